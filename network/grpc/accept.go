@@ -3,8 +3,6 @@ package grpc
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"net"
 	"time"
 
 	"dsbo/internal/guard"
@@ -34,32 +32,6 @@ func (l *links) newServer() *rpc.Server {
 	)
 	s.RegisterService(&service, l)
 	return s
-}
-
-// refusalPeriod is how long a refusal is not logged again: an agent that is refused tries again
-// each second.
-const refusalPeriod = time.Minute
-
-// maxRefusals bounds how many of them are kept in mind: strangers find many reasons.
-const maxRefusals = 256
-
-// refuse counts a connection that was refused and logs why, unless it has just logged the same of
-// that host.
-func (l *links) refuse(from net.Addr, reason error) {
-	host, _, _ := net.SplitHostPort(from.String())
-	text := wording.Plain(reason.Error())
-	key, now := host+" "+text, time.Now()
-	l.m.mu.Lock()
-	l.refused++
-	maps.DeleteFunc(l.refusals, func(_ string, logged time.Time) bool { return now.Sub(logged) >= refusalPeriod })
-	_, again := l.refusals[key]
-	if !again && len(l.refusals) < maxRefusals {
-		l.refusals[key] = now
-	}
-	l.m.mu.Unlock()
-	if !again {
-		l.m.config.Log.Warn("refused a connection", "from", from.String(), "reason", text)
-	}
 }
 
 // accept serves one stream that a neighbour has opened.
@@ -204,4 +176,16 @@ func (l *links) checkIdentity(h hello, auth credentials.AuthInfo) error {
 		return fmt.Errorf("it claims to be agent %d, but shows the certificate of agent %d", h.from, agent)
 	}
 	return nil
+}
+
+// service describes the one method, a stream in both directions.
+var service = rpc.ServiceDesc{
+	ServiceName: "dsbo.Exchange",
+	HandlerType: (*any)(nil),
+	Streams: []rpc.StreamDesc{{
+		StreamName:    "Frames",
+		Handler:       func(m any, s rpc.ServerStream) error { return m.(*links).accept(s) },
+		ServerStreams: true,
+		ClientStreams: true,
+	}},
 }

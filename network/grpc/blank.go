@@ -1,17 +1,5 @@
 package grpc
 
-// A blank is what an agent knows of a neighbour that needs exchange 0 again, which is no longer
-// kept, in a run whose members change: it may have lost its disk, in epoch 0, whose beginning is
-// the run's. In later epochs it knows that by itself. An agent that has a checkpoint does not go
-// back to the start for it, but tells the council, which has it begin with a neighbour's state.
-// Before it has written one it goes back at once: agents that keep few vectors, and go back for
-// each other late, do so for ever.
-type blank struct {
-	suspected bool // it is to be seen whether this agent has a checkpoint
-	known     bool
-	beats     int // heartbeats since that is known
-}
-
 // judgeBlank tells neighbours without a state, of which the council is to hear, from those for whom
 // this agent goes back to the start. It is called by the chamber, which reads what checkpoints
 // there are.

@@ -8,114 +8,11 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"dsbo"
 	"dsbo/internal/guard"
 	"dsbo/internal/num"
 	"dsbo/network"
 	"dsbo/network/membership"
 	"dsbo/network/membership/paxos"
-)
-
-// A Membership has the agents of a run decide who takes part in it: one that is absent or slow for
-// too long is left out, and may come back. All agents have the same Quorum and AbsentAfter.
-type Membership struct {
-	// Quorum is how many members must agree to a change: more than half of the roster.
-	Quorum int
-	// AbsentAfter is after how long without a sign of life a neighbour is reported absent. It is
-	// longer than SilentAfter, and takes the place of PeerTimeout, but for an agent that hears
-	// nobody, whose neighbour has diverged, or whose disk does not answer.
-	AbsentAfter time.Duration
-	// StragglerDeadline is for how long an exchange waits for what a neighbour computes until that
-	// is reported as slow, and twice as long after each time that it has been left out for that;
-	// Config.ComputeTimeout is the most. A member is left out when all its neighbours have reported
-	// it. 0 stands for Config.ComputeTimeout. Agents may have different ones.
-	StragglerDeadline time.Duration
-	// FewMembers has the agent stay where fewer than three members are left, of more at the start:
-	// each of two can take its own terms off the sums, and has the other's.
-	FewMembers bool
-	// Log is the changes so far, as the agent's disk has them.
-	Log membership.Log
-	// Vote is its last vote in the council.
-	Vote paxos.Vote
-	// Give returns what an agent that comes into an epoch takes over from this one. It is called in
-	// a goroutine of its own.
-	Give func(epoch int) ([]byte, error)
-	// Draw returns random numbers, which spread proposals and name messages. nil means the numbers
-	// of math/rand/v2.
-	Draw func() uint64
-	// Records keeps them from now on. Its methods are called by one goroutine, which is not the
-	// goroutine of Mix.
-	Records paxos.Records
-}
-
-// patience is how long a proposer waits for answers. Between processes that are there they take
-// milliseconds, but for a disk that writes a vote.
-func (s *Membership) patience() time.Duration {
-	return min(max(s.AbsentAfter/10, 20*time.Millisecond), time.Second)
-}
-
-func (s *Membership) validate(c *Config) error {
-	n := c.Matrix.N()
-	switch {
-	case s == nil:
-		return nil
-	case 2*s.Quorum <= n || s.Quorum > n:
-		return dsbo.Errorf(dsbo.ErrConfig,
-			"Membership.Quorum must be more than half of the %d agents, and no more than all; it is %d", n, s.Quorum)
-	case s.AbsentAfter <= c.SilentAfter:
-		return dsbo.Errorf(dsbo.ErrConfig, "Membership.AbsentAfter must be longer than SilentAfter, %v; it is %v",
-			c.SilentAfter, s.AbsentAfter)
-	case s.StragglerDeadline != 0 && (s.StragglerDeadline <= c.SilentAfter || s.StragglerDeadline > c.ComputeTimeout):
-		return dsbo.Errorf(dsbo.ErrConfig,
-			"Membership.StragglerDeadline must be longer than SilentAfter, %v, and at most ComputeTimeout, %v; "+
-				"it is %v",
-			c.SilentAfter, c.ComputeTimeout, s.StragglerDeadline)
-	case s.Records == nil || s.Give == nil:
-		return dsbo.Errorf(dsbo.ErrConfig, "Membership.Records and Give must be set")
-	}
-	return s.Log.Validate(n, s.Quorum)
-}
-
-// A chamber is where an agent's seat in the council is: it brings the seat its messages and the
-// time, and passes on the messages of all agents from neighbour to neighbour. Its goroutine writes
-// to the disk, and holds no lock meanwhile.
-type chamber struct {
-	m     *Mixer       // the agent's mixer
-	seat  *paxos.Node  // of the goroutine
-	seen  recent       // messages, by their numbers; of the goroutine
-	come  recent       // messages of each neighbour; of the goroutine
-	said  guard.Budget // how many messages each agent may send in a time
-	inbox chan letter  // messages of the council, in the order in which they came
-
-	// Guarded by the mixer's lock.
-	log     membership.Log // decided
-	held    bool           // the agent stands still
-	company int            // ticks for which any neighbour has been connected
-	waiting string         // why there is no change although there should be; "" if there need be none
-	unheard int            // heartbeats since a member of the newest epoch was heard, through whomever
-}
-
-// A letter is what a neighbour sent to the council, or that it knows other changes than this agent:
-// those up to an epoch.
-type letter struct {
-	neighbour int
-	data      []byte // nil: it knows others
-	epoch     int
-}
-
-const (
-	// ticks of a chamber make a patience.
-	ticks = 4
-	// settled is for how many times the patience connections that were lost together may take to
-	// come back.
-	settled = 15
-	// inboxSize bounds the letters that wait for a chamber. Those that come while it is full are
-	// lost, as any may be.
-	inboxSize = 64
-	// maxQueued bounds those that wait for a stream.
-	maxQueued = 256
-	// mostMessages is how many messages of an agent are passed on in a patience.
-	mostMessages = 100
 )
 
 func newChamber(m *Mixer) (*chamber, error) {
@@ -139,21 +36,6 @@ func newChamber(m *Mixer) (*chamber, error) {
 	return &chamber{m: m, seat: seat, inbox: make(chan letter, inboxSize), log: seat.Log(),
 		said: guard.Budget{Most: burst, Period: burst},
 		held: seat.Held(time.Now())}, nil
-}
-
-// leastMembers is the number of members from which on a sum hides each of its terms from
-// the others.
-const leastMembers = 3
-
-// checkMembers returns an error unless the members of an epoch can exchange, and are not too few
-// for sums to hide anything.
-func (c *Config) checkMembers(e membership.Epoch) error {
-	if least := min(leastMembers, c.Matrix.N()); len(e.Members) < least && !c.Membership.FewMembers && !c.Unmasked {
-		return dsbo.Errorf(dsbo.ErrConfig, "epoch %d must have at least %d members, or each has the other's terms of "+
-			"all sums; it would have %d (FewMembers, by -few-sites, allows it)", e.Number, least, len(e.Members))
-	}
-	_, err := c.Matrix.Members(e)
-	return err
 }
 
 // edgesOf returns the edges of a graph.
@@ -314,22 +196,6 @@ func (c *chamber) send(msg paxos.Message, from int) {
 	}
 }
 
-// deliver hands the chamber a letter, unless it has too many.
-func (c *chamber) deliver(l letter) {
-	select {
-	case c.inbox <- l:
-	default:
-	}
-}
-
-// queue has a frame of the council sent on the stream, if there is one and it has not too many.
-func (e *edge) queue(frame []byte) {
-	if e.session != nil && len(e.session.councilFrames) < maxQueued {
-		e.session.councilFrames = append(e.session.councilFrames, frame)
-		e.wake()
-	}
-}
-
 // hasEnded reports whether this agent's part has ended.
 func (c *chamber) hasEnded() bool {
 	c.m.mu.Lock()
@@ -385,4 +251,19 @@ func (c *chamber) endHere(err error) {
 	defer c.m.mu.Unlock()
 	c.m.err = cmp.Or(c.m.err, err)
 	c.m.flow.notifyWaiter()
+}
+
+// admit lets the seat know of an agent that asks to come in for the first time, after a check of
+// what it shows.
+func (c *chamber) admit(agent int, text string) error {
+	a, err := c.m.config.admission(c.m.identity(), agent, text)
+	if err != nil {
+		return errors.New("its admission is refused: " + err.Error())
+	}
+	edges := make([][2]int, len(a.Neighbours))
+	for k, j := range a.Neighbours {
+		edges[k] = [2]int{j, agent}
+	}
+	c.seat.Admit(agent, edges)
+	return nil
 }

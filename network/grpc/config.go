@@ -2,16 +2,14 @@ package grpc
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net"
 	"slices"
 	"time"
 
-	"dsbo"
-	"dsbo/internal/guard"
-	"dsbo/internal/wording"
 	"dsbo/network"
+	"dsbo/network/membership"
+	"dsbo/network/membership/paxos"
 	"dsbo/network/pki"
 )
 
@@ -146,178 +144,52 @@ type Config struct {
 	admissionNeighbours []int // the neighbours that Admission has, if it is good
 }
 
+// A Membership has the agents of a run decide who takes part in it: one that is absent or slow for
+// too long is left out, and may come back. All agents have the same Quorum and AbsentAfter.
+type Membership struct {
+	// Quorum is how many members must agree to a change: more than half of the roster.
+	Quorum int
+	// AbsentAfter is after how long without a sign of life a neighbour is reported absent. It is
+	// longer than SilentAfter, and takes the place of PeerTimeout, but for an agent that hears
+	// nobody, whose neighbour has diverged, or whose disk does not answer.
+	AbsentAfter time.Duration
+	// StragglerDeadline is for how long an exchange waits for what a neighbour computes until that
+	// is reported as slow, and twice as long after each time that it has been left out for that;
+	// Config.ComputeTimeout is the most. A member is left out when all its neighbours have reported
+	// it. 0 stands for Config.ComputeTimeout. Agents may have different ones.
+	StragglerDeadline time.Duration
+	// FewMembers has the agent stay where fewer than three members are left, of more at the start:
+	// each of two can take its own terms off the sums, and has the other's.
+	FewMembers bool
+	// Log is the changes so far, as the agent's disk has them.
+	Log membership.Log
+	// Vote is its last vote in the council.
+	Vote paxos.Vote
+	// Give returns what an agent that comes into an epoch takes over from this one. It is called in
+	// a goroutine of its own.
+	Give func(epoch int) ([]byte, error)
+	// Draw returns random numbers, which spread proposals and name messages. nil means the numbers
+	// of math/rand/v2.
+	Draw func() uint64
+	// Records keeps them from now on. Its methods are called by one goroutine, which is not the
+	// goroutine of Mix.
+	Records paxos.Records
+}
+
+// leastMembers is the number of members from which on a sum hides each of its terms from
+// the others.
+const leastMembers = 3
+
+// patience is how long a proposer waits for answers. Between processes that are there they take
+// milliseconds, but for a disk that writes a vote.
+func (s *Membership) patience() time.Duration {
+	return min(max(s.AbsentAfter/10, 20*time.Millisecond), time.Second)
+}
+
 // A Sender takes frames on their way to a neighbour. It is used by one goroutine at a time. A frame
 // does not change after Send, which must not change it either.
 type Sender interface {
 	Send(frame []byte) error
-}
-
-func orDefault[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
-}
-
-// withDefaults returns c with its zeros replaced.
-func (c Config) withDefaults() Config {
-	orDefault(&c.MaxFloats, 1<<24)
-	orDefault(&c.KeepFrames, 1024)
-	orDefault(&c.KeepBytes, 16<<20)
-	orDefault(&c.SilentAfter, 5*time.Second)
-	orDefault(&c.Heartbeat, min(500*time.Millisecond, c.SilentAfter/4))
-	orDefault(&c.PeerTimeout, 10*time.Minute)
-	orDefault(&c.ComputeTimeout, max(24*time.Hour, c.PeerTimeout))
-	if c.DelayBudget == 0 && c.Membership != nil {
-		c.DelayBudget = max(leastBudget, 10*c.Membership.AbsentAfter)
-	}
-	orDefault(&c.DelayBudget, leastBudget)
-	orDefault(&c.Program, network.ThisProgram())
-	orDefault(&c.Instance, uint64(time.Now().UnixNano()))
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	c.Log = guard.LimitLog(c.Log)
-	if c.Admission != "" {
-		if a, err := c.admission(c.Identity, c.Agent, c.Admission); err == nil {
-			c.admissionNeighbours = a.Neighbours
-		}
-	}
-	if c.Dial == nil {
-		c.Dial = dialTCP
-	}
-	if c.Wrap == nil {
-		c.Wrap = func(_ int, s Sender) Sender { return s }
-	}
-	return c
-}
-
-// Validate returns an error that matches dsbo.ErrConfig and names the first setting that
-// cannot work.
-func (c Config) Validate() error {
-	c = c.withDefaults()
-	if c.Matrix == nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "Matrix must be set; it is nil")
-	}
-	if err := c.validateNumbers(); err != nil {
-		return err
-	}
-	if c.Admission != "" {
-		if _, err := c.admission(c.Identity, c.Agent, c.Admission); err != nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "%w", err)
-		}
-	}
-	if c.Identity != nil {
-		if c.Identity.Agent != c.Agent {
-			return dsbo.Errorf(dsbo.ErrConfig, "Identity must be the certificate of agent %d; it is that of agent %d",
-				c.Agent, c.Identity.Agent)
-		}
-		if _, err := c.Identity.InRun(c.Run, c.Keys); err != nil {
-			return err
-		}
-	}
-	if err := c.Membership.validate(&c); err != nil {
-		return err
-	}
-	return c.validateAddresses()
-}
-
-// validateNumbers returns an error for the first number or name that is out of its bounds. The
-// matrix is set.
-func (c Config) validateNumbers() error {
-	n := c.Matrix.N()
-	longest := 0
-	for _, s := range c.Program.Texts() {
-		longest = max(longest, len(*s))
-	}
-	const largest = (1<<31 - 1 - headerSize) / 8 // gRPC counts bytes in 31 bits
-	helloLength := c.helloLength()
-	for _, s := range []struct {
-		holds bool
-		must  string // what must hold, up to what is printed then
-		is    any
-	}{
-		{0 <= c.Agent && (c.Agent < n || c.Admission != ""),
-			fmt.Sprintf("Agent must be 0 to %d, or have an Admission; it is", n-1), c.Agent},
-		{len(c.Addresses) == n, fmt.Sprintf("Addresses must be those of %d agents; their number:", n),
-			len(c.Addresses)},
-		{c.Run != "" && len(c.Run) <= maxName, fmt.Sprintf("Run must have 1 to %d bytes; their number:", maxName),
-			len(c.Run)},
-		{len(c.Hash) <= maxName, fmt.Sprintf("Hash must have at most %d bytes; their number:", maxName), len(c.Hash)},
-		{wording.Printable(c.Run + c.Hash), "Run and Hash must be printable; they are",
-			fmt.Sprintf("%+q and %+q", c.Run, c.Hash)},
-		{longest <= maxName, fmt.Sprintf("Program must have texts of at most %d bytes; the longest:", maxName),
-			longest},
-		{helloLength <= maxHello, fmt.Sprintf("Run, Hash and Program must fit a hello of %d bytes; it has", maxHello),
-			helloLength},
-		{c.Wire <= network.Int8, fmt.Sprintf("Wire must be one of %v to %v; it is", network.Float64, network.Int8),
-			c.Wire},
-		{0 <= c.Round && c.Round <= maxNumber, fmt.Sprintf("Round must be 0 to %d; it is", maxNumber), c.Round},
-		{1 <= c.MaxFloats && c.MaxFloats <= largest, fmt.Sprintf("MaxFloats must be 1 to %d; it is", largest),
-			c.MaxFloats},
-		{c.KeepFrames >= minKept, fmt.Sprintf("KeepFrames must be at least %d; it is", minKept), c.KeepFrames},
-		{c.KeepBytes >= 1, "KeepBytes must be at least 1; it is", c.KeepBytes},
-		{c.Heartbeat > 0, "Heartbeat must be above 0; it is", c.Heartbeat},
-		{c.SilentAfter >= 3*c.Heartbeat,
-			fmt.Sprintf("SilentAfter must be at least three heartbeats of %v; it is", c.Heartbeat), c.SilentAfter},
-		{c.ComputeTimeout >= c.PeerTimeout,
-			fmt.Sprintf("ComputeTimeout must be at least PeerTimeout, %v; it is", c.PeerTimeout), c.ComputeTimeout},
-		{c.DelayBudget > 0, "DelayBudget must be above 0; it is", c.DelayBudget},
-		{c.PeerTimeout >= c.SilentAfter,
-			fmt.Sprintf("PeerTimeout must be at least SilentAfter, %v; it is", c.SilentAfter), c.PeerTimeout},
-	} {
-		if !s.holds {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s %v", s.must, s.is)
-		}
-	}
-	return nil
-}
-
-// An UnprotectedError is the refusal of connections to other machines that have no certificates.
-type UnprotectedError struct {
-	Reason string // whose connections they are
-}
-
-func (e *UnprotectedError) Error() string { return e.Reason + ": Identity or Insecure must be set" }
-
-func (c Config) validateAddresses() error {
-	unprotected := func(format string, args ...any) error {
-		return dsbo.Errorf(dsbo.ErrConfig, "%w", &UnprotectedError{fmt.Sprintf(format, args...)})
-	}
-	if c.Listener != nil && c.address(c.Agent) == "" {
-		return dsbo.Errorf(dsbo.ErrConfig,
-			"Listener must be nil, as agent %d has no address where others could connect", c.Agent)
-	}
-	for i, a := range c.Addresses {
-		if slices.Contains(c.admissionNeighbours, i) && a == "" {
-			return dsbo.Errorf(dsbo.ErrConfig,
-				"agent %d connects to its neighbours, which must have addresses; agent %d has none", c.Agent, i)
-		}
-		if c.isRelayed(i) && (c.Relay == "" || c.Identity == nil) {
-			return dsbo.Errorf(dsbo.ErrConfig,
-				"agents %d and %d are neighbours, and neither has an address: there must be a relay, and "+
-					"certificates for it",
-				min(i, c.Agent), max(i, c.Agent))
-		}
-		if a == "" || !c.dials(i) && (i != c.Agent || c.Listener != nil) {
-			continue
-		}
-		host, _, err := net.SplitHostPort(a)
-		if err != nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "the address of agent %d must be host:port: %w", i, err)
-		}
-		if !c.allowsRemote() && host != "localhost" && !net.ParseIP(host).IsLoopback() {
-			return unprotected("address of agent %d: %s is on another machine and agent %d has no certificate", i, a,
-				c.Agent)
-		}
-	}
-	if c.Listener != nil && !c.allowsRemote() {
-		a := c.Listener.Addr()
-		if tcp, ok := a.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-			return unprotected("agent %d listens on %s, which other machines reach, and has no certificate", c.Agent, a)
-		}
-	}
-	return nil
 }
 
 // form says in which form vectors travel.
@@ -351,4 +223,29 @@ func (c Config) isRelayed(i int) bool {
 // waitsAtRelay reports whether a neighbour connects to this agent over the relay.
 func (c Config) waitsAtRelay() bool {
 	return slices.ContainsFunc(c.neighbours(), func(i int) bool { return i < c.Agent && c.isRelayed(i) })
+}
+
+// agents returns how many numbers of agents there may be: the agents of Matrix and, where members
+// change, as many as can be admitted.
+func (c *Config) agents() int {
+	if c.Membership == nil {
+		return c.Matrix.N()
+	}
+	return paxos.Largest(c.Membership.Quorum)
+}
+
+// address returns the address of an agent, "" of one that has been admitted.
+func (c *Config) address(agent int) string {
+	if agent >= len(c.Addresses) {
+		return ""
+	}
+	return c.Addresses[agent]
+}
+
+// neighbours returns this agent's in the graph of Matrix, or those that its admission has.
+func (c *Config) neighbours() []int {
+	if c.Agent >= c.Matrix.N() {
+		return c.admissionNeighbours
+	}
+	return c.Matrix.Neighbours(c.Agent)
 }

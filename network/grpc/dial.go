@@ -18,7 +18,6 @@ import (
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 )
@@ -68,11 +67,6 @@ func (l *links) dial(e *edge) {
 		}
 		wait = min(2*wait, max(firstRetry, 2*l.m.config.Heartbeat))
 	}
-}
-
-// dialTCP is what Config.Dial is if nothing else is said.
-func dialTCP(ctx context.Context, address string) (net.Conn, error) {
-	return new(net.Dialer).DialContext(ctx, "tcp", address)
 }
 
 // dialer returns how a connection to a neighbour is opened: to its address, or over the relay.
@@ -177,14 +171,4 @@ func (l *links) newConn(e *edge, dial func(context.Context, string) (net.Conn, e
 		rpc.WithDisableRetry(),
 		rpc.WithDisableServiceConfig(),
 	)
-}
-
-// protection returns what a connection has below gRPC, by this agent's certificate if it has one,
-// and the size of gRPC's buffer for reading: TLS has one of its own, from which pieces go where
-// they belong.
-func (l *links) protection(settings func() *tls.Config) (creds credentials.TransportCredentials, readBuffer int) {
-	if l.m.identity() == nil {
-		return insecure.NewCredentials(), bufferSize
-	}
-	return batchingTLS{credentials.NewTLS(settings()), l.refuse}, 0
 }

@@ -4,25 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
-	"dsbo"
-	"dsbo/internal/wording"
 	"dsbo/network"
 	"dsbo/network/grpc/holdup"
 )
-
-// A finish is how far an agent is in the end of the run. It begins anew where the agent goes back,
-// or on in another epoch.
-type finish struct {
-	m      *Mixer
-	drains bool // Drain has begun
-	// all members have finished, and this agent's seat in the council lets nobody in any more, as
-	// is on its disk
-	sealed   bool
-	recorded bool // Config.AllFinished has been called; true if there is none
-	former   bool // a former process has called it, and this agent has not gone back since
-}
 
 // newFinish returns the finish of an agent which has not finished.
 func newFinish(m *Mixer) finish { return finish{m: m, recorded: m.config.AllFinished == nil} }
@@ -134,40 +119,6 @@ func (f *finish) finishRadius() int {
 // and understand its end.
 func (f *finish) lastRadius() int { return f.finishRadius() + 1 }
 
-// Fail ends the run for all agents: their Mix and Gather return an [*network.EndedError] with this
-// agent's number, err's message and its kind, and this agent's an error that wraps err. The first
-// failure counts. Close brings the news to the neighbours that can be reached. Where members
-// change, the others go on without this agent if they are a quorum.
-func (m *Mixer) Fail(err error) { m.failWith(err) }
-
-func (m *Mixer) failWith(err error) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.failLocked(err)
-}
-
-// failLocked ends the run for all agents because of an error of this one, which it returns.
-func (m *Mixer) failLocked(err error) error {
-	if m.err == nil {
-		text := strings.Join(strings.Fields(dsbo.Shared(err)), " ")
-		m.endRun(err, &network.EndedError{Number: m.config.Agent, Reason: bounded(text), Kind: network.Kind(err)})
-	}
-	return err
-}
-
-// endRun ends the run for this agent because of err, and for all others because of what this one
-// tells its neighbours.
-func (m *Mixer) endRun(err error, news *network.EndedError) {
-	if m.err != nil {
-		return
-	}
-	m.err, m.ended = err, news
-	m.flow.notifyWaiter()
-	for _, e := range m.neighbours.edges {
-		e.wake()
-	}
-}
-
 // handleFail ends the run as the neighbour says that an agent has failed. That an agent has is
 // known of that agent alone: of another one it is what the neighbour says.
 func (e *edge) handleFail(f *frame) error {
@@ -214,10 +165,4 @@ func (e *edge) noteFailure(said *network.EndedError) error {
 		m.failLocked(said)
 	}
 	return nil
-}
-
-// bounded returns as much of a text as fits a frame, without characters that are not printable.
-func bounded(text string) string {
-	text = wording.Plain(text[:min(len(text), maxText)])
-	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 }

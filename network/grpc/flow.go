@@ -2,24 +2,19 @@ package grpc
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"dsbo"
+	"dsbo/internal/wording"
 	"dsbo/network"
 	"dsbo/network/grpc/holdup"
 )
 
-// A flow is the exchanges of an agent, one after the other: it puts a vector before all neighbours
-// and waits for theirs. Its fields are guarded by the mixer's lock, but for signal; round and
-// window are changed by the goroutine of Mix alone.
-type flow struct {
-	m        *Mixer
-	signal   chan struct{} // holds one wake-up of Mix, Gather, Reduce or Drain
-	round    int           // the next exchange, or the one under way
-	window   window        // what may have to be sent again
-	missing  int           // neighbours that the exchange waits for
-	rollback *network.RollbackError
-}
+// ErrConflict marks an exchange that was sent twice with different numbers: a run whose agents do
+// not repeat themselves to the bit cannot be resumed.
+var ErrConflict = errors.New("an exchange was repeated with other numbers")
 
 // exchange sends an entry and waits for the neighbours' vectors of this exchange, which stay in
 // their slots until advance and the next exchange. check returns a neighbour whose vector cannot
@@ -205,4 +200,72 @@ func (x *flow) checkRunning(ctx context.Context) error {
 	x.m.mu.Lock()
 	defer x.m.mu.Unlock()
 	return x.interruption()
+}
+
+// sendFrom puts the vectors from this exchange on onto the stream, again if they were there before.
+func (e *edge) sendFrom(exchange int) {
+	e.next = min(exchange, e.m.flow.window.end())
+	e.checkKept()
+}
+
+// checkKept asks for a rollback if the next vector for the neighbour is no longer kept.
+func (e *edge) checkKept() {
+	switch {
+	case !e.carriesVectors():
+	case e.next >= e.m.flow.window.start:
+		e.conduct.blank = blank{}
+	case e.m.chamber != nil && e.m.view.epoch.Number == 0 && e.next == 0 && e.m.hasSaved:
+		e.conduct.blank.suspected = !e.conduct.blank.known
+	default:
+		e.m.flow.rollBack(e.id, e.next)
+	}
+}
+
+// Fail ends the run for all agents: their Mix and Gather return an [*network.EndedError] with this
+// agent's number, err's message and its kind, and this agent's an error that wraps err. The first
+// failure counts. Close brings the news to the neighbours that can be reached. Where members
+// change, the others go on without this agent if they are a quorum.
+func (m *Mixer) Fail(err error) { m.failWith(err) }
+
+func (m *Mixer) failWith(err error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.failLocked(err)
+}
+
+// failLocked ends the run for all agents because of an error of this one, which it returns.
+func (m *Mixer) failLocked(err error) error {
+	if m.err == nil {
+		text := strings.Join(strings.Fields(dsbo.Shared(err)), " ")
+		m.endRun(err, &network.EndedError{Number: m.config.Agent, Reason: bounded(text), Kind: network.Kind(err)})
+	}
+	return err
+}
+
+// endRun ends the run for this agent because of err, and for all others because of what this one
+// tells its neighbours.
+func (m *Mixer) endRun(err error, news *network.EndedError) {
+	if m.err != nil {
+		return
+	}
+	m.err, m.ended = err, news
+	m.flow.notifyWaiter()
+	for _, e := range m.neighbours.edges {
+		e.wake()
+	}
+}
+
+// bounded returns as much of a text as fits a frame, without characters that are not printable.
+func bounded(text string) string {
+	text = wording.Plain(text[:min(len(text), maxText)])
+	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
+}
+
+// epochChange returns the error that stands for an epoch that is decided and not yet this agent's,
+// nil if there is none.
+func (m *Mixer) epochChange() error {
+	if m.chamber == nil || len(m.chamber.log) == m.view.epoch.Number {
+		return nil
+	}
+	return &network.ChangedError{Epoch: len(m.chamber.log)}
 }

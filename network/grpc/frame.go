@@ -14,6 +14,21 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
+const (
+	// maxPiece bounds a piece of what an agent takes over that comes in.
+	maxPiece = 60 << 10
+	// maxHandover bounds all of it.
+	maxHandover = 1 << 30
+)
+
+const (
+	// maxName bounds each text in a hello.
+	maxName = 255
+	// maxHello bounds a hello, with its header: nothing larger is read of one that has not said who
+	// it is.
+	maxHello = 1 << 10
+)
+
 // A kind says what a frame is for.
 type kind uint8
 
@@ -205,3 +220,6 @@ func bytesOf(v []float64) []byte {
 func floatBits(v []float64) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v))
 }
+
+// resize returns n elements in the memory of s, if that is enough.
+func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }

@@ -11,38 +11,6 @@ import (
 	"dsbo"
 )
 
-const (
-	// maxPiece bounds a piece of what an agent takes over that comes in.
-	maxPiece = 60 << 10
-	// maxHandover bounds all of it.
-	maxHandover = 1 << 30
-)
-
-// A handover is what this agent gives to one that comes in, for the newest epoch that was asked
-// for, or what it takes over.
-type handover struct {
-	epoch   int
-	data    []byte
-	reading bool // it is being read
-}
-
-// handovers are what this agent gives to others and takes over itself, guarded by the mixer's lock.
-type handovers struct {
-	m        *Mixer
-	handover handover
-	takeover *takeover // nil if it takes over nothing
-}
-
-// A takeover is a handover that this agent asks for.
-type takeover struct {
-	giver    int
-	epoch    int
-	data     []byte
-	complete bool
-	err      error
-	asked    time.Time // when it was asked for the next piece
-}
-
 // TakeOver implements [network.Reformer]. It asks for one piece at a time, and again where
 // none comes.
 func (m *Mixer) TakeOver(ctx context.Context, giver, epoch int) ([]byte, error) {

@@ -8,14 +8,7 @@ import (
 
 	"dsbo/internal/wording"
 	"dsbo/network"
-)
-
-const (
-	// maxName bounds each text in a hello.
-	maxName = 255
-	// maxHello bounds a hello, with its header: nothing larger is read of one that has not said who
-	// it is.
-	maxHello = 1 << 10
+	"dsbo/network/grpc/masks"
 )
 
 // A hello opens a stream. It says who the sender is, whom it takes the receiver for, how many
@@ -158,4 +151,10 @@ func (c *Config) checkCapabilities(h hello) error {
 	return fmt.Errorf(
 		"agent %d lacks what agent %d needs, %v: the program of agent %d must be replaced by that of agent %d", of,
 		who, lacks, of, who)
+}
+
+// helloLength is the length of a hello without settings.
+func (c *Config) helloLength() int {
+	return len(hello{run: c.Run, config: c.Hash, form: c.form(), key: string(make([]byte, masks.KeyLength)),
+		program: c.Program, admission: c.Admission}.encode())
 }

@@ -4,54 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 
 	"dsbo"
-	"dsbo/internal/guard"
 	"dsbo/network"
 	"dsbo/network/grpc/holdup"
-	"dsbo/network/grpc/masks"
 )
-
-// A Mixer is one agent's end of an exchange between processes. It implements [network.Rewinder],
-// and [network.Team] with this one agent. Mix, Gather, Reduce, Rewind and Drain belong to one
-// goroutine at a time; any goroutine may call the other methods.
-type Mixer struct {
-	combining
-	config   Config      // of the exchange
-	links    *links      // connections
-	closing  sync.Once   // once
-	terms    [][]float64 // the terms of a sum
-	decoded  [][]float64 // those that came in another form than float64
-	rows     []float64   // those that Gather sends
-	settings string      // see settingsText
-	words    []uint64    // those that came from one neighbour
-	chamber  *chamber    // of the council; nil: all agents are members, always
-	view     view        // of the run that this agent takes: among whom it exchanges
-
-	mu         sync.Mutex    // guards what follows
-	neighbours neighbours    // by agent
-	flow       flow          // the present exchange
-	keys       *masks.Keys   // of masks
-	ledger     *masks.Ledger // nil without masks
-	handovers  handovers     // of state to members that enter
-
-	watch  holdup.Watch // over the exchange under way
-	budget guard.Budget // of the neighbours, see [Config.DelayBudget]
-
-	stateLost bool                // this agent has no state to go on with
-	hasSaved  bool                // it has begun to write a checkpoint, in this process or, as it seems, a former one
-	saved     int                 // the exchange of the last one in the epoch; before, where the epoch begins
-	finish    finish              // how far it is in the end of the run
-	leaving   bool                // Drain has ended well
-	ended     *network.EndedError // why all agents have to end; nil while the run goes on
-	err       error               // what Mix, Gather and Reduce return from now on; nil while all is well
-	closed    bool                // whether Close was called
-	rewinds   int64               // how often this agent went back
-
-	vectors, vectorBytes int64 // see Status
-}
 
 var (
 	_ network.Rewinder = (*Mixer)(nil)
@@ -178,9 +135,6 @@ func (m *Mixer) findTerms(own []byte, length int) (bad *edge, err error) {
 	return nil, nil
 }
 
-// resize returns n elements in the memory of s, if that is enough.
-func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
-
 // Rewind implements [network.Rewinder]. What has been sent from round on is sent again when it
 // is mixed again, and the neighbours are asked for theirs. They check that it is the same.
 func (m *Mixer) Rewind(round int) error {
@@ -208,9 +162,6 @@ func (m *Mixer) Rewind(round int) error {
 	}
 	return nil
 }
-
-// combining is what says how the vectors of a mixer's next exchange are combined.
-type combining struct{ of *Mixer }
 
 // Part implements dsbo.PartMixer.
 func (c combining) Part(k, length int) { c.of.view.combiner.Part(k, length) }

@@ -7,12 +7,6 @@ import (
 	"dsbo/network/membership"
 )
 
-// neighbours are the edges of an agent, guarded by the mixer's lock.
-type neighbours struct {
-	m     *Mixer
-	edges []*edge // in ascending order of the neighbours
-}
-
 // newEdge returns an edge to a neighbour, at this agent's next exchange.
 func (n *neighbours) newEdge(id int) *edge {
 	e := &edge{m: n.m, id: id, position: -1, received: n.m.flow.round, next: n.m.flow.round, digests: digests{}}

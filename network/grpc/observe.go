@@ -7,12 +7,6 @@ import (
 	"dsbo/network/membership/paxos"
 )
 
-// A holding counts for how many heartbeats of one exchange a neighbour has held it up.
-type holding struct {
-	round, beats int
-	reported     bool
-}
-
 // countComputing counts a heartbeat for which this agent has waited for a neighbour that says of
 // itself that it computes, or writes a file. What others say of it does not count, nor do
 // heartbeats for which it has waited itself.

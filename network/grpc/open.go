@@ -12,23 +12,8 @@ import (
 	"dsbo/network"
 	"dsbo/network/grpc/masks"
 	"dsbo/network/membership"
-	"dsbo/network/relay"
 
 	rpc "google.golang.org/grpc"
-)
-
-const (
-	// handshakeTimeout bounds the opening of a connection, from the first packet to the
-	// neighbour's hello.
-	handshakeTimeout = 10 * time.Second
-	// closeTimeout bounds how long Close waits until a neighbour has what was sent to it.
-	closeTimeout = time.Second
-	// maxWindow is how many bytes may be on their way before they are read, minWindow the least
-	// number for short vectors.
-	maxWindow, minWindow = 16 << 20, 256 << 10
-	// bufferSize is the size of the buffers for reading from and writing to a connection: two
-	// vectors of MNIST's weights, as an agent that was late has two to send at once.
-	bufferSize = 128 << 10
 )
 
 // Open starts an agent's end of the exchange. Neighbours may come and go from then on; the
@@ -71,11 +56,6 @@ func (l *links) serve(listener net.Listener) {
 			l.m.config.Log.Error("no longer listening", "reason", err)
 		}
 	})
-}
-
-// relay returns this agent as the relay knows it.
-func (l *links) relay() relay.Client {
-	return relay.Client{Address: l.m.config.Relay, Run: l.m.config.Run, Identity: l.m.identity}
 }
 
 // newListening returns a mixer that is connected to nothing, with a listener if it has an address.
@@ -206,32 +186,6 @@ func (m *Mixer) Close() error {
 	return nil
 }
 
-// service describes the one method, a stream in both directions.
-var service = rpc.ServiceDesc{
-	ServiceName: "dsbo.Exchange",
-	HandlerType: (*any)(nil),
-	Streams: []rpc.StreamDesc{{
-		StreamName:    "Frames",
-		Handler:       func(m any, s rpc.ServerStream) error { return m.(*links).accept(s) },
-		ServerStreams: true,
-		ClientStreams: true,
-	}},
-}
-
-// method is the name under which a client asks for it.
-const method = "/dsbo.Exchange/Frames"
-
 // strangerLimits are the bounds of connections that have not said a good hello: what a TLS
 // handshake and a hello take, with room.
 var strangerLimits = guard.Limits{Strangers: 64, Bytes: 64 << 10, Time: handshakeTimeout}
-
-// streamWindow returns how many bytes may be on their way before they are read: two frames if they
-// are short.
-func (l *links) streamWindow() int32 {
-	return int32(min(max(2*l.maxMessage(), minWindow), maxWindow))
-}
-
-// maxMessage returns the size of the largest frame.
-func (l *links) maxMessage() int {
-	return headerSize + max(8*l.m.config.MaxFloats, masks.MaxText)
-}

@@ -10,9 +10,6 @@ import (
 	"dsbo/network/grpc/holdup"
 )
 
-// A Holdup is what an exchange waits for.
-type Holdup = holdup.Holdup
-
 // newWatch returns the watch over this agent's exchanges.
 func (c *Config) newWatch() holdup.Watch {
 	return holdup.NewWatch(c.Agent, holdup.Limits{

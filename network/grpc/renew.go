@@ -10,13 +10,6 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// identity returns the certificate that this agent has now, nil without certificates.
-func (m *Mixer) identity() *pki.Identity {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.config.Identity
-}
-
 // Renew gives this agent another certificate, or other authorities: all its connections are made
 // again with them, and no vector is lost. The key must be the key of the certificate before, as the
 // masks follow from it: else the error matches dsbo.ErrConfig and all stays as it was.

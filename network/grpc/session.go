@@ -3,7 +3,6 @@ package grpc
 import (
 	"errors"
 	"io"
-	"sync"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -17,51 +16,11 @@ var (
 	errExpired  = errors.New("a certificate of the connection has expired")
 )
 
-// A stream is one end of a gRPC stream of frames.
-type stream interface {
-	SendMsg(m any) error
-	RecvMsg(m any) error
-}
-
-// A session moves frames between an edge and a stream.
-type session struct {
-	e       *edge         // edge that it is of
-	stream  stream        // of the connection
-	expires time.Time     // when a certificate of the connection expires; zero: there is none
-	sender  Sender        // the session itself, or what Config.Wrap puts before it
-	wakeUp  chan struct{} // holds one wake-up of transmit
-
-	dropOnce sync.Once     // closes dropped
-	dropped  chan struct{} // closed when the session has ended
-	reason   error         // set before dropped is closed
-
-	failSent bool // guarded by the mixer's lock, as is keysSent
-	epochs
-	councilFrames [][]byte // frames of the council
-	keysSent      int      // key frames that the stream has carried
-}
-
 // newSession returns a session over a stream whose certificates are valid until a time.
 func newSession(e *edge, s stream, until time.Time) *session {
 	n := &session{e: e, stream: s, expires: until, wakeUp: make(chan struct{}, 1), dropped: make(chan struct{})}
 	n.sender = e.m.config.Wrap(e.id, n)
 	return n
-}
-
-// wake makes transmit look for something to send.
-func (s *session) wake() {
-	select {
-	case s.wakeUp <- struct{}{}:
-	default:
-	}
-}
-
-// drop ends the session from outside.
-func (s *session) drop(reason error) {
-	s.dropOnce.Do(func() {
-		s.reason = reason
-		close(s.dropped)
-	})
 }
 
 // Send implements [Sender].

@@ -8,7 +8,6 @@ import (
 
 	"dsbo"
 	"dsbo/internal/wording"
-	"dsbo/network/grpc/masks"
 
 	"google.golang.org/grpc/codes"
 )
@@ -115,12 +114,6 @@ func shownValue(values string) string {
 // A settingsError says that two agents have other settings: one of them has to be started again
 // with the other one's.
 type settingsError struct{ error }
-
-// helloLength is the length of a hello without settings.
-func (c *Config) helloLength() int {
-	return len(hello{run: c.Run, config: c.Hash, form: c.form(), key: string(make([]byte, masks.KeyLength)),
-		program: c.Program, admission: c.Admission}.encode())
-}
 
 // strangeCode tells a process that its settings are others.
 const strangeCode = codes.InvalidArgument

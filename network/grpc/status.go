@@ -2,7 +2,6 @@ package grpc
 
 import (
 	"cmp"
-	"time"
 
 	"dsbo/internal/wording"
 )
@@ -24,27 +23,6 @@ type Status struct {
 	Members []int  // agents that take part, a view
 	Slow    []int  // agents that are left out at present as they were slow
 	Waiting string // why there is no change of the members although there must be; "" if there need be none
-}
-
-// A Neighbour is what an agent has seen of one neighbour so far. Frames of all kinds count, with
-// their headers and without what TLS and gRPC add.
-type Neighbour struct {
-	Agent     int           // its number
-	Connected bool          // whether there is a stream now
-	Connects  int64         // how often a stream was opened
-	Round     int           // how many exchanges the neighbour is known to have sent
-	Silent    time.Duration // since something was heard of it, in whole heartbeats
-	Waited    time.Duration // for its vectors, the exchange under way included
-	Waiting   time.Duration // for its vector of the exchange under way; 0 if that is here
-	Slow      bool          // it computes, and this agent has waited for so long that it says so to the council
-
-	Fault string // for what it is to be left out, or how it has spent its budget; "" if it has not
-
-	FramesSent, BytesSent         int64 // on all streams
-	FramesReceived, BytesReceived int64 // on all streams
-	Resent                        int64 // vectors that were sent again
-	Duplicates                    int64 // vectors that came again
-	Offences                      int64 // connections that ended because of what it sent
 }
 
 // Status returns the present numbers.

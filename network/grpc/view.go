@@ -7,21 +7,8 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/network"
 	"dsbo/network/membership"
 )
-
-// A view is what an agent exchanges over in one epoch: the members and the edges between them.
-type view struct {
-	epoch    membership.Epoch
-	matrix   *network.Matrix // of the members; nil where this agent is none
-	position int             // of this agent among them; -1 where it is none
-	combiner *network.Combiner
-	local    []int         // that position; empty where it is none
-	edges    []*edge       // those to members, in ascending order
-	flood    *flood        // nil before the first Gather
-	tree     *network.Tree // nil before the first Reduce
-}
 
 // newView returns an agent's part in an epoch, of the edges that it has to all neighbours.
 func newView(c *Config, e membership.Epoch, all []*edge) (view, error) {
@@ -47,15 +34,6 @@ func newView(c *Config, e membership.Epoch, all []*edge) (view, error) {
 		}
 	}
 	return p, nil
-}
-
-// epochChange returns the error that stands for an epoch that is decided and not yet this agent's,
-// nil if there is none.
-func (m *Mixer) epochChange() error {
-	if m.chamber == nil || len(m.chamber.log) == m.view.epoch.Number {
-		return nil
-	}
-	return &network.ChangedError{Epoch: len(m.chamber.log)}
 }
 
 // Changes implements [network.Reformer].
@@ -131,18 +109,6 @@ func (e *edge) reform(round int) {
 	s.wake()
 }
 
-// epochs are what the two sides of a session have told each other of the epochs that they are in.
-// Vectors travel where both are members of the same one.
-type epochs struct {
-	announced   int  // what the neighbour has been told; -1: nothing
-	announceDue bool // it must be told
-	remote      int  // the neighbour's
-
-	// remoteSent and next are how many vectors the neighbour has sent in its epoch, and the first
-	// one that it needs.
-	remoteSent, remoteNext int
-}
-
 // handleHello takes in the epoch of the neighbour that has said hello, and has it told this
 // agent's: the hello's may have passed.
 func (s *session) handleHello(h hello) {
@@ -188,11 +154,4 @@ func (e *edge) handleEpoch(f *frame) error {
 // what it has begun in one before, or readies its state.
 func (e *edge) isInEarlierEpoch() bool {
 	return e.session != nil && e.session.remote < e.m.view.epoch.Number
-}
-
-// carriesVectors reports whether there is a stream that carries vectors: both ends are members of
-// the same epoch, and know it.
-func (e *edge) carriesVectors() bool {
-	s, epoch := e.session, e.m.view.epoch.Number
-	return s != nil && e.position >= 0 && s.announced == epoch && s.remote == epoch
 }

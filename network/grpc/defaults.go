@@ -1,0 +1,56 @@
+package grpc
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"time"
+
+	"dsbo/internal/guard"
+	"dsbo/network"
+)
+
+func orDefault[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+// withDefaults returns c with its zeros replaced.
+func (c Config) withDefaults() Config {
+	orDefault(&c.MaxFloats, 1<<24)
+	orDefault(&c.KeepFrames, 1024)
+	orDefault(&c.KeepBytes, 16<<20)
+	orDefault(&c.SilentAfter, 5*time.Second)
+	orDefault(&c.Heartbeat, min(500*time.Millisecond, c.SilentAfter/4))
+	orDefault(&c.PeerTimeout, 10*time.Minute)
+	orDefault(&c.ComputeTimeout, max(24*time.Hour, c.PeerTimeout))
+	if c.DelayBudget == 0 && c.Membership != nil {
+		c.DelayBudget = max(leastBudget, 10*c.Membership.AbsentAfter)
+	}
+	orDefault(&c.DelayBudget, leastBudget)
+	orDefault(&c.Program, network.ThisProgram())
+	orDefault(&c.Instance, uint64(time.Now().UnixNano()))
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	c.Log = guard.LimitLog(c.Log)
+	if c.Admission != "" {
+		if a, err := c.admission(c.Identity, c.Agent, c.Admission); err == nil {
+			c.admissionNeighbours = a.Neighbours
+		}
+	}
+	if c.Dial == nil {
+		c.Dial = dialTCP
+	}
+	if c.Wrap == nil {
+		c.Wrap = func(_ int, s Sender) Sender { return s }
+	}
+	return c
+}
+
+// dialTCP is what Config.Dial is if nothing else is said.
+func dialTCP(ctx context.Context, address string) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", address)
+}
