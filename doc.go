@@ -68,7 +68,7 @@
 //	an exact average         network/average.go; fixed.go, reduce.go, tree.go
 //	against liars            network/mixing.go, clipped.go, trimmed.go
 //	a wire                   network/codec.go encodes, round.go rounds, wiremix.go feeds back
-//	messages over gRPC       network/grpc/doc.go; flow.go, protocol.go
+//	messages over gRPC       network/grpc/doc.go; state.go, flow.go, protocol.go
 //	masks                    network/grpc/masks; who holds up a run: network/grpc/holdup
 //	who decides on members   network/membership/paxos; network/grpc/chamber.go
 //	certificates, a relay    network/pki, network/relay
@@ -80,8 +80,8 @@
 //	exact Φ, ∇Φ, and models  train/exact: lower.go finds y*, adjoint.go z
 //	a checkpoint             train/checkpoint.go, save.go, resume.go; names: runs/checkpoints.go
 //	from a task to a result  experiment/job.go, stages.go; flags: settings.go, presets: preset.go
-//	one process, MPI, gRPC   experiment/layout.go, with a file for each layout beside it
-//	the best constant        experiment/candidates; what is kept: experiment/finish.go
+//	one process, MPI, gRPC   experiment/stages.go; layout.go, ranks.go, oneagent.go
+//	the best constant        experiment/candidates; what is kept: experiment/finish.go, kept.go
 //	what a run will send     experiment/plan
 //	noise, ε and δ           experiment/privacy, private.go
 //	the verdict, the page    runs/verdict.go, runs/report

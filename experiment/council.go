@@ -332,3 +332,20 @@ func (r *poser) resetProblem() {
 		r.data.loaded, r.problem, r.finalEpoch = loaded{}, problem{}, membership.Epoch{}
 	}
 }
+
+// An Opener opens an agent's end of the exchange over a graph, of which exchange from is the next.
+// The fingerprint stands for the agent's data: other data have another one. seat is for an exchange
+// whose members may change, and then is a [network.Reformer]. No vector of the run has more than
+// longest numbers; 0: that is known later, as the data are loaded when the agents have met.
+type Opener func(ctx context.Context, g *network.Graph, from int, fingerprint []byte, seat *Seat,
+	longest int) (network.Team, error)
+
+// oneAgent is the layout that [OneAgent] returns.
+type oneAgent struct {
+	inProcess
+	agent    int
+	identity string
+	open     Opener
+	agents   int              // number of agents in the run; 0 before join
+	mixer    network.Rewinder // nil before join
+}

@@ -12,36 +12,6 @@ import (
 	"dsbo/runs"
 )
 
-// A Layout is all of a job that depends on where its agents are: all in this process, dealt to
-// ranks that start and stop together (-transport mpi), or one in each process, which may be lost
-// and come back ([OneAgent]). No other code asks which of these it is.
-type Layout interface {
-	// ownsFiles reports whether this process belongs to one agent, with files of its own.
-	ownsFiles() bool
-	// leads reports whether this process writes the run folder and shows the run's progress.
-	leads() bool
-	// describe adds the transport and the processes of the run to config.json.
-	describe(c *runs.Config)
-	// join brings this process together with the others, and chooses the run folder and the
-	// checkpoint to go on from.
-	join(ctx context.Context, r *runner) error
-	// awaitFolder waits until all processes may write to the run folder, which is ready.
-	awaitFolder(ctx context.Context, r *runner) error
-	// attemptAgain reports whether another attempt is needed after one that ended with err. It then
-	// has set r's checkpoint for that; otherwise it returns the error with which the job ends.
-	attemptAgain(ctx context.Context, r *runner, err error) (bool, error)
-	// fail tells the other processes that this one cannot go on.
-	fail(r *runner, err error)
-	// resumeHint returns the end of an interrupted run's error, which says how to resume it; "" if
-	// the caller says that.
-	resumeHint(folder runs.Folder) string
-	// round returns the number of the exchange after the last one; 0 where exchanges have none.
-	round() int
-	// endRun ends this process's part in the run after the job ended with err, and returns the
-	// error for the user.
-	endRun(ctx context.Context, r *runner, stderr io.Writer, err error) error
-}
-
 // inProcess is the layout of a job whose agents are all in this process. The other layouts embed
 // it, and inherit what they do not change.
 type inProcess struct{}

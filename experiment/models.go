@@ -3,12 +3,14 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment/candidates"
 	"dsbo/experiment/console"
+	"dsbo/internal/num"
 	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/runs"
@@ -108,4 +110,65 @@ func (w modelWatcher) Found(m *candidates.Model) {
 			"holdout_loss", m.HoldoutLoss,
 			"test_loss", m.TestLoss, "test_accuracy", m.TestAccuracy},
 	})
+}
+
+// startConstant returns the whole number nearest to the start of λ, or to its median, from which
+// constants are tried: the one that the method's search found, if it did.
+func (r *finisher) startConstant() int {
+	start := num.Median(r.poser.startX)
+	if constant := algo.TraitsOf(r.result.Method).StartConstant; constant != nil {
+		if found, ok := constant(); ok {
+			start = found
+		}
+	}
+	return int(math.Round(start))
+}
+
+// trainConfig returns the configuration of the run for package train.
+func (r *runner) trainConfig() train.Config {
+	s, evaluation := r.Settings, r.Settings.Evaluate
+	// all examples, of which iterations take few, cost too much
+	if r.poser.problem.Nonconvex && s.Batch > 0 && !r.givenFlags["evaluate"] {
+		evaluation = train.EvaluateOff
+	}
+	return train.Config{
+		Problem: r.poser.problem.Problem, W: r.graph.W, Membership: r.changes, Changing: r.layout.ownsFiles(),
+		Method: r.steps.method, StartX: r.poser.startX, K: s.Iterations,
+		EvalEvery: s.EvalEvery, ExactEach: r.givenFlags["eval-every"], Patience: s.Patience,
+		CheckpointEvery: s.CheckpointEvery, Dir: string(r.files.folder),
+		Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.files.held, From: r.point,
+		Settings: map[string]any{"task": r.poser.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType,
+			"holdout": s.Holdout, "flags": r.shapingFlags},
+		Evaluate: evaluation, Start: train.Start{Curvature: r.steps.lmax, Sent: r.steps.stepsSent},
+		DenseLimit: int64(s.Memory * (1 << 30)),
+	}
+}
+
+// A finalist is the model that a choice by folds has come to.
+type finalist struct {
+	*candidates.Model
+	network *candidates.Network // of the model; nil: it is linear
+	// refit returns the model of other examples, of which there are times as many.
+	refit func(ctx context.Context, t data.Task, times float64) ([]float64, error)
+}
+
+// problemOf returns the problem of a model on data of the agents, with Oracles in float64.
+func (r *finisher) problemOf(t data.Task, m models.Model) (train.Problem, error) {
+	return r.newProblem(t, m, models.Config{Seed: r.Settings.Seed, Batch: r.Settings.Batch})
+}
+
+// roughProblem is problemOf with Oracles in float32, for products.
+func (r *finisher) roughProblem(t data.Task, m models.Model) (train.Problem, error) {
+	return r.newProblem(t, m, models.Config{Seed: r.Settings.Seed, Float32: true})
+}
+
+// newProblem returns the problem of a model on data of the agents.
+func (r *finisher) newProblem(t data.Task, m models.Model, c models.Config) (train.Problem, error) {
+	prob, err := train.NewPart(r.team, t, m, c)
+	if err != nil {
+		return prob, fmt.Errorf("model %T: %w", m, err)
+	}
+	prob.Numbers, prob.W, prob.Average, prob.Sent = r.poser.problem.Numbers, r.poser.problem.W, r.poser.problem.Average,
+		r.poser.problem.Sent
+	return prob, nil
 }

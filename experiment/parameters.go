@@ -10,12 +10,6 @@ import (
 	"dsbo/train"
 )
 
-// parameters are a method with its parameters, in which steps may follow the curvature.
-type parameters struct {
-	method  algo.Method // before Init and [algo.Bind]
-	unknown []string    // the names of flags that were given for parameters that the method lacks
-}
-
 // presetParameters returns the named method with the parameters of a preset's method that it has
 // too. Steps of y and z that stay open follow the curvature.
 func presetParameters(preset algo.Method, algorithm string) (parameters, error) {

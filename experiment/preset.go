@@ -9,7 +9,6 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/cli"
 	"dsbo/network"
 )
 
@@ -57,46 +56,6 @@ func presetsOf(t Task) []Preset {
 
 // allPresets returns all presets that -preset names, given the others.
 func allPresets(others []Preset) []Preset { return append(slices.Clone(others), privatePreset()) }
-
-// A Preset is a named set of defaults for -preset: a method, its parameters, and a few settings of
-// the run.
-type Preset struct {
-	Name string // of -preset
-	// values of the task's flag -model that it is made for, the first of them the default with it;
-	// nil: any
-	Models []string
-	DType  string // the default of -dtype; "": float32
-	Wire   string // the default of -wire; "": float64
-	// Method holds the method's parameters. Schedules among them may be c/L, c*L or auto, which
-	// follow the curvature L at the start; beta, gamma and lg do so too when they are left open.
-	Method algo.Method
-	K      int // outer iterations
-	// EvalEvery is the default of -eval-every, 0 for its own.
-	EvalEvery int
-	Patience  int                  // the default of -patience
-	X0        float64              // start of every entry of x, for methods that do not search for one
-	Batch     int                  // the default of -batch
-	Matrix    dsbo.CurvatureMatrix // the default of -curvature with the preset's own method
-}
-
-// chooseModel gives -model, where the command line leaves it out, the value that a preset it names
-// is made for, and refuses others.
-func (j *Job) chooseModel(f *cli.Flags) error {
-	given := f.Given()
-	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == j.Settings.Preset })
-	if !given["preset"] || i < 0 || j.presets[i].Models == nil { // a name that is unknown is refused later
-		return nil
-	}
-	fits := j.presets[i].Models
-	if !given["model"] {
-		return f.Set("model", fits[0])
-	}
-	if model := f.Lookup("model").Value.String(); !slices.Contains(fits, model) {
-		return dsbo.Errorf(dsbo.ErrConfig, "-preset %s is made for -model %s; it is %s", j.Settings.Preset,
-			strings.Join(fits, " or "), model)
-	}
-	return nil
-}
 
 // fill sets the settings for which no flags were given to the preset's.
 func (p Preset) fill(s *Settings, given map[string]bool) {

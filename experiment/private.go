@@ -11,7 +11,6 @@ import (
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment/privacy"
-	"dsbo/internal/disk"
 	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/runs"
@@ -67,14 +66,6 @@ func (s *Settings) applyPrivacy(given map[string]bool) error {
 var withoutSums = noCollective{
 	dsbo.Errorf(dsbo.ErrConfig,
 		"-dp-epsilon: sums and texts of the agents' data by which this task prepares them would have no noise")}
-
-// A guard keeps what the agents of this process answer to a budget.
-type guard struct {
-	terms  privacy.Terms
-	bounds map[int][2]privacy.Bound // of the lower and the upper loss of the agents in this process
-	curve  float64                  // bound of the eigenvalues of every agent's Hessian without its penalty
-	scores map[int]*models.Score    // on the agents' test examples
-}
 
 // maxRows is the number of rows up to which float64 is exact enough for the margin of
 // package privacy.
@@ -243,16 +234,6 @@ func (g *guard) curvature(o dsbo.Oracle, x []float64) (float64, error) {
 		return 0, err
 	}
 	return g.curve + slices.Max(e), nil
-}
-
-// removeNoise removes the secrets of the noise of a run that is over, or is replaced: nobody can
-// take the noise off then.
-func removeNoise(folder runs.Folder) error {
-	paths, err := folder.NoisePaths()
-	for _, path := range paths {
-		err = errors.Join(err, disk.Remove(path))
-	}
-	return err
 }
 
 // finishPrivate writes the λ and the model of a run with differential privacy, the last ones.

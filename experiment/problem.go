@@ -17,29 +17,6 @@ import (
 	"dsbo/train"
 )
 
-// loaded is what a task has loaded for the agents of this process.
-type loaded struct {
-	data     data.Task
-	model    models.Model
-	setup    *setup        // what its agents have found together; nil before the first load
-	local    []int         // the agents of this process
-	test     data.Examples // the test examples of all, before each agent has its own; see admit
-	duration time.Duration
-}
-
-// A problem is the bilevel problem of the loaded data, with its descriptions.
-type problem struct {
-	train.Problem
-	data      data.Task      // after held-out examples are taken off, and rows are clipped
-	penalties bool           // x is penalties, and the oracles tell their part of the Hessian
-	meaning   runs.Meaning   // what x is
-	startX    []float64      // start of x, where the task or the model says it; nil: -x0 or what the method finds
-	shapeY    []int          // shape of omega.npy
-	settings  map[string]any // the task's part of config.json and of what a checkpoint belongs to
-	line      string         // description for people
-	guard     *guard         // what keeps the agents' answers to a budget; nil: nothing does
-}
-
 // fingerprint stands for the data of an agent in this process. Where that takes no exchange, it
 // loads them.
 func (r *loader) fingerprint(ctx context.Context, agent int) ([]byte, error) {
@@ -275,17 +252,4 @@ func hasPenalties(o dsbo.Oracle) bool {
 		x[i] = 1
 	}
 	return of.Penalty(high, x) == nil && slices.Compare(low, high) < 0
-}
-
-// gatherCounts returns the numbers of examples by which agents at the start of a run choose
-// together: all tell them to all.
-func (r *loader) gatherCounts(ctx context.Context, count func(data.Shard) []float64) ([][]float64, error) {
-	counts := make([][]float64, r.Settings.Agents)
-	for i, shard := range r.loaded.data.Shards[:len(counts)] {
-		counts[i] = count(shard)
-	}
-	if r.team == nil {
-		return counts, nil
-	}
-	return counts, r.team.Gather(ctx, counts)
 }

@@ -16,27 +16,6 @@ import (
 	"dsbo/runs"
 )
 
-// Settings are the flags of a run, apart from the task's own. Those that config.json states are
-// fields of [runs.Config]; the run adds what it finds to them.
-type Settings struct {
-	runs.Config
-	T, N               int           // steps of y and of z
-	Numbers            []int         // of the agents' files, where -agents lists them
-	Alpha, Beta, Gamma algo.Schedule // steps of x, y and z; of y and z they may follow the curvature
-	Set                assignments   // parameters by name
-	Memory             float64       // GiB
-	Epsilon            float64       // of differential privacy; 0: none
-	Delta, Norm        float64       // of it: δ, and the bound of rows
-
-	Out                          string // run folder
-	Resume, Force, Quiet, Report bool   // go on; overwrite; no progress; write the page
-	KeepCheckpoints              bool   // of a finished run too
-	Attached                     bool   // end as stdin does
-	Membership                   string // path of a log
-	ExplainPrivacy               bool   // print what the run would send, and do not run
-	ExplainModel                 format // of what the losses are, which is printed in place of a run
-}
-
 // addFlags adds the flags of the settings.
 func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	s.addMethodFlags(f, presets)
@@ -363,4 +342,23 @@ func (s *Settings) network(given map[string]bool) (*network.Graph, error) {
 	}
 	s.Agents = g.W.N()
 	return g, nil
+}
+
+// chooseModel gives -model, where the command line leaves it out, the value that a preset it names
+// is made for, and refuses others.
+func (j *Job) chooseModel(f *cli.Flags) error {
+	given := f.Given()
+	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == j.Settings.Preset })
+	if !given["preset"] || i < 0 || j.presets[i].Models == nil { // a name that is unknown is refused later
+		return nil
+	}
+	fits := j.presets[i].Models
+	if !given["model"] {
+		return f.Set("model", fits[0])
+	}
+	if model := f.Lookup("model").Value.String(); !slices.Contains(fits, model) {
+		return dsbo.Errorf(dsbo.ErrConfig, "-preset %s is made for -model %s; it is %s", j.Settings.Preset,
+			strings.Join(fits, " or "), model)
+	}
+	return nil
 }

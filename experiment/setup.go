@@ -5,19 +5,9 @@ import (
 	"fmt"
 
 	"dsbo"
-	"dsbo/network"
 	"dsbo/network/collective"
 	"dsbo/runs"
 )
-
-// A setup is the [network.Collective] of a task that is being loaded. It keeps what was found, for
-// the run folder; a process that goes on from a checkpoint finds it there, as the others do not
-// exchange it again.
-type setup struct {
-	runs.Setup
-	exchange network.Collective // nil: all is in Setup already
-	next     int                // the one of Found that comes next, without an exchange
-}
 
 // newSetup returns the setup of a runner's next load.
 func (r *loader) newSetup(ctx context.Context) (*setup, error) {

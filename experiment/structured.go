@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"dsbo/data"
@@ -11,23 +10,6 @@ import (
 	"dsbo/runs"
 	"dsbo/train"
 )
-
-// A CrossFit is what a task has for a run that chooses how penalties differ from feature to feature
-// (package candidates). The problem of the run is a [models.Folds] of one penalty.
-type CrossFit struct {
-	All      data.Task         // the training examples of all folds, once each
-	Blocks   candidates.Blocks // of features; the zero value: none are named
-	Variance bool              // losses are half of squares, and count in units of the residual variance
-	Networks []models.MLP      // with which the linear model is compared, the smallest first; nil: there are none
-}
-
-// A finalist is the model that a choice by folds has come to.
-type finalist struct {
-	*candidates.Model
-	network *candidates.Network // of the model; nil: it is linear
-	// refit returns the model of other examples, of which there are times as many.
-	refit func(ctx context.Context, t data.Task, times float64) ([]float64, error)
-}
 
 // crossFit returns what the task has for a choice of structures; nil: it has none.
 func (r *finisher) crossFit() *CrossFit {
@@ -158,25 +140,4 @@ func (r *finisher) linear() models.Linear {
 	one := r.data.loaded.model.(models.Folds).Of
 	one.Penalties, one.Prior = nil, models.Prior{}
 	return one
-}
-
-// problemOf returns the problem of a model on data of the agents, with Oracles in float64.
-func (r *finisher) problemOf(t data.Task, m models.Model) (train.Problem, error) {
-	return r.newProblem(t, m, models.Config{Seed: r.Settings.Seed, Batch: r.Settings.Batch})
-}
-
-// roughProblem is problemOf with Oracles in float32, for products.
-func (r *finisher) roughProblem(t data.Task, m models.Model) (train.Problem, error) {
-	return r.newProblem(t, m, models.Config{Seed: r.Settings.Seed, Float32: true})
-}
-
-// newProblem returns the problem of a model on data of the agents.
-func (r *finisher) newProblem(t data.Task, m models.Model, c models.Config) (train.Problem, error) {
-	prob, err := train.NewPart(r.team, t, m, c)
-	if err != nil {
-		return prob, fmt.Errorf("model %T: %w", m, err)
-	}
-	prob.Numbers, prob.W, prob.Average, prob.Sent = r.poser.problem.Numbers, r.poser.problem.W, r.poser.problem.Average,
-		r.poser.problem.Sent
-	return prob, nil
 }

@@ -8,18 +8,22 @@
 // (ranks.go), or one in each of several processes (oneagent.go), for which package command has
 // the verbs.
 //
-// The flags are in settings.go, presets in preset.go, and parameters.go makes a method's parameters
-// of them. A run begins in job.go; problem.go makes its problem of the task's data, steps.go
+// stages.go has the parts of a run, and what each has found. The flags are in settings.go, presets
+// in preset.go, and parameters.go makes a method's parameters of them. A run begins in job.go,
+// whose attempts are in attempt.go; problem.go makes its problem of the task's data, steps.go
 // chooses its steps, and package train runs it. watch.go shows how far it is, with the time left
-// that pace.go predicts. finish.go finds the models (package candidates), decides what is kept and
-// gives the verdict on it; record.go has the summary, and package console writes the table. What a
-// run will send, package plan says before.
+// that pace.go predicts. finish.go finds the models (models.go, package candidates) and gives the
+// verdict on them; kept.go writes what is kept; record.go has the summary, and package console
+// writes the table. What a run will send, package plan says before.
 package experiment
 
 import (
 	"flag"
 
+	"dsbo"
+	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/experiment/candidates"
 	"dsbo/experiment/plan"
 	"dsbo/models"
 	"dsbo/network"
@@ -156,4 +160,34 @@ type FinishedRun struct {
 type LowerSolution struct {
 	Y                      []float64
 	TestLoss, TestAccuracy runs.Number
+}
+
+// A Preset is a named set of defaults for -preset: a method, its parameters, and a few settings of
+// the run.
+type Preset struct {
+	Name string // of -preset
+	// values of the task's flag -model that it is made for, the first of them the default with it;
+	// nil: any
+	Models []string
+	DType  string // the default of -dtype; "": float32
+	Wire   string // the default of -wire; "": float64
+	// Method holds the method's parameters. Schedules among them may be c/L, c*L or auto, which
+	// follow the curvature L at the start; beta, gamma and lg do so too when they are left open.
+	Method algo.Method
+	K      int // outer iterations
+	// EvalEvery is the default of -eval-every, 0 for its own.
+	EvalEvery int
+	Patience  int                  // the default of -patience
+	X0        float64              // start of every entry of x, for methods that do not search for one
+	Batch     int                  // the default of -batch
+	Matrix    dsbo.CurvatureMatrix // the default of -curvature with the preset's own method
+}
+
+// A CrossFit is what a task has for a run that chooses how penalties differ from feature to feature
+// (package candidates). The problem of the run is a [models.Folds] of one penalty.
+type CrossFit struct {
+	All      data.Task         // the training examples of all folds, once each
+	Blocks   candidates.Blocks // of features; the zero value: none are named
+	Variance bool              // losses are half of squares, and count in units of the residual variance
+	Networks []models.MLP      // with which the linear model is compared, the smallest first; nil: there are none
 }

@@ -1,0 +1,89 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"dsbo"
+	"dsbo/internal/cli"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// prepare checks all settings that can be checked without data and without other processes.
+func (r *runner) prepare(stderr io.Writer) (err error) {
+	if r.view = r.View; r.view == nil {
+		if !r.layout.leads() {
+			stderr = io.Discard
+		}
+		r.view = onScreen{cli.NewProgress(stderr, r.Settings.Quiet)}
+	}
+	if r.params, r.graph, err = r.resolve(); err != nil {
+		return err
+	}
+	return r.readChanges()
+}
+
+// attempt runs the method from the runner's checkpoint on, and then finds the models.
+func (r *runner) attempt(ctx context.Context) error {
+	r.result, r.end.iterationsOver, r.account.summary = nil, false, runs.Summary{}
+	if err := r.data.load(ctx, r.data.localAgents()); err != nil {
+		return err
+	}
+	if err := r.poser.makeProblem(ctx); err != nil {
+		return err
+	}
+	r.steps.stepsSent = dsbo.Traffic{}
+	r.poser.problem.Sent = &r.steps.stepsSent
+	if err := r.steps.chooseSteps(ctx); err != nil {
+		return err
+	}
+	r.poser.problem.Sent = &r.account.summary.Traffic.Models // by what follows the run
+	cfg := r.trainConfig()
+	if err := r.protect(&cfg, cfg.Resume); err != nil {
+		return err
+	}
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	if err := r.account.completeConfig(cfg); err != nil {
+		return err
+	}
+	r.steps.showWarnings()
+	took := r.data.loaded.duration.Seconds()
+	r.view.Note(Note{
+		Text: fmt.Sprintf("%s; %v; loaded in %.1f s", r.poser.problem.line, r.graph, took),
+		Name: "loaded", Facts: []any{"problem", r.poser.problem.line, "graph", r.graph.Name, "seconds", took},
+	})
+	if err := r.files.openFolder(ctx); err != nil {
+		return err
+	}
+	err := r.protect(&cfg, !cfg.Resume)
+	if err == nil {
+		err = r.watch(&cfg)
+	}
+	if err != nil {
+		return err
+	}
+	if r.result, err = train.Run(ctx, cfg); err != nil {
+		return err
+	}
+	r.account.summary.FloatsFormula = r.account.floatsByFormula()
+	if err := r.files.keepMembers(); err != nil {
+		return err
+	}
+	if r.poser.problem.guard != nil {
+		return r.end.finishPrivate()
+	}
+	return r.end.finish(ctx)
+}
+
+// protect adds noise to what the agents answer, where there is differential privacy and it is due:
+// the folder of a run that goes on has the secrets already.
+func (r *runner) protect(cfg *train.Config, due bool) (err error) {
+	if g := r.poser.problem.guard; g != nil && due {
+		cfg.Problem, err = g.addNoise(cfg.Problem, r.files.folder)
+	}
+	return err
+}

@@ -1,0 +1,248 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/data"
+	"dsbo/experiment/candidates"
+	"dsbo/models"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// conclude puts models and the verdict of their gains into the summary, and returns the one that
+// the run keeps. What is judged is the tuning, unless a head names something else.
+func (r *finisher) conclude(head string, tuned, rival *candidates.Model, others []*candidates.Model, gains []runs.Gain,
+	notes []string) *candidates.Model {
+	// the y of another model is no y of this one
+	kept, lost := tuned, rival.Finder == tuned.Finder && tuned.LosesTo(rival, gains)
+	if lost {
+		kept = rival
+	}
+	kept.Kept = true
+	if rival.Lambda.Known() {
+		rival.Name += ", best constant"
+	}
+	for _, m := range append(others, tuned) {
+		r.account.summary.Models = append(r.account.summary.Models, m.Model)
+	}
+	r.account.summary.Verdict = runs.Contest{
+		Head: head, Count: len(tuned.X), Meaning: r.poser.problem.meaning, Constant: rival.Lambda,
+		Against: rival.Name, Lost: lost,
+		Foreign: rival.Finder != tuned.Finder, Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
+		PhiSpread: max(tuned.Spread, rival.Spread),
+		Notes: slices.Concat(notes, rival.BeyondNotes(),
+			unconvergedNotes(r.account.summary.Models, r.poser.problem.meaning.Symbol),
+			reachedNotes(r.account.summary.Models, r.result.Records)),
+	}.Verdict()
+	return kept
+}
+
+// addSpread gives gains the largest change of a loss from one solution of one of some models to
+// the solution from its other start.
+func addSpread(ctx context.Context, gains []runs.Gain, of ...*candidates.Model) error {
+	for _, m := range of {
+		other, ok := m.Other()
+		if !ok {
+			continue
+		}
+		changes, err := m.Finder.Problem.Compare(ctx, m.Fit(), m.Finder.Problem, other)
+		if err != nil {
+			return err
+		}
+		for i, change := range changes {
+			gains[i].LossSpread = max(gains[i].LossSpread, runs.Number(math.Abs(float64(change.LossChange))))
+		}
+	}
+	return nil
+}
+
+// writeFinished writes the summary of a run that has finished.
+func (r *finisher) writeFinished() error {
+	if !r.layout.leads() {
+		return nil
+	}
+	r.account.summary = r.account.summarize(runs.Finished, nil)
+	r.account.summary.Round, r.account.summary.Epoch = r.layout.round(), len(r.changes)
+	return r.files.folder.WriteSummary(r.account.summary)
+}
+
+// saveKept writes the model that the run keeps, if it is finite, and what the task makes of it.
+// Where that is not finite, a warning says so.
+func (r *finisher) saveKept(ctx context.Context, kept *candidates.Model, final *finalist) error {
+	if kept.Y == nil {
+		return nil
+	}
+	shape := r.poser.problem.shapeY
+	if final != nil { // it is a model of all folds' rows
+		shape = []int{len(kept.Y)}
+	}
+	if err := r.writeModel(kept.X, kept.Y, shape); err != nil {
+		return err
+	}
+	err := r.finishTask(ctx, kept, final)
+	if errors.Is(err, dsbo.ErrDiverged) { // what is found stays
+		r.steps.warnings = append(r.steps.warnings, err.Error())
+		r.view.Log("warning: %v", err)
+		return nil
+	}
+	return err
+}
+
+// finishTask has the task make of the kept model what it makes of it. final is the choice by folds
+// that it is of, if it is.
+func (r *finisher) finishTask(ctx context.Context, kept *candidates.Model, final *finalist) error {
+	if r.Task.Finish == nil {
+		return nil
+	}
+	together := r.poser.problem.Collective(ctx)
+	f := FinishedRun{
+		Folder: r.files.folder, Writes: r.layout.leads(), X: kept.X, Y: kept.Y, Collective: together,
+		Note: func(format string, args ...any) {
+			r.account.summary.Verdict.Notes = append(r.account.summary.Verdict.Notes, fmt.Sprintf(format, args...))
+		},
+		Solve: func(t data.Task, m models.Model, x []float64) (LowerSolution, error) {
+			return r.solveOther(ctx, t, m, x)
+		},
+	}
+	if final != nil {
+		f.Refit = func(t data.Task, times float64) ([]float64, error) {
+			return final.refit(ctx, memberData(t, r.finalEpoch), times)
+		}
+		if n := final.network; n != nil {
+			f.Network, f.Parts = &n.Of, n.Parts
+		}
+	}
+	return r.Task.Finish(f)
+}
+
+// solveOther returns the solution of the lower problem of a model on other data of the agents,
+// at x.
+func (r *finisher) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) (LowerSolution, error) {
+	f, err := r.finderOf(memberData(t, r.finalEpoch), m)
+	if err != nil {
+		return LowerSolution{}, err
+	}
+	solved := candidates.NewModel("all rows", runs.Unknown(), x)
+	if err := f.Solve(ctx, solved, nil, nil); err != nil {
+		return LowerSolution{}, err
+	}
+	if solved.Y == nil {
+		return LowerSolution{}, dsbo.Errorf(dsbo.ErrDiverged, "the model of all rows: its solution is not finite")
+	}
+	if !solved.Converged && !solved.Reached {
+		r.view.Log("warning: the model of all rows has not converged")
+	}
+	return LowerSolution{solved.Y, solved.TestLoss, solved.TestAccuracy}, nil
+}
+
+// unconvergedNotes says which models have not converged, if any.
+func unconvergedNotes(models []runs.Model, symbol string) []string {
+	var names []string
+	for _, m := range models {
+		if !m.Converged && !m.Reached {
+			names = append(names, m.Name)
+		}
+	}
+	switch len(names) {
+	case 0:
+		return nil
+	case 1:
+		return []string{fmt.Sprintf("The model of %s has not converged: its losses are not those of its %s.",
+			names[0], symbol)}
+	}
+	return []string{fmt.Sprintf("The models of %s have not converged: their losses are not those of their %s.",
+		strings.Join(names, "; "), symbol)}
+}
+
+// reachedNotes says what Φ is where the lower problem is not known to be convex, and what the least
+// eigenvalues of its Hessian tell.
+func reachedNotes(models []runs.Model, records []runs.Record) []string {
+	var reached, unsettled, spreads []string
+	for _, m := range models {
+		if m.Reached {
+			reached = append(reached, m.Name)
+		}
+		if m.Reached && m.Spread > 0 {
+			spreads = append(spreads, fmt.Sprintf("%.2g (%s)", float64(m.Spread), m.Name))
+		}
+		if m.Reached && !m.Converged {
+			unsettled = append(unsettled, m.Name)
+		}
+	}
+	if reached == nil {
+		return nil
+	}
+	note :=
+		"The model does not say that its lower problem is strongly convex (method Modulus of " +
+			"models.StronglyConvex): Φ is at the solutions that were reached, and others may be elsewhere."
+	if spreads != nil {
+		note += fmt.Sprintf(" Each is the better of two, by the training loss: from the start of the problem and from "+
+			"y of the iterations, whose Φ differ by %s.", strings.Join(spreads, ", "))
+	}
+	if unsettled != nil {
+		note += fmt.Sprintf(" The lower loss had not settled when the solves of %s ended.",
+			strings.Join(unsettled, "; "))
+	}
+	var least []string
+	for _, rec := range records {
+		if rec.LeastEigenvalue.Known() && (rec.Iteration == 0 || rec.Iteration == records[len(records)-1].Iteration) {
+			least = append(least, fmt.Sprintf("%.2g after iteration %d", float64(rec.LeastEigenvalue), rec.Iteration))
+		}
+	}
+	if least != nil {
+		note += fmt.Sprintf(" Least eigenvalue of the averaged Hessian: %s.", strings.Join(least, ", "))
+	}
+	return []string{note}
+}
+
+// overfitNotes says what a reader has to know about the course of the run: that the loss on
+// held-out examples rose while that on the validation examples fell.
+func (r *finisher) overfitNotes(best train.Best) []string {
+	at := func(iteration int) (runs.Record, bool) {
+		i := slices.IndexFunc(r.result.Records, func(rec runs.Record) bool { return rec.Iteration == iteration })
+		if i < 0 {
+			return runs.Record{}, false
+		}
+		return r.result.Records[i], true
+	}
+	then, ok := at(best.Iteration)
+	last := r.result.Last()
+	if !ok || !(last.HoldoutLoss > then.HoldoutLoss && last.ValLoss < then.ValLoss) {
+		return nil
+	}
+	note := fmt.Sprintf(
+		"After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f): "+
+			"%[6]s began to fit the validation examples alone, and the tuned %[6]s is that iteration's.",
+		best.Iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss, r.poser.problem.meaning.Symbol)
+	if done, all := r.result.Iterations, r.Settings.Iterations; done < all {
+		note += fmt.Sprintf(" Therefore the iterations ended after %d of %d.", done, all)
+	}
+	return []string{note}
+}
+
+// writeIterates writes what the run has found before models are solved, so that nothing is lost if
+// that fails: λ, ȳ and the summary.
+func (r *finisher) writeIterates(best train.Best) error {
+	if err := r.writeModel(best.X, best.Y, r.poser.problem.shapeY); err != nil || !r.layout.leads() {
+		return err
+	}
+	return r.files.folder.WriteSummary(r.account.summarize(runs.Unfinished, nil))
+}
+
+// writeModel writes lambda.npy and omega.npy, with y in a shape.
+func (r *finisher) writeModel(x, y []float64, shape []int) error {
+	if !r.layout.leads() {
+		return nil
+	}
+	if err := r.files.folder.WriteArray(runs.LambdaFile, x, len(x)); err != nil {
+		return err
+	}
+	return r.files.folder.WriteArray(runs.OmegaFile, y, shape...)
+}
