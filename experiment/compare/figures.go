@@ -11,9 +11,8 @@ import (
 // least to the greatest.
 func (k *Ranking) figure(q Quantity, c Cost) report.Figure {
 	f := report.Figure{Title: k.Task.Name, XLabel: c.title(), YLabel: q.title(), XCount: c == Iterations}
-	less := 0.0
 	if q == PhiGap {
-		f.YScale, less = report.Log, k.Lowest
+		f.YScale = report.Log
 	}
 	if c != Iterations {
 		f.XScale = report.Log
@@ -24,7 +23,7 @@ func (k *Ranking) figure(q Quantity, c Cost) report.Figure {
 		}
 		s := report.Series{Name: e.Method.Name}
 		for i := range e.recordCount() {
-			y := k.bestNumbers(e, i, func(r runs.Record, _ *Trial) float64 { return q.of(r) - less })
+			y := k.bestNumbers(e, i, func(r runs.Record, t *Trial) float64 { return q.of(r) - k.base(q, t) })
 			if math.IsNaN(median(y)) {
 				continue // the line goes on to the next record that has it: some methods know Φ seldom
 			}
@@ -37,8 +36,8 @@ func (k *Ranking) figure(q Quantity, c Cost) report.Figure {
 		}
 		f.Series = append(f.Series, s)
 	}
-	if (q == Phi || q == PhiGap) && !math.IsNaN(k.Constant) {
-		f.Levels = []report.Level{{Name: "best constant λ", Y: k.Constant - less}}
+	if constant := k.constant(q); (q == Phi || q == PhiGap) && !math.IsNaN(constant) {
+		f.Levels = []report.Level{{Name: "best constant λ", Y: constant}}
 	}
 	return f
 }

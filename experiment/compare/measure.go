@@ -30,7 +30,8 @@ func (c Criterion) of(r runs.Record) float64 { return Quantity(c).of(r) }
 // A Quantity is what a figure shows.
 type Quantity string
 
-// Quantities. PhiGap is Φ less the lowest of all runs of the task.
+// Quantities. PhiGap is Φ less the lowest of all runs of the task with the same seed, whose data
+// are the same.
 const (
 	Phi          Quantity = "phi"
 	PhiGap       Quantity = "phi_gap"

@@ -76,7 +76,7 @@ func (r *Result) WriteCurves(w io.Writer) error {
 					continue
 				}
 				for _, record := range t.Records {
-					if err := t.writeCurves(c, record, k.spec.Show, k.Lowest); err != nil {
+					if err := k.writeCurves(c, t, record); err != nil {
 						return err
 					}
 				}
@@ -88,12 +88,9 @@ func (r *Result) WriteCurves(w io.Writer) error {
 }
 
 // writeCurves writes the quantities of a record.
-func (t *Trial) writeCurves(c *csv.Writer, record runs.Record, show []Quantity, lowest float64) error {
-	for _, q := range show {
-		v := q.of(record)
-		if q == PhiGap {
-			v -= lowest
-		}
+func (k *Ranking) writeCurves(c *csv.Writer, t *Trial, record runs.Record) error {
+	for _, q := range k.spec.Show {
+		v := q.of(record) - k.base(q, t)
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			continue
 		}

@@ -24,12 +24,11 @@ type Ranking struct {
 	Entries []*Entry // in the order of the spec
 	// of the criterion, to which costs are counted: the median over seeds; NaN if no method has
 	// a value
-	Target   float64
-	Constant float64 // Φ of the best constant λ, the median over seeds of the least that a run found; NaN if none did
-	Lowest   float64 // the lowest Φ of all records of all runs; NaN if none is known
+	Target float64
 
 	spec    *Spec
 	targets map[uint64]float64 // by seed, whose data are others
+	lowest  map[uint64]float64 // Φ of all records of all runs, by seed; none where none is known
 }
 
 // An Entry is a method on a task.
@@ -102,9 +101,9 @@ func (k *Ranking) checkProblem() error {
 	return nil
 }
 
-// setTargets finds the targets, the best constant, and the lowest Φ.
+// setTargets finds the targets and the lowest Φ.
 func (k *Ranking) setTargets() {
-	k.Constant, k.Lowest, k.targets = math.NaN(), math.NaN(), map[uint64]float64{}
+	k.targets, k.lowest = map[uint64]float64{}, map[uint64]float64{}
 	var all []float64
 	for i, seed := range k.spec.Seeds {
 		target := math.NaN()
@@ -121,17 +120,35 @@ func (k *Ranking) setTargets() {
 	}
 	k.Target = median(all)
 	for _, e := range k.Entries {
-		if v := medianOf(e.Best, (*Trial).constant); !math.IsNaN(v) && !(v >= k.Constant) {
-			k.Constant = v
-		}
 		for _, t := range e.Trials() {
 			for _, r := range t.Records {
-				if v := float64(r.Phi); r.Phi.Known() && !(v >= k.Lowest) {
-					k.Lowest = v
+				if least, known := k.lowest[t.Seed]; r.Phi.Known() && !(known && float64(r.Phi) >= least) {
+					k.lowest[t.Seed] = float64(r.Phi)
 				}
 			}
 		}
 	}
+}
+
+// base returns what a quantity of a run is shown above.
+func (k *Ranking) base(q Quantity, t *Trial) float64 {
+	if q == PhiGap {
+		return k.lowest[t.Seed]
+	}
+	return 0
+}
+
+// constant returns Φ, or what it is above, of the best constant λ: the median over seeds of the
+// least that a run found, NaN if none did.
+func (k *Ranking) constant(q Quantity) float64 {
+	least := math.NaN()
+	for _, e := range k.Entries {
+		v := medianOf(e.Best, func(t *Trial) float64 { return t.constant() - k.base(q, t) })
+		if !math.IsNaN(v) && !(v >= least) {
+			least = v
+		}
+	}
+	return least
 }
 
 // costReached returns the median of what the best runs had spent when they reached their targets,
@@ -165,8 +182,8 @@ func (k *Ranking) Sentence() string {
 		return fmt.Sprintf("No method ended with a known %s.", by.title())
 	}
 	text := fmt.Sprintf("Lowest %s: %s, %s", by.title(), first.Method.Name, fiveDigits(v))
-	if by == ByPhi && !math.IsNaN(k.Constant) {
-		text += fmt.Sprintf("; the best constant λ has %s", fiveDigits(k.Constant))
+	if constant := k.constant(Phi); by == ByPhi && !math.IsNaN(constant) {
+		text += fmt.Sprintf("; the best constant λ has %s", fiveDigits(constant))
 	}
 	return text + "."
 }

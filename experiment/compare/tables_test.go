@@ -126,3 +126,16 @@ func TestCurves(t *testing.T) {
 		t.Errorf("figure:\n%s", text)
 	}
 }
+
+// TestGap: Φ is shown above the lowest of the same data, which a seed draws, and so is the best
+// constant. The lowest here is 4 − seed/4, by newtoncg with both seeds, and the constant 7.
+func TestGap(t *testing.T) {
+	f := handmade(t).Rankings[0].figure(PhiGap, Iterations)
+	best := f.Series[1]
+	if end := len(best.Y) - 1; best.Low[end] != 0 || best.High[end] != 0 {
+		t.Errorf("the best method ends from %g to %g above itself", best.Low[end], best.High[end])
+	}
+	if want := 7 - 4 + (1./4+2./4)/2; f.Levels[0].Y != want {
+		t.Errorf("the best constant is %g above the lowest, want %g", f.Levels[0].Y, want)
+	}
+}
