@@ -79,5 +79,7 @@ func (r *finisher) judge(ctx context.Context, tuned, rival *candidates.Model, ot
 			}
 		}
 	}
-	return r.conclude("", tuned, rival, others, gains, notes), nil
+	// the y of another model is no y of this one
+	lost := rival.Finder == tuned.Finder && tuned.LosesTo(rival, gains)
+	return r.conclude("", tuned, rival, lost, others, gains, notes), nil
 }

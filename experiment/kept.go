@@ -17,11 +17,11 @@ import (
 )
 
 // conclude puts models and the verdict of their gains into the summary, and returns the one that
-// the run keeps. What is judged is the tuning, unless a head names something else.
-func (r *finisher) conclude(head string, tuned, rival *candidates.Model, others []*candidates.Model, gains []runs.Gain,
-	notes []string) *candidates.Model {
-	// the y of another model is no y of this one
-	kept, lost := tuned, rival.Finder == tuned.Finder && tuned.LosesTo(rival, gains)
+// the run keeps: the rival where the tuned one has lost. What is judged is the tuning, unless a
+// head names something else.
+func (r *finisher) conclude(head string, tuned, rival *candidates.Model, lost bool, others []*candidates.Model,
+	gains []runs.Gain, notes []string) *candidates.Model {
+	kept := tuned
 	if lost {
 		kept = rival
 	}

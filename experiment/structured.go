@@ -79,7 +79,7 @@ func (r *finisher) linearFinalist(ctx context.Context, parts train.Problem, foun
 	}
 	gains = slices.Concat(slices.DeleteFunc(gains, fitted),
 		slices.DeleteFunc(crossFitted, func(g runs.Gain) bool { return g.Set == runs.Test }))
-	kept := r.conclude("", mean, one, []*candidates.Model{one}, gains, notes)
+	kept := r.conclude("", mean, one, candidates.CrossFitLost(gains), []*candidates.Model{one}, gains, notes)
 	if kept == one {
 		found.KeepOne()
 	}
@@ -124,7 +124,7 @@ func (r *finisher) networkFinalist(ctx context.Context, c CrossFit, found *candi
 		return nil, nil, err
 	}
 	gains = append(slices.DeleteFunc(gains, fitted), best.Gain)
-	r.conclude("A "+m.Name, m, mean, []*candidates.Model{one, mean}, gains, notes)
+	r.conclude("A "+m.Name, m, mean, false, []*candidates.Model{one, mean}, gains, notes)
 	for _, s := range found.Summaries() {
 		s.Share = 0
 		r.account.summary.Structures = append(r.account.summary.Structures, s)

@@ -17,7 +17,7 @@ import (
 // share of the loss by which one more is to lower it.
 const (
 	shareRows    = 4
-	stepShare    = 0.6
+	stepShare    = 0.4
 	mostShares   = 60
 	sharePromise = 1e-8
 )
@@ -27,7 +27,7 @@ const (
 //	mean loss of Σ_m α_m z_m  +  τ v/n Σ_m α_m log(α_m/π_m)
 //
 // is least: z_m are cross-fitted predictions, n the examples, τ = 4, and v the residual variance
-// for squares, else 1. π_m are the shares that are expected, proportional to 0.6^k after k steps of
+// for squares, else 1. π_m are the shares that are expected, proportional to 0.4^k after k steps of
 // a chain from one penalty for all on: with few rows, such as 100 of classes that can be told
 // apart, the losses of many steps are alike by chance. It sets the answer.
 func (s *Structures) stack() error {

@@ -338,6 +338,16 @@ func (s *Structures) Note() string {
 		len(list), strings.Join(parts, ", "), s.Loss, s.Error, float64(one.Loss), float64(one.Error))
 }
 
+// CrossFitLost reports whether the answer has lost against one penalty for all: its cross-fitted
+// loss, on what gains call validation examples, is larger by more than a standard error.
+// By less it is often larger where examples are few, and not on new ones: the answer has the shares
+// that are expected rather than the lucky ones.
+func CrossFitLost(gains []runs.Gain) bool {
+	return slices.ContainsFunc(gains, func(g runs.Gain) bool {
+		return g.Set == runs.Validation && g.LossChange > g.LossError
+	})
+}
+
 // KeepOne makes one penalty for all the answer.
 func (s *Structures) KeepOne() {
 	for m, st := range s.List {

@@ -12,6 +12,7 @@ import (
 	"dsbo/experiment/candidates"
 	"dsbo/internal/testkit"
 	"dsbo/models"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -162,6 +163,24 @@ func TestStructuresRefit(t *testing.T) {
 		// both are solutions to within solutionTol of Φ, a loss whose curvature is about 1
 		if math.Abs(got[j]-want[j]) > 1e-2 {
 			t.Fatalf("refit\n%v, want\n%v", got, want)
+		}
+	}
+}
+
+// TestCrossFitLost: the mean of structures gives way to one penalty where its cross-fitted loss is
+// larger by more than chance; test examples have no say.
+func TestCrossFitLost(t *testing.T) {
+	for _, c := range []struct {
+		set           string
+		change, error runs.Number
+		want          bool
+	}{
+		{runs.Validation, -0.1, 0.02, false}, {runs.Validation, 0.01, 0.02, false},
+		{runs.Validation, 0.03, 0.02, true}, {runs.Test, 0.03, 0.02, false},
+	} {
+		gains := []runs.Gain{{Set: c.set, LossChange: c.change, LossError: c.error}}
+		if got := candidates.CrossFitLost(gains); got != c.want {
+			t.Errorf("a change of %g ± %g on %s examples: lost is %t", c.change, c.error, c.set, got)
 		}
 	}
 }
