@@ -21,6 +21,7 @@ var pageHTML string
 const (
 	PageFile  = "compare.html"
 	CSVFile   = "runs.csv"
+	BestFile  = "best.csv"
 	Curves    = "curves.csv"
 	LaTeXFile = "tables.tex"
 )
@@ -37,6 +38,9 @@ func (r *Result) Write(dir string) (path string, err error) {
 		return "", err
 	}
 	if err := disk.Write(filepath.Join(dir, LaTeXFile), r.WriteLaTeX); err != nil {
+		return "", err
+	}
+	if err := disk.Write(filepath.Join(dir, BestFile), r.WriteBest); err != nil {
 		return "", err
 	}
 	if err := disk.Write(filepath.Join(dir, Curves), r.WriteCurves); err != nil {

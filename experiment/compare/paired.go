@@ -60,6 +60,42 @@ func pText(p float64) string {
 	return fmt.Sprintf("%.3f", p)
 }
 
+// WriteBest writes a line for each method on each task, the best first, of the runs at the best
+// point of its grid: means over seeds, with the standard deviation of the criterion and p of a
+// paired t-test against the first line. Numbers that are not known are empty.
+func (r *Result) WriteBest(w io.Writer) error {
+	c := csv.NewWriter(w)
+	by := r.Spec.Choose
+	if err := c.Write([]string{"task", "method", "seeds", "parameters", "at_edge", string(by), "sd", "p", "test_loss",
+		"test_accuracy", "megabytes", "calls_per_agent", "seconds", "state"}); err != nil {
+		return err
+	}
+	end := func(t *Trial) float64 { return t.end(by.of) }
+	for _, k := range r.Rankings {
+		entries := k.sorted()
+		for _, e := range entries {
+			mean, deviation := stat.MeanStdDev(e.numbersOf(end), nil)
+			numbers := []float64{mean, deviation, pairedP(e.numbersOf(end), entries[0].numbersOf(end))}
+			for _, of := range []func(*Trial) float64{(*Trial).testLoss, (*Trial).testAccuracy} {
+				numbers = append(numbers, stat.Mean(e.numbersOf(of), nil))
+			}
+			for _, cost := range tableCosts {
+				numbers = append(numbers, stat.Mean(e.numbersOf(func(t *Trial) float64 { return t.spent(cost) }), nil))
+			}
+			cells := []string{k.Task.Name, e.Method.Name, fmt.Sprint(len(e.Best)), e.Method.Grid.String(e.search.Best),
+				strings.Join(e.Edges, " ")}
+			for _, v := range numbers {
+				cells = append(cells, numberCell(v))
+			}
+			if err := c.Write(append(cells, string(e.State()))); err != nil {
+				return err
+			}
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
 // WriteCurves writes what the figures show, one number of one record of a best run in each line:
 // task, method, seed, iteration, what was spent until then, quantity and value. Numbers that are
 // not known are left out.

@@ -47,12 +47,9 @@ func (k *Ranking) rows() (all []row) {
 			r.note = string(state)
 		}
 		r.value = fiveDigits(e.value(k.spec.Choose))
-		r.loss = fiveDigits(medianOf(e.Best, func(t *Trial) float64 { loss, _ := t.testScores(); return loss }))
-		r.accuracy = fiveDigits(
-			medianOf(e.Best, func(t *Trial) float64 { _, accuracy := t.testScores(); return accuracy }))
-		for _, of := range []func(*Trial) float64{end,
-			func(t *Trial) float64 { loss, _ := t.testScores(); return loss },
-			func(t *Trial) float64 { _, accuracy := t.testScores(); return accuracy }} {
+		r.loss = fiveDigits(medianOf(e.Best, (*Trial).testLoss))
+		r.accuracy = fiveDigits(medianOf(e.Best, (*Trial).testAccuracy))
+		for _, of := range []func(*Trial) float64{end, (*Trial).testLoss, (*Trial).testAccuracy} {
 			r.means = append(r.means, meanText(e.numbersOf(of)))
 		}
 		r.best, r.p = i == 0 && r.value != unknown, pText(pairedP(e.numbersOf(end), first))
@@ -121,27 +118,29 @@ func (r *Result) WriteCSV(w io.Writer) error {
 	return c.Error()
 }
 
+// numberCell writes a number for a CSV table, nothing if it is not known.
+func numberCell(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return fmt.Sprint(v)
+}
+
 // line returns a run's line of the CSV table.
 func (k *Ranking) line(e *Entry, t *Trial, best bool) []string {
-	number := func(v float64) string {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return ""
-		}
-		return fmt.Sprint(v)
-	}
 	edges := ""
 	if best {
 		edges = strings.Join(e.Edges, " ")
 	}
-	loss, accuracy := t.testScores()
 	cells := []string{t.Task, t.Method, t.Point, fmt.Sprint(best), edges, fmt.Sprint(t.Seed), string(t.State),
-		number(t.end(Phi.of)), number(t.end(ValLoss.of)), number(t.end(HoldoutLoss.of)), number(loss), number(accuracy)}
+		numberCell(t.end(Phi.of)), numberCell(t.end(ValLoss.of)), numberCell(t.end(HoldoutLoss.of)),
+		numberCell(t.testLoss()), numberCell(t.testAccuracy())}
 	for _, c := range tableCosts {
-		cells = append(cells, number(t.spent(c)))
+		cells = append(cells, numberCell(t.spent(c)))
 	}
-	cells = append(cells, number(k.targets[t.Seed]))
+	cells = append(cells, numberCell(k.targets[t.Seed]))
 	for _, c := range tableCosts {
-		cells = append(cells, number(t.costUntil(k.targets[t.Seed], k.spec.Choose, c)))
+		cells = append(cells, numberCell(t.costUntil(k.targets[t.Seed], k.spec.Choose, c)))
 	}
 	return append(cells, string(t.Folder), t.Error)
 }

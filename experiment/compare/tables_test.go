@@ -62,11 +62,12 @@ func handmade(t *testing.T) *Result {
 	return r
 }
 
-// TestTables compares both tables with those that were read through by hand.
+// TestTables compares the tables with those that were read through by hand.
 func TestTables(t *testing.T) {
 	r := handmade(t)
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		CSVFile:   func(b *bytes.Buffer) error { return r.WriteCSV(b) },
+		BestFile:  func(b *bytes.Buffer) error { return r.WriteBest(b) },
 		LaTeXFile: func(b *bytes.Buffer) error { return r.WriteLaTeX(b) },
 	} {
 		var b bytes.Buffer

@@ -170,13 +170,18 @@ func (t *Trial) costUntil(target float64, by Criterion, c Cost) float64 {
 	return math.NaN()
 }
 
-// testScores returns loss and accuracy of the tuned model, with the lower problem solved where it
-// was; else of the model as it stands.
-func (t *Trial) testScores() (loss, accuracy float64) {
+// testLoss returns the loss of the tuned model, with the lower problem solved where it was; else of
+// the model as it stands.
+func (t *Trial) testLoss() float64 { return t.testScore(t.Summary.TestLossTuned, TestLoss) }
+
+// testAccuracy returns the accuracy of the same model.
+func (t *Trial) testAccuracy() float64 { return t.testScore(t.Summary.TestAccuracyTuned, TestAccuracy) }
+
+func (t *Trial) testScore(tuned runs.Number, q Quantity) float64 {
 	if t.Summary.TestLossTuned.Known() && t.State == runs.Finished {
-		return float64(t.Summary.TestLossTuned), float64(t.Summary.TestAccuracyTuned)
+		return float64(tuned)
 	}
-	return t.end(TestLoss.of), t.end(TestAccuracy.of)
+	return t.end(q.of)
 }
 
 // constant returns the Φ of the best constant λ that the run has found, NaN if it found none.
