@@ -72,7 +72,7 @@ func (r *Result) WriteBest(w io.Writer) error {
 	}
 	end := func(t *Trial) float64 { return t.end(by.of) }
 	for _, k := range r.Rankings {
-		entries := k.sorted()
+		entries := k.byMean()
 		for _, e := range entries {
 			mean, deviation := stat.MeanStdDev(e.numbersOf(end), nil)
 			numbers := []float64{mean, deviation, pairedP(e.numbersOf(end), entries[0].numbersOf(end))}

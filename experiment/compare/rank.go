@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"dsbo"
 	"dsbo/runs"
 )
@@ -159,9 +161,19 @@ func (k *Ranking) costReached(e *Entry, c Cost) float64 {
 
 // sorted returns the entries by the criterion, those without a value last.
 func (k *Ranking) sorted() []*Entry {
+	return k.sortedBy(func(e *Entry) float64 { return e.value(k.spec.Choose) })
+}
+
+// byMean returns the entries by the criterion's mean over the seeds, in place of the median.
+func (k *Ranking) byMean() []*Entry {
+	end := func(t *Trial) float64 { return t.end(k.spec.Choose.of) }
+	return k.sortedBy(func(e *Entry) float64 { return stat.Mean(e.numbersOf(end), nil) })
+}
+
+func (k *Ranking) sortedBy(value func(*Entry) float64) []*Entry {
 	all := slices.Clone(k.Entries)
 	slices.SortStableFunc(all, func(a, b *Entry) int {
-		v, w := a.value(k.spec.Choose), b.value(k.spec.Choose)
+		v, w := value(a), value(b)
 		switch {
 		case v < w || v == v && w != w:
 			return -1

@@ -33,9 +33,8 @@ func fiveDigits(v float64) string {
 	return fmt.Sprintf("%.5g", v)
 }
 
-// rows returns the entries in the order of their values.
-func (k *Ranking) rows() (all []row) {
-	sorted := k.sorted()
+// rows returns entries in their order, the best first.
+func (k *Ranking) rows(sorted []*Entry) (all []row) {
 	end := func(t *Trial) float64 { return t.end(k.spec.Choose.of) }
 	first := sorted[0].numbersOf(end)
 	for i, e := range sorted {
@@ -82,7 +81,7 @@ func (k *Ranking) Header() []string {
 
 // Cells returns a row for each method, the best first.
 func (k *Ranking) Cells() (all [][]string) {
-	for _, r := range k.rows() {
+	for _, r := range k.rows(k.sorted()) {
 		note := r.note
 		if r.edges != "" {
 			note = strings.TrimPrefix(note+", at the edge: "+r.edges, ", ")
@@ -162,7 +161,7 @@ func (k *Ranking) writeLaTeX(b *strings.Builder, seeds int) {
 	fmt.Fprintf(b, "\\begin{table}\n\\centering\n\\caption{%s: means $\\pm$ standard deviations over %s, costs are "+
 		"medians; $p$ is of a paired $t$-test against the best. %s", tex(k.Task.Name), wording.Count(seeds, "seed"),
 		tex(k.Sentence()))
-	rows := k.rows()
+	rows := k.rows(k.byMean())
 	for _, r := range rows {
 		if r.edges != "" {
 			b.WriteString(" $^\\dagger$: best at the edge of its grid.")

@@ -140,3 +140,17 @@ func TestGap(t *testing.T) {
 		t.Errorf("the best constant is %g above the lowest, want %g", f.Levels[0].Y, want)
 	}
 }
+
+// TestBestMean: tables that show means have the lowest mean first, which the median may not have.
+func TestBestMean(t *testing.T) {
+	r := handmade(t)
+	k := r.Rankings[0]
+	for _, e := range k.Entries[:2] {
+		e.Best = append(e.Best, e.Best[1])
+	}
+	k.Entries[1].Best[0].Records[2].Phi = 20 // of newtoncg, whose others have 3.5, where dsoba has 5.75, 5.5, 5.5
+	row := k.rows(k.byMean())[0]
+	if median := k.sorted()[0].Method.Name; median != "newtoncg" || row.method != "dsoba" || !row.best {
+		t.Errorf("the best median is of %s, the best mean of %s, marked %t", median, row.method, row.best)
+	}
+}
