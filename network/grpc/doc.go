@@ -153,16 +153,21 @@
 // # Averages
 //
 // Reduce combines whole numbers of b bits of all agents, their sum mod 2^b or the largest, which
-// [network.Averager] makes exact averages of. It goes over the spanning tree of
-// [network.Matrix.Tree], of height H, in 2·H exchanges that are numbered as all others, with all
-// that is said above. In exchange s < H of them the agents of depth H−s each send their parent
-// their own words combined with those that have come from their children; in exchange H+s the
-// agents of depth s send their children the result. A payload is ⌈b·words/8⌉ bytes
-// ([network.PackWords]). To all other neighbours, and in all other exchanges, an agent sends a
-// frame without a payload, 24 bytes, so that everyone's exchanges have one numbering. Agent i thus
-// sends Tree.Sends(i) payloads in all, which Status counts, one up unless it is the root and one
-// down to each child. Each vector says the operation, b and the number of words, and its size is
-// checked: an agent that does anything else is an error.
+// [network.Averager] makes exact averages of. It is one exchange, numbered as all others, with
+// all that is said above, in stages along the spanning tree of [network.Matrix.Tree]: an agent
+// waits for the words of those below it; sends its parent its own words combined with theirs, and
+// all neighbours that are not next to it in the tree a frame without a payload, 24 bytes; waits
+// for its parent's words, which are the result; and sends these down. So it takes as many hops as
+// twice the tree's height H, and one frame in each direction of each edge. A payload is
+// ⌈b·words/8⌉ bytes ([network.PackWords]). Agent i sends Tree.Sends(i) payloads in all, which
+// Status counts, one up unless it is the root and one down to each child. Each vector says the
+// operation, b and the number of words, and its size is checked: an agent that does anything else
+// is an error.
+//
+// Who holds up a reduction is found as in any exchange, but for two things. A parent is not
+// waited for before it has been sent to. A neighbour that is in the same exchange may wait itself
+// before it sends, so that what it says of another agent is passed on, and believed of a
+// neighbour that has sent to this agent as well, where that is silent.
 //
 // # Membership
 //
@@ -207,9 +212,9 @@
 // is, and why. Without certificates the key comes from Config.Secret alone and is not signed.
 //
 // Streams. The X25519 secret of two agents, by HKDF-SHA-256 under a name with the run, the hash,
-// the two and the public keys and nonces of all, is the key of AES-128 in counter mode; the first 8
-// bytes of the counter are the number of the exchange at which the sum begins, the others count
-// blocks. A word takes 2, 4 or 8 bytes, the least that have its b bits.
+// the two and the public keys and nonces of all, is the key of AES-128 in counter mode; the first
+// 8 bytes of the counter are the number of the exchange, the others count blocks. A word takes 2,
+// 4 or 8 bytes, the least that have its b bits.
 //
 // A stream must hide one vector only. With its key an agent sends a nonce, which is drawn as its
 // run folder begins, is signed with the key, and is in the name of the streams of all: a second

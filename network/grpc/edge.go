@@ -64,7 +64,8 @@ func (e *edge) hello() []byte {
 // hasVector reports whether a vector can be sent.
 func (e *edge) hasVector() bool {
 	w := &e.m.flow.window
-	return e.carriesVectors() && w.start <= e.next && e.next < w.end() && e.next <= e.credit
+	return e.carriesVectors() && w.start <= e.next && e.next < w.end() && e.next <= e.credit &&
+		w.at(e.next).frameFor(e.position) != nil
 }
 
 // setRadius sets the neighbour's radius and passes on what that does to this agent's.

@@ -354,6 +354,10 @@ func TestWindow(t *testing.T) {
 		{rewind(11), 10, 11, 79},
 		{rewind(3), 3, 3, 0},
 		{add(1), 3, 4, 1},
+		{add(1), 3, 5, 2},
+		{func() { w.complete(make([]byte, 50)) }, 3, 5, 52}, // of a reduction
+		{add(60), 4, 6, 111},                                // the last two stay
+		{rewind(4), 4, 4, 0},
 	} {
 		c.event()
 		if w.start != c.start || w.end() != c.end || w.bytes != c.bytes {

@@ -1,6 +1,7 @@
 package grpc
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,17 +21,28 @@ var ErrConflict = errors.New("an exchange was repeated with other numbers")
 // their slots until advance and the next exchange. check returns a neighbour whose vector cannot
 // be, and why; it is called again where that one is to send another.
 func (x *flow) exchange(ctx context.Context, purpose int, e entry, check func() (bad *edge, reason error)) error {
-	if x.m.chamber != nil {
-		if err := x.await(ctx, func() bool { return !x.m.chamber.held }); err != nil {
-			return err
-		}
+	if err := x.awaitCouncil(ctx); err != nil {
+		return err
 	}
 	if err := x.publish(e); err != nil {
 		return err
 	}
+	return x.awaitVectors(ctx, purpose, func() bool { return x.missing == 0 }, check)
+}
+
+// awaitCouncil waits while the agent stands still for a proposal.
+func (x *flow) awaitCouncil(ctx context.Context) error {
+	if x.m.chamber == nil {
+		return nil
+	}
+	return x.await(ctx, func() bool { return !x.m.chamber.held })
+}
+
+// awaitVectors waits until ready, and until check finds nothing wrong with what has come.
+func (x *flow) awaitVectors(ctx context.Context, purpose int, ready func() bool,
+	check func() (bad *edge, reason error)) error {
 	for {
-		err := x.awaitAll(ctx, purpose, func() bool { return x.missing == 0 })
-		if err != nil {
+		if err := x.awaitAll(ctx, purpose, ready); err != nil {
 			return err
 		}
 		bad, reason := check()
@@ -67,6 +79,7 @@ func (x *flow) advance() {
 	x.m.mu.Lock()
 	defer x.m.mu.Unlock()
 	x.round++
+	x.staged = false
 	for _, e := range x.m.view.edges {
 		e.conduct.barBeats = 0 // what it sent could be used
 	}
@@ -74,30 +87,100 @@ func (x *flow) advance() {
 	x.m.watch.Begin(holdup.Computing)
 }
 
-// publish puts the entry of this exchange before the neighbours.
+// publish puts the entry of this exchange before the neighbours, and begins to wait for theirs.
 func (x *flow) publish(e entry) error {
 	x.m.mu.Lock()
 	defer x.m.mu.Unlock()
 	if err := x.interruption(); err != nil {
 		return err
 	}
+	x.staged = false
+	if err := x.putEntry(e); err != nil {
+		return err
+	}
+	x.begin()
+	return nil
+}
+
+// putEntry puts the entry of this exchange before the neighbours.
+func (x *flow) putEntry(e entry) error {
 	if x.round == x.window.end() {
 		x.window.add(e)
-		x.m.vectors += int64(e.sends)
-		x.m.vectorBytes += int64(e.sends) * int64(len(e.frame)-headerSize)
+		x.countSent(e.sends, e.frame)
 	} else if !x.window.at(x.round).equal(e) {
 		return x.m.failLocked(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, x.round))
 	}
+	for _, e := range x.m.view.edges {
+		e.checkKept()
+		e.wake()
+	}
+	return nil
+}
+
+// countSent counts the payload of a frame that goes to some neighbours.
+func (x *flow) countSent(sends int, frame []byte) {
+	x.m.vectors += int64(sends)
+	x.m.vectorBytes += int64(sends) * int64(len(frame)-headerSize)
+}
+
+// begin has the exchange wait for those whose vectors are not here.
+func (x *flow) begin() {
 	x.m.watch.Begin(holdup.Exchanging)
 	x.missing = 0
 	for _, e := range x.m.view.edges {
 		if e.received <= x.round {
 			x.missing++
 		}
-		e.checkKept()
-		e.wake()
 	}
-	return nil
+}
+
+// stage makes a step of a reduction, as soon as the agent need not stand still.
+func (x *flow) stage(ctx context.Context, step func() error) error {
+	if err := x.awaitCouncil(ctx); err != nil {
+		return err
+	}
+	x.m.mu.Lock()
+	defer x.m.mu.Unlock()
+	if err := x.interruption(); err != nil {
+		return err
+	}
+	return step()
+}
+
+// beginStaged begins a reduction. parent is the position of the neighbour whose vector is due last,
+// -1 if there is none.
+func (x *flow) beginStaged(ctx context.Context, parent int) error {
+	return x.stage(ctx, func() error {
+		x.staged, x.due, x.parent = true, false, parent
+		x.begin()
+		return nil
+	})
+}
+
+// publishUp puts the entry of a reduction before the neighbours, but for the result: now the
+// parent's vector is due.
+func (x *flow) publishUp(ctx context.Context, e entry) error {
+	return x.stage(ctx, func() error {
+		x.due = true
+		return x.putEntry(e)
+	})
+}
+
+// publishDown puts the result of a reduction before the neighbours below.
+func (x *flow) publishDown(ctx context.Context, result []byte) error {
+	return x.stage(ctx, func() error {
+		switch e := x.window.at(x.round); {
+		case e.result == nil:
+			x.window.complete(result)
+			x.countSent(len(e.below), result)
+		case !bytes.Equal(e.result, result):
+			return x.m.failLocked(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, x.round))
+		}
+		for _, e := range x.m.view.edges {
+			e.wake()
+		}
+		return nil
+	})
 }
 
 // await waits until ready, which it asks under the lock whenever something has changed.

@@ -58,10 +58,10 @@ const (
 	headerSize = 24
 	magic      = "dsbo"
 	// version is the protocol's. An agent understands versions version-1 to version+1, but none
-	// before leastVersion, the first in which agents say what they can do: what a frame of a later
+	// before leastVersion, the first in which a reduction is one exchange: what a frame of a later
 	// version has and this one does not know is left out for those that lack the capability.
-	version      = 5
-	leastVersion = 5
+	version      = 6
+	leastVersion = 6
 
 	// maxText bounds the payload of all kinds but vectors and keys.
 	maxText = 2048

@@ -53,7 +53,7 @@ func TestVectorRoundTrip(t *testing.T) {
 // TestVectorBytes holds the format to what the documentation says, byte by byte.
 func TestVectorBytes(t *testing.T) {
 	got := encodeVector(6, 2, []float64{1})
-	want := append([]byte("dsbo\x05\x02\x00\x00"), 6, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	want := append([]byte("dsbo\x06\x02\x00\x00"), 6, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 		0, 0, 0xf0, 0x3f)
 	if !bytes.Equal(got, want) {
 		t.Errorf("the frame is % x; it must be\n% x", got, want)
@@ -90,7 +90,7 @@ func TestUnreadableFrames(t *testing.T) {
 		{"short", vector[:headerSize-1], "a frame must have at least 24 bytes; it has 23"},
 		{"magic", with(0, 'x'), `must begin with "dsbo"; it begins with "xsbo"`},
 		{"version", with(4, 9),
-			"the protocol must be of version 5 to 6; it is of version 9: the programs of neighbours may be one " +
+			"the protocol must be of version 6 to 7; it is of version 9: the programs of neighbours may be one " +
 				"version apart"},
 		{"kind 0", with(5, 0), "frames of kind 0 are not known"},
 		{"kind 200", with(5, 200), "frames of kind 200 are not known"},

@@ -51,13 +51,15 @@ func (e *edge) holdsUp() bool {
 func (e *edge) holdup() *Holdup {
 	m := e.m
 	return m.watch.Judge(holdup.Neighbour{
-		Agent: e.id, Silent: e.session == nil || e.silence() >= m.config.SilentAfter,
-		Reported: e.reported, Report: e.report, EarlierEpoch: e.isInEarlierEpoch(),
+		Agent: e.id, Silent: e.isSilent(),
+		Reported: e.reported, Report: e.report, EarlierEpoch: e.isInEarlierEpoch(), Staged: m.flow.staged,
 	}, m.flow.round, func(agent int) bool {
-		// Of agents that are no neighbours nothing is known.
+		// Of agents that are no neighbours nothing is known. In a reduction one that has sent to
+		// this agent may yet have to send to others: it is believed of as long as it is heard.
 		other := m.neighbours.edge(agent)
 		return agent >= m.config.agents() || agent == m.config.Agent ||
-			other != nil && m.watch.Doing() == holdup.Exchanging && !other.isAwaited()
+			other != nil && m.watch.Doing() == holdup.Exchanging && !other.isAwaited() &&
+				!(m.flow.staged && other.isSilent())
 	})
 }
 

@@ -3,6 +3,8 @@ package grpc
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -199,27 +201,45 @@ func TestDiskDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// TestChain: agents of a path wait for the one at its end, and all name that one.
+// TestChain: agents wait for one that does not come, some for others that wait themselves, and all
+// name that one: as they mix, and as they reduce, where the root of the path is agent 1.
 func TestChain(t *testing.T) {
-	ctx, cancel := context.WithCancel(networktest.Context(t))
-	defer cancel()
 	const n = 4
-	ms := openAgents(t, newGraph("path", n), func(c *Config) {
-		fast(c)
-		c.SilentAfter, c.PeerTimeout = 300*time.Millisecond, time.Second
-		c.ComputeTimeout = c.PeerTimeout
-	})
-	errs := together(ms[:n-1], func(_ int, m *Mixer) error {
+	mix := func(ctx context.Context, m *Mixer) error {
 		x := []float64{1}
-		for {
-			if err := m.Mix(ctx, x, x); err != nil {
-				return err
+		return m.Mix(ctx, x, x)
+	}
+	reduce := func(ctx context.Context, m *Mixer) error { return m.Reduce(ctx, network.Sum, 8, []uint64{1}) }
+	for _, c := range []struct {
+		name, graph string
+		step        func(context.Context, *Mixer) error
+		absent      int
+	}{
+		{"mixing", "path", mix, 3}, {"reducing", "path", reduce, 3}, {"reducing without the root", "path", reduce, 1},
+		{"reducing over a ring", "ring", reduce, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(networktest.Context(t))
+			defer cancel()
+			ms := openAgents(t, newGraph(c.graph, n), func(c *Config) {
+				fast(c)
+				c.SilentAfter, c.PeerTimeout = 300*time.Millisecond, time.Second
+				c.ComputeTimeout, c.Unmasked = c.PeerTimeout, true
+			})
+			errs := together(slices.Delete(slices.Clone(ms), c.absent, c.absent+1), func(_ int, m *Mixer) error {
+				for {
+					if err := c.step(ctx, m); err != nil {
+						return err
+					}
+				}
+			})
+			for i, err := range errs {
+				if want := fmt.Sprintf("agent %d holds up the run", c.absent); !errors.Is(err, dsbo.ErrPeer) ||
+					!strings.Contains(err.Error(), want) {
+					t.Errorf("the agent in place %d ended with %v; it must say that %s", i, err, want)
+				}
 			}
-		}
-	})
-	for i, err := range errs {
-		if !errors.Is(err, dsbo.ErrPeer) || !strings.Contains(err.Error(), "agent 3 holds up the run") {
-			t.Errorf("agent %d ended with %v; it must name agent 3", i, err)
-		}
+		})
 	}
 }

@@ -151,10 +151,12 @@ func (e *edge) handleVector(f *frame) error {
 	e.purpose[slot] = f.detail
 	if e.isAwaited() {
 		e.stats.Waited += m.watch.Waiting()
+	}
+	if e.isMissing() {
 		m.flow.missing--
 	}
 	e.received++
-	if m.flow.missing == 0 {
+	if m.flow.missing == 0 || m.flow.staged {
 		m.flow.notifyWaiter()
 	}
 	return nil

@@ -11,19 +11,17 @@ import (
 
 var _ network.Reducer = (*Mixer)(nil)
 
-// Reduce implements [network.Reducer]. It takes twice as many exchanges as the spanning tree of the
-// graph is high: words go up to the root, combined with the words of each agent on their way, and
-// the result comes down again. Sums are masked unless Config.Unmasked is set; the first one waits
-// for the keys of all agents.
+// Reduce implements [network.Reducer]. It is one exchange, which takes twice as many hops as the
+// spanning tree of the graph is high: words go up to the root, combined with the words of each
+// agent on their way, and the result comes down again. Sums are masked unless Config.Unmasked is
+// set; the first one waits for the keys of all agents.
 //
 // After the end of its ctx, and after a [*network.RollbackError], it can be repeated with the same
 // words once Rewind has gone back to the exchange at which it began, or before. Any other error
 // lasts, as one of Mix does.
 func (m *Mixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
-	first := m.flow.round
 	if err := m.reduce(ctx, op, bits, words); err != nil {
-		return fmt.Errorf("agent %d, exchange %d, reducing since exchange %d: %w", m.config.Agent,
-			m.flow.round, first, err)
+		return fmt.Errorf("agent %d, exchange %d, reducing: %w", m.config.Agent, m.flow.round, err)
 	}
 	return nil
 }
@@ -35,7 +33,7 @@ func (m *Mixer) reduce(ctx context.Context, op network.Op, bits int, words []uin
 	if err := m.checkReduction(op, bits, words); err != nil {
 		return m.failWith(err)
 	}
-	r := reduction{m, op, bits, words, reducing(op, bits, len(words)), m.view.position}
+	r := reduction{m, op, bits, words, reducing(op, bits, len(words))}
 	if op == network.Sum && !m.config.Unmasked {
 		streams, err := m.awaitStreams(ctx, r.purpose)
 		if err != nil {
@@ -46,10 +44,7 @@ func (m *Mixer) reduce(ctx context.Context, op network.Op, bits int, words []uin
 		}
 		r.purpose = taggedWith(r.purpose, streams.Tag)
 	}
-	if err := r.combineUp(ctx); err != nil {
-		return err
-	}
-	return r.spreadDown(ctx)
+	return r.run(ctx)
 }
 
 // checkReduction returns an error unless the words can be reduced. It finds the tree at the
@@ -76,99 +71,102 @@ func (m *Mixer) checkReduction(op network.Op, bits int, words []uint64) error {
 	return nil
 }
 
-// A reduction is one call of Reduce by one agent.
+// A reduction is one call of Reduce by one agent: one exchange, in which it waits for the agents
+// below it before it sends to its parent, and for its parent before it sends to those below.
 type reduction struct {
 	m       *Mixer
 	op      network.Op
 	bits    int
 	words   []uint64
 	purpose int
-	agent   int // its position
 }
 
-// combineUp combines the words of the agents below this one with its own and sends them to its
-// parent. In each exchange, the agents of one depth send, the deepest first.
-func (r *reduction) combineUp(ctx context.Context) error {
-	t := r.m.view.tree
-	depth := t.Depth[r.agent]
-	for sending := t.Height; sending > 0; sending-- {
-		var to, from []int
-		switch depth {
-		case sending:
-			to = []int{t.Parent[r.agent]}
-		case sending - 1:
-			from = t.Children[r.agent]
-		}
-		if err := r.exchange(ctx, to, from, r.op.Combine); err != nil {
-			return err
-		}
-	}
-	r.truncate()
-	return nil
-}
-
-// spreadDown replaces the words by the root's. In each exchange, the agents of one depth send, the
-// root first.
-func (r *reduction) spreadDown(ctx context.Context) error {
-	t := r.m.view.tree
-	depth := t.Depth[r.agent]
-	for sending := range t.Height {
-		var to, from []int
-		switch depth {
-		case sending:
-			to = t.Children[r.agent]
-		case sending + 1:
-			from = []int{t.Parent[r.agent]}
-		}
-		if err := r.exchange(ctx, to, from, func(dst, src []uint64) { copy(dst, src) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// exchange sends the words to some neighbours, and takes in the words of others.
-func (r *reduction) exchange(ctx context.Context, to, from []int, take func(dst, src []uint64)) error {
-	m := r.m
-	e := entry{to: to, sends: len(to)}
-	if h := (header{kindVector, m.flow.round, r.purpose}); len(to) == 0 {
-		e.frame = encode(h, nil)
-	} else {
-		r.truncate()
-		e.frame = network.PackWords(newFrame(h, network.PackedBytes(r.bits, len(r.words))), r.bits, r.words)
-	}
-	if err := m.flow.exchange(ctx, r.purpose, e, func() (*edge, error) { return r.checkPayloads(from) }); err != nil {
+// run combines the words of the agents below this one with its own, sends them to its parent, and
+// passes the result on.
+func (r *reduction) run(ctx context.Context) error {
+	m, t := r.m, r.m.view.tree
+	x := &m.flow
+	parent, below := t.Parent[m.view.position], t.Children[m.view.position]
+	if err := x.beginStaged(ctx, parent); err != nil {
 		return err
 	}
-	for _, n := range m.view.edges {
-		if slices.Contains(from, n.position) {
-			m.words = resize(m.words, len(r.words))
-			if err := network.UnpackWords(m.words, r.bits, n.slot[m.flow.round%2]); err != nil {
+	if err := r.takeWords(ctx, below, r.op.Combine); err != nil {
+		return err
+	}
+	r.truncate()
+	e := entry{frame: r.frame(), to: below, sends: len(below)} // of the root
+	if parent >= 0 {
+		e = entry{frame: e.frame, to: []int{parent}, below: below, sends: 1}
+	}
+	if err := x.publishUp(ctx, e); err != nil {
+		return err
+	}
+	if parent >= 0 {
+		if err := r.takeWords(ctx, e.to, func(dst, src []uint64) { copy(dst, src) }); err != nil {
+			return err
+		}
+		if len(below) > 0 {
+			if err := x.publishDown(ctx, r.frame()); err != nil {
+				return err
+			}
+		}
+	}
+	err := x.awaitVectors(ctx, r.purpose, func() bool { return x.missing == 0 }, r.checkOthers)
+	if err == nil {
+		x.advance()
+	}
+	return err
+}
+
+// frame returns the words as they travel.
+func (r *reduction) frame() []byte {
+	h := header{kindVector, r.m.flow.round, r.purpose}
+	return network.PackWords(newFrame(h, network.PackedBytes(r.bits, len(r.words))), r.bits, r.words)
+}
+
+// takeWords waits for the words of some neighbours, by their positions, and takes them in.
+func (r *reduction) takeWords(ctx context.Context, from []int, take func(dst, src []uint64)) error {
+	m := r.m
+	slot := m.flow.round % 2
+	ready := func() bool {
+		return !slices.ContainsFunc(m.view.edges, func(e *edge) bool {
+			return e.received <= m.flow.round && slices.Contains(from, e.position)
+		})
+	}
+	err := m.flow.awaitVectors(ctx, r.purpose, ready, func() (*edge, error) {
+		for _, e := range m.view.edges {
+			if slices.Contains(from, e.position) {
+				if err := network.CheckPacked(len(r.words), r.bits, e.slot[slot]); err != nil {
+					return e, err
+				}
+			}
+		}
+		return nil, nil
+	})
+	if err != nil {
+		return err
+	}
+	m.words = resize(m.words, len(r.words))
+	for _, e := range m.view.edges {
+		if slices.Contains(from, e.position) {
+			if err := network.UnpackWords(m.words, r.bits, e.slot[slot]); err != nil {
 				return m.failWith(err)
 			}
 			take(r.words, m.words)
 		}
 	}
-	m.flow.advance()
 	return nil
 }
 
-// checkPayloads returns a neighbour whose payload of this exchange is not what those send that are
-// in from, or nothing.
-func (r *reduction) checkPayloads(from []int) (bad *edge, err error) {
-	m := r.m
-	for _, n := range m.view.edges {
-		payload := n.slot[m.flow.round%2]
-		switch sends := slices.Contains(from, n.position); {
-		case sends:
-			err = network.CheckPacked(len(r.words), r.bits, payload)
-		case len(payload) > 0:
-			err = dsbo.Errorf(dsbo.ErrShape,
-				"there must be no words of agent %d in this exchange of a reduction; it sends %d bytes",
-				n.id, len(payload))
-		}
-		if err != nil {
-			return n, err
+// checkOthers returns a neighbour that sends words in this exchange though it is neither above nor
+// below this agent, or nothing.
+func (r *reduction) checkOthers() (bad *edge, err error) {
+	t, position := r.m.view.tree, r.m.view.position
+	for _, e := range r.m.view.edges {
+		if sent := len(e.slot[r.m.flow.round%2]); sent > 0 && e.position != t.Parent[position] &&
+			t.Parent[e.position] != position {
+			return e, dsbo.Errorf(dsbo.ErrShape,
+				"there must be no words of agent %d in this exchange of a reduction; it sends %d bytes", e.id, sent)
 		}
 	}
 	return nil, nil

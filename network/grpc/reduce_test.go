@@ -7,11 +7,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/grpc/holdup"
 	"dsbo/network/networktest"
 )
 
@@ -50,8 +52,7 @@ func reduceWords(ctx context.Context, m *Mixer, op network.Op, bits, length int)
 	return nil
 }
 
-// TestReduce: every agent has the words of all combined, masked or not, after as many exchanges as
-// the tree's height demands.
+// TestReduce: every agent has the words of all combined, masked or not, after one exchange each.
 func TestReduce(t *testing.T) {
 	for graph, n := range map[string]int{"ring": 5, "star": 4, "path": 1, "server": 3} {
 		for _, unmasked := range []bool{false, true} {
@@ -63,7 +64,7 @@ func TestReduce(t *testing.T) {
 					for _, length := range []int{0, 1, 100} {
 						for _, op := range []network.Op{network.Sum, network.Max} {
 							succeed(ms, func(_ int, m *Mixer) error { return reduceWords(ctx, m, op, bits, length) })
-							rounds += 2 * w.Tree().Height
+							rounds++
 						}
 					}
 				}
@@ -76,6 +77,102 @@ func TestReduce(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestFramesOfReductions: a reduction takes one frame in each direction of an edge, with words
+// where that is an edge of the tree.
+func TestFramesOfReductions(t *testing.T) {
+	const n, reductions = 8, 5
+	var frames, payloads atomic.Int64
+	ms := openAgents(t, newGraph("ring", n), func(c *Config) {
+		c.Wrap = func(_ int, s Sender) Sender {
+			return counted{s, func(f *frame) {
+				if f.kind == kindVector {
+					frames.Add(1)
+					payloads.Add(int64(min(len(f.data), 1)))
+				}
+			}}
+		}
+	})
+	ctx := networktest.Context(t)
+	succeed(ms, func(_ int, m *Mixer) error {
+		for range reductions {
+			if err := reduceWords(ctx, m, network.Sum, 32, 100); err != nil {
+				return err
+			}
+		}
+		return m.Drain(ctx)
+	})
+	if frames.Load() != reductions*2*n || payloads.Load() != reductions*2*(n-1) {
+		t.Errorf("%d frames, %d with words; they must be %d and %d", frames.Load(), payloads.Load(),
+			reductions*2*n, reductions*2*(n-1))
+	}
+}
+
+// counted calls a function for each frame before it sends it.
+type counted struct {
+	Sender
+	count func(*frame)
+}
+
+func (c counted) Send(frame []byte) error {
+	c.count(decoded(frame))
+	return c.Sender.Send(frame)
+}
+
+// TestStages: an agent of a path waits for the one below it, then, when it has sent to the one
+// above, for that one, and sends the result down last; who holds it up is named by that order. The
+// agents are 0 to 4, agent 2 is the root, and the one here is agent 1.
+func TestStages(t *testing.T) {
+	purpose := reducing(network.Sum, 63, 1)
+	words := func(v byte) []byte { return encode(header{kindVector, 0, purpose}, []byte{v, 0, 0, 0, 0, 0, 0, 0}) }
+	m, _ := pathAgent(func(c *Config) { c.Unmasked, c.Matrix = true, newGraph("path", 5) })
+	below, above := attached(m, 0, 0, 0), attached(m, 2, 0, 0)
+	wantHoldup := func(when string, agent int, cause holdup.Cause) {
+		t.Helper()
+		if h := m.holdup(); h == nil && agent >= 0 || h != nil && (h.Agent != agent || h.Cause != cause) {
+			t.Errorf("%s: held up by %+v; it must be agent %d, as %v", when, h, agent, cause)
+		}
+	}
+	says := func(holder int, cause holdup.Cause) {
+		deliver(above, reporting(holdup.Report{Doing: holdup.Exchanging, Round: 0, Holder: holder, Cause: cause}))
+	}
+	sent := func(s *session) string {
+		b, _ := s.e.nextFrame(s)
+		if b == nil {
+			return "nothing"
+		}
+		return fmt.Sprint(decoded(b).data)
+	}
+	ctx := networktest.Context(t)
+	testkit.OK(m.flow.beginStaged(ctx, 2))
+	says(self, holdup.ByWithholding)
+	wantHoldup("nothing has come", 0, holdup.ByWithholding)
+	deliver(below, words(5))
+	wantHoldup("what is below has come", -1, 0)
+	if sent(above) != "nothing" || sent(below) != "nothing" {
+		t.Error("something is sent before the words are combined")
+	}
+	testkit.OK(m.flow.publishUp(ctx, entry{frame: words(7), to: []int{2}, below: []int{0}, sends: 1}))
+	if up, down := sent(above), sent(below); up != "[7 0 0 0 0 0 0 0]" || down != "nothing" {
+		t.Errorf("%s goes up and %s down; it must be 7 and nothing", up, down)
+	}
+	wantHoldup("the result is due, the root says that this agent withholds", 2, holdup.ByWithholding)
+	says(3, holdup.ByComputing)
+	wantHoldup("the root waits for agent 3", 3, holdup.ByComputing)
+	says(0, holdup.BySilence)
+	wantHoldup("the root waits for one who has sent", 2, holdup.ByWithholding)
+	deliver(above, words(9))
+	testkit.OK(m.flow.publishDown(ctx, words(9)))
+	if up, down := sent(above), sent(below); up != "nothing" || down != "[9 0 0 0 0 0 0 0]" {
+		t.Errorf("%s goes up and %s down; it must be nothing and 9", up, down)
+	}
+	if m.vectors != 2 || m.vectorBytes != 16 {
+		t.Errorf("%d vectors with %d bytes are counted; they must be 2 with 16", m.vectors, m.vectorBytes)
+	}
+	if err := m.flow.publishDown(ctx, words(8)); !errors.Is(err, ErrConflict) {
+		t.Errorf("error %v for another result; it must match %q", err, ErrConflict)
 	}
 }
 

@@ -117,9 +117,9 @@ func refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
 		{"a short hello", good, encode(header{kind: kindHello}, []byte("short")), "a hello has the wrong length",
 			"wrong length"},
 		{"the version before capabilities", good, ofVersion(leastVersion-1, goodHello(agent).encode()),
-			"must be of version 5 to 6; it is of version 4", "version 4"},
+			"must be of version 6 to 7; it is of version 5", "version 5"},
 		{"two versions later", good, ofVersion(version+2, goodHello(agent).encode()),
-			"must be of version 5 to 6; it is of version 7", "version 7"},
+			"must be of version 6 to 7; it is of version 8", "version 8"},
 		{"a hello of 1025 bytes", good, encode(header{kind: kindHello}, make([]byte, 1001)),
 			"must have at most 1024 bytes", "at most 1024"},
 		{"too long", good, make([]byte, headerSize+masks.MaxText+1), "larger than max (8217 vs. 8216)",
@@ -322,7 +322,7 @@ func TestBadFrames(t *testing.T) {
 		log   string
 	}{
 		{"too long", encodeVector(0, mixing, make([]float64, 1100)), "larger than max"},
-		{"of another version", ofVersion(version+2, encodeVector(0, mixing, vector)), "it is of version 7"},
+		{"of another version", ofVersion(version+2, encodeVector(0, mixing, vector)), "it is of version 8"},
 		{"of no kind", encode(header{kind: 77}, nil), "frames of kind 77 are not known"},
 		{"a second hello", goodHello(0).encode(), "a second hello"},
 		{"out of order", encodeVector(1, mixing, vector), "must be that of exchange 0; it is that of exchange 1"},

@@ -149,8 +149,17 @@ func (e *edge) silence() time.Duration {
 	return time.Duration(e.silentBeats) * e.m.config.Heartbeat
 }
 
-// isAwaited reports whether an exchange waits for this neighbour.
-func (e *edge) isAwaited() bool { return e.m.flow.missing > 0 && e.received <= e.m.flow.round }
+// isSilent reports whether the neighbour is not connected, or not heard.
+func (e *edge) isSilent() bool { return e.session == nil || e.silence() >= e.m.config.SilentAfter }
+
+// isMissing reports whether the vector of an exchange under way has not come from this neighbour.
+func (e *edge) isMissing() bool { return e.m.flow.missing > 0 && e.received <= e.m.flow.round }
+
+// isAwaited reports whether an exchange waits for this neighbour: its vector is due.
+func (e *edge) isAwaited() bool {
+	x := &e.m.flow
+	return e.isMissing() && (!x.staged || x.due || e.position != x.parent)
+}
 
 // carriesVectors reports whether there is a stream that carries vectors: both ends are members of
 // the same epoch, and know it.
@@ -274,12 +283,15 @@ type view struct {
 // and waits for theirs. Its fields are guarded by the mixer's lock, but for signal; round and
 // window are changed by the goroutine of Mix alone.
 type flow struct {
-	m        *Mixer
-	signal   chan struct{} // holds one wake-up of Mix, Gather, Reduce or Drain
-	round    int           // the next exchange, or the one under way
-	window   window        // what may have to be sent again
-	missing  int           // neighbours that the exchange waits for
-	rollback *network.RollbackError
+	m        *Mixer                 // of the agent
+	signal   chan struct{}          // holds one wake-up of Mix, Gather, Reduce or Drain
+	round    int                    // the next exchange, or the one under way
+	window   window                 // what may have to be sent again
+	missing  int                    // neighbours whose vector of the exchange has not come
+	staged   bool                   // the exchange is a reduction: agents wait for some before they send to others
+	parent   int                    // in a reduction, the position of the neighbour above; -1: there is none
+	due      bool                   // whether that one has what it waits for
+	rollback *network.RollbackError // what has this agent go back; nil if nothing does
 }
 
 // A finish is how far an agent is in the end of the run. It begins anew where the agent goes back,

@@ -6,25 +6,34 @@ import (
 )
 
 // An entry is what an agent sends in one exchange: a payload to some neighbours, and to the others
-// that it has none for them.
+// that it has none for them; in a reduction some get another payload, later in the exchange.
 type entry struct {
 	frame []byte // with the payload
 	to    []int  // positions of the neighbours that get the payload; nil: all
-	sends int    // payloads that count in Status
+	below []int  // positions of those that get result
+	// result is a frame with the payload for those below; nil: there is none yet
+	result []byte
+	sends  int // payloads of frame that count in Status
 }
 
-// frameFor returns the frame that the neighbour at a position gets.
+// frameFor returns the frame that the neighbour at a position gets; nil if there is none yet.
 func (e entry) frameFor(position int) []byte {
-	if e.to == nil || slices.Contains(e.to, position) {
+	switch {
+	case slices.Contains(e.below, position):
+		return e.result
+	case e.to == nil || slices.Contains(e.to, position):
 		return e.frame
 	}
 	return e.frame[:headerSize]
 }
 
-// equal reports whether both send the same to all neighbours.
+// equal reports whether both send the same to all neighbours, whatever the result.
 func (e entry) equal(other entry) bool {
-	return bytes.Equal(e.frame, other.frame) && slices.Equal(e.to, other.to)
+	return bytes.Equal(e.frame, other.frame) && slices.Equal(e.to, other.to) && slices.Equal(e.below, other.below)
 }
+
+// size returns the bytes of the frames.
+func (e entry) size() int64 { return int64(len(e.frame) + len(e.result)) }
 
 // A window holds what an agent sent last, for neighbours that come back.
 type window struct {
@@ -46,8 +55,20 @@ func (w *window) end() int { return w.start + len(w.entries) }
 func (w *window) add(e entry) {
 	w.entries = append(w.entries, e)
 	w.bytes += int64(len(e.frame))
+	w.shrink()
+}
+
+// complete gives the newest entry its result.
+func (w *window) complete(result []byte) {
+	w.entries[len(w.entries)-1].result = result
+	w.bytes += int64(len(result))
+	w.shrink()
+}
+
+// shrink drops the first entries until there are as few as there must be.
+func (w *window) shrink() {
 	for len(w.entries) > minKept && (len(w.entries) > w.maxFrames || w.bytes > w.maxBytes) {
-		w.bytes -= int64(len(w.entries[0].frame))
+		w.bytes -= w.entries[0].size()
 		w.entries[0] = entry{}
 		w.entries = w.entries[1:]
 		w.start++
@@ -61,7 +82,7 @@ func (w *window) at(exchange int) entry { return w.entries[exchange-w.start] }
 func (w *window) rewind(exchange int) {
 	keep := min(max(exchange-w.start, 0), len(w.entries))
 	for _, e := range w.entries[keep:] {
-		w.bytes -= int64(len(e.frame))
+		w.bytes -= e.size()
 	}
 	clear(w.entries[keep:])
 	w.entries = w.entries[:keep]

@@ -78,16 +78,18 @@ type Neighbour struct {
 	Reported     bool // there is a report
 	Report       Report
 	EarlierEpoch bool // it has yet to begin this agent's epoch
+	Staged       bool // in this exchange it waits for others before it sends
 }
 
 // Judge returns who holds up the agent, at a round, as far as a neighbour goes. A neighbour that
-// waits itself does so in an earlier exchange, or nearer to an agent that has not finished: what it
-// says of another agent is passed on only then, so that in a chain of agents which wait nobody is
-// blamed but its end. sent reports whether another agent is known not to hold up this exchange.
+// waits itself does so in an earlier exchange, before it sends in one with stages, or nearer to
+// an agent that has not finished: what it says of another agent is passed on only then, so that
+// in a chain of agents which wait nobody is blamed but its end. sent reports whether another
+// agent is known not to hold up this exchange.
 func (w *Watch) Judge(n Neighbour, round int, sent func(agent int) bool) *Holdup {
 	r := n.Report
 	h := &Holdup{Agent: n.Agent, Source: -1, Cause: ByWithholding}
-	behind := r.Round < round || w.doing == Ending
+	behind := r.Round < round || n.Staged && r.Round == round || w.doing == Ending
 	works := behind || r.Round == round || n.EarlierEpoch // if it does, on what is due
 	switch {
 	case n.Silent:
