@@ -16,7 +16,7 @@ import (
 //
 // where gradients and products are averages over the agents, and solve(r) is C products of
 // conjugate gradients on H s = r. H is D + diag(P(x)), data and penalty; D is preconditioned by the
-// pairs (v, D v) of earlier solves and its diagonal (package recycle), so that a few products are
+// pairs (v, D v) of earlier solves and its diagonal ([linalg.Memory]), so that a few products are
 // enough. Everything but what is averaged is the same on all agents, and so are x, y and z. The
 // number of products is fixed, or with Most follows from bits that all agents have alike: they
 // cannot disagree about what comes next.
@@ -67,7 +67,7 @@ type NewtonCG struct {
 	Cut     float64 `json:"cut,omitzero"`
 	NoSplit bool    `json:"no_split,omitzero"` // as if the oracle did not tell the penalty's part of H
 
-	// Relative keeps the pairs relative to the diagonal of their time (package recycle), so that
+	// Relative keeps the pairs relative to the diagonal of their time ([linalg.Memory]), so that
 	// they age less: as λ falls, a data part D that shrinks as its diagonal does makes no pair
 	// stale. It wants the diagonal renewed often (DgEvery 2).
 	Relative bool `json:"relative,omitzero"`
@@ -88,12 +88,11 @@ type NewtonCG struct {
 	Damping float64 `json:"damping,omitzero"`
 
 	state
-	turn    turn                         // the oracle and the exchange of the present iteration
-	asked   productLog                   // the products of each iteration, after it
-	memory  *linalg.Memory               // the pairs, and the solver that uses them
-	product func(dst, v []float64) error // the average of D v, at the present x and y
-	term    newtonTerms                  // the terms of its averages, named once
-	along   []float64                    // v of the product under way
+	turn   turn           // the oracle and the exchange of the present iteration
+	asked  productLog     // the products of each iteration, after it
+	memory *linalg.Memory // the pairs, and the solver that uses them
+	term   newtonTerms    // the terms of its averages, named once
+	along  []float64      // v of the product under way
 
 	cold     bool                // there are no pairs: it is iteration 0, or the first one since members changed
 	examples dsbo.Sample         // of the products of the present solve
@@ -194,11 +193,6 @@ func (a *NewtonCG) Init(p, q, K int) error {
 	a.damped, a.trial, a.losses = a.newVec(q), a.newVec(q), a.newVec(len(dampedShares))
 	a.yOld, a.dgOld = a.newVec(q), a.newVec(q)
 	a.term = a.newTerms()
-	a.product = func(dst, v []float64) error {
-		a.along = v
-		a.turn.average(dst, a.term.product)
-		return a.turn.err
-	}
 	return nil
 }
 
@@ -270,10 +264,16 @@ func (a *NewtonCG) solve(w *turn, s []float64, products int, descend bool) {
 	if a.Most > products {
 		ends, products = a.endRule(products), a.Most
 	}
-	// The products keep the turn's error.
-	asked, _, _ := a.memory.Solve(s, a.rhs,
-		linalg.System{E: a.damped, Diagonal: a.dg, Product: a.product, Descend: descend}, products, ends)
-	a.asked.add(w.k, asked)
+	c := a.memory.Begin(s, a.rhs, linalg.System{E: a.damped, Diagonal: a.dg, Descend: descend})
+	for c.Asked < products && (ends == nil || c.Positive && !ends(c.Asked)) {
+		var dst []float64
+		dst, a.along = c.Next()
+		if w.average(dst, a.term.product); w.err != nil {
+			break
+		}
+		c.Advance()
+	}
+	a.asked.add(w.k, c.Asked)
 }
 
 // endRule returns the rule by which a solve of at least n products ends.

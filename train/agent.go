@@ -48,13 +48,11 @@ func setStart(a dsbo.Algorithm, y []float64) {
 }
 
 // begin prepares for the next iteration's Step.
-func (a *agent) begin(ctx context.Context) {
+func (a *agent) begin(ctx context.Context) (dsbo.Oracle, dsbo.Mixer) {
 	a.mixer.Begin(2 * uint64(a.k))
 	a.oracle.ctx = ctx
+	return a.metered, &a.mixer
 }
-
-// step makes the next iteration's Step.
-func (a *agent) step(ctx context.Context) error { return a.alg.Step(ctx, a.k, a.metered, &a.mixer) }
 
 // end notes what an iteration's Step took and returned. If a norm of x, y or z is then NaN,
 // infinite or above maxNorm, the error is a [*dsbo.DivergedError]; the agent may go on all the

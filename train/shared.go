@@ -38,16 +38,11 @@ type termError struct {
 func (e *termError) Unwrap() error { return e.error }
 
 // begin prepares all agents for the next iteration's Step.
-func (s *shared) begin(ctx context.Context) {
+func (s *shared) begin(ctx context.Context) (dsbo.Oracle, dsbo.Mixer) {
 	for _, a := range s.agents {
 		a.begin(ctx)
 	}
-}
-
-// step makes the next iteration's Step.
-func (s *shared) step(ctx context.Context) error {
-	first := s.agents[0]
-	return first.alg.Step(ctx, first.k, sharedOracle{first.oracle}, s)
+	return sharedOracle{s.agents[0].oracle}, s
 }
 
 // end notes for all agents what [agent.end] notes for the first one.
@@ -72,8 +67,9 @@ func (s *shared) times() (mix, algebra time.Duration) {
 }
 
 // AverageTerms implements [dsbo.TermAverager].
-func (s *shared) AverageTerms(ctx context.Context, dst []float64, t dsbo.Terms) error {
-	return s.average(ctx, dst, func(k int, part []float64) error {
+func (s *shared) AverageTerms(ctx context.Context, dst []float64, t dsbo.Terms) (err error) {
+	defer s.noteAverage(time.Now(), &err)
+	return s.together.Average(ctx, dst, func(k int, part []float64) error {
 		began := time.Now()
 		a := s.agents[k]
 		err := t.Term(k, a.metered, part)
@@ -86,19 +82,17 @@ func (s *shared) AverageTerms(ctx context.Context, dst []float64, t dsbo.Terms) 
 }
 
 // Average implements [dsbo.Averager]: all agents have the same vector.
-func (s *shared) Average(ctx context.Context, dst, src []float64) error {
-	return s.average(ctx, dst, func(_ int, part []float64) error { copy(part, src); return nil })
+func (s *shared) Average(ctx context.Context, dst, src []float64) (err error) {
+	defer s.noteAverage(time.Now(), &err)
+	return s.together.Average(ctx, dst, func(_ int, part []float64) error { copy(part, src); return nil })
 }
 
-// average makes and times an average.
-func (s *shared) average(ctx context.Context, dst []float64, fill func(k int, part []float64) error) error {
-	began := time.Now()
-	err := s.together.Average(ctx, dst, fill)
+// noteAverage times an average, and notes whether the exchange has failed in it.
+func (s *shared) noteAverage(began time.Time, err *error) {
 	s.busy += time.Since(began)
-	if t := (*termError)(nil); err != nil && !errors.As(err, &t) {
+	if t := (*termError)(nil); *err != nil && !errors.As(*err, &t) {
 		s.agents[0].mixer.failed = true
 	}
-	return err
 }
 
 // errOfTerms is the error of what a method that serves several agents must not ask.

@@ -128,8 +128,8 @@ func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsb
 
 // A stepping is an agent, or several that one method serves, in an iteration.
 type stepping interface {
-	begin(ctx context.Context)
-	step(ctx context.Context) error
+	// begin prepares for an iteration, and returns what its Step asks and mixes by.
+	begin(ctx context.Context) (dsbo.Oracle, dsbo.Mixer)
 	end(took time.Duration, err error, maxNorm float64) error
 }
 
@@ -138,9 +138,9 @@ type stepping interface {
 func (s *stepper) runAgent(ctx context.Context, a *agent, all stepping, g *gate, done *sync.WaitGroup, failure *error) {
 	defer done.Done()
 	for g.mayBegin(a.k) {
-		all.begin(ctx)
+		o, m := all.begin(ctx)
 		start := time.Now()
-		err := all.step(ctx)
+		err := a.alg.Step(ctx, a.k, o, m)
 		err = all.end(time.Since(start), err, s.maxNorm)
 		switch {
 		case a.diverged(err):

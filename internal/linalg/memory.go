@@ -48,7 +48,8 @@ type Memory struct {
 	chol     []float64 // the Cholesky factor of I + F' A⁻¹ F, r×r
 	small    []float64 // length most
 	d, hd, z []float64 // of a solve: direction, its product with the whole matrix, preconditioned residual
-	dd, r1   []float64 // D d, and the next residual
+	dd       []float64 // D d
+	before   []float64 // the residual before the last step
 }
 
 // New returns an empty memory for at most a number of pairs, between 1 and [MostPairs], of vectors
@@ -65,7 +66,7 @@ func NewMemory(q, most int, floor, cut float64) *Memory {
 	m.work = vectors(Work(most))
 	m.counts, m.w, m.small = vectors(2), vectors(most), vectors(most)
 	m.root, m.unit = vectors(q), vectors(q)
-	m.d, m.hd, m.z, m.dd, m.r1 = vectors(q), vectors(q), vectors(q), vectors(q), vectors(q)
+	m.d, m.hd, m.z, m.dd, m.before = vectors(q), vectors(q), vectors(q), vectors(q), vectors(q)
 	Fill(m.unit, 1)
 	return m
 }

@@ -8,61 +8,72 @@ import (
 type System struct {
 	E        []float64 // not negative
 	Diagonal []float64 // of D, or something near it
-	// Product writes D v to dst. An error ends the solve.
-	Product func(dst, v []float64) error
 	// Descend says that s is a step down a function with gradient −r and this Hessian: at a
 	// direction without positive curvature s goes on along it, as truncated Newton steps do (Dembo,
-	// Steihaug 1983; Steihaug 1983), and the solve ends.
+	// Steihaug 1983; Steihaug 1983).
 	Descend bool
 }
 
-// Solve adds to s an approximate solution of (D + diag(E)) s = r by at most n products of
-// preconditioned conjugate gradients, and leaves the residual in r. The pairs of a solve are kept
-// for the preconditioner of the next one. It asks for the conjugate directions by products, in this
-// order, and the scalars are functions of what products returned: agents that are given the same
-// bits do the same.
-//
-// With done nil it asks for exactly n products: after a direction d without positive curvature
-// (d'Hd ≤ 0, or not finite) s, r and the memory stay as they are, and what the remaining products
-// return is thrown away. Otherwise done is asked before each product, with the residual in r,
-// whether to end; and such a direction ends the solve.
-//
-// It returns the products asked for, and whether all directions had positive curvature.
-func (m *Memory) Solve(s, r []float64, sys System, products int,
-	done func(asked int) bool) (asked int, positive bool, err error) {
-	m.Prepare(sys.E, sys.Diagonal)
+// A Solving is preconditioned conjugate gradients under way. Its caller makes the products: for
+// each it asks [Solving.Next] for the direction, and lets [Solving.Advance] make a step of the
+// product. The scalars are functions of what products returned: agents that are given the same bits
+// do the same.
+type Solving struct {
+	Asked    int  // products so far
+	Positive bool // all directions had positive curvature
+
+	System
+	memory  *Memory
+	s, r    []float64
+	stepped bool // the next direction is to be made
+}
+
+// Begin begins to add to s an approximate solution of (D + diag(E)) s = r, and to leave the
+// residual in r. The pairs of a solve are kept for the preconditioner of the next one. A memory has
+// one solve under way.
+func (m *Memory) Begin(s, r []float64, of System) Solving {
+	m.Prepare(of.E, of.Diagonal)
 	m.Precondition(m.z, r)
 	copy(m.d, m.z)
-	positive = true
-	for asked < products {
-		if done != nil && (!positive || done(asked)) {
-			break
-		}
-		if err := sys.Product(m.dd, m.d); err != nil {
-			return asked, positive, err
-		}
-		asked++
-		for i, d := range m.d {
-			m.hd[i] = m.dd[i] + float64(sys.E[i]*d)
-		}
-		curvature := Dot(m.d, m.hd)
-		if live := positive; !(live && curvature > 0 && curvature <= math.MaxFloat64) {
-			if positive = false; live && sys.Descend {
-				descend(s, r, m.d, curvature)
-			}
-			continue
-		}
-		m.Add(m.d, m.dd)
-		step := Dot(m.d, r) / curvature
-		Axpy(s, step, m.d)
-		copy(m.r1, r)
-		Axpy(m.r1, -step, m.hd)
-		if asked < products {
-			m.turn(r)
-		}
-		copy(r, m.r1)
+	return Solving{Positive: true, System: of, memory: m, s: s, r: r}
+}
+
+// Next returns the next conjugate direction v, and where D v is to be written: views that hold
+// until the next call. The direction after d is ζ₊ + [(r₊ − r)'ζ₊ / r'ζ] d with ζ = M⁻¹ r.
+func (c *Solving) Next() (dst, v []float64) {
+	m := c.memory
+	if c.stepped {
+		before := Dot(m.before, m.z)
+		m.Precondition(m.z, c.r)
+		Sub(m.hd, c.r, m.before)
+		Comb(m.d, 1, m.z, Dot(m.hd, m.z)/before, m.d)
+		c.stepped = false
 	}
-	return asked, positive, nil
+	return m.dd, m.d
+}
+
+// Advance makes the step that follows from the product. After a direction d without positive
+// curvature (d'Hd ≤ 0, or not finite), and the step of [System.Descend] along it, s, r and the
+// memory stay as they are, whatever further products are.
+func (c *Solving) Advance() {
+	c.Asked++
+	m := c.memory
+	for i, d := range m.d {
+		m.hd[i] = m.dd[i] + float64(c.E[i]*d)
+	}
+	curvature := Dot(m.d, m.hd)
+	if live := c.Positive; !(live && curvature > 0 && curvature <= math.MaxFloat64) {
+		if c.Positive = false; live && c.Descend {
+			descend(c.s, c.r, m.d, curvature)
+		}
+		return
+	}
+	m.Add(m.d, m.dd)
+	step := Dot(m.d, c.r) / curvature
+	Axpy(c.s, step, m.d)
+	copy(m.before, c.r)
+	Axpy(c.r, -step, m.hd)
+	c.stepped = true
 }
 
 // descend adds to s a multiple of the direction d, along which curvature is not positive: as long
@@ -75,12 +86,4 @@ func descend(s, r, d []float64, curvature float64) {
 	if step := min(Dot(d, r)/math.Abs(curvature), bound/length); step <= math.MaxFloat64 { // false for NaN
 		Axpy(s, step, d)
 	}
-}
-
-// turn makes the next direction, conjugate to d: ζ₊ + [(r₊ − r)'ζ₊ / r'ζ] d with ζ = M⁻¹ r.
-func (m *Memory) turn(r []float64) {
-	before := Dot(r, m.z)
-	m.Precondition(m.z, m.r1)
-	Sub(m.hd, m.r1, r)
-	Comb(m.d, 1, m.z, Dot(m.hd, m.z)/before, m.d)
 }

@@ -35,12 +35,11 @@ func (w *solve) conjugateGradients(s, r []float64, end rule) (gain, last float64
 	copy(from, s)
 	norm := linalg.Norm(b)
 	var gains []float64 // so far, before each product
-	system := linalg.System{E: w.e, Diagonal: w.diag, Product: w.product, Descend: end.descend}
 	most := w.productLimit - w.Products
 	if end.maxProducts > 0 {
 		most = min(most, end.maxProducts)
 	}
-	asked, positive, err := w.memory.Solve(s, r, system, most, func(asked int) bool {
+	ended := func(asked int) bool {
 		total := 0.0 // of the step δ = s − from, 2 b'δ − δ'Hδ = δ'(b + r)
 		for i, v := range s {
 			total += float64((v - from[i]) * (b[i] + r[i]))
@@ -57,9 +56,16 @@ func (w *solve) conjugateGradients(s, r []float64, end rule) (gain, last float64
 			return left <= max(end.residual, math.Sqrt(end.share)*norm)
 		}
 		return asked >= w.delay(asked) && last <= max(end.gain(total), end.share*total)
-	})
-	w.longest = max(w.longest, asked)
-	return gain, last, positive, err
+	}
+	c := w.memory.Begin(s, r, linalg.System{E: w.e, Diagonal: w.diag, Descend: end.descend})
+	for c.Asked < most && c.Positive && !ended(c.Asked) {
+		if err = w.product(c.Next()); err != nil {
+			break
+		}
+		c.Advance()
+	}
+	w.longest = max(w.longest, c.Asked)
+	return gain, last, c.Positive, err
 }
 
 // delay returns the number of the last products by whose gain together a distance is estimated: the
@@ -78,7 +84,7 @@ func (w *solve) leastShare() float64 {
 	return 1e-3
 }
 
-// product is a product of the Hessian's data part at Y, for package recycle.
+// product is a product of the Hessian's data part at Y.
 func (w *solve) product(dst, v []float64) error {
 	err := w.mean(w.wire, dst, nil, func(i int, _ dsbo.ValueOracle, part []float64) error {
 		if err := linalg.Product(w.products, w.rough(i), part, w.x, w.Y, v, allExamples); err != nil {
