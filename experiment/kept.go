@@ -139,7 +139,7 @@ func (r *finisher) solveOther(ctx context.Context, t data.Task, m models.Model, 
 	if !solved.Converged && !solved.Reached {
 		r.view.Log("warning: the model of all rows has not converged")
 	}
-	return LowerSolution{solved.Y, solved.TestLoss, solved.TestAccuracy}, nil
+	return LowerSolution{solved.Y, solved.TestAccuracy}, nil
 }
 
 // unconvergedNotes says which models have not converged, if any.

@@ -155,11 +155,11 @@ type FinishedRun struct {
 	Parts   [][]float64 // the network's models, each without one of the folds
 }
 
-// LowerSolution is the model that solves a lower problem, and how good it is on test examples;
-// unknown where there are none.
+// LowerSolution is the model that solves a lower problem, and its share of right answers on test
+// examples; unknown where there are none.
 type LowerSolution struct {
-	Y                      []float64
-	TestLoss, TestAccuracy runs.Number
+	Y            []float64
+	TestAccuracy runs.Number
 }
 
 // A Preset is a named set of defaults for -preset: a method, its parameters, and a few settings of

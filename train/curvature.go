@@ -37,20 +37,11 @@ func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []flo
 	})
 }
 
-// LeastEigenvalue returns about the least eigenvalue of the Hessian ∇²_yy g(x, y) of the averaged
+// leastEigenvalue returns about the least eigenvalue of the Hessian ∇²_yy g(x, y) of the averaged
 // lower loss on all examples, by the method of Lanczos: it is never below the eigenvalue and rarely
 // above it by more than a twentieth, and takes at most 30 products, each over all agents. All
 // agents find the same bits. x and y (lengths p and q, the same in all processes) are not changed.
 // It is NaN where products are not finite.
-func (p Problem) LeastEigenvalue(ctx context.Context, x, y []float64) (float64, error) {
-	g, err := p.group()
-	if err != nil {
-		return 0, err
-	}
-	return p.leastEigenvalue(ctx, g.Group, x, y)
-}
-
-// leastEigenvalue is LeastEigenvalue by way of a group.
 func (p Problem) leastEigenvalue(ctx context.Context, g *collective.Group, x, y []float64) (float64, error) {
 	least, err := linalg.Least(len(y), func(dst, v []float64) error {
 		return g.Mean(ctx, g.FineWire(), dst, nil, func(i int, part []float64) error {

@@ -32,8 +32,10 @@ func wellsProblem(q int, matrix dsbo.CurvatureMatrix) train.Problem {
 // large one to a twentieth.
 func TestLeastEigenvalue(t *testing.T) {
 	for _, q := range []int{1, 6, 400} {
-		p := wellsProblem(q, dsbo.Hessian)
-		got := testkit.Get(p.LeastEigenvalue(context.Background(), []float64{0}, make([]float64, q)))
+		c := nonconvexConfig(dsbo.Hessian, &algo.NewtonCG{Start: "x0", Damping: 0.1})
+		c.Problem, c.K = wellsProblem(q, dsbo.Hessian), 1
+		clear(c.Problem.Start)
+		got := float64(testkit.Get(train.Run(context.Background(), c)).Records[0].LeastEigenvalue)
 		if want := -float64(q); got < want*(1+1e-12) || got > 0.95*want {
 			t.Errorf("q = %d: the least eigenvalue is %g, want %g", q, got, want)
 		}

@@ -125,13 +125,3 @@ func (c *Node) isLiar(agent int) bool {
 	_, is := c.witness.liars[agent]
 	return is || slices.Contains(c.log.Liars(), agent)
 }
-
-// Liars returns the agents that are proved to have lied, ascending.
-func (c *Node) Liars() (agents []int) {
-	for _, l := range c.witness.proofs() {
-		agents = append(agents, l.Agent)
-	}
-	agents = append(agents, c.log.Liars()...)
-	slices.Sort(agents)
-	return slices.Compact(agents)
-}
