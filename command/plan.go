@@ -27,7 +27,7 @@ run. Without a pilot such numbers are said as "usual (least to most)".`
 
 // planOptions are the flags of the verb plan.
 type planOptions struct {
-	link  plan.Link
+	links string
 	pilot time.Duration
 }
 
@@ -35,12 +35,13 @@ type planOptions struct {
 func (p *program) planFlags() (*cli.Flags, *planOptions) {
 	o := &planOptions{}
 	f := cli.NewFlags(p.name+" plan", planIntro, "")
-	f.Synopsis, f.Example = "[flags] TASK [flags of the task]", p.name+" plan -mbit 50 -ms 20 mnist -K 20"
-	f.Float64Var(&o.link.Mbit, "mbit", 100, "`Mbit/s` of the link between two sites")
-	f.Float64Var(&o.link.Ms, "ms", 10, "`ms` that a message takes on it, one way")
+	f.Synopsis, f.Example = "[flags] TASK [flags of the task]", p.name+" plan -link 20ms,50Mbit mnist -K 20"
+	f.StringVar(&o.links, "link", "10ms,100Mbit",
+		"`time,rate` of the link between two neighbours, one way, or a file with one for each edge, in lines such as "+
+			"0-1 50ms,100Mbit")
 	f.DurationVar(&o.pilot, "pilot", 2*time.Minute,
 		"`time` that a pilot may compute on this machine, to know what a formula does not; 0: none")
-	f.Group("Plan", "mbit", "ms", "pilot")
+	f.Group("Plan", "link", "pilot")
 	return f, o
 }
 
@@ -51,9 +52,9 @@ func (p *program) plan(ctx context.Context, args []string, stdout, stderr io.Wri
 	if err := f.Parse(own, stdout); err != nil {
 		return err
 	}
-	if !(o.link.Mbit > 0) || !(o.link.Ms >= 0) {
-		return dsbo.Errorf(dsbo.ErrConfig, "-mbit must be positive and -ms at least 0; they are %g and %g",
-			o.link.Mbit, o.link.Ms)
+	links, err := plan.ParseLinks(o.links)
+	if err != nil {
+		return fmt.Errorf("-link: %w", err)
 	}
 	if o.pilot < 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "-pilot must be at least 0; it is %v", o.pilot)
@@ -73,7 +74,11 @@ func (p *program) plan(ctx context.Context, args []string, stdout, stderr io.Wri
 	if err != nil {
 		return err
 	}
-	return writePlan(stdout, of, o)
+	wait, err := of.Wait(links)
+	if err != nil {
+		return fmt.Errorf("-link: %w", err)
+	}
+	return writePlan(stdout, of, o, wait)
 }
 
 // splitPlan divides the command line into the flags of plan, the task's name and the task's flags.
@@ -114,7 +119,7 @@ func (p *program) taskNames() (names []string) {
 }
 
 // writePlan writes a plan for people.
-func writePlan(w io.Writer, of *plan.Plan, o *planOptions) error {
+func writePlan(w io.Writer, of *plan.Plan, o *planOptions, wait plan.Wait) error {
 	var b strings.Builder
 	_ = cli.Paragraph(&b, of.Line) // a builder takes all
 	b.WriteString("\n")
@@ -132,8 +137,13 @@ func writePlan(w io.Writer, of *plan.Plan, o *planOptions) error {
 	}
 	fmt.Fprintf(&b, "\nmessages    %s by all sites\n", rangeText(of.All.Messages, "%.0f"))
 	fmt.Fprintf(&b, "memory      about %.0f MB a site\n", of.Memory/1e6)
-	fmt.Fprintf(&b, "exchanges   %s on links of %g Mbit/s and %g ms, beside the time of computing\n\n",
-		timeRangeText(of.Seconds(o.link)), o.link.Mbit, o.link.Ms)
+	fmt.Fprintf(&b, "exchanges   %s on links of %s, beside the time of computing; a sum goes %s up and down\n",
+		timeRangeText(wait.Seconds), o.links, wording.Count(of.Height, "hop"))
+	if wait.Share > 0 {
+		fmt.Fprintf(&b, "held up     most by the edge %d-%d, for %.0f %% of that time\n", wait.Edge[0], wait.Edge[1],
+			100*wait.Share)
+	}
+	b.WriteString("\n")
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}

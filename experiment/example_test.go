@@ -39,12 +39,12 @@ func ExampleJob_Plan() {
 		fmt.Printf("%s: %d numbers by %s, %.0f to %.0f times, %.0f bytes each\n", q.Name, q.Length, q.Way,
 			q.Times.Least, q.Times.Most, q.Bytes)
 	}
-	fmt.Printf("they take %.1f s at least over links of 100 Mbit/s and 10 ms\n",
-		p.Seconds(plan.Link{Mbit: 100, Ms: 10}).Least)
+	fmt.Printf("they take %.1f s at least over links of 10ms,100Mbit\n",
+		testkit.Get(p.Wait(testkit.Get(plan.ParseLinks("10ms,100Mbit")))).Seconds.Least)
 	// Output:
 	// synthetic task with r = 1, p = q = 4, 3 agents with 30 training and 30 validation examples
 	// losses as a sum; ring, 3 agents, ρ = 0.250000
 	// gradients and Hessian products: 4 numbers by sum, 50 to 213 times, 136 bytes each
 	// hypergradient: 4 numbers by sum, 2 to 2 times, 136 bytes each
-	// they take 4.6 s at least over links of 100 Mbit/s and 10 ms
+	// they take 4.6 s at least over links of 10ms,100Mbit
 }

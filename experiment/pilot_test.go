@@ -40,7 +40,7 @@ func TestPilotIsWhatIsSent(t *testing.T) {
 		if got := p.All.Messages.Usual; got != float64(s.Total().Messages) {
 			t.Errorf("%v: %g messages are planned, %d were sent", args, got, s.Total().Messages)
 		}
-		if r := p.Seconds(plan.Link{Mbit: 100, Ms: 10}); !(r.Usual > 0) || r.Least != r.Most {
+		if r := waitOf(p, "10ms,100Mbit").Seconds; !(r.Usual > 0) || r.Least != r.Most {
 			t.Errorf("%v: exchanges take %+v s", args, r)
 		}
 	}

@@ -51,6 +51,7 @@ type Ending struct {
 type Plan struct {
 	Line       string            // what problem, on what graph
 	Agents     int               // their number
+	Height     int               // of the tree of sums
 	Quantities []Quantity        // in the order of the phases
 	All, Site  Load              // of all agents together, and of the agent that sends most
 	Memory     float64           // bytes that a site's process takes, about
@@ -72,7 +73,9 @@ func New(r Run) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Line: r.Line, Agents: w.N(), Privacy: r.Privacy, w: w, tree: w.Tree(), averages: averages}
+	tree := w.Tree()
+	p := &Plan{Line: r.Line, Agents: w.N(), Height: tree.Height, Privacy: r.Privacy, w: w, tree: tree,
+		averages: averages}
 	if p.Quantities, err = r.quantities(); err != nil {
 		return nil, err
 	}
@@ -120,41 +123,3 @@ func (l *Load) add(phase string, s Sending) {
 
 // Certain reports whether nothing that the run sends depends on what it finds.
 func (p *Plan) Certain() bool { return p.All.Bytes.Least == p.All.Bytes.Most }
-
-// A Link is a connection between two sites.
-type Link struct {
-	Mbit float64 // millions of bits a second
-	Ms   float64 // milliseconds of one way
-}
-
-// Seconds returns the time that exchanges take over links, without computation: a sum goes up the
-// tree and down again, scales first, and each step sends all of it to the agent that has most
-// to send.
-func (p *Plan) Seconds(l Link) (total Range) {
-	children := 1
-	for _, c := range p.tree.Children {
-		children = max(children, len(c))
-	}
-	height := float64(p.tree.Height)
-	for _, q := range p.Quantities {
-		one := p.sent(q, p.tree.Root)
-		message := one.bytes / max(1, one.messages)
-		steps, bytes := 1., one.bytes // one after the other, and bytes of these
-		switch q.Way {
-		case ByMix:
-		case ByMax:
-			steps, bytes = 2*height, height*(1+float64(children))*message
-		case ByText, ByRow:
-			steps, bytes = 2*height, 2*height*one.bytes
-		default: // scales and sums
-			steps, bytes = 4*height, 2*height*(1+float64(children))*message
-		}
-		waits, lasts, times := steps*l.Ms/1000, 8*bytes/(l.Mbit*1e6), q.Times
-		if p.Pilot != nil {
-			share := p.Pilot.shares[q.Phase]
-			waits, lasts, times = waits*share.messages, lasts*share.bytes, exactly(times.Usual)
-		}
-		total = total.plus(times.Times(waits + lasts))
-	}
-	return total
-}
