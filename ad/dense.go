@@ -78,15 +78,6 @@ func (d *Derivs) entrywiseJacobian(dst, x, y []float64) error {
 	return nil
 }
 
-// A keptMatrix is a matrix of second derivatives as it was found last. It takes the memory of the
-// whole matrix, so it is made only once a caller has asked twice at one point and batch, which
-// does not happen with minibatches.
-type keptMatrix struct {
-	found   bool
-	at      uint64 // the machine's changes when it was found
-	numbers []float64
-}
-
 // matrix writes all columns of a matrix of second derivatives, by the product that gives one, to
 // dst, from memory where nothing has changed since it was found.
 func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *engine.Plan, from, lanes int)) error {

@@ -349,3 +349,12 @@ func (d *derivatives) planOf(key int, lanes bool) (_ *engine.Plan, err error) {
 	*p, err = d.loss.plan(lanes, list)
 	return *p, err
 }
+
+// A keptMatrix is a matrix of second derivatives as it was found last. It takes the memory of the
+// whole matrix, so it is made only once a caller has asked twice at one point and batch, which
+// does not happen with minibatches.
+type keptMatrix struct {
+	found   bool
+	at      uint64 // the machine's changes when it was found
+	numbers []float64
+}

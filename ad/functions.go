@@ -1,7 +1,5 @@
 package ad
 
-import "dsbo"
-
 // VJP returns wᵀJ, the derivatives by each of wrt of a function's values along w, which has their
 // shape: one reverse sweep, see [Grad]. The entry of a node that the values do not depend on is
 // nil. w is taken as a constant.
@@ -64,32 +62,13 @@ func Hessian(cost, wrt *Node) (*Node, error) {
 	return Jacobian(g[0], wrt)
 }
 
-// ExampleGrads writes the gradients by y of the losses of single examples, rows of the tables that
-// the loss's inputs are bound to by name, to dst, a row of Q numbers each. Inputs that are no batch
-// are bound to the whole of their tables. The loss of one example is the loss's value on a batch of
-// it alone. Cost: a gradient on one row for each.
-func (s *Sizes) ExampleGrads(dst, x, y []float64, tables map[string]*Table, rows []int) error {
-	d, err := s.Derivs(1)
-	if err != nil {
-		return err
+// tangent builds J v, the derivative of o by y along v; nil: it is 0. J'w is linear in w, so that
+// its product with v has the gradient J v by w, whatever w is: a node of its own serves, as an end.
+func tangent(o, y, v *Node) *Node {
+	w := Detached(o)
+	back := gradient(Dot(o, w), []*Node{w}, y)[0]
+	if back == nil {
+		return nil
 	}
-	if len(dst) != len(rows)*s.loss.Q {
-		return dsbo.Errorf(dsbo.ErrShape, "gradients of %d examples must have %d numbers; len(dst)=%d", len(rows),
-			len(rows)*s.loss.Q, len(dst))
-	}
-	for i := range rows {
-		for _, in := range s.loss.Inputs {
-			var row []int
-			if in.Batch {
-				row = rows[i : i+1]
-			}
-			if err := d.Bind(in.Name, tables[in.Name], row); err != nil {
-				return err
-			}
-		}
-		if err := d.Grad(nil, dst[i*s.loss.Q:][:s.loss.Q], x, y); err != nil {
-			return err
-		}
-	}
-	return nil
+	return gradient(Dot(back, v), nil, w)[0]
 }

@@ -73,17 +73,6 @@ func gaussNewton(cost, y, v *Node) (product *Node, err error) {
 	return product, nil
 }
 
-// tangent builds J v, the derivative of o by y along v; nil: it is 0. J'w is linear in w, so that
-// its product with v has the gradient J v by w, whatever w is: a node of its own serves, as an end.
-func tangent(o, y, v *Node) *Node {
-	w := Detached(o)
-	back := gradient(Dot(o, w), []*Node{w}, y)[0]
-	if back == nil {
-		return nil
-	}
-	return gradient(Dot(back, v), nil, w)[0]
-}
-
 // marks returns the marked nodes that cost depends on, inputs first.
 func marks(cost *Node) (marked []*Node) {
 	for _, n := range topological(cost) {

@@ -211,3 +211,31 @@ func triangularKernel[T Float](r triangularRule) func(*call[T]) {
 		}
 	}
 }
+
+// Small dense systems. Rules are about n matrices of k×k, one below the other, n = 1 for a single
+// one. Factors of a matrix are a node of their own, which all solves with
+// it, and its determinant, share.
+type (
+	// factorRule is P A = L U of each matrix: k rows of L below the diagonal and U, and one row
+	// more with the row of A that each row comes from. Its readers have the derivatives.
+	factorRule struct{ k int }
+	// solveRule is op(A)⁻¹ B of each pair, by A's factors; A itself is read by derivatives alone.
+	solveRule struct {
+		k          int
+		transposes bool
+	}
+	// logDetRule is log |det A| of each matrix, by its factors.
+	logDetRule struct{ k int }
+	// choleskyRule is the lower L with A = L Lᵀ, of the lower part of each A.
+	choleskyRule struct{ k int }
+	// triangularRule is op(L)⁻¹ B of each pair for a lower L.
+	triangularRule struct {
+		k          int
+		transposes bool
+	}
+	// lowerRule is the lower part of each matrix, with a multiple of its diagonal.
+	lowerRule struct {
+		k        int
+		diagonal float64
+	}
+)

@@ -16,6 +16,9 @@ import (
 	"dsbo/ad/internal/engine"
 )
 
+// ErrGraph marks a graph that cannot be differentiated again and again.
+var ErrGraph = engine.ErrGraph
+
 // Node is Gorgonia's node: losses are ordinary Gorgonia graphs.
 type Node = gorgonia.Node
 

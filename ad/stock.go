@@ -2,16 +2,13 @@ package ad
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
 	"gorgonia.org/gorgonia"
-
-	"dsbo/ad/internal/engine"
+	"gorgonia.org/tensor"
 )
-
-// ErrGraph marks a graph that cannot be differentiated again and again.
-var ErrGraph = engine.ErrGraph
 
 // replacements names what to use in place of Gorgonia's ops that are not right under repeated
 // differentiation: each was found to give a wrong second derivative (or a wrong first one) without
@@ -122,4 +119,39 @@ func translateNode(n *Node, memo map[*Node]*Node) (*Node, error) {
 		memo[n] = newNode(o.rule, folded(n.Shape()), in...)
 	}
 	return memo[n], nil
+}
+
+// stock is a node of one of Gorgonia's own ops that is rebuilt from the closed set: its inputs as
+// they were, and rebuilt. A tensor of more than two axes is rebuilt as a matrix with its entries
+// in the same order, see [folded].
+type stock struct {
+	n       *Node
+	old, in []*Node
+}
+
+// folded returns the shape of a tensor in the closed set: the last axis makes columns, and all
+// others make rows.
+func folded(s tensor.Shape) tensor.Shape {
+	if len(s) <= 2 {
+		return s
+	}
+	last := s[len(s)-1]
+	return matShape(s.TotalSize()/last, last)
+}
+
+// field returns a field of the op that it has no method for. The names are right for the version
+// of Gorgonia in go.mod.
+func (s stock) field(name string) reflect.Value {
+	return reflect.Indirect(reflect.ValueOf(s.n.Op())).FieldByName(name)
+}
+
+func (s stock) int(name string) int { return int(s.field(name).Int()) }
+
+func (s stock) ints(name string) []int {
+	f := s.field(name)
+	list := make([]int, f.Len())
+	for i := range list {
+		list[i] = int(f.Index(i).Int())
+	}
+	return list
 }

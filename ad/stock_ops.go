@@ -3,7 +3,6 @@ package ad
 import (
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -12,24 +11,6 @@ import (
 
 	"dsbo/internal/num"
 )
-
-// stock is a node of one of Gorgonia's own ops that is rebuilt from the closed set: its inputs as
-// they were, and rebuilt. A tensor of more than two axes is rebuilt as a matrix with its entries
-// in the same order, see [folded].
-type stock struct {
-	n       *Node
-	old, in []*Node
-}
-
-// folded returns the shape of a tensor in the closed set: the last axis makes columns, and all
-// others make rows.
-func folded(s tensor.Shape) tensor.Shape {
-	if len(s) <= 2 {
-		return s
-	}
-	last := s[len(s)-1]
-	return matShape(s.TotalSize()/last, last)
-}
 
 // translate returns the node's equivalent. Ops that have none are refused.
 func (s stock) translate() (*Node, error) {
@@ -88,23 +69,6 @@ var unaryStock = map[string]func(a *Node) *Node{
 	"invSqrt": Rsqrt, "abs": Abs, "sign": Sign,
 	"sin": Sin, "cos": Cos, "exp": Exp, "ln": Log, "log1p": Log1p, "expm1": Expm1, "neg": Neg, "square": Square,
 	"sqrt": Sqrt, "tanh": Tanh, "sigmoid": Sigmoid, "softplus": Softplus,
-}
-
-// field returns a field of the op that it has no method for. The names are right for the version
-// of Gorgonia in go.mod.
-func (s stock) field(name string) reflect.Value {
-	return reflect.Indirect(reflect.ValueOf(s.n.Op())).FieldByName(name)
-}
-
-func (s stock) int(name string) int { return int(s.field(name).Int()) }
-
-func (s stock) ints(name string) []int {
-	f := s.field(name)
-	list := make([]int, f.Len())
-	for i := range list {
-		list[i] = int(f.Index(i).Int())
-	}
-	return list
 }
 
 // number returns the value of one of Gorgonia's constant numbers.

@@ -23,11 +23,6 @@ func (r stopRule) String() string {
 func (stopRule) grad(nodes, *Node, *Node) nodes { return nodes{nil} }
 func (stopRule) lower(nodes) engine.Op          { return identity() }
 
-// identity is an op whose output is its input.
-func identity() engine.Op {
-	return placed(engine.View, 0, kernels("r", copyKernel[float32], copyKernel[float64]))
-}
-
 // customRule computes its first input, and has the derivatives by the others that grad builds.
 type customRule struct {
 	grads *func(in []*Node, out, g *Node) []*Node

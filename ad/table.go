@@ -264,3 +264,17 @@ func checkLen(rows, cols, have int) error {
 	}
 	return nil
 }
+
+// SparseTable makes a table of rows×cols numbers that are 0 except for values: row r has values
+// from starts[r] to starts[r+1], in the columns indices, which ascend. It takes 8 bytes for each
+// value, and one of 10⁵ columns is never made whole: see [Input.Sparse].
+//
+// It fails with [dsbo.ErrShape] if the lengths do not fit, or if columns do not ascend or are not
+// from 0 to cols-1, and with [dsbo.ErrConfig] if a number is NaN or infinite.
+func SparseTable(rows, cols int, starts []int, indices []int32, values []float32) (*Table, error) {
+	s := &engine.CSR{Starts: starts, Indices: indices, Values: values}
+	if err := checkSparse(s, rows, cols); err != nil {
+		return nil, err
+	}
+	return &Table{engine.Rows{R: rows, C: cols, Sparse: s}}, nil
+}
