@@ -135,8 +135,18 @@ func colScaleKernel[T Float](c *call[T]) { withRow(c, kernel.MulTo[T]) }
 
 func rowDotKernel[T Float](c *call[T]) {
 	a, b := c.In[0], c.In[1]
-	for i := range a.R {
-		c.Dst.V[i] = kernel.Dot(a.Row(i), b.Row(i))
+	if a.C > shortRow {
+		for i := range a.R {
+			c.Dst.V[i] = kernel.Dot(a.Row(i), b.Row(i))
+		}
+		return
+	}
+	together := len(c.Block) / a.C // short rows have the bits of Dot
+	for i := 0; i < a.R; i += together {
+		h := min(together, a.R-i)
+		products := c.Block[:h*a.C]
+		kernel.MulTo(products, a.V[i*a.C:][:h*a.C], b.V[i*a.C:][:h*a.C])
+		kernel.RowSums(h, a.C, c.Dst.V[i:], products)
 	}
 }
 
@@ -188,9 +198,7 @@ func sumRowsKernel[T Float](c *call[T]) {
 }
 
 func sumColsKernel[T Float](c *call[T]) {
-	for i := range c.In[0].R {
-		c.Dst.V[i] = kernel.Sum(c.In[0].Row(i))
-	}
+	kernel.RowSums(c.In[0].R, c.In[0].C, c.Dst.V, c.In[0].V)
 }
 
 func repeatRowKernel[T Float](c *call[T]) {

@@ -75,8 +75,14 @@ func ScatterAdd(to, idx, a *Node) *Node {
 }
 
 func gatherKernel[T Float](c *call[T]) {
+	from, n := c.In[0].V, c.Dst.C
 	for i := range c.Dst.R {
-		copy(c.Dst.Row(i), c.In[0].RowAt(c.In[1], i))
+		at := c.In[0].IndexAt(c.In[1], i)
+		if n == 1 {
+			c.Dst.V[i] = from[at]
+			continue
+		}
+		copy(c.Dst.Row(i), from[at*n:][:n])
 	}
 }
 
@@ -88,8 +94,16 @@ func (r segmentRule) lower(nodes) engine.Op {
 
 func segmentKernel[T Float](c *call[T]) {
 	c.Clear()
+	n := c.Dst.C
 	for i := range c.In[0].R {
-		d := c.Dst.RowAt(c.In[1], i)
-		kernel.AddTo(d, d, c.In[0].Row(i))
+		at := c.Dst.IndexAt(c.In[1], i)
+		d, s := c.Dst.V[at*n:][:n], c.In[0].V[i*n:][:n]
+		if n > shortRow {
+			kernel.AddTo(d, d, s)
+			continue
+		}
+		for j, v := range s {
+			d[j] += v
+		}
 	}
 }

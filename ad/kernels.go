@@ -75,6 +75,24 @@ func uncut(o engine.Op) engine.Op {
 	return o
 }
 
+// moveRows copies rows of n numbers each, which begin toStep numbers apart in to, and fromStep in
+// from. Numbers of short rows are moved one by one.
+func moveRows[T Float](rows, n int, to []T, toStep int, from []T, fromStep int) {
+	for i := range rows {
+		d, s := to[i*toStep:][:n], from[i*fromStep:][:n]
+		if n > shortRow {
+			copy(d, s)
+			continue
+		}
+		for j, v := range s {
+			d[j] = v
+		}
+	}
+}
+
+// shortRow is the longest row for which a loop of its own takes no longer than a call.
+const shortRow = 8
+
 func copyKernel[T Float](c *call[T]) { copy(c.Dst.V, c.In[0].V) }
 
 // addTo sets dst = a + b, with a crew where they are long: two processors move more memory than

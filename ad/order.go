@@ -161,7 +161,7 @@ func alongKernel[T Float](r alongRule) func(*call[T]) {
 			for i := range c.In[0].R {
 				g, d := c.In[0].Row(i), mat[T]{V: c.Dst.Row(i), R: r.c, C: 1}
 				for j := range g {
-					d.RowAt(idx, i*len(g)+j)[0] += g[j]
+					d.V[d.IndexAt(idx, i*len(g)+j)] += g[j]
 				}
 			}
 		}
@@ -171,7 +171,7 @@ func alongKernel[T Float](r alongRule) func(*call[T]) {
 		for i := range c.In[0].R {
 			d, a := c.Dst.Row(i), mat[T]{V: c.In[0].Row(i), R: r.c, C: 1}
 			for j := range d {
-				d[j] = a.RowAt(idx, i*len(d)+j)[0]
+				d[j] = a.V[a.IndexAt(idx, i*len(d)+j)]
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dsbo/ad/internal/engine"
+	"dsbo/internal/kernel"
 	"dsbo/internal/num"
 )
 
@@ -23,12 +24,14 @@ func init() {
 			func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Digamma(in[0]))} }},
 		fnLogNormalCDF: {computing(num.LogNormalCDF),
 			func(in nodes, _, g *Node) nodes { return nodes{Mul(g, apply1(fnInverseMills, in[0]))} }},
-		fnInverseMills: {computing(num.InverseMills), func(in nodes, out, g *Node) nodes {
-			return nodes{Neg(Mul(g, Mul(out, apply1(fnMillsExcess, in[0]))))}
-		}},
-		fnMillsExcess: {computing(num.MillsExcess), func(in nodes, out, g *Node) nodes {
-			return nodes{Sub(g, Mul(g, Mul(out, apply1(fnInverseMills, in[0]))))}
-		}},
+		fnInverseMills: {mapping(kernel.InverseMills[float32], kernel.InverseMills[float64]),
+			func(in nodes, out, g *Node) nodes {
+				return nodes{Neg(Mul(g, Mul(out, apply1(fnMillsExcess, in[0]))))}
+			}},
+		fnMillsExcess: {mapping(kernel.MillsExcess[float32], kernel.MillsExcess[float64]),
+			func(in nodes, out, g *Node) nodes {
+				return nodes{Sub(g, Mul(g, Mul(out, apply1(fnInverseMills, in[0]))))}
+			}},
 	})
 }
 

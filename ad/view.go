@@ -162,9 +162,7 @@ func viewKernel[T Float](v viewRule) func(*call[T]) {
 	n, stride := v.n[3], v.s[3]
 	if v.columns() {
 		return func(c *call[T]) {
-			for i := range c.In[0].R {
-				copy(c.Dst.V[i*n:][:n], c.In[0].V[i*v.c+v.off:])
-			}
+			moveRows(c.In[0].R, n, c.Dst.V, n, c.In[0].V[v.off:], v.c)
 		}
 	}
 	return func(c *call[T]) {
@@ -185,6 +183,12 @@ func viewKernel[T Float](v viewRule) func(*call[T]) {
 
 func viewBackKernel[T Float](v viewRule) func(*call[T]) {
 	n, stride := v.n[3], v.s[3]
+	if v.columns() {
+		return func(c *call[T]) {
+			clear(c.Dst.V)
+			moveRows(c.In[0].R, n, c.Dst.V[v.off:], v.c, c.In[0].V, n)
+		}
+	}
 	return func(c *call[T]) {
 		for i := range c.In[0].R {
 			g, d := c.In[0].Row(i), c.Dst.Row(i)
@@ -334,9 +338,7 @@ func (r concatRule) lower(nodes) engine.Op {
 func concatKernel[T Float](c *call[T]) {
 	off := 0
 	for _, a := range c.In {
-		for i := range a.R {
-			copy(c.Dst.Row(i)[off:], a.Row(i))
-		}
+		moveRows(a.R, a.C, c.Dst.V[off:], c.Dst.C, a.V, a.C)
 		off += a.C
 	}
 }

@@ -123,6 +123,36 @@ func bigErf(x float64) exact {
 		fresh().Quo(number(1), bigExpOf(square))))
 }
 
+// bigMills is φ/Φ and x + φ/Φ: below −5 by the continued fraction 1/(z + 2/(z + ...)), else by
+// Φ = ½ + φ·Σ x²ⁿ⁺¹/(2n+1)!!, which is 1 beyond 20 to 2^-290.
+func bigMills(x float64) (inverse, excess exact) {
+	if x < -5 {
+		v := fresh()
+		for k := 150; k >= 1; k-- {
+			v.Quo(number(float64(k)), fresh().Sub(v, number(x)))
+		}
+		return fresh().Sub(v, number(x)), v
+	}
+	if x > 60 {
+		return number(0), number(x)
+	}
+	square := number(x)
+	square.Mul(square, square)
+	density := bigExpOf(fresh().Quo(square, number(-2)))
+	density.Quo(density, fresh().Sqrt(fresh().Mul(number(2), bigPi())))
+	cdf := number(1)
+	if x < 20 {
+		sum, term := fresh(), number(x)
+		for n := 1; term.Sign() != 0 && (n == 1 || term.MantExp(nil) > sum.MantExp(nil)-precision); n++ {
+			sum.Add(sum, term)
+			term.Quo(term.Mul(term, square), number(float64(2*n+1)))
+		}
+		cdf.Add(number(0.5), sum.Mul(sum, density))
+	}
+	inverse = density.Quo(density, cdf)
+	return inverse, fresh().Add(inverse, number(x))
+}
+
 // bigLog is k·log 2 + log(1+f) with x = 2ᵏ(1+f) and 0 ≤ f < 1, or for k = −1, where the two would
 // cancel, −log(1/x).
 func bigLog(x float64) exact {

@@ -57,6 +57,20 @@ func logGo[T Float](dst, src []T) {
 	}
 }
 
+func inverseMillsGo[T Float](dst, src []T) {
+	src = src[:len(dst)]
+	for i := range dst {
+		dst[i] = T(num.InverseMills(float64(src[i])))
+	}
+}
+
+func millsExcessGo[T Float](dst, src []T) {
+	src = src[:len(dst)]
+	for i := range dst {
+		dst[i] = T(num.MillsExcess(float64(src[i])))
+	}
+}
+
 // rowShiftGo sets each row of dst to the row of src less its maximum, which goes to peak unless
 // that is nil. A NaN is never the maximum.
 func rowShiftGo[T Float](rows, cols int, dst, src, peak []T) {

@@ -34,6 +34,16 @@ func erfF32AVX2(n int, dst *float32, src *float32)
 //go:noescape
 func logF32AVX2(n int, dst *float32, src *float32)
 
+// inverseMillsF32AVX2 sets the n entries of dst to the function of the entries of src.
+//
+//go:noescape
+func inverseMillsF32AVX2(n int, dst *float32, src *float32)
+
+// millsExcessF32AVX2 sets the n entries of dst to the function of the entries of src.
+//
+//go:noescape
+func millsExcessF32AVX2(n int, dst *float32, src *float32)
+
 // rowShiftF32AVX2 subtracts from every row its maximum, NaN left out of account, and stores the maximum in
 // peak unless that is nil.
 //
@@ -89,6 +99,16 @@ func erfF64AVX2(n int, dst *float64, src *float64)
 //
 //go:noescape
 func logF64AVX2(n int, dst *float64, src *float64)
+
+// inverseMillsF64AVX2 sets the n entries of dst to the function of the entries of src.
+//
+//go:noescape
+func inverseMillsF64AVX2(n int, dst *float64, src *float64)
+
+// millsExcessF64AVX2 sets the n entries of dst to the function of the entries of src.
+//
+//go:noescape
+func millsExcessF64AVX2(n int, dst *float64, src *float64)
 
 // rowShiftF64AVX2 subtracts from every row its maximum, NaN left out of account, and stores the maximum in
 // peak unless that is nil.

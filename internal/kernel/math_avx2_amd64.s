@@ -138,239 +138,435 @@ DATA constants<>+896(SB)/8, $0x7ff8000000000001
 DATA constants<>+904(SB)/8, $0x7ff8000000000001
 DATA constants<>+912(SB)/8, $0x7ff8000000000001
 DATA constants<>+920(SB)/8, $0x7ff8000000000001
-DATA constants<>+928(SB)/8, $0x3ff0000000000000
-DATA constants<>+936(SB)/8, $0x3ff0000000000000
-DATA constants<>+944(SB)/8, $0x3ff0000000000000
-DATA constants<>+952(SB)/8, $0x3ff0000000000000
-DATA constants<>+960(SB)/8, $0x3ff0000000000000
-DATA constants<>+968(SB)/8, $0x3ff0000000000000
-DATA constants<>+976(SB)/8, $0x3ff0000000000000
-DATA constants<>+984(SB)/8, $0x3ff0000000000000
-DATA constants<>+992(SB)/8, $0x3fe0000000000000
-DATA constants<>+1000(SB)/8, $0x3fe0000000000000
-DATA constants<>+1008(SB)/8, $0x3fe0000000000000
-DATA constants<>+1016(SB)/8, $0x3fe0000000000000
-DATA constants<>+1024(SB)/8, $0x3fc5555555555555
-DATA constants<>+1032(SB)/8, $0x3fc5555555555555
-DATA constants<>+1040(SB)/8, $0x3fc5555555555555
-DATA constants<>+1048(SB)/8, $0x3fc5555555555555
-DATA constants<>+1056(SB)/8, $0x3fa5555555555555
-DATA constants<>+1064(SB)/8, $0x3fa5555555555555
-DATA constants<>+1072(SB)/8, $0x3fa5555555555555
-DATA constants<>+1080(SB)/8, $0x3fa5555555555555
-DATA constants<>+1088(SB)/8, $0x3f81111111111111
-DATA constants<>+1096(SB)/8, $0x3f81111111111111
-DATA constants<>+1104(SB)/8, $0x3f81111111111111
-DATA constants<>+1112(SB)/8, $0x3f81111111111111
-DATA constants<>+1120(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+1128(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+1136(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+1144(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+1152(SB)/8, $0x3f2a01a01a01a01a
-DATA constants<>+1160(SB)/8, $0x3f2a01a01a01a01a
-DATA constants<>+1168(SB)/8, $0x3f2a01a01a01a01a
-DATA constants<>+1176(SB)/8, $0x3f2a01a01a01a01a
-DATA constants<>+1184(SB)/8, $0x3efa01a01a01a01a
-DATA constants<>+1192(SB)/8, $0x3efa01a01a01a01a
-DATA constants<>+1200(SB)/8, $0x3efa01a01a01a01a
-DATA constants<>+1208(SB)/8, $0x3efa01a01a01a01a
-DATA constants<>+1216(SB)/8, $0x3ec71de3a556c734
-DATA constants<>+1224(SB)/8, $0x3ec71de3a556c734
-DATA constants<>+1232(SB)/8, $0x3ec71de3a556c734
-DATA constants<>+1240(SB)/8, $0x3ec71de3a556c734
-DATA constants<>+1248(SB)/8, $0x3e927e4fb7789f5c
-DATA constants<>+1256(SB)/8, $0x3e927e4fb7789f5c
-DATA constants<>+1264(SB)/8, $0x3e927e4fb7789f5c
-DATA constants<>+1272(SB)/8, $0x3e927e4fb7789f5c
-DATA constants<>+1280(SB)/8, $0x3e5ae64567f544e4
-DATA constants<>+1288(SB)/8, $0x3e5ae64567f544e4
-DATA constants<>+1296(SB)/8, $0x3e5ae64567f544e4
-DATA constants<>+1304(SB)/8, $0x3e5ae64567f544e4
-DATA constants<>+1312(SB)/8, $0x3e21eed8eff8d898
-DATA constants<>+1320(SB)/8, $0x3e21eed8eff8d898
-DATA constants<>+1328(SB)/8, $0x3e21eed8eff8d898
-DATA constants<>+1336(SB)/8, $0x3e21eed8eff8d898
-DATA constants<>+1344(SB)/8, $0x3de6124613a86d09
-DATA constants<>+1352(SB)/8, $0x3de6124613a86d09
-DATA constants<>+1360(SB)/8, $0x3de6124613a86d09
-DATA constants<>+1368(SB)/8, $0x3de6124613a86d09
-DATA constants<>+1376(SB)/8, $0x3ff0000000000000
-DATA constants<>+1384(SB)/8, $0x3ff0000000000000
-DATA constants<>+1392(SB)/8, $0x3ff0000000000000
-DATA constants<>+1400(SB)/8, $0x3ff0000000000000
-DATA constants<>+1408(SB)/8, $0x3fb5555555555555
-DATA constants<>+1416(SB)/8, $0x3fb5555555555555
-DATA constants<>+1424(SB)/8, $0x3fb5555555555555
-DATA constants<>+1432(SB)/8, $0x3fb5555555555555
-DATA constants<>+1440(SB)/8, $0x3f8999999999999a
-DATA constants<>+1448(SB)/8, $0x3f8999999999999a
-DATA constants<>+1456(SB)/8, $0x3f8999999999999a
-DATA constants<>+1464(SB)/8, $0x3f8999999999999a
-DATA constants<>+1472(SB)/8, $0x3f62492492492492
-DATA constants<>+1480(SB)/8, $0x3f62492492492492
-DATA constants<>+1488(SB)/8, $0x3f62492492492492
-DATA constants<>+1496(SB)/8, $0x3f62492492492492
-DATA constants<>+1504(SB)/8, $0x3f3c71c71c71c71c
-DATA constants<>+1512(SB)/8, $0x3f3c71c71c71c71c
-DATA constants<>+1520(SB)/8, $0x3f3c71c71c71c71c
-DATA constants<>+1528(SB)/8, $0x3f3c71c71c71c71c
-DATA constants<>+1536(SB)/8, $0x3f1745d1745d1746
-DATA constants<>+1544(SB)/8, $0x3f1745d1745d1746
-DATA constants<>+1552(SB)/8, $0x3f1745d1745d1746
-DATA constants<>+1560(SB)/8, $0x3f1745d1745d1746
-DATA constants<>+1568(SB)/8, $0x3ef3b13b13b13b14
-DATA constants<>+1576(SB)/8, $0x3ef3b13b13b13b14
-DATA constants<>+1584(SB)/8, $0x3ef3b13b13b13b14
-DATA constants<>+1592(SB)/8, $0x3ef3b13b13b13b14
-DATA constants<>+1600(SB)/8, $0x3ed1111111111111
-DATA constants<>+1608(SB)/8, $0x3ed1111111111111
-DATA constants<>+1616(SB)/8, $0x3ed1111111111111
-DATA constants<>+1624(SB)/8, $0x3ed1111111111111
-DATA constants<>+1632(SB)/8, $0x3eae1e1e1e1e1e1e
-DATA constants<>+1640(SB)/8, $0x3eae1e1e1e1e1e1e
-DATA constants<>+1648(SB)/8, $0x3eae1e1e1e1e1e1e
-DATA constants<>+1656(SB)/8, $0x3eae1e1e1e1e1e1e
-DATA constants<>+1664(SB)/8, $0x3e8af286bca1af28
-DATA constants<>+1672(SB)/8, $0x3e8af286bca1af28
-DATA constants<>+1680(SB)/8, $0x3e8af286bca1af28
-DATA constants<>+1688(SB)/8, $0x3e8af286bca1af28
-DATA constants<>+1696(SB)/8, $0x3e68618618618618
-DATA constants<>+1704(SB)/8, $0x3e68618618618618
-DATA constants<>+1712(SB)/8, $0x3e68618618618618
-DATA constants<>+1720(SB)/8, $0x3e68618618618618
-DATA constants<>+1728(SB)/8, $0xbff20dd750429b6d
-DATA constants<>+1736(SB)/8, $0xbff20dd750429b6d
-DATA constants<>+1744(SB)/8, $0xbff20dd750429b6d
-DATA constants<>+1752(SB)/8, $0xbff20dd750429b6d
-DATA constants<>+1760(SB)/8, $0xbfe45f306dc9c98a
-DATA constants<>+1768(SB)/8, $0xbfe45f306dc9c98a
-DATA constants<>+1776(SB)/8, $0xbfe45f306dc9c98a
-DATA constants<>+1784(SB)/8, $0xbfe45f306dc9c98a
-DATA constants<>+1792(SB)/8, $0xbfba4f4e2a19441e
-DATA constants<>+1800(SB)/8, $0xbfba4f4e2a19441e
-DATA constants<>+1808(SB)/8, $0xbfba4f4e2a19441e
-DATA constants<>+1816(SB)/8, $0xbfba4f4e2a19441e
-DATA constants<>+1824(SB)/8, $0x3f93966858875a29
-DATA constants<>+1832(SB)/8, $0x3f93966858875a29
-DATA constants<>+1840(SB)/8, $0x3f93966858875a29
-DATA constants<>+1848(SB)/8, $0x3f93966858875a29
-DATA constants<>+1856(SB)/8, $0x3f2b6b6d4c3b7f4f
-DATA constants<>+1864(SB)/8, $0x3f2b6b6d4c3b7f4f
-DATA constants<>+1872(SB)/8, $0x3f2b6b6d4c3b7f4f
-DATA constants<>+1880(SB)/8, $0x3f2b6b6d4c3b7f4f
-DATA constants<>+1888(SB)/8, $0xbf5bca6c2730409e
-DATA constants<>+1896(SB)/8, $0xbf5bca6c2730409e
-DATA constants<>+1904(SB)/8, $0xbf5bca6c2730409e
-DATA constants<>+1912(SB)/8, $0xbf5bca6c2730409e
-DATA constants<>+1920(SB)/8, $0x3f435682586553f0
-DATA constants<>+1928(SB)/8, $0x3f435682586553f0
-DATA constants<>+1936(SB)/8, $0x3f435682586553f0
-DATA constants<>+1944(SB)/8, $0x3f435682586553f0
-DATA constants<>+1952(SB)/8, $0xbefb3731be652950
-DATA constants<>+1960(SB)/8, $0xbefb3731be652950
-DATA constants<>+1968(SB)/8, $0xbefb3731be652950
-DATA constants<>+1976(SB)/8, $0xbefb3731be652950
-DATA constants<>+1984(SB)/8, $0xbf10da7c294da549
-DATA constants<>+1992(SB)/8, $0xbf10da7c294da549
-DATA constants<>+2000(SB)/8, $0xbf10da7c294da549
-DATA constants<>+2008(SB)/8, $0xbf10da7c294da549
-DATA constants<>+2016(SB)/8, $0x3efebfd61c09c6eb
-DATA constants<>+2024(SB)/8, $0x3efebfd61c09c6eb
-DATA constants<>+2032(SB)/8, $0x3efebfd61c09c6eb
-DATA constants<>+2040(SB)/8, $0x3efebfd61c09c6eb
-DATA constants<>+2048(SB)/8, $0xbec777a6e2ba4843
-DATA constants<>+2056(SB)/8, $0xbec777a6e2ba4843
-DATA constants<>+2064(SB)/8, $0xbec777a6e2ba4843
-DATA constants<>+2072(SB)/8, $0xbec777a6e2ba4843
-DATA constants<>+2080(SB)/8, $0xbecde39e4e030039
-DATA constants<>+2088(SB)/8, $0xbecde39e4e030039
-DATA constants<>+2096(SB)/8, $0xbecde39e4e030039
-DATA constants<>+2104(SB)/8, $0xbecde39e4e030039
-DATA constants<>+2112(SB)/8, $0x3ec45f4737350f75
-DATA constants<>+2120(SB)/8, $0x3ec45f4737350f75
-DATA constants<>+2128(SB)/8, $0x3ec45f4737350f75
-DATA constants<>+2136(SB)/8, $0x3ec45f4737350f75
-DATA constants<>+2144(SB)/8, $0xbeac9edda1c91bf4
-DATA constants<>+2152(SB)/8, $0xbeac9edda1c91bf4
-DATA constants<>+2160(SB)/8, $0xbeac9edda1c91bf4
-DATA constants<>+2168(SB)/8, $0xbeac9edda1c91bf4
-DATA constants<>+2176(SB)/8, $0x3e87514dcb7fdc81
-DATA constants<>+2184(SB)/8, $0x3e87514dcb7fdc81
-DATA constants<>+2192(SB)/8, $0x3e87514dcb7fdc81
-DATA constants<>+2200(SB)/8, $0x3e87514dcb7fdc81
-DATA constants<>+2208(SB)/8, $0xbe41add0789929eb
-DATA constants<>+2216(SB)/8, $0xbe41add0789929eb
-DATA constants<>+2224(SB)/8, $0xbe41add0789929eb
-DATA constants<>+2232(SB)/8, $0xbe41add0789929eb
-DATA constants<>+2240(SB)/8, $0xbe40cd4f02340fcc
-DATA constants<>+2248(SB)/8, $0xbe40cd4f02340fcc
-DATA constants<>+2256(SB)/8, $0xbe40cd4f02340fcc
-DATA constants<>+2264(SB)/8, $0xbe40cd4f02340fcc
-DATA constants<>+2272(SB)/8, $0x3e2b2af8dbf0be45
-DATA constants<>+2280(SB)/8, $0x3e2b2af8dbf0be45
-DATA constants<>+2288(SB)/8, $0x3e2b2af8dbf0be45
-DATA constants<>+2296(SB)/8, $0x3e2b2af8dbf0be45
-DATA constants<>+2304(SB)/8, $0xbe0775cf792ba7c1
-DATA constants<>+2312(SB)/8, $0xbe0775cf792ba7c1
-DATA constants<>+2320(SB)/8, $0xbe0775cf792ba7c1
-DATA constants<>+2328(SB)/8, $0xbe0775cf792ba7c1
-DATA constants<>+2336(SB)/8, $0x3dda4e21b63e4b96
-DATA constants<>+2344(SB)/8, $0x3dda4e21b63e4b96
-DATA constants<>+2352(SB)/8, $0x3dda4e21b63e4b96
-DATA constants<>+2360(SB)/8, $0x3dda4e21b63e4b96
-DATA constants<>+2368(SB)/8, $0xbda3382aab4e4eaf
-DATA constants<>+2376(SB)/8, $0xbda3382aab4e4eaf
-DATA constants<>+2384(SB)/8, $0xbda3382aab4e4eaf
-DATA constants<>+2392(SB)/8, $0xbda3382aab4e4eaf
-DATA constants<>+2400(SB)/8, $0x3d60c3fa3178e7b3
-DATA constants<>+2408(SB)/8, $0x3d60c3fa3178e7b3
-DATA constants<>+2416(SB)/8, $0x3d60c3fa3178e7b3
-DATA constants<>+2424(SB)/8, $0x3d60c3fa3178e7b3
-DATA constants<>+2432(SB)/8, $0xbd0aa0e0df55b475
-DATA constants<>+2440(SB)/8, $0xbd0aa0e0df55b475
-DATA constants<>+2448(SB)/8, $0xbd0aa0e0df55b475
-DATA constants<>+2456(SB)/8, $0xbd0aa0e0df55b475
-DATA constants<>+2464(SB)/8, $0xbff20dd75025da38
-DATA constants<>+2472(SB)/8, $0xbff20dd75025da38
-DATA constants<>+2480(SB)/8, $0xbff20dd75025da38
-DATA constants<>+2488(SB)/8, $0xbff20dd75025da38
-DATA constants<>+2496(SB)/8, $0xbfe45f308e3a14a0
-DATA constants<>+2504(SB)/8, $0xbfe45f308e3a14a0
-DATA constants<>+2512(SB)/8, $0xbfe45f308e3a14a0
-DATA constants<>+2520(SB)/8, $0xbfe45f308e3a14a0
-DATA constants<>+2528(SB)/8, $0xbfba4f3838139a05
-DATA constants<>+2536(SB)/8, $0xbfba4f3838139a05
-DATA constants<>+2544(SB)/8, $0xbfba4f3838139a05
-DATA constants<>+2552(SB)/8, $0xbfba4f3838139a05
-DATA constants<>+2560(SB)/8, $0x3f93939c2421e174
-DATA constants<>+2568(SB)/8, $0x3f93939c2421e174
-DATA constants<>+2576(SB)/8, $0x3f93939c2421e174
-DATA constants<>+2584(SB)/8, $0x3f93939c2421e174
-DATA constants<>+2592(SB)/8, $0x3f309294cd2ddba1
-DATA constants<>+2600(SB)/8, $0x3f309294cd2ddba1
-DATA constants<>+2608(SB)/8, $0x3f309294cd2ddba1
-DATA constants<>+2616(SB)/8, $0x3f309294cd2ddba1
-DATA constants<>+2624(SB)/8, $0xbf5d7a088db65743
-DATA constants<>+2632(SB)/8, $0xbf5d7a088db65743
-DATA constants<>+2640(SB)/8, $0xbf5d7a088db65743
-DATA constants<>+2648(SB)/8, $0xbf5d7a088db65743
-DATA constants<>+2656(SB)/8, $0x3f4843cadc133bab
-DATA constants<>+2664(SB)/8, $0x3f4843cadc133bab
-DATA constants<>+2672(SB)/8, $0x3f4843cadc133bab
-DATA constants<>+2680(SB)/8, $0x3f4843cadc133bab
-DATA constants<>+2688(SB)/8, $0xbf25f108f6176e6b
-DATA constants<>+2696(SB)/8, $0xbf25f108f6176e6b
-DATA constants<>+2704(SB)/8, $0xbf25f108f6176e6b
-DATA constants<>+2712(SB)/8, $0xbf25f108f6176e6b
-DATA constants<>+2720(SB)/8, $0x3ef65f4b9ca51acd
-DATA constants<>+2728(SB)/8, $0x3ef65f4b9ca51acd
-DATA constants<>+2736(SB)/8, $0x3ef65f4b9ca51acd
-DATA constants<>+2744(SB)/8, $0x3ef65f4b9ca51acd
-DATA constants<>+2752(SB)/8, $0xbeb3fd77435e965f
-DATA constants<>+2760(SB)/8, $0xbeb3fd77435e965f
-DATA constants<>+2768(SB)/8, $0xbeb3fd77435e965f
-DATA constants<>+2776(SB)/8, $0xbeb3fd77435e965f
-GLOBL constants<>(SB), RODATA|NOPTR, $2784
+DATA constants<>+928(SB)/8, $0x4008000000000000
+DATA constants<>+936(SB)/8, $0x4008000000000000
+DATA constants<>+944(SB)/8, $0x4008000000000000
+DATA constants<>+952(SB)/8, $0x4008000000000000
+DATA constants<>+960(SB)/8, $0x4018000000000000
+DATA constants<>+968(SB)/8, $0x4018000000000000
+DATA constants<>+976(SB)/8, $0x4018000000000000
+DATA constants<>+984(SB)/8, $0x4018000000000000
+DATA constants<>+992(SB)/8, $0xbfe0000000000000
+DATA constants<>+1000(SB)/8, $0xbfe0000000000000
+DATA constants<>+1008(SB)/8, $0xbfe0000000000000
+DATA constants<>+1016(SB)/8, $0xbfe0000000000000
+DATA constants<>+1024(SB)/8, $0x3fd9884533d43651
+DATA constants<>+1032(SB)/8, $0x3fd9884533d43651
+DATA constants<>+1040(SB)/8, $0x3fd9884533d43651
+DATA constants<>+1048(SB)/8, $0x3fd9884533d43651
+DATA constants<>+1056(SB)/8, $0x3ff0000000000000
+DATA constants<>+1064(SB)/8, $0x3ff0000000000000
+DATA constants<>+1072(SB)/8, $0x3ff0000000000000
+DATA constants<>+1080(SB)/8, $0x3ff0000000000000
+DATA constants<>+1088(SB)/8, $0x3ff0000000000000
+DATA constants<>+1096(SB)/8, $0x3ff0000000000000
+DATA constants<>+1104(SB)/8, $0x3ff0000000000000
+DATA constants<>+1112(SB)/8, $0x3ff0000000000000
+DATA constants<>+1120(SB)/8, $0x3fe0000000000000
+DATA constants<>+1128(SB)/8, $0x3fe0000000000000
+DATA constants<>+1136(SB)/8, $0x3fe0000000000000
+DATA constants<>+1144(SB)/8, $0x3fe0000000000000
+DATA constants<>+1152(SB)/8, $0x3fc5555555555555
+DATA constants<>+1160(SB)/8, $0x3fc5555555555555
+DATA constants<>+1168(SB)/8, $0x3fc5555555555555
+DATA constants<>+1176(SB)/8, $0x3fc5555555555555
+DATA constants<>+1184(SB)/8, $0x3fa5555555555555
+DATA constants<>+1192(SB)/8, $0x3fa5555555555555
+DATA constants<>+1200(SB)/8, $0x3fa5555555555555
+DATA constants<>+1208(SB)/8, $0x3fa5555555555555
+DATA constants<>+1216(SB)/8, $0x3f81111111111111
+DATA constants<>+1224(SB)/8, $0x3f81111111111111
+DATA constants<>+1232(SB)/8, $0x3f81111111111111
+DATA constants<>+1240(SB)/8, $0x3f81111111111111
+DATA constants<>+1248(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+1256(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+1264(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+1272(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+1280(SB)/8, $0x3f2a01a01a01a01a
+DATA constants<>+1288(SB)/8, $0x3f2a01a01a01a01a
+DATA constants<>+1296(SB)/8, $0x3f2a01a01a01a01a
+DATA constants<>+1304(SB)/8, $0x3f2a01a01a01a01a
+DATA constants<>+1312(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+1320(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+1328(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+1336(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+1344(SB)/8, $0x3ec71de3a556c734
+DATA constants<>+1352(SB)/8, $0x3ec71de3a556c734
+DATA constants<>+1360(SB)/8, $0x3ec71de3a556c734
+DATA constants<>+1368(SB)/8, $0x3ec71de3a556c734
+DATA constants<>+1376(SB)/8, $0x3e927e4fb7789f5c
+DATA constants<>+1384(SB)/8, $0x3e927e4fb7789f5c
+DATA constants<>+1392(SB)/8, $0x3e927e4fb7789f5c
+DATA constants<>+1400(SB)/8, $0x3e927e4fb7789f5c
+DATA constants<>+1408(SB)/8, $0x3e5ae64567f544e4
+DATA constants<>+1416(SB)/8, $0x3e5ae64567f544e4
+DATA constants<>+1424(SB)/8, $0x3e5ae64567f544e4
+DATA constants<>+1432(SB)/8, $0x3e5ae64567f544e4
+DATA constants<>+1440(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+1448(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+1456(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+1464(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+1472(SB)/8, $0x3de6124613a86d09
+DATA constants<>+1480(SB)/8, $0x3de6124613a86d09
+DATA constants<>+1488(SB)/8, $0x3de6124613a86d09
+DATA constants<>+1496(SB)/8, $0x3de6124613a86d09
+DATA constants<>+1504(SB)/8, $0x3ff0000000000000
+DATA constants<>+1512(SB)/8, $0x3ff0000000000000
+DATA constants<>+1520(SB)/8, $0x3ff0000000000000
+DATA constants<>+1528(SB)/8, $0x3ff0000000000000
+DATA constants<>+1536(SB)/8, $0x3fb5555555555555
+DATA constants<>+1544(SB)/8, $0x3fb5555555555555
+DATA constants<>+1552(SB)/8, $0x3fb5555555555555
+DATA constants<>+1560(SB)/8, $0x3fb5555555555555
+DATA constants<>+1568(SB)/8, $0x3f8999999999999a
+DATA constants<>+1576(SB)/8, $0x3f8999999999999a
+DATA constants<>+1584(SB)/8, $0x3f8999999999999a
+DATA constants<>+1592(SB)/8, $0x3f8999999999999a
+DATA constants<>+1600(SB)/8, $0x3f62492492492492
+DATA constants<>+1608(SB)/8, $0x3f62492492492492
+DATA constants<>+1616(SB)/8, $0x3f62492492492492
+DATA constants<>+1624(SB)/8, $0x3f62492492492492
+DATA constants<>+1632(SB)/8, $0x3f3c71c71c71c71c
+DATA constants<>+1640(SB)/8, $0x3f3c71c71c71c71c
+DATA constants<>+1648(SB)/8, $0x3f3c71c71c71c71c
+DATA constants<>+1656(SB)/8, $0x3f3c71c71c71c71c
+DATA constants<>+1664(SB)/8, $0x3f1745d1745d1746
+DATA constants<>+1672(SB)/8, $0x3f1745d1745d1746
+DATA constants<>+1680(SB)/8, $0x3f1745d1745d1746
+DATA constants<>+1688(SB)/8, $0x3f1745d1745d1746
+DATA constants<>+1696(SB)/8, $0x3ef3b13b13b13b14
+DATA constants<>+1704(SB)/8, $0x3ef3b13b13b13b14
+DATA constants<>+1712(SB)/8, $0x3ef3b13b13b13b14
+DATA constants<>+1720(SB)/8, $0x3ef3b13b13b13b14
+DATA constants<>+1728(SB)/8, $0x3ed1111111111111
+DATA constants<>+1736(SB)/8, $0x3ed1111111111111
+DATA constants<>+1744(SB)/8, $0x3ed1111111111111
+DATA constants<>+1752(SB)/8, $0x3ed1111111111111
+DATA constants<>+1760(SB)/8, $0x3eae1e1e1e1e1e1e
+DATA constants<>+1768(SB)/8, $0x3eae1e1e1e1e1e1e
+DATA constants<>+1776(SB)/8, $0x3eae1e1e1e1e1e1e
+DATA constants<>+1784(SB)/8, $0x3eae1e1e1e1e1e1e
+DATA constants<>+1792(SB)/8, $0x3e8af286bca1af28
+DATA constants<>+1800(SB)/8, $0x3e8af286bca1af28
+DATA constants<>+1808(SB)/8, $0x3e8af286bca1af28
+DATA constants<>+1816(SB)/8, $0x3e8af286bca1af28
+DATA constants<>+1824(SB)/8, $0x3e68618618618618
+DATA constants<>+1832(SB)/8, $0x3e68618618618618
+DATA constants<>+1840(SB)/8, $0x3e68618618618618
+DATA constants<>+1848(SB)/8, $0x3e68618618618618
+DATA constants<>+1856(SB)/8, $0xbff20dd750429b6d
+DATA constants<>+1864(SB)/8, $0xbff20dd750429b6d
+DATA constants<>+1872(SB)/8, $0xbff20dd750429b6d
+DATA constants<>+1880(SB)/8, $0xbff20dd750429b6d
+DATA constants<>+1888(SB)/8, $0xbfe45f306dc9c98a
+DATA constants<>+1896(SB)/8, $0xbfe45f306dc9c98a
+DATA constants<>+1904(SB)/8, $0xbfe45f306dc9c98a
+DATA constants<>+1912(SB)/8, $0xbfe45f306dc9c98a
+DATA constants<>+1920(SB)/8, $0xbfba4f4e2a19441e
+DATA constants<>+1928(SB)/8, $0xbfba4f4e2a19441e
+DATA constants<>+1936(SB)/8, $0xbfba4f4e2a19441e
+DATA constants<>+1944(SB)/8, $0xbfba4f4e2a19441e
+DATA constants<>+1952(SB)/8, $0x3f93966858875a29
+DATA constants<>+1960(SB)/8, $0x3f93966858875a29
+DATA constants<>+1968(SB)/8, $0x3f93966858875a29
+DATA constants<>+1976(SB)/8, $0x3f93966858875a29
+DATA constants<>+1984(SB)/8, $0x3f2b6b6d4c3b7f4f
+DATA constants<>+1992(SB)/8, $0x3f2b6b6d4c3b7f4f
+DATA constants<>+2000(SB)/8, $0x3f2b6b6d4c3b7f4f
+DATA constants<>+2008(SB)/8, $0x3f2b6b6d4c3b7f4f
+DATA constants<>+2016(SB)/8, $0xbf5bca6c2730409e
+DATA constants<>+2024(SB)/8, $0xbf5bca6c2730409e
+DATA constants<>+2032(SB)/8, $0xbf5bca6c2730409e
+DATA constants<>+2040(SB)/8, $0xbf5bca6c2730409e
+DATA constants<>+2048(SB)/8, $0x3f435682586553f0
+DATA constants<>+2056(SB)/8, $0x3f435682586553f0
+DATA constants<>+2064(SB)/8, $0x3f435682586553f0
+DATA constants<>+2072(SB)/8, $0x3f435682586553f0
+DATA constants<>+2080(SB)/8, $0xbefb3731be652950
+DATA constants<>+2088(SB)/8, $0xbefb3731be652950
+DATA constants<>+2096(SB)/8, $0xbefb3731be652950
+DATA constants<>+2104(SB)/8, $0xbefb3731be652950
+DATA constants<>+2112(SB)/8, $0xbf10da7c294da549
+DATA constants<>+2120(SB)/8, $0xbf10da7c294da549
+DATA constants<>+2128(SB)/8, $0xbf10da7c294da549
+DATA constants<>+2136(SB)/8, $0xbf10da7c294da549
+DATA constants<>+2144(SB)/8, $0x3efebfd61c09c6eb
+DATA constants<>+2152(SB)/8, $0x3efebfd61c09c6eb
+DATA constants<>+2160(SB)/8, $0x3efebfd61c09c6eb
+DATA constants<>+2168(SB)/8, $0x3efebfd61c09c6eb
+DATA constants<>+2176(SB)/8, $0xbec777a6e2ba4843
+DATA constants<>+2184(SB)/8, $0xbec777a6e2ba4843
+DATA constants<>+2192(SB)/8, $0xbec777a6e2ba4843
+DATA constants<>+2200(SB)/8, $0xbec777a6e2ba4843
+DATA constants<>+2208(SB)/8, $0xbecde39e4e030039
+DATA constants<>+2216(SB)/8, $0xbecde39e4e030039
+DATA constants<>+2224(SB)/8, $0xbecde39e4e030039
+DATA constants<>+2232(SB)/8, $0xbecde39e4e030039
+DATA constants<>+2240(SB)/8, $0x3ec45f4737350f75
+DATA constants<>+2248(SB)/8, $0x3ec45f4737350f75
+DATA constants<>+2256(SB)/8, $0x3ec45f4737350f75
+DATA constants<>+2264(SB)/8, $0x3ec45f4737350f75
+DATA constants<>+2272(SB)/8, $0xbeac9edda1c91bf4
+DATA constants<>+2280(SB)/8, $0xbeac9edda1c91bf4
+DATA constants<>+2288(SB)/8, $0xbeac9edda1c91bf4
+DATA constants<>+2296(SB)/8, $0xbeac9edda1c91bf4
+DATA constants<>+2304(SB)/8, $0x3e87514dcb7fdc81
+DATA constants<>+2312(SB)/8, $0x3e87514dcb7fdc81
+DATA constants<>+2320(SB)/8, $0x3e87514dcb7fdc81
+DATA constants<>+2328(SB)/8, $0x3e87514dcb7fdc81
+DATA constants<>+2336(SB)/8, $0xbe41add0789929eb
+DATA constants<>+2344(SB)/8, $0xbe41add0789929eb
+DATA constants<>+2352(SB)/8, $0xbe41add0789929eb
+DATA constants<>+2360(SB)/8, $0xbe41add0789929eb
+DATA constants<>+2368(SB)/8, $0xbe40cd4f02340fcc
+DATA constants<>+2376(SB)/8, $0xbe40cd4f02340fcc
+DATA constants<>+2384(SB)/8, $0xbe40cd4f02340fcc
+DATA constants<>+2392(SB)/8, $0xbe40cd4f02340fcc
+DATA constants<>+2400(SB)/8, $0x3e2b2af8dbf0be45
+DATA constants<>+2408(SB)/8, $0x3e2b2af8dbf0be45
+DATA constants<>+2416(SB)/8, $0x3e2b2af8dbf0be45
+DATA constants<>+2424(SB)/8, $0x3e2b2af8dbf0be45
+DATA constants<>+2432(SB)/8, $0xbe0775cf792ba7c1
+DATA constants<>+2440(SB)/8, $0xbe0775cf792ba7c1
+DATA constants<>+2448(SB)/8, $0xbe0775cf792ba7c1
+DATA constants<>+2456(SB)/8, $0xbe0775cf792ba7c1
+DATA constants<>+2464(SB)/8, $0x3dda4e21b63e4b96
+DATA constants<>+2472(SB)/8, $0x3dda4e21b63e4b96
+DATA constants<>+2480(SB)/8, $0x3dda4e21b63e4b96
+DATA constants<>+2488(SB)/8, $0x3dda4e21b63e4b96
+DATA constants<>+2496(SB)/8, $0xbda3382aab4e4eaf
+DATA constants<>+2504(SB)/8, $0xbda3382aab4e4eaf
+DATA constants<>+2512(SB)/8, $0xbda3382aab4e4eaf
+DATA constants<>+2520(SB)/8, $0xbda3382aab4e4eaf
+DATA constants<>+2528(SB)/8, $0x3d60c3fa3178e7b3
+DATA constants<>+2536(SB)/8, $0x3d60c3fa3178e7b3
+DATA constants<>+2544(SB)/8, $0x3d60c3fa3178e7b3
+DATA constants<>+2552(SB)/8, $0x3d60c3fa3178e7b3
+DATA constants<>+2560(SB)/8, $0xbd0aa0e0df55b475
+DATA constants<>+2568(SB)/8, $0xbd0aa0e0df55b475
+DATA constants<>+2576(SB)/8, $0xbd0aa0e0df55b475
+DATA constants<>+2584(SB)/8, $0xbd0aa0e0df55b475
+DATA constants<>+2592(SB)/8, $0xbff20dd75025da38
+DATA constants<>+2600(SB)/8, $0xbff20dd75025da38
+DATA constants<>+2608(SB)/8, $0xbff20dd75025da38
+DATA constants<>+2616(SB)/8, $0xbff20dd75025da38
+DATA constants<>+2624(SB)/8, $0xbfe45f308e3a14a0
+DATA constants<>+2632(SB)/8, $0xbfe45f308e3a14a0
+DATA constants<>+2640(SB)/8, $0xbfe45f308e3a14a0
+DATA constants<>+2648(SB)/8, $0xbfe45f308e3a14a0
+DATA constants<>+2656(SB)/8, $0xbfba4f3838139a05
+DATA constants<>+2664(SB)/8, $0xbfba4f3838139a05
+DATA constants<>+2672(SB)/8, $0xbfba4f3838139a05
+DATA constants<>+2680(SB)/8, $0xbfba4f3838139a05
+DATA constants<>+2688(SB)/8, $0x3f93939c2421e174
+DATA constants<>+2696(SB)/8, $0x3f93939c2421e174
+DATA constants<>+2704(SB)/8, $0x3f93939c2421e174
+DATA constants<>+2712(SB)/8, $0x3f93939c2421e174
+DATA constants<>+2720(SB)/8, $0x3f309294cd2ddba1
+DATA constants<>+2728(SB)/8, $0x3f309294cd2ddba1
+DATA constants<>+2736(SB)/8, $0x3f309294cd2ddba1
+DATA constants<>+2744(SB)/8, $0x3f309294cd2ddba1
+DATA constants<>+2752(SB)/8, $0xbf5d7a088db65743
+DATA constants<>+2760(SB)/8, $0xbf5d7a088db65743
+DATA constants<>+2768(SB)/8, $0xbf5d7a088db65743
+DATA constants<>+2776(SB)/8, $0xbf5d7a088db65743
+DATA constants<>+2784(SB)/8, $0x3f4843cadc133bab
+DATA constants<>+2792(SB)/8, $0x3f4843cadc133bab
+DATA constants<>+2800(SB)/8, $0x3f4843cadc133bab
+DATA constants<>+2808(SB)/8, $0x3f4843cadc133bab
+DATA constants<>+2816(SB)/8, $0xbf25f108f6176e6b
+DATA constants<>+2824(SB)/8, $0xbf25f108f6176e6b
+DATA constants<>+2832(SB)/8, $0xbf25f108f6176e6b
+DATA constants<>+2840(SB)/8, $0xbf25f108f6176e6b
+DATA constants<>+2848(SB)/8, $0x3ef65f4b9ca51acd
+DATA constants<>+2856(SB)/8, $0x3ef65f4b9ca51acd
+DATA constants<>+2864(SB)/8, $0x3ef65f4b9ca51acd
+DATA constants<>+2872(SB)/8, $0x3ef65f4b9ca51acd
+DATA constants<>+2880(SB)/8, $0xbeb3fd77435e965f
+DATA constants<>+2888(SB)/8, $0xbeb3fd77435e965f
+DATA constants<>+2896(SB)/8, $0xbeb3fd77435e965f
+DATA constants<>+2904(SB)/8, $0xbeb3fd77435e965f
+DATA constants<>+2912(SB)/8, $0x3ffb2d6ebb2ce8ff
+DATA constants<>+2920(SB)/8, $0x3ffb2d6ebb2ce8ff
+DATA constants<>+2928(SB)/8, $0x3ffb2d6ebb2ce8ff
+DATA constants<>+2936(SB)/8, $0x3ffb2d6ebb2ce8ff
+DATA constants<>+2944(SB)/8, $0xbfeaede2c42fdfbe
+DATA constants<>+2952(SB)/8, $0xbfeaede2c42fdfbe
+DATA constants<>+2960(SB)/8, $0xbfeaede2c42fdfbe
+DATA constants<>+2968(SB)/8, $0xbfeaede2c42fdfbe
+DATA constants<>+2976(SB)/8, $0x3f919337485e350a
+DATA constants<>+2984(SB)/8, $0x3f919337485e350a
+DATA constants<>+2992(SB)/8, $0x3f919337485e350a
+DATA constants<>+3000(SB)/8, $0x3f919337485e350a
+DATA constants<>+3008(SB)/8, $0x3fc7c500fb505de3
+DATA constants<>+3016(SB)/8, $0x3fc7c500fb505de3
+DATA constants<>+3024(SB)/8, $0x3fc7c500fb505de3
+DATA constants<>+3032(SB)/8, $0x3fc7c500fb505de3
+DATA constants<>+3040(SB)/8, $0xbf9a0b9138b8c7a2
+DATA constants<>+3048(SB)/8, $0xbf9a0b9138b8c7a2
+DATA constants<>+3056(SB)/8, $0xbf9a0b9138b8c7a2
+DATA constants<>+3064(SB)/8, $0xbf9a0b9138b8c7a2
+DATA constants<>+3072(SB)/8, $0xbfabf9976337a6fb
+DATA constants<>+3080(SB)/8, $0xbfabf9976337a6fb
+DATA constants<>+3088(SB)/8, $0xbfabf9976337a6fb
+DATA constants<>+3096(SB)/8, $0xbfabf9976337a6fb
+DATA constants<>+3104(SB)/8, $0x3f7f89c93295e299
+DATA constants<>+3112(SB)/8, $0x3f7f89c93295e299
+DATA constants<>+3120(SB)/8, $0x3f7f89c93295e299
+DATA constants<>+3128(SB)/8, $0x3f7f89c93295e299
+DATA constants<>+3136(SB)/8, $0x3f92dfa290b39455
+DATA constants<>+3144(SB)/8, $0x3f92dfa290b39455
+DATA constants<>+3152(SB)/8, $0x3f92dfa290b39455
+DATA constants<>+3160(SB)/8, $0x3f92dfa290b39455
+DATA constants<>+3168(SB)/8, $0xbf4ee57ee58246ea
+DATA constants<>+3176(SB)/8, $0xbf4ee57ee58246ea
+DATA constants<>+3184(SB)/8, $0xbf4ee57ee58246ea
+DATA constants<>+3192(SB)/8, $0xbf4ee57ee58246ea
+DATA constants<>+3200(SB)/8, $0xbf7a190bf8559b72
+DATA constants<>+3208(SB)/8, $0xbf7a190bf8559b72
+DATA constants<>+3216(SB)/8, $0xbf7a190bf8559b72
+DATA constants<>+3224(SB)/8, $0xbf7a190bf8559b72
+DATA constants<>+3232(SB)/8, $0xbf44c66ce288b69c
+DATA constants<>+3240(SB)/8, $0xbf44c66ce288b69c
+DATA constants<>+3248(SB)/8, $0xbf44c66ce288b69c
+DATA constants<>+3256(SB)/8, $0xbf44c66ce288b69c
+DATA constants<>+3264(SB)/8, $0x3f60bd91d0b27c0b
+DATA constants<>+3272(SB)/8, $0x3f60bd91d0b27c0b
+DATA constants<>+3280(SB)/8, $0x3f60bd91d0b27c0b
+DATA constants<>+3288(SB)/8, $0x3f60bd91d0b27c0b
+DATA constants<>+3296(SB)/8, $0x3f440f03c59f94b8
+DATA constants<>+3304(SB)/8, $0x3f440f03c59f94b8
+DATA constants<>+3312(SB)/8, $0x3f440f03c59f94b8
+DATA constants<>+3320(SB)/8, $0x3f440f03c59f94b8
+DATA constants<>+3328(SB)/8, $0xbf41c3a4dcea6ed9
+DATA constants<>+3336(SB)/8, $0xbf41c3a4dcea6ed9
+DATA constants<>+3344(SB)/8, $0xbf41c3a4dcea6ed9
+DATA constants<>+3352(SB)/8, $0xbf41c3a4dcea6ed9
+DATA constants<>+3360(SB)/8, $0xbf3529e3d29edd47
+DATA constants<>+3368(SB)/8, $0xbf3529e3d29edd47
+DATA constants<>+3376(SB)/8, $0xbf3529e3d29edd47
+DATA constants<>+3384(SB)/8, $0xbf3529e3d29edd47
+DATA constants<>+3392(SB)/8, $0x3f180df09477f82c
+DATA constants<>+3400(SB)/8, $0x3f180df09477f82c
+DATA constants<>+3408(SB)/8, $0x3f180df09477f82c
+DATA constants<>+3416(SB)/8, $0x3f180df09477f82c
+DATA constants<>+3424(SB)/8, $0x3f2009f5ebaa372b
+DATA constants<>+3432(SB)/8, $0x3f2009f5ebaa372b
+DATA constants<>+3440(SB)/8, $0x3f2009f5ebaa372b
+DATA constants<>+3448(SB)/8, $0x3f2009f5ebaa372b
+DATA constants<>+3456(SB)/8, $0x3ed7a4c74ccf5878
+DATA constants<>+3464(SB)/8, $0x3ed7a4c74ccf5878
+DATA constants<>+3472(SB)/8, $0x3ed7a4c74ccf5878
+DATA constants<>+3480(SB)/8, $0x3ed7a4c74ccf5878
+DATA constants<>+3488(SB)/8, $0xbf015336a799a1c4
+DATA constants<>+3496(SB)/8, $0xbf015336a799a1c4
+DATA constants<>+3504(SB)/8, $0xbf015336a799a1c4
+DATA constants<>+3512(SB)/8, $0xbf015336a799a1c4
+DATA constants<>+3520(SB)/8, $0xbee6cd10f65b1377
+DATA constants<>+3528(SB)/8, $0xbee6cd10f65b1377
+DATA constants<>+3536(SB)/8, $0xbee6cd10f65b1377
+DATA constants<>+3544(SB)/8, $0xbee6cd10f65b1377
+DATA constants<>+3552(SB)/8, $0x3ed61516cfe99013
+DATA constants<>+3560(SB)/8, $0x3ed61516cfe99013
+DATA constants<>+3568(SB)/8, $0x3ed61516cfe99013
+DATA constants<>+3576(SB)/8, $0x3ed61516cfe99013
+DATA constants<>+3584(SB)/8, $0x3ed14b24fa80fbba
+DATA constants<>+3592(SB)/8, $0x3ed14b24fa80fbba
+DATA constants<>+3600(SB)/8, $0x3ed14b24fa80fbba
+DATA constants<>+3608(SB)/8, $0x3ed14b24fa80fbba
+DATA constants<>+3616(SB)/8, $0x3e5c59f996123ea0
+DATA constants<>+3624(SB)/8, $0x3e5c59f996123ea0
+DATA constants<>+3632(SB)/8, $0x3e5c59f996123ea0
+DATA constants<>+3640(SB)/8, $0x3e5c59f996123ea0
+DATA constants<>+3648(SB)/8, $0xbeab62a1596317ad
+DATA constants<>+3656(SB)/8, $0xbeab62a1596317ad
+DATA constants<>+3664(SB)/8, $0xbeab62a1596317ad
+DATA constants<>+3672(SB)/8, $0xbeab62a1596317ad
+DATA constants<>+3680(SB)/8, $0xbe8c9a0f4e76cbc2
+DATA constants<>+3688(SB)/8, $0xbe8c9a0f4e76cbc2
+DATA constants<>+3696(SB)/8, $0xbe8c9a0f4e76cbc2
+DATA constants<>+3704(SB)/8, $0xbe8c9a0f4e76cbc2
+DATA constants<>+3712(SB)/8, $0x3e71a2837002f16a
+DATA constants<>+3720(SB)/8, $0x3e71a2837002f16a
+DATA constants<>+3728(SB)/8, $0x3e71a2837002f16a
+DATA constants<>+3736(SB)/8, $0x3e71a2837002f16a
+DATA constants<>+3744(SB)/8, $0x3e6228d33dac1b22
+DATA constants<>+3752(SB)/8, $0x3e6228d33dac1b22
+DATA constants<>+3760(SB)/8, $0x3e6228d33dac1b22
+DATA constants<>+3768(SB)/8, $0x3e6228d33dac1b22
+DATA constants<>+3776(SB)/8, $0x3e21dc59991be67f
+DATA constants<>+3784(SB)/8, $0x3e21dc59991be67f
+DATA constants<>+3792(SB)/8, $0x3e21dc59991be67f
+DATA constants<>+3800(SB)/8, $0x3e21dc59991be67f
+DATA constants<>+3808(SB)/8, $0x3ffb2d6ebb26a9b0
+DATA constants<>+3816(SB)/8, $0x3ffb2d6ebb26a9b0
+DATA constants<>+3824(SB)/8, $0x3ffb2d6ebb26a9b0
+DATA constants<>+3832(SB)/8, $0x3ffb2d6ebb26a9b0
+DATA constants<>+3840(SB)/8, $0xbfeaede2c2a40cb6
+DATA constants<>+3848(SB)/8, $0xbfeaede2c2a40cb6
+DATA constants<>+3856(SB)/8, $0xbfeaede2c2a40cb6
+DATA constants<>+3864(SB)/8, $0xbfeaede2c2a40cb6
+DATA constants<>+3872(SB)/8, $0x3f919338499f87a6
+DATA constants<>+3880(SB)/8, $0x3f919338499f87a6
+DATA constants<>+3888(SB)/8, $0x3f919338499f87a6
+DATA constants<>+3896(SB)/8, $0x3f919338499f87a6
+DATA constants<>+3904(SB)/8, $0x3fc7c4ffd2c26363
+DATA constants<>+3912(SB)/8, $0x3fc7c4ffd2c26363
+DATA constants<>+3920(SB)/8, $0x3fc7c4ffd2c26363
+DATA constants<>+3928(SB)/8, $0x3fc7c4ffd2c26363
+DATA constants<>+3936(SB)/8, $0xbf9a0bac94b85718
+DATA constants<>+3944(SB)/8, $0xbf9a0bac94b85718
+DATA constants<>+3952(SB)/8, $0xbf9a0bac94b85718
+DATA constants<>+3960(SB)/8, $0xbf9a0bac94b85718
+DATA constants<>+3968(SB)/8, $0xbfabf956ae61b835
+DATA constants<>+3976(SB)/8, $0xbfabf956ae61b835
+DATA constants<>+3984(SB)/8, $0xbfabf956ae61b835
+DATA constants<>+3992(SB)/8, $0xbfabf956ae61b835
+DATA constants<>+4000(SB)/8, $0x3f7f8e4b103c3f97
+DATA constants<>+4008(SB)/8, $0x3f7f8e4b103c3f97
+DATA constants<>+4016(SB)/8, $0x3f7f8e4b103c3f97
+DATA constants<>+4024(SB)/8, $0x3f7f8e4b103c3f97
+DATA constants<>+4032(SB)/8, $0x3f92dc799a9cbce5
+DATA constants<>+4040(SB)/8, $0x3f92dc799a9cbce5
+DATA constants<>+4048(SB)/8, $0x3f92dc799a9cbce5
+DATA constants<>+4056(SB)/8, $0x3f92dc799a9cbce5
+DATA constants<>+4064(SB)/8, $0xbf4fa599e6f62879
+DATA constants<>+4072(SB)/8, $0xbf4fa599e6f62879
+DATA constants<>+4080(SB)/8, $0xbf4fa599e6f62879
+DATA constants<>+4088(SB)/8, $0xbf4fa599e6f62879
+DATA constants<>+4096(SB)/8, $0xbf79ef6aac5284a7
+DATA constants<>+4104(SB)/8, $0xbf79ef6aac5284a7
+DATA constants<>+4112(SB)/8, $0xbf79ef6aac5284a7
+DATA constants<>+4120(SB)/8, $0xbf79ef6aac5284a7
+DATA constants<>+4128(SB)/8, $0xbf427fa628780b7f
+DATA constants<>+4136(SB)/8, $0xbf427fa628780b7f
+DATA constants<>+4144(SB)/8, $0xbf427fa628780b7f
+DATA constants<>+4152(SB)/8, $0xbf427fa628780b7f
+DATA constants<>+4160(SB)/8, $0x3f60247505386020
+DATA constants<>+4168(SB)/8, $0x3f60247505386020
+DATA constants<>+4176(SB)/8, $0x3f60247505386020
+DATA constants<>+4184(SB)/8, $0x3f60247505386020
+DATA constants<>+4192(SB)/8, $0x3f3fd0ecb58b3cfc
+DATA constants<>+4200(SB)/8, $0x3f3fd0ecb58b3cfc
+DATA constants<>+4208(SB)/8, $0x3f3fd0ecb58b3cfc
+DATA constants<>+4216(SB)/8, $0x3f3fd0ecb58b3cfc
+DATA constants<>+4224(SB)/8, $0xbf3ebf95ceb83a7a
+DATA constants<>+4232(SB)/8, $0xbf3ebf95ceb83a7a
+DATA constants<>+4240(SB)/8, $0xbf3ebf95ceb83a7a
+DATA constants<>+4248(SB)/8, $0xbf3ebf95ceb83a7a
+DATA constants<>+4256(SB)/8, $0xbf27ea3755fedee2
+DATA constants<>+4264(SB)/8, $0xbf27ea3755fedee2
+DATA constants<>+4272(SB)/8, $0xbf27ea3755fedee2
+DATA constants<>+4280(SB)/8, $0xbf27ea3755fedee2
+DATA constants<>+4288(SB)/8, $0x3f0fbc5aa1f02d47
+DATA constants<>+4296(SB)/8, $0x3f0fbc5aa1f02d47
+DATA constants<>+4304(SB)/8, $0x3f0fbc5aa1f02d47
+DATA constants<>+4312(SB)/8, $0x3f0fbc5aa1f02d47
+DATA constants<>+4320(SB)/8, $0x3eff9ccb59c5d165
+DATA constants<>+4328(SB)/8, $0x3eff9ccb59c5d165
+DATA constants<>+4336(SB)/8, $0x3eff9ccb59c5d165
+DATA constants<>+4344(SB)/8, $0x3eff9ccb59c5d165
+GLOBL constants<>(SB), RODATA|NOPTR, $4352
 
 // func expF32AVX2(n int, dst *float32, src *float32)
 // Requires: AVX, AVX2, FMA3
@@ -396,15 +592,15 @@ loop:
 	VMOVAPD      Y0, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1184(SB), Y4
+	VBROADCASTSD constants<>+1312(SB), Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
 	VFMADD213PD  constants<>+1152(SB), Y3, Y4
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
-	VFMADD213PD  constants<>+960(SB), Y3, Y4
-	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -437,15 +633,15 @@ tail:
 	VMOVAPD      Y0, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1184(SB), Y4
+	VBROADCASTSD constants<>+1312(SB), Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
 	VFMADD213PD  constants<>+1152(SB), Y3, Y4
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
-	VFMADD213PD  constants<>+960(SB), Y3, Y4
-	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -486,15 +682,15 @@ loop:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1184(SB), Y4
+	VBROADCASTSD constants<>+1312(SB), Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
 	VFMADD213PD  constants<>+1152(SB), Y3, Y4
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
-	VFMADD213PD  constants<>+960(SB), Y3, Y4
-	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -512,11 +708,11 @@ loop:
 	VADDPD       Y3, Y3, Y3
 	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1536(SB), Y4
-	VFMADD213PD  constants<>+1504(SB), Y1, Y4
-	VFMADD213PD  constants<>+1472(SB), Y1, Y4
-	VFMADD213PD  constants<>+1440(SB), Y1, Y4
-	VFMADD213PD  constants<>+1408(SB), Y1, Y4
+	VBROADCASTSD constants<>+1664(SB), Y4
+	VFMADD213PD  constants<>+1632(SB), Y1, Y4
+	VFMADD213PD  constants<>+1600(SB), Y1, Y4
+	VFMADD213PD  constants<>+1568(SB), Y1, Y4
+	VFMADD213PD  constants<>+1536(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VADDPD       Y5, Y4, Y4
@@ -546,15 +742,15 @@ tail:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1184(SB), Y4
+	VBROADCASTSD constants<>+1312(SB), Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
 	VFMADD213PD  constants<>+1152(SB), Y3, Y4
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
-	VFMADD213PD  constants<>+960(SB), Y3, Y4
-	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -572,11 +768,11 @@ tail:
 	VADDPD       Y3, Y3, Y3
 	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1536(SB), Y4
-	VFMADD213PD  constants<>+1504(SB), Y1, Y4
-	VFMADD213PD  constants<>+1472(SB), Y1, Y4
-	VFMADD213PD  constants<>+1440(SB), Y1, Y4
-	VFMADD213PD  constants<>+1408(SB), Y1, Y4
+	VBROADCASTSD constants<>+1664(SB), Y4
+	VFMADD213PD  constants<>+1632(SB), Y1, Y4
+	VFMADD213PD  constants<>+1600(SB), Y1, Y4
+	VFMADD213PD  constants<>+1568(SB), Y1, Y4
+	VFMADD213PD  constants<>+1536(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VADDPD       Y5, Y4, Y4
@@ -614,15 +810,15 @@ loop:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1184(SB), Y4
+	VBROADCASTSD constants<>+1312(SB), Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
 	VFMADD213PD  constants<>+1152(SB), Y3, Y4
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
-	VFMADD213PD  constants<>+960(SB), Y3, Y4
-	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -658,15 +854,15 @@ tail:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1184(SB), Y4
+	VBROADCASTSD constants<>+1312(SB), Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
 	VFMADD213PD  constants<>+1152(SB), Y3, Y4
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
-	VFMADD213PD  constants<>+960(SB), Y3, Y4
-	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -711,13 +907,13 @@ loop:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1184(SB), Y4
+	VBROADCASTSD constants<>+1312(SB), Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
 	VFMADD213PD  constants<>+1152(SB), Y3, Y4
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
-	VFMADD213PD  constants<>+1088(SB), Y3, Y4
-	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VPADDD       constants<>+64(SB), Y1, Y1
@@ -754,13 +950,13 @@ tail:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1184(SB), Y4
+	VBROADCASTSD constants<>+1312(SB), Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
 	VFMADD213PD  constants<>+1152(SB), Y3, Y4
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
-	VFMADD213PD  constants<>+1088(SB), Y3, Y4
-	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VPADDD       constants<>+64(SB), Y1, Y1
@@ -799,16 +995,16 @@ loop:
 	VANDPD       constants<>+32(SB), Y0, Y6
 	VBROADCASTSD constants<>+352(SB), Y5
 	VMINPD       Y6, Y5, Y6
-	VBROADCASTSD constants<>+2752(SB), Y4
+	VBROADCASTSD constants<>+2880(SB), Y4
+	VFMADD213PD  constants<>+2848(SB), Y6, Y4
+	VFMADD213PD  constants<>+2816(SB), Y6, Y4
+	VFMADD213PD  constants<>+2784(SB), Y6, Y4
+	VFMADD213PD  constants<>+2752(SB), Y6, Y4
 	VFMADD213PD  constants<>+2720(SB), Y6, Y4
 	VFMADD213PD  constants<>+2688(SB), Y6, Y4
 	VFMADD213PD  constants<>+2656(SB), Y6, Y4
 	VFMADD213PD  constants<>+2624(SB), Y6, Y4
 	VFMADD213PD  constants<>+2592(SB), Y6, Y4
-	VFMADD213PD  constants<>+2560(SB), Y6, Y4
-	VFMADD213PD  constants<>+2528(SB), Y6, Y4
-	VFMADD213PD  constants<>+2496(SB), Y6, Y4
-	VFMADD213PD  constants<>+2464(SB), Y6, Y4
 	VMULPD       Y4, Y6, Y6
 	VMOVAPD      Y6, Y1
 	VFMADD213PD  Y12, Y13, Y1
@@ -816,13 +1012,13 @@ loop:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1184(SB), Y4
+	VBROADCASTSD constants<>+1312(SB), Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
 	VFMADD213PD  constants<>+1152(SB), Y3, Y4
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
-	VFMADD213PD  constants<>+1088(SB), Y3, Y4
-	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VPADDD       constants<>+64(SB), Y1, Y1
@@ -851,16 +1047,16 @@ tail:
 	VANDPD       constants<>+32(SB), Y0, Y6
 	VBROADCASTSD constants<>+352(SB), Y5
 	VMINPD       Y6, Y5, Y6
-	VBROADCASTSD constants<>+2752(SB), Y4
+	VBROADCASTSD constants<>+2880(SB), Y4
+	VFMADD213PD  constants<>+2848(SB), Y6, Y4
+	VFMADD213PD  constants<>+2816(SB), Y6, Y4
+	VFMADD213PD  constants<>+2784(SB), Y6, Y4
+	VFMADD213PD  constants<>+2752(SB), Y6, Y4
 	VFMADD213PD  constants<>+2720(SB), Y6, Y4
 	VFMADD213PD  constants<>+2688(SB), Y6, Y4
 	VFMADD213PD  constants<>+2656(SB), Y6, Y4
 	VFMADD213PD  constants<>+2624(SB), Y6, Y4
 	VFMADD213PD  constants<>+2592(SB), Y6, Y4
-	VFMADD213PD  constants<>+2560(SB), Y6, Y4
-	VFMADD213PD  constants<>+2528(SB), Y6, Y4
-	VFMADD213PD  constants<>+2496(SB), Y6, Y4
-	VFMADD213PD  constants<>+2464(SB), Y6, Y4
 	VMULPD       Y4, Y6, Y6
 	VMOVAPD      Y6, Y1
 	VFMADD213PD  Y12, Y13, Y1
@@ -868,13 +1064,13 @@ tail:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1184(SB), Y4
+	VBROADCASTSD constants<>+1312(SB), Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
 	VFMADD213PD  constants<>+1152(SB), Y3, Y4
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
-	VFMADD213PD  constants<>+1088(SB), Y3, Y4
-	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VPADDD       constants<>+64(SB), Y1, Y1
@@ -921,11 +1117,11 @@ loop:
 	VADDPD       Y3, Y3, Y3
 	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1536(SB), Y4
-	VFMADD213PD  constants<>+1504(SB), Y1, Y4
-	VFMADD213PD  constants<>+1472(SB), Y1, Y4
-	VFMADD213PD  constants<>+1440(SB), Y1, Y4
-	VFMADD213PD  constants<>+1408(SB), Y1, Y4
+	VBROADCASTSD constants<>+1664(SB), Y4
+	VFMADD213PD  constants<>+1632(SB), Y1, Y4
+	VFMADD213PD  constants<>+1600(SB), Y1, Y4
+	VFMADD213PD  constants<>+1568(SB), Y1, Y4
+	VFMADD213PD  constants<>+1536(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VFMADD231PD  constants<>+512(SB), Y2, Y4
@@ -967,11 +1163,11 @@ tail:
 	VADDPD       Y3, Y3, Y3
 	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1536(SB), Y4
-	VFMADD213PD  constants<>+1504(SB), Y1, Y4
-	VFMADD213PD  constants<>+1472(SB), Y1, Y4
-	VFMADD213PD  constants<>+1440(SB), Y1, Y4
-	VFMADD213PD  constants<>+1408(SB), Y1, Y4
+	VBROADCASTSD constants<>+1664(SB), Y4
+	VFMADD213PD  constants<>+1632(SB), Y1, Y4
+	VFMADD213PD  constants<>+1600(SB), Y1, Y4
+	VFMADD213PD  constants<>+1568(SB), Y1, Y4
+	VFMADD213PD  constants<>+1536(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VFMADD231PD  constants<>+512(SB), Y2, Y4
@@ -984,6 +1180,328 @@ tail:
 	VBLENDVPD    Y1, Y5, Y4, Y4
 	VCMPPD       $0x15, constants<>+832(SB), Y6, Y1
 	VBLENDVPD    Y1, Y6, Y4, Y4
+	VCVTPD2PSY   Y4, X4
+	VMOVUPS      (BX), X10
+	VMASKMOVPS   X4, X10, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func inverseMillsF32AVX2(n int, dst *float32, src *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·inverseMillsF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+224(SB), Y15
+	VBROADCASTSD constants<>+256(SB), Y14
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
+	VBROADCASTSD constants<>+160(SB), Y11
+	SUBQ         $0x04, AX
+	JLT          tail
+
+loop:
+	VCVTPS2PD    (DX), Y0
+	VANDPD       constants<>+32(SB), Y0, Y6
+	VADDPD       constants<>+928(SB), Y6, Y3
+	VDIVPD       Y3, Y11, Y3
+	VMOVAPD      Y3, Y1
+	VBROADCASTSD constants<>+960(SB), Y5
+	VFNMADD213PD Y11, Y5, Y1
+	VBROADCASTSD constants<>+4320(SB), Y4
+	VFMADD213PD  constants<>+4288(SB), Y1, Y4
+	VFMADD213PD  constants<>+4256(SB), Y1, Y4
+	VFMADD213PD  constants<>+4224(SB), Y1, Y4
+	VFMADD213PD  constants<>+4192(SB), Y1, Y4
+	VFMADD213PD  constants<>+4160(SB), Y1, Y4
+	VFMADD213PD  constants<>+4128(SB), Y1, Y4
+	VFMADD213PD  constants<>+4096(SB), Y1, Y4
+	VFMADD213PD  constants<>+4064(SB), Y1, Y4
+	VFMADD213PD  constants<>+4032(SB), Y1, Y4
+	VFMADD213PD  constants<>+4000(SB), Y1, Y4
+	VFMADD213PD  constants<>+3968(SB), Y1, Y4
+	VFMADD213PD  constants<>+3936(SB), Y1, Y4
+	VFMADD213PD  constants<>+3904(SB), Y1, Y4
+	VFMADD213PD  constants<>+3872(SB), Y1, Y4
+	VFMADD213PD  constants<>+3840(SB), Y1, Y4
+	VFMADD213PD  constants<>+3808(SB), Y1, Y4
+	VMULPD       Y3, Y4, Y7
+	VADDPD       Y7, Y6, Y5
+	VMINPD       Y6, Y15, Y6
+	VMULPD       Y6, Y6, Y3
+	VFMSUB213PD  Y3, Y6, Y6
+	VMULPD       constants<>+992(SB), Y6, Y8
+	VMULPD       constants<>+992(SB), Y3, Y6
+	VMAXPD       Y6, Y14, Y6
+	VMOVAPD      Y6, Y1
+	VFMADD213PD  Y12, Y13, Y1
+	VSUBPD       Y12, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1312(SB), Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VPADDD       constants<>+64(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y4, Y4
+	VPADDD       constants<>+64(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y1, Y4, Y4
+	VFMADD231PD  Y8, Y4, Y4
+	VMULPD       constants<>+1024(SB), Y4, Y4
+	VDIVPD       Y5, Y4, Y3
+	VSUBPD       Y3, Y11, Y3
+	VDIVPD       Y3, Y4, Y4
+	VBLENDVPD    Y0, Y5, Y4, Y4
+	VCVTPD2PSY   Y4, X4
+	VMOVUPS      X4, (CX)
+	ADDQ         $0x10, DX
+	ADDQ         $0x10, CX
+	SUBQ         $0x04, AX
+	JGE          loop
+
+tail:
+	ADDQ         $0x04, AX
+	JZ           done
+	SHLQ         $0x02, AX
+	LEAQ         tail<>+64(SB), BX
+	SUBQ         AX, BX
+	VMOVUPS      (BX), X10
+	VMASKMOVPS   (DX), X10, X0
+	VCVTPS2PD    X0, Y0
+	VANDPD       constants<>+32(SB), Y0, Y6
+	VADDPD       constants<>+928(SB), Y6, Y3
+	VDIVPD       Y3, Y11, Y3
+	VMOVAPD      Y3, Y1
+	VBROADCASTSD constants<>+960(SB), Y5
+	VFNMADD213PD Y11, Y5, Y1
+	VBROADCASTSD constants<>+4320(SB), Y4
+	VFMADD213PD  constants<>+4288(SB), Y1, Y4
+	VFMADD213PD  constants<>+4256(SB), Y1, Y4
+	VFMADD213PD  constants<>+4224(SB), Y1, Y4
+	VFMADD213PD  constants<>+4192(SB), Y1, Y4
+	VFMADD213PD  constants<>+4160(SB), Y1, Y4
+	VFMADD213PD  constants<>+4128(SB), Y1, Y4
+	VFMADD213PD  constants<>+4096(SB), Y1, Y4
+	VFMADD213PD  constants<>+4064(SB), Y1, Y4
+	VFMADD213PD  constants<>+4032(SB), Y1, Y4
+	VFMADD213PD  constants<>+4000(SB), Y1, Y4
+	VFMADD213PD  constants<>+3968(SB), Y1, Y4
+	VFMADD213PD  constants<>+3936(SB), Y1, Y4
+	VFMADD213PD  constants<>+3904(SB), Y1, Y4
+	VFMADD213PD  constants<>+3872(SB), Y1, Y4
+	VFMADD213PD  constants<>+3840(SB), Y1, Y4
+	VFMADD213PD  constants<>+3808(SB), Y1, Y4
+	VMULPD       Y3, Y4, Y7
+	VADDPD       Y7, Y6, Y5
+	VMINPD       Y6, Y15, Y6
+	VMULPD       Y6, Y6, Y3
+	VFMSUB213PD  Y3, Y6, Y6
+	VMULPD       constants<>+992(SB), Y6, Y8
+	VMULPD       constants<>+992(SB), Y3, Y6
+	VMAXPD       Y6, Y14, Y6
+	VMOVAPD      Y6, Y1
+	VFMADD213PD  Y12, Y13, Y1
+	VSUBPD       Y12, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1312(SB), Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VPADDD       constants<>+64(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y4, Y4
+	VPADDD       constants<>+64(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y1, Y4, Y4
+	VFMADD231PD  Y8, Y4, Y4
+	VMULPD       constants<>+1024(SB), Y4, Y4
+	VDIVPD       Y5, Y4, Y3
+	VSUBPD       Y3, Y11, Y3
+	VDIVPD       Y3, Y4, Y4
+	VBLENDVPD    Y0, Y5, Y4, Y4
+	VCVTPD2PSY   Y4, X4
+	VMOVUPS      (BX), X10
+	VMASKMOVPS   X4, X10, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func millsExcessF32AVX2(n int, dst *float32, src *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·millsExcessF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+224(SB), Y15
+	VBROADCASTSD constants<>+256(SB), Y14
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
+	VBROADCASTSD constants<>+160(SB), Y11
+	SUBQ         $0x04, AX
+	JLT          tail
+
+loop:
+	VCVTPS2PD    (DX), Y0
+	VANDPD       constants<>+32(SB), Y0, Y6
+	VADDPD       constants<>+928(SB), Y6, Y3
+	VDIVPD       Y3, Y11, Y3
+	VMOVAPD      Y3, Y1
+	VBROADCASTSD constants<>+960(SB), Y5
+	VFNMADD213PD Y11, Y5, Y1
+	VBROADCASTSD constants<>+4320(SB), Y4
+	VFMADD213PD  constants<>+4288(SB), Y1, Y4
+	VFMADD213PD  constants<>+4256(SB), Y1, Y4
+	VFMADD213PD  constants<>+4224(SB), Y1, Y4
+	VFMADD213PD  constants<>+4192(SB), Y1, Y4
+	VFMADD213PD  constants<>+4160(SB), Y1, Y4
+	VFMADD213PD  constants<>+4128(SB), Y1, Y4
+	VFMADD213PD  constants<>+4096(SB), Y1, Y4
+	VFMADD213PD  constants<>+4064(SB), Y1, Y4
+	VFMADD213PD  constants<>+4032(SB), Y1, Y4
+	VFMADD213PD  constants<>+4000(SB), Y1, Y4
+	VFMADD213PD  constants<>+3968(SB), Y1, Y4
+	VFMADD213PD  constants<>+3936(SB), Y1, Y4
+	VFMADD213PD  constants<>+3904(SB), Y1, Y4
+	VFMADD213PD  constants<>+3872(SB), Y1, Y4
+	VFMADD213PD  constants<>+3840(SB), Y1, Y4
+	VFMADD213PD  constants<>+3808(SB), Y1, Y4
+	VMULPD       Y3, Y4, Y7
+	VADDPD       Y7, Y6, Y5
+	VMINPD       Y6, Y15, Y6
+	VMULPD       Y6, Y6, Y3
+	VFMSUB213PD  Y3, Y6, Y6
+	VMULPD       constants<>+992(SB), Y6, Y8
+	VMULPD       constants<>+992(SB), Y3, Y6
+	VMAXPD       Y6, Y14, Y6
+	VMOVAPD      Y6, Y1
+	VFMADD213PD  Y12, Y13, Y1
+	VSUBPD       Y12, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1312(SB), Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VPADDD       constants<>+64(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y4, Y4
+	VPADDD       constants<>+64(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y1, Y4, Y4
+	VFMADD231PD  Y8, Y4, Y4
+	VMULPD       constants<>+1024(SB), Y4, Y4
+	VDIVPD       Y5, Y4, Y3
+	VSUBPD       Y3, Y11, Y3
+	VDIVPD       Y3, Y4, Y4
+	VADDPD       Y0, Y4, Y4
+	VBLENDVPD    Y0, Y7, Y4, Y4
+	VCVTPD2PSY   Y4, X4
+	VMOVUPS      X4, (CX)
+	ADDQ         $0x10, DX
+	ADDQ         $0x10, CX
+	SUBQ         $0x04, AX
+	JGE          loop
+
+tail:
+	ADDQ         $0x04, AX
+	JZ           done
+	SHLQ         $0x02, AX
+	LEAQ         tail<>+64(SB), BX
+	SUBQ         AX, BX
+	VMOVUPS      (BX), X10
+	VMASKMOVPS   (DX), X10, X0
+	VCVTPS2PD    X0, Y0
+	VANDPD       constants<>+32(SB), Y0, Y6
+	VADDPD       constants<>+928(SB), Y6, Y3
+	VDIVPD       Y3, Y11, Y3
+	VMOVAPD      Y3, Y1
+	VBROADCASTSD constants<>+960(SB), Y5
+	VFNMADD213PD Y11, Y5, Y1
+	VBROADCASTSD constants<>+4320(SB), Y4
+	VFMADD213PD  constants<>+4288(SB), Y1, Y4
+	VFMADD213PD  constants<>+4256(SB), Y1, Y4
+	VFMADD213PD  constants<>+4224(SB), Y1, Y4
+	VFMADD213PD  constants<>+4192(SB), Y1, Y4
+	VFMADD213PD  constants<>+4160(SB), Y1, Y4
+	VFMADD213PD  constants<>+4128(SB), Y1, Y4
+	VFMADD213PD  constants<>+4096(SB), Y1, Y4
+	VFMADD213PD  constants<>+4064(SB), Y1, Y4
+	VFMADD213PD  constants<>+4032(SB), Y1, Y4
+	VFMADD213PD  constants<>+4000(SB), Y1, Y4
+	VFMADD213PD  constants<>+3968(SB), Y1, Y4
+	VFMADD213PD  constants<>+3936(SB), Y1, Y4
+	VFMADD213PD  constants<>+3904(SB), Y1, Y4
+	VFMADD213PD  constants<>+3872(SB), Y1, Y4
+	VFMADD213PD  constants<>+3840(SB), Y1, Y4
+	VFMADD213PD  constants<>+3808(SB), Y1, Y4
+	VMULPD       Y3, Y4, Y7
+	VADDPD       Y7, Y6, Y5
+	VMINPD       Y6, Y15, Y6
+	VMULPD       Y6, Y6, Y3
+	VFMSUB213PD  Y3, Y6, Y6
+	VMULPD       constants<>+992(SB), Y6, Y8
+	VMULPD       constants<>+992(SB), Y3, Y6
+	VMAXPD       Y6, Y14, Y6
+	VMOVAPD      Y6, Y1
+	VFMADD213PD  Y12, Y13, Y1
+	VSUBPD       Y12, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1312(SB), Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VPADDD       constants<>+64(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y4, Y4
+	VPADDD       constants<>+64(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y1, Y4, Y4
+	VFMADD231PD  Y8, Y4, Y4
+	VMULPD       constants<>+1024(SB), Y4, Y4
+	VDIVPD       Y5, Y4, Y3
+	VSUBPD       Y3, Y11, Y3
+	VDIVPD       Y3, Y4, Y4
+	VADDPD       Y0, Y4, Y4
+	VBLENDVPD    Y0, Y7, Y4, Y4
 	VCVTPD2PSY   Y4, X4
 	VMOVUPS      (BX), X10
 	VMASKMOVPS   X4, X10, (CX)
@@ -1474,7 +1992,11 @@ loop:
 	VMOVAPD      Y0, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1344(SB), Y4
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y3, Y4
+	VFMADD213PD  constants<>+1408(SB), Y3, Y4
+	VFMADD213PD  constants<>+1376(SB), Y3, Y4
+	VFMADD213PD  constants<>+1344(SB), Y3, Y4
 	VFMADD213PD  constants<>+1312(SB), Y3, Y4
 	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
@@ -1484,10 +2006,6 @@ loop:
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
-	VFMADD213PD  constants<>+960(SB), Y3, Y4
-	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -1518,7 +2036,11 @@ tail:
 	VMOVAPD      Y0, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1344(SB), Y4
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y3, Y4
+	VFMADD213PD  constants<>+1408(SB), Y3, Y4
+	VFMADD213PD  constants<>+1376(SB), Y3, Y4
+	VFMADD213PD  constants<>+1344(SB), Y3, Y4
 	VFMADD213PD  constants<>+1312(SB), Y3, Y4
 	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
@@ -1528,10 +2050,6 @@ tail:
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
-	VFMADD213PD  constants<>+960(SB), Y3, Y4
-	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -1571,7 +2089,11 @@ loop:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1344(SB), Y4
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y3, Y4
+	VFMADD213PD  constants<>+1408(SB), Y3, Y4
+	VFMADD213PD  constants<>+1376(SB), Y3, Y4
+	VFMADD213PD  constants<>+1344(SB), Y3, Y4
 	VFMADD213PD  constants<>+1312(SB), Y3, Y4
 	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
@@ -1581,10 +2103,6 @@ loop:
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
-	VFMADD213PD  constants<>+960(SB), Y3, Y4
-	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -1602,16 +2120,16 @@ loop:
 	VADDPD       Y3, Y3, Y3
 	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1696(SB), Y4
+	VBROADCASTSD constants<>+1824(SB), Y4
+	VFMADD213PD  constants<>+1792(SB), Y1, Y4
+	VFMADD213PD  constants<>+1760(SB), Y1, Y4
+	VFMADD213PD  constants<>+1728(SB), Y1, Y4
+	VFMADD213PD  constants<>+1696(SB), Y1, Y4
 	VFMADD213PD  constants<>+1664(SB), Y1, Y4
 	VFMADD213PD  constants<>+1632(SB), Y1, Y4
 	VFMADD213PD  constants<>+1600(SB), Y1, Y4
 	VFMADD213PD  constants<>+1568(SB), Y1, Y4
 	VFMADD213PD  constants<>+1536(SB), Y1, Y4
-	VFMADD213PD  constants<>+1504(SB), Y1, Y4
-	VFMADD213PD  constants<>+1472(SB), Y1, Y4
-	VFMADD213PD  constants<>+1440(SB), Y1, Y4
-	VFMADD213PD  constants<>+1408(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VADDPD       Y5, Y4, Y4
@@ -1639,7 +2157,11 @@ tail:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1344(SB), Y4
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y3, Y4
+	VFMADD213PD  constants<>+1408(SB), Y3, Y4
+	VFMADD213PD  constants<>+1376(SB), Y3, Y4
+	VFMADD213PD  constants<>+1344(SB), Y3, Y4
 	VFMADD213PD  constants<>+1312(SB), Y3, Y4
 	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
@@ -1649,10 +2171,6 @@ tail:
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
-	VFMADD213PD  constants<>+960(SB), Y3, Y4
-	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -1670,16 +2188,16 @@ tail:
 	VADDPD       Y3, Y3, Y3
 	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1696(SB), Y4
+	VBROADCASTSD constants<>+1824(SB), Y4
+	VFMADD213PD  constants<>+1792(SB), Y1, Y4
+	VFMADD213PD  constants<>+1760(SB), Y1, Y4
+	VFMADD213PD  constants<>+1728(SB), Y1, Y4
+	VFMADD213PD  constants<>+1696(SB), Y1, Y4
 	VFMADD213PD  constants<>+1664(SB), Y1, Y4
 	VFMADD213PD  constants<>+1632(SB), Y1, Y4
 	VFMADD213PD  constants<>+1600(SB), Y1, Y4
 	VFMADD213PD  constants<>+1568(SB), Y1, Y4
 	VFMADD213PD  constants<>+1536(SB), Y1, Y4
-	VFMADD213PD  constants<>+1504(SB), Y1, Y4
-	VFMADD213PD  constants<>+1472(SB), Y1, Y4
-	VFMADD213PD  constants<>+1440(SB), Y1, Y4
-	VFMADD213PD  constants<>+1408(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VADDPD       Y5, Y4, Y4
@@ -1716,7 +2234,11 @@ loop:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1344(SB), Y4
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y3, Y4
+	VFMADD213PD  constants<>+1408(SB), Y3, Y4
+	VFMADD213PD  constants<>+1376(SB), Y3, Y4
+	VFMADD213PD  constants<>+1344(SB), Y3, Y4
 	VFMADD213PD  constants<>+1312(SB), Y3, Y4
 	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
@@ -1726,10 +2248,6 @@ loop:
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
-	VFMADD213PD  constants<>+960(SB), Y3, Y4
-	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -1763,7 +2281,11 @@ tail:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1344(SB), Y4
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y3, Y4
+	VFMADD213PD  constants<>+1408(SB), Y3, Y4
+	VFMADD213PD  constants<>+1376(SB), Y3, Y4
+	VFMADD213PD  constants<>+1344(SB), Y3, Y4
 	VFMADD213PD  constants<>+1312(SB), Y3, Y4
 	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
@@ -1773,10 +2295,6 @@ tail:
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
 	VFMADD213PD  constants<>+1088(SB), Y3, Y4
 	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
-	VFMADD213PD  constants<>+960(SB), Y3, Y4
-	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -1820,7 +2338,11 @@ loop:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1344(SB), Y4
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y3, Y4
+	VFMADD213PD  constants<>+1408(SB), Y3, Y4
+	VFMADD213PD  constants<>+1376(SB), Y3, Y4
+	VFMADD213PD  constants<>+1344(SB), Y3, Y4
 	VFMADD213PD  constants<>+1312(SB), Y3, Y4
 	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
@@ -1828,10 +2350,6 @@ loop:
 	VFMADD213PD  constants<>+1184(SB), Y3, Y4
 	VFMADD213PD  constants<>+1152(SB), Y3, Y4
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
-	VFMADD213PD  constants<>+1088(SB), Y3, Y4
-	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VPADDD       constants<>+64(SB), Y1, Y1
@@ -1866,7 +2384,11 @@ tail:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1344(SB), Y4
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y3, Y4
+	VFMADD213PD  constants<>+1408(SB), Y3, Y4
+	VFMADD213PD  constants<>+1376(SB), Y3, Y4
+	VFMADD213PD  constants<>+1344(SB), Y3, Y4
 	VFMADD213PD  constants<>+1312(SB), Y3, Y4
 	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
@@ -1874,10 +2396,6 @@ tail:
 	VFMADD213PD  constants<>+1184(SB), Y3, Y4
 	VFMADD213PD  constants<>+1152(SB), Y3, Y4
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
-	VFMADD213PD  constants<>+1088(SB), Y3, Y4
-	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VPADDD       constants<>+64(SB), Y1, Y1
@@ -1915,7 +2433,11 @@ loop:
 	VANDPD       constants<>+32(SB), Y0, Y6
 	VBROADCASTSD constants<>+320(SB), Y5
 	VMINPD       Y6, Y5, Y6
-	VBROADCASTSD constants<>+2432(SB), Y4
+	VBROADCASTSD constants<>+2560(SB), Y4
+	VFMADD213PD  constants<>+2528(SB), Y6, Y4
+	VFMADD213PD  constants<>+2496(SB), Y6, Y4
+	VFMADD213PD  constants<>+2464(SB), Y6, Y4
+	VFMADD213PD  constants<>+2432(SB), Y6, Y4
 	VFMADD213PD  constants<>+2400(SB), Y6, Y4
 	VFMADD213PD  constants<>+2368(SB), Y6, Y4
 	VFMADD213PD  constants<>+2336(SB), Y6, Y4
@@ -1934,10 +2456,6 @@ loop:
 	VFMADD213PD  constants<>+1920(SB), Y6, Y4
 	VFMADD213PD  constants<>+1888(SB), Y6, Y4
 	VFMADD213PD  constants<>+1856(SB), Y6, Y4
-	VFMADD213PD  constants<>+1824(SB), Y6, Y4
-	VFMADD213PD  constants<>+1792(SB), Y6, Y4
-	VFMADD213PD  constants<>+1760(SB), Y6, Y4
-	VFMADD213PD  constants<>+1728(SB), Y6, Y4
 	VMULPD       Y4, Y6, Y6
 	VMOVAPD      Y6, Y1
 	VFMADD213PD  Y12, Y13, Y1
@@ -1945,7 +2463,11 @@ loop:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1344(SB), Y4
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y3, Y4
+	VFMADD213PD  constants<>+1408(SB), Y3, Y4
+	VFMADD213PD  constants<>+1376(SB), Y3, Y4
+	VFMADD213PD  constants<>+1344(SB), Y3, Y4
 	VFMADD213PD  constants<>+1312(SB), Y3, Y4
 	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
@@ -1953,10 +2475,6 @@ loop:
 	VFMADD213PD  constants<>+1184(SB), Y3, Y4
 	VFMADD213PD  constants<>+1152(SB), Y3, Y4
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
-	VFMADD213PD  constants<>+1088(SB), Y3, Y4
-	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VPADDD       constants<>+64(SB), Y1, Y1
@@ -1983,7 +2501,11 @@ tail:
 	VANDPD       constants<>+32(SB), Y0, Y6
 	VBROADCASTSD constants<>+320(SB), Y5
 	VMINPD       Y6, Y5, Y6
-	VBROADCASTSD constants<>+2432(SB), Y4
+	VBROADCASTSD constants<>+2560(SB), Y4
+	VFMADD213PD  constants<>+2528(SB), Y6, Y4
+	VFMADD213PD  constants<>+2496(SB), Y6, Y4
+	VFMADD213PD  constants<>+2464(SB), Y6, Y4
+	VFMADD213PD  constants<>+2432(SB), Y6, Y4
 	VFMADD213PD  constants<>+2400(SB), Y6, Y4
 	VFMADD213PD  constants<>+2368(SB), Y6, Y4
 	VFMADD213PD  constants<>+2336(SB), Y6, Y4
@@ -2002,10 +2524,6 @@ tail:
 	VFMADD213PD  constants<>+1920(SB), Y6, Y4
 	VFMADD213PD  constants<>+1888(SB), Y6, Y4
 	VFMADD213PD  constants<>+1856(SB), Y6, Y4
-	VFMADD213PD  constants<>+1824(SB), Y6, Y4
-	VFMADD213PD  constants<>+1792(SB), Y6, Y4
-	VFMADD213PD  constants<>+1760(SB), Y6, Y4
-	VFMADD213PD  constants<>+1728(SB), Y6, Y4
 	VMULPD       Y4, Y6, Y6
 	VMOVAPD      Y6, Y1
 	VFMADD213PD  Y12, Y13, Y1
@@ -2013,7 +2531,11 @@ tail:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+480(SB), Y2, Y3
 	VFNMADD231PD constants<>+512(SB), Y2, Y3
-	VBROADCASTSD constants<>+1344(SB), Y4
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y3, Y4
+	VFMADD213PD  constants<>+1408(SB), Y3, Y4
+	VFMADD213PD  constants<>+1376(SB), Y3, Y4
+	VFMADD213PD  constants<>+1344(SB), Y3, Y4
 	VFMADD213PD  constants<>+1312(SB), Y3, Y4
 	VFMADD213PD  constants<>+1280(SB), Y3, Y4
 	VFMADD213PD  constants<>+1248(SB), Y3, Y4
@@ -2021,10 +2543,6 @@ tail:
 	VFMADD213PD  constants<>+1184(SB), Y3, Y4
 	VFMADD213PD  constants<>+1152(SB), Y3, Y4
 	VFMADD213PD  constants<>+1120(SB), Y3, Y4
-	VFMADD213PD  constants<>+1088(SB), Y3, Y4
-	VFMADD213PD  constants<>+1056(SB), Y3, Y4
-	VFMADD213PD  constants<>+1024(SB), Y3, Y4
-	VFMADD213PD  constants<>+992(SB), Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VPADDD       constants<>+64(SB), Y1, Y1
@@ -2075,16 +2593,16 @@ loop:
 	VADDPD       Y3, Y3, Y3
 	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1696(SB), Y4
+	VBROADCASTSD constants<>+1824(SB), Y4
+	VFMADD213PD  constants<>+1792(SB), Y1, Y4
+	VFMADD213PD  constants<>+1760(SB), Y1, Y4
+	VFMADD213PD  constants<>+1728(SB), Y1, Y4
+	VFMADD213PD  constants<>+1696(SB), Y1, Y4
 	VFMADD213PD  constants<>+1664(SB), Y1, Y4
 	VFMADD213PD  constants<>+1632(SB), Y1, Y4
 	VFMADD213PD  constants<>+1600(SB), Y1, Y4
 	VFMADD213PD  constants<>+1568(SB), Y1, Y4
 	VFMADD213PD  constants<>+1536(SB), Y1, Y4
-	VFMADD213PD  constants<>+1504(SB), Y1, Y4
-	VFMADD213PD  constants<>+1472(SB), Y1, Y4
-	VFMADD213PD  constants<>+1440(SB), Y1, Y4
-	VFMADD213PD  constants<>+1408(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VFMADD231PD  constants<>+512(SB), Y2, Y4
@@ -2129,16 +2647,16 @@ tail:
 	VADDPD       Y3, Y3, Y3
 	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1696(SB), Y4
+	VBROADCASTSD constants<>+1824(SB), Y4
+	VFMADD213PD  constants<>+1792(SB), Y1, Y4
+	VFMADD213PD  constants<>+1760(SB), Y1, Y4
+	VFMADD213PD  constants<>+1728(SB), Y1, Y4
+	VFMADD213PD  constants<>+1696(SB), Y1, Y4
 	VFMADD213PD  constants<>+1664(SB), Y1, Y4
 	VFMADD213PD  constants<>+1632(SB), Y1, Y4
 	VFMADD213PD  constants<>+1600(SB), Y1, Y4
 	VFMADD213PD  constants<>+1568(SB), Y1, Y4
 	VFMADD213PD  constants<>+1536(SB), Y1, Y4
-	VFMADD213PD  constants<>+1504(SB), Y1, Y4
-	VFMADD213PD  constants<>+1472(SB), Y1, Y4
-	VFMADD213PD  constants<>+1440(SB), Y1, Y4
-	VFMADD213PD  constants<>+1408(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VFMADD231PD  constants<>+512(SB), Y2, Y4
@@ -2151,6 +2669,386 @@ tail:
 	VBLENDVPD    Y1, Y5, Y4, Y4
 	VCMPPD       $0x15, constants<>+832(SB), Y6, Y1
 	VBLENDVPD    Y1, Y6, Y4, Y4
+	VMOVUPS      (BX), Y10
+	VMASKMOVPD   Y4, Y10, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func inverseMillsF64AVX2(n int, dst *float64, src *float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·inverseMillsF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+224(SB), Y15
+	VBROADCASTSD constants<>+256(SB), Y14
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
+	VBROADCASTSD constants<>+160(SB), Y11
+	SUBQ         $0x04, AX
+	JLT          tail
+
+loop:
+	VMOVUPD      (DX), Y0
+	VANDPD       constants<>+32(SB), Y0, Y6
+	VADDPD       constants<>+928(SB), Y6, Y3
+	VDIVPD       Y3, Y11, Y3
+	VMOVAPD      Y3, Y1
+	VBROADCASTSD constants<>+960(SB), Y5
+	VFNMADD213PD Y11, Y5, Y1
+	VBROADCASTSD constants<>+3776(SB), Y4
+	VFMADD213PD  constants<>+3744(SB), Y1, Y4
+	VFMADD213PD  constants<>+3712(SB), Y1, Y4
+	VFMADD213PD  constants<>+3680(SB), Y1, Y4
+	VFMADD213PD  constants<>+3648(SB), Y1, Y4
+	VFMADD213PD  constants<>+3616(SB), Y1, Y4
+	VFMADD213PD  constants<>+3584(SB), Y1, Y4
+	VFMADD213PD  constants<>+3552(SB), Y1, Y4
+	VFMADD213PD  constants<>+3520(SB), Y1, Y4
+	VFMADD213PD  constants<>+3488(SB), Y1, Y4
+	VFMADD213PD  constants<>+3456(SB), Y1, Y4
+	VFMADD213PD  constants<>+3424(SB), Y1, Y4
+	VFMADD213PD  constants<>+3392(SB), Y1, Y4
+	VFMADD213PD  constants<>+3360(SB), Y1, Y4
+	VFMADD213PD  constants<>+3328(SB), Y1, Y4
+	VFMADD213PD  constants<>+3296(SB), Y1, Y4
+	VFMADD213PD  constants<>+3264(SB), Y1, Y4
+	VFMADD213PD  constants<>+3232(SB), Y1, Y4
+	VFMADD213PD  constants<>+3200(SB), Y1, Y4
+	VFMADD213PD  constants<>+3168(SB), Y1, Y4
+	VFMADD213PD  constants<>+3136(SB), Y1, Y4
+	VFMADD213PD  constants<>+3104(SB), Y1, Y4
+	VFMADD213PD  constants<>+3072(SB), Y1, Y4
+	VFMADD213PD  constants<>+3040(SB), Y1, Y4
+	VFMADD213PD  constants<>+3008(SB), Y1, Y4
+	VFMADD213PD  constants<>+2976(SB), Y1, Y4
+	VFMADD213PD  constants<>+2944(SB), Y1, Y4
+	VFMADD213PD  constants<>+2912(SB), Y1, Y4
+	VMULPD       Y3, Y4, Y7
+	VADDPD       Y7, Y6, Y5
+	VMINPD       Y6, Y15, Y6
+	VMULPD       Y6, Y6, Y3
+	VFMSUB213PD  Y3, Y6, Y6
+	VMULPD       constants<>+992(SB), Y6, Y8
+	VMULPD       constants<>+992(SB), Y3, Y6
+	VMAXPD       Y6, Y14, Y6
+	VMOVAPD      Y6, Y1
+	VFMADD213PD  Y12, Y13, Y1
+	VSUBPD       Y12, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y3, Y4
+	VFMADD213PD  constants<>+1408(SB), Y3, Y4
+	VFMADD213PD  constants<>+1376(SB), Y3, Y4
+	VFMADD213PD  constants<>+1344(SB), Y3, Y4
+	VFMADD213PD  constants<>+1312(SB), Y3, Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VPADDD       constants<>+64(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y4, Y4
+	VPADDD       constants<>+64(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y1, Y4, Y4
+	VFMADD231PD  Y8, Y4, Y4
+	VMULPD       constants<>+1024(SB), Y4, Y4
+	VDIVPD       Y5, Y4, Y3
+	VSUBPD       Y3, Y11, Y3
+	VDIVPD       Y3, Y4, Y4
+	VBLENDVPD    Y0, Y5, Y4, Y4
+	VMOVUPD      Y4, (CX)
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, CX
+	SUBQ         $0x04, AX
+	JGE          loop
+
+tail:
+	ADDQ         $0x04, AX
+	JZ           done
+	SHLQ         $0x03, AX
+	LEAQ         tail<>+64(SB), BX
+	SUBQ         AX, BX
+	VMOVUPS      (BX), Y10
+	VMASKMOVPD   (DX), Y10, Y0
+	VANDPD       constants<>+32(SB), Y0, Y6
+	VADDPD       constants<>+928(SB), Y6, Y3
+	VDIVPD       Y3, Y11, Y3
+	VMOVAPD      Y3, Y1
+	VBROADCASTSD constants<>+960(SB), Y5
+	VFNMADD213PD Y11, Y5, Y1
+	VBROADCASTSD constants<>+3776(SB), Y4
+	VFMADD213PD  constants<>+3744(SB), Y1, Y4
+	VFMADD213PD  constants<>+3712(SB), Y1, Y4
+	VFMADD213PD  constants<>+3680(SB), Y1, Y4
+	VFMADD213PD  constants<>+3648(SB), Y1, Y4
+	VFMADD213PD  constants<>+3616(SB), Y1, Y4
+	VFMADD213PD  constants<>+3584(SB), Y1, Y4
+	VFMADD213PD  constants<>+3552(SB), Y1, Y4
+	VFMADD213PD  constants<>+3520(SB), Y1, Y4
+	VFMADD213PD  constants<>+3488(SB), Y1, Y4
+	VFMADD213PD  constants<>+3456(SB), Y1, Y4
+	VFMADD213PD  constants<>+3424(SB), Y1, Y4
+	VFMADD213PD  constants<>+3392(SB), Y1, Y4
+	VFMADD213PD  constants<>+3360(SB), Y1, Y4
+	VFMADD213PD  constants<>+3328(SB), Y1, Y4
+	VFMADD213PD  constants<>+3296(SB), Y1, Y4
+	VFMADD213PD  constants<>+3264(SB), Y1, Y4
+	VFMADD213PD  constants<>+3232(SB), Y1, Y4
+	VFMADD213PD  constants<>+3200(SB), Y1, Y4
+	VFMADD213PD  constants<>+3168(SB), Y1, Y4
+	VFMADD213PD  constants<>+3136(SB), Y1, Y4
+	VFMADD213PD  constants<>+3104(SB), Y1, Y4
+	VFMADD213PD  constants<>+3072(SB), Y1, Y4
+	VFMADD213PD  constants<>+3040(SB), Y1, Y4
+	VFMADD213PD  constants<>+3008(SB), Y1, Y4
+	VFMADD213PD  constants<>+2976(SB), Y1, Y4
+	VFMADD213PD  constants<>+2944(SB), Y1, Y4
+	VFMADD213PD  constants<>+2912(SB), Y1, Y4
+	VMULPD       Y3, Y4, Y7
+	VADDPD       Y7, Y6, Y5
+	VMINPD       Y6, Y15, Y6
+	VMULPD       Y6, Y6, Y3
+	VFMSUB213PD  Y3, Y6, Y6
+	VMULPD       constants<>+992(SB), Y6, Y8
+	VMULPD       constants<>+992(SB), Y3, Y6
+	VMAXPD       Y6, Y14, Y6
+	VMOVAPD      Y6, Y1
+	VFMADD213PD  Y12, Y13, Y1
+	VSUBPD       Y12, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y3, Y4
+	VFMADD213PD  constants<>+1408(SB), Y3, Y4
+	VFMADD213PD  constants<>+1376(SB), Y3, Y4
+	VFMADD213PD  constants<>+1344(SB), Y3, Y4
+	VFMADD213PD  constants<>+1312(SB), Y3, Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VPADDD       constants<>+64(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y4, Y4
+	VPADDD       constants<>+64(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y1, Y4, Y4
+	VFMADD231PD  Y8, Y4, Y4
+	VMULPD       constants<>+1024(SB), Y4, Y4
+	VDIVPD       Y5, Y4, Y3
+	VSUBPD       Y3, Y11, Y3
+	VDIVPD       Y3, Y4, Y4
+	VBLENDVPD    Y0, Y5, Y4, Y4
+	VMOVUPS      (BX), Y10
+	VMASKMOVPD   Y4, Y10, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func millsExcessF64AVX2(n int, dst *float64, src *float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·millsExcessF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+224(SB), Y15
+	VBROADCASTSD constants<>+256(SB), Y14
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
+	VBROADCASTSD constants<>+160(SB), Y11
+	SUBQ         $0x04, AX
+	JLT          tail
+
+loop:
+	VMOVUPD      (DX), Y0
+	VANDPD       constants<>+32(SB), Y0, Y6
+	VADDPD       constants<>+928(SB), Y6, Y3
+	VDIVPD       Y3, Y11, Y3
+	VMOVAPD      Y3, Y1
+	VBROADCASTSD constants<>+960(SB), Y5
+	VFNMADD213PD Y11, Y5, Y1
+	VBROADCASTSD constants<>+3776(SB), Y4
+	VFMADD213PD  constants<>+3744(SB), Y1, Y4
+	VFMADD213PD  constants<>+3712(SB), Y1, Y4
+	VFMADD213PD  constants<>+3680(SB), Y1, Y4
+	VFMADD213PD  constants<>+3648(SB), Y1, Y4
+	VFMADD213PD  constants<>+3616(SB), Y1, Y4
+	VFMADD213PD  constants<>+3584(SB), Y1, Y4
+	VFMADD213PD  constants<>+3552(SB), Y1, Y4
+	VFMADD213PD  constants<>+3520(SB), Y1, Y4
+	VFMADD213PD  constants<>+3488(SB), Y1, Y4
+	VFMADD213PD  constants<>+3456(SB), Y1, Y4
+	VFMADD213PD  constants<>+3424(SB), Y1, Y4
+	VFMADD213PD  constants<>+3392(SB), Y1, Y4
+	VFMADD213PD  constants<>+3360(SB), Y1, Y4
+	VFMADD213PD  constants<>+3328(SB), Y1, Y4
+	VFMADD213PD  constants<>+3296(SB), Y1, Y4
+	VFMADD213PD  constants<>+3264(SB), Y1, Y4
+	VFMADD213PD  constants<>+3232(SB), Y1, Y4
+	VFMADD213PD  constants<>+3200(SB), Y1, Y4
+	VFMADD213PD  constants<>+3168(SB), Y1, Y4
+	VFMADD213PD  constants<>+3136(SB), Y1, Y4
+	VFMADD213PD  constants<>+3104(SB), Y1, Y4
+	VFMADD213PD  constants<>+3072(SB), Y1, Y4
+	VFMADD213PD  constants<>+3040(SB), Y1, Y4
+	VFMADD213PD  constants<>+3008(SB), Y1, Y4
+	VFMADD213PD  constants<>+2976(SB), Y1, Y4
+	VFMADD213PD  constants<>+2944(SB), Y1, Y4
+	VFMADD213PD  constants<>+2912(SB), Y1, Y4
+	VMULPD       Y3, Y4, Y7
+	VADDPD       Y7, Y6, Y5
+	VMINPD       Y6, Y15, Y6
+	VMULPD       Y6, Y6, Y3
+	VFMSUB213PD  Y3, Y6, Y6
+	VMULPD       constants<>+992(SB), Y6, Y8
+	VMULPD       constants<>+992(SB), Y3, Y6
+	VMAXPD       Y6, Y14, Y6
+	VMOVAPD      Y6, Y1
+	VFMADD213PD  Y12, Y13, Y1
+	VSUBPD       Y12, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y3, Y4
+	VFMADD213PD  constants<>+1408(SB), Y3, Y4
+	VFMADD213PD  constants<>+1376(SB), Y3, Y4
+	VFMADD213PD  constants<>+1344(SB), Y3, Y4
+	VFMADD213PD  constants<>+1312(SB), Y3, Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VPADDD       constants<>+64(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y4, Y4
+	VPADDD       constants<>+64(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y1, Y4, Y4
+	VFMADD231PD  Y8, Y4, Y4
+	VMULPD       constants<>+1024(SB), Y4, Y4
+	VDIVPD       Y5, Y4, Y3
+	VSUBPD       Y3, Y11, Y3
+	VDIVPD       Y3, Y4, Y4
+	VADDPD       Y0, Y4, Y4
+	VBLENDVPD    Y0, Y7, Y4, Y4
+	VMOVUPD      Y4, (CX)
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, CX
+	SUBQ         $0x04, AX
+	JGE          loop
+
+tail:
+	ADDQ         $0x04, AX
+	JZ           done
+	SHLQ         $0x03, AX
+	LEAQ         tail<>+64(SB), BX
+	SUBQ         AX, BX
+	VMOVUPS      (BX), Y10
+	VMASKMOVPD   (DX), Y10, Y0
+	VANDPD       constants<>+32(SB), Y0, Y6
+	VADDPD       constants<>+928(SB), Y6, Y3
+	VDIVPD       Y3, Y11, Y3
+	VMOVAPD      Y3, Y1
+	VBROADCASTSD constants<>+960(SB), Y5
+	VFNMADD213PD Y11, Y5, Y1
+	VBROADCASTSD constants<>+3776(SB), Y4
+	VFMADD213PD  constants<>+3744(SB), Y1, Y4
+	VFMADD213PD  constants<>+3712(SB), Y1, Y4
+	VFMADD213PD  constants<>+3680(SB), Y1, Y4
+	VFMADD213PD  constants<>+3648(SB), Y1, Y4
+	VFMADD213PD  constants<>+3616(SB), Y1, Y4
+	VFMADD213PD  constants<>+3584(SB), Y1, Y4
+	VFMADD213PD  constants<>+3552(SB), Y1, Y4
+	VFMADD213PD  constants<>+3520(SB), Y1, Y4
+	VFMADD213PD  constants<>+3488(SB), Y1, Y4
+	VFMADD213PD  constants<>+3456(SB), Y1, Y4
+	VFMADD213PD  constants<>+3424(SB), Y1, Y4
+	VFMADD213PD  constants<>+3392(SB), Y1, Y4
+	VFMADD213PD  constants<>+3360(SB), Y1, Y4
+	VFMADD213PD  constants<>+3328(SB), Y1, Y4
+	VFMADD213PD  constants<>+3296(SB), Y1, Y4
+	VFMADD213PD  constants<>+3264(SB), Y1, Y4
+	VFMADD213PD  constants<>+3232(SB), Y1, Y4
+	VFMADD213PD  constants<>+3200(SB), Y1, Y4
+	VFMADD213PD  constants<>+3168(SB), Y1, Y4
+	VFMADD213PD  constants<>+3136(SB), Y1, Y4
+	VFMADD213PD  constants<>+3104(SB), Y1, Y4
+	VFMADD213PD  constants<>+3072(SB), Y1, Y4
+	VFMADD213PD  constants<>+3040(SB), Y1, Y4
+	VFMADD213PD  constants<>+3008(SB), Y1, Y4
+	VFMADD213PD  constants<>+2976(SB), Y1, Y4
+	VFMADD213PD  constants<>+2944(SB), Y1, Y4
+	VFMADD213PD  constants<>+2912(SB), Y1, Y4
+	VMULPD       Y3, Y4, Y7
+	VADDPD       Y7, Y6, Y5
+	VMINPD       Y6, Y15, Y6
+	VMULPD       Y6, Y6, Y3
+	VFMSUB213PD  Y3, Y6, Y6
+	VMULPD       constants<>+992(SB), Y6, Y8
+	VMULPD       constants<>+992(SB), Y3, Y6
+	VMAXPD       Y6, Y14, Y6
+	VMOVAPD      Y6, Y1
+	VFMADD213PD  Y12, Y13, Y1
+	VSUBPD       Y12, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y3, Y4
+	VFMADD213PD  constants<>+1408(SB), Y3, Y4
+	VFMADD213PD  constants<>+1376(SB), Y3, Y4
+	VFMADD213PD  constants<>+1344(SB), Y3, Y4
+	VFMADD213PD  constants<>+1312(SB), Y3, Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VPADDD       constants<>+64(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y4, Y4
+	VPADDD       constants<>+64(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y1, Y4, Y4
+	VFMADD231PD  Y8, Y4, Y4
+	VMULPD       constants<>+1024(SB), Y4, Y4
+	VDIVPD       Y5, Y4, Y3
+	VSUBPD       Y3, Y11, Y3
+	VDIVPD       Y3, Y4, Y4
+	VADDPD       Y0, Y4, Y4
+	VBLENDVPD    Y0, Y7, Y4, Y4
 	VMOVUPS      (BX), Y10
 	VMASKMOVPD   Y4, Y10, (CX)
 

@@ -34,6 +34,16 @@ func erfF32AVX512(n int, dst *float32, src *float32)
 //go:noescape
 func logF32AVX512(n int, dst *float32, src *float32)
 
+// inverseMillsF32AVX512 sets the n entries of dst to the function of the entries of src.
+//
+//go:noescape
+func inverseMillsF32AVX512(n int, dst *float32, src *float32)
+
+// millsExcessF32AVX512 sets the n entries of dst to the function of the entries of src.
+//
+//go:noescape
+func millsExcessF32AVX512(n int, dst *float32, src *float32)
+
 // rowShiftF32AVX512 subtracts from every row its maximum, NaN left out of account, and stores the maximum in
 // peak unless that is nil.
 //
@@ -89,6 +99,16 @@ func erfF64AVX512(n int, dst *float64, src *float64)
 //
 //go:noescape
 func logF64AVX512(n int, dst *float64, src *float64)
+
+// inverseMillsF64AVX512 sets the n entries of dst to the function of the entries of src.
+//
+//go:noescape
+func inverseMillsF64AVX512(n int, dst *float64, src *float64)
+
+// millsExcessF64AVX512 sets the n entries of dst to the function of the entries of src.
+//
+//go:noescape
+func millsExcessF64AVX512(n int, dst *float64, src *float64)
 
 // rowShiftF64AVX512 subtracts from every row its maximum, NaN left out of account, and stores the maximum in
 // peak unless that is nil.

@@ -33,65 +33,114 @@ DATA constants<>+200(SB)/8, $0x404b000000000000
 DATA constants<>+208(SB)/8, $0x7ff0000000000000
 DATA constants<>+216(SB)/8, $0xfff0000000000000
 DATA constants<>+224(SB)/8, $0x7ff8000000000001
-DATA constants<>+232(SB)/8, $0x3ff0000000000000
-DATA constants<>+240(SB)/8, $0x3ff0000000000000
-DATA constants<>+248(SB)/8, $0x3fe0000000000000
-DATA constants<>+256(SB)/8, $0x3fc5555555555555
-DATA constants<>+264(SB)/8, $0x3fa5555555555555
-DATA constants<>+272(SB)/8, $0x3f81111111111111
-DATA constants<>+280(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+288(SB)/8, $0x3f2a01a01a01a01a
-DATA constants<>+296(SB)/8, $0x3efa01a01a01a01a
-DATA constants<>+304(SB)/8, $0x3ec71de3a556c734
-DATA constants<>+312(SB)/8, $0x3e927e4fb7789f5c
-DATA constants<>+320(SB)/8, $0x3e5ae64567f544e4
-DATA constants<>+328(SB)/8, $0x3e21eed8eff8d898
-DATA constants<>+336(SB)/8, $0x3de6124613a86d09
-DATA constants<>+344(SB)/8, $0x3ff0000000000000
-DATA constants<>+352(SB)/8, $0x3fb5555555555555
-DATA constants<>+360(SB)/8, $0x3f8999999999999a
-DATA constants<>+368(SB)/8, $0x3f62492492492492
-DATA constants<>+376(SB)/8, $0x3f3c71c71c71c71c
-DATA constants<>+384(SB)/8, $0x3f1745d1745d1746
-DATA constants<>+392(SB)/8, $0x3ef3b13b13b13b14
-DATA constants<>+400(SB)/8, $0x3ed1111111111111
-DATA constants<>+408(SB)/8, $0x3eae1e1e1e1e1e1e
-DATA constants<>+416(SB)/8, $0x3e8af286bca1af28
-DATA constants<>+424(SB)/8, $0x3e68618618618618
-DATA constants<>+432(SB)/8, $0xbff20dd750429b6d
-DATA constants<>+440(SB)/8, $0xbfe45f306dc9c98a
-DATA constants<>+448(SB)/8, $0xbfba4f4e2a19441e
-DATA constants<>+456(SB)/8, $0x3f93966858875a29
-DATA constants<>+464(SB)/8, $0x3f2b6b6d4c3b7f4f
-DATA constants<>+472(SB)/8, $0xbf5bca6c2730409e
-DATA constants<>+480(SB)/8, $0x3f435682586553f0
-DATA constants<>+488(SB)/8, $0xbefb3731be652950
-DATA constants<>+496(SB)/8, $0xbf10da7c294da549
-DATA constants<>+504(SB)/8, $0x3efebfd61c09c6eb
-DATA constants<>+512(SB)/8, $0xbec777a6e2ba4843
-DATA constants<>+520(SB)/8, $0xbecde39e4e030039
-DATA constants<>+528(SB)/8, $0x3ec45f4737350f75
-DATA constants<>+536(SB)/8, $0xbeac9edda1c91bf4
-DATA constants<>+544(SB)/8, $0x3e87514dcb7fdc81
-DATA constants<>+552(SB)/8, $0xbe41add0789929eb
-DATA constants<>+560(SB)/8, $0xbe40cd4f02340fcc
-DATA constants<>+568(SB)/8, $0x3e2b2af8dbf0be45
-DATA constants<>+576(SB)/8, $0xbe0775cf792ba7c1
-DATA constants<>+584(SB)/8, $0x3dda4e21b63e4b96
-DATA constants<>+592(SB)/8, $0xbda3382aab4e4eaf
-DATA constants<>+600(SB)/8, $0x3d60c3fa3178e7b3
-DATA constants<>+608(SB)/8, $0xbd0aa0e0df55b475
-DATA constants<>+616(SB)/8, $0xbff20dd75025da38
-DATA constants<>+624(SB)/8, $0xbfe45f308e3a14a0
-DATA constants<>+632(SB)/8, $0xbfba4f3838139a05
-DATA constants<>+640(SB)/8, $0x3f93939c2421e174
-DATA constants<>+648(SB)/8, $0x3f309294cd2ddba1
-DATA constants<>+656(SB)/8, $0xbf5d7a088db65743
-DATA constants<>+664(SB)/8, $0x3f4843cadc133bab
-DATA constants<>+672(SB)/8, $0xbf25f108f6176e6b
-DATA constants<>+680(SB)/8, $0x3ef65f4b9ca51acd
-DATA constants<>+688(SB)/8, $0xbeb3fd77435e965f
-GLOBL constants<>(SB), RODATA|NOPTR, $696
+DATA constants<>+232(SB)/8, $0x4008000000000000
+DATA constants<>+240(SB)/8, $0x4018000000000000
+DATA constants<>+248(SB)/8, $0xbfe0000000000000
+DATA constants<>+256(SB)/8, $0x3fd9884533d43651
+DATA constants<>+264(SB)/8, $0x3ff0000000000000
+DATA constants<>+272(SB)/8, $0x3ff0000000000000
+DATA constants<>+280(SB)/8, $0x3fe0000000000000
+DATA constants<>+288(SB)/8, $0x3fc5555555555555
+DATA constants<>+296(SB)/8, $0x3fa5555555555555
+DATA constants<>+304(SB)/8, $0x3f81111111111111
+DATA constants<>+312(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+320(SB)/8, $0x3f2a01a01a01a01a
+DATA constants<>+328(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+336(SB)/8, $0x3ec71de3a556c734
+DATA constants<>+344(SB)/8, $0x3e927e4fb7789f5c
+DATA constants<>+352(SB)/8, $0x3e5ae64567f544e4
+DATA constants<>+360(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+368(SB)/8, $0x3de6124613a86d09
+DATA constants<>+376(SB)/8, $0x3ff0000000000000
+DATA constants<>+384(SB)/8, $0x3fb5555555555555
+DATA constants<>+392(SB)/8, $0x3f8999999999999a
+DATA constants<>+400(SB)/8, $0x3f62492492492492
+DATA constants<>+408(SB)/8, $0x3f3c71c71c71c71c
+DATA constants<>+416(SB)/8, $0x3f1745d1745d1746
+DATA constants<>+424(SB)/8, $0x3ef3b13b13b13b14
+DATA constants<>+432(SB)/8, $0x3ed1111111111111
+DATA constants<>+440(SB)/8, $0x3eae1e1e1e1e1e1e
+DATA constants<>+448(SB)/8, $0x3e8af286bca1af28
+DATA constants<>+456(SB)/8, $0x3e68618618618618
+DATA constants<>+464(SB)/8, $0xbff20dd750429b6d
+DATA constants<>+472(SB)/8, $0xbfe45f306dc9c98a
+DATA constants<>+480(SB)/8, $0xbfba4f4e2a19441e
+DATA constants<>+488(SB)/8, $0x3f93966858875a29
+DATA constants<>+496(SB)/8, $0x3f2b6b6d4c3b7f4f
+DATA constants<>+504(SB)/8, $0xbf5bca6c2730409e
+DATA constants<>+512(SB)/8, $0x3f435682586553f0
+DATA constants<>+520(SB)/8, $0xbefb3731be652950
+DATA constants<>+528(SB)/8, $0xbf10da7c294da549
+DATA constants<>+536(SB)/8, $0x3efebfd61c09c6eb
+DATA constants<>+544(SB)/8, $0xbec777a6e2ba4843
+DATA constants<>+552(SB)/8, $0xbecde39e4e030039
+DATA constants<>+560(SB)/8, $0x3ec45f4737350f75
+DATA constants<>+568(SB)/8, $0xbeac9edda1c91bf4
+DATA constants<>+576(SB)/8, $0x3e87514dcb7fdc81
+DATA constants<>+584(SB)/8, $0xbe41add0789929eb
+DATA constants<>+592(SB)/8, $0xbe40cd4f02340fcc
+DATA constants<>+600(SB)/8, $0x3e2b2af8dbf0be45
+DATA constants<>+608(SB)/8, $0xbe0775cf792ba7c1
+DATA constants<>+616(SB)/8, $0x3dda4e21b63e4b96
+DATA constants<>+624(SB)/8, $0xbda3382aab4e4eaf
+DATA constants<>+632(SB)/8, $0x3d60c3fa3178e7b3
+DATA constants<>+640(SB)/8, $0xbd0aa0e0df55b475
+DATA constants<>+648(SB)/8, $0xbff20dd75025da38
+DATA constants<>+656(SB)/8, $0xbfe45f308e3a14a0
+DATA constants<>+664(SB)/8, $0xbfba4f3838139a05
+DATA constants<>+672(SB)/8, $0x3f93939c2421e174
+DATA constants<>+680(SB)/8, $0x3f309294cd2ddba1
+DATA constants<>+688(SB)/8, $0xbf5d7a088db65743
+DATA constants<>+696(SB)/8, $0x3f4843cadc133bab
+DATA constants<>+704(SB)/8, $0xbf25f108f6176e6b
+DATA constants<>+712(SB)/8, $0x3ef65f4b9ca51acd
+DATA constants<>+720(SB)/8, $0xbeb3fd77435e965f
+DATA constants<>+728(SB)/8, $0x3ffb2d6ebb2ce8ff
+DATA constants<>+736(SB)/8, $0xbfeaede2c42fdfbe
+DATA constants<>+744(SB)/8, $0x3f919337485e350a
+DATA constants<>+752(SB)/8, $0x3fc7c500fb505de3
+DATA constants<>+760(SB)/8, $0xbf9a0b9138b8c7a2
+DATA constants<>+768(SB)/8, $0xbfabf9976337a6fb
+DATA constants<>+776(SB)/8, $0x3f7f89c93295e299
+DATA constants<>+784(SB)/8, $0x3f92dfa290b39455
+DATA constants<>+792(SB)/8, $0xbf4ee57ee58246ea
+DATA constants<>+800(SB)/8, $0xbf7a190bf8559b72
+DATA constants<>+808(SB)/8, $0xbf44c66ce288b69c
+DATA constants<>+816(SB)/8, $0x3f60bd91d0b27c0b
+DATA constants<>+824(SB)/8, $0x3f440f03c59f94b8
+DATA constants<>+832(SB)/8, $0xbf41c3a4dcea6ed9
+DATA constants<>+840(SB)/8, $0xbf3529e3d29edd47
+DATA constants<>+848(SB)/8, $0x3f180df09477f82c
+DATA constants<>+856(SB)/8, $0x3f2009f5ebaa372b
+DATA constants<>+864(SB)/8, $0x3ed7a4c74ccf5878
+DATA constants<>+872(SB)/8, $0xbf015336a799a1c4
+DATA constants<>+880(SB)/8, $0xbee6cd10f65b1377
+DATA constants<>+888(SB)/8, $0x3ed61516cfe99013
+DATA constants<>+896(SB)/8, $0x3ed14b24fa80fbba
+DATA constants<>+904(SB)/8, $0x3e5c59f996123ea0
+DATA constants<>+912(SB)/8, $0xbeab62a1596317ad
+DATA constants<>+920(SB)/8, $0xbe8c9a0f4e76cbc2
+DATA constants<>+928(SB)/8, $0x3e71a2837002f16a
+DATA constants<>+936(SB)/8, $0x3e6228d33dac1b22
+DATA constants<>+944(SB)/8, $0x3e21dc59991be67f
+DATA constants<>+952(SB)/8, $0x3ffb2d6ebb26a9b0
+DATA constants<>+960(SB)/8, $0xbfeaede2c2a40cb6
+DATA constants<>+968(SB)/8, $0x3f919338499f87a6
+DATA constants<>+976(SB)/8, $0x3fc7c4ffd2c26363
+DATA constants<>+984(SB)/8, $0xbf9a0bac94b85718
+DATA constants<>+992(SB)/8, $0xbfabf956ae61b835
+DATA constants<>+1000(SB)/8, $0x3f7f8e4b103c3f97
+DATA constants<>+1008(SB)/8, $0x3f92dc799a9cbce5
+DATA constants<>+1016(SB)/8, $0xbf4fa599e6f62879
+DATA constants<>+1024(SB)/8, $0xbf79ef6aac5284a7
+DATA constants<>+1032(SB)/8, $0xbf427fa628780b7f
+DATA constants<>+1040(SB)/8, $0x3f60247505386020
+DATA constants<>+1048(SB)/8, $0x3f3fd0ecb58b3cfc
+DATA constants<>+1056(SB)/8, $0xbf3ebf95ceb83a7a
+DATA constants<>+1064(SB)/8, $0xbf27ea3755fedee2
+DATA constants<>+1072(SB)/8, $0x3f0fbc5aa1f02d47
+DATA constants<>+1080(SB)/8, $0x3eff9ccb59c5d165
+GLOBL constants<>(SB), RODATA|NOPTR, $1088
 
 // func expF32AVX512(n int, dst *float32, src *float32)
 // Requires: AVX, AVX512F, AVX512VL, BMI2
@@ -117,15 +166,15 @@ loop:
 	VMOVAPD           Z0, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+296(SB), Z4
+	VBROADCASTSD      constants<>+328(SB), Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, (CX)
@@ -150,15 +199,15 @@ tail:
 	VMOVAPD           Z0, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+296(SB), Z4
+	VBROADCASTSD      constants<>+328(SB), Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, K1, (CX)
@@ -191,15 +240,15 @@ loop:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+296(SB), Z4
+	VBROADCASTSD      constants<>+328(SB), Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMULPD.BCST       constants<>+32(SB), Z4, Z3
 	VSUBPD.BCST       constants<>+32(SB), Z3, Z3
@@ -210,11 +259,11 @@ loop:
 	VADDPD            Z3, Z3, Z3
 	VDIVPD            Z1, Z3, Z3
 	VMULPD            Z3, Z3, Z1
-	VBROADCASTSD      constants<>+384(SB), Z4
-	VFMADD213PD.BCST  constants<>+376(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+368(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+360(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+352(SB), Z1, Z4
+	VBROADCASTSD      constants<>+416(SB), Z4
+	VFMADD213PD.BCST  constants<>+408(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+400(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+392(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+384(SB), Z1, Z4
 	VMULPD            Z1, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VADDPD            Z5, Z4, Z4
@@ -243,15 +292,15 @@ tail:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+296(SB), Z4
+	VBROADCASTSD      constants<>+328(SB), Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMULPD.BCST       constants<>+32(SB), Z4, Z3
 	VSUBPD.BCST       constants<>+32(SB), Z3, Z3
@@ -262,11 +311,11 @@ tail:
 	VADDPD            Z3, Z3, Z3
 	VDIVPD            Z1, Z3, Z3
 	VMULPD            Z3, Z3, Z1
-	VBROADCASTSD      constants<>+384(SB), Z4
-	VFMADD213PD.BCST  constants<>+376(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+368(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+360(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+352(SB), Z1, Z4
+	VBROADCASTSD      constants<>+416(SB), Z4
+	VFMADD213PD.BCST  constants<>+408(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+400(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+392(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+384(SB), Z1, Z4
 	VMULPD            Z1, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VADDPD            Z5, Z4, Z4
@@ -303,15 +352,15 @@ loop:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+296(SB), Z4
+	VBROADCASTSD      constants<>+328(SB), Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VADDPD            Z11, Z4, Z5
 	VPMOVQ2M          Z0, K2
@@ -340,15 +389,15 @@ tail:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+296(SB), Z4
+	VBROADCASTSD      constants<>+328(SB), Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VADDPD            Z11, Z4, Z5
 	VPMOVQ2M          Z0, K2
@@ -386,13 +435,13 @@ loop:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+296(SB), Z4
+	VBROADCASTSD      constants<>+328(SB), Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VMULPD            Z3, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VSCALEFPD         Z2, Z11, Z1
@@ -427,13 +476,13 @@ tail:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+296(SB), Z4
+	VBROADCASTSD      constants<>+328(SB), Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VMULPD            Z3, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VSCALEFPD         Z2, Z11, Z1
@@ -470,16 +519,16 @@ loop:
 	VANDPD.BCST       constants<>+8(SB), Z0, Z6
 	VBROADCASTSD      constants<>+88(SB), Z5
 	VMINPD            Z6, Z5, Z6
-	VBROADCASTSD      constants<>+688(SB), Z4
+	VBROADCASTSD      constants<>+720(SB), Z4
+	VFMADD213PD.BCST  constants<>+712(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+704(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+696(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+688(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+680(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+672(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+664(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+656(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+648(SB), Z6, Z4
-	VFMADD213PD.BCST  constants<>+640(SB), Z6, Z4
-	VFMADD213PD.BCST  constants<>+632(SB), Z6, Z4
-	VFMADD213PD.BCST  constants<>+624(SB), Z6, Z4
-	VFMADD213PD.BCST  constants<>+616(SB), Z6, Z4
 	VMULPD            Z4, Z6, Z6
 	VMOVAPD           Z6, Z1
 	VFMADD213PD       Z12, Z13, Z1
@@ -487,13 +536,13 @@ loop:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+296(SB), Z4
+	VBROADCASTSD      constants<>+328(SB), Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VMULPD            Z3, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VSCALEFPD         Z2, Z11, Z1
@@ -520,16 +569,16 @@ tail:
 	VANDPD.BCST       constants<>+8(SB), Z0, Z6
 	VBROADCASTSD      constants<>+88(SB), Z5
 	VMINPD            Z6, Z5, Z6
-	VBROADCASTSD      constants<>+688(SB), Z4
+	VBROADCASTSD      constants<>+720(SB), Z4
+	VFMADD213PD.BCST  constants<>+712(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+704(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+696(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+688(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+680(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+672(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+664(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+656(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+648(SB), Z6, Z4
-	VFMADD213PD.BCST  constants<>+640(SB), Z6, Z4
-	VFMADD213PD.BCST  constants<>+632(SB), Z6, Z4
-	VFMADD213PD.BCST  constants<>+624(SB), Z6, Z4
-	VFMADD213PD.BCST  constants<>+616(SB), Z6, Z4
 	VMULPD            Z4, Z6, Z6
 	VMOVAPD           Z6, Z1
 	VFMADD213PD       Z12, Z13, Z1
@@ -537,13 +586,13 @@ tail:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+296(SB), Z4
+	VBROADCASTSD      constants<>+328(SB), Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VMULPD            Z3, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VSCALEFPD         Z2, Z11, Z1
@@ -588,11 +637,11 @@ loop:
 	VADDPD           Z3, Z3, Z3
 	VDIVPD           Z1, Z3, Z3
 	VMULPD           Z3, Z3, Z1
-	VBROADCASTSD     constants<>+384(SB), Z4
-	VFMADD213PD.BCST constants<>+376(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+368(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+360(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+352(SB), Z1, Z4
+	VBROADCASTSD     constants<>+416(SB), Z4
+	VFMADD213PD.BCST constants<>+408(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+400(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+392(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+384(SB), Z1, Z4
 	VMULPD           Z1, Z4, Z4
 	VFMADD213PD      Z3, Z3, Z4
 	VFMADD231PD.BCST constants<>+128(SB), Z2, Z4
@@ -633,11 +682,11 @@ tail:
 	VADDPD           Z3, Z3, Z3
 	VDIVPD           Z1, Z3, Z3
 	VMULPD           Z3, Z3, Z1
-	VBROADCASTSD     constants<>+384(SB), Z4
-	VFMADD213PD.BCST constants<>+376(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+368(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+360(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+352(SB), Z1, Z4
+	VBROADCASTSD     constants<>+416(SB), Z4
+	VFMADD213PD.BCST constants<>+408(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+400(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+392(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+384(SB), Z1, Z4
 	VMULPD           Z1, Z4, Z4
 	VFMADD213PD      Z3, Z3, Z4
 	VFMADD231PD.BCST constants<>+128(SB), Z2, Z4
@@ -652,6 +701,300 @@ tail:
 	VBLENDMPD        Z6, Z4, K2, Z4
 	VCVTPD2PS        Z4, Y4
 	VMOVUPS          Y4, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func inverseMillsF32AVX512(n int, dst *float32, src *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·inverseMillsF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+56(SB), Z15
+	VBROADCASTSD constants<>+64(SB), Z14
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
+	VBROADCASTSD constants<>+40(SB), Z11
+	SUBQ         $0x08, AX
+	JLT          tail
+
+loop:
+	VCVTPS2PD         (DX), Z0
+	VANDPD.BCST       constants<>+8(SB), Z0, Z6
+	VADDPD.BCST       constants<>+232(SB), Z6, Z3
+	VDIVPD            Z3, Z11, Z3
+	VMOVAPD           Z3, Z1
+	VBROADCASTSD      constants<>+240(SB), Z5
+	VFNMADD213PD      Z11, Z5, Z1
+	VBROADCASTSD      constants<>+1080(SB), Z4
+	VFMADD213PD.BCST  constants<>+1072(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1064(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1056(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1048(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1040(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1032(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1024(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1016(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1008(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1000(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+992(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+984(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+976(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+968(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+960(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+952(SB), Z1, Z4
+	VMULPD            Z3, Z4, Z7
+	VADDPD            Z7, Z6, Z5
+	VMINPD            Z6, Z15, Z6
+	VMULPD            Z6, Z6, Z3
+	VFMSUB213PD       Z3, Z6, Z6
+	VMULPD.BCST       constants<>+248(SB), Z6, Z8
+	VMULPD.BCST       constants<>+248(SB), Z3, Z6
+	VMAXPD            Z6, Z14, Z6
+	VMOVAPD           Z6, Z1
+	VFMADD213PD       Z12, Z13, Z1
+	VSUBPD            Z12, Z1, Z2
+	VMOVAPD           Z6, Z3
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+328(SB), Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VSCALEFPD         Z2, Z4, Z4
+	VFMADD231PD       Z8, Z4, Z4
+	VMULPD.BCST       constants<>+256(SB), Z4, Z4
+	VDIVPD            Z5, Z4, Z3
+	VSUBPD            Z3, Z11, Z3
+	VDIVPD            Z3, Z4, Z4
+	VPMOVQ2M          Z0, K2
+	VBLENDMPD         Z5, Z4, K2, Z4
+	VCVTPD2PS         Z4, Y4
+	VMOVUPS           Y4, (CX)
+	ADDQ              $0x20, DX
+	ADDQ              $0x20, CX
+	SUBQ              $0x08, AX
+	JGE               loop
+
+tail:
+	ADDQ              $0x08, AX
+	JZ                done
+	MOVL              $0xffffffff, BX
+	BZHIL             AX, BX, BX
+	KMOVW             BX, K1
+	VMOVUPS.Z         (DX), K1, Y0
+	VCVTPS2PD         Y0, Z0
+	VANDPD.BCST       constants<>+8(SB), Z0, Z6
+	VADDPD.BCST       constants<>+232(SB), Z6, Z3
+	VDIVPD            Z3, Z11, Z3
+	VMOVAPD           Z3, Z1
+	VBROADCASTSD      constants<>+240(SB), Z5
+	VFNMADD213PD      Z11, Z5, Z1
+	VBROADCASTSD      constants<>+1080(SB), Z4
+	VFMADD213PD.BCST  constants<>+1072(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1064(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1056(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1048(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1040(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1032(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1024(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1016(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1008(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1000(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+992(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+984(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+976(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+968(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+960(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+952(SB), Z1, Z4
+	VMULPD            Z3, Z4, Z7
+	VADDPD            Z7, Z6, Z5
+	VMINPD            Z6, Z15, Z6
+	VMULPD            Z6, Z6, Z3
+	VFMSUB213PD       Z3, Z6, Z6
+	VMULPD.BCST       constants<>+248(SB), Z6, Z8
+	VMULPD.BCST       constants<>+248(SB), Z3, Z6
+	VMAXPD            Z6, Z14, Z6
+	VMOVAPD           Z6, Z1
+	VFMADD213PD       Z12, Z13, Z1
+	VSUBPD            Z12, Z1, Z2
+	VMOVAPD           Z6, Z3
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+328(SB), Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VSCALEFPD         Z2, Z4, Z4
+	VFMADD231PD       Z8, Z4, Z4
+	VMULPD.BCST       constants<>+256(SB), Z4, Z4
+	VDIVPD            Z5, Z4, Z3
+	VSUBPD            Z3, Z11, Z3
+	VDIVPD            Z3, Z4, Z4
+	VPMOVQ2M          Z0, K2
+	VBLENDMPD         Z5, Z4, K2, Z4
+	VCVTPD2PS         Z4, Y4
+	VMOVUPS           Y4, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func millsExcessF32AVX512(n int, dst *float32, src *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·millsExcessF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+56(SB), Z15
+	VBROADCASTSD constants<>+64(SB), Z14
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
+	VBROADCASTSD constants<>+40(SB), Z11
+	SUBQ         $0x08, AX
+	JLT          tail
+
+loop:
+	VCVTPS2PD         (DX), Z0
+	VANDPD.BCST       constants<>+8(SB), Z0, Z6
+	VADDPD.BCST       constants<>+232(SB), Z6, Z3
+	VDIVPD            Z3, Z11, Z3
+	VMOVAPD           Z3, Z1
+	VBROADCASTSD      constants<>+240(SB), Z5
+	VFNMADD213PD      Z11, Z5, Z1
+	VBROADCASTSD      constants<>+1080(SB), Z4
+	VFMADD213PD.BCST  constants<>+1072(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1064(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1056(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1048(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1040(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1032(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1024(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1016(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1008(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1000(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+992(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+984(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+976(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+968(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+960(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+952(SB), Z1, Z4
+	VMULPD            Z3, Z4, Z7
+	VADDPD            Z7, Z6, Z5
+	VMINPD            Z6, Z15, Z6
+	VMULPD            Z6, Z6, Z3
+	VFMSUB213PD       Z3, Z6, Z6
+	VMULPD.BCST       constants<>+248(SB), Z6, Z8
+	VMULPD.BCST       constants<>+248(SB), Z3, Z6
+	VMAXPD            Z6, Z14, Z6
+	VMOVAPD           Z6, Z1
+	VFMADD213PD       Z12, Z13, Z1
+	VSUBPD            Z12, Z1, Z2
+	VMOVAPD           Z6, Z3
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+328(SB), Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VSCALEFPD         Z2, Z4, Z4
+	VFMADD231PD       Z8, Z4, Z4
+	VMULPD.BCST       constants<>+256(SB), Z4, Z4
+	VDIVPD            Z5, Z4, Z3
+	VSUBPD            Z3, Z11, Z3
+	VDIVPD            Z3, Z4, Z4
+	VADDPD            Z0, Z4, Z4
+	VPMOVQ2M          Z0, K2
+	VBLENDMPD         Z7, Z4, K2, Z4
+	VCVTPD2PS         Z4, Y4
+	VMOVUPS           Y4, (CX)
+	ADDQ              $0x20, DX
+	ADDQ              $0x20, CX
+	SUBQ              $0x08, AX
+	JGE               loop
+
+tail:
+	ADDQ              $0x08, AX
+	JZ                done
+	MOVL              $0xffffffff, BX
+	BZHIL             AX, BX, BX
+	KMOVW             BX, K1
+	VMOVUPS.Z         (DX), K1, Y0
+	VCVTPS2PD         Y0, Z0
+	VANDPD.BCST       constants<>+8(SB), Z0, Z6
+	VADDPD.BCST       constants<>+232(SB), Z6, Z3
+	VDIVPD            Z3, Z11, Z3
+	VMOVAPD           Z3, Z1
+	VBROADCASTSD      constants<>+240(SB), Z5
+	VFNMADD213PD      Z11, Z5, Z1
+	VBROADCASTSD      constants<>+1080(SB), Z4
+	VFMADD213PD.BCST  constants<>+1072(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1064(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1056(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1048(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1040(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1032(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1024(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1016(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1008(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1000(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+992(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+984(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+976(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+968(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+960(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+952(SB), Z1, Z4
+	VMULPD            Z3, Z4, Z7
+	VADDPD            Z7, Z6, Z5
+	VMINPD            Z6, Z15, Z6
+	VMULPD            Z6, Z6, Z3
+	VFMSUB213PD       Z3, Z6, Z6
+	VMULPD.BCST       constants<>+248(SB), Z6, Z8
+	VMULPD.BCST       constants<>+248(SB), Z3, Z6
+	VMAXPD            Z6, Z14, Z6
+	VMOVAPD           Z6, Z1
+	VFMADD213PD       Z12, Z13, Z1
+	VSUBPD            Z12, Z1, Z2
+	VMOVAPD           Z6, Z3
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+328(SB), Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VSCALEFPD         Z2, Z4, Z4
+	VFMADD231PD       Z8, Z4, Z4
+	VMULPD.BCST       constants<>+256(SB), Z4, Z4
+	VDIVPD            Z5, Z4, Z3
+	VSUBPD            Z3, Z11, Z3
+	VDIVPD            Z3, Z4, Z4
+	VADDPD            Z0, Z4, Z4
+	VPMOVQ2M          Z0, K2
+	VBLENDMPD         Z7, Z4, K2, Z4
+	VCVTPD2PS         Z4, Y4
+	VMOVUPS           Y4, K1, (CX)
 
 done:
 	VZEROUPPER
@@ -1091,7 +1434,11 @@ loop:
 	VMOVAPD           Z0, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+336(SB), Z4
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
@@ -1101,10 +1448,6 @@ loop:
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMOVUPD           Z4, (CX)
 	ADDQ              $0x40, DX
@@ -1127,7 +1470,11 @@ tail:
 	VMOVAPD           Z0, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+336(SB), Z4
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
@@ -1137,10 +1484,6 @@ tail:
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMOVUPD           Z4, K1, (CX)
 
@@ -1172,7 +1515,11 @@ loop:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+336(SB), Z4
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
@@ -1182,10 +1529,6 @@ loop:
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMULPD.BCST       constants<>+32(SB), Z4, Z3
 	VSUBPD.BCST       constants<>+32(SB), Z3, Z3
@@ -1196,16 +1539,16 @@ loop:
 	VADDPD            Z3, Z3, Z3
 	VDIVPD            Z1, Z3, Z3
 	VMULPD            Z3, Z3, Z1
-	VBROADCASTSD      constants<>+424(SB), Z4
+	VBROADCASTSD      constants<>+456(SB), Z4
+	VFMADD213PD.BCST  constants<>+448(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+440(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+432(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+424(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+416(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+408(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+400(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+392(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+384(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+376(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+368(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+360(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+352(SB), Z1, Z4
 	VMULPD            Z1, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VADDPD            Z5, Z4, Z4
@@ -1232,7 +1575,11 @@ tail:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+336(SB), Z4
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
@@ -1242,10 +1589,6 @@ tail:
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMULPD.BCST       constants<>+32(SB), Z4, Z3
 	VSUBPD.BCST       constants<>+32(SB), Z3, Z3
@@ -1256,16 +1599,16 @@ tail:
 	VADDPD            Z3, Z3, Z3
 	VDIVPD            Z1, Z3, Z3
 	VMULPD            Z3, Z3, Z1
-	VBROADCASTSD      constants<>+424(SB), Z4
+	VBROADCASTSD      constants<>+456(SB), Z4
+	VFMADD213PD.BCST  constants<>+448(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+440(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+432(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+424(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+416(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+408(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+400(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+392(SB), Z1, Z4
 	VFMADD213PD.BCST  constants<>+384(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+376(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+368(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+360(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+352(SB), Z1, Z4
 	VMULPD            Z1, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VADDPD            Z5, Z4, Z4
@@ -1301,7 +1644,11 @@ loop:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+336(SB), Z4
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
@@ -1311,10 +1658,6 @@ loop:
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VADDPD            Z11, Z4, Z5
 	VPMOVQ2M          Z0, K2
@@ -1341,7 +1684,11 @@ tail:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+336(SB), Z4
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
@@ -1351,10 +1698,6 @@ tail:
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VADDPD            Z11, Z4, Z5
 	VPMOVQ2M          Z0, K2
@@ -1391,7 +1734,11 @@ loop:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+336(SB), Z4
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
@@ -1399,10 +1746,6 @@ loop:
 	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VMULPD            Z3, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VSCALEFPD         Z2, Z11, Z1
@@ -1435,7 +1778,11 @@ tail:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+336(SB), Z4
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
@@ -1443,10 +1790,6 @@ tail:
 	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VMULPD            Z3, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VSCALEFPD         Z2, Z11, Z1
@@ -1482,7 +1825,11 @@ loop:
 	VANDPD.BCST       constants<>+8(SB), Z0, Z6
 	VBROADCASTSD      constants<>+80(SB), Z5
 	VMINPD            Z6, Z5, Z6
-	VBROADCASTSD      constants<>+608(SB), Z4
+	VBROADCASTSD      constants<>+640(SB), Z4
+	VFMADD213PD.BCST  constants<>+632(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+624(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+616(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+608(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+600(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+592(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+584(SB), Z6, Z4
@@ -1501,10 +1848,6 @@ loop:
 	VFMADD213PD.BCST  constants<>+480(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+472(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+464(SB), Z6, Z4
-	VFMADD213PD.BCST  constants<>+456(SB), Z6, Z4
-	VFMADD213PD.BCST  constants<>+448(SB), Z6, Z4
-	VFMADD213PD.BCST  constants<>+440(SB), Z6, Z4
-	VFMADD213PD.BCST  constants<>+432(SB), Z6, Z4
 	VMULPD            Z4, Z6, Z6
 	VMOVAPD           Z6, Z1
 	VFMADD213PD       Z12, Z13, Z1
@@ -1512,7 +1855,11 @@ loop:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+336(SB), Z4
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
@@ -1520,10 +1867,6 @@ loop:
 	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VMULPD            Z3, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VSCALEFPD         Z2, Z11, Z1
@@ -1548,7 +1891,11 @@ tail:
 	VANDPD.BCST       constants<>+8(SB), Z0, Z6
 	VBROADCASTSD      constants<>+80(SB), Z5
 	VMINPD            Z6, Z5, Z6
-	VBROADCASTSD      constants<>+608(SB), Z4
+	VBROADCASTSD      constants<>+640(SB), Z4
+	VFMADD213PD.BCST  constants<>+632(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+624(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+616(SB), Z6, Z4
+	VFMADD213PD.BCST  constants<>+608(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+600(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+592(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+584(SB), Z6, Z4
@@ -1567,10 +1914,6 @@ tail:
 	VFMADD213PD.BCST  constants<>+480(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+472(SB), Z6, Z4
 	VFMADD213PD.BCST  constants<>+464(SB), Z6, Z4
-	VFMADD213PD.BCST  constants<>+456(SB), Z6, Z4
-	VFMADD213PD.BCST  constants<>+448(SB), Z6, Z4
-	VFMADD213PD.BCST  constants<>+440(SB), Z6, Z4
-	VFMADD213PD.BCST  constants<>+432(SB), Z6, Z4
 	VMULPD            Z4, Z6, Z6
 	VMOVAPD           Z6, Z1
 	VFMADD213PD       Z12, Z13, Z1
@@ -1578,7 +1921,11 @@ tail:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
-	VBROADCASTSD      constants<>+336(SB), Z4
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
@@ -1586,10 +1933,6 @@ tail:
 	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
 	VMULPD            Z3, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VSCALEFPD         Z2, Z11, Z1
@@ -1638,16 +1981,16 @@ loop:
 	VADDPD           Z3, Z3, Z3
 	VDIVPD           Z1, Z3, Z3
 	VMULPD           Z3, Z3, Z1
-	VBROADCASTSD     constants<>+424(SB), Z4
+	VBROADCASTSD     constants<>+456(SB), Z4
+	VFMADD213PD.BCST constants<>+448(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+440(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+432(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+424(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+416(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+408(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+400(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+392(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+384(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+376(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+368(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+360(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+352(SB), Z1, Z4
 	VMULPD           Z1, Z4, Z4
 	VFMADD213PD      Z3, Z3, Z4
 	VFMADD231PD.BCST constants<>+128(SB), Z2, Z4
@@ -1691,16 +2034,16 @@ tail:
 	VADDPD           Z3, Z3, Z3
 	VDIVPD           Z1, Z3, Z3
 	VMULPD           Z3, Z3, Z1
-	VBROADCASTSD     constants<>+424(SB), Z4
+	VBROADCASTSD     constants<>+456(SB), Z4
+	VFMADD213PD.BCST constants<>+448(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+440(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+432(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+424(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+416(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+408(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+400(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+392(SB), Z1, Z4
 	VFMADD213PD.BCST constants<>+384(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+376(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+368(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+360(SB), Z1, Z4
-	VFMADD213PD.BCST constants<>+352(SB), Z1, Z4
 	VMULPD           Z1, Z4, Z4
 	VFMADD213PD      Z3, Z3, Z4
 	VFMADD231PD.BCST constants<>+128(SB), Z2, Z4
@@ -1714,6 +2057,358 @@ tail:
 	VCMPPD.BCST      $0x15, constants<>+208(SB), Z6, K2
 	VBLENDMPD        Z6, Z4, K2, Z4
 	VMOVUPD          Z4, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func inverseMillsF64AVX512(n int, dst *float64, src *float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·inverseMillsF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+56(SB), Z15
+	VBROADCASTSD constants<>+64(SB), Z14
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
+	VBROADCASTSD constants<>+40(SB), Z11
+	SUBQ         $0x08, AX
+	JLT          tail
+
+loop:
+	VMOVUPD           (DX), Z0
+	VANDPD.BCST       constants<>+8(SB), Z0, Z6
+	VADDPD.BCST       constants<>+232(SB), Z6, Z3
+	VDIVPD            Z3, Z11, Z3
+	VMOVAPD           Z3, Z1
+	VBROADCASTSD      constants<>+240(SB), Z5
+	VFNMADD213PD      Z11, Z5, Z1
+	VBROADCASTSD      constants<>+944(SB), Z4
+	VFMADD213PD.BCST  constants<>+936(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+928(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+920(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+912(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+904(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+896(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+888(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+880(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+872(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+864(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+856(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+848(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+840(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+832(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+824(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+816(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+808(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+800(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+792(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+784(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+776(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+768(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+760(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+752(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+744(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+736(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+728(SB), Z1, Z4
+	VMULPD            Z3, Z4, Z7
+	VADDPD            Z7, Z6, Z5
+	VMINPD            Z6, Z15, Z6
+	VMULPD            Z6, Z6, Z3
+	VFMSUB213PD       Z3, Z6, Z6
+	VMULPD.BCST       constants<>+248(SB), Z6, Z8
+	VMULPD.BCST       constants<>+248(SB), Z3, Z6
+	VMAXPD            Z6, Z14, Z6
+	VMOVAPD           Z6, Z1
+	VFMADD213PD       Z12, Z13, Z1
+	VSUBPD            Z12, Z1, Z2
+	VMOVAPD           Z6, Z3
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VSCALEFPD         Z2, Z4, Z4
+	VFMADD231PD       Z8, Z4, Z4
+	VMULPD.BCST       constants<>+256(SB), Z4, Z4
+	VDIVPD            Z5, Z4, Z3
+	VSUBPD            Z3, Z11, Z3
+	VDIVPD            Z3, Z4, Z4
+	VPMOVQ2M          Z0, K2
+	VBLENDMPD         Z5, Z4, K2, Z4
+	VMOVUPD           Z4, (CX)
+	ADDQ              $0x40, DX
+	ADDQ              $0x40, CX
+	SUBQ              $0x08, AX
+	JGE               loop
+
+tail:
+	ADDQ              $0x08, AX
+	JZ                done
+	MOVL              $0xffffffff, BX
+	BZHIL             AX, BX, BX
+	KMOVW             BX, K1
+	VMOVUPD.Z         (DX), K1, Z0
+	VANDPD.BCST       constants<>+8(SB), Z0, Z6
+	VADDPD.BCST       constants<>+232(SB), Z6, Z3
+	VDIVPD            Z3, Z11, Z3
+	VMOVAPD           Z3, Z1
+	VBROADCASTSD      constants<>+240(SB), Z5
+	VFNMADD213PD      Z11, Z5, Z1
+	VBROADCASTSD      constants<>+944(SB), Z4
+	VFMADD213PD.BCST  constants<>+936(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+928(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+920(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+912(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+904(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+896(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+888(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+880(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+872(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+864(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+856(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+848(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+840(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+832(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+824(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+816(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+808(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+800(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+792(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+784(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+776(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+768(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+760(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+752(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+744(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+736(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+728(SB), Z1, Z4
+	VMULPD            Z3, Z4, Z7
+	VADDPD            Z7, Z6, Z5
+	VMINPD            Z6, Z15, Z6
+	VMULPD            Z6, Z6, Z3
+	VFMSUB213PD       Z3, Z6, Z6
+	VMULPD.BCST       constants<>+248(SB), Z6, Z8
+	VMULPD.BCST       constants<>+248(SB), Z3, Z6
+	VMAXPD            Z6, Z14, Z6
+	VMOVAPD           Z6, Z1
+	VFMADD213PD       Z12, Z13, Z1
+	VSUBPD            Z12, Z1, Z2
+	VMOVAPD           Z6, Z3
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VSCALEFPD         Z2, Z4, Z4
+	VFMADD231PD       Z8, Z4, Z4
+	VMULPD.BCST       constants<>+256(SB), Z4, Z4
+	VDIVPD            Z5, Z4, Z3
+	VSUBPD            Z3, Z11, Z3
+	VDIVPD            Z3, Z4, Z4
+	VPMOVQ2M          Z0, K2
+	VBLENDMPD         Z5, Z4, K2, Z4
+	VMOVUPD           Z4, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func millsExcessF64AVX512(n int, dst *float64, src *float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·millsExcessF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+56(SB), Z15
+	VBROADCASTSD constants<>+64(SB), Z14
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
+	VBROADCASTSD constants<>+40(SB), Z11
+	SUBQ         $0x08, AX
+	JLT          tail
+
+loop:
+	VMOVUPD           (DX), Z0
+	VANDPD.BCST       constants<>+8(SB), Z0, Z6
+	VADDPD.BCST       constants<>+232(SB), Z6, Z3
+	VDIVPD            Z3, Z11, Z3
+	VMOVAPD           Z3, Z1
+	VBROADCASTSD      constants<>+240(SB), Z5
+	VFNMADD213PD      Z11, Z5, Z1
+	VBROADCASTSD      constants<>+944(SB), Z4
+	VFMADD213PD.BCST  constants<>+936(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+928(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+920(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+912(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+904(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+896(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+888(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+880(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+872(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+864(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+856(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+848(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+840(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+832(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+824(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+816(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+808(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+800(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+792(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+784(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+776(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+768(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+760(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+752(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+744(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+736(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+728(SB), Z1, Z4
+	VMULPD            Z3, Z4, Z7
+	VADDPD            Z7, Z6, Z5
+	VMINPD            Z6, Z15, Z6
+	VMULPD            Z6, Z6, Z3
+	VFMSUB213PD       Z3, Z6, Z6
+	VMULPD.BCST       constants<>+248(SB), Z6, Z8
+	VMULPD.BCST       constants<>+248(SB), Z3, Z6
+	VMAXPD            Z6, Z14, Z6
+	VMOVAPD           Z6, Z1
+	VFMADD213PD       Z12, Z13, Z1
+	VSUBPD            Z12, Z1, Z2
+	VMOVAPD           Z6, Z3
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VSCALEFPD         Z2, Z4, Z4
+	VFMADD231PD       Z8, Z4, Z4
+	VMULPD.BCST       constants<>+256(SB), Z4, Z4
+	VDIVPD            Z5, Z4, Z3
+	VSUBPD            Z3, Z11, Z3
+	VDIVPD            Z3, Z4, Z4
+	VADDPD            Z0, Z4, Z4
+	VPMOVQ2M          Z0, K2
+	VBLENDMPD         Z7, Z4, K2, Z4
+	VMOVUPD           Z4, (CX)
+	ADDQ              $0x40, DX
+	ADDQ              $0x40, CX
+	SUBQ              $0x08, AX
+	JGE               loop
+
+tail:
+	ADDQ              $0x08, AX
+	JZ                done
+	MOVL              $0xffffffff, BX
+	BZHIL             AX, BX, BX
+	KMOVW             BX, K1
+	VMOVUPD.Z         (DX), K1, Z0
+	VANDPD.BCST       constants<>+8(SB), Z0, Z6
+	VADDPD.BCST       constants<>+232(SB), Z6, Z3
+	VDIVPD            Z3, Z11, Z3
+	VMOVAPD           Z3, Z1
+	VBROADCASTSD      constants<>+240(SB), Z5
+	VFNMADD213PD      Z11, Z5, Z1
+	VBROADCASTSD      constants<>+944(SB), Z4
+	VFMADD213PD.BCST  constants<>+936(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+928(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+920(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+912(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+904(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+896(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+888(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+880(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+872(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+864(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+856(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+848(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+840(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+832(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+824(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+816(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+808(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+800(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+792(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+784(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+776(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+768(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+760(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+752(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+744(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+736(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+728(SB), Z1, Z4
+	VMULPD            Z3, Z4, Z7
+	VADDPD            Z7, Z6, Z5
+	VMINPD            Z6, Z15, Z6
+	VMULPD            Z6, Z6, Z3
+	VFMSUB213PD       Z3, Z6, Z6
+	VMULPD.BCST       constants<>+248(SB), Z6, Z8
+	VMULPD.BCST       constants<>+248(SB), Z3, Z6
+	VMAXPD            Z6, Z14, Z6
+	VMOVAPD           Z6, Z1
+	VFMADD213PD       Z12, Z13, Z1
+	VSUBPD            Z12, Z1, Z2
+	VMOVAPD           Z6, Z3
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VSCALEFPD         Z2, Z4, Z4
+	VFMADD231PD       Z8, Z4, Z4
+	VMULPD.BCST       constants<>+256(SB), Z4, Z4
+	VDIVPD            Z5, Z4, Z3
+	VSUBPD            Z3, Z11, Z3
+	VDIVPD            Z3, Z4, Z4
+	VADDPD            Z0, Z4, Z4
+	VPMOVQ2M          Z0, K2
+	VBLENDMPD         Z7, Z4, K2, Z4
+	VMOVUPD           Z4, K1, (CX)
 
 done:
 	VZEROUPPER

@@ -112,6 +112,42 @@ func log[T Float](dst []T, src []T) {
 	}
 }
 
+func inverseMills[T Float](dst []T, src []T) {
+	n := len(dst)
+	switch {
+	case active == Generic:
+		inverseMillsGo(dst, src)
+	case n == 0:
+
+	case active == AVX512 && size[T]() == 4:
+		inverseMillsF32AVX512(n, (*float32)(pointer(dst)), (*float32)(pointer(src)))
+	case active == AVX512:
+		inverseMillsF64AVX512(n, (*float64)(pointer(dst)), (*float64)(pointer(src)))
+	case size[T]() == 4:
+		inverseMillsF32AVX2(n, (*float32)(pointer(dst)), (*float32)(pointer(src)))
+	default:
+		inverseMillsF64AVX2(n, (*float64)(pointer(dst)), (*float64)(pointer(src)))
+	}
+}
+
+func millsExcess[T Float](dst []T, src []T) {
+	n := len(dst)
+	switch {
+	case active == Generic:
+		millsExcessGo(dst, src)
+	case n == 0:
+
+	case active == AVX512 && size[T]() == 4:
+		millsExcessF32AVX512(n, (*float32)(pointer(dst)), (*float32)(pointer(src)))
+	case active == AVX512:
+		millsExcessF64AVX512(n, (*float64)(pointer(dst)), (*float64)(pointer(src)))
+	case size[T]() == 4:
+		millsExcessF32AVX2(n, (*float32)(pointer(dst)), (*float32)(pointer(src)))
+	default:
+		millsExcessF64AVX2(n, (*float64)(pointer(dst)), (*float64)(pointer(src)))
+	}
+}
+
 func rowShift[T Float](rows int, cols int, dst []T, src []T, peak []T) {
 	switch {
 	case active == Generic:

@@ -28,6 +28,14 @@ func log[T Float](dst []T, src []T) {
 	logGo(dst, src)
 }
 
+func inverseMills[T Float](dst []T, src []T) {
+	inverseMillsGo(dst, src)
+}
+
+func millsExcess[T Float](dst []T, src []T) {
+	millsExcessGo(dst, src)
+}
+
 func rowShift[T Float](rows int, cols int, dst []T, src []T, peak []T) {
 	rowShiftGo(rows, cols, dst, src, peak)
 }

@@ -177,3 +177,34 @@ func testRowNumbers[T Float](t *testing.T) {
 		}
 	}
 }
+
+// TestRowSums: the sum of a row has the bits of Sum, and the sum of a short row's products has the
+// bits of Dot, whatever its length, with zeros of both signs.
+func TestRowSums(t *testing.T) { eachPathAndType(t, testRowSums[float32], testRowSums[float64]) }
+
+func testRowSums[T Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for cols := range 40 {
+		const rows = 5
+		x, y, products := make([]T, rows*cols), make([]T, rows*cols), make([]T, rows*cols)
+		for i := range x {
+			x[i], y[i] = T(rng.NormFloat64()), T(rng.NormFloat64())
+			if i%3 == 0 {
+				x[i] = T(math.Copysign(0, rng.NormFloat64()))
+			}
+		}
+		MulTo(products, x, y)
+		sums, of := make([]T, rows), make([]T, rows)
+		RowSums(rows, cols, sums, x)
+		RowSums(rows, cols, of, products)
+		for i := range rows {
+			row, other := x[i*cols:][:cols], y[i*cols:][:cols]
+			if want := Sum(row); bits(sums[i]) != bits(want) {
+				t.Errorf("%d columns: the sum of row %d is %v; it must be %v", cols, i, sums[i], want)
+			}
+			if want := Dot(row, other); cols <= 8 && bits(of[i]) != bits(want) {
+				t.Errorf("%d columns: the product of row %d is %v; it must be %v", cols, i, of[i], want)
+			}
+		}
+	}
+}

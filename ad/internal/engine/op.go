@@ -17,14 +17,19 @@ type Mat[T Float] struct {
 // Row returns row i.
 func (m Mat[T]) Row(i int) []T { return m.V[i*m.C : (i+1)*m.C] }
 
-// RowAt returns the row whose index is entry i of idx. An index out of range fails the run with an
+// IndexAt returns entry i of idx, the index of a row. An index out of range fails the run with an
 // error that matches [dsbo.ErrShape].
-func (m Mat[T]) RowAt(idx Mat[T], i int) []T {
+func (m Mat[T]) IndexAt(idx Mat[T], i int) int {
 	v := idx.V[i]
-	if !(v >= 0 && v < T(m.R)) || v != T(int(v)) {
-		panic(&indexError{value: float64(v), rows: m.R, entry: i, of: idx.R})
+	at := int(v)
+	if uint(at) >= uint(m.R) || v != T(at) {
+		m.refuse(idx, i)
 	}
-	return m.Row(int(v))
+	return at
+}
+
+func (m Mat[T]) refuse(idx Mat[T], i int) {
+	panic(&indexError{value: float64(idx.V[i]), rows: m.R, entry: i, of: idx.R})
 }
 
 // An indexError is the error for an entry of a vector of indices.

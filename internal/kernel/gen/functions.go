@@ -157,3 +157,82 @@ func (m *mathEmitter) fErf() {
 	m.expm1(vW)
 	m.signOf(vX)
 }
+
+// The normal distribution: with Q(z) its tail beyond z ≥ 0 and φ its density, φ/Q − z is a
+// polynomial of t = (z − m)/(z + m) over z + m, t from −1 to 1. The polynomial interpolates at
+// Chebyshev's points; its error is 5e-17 of the value, and 3e-10 for float32.
+const millsMiddle = 3
+
+var (
+	millsTerms64 = []float64{
+		0x1.b2d6ebb2ce8ffp+0, -0x1.aede2c42fdfbep-1, 0x1.19337485e350ap-6, 0x1.7c500fb505de3p-3,
+		-0x1.a0b9138b8c7a2p-6, -0x1.bf9976337a6fbp-5, 0x1.f89c93295e299p-8, 0x1.2dfa290b39455p-6,
+		-0x1.ee57ee58246eap-11, -0x1.a190bf8559b72p-8, -0x1.4c66ce288b69cp-11, 0x1.0bd91d0b27c0bp-9,
+		0x1.40f03c59f94b8p-11, -0x1.1c3a4dcea6ed9p-11, -0x1.529e3d29edd47p-12, 0x1.80df09477f82cp-14,
+		0x1.009f5ebaa372bp-13, 0x1.7a4c74ccf5878p-18, -0x1.15336a799a1c4p-15, -0x1.6cd10f65b1377p-17,
+		0x1.61516cfe99013p-18, 0x1.14b24fa80fbbap-18, 0x1.c59f996123ea0p-26, -0x1.b62a1596317adp-21,
+		-0x1.c9a0f4e76cbc2p-23, 0x1.1a2837002f16ap-24, 0x1.228d33dac1b22p-25, 0x1.1dc59991be67fp-29,
+	}
+	millsTerms32 = []float64{
+		0x1.b2d6ebb26a9b0p+0, -0x1.aede2c2a40cb6p-1, 0x1.19338499f87a6p-6, 0x1.7c4ffd2c26363p-3,
+		-0x1.a0bac94b85718p-6, -0x1.bf956ae61b835p-5, 0x1.f8e4b103c3f97p-8, 0x1.2dc799a9cbce5p-6,
+		-0x1.fa599e6f62879p-11, -0x1.9ef6aac5284a7p-8, -0x1.27fa628780b7fp-11, 0x1.0247505386020p-9,
+		0x1.fd0ecb58b3cfcp-12, -0x1.ebf95ceb83a7ap-12, -0x1.7ea3755fedee2p-13, 0x1.fbc5aa1f02d47p-15,
+		0x1.f9ccb59c5d165p-16,
+	}
+)
+
+// Registers of the normal distribution: φ/Q − z, and what rounding took off −z²/2.
+const vExcess, vLost = 7, 8
+
+// fInverseMills is z + (φ/Q − z) for x = −z, and for positive x φ/(1 − Q).
+func (m *mathEmitter) fInverseMills() {
+	m.millsRatios()
+	m.signSelects(vX, vU, vQ)
+}
+
+// fMillsExcess is x more than fInverseMills.
+func (m *mathEmitter) fMillsExcess() {
+	m.millsRatios()
+	m.op("VADDPD", m.vec(vX), m.vec(vQ), m.vec(vQ))
+	m.signSelects(vX, vExcess, vQ)
+}
+
+// millsRatios leaves φ/Q in vU, φ/(1 − Q) in vQ, and what the first is more than |x| in vExcess.
+func (m *mathEmitter) millsRatios() {
+	series, terms := "mills", len(millsTerms64)
+	if m.size == 4 {
+		series, terms = "narrow", len(millsTerms32)
+	}
+	m.withConstant("VANDPD", "abs", m.vec(vX), m.vec(vW))
+	m.withConstant("VADDPD", "middle", m.vec(vW), m.vec(vR))
+	m.op("VDIVPD", m.vec(vR), m.vec(vOne), m.vec(vR)) // 1/(z + m)
+	m.op("VMOVAPD", m.vec(vR), m.vec(vT))
+	m.fill(vU, "twiceMiddle")
+	m.op("VFNMADD213PD", m.vec(vOne), m.vec(vU), m.vec(vT))
+	m.series(series, 0, terms, vT, vQ)
+	m.op("VMULPD", m.vec(vR), m.vec(vQ), m.vec(vExcess))
+	m.op("VADDPD", m.vec(vExcess), m.vec(vW), m.vec(vU))
+
+	// φ is e^(−z²/2) by the square as it is rounded, and by the first term of the rest.
+	m.op("VMINPD", m.vec(vW), m.vec(vHigh), m.vec(vW)) // a NaN, which comes last, stays
+	m.op("VMULPD", m.vec(vW), m.vec(vW), m.vec(vR))
+	m.op("VFMSUB213PD", m.vec(vR), m.vec(vW), m.vec(vW))
+	m.withConstant("VMULPD", "minusHalf", m.vec(vW), m.vec(vLost))
+	m.withConstant("VMULPD", "minusHalf", m.vec(vR), m.vec(vW))
+	m.clamp(vW)
+	m.exp(vW)
+	m.op("VFMADD231PD", m.vec(vLost), m.vec(vQ), m.vec(vQ))
+	m.withConstant("VMULPD", "density", m.vec(vQ), m.vec(vQ))
+	m.op("VDIVPD", m.vec(vU), m.vec(vQ), m.vec(vR))
+	m.op("VSUBPD", m.vec(vR), m.vec(vOne), m.vec(vR))
+	m.op("VDIVPD", m.vec(vR), m.vec(vQ), m.vec(vQ))
+}
+
+// signSelects sets register no to register yes where register v is negative.
+func (m *mathEmitter) signSelects(v, yes, no int) {
+	if m.wide {
+		m.op("VPMOVQ2M", m.vec(v), reg.K2)
+	}
+	m.selectLanes(v, yes, no, no)
+}

@@ -24,7 +24,7 @@ import (
 // stay: g/x is a polynomial up to the end, where erf x is next to 1.
 
 // Constants of a mathEmitter by name; "expa".. are 1/n!, "loga".. are 1/((2i+1)·4ⁱ), "erfa".. and
-// "shorta".. are the constants of −g/x.
+// "shorta".. are the constants of −g/x, "millsa".. and "narrowa".. the normal distribution's.
 const (
 	expTerms64, expTerms32 = 14, 9
 	logTerms64, logTerms32 = 11, 6
@@ -72,6 +72,9 @@ func (e *emitter) constants() *mathEmitter {
 	add("exponent biased whole wholeBias", 0xfff<<52, 1023<<52, real(0x1p52), real(0x1p52+1023))
 	add("tiny lift lifted", real(0x1p-1022), real(0x1p54), real(54))
 	add("inf negInf nan", real(math.Inf(1)), real(math.Inf(-1)), real(math.NaN()))
+	// For the normal distribution, with its density at 0.
+	add("middle twiceMiddle minusHalf density", real(millsMiddle), real(2*millsMiddle), real(-0.5),
+		real(0x1.9884533d43651p-2))
 	factorial := 1.0
 	for i := range expTerms64 {
 		factorial *= max(1, float64(i))
@@ -85,6 +88,12 @@ func (e *emitter) constants() *mathEmitter {
 	}
 	for i, c := range erfTerms32 {
 		add(coefficient("short", i), real(c))
+	}
+	for i, c := range millsTerms64 {
+		add(coefficient("mills", i), real(c))
+	}
+	for i, c := range millsTerms32 {
+		add(coefficient("narrow", i), real(c))
 	}
 	return m
 }
@@ -220,6 +229,8 @@ func (m *mathEmitter) functions() {
 		{"tanh", "flat", m.fTanh},
 		{"erf", "low", m.fErf},
 		{"log", "low", m.fLog},
+		{"inverseMills", "low", m.fInverseMills},
+		{"millsExcess", "low", m.fMillsExcess},
 	} {
 		m.fn(f.name, "sets the n entries of dst to the function of the entries of src.", "n int, dst, src *T", "")
 		n, dst, src := m.arg("n"), m.arg("dst"), m.arg("src")
