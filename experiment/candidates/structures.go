@@ -339,12 +339,12 @@ func (s *Structures) Note() string {
 }
 
 // CrossFitLost reports whether the answer has lost against one penalty for all: its cross-fitted
-// loss, on what gains call validation examples, is larger by more than a standard error.
-// By less it is often larger where examples are few, and not on new ones: the answer has the shares
-// that are expected rather than the lucky ones.
+// loss, on what gains call validation examples, is larger by more than two standard
+// errors. By less it is often larger where examples are few, and not on new ones: the answer has
+// the shares that are expected rather than the lucky ones.
 func CrossFitLost(gains []runs.Gain) bool {
 	return slices.ContainsFunc(gains, func(g runs.Gain) bool {
-		return g.Set == runs.Validation && g.LossChange > g.LossError
+		return g.Set == runs.Validation && g.LossChange > 2*g.LossError
 	})
 }
 

@@ -175,8 +175,8 @@ func TestCrossFitLost(t *testing.T) {
 		change, error runs.Number
 		want          bool
 	}{
-		{runs.Validation, -0.1, 0.02, false}, {runs.Validation, 0.01, 0.02, false},
-		{runs.Validation, 0.03, 0.02, true}, {runs.Test, 0.03, 0.02, false},
+		{runs.Validation, -0.1, 0.02, false}, {runs.Validation, 0.03, 0.02, false},
+		{runs.Validation, 0.05, 0.02, true}, {runs.Test, 0.05, 0.02, false},
 	} {
 		gains := []runs.Gain{{Set: c.set, LossChange: c.change, LossError: c.error}}
 		if got := candidates.CrossFitLost(gains); got != c.want {
