@@ -168,29 +168,6 @@ func (e *edge) carriesVectors() bool {
 	return s != nil && e.position >= 0 && s.announced == epoch && s.remote == epoch
 }
 
-// announce has the neighbour told how far this agent is in the end of the run.
-func (e *edge) announce() {
-	if e.pending == 0 {
-		e.pending = kindAlive
-	}
-	e.wake()
-}
-
-// wake has the stream, if there is one, look for what to send.
-func (e *edge) wake() {
-	if e.session != nil {
-		e.session.wake()
-	}
-}
-
-// queue has a frame of the council sent on the stream, if there is one and it has not too many.
-func (e *edge) queue(frame []byte) {
-	if e.session != nil && len(e.session.councilFrames) < maxQueued {
-		e.session.councilFrames = append(e.session.councilFrames, frame)
-		e.wake()
-	}
-}
-
 // A Neighbour is what an agent has seen of one neighbour so far. Frames of all kinds count, with
 // their headers and without what TLS and gRPC add.
 type Neighbour struct {
@@ -249,22 +226,6 @@ type epochs struct {
 	// remoteSent and next are how many vectors the neighbour has sent in its epoch, and the first
 	// one that it needs.
 	remoteSent, remoteNext int
-}
-
-// wake makes transmit look for something to send.
-func (s *session) wake() {
-	select {
-	case s.wakeUp <- struct{}{}:
-	default:
-	}
-}
-
-// drop ends the session from outside.
-func (s *session) drop(reason error) {
-	s.dropOnce.Do(func() {
-		s.reason = reason
-		close(s.dropped)
-	})
 }
 
 // A view is what an agent exchanges over in one epoch: the members and the edges between them.
@@ -346,14 +307,6 @@ type letter struct {
 	neighbour int
 	data      []byte // nil: it knows others
 	epoch     int
-}
-
-// deliver hands the chamber a letter, unless it has too many.
-func (c *chamber) deliver(l letter) {
-	select {
-	case c.inbox <- l:
-	default:
-	}
 }
 
 // handovers are what this agent gives to others and takes over itself, guarded by the mixer's lock.
