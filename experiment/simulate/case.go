@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"dsbo/experiment"
 	"dsbo/internal/num"
 )
 
@@ -21,17 +22,18 @@ type Case struct {
 
 	// Settings of the exchange.
 	Heartbeat, SilentAfter time.Duration
-	Patience               time.Duration // silence that ends the run
-	Refused                bool          // silence may be so long
-	KeepFrames             int           // exchanges that are kept for neighbours
-	Unmasked               bool          // sums without masks
-	Quorum                 int           // 0: all agents stay
-	AbsentAfter            time.Duration // silence after which an agent is left out
-	StragglerDeadline      time.Duration // how long others wait for what an agent computes; 0: as long as it takes
-	Newcomers              []newcomer    // agents that are admitted to the run, by number from Agents on
-	Liars                  []int         // agents that lie while there are faults
-	Endless                bool          // the first liar tells a lie to the end
-	lies                   lies          // what liars do; nil where there are none
+	Patience               time.Duration    // silence that ends the run
+	Refused                bool             // silence may be so long
+	KeepFrames             int              // exchanges that are kept for neighbours
+	Unmasked               bool             // sums without masks
+	Quorum                 int              // 0: all agents stay
+	AbsentAfter            time.Duration    // silence after which an agent is left out
+	StragglerDeadline      time.Duration    // how long others wait for what an agent computes; 0: as long as it takes
+	Newcomers              []newcomer       // agents that are admitted to the run, by number from Agents on
+	Liars                  []int            // agents that lie while there are faults
+	Endless                bool             // the first liar tells a lie to the end
+	lies                   lies             // what liars do; nil where there are none
+	task                   *experiment.Task // what is computed
 
 	// Faults come after pauses with this mean, until Calm; the run must then end within Limit.
 	Pause       time.Duration
@@ -53,7 +55,7 @@ type newcomer struct {
 // Draw returns the case of a seed.
 func Draw(seed uint64) Case {
 	d := draw(num.SplitMix(seed))
-	c := Case{Seed: seed, Agents: among(d.of("agents"), 2, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5)}
+	c := Case{Seed: seed, task: &quadratic, Agents: among(d.of("agents"), 2, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5)}
 	c.Flags = []string{
 		fmt.Sprintf("-agents=%d", c.Agents),
 		"-graph=" + among(d.of("graph"), "ring", "path", "star", "complete"),

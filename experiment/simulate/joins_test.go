@@ -19,7 +19,8 @@ import (
 // changing is the case of eight agents of which five decide who takes part, with a method.
 func changing(method ...string) Case {
 	return Case{
-		Seed: 7, Agents: 8, Latency: 20 * time.Millisecond, Step: 5 * time.Second, Sync: 10 * time.Millisecond,
+		Seed: 7, task: &quadratic, Agents: 8,
+		Latency: 20 * time.Millisecond, Step: 5 * time.Second, Sync: 10 * time.Millisecond,
 		Flags: slices.Concat([]string{"-agents=8", "-graph=exponential", "-evaluate=off", "-checkpoint-every=2",
 			"-eval-every=4"}, method),
 		Heartbeat: time.Second, SilentAfter: 5 * time.Second, Patience: 10 * time.Minute, KeepFrames: 1024,

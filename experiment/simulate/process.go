@@ -28,7 +28,7 @@ func (p *process) run() error {
 	if err != nil || told {
 		return err
 	}
-	j, err := experiment.Parse(quadratic, slices.Concat(p.Flags, fixed, []string{"-out=" + p.dir}), io.Discard)
+	j, err := experiment.Parse(*p.task, slices.Concat(p.Flags, fixed, []string{"-out=" + p.dir}), io.Discard)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (c Case) reference(log membership.Log) (*reference, error) {
 		}
 		args = append(args, "-membership="+changes)
 	}
-	if err := experiment.Run(context.Background(), quadratic, args, nil, io.Discard); err != nil {
+	if err := experiment.Run(context.Background(), *c.task, args, nil, io.Discard); err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(c.Flags, " "), err, log.Bytes())
 	}
 	return read(runs.Folder(out))

@@ -100,7 +100,8 @@
 // the same exchanges meet at the newest that all have.
 //
 // A neighbour for good: after Config.PeerTimeout without a sign of life the run ends with a
-// [network.SilentError]. An agent that fails ends it for all others with a [network.EndedError].
+// [network.SilentError]. An agent that fails ends it for all others with a [network.EndedError],
+// but for processes that have begun since.
 //
 // The end: an agent that has finished calls Drain, which waits until all have. With each heartbeat
 // it says its radius: r+1 if it knows that all agents up to r edges away have finished, which is
@@ -120,9 +121,12 @@
 // which waits itself in an earlier exchange passes on what that says. So all of a chain name its
 // end. After Config.SilentAfter the log does; after Config.PeerTimeout the run ends with a
 // [network.HoldupError] that names it, but for an agent that says that it computes, which has until
-// Config.ComputeTimeout. Where there is a council it leaves that agent out. New connections, hellos
-// and repetitions do not begin the time anew. What an agent says of itself, or of one that is no
-// neighbour, is believed: the error says whose word it is.
+// Config.ComputeTimeout. Where there is a council it leaves that agent out. Each time that an
+// exchange has waited for SilentAfter, the streams of neighbours that withhold what is due are
+// opened anew: hellos ask for vectors, and keys are sent again. A neighbour that says that it waits
+// for an agent which has sent this one what is due is named together with that one. New
+// connections, hellos and repetitions do not begin the time anew. What an agent says of itself, or
+// of one that is no neighbour, is believed: the error says whose word it is.
 //
 // # Members and strangers that do harm
 //

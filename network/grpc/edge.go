@@ -15,6 +15,9 @@ func (e *edge) attach(s *session, h hello) {
 	} else {
 		e.conduct.spend(wasteConnect, "it has connected again")
 	}
+	// A process that has begun since the run failed begins it anew: else old news would go round
+	// for as long as one agent that has it computes.
+	s.failSent = e.m.ended != nil && e.instance != 0 && h.instance != e.instance
 	e.replace(h.instance)
 	e.session = s
 	s.handleHello(h)
@@ -106,14 +109,12 @@ func (e *edge) heartbeat() error {
 		}
 		c.Log.Warn("a neighbour is silent", facts...)
 	}
-	switch {
-	case e.silence() < c.PeerTimeout:
-		return nil
-	case e.m.finish.allFinished() && !e.m.finish.isCutOff(): // what was lost is the news that it leaves
-		e.setRadius(e.m.finish.lastRadius())
+	silent := e.silence() >= c.PeerTimeout
+	if (silent || e.conduct.outstays()) && e.m.finish.allFinished() && !e.m.finish.isCutOff() {
+		e.setRadius(e.m.finish.lastRadius()) // what was lost is the news that it leaves
 		return nil
 	}
-	if e.m.chamber != nil { // the council leaves it out
+	if !silent || e.m.chamber != nil { // the council leaves it out
 		return nil
 	}
 	return &network.SilentError{Processes: []string{fmt.Sprintf("agent %d", e.id)}, Silent: e.silence(),

@@ -70,6 +70,13 @@ func (f *finish) isCutOff() bool {
 		!slices.ContainsFunc(f.m.view.edges, func(e *edge) bool { return e.silence() < f.m.config.SilentAfter })
 }
 
+// outstays reports whether the neighbour has held up this agent's end for PeerTimeout, whatever it
+// sends meanwhile.
+func (e *conduct) outstays() bool {
+	w := &e.m.watch
+	return w.Doing() == holdup.Ending && e.holdsUp() && w.Stalled() >= e.m.config.PeerTimeout
+}
+
 // drained reports whether this agent can leave.
 func (f *finish) drained() bool { return f.recorded && f.radius() == f.lastRadius() }
 
@@ -123,8 +130,11 @@ func (f *finish) lastRadius() int { return f.finishRadius() + 1 }
 // known of that agent alone: of another one it is what the neighbour says.
 func (e *edge) handleFail(f *frame) error {
 	agent := f.exchange
-	if agent >= e.m.config.agents() || agent == e.m.config.Agent {
-		return fmt.Errorf("it says that agent %d has failed, which must be another agent than this one", agent)
+	switch {
+	case agent >= e.m.config.agents():
+		return fmt.Errorf("it says that agent %d has failed, which there is not", agent)
+	case agent == e.m.config.Agent && e.m.chamber == nil: // an honest neighbour passes on what it was told
+		return nil
 	}
 	said := &network.EndedError{Process: fmt.Sprintf("agent %d", agent), Number: agent,
 		Reason: bounded(string(f.text)), Kind: f.detail}

@@ -43,6 +43,8 @@ func (e *edge) holdsUp() bool {
 		return e.isAwaited()
 	case holdup.Ending:
 		return e.radius < e.m.finish.lastRadius() && e.radius < e.m.finish.radius()
+	case holdup.AwaitingKeys: // it has to pass this agent's on
+		return !e.m.keys.Confirms(e.confirmed)
 	}
 	return false
 }
@@ -57,9 +59,8 @@ func (e *edge) holdup() *Holdup {
 		// Of agents that are no neighbours nothing is known. In a reduction one that has sent to
 		// this agent may yet have to send to others: it is believed of as long as it is heard.
 		other := m.neighbours.edge(agent)
-		return agent >= m.config.agents() || agent == m.config.Agent ||
-			other != nil && m.watch.Doing() == holdup.Exchanging && !other.isAwaited() &&
-				!(m.flow.staged && other.isSilent())
+		return agent == m.config.Agent || other != nil && m.watch.Doing() == holdup.Exchanging &&
+			!other.isAwaited() && !(m.flow.staged && other.isSilent())
 	})
 }
 
@@ -89,7 +90,9 @@ func (m *Mixer) checkWait() error {
 	if h == nil {
 		return nil
 	}
-	m.watch.Beat(h)
+	if m.watch.Beat(h) {
+		m.neighbours.askAgain()
+	}
 	m.spendWait(h)
 	switch {
 	case !m.watch.Exceeds(h) || m.watch.Doing() == holdup.Ending && m.finish.allFinished():
@@ -102,6 +105,23 @@ func (m *Mixer) checkWait() error {
 		err.Last = e.lastErr
 	}
 	return err
+}
+
+// askAgain opens anew the streams of neighbours that are there and do not send what is due: hellos
+// ask for the vectors that this agent needs, and a new stream carries all keys. What a liar has
+// left out for a time is not lost then.
+func (n *neighbours) askAgain() {
+	m := n.m
+	for _, e := range m.view.edges {
+		due := m.watch.Doing() == holdup.AwaitingKeys
+		if m.watch.Doing() == holdup.Exchanging && e.isAwaited() {
+			h := e.holdup()
+			due = h.Agent == e.id && h.Cause == holdup.ByWithholding
+		}
+		if due && e.session != nil {
+			e.session.drop(errWithheld)
+		}
+	}
 }
 
 // divergence returns the failure of a member whose run has diverged, nil if there is none. Where

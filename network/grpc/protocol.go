@@ -108,6 +108,7 @@ func (e *edge) handleResend(f *frame) {
 // handleAlive takes in what the neighbour says of itself.
 func (e *edge) handleAlive(f *frame) {
 	e.report, e.reported = holdup.ReadReport(f.exchange, f.text)
+	e.reported = e.reported && max(e.report.Holder, e.report.Beyond-1) < e.m.config.agents()
 	e.setRadius(min(f.detail, e.m.finish.lastRadius()))
 }
 

@@ -14,6 +14,7 @@ var (
 	errReplaced = errors.New("the neighbour opened another stream")
 	errRenewed  = errors.New("this agent has another certificate now")
 	errExpired  = errors.New("a certificate of the connection has expired")
+	errWithheld = errors.New("what is due has not come over it")
 )
 
 // newSession returns a session over a stream whose certificates are valid until a time.

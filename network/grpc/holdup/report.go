@@ -44,6 +44,7 @@ type Report struct {
 	Round  int // the next exchange, or the one under way
 	Holder int // who holds up the sender, in the end; the sender itself if nobody does
 	Cause  Cause
+	Beyond int // as a Holdup has it
 }
 
 // reportLength is the length of a report without its round, which its frame carries.
@@ -51,7 +52,8 @@ const reportLength = 8
 
 // Encode returns the report without its round.
 func (r Report) Encode() []byte {
-	return binary.LittleEndian.AppendUint32([]byte{byte(r.Doing), byte(r.Cause), 0, 0}, uint32(r.Holder))
+	b := binary.LittleEndian.AppendUint16([]byte{byte(r.Doing), byte(r.Cause)}, uint16(r.Beyond))
+	return binary.LittleEndian.AppendUint32(b, uint32(r.Holder))
 }
 
 // ReadReport reads what Encode has written. An earlier version may send none.
@@ -59,7 +61,8 @@ func ReadReport(round int, text []byte) (r Report, ok bool) {
 	if len(text) < reportLength || text[0] >= byte(activityEnd) || text[1] >= byte(causeEnd) {
 		return r, false
 	}
-	return Report{Activity(text[0]), round, int(binary.LittleEndian.Uint32(text[4:])), Cause(text[1])}, true
+	return Report{Activity(text[0]), round, int(binary.LittleEndian.Uint32(text[4:])), Cause(text[1]),
+		int(binary.LittleEndian.Uint16(text[2:]))}, true
 }
 
 // A Holdup is what an exchange waits for.
@@ -71,6 +74,9 @@ type Holdup struct {
 	Computing bool          // the agent says that it computes: all is well, but slow
 	Reason    string
 	Cause     Cause
+	// Beyond is 1 more than the number of the agent for which Agent says that it waits, where
+	// another one has what is due from that agent: one of the two is at fault. 0: there is none.
+	Beyond int
 }
 
 func (h *Holdup) String() string {
@@ -78,6 +84,9 @@ func (h *Holdup) String() string {
 		h.Waiting.Round(time.Second), h.Reason)
 	if h.Source >= 0 && h.Source != h.Agent {
 		s += fmt.Sprintf(", as agent %d says", h.Source)
+	}
+	if h.Beyond > 0 {
+		s += fmt.Sprintf("; it says that it waits for agent %d, which has sent others what is due", h.Beyond-1)
 	}
 	return s
 }

@@ -66,7 +66,7 @@ func (w *Watch) Report(round int, h *Holdup) Report {
 		r.Cause = BySaving
 	}
 	if h != nil {
-		r.Holder, r.Cause = h.Agent, h.Cause
+		r.Holder, r.Cause, r.Beyond = h.Agent, h.Cause, h.Beyond
 	}
 	return r
 }
@@ -85,7 +85,8 @@ type Neighbour struct {
 // waits itself does so in an earlier exchange, before it sends in one with stages, or nearer to
 // an agent that has not finished: what it says of another agent is passed on only then, so that
 // in a chain of agents which wait nobody is blamed but its end. sent reports whether another
-// agent is known not to hold up this exchange.
+// agent is known not to hold up this exchange; a neighbour that says that it waits for that one is
+// named with it.
 func (w *Watch) Judge(n Neighbour, round int, sent func(agent int) bool) *Holdup {
 	r := n.Report
 	h := &Holdup{Agent: n.Agent, Source: -1, Cause: ByWithholding}
@@ -100,8 +101,11 @@ func (w *Watch) Judge(n Neighbour, round int, sent func(agent int) bool) *Holdup
 	case r.Doing == Saving && works:
 		h.Cause, h.Source = BySaving, n.Agent
 	case r.Doing == Ending && w.doing != Ending, !behind && r.Doing != AwaitingKeys:
-	case r.Holder != n.Agent && !sent(r.Holder):
-		h.Agent, h.Cause, h.Source = r.Holder, r.Cause, n.Agent
+	case r.Holder == n.Agent:
+	case !sent(r.Holder):
+		h.Agent, h.Cause, h.Source, h.Beyond = r.Holder, r.Cause, n.Agent, r.Beyond
+	case r.Holder != w.agent: // which one is at fault cannot be told
+		h.Beyond = r.Holder + 1
 	}
 	return h
 }
@@ -147,17 +151,21 @@ func (w *Watch) Restart(round int) {
 	w.Begin(Computing)
 }
 
-// Beat counts a heartbeat for which h held up the exchange, and says so in the log.
-func (w *Watch) Beat(h *Holdup) {
+// Beat counts a heartbeat for which h held up the exchange, and says so in the log. It reports
+// whether what is due should be asked for again, which is so each time that an agent which does not
+// compute has held up the exchange for SilentAfter.
+func (w *Watch) Beat(h *Holdup) (again bool) {
 	w.waited++
 	if !h.Computing {
 		w.stalled++
+		again = w.Stalled()%w.limits.SilentAfter < w.limits.Heartbeat
 	}
 	if !h.Computing && w.Stalled() >= w.limits.SilentAfter && !w.logged {
 		w.logged = true
 		w.log.Warn("an exchange is held up", "exchange", h.Exchange, "by agent", h.Agent,
 			"since", h.Waiting.Round(w.limits.Heartbeat), "reason", h.Reason, "says", h.Source)
 	}
+	return again
 }
 
 // Exceeds reports whether the exchange has waited too long for h.

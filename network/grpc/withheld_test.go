@@ -1,0 +1,146 @@
+package grpc
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"dsbo/internal/testkit"
+	"dsbo/network/grpc/holdup"
+)
+
+// TestOldFailure: processes that were there when the run failed hear of it, also on another stream;
+// one that has begun since begins the run anew. Old news goes round no more then.
+func TestOldFailure(t *testing.T) {
+	m, _ := pathAgent(nil)
+	opens := func(neighbour int, instance uint64) *session {
+		s := newSession(m.neighbours.edge(neighbour), nil, time.Time{})
+		h := goodHello(neighbour)
+		h.instance = instance
+		testkit.OK(s.open(h))
+		return s
+	}
+	opens(0, 7)
+	m.Fail(errors.New("disk full"))
+	wantSent(t, opens(0, 7), "fail 1/0")
+	wantSent(t, opens(0, 8), "")
+	wantSent(t, opens(2, 9), "fail 1/0")
+}
+
+// TestOwnFailureOfOthers: an agent that hears from another one that it has failed itself goes on,
+// and does not refuse that one, which may have been told so.
+func TestOwnFailureOfOthers(t *testing.T) {
+	m, _ := pathAgent(nil)
+	if deliver(attached(m, 0, 0, 0), fails(self, 0, "disk full")); m.err != nil {
+		t.Errorf("error %v; the run must go on", m.err)
+	}
+}
+
+// TestWithheldIsAskedForAgain: the stream of a neighbour that is there and does not send what is
+// due is opened anew after SilentAfter, and so is the stream by which a key may come. Others stay.
+func TestWithheldIsAskedForAgain(t *testing.T) {
+	withholds := holdup.Report{Doing: holdup.Exchanging, Round: 0, Holder: 0, Cause: holdup.ByComputing}
+	computes := holdup.Report{Doing: holdup.Computing, Round: 0, Holder: 0, Cause: holdup.ByComputing}
+	for _, c := range []struct {
+		name    string
+		says    holdup.Report
+		doing   holdup.Activity
+		dropped [2]bool // of agents 0 and 2, the latter of which has sent
+	}{
+		{"withholds", withholds, holdup.Exchanging, [2]bool{true, false}},
+		{"computes", computes, holdup.Exchanging, [2]bool{false, false}},
+		{"keys", withholds, holdup.AwaitingKeys, [2]bool{true, true}},
+	} {
+		m, _ := pathAgent(inSeconds)
+		publish(m, 0)
+		streams := [2]*session{attached(m, 0, 0, 0), attached(m, 2, 0, 0)}
+		deliver(streams[1], vectorOfOne(0, 1))
+		m.watch.Begin(c.doing)
+		for beat := 1; beat <= 5; beat++ {
+			for k, s := range streams {
+				deliver(s, reporting(c.says))
+				select {
+				case <-s.dropped:
+					t.Errorf("%s: the stream to agent %d is dropped after %d s", c.name, 2*k, beat-1)
+				default:
+				}
+			}
+			m.heartbeat()
+		}
+		for k, s := range streams {
+			got := false
+			select {
+			case <-s.dropped:
+				got = errors.Is(s.reason, errWithheld)
+			default:
+			}
+			if got != c.dropped[k] {
+				t.Errorf("%s: after 5 s the stream to agent %d is opened anew: %v; it must be %v", c.name, 2*k, got,
+					c.dropped[k])
+			}
+		}
+	}
+}
+
+// TestTwoThatContradict: agent 0 says that it waits for agent 2, which has sent this agent what is
+// due. One of the two is at fault, and both are named, also by those who hear it from this agent.
+func TestTwoThatContradict(t *testing.T) {
+	m, _ := pathAgent(func(c *Config) { c.Round, c.Matrix = 5, newGraph("complete", 4) })
+	m.neighbours.edge(2).received, m.neighbours.edge(3).received = 6, 6
+	s := attached(m, 0, 5, 5)
+	publish(m, 5)
+	deliver(s, reporting(holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: 2, Cause: holdup.ByWithholding}))
+	h := m.holdup()
+	if h.Agent != 0 || h.Beyond != 3 || !strings.HasSuffix(h.String(), "it says that it waits for agent 2, "+
+		"which has sent others what is due") {
+		t.Errorf("held up by %v; agents 0 and 2 must be named", h)
+	}
+	own := m.watch.Report(m.flow.round, h)
+	far, _ := pathAgent(func(c *Config) { c.Agent, c.Matrix = 2, newGraph("path", 4) })
+	far.neighbours.edge(3).received = 7
+	from := attached(far, self, 5, 5)
+	far.flow.round = 6
+	far.watch.Begin(holdup.Exchanging)
+	far.flow.missing = 1
+	deliver(from, reporting(own))
+	if h := far.holdup(); h.Agent != 0 || h.Source != self || h.Beyond != 3 {
+		t.Errorf("another agent is held up by %v; agents 0 and 2 must be named, as agent 1 says", h)
+	}
+}
+
+// TestKeyThatIsNotPassedOn: a neighbour that does not pass on this agent's key holds it up, and is
+// named.
+func TestKeyThatIsNotPassedOn(t *testing.T) {
+	c := keyConfig(self, nil)
+	m, _ := pathAgent(func(own *Config) { c.Log = own.Log; *own = c })
+	attached(m, 0, 0, 0)
+	deliver(attached(m, 2, 0, 0), keyFrame(c))
+	m.watch.Begin(holdup.AwaitingKeys)
+	for _, agent := range []int{0, 2} {
+		testkit.Get(m.keys.AddKey(agent, decoded(keyFrame(keyConfig(agent, nil))).text))
+	}
+	if h := m.holdup(); h == nil || h.Agent != 0 || h.Cause != holdup.ByWithholding {
+		t.Errorf("held up by %v; it must be agent 0", h)
+	}
+}
+
+// TestEndIsNotHeldUp: where all have finished, a neighbour that is there and never says that it
+// knows so is waited for as long as one that is silent.
+func TestEndIsNotHeldUp(t *testing.T) {
+	m, _ := pathAgent(inSeconds)
+	a, b := attached(m, 0, 0, 0), attached(m, 2, 0, 0)
+	m.finish.beginDrain()
+	for beat := range 20 {
+		if m.finish.drained() || m.err != nil {
+			t.Fatalf("the run has ended after %d s, with error %v", beat, m.err)
+		}
+		deliver(a, alive(2))
+		deliver(b, alive(m.finish.lastRadius()))
+		m.heartbeat()
+	}
+	m.heartbeat()
+	if !m.finish.drained() || m.err != nil {
+		t.Errorf("after PeerTimeout the run has not ended, with error %v", m.err)
+	}
+}
