@@ -95,7 +95,8 @@ func (w *walker) derivative(t rapid.TB, d *Derivs, s state, what string) []float
 }
 
 // TestSameBitsAfterAnyHistory: what a program was asked before, in which order its plans were
-// made, and which of x, y, v and the batch have changed since, leaves no trace in the result.
+// made, and which of x, y, v and the batch have changed since, leaves no trace in the result. Nor
+// does what another program of the same pool, at this point or another, was asked between.
 func TestSameBitsAfterAnyHistory(t *testing.T) {
 	w := newWalker(t)
 	fresh := map[string][]float64{}
@@ -107,10 +108,14 @@ func TestSameBitsAfterAnyHistory(t *testing.T) {
 		return fresh[key]
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		d := w.program(t)
-		var s state
+		var pool Pool
+		first := w.program(t)
+		programs := [2]*Derivs{first.Fork(&Workspace{Pool: &pool}), first.Fork(&Workspace{Pool: &pool})}
+		var states [2]state
 		choice := rapid.IntRange(0, 2)
 		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
+			which := rapid.IntRange(0, 1).Draw(rt, "program")
+			d, s := programs[which], &states[which]
 			switch rapid.SampledFrom([]string{"x", "y", "v", "batch", "nothing"}).Draw(rt, "change") {
 			case "x":
 				s.x = choice.Draw(rt, "x")
@@ -123,7 +128,7 @@ func TestSameBitsAfterAnyHistory(t *testing.T) {
 			}
 			what := rapid.SampledFrom(
 				[]string{"value", "∇_x", "∇_y", "both", "HVP", "JVP", "Hessian", "Jacobian"}).Draw(rt, "ask")
-			sameBits(rt, fmt.Sprintf("%s at %+v", what, s), w.derivative(rt, d, s, what), want(s, what))
+			sameBits(rt, fmt.Sprintf("%s at %+v", what, *s), w.derivative(rt, d, *s, what), want(*s, what))
 		}
 	})
 }

@@ -53,11 +53,10 @@ func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if !ok {
 		return nil
 	}
-	if o.penalty == nil {
-		o.penalty = make([]float64, o.q)
-	}
-	m.Penalty(o.penalty, x)
-	linalg.Add(dst, dst, o.penalty)
+	penalty := o.programs.scratch(o.q)
+	defer o.programs.vectors.Put(penalty)
+	m.Penalty(*penalty, x)
+	linalg.Add(dst, dst, *penalty)
 	return nil
 }
 
@@ -93,17 +92,17 @@ const diagonalProbes = 8
 
 // estimateDiagonal writes the mean of v∘(∇²_yy g_i)v over random signs v to dst.
 func (o *Oracle) estimateDiagonal(dst, x, y []float64, s dsbo.Sample) error {
-	if o.probe == nil {
-		o.probe, o.hv = make([]float64, o.q), make([]float64, o.q)
-	}
+	probe, product := o.programs.scratch(o.q), o.programs.scratch(o.q)
+	defer o.programs.vectors.Put(probe)
+	defer o.programs.vectors.Put(product)
 	clear(dst)
 	for k := range diagonalProbes {
-		o.low.draw.Signs(o.probe, k)
-		if err := o.HVP(o.hv, x, y, o.probe, s); err != nil {
+		o.low.draw.Signs(*probe, k)
+		if err := o.HVP(*product, x, y, *probe, s); err != nil {
 			return err
 		}
-		for j, v := range o.probe {
-			dst[j] += float64(v * o.hv[j] / diagonalProbes)
+		for j, v := range *probe {
+			dst[j] += float64(v * (*product)[j] / diagonalProbes)
 		}
 	}
 	return nil

@@ -29,8 +29,6 @@ type Oracle struct {
 	programs  *Programs           // compiled, shared by all agents
 	low, up   side                // the lower and the upper loss
 	diagonals map[int]*ad.Program // closed forms, by number of rows; nil for a model without
-	probe, hv []float64           // scratch of estimateDiagonal
-	penalty   []float64           // scratch of Diagonal
 	double    *Oracle             // computes in float64
 }
 

@@ -17,6 +17,8 @@ type Programs struct {
 	mu     sync.Mutex
 	losses map[compilation]*ad.Derivs // these never run: agents have forks of them
 	forms  map[compilation]form
+
+	vectors sync.Pool // of *[]float64: scratch of oracles
 }
 
 // A compilation says what is compiled of a model.
@@ -52,6 +54,16 @@ func NewPrograms(m Model) *Programs {
 
 // Workspace returns a new workspace whose scratch memory the programs share.
 func (p *Programs) Workspace() *ad.Workspace { return &ad.Workspace{Pool: &p.pool} }
+
+// scratch returns a vector of n numbers, as many as every oracle asks for, whose memory goes back
+// to vectors.
+func (p *Programs) scratch(n int) *[]float64 {
+	if v, ok := p.vectors.Get().(*[]float64); ok {
+		return v
+	}
+	v := make([]float64, n)
+	return &v
+}
 
 // key returns what names a part that is compiled for n rows of e.
 func (e *examples) key(of part, rows int, float32 bool) compilation {

@@ -15,15 +15,14 @@ import (
 // averages, and what counts as sent, are the same as if each agent called [Averager.AverageOn] by
 // itself: whole numbers are added, in any order. In one process nothing is sent at all.
 //
-// Its memory is a vector for each agent, and a few for each processor. It belongs to one goroutine
-// at a time.
+// Its memory is a few vectors for each processor and, while it averages, a vector for each agent.
+// It belongs to one goroutine at a time.
 type Together struct {
 	averages *Averages
 	reducer  TogetherReducer
 	ends     []*Averager
 
-	rows   []float64 // the terms of the agents, one after the other
-	errs   []error   // of the agents
+	errs   []error // of the agents
 	scales []uint64
 	words  []uint64
 	hands  []hand
@@ -60,10 +59,9 @@ func (t *Together) Average(ctx context.Context, dst []float64, fill func(k int, 
 func (t *Together) AverageOn(ctx context.Context, wire Wire, dst []float64, lost [][]float64,
 	fill func(k int, part []float64) error) error {
 	length := len(dst)
-	if need := length * len(t.ends); cap(t.rows) < need {
-		t.rows = make([]float64, need)
-	}
-	row := func(k int) []float64 { return t.rows[k*length:][:length] }
+	rows := takeRows(length * len(t.ends)) // the terms of the agents, one after the other
+	defer rowsMemory.Put(rows)
+	row := func(k int) []float64 { return (*rows)[k*length:][:length] }
 	f := newFixedPoint(wire, length, t.averages.w.N())
 	for i := range t.hands {
 		t.hands[i].scales = cleared(t.hands[i].scales, f.blocks(length))
@@ -112,6 +110,20 @@ func (t *Together) AverageOn(ctx context.Context, wire Wire, dst []float64, lost
 	}
 	f.decode(dst, t.words, t.scales, t.averages.w.N())
 	return nil
+}
+
+// rowsMemory has the rows of averages that have ended: the averages of a method and of evaluation,
+// which are never at the same time, then take the same memory.
+var rowsMemory sync.Pool
+
+// takeRows returns memory for at least n numbers, which goes back to rowsMemory.
+func takeRows(n int) *[]float64 {
+	rows, ok := rowsMemory.Get().(*[]float64)
+	if !ok || len(*rows) < n {
+		made := make([]float64, n)
+		rows = &made
+	}
+	return rows
 }
 
 // cleared returns n zeros, in the memory of words if that is enough.

@@ -16,6 +16,7 @@ type graph struct {
 	size       int      // bytes of a number
 	inputs     int      // how many there are
 	directions uint64   // the bits of the inputs that change while others stay
+	points     uint64   // the bits of x, y, v and u
 	values     []*value // inputs before what depends on them
 	steps      []*step  // in the order in which they were added
 }
@@ -70,6 +71,9 @@ func (g *graph) addInput(v *value) (int, error) {
 	}
 	v.base, v.step, v.bit = -1, -1, 1<<g.inputs
 	v.deps = v.bit
+	if v.point != "" {
+		g.points |= v.bit
+	}
 	g.inputs++
 	return g.addValue(v), nil
 }

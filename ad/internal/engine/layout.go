@@ -5,12 +5,13 @@ import "slices"
 // A layout says where values that are not kept lie in scratch memory while a plan runs. Values
 // whose lives do not overlap share a place.
 type layout struct {
-	places []place
-	groups [][]group // by stage
-	roles  []role    // by step
-	views  []int     // values, each after the value that it is a view of
-	size   int       // numbers of scratch memory
-	tail   *tail     // nil if there is none; its values have no places
+	places  []place
+	groups  [][]group // by stage
+	roles   []role    // by step
+	views   []int     // values, each after the value that it is a view of
+	commons []int     // kept values that programs share
+	size    int       // numbers of scratch memory
+	tail    *tail     // nil if there is none; its values have no places
 }
 
 // A place is n numbers from off on for a value: the whole of it, one tile or one strip.
@@ -179,6 +180,9 @@ func (l *layoutState) place(k int) {
 	v := l.values[s.out]
 	if v.base >= 0 {
 		l.made.views = append(l.made.views, s.out)
+	}
+	if l.isCommon(s.out) {
+		l.made.commons = append(l.made.commons, s.out)
 	}
 	if !l.isTemporary(s.out) {
 		return

@@ -24,6 +24,7 @@ type machine[T Float] struct {
 	slots    []slot[T]  // by value
 	instrs   []instr[T] // by step
 	layouts  []*layout  // of the plans that it knows
+	points   []int      // slots of x, y, v and u
 
 	directions uint64 // the bits of the inputs that change while others stay
 	changed    uint64 // how often an input but the directions was found changed
@@ -42,7 +43,6 @@ type machine[T Float] struct {
 	tables         []int          // inputs whose tiles are memory of the pool, until it is given back
 	scaled         []T            // scratch of runBytes
 	tail           *tailMemory[T] // of a tail that no crew shares; made at its first run
-	piece          [512]T         // scratch of SetInput: what the first-level cache holds
 
 	// running is the step that runs now, on examples from..to.
 	running struct {
@@ -61,10 +61,13 @@ func (m *machine[T]) update() {
 	m.layouts = slices.Clone(t.layouts)
 	m.slots = slices.Grow(m.slots, len(t.values)-len(m.slots))
 	for _, v := range t.values[len(m.slots):] {
+		if v.point != "" {
+			m.points = append(m.points, len(m.slots))
+		}
 		m.slots = append(m.slots, m.newSlot(v))
 	}
 	for i := range m.slots {
-		if s := &m.slots[i]; s.kept && s.own == nil {
+		if s := &m.slots[i]; s.kept && s.own == nil && !t.isCommon(i) {
 			s.retain(kernel.MakePages[T](s.numbers()))
 		}
 	}
@@ -88,7 +91,6 @@ func (m *machine[T]) newSlot(v *value) slot[T] {
 		s.valid = true
 	case v.point != "":
 		s.shared, s.valid = m.memory.point(v.point, v.r), true
-		s.buf = s.shared.v
 	}
 	return s
 }
@@ -145,10 +147,11 @@ func (m *machine[T]) Changes() uint64 {
 
 // comparePoints invalidates what depends on a point that has changed, by this program or another.
 func (m *machine[T]) comparePoints() {
-	for i := range m.slots {
-		if s := &m.slots[i]; s.shared != nil && s.seen != s.shared.version {
+	for _, i := range m.points {
+		if s := &m.slots[i]; s.seen != s.shared.version {
 			m.invalidate(s.bit)
 			s.seen = s.shared.version
+			s.buf = s.shared.common.v
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// A Workspace is memory that programs share which are used one at a time: the numbers of x, y and
-// v, and scratch memory for values that no program keeps.
+// A Workspace is memory that programs share which are used one at a time: which numbers x, y and v
+// have, and scratch memory for values that no program keeps.
 type Workspace struct {
 	Pool *Pool // where scratch memory comes from; nil: the workspace has its own
 	own  Pool
@@ -24,26 +24,34 @@ func memoryOf[T Float](w *Workspace) *memory[T] {
 	if p == nil {
 		p = &w.own
 	}
-	w.f32.pool, w.f64.pool = p, p
+	w.f32.pool, w.f32.commons = p, &p.f32
+	w.f64.pool, w.f64.commons = p, &p.f64
 	if m, ok := any(&w.f32).(*memory[T]); ok {
 		return m
 	}
 	return any(&w.f64).(*memory[T])
 }
 
-// A Pool is scratch memory for the programs of several goroutines. At most runtime.GOMAXPROCS
-// programs have some of it at one time; others wait. Programs of both types use the same memory.
+// A Pool is memory for the programs of several goroutines: scratch memory, and the numbers of x, y
+// and v with the kept values that depend on these alone. At most runtime.GOMAXPROCS programs have
+// some scratch memory at one time; others wait. Programs of both types use the same. Numbers are
+// there once for all programs at one point.
 type Pool struct {
-	mu   sync.Mutex
-	free sync.Cond // some of the scratch memory
-	busy int       // programs that have some
-	list [][]float64
+	mu       sync.Mutex
+	free     sync.Cond // some of the scratch memory
+	busy     int       // programs that have some
+	list     [][]float64
+	versions uint64 // of points so far
+	f32      commons[float32]
+	f64      commons[float64]
 }
 
 // memory is what machines of one workspace share.
 type memory[T Float] struct {
-	points map[pointKey]*sharedVector[T]
-	pool   *Pool
+	points  map[commonKind]*sharedVector[T]
+	pool    *Pool
+	commons *commons[T] // of the pool
+	piece   [512]T      // scratch of SetInput: what the first-level cache holds
 }
 
 // acquire removes scratch memory for at least n numbers from the pool, or makes it, once a
@@ -107,26 +115,25 @@ func (m *memory[T]) release(s []T) {
 	m.pool.free.Signal()
 }
 
-type pointKey struct {
-	name   string
-	length int
-}
-
-// A sharedVector is the numbers of x, y or v. Its version grows when they change, so that each
-// program notices.
+// A sharedVector is the numbers of x, y or v, which other workspaces of the pool may have too. Its
+// version is another one when they have changed, so that each program notices; 0: there are none.
 type sharedVector[T Float] struct {
-	v       []T
+	kind    commonKind
+	common  *common[T]
 	version uint64
 }
 
+// set makes a common the numbers of the vector.
+func (s *sharedVector[T]) set(c *common[T]) { s.common, s.version = c, c.version }
+
 // point returns the vector of a name and a length, made at the first call.
 func (m *memory[T]) point(name string, length int) *sharedVector[T] {
-	key := pointKey{name, length}
+	kind := commonKind{point: name, number: length}
 	if m.points == nil {
-		m.points = map[pointKey]*sharedVector[T]{}
+		m.points = map[commonKind]*sharedVector[T]{}
 	}
-	if m.points[key] == nil {
-		m.points[key] = &sharedVector[T]{v: kernel.MakePages[T](length)}
+	if m.points[kind] == nil {
+		m.points[kind] = &sharedVector[T]{kind: kind}
 	}
-	return m.points[key]
+	return m.points[kind]
 }

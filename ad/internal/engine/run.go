@@ -13,20 +13,36 @@ type port[T, V Float] struct{ *machine[T] }
 // SetInput copies v into point i. What depends on the point is computed again only if v differs in
 // a bit: 0 and −0 differ, because results must not depend on what the input was before.
 func (m port[T, V]) SetInput(i int, v []V) {
-	p := m.input(i).shared
-	for j := 0; j < len(v); j += len(m.piece) {
-		n := min(len(m.piece), len(v)-j)
+	p, none := m.input(i).shared, [mostPoints]uint64{}
+	if p.version != 0 && m.has(p.common, v) {
+		return
+	}
+	newest := m.memory.takeNewest(p.kind, none)
+	if newest != nil && newest != p.common && m.has(newest, v) {
+		m.memory.giveUp(p.common)
+		p.set(newest)
+		return
+	}
+	m.memory.giveUp(newest)
+	c := m.memory.renew(p.common, p.kind, len(v))
+	linalg.Convert(c.v, v)
+	p.set(m.memory.publish(c, none))
+}
+
+// has reports whether a common has the numbers of v.
+func (m port[T, V]) has(c *common[T], v []V) bool {
+	for j := 0; j < len(v); j += len(m.memory.piece) {
+		n := min(len(m.memory.piece), len(v)-j)
 		piece, same := any(v[j:][:n]).([]T)
 		if !same {
-			piece = m.piece[:n]
+			piece = m.memory.piece[:n]
 			linalg.Convert(piece, v[j:][:n])
 		}
-		if !kernel.SameBits(piece, p.v[j:][:n]) {
-			linalg.Convert(p.v[j:], v[j:])
-			p.version++
-			return
+		if !kernel.SameBits(piece, c.v[j:][:n]) {
+			return false
 		}
 	}
+	return true
 }
 
 // Run computes the outputs of p and writes them to dst. In EachUnit dst is empty, and the outputs
@@ -41,7 +57,6 @@ func (m port[T, V]) Run(p *Plan, dst [][]V) (err error) {
 	m.bindSlots(p)
 	kernel.Begin()
 	defer kernel.End()
-	m.comparePoints()
 	m.chooseSteps(p)
 	for i := range p.stages {
 		st := &p.stages[i]
@@ -157,6 +172,8 @@ func (m *machine[T]) bindSlots(p *Plan) {
 		return
 	}
 	m.current = m.layouts[p.number]
+	m.comparePoints()
+	m.takeCommons()
 	if m.current.size > 0 {
 		m.scratch = m.memory.acquire(m.current.size)
 	}
@@ -186,6 +203,7 @@ func (m *machine[T]) releaseSlots() {
 	if m.current == nil {
 		return
 	}
+	m.shareCommons()
 	for _, to := range m.current.places {
 		m.slots[to.value].buf, m.slots[to.value].tiles = nil, nil
 	}

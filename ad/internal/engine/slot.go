@@ -12,6 +12,7 @@ type slot[T Float] struct {
 	*value
 	shared *sharedVector[T] // the memory of a point
 	seen   uint64           // the version of shared that the machine's values were computed for
+	common *common[T]       // what own is of, if programs share it
 	own    []T              // the whole value, if it is kept
 	buf    []T              // the whole value, while a plan runs that has it whole
 	tiles  []T              // one tile, or one strip, of a value that is not there whole
@@ -105,7 +106,7 @@ func (s *slot[T]) rowsBeside(numbers []T) []kernel.ByteRow {
 
 // allotLanes makes the lanes of a slot, as large as its buffer or its tile.
 func (s *slot[T]) allotLanes(tile int) {
-	if s.stride = s.r * s.c; s.buf == nil {
+	if s.stride = s.r * s.c; s.buf == nil && s.per > 0 {
 		s.stride = tile * s.per * s.c
 	}
 	if len(s.wide) < UnitLanes*s.stride {
