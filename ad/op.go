@@ -251,7 +251,7 @@ func (o *op) Do(vs ...gorgonia.Value) (gorgonia.Value, error) {
 }
 
 func doKernel[T Float](o *op, k func(*call[T]), vs []gorgonia.Value) (gorgonia.Value, error) {
-	c := call[T]{First: true, In: make([]mat[T], len(vs))}
+	c := call[T]{First: true, In: make([]mat[T], len(vs)), Block: new([engine.CallBlock]T)}
 	for i, v := range vs {
 		data, err := valueData[T](v)
 		if err != nil {

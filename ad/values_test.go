@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 )
@@ -168,7 +169,7 @@ func affineBits[T Float](t *testing.T) {
 		other := make([]T, n)
 		for _, dst := range [][]T{other, v} { // in place last
 			m := mat[T]{R: n, C: 1}
-			c := call[T]{Dst: m, In: []mat[T]{m}, First: true}
+			c := call[T]{Dst: m, In: []mat[T]{m}, First: true, Block: new([engine.CallBlock]T)}
 			c.Dst.V, c.In[0].V = dst, v
 			k(&c)
 			got := make([]float64, n)

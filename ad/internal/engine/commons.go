@@ -31,6 +31,7 @@ const mostPoints = 4
 type commons[T Float] struct {
 	newest map[commonKind]*common[T] // of each kind the last one, as long as somebody has it
 	spare  []*common[T]              // nobody has these
+	blocks []*[CallBlock]T           // scratch of calls that do not run
 }
 
 // mostSpare is how many commons without users wait for the next.

@@ -51,7 +51,6 @@ type memory[T Float] struct {
 	points  map[commonKind]*sharedVector[T]
 	pool    *Pool
 	commons *commons[T] // of the pool
-	piece   [512]T      // scratch of SetInput: what the first-level cache holds
 }
 
 // acquire removes scratch memory for at least n numbers from the pool, or makes it, once a
@@ -87,6 +86,26 @@ func (p *Pool) takeMemory(n int) []float64 {
 		found = kernel.MakePages[float64](n)
 	}
 	return found
+}
+
+// takeBlock removes scratch memory of a call from the pool, or makes it.
+func (m *memory[T]) takeBlock() *[CallBlock]T {
+	m.pool.mu.Lock()
+	defer m.pool.mu.Unlock()
+	last := len(m.commons.blocks) - 1
+	if last < 0 {
+		return new([CallBlock]T)
+	}
+	b := m.commons.blocks[last]
+	m.commons.blocks = m.commons.blocks[:last]
+	return b
+}
+
+// returnBlock returns what takeBlock returned to the pool.
+func (m *memory[T]) returnBlock(b *[CallBlock]T) {
+	m.pool.mu.Lock()
+	defer m.pool.mu.Unlock()
+	m.commons.blocks = append(m.commons.blocks, b)
 }
 
 // takeTile removes memory for a tile of n numbers from the pool, or makes it.

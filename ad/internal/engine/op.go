@@ -47,12 +47,15 @@ func (e *indexError) Error() string {
 
 func (e *indexError) Unwrap() error { return dsbo.ErrShape }
 
+// CallBlock is how many numbers Call.Block has, which the first-level cache holds.
+const CallBlock = 1024
+
 // A Call is one run of a kernel. A summing kernel overwrites Dst if First, and adds to it if not.
 type Call[T Float] struct {
 	Dst   Mat[T]
 	In    []Mat[T]
 	First bool
-	Block [1024]T // scratch of kernels
+	Block *[CallBlock]T // scratch of kernels
 }
 
 // Clear zeroes the output of a sum before its first block of rows.

@@ -31,14 +31,15 @@ func (m port[T, V]) SetInput(i int, v []V) {
 
 // has reports whether a common has the numbers of v.
 func (m port[T, V]) has(c *common[T], v []V) bool {
-	for j := 0; j < len(v); j += len(m.memory.piece) {
-		n := min(len(m.memory.piece), len(v)-j)
-		piece, same := any(v[j:][:n]).([]T)
-		if !same {
-			piece = m.memory.piece[:n]
-			linalg.Convert(piece, v[j:][:n])
-		}
-		if !kernel.SameBits(piece, c.v[j:][:n]) {
+	if same, ok := any(v).([]T); ok {
+		return kernel.SameBits(same, c.v)
+	}
+	block := m.memory.takeBlock()
+	defer m.memory.returnBlock(block)
+	for j := 0; j < len(v); j += len(block) {
+		piece := block[:min(len(block), len(v)-j)]
+		linalg.Convert(piece, v[j:][:len(piece)])
+		if !kernel.SameBits(piece, c.v[j:][:len(piece)]) {
 			return false
 		}
 	}
@@ -172,6 +173,7 @@ func (m *machine[T]) bindSlots(p *Plan) {
 		return
 	}
 	m.current = m.layouts[p.number]
+	m.call.Block = m.memory.takeBlock()
 	m.comparePoints()
 	m.takeCommons()
 	if m.current.size > 0 {
@@ -215,7 +217,8 @@ func (m *machine[T]) releaseSlots() {
 		return m.slots[i].tiles == nil
 	})
 	clear(m.in)
-	m.call.Dst, m.call.In = Mat[T]{}, nil
+	m.memory.returnBlock(m.call.Block)
+	m.call = Call[T]{}
 	if m.scratch != nil {
 		m.memory.release(m.scratch)
 	}

@@ -8,6 +8,7 @@ import (
 // A tailMemory is the registers of a tail that runs.
 type tailMemory[T Float] struct {
 	call      Call[T]
+	block     [CallBlock]T // of the call
 	in        [2]Mat[T]
 	registers [tailMost][tailBlock]T
 	blocks    [tailMost][]T // by register: the value, there or where it lies in memory
@@ -97,7 +98,7 @@ func (m *machine[T]) tailStep(st *tailStep, w *tailMemory[T], from, n int) {
 			v := argument(i)
 			w.in[i] = Mat[T]{V: v, R: len(v), C: 1}
 		}
-		w.call.In, w.call.Dst, w.call.First = w.in[:len(ins.args)], Mat[T]{V: d, R: n, C: 1}, true
+		w.call = Call[T]{Dst: Mat[T]{V: d, R: n, C: 1}, In: w.in[:len(ins.args)], First: true, Block: &w.block}
 		ins.kern(&w.call)
 	}
 	w.blocks[st.to] = d
