@@ -101,7 +101,7 @@ func tailExcess(z float64) float64 {
 	for i := len(millsTerms) - 1; i >= 0; i-- {
 		sum = math.FMA(sum, t, millsTerms[i])
 	}
-	return sum * r
+	return float64(sum * r)
 }
 
 // density returns φ(z) for z ≥ 0. What rounding took off z² is made good by the first term of its
