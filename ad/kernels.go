@@ -84,6 +84,7 @@ func moveRows[T Float](rows, n int, to []T, toStep int, from []T, fromStep int) 
 			copy(d, s)
 			continue
 		}
+		//lint:ignore S1001 see shortRow
 		for j, v := range s {
 			d[j] = v
 		}
