@@ -18,7 +18,7 @@ type Programs struct {
 	losses map[compilation]*ad.Derivs // these never run: agents have forks of them
 	forms  map[compilation]form
 
-	vectors sync.Pool // of *[]float64: scratch of oracles
+	vectors []*[]float64 // scratch of oracles: as many as have computed at one time, under mu
 }
 
 // A compilation says what is compiled of a model.
@@ -55,14 +55,25 @@ func NewPrograms(m Model) *Programs {
 // Workspace returns a new workspace whose scratch memory the programs share.
 func (p *Programs) Workspace() *ad.Workspace { return &ad.Workspace{Pool: &p.pool} }
 
-// scratch returns a vector of n numbers, as many as every oracle asks for, whose memory goes back
-// to vectors.
+// scratch returns a vector of n numbers, as many as every oracle asks for. The caller gives it back
+// by release.
 func (p *Programs) scratch(n int) *[]float64 {
-	if v, ok := p.vectors.Get().(*[]float64); ok {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := len(p.vectors) - 1; last >= 0 {
+		v := p.vectors[last]
+		p.vectors = p.vectors[:last]
 		return v
 	}
 	v := make([]float64, n)
 	return &v
+}
+
+// release takes back what scratch returned.
+func (p *Programs) release(v *[]float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.vectors = append(p.vectors, v)
 }
 
 // key returns what names a part that is compiled for n rows of e.
