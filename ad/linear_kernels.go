@@ -213,8 +213,8 @@ func triangularKernel[T Float](r triangularRule) func(*call[T]) {
 }
 
 // Small dense systems. Rules are about n matrices of k×k, one below the other, n = 1 for a single
-// one. Factors of a matrix are a node of their own, which all solves with
-// it, and its determinant, share.
+// one. Factors of a matrix are a node of their own, which all solves with it, and its determinant,
+// share.
 type (
 	// factorRule is P A = L U of each matrix: k rows of L below the diagonal and U, and one row
 	// more with the row of A that each row comes from. Its readers have the derivatives.

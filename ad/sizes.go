@@ -1,8 +1,6 @@
 package ad
 
-import (
-	"dsbo"
-)
+import "dsbo"
 
 // Sizes are the derivatives of one loss for any number of examples: a program for each number of
 // rows that is met, such as a last batch that is shorter, all with the memory of one [Workspace].

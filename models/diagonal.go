@@ -54,7 +54,7 @@ func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 		return nil
 	}
 	penalty := o.programs.scratch(o.q)
-	defer o.programs.release(penalty)
+	defer o.programs.vectors.Add(penalty)
 	m.Penalty(*penalty, x)
 	linalg.Add(dst, dst, *penalty)
 	return nil
@@ -93,8 +93,8 @@ const diagonalProbes = 8
 // estimateDiagonal writes the mean of v∘(∇²_yy g_i)v over random signs v to dst.
 func (o *Oracle) estimateDiagonal(dst, x, y []float64, s dsbo.Sample) error {
 	probe, product := o.programs.scratch(o.q), o.programs.scratch(o.q)
-	defer o.programs.release(probe)
-	defer o.programs.release(product)
+	defer o.programs.vectors.Add(probe)
+	defer o.programs.vectors.Add(product)
 	clear(dst)
 	for k := range diagonalProbes {
 		o.low.draw.Signs(*probe, k)

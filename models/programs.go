@@ -2,9 +2,11 @@ package models
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"dsbo/ad"
+	"dsbo/internal/kernel"
 )
 
 // Programs are a model with what is compiled of it: its losses with their derivatives, its closed
@@ -18,7 +20,7 @@ type Programs struct {
 	losses map[compilation]*ad.Derivs // these never run: agents have forks of them
 	forms  map[compilation]form
 
-	vectors []*[]float64 // scratch of oracles: as many as have computed at one time, under mu
+	vectors kernel.Spares[[]float64] // scratch of oracles
 }
 
 // A compilation says what is compiled of a model.
@@ -55,25 +57,11 @@ func NewPrograms(m Model) *Programs {
 // Workspace returns a new workspace whose scratch memory the programs share.
 func (p *Programs) Workspace() *ad.Workspace { return &ad.Workspace{Pool: &p.pool} }
 
-// scratch returns a vector of n numbers, as many as every oracle asks for. The caller gives it back
-// by release.
+// scratch returns a vector of n numbers, which goes back to vectors.
 func (p *Programs) scratch(n int) *[]float64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if last := len(p.vectors) - 1; last >= 0 {
-		v := p.vectors[last]
-		p.vectors = p.vectors[:last]
-		return v
-	}
-	v := make([]float64, n)
-	return &v
-}
-
-// release takes back what scratch returned.
-func (p *Programs) release(v *[]float64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.vectors = append(p.vectors, v)
+	v := p.vectors.Get()
+	*v = slices.Grow((*v)[:0], n)[:n]
+	return v
 }
 
 // key returns what names a part that is compiled for n rows of e.

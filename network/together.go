@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
+	"dsbo/internal/kernel"
 	"dsbo/internal/linalg"
 )
 
@@ -59,8 +61,10 @@ func (t *Together) Average(ctx context.Context, dst []float64, fill func(k int, 
 func (t *Together) AverageOn(ctx context.Context, wire Wire, dst []float64, lost [][]float64,
 	fill func(k int, part []float64) error) error {
 	length := len(dst)
-	rows := takeRows(length * len(t.ends)) // the terms of the agents, one after the other
-	defer rowsMemory.Put(rows)
+	rows := rowsMemory.Get() // the terms of the agents, one after the other
+	defer rowsMemory.Add(rows)
+	need := length * len(t.ends)
+	*rows = slices.Grow((*rows)[:0], need)[:need]
 	row := func(k int) []float64 { return (*rows)[k*length:][:length] }
 	f := newFixedPoint(wire, length, t.averages.w.N())
 	for i := range t.hands {
@@ -114,17 +118,7 @@ func (t *Together) AverageOn(ctx context.Context, wire Wire, dst []float64, lost
 
 // rowsMemory has the rows of averages that have ended: the averages of a method and of evaluation,
 // which are never at the same time, then take the same memory.
-var rowsMemory sync.Pool
-
-// takeRows returns memory for at least n numbers, which goes back to rowsMemory.
-func takeRows(n int) *[]float64 {
-	rows, ok := rowsMemory.Get().(*[]float64)
-	if !ok || len(*rows) < n {
-		made := make([]float64, n)
-		rows = &made
-	}
-	return rows
-}
+var rowsMemory kernel.Spares[[]float64]
 
 // cleared returns n zeros, in the memory of words if that is enough.
 func cleared(words []uint64, n int) []uint64 {

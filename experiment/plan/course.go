@@ -101,9 +101,6 @@ func (c *course) end() int {
 	return slices.MaxFunc(c.ready, func(a, b int) int { return cmp.Compare(c.events[a].at, c.events[b].at) })
 }
 
-// An Edge is two neighbours, the lower one first.
-type Edge [2]int
-
 // repeated is how often exchanges are gone through to find how long one takes where others come
 // before and after it: agents do not begin and end at one time.
 const repeated = 4
@@ -121,7 +118,7 @@ func (c *course) period(exchanges func()) (seconds float64, edges map[Edge]float
 	edges = map[Edge]float64{}
 	for e := c.end(); e >= 0; e = c.events[e].before {
 		if x := c.events[e]; x.from >= 0 {
-			edges[Edge{min(x.from, x.to), max(x.from, x.to)}] += x.at - c.events[x.before].at
+			edges[between(x.from, x.to)] += x.at - c.events[x.before].at
 		}
 	}
 	return seconds, edges

@@ -33,11 +33,17 @@ func ParseLink(text string) (l Link, err error) {
 	return l, nil
 }
 
+// An Edge is two neighbours, the lower one first.
+type Edge [2]int
+
+// between returns the edge of two neighbours.
+func between(i, j int) Edge { return Edge{min(i, j), max(i, j)} }
+
 // Links are the connections between sites.
 type Links struct {
 	name  string
-	all   Link            // where edges is nil
-	edges map[[2]int]Link // by the lower agent and the higher one
+	all   Link // where edges is nil
+	edges map[Edge]Link
 }
 
 // String returns what [ParseLinks] made the links of.
@@ -54,7 +60,7 @@ func ParseLinks(text string) (l Links, err error) {
 	if notRead != nil {
 		return l, err
 	}
-	l.edges = map[[2]int]Link{}
+	l.edges = map[Edge]Link{}
 	for k, line := range strings.Split(string(b), "\n") {
 		fields := strings.Fields(line)
 		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
@@ -67,7 +73,7 @@ func ParseLinks(text string) (l Links, err error) {
 			return l, dsbo.Errorf(dsbo.ErrConfig, "%s, line %d: it must be an edge and its link, such as "+
 				"0-1 50ms,100Mbit; it is %q", text, k+1, line)
 		}
-		edge := [2]int{min(i, j), max(i, j)}
+		edge := between(i, j)
 		if _, twice := l.edges[edge]; twice {
 			return l, dsbo.Errorf(dsbo.ErrConfig, "%s, line %d: edge %d-%d must have one line", text, k+1, i, j)
 		}
@@ -85,8 +91,9 @@ func (l Links) check(w graph) error {
 	}
 	for i := range w.N() {
 		for _, j := range w.Neighbours(i) {
-			if _, known := l.edges[[2]int{min(i, j), max(i, j)}]; !known {
-				return dsbo.Errorf(dsbo.ErrConfig, "%s must have a line for edge %d-%d", l.name, min(i, j), max(i, j))
+			edge := between(i, j)
+			if _, known := l.edges[edge]; !known {
+				return dsbo.Errorf(dsbo.ErrConfig, "%s must have a line for edge %d-%d", l.name, edge[0], edge[1])
 			}
 		}
 	}
@@ -98,5 +105,5 @@ func (l Links) of(i, j int) Link {
 	if l.edges == nil {
 		return l.all
 	}
-	return l.edges[[2]int{min(i, j), max(i, j)}]
+	return l.edges[between(i, j)]
 }

@@ -118,8 +118,8 @@ func RowLogSumExp[T Float](rows, cols int, dst, src []T) {
 	var sums [chunkRows]T
 	buf := small[:]
 	if cols > chunkSize {
-		wide := takeWideRow()
-		defer wide.giveBack()
+		wide := wideRows.Get()
+		defer wideRows.Add(wide)
 		row := rowOf[T](wide)
 		*row = slices.Grow((*row)[:0], cols)[:cols]
 		buf = *row
@@ -148,24 +148,7 @@ type wideRow struct {
 	f64 []float64
 }
 
-// wideRows holds rows that nobody uses. It is no sync.Pool, which a garbage collection empties.
-var wideRows = make(chan *wideRow, 64)
-
-func takeWideRow() *wideRow {
-	select {
-	case w := <-wideRows:
-		return w
-	default:
-		return new(wideRow)
-	}
-}
-
-func (w *wideRow) giveBack() {
-	select {
-	case wideRows <- w:
-	default:
-	}
-}
+var wideRows Spares[wideRow]
 
 // rowOf returns the row of T's.
 func rowOf[T Float](w *wideRow) *[]T {

@@ -27,7 +27,7 @@ func (x *flow) exchange(ctx context.Context, purpose int, e entry, check func() 
 	if err := x.publish(e); err != nil {
 		return err
 	}
-	return x.awaitVectors(ctx, purpose, func() bool { return x.missing == 0 }, check)
+	return x.awaitVectors(ctx, purpose, x.isComplete, check)
 }
 
 // awaitCouncil waits while the agent stands still for a proposal.
@@ -59,14 +59,14 @@ func (x *flow) awaitVectors(ctx context.Context, purpose int, ready func() bool,
 func (x *flow) awaitAll(ctx context.Context, purpose int, ready func() bool) error {
 	for {
 		var other *edge
-		if err := x.await(ctx, func() bool {
+		err := x.await(ctx, func() bool {
 			other = x.otherPurpose(purpose)
-			return other != nil ||
-				ready()
-		}); err != nil || other == nil {
+			return other != nil || ready()
+		})
+		if err != nil || other == nil {
 			return err
 		}
-		err := x.reject(other, dsbo.Errorf(dsbo.ErrShape, "neighbours must do the same; agent %d %s and agent %d %s",
+		err = x.reject(other, dsbo.Errorf(dsbo.ErrShape, "neighbours must do the same; agent %d %s and agent %d %s",
 			x.m.config.Agent, purposeName(purpose), other.id, purposeName(other.purpose[x.round%2])))
 		if err != nil {
 			return err
@@ -133,6 +133,9 @@ func (x *flow) begin() {
 		}
 	}
 }
+
+// isComplete reports whether the vectors of all neighbours are here.
+func (x *flow) isComplete() bool { return x.missing == 0 }
 
 // stage makes a step of a reduction, as soon as the agent need not stand still.
 func (x *flow) stage(ctx context.Context, step func() error) error {

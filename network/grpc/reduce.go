@@ -111,7 +111,7 @@ func (r *reduction) run(ctx context.Context) error {
 			}
 		}
 	}
-	err := x.awaitVectors(ctx, r.purpose, func() bool { return x.missing == 0 }, r.checkOthers)
+	err := x.awaitVectors(ctx, r.purpose, x.isComplete, r.checkOthers)
 	if err == nil {
 		x.advance()
 	}
@@ -128,17 +128,16 @@ func (r *reduction) frame() []byte {
 func (r *reduction) takeWords(ctx context.Context, from []int, take func(dst, src []uint64)) error {
 	m := r.m
 	slot := m.flow.round % 2
+	senders := slices.DeleteFunc(slices.Clone(m.view.edges), func(e *edge) bool {
+		return !slices.Contains(from, e.position)
+	})
 	ready := func() bool {
-		return !slices.ContainsFunc(m.view.edges, func(e *edge) bool {
-			return e.received <= m.flow.round && slices.Contains(from, e.position)
-		})
+		return !slices.ContainsFunc(senders, func(e *edge) bool { return e.received <= m.flow.round })
 	}
 	err := m.flow.awaitVectors(ctx, r.purpose, ready, func() (*edge, error) {
-		for _, e := range m.view.edges {
-			if slices.Contains(from, e.position) {
-				if err := network.CheckPacked(len(r.words), r.bits, e.slot[slot]); err != nil {
-					return e, err
-				}
+		for _, e := range senders {
+			if err := network.CheckPacked(len(r.words), r.bits, e.slot[slot]); err != nil {
+				return e, err
 			}
 		}
 		return nil, nil
@@ -147,13 +146,11 @@ func (r *reduction) takeWords(ctx context.Context, from []int, take func(dst, sr
 		return err
 	}
 	m.words = resize(m.words, len(r.words))
-	for _, e := range m.view.edges {
-		if slices.Contains(from, e.position) {
-			if err := network.UnpackWords(m.words, r.bits, e.slot[slot]); err != nil {
-				return m.failWith(err)
-			}
-			take(r.words, m.words)
+	for _, e := range senders {
+		if err := network.UnpackWords(m.words, r.bits, e.slot[slot]); err != nil {
+			return m.failWith(err)
 		}
+		take(r.words, m.words)
 	}
 	return nil
 }

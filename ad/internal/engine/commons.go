@@ -29,9 +29,9 @@ const mostPoints = 4
 
 // commons are the numbers of type T that programs of a pool share, under the pool's lock.
 type commons[T Float] struct {
-	newest map[commonKind]*common[T] // of each kind the last one, as long as somebody has it
-	spare  []*common[T]              // nobody has these
-	blocks []*[CallBlock]T           // scratch of calls that do not run
+	newest map[commonKind]*common[T]   // of each kind the last one, as long as somebody has it
+	spare  []*common[T]                // nobody has these
+	blocks kernel.Spares[[CallBlock]T] // scratch of calls that do not run, under a lock of its own
 }
 
 // mostSpare is how many commons without users wait for the next.

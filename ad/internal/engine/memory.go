@@ -88,26 +88,6 @@ func (p *Pool) takeMemory(n int) []float64 {
 	return found
 }
 
-// takeBlock removes scratch memory of a call from the pool, or makes it.
-func (m *memory[T]) takeBlock() *[CallBlock]T {
-	m.pool.mu.Lock()
-	defer m.pool.mu.Unlock()
-	last := len(m.commons.blocks) - 1
-	if last < 0 {
-		return new([CallBlock]T)
-	}
-	b := m.commons.blocks[last]
-	m.commons.blocks = m.commons.blocks[:last]
-	return b
-}
-
-// returnBlock returns what takeBlock returned to the pool.
-func (m *memory[T]) returnBlock(b *[CallBlock]T) {
-	m.pool.mu.Lock()
-	defer m.pool.mu.Unlock()
-	m.commons.blocks = append(m.commons.blocks, b)
-}
-
 // takeTile removes memory for a tile of n numbers from the pool, or makes it.
 func (m *memory[T]) takeTile(n int) []T {
 	m.pool.mu.Lock()

@@ -34,8 +34,8 @@ func (m port[T, V]) has(c *common[T], v []V) bool {
 	if same, ok := any(v).([]T); ok {
 		return kernel.SameBits(same, c.v)
 	}
-	block := m.memory.takeBlock()
-	defer m.memory.returnBlock(block)
+	block := m.memory.commons.blocks.Get()
+	defer m.memory.commons.blocks.Add(block)
 	for j := 0; j < len(v); j += len(block) {
 		piece := block[:min(len(block), len(v)-j)]
 		linalg.Convert(piece, v[j:][:len(piece)])
@@ -173,7 +173,7 @@ func (m *machine[T]) bindSlots(p *Plan) {
 		return
 	}
 	m.current = m.layouts[p.number]
-	m.call.Block = m.memory.takeBlock()
+	m.call.Block = m.memory.commons.blocks.Get()
 	m.comparePoints()
 	m.takeCommons()
 	if m.current.size > 0 {
@@ -217,7 +217,7 @@ func (m *machine[T]) releaseSlots() {
 		return m.slots[i].tiles == nil
 	})
 	clear(m.in)
-	m.memory.returnBlock(m.call.Block)
+	m.memory.commons.blocks.Add(m.call.Block)
 	m.call = Call[T]{}
 	if m.scratch != nil {
 		m.memory.release(m.scratch)
