@@ -1,7 +1,6 @@
 package algo
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -88,37 +87,53 @@ func (d digits) pack(dst []float64, n int, at func(i int) uint64) []float64 {
 	return dst
 }
 
-// unpack returns digit i of a code, and false if there is no such code.
-func (d digits) unpack(code []float64, i int) (digit uint64, ok bool) {
-	v := code[i/d.each]
-	if !(v >= 0 && v < 1<<codeBits) || v != math.Trunc(v) {
-		return 0, false
+// unpack takes the n digits of a code, and returns the first that is none or is not taken; n if all
+// are.
+func (d digits) unpack(code []float64, n int, take func(i int, digit uint64) bool) int {
+	for from := 0; from < n; from += d.each {
+		v := code[from/d.each]
+		if !(v >= 0 && v < 1<<codeBits) || v != math.Trunc(v) {
+			return from
+		}
+		word := uint64(v)
+		for i := from; i < min(from+d.each, n); i++ {
+			if !take(i, word&(1<<d.bits-1)) {
+				return i
+			}
+			word >>= d.bits
+		}
 	}
-	return uint64(v) >> (d.bits * (i % d.each)) & (1<<d.bits - 1), true
+	return n
 }
 
 // top keeps the largest entries.
 type top struct {
 	keep  int
-	order []int
+	sizes []uint64 // scratch: bits of absolute values, which have the order of these
+	kept  []uint64 // scratch: places
 }
 
 // places are the digits of the places of entries.
 var places = digitsOf(codeBits / 2)
 
 func (t *top) Encode(dst, v []float64) []float64 {
-	t.order = t.order[:0]
-	for i := range v {
-		t.order = append(t.order, i)
+	t.sizes, t.kept = t.sizes[:0], t.kept[:0]
+	for _, e := range v {
+		t.sizes = append(t.sizes, math.Float64bits(math.Abs(e)))
 	}
-	m := min(t.keep, len(v))
-	slices.SortFunc(t.order, func(i, j int) int {
-		return cmp.Or(cmp.Compare(math.Abs(v[j]), math.Abs(v[i])), cmp.Compare(i, j))
-	})
-	for _, i := range t.order[:m] {
-		dst = append(dst, v[i])
+	slices.Sort(t.sizes)
+	largest := t.sizes[len(v)-min(t.keep, len(v)):]
+	equal, _ := slices.BinarySearch(largest, largest[0]+1)
+	for i, e := range v {
+		switch size := math.Float64bits(math.Abs(e)); {
+		case size == largest[0] && equal > 0:
+			equal-- // of equal ones the first
+		case size <= largest[0]:
+			continue
+		}
+		dst, t.kept = append(dst, e), append(t.kept, uint64(i))
 	}
-	return places.pack(dst, m, func(i int) uint64 { return uint64(t.order[i]) })
+	return places.pack(dst, len(t.kept), func(i int) uint64 { return t.kept[i] })
 }
 
 func (t *top) Decode(v, code []float64) error {
@@ -128,12 +143,14 @@ func (t *top) Decode(v, code []float64) error {
 			want, len(code))
 	}
 	clear(v)
-	for i, e := range code[:m] {
-		at, ok := places.unpack(code[m:], i)
-		if !ok || at >= uint64(len(v)) {
-			return dsbo.Errorf(dsbo.ErrShape, "place %d of a code must be 0 to %d", i, len(v)-1)
+	if i := places.unpack(code[m:], m, func(i int, at uint64) bool {
+		if at >= uint64(len(v)) {
+			return false
 		}
-		v[at] = e
+		v[at] = code[i]
+		return true
+	}); i < m {
+		return dsbo.Errorf(dsbo.ErrShape, "place %d of a code must be 0 to %d", i, len(v)-1)
 	}
 	return nil
 }
@@ -165,12 +182,11 @@ func (r rounded) Decode(v, code []float64) error {
 		return dsbo.Errorf(dsbo.ErrShape, "the code of %d numbers in %d bits must have %d; it has %d", len(v), r.bits,
 			want, len(code))
 	}
-	for i := range v {
-		digit, ok := d.unpack(code[1:], i)
-		if !ok || float64(digit) > 2*levels {
-			return dsbo.Errorf(dsbo.ErrShape, "level %d of a code must be 0 to %g", i, 2*levels)
-		}
+	if i := d.unpack(code[1:], len(v), func(i int, digit uint64) bool {
 		v[i] = code[0] * (float64(digit) - levels) / levels
+		return float64(digit) <= 2*levels
+	}); i < len(v) {
+		return dsbo.Errorf(dsbo.ErrShape, "level %d of a code must be 0 to %g", i, 2*levels)
 	}
 	return nil
 }
