@@ -2,9 +2,11 @@ package experiment
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"dsbo/experiment/candidates"
+	"dsbo/internal/wording"
 	"dsbo/runs"
 )
 
@@ -31,6 +33,9 @@ func (r *finisher) finish(ctx context.Context) error {
 	if err := found.Solve(ctx, tuned, best.Y, best.Z); err != nil {
 		return err
 	}
+	if !r.Settings.Rivals {
+		return r.finishAlone(ctx, tuned, r.overfitNotes(best))
+	}
 	others, rival, err := r.rivals(ctx, found)
 	if err != nil {
 		return err
@@ -55,6 +60,20 @@ func (r *finisher) finish(ctx context.Context) error {
 		return err
 	}
 	if r.account.summary.Sites, err = r.sites.compareSites(ctx, rival, tuned); err != nil {
+		return err
+	}
+	return r.writeFinished()
+}
+
+// finishAlone keeps the tuned model, which is compared with no other.
+func (r *finisher) finishAlone(ctx context.Context, tuned *candidates.Model, notes []string) error {
+	tuned.Kept = true
+	s := &r.account.summary
+	s.Models = []runs.Model{tuned.Model}
+	s.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: append([]string{}, notes...),
+		Sentence: fmt.Sprintf("Tuned %s, compared with no others.",
+			wording.Count(len(tuned.X), r.poser.problem.meaning.One))}
+	if err := r.saveKept(ctx, tuned, nil); err != nil {
 		return err
 	}
 	return r.writeFinished()

@@ -10,8 +10,7 @@ import (
 	"dsbo/runs"
 )
 
-// TestAlone: without rivals the iterations are the same, and the one model at the end is that of
-// their λ.
+// TestAlone: without rivals the iterations are the same, and the one model at the end has their λ.
 func TestAlone(t *testing.T) {
 	args := []string{"-rows=50", "-algorithm=dsoba", "-alpha=0.01", "-x0=3"}
 	with := testkit.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), args...))

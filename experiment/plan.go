@@ -92,6 +92,7 @@ func (r *runner) planned(program runs.Number) plan.Run {
 	if r.Task.Ending != nil {
 		run.Ending = r.Task.Ending()
 	}
+	run.Ending.Alone = !r.Settings.Rivals
 	return run
 }
 

@@ -94,7 +94,7 @@ func (r *account) summarize(state runs.State, err error) runs.Summary {
 func nameModels(s *runs.Summary) {
 	zero := candidates.NewModel("", 0, nil).Model
 	tuned := zero
-	if len(s.Models) >= 2 {
+	if len(s.Models) > 0 {
 		tuned = s.Models[len(s.Models)-1]
 		if s.Models[0].Lambda == 0 {
 			zero = s.Models[0]

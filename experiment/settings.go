@@ -137,14 +137,17 @@ func (s *Settings) addOutputFlags(f *cli.Flags) {
 	f.BoolVar(&s.Force, "force", false, "replace the run in the folder")
 	f.BoolVar(&s.KeepCheckpoints, "keep-checkpoints", false,
 		"keep the last checkpoints of a run that has finished, not the newest alone")
+	f.BoolVar(&s.Rivals, "rivals", true,
+		"find models of other hyperparameters at the end, such as constants, and look for better ones from there; "+
+			"with -rivals=false the model at those of the iterations alone, as methods are compared (default true)")
 	f.BoolVar(&s.Report, "report", true,
 		"write report.html and its figures at the end; with -report=false they can be had later, from the verb "+
 			"report of dsbo (default true)")
 	f.BoolVar(&s.Quiet, "quiet", false, "write nothing to stderr but errors")
 	f.BoolVar(&s.Attached, "attached", false,
 		"for a program that starts runs: stop when stdin ends, as on an interrupt")
-	f.Group("Output", "out", "eval-every", "checkpoint-every", "keep-checkpoints", "resume", "force", "report",
-		"quiet", "attached")
+	f.Group("Output", "out", "eval-every", "checkpoint-every", "keep-checkpoints", "resume", "force", "rivals",
+		"report", "quiet", "attached")
 }
 
 // resolve fills in the preset for all flags that were not given, makes the graph, and reports the

@@ -65,6 +65,7 @@ type Settings struct {
 	Out                          string // run folder
 	Resume, Force, Quiet, Report bool   // go on; overwrite; no progress; write the page
 	KeepCheckpoints              bool   // of a finished run too
+	Rivals                       bool   // compare the tuned model with others at the end
 	Attached                     bool   // end as stdin does
 	Membership                   string // path of a log
 	ExplainPrivacy               bool   // print what the run would send, and do not run

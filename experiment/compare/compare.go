@@ -65,18 +65,20 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 		cores: max(1, runtime.NumCPU()/o.Processes)}
 	result := &Result{Spec: s, Processes: o.Processes}
 	for _, t := range s.Tasks {
-		rank := &Ranking{Task: t, spec: s}
+		rank := &Ranking{Task: t, spec: s, untuned: newEntry(untuned)}
 		result.Rankings = append(result.Rankings, rank)
 		for _, m := range s.Methods {
 			if m.isFor(t) {
-				rank.Entries = append(rank.Entries, &Entry{Method: m, points: map[string][]*Trial{}})
-				r.total += m.mostPoints() * len(s.Seeds)
+				rank.Entries = append(rank.Entries, newEntry(m))
 			}
+		}
+		for _, e := range rank.all() {
+			r.total += e.Method.mostPoints() * len(s.Seeds)
 		}
 	}
 	var work sync.WaitGroup
 	for _, k := range result.Rankings {
-		for _, e := range k.Entries {
+		for _, e := range k.all() {
 			work.Go(func() { r.findBest(ctx, k.Task, e) })
 		}
 	}
@@ -89,6 +91,10 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 	}
 	return result, result.rank()
 }
+
+// untuned has the flags of runs that look for the best constant, or other model to compare with. No
+// run of a method does: it is the same for all.
+var untuned = Method{Name: "best untuned", Flags: []string{"-K=1", "-eval-every=1"}}
 
 // mostPoints returns the most points of its grid at which a method is run.
 func (m Method) mostPoints() int {

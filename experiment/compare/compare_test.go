@@ -103,6 +103,14 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s has not reached what all reach", e.Method.Name)
 		}
 	}
+	for _, trial := range k.Entries[0].Trials() {
+		if m := trial.Summary.Models; len(m) != 1 || trial.testLoss() != float64(m[0].TestLoss) {
+			t.Errorf("the test loss of a method must be that of its own λ: %v of %+v", trial.testLoss(), m)
+		}
+	}
+	if v := k.untuned.value(ByPhi); math.IsNaN(v) || len(k.untuned.Best) != 2 {
+		t.Errorf("the best without tuning has Φ = %v in %d runs", v, len(k.untuned.Best))
+	}
 	text := strings.Join(k.refusals(), "\n")
 	if want :=
 		"dascgd: not applicable: dascgd is for compositional problems alone; that of synthetic is none\nitd: not " +

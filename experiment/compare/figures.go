@@ -36,8 +36,9 @@ func (k *Ranking) figure(q Quantity, c Cost) report.Figure {
 		}
 		f.Series = append(f.Series, s)
 	}
-	if constant := k.constant(q); (q == Phi || q == PhiGap) && !math.IsNaN(constant) {
-		f.Levels = []report.Level{{Name: "best constant λ", Y: constant}}
+	at := medianOf(k.untuned.Best, func(t *Trial) float64 { return t.end(q.of) - k.base(q, t) })
+	if (q == Phi || q == PhiGap) && !math.IsNaN(at) {
+		f.Levels = []report.Level{{Name: untuned.Name, Y: at}}
 	}
 	return f
 }

@@ -132,5 +132,8 @@ func (m Method) flagsAt(point []int) []string {
 			flags = append(flags, "-set="+a.Name+"="+value)
 		}
 	}
+	if m.Algorithm == "" {
+		return flags
+	}
 	return append([]string{"-algorithm=" + m.Algorithm}, flags...)
 }

@@ -28,6 +28,7 @@ type Ranking struct {
 	// a value
 	Target float64
 
+	untuned *Entry // the best model without tuning, such as the best constant λ
 	spec    *Spec
 	targets map[uint64]float64 // by seed, whose data are others
 	lowest  map[uint64]float64 // Φ of all records of all runs, by seed; none where none is known
@@ -42,6 +43,11 @@ type Entry struct {
 	search *Search
 	points map[string][]*Trial
 }
+
+func newEntry(m Method) *Entry { return &Entry{Method: m, points: map[string][]*Trial{}} }
+
+// all returns the entries, and last what is untuned.
+func (k *Ranking) all() []*Entry { return append(slices.Clip(k.Entries), k.untuned) }
 
 // Trials returns the runs of all points that were tried.
 func (e *Entry) Trials() (all []*Trial) {
@@ -65,7 +71,7 @@ func (e *Entry) value(by Criterion) float64 {
 // one problem.
 func (r *Result) rank() error {
 	for _, k := range r.Rankings {
-		for _, e := range k.Entries {
+		for _, e := range k.all() {
 			e.Best = e.points[e.Method.Grid.String(e.search.Best)]
 			if !math.IsNaN(e.value(r.Spec.Choose)) {
 				e.Edges = e.Method.Grid.edges(e.search)
@@ -75,6 +81,9 @@ func (r *Result) rank() error {
 			return err
 		}
 		k.setTargets()
+		for _, t := range k.untuned.Best {
+			t.untune()
+		}
 	}
 	return nil
 }
@@ -140,38 +149,28 @@ func (k *Ranking) base(q Quantity, t *Trial) float64 {
 	return 0
 }
 
-// constant returns Φ, or what it is above, of the best constant λ: the median over seeds of the
-// least that a run found, NaN if none did.
-func (k *Ranking) constant(q Quantity) float64 {
-	least := math.NaN()
-	for _, e := range k.Entries {
-		v := medianOf(e.Best, func(t *Trial) float64 { return t.constant() - k.base(q, t) })
-		if !math.IsNaN(v) && !(v >= least) {
-			least = v
-		}
-	}
-	return least
-}
-
 // costReached returns the median of what the best runs had spent when they reached their targets,
 // NaN if one of them did not.
 func (k *Ranking) costReached(e *Entry, c Cost) float64 {
 	return medianOf(e.Best, func(t *Trial) float64 { return t.costUntil(k.targets[t.Seed], k.spec.Choose, c) })
 }
 
-// sorted returns the entries by the criterion, those without a value last.
-func (k *Ranking) sorted() []*Entry {
-	return k.sortedBy(func(e *Entry) float64 { return e.value(k.spec.Choose) })
-}
+// sorted returns the methods' entries by the criterion, those without a value last.
+func (k *Ranking) sorted() []*Entry { return sortedBy(k.Entries, k.median) }
 
-// byMean returns the entries by the criterion's mean over the seeds, in place of the median.
+// withUntuned is sorted with what is untuned among them.
+func (k *Ranking) withUntuned() []*Entry { return sortedBy(k.all(), k.median) }
+
+// byMean is withUntuned by the criterion's mean over the seeds, in place of the median.
 func (k *Ranking) byMean() []*Entry {
 	end := func(t *Trial) float64 { return t.end(k.spec.Choose.of) }
-	return k.sortedBy(func(e *Entry) float64 { return stat.Mean(e.numbersOf(end), nil) })
+	return sortedBy(k.all(), func(e *Entry) float64 { return stat.Mean(e.numbersOf(end), nil) })
 }
 
-func (k *Ranking) sortedBy(value func(*Entry) float64) []*Entry {
-	all := slices.Clone(k.Entries)
+func (k *Ranking) median(e *Entry) float64 { return e.value(k.spec.Choose) }
+
+func sortedBy(entries []*Entry, value func(*Entry) float64) []*Entry {
+	all := slices.Clone(entries)
 	slices.SortStableFunc(all, func(a, b *Entry) int {
 		v, w := value(a), value(b)
 		switch {
@@ -194,15 +193,15 @@ func (k *Ranking) Sentence() string {
 		return fmt.Sprintf("No method ended with a known %s.", by.title())
 	}
 	text := fmt.Sprintf("Lowest %s: %s, %s", by.title(), first.Method.Name, fiveDigits(v))
-	if constant := k.constant(Phi); by == ByPhi && !math.IsNaN(constant) {
-		text += fmt.Sprintf("; the best constant λ has %s", fiveDigits(constant))
+	if at := k.untuned.value(by); !math.IsNaN(at) {
+		text += fmt.Sprintf("; the best without tuning has %s", fiveDigits(at))
 	}
 	return text + "."
 }
 
 // refusals lists why runs were refused, or failed, once each.
 func (k *Ranking) refusals() (all []string) {
-	for _, e := range k.Entries {
+	for _, e := range k.all() {
 		for _, t := range e.Trials() {
 			if t.State != Refused && t.State != runs.Failed && t.State != runs.Diverged {
 				continue

@@ -37,7 +37,7 @@ type Task struct {
 // A Method is a method with its flags, and a grid of those that are tried.
 type Method struct {
 	Name      string   // of its rows and lines
-	Algorithm string   // its name in package algo
+	Algorithm string   // its name in package algo; "": the task's default
 	Flags     []string // with {NAME} where the value of the grid's axis of that name belongs
 	Grid      Grid
 	Trials    int      // points of the grid that may be tried, climbing from its middle; 0: all

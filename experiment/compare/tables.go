@@ -81,7 +81,7 @@ func (k *Ranking) Header() []string {
 
 // Cells returns a row for each method, the best first.
 func (k *Ranking) Cells() (all [][]string) {
-	for _, r := range k.rows(k.sorted()) {
+	for _, r := range k.rows(k.withUntuned()) {
 		note := r.note
 		if r.edges != "" {
 			note = strings.TrimPrefix(note+", at the edge: "+r.edges, ", ")

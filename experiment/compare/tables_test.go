@@ -24,7 +24,8 @@ func handmade(t *testing.T) *Result {
 		"methods": [{"method": "dsoba", "grid": {"alpha": [0.1, 1]}}, "newtoncg", "dascgd"], "seeds": [1, 2]}`)))
 	k := &Ranking{Task: s.Tasks[0], spec: s}
 	for i, m := range s.Methods {
-		e := &Entry{Method: m, points: map[string][]*Trial{}, search: m.Grid.search(0)}
+		e := newEntry(m)
+		e.search = m.Grid.search(0)
 		e.search.Best = make([]int, len(m.Grid))
 		for n := range m.Grid.points() {
 			point := make([]int, len(m.Grid))
@@ -46,8 +47,7 @@ func handmade(t *testing.T) *Result {
 							Traffic: dsbo.Traffic{Bytes: int64(record) * 3e6}, Seconds: float64(record),
 						})
 					}
-					trial.Summary = runs.Summary{TestLossTuned: runs.Unknown(),
-						Models: []runs.Model{{Name: "λ = 0", Phi: 7}, {Name: "tuned", Lambda: runs.Unknown(), Phi: 1}}}
+					trial.Summary = runs.Summary{TestLossTuned: runs.Unknown()}
 				}
 				e.points[trial.Point] = append(e.points[trial.Point], trial)
 			}
@@ -56,6 +56,14 @@ func handmade(t *testing.T) *Result {
 			e.search.Best = []int{1}
 		}
 		k.Entries = append(k.Entries, e)
+	}
+	k.untuned = newEntry(untuned)
+	k.untuned.search = &Search{Tried: [][]int{nil}}
+	for _, seed := range s.Seeds {
+		k.untuned.points[""] = append(k.untuned.points[""], &Trial{Method: untuned.Name, Seed: seed,
+			State: runs.Finished, Summary: runs.Summary{Verdict: runs.Verdict{Against: "λ = 0"},
+				Models: []runs.Model{{Name: "λ = 0", Phi: 7, TestLoss: 0.75, TestAccuracy: runs.Unknown()},
+					{Name: "tuned", Phi: 1}}}})
 	}
 	r := &Result{Spec: s, Processes: 2, Rankings: []*Ranking{k}}
 	testkit.OK(r.rank())

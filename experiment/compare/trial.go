@@ -41,7 +41,8 @@ type Trial struct {
 // newTrial returns a trial in its folder of out. The folder's name tells the whole command line
 // apart from any other.
 func newTrial(out string, s *Spec, t Task, m Method, point []int, seed uint64) *Trial {
-	args := slices.Concat([]string{t.Verb}, s.Flags, t.Flags, m.flagsAt(point), []string{fmt.Sprintf("-seed=%d", seed)})
+	args := slices.Concat([]string{t.Verb}, s.Flags, t.Flags, m.flagsAt(point),
+		[]string{fmt.Sprintf("-rivals=%t", m.Algorithm == ""), fmt.Sprintf("-seed=%d", seed)})
 	values := m.Grid.String(point)
 	sum := sha256.Sum256([]byte(strings.Join(args, "\x00")))
 	name := fmt.Sprintf("seed%d-%x", seed, sum[:4])
@@ -154,9 +155,16 @@ func (t *Trial) end(of func(runs.Record) float64) float64 {
 	return of(t.Records[len(t.Records)-1])
 }
 
-// spent returns what a run has spent when it has ended.
+// spent returns what a run has spent when it has ended; NaN of what is untuned.
 func (t *Trial) spent(c Cost) float64 {
-	return t.end(func(r runs.Record) float64 { return c.of(r, t.Config.Agents) })
+	return t.end(func(r runs.Record) float64 { return t.cost(c, r) })
+}
+
+func (t *Trial) cost(c Cost, r runs.Record) float64 {
+	if t.Method == untuned.Name {
+		return math.NaN()
+	}
+	return c.of(r, t.Config.Agents)
 }
 
 // costUntil returns what a run had spent at its first record that is at most a target, NaN where
@@ -164,7 +172,7 @@ func (t *Trial) spent(c Cost) float64 {
 func (t *Trial) costUntil(target float64, by Criterion, c Cost) float64 {
 	for _, r := range t.Records {
 		if t.State == runs.Finished && by.of(r) <= target {
-			return c.of(r, t.Config.Agents)
+			return t.cost(c, r)
 		}
 	}
 	return math.NaN()
@@ -184,13 +192,15 @@ func (t *Trial) testScore(tuned runs.Number, q Quantity) float64 {
 	return t.end(q.of)
 }
 
-// constant returns the Φ of the best constant λ that the run has found, NaN if it found none.
-func (t *Trial) constant() float64 {
-	least := math.NaN()
+// untune puts the model that the run's tuned one was compared with in the place of what the run
+// ended with, if there was one.
+func (t *Trial) untune() {
+	t.Records = nil
 	for _, m := range t.Summary.Models {
-		if v := float64(m.Phi); m.Lambda.Known() && !(v >= least) {
-			least = v
+		if m.Name == t.Summary.Verdict.Against {
+			t.Records = []runs.Record{{Phi: m.Phi, ValLoss: m.ValLoss, HoldoutLoss: m.HoldoutLoss, TestLoss: m.TestLoss,
+				TestAccuracy: m.TestAccuracy}}
+			t.Summary.TestLossTuned, t.Summary.TestAccuracyTuned = m.TestLoss, m.TestAccuracy
 		}
 	}
-	return least
 }

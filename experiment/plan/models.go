@@ -95,10 +95,14 @@ func (l *listing) addModels() {
 			compared = exactly(1)
 		}
 	}
-	if l.Ending.Parts > 0 {
+	switch {
+	case l.Ending.Parts > 0:
 		n = exactly(2) // one penalty and the answer
 		l.addStructures()
-	} else {
+	case l.Ending.Alone:
+		n, compared, l.Simpler, l.Rows = exactly(1), exactly(0), 0, nil
+		fallthrough
+	default:
 		l.addSolutions(n, Range{0, 0, 1})
 	}
 	l.addNumbers("losses and right answers", scoreNumbers, n)

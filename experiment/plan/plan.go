@@ -44,6 +44,8 @@ type Ending struct {
 	Parts int
 	// Networks are lengths of the y of networks with which the answer of structures is compared.
 	Networks []int
+	// Alone is set where the model of the iterations is compared with no other.
+	Alone bool
 }
 
 // A Plan is what a run will send and need, before it is run. Where that depends on what the run
