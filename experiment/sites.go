@@ -9,6 +9,7 @@ import (
 	"dsbo/data"
 	"dsbo/experiment/candidates"
 	"dsbo/experiment/plan"
+	"dsbo/internal/num"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/train"
@@ -30,7 +31,7 @@ func (r *siteModels) compareSites(ctx context.Context, constant, tuned *candidat
 	// without Y of sites elsewhere, and where none converges
 	siteModels := make([]train.Fit, len(r.poser.problem.Oracles))
 	rows, err := r.poser.problem.GatherRows(ctx, siteNumbers, func(i int, row []float64) (err error) {
-		if siteModels[i], err = r.siteModel(ctx, i); err != nil {
+		if siteModels[i], err = r.siteModel(ctx, i, constant.X); err != nil {
 			return fmt.Errorf("agent %d alone: %w", i, err)
 		}
 		if row[0], err = r.scoreTest(i, r.poser.problem.Problem, []train.Fit{siteModels[i]}, row[1:]); err != nil {
@@ -144,8 +145,9 @@ func (r *siteModels) exchangeSiteModels(ctx context.Context, allowed bool, siteM
 }
 
 // siteModel returns the model that agent i finds by its own examples alone, at the best constant λ
-// by its own validation examples; nil if none converges. It sends nothing.
-func (r *siteModels) siteModel(ctx context.Context, i int) (m train.Fit, err error) {
+// by its own validation examples, which is looked for near the best one of all sites; nil if none
+// converges. It sends nothing.
+func (r *siteModels) siteModel(ctx context.Context, i int, xOfAll []float64) (m train.Fit, err error) {
 	l := r.data.loaded
 	shard := l.data.Shards[i]
 	shard.Train.ID = nil // numbers among the examples of all
@@ -154,10 +156,10 @@ func (r *siteModels) siteModel(ctx context.Context, i int) (m train.Fit, err err
 	if err != nil {
 		return m, err
 	}
-	_, best, err := candidates.New(p, r.poser.problem.meaning.Symbol, len(r.result.X), p.Solver(), nil,
-		nil).Constants(ctx, 0)
-	if err != nil {
-		return m, err
+	best, err := candidates.New(p, r.poser.problem.meaning.Symbol, len(r.result.X), p.RoughSolver(), nil,
+		nil).ConstantNear(ctx, int(math.Round(num.Median(xOfAll))))
+	if err == nil {
+		m = best.Fit()
 	}
-	return best.Fit(), nil
+	return m, err
 }

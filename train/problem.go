@@ -78,6 +78,14 @@ func (p Problem) Solver() *exact.Solver {
 		Move: p.apart.moveNear(), Blur: p.apart.blur}
 }
 
+// RoughSolver returns the solver whose products and diagonals are as exact as a method's, such as
+// in float32.
+func (p Problem) RoughSolver() *exact.Solver {
+	s := p.Solver()
+	s.Rough = p.Oracles
+	return s
+}
+
 // agents returns the problem's agents, which need not have oracles yet.
 func (p Problem) agents() *collective.Group {
 	return collective.New(collective.Config{N: len(p.Oracles), Numbers: p.Numbers, Team: p.Team, W: p.W,

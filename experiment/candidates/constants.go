@@ -19,32 +19,35 @@ const farthestConstant = 14
 const flatShare = 1e-4
 
 // Constants finds the model of λ = 0 and the best one of a constant λ, which may be the same. It
-// tries 0, and near if the slope at 0 points there, and then goes downhill by ones from the best so
-// far, until what is downhill is known. A constant is solved as exactly as it takes to tell which
-// one is best.
+// tries 0, and goes on as ConstantNear does, from near if the slope at 0 points there.
 func (f *Finder) Constants(ctx context.Context, near int) (zero, best *Model, err error) {
 	if zero, err = f.constant(ctx, 0, f.fineTol); err != nil {
 		return nil, nil, err
 	}
-	if float64(near)*zero.slope <= 0 {
-		if _, err := f.constant(ctx, near, f.roughTol); err != nil {
-			return nil, nil, err
-		}
+	if !(float64(near)*zero.slope <= 0) {
+		near = 0
 	}
-	for {
-		best = f.bestSolved()
+	best, err = f.ConstantNear(ctx, near)
+	return zero, best, err
+}
+
+// ConstantNear finds the best model of a constant λ: it tries near, and then goes downhill by ones
+// from the best so far, until what is downhill is known. A constant is solved as exactly as it
+// takes to tell which one is best.
+func (f *Finder) ConstantNear(ctx context.Context, near int) (*Model, error) {
+	_, err := f.constant(ctx, near, f.roughTol)
+	for err == nil {
+		best := f.bestSolved()
 		next, ok := f.nextConstant(best)
 		if ok {
 			_, err = f.constant(ctx, next, f.roughTol)
 		} else if m := f.contender(best); m != nil {
 			err = f.refine(ctx, m, best)
 		} else {
-			return zero, best, nil
-		}
-		if err != nil {
-			return nil, nil, err
+			return best, nil
 		}
 	}
+	return nil, err
 }
 
 // constant returns the model whose λ is one number. If it is not known yet, it is solved to a

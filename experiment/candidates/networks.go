@@ -159,8 +159,8 @@ func (n Networks) tune(ctx context.Context, one *Network, near float64) error {
 // validation examples.
 func (n Networks) solve(ctx context.Context, one *Network, prob train.Problem, strength float64,
 	start []float64) (*Model, error) {
-	solver := prob.Solver()
-	solver.MaxProducts, solver.Rough = MostProducts, prob.Oracles
+	solver := prob.RoughSolver()
+	solver.MaxProducts = MostProducts
 	m := NewModel(one.Name, runs.Unknown(), []float64{strength})
 	sol, err := solver.Model(ctx, m.X, start)
 	one.Products += sol.Products

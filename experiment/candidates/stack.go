@@ -147,8 +147,8 @@ func (s *Structures) Solution() []float64 {
 func (s *Structures) Refit(ctx context.Context, all train.Problem, times float64) (y []float64, err error) {
 	f := *s.fit
 	f.ctx = ctx
-	f.all, f.trainShare = all.Solver(), f.trainShare/times
-	f.all.PhiTol, f.all.Rough = solutionTol, all.Oracles
+	f.all, f.trainShare = all.RoughSolver(), f.trainShare/times
+	f.all.PhiTol = solutionTol
 	needed := map[*Structure]bool{}
 	for _, st := range slices.Backward(s.List) { // a structure comes after the one that shapes it
 		if needed[st] = needed[st] || st.Share > 0; needed[st] {

@@ -141,7 +141,7 @@ func (s *Structures) chain(name string, last *Structure, most int) error {
 	best, rises := math.Inf(1), 0
 	for k := 1; k <= most && rises < mostRises; k++ {
 		before := last
-		next := &Structure{Structure: runs.Structure{Name: name + " " + string(rune('0'+k))}, from: before,
+		next := &Structure{Structure: runs.Structure{Name: fmt.Sprintf("%s %d", name, k)}, from: before,
 			steps: before.steps + 1, shape: s.fit.reweight(1)}
 		if err := s.add(next, func(st *Structure) error {
 			_, err := s.fit.tune(st, before.Strength, before.y)
@@ -183,12 +183,9 @@ type crossFit struct {
 
 // newCrossFit prepares the solvers, and finds how the validation examples weigh.
 func (c CrossFit) newCrossFit(ctx context.Context) (*crossFit, error) {
-	f := &crossFit{CrossFit: c, ctx: ctx, parts: c.Problem.Solver(), all: c.All.Solver(), watch: c.Watch,
+	f := &crossFit{CrossFit: c, ctx: ctx, parts: c.Problem.RoughSolver(), all: c.All.RoughSolver(), watch: c.Watch,
 		features: c.Model.Of.Features}
-	f.parts.Rough, f.all.Rough = c.Problem.Oracles, c.All.Oracles
-	for _, solver := range []*exact.Solver{f.parts, f.all} {
-		solver.PhiTol = solutionTol
-	}
+	f.parts.PhiTol, f.all.PhiTol = solutionTol, solutionTol
 	if f.watch == nil {
 		f.watch = unwatched{}
 	}
@@ -274,14 +271,11 @@ func (f *crossFit) solveAll(st *Structure) error {
 // fromParts returns the mean of the models of the parts, from which the model of all examples is
 // not far.
 func (f *crossFit) fromParts(y []float64) []float64 {
-	var mean []float64
+	_, q := f.Model.Of.Dims()
+	mean := make([]float64, q)
 	for k := range f.Model.Count {
 		weights, intercepts := f.Model.Fold(y, k)
-		one := slices.Concat(weights, intercepts)
-		if mean == nil {
-			mean = make([]float64, len(one))
-		}
-		linalg.Axpy(mean, 1/float64(f.Model.Count), one)
+		linalg.Axpy(mean, 1/float64(f.Model.Count), slices.Concat(weights, intercepts))
 	}
 	return mean
 }
