@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/ad"
 	"dsbo/internal/num"
 )
 
@@ -95,37 +96,29 @@ func (s *Sampler) Signs(dst []float64, number int) {
 	}
 }
 
-// Mask fills dst with the numbers of a mask in the named draw: 1/keep with probability keep, else
-// 0, so that their mean is 1. It is a pure function of (Seed, Agent, Set, K, T, number). In
-// [dsbo.Whole] and in batches of a partition, which are no draws, all numbers are 1.
-func (s *Sampler) Mask(dst []float64, name dsbo.Sample, number int, keep float64) {
-	s.pcg.Seed(hashKeys(s.Seed, streamMask, uint64(s.Agent), uint64(name.Set), uint64(name.K), uint64(name.T),
-		uint64(number)))
-	r := rand.New(&s.pcg)
-	for j := range dst {
+// Mask returns the numbers of a mask in the named draw, a row for each of its examples: 1/keep with
+// probability keep, else 0, so that their mean is 1, or with a keep of 0 standard normal numbers.
+// It is a pure function of (Seed, Agent, Set, K, T, number). In [dsbo.Whole] and in batches of a
+// partition, which are no draws, all numbers are 1, or where they are normal 0.
+func (s *Sampler) Mask(rows, cols int, name dsbo.Sample, number int, keep float64) (*ad.Table, error) {
+	from, draws := streamMask, name.Set.IsDraw()
+	switch {
+	case keep == 0:
+		from = streamNoise
+	case !draws:
+		keep = 1
+	}
+	r := newRand(s.Seed, from, uint64(s.Agent), uint64(name.Set), uint64(name.K), uint64(name.T), uint64(number))
+	numbers := make([]float64, rows*cols)
+	for j := range numbers {
 		switch {
-		case !name.Set.IsDraw():
-			dst[j] = 1
+		case keep == 0 && draws:
+			numbers[j] = num.Normal(r)
 		case r.Float64() < keep:
-			dst[j] = 1 / keep
-		default:
-			dst[j] = 0
+			numbers[j] = 1 / keep
 		}
 	}
-}
-
-// Noise fills dst with standard normal numbers of the named draw, a pure function of (Seed, Agent,
-// Set, K, T, number). In [dsbo.Whole] and in batches of a partition, which are no draws, all
-// numbers are 0.
-func (s *Sampler) Noise(dst []float64, name dsbo.Sample, number int) {
-	if !name.Set.IsDraw() {
-		clear(dst)
-		return
-	}
-	r := newRand(s.Seed, streamNoise, uint64(s.Agent), uint64(name.Set), uint64(name.K), uint64(name.T), uint64(number))
-	for j := range dst {
-		dst[j] = num.Normal(r)
-	}
+	return ad.FloatTable(rows, cols, numbers)
 }
 
 func (s *Sampler) clearMarks(rows int) {

@@ -43,13 +43,7 @@ func (s *side) bind(p *ad.Program, name dsbo.Sample, idx []int, rows int) error 
 	}
 	delete(s.masked, p) // until all are bound
 	for k, m := range s.ex.masks {
-		numbers := make([]float64, rows*m.Cols)
-		if m.Normal {
-			s.draw.Noise(numbers, name, k)
-		} else {
-			s.draw.Mask(numbers, name, k, m.Keep)
-		}
-		table, err := ad.FloatTable(rows, m.Cols, numbers)
+		table, err := s.draw.Mask(rows, m.Cols, name, k, m.Keep)
 		if err == nil && s.cfg.Float32 {
 			table, err = table.Float32()
 		}

@@ -28,9 +28,9 @@
 // All derivatives, to any order, are ad's.
 //
 // A [Trainer] trains a network without a bilevel problem: by [SGD], [Adam] or [AdamW], with
-// schedules such as [Cosine], in float32, epoch by epoch, whose last batch may be shorter, and
-// saves and loads its parameters. The program in examples/digits is all of it on MNIST, in
-// 30 lines.
+// schedules such as [Cosine], in float32, epoch by epoch, whose last batch may be shorter. A [Mask]
+// is its dropout or noise. It saves and loads its parameters. The program in examples/digits is all
+// of it on MNIST, in 30 lines.
 //
 // The example of the package is a whole bilevel model in one file.
 package nn

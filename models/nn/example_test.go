@@ -151,3 +151,25 @@ func ExampleTrainer() {
 	// 1 <nil>
 	// <nil> <nil>
 }
+
+// Dropout: the same scores are of a thinned network in training, and of the whole one elsewhere.
+func ExampleMask() {
+	train := pictures(50, 12, 3).Train
+	ps := &nn.Params{Gain: 2}
+	hidden, last := nn.NewDense(ps, "hidden", 144, 32), nn.NewDense(ps, "last", 32, 3)
+	drop := &nn.Mask{Cols: 32, Keep: .5}
+	scores := func(z, x *ad.Node) *ad.Node {
+		return last.Outputs(z, nn.Dropout(ad.ReLU(hidden.Outputs(z, x)), drop.Node()))
+	}
+	t := nn.NewTrainer(ps, &nn.Adam{}, 16, 1, func(z, x, t *ad.Node) *ad.Node {
+		return ad.Mean(nn.CrossEntropy(scores(z, x), t))
+	})
+	t.Masks = []*nn.Mask{drop}
+	for range 100 {
+		if _, err := t.Epoch(train); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(t.Mean(train, func(z, x, t *ad.Node) *ad.Node { return ad.RowHit(scores(z, x), t) }))
+	// Output: 1 <nil>
+}

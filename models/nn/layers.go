@@ -171,8 +171,8 @@ func (e Embedding) Outputs(z, indices *ad.Node) *ad.Node {
 }
 
 // Dropout builds h with each entry times its number in mask, a matrix of as many entries with a row
-// for each example: a [dsbo/models.Mask] of a draw. Where the model has no mask it is nil, and h
-// stays.
+// for each example: a [dsbo/models.Mask] of a draw, or [Mask.Node] of a trainer's. Where the model
+// has no mask it is nil, and h stays.
 func Dropout(h, mask *ad.Node) *ad.Node {
 	if mask == nil {
 		return h

@@ -3,6 +3,7 @@ package nn
 import (
 	"io"
 	"math/rand/v2"
+	"slices"
 
 	"dsbo"
 	"dsbo/ad"
@@ -17,7 +18,8 @@ type Build func(z, x, t *ad.Node) *ad.Node
 // A Trainer fits the parameters of a network to examples, in float32, without a bilevel problem. It
 // belongs to one goroutine at a time.
 type Trainer struct {
-	Z []float32 // the parameters
+	Z     []float32 // the parameters
+	Masks []*Mask   // that the loss takes; they stay the same from the first epoch on
 
 	params    *Params    // the layout of Z
 	optimizer Optimizer  // moves Z along grad
@@ -55,13 +57,12 @@ func (t *Trainer) Epoch(e data.Examples) (loss float64, err error) {
 			e.Len(), t.batch)
 	}
 	if t.sizes == nil {
-		t.inputs = inputsOf(e)
-		t.sizes = ad.NewSizes(ad.Loss{Q: len(t.Z), Inputs: t.inputs, Float32: true,
-			Build: func(_, z *ad.Node, in []*ad.Node) *ad.Node { return t.loss.of(z, in) }})
+		t.inputs = slices.Concat(inputsOf(e), maskInputs(t.Masks))
+		t.sizes = ad.NewSizes(ad.Loss{Q: len(t.Z), Inputs: t.inputs, Float32: true, Build: t.build})
 	}
-	order := rand.New(rand.NewPCG(t.seed, t.epochs)).Perm(e.Len())
+	order, draw := rand.New(rand.NewPCG(t.seed, t.epochs)).Perm(e.Len()), dsbo.Sample{K: int(t.epochs)}
 	t.epochs++
-	for all := float64(len(order)); len(order) > 0; {
+	for all := float64(len(order)); len(order) > 0; draw.T++ {
 		rows := order[:min(t.batch, len(order))]
 		order = order[len(rows):]
 		d, err := t.sizes.Derivs(len(rows))
@@ -69,6 +70,9 @@ func (t *Trainer) Epoch(e data.Examples) (loss float64, err error) {
 			return 0, err
 		}
 		if err := bind(d.Program, e, rows); err != nil {
+			return 0, err
+		}
+		if err := t.bindMasks(d.Program, draw, len(rows)); err != nil {
 			return 0, err
 		}
 		value, err := d.Float32().ValueGrad(nil, t.grad, nil, t.Z)
@@ -94,6 +98,15 @@ func (t *Trainer) Mean(e data.Examples, build Build) (float64, error) {
 	var mean [1]float32
 	err = p.Eval32(mean[:], nil, t.Z)
 	return float64(mean[0]), err
+}
+
+// build builds the loss of a batch, which has masks.
+func (t *Trainer) build(_, z *ad.Node, in []*ad.Node) *ad.Node {
+	for k, m := range t.Masks {
+		m.node = in[len(in)-len(t.Masks)+k]
+		defer func() { m.node = nil }()
+	}
+	return t.loss.of(z, in[:len(in)-len(t.Masks)])
 }
 
 // of builds from the nodes of inputsOf.

@@ -116,3 +116,56 @@ func TestTrainer(t *testing.T) {
 		t.Errorf("a batch of 0: error %v", err)
 	}
 }
+
+// TestMasks: masks are drawn anew for each batch, the same of the same seed, with a mean of 1 where
+// they drop entries and 0 where they are normal; what is no batch has none.
+func TestMasks(t *testing.T) {
+	const rows, cols = 500, 40
+	ps, _, e := line(rows)
+	drop, noise := &nn.Mask{Cols: cols, Keep: .8}, &nn.Mask{Cols: cols}
+	mean := func(m *nn.Mask, seed uint64) (losses []float64) {
+		tr := nn.NewTrainer(ps, &nn.SGD{Rate: nn.Constant(0)}, rows, seed, func(z, x, _ *ad.Node) *ad.Node {
+			if m.Node() == nil {
+				return ad.Mean(ad.Flatten(x))
+			}
+			return ad.Add(ad.Mean(ad.Flatten(m.Node())), ad.Scale(0, ad.SumAll(z)))
+		})
+		tr.Masks = []*nn.Mask{drop, noise}
+		for range 2 {
+			losses = append(losses, testkit.Get(tr.Epoch(e)))
+		}
+		without := testkit.Get(tr.Mean(e, func(_, x, _ *ad.Node) *ad.Node {
+			if m.Node() != nil {
+				t.Error("there is a mask where no batch is drawn")
+			}
+			return nn.Dropout(x, m.Node())
+		}))
+		if want := testkit.Get(tr.Mean(e, func(_, x, _ *ad.Node) *ad.Node { return x })); without != want {
+			t.Errorf("without a mask the mean is %g, want %g", without, want)
+		}
+		return losses
+	}
+	for _, c := range []struct {
+		name            string
+		mask            *nn.Mask
+		mean, deviation float64 // of one number: √((1 − .8)/.8) where .8 are kept
+	}{
+		{"dropout", drop, 1, .5},
+		{"normal", noise, 0, 1},
+	} {
+		a, again, other := mean(c.mask, 1), mean(c.mask, 1), mean(c.mask, 2)
+		if !slices.Equal(a, again) || slices.Equal(a, other) || a[0] == a[1] {
+			t.Errorf("%s: means %v and %v of one seed, %v of another", c.name, a, again, other)
+		}
+		for _, m := range a {
+			if math.Abs(m-c.mean) > 5*c.deviation/math.Sqrt(rows*cols) {
+				t.Errorf("%s: mean %g, want %g within five of its deviations", c.name, m, c.mean)
+			}
+		}
+	}
+	tr := nn.NewTrainer(ps, &nn.Adam{}, 5, 1, func(z, x, t *ad.Node) *ad.Node { return ad.SumAll(z) })
+	tr.Masks = []*nn.Mask{{Cols: 3, Keep: 1.5}}
+	if _, err := tr.Epoch(e); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "mask 0") {
+		t.Errorf("a mask that keeps 1.5: error %v, want one that names it", err)
+	}
+}
