@@ -27,6 +27,9 @@ type Matrix struct {
 
 	spectrum    sync.Once
 	eigenvalues []float64 // descending; nil when they do not exist
+
+	spanning sync.Once
+	tree     *Tree // nil where the graph is not connected
 }
 
 // NewMatrix returns the matrix with the given rows, which it copies. It checks the shape

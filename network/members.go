@@ -119,7 +119,7 @@ func (m *Matrix) Giver(before, e membership.Epoch, agent int) (giver, source int
 	if len(sources) == 0 {
 		return 0, 0, dsbo.Errorf(dsbo.ErrConfig, "epoch %d must have a member of the epoch before", e.Number)
 	}
-	_, _, depth := w.search(sources...)
+	depth := w.Distances(sources...)
 	nearer := func(k int) int {
 		neighbours := w.Neighbours(k)
 		return neighbours[slices.IndexFunc(neighbours, func(l int) bool { return depth[l] < depth[k] })]

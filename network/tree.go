@@ -1,7 +1,5 @@
 package network
 
-import "slices"
-
 // A Tree is a spanning tree of a graph, over which sums go up and results down.
 type Tree struct {
 	Root     int
@@ -12,65 +10,72 @@ type Tree struct {
 }
 
 // Tree returns the breadth-first spanning tree of W's edges from the agent that is nearest to all
-// others, the lowest of several. It returns nil if the graph is not connected. The cost is at most
-// one pass over all edges for each agent.
+// others, the lowest of several. It returns nil if the graph is not connected. The first call costs
+// at most one pass over all edges for each agent; later ones share its result, which must not be
+// changed.
 func (m *Matrix) Tree() *Tree {
-	var best *Tree
-	most := 0 // the largest height: no tree is less than half as high as another one
+	m.spanning.Do(func() { m.tree = m.lowestTree() })
+	return m.tree
+}
+
+// lowestTree is Tree, found anew.
+func (m *Matrix) lowestTree() *Tree {
+	var s, best search
+	least, most := m.N(), 0 // heights: none is less than half of another one
 	for root := range m.N() {
-		t := m.treeFrom(root)
-		if t == nil {
+		s.visit(m, root)
+		if len(s.order) < m.N() {
 			return nil
 		}
-		most = max(most, t.Height)
-		if best == nil || t.Height < best.Height {
-			best = t
+		height := s.depth[s.order[m.N()-1]]
+		if most = max(most, height); height < least {
+			least, s, best = height, best, s
 		}
-		if 2*best.Height <= most+1 { // as for dense graphs at once
+		if 2*least <= most+1 { // as for dense graphs at once
 			break
 		}
 	}
-	return best
-}
-
-// treeFrom returns the breadth-first tree from a root, nil if it does not reach all agents.
-func (m *Matrix) treeFrom(root int) *Tree {
-	order, parent, depth := m.search(root)
-	if len(order) < m.N() {
-		return nil
-	}
-	t := &Tree{Root: root, Parent: parent, Children: make([][]int, m.N()), Depth: depth,
-		Height: depth[order[len(order)-1]]}
-	for _, j := range order[1:] {
-		t.Children[parent[j]] = append(t.Children[parent[j]], j)
+	t := &Tree{Root: best.order[0], Parent: best.parent, Children: make([][]int, m.N()), Depth: best.depth,
+		Height: least}
+	for _, j := range best.order[1:] {
+		t.Children[best.parent[j]] = append(t.Children[best.parent[j]], j)
 	}
 	return t
 }
 
-// Distances returns how many edges each agent is away from one, -1 where no edges lead. It costs
-// one pass over all edges.
-func (m *Matrix) Distances(from int) []int {
-	_, _, depth := m.search(from)
-	return depth
+// Distances returns how many edges each agent is away from the nearest of some, -1 where no edges
+// lead. It costs one pass over all edges.
+func (m *Matrix) Distances(from ...int) []int {
+	var s search
+	s.visit(m, from...)
+	return s.depth
 }
 
-// search visits the agents that edges lead to from some, breadth first: in which order, from which
-// parent and how many edges away, both -1 for agents that it does not reach.
-func (m *Matrix) search(from ...int) (order, parent, depth []int) {
-	order, parent, depth = slices.Clone(from), slices.Repeat([]int{-1}, m.N()), slices.Repeat([]int{-1}, m.N())
-	for _, i := range from {
-		depth[i] = 0
+// A search is a visit, breadth first, to the agents that edges lead to from some.
+type search struct {
+	order  []int // the agents as they are visited
+	parent []int // from which each is reached; -1: none
+	depth  []int // how many edges away each is; -1: not reached
+}
+
+// visit begins a new search, in the same memory.
+func (s *search) visit(m *Matrix, from ...int) {
+	s.order, s.parent, s.depth = append(s.order[:0], from...), s.parent[:0], s.depth[:0]
+	for range m.N() {
+		s.parent, s.depth = append(s.parent, -1), append(s.depth, -1)
 	}
-	for next := 0; next < len(order); next++ {
-		i := order[next]
-		for _, j := range m.Neighbours(i) {
-			if depth[j] < 0 {
-				depth[j], parent[j] = depth[i]+1, i
-				order = append(order, j)
+	for _, i := range from {
+		s.depth[i] = 0
+	}
+	for next := 0; next < len(s.order); next++ {
+		i := s.order[next]
+		for _, j := range m.neighbours[i] {
+			if s.depth[j] < 0 {
+				s.depth[j], s.parent[j] = s.depth[i]+1, i
+				s.order = append(s.order, j)
 			}
 		}
 	}
-	return order, parent, depth
 }
 
 // Sends returns how many vectors agent i sends in one sum: one up, unless it is the root, and one

@@ -66,9 +66,8 @@ func (m *Matrix) checkSums() error {
 
 // checkConnected requires that the graph of the edges is connected.
 func (m *Matrix) checkConnected() error {
-	part := components(m.N(), func(i int) []int { return m.neighbours[i] })
-	for i, p := range part {
-		if p != 0 {
+	for i, d := range m.Distances(0) {
+		if d < 0 {
 			return dsbo.Errorf(dsbo.ErrConfig,
 				"the graph must be connected; no path of edges leads from agent 0 to agent %d", i)
 		}
