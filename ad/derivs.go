@@ -50,7 +50,13 @@ type DerivsIn[V Float] struct {
 	machine engine.Vectors[V]
 	dst     [derivCount][]V // scratch of compute
 	value   [1]V
+	gradY   []V    // the last ∇_y, if it is short
+	gradAt  uint64 // the machine's changes when it was found, plus 1; 0: there is none
 }
+
+// shortGradient is the length up to which the last ∇_y is kept: draws of all examples ask for it
+// again at one point.
+const shortGradient = 1 << 12
 
 // Float32 returns the same derivatives by vectors of float32, the same in each call. They belong
 // to one goroutine at a time together with d, and what was computed at a point by vectors of one
@@ -230,6 +236,11 @@ func (in *DerivsIn[V]) compute(of stage, wanted int, dst [derivCount][]V, x, y, 
 	case alongY, linearized:
 		in.machine.SetInput(d.v.slot, v)
 	}
+	at := d.m.Changes() + 1
+	if wanted == 1<<gradY && in.gradAt == at {
+		copy(dst[gradY], in.gradY)
+		return nil
+	}
 	key, outs := 0, in.dst[:0]
 	for i, to := range &dst {
 		switch {
@@ -241,7 +252,16 @@ func (in *DerivsIn[V]) compute(of stage, wanted int, dst [derivCount][]V, x, y, 
 			outs = append(outs, to)
 		}
 	}
-	p, err := d.planFor(key)
+	err := in.run(key, outs)
+	if y := dst[gradY]; err == nil && wanted>>gradY&1 == 1 && len(y) <= shortGradient {
+		in.gradY, in.gradAt = append(in.gradY[:0], y...), at
+	}
+	return err
+}
+
+// run writes the derivatives whose bits are set in key to outs.
+func (in *DerivsIn[V]) run(key int, outs [][]V) error {
+	p, err := in.derivs.planFor(key)
 	if err != nil {
 		return err
 	}

@@ -27,3 +27,17 @@ func TestKeptProducts(t *testing.T) {
 	testkit.OK(fresh.HVP(want, x, y, v))
 	sameBits(t, "HVP", got, want)
 }
+
+// TestShortGradientIsKept: ∇_y is found once at a point and batch, and anew at others.
+func TestShortGradientIsKept(t *testing.T) {
+	w := newWalker(t)
+	d := w.program(t)
+	at := state{}
+	want := w.derivative(t, d, at, "both")[:24]
+	clear(d.gradY) // what is given out again shows it
+	sameBits(t, "the same point", w.derivative(t, d, at, "∇_y"), make([]float64, 24))
+	for _, other := range []state{{x: 1}, {y: 1}, {batch: 1}} {
+		sameBits(t, "another point", w.derivative(t, d, other, "∇_y"), w.derivative(t, w.program(t), other, "∇_y"))
+		sameBits(t, "and back", w.derivative(t, d, at, "∇_y"), want)
+	}
+}
