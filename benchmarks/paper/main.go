@@ -34,6 +34,7 @@ func experiments() []experiment {
 		{"mismatch", "eq. 4: the bias of averaged local hypergradients, and MDBO's", mismatch},
 		{"table1", "Table 1: time, traffic and oracle calls of an iteration against the dimension", table1},
 		{"hessian", "a Hessian-vector product against the whole Hessian: time and memory", hessian},
+		{"growth", "time, memory and traffic of an iteration against the number of agents", growth},
 	}
 }
 

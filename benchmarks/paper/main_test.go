@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +31,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"-h"}, cli.OK, "-only"},
 		{[]string{"-list"}, cli.OK, "convergence"},
 		{[]string{"-only", "higp,rain"}, cli.Usage,
-			`-only must name some of convergence, flat, higp, mismatch, table1, hessian; "rain" is none of them`},
+			`-only must name some of convergence, flat, higp, mismatch, table1, hessian, growth; ` +
+				`"rain" is none of them`},
 		{[]string{"-only", "higp,"}, cli.Usage, `"" is none of them`},
 		{[]string{"table1"}, cli.Usage, `unexpected argument "table1"`},
 		{[]string{"-figures", "no/such/folder"}, cli.Usage,
@@ -59,7 +61,7 @@ var figureLine = regexp.MustCompile(`(?m)^figure: .*\n`)
 func TestQuick(t *testing.T) {
 	for _, e := range experiments() {
 		t.Run(e.name, func(t *testing.T) {
-			measuresTime := e.name == "table1" || e.name == "hessian"
+			measuresTime := slices.Contains([]string{"table1", "hessian", "growth"}, e.name)
 			if testing.Short() && (measuresTime || e.name == "higp") {
 				t.Skip("takes the longest")
 			}

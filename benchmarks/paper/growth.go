@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"dsbo"
+	"dsbo/data"
+	"dsbo/internal/linalg"
+	"dsbo/internal/num"
+	"dsbo/internal/testkit"
+	"dsbo/models"
+	"dsbo/runs"
+	"dsbo/runs/report"
+	"dsbo/train"
+)
+
+// A load is what an iteration of all agents costs, in one process.
+type load struct {
+	n                   int
+	ms, leastMs         float64 // the time, and the time of reading the examples from memory as often
+	memory, leastMemory float64 // MiB that stay live, and MiB of the examples alone, for products and for evaluation
+	megabytes, messages float64 // sent by all agents
+}
+
+// loadOf measures a method on the synthetic task, p = q = 50, with 500 examples of each kind an
+// agent. All numbers of agents have the same curvatures.
+func loadOf(ctx context.Context, method string, n, K int, bandwidth float64) load {
+	const p, examples = 50, 500
+	before := num.LiveBytes()
+	t := testkit.Get(data.Synthetic{Agents: n, Features: p, Train: examples, Val: examples, Test: examples,
+		Rate: 1 / float64(n)}.Task())
+	problem := testkit.Get(train.NewProblem(t, models.Logistic{Features: p, Mean: true}, models.Config{Float32: true}))
+	l := load{n: n}
+	res := testkit.Get(train.Run(ctx, train.Config{Problem: problem, W: ring(n), K: K, EvalEvery: K,
+		Method: entrant{method: method}.template(), Evaluate: train.EvaluateOff,
+		OnRecord: func(runs.Record) { l.memory = (num.LiveBytes() - before) / (1 << 20) }}))
+	l.ms = float64(res.MsPerIteration)
+	var sent dsbo.Traffic
+	for _, u := range res.Usage {
+		sent.Add(u.Traffic)
+	}
+	l.megabytes, l.messages = float64(sent.Bytes)/1e6/float64(K), float64(sent.Messages)/float64(K)
+	c := res.Usage[0].Calls
+	// ∇f is at one point, J reads no examples here, and a value is of both losses, in float64
+	calls := 1 + float64(c.LowerGrad+c.HVP+c.Diagonal+4*c.Value)/float64(K)
+	l.leastMs = 1e3 * calls * float64(n*examples*p*4) / bandwidth
+	l.leastMemory = float64(n*examples*(p+1)) * (3*8 + 2*4) / (1 << 20)
+	return l
+}
+
+// bandwidth returns how many bytes of n numbers a second the processors read from memory.
+func bandwidth(n int) float64 {
+	v := make([]float64, n)
+	var parts errgroup.Group
+	workers := runtime.GOMAXPROCS(0)
+	seconds := fastest(3, func() error {
+		for k := range workers {
+			part := v[k*len(v)/workers : (k+1)*len(v)/workers]
+			parts.Go(func() error { linalg.Dot(part, part); return nil })
+		}
+		return parts.Wait()
+	})
+	return float64(8*len(v)) / seconds
+}
+
+// growth measures what an iteration costs with more agents, each with as many examples.
+func growth(ctx context.Context, l *lab) {
+	sizes, K := pick(l, []int{8, 64, 192, 1024}, []int{4, 8}), pick(l, 10, 2)
+	rate := bandwidth(pick(l, 1<<25, 1<<16))
+	time := newChart("growth-time", "Time of an iteration, 500 examples an agent", "agents", "milliseconds", report.Log,
+		report.Log)
+	l.printf("memory is read at %.1f GB/s\n\n", rate/1e9)
+	for _, method := range []string{"madsbo", "sparkle", "dsoba", "newtoncg"} {
+		loads := column(sizes, func(n int) load { return loadOf(ctx, method, n, K, rate) })
+		n := column(loads, func(c load) float64 { return float64(c.n) })
+		rows := table{}
+		rows.add(method+", agents:", n, "exponent")
+		for _, r := range []struct {
+			name string
+			of   func(load) float64
+		}{
+			{"ms an iteration", func(c load) float64 { return c.ms }},
+			{"floor: examples read", func(c load) float64 { return c.leastMs }},
+			{"MiB", func(c load) float64 { return c.memory }},
+			{"floor: examples", func(c load) float64 { return c.leastMemory }},
+			{"MB sent", func(c load) float64 { return c.megabytes }},
+			{"messages", func(c load) float64 { return c.messages }},
+		} {
+			v := column(loads, r.of)
+			rows.add(r.name, v, slope(n, v))
+		}
+		l.table(rows)
+		time.line(method, n, column(loads, func(c load) float64 { return c.ms }))
+	}
+	l.save(time)
+}
