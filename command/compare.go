@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,8 +16,8 @@ import (
 
 const compareIntro = `Runs methods on tasks, each at the points of a grid of its parameters and with every
 seed, as processes of this machine, and leaves one page, figures, and tables as CSV and
-LaTeX. Runs that the folder holds already are kept, so that the same command goes on
-where it was stopped, and a longer spec runs what is new. A method that is not made for
+LaTeX, on an interrupt of the runs so far. Runs that the folder holds already are kept,
+so that the same command goes on where it was stopped, and a longer spec runs what is new. A method that is not made for
 a task is marked as not applicable, with what refuses it.`
 
 const compareOutro = `A spec is a JSON object. Five lines do:
@@ -79,10 +80,10 @@ func (p *program) compare(ctx context.Context, args []string, stdout, stderr io.
 		},
 	})
 	progress.Stop()
-	if err != nil {
+	if result == nil {
 		return err
 	}
-	return writeComparison(stdout, result, string(folder))
+	return cmp.Or(err, writeComparison(stdout, result, string(folder)))
 }
 
 // writeComparison writes the page of a comparison, and to stdout its rankings and where the page

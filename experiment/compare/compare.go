@@ -40,7 +40,7 @@ type Options struct {
 
 // Run makes the runs of a spec that Options.Out does not have yet. A run that is refused, diverges
 // or fails is a state of the result; errors are of the spec, which match [dsbo.ErrConfig] and come
-// before any run, of files, and of ctx.
+// before any run, of files, and of ctx, with which there is a result of the runs that ended before.
 func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 	if o.Processes < 0 {
 		return nil, dsbo.Errorf(dsbo.ErrConfig,
@@ -83,13 +83,17 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 		}
 	}
 	work.Wait()
-	if err := context.Cause(ctx); errors.Is(err, context.Canceled) {
-		return nil, fmt.Errorf("%w after %d of %s; the same command goes on", train.ErrInterrupted, r.done,
+	err := context.Cause(ctx)
+	if errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("%w after %d of %s; the same command goes on", train.ErrInterrupted, r.done,
 			wording.Count(r.total, "run"))
 	} else if err != nil {
 		return nil, err
 	}
-	return result, result.rank()
+	if err := result.rank(); err != nil {
+		return nil, err
+	}
+	return result, err
 }
 
 // untuned has the flags of runs that look for the best constant, or other model to compare with. No
@@ -125,6 +129,10 @@ func (r *runner) findBest(ctx context.Context, t Task, e *Entry) {
 		return medianOf(e.points[m.Grid.String(p)], func(t *Trial) float64 { return t.end(r.Choose.of) })
 	}
 	e.search.Run()
+	e.search.Tried = slices.DeleteFunc(e.search.Tried, func(p []int) bool {
+		return !slices.Equal(p, e.search.Best) && slices.ContainsFunc(e.points[m.Grid.String(p)],
+			func(t *Trial) bool { return t.State == runs.Interrupted })
+	})
 }
 
 // tryPoints makes the runs of some points, all seeds of each.
@@ -149,6 +157,7 @@ func (r *runner) runTrial(ctx context.Context, t *Trial) {
 		defer func() { <-r.free }()
 	case <-ctx.Done():
 	}
+	t.State = runs.Interrupted
 	if ctx.Err() != nil {
 		return
 	}

@@ -153,9 +153,14 @@ func TestRunEnds(t *testing.T) {
 	s := testkit.Get(Parse([]byte(bad(`"tasks":["synthetic -r=1 -p=3"]`))))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Run(ctx, s, Options{Out: t.TempDir(), Tasks: all()}); !errors.Is(err, train.ErrInterrupted) ||
-		cli.Code(err) != cli.Interrupted {
+	out := t.TempDir()
+	early, err := Run(ctx, s, Options{Out: out, Tasks: all()})
+	if !errors.Is(err, train.ErrInterrupted) || cli.Code(err) != cli.Interrupted {
 		t.Errorf("interrupted: %v", err)
+	}
+	testkit.Get(early.Write(out))
+	if e := early.Rankings[0].Entries[0]; e.State() != runs.Interrupted || !math.IsNaN(e.value(ByPhi)) {
+		t.Errorf("of no run there is the state %v and Φ = %v", e.State(), e.value(ByPhi))
 	}
 	if _, err := Run(t.Context(), s, Options{Out: t.TempDir(), Tasks: all(),
 		Program: []string{"/no/program"}}); err == nil {
