@@ -15,14 +15,14 @@ import (
 // Whose budget is spent has failed, as if it had said so: where there is a council it is left out,
 // until another process of it comes.
 const (
-	wasteSetback = 10 * time.Second       // it has this agent go back
+	wasteSetback = 10 * time.Second       // it has this agent go back, at least: what is done again counts
 	wasteConnect = time.Second            // another connection
 	wasteCouncil = time.Second            // a message of the council that cannot be read, or is not signed
 	wasteTwice   = 100 * time.Millisecond // a message of the council, or a question, that has come before
 	wasteRepeat  = 10 * time.Millisecond  // a vector that has come before
 
 	// departures is how often it may be left out, or begin with another's state, for a budget: all
-	// go back to a checkpoint each time.
+	// go back to a checkpoint each time. A setback costs no more.
 	departures = 10
 
 	budgetPeriod = time.Hour
@@ -36,17 +36,33 @@ func (c *Config) newBudget() guard.Budget {
 
 // spend counts a waste of time against the neighbour.
 func (e *conduct) spend(waste time.Duration, reason any) {
-	m := e.m
-	if m.budget.Spend(e.id, time.Now(), waste) || e.exceeded != nil {
+	if m := e.m; !m.budget.Spend(e.id, time.Now(), waste) {
+		e.exceed(fmt.Errorf("agent %d has delayed this agent by %v in an hour, which is all that it may: at last, %v",
+			e.id, m.config.DelayBudget, reason))
+	}
+}
+
+// exceed has the neighbour's process count as one that has spent its budget.
+func (e *conduct) exceed(reason error) {
+	if e.exceeded != nil {
 		return
 	}
-	err := fmt.Errorf("agent %d has delayed this agent by %v in an hour, which is all that it may: at last, %v", e.id,
-		m.config.DelayBudget, reason)
-	e.exceeded = err
-	m.config.Log.Warn("a neighbour has spent its budget", "neighbour", e.id, "reason", err)
-	if m.chamber != nil && e.failure == nil {
-		e.failure = err
+	e.exceeded = reason
+	e.m.config.Log.Warn("a neighbour has spent its budget", "neighbour", e.id, "reason", reason)
+	if e.m.chamber != nil && e.failure == nil {
+		e.failure = reason
 	}
+}
+
+// spendSetback counts what is done again as the neighbour has this agent go back. None has it go
+// back again and again without that it gets further.
+func (e *conduct) spendSetback(reason error) {
+	m := e.m
+	lost := max(wasteSetback, m.watch.SetBack(e.id))
+	if h := m.watch.Setbacks(); h != nil {
+		e.exceed(fmt.Errorf("agent %d: %s", e.id, h))
+	}
+	e.spend(min(lost, max(wasteSetback, m.config.DelayBudget/departures)), reason)
 }
 
 // spendWait counts a heartbeat for which the exchange under way has waited for a neighbour that

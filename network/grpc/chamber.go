@@ -240,8 +240,8 @@ func (c *chamber) checkIsolation() error {
 		return nil
 	}
 	return fmt.Errorf(
-		"no member is heard: the others have finished without agent %d, or it is cut off, and the same command "+
-			"tries again: %w",
+		"no member is heard: the others have finished without agent %d, whose -result can be the folder of one of "+
+			"them, or it is cut off, and the same command tries again: %w",
 		c.m.config.Agent, &network.SilentError{Processes: names, Silent: silent, Last: last})
 }
 

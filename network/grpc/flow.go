@@ -237,8 +237,7 @@ func (x *flow) interruption() error {
 func (x *flow) rollBack(neighbour, round int) {
 	if x.rollback == nil || round < x.rollback.Round {
 		x.rollback = &network.RollbackError{Neighbour: neighbour, Round: round}
-		x.m.watch.SetBack(neighbour)
-		x.m.neighbours.edge(neighbour).conduct.spend(wasteSetback, x.rollback)
+		x.m.neighbours.edge(neighbour).conduct.spendSetback(x.rollback)
 		x.m.config.Log.Warn("a neighbour needs exchanges that are no longer kept", "neighbour", neighbour,
 			"from", round, "kept from", x.window.start)
 		x.notifyWaiter()

@@ -67,8 +67,7 @@ func (c *chamber) observe() (seen paxos.Observation) {
 		return seen // they leave
 	}
 	most, obstacle := c.m.config.Membership.AbsentAfter, -1
-	if h := c.m.obstacle(); h != nil && (h.Cause == holdup.ByWithholding || h.Cause == holdup.BySetbacks) &&
-		c.m.watch.Stalled() >= most {
+	if h := c.m.obstacle(); h != nil && h.Cause == holdup.ByWithholding && c.m.watch.Stalled() >= most {
 		obstacle = h.Agent
 	}
 	company, all := false, true

@@ -77,6 +77,7 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 		return err
 	}
 	m.config.Log.Info("a new epoch", "epoch", e.Number, "exchange", round, "members", e.Members)
+	again := e.Number == m.view.epoch.Number
 	m.view = p
 	m.terms, m.decoded = make([][]float64, len(p.edges)+1), make([][]float64, len(p.edges)+1)
 	m.flow.round, m.flow.missing, m.flow.rollback = round, 0, nil
@@ -84,7 +85,7 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 	if m.handovers.handover.epoch < e.Number && !m.handovers.handover.reading {
 		m.handovers.handover = handover{} // who still asks for it has it read again
 	}
-	m.watch.Restart(round)
+	m.watch.BeginEpoch(round, again)
 	m.flow.window = window{start: round, maxFrames: m.flow.window.maxFrames, maxBytes: m.flow.window.maxBytes}
 	for _, edge := range m.neighbours.edges {
 		edge.reform(round)

@@ -32,13 +32,14 @@ type Watch struct {
 	logged  bool      // that it is held up
 	reached int       // the largest round so far
 
-	setbacks  int // how often neighbours had this agent go back since
-	setbackBy int // the last of these
+	setbacks  int       // how often neighbours had this agent go back since
+	setbackBy int       // the last of these
+	back      time.Time // when the agent went back last, or began the epoch
 }
 
 // NewWatch returns the watch of an agent that computes.
 func NewWatch(agent int, l Limits, log *slog.Logger) Watch {
-	return Watch{agent: agent, limits: l, log: log, since: time.Now()}
+	return Watch{agent: agent, limits: l, log: log, since: time.Now(), back: time.Now()}
 }
 
 // Begin notes what the agent does from now on.
@@ -119,8 +120,13 @@ func (w *Watch) Complete(h *Holdup, round int) *Holdup {
 	return h
 }
 
-// SetBack notes that a neighbour has the agent go back.
-func (w *Watch) SetBack(neighbour int) { w.setbacks, w.setbackBy = w.setbacks+1, neighbour }
+// SetBack notes that a neighbour has the agent go back. It returns the time since it began, or went
+// back before: all that is done again may have taken as long.
+func (w *Watch) SetBack(neighbour int) (lost time.Duration) {
+	lost, w.back = time.Since(w.back), time.Now()
+	w.setbacks, w.setbackBy = w.setbacks+1, neighbour
+	return lost
+}
 
 // Setbacks returns the neighbour that has the agent go back again and again; nil if none does.
 func (w *Watch) Setbacks() *Holdup {
@@ -145,9 +151,12 @@ func (w *Watch) Advance(round int) {
 	w.stalled, w.waited, w.logged = 0, 0, false
 }
 
-// Restart begins an epoch at a round.
-func (w *Watch) Restart(round int) {
-	w.reached, w.setbacks, w.stalled, w.waited = round, 0, 0, 0
+// BeginEpoch begins an epoch at a round. Where the agent goes back to the beginning of its epoch, again,
+// it is no further than it was.
+func (w *Watch) BeginEpoch(round int, again bool) {
+	if !again {
+		w.reached, w.setbacks, w.stalled, w.waited, w.back = round, 0, 0, 0, time.Now()
+	}
 	w.Begin(Computing)
 }
 
