@@ -37,6 +37,7 @@ type agentOptions struct {
 	fewSites  bool                   // whether fewer than 3 sites are allowed
 	listen    string                 // address, if it is not the cluster file's
 	admission string                 // what lets an agent in that the cluster file does not have
+	result    string                 // folder of an agent that has finished; "": this one runs
 	logFile   string                 // path; "": none
 	progress  time.Duration          // time between lines of progress
 	adjust    func(*dsbogrpc.Config) // changes the settings of the exchange, for tests; may be nil
@@ -109,10 +110,13 @@ func (o *agentOptions) newFlags(name, intro string) (f *cli.Flags, agent *string
 	f.BoolVar(&o.fewSites, "few-sites", false,
 		"take part in a run of two agents, or stay as one of two when others leave: each learns the other's terms "+
 			"of all sums")
+	f.StringVar(&o.result, "result", "",
+		"run `folder` of an agent that has finished, for one that was left out and comes too late: it ends with that "+
+			"result")
 	f.StringVar(&o.logFile, "log-file", "", "`file` to which to append the whole log, as JSON lines, beside stderr")
 	f.DurationVar(&o.progress, "progress", 10*time.Second,
 		"`time` between log lines about the agent's progress, if stderr is no terminal; 0: none")
-	f.Group("Run", "cluster", "agent", "out", "few-sites", "attached")
+	f.Group("Run", "cluster", "agent", "out", "result", "few-sites", "attached")
 	f.Group("Connections", slices.Insert(slices.Clone(connectionFlags), 1, "listen")...)
 	f.Group("Output", "log", "log-file", "quiet", "progress", "http")
 	return f, agent

@@ -19,6 +19,7 @@ import (
 	"dsbo/internal/disk"
 	"dsbo/internal/wording"
 	dsbogrpc "dsbo/network/grpc"
+	"dsbo/network/membership"
 	"dsbo/network/pki"
 	"dsbo/runs"
 )
@@ -39,6 +40,9 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	if all {
 		s.log.Info("all agents have finished", "run", c.Run, "folder", o.folder())
 		return nil
+	}
+	if o.result != "" {
+		return o.takeResult(c, s.log)
 	}
 	stop, err := o.servePages(m, s.log)
 	if err != nil {
@@ -74,6 +78,39 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	return err
 }
 
+// takeResult ends the run of an agent that was left out with what another one has found.
+func (o *agentOptions) takeResult(c *cluster.Cluster, log *slog.Logger) error {
+	verify := membership.VerifyKey
+	if o.certs != "" {
+		id, err := pki.Load(o.certs, o.agent, time.Now())
+		if err == nil {
+			id, err = id.InRun(c.Run, c.Keys)
+		}
+		if err != nil {
+			return fmt.Errorf("-certs: %w", err)
+		}
+		verify = func(text []byte, s membership.Signature, at time.Time) error {
+			_, err := id.Verify(s.Agent, s.Certificate, text, s.Signature, at)
+			return err
+		}
+	}
+	lock, err := o.folder().Lock()
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	own := o.membership(c)
+	council := membership.Council{Run: own.Run, Settings: own.Hash, Quorum: c.Quorum}
+	if err := o.folder().TakeResult(own, council, verify, o.identity(c), runs.Folder(o.result)); err != nil {
+		return fmt.Errorf("-result: %w", err)
+	}
+	log.Info("the result is that of another agent", "run", c.Run, "from", o.result, "folder", o.folder())
+	return nil
+}
+
+// identity stands for the run and the agent in its folder.
+func (o *agentOptions) identity(c *cluster.Cluster) string { return c.Hash() + " " + pki.Name(o.agent) }
+
 // servePages serves the monitor's pages where -http says, until stop is called.
 func (o *agentOptions) servePages(m *monitor, log *slog.Logger) (stop func(), err error) {
 	address, err := o.httpAddress(o.agent)
@@ -108,7 +145,7 @@ func (e *agentExchange) run(ctx context.Context, j *experiment.Job, c *cluster.C
 	}
 	o := e.options
 	err = peer.Agent{
-		Folder: o.folder(), Own: o.membership(c), Identity: c.Hash() + " " + pki.Name(o.agent),
+		Folder: o.folder(), Own: o.membership(c), Identity: o.identity(c),
 		Exchange: e.config, Open: e.open,
 	}.Run(ctx, j, stdout, stderr)
 	if e.unfollow != nil {

@@ -3,7 +3,9 @@ package simulate
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/network/membership"
 	"dsbo/runs"
@@ -125,7 +128,8 @@ func TestJoin(t *testing.T) {
 }
 
 // TestTooLate: an agent that comes back when all others have finished does not wait for ever: its
-// process ends with a line that says so.
+// process ends with a line that says so. From the folder of one of them it has the result; none is
+// taken that another run has found, that a council has not decided, or by a member.
 func TestTooLate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many exchanges of eight agents")
@@ -155,8 +159,44 @@ func TestTooLate(t *testing.T) {
 		cancel()
 		late.Wait()
 		if text := fmt.Sprint(w.trace.sorted()); !strings.Contains(text,
-			"the others have finished without agent 3, or it is cut off") {
+			"the others have finished without agent 3, whose -result can be the folder of one of them") {
 			t.Errorf("no line says why agent 3 ends:\n%s", text[max(0, len(text)-2000):])
 		}
+		w.takeResult(t, 3, 0)
 	})
+}
+
+// takeResult has an agent that was left out take the result of another one.
+func (w *world) takeResult(t *testing.T, late, from int) {
+	log := testkit.Get(w.machines[from].log())
+	testkit.Get(w.machines[late].log()) // the drives are there
+	folder, finished := runs.Folder(w.machines[late].dir), runs.Folder(w.machines[from].dir)
+	own := runs.Membership{Run: simulated, Hash: w.hash(), Agent: late, Agents: w.Agents}
+	council := membership.Council{Run: simulated, Settings: w.hash(), Quorum: w.Quorum}
+	verify := func(text []byte, s membership.Signature, at time.Time) error {
+		_, err := w.machines[late].identity.Verify(s.Agent, s.Certificate, text, s.Signature, at)
+		return err
+	}
+	unknown := func([]byte, membership.Signature, time.Time) error { return io.EOF }
+	other, member, few := own, own, council
+	other.Hash, member.Agent, few.Quorum = "another", log.Last(w.Agents).Members[1], 2
+	for name, err := range map[string]error{
+		"of another run":     folder.TakeResult(other, council, verify, "", finished),
+		"by a member":        folder.TakeResult(member, council, verify, "", finished),
+		"by other votes":     folder.TakeResult(own, few, verify, "", finished),
+		"of an unfinished":   folder.TakeResult(own, council, verify, "", folder),
+		"by no certificates": folder.TakeResult(own, council, unknown, "", finished),
+	} {
+		if !errors.Is(err, dsbo.ErrConfig) {
+			t.Errorf("a result %s: %v", name, err)
+		}
+	}
+	testkit.OK(folder.TakeResult(own, council, verify, "", finished))
+	if known, told, err := folder.AllFinished(own); !known || !told || err != nil {
+		t.Errorf("it does not know that all have finished: %v", err)
+	}
+	if err := testkit.Get(read(finished)).compare(testkit.Get(read(folder)), 0); err != nil {
+		t.Error(err)
+	}
+	testkit.OK(folder.Verify())
 }

@@ -151,8 +151,8 @@ func (w *Watch) Advance(round int) {
 	w.stalled, w.waited, w.logged = 0, 0, false
 }
 
-// BeginEpoch begins an epoch at a round. Where the agent goes back to the beginning of its epoch, again,
-// it is no further than it was.
+// BeginEpoch begins an epoch at a round. Where the agent goes back to the beginning of its epoch,
+// again, it is no further than it was.
 func (w *Watch) BeginEpoch(round int, again bool) {
 	if !again {
 		w.reached, w.setbacks, w.stalled, w.waited, w.back = round, 0, 0, 0, time.Now()
