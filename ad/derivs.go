@@ -35,10 +35,10 @@ type Derivs struct {
 	*derivatives
 	DerivsIn[float64]
 	single  DerivsIn[float32]
-	built   stage                         // the graphs that are known to be built
-	known   [1 << derivCount]*engine.Plan // plans that were asked for before
-	kept    [derivCount]keptMatrix        // of jvp and hvp
-	columns []float64                     // of a Jacobian that are found together
+	built   stage                  // the graphs that are known to be built
+	known   map[int]*engine.Plan   // plans that were asked for before
+	kept    [derivCount]keptMatrix // of jvp and hvp
+	columns []float64              // of a Jacobian that are found together
 }
 
 // DerivsIn gives gradients and products of a [Derivs] by vectors of V, whatever type the loss is
@@ -128,7 +128,7 @@ func (d *Derivs) Fork(w *Workspace) *Derivs {
 
 // newDerivs returns a program's derivatives, with the graphs and plans that all forks share.
 func newDerivs(p *Program, all *derivatives) *Derivs {
-	d := &Derivs{Program: p, derivatives: all}
+	d := &Derivs{Program: p, derivatives: all, known: map[int]*engine.Plan{}}
 	d.DerivsIn = DerivsIn[float64]{derivs: d, machine: p.m.Float64()}
 	d.single = DerivsIn[float32]{derivs: d, machine: p.m.Float32()}
 	return d

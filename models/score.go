@@ -11,10 +11,11 @@ import (
 // A Score says how well a model does on each of some examples. It belongs to one goroutine at
 // a time.
 type Score struct {
-	program *ad.Program
-	rows    int
-	hits    bool
-	values  []float64 // losses, then hits
+	programs *Programs // with the memory of sums
+	program  *ad.Program
+	rows     int
+	values   int       // of all examples that program computes
+	each     []float64 // losses, then hits; nil before the first call of Examples
 }
 
 // NewScore returns the score of model m on all examples of e, which shares no program with others,
@@ -57,7 +58,7 @@ func (p *Programs) Score(e data.Examples, float32 bool, w *ad.Workspace) (*Score
 	if err != nil {
 		return nil, err
 	}
-	return &Score{f.program, ex.rows, f.values == 2, make([]float64, f.values*ex.rows)}, ex.bind(f.program, nil)
+	return &Score{programs: p, program: f.program, rows: ex.rows, values: f.values * ex.rows}, ex.bind(f.program, nil)
 }
 
 // Len returns the number of examples.
@@ -67,19 +68,29 @@ func (s *Score) Len() int { return s.rows }
 // the rows, and 1 for each right prediction, 0 for each wrong one (nil for a model without
 // classes). Both are views that the next call overwrites. The cost is half a gradient.
 func (s *Score) Examples(x, y []float64) (losses, hits []float64, err error) {
-	if err := s.program.Eval(s.values, x, y); err != nil {
+	if s.each == nil {
+		s.each = make([]float64, s.values)
+	}
+	return s.write(s.each, x, y)
+}
+
+// write is Examples, with views of dst.
+func (s *Score) write(dst, x, y []float64) (losses, hits []float64, err error) {
+	if err := s.program.Eval(dst, x, y); err != nil {
 		return nil, nil, err
 	}
-	if s.hits {
-		hits = s.values[s.rows:]
+	if s.values > s.rows {
+		hits = dst[s.rows:]
 	}
-	return s.values[:s.rows:s.rows], hits, nil
+	return dst[:s.rows:s.rows], hits, nil
 }
 
 // Sums returns the sum of the losses and the number of right predictions, NaN for a model
 // without classes.
 func (s *Score) Sums(x, y []float64) (losses, right float64, err error) {
-	each, hits, err := s.Examples(x, y)
+	scratch := s.programs.scratch(s.values)
+	defer s.programs.vectors.Add(scratch)
+	each, hits, err := s.write(*scratch, x, y)
 	for _, l := range each {
 		losses += l
 	}

@@ -178,8 +178,11 @@ func (m *machine[T]) rowsOf(s *slot[T], from, to int) Mat[T] {
 	switch {
 	case s.sparse != nil:
 		in := &m.slots[s.sparse.input]
+		if s.rows == nil {
+			s.rows = new(sparseRows[T])
+		}
 		s.rows.table, s.rows.idx, s.rows.from, s.rows.square = in.table, in.idx, from, s.sparse.square
-		return Mat[T]{R: n, C: s.c, sparse: &s.rows}
+		return Mat[T]{R: n, C: s.c, sparse: s.rows}
 	case s.cur != nil:
 		numbers = s.cur
 	case s.buf != nil:

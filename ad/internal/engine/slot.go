@@ -22,7 +22,7 @@ type slot[T Float] struct {
 	valid  bool             // own is up to date
 	table  *Rows            // where an input's rows are
 	idx    []int            // which of the table's rows, nil for all
-	rows   sparseRows[T]    // the current tile of sparse rows
+	rows   *sparseRows[T]   // the current tile of sparse rows; nil before the first
 	list   []kernel.ByteRow // the current tile of bytes that are read in place, and some rows more
 	wide   []T              // for a run in lanes: the value in each lane
 	stride int              // from one lane to the next
