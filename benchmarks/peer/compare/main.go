@@ -92,6 +92,9 @@ func workers() []string {
 	for _, o := range outsideRows() {
 		names = append(names, o.label())
 	}
+	for _, n := range trainedNets() {
+		names = append(names, n.label())
+	}
 	return names
 }
 
@@ -102,8 +105,9 @@ func measurePart(ctx context.Context, part string) any {
 		return measureLimit(30)
 	case productsPart:
 		return measureProducts()
-	case trainingPart:
-		return measureTraining(5)
+	}
+	if i := slices.IndexFunc(trainedNets(), func(n trainedNet) bool { return n.label() == part }); i >= 0 {
+		return trainedNets()[i].measure(5)
 	}
 	if i := slices.IndexFunc(outsideRows(), func(o outsideRow) bool { return o.label() == part }); i >= 0 {
 		return outsideRows()[i].measure(.5)

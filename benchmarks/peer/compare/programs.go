@@ -19,7 +19,7 @@ var torchProducts []byte
 //go:embed ref_torch_outside.py
 var torchOutside []byte
 
-// torchTraining is the text of a Python program that trains a network on MNIST.
+// torchTraining is the text of a Python program that trains networks.
 //
 //go:embed ref_torch_training.py
 var torchTraining []byte
