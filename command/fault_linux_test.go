@@ -33,7 +33,7 @@ func TestFaultKilled(t *testing.T) {
 			}
 			t.Parallel()
 			r := newTestRun(t, addresses(agents),
-				[]string{"-preset=madsbo_tuned", "-T=2", "-N=2", "-evaluate=off", "-K=24", "-eval-every=3",
+				[]string{"-preset=madsbo_tuned", "-T=2", "-N=2", "-evaluate=off", "-K=48", "-eval-every=3",
 					"-checkpoint-every=2"}, fmt.Sprintf("-keep-frames=%d", tt.keep))
 			random := rand.New(rand.NewPCG(7, uint64(tt.keep)))
 			faults := make(map[int][]fault)

@@ -118,11 +118,11 @@ func TestRunSurvives(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file, out, faults := writeCluster(t, dir, 3, nil), filepath.Join(dir, "out"), filepath.Join(dir, "faults.json")
-	// of about 1400 vectors in four iterations
+	// of about 700 vectors in four iterations
 	testkit.OK(os.WriteFile(faults, testkit.Get(json.Marshal(map[int][]fault{
-		0: {{Vectors: 900}},
-		1: {{Vectors: 500}, {File: "lambda.npy"}},
-		2: {{Vectors: 900, Signal: syscall.SIGTERM}},
+		0: {{Vectors: 450}},
+		1: {{Vectors: 250}, {File: "lambda.npy"}},
+		2: {{Vectors: 450, Signal: syscall.SIGTERM}},
 	})), 0o600))
 	t.Setenv(faultsVariable, faults)
 	var stderr bytes.Buffer

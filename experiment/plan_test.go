@@ -57,7 +57,7 @@ func TestPlanIsWhatIsSent(t *testing.T) {
 		checkSent(t, args, "loading", p.All.Phases[plan.Loading].Bytes, s.Traffic.Setup, 0)
 		checkSent(t, args, "iterations", p.All.Phases[plan.Iterations].Bytes, s.Traffic.Method, 0)
 		// A variable that all agents still have alike at a record is not exchanged there.
-		checkSent(t, args, "evaluation", p.All.Phases[plan.Evaluation].Bytes, s.Traffic.Evaluation, 0.06)
+		checkSent(t, args, "evaluation", p.All.Phases[plan.Evaluation].Bytes, s.Traffic.Evaluation, 0.07)
 		if s.Privacy != nil {
 			checkSent(t, args, "models", p.All.Phases[plan.Models].Bytes, s.Traffic.Models, 0)
 		}

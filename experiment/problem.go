@@ -12,6 +12,7 @@ import (
 	"dsbo/data"
 	"dsbo/internal/wording"
 	"dsbo/models"
+	"dsbo/network"
 	"dsbo/network/membership"
 	"dsbo/runs"
 	"dsbo/train"
@@ -59,7 +60,7 @@ func (r *loader) longestVector() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return max(commonVectorBound, algo.TraitsOf(m).LongestVector(r.loaded.model.Dims())), nil
+	return max(commonVectorBound, network.MostWords(algo.TraitsOf(m).LongestVector(r.loaded.model.Dims()))), nil
 }
 
 // localAgents returns the agents in this process.

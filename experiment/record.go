@@ -50,7 +50,7 @@ func (r *account) floatsByFormula() float64 {
 	}
 	n, sent := r.graph.W.N(), int64(0)
 	for i := range n {
-		sent += int64(vectors*r.graph.W.Sends(i)) + averaging.Cost(i, averages, network.Float64).Floats
+		sent += int64(vectors*r.graph.W.Sends(i)) + averaging.Cost(i, averages, network.Float64, network.OnePass).Floats
 	}
 	return float64(sent) / float64(r.result.Iterations*n)
 }

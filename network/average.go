@@ -2,7 +2,6 @@ package network
 
 import (
 	"context"
-	"slices"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -23,48 +22,62 @@ type AverageOptions struct {
 	ErrorFeedback bool
 }
 
-// shortVector is the longest vector that travels on Float64 in an average whatever the wire is:
-// losses, votes and norms, of which a narrow wire would save no bytes to speak of.
+// shortVector is the longest vector that travels as accumulators in an average whatever the wire
+// is: losses, votes and norms, for which nothing has to be asked before, and 360 bytes a number do
+// not matter.
 const shortVector = 16
 
 // Averages are the ways of one process's agents to exact averages over all agents of a team.
 //
 // # Exactness
 //
-// Numbers are summed in fixed point mod 2^bits, in blocks whose scale 2^e all agents agree on
-// first: the least power of two above all entries of the block on all agents. A term is rounded to
-// a multiple of 2^(e−m), where m = bits − 1 − ⌈log2 n⌉; sums of whole numbers are exact in any
-// order, so that the average has the same bits on every agent, over every transport and for every
-// number of processes.
+// Numbers are summed in fixed point mod 2^bits, in blocks of one scale. Let 2^e be the least power
+// of two above all entries of a block on all agents. A term is rounded to a multiple of 2^(e−m) or
+// of a finer one; sums of whole numbers are exact in any order, so that the average has the same
+// bits on every agent, over every transport and for every number of processes.
 //
-//	wire      bits                     numbers a block   rounding       m for n = 2, 8, 32, 1024
-//	Float64   64                       1024              nearest even   62  60  58  53
-//	Float32   32, 25+⌈log2 n⌉ if more  1024              nearest even   30  28  26  24
-//	BF16      16, 9+⌈log2 n⌉ if more   64                stochastic     14  12  10   8
-//	Int8      8+⌈log2 n⌉               64                stochastic      7   7   7   7
+//	wire      bits                     guard   a block   rounding       m for n = 2, 8, 32, 1024
+//	Float64   64                        0      1024      nearest even   62  60  58  53
+//	Float32   32, 25+⌈log2 n⌉ if more  12      1024      nearest even   30  28  26  24
+//	BF16      16, 9+⌈log2 n⌉ if more   16      64        stochastic     14  12  10   8
+//	Int8      8+⌈log2 n⌉               16      64        stochastic      7   7   7   7
 //
 // The error of a rounded term, and so of the average, is at most 2^(e−m−1) with nearest even and
 // below 2^(e−m) with stochastic rounding, whose expectation is the number itself; dividing by n and
 // going back to float64 add two roundings of float64 to the average. With nearest even, this is at
 // most half a unit in the last place of the block's largest entry, in float32 and, for up to 1024
 // agents, in float64; above, float64 loses a bit each time the number of agents doubles. Zeros are
-// +0. A block with a number that is not finite, on any agent, is NaN on all. Vectors of up to 16
-// numbers travel on Float64 whatever the wire is.
+// +0. A block with a number that is not finite, on any agent, is NaN on all.
+//
+// Vectors of up to 16 numbers are summed without rounding, whatever the wire is: a number is 44
+// words of 48 bits and a count of numbers that are not finite, and NaN is the entry alone.
+//
+// # One pass
+//
+// Unless Wire of the options is BF16 or Int8, which save bytes, words have guard bits more than in
+// the table, on each wire. An average is tried under the scales of the last one of its wire and
+// length that asked for scales, half of the guard bits above what these were. Beside the words, a
+// flag for each block counts the agents for which its scale is too small, or so large that the
+// error could be above the bound. If a block has the first, or the second alone, all agents ask for
+// scales and send their words once more. Where there are no guard bits, scales are asked for each
+// time. The last bits of an average so depend on the averages before it: what is resumed needs
+// [Averager.Scales].
 //
 // # What the scales tell
 //
-// The sums can be masked, but a maximum cannot: the parent of a leaf in the tree sees the leaf's
-// scales. Blocks are therefore long where there are bits to spare, and on Float64 e is rounded up
-// to a multiple of m−52 too (8 for 8 agents): the bits beyond a float64's hide how large the
-// largest of 1024 numbers is, up to a factor of 256. One scale for all of a vector would tell less
-// still, but vectors of several parts of different sizes would lose the smaller ones. On BF16 and
-// Int8, where each bit counts, a scale is the exponent of the largest of 64 numbers.
+// The sums can be masked, flags with them, but a maximum cannot: where scales are asked for, the
+// parent of a leaf in the tree sees the leaf's. Blocks are therefore long where there are bits to
+// spare, and on Float64 e is rounded up to a multiple of m−52 too (8 for 8 agents): the bits beyond
+// a float64's hide how large the largest of 1024 numbers is, up to a factor of 256. One scale for
+// all of a vector would tell less still, but vectors of several parts of different sizes would lose
+// the smaller ones. On BF16 and Int8, where each bit counts, a scale is the exponent of the largest
+// of 64 numbers.
 //
 // # Cost
 //
-// Agent i sends [Tree.Sends](i) messages for the scales, 12 bits each, and as many for the sums:
-// 2(n−1) of both in all, whatever the graph. [Averages.Cost] has the bytes. A steady run
-// allocates nothing.
+// Agent i sends [Tree.Sends](i) messages for the sums and, where they are asked for, as many for
+// the scales, 12 bits each: 2(n−1) of both in all, whatever the graph. [Averages.Cost] has the
+// bytes. A steady run allocates nothing.
 //
 // # By Mix alone
 //
@@ -106,7 +119,7 @@ func NewAverages(team Team, w *Matrix, o AverageOptions) (*Averages, error) {
 func (a *Averages) Agent(i int) *Averager {
 	m := a.team.Mixer(i)
 	r, _ := m.(Reducer)
-	return &Averager{mixer: m, reducer: r, averages: a, id: i}
+	return &Averager{mixer: m, reducer: r, averages: a, id: i, memory: new(scaleMemory)}
 }
 
 // trafficTo returns what a number of messages to each of some receivers are, of some numbers and
@@ -116,16 +129,41 @@ func trafficTo(receivers, messages, floats, bytes int) dsbo.Traffic {
 		Bytes: int64(receivers * bytes)}
 }
 
-// Cost returns what agent i sends in one average of n numbers on a wire. The scales' exponents
-// count as bytes, not as numbers.
-func (a *Averages) Cost(i, length int, wire Wire) dsbo.Traffic {
+// Cost returns what agent i sends in one average of n numbers on a wire, by its passes. Scales
+// and flags count as bytes, not as numbers, and a vector that is sent again counts once.
+func (a *Averages) Cost(i, length int, wire Wire, p Passes) dsbo.Traffic {
 	if a.options.ByMix {
 		sends, rounds := a.w.Sends(i), len(a.roots)
 		return trafficTo(sends, rounds, rounds*length, rounds*wire.Bytes(length))
 	}
-	f := newFixedPoint(wire, length, a.w.N())
-	return trafficTo(a.tree.Sends(i), 2, length,
-		PackedBytes(exponentBits, f.blocks(length))+PackedBytes(f.bits, length))
+	f := a.fixedPoint(wire, length)
+	blocks := f.blocks(length)
+	messages, bytes := 0, 0
+	if p != TwoPasses {
+		messages, bytes = 1, PackedBytes(f.bits, f.words(length)+blocks)
+	}
+	if p != OnePass {
+		messages, bytes = messages+2, bytes+PackedBytes(exponentBits, blocks)+PackedBytes(f.bits, length)
+	}
+	return trafficTo(a.tree.Sends(i), messages, length, bytes)
+}
+
+// Passes returns the passes of averages of n numbers on a wire: of the first one, and of the next
+// ones as long as scales fit.
+func (a *Averages) Passes(length int, wire Wire) (first, next Passes) {
+	switch f := a.fixedPoint(wire, length); {
+	case f.exact:
+		return OnePass, OnePass
+	case f.guard == 0:
+		return TwoPasses, TwoPasses
+	}
+	return TwoPasses, OnePass
+}
+
+// fixedPoint returns the fixed point of the averages of n numbers on a wire. Who has chosen a wire
+// that saves bytes has no guard bits.
+func (a *Averages) fixedPoint(wire Wire, n int) fixedPoint {
+	return newFixedPoint(wire, n, a.w.N(), a.options.Wire <= Float32)
 }
 
 // MaxCost returns what agent i sends as all find the largest of n words of 64 bits (Max
@@ -159,8 +197,36 @@ type Averager struct {
 	combination combination // how the next vectors are combined
 	coded       coded       // the next vectors as a codec has them
 
-	rounded, mixture, kept []float64 // scratch of averages by Mix
-	scales, words          []uint64  // scratch of averages by Reduce
+	rounded, mixture, kept []float64    // scratch of averages by Mix
+	memory                 *scaleMemory // of all agents, which a Together has once
+	passes                 Passes       // of the last average
+	own                    ownTerm      // of the average under way
+}
+
+// An ownTerm is what one agent puts into an average.
+type ownTerm struct {
+	*Averager
+	f               fixedPoint
+	src             []float64
+	draws           draws
+	scales, scratch []uint64
+}
+
+func (t *ownTerm) largest(context.Context) ([]uint64, error) {
+	t.scales = t.f.exponents(t.scales[:0], t.src)
+	return t.scales, nil
+}
+
+func (t *ownTerm) words(_ context.Context, scales []uint64, flagged bool) ([]uint64, error) {
+	t.scratch = t.f.encode(t.scratch[:0], t.src, scales, t.draws)
+	if flagged {
+		t.scratch = t.f.flags(t.scratch, t.src, scales)
+	}
+	return t.scratch, nil
+}
+
+func (t *ownTerm) reduce(ctx context.Context, op Op, bits int, words []uint64) error {
+	return t.reducer.Reduce(ctx, op, bits, words)
 }
 
 var _ dsbo.Averager = (*Averager)(nil)
@@ -201,28 +267,34 @@ func (a *Averager) AverageOn(ctx context.Context, wire Wire, dst, src, lost []fl
 		linalg.Add(lost, lost, src)
 		src = lost
 	}
-	n := a.averages.w.N()
-	f := newFixedPoint(wire, len(src), n)
-	a.scales = f.exponents(a.scales[:0], src)
-	if err := a.reducer.Reduce(ctx, Max, exponentBits, a.scales); err != nil {
+	n, t := a.averages.w.N(), &a.own
+	f := a.averages.fixedPoint(wire, len(src))
+	t.Averager, t.f, t.src, t.draws = a, f, src, a.nextDraws()
+	words, scales, passes, err := a.memory.sum(ctx, wire, len(src), f, t)
+	if err != nil {
 		return err
 	}
-	a.words = f.encode(a.words[:0], src, a.scales, a.draws())
+	a.passes = passes
+	a.sent.Add(a.averages.Cost(a.id, len(src), wire, passes))
+	f.decode(dst, words, scales, n)
 	if lost != nil {
-		a.rounded = slices.Grow(a.rounded[:0], len(lost))[:len(lost)]
-		f.decode(a.rounded, a.words, a.scales, 1)
-		linalg.Sub(lost, lost, a.rounded)
+		t.scratch, a.rounded = f.keepLost(lost, scales, t.draws, t.scratch, a.rounded)
 	}
-	if err := a.reducer.Reduce(ctx, Sum, f.bits, a.words); err != nil {
-		return err
-	}
-	a.sent.Add(a.averages.Cost(a.id, len(src), wire))
-	f.decode(dst, a.words, a.scales, n)
 	return nil
 }
 
-// draws returns the draws of the next Mix or average.
-func (a *Averager) draws() draws {
+// Passes returns how the last average went over the tree, the same on all agents.
+func (a *Averager) Passes() Passes { return a.passes }
+
+// Scales returns the scales under which the next averages are tried, the same on all agents: what a
+// checkpoint holds of averages, beside the number of the next stage, once for all.
+func (a *Averager) Scales() []float64 { return a.memory.state() }
+
+// SetScales sets what Scales returned, in this or another process. All agents must set the same.
+func (a *Averager) SetScales(scales []float64) { a.memory.setState(scales) }
+
+// nextDraws returns the draws of the next Mix or average.
+func (a *Averager) nextDraws() draws {
 	a.count++
 	return newDraws(a.averages.options.Seed, uint64(a.id), a.stage, a.count)
 }

@@ -3,6 +3,8 @@ package network
 import (
 	"math"
 	"math/bits"
+
+	"dsbo/internal/linalg"
 )
 
 // A fixedPoint turns numbers into whole numbers of some bits, whose sums mod 2^bits over all agents
@@ -12,7 +14,9 @@ type fixedPoint struct {
 	termBits   int // m: bits of a term, without its sign and the room for the sum
 	block      int // numbers that share a scale
 	step       int // exponents of scales are multiples of it
+	guard      int // how many powers of two a remembered scale may be above the least one
 	stochastic bool
+	exact      bool // numbers are accumulators, without scales
 }
 
 const (
@@ -21,32 +25,88 @@ const (
 	notFinite    = 1<<exponentBits - 1
 
 	longBlock = 1024 // numbers that share a scale where a word has bits to spare
+
+	// Guard bits are what numbers may fall and grow by until scales are asked for again. There are
+	// more where there are more scales, all of which have to fit.
+	longGuard  = 12
+	shortGuard = 16
 )
 
-// newFixedPoint returns the fixed point of a vector's average over n agents.
-func newFixedPoint(w Wire, length, n int) fixedPoint {
+// newFixedPoint returns the fixed point of a vector's average over n agents, with guard bits if it
+// is guarded.
+func newFixedPoint(w Wire, length, n int, guarded bool) fixedPoint {
 	carry := bits.Len(uint(n - 1)) // bits that a sum has more than a term
 	f := fixedPoint{block: longBlock, step: 1}
 	if length <= shortVector {
-		w = Float64
+		return fixedPoint{bits: 64, exact: true}
 	}
 	switch w {
 	case Float64:
 		f.bits = 64
 		f.step = max(1, 64-1-carry-52)
 	case Float32:
-		f.bits = max(32, 24+1+carry)
+		f.bits, f.guard = max(32, 24+1+carry), longGuard
 	case BF16:
-		f.bits, f.block, f.stochastic = max(16, 8+1+carry), blockLength, true
+		f.bits, f.guard, f.block, f.stochastic = max(16, 8+1+carry), shortGuard, blockLength, true
 	case Int8:
-		f.bits, f.block, f.stochastic = 7+1+carry, blockLength, true
+		f.bits, f.guard, f.block, f.stochastic = 7+1+carry, shortGuard, blockLength, true
+	}
+	if guarded && f.guard > 0 {
+		f.bits = max(f.bits+f.guard, 3*(carry+1)) // of a flag
+	} else {
+		f.guard = 0
 	}
 	f.termBits = f.bits - 1 - carry
 	return f
 }
 
+// A flag counts the agents for which a scale is too small, those with numbers for which it is too
+// large, and those that it fits: in three fields of a word, each of which holds the number of all
+// agents. A block of zeros fits each scale, and needs none.
+
+// field returns the bits of a field of a flag.
+func (f fixedPoint) field() int { return f.bits - f.termBits }
+
+// flag returns the flag of an agent whose block has a least scale.
+func (f fixedPoint) flag(least, scale uint64) uint64 {
+	switch {
+	case least > scale:
+		return 1 << (2 * f.field())
+	case least == 0:
+		return 0
+	case least+uint64(f.guard) < scale:
+		return 1 << f.field()
+	}
+	return 1
+}
+
+// allFit reports whether the scales fit all blocks, by the flags of all agents.
+func (f fixedPoint) allFit(flags []uint64) bool {
+	for _, flag := range flags {
+		above, large, fit := flag>>(2*f.field()), flag>>f.field()&mask(f.field()), flag&mask(f.field())
+		if above > 0 || large > 0 && fit == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// flags appends the flag of each block of v.
+func (f fixedPoint) flags(dst []uint64, v []float64, scales []uint64) []uint64 {
+	for b, scale := range scales {
+		lo := b * f.block
+		dst = append(dst, f.flag(f.exponent(maxAbs(v[lo:min(lo+f.block, len(v))])), scale))
+	}
+	return dst
+}
+
 // blocks returns the number of blocks of n numbers.
-func (f fixedPoint) blocks(length int) int { return (length + f.block - 1) / f.block }
+func (f fixedPoint) blocks(length int) int {
+	if f.exact {
+		return 0
+	}
+	return (length + f.block - 1) / f.block
+}
 
 // exponents appends the scale of each block of v.
 func (f fixedPoint) exponents(dst []uint64, v []float64) []uint64 {
@@ -73,8 +133,16 @@ func (f fixedPoint) exponent(largest float64) uint64 {
 	return uint64((e + f.step - 1) / f.step * f.step)
 }
 
-// encode appends the numbers of v as multiples of their block's unit, in two's complement.
+// encode appends the numbers of v as multiples of their block's unit, in two's complement. Numbers
+// that a scale does not fit stay in the sum, mod 2^bits: without them it would tell what they are,
+// once it is repeated.
 func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64, d draws) []uint64 {
+	if f.exact {
+		for _, x := range v {
+			dst = appendAccumulator(dst, x)
+		}
+		return dst
+	}
 	for lo := 0; lo < len(v); lo += f.block {
 		block, scale := v[lo:min(lo+f.block, len(v))], scales[lo/f.block]
 		switch p := newPower(f.termBits - int(scale) + exponentBias); {
@@ -84,11 +152,11 @@ func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64, d draws) 
 			}
 		case f.stochastic:
 			for i, x := range block {
-				dst = append(dst, uint64(int64(math.Floor(p.times(x)+d.unit(lo+i)))))
+				dst = append(dst, whole(math.Floor(p.times(x)+d.unit(lo+i))))
 			}
 		default:
 			for _, x := range block {
-				dst = append(dst, uint64(int64(math.RoundToEven(p.times(x)))))
+				dst = append(dst, whole(math.RoundToEven(p.times(x))))
 			}
 		}
 	}
@@ -98,8 +166,49 @@ func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64, d draws) 
 	return dst
 }
 
-// decode sets dst to the averages of n agents whose sums mod 2^bits are words.
+// keepLost leaves of v what encode takes off it. words and rounded are scratch, which it returns.
+func (f fixedPoint) keepLost(v []float64, scales []uint64, d draws, words []uint64,
+	rounded []float64) ([]uint64, []float64) {
+	words, rounded = f.encode(words[:0], v, scales, d), append(rounded[:0], v...)
+	f.decode(rounded, words, scales, 1)
+	linalg.Sub(v, v, rounded)
+	return words, rounded
+}
+
+// whole returns a whole number mod 2^64; 0 for what is none.
+func whole(x float64) uint64 {
+	switch size := math.Abs(x); {
+	case size < 1<<63:
+		return uint64(int64(x))
+	case size <= math.MaxFloat64:
+		fraction, e := math.Frexp(x)
+		return uint64(int64(math.Ldexp(fraction, 53))) << (e - 53)
+	}
+	return 0
+}
+
+// MostWords returns a bound on the words that travel together in an average of up to this number
+// of numbers.
+func MostWords(length int) int {
+	return max(shortVector*accumulatorWords, length+(length+blockLength-1)/blockLength)
+}
+
+// words returns the number of words of n numbers.
+func (f fixedPoint) words(n int) int {
+	if f.exact {
+		return n * accumulatorWords
+	}
+	return n
+}
+
+// decode sets dst to the averages of n agents whose sums mod 2^bits are words, which may change.
 func (f fixedPoint) decode(dst []float64, words, scales []uint64, n int) {
+	if f.exact {
+		for i := range dst {
+			dst[i] = accumulated(words[i*accumulatorWords:][:accumulatorWords], n)
+		}
+		return
+	}
 	unused := 64 - f.bits
 	for lo := 0; lo < len(dst); lo += f.block {
 		hi := min(lo+f.block, len(dst))

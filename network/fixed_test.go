@@ -12,7 +12,7 @@ func TestSumsFit(t *testing.T) {
 	const length = shortVector + 1
 	for _, wire := range []Wire{Float64, Float32, BF16, Int8} {
 		for _, n := range []int{1, 2, 3, 8, 1024, 1025, 5000, 1 << 20} {
-			f := newFixedPoint(wire, length, n)
+			f := newFixedPoint(wire, length, n, true)
 			if f.bits > 64 || f.termBits < 7 {
 				t.Fatalf("%v, n = %d: words of %d bits with terms of %d", wire, n, f.bits, f.termBits)
 			}
@@ -54,7 +54,7 @@ func TestTermsAreRounded(t *testing.T) {
 	}
 	for _, wire := range []Wire{Float64, Float32} {
 		for _, n := range []int{2, 8, 1024} {
-			f := newFixedPoint(wire, len(v), n)
+			f := newFixedPoint(wire, len(v), n, true)
 			scales := f.exponents(nil, v)
 			for i, word := range f.encode(nil, v, scales, newDraws(1)) {
 				units := math.Ldexp(v[i], f.termBits-int(scales[i/f.block])+exponentBias) // exact

@@ -302,18 +302,21 @@ func TestNewFromFile(t *testing.T) {
 // TestTree: the root is the first of the agents that are nearest to all others, whatever the graph.
 func TestTree(t *testing.T) {
 	for _, c := range []struct {
-		graph        string
-		n            int
-		root, height int
+		graph                  string
+		n                      int
+		root, height, opposite int
 	}{
-		{"ring", 1, 0, 0}, {"ring", 2, 0, 1}, {"ring", 9, 0, 4}, {"path", 9, 4, 4}, {"path", 8, 3, 4},
-		{"star", 7, 0, 1},
-		{"complete", 7, 0, 1}, {"torus", 25, 0, 4},
+		{"ring", 1, 0, 0, -1}, {"ring", 2, 0, 1, 1}, {"ring", 8, 0, 4, 1}, {"ring", 9, 0, 4, -1},
+		{"path", 9, 4, 4, -1}, {"path", 8, 3, 4, 4}, {"star", 7, 0, 1, -1},
+		{"complete", 7, 0, 1, -1}, {"torus", 25, 0, 4, -1},
 	} {
 		tree := testkit.Get(network.New(c.graph, c.n, network.Options{})).W.Tree()
 		if tree.Root != c.root || tree.Height != c.height {
 			t.Errorf("%s of %d: root %d, height %d; they must be %d and %d", c.graph, c.n, tree.Root, tree.Height,
 				c.root, c.height)
+		}
+		if o := tree.Opposite(); o != c.opposite {
+			t.Errorf("%s of %d: opposite the root is %d; it must be %d", c.graph, c.n, o, c.opposite)
 		}
 	}
 }

@@ -26,8 +26,9 @@ type Together struct {
 
 	errs   []error // of the agents
 	scales []uint64
-	words  []uint64
+	sums   []uint64
 	hands  []hand
+	terms  jointTerms // of the average under way
 }
 
 // A hand is the memory of one of the goroutines that make terms.
@@ -35,6 +36,18 @@ type hand struct {
 	scales, words []uint64 // the largest and the sums of its agents
 	term          []uint64 // scales or words of one agent
 	rounded       []float64
+}
+
+// jointTerms are what the agents of a process put into an average.
+type jointTerms struct {
+	*Together
+	f      fixedPoint
+	length int
+	fill   func(k int, part []float64) error
+	lost   [][]float64 // by agents, or nil
+	rows   []float64   // the terms of the agents, one after the other
+	filled bool        // these are made
+	draws  []draws     // by agents
 }
 
 // Together returns the ends of local agents as one, in their order; nil where the team has no
@@ -45,6 +58,9 @@ func (a *Averages) Together(ends []*Averager) *Together {
 		return nil
 	}
 	hands := min(runtime.GOMAXPROCS(0), len(ends))
+	for _, end := range ends[1:] {
+		end.memory = ends[0].memory
+	}
 	return &Together{averages: a, reducer: reducer, ends: ends, errs: make([]error, len(ends)),
 		hands: make([]hand, hands)}
 }
@@ -60,60 +76,91 @@ func (t *Together) Average(ctx context.Context, dst []float64, fill func(k int, 
 // is returned as it is.
 func (t *Together) AverageOn(ctx context.Context, wire Wire, dst []float64, lost [][]float64,
 	fill func(k int, part []float64) error) error {
-	length := len(dst)
-	rows := rowsMemory.Get() // the terms of the agents, one after the other
+	length, n := len(dst), t.averages.w.N()
+	rows := rowsMemory.Get()
 	defer rowsMemory.Add(rows)
 	need := length * len(t.ends)
 	*rows = slices.Grow((*rows)[:0], need)[:need]
-	row := func(k int) []float64 { return (*rows)[k*length:][:length] }
-	f := newFixedPoint(wire, length, t.averages.w.N())
-	for i := range t.hands {
-		t.hands[i].scales = cleared(t.hands[i].scales, f.blocks(length))
-		t.hands[i].words = cleared(t.hands[i].words, length)
+	f := t.averages.fixedPoint(wire, length)
+	all := &t.terms
+	*all = jointTerms{Together: t, f: f, length: length, fill: fill, lost: lost, rows: *rows, draws: all.draws[:0]}
+	for _, end := range t.ends {
+		all.draws = append(all.draws, end.nextDraws())
 	}
-	err := t.forEach(ctx, func(h *hand, k int) error {
-		v := row(k)
-		if err := fill(k, v); err != nil {
-			return err
-		}
-		if lost != nil {
-			linalg.Add(lost[k], lost[k], v)
-			copy(v, lost[k])
-		}
-		h.term = f.exponents(h.term[:0], v)
-		Max.Combine(h.scales, h.term)
-		return nil
-	})
+	words, scales, passes, err := t.ends[0].memory.sum(ctx, wire, length, f, all)
 	if err != nil {
-		return err
-	}
-	t.scales = t.combine(Max, t.scales, func(h *hand) []uint64 { return h.scales })
-	if err := t.reducer.ReduceTogether(ctx, Max, exponentBits, t.scales); err != nil {
-		return err
-	}
-	err = t.forEach(context.WithoutCancel(ctx), func(h *hand, k int) error {
-		v := row(k)
-		h.term = f.encode(h.term[:0], v, t.scales, t.ends[k].draws())
-		if lost != nil {
-			h.rounded = append(h.rounded[:0], v...)
-			f.decode(h.rounded, h.term, t.scales, 1)
-			linalg.Sub(lost[k], lost[k], h.rounded)
-		}
-		Sum.Combine(h.words, h.term)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	t.words = t.combine(Sum, t.words, func(h *hand) []uint64 { return h.words })
-	if err := t.reducer.ReduceTogether(ctx, Sum, f.bits, t.words); err != nil {
 		return err
 	}
 	for _, end := range t.ends {
-		end.sent.Add(t.averages.Cost(end.id, length, wire))
+		end.passes = passes
+		end.sent.Add(t.averages.Cost(end.id, length, wire, passes))
 	}
-	f.decode(dst, t.words, t.scales, t.averages.w.N())
-	return nil
+	f.decode(dst, words, scales, n)
+	if lost == nil {
+		return nil
+	}
+	return t.forEach(context.WithoutCancel(ctx), func(h *hand, k int) error {
+		h.term, h.rounded = f.keepLost(lost[k], scales, all.draws[k], h.term, h.rounded)
+		return nil
+	})
+}
+
+// forEach calls f with the terms of all agents, which are made before if they have not been.
+func (t *jointTerms) forEach(ctx context.Context, f func(h *hand, k int, v []float64)) error {
+	if t.filled {
+		ctx = context.WithoutCancel(ctx)
+	}
+	err := t.Together.forEach(ctx, func(h *hand, k int) error {
+		v := t.rows[k*t.length:][:t.length]
+		if !t.filled {
+			if err := t.fill(k, v); err != nil {
+				return err
+			}
+			if t.lost != nil {
+				linalg.Add(t.lost[k], t.lost[k], v)
+				copy(v, t.lost[k])
+			}
+		}
+		f(h, k, v)
+		return nil
+	})
+	t.filled = true
+	return err
+}
+
+func (t *jointTerms) largest(ctx context.Context) ([]uint64, error) {
+	for i := range t.hands {
+		t.hands[i].scales = cleared(t.hands[i].scales, t.f.blocks(t.length))
+	}
+	err := t.forEach(ctx, func(h *hand, _ int, v []float64) {
+		h.term = t.f.exponents(h.term[:0], v)
+		Max.Combine(h.scales, h.term)
+	})
+	t.scales = t.combine(Max, t.scales, func(h *hand) []uint64 { return h.scales })
+	return t.scales, err
+}
+
+func (t *jointTerms) words(ctx context.Context, scales []uint64, flagged bool) ([]uint64, error) {
+	length := t.f.words(t.length)
+	if flagged {
+		length += len(scales)
+	}
+	for i := range t.hands {
+		t.hands[i].words = cleared(t.hands[i].words, length)
+	}
+	err := t.forEach(ctx, func(h *hand, k int, v []float64) {
+		h.term = t.f.encode(h.term[:0], v, scales, t.draws[k])
+		if flagged {
+			h.term = t.f.flags(h.term, v, scales)
+		}
+		Sum.Combine(h.words, h.term)
+	})
+	t.sums = t.combine(Sum, t.sums, func(h *hand) []uint64 { return h.words })
+	return t.sums, err
+}
+
+func (t *jointTerms) reduce(ctx context.Context, op Op, bits int, words []uint64) error {
+	return t.reducer.ReduceTogether(ctx, op, bits, words)
 }
 
 // rowsMemory has the rows of averages that have ended: the averages of a method and of evaluation,

@@ -43,6 +43,26 @@ func (m *Matrix) lowestTree() *Tree {
 	return t
 }
 
+// Opposite returns the child of the root below which all agents of the largest depth are, -1 if
+// they are below several. Sums may meet between it and the root: a result is then everywhere a hop
+// earlier than by way of the root.
+func (t *Tree) Opposite() int {
+	opposite := -1
+	for i, depth := range t.Depth {
+		if depth < t.Height || depth == 0 {
+			continue
+		}
+		for t.Parent[i] != t.Root {
+			i = t.Parent[i]
+		}
+		if opposite >= 0 && opposite != i {
+			return -1
+		}
+		opposite = i
+	}
+	return opposite
+}
+
 // Distances returns how many edges each agent is away from the nearest of some, -1 where no edges
 // lead. It costs one pass over all edges.
 func (m *Matrix) Distances(from ...int) []int {

@@ -128,7 +128,7 @@ func (a *Averager) mix(ctx context.Context, dst, src []float64, factor float64, 
 	if err := a.chooseCombination(); err != nil {
 		return err
 	}
-	d := a.draws()
+	d := a.nextDraws()
 	wire := a.averages.options.Wire
 	if wire != Float64 {
 		a.rounded = slices.Grow(a.rounded[:0], len(src))[:len(src)]

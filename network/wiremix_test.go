@@ -17,10 +17,11 @@ import (
 // carries it.
 type countingTeam struct {
 	network.Team
-	t     *testing.T
-	wire  network.Wire
-	mixed []dsbo.Traffic // by agents: vectors of Mix, once each
-	sums  []dsbo.Traffic // words of Reduce, once each
+	t      *testing.T
+	wire   network.Wire
+	mixed  []dsbo.Traffic     // by agents: vectors of Mix, once each
+	sums   []dsbo.Traffic     // words of Reduce, once each
+	follow []networktest.Sums // by agents
 }
 
 type countingMixer struct {
@@ -47,8 +48,8 @@ func (m countingMixer) Reduce(ctx context.Context, op network.Op, bits int, word
 	s := &m.team.sums[m.id]
 	s.Messages++
 	s.Bytes += int64(len(network.PackWords(nil, bits, words)))
-	if op == network.Sum {
-		s.Floats += int64(len(words))
+	if sum := m.team.follow[m.id].Next(op, bits, len(words)); !sum.Repeated {
+		s.Floats += int64(sum.Numbers)
 	}
 	return m.Reducer.Reduce(ctx, op, bits, words)
 }
@@ -60,7 +61,8 @@ func TestSent(t *testing.T) {
 		tree := w.Tree()
 		for _, wire := range wires {
 			for _, byMix := range []bool{false, true} {
-				team := &countingTeam{network.NewLocal(w), t, wire, make([]dsbo.Traffic, 6), make([]dsbo.Traffic, 6)}
+				team := &countingTeam{network.NewLocal(w), t, wire, make([]dsbo.Traffic, 6), make([]dsbo.Traffic, 6),
+					make([]networktest.Sums, 6)}
 				ends := averagersOf(team, w, network.AverageOptions{Wire: wire, ByMix: byMix})
 				cost := testkit.Get(network.NewAverages(team, w, network.AverageOptions{Wire: wire, ByMix: byMix}))
 				for _, length := range []int{3, 200} {
@@ -69,7 +71,7 @@ func TestSent(t *testing.T) {
 					s := ends[0].Sent()
 					got := dsbo.Traffic{Messages: s.Messages - before.Messages, Floats: s.Floats - before.Floats,
 						Bytes: s.Bytes - before.Bytes}
-					if want := cost.Cost(0, length, wire); got != want {
+					if want := cost.Cost(0, length, wire, ends[0].Passes()); got != want {
 						t.Errorf("%s, %v: an average of %d numbers counts %+v; its cost is %+v", name, wire,
 							length, got, want)
 					}

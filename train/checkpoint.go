@@ -60,17 +60,18 @@ type arrayHead struct {
 	Len   int    `json:"len"`
 }
 
-// The agents of arrays that are no agent's: of the evaluation's state, and of the pairs of its
-// exact solver, which are left out where the method's pairs will take their place, and of the
-// checkpoint of a run that is over.
+// The agents of arrays that are no agent's: of the evaluation's state, of the pairs of its exact
+// solver, which are left out where the method's pairs will take their place, and of the checkpoint
+// of a run that is over, and of the scales of averages, the method's and the evaluation's.
 const (
 	evaluationArrays = -1
 	pairArrays       = -2
+	scaleArrays      = -3
 )
 
 const (
 	checkpointMagic  = "DSBOCKPT"
-	checkpointFormat = 5
+	checkpointFormat = 6
 	checkpointPrefix = len(checkpointMagic) + 8
 )
 

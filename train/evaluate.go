@@ -12,8 +12,8 @@ import (
 	"dsbo/runs"
 )
 
-// makeRecord evaluates the agents. After an error the exact solutions and the counts are again what
-// they were before: a run that was interrupted in its evaluation repeats it to the bit.
+// makeRecord evaluates the agents. After an error the exact solutions, scales and counts are again
+// what they were before: a run that was interrupted in its evaluation repeats it to the bit.
 func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	began := time.Now()
 	var before [][]float64 // some megabytes, which only a solve changes
@@ -22,11 +22,12 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 			before = append(before, slices.Clone(s.Value))
 		}
 	}
-	sent := e.sent
+	sent, scales := e.sent, e.Scales()
 	defer func() {
 		if err == nil {
 			return
 		}
+		e.SetScales(scales)
 		for i, v := range before {
 			copy(e.allSolverState()[i].Value, v)
 		}

@@ -16,6 +16,7 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/network"
+	"dsbo/network/networktest"
 	"dsbo/runs"
 	"dsbo/train"
 	"dsbo/train/exact"
@@ -50,13 +51,15 @@ func (g guarded) Gather(ctx context.Context, rows [][]float64) error {
 }
 
 func (g guarded) Mixer(i int) dsbo.Mixer {
-	return guardedMixer{g.Team.Mixer(i).(network.Reducer), g.count, g.w.Sends(i), g.w.Tree().Sends(i)}
+	return guardedMixer{g.Team.Mixer(i).(network.Reducer), g.count, g.w.Sends(i), g.w.Tree().Sends(i),
+		new(networktest.Sums)}
 }
 
 type guardedMixer struct {
 	network.Reducer
 	count          *tally
 	mixes, reduces int // messages of the agent
+	sums           *networktest.Sums
 }
 
 func (m guardedMixer) Mix(ctx context.Context, dst, src []float64) error {
@@ -65,8 +68,9 @@ func (m guardedMixer) Mix(ctx context.Context, dst, src []float64) error {
 }
 
 func (m guardedMixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
-	floats := len(words)
-	if op == network.Max && bits < 64 { // scales
+	sum := m.sums.Next(op, bits, len(words))
+	floats := sum.Numbers
+	if sum.Repeated {
 		floats = 0
 	}
 	m.count.add(m.reduces, m.reduces*floats, m.reduces*network.PackedBytes(bits, len(words)))

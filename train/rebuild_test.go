@@ -17,6 +17,7 @@ import (
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/network/membership"
+	"dsbo/network/networktest"
 	"dsbo/train"
 )
 
@@ -44,30 +45,56 @@ type taped struct {
 }
 
 func (g taped) Mixer(i int) dsbo.Mixer {
-	return &tapedMixer{g.Team.Mixer(i).(network.Reducer), g.tape, g.agent, nil}
+	return &tapedMixer{Reducer: g.Team.Mixer(i).(network.Reducer), tape: g.tape, agent: g.agent,
+		scales: map[[2]int]int{}}
 }
 
 type tapedMixer struct {
 	network.Reducer
 	tape   *tape
 	agent  int
-	scales []uint64 // of the next sum
+	sums   networktest.Sums
+	asked  int            // the scale that was asked for last
+	scales map[[2]int]int // by bits and numbers, of the sums that go without asking
+}
+
+// term returns the numbers that words of a sum are.
+func (m *tapedMixer) term(sum networktest.Sum, bits int, words []uint64) []float64 {
+	term, headroom := make([]float64, sum.Numbers), 16/2 // half of the guard bits
+	if bits >= 44 {
+		headroom = 12 / 2 // of float32
+	}
+	scale := m.asked // of all, as vectors here are no longer than a block
+	switch {
+	case sum.Words > 1: // limbs of 48 bits
+		scale, bits = 1100-1074, 0
+	case sum.Flags:
+		scale = m.scales[[2]int{bits, sum.Numbers}]
+	case bits < 64 && scale > 0:
+		m.scales[[2]int{bits, sum.Numbers}] = scale + headroom
+	}
+	for i := range term {
+		for k, w := range words[i*sum.Words:][:sum.Words] {
+			term[i] += math.Ldexp(float64(int64(w<<((64-bits)%64))>>((64-bits)%64)), scale-1100-bits+48*k)
+		}
+	}
+	return term
 }
 
 func (m *tapedMixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
+	sum := m.sums.Next(op, bits, len(words))
 	if op == network.Sum {
-		// a block has one scale, and vectors here are no longer than a block
-		term, scale := make([]float64, len(words)), int(m.scales[0])-1100-bits
-		for i, w := range words {
-			term[i] = math.Ldexp(float64(int64(w<<(64-bits))>>(64-bits)), scale)
-		}
 		m.tape.mu.Lock()
-		m.tape.terms[m.agent] = append(m.tape.terms[m.agent], term)
+		all := m.tape.terms[m.agent]
+		if sum.Repeated { // before, the same terms mod 2^bits
+			all = all[:len(all)-1]
+		}
+		m.tape.terms[m.agent] = append(all, m.term(sum, bits, words))
 		m.tape.mu.Unlock()
 	}
 	err := m.Reducer.Reduce(ctx, op, bits, words)
-	if op == network.Max {
-		m.scales = append(m.scales[:0], words...)
+	if op == network.Max && bits < 64 {
+		m.asked = int(words[0])
 	}
 	return err
 }
@@ -95,12 +122,13 @@ func TestNothingIsRebuilt(t *testing.T) {
 	}{
 		{"newtoncg", network.Float64, models.Softmax{Features: features, Classes: 3}, classes},
 		{"newtoncg", network.Int8, network39, classes},
+		{"newtoncg", network.Float32, models.Softmax{Features: features, Classes: 3}, classes},
 		{"newtoncg", network.Float64, models.Linear{Features: features, Outputs: 1, Loss: models.Squared{}}, values},
 		{"adamcg", network.Float64, models.Softmax{Features: features, Classes: 3}, classes},
 		{"adamcg", network.Int8, network39, classes},
 	} {
 		t.Run(fmt.Sprintf("%s, %v, %T", c.method, c.wire, c.model), func(t *testing.T) {
-			if testing.Short() && c.wire == network.Int8 {
+			if testing.Short() && c.wire > network.Float64 {
 				t.Skip("like the others")
 			}
 			run := train.Config{W: testkit.Get(network.Ring(4, 0.5)).W, K: 24, EvalEvery: 4, CheckpointEvery: 6,

@@ -183,8 +183,14 @@ func (r *runner) restore(c *checkpoint) error {
 	if c.Epoch < r.epoch.Number || c.Handover {
 		return r.restoreEpochStart(c)
 	}
+	scales := c.arraysAfter(scaleArrays, 0)
+	if len(scales) != 2 {
+		return corruptError("the scales of averages are missing")
+	}
+	r.eval.SetScales(scales[1].Value)
 	for k, i := range r.Local() {
 		a := r.agents[i]
+		a.mixer.SetScales(scales[0].Value)
 		state := a.state()
 		if k == 0 || r.shared == nil {
 			if err := c.restore(a.id, state); err != nil {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"dsbo"
 	"dsbo/internal/disk"
 	"dsbo/network"
 	"dsbo/runs"
@@ -40,6 +41,8 @@ func (r *runner) writeCheckpoint() error {
 		}
 		c.add(r.agents[i].id, r.agents[i].mixer.State())
 	}
+	c.add(scaleArrays, []dsbo.Named{{Name: "method", Value: r.agents[r.Local()[0]].mixer.Scales()},
+		{Name: "evaluation", Value: r.eval.Scales()}})
 	c.add(evaluationArrays, r.eval.state())
 	if r.done == r.end || r.eval.adoptablePairs() == nil {
 		c.add(pairArrays, r.eval.pairs())

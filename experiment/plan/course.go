@@ -24,9 +24,10 @@ type graph interface {
 // A course is the messages of a run over links, one exchange after the other, event by event.
 // Computing takes no time in it.
 type course struct {
-	w      graph
-	tree   *network.Tree // of sums
-	links  Links
+	w      graph              // the edges
+	tree   *network.Tree      // of sums
+	centre int                // the agent opposite the root, with which sums meet; -1: none
+	links  Links              // of the edges
 	order  []int              // agents, the deepest in the tree last
 	events []event            // so far; the first one is the start
 	ready  []int              // of each agent, the event with which it begins the next exchange
@@ -36,7 +37,8 @@ type course struct {
 
 // newCourse returns a course in which nothing has been sent.
 func newCourse(w graph, tree *network.Tree, l Links) *course {
-	c := &course{w: w, tree: tree, links: l, order: make([]int, w.N()), ready: make([]int, w.N()),
+	c := &course{w: w, tree: tree, centre: tree.Opposite(),
+		links: l, order: make([]int, w.N()), ready: make([]int, w.N()),
 		next: make([]int, w.N()), events: []event{{before: -1, from: -1}}}
 	for i := range c.order {
 		c.order[i] = i
@@ -72,18 +74,28 @@ func (c *course) mix(bytes float64) {
 }
 
 // reduce has words of some bytes go up the tree and down again, with a frame without words to all
-// other neighbours: the stages of network/grpc.
-func (c *course) reduce(bytes float64) {
+// other neighbours: the stages of network/grpc. The words of a sum meet where they can.
+func (c *course) reduce(bytes float64, op network.Op) {
+	root, centre := c.tree.Root, -1
+	if op == network.Sum {
+		centre = c.centre
+	}
 	up := c.ready // and then with the words of all below
 	for _, i := range slices.Backward(c.order) {
-		if parent := c.tree.Parent[i]; parent >= 0 {
+		if parent := c.tree.Parent[i]; parent >= 0 && i != centre {
 			c.send(up, up[i], i, parent, bytes)
 		}
 	}
 	copy(c.next, up)
+	if centre >= 0 {
+		c.send(c.next, up[centre], centre, root, bytes)
+		c.send(c.next, up[root], root, centre, bytes)
+	}
 	for _, i := range c.order {
 		for _, j := range c.tree.Children[i] {
-			c.send(c.next, c.next[i], i, j, bytes)
+			if j != centre {
+				c.send(c.next, c.next[i], i, j, bytes)
+			}
 		}
 	}
 	for i := range up {
@@ -166,15 +178,18 @@ func (p *Plan) Wait(l Links) (total Wait, err error) {
 // course returns how long a quantity takes that is sent again and again, by its delays alone or
 // with its bytes, and for how long which edges hold it up.
 func (p *Plan) course(q Quantity, l Links, busy map[[2]int]float64) (seconds float64, edges map[Edge]float64) {
-	c, one := newCourse(p.w, p.tree, l), p.sent(q, p.tree.Root)
+	_, passes := p.averages.Passes(q.Length, q.Wire)
+	c, one := newCourse(p.w, p.tree, l), p.sent(q, p.tree.Root, passes)
 	c.busy = busy
 	return c.period(func() {
 		switch q.Way {
-		case BySum: // scales and words
-			c.reduce(one.bytes / one.messages)
-			c.reduce(one.bytes / one.messages)
+		case BySum: // words, with scales before
+			if passes == network.TwoPasses {
+				c.reduce(one.bytes/one.messages, network.Max)
+			}
+			c.reduce(one.bytes/one.messages, network.Sum)
 		case ByMax:
-			c.reduce(one.bytes / one.messages)
+			c.reduce(one.bytes/one.messages, network.Max)
 		case ByMix:
 			c.mix(one.bytes / one.messages)
 		default: // rows go from neighbour to neighbour

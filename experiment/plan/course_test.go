@@ -19,7 +19,7 @@ import (
 func period(w graph, tree *network.Tree, links Links, bytes float64) (seconds float64, most Edge) {
 	c := newCourse(w, tree, links)
 	c.busy = map[[2]int]float64{}
-	seconds, edges := c.period(func() { c.reduce(bytes) })
+	seconds, edges := c.period(func() { c.reduce(bytes, network.Max) })
 	for e, held := range edges {
 		if held > edges[most] {
 			most = e
@@ -119,6 +119,8 @@ func TestLinksRefused(t *testing.T) {
 		file(t, "0-1 1ms,1Mbit\n1-2 1ms,Mbit"):                 "line 2: a link must be",
 		file(t, "0-1 1ms,1Mbit\n1-0 1ms,1Mbit\n1-2 1ms,1Mbit"): "line 2: edge 1-0 must have one line",
 		file(t, "0-1 1ms,1Mbit\n2-3 1ms,1Mbit"):                "must have a line for edge 1-2",
+		file(t, "0-1 1ms,1Mbit\n1-2 1ms,1Mbit\n0-2 1ms,1Mbit"): "0-2 is none",
+		file(t, "0-1 1ms,1Mbit\n1-2 1ms,1Mbit\n2-3 1ms,1Mbit"): "2-3 is none",
 	} {
 		l, err := ParseLinks(text)
 		if err == nil {

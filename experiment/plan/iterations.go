@@ -74,5 +74,5 @@ func (l *listing) averageWay() (way Way, rounds float64, err error) {
 	if err != nil {
 		return ByMix, 0, err
 	}
-	return ByMix, float64(averages.Cost(0, 1, l.wire).Messages) / float64(w.Sends(0)), nil
+	return ByMix, float64(averages.Cost(0, 1, l.wire, network.OnePass).Messages) / float64(w.Sends(0)), nil
 }

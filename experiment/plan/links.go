@@ -2,7 +2,9 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -84,7 +86,7 @@ func ParseLinks(text string) (l Links, err error) {
 	return l, nil
 }
 
-// check returns an error unless each edge of a graph has a link.
+// check returns an error unless each edge of a graph has a link, and nothing else has.
 func (l Links) check(w graph) error {
 	if l.edges == nil {
 		return nil
@@ -95,6 +97,13 @@ func (l Links) check(w graph) error {
 			if _, known := l.edges[edge]; !known {
 				return dsbo.Errorf(dsbo.ErrConfig, "%s must have a line for edge %d-%d", l.name, edge[0], edge[1])
 			}
+		}
+	}
+	inOrder := func(a, b Edge) int { return slices.Compare(a[:], b[:]) }
+	for _, e := range slices.SortedFunc(maps.Keys(l.edges), inOrder) {
+		if e[0] < 0 || e[1] >= w.N() || !slices.Contains(w.Neighbours(e[0]), e[1]) {
+			return dsbo.Errorf(dsbo.ErrConfig, "%s must have lines for edges of the graph alone; %d-%d is none", l.name,
+				e[0], e[1])
 		}
 	}
 	return nil

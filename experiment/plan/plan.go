@@ -85,9 +85,10 @@ func New(r Run) (*Plan, error) {
 		q := &p.Quantities[k]
 		var all, most Sending
 		for i := range p.Agents {
-			one := p.sent(*q, i)
-			q.Bytes += one.bytes
-			all, most = all.plus(one.sending(q.Times)), most.atLeast(one.sending(q.Times))
+			_, passes := p.averages.Passes(q.Length, q.Wire)
+			q.Bytes += p.sent(*q, i, passes).bytes
+			one := p.sending(*q, i)
+			all, most = all.plus(one), most.atLeast(one)
 		}
 		p.All.add(q.Phase, all)
 		p.Site.add(q.Phase, most)

@@ -46,17 +46,24 @@ type Quantity struct {
 // An amount is what one agent sends at a time, on average where messages differ.
 type amount struct{ messages, bytes float64 }
 
-// sending returns what is sent so often.
-func (a amount) sending(times Range) Sending {
-	return Sending{Bytes: times.Times(a.bytes), Messages: times.Times(a.messages)}
+// sending returns what agent i sends of a quantity: of sums with the passes that there may be.
+func (p *Plan) sending(q Quantity, i int) Sending {
+	first, next := p.averages.Passes(q.Length, q.Wire)
+	most := next
+	if next != first {
+		most = network.ThreePasses
+	}
+	a, b := p.sent(q, i, next), p.sent(q, i, most)
+	return Sending{Bytes: q.Times.times(Range{a.bytes, a.bytes, b.bytes}),
+		Messages: q.Times.times(Range{a.messages, a.messages, b.messages})}
 }
 
 // manyNumbers is a number of numbers at which their scales on a narrow wire are a fixed share of
 // their bytes.
 const manyNumbers = 1 << 20
 
-// sent returns what agent i sends of a quantity at a time.
-func (p *Plan) sent(q Quantity, i int) amount {
+// sent returns what agent i sends of a quantity at a time, of a sum in some passes.
+func (p *Plan) sent(q Quantity, i int, passes network.Passes) amount {
 	var cost dsbo.Traffic
 	switch n := p.w.N(); q.Way {
 	case ByMix:
@@ -69,7 +76,7 @@ func (p *Plan) sent(q Quantity, i int) amount {
 	case ByRow:
 		cost = network.GatherCost(n, q.Length)
 	default:
-		cost = p.averages.Cost(i, q.Length, q.Wire)
+		cost = p.averages.Cost(i, q.Length, q.Wire, passes)
 	}
 	return amount{float64(cost.Messages), float64(cost.Bytes)}
 }

@@ -38,17 +38,20 @@ func TestSequence(t *testing.T) {
 	}
 	for _, c := range []struct {
 		graph, links string
-	}{{"ring", "25ms,1000Mbit"}, {"star", "25ms,1000Mbit"}, {"ring", file(t, uneven)}} {
+	}{{"ring", "25ms,1000Mbit"}, {"star", "25ms,1000Mbit"}, {"path", "25ms,1000Mbit"}, {"ring", file(t, uneven)}} {
 		w := testkit.Get(network.New(c.graph, n, network.Options{})).W
 		links := testkit.Get(ParseLinks(c.links))
-		for _, way := range []Way{ByMax, ByMix} {
+		for _, way := range []Way{BySum, ByMax, ByMix} {
 			synctest.Test(t, func(t *testing.T) {
 				course := newCourse(w, w.Tree(), links)
 				want, _ := course.period(func() {
-					if way == ByMix {
+					switch way {
+					case ByMix:
 						course.mix(0)
-					} else {
-						course.reduce(0)
+					case BySum:
+						course.reduce(0, network.Sum)
+					default:
+						course.reduce(0, network.Max)
 					}
 				})
 				got := elapsed(t, w, links, way, times).Seconds() / times
@@ -78,9 +81,12 @@ func elapsed(t *testing.T, w *network.Matrix, links Links, way Way, times int) t
 		testkit.OK(errors.Join(networktest.RunAll(len(mixers), func(i int) (err error) {
 			x, words := []float64{1}, []uint64{1}
 			for k := 0; k < times && err == nil; k++ {
-				if way == ByMix {
+				switch way {
+				case ByMix:
 					err = mixers[i].Mix(t.Context(), x, x)
-				} else {
+				case BySum:
+					err = mixers[i].Reduce(t.Context(), network.Sum, 8, words)
+				default:
 					err = mixers[i].Reduce(t.Context(), network.Max, 8, words)
 				}
 			}

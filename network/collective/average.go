@@ -37,7 +37,7 @@ func (g *Group) Mean(ctx context.Context, wire network.Wire, dst []float64, lost
 		}
 	}
 	if err == nil && g.config.N > 1 {
-		g.Count(func(i int) dsbo.Traffic { return g.averages.Cost(i, len(dst), wire) })
+		g.Count(func(i int) dsbo.Traffic { return g.averages.Cost(i, len(dst), wire, g.ends[0].Passes()) })
 	}
 	return err
 }

@@ -25,5 +25,5 @@ func ExampleGroup_MeanNumbers() {
 	}
 	fmt.Printf("mean %g by %d messages\n", mean[0], sent.Messages)
 	// Output:
-	// mean 1 by 8 messages
+	// mean 1 by 4 messages
 }

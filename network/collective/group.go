@@ -43,6 +43,7 @@ type Group struct {
 	averages *network.Averages   // nil before the first average
 	ends     []*network.Averager // the ends of the local agents
 	together *network.Together   // these ends as one; nil where each has to average by itself
+	scales   []float64           // with which the averages begin
 	parts    [][]float64         // a vector of each local agent
 }
 
@@ -161,6 +162,7 @@ func (g *Group) open() (err error) {
 	for _, i := range g.local {
 		end := g.averages.Agent(i)
 		end.Begin(StageAfterRun)
+		end.SetScales(g.scales)
 		g.ends = append(g.ends, end)
 	}
 	g.together = g.averages.Together(g.ends)
@@ -176,6 +178,22 @@ func (g *Group) Begin(stage uint64) error {
 		end.Begin(stage)
 	}
 	return nil
+}
+
+// Scales returns the scales of averages, see [network.Averager.Scales].
+func (g *Group) Scales() []float64 {
+	if g.ends == nil {
+		return g.scales
+	}
+	return g.ends[0].Scales()
+}
+
+// SetScales sets what Scales returned, in this process or another one.
+func (g *Group) SetScales(scales []float64) {
+	g.scales = scales
+	for _, end := range g.ends {
+		end.SetScales(scales)
+	}
 }
 
 // context returns the context of what agents find together. It does not end where all are here:

@@ -162,7 +162,9 @@
 // waits for the words of those below it; sends its parent its own words combined with theirs, and
 // all neighbours that are not next to it in the tree a frame without a payload, 24 bytes; waits
 // for its parent's words, which are the result; and sends these down. So it takes as many hops as
-// twice the tree's height H, and one frame in each direction of each edge. A payload is
+// twice the tree's height H, and one frame in each direction of each edge. Where all agents of
+// depth H are below one child of the root, a sum takes a hop less: that child and the root send
+// each other the words of their sides at once, which are the result together. A payload is
 // ⌈b·words/8⌉ bytes ([network.PackWords]). Agent i sends Tree.Sends(i) payloads in all, which
 // Status counts, one up unless it is the root and one down to each child. Each vector says the
 // operation, b and the number of words, and its size is checked: an agent that does anything else
@@ -237,7 +239,7 @@
 // the sum. All this is as good as X25519, HKDF and AES, and as the certificates are.
 //
 // What is not hidden: the result, which all agents have and which goes down the tree as it is; the
-// number of words and bits. The largest, which Averager takes to agree on scales, cannot be masked:
+// number of words and bits. The largest, by which Averager agrees on scales, cannot be masked:
 // a parent sees the exponent of two above the largest entry, for each block that has a scale, of
 // the agents below a child together, which is that child's own if it is a leaf. The vectors of Mix
 // and Gather are not masked: Mix shows an agent's vector to its neighbours, Gather to all.

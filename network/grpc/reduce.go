@@ -12,9 +12,10 @@ import (
 var _ network.Reducer = (*Mixer)(nil)
 
 // Reduce implements [network.Reducer]. It is one exchange, which takes twice as many hops as the
-// spanning tree of the graph is high: words go up to the root, combined with the words of each
-// agent on their way, and the result comes down again. Sums are masked unless Config.Unmasked is
-// set; the first one waits for the keys of all agents.
+// spanning tree of the graph is high, a sum one less where it can ([network.Tree.Opposite]): words
+// go up to the root, combined with the words of each agent on their way, and the result comes down
+// again. Sums are masked unless Config.Unmasked is set; the first one waits for the keys of all
+// agents.
 //
 // After the end of its ctx, and after a [*network.RollbackError], it can be repeated with the same
 // words once Rewind has gone back to the exchange at which it began, or before. Any other error
@@ -65,7 +66,7 @@ func (m *Mixer) checkReduction(op network.Op, bits int, words []uint64) error {
 		if t == nil {
 			return dsbo.Errorf(dsbo.ErrConfig, "the graph must be connected to reduce over it")
 		}
-		m.view.tree = t
+		m.view.tree, m.view.opposite = t, t.Opposite()
 		m.config.Log.Info("sums go up a tree and down again", "root", m.view.epoch.Members[t.Root], "height", t.Height)
 	}
 	return nil
@@ -84,9 +85,9 @@ type reduction struct {
 // run combines the words of the agents below this one with its own, sends them to its parent, and
 // passes the result on.
 func (r *reduction) run(ctx context.Context) error {
-	m, t := r.m, r.m.view.tree
+	m := r.m
 	x := &m.flow
-	parent, below := t.Parent[m.view.position], t.Children[m.view.position]
+	parent, below, meets := r.neighbours()
 	if err := x.beginStaged(ctx, parent); err != nil {
 		return err
 	}
@@ -102,9 +103,14 @@ func (r *reduction) run(ctx context.Context) error {
 		return err
 	}
 	if parent >= 0 {
-		if err := r.takeWords(ctx, e.to, func(dst, src []uint64) { copy(dst, src) }); err != nil {
+		take := func(dst, src []uint64) { copy(dst, src) }
+		if meets {
+			take = r.op.Combine
+		}
+		if err := r.takeWords(ctx, e.to, take); err != nil {
 			return err
 		}
+		r.truncate()
 		if len(below) > 0 {
 			if err := x.publishDown(ctx, r.frame()); err != nil {
 				return err
@@ -116,6 +122,22 @@ func (r *reduction) run(ctx context.Context) error {
 		x.advance()
 	}
 	return err
+}
+
+// neighbours returns the parent of this agent, -1 if there is none, and the agents below it. The
+// root and the agent opposite it are each other's parent in a sum: their words meet, and are the
+// result together. Of a maximum, which is not masked, the root's are not told apart.
+func (r *reduction) neighbours() (parent int, below []int, meets bool) {
+	t, i := r.m.view.tree, r.m.view.position
+	parent, below = t.Parent[i], t.Children[i]
+	opposite := r.m.view.opposite
+	if r.op != network.Sum || opposite < 0 {
+		return parent, below, false
+	}
+	if i == t.Root {
+		parent, below = opposite, slices.DeleteFunc(slices.Clone(below), func(j int) bool { return j == opposite })
+	}
+	return parent, below, i == t.Root || i == opposite
 }
 
 // frame returns the words as they travel.

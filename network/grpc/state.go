@@ -230,14 +230,15 @@ type epochs struct {
 
 // A view is what an agent exchanges over in one epoch: the members and the edges between them.
 type view struct {
-	epoch    membership.Epoch
-	matrix   *network.Matrix // of the members; nil where this agent is none
-	position int             // of this agent among them; -1 where it is none
-	combiner *network.Combiner
-	local    []int         // that position; empty where it is none
-	edges    []*edge       // those to members, in ascending order
-	flood    *flood        // nil before the first Gather
-	tree     *network.Tree // nil before the first Reduce
+	epoch    membership.Epoch  // whose members they are
+	matrix   *network.Matrix   // of the members; nil where this agent is none
+	position int               // of this agent among them; -1 where it is none
+	combiner *network.Combiner // makes the mix
+	local    []int             // that position; empty where it is none
+	edges    []*edge           // those to members, in ascending order
+	flood    *flood            // nil before the first Gather
+	tree     *network.Tree     // nil before the first Reduce
+	opposite int               // the agent opposite the root of the tree, -1 if there is none
 }
 
 // A flow is the exchanges of an agent, one after the other: it puts a vector before all neighbours

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -153,7 +154,7 @@ func testAverage(t *testing.T, x *exchange) {
 }
 
 // averages returns what an agent gets of a program of averages and exchanges, also by other
-// combinations than sums and of codes, where these may be.
+// combinations than sums and of codes, where these may be: averages too whose scales no longer fit.
 func averages(ctx context.Context, a *network.Averager, o network.AverageOptions, w *network.Matrix,
 	i int) (results [][]float64, err error) {
 	for round, length := range []int{3, 0, 200} {
@@ -179,6 +180,18 @@ func averages(ctx context.Context, a *network.Averager, o network.AverageOptions
 			results = append(results, slices.Clone(v))
 			for k := range v { // other vectors on each agent again
 				v[k] += float64(i)
+			}
+		}
+		for _, size := range []float64{1, 3, 0x1p40, 0, 0x1p30, 0x1p-30, math.Inf(1), 1} {
+			for k := range v {
+				v[k] = float64(math.Cos(float64(k+i)) * size)
+			}
+			for wire := network.Float32; wire <= network.Int8; wire++ {
+				mean := make([]float64, len(v))
+				if err := a.AverageOn(ctx, wire, mean, v, nil); err != nil {
+					return nil, err
+				}
+				results = append(results, append(mean, float64(a.Passes())))
 			}
 		}
 	}

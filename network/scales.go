@@ -1,0 +1,126 @@
+package network
+
+import (
+	"context"
+	"slices"
+)
+
+// Passes says how an average went over the tree.
+type Passes uint8
+
+// The passes of an average. With ByMix there are none, and no difference.
+const (
+	OnePass     Passes = iota // words, under scales of an average before or without any
+	TwoPasses                 // scales, then words
+	ThreePasses               // words, which did not all fit, then scales, then words
+)
+
+// A scaleMemory has the scales under which averages are tried without asking for scales first. It
+// follows from the averages so far, and is the same on all agents.
+type scaleMemory struct{ kinds []scaleKind }
+
+// A scaleKind is the averages of a wire and a length.
+type scaleKind struct {
+	wire   Wire
+	length int
+	scales []uint64 // of blocks; nil before the first average
+}
+
+// kind returns what is known of averages of a wire and a length; nil where each asks for scales.
+func (m *scaleMemory) kind(wire Wire, length int, f fixedPoint) *scaleKind {
+	if f.guard == 0 {
+		return nil
+	}
+	i := slices.IndexFunc(m.kinds, func(k scaleKind) bool { return k.wire == wire && k.length == length })
+	if i < 0 {
+		i = len(m.kinds)
+		m.kinds = append(m.kinds, scaleKind{wire: wire, length: length})
+	}
+	return &m.kinds[i]
+}
+
+// remember takes scales that all agents have asked for, with room above for numbers that grow. A
+// block of zeros, and one of numbers that are not finite, says nothing of the next one.
+func (k *scaleKind) remember(f fixedPoint, scales []uint64) {
+	if len(k.scales) != len(scales) {
+		k.scales = make([]uint64, len(scales))
+	}
+	for b, scale := range scales {
+		if scale != 0 && scale != notFinite {
+			k.scales[b] = scale + uint64(f.guard/2)
+		}
+	}
+}
+
+// state returns the memory as numbers: of each kind wire, length and scales.
+func (m *scaleMemory) state() []float64 {
+	var all []float64
+	for _, k := range m.kinds {
+		all = append(all, float64(k.wire), float64(k.length), float64(len(k.scales)))
+		for _, scale := range k.scales {
+			all = append(all, float64(scale))
+		}
+	}
+	return all
+}
+
+// setState sets the memory to what state returned.
+func (m *scaleMemory) setState(all []float64) {
+	m.kinds = nil
+	for len(all) >= 3 {
+		k := scaleKind{wire: Wire(all[0]), length: int(all[1])}
+		n := min(int(all[2]), len(all)-3)
+		k.scales = make([]uint64, n)
+		for b, scale := range all[3:][:n] {
+			k.scales[b] = uint64(scale)
+		}
+		m.kinds, all = append(m.kinds, k), all[3+n:]
+	}
+}
+
+// terms are what the agents of a process put into an average.
+type terms interface {
+	// largest returns the largest scale of each block.
+	largest(ctx context.Context) ([]uint64, error)
+	// words returns the sum of the terms under some scales and, flagged, the flags of the scales
+	// behind it.
+	words(ctx context.Context, scales []uint64, flagged bool) ([]uint64, error)
+	// reduce combines words with the words of the other processes.
+	reduce(ctx context.Context, op Op, bits int, words []uint64) error
+}
+
+// sum returns the sum of all agents' terms, and the scales of its words.
+func (m *scaleMemory) sum(ctx context.Context, wire Wire, length int, f fixedPoint,
+	t terms) (words, scales []uint64, p Passes, err error) {
+	if f.exact {
+		words, err = sumUnder(ctx, nil, f, t, false)
+		return words, nil, OnePass, err
+	}
+	kind := m.kind(wire, length, f)
+	p = TwoPasses
+	if kind != nil && len(kind.scales) == f.blocks(length) {
+		if words, err = sumUnder(ctx, kind.scales, f, t, true); err != nil || f.allFit(words[length:]) {
+			return words[:min(length, len(words))], kind.scales, OnePass, err
+		}
+		p = ThreePasses
+	}
+	if scales, err = t.largest(ctx); err == nil {
+		err = t.reduce(ctx, Max, exponentBits, scales)
+	}
+	if err == nil {
+		words, err = sumUnder(ctx, scales, f, t, false)
+	}
+	if err == nil && kind != nil {
+		kind.remember(f, scales)
+	}
+	return words, scales, p, err
+}
+
+// sumUnder returns the sum of all agents' terms under some scales.
+func sumUnder(ctx context.Context, scales []uint64, f fixedPoint, t terms, flagged bool) ([]uint64, error) {
+	words, err := t.words(ctx, scales, flagged)
+	if err == nil {
+		err = t.reduce(ctx, Sum, f.bits, words)
+	}
+	return words, err
+}
