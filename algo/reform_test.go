@@ -81,7 +81,7 @@ var exactMethods = []struct {
 	K            int
 }{
 	{"newtoncg", `{"init":"x0","mem":4,"lr":"0.3*(1-k/K)","clip":[-50,50]}`, 300},
-	{"adamcg", `{"T":5,"ly":"0.1*(1-k/K)","lr":"0.1*(1-k/K)","mu":1e-9,"clip":[-50,50]}`, 600},
+	{"adamcg", `{"T":5,"ly":"0.03*(1-k/K)","lr":"0.03*(1-k/K)","mu":1e-9,"clip":[-50,50]}`, 1200},
 	{"sparkle", `{"alpha":0.05,"beta":0.15,"gamma":0.15}`, 1500},
 	{"sparkle", `{"alpha":0.05,"beta":0.15,"gamma":0.15,"strategy":{"x":"gt","y":"gt","z":"gt"}}`, 1500},
 	{"sparkle", `{"alpha":0.05,"beta":0.15,"gamma":0.15,"strategy":{"x":"extra","y":"extra","z":"extra"}}`, 1500},
