@@ -17,8 +17,9 @@ import (
 const compareIntro = `Runs methods on tasks, each at the points of a grid of its parameters and with every
 seed, as processes of this machine, and leaves one page, figures, and tables as CSV and
 LaTeX, on an interrupt of the runs so far. Runs that the folder holds already are kept,
-so that the same command goes on where it was stopped, and a longer spec runs what is new. A method that is not made for
-a task is marked as not applicable, with what refuses it.`
+so that the same command goes on where it was stopped, and a longer spec runs what is
+new. A method that is not made for a task is marked as not applicable, with what
+refuses it.`
 
 const compareOutro = `A spec is a JSON object. Five lines do:
 ` + compare.Example + `

@@ -207,7 +207,8 @@ func (m *Memory) factor() {
 // Precondition sets dst = M⁻¹ src for the M of the last [Memory.Prepare]. dst must not be src.
 func (m *Memory) Precondition(dst, src []float64) {
 	kernel.MulTo(dst, src, m.root)
-	if r, q := m.r, m.q; r > 0 { // M⁻¹ = A^(−1/2) (I − F̃ (I + F̃'F̃)⁻¹ F̃') A^(−1/2) with F̃ = A^(−1/2) F
+	// M⁻¹ = A^(−1/2) (I − F̃ (I + F̃'F̃)⁻¹ F̃') A^(−1/2) with F̃ = A^(−1/2) F
+	if r, q := m.r, m.q; r > 0 {
 		kernel.GemmNT(r, 1, q, m.small, 1, m.f, q, dst, q, false)
 		Solve(r, m.chol, m.small)
 		for l := range r {

@@ -21,15 +21,14 @@ type Trainer struct {
 	Z     []float32 // the parameters
 	Masks []*Mask   // that the loss takes; they stay the same from the first epoch on
 
-	params    *Params    // the layout of Z
-	optimizer Optimizer  // moves Z along grad
-	batch     int        // examples of a step, at most
-	seed      uint64     // of the order of examples
-	loss      Build      // the mean over a batch
-	sizes     *ad.Sizes  // a program for each length of a batch
-	inputs    []ad.Input // of the examples that sizes are of
-	grad      []float32  // of the present batch
-	epochs    uint64     // how many are over
+	params    *Params   // the layout of Z
+	optimizer Optimizer // moves Z along grad
+	batch     int       // examples of a step, at most
+	seed      uint64    // of the order of examples
+	loss      Build     // the mean over a batch
+	sizes     *ad.Sizes // a program for each length of a batch
+	grad      []float32 // of the present batch
+	epochs    uint64    // how many are over
 }
 
 // NewTrainer returns a trainer of parameters from their start, by a loss that is a mean over the
@@ -57,8 +56,8 @@ func (t *Trainer) Epoch(e data.Examples) (loss float64, err error) {
 			e.Len(), t.batch)
 	}
 	if t.sizes == nil {
-		t.inputs = slices.Concat(inputsOf(e), maskInputs(t.Masks))
-		t.sizes = ad.NewSizes(ad.Loss{Q: len(t.Z), Inputs: t.inputs, Float32: true, Build: t.build})
+		t.sizes = ad.NewSizes(ad.Loss{Q: len(t.Z), Inputs: slices.Concat(inputsOf(e), maskInputs(t.Masks)),
+			Float32: true, Build: t.build})
 	}
 	order, draw := rand.New(rand.NewPCG(t.seed, t.epochs)).Perm(e.Len()), dsbo.Sample{K: int(t.epochs)}
 	t.epochs++

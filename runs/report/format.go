@@ -31,8 +31,8 @@ func number(v float64) string {
 
 // superscript writes an exponent with the raised digits of Unicode, for text on the page.
 func superscript(e int) string {
-	raised := strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶",
-		"7", "⁷", "8", "⁸", "9", "⁹")
+	raised := strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵",
+		"6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
 	return raised.Replace(strconv.Itoa(e))
 }
 
