@@ -84,6 +84,10 @@ func (a *SABA) addTables(s *sagaSide, batches int) {
 func (a *SABA) Traits() Traits {
 	t := a.oneAgentTraits()
 	t.FullBatch = "it draws one of its own batches, a partition of the examples"
+	t.Bounds = func(c Curvature) Curvature { // 2/L is descent's: by default steps are SAGA's 1/(3L)
+		c.Beta, c.Gamma = c.Y/6, c.Z/6
+		return c
+	}
 	return t
 }
 
