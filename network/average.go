@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"math"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -219,10 +220,18 @@ func (t *ownTerm) largest(context.Context) ([]uint64, error) {
 
 func (t *ownTerm) words(_ context.Context, scales []uint64, flagged bool) ([]uint64, error) {
 	t.scratch = t.f.encode(t.scratch[:0], t.src, scales, t.draws)
+	if b := t.binder(); b != nil && !(maxAbs(t.src) <= math.MaxFloat64) {
+		t.f.hide(t.scratch, t.src, b)
+	}
 	if flagged {
 		t.scratch = t.f.flags(t.scratch, t.src, scales)
 	}
 	return t.scratch, nil
+}
+
+func (t *ownTerm) binder() Binder {
+	b, _ := t.reducer.(Binder)
+	return b
 }
 
 func (t *ownTerm) reduce(ctx context.Context, op Op, bits int, words []uint64) error {
@@ -286,8 +295,9 @@ func (a *Averager) AverageOn(ctx context.Context, wire Wire, dst, src, lost []fl
 // Passes returns how the last average went over the tree, the same on all agents.
 func (a *Averager) Passes() Passes { return a.passes }
 
-// Scales returns the scales under which the next averages are tried, the same on all agents: what a
-// checkpoint holds of averages, beside the number of the next stage, once for all.
+// Scales returns the scales under which the next averages are tried, and a digest of the averages
+// so far where masks are bound to it, the same on all agents: what a checkpoint holds of averages,
+// beside the number of the next stage, once for all.
 func (a *Averager) Scales() []float64 { return a.memory.state() }
 
 // SetScales sets what Scales returned, in this or another process. All agents must set the same.

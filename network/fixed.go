@@ -166,6 +166,21 @@ func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64, d draws) 
 	return dst
 }
 
+// hide puts noise in the places of numbers that are not finite in what encode has made of v. The
+// sum there is none, but seen all the same: without noise it would be of the others' terms alone.
+func (f fixedPoint) hide(words []uint64, v []float64, b Binder) {
+	noise, each := make([]uint64, len(words)), f.words(1)
+	b.Noise(noise)
+	for i, x := range v {
+		if x-x != 0 {
+			copy(words[i*each:], noise[i*each:][:max(1, each-1)]) // but for the count of such numbers
+		}
+	}
+	for i := range words {
+		words[i] &= mask(f.bits)
+	}
+}
+
 // keepLost leaves of v what encode takes off it. words and rounded are scratch, which it returns.
 func (f fixedPoint) keepLost(v []float64, scales []uint64, d draws, words []uint64,
 	rounded []float64) ([]uint64, []float64) {

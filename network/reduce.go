@@ -39,6 +39,17 @@ type Reducer interface {
 	Reduce(ctx context.Context, op Op, bits int, words []uint64) error
 }
 
+// A Binder is a [Reducer] whose sums are masked.
+type Binder interface {
+	// Bind binds the masks of the next sum to what this agent has been told before. They cancel
+	// where all agents name the same: terms of agents that were told different things are not added
+	// up.
+	Bind(to [32]byte)
+	// Noise sets words to numbers that this agent alone can compute, the same again for the same
+	// sum, after Bind.
+	Noise(words []uint64)
+}
+
 // mask returns the number whose lowest bits are 1.
 func mask(bits int) uint64 { return ^uint64(0) >> (64 - bits) }
 

@@ -2,6 +2,8 @@ package network
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"slices"
 )
 
@@ -15,9 +17,29 @@ const (
 	ThreePasses               // words, which did not all fit, then scales, then words
 )
 
-// A scaleMemory has the scales under which averages are tried without asking for scales first. It
-// follows from the averages so far, and is the same on all agents.
-type scaleMemory struct{ kinds []scaleKind }
+// A scaleMemory has the scales under which averages are tried without asking for scales first, and
+// what masks are bound to. It follows from the averages so far, and is the same on all agents.
+type scaleMemory struct {
+	kinds []scaleKind
+	told  digest // of the sums so far and their scales; 0 where no masks are bound to it
+}
+
+// A digest is one of SHA-256.
+type digest [sha256.Size]byte
+
+// then returns the digest of what d is of and some words.
+func (d digest) then(words []uint64) digest {
+	h, chunk := sha256.New(), make([]byte, 0, 4096)
+	_, _ = h.Write(d[:]) // which never fails
+	for part := range slices.Chunk(words, cap(chunk)/8) {
+		chunk = chunk[:0]
+		for _, w := range part {
+			chunk = binary.LittleEndian.AppendUint64(chunk, w)
+		}
+		_, _ = h.Write(chunk)
+	}
+	return digest(h.Sum(nil))
+}
 
 // A scaleKind is the averages of a wire and a length.
 type scaleKind struct {
@@ -52,9 +74,12 @@ func (k *scaleKind) remember(f fixedPoint, scales []uint64) {
 	}
 }
 
-// state returns the memory as numbers: of each kind wire, length and scales.
+// state returns the memory as numbers: the digest, and of each kind wire, length and scales.
 func (m *scaleMemory) state() []float64 {
 	var all []float64
+	for part := range slices.Chunk(m.told[:], 4) {
+		all = append(all, float64(binary.LittleEndian.Uint32(part)))
+	}
 	for _, k := range m.kinds {
 		all = append(all, float64(k.wire), float64(k.length), float64(len(k.scales)))
 		for _, scale := range k.scales {
@@ -66,7 +91,13 @@ func (m *scaleMemory) state() []float64 {
 
 // setState sets the memory to what state returned.
 func (m *scaleMemory) setState(all []float64) {
-	m.kinds = nil
+	*m = scaleMemory{}
+	if n := len(m.told) / 4; len(all) >= n {
+		for i, v := range all[:n] {
+			binary.LittleEndian.PutUint32(m.told[4*i:], uint32(v))
+		}
+		all = all[n:]
+	}
 	for len(all) >= 3 {
 		k := scaleKind{wire: Wire(all[0]), length: int(all[1])}
 		n := min(int(all[2]), len(all)-3)
@@ -85,21 +116,30 @@ type terms interface {
 	// words returns the sum of the terms under some scales and, flagged, the flags of the scales
 	// behind it.
 	words(ctx context.Context, scales []uint64, flagged bool) ([]uint64, error)
+	// binder binds the masks of the next sum; nil where there are none.
+	binder() Binder
 	// reduce combines words with the words of the other processes.
 	reduce(ctx context.Context, op Op, bits int, words []uint64) error
 }
 
-// sum returns the sum of all agents' terms, and the scales of its words.
+// sum returns the sum of all agents' terms, and the scales of its words. Masks are bound to all
+// sums before and their scales.
 func (m *scaleMemory) sum(ctx context.Context, wire Wire, length int, f fixedPoint,
 	t terms) (words, scales []uint64, p Passes, err error) {
+	told := m.told
+	defer func() {
+		if err == nil {
+			m.told = told
+		}
+	}()
 	if f.exact {
-		words, err = sumUnder(ctx, nil, f, t, false)
+		words, err = told.sumUnder(ctx, nil, f, t, false)
 		return words, nil, OnePass, err
 	}
 	kind := m.kind(wire, length, f)
 	p = TwoPasses
 	if kind != nil && len(kind.scales) == f.blocks(length) {
-		if words, err = sumUnder(ctx, kind.scales, f, t, true); err != nil || f.allFit(words[length:]) {
+		if words, err = told.sumUnder(ctx, kind.scales, f, t, true); err != nil || f.allFit(words[length:]) {
 			return words[:min(length, len(words))], kind.scales, OnePass, err
 		}
 		p = ThreePasses
@@ -108,7 +148,7 @@ func (m *scaleMemory) sum(ctx context.Context, wire Wire, length int, f fixedPoi
 		err = t.reduce(ctx, Max, exponentBits, scales)
 	}
 	if err == nil {
-		words, err = sumUnder(ctx, scales, f, t, false)
+		words, err = told.sumUnder(ctx, scales, f, t, false)
 	}
 	if err == nil && kind != nil {
 		kind.remember(f, scales)
@@ -116,11 +156,20 @@ func (m *scaleMemory) sum(ctx context.Context, wire Wire, length int, f fixedPoi
 	return words, scales, p, err
 }
 
-// sumUnder returns the sum of all agents' terms under some scales.
-func sumUnder(ctx context.Context, scales []uint64, f fixedPoint, t terms, flagged bool) ([]uint64, error) {
+// sumUnder returns the sum of all agents' terms under some scales. d becomes the digest of what it
+// is of, the scales and the sum.
+func (d *digest) sumUnder(ctx context.Context, scales []uint64, f fixedPoint, t terms, flagged bool) ([]uint64, error) {
+	b := t.binder()
+	if b != nil {
+		*d = d.then(scales)
+		b.Bind(*d)
+	}
 	words, err := t.words(ctx, scales, flagged)
-	if err == nil {
-		err = t.reduce(ctx, Sum, f.bits, words)
+	if err != nil {
+		return words, err
+	}
+	if err = t.reduce(ctx, Sum, f.bits, words); err == nil && b != nil {
+		*d = d.then(words)
 	}
 	return words, err
 }

@@ -159,6 +159,8 @@ func (t *jointTerms) words(ctx context.Context, scales []uint64, flagged bool) (
 	return t.sums, err
 }
 
+func (t *jointTerms) binder() Binder { return nil }
+
 func (t *jointTerms) reduce(ctx context.Context, op Op, bits int, words []uint64) error {
 	return t.reducer.ReduceTogether(ctx, op, bits, words)
 }

@@ -71,7 +71,7 @@ const (
 
 const (
 	checkpointMagic  = "DSBOCKPT"
-	checkpointFormat = 6
+	checkpointFormat = 7
 	checkpointPrefix = len(checkpointMagic) + 8
 )
 

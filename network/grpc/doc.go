@@ -218,9 +218,12 @@
 // is, and why. Without certificates the key comes from Config.Secret alone and is not signed.
 //
 // Streams. The X25519 secret of two agents, by HKDF-SHA-256 under a name with the run, the hash,
-// the two and the public keys and nonces of all, is the key of AES-128 in counter mode; the first
-// 8 bytes of the counter are the number of the exchange, the others count blocks. A word takes 2,
-// 4 or 8 bytes, the least that have its b bits.
+// the two and the public keys and nonces of all, is the key of AES-128 in counter mode. The counter
+// begins at the CBC-MAC, under that key, of a digest of the number of the exchange and of what the
+// sum is bound to ([network.Binder]): all sums before it in the epoch and their scales, so that
+// masks cancel where all agents were told the same. Else a member on the way could have one agent's
+// term be nothing, by a scale or an average that it tells that one alone, and see the term of
+// another one. A word takes 2, 4 or 8 bytes, the least that have its b bits.
 //
 // A stream must hide one vector only. With its key an agent sends a nonce, which is drawn as its
 // run folder begins, is signed with the key, and is in the name of the streams of all: a second
@@ -230,7 +233,7 @@
 // sum), and refuses to mask others. One that has lost that file goes on under the nonce that its
 // neighbours know, as the first one counts and they pass it back before the first sum; where words
 // follow from noise that is lost too, it is refused. A masked sum has a digest of all keys and
-// nonces in its purpose.
+// nonces and of what it is bound to in its purpose.
 //
 // What is hidden. Agents that follow the protocol and put together all that they see and know learn
 // of the others' words the sum over these others, and nothing else: each of the others' frames is

@@ -97,7 +97,7 @@ func newMixer(c Config) (m *Mixer, err error) {
 		settings: settingsText(c.Settings, min(2*maxName, maxHello-c.helloLength())),
 		ledger:   masking.Ledger,
 	}
-	m.combining.of = m
+	m.combining.of, m.binding.by = m, m
 	m.budget = c.newBudget()
 	m.flow = flow{m: m, signal: make(chan struct{}, 1), round: c.Round,
 		window: window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes}}

@@ -9,7 +9,22 @@ import (
 	"dsbo/network"
 )
 
-var _ network.Reducer = (*Mixer)(nil)
+var (
+	_ network.Reducer = (*Mixer)(nil)
+	_ network.Binder  = (*Mixer)(nil)
+)
+
+// binding is what the masks of a mixer's next sum are bound to.
+type binding struct {
+	by *Mixer
+	to [32]byte
+}
+
+// Bind implements [network.Binder].
+func (b *binding) Bind(to [32]byte) { b.to = to }
+
+// Noise implements [network.Binder]: without masks it leaves words as they are.
+func (b *binding) Noise(words []uint64) { b.by.keys.Noise(b.by.flow.round, b.to, words) }
 
 // Reduce implements [network.Reducer]. It is one exchange, which takes twice as many hops as the
 // spanning tree of the graph is high, a sum one less where it can ([network.Tree.Opposite]): words
@@ -34,9 +49,11 @@ func (m *Mixer) reduce(ctx context.Context, op network.Op, bits int, words []uin
 	if err := m.checkReduction(op, bits, words); err != nil {
 		return m.failWith(err)
 	}
+	bound := m.binding.to
+	m.binding.to = [32]byte{}
 	r := reduction{m, op, bits, words, reducing(op, bits, len(words))}
 	if op == network.Sum && !m.config.Unmasked {
-		streams, err := m.awaitStreams(ctx, r.purpose)
+		streams, err := m.awaitStreams(ctx, r.purpose, bound)
 		if err != nil {
 			return err
 		}

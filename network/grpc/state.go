@@ -21,6 +21,7 @@ import (
 // goroutine at a time; any goroutine may call the other methods.
 type Mixer struct {
 	combining
+	binding
 	config   Config      // of the exchange
 	links    *links      // connections
 	closing  sync.Once   // once

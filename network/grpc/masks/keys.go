@@ -49,6 +49,7 @@ type Keys struct {
 	nonces    [][]byte         // by agent; nil while not known
 	used      bool             // words were masked under the present nonces
 	digests   cipher.AEAD      // makes the digests of words in the ledger
+	noise     cipher.Block     // of this agent's own stream, see Noise
 	tag       uint64           // of the members' keys and nonces, of 24 bits
 	expiry    []time.Time      // by agent; when the certificate of the key expires
 	members   []int            // of the epoch
@@ -93,7 +94,14 @@ func New(c Config, id *pki.Identity) (*Keys, error) {
 	if k.own, err = ecdh.X25519().NewPrivateKey(private); err != nil {
 		return k, err
 	}
-	if k.digests, err = newDigests(secret, name); err != nil {
+	digests, err := newCipher(secret, "digests of words, "+name)
+	if err == nil {
+		k.digests, err = cipher.NewGCM(digests)
+	}
+	if err == nil {
+		k.noise, err = newCipher(secret, "noise, "+name)
+	}
+	if err != nil {
 		return k, err
 	}
 	if k.config.Ledger == nil {
@@ -106,17 +114,13 @@ func New(c Config, id *pki.Identity) (*Keys, error) {
 	return k, err
 }
 
-// newDigests returns what makes digests of words, with a key from an agent's secret.
-func newDigests(secret []byte, name string) (cipher.AEAD, error) {
-	key, err := hkdf.Key(sha256.New, secret, nil, "digests of words, "+name, 16)
+// newCipher returns AES-128 with a key from a secret, for a purpose.
+func newCipher(secret []byte, purpose string) (cipher.Block, error) {
+	key, err := hkdf.Key(sha256.New, secret, nil, purpose, 16)
 	if err != nil {
 		return nil, err
 	}
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCM(block)
+	return aes.NewCipher(key)
 }
 
 // Own returns this agent's public key; nil if sums are not masked.

@@ -134,7 +134,7 @@ func TestMaskCancels(t *testing.T) {
 				plain[j] += words[j]
 			}
 			before := slices.Clone(words)
-			testkit.OK(k.Streams(77+width).Mask(words, width))
+			testkit.OK(k.Streams(77+width, [32]byte{}).Mask(words, width))
 			if slices.Equal(words, before) {
 				t.Errorf("%d bits: agent %d sends its words as they are", width, i)
 			}
@@ -156,11 +156,35 @@ func TestMasksOfExchanges(t *testing.T) {
 	seen := map[uint64]int{}
 	for exchange := range 100 {
 		words := []uint64{0}
-		testkit.OK(k.Streams(exchange).Mask(words, 64))
+		testkit.OK(k.Streams(exchange, [32]byte{}).Mask(words, 64))
 		if before, again := seen[words[0]]; again {
 			t.Errorf("exchange %d has the masks of exchange %d", exchange, before)
 		}
 		seen[words[0]] = exchange
+	}
+}
+
+// TestBound: masks cancel where all are bound to the same, and are noise where one agent is bound
+// to something else, whatever it says of itself.
+func TestBound(t *testing.T) {
+	all := crew(t, 3, func(*Config) {})
+	for exchange, bound := range [][3][32]byte{{}, {{1}, {1}, {1}}, {{1}, {1}, {2}}, {{1}, {1}, {16: 1}}} {
+		var sum uint64
+		for i, k := range all {
+			words := []uint64{uint64(i)}
+			testkit.OK(k.Streams(exchange, bound[i]).Mask(words, 64))
+			sum += words[0]
+		}
+		if same := bound[0] == bound[2]; same != (sum == 3) {
+			t.Errorf("bound to %x: the sum is %d of 0, 1 and 2", bound, sum)
+		}
+	}
+	k, words := all[0], [2][]uint64{{0}, {0}}
+	for i := range words {
+		testkit.OK(k.Streams(9, [32]byte{31: byte(i)}).Mask(words[i], 64))
+	}
+	if words[0][0] == words[1][0] {
+		t.Error("one exchange has the same masks bound to two things")
 	}
 }
 
@@ -218,7 +242,7 @@ func TestLedger(t *testing.T) {
 	words := []uint64{1, 2}
 	first := open(path, false)
 	meet(first)
-	testkit.OK(first.Streams(7).Mask(slices.Clone(words), 64))
+	testkit.OK(first.Streams(7, [32]byte{}).Mask(slices.Clone(words), 64))
 	testkit.OK(first.config.Ledger.Close())
 	again := open(path, false)
 	if !slices.Equal(again.nonces[0], first.nonces[0]) {
@@ -229,9 +253,9 @@ func TestLedger(t *testing.T) {
 	}
 	again.missing = 0
 	testkit.OK(again.makeCiphers())
-	testkit.OK(again.Streams(7).Mask(slices.Clone(words), 64))
+	testkit.OK(again.Streams(7, [32]byte{}).Mask(slices.Clone(words), 64))
 	other := []uint64{1, 3}
-	if err := again.Streams(7).Mask(other, 64); !errors.Is(err, ErrOtherWords) || other[1] != 3 {
+	if err := again.Streams(7, [32]byte{}).Mask(other, 64); !errors.Is(err, ErrOtherWords) || other[1] != 3 {
 		t.Errorf("error %v, words %v; it must be ErrOtherWords, and the words as they were", err, other)
 	}
 	lost := open("", false)

@@ -4,8 +4,8 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/ecdh"
-	"crypto/hkdf"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -42,11 +42,7 @@ func (k *Keys) makeCiphers() (err error) {
 		}
 		pair := fmt.Sprintf("%s and %d with keys ", k.config.streamName(k.purpose(), min(other, k.config.Agent)),
 			max(other, k.config.Agent))
-		key, err := hkdf.Key(sha256.New, secret, nil, pair+all, 16)
-		if err != nil {
-			return err
-		}
-		if k.ciphers[other], err = aes.NewCipher(key); err != nil {
+		if k.ciphers[other], err = newCipher(secret, pair+all); err != nil {
 			return err
 		}
 	}
@@ -80,17 +76,20 @@ type Streams struct {
 	keys     *Keys
 	ciphers  []cipher.Block
 	exchange int
-	// Tag is a digest of the members' keys and nonces, of 24 bits: agents with others have streams
-	// that do not cancel.
+	name     [sha256.Size]byte // of the exchange and what masks are bound to
+	// Tag is a digest of the members' keys and nonces and of the name, of 24 bits: agents with
+	// others have streams that do not cancel.
 	Tag int
 }
 
 // Streams returns the masks of the reduction that begins at an exchange, once no key is missing:
-// one that is repeated under another number has streams of its own. This agent's nonce stays the
-// same from then on.
-func (k *Keys) Streams(exchange int) Streams {
+// one that is repeated under another number, or bound to something else, has streams of its own.
+// This agent's nonce stays the same from then on.
+func (k *Keys) Streams(exchange int, bound [32]byte) Streams {
 	k.used = true
-	return Streams{k, k.ciphers, exchange, int(k.tag)}
+	name := nameOf(exchange, bound)
+	return Streams{k, k.ciphers, exchange, name,
+		int(k.tag ^ binary.LittleEndian.Uint64(name[:])&(1<<tagBits-1))}
 }
 
 // Mask adds to the words the streams that this agent shares with higher agents, and subtracts those
@@ -120,12 +119,10 @@ func (s Streams) Mask(words []uint64, bits int) error {
 // are numbers in the order of the machine, which is in what agents compare when they meet
 // (package arithmetic).
 func addStreams[T uint16 | uint32 | uint64](s Streams, words []uint64) {
-	var iv [aes.BlockSize]byte // the exchange, and the count of blocks
-	binary.BigEndian.PutUint64(iv[:], uint64(s.exchange))
 	streams := make([]cipher.Stream, len(s.ciphers))
 	for other, block := range s.ciphers {
 		if block != nil {
-			streams[other] = cipher.NewCTR(block, iv[:])
+			streams[other] = cipher.NewCTR(block, start(block, s.name[:]))
 		}
 	}
 	numbers := make([]T, min(len(words), maskChunk/int(unsafe.Sizeof(T(0)))))
@@ -141,6 +138,36 @@ func addStreams[T uint16 | uint32 | uint64](s Streams, words []uint64) {
 		}
 		words = words[len(chunk):]
 	}
+}
+
+// nameOf returns the name of an exchange whose masks are bound to something.
+func nameOf(exchange int, bound [32]byte) [sha256.Size]byte {
+	return sha256.Sum256(append(binary.BigEndian.AppendUint64(nil, uint64(exchange)), bound[:]...))
+}
+
+// Noise sets words to numbers that this agent alone can compute, others for each nonce, epoch,
+// exchange, and what the exchange is bound to. It leaves them as they are where sums are not
+// masked.
+func (k *Keys) Noise(exchange int, bound [32]byte, words []uint64) {
+	if k.own == nil {
+		return
+	}
+	name := nameOf(exchange, bound)
+	run := sha256.Sum256(append([]byte(k.purpose()), k.nonces[k.config.Agent]...))
+	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
+	clear(raw)
+	cipher.NewCTR(k.noise, start(k.noise, append(run[:], name[:]...))).XORKeyStream(raw, raw)
+}
+
+// start returns where the counter of a stream begins: a number that only those who have the key can
+// compute from the name, CBC-MAC. Names have one length.
+func start(block cipher.Block, name []byte) []byte {
+	at := make([]byte, aes.BlockSize)
+	for part := range slices.Chunk(name, aes.BlockSize) {
+		subtle.XORBytes(at, at, part)
+		block.Encrypt(at, at)
+	}
+	return at
 }
 
 // addNumbers adds to each word, or subtracts from it, a number.
