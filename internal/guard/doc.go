@@ -1,3 +1,3 @@
-// Package guard bounds what strangers cost a server: connections before they are known
-// ([Listener]), and lines of the log ([LimitLog]).
+// Package guard bounds what others cost a server: connections before they are known ([Listener]),
+// lines of the log ([LimitLog]), and signatures that come again ([CheckSignature]).
 package guard

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/internal/guard"
 )
 
 // A Ballot numbers one attempt to have a change decided. No two processes have the same. The zero
@@ -241,8 +242,5 @@ func VerifyKey(text []byte, s Signature, _ time.Time) error {
 	if name := fmt.Sprintf("agent-%d", s.Agent); !slices.Contains(by.DNSNames, name) {
 		return fmt.Errorf("it must be by the certificate of %s; it is by that of %q", name, by.DNSNames)
 	}
-	kinds := map[x509.PublicKeyAlgorithm]x509.SignatureAlgorithm{
-		x509.ECDSA: x509.ECDSAWithSHA256, x509.RSA: x509.SHA256WithRSA, x509.Ed25519: x509.PureEd25519,
-	}
-	return by.CheckSignature(kinds[by.PublicKeyAlgorithm], text, s.Signature)
+	return guard.CheckSignature(by, text, s.Signature)
 }

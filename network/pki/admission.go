@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/internal/guard"
 )
 
 // An Admission lets an agent that the cluster file does not have into a run that goes on: the
@@ -110,7 +111,7 @@ func (t *Trust) Admission(text, run, hash string) (Admission, error) {
 		return m, err
 	}
 	signed := slices.ContainsFunc(t.authorities, func(c *x509.Certificate) bool {
-		return c.CheckSignature(signatures[c.PublicKeyAlgorithm], m.message(run, hash), signature) == nil
+		return guard.CheckSignature(c, m.message(run, hash), signature) == nil
 	})
 	if !signed {
 		return m,

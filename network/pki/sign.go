@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"dsbo/internal/guard"
 )
 
 // Certificate returns the certificate in DER, and then the intermediate ones that lead to an
@@ -35,22 +37,21 @@ func (id *Identity) Sign(message []byte) ([]byte, error) {
 }
 
 // sign returns the signature of a message by the key of a certificate, as its kind of key in
-// signatures says.
+// [guard.Signatures] says.
 func sign(pair tls.Certificate, message []byte) ([]byte, error) {
 	signer, ok := pair.PrivateKey.(crypto.Signer)
 	if !ok {
 		return nil, fmt.Errorf("the key of %q cannot sign", pair.Leaf.Subject.CommonName)
 	}
 	hash := crypto.SHA256
-	if signatures[pair.Leaf.PublicKeyAlgorithm] == x509.PureEd25519 {
+	if guard.Signatures[pair.Leaf.PublicKeyAlgorithm] == x509.PureEd25519 {
 		hash = 0 // of the message itself
 	}
-	return crypto.SignMessage(signer, rand.Reader, message, hash)
-}
-
-// signatures are what the kinds of keys sign with.
-var signatures = map[x509.PublicKeyAlgorithm]x509.SignatureAlgorithm{
-	x509.ECDSA: x509.ECDSAWithSHA256, x509.RSA: x509.SHA256WithRSA, x509.Ed25519: x509.PureEd25519,
+	signature, err := crypto.SignMessage(signer, rand.Reader, message, hash)
+	if err == nil {
+		guard.NoteSignature(pair.Leaf, message, signature)
+	}
+	return signature, err
 }
 
 // Verify is [Trust.Verify] with the authorities that this agent knows.
@@ -84,5 +85,5 @@ func (t *Trust) Verify(agent int, certificate, message, signature []byte, now ti
 	if err != nil {
 		return c.until, err
 	}
-	return c.until, c.leaf.CheckSignature(signatures[c.leaf.PublicKeyAlgorithm], message, signature)
+	return c.until, guard.CheckSignature(c.leaf, message, signature)
 }
