@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math/rand/v2"
 	"time"
 
@@ -84,20 +85,20 @@ func (c *chamber) open(l letter) error {
 		c.seat.SendChanges(time.Now(), l.neighbour, l.epoch)
 		return nil
 	}
-	m, err := paxos.ParseMessage(l.data, c.seat.Agents())
+	m, err := c.read(l.data)
 	if err != nil {
 		return c.reject(l, wasteCouncil, fmt.Errorf("a message of the council cannot be read: %w", err))
 	}
-	if !c.come.add(num.SplitMix(m.ID + uint64(l.neighbour))) {
+	if !c.come.add(num.SplitMix(m.ID+uint64(l.neighbour)), 0) {
 		return c.reject(l, wasteTwice, errors.New("a message of the council came twice"))
 	}
-	if c.seen.known[m.ID] {
+	if c.seen.has(m.ID) {
 		return nil
 	}
 	if err := c.seat.Verify(time.Now(), m); err != nil {
 		return c.reject(l, wasteCouncil, fmt.Errorf("a message of the council is not signed as it must be: %w", err))
 	}
-	c.seen.add(m.ID)
+	c.seen.add(m.ID, 0)
 	if patience := c.m.config.Membership.patience(); !c.said.Spend(m.From, time.Now(), patience/mostMessages) {
 		return nil // whoever sends so much says nothing new
 	}
@@ -117,6 +118,22 @@ func (c *chamber) open(l letter) error {
 	}
 	return c.seat.Receive(time.Now(), m)
 }
+
+// read reads a message; of a text that has come before, of a message that was seen, its number
+// alone.
+func (c *chamber) read(text []byte) (m paxos.Message, err error) {
+	key := maphash.Bytes(texts, text)
+	if id, known := c.texts.known[key]; known && c.seen.has(id) {
+		return paxos.Message{ID: id}, nil
+	}
+	if m, err = paxos.ParseMessage(text, c.seat.Agents()); err == nil {
+		c.texts.add(key, m.ID)
+	}
+	return m, err
+}
+
+// texts names texts of messages by numbers that nobody else knows.
+var texts = maphash.MakeSeed()
 
 // reject counts a letter that brings nothing against the neighbour that has passed it on, which
 // passes on what it has verified alone.
@@ -154,7 +171,7 @@ func (c *chamber) seal() error {
 // publish sends what the seat has to say, and tells the agent what is decided.
 func (c *chamber) publish() {
 	for _, m := range c.seat.Messages() {
-		c.seen.add(m.ID)
+		c.seen.add(m.ID, 0)
 		c.send(m, -1)
 	}
 	m := c.m

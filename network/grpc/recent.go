@@ -1,10 +1,8 @@
 package grpc
 
-import "slices"
-
-// recent is the last numbers that were added.
+// recent is the last numbers that were added, each with a value.
 type recent struct {
-	known map[uint64]bool
+	known map[uint64]uint64
 	order []uint64
 }
 
@@ -12,19 +10,24 @@ type recent struct {
 // than there are agents, so that those that it has forgotten end too.
 const mostRecent = 4096
 
+func (r *recent) has(id uint64) bool {
+	_, is := r.known[id]
+	return is
+}
+
 // add adds a number and reports whether it was not there.
-func (r *recent) add(id uint64) bool {
-	if r.known[id] {
+func (r *recent) add(id, value uint64) bool {
+	if r.has(id) {
 		return false
 	}
 	if r.known == nil {
-		r.known = map[uint64]bool{}
+		r.known = map[uint64]uint64{}
 	}
 	if len(r.order) == mostRecent {
 		delete(r.known, r.order[0])
-		r.order = slices.Delete(r.order, 0, 1)
+		r.order = r.order[1:]
 	}
-	r.known[id] = true
+	r.known[id] = value
 	r.order = append(r.order, id)
 	return true
 }

@@ -292,6 +292,7 @@ type chamber struct {
 	seat  *paxos.Node  // of the goroutine
 	seen  recent       // messages, by their numbers; of the goroutine
 	come  recent       // messages of each neighbour; of the goroutine
+	texts recent       // texts of messages, with the messages' numbers; of the goroutine
 	said  guard.Budget // how many messages each agent may send in a time
 	inbox chan letter  // messages of the council, in the order in which they came
 
