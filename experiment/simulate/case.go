@@ -19,6 +19,7 @@ type Case struct {
 	Latency time.Duration // most bytes are at most so long on their way
 	Step    time.Duration // what an agent computes between two exchanges takes about so long, at times
 	Sync    time.Duration // bringing a file to the disk takes up to so long
+	Second  time.Duration // what else is short takes this or a few times as long, such as a restart
 
 	// Settings of the exchange.
 	Heartbeat, SilentAfter time.Duration
@@ -53,7 +54,18 @@ type newcomer struct {
 }
 
 // Draw returns the case of a seed.
-func Draw(seed uint64) Case {
+func Draw(seed uint64) Case { return usual.draw(seed) }
+
+// A span says how long and how large runs are whose members may change.
+type span struct {
+	second time.Duration // Case.Second
+	agents []int         // of which their number is drawn
+}
+
+var usual = span{time.Second, []int{3, 3, 4, 5, 5, 8}}
+
+// draw returns the case of a seed.
+func (s span) draw(seed uint64) Case {
 	d := draw(num.SplitMix(seed))
 	c := Case{Seed: seed, task: &quadratic, Agents: among(d.of("agents"), 2, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5)}
 	c.Flags = []string{
@@ -77,13 +89,14 @@ func Draw(seed uint64) Case {
 	members, latency, step := d.of("members").uniform(), 2*time.Second, 6*time.Hour
 	joined := members >= 0.95
 	changing := members < 0.15 || joined
+	c.Second = time.Second
 	if changing { // it is shorter: a council looks at its clock four times a second
-		latency, step = 200*time.Millisecond, 2*time.Minute
+		latency, step, c.Second = s.second/5, 120*s.second, s.second
 	}
-	c.Latency = d.of("latency").between(time.Millisecond, latency)
-	c.Step = d.of("step").between(time.Second, step)
-	c.Sync = d.of("sync").between(time.Millisecond, 10*time.Second)
-	c.Heartbeat = max(5*time.Second, 10*c.Latency, d.of("heartbeat").between(c.Step/20, c.Step))
+	c.Latency = d.of("latency").between(c.Second/1000, latency)
+	c.Step = d.of("step").between(c.Second, step)
+	c.Sync = d.of("sync").between(c.Second/1000, 10*c.Second)
+	c.Heartbeat = max(5*c.Second, 10*c.Latency, d.of("heartbeat").between(c.Step/20, c.Step))
 	c.SilentAfter = c.Heartbeat * time.Duration(3+d.of("silent").below(4))
 	c.KeepFrames = among(d.of("keep"), 2, 10, 50, 1024)
 	c.Unmasked = d.of("masks").chance(0.2)
@@ -99,7 +112,7 @@ func Draw(seed uint64) Case {
 	// patience says.
 	c.Limit = 10*usual + 50*c.SilentAfter + 2*c.Patience + 12*time.Hour
 	if changing {
-		c.drawMembers(d.of("council"))
+		c.drawMembers(d.of("council"), s.agents)
 	}
 	if joined {
 		c.drawNewcomers(d.of("newcomers"))
@@ -107,14 +120,14 @@ func Draw(seed uint64) Case {
 	return c
 }
 
-// drawMembers makes a case one of a run whose members may change.
-func (c *Case) drawMembers(d draw) {
-	c.Agents = among(d.of("agents"), 3, 3, 4, 5, 5, 8)
+// drawMembers makes a case one of a run whose members may change, of one of these numbers.
+func (c *Case) drawMembers(d draw, agents []int) {
+	c.Agents = among(d.of("agents"), agents...)
 	c.Quorum = c.Agents/2 + 1 + d.of("quorum").below((c.Agents+1)/2-1)
 	c.Flags[0] = fmt.Sprintf("-agents=%d", c.Agents)
 	c.Flags[1] = "-graph=" + among(d.of("graph"), "complete", "complete", "ring", "exponential", "star")
 	if d.of("stragglers").chance(0.4) { // silence is noticed sooner, so that they are too
-		c.Heartbeat = max(5*time.Second, 10*c.Latency, d.of("heartbeat").between(c.Step/40, c.Step/10))
+		c.Heartbeat = max(5*c.Second, 10*c.Latency, d.of("heartbeat").between(c.Step/40, c.Step/10))
 		c.SilentAfter = 3 * c.Heartbeat
 		c.StragglerDeadline = d.of("deadline").between(c.SilentAfter+c.SilentAfter/10, 2*c.SilentAfter+c.Step)
 		c.Limit += 200 * c.StragglerDeadline
@@ -151,8 +164,8 @@ func (c *Case) drawNewcomer(d draw, agent int) newcomer {
 	}
 	if d.of("losses").chance(0.5) {
 		n.lost = among(d.of("lost"), append(slices.Clone(n.neighbours), agent, agent)...)
-		n.after, n.down = d.of("after").between(time.Second, c.AbsentAfter),
-			d.of("down").between(time.Second, 2*c.AbsentAfter)
+		n.after, n.down = d.of("after").between(c.Second, c.AbsentAfter),
+			d.of("down").between(c.Second, 2*c.AbsentAfter)
 	}
 	return n
 }

@@ -11,7 +11,9 @@
 //
 // In runs of tests members lie: they compute as all do, and send something else than they have to
 // say (the table allLies). What shows of that must change no bit of those that are honest, and
-// their errors must name a liar.
+// their errors must name a liar. drawQuickLies says of which runs many seeds are:
+//
+//	go test ./experiment/simulate -run 'TestLies$' -from 40000000 -seeds 100000 -timeout 0 -v
 //
 // # What a seed repeats
 //

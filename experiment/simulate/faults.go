@@ -65,14 +65,14 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // choose draws a fault.
 func (w *world) choose(d draw) fault {
 	n := len(w.machines)
-	agent, down := d.of("agent").below(n), d.of("down").between(time.Second, max(time.Minute, w.Calm/10))
+	agent, down := d.of("agent").below(n), d.of("down").between(w.Second, max(60*w.Second, w.Calm/10))
 	other := (agent + 1 + d.of("other").below(n-1)) % n
 	if len(w.Liars) > 0 && d.of("lie").chance(0.6) {
 		return w.lies.fault(w, d)
 	}
 	if w.Quorum > 0 && d.of("absence").chance(0.3) {
 		return absence{agent, other,
-			among(d.of("after"), 0, w.AbsentAfter) + d.of("then").between(time.Second, w.SilentAfter),
+			among(d.of("after"), 0, w.AbsentAfter) + d.of("then").between(w.Second, w.SilentAfter),
 			d.of("absent").between(w.AbsentAfter/2, 4*w.AbsentAfter), down, w.mayForget(agent) &&
 				d.of("disk").chance(0.5)}
 	}
@@ -190,7 +190,7 @@ type blackout struct {
 
 func (f blackout) begin(w *world) {
 	for i, m := range w.machines {
-		m.crash(true, f.draw.of("down", int64(i)).between(time.Second, f.down))
+		m.crash(true, f.draw.of("down", int64(i)).between(w.Second, f.down))
 	}
 }
 func (blackout) end(*world) {}

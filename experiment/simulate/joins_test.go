@@ -23,7 +23,7 @@ import (
 func changing(method ...string) Case {
 	return Case{
 		Seed: 7, task: &quadratic, Agents: 8,
-		Latency: 20 * time.Millisecond, Step: 5 * time.Second, Sync: 10 * time.Millisecond,
+		Latency: 20 * time.Millisecond, Step: 5 * time.Second, Sync: 10 * time.Millisecond, Second: time.Second,
 		Flags: slices.Concat([]string{"-agents=8", "-graph=exponential", "-evaluate=off", "-checkpoint-every=2",
 			"-eval-every=4"}, method),
 		Heartbeat: time.Second, SilentAfter: 5 * time.Second, Patience: 10 * time.Minute, KeepFrames: 1024,

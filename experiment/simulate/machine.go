@@ -123,7 +123,7 @@ func (m *machine) supervise(ctx context.Context) error {
 			return fmt.Errorf("it was started %d times: %w", p.life, err)
 		}
 		m.mu.Lock()
-		pause := m.of("restart", m.agent, p.life).between(time.Second, time.Minute) * time.Duration(1+p.life*p.life/25)
+		pause := m.of("restart", m.agent, p.life).between(m.Second, 60*m.Second) * time.Duration(1+p.life*p.life/25)
 		m.down = later(m.down, time.Now().Add(pause))
 		m.mu.Unlock()
 	}
