@@ -64,5 +64,5 @@ func (r polygamma) grad(in nodes, _, g *Node) nodes {
 	return nodes{Mul(g, Polygamma(r.n+1, in[0]))}
 }
 func (r polygamma) lower(nodes) engine.Op {
-	return computing(func(a float64) float64 { return num.Polygamma(r.n, a) })
+	return computing(num.Polygamma(r.n))
 }

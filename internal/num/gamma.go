@@ -110,43 +110,41 @@ func sinPi(x float64) float64 {
 var bernoulli = []float64{1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 2730, 7. / 6, -3617. / 510,
 	43867. / 798, -174611. / 330}
 
-// Polygamma returns the derivative of order n of the digamma function d log Γ(x)/dx, n from 0 on:
-// the digamma function itself for 0. It is NaN of negative whole numbers and 0, but +Inf of 0 where
-// n is odd, and NaN of NaN and −Inf.
-func Polygamma(n int, x float64) float64 {
-	switch {
-	case x != x || x <= 0 && x == math.Trunc(x):
-		if x == 0 && n%2 == 1 {
+// Polygamma returns the derivative of order n of the digamma function d log Γ(x)/dx, n from 0 on,
+// as a function: the digamma function itself for 0. It is NaN of negative whole numbers and 0, but
+// +Inf of 0 where n is odd, and NaN of NaN and −Inf.
+//
+// Above 0 it is (−1)^(n+1) (n! Σ_j 1/(x+j)^(n+1) + (n−1)!/z^n + n!/2z^(n+1) + Σ_k B_2k
+// (2k+n−1)!/(2k)! / z^(2k+n)), with −log z for (n−1)!/z^n of the digamma function, and z = x + J
+// where the next term of the series is below a unit in the last place.
+func Polygamma(n int) func(x float64) float64 {
+	tail, size := make([]float64, len(bernoulli)), factorial(n)
+	for i, b := range bernoulli {
+		tail[i] = b * factorial(2*i+1+n) / factorial(2*i+2)
+	}
+	positive := func(x float64) float64 {
+		sum := 0.0
+		for ; x < 9+float64(n); x++ {
+			sum += 1 / power(x, n+1)
+		}
+		first, z := factorial(n-1), 1/float64(x*x)
+		if n == 0 {
+			first = -Log(x)
+		}
+		first += size/float64(2*x) + float64(z*polynomial(z, tail))
+		return alternate(n+1, float64(size*sum)+first/power(x, n))
+	}
+	return func(x float64) float64 {
+		switch {
+		case x > 0:
+			return positive(x)
+		case x == 0 && n%2 == 1:
 			return math.Inf(1)
+		case x != x || x == math.Trunc(x):
+			return math.NaN()
 		}
-		return math.NaN()
-	case x < 0:
-		return alternate(n, Polygamma(n, 1-x)) - cotangent(n, x)
+		return alternate(n, positive(1-x)) - cotangent(n, x)
 	}
-	sum, shift := 0.0, 16+float64(n)
-	for ; x < shift; x++ { // 1/x^(n+1) less at x than at x + 1, times n! and a sign
-		sum += 1 / power(x, n+1)
-	}
-	v := float64(factorial(n) * sum)
-	z := 1 / float64(x*x)
-	if n == 0 {
-		tail := 0.0
-		for k := len(bernoulli) - 1; k >= 0; k-- {
-			tail = float64(z * (tail + bernoulli[k]/float64(2*k+2)))
-		}
-		return (Log(x) - 0.5/x) - tail - v
-	}
-	// n−1)!/x^n + n!/2x^(n+1) + Σ_k B_2k (2k+n−1)!/(2k)! x^(2k+n)
-	tail := 0.0
-	for k := len(bernoulli); k >= 1; k-- {
-		rising := 1.0 // (2k+n−1)!/(2k)!
-		for j := 2*k + 1; j < 2*k+n; j++ {
-			rising *= float64(j)
-		}
-		tail = float64(z * (tail + float64(bernoulli[k-1]*rising)))
-	}
-	tail += factorial(n-1) + factorial(n)/float64(2*x)
-	return alternate(n+1, v+tail/power(x, n))
 }
 
 // alternate returns v, or −v where n is odd.
