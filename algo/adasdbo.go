@@ -3,6 +3,7 @@ package algo
 import (
 	"context"
 	"math"
+	"slices"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -19,13 +20,14 @@ import (
 // exchange and the six variables of one message are certain; the lines are our reading, S-TFBO's
 // steps (Yang et al., ICLR 2025, which it is for one agent) in D-AdaST's exchange. Where agents
 // differ their own D do not vanish, and the step of x falls as 1/k: right, but slow. track is our
-// own addition: T ← mix(T) + D − D₋ takes the place of D, and the method converges exactly. Draws:
-// {Lower, k, 0}, {Upper, k, 0}, and {Curvature, k, 0} for both products.
+// own addition: T ← mix(T) + D − D₋ takes the place of D, and the method converges exactly. The
+// start of M_x is ours too: from a small one the first steps of x, along a z that is not yet found,
+// are its longest. Draws: {Lower, k, 0}, {Upper, k, 0}, and {Curvature, k, 0} for both products.
 type AdaSDBO struct {
 	Alpha Schedule  `json:"alpha,omitzero"` // α, step of x before it is divided; default 1, auto: L
 	Beta  Schedule  `json:"beta,omitzero"`  // β, step of y likewise; default 1
 	Gamma Schedule  `json:"gamma,omitzero"` // γ, step of z likewise; default 1
-	M0    []float64 `json:"m0,omitempty"`   // starts of √M_x, √M_y, √M_z, positive; default 0.01 each
+	M0    []float64 `json:"m0,omitempty"`   // starts of √M_x, √M_y, √M_z, positive; default α/200, 0.01, 0.01
 	Track bool      `json:"track,omitzero"` // directions by gradient tracking
 
 	tripleState
@@ -45,10 +47,7 @@ func (a *AdaSDBO) Init(p, q, K int) error {
 	}{{"alpha", &a.Alpha, &a.alpha}, {"beta", &a.Beta, &a.beta}, {"gamma", &a.Gamma, &a.gamma}} {
 		*s.at = c.schedule(s.name, s.schedule, 1, math.MaxFloat64, "positive")
 	}
-	if a.M0 == nil {
-		a.M0 = []float64{0.01, 0.01, 0.01}
-	}
-	c.require(len(a.M0) == 3 && min(a.M0[0], a.M0[1], a.M0[2]) > 0, "m0", "three positive numbers", a.M0)
+	c.require(a.M0 == nil || len(a.M0) == 3 && slices.Min(a.M0) > 0, "m0", "three positive numbers", a.M0)
 	if c.err != nil {
 		return c.err
 	}
@@ -92,7 +91,11 @@ func (a *AdaSDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 	w := a.newTurn(ctx, k, o, m)
 	p, q := len(a.x), len(a.y)
 	if k == 0 {
-		for c, m0 := range a.M0 {
+		start := a.M0
+		if start == nil {
+			start = []float64{a.alpha(0) / 200, 0.01, 0.01}
+		}
+		for c, m0 := range start {
 			a.sums[c] = m0 * m0
 		}
 	}

@@ -194,8 +194,8 @@ func (j *Job) resolveParameters() (parameters, error) {
 }
 
 // preset returns the preset that -preset names, else the one that the task chooses. Without
-// -preset, a method other than the default's has the preset that is made for it, else the first of
-// the task's own, if it has some.
+// -preset, a method other than the default's has the preset that is made for it, else, for one
+// agent, one that is made for such a method, else the first of the task's own, if it has some.
 func (j *Job) preset() (Preset, error) {
 	s := j.Settings
 	if s.Preset == privatePreset().Name || s.Epsilon != 0 && !j.givenFlags["preset"] && !j.givenFlags["algorithm"] {
@@ -208,6 +208,9 @@ func (j *Job) preset() (Preset, error) {
 	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == s.Preset })
 	if j.givenFlags["algorithm"] && !j.givenFlags["preset"] {
 		i = slices.IndexFunc(j.presets, func(p Preset) bool { return algo.NameOf(p.Method) == s.Algorithm })
+		if m, err := algo.New(s.Algorithm); i < 0 && err == nil && algo.TraitsOf(m).OneAgent {
+			i = slices.IndexFunc(j.presets, func(p Preset) bool { return algo.TraitsOf(p.Method).OneAgent })
+		}
 		if i < 0 {
 			i = min(1, len(j.Task.Presets))
 		}

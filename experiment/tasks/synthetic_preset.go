@@ -8,15 +8,25 @@ import (
 // syntheticPresets are for summed losses, which are stiff and whose curvature grows like r²: all
 // steps of y and z follow it.
 func syntheticPresets() []experiment.Preset {
-	return []experiment.Preset{syntheticDescent(), syntheticPaper(), syntheticMADSBO()}
+	return []experiment.Preset{syntheticDescent(), syntheticOneAgent(), syntheticPaper(), syntheticMADSBO()}
 }
 
-// syntheticDescent is for methods in general: α is a step of x alone, and may be above 1.
+// syntheticDescent is for methods in general: from α = 2 on some diverge, on some data.
 func syntheticDescent() experiment.Preset {
 	return experiment.Preset{
 		Name:   "descent",
 		K:      100,
-		Method: &algo.DSOBA{Alpha: "5", Beta: "auto", Gamma: "auto"},
+		Method: &algo.DSOBA{Alpha: "1", Beta: "auto", Gamma: "auto"},
+	}
+}
+
+// syntheticOneAgent is for methods for one agent, whose hypergradient grows with its examples as L
+// does. Methods of one loop diverge from 6/L on, where x outruns z.
+func syntheticOneAgent() experiment.Preset {
+	return experiment.Preset{
+		Name:   "one-agent",
+		K:      100,
+		Method: &algo.SOBA{Alpha: "3/L", Beta: "auto", Gamma: "auto"},
 	}
 }
 
