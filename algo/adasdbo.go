@@ -22,7 +22,8 @@ import (
 // differ their own D do not vanish, and the step of x falls as 1/k: right, but slow. track is our
 // own addition: T ← mix(T) + D − D₋ takes the place of D, and the method converges exactly. The
 // start of M_x is ours too: from a small one the first steps of x, along a z that is not yet found,
-// are its longest. Draws: {Lower, k, 0}, {Upper, k, 0}, and {Curvature, k, 0} for both products.
+// are its longest. At α/200 steps are 200/φ whatever α, which says when they begin to fall.
+// Draws: {Lower, k, 0}, {Upper, k, 0}, and {Curvature, k, 0} for both products.
 type AdaSDBO struct {
 	Alpha Schedule  `json:"alpha,omitzero"` // α, step of x before it is divided; default 1, auto: L
 	Beta  Schedule  `json:"beta,omitzero"`  // β, step of y likewise; default 1
