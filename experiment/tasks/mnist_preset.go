@@ -9,8 +9,8 @@ import (
 )
 
 func mnistPresets() []experiment.Preset {
-	return []experiment.Preset{mnistDescent(), mnistPaper(), mnistMADSBO(), mnistWeights(), mnistValues(), mnistDraws(),
-		mnistCleaning(), mnistNetworkCleaning()}
+	return []experiment.Preset{mnistDescent(), mnistOneAgent(), mnistPaper(), mnistMADSBO(), mnistWeights(),
+		mnistValues(), mnistDraws(), mnistCleaning(), mnistNetworkCleaning()}
 }
 
 // Preset is the task's: "tuned" is for penalties, and other x have a preset that
@@ -40,16 +40,25 @@ func mnistValues() experiment.Preset {
 	}
 }
 
-// mnistDescent is for methods in general: α is a step of x alone, as large as Φ needs. Methods of
-// one loop take some 100 iterations until y and z are near enough to show x the way down, and more
-// than these 300 with all examples.
+// mnistDescent is for methods in general: α is a step of x alone. x starts above 0, where y and z
+// keep up: from 0, methods of one loop take some 700 iterations until they show x the way down.
+// With 20 to 1000 examples an agent none diverges; by α = 50 some do.
 func mnistDescent() experiment.Preset {
 	return experiment.Preset{
 		Name:   "descent",
 		K:      300,
+		X0:     2,
 		Batch:  1000,
-		Method: &algo.DSOBA{Alpha: "50", Beta: "auto", Gamma: "auto"},
+		Method: &algo.DSOBA{Alpha: "20", Beta: "auto", Gamma: "auto"},
 	}
+}
+
+// mnistOneAgent is for methods for one agent. From α = 4 on soba and srba diverge, with 20 or
+// 50 examples.
+func mnistOneAgent() experiment.Preset {
+	p := mnistDescent()
+	p.Name, p.Method = "one-agent", &algo.SOBA{Alpha: "2", Beta: "auto", Gamma: "auto"}
+	return p
 }
 
 // mnistPaper is the paper's experiment on MNIST, and MA-DSBO to the letter.
