@@ -208,12 +208,13 @@ type CompressingMixer interface {
 // An Averager is a Mixer over which all agents find the exact average of their vectors together.
 type Averager interface {
 	Mixer
-	// Average sets dst = (1/n) Σ_j src_j over all n agents, the same bits on every agent (see
+	// Average sets v = (1/n) Σ_j v_j over all n agents, the same bits on every agent (see
 	// network.AverageOptions for where they are not) and independent of the order of the sum. All
 	// agents must call Mix and Average in the same order with the same lengths. It blocks until the
-	// average is known or ctx is done. dst may be src; otherwise they must not overlap. An entry
-	// that is not finite on some agent makes entries of the average NaN.
-	Average(ctx context.Context, dst, src []float64) error
+	// average is known or ctx is done. An entry that is not finite on some agent makes entries of
+	// the average NaN. Several vectors have the averages that they have one after the other, but
+	// travel together.
+	Average(ctx context.Context, vectors ...[]float64) error
 }
 
 // A TermAverager is the mixer of a method that serves several agents at once: all that have the
@@ -221,17 +222,17 @@ type Averager interface {
 // tells dimensions and penalties ([PenaltyOracle]), which they have alike.
 type TermAverager interface {
 	Averager
-	// AverageTerms sets dst to the average over all agents of the terms that t makes, as if each
-	// agent had called Average with its own. An error of a term is returned as it is. Terms of
+	// AverageTerms sets vectors to the averages over all agents of the terms that t makes, as if
+	// each agent had called Average with its own. An error of a term is returned as it is. Terms of
 	// several agents are made at the same time, each once.
-	AverageTerms(ctx context.Context, dst []float64, t Terms) error
+	AverageTerms(ctx context.Context, t Terms, vectors ...[]float64) error
 }
 
 // Terms make what agents put into an average.
 type Terms interface {
-	// Term writes the term of an agent, by its oracle, to dst. Agents are counted from 0, the same
-	// each time.
-	Term(agent int, o Oracle, dst []float64) error
+	// Term writes the terms of an agent, by its oracle, one for each vector. Agents are counted
+	// from 0, the same each time.
+	Term(agent int, o Oracle, vectors [][]float64) error
 }
 
 // Named is one named part of the state of an algorithm.

@@ -229,9 +229,10 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 // stepOfY is y −= solve(∇_y g(x, y)), before which the diagonal may be renewed. Of a damped solve,
 // and after members changed, it takes a share.
 func (a *NewtonCG) stepOfY(w *turn, products int, renew bool) {
-	w.average(a.rhs, a.term.lowerGrad)
 	if renew {
-		a.renewDiagonal(w)
+		w.averageBoth(a.rhs, a.term.lowerGrad, a.dg, a.term.diagonal)
+	} else {
+		w.average(a.rhs, a.term.lowerGrad)
 	}
 	linalg.Fill(a.s, 0)
 	a.solve(w, a.s, products, a.Damping > 0)

@@ -8,22 +8,22 @@ import (
 
 // Cost of an iteration: 2 + 2C averages of q numbers and one of p; 2C+1 Hessian-vector products, a
 // gradient of f, one of g, and a Jacobian-vector product; with the diagonal renewed an average of q
-// more. Iteration 0 has three solves, of Cold products each, and before them a search of T
-// constants: T(C+2) averages of q and 2T−1 of one number, TC products, and T diagonals, gradients
-// of g and values. T is the number of constants tried, which is known after the iteration; before,
-// Cost counts with the most. What Most adds is known, and counted, after the iteration: it is in
-// the state, for a resumed run has to know it too. In the first iteration after members changed
-// there are no pairs: it has the solves of iteration 0 and its diagonal, and the product for z,
-// which the state says too. With Damping the search's steps of y go on until it settles, each C + 1
-// averages of q and one of one number, and now and then a diagonal. A step of y by shares has an
-// average of their losses more, and their values: each step with Damping, and the losses of
-// that iteration.
+// more, which travels with the gradient of g. Iteration 0 has three solves, of Cold products each,
+// and before them a search of T constants: T(C+2) averages of q and 2T−1 of one number, TC
+// products, and T diagonals, gradients of g and values. T is the number of constants tried, which
+// is known after the iteration; before, Cost counts with the most. What Most adds is known, and
+// counted, after the iteration: it is in the state, for a resumed run has to know it too. In the
+// first iteration after members changed there are no pairs: it has the solves of iteration 0 and
+// its diagonal, and the product for z, which the state says too. With Damping the search's steps of
+// y go on until it settles, each C + 1 averages of q and one of one number, and now and then a
+// diagonal. A step of y by shares has an average of their losses more, and their values: each step
+// with Damping, and the losses of that iteration.
 func (a *NewtonCG) Cost(k int) Cost {
 	vectors, numbers, steps := 2+2*a.C, 0, 1 // averages of q numbers and of one, steps of y
-	calls := dsbo.Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}
+	calls, joined := dsbo.Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}, 0
 	switch {
 	case k > 0 && !a.asked.isCold(k) && a.renews(k):
-		vectors, calls.Diagonal = vectors+1, 1
+		vectors, joined, calls.Diagonal = vectors+1, 1, 1
 	case k == 0 && a.Start == "search":
 		t := a.Constants
 		if a.tried[0] > 0 {
@@ -32,12 +32,13 @@ func (a *NewtonCG) Cost(k int) Cost {
 		vectors, numbers, steps = 3*(1+a.Cold)+t*(a.C+2), 2*t-1, 2+t
 		calls.HVP, calls.Diagonal, calls.Value = 3*a.Cold+t*a.C, t, t
 	case k == 0 || a.asked.isCold(k):
-		vectors, steps = 3*(1+a.Cold)+1, 2
+		vectors, joined, steps = 3*(1+a.Cold)+1, min(k, 1), 2
 		calls.HVP, calls.Diagonal = 3*a.Cold+min(k, 1), 1
 	}
 	if k == 0 { // those in which y settled
 		settling, diagonals := a.settling()
 		vectors, numbers, steps = vectors+settling*(a.C+1)+diagonals, numbers+settling, steps+settling
+		joined += diagonals
 		calls.HVP, calls.Diagonal = calls.HVP+settling*a.C, calls.Diagonal+diagonals
 	}
 	calls.LowerGrad = steps
@@ -46,7 +47,8 @@ func (a *NewtonCG) Cost(k int) Cost {
 		vectors += extra
 		calls.HVP += extra
 	}
-	cost := Cost{Averages: vectors + 1 + numbers, AverageFloats: vectors*len(a.y) + len(a.x) + numbers, Calls: calls}
+	cost := Cost{Averages: vectors + 1 + numbers, Joined: joined,
+		AverageFloats: vectors*len(a.y) + len(a.x) + numbers, Calls: calls}
 	if a.Damping > 0 || a.asked.isCold(k) {
 		cost.Averages += steps
 		cost.AverageFloats += steps * len(dampedShares)

@@ -16,9 +16,10 @@ type workVectors [2][]float64
 
 // terms makes the terms of the agents that a method serves: it is the [dsbo.Terms] of a turn.
 type terms struct {
-	turn turn // the one under way
-	make term
-	work workVectors // of a method that serves one agent
+	turn  turn // the one under way
+	make  [2]term
+	under [2][]float64 // the vectors whose averages are under way
+	work  workVectors  // of a method that serves one agent
 
 	mu     sync.Mutex
 	free   []*workplace             // which no term uses
@@ -33,11 +34,13 @@ type workplace struct {
 }
 
 // Term implements [dsbo.Terms].
-func (t *terms) Term(agent int, o dsbo.Oracle, dst []float64) error {
+func (t *terms) Term(agent int, o dsbo.Oracle, vectors [][]float64) error {
 	p := t.takeWorkplace()
 	p.turn = t.turn
 	p.turn.o, p.turn.work, p.turn.agent = o, &p.work, 1+agent
-	t.make(&p.turn, dst)
+	for i, v := range vectors {
+		t.make[i](&p.turn, v)
+	}
 	return t.returnWorkplace(p)
 }
 

@@ -2,7 +2,6 @@ package network
 
 import (
 	"context"
-	"math"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -64,6 +63,10 @@ const shortVector = 16
 // time. The last bits of an average so depend on the averages before it: what is resumed needs
 // [Averager.Scales].
 //
+// Vectors that are averaged together have the bits that they have one after the other, and travel
+// together. Where scales do not fit one, those after it of its wire and length are sent again
+// with it.
+//
 // # What the scales tell
 //
 // The sums can be masked, flags with them, but a maximum cannot: where scales are asked for, the
@@ -76,9 +79,9 @@ const shortVector = 16
 //
 // # Cost
 //
-// Agent i sends [Tree.Sends](i) messages for the sums and, where they are asked for, as many for
-// the scales, 12 bits each: 2(n−1) of both in all, whatever the graph. [Averages.Cost] has the
-// bytes. A steady run allocates nothing.
+// Agent i sends [Tree.Sends](i) messages for all sums of an average and, where they are asked for,
+// as many for the scales, 12 bits each: 2(n−1) of both in all, whatever the graph. [Averages.Cost]
+// has the bytes. A steady run allocates nothing.
 //
 // # By Mix alone
 //
@@ -149,6 +152,11 @@ func (a *Averages) Cost(i, length int, wire Wire, p Passes) dsbo.Traffic {
 	return trafficTo(a.tree.Sends(i), messages, length, bytes)
 }
 
+// Traffic returns what agent i has sent in an average that took a trip.
+func (a *Averages) Traffic(i int, t Trip) dsbo.Traffic {
+	return trafficTo(a.tree.Sends(i), t.Exchanges, t.Floats, t.Bytes)
+}
+
 // Passes returns the passes of averages of n numbers on a wire: of the first one, and of the next
 // ones as long as scales fit.
 func (a *Averages) Passes(length int, wire Wire) (first, next Passes) {
@@ -200,42 +208,34 @@ type Averager struct {
 
 	rounded, mixture, kept []float64    // scratch of averages by Mix
 	memory                 *scaleMemory // of all agents, which a Together has once
-	passes                 Passes       // of the last average
-	own                    ownTerm      // of the average under way
+	own                    ownTerms     // of the average under way
 }
 
-// An ownTerm is what one agent puts into an average.
-type ownTerm struct {
-	*Averager
-	f               fixedPoint
-	src             []float64
-	draws           draws
-	scales, scratch []uint64
+// ownTerms are what one agent puts into an average.
+type ownTerms struct {
+	bundle
+	reducer Reducer
+	given   []Vector    // as vectors of the bundle
+	terms   [][]float64 // of each vector
+	draws   []draws     // likewise
+	scratch []uint64
 }
 
-func (t *ownTerm) largest(context.Context) ([]uint64, error) {
-	t.scales = t.f.exponents(t.scales[:0], t.src)
-	return t.scales, nil
-}
-
-func (t *ownTerm) words(_ context.Context, scales []uint64, flagged bool) ([]uint64, error) {
-	t.scratch = t.f.encode(t.scratch[:0], t.src, scales, t.draws)
-	if b := t.binder(); b != nil && !(maxAbs(t.src) <= math.MaxFloat64) {
-		t.f.hide(t.scratch, t.src, b)
-	}
-	if flagged {
-		t.scratch = t.f.flags(t.scratch, t.src, scales)
+func (t *ownTerms) combined(_ context.Context, op Op, _ int) ([]uint64, error) {
+	t.scratch = t.appendTerm(t.scratch[:0], op, t.terms, t.draws)
+	if op == Sum && t.binder() != nil {
+		t.hide(t.scratch, t.terms, t.binder())
 	}
 	return t.scratch, nil
 }
 
-func (t *ownTerm) binder() Binder {
+func (t *ownTerms) binder() Binder {
 	b, _ := t.reducer.(Binder)
 	return b
 }
 
-func (t *ownTerm) reduce(ctx context.Context, op Op, bits int, words []uint64) error {
-	return t.reducer.Reduce(ctx, op, bits, words)
+func (t *ownTerms) reduce(ctx context.Context, all []Reduction) error {
+	return ReduceAll(ctx, t.reducer, all)
 }
 
 var _ dsbo.Averager = (*Averager)(nil)
@@ -251,49 +251,55 @@ func (a *Averager) Begin(stage uint64) {
 func (a *Averager) Sent() dsbo.Traffic { return a.sent }
 
 // Average implements [dsbo.Averager] on the wire of the options.
-func (a *Averager) Average(ctx context.Context, dst, src []float64) error {
-	return a.AverageOn(ctx, a.averages.options.Wire, dst, src, nil)
+func (a *Averager) Average(ctx context.Context, vectors ...[]float64) error {
+	given := a.own.given[:0]
+	for _, v := range vectors {
+		given = append(given, Vector{Wire: a.averages.options.Wire, Dst: v})
+	}
+	a.own.given = given
+	return a.AverageOn(ctx, given...)
 }
 
-// AverageOn is Average on a wire of its own, the same on all agents. With ByMix it is the wire of
-// the options all the same: a transport encodes all vectors alike, and there is no error feedback.
-//
-// lost, where it is not nil, feeds errors back: it is added to src, of whose length it is, and
-// holds then what the wire has rounded off their sum, for the next average of a sequence. The sum
-// of a sequence is then off by what is lost of the last one alone. After an error lost is of
-// no use.
-func (a *Averager) AverageOn(ctx context.Context, wire Wire, dst, src, lost []float64) error {
-	if len(dst) != len(src) {
-		return dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d", len(dst), len(src))
-	}
+// AverageOn is Average on wires of the vectors' own, the same on all agents. With ByMix it takes
+// the options' wire all the same: a transport encodes all vectors alike, and there is no error
+// feedback.
+func (a *Averager) AverageOn(ctx context.Context, vectors ...Vector) error {
+	t := &a.own
 	if a.averages.options.ByMix {
-		return a.averageByMix(ctx, dst, src)
+		for _, v := range vectors {
+			if err := a.averageByMix(ctx, v.Dst, v.Dst); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	if a.reducer == nil {
+	if t.reducer = a.reducer; t.reducer == nil {
 		return dsbo.Errorf(dsbo.ErrCapability, "this exchange has no sums over all agents (network.Reducer is missing)")
 	}
-	if lost != nil {
-		linalg.Add(lost, lost, src)
-		src = lost
+	t.terms, t.draws = t.terms[:0], t.draws[:0]
+	for _, v := range vectors {
+		term := v.Dst
+		if v.Lost != nil {
+			term = v.Lost[0]
+			linalg.Add(term, term, v.Dst)
+		}
+		t.terms, t.draws = append(t.terms, term), append(t.draws, a.nextDraws())
 	}
-	n, t := a.averages.w.N(), &a.own
-	f := a.averages.fixedPoint(wire, len(src))
-	t.Averager, t.f, t.src, t.draws = a, f, src, a.nextDraws()
-	words, scales, passes, err := a.memory.sum(ctx, wire, len(src), f, t)
-	if err != nil {
+	t.fill(a.averages, a.memory, vectors)
+	if err := t.average(ctx, t); err != nil {
 		return err
 	}
-	a.passes = passes
-	a.sent.Add(a.averages.Cost(a.id, len(src), wire, passes))
-	f.decode(dst, words, scales, n)
-	if lost != nil {
-		t.scratch, a.rounded = f.keepLost(lost, scales, t.draws, t.scratch, a.rounded)
+	a.sent.Add(a.averages.Traffic(a.id, t.Trip))
+	for i := range vectors {
+		if v := &t.vectors[i]; v.Lost != nil {
+			t.scratch, a.rounded = v.f.keepLost(v.Lost[0], v.scales, t.draws[i], t.scratch, a.rounded)
+		}
 	}
 	return nil
 }
 
-// Passes returns how the last average went over the tree, the same on all agents.
-func (a *Averager) Passes() Passes { return a.passes }
+// Trip returns what the last average took, the same on all agents.
+func (a *Averager) Trip() Trip { return a.own.Trip }
 
 // Scales returns the scales under which the next averages are tried, and a digest of the averages
 // so far where masks are bound to it, the same on all agents: what a checkpoint holds of averages,

@@ -33,13 +33,13 @@ func averagersOf(team network.Team, w *network.Matrix, o network.AverageOptions)
 
 // averageAll returns what each agent gets of the agents' vectors.
 func averageAll(ctx context.Context, ends []*network.Averager, vectors [][]float64) [][]float64 {
-	return averageAllBy(ends, vectors, func(a *network.Averager, v []float64) error { return a.Average(ctx, v, v) })
+	return averageAllBy(ends, vectors, func(a *network.Averager, v []float64) error { return a.Average(ctx, v) })
 }
 
 // averageAllOn is averageAll on a wire of its own.
 func averageAllOn(ctx context.Context, wire network.Wire, ends []*network.Averager, vectors [][]float64) [][]float64 {
 	return averageAllBy(ends, vectors, func(a *network.Averager, v []float64) error {
-		return a.AverageOn(ctx, wire, v, v, nil)
+		return a.AverageOn(ctx, network.Vector{Wire: wire, Dst: v})
 	})
 }
 
@@ -275,12 +275,6 @@ func TestAverageRefuses(t *testing.T) {
 		network.AverageOptions{ByMix: true}); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("a W without a spectrum: %v; it must match %q", err, dsbo.ErrConfig)
 	}
-	for _, byMix := range []bool{false, true} {
-		a := averagers(newRing(3).W, network.AverageOptions{ByMix: byMix})[0]
-		if err := a.Average(t.Context(), make([]float64, 2), make([]float64, 3)); !errors.Is(err, dsbo.ErrShape) {
-			t.Errorf("other lengths: %v; it must match %q", err, dsbo.ErrShape)
-		}
-	}
 }
 
 // TestAverageFeedsErrorsBack: the sum of a sequence of averages is off by what the wire has lost of
@@ -297,19 +291,18 @@ func TestAverageFeedsErrorsBack(t *testing.T) {
 			for i := range n {
 				results[i] = make([]float64, length)
 				calls.Go(func() {
-					end, src, dst := averages.Agent(i), make([]float64, length), make([]float64, length)
-					var lost []float64
+					end, mean := averages.Agent(i), network.Vector{Wire: wire, Dst: make([]float64, length)}
 					if feed {
-						lost = make([]float64, length)
+						mean.Lost = [][]float64{make([]float64, length)}
 					}
 					for k := range times {
-						for j := range src {
-							src[j] = math.Cos(float64(1+i+3*j)) * math.Pow(0.97, float64(k))
+						for j := range mean.Dst {
+							mean.Dst[j] = math.Cos(float64(1+i+3*j)) * math.Pow(0.97, float64(k))
 						}
-						if err := end.AverageOn(t.Context(), wire, dst, src, lost); err != nil {
+						if err := end.AverageOn(t.Context(), mean); err != nil {
 							t.Error(err)
 						}
-						for j, v := range dst {
+						for j, v := range mean.Dst {
 							results[i][j] += v
 						}
 					}

@@ -49,7 +49,7 @@ func BenchmarkAverage(b *testing.B) {
 				run := func(rounds int) {
 					testkit.OK(errors.Join(networktest.RunAll(len(ends), func(i int) error {
 						for range rounds {
-							if err := ends[i].Average(b.Context(), vectors[i], vectors[i]); err != nil {
+							if err := ends[i].Average(b.Context(), vectors[i]); err != nil {
 								return err
 							}
 						}

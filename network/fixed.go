@@ -143,6 +143,7 @@ func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64, d draws) 
 		}
 		return dst
 	}
+	before := len(dst)
 	for lo := 0; lo < len(v); lo += f.block {
 		block, scale := v[lo:min(lo+f.block, len(v))], scales[lo/f.block]
 		switch p := newPower(f.termBits - int(scale) + exponentBias); {
@@ -160,17 +161,17 @@ func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64, d draws) 
 			}
 		}
 	}
-	for i := range dst {
-		dst[i] &= mask(f.bits)
+	own := dst[before:]
+	for i := range own {
+		own[i] &= mask(f.bits)
 	}
 	return dst
 }
 
 // hide puts noise in the places of numbers that are not finite in what encode has made of v. The
 // sum there is none, but seen all the same: without noise it would be of the others' terms alone.
-func (f fixedPoint) hide(words []uint64, v []float64, b Binder) {
-	noise, each := make([]uint64, len(words)), f.words(1)
-	b.Noise(noise)
+func (f fixedPoint) hide(words []uint64, v []float64, noise []uint64) {
+	each := f.words(1)
 	for i, x := range v {
 		if x-x != 0 {
 			copy(words[i*each:], noise[i*each:][:max(1, each-1)]) // but for the count of such numbers

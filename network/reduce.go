@@ -50,6 +50,33 @@ type Binder interface {
 	Noise(words []uint64)
 }
 
+// A Reduction is words of all agents to be combined, as Reduce of [Reducer] has them.
+type Reduction struct {
+	Op    Op
+	Bits  int
+	Words []uint64
+}
+
+// A JointReducer is a [Reducer] over which several reductions travel together.
+type JointReducer interface {
+	Reducer
+	// ReduceAll is Reduce for each of some reductions, in one exchange.
+	ReduceAll(ctx context.Context, all []Reduction) error
+}
+
+// ReduceAll makes reductions over r, in one exchange if r can.
+func ReduceAll(ctx context.Context, r Reducer, all []Reduction) error {
+	if joint, ok := r.(JointReducer); ok && len(all) > 1 {
+		return joint.ReduceAll(ctx, all)
+	}
+	for _, x := range all {
+		if err := r.Reduce(ctx, x.Op, x.Bits, x.Words); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // mask returns the number whose lowest bits are 1.
 func mask(bits int) uint64 { return ^uint64(0) >> (64 - bits) }
 

@@ -1,13 +1,12 @@
 package network
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
 )
 
-// Passes says how an average went over the tree.
+// Passes says how an average of one vector went over the tree.
 type Passes uint8
 
 // The passes of an average. With ByMix there are none, and no difference.
@@ -20,7 +19,7 @@ const (
 // A scaleMemory has the scales under which averages are tried without asking for scales first, and
 // what masks are bound to. It follows from the averages so far, and is the same on all agents.
 type scaleMemory struct {
-	kinds []scaleKind
+	kinds []*scaleKind
 	told  digest // of the sums so far and their scales; 0 where no masks are bound to it
 }
 
@@ -53,12 +52,12 @@ func (m *scaleMemory) kind(wire Wire, length int, f fixedPoint) *scaleKind {
 	if f.guard == 0 {
 		return nil
 	}
-	i := slices.IndexFunc(m.kinds, func(k scaleKind) bool { return k.wire == wire && k.length == length })
+	i := slices.IndexFunc(m.kinds, func(k *scaleKind) bool { return k.wire == wire && k.length == length })
 	if i < 0 {
 		i = len(m.kinds)
-		m.kinds = append(m.kinds, scaleKind{wire: wire, length: length})
+		m.kinds = append(m.kinds, &scaleKind{wire: wire, length: length})
 	}
-	return &m.kinds[i]
+	return m.kinds[i]
 }
 
 // remember takes scales that all agents have asked for, with room above for numbers that grow. A
@@ -105,71 +104,6 @@ func (m *scaleMemory) setState(all []float64) {
 		for b, scale := range all[3:][:n] {
 			k.scales[b] = uint64(scale)
 		}
-		m.kinds, all = append(m.kinds, k), all[3+n:]
+		m.kinds, all = append(m.kinds, &k), all[3+n:]
 	}
-}
-
-// terms are what the agents of a process put into an average.
-type terms interface {
-	// largest returns the largest scale of each block.
-	largest(ctx context.Context) ([]uint64, error)
-	// words returns the sum of the terms under some scales and, flagged, the flags of the scales
-	// behind it.
-	words(ctx context.Context, scales []uint64, flagged bool) ([]uint64, error)
-	// binder binds the masks of the next sum; nil where there are none.
-	binder() Binder
-	// reduce combines words with the words of the other processes.
-	reduce(ctx context.Context, op Op, bits int, words []uint64) error
-}
-
-// sum returns the sum of all agents' terms, and the scales of its words. Masks are bound to all
-// sums before and their scales.
-func (m *scaleMemory) sum(ctx context.Context, wire Wire, length int, f fixedPoint,
-	t terms) (words, scales []uint64, p Passes, err error) {
-	told := m.told
-	defer func() {
-		if err == nil {
-			m.told = told
-		}
-	}()
-	if f.exact {
-		words, err = told.sumUnder(ctx, nil, f, t, false)
-		return words, nil, OnePass, err
-	}
-	kind := m.kind(wire, length, f)
-	p = TwoPasses
-	if kind != nil && len(kind.scales) == f.blocks(length) {
-		if words, err = told.sumUnder(ctx, kind.scales, f, t, true); err != nil || f.allFit(words[length:]) {
-			return words[:min(length, len(words))], kind.scales, OnePass, err
-		}
-		p = ThreePasses
-	}
-	if scales, err = t.largest(ctx); err == nil {
-		err = t.reduce(ctx, Max, exponentBits, scales)
-	}
-	if err == nil {
-		words, err = told.sumUnder(ctx, scales, f, t, false)
-	}
-	if err == nil && kind != nil {
-		kind.remember(f, scales)
-	}
-	return words, scales, p, err
-}
-
-// sumUnder returns the sum of all agents' terms under some scales. d becomes the digest of what it
-// is of, the scales and the sum.
-func (d *digest) sumUnder(ctx context.Context, scales []uint64, f fixedPoint, t terms, flagged bool) ([]uint64, error) {
-	b := t.binder()
-	if b != nil {
-		*d = d.then(scales)
-		b.Bind(*d)
-	}
-	words, err := t.words(ctx, scales, flagged)
-	if err != nil {
-		return words, err
-	}
-	if err = t.reduce(ctx, Sum, f.bits, words); err == nil && b != nil {
-		*d = d.then(words)
-	}
-	return words, err
 }

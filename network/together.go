@@ -24,30 +24,28 @@ type Together struct {
 	reducer  TogetherReducer
 	ends     []*Averager
 
-	errs   []error // of the agents
-	scales []uint64
-	sums   []uint64
-	hands  []hand
-	terms  jointTerms // of the average under way
+	errs  []error // of the agents
+	hands []hand
+	sums  []uint64   // scratch of the average under way
+	terms jointTerms // of the average under way
 }
 
 // A hand is the memory of one of the goroutines that make terms.
 type hand struct {
-	scales, words []uint64 // the largest and the sums of its agents
-	term          []uint64 // scales or words of one agent
-	rounded       []float64
+	words   []uint64    // of its agents, combined
+	term    []uint64    // of one agent
+	parts   [][]float64 // vectors of one agent
+	rounded []float64
 }
 
 // jointTerms are what the agents of a process put into an average.
 type jointTerms struct {
 	*Together
-	f      fixedPoint
-	length int
-	fill   func(k int, part []float64) error
-	lost   [][]float64 // by agents, or nil
-	rows   []float64   // the terms of the agents, one after the other
-	filled bool        // these are made
-	draws  []draws     // by agents
+	bundle
+	fill   func(k int, parts [][]float64) error
+	rows   []float64 // the vectors of the agents, one after the other
+	filled bool      // these are made
+	draws  []draws   // of the vectors, by agents
 }
 
 // Together returns the ends of local agents as one, in their order; nil where the team has no
@@ -66,103 +64,112 @@ func (a *Averages) Together(ends []*Averager) *Together {
 }
 
 // Average is AverageOn on the wire of the options, without feedback of errors.
-func (t *Together) Average(ctx context.Context, dst []float64, fill func(k int, part []float64) error) error {
-	return t.AverageOn(ctx, t.averages.options.Wire, dst, nil, fill)
+func (t *Together) Average(ctx context.Context, fill func(k int, parts [][]float64) error, dst ...[]float64) error {
+	given := t.ends[0].own.given[:0]
+	for _, v := range dst {
+		given = append(given, Vector{Wire: t.averages.options.Wire, Dst: v})
+	}
+	t.ends[0].own.given = given
+	return t.AverageOn(ctx, fill, given...)
 }
 
-// AverageOn sets dst to the average over all agents of the parts that fill makes of this process's
-// agents, k = 0, 1, ... in their order, for several of them at a time. wire and lost are as
-// [Averager.AverageOn] has them, lost by k, or nil. The error of the first agent whose part fails
-// is returned as it is.
-func (t *Together) AverageOn(ctx context.Context, wire Wire, dst []float64, lost [][]float64,
-	fill func(k int, part []float64) error) error {
-	length, n := len(dst), t.averages.w.N()
+// AverageOn sets vectors to the averages over all agents of the parts that fill makes of this
+// process's agents, k = 0, 1, ... in their order, for several of them at a time; an agent's parts
+// have the lengths of the vectors. The error of the first agent whose parts fail is returned as
+// it is.
+func (t *Together) AverageOn(ctx context.Context, fill func(k int, parts [][]float64) error, vectors ...Vector) error {
 	rows := rowsMemory.Get()
 	defer rowsMemory.Add(rows)
-	need := length * len(t.ends)
-	*rows = slices.Grow((*rows)[:0], need)[:need]
-	f := t.averages.fixedPoint(wire, length)
 	all := &t.terms
-	*all = jointTerms{Together: t, f: f, length: length, fill: fill, lost: lost, rows: *rows, draws: all.draws[:0]}
+	all.Together, all.fill, all.filled, all.draws = t, fill, false, all.draws[:0]
+	all.bundle.fill(t.averages, t.ends[0].memory, vectors)
+	need := all.Floats * len(t.ends)
+	*rows = slices.Grow((*rows)[:0], need)[:need]
+	all.rows = *rows
 	for _, end := range t.ends {
-		all.draws = append(all.draws, end.nextDraws())
+		for range vectors {
+			all.draws = append(all.draws, end.nextDraws())
+		}
 	}
-	words, scales, passes, err := t.ends[0].memory.sum(ctx, wire, length, f, all)
-	if err != nil {
+	if err := all.average(ctx, all); err != nil {
 		return err
 	}
 	for _, end := range t.ends {
-		end.passes = passes
-		end.sent.Add(t.averages.Cost(end.id, length, wire, passes))
+		end.own.Trip = all.Trip
+		end.sent.Add(t.averages.Traffic(end.id, all.Trip))
 	}
-	f.decode(dst, words, scales, n)
-	if lost == nil {
+	if !slices.ContainsFunc(vectors, func(v Vector) bool { return v.Lost != nil }) {
 		return nil
 	}
 	return t.forEach(context.WithoutCancel(ctx), func(h *hand, k int) error {
-		h.term, h.rounded = f.keepLost(lost[k], scales, all.draws[k], h.term, h.rounded)
+		for i, v := range all.vectors {
+			if v.Lost != nil {
+				h.term, h.rounded = v.f.keepLost(v.Lost[k], v.scales, all.drawsOf(k)[i], h.term, h.rounded)
+			}
+		}
 		return nil
 	})
 }
 
+// drawsOf returns the draws of agent k's vectors.
+func (t *jointTerms) drawsOf(k int) []draws {
+	n := len(t.vectors)
+	return t.draws[k*n:][:n]
+}
+
 // forEach calls f with the terms of all agents, which are made before if they have not been.
-func (t *jointTerms) forEach(ctx context.Context, f func(h *hand, k int, v []float64)) error {
+func (t *jointTerms) forEach(ctx context.Context, f func(h *hand, k int)) error {
 	if t.filled {
 		ctx = context.WithoutCancel(ctx)
 	}
 	err := t.Together.forEach(ctx, func(h *hand, k int) error {
-		v := t.rows[k*t.length:][:t.length]
+		h.parts = h.parts[:0]
+		for row, i := t.rows[k*t.Floats:], 0; i < len(t.vectors); i++ {
+			n := len(t.vectors[i].Dst)
+			h.parts, row = append(h.parts, row[:n]), row[n:]
+		}
 		if !t.filled {
-			if err := t.fill(k, v); err != nil {
+			if err := t.fill(k, h.parts); err != nil {
 				return err
 			}
-			if t.lost != nil {
-				linalg.Add(t.lost[k], t.lost[k], v)
-				copy(v, t.lost[k])
+			for i, v := range t.vectors {
+				if v.Lost != nil {
+					linalg.Add(v.Lost[k], v.Lost[k], h.parts[i])
+					copy(h.parts[i], v.Lost[k])
+				}
 			}
 		}
-		f(h, k, v)
+		f(h, k)
 		return nil
 	})
 	t.filled = true
 	return err
 }
 
-func (t *jointTerms) largest(ctx context.Context) ([]uint64, error) {
+func (t *jointTerms) combined(ctx context.Context, op Op, words int) ([]uint64, error) {
 	for i := range t.hands {
-		t.hands[i].scales = cleared(t.hands[i].scales, t.f.blocks(t.length))
+		t.hands[i].words = cleared(t.hands[i].words, words)
 	}
-	err := t.forEach(ctx, func(h *hand, _ int, v []float64) {
-		h.term = t.f.exponents(h.term[:0], v)
-		Max.Combine(h.scales, h.term)
+	err := t.forEach(ctx, func(h *hand, k int) {
+		h.term = t.appendTerm(h.term[:0], op, h.parts, t.drawsOf(k))
+		op.Combine(h.words, h.term)
 	})
-	t.scales = t.combine(Max, t.scales, func(h *hand) []uint64 { return h.scales })
-	return t.scales, err
-}
-
-func (t *jointTerms) words(ctx context.Context, scales []uint64, flagged bool) ([]uint64, error) {
-	length := t.f.words(t.length)
-	if flagged {
-		length += len(scales)
+	t.sums = append(t.sums[:0], t.hands[0].words...)
+	for i := range t.hands[1:] {
+		op.Combine(t.sums, t.hands[1+i].words)
 	}
-	for i := range t.hands {
-		t.hands[i].words = cleared(t.hands[i].words, length)
-	}
-	err := t.forEach(ctx, func(h *hand, k int, v []float64) {
-		h.term = t.f.encode(h.term[:0], v, scales, t.draws[k])
-		if flagged {
-			h.term = t.f.flags(h.term, v, scales)
-		}
-		Sum.Combine(h.words, h.term)
-	})
-	t.sums = t.combine(Sum, t.sums, func(h *hand) []uint64 { return h.words })
 	return t.sums, err
 }
 
 func (t *jointTerms) binder() Binder { return nil }
 
-func (t *jointTerms) reduce(ctx context.Context, op Op, bits int, words []uint64) error {
-	return t.reducer.ReduceTogether(ctx, op, bits, words)
+func (t *jointTerms) reduce(ctx context.Context, all []Reduction) error {
+	for _, r := range all {
+		if err := t.reducer.ReduceTogether(ctx, r.Op, r.Bits, r.Words); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rowsMemory has the rows of averages that have ended: the averages of a method and of evaluation,
@@ -177,15 +184,6 @@ func cleared(words []uint64, n int) []uint64 {
 	words = words[:n]
 	clear(words)
 	return words
-}
-
-// combine returns what all hands have, combined, in the memory of dst.
-func (t *Together) combine(op Op, dst []uint64, of func(h *hand) []uint64) []uint64 {
-	dst = append(dst[:0], of(&t.hands[0])...)
-	for i := range t.hands[1:] {
-		op.Combine(dst, of(&t.hands[1+i]))
-	}
-	return dst
 }
 
 // forEach calls f for all agents, with a hand each time that nobody else has, and returns the error

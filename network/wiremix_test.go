@@ -71,7 +71,7 @@ func TestSent(t *testing.T) {
 					s := ends[0].Sent()
 					got := dsbo.Traffic{Messages: s.Messages - before.Messages, Floats: s.Floats - before.Floats,
 						Bytes: s.Bytes - before.Bytes}
-					if want := cost.Cost(0, length, wire, ends[0].Passes()); got != want {
+					if want := cost.Cost(0, length, wire, passesOf(ends[0])); got != want {
 						t.Errorf("%s, %v: an average of %d numbers counts %+v; its cost is %+v", name, wire,
 							length, got, want)
 					}
@@ -199,7 +199,7 @@ func TestSteadyAverage(t *testing.T) {
 		v := make([]float64, 300)
 		allocations := testing.AllocsPerRun(10, func() {
 			a.Begin(1)
-			testkit.OK(a.Average(t.Context(), v, v))
+			testkit.OK(a.Average(t.Context(), v))
 			testkit.OK(a.Mix(t.Context(), v, v))
 		})
 		if allocations > 0 {

@@ -44,7 +44,7 @@ func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []flo
 // It is NaN where products are not finite.
 func (p Problem) leastEigenvalue(ctx context.Context, g *collective.Group, x, y []float64) (float64, error) {
 	least, err := linalg.Least(len(y), func(dst, v []float64) error {
-		return g.Mean(ctx, g.FineWire(), dst, nil, func(i int, part []float64) error {
+		return g.Mean(ctx, g.FineWire(), dst, func(i int, part []float64) error {
 			if err := p.oracle(i).HVP(part, x, y, v, allExamples); err != nil {
 				return fmt.Errorf("agent %d: %w", g.Number(i), err)
 			}

@@ -169,8 +169,8 @@ func (m *meteredMixer) MixAdd(ctx context.Context, dst, src []float64, a float64
 	return m.call(func() error { return m.Averager.MixAdd(ctx, dst, src, a, v) })
 }
 
-func (m *meteredMixer) Average(ctx context.Context, dst, src []float64) error {
-	return m.call(func() error { return m.Averager.Average(ctx, dst, src) })
+func (m *meteredMixer) Average(ctx context.Context, vectors ...[]float64) error {
+	return m.call(func() error { return m.Averager.Average(ctx, vectors...) })
 }
 
 func (m *meteredMixer) MixCompressed(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {

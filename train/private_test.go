@@ -68,13 +68,21 @@ func (m guardedMixer) Mix(ctx context.Context, dst, src []float64) error {
 }
 
 func (m guardedMixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
-	sum := m.sums.Next(op, bits, len(words))
-	floats := sum.Numbers
-	if sum.Repeated {
-		floats = 0
+	return m.ReduceAll(ctx, []network.Reduction{{Op: op, Bits: bits, Words: words}})
+}
+
+// ReduceAll implements [network.JointReducer]: what travels together is one message.
+func (m guardedMixer) ReduceAll(ctx context.Context, all []network.Reduction) error {
+	m.count.add(m.reduces, 0, 0)
+	for _, r := range all {
+		sum := m.sums.Next(r.Op, r.Bits, len(r.Words))
+		floats := sum.Numbers
+		if sum.Repeated {
+			floats = 0
+		}
+		m.count.add(0, m.reduces*floats, m.reduces*network.PackedBytes(r.Bits, len(r.Words)))
 	}
-	m.count.add(m.reduces, m.reduces*floats, m.reduces*network.PackedBytes(bits, len(words)))
-	return m.Reducer.Reduce(ctx, op, bits, words)
+	return network.ReduceAll(ctx, m.Reducer, all)
 }
 
 // TestNothingPrivateLeaves: in a run over two processes, with its evaluations and the models after

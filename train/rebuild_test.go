@@ -46,7 +46,7 @@ type taped struct {
 
 func (g taped) Mixer(i int) dsbo.Mixer {
 	return &tapedMixer{Reducer: g.Team.Mixer(i).(network.Reducer), tape: g.tape, agent: g.agent,
-		scales: map[[2]int]int{}}
+		scales: map[[2]int]int{}, last: map[[2]int]int{}}
 }
 
 type tapedMixer struct {
@@ -54,8 +54,9 @@ type tapedMixer struct {
 	tape   *tape
 	agent  int
 	sums   networktest.Sums
-	asked  int            // the scale that was asked for last
+	asked  []int          // scales that were asked for, of sums that have not come yet
 	scales map[[2]int]int // by bits and numbers, of the sums that go without asking
+	last   map[[2]int]int // likewise, the places of the last ones on the tape
 }
 
 // term returns the numbers that words of a sum are.
@@ -64,14 +65,16 @@ func (m *tapedMixer) term(sum networktest.Sum, bits int, words []uint64) []float
 	if bits >= 44 {
 		headroom = 12 / 2 // of float32
 	}
-	scale := m.asked // of all, as vectors here are no longer than a block
+	scale, kind := 0, [2]int{bits, sum.Numbers}
 	switch {
 	case sum.Words > 1: // limbs of 48 bits
 		scale, bits = 1100-1074, 0
 	case sum.Flags:
-		scale = m.scales[[2]int{bits, sum.Numbers}]
-	case bits < 64 && scale > 0:
-		m.scales[[2]int{bits, sum.Numbers}] = scale + headroom
+		scale = m.scales[kind]
+	default: // of all, as vectors here are no longer than a block
+		if scale, m.asked = m.asked[0], m.asked[1:]; bits < 64 && scale > 0 {
+			m.scales[kind] = scale + headroom
+		}
 	}
 	for i := range term {
 		for k, w := range words[i*sum.Words:][:sum.Words] {
@@ -85,16 +88,18 @@ func (m *tapedMixer) Reduce(ctx context.Context, op network.Op, bits int, words 
 	sum := m.sums.Next(op, bits, len(words))
 	if op == network.Sum {
 		m.tape.mu.Lock()
-		all := m.tape.terms[m.agent]
+		all, term, kind := m.tape.terms[m.agent], m.term(sum, bits, words), [2]int{bits, sum.Numbers}
 		if sum.Repeated { // before, the same terms mod 2^bits
-			all = all[:len(all)-1]
+			all[m.last[kind]] = term
+		} else {
+			m.last[kind] = len(all)
+			m.tape.terms[m.agent] = append(all, term)
 		}
-		m.tape.terms[m.agent] = append(all, m.term(sum, bits, words))
 		m.tape.mu.Unlock()
 	}
 	err := m.Reducer.Reduce(ctx, op, bits, words)
 	if op == network.Max && bits < 64 {
-		m.asked = int(words[0])
+		m.asked = append(m.asked, int(words[0]))
 	}
 	return err
 }

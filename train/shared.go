@@ -67,24 +67,29 @@ func (s *shared) times() (mix, algebra time.Duration) {
 }
 
 // AverageTerms implements [dsbo.TermAverager].
-func (s *shared) AverageTerms(ctx context.Context, dst []float64, t dsbo.Terms) (err error) {
+func (s *shared) AverageTerms(ctx context.Context, t dsbo.Terms, vectors ...[]float64) (err error) {
 	defer s.noteAverage(time.Now(), &err)
-	return s.together.Average(ctx, dst, func(k int, part []float64) error {
+	return s.together.Average(ctx, func(k int, parts [][]float64) error {
 		began := time.Now()
 		a := s.agents[k]
-		err := t.Term(k, a.metered, part)
+		err := t.Term(k, a.metered, parts)
 		s.terms.Add(int64(time.Since(began)))
 		if err != nil {
 			return &termError{a, err}
 		}
 		return nil
-	})
+	}, vectors...)
 }
 
 // Average implements [dsbo.Averager]: all agents have the same vector.
-func (s *shared) Average(ctx context.Context, dst, src []float64) (err error) {
+func (s *shared) Average(ctx context.Context, vectors ...[]float64) (err error) {
 	defer s.noteAverage(time.Now(), &err)
-	return s.together.Average(ctx, dst, func(_ int, part []float64) error { copy(part, src); return nil })
+	return s.together.Average(ctx, func(_ int, parts [][]float64) error {
+		for i, v := range vectors {
+			copy(parts[i], v)
+		}
+		return nil
+	}, vectors...)
 }
 
 // noteAverage times an average, and notes whether the exchange has failed in it.

@@ -91,7 +91,7 @@ func (e *evaluator) personalizedValues(ctx context.Context) (all values, err err
 		return all, err
 	}
 	all.phi, all.off, all.size, all.gradient = sums[0], sums[1], sums[2], make([]float64, len(e.means.x))
-	return all, e.Mean(ctx, e.FineWire(), all.gradient, nil, func(i int, part []float64) error {
+	return all, e.Mean(ctx, e.FineWire(), all.gradient, func(i int, part []float64) error {
 		copy(part, own[i].gradient)
 		return nil
 	})

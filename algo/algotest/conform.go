@@ -249,7 +249,7 @@ func (s suite) cost(t *testing.T) {
 		for i, o := range f.oracles {
 			r, want := o.(*Recorder), f.methods[i].Cost(k)
 			m := f.mixers[i]
-			got := algo.Cost{Floats: m.Floats, Messages: m.Messages, Averages: m.Averages,
+			got := algo.Cost{Floats: m.Floats, Messages: m.Messages, Averages: m.Averages, Joined: m.Joined,
 				AverageFloats: m.AverageFloats, Calls: r.Total}
 			if got != want {
 				t.Errorf("iteration %d, agent %d: cost %+v, stated %+v", k, i, got, want)
@@ -339,12 +339,12 @@ func (s suite) mixerError(t *testing.T) {
 	if _, err := s.alone(t, 2, oracle(0), all); err != nil {
 		t.Fatal(err)
 	}
-	for i := range all.Messages + all.Averages {
+	for i := range all.exchanges() {
 		m := single()
 		m.FailAt, m.Err = i+1, errInjected
 		_, err := s.alone(t, 2, oracle(0), m)
 		passedOn(t, fmt.Sprintf("exchange %d", i), err)
-		if calls := m.Messages + m.Averages; calls != i+1 {
+		if calls := m.exchanges(); calls != i+1 {
 			t.Errorf("after the failure of exchange %d there were %d more", i, calls-i-1)
 		}
 	}

@@ -16,7 +16,8 @@ type Mixer struct {
 	dsbo.Averager
 	Messages      int       // calls of Mix
 	Floats        int       // numbers in them, which is what goes to each neighbour
-	Averages      int       // calls of Average
+	Averages      int       // vectors of Average
+	Joined        int       // of these, those that travelled with others
 	AverageFloats int       // numbers in them
 	Longest       int       // numbers of the longest vector of either
 	kept          []float64 // a copy of what was exchanged
@@ -103,9 +104,12 @@ func (m *Mixer) CombineBy(by func(dst []float64, in [][]float64)) error {
 func (m *Mixer) Place() (agent, agents int) { return m.Averager.(dsbo.PlacedMixer).Place() }
 
 // Average counts and averages.
-func (m *Mixer) Average(ctx context.Context, dst, src []float64) error {
-	return m.countCall(&m.Averages, &m.AverageFloats, len(src),
-		func() error { return m.Averager.Average(ctx, dst, src) })
+func (m *Mixer) Average(ctx context.Context, vectors ...[]float64) error {
+	for _, v := range vectors[1:] {
+		m.Joined, m.Averages, m.AverageFloats = m.Joined+1, m.Averages+1, m.AverageFloats+len(v)
+	}
+	return m.countCall(&m.Averages, &m.AverageFloats, len(vectors[0]),
+		func() error { return m.Averager.Average(ctx, vectors...) })
 }
 
 // countCall adds one call with n numbers, and makes it unless it is to fail.
@@ -113,14 +117,17 @@ func (m *Mixer) countCall(calls, floats *int, n int, call func() error) error {
 	*calls++
 	*floats += n
 	m.Longest = max(m.Longest, n)
-	if m.Messages+m.Averages == m.FailAt {
+	if m.exchanges() == m.FailAt {
 		return m.Err
 	}
 	return call()
 }
 
+// exchanges returns the calls of Mix and Average.
+func (m *Mixer) exchanges() int { return m.Messages + m.Averages - m.Joined }
+
 // Reset sets the counts to zero.
-func (m *Mixer) Reset() { m.Messages, m.Floats, m.Averages, m.AverageFloats = 0, 0, 0, 0 }
+func (m *Mixer) Reset() { m.Messages, m.Floats, m.Averages, m.Joined, m.AverageFloats = 0, 0, 0, 0, 0 }
 
 // Ring is the mixing matrix of a ring of n agents: w for itself, the rest shared by the neighbours.
 func Ring(n int, w float64) [][]float64 { return rows(network.Ring(n, w)) }
@@ -180,4 +187,4 @@ func (l lone) MixCompressed(ctx context.Context, dst, src []float64, c dsbo.Comp
 	return l.Mix(ctx, dst, src)
 }
 
-func (l lone) Average(ctx context.Context, dst, src []float64) error { return l.Mix(ctx, dst, src) }
+func (lone) Average(context.Context, ...[]float64) error { return nil }

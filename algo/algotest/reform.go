@@ -53,7 +53,7 @@ func (s suite) members(t *testing.T) {
 	f.run(t, 3, 4)
 	for i, m := range f.methods {
 		sent := f.mixers[i]
-		got := algo.Cost{Floats: sent.Floats, Messages: sent.Messages, Averages: sent.Averages,
+		got := algo.Cost{Floats: sent.Floats, Messages: sent.Messages, Averages: sent.Averages, Joined: sent.Joined,
 			AverageFloats: sent.AverageFloats, Calls: f.oracles[i].(*Recorder).Total}
 		if want := m.Cost(3); got != want {
 			t.Errorf("agent %d: after a change of members the cost is %+v, stated %+v", i, got, want)

@@ -153,6 +153,9 @@ func (p *Plan) Wait(l Links) (total Wait, err error) {
 		delays, _ := p.course(q, l, nil)
 		all, held := p.course(q, l, map[[2]int]float64{})
 		waits, lasts, times := delays, all-delays, q.Times
+		if q.With {
+			waits = 0
+		}
 		if p.Pilot != nil {
 			share := p.Pilot.shares[q.Phase]
 			waits, lasts, times = waits*share.messages, lasts*share.bytes, exactly(times.Usual)
@@ -179,6 +182,7 @@ func (p *Plan) Wait(l Links) (total Wait, err error) {
 // with its bytes, and for how long which edges hold it up.
 func (p *Plan) course(q Quantity, l Links, busy map[[2]int]float64) (seconds float64, edges map[Edge]float64) {
 	_, passes := p.averages.Passes(q.Length, q.Wire)
+	q.With = false
 	c, one := newCourse(p.w, p.tree, l), p.sent(q, p.tree.Root, passes)
 	c.busy = busy
 	return c.period(func() {

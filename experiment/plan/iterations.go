@@ -12,7 +12,7 @@ func (l *listing) addIterations() error {
 	if err := m.Init(l.p, l.q, c.K); err != nil {
 		return err
 	}
-	var vectors, numbers, hypergradients Range // averages of q numbers, of one, and of p
+	var vectors, numbers, hypergradients, joined Range // averages of q numbers, of one, of p, and of q with others
 	var messages, floats int
 	shortest := l.leastIterations()
 	for k := range c.K {
@@ -25,6 +25,7 @@ func (l *listing) addIterations() error {
 		v.Usual, n.Usual, h.Usual = l.averagesOf(usual)
 		v.Most, n.Most, h.Most = l.averagesOf(most)
 		vectors, numbers, hypergradients = vectors.plus(v), numbers.plus(n), hypergradients.plus(h)
+		joined = joined.plus(Range{float64(least.Joined), float64(usual.Joined), float64(most.Joined)})
 		messages, floats = messages+most.Messages, floats+most.Floats
 	}
 	way, rounds, err := l.averageWay()
@@ -34,6 +35,7 @@ func (l *listing) addIterations() error {
 	for _, q := range []Quantity{
 		{Name: "gradients and Hessian products", Length: l.q, Wire: l.wire, Times: vectors},
 		{Name: "hypergradient", Length: l.p, Wire: l.wire, Times: hypergradients},
+		{Name: "diagonals of the Hessian", Length: l.q, Wire: l.wire, Times: joined, With: way == BySum},
 		{Name: "validation losses, votes", Length: 1, Times: numbers},
 	} {
 		q.Way, q.Times = way, q.Times.Times(rounds)
@@ -61,7 +63,7 @@ func (l *listing) averagesOf(c algo.Cost) (ofQ, ofOne, ofP float64) {
 		return 0, 0, 0
 	}
 	long := (c.AverageFloats - c.JVP*l.p) / l.q // the numbers in short ones are few
-	return float64(long), float64(c.Averages - long - c.JVP), float64(c.JVP)
+	return float64(long - c.Joined), float64(c.Averages - long - c.JVP), float64(c.JVP)
 }
 
 // averageWay returns how the terms of a method's averages leave an agent, and how often each.

@@ -64,6 +64,11 @@ func (l *listing) addSum(name string, length int, wire network.Wire, times Range
 	l.add(Quantity{Name: name, Way: BySum, Length: length, Wire: wire, Times: times})
 }
 
+// addWith lists averages as addSum does, which travel with others.
+func (l *listing) addWith(name string, length int, wire network.Wire, times Range) {
+	l.add(Quantity{Name: name, Way: BySum, Length: length, Wire: wire, Times: times, With: true})
+}
+
 // addNumbers lists averages of a few numbers, which travel in float64.
 func (l *listing) addNumbers(name string, length int, times Range) {
 	l.addSum(name, length, network.Float64, times)

@@ -66,22 +66,25 @@ func (l *listing) addExact(n, solvers Range, e effort) {
 	case prob.Nonconvex:
 		coarse = fine
 	}
-	// Residuals of the adjoint system, at its start and after each round; and the first gradient of
-	// a first solution is a change from that at the start.
-	changes := n.times(e.steps).plus(Range{1, 2.3, 4}.times(n)).plus(solvers)
 	l.addSum("gradients", l.q, fine, n)
 	if !l.lower {
 		l.addSum("validation gradients", l.p+l.q, fine, n)
 	}
-	l.addSum("changes of gradients, residuals", l.q, change, changes)
+	// Residuals after rounds of the adjoint system; those at its start travel with the validation
+	// gradients, and gradients after steps with the losses there, unless many steps are tried. The
+	// first gradient of a first solution is a change from that at the start.
+	l.addSum("residuals", l.q, change, Range{0, 1.3, 3}.times(n))
+	l.add(Quantity{Name: "changes of gradients, residuals", Way: BySum, Length: l.q, Wire: change,
+		Times: n.times(e.steps).plus(n).plus(solvers), With: !prob.Nonconvex})
 	l.addSum("products with the Hessian", l.q, coarse, n.times(e.products))
 	if !l.lower {
 		l.addSum("hypergradient", l.p, fine, n)
 	}
 	// at the two points where a solution may start, too
-	l.addNumbers("training and validation loss", 2, n.times(e.losses).plus(n.Times(2)))
+	l.addNumbers("training and validation loss", 2, n.times(e.losses).plus(n))
+	l.addWith("losses at another start", 2, network.Float64, n)
 	if _, ok := prob.Evaluate[0].(dsbo.DiagonalOracle); ok {
-		l.addSum("diagonal of the Hessian", l.q, coarse, n)
+		l.addWith("diagonal of the Hessian", l.q, coarse, n)
 	}
 }
 

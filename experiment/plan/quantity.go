@@ -36,6 +36,7 @@ type Quantity struct {
 	Length int          // numbers, or of a text bytes
 	Wire   network.Wire // type of the numbers
 	Times  Range        // how often it is sent
+	With   bool         // it travels with another one, in no message of its own
 	Text   string       // of a text that is known: the first agent's
 	Bytes  float64      // that all agents together send each time
 	// what the mean length has more than Length, of messages by Mix of which some have more parts
@@ -77,6 +78,9 @@ func (p *Plan) sent(q Quantity, i int, passes network.Passes) amount {
 		cost = network.GatherCost(n, q.Length)
 	default:
 		cost = p.averages.Cost(i, q.Length, q.Wire, passes)
+		if q.With {
+			cost.Messages = 0
+		}
 	}
 	return amount{float64(cost.Messages), float64(cost.Bytes)}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"dsbo"
@@ -16,10 +17,16 @@ import (
 func (g *Group) FineWire() network.Wire { return min(g.config.Average.Wire, network.Float32) }
 
 // Mean sets dst to the average over all agents of what those that are here fill in, in parallel: a
-// vector on the given wire. lost, where it is not nil, has what the wire rounds off by local agent,
-// see [network.Averager.AverageOn]; nil: that is not fed back.
-func (g *Group) Mean(ctx context.Context, wire network.Wire, dst []float64, lost [][]float64,
+// vector on the given wire.
+func (g *Group) Mean(ctx context.Context, wire network.Wire, dst []float64,
 	fill func(i int, part []float64) error) error {
+	return g.Means(ctx, func(i int, parts [][]float64) error { return fill(i, parts[0]) },
+		network.Vector{Wire: wire, Dst: dst})
+}
+
+// Means is Mean of several vectors, which travel together.
+func (g *Group) Means(ctx context.Context, fill func(i int, parts [][]float64) error,
+	vectors ...network.Vector) error {
 	if g.config.N > 1 {
 		if err := g.open(); err != nil {
 			return err
@@ -27,24 +34,24 @@ func (g *Group) Mean(ctx context.Context, wire network.Wire, dst []float64, lost
 	}
 	var err error
 	if g.together != nil {
-		err = g.together.AverageOn(g.context(ctx), wire, dst, lost, func(k int, part []float64) error {
-			return cmp.Or(ctx.Err(), fill(g.local[k], part))
-		})
+		err = g.together.AverageOn(g.context(ctx), func(k int, parts [][]float64) error {
+			return cmp.Or(ctx.Err(), fill(g.local[k], parts))
+		}, vectors...)
 	} else {
-		err = g.ForEach(ctx, func(k, i int) error { return fill(i, g.part(k, len(dst))) })
+		err = g.ForEach(ctx, func(k, i int) error { return fill(i, g.partsOf(k, vectors)) })
 		if err == nil {
-			err = g.average(g.context(ctx), wire, dst, lost)
+			err = g.average(g.context(ctx), vectors)
 		}
 	}
 	if err == nil && g.config.N > 1 {
-		g.Count(func(i int) dsbo.Traffic { return g.averages.Cost(i, len(dst), wire, g.ends[0].Passes()) })
+		g.Count(func(i int) dsbo.Traffic { return g.averages.Traffic(i, g.ends[0].Trip()) })
 	}
 	return err
 }
 
 // MeanNumbers is Mean for a few numbers, which travel in float64.
 func (g *Group) MeanNumbers(ctx context.Context, dst []float64, fill func(i int, part []float64) error) error {
-	return g.Mean(ctx, network.Float64, dst, nil, fill)
+	return g.Mean(ctx, network.Float64, dst, fill)
 }
 
 // MeanAndSpread sets mean to the average of a vector of each agent and returns (1/n) Σ_i ‖v_i −
@@ -55,7 +62,7 @@ func (g *Group) MeanAndSpread(ctx context.Context, mean []float64, of func(i int
 		copy(mean, of(g.local[0]))
 		return 0, nil
 	}
-	err := g.Mean(ctx, g.FineWire(), mean, nil, func(i int, part []float64) error { copy(part, of(i)); return nil })
+	err := g.Mean(ctx, g.FineWire(), mean, func(i int, part []float64) error { copy(part, of(i)); return nil })
 	if err != nil {
 		return 0, err
 	}
@@ -67,33 +74,43 @@ func (g *Group) MeanAndSpread(ctx context.Context, mean []float64, of func(i int
 	return spread[0], err
 }
 
-// part returns the vector of length numbers that belongs to the k-th local agent. It stays
+// partsOf returns vectors of the k-th local agent, of the lengths of some others. They stay
 // the group's.
-func (g *Group) part(k, length int) []float64 {
-	if cap(g.parts[k]) < length {
-		g.parts[k] = make([]float64, length)
+func (g *Group) partsOf(k int, vectors []network.Vector) (parts [][]float64) {
+	total := 0
+	for _, v := range vectors {
+		total += len(v.Dst)
 	}
-	return g.parts[k][:length]
+	if cap(g.parts[k]) < total {
+		g.parts[k] = make([]float64, total)
+	}
+	rest := g.parts[k][:total]
+	for _, v := range vectors {
+		parts, rest = append(parts, rest[:len(v.Dst)]), rest[len(v.Dst):]
+	}
+	return parts
 }
 
-// average sets dst to the average over all agents of the parts of this process's agents and
+// average sets vectors to the averages over all agents of the parts of this process's agents and
 // those elsewhere.
-func (g *Group) average(ctx context.Context, wire network.Wire, dst []float64, lost [][]float64) error {
-	if g.config.N == 1 {
-		copy(dst, g.part(0, len(dst)))
-		return nil
-	}
-	err := g.exchange(func(k int) error {
-		part, own := g.part(k, len(dst)), []float64(nil)
-		if lost != nil {
-			own = lost[k]
+func (g *Group) average(ctx context.Context, vectors []network.Vector) error {
+	if g.config.N > 1 {
+		err := g.exchange(func(k int) error {
+			own := slices.Clone(vectors)
+			for i, part := range g.partsOf(k, vectors) {
+				if own[i].Dst = part; own[i].Lost != nil {
+					own[i].Lost = own[i].Lost[k:]
+				}
+			}
+			return g.ends[k].AverageOn(ctx, own...)
+		})
+		if err != nil {
+			return err
 		}
-		return g.ends[k].AverageOn(ctx, wire, part, part, own)
-	})
-	if err != nil {
-		return err
 	}
-	copy(dst, g.part(0, len(dst)))
+	for i, part := range g.partsOf(0, vectors) {
+		copy(vectors[i].Dst, part)
+	}
 	return nil
 }
 

@@ -157,7 +157,8 @@
 // # Averages
 //
 // Reduce combines whole numbers of b bits of all agents, their sum mod 2^b or the largest, which
-// [network.Averager] makes exact averages of. It is one exchange, numbered as all others, with
+// [network.Averager] makes exact averages of; ReduceAll combines several kinds, whose payloads are
+// one after the other in a frame. It is one exchange, numbered as all others, with
 // all that is said above, in stages along the spanning tree of [network.Matrix.Tree]: an agent
 // waits for the words of those below it; sends its parent its own words combined with theirs, and
 // all neighbours that are not next to it in the tree a frame without a payload, 24 bytes; waits
@@ -223,7 +224,8 @@
 // sum is bound to ([network.Binder]): all sums before it in the epoch and their scales, so that
 // masks cancel where all agents were told the same. Else a member on the way could have one agent's
 // term be nothing, by a scale or an average that it tells that one alone, and see the term of
-// another one. A word takes 2, 4 or 8 bytes, the least that have its b bits.
+// another one. A word takes 2, 4 or 8 bytes, the least that have its b bits, and 8 where several
+// kinds travel together, one after the other under one stream.
 //
 // A stream must hide one vector only. With its key an agent sends a nonce, which is drawn as its
 // run folder begins, is signed with the key, and is in the name of the streams of all: a second

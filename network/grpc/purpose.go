@@ -32,6 +32,10 @@ func taggedWith(purpose, tag int) int { return purpose | tag&0xffff<<tagShift }
 // untagged returns a purpose without the tag of masks.
 func untagged(purpose int) int { return purpose & (1<<tagShift - 1) }
 
+// severalBits is above the bits of words where several kinds of words are reduced together: it says
+// then how many kinds there are.
+const severalBits = 64
+
 // reducing is the purpose of the exchanges that combine n words of some bits.
 func reducing(op network.Op, bits, length int) int {
 	return reducingWords | int(op)<<workBits | bits<<10 | length<<17
@@ -47,7 +51,11 @@ func purposeName(purpose int) string {
 	}
 	name := map[network.Op]string{network.Sum: "sums",
 		network.Max: "takes the largest of"}[network.Op(purpose>>workBits)]
-	text := fmt.Sprintf("%s %d words of %d bits", name, untagged(purpose)>>17, purpose>>10&127)
+	words, bits := untagged(purpose)>>17, purpose>>10&127
+	text := fmt.Sprintf("%s %d words of %d bits", name, words, bits)
+	if kinds := bits - severalBits; kinds > 0 {
+		text = fmt.Sprintf("%s %d words of %d kinds", name, words, kinds)
+	}
 	if tag := purpose >> tagShift; tag != 0 {
 		text += fmt.Sprintf(" under masks %04x", tag)
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	_ network.Reducer = (*Mixer)(nil)
-	_ network.Binder  = (*Mixer)(nil)
+	_ network.JointReducer = (*Mixer)(nil)
+	_ network.Binder       = (*Mixer)(nil)
 )
 
 // binding is what the masks of a mixer's next sum are bound to.
@@ -36,67 +36,109 @@ func (b *binding) Noise(words []uint64) { b.by.keys.Noise(b.by.flow.round, b.to,
 // words once Rewind has gone back to the exchange at which it began, or before. Any other error
 // lasts, as one of Mix does.
 func (m *Mixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
-	if err := m.reduce(ctx, op, bits, words); err != nil {
+	return m.ReduceAll(ctx, []network.Reduction{{Op: op, Bits: bits, Words: words}})
+}
+
+// ReduceAll implements [network.JointReducer]: sums of some words each.
+func (m *Mixer) ReduceAll(ctx context.Context, all []network.Reduction) error {
+	if err := m.reduce(ctx, all); err != nil {
 		return fmt.Errorf("agent %d, exchange %d, reducing: %w", m.config.Agent, m.flow.round, err)
 	}
 	return nil
 }
 
-func (m *Mixer) reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
+func (m *Mixer) reduce(ctx context.Context, all []network.Reduction) error {
 	if err := m.flow.checkRunning(ctx); err != nil {
 		return err
 	}
-	if err := m.checkReduction(op, bits, words); err != nil {
+	r, err := newReduction(m, all)
+	if err != nil {
 		return m.failWith(err)
 	}
 	bound := m.binding.to
 	m.binding.to = [32]byte{}
-	r := reduction{m, op, bits, words, reducing(op, bits, len(words))}
-	if op == network.Sum && !m.config.Unmasked {
+	if r.op == network.Sum && !m.config.Unmasked {
 		streams, err := m.awaitStreams(ctx, r.purpose, bound)
 		if err != nil {
 			return err
 		}
-		if err := streams.Mask(words, bits); err != nil {
+		if err := streams.Mask(r.words, r.bits); err != nil {
 			return m.failWith(err)
 		}
 		r.purpose = taggedWith(r.purpose, streams.Tag)
 	}
-	return r.run(ctx)
+	err = r.run(ctx)
+	for k, x := range all {
+		copy(x.Words, r.parts[k].Words)
+	}
+	return err
 }
 
-// checkReduction returns an error unless the words can be reduced. It finds the tree at the
-// first call.
-func (m *Mixer) checkReduction(op network.Op, bits int, words []uint64) error {
-	if op > network.Max {
-		return dsbo.Errorf(dsbo.ErrConfig, "an operation must be %d to %d; it is %d", network.Sum, network.Max, op)
-	}
-	if bits < 1 || bits > 64 {
-		return dsbo.Errorf(dsbo.ErrShape, "words must have 1 to 64 bits; they have %d", bits)
-	}
-	if most := m.config.MaxFloats; len(words) > most {
-		return dsbo.Errorf(dsbo.ErrConfig, "a reduction must have at most MaxFloats = %d words; it has %d",
-			most, len(words))
-	}
-	if m.view.tree == nil {
-		t := m.view.matrix.Tree()
-		if t == nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "the graph must be connected to reduce over it")
+// checkReductions returns an error unless the words, of which there may be some at most, can be
+// reduced together.
+func checkReductions(all []network.Reduction, most int) error {
+	words := 0
+	for _, x := range all {
+		if words += len(x.Words); x.Op > network.Max {
+			return dsbo.Errorf(dsbo.ErrConfig, "an operation must be %d to %d; it is %d",
+				network.Sum, network.Max, x.Op)
 		}
-		m.view.tree, m.view.opposite = t, t.Opposite()
-		m.config.Log.Info("sums go up a tree and down again", "root", m.view.epoch.Members[t.Root], "height", t.Height)
+		if x.Op != all[0].Op {
+			return dsbo.Errorf(dsbo.ErrConfig, "what is reduced together must have one operation; it has %d and %d",
+				all[0].Op, x.Op)
+		}
+		if x.Bits < 1 || x.Bits > 64 {
+			return dsbo.Errorf(dsbo.ErrShape, "words must have 1 to 64 bits; they have %d", x.Bits)
+		}
+	}
+	if words > most {
+		return dsbo.Errorf(dsbo.ErrConfig, "a reduction must have at most MaxFloats = %d words; it has %d",
+			most, words)
 	}
 	return nil
 }
 
-// A reduction is one call of Reduce by one agent: one exchange, in which it waits for the agents
+// A reduction is one call of ReduceAll by one agent: one exchange, in which it waits for the agents
 // below it before it sends to its parent, and for its parent before it sends to those below.
 type reduction struct {
 	m       *Mixer
 	op      network.Op
-	bits    int
+	bits    int                 // of all words, at most
+	parts   []network.Reduction // parts of words
 	words   []uint64
 	purpose int
+}
+
+// newReduction returns the reduction of some words, which travel one after the other. The first one
+// of an epoch finds the tree.
+func newReduction(m *Mixer, all []network.Reduction) (r reduction, err error) {
+	if err := checkReductions(all, m.config.MaxFloats); err != nil {
+		return r, err
+	}
+	if m.view.tree == nil {
+		t := m.view.matrix.Tree()
+		if t == nil {
+			return r, dsbo.Errorf(dsbo.ErrConfig, "the graph must be connected to reduce over it")
+		}
+		m.view.tree, m.view.opposite = t, t.Opposite()
+		m.config.Log.Info("sums go up a tree and down again", "root", m.view.epoch.Members[t.Root], "height", t.Height)
+	}
+	first := all[0]
+	if len(all) == 1 {
+		purpose := reducing(first.Op, first.Bits, len(first.Words))
+		return reduction{m, first.Op, first.Bits, all, first.Words, purpose}, nil
+	}
+	m.joint = m.joint[:0]
+	for _, x := range all {
+		m.joint = append(m.joint, x.Words...)
+	}
+	r = reduction{m, first.Op, 64, slices.Clone(all), m.joint, reducing(first.Op, severalBits+len(all), len(m.joint))}
+	rest := r.words
+	for k := range r.parts {
+		n := len(all[k].Words)
+		r.parts[k].Words, rest = rest[:n], rest[n:]
+	}
+	return r, nil
 }
 
 // run combines the words of the agents below this one with its own, sends them to its parent, and
@@ -159,8 +201,35 @@ func (r *reduction) neighbours() (parent int, below []int, meets bool) {
 
 // frame returns the words as they travel.
 func (r *reduction) frame() []byte {
-	h := header{kindVector, r.m.flow.round, r.purpose}
-	return network.PackWords(newFrame(h, network.PackedBytes(r.bits, len(r.words))), r.bits, r.words)
+	bytes := 0
+	for _, x := range r.parts {
+		bytes += network.PackedBytes(x.Bits, len(x.Words))
+	}
+	frame := newFrame(header{kindVector, r.m.flow.round, r.purpose}, bytes)
+	for _, x := range r.parts {
+		frame = network.PackWords(frame, x.Bits, x.Words)
+	}
+	return frame
+}
+
+// unpack fills words from a payload, or checks it where there are none.
+func (r *reduction) unpack(words []uint64, payload []byte) error {
+	for k, x := range r.parts {
+		own := payload
+		if k < len(r.parts)-1 {
+			own = payload[:min(len(payload), network.PackedBytes(x.Bits, len(x.Words)))]
+		}
+		if err := network.CheckPacked(len(x.Words), x.Bits, own); err != nil {
+			return err
+		}
+		if payload = payload[len(own):]; words != nil {
+			if err := network.UnpackWords(words[:len(x.Words)], x.Bits, own); err != nil {
+				return err
+			}
+			words = words[len(x.Words):]
+		}
+	}
+	return nil
 }
 
 // takeWords waits for the words of some neighbours, by their positions, and takes them in.
@@ -175,7 +244,7 @@ func (r *reduction) takeWords(ctx context.Context, from []int, take func(dst, sr
 	}
 	err := m.flow.awaitVectors(ctx, r.purpose, ready, func() (*edge, error) {
 		for _, e := range senders {
-			if err := network.CheckPacked(len(r.words), r.bits, e.slot[slot]); err != nil {
+			if err := r.unpack(nil, e.slot[slot]); err != nil {
 				return e, err
 			}
 		}
@@ -186,7 +255,7 @@ func (r *reduction) takeWords(ctx context.Context, from []int, take func(dst, sr
 	}
 	m.words = resize(m.words, len(r.words))
 	for _, e := range senders {
-		if err := network.UnpackWords(m.words, r.bits, e.slot[slot]); err != nil {
+		if err := r.unpack(m.words, e.slot[slot]); err != nil {
 			return m.failWith(err)
 		}
 		take(r.words, m.words)
@@ -210,7 +279,9 @@ func (r *reduction) checkOthers() (bad *edge, err error) {
 
 // truncate drops what the words have above their bits.
 func (r *reduction) truncate() {
-	for i := range r.words {
-		r.words[i] &= ^uint64(0) >> (64 - r.bits)
+	for _, x := range r.parts {
+		for i := range x.Words {
+			x.Words[i] &= ^uint64(0) >> (64 - x.Bits)
+		}
 	}
 }

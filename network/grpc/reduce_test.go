@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -197,7 +198,7 @@ func TestAverageCounts(t *testing.T) {
 			ms := openAgents(t, w, func(config *Config) { config.Wire, config.Unmasked = c.wire, c.unmasked })
 			turn := func(averages *network.Averages, i int) (dsbo.Traffic, []float64, error) {
 				a, v := averages.Agent(i), startVector(i, length)
-				err := errors.Join(a.Mix(ctx, v, v), a.Average(ctx, v, v))
+				err := errors.Join(a.Mix(ctx, v, v), a.Average(ctx, v))
 				return a.Sent(), v, err
 			}
 			want, got := make([][]float64, n), make([][]float64, n)
@@ -245,6 +246,60 @@ func TestMixOnWires(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestReduceAll: several kinds of words are reduced in one exchange, each as by itself, and no two
+// of them are under the same masks: what an agent sends of zeros is all different.
+func TestReduceAll(t *testing.T) {
+	const n = 4
+	kinds := [][2]int{{64, 90}, {32, 57}, {44, 12}, {7, 0}, {11, 30}} // bits and words
+	for _, op := range []network.Op{network.Sum, network.Max} {
+		ctx := networktest.Context(t)
+		ms := openAgents(t, newGraph("ring", n), nil)
+		succeed(ms, func(i int, m *Mixer) error {
+			var all []network.Reduction
+			for _, k := range kinds {
+				all = append(all, network.Reduction{Op: op, Bits: k[0], Words: wordsOf(i, k[0], k[1])})
+			}
+			if err := m.ReduceAll(ctx, all); err != nil {
+				return err
+			}
+			for k, x := range all {
+				if want := combined(op, n, x.Bits, len(x.Words)); !slices.Equal(x.Words, want) {
+					return fmt.Errorf("kind %d: %v; it must be %v", k, x.Words, want)
+				}
+			}
+			return reduceWords(ctx, m, op, 5, 3)
+		})
+		if s := ms[0].Status(); s.Round != 2 {
+			t.Errorf("%d exchanges; there must be 2", s.Round)
+		}
+	}
+	var mu sync.Mutex
+	var frames [][]byte
+	ctx := networktest.Context(t)
+	ms := openAgents(t, newGraph("path", 3), func(c *Config) {
+		if c.Agent == 0 {
+			c.Wrap = func(_ int, s Sender) Sender { return frameLog{s, &mu, &frames} }
+		}
+	})
+	succeed(ms, func(_ int, m *Mixer) error {
+		zeros := func() network.Reduction { return network.Reduction{Bits: 64, Words: make([]uint64, 100)} }
+		return errors.Join(m.ReduceAll(ctx, []network.Reduction{zeros(), zeros()}), m.Drain(ctx))
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	for _, frame := range frames {
+		if f := decoded(frame); f.kind == kindVector && len(f.data) > 0 {
+			words := make([]uint64, 200)
+			testkit.OK(network.UnpackWords(words, 64, f.data))
+			if slices.Sort(words); len(slices.Compact(words)) != 200 {
+				t.Error("two words of one exchange are under the same mask")
+			}
+			return
+		}
+	}
+	t.Error("agent 0 has sent no words")
 }
 
 // TestReduceRefuses what cannot be reduced, for all agents.

@@ -30,6 +30,7 @@ type Mixer struct {
 	rows     []float64   // those that Gather sends
 	settings string      // see settingsText
 	words    []uint64    // those that came from one neighbour
+	joint    []uint64    // of several kinds that are reduced together
 	chamber  *chamber    // of the council; nil: all agents are members, always
 	view     view        // of the run that this agent takes: among whom it exchanges
 

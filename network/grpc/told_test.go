@@ -59,7 +59,7 @@ func TestToldOtherThings(t *testing.T) {
 				direction[k] = float64(1+i) + float64(k)/8
 			}
 			if lie.op == network.Sum { // a product is the direction, times 1+i
-				if err := a.Average(ctx, direction, direction); err != nil {
+				if err := a.Average(ctx, direction); err != nil {
 					return err
 				}
 			}
@@ -67,8 +67,8 @@ func TestToldOtherThings(t *testing.T) {
 			for k := range term {
 				term[k] = float64(1+i) * direction[k]
 			}
-			sum := make([]float64, length)
-			if err := a.Average(ctx, sum, term); err != nil {
+			sum := slices.Clone(term)
+			if err := a.Average(ctx, sum); err != nil {
 				return err
 			}
 			if i == 1 {
@@ -123,7 +123,7 @@ func TestNumbersThatAreNotFinite(t *testing.T) {
 			a := testkit.Get(network.NewAverages(team, w, network.AverageOptions{Wire: network.Float32})).Agent(i)
 			v := slices.Repeat([]float64{1}, length)
 			for range 2 {
-				if err := a.Average(ctx, v, v); err != nil {
+				if err := a.Average(ctx, v); err != nil {
 					return err
 				}
 				clear(v)

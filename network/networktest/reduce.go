@@ -160,8 +160,9 @@ func averages(ctx context.Context, a *network.Averager, o network.AverageOptions
 	for round, length := range []int{3, 0, 200} {
 		a.Begin(uint64(2 * round))
 		v := vectors(w.N(), length, round)[i]
+		average := func(ctx context.Context, dst, _ []float64) error { return a.Average(ctx, dst) }
 		steps := []func(context.Context, []float64, []float64) error{
-			a.Average, a.Mix,
+			average, a.Mix,
 			func(ctx context.Context, dst, src []float64) error { return a.Pull(ctx, 7, dst, src) },
 			func(ctx context.Context, dst, src []float64) error {
 				return errors.Join(a.CombineBy(largest), a.Mix(ctx, dst, src))
@@ -173,7 +174,7 @@ func averages(ctx context.Context, a *network.Averager, o network.AverageOptions
 				return a.MixCompressed(ctx, dst, slices.Clone(src), firstHalf{})
 			})
 		}
-		for _, step := range append(steps, a.Mix, a.Average) {
+		for _, step := range append(steps, a.Mix, average) {
 			if err := step(ctx, v, v); err != nil {
 				return nil, err
 			}
@@ -187,11 +188,25 @@ func averages(ctx context.Context, a *network.Averager, o network.AverageOptions
 				v[k] = float64(math.Cos(float64(k+i)) * size)
 			}
 			for wire := network.Float32; wire <= network.Int8; wire++ {
-				mean := make([]float64, len(v))
-				if err := a.AverageOn(ctx, wire, mean, v, nil); err != nil {
+				mean := slices.Clone(v)
+				if err := a.AverageOn(ctx, network.Vector{Wire: wire, Dst: mean}); err != nil {
 					return nil, err
 				}
-				results = append(results, append(mean, float64(a.Passes())))
+				results = append(results, append(mean, float64(a.Trip().Exchanges)))
+			}
+			several := []network.Vector{{Wire: network.BF16}, {Wire: network.Float64}, {Wire: network.Float32},
+				{Wire: network.BF16}}
+			for k := range several {
+				several[k].Dst = slices.Clone(v)
+				if k == 1 {
+					several[k].Dst = []float64{size, float64(i)}
+				}
+			}
+			if err := a.AverageOn(ctx, several...); err != nil {
+				return nil, err
+			}
+			for _, v := range several {
+				results = append(results, append(v.Dst, float64(a.Trip().Exchanges)))
 			}
 		}
 	}

@@ -21,7 +21,12 @@ const mostRounds = 4
 // therefore its second-order term is at least (Z'g)²/(4f). A distance in the norm of the lower
 // Hessian does not tell that where f is far more curved than the lower loss, as at weak penalties.
 func (w *solve) solveBoth() error {
-	for range mostRounds {
+	for round := range mostRounds {
+		if round > 0 { // less what the wire has lost
+			if err := w.askAll(w.lowerGrad(w.Y)); err != nil {
+				return err
+			}
+		}
 		if err := w.solveLower(); err != nil {
 			return err
 		}
@@ -49,26 +54,25 @@ func (w *solve) solveBoth() error {
 // where that is not known at the last solution, and at 0 where both are farther than that.
 func (w *solve) solveAdjoint() error {
 	b, r, trial := w.step, w.rest, w.trial
-	if err := w.upperGrad(w.Gradient, b); err != nil {
-		return err
-	}
-	norm := linalg.Norm(b)
-	if norm == 0 {
-		linalg.Fill(w.Z, 0)
-		return nil
-	}
-	copy(r, b)
 	start := w.nearZ
 	if start == nil || linalg.Dot(start, start) == 0 {
 		start = w.Solver.z
 	}
-	gain := 0.0 // 2 b'Z − Z'HZ: how much nearer than 0 it is
+	known, lost := linalg.Dot(start, start) > 0, w.newLost(w.q)
+	questions := []question{w.upperGrad(w.Gradient, b)}
+	if known {
+		questions = append(questions, w.residual(trial, b, start, lost))
+	}
+	if err := w.askAll(questions...); err != nil {
+		return err
+	}
 	linalg.Fill(w.Z, 0)
-	if linalg.Dot(start, start) > 0 {
-		lost := w.newLost(w.q)
-		if err := w.residual(trial, b, start, lost); err != nil {
-			return err
-		}
+	if linalg.Norm(b) == 0 {
+		return nil
+	}
+	copy(r, b)
+	gain := 0.0 // 2 b'Z − Z'HZ: how much nearer than 0 it is
+	if known {
 		along := linalg.Dot(start, b)
 		if curvature := along - linalg.Dot(start, trial); along > 0 && curvature > 0 { // the nearest multiple of it
 			t := along / curvature
@@ -112,7 +116,7 @@ func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 		}
 		if w.wire != network.Float64 { // what the wire has lost of the products
 			linalg.Sub(w.trial, w.Z, w.cgStart)
-			if err := w.residual(r, w.cgRest, w.trial, w.lostResiduals); err != nil {
+			if err := w.askAll(w.residual(r, w.cgRest, w.trial, w.lostResiduals)); err != nil {
 				return err
 			}
 		}
@@ -139,7 +143,7 @@ func (w *solve) adjointRule(norm, gain float64) rule {
 // findGradient completes the gradient of Φ by Z.
 func (w *solve) findGradient() error {
 	j := make([]float64, w.p)
-	if err := w.mean(w.gradientWire(), j, nil, func(_ int, o dsbo.ValueOracle, part []float64) error {
+	if err := w.mean(w.gradientWire(), j, func(_ int, o dsbo.ValueOracle, part []float64) error {
 		return o.JVP(part, w.x, w.Y, w.Z, allExamples)
 	}); err != nil {
 		return err

@@ -9,72 +9,106 @@ import (
 	"dsbo/network"
 )
 
-// lowerGrad sets g to ∇_y g(x, y), averaged over the agents as is all below. All but the first one
-// of a solve is the last one and an average of differences. What the wire has lost of one of them
-// the next one has too: g is off by what is lost of the last one alone.
-func (w *solve) lowerGrad(y []float64) error {
+// A question is a vector that all agents average, with what each puts into it.
+type question struct {
+	network.Vector
+	ask  func(i int, o dsbo.ValueOracle, part []float64) error
+	then func() // what is made of the average; nil: nothing
+}
+
+// askAll averages what the agents' oracles answer to questions, which travel together.
+func (w *solve) askAll(questions ...question) error {
+	vectors := make([]network.Vector, len(questions))
+	for k, q := range questions {
+		vectors[k] = q.Vector
+	}
+	err := w.Agents.Means(w.ctx, func(i int, parts [][]float64) error {
+		for k, q := range questions {
+			if err := q.ask(i, w.Oracles[i], parts[k]); err != nil {
+				return fmt.Errorf("agent %d: %w", w.Agents.Number(i), err)
+			}
+		}
+		return nil
+	}, vectors...)
+	for _, q := range questions {
+		if err == nil && q.then != nil {
+			q.then()
+		}
+	}
+	return err
+}
+
+// lowerGrad asks for ∇_y g(x, y), which is then in g. All but the first one of a solve is the last
+// one and an average of differences. What the wire has lost of one of them the next one has too: g
+// is off by what is lost of the last one alone.
+func (w *solve) lowerGrad(y []float64) question {
 	if w.localGradients == nil {
 		w.localGradients, w.lostGradients = make([][]float64, len(w.Oracles)), w.newLost(w.q)
-		return w.mean(w.gradientWire(), w.g, w.lostGradients, func(i int, o dsbo.ValueOracle, part []float64) error {
+		return question{network.Vector{Wire: w.gradientWire(), Dst: w.g, Lost: w.lostGradients},
+			func(i int, o dsbo.ValueOracle, part []float64) error {
+				err := o.LowerGrad(part, w.x, y, allExamples)
+				w.localGradients[i] = slices.Clone(part)
+				return err
+			}, nil}
+	}
+	return question{network.Vector{Wire: w.changeWire(), Dst: w.change, Lost: w.lostGradients},
+		func(i int, o dsbo.ValueOracle, part []float64) error {
 			err := o.LowerGrad(part, w.x, y, allExamples)
-			w.localGradients[i] = slices.Clone(part)
+			for j, g := range part {
+				part[j], w.localGradients[i][j] = g-w.localGradients[i][j], g
+			}
 			return err
-		})
-	}
-	change := w.change
-	err := w.mean(w.changeWire(), change, w.lostGradients, func(i int, o dsbo.ValueOracle, part []float64) error {
-		err := o.LowerGrad(part, w.x, y, allExamples)
-		for j, g := range part {
-			part[j], w.localGradients[i][j] = g-w.localGradients[i][j], g
-		}
-		return err
-	})
-	linalg.Add(w.g, w.g, change)
-	return err
+		}, func() { linalg.Add(w.g, w.g, w.change) }}
 }
 
-// upperGrad finds ∇_x f and ∇_y f at (x, Y), in one average, with which the residuals of the
+// upperGrad asks for ∇_x f and ∇_y f at (x, Y), in one vector, with which the residuals of the
 // adjoint system begin.
-func (w *solve) upperGrad(dx, dy []float64) error {
+func (w *solve) upperGrad(dx, dy []float64) question {
 	both, lost := make([]float64, w.p+w.q), w.newLost(w.p+w.q)
-	err := w.mean(w.gradientWire(), both, lost, func(_ int, o dsbo.ValueOracle, part []float64) error {
-		return o.UpperGrad(part[:w.p], part[w.p:], w.x, w.Y, allExamples)
-	})
-	copy(dx, both)
-	copy(dy, both[w.p:])
-	w.lostResiduals = lost
-	for k := range lost {
-		w.lostResiduals[k] = lost[k][w.p:]
-	}
-	return err
+	return question{network.Vector{Wire: w.gradientWire(), Dst: both, Lost: lost},
+		func(_ int, o dsbo.ValueOracle, part []float64) error {
+			return o.UpperGrad(part[:w.p], part[w.p:], w.x, w.Y, allExamples)
+		}, func() {
+			copy(dx, both)
+			copy(dy, both[w.p:])
+			w.lostResiduals = lost
+			for k := range lost {
+				w.lostResiduals[k] = lost[k][w.p:]
+			}
+		}}
 }
 
-// residual sets r = b − H z at Y, by a product that is not rounded to the wire of the others, and
-// with lost, see [collective.Group.Mean].
-func (w *solve) residual(r, b, z []float64, lost [][]float64) error {
-	err := w.mean(w.changeWire(), r, lost, func(_ int, o dsbo.ValueOracle, part []float64) error {
-		err := linalg.Product(w.products, o, part, w.x, w.Y, z, allExamples)
-		linalg.Scale(part, -1, part)
-		return err
-	})
-	linalg.Add(r, b, r)
+// residual asks for r = b − H z at Y, by a product that is not rounded to the wire of the others.
+func (w *solve) residual(r, b, z []float64, lost [][]float64) question {
 	w.Products++
-	return err
+	return question{network.Vector{Wire: w.changeWire(), Dst: r, Lost: lost},
+		func(_ int, o dsbo.ValueOracle, part []float64) error {
+			err := linalg.Product(w.products, o, part, w.x, w.Y, z, allExamples)
+			linalg.Scale(part, -1, part)
+			return err
+		}, func() { linalg.Add(r, b, r) }}
 }
 
-// values returns the averaged losses; upper is 0 where it is not needed and need not be found.
-func (w *solve) values(y []float64) (upper, lower float64, err error) {
-	var both [2]float64
-	err = w.Agents.MeanNumbers(w.ctx, both[:], func(i int, part []float64) (err error) {
-		if o, ok := w.Oracles[i].(lowerOracle); ok && w.lowerOnly {
-			part[0] = 0
-			part[1], err = o.LowerValue(w.x, y)
+// A point is a y with the averaged losses there; upper is 0 where it is not needed and need not
+// be found.
+type point struct {
+	y            []float64
+	upper, lower float64
+}
+
+// losses asks for the losses at a point.
+func (w *solve) losses(at *point) question {
+	both := make([]float64, 2)
+	return question{network.Vector{Wire: network.Float64, Dst: both},
+		func(i int, o dsbo.ValueOracle, part []float64) (err error) {
+			if o, ok := o.(lowerOracle); ok && w.lowerOnly {
+				part[0] = 0
+				part[1], err = o.LowerValue(w.x, at.y)
+				return err
+			}
+			part[0], part[1], err = o.Values(w.x, at.y, allExamples)
 			return err
-		}
-		part[0], part[1], err = w.Oracles[i].Values(w.x, y, allExamples)
-		return err
-	})
-	return both[0], both[1], err
+		}, func() { at.upper, at.lower = both[0], both[1] }}
 }
 
 // A lowerOracle tells g_i(x, y) on all examples alone.
@@ -91,13 +125,7 @@ func (w *solve) rough(i int) dsbo.Oracle {
 }
 
 // mean sets dst to the average over all agents of the vector that ask gets from an agent's oracle.
-// lost is what the wire rounds off, see [collective.Group.Mean].
-func (w *solve) mean(wire network.Wire, dst []float64, lost [][]float64,
+func (w *solve) mean(wire network.Wire, dst []float64,
 	ask func(i int, o dsbo.ValueOracle, part []float64) error) error {
-	return w.Agents.Mean(w.ctx, wire, dst, lost, func(i int, part []float64) error {
-		if err := ask(i, w.Oracles[i], part); err != nil {
-			return fmt.Errorf("agent %d: %w", w.Agents.Number(i), err)
-		}
-		return nil
-	})
+	return w.askAll(question{network.Vector{Wire: wire, Dst: dst}, ask, nil})
 }

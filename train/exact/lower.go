@@ -29,7 +29,8 @@ func (s *Solver) Lower(ctx context.Context, x, y []float64) (Solution, error) {
 	}
 	w := s.newSolve(ctx, x)
 	w.Gradient, w.Z, w.Phi, w.lowerOnly = nil, nil, math.NaN(), true
-	err := w.runParts(w.findScale, func() error { return w.chooseStart(y, nil) }, w.findDiagonal, w.solveLower)
+	err := w.runParts(func() error { return w.chooseStart(w.lastSolution(), [2][]float64{y}) }, w.findSystem,
+		w.solveLower)
 	if err == nil && linalg.AllFinite(w.Y) {
 		copy(s.y, w.Y)
 	}
@@ -38,9 +39,6 @@ func (s *Solver) Lower(ctx context.Context, x, y []float64) (Solution, error) {
 
 // solveLower brings Y to y*(x) by damped Newton steps.
 func (w *solve) solveLower() error {
-	if err := w.lowerGrad(w.Y); err != nil {
-		return err
-	}
 	d := descent{first: linalg.Norm(w.g), last: math.Inf(1), left: math.Inf(1)}
 	for moved := true; moved && !w.lowerEnds(&d); {
 		if w.diagonalLower > 0 && w.lower < w.diagonalLower/2 { // it is of a Y that is far by now
@@ -96,7 +94,7 @@ func (w *solve) newtonStep(d *descent) (moved bool, err error) {
 	}
 	if fall == 0 { // the step was of what the wire has lost: the next one is of the gradient and products as they are
 		d.last, d.left, w.localGradients = math.Inf(1), math.Inf(1), nil
-		return true, w.lowerGrad(w.Y)
+		return true, w.askAll(w.lowerGrad(w.Y))
 	}
 	if last < 0 && w.distrustRounding() {
 		last = math.Abs(gain)
@@ -144,23 +142,38 @@ func (w *solve) estimate(r []float64) float64 {
 
 // lineSearch moves Y along −step until the lower loss has fallen, and finds the gradient there. It
 // returns what the step promised, as a share of the loss; 0 if it did not move: at the floor of
-// round-off nothing falls.
+// round-off nothing falls. Where the last step was taken whole, the gradient after this one travels
+// with the losses there.
 func (w *solve) lineSearch(step []float64) (fall float64, err error) {
-	trial := w.trial
+	at := point{y: w.trial}
 	slope := linalg.Dot(w.g, step)
 	slack := float64(roundOff * math.Abs(w.lower))
+	early := !w.shortened
 	for t := 1.0; t > 1e-10; t /= 2 {
-		linalg.Comb(trial, 1, w.Y, -t, step)
-		upper, lower, err := w.values(trial)
-		if err != nil {
+		linalg.Comb(at.y, 1, w.Y, -t, step)
+		questions := []question{w.losses(&at)}
+		if early && t == 1 {
+			questions = append(questions, w.lowerGrad(at.y))
+		}
+		if err := w.askAll(questions...); err != nil {
 			return 0, err
 		}
-		if lower <= w.lower-float64(1e-4*t*slope)+slack {
+		if at.lower <= w.lower-float64(1e-4*t*slope)+slack {
 			fall = max(slope/math.Abs(w.lower), math.SmallestNonzeroFloat64)
-			copy(w.Y, trial)
-			w.upper, w.lower = upper, lower
-			return fall, w.lowerGrad(w.Y)
+			copy(w.Y, at.y)
+			w.upper, w.lower, w.shortened = at.upper, at.lower, t < 1
+			if len(questions) == 1 {
+				err = w.askAll(w.lowerGrad(w.Y))
+			}
+			return fall, err
+		}
+		if len(questions) > 1 { // there the gradient may be so large that differences from it have no digits
+			w.localGradients = nil
 		}
 	}
-	return 0, nil
+	w.shortened = true
+	if early {
+		err = w.askAll(w.lowerGrad(w.Y))
+	}
+	return 0, err
 }

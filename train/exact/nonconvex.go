@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -33,13 +34,12 @@ func (s *Solver) Model(ctx context.Context, x, start []float64) (Solution, error
 	start = s.moved(start)
 	w := s.newSolve(ctx, x)
 	w.Gradient, w.Z = nil, nil
-	err := w.runParts(w.findScale, func() (err error) {
-		if start != nil {
-			copy(w.Y, start)
+	err := w.runParts(func() error {
+		if start == nil {
+			start = slices.Clone(w.Y)
 		}
-		w.upper, w.lower, err = w.values(w.Y)
-		return err
-	}, w.findDamping, w.findDiagonal, w.solveNonconvex)
+		return w.chooseStart([2][]float64{start})
+	}, w.findDamping, w.findSystem, w.solveNonconvex)
 	w.Phi, w.LowerLoss = w.upper, w.lower
 	return w.Solution, err
 }
@@ -51,7 +51,7 @@ func (w *solve) findDamping() error {
 	}
 	least, err := linalg.Least(w.q, func(dst, v []float64) error {
 		w.Products++
-		return w.mean(w.gradientWire(), dst, nil, func(_ int, o dsbo.ValueOracle, part []float64) error {
+		return w.mean(w.gradientWire(), dst, func(_ int, o dsbo.ValueOracle, part []float64) error {
 			return o.HVP(part, w.x, w.Y, v, allExamples)
 		})
 	})
@@ -62,9 +62,6 @@ func (w *solve) findDamping() error {
 // solveNonconvex brings Y down the lower loss.
 func (w *solve) solveNonconvex() error {
 	g, step, r := w.g, w.step, w.rest
-	if err := w.lowerGrad(w.Y); err != nil {
-		return err
-	}
 	first := linalg.Norm(g)
 	for calm := 0; ; {
 		norm := linalg.Norm(g)

@@ -25,6 +25,7 @@ type solve struct {
 	nearZ          []float64       // the z that belongs to where Y started; nil: not known
 	localGradients [][]float64     // the last gradients ∇_y g_i of the agents of this process; nil before the first
 	diagonalLower  float64         // lower at the Y of the diagonal
+	shortened      bool            // the last step of Y was not taken whole
 	longest        int             // products of the longest conjugate gradients so far
 	sharpness      float64         // the share of the usual bound of d² that it may have
 	// What wires have lost of the sums that g and the residual of the adjoint system are, by local
@@ -53,35 +54,35 @@ func (w *solve) runParts(parts ...func() error) error {
 // phiTol is PhiTol or its default.
 func (w *solve) phiTol() float64 { return cmp.Or(w.PhiTol, 1e-4) }
 
-// findScale finds the gradient that Tol is relative to, at the first solve.
-func (w *solve) findScale() error {
-	if w.scale[0] != 0 {
-		return nil
+// lastSolution is where the last solve ended.
+func (w *solve) lastSolution() [2][]float64 { return [2][]float64{w.Solver.y, w.Solver.z} }
+
+// chooseStart starts at the one of some y and z at which the lower loss is least, and finds the
+// losses there; nil: there is none. With these travels, at the first solve, the gradient that Tol
+// is relative to.
+func (w *solve) chooseStart(starts ...[2][]float64) error {
+	var questions []question
+	unscaled := w.scale[0] == 0
+	if unscaled {
+		questions = append(questions, w.lowerGrad(w.Y))
 	}
-	if err := w.lowerGrad(w.Y); err != nil {
+	points := make([]point, len(starts))
+	for k, start := range starts {
+		if points[k].y = start[0]; start[0] != nil {
+			questions = append(questions, w.losses(&points[k]))
+		}
+	}
+	if err := w.askAll(questions...); err != nil {
 		return err
 	}
-	if norm := linalg.Norm(w.g); norm <= math.MaxFloat64 { // else the next solve finds it
+	if norm := linalg.Norm(w.g); unscaled && norm <= math.MaxFloat64 { // else the next solve finds it
 		w.scale[0] = cmp.Or(norm, 1)
 	}
-	return nil
-}
-
-// chooseStart starts at whichever of the last solution and y the lower loss is least at, and finds
-// the losses there.
-func (w *solve) chooseStart(y, z []float64) error {
 	w.lower = math.NaN()
-	for _, start := range [][2][]float64{{w.Solver.y, w.Solver.z}, {y, z}} {
-		if start[0] == nil {
-			continue
-		}
-		upper, lower, err := w.values(start[0])
-		if err != nil {
-			return err
-		}
-		if lower < w.lower || math.IsNaN(w.lower) {
-			copy(w.Y, start[0])
-			w.upper, w.lower, w.nearZ = upper, lower, start[1]
+	for k, at := range points {
+		if at.y != nil && (at.lower < w.lower || math.IsNaN(w.lower)) {
+			copy(w.Y, at.y)
+			w.upper, w.lower, w.nearZ = at.upper, at.lower, starts[k][1]
 		}
 	}
 	return nil

@@ -126,9 +126,8 @@ func (s *Solver) SolveNear(ctx context.Context, x, y, z []float64) (Solution, er
 	}
 	y, z = s.moved(y), s.moved(z)
 	w := s.newSolve(ctx, x)
-	if err := w.runParts(
-		w.findScale, func() error { return w.chooseStart(y, z) }, w.findDiagonal, w.solveBoth, w.findGradient,
-	); err != nil {
+	start := func() error { return w.chooseStart(w.lastSolution(), [2][]float64{y, z}) }
+	if err := w.runParts(start, w.findSystem, w.solveBoth, w.findGradient); err != nil {
 		return Solution{}, err
 	}
 	if linalg.AllFinite(w.Y) && linalg.AllFinite(w.Z) {

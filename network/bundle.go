@@ -1,0 +1,245 @@
+package network
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// A Vector is one of those that are averaged together, on a wire that is the same on all agents.
+type Vector struct {
+	Wire Wire
+	Dst  []float64 // the average; of an [Averager] at first what it averages
+	// Lost, where it is not nil, feeds errors back, by agents of the process: it is added to what
+	// an agent averages, of whose length it is, and holds then what the wire has rounded off their
+	// sum, for the next average of a sequence. The sum of a sequence is then off by what is lost
+	// of the last one alone. After an error it is of no use.
+	Lost [][]float64
+}
+
+// A Trip is what an average took.
+type Trip struct {
+	Exchanges     int // over the tree, one after the other
+	Floats, Bytes int // of an agent's words in all of them
+}
+
+// A bundle is the vectors of an average, whose words travel together.
+type bundle struct {
+	Trip
+	agents   int // of all processes
+	memory   *scaleMemory
+	vectors  []bundled
+	reducing []Reduction // in the exchange under way
+}
+
+// A bundled vector is one of a bundle.
+type bundled struct {
+	Vector
+	f      fixedPoint
+	kind   *scaleKind // whose scales it is tried under; nil: it asks for its own, or has none
+	scales []uint64   // of its words
+	asks   bool       // for scales, before its words are sent
+	misfit bool       // the scales that it was tried under do not fit
+	done   bool       // it has its average
+}
+
+// terms are what the agents of a process put into the average of a bundle.
+type terms interface {
+	// combined returns what [bundle.appendTerm] appends, of all these agents: a number of words.
+	combined(ctx context.Context, op Op, words int) ([]uint64, error)
+	// binder binds the masks of the next sums; nil where there are none.
+	binder() Binder
+	// reduce combines words with the words of the other processes.
+	reduce(ctx context.Context, all []Reduction) error
+}
+
+// fill makes b the bundle of some vectors.
+func (b *bundle) fill(a *Averages, m *scaleMemory, vectors []Vector) {
+	b.agents, b.memory, b.Trip = a.w.N(), m, Trip{}
+	for len(b.vectors) < len(vectors) {
+		b.vectors = append(b.vectors, bundled{})
+	}
+	b.vectors = b.vectors[:len(vectors)]
+	for i, v := range vectors {
+		f := a.fixedPoint(v.Wire, len(v.Dst))
+		b.vectors[i] = bundled{Vector: v, f: f, kind: m.kind(v.Wire, len(v.Dst), f),
+			scales: b.vectors[i].scales[:0]}
+		b.Floats += len(v.Dst)
+	}
+}
+
+// average finds the averages of all agents' terms, with the bits of averages one after the other.
+// It takes one exchange where no scales have to be asked for. Masks are bound to all sums before
+// and their scales.
+func (b *bundle) average(ctx context.Context, t terms) error {
+	told := b.memory.told
+	for b.begin() {
+		if b.words(Max) > 0 {
+			if err := b.exchange(ctx, Max, t); err != nil {
+				return err
+			}
+		}
+		for i := range b.vectors {
+			if v := &b.vectors[i]; v.kind != nil && !v.asks && !v.done {
+				v.scales = append(v.scales[:0], v.kind.scales...)
+			}
+		}
+		if binder := t.binder(); binder != nil {
+			for i := range b.vectors {
+				if v := &b.vectors[i]; !v.done {
+					told = told.then(v.scales)
+				}
+			}
+			binder.Bind(told)
+		}
+		if err := b.exchange(ctx, Sum, t); err != nil {
+			return err
+		}
+		for _, r := range b.reducing {
+			if t.binder() != nil {
+				told = told.then(r.Words)
+			}
+		}
+	}
+	b.memory.told = told
+	return nil
+}
+
+// begin finds which vectors ask for scales, and reports whether some have no average yet. A vector
+// that follows another one of its kind is tried under the scales which that one leaves.
+func (b *bundle) begin() (some bool) {
+	for i := range b.vectors {
+		v := &b.vectors[i]
+		some = some || !v.done
+		v.asks = !v.done && !v.f.exact && (v.kind == nil ||
+			!b.hasEarlier(i) && (v.misfit || len(v.kind.scales) != v.f.blocks(len(v.Dst))))
+	}
+	return some
+}
+
+// hasEarlier reports whether an earlier vector of the kind of vector i has no average yet.
+func (b *bundle) hasEarlier(i int) bool {
+	return slices.ContainsFunc(b.vectors[:i], func(v bundled) bool {
+		return v.kind != nil && v.kind == b.vectors[i].kind && !v.done
+	})
+}
+
+// exchange reduces the terms of all agents, scales or words.
+func (b *bundle) exchange(ctx context.Context, op Op, t terms) error {
+	words, err := t.combined(ctx, op, b.words(op))
+	if err != nil {
+		return err
+	}
+	b.Exchanges++
+	b.reducing = b.reducing[:0]
+	rest := words
+	for i := range b.vectors {
+		if v := &b.vectors[i]; v.travels(op) {
+			r := Reduction{op, v.bits(op), rest[:v.words(op)]}
+			b.reducing, rest = append(b.reducing, r), rest[len(r.Words):]
+			b.Bytes += PackedBytes(r.Bits, len(r.Words))
+		}
+	}
+	if err := t.reduce(ctx, b.reducing); err != nil {
+		return err
+	}
+	for i := range b.vectors {
+		if v := &b.vectors[i]; v.travels(op) {
+			n := v.words(op)
+			b.takeIn(i, op, words[:n])
+			words = words[n:]
+		}
+	}
+	return nil
+}
+
+// takeIn takes the scales or the words of vector i, as all agents have them combined. Words under
+// scales that an earlier vector has found too small, or too large, are sent again.
+func (b *bundle) takeIn(i int, op Op, words []uint64) {
+	v := &b.vectors[i]
+	n := v.f.words(len(v.Dst))
+	switch {
+	case op == Max:
+		v.scales = append(v.scales[:0], words...)
+		if v.kind != nil {
+			v.kind.remember(v.f, words)
+		}
+	case b.hasEarlier(i):
+	case !v.f.allFit(words[n:]):
+		v.misfit = true
+	default:
+		v.f.decode(v.Dst, words[:n], v.scales, b.agents)
+		v.done = true
+	}
+}
+
+// hide puts noise in the places of numbers that are not finite in an agent's words of some vectors,
+// other noise for each.
+func (b *bundle) hide(words []uint64, vectors [][]float64, by Binder) {
+	var noise []uint64
+	at := 0
+	for i := range b.vectors {
+		v := &b.vectors[i]
+		if !v.travels(Sum) {
+			continue
+		}
+		if n := v.f.words(len(vectors[i])); !(maxAbs(vectors[i]) <= math.MaxFloat64) {
+			if noise == nil {
+				noise = make([]uint64, len(words))
+				by.Noise(noise)
+			}
+			v.f.hide(words[at:][:n], vectors[i], noise[at:])
+		}
+		at += v.words(Sum)
+	}
+}
+
+// travels reports whether words of the vector are in an exchange.
+func (v *bundled) travels(op Op) bool { return !v.done && (op == Sum || v.asks) }
+
+// bits returns the bits of its words.
+func (v *bundled) bits(op Op) int {
+	if op == Max {
+		return exponentBits
+	}
+	return v.f.bits
+}
+
+// words returns their number, with flags where it is tried under scales of before.
+func (v *bundled) words(op Op) int {
+	switch blocks := v.f.blocks(len(v.Dst)); {
+	case op == Max:
+		return blocks
+	case v.asks:
+		return v.f.words(len(v.Dst))
+	default:
+		return v.f.words(len(v.Dst)) + blocks
+	}
+}
+
+// words returns the words of all vectors in an exchange.
+func (b *bundle) words(op Op) (n int) {
+	for i := range b.vectors {
+		if v := &b.vectors[i]; v.travels(op) {
+			n += v.words(op)
+		}
+	}
+	return n
+}
+
+// appendTerm appends what an agent with some vectors puts into an exchange.
+func (b *bundle) appendTerm(dst []uint64, op Op, vectors [][]float64, d []draws) []uint64 {
+	for i := range b.vectors {
+		switch v := &b.vectors[i]; {
+		case !v.travels(op):
+		case op == Max:
+			dst = v.f.exponents(dst, vectors[i])
+		default:
+			dst = v.f.encode(dst, vectors[i], v.scales, d[i])
+			if !v.asks && !v.f.exact {
+				dst = v.f.flags(dst, vectors[i], v.scales)
+			}
+		}
+	}
+	return dst
+}
