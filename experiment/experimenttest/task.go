@@ -1,12 +1,14 @@
 package experimenttest
 
 import (
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"dsbo/algo"
 	"dsbo/experiment"
 	"dsbo/network"
 	"dsbo/runs"
@@ -26,7 +28,7 @@ func TestTask(t *testing.T, task experiment.Task, small ...string) {
 		t.Error("the first line of About must say what the task does")
 	}
 	t.Run("data", func(t *testing.T) { testData(t, task, small) })
-	t.Run("preset tuned", func(t *testing.T) { testRun(t, task, small) })
+	t.Run("preset tuned", func(t *testing.T) { testRun(t, task, append(slices.Clone(small), "-agents=3")) })
 	for _, p := range task.Presets {
 		t.Run("preset "+p.Name, func(t *testing.T) { testRun(t, task, withPreset(small, p)) })
 	}
@@ -78,10 +80,14 @@ func testData(t *testing.T, task experiment.Task, small []string) {
 	}
 }
 
-// withPreset returns flags with a preset, which brings a model where it is made for other models
-// than the flags name.
+// withPreset returns flags with a preset, for as many agents as its method takes. The preset brings
+// a model where it is made for other models than the flags name.
 func withPreset(small []string, p experiment.Preset) []string {
-	flags := append(slices.Clone(small), "-preset="+p.Name)
+	agents := 3
+	if algo.TraitsOf(p.Method).OneAgent {
+		agents = 1
+	}
+	flags := append(slices.Clone(small), "-preset="+p.Name, fmt.Sprint("-agents=", agents))
 	if p.Models == nil || slices.ContainsFunc(p.Models,
 		func(model string) bool { return slices.Contains(small, "-model="+model) }) {
 		return flags
@@ -93,7 +99,7 @@ func withPreset(small []string, p experiment.Preset) []string {
 // testRun runs two iterations in this process.
 func testRun(t *testing.T, task experiment.Task, small []string) {
 	out := filepath.Join(t.TempDir(), "run")
-	args := append(slices.Clone(small), "-agents=3", "-K=2", "-report=false", "-quiet", "-out="+out)
+	args := append(slices.Clone(small), "-K=2", "-report=false", "-quiet", "-out="+out)
 	if err := experiment.Run(t.Context(), task, args, io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}

@@ -33,8 +33,25 @@ var classes = experiment.Task{
 // A sum is an exchange in which an agent has sent words of a sum.
 type sum struct{ agent, exchange, purpose int }
 
-// bits returns how many a word has.
-func (s sum) bits() int { return s.purpose >> 10 & 127 }
+// bits returns how many a word has. Words of several kinds in one frame, which are more than 64,
+// are taken byte by byte.
+func (s sum) bits() int {
+	if bits := s.purpose >> 10 & 127; bits <= 64 {
+		return bits
+	}
+	return 8
+}
+
+// unpack returns the words of a payload.
+func (s sum) unpack(payload []byte) []uint64 {
+	words := make([]uint64, len(payload))
+	if s.bits() != 8 {
+		const lengthShift = 17 // of a purpose, as package grpc has it
+		words = words[:s.purpose>>lengthShift]
+	}
+	testkit.OK(network.UnpackWords(words, s.bits(), payload))
+	return words
+}
 
 // A record has the words that agents have sent for sums, as who got them has.
 type record struct {
@@ -59,13 +76,12 @@ type recording struct {
 
 // Send implements [grpc.Sender].
 func (r recording) Send(frame []byte) error {
-	const reducingWords, lengthShift, tagShift = 2, 17, 46 // of a purpose, as package grpc has it
+	const reducingWords, tagShift = 2, 46 // of a purpose, as package grpc has it
 	tagged := int(binary.LittleEndian.Uint64(frame[detailBytes:]))
 	purpose, tag := tagged&(1<<tagShift-1), tagged>>tagShift
 	if kind(frame[kindByte]) == vector && purpose&1023 == reducingWords|int(network.Sum)<<2 && len(frame) > headerSize {
 		s := sum{r.agent, int(binary.LittleEndian.Uint64(frame[exchangeBytes:])), purpose}
-		words := make([]uint64, purpose>>lengthShift)
-		testkit.OK(network.UnpackWords(words, s.bits(), frame[headerSize:]))
+		words := s.unpack(frame[headerSize:])
 		r.mu.Lock()
 		if before, again := r.words[s]; again && tag != r.tags[s] {
 			r.again = append(r.again, highest(map[sum][]uint64{s: words},
