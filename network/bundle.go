@@ -72,7 +72,11 @@ func (b *bundle) fill(a *Averages, m *scaleMemory, vectors []Vector) {
 // It takes one exchange where no scales have to be asked for. Masks are bound to all sums before
 // and their scales.
 func (b *bundle) average(ctx context.Context, t terms) error {
-	told := b.memory.told
+	binder := t.binder()
+	var told digest // the memory's, which agents of one process share, is not for those without masks
+	if binder != nil {
+		told = b.memory.told
+	}
 	for b.begin() {
 		if b.words(Max) > 0 {
 			if err := b.exchange(ctx, Max, t); err != nil {
@@ -84,7 +88,7 @@ func (b *bundle) average(ctx context.Context, t terms) error {
 				v.scales = append(v.scales[:0], v.kind.scales...)
 			}
 		}
-		if binder := t.binder(); binder != nil {
+		if binder != nil {
 			for i := range b.vectors {
 				if v := &b.vectors[i]; !v.done {
 					told = told.then(v.scales)
@@ -96,12 +100,14 @@ func (b *bundle) average(ctx context.Context, t terms) error {
 			return err
 		}
 		for _, r := range b.reducing {
-			if t.binder() != nil {
+			if binder != nil {
 				told = told.then(r.Words)
 			}
 		}
 	}
-	b.memory.told = told
+	if binder != nil {
+		b.memory.told = told
+	}
 	return nil
 }
 
