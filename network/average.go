@@ -252,12 +252,16 @@ func (a *Averager) Sent() dsbo.Traffic { return a.sent }
 
 // Average implements [dsbo.Averager] on the wire of the options.
 func (a *Averager) Average(ctx context.Context, vectors ...[]float64) error {
-	given := a.own.given[:0]
+	return a.AverageOn(ctx, a.onWire(vectors)...)
+}
+
+// onWire returns vectors on the wire of the options, which are a's until the next call.
+func (a *Averager) onWire(vectors [][]float64) []Vector {
+	a.own.given = a.own.given[:0]
 	for _, v := range vectors {
-		given = append(given, Vector{Wire: a.averages.options.Wire, Dst: v})
+		a.own.given = append(a.own.given, Vector{Wire: a.averages.options.Wire, Dst: v})
 	}
-	a.own.given = given
-	return a.AverageOn(ctx, given...)
+	return a.own.given
 }
 
 // AverageOn is Average on wires of the vectors' own, the same on all agents. With ByMix it takes

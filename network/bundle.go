@@ -99,8 +99,8 @@ func (b *bundle) average(ctx context.Context, t terms) error {
 		if err := b.exchange(ctx, Sum, t); err != nil {
 			return err
 		}
-		for _, r := range b.reducing {
-			if binder != nil {
+		if binder != nil {
+			for _, r := range b.reducing {
 				told = told.then(r.Words)
 			}
 		}

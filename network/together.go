@@ -65,12 +65,7 @@ func (a *Averages) Together(ends []*Averager) *Together {
 
 // Average is AverageOn on the wire of the options, without feedback of errors.
 func (t *Together) Average(ctx context.Context, fill func(k int, parts [][]float64) error, dst ...[]float64) error {
-	given := t.ends[0].own.given[:0]
-	for _, v := range dst {
-		given = append(given, Vector{Wire: t.averages.options.Wire, Dst: v})
-	}
-	t.ends[0].own.given = given
-	return t.AverageOn(ctx, fill, given...)
+	return t.AverageOn(ctx, fill, t.ends[0].onWire(dst)...)
 }
 
 // AverageOn sets vectors to the averages over all agents of the parts that fill makes of this

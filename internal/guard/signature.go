@@ -17,27 +17,32 @@ var Signatures = map[x509.PublicKeyAlgorithm]x509.SignatureAlgorithm{
 // votes and logs, of which an agent is shown the same again and again, cost a hash of the text from
 // the second time on.
 func CheckSignature(by *x509.Certificate, text, signature []byte) error {
+	d := digestOf(by, text, signature)
 	good.Lock()
-	known := good.digests[digestOf(by, text, signature)]
+	known := good.digests[d]
 	good.Unlock()
 	if known {
 		return nil
 	}
 	err := by.CheckSignature(Signatures[by.PublicKeyAlgorithm], text, signature)
 	if err == nil {
-		NoteSignature(by, text, signature)
+		remember(d)
 	}
 	return err
 }
 
 // NoteSignature notes that a signature is good, as this process has made it.
 func NoteSignature(by *x509.Certificate, text, signature []byte) {
+	remember(digestOf(by, text, signature))
+}
+
+func remember(d digest) {
 	good.Lock()
 	defer good.Unlock()
 	if len(good.digests)%mostRemembered == 0 { // at the start, and when it is full
 		good.digests = map[digest]bool{}
 	}
-	good.digests[digestOf(by, text, signature)] = true
+	good.digests[d] = true
 }
 
 // good are the signatures that are remembered.

@@ -55,8 +55,7 @@ func (m *Mixer) checkKey(h hello) error {
 
 // awaitStreams waits until the keys of all members are known and the neighbours have this agent's,
 // or a neighbour turns out to do something else. It returns the masks of this exchange, bound to
-// something. A neighbour
-// that knows another nonce of this agent says so before.
+// something. A neighbour that knows another nonce of this agent says so before.
 func (m *Mixer) awaitStreams(ctx context.Context, purpose int, bound [32]byte) (s masks.Streams, err error) {
 	complete := func() bool {
 		_, some := m.keys.Missing()

@@ -39,7 +39,7 @@ func (m *Mixer) Reduce(ctx context.Context, op network.Op, bits int, words []uin
 	return m.ReduceAll(ctx, []network.Reduction{{Op: op, Bits: bits, Words: words}})
 }
 
-// ReduceAll implements [network.JointReducer]: sums of some words each.
+// ReduceAll implements [network.JointReducer], as Reduce does [network.Reducer].
 func (m *Mixer) ReduceAll(ctx context.Context, all []network.Reduction) error {
 	if err := m.reduce(ctx, all); err != nil {
 		return fmt.Errorf("agent %d, exchange %d, reducing: %w", m.config.Agent, m.flow.round, err)
