@@ -23,6 +23,8 @@ type campaign struct {
 	workers     int           // processes at the same time
 	limit       time.Duration // real time of a run after which it counts as failed
 	only        string        // the kind of runs; "": all
+	lies        bool          // whether members lie
+	binary      string        // of workers
 	trace       bool          // whether what happens in a run is written
 	stdout      io.Writer     // for results
 	progress    *cli.Progress // on stderr
@@ -36,6 +38,7 @@ type campaign struct {
 	refused int           // runs that were refused by name
 	failed  []uint64      // seeds of failed runs
 	heaps   []uint64      // of all workers, in the order of time
+	taken   time.Duration // of processors, by workers that have ended
 }
 
 // run runs all seeds, or those before ctx ends.
@@ -93,12 +96,12 @@ const workerSeeds = 5000
 // worker has one process run workerSeeds seeds, or fewer where none is left or one of them ends
 // the process.
 func (c *campaign) worker(ctx context.Context) error {
-	path, err := os.Executable()
-	if err != nil {
-		return err
+	p := exec.CommandContext(ctx, c.binary)
+	if c.lies {
+		p.Args = append(p.Args, "-test.run=^TestLies$", "-test.timeout=0")
 	}
-	p := exec.CommandContext(ctx, path)
-	p.Env = append(os.Environ(), workerVariable+"=1", "GOMAXPROCS=1", "GOGC=400")
+	p.Env = append(os.Environ(), simulate.WorkerVariable+"=1", "GOMAXPROCS=1", "GOGC=400")
+	defer func() { c.noteProcess(p.ProcessState) }()
 	var stderr strings.Builder
 	p.Stderr = &stderr
 	in, err := p.StdinPipe()
@@ -141,8 +144,8 @@ func (c *campaign) worker(ctx context.Context) error {
 }
 
 // runSeed has a worker run a seed.
-func runSeed(in io.Writer, lines *bufio.Reader, seed uint64) outcome {
-	failed := outcome{Seed: seed, Error: "no answer"}
+func runSeed(in io.Writer, lines *bufio.Reader, seed uint64) simulate.Outcome {
+	failed := simulate.Outcome{Seed: seed, Error: "no answer"}
 	if _, err := fmt.Fprintln(in, seed); err != nil {
 		return failed
 	}
@@ -152,7 +155,7 @@ func runSeed(in io.Writer, lines *bufio.Reader, seed uint64) outcome {
 			return failed
 		}
 		// else it is what package testing prints
-		if o := (outcome{}); json.Unmarshal(line, &o) == nil && o.Seed == seed {
+		if o := (simulate.Outcome{}); json.Unmarshal(line, &o) == nil && o.Seed == seed {
 			return o
 		}
 	}
@@ -163,8 +166,17 @@ func firstLine(text string) string {
 	return line
 }
 
+// noteProcess counts the time of a worker that has ended.
+func (c *campaign) noteProcess(p *os.ProcessState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p != nil {
+		c.taken += p.UserTime() + p.SystemTime()
+	}
+}
+
 // note counts a seed and shows it if it fails.
-func (c *campaign) note(o outcome) {
+func (c *campaign) note(o simulate.Outcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done++
@@ -181,8 +193,8 @@ func (c *campaign) note(o outcome) {
 	}
 	if o.Error != "" {
 		c.failed = append(c.failed, o.Seed)
-		fmt.Fprintf(c.stdout, "seed %d: %s\n\tgo run ./benchmarks/simulate -from %d -seeds 1 -trace\n", o.Seed,
-			o.Error, o.Seed)
+		fmt.Fprintf(c.stdout, "seed %d: %s\n\tgo run ./benchmarks/simulate -lies=%t -from %d -seeds 1 -trace\n", o.Seed,
+			o.Error, c.lies, o.Seed)
 	}
 	state := fmt.Sprintf("%d seeds, %d fail", c.done, len(c.failed))
 	if c.done%logEvery == 0 {
@@ -199,12 +211,13 @@ func (c *campaign) report() {
 	took := time.Since(c.began)
 	days := c.virtual.Hours() / 24
 	fmt.Fprintf(c.stdout,
-		"%d seeds from %d in %v: %.1f a second, %.2f simulated days a second; %d processes of agents; %d runs "+
-			"refused by name; %d fail\n",
-		c.done, c.from, took.Round(time.Second), float64(c.done)/took.Seconds(), days/took.Seconds(), c.lives,
-		c.refused, len(c.failed))
+		"%d seeds from %d in %v: %.1f a second, %.1f a second of processors, %.2f simulated days a second; %d "+
+			"processes of agents; %d runs refused by name; %d fail\n",
+		c.done, c.from, took.Round(time.Second), float64(c.done)/took.Seconds(), float64(c.done)/c.taken.Seconds(),
+		days/took.Seconds(), c.lives, c.refused, len(c.failed))
 	if n := len(c.heaps); n > 1 {
-		fmt.Fprintf(c.stdout, "heap of a worker after %d seeds %.1f MiB, at the end %.1f MiB\n", heapFirst,
+		fmt.Fprintf(c.stdout, "heap of a worker after %d seeds %.1f MiB, at the end %.1f MiB\n",
+			simulate.HeapFirst,
 			float64(c.heaps[0])/(1<<20), float64(c.heaps[n-1])/(1<<20))
 	}
 }

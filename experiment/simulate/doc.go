@@ -13,7 +13,7 @@
 // say (the table allLies). What shows of that must change no bit of those that are honest, and
 // their errors must name a liar. drawQuickLies says of which runs many seeds are:
 //
-//	go test ./experiment/simulate -run 'TestLies$' -from 40000000 -seeds 100000 -timeout 0 -v
+//	go run ./benchmarks/simulate -lies -from 40000000 -seeds 100000
 //
 // # What a seed repeats
 //

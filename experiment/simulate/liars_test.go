@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"dsbo/internal/num"
+	"dsbo/internal/testkit"
 	"dsbo/network/grpc"
 	"dsbo/network/membership"
 )
 
 // TestLies: whatever lies members tell beside all else that happens, those that are honest end with
-// the right bits, and an error of theirs that another agent is to blame for names a liar. -from and
-// -seeds have it run these seeds, quick ones (drawQuickLies). The test takes seeds that have failed
-// once:
+// the right bits, and an error of theirs that another agent is to blame for names a liar. In a
+// worker of a campaign it runs the seeds that it is told, quick ones (drawQuickLies). Else it takes
+// seeds that have failed once:
 //   - 4040: a member that sends vectors and no heartbeats to one neighbour was left out and let in
 //     again for ever, and all went back each time.
 //   - 20004566: old news of a failure that was a lie went round among processes that had begun
@@ -28,8 +29,8 @@ import (
 //   - 20015993: a key that a liar had not passed on for a time came no more.
 func TestLies(t *testing.T) {
 	switch {
-	case *seeds != usualSeeds || os.Getenv(childVariable) != "":
-		new(campaign).run(t)
+	case os.Getenv(WorkerVariable) != "":
+		testkit.OK(Work(t, os.Stdin, os.Stdout, drawQuickLies))
 		return
 	case !testing.Short():
 		for _, seed := range []uint64{4040, 20004566, 20009880, 20015993} {

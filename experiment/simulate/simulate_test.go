@@ -8,7 +8,6 @@ package simulate
 import (
 	"flag"
 	"os"
-	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -19,8 +18,8 @@ import (
 )
 
 var (
-	from  = flag.Uint64("from", 0, "first `seed` of TestSeeds and TestLies")
-	seeds = flag.Int("seeds", usualSeeds, "`number` of seeds of TestSeeds and TestLies")
+	from  = flag.Uint64("from", 0, "first `seed` of TestSeeds")
+	seeds = flag.Int("seeds", usualSeeds, "`number` of seeds of TestSeeds")
 )
 
 const usualSeeds = 12
@@ -75,15 +74,6 @@ func endsAsItMust(t *testing.T, c Case) {
 			t.Errorf("seed %d: %v\n%+v\n%v", c.Seed, err, c, r)
 		}
 	})
-}
-
-// heap returns the bytes in use.
-func heap() uint64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC() // pools have two lives
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }
 
 // TestReplay: a seed has the same history twice.

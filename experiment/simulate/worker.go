@@ -1,4 +1,4 @@
-package main
+package simulate
 
 import (
 	"bufio"
@@ -10,15 +10,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"dsbo/experiment/simulate"
 )
 
-// workerVariable is the environment variable that makes a process a worker.
-const workerVariable = "DSBO_SIMULATE_WORKER"
+// WorkerVariable is the environment variable that makes a process a worker of a campaign.
+const WorkerVariable = "DSBO_SIMULATE_WORKER"
 
-// An outcome is what a worker says of a seed, a line of JSON.
-type outcome struct {
+// An Outcome is what a worker says of a seed, a line of JSON.
+type Outcome struct {
 	Seed    uint64
 	Took    time.Duration // virtual time
 	Lives   int
@@ -29,7 +27,7 @@ type outcome struct {
 }
 
 const (
-	heapFirst = 50  // seeds before the first look at the heap: all is there that is made once
+	HeapFirst = 50  // seeds before a worker's first look at the heap: all is there that is made once
 	heapEvery = 250 // seeds from one look to the next
 	// heapGrowth is by how many bytes a heap may be larger than at the first look. Go's runtime
 	// keeps some 450 bytes for each of as many goroutines as there ever were at once, which are
@@ -37,35 +35,22 @@ const (
 	heapGrowth = 4 << 20
 )
 
-// work runs the seeds that are read, one a line, and ends the process. Virtual time needs a test:
-// all of this is one.
-func work(in io.Reader, out io.Writer) {
-	testing.Main(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{
-		Name: "work", F: func(t *testing.T) {
-			if err := workIn(t, bufio.NewScanner(in), json.NewEncoder(out)); err != nil {
-				t.Error(err)
-			}
-		},
-	}}, nil, nil)
-}
-
-func workIn(t *testing.T, seeds *bufio.Scanner, outcomes *json.Encoder) error {
-	first := uint64(0)
+// Work runs the cases of the seeds that it reads, one a line, and writes their outcomes. Virtual
+// time needs a test.
+func Work(t *testing.T, in io.Reader, out io.Writer, draw func(seed uint64) Case) error {
+	seeds, outcomes, first := bufio.NewScanner(in), json.NewEncoder(out), uint64(0)
 	for done := 1; seeds.Scan(); done++ {
 		var seed uint64
 		if _, err := fmt.Sscan(seeds.Text(), &seed); err != nil {
 			return err
 		}
-		o := run(t, simulate.Draw(seed))
-		if done == heapFirst || done%heapEvery == 0 {
-			var m runtime.MemStats
-			runtime.GC()
-			runtime.GC() // pools have two lives
-			runtime.ReadMemStats(&m)
-			o.Heap, first = m.HeapAlloc, cmp.Or(first, m.HeapAlloc)
+		o := outcomeOf(t, draw(seed))
+		if done == HeapFirst || done%heapEvery == 0 {
+			o.Heap = heap()
+			first = cmp.Or(first, o.Heap)
 			if o.Heap > first+heapGrowth && o.Error == "" {
 				o.Error = fmt.Sprintf("memory leaks: the heap has %d bytes after %d seeds, and had %d after %d", o.Heap,
-					done, first, heapFirst)
+					done, first, HeapFirst)
 			}
 		}
 		if err := outcomes.Encode(o); err != nil {
@@ -75,9 +60,9 @@ func workIn(t *testing.T, seeds *bufio.Scanner, outcomes *json.Encoder) error {
 	return seeds.Err()
 }
 
-// run runs a case.
-func run(t *testing.T, c simulate.Case) outcome {
-	o := outcome{Seed: c.Seed}
+// outcomeOf runs a case.
+func outcomeOf(t *testing.T, c Case) Outcome {
+	o := Outcome{Seed: c.Seed}
 	synctest.Test(t, func(*testing.T) {
 		r, err := c.Run()
 		o.Took, o.Lives, o.Refused, o.History = r.Took, r.Lives, r.Refused, fmt.Sprintf("%+v\n%v", c, r)
@@ -86,4 +71,13 @@ func run(t *testing.T, c simulate.Case) outcome {
 		}
 	})
 	return o
+}
+
+// heap returns the bytes in use.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // pools have two lives
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
