@@ -194,6 +194,19 @@ func TestReachable(t *testing.T) {
 	}
 }
 
+// TestExamplesCanBeCopied: examples of what programs of others build on import nothing internal.
+func TestExamplesCanBeCopied(t *testing.T) {
+	for _, tree := range []string{"ad", "models"} {
+		testkit.OK(filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(path, "example_test.go") &&
+				strings.Contains(string(testkit.Get(os.ReadFile(path))), "\"dsbo/internal/") {
+				t.Errorf("%s imports what other modules cannot", path)
+			}
+			return err
+		}))
+	}
+}
+
 func TestEveryPackageHasADoc(t *testing.T) {
 	for dir := range imports(t) {
 		pkgs := testkit.Get(filepath.Glob(filepath.Join(dir, "*.go")))

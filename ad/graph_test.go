@@ -320,10 +320,26 @@ func TestUnsuitableGraphs(t *testing.T) {
 			one := gorgonia.NewScalar(x.Graph(), tensor.Float32, gorgonia.WithName("f"), gorgonia.WithValue(float32(1)))
 			return Square(one)
 		}},
+		{"in place of gorgonia.LogSumExp take ad.RowLogSumExp", func(x, y *Node) *Node {
+			return SumAll(gorgonia.Must(gorgonia.LogSumExp(Part(y, 0, 2, 1), 1)))
+		}},
 	} {
 		_, err := Differentiate(Loss{P: 1, Q: 2, Build: func(x, y *Node, _ []*Node) *Node { return c.f(x, y) }})
 		if !errors.Is(err, ErrGraph) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one that matches ErrGraph and says %q", err, c.want)
+		}
+	}
+}
+
+// TestConstantsOfFloat32: a number of another type in a loss of float32 is refused, and the error
+// says how numbers get its type.
+func TestConstantsOfFloat32(t *testing.T) {
+	for one, want := range map[any]string{1.: "gorgonia.NewConstant(float32(1))", float32(1): ""} {
+		_, err := Differentiate(Loss{Q: 2, Float32: true, Build: func(_, y *Node, _ []*Node) *Node {
+			return SumAll(gorgonia.Must(gorgonia.Add(y, gorgonia.NewConstant(one))))
+		}})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("a constant of %T: error %v must say %q", one, err, want)
 		}
 	}
 }

@@ -44,7 +44,8 @@ func (m pair) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 
 // TestSpread: constants of one and the same lower problem that may have several solutions have one
 // and the same Φ, to the bit, whatever was solved before; the summary says how far the solutions
-// of two starts are apart; and the verdict finds no difference.
+// of two starts are apart; and the verdict finds no difference. Nothing says that the lower problem
+// is not convex, which is not known, and what would say that it is has its name.
 func TestSpread(t *testing.T) {
 	task := Task{Name: "pair", About: "has two units", Flags: func(*flag.FlagSet) {}}
 	task.Load = func(a Agents) (data.Task, models.Model, error) {
@@ -58,7 +59,8 @@ func TestSpread(t *testing.T) {
 	folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
 	args := []string{"-agents=3", "-K=3", "-x0=-1", "-quiet", "-report=false", "-dtype=float64",
 		"-out=" + string(folder)}
-	testkit.OK(Run(t.Context(), task, args, io.Discard, io.Discard))
+	var shown strings.Builder
+	testkit.OK(Run(t.Context(), task, args, &shown, io.Discard))
 	s := testkit.Get(folder.ReadSummary())
 	if len(s.Constants) < 3 {
 		t.Fatalf("constants %v, want three at least", s.Constants)
@@ -77,7 +79,13 @@ func TestSpread(t *testing.T) {
 	if s.Verdict.Outcome != runs.Same {
 		t.Errorf("verdict %q: %s", s.Verdict.Outcome, s.Verdict.Sentence)
 	}
-	if notes := strings.Join(s.Verdict.Notes, " "); !strings.Contains(notes, "the better of two") {
+	notes := strings.Join(s.Verdict.Notes, " ")
+	if !strings.Contains(notes, "the better of two") {
 		t.Errorf("notes %q must say from where the solutions were found", notes)
+	}
+	for where, text := range map[string]string{"verdict": notes, "terminal": shown.String()} {
+		if !strings.Contains(text, "Modulus") || strings.Contains(text, "is not convex") {
+			t.Errorf("the %s must name Modulus, and not say that the problem is not convex:\n%s", where, text)
+		}
 	}
 }
