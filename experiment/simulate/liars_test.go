@@ -27,6 +27,10 @@ import (
 //   - 20009880: agents named an honest neighbour that waited for a liar, as that had sent them what
 //     it kept from the neighbour.
 //   - 20015993: a key that a liar had not passed on for a time came no more.
+//   - 40001627: agents 0, which lies, and 3 waited for each other at the end, and the others took 3
+//     for what held them up, without which there was no quorum.
+//   - 41003375, 41003531: a liar kept back a vector that it had sent in its own eyes, and the news
+//     that another agent computed went round between it and its neighbour for ever.
 func TestLies(t *testing.T) {
 	switch {
 	case os.Getenv(WorkerVariable) != "":
@@ -35,6 +39,9 @@ func TestLies(t *testing.T) {
 	case !testing.Short():
 		for _, seed := range []uint64{4040, 20004566, 20009880, 20015993} {
 			endsAsItMust(t, drawLies(seed, usual))
+		}
+		for _, seed := range []uint64{40001627, 41003375, 41003531} {
+			endsAsItMust(t, drawQuickLies(seed))
 		}
 	}
 	count := 8

@@ -123,10 +123,14 @@
 // [network.HoldupError] that names it, but for an agent that says that it computes, which has until
 // Config.ComputeTimeout. Where there is a council it leaves that agent out. Each time that an
 // exchange has waited for SilentAfter, the streams of neighbours that withhold what is due are
-// opened anew: hellos ask for vectors, and keys are sent again. A neighbour that says that it waits
-// for an agent which has sent this one what is due is named together with that one. New
-// connections, hellos and repetitions do not begin the time anew. What an agent says of itself, or
-// of one that is no neighbour, is believed: the error says whose word it is.
+// opened anew: hellos ask for vectors, and keys are sent again. News of who holds up the run says
+// by how many agents it has come: by as many as there are, it goes in a circle, and does not count.
+// A neighbour that says that it waits for an agent which has sent this one what is due, or at the
+// end as much news, is named together with that one. Where there is a council, that neighbour is
+// left out for it after eight times Membership.AbsentAfter alone: before, the two can have the edge
+// between them cut. New connections, hellos and repetitions do not begin the time anew. What an
+// agent says of itself, or of one that is no neighbour, is believed: the error says whose word it
+// is.
 //
 // # Members and strangers that do harm
 //

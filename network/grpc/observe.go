@@ -55,6 +55,27 @@ func (c *chamber) computePatience(agent int) time.Duration {
 	return patience
 }
 
+// contradictedPatience is for how many times AbsentAfter an agent waits for a neighbour that says
+// that it waits for another one, which contradicts it. Meanwhile each of these two can have the
+// edge between them cut, by its own word, which costs neither of them its place.
+const contradictedPatience = 8
+
+// obstacle returns the agent that is there and keeps this one from going on, -1 if there is none.
+func (c *chamber) obstacle() int {
+	m, most := c.m, c.m.config.Membership.AbsentAfter
+	h := m.obstacle()
+	switch {
+	case h == nil || h.Cause != holdup.ByWithholding:
+		return -1
+	case h.Beyond > 0 && h.Beyond != m.config.Agent+1:
+		most *= contradictedPatience
+	}
+	if m.watch.Stalled() < most {
+		return -1
+	}
+	return h.Agent
+}
+
 // observe returns what the council is to know of this agent's neighbours: of which it has heard
 // nothing for as long as Membership says, or that are there and keep all from going on, and those
 // that have failed are down. It is ready to come in if it does nothing else and is connected to
@@ -66,10 +87,7 @@ func (c *chamber) observe() (seen paxos.Observation) {
 	if c.m.view.matrix != nil && c.m.finish.allFinished() {
 		return seen // they leave
 	}
-	most, obstacle := c.m.config.Membership.AbsentAfter, -1
-	if h := c.m.obstacle(); h != nil && h.Cause == holdup.ByWithholding && c.m.watch.Stalled() >= most {
-		obstacle = h.Agent
-	}
+	most, obstacle := c.m.config.Membership.AbsentAfter, c.obstacle()
 	company, all := false, true
 	seen.Saved = c.m.saved
 	for _, e := range c.m.neighbours.edges {

@@ -14,11 +14,12 @@ import (
 func (c *Config) newWatch() holdup.Watch {
 	return holdup.NewWatch(c.Agent, holdup.Limits{
 		Heartbeat: c.Heartbeat, SilentAfter: c.SilentAfter, Stalled: c.PeerTimeout, Computing: c.ComputeTimeout,
+		Agents: c.agents(),
 	}, c.Log)
 }
 
 // holdup returns what this agent waits for, nil if it does not wait. Of several neighbours that it
-// waits for, it is the first with the worst cause.
+// waits for, it is the first with the worst cause, of these the first that nobody contradicts.
 func (m *Mixer) holdup() (worst *Holdup) {
 	if m.watch.Doing() == holdup.AwaitingKeys {
 		if agent, some := m.keys.Missing(); some {
@@ -27,7 +28,7 @@ func (m *Mixer) holdup() (worst *Holdup) {
 	}
 	for _, e := range m.view.edges {
 		if e.holdsUp() {
-			if h := e.holdup(); worst == nil || h.Cause > worst.Cause {
+			if h := e.holdup(); h.IsWorse(worst) {
 				worst = h
 			}
 		}
@@ -56,12 +57,23 @@ func (e *edge) holdup() *Holdup {
 		Agent: e.id, Silent: e.isSilent(),
 		Reported: e.reported, Report: e.report, EarlierEpoch: e.isInEarlierEpoch(), Staged: m.flow.staged,
 	}, m.flow.round, func(agent int) bool {
-		// Of agents that are no neighbours nothing is known. In a reduction one that has sent to
-		// this agent may yet have to send to others: it is believed of as long as it is heard.
 		other := m.neighbours.edge(agent)
-		return agent == m.config.Agent || other != nil && m.watch.Doing() == holdup.Exchanging &&
-			!other.isAwaited() && !(m.flow.staged && other.isSilent())
+		return agent == m.config.Agent || other != nil && other.position >= 0 && other.conduct.clears(e)
 	})
+}
+
+// clears reports whether the neighbour is known not to hold up another one, as it has sent this
+// agent what is due: its vector, or at the end more news than that one says to have of it. In a
+// reduction one that has sent to this agent may yet have to send to others: it is believed of as
+// long as it is heard. Nothing is known of agents to which no edge is in use.
+func (e *conduct) clears(other *edge) bool {
+	switch e.m.watch.Doing() {
+	case holdup.Exchanging:
+		return !e.isAwaited() && !(e.m.flow.staged && e.isSilent())
+	case holdup.Ending: // the other one's radius is at most 1 more than what it has been told
+		return e.radius >= other.radius
+	}
+	return false
 }
 
 // obstacle returns what this agent waits for, or who has it go back again and again; nil if it

@@ -84,7 +84,7 @@ func TestHoldup(t *testing.T) {
 			s.remote++
 		}
 		if own := m.watch.Report(m.flow.round, m.holdup()); own != (holdup.Report{Doing: holdup.Exchanging, Round: 5,
-			Holder: c.agent, Cause: c.want}) {
+			Holder: c.agent, Cause: c.want, Hops: min(c.agent, 1)}) {
 			t.Errorf("agent 0 %s: this agent says %+v of itself; it must pass on agent %d, as %v", c.name, own,
 				c.agent, c.want)
 		}

@@ -2,6 +2,7 @@ package grpc
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,5 +143,49 @@ func TestEndIsNotHeldUp(t *testing.T) {
 	m.heartbeat()
 	if !m.finish.drained() || m.err != nil {
 		t.Errorf("after PeerTimeout the run has not ended, with error %v", m.err)
+	}
+}
+
+// TestTwoThatContradictInTheEnd: agents 0 and 2 say that they wait for each other. Agent 1, to
+// which either has told as much as the other one, leaves it to them to have their edge cut, for
+// eight times as long as it waits for one that waits for agent 1 itself, or for nobody.
+func TestTwoThatContradictInTheEnd(t *testing.T) {
+	waitsFor := func(agent int) []byte {
+		r := holdup.Report{Doing: holdup.Ending, Holder: agent, Cause: holdup.ByWithholding}
+		return encode(header{kindAlive, 0, 1}, r.Encode())
+	}
+	for _, c := range []struct {
+		name     string
+		says     [2]int // for whom agents 0 and 2 wait
+		beats    int    // until one of them counts as absent
+		agent    int    // which one
+		contends int    // for whom it says that it waits, where that one is contradicted; -1: it is not
+	}{
+		{"each other", [2]int{2, 0}, 8 * 60, 0, 2},
+		{"this agent", [2]int{self, 0}, 60, 0, -1},
+		{"one for nobody else", [2]int{2, 2}, 60, 2, -1},
+	} {
+		m, _ := pathAgent(func(c *Config) {
+			inSeconds(c)
+			c.Matrix = newGraph("complete", 3)
+		})
+		a, b := withCouncil(m, 3)
+		m.finish.beginDrain()
+		for beat := range c.beats + 1 {
+			var want []int
+			if beat == c.beats {
+				want = []int{c.agent}
+			}
+			if down := m.chamber.observe().Down; !slices.Equal(down, want) {
+				t.Errorf("%s: after %d s agents %v count as absent; it must be %v", c.name, beat, down, want)
+				break
+			}
+			deliver(a, waitsFor(c.says[0]))
+			deliver(b, waitsFor(c.says[1]))
+			m.heartbeat()
+		}
+		if h := m.holdup(); h.Agent != c.agent || h.Beyond != c.contends+1 {
+			t.Errorf("%s: held up by %v; it must be agent %d", c.name, h, c.agent)
+		}
 	}
 }

@@ -45,15 +45,17 @@ type Report struct {
 	Holder int // who holds up the sender, in the end; the sender itself if nobody does
 	Cause  Cause
 	Beyond int // as a Holdup has it
+	Hops   int // by how many agents the sender knows that
 }
 
 // reportLength is the length of a report without its round, which its frame carries.
-const reportLength = 8
+const reportLength = 10
 
 // Encode returns the report without its round.
 func (r Report) Encode() []byte {
 	b := binary.LittleEndian.AppendUint16([]byte{byte(r.Doing), byte(r.Cause)}, uint16(r.Beyond))
-	return binary.LittleEndian.AppendUint32(b, uint32(r.Holder))
+	b = binary.LittleEndian.AppendUint32(b, uint32(r.Holder))
+	return binary.LittleEndian.AppendUint16(b, uint16(r.Hops))
 }
 
 // ReadReport reads what Encode has written. An earlier version may send none.
@@ -62,7 +64,7 @@ func ReadReport(round int, text []byte) (r Report, ok bool) {
 		return r, false
 	}
 	return Report{Activity(text[0]), round, int(binary.LittleEndian.Uint32(text[4:])), Cause(text[1]),
-		int(binary.LittleEndian.Uint16(text[2:]))}, true
+		int(binary.LittleEndian.Uint16(text[2:])), int(binary.LittleEndian.Uint16(text[8:]))}, true
 }
 
 // A Holdup is what an exchange waits for.
@@ -72,11 +74,21 @@ type Holdup struct {
 	Exchange  int           // the exchange that waits
 	Waiting   time.Duration // since it does
 	Computing bool          // the agent says that it computes: all is well, but slow
-	Reason    string
-	Cause     Cause
+	Reason    string        // Cause in words
+	Cause     Cause         // of the wait
 	// Beyond is 1 more than the number of the agent for which Agent says that it waits, where
 	// another one has what is due from that agent: one of the two is at fault. 0: there is none.
 	Beyond int
+	Hops   int // by how many agents this one knows that
+}
+
+// IsWorse reports whether h is to be named rather than another holdup of the same agent, nil: than
+// none.
+func (h *Holdup) IsWorse(other *Holdup) bool {
+	if other == nil || h.Cause != other.Cause {
+		return other == nil || h.Cause > other.Cause
+	}
+	return h.Beyond == 0 && other.Beyond > 0
 }
 
 func (h *Holdup) String() string {

@@ -11,6 +11,7 @@ type Limits struct {
 	SilentAfter time.Duration // from when on a neighbour counts as silent, and a wait is logged
 	Stalled     time.Duration // the longest wait for an agent that does not compute
 	Computing   time.Duration // the longest wait for an agent that says that it computes
+	Agents      int           // of the run, so that news which has come by as many goes in a circle
 }
 
 // MaxSetbacks is how often neighbours may have this agent go back before it is further than it was.
@@ -67,7 +68,7 @@ func (w *Watch) Report(round int, h *Holdup) Report {
 		r.Cause = BySaving
 	}
 	if h != nil {
-		r.Holder, r.Cause, r.Beyond = h.Agent, h.Cause, h.Beyond
+		r.Holder, r.Cause, r.Beyond, r.Hops = h.Agent, h.Cause, h.Beyond, h.Hops
 	}
 	return r
 }
@@ -85,7 +86,9 @@ type Neighbour struct {
 // Judge returns who holds up the agent, at a round, as far as a neighbour goes. A neighbour that
 // waits itself does so in an earlier exchange, before it sends in one with stages, or nearer to
 // an agent that has not finished: what it says of another agent is passed on only then, so that
-// in a chain of agents which wait nobody is blamed but its end. sent reports whether another
+// in a chain of agents which wait nobody is blamed but its end. Where a liar closes a chain to a
+// circle, news would go round in it for ever: what has come by as many agents as there are does not
+// count. sent reports whether another
 // agent is known not to hold up this exchange; a neighbour that says that it waits for that one is
 // named with it.
 func (w *Watch) Judge(n Neighbour, round int, sent func(agent int) bool) *Holdup {
@@ -102,9 +105,9 @@ func (w *Watch) Judge(n Neighbour, round int, sent func(agent int) bool) *Holdup
 	case r.Doing == Saving && works:
 		h.Cause, h.Source = BySaving, n.Agent
 	case r.Doing == Ending && w.doing != Ending, !behind && r.Doing != AwaitingKeys:
-	case r.Holder == n.Agent:
+	case r.Holder == n.Agent, r.Hops >= w.limits.Agents:
 	case !sent(r.Holder):
-		h.Agent, h.Cause, h.Source, h.Beyond = r.Holder, r.Cause, n.Agent, r.Beyond
+		h.Agent, h.Cause, h.Source, h.Beyond, h.Hops = r.Holder, r.Cause, n.Agent, r.Beyond, r.Hops+1
 	case r.Holder != w.agent: // which one is at fault cannot be told
 		h.Beyond = r.Holder + 1
 	}

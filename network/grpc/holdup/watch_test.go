@@ -9,7 +9,7 @@ import (
 // newWatch returns a watch with a heartbeat of a second.
 func newWatch() *Watch {
 	w := NewWatch(1, Limits{Heartbeat: time.Second, SilentAfter: 2 * time.Second, Stalled: 5 * time.Second,
-		Computing: 9 * time.Second},
+		Computing: 9 * time.Second, Agents: 4},
 		slog.New(slog.DiscardHandler))
 	w.Begin(Exchanging)
 	return &w
@@ -54,5 +54,33 @@ func TestSetbacks(t *testing.T) {
 	}
 	if h := w.Setbacks(); h == nil || h.Agent != 2 {
 		t.Errorf("the obstacle is %+v; it must be agent 2", h)
+	}
+}
+
+// TestNewsInACircle: three agents wait for each other, as one keeps back what it has sent in its
+// own eyes. The news that agent 7 computes, which has long come to them, does not go round for
+// ever: each comes to blame the next one.
+func TestNewsInACircle(t *testing.T) {
+	const n = 3
+	var watches [n]*Watch
+	var said [n]Report
+	for i := range watches {
+		w := NewWatch(i, Limits{Heartbeat: time.Second, Agents: n}, slog.New(slog.DiscardHandler))
+		watches[i] = &w
+		watches[i].Begin(Exchanging)
+		said[i] = Report{Doing: Exchanging, Round: 5, Holder: 7, Cause: ByComputing, Hops: i}
+	}
+	for range n {
+		for i, w := range watches {
+			next := (i + 1) % n
+			h := w.Judge(Neighbour{Agent: next, Reported: true, Report: said[next], Staged: true}, 5,
+				func(agent int) bool { return agent == i })
+			said[i] = w.Report(5, h)
+		}
+	}
+	for i, r := range said {
+		if r.Holder == 7 || r.Cause != ByWithholding {
+			t.Errorf("agent %d waits for agent %d, cause %v; it must blame one of the circle", i, r.Holder, r.Cause)
+		}
 	}
 }

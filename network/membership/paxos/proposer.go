@@ -320,8 +320,10 @@ func (c *proposer) choose(now time.Time) error {
 		var problem string
 		change, problem = newComposer(c.Node, a.answers).compose(now)
 		if change != nil && c.areApart(now, change) {
-			problem = fmt.Sprintf("waiting for edges %v between members that answer, until they are cut", change.Cut)
-			change = nil
+			c.giveUp(now, fmt.Sprintf("waiting for edges %v between members that answer, until they are cut",
+				change.Cut))
+			c.failures, c.next = 0, c.apartSince.Add(cutTimeouts*c.Patience+c.spread(c.Patience)) // nobody disturbs
+			return nil
 		}
 		if change == nil {
 			c.giveUp(now, problem)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"dsbo/internal/num"
 	"dsbo/internal/testkit"
 	"dsbo/network/membership"
 	"dsbo/network/membership/paxos"
@@ -30,7 +31,7 @@ type room struct {
 func newRoom(founders, quorum int, edges membership.Edges, disks ...diskSite) *room {
 	r := &room{now: time.Unix(0, 0), seen: make([]paxos.Observation, len(disks))}
 	for i, d := range disks {
-		draw := func() uint64 { r.draws++; return r.draws }
+		draw := func() uint64 { r.draws++; return num.SplitMix(r.draws) }
 		r.seats = append(r.seats, testkit.Get(paxos.New(paxos.Settings{
 			Agent: i, Founders: founders, Edges: edges, Quorum: quorum, Patience: patience, Absent: 20 * patience,
 			Draw: draw, Records: d, Notary: seal(i),
