@@ -89,11 +89,7 @@ func Im2col(images *Node, w Window) *Node {
 // depthwise convolution.
 func Convolve(images, filters *Node, w Window, groups int) *Node {
 	w.images("Convolve", images)
-	f, taps := dims(filters)
-	if groups < 1 || w.C%groups != 0 || f%groups != 0 || taps*groups != w.taps() {
-		failf("Convolve: channels and filters must be multiples of %d groups, and filters fit the window; they are "+
-			"%v, the window is %+v", groups, filters.Shape(), w)
-	}
+	f := w.grouped("Convolve", filters, groups)
 	if groups == 1 {
 		return MatMul(Im2col(images, w), filters, false, true)
 	}
@@ -107,6 +103,16 @@ func Convolve(images, filters *Node, w Window, groups int) *Node {
 	return ConcatCols(parts...)
 }
 
+// grouped refuses what are not filters of the window in some groups, and returns their number.
+func (w Window) grouped(op string, filters *Node, groups int) int {
+	f, taps := dims(filters)
+	if groups < 1 || w.C%groups != 0 || f%groups != 0 || taps*groups != w.taps() {
+		failf("%s: channels and filters must be multiples of %d groups, and filters fit the window; they are "+
+			"%v, the window is %+v", op, groups, filters.Shape(), w)
+	}
+	return f
+}
+
 // Col2im is the adjoint of [Im2col]: it adds each patch into the place that it came from.
 func Col2im(patches *Node, w Window) *Node {
 	w.check("Col2im")
@@ -118,16 +124,24 @@ func Col2im(patches *Node, w Window) *Node {
 }
 
 // ConvTranspose is the adjoint of a convolution by its images: m images of w's OutH×OutW pixels
-// with F channels (m × OutH·OutW·F) become images as w says, m × H·W·C, by filters F × KH·KW·C.
-func ConvTranspose(images, filters *Node, w Window) *Node {
+// with F channels (m × OutH·OutW·F) become images as w says, m × H·W·C, by filters F ×
+// KH·KW·C/groups.
+func ConvTranspose(images, filters *Node, w Window, groups int) *Node {
 	w.check("ConvTranspose")
 	m, c := dims(images)
-	f, taps := dims(filters)
-	if taps != w.taps() || c != w.patches()*f {
-		failf("ConvTranspose: images and filters must fit the window; their shapes are %v and %v, the window %+v",
-			images.Shape(), filters.Shape(), w)
+	f := w.grouped("ConvTranspose", filters, groups)
+	if c != w.patches()*f {
+		failf("ConvTranspose: images must have %d patches of %d channels, the filters; their shape is %v, the window "+
+			"%+v", w.patches(), f, images.Shape(), w)
 	}
-	return Col2im(MatMul(Reshape(images, m*w.patches(), f), filters, false, false), w)
+	patches := Reshape(images, m*w.patches(), f)
+	w.C, f = w.C/groups, f/groups
+	parts := make([]*Node, groups)
+	for i := range parts {
+		part := Col2im(MatMul(Cols(patches, i*f, f), Rows(filters, i*f, f), false, false), w)
+		parts[i] = Reshape(part, m*w.H*w.W, w.C)
+	}
+	return Reshape(ConcatCols(parts...), m, groups*w.pixels())
 }
 
 func (r windowRule) String() string {

@@ -344,6 +344,26 @@ func TestConstantsOfFloat32(t *testing.T) {
 	}
 }
 
+// TestCustomGradsLine: what is wrong with a derivative of one's own, which is built when it is
+// asked for, names the line of Build that has it.
+func TestCustomGradsLine(t *testing.T) {
+	for want, adjoints := range map[string][]*Node{"must have the input's shape (2)": {nil}, "each of 1 inputs": nil} {
+		d := testkit.Get(Differentiate(Loss{Q: 2, Build: func(_, y *Node, _ []*Node) *Node {
+			return SumAll(CustomGrad(Exp(y), func(_ []*Node, _, g *Node) []*Node {
+				for i := range adjoints {
+					adjoints[i] = SumAll(g)
+				}
+				return adjoints
+			}, y))
+		}}))
+		err := d.Grad(nil, make([]float64, 2), nil, make([]float64, 2))
+		if !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "(ad/graph_test.go:") {
+			t.Errorf("error %v must say %q and name a line of this file", err, want)
+		}
+	}
+}
+
 // TestOtherPanics: a model's own mistakes are not hidden.
 func TestOtherPanics(t *testing.T) {
 	for _, what := range []any{"a string", func() { _ = []int{}[len(t.Name())] }} {

@@ -17,7 +17,10 @@ var tensorCases = []opCase{
 		return Col2im(Reshape(k.rowsMat(w.patches()*w.taps()), k.rows*w.patches(), w.taps()), w)
 	}},
 	{"ConvTranspose with strides and dilations", func(k *kit) *Node {
-		return ConvTranspose(k.rowsMat(2*spread.patches()), k.mat(2, spread.taps()), spread)
+		return ConvTranspose(k.rowsMat(2*spread.patches()), k.mat(2, spread.taps()), spread, 1)
+	}},
+	{"ConvTranspose in groups", func(k *kit) *Node {
+		return ConvTranspose(k.rowsMat(4*spread.patches()), k.mat(4, spread.taps()/2), spread, 2)
 	}},
 	{"AvgPool with strides and dilations", func(k *kit) *Node { return AvgPool(k.rowsMat(spread.pixels()), spread) }},
 	{"Einsum, attention's scores of several heads", func(k *kit) *Node {

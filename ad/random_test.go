@@ -27,7 +27,7 @@ const (
 	randomX      = wide
 	randomY      = 2*narrow*wide + 3*wide
 
-	kinds = 33 // of values that add makes
+	kinds = 35 // of values that add makes
 )
 
 // buildThird builds the derivative of a random graph along a vector: its second derivatives are
@@ -197,11 +197,18 @@ func (g *randomGraph) structured(kind int, a, b *Node) *Node {
 	case 30:
 		by := func(in []*Node, _, g *Node) []*Node { return []*Node{Mul(g, Cos(in[0])), nil} }
 		return Add(CustomGrad(Sin(a), by, a, b), Mul(Detached(Step(a)), Tanh(b)))
+	case 33, 34: // two channels in groups of their own, at every second pixel
+		row.C, row.StrideW = 2, 2
+		both, filters := Tanh(ConcatCols(a, b)), Part(g.y, g.r.IntN(randomY-6), 2, 3)
+		if kind == 33 {
+			return Cols(Reshape(Convolve(both, filters, row, 2), randomRows, 2*row.OutW()), 0, c)
+		}
+		return Cols(ConvTranspose(Cols(both, 0, 2*row.OutW()), filters, row, 2), g.r.IntN(c+1), c)
 	case 31:
 		s := sparseRows(randomRows)
 		return Tanh(Add(SparseMatMul(s, SparseMatMul(s, Tanh(a), false), true), Sin(b)))
 	}
-	return Tanh(Add(ConvTranspose(a, taps, row), Cos(b)))
+	return Tanh(Add(ConvTranspose(a, taps, row, 1), Cos(b)))
 }
 
 // randomTask is a random graph with points and batches.
@@ -302,8 +309,8 @@ func (k *randomTask) tape(t *testing.T, float32 bool, s state) [][]float64 {
 }
 
 // TestSharedPlaces: values that share memory, with each other and with those of other programs of
-// a workspace, are those of machines in which each has its own: Gorgonia's where no sum is cut,
-// and programs that have done nothing else.
+// a workspace, are those of machines in which each has its own: of Gorgonia's to rounding, and of
+// programs that have done nothing else to the bit.
 func TestSharedPlaces(t *testing.T) {
 	graphs := 6 // each tile, and both types
 	if testing.Short() {
@@ -329,12 +336,11 @@ func TestSharedPlaces(t *testing.T) {
 					tapes[key] = tasks[i].tape(t, float32, s)
 				}
 				title := fmt.Sprintf("graph %d.%d, question %d at %+v, against the TapeMachine", seed, i, what, s)
-				switch {
-				case tile == randomRows:
-					sameBits(t, title, got, tapes[key][what])
-				case !float32: // sums are cut elsewhere: rounding alone differs
-					within(t, title, got, tapes[key][what], 1e-10)
+				tol := 1e-10 // programs add in an order of their own: rounding alone differs
+				if float32 {
+					tol = 1e-3
 				}
+				within(t, title, got, tapes[key][what], tol)
 			}
 			key += fmt.Sprint(what)
 			if fresh[key] == nil {

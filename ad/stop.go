@@ -26,6 +26,7 @@ func (stopRule) lower(nodes) engine.Op          { return identity() }
 // customRule computes its first input, and has the derivatives by the others that grad builds.
 type customRule struct {
 	grads *func(in []*Node, out, g *Node) []*Node
+	at    string // where it is in Build
 }
 
 // CustomGrad returns value, which is made of the nodes in, with a derivative of one's own: grad
@@ -33,7 +34,7 @@ type customRule struct {
 // nil is 0. What grad builds has the derivatives of its ops, and these make products
 // with second derivatives.
 func CustomGrad(value *Node, grad func(in []*Node, out, g *Node) []*Node, in ...*Node) *Node {
-	return newNode(customRule{&grad}, shapeOf(value), append(nodes{value}, in...)...)
+	return newNode(customRule{&grad, position()}, shapeOf(value), append(nodes{value}, in...)...)
 }
 
 func (customRule) String() string { return "CustomGrad" }
@@ -41,11 +42,13 @@ func (customRule) String() string { return "CustomGrad" }
 func (r customRule) grad(in nodes, out, g *Node) nodes {
 	adjoints := (*r.grads)(in[1:], out, g)
 	if len(adjoints) != len(in)-1 {
-		failf("CustomGrad: there must be an adjoint for each of %d inputs; there are %d", len(in)-1, len(adjoints))
+		failf("CustomGrad: there must be an adjoint for each of %d inputs; there are %d%s",
+			len(in)-1, len(adjoints), r.at)
 	}
 	for i, a := range adjoints {
 		if a != nil && !equal(shapeOf(a), shapeOf(in[1+i])) {
-			failf("CustomGrad: adjoint %d must have the input's shape %v; it has %v", i, in[1+i].Shape(), a.Shape())
+			failf("CustomGrad: adjoint %d must have the input's shape %v; it has %v%s",
+				i, in[1+i].Shape(), a.Shape(), r.at)
 		}
 	}
 	return append(nodes{nil}, adjoints...)

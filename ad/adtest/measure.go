@@ -64,22 +64,23 @@ func (m *measure) round() (Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	product := alongY[1].judge(hvp, whv.value, whv.size)
 	return Report{
 		alongX[0].judge(gradientX, gx.value, gx.size),
 		alongY[0].judge(gradientY, gy.value, gy.size),
-		alongY[1].judge(hvp, whv.value, whv.size),
+		product,
 		alongY[2].judge(jvp, ujv.value, ujv.size),
 		alongX[1].judge(adjoint, ujv.value, ujv.size),
-		symmetric(whv, vhw),
+		symmetric(whv, vhw, product.Vague),
 	}, nil
 }
 
 // symmetric compares two sums of numbers that are each a sum: 1e-9 of what the terms come to is far
-// above their rounding.
-func symmetric(whv, vhw reading) Item {
+// above their rounding, unless they are nothing but rounding.
+func symmetric(whv, vhw reading, vague bool) Item {
 	scale := max(whv.size, vhw.size)
 	return Item{Name: symmetry, Entry: -1, Got: whv.value, Want: vhw.value, Allowed: 1e-9 * scale, Scale: scale,
-		Vague: math.IsNaN(scale)}
+		Vague: vague || math.IsNaN(scale)}
 }
 
 // alongY returns the slopes of the value, of w·∇_y and of u·∇_x, as y moves along v.

@@ -17,7 +17,8 @@ func Attend(queries, keys, values *ad.Node, n int) *ad.Node {
 
 // AttendMasked is [Attend] with masks added to the scores Q Kᵀ/√d, such as [Causal] and [Padding]:
 // matrices with a row for each query and a column for each key, of one sequence, and then the same
-// for all, or of all sequences, stacked.
+// for all, or of all sequences, stacked. What a query attends to that stacked masks leave no key,
+// as in a sequence that is padding alone, does not depend on scores.
 func AttendMasked(queries, keys, values *ad.Node, n int, masks ...*ad.Node) *ad.Node {
 	_, d := ad.Dims(queries)
 	scale := 1 / math.Sqrt(float64(d))
@@ -25,7 +26,7 @@ func AttendMasked(queries, keys, values *ad.Node, n int, masks ...*ad.Node) *ad.
 	rows, cols := ad.Dims(scores)
 	for _, mask := range masks {
 		if r, _ := ad.Dims(mask); r == rows {
-			scores = ad.Add(scores, mask)
+			scores = ad.Clip(ad.Add(scores, mask), masked/2, math.Inf(1)) // the mask's numbers have no derivative
 		} else {
 			each := ad.AddRow(ad.Reshape(scores, n, rows/n*cols), ad.Flatten(mask))
 			scores = ad.Reshape(each, rows, cols)

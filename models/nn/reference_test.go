@@ -134,6 +134,18 @@ func TestReferenceDerivatives(t *testing.T) {
 	for _, c := range references {
 		t.Run(c.name, c.check)
 	}
+	layer{"causal attention of sequences that begin with padding or are nothing else", 4, 3,
+		func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+			a := nn.NewAttention(ps, "l", 4, 2)
+			return func(z, h *ad.Node, n int) *ad.Node {
+				keep := make([]float64, 3*n)
+				for i := range keep {
+					keep[i] = []float64{0, 1, 1, 0, 0, 0, 1, 1, 1}[i%9]
+				}
+				rows := ad.NewConst(z, fmt.Sprint("keep ", n), n, 3, keep)
+				return a.Masked(z, h, n, nn.Causal(z, 3), nn.Padding(rows, 3))
+			}
+		}}.check(t)
 }
 
 // TestPositions: sines and cosines by the formula, added to each sequence; and dropout.

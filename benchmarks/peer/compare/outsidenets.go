@@ -166,7 +166,7 @@ func uNet(m *outsideModel, n, d int) { // 2d×2d pixels, d channels
 		}
 		wide := conv(in[0], first(y), outer)
 		deep := conv(ad.AvgPool(wide, halves), second(y), inner)
-		back := ad.ConvTranspose(deep, up(y), halves)
+		back := ad.ConvTranspose(deep, up(y), halves, 1)
 		pixels := ad.ConcatCols(ad.Reshape(wide, n*side*side, d), ad.Reshape(back, n*side*side, d))
 		return ad.Mean(ad.Square(ad.Sub(ad.MatVec(pixels, last(y), false), ad.Flatten(in[0]))))
 	}
