@@ -11,11 +11,9 @@ import (
 	"slices"
 	"time"
 
-	"dsbo"
 	"dsbo/internal/cli"
 	"dsbo/internal/num"
 	"dsbo/internal/testkit"
-	"dsbo/models"
 )
 
 // A deepRow is one agent's questions about a network, on one thread.
@@ -51,21 +49,14 @@ func deepRows() (rows []deepRow) {
 // deepTimes are medians in ms. Cold is a product at a new point, Warm one more at the same point.
 type deepTimes struct{ Gradient, Cold, Warm float64 }
 
-// measureDeep measures ours, each for a number of seconds, on vectors of float64.
-func measureDeep(d deepRow, seconds float64) deepTimes {
+// measure measures ours, each for a number of seconds, by vectors of the row's type, as the peer's
+// are.
+func (d deepRow) measure(seconds float64) deepTimes {
 	m := newDeep(d.network)
-	o := testkit.Get(models.NewOracle(m, pictures(d.batch, m.inputs), models.Config{Float32: d.kind == f32}))
-	_, q := m.Dims()
-	x, y, v, dst := []float64{-4.6}, make([]float64, q), make([]float64, q), make([]float64, q)
+	y, v := make([]float64, m.params.Len()), make([]float64, m.params.Len())
 	m.params.Init(y, 1)
 	m.params.Init(v, 2)
-	name := dsbo.Sample{Set: dsbo.Whole}
-	gradient := func() { testkit.OK(o.LowerGrad(dst, x, y, name)) }
-	product := func() { testkit.OK(o.HVP(dst, x, y, v, name)) }
-	elsewhere := func() { y[0] = -y[0] - 1e-3 }
-	another := func() { v[0] = -v[0] - 1e-3 }
-	return deepTimes{medianTime(seconds, elsewhere, gradient), medianTime(seconds, elsewhere, product),
-		medianTime(seconds, another, product)}
+	return m.on(pictures(d.batch, m.inputs)).measure(d.kind, y, v, seconds)
 }
 
 // medianTime calls both for a number of seconds, and returns the median time in ms of f, of

@@ -26,7 +26,7 @@ func TestDeepRows(t *testing.T) {
 // TestDeepModel counts parameters and products by hand.
 func TestDeepModel(t *testing.T) {
 	mlp := newDeep("784-256-128-10")
-	if _, q := mlp.Dims(); q != 785*256+257*128+129*10 {
+	if q := mlp.params.Len(); q != 785*256+257*128+129*10 {
 		t.Errorf("the network of dense layers has %d parameters", q)
 	}
 	first, rest := 2.*784*256, 2.*(256*128+128*10)
@@ -34,7 +34,7 @@ func TestDeepModel(t *testing.T) {
 		t.Errorf("%+v, want %+v", c, want)
 	}
 	lenet := newDeep(lenet)
-	if _, q := lenet.Dims(); q != 26*8+201*16+257*10 {
+	if q := lenet.params.Len(); q != 26*8+201*16+257*10 {
 		t.Errorf("the network with convolutions has %d parameters", q)
 	}
 	first, rest = 2.*12*12*25*8, 2.*(4*4*200*16+256*10)
@@ -45,7 +45,7 @@ func TestDeepModel(t *testing.T) {
 
 func TestMeasureDeep(t *testing.T) {
 	d := deepRow{network: "784-3-10", batch: 5, kind: f32, gradient: .7, product: .6}
-	times := measureDeep(d, 0)
+	times := d.measure(0)
 	if !(min(times.Gradient, times.Cold, times.Warm) > 0) {
 		t.Errorf("%+v: want positive times", times)
 	}

@@ -7,16 +7,14 @@ import (
 	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/internal/testkit"
-	"dsbo/models"
 	"dsbo/models/nn"
 )
 
-// A deepModel is a network that tells ten classes apart. x is the logarithm of the decay of
-// all weights.
+// A deepModel is a network that tells ten classes apart.
 type deepModel struct {
 	params nn.Params
 	inputs int // numbers of an example
-	scores func(y *ad.Node, b models.Batch) *ad.Node
+	scores func(y, x *ad.Node) *ad.Node
 	count  productCount // 0: not counted
 }
 
@@ -40,17 +38,14 @@ func newDeep(name string) *deepModel {
 	return n
 }
 
-// Dims implements models.Model.
-func (n *deepModel) Dims() (p, q int) { return 1, n.params.Len() }
-
-// Upper implements models.Model.
-func (n *deepModel) Upper(_, y *ad.Node, b models.Batch) *ad.Node {
-	return ad.Mean(nn.CrossEntropy(n.scores(y, b), b.T))
-}
-
-// Lower implements models.Model.
-func (n *deepModel) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
-	return ad.Add(n.Upper(x, y, b), ad.Mul(ad.Exp(ad.Item(x, 0)), ad.Dot(y, y)))
+// on returns the loss of some examples, with a decay of all weights.
+func (n *deepModel) on(e data.Examples) *outsideModel {
+	return &outsideModel{rows: e.X.Rows(), q: n.params.Len(), tables: []*ad.Table{e.X, e.Target},
+		inputs: []ad.Input{{Name: "x", Shape: []int{n.inputs}, Batch: true},
+			{Name: "t", Shape: []int{10}, Batch: true}},
+		loss: func(y *ad.Node, in []*ad.Node) *ad.Node {
+			return ad.Add(ad.Mean(nn.CrossEntropy(n.scores(y, in[0]), in[1])), ad.Scale(.01, ad.Dot(y, y)))
+		}}
 }
 
 // buildDense has layers of these sizes, with ReLU between them.
@@ -60,8 +55,8 @@ func (n *deepModel) buildDense(sizes []int) {
 		layers = append(layers, nn.NewDense(&n.params, fmt.Sprint("layer ", i), sizes[i], out))
 		n.count.add(2*sizes[i]*out, i == 0)
 	}
-	n.scores = func(y *ad.Node, b models.Batch) *ad.Node {
-		h := layers[0].Outputs(y, b.X)
+	n.scores = func(y, x *ad.Node) *ad.Node {
+		h := layers[0].Outputs(y, x)
 		for _, l := range layers[1:] {
 			h = l.Outputs(y, ad.ReLU(h))
 		}
@@ -78,8 +73,8 @@ func (n *deepModel) buildLeNet() {
 		n.count.add(2*c.Window.OutH()*c.Window.OutW()*c.W.Len(), i == 0)
 	}
 	n.count.add(2*last.W.Len(), false)
-	n.scores = func(y *ad.Node, b models.Batch) *ad.Node {
-		return last.Outputs(y, ad.ReLU(second.Outputs(y, ad.ReLU(first.Outputs(y, b.X)))))
+	n.scores = func(y, x *ad.Node) *ad.Node {
+		return last.Outputs(y, ad.ReLU(second.Outputs(y, ad.ReLU(first.Outputs(y, x)))))
 	}
 }
 
@@ -95,8 +90,8 @@ func (n *deepModel) buildColours() {
 		64)
 	norm2 := nn.NewBatchNorm(&n.params, "norm2", 64)
 	last := nn.NewDense(&n.params, "last", 8*8*64, 10)
-	n.scores = func(y *ad.Node, b models.Batch) *ad.Node {
-		h := ad.MaxPool(ad.ReLU(norm1.Outputs(y, first.Outputs(y, b.X))), first.Pool(2))
+	n.scores = func(y, x *ad.Node) *ad.Node {
+		h := ad.MaxPool(ad.ReLU(norm1.Outputs(y, first.Outputs(y, x))), first.Pool(2))
 		h = ad.MaxPool(ad.ReLU(norm2.Outputs(y, second.Outputs(y, h))), second.Pool(2))
 		return last.Outputs(y, h)
 	}
@@ -105,10 +100,10 @@ func (n *deepModel) buildColours() {
 // buildRecurrent reads a picture row by row with a gated recurrent unit of 128 numbers.
 func (n *deepModel) buildRecurrent() {
 	unit, last := nn.NewGRU(&n.params, "unit", 28, 128), nn.NewDense(&n.params, "last", 128, 10)
-	n.scores = func(y *ad.Node, b models.Batch) *ad.Node {
+	n.scores = func(y, x *ad.Node) *ad.Node {
 		var state *ad.Node
 		for row := range 28 {
-			state = unit.Next(y, ad.Cols(b.X, 28*row, 28), state)
+			state = unit.Next(y, ad.Cols(x, 28*row, 28), state)
 		}
 		return last.Outputs(y, state)
 	}
@@ -124,12 +119,13 @@ func (n *deepModel) buildTransformer() {
 	norm2, hidden, out := nn.NewLayerNorm(ps, "norm2", width), nn.NewDense(ps, "hidden", width, 4*width),
 		nn.NewDense(ps, "out", 4*width, width)
 	last := nn.NewDense(ps, "last", 28*width, 10)
-	n.scores = func(y *ad.Node, b models.Batch) *ad.Node {
-		h := ad.Reshape(embed.Outputs(y, ad.Reshape(b.X, 28*b.Rows, 28)), b.Rows, 28*width)
-		h = ad.Reshape(ad.AddRow(h, places.Node(y)), 28*b.Rows, width)
-		h = ad.Add(h, attention.Outputs(y, norm1.Outputs(y, h), b.Rows))
+	n.scores = func(y, x *ad.Node) *ad.Node {
+		rows, _ := ad.Dims(x)
+		h := ad.Reshape(embed.Outputs(y, ad.Reshape(x, 28*rows, 28)), rows, 28*width)
+		h = ad.Reshape(ad.AddRow(h, places.Node(y)), 28*rows, width)
+		h = ad.Add(h, attention.Outputs(y, norm1.Outputs(y, h), rows))
 		h = ad.Add(h, out.Outputs(y, nn.GELU(hidden.Outputs(y, norm2.Outputs(y, h)))))
-		return last.Outputs(y, ad.Reshape(h, b.Rows, 28*width))
+		return last.Outputs(y, ad.Reshape(h, rows, 28*width))
 	}
 }
 
@@ -150,8 +146,8 @@ func (c *productCount) add(forwards int, first bool) {
 	c.gradient, c.cold, c.warm = c.gradient+3*flops, c.cold+8*flops, c.warm+6*flops
 }
 
-// pictures makes n random examples of some numbers for both losses.
-func pictures(rows, inputs int) data.Shard {
+// pictures makes n random examples of some numbers.
+func pictures(rows, inputs int) data.Examples {
 	r := rand.New(rand.NewPCG(1, uint64(rows)))
 	pixels, labels := make([]uint8, rows*inputs), make([]uint8, rows)
 	for i := range pixels {
@@ -160,7 +156,6 @@ func pictures(rows, inputs int) data.Shard {
 	for i := range labels {
 		labels[i] = uint8(r.IntN(10))
 	}
-	e := data.Examples{X: testkit.Get(ad.ByteTable(rows, inputs, pixels, 1./255)),
+	return data.Examples{X: testkit.Get(ad.ByteTable(rows, inputs, pixels, 1./255)),
 		Target: testkit.Get(ad.LabelTable(labels, 10))}
-	return data.Shard{Train: e, Val: e}
 }

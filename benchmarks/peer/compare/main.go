@@ -113,7 +113,7 @@ func measurePart(ctx context.Context, part string) any {
 		return outsideRows()[i].measure(.5)
 	}
 	if i := slices.IndexFunc(deepRows(), func(d deepRow) bool { return d.label() == part }); i >= 0 {
-		return measureDeep(deepRows()[i], 1)
+		return deepRows()[i].measure(1)
 	}
 	all := tasks()
 	return ours(ctx, all[slices.IndexFunc(all, func(t task) bool { return t.name == part })])

@@ -6,7 +6,9 @@ import (
 	"io"
 	"strings"
 
+	"dsbo/ad"
 	"dsbo/internal/cli"
+	"dsbo/internal/linalg"
 	"dsbo/internal/num"
 	"dsbo/internal/testkit"
 )
@@ -34,16 +36,32 @@ func outsideRows() (rows []outsideRow) {
 	return rows
 }
 
-// measure measures ours, each for a number of seconds, at points that are new.
-func (o outsideRow) measure(seconds float64) (t deepTimes) {
+// measure measures ours, each for a number of seconds.
+func (o outsideRow) measure(seconds float64) deepTimes {
 	m := newOutside(o.name, o.n, o.d)
-	f := m.differentiate(o.kind == f32)
-	y, v, dst := mapped(numbers(101, m.q), func(_ int, v float64) float64 { return .8 * v }), numbers(102, m.q),
-		make([]float64, m.q)
-	elsewhere := func() { y[0] += 1e-3 }
-	t.Gradient = medianTime(seconds, elsewhere, func() { testkit.OK(f.Grad(nil, dst, nil, y)) })
-	t.Cold = medianTime(seconds, elsewhere, func() { testkit.OK(f.HVP(dst, nil, y, v)) })
-	return t
+	y := mapped(numbers(101, m.q), func(_ int, v float64) float64 { return .8 * v })
+	return m.measure(o.kind, y, numbers(102, m.q), seconds)
+}
+
+// measure measures a loss at points that are new, and products along v, by vectors of a type.
+func (m *outsideModel) measure(kind dtype, y, v []float64, seconds float64) deepTimes {
+	f := m.differentiate(kind == f32)
+	if kind == f64 {
+		return timesOf(&f.DerivsIn, y, v, seconds)
+	}
+	single, along := make([]float32, m.q), make([]float32, m.q)
+	linalg.Convert(single, y)
+	linalg.Convert(along, v)
+	return timesOf(f.Float32(), single, along, seconds)
+}
+
+// timesOf times derivatives, each for a number of seconds.
+func timesOf[T ad.Float](f *ad.DerivsIn[T], y, v []T, seconds float64) deepTimes {
+	dst := make([]T, len(y))
+	product := func() { testkit.OK(f.HVP(dst, nil, y, v)) }
+	elsewhere, another := func() { y[0] += 1e-3 }, func() { v[0] += 1e-3 }
+	return deepTimes{medianTime(seconds, elsewhere, func() { testkit.OK(f.Grad(nil, dst, nil, y)) }),
+		medianTime(seconds, elsewhere, product), medianTime(seconds, another, product)}
 }
 
 // compareOutside runs all rows on both sides in turn, on one thread each, and prints a table.
