@@ -153,16 +153,18 @@ func standardized(features int) kind {
 	}}
 }
 
-// dropping leaves out features of training examples, and whole examples, at random: a mask that is
-// a matrix and one that is a vector.
+// dropping leaves out features of training examples, and whole examples, at random, and adds noise:
+// a mask that is a matrix, one that is a vector, and a normal one.
 type dropping struct{ kind }
 
 func (dropping) Masks() []models.Mask {
-	return []models.Mask{{Name: "features", Cols: 4, Keep: .7}, {Name: "examples", Cols: 1, Keep: .5}}
+	return []models.Mask{{Name: "features", Cols: 4, Keep: .7}, {Name: "examples", Cols: 1, Keep: .5},
+		{Name: "noise", Cols: 4, Normal: true}}
 }
 
 func (m dropping) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
-	b.X = ad.RowScale(ad.Mul(b.X, b.Column("features")), b.Column("examples"))
+	noisy := ad.Add(b.X, ad.Scale(.1, b.Column("noise")))
+	b.X = ad.RowScale(ad.Mul(noisy, b.Column("features")), b.Column("examples"))
 	return m.kind.Lower(x, y, b)
 }
 
@@ -184,7 +186,7 @@ func TestKinds(t *testing.T) {
 		"recurrent":             {elman(4, 3), numbers(4)},
 		"mixture of experts":    {experts(4, 3), numbers(4)},
 		"batch statistics":      {normalized{standardized(4)}, numbers(4)},
-		"dropout":               {dropping{counts(4)}, examples(30, 4, 0, whole)},
+		"dropout and noise":     {dropping{counts(4)}, examples(30, 4, 0, whole)},
 	} {
 		t.Run(name, func(t *testing.T) { modeltest.TestModel(t, c.m, c.s) })
 	}

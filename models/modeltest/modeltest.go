@@ -204,8 +204,8 @@ func (s *subject) withMasks(e data.Examples) data.Examples {
 	}
 	e.Columns = slices.Clone(e.Columns)
 	for _, m := range masked.Masks() {
-		ones := testkit.Get(ad.FloatTable(e.Len(), m.Cols, slices.Repeat([]float64{1}, e.Len()*m.Cols)))
-		e.Columns = append(e.Columns, data.Column{Name: m.Name, Table: ones})
+		table := testkit.Get(new(data.Sampler).Mask(e.Len(), m.Cols, whole, 0, m.Keep))
+		e.Columns = append(e.Columns, data.Column{Name: m.Name, Table: table})
 	}
 	return e
 }
