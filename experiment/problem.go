@@ -128,6 +128,7 @@ func (r *poser) makeProblem(ctx context.Context) (err error) {
 	if err := r.checkMethod(); err != nil {
 		return err
 	}
+	r.chooseIterations()
 	if err := r.data.chooseHoldout(ctx); err != nil || r.problem.Oracles != nil {
 		return err
 	}

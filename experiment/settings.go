@@ -33,7 +33,7 @@ func (s *Settings) addMethodFlags(f *cli.Flags, presets []Preset) {
 	f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+
 		" (default: the preset's); without -preset it has the settings of the preset that is made for it, else those "+
 		"of the task's first preset")
-	f.IntVar(&s.Iterations, "K", 0, "K, outer `iterations` (default: the preset's)")
+	f.IntVar(&s.Iterations, "K", 0, "K, outer `iterations` (default: the preset's; 6 where a choice by folds follows)")
 	f.IntVar(&s.T, "T", 0, "T, `steps` of y in an outer iteration (default: the preset's)")
 	f.IntVar(&s.N, "N", 0,
 		"N, `steps` of z in an outer iteration, for the Hessian-inverse-gradient product (default: the preset's)")

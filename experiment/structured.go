@@ -12,11 +12,22 @@ import (
 )
 
 // crossFit returns what the task has for a choice of structures; nil: it has none.
-func (r *finisher) crossFit() *CrossFit {
+func (r *runner) crossFit() *CrossFit {
 	if r.Task.CrossFit == nil {
 		return nil
 	}
 	return r.Task.CrossFit()
+}
+
+// structuredIterations is K of the preset tuned where structures follow: one penalty for all is
+// within 0.1 of its best then, and structures look for it from there.
+const structuredIterations = 6
+
+// chooseIterations sets K, where -K leaves it open, to what the choice of structures begins with.
+func (r *poser) chooseIterations() {
+	if !r.givenFlags["K"] && r.Settings.Preset == tunedPreset().Name && r.crossFit() != nil {
+		r.Settings.Iterations = structuredIterations
+	}
 }
 
 // finishStructured finds the models of all structures of penalties, from the λ of the iterations

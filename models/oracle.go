@@ -331,6 +331,16 @@ func (o *Oracle) LowerValue(x, y []float64) (float64, error) {
 	return o.double.low.value(x, y, dsbo.Sample{Set: dsbo.Whole})
 }
 
+// LowerValueGrad is LowerValue, and writes ∇_y g_i(x, y) to dst, in one pass.
+func (o *Oracle) LowerValueGrad(dst, x, y []float64) (value float64, err error) {
+	side := &o.double.low
+	d, err := side.derivatives(dsbo.Sample{Set: dsbo.Whole})
+	if err == nil {
+		value, err = d.ValueGrad(nil, dst, x, y)
+	}
+	return value, side.failure(err)
+}
+
 // value returns the loss.
 func (s *side) value(x, y []float64, of dsbo.Sample) (v float64, err error) {
 	d, err := s.derivatives(of)

@@ -302,3 +302,17 @@ func TestPartitionsNeedMeans(t *testing.T) {
 		}
 	}
 }
+
+// TestLowerValueGrad: value and gradient in one pass are, also of an oracle in float32, the value
+// and the gradient in float64.
+func TestLowerValueGrad(t *testing.T) {
+	o := testkit.Get(models.NewOracle(models.Logistic{Features: 3, Mean: true}, signShard(40, 40, 3),
+		models.Config{Float32: true}))
+	x, y := []float64{.1, .2, -.3}, []float64{.5, -1, 1}
+	got, want := make([]float64, 3), make([]float64, 3)
+	value := testkit.Get(o.LowerValueGrad(got, x, y))
+	testkit.OK(o.Double().LowerGrad(want, x, y, dsbo.Sample{Set: dsbo.Whole}))
+	if loss := testkit.Get(o.LowerValue(x, y)); math.Abs(value-loss) > 1e-15*loss || !slices.Equal(got, want) {
+		t.Errorf("%v and %v in one pass, want %v and %v", value, got, loss, want)
+	}
+}

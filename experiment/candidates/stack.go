@@ -19,7 +19,7 @@ const (
 	shareRows    = 4
 	stepShare    = 0.4
 	mostShares   = 60
-	sharePromise = 1e-8
+	sharePromise = 1e-6
 )
 
 // stack finds the shares α of the structures, at least 0 and 1 together, at which
@@ -108,7 +108,7 @@ func (s *Structures) shared(theta []float64) (*Model, error) {
 	err = f.parts.Agents.MeanNumbers(f.ctx, slopes, func(i int, part []float64) error {
 		p, q := f.Model.Dims()
 		dx, dy := make([]float64, p), make([]float64, q)
-		err := f.Problem.Evaluate[i].UpperGrad(dx, dy, dx, y, dsbo.Sample{Set: dsbo.Whole})
+		err := f.Problem.Oracles[i].UpperGrad(dx, dy, dx, y, dsbo.Sample{Set: dsbo.Whole})
 		for m, st := range s.List {
 			part[m] = linalg.Dot(dy, st.y)
 		}
@@ -148,7 +148,7 @@ func (s *Structures) Refit(ctx context.Context, all train.Problem, times float64
 	f := *s.fit
 	f.ctx = ctx
 	f.all, f.trainShare = all.RoughSolver(), f.trainShare/times
-	f.all.PhiTol = solutionTol
+	f.all.PhiTol, f.all.MostPairs = solutionTol, solverPairs
 	needed := map[*Structure]bool{}
 	for _, st := range slices.Backward(s.List) { // a structure comes after the one that shapes it
 		if needed[st] = needed[st] || st.Share > 0; needed[st] {

@@ -10,9 +10,17 @@ import (
 	"dsbo/train"
 )
 
-// solutionTol is PhiTol of the models of structures: strengths that are a quarter apart differ by
-// little near the best one.
-const solutionTol = 1e-5
+// Of solutions: PhiTol of models that the answer is made of, the largest one of models of parts, by
+// which strengths are compared, and the pairs of a solver's memory.
+const (
+	solutionTol = 1e-5
+	roughestTol = 1e-3
+	solverPairs = 30
+)
+
+// partsTol is PhiTol of the models of parts, a tenth of the share of a loss of n examples that its
+// standard error is, where losses differ as much as they are large.
+func partsTol(n float64) float64 { return min(roughestTol, 0.1/math.Sqrt(n)) }
 
 // A trial is a structure at one strength.
 type trial struct {
@@ -53,6 +61,9 @@ func (s *strengthSearch) at(strength float64) (trial, error) {
 		for _, c := range penalties {
 			x = append(x, c+strength)
 		}
+	}
+	if s.parts.PhiTol = solutionTol; len(s.tried) > 0 { // the start is the same structure's
+		s.parts.PhiTol = partsTol(s.rows)
 	}
 	sol, err := s.parts.Lower(s.ctx, x, start)
 	if err != nil {

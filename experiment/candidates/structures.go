@@ -186,6 +186,7 @@ func (c CrossFit) newCrossFit(ctx context.Context) (*crossFit, error) {
 	f := &crossFit{CrossFit: c, ctx: ctx, parts: c.Problem.RoughSolver(), all: c.All.RoughSolver(), watch: c.Watch,
 		features: c.Model.Of.Features}
 	f.parts.PhiTol, f.all.PhiTol = solutionTol, solutionTol
+	f.parts.MostPairs, f.all.MostPairs = solverPairs, solverPairs
 	if f.watch == nil {
 		f.watch = unwatched{}
 	}

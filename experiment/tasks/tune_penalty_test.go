@@ -4,6 +4,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -53,5 +54,26 @@ func TestPenaltyAuto(t *testing.T) {
 				t.Errorf("the settings name features: %s", text)
 			}
 		})
+	}
+}
+
+// TestIterationsBeforeStructures: where structures look for the best strength themselves, the
+// iterations end near one, unless -K or a preset says how many there are.
+func TestIterationsBeforeStructures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs with several penalties")
+	}
+	folder := t.TempDir()
+	data := "-data=" + writeSites(t, folder, 2)
+	for k, c := range []struct {
+		flags []string
+		want  int
+	}{{nil, 6}, {[]string{"-K=2"}, 2}, {[]string{"-penalty=one"}, 20}} {
+		out := runs.Folder(filepath.Join(folder, strconv.Itoa(k)))
+		args := append(c.flags, "-target=ill", data, "-alone=false", "-quiet", "-report=false", "-out="+string(out))
+		testkit.OK(experiment.Run(t.Context(), tasks.Tune(), args, io.Discard, io.Discard))
+		if got := testkit.Get(out.ReadSummary()).Iterations; got != c.want {
+			t.Errorf("with %v there are %d iterations, want %d", c.flags, got, c.want)
+		}
 	}
 }

@@ -12,6 +12,8 @@ type System struct {
 	// direction without positive curvature s goes on along it, as truncated Newton steps do (Dembo,
 	// Steihaug 1983; Steihaug 1983).
 	Descend bool
+	// Prepared says that the memory was last prepared for this E and Diagonal, with all its pairs.
+	Prepared bool
 }
 
 // A Solving is preconditioned conjugate gradients under way. Its caller makes the products: for
@@ -32,7 +34,9 @@ type Solving struct {
 // residual in r. The pairs of a solve are kept for the preconditioner of the next one. A memory has
 // one solve under way.
 func (m *Memory) Begin(s, r []float64, of System) Solving {
-	m.Prepare(of.E, of.Diagonal)
+	if !of.Prepared {
+		m.Prepare(of.E, of.Diagonal)
+	}
 	m.Precondition(m.z, r)
 	copy(m.d, m.z)
 	return Solving{Positive: true, System: of, memory: m, s: s, r: r}

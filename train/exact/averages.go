@@ -40,20 +40,28 @@ func (w *solve) askAll(questions ...question) error {
 
 // lowerGrad asks for ∇_y g(x, y), which is then in g. All but the first one of a solve is the last
 // one and an average of differences. What the wire has lost of one of them the next one has too: g
-// is off by what is lost of the last one alone.
+// is off by what is lost of the last one alone. Where it costs nothing, and is all that is needed,
+// g_i is kept.
 func (w *solve) lowerGrad(y []float64) question {
+	gradient := func(i int, o dsbo.ValueOracle, dst []float64) (err error) {
+		if o, ok := o.(lowerOracle); ok && w.lowerOnly {
+			w.localLosses[i], err = o.LowerValueGrad(dst, w.x, y)
+			return err
+		}
+		return o.LowerGrad(dst, w.x, y, allExamples)
+	}
 	if w.localGradients == nil {
 		w.localGradients, w.lostGradients = make([][]float64, len(w.Oracles)), w.newLost(w.q)
 		return question{network.Vector{Wire: w.gradientWire(), Dst: w.g, Lost: w.lostGradients},
 			func(i int, o dsbo.ValueOracle, part []float64) error {
-				err := o.LowerGrad(part, w.x, y, allExamples)
+				err := gradient(i, o, part)
 				w.localGradients[i] = slices.Clone(part)
 				return err
 			}, nil}
 	}
 	return question{network.Vector{Wire: w.changeWire(), Dst: w.change, Lost: w.lostGradients},
 		func(i int, o dsbo.ValueOracle, part []float64) error {
-			err := o.LowerGrad(part, w.x, y, allExamples)
+			err := gradient(i, o, part)
 			for j, g := range part {
 				part[j], w.localGradients[i][j] = g-w.localGradients[i][j], g
 			}
@@ -94,6 +102,7 @@ func (w *solve) residual(r, b, z []float64, lost [][]float64) question {
 type point struct {
 	y            []float64
 	upper, lower float64
+	known        bool // local lower losses are, by the question before, for the gradient there
 }
 
 // losses asks for the losses at a point.
@@ -102,8 +111,9 @@ func (w *solve) losses(at *point) question {
 	return question{network.Vector{Wire: network.Float64, Dst: both},
 		func(i int, o dsbo.ValueOracle, part []float64) (err error) {
 			if o, ok := o.(lowerOracle); ok && w.lowerOnly {
-				part[0] = 0
-				part[1], err = o.LowerValue(w.x, at.y)
+				if part[0], part[1] = 0, w.localLosses[i]; !at.known {
+					part[1], err = o.LowerValue(w.x, at.y)
+				}
 				return err
 			}
 			part[0], part[1], err = o.Values(w.x, at.y, allExamples)
@@ -111,9 +121,10 @@ func (w *solve) losses(at *point) question {
 		}, func() { at.upper, at.lower = both[0], both[1] }}
 }
 
-// A lowerOracle tells g_i(x, y) on all examples alone.
+// A lowerOracle tells g_i(x, y) on all examples, alone or with ∇_y g_i(x, y).
 type lowerOracle interface {
 	LowerValue(x, y []float64) (float64, error)
+	LowerValueGrad(dst, x, y []float64) (float64, error)
 }
 
 // rough returns the oracle of agent i that answers for products and diagonals.

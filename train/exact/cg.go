@@ -57,7 +57,8 @@ func (w *solve) conjugateGradients(s, r []float64, end rule) (gain, last float64
 		}
 		return asked >= w.delay(asked) && last <= max(end.gain(total), end.share*total)
 	}
-	c := w.memory.Begin(s, r, linalg.System{E: w.e, Diagonal: w.diag, Descend: end.descend})
+	c := w.memory.Begin(s, r, linalg.System{E: w.e, Diagonal: w.diag, Descend: end.descend, Prepared: w.prepared})
+	w.prepared = false
 	for c.Asked < most && c.Positive && !ended(c.Asked) {
 		if err = w.product(c.Next()); err != nil {
 			break

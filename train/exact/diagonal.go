@@ -35,6 +35,7 @@ func (w *solve) findDiagonal(with ...question) error {
 		}
 	}
 	w.memory.Prepare(w.e, w.diag)
+	w.prepared = true
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"dsbo/internal/linalg"
 )
@@ -29,8 +30,11 @@ func (s *Solver) Lower(ctx context.Context, x, y []float64) (Solution, error) {
 	}
 	w := s.newSolve(ctx, x)
 	w.Gradient, w.Z, w.Phi, w.lowerOnly = nil, nil, math.NaN(), true
-	err := w.runParts(func() error { return w.chooseStart(w.lastSolution(), [2][]float64{y}) }, w.findSystem,
-		w.solveLower)
+	starts := [][2][]float64{w.lastSolution()}
+	if !slices.Equal(y, s.y) {
+		starts = append(starts, [2][]float64{y})
+	}
+	err := w.runParts(func() error { return w.chooseStart(starts...) }, w.findSystem, w.solveLower)
 	if err == nil && linalg.AllFinite(w.Y) {
 		copy(s.y, w.Y)
 	}
@@ -151,10 +155,11 @@ func (w *solve) lineSearch(step []float64) (fall float64, err error) {
 	early := !w.shortened
 	for t := 1.0; t > 1e-10; t /= 2 {
 		linalg.Comb(at.y, 1, w.Y, -t, step)
-		questions := []question{w.losses(&at)}
-		if early && t == 1 {
+		var questions []question
+		if at.known = early && t == 1; at.known {
 			questions = append(questions, w.lowerGrad(at.y))
 		}
+		questions = append(questions, w.losses(&at))
 		if err := w.askAll(questions...); err != nil {
 			return 0, err
 		}
@@ -162,12 +167,12 @@ func (w *solve) lineSearch(step []float64) (fall float64, err error) {
 			fall = max(slope/math.Abs(w.lower), math.SmallestNonzeroFloat64)
 			copy(w.Y, at.y)
 			w.upper, w.lower, w.shortened = at.upper, at.lower, t < 1
-			if len(questions) == 1 {
+			if !at.known {
 				err = w.askAll(w.lowerGrad(w.Y))
 			}
 			return fall, err
 		}
-		if len(questions) > 1 { // there the gradient may be so large that differences from it have no digits
+		if at.known { // there the gradient may be so large that differences from it have no digits
 			w.localGradients = nil
 		}
 	}

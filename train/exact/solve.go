@@ -24,8 +24,10 @@ type solve struct {
 	wire           network.Wire    // of products
 	nearZ          []float64       // the z that belongs to where Y started; nil: not known
 	localGradients [][]float64     // the last gradients ∇_y g_i of the agents of this process; nil before the first
+	localLosses    []float64       // g_i where these gradients are, if they tell it
 	diagonalLower  float64         // lower at the Y of the diagonal
 	shortened      bool            // the last step of Y was not taken whole
+	prepared       bool            // the memory is, for conjugate gradients that begin now
 	longest        int             // products of the longest conjugate gradients so far
 	sharpness      float64         // the share of the usual bound of d² that it may have
 	// What wires have lost of the sums that g and the residual of the adjoint system are, by local
@@ -36,7 +38,8 @@ type solve struct {
 // newSolve returns a solve at x that has not begun.
 func (s *Solver) newSolve(ctx context.Context, x []float64) *solve {
 	return &solve{Solver: s, ctx: ctx, x: x, productLimit: cmp.Or(s.MaxProducts, 2000), sharpness: 1,
-		wire: s.productWire(), Solution: Solution{
+		localLosses: make([]float64, len(s.Oracles)),
+		wire:        s.productWire(), Solution: Solution{
 			Y: slices.Clone(s.y), Z: make([]float64, s.q), Gradient: make([]float64, s.p), PhiError: math.NaN(),
 		}}
 }

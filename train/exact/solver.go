@@ -12,6 +12,7 @@
 package exact
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -75,6 +76,10 @@ type Solver struct {
 	// MaxProducts bounds the Hessian-vector products of one solve, each over all agents; 0: 2000. A
 	// solve that reaches the bound ends with what it has.
 	MaxProducts int
+	// MostPairs is how many products the memory keeps at most; 0: 120, or fewer where they would
+	// take more than some 100 MB. A solution takes about as many products with 30, and n pairs take
+	// n²q multiplications before each step.
+	MostPairs int
 
 	products *linalg.Matrix // what products are with
 	p, q     int            // lengths of x and y
@@ -206,9 +211,9 @@ func (s *Solver) Prepare() error {
 	}
 	s.scale, s.products = make([]float64, 1), linalg.NewMatrix(s.Matrix)
 	copy(s.y, s.Start)
-	// 120 pairs, fewer where they would take more than some 100 MB; more than q of them tell
-	// nothing new.
-	s.memory = linalg.NewMemory(s.q, min(linalg.MostPairs, max(4, s.q), max(4, 4_000_000/s.q)), 0.02, 1e-3)
+	// more pairs than q tell nothing new
+	most := min(cmp.Or(s.MostPairs, linalg.MostPairs), max(4, s.q), max(4, 4_000_000/s.q))
+	s.memory = linalg.NewMemory(s.q, most, 0.02, 1e-3)
 	s.memory.Relative = true
 	return nil
 }
