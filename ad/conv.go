@@ -138,8 +138,8 @@ func ConvTranspose(images, filters *Node, w Window, groups int) *Node {
 	w.C, f = w.C/groups, f/groups
 	parts := make([]*Node, groups)
 	for i := range parts {
-		part := Col2im(MatMul(Cols(patches, i*f, f), Rows(filters, i*f, f), false, false), w)
-		parts[i] = Reshape(part, m*w.H*w.W, w.C)
+		parts[i] = Reshape(Col2im(MatMul(Cols(patches, i*f, f), Rows(filters, i*f, f), false, false), w),
+			m*w.H*w.W, w.C)
 	}
 	return Reshape(ConcatCols(parts...), m, groups*w.pixels())
 }

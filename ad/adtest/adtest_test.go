@@ -286,3 +286,13 @@ func TestScales(t *testing.T) {
 		}
 	}
 }
+
+// TestNoX: a loss may have no x.
+func TestNoX(t *testing.T) {
+	loss := ad.Loss{Q: 3, Build: func(_, y *ad.Node, _ []*ad.Node) *ad.Node { return ad.SumAll(ad.Sin(y)) }}
+	exact := testkit.Get(ad.Differentiate(loss))
+	loss.Float32 = true
+	y := []float64{.5, -1, 2}
+	adtest.Check(t, exact, nil, y)
+	adtest.Compare(t, testkit.Get(ad.Differentiate(loss)), exact, nil, y, 1e-6)
+}
