@@ -29,6 +29,7 @@ type Case struct {
 	Unmasked               bool             // sums without masks
 	Quorum                 int              // 0: all agents stay
 	AbsentAfter            time.Duration    // silence after which an agent is left out
+	DelayBudget            time.Duration    // that each neighbour has; 0: the usual one
 	StragglerDeadline      time.Duration    // how long others wait for what an agent computes; 0: as long as it takes
 	Newcomers              []newcomer       // agents that are admitted to the run, by number from Agents on
 	Liars                  []int            // agents that lie while there are faults

@@ -114,13 +114,17 @@ func drawLies(seed uint64, s span) Case {
 // drawQuickLies is drawLies where runs whose members may change take a tenth of the time and have
 // eight agents at the start in one of 41. In a council everybody repeats what holds it up after a
 // tenth of AbsentAfter, or each second if that is shorter, and everybody passes it on: as a rule it
-// said one thing hundreds of times. One such run in 20 is one of drawLies: neighbours have spent
-// the hour's budget of delays in those alone that take longer. All else is the same.
+// said one thing hundreds of times. Budgets of delays are a tenth too. One such run in 20 is one of
+// drawLies. All else is the same.
 func drawQuickLies(seed uint64) Case {
 	if draw(num.SplitMix(seed)).of("long").chance(0.05) {
 		return drawLies(seed, usual)
 	}
-	return drawLies(seed, span{time.Second / 10, append(slices.Repeat([]int{3, 3, 4, 5, 5}, 8), 8)})
+	c := drawLies(seed, span{time.Second / 10, append(slices.Repeat([]int{3, 3, 4, 5, 5}, 8), 8)})
+	if c.Quorum > 0 {
+		c.DelayBudget = max(3*time.Minute, 10*c.AbsentAfter)
+	}
+	return c
 }
 
 // liars play lies.

@@ -41,6 +41,7 @@ func (p *process) run() error {
 			Identity: p.identity, Unmasked: p.Unmasked,
 			KeepFrames: p.KeepFrames, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, PeerTimeout: p.Patience,
 			ComputeTimeout: p.Limit,
+			DelayBudget:    p.DelayBudget,
 			OnDiskHang:     func(err error) { p.exit(err) },
 			Membership:     p.council(),
 			Admission:      p.admission,

@@ -60,12 +60,13 @@ func (c *chamber) computePatience(agent int) time.Duration {
 // edge between them cut, by its own word, which costs neither of them its place.
 const contradictedPatience = 8
 
-// obstacle returns the agent that is there and keeps this one from going on, -1 if there is none.
+// obstacle returns the agent that is there, or comes again and again, and keeps this one from going
+// on, -1 if there is none.
 func (c *chamber) obstacle() int {
 	m, most := c.m, c.m.config.Membership.AbsentAfter
 	h := m.obstacle()
 	switch {
-	case h == nil || h.Cause != holdup.ByWithholding:
+	case h == nil, h.Cause != holdup.ByWithholding && (h.Cause != holdup.BySilence || h.Source >= 0):
 		return -1
 	case h.Beyond > 0 && h.Beyond != m.config.Agent+1:
 		most *= contradictedPatience

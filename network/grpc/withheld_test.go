@@ -189,3 +189,51 @@ func TestTwoThatContradictInTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestComesAgainAndAgain: a neighbour whose streams end before anything that is due has come counts
+// as absent after AbsentAfter, though it is never silent for so long. One of which others say that
+// it is silent does not.
+func TestComesAgainAndAgain(t *testing.T) {
+	m, _ := pathAgent(func(c *Config) {
+		inSeconds(c)
+		c.Matrix = newGraph("complete", 4)
+	})
+	a, b := withCouncil(m, 3)
+	deliver(b, vectorOfOne(0, 1))
+	c := attached(m, 3, 0, 0)
+	deliver(c, vectorOfOne(0, 1))
+	publish(m, 0)
+	for beat := range 61 {
+		want := []int(nil)
+		if beat == 60 {
+			want = []int{0}
+		}
+		if down := m.chamber.observe().Down; !slices.Equal(down, want) {
+			t.Errorf("after %d s agents %v count as absent; it must be %v", beat, down, want)
+		}
+		a.e.detach(a, errors.New("connection reset"))
+		for _, s := range []*session{b, c} {
+			deliver(s, reporting(holdup.Report{Doing: holdup.Exchanging, Round: 0, Holder: 0, Cause: holdup.BySilence}))
+		}
+		m.heartbeat()
+		a = attached(m, 0, 0, 0)
+	}
+	m, _ = pathAgent(func(c *Config) {
+		inSeconds(c)
+		c.Matrix, c.Round = newGraph("complete", 4), 1
+	})
+	a, b = withCouncil(m, 3)
+	c = attached(m, 3, 1, 1)
+	c.announced = 0
+	publish(m, 1)
+	for range 100 {
+		for _, s := range []*session{a, b} {
+			deliver(s, reporting(holdup.Report{Doing: holdup.Exchanging, Round: 0, Holder: 3, Cause: holdup.BySilence}))
+		}
+		deliver(c, reporting(holdup.Report{Doing: holdup.Computing, Round: 1, Holder: 3, Cause: holdup.ByComputing}))
+		m.heartbeat()
+	}
+	if down, h := m.chamber.observe().Down, m.holdup(); len(down) > 0 || h.Agent != 3 || h.Cause != holdup.BySilence {
+		t.Errorf("held up by %v, agents %v count as absent; agent 3 is silent by the word of others alone", h, down)
+	}
+}
