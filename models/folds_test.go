@@ -144,8 +144,17 @@ func TestPrior(t *testing.T) {
 		value := func(m models.Linear) float64 {
 			return testkit.Get(testkit.Get(models.Differentiate(m.Upper, p, q, s.Val, false)).Value(c.x, y))
 		}
-		if got := value(with) - value(plain); math.Abs(got-c.want) > 1e-12 {
+		scaled := with
+		scaled.Prior.Residuals = true
+		loss := value(plain)
+		if got := value(with) - loss; math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("at %v the prior adds %g, want %g", c.x, got, c.want)
+		}
+		if got := value(scaled) - loss; math.Abs(got-2*loss*c.want) > 1e-12 {
+			t.Errorf("at %v the prior of residuals adds %g, want %g", c.x, got, 2*loss*c.want)
+		}
+		if got := scaled.Prior.Factor(c.x); math.Abs(got-1-2*c.want) > 1e-15 {
+			t.Errorf("at %v the prior's factor is %g, want %g", c.x, got, 1+2*c.want)
 		}
 	}
 	for _, bad := range []models.Prior{{Deviation: 1}, {Rows: 3}, {Deviation: -1, Rows: 3},

@@ -59,7 +59,7 @@ func TestTableModels(t *testing.T) {
 		{"classes in groups, weighted", models.Linear{Features: 7, Outputs: 4, Penalties: groups}, weighted(classes)},
 		{"prior", models.Linear{Features: 7, Outputs: 4, Prior: models.Prior{Deviation: 1.5, Rows: 40}}, classes},
 		{"mlp, prior", models.MLP{Features: 5, Outputs: 1, Hidden: []int{3}, Loss: models.Squared{},
-			Prior: models.Prior{Deviation: 2, Rows: 9}}, values},
+			Prior: models.Prior{Deviation: 2, Rows: 9, Residuals: true}}, values},
 		{"one penalty", models.Linear{Features: 7, Outputs: 4, Penalties: models.OnePenalty{}}, classes},
 		{"squared", models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}, values},
 		{"squared, weighted", models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{},

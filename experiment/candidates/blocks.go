@@ -70,12 +70,13 @@ func (f *crossFit) atBlocks(st *Structure, theta []float64, strength float64, y,
 		m.gradient[f.Blocks.Of[at%f.features]] += slope
 		m.gradient[n] += slope
 	}
-	v := 1.0
-	if f.Variance {
+	v, squares := 1.0, linalg.Dot(theta[:n], theta[:n])
+	if f.Variance { // the prior follows Φ
 		v = 2 * sol.Phi
+		linalg.Scale(m.gradient, 1+squares/(blockDeviation*blockDeviation*f.rows), m.gradient)
 	}
 	prior := v / (2 * blockDeviation * blockDeviation * f.rows)
 	linalg.Axpy(m.gradient[:n], 2*prior, theta[:n])
-	m.Phi = runs.Number(sol.Phi + float64(prior*linalg.Dot(theta[:n], theta[:n])))
+	m.Phi = runs.Number(sol.Phi + float64(prior*squares))
 	return m, nil
 }

@@ -141,7 +141,7 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.groupsFile, "groups", "", "`file` with a group a line, as -group has them with commas between")
 	f.StringVar(&t.refit, "refit", auto, "whether the kept linear model has the test `rows` too, once they have "+
 		"judged the model of the others: all, or none; auto: all, but none where -split-column names them")
-	f.Float64Var(&t.prior, "prior", 0.5,
+	f.Float64Var(&t.prior, "prior", 1,
 		"standard `deviation` of log-penalties around a common value, as far as one knows beforehand: with few rows "+
 			"it keeps λ from fitting the validation rows alone; 0, and with differential privacy: nothing is known")
 	t.cost.addFlag(f)
@@ -298,7 +298,8 @@ func (t *tune) newModel(seed uint64) (models.Model, error) {
 	loss, penalties := t.outputLoss(r.Target.Kind), t.penalties(r)
 	var prior models.Prior
 	if t.prior > 0 && t.prepared.Rows[1] > 0 { // with differential privacy nobody knows how many rows there are
-		prior = models.Prior{Deviation: t.prior, Rows: float64(t.prepared.Rows[1])}
+		prior = models.Prior{Deviation: t.prior, Rows: float64(t.prepared.Rows[1]),
+			Residuals: r.Target.Kind == features.Value}
 	}
 	var start []float64
 	if r.Target.Kind == features.Counts { // from e⁰, Newton's first step to large counts would go far too far

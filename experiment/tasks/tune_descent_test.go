@@ -51,7 +51,7 @@ func TestTuneReaches(t *testing.T) {
 	folder := t.TempDir()
 	out := runs.Folder(filepath.Join(folder, "run"))
 	args := []string{"-data=" + writeNumbers(folder, 200), "-target=class", "-split-column=set", "-folds=0",
-		"-alone=false", "-quiet", "-report=false", "-out=" + string(out)}
+		"-prior=0.5", "-alone=false", "-quiet", "-report=false", "-out=" + string(out)}
 	testkit.OK(experiment.Run(t.Context(), tasks.Tune(), args, io.Discard, io.Discard))
 	s := testkit.Get(out.ReadSummary())
 	last := len(s.Models) - 1

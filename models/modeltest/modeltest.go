@@ -42,9 +42,9 @@ import (
 //     allocates nothing.
 //
 // A score's losses must have Upper as their mean or the sum, up to terms that do not depend on the
-// examples, where these have no weights. They depend on no other example, but where Upper is no sum
-// of terms of single ones, as with statistics of the batch. A penalty that x enters the lower loss
-// by, and nothing else, must be all of it.
+// examples and the factor of a prior, where these have no weights. They depend on no other example,
+// but where Upper is no sum of terms of single ones, as with statistics of the batch. A penalty
+// that x enters the lower loss by, and nothing else, must be all of it.
 //
 // Up to q = 256 whole matrices are compared, beyond random directions and entries. The cost is a
 // few hundred gradients of at most 61 examples, the first ones (23 from q = 10⁵ on): under a second

@@ -70,6 +70,10 @@ func scoreIsUpper(s *subject, x, y []float64) error {
 	}
 	_, other, _ := s.point()
 	var loss, score, size float64
+	factor := 1.0
+	if of, ok := s.m.(models.Restrained); ok {
+		factor = of.Restraint().Factor(x)
+	}
 	for k, sign := range []float64{1, -1} {
 		e := firstRows(upper.on, k*half, half)
 		d, each := s.differentiate(upper, e, false), testkit.Get(models.NewScore(s.m, e, false))
@@ -77,7 +81,7 @@ func scoreIsUpper(s *subject, x, y []float64) error {
 			y    []float64
 			sign float64
 		}{{y, sign}, {other, -sign}} {
-			value := testkit.Get(d.Value(x, at.y))
+			value := testkit.Get(d.Value(x, at.y)) / factor
 			sum, _ := testkit.Get2(each.Sums(x, at.y))
 			loss += at.sign * value
 			score += at.sign * sum / float64(half)
