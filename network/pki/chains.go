@@ -37,7 +37,8 @@ func (t *Trust) chainOf(agent int, der []byte, now time.Time) (goodChain, error)
 	if ok && !now.Before(known.since) && !now.After(known.until) {
 		return known, nil
 	}
-	found, err := t.verify(agent, der, now)
+	// A parsed certificate is a view of its bytes, which are the caller's to use again.
+	found, err := t.verify(agent, []byte(key.der), now)
 	if err != nil {
 		return found, err
 	}

@@ -108,3 +108,28 @@ func TestDerive(t *testing.T) {
 		t.Error("another purpose or agent has the same bytes")
 	}
 }
+
+// TestVerifyKeepsNoBytes: what was verified does not change with the caller's buffer. A neighbour
+// that writes its own key where another one's certificate stood signs nothing in its place.
+func TestVerifyKeepsNoBytes(t *testing.T) {
+	run := authority(t, "run")
+	honest, liar := issue(t, run, 0, start, end), issue(t, run, 1, start, end)
+	verify := func(id *pki.Identity, agent int, certificate, message, signature []byte) error {
+		_, err := id.Verify(agent, certificate, message, signature, now)
+		return err
+	}
+	buffer := bytes.Clone(honest.Certificate())
+	testkit.OK(verify(liar, 0, buffer, []byte("true"), testkit.Get(honest.Sign([]byte("true")))))
+	keyOf := func(id *pki.Identity) []byte {
+		return testkit.Get(x509.ParseCertificates(id.Certificate()))[0].RawSubjectPublicKeyInfo
+	}
+	at := bytes.Index(buffer, keyOf(honest))
+	if at < 0 || len(keyOf(honest)) != len(keyOf(liar)) {
+		t.Fatal("a certificate must have its key's bytes, and keys of one kind must be as long")
+	}
+	copy(buffer[at:], keyOf(liar))
+	forged := testkit.Get(liar.Sign([]byte("forged"))) // which this process knows to be good
+	if err := verify(liar, 0, honest.Certificate(), []byte("forged"), forged); err == nil {
+		t.Error("agent 1 must not sign for agent 0")
+	}
+}
