@@ -4,30 +4,42 @@
 
 package kernel
 
-// bytesDotF32AVX2 adds to C, of groups·mr rows and nr columns, the products of rows of bytes and the rows of B, of which
-// it leaves out where all rows of a group have zeros. list is where the rows are; of those that lie ahead bytes
+// bytesDotF32AVX2 adds to C, of groups·mr rows and nr columns, the products of rows of bytes
+// and the rows of B, of which
+// it leaves out where all rows of a group have zeros. list is where the rows are; of those that
+// lie ahead bytes
 // further as many bytes are loaded into the cache. Strides are in bytes.
 //
 //go:noescape
-func bytesDotF32AVX2(mr int, nr int, groups int, c *float32, rs int, cs int, list *byte, ahead int, b *float32, ldb int)
+func bytesDotF32AVX2(mr int, nr int, groups int, c *float32, rs int, cs int, list *byte,
+	ahead int, b *float32, ldb int)
 
-// bytesOuterF32AVX2 sets C, or adds to it if acc is not 0, the sum of k outer products of rows of A and rows of bytes,
-// over a number of panels of nv registers across the columns, which start at column off. Rows that have zeros alone
+// bytesOuterF32AVX2 sets C, or adds to it if acc is not 0, the sum of k outer products of rows
+// of A and rows of bytes,
+// over a number of panels of nv registers across the columns, which start at column off. Rows
+// that have zeros alone
 // in a panel are left out. list is where the rows are. Strides are in bytes.
 //
 //go:noescape
-func bytesOuterF32AVX2(mr int, nv int, panels int, k int, c *float32, ldc int, a *float32, lda int, list *byte, off int, acc int)
+func bytesOuterF32AVX2(mr int, nv int, panels int, k int, c *float32, ldc int, a *float32,
+	lda int, list *byte, off int, acc int)
 
-// bytesDotF64AVX2 adds to C, of groups·mr rows and nr columns, the products of rows of bytes and the rows of B, of which
-// it leaves out where all rows of a group have zeros. list is where the rows are; of those that lie ahead bytes
+// bytesDotF64AVX2 adds to C, of groups·mr rows and nr columns, the products of rows of bytes
+// and the rows of B, of which
+// it leaves out where all rows of a group have zeros. list is where the rows are; of those that
+// lie ahead bytes
 // further as many bytes are loaded into the cache. Strides are in bytes.
 //
 //go:noescape
-func bytesDotF64AVX2(mr int, nr int, groups int, c *float64, rs int, cs int, list *byte, ahead int, b *float64, ldb int)
+func bytesDotF64AVX2(mr int, nr int, groups int, c *float64, rs int, cs int, list *byte,
+	ahead int, b *float64, ldb int)
 
-// bytesOuterF64AVX2 sets C, or adds to it if acc is not 0, the sum of k outer products of rows of A and rows of bytes,
-// over a number of panels of nv registers across the columns, which start at column off. Rows that have zeros alone
+// bytesOuterF64AVX2 sets C, or adds to it if acc is not 0, the sum of k outer products of rows
+// of A and rows of bytes,
+// over a number of panels of nv registers across the columns, which start at column off. Rows
+// that have zeros alone
 // in a panel are left out. list is where the rows are. Strides are in bytes.
 //
 //go:noescape
-func bytesOuterF64AVX2(mr int, nv int, panels int, k int, c *float64, ldc int, a *float64, lda int, list *byte, off int, acc int)
+func bytesOuterF64AVX2(mr int, nv int, panels int, k int, c *float64, ldc int, a *float64,
+	lda int, list *byte, off int, acc int)

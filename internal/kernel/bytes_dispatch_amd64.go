@@ -6,7 +6,8 @@ package kernel
 
 import "unsafe"
 
-func bytesDot[T Float](mr int, nr int, groups int, c unsafe.Pointer, rs int, cs int, list *byte, ahead int, b unsafe.Pointer, ldb int) {
+func bytesDot[T Float](mr int, nr int, groups int, c unsafe.Pointer, rs int, cs int, list *byte,
+	ahead int, b unsafe.Pointer, ldb int) {
 	switch {
 	case active == AVX512 && size[T]() == 4:
 		bytesDotF32AVX512(mr, nr, groups, (*float32)(c), rs, cs, list, ahead, (*float32)(b), ldb)
@@ -19,7 +20,8 @@ func bytesDot[T Float](mr int, nr int, groups int, c unsafe.Pointer, rs int, cs 
 	}
 }
 
-func bytesOuter[T Float](mr int, nv int, panels int, k int, c unsafe.Pointer, ldc int, a unsafe.Pointer, lda int, list *byte, off int, acc int) {
+func bytesOuter[T Float](mr int, nv int, panels int, k int, c unsafe.Pointer, ldc int,
+	a unsafe.Pointer, lda int, list *byte, off int, acc int) {
 	switch {
 	case active == AVX512 && size[T]() == 4:
 		bytesOuterF32AVX512(mr, nv, panels, k, (*float32)(c), ldc, (*float32)(a), lda, list, off, acc)

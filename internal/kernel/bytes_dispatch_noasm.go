@@ -6,10 +6,12 @@ package kernel
 
 import "unsafe"
 
-func bytesDot[T Float](mr int, nr int, groups int, c unsafe.Pointer, rs int, cs int, list *byte, ahead int, b unsafe.Pointer, ldb int) {
+func bytesDot[T Float](mr int, nr int, groups int, c unsafe.Pointer, rs int, cs int, list *byte,
+	ahead int, b unsafe.Pointer, ldb int) {
 	panic("kernel: this build has no assembly")
 }
 
-func bytesOuter[T Float](mr int, nv int, panels int, k int, c unsafe.Pointer, ldc int, a unsafe.Pointer, lda int, list *byte, off int, acc int) {
+func bytesOuter[T Float](mr int, nv int, panels int, k int, c unsafe.Pointer, ldc int,
+	a unsafe.Pointer, lda int, list *byte, off int, acc int) {
 	panic("kernel: this build has no assembly")
 }

@@ -4,57 +4,67 @@
 
 package kernel
 
-// addToF32AVX2 makes the n entries of dst of the entries of x and y.
+// addToF32AVX2 sets dst = x + y, entry by entry. All have one length, and dst may be x or y.
 //
 //go:noescape
 func addToF32AVX2(n int, dst *float32, x *float32, y *float32)
 
-// subToF32AVX2 makes the n entries of dst of the entries of x and y.
+// subToF32AVX2 sets dst = x − y, entry by entry. All have one length, and dst may be x or y.
 //
 //go:noescape
 func subToF32AVX2(n int, dst *float32, x *float32, y *float32)
 
-// mulToF32AVX2 makes the n entries of dst of the entries of x and y.
+// mulToF32AVX2 sets dst = x·y, entry by entry. All have one length, and dst may be x or y.
 //
 //go:noescape
 func mulToF32AVX2(n int, dst *float32, x *float32, y *float32)
 
-// divToF32AVX2 makes the n entries of dst of the entries of x and y.
+// divToF32AVX2 sets dst = x/y, entry by entry. All have one length, and dst may be x or y.
 //
 //go:noescape
 func divToF32AVX2(n int, dst *float32, x *float32, y *float32)
 
-// sqrtF32AVX2 sets the n entries of dst to the square roots of the entries of x.
+// sqrtF32AVX2 sets dst = √x, entry by entry, NaN of negative numbers. Both have one length, and
+// dst may
+// be x.
 //
 //go:noescape
 func sqrtF32AVX2(n int, dst *float32, x *float32)
 
-// reluF32AVX2 sets the n entries of dst to the larger of 0 and the entries of x.
+// reLUF32AVX2 sets dst to the larger of x and 0, entry by entry: NaN where x is, and never −0.
+// Both have
+// one length, and dst may be x.
 //
 //go:noescape
-func reluF32AVX2(n int, dst *float32, x *float32)
+func reLUF32AVX2(n int, dst *float32, x *float32)
 
-// stepF32AVX2 sets the n entries of dst to a where the entries of x are positive, else to 0.
+// stepF32AVX2 sets dst to a where x is positive, else to 0.
 //
 //go:noescape
 func stepF32AVX2(n int, dst *float32, a float32, x *float32)
 
-// gateF32AVX2 sets the n entries of dst to the entries of y where the entries of x are positive, else to 0.
+// gateF32AVX2 sets dst to y where x is positive, else to 0, also where y is not finite. All
+// have one
+// length, and dst may be x or y.
 //
 //go:noescape
 func gateF32AVX2(n int, dst *float32, x *float32, y *float32)
 
-// axpyF32AVX2 adds a·x to the n entries of dst, each product rounded before.
+// axpyF32AVX2 adds a·x to dst; the product is rounded before it is added, on every path. Both
+// have one
+// length, and dst may be x.
 //
 //go:noescape
 func axpyF32AVX2(n int, dst *float32, a float32, x *float32)
 
-// scaleF32AVX2 sets the n entries of dst to a·x.
+// scaleF32AVX2 sets dst = a·x. Both have one length, and dst may be x.
 //
 //go:noescape
 func scaleF32AVX2(n int, dst *float32, a float32, x *float32)
 
-// combF32AVX2 sets the n entries of dst to a·x + b·y, each product rounded before.
+// combF32AVX2 sets dst = a·x + b·y; products are rounded before they are added, on every path.
+// All have
+// one length, and dst may be x or y.
 //
 //go:noescape
 func combF32AVX2(n int, dst *float32, a float32, x *float32, b float32, y *float32)
@@ -64,92 +74,111 @@ func combF32AVX2(n int, dst *float32, a float32, x *float32, b float32, y *float
 //go:noescape
 func dotSumF32AVX2(n int, x *float32, y *float32) float32
 
-// sumF32AVX2 returns Σ x over n entries.
+// sumF32AVX2 returns Σ x_i. The order of summation depends on the length alone.
 //
 //go:noescape
 func sumF32AVX2(n int, x *float32) float32
 
-// fromBytesF32AVX2 sets the n entries of dst to scale·src.
+// fromBytesF32AVX2 sets dst = scale·src, each byte taken as a number from 0 to 255 and the
+// product
+// rounded once. dst and src have one length.
 //
 //go:noescape
 func fromBytesF32AVX2(n int, dst *float32, src *byte, scale float32)
 
-// fromFloat64F32AVX2 sets the n entries of dst to the entries of src, rounded.
+// fromFloat64F32AVX2 sets dst to the numbers of src, rounded. Both have one length, and do not
+// overlap.
 //
 //go:noescape
 func fromFloat64F32AVX2(n int, dst *float32, src *float64)
 
-// toFloat64F32AVX2 sets the n entries of dst to the entries of src.
+// toFloat64F32AVX2 sets dst to the numbers of src. Both have one length, and do not overlap.
 //
 //go:noescape
 func toFloat64F32AVX2(n int, dst *float64, src *float32)
 
-// largestTapsF32AVX2 sets dst, of a number of channels a patch, to the tap at which each channel is largest: to the first of equal ones, and of NaN.
+// largestTapsF32AVX2 sets dst, of a number of channels a patch, to the tap at which each
+// channel is largest: to the first of equal ones, and of NaN.
 //
 //go:noescape
-func largestTapsF32AVX2(patches int, channels int, dst *float32, src *float32, step int, taps int, places *int, numbers *float32)
+func largestTapsF32AVX2(patches int, channels int, dst *float32, src *float32, step int,
+	taps int, places *int, numbers *float32)
 
-// pickTapsF32AVX2 sets dst, of a number of channels a patch, to the entries of src at the taps that chosen has.
+// pickTapsF32AVX2 sets dst, of a number of channels a patch, to the entries of src at the taps
+// that chosen has.
 //
 //go:noescape
-func pickTapsF32AVX2(patches int, channels int, dst *float32, chosen *float32, src *float32, step int, taps int, places *int, numbers *float32)
+func pickTapsF32AVX2(patches int, channels int, dst *float32, chosen *float32, src *float32,
+	step int, taps int, places *int, numbers *float32)
 
-// addTapsF32AVX2 adds src, of a number of channels a patch, to the entries of dst at the taps that chosen has, and 0 to those at the others.
+// addTapsF32AVX2 adds src, of a number of channels a patch, to the entries of dst at the taps
+// that chosen has, and 0 to those at the others.
 //
 //go:noescape
-func addTapsF32AVX2(patches int, channels int, dst *float32, chosen *float32, src *float32, step int, taps int, places *int, numbers *float32)
+func addTapsF32AVX2(patches int, channels int, dst *float32, chosen *float32, src *float32,
+	step int, taps int, places *int, numbers *float32)
 
-// addToF64AVX2 makes the n entries of dst of the entries of x and y.
+// addToF64AVX2 sets dst = x + y, entry by entry. All have one length, and dst may be x or y.
 //
 //go:noescape
 func addToF64AVX2(n int, dst *float64, x *float64, y *float64)
 
-// subToF64AVX2 makes the n entries of dst of the entries of x and y.
+// subToF64AVX2 sets dst = x − y, entry by entry. All have one length, and dst may be x or y.
 //
 //go:noescape
 func subToF64AVX2(n int, dst *float64, x *float64, y *float64)
 
-// mulToF64AVX2 makes the n entries of dst of the entries of x and y.
+// mulToF64AVX2 sets dst = x·y, entry by entry. All have one length, and dst may be x or y.
 //
 //go:noescape
 func mulToF64AVX2(n int, dst *float64, x *float64, y *float64)
 
-// divToF64AVX2 makes the n entries of dst of the entries of x and y.
+// divToF64AVX2 sets dst = x/y, entry by entry. All have one length, and dst may be x or y.
 //
 //go:noescape
 func divToF64AVX2(n int, dst *float64, x *float64, y *float64)
 
-// sqrtF64AVX2 sets the n entries of dst to the square roots of the entries of x.
+// sqrtF64AVX2 sets dst = √x, entry by entry, NaN of negative numbers. Both have one length, and
+// dst may
+// be x.
 //
 //go:noescape
 func sqrtF64AVX2(n int, dst *float64, x *float64)
 
-// reluF64AVX2 sets the n entries of dst to the larger of 0 and the entries of x.
+// reLUF64AVX2 sets dst to the larger of x and 0, entry by entry: NaN where x is, and never −0.
+// Both have
+// one length, and dst may be x.
 //
 //go:noescape
-func reluF64AVX2(n int, dst *float64, x *float64)
+func reLUF64AVX2(n int, dst *float64, x *float64)
 
-// stepF64AVX2 sets the n entries of dst to a where the entries of x are positive, else to 0.
+// stepF64AVX2 sets dst to a where x is positive, else to 0.
 //
 //go:noescape
 func stepF64AVX2(n int, dst *float64, a float64, x *float64)
 
-// gateF64AVX2 sets the n entries of dst to the entries of y where the entries of x are positive, else to 0.
+// gateF64AVX2 sets dst to y where x is positive, else to 0, also where y is not finite. All
+// have one
+// length, and dst may be x or y.
 //
 //go:noescape
 func gateF64AVX2(n int, dst *float64, x *float64, y *float64)
 
-// axpyF64AVX2 adds a·x to the n entries of dst, each product rounded before.
+// axpyF64AVX2 adds a·x to dst; the product is rounded before it is added, on every path. Both
+// have one
+// length, and dst may be x.
 //
 //go:noescape
 func axpyF64AVX2(n int, dst *float64, a float64, x *float64)
 
-// scaleF64AVX2 sets the n entries of dst to a·x.
+// scaleF64AVX2 sets dst = a·x. Both have one length, and dst may be x.
 //
 //go:noescape
 func scaleF64AVX2(n int, dst *float64, a float64, x *float64)
 
-// combF64AVX2 sets the n entries of dst to a·x + b·y, each product rounded before.
+// combF64AVX2 sets dst = a·x + b·y; products are rounded before they are added, on every path.
+// All have
+// one length, and dst may be x or y.
 //
 //go:noescape
 func combF64AVX2(n int, dst *float64, a float64, x *float64, b float64, y *float64)
@@ -159,37 +188,46 @@ func combF64AVX2(n int, dst *float64, a float64, x *float64, b float64, y *float
 //go:noescape
 func dotSumF64AVX2(n int, x *float64, y *float64) float64
 
-// sumF64AVX2 returns Σ x over n entries.
+// sumF64AVX2 returns Σ x_i. The order of summation depends on the length alone.
 //
 //go:noescape
 func sumF64AVX2(n int, x *float64) float64
 
-// fromBytesF64AVX2 sets the n entries of dst to scale·src.
+// fromBytesF64AVX2 sets dst = scale·src, each byte taken as a number from 0 to 255 and the
+// product
+// rounded once. dst and src have one length.
 //
 //go:noescape
 func fromBytesF64AVX2(n int, dst *float64, src *byte, scale float64)
 
-// fromFloat64F64AVX2 sets the n entries of dst to the entries of src, rounded.
+// fromFloat64F64AVX2 sets dst to the numbers of src, rounded. Both have one length, and do not
+// overlap.
 //
 //go:noescape
 func fromFloat64F64AVX2(n int, dst *float64, src *float64)
 
-// toFloat64F64AVX2 sets the n entries of dst to the entries of src.
+// toFloat64F64AVX2 sets dst to the numbers of src. Both have one length, and do not overlap.
 //
 //go:noescape
 func toFloat64F64AVX2(n int, dst *float64, src *float64)
 
-// largestTapsF64AVX2 sets dst, of a number of channels a patch, to the tap at which each channel is largest: to the first of equal ones, and of NaN.
+// largestTapsF64AVX2 sets dst, of a number of channels a patch, to the tap at which each
+// channel is largest: to the first of equal ones, and of NaN.
 //
 //go:noescape
-func largestTapsF64AVX2(patches int, channels int, dst *float64, src *float64, step int, taps int, places *int, numbers *float64)
+func largestTapsF64AVX2(patches int, channels int, dst *float64, src *float64, step int,
+	taps int, places *int, numbers *float64)
 
-// pickTapsF64AVX2 sets dst, of a number of channels a patch, to the entries of src at the taps that chosen has.
+// pickTapsF64AVX2 sets dst, of a number of channels a patch, to the entries of src at the taps
+// that chosen has.
 //
 //go:noescape
-func pickTapsF64AVX2(patches int, channels int, dst *float64, chosen *float64, src *float64, step int, taps int, places *int, numbers *float64)
+func pickTapsF64AVX2(patches int, channels int, dst *float64, chosen *float64, src *float64,
+	step int, taps int, places *int, numbers *float64)
 
-// addTapsF64AVX2 adds src, of a number of channels a patch, to the entries of dst at the taps that chosen has, and 0 to those at the others.
+// addTapsF64AVX2 adds src, of a number of channels a patch, to the entries of dst at the taps
+// that chosen has, and 0 to those at the others.
 //
 //go:noescape
-func addTapsF64AVX2(patches int, channels int, dst *float64, chosen *float64, src *float64, step int, taps int, places *int, numbers *float64)
+func addTapsF64AVX2(patches int, channels int, dst *float64, chosen *float64, src *float64,
+	step int, taps int, places *int, numbers *float64)

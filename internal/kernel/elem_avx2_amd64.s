@@ -277,9 +277,9 @@ allDone:
 	VZEROUPPER
 	RET
 
-// func reluF32AVX2(n int, dst *float32, x *float32)
+// func reLUF32AVX2(n int, dst *float32, x *float32)
 // Requires: AVX
-TEXT ·reluF32AVX2(SB), NOSPLIT, $0-24
+TEXT ·reLUF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ   n+0(FP), AX
 	MOVQ   AX, CX
 	SHRQ   $0x04, CX
@@ -1382,9 +1382,9 @@ allDone:
 	VZEROUPPER
 	RET
 
-// func reluF64AVX2(n int, dst *float64, x *float64)
+// func reLUF64AVX2(n int, dst *float64, x *float64)
 // Requires: AVX
-TEXT ·reluF64AVX2(SB), NOSPLIT, $0-24
+TEXT ·reLUF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ   n+0(FP), AX
 	MOVQ   AX, CX
 	SHRQ   $0x03, CX

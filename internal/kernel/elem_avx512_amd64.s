@@ -192,9 +192,9 @@ allDone:
 	VZEROUPPER
 	RET
 
-// func reluF32AVX512(n int, dst *float32, x *float32)
+// func reLUF32AVX512(n int, dst *float32, x *float32)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·reluF32AVX512(SB), NOSPLIT, $0-24
+TEXT ·reLUF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ   n+0(FP), AX
 	MOVQ   AX, CX
 	SHRQ   $0x04, CX
@@ -1088,9 +1088,9 @@ allDone:
 	VZEROUPPER
 	RET
 
-// func reluF64AVX512(n int, dst *float64, x *float64)
+// func reLUF64AVX512(n int, dst *float64, x *float64)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·reluF64AVX512(SB), NOSPLIT, $0-24
+TEXT ·reLUF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ   n+0(FP), AX
 	MOVQ   AX, CX
 	SHRQ   $0x03, CX

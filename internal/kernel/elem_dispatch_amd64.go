@@ -6,7 +6,9 @@ package kernel
 
 import "unsafe"
 
-func addTo[T Float](dst []T, x []T, y []T) {
+// AddTo sets dst = x + y, entry by entry. All have one length, and dst may be x or y.
+func AddTo[T Float](dst []T, x []T, y []T) {
+	checkLen("AddTo", len(dst), len(x), len(y))
 	n := len(dst)
 	switch {
 	case active == Generic:
@@ -24,7 +26,9 @@ func addTo[T Float](dst []T, x []T, y []T) {
 	}
 }
 
-func subTo[T Float](dst []T, x []T, y []T) {
+// SubTo sets dst = x − y, entry by entry. All have one length, and dst may be x or y.
+func SubTo[T Float](dst []T, x []T, y []T) {
+	checkLen("SubTo", len(dst), len(x), len(y))
 	n := len(dst)
 	switch {
 	case active == Generic:
@@ -42,7 +46,9 @@ func subTo[T Float](dst []T, x []T, y []T) {
 	}
 }
 
-func mulTo[T Float](dst []T, x []T, y []T) {
+// MulTo sets dst = x·y, entry by entry. All have one length, and dst may be x or y.
+func MulTo[T Float](dst []T, x []T, y []T) {
+	checkLen("MulTo", len(dst), len(x), len(y))
 	n := len(dst)
 	switch {
 	case active == Generic:
@@ -60,7 +66,9 @@ func mulTo[T Float](dst []T, x []T, y []T) {
 	}
 }
 
-func divTo[T Float](dst []T, x []T, y []T) {
+// DivTo sets dst = x/y, entry by entry. All have one length, and dst may be x or y.
+func DivTo[T Float](dst []T, x []T, y []T) {
+	checkLen("DivTo", len(dst), len(x), len(y))
 	n := len(dst)
 	switch {
 	case active == Generic:
@@ -78,7 +86,10 @@ func divTo[T Float](dst []T, x []T, y []T) {
 	}
 }
 
-func sqrt[T Float](dst []T, x []T) {
+// Sqrt sets dst = √x, entry by entry, NaN of negative numbers. Both have one length, and dst may
+// be x.
+func Sqrt[T Float](dst []T, x []T) {
+	checkLen("Sqrt", len(dst), len(x))
 	n := len(dst)
 	switch {
 	case active == Generic:
@@ -96,21 +107,25 @@ func sqrt[T Float](dst []T, x []T) {
 	}
 }
 
-func relu[T Float](dst []T, x []T) {
+// ReLU sets dst to the larger of x and 0, entry by entry: NaN where x is, and never −0. Both
+// have
+// one length, and dst may be x.
+func ReLU[T Float](dst []T, x []T) {
+	checkLen("ReLU", len(dst), len(x))
 	n := len(dst)
 	switch {
 	case active == Generic:
-		reluGo(dst, x)
+		reLUGo(dst, x)
 	case n == 0:
 
 	case active == AVX512 && size[T]() == 4:
-		reluF32AVX512(n, (*float32)(pointer(dst)), (*float32)(pointer(x)))
+		reLUF32AVX512(n, (*float32)(pointer(dst)), (*float32)(pointer(x)))
 	case active == AVX512:
-		reluF64AVX512(n, (*float64)(pointer(dst)), (*float64)(pointer(x)))
+		reLUF64AVX512(n, (*float64)(pointer(dst)), (*float64)(pointer(x)))
 	case size[T]() == 4:
-		reluF32AVX2(n, (*float32)(pointer(dst)), (*float32)(pointer(x)))
+		reLUF32AVX2(n, (*float32)(pointer(dst)), (*float32)(pointer(x)))
 	default:
-		reluF64AVX2(n, (*float64)(pointer(dst)), (*float64)(pointer(x)))
+		reLUF64AVX2(n, (*float64)(pointer(dst)), (*float64)(pointer(x)))
 	}
 }
 
@@ -132,7 +147,10 @@ func step[T Float](dst []T, a T, x []T) {
 	}
 }
 
-func gate[T Float](dst []T, x []T, y []T) {
+// Gate sets dst to y where x is positive, else to 0, also where y is not finite. All have one
+// length, and dst may be x or y.
+func Gate[T Float](dst []T, x []T, y []T) {
+	checkLen("Gate", len(dst), len(x), len(y))
 	n := len(dst)
 	switch {
 	case active == Generic:
@@ -150,7 +168,10 @@ func gate[T Float](dst []T, x []T, y []T) {
 	}
 }
 
-func axpy[T Float](dst []T, a T, x []T) {
+// Axpy adds a·x to dst; the product is rounded before it is added, on every path. Both have one
+// length, and dst may be x.
+func Axpy[T Float](dst []T, a T, x []T) {
+	checkLen("Axpy", len(dst), len(x))
 	n := len(dst)
 	switch {
 	case active == Generic:
@@ -168,7 +189,9 @@ func axpy[T Float](dst []T, a T, x []T) {
 	}
 }
 
-func scale[T Float](dst []T, a T, x []T) {
+// Scale sets dst = a·x. Both have one length, and dst may be x.
+func Scale[T Float](dst []T, a T, x []T) {
+	checkLen("Scale", len(dst), len(x))
 	n := len(dst)
 	switch {
 	case active == Generic:
@@ -186,7 +209,10 @@ func scale[T Float](dst []T, a T, x []T) {
 	}
 }
 
-func comb[T Float](dst []T, a T, x []T, b T, y []T) {
+// Comb sets dst = a·x + b·y; products are rounded before they are added, on every path. All have
+// one length, and dst may be x or y.
+func Comb[T Float](dst []T, a T, x []T, b T, y []T) {
+	checkLen("Comb", len(dst), len(x), len(y))
 	n := len(dst)
 	switch {
 	case active == Generic:
@@ -194,13 +220,17 @@ func comb[T Float](dst []T, a T, x []T, b T, y []T) {
 	case n == 0:
 
 	case active == AVX512 && size[T]() == 4:
-		combF32AVX512(n, (*float32)(pointer(dst)), (float32)(a), (*float32)(pointer(x)), (float32)(b), (*float32)(pointer(y)))
+		combF32AVX512(n, (*float32)(pointer(dst)), (float32)(a), (*float32)(pointer(x)), (float32)(b),
+			(*float32)(pointer(y)))
 	case active == AVX512:
-		combF64AVX512(n, (*float64)(pointer(dst)), (float64)(a), (*float64)(pointer(x)), (float64)(b), (*float64)(pointer(y)))
+		combF64AVX512(n, (*float64)(pointer(dst)), (float64)(a), (*float64)(pointer(x)), (float64)(b),
+			(*float64)(pointer(y)))
 	case size[T]() == 4:
-		combF32AVX2(n, (*float32)(pointer(dst)), (float32)(a), (*float32)(pointer(x)), (float32)(b), (*float32)(pointer(y)))
+		combF32AVX2(n, (*float32)(pointer(dst)), (float32)(a), (*float32)(pointer(x)), (float32)(b),
+			(*float32)(pointer(y)))
 	default:
-		combF64AVX2(n, (*float64)(pointer(dst)), (float64)(a), (*float64)(pointer(x)), (float64)(b), (*float64)(pointer(y)))
+		combF64AVX2(n, (*float64)(pointer(dst)), (float64)(a), (*float64)(pointer(x)), (float64)(b),
+			(*float64)(pointer(y)))
 	}
 }
 
@@ -222,7 +252,8 @@ func dotSum[T Float](x []T, y []T) T {
 	}
 }
 
-func sum[T Float](x []T) T {
+// Sum returns Σ x_i. The order of summation depends on the length alone.
+func Sum[T Float](x []T) T {
 	n := len(x)
 	switch {
 	case active == Generic:
@@ -240,7 +271,10 @@ func sum[T Float](x []T) T {
 	}
 }
 
-func fromBytes[T Float](dst []T, src []byte, scale T) {
+// FromBytes sets dst = scale·src, each byte taken as a number from 0 to 255 and the product
+// rounded once. dst and src have one length.
+func FromBytes[T Float](dst []T, src []byte, scale T) {
+	checkLen("FromBytes", len(dst), len(src))
 	n := len(dst)
 	switch {
 	case active == Generic:
@@ -258,7 +292,9 @@ func fromBytes[T Float](dst []T, src []byte, scale T) {
 	}
 }
 
-func fromFloat64[T Float](dst []T, src []float64) {
+// FromFloat64 sets dst to the numbers of src, rounded. Both have one length, and do not overlap.
+func FromFloat64[T Float](dst []T, src []float64) {
+	checkLen("FromFloat64", len(dst), len(src))
 	n := len(dst)
 	switch {
 	case active == Generic:
@@ -276,7 +312,9 @@ func fromFloat64[T Float](dst []T, src []float64) {
 	}
 }
 
-func toFloat64[T Float](dst []float64, src []T) {
+// ToFloat64 sets dst to the numbers of src. Both have one length, and do not overlap.
+func ToFloat64[T Float](dst []float64, src []T) {
+	checkLen("ToFloat64", len(dst), len(src))
 	n := len(dst)
 	switch {
 	case active == Generic:
@@ -294,41 +332,56 @@ func toFloat64[T Float](dst []float64, src []T) {
 	}
 }
 
-func largestTaps[T Float](patches int, channels int, dst unsafe.Pointer, src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
+func largestTaps[T Float](patches int, channels int, dst unsafe.Pointer, src unsafe.Pointer,
+	step int, taps int, places *int, numbers unsafe.Pointer) {
 	switch {
 	case active == AVX512 && size[T]() == 4:
-		largestTapsF32AVX512(patches, channels, (*float32)(dst), (*float32)(src), step, taps, places, (*float32)(numbers))
+		largestTapsF32AVX512(patches, channels, (*float32)(dst), (*float32)(src), step, taps, places,
+			(*float32)(numbers))
 	case active == AVX512:
-		largestTapsF64AVX512(patches, channels, (*float64)(dst), (*float64)(src), step, taps, places, (*float64)(numbers))
+		largestTapsF64AVX512(patches, channels, (*float64)(dst), (*float64)(src), step, taps, places,
+			(*float64)(numbers))
 	case size[T]() == 4:
-		largestTapsF32AVX2(patches, channels, (*float32)(dst), (*float32)(src), step, taps, places, (*float32)(numbers))
+		largestTapsF32AVX2(patches, channels, (*float32)(dst), (*float32)(src), step, taps, places,
+			(*float32)(numbers))
 	default:
-		largestTapsF64AVX2(patches, channels, (*float64)(dst), (*float64)(src), step, taps, places, (*float64)(numbers))
+		largestTapsF64AVX2(patches, channels, (*float64)(dst), (*float64)(src), step, taps, places,
+			(*float64)(numbers))
 	}
 }
 
-func pickTaps[T Float](patches int, channels int, dst unsafe.Pointer, chosen unsafe.Pointer, src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
+func pickTaps[T Float](patches int, channels int, dst unsafe.Pointer, chosen unsafe.Pointer,
+	src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
 	switch {
 	case active == AVX512 && size[T]() == 4:
-		pickTapsF32AVX512(patches, channels, (*float32)(dst), (*float32)(chosen), (*float32)(src), step, taps, places, (*float32)(numbers))
+		pickTapsF32AVX512(patches, channels, (*float32)(dst), (*float32)(chosen), (*float32)(src),
+			step, taps, places, (*float32)(numbers))
 	case active == AVX512:
-		pickTapsF64AVX512(patches, channels, (*float64)(dst), (*float64)(chosen), (*float64)(src), step, taps, places, (*float64)(numbers))
+		pickTapsF64AVX512(patches, channels, (*float64)(dst), (*float64)(chosen), (*float64)(src),
+			step, taps, places, (*float64)(numbers))
 	case size[T]() == 4:
-		pickTapsF32AVX2(patches, channels, (*float32)(dst), (*float32)(chosen), (*float32)(src), step, taps, places, (*float32)(numbers))
+		pickTapsF32AVX2(patches, channels, (*float32)(dst), (*float32)(chosen), (*float32)(src), step,
+			taps, places, (*float32)(numbers))
 	default:
-		pickTapsF64AVX2(patches, channels, (*float64)(dst), (*float64)(chosen), (*float64)(src), step, taps, places, (*float64)(numbers))
+		pickTapsF64AVX2(patches, channels, (*float64)(dst), (*float64)(chosen), (*float64)(src), step,
+			taps, places, (*float64)(numbers))
 	}
 }
 
-func addTaps[T Float](patches int, channels int, dst unsafe.Pointer, chosen unsafe.Pointer, src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
+func addTaps[T Float](patches int, channels int, dst unsafe.Pointer, chosen unsafe.Pointer,
+	src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
 	switch {
 	case active == AVX512 && size[T]() == 4:
-		addTapsF32AVX512(patches, channels, (*float32)(dst), (*float32)(chosen), (*float32)(src), step, taps, places, (*float32)(numbers))
+		addTapsF32AVX512(patches, channels, (*float32)(dst), (*float32)(chosen), (*float32)(src),
+			step, taps, places, (*float32)(numbers))
 	case active == AVX512:
-		addTapsF64AVX512(patches, channels, (*float64)(dst), (*float64)(chosen), (*float64)(src), step, taps, places, (*float64)(numbers))
+		addTapsF64AVX512(patches, channels, (*float64)(dst), (*float64)(chosen), (*float64)(src),
+			step, taps, places, (*float64)(numbers))
 	case size[T]() == 4:
-		addTapsF32AVX2(patches, channels, (*float32)(dst), (*float32)(chosen), (*float32)(src), step, taps, places, (*float32)(numbers))
+		addTapsF32AVX2(patches, channels, (*float32)(dst), (*float32)(chosen), (*float32)(src), step,
+			taps, places, (*float32)(numbers))
 	default:
-		addTapsF64AVX2(patches, channels, (*float64)(dst), (*float64)(chosen), (*float64)(src), step, taps, places, (*float64)(numbers))
+		addTapsF64AVX2(patches, channels, (*float64)(dst), (*float64)(chosen), (*float64)(src), step,
+			taps, places, (*float64)(numbers))
 	}
 }

@@ -6,47 +6,73 @@ package kernel
 
 import "unsafe"
 
-func addTo[T Float](dst []T, x []T, y []T) {
+// AddTo sets dst = x + y, entry by entry. All have one length, and dst may be x or y.
+func AddTo[T Float](dst []T, x []T, y []T) {
+	checkLen("AddTo", len(dst), len(x), len(y))
 	addToGo(dst, x, y)
 }
 
-func subTo[T Float](dst []T, x []T, y []T) {
+// SubTo sets dst = x − y, entry by entry. All have one length, and dst may be x or y.
+func SubTo[T Float](dst []T, x []T, y []T) {
+	checkLen("SubTo", len(dst), len(x), len(y))
 	subToGo(dst, x, y)
 }
 
-func mulTo[T Float](dst []T, x []T, y []T) {
+// MulTo sets dst = x·y, entry by entry. All have one length, and dst may be x or y.
+func MulTo[T Float](dst []T, x []T, y []T) {
+	checkLen("MulTo", len(dst), len(x), len(y))
 	mulToGo(dst, x, y)
 }
 
-func divTo[T Float](dst []T, x []T, y []T) {
+// DivTo sets dst = x/y, entry by entry. All have one length, and dst may be x or y.
+func DivTo[T Float](dst []T, x []T, y []T) {
+	checkLen("DivTo", len(dst), len(x), len(y))
 	divToGo(dst, x, y)
 }
 
-func sqrt[T Float](dst []T, x []T) {
+// Sqrt sets dst = √x, entry by entry, NaN of negative numbers. Both have one length, and dst may
+// be x.
+func Sqrt[T Float](dst []T, x []T) {
+	checkLen("Sqrt", len(dst), len(x))
 	sqrtGo(dst, x)
 }
 
-func relu[T Float](dst []T, x []T) {
-	reluGo(dst, x)
+// ReLU sets dst to the larger of x and 0, entry by entry: NaN where x is, and never −0. Both
+// have
+// one length, and dst may be x.
+func ReLU[T Float](dst []T, x []T) {
+	checkLen("ReLU", len(dst), len(x))
+	reLUGo(dst, x)
 }
 
 func step[T Float](dst []T, a T, x []T) {
 	stepGo(dst, a, x)
 }
 
-func gate[T Float](dst []T, x []T, y []T) {
+// Gate sets dst to y where x is positive, else to 0, also where y is not finite. All have one
+// length, and dst may be x or y.
+func Gate[T Float](dst []T, x []T, y []T) {
+	checkLen("Gate", len(dst), len(x), len(y))
 	gateGo(dst, x, y)
 }
 
-func axpy[T Float](dst []T, a T, x []T) {
+// Axpy adds a·x to dst; the product is rounded before it is added, on every path. Both have one
+// length, and dst may be x.
+func Axpy[T Float](dst []T, a T, x []T) {
+	checkLen("Axpy", len(dst), len(x))
 	axpyGo(dst, a, x)
 }
 
-func scale[T Float](dst []T, a T, x []T) {
+// Scale sets dst = a·x. Both have one length, and dst may be x.
+func Scale[T Float](dst []T, a T, x []T) {
+	checkLen("Scale", len(dst), len(x))
 	scaleGo(dst, a, x)
 }
 
-func comb[T Float](dst []T, a T, x []T, b T, y []T) {
+// Comb sets dst = a·x + b·y; products are rounded before they are added, on every path. All have
+// one length, and dst may be x or y.
+func Comb[T Float](dst []T, a T, x []T, b T, y []T) {
+	checkLen("Comb", len(dst), len(x), len(y))
 	combGo(dst, a, x, b, y)
 }
 
@@ -54,30 +80,41 @@ func dotSum[T Float](x []T, y []T) T {
 	return dotSumGo(x, y)
 }
 
-func sum[T Float](x []T) T {
+// Sum returns Σ x_i. The order of summation depends on the length alone.
+func Sum[T Float](x []T) T {
 	return sumGo(x)
 }
 
-func fromBytes[T Float](dst []T, src []byte, scale T) {
+// FromBytes sets dst = scale·src, each byte taken as a number from 0 to 255 and the product
+// rounded once. dst and src have one length.
+func FromBytes[T Float](dst []T, src []byte, scale T) {
+	checkLen("FromBytes", len(dst), len(src))
 	fromBytesGo(dst, src, scale)
 }
 
-func fromFloat64[T Float](dst []T, src []float64) {
+// FromFloat64 sets dst to the numbers of src, rounded. Both have one length, and do not overlap.
+func FromFloat64[T Float](dst []T, src []float64) {
+	checkLen("FromFloat64", len(dst), len(src))
 	fromFloat64Go(dst, src)
 }
 
-func toFloat64[T Float](dst []float64, src []T) {
+// ToFloat64 sets dst to the numbers of src. Both have one length, and do not overlap.
+func ToFloat64[T Float](dst []float64, src []T) {
+	checkLen("ToFloat64", len(dst), len(src))
 	toFloat64Go(dst, src)
 }
 
-func largestTaps[T Float](patches int, channels int, dst unsafe.Pointer, src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
+func largestTaps[T Float](patches int, channels int, dst unsafe.Pointer, src unsafe.Pointer,
+	step int, taps int, places *int, numbers unsafe.Pointer) {
 	panic("kernel: this build has no assembly")
 }
 
-func pickTaps[T Float](patches int, channels int, dst unsafe.Pointer, chosen unsafe.Pointer, src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
+func pickTaps[T Float](patches int, channels int, dst unsafe.Pointer, chosen unsafe.Pointer,
+	src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
 	panic("kernel: this build has no assembly")
 }
 
-func addTaps[T Float](patches int, channels int, dst unsafe.Pointer, chosen unsafe.Pointer, src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
+func addTaps[T Float](patches int, channels int, dst unsafe.Pointer, chosen unsafe.Pointer,
+	src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
 	panic("kernel: this build has no assembly")
 }

@@ -79,7 +79,7 @@ func testOneInput[T Float](t *testing.T) {
 				name    string
 				f, twin func()
 			}{
-				{"ReLU", func() { ReLU(dst, x) }, func() { reluGo(want, x) }},
+				{"ReLU", func() { ReLU(dst, x) }, func() { reLUGo(want, x) }},
 				{"Sqrt", func() { Sqrt(dst, x) }, func() { sqrtGo(want, x) }},
 				{"Step", func() { Step(dst, x) }, func() { stepGo(want, 1, x) }},
 				{"Gate", func() { Gate(dst, x, other) }, func() { gateGo(want, x, other) }},
@@ -96,7 +96,7 @@ func testOneInput[T Float](t *testing.T) {
 				a.check(t, what)
 				b.check(t, what)
 			}
-			reluGo(want, x)
+			reLUGo(want, x)
 			y := slices.Clone(x)
 			ReLU(y, y)
 			sameBits(t, "ReLU in place", y, want)

@@ -5,93 +5,131 @@
 package kernel
 
 // dotF32AVX512 adds to C, of groups·mr rows and nr columns, the products of the rows of A and B,
-// each of length k, and asks for what lies step and step again behind ask, once for each 64 bytes of k, and with
-// the next group lds further on. Strides are in bytes; rs and cs are the strides of C between rows and columns.
+// each of length k, and asks for what lies step and step again behind ask, once for each 64
+// bytes of k, and with
+// the next group lds further on. Strides are in bytes; rs and cs are the strides of C between
+// rows and columns.
 //
 //go:noescape
-func dotF32AVX512(mr int, nr int, groups int, k int, c *float32, rs int, cs int, a *float32, lda int, b *float32, ldb int, ask *float32, step int, lds int)
+func dotF32AVX512(mr int, nr int, groups int, k int, c *float32, rs int, cs int, a *float32,
+	lda int, b *float32, ldb int, ask *float32, step int, lds int)
 
-// outerF32AVX512 sets C, or adds to it if acc is not 0, the sum of runs·k outer products, over a number of
-// panels of mr rows and nv registers across; if nv is 1, last is the number of columns, else at least the number of a register.
-// Strides are in bytes: ra and ca are the strides of A between rows and columns, jump is what lies between two runs of k of its columns,
-// and cs, as and bs are from one panel to the next. With two registers across it asks for what lies ahead behind
+// outerF32AVX512 sets C, or adds to it if acc is not 0, the sum of runs·k outer products, over
+// a number of
+// panels of mr rows and nv registers across; if nv is 1, last is the number of columns, else at
+// least the number of a register.
+// Strides are in bytes: ra and ca are the strides of A between rows and columns, jump is what
+// lies between two runs of k of its columns,
+// and cs, as and bs are from one panel to the next. With two registers across it asks for what
+// lies ahead behind
 // each row of B.
 //
 //go:noescape
-func outerF32AVX512(mr int, nv int, panels int, last int, k int, runs int, c *float32, ldc int, cs int, a *float32, ra int, ca int, jump int, as int, b *float32, ldb int, bs int, ahead int, acc int)
+func outerF32AVX512(mr int, nv int, panels int, last int, k int, runs int, c *float32, ldc int,
+	cs int, a *float32, ra int, ca int, jump int, as int, b *float32, ldb int, bs int, ahead int,
+	acc int)
 
-// outerPackF32AVX512 is outer with one run and one A for all panels, of at least 2 rows, and copies the panels of B one after
+// outerPackF32AVX512 is outer with one run and one A for all panels, of at least 2 rows, and
+// copies the panels of B one after
 // the other to memory.
 //
 //go:noescape
-func outerPackF32AVX512(mr int, nv int, panels int, last int, k int, c *float32, ldc int, cs int, a *float32, ra int, ca int, b *float32, ldb int, bs int, ahead int, to *float32, acc int)
+func outerPackF32AVX512(mr int, nv int, panels int, last int, k int, c *float32, ldc int,
+	cs int, a *float32, ra int, ca int, b *float32, ldb int, bs int, ahead int, to *float32,
+	acc int)
 
-// packRowsF32AVX512 copies rows of up to a register, and asks for the next ones. Strides are in bytes.
+// packRowsF32AVX512 copies rows of up to a register, and asks for the next ones. Strides are in
+// bytes.
 //
 //go:noescape
 func packRowsF32AVX512(cols int, rows int, dst *float32, ldd int, src *float32, lds int)
 
-// packColumnsF32AVX512 sets dst to the first columns, in groups of 16 bytes, of as many rows as fill 32 bytes, each column
+// packColumnsF32AVX512 sets dst to the first columns, in groups of 16 bytes, of as many rows as
+// fill 32 bytes, each column
 // a row of dst, and asks for the numbers that lie ahead bytes further. Strides are in bytes.
 //
 //go:noescape
 func packColumnsF32AVX512(groups int, dst *float32, ldd int, src *float32, lds int, ahead int)
 
-// addRunsF32AVX512 adds patches, which lie one after the other in src as rows of run elements, to as many rows of dst. Strides
+// addRunsF32AVX512 adds patches, which lie one after the other in src as rows of run elements,
+// to as many rows of dst. Strides
 // are in bytes: ldd is from row to row, step from patch to patch.
 //
 //go:noescape
-func addRunsF32AVX512(patches int, rows int, run int, dst *float32, ldd int, step int, src *float32)
+func addRunsF32AVX512(patches int, rows int, run int, dst *float32, ldd int, step int,
+	src *float32)
 
-// tapSumsF32AVX512 adds to C, of lines·run rows and up to a register of columns, the outer products of patches and the rows of B,
-// over rows of k patches. Strides are in bytes: line is from line to line of the image, step from patch to patch, and
+// tapSumsF32AVX512 adds to C, of lines·run rows and up to a register of columns, the outer
+// products of patches and the rows of B,
+// over rows of k patches. Strides are in bytes: line is from line to line of the image, step
+// from patch to patch, and
 // jump what lies between two rows of patches.
 //
 //go:noescape
-func tapSumsF32AVX512(lines int, run int, cols int, k int, rows int, c *float32, ldc int, a *float32, line int, step int, jump int, b *float32, ldb int)
+func tapSumsF32AVX512(lines int, run int, cols int, k int, rows int, c *float32, ldc int,
+	a *float32, line int, step int, jump int, b *float32, ldb int)
 
 // dotF64AVX512 adds to C, of groups·mr rows and nr columns, the products of the rows of A and B,
-// each of length k, and asks for what lies step and step again behind ask, once for each 64 bytes of k, and with
-// the next group lds further on. Strides are in bytes; rs and cs are the strides of C between rows and columns.
+// each of length k, and asks for what lies step and step again behind ask, once for each 64
+// bytes of k, and with
+// the next group lds further on. Strides are in bytes; rs and cs are the strides of C between
+// rows and columns.
 //
 //go:noescape
-func dotF64AVX512(mr int, nr int, groups int, k int, c *float64, rs int, cs int, a *float64, lda int, b *float64, ldb int, ask *float64, step int, lds int)
+func dotF64AVX512(mr int, nr int, groups int, k int, c *float64, rs int, cs int, a *float64,
+	lda int, b *float64, ldb int, ask *float64, step int, lds int)
 
-// outerF64AVX512 sets C, or adds to it if acc is not 0, the sum of runs·k outer products, over a number of
-// panels of mr rows and nv registers across; if nv is 1, last is the number of columns, else at least the number of a register.
-// Strides are in bytes: ra and ca are the strides of A between rows and columns, jump is what lies between two runs of k of its columns,
-// and cs, as and bs are from one panel to the next. With two registers across it asks for what lies ahead behind
+// outerF64AVX512 sets C, or adds to it if acc is not 0, the sum of runs·k outer products, over
+// a number of
+// panels of mr rows and nv registers across; if nv is 1, last is the number of columns, else at
+// least the number of a register.
+// Strides are in bytes: ra and ca are the strides of A between rows and columns, jump is what
+// lies between two runs of k of its columns,
+// and cs, as and bs are from one panel to the next. With two registers across it asks for what
+// lies ahead behind
 // each row of B.
 //
 //go:noescape
-func outerF64AVX512(mr int, nv int, panels int, last int, k int, runs int, c *float64, ldc int, cs int, a *float64, ra int, ca int, jump int, as int, b *float64, ldb int, bs int, ahead int, acc int)
+func outerF64AVX512(mr int, nv int, panels int, last int, k int, runs int, c *float64, ldc int,
+	cs int, a *float64, ra int, ca int, jump int, as int, b *float64, ldb int, bs int, ahead int,
+	acc int)
 
-// outerPackF64AVX512 is outer with one run and one A for all panels, of at least 2 rows, and copies the panels of B one after
+// outerPackF64AVX512 is outer with one run and one A for all panels, of at least 2 rows, and
+// copies the panels of B one after
 // the other to memory.
 //
 //go:noescape
-func outerPackF64AVX512(mr int, nv int, panels int, last int, k int, c *float64, ldc int, cs int, a *float64, ra int, ca int, b *float64, ldb int, bs int, ahead int, to *float64, acc int)
+func outerPackF64AVX512(mr int, nv int, panels int, last int, k int, c *float64, ldc int,
+	cs int, a *float64, ra int, ca int, b *float64, ldb int, bs int, ahead int, to *float64,
+	acc int)
 
-// packRowsF64AVX512 copies rows of up to a register, and asks for the next ones. Strides are in bytes.
+// packRowsF64AVX512 copies rows of up to a register, and asks for the next ones. Strides are in
+// bytes.
 //
 //go:noescape
 func packRowsF64AVX512(cols int, rows int, dst *float64, ldd int, src *float64, lds int)
 
-// packColumnsF64AVX512 sets dst to the first columns, in groups of 16 bytes, of as many rows as fill 32 bytes, each column
+// packColumnsF64AVX512 sets dst to the first columns, in groups of 16 bytes, of as many rows as
+// fill 32 bytes, each column
 // a row of dst, and asks for the numbers that lie ahead bytes further. Strides are in bytes.
 //
 //go:noescape
 func packColumnsF64AVX512(groups int, dst *float64, ldd int, src *float64, lds int, ahead int)
 
-// addRunsF64AVX512 adds patches, which lie one after the other in src as rows of run elements, to as many rows of dst. Strides
+// addRunsF64AVX512 adds patches, which lie one after the other in src as rows of run elements,
+// to as many rows of dst. Strides
 // are in bytes: ldd is from row to row, step from patch to patch.
 //
 //go:noescape
-func addRunsF64AVX512(patches int, rows int, run int, dst *float64, ldd int, step int, src *float64)
+func addRunsF64AVX512(patches int, rows int, run int, dst *float64, ldd int, step int,
+	src *float64)
 
-// tapSumsF64AVX512 adds to C, of lines·run rows and up to a register of columns, the outer products of patches and the rows of B,
-// over rows of k patches. Strides are in bytes: line is from line to line of the image, step from patch to patch, and
+// tapSumsF64AVX512 adds to C, of lines·run rows and up to a register of columns, the outer
+// products of patches and the rows of B,
+// over rows of k patches. Strides are in bytes: line is from line to line of the image, step
+// from patch to patch, and
 // jump what lies between two rows of patches.
 //
 //go:noescape
-func tapSumsF64AVX512(lines int, run int, cols int, k int, rows int, c *float64, ldc int, a *float64, line int, step int, jump int, b *float64, ldb int)
+func tapSumsF64AVX512(lines int, run int, cols int, k int, rows int, c *float64, ldc int,
+	a *float64, line int, step int, jump int, b *float64, ldb int)

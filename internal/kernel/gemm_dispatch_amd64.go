@@ -6,46 +6,65 @@ package kernel
 
 import "unsafe"
 
-func dot[T Float](mr int, nr int, groups int, k int, c unsafe.Pointer, rs int, cs int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, ask unsafe.Pointer, step int, lds int) {
+func dot[T Float](mr int, nr int, groups int, k int, c unsafe.Pointer, rs int, cs int,
+	a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, ask unsafe.Pointer, step int, lds int,
+) {
 	switch {
 	case active == AVX512 && size[T]() == 4:
-		dotF32AVX512(mr, nr, groups, k, (*float32)(c), rs, cs, (*float32)(a), lda, (*float32)(b), ldb, (*float32)(ask), step, lds)
+		dotF32AVX512(mr, nr, groups, k, (*float32)(c), rs, cs, (*float32)(a), lda, (*float32)(b), ldb,
+			(*float32)(ask), step, lds)
 	case active == AVX512:
-		dotF64AVX512(mr, nr, groups, k, (*float64)(c), rs, cs, (*float64)(a), lda, (*float64)(b), ldb, (*float64)(ask), step, lds)
+		dotF64AVX512(mr, nr, groups, k, (*float64)(c), rs, cs, (*float64)(a), lda, (*float64)(b), ldb,
+			(*float64)(ask), step, lds)
 	case size[T]() == 4:
-		dotF32AVX2(mr, nr, groups, k, (*float32)(c), rs, cs, (*float32)(a), lda, (*float32)(b), ldb, (*float32)(ask), step, lds)
+		dotF32AVX2(mr, nr, groups, k, (*float32)(c), rs, cs, (*float32)(a), lda, (*float32)(b), ldb,
+			(*float32)(ask), step, lds)
 	default:
-		dotF64AVX2(mr, nr, groups, k, (*float64)(c), rs, cs, (*float64)(a), lda, (*float64)(b), ldb, (*float64)(ask), step, lds)
+		dotF64AVX2(mr, nr, groups, k, (*float64)(c), rs, cs, (*float64)(a), lda, (*float64)(b), ldb,
+			(*float64)(ask), step, lds)
 	}
 }
 
-func outer[T Float](mr int, nv int, panels int, last int, k int, runs int, c unsafe.Pointer, ldc int, cs int, a unsafe.Pointer, ra int, ca int, jump int, as int, b unsafe.Pointer, ldb int, bs int, ahead int, acc int) {
+func outer[T Float](mr int, nv int, panels int, last int, k int, runs int, c unsafe.Pointer,
+	ldc int, cs int, a unsafe.Pointer, ra int, ca int, jump int, as int, b unsafe.Pointer, ldb int,
+	bs int, ahead int, acc int) {
 	switch {
 	case active == AVX512 && size[T]() == 4:
-		outerF32AVX512(mr, nv, panels, last, k, runs, (*float32)(c), ldc, cs, (*float32)(a), ra, ca, jump, as, (*float32)(b), ldb, bs, ahead, acc)
+		outerF32AVX512(mr, nv, panels, last, k, runs, (*float32)(c), ldc, cs, (*float32)(a), ra, ca,
+			jump, as, (*float32)(b), ldb, bs, ahead, acc)
 	case active == AVX512:
-		outerF64AVX512(mr, nv, panels, last, k, runs, (*float64)(c), ldc, cs, (*float64)(a), ra, ca, jump, as, (*float64)(b), ldb, bs, ahead, acc)
+		outerF64AVX512(mr, nv, panels, last, k, runs, (*float64)(c), ldc, cs, (*float64)(a), ra, ca,
+			jump, as, (*float64)(b), ldb, bs, ahead, acc)
 	case size[T]() == 4:
-		outerF32AVX2(mr, nv, panels, last, k, runs, (*float32)(c), ldc, cs, (*float32)(a), ra, ca, jump, as, (*float32)(b), ldb, bs, ahead, acc)
+		outerF32AVX2(mr, nv, panels, last, k, runs, (*float32)(c), ldc, cs, (*float32)(a), ra, ca,
+			jump, as, (*float32)(b), ldb, bs, ahead, acc)
 	default:
-		outerF64AVX2(mr, nv, panels, last, k, runs, (*float64)(c), ldc, cs, (*float64)(a), ra, ca, jump, as, (*float64)(b), ldb, bs, ahead, acc)
+		outerF64AVX2(mr, nv, panels, last, k, runs, (*float64)(c), ldc, cs, (*float64)(a), ra, ca,
+			jump, as, (*float64)(b), ldb, bs, ahead, acc)
 	}
 }
 
-func outerPack[T Float](mr int, nv int, panels int, last int, k int, c unsafe.Pointer, ldc int, cs int, a unsafe.Pointer, ra int, ca int, b unsafe.Pointer, ldb int, bs int, ahead int, to unsafe.Pointer, acc int) {
+func outerPack[T Float](mr int, nv int, panels int, last int, k int, c unsafe.Pointer, ldc int,
+	cs int, a unsafe.Pointer, ra int, ca int, b unsafe.Pointer, ldb int, bs int, ahead int,
+	to unsafe.Pointer, acc int) {
 	switch {
 	case active == AVX512 && size[T]() == 4:
-		outerPackF32AVX512(mr, nv, panels, last, k, (*float32)(c), ldc, cs, (*float32)(a), ra, ca, (*float32)(b), ldb, bs, ahead, (*float32)(to), acc)
+		outerPackF32AVX512(mr, nv, panels, last, k, (*float32)(c), ldc, cs, (*float32)(a), ra, ca,
+			(*float32)(b), ldb, bs, ahead, (*float32)(to), acc)
 	case active == AVX512:
-		outerPackF64AVX512(mr, nv, panels, last, k, (*float64)(c), ldc, cs, (*float64)(a), ra, ca, (*float64)(b), ldb, bs, ahead, (*float64)(to), acc)
+		outerPackF64AVX512(mr, nv, panels, last, k, (*float64)(c), ldc, cs, (*float64)(a), ra, ca,
+			(*float64)(b), ldb, bs, ahead, (*float64)(to), acc)
 	case size[T]() == 4:
-		outerPackF32AVX2(mr, nv, panels, last, k, (*float32)(c), ldc, cs, (*float32)(a), ra, ca, (*float32)(b), ldb, bs, ahead, (*float32)(to), acc)
+		outerPackF32AVX2(mr, nv, panels, last, k, (*float32)(c), ldc, cs, (*float32)(a), ra, ca,
+			(*float32)(b), ldb, bs, ahead, (*float32)(to), acc)
 	default:
-		outerPackF64AVX2(mr, nv, panels, last, k, (*float64)(c), ldc, cs, (*float64)(a), ra, ca, (*float64)(b), ldb, bs, ahead, (*float64)(to), acc)
+		outerPackF64AVX2(mr, nv, panels, last, k, (*float64)(c), ldc, cs, (*float64)(a), ra, ca,
+			(*float64)(b), ldb, bs, ahead, (*float64)(to), acc)
 	}
 }
 
-func packRows[T Float](cols int, rows int, dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds int) {
+func packRows[T Float](cols int, rows int, dst unsafe.Pointer, ldd int, src unsafe.Pointer,
+	lds int) {
 	switch {
 	case active == AVX512 && size[T]() == 4:
 		packRowsF32AVX512(cols, rows, (*float32)(dst), ldd, (*float32)(src), lds)
@@ -58,7 +77,8 @@ func packRows[T Float](cols int, rows int, dst unsafe.Pointer, ldd int, src unsa
 	}
 }
 
-func packColumns[T Float](groups int, dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds int, ahead int) {
+func packColumns[T Float](groups int, dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds int,
+	ahead int) {
 	switch {
 	case active == AVX512 && size[T]() == 4:
 		packColumnsF32AVX512(groups, (*float32)(dst), ldd, (*float32)(src), lds, ahead)
@@ -71,7 +91,8 @@ func packColumns[T Float](groups int, dst unsafe.Pointer, ldd int, src unsafe.Po
 	}
 }
 
-func addRuns[T Float](patches int, rows int, run int, dst unsafe.Pointer, ldd int, step int, src unsafe.Pointer) {
+func addRuns[T Float](patches int, rows int, run int, dst unsafe.Pointer, ldd int, step int,
+	src unsafe.Pointer) {
 	switch {
 	case active == AVX512 && size[T]() == 4:
 		addRunsF32AVX512(patches, rows, run, (*float32)(dst), ldd, step, (*float32)(src))
@@ -84,15 +105,20 @@ func addRuns[T Float](patches int, rows int, run int, dst unsafe.Pointer, ldd in
 	}
 }
 
-func tapSums[T Float](lines int, run int, cols int, k int, rows int, c unsafe.Pointer, ldc int, a unsafe.Pointer, line int, step int, jump int, b unsafe.Pointer, ldb int) {
+func tapSums[T Float](lines int, run int, cols int, k int, rows int, c unsafe.Pointer, ldc int,
+	a unsafe.Pointer, line int, step int, jump int, b unsafe.Pointer, ldb int) {
 	switch {
 	case active == AVX512 && size[T]() == 4:
-		tapSumsF32AVX512(lines, run, cols, k, rows, (*float32)(c), ldc, (*float32)(a), line, step, jump, (*float32)(b), ldb)
+		tapSumsF32AVX512(lines, run, cols, k, rows, (*float32)(c), ldc, (*float32)(a), line, step,
+			jump, (*float32)(b), ldb)
 	case active == AVX512:
-		tapSumsF64AVX512(lines, run, cols, k, rows, (*float64)(c), ldc, (*float64)(a), line, step, jump, (*float64)(b), ldb)
+		tapSumsF64AVX512(lines, run, cols, k, rows, (*float64)(c), ldc, (*float64)(a), line, step,
+			jump, (*float64)(b), ldb)
 	case size[T]() == 4:
-		tapSumsF32AVX2(lines, run, cols, k, rows, (*float32)(c), ldc, (*float32)(a), line, step, jump, (*float32)(b), ldb)
+		tapSumsF32AVX2(lines, run, cols, k, rows, (*float32)(c), ldc, (*float32)(a), line, step, jump,
+			(*float32)(b), ldb)
 	default:
-		tapSumsF64AVX2(lines, run, cols, k, rows, (*float64)(c), ldc, (*float64)(a), line, step, jump, (*float64)(b), ldb)
+		tapSumsF64AVX2(lines, run, cols, k, rows, (*float64)(c), ldc, (*float64)(a), line, step, jump,
+			(*float64)(b), ldb)
 	}
 }

@@ -6,30 +6,40 @@ package kernel
 
 import "unsafe"
 
-func dot[T Float](mr int, nr int, groups int, k int, c unsafe.Pointer, rs int, cs int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, ask unsafe.Pointer, step int, lds int) {
+func dot[T Float](mr int, nr int, groups int, k int, c unsafe.Pointer, rs int, cs int,
+	a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, ask unsafe.Pointer, step int, lds int,
+) {
 	panic("kernel: this build has no assembly")
 }
 
-func outer[T Float](mr int, nv int, panels int, last int, k int, runs int, c unsafe.Pointer, ldc int, cs int, a unsafe.Pointer, ra int, ca int, jump int, as int, b unsafe.Pointer, ldb int, bs int, ahead int, acc int) {
+func outer[T Float](mr int, nv int, panels int, last int, k int, runs int, c unsafe.Pointer,
+	ldc int, cs int, a unsafe.Pointer, ra int, ca int, jump int, as int, b unsafe.Pointer, ldb int,
+	bs int, ahead int, acc int) {
 	panic("kernel: this build has no assembly")
 }
 
-func outerPack[T Float](mr int, nv int, panels int, last int, k int, c unsafe.Pointer, ldc int, cs int, a unsafe.Pointer, ra int, ca int, b unsafe.Pointer, ldb int, bs int, ahead int, to unsafe.Pointer, acc int) {
+func outerPack[T Float](mr int, nv int, panels int, last int, k int, c unsafe.Pointer, ldc int,
+	cs int, a unsafe.Pointer, ra int, ca int, b unsafe.Pointer, ldb int, bs int, ahead int,
+	to unsafe.Pointer, acc int) {
 	panic("kernel: this build has no assembly")
 }
 
-func packRows[T Float](cols int, rows int, dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds int) {
+func packRows[T Float](cols int, rows int, dst unsafe.Pointer, ldd int, src unsafe.Pointer,
+	lds int) {
 	panic("kernel: this build has no assembly")
 }
 
-func packColumns[T Float](groups int, dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds int, ahead int) {
+func packColumns[T Float](groups int, dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds int,
+	ahead int) {
 	panic("kernel: this build has no assembly")
 }
 
-func addRuns[T Float](patches int, rows int, run int, dst unsafe.Pointer, ldd int, step int, src unsafe.Pointer) {
+func addRuns[T Float](patches int, rows int, run int, dst unsafe.Pointer, ldd int, step int,
+	src unsafe.Pointer) {
 	panic("kernel: this build has no assembly")
 }
 
-func tapSums[T Float](lines int, run int, cols int, k int, rows int, c unsafe.Pointer, ldc int, a unsafe.Pointer, line int, step int, jump int, b unsafe.Pointer, ldb int) {
+func tapSums[T Float](lines int, run int, cols int, k int, rows int, c unsafe.Pointer, ldc int,
+	a unsafe.Pointer, line int, step int, jump int, b unsafe.Pointer, ldb int) {
 	panic("kernel: this build has no assembly")
 }

@@ -44,7 +44,7 @@ func sqrtGo[T Float](dst, x []T) {
 	}
 }
 
-func reluGo[T Float](dst, x []T) {
+func reLUGo[T Float](dst, x []T) {
 	x = x[:len(dst)]
 	for i := range dst {
 		dst[i] = max(x[i], 0)

@@ -6,70 +6,39 @@ import (
 	"dsbo/internal/num"
 )
 
-// The float32 twins compute in float64 and round once.
-
-func expGo[T Float](dst, src []T) {
+// eachGo sets dst to f of the numbers of src, in float64 and rounded once.
+func eachGo[T Float](dst, src []T, f func(x float64) float64) {
 	src = src[:len(dst)]
 	for i := range dst {
-		dst[i] = T(num.Exp(float64(src[i])))
+		dst[i] = T(f(float64(src[i])))
 	}
 }
 
+func expGo[T Float](dst, src []T) { eachGo(dst, src, num.Exp) }
+
 func log1pExpGo[T Float](dst, src []T) {
-	src = src[:len(dst)]
-	for i := range dst {
-		x := float64(src[i])
-		dst[i] = T(max(x, 0) + num.Log1p(num.Exp(-math.Abs(x))))
-	}
+	eachGo(dst, src, func(x float64) float64 { return max(x, 0) + num.Log1p(num.Exp(-math.Abs(x))) })
 }
 
 func sigmoidGo[T Float](dst, src []T) {
-	src = src[:len(dst)]
-	for i := range dst {
-		x := float64(src[i])
+	eachGo(dst, src, func(x float64) float64 {
 		e := num.Exp(-math.Abs(x))
 		if x < 0 {
-			dst[i] = T(e / (1 + e))
-		} else {
-			dst[i] = T(1 / (1 + e))
+			return e / (1 + e)
 		}
-	}
+		return 1 / (1 + e)
+	})
 }
 
-func tanhGo[T Float](dst, src []T) {
-	src = src[:len(dst)]
-	for i := range dst {
-		dst[i] = T(num.Tanh(float64(src[i])))
-	}
-}
+func tanhGo[T Float](dst, src []T) { eachGo(dst, src, num.Tanh) }
 
-func erfGo[T Float](dst, src []T) {
-	src = src[:len(dst)]
-	for i := range dst {
-		dst[i] = T(num.Erf(float64(src[i])))
-	}
-}
+func erfGo[T Float](dst, src []T) { eachGo(dst, src, num.Erf) }
 
-func logGo[T Float](dst, src []T) {
-	src = src[:len(dst)]
-	for i := range dst {
-		dst[i] = T(num.Log(float64(src[i])))
-	}
-}
+func logGo[T Float](dst, src []T) { eachGo(dst, src, num.Log) }
 
-func inverseMillsGo[T Float](dst, src []T) {
-	src = src[:len(dst)]
-	for i := range dst {
-		dst[i] = T(num.InverseMills(float64(src[i])))
-	}
-}
+func inverseMillsGo[T Float](dst, src []T) { eachGo(dst, src, num.InverseMills) }
 
-func millsExcessGo[T Float](dst, src []T) {
-	src = src[:len(dst)]
-	for i := range dst {
-		dst[i] = T(num.MillsExcess(float64(src[i])))
-	}
-}
+func millsExcessGo[T Float](dst, src []T) { eachGo(dst, src, num.MillsExcess) }
 
 // rowShiftGo sets each row of dst to the row of src less its maximum, which goes to peak unless
 // that is nil. A NaN is never the maximum.

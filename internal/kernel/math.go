@@ -6,68 +6,6 @@ import (
 	"slices"
 )
 
-// Exp sets dst = eˣ for each x of src, within 2 ulp over the whole range: results below the normal
-// numbers underflow gradually. NaN gives NaN, -Inf gives 0, +Inf gives +Inf. dst and src have one
-// length, and dst may be src.
-func Exp[T Float](dst, src []T) {
-	checkLen("Exp", len(dst), len(src))
-	exp(dst, src)
-}
-
-// Log1pExp sets dst = log(1+eˣ), the softplus, for each x of src, with a relative error of at
-// most 1e-15 (float64) or 2 ulp (float32) over the whole range: it is eˣ far to the left and x far
-// to the right. NaN gives NaN. dst and src have one length, and dst may be src.
-func Log1pExp[T Float](dst, src []T) {
-	checkLen("Log1pExp", len(dst), len(src))
-	log1pExp(dst, src)
-}
-
-// Sigmoid sets dst = 1/(1+e⁻ˣ) for each x of src, with a relative error of at most 1e-15 (float64)
-// or 2 ulp (float32) over the whole range: it is eˣ far to the left. NaN gives NaN. dst and src
-// have one length, and dst may be src.
-func Sigmoid[T Float](dst, src []T) {
-	checkLen("Sigmoid", len(dst), len(src))
-	sigmoid(dst, src)
-}
-
-// Tanh sets dst = tanh x for each x of src, with a relative error of at most 1e-15 (float64) or
-// 2 ulp (float32), near 0 too. NaN gives NaN. dst and src have one length, and dst may be src.
-func Tanh[T Float](dst, src []T) {
-	checkLen("Tanh", len(dst), len(src))
-	tanh(dst, src)
-}
-
-// Erf sets dst = 2/√π ∫₀ˣ e^−t² dt, the error function, for each x of src, with a relative error of
-// at most 1e-15 (float64) or 2 ulp (float32), near 0 too. NaN gives NaN. dst and src have one
-// length, and dst may be src.
-func Erf[T Float](dst, src []T) {
-	checkLen("Erf", len(dst), len(src))
-	erf(dst, src)
-}
-
-// Log sets dst = log x for each x of src, with a relative error of at most 1e-15 (float64) or 2 ulp
-// (float32), near 1 too. 0 gives -Inf, +Inf gives +Inf, NaN and negative numbers give NaN. dst and
-// src have one length, and dst may be src.
-func Log[T Float](dst, src []T) {
-	checkLen("Log", len(dst), len(src))
-	log(dst, src)
-}
-
-// InverseMills sets dst = φ(x)/Φ(x) for each x of src, φ being the density of the standard normal
-// distribution Φ, with a relative error of at most 1e-15 (float64) or 2 ulp (float32): it is about
-// −x far to the left. NaN gives NaN. dst and src have one length, and dst may be src.
-func InverseMills[T Float](dst, src []T) {
-	checkLen("InverseMills", len(dst), len(src))
-	inverseMills(dst, src)
-}
-
-// MillsExcess sets dst = x + φ(x)/Φ(x) for each x of src as [InverseMills] does, and as precisely
-// far to the left, where it is about −1/x.
-func MillsExcess[T Float](dst, src []T) {
-	checkLen("MillsExcess", len(dst), len(src))
-	millsExcess(dst, src)
-}
-
 // RowSums sets dst[i] to the sum of row i of src, of rows×cols numbers without gaps, as [Sum] does.
 func RowSums[T Float](rows, cols int, dst, src []T) {
 	checkRows("RowSums", rows, cols, len(src), 1, len(dst))
@@ -76,7 +14,7 @@ func RowSums[T Float](rows, cols int, dst, src []T) {
 		return
 	}
 	for i := range rows {
-		dst[i] = sum(src[i*cols:][:cols])
+		dst[i] = Sum(src[i*cols:][:cols])
 	}
 }
 
@@ -91,7 +29,7 @@ func RowSoftmax[T Float](rows, cols int, dst, src []T) {
 	}
 	dst, src = dst[:n], src[:n]
 	rowShift(rows, cols, dst, src, nil)
-	exp(dst, dst)
+	Exp(dst, dst)
 	rowNormalize(rows, cols, dst)
 }
 
@@ -130,15 +68,15 @@ func RowLogSumExp[T Float](rows, cols int, dst, src []T) {
 		part, out := src[i*cols:(i+h)*cols], dst[i:i+h]
 		e, s := buf[:h*cols], sums[:h]
 		rowShift(h, cols, e, part, out)
-		exp(e, e)
+		Exp(e, e)
 		rowSum(h, cols, s, e)
-		log(s, s)
+		Log(s, s)
 		for j, m := range out {
 			if math.IsInf(float64(m), 0) {
 				out[j], s[j] = infiniteRow(m, part[j*cols:(j+1)*cols]), 0
 			}
 		}
-		addTo(out, out, s)
+		AddTo(out, out, s)
 	}
 }
 

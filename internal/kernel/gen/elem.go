@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -8,132 +10,100 @@ import (
 // The scratch register of masks in the elementwise functions, and the one for a scalar factor.
 const elemMask, elemFactor = 15, 14
 
-// elementwise emits the functions that make one entry of others.
-func (e *emitter) elementwise() {
-	for _, f := range []struct{ name, op string }{{"addTo", "VADD"}, {"subTo", "VSUB"}, {"mulTo", "VMUL"},
-		{"divTo", "VDIV"}} {
-		e.fn(f.name, "makes the n entries of dst of the entries of x and y.", "n int, dst, x, y *T", "")
-		s := e.span(e.arg("n"), elemMask)
-		dst, x, y := e.arg("dst"), e.arg("x"), e.arg("y")
-		e.eachPiece("all", s, func(off reg.Register, k *mask) {
-			for p := range e.parts() {
-				e.load(indexed(x, off), p, k, p)
-				e.packed(f.op, e.source(indexed(y, off), p+2, k, p), e.vec(p), e.vec(p))
-				e.store(p, indexed(dst, off), k, p)
-			}
-		})
-		e.ret()
+// An entries is 64 bytes of the entries of arrays, or a register's part p of them.
+type entries struct {
+	*emitter
+	arrays map[string]reg.GPVirtual
+	off    reg.Register
+	k      *mask
+	p      int
+}
+
+// load loads entries of an array into register v, and source is them as an operand, in register v
+// if they have to be loaded.
+func (a entries) load(array string, v int) {
+	a.emitter.load(indexed(a.arrays[array], a.off), v, a.k, a.p)
+}
+func (a entries) source(array string, v int) operand.Op {
+	return a.emitter.source(indexed(a.arrays[array], a.off), v, a.k, a.p)
+}
+
+// entrywise emits a function that makes each entry of dst of one of x, and of y if there is one:
+// entry leaves part p in register v, which is p, and may use register w, which is p+2.
+func (e *emitter) entrywise(name, doc, params string, before func(), entry func(a entries, v, w reg.Register)) {
+	e.fn(name, doc, "n int, "+params, "")
+	s := e.span(e.arg("n"), elemMask)
+	arrays := map[string]reg.GPVirtual{"dst": e.arg("dst"), "x": e.arg("x")}
+	if strings.Contains(params, "y") {
+		arrays["y"] = e.arg("y")
 	}
-	e.roots()
-	e.rectified()
-	e.scaled("axpy", "adds a·x to the n entries of dst, each product rounded before.", true)
-	e.scaled("scale", "sets the n entries of dst to a·x.", false)
-	e.combined()
-}
-
-// roots emits the square root.
-func (e *emitter) roots() {
-	e.fn("sqrt", "sets the n entries of dst to the square roots of the entries of x.", "n int, dst, x *T", "")
-	s := e.span(e.arg("n"), elemMask)
-	dst, x := e.arg("dst"), e.arg("x")
+	before()
 	e.eachPiece("all", s, func(off reg.Register, k *mask) {
 		for p := range e.parts() {
-			e.load(indexed(x, off), p, k, p)
-			e.packed("VSQRT", e.vec(p), e.vec(p))
-			e.store(p, indexed(dst, off), k, p)
+			entry(entries{e, arrays, off, k, p}, e.vec(p), e.vec(p+2))
+			e.store(p, indexed(arrays["dst"], off), k, p)
 		}
 	})
 	e.ret()
 }
 
-// combined emits the sum of two multiples.
-func (e *emitter) combined() {
-	const second = elemFactor - 1
-	e.fn("comb", "sets the n entries of dst to a·x + b·y, each product rounded before.",
-		"n int, dst *T, a T, x *T, b T, y *T", "")
-	s := e.span(e.arg("n"), elemMask)
-	dst, x, y := e.arg("dst"), e.arg("x"), e.arg("y")
-	e.broadcast(e.param("a"), elemFactor)
-	e.broadcast(e.param("b"), second)
-	e.eachPiece("all", s, func(off reg.Register, k *mask) {
-		for p := range e.parts() {
-			e.packed("VMUL", e.source(indexed(x, off), p, k, p), e.vec(elemFactor), e.vec(p))
-			e.packed("VMUL", e.source(indexed(y, off), p+2, k, p), e.vec(second), e.vec(p+2))
-			e.packed("VADD", e.vec(p+2), e.vec(p), e.vec(p))
-			e.store(p, indexed(dst, off), k, p)
-		}
+// elementwise emits the functions that make one entry of others. The maximum of two zeros is the
+// second, and so is that with a NaN: what ReLU adds makes a −0 of x 0, as the maximum of compiled
+// Go is.
+func (e *emitter) elementwise() {
+	const second, zero = elemFactor - 1, elemFactor - 1
+	none, zeros := func() {}, func() { e.zero(zero) }
+	factor := func() { e.broadcast(e.param("a"), elemFactor) }
+	for _, f := range []struct{ name, sign, op string }{{"AddTo", " + ", "VADD"}, {"SubTo", " − ", "VSUB"},
+		{"MulTo", "·", "VMUL"}, {"DivTo", "/", "VDIV"}} {
+		e.entrywise(f.name, "sets dst = x"+f.sign+"y, entry by entry. All have one length, and dst may be x or y.",
+			"dst, x, y *T", none, func(a entries, v, w reg.Register) {
+				a.load("x", a.p)
+				a.packed(f.op, a.source("y", a.p+2), v, v)
+			})
+	}
+	e.entrywise("Sqrt", "sets dst = √x, entry by entry, NaN of negative numbers. Both have one length, and dst may\n"+
+		"be x.", "dst, x *T", none, func(a entries, v, w reg.Register) {
+		a.load("x", a.p)
+		a.packed("VSQRT", v, v)
 	})
-	e.ret()
-}
-
-// scaled emits a function of a scalar factor.
-func (e *emitter) scaled(name, doc string, add bool) {
-	e.fn(name, doc, "n int, dst *T, a T, x *T", "")
-	s := e.span(e.arg("n"), elemMask)
-	dst, x := e.arg("dst"), e.arg("x")
-	e.broadcast(e.param("a"), elemFactor)
-	e.eachPiece("all", s, func(off reg.Register, k *mask) {
-		for p := range e.parts() {
-			e.load(indexed(x, off), p, k, p)
-			e.packed("VMUL", e.vec(elemFactor), e.vec(p), e.vec(p))
-			if add {
-				e.load(indexed(dst, off), p+2, k, p)
-				e.packed("VADD", e.vec(p+2), e.vec(p), e.vec(p))
-			}
-			e.store(p, indexed(dst, off), k, p)
-		}
+	e.entrywise("ReLU", "sets dst to the larger of x and 0, entry by entry: NaN where x is, and never −0. Both have\n"+
+		"one length, and dst may be x.", "dst, x *T", zeros, func(a entries, v, w reg.Register) {
+		a.packed("VMAX", a.source("x", a.p), a.vec(zero), v)
+		a.packed("VADD", a.vec(zero), v, v)
 	})
-	e.ret()
-}
-
-// rectified emits the positive part of numbers, its slope, and products with the slope. The maximum
-// of two zeros is the second, and so is that with a NaN: what is added makes a −0 of x 0, as the
-// maximum of compiled Go is.
-func (e *emitter) rectified() {
-	const zero = elemFactor - 1
-	e.fn("relu", "sets the n entries of dst to the larger of 0 and the entries of x.", "n int, dst, x *T", "")
-	s := e.span(e.arg("n"), elemMask)
-	dst, x := e.arg("dst"), e.arg("x")
-	e.zero(zero)
-	e.eachPiece("all", s, func(off reg.Register, k *mask) {
-		for p := range e.parts() {
-			e.packed("VMAX", e.source(indexed(x, off), p, k, p), e.vec(zero), e.vec(p))
-			e.packed("VADD", e.vec(zero), e.vec(p), e.vec(p))
-			e.store(p, indexed(dst, off), k, p)
-		}
+	e.entrywise("step", "sets dst to a where x is positive, else to 0.", "dst *T, a T, x *T",
+		func() { factor(); zeros() }, func(a entries, v, w reg.Register) {
+			a.load("x", a.p)
+			a.positive(a.p, zero, elemFactor)
+		})
+	e.entrywise("Gate", "sets dst to y where x is positive, else to 0, also where y is not finite. All have one\n"+
+		"length, and dst may be x or y.", "dst, x, y *T", zeros, func(a entries, v, w reg.Register) {
+		a.load("x", a.p)
+		a.load("y", a.p+2)
+		a.positive(a.p, zero, a.p+2)
 	})
-	e.ret()
-
-	e.fn("step", "sets the n entries of dst to a where the entries of x are positive, else to 0.",
-		"n int, dst *T, a T, x *T", "")
-	s = e.span(e.arg("n"), elemMask)
-	dst, x = e.arg("dst"), e.arg("x")
-	e.broadcast(e.param("a"), elemFactor)
-	e.zero(zero)
-	e.eachPiece("all", s, func(off reg.Register, k *mask) {
-		for p := range e.parts() {
-			e.load(indexed(x, off), p, k, p)
-			e.positive(p, zero, elemFactor)
-			e.store(p, indexed(dst, off), k, p)
-		}
+	e.entrywise("Axpy", "adds a·x to dst; the product is rounded before it is added, on every path. Both have one\n"+
+		"length, and dst may be x.", "dst *T, a T, x *T", factor, func(a entries, v, w reg.Register) {
+		a.load("x", a.p)
+		a.packed("VMUL", a.vec(elemFactor), v, v)
+		a.load("dst", a.p+2)
+		a.packed("VADD", w, v, v)
 	})
-	e.ret()
-
-	e.fn("gate", "sets the n entries of dst to the entries of y where the entries of x are positive, else to 0.",
-		"n int, dst, x, y *T", "")
-	s = e.span(e.arg("n"), elemMask)
-	dst, x = e.arg("dst"), e.arg("x")
-	y := e.arg("y")
-	e.zero(zero)
-	e.eachPiece("all", s, func(off reg.Register, k *mask) {
-		for p := range e.parts() {
-			e.load(indexed(x, off), p, k, p)
-			e.load(indexed(y, off), p+2, k, p)
-			e.positive(p, zero, p+2)
-			e.store(p, indexed(dst, off), k, p)
-		}
+	e.entrywise("Scale", "sets dst = a·x. Both have one length, and dst may be x.", "dst *T, a T, x *T", factor,
+		func(a entries, v, w reg.Register) {
+			a.load("x", a.p)
+			a.packed("VMUL", a.vec(elemFactor), v, v)
+		})
+	e.entrywise("Comb", "sets dst = a·x + b·y; products are rounded before they are added, on every path. All have\n"+
+		"one length, and dst may be x or y.", "dst *T, a T, x *T, b T, y *T", func() {
+		factor()
+		e.broadcast(e.param("b"), second)
+	}, func(a entries, v, w reg.Register) {
+		a.packed("VMUL", a.source("x", a.p), a.vec(elemFactor), v)
+		a.packed("VMUL", a.source("y", a.p+2), a.vec(second), w)
+		a.packed("VADD", w, v, v)
 	})
-	e.ret()
 }
 
 // positive sets register v to the numbers in y where its own are above zero, else to 0.
@@ -176,7 +146,7 @@ func (e *emitter) sums() {
 	e.fn("dotSum", "returns Σ x·y over n entries.", "n int, x, y *T", "T")
 	n := e.arg("n")
 	(&sumKernel{emitter: e, x: e.arg("x"), y: e.arg("y")}).emit(n)
-	e.fn("sum", "returns Σ x over n entries.", "n int, x *T", "T")
+	e.fn("Sum", "returns Σ x_i. The order of summation depends on the length alone.", "n int, x *T", "T")
 	n = e.arg("n")
 	(&sumKernel{emitter: e, x: e.arg("x")}).emit(n)
 }
@@ -249,9 +219,11 @@ func (s *sumKernel) total() {
 // conversions emit copies from and to float64.
 func (e *emitter) conversions() {
 	const wide = 8
-	e.fn("fromFloat64", "sets the n entries of dst to the entries of src, rounded.", "n int, dst *T, src *float64", "")
+	e.fn("FromFloat64", "sets dst to the numbers of src, rounded. Both have one length, and do not overlap.",
+		"n int, dst *T, src *float64", "")
 	e.converted(wide, e.size, e.lanes64(), "VCVTPD2PS", "VCVTSD2SS")
-	e.fn("toFloat64", "sets the n entries of dst to the entries of src.", "n int, dst *float64, src *T", "")
+	e.fn("ToFloat64", "sets dst to the numbers of src. Both have one length, and do not overlap.",
+		"n int, dst *float64, src *T", "")
 	e.converted(e.size, wide, e.lanes64(), "VCVTPS2PD", "VCVTSS2SD")
 }
 
@@ -308,7 +280,8 @@ func (e *emitter) converted(from, to, lanes int, vector, scalar string) {
 
 // fromBytes emits the conversion of bytes.
 func (e *emitter) fromBytes() {
-	e.fn("fromBytes", "sets the n entries of dst to scale·src.", "n int, dst *T, src *byte, scale T", "")
+	e.fn("FromBytes", "sets dst = scale·src, each byte taken as a number from 0 to 255 and the product\n"+
+		"rounded once. dst and src have one length.", "n int, dst *T, src *byte, scale T", "")
 	n, dst, src := e.arg("n"), e.arg("dst"), e.arg("src")
 	e.broadcast(e.param("scale"), elemFactor)
 	e.op("SUBQ", e.lanes(), n)

@@ -43,12 +43,13 @@ func (e *emitter) parts() int { return 64 / e.width }
 // block is the elements in 64 bytes.
 func (e *emitter) block() int { return 64 / e.size }
 
-// fn starts a function, with T for the element type in its parameters and result.
+// fn starts a function, with T for the element type in its parameters and result. A name that is
+// exported is the package's function, with this documentation.
 func (e *emitter) fn(name, doc, params, result string) {
 	if !e.wide && e.size == 4 {
-		*e.functions = append(*e.functions, newFunction(name, params, result))
+		*e.functions = append(*e.functions, newFunction(name, doc, params, result))
 	}
-	e.name = fmt.Sprintf("%sF%d%s", name, 8*e.size, e.set)
+	e.name = fmt.Sprintf("%sF%d%s", low(name), 8*e.size, e.set)
 	e.Function(e.name)
 	e.Attributes(attr.NOSPLIT)
 	e.Pragma("noescape")

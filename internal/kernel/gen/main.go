@@ -93,6 +93,9 @@ func write(folder, name string, wide bool, emit func(*emitter), functions *[]fun
 		if err != nil {
 			return fmt.Errorf("%s%s: %w", base, ext, err)
 		}
+		if ext == ".go" {
+			text = wrapped(text)
+		}
 		if err := os.WriteFile(base+ext, text, 0o644); err != nil {
 			return err
 		}
