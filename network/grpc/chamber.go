@@ -61,19 +61,19 @@ func (c *chamber) run(ctx context.Context) {
 		case l := <-c.inbox:
 			err = c.open(l)
 		case <-t.C:
-			if c.m.chamber.hasEnded() { // and is none of those who are there
+			if c.hasEnded() { // and is none of those who are there
 				return
 			}
 			err = cmp.Or(c.seal(), c.judgeBlank())
 			if err == nil {
-				err = c.seat.Tick(time.Now(), c.m.chamber.observe())
+				err = c.seat.Tick(time.Now(), c.observe())
 			}
 		case <-ctx.Done():
 			return
 		}
 		c.publish()
 		if err != nil {
-			c.m.chamber.endHere(err)
+			c.endHere(err)
 			return
 		}
 	}
@@ -266,8 +266,7 @@ func (c *chamber) checkIsolation() error {
 func (c *chamber) endHere(err error) {
 	c.m.mu.Lock()
 	defer c.m.mu.Unlock()
-	c.m.err = cmp.Or(c.m.err, err)
-	c.m.flow.notifyWaiter()
+	c.m.endRun(err, nil)
 }
 
 // admit lets the seat know of an agent that asks to come in for the first time, after a check of

@@ -82,7 +82,8 @@
 //   - Window: vectors that were sent last are kept for neighbours that have lost them, two at
 //     least, which is as far behind as a neighbour can be that has lost a connection alone.
 //   - Repetition: what an agent sends again for an exchange has the same bits (digests); other
-//     numbers are an error, [ErrConflict].
+//     numbers are an error, [ErrConflict]. A vector that nobody has used when its receiver goes
+//     back does not count: a process that lied may have sent it, which another one has replaced.
 //
 // # What happens on loss
 //

@@ -145,26 +145,6 @@ func TestVectorsThatDoNotCount(t *testing.T) {
 	}
 }
 
-// TestOtherNumbersAreAnError, for all agents.
-func TestOtherNumbersAreAnError(t *testing.T) {
-	m, _ := pathAgent(nil)
-	s, other := attached(m, 0, 0, 0), attached(m, 2, 0, 0)
-	deliver(s, vectorOfOne(0, 5))
-	s = attached(m, 0, 0, 0) // it came back and repeats itself
-	deliver(s, vectorOfOne(0, 5))
-	if m.err != nil || m.Status().Neighbours[0].Duplicates != 1 {
-		t.Fatalf("error %v after the same numbers", m.err)
-	}
-	deliver(s, vectorOfOne(0, 6))
-	if !errors.Is(m.err, ErrConflict) || !strings.Contains(m.err.Error(), "agent 0 is at fault in exchange 0") {
-		t.Errorf("error %v; it must be a conflict that names agent 0 and exchange 0", m.err)
-	}
-	b, _ := other.e.nextFrame(other)
-	if f := decoded(b); f.kind != kindFail || f.exchange != self || string(f.text) != m.err.Error() {
-		t.Errorf("the other neighbour is sent %+v, %q; it must be the failure of agent 1, %q", f.header, f.text, m.err)
-	}
-}
-
 // inSeconds has a heartbeat each second, and neighbours silent after 5 and lost after 20.
 func inSeconds(c *Config) {
 	c.Heartbeat, c.SilentAfter, c.PeerTimeout = time.Second, 5*time.Second, 20*time.Second

@@ -67,7 +67,7 @@ func (x *flow) awaitAll(ctx context.Context, purpose int, ready func() bool) err
 			return err
 		}
 		err = x.reject(other, dsbo.Errorf(dsbo.ErrShape, "neighbours must do the same; agent %d %s and agent %d %s",
-			x.m.config.Agent, purposeName(purpose), other.id, purposeName(other.purpose[x.round%2])))
+			x.m.config.Agent, purposeName(purpose), other.id, purposeName(other.came[x.round%2].purpose)))
 		if err != nil {
 			return err
 		}
@@ -78,11 +78,12 @@ func (x *flow) awaitAll(ctx context.Context, purpose int, ready func() bool) err
 func (x *flow) advance() {
 	x.m.mu.Lock()
 	defer x.m.mu.Unlock()
-	x.round++
-	x.staged = false
 	for _, e := range x.m.view.edges {
 		e.conduct.barBeats = 0 // what it sent could be used
+		e.digests.add(x.round, e.came[x.round%2])
 	}
+	x.round++
+	x.staged = false
 	x.m.watch.Advance(x.round)
 	x.m.watch.Begin(holdup.Computing)
 }
@@ -248,7 +249,7 @@ func (x *flow) rollBack(neighbour, round int) {
 // another purpose, nil if there is none.
 func (x *flow) otherPurpose(purpose int) *edge {
 	for _, e := range x.m.view.edges {
-		if e.received > x.round && !sameWork(e.purpose[x.round%2], purpose) {
+		if e.received > x.round && !sameWork(e.came[x.round%2].purpose, purpose) {
 			return e
 		}
 	}
@@ -264,9 +265,6 @@ func (x *flow) reject(e *edge, reason error) error {
 	err := &network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: x.round, Reason: reason}
 	if x.m.chamber == nil {
 		return x.m.failLocked(err)
-	}
-	for exchange := x.round; exchange < e.received; exchange++ {
-		delete(e.digests, exchange)
 	}
 	e.received = x.round
 	x.missing++

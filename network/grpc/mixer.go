@@ -71,7 +71,7 @@ func (m *Mixer) checkFinite() (bad *edge, err error) {
 		}
 		e := edges[0]
 		edges = edges[1:]
-		if e.purpose[m.flow.round%2]&notFinite == 0 && !finite(m.terms[k]) {
+		if e.came[m.flow.round%2].purpose&notFinite == 0 && !finite(m.terms[k]) {
 			return e, errors.New("it sends numbers that are not finite")
 		}
 	}

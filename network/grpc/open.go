@@ -140,7 +140,7 @@ func (m *Mixer) heartbeat() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.neighbours.edges {
-		if err := e.heartbeat(); err != nil && m.err == nil {
+		if err := e.heartbeat(); err != nil {
 			m.failLocked(err)
 		}
 	}
@@ -149,9 +149,8 @@ func (m *Mixer) heartbeat() {
 			m.failLocked(err)
 		}
 	}
-	if err := cmp.Or(m.chamber.checkIsolation(), m.neighbours.checkStrange()); err != nil && m.err == nil {
-		m.err = err // of this process alone
-		m.flow.notifyWaiter()
+	if err := cmp.Or(m.chamber.checkIsolation(), m.neighbours.checkStrange()); err != nil {
+		m.endRun(err, nil) // of this process alone
 	}
 }
 

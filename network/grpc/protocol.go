@@ -124,9 +124,13 @@ func (e *edge) handleControl(f *frame) error {
 // handleVector takes in the vector of one exchange, by Order and Repetition.
 func (e *edge) handleVector(f *frame) error {
 	m := e.m
-	vector := digest{f.detail, f.digest}
+	vector, slot := digest{f.detail, f.digest}, f.exchange%2
+	before, known := e.digests[f.exchange]
+	if m.flow.round <= f.exchange && f.exchange < e.received {
+		before, known = e.came[slot], true
+	}
 	switch {
-	case e.digests.contradict(f.exchange, vector):
+	case known && before != vector:
 		err := &network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: f.exchange, Reason: ErrConflict}
 		if m.chamber != nil {
 			return err
@@ -146,10 +150,8 @@ func (e *edge) handleVector(f *frame) error {
 		e.conduct.spend(wasteRepeat, "it has repeated a vector")
 		return nil
 	}
-	e.digests.add(f.exchange, vector)
-	slot := f.exchange % 2
 	e.slot[slot], f.data = f.data, e.slot[slot]
-	e.purpose[slot] = f.detail
+	e.came[slot] = vector
 	if e.isAwaited() {
 		e.stats.Waited += m.watch.Waiting()
 	}

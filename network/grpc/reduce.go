@@ -253,6 +253,11 @@ func (r *reduction) takeWords(ctx context.Context, from []int, take func(dst, sr
 	if err != nil {
 		return err
 	}
+	m.mu.Lock()
+	for _, e := range senders { // words of others follow from what they sent, before all is here
+		e.digests.add(m.flow.round, e.came[slot])
+	}
+	m.mu.Unlock()
 	m.words = resize(m.words, len(r.words))
 	for _, e := range senders {
 		if err := r.unpack(m.words, e.slot[slot]); err != nil {

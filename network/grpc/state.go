@@ -86,8 +86,8 @@ type edge struct {
 	// slots at k%2 and (k+1)%2.
 	received     int       // vectors that have come; Order: the next one is of this exchange
 	slot         [2][]byte // payloads
-	purpose      [2]int    // of the exchanges in the slots
-	digests      digests   // of vectors that have come, for repetitions
+	came         [2]digest // of the vectors in the slots
+	digests      digests   // of vectors that were used, for repetitions
 	expectsStale bool      // this agent went back, and vectors from before may still come on this stream
 
 	// Sending.

@@ -91,8 +91,10 @@ func (w *window) rewind(exchange int) {
 	}
 }
 
-// digests tell, of the exchanges whose vectors came last from a neighbour, what was in them: a
-// neighbour that came back from a checkpoint must repeat itself to the bit.
+// digests tell, of the exchanges whose vectors of a neighbour were used last, what was in them: a
+// neighbour that came back from a checkpoint must repeat itself to the bit. A vector that came and
+// was not used before this agent went back binds nobody: a process that lied may have sent it, and
+// the next one sends the right one.
 type digests map[int]digest
 
 type digest struct {
@@ -108,10 +110,4 @@ const keptDigests = 4096
 func (d digests) add(exchange int, vector digest) {
 	d[exchange] = vector
 	delete(d, exchange-keptDigests)
-}
-
-// contradict reports whether the vector of this exchange was another one.
-func (d digests) contradict(exchange int, vector digest) bool {
-	before, known := d[exchange]
-	return known && before != vector
 }
