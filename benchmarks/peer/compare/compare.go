@@ -33,10 +33,10 @@ func compare(ctx context.Context, o options, out io.Writer) {
 		if !slices.Contains(chosen, t.name) {
 			continue
 		}
-		p := rounds(ctx, o, t, r)
-		rows = append(rows, p.row(t))
+		mine, theirs := inTurn(ctx, o, t.name, r, func() (run, error) { return r.run(ctx, t) })
+		rows = append(rows, t.row(mine, theirs))
 		if t.name == "mnist-f32" {
-			mnist = medianOf(p.ours, run.ms)
+			mnist = medianOf(mine, run.ms)
 		}
 	}
 	if len(rows) > 1 {
@@ -61,40 +61,47 @@ func compare(ctx context.Context, o options, out io.Writer) {
 	}
 }
 
-// A pair is the rounds of both sides; theirs is empty where the peer cannot run.
-type pair struct{ ours, theirs []run }
-
-// rounds runs a task on both sides in turn.
-func rounds(ctx context.Context, o options, t task, r *rival) (p pair) {
+// inTurn measures a part on both sides in turn; theirs is empty where the peer cannot run.
+func inTurn[T any](ctx context.Context, o options, part string, r *rival,
+	peer func() (T, error)) (mine, theirs []T) {
 	for range o.rounds {
-		p.ours = append(p.ours, child[run](ctx, t.name, o))
+		mine = append(mine, child[T](ctx, part, o))
 		if r != nil {
-			p.theirs = append(p.theirs, testkit.Get(r.run(ctx, t)))
+			theirs = append(theirs, testkit.Get(peer()))
 		}
 	}
-	return p
+	return mine, theirs
+}
+
+// compared returns the median of a number over the rounds of ours, and with the peer its median and
+// the median of the quotients.
+func compared[T any](mine, theirs []T, number func(T) float64) []string {
+	line := []string{fmt.Sprintf("%.2f", medianOf(mine, number)), "", ""}
+	if len(theirs) > 0 {
+		var ratios []float64
+		for i := range mine {
+			ratios = append(ratios, number(mine[i])/number(theirs[i]))
+		}
+		line[1], line[2] = fmt.Sprintf("%.2f", medianOf(theirs, number)), fmt.Sprintf("%.3f", num.Median(ratios))
+	}
+	return line
 }
 
 // row returns the table's line of a task.
-func (p pair) row(t task) []string {
-	ms, mib := medianOf(p.ours, run.ms), medianOf(p.ours, run.mib)
-	line := []string{t.title(), fmt.Sprintf("%.2f", ms), "", "", fmt.Sprint(t.most),
+func (t task) row(mine, theirs []run) []string {
+	mib := medianOf(mine, run.mib)
+	line := append(append([]string{t.title()}, compared(mine, theirs, run.ms)...), fmt.Sprint(t.most),
 		fmt.Sprintf("%.0f", mib), "", "", "",
-		fmt.Sprintf("%.0f", p.ours[0].Floats), "", fmt.Sprintf("%.4f", p.ours[0].Loss), ""}
-	if p.theirs == nil {
+		fmt.Sprintf("%.0f", mine[0].Floats), "", fmt.Sprintf("%.4f", mine[0].Loss), "")
+	if len(theirs) == 0 {
 		return line
 	}
-	peerMiB := medianOf(p.theirs, run.mib)
-	var ratios []float64
-	for i := range p.ours {
-		ratios = append(ratios, p.ours[i].ms()/p.theirs[i].ms())
-	}
-	line[2], line[3] = fmt.Sprintf("%.2f", medianOf(p.theirs, run.ms)), fmt.Sprintf("%.3f", num.Median(ratios))
+	peerMiB := medianOf(theirs, run.mib)
 	line[6], line[7] = fmt.Sprintf("%.0f", peerMiB), fmt.Sprintf("%.2f", mib/peerMiB)
 	if t.mnist() && t.network == "" {
 		line[8] = fmt.Sprint(mnistMemory)
 	}
-	line[10], line[12] = fmt.Sprintf("%.0f", p.theirs[0].Floats), fmt.Sprintf("%.4f", p.theirs[0].Loss)
+	line[10], line[12] = fmt.Sprintf("%.0f", theirs[0].Floats), fmt.Sprintf("%.4f", theirs[0].Loss)
 	return line
 }
 
@@ -102,9 +109,9 @@ func (r run) ms() float64  { return num.Median(r.Ms) }
 func (r run) mib() float64 { return float64(r.MiB) }
 
 // medianOf returns the median of a number over rounds.
-func medianOf(rs []run, number func(run) float64) float64 {
+func medianOf[T any](rounds []T, number func(T) float64) float64 {
 	var v []float64
-	for _, r := range rs {
+	for _, r := range rounds {
 		v = append(v, number(r))
 	}
 	return num.Median(v)

@@ -159,13 +159,13 @@ func TestRows(t *testing.T) {
 	mine := []run{{Ms: []float64{1, 3}, MiB: 10}, {Ms: []float64{4}, MiB: 10}}
 	other := []run{{Ms: []float64{4}, MiB: 40}, {Ms: []float64{16}, MiB: 40}}
 	for name, c := range map[string]struct {
-		p    pair
+		peer []run
 		want []string
 	}{
-		"both":  {pair{mine, other}, []string{"3.00", "10.00", "0.375", "0.25", "0.3"}},
-		"alone": {pair{ours: mine}, []string{"3.00"}},
+		"both":  {other, []string{"3.00", "10.00", "0.375", "0.25", "0.3"}},
+		"alone": {nil, []string{"3.00"}},
 	} {
-		cells := append(c.p.row(tiny(t)), c.p.row(tasks()[0])...)
+		cells := append(tiny(t).row(mine, c.peer), tasks()[0].row(mine, c.peer)...)
 		for _, want := range c.want {
 			if !slices.Contains(cells, want) {
 				t.Errorf("%s: %q lacks %s", name, cells, want)

@@ -49,6 +49,10 @@ func deepRows() (rows []deepRow) {
 // deepTimes are medians in ms. Cold is a product at a new point, Warm one more at the same point.
 type deepTimes struct{ Gradient, Cold, Warm float64 }
 
+func (t deepTimes) gradient() float64 { return t.Gradient }
+func (t deepTimes) cold() float64     { return t.Cold }
+func (t deepTimes) warm() float64     { return t.Warm }
+
 // measure measures ours, each for a number of seconds, by vectors of the row's type, as the peer's
 // are.
 func (d deepRow) measure(seconds float64) deepTimes {
@@ -120,13 +124,7 @@ func compareDeep(ctx context.Context, o options, chosen []string, r *rival, out 
 		if l == (limit{}) {
 			l = child[limit](ctx, limitPart, o)
 		}
-		var mine, theirs []deepTimes
-		for range o.rounds {
-			mine = append(mine, child[deepTimes](ctx, d.label(), o))
-			if r != nil {
-				theirs = append(theirs, testkit.Get(r.deep(ctx, d)))
-			}
-		}
+		mine, theirs := inTurn(ctx, o, d.label(), r, func() (deepTimes, error) { return r.deep(ctx, d) })
 		table = append(table, d.row(mine, theirs, l))
 	}
 	if len(table) > 1 {
@@ -137,47 +135,21 @@ func compareDeep(ctx context.Context, o options, chosen []string, r *rival, out 
 // row returns the table's line of what the rounds measured; theirs is empty where the peer
 // cannot run.
 func (d deepRow) row(mine, theirs []deepTimes, l limit) []string {
-	gradient := func(t deepTimes) float64 { return t.Gradient }
-	cold := func(t deepTimes) float64 { return t.Cold }
-	warm := func(t deepTimes) float64 { return t.Warm }
-	median := func(all []deepTimes, of func(deepTimes) float64) float64 {
-		var v []float64
-		for _, t := range all {
-			v = append(v, of(t))
-		}
-		return num.Median(v)
-	}
-	line := []string{fmt.Sprintf("%s, batch %d, %s", d.network, d.batch, d.kind)}
-	compared := func(of func(deepTimes) float64) {
-		line = append(line, fmt.Sprintf("%.2f", median(mine, of)), "", "")
-		if len(theirs) == 0 {
-			return
-		}
-		var ratios []float64
-		for i := range mine {
-			ratios = append(ratios, of(mine[i])/of(theirs[i]))
-		}
-		line[len(line)-2], line[len(line)-1] = fmt.Sprintf("%.2f", median(theirs, of)),
-			fmt.Sprintf("%.2f", num.Median(ratios))
-	}
-	compared(gradient)
-	line = append(line, fmt.Sprint(d.gradient))
-	compared(cold)
-	ratio, count := median(mine, cold)/median(mine, gradient), newDeep(d.network).count
-	line = append(line, fmt.Sprint(d.product), fmt.Sprintf("%.2f", ratio), "", "")
+	line := append([]string{fmt.Sprintf("%s, batch %d, %s", d.network, d.batch, d.kind)},
+		compared(mine, theirs, deepTimes.gradient)...)
+	line = append(append(line, fmt.Sprint(d.gradient)), compared(mine, theirs, deepTimes.cold)...)
+	gradient, cold := medianOf(mine, deepTimes.gradient), medianOf(mine, deepTimes.cold)
+	count, counted, share := newDeep(d.network).count, []string{"", ""}, ""
 	if count != (productCount{}) {
 		least := count.cold / count.gradient
-		line[len(line)-2], line[len(line)-1] = fmt.Sprintf("%.2f", least), fmt.Sprintf("%.2f", ratio/least)
+		counted = []string{fmt.Sprintf("%.2f", least), fmt.Sprintf("%.2f", cold/gradient/least)}
+		best := l.GFLOPS
+		if d.kind == f64 {
+			best = l.GFLOPS64
+		}
+		share = fmt.Sprintf("%.0f %%", 100*count.cold*float64(d.batch)/1e6/best/cold)
 	}
-	compared(warm)
-	line = append(line, fmt.Sprintf("%.2f", median(mine, warm)/median(mine, gradient)))
-	if count == (productCount{}) {
-		return append(line, "")
-	}
-	best := l.GFLOPS
-	if d.kind == f64 {
-		best = l.GFLOPS64
-	}
-	flops := count.cold * float64(d.batch)
-	return append(line, fmt.Sprintf("%.0f %%", 100*flops/1e6/best/median(mine, cold)))
+	line = append(append(line, fmt.Sprint(d.product), fmt.Sprintf("%.2f", cold/gradient)), counted...)
+	line = append(line, compared(mine, theirs, deepTimes.warm)...)
+	return append(line, fmt.Sprintf("%.2f", medianOf(mine, deepTimes.warm)/gradient), share)
 }

@@ -51,7 +51,7 @@ func TestMeasureDeep(t *testing.T) {
 	}
 	l := limit{GFLOPS: 1, GFLOPS64: 1}
 	mine, other := deepTimes{1, 2, 1.5}, deepTimes{4, 8, 2}
-	for _, want := range []string{"1.00", "4.00", "0.25", "2.00", "8.00", "1.50", "0.75"} {
+	for _, want := range []string{"1.00", "4.00", "0.250", "2.00", "8.00", "1.50", "0.750"} {
 		if line := d.row([]deepTimes{mine}, []deepTimes{other}, l); !slices.Contains(line, want) {
 			t.Errorf("%q lacks %s", line, want)
 		}

@@ -9,7 +9,6 @@ import (
 	"dsbo/ad"
 	"dsbo/internal/cli"
 	"dsbo/internal/linalg"
-	"dsbo/internal/num"
 	"dsbo/internal/testkit"
 )
 
@@ -69,29 +68,14 @@ func compareOutside(ctx context.Context, o options, r *rival, out io.Writer) {
 	o.procs = 1
 	table := [][]string{{"", "gradient, ms", "peer", "ours/peer", "HVP, ms", "peer", "ours/peer"}}
 	for _, row := range outsideRows() {
-		columns := map[string][]float64{}
-		for range o.rounds {
-			mine := child[deepTimes](ctx, row.label(), o)
-			columns["g"], columns["h"] = append(columns["g"], mine.Gradient), append(columns["h"], mine.Cold)
-			if r == nil {
-				continue
-			}
-			var theirs deepTimes
-			testkit.OK(r.python3(ctx, &theirs, torchOutside, "--time", row.name, "--n", fmt.Sprint(row.n), "--d",
-				fmt.Sprint(row.d), "--dtype", string(row.kind), "--seconds", ".5"))
-			columns["G"], columns["H"] = append(columns["G"], theirs.Gradient), append(columns["H"], theirs.Cold)
-			columns["g/G"] = append(columns["g/G"], mine.Gradient/theirs.Gradient)
-			columns["h/H"] = append(columns["h/H"], mine.Cold/theirs.Cold)
-		}
-		line := []string{fmt.Sprintf("%s, %s", row.name, row.kind)}
-		for _, c := range []string{"g", "G", "g/G", "h", "H", "h/H"} {
-			text := ""
-			if len(columns[c]) > 0 {
-				text = fmt.Sprintf("%.2f", num.Median(columns[c]))
-			}
-			line = append(line, text)
-		}
-		table = append(table, line)
+		mine, theirs := inTurn(ctx, o, row.label(), r, func() (times deepTimes, err error) {
+			err = r.python3(ctx, &times, torchOutside, "--time", row.name, "--n", fmt.Sprint(row.n), "--d",
+				fmt.Sprint(row.d), "--dtype", string(row.kind), "--seconds", ".5")
+			return times, err
+		})
+		line := append([]string{fmt.Sprintf("%s, %s", row.name, row.kind)},
+			compared(mine, theirs, deepTimes.gradient)...)
+		table = append(table, append(line, compared(mine, theirs, deepTimes.cold)...))
 	}
 	testkit.OK(cli.Table(out, table))
 }

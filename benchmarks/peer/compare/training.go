@@ -110,15 +110,16 @@ func compareTraining(ctx context.Context, o options, r *rival, out io.Writer) {
 	o.procs = 1
 	table := [][]string{{"five epochs of Adam, f32", "s/epoch", "peer", "ours/peer", "accuracy", "peer"}}
 	for _, n := range trainedNets() {
-		for range o.rounds {
-			mine := child[training](ctx, n.label(), o)
-			line := []string{n.name, fmt.Sprintf("%.2f", mine.Seconds), "", "", fmt.Sprintf("%.4f", mine.Accuracy), ""}
-			if r != nil {
-				var theirs training
-				testkit.OK(r.python3(ctx, &theirs, torchTraining, "--net", n.name, "--mnist",
-					testkit.Get(data.FindMNIST(""))))
-				line[2], line[3] = fmt.Sprintf("%.2f", theirs.Seconds), fmt.Sprintf("%.2f", mine.Seconds/theirs.Seconds)
-				line[5] = fmt.Sprintf("%.4f", theirs.Accuracy)
+		mine, theirs := inTurn(ctx, o, n.label(), r, func() (t training, err error) {
+			err = r.python3(ctx, &t, torchTraining, "--net", n.name, "--mnist", testkit.Get(data.FindMNIST("")))
+			return t, err
+		})
+		for i, m := range mine {
+			line := []string{n.name, fmt.Sprintf("%.2f", m.Seconds), "", "", fmt.Sprintf("%.4f", m.Accuracy), ""}
+			if len(theirs) > 0 {
+				peer := theirs[i]
+				line[2], line[3] = fmt.Sprintf("%.2f", peer.Seconds), fmt.Sprintf("%.2f", m.Seconds/peer.Seconds)
+				line[5] = fmt.Sprintf("%.4f", peer.Accuracy)
 			}
 			table = append(table, line)
 		}
