@@ -580,7 +580,7 @@ TEXT ·expF32AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VCVTPS2PD    (DX), Y0
@@ -616,7 +616,7 @@ loop:
 	SUBQ         $0x04, AX
 	JGE          loop
 
-tail:
+rest:
 	ADDQ         $0x04, AX
 	JZ           done
 	SHLQ         $0x02, AX
@@ -670,7 +670,7 @@ TEXT ·log1pExpF32AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VCVTPS2PD    (DX), Y0
@@ -725,7 +725,7 @@ loop:
 	SUBQ         $0x04, AX
 	JGE          loop
 
-tail:
+rest:
 	ADDQ         $0x04, AX
 	JZ           done
 	SHLQ         $0x02, AX
@@ -798,7 +798,7 @@ TEXT ·sigmoidF32AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VCVTPS2PD    (DX), Y0
@@ -837,7 +837,7 @@ loop:
 	SUBQ         $0x04, AX
 	JGE          loop
 
-tail:
+rest:
 	ADDQ         $0x04, AX
 	JZ           done
 	SHLQ         $0x02, AX
@@ -894,7 +894,7 @@ TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VCVTPS2PD    (DX), Y0
@@ -932,7 +932,7 @@ loop:
 	SUBQ         $0x04, AX
 	JGE          loop
 
-tail:
+rest:
 	ADDQ         $0x04, AX
 	JZ           done
 	SHLQ         $0x02, AX
@@ -988,7 +988,7 @@ TEXT ·erfF32AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VCVTPS2PD    (DX), Y0
@@ -1035,7 +1035,7 @@ loop:
 	SUBQ         $0x04, AX
 	JGE          loop
 
-tail:
+rest:
 	ADDQ         $0x04, AX
 	JZ           done
 	SHLQ         $0x02, AX
@@ -1100,7 +1100,7 @@ TEXT ·logF32AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VCVTPS2PD    (DX), Y0
@@ -1141,7 +1141,7 @@ loop:
 	SUBQ         $0x04, AX
 	JGE          loop
 
-tail:
+rest:
 	ADDQ         $0x04, AX
 	JZ           done
 	SHLQ         $0x02, AX
@@ -1200,7 +1200,7 @@ TEXT ·inverseMillsF32AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VCVTPS2PD    (DX), Y0
@@ -1271,7 +1271,7 @@ loop:
 	SUBQ         $0x04, AX
 	JGE          loop
 
-tail:
+rest:
 	ADDQ         $0x04, AX
 	JZ           done
 	SHLQ         $0x02, AX
@@ -1360,7 +1360,7 @@ TEXT ·millsExcessF32AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VCVTPS2PD    (DX), Y0
@@ -1432,7 +1432,7 @@ loop:
 	SUBQ         $0x04, AX
 	JGE          loop
 
-tail:
+rest:
 	ADDQ         $0x04, AX
 	JZ           done
 	SHLQ         $0x02, AX
@@ -1980,7 +1980,7 @@ TEXT ·expF64AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VMOVUPD      (DX), Y0
@@ -2020,7 +2020,7 @@ loop:
 	SUBQ         $0x04, AX
 	JGE          loop
 
-tail:
+rest:
 	ADDQ         $0x04, AX
 	JZ           done
 	SHLQ         $0x03, AX
@@ -2077,7 +2077,7 @@ TEXT ·log1pExpF64AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VMOVUPD      (DX), Y0
@@ -2141,7 +2141,7 @@ loop:
 	SUBQ         $0x04, AX
 	JGE          loop
 
-tail:
+rest:
 	ADDQ         $0x04, AX
 	JZ           done
 	SHLQ         $0x03, AX
@@ -2222,7 +2222,7 @@ TEXT ·sigmoidF64AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VMOVUPD      (DX), Y0
@@ -2265,7 +2265,7 @@ loop:
 	SUBQ         $0x04, AX
 	JGE          loop
 
-tail:
+rest:
 	ADDQ         $0x04, AX
 	JZ           done
 	SHLQ         $0x03, AX
@@ -2325,7 +2325,7 @@ TEXT ·tanhF64AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VMOVUPD      (DX), Y0
@@ -2367,7 +2367,7 @@ loop:
 	SUBQ         $0x04, AX
 	JGE          loop
 
-tail:
+rest:
 	ADDQ         $0x04, AX
 	JZ           done
 	SHLQ         $0x03, AX
@@ -2426,7 +2426,7 @@ TEXT ·erfF64AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VMOVUPD      (DX), Y0
@@ -2490,7 +2490,7 @@ loop:
 	SUBQ         $0x04, AX
 	JGE          loop
 
-tail:
+rest:
 	ADDQ         $0x04, AX
 	JZ           done
 	SHLQ         $0x03, AX
@@ -2571,7 +2571,7 @@ TEXT ·logF64AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VMOVUPD      (DX), Y0
@@ -2621,7 +2621,7 @@ loop:
 	SUBQ         $0x04, AX
 	JGE          loop
 
-tail:
+rest:
 	ADDQ         $0x04, AX
 	JZ           done
 	SHLQ         $0x03, AX
@@ -2688,7 +2688,7 @@ TEXT ·inverseMillsF64AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VMOVUPD      (DX), Y0
@@ -2774,7 +2774,7 @@ loop:
 	SUBQ         $0x04, AX
 	JGE          loop
 
-tail:
+rest:
 	ADDQ         $0x04, AX
 	JZ           done
 	SHLQ         $0x03, AX
@@ -2877,7 +2877,7 @@ TEXT ·millsExcessF64AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+384(SB), Y12
 	VBROADCASTSD constants<>+160(SB), Y11
 	SUBQ         $0x04, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VMOVUPD      (DX), Y0
@@ -2964,7 +2964,7 @@ loop:
 	SUBQ         $0x04, AX
 	JGE          loop
 
-tail:
+rest:
 	ADDQ         $0x04, AX
 	JZ           done
 	SHLQ         $0x03, AX

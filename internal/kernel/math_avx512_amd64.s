@@ -154,7 +154,7 @@ TEXT ·expF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VCVTPS2PD         (DX), Z0
@@ -183,7 +183,7 @@ loop:
 	SUBQ              $0x08, AX
 	JGE               loop
 
-tail:
+rest:
 	ADDQ              $0x08, AX
 	JZ                done
 	MOVL              $0xffffffff, BX
@@ -228,7 +228,7 @@ TEXT ·log1pExpF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VCVTPS2PD         (DX), Z0
@@ -276,7 +276,7 @@ loop:
 	SUBQ              $0x08, AX
 	JGE               loop
 
-tail:
+rest:
 	ADDQ              $0x08, AX
 	JZ                done
 	MOVL              $0xffffffff, BX
@@ -340,7 +340,7 @@ TEXT ·sigmoidF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VCVTPS2PD         (DX), Z0
@@ -373,7 +373,7 @@ loop:
 	SUBQ              $0x08, AX
 	JGE               loop
 
-tail:
+rest:
 	ADDQ              $0x08, AX
 	JZ                done
 	MOVL              $0xffffffff, BX
@@ -422,7 +422,7 @@ TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VCVTPS2PD         (DX), Z0
@@ -459,7 +459,7 @@ loop:
 	SUBQ              $0x08, AX
 	JGE               loop
 
-tail:
+rest:
 	ADDQ              $0x08, AX
 	JZ                done
 	MOVL              $0xffffffff, BX
@@ -512,7 +512,7 @@ TEXT ·erfF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VCVTPS2PD         (DX), Z0
@@ -558,7 +558,7 @@ loop:
 	SUBQ              $0x08, AX
 	JGE               loop
 
-tail:
+rest:
 	ADDQ              $0x08, AX
 	JZ                done
 	MOVL              $0xffffffff, BX
@@ -620,7 +620,7 @@ TEXT ·logF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VCVTPS2PD        (DX), Z0
@@ -661,7 +661,7 @@ loop:
 	SUBQ             $0x08, AX
 	JGE              loop
 
-tail:
+rest:
 	ADDQ             $0x08, AX
 	JZ               done
 	MOVL             $0xffffffff, BX
@@ -718,7 +718,7 @@ TEXT ·inverseMillsF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VCVTPS2PD         (DX), Z0
@@ -783,7 +783,7 @@ loop:
 	SUBQ              $0x08, AX
 	JGE               loop
 
-tail:
+rest:
 	ADDQ              $0x08, AX
 	JZ                done
 	MOVL              $0xffffffff, BX
@@ -864,7 +864,7 @@ TEXT ·millsExcessF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VCVTPS2PD         (DX), Z0
@@ -930,7 +930,7 @@ loop:
 	SUBQ              $0x08, AX
 	JGE               loop
 
-tail:
+rest:
 	ADDQ              $0x08, AX
 	JZ                done
 	MOVL              $0xffffffff, BX
@@ -1422,7 +1422,7 @@ TEXT ·expF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VMOVUPD           (DX), Z0
@@ -1455,7 +1455,7 @@ loop:
 	SUBQ              $0x08, AX
 	JGE               loop
 
-tail:
+rest:
 	ADDQ              $0x08, AX
 	JZ                done
 	MOVL              $0xffffffff, BX
@@ -1503,7 +1503,7 @@ TEXT ·log1pExpF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VMOVUPD           (DX), Z0
@@ -1560,7 +1560,7 @@ loop:
 	SUBQ              $0x08, AX
 	JGE               loop
 
-tail:
+rest:
 	ADDQ              $0x08, AX
 	JZ                done
 	MOVL              $0xffffffff, BX
@@ -1632,7 +1632,7 @@ TEXT ·sigmoidF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VMOVUPD           (DX), Z0
@@ -1669,7 +1669,7 @@ loop:
 	SUBQ              $0x08, AX
 	JGE               loop
 
-tail:
+rest:
 	ADDQ              $0x08, AX
 	JZ                done
 	MOVL              $0xffffffff, BX
@@ -1721,7 +1721,7 @@ TEXT ·tanhF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VMOVUPD           (DX), Z0
@@ -1762,7 +1762,7 @@ loop:
 	SUBQ              $0x08, AX
 	JGE               loop
 
-tail:
+rest:
 	ADDQ              $0x08, AX
 	JZ                done
 	MOVL              $0xffffffff, BX
@@ -1818,7 +1818,7 @@ TEXT ·erfF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VMOVUPD           (DX), Z0
@@ -1881,7 +1881,7 @@ loop:
 	SUBQ              $0x08, AX
 	JGE               loop
 
-tail:
+rest:
 	ADDQ              $0x08, AX
 	JZ                done
 	MOVL              $0xffffffff, BX
@@ -1959,7 +1959,7 @@ TEXT ·logF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VMOVUPD          (DX), Z0
@@ -2009,7 +2009,7 @@ loop:
 	SUBQ             $0x08, AX
 	JGE              loop
 
-tail:
+rest:
 	ADDQ             $0x08, AX
 	JZ               done
 	MOVL             $0xffffffff, BX
@@ -2074,7 +2074,7 @@ TEXT ·inverseMillsF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VMOVUPD           (DX), Z0
@@ -2154,7 +2154,7 @@ loop:
 	SUBQ              $0x08, AX
 	JGE               loop
 
-tail:
+rest:
 	ADDQ              $0x08, AX
 	JZ                done
 	MOVL              $0xffffffff, BX
@@ -2249,7 +2249,7 @@ TEXT ·millsExcessF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD constants<>+96(SB), Z12
 	VBROADCASTSD constants<>+40(SB), Z11
 	SUBQ         $0x08, AX
-	JLT          tail
+	JLT          rest
 
 loop:
 	VMOVUPD           (DX), Z0
@@ -2330,7 +2330,7 @@ loop:
 	SUBQ              $0x08, AX
 	JGE               loop
 
-tail:
+rest:
 	ADDQ              $0x08, AX
 	JZ                done
 	MOVL              $0xffffffff, BX

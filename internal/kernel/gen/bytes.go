@@ -22,7 +22,7 @@ func (e *emitter) loadBytes(m operand.Mem, v int) {
 		ints = e.quarter(v)
 	}
 	e.op("VPMOVZXBD", m, ints)
-	e.packed("VCVTDQ2", ints, e.vec(v))
+	e.packed("VCVTDQ2", ints, v)
 }
 
 // A bytesDotKernel is a dotKernel whose A is rows of bytes that lie anywhere. While it goes along a
@@ -140,7 +140,7 @@ func (o *outerKernel) bytesPanel(s shape, off reg.GPVirtual) {
 	o.jump("JGE", "next%s", s)
 	o.CMPL(memory(list, byteRowTo), off.As32())
 	o.jump("JLE", "next%s", s)
-	o.MOVQ(memory(list, 0), row)
+	o.MOVQ(at(list), row)
 	for v := range s.nr {
 		o.loadBytes(indexed(row, off).Offset(v*o.lanes()), s.mr*s.nr+1+v)
 	}

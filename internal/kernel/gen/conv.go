@@ -20,24 +20,22 @@ func (e *emitter) addRuns() {
 	k := e.mask(rest, rMask)
 	add := func(from, to operand.Mem, k *mask) {
 		e.load(from, rX, k, 0)
-		e.packed("VADD", e.source(to, rTmp, k, 0), e.vec(rX), e.vec(rX))
+		e.packed("VADD", e.source(to, rTmp, k, 0), rX, rX)
 		e.store(rX, to, k, 0)
 	}
 	e.label("patch")
 	line, rows := e.copyOf(dst), e.arg("rows")
 	e.label("row")
 	to, count := e.copyOf(line), e.copyOf(full)
-	e.op("TESTQ", count, count)
-	e.jump("JZ", "rest")
+	e.jumpIfZero(count, "rest")
 	e.label("register")
-	add(memory(src, 0), memory(to, 0), nil)
+	add(at(src), at(to), nil)
 	e.op("ADDQ", e.width, src)
 	e.op("ADDQ", e.width, to)
 	e.countDown(count, "register")
 	e.label("rest")
-	e.op("TESTQ", rest, rest)
-	e.jump("JZ", "next")
-	add(memory(src, 0), memory(to, 0), &k)
+	e.jumpIfZero(rest, "next")
+	add(at(src), at(to), &k)
 	e.LEAQ(operand.Mem{Base: src, Index: rest, Scale: uint8(e.size)}, src)
 	e.label("next")
 	e.ADDQ(e.param("ldd"), line)
@@ -85,7 +83,7 @@ func (e *emitter) tapSums() {
 			e.label("row%s", s)
 			count := e.arg("k")
 			e.label("patch%s", s)
-			e.patch(s, image, memory(b, 0), &k)
+			e.patch(s, image, at(b), &k)
 			e.advance(image, step)
 			e.ADDQ(ldb, b)
 			e.countDown(count, "patch%s", s)
@@ -101,7 +99,7 @@ func (e *emitter) tapSums() {
 func (e *emitter) eachSum(s shape, c, ldc reg.GPVirtual, f func(m operand.Mem, v int)) {
 	row := e.copyOf(c)
 	for v := range s.mr * s.nr {
-		f(memory(row, 0), v)
+		f(at(row), v)
 		e.ADDQ(ldc, row)
 	}
 }
@@ -113,10 +111,10 @@ func (e *emitter) patch(s shape, image rows, b operand.Mem, k *mask) {
 	for v := range x {
 		tap := image.row(v/s.nr, v%s.nr*e.size)
 		if e.wide {
-			e.op("VFMADD231P"+e.letter()+"_BCST", tap, e.vec(x), e.vec(v))
+			e.vectors("VFMADD231P"+e.letter()+"_BCST", tap, x, v)
 		} else {
 			e.broadcast(tap, x+1)
-			e.packed("VFMADD231", e.vec(x+1), e.vec(x), e.vec(v))
+			e.packed("VFMADD231", x+1, x, v)
 		}
 	}
 }

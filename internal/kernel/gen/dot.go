@@ -55,7 +55,7 @@ func (d *dotKernel) tile(s shape) {
 	d.jump("JZ", "tail%s", s)
 	d.label("loop%s", s)
 	if d.wide { // AVX2, which takes twice the time, loses more by asking than by waiting
-		d.PREFETCHT1(memory(line, 0))
+		d.PREFETCHT1(at(line))
 		d.ADDQ(d.param("step"), line)
 	}
 	d.step(s, acc, a, b, free, nil)
@@ -63,8 +63,7 @@ func (d *dotKernel) tile(s shape) {
 	d.advance(b, 64)
 	d.countDown(count, "loop%s", s)
 	d.label("tail%s", s)
-	d.op("TESTQ", d.tail, d.tail)
-	d.jump("JZ", "sum%s", s)
+	d.jumpIfZero(d.tail, "sum%s", s)
 	k := d.mask(d.tail, 15)
 	d.step(s, acc, a, b, free, &k)
 	d.label("sum%s", s)
@@ -104,7 +103,7 @@ func (d *dotKernel) step(s shape, acc [][]int, a, b rows, free int, k *mask) {
 			// Each row of A is used once: from memory.
 			d.load(b.row(0, 0), free, k, p)
 			for i := range s.mr {
-				d.packed("VFMADD231", d.source(a.row(i, 0), free+1, k, p), d.vec(free), d.vec(acc[i][p]))
+				d.packed("VFMADD231", d.source(a.row(i, 0), free+1, k, p), free, acc[i][p])
 			}
 			continue
 		}
@@ -125,7 +124,7 @@ func (e *emitter) products(s shape, acc [][]int, b rows, free int, k *mask, p in
 		}
 		e.load(b.row(j, 0), y, k, p)
 		for i := range s.mr {
-			e.packed("VFMADD231", e.vec(free+i), e.vec(y), e.vec(acc[j*s.mr+i][p]))
+			e.packed("VFMADD231", free+i, y, acc[j*s.mr+i][p])
 		}
 	}
 }
@@ -147,16 +146,16 @@ func (e *emitter) addSums(to reg.GPVirtual, s shape, acc [][]int, free int) {
 	c := e.rows(to, e.arg("rs"), s.mr)
 	scalar := func(n, i int) {
 		x := e.lane(sums[n/per], n%per, free)
-		e.scalar("VADD", c.row(i, 0), x, e.quarter(free))
-		e.scalar("VMOV", e.quarter(free), c.row(i, 0))
+		e.scalar("VADD", c.row(i, 0), x, free)
+		e.scalar("VMOV", free, c.row(i, 0))
 	}
 	if side > 0 {
 		e.op("CMPQ", cs, e.size)
 		e.jump("JNE", "apart%s", s)
 		for j := 0; j < side; j += per {
 			for i := range s.mr {
-				e.packed("VADD", c.row(i, 16*j/per), e.quarter(sums[(i*side+j)/per]), e.quarter(free))
-				e.op("VMOVUPS", e.quarter(free), c.row(i, 16*j/per))
+				e.quarters("VADDP"+e.letter(), c.row(i, 16*j/per), sums[(i*side+j)/per], free)
+				e.quarters("VMOVUPS", free, c.row(i, 16*j/per))
 			}
 		}
 		e.advance(c, side*e.size)

@@ -30,7 +30,7 @@ func (a entries) source(array string, v int) operand.Op {
 
 // entrywise emits a function that makes each entry of dst of one of x, and of y if there is one:
 // entry leaves part p in register v, which is p, and may use register w, which is p+2.
-func (e *emitter) entrywise(name, doc, params string, before func(), entry func(a entries, v, w reg.Register)) {
+func (e *emitter) entrywise(name, doc, params string, before func(), entry func(a entries, v, w int)) {
 	e.fn(name, doc, "n int, "+params, "")
 	s := e.span(e.arg("n"), elemMask)
 	arrays := map[string]reg.GPVirtual{"dst": e.arg("dst"), "x": e.arg("x")}
@@ -40,7 +40,7 @@ func (e *emitter) entrywise(name, doc, params string, before func(), entry func(
 	before()
 	e.eachPiece("all", s, func(off reg.Register, k *mask) {
 		for p := range e.parts() {
-			entry(entries{e, arrays, off, k, p}, e.vec(p), e.vec(p+2))
+			entry(entries{e, arrays, off, k, p}, p, p+2)
 			e.store(p, indexed(arrays["dst"], off), k, p)
 		}
 	})
@@ -57,51 +57,51 @@ func (e *emitter) elementwise() {
 	for _, f := range []struct{ name, sign, op string }{{"AddTo", " + ", "VADD"}, {"SubTo", " − ", "VSUB"},
 		{"MulTo", "·", "VMUL"}, {"DivTo", "/", "VDIV"}} {
 		e.entrywise(f.name, "sets dst = x"+f.sign+"y, entry by entry. All have one length, and dst may be x or y.",
-			"dst, x, y *T", none, func(a entries, v, w reg.Register) {
-				a.load("x", a.p)
-				a.packed(f.op, a.source("y", a.p+2), v, v)
+			"dst, x, y *T", none, func(a entries, v, w int) {
+				a.load("x", v)
+				a.packed(f.op, a.source("y", w), v, v)
 			})
 	}
 	e.entrywise("Sqrt", "sets dst = √x, entry by entry, NaN of negative numbers. Both have one length, and dst may\n"+
-		"be x.", "dst, x *T", none, func(a entries, v, w reg.Register) {
-		a.load("x", a.p)
+		"be x.", "dst, x *T", none, func(a entries, v, w int) {
+		a.load("x", v)
 		a.packed("VSQRT", v, v)
 	})
 	e.entrywise("ReLU", "sets dst to the larger of x and 0, entry by entry: NaN where x is, and never −0. Both have\n"+
-		"one length, and dst may be x.", "dst, x *T", zeros, func(a entries, v, w reg.Register) {
-		a.packed("VMAX", a.source("x", a.p), a.vec(zero), v)
-		a.packed("VADD", a.vec(zero), v, v)
+		"one length, and dst may be x.", "dst, x *T", zeros, func(a entries, v, w int) {
+		a.packed("VMAX", a.source("x", v), zero, v)
+		a.packed("VADD", zero, v, v)
 	})
 	e.entrywise("step", "sets dst to a where x is positive, else to 0.", "dst *T, a T, x *T",
-		func() { factor(); zeros() }, func(a entries, v, w reg.Register) {
-			a.load("x", a.p)
-			a.positive(a.p, zero, elemFactor)
+		func() { factor(); zeros() }, func(a entries, v, w int) {
+			a.load("x", v)
+			a.positive(v, zero, elemFactor)
 		})
 	e.entrywise("Gate", "sets dst to y where x is positive, else to 0, also where y is not finite. All have one\n"+
-		"length, and dst may be x or y.", "dst, x, y *T", zeros, func(a entries, v, w reg.Register) {
-		a.load("x", a.p)
-		a.load("y", a.p+2)
-		a.positive(a.p, zero, a.p+2)
+		"length, and dst may be x or y.", "dst, x, y *T", zeros, func(a entries, v, w int) {
+		a.load("x", v)
+		a.load("y", w)
+		a.positive(v, zero, w)
 	})
 	e.entrywise("Axpy", "adds a·x to dst; the product is rounded before it is added, on every path. Both have one\n"+
-		"length, and dst may be x.", "dst *T, a T, x *T", factor, func(a entries, v, w reg.Register) {
-		a.load("x", a.p)
-		a.packed("VMUL", a.vec(elemFactor), v, v)
-		a.load("dst", a.p+2)
+		"length, and dst may be x.", "dst *T, a T, x *T", factor, func(a entries, v, w int) {
+		a.load("x", v)
+		a.packed("VMUL", elemFactor, v, v)
+		a.load("dst", w)
 		a.packed("VADD", w, v, v)
 	})
 	e.entrywise("Scale", "sets dst = a·x. Both have one length, and dst may be x.", "dst *T, a T, x *T", factor,
-		func(a entries, v, w reg.Register) {
-			a.load("x", a.p)
-			a.packed("VMUL", a.vec(elemFactor), v, v)
+		func(a entries, v, w int) {
+			a.load("x", v)
+			a.packed("VMUL", elemFactor, v, v)
 		})
 	e.entrywise("Comb", "sets dst = a·x + b·y; products are rounded before they are added, on every path. All have\n"+
 		"one length, and dst may be x or y.", "dst *T, a T, x *T, b T, y *T", func() {
 		factor()
 		e.broadcast(e.param("b"), second)
-	}, func(a entries, v, w reg.Register) {
-		a.packed("VMUL", a.source("x", a.p), a.vec(elemFactor), v)
-		a.packed("VMUL", a.source("y", a.p+2), a.vec(second), w)
+	}, func(a entries, v, w int) {
+		a.packed("VMUL", a.source("x", v), elemFactor, v)
+		a.packed("VMUL", a.source("y", w), second, w)
 		a.packed("VADD", w, v, v)
 	})
 }
@@ -110,12 +110,12 @@ func (e *emitter) elementwise() {
 func (e *emitter) positive(v, zero, y int) {
 	const greater = 30
 	if e.wide {
-		e.packed("VCMP", greater, e.vec(zero), e.vec(v), reg.K2)
-		e.op("VMOVUP"+e.letter()+"_Z", e.vec(y), reg.K2, e.vec(v))
+		e.packed("VCMP", immediate(greater), zero, v, reg.K2)
+		e.vectors("VMOVUP"+e.letter()+"_Z", y, reg.K2, v)
 		return
 	}
-	e.packed("VCMP", greater, e.vec(zero), e.vec(v), e.vec(v))
-	e.packed("VAND", e.vec(y), e.vec(v), e.vec(v))
+	e.packed("VCMP", immediate(greater), zero, v, v)
+	e.packed("VAND", y, v, v)
 }
 
 // param is the memory of a parameter.
@@ -160,8 +160,7 @@ func (s *sumKernel) emit(n reg.GPVirtual) {
 	rounds := s.copyOf(pieces.full)
 	s.op("SHRQ", log2(chains), rounds)
 	s.op("ANDQ", chains-1, pieces.full)
-	s.op("TESTQ", rounds, rounds)
-	s.jump("JZ", "ones")
+	s.jumpIfZero(rounds, "ones")
 	s.label("round")
 	for c := range chains {
 		s.add(c, nil, func(p reg.Register) operand.Mem { return memory(p, 64*c) })
@@ -185,17 +184,17 @@ func (s *sumKernel) emit(n reg.GPVirtual) {
 // add adds one piece, found from the pointers by where, to a chain.
 func (s *sumKernel) add(chain int, k *mask, where func(p reg.Register) operand.Mem) {
 	for p := range s.parts() {
-		a := s.vec(s.acc(chain, p))
+		a := s.acc(chain, p)
 		if s.y == nil {
 			s.packed("VADD", s.source(where(s.x), s.last, k, p), a, a)
 			continue
 		}
 		s.load(where(s.x), s.last, k, p)
 		if k == nil {
-			s.packed("VFMADD231", where(s.y).Offset(p*s.width), s.vec(s.last), a)
+			s.packed("VFMADD231", where(s.y).Offset(p*s.width), s.last, a)
 		} else {
 			s.load(where(s.y), s.last+1, k, p)
-			s.packed("VFMADD231", s.vec(s.last), s.vec(s.last+1), a)
+			s.packed("VFMADD231", s.last, s.last+1, a)
 		}
 	}
 }
@@ -205,8 +204,8 @@ func (s *sumKernel) total() {
 	for step := 1; step < chains; step *= 2 {
 		for c := 0; c < chains; c += 2 * step {
 			for p := range s.parts() {
-				a := s.vec(s.acc(c, p))
-				s.packed("VADD", s.vec(s.acc(c+step, p)), a, a)
+				a := s.acc(c, p)
+				s.packed("VADD", s.acc(c+step, p), a, a)
 			}
 		}
 	}
@@ -234,48 +233,41 @@ func (e *emitter) lanes64() int { return e.width / 8 }
 // size are only copied.
 func (e *emitter) converted(from, to, lanes int, vector, scalar string) {
 	n, dst, src := e.arg("n"), e.arg("dst"), e.arg("src")
-	e.op("SUBQ", lanes, n)
-	e.jump("JLT", "rest")
-	e.label("loop")
-	switch {
-	case from == to:
-		e.op("VMOVUPD", memory(src, 0), e.vec(0))
-		e.op("VMOVUPD", e.vec(0), memory(dst, 0))
-	case from > to && e.wide:
-		e.op(vector, memory(src, 0), e.half(0))
-		e.op("VMOVUPS", e.half(0), memory(dst, 0))
-	case from > to:
-		e.op(vector+"Y", memory(src, 0), e.quarter(0))
-		e.op("VMOVUPS", e.quarter(0), memory(dst, 0))
-	default:
-		e.op(vector, memory(src, 0), e.vec(0))
-		e.op("VMOVUPD", e.vec(0), memory(dst, 0))
-	}
-	e.op("ADDQ", lanes*from, src)
-	e.op("ADDQ", lanes*to, dst)
-	e.op("SUBQ", lanes, n)
-	e.jump("JGE", "loop")
-	e.label("rest")
-	e.op("ADDQ", lanes, n)
-	e.jump("JZ", "done")
-	e.zero(1)
-	e.label("one")
-	switch {
-	case from == to:
-		e.op("VMOVSD", memory(src, 0), e.quarter(0))
-		e.op("VMOVSD", e.quarter(0), memory(dst, 0))
-	case from > to:
-		e.op(scalar, memory(src, 0), e.quarter(1), e.quarter(0))
-		e.op("VMOVSS", e.quarter(0), memory(dst, 0))
-	default:
-		e.op(scalar, memory(src, 0), e.quarter(1), e.quarter(0))
-		e.op("VMOVSD", e.quarter(0), memory(dst, 0))
-	}
-	e.op("ADDQ", from, src)
-	e.op("ADDQ", to, dst)
-	e.countDown(n, "one")
-	e.label("done")
-	e.ret()
+	e.inSteps(n, lanes, func() {
+		switch {
+		case from == to:
+			e.vectors("VMOVUPD", at(src), 0)
+			e.vectors("VMOVUPD", 0, at(dst))
+		case from > to && e.wide:
+			e.halves(vector, at(src), 0)
+			e.halves("VMOVUPS", 0, at(dst))
+		case from > to:
+			e.quarters(vector+"Y", at(src), 0)
+			e.quarters("VMOVUPS", 0, at(dst))
+		default:
+			e.vectors(vector, at(src), 0)
+			e.vectors("VMOVUPD", 0, at(dst))
+		}
+		e.op("ADDQ", lanes*from, src)
+		e.op("ADDQ", lanes*to, dst)
+	}, func() {
+		e.zero(1)
+		e.label("one")
+		switch {
+		case from == to:
+			e.quarters("VMOVSD", at(src), 0)
+			e.quarters("VMOVSD", 0, at(dst))
+		case from > to:
+			e.quarters(scalar, at(src), 1, 0)
+			e.quarters("VMOVSS", 0, at(dst))
+		default:
+			e.quarters(scalar, at(src), 1, 0)
+			e.quarters("VMOVSD", 0, at(dst))
+		}
+		e.op("ADDQ", from, src)
+		e.op("ADDQ", to, dst)
+		e.countDown(n, "one")
+	})
 }
 
 // fromBytes emits the conversion of bytes.
@@ -284,29 +276,22 @@ func (e *emitter) fromBytes() {
 		"rounded once. dst and src have one length.", "n int, dst *T, src *byte, scale T", "")
 	n, dst, src := e.arg("n"), e.arg("dst"), e.arg("src")
 	e.broadcast(e.param("scale"), elemFactor)
-	e.op("SUBQ", e.lanes(), n)
-	e.jump("JLT", "rest")
-	e.label("loop")
-	e.loadBytes(memory(src, 0), 0)
-	e.packed("VMUL", e.vec(elemFactor), e.vec(0), e.vec(0))
-	e.store(0, memory(dst, 0), nil, 0)
-	e.op("ADDQ", e.lanes(), src)
-	e.op("ADDQ", e.width, dst)
-	e.op("SUBQ", e.lanes(), n)
-	e.jump("JGE", "loop")
-	e.label("rest")
-	e.op("ADDQ", e.lanes(), n)
-	e.jump("JZ", "done")
-	e.zero(1)
-	one := e.GP32()
-	e.label("one")
-	e.op("MOVBLZX", memory(src, 0), one)
-	e.op("VCVTSI2S"+e.letter()+"L", one, e.quarter(1), e.quarter(0))
-	e.scalar("VMUL", e.quarter(elemFactor), e.quarter(0), e.quarter(0))
-	e.scalar("VMOV", e.quarter(0), memory(dst, 0))
-	e.INCQ(src)
-	e.op("ADDQ", e.size, dst)
-	e.countDown(n, "one")
-	e.label("done")
-	e.ret()
+	e.inSteps(n, e.lanes(), func() {
+		e.loadBytes(at(src), 0)
+		e.packed("VMUL", elemFactor, 0, 0)
+		e.store(0, at(dst), nil, 0)
+		e.op("ADDQ", e.lanes(), src)
+		e.op("ADDQ", e.width, dst)
+	}, func() {
+		e.zero(1)
+		one := e.GP32()
+		e.label("one")
+		e.op("MOVBLZX", at(src), one)
+		e.quarters("VCVTSI2S"+e.letter()+"L", one, 1, 0)
+		e.scalar("VMUL", elemFactor, 0, 0)
+		e.scalar("VMOV", 0, at(dst))
+		e.INCQ(src)
+		e.op("ADDQ", e.size, dst)
+		e.countDown(n, "one")
+	})
 }

@@ -84,11 +84,28 @@ func immediate(n int) operand.Op {
 	return operand.U32(n)
 }
 
-// packed emits an instruction on all elements of a register, by its name without PS or PD.
-func (e *emitter) packed(name string, ops ...any) { e.op(name+"P"+e.letter(), ops...) }
+// registers emits an instruction on vector registers, for which their numbers may stand among its
+// operands: width makes registers of them.
+func (e *emitter) registers(width func(int) reg.Physical, name string, ops []any) {
+	for i, o := range ops {
+		if n, ok := o.(int); ok {
+			ops[i] = width(n)
+		}
+	}
+	e.op(name, ops...)
+}
+
+// vectors, halves and quarters emit an instruction on registers at the full width, of 32 and of 16
+// bytes.
+func (e *emitter) vectors(name string, ops ...any)  { e.registers(e.vec, name, ops) }
+func (e *emitter) halves(name string, ops ...any)   { e.registers(e.half, name, ops) }
+func (e *emitter) quarters(name string, ops ...any) { e.registers(e.quarter, name, ops) }
+
+// packed emits an instruction on all elements of vector registers, by its name without PS or PD.
+func (e *emitter) packed(name string, ops ...any) { e.vectors(name+"P"+e.letter(), ops...) }
 
 // scalar emits an instruction on one element, by its name without SS or SD.
-func (e *emitter) scalar(name string, ops ...any) { e.op(name+"S"+e.letter(), ops...) }
+func (e *emitter) scalar(name string, ops ...any) { e.quarters(name+"S"+e.letter(), ops...) }
 
 // letter stands for the element type in the names of instructions.
 func (e *emitter) letter() string { return map[int]string{4: "S", 8: "D"}[e.size] }
@@ -106,10 +123,33 @@ func (e *emitter) place(format string, a ...any) string {
 	return fmt.Sprintf(format, a...)
 }
 
+// jumpIfZero jumps if a count is 0.
+func (e *emitter) jumpIfZero(count reg.Register, format string, a ...any) {
+	e.op("TESTQ", count, count)
+	e.jump("JZ", format, a...)
+}
+
 // countDown subtracts 1 from a count and jumps unless that leaves 0.
 func (e *emitter) countDown(count operand.Op, format string, a ...any) {
 	e.DECQ(count)
 	e.jump("JNZ", format, a...)
+}
+
+// inSteps emits a loop over n in steps of lanes, then code for the rest of n unless it is 0, and
+// returns.
+func (e *emitter) inSteps(n reg.Register, lanes int, step, rest func()) {
+	e.op("SUBQ", lanes, n)
+	e.jump("JLT", "rest")
+	e.label("loop")
+	step()
+	e.op("SUBQ", lanes, n)
+	e.jump("JGE", "loop")
+	e.label("rest")
+	e.op("ADDQ", lanes, n)
+	e.jump("JZ", "done")
+	rest()
+	e.label("done")
+	e.ret()
 }
 
 // A shape is the size of a tile or panel that a kernel of matrices takes at once.
@@ -183,49 +223,6 @@ func (e *emitter) copyOf(r reg.Register) reg.GPVirtual {
 	return n
 }
 
-// memory is the operand at base plus disp bytes.
-func memory(base reg.Register, disp int) operand.Mem { return operand.Mem{Base: base, Disp: disp} }
-
-// rows are pointers from which every of n rows can be addressed: one for each third row, the
-// others by the stride once or twice.
-type rows struct {
-	base   []reg.GPVirtual
-	stride reg.Register
-}
-
-// rows points at n rows from the given start.
-func (e *emitter) rows(start, stride reg.Register, n int) rows {
-	r := rows{stride: stride}
-	for i := 0; i < n; i += 3 {
-		p := e.GP64()
-		if i == 0 {
-			e.MOVQ(start, p)
-		} else {
-			q := r.base[len(r.base)-1]
-			e.LEAQ(operand.Mem{Base: q, Index: stride, Scale: 2}, p)
-			e.ADDQ(stride, p)
-		}
-		r.base = append(r.base, p)
-	}
-	return r
-}
-
-// row is the memory of row i, disp bytes on.
-func (r rows) row(i, disp int) operand.Mem {
-	m := operand.Mem{Base: r.base[i/3], Disp: disp}
-	if i%3 > 0 {
-		m.Index, m.Scale = r.stride, uint8(i%3)
-	}
-	return m
-}
-
-// advance moves all rows by a number of bytes or the content of a register.
-func (e *emitter) advance(r rows, by any) {
-	for _, p := range r.base {
-		e.op("ADDQ", by, p)
-	}
-}
-
 // A mask stands for the elements before the end of a row, within 64 bytes.
 type mask struct {
 	k   reg.Register  // AVX-512: the opmask
@@ -293,9 +290,9 @@ func (e *emitter) zero(v ...int) {
 	for _, i := range v {
 		// The short form clears the whole register; registers from 16 on have no short form.
 		if i < 16 {
-			e.op("VXORPS", e.quarter(i), e.quarter(i), e.quarter(i))
+			e.quarters("VXORPS", i, i, i)
 		} else {
-			e.op("VPXORD", e.vec(i), e.vec(i), e.vec(i))
+			e.vectors("VPXORD", i, i, i)
 		}
 	}
 }
@@ -316,10 +313,10 @@ func (e *emitter) ret() {
 func (e *emitter) reduce(acc [][]int, tmp int) (sums []int) {
 	for _, a := range acc {
 		if e.wide {
-			e.op("VEXTRACTF64X4", 1, e.vec(a[0]), e.half(tmp))
-			e.packed("VADD", e.half(tmp), e.half(a[0]), e.half(a[0]))
+			e.vectors("VEXTRACTF64X4", immediate(1), a[0], e.half(tmp))
+			e.halves("VADDP"+e.letter(), tmp, a[0], a[0])
 		} else {
-			e.packed("VADD", e.half(a[1]), e.half(a[0]), e.half(a[0]))
+			e.halves("VADDP"+e.letter(), a[1], a[0], a[0])
 		}
 	}
 	group := 16 / e.size
@@ -339,7 +336,7 @@ func (e *emitter) reduce(acc [][]int, tmp int) (sums []int) {
 					continue
 				}
 				x, y := e.half(g[j]), e.half(g[j+1])
-				e.op("VUNPCKL"+unpack, y, x, e.half(tmp))
+				e.halves("VUNPCKL"+unpack, y, x, tmp)
 				e.op("VUNPCKH"+unpack, y, x, x)
 				e.packed("VADD", e.half(tmp), x, x)
 				next = append(next, g[j])
@@ -347,7 +344,7 @@ func (e *emitter) reduce(acc [][]int, tmp int) (sums []int) {
 			g = next
 		}
 		e.upperHalf(g[0], tmp)
-		e.packed("VADD", e.quarter(tmp), e.quarter(g[0]), e.quarter(g[0]))
+		e.quarters("VADDP"+e.letter(), tmp, g[0], g[0])
 		sums = append(sums, g[0])
 	}
 	return sums
@@ -367,7 +364,7 @@ func (e *emitter) lane(v, l, tmp int) reg.Physical {
 	if l == 0 {
 		return e.quarter(v)
 	}
-	e.packed("VPERMIL", l, e.quarter(v), e.quarter(tmp))
+	e.quarters("VPERMILP"+e.letter(), immediate(l), v, tmp)
 	return e.quarter(tmp)
 }
 

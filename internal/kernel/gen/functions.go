@@ -5,14 +5,14 @@ import "github.com/mmcloughlin/avo/reg"
 // The functions: each leaves f(vX) in vQ.
 
 func (m *mathEmitter) fExp() {
-	m.op("VMINPD", m.vec(vX), m.vec(vHigh), m.vec(vX))
+	m.vectors("VMINPD", vX, vHigh, vX)
 	m.clamp(vX)
 	m.exp(vX)
 }
 
 // decay leaves e^−|x| in vQ and keeps x.
 func (m *mathEmitter) decay() {
-	m.withConstant("VORPD", "sign", m.vec(vX), m.vec(vW))
+	m.withConstant("VORPD", "sign", vX, vW)
 	m.clamp(vW)
 	m.exp(vW)
 }
@@ -20,54 +20,54 @@ func (m *mathEmitter) decay() {
 // fSigmoid is 1/(1+e⁻ˣ), or eˣ/(1+eˣ) for negative x.
 func (m *mathEmitter) fSigmoid() {
 	m.decay()
-	m.op("VADDPD", m.vec(vOne), m.vec(vQ), m.vec(vU))
+	m.vectors("VADDPD", vOne, vQ, vU)
 	if m.wide {
-		m.op("VPMOVQ2M", m.vec(vX), reg.K2)
+		m.vectors("VPMOVQ2M", vX, reg.K2)
 	}
 	m.selectLanes(vX, vQ, vOne, vQ)
-	m.op("VDIVPD", m.vec(vU), m.vec(vQ), m.vec(vQ))
+	m.vectors("VDIVPD", vU, vQ, vQ)
 }
 
 // fLog1pExp is max(x, 0) + log(1+e^−|x|).
 func (m *mathEmitter) fLog1pExp() {
 	m.decay()
 	const greater = 30
-	m.withConstant("VMULPD", "half", m.vec(vQ), m.vec(vR))
-	m.withConstant("VSUBPD", "half", m.vec(vR), m.vec(vR))
+	m.withConstant("VMULPD", "half", vQ, vR)
+	m.withConstant("VSUBPD", "half", vR, vR)
 	m.compare(greater, "split", vQ)
 	m.constantWhere("ln2", vU)
 	m.selectLanes(vT, vR, vQ, vR)
 	m.atanh()
-	m.op("VADDPD", m.vec(vU), m.vec(vQ), m.vec(vQ))
-	m.withConstant("VMAXPD", "zero", m.vec(vX), m.vec(vX))
-	m.op("VADDPD", m.vec(vX), m.vec(vQ), m.vec(vQ))
+	m.vectors("VADDPD", vU, vQ, vQ)
+	m.withConstant("VMAXPD", "zero", vX, vX)
+	m.vectors("VADDPD", vX, vQ, vQ)
 }
 
 // fLog is k·log 2 + log m with x = 2ᵏ·m and m between √½ and √2.
 func (m *mathEmitter) fLog() {
 	const equal, less, notLess = 0, 17, 21
-	m.op("VMOVAPD", m.vec(vX), m.vec(vW))
+	m.vectors("VMOVAPD", vX, vW)
 	if m.size == 8 {
 		// Numbers below the normal ones are lifted among them. A float32 is none of them here.
 		m.compare(less, "tiny", vX)
-		m.withConstant("VMULPD", "lift", m.vec(vX), m.vec(vR))
+		m.withConstant("VMULPD", "lift", vX, vR)
 		m.selectLanes(vT, vR, vX, vX)
 		m.constantWhere("lifted", vU)
 	}
-	m.withConstant("VPSUBQ", "root", m.vec(vX), m.vec(vT))
-	m.withConstant("VANDPD", "exponent", m.vec(vT), m.vec(vN))
-	m.op("VPSUBQ", m.vec(vN), m.vec(vX), m.vec(vR)) // m
-	m.withConstant("VPADDQ", "biased", m.vec(vN), m.vec(vN))
-	m.op("VPSRLQ", 52, m.vec(vN), m.vec(vN))
-	m.withConstant("VORPD", "whole", m.vec(vN), m.vec(vN))
-	m.withConstant("VSUBPD", "wholeBias", m.vec(vN), m.vec(vN)) // k
+	m.withConstant("VPSUBQ", "root", vX, vT)
+	m.withConstant("VANDPD", "exponent", vT, vN)
+	m.vectors("VPSUBQ", vN, vX, vR) // m
+	m.withConstant("VPADDQ", "biased", vN, vN)
+	m.vectors("VPSRLQ", immediate(52), vN, vN)
+	m.withConstant("VORPD", "whole", vN, vN)
+	m.withConstant("VSUBPD", "wholeBias", vN, vN) // k
 	if m.size == 8 {
-		m.op("VSUBPD", m.vec(vU), m.vec(vN), m.vec(vN))
+		m.vectors("VSUBPD", vU, vN, vN)
 	}
-	m.op("VSUBPD", m.vec(vOne), m.vec(vR), m.vec(vR))
+	m.vectors("VSUBPD", vOne, vR, vR)
 	m.atanh()
-	m.withConstant("VFMADD231PD", "ln2lo", m.vec(vN), m.vec(vQ))
-	m.withConstant("VFMADD231PD", "ln2hi", m.vec(vN), m.vec(vQ))
+	m.withConstant("VFMADD231PD", "ln2lo", vN, vQ)
+	m.withConstant("VFMADD231PD", "ln2hi", vN, vQ)
 	for _, c := range []struct {
 		predicate      int
 		limit, becomes string
@@ -85,39 +85,39 @@ func (m *mathEmitter) fLog() {
 // compare compares register v with a constant, for selectLanes with mask vT.
 func (m *mathEmitter) compare(predicate int, constant string, v int) {
 	if m.wide {
-		m.op("VCMPPD_BCST", predicate, m.constant(constant), m.vec(v), reg.K2)
+		m.vectors("VCMPPD_BCST", immediate(predicate), m.constant(constant), v, reg.K2)
 	} else {
-		m.op("VCMPPD", predicate, m.constant(constant), m.vec(v), m.vec(vT))
+		m.vectors("VCMPPD", immediate(predicate), m.constant(constant), v, vT)
 	}
 }
 
 // atanh leaves log(1+f) = 2·atanh(f/(2+f)) in vQ, for f in vR. It uses vT.
 func (m *mathEmitter) atanh() {
-	m.withConstant("VADDPD", "two", m.vec(vR), m.vec(vT))
-	m.op("VADDPD", m.vec(vR), m.vec(vR), m.vec(vR))
-	m.op("VDIVPD", m.vec(vT), m.vec(vR), m.vec(vR))
-	m.op("VMULPD", m.vec(vR), m.vec(vR), m.vec(vT))
+	m.withConstant("VADDPD", "two", vR, vT)
+	m.vectors("VADDPD", vR, vR, vR)
+	m.vectors("VDIVPD", vT, vR, vR)
+	m.vectors("VMULPD", vR, vR, vT)
 	m.series("log", 1, m.terms(logTerms64, logTerms32), vT, vQ)
-	m.op("VMULPD", m.vec(vT), m.vec(vQ), m.vec(vQ))
-	m.op("VFMADD213PD", m.vec(vR), m.vec(vR), m.vec(vQ))
+	m.vectors("VMULPD", vT, vQ, vQ)
+	m.vectors("VFMADD213PD", vR, vR, vQ)
 }
 
 // fTanh is −d/(2+d) with d = e^−2|x| − 1, and the sign of x.
 func (m *mathEmitter) fTanh() {
-	m.withConstant("VORPD", "sign", m.vec(vX), m.vec(vW))
-	m.op("VADDPD", m.vec(vW), m.vec(vW), m.vec(vW))
+	m.withConstant("VORPD", "sign", vX, vW)
+	m.vectors("VADDPD", vW, vW, vW)
 	m.clamp(vW)
 	m.expm1(vW)
-	m.withConstant("VADDPD", "two", m.vec(vQ), m.vec(vU))
-	m.op("VDIVPD", m.vec(vU), m.vec(vQ), m.vec(vQ))
+	m.withConstant("VADDPD", "two", vQ, vU)
+	m.vectors("VDIVPD", vU, vQ, vQ)
 	m.signOf(vX)
 }
 
 // signOf gives vQ the sign of register x, which it changes.
 func (m *mathEmitter) signOf(x int) {
-	m.withConstant("VANDPD", "abs", m.vec(vQ), m.vec(vQ))
-	m.withConstant("VANDPD", "sign", m.vec(x), m.vec(x))
-	m.op("VORPD", m.vec(x), m.vec(vQ), m.vec(vQ))
+	m.withConstant("VANDPD", "abs", vQ, vQ)
+	m.withConstant("VANDPD", "sign", x, x)
+	m.vectors("VORPD", x, vQ, vQ)
 }
 
 // The end of erf's polynomials, where it is next to 1, and their coefficients: of −g/x for 0 ≤ x ≤
@@ -149,11 +149,11 @@ func (m *mathEmitter) fErf() {
 	if m.size == 4 {
 		series, terms, end = "short", len(erfTerms32), "end32"
 	}
-	m.withConstant("VANDPD", "abs", m.vec(vX), m.vec(vW))
+	m.withConstant("VANDPD", "abs", vX, vW)
 	m.fill(vU, end)
-	m.op("VMINPD", m.vec(vW), m.vec(vU), m.vec(vW)) // a NaN, which comes last, stays
+	m.vectors("VMINPD", vW, vU, vW) // a NaN, which comes last, stays
 	m.series(series, 0, terms, vW, vQ)
-	m.op("VMULPD", m.vec(vQ), m.vec(vW), m.vec(vW))
+	m.vectors("VMULPD", vQ, vW, vW)
 	m.expm1(vW)
 	m.signOf(vX)
 }
@@ -194,7 +194,7 @@ func (m *mathEmitter) fInverseMills() {
 // fMillsExcess is x more than fInverseMills.
 func (m *mathEmitter) fMillsExcess() {
 	m.millsRatios()
-	m.op("VADDPD", m.vec(vX), m.vec(vQ), m.vec(vQ))
+	m.vectors("VADDPD", vX, vQ, vQ)
 	m.signSelects(vX, vExcess, vQ)
 }
 
@@ -204,35 +204,35 @@ func (m *mathEmitter) millsRatios() {
 	if m.size == 4 {
 		series, terms = "narrow", len(millsTerms32)
 	}
-	m.withConstant("VANDPD", "abs", m.vec(vX), m.vec(vW))
-	m.withConstant("VADDPD", "middle", m.vec(vW), m.vec(vR))
-	m.op("VDIVPD", m.vec(vR), m.vec(vOne), m.vec(vR)) // 1/(z + m)
-	m.op("VMOVAPD", m.vec(vR), m.vec(vT))
+	m.withConstant("VANDPD", "abs", vX, vW)
+	m.withConstant("VADDPD", "middle", vW, vR)
+	m.vectors("VDIVPD", vR, vOne, vR) // 1/(z + m)
+	m.vectors("VMOVAPD", vR, vT)
 	m.fill(vU, "twiceMiddle")
-	m.op("VFNMADD213PD", m.vec(vOne), m.vec(vU), m.vec(vT))
+	m.vectors("VFNMADD213PD", vOne, vU, vT)
 	m.series(series, 0, terms, vT, vQ)
-	m.op("VMULPD", m.vec(vR), m.vec(vQ), m.vec(vExcess))
-	m.op("VADDPD", m.vec(vExcess), m.vec(vW), m.vec(vU))
+	m.vectors("VMULPD", vR, vQ, vExcess)
+	m.vectors("VADDPD", vExcess, vW, vU)
 
 	// φ is e^(−z²/2) by the square as it is rounded, and by the first term of the rest.
-	m.op("VMINPD", m.vec(vW), m.vec(vHigh), m.vec(vW)) // a NaN, which comes last, stays
-	m.op("VMULPD", m.vec(vW), m.vec(vW), m.vec(vR))
-	m.op("VFMSUB213PD", m.vec(vR), m.vec(vW), m.vec(vW))
-	m.withConstant("VMULPD", "minusHalf", m.vec(vW), m.vec(vLost))
-	m.withConstant("VMULPD", "minusHalf", m.vec(vR), m.vec(vW))
+	m.vectors("VMINPD", vW, vHigh, vW) // a NaN, which comes last, stays
+	m.vectors("VMULPD", vW, vW, vR)
+	m.vectors("VFMSUB213PD", vR, vW, vW)
+	m.withConstant("VMULPD", "minusHalf", vW, vLost)
+	m.withConstant("VMULPD", "minusHalf", vR, vW)
 	m.clamp(vW)
 	m.exp(vW)
-	m.op("VFMADD231PD", m.vec(vLost), m.vec(vQ), m.vec(vQ))
-	m.withConstant("VMULPD", "density", m.vec(vQ), m.vec(vQ))
-	m.op("VDIVPD", m.vec(vU), m.vec(vQ), m.vec(vR))
-	m.op("VSUBPD", m.vec(vR), m.vec(vOne), m.vec(vR))
-	m.op("VDIVPD", m.vec(vR), m.vec(vQ), m.vec(vQ))
+	m.vectors("VFMADD231PD", vLost, vQ, vQ)
+	m.withConstant("VMULPD", "density", vQ, vQ)
+	m.vectors("VDIVPD", vU, vQ, vR)
+	m.vectors("VSUBPD", vR, vOne, vR)
+	m.vectors("VDIVPD", vR, vQ, vQ)
 }
 
 // signSelects sets register no to register yes where register v is negative.
 func (m *mathEmitter) signSelects(v, yes, no int) {
 	if m.wide {
-		m.op("VPMOVQ2M", m.vec(v), reg.K2)
+		m.vectors("VPMOVQ2M", v, reg.K2)
 	}
 	m.selectLanes(v, yes, no, no)
 }

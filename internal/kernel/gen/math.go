@@ -122,19 +122,19 @@ func (m *mathEmitter) withConstant(name, constant string, ops ...any) {
 	if m.wide {
 		name += "_BCST"
 	}
-	m.op(name, append([]any{m.constant(constant)}, ops...)...)
+	m.vectors(name, append([]any{m.constant(constant)}, ops...)...)
 }
 
 // fill fills register v with a constant.
 func (m *mathEmitter) fill(v int, constant string) {
-	m.op("VBROADCASTSD", m.constant(constant), m.vec(v))
+	m.vectors("VBROADCASTSD", m.constant(constant), v)
 }
 
 // series evaluates Σ c_i·at^(i−from), i from the given term to the last, into register v.
 func (m *mathEmitter) series(name string, from, terms, at, v int) {
 	m.fill(v, coefficient(name, terms-1))
 	for i := terms - 2; i >= from; i-- {
-		m.withConstant("VFMADD213PD", coefficient(name, i), m.vec(at), m.vec(v))
+		m.withConstant("VFMADD213PD", coefficient(name, i), at, v)
 	}
 }
 
@@ -147,17 +147,17 @@ func (m *mathEmitter) terms(for64, for32 int) int {
 }
 
 // clamp keeps x between the limits; the operand that may be NaN comes last, where it survives.
-func (m *mathEmitter) clamp(x int) { m.op("VMAXPD", m.vec(x), m.vec(vLow), m.vec(x)) }
+func (m *mathEmitter) clamp(x int) { m.vectors("VMAXPD", x, vLow, x) }
 
 // reduceArgument leaves n in vN, n in the lowest bits of vT, and r in vR, for the exponent in
 // register x.
 func (m *mathEmitter) reduceArgument(x int) {
-	m.op("VMOVAPD", m.vec(x), m.vec(vT))
-	m.op("VFMADD213PD", m.vec(vMagic), m.vec(vLog2e), m.vec(vT))
-	m.op("VSUBPD", m.vec(vMagic), m.vec(vT), m.vec(vN))
-	m.op("VMOVAPD", m.vec(x), m.vec(vR))
-	m.withConstant("VFNMADD231PD", "ln2hi", m.vec(vN), m.vec(vR))
-	m.withConstant("VFNMADD231PD", "ln2lo", m.vec(vN), m.vec(vR))
+	m.vectors("VMOVAPD", x, vT)
+	m.vectors("VFMADD213PD", vMagic, vLog2e, vT)
+	m.vectors("VSUBPD", vMagic, vT, vN)
+	m.vectors("VMOVAPD", x, vR)
+	m.withConstant("VFNMADD231PD", "ln2hi", vN, vR)
+	m.withConstant("VFNMADD231PD", "ln2lo", vN, vR)
 }
 
 // exp leaves eˣ in vQ for the clamped x in register x. Two factors make up 2ⁿ where there is no
@@ -166,44 +166,44 @@ func (m *mathEmitter) exp(x int) {
 	m.reduceArgument(x)
 	m.series("exp", 0, m.terms(expTerms64, expTerms32), vR, vQ)
 	if m.wide {
-		m.op("VSCALEFPD", m.vec(vN), m.vec(vQ), m.vec(vQ))
+		m.vectors("VSCALEFPD", vN, vQ, vQ)
 		return
 	}
-	m.op("VPSRAD", 1, m.vec(vT), m.vec(vN))
-	m.op("VPSUBD", m.vec(vN), m.vec(vT), m.vec(vT))
+	m.vectors("VPSRAD", immediate(1), vT, vN)
+	m.vectors("VPSUBD", vN, vT, vT)
 	for _, n := range []int{vN, vT} {
 		m.power(n)
-		m.op("VMULPD", m.vec(n), m.vec(vQ), m.vec(vQ))
+		m.vectors("VMULPD", n, vQ, vQ)
 	}
 }
 
 // power turns the integer n in the lowest bits of register v into 2ⁿ.
 func (m *mathEmitter) power(v int) {
-	m.withConstant("VPADDD", "bias", m.vec(v), m.vec(v))
-	m.op("VPSLLQ", 52, m.vec(v), m.vec(v))
+	m.withConstant("VPADDD", "bias", v, v)
+	m.vectors("VPSLLQ", immediate(52), v, v)
 }
 
 // expm1 leaves eˣ−1 in vQ, for x in register x from −100 to 0: 2ⁿ·(eʳ−1) + (2ⁿ−1).
 func (m *mathEmitter) expm1(x int) {
 	m.reduceArgument(x)
 	m.series("exp", 2, m.terms(expTerms64, expTerms32), vR, vQ)
-	m.op("VMULPD", m.vec(vR), m.vec(vQ), m.vec(vQ))
-	m.op("VFMADD213PD", m.vec(vR), m.vec(vR), m.vec(vQ))
+	m.vectors("VMULPD", vR, vQ, vQ)
+	m.vectors("VFMADD213PD", vR, vR, vQ)
 	if m.wide {
-		m.op("VSCALEFPD", m.vec(vN), m.vec(vOne), m.vec(vT))
+		m.vectors("VSCALEFPD", vN, vOne, vT)
 	} else {
 		m.power(vT)
 	}
-	m.op("VSUBPD", m.vec(vOne), m.vec(vT), m.vec(vU))
-	m.op("VFMADD213PD", m.vec(vU), m.vec(vT), m.vec(vQ))
+	m.vectors("VSUBPD", vOne, vT, vU)
+	m.vectors("VFMADD213PD", vU, vT, vQ)
 }
 
 // constantWhere fills register v with a constant where the mask vT says so, and with 0 elsewhere.
 func (m *mathEmitter) constantWhere(constant string, v int) {
 	if m.wide {
-		m.op("VBROADCASTSD_Z", m.constant(constant), reg.K2, m.vec(v))
+		m.vectors("VBROADCASTSD_Z", m.constant(constant), reg.K2, v)
 	} else {
-		m.op("VANDPD", m.constant(constant), m.vec(vT), m.vec(v))
+		m.vectors("VANDPD", m.constant(constant), vT, v)
 	}
 }
 
@@ -211,9 +211,9 @@ func (m *mathEmitter) constantWhere(constant string, v int) {
 // of mask).
 func (m *mathEmitter) selectLanes(mask, yes, no, dst int) {
 	if m.wide {
-		m.op("VBLENDMPD", m.vec(yes), m.vec(no), reg.K2, m.vec(dst))
+		m.vectors("VBLENDMPD", yes, no, reg.K2, dst)
 	} else {
-		m.op("VBLENDVPD", m.vec(mask), m.vec(yes), m.vec(no), m.vec(dst))
+		m.vectors("VBLENDVPD", mask, yes, no, dst)
 	}
 }
 
@@ -269,25 +269,18 @@ func (m *mathEmitter) eachLanes(low string, body func()) {
 	m.fill(vMagic, "magic")
 	m.fill(vOne, "one")
 	lanes := m.width / 8
-	m.op("SUBQ", lanes, n)
-	m.jump("JLT", "tail")
-	m.label("loop")
-	m.read(memory(src, 0), nil)
-	body()
-	m.write(memory(dst, 0), nil)
-	m.op("ADDQ", lanes*m.size, src)
-	m.op("ADDQ", lanes*m.size, dst)
-	m.op("SUBQ", lanes, n)
-	m.jump("JGE", "loop")
-	m.label("tail")
-	m.op("ADDQ", lanes, n)
-	m.jump("JZ", "done")
-	k := m.mask(n, vMask)
-	m.read(memory(src, 0), &k)
-	body()
-	m.write(memory(dst, 0), &k)
-	m.label("done")
-	m.ret()
+	m.inSteps(n, lanes, func() {
+		m.read(at(src), nil)
+		body()
+		m.write(at(dst), nil)
+		m.op("ADDQ", lanes*m.size, src)
+		m.op("ADDQ", lanes*m.size, dst)
+	}, func() {
+		k := m.mask(n, vMask)
+		m.read(at(src), &k)
+		body()
+		m.write(at(dst), &k)
+	})
 }
 
 // read loads as many elements as there are float64 lanes into vX.
@@ -296,10 +289,10 @@ func (m *mathEmitter) read(src operand.Mem, k *mask) {
 	case m.size == 8:
 		m.load(src, vX, k, 0)
 	case k == nil:
-		m.op("VCVTPS2PD", src, m.vec(vX))
+		m.vectors("VCVTPS2PD", src, vX)
 	default:
 		m.move(src, m.narrow(vX), k, 0, m.narrow)
-		m.op("VCVTPS2PD", m.narrow(vX), m.vec(vX))
+		m.vectors("VCVTPS2PD", m.narrow(vX), vX)
 	}
 }
 
@@ -310,9 +303,9 @@ func (m *mathEmitter) write(dst operand.Mem, k *mask) {
 		m.store(vQ, dst, k, 0)
 		return
 	case m.wide:
-		m.op("VCVTPD2PS", m.vec(vQ), m.narrow(vQ))
+		m.vectors("VCVTPD2PS", vQ, m.narrow(vQ))
 	default:
-		m.op("VCVTPD2PSY", m.vec(vQ), m.narrow(vQ))
+		m.vectors("VCVTPD2PSY", vQ, m.narrow(vQ))
 	}
 	m.move(m.narrow(vQ), dst, k, 0, m.narrow)
 }

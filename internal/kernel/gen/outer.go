@@ -91,7 +91,7 @@ func (o *outerKernel) panel(s shape) {
 		x := s.nr
 		o.broadcast(a.row(0, 0), x)
 		for v := range s.nr {
-			o.packed("VFMADD231", o.source(memory(b, 0), x+1, k, v), o.vec(x), o.vec(v))
+			o.packed("VFMADD231", o.source(at(b), x+1, k, v), x, v)
 		}
 	} else {
 		o.rowOfB(s, b, k, ask)
@@ -117,7 +117,7 @@ func (o *outerKernel) packPanel(s shape, to reg.GPVirtual) {
 	o.label("loop%s", s)
 	o.rowOfB(s, b, k, ask)
 	for v := range s.nr {
-		o.store(s.mr*s.nr+1+v, memory(to, 0), nil, v)
+		o.store(s.mr*s.nr+1+v, at(to), nil, v)
 	}
 	o.op("ADDQ", s.nr*o.width, to)
 	o.products(s, func(i int) operand.Mem { return a.row(i, 0) })
@@ -142,7 +142,7 @@ func (o *outerKernel) prefetchRegister(s shape) reg.Register {
 // rowOfB loads a row of a panel of B and asks for a later one.
 func (o *outerKernel) rowOfB(s shape, b reg.Register, k *mask, ask reg.Register) {
 	for v := range s.nr {
-		o.load(memory(b, 0), s.mr*s.nr+1+v, k, v)
+		o.load(at(b), s.mr*s.nr+1+v, k, v)
 	}
 	if ask == nil {
 		return
@@ -174,12 +174,12 @@ func (o *outerKernel) products(s shape, entry func(i int) operand.Mem) {
 	x := s.mr * s.nr
 	for i := range s.mr {
 		if o.wide && !o.short && s.nr == 1 { // used once: an instruction of its own for 64 bytes keeps the adders busy
-			o.op("VFMADD231P"+o.letter()+"_BCST", entry(i), o.vec(x+1), o.vec(i))
+			o.vectors("VFMADD231P"+o.letter()+"_BCST", entry(i), x+1, i)
 			continue
 		}
 		o.broadcast(entry(i), x)
 		for v := range s.nr {
-			o.packed("VFMADD231", o.vec(x+1+v), o.vec(x), o.vec(i*s.nr+v))
+			o.packed("VFMADD231", x+1+v, x, i*s.nr+v)
 		}
 	}
 }

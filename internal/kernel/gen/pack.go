@@ -13,9 +13,9 @@ func (e *emitter) packRows() {
 	k := e.mask(e.arg("cols"), 15)
 	rows, dst, ldd, src, lds := e.arg("rows"), e.arg("dst"), e.arg("ldd"), e.arg("src"), e.arg("lds")
 	e.label("row")
-	e.load(memory(src, 0), 0, &k, 0)
+	e.load(at(src), 0, &k, 0)
 	e.PREFETCHT0(operand.Mem{Base: src, Index: lds, Scale: 2})
-	e.store(0, memory(dst, 0), &k, 0)
+	e.store(0, at(dst), &k, 0)
 	e.ADDQ(lds, src)
 	e.ADDQ(ldd, dst)
 	e.countDown(rows, "row")
@@ -44,8 +44,8 @@ func (e *emitter) packColumns() {
 	e.advance(next, 64)
 	e.label("move")
 	for r := range per {
-		e.op("VMOVUPS", src.row(r, 0), e.quarter(r))
-		e.op("VINSERTF128", 1, src.row(r+per, 0), e.half(r), e.half(r))
+		e.quarters("VMOVUPS", src.row(r, 0), r)
+		e.halves("VINSERTF128", immediate(1), src.row(r+per, 0), r, r)
 	}
 	columns := []int{2, 3}
 	if per == 4 {
@@ -58,7 +58,7 @@ func (e *emitter) packColumns() {
 		e.interleave("VUNPCK%sPD", 0, 1, 2, 3)
 	}
 	for c, v := range columns {
-		e.op("VMOVUPS", e.half(v), dst.row(c, 0))
+		e.halves("VMOVUPS", v, dst.row(c, 0))
 	}
 	e.advance(src, 16)
 	for range per {
@@ -71,6 +71,6 @@ func (e *emitter) packColumns() {
 // interleave leaves the elements of x and y by turns in low and high, the elements of the lower
 // halves of each 16 bytes in low.
 func (e *emitter) interleave(unpack string, x, y, low, high int) {
-	e.op(fmt.Sprintf(unpack, "L"), e.half(y), e.half(x), e.half(low))
-	e.op(fmt.Sprintf(unpack, "H"), e.half(y), e.half(x), e.half(high))
+	e.halves(fmt.Sprintf(unpack, "L"), y, x, low)
+	e.halves(fmt.Sprintf(unpack, "H"), y, x, high)
 }

@@ -34,7 +34,7 @@ func (e *emitter) pooling() {
 			e.choose(poolNext, poolEntry)
 			e.choose(poolNumber, poolTap)
 		})
-		e.store(poolTap, memory(dst, 0), k, 0)
+		e.store(poolTap, at(dst), k, 0)
 	})
 	e.ret()
 
@@ -44,14 +44,14 @@ func (e *emitter) pooling() {
 	chosen := e.arg("chosen")
 	e.eachChannels(src, []reg.GPVirtual{dst, chosen},
 		func(eachTap func(func(tap operand.Mem)), _ operand.Mem, k *mask) {
-			e.load(memory(chosen, 0), poolTap, k, 0)
+			e.load(at(chosen), poolTap, k, 0)
 			e.zero(poolEntry)
 			eachTap(func(tap operand.Mem) {
 				e.where(cmpEqual, poolNumber, poolTap)
 				e.load(tap, poolNext, k, 0)
 				e.choose(poolNext, poolEntry)
 			})
-			e.store(poolEntry, memory(dst, 0), k, 0)
+			e.store(poolEntry, at(dst), k, 0)
 		})
 	e.ret()
 
@@ -69,13 +69,13 @@ func (e *emitter) addTaps() {
 	dst, chosen, src := e.arg("dst"), e.arg("chosen"), e.arg("src")
 	e.eachChannels(dst, []reg.GPVirtual{src, chosen},
 		func(eachTap func(func(tap operand.Mem)), _ operand.Mem, k *mask) {
-			e.load(memory(chosen, 0), poolTap, k, 0)
-			e.load(memory(src, 0), poolEntry, k, 0)
+			e.load(at(chosen), poolTap, k, 0)
+			e.load(at(src), poolEntry, k, 0)
 			eachTap(func(tap operand.Mem) {
 				e.where(cmpEqual, poolNumber, poolTap)
 				e.zero(poolNext)
 				e.choose(poolEntry, poolNext)
-				e.packed("VADD", e.source(tap, poolWhere, k, 0), e.vec(poolNext), e.vec(poolNext))
+				e.packed("VADD", e.source(tap, poolWhere, k, 0), poolNext, poolNext)
 				e.store(poolNext, tap, k, 0)
 			})
 		})
@@ -92,35 +92,33 @@ func (e *emitter) eachChannels(start reg.GPVirtual, others []reg.GPVirtual,
 	e.op("SHRQ", log2(e.lanes()), full)
 	e.op("ANDQ", e.lanes()-1, n)
 	rest := e.mask(n, poolMask)
-	at, t, off, count := e.GP64(), e.GP64(), e.GP64(), e.GP64()
+	image, t, off, count := e.GP64(), e.GP64(), e.GP64(), e.GP64()
 	register := func(name string, k *mask) {
 		eachTap := func(each func(tap operand.Mem)) {
 			e.XORQ(t, t)
 			e.label("%sTap", name)
 			e.MOVQ(operand.Mem{Base: places, Index: t, Scale: 8}, off)
 			e.broadcast(operand.Mem{Base: numbers, Index: t, Scale: uint8(e.size)}, poolNumber)
-			each(indexed(at, off))
+			each(indexed(image, off))
 			e.INCQ(t)
 			e.CMPQ(t, e.param("taps"))
 			e.jump("JLT", "%sTap", name)
 		}
-		e.MOVQ(memory(places, 0), off)
-		body(eachTap, indexed(at, off), k)
+		e.MOVQ(at(places), off)
+		body(eachTap, indexed(image, off), k)
 	}
 	e.label("patch")
-	e.MOVQ(start, at)
+	e.MOVQ(start, image)
 	e.MOVQ(full, count)
-	e.op("TESTQ", count, count)
-	e.jump("JZ", "rest")
+	e.jumpIfZero(count, "rest")
 	e.label("register")
 	register("register", nil)
-	for _, p := range append(others, at) {
+	for _, p := range append(others, image) {
 		e.op("ADDQ", e.width, p)
 	}
 	e.countDown(count, "register")
 	e.label("rest")
-	e.op("TESTQ", n, n)
-	e.jump("JZ", "next")
+	e.jumpIfZero(n, "next")
 	register("rest", &rest)
 	for _, p := range others {
 		e.LEAQ(operand.Mem{Base: p, Index: n, Scale: uint8(e.size)}, p)
@@ -134,26 +132,26 @@ func (e *emitter) eachChannels(start reg.GPVirtual, others []reg.GPVirtual,
 // which another holds too.
 func (e *emitter) where(predicate, y, x int) {
 	if e.wide {
-		e.packed("VCMP", predicate, e.vec(y), e.vec(x), reg.K2)
+		e.packed("VCMP", immediate(predicate), y, x, reg.K2)
 		return
 	}
-	e.packed("VCMP", predicate, e.vec(y), e.vec(x), e.vec(poolWhere))
+	e.packed("VCMP", immediate(predicate), y, x, poolWhere)
 }
 
 func (e *emitter) andWhere(predicate, y, x int) {
 	if e.wide {
-		e.packed("VCMP", predicate, e.vec(y), e.vec(x), reg.K2, reg.K2)
+		e.packed("VCMP", immediate(predicate), y, x, reg.K2, reg.K2)
 		return
 	}
-	e.packed("VCMP", predicate, e.vec(y), e.vec(x), e.vec(poolWhere+1))
-	e.packed("VAND", e.vec(poolWhere+1), e.vec(poolWhere), e.vec(poolWhere))
+	e.packed("VCMP", immediate(predicate), y, x, poolWhere+1)
+	e.packed("VAND", poolWhere+1, poolWhere, poolWhere)
 }
 
 // choose copies register from to register to in the lanes that where noted.
 func (e *emitter) choose(from, to int) {
 	if e.wide {
-		e.op("VMOVUP"+e.letter(), e.vec(from), reg.K2, e.vec(to))
+		e.vectors("VMOVUP"+e.letter(), from, reg.K2, to)
 		return
 	}
-	e.packed("VBLENDV", e.vec(poolWhere), e.vec(from), e.vec(to), e.vec(to))
+	e.packed("VBLENDV", poolWhere, from, to, to)
 }

@@ -27,15 +27,13 @@ func (e *emitter) span(n reg.GPVirtual, tmp int) span {
 func (e *emitter) eachPiece(name string, s span, body func(off reg.Register, k *mask)) {
 	off, count := e.GP64(), e.copyOf(s.full)
 	e.XORQ(off, off)
-	e.op("TESTQ", count, count)
-	e.jump("JZ", "%sRest", name)
+	e.jumpIfZero(count, "%sRest", name)
 	e.label("%sLoop", name)
 	body(off, nil)
 	e.op("ADDQ", 64, off)
 	e.countDown(count, "%sLoop", name)
 	e.label("%sRest", name)
-	e.op("TESTQ", s.rest, s.rest)
-	e.jump("JZ", "%sDone", name)
+	e.jumpIfZero(s.rest, "%sDone", name)
 	body(off, &s.k)
 	e.label("%sDone", name)
 }
@@ -74,25 +72,24 @@ func (e *emitter) rowShift() {
 	bits := e.GP64()
 	if e.size == 4 {
 		e.MOVL(operand.U32(math.Float32bits(float32(math.Inf(-1)))), bits.As32())
-		e.op("VMOVD", bits.As32(), e.quarter(rInf))
+		e.quarters("VMOVD", bits.As32(), rInf)
 	} else {
 		e.MOVQ(operand.U64(math.Float64bits(math.Inf(-1))), bits)
-		e.op("VMOVQ", bits, e.quarter(rInf))
+		e.quarters("VMOVQ", bits, rInf)
 	}
 	e.broadcast(e.quarter(rInf), rInf)
 	e.rowLoop(func(s span) {
-		e.op("VMOVAPS", e.vec(rInf), e.vec(rAcc))
+		e.vectors("VMOVAPS", rInf, rAcc)
 		e.eachPiece("max", s, func(off reg.Register, k *mask) {
 			for p := range e.parts() {
 				e.loadOr(indexed(src, off), rX, k, p)
 				// A NaN among the first of the two compared loses.
-				e.packed("VMAX", e.vec(rAcc), e.vec(rX), e.vec(rAcc))
+				e.packed("VMAX", rAcc, rX, rAcc)
 			}
 		})
 		e.rowMaximum()
-		e.op("TESTQ", peak, peak)
-		e.jump("JZ", "subtract")
-		e.scalar("VMOV", e.quarter(rAcc), memory(peak, 0))
+		e.jumpIfZero(peak, "subtract")
+		e.scalar("VMOV", rAcc, at(peak))
 		e.op("ADDQ", e.size, peak)
 		e.label("subtract")
 		e.withRow("sub", "VSUB", dst, src, s)
@@ -105,7 +102,7 @@ func (e *emitter) withRow(name, op string, dst, src reg.Register, s span) {
 	e.eachPiece(name, s, func(off reg.Register, k *mask) {
 		for p := range e.parts() {
 			e.load(indexed(src, off), rX+p, k, p)
-			e.packed(op, e.vec(rWhole), e.vec(rX+p), e.vec(rX+p))
+			e.packed(op, rWhole, rX+p, rX+p)
 		}
 		e.storePieces(name, indexed(dst, off), s, k)
 	})
@@ -119,10 +116,10 @@ func (e *emitter) loadOr(m operand.Mem, v int, k *mask, p int) {
 	switch {
 	case k == nil:
 	case e.wide:
-		e.op("VMOVAPS", e.vec(rInf), e.vec(v))
-		e.packed("VMOVU", m.Offset(p*e.width), k.k, e.vec(v))
+		e.vectors("VMOVAPS", rInf, v)
+		e.packed("VMOVU", m.Offset(p*e.width), k.k, v)
 	default:
-		e.packed("VBLENDV", e.vec(k.tmp), e.vec(v), e.vec(rInf), e.vec(v))
+		e.packed("VBLENDV", k.tmp, v, rInf, v)
 	}
 }
 
@@ -143,20 +140,20 @@ func (e *emitter) storePieces(name string, m operand.Mem, s span, k *mask) {
 		e.jump("JZ", "%sSkip%d", name, bytes)
 		switch {
 		case bytes == 32:
-			e.op("VMOVUPS", e.half(rX), memory(to, 0))
+			e.halves("VMOVUPS", rX, at(to))
 			if e.wide {
-				e.op("VEXTRACTF64X4", 1, e.vec(rX), e.half(rX))
+				e.vectors("VEXTRACTF64X4", immediate(1), rX, e.half(rX))
 			} else {
-				e.op("VMOVAPS", e.half(rX+1), e.half(rX))
+				e.halves("VMOVAPS", rX+1, rX)
 			}
 		case bytes == 16:
-			e.op("VMOVUPS", e.quarter(rX), memory(to, 0))
+			e.quarters("VMOVUPS", rX, at(to))
 			e.upperHalf(rX, rX)
 		case bytes == 8:
-			e.op("VMOVSD", e.quarter(rX), memory(to, 0))
-			e.op("VPERMILPD", 1, e.quarter(rX), e.quarter(rX))
+			e.quarters("VMOVSD", rX, at(to))
+			e.quarters("VPERMILPD", immediate(1), rX, rX)
 		default:
-			e.op("VMOVSS", e.quarter(rX), memory(to, 0))
+			e.quarters("VMOVSS", rX, at(to))
 		}
 		if bytes > e.size {
 			e.op("ADDQ", bytes, to)
@@ -168,18 +165,18 @@ func (e *emitter) storePieces(name string, m operand.Mem, s span, k *mask) {
 // rowMaximum leaves the greatest element of rAcc in its lowest place.
 func (e *emitter) rowMaximum() {
 	if e.wide {
-		e.op("VEXTRACTF64X4", 1, e.vec(rAcc), e.half(rTmp))
-		e.packed("VMAX", e.half(rTmp), e.half(rAcc), e.half(rAcc))
+		e.vectors("VEXTRACTF64X4", immediate(1), rAcc, e.half(rTmp))
+		e.halves("VMAXP"+e.letter(), rTmp, rAcc, rAcc)
 	}
 	e.upperHalf(rAcc, rTmp)
-	e.packed("VMAX", e.quarter(rTmp), e.quarter(rAcc), e.quarter(rAcc))
+	e.quarters("VMAXP"+e.letter(), rTmp, rAcc, rAcc)
 	swaps := []int{0b01_00_11_10, 0b00_00_00_01}
 	if e.size == 8 {
 		swaps = []int{0b01}
 	}
 	for _, s := range swaps {
-		e.packed("VPERMIL", s, e.quarter(rAcc), e.quarter(rTmp))
-		e.packed("VMAX", e.quarter(rTmp), e.quarter(rAcc), e.quarter(rAcc))
+		e.quarters("VPERMILP"+e.letter(), immediate(s), rAcc, rTmp)
+		e.quarters("VMAXP"+e.letter(), rTmp, rAcc, rAcc)
 	}
 }
 
@@ -189,7 +186,7 @@ func (e *emitter) sumRow(p reg.Register, s span) {
 	e.zero(acc...)
 	e.eachPiece("sum", s, func(off reg.Register, k *mask) {
 		for part, a := range acc {
-			e.packed("VADD", e.source(indexed(p, off), rX, k, part), e.vec(a), e.vec(a))
+			e.packed("VADD", e.source(indexed(p, off), rX, k, part), a, a)
 		}
 	})
 	e.reduce([][]int{acc}, rTmp)
@@ -201,7 +198,7 @@ func (e *emitter) rowSum() {
 	dst, src := e.arg("dst"), e.arg("src")
 	e.rowLoop(func(s span) {
 		e.sumRow(src, s)
-		e.scalar("VMOV", e.quarter(rAcc), memory(dst, 0))
+		e.scalar("VMOV", rAcc, at(dst))
 		e.op("ADDQ", e.size, dst)
 	}, src)
 }
@@ -225,7 +222,7 @@ func (e *emitter) rowNumbers() {
 		e.fn(f.name, f.doc, "rows, cols int, dst, src, u *T", "")
 		dst, src, u := e.arg("dst"), e.arg("src"), e.arg("u")
 		e.rowLoop(func(s span) {
-			e.scalar("VMOV", memory(u, 0), e.quarter(rAcc))
+			e.scalar("VMOV", at(u), rAcc)
 			e.op("ADDQ", e.size, u)
 			e.withRow("entry", f.op, dst, src, s)
 		}, dst, src)
