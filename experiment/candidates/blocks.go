@@ -21,7 +21,6 @@ const (
 // from one penalty for all on. Penalties far from the common value count as unlikely.
 func (f *crossFit) tuneBlocks(st, ridge *Structure) error {
 	n := len(f.Blocks.Names)
-	f.parts.PhiTol = solutionTol // hypergradients tell where to go
 	first, err := f.atBlocks(st, make([]float64, n+1), ridge.Strength, ridge.y, nil)
 	if err != nil {
 		return err

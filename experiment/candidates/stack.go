@@ -148,7 +148,7 @@ func (s *Structures) Refit(ctx context.Context, all train.Problem, times float64
 	f := *s.fit
 	f.ctx = ctx
 	f.all, f.trainShare = all.RoughSolver(), f.trainShare/times
-	f.all.PhiTol, f.all.MostPairs = solutionTol, solverPairs
+	f.all.MostPairs = solverPairs
 	needed := map[*Structure]bool{}
 	for _, st := range slices.Backward(s.List) { // a structure comes after the one that shapes it
 		if needed[st] = needed[st] || st.Share > 0; needed[st] {

@@ -62,10 +62,11 @@ func (s *strengthSearch) at(strength float64) (trial, error) {
 			x = append(x, c+strength)
 		}
 	}
-	if s.parts.PhiTol = solutionTol; len(s.tried) > 0 { // the start is the same structure's
-		s.parts.PhiTol = partsTol(s.rows)
+	tol := solutionTol
+	if len(s.tried) > 0 { // the start is the same structure's
+		tol = partsTol(s.rows)
 	}
-	sol, err := s.parts.Lower(s.ctx, x, start)
+	sol, err := s.parts.Lower(s.ctx, x, start, tol)
 	if err != nil {
 		return trial{}, err
 	}

@@ -185,7 +185,7 @@ type crossFit struct {
 func (c CrossFit) newCrossFit(ctx context.Context) (*crossFit, error) {
 	f := &crossFit{CrossFit: c, ctx: ctx, parts: c.Problem.RoughSolver(), all: c.All.RoughSolver(), watch: c.Watch,
 		features: c.Model.Of.Features}
-	f.parts.PhiTol, f.all.PhiTol = solutionTol, solutionTol
+	f.parts.PhiTol = solutionTol // of hypergradients, which tell where to go
 	f.parts.MostPairs, f.all.MostPairs = solverPairs, solverPairs
 	if f.watch == nil {
 		f.watch = unwatched{}
@@ -263,7 +263,7 @@ func (f *crossFit) solveAll(st *Structure) error {
 	for j := range x {
 		x[j] += st.Strength + num.Log(f.trainShare)
 	}
-	sol, err := f.all.Lower(f.ctx, x, f.fromParts(st.y))
+	sol, err := f.all.Lower(f.ctx, x, f.fromParts(st.y), solutionTol)
 	st.all = sol.Y
 	st.Products += sol.Products
 	return err

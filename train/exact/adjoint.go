@@ -38,7 +38,7 @@ func (w *solve) solveBoth() error {
 		if w.endsByResidual() || !(w.upper > 0) {
 			return nil
 		}
-		second, bound := first*first/w.upper, w.phiTol()/2*w.upper
+		second, bound := first*first/w.upper, w.tol/2*w.upper
 		w.PhiError += second
 		if !(second > bound) || !w.Converged {
 			return nil
@@ -134,7 +134,7 @@ func (w *solve) adjointRule(norm, gain float64) rule {
 	if w.endsByResidual() {
 		return rule{residual: cmp.Or(w.AdjointTol, 1e-4) * norm, share: w.leastShare()}
 	}
-	bound, share := w.phiTol()/2*w.upper, cmp.Or(w.GradientTol, 2*w.phiTol())
+	bound, share := w.tol/2*w.upper, cmp.Or(w.GradientTol, 2*w.tol)
 	return rule{share: w.leastShare(), gain: func(all float64) float64 {
 		return min(bound*bound/max(w.distance, 1e-6*w.distanceBound()), share*(gain+all)) / 4
 	}}

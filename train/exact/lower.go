@@ -22,14 +22,14 @@ type descent struct {
 }
 
 // Lower returns y*(x) without its gradient, from y (length q, not changed; nil: not known) or the
-// last solution, whichever has the lower loss. The result has no Phi, Gradient and Z, and no errors
-// of these.
-func (s *Solver) Lower(ctx context.Context, x, y []float64) (Solution, error) {
+// last solution, whichever has the lower loss. phiTol takes the place of PhiTol. The result has no
+// Phi, Gradient and Z, and no errors of these.
+func (s *Solver) Lower(ctx context.Context, x, y []float64, phiTol float64) (Solution, error) {
 	if err := s.check(x, y, nil); err != nil {
 		return Solution{}, fmt.Errorf("lower solution: %w", err)
 	}
 	w := s.newSolve(ctx, x)
-	w.Gradient, w.Z, w.Phi, w.lowerOnly = nil, nil, math.NaN(), true
+	w.tol, w.Gradient, w.Z, w.Phi, w.lowerOnly = phiTol, nil, nil, math.NaN(), true
 	starts := [][2][]float64{w.lastSolution()}
 	if !slices.Equal(y, s.y) {
 		starts = append(starts, [2][]float64{y})
@@ -122,7 +122,7 @@ func (w *solve) newtonRule(d *descent) rule {
 
 // distanceBound returns the largest distance of Y from y*, squared, that leaves Φ right to PhiTol,
 // as far as is known.
-func (w *solve) distanceBound() float64 { return w.sharpness * w.phiTol() / 2 * math.Abs(w.lower) }
+func (w *solve) distanceBound() float64 { return w.sharpness * w.tol / 2 * math.Abs(w.lower) }
 
 // distanceLeft returns the square of the distance that a residual r stands for, at least what the
 // last products have left of it. A residual of 0, or within round-off of a right-hand side of that

@@ -18,6 +18,7 @@ type solve struct {
 	ctx            context.Context // of the solution
 	lowerOnly      bool            // the upper loss is not needed
 	x              []float64       // at which it is solved
+	tol            float64         // the share of Φ that is asked for where residuals do not bound it
 	productLimit   int             // bound of the products
 	upper, lower   float64         // the averaged losses at Y
 	distance       float64         // estimate of d² of Solution.PhiError
@@ -37,9 +38,10 @@ type solve struct {
 
 // newSolve returns a solve at x that has not begun.
 func (s *Solver) newSolve(ctx context.Context, x []float64) *solve {
-	return &solve{Solver: s, ctx: ctx, x: x, productLimit: cmp.Or(s.MaxProducts, 2000), sharpness: 1,
-		localLosses: make([]float64, len(s.Oracles)),
-		wire:        s.productWire(), Solution: Solution{
+	return &solve{Solver: s, ctx: ctx, x: x, tol: cmp.Or(s.PhiTol, 1e-4), sharpness: 1,
+		productLimit: cmp.Or(s.MaxProducts, 2000),
+		localLosses:  make([]float64, len(s.Oracles)),
+		wire:         s.productWire(), Solution: Solution{
 			Y: slices.Clone(s.y), Z: make([]float64, s.q), Gradient: make([]float64, s.p), PhiError: math.NaN(),
 		}}
 }
@@ -53,9 +55,6 @@ func (w *solve) runParts(parts ...func() error) error {
 	}
 	return nil
 }
-
-// phiTol is PhiTol or its default.
-func (w *solve) phiTol() float64 { return cmp.Or(w.PhiTol, 1e-4) }
 
 // lastSolution is where the last solve ended.
 func (w *solve) lastSolution() [2][]float64 { return [2][]float64{w.Solver.y, w.Solver.z} }
