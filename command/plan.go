@@ -23,7 +23,8 @@ How many products a solution takes, when iterations end, and how many constants 
 on what a run finds. Therefore a pilot computes the whole run in this process, for as long as -pilot
 says: the run of the same data, seed and flags between sites sends the same to the byte. One site
 can deal its own rows to as many agents as there will be sites (-agents), which is a guess at their
-run. Without a pilot such numbers are said as "usual (least to most)".`
+run. Without a pilot such numbers are said as "usual (least to most)"; of more than 1024 agents, up to
+10000, there is none.`
 
 // planOptions are the flags of the verb plan.
 type planOptions struct {
@@ -160,6 +161,10 @@ func planBasis(of *plan.Plan, o *planOptions) string {
 			wording.Count(of.Pilot.Iterations, "iteration"), of.Pilot.Elapsed.Round(time.Second/10))
 	case of.Certain():
 		return "All of it is known beforehand."
+	case of.Agents > experiment.MostPiloted:
+		return fmt.Sprintf(
+			"All agents are taken to have as many data as the first one. There is no pilot of more than %d agents: "+
+				"what depends on what the run finds is said as usual (least to most).", experiment.MostPiloted)
 	case o.pilot > 0:
 		return fmt.Sprintf(
 			"A pilot did not end in %v (-pilot): what depends on what the run finds is said as usual (least to most).",

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment/plan"
@@ -18,12 +19,36 @@ import (
 	"dsbo/train"
 )
 
+// MostPiloted is the largest number of agents whose data a plan loads.
+const MostPiloted = 1024
+
+// alike is the [network.Team] of a plan of more agents: the first one is here, and the others are
+// taken to be like it.
+type alike struct{}
+
+func (alike) Local() []int { return []int{0} }
+
+func (alike) Mixer(int) dsbo.Mixer { return nil } // a plan exchanges nothing
+
+func (alike) Fail(error) {}
+
+func (alike) Gather(_ context.Context, rows [][]float64) error {
+	for i := range rows {
+		rows[i] = rows[0]
+	}
+	return nil
+}
+
 // Plan returns what the job's run will send and need. It loads the data, as far as they are in this
 // process, and exchanges nothing. Where that depends on what the run finds, a pilot runs the job in
 // this process, in a folder that it removes, and takes the place of ranges, unless it takes longer
-// than within; 0: there is none. stderr shows how far it is.
+// than within; 0: there is none. stderr shows how far it is. Of more than [MostPiloted] agents the
+// data of the first one are loaded, the others are taken to have as many, and there is no pilot.
 func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Plan, error) {
 	r, program := newRunner(j, inProcess{}), train.PeakRSS()
+	if j.Settings.Agents > MostPiloted {
+		r.team, within = alike{}, 0
+	}
 	if err := r.pose(ctx); err != nil {
 		return nil, err
 	}
@@ -81,7 +106,7 @@ func (r *runner) planned(program runs.Number) plan.Run {
 		Line: fmt.Sprintf("%s; %v", r.poser.problem.line, r.graph), Config: r.trainConfig(),
 		Found: r.data.loaded.setup.Found, Privacy: r.Settings.Privacy,
 		HeldOut: r.hasHoldout(), Experience: plan.DefaultExperience, Rows: r.sites.exchangedRows(),
-		Simpler: r.end.simplerLength(), Program: program,
+		Simpler: r.end.simplerLength(), Program: program, Loaded: len(r.data.localAgents()),
 	}
 	if held := r.end.trainingConfig(r.poser.problem.Problem); held != nil {
 		run.Held = held.Method

@@ -13,10 +13,14 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
 	"dsbo"
+	"dsbo/algo"
 	"dsbo/experiment/plan"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
+	"dsbo/network"
 )
 
 // planned returns the plan of the task's command line.
@@ -73,6 +77,29 @@ func TestPlanHoldsTheDefault(t *testing.T) {
 	}
 	if got, r := float64(s.Traffic.Total().Bytes), p.All.Bytes; got < r.Least || got > r.Most {
 		t.Errorf("%g bytes were sent; the plan has %+v", got, r)
+	}
+}
+
+// TestPlanOfMany: a plan that takes all agents to be like the first one is right where they are.
+func TestPlanOfMany(t *testing.T) {
+	args := []string{"-agents=6", "-rows=50", "-quiet", "-report=false"}
+	var plans [2]*plan.Plan
+	for k, team := range []network.Team{nil, alike{}} {
+		r := newRunner(testkit.Get(Parse(newMean(), args, io.Discard)), inProcess{})
+		r.team = team
+		if err := r.pose(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.steps.method = algo.Clone(r.params.method)
+		r.steps.chooseStart()
+		plans[k] = testkit.Get(plan.New(r.planned(0)))
+	}
+	if d := cmp.Diff(plans[0].Quantities, plans[1].Quantities, cmp.AllowUnexported(plan.Quantity{})); d != "" {
+		t.Errorf("of all agents' data (-), of the first one's (+):\n%s", d)
+	}
+	few, many := planned(t, "-agents=6", "-rows=50").Site.Bytes.Usual, planned(t, "-agents=1200", "-rows=50")
+	if got := many.Site.Bytes.Usual; math.Abs(got-few) > .1*few || many.Height != 600 { // flags of sums take more bits
+		t.Errorf("one of 1200 sites sends %g bytes, one of 6 %g; the tree has height %d", got, few, many.Height)
 	}
 }
 

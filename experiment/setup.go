@@ -15,7 +15,7 @@ func (r *loader) newSetup(ctx context.Context) (*setup, error) {
 	if r.team != nil && r.point != nil {
 		return s, s.read(r.files.folder)
 	}
-	if r.team == nil && r.layout.ownsFiles() {
+	if _, planned := r.team.(alike); planned || r.team == nil && r.layout.ownsFiles() {
 		s.exchange = unmet
 		return s, nil
 	}

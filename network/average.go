@@ -112,7 +112,8 @@ func NewAverages(team Team, w *Matrix, o AverageOptions) (*Averages, error) {
 	if o.ByMix {
 		eigenvalues := w.Eigenvalues()
 		if eigenvalues == nil {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "W must be symmetric and not negative to average by rounds of Mix")
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				"W must be symmetric, not negative and of at most %d agents to average by rounds of Mix", mostDense)
 		}
 		a.roots = lejaOrder(distinctValues(eigenvalues[1:]))
 	}

@@ -9,15 +9,14 @@ import (
 	"dsbo/internal/num"
 )
 
-// An edgeSet is an undirected graph without weights.
-type edgeSet struct{ linked [][]bool }
+// An edgeSet is an undirected graph without weights: the neighbours of each agent, ascending.
+type edgeSet [][]int
 
 // edgesWhere returns the graph of n agents whose edges are i-j, j < i, where linked(i, j). It asks
 // in ascending order.
 func edgesWhere(n int, linked func(i, j int) bool) edgeSet {
-	e := edgeSet{make([][]bool, n)}
+	e := make(edgeSet, n)
 	for i := range n {
-		e.linked[i] = make([]bool, n)
 		for j := range i {
 			if linked(i, j) {
 				e.link(i, j)
@@ -27,19 +26,26 @@ func edgesWhere(n int, linked func(i, j int) bool) edgeSet {
 	return e
 }
 
-// link adds the edge i-j, whose ends differ.
-func (e edgeSet) link(i, j int) { e.linked[i][j], e.linked[j][i] = true, true }
+// link adds the edge i-j, whose ends differ, and reports whether it was not there before.
+func (e edgeSet) link(i, j int) bool {
+	for _, ends := range [][2]int{{i, j}, {j, i}} {
+		at, found := slices.BinarySearch(e[ends[0]], ends[1])
+		if found {
+			return false
+		}
+		e[ends[0]] = slices.Insert(e[ends[0]], at, ends[1])
+	}
+	return true
+}
+
+// has reports whether there is an edge i-j.
+func (e edgeSet) has(i, j int) bool {
+	_, found := slices.BinarySearch(e[i], j)
+	return found
+}
 
 // neighbours returns the neighbours of agent i, ascending.
-func (e edgeSet) neighbours(i int) []int {
-	var js []int
-	for j, yes := range e.linked[i] {
-		if yes {
-			js = append(js, j)
-		}
-	}
-	return js
-}
+func (e edgeSet) neighbours(i int) []int { return e[i] }
 
 // inCircle reports whether a and b are next to each other in a circle of n.
 func inCircle(a, b, n int) bool {
@@ -97,36 +103,42 @@ func (e edgeSet) bridge(part []int, r *rand.Rand) {
 
 // graph gives the edges their weights, by the rule that w chooses, and checks the result.
 func (e edgeSet) graph(name string, w float64) (*Graph, error) {
-	degree := make([]int, len(e.linked))
-	for i := range degree {
-		degree[i] = len(e.neighbours(i))
+	ends := 0
+	for _, js := range e {
+		ends += len(js)
 	}
-	weight := func(i, j int) float64 { return 1 / float64(1+max(degree[i], degree[j])) }
+	if err := checkEdges(ends / 2); err != nil {
+		return nil, err
+	}
+	weight := func(i, j int) float64 { return 1 / float64(1+max(len(e[i]), len(e[j]))) }
 	if w != 0 {
-		for i, d := range degree {
-			if d != degree[0] {
+		degree := len(e[0])
+		for i, js := range e {
+			if len(js) != degree {
 				return nil, dsbo.Errorf(dsbo.ErrConfig,
 					"self weight w must be 0 (Metropolis weights) in graph %s, where agent 0 has %d neighbours and "+
 						"agent %d has %d; it is %v",
-					name, degree[0], i, d, w)
+					name, degree, i, len(js), w)
 			}
 		}
-		weight = func(int, int) float64 { return (1 - w) / float64(degree[0]) }
+		weight = func(int, int) float64 { return (1 - w) / float64(degree) }
 	}
-	rows := make([][]float64, len(degree))
-	for i := range rows {
-		rows[i] = make([]float64, len(degree))
+	rows := make([][]Weight, len(e))
+	for i, js := range e {
+		rows[i] = make([]Weight, 0, 1+len(js))
 		others := 0.0
-		for _, j := range e.neighbours(i) {
-			rows[i][j] = weight(i, j)
-			others += rows[i][j]
+		for _, j := range js {
+			rows[i] = append(rows[i], Weight{j, weight(i, j)})
+			others += weight(i, j)
 		}
-		rows[i][i] = 1 - others
-		if w != 0 && degree[i] > 0 {
-			rows[i][i] = w
+		own := 1 - others
+		if w != 0 && len(js) > 0 {
+			own = w
 		}
+		at, _ := slices.BinarySearch(js, i)
+		rows[i] = slices.Insert(rows[i], at, Weight{i, own})
 	}
-	return fromRows(name, rows)
+	return validGraph(name, newMatrix(rows))
 }
 
 // fromRows returns the graph of a whole matrix if that is valid.
@@ -135,6 +147,11 @@ func fromRows(name string, rows [][]float64) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
+	return validGraph(name, m)
+}
+
+// validGraph returns the graph of a matrix if that is valid.
+func validGraph(name string, m *Matrix) (*Graph, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}

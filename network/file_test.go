@@ -41,12 +41,12 @@ func TestParseRefused(t *testing.T) {
 		{`{"W": [[1]], "edges": []}`, 0, `one of "edges" and "W" must be given; both are`},
 		{`{"W": [[1]], "agents": 2}`, 0, `"agents" must be the number of rows of "W", 1; it is 2`},
 		{`{"W": [[1]]}`, 0.5, `self weight w must be 0 where the file gives "W"; it is 0.5`},
-		{`{"W": []}`, 0, "must have 1 to 1024 agents; it has 0"},
+		{`{"W": []}`, 0, "must have 1 to 10000 agents; it has 0"},
 		{`{"W": [[0.5, 0.5], [0.5]]}`, 0, "row 1 of W must have 2 entries"},
 		{`{"W": [[0.5, 0.5], [0.5, 0.4]]}`, 0, "row 1 of W must sum to 1; it sums to 0.9"},
 		{`{"agents": 3, "edges": [[0, 1, 2]]}`, 0, "edge 0, [0 1 2]: an edge must have 2 ends; it has 3"},
 		{`{"agents": 3, "edges": [[0, 1], [1, 1]]}`, 0, "edge 1, [1, 1]: its ends must be two agents"},
-		{`{"agents": 1000000000, "edges": []}`, 0, "must have 1 to 1024 agents; it has 1000000000"},
+		{`{"agents": 1000000000, "edges": []}`, 0, "must have 1 to 10000 agents; it has 1000000000"},
 	} {
 		_, err := network.Parse("g.json", []byte(c.data), c.w)
 		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) ||

@@ -19,7 +19,11 @@ type Graph struct {
 
 // String describes the graph in one line.
 func (g *Graph) String() string {
-	return fmt.Sprintf("%s, %s, ρ = %.6f", g.Name, wording.Count(g.W.N(), "agent"), g.W.Rho())
+	rho := fmt.Sprintf("ρ = %.6f", g.W.Rho())
+	if gap := 1 - g.W.Rho(); gap < 1e-5 {
+		rho = fmt.Sprintf("1−ρ = %.2g", gap)
+	}
+	return fmt.Sprintf("%s, %s, %s", g.Name, wording.Count(g.W.N(), "agent"), rho)
 }
 
 // Options are the parameters of [New].

@@ -8,8 +8,11 @@ import (
 	"dsbo"
 )
 
-// MaxAgents bounds the size of a graph: the spectrum costs O(n³) time and O(n²) memory.
-const MaxAgents = 1024
+// MaxAgents and MaxEdges bound the size of a graph, each of whose edges takes some 100 bytes.
+const (
+	MaxAgents = 10_000
+	MaxEdges  = 1_000_000
+)
 
 // A Weight is one entry w_ij of row i.
 type Weight struct {
@@ -25,8 +28,8 @@ type Matrix struct {
 	server     bool   // agents send one vector to a server and receive one, whatever the rows say
 	mixing     Mixing // nil: Plain
 
-	spectrum    sync.Once
-	eigenvalues []float64 // descending; nil when they do not exist
+	once     sync.Once
+	spectrum spectrum // once it is found
 
 	spanning sync.Once
 	tree     *Tree // nil where the graph is not connected
@@ -45,25 +48,43 @@ func NewMatrix(rows [][]float64) (*Matrix, error) {
 				i, n, n, len(row))
 		}
 	}
-	m := &Matrix{rows: make([][]Weight, n), neighbours: make([][]int, n)}
+	sparse := make([][]Weight, n)
 	for i, row := range rows {
 		for j, w := range row {
-			edge := i != j && (w != 0 || rows[j][i] != 0)
-			if edge {
-				m.neighbours[i] = append(m.neighbours[i], j)
-			}
-			if edge || i == j {
-				m.rows[i] = append(m.rows[i], Weight{j, w})
+			if i == j || w != 0 || rows[j][i] != 0 {
+				sparse[i] = append(sparse[i], Weight{j, w})
 			}
 		}
 	}
-	return m, nil
+	return newMatrix(sparse), nil
+}
+
+// newMatrix returns the matrix of rows as it keeps them.
+func newMatrix(rows [][]Weight) *Matrix {
+	m := &Matrix{rows: rows, neighbours: make([][]int, len(rows))}
+	for i, row := range rows {
+		m.neighbours[i] = make([]int, 0, len(row)-1)
+		for _, w := range row {
+			if w.Agent != i {
+				m.neighbours[i] = append(m.neighbours[i], w.Agent)
+			}
+		}
+	}
+	return m
 }
 
 // checkAgents returns an error unless a graph may have n agents.
 func checkAgents(n int) error {
 	if n < 1 || n > MaxAgents {
 		return dsbo.Errorf(dsbo.ErrConfig, "a graph must have 1 to %d agents; it has %d", MaxAgents, n)
+	}
+	return nil
+}
+
+// checkEdges returns an error unless a graph may have as many edges.
+func checkEdges(n int) error {
+	if n > MaxEdges {
+		return dsbo.Errorf(dsbo.ErrConfig, "a graph must have at most %d edges; it has %d", MaxEdges, n)
 	}
 	return nil
 }

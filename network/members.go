@@ -36,7 +36,7 @@ func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {
 	roster := m.withEdges(e.Edges)
 	edges := edgesWhere(len(e.Members), func(a, b int) bool {
 		i, j := e.Members[a], e.Members[b] // j < i
-		return roster.linked[i][j] && !slices.Contains(e.Cut, [2]int{j, i})
+		return roster.has(i, j) && !slices.Contains(e.Cut, [2]int{j, i})
 	})
 	part := components(len(e.Members), edges.neighbours)
 	if slices.Max(part) > 0 {
@@ -179,7 +179,7 @@ func joiningEdges(e membership.Epoch, part []int, roster edgeSet) [][2]int {
 	gone := func(i, j int) int { // how many neighbours both have that are no members
 		count := 0
 		for _, k := range roster.neighbours(i) {
-			if _, is := e.Position(k); !is && roster.linked[j][k] {
+			if _, is := e.Position(k); !is && roster.has(j, k) {
 				count++
 			}
 		}

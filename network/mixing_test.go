@@ -26,7 +26,7 @@ func TestParseMixing(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "mean", "plain:1", "Trimmed", "trimmed:", "trimmed:0", "trimmed:-1",
-		"clipped:1025", "clipped:1.5"} {
+		"clipped:10001", "clipped:1.5"} {
 		if got, err := network.ParseMixing(text); !errors.Is(err, dsbo.ErrConfig) ||
 			!strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
 			t.Errorf("%q is %v, %v; it must be refused", text, got, err)

@@ -7,49 +7,91 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// Eigenvalues returns the n eigenvalues of W in descending order, in new memory, or nil if W
-// is not finite, non-negative and symmetric. The first call costs O(n³); later ones, and
-// [Matrix.Rho] and [Matrix.LambdaMin], share its result.
-func (m *Matrix) Eigenvalues() []float64 {
-	m.spectrum.Do(func() {
-		if m.N() == 0 || m.checkEntries() != nil {
-			return
-		}
-		n := m.N()
-		a, values := make([]float64, n*n), make([]float64, n)
-		for i, row := range m.rows {
-			for _, w := range row {
-				a[i*n+w.Agent], a[w.Agent*n+i] = w.Weight, w.Weight
-			}
-		}
-		if !linalg.Eigenvalues(n, a, values) {
-			return
-		}
-		slices.Reverse(values)
-		m.eigenvalues = values
-	})
-	return slices.Clone(m.eigenvalues)
+// mostDense is the number of agents up to which all eigenvalues are found, in O(n³) time and O(n²)
+// memory: of more the extreme ones alone.
+const mostDense = 1024
+
+// A spectrum is what is known of the eigenvalues of W.
+type spectrum struct {
+	all           []float64 // descending; nil where they do not exist, or are not found
+	second, least float64   // λ_2, of one agent 0, and λ_n; NaN where they do not exist
 }
 
+// Eigenvalues returns the n eigenvalues of W in descending order, in new memory, or nil if W
+// is not finite, non-negative and symmetric, or has more than 1024 agents. The first call costs
+// O(n³); later ones, and [Matrix.Rho] and [Matrix.LambdaMin], share its result.
+func (m *Matrix) Eigenvalues() []float64 { return slices.Clone(m.eigenvalues().all) }
+
 // Rho returns ρ = max(|λ_2|, |λ_n|): one exchange brings the agents closer to their mean by
-// this factor. It is 0 for one agent and NaN if there is no spectrum.
+// this factor. It is 0 for one agent and NaN if there is no spectrum. Of more than 1024 agents 1−ρ
+// is known to some millionths of it.
 func (m *Matrix) Rho() float64 {
-	e := m.Eigenvalues()
-	switch len(e) {
-	case 0:
-		return math.NaN()
-	case 1:
+	if m.N() == 1 && m.eigenvalues().all != nil {
 		return 0
 	}
-	return max(math.Abs(e[1]), math.Abs(e[len(e)-1]))
+	s := m.eigenvalues()
+	return max(math.Abs(s.second), math.Abs(s.least))
 }
 
 // LambdaMin returns λ_n, the least eigenvalue, or NaN if there is no spectrum. Methods that need
 // W to be positive semidefinite use (I+W)/2 where it is negative.
-func (m *Matrix) LambdaMin() float64 {
-	e := m.Eigenvalues()
-	if len(e) == 0 {
-		return math.NaN()
+func (m *Matrix) LambdaMin() float64 { return m.eigenvalues().least }
+
+// eigenvalues returns the spectrum, which it finds once.
+func (m *Matrix) eigenvalues() spectrum {
+	m.once.Do(func() {
+		m.spectrum = spectrum{nil, math.NaN(), math.NaN()}
+		switch {
+		case m.N() == 0 || m.checkEntries() != nil:
+		case m.N() > mostDense:
+			m.spectrum.second, m.spectrum.least = m.extremes()
+		default:
+			m.spectrum = m.denseSpectrum()
+		}
+	})
+	return m.spectrum
+}
+
+// denseSpectrum finds all eigenvalues.
+func (m *Matrix) denseSpectrum() spectrum {
+	n := m.N()
+	a, values := make([]float64, n*n), make([]float64, n)
+	for i, row := range m.rows {
+		for _, w := range row {
+			a[i*n+w.Agent], a[w.Agent*n+i] = w.Weight, w.Weight
+		}
 	}
-	return e[len(e)-1]
+	if !linalg.Eigenvalues(n, a, values) {
+		return spectrum{nil, math.NaN(), math.NaN()}
+	}
+	slices.Reverse(values)
+	return spectrum{values, values[min(1, n-1)], values[n-1]}
+}
+
+// extremes finds λ_2 and λ_n by products with W − (1−θ) J/n. It has the eigenvalues of W, but in
+// the place of 1 the mean θ of the others.
+func (m *Matrix) extremes() (second, least float64) {
+	theta := -1.0
+	for i, row := range m.rows {
+		at, _ := slices.BinarySearchFunc(row, i, func(w Weight, i int) int { return w.Agent - i })
+		theta += row[at].Weight
+	}
+	theta /= float64(m.N() - 1)
+	product := func(dst, v []float64) {
+		mean := 0.0
+		for _, x := range v {
+			mean += x
+		}
+		mean /= float64(len(v))
+		for i, row := range m.rows {
+			dst[i] = (theta - 1) * mean
+			for _, w := range row {
+				dst[i] += float64(w.Weight * v[w.Agent])
+			}
+		}
+	}
+	least, second = linalg.Extremes(m.N(), product, func(before, now float64) bool {
+		return math.Abs(now-before) <= 1e-6*(1-math.Abs(now))
+	})
+	return second, least
 }

@@ -14,14 +14,17 @@ func Server(n int) (*Graph, error) {
 	if err := checkAgents(n); err != nil {
 		return nil, err
 	}
-	rows := make([][]float64, n)
+	if err := checkEdges(n * (n - 1) / 2); err != nil {
+		return nil, err
+	}
+	rows := make([][]Weight, n)
 	for i := range rows {
-		rows[i] = make([]float64, n)
+		rows[i] = make([]Weight, n)
 		for j := range rows[i] {
-			rows[i][j] = 1 / float64(n)
+			rows[i][j] = Weight{j, 1 / float64(n)}
 		}
 	}
-	g, err := fromRows("server", rows)
+	g, err := validGraph("server", newMatrix(rows))
 	if err != nil {
 		return nil, err
 	}
@@ -50,11 +53,10 @@ func FromEdges(n int, edges [][2]int, w float64) (*Graph, error) {
 		if i == j {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "edge %d, [%d, %d]: its ends must be two agents", k, i, j)
 		}
-		if e.linked[i][j] {
+		if !e.link(i, j) {
 			return nil, dsbo.Errorf(dsbo.ErrConfig,
 				"edge %d, [%d, %d]: an edge must be named once; this one was named before", k, i, j)
 		}
-		e.link(i, j)
 	}
 	return e.graph("custom", w)
 }

@@ -23,14 +23,15 @@ func (m *Matrix) lowestTree() *Tree {
 	var s, best search
 	least, most := m.N(), 0 // heights: none is less than half of another one
 	for root := range m.N() {
-		s.visit(m, root)
-		if len(s.order) < m.N() {
-			return nil
-		}
-		height := s.depth[s.order[m.N()-1]]
-		if most = max(most, height); height < least {
+		s.visit(m, least, root)
+		height := s.depth[s.order[len(s.order)-1]]
+		if height < least {
+			if len(s.order) < m.N() {
+				return nil
+			}
 			least, s, best = height, best, s
 		}
+		most = max(most, height)
 		if 2*least <= most+1 { // as for dense graphs at once
 			break
 		}
@@ -67,7 +68,7 @@ func (t *Tree) Opposite() int {
 // lead. It costs one pass over all edges.
 func (m *Matrix) Distances(from ...int) []int {
 	var s search
-	s.visit(m, from...)
+	s.visit(m, m.N(), from...)
 	return s.depth
 }
 
@@ -78,8 +79,8 @@ type search struct {
 	depth  []int // how many edges away each is; -1: not reached
 }
 
-// visit begins a new search, in the same memory.
-func (s *search) visit(m *Matrix, from ...int) {
+// visit begins a new search, in the same memory, which ends at the first agent of a depth.
+func (s *search) visit(m *Matrix, end int, from ...int) {
 	s.order, s.parent, s.depth = append(s.order[:0], from...), s.parent[:0], s.depth[:0]
 	for range m.N() {
 		s.parent, s.depth = append(s.parent, -1), append(s.depth, -1)
@@ -92,7 +93,9 @@ func (s *search) visit(m *Matrix, from ...int) {
 		for _, j := range m.neighbours[i] {
 			if s.depth[j] < 0 {
 				s.depth[j], s.parent[j] = s.depth[i]+1, i
-				s.order = append(s.order, j)
+				if s.order = append(s.order, j); s.depth[j] == end {
+					return
+				}
 			}
 		}
 	}

@@ -33,9 +33,13 @@ func (m *Matrix) Validate() error {
 
 // checkEntries requires finite, non-negative and symmetric entries.
 func (m *Matrix) checkEntries() error {
+	at := make([]int, m.N()) // how many entries of each row the rows before have had
 	for i, row := range m.rows {
 		for _, w := range row {
-			switch j, back := w.Agent, m.At(w.Agent, i); {
+			j := w.Agent
+			back := m.rows[j][at[j]].Weight // of entry ji, as an edge is in both rows
+			at[j]++
+			switch {
 			case math.IsNaN(w.Weight) || math.IsInf(w.Weight, 0):
 				return dsbo.Errorf(dsbo.ErrConfig, "W[%d][%d] must be finite; it is %v", i, j, w.Weight)
 			case w.Weight < 0:

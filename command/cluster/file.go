@@ -13,6 +13,7 @@ import (
 
 	"dsbo/internal/files"
 	"dsbo/network"
+	"dsbo/network/membership"
 )
 
 // file holds the fields of a cluster file.
@@ -128,8 +129,8 @@ func (f *file) addresses() ([]string, error) {
 	case f.Address != nil:
 		return nil, fmt.Errorf(`"address" must be left out if "agents" lists the addresses`)
 	}
-	if n < 1 || n > network.MaxAgents {
-		return nil, fmt.Errorf(`there must be 1 to %d agents; there are %d`, network.MaxAgents, n)
+	if n < 1 || n > membership.MaxAgents {
+		return nil, fmt.Errorf(`there must be 1 to %d agents; there are %d`, membership.MaxAgents, n)
 	}
 	for i := len(all); i < n; i++ {
 		a, err := Expand(*f.Address, i)

@@ -15,7 +15,7 @@ type event struct {
 	from, to int     // the agents of the message; from < 0: there is none
 }
 
-// A graph is who can send to whom: a [network.Matrix] is one.
+// A graph is who can send to whom, the neighbours of each ascending: a [network.Matrix] is one.
 type graph interface {
 	N() int
 	Neighbours(i int) []int
@@ -24,24 +24,28 @@ type graph interface {
 // A course is the messages of a run over links, one exchange after the other, event by event.
 // Computing takes no time in it.
 type course struct {
-	w      graph              // the edges
-	tree   *network.Tree      // of sums
-	centre int                // the agent opposite the root, with which sums meet; -1: none
-	links  Links              // of the edges
-	order  []int              // agents, the deepest in the tree last
-	events []event            // so far; the first one is the start
-	ready  []int              // of each agent, the event with which it begins the next exchange
-	next   []int              // the same, of the exchange that follows
-	busy   map[[2]int]float64 // until when a direction of an edge sends; nil: messages take no time but delays
+	w      graph         // the edges
+	tree   *network.Tree // of sums
+	centre int           // the agent opposite the root, with which sums meet; -1: none
+	links  Links         // of the edges
+	order  []int         // agents, the deepest in the tree last
+	events []event       // so far; the first one is the start
+	ready  []int         // of each agent, the event with which it begins the next exchange
+	next   []int         // the same, of the exchange that follows
+	busy   [][]float64   // until when each agent sends to each neighbour; nil: messages take no time but delays
 }
 
-// newCourse returns a course in which nothing has been sent.
-func newCourse(w graph, tree *network.Tree, l Links) *course {
+// newCourse returns a course in which nothing has been sent, of messages whose bytes take time or
+// do not.
+func newCourse(w graph, tree *network.Tree, l Links, withBytes bool) *course {
 	c := &course{w: w, tree: tree, centre: tree.Opposite(),
 		links: l, order: make([]int, w.N()), ready: make([]int, w.N()),
 		next: make([]int, w.N()), events: []event{{before: -1, from: -1}}}
 	for i := range c.order {
 		c.order[i] = i
+	}
+	for i := 0; withBytes && i < w.N(); i++ {
+		c.busy = append(c.busy, make([]float64, len(w.Neighbours(i))))
 	}
 	slices.SortStableFunc(c.order, func(i, j int) int { return cmp.Compare(tree.Depth[i], tree.Depth[j]) })
 	return c
@@ -50,11 +54,11 @@ func newCourse(w graph, tree *network.Tree, l Links) *course {
 // send sends bytes after an event, as soon as the edge is free. Where they arrive later than all
 // that the receiver has waited for so far, it waits for them.
 func (c *course) send(receiver []int, after, from, to int, bytes float64) {
-	l, edge := c.links.of(from, to), [2]int{from, to}
-	start := c.events[after].at
+	l, start := c.links.of(from, to), c.events[after].at
 	if c.busy != nil {
-		start = max(start, c.busy[edge]) + 8*bytes/(l.Mbit*1e6)
-		c.busy[edge] = start
+		edge, _ := slices.BinarySearch(c.w.Neighbours(from), to)
+		start = max(start, c.busy[from][edge]) + 8*bytes/(l.Mbit*1e6)
+		c.busy[from][edge] = start
 	}
 	if at := start + l.Delay.Seconds(); at > c.events[receiver[to]].at {
 		c.events = append(c.events, event{at, after, from, to})
@@ -150,8 +154,8 @@ func (p *Plan) Wait(l Links) (total Wait, err error) {
 	}
 	edges := map[Edge]float64{}
 	for _, q := range p.Quantities {
-		delays, _ := p.course(q, l, nil)
-		all, held := p.course(q, l, map[[2]int]float64{})
+		delays, _ := p.course(q, l, false)
+		all, held := p.course(q, l, true)
 		waits, lasts, times := delays, all-delays, q.Times
 		if q.With {
 			waits = 0
@@ -180,12 +184,15 @@ func (p *Plan) Wait(l Links) (total Wait, err error) {
 
 // course returns how long a quantity takes that is sent again and again, by its delays alone or
 // with its bytes, and for how long which edges hold it up.
-func (p *Plan) course(q Quantity, l Links, busy map[[2]int]float64) (seconds float64, edges map[Edge]float64) {
+func (p *Plan) course(q Quantity, l Links, withBytes bool) (seconds float64, edges map[Edge]float64) {
 	_, passes := p.averages.Passes(q.Length, q.Wire)
 	q.With = false
-	c, one := newCourse(p.w, p.tree, l), p.sent(q, p.tree.Root, passes)
-	c.busy = busy
-	return c.period(func() {
+	c, one := newCourse(p.w, p.tree, l, withBytes), p.sent(q, p.tree.Root, passes)
+	hops := 1 // of rows, which go from neighbour to neighbour: the same again and again
+	if q.Way == ByText || q.Way == ByRow {
+		hops = 2 * p.tree.Height
+	}
+	seconds, edges = c.period(func() {
 		switch q.Way {
 		case BySum: // words, with scales before
 			if passes == network.TwoPasses {
@@ -196,11 +203,12 @@ func (p *Plan) course(q Quantity, l Links, busy map[[2]int]float64) (seconds flo
 			c.reduce(one.bytes/one.messages, network.Max)
 		case ByMix:
 			c.mix(one.bytes / one.messages)
-		default: // rows go from neighbour to neighbour
-			steps := 2 * p.tree.Height
-			for range steps {
-				c.mix(one.bytes / float64(steps))
-			}
+		default:
+			c.mix(one.bytes / float64(hops))
 		}
 	})
+	for e := range edges {
+		edges[e] *= float64(hops)
+	}
+	return float64(hops) * seconds, edges
 }

@@ -17,8 +17,7 @@ import (
 // period returns how long a sum takes over the edges of a graph by the links of a text, and the
 // edge that holds it up most.
 func period(w graph, tree *network.Tree, links Links, bytes float64) (seconds float64, most Edge) {
-	c := newCourse(w, tree, links)
-	c.busy = map[[2]int]float64{}
+	c := newCourse(w, tree, links, true)
 	seconds, edges := c.period(func() { c.reduce(bytes, network.Max) })
 	for e, held := range edges {
 		if held > edges[most] {

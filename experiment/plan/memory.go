@@ -39,6 +39,7 @@ func (r Run) memory() (memory, error) {
 	p, q, err := r.Config.Problem.Dims()
 	program := bytesOf(r.Program)
 	m := memory{program: program, data: max(0, bytesOf(train.PeakRSS())-program), agents: 40 * 8 * float64(q)}
+	m.data *= float64(r.Config.W.N()) / float64(r.Loaded)
 	m.meeting = meetingBytes + 2*min(keptBytes, keptExchanges*8*float64(q))
 	if method := algo.Clone(r.Config.Method); method.Init(p, q, r.Config.K) == nil {
 		for _, s := range method.State() {

@@ -22,6 +22,7 @@ type Run struct {
 	Ending     Ending // what the task exchanges at the end
 	Rows       []Row  // what all agents see of each at the end
 	Simpler    int    // length of the y of a simpler model whose best constant is found at the end; 0: there is none
+	Loaded     int    // number of agents whose data are loaded
 	// Program is what this process had taken of memory before anything was loaded, in MiB.
 	Program runs.Number
 }

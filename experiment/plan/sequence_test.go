@@ -43,7 +43,7 @@ func TestSequence(t *testing.T) {
 		links := testkit.Get(ParseLinks(c.links))
 		for _, way := range []Way{BySum, ByMax, ByMix} {
 			synctest.Test(t, func(t *testing.T) {
-				course := newCourse(w, w.Tree(), links)
+				course := newCourse(w, w.Tree(), links, false)
 				want, _ := course.period(func() {
 					switch way {
 					case ByMix:

@@ -18,32 +18,114 @@ const tolerance = 0.05
 // others, that it has been orthogonal to, Ritz values come twice at worst. It is NaN where products
 // are not finite.
 func Least(q int, product func(dst, v []float64) error) (float64, error) {
-	v, before, next := make([]float64, q), make([]float64, q), make([]float64, q)
-	spreadVector(v)
-	var diagonal, off []float64 // of the tridiagonal matrix: α_1 ..., β_1 ...
-	beta := 0.0
+	z := newLanczos(q)
 	for {
-		if err := product(next, v); err != nil {
+		beta, err := z.step(product)
+		if err != nil {
 			return 0, err
 		}
-		alpha := Dot(next, v)
-		diagonal = append(diagonal, alpha)
-		Axpy(next, -alpha, v)
-		Axpy(next, -beta, before)
-		beta = Norm(next)
-		if !(math.Abs(alpha) <= math.MaxFloat64 && beta <= math.MaxFloat64) {
+		if !(beta <= math.MaxFloat64) {
 			return math.NaN(), nil
 		}
-		least, largest, last := ritz(diagonal, off)
+		least, largest, last := ritz(z.diagonal, z.off[1:])
 		// β |last| bounds how far the nearest eigenvalue is.
 		if beta*last <= max(tolerance*math.Abs(least), 0.01*tolerance*largest) ||
-			len(diagonal) == min(q, MostProducts) {
+			len(z.diagonal) == min(q, MostProducts) {
 			return least, nil
 		}
-		off = append(off, beta)
-		v, before, next = next, v, before
-		Scale(v, 1/beta, v)
 	}
+}
+
+// Extremes returns the least and the largest eigenvalue of a symmetric matrix of size q whose
+// products are finite, as [Least] does, and more exactly: it ends after 2q products, or where half
+// as many had the same result, as alike tells. Ends of a spectrum that eigenvalues crowd take most.
+func Extremes(q int, product func(dst, v []float64), alike func(before, now float64) bool) (least, largest float64) {
+	z := newLanczos(q)
+	least, largest = math.NaN(), math.NaN()
+	for check := 16; ; {
+		beta, _ := z.step(func(dst, v []float64) error { product(dst, v); return nil })
+		k := len(z.diagonal)
+		if last := k == 2*q || !(beta > 0); last || k == check {
+			before, beyond := least, largest
+			least, largest = z.eigenvalue(0), z.eigenvalue(k-1)
+			if last || alike(before, least) && alike(beyond, largest) {
+				return least, largest
+			}
+			check *= 2
+		}
+	}
+}
+
+// eigenvalue returns the eigenvalue of the tridiagonal matrix that k others are below, by
+// bisection.
+func (z *lanczos) eigenvalue(k int) float64 {
+	high := 0.0
+	for i, d := range z.diagonal {
+		next := 0.0
+		if i+1 < len(z.off) {
+			next = z.off[i+1]
+		}
+		high = max(high, math.Abs(d)+z.off[i]+next)
+	}
+	low := -high
+	for {
+		middle := low + (high-low)/2
+		switch below := z.below(middle); {
+		case !(low < middle && middle < high):
+			return middle
+		case below > k:
+			high = middle
+		default:
+			low = middle
+		}
+	}
+}
+
+// below returns how many eigenvalues of the tridiagonal matrix are below x, by Sturm's sequence.
+func (z *lanczos) below(x float64) (count int) {
+	pivot := 1.0
+	for i, d := range z.diagonal {
+		if pivot = d - x - float64(z.off[i]*z.off[i])/pivot; pivot == 0 {
+			pivot = -math.SmallestNonzeroFloat64
+		}
+		if pivot < 0 {
+			count++
+		}
+	}
+	return count
+}
+
+// A lanczos is the method of Lanczos under way.
+type lanczos struct {
+	v, before, next []float64
+	diagonal, off   []float64 // of the tridiagonal matrix: α_1, α_2 ... and 0, β_1, β_2 ...
+	beta            float64   // the next one
+}
+
+func newLanczos(q int) *lanczos {
+	z := &lanczos{v: make([]float64, q), before: make([]float64, q), next: make([]float64, q)}
+	spreadVector(z.v)
+	return z
+}
+
+// step takes a product, and returns the β that follows: 0 at the end, and not finite where α or
+// β is not.
+func (z *lanczos) step(product func(dst, v []float64) error) (float64, error) {
+	if len(z.diagonal) > 0 {
+		z.v, z.before, z.next = z.next, z.v, z.before
+		Scale(z.v, 1/z.beta, z.v)
+	}
+	if err := product(z.next, z.v); err != nil {
+		return 0, err
+	}
+	alpha := Dot(z.next, z.v)
+	z.diagonal, z.off = append(z.diagonal, alpha), append(z.off, z.beta)
+	Axpy(z.next, -alpha, z.v)
+	Axpy(z.next, -z.beta, z.before)
+	if z.beta = Norm(z.next); math.IsNaN(alpha) || math.IsInf(alpha, 0) {
+		z.beta = math.NaN()
+	}
+	return z.beta, nil
 }
 
 // ritz returns the least eigenvalue of a symmetric tridiagonal matrix, the largest in size, and the
