@@ -64,7 +64,7 @@ func wantSent(t *testing.T, s *session, want string) {
 // publish sends the vector of an exchange.
 func publish(m *Mixer, exchange int) {
 	m.flow.round = exchange
-	testkit.OK(m.flow.publish(entry{frame: vectorOfOne(exchange, float64(exchange))}))
+	testkit.OK(m.flow.publish(context.Background(), entry{frame: vectorOfOne(exchange, float64(exchange))}))
 }
 
 // TestNewStreamGoesOn: what was lost with a stream is sent on the next one, and nothing else.

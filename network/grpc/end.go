@@ -71,10 +71,11 @@ func (f *finish) isCutOff() bool {
 }
 
 // outstays reports whether the neighbour has held up this agent's end for PeerTimeout, whatever it
-// sends meanwhile.
+// sends meanwhile, or its process is at fault again and again, so that the others go on without it.
 func (e *conduct) outstays() bool {
 	w := &e.m.watch
-	return w.Doing() == holdup.Ending && e.holdsUp() && w.Stalled() >= e.m.config.PeerTimeout
+	return e.failure != nil && e.barBeats >= failedBar ||
+		w.Doing() == holdup.Ending && e.holdsUp() && w.Stalled() >= e.m.config.PeerTimeout
 }
 
 // drained reports whether this agent can leave.

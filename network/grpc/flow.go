@@ -21,10 +21,7 @@ var ErrConflict = errors.New("an exchange was repeated with other numbers")
 // their slots until advance and the next exchange. check returns a neighbour whose vector cannot
 // be, and why; it is called again where that one is to send another.
 func (x *flow) exchange(ctx context.Context, purpose int, e entry, check func() (bad *edge, reason error)) error {
-	if err := x.awaitCouncil(ctx); err != nil {
-		return err
-	}
-	if err := x.publish(e); err != nil {
+	if err := x.publish(ctx, e); err != nil {
 		return err
 	}
 	return x.awaitVectors(ctx, purpose, x.isComplete, check)
@@ -89,18 +86,15 @@ func (x *flow) advance() {
 }
 
 // publish puts the entry of this exchange before the neighbours, and begins to wait for theirs.
-func (x *flow) publish(e entry) error {
-	x.m.mu.Lock()
-	defer x.m.mu.Unlock()
-	if err := x.interruption(); err != nil {
-		return err
-	}
-	x.staged = false
-	if err := x.putEntry(e); err != nil {
-		return err
-	}
-	x.begin()
-	return nil
+func (x *flow) publish(ctx context.Context, e entry) error {
+	return x.stage(ctx, func() error {
+		x.staged = false
+		if err := x.putEntry(e); err != nil {
+			return err
+		}
+		x.begin()
+		return nil
+	})
 }
 
 // putEntry puts the entry of this exchange before the neighbours.
@@ -138,7 +132,7 @@ func (x *flow) begin() {
 // isComplete reports whether the vectors of all neighbours are here.
 func (x *flow) isComplete() bool { return x.missing == 0 }
 
-// stage makes a step of a reduction, as soon as the agent need not stand still.
+// stage makes a step of an exchange, as soon as the agent need not stand still.
 func (x *flow) stage(ctx context.Context, step func() error) error {
 	if err := x.awaitCouncil(ctx); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package grpc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -109,7 +110,7 @@ func (s *sim) advance(i int) {
 		if m.flow.round%simSaveEvery == 0 {
 			a.saved.add(m.flow.round, m.flow.round, a.x)
 		}
-		err := m.flow.publish(entry{frame: encodeVector(m.flow.round, mixing, a.x),
+		err := m.flow.publish(context.Background(), entry{frame: encodeVector(m.flow.round, mixing, a.x),
 			to: simReceivers(s.w, i, m.flow.round)})
 		if _, rollback := errors.AsType[*network.RollbackError](err); err != nil && !rollback {
 			s.t.Fatalf("agent %d: %v", i, err)

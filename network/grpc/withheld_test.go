@@ -146,6 +146,23 @@ func TestEndIsNotHeldUp(t *testing.T) {
 	}
 }
 
+// TestOffendersDoNotHoldUpTheEnd: where all have finished, a member whose process is at fault again
+// and again is not waited for, as the council would leave it out; one that is at fault twice is.
+func TestOffendersDoNotHoldUpTheEnd(t *testing.T) {
+	m, _ := pathAgent(inSeconds)
+	a, b := withCouncil(m, 2)
+	m.finish.beginDrain()
+	deliver(a, alive(2))
+	deliver(b, alive(m.finish.lastRadius()))
+	for offences := range 4 {
+		m.heartbeat()
+		if drained := m.finish.drained(); drained != (offences == 3) || m.err != nil {
+			t.Errorf("after %d offences the run has ended: %v, with error %v", offences, drained, m.err)
+		}
+		a.e.conduct.punish(&offence{errors.New("it floods")})
+	}
+}
+
 // TestTwoThatContradictInTheEnd: agents 0 and 2 say that they wait for each other. Agent 1, to
 // which either has told as much as the other one, leaves it to them to have their edge cut, for
 // eight times as long as it waits for one that waits for agent 1 itself, or for nobody.
