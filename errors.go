@@ -28,6 +28,9 @@ func Errorf(kind error, format string, args ...any) error {
 	return &kindError{fmt.Errorf(format, args...), kind}
 }
 
+// ConfigErrorf is [Errorf] of [ErrConfig].
+func ConfigErrorf(format string, args ...any) error { return Errorf(ErrConfig, format, args...) }
+
 type kindError struct {
 	error
 	kind error

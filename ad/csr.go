@@ -35,7 +35,7 @@ func checkSparse(s *engine.CSR, rows, cols int) error {
 			}
 			last = j
 			if v := float64(values[e]); math.IsNaN(v) || math.IsInf(v, 0) {
-				return dsbo.Errorf(dsbo.ErrConfig, "numbers must be finite; row %d, column %d has %g", r, j, v)
+				return dsbo.ConfigErrorf("numbers must be finite; row %d, column %d has %g", r, j, v)
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func ByteTable(rows, cols int, data []uint8, scale float64) (*Table, error) {
 		return nil, err
 	}
 	if scale == 0 || math.IsNaN(scale) || math.IsInf(scale, 0) {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "the scale of a byte table must be finite and not 0; it is %g", scale)
+		return nil, dsbo.ConfigErrorf("the scale of a byte table must be finite and not 0; it is %g", scale)
 	}
 	return &Table{engine.ByteRows(rows, cols, data, scale)}, nil
 }
@@ -54,7 +54,7 @@ func ByteTable(rows, cols int, data []uint8, scale float64) (*Table, error) {
 // labels[i] and 0 elsewhere. It takes one byte a row.
 func LabelTable(labels []uint8, classes int) (*Table, error) {
 	if classes < 1 || classes > 256 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "the number of classes must be from 1 to 256; it is %d", classes)
+		return nil, dsbo.ConfigErrorf("the number of classes must be from 1 to 256; it is %d", classes)
 	}
 	if err := checkLabels(labels, classes); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func LabelTable(labels []uint8, classes int) (*Table, error) {
 // classes by [TakeAlongRows] instead.
 func ClassTable(labels []int32, classes int) (*Table, error) {
 	if classes < 1 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "the number of classes must be at least 1; it is %d", classes)
+		return nil, dsbo.ConfigErrorf("the number of classes must be at least 1; it is %d", classes)
 	}
 	if err := checkLabels(labels, classes); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func checkLabels[L uint8 | int32](labels []L, classes int) error {
 	}
 	for i, l := range labels {
 		if int(l) < 0 || int(l) >= classes {
-			return dsbo.Errorf(dsbo.ErrConfig, "labels must be from 0 to %d; row %d has %d", classes-1, i, l)
+			return dsbo.ConfigErrorf("labels must be from 0 to %d; row %d has %d", classes-1, i, l)
 		}
 	}
 	return nil
@@ -174,7 +174,7 @@ func (t *Table) Float32() (*Table, error) {
 	engine.Read(&t.data, data, nil, 0, t.data.R)
 	for i, v := range data {
 		if math.IsInf(float64(v), 0) {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "numbers in float32 must be at most %.3g; row %d, column %d has "+
+			return nil, dsbo.ConfigErrorf("numbers in float32 must be at most %.3g; row %d, column %d has "+
 				"%g: compute in float64",
 				math.MaxFloat32, i/t.data.C, i%t.data.C, t.At(i/t.data.C, i%t.data.C))
 		}
@@ -247,7 +247,7 @@ func checkTable[T Float](rows, cols int, data []T) error {
 	}
 	for i, v := range data {
 		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-			return dsbo.Errorf(dsbo.ErrConfig, "numbers must be finite; row %d, column %d has %g", i/cols, i%cols, f)
+			return dsbo.ConfigErrorf("numbers must be finite; row %d, column %d has %g", i/cols, i%cols, f)
 		}
 	}
 	return nil

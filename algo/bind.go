@@ -60,13 +60,13 @@ func (s Schedule) at(parameter string, c Curvature) (float64, error) {
 		if v, ok := c.auto(parameter); ok {
 			return v, nil
 		}
-		return 0, dsbo.Errorf(dsbo.ErrConfig, "%s must be a schedule; auto stands for beta, gamma and lg, and "+
+		return 0, dsbo.ConfigErrorf("%s must be a schedule; auto stands for beta, gamma and lg, and "+
 			"for alpha where the method says so", parameter)
 	}
 	text := string(s)
 	v, err := strconv.ParseFloat(text[:len(text)-2], 64)
 	if err != nil || !(v > 0) || math.IsInf(v, 0) {
-		return 0, dsbo.Errorf(dsbo.ErrConfig, "%s must have a positive number before /L or *L; it is %s", parameter, s)
+		return 0, dsbo.ConfigErrorf("%s must have a positive number before /L or *L; it is %s", parameter, s)
 	}
 	if strings.HasSuffix(text, "*L") {
 		return v * c.L, nil

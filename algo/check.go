@@ -19,7 +19,7 @@ type checker struct {
 // require records the error that a parameter must be as the text must says, unless ok.
 func (c *checker) require(ok bool, name, must string, value any) {
 	if !ok && c.err == nil {
-		c.err = dsbo.Errorf(dsbo.ErrConfig, "%s: %s must be %s; it is %v", c.method, name, must, value)
+		c.err = dsbo.ConfigErrorf("%s: %s must be %s; it is %v", c.method, name, must, value)
 	}
 }
 
@@ -74,7 +74,7 @@ func (c *checker) scheduleWhere(name string, s *Schedule, byDefault float64, ok 
 	value, err := s.For(c.K)
 	if err != nil {
 		if c.err == nil {
-			c.err = dsbo.Errorf(dsbo.ErrConfig, "%s: %s: %w", c.method, name, err)
+			c.err = dsbo.ConfigErrorf("%s: %s: %w", c.method, name, err)
 		}
 		return constant(math.NaN())
 	}

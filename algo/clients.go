@@ -39,7 +39,7 @@ func clientShare(w *turn, lists [][]int) float64 {
 	agent, agents := place(w)
 	list := lists[w.k%len(lists)]
 	if most := slices.Max(list); most >= agents && agents > 1 && w.err == nil {
-		w.err = dsbo.Errorf(dsbo.ErrConfig, "%s: clients must be agents from 0 to %d; one is %d", w.method, agents-1,
+		w.err = dsbo.ConfigErrorf("%s: clients must be agents from 0 to %d; one is %d", w.method, agents-1,
 			most)
 	}
 	if !slices.Contains(list, agent) {
@@ -122,7 +122,7 @@ func (a *Aggregation) of(values []float64) float64 {
 // fits returns an error unless clients are left over.
 func (a *Aggregation) fits(agents int) error {
 	if a.Kind == "trim" && 2*a.F >= agents {
-		return dsbo.Errorf(dsbo.ErrConfig, "agg must leave clients over: 2f below %d; f is %d", agents, a.F)
+		return dsbo.ConfigErrorf("agg must leave clients over: 2f below %d; f is %d", agents, a.F)
 	}
 	return nil
 }

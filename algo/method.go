@@ -207,7 +207,7 @@ func New(name string) (Method, error) {
 			return e.construct(), nil
 		}
 	}
-	return nil, dsbo.Errorf(dsbo.ErrConfig, "algorithm %q is unknown; it must be one of %s", name,
+	return nil, dsbo.ConfigErrorf("algorithm %q is unknown; it must be one of %s", name,
 		strings.Join(Names(), ", "))
 }
 
@@ -267,18 +267,18 @@ func Parameters(m Method) []string {
 func Decode(m Method, object []byte) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(object, &given); err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "%s: parameters must be a JSON object: %v", NameOf(m), err)
+		return dsbo.ConfigErrorf("%s: parameters must be a JSON object: %v", NameOf(m), err)
 	}
 	known := Parameters(m)
 	for name, value := range given {
 		if !slices.Contains(known, name) {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s has no parameter %q; it has %s", NameOf(m), name,
+			return dsbo.ConfigErrorf("%s has no parameter %q; it has %s", NameOf(m), name,
 				strings.Join(known, ", "))
 		}
 		d := json.NewDecoder(bytes.NewReader(fmt.Appendf(nil, "{%q:%s}", name, value)))
 		d.DisallowUnknownFields() // within a value
 		if err := d.Decode(m); err != nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s: %s must not be %s: %v", NameOf(m), name, value, err)
+			return dsbo.ConfigErrorf("%s: %s must not be %s: %v", NameOf(m), name, value, err)
 		}
 	}
 	return nil

@@ -22,15 +22,15 @@ func (a *NewtonCG) findStart(w *turn) {
 		return
 	}
 	if !known {
-		w.err = dsbo.Errorf(dsbo.ErrConfig,
-			`newtoncg: init must be "x0", with a start of x, where the oracle does not tell the penalty's part `+
-				`of the Hessian `+
+		w.err = dsbo.ConfigErrorf(
+			`newtoncg: init must be "x0", with a start of x, where the oracle does not tell the penalty's part ` +
+				`of the Hessian ` +
 				`(dsbo.PenaltyOracle): it is "search"`)
 		return
 	}
 	kappa := num.Log(mean(a.dg) / mean(a.e)) // penalty and data weigh the same on average
 	if math.IsNaN(kappa) || math.IsInf(kappa, 0) {
-		w.err = dsbo.Errorf(dsbo.ErrConfig,
+		w.err = dsbo.ConfigErrorf(
 			`newtoncg: init must be "x0" where the mean diagonals of data and penalty are not both positive; `+
 				`they are %g and %g`,
 			mean(a.dg), mean(a.e))

@@ -80,7 +80,7 @@ func (a *SimFBO) tau(w *turn) int {
 	}
 	agent, agents := place(w)
 	if len(a.Tau) != agents && w.err == nil {
-		w.err = dsbo.Errorf(dsbo.ErrConfig, "simfbo: tau must have one number, or one for each of %d agents; it has %d",
+		w.err = dsbo.ConfigErrorf("simfbo: tau must have one number, or one for each of %d agents; it has %d",
 			agents, len(a.Tau))
 	}
 	return a.Tau[min(agent, len(a.Tau)-1)]

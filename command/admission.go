@@ -57,7 +57,7 @@ func (p *program) pkiAdmission(_ context.Context, args []string, stdout, _ io.Wr
 		return err
 	}
 	if f.NArg() != 1 {
-		return dsbo.Errorf(dsbo.ErrConfig, "one request is required, such as agent-%d.csr", len(c.Addresses))
+		return dsbo.ConfigErrorf("one request is required, such as agent-%d.csr", len(c.Addresses))
 	}
 	return o.admit(c, f.Arg(0), stdout)
 }
@@ -72,7 +72,7 @@ func (o *admissionOptions) admit(c *cluster.Cluster, request string, stdout io.W
 		return err
 	}
 	if most := paxos.Largest(c.Quorum); most <= len(c.Addresses) {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			`nobody can be admitted to %s: the cluster file must have a "quorum" of more than half of %d `+
 				`agents; it is %d`,
 			c.Run, len(c.Addresses)+1, c.Quorum)
@@ -110,12 +110,12 @@ func neighboursOf(list string, c *cluster.Cluster) (all []int, err error) {
 	for _, text := range strings.Split(list, ",") {
 		i, err := strconv.Atoi(text)
 		if err != nil || i < 0 || i >= len(c.Addresses) {
-			return nil, dsbo.Errorf(dsbo.ErrConfig,
+			return nil, dsbo.ConfigErrorf(
 				"-neighbours must be agents of the cluster file, 0 to %d, separated by commas; it is %s",
 				len(c.Addresses)-1, list)
 		}
 		if c.Addresses[i] == "" {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "-neighbours must be agents with addresses; agent %d has none", i)
+			return nil, dsbo.ConfigErrorf("-neighbours must be agents with addresses; agent %d has none", i)
 		}
 		all = append(all, i)
 	}

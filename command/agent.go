@@ -76,7 +76,7 @@ func (o *agentOptions) choose(number string, c *cluster.Cluster) (err error) {
 		return err
 	}
 	if address == "" && o.listen != "" {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"-listen must be left out: agent %d has no address in %s, and nobody connects to it", o.agent, o.cluster)
 	}
 	return cmp.Or(o.validate(c), o.checkSites(n))
@@ -86,7 +86,7 @@ func (o *agentOptions) choose(number string, c *cluster.Cluster) (err error) {
 func (o *agentOptions) loadAdmission(c *cluster.Cluster) (err error) {
 	n := len(c.Addresses)
 	if o.certs == "" {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"agent %d is not in the cluster file, which has agents 0 to %d: it must be admitted (pki admission), and "+
 				"-certs is required", o.agent, n-1)
 	}
@@ -131,7 +131,7 @@ func (o *agentOptions) checkSites(n int) error {
 	if n == 1 || n >= leastSites || o.fewSites || o.attached || !o.mask {
 		return nil
 	}
-	return dsbo.Errorf(dsbo.ErrConfig,
+	return dsbo.ConfigErrorf(
 		"a run must have at least %d agents, or each can take its own terms off the sums and has the other's; "+
 			"there are %d (-few-sites takes part all the same)", leastSites, n)
 }
@@ -139,12 +139,11 @@ func (o *agentOptions) checkSites(n int) error {
 // validate returns an error for the first flag whose value cannot work.
 func (o *agentOptions) validate(c *cluster.Cluster) error {
 	if o.progress < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "-progress must not be negative; it is %v", o.progress)
+		return dsbo.ConfigErrorf("-progress must not be negative; it is %v", o.progress)
 	}
 	if o.listen != "" {
 		if _, port, err := net.SplitHostPort(o.listen); err != nil || !isPort(port) {
-			return dsbo.Errorf(dsbo.ErrConfig,
-				"-listen must be host:port or, for all interfaces, :port; it is %s", o.listen)
+			return dsbo.ConfigErrorf("-listen must be host:port or, for all interfaces, :port; it is %s", o.listen)
 		}
 	}
 	_, err := o.httpAddress(o.agent)
@@ -161,13 +160,12 @@ func agentNumber(given string, n int, getenv func(string) string) (int, error) {
 		}
 	}
 	if text == "" {
-		return 0, dsbo.Errorf(dsbo.ErrConfig,
+		return 0, dsbo.ConfigErrorf(
 			"-agent is required, 0 to %d, as neither $%s nor $%s is set", n-1, numberVariables[0], numberVariables[1])
 	}
 	i, err := strconv.Atoi(text)
 	if err != nil || i < 0 || i >= n {
-		return 0, dsbo.Errorf(dsbo.ErrConfig,
-			"%s must be an agent of the cluster file, 0 to %d; it is %s", name, n-1, text)
+		return 0, dsbo.ConfigErrorf("%s must be an agent of the cluster file, 0 to %d; it is %s", name, n-1, text)
 	}
 	return i, nil
 }

@@ -41,7 +41,7 @@ func (p *program) collect(_ context.Context, args []string, stdout, _ io.Writer)
 		case err == nil && info.Mode().IsRegular(): // such as agent-0.log beside agent-0
 			continue
 		case err == nil && outInfo != nil && os.SameFile(info, outInfo):
-			return dsbo.Errorf(dsbo.ErrConfig, "-out must not be one of the run folders; it is %s", *out)
+			return dsbo.ConfigErrorf("-out must not be one of the run folders; it is %s", *out)
 		}
 		agents = append(agents, runs.Folder(path))
 	}

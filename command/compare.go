@@ -50,9 +50,9 @@ func (p *program) compare(ctx context.Context, args []string, stdout, stderr io.
 	spec, name := compare.Paper(), "paper"
 	switch {
 	case *paper && f.NArg() > 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "-paper takes the place of a spec; there is %q too", f.Arg(0))
+		return dsbo.ConfigErrorf("-paper takes the place of a spec; there is %q too", f.Arg(0))
 	case !*paper && f.NArg() != 1:
-		return dsbo.Errorf(dsbo.ErrConfig, "one spec is required; there are %d (-h shows one)", f.NArg())
+		return dsbo.ConfigErrorf("one spec is required; there are %d (-h shows one)", f.NArg())
 	case !*paper:
 		var err error
 		if spec, err = compare.Read(f.Arg(0)); err != nil {

@@ -24,7 +24,7 @@ func (p *program) export(_ context.Context, args []string, stdout, _ io.Writer) 
 		return err
 	}
 	if f.NArg() == 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "a run folder is required (-h explains the use)")
+		return dsbo.ConfigErrorf("a run folder is required (-h explains the use)")
 	}
 	all := make([]*report.Run, f.NArg())
 	for i, folder := range f.Args() { // before anything is written

@@ -42,11 +42,11 @@ func (p *program) initialize(_ context.Context, args []string, stdout, _ io.Writ
 		return err
 	}
 	if f.NArg() != 1 {
-		return dsbo.Errorf(dsbo.ErrConfig, "the name of one new folder is required; there are %d names", f.NArg())
+		return dsbo.ConfigErrorf("the name of one new folder is required; there are %d names", f.NArg())
 	}
 	folder := f.Arg(0)
 	if err := os.Mkdir(folder, 0o777); err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "the folder must be new: %w", err)
+		return dsbo.ConfigErrorf("the folder must be new: %w", err)
 	}
 	for _, file := range exampleFiles(p.name) {
 		if err := disk.Write(filepath.Join(folder, file.name), file.write); err != nil {

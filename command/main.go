@@ -121,10 +121,10 @@ func (p *program) findVerb(name string) (verb, error) {
 		names = append(names, v.name)
 	}
 	if name == "" {
-		return verb{}, dsbo.Errorf(dsbo.ErrConfig,
+		return verb{}, dsbo.ConfigErrorf(
 			"a verb is required: %s (%s help explains them)", strings.Join(names, ", "), p.name)
 	}
-	return verb{}, dsbo.Errorf(dsbo.ErrConfig,
+	return verb{}, dsbo.ConfigErrorf(
 		"unknown verb %q%s (%s help lists the verbs)", name, cli.Suggest("", name, names), p.name)
 }
 
@@ -136,8 +136,7 @@ func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Wri
 	switch {
 	case len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]):
 	case strings.HasPrefix(args[0], "-"):
-		return dsbo.Errorf(dsbo.ErrConfig,
-			"unknown flag %s: a verb comes first (%s help lists the verbs)", args[0], p.name)
+		return dsbo.ConfigErrorf("unknown flag %s: a verb comes first (%s help lists the verbs)", args[0], p.name)
 	default:
 		v, err := p.findVerb(args[0])
 		if err != nil {
@@ -182,7 +181,7 @@ func (p *program) findTask(field, name string) (experiment.Task, error) {
 	if i := slices.Index(names, name); i >= 0 {
 		return p.tasks[i], nil
 	}
-	return experiment.Task{}, dsbo.Errorf(dsbo.ErrConfig,
+	return experiment.Task{}, dsbo.ConfigErrorf(
 		"%s must be %s; it is %q%s", field, strings.Join(names, " or "), name, cli.Suggest("", name, names))
 }
 
@@ -195,7 +194,7 @@ func (p *program) checkTask(c *cluster.Cluster) error {
 	}
 	for _, f := range c.Flags {
 		if name, _ := cli.FlagName(f); experiment.LocalOnly(name) {
-			return dsbo.Errorf(dsbo.ErrConfig, `"flags": %q is not allowed: it is for a run in one process`, f)
+			return dsbo.ConfigErrorf(`"flags": %q is not allowed: it is for a run in one process`, f)
 		}
 	}
 	j, err := experiment.Parse(t, c.Flags, io.Discard)
@@ -203,13 +202,13 @@ func (p *program) checkTask(c *cluster.Cluster) error {
 		err = j.CheckOverMachines(c.Graph)
 	}
 	if errors.Is(err, flag.ErrHelp) {
-		return dsbo.Errorf(dsbo.ErrConfig, `"flags": -h is not allowed`)
+		return dsbo.ConfigErrorf(`"flags": -h is not allowed`)
 	}
 	if err != nil {
 		return fmt.Errorf(`"flags": %w`, err)
 	}
 	if c.Quorum > 0 && j.Settings.Privacy != nil {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			`"quorum" and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay`)
 	}
 	return nil

@@ -39,11 +39,11 @@ func openMLflow(folder string) (mlflowStore, error) {
 	}
 	entries, err := os.ReadDir(root)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return s, dsbo.Errorf(dsbo.ErrConfig, "-mlflow: %w", err)
+		return s, dsbo.ConfigErrorf("-mlflow: %w", err)
 	}
 	known, _ := filepath.Glob(filepath.Join(root, "*", mlflowMeta)) // of a pattern that is right
 	if len(entries) > 0 && len(known) == 0 {
-		return s, dsbo.Errorf(dsbo.ErrConfig, "-mlflow must be a new folder, or a file store of MLflow; %s is neither",
+		return s, dsbo.ConfigErrorf("-mlflow must be a new folder, or a file store of MLflow; %s is neither",
 			folder)
 	}
 	if len(entries) == 0 {

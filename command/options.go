@@ -103,33 +103,32 @@ const minSilentAfter = 100 * time.Millisecond
 func (o *options) validate(c *cluster.Cluster) error {
 	switch {
 	case o.certs != "" && o.insecure:
-		return dsbo.Errorf(dsbo.ErrConfig, "-certs and -insecure are mutually exclusive")
+		return dsbo.ConfigErrorf("-certs and -insecure are mutually exclusive")
 	case o.silentAfter < minSilentAfter:
-		return dsbo.Errorf(dsbo.ErrConfig, "-silent-after must be at least %v; it is %v", minSilentAfter, o.silentAfter)
+		return dsbo.ConfigErrorf("-silent-after must be at least %v; it is %v", minSilentAfter, o.silentAfter)
 	case c.Quorum > 0 && c.AbsentAfter <= o.silentAfter:
-		return dsbo.Errorf(dsbo.ErrConfig,
-			`cluster file: "absent_after" must be longer than -silent-after, %v; it is %v`,
+		return dsbo.ConfigErrorf(`cluster file: "absent_after" must be longer than -silent-after, %v; it is %v`,
 			o.silentAfter, c.AbsentAfter)
 	case o.delayBudget < 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "-delay-budget must not be negative; it is %v", o.delayBudget)
+		return dsbo.ConfigErrorf("-delay-budget must not be negative; it is %v", o.delayBudget)
 	case o.peerTimeout < o.silentAfter:
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"-peer-timeout must be at least -silent-after, %v; it is %v", o.silentAfter, o.peerTimeout)
 	case o.computeTimeout < o.peerTimeout:
-		return dsbo.Errorf(dsbo.ErrConfig, "-compute-timeout must be at least -peer-timeout, %v; it is %v",
+		return dsbo.ConfigErrorf("-compute-timeout must be at least -peer-timeout, %v; it is %v",
 			o.peerTimeout, o.computeTimeout)
 	case o.straggler != 0 && c.Quorum == 0:
-		return dsbo.Errorf(dsbo.ErrConfig,
-			`-straggler-deadline needs a "quorum" in the cluster file: whether a slow agent is left out of an `+
+		return dsbo.ConfigErrorf(
+			`-straggler-deadline needs a "quorum" in the cluster file: whether a slow agent is left out of an ` +
 				`exchange is for a quorum to agree on, else W is not doubly stochastic`)
 	case o.straggler != 0 && (o.straggler <= o.silentAfter || o.straggler > o.computeTimeout):
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"-straggler-deadline must be longer than -silent-after, %v, and at most -compute-timeout, %v; it is %v",
 			o.silentAfter, o.computeTimeout, o.straggler)
 	case o.keepFrames < 2:
-		return dsbo.Errorf(dsbo.ErrConfig, "-keep-frames must be at least 2; it is %d", o.keepFrames)
+		return dsbo.ConfigErrorf("-keep-frames must be at least 2; it is %d", o.keepFrames)
 	case o.keepMiB < 1 || o.keepMiB > 1<<20:
-		return dsbo.Errorf(dsbo.ErrConfig, "-keep-mib must be 1 to %d; it is %d", 1<<20, o.keepMiB)
+		return dsbo.ConfigErrorf("-keep-mib must be 1 to %d; it is %d", 1<<20, o.keepMiB)
 	}
 	return checkLogForm(o.log)
 }
@@ -141,15 +140,14 @@ func (o *options) httpAddress(agent int) (string, error) {
 	}
 	text, err := cluster.Expand(o.http, agent)
 	if err != nil {
-		return "", dsbo.Errorf(dsbo.ErrConfig, "-http %s: %w", o.http, err)
+		return "", dsbo.ConfigErrorf("-http %s: %w", o.http, err)
 	}
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
 		host, port, err = net.SplitHostPort(":" + text)
 	}
 	if err != nil || !isPort(port) {
-		return "", dsbo.Errorf(dsbo.ErrConfig,
-			"-http must be host:port, or a port, which is then on loopback; it is %s", text)
+		return "", dsbo.ConfigErrorf("-http must be host:port, or a port, which is then on loopback; it is %s", text)
 	}
 	if host == "" {
 		host = "127.0.0.1"

@@ -43,7 +43,7 @@ func (p *program) pki(ctx context.Context, args []string, stdout, stderr io.Writ
 		}
 		names = append(names, s.name)
 	}
-	return dsbo.Errorf(dsbo.ErrConfig, "what follows pki must be flags, or one of %s; it is %q%s",
+	return dsbo.ConfigErrorf("what follows pki must be flags, or one of %s; it is %q%s",
 		strings.Join(names, ", "), args[0], cli.Suggest("", args[0], names))
 }
 
@@ -86,7 +86,7 @@ func (p *program) pkiAtOnce(steps []verb, args []string, stdout io.Writer) error
 // of days.
 func validPeriod(days int) (from, until time.Time, err error) {
 	if days < 1 || days > maxDays {
-		return from, until, dsbo.Errorf(dsbo.ErrConfig, "-days must be 1 to %d; it is %d", maxDays, days)
+		return from, until, dsbo.ConfigErrorf("-days must be 1 to %d; it is %d", maxDays, days)
 	}
 	now := time.Now()
 	return now.Add(-clockSlack), now.AddDate(0, 0, days), nil
@@ -99,10 +99,10 @@ func makeCertificates(folder string, c *cluster.Cluster, save func(*pki.Authorit
 	for _, pattern := range []string{"ca*.pem", "agent-*.pem"} {
 		found, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "-out %s: %w", folder, err)
+			return dsbo.ConfigErrorf("-out %s: %w", folder, err)
 		}
 		if len(found) > 0 {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s exists: remove it or name another folder", found[0])
+			return dsbo.ConfigErrorf("%s exists: remove it or name another folder", found[0])
 		}
 	}
 	authority, err := pki.NewAuthority(c.Run, from, until)
@@ -110,7 +110,7 @@ func makeCertificates(folder string, c *cluster.Cluster, save func(*pki.Authorit
 		return err
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
+		return dsbo.ConfigErrorf("-out: %w", err)
 	}
 	if err := save(authority, folder); err != nil {
 		return err

@@ -78,7 +78,7 @@ func (p *program) pkiRequest(_ context.Context, args []string, stdout, _ io.Writ
 		return err
 	}
 	if *agent < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "-agent number is required, 0 or above (-h lists the flags)")
+		return dsbo.ConfigErrorf("-agent number is required, 0 or above (-h lists the flags)")
 	}
 	if err := makeOut(*out); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (p *program) pkiSign(_ context.Context, args []string, stdout, _ io.Writer)
 		return err
 	}
 	if f.NArg() == 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "requests to sign are required, such as agent-3.csr")
+		return dsbo.ConfigErrorf("requests to sign are required, such as agent-3.csr")
 	}
 	if err := s.load(); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (s *signer) load() (err error) {
 func (s *signer) checkPeriod() error {
 	now, end := s.from.Add(clockSlack), s.Expires()
 	if end.Before(now.AddDate(0, 0, s.days)) {
-		return dsbo.Errorf(dsbo.ErrConfig, "-days %d: the authority in %s ends at %s, and nothing that it signs is "+
+		return dsbo.ConfigErrorf("-days %d: the authority in %s ends at %s, and nothing that it signs is "+
 			"valid for longer: -days %d is the most; with a new authority (pki authority) more is possible",
 			s.days, s.folder, end.Local().Format(time.DateTime), max(0, int(end.Sub(now).Hours()/24)))
 	}
@@ -196,11 +196,11 @@ func (s *signer) grant(requests []string, run string, first, n int,
 			return nil, err
 		}
 		if r.Agent < first || r.Agent >= n {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s asks for %s, but the agent must be one of %d to %d", path,
+			return nil, dsbo.ConfigErrorf("%s asks for %s, but the agent must be one of %d to %d", path,
 				pki.Name(r.Agent), first, n-1)
 		}
 		if before := earlier[r.Agent]; before != "" {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s and %s both ask for %s", before, path, pki.Name(r.Agent))
+			return nil, dsbo.ConfigErrorf("%s and %s both ask for %s", before, path, pki.Name(r.Agent))
 		}
 		earlier[r.Agent] = path
 		if err := printRequest(stdout, r); err != nil {
@@ -232,7 +232,7 @@ func (s *signer) save(folder string, signed []*x509.Certificate) error {
 // makeOut makes the folder of -out, for keys and certificates.
 func makeOut(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
+		return dsbo.ConfigErrorf("-out: %w", err)
 	}
 	return nil
 }
@@ -251,7 +251,7 @@ func (p *program) pkiRenew(_ context.Context, args []string, stdout, _ io.Writer
 		return err
 	}
 	if f.NArg() == 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "certificates to renew are required, such as signed/agent-3.pem")
+		return dsbo.ConfigErrorf("certificates to renew are required, such as signed/agent-3.pem")
 	}
 	if err := s.load(); err != nil {
 		return err

@@ -37,15 +37,15 @@ func (p *program) relay(ctx context.Context, args []string, stdout, stderr io.Wr
 		return err
 	}
 	if *connections < 2 {
-		return dsbo.Errorf(dsbo.ErrConfig, "-connections must be at least 2; it is %d", *connections)
+		return dsbo.ConfigErrorf("-connections must be at least 2; it is %d", *connections)
 	}
 	trust := func() (*pki.Trust, error) { return pki.LoadTrust(*certs) }
 	if _, err := trust(); err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "-certs: %w", err)
+		return dsbo.ConfigErrorf("-certs: %w", err)
 	}
 	l, err := net.Listen("tcp", *listen)
 	if err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "-listen: %w", err)
+		return dsbo.ConfigErrorf("-listen: %w", err)
 	}
 	level := slog.LevelInfo
 	if *quiet {

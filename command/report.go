@@ -40,14 +40,14 @@ func (p *program) report(_ context.Context, args []string, stdout, _ io.Writer) 
 	}
 	switch {
 	case f.NArg() == 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "a run folder is required (-h explains the use)")
+		return dsbo.ConfigErrorf("a run folder is required (-h explains the use)")
 	case *figures == "" && (*only != "" || *prefix != ""):
-		return dsbo.Errorf(dsbo.ErrConfig, "-only and -prefix need -figures")
+		return dsbo.ConfigErrorf("-only and -prefix need -figures")
 	case *figures != "" && *out != "":
-		return dsbo.Errorf(dsbo.ErrConfig, "-out and -figures are mutually exclusive")
+		return dsbo.ConfigErrorf("-out and -figures are mutually exclusive")
 	}
 	if s, err := os.Stat(*figures); *figures != "" && (err != nil || !s.IsDir()) {
-		return dsbo.Errorf(dsbo.ErrConfig, "-figures must be an existing folder; it is %s", *figures)
+		return dsbo.ConfigErrorf("-figures must be an existing folder; it is %s", *figures)
 	}
 	var all []*report.Run
 	for _, folder := range f.Args() {

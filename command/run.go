@@ -110,9 +110,9 @@ func (o *runOptions) checkCerts(c *cluster.Cluster) error {
 func (o *runOptions) validate(c *cluster.Cluster) error {
 	switch {
 	case o.restarts < 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "-restarts must not be negative; it is %d", o.restarts)
+		return dsbo.ConfigErrorf("-restarts must not be negative; it is %d", o.restarts)
 	case o.resume && o.force:
-		return dsbo.Errorf(dsbo.ErrConfig, "-resume and -force are mutually exclusive")
+		return dsbo.ConfigErrorf("-resume and -force are mutually exclusive")
 	}
 	first := map[string]int{}
 	for i := range c.Addresses {
@@ -122,7 +122,7 @@ func (o *runOptions) validate(c *cluster.Cluster) error {
 		}
 		// :0 is any free port
 		if j, twice := first[address]; twice && address != "" && !strings.HasSuffix(address, ":0") {
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"-http must give each agent its own address, as {9100+agent} does; with %s agents %d and %d "+
 					"have the same", o.http, j, i)
 		}
@@ -195,7 +195,7 @@ func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 			return fmt.Errorf("-resume: %w", err)
 		}
 		if begun.Hash != "" && begun.Hash != c.Hash() {
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"-resume needs the cluster file with which the run in %s began, with the same run, agents, graph, "+
 					"seed, task and flags: its hash must be %.12s; that of %s is %.12s",
 				o.out, begun.Hash, o.cluster, c.Hash())
@@ -236,7 +236,7 @@ func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 func (o *runOptions) leftovers() ([]string, error) {
 	found, err := filepath.Glob(filepath.Join(o.out, "agent-*"))
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "-out %s: %w", o.out, err)
+		return nil, dsbo.ConfigErrorf("-out %s: %w", o.out, err)
 	}
 	var old []string
 	for _, path := range found {

@@ -186,7 +186,7 @@ func (o *agentOptions) openExchange(config dsbogrpc.Config, noisy bool) (_ *dsbo
 	}
 	mixer, err := dsbogrpc.Open(config)
 	if open, ok := errors.AsType[*dsbogrpc.UnprotectedError](err); ok {
-		err = dsbo.Errorf(dsbo.ErrConfig, "%s: -certs or -insecure is required", open.Reason)
+		err = dsbo.ConfigErrorf("%s: -certs or -insecure is required", open.Reason)
 	}
 	return mixer, err
 }
@@ -242,7 +242,7 @@ func (p *program) agentJob(o *agentOptions, c *cluster.Cluster) (*experiment.Job
 	graph := filepath.Join(o.out, "graph.json")
 	if data := c.GraphFile(); data != nil {
 		if err := disk.MkdirAll(o.out); err != nil {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
+			return nil, dsbo.ConfigErrorf("-out: %w", err)
 		}
 		if err := disk.WriteBytes(graph, data); err != nil {
 			return nil, fmt.Errorf("-out: %w", err)

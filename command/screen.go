@@ -52,7 +52,7 @@ func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
 	if o.logFile != "" {
 		var err error
 		if s.file, err = os.OpenFile(o.logFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "-log-file: %w", err)
+			return nil, dsbo.ConfigErrorf("-log-file: %w", err)
 		}
 		filed = slog.NewJSONHandler(s.file, nil).WithAttrs(agent)
 	}
@@ -78,7 +78,7 @@ func logHandler(form string, to io.Writer, level slog.Level) slog.Handler {
 // checkLogForm returns an error unless form is a form of -log.
 func checkLogForm(form string) error {
 	if form != "plain" && form != "text" && form != "json" {
-		return dsbo.Errorf(dsbo.ErrConfig, "-log must be plain, text or json; it is %s", form)
+		return dsbo.ConfigErrorf("-log must be plain, text or json; it is %s", form)
 	}
 	return nil
 }

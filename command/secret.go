@@ -26,14 +26,14 @@ func readSecret(path string) ([]byte, error) {
 	secret, err := disk.ReadFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		if err == nil && len(secret) != secretLength {
-			err = dsbo.Errorf(dsbo.ErrConfig, "%s must have %d bytes; it has %d", path, secretLength, len(secret))
+			err = dsbo.ConfigErrorf("%s must have %d bytes; it has %d", path, secretLength, len(secret))
 		}
 		return secret, err
 	}
 	secret = make([]byte, secretLength)
 	_, _ = rand.Read(secret) // which never fails
 	if err := disk.MkdirAll(filepath.Dir(path)); err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
+		return nil, dsbo.ConfigErrorf("-out: %w", err)
 	}
 	if err := disk.WriteSecret(path, secret); err != nil {
 		return nil, fmt.Errorf("-out: %w", err)

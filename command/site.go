@@ -67,7 +67,7 @@ func (p *program) parseSite(t experiment.Task, args []string,
 		return o, nil, err
 	}
 	if c.Task != t.Name {
-		return o, nil, dsbo.Errorf(dsbo.ErrConfig, "-cluster %s is of the task %s, not of %s", o.cluster,
+		return o, nil, dsbo.ConfigErrorf("-cluster %s is of the task %s, not of %s", o.cluster,
 			c.Task, t.Name)
 	}
 	if o.out == "" {
@@ -99,7 +99,7 @@ func (o *agentOptions) mergeFlags(t experiment.Task, c *cluster.Cluster, given m
 		if k < 0 {
 			c.Flags = append(c.Flags, text)
 		} else if strings.TrimLeft(c.Flags[k], "-") != text[1:] {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s must be what the cluster file says, %s, or be left out",
+			return dsbo.ConfigErrorf("%s must be what the cluster file says, %s, or be left out",
 				text, c.Flags[k])
 		}
 	}

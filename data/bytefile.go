@@ -32,12 +32,12 @@ func openBytes(dir, base string, dims int) (*byteFile, error) {
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		return nil, dsbo.ConfigErrorf("%w", err)
 	}
 	info, err := file.Stat()
 	if err != nil {
 		file.Close()
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		return nil, dsbo.ConfigErrorf("%w", err)
 	}
 	f, err := parseBytes(name, file, info.Size(), dims)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // memory of their own then, in float32.
 func Clip(t Task, c float64, agents []int) (Task, error) {
 	if !(c > 0 && c <= math.MaxFloat32) {
-		return Task{}, dsbo.Errorf(dsbo.ErrConfig, "the norm to which rows are clipped must be positive; it is %g", c)
+		return Task{}, dsbo.ConfigErrorf("the norm to which rows are clipped must be positive; it is %g", c)
 	}
 	t.Shards = slices.Clone(t.Shards)
 	for _, i := range agents {

@@ -254,7 +254,7 @@ func CheckWeights(e Examples) error {
 	for i := range e.Len() {
 		for k := range e.Weight.Cols() {
 			if w := e.Weight.At(i, k); w < 0 {
-				return dsbo.Errorf(dsbo.ErrConfig, "weights must be at least 0; that of example %d is %g", i, w)
+				return dsbo.ConfigErrorf("weights must be at least 0; that of example %d is %g", i, w)
 			}
 		}
 	}
@@ -340,7 +340,7 @@ func OneHot(target *ad.Table, classes int) (*ad.Table, error) {
 	for i := range labels {
 		v := target.At(i, 0)
 		if v < 0 || v >= float64(classes) || v != float64(uint8(v)) {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "class labels must be whole numbers from 0 to %d; row %d has %g",
+			return nil, dsbo.ConfigErrorf("class labels must be whole numbers from 0 to %d; row %d has %g",
 				classes-1, i, v)
 		}
 		labels[i] = uint8(v)

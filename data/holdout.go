@@ -17,7 +17,7 @@ import (
 // validation examples.
 func HoldOut(t Task, share float64, seed uint64) (Task, error) {
 	if !(share >= 0 && share < 1) {
-		return Task{}, dsbo.Errorf(dsbo.ErrConfig,
+		return Task{}, dsbo.ConfigErrorf(
 			"the held-out share of the validation examples must be at least 0 and less than 1; it is %g", share)
 	}
 	if share == 0 {
@@ -30,7 +30,7 @@ func HoldOut(t Task, share float64, seed uint64) (Task, error) {
 			continue
 		}
 		if rows < 2 {
-			return Task{}, dsbo.Errorf(dsbo.ErrConfig,
+			return Task{}, dsbo.ConfigErrorf(
 				"each agent must have at least 2 validation examples to hold some out; agent %d has %d", i, rows)
 		}
 		held := min(max(int(math.Round(share*float64(rows))), 1), rows-1)

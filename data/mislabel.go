@@ -15,12 +15,12 @@ import (
 // It fails with [dsbo.ErrConfig] if the share is not in [0, 1] or e has no classes to confuse.
 func Mislabel(e Examples, share float64, seed uint64, agent int) (noisy Examples, wrong []int, err error) {
 	if !(share >= 0 && share <= 1) {
-		return Examples{}, nil, dsbo.Errorf(dsbo.ErrConfig, "the share of wrong labels must be from 0 to 1; it is %g",
+		return Examples{}, nil, dsbo.ConfigErrorf("the share of wrong labels must be from 0 to 1; it is %g",
 			share)
 	}
 	labels, ok := e.labels()
 	if !ok || e.Target.Cols() < 2 {
-		return Examples{}, nil, dsbo.Errorf(dsbo.ErrConfig, "wrong labels need data with class labels")
+		return Examples{}, nil, dsbo.ConfigErrorf("wrong labels need data with class labels")
 	}
 	classes := e.Target.Cols()
 	codes := make([]uint8, len(labels))

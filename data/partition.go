@@ -32,7 +32,7 @@ func ParsePartition(text string) (Partition, error) {
 		p.Labels, err = strconv.Atoi(value)
 	}
 	if err != nil || (p == Partition{}) != (text == "iid") {
-		return Partition{}, dsbo.Errorf(dsbo.ErrConfig,
+		return Partition{}, dsbo.ConfigErrorf(
 			"partition must be iid, dirichlet:A (as in dirichlet:0.3) or labels:K (as in labels:2); it is %q", text)
 	}
 	if err := p.Validate(); err != nil {
@@ -45,13 +45,13 @@ func ParsePartition(text string) (Partition, error) {
 func (p Partition) Validate() error {
 	switch {
 	case p.Dirichlet != 0 && p.Labels != 0:
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"dirichlet and labels are mutually exclusive in a partition; they are %g and %d", p.Dirichlet, p.Labels)
 	case p.Dirichlet != 0 && !(p.Dirichlet >= 1e-3 && p.Dirichlet <= 1e6):
-		return dsbo.Errorf(dsbo.ErrConfig, "A of the partition dirichlet:A must be from 0.001 to 1e6; it is %g",
+		return dsbo.ConfigErrorf("A of the partition dirichlet:A must be from 0.001 to 1e6; it is %g",
 			p.Dirichlet)
 	case p.Labels < 0 || p.Labels > 256:
-		return dsbo.Errorf(dsbo.ErrConfig, "K of the partition labels:K must be from 1 to 256; it is %d", p.Labels)
+		return dsbo.ConfigErrorf("K of the partition labels:K must be from 1 to 256; it is %d", p.Labels)
 	}
 	return nil
 }

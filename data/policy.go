@@ -37,17 +37,17 @@ func (c Policy) Validate() error {
 		value int
 	}{{"agents", c.Agents}, {"states", c.States}, {"features", c.Features}, {"transitions", c.Transitions}} {
 		if v.value < 1 {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s must be at least 1; they are %d", v.name, v.value)
+			return dsbo.ConfigErrorf("%s must be at least 1; they are %d", v.name, v.value)
 		}
 	}
 	switch {
 	case c.Features > c.States:
-		return dsbo.Errorf(dsbo.ErrConfig, "features must be at most as many as the %d states; they are %d",
+		return dsbo.ConfigErrorf("features must be at most as many as the %d states; they are %d",
 			c.States, c.Features)
 	case !(c.Discount >= 0 && c.Discount < 1):
-		return dsbo.Errorf(dsbo.ErrConfig, "the discount must be at least 0 and below 1; it is %g", c.Discount)
+		return dsbo.ConfigErrorf("the discount must be at least 0 and below 1; it is %g", c.Discount)
 	case !(c.Rate >= 0 && c.Rate < 1e6):
-		return dsbo.Errorf(dsbo.ErrConfig, "the rate of heterogeneity must be at least 0; it is %g", c.Rate)
+		return dsbo.ConfigErrorf("the rate of heterogeneity must be at least 0; it is %g", c.Rate)
 	}
 	return nil
 }

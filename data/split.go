@@ -80,7 +80,7 @@ func (c Split) deal(labels []int, classes int, labelled bool) ([]hand, error) {
 		c.Agents = 8
 	}
 	if c.Agents > len(labels)/2 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "each agent must have at least 2 examples; %d agents share %d",
+		return nil, dsbo.ConfigErrorf("each agent must have at least 2 examples; %d agents share %d",
 			c.Agents, len(labels))
 	}
 	pools, err := c.pools(labels, classes, labelled)
@@ -119,11 +119,11 @@ func (c Split) pools(labels []int, classes int, labelled bool) ([][]int, error) 
 		return [][]int{countFrom(0, len(labels))}, nil
 	}
 	if !labelled {
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
+		return nil, dsbo.ConfigErrorf(
 			"partition %v needs data with class labels; without them it must be iid", c.Partition)
 	}
 	if k := c.Partition.Labels; k > classes {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "partition labels:%d needs data with as many labels; they have %d", k,
+		return nil, dsbo.ConfigErrorf("partition labels:%d needs data with as many labels; they have %d", k,
 			classes)
 	}
 	pools := make([][]int, classes)
@@ -147,7 +147,7 @@ func (c Split) withSizes(total int, supply []int, laws [][]float64) (Split, erro
 		c.Val = share / 2
 	}
 	if c.Train == 0 || c.Val == 0 || c.Train > share || c.Val > share-c.Train {
-		return c, dsbo.Errorf(dsbo.ErrConfig,
+		return c, dsbo.ConfigErrorf(
 			"an agent can have at most %d examples of %d that %d agents share, split %v; it is to have %d training "+
 				"and %d validation examples",
 			share, total, c.Agents, c.Partition, c.Train, c.Val)

@@ -32,7 +32,7 @@ type size struct {
 
 func (s size) validate() error {
 	if *s.field < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "the number of %s must be at least 1, or 0 for the default; it is %d",
+		return dsbo.ConfigErrorf("the number of %s must be at least 1, or 0 for the default; it is %d",
 			s.name, *s.field)
 	}
 	return nil
@@ -69,16 +69,16 @@ func (c Synthetic) Validate() error {
 	}
 	const most = 1e100 // so that no feature overflows
 	if !(c.Rate >= 0 && c.Rate <= most) {
-		return dsbo.Errorf(dsbo.ErrConfig, "the heterogeneity rate must be positive and finite; it is %g", c.Rate)
+		return dsbo.ConfigErrorf("the heterogeneity rate must be positive and finite; it is %g", c.Rate)
 	}
 	if !(c.Noise >= 0 && c.Noise <= most) {
-		return dsbo.Errorf(dsbo.ErrConfig, "the label noise must be positive and finite; it is %g", c.Noise)
+		return dsbo.ConfigErrorf("the label noise must be positive and finite; it is %g", c.Noise)
 	}
 	const bytes = 1 << 40
 	d := c.WithDefaults()
 	size := 8 * float64(d.Agents) * float64(d.Features) * (float64(d.Train) + float64(d.Val) + float64(d.Test))
 	if size > bytes {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"all examples together must take less than %d GiB; %d agents with %d examples of %d features take %.0f GiB",
 			bytes>>30, d.Agents, d.Train+d.Val+d.Test, d.Features, size/(1<<30))
 	}
@@ -117,7 +117,7 @@ func (c Synthetic) Shard(i int) (Shard, error) {
 	}
 	c = c.WithDefaults()
 	if i < 0 || i >= c.Agents {
-		return Shard{}, dsbo.Errorf(dsbo.ErrConfig, "the agent must be from 0 to %d; it is %d", c.Agents-1, i)
+		return Shard{}, dsbo.ConfigErrorf("the agent must be from 0 to %d; it is %d", c.Agents-1, i)
 	}
 	s, err := c.shard(i)
 	if err != nil {

@@ -44,7 +44,7 @@ func (f agentsFlag) Set(text string) error {
 // check returns an error where numbers are given for a task whose agents have no files.
 func (f agentsFlag) check(t Task) error {
 	if f.Numbers != nil && t.Agents == nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be a number for %s, which has no files of agents; it is %s",
+		return dsbo.ConfigErrorf("-agents must be a number for %s, which has no files of agents; it is %s",
 			t.Name, f)
 	}
 	return nil

@@ -82,7 +82,7 @@ func (f *seatFiles) readVote() (paxos.Vote, error) {
 		vote, err = paxos.ParseVote(saved.Vote)
 	}
 	if err != nil {
-		return paxos.Vote{}, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.folder.Path(voteFile), err)
+		return paxos.Vote{}, dsbo.ConfigErrorf("%s: %w", f.folder.Path(voteFile), err)
 	}
 	return vote, nil
 }

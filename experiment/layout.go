@@ -85,11 +85,11 @@ func (r *runFiles) checkOwner(l Layout) error {
 	case err != nil:
 		return err
 	case found.Identity != own.Identity:
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"%s holds another run than this process's, or that of another agent: -out must name another folder",
 			r.folder)
 	case found.Transport != own.Transport || found.Processes != own.Processes:
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"-resume: the run in %s has its agents in %s (-transport %s), here there are %d (-transport %s): they "+
 				"must be the same",
 			r.folder, wording.Count(found.Processes, "process"), found.Transport, own.Processes, own.Transport)

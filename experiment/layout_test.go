@@ -118,7 +118,7 @@ func TestWhatEndsAllAgents(t *testing.T) {
 		ends bool
 	}{
 		{train.ErrInterrupted, false}, {fmt.Errorf("refit: %w", context.Canceled), false}, {disk, false},
-		{dsbo.Errorf(dsbo.ErrConfig, "-data: %w", disk), true}, {&dsbo.DivergedError{}, true},
+		{dsbo.ConfigErrorf("-data: %w", disk), true}, {&dsbo.DivergedError{}, true},
 		{errors.New("a defect"), true},
 	} {
 		team := &failing{}

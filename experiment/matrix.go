@@ -13,7 +13,7 @@ func (r *poser) chooseMatrix(p train.Problem) (m dsbo.CurvatureMatrix, err error
 		return m, nil
 	}
 	if r.Settings.Privacy != nil {
-		return m, dsbo.Errorf(dsbo.ErrConfig, "-curvature must be hessian with differential privacy; it is %v", m)
+		return m, dsbo.ConfigErrorf("-curvature must be hessian with differential privacy; it is %v", m)
 	}
 	if m != dsbo.GaussNewton {
 		return m, nil

@@ -22,10 +22,10 @@ func (r *runner) readChanges() (err error) {
 	case s.Membership != "":
 		lines, err := disk.ReadFile(s.Membership)
 		if err != nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "-membership: %w", err)
+			return dsbo.ConfigErrorf("-membership: %w", err)
 		}
 		if len(lines) > 0 && lines[len(lines)-1] != '\n' { // a crash may leave such a line, which Parse passes over
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"-membership: %s: the last line must be whole, with a line feed at its end", s.Membership)
 		}
 		if r.changes, err = runs.ParseChanges(s.Membership, lines); err != nil {
@@ -40,11 +40,10 @@ func (r *runner) readChanges() (err error) {
 	case len(r.changes) == 0:
 		return nil
 	case s.Transport != transports[0].name:
-		return dsbo.Errorf(dsbo.ErrConfig,
-			"-membership replays changes in one process: -transport must be %s; it is %s",
+		return dsbo.ConfigErrorf("-membership replays changes in one process: -transport must be %s; it is %s",
 			transports[0].name, s.Transport)
 	case s.Epsilon > 0:
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"-membership and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay")
 	}
 	if _, err := train.EpochMatrices(r.changes, r.graph.W, s.Iterations); err != nil {
@@ -91,7 +90,7 @@ func (r *loader) loadAdmitted() error {
 		}
 		p, q := l.model.Dims()
 		if lp, lq := m.Dims(); lp != p || lq != q {
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"-membership: agent %d cannot come in: its model has p = %d and q = %d, that of the run %d and %d",
 				i, lp, lq, p, q)
 		}

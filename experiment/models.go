@@ -33,7 +33,7 @@ func (r *finisher) rivals(ctx context.Context,
 	}
 	list := m.Baselines()
 	if len(list) == 0 {
-		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "model %T must have at least one baseline", m)
+		return nil, nil, dsbo.ConfigErrorf("model %T must have at least one baseline", m)
 	}
 	modelWatcher{r.runner}.Expect(1 + len(list))
 	for _, b := range list {

@@ -38,7 +38,7 @@ func (s *Settings) mixing(m algo.Method, w *network.Matrix) (*network.Matrix, er
 	case !network.IsChanging(listed):
 		w, err = w.WithMixing(x)
 	case x != network.Plain{}:
-		err = dsbo.Errorf(dsbo.ErrConfig, "it must be plain where file %s has the weights of each iteration; it is %v",
+		err = dsbo.ConfigErrorf("it must be plain where file %s has the weights of each iteration; it is %v",
 			s.Graph, x)
 	}
 	if err != nil {

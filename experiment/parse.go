@@ -20,7 +20,7 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		return err
 	}
 	if s.Resume && s.Force {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"-resume and -force are mutually exclusive: one goes on with the run in the folder, the other replaces it")
 	}
 	if s.Resume {

@@ -22,7 +22,7 @@ import (
 func (s *Settings) applyPrivacy(given map[string]bool) error {
 	if s.Epsilon == 0 {
 		if given["dp-delta"] || given["dp-clip"] {
-			return dsbo.Errorf(dsbo.ErrConfig, "-dp-delta and -dp-clip are for runs with -dp-epsilon")
+			return dsbo.ConfigErrorf("-dp-delta and -dp-clip are for runs with -dp-epsilon")
 		}
 		return nil
 	}
@@ -49,7 +49,7 @@ func (s *Settings) applyPrivacy(given map[string]bool) error {
 		{"dtype", s.DType == "float64", "float64: the rounding of float32 may tell of an example", s.DType},
 	} {
 		if !v.allowed {
-			return dsbo.Errorf(dsbo.ErrConfig, "-%s must be %s; with -dp-epsilon it is %v", v.flag, v.want, v.value)
+			return dsbo.ConfigErrorf("-%s must be %s; with -dp-epsilon it is %v", v.flag, v.want, v.value)
 		}
 	}
 	given["holdout"] = true // the numbers of examples do not choose it
@@ -64,7 +64,7 @@ func (s *Settings) applyPrivacy(given map[string]bool) error {
 // withoutSums is what a task that loads for a run with differential privacy finds with the
 // other agents.
 var withoutSums = noCollective{
-	dsbo.Errorf(dsbo.ErrConfig,
+	dsbo.ConfigErrorf(
 		"-dp-epsilon: sums and texts of the agents' data by which this task prepares them would have no noise")}
 
 // maxRows is the number of rows up to which float64 is exact enough for the margin of
@@ -79,7 +79,7 @@ func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, er
 		gradient, curvature, ok = bounded.TermBounds(s.Norm)
 	}
 	if !ok {
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
+		return nil, dsbo.ConfigErrorf(
 			"-dp-epsilon: %T with these settings has terms without known bounds, or not their mean, and no noise "+
 				"would hide one: "+
 				"it must be a linear model with the mean of cross-entropies or Huber losses", m)
@@ -92,14 +92,14 @@ func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, er
 			rows := e.Len()
 			switch {
 			case e.Weight != nil:
-				return nil, dsbo.Errorf(dsbo.ErrConfig,
+				return nil, dsbo.ConfigErrorf(
 					"-dp-epsilon: the examples of agent %d have weights, with which one may count for many: there "+
 						"must be none", i)
 			case rows > maxRows:
-				return nil, dsbo.Errorf(dsbo.ErrConfig,
+				return nil, dsbo.ConfigErrorf(
 					"-dp-epsilon: an agent must have at most %d rows of a kind; agent %d has %d", maxRows, i, rows)
 			case float64(rows)*s.Delta >= 1:
-				return nil, dsbo.Errorf(dsbo.ErrConfig,
+				return nil, dsbo.ConfigErrorf(
 					"-dp-delta must be below 1/%d, one over the rows of agent %d, or it may tell all of one; it is %g",
 					rows, i, s.Delta)
 			}
@@ -128,7 +128,7 @@ func (g *guard) plan(s *Settings, m algo.Method) (err error) {
 	for k := range s.Iterations {
 		c := m.Cost(k)
 		if c.Value+c.Diagonal+c.Hessian+c.Jacobian > 0 {
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"-dp-epsilon: %s asks for losses, diagonals or matrices, which are not answered with noise; "+
 					"gradients and products are: -preset %s has a method of these",
 				s.Algorithm, privatePreset().Name)

@@ -103,7 +103,7 @@ func (r *loader) load(ctx context.Context, local []int) (err error) {
 		return err
 	}
 	if n := len(l.data.Shards); n != agents.N {
-		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be %d, for which %s has data; it is %d", n,
+		return dsbo.ConfigErrorf("-agents must be %d, for which %s has data; it is %d", n,
 			r.Task.Name, s.Agents)
 	}
 	l.setup, l.test = found, l.data.Test
@@ -194,7 +194,7 @@ func (r *poser) makeOracles(p *problem) (err error) {
 		rows = min(rows, p.data.Shards[i].Train.Len(), p.data.Shards[i].Val.Len())
 	}
 	if s.Batch > rows {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"-batch must be at most %d, the number of examples of an agent, or 0 for all; it is %d", rows, s.Batch)
 	}
 	p.Matrix, err = r.chooseMatrix(p.Problem)
@@ -228,7 +228,7 @@ func (r *poser) setStart(prob *problem) error {
 	case x != nil && len(x) != p:
 		return dsbo.Errorf(dsbo.ErrShape, "the start of x must have p = %d numbers; it has %d", p, len(x))
 	case x != nil && r.givenFlags["x0"]:
-		return dsbo.Errorf(dsbo.ErrConfig, "-x0 must not be given where x has a start of its own")
+		return dsbo.ConfigErrorf("-x0 must not be given where x has a start of its own")
 	}
 	prob.startX = x
 	if y != nil {

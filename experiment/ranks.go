@@ -50,7 +50,7 @@ func (l *ranks) join(ctx context.Context, r *runner) (err error) {
 		}
 	}()
 	if len(r.team.Local()) == 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be at least %d, the number of processes; it is %d",
+		return dsbo.ConfigErrorf("-agents must be at least %d, the number of processes; it is %d",
 			l.world.Size(), r.graph.W.N())
 	}
 	if l.leads() {
@@ -111,7 +111,7 @@ func gatherJSON[T any](ctx context.Context, r *runner, mine T) ([]T, error) {
 // check returns how the process of agent i differs from the process of agent 0, as an error.
 func (g greeting) check(i int, first greeting) error {
 	if g.Task != first.Task {
-		return dsbo.Errorf(dsbo.ErrConfig, "process of agent %d runs %s, that of agent 0 %s", i, g.Task, first.Task)
+		return dsbo.ConfigErrorf("process of agent %d runs %s, that of agent 0 %s", i, g.Task, first.Task)
 	}
 	if err := g.Program.Mixable(fmt.Sprintf("process of agent %d", i), "that of agent 0", first.Program); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (g greeting) check(i int, first greeting) error {
 	for _, f := range slices.Concat(g.Flags, first.Flags) {
 		name, _, _ := strings.Cut(f, "=")
 		if own, firsts := flagsNamed(g.Flags, name), flagsNamed(first.Flags, name); own != firsts {
-			return dsbo.Errorf(dsbo.ErrConfig, "process of agent %d runs with %s, that of agent 0 with %s", i, own,
+			return dsbo.ConfigErrorf("process of agent %d runs with %s, that of agent 0 with %s", i, own,
 				firsts)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // them may be the first to end.
 func TestJobError(t *testing.T) {
 	for _, origin := range []error{
-		dsbo.Errorf(dsbo.ErrConfig, "-batch must be at most 30; it is 31"),
+		dsbo.ConfigErrorf("-batch must be at most 30; it is 31"),
 		fmt.Errorf("x: %w", dsbo.ErrDiverged), dsbo.ErrPeer,
 		context.Canceled, errors.New("the disk is full"),
 	} {

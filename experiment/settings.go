@@ -217,7 +217,7 @@ func (j *Job) preset() (Preset, error) {
 		s.Preset = j.presets[i].Name
 	}
 	if i < 0 {
-		return Preset{}, dsbo.Errorf(dsbo.ErrConfig, "-preset must be %s; it is %s",
+		return Preset{}, dsbo.ConfigErrorf("-preset must be %s; it is %s",
 			presetNames(allPresets(j.presets)), s.Preset)
 	}
 	return j.presets[i], nil
@@ -231,7 +231,7 @@ func (s *Settings) setParameters(p *parameters, given map[string]bool) error {
 	}{{"T", s.T}, {"N", s.N}} {
 		if given[v.flag] {
 			if v.value < 1 {
-				return dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least 1; it is %d", v.flag, v.value)
+				return dsbo.ConfigErrorf("-%s must be at least 1; it is %d", v.flag, v.value)
 			}
 			p.set(v.flag, v.value)
 		}
@@ -275,26 +275,26 @@ func (s *Settings) validate(m algo.Method) error {
 	}{{"K", s.Iterations, 1}, {"agents", s.Agents, 1}, {"batch", s.Batch, 0}, {"patience", s.Patience, 0},
 		{"eval-every", s.EvalEvery, 0}, {"checkpoint-every", s.CheckpointEvery, 0}} {
 		if v.value < v.least {
-			return dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least %d; it is %d", v.flag, v.least, v.value)
+			return dsbo.ConfigErrorf("-%s must be at least %d; it is %d", v.flag, v.least, v.value)
 		}
 	}
 	switch {
 	case s.DType != "float32" && s.DType != "float64":
-		return dsbo.Errorf(dsbo.ErrConfig, "-dtype must be float32 or float64; it is %s", s.DType)
+		return dsbo.ConfigErrorf("-dtype must be float32 or float64; it is %s", s.DType)
 	case !(s.Memory > 0 && s.Memory < 1e6):
-		return dsbo.Errorf(dsbo.ErrConfig, "-memory must be a positive number of GiB; it is %v", s.Memory)
+		return dsbo.ConfigErrorf("-memory must be a positive number of GiB; it is %v", s.Memory)
 	case !(s.W >= 0 && s.W < 1):
-		return dsbo.Errorf(dsbo.ErrConfig, "-w must be at least 0 (Metropolis weights) and below 1; it is %v", s.W)
+		return dsbo.ConfigErrorf("-w must be at least 0 (Metropolis weights) and below 1; it is %v", s.W)
 	case !(s.Prob >= 0 && s.Prob <= 1):
-		return dsbo.Errorf(dsbo.ErrConfig, "-prob must be between 0 and 1; it is %v", s.Prob)
+		return dsbo.ConfigErrorf("-prob must be between 0 and 1; it is %v", s.Prob)
 	case !(s.Holdout >= 0 && s.Holdout < 1):
-		return dsbo.Errorf(dsbo.ErrConfig, "-holdout must be at least 0 and below 1; it is %v", s.Holdout)
+		return dsbo.ConfigErrorf("-holdout must be at least 0 and below 1; it is %v", s.Holdout)
 	case s.Average != "tree" && s.Average != "mix":
-		return dsbo.Errorf(dsbo.ErrConfig, "-average must be tree or mix; it is %s", s.Average)
+		return dsbo.ConfigErrorf("-average must be tree or mix; it is %s", s.Average)
 	case s.Evaluate != "exact" && s.Evaluate != "off":
-		return dsbo.Errorf(dsbo.ErrConfig, "-evaluate must be exact or off; it is %s", s.Evaluate)
+		return dsbo.ConfigErrorf("-evaluate must be exact or off; it is %s", s.Evaluate)
 	case math.IsNaN(s.X0) || math.IsInf(s.X0, 0):
-		return dsbo.Errorf(dsbo.ErrConfig, "-x0 must be finite; it is %v", s.X0)
+		return dsbo.ConfigErrorf("-x0 must be finite; it is %v", s.X0)
 	}
 	if _, err := s.averaging(); err != nil {
 		return err
@@ -309,7 +309,7 @@ func (s *Settings) validate(m algo.Method) error {
 func (s *Settings) averaging() (network.AverageOptions, error) {
 	o := network.AverageOptions{ByMix: s.Average == "mix", Seed: s.Seed}
 	if err := o.Wire.UnmarshalText([]byte(s.Wire)); err != nil {
-		return o, dsbo.Errorf(dsbo.ErrConfig, "-wire must be float64, float32, bf16 or int8; it is %s", s.Wire)
+		return o, dsbo.ConfigErrorf("-wire must be float64, float32, bf16 or int8; it is %s", s.Wire)
 	}
 	m, err := algo.New(s.Algorithm)
 	if err != nil {
@@ -317,7 +317,7 @@ func (s *Settings) averaging() (network.AverageOptions, error) {
 	}
 	traits := algo.TraitsOf(m)
 	if o.ByMix && o.Wire == network.Int8 && traits.FullDigits {
-		return o, dsbo.Errorf(dsbo.ErrConfig,
+		return o, dsbo.ConfigErrorf(
 			"-average mix rounds in each of its rounds, and on -wire int8 that leaves %s no digits: take -wire bf16 "+
 				"or -average tree",
 			s.Algorithm)
@@ -363,7 +363,7 @@ func (j *Job) chooseModel(f *cli.Flags) error {
 		return f.Set("model", fits[0])
 	}
 	if model := f.Lookup("model").Value.String(); !slices.Contains(fits, model) {
-		return dsbo.Errorf(dsbo.ErrConfig, "-preset %s is made for -model %s; it is %s", j.Settings.Preset,
+		return dsbo.ConfigErrorf("-preset %s is made for -model %s; it is %s", j.Settings.Preset,
 			strings.Join(fits, " or "), model)
 	}
 	return nil

@@ -78,5 +78,5 @@ func layoutOf(transport string) (func() (Layout, error), error) {
 		}
 		names = append(names, t.name)
 	}
-	return nil, dsbo.Errorf(dsbo.ErrConfig, "-transport must be %s; it is %s", strings.Join(names, " or "), transport)
+	return nil, dsbo.ConfigErrorf("-transport must be %s; it is %s", strings.Join(names, " or "), transport)
 }

@@ -40,7 +40,7 @@ func (c Compositional) Dims() (p, q int) { return c.P, c.Q }
 // Check implements [Checker].
 func (c Compositional) Check(data.Shard) error {
 	if c.Inner == nil || c.Outer == nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "a compositional problem needs both Inner and Outer")
+		return dsbo.ConfigErrorf("a compositional problem needs both Inner and Outer")
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func checkIntercepts(b []float64, outputs int) error {
 	if b == nil || len(b) == outputs && linalg.AllFinite(b) {
 		return nil
 	}
-	return dsbo.Errorf(dsbo.ErrConfig,
+	return dsbo.ConfigErrorf(
 		"intercepts at the start must be a finite number for each of %d outputs, or none; they are %v", outputs, b)
 }
 

@@ -44,11 +44,11 @@ func (m Distilled) Shape() (rows, cols int) { return m.Classes, m.Features }
 // Check implements [Checker].
 func (m Distilled) Check(s data.Shard) error {
 	if m.Ridge < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"the ridge of a distilled data set must be positive, or 0 for the default; it is %g", m.Ridge)
 	}
 	if p, _ := m.Dims(); m.Pictures != nil && (len(m.Pictures) != p || !linalg.AllFinite(m.Pictures)) {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"a distilled data set must start at %d finite numbers, %d for each class, or none; there are %d", p,
 			m.Features, len(m.Pictures))
 	}

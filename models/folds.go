@@ -55,7 +55,7 @@ func (m Folds) Fold(y []float64, k int) (weights, intercepts []float64) {
 // Check implements [Checker].
 func (m Folds) Check(s data.Shard) error {
 	if m.Count < 2 {
-		return dsbo.Errorf(dsbo.ErrConfig, "folds must be at least 2; there are %d", m.Count)
+		return dsbo.ConfigErrorf("folds must be at least 2; there are %d", m.Count)
 	}
 	for _, e := range []data.Examples{s.Train, s.Val} {
 		if e.Len() > 0 && e.Weight == nil {
@@ -213,7 +213,7 @@ func FoldWeights(of []int, count int, weight *ad.Table) (train, val *ad.Table, e
 	}
 	for row, k := range of {
 		if k < 0 || k >= count {
-			return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "folds must be from 0 to %d; that of row %d is %d",
+			return nil, nil, dsbo.ConfigErrorf("folds must be from 0 to %d; that of row %d is %d",
 				count-1, row, k)
 		}
 		all += own(row)

@@ -37,7 +37,7 @@ func (h HyperClean) Dims() (p, q int) { return h.Examples, h.Classes * h.Feature
 // Check implements [Checker].
 func (h HyperClean) Check(s data.Shard) error {
 	if h.Ridge < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"the ridge of data hyper-cleaning must be positive, or 0 for the default; it is %g", h.Ridge)
 	}
 	if s.Train.ID == nil {

@@ -29,7 +29,7 @@ func (h HyperCleanMLP) Dims() (p, q int) {
 // Check implements [Checker].
 func (h HyperCleanMLP) Check(s data.Shard) error {
 	if h.Net.Loss != nil {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"the loss of data hyper-cleaning is the cross-entropy: that of the network must not be given")
 	}
 	if err := h.Net.Check(s); err != nil {

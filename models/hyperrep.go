@@ -56,12 +56,12 @@ func (m HyperRep) Dims() (p, q int) {
 // Check implements [Checker].
 func (m HyperRep) Check(s data.Shard) error {
 	if m.Ridge < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"the ridge of a hyper-representation must be positive, or 0 for the default; it is %g", m.Ridge)
 	}
 	for l, units := range m.Hidden {
 		if units < 1 {
-			return dsbo.Errorf(dsbo.ErrConfig, "hidden layer %d must have at least 1 unit; it has %d", l, units)
+			return dsbo.ConfigErrorf("hidden layer %d must have at least 1 unit; it has %d", l, units)
 		}
 	}
 	return checkOutputs(s, m.Features, m.Classes, CrossEntropy{}, 1)

@@ -98,10 +98,10 @@ const leastSide = 16
 func (m LeNet) Check(s data.Shard) error {
 	switch {
 	case m.Side < leastSide:
-		return dsbo.Errorf(dsbo.ErrConfig, "pictures for LeNet must have at least %d×%d pixels; they have %d×%d",
+		return dsbo.ConfigErrorf("pictures for LeNet must have at least %d×%d pixels; they have %d×%d",
 			leastSide, leastSide, m.Side, m.Side)
 	case min(m.Filters[0], m.Filters[1], m.Hidden) < 0:
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"filters and hidden units of LeNet must be at least 1, or 0 for the default; they are %v and %d",
 			m.Filters, m.Hidden)
 	}

@@ -33,7 +33,7 @@ func (l Logistic) Check(s data.Shard) error {
 		}
 		for row := range e.Target.Rows() {
 			if t := e.Target.At(row, 0); t != 1 && t != -1 {
-				return dsbo.Errorf(dsbo.ErrConfig, "targets must be +1 or -1; row %d has %g", row, t)
+				return dsbo.ConfigErrorf("targets must be +1 or -1; row %d has %g", row, t)
 			}
 		}
 		return nil

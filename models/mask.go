@@ -14,14 +14,14 @@ func checkMasks(masks []Mask, columns []input) error {
 			slices.ContainsFunc(columns, func(in input) bool { return in.name == columnPrefix+m.Name })
 		switch {
 		case m.Name == "" || taken:
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"names of masks must be distinct, not empty, and no names of columns; that of mask %d is %q", k, m.Name)
 		case m.Normal && (m.Cols < 1 || m.Keep != 0):
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"normal mask %q must have at least 1 column and no share to keep; they are %d and %g", m.Name, m.Cols,
 				m.Keep)
 		case !m.Normal && (m.Cols < 1 || !(m.Keep > 0 && m.Keep <= 1)):
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"mask %q must have at least 1 column and keep a share in (0, 1]; they are %d and %g",
 				m.Name, m.Cols, m.Keep)
 		}

@@ -78,7 +78,7 @@ func (m MLP) Simpler() (name string, simpler Model) {
 func (m MLP) Check(s data.Shard) error {
 	for l, units := range m.Hidden {
 		if units < 1 {
-			return dsbo.Errorf(dsbo.ErrConfig, "hidden layer %d must have at least 1 unit; it has %d", l, units)
+			return dsbo.ConfigErrorf("hidden layer %d must have at least 1 unit; it has %d", l, units)
 		}
 	}
 	if err := penaltiesOrDefault(m.Penalties).check(m.Features); err != nil {

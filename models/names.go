@@ -81,13 +81,13 @@ func ByName(name string, s Size) (Model, error) {
 		case m.name != name:
 			continue
 		case m.classes && s.Classes < 2:
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "model %q needs at least 2 classes; the task has %d",
+			return nil, dsbo.ConfigErrorf("model %q needs at least 2 classes; the task has %d",
 				name, s.Classes)
 		case !m.classes && s.Classes != 0:
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "model %q needs targets +1 and -1; the task has %d classes",
+			return nil, dsbo.ConfigErrorf("model %q needs targets +1 and -1; the task has %d classes",
 				name, s.Classes)
 		}
 		return m.build(s), nil
 	}
-	return nil, dsbo.Errorf(dsbo.ErrConfig, "a model must be one of %s; it is %q", strings.Join(Names(), ", "), name)
+	return nil, dsbo.ConfigErrorf("a model must be one of %s; it is %q", strings.Join(Names(), ", "), name)
 }

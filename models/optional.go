@@ -30,10 +30,10 @@ func checkMethods(m Model) error {
 			switch has, ok := all.MethodByName(method.Name); {
 			case !ok || typ.Implements(want):
 			case all.Implements(want):
-				return dsbo.Errorf(dsbo.ErrConfig,
+				return dsbo.ConfigErrorf(
 					"method %s of model %v belongs to *%[2]v: pass the model as a pointer", method.Name, typ)
 			default:
-				return dsbo.Errorf(dsbo.ErrConfig, "method %s of model %v must be %v, as models.%s says, or have "+
+				return dsbo.ConfigErrorf("method %s of model %v must be %v, as models.%s says, or have "+
 					"another name; it is %v", method.Name, typ, method.Type, want.Name(), signature(has.Type))
 			}
 		}

@@ -80,7 +80,7 @@ func (programs *Programs) Oracle(s data.Shard, c Config) (*Oracle, error) {
 		return nil, dsbo.Errorf(dsbo.ErrShape, "p and q of a model must be at least 1; they are %d and %d", p, q)
 	}
 	if c.Batch < 0 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "batch must be at least 0 (all examples); it is %d", c.Batch)
+		return nil, dsbo.ConfigErrorf("batch must be at least 0 (all examples); it is %d", c.Batch)
 	}
 	memory := programs.Workspace()
 	o := &Oracle{p: p, q: q, programs: programs, diagonals: map[int]*ad.Program{}}
@@ -185,7 +185,7 @@ func (o *Oracle) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, 
 	}
 	rows := side.ex.rows
 	if n < 1 || n > rows && rows > 0 {
-		return batch, 0, side.failure(dsbo.Errorf(dsbo.ErrConfig,
+		return batch, 0, side.failure(dsbo.ConfigErrorf(
 			"a partition must have 1 to %d batches, as there are examples; it has %d", rows, n))
 	}
 	batch = s
@@ -231,7 +231,7 @@ func (s *side) checkMeans(set dsbo.Set, n, p, q int) error {
 		return err
 	}
 	if math.Abs(mean-whole) > 0.1*math.Abs(whole) { // of sums it is a part of n; masks differ less
-		return dsbo.Errorf(dsbo.ErrConfig, "batches of a partition need losses that are means over examples "+
+		return dsbo.ConfigErrorf("batches of a partition need losses that are means over examples "+
 			"(-reduce mean, models.Logistic.Mean); on all examples the loss is %.4g, its mean over %d batches %.4g",
 			whole, n, mean)
 	}

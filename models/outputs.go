@@ -132,7 +132,7 @@ func (h Huber) delta() float64 {
 // each output.
 func (h Huber) Check(targets *ad.Table, outputs int) error {
 	if d := h.delta(); !(d > 0) || math.IsInf(d, 1) {
-		return dsbo.Errorf(dsbo.ErrConfig, "δ of the Huber loss must be positive and finite, or 0 for 1; it is %g", d)
+		return dsbo.ConfigErrorf("δ of the Huber loss must be positive and finite, or 0 for 1; it is %g", d)
 	}
 	return checkNumbers(targets, outputs)
 }

@@ -39,19 +39,19 @@ type PerGroup struct {
 
 func (g PerGroup) check(features int) error {
 	if len(g.Of) != features {
-		return dsbo.Errorf(dsbo.ErrConfig, "each of %d features must have a group; there are groups of %d",
+		return dsbo.ConfigErrorf("each of %d features must have a group; there are groups of %d",
 			features, len(g.Of))
 	}
 	seen := make([]bool, features)
 	for j, group := range g.Of {
 		if group < 0 || group >= features {
-			return dsbo.Errorf(dsbo.ErrConfig, "groups of %d features must be from 0 to %d; feature %d has %d",
+			return dsbo.ConfigErrorf("groups of %d features must be from 0 to %d; feature %d has %d",
 				features, features-1, j, group)
 		}
 		seen[group] = true
 	}
 	if empty := slices.Index(seen[:g.number(features)], false); empty >= 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "each group must have a feature; group %d of %d has none", empty,
+		return dsbo.ConfigErrorf("each group must have a feature; group %d of %d has none", empty,
 			g.number(features))
 	}
 	return nil

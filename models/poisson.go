@@ -24,7 +24,7 @@ func (Poisson) Check(targets *ad.Table, outputs int) error {
 	for i := range targets.Rows() {
 		for j := range outputs {
 			if t := targets.At(i, j); t < 0 {
-				return dsbo.Errorf(dsbo.ErrConfig, "counts must be at least 0; row %d has %g", i, t)
+				return dsbo.ConfigErrorf("counts must be at least 0; row %d has %g", i, t)
 			}
 		}
 	}

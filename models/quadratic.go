@@ -230,7 +230,7 @@ func averageQuadratics(ms []Quadratic) (mean Quadratic, err error) {
 func factorize(name string, n int, m []float64) (*mat.Cholesky, error) {
 	c := new(mat.Cholesky)
 	if !c.Factorize(mat.NewSymDense(n, m)) || c.Cond() > mat.ConditionTolerance {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be positive definite, or the problem has no unique solution",
+		return nil, dsbo.ConfigErrorf("%s must be positive definite, or the problem has no unique solution",
 			name)
 	}
 	return c, nil

@@ -38,7 +38,7 @@ func (m Temperature) Shape() (rows, cols int) { return m.Classes, m.Features }
 // Check implements [Checker].
 func (m Temperature) Check(s data.Shard) error {
 	if m.Ridge < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"the ridge of a model with temperatures must be positive, or 0 for the default; it is %g", m.Ridge)
 	}
 	return checkOutputs(s, m.Features, m.Classes, CrossEntropy{}, 1)

@@ -94,7 +94,7 @@ func (m *Matrix) checkAgreement(x Mixing, name func(position int) int) error {
 	if d.liars != 0 {
 		lying = fmt.Sprintf(" where agents %s lie", words(d.liars))
 	}
-	return dsbo.Errorf(dsbo.ErrConfig,
+	return dsbo.ConfigErrorf(
 		"mixing %v may leave agents %s and agents %s apart for ever%s: none of them has more than %d honest "+
 			"neighbours outside of its own group",
 		x, words(d.one), words(d.other), lying, x.liars())

@@ -113,8 +113,7 @@ func (Matchings) weights(dst []Weight, m *Matrix, i int, seed uint64, k int, _ b
 // checkChanging refuses a server, which has no edges that could change.
 func checkChanging(m *Matrix) error {
 	if m.server {
-		return dsbo.Errorf(dsbo.ErrConfig,
-			"weights cannot change on graph server, where a server sums; take graph complete")
+		return dsbo.ConfigErrorf("weights cannot change on graph server, where a server sums; take graph complete")
 	}
 	return nil
 }
@@ -123,7 +122,7 @@ func checkChanging(m *Matrix) error {
 func parseFailing(text string) (Mixing, error) {
 	p, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(p > 0 && p < 1) {
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
+		return nil, dsbo.ConfigErrorf(
 			"mixing failing:p must have the probability p with which an edge fails, between 0 and 1; it is %q", text)
 	}
 	return Failing{p}, nil

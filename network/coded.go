@@ -25,7 +25,7 @@ type coded struct {
 func (a *Averager) MixCompressed(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {
 	w := a.averages.w
 	if wire := a.averages.options.Wire; wire != Float64 || w.Mixing() != (Plain{}) {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"compressed vectors need wire float64 and plain mixing; they have wire %v and mixing %v", wire, w.Mixing())
 	}
 	if len(dst) != len(src) {

@@ -42,7 +42,7 @@ func (*Listed) liars() int { return 0 }
 // check refuses members that change: the lists are of all agents.
 func (l *Listed) check(m *Matrix, _ func(int) int) error {
 	if m.N() != l.pull[0].N() {
-		return dsbo.Errorf(dsbo.ErrConfig, "a graph whose weights are lists has the same %d agents always; it has %d",
+		return dsbo.ConfigErrorf("a graph whose weights are lists has the same %d agents always; it has %d",
 			l.pull[0].N(), m.N())
 	}
 	return nil
@@ -75,7 +75,7 @@ type line struct{ rows, columns bool }
 // the time leaves them aside. At and Row give the weights of averages, Metropolis'.
 func NewDirected(pull, push [][][]float64) (*Matrix, error) {
 	if len(pull) == 0 || len(push) == 0 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
+		return nil, dsbo.ConfigErrorf(
 			"a directed graph must have weights to pull and to push; it has %d and %d", len(pull), len(push))
 	}
 	l := &Listed{directed: true}
@@ -94,7 +94,7 @@ func NewDirected(pull, push [][][]float64) (*Matrix, error) {
 // together with the others. Messages travel as in [NewDirected].
 func Sequence(list [][][]float64) (*Matrix, error) {
 	if len(list) == 0 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "a sequence must have one matrix at least")
+		return nil, dsbo.ConfigErrorf("a sequence must have one matrix at least")
 	}
 	ms, err := checkedList("sequence", list, len(list[0]), line{true, true})
 	if err != nil {
@@ -112,7 +112,7 @@ func checkedList(name string, list [][][]float64, n int, sums line) (all []*Matr
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", at, err)
 		case len(rows) != n:
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must have %d agents, as the first has; it has %d", at, n,
+			return nil, dsbo.ConfigErrorf("%s must have %d agents, as the first has; it has %d", at, n,
 				len(rows))
 		}
 		if err := checkWeights(at, rows, sums); err != nil {
@@ -131,19 +131,19 @@ func checkWeights(name string, rows [][]float64, sums line) error {
 		for j, w := range rows[i] {
 			switch {
 			case !(w >= 0) || math.IsInf(w, 0) || i == j && w == 0:
-				return dsbo.Errorf(dsbo.ErrConfig,
+				return dsbo.ConfigErrorf(
 					"%s[%d][%d] must be finite, at least 0, and positive on the diagonal; it is %v", name, i, j, w)
 			case sums.rows && sums.columns && w != rows[j][i]:
-				return dsbo.Errorf(dsbo.ErrConfig,
+				return dsbo.ConfigErrorf(
 					"%s must be symmetric; [%d][%d] and [%[3]d][%[2]d] are %v and %v", name, i, j, w, rows[j][i])
 			}
 			row, column = row+w, column+rows[j][i]
 		}
 		if sums.rows && math.Abs(row-1) > stochasticTol {
-			return dsbo.Errorf(dsbo.ErrConfig, "row %d of %s must sum to 1; it sums to %v", i, name, row)
+			return dsbo.ConfigErrorf("row %d of %s must sum to 1; it sums to %v", i, name, row)
 		}
 		if sums.columns && math.Abs(column-1) > stochasticTol {
-			return dsbo.Errorf(dsbo.ErrConfig, "column %d of %s must sum to 1; it sums to %v", i, name, column)
+			return dsbo.ConfigErrorf("column %d of %s must sum to 1; it sums to %v", i, name, column)
 		}
 	}
 	return nil
@@ -170,7 +170,7 @@ func checkUnion(name string, list [][][]float64) error {
 		if !forward {
 			from, to = i, 0
 		}
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"the edges of all of %s must be strongly connected; no path leads from agent %d to agent %d", name, from,
 			to)
 	}

@@ -24,7 +24,7 @@ type file struct {
 func Parse(name string, data []byte, w float64) (*Graph, error) {
 	g, err := parse(data, w)
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "graph file %s: %w", name, err)
+		return nil, dsbo.ConfigErrorf("graph file %s: %w", name, err)
 	}
 	g.Name = name
 	return g, nil

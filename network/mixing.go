@@ -81,13 +81,13 @@ func ParseMixing(text string) (Mixing, error) {
 		}
 		b, err := strconv.Atoi(count)
 		if err != nil || b < 1 || b > MaxAgents {
-			return nil, dsbo.Errorf(dsbo.ErrConfig,
+			return nil, dsbo.ConfigErrorf(
 				"mixing %s:b must have the number b of neighbours that may lie, from 1 to %d; it is %q", name,
 				MaxAgents, text)
 		}
 		return m.with(b), nil
 	}
-	return nil, dsbo.Errorf(dsbo.ErrConfig,
+	return nil, dsbo.ConfigErrorf(
 		"mixing must be plain, clipped:b or trimmed:b, with the number b of neighbours that may lie, matchings, or "+
 			"failing:p, with the probability p that an edge fails; it is %q", text)
 }
@@ -104,15 +104,15 @@ func (m *Matrix) WithMixing(x Mixing) (*Matrix, error) {
 func (m *Matrix) withMixing(x Mixing, name func(position int) int) (*Matrix, error) {
 	if x != (Plain{}) && !IsChanging(x) {
 		if x.liars() < 1 {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "mixing %v must be against 1 liar at least", x)
+			return nil, dsbo.ConfigErrorf("mixing %v must be against 1 liar at least", x)
 		}
 		if i := slices.IndexFunc(m.neighbours, func(js []int) bool { return len(js) <= 2*x.liars() }); i >= 0 {
-			return nil, dsbo.Errorf(dsbo.ErrConfig,
+			return nil, dsbo.ConfigErrorf(
 				"mixing %v needs at least %d neighbours at every agent, more honest ones than liars; agent %d has %d",
 				x, 2*x.liars()+1, name(i), len(m.neighbours[i]))
 		}
 		if m.server {
-			return nil, dsbo.Errorf(dsbo.ErrConfig,
+			return nil, dsbo.ConfigErrorf(
 				"mixing %v is among neighbours, and cannot be on graph server, where a server sums; take graph "+
 					"complete", x)
 		}

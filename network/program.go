@@ -49,8 +49,7 @@ func (p Program) machine() string {
 // processes, such as "agent 3".
 func (p Program) Mixable(name, otherName string, other Program) error {
 	if p.Version != other.Version && p.Version != "" && other.Version != "" {
-		return dsbo.Errorf(dsbo.ErrConfig,
-			"%s is of version %s, %s of %s: all processes of a run must be the same program",
+		return dsbo.ConfigErrorf("%s is of version %s, %s of %s: all processes of a run must be the same program",
 			name, p.Version, otherName, other.Version)
 	}
 	if p.Arithmetic != "" && other.Arithmetic != "" {
@@ -71,12 +70,12 @@ func (p Program) Mixable(name, otherName string, other Program) error {
 func (p Program) mismatch(name, otherName string, other Program) error {
 	text := fmt.Sprintf("%s does not compute as %s does: it is %s", name, otherName, p.machine())
 	if p.machine() == other.machine() {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"%s, as that is, but a small computation has the digest %s, there %s: all processes of a run must be one "+
 				"program by one compiler",
 			text, p.Arithmetic, other.Arithmetic)
 	}
-	return dsbo.Errorf(dsbo.ErrConfig,
+	return dsbo.ConfigErrorf(
 		"%s, that %s: DSBO_KERNEL must choose kernels that all machines of a run have (generic: every machine "+
 			"has them)",
 		text, other.machine())

@@ -38,5 +38,5 @@ func (w *Wire) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return dsbo.Errorf(dsbo.ErrConfig, "a wire must be one of float64, float32, bf16, int8; it is %q", text)
+	return dsbo.ConfigErrorf("a wire must be one of float64, float32, bf16, int8; it is %q", text)
 }

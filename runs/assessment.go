@@ -142,7 +142,7 @@ func (a Assessment) consistent() bool {
 func (f Folder) ReadAssessment() (Assessment, error) {
 	a, err := readFile[Assessment](f, AssessmentFile)
 	if err == nil && !a.consistent() {
-		err = dsbo.Errorf(dsbo.ErrConfig, "%s: curves that belong together must have one length",
+		err = dsbo.ConfigErrorf("%s: curves that belong together must have one length",
 			f.Path(AssessmentFile))
 	}
 	return a, err

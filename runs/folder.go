@@ -77,14 +77,14 @@ func (f Folder) Check(m Mode) error {
 	}
 	switch {
 	case m == Resume && state == Absent:
-		return dsbo.Errorf(dsbo.ErrConfig, "no run to resume in %s", f)
+		return dsbo.ConfigErrorf("no run to resume in %s", f)
 	case m == Resume && state == Finished:
-		return dsbo.Errorf(dsbo.ErrConfig, "the run in %s is finished: there is nothing to resume", f)
+		return dsbo.ConfigErrorf("the run in %s is finished: there is nothing to resume", f)
 	case m == Fresh && state == Finished:
-		return dsbo.Errorf(dsbo.ErrConfig, "%s holds a finished run: -force replaces it, -out chooses another folder",
+		return dsbo.ConfigErrorf("%s holds a finished run: -force replaces it, -out chooses another folder",
 			f)
 	case m == Fresh && state != Absent:
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"%s holds an unfinished run: -resume goes on with it, -force replaces it, -out chooses another folder", f)
 	case m == Resume:
 		return f.CheckResumable()
@@ -178,14 +178,14 @@ func (f Folder) State() (State, error) {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0:
 		return Absent, nil
 	case err != nil:
-		return Absent, dsbo.Errorf(dsbo.ErrConfig, "run folder: %w", err)
+		return Absent, dsbo.ConfigErrorf("run folder: %w", err)
 	}
 	config, err := readFile[struct{ Build *Build }](f, ConfigFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && config.Build == nil:
-		return Absent, dsbo.Errorf(dsbo.ErrConfig, "%s is neither empty nor a run folder", f)
+		return Absent, dsbo.ConfigErrorf("%s is neither empty nor a run folder", f)
 	case err != nil:
-		return Absent, dsbo.Errorf(dsbo.ErrConfig, "run folder: %w", err)
+		return Absent, dsbo.ConfigErrorf("run folder: %w", err)
 	}
 	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == SummaryFile }) {
 		return Unfinished, nil
@@ -218,7 +218,7 @@ func readFile[T any](f Folder, name string) (v T, err error) {
 		return v, err
 	}
 	if err := json.Unmarshal(data, &v); err != nil {
-		return v, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.Path(name), err)
+		return v, dsbo.ConfigErrorf("%s: %w", f.Path(name), err)
 	}
 	return v, nil
 }
@@ -324,7 +324,7 @@ func (f Folder) ReadLambda() ([]float64, error) {
 	}
 	lambda, _, err := files.ReadNPY(bytes.NewReader(data))
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.Path(LambdaFile), err)
+		return nil, dsbo.ConfigErrorf("%s: %w", f.Path(LambdaFile), err)
 	}
 	return lambda, nil
 }

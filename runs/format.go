@@ -11,7 +11,7 @@ func checkFormat(f Folder, format int) error {
 	if format <= Format {
 		return nil
 	}
-	return dsbo.Errorf(dsbo.ErrConfig,
+	return dsbo.ConfigErrorf(
 		"%s has format %d, that of a newer version of the program; this one reads up to %d", f, format, Format)
 }
 
@@ -26,7 +26,7 @@ func (f Folder) CheckResumable() error {
 		return err
 	}
 	if c.Format < Format {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"the run in %s was begun by an earlier version of the program (format %d, here %d): "+
 				"that version can resume it, -force begins it anew, and the verb report shows it as it is", f,
 			c.Format, Format)

@@ -29,18 +29,18 @@ func (f Folder) TakeResult(own Membership, council membership.Council, verify me
 	}
 	switch n := len(p.changes); {
 	case p.Run != own.Run || p.Hash != own.Hash || p.Agents != own.Agents || p.Unconfirmed:
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"%s must be of run %s with the cluster file %.12s, and know that all have finished; it is of run %s "+
 				"with %.12s",
 			from, own.Run, own.Hash, p.Run, p.Hash)
 	case n == 0 || slices.Contains(p.members(), own.Agent):
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"agent %d must have been left out before the end, to take the result of %s; there it is a member",
 			own.Agent, from)
 	case p.changes[n-1].Proof == nil || p.changes[n-1].Proof.Council != council:
-		return dsbo.Errorf(dsbo.ErrConfig, "the changes in %s must have the votes of the council of %+v", from, council)
+		return dsbo.ConfigErrorf("the changes in %s must have the votes of the council of %+v", from, council)
 	case !bytes.HasPrefix(p.changes.Unsigned().Bytes(), known.Unsigned().Bytes()):
-		return dsbo.Errorf(dsbo.ErrConfig, "%s must have the changes of members that %s has", from, f)
+		return dsbo.ConfigErrorf("%s must have the changes of members that %s has", from, f)
 	}
 	if err := p.changes.VerifyVotes(verify); err != nil {
 		return err

@@ -48,14 +48,14 @@ func (f Folder) ReadLambdaTable() ([]Penalty, error) {
 	path := f.Path(LambdaTableFile)
 	data, err := f.ReadFile(LambdaTableFile)
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		return nil, dsbo.ConfigErrorf("%w", err)
 	}
 	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
+		return nil, dsbo.ConfigErrorf("%s: %w", path, err)
 	}
 	if len(rows) < 2 || !slices.Equal(rows[0], lambdaColumns) {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must have the columns %s, and a line for each penalty", path,
+		return nil, dsbo.ConfigErrorf("%s must have the columns %s, and a line for each penalty", path,
 			strings.Join(lambdaColumns, ", "))
 	}
 	var all []Penalty
@@ -67,7 +67,7 @@ func (f Folder) ReadLambdaTable() ([]Penalty, error) {
 		}{{&p.Lambda, row[1]}, {&p.Norm, row[3]}} {
 			*number.to, err = strconv.ParseFloat(number.text, 64)
 			if err != nil || math.IsNaN(*number.to) || math.IsInf(*number.to, 0) {
-				return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, penalty %d: λ and size must be finite numbers; one is %q",
+				return nil, dsbo.ConfigErrorf("%s, penalty %d: λ and size must be finite numbers; one is %q",
 					path, i+1, number.text)
 			}
 		}

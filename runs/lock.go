@@ -60,12 +60,12 @@ func checkWritable(f Folder) error {
 	}
 	switch {
 	case err != nil:
-		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s: %w", f, err)
+		return dsbo.ConfigErrorf("run folder %s: %w", f, err)
 	case !info.IsDir():
-		return dsbo.Errorf(dsbo.ErrConfig, "run folder must be a folder; %s is a file", dir)
+		return dsbo.ConfigErrorf("run folder must be a folder; %s is a file", dir)
 	}
 	if err := disk.Probe(dir); err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s cannot be written to: %w", f, err)
+		return dsbo.ConfigErrorf("run folder %s cannot be written to: %w", f, err)
 	}
 	return nil
 }

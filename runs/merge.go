@@ -173,16 +173,16 @@ func readPart(f Folder) (*Merged, error) {
 	case err != nil:
 		return nil, err
 	case state == Absent:
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be the run folder of an agent; it holds no run", f)
+		return nil, dsbo.ConfigErrorf("%s must be the run folder of an agent; it holds no run", f)
 	case state != Finished:
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
+		return nil, dsbo.ConfigErrorf(
 			"%s must be a finished run; it is %s (the folder of an agent that left for good is not required)", f, state)
 	}
 	if err := f.Verify(); err != nil {
 		return nil, err
 	}
 	if p.Membership, err = f.ReadMembership(); err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be the run folder of an agent that has finished: %w", f, err)
+		return nil, dsbo.ConfigErrorf("%s must be the run folder of an agent that has finished: %w", f, err)
 	}
 	if p.Config, err = f.ReadConfig(); err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func readPart(f Folder) (*Merged, error) {
 	}
 	// agents may have joined
 	if roster := len(p.Summary.PerAgent); p.Agent < 0 || p.Agent >= roster || roster < p.Agents {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of agent %d of %d, with a summary of %d: the folder was changed",
+		return nil, dsbo.ConfigErrorf("%s is of agent %d of %d, with a summary of %d: the folder was changed",
 			f, p.Agent, p.Agents, roster)
 	}
 	for k, r := range resultFiles {
@@ -223,17 +223,17 @@ func (m *Merged) members() []int {
 // one run.
 func checkOneRun(parts []*Merged) error {
 	if len(parts) == 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "the run folders of all agents are required")
+		return dsbo.ConfigErrorf("the run folders of all agents are required")
 	}
 	first := parts[0]
 	for k, p := range parts {
 		if p.Run != first.Run || p.Hash != first.Hash || p.Agents != first.Agents {
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"the agents must be of one run: %s is of run %s with the cluster file %.12s, %s of run %s with %.12s",
 				first.folder, first.Run, first.Hash, p.folder, p.Run, p.Hash)
 		}
 		if k > 0 && p.Agent == parts[k-1].Agent {
-			return dsbo.Errorf(dsbo.ErrConfig, "each agent must have one run folder: %s and %s are both of agent %d",
+			return dsbo.ConfigErrorf("each agent must have one run folder: %s and %s are both of agent %d",
 				parts[k-1].folder, p.folder, p.Agent)
 		}
 	}
@@ -245,7 +245,7 @@ func checkOneRun(parts []*Merged) error {
 		}
 	}
 	if len(missing) > 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "the run folders of all %d agents are required; missing: agent %s",
+		return dsbo.ConfigErrorf("the run folders of all %d agents are required; missing: agent %s",
 			len(members), strings.Join(missing, ", "))
 	}
 	return nil

@@ -92,7 +92,7 @@ func ReadRecords(name string, r io.Reader) (records []Record, cut bool, err erro
 		var rec Record
 		setUnknown(reflect.ValueOf(&rec).Elem())
 		if err := json.Unmarshal(text, &rec); err != nil {
-			return records, false, dsbo.Errorf(dsbo.ErrConfig, "%s: line %d is not a record: %v", name, line, err)
+			return records, false, dsbo.ConfigErrorf("%s: line %d is not a record: %v", name, line, err)
 		}
 		records = append(records, rec)
 	}

@@ -20,14 +20,14 @@ func InResults(name string) (Folder, error) {
 	f := Folder(filepath.Join(Results, name))
 	path, err := filepath.Abs(string(f))
 	if err != nil {
-		return "", dsbo.Errorf(dsbo.ErrConfig, "run folder %s: %w", f, err)
+		return "", dsbo.ConfigErrorf("run folder %s: %w", f, err)
 	}
 	inside, err := goPackageAround(path)
 	if err != nil {
-		return "", dsbo.Errorf(dsbo.ErrConfig, "run folder %s: %w", f, err)
+		return "", dsbo.ConfigErrorf("run folder %s: %w", f, err)
 	}
 	if inside != "" {
-		return "", dsbo.Errorf(dsbo.ErrConfig, "run folder must be outside of Go packages; %s is inside %s: "+
+		return "", dsbo.ConfigErrorf("run folder must be outside of Go packages; %s is inside %s: "+
 			"start from the module's root, or choose a folder with -out", path, inside)
 	}
 	return f, nil

@@ -66,7 +66,7 @@ func listedSums(f Folder) ([]sum, error) {
 	}
 	list, err := parseSums(data)
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.Path(SumsFile), err)
+		return nil, dsbo.ConfigErrorf("%s: %w", f.Path(SumsFile), err)
 	}
 	return list, nil
 }
@@ -147,7 +147,7 @@ func (f Folder) ReadFile(name string) ([]byte, error) {
 			return nil, err
 		}
 		if slices.Equal(before, after) { // else the run has written it meanwhile
-			return nil, dsbo.Errorf(dsbo.ErrConfig,
+			return nil, dsbo.ConfigErrorf(
 				"%s is damaged or was changed: its SHA-256 is not the one that %s lists", f.Path(name), SumsFile)
 		}
 	}
@@ -181,6 +181,6 @@ func checkUnlisted(f Folder) error {
 	if c, err := readFile[struct{ Format int }](f, ConfigFile); err != nil || c.Format == 0 {
 		return err
 	}
-	return dsbo.Errorf(dsbo.ErrConfig,
+	return dsbo.ConfigErrorf(
 		"%s must list the files of the run, with which they can be checked; it is missing or empty", f.Path(SumsFile))
 }

@@ -185,7 +185,7 @@ func parseCheckpoint(data []byte) (*checkpoint, error) {
 		return nil, corruptError("its head: %v", err)
 	}
 	if c.Format != checkpointFormat {
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
+		return nil, dsbo.ConfigErrorf(
 			"the checkpoint must have format %d; it has %d, that of another version of the program: "+
 				"that version can resume the run, or -force begins it anew", checkpointFormat, c.Format)
 	}

@@ -104,19 +104,19 @@ func dropExamples(identity json.RawMessage) (json.RawMessage, error) {
 func (c *Config) checkEpoch(found *checkpoint) error {
 	epoch := c.epoch.Number
 	if found.Epoch > epoch {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"the checkpoint is of epoch %d, which must not be after the last one of the membership log, %d",
 			found.Epoch, epoch)
 	}
 	for _, change := range c.Membership[found.Epoch:epoch] {
 		if change.Iteration != found.Iteration {
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"the checkpoint must be of iteration %d, at which epoch %d begins; it is of iteration %d of epoch %d",
 				change.Iteration, change.Epoch, found.Iteration, found.Epoch)
 		}
 	}
 	if epoch < len(c.Membership) && c.Membership[epoch].Iteration < found.Iteration {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"membership log: epoch %d must not begin before the checkpoint, which is of iteration %d; it begins at %d",
 			epoch+1, found.Iteration, c.Membership[epoch].Iteration)
 	}

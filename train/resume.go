@@ -168,7 +168,7 @@ func (c *Config) loadCheckpoint(damaged func(error)) (*checkpoint, error) {
 	if diff, err := runs.Diff(found.Config, own); err != nil {
 		return nil, err
 	} else if len(diff) > 0 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of a run with other settings: %v", found.path, diff)
+		return nil, dsbo.ConfigErrorf("%s is of a run with other settings: %v", found.path, diff)
 	}
 	if !found.Handover && len(found.Usage) != len(c.Problem.agents().Local()) || found.Iteration > c.K {
 		return nil, fmt.Errorf("%s: %w", found.path,

@@ -28,7 +28,7 @@ func (c Config) Validate() error {
 func (c Config) resolve() (Config, error) {
 	c = c.WithDefaults()
 	if c.W == nil {
-		return c, dsbo.Errorf(dsbo.ErrConfig, "mixing matrix of %d agents must be given", len(c.Problem.Oracles))
+		return c, dsbo.ConfigErrorf("mixing matrix of %d agents must be given", len(c.Problem.Oracles))
 	}
 	if err := c.W.Validate(); err != nil {
 		return c, err
@@ -45,24 +45,24 @@ func (c Config) resolve() (Config, error) {
 		value int
 	}{{"iterations", c.K}, {"eval-every", c.EvalEvery}, {"checkpoint-every", c.CheckpointEvery}} {
 		if count.value < 1 {
-			return c, dsbo.Errorf(dsbo.ErrConfig, "%s must be at least 1, or 0 for the default; it is %d",
+			return c, dsbo.ConfigErrorf("%s must be at least 1, or 0 for the default; it is %d",
 				count.name, count.value)
 		}
 	}
 	if c.Patience < 0 {
-		return c, dsbo.Errorf(dsbo.ErrConfig,
+		return c, dsbo.ConfigErrorf(
 			"patience must be at least 1, or 0 for a run that ends at K alone; it is %d", c.Patience)
 	}
 	if c.Evaluate != EvaluateExact && c.Evaluate != EvaluateOff {
-		return c, dsbo.Errorf(dsbo.ErrConfig, "evaluate must be %s or %s; it is %s", EvaluateExact,
+		return c, dsbo.ConfigErrorf("evaluate must be %s or %s; it is %s", EvaluateExact,
 			EvaluateOff, c.Evaluate)
 	}
 	if c.Resume && c.Dir == "" {
-		return c, dsbo.Errorf(dsbo.ErrConfig, "a run that resumes must have a folder with its checkpoint")
+		return c, dsbo.ConfigErrorf("a run that resumes must have a folder with its checkpoint")
 	}
 	c.Problem.W = c.W
 	if n := len(c.Problem.Oracles); c.W.N() != n {
-		return c, dsbo.Errorf(dsbo.ErrConfig, "mixing matrix must be of the problem's %d agents; it is of %d", n,
+		return c, dsbo.ConfigErrorf("mixing matrix must be of the problem's %d agents; it is of %d", n,
 			c.W.N())
 	}
 	return c, c.checkMethod()
@@ -81,10 +81,10 @@ func (c *Config) checkMethod() error {
 		return dsbo.Errorf(dsbo.ErrShape, "the start of x must have p = %d numbers; it has %d", c.p, len(c.StartX))
 	}
 	if !linalg.AllFinite(c.StartX) {
-		return dsbo.Errorf(dsbo.ErrConfig, "the start of x must be finite")
+		return dsbo.ConfigErrorf("the start of x must be finite")
 	}
 	if c.Problem.Matrix != dsbo.Hessian && !traits.TakesMatrix() {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"%s needs the Hessian itself, and cannot do with the curvature %v; methods that can are %s",
 			name, c.Problem.Matrix, strings.Join(algo.NamesWhere(algo.Traits.TakesMatrix), ", "))
 	}
@@ -116,9 +116,9 @@ func (c *Config) checkMethod() error {
 func checkGraph(m algo.Method, w *network.Matrix) error {
 	switch traits := algo.TraitsOf(m); {
 	case traits.OneAgent && w.N() != 1:
-		return dsbo.Errorf(dsbo.ErrConfig, "%s runs on one agent, not on %d", algo.NameOf(m), w.N())
+		return dsbo.ConfigErrorf("%s runs on one agent, not on %d", algo.NameOf(m), w.N())
 	case traits.ExactAverage && !isExactAverage(w):
-		return dsbo.Errorf(dsbo.ErrConfig, "%s needs the exact average of all agents: the graph must be \"server\"",
+		return dsbo.ConfigErrorf("%s needs the exact average of all agents: the graph must be \"server\"",
 			algo.NameOf(m))
 	}
 	return nil
@@ -134,7 +134,7 @@ func CheckMixing(m algo.Method, w *network.Matrix) error {
 	if x == (network.Plain{}) || traits.Robust {
 		return nil
 	}
-	return dsbo.Errorf(dsbo.ErrConfig,
+	return dsbo.ConfigErrorf(
 		"%s cannot do with mixing %v, which does not keep sums over the agents: exact averages, or trackers and "+
 			"multipliers that "+
 			"are carried over iterations, would be lost; methods that can are %s", algo.NameOf(m), x,
@@ -146,14 +146,14 @@ func checkChanging(name string, traits algo.Traits, x network.Mixing) error {
 	listed, _ := x.(*network.Listed)
 	switch {
 	case traits.ExactAverage:
-		return dsbo.Errorf(dsbo.ErrConfig, "%s needs the exact average in each exchange; mixing %v has none", name, x)
+		return dsbo.ConfigErrorf("%s needs the exact average in each exchange; mixing %v has none", name, x)
 	case listed != nil && listed.Directed() && !traits.Directed:
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"%s needs edges in both directions, with weights whose rows and columns sum to 1, and not mixing %v; "+
 				"methods that do without are %s",
 			name, x, strings.Join(algo.NamesWhere(func(t algo.Traits) bool { return t.Directed }), ", "))
 	case traits.FixedGraph != "":
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"%s needs the same weights in each iteration (%s); with mixing %v they change", name, traits.FixedGraph, x)
 	}
 	return nil
@@ -194,7 +194,7 @@ func (c Config) startEpoch() (Config, error) {
 		return c, err
 	}
 	if found.Epoch > len(c.Membership) {
-		return c, dsbo.Errorf(dsbo.ErrConfig,
+		return c, dsbo.ConfigErrorf(
 			"the checkpoint is of epoch %d; the membership log must have it, but has %d", found.Epoch,
 			len(c.Membership))
 	}
@@ -208,7 +208,7 @@ func (c Config) checkMembership() error {
 		return err
 	}
 	if have, want := len(c.Problem.Oracles), c.Membership.Roster(c.W.N()); have != want {
-		return dsbo.Errorf(dsbo.ErrConfig, "the problem must be of the roster's %d agents; it is of %d", want, have)
+		return dsbo.ConfigErrorf("the problem must be of the roster's %d agents; it is of %d", want, have)
 	}
 	if _, ok := c.Method.(algo.Reformer); !ok {
 		return dsbo.Errorf(dsbo.ErrCapability,
@@ -236,7 +236,7 @@ func EpochMatrices(l membership.Log, w *network.Matrix, K int) ([]*network.Matri
 			return nil, err
 		}
 		if e.Iteration > K {
-			return nil, dsbo.Errorf(dsbo.ErrConfig,
+			return nil, dsbo.ConfigErrorf(
 				"membership log: epoch %d must begin at iteration K = %d at the latest; it begins at %d",
 				number, K, e.Iteration)
 		}

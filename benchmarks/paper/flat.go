@@ -110,7 +110,7 @@ func leastEigenvalue(oracles []dsbo.ValueOracle, x, y []float64) float64 {
 func smallestEigenvalue(m mat.Symmetric) float64 {
 	var e mat.EigenSym
 	if !e.Factorize(m, false) {
-		testkit.OK(dsbo.Errorf(dsbo.ErrConfig, "the eigenvalues of a Hessian were not found"))
+		testkit.OK(dsbo.ConfigErrorf("the eigenvalues of a Hessian were not found"))
 	}
 	return slices.Min(e.Values(nil))
 }
@@ -119,7 +119,7 @@ func smallestEigenvalue(m mat.Symmetric) float64 {
 func solveDefinite(h mat.Symmetric, b []float64) []float64 {
 	var ch mat.Cholesky
 	if !ch.Factorize(h) {
-		testkit.OK(dsbo.Errorf(dsbo.ErrConfig, "the Hessian must be positive definite"))
+		testkit.OK(dsbo.ConfigErrorf("the Hessian must be positive definite"))
 	}
 	z := make([]float64, len(b))
 	testkit.OK(ch.SolveVecTo(mat.NewVecDense(len(z), z), mat.NewVecDense(len(b), b)))

@@ -80,7 +80,7 @@ func parse(args []string, stdout io.Writer) (*lab, []experiment, error) {
 	chosen, err := choose(*only)
 	if err == nil && l.dir != "" {
 		if s, e := os.Stat(l.dir); e != nil || !s.IsDir() {
-			err = dsbo.Errorf(dsbo.ErrConfig, "-figures must be a folder that exists; it is %s", l.dir)
+			err = dsbo.ConfigErrorf("-figures must be a folder that exists; it is %s", l.dir)
 		}
 	}
 	return l, chosen, err

@@ -46,7 +46,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	}
 	chosen := slices.DeleteFunc(all, func(b bug) bool { return !strings.Contains(b.name, *only) })
 	if len(chosen) == 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "-only must be part of a bug's name; no name has %q", *only)
+		return dsbo.ConfigErrorf("-only must be part of a bug's name; no name has %q", *only)
 	}
 	p, err := newPlanter(ctx, *limit)
 	if err != nil {

@@ -62,15 +62,15 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	if c.seeds < 1 || c.workers < 1 || c.limit <= 0 {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"-seeds and -workers must be at least 1 and -limit above 0; they are %d, %d and %v", c.seeds,
 			c.workers, c.limit)
 	}
 	if kinds[c.only] == nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "-only must be stay, change, join or slow; it is %s", c.only)
+		return dsbo.ConfigErrorf("-only must be stay, change, join or slow; it is %s", c.only)
 	}
 	if c.lies && c.only != "" {
-		return dsbo.Errorf(dsbo.ErrConfig, "-only must not be given with -lies; it is %s", c.only)
+		return dsbo.ConfigErrorf("-only must not be given with -lies; it is %s", c.only)
 	}
 	folder, err := os.MkdirTemp("", "simulate")
 	if err != nil {

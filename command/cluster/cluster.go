@@ -46,7 +46,7 @@ type Check func(c *Cluster) error
 func Load(path string, check Check) (*Cluster, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "cluster file: %w", err)
+		return nil, dsbo.ConfigErrorf("cluster file: %w", err)
 	}
 	return Parse(path, data, check)
 }
@@ -57,7 +57,7 @@ func Load(path string, check Check) (*Cluster, error) {
 func Parse(name string, data []byte, check Check) (*Cluster, error) {
 	c, err := parse(name, data, check)
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "cluster file %s: %w", name, err)
+		return nil, dsbo.ConfigErrorf("cluster file %s: %w", name, err)
 	}
 	return c, nil
 }

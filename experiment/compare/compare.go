@@ -43,7 +43,7 @@ type Options struct {
 // before any run, of files, and of ctx, with which there is a result of the runs that ended before.
 func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 	if o.Processes < 0 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
+		return nil, dsbo.ConfigErrorf(
 			"processes must be at least 1, or 0 for one for each processor; they are %d", o.Processes)
 	}
 	if err := s.checkTasks(o.Tasks); err != nil {
@@ -196,7 +196,7 @@ func (s *Spec) checkTasks(all []experiment.Task) error {
 	for _, t := range s.Tasks {
 		i := slices.Index(known, t.Verb)
 		if i < 0 {
-			return dsbo.Errorf(dsbo.ErrConfig, `field "tasks": %q is no task of this program (%s)%s`,
+			return dsbo.ConfigErrorf(`field "tasks": %q is no task of this program (%s)%s`,
 				t.Verb, strings.Join(known, ", "), cli.Suggest("", t.Verb, known))
 		}
 		for _, m := range s.Methods {
@@ -216,14 +216,14 @@ func (s *Spec) checkLine(task experiment.Task, t Task, m Method) error {
 	for _, f := range flags {
 		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
 		if changesProblem(task, name) {
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				`field "methods", %q: %s changes the problem of %q, and results of unlike problems are not `+
 					`ranked; it belongs to "tasks" or "flags"`,
 				m.Name, f, t.Name)
 		}
 	}
 	if _, err := experiment.Parse(task, slices.Concat(s.Flags, t.Flags, flags), io.Discard); err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "task %q, method %q: %w", t.Name, m.Name, err)
+		return dsbo.ConfigErrorf("task %q, method %q: %w", t.Name, m.Name, err)
 	}
 	return nil
 }

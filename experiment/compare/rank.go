@@ -102,7 +102,7 @@ func (k *Ranking) checkProblem() error {
 			}
 			if a, b := f.Config, t.Config; a.Agents != b.Agents || a.Holdout != b.Holdout ||
 				!bytes.Equal(a.Problem, b.Problem) {
-				return dsbo.Errorf(dsbo.ErrConfig,
+				return dsbo.ConfigErrorf(
 					"task %q: the problem of method %q is not that of %q, and results of unlike problems are not "+
 						"ranked: %s, %d agents, %g held out; %s, %d agents, %g held out",
 					k.Task.Name, t.Method, f.Method, b.Problem, b.Agents, b.Holdout, a.Problem, a.Agents, a.Holdout)
@@ -235,7 +235,7 @@ func (r *Result) Failure() error {
 		}
 	}
 	if !applicable {
-		return dsbo.Errorf(dsbo.ErrConfig, "every run was refused: %s", strings.Join(r.Rankings[0].refusals(), "; "))
+		return dsbo.ConfigErrorf("every run was refused: %s", strings.Join(r.Rankings[0].refusals(), "; "))
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func textOr(data []byte, text *string, object any) error {
 func Read(path string) (*Spec, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		return nil, dsbo.ConfigErrorf("%w", err)
 	}
 	s, err := Parse(data)
 	if err != nil {
@@ -115,13 +115,13 @@ func Parse(data []byte) (*Spec, error) {
 	f := file{Seeds: []uint64{1}, Choose: string(ByPhi), Show: []string{"phi", "test_loss"},
 		Against: []string{"bytes", "calls", "seconds"}}
 	if err := files.StrictJSON(data, &f); err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		return nil, dsbo.ConfigErrorf("%w", err)
 	}
 	s := &Spec{Title: f.Title, Seeds: f.Seeds, Flags: f.Flags, Choose: Criterion(f.Choose)}
 	for _, t := range f.Tasks {
 		words := strings.Fields(t.Task)
 		if len(words) == 0 {
-			return nil, dsbo.Errorf(dsbo.ErrConfig,
+			return nil, dsbo.ConfigErrorf(
 				`field "tasks": "task" must name a task, as in "synthetic -r=1"; it is %q`, t.Task)
 		}
 		s.Tasks = append(s.Tasks,
@@ -130,7 +130,7 @@ func Parse(data []byte) (*Spec, error) {
 	for _, m := range f.Methods {
 		words := strings.Fields(m.Method)
 		if len(words) == 0 {
-			return nil, dsbo.Errorf(dsbo.ErrConfig,
+			return nil, dsbo.ConfigErrorf(
 				`field "methods": "method" must name a method, as in "dsoba -K=200"; it is %q`, m.Method)
 		}
 		s.Methods = append(s.Methods, Method{

@@ -18,11 +18,11 @@ const maxRuns = 100_000
 func (s *Spec) validate() error {
 	switch {
 	case len(s.Tasks) == 0:
-		return dsbo.Errorf(dsbo.ErrConfig, `field "tasks" must name at least one task`)
+		return dsbo.ConfigErrorf(`field "tasks" must name at least one task`)
 	case len(s.Methods) == 0:
-		return dsbo.Errorf(dsbo.ErrConfig, `field "methods" must name at least one method`)
+		return dsbo.ConfigErrorf(`field "methods" must name at least one method`)
 	case len(s.Seeds) == 0:
-		return dsbo.Errorf(dsbo.ErrConfig, `field "seeds" must have at least one seed`)
+		return dsbo.ConfigErrorf(`field "seeds" must have at least one seed`)
 	}
 	for _, list := range []struct {
 		field string
@@ -30,15 +30,15 @@ func (s *Spec) validate() error {
 	}{{"tasks", names(s.Tasks, func(t Task) string { return t.Name })},
 		{"methods", names(s.Methods, func(m Method) string { return m.Name })}} {
 		if name, twice := duplicate(list.names); twice {
-			return dsbo.Errorf(dsbo.ErrConfig, `field %q: names must differ; %q is there twice`, list.field, name)
+			return dsbo.ConfigErrorf(`field %q: names must differ; %q is there twice`, list.field, name)
 		}
 		if name, twice := duplicate(names(list.names, fileName)); twice {
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				`field %q: names must differ in letters or digits; two are the folder %q`, list.field, name)
 		}
 	}
 	if seed, twice := duplicate(s.Seeds); twice {
-		return dsbo.Errorf(dsbo.ErrConfig, `field "seeds": they must differ; %d is there twice`, seed)
+		return dsbo.ConfigErrorf(`field "seeds": they must differ; %d is there twice`, seed)
 	}
 	if err := checkNames("choose", criteria, s.Choose); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (s *Spec) validate() error {
 			return err
 		}
 		if runs += m.Grid.points() * len(s.Seeds) * len(s.Tasks); runs > maxRuns {
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				`field "methods": all grids together must ask for at most %d runs; with %q they ask for more`,
 				maxRuns, m.Name)
 		}
@@ -73,11 +73,11 @@ func (s *Spec) validate() error {
 
 func (s *Spec) checkMethod(m Method) error {
 	if all := algo.Names(); !slices.Contains(all, m.Algorithm) {
-		return dsbo.Errorf(dsbo.ErrConfig, `field "methods": %q is no method (%s)%s`,
+		return dsbo.ConfigErrorf(`field "methods": %q is no method (%s)%s`,
 			m.Algorithm, strings.Join(all, ", "), cli.Suggest("", m.Algorithm, all))
 	}
 	if m.Trials < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			`field "methods", %q: "trials" must be at least 1, or 0 for all points of the grid; it is %d`,
 			m.Name, m.Trials)
 	}
@@ -89,11 +89,11 @@ func (s *Spec) checkMethod(m Method) error {
 		return err
 	}
 	if err := m.checkParameters(first); err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, `field "methods", %q: %w`, m.Name, err)
+		return dsbo.ConfigErrorf(`field "methods", %q: %w`, m.Name, err)
 	}
 	for _, name := range m.Tasks {
 		if !slices.ContainsFunc(s.Tasks, func(t Task) bool { return t.Name == name }) {
-			return dsbo.Errorf(dsbo.ErrConfig, `field "methods", %q: "tasks" must be names of tasks; %q is none`,
+			return dsbo.ConfigErrorf(`field "methods", %q: "tasks" must be names of tasks; %q is none`,
 				m.Name, name)
 		}
 	}
@@ -123,9 +123,9 @@ func checkFlags(field string, flags []string) error {
 		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
 		switch {
 		case !strings.HasPrefix(f, "-") || name == "":
-			return dsbo.Errorf(dsbo.ErrConfig, `field %q: flags must be of the form -name=value; %q is not`, field, f)
+			return dsbo.ConfigErrorf(`field %q: flags must be of the form -name=value; %q is not`, field, f)
 		case name == "seed" || name == "algorithm" || name == "h" || name == "help" || experiment.LocalOnly(name):
-			return dsbo.Errorf(dsbo.ErrConfig, `field %q: %s is not allowed: the comparison sets it`, field, f)
+			return dsbo.ConfigErrorf(`field %q: %s is not allowed: the comparison sets it`, field, f)
 		}
 	}
 	return nil
@@ -135,7 +135,7 @@ func checkFlags(field string, flags []string) error {
 func checkNames[T ~string](field string, all []T, some ...T) error {
 	for _, name := range some {
 		if !slices.Contains(all, name) {
-			return dsbo.Errorf(dsbo.ErrConfig, `field %q must be of %s; it has %q`, field,
+			return dsbo.ConfigErrorf(`field %q must be of %s; it has %q`, field,
 				strings.Join(names(all, func(t T) string { return string(t) }), ", "), name)
 		}
 	}

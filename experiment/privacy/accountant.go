@@ -19,9 +19,9 @@ type Budget struct {
 func (b Budget) Check() error {
 	switch {
 	case !(b.Epsilon > 0 && b.Epsilon <= math.MaxFloat64):
-		return dsbo.Errorf(dsbo.ErrConfig, "ε must be positive; it is %g", b.Epsilon)
+		return dsbo.ConfigErrorf("ε must be positive; it is %g", b.Epsilon)
 	case !(b.Delta > 0 && b.Delta < 1):
-		return dsbo.Errorf(dsbo.ErrConfig, "δ must be above 0 and below 1; it is %g", b.Delta)
+		return dsbo.ConfigErrorf("δ must be above 0 and below 1; it is %g", b.Delta)
 	}
 	return nil
 }

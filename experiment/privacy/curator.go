@@ -84,7 +84,7 @@ const (
 func gridOf(multiplier, sensitivity float64, entries int) (float64, error) {
 	left := 1<<gridBits - float64(multiplier*math.Sqrt(float64(entries)))
 	if left < 1<<(gridBits-1) {
-		return 0, dsbo.Errorf(dsbo.ErrConfig,
+		return 0, dsbo.ConfigErrorf(
 			"answers of %d numbers with noise of %.3g sensitivities are too many and too noisy for a grid of 2^-%d: "+
 				"ε must be larger, or K smaller",
 			entries, multiplier, gridBits)

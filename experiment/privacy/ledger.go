@@ -83,7 +83,7 @@ func (l *Ledger) read() error {
 	names := all[secretLen:]
 	for ; len(names) >= nameLen; names = names[nameLen:] {
 		if names[0] >= byte(Kinds) {
-			return dsbo.Errorf(dsbo.ErrConfig, "it must hold the names of answers; byte %d is no kind of rows",
+			return dsbo.ConfigErrorf("it must hold the names of answers; byte %d is no kind of rows",
 				len(all)-len(names))
 		}
 		l.countAnswer([nameLen]byte(names))
@@ -128,7 +128,7 @@ func (l *Ledger) noise(of Rows, question []byte, most int) (*rand.Rand, error) {
 	name[0] = byte(of)
 	if !l.given[name] {
 		if l.counts[of] >= most {
-			return nil, dsbo.Errorf(dsbo.ErrConfig,
+			return nil, dsbo.ConfigErrorf(
 				"the privacy budget has %d answers about %s rows, and all are given", most, of)
 		}
 		if _, err := l.file.Write(name[:]); err != nil {

@@ -31,7 +31,7 @@ func (h *hidden) Set(text string) error {
 // those with hidden layers.
 func (h *hidden) check(model string, layered ...string) error {
 	if h.given && !slices.Contains(layered, model) {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"-hidden must be left out with -model %s, which has no hidden layers to choose; it is %s", model, h.text)
 	}
 	_, err := h.units()
@@ -52,7 +52,7 @@ func (h *hidden) units() (units []int, err error) {
 	for part := range strings.SplitSeq(h.text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || n < 1 || n > 1<<16 {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "-hidden must be numbers of units with commas between; it is %s",
+			return nil, dsbo.ConfigErrorf("-hidden must be numbers of units with commas between; it is %s",
 				h.text)
 		}
 		units = append(units, n)

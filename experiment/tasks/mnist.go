@@ -86,13 +86,13 @@ func mnistModels() []string { return models.NamesFor(10) }
 func (t *mnist) Check() error {
 	switch {
 	case !slices.Contains(mnistModels(), t.model):
-		return dsbo.Errorf(dsbo.ErrConfig, "-model must be one of %s; it is %s",
+		return dsbo.ConfigErrorf("-model must be one of %s; it is %s",
 			strings.Join(mnistModels(), ", "), t.model)
 	case t.train < 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "-train must be at least 1, or 0 for half of an agent's share; it is %d",
+		return dsbo.ConfigErrorf("-train must be at least 1, or 0 for half of an agent's share; it is %d",
 			t.train)
 	case t.val < 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "-val must be at least 1, or 0 for half of an agent's share; it is %d",
+		return dsbo.ConfigErrorf("-val must be at least 1, or 0 for half of an agent's share; it is %d",
 			t.val)
 	}
 	if err := t.checkMislabel(); err != nil {

@@ -18,7 +18,7 @@ var cleaning = []string{"hyperclean", "hyperclean-mlp"}
 // checkMislabel checks -mislabel.
 func (t *mnist) checkMislabel() error {
 	if !(t.mislabel >= 0 && t.mislabel < 1) {
-		return dsbo.Errorf(dsbo.ErrConfig, "-mislabel must be at least 0 and below 1; it is %v", t.mislabel)
+		return dsbo.ConfigErrorf("-mislabel must be at least 0 and below 1; it is %v", t.mislabel)
 	}
 	return nil
 }

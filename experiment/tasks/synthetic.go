@@ -59,14 +59,14 @@ func (t *synthetic) Check() error {
 		value int
 	}{{"p", t.features}, {"train", t.train}, {"val", t.val}, {"test", t.test}} {
 		if count.value < 1 {
-			return dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least 1; it is %d", count.flag, count.value)
+			return dsbo.ConfigErrorf("-%s must be at least 1; it is %d", count.flag, count.value)
 		}
 	}
 	if t.reduce != "sum" && t.reduce != "mean" {
-		return dsbo.Errorf(dsbo.ErrConfig, "-reduce must be sum or mean; it is %s", t.reduce)
+		return dsbo.ConfigErrorf("-reduce must be sum or mean; it is %s", t.reduce)
 	}
 	if !(t.rate > 0) || math.IsInf(t.rate, 0) {
-		return dsbo.Errorf(dsbo.ErrConfig, "-r must be a positive number; it is %v", t.rate)
+		return dsbo.ConfigErrorf("-r must be a positive number; it is %v", t.rate)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func TestOneLine(t *testing.T) {
 		err  error
 		want string
 	}{
-		{dsbo.Errorf(dsbo.ErrConfig, "-agents must be\npositive"), "-agents must be positive"},
+		{dsbo.ConfigErrorf("-agents must be\npositive"), "-agents must be positive"},
 		{errors.New("agent 3 says \x1b[2J\u202e"), `agent 3 says \x1b[2J\u202e`},
 		{fmt.Errorf("refit: %w", context.Canceled), "refit: interrupted"},
 		{errors.Join(errors.New("first"), errors.New("second\n")), "first second"},

@@ -50,7 +50,7 @@ func (f *Flags) Parse(args []string, out io.Writer, required ...string) error {
 		return err
 	}
 	if f.NArg() > 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "unexpected argument %q: flags begin with - (-h lists them)", f.Arg(0))
+		return dsbo.ConfigErrorf("unexpected argument %q: flags begin with - (-h lists them)", f.Arg(0))
 	}
 	return nil
 }
@@ -71,10 +71,10 @@ func (f *Flags) ParseOperands(args []string, out io.Writer, required ...string) 
 	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
 		var names []string
 		f.VisitAll(func(fl *flag.Flag) { names = append(names, fl.Name) })
-		return dsbo.Errorf(dsbo.ErrConfig, "unknown flag -%s%s (-h all lists the flags)", name,
+		return dsbo.ConfigErrorf("unknown flag -%s%s (-h all lists the flags)", name,
 			Suggest("-", name, names))
 	}
-	return dsbo.Errorf(dsbo.ErrConfig, "%w (-h lists the flags)", f.explain(err))
+	return dsbo.ConfigErrorf("%w (-h lists the flags)", f.explain(err))
 }
 
 // explain names what a flag's value must be, where package flag says "parse error". It has no type
@@ -132,7 +132,7 @@ func (f *Flags) checkRequired(names []string) error {
 	for _, name := range names {
 		if fl := f.Lookup(name); fl.Value.String() == "" {
 			value, _ := flag.UnquoteUsage(fl)
-			return dsbo.Errorf(dsbo.ErrConfig, "-%s %s is required (-h lists the flags)", name, value)
+			return dsbo.ConfigErrorf("-%s %s is required (-h lists the flags)", name, value)
 		}
 	}
 	return nil
@@ -218,7 +218,7 @@ func Choose(flag, list string, known []string) ([]string, error) {
 	wanted := strings.Split(list, ",")
 	for _, w := range wanted {
 		if !slices.Contains(known, w) {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "-%s must name some of %s; %q is none of them", flag,
+			return nil, dsbo.ConfigErrorf("-%s must name some of %s; %q is none of them", flag,
 				strings.Join(known, ", "), w)
 		}
 	}

@@ -22,7 +22,7 @@ func CheckSecret(path string) error {
 		others = 0o037
 	}
 	if mode := info.Mode().Perm(); mode&others != 0 {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"%s is secret: its owner alone must be able to read it; its permissions are %04o (chmod 600 mends that)",
 			path, mode)
 	}

@@ -110,28 +110,28 @@ func sizeOf(shape []int) (int, bool) {
 // hold: header and offsets inside of the file, each byte in exactly one array.
 func ReadTensors(file []byte) (metadata map[string]string, tensors []Tensor, err error) {
 	if len(file) < 8 {
-		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "a safetensors file must have at least 8 bytes; it has %d",
+		return nil, nil, dsbo.ConfigErrorf("a safetensors file must have at least 8 bytes; it has %d",
 			len(file))
 	}
 	n := binary.LittleEndian.Uint64(file)
 	if n > maxHeader || n > uint64(len(file)-8) {
-		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "the header must have at most %d bytes; it has %d",
+		return nil, nil, dsbo.ConfigErrorf("the header must have at most %d bytes; it has %d",
 			min(maxHeader, len(file)-8), n)
 	}
 	metadata, entries, err := readHeader(file[8 : 8+n])
 	if err != nil {
-		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "header: %w", err)
+		return nil, nil, dsbo.ConfigErrorf("header: %w", err)
 	}
 	data, at := file[8+n:], 0
 	for _, e := range entries {
 		t, err := e.read(data, at)
 		if err != nil {
-			return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "array %q: %w", e.name, err)
+			return nil, nil, dsbo.ConfigErrorf("array %q: %w", e.name, err)
 		}
 		tensors, at = append(tensors, t), e.Offsets[1]
 	}
 	if at != len(data) {
-		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "arrays must have all %d bytes after the header; they have %d",
+		return nil, nil, dsbo.ConfigErrorf("arrays must have all %d bytes after the header; they have %d",
 			len(data), at)
 	}
 	return metadata, tensors, nil

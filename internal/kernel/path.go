@@ -39,9 +39,9 @@ func choosePath(setting string, best Path) (Path, error) {
 	case setting == "":
 		return best, nil
 	case i < 0:
-		return best, dsbo.Errorf(dsbo.ErrConfig, "DSBO_KERNEL must be generic, avx2 or avx512; it is %q", setting)
+		return best, dsbo.ConfigErrorf("DSBO_KERNEL must be generic, avx2 or avx512; it is %q", setting)
 	case Path(i) > best:
-		return best, dsbo.Errorf(dsbo.ErrConfig, "DSBO_KERNEL must be at most %s with this build and machine; it is %s",
+		return best, dsbo.ConfigErrorf("DSBO_KERNEL must be at most %s with this build and machine; it is %s",
 			best, setting)
 	default:
 		return Path(i), nil

@@ -38,7 +38,7 @@ func (t *Trainer) bindMasks(p *ad.Program, draw dsbo.Sample, rows int) error {
 	sampler := data.Sampler{Seed: t.seed}
 	for k, m := range t.Masks {
 		if m.Cols < 1 || !(m.Keep >= 0 && m.Keep <= 1) {
-			return dsbo.Errorf(dsbo.ErrConfig, "mask %d must have at least 1 column, and keep a share of "+
+			return dsbo.ConfigErrorf("mask %d must have at least 1 column, and keep a share of "+
 				"at most 1, or 0 for normal numbers; they are %d and %g", k, m.Cols, m.Keep)
 		}
 		table, err := sampler.Mask(rows, m.Cols, draw, k, m.Keep)

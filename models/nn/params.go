@@ -64,7 +64,7 @@ func (ps *Params) add(p Param) Param {
 // fail notes the first thing that is wrong.
 func (ps *Params) fail(format string, args ...any) {
 	if ps.err == nil {
-		ps.err = dsbo.Errorf(dsbo.ErrConfig, format, args...)
+		ps.err = dsbo.ConfigErrorf(format, args...)
 	}
 }
 

@@ -52,7 +52,7 @@ func (t *Trainer) Epoch(e data.Examples) (loss float64, err error) {
 		return 0, err
 	}
 	if t.batch < 1 || e.Len() == 0 {
-		return 0, dsbo.Errorf(dsbo.ErrConfig, "there must be at least 1 example, and 1 a batch; there are %d and %d",
+		return 0, dsbo.ConfigErrorf("there must be at least 1 example, and 1 a batch; there are %d and %d",
 			e.Len(), t.batch)
 	}
 	if t.sizes == nil {
@@ -173,7 +173,7 @@ func (t *Trainer) Load(r io.Reader) error {
 		tensor := of[p.Name]
 		if n := len(tensor.Shape); n == 0 || tensor.Shape[0] != p.Rows || len(tensor.Data) != p.Len() ||
 			n != 1+min(p.Cols, 1) {
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"parameter %q must have %d rows and %d columns (0: a vector) in the file; its shape there is %v",
 				p.Name, p.Rows, p.Cols, tensor.Shape)
 		}

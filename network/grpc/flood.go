@@ -32,7 +32,7 @@ func newFlood(w *network.Matrix, agent int) (*flood, error) {
 	for i := range far {
 		far[i] = w.Distances(i)
 		if j := slices.Index(far[i], -1); j >= 0 {
-			return nil, dsbo.Errorf(dsbo.ErrConfig,
+			return nil, dsbo.ConfigErrorf(
 				"the graph must be connected to gather over it; no path of edges leads from agent %d to agent %d", i, j)
 		}
 		steps = max(steps, slices.Max(far[i]))

@@ -53,7 +53,7 @@ func (m *Mixer) gather(ctx context.Context, rows [][]float64) error {
 	}
 	part := m.config.MaxFloats / m.view.flood.widest
 	if part == 0 {
-		return m.failWith(dsbo.Errorf(dsbo.ErrConfig,
+		return m.failWith(dsbo.ConfigErrorf(
 			"MaxFloats must be at least %d, the number of rows that travel together; it is %d",
 			m.view.flood.widest, m.config.MaxFloats))
 	}

@@ -17,7 +17,7 @@ func (m *Mixer) TakeOver(ctx context.Context, giver, epoch int) ([]byte, error) 
 	m.mu.Lock()
 	if m.neighbours.edge(giver) == nil {
 		m.mu.Unlock()
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "agent %d takes over from agent %d, which must be a neighbour",
+		return nil, dsbo.ConfigErrorf("agent %d takes over from agent %d, which must be a neighbour",
 			m.config.Agent, giver)
 	}
 	t := &takeover{giver: giver, epoch: epoch}

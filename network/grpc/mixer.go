@@ -40,7 +40,7 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 			len(dst), len(src)))
 	}
 	if len(src) > m.config.MaxFloats {
-		return m.failWith(dsbo.Errorf(dsbo.ErrConfig, "a vector must have at most MaxFloats = %d numbers; it has %d",
+		return m.failWith(dsbo.ConfigErrorf("a vector must have at most MaxFloats = %d numbers; it has %d",
 			m.config.MaxFloats, len(src)))
 	}
 	e := entry{frame: m.encodeMix(src), sends: m.view.matrix.Sends(m.view.position)}
@@ -145,8 +145,7 @@ func (m *Mixer) Rewind(round int) error {
 	}
 	switch {
 	case round < 0 || round > m.flow.round:
-		return dsbo.Errorf(dsbo.ErrConfig,
-			"agent %d can rewind to exchanges 0 to %d, its present one; it was to rewind to %d",
+		return dsbo.ConfigErrorf("agent %d can rewind to exchanges 0 to %d, its present one; it was to rewind to %d",
 			m.config.Agent, m.flow.round, round)
 	case m.flow.rollback != nil && round > m.flow.rollback.Round:
 		return m.flow.rollback

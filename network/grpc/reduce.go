@@ -80,11 +80,11 @@ func checkReductions(all []network.Reduction, most int) error {
 	words := 0
 	for _, x := range all {
 		if words += len(x.Words); x.Op > network.Max {
-			return dsbo.Errorf(dsbo.ErrConfig, "an operation must be %d to %d; it is %d",
+			return dsbo.ConfigErrorf("an operation must be %d to %d; it is %d",
 				network.Sum, network.Max, x.Op)
 		}
 		if x.Op != all[0].Op {
-			return dsbo.Errorf(dsbo.ErrConfig, "what is reduced together must have one operation; it has %d and %d",
+			return dsbo.ConfigErrorf("what is reduced together must have one operation; it has %d and %d",
 				all[0].Op, x.Op)
 		}
 		if x.Bits < 1 || x.Bits > 64 {
@@ -92,7 +92,7 @@ func checkReductions(all []network.Reduction, most int) error {
 		}
 	}
 	if words > most {
-		return dsbo.Errorf(dsbo.ErrConfig, "a reduction must have at most MaxFloats = %d words; it has %d",
+		return dsbo.ConfigErrorf("a reduction must have at most MaxFloats = %d words; it has %d",
 			most, words)
 	}
 	return nil
@@ -118,7 +118,7 @@ func newReduction(m *Mixer, all []network.Reduction) (r reduction, err error) {
 	if m.view.tree == nil {
 		t := m.view.matrix.Tree()
 		if t == nil {
-			return r, dsbo.Errorf(dsbo.ErrConfig, "the graph must be connected to reduce over it")
+			return r, dsbo.ConfigErrorf("the graph must be connected to reduce over it")
 		}
 		m.view.tree, m.view.opposite = t, t.Opposite()
 		m.config.Log.Info("sums go up a tree and down again", "root", m.view.epoch.Members[t.Root], "height", t.Height)

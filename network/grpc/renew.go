@@ -19,12 +19,12 @@ func (m *Mixer) Renew(id *pki.Identity) error {
 	c := &m.config
 	switch {
 	case c.Identity == nil:
-		return dsbo.Errorf(dsbo.ErrConfig, "agent %d began without a certificate, and must go on without one", c.Agent)
+		return dsbo.ConfigErrorf("agent %d began without a certificate, and must go on without one", c.Agent)
 	case id.Agent != c.Agent:
-		return dsbo.Errorf(dsbo.ErrConfig, "the certificate must be that of agent %d; it is that of agent %d",
+		return dsbo.ConfigErrorf("the certificate must be that of agent %d; it is that of agent %d",
 			c.Agent, id.Agent)
 	case !id.SameKey(c.Identity):
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"the key of %s must stay the same during a run, as masks follow from it; it is another one",
 			pki.Name(c.Agent))
 	}

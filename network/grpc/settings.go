@@ -146,5 +146,5 @@ func (n *neighbours) checkStrange() error {
 	if last == nil {
 		return nil
 	}
-	return dsbo.Errorf(dsbo.ErrConfig, "%w", last)
+	return dsbo.ConfigErrorf("%w", last)
 }

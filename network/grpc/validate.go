@@ -17,18 +17,18 @@ func (s *Membership) validate(c *Config) error {
 	case s == nil:
 		return nil
 	case 2*s.Quorum <= n || s.Quorum > n:
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"Membership.Quorum must be more than half of the %d agents, and no more than all; it is %d", n, s.Quorum)
 	case s.AbsentAfter <= c.SilentAfter:
-		return dsbo.Errorf(dsbo.ErrConfig, "Membership.AbsentAfter must be longer than SilentAfter, %v; it is %v",
+		return dsbo.ConfigErrorf("Membership.AbsentAfter must be longer than SilentAfter, %v; it is %v",
 			c.SilentAfter, s.AbsentAfter)
 	case s.StragglerDeadline != 0 && (s.StragglerDeadline <= c.SilentAfter || s.StragglerDeadline > c.ComputeTimeout):
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"Membership.StragglerDeadline must be longer than SilentAfter, %v, and at most ComputeTimeout, %v; "+
 				"it is %v",
 			c.SilentAfter, c.ComputeTimeout, s.StragglerDeadline)
 	case s.Records == nil || s.Give == nil:
-		return dsbo.Errorf(dsbo.ErrConfig, "Membership.Records and Give must be set")
+		return dsbo.ConfigErrorf("Membership.Records and Give must be set")
 	}
 	return s.Log.Validate(n, s.Quorum)
 }
@@ -37,7 +37,7 @@ func (s *Membership) validate(c *Config) error {
 // for sums to hide anything.
 func (c *Config) checkMembers(e membership.Epoch) error {
 	if least := min(leastMembers, c.Matrix.N()); len(e.Members) < least && !c.Membership.FewMembers && !c.Unmasked {
-		return dsbo.Errorf(dsbo.ErrConfig, "epoch %d must have at least %d members, or each has the other's terms of "+
+		return dsbo.ConfigErrorf("epoch %d must have at least %d members, or each has the other's terms of "+
 			"all sums; it would have %d (FewMembers, by -few-sites, allows it)", e.Number, least, len(e.Members))
 	}
 	_, err := c.Matrix.Members(e)
@@ -49,19 +49,19 @@ func (c *Config) checkMembers(e membership.Epoch) error {
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	if c.Matrix == nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "Matrix must be set; it is nil")
+		return dsbo.ConfigErrorf("Matrix must be set; it is nil")
 	}
 	if err := c.validateNumbers(); err != nil {
 		return err
 	}
 	if c.Admission != "" {
 		if _, err := c.admission(c.Identity, c.Agent, c.Admission); err != nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+			return dsbo.ConfigErrorf("%w", err)
 		}
 	}
 	if c.Identity != nil {
 		if c.Identity.Agent != c.Agent {
-			return dsbo.Errorf(dsbo.ErrConfig, "Identity must be the certificate of agent %d; it is that of agent %d",
+			return dsbo.ConfigErrorf("Identity must be the certificate of agent %d; it is that of agent %d",
 				c.Agent, c.Identity.Agent)
 		}
 		if _, err := c.Identity.InRun(c.Run, c.Keys); err != nil {
@@ -119,7 +119,7 @@ func (c Config) validateNumbers() error {
 			fmt.Sprintf("PeerTimeout must be at least SilentAfter, %v; it is", c.SilentAfter), c.PeerTimeout},
 	} {
 		if !s.holds {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s %v", s.must, s.is)
+			return dsbo.ConfigErrorf("%s %v", s.must, s.is)
 		}
 	}
 	return nil
@@ -134,19 +134,19 @@ func (e *UnprotectedError) Error() string { return e.Reason + ": Identity or Ins
 
 func (c Config) validateAddresses() error {
 	unprotected := func(format string, args ...any) error {
-		return dsbo.Errorf(dsbo.ErrConfig, "%w", &UnprotectedError{fmt.Sprintf(format, args...)})
+		return dsbo.ConfigErrorf("%w", &UnprotectedError{fmt.Sprintf(format, args...)})
 	}
 	if c.Listener != nil && c.address(c.Agent) == "" {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"Listener must be nil, as agent %d has no address where others could connect", c.Agent)
 	}
 	for i, a := range c.Addresses {
 		if slices.Contains(c.admissionNeighbours, i) && a == "" {
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"agent %d connects to its neighbours, which must have addresses; agent %d has none", c.Agent, i)
 		}
 		if c.isRelayed(i) && (c.Relay == "" || c.Identity == nil) {
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"agents %d and %d are neighbours, and neither has an address: there must be a relay, and "+
 					"certificates for it",
 				min(i, c.Agent), max(i, c.Agent))
@@ -156,7 +156,7 @@ func (c Config) validateAddresses() error {
 		}
 		host, _, err := net.SplitHostPort(a)
 		if err != nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "the address of agent %d must be host:port: %w", i, err)
+			return dsbo.ConfigErrorf("the address of agent %d must be host:port: %w", i, err)
 		}
 		if !c.allowsRemote() && host != "localhost" && !net.ParseIP(host).IsLoopback() {
 			return unprotected("address of agent %d: %s is on another machine and agent %d has no certificate", i, a,

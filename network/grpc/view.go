@@ -63,7 +63,7 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 		return m.err
 	}
 	if m.chamber == nil || e.Number > len(m.chamber.log) || e.Number < m.view.epoch.Number {
-		return dsbo.Errorf(dsbo.ErrConfig, "an epoch must be decided and not before the present one, %d; it is %d",
+		return dsbo.ConfigErrorf("an epoch must be decided and not before the present one, %d; it is %d",
 			m.view.epoch.Number, e.Number)
 	}
 	if _, member := e.Position(m.config.Agent); member && e.Number > 0 {

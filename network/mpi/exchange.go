@@ -20,7 +20,7 @@ type Options struct {
 // Validate returns an error that matches dsbo.ErrConfig if a setting cannot work.
 func (o Options) Validate() error {
 	if o.Timeout < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "Timeout must be above 0, or 0 for 10 minutes; it is %v", o.Timeout)
+		return dsbo.ConfigErrorf("Timeout must be above 0, or 0 for 10 minutes; it is %v", o.Timeout)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (f *frame) label(key uint64, agent, round int) {
 func (f *frame) check(from string, key uint64, agent, round int) error {
 	switch h := f.words; {
 	case h[headKey] != key:
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"all ranks must mix over one graph with the same weights and in the same way; %s does not", from)
 	case h[headAgent] != uint64(agent) || h[headRound] != uint64(round):
 		return fmt.Errorf("vector %d of agent %d must come next; %s sent vector %d of agent %d", round, agent, from,

@@ -31,10 +31,10 @@ func newLibrary() (library, error) {
 	case C.DSBO_DONE:
 		return l, nil
 	case C.DSBO_STARTED_BEFORE:
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
+		return nil, dsbo.ConfigErrorf(
 			"MPI must be started once in a process; it has been started in this process before")
 	case C.DSBO_NO_THREADS:
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
+		return nil, dsbo.ConfigErrorf(
 			"MPI must provide MPI_THREAD_FUNNELED, which a program with several threads needs; this one does not")
 	default:
 		return nil, l.failure()

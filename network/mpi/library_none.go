@@ -9,6 +9,5 @@ const launcherEndsJobs = true
 
 // newLibrary says that there is none.
 func newLibrary() (library, error) {
-	return nil, dsbo.Errorf(dsbo.ErrConfig,
-		"MPI needs a program built with -tags mpi and a C compiler; this one was not")
+	return nil, dsbo.ConfigErrorf("MPI needs a program built with -tags mpi and a C compiler; this one was not")
 }

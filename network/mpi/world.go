@@ -225,7 +225,7 @@ func (w *World) register(x *Exchange) error {
 	x.mixing.tag, x.gather.flow.tag = 2*x.number+1, 2*x.number+2 // notices have 0
 	if x.gather.flow.tag > w.lastTag {
 		w.mu.Unlock()
-		return dsbo.Errorf(dsbo.ErrConfig, "this MPI has tags for %d exchanges, which were all opened before", x.number)
+		return dsbo.ConfigErrorf("this MPI has tags for %d exchanges, which were all opened before", x.number)
 	}
 	w.next++
 	w.exchanges[x.number] = x

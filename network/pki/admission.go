@@ -32,7 +32,7 @@ const MaxAdmission = 255
 // It has one line, of printable characters. Errors match dsbo.ErrConfig.
 func (a *Authority) Admit(m Admission, run, hash string) (string, error) {
 	if err := m.validate(); err != nil {
-		return "", dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		return "", dsbo.ConfigErrorf("%w", err)
 	}
 	signature, err := sign(a.pair, m.message(run, hash))
 	if err != nil {
@@ -40,7 +40,7 @@ func (a *Authority) Admit(m Admission, run, hash string) (string, error) {
 	}
 	text := m.unsignedText() + base64.StdEncoding.EncodeToString(signature)
 	if len(text) > MaxAdmission {
-		return "", dsbo.Errorf(dsbo.ErrConfig,
+		return "", dsbo.ConfigErrorf(
 			"an admission must have at most %d bytes; with %d neighbours and a signature of %d bytes it has %d: "+
 				"there must be fewer "+
 				"neighbours, or the authority's key must be ECDSA or Ed25519", MaxAdmission, len(m.Neighbours),
@@ -147,7 +147,7 @@ func LoadAdmission(folder string, agent int, run, hash string) (text string, m A
 	path := AdmissionFile(folder, agent)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", m, dsbo.Errorf(dsbo.ErrConfig,
+		return "", m, dsbo.ConfigErrorf(
 			"agent %d is not in the cluster file, and must have an admission: %s is missing (pki admission makes it)",
 			agent, path)
 	}
@@ -159,7 +159,7 @@ func LoadAdmission(folder string, agent int, run, hash string) (text string, m A
 		err = fmt.Errorf("it must be that of agent %d; it is that of agent %d", agent, m.Agent)
 	}
 	if err != nil {
-		return "", m, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
+		return "", m, dsbo.ConfigErrorf("%s: %w", path, err)
 	}
 	return text, m, nil
 }

@@ -74,14 +74,14 @@ func (a *Authority) Grant(r *Request, from, until time.Time, runs ...string) (*x
 func (a *Authority) Renew(cert *x509.Certificate, from, until time.Time) (*x509.Certificate, error) {
 	agent, err := Agent(cert)
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		return nil, dsbo.ConfigErrorf("%w", err)
 	}
 	for _, authority := range a.all {
 		if cert.CheckSignatureFrom(authority) == nil {
 			return a.certify(agent, cert.PublicKey, from, until, RunsOf(cert))
 		}
 	}
-	return nil, dsbo.Errorf(dsbo.ErrConfig,
+	return nil, dsbo.ConfigErrorf(
 		"the certificate of %s must be signed by an authority of ca.pem, to be renewed; it is signed by %q",
 		Name(agent), cert.Issuer.CommonName)
 }
@@ -96,7 +96,7 @@ func (a *Authority) Expires() time.Time { return a.pair.Leaf.NotAfter }
 func (a *Authority) certify(agent int, public crypto.PublicKey, from, until time.Time,
 	runs []string) (*x509.Certificate, error) {
 	if agent < 0 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "the number of an agent must not be negative; it is %d", agent)
+		return nil, dsbo.ConfigErrorf("the number of an agent must not be negative; it is %d", agent)
 	}
 	template := &x509.Certificate{
 		Subject:     pkix.Name{CommonName: Name(agent)},
@@ -118,7 +118,7 @@ func newKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P25
 func signCertificate(template, parent *x509.Certificate, public crypto.PublicKey,
 	signer crypto.PrivateKey) (*x509.Certificate, error) {
 	if !template.NotBefore.Before(template.NotAfter) {
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
+		return nil, dsbo.ConfigErrorf(
 			"the certificate of %s must end after it begins; it would begin at %s and end at %s",
 			template.Subject.CommonName, template.NotBefore, template.NotAfter)
 	}

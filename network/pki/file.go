@@ -45,7 +45,7 @@ func saveKey(folder, name string, key crypto.PrivateKey) error {
 func savePEM(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return dsbo.Errorf(dsbo.ErrConfig, "%s exists: remove it or name another folder", path)
+		return dsbo.ConfigErrorf("%s exists: remove it or name another folder", path)
 	}
 	if err != nil {
 		return err
@@ -83,10 +83,10 @@ func loadPair(folder, name string) (tls.Certificate, error) {
 	}
 	pair, err := tls.LoadX509KeyPair(path, keyPath)
 	if _, named := errors.AsType[*fs.PathError](err); err != nil && !named {
-		return pair, dsbo.Errorf(dsbo.ErrConfig, "%s and %s must be a certificate and its key: %w", path, keyPath, err)
+		return pair, dsbo.ConfigErrorf("%s and %s must be a certificate and its key: %w", path, keyPath, err)
 	}
 	if err != nil {
-		return pair, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		return pair, dsbo.ConfigErrorf("%w", err)
 	}
 	return pair, nil
 }
@@ -95,10 +95,10 @@ func loadPair(folder, name string) (tls.Certificate, error) {
 func load[T any](path string, parse func(text []byte) (T, error)) (v T, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return v, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		return v, dsbo.ConfigErrorf("%w", err)
 	}
 	if v, err = parse(text); err != nil {
-		return v, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
+		return v, dsbo.ConfigErrorf("%s: %w", path, err)
 	}
 	return v, nil
 }

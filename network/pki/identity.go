@@ -128,7 +128,7 @@ func Load(folder string, agent int, now time.Time) (*Identity, error) {
 		id.expires, err = verifyChain(chain, agent, id.pool(), now)
 	}
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", certificateFile(folder, Name(agent)), err)
+		return nil, dsbo.ConfigErrorf("%s: %w", certificateFile(folder, Name(agent)), err)
 	}
 	return id, nil
 }

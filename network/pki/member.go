@@ -73,7 +73,7 @@ func (id *Identity) InRun(run string, keys []string) (*Identity, error) {
 	member := *id
 	member.trust = &Trust{authorities: id.trust.authorities, member: &membership{run, keys}}
 	if err := member.trust.member.check(id.Agent, id.certificate.Leaf); err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		return nil, dsbo.ConfigErrorf("%w", err)
 	}
 	return &member, nil
 }

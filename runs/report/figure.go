@@ -57,7 +57,7 @@ func (f *Figure) Validate() error {
 			return nil
 		}
 	}
-	return dsbo.Errorf(dsbo.ErrConfig,
+	return dsbo.ConfigErrorf(
 		"figure %q has no point to draw: one must be finite, and above 0 on logarithmic axes", f.Title)
 }
 

@@ -124,12 +124,12 @@ func differences(other, this *Run) runs.Differences {
 // it from the others. Runs of different tasks are refused.
 func groups(all []*Run) ([]group, error) {
 	if len(all) == 0 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "a report must have at least one run")
+		return nil, dsbo.ConfigErrorf("a report must have at least one run")
 	}
 	var gs []group
 	for _, r := range all {
 		if r.task() != all[0].task() {
-			return nil, dsbo.Errorf(dsbo.ErrConfig,
+			return nil, dsbo.ConfigErrorf(
 				"run %s is of the task %s and run %s of the task %s: the runs of a report must be of one task",
 				all[0].Name, all[0].task(), r.Name, r.task())
 		}

@@ -38,7 +38,7 @@ func (p *picture) Validate() error {
 			"picture %q has %d cells: it must have %d rows of %d", p.Title, len(p.Cells), p.Rows, p.Cols)
 	}
 	if e := p.extent(); e.high < e.low {
-		return dsbo.Errorf(dsbo.ErrConfig, "picture %q has no finite number", p.Title)
+		return dsbo.ConfigErrorf("picture %q has no finite number", p.Title)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func Load(dir string) (*Run, error) {
 	folder := runs.Folder(dir)
 	r := &Run{Name: filepath.Base(abs)}
 	if r.Config, err = folder.ReadConfig(); err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "run folder %s: %w", dir, err)
+		return nil, dsbo.ConfigErrorf("run folder %s: %w", dir, err)
 	}
 	if r.settings, r.build, err = r.Config.Values(); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func Load(dir string) (*Run, error) {
 	case err == nil:
 		r.Summary = &summary
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "run folder %s: %w", dir, err)
+		return nil, dsbo.ConfigErrorf("run folder %s: %w", dir, err)
 	}
 	if r.Changes, err = folder.ReadChanges(); err != nil {
 		return nil, err
@@ -88,18 +88,18 @@ func (r *Run) loadRecords(folder runs.Folder) error {
 	data, err := folder.ReadFile(runs.MetricsFile)
 	if err != nil {
 		if parts, _ := filepath.Glob(filepath.Join(string(folder), "*", runs.MetricsFile)); len(parts) > 0 {
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"%s has no metrics of its own, but holds %s: their folders must be named, such as %s",
 				folder, wording.Count(len(parts), "run"), filepath.Dir(parts[0]))
 		}
-		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s has no metrics: %w", folder, err)
+		return dsbo.ConfigErrorf("run folder %s has no metrics: %w", folder, err)
 	}
 	var cut bool
 	if r.Records, cut, err = runs.ReadRecords(path, bytes.NewReader(data)); err != nil {
 		return err
 	}
 	if len(r.Records) == 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s has no metrics: %s holds no whole evaluation", folder, path)
+		return dsbo.ConfigErrorf("run folder %s has no metrics: %s holds no whole evaluation", folder, path)
 	}
 	if cut {
 		r.Notes = append(r.Notes, "The last line of "+runs.MetricsFile+
@@ -112,7 +112,7 @@ func (r *Run) loadRecords(folder runs.Folder) error {
 	})
 	for i := range r.Records {
 		if i > 0 && r.Records[i].Iteration <= r.Records[i-1].Iteration {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s: iteration %d comes after iteration %d: iterations must grow",
+			return dsbo.ConfigErrorf("%s: iteration %d comes after iteration %d: iterations must grow",
 				path, r.Records[i].Iteration, r.Records[i-1].Iteration)
 		}
 	}

@@ -77,7 +77,7 @@ func SaveFigures(dir, prefix string, runs []*Run, opts Options, names ...string)
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return dsbo.Errorf(dsbo.ErrConfig, "the runs have no figure %q: it must be one of %s",
+			return dsbo.ConfigErrorf("the runs have no figure %q: it must be one of %s",
 				name, strings.Join(known, ", "))
 		}
 	}

@@ -161,7 +161,7 @@ func (s *Solver) check(x, y, z []float64) error {
 		return dsbo.Errorf(dsbo.ErrShape, "x must have p = %d numbers and y and z q = %d; x has %d", s.p, s.q, len(x))
 	}
 	if !linalg.AllFinite(x) {
-		return dsbo.Errorf(dsbo.ErrConfig, "x must be finite")
+		return dsbo.ConfigErrorf("x must be finite")
 	}
 	return nil
 }

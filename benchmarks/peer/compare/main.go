@@ -71,12 +71,12 @@ func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 func (o options) validate() error {
 	switch {
 	case o.rounds < 1 || o.procs < 1 || o.ranks < 1:
-		return dsbo.Errorf(dsbo.ErrConfig, "-rounds, -procs and -ranks must be at least 1; they are %d, %d and %d",
+		return dsbo.ConfigErrorf("-rounds, -procs and -ranks must be at least 1; they are %d, %d and %d",
 			o.rounds, o.procs, o.ranks)
 	case agents%o.ranks != 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "-ranks must divide %d agents; it is %d", agents, o.ranks)
+		return dsbo.ConfigErrorf("-ranks must divide %d agents; it is %d", agents, o.ranks)
 	case o.worker != "" && !slices.Contains(workers(), o.worker):
-		return dsbo.Errorf(dsbo.ErrConfig, "-worker must be one of %s; it is %q",
+		return dsbo.ConfigErrorf("-worker must be one of %s; it is %q",
 			strings.Join(workers(), ", "), o.worker)
 	}
 	return nil

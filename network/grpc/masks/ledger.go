@@ -54,7 +54,7 @@ func OpenLedger(path string) (*Ledger, error) {
 	case err != nil:
 		return nil, err
 	case len(data) < NonceLength:
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must have at least %d bytes; it has %d", path, NonceLength,
+		return nil, dsbo.ConfigErrorf("%s must have at least %d bytes; it has %d", path, NonceLength,
 			len(data))
 	}
 	l.nonce, l.written = data[:NonceLength], true
