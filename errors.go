@@ -31,6 +31,9 @@ func Errorf(kind error, format string, args ...any) error {
 // ConfigErrorf is [Errorf] of [ErrConfig].
 func ConfigErrorf(format string, args ...any) error { return Errorf(ErrConfig, format, args...) }
 
+// ShapeErrorf is [Errorf] of [ErrShape].
+func ShapeErrorf(format string, args ...any) error { return Errorf(ErrShape, format, args...) }
+
 type kindError struct {
 	error
 	kind error

@@ -12,17 +12,17 @@ import (
 
 func checkSparse(s *engine.CSR, rows, cols int) error {
 	if rows < 1 || cols < 1 {
-		return dsbo.Errorf(dsbo.ErrShape, "a table needs at least one row and one column; it has %d and %d", rows, cols)
+		return dsbo.ShapeErrorf("a table needs at least one row and one column; it has %d and %d", rows, cols)
 	}
 	n := len(s.Values)
 	if len(s.Starts)-1 != rows || s.Starts[0] != 0 || s.Starts[rows] != n || len(s.Indices) != n {
-		return dsbo.Errorf(dsbo.ErrShape, "a sparse table of %d rows needs %d starts, from 0 to the number of "+
+		return dsbo.ShapeErrorf("a sparse table of %d rows needs %d starts, from 0 to the number of "+
 			"values, and a column for each value; "+
 			"it has %d starts, %d columns and %d values", rows, rows+1, len(s.Starts), len(s.Indices), len(s.Values))
 	}
 	for r := range rows {
 		if s.Starts[r+1] < s.Starts[r] || s.Starts[r+1] > len(s.Values) {
-			return dsbo.Errorf(dsbo.ErrShape, "the values of row %d must end after their start, within %d values; "+
+			return dsbo.ShapeErrorf("the values of row %d must end after their start, within %d values; "+
 				"they are from %d to %d",
 				r, len(s.Values), s.Starts[r], s.Starts[r+1])
 		}
@@ -30,7 +30,7 @@ func checkSparse(s *engine.CSR, rows, cols int) error {
 		indices, values := s.Row(r)
 		for e, j := range indices {
 			if j <= last || int(j) >= cols {
-				return dsbo.Errorf(dsbo.ErrShape, "columns of a row must ascend, from 0 to %d; row %d has %d after %d",
+				return dsbo.ShapeErrorf("columns of a row must ascend, from 0 to %d; row %d has %d after %d",
 					cols-1, r, j, last)
 			}
 			last = j

@@ -13,7 +13,7 @@ import (
 func (d *Derivs) Hessian(dst, x, y []float64) error {
 	q := d.f.Q
 	if len(dst)/q != q || len(dst)%q != 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "a Hessian has %d×%d numbers; len(dst)=%d", q, q, len(dst))
+		return dsbo.ShapeErrorf("a Hessian has %d×%d numbers; len(dst)=%d", q, q, len(dst))
 	}
 	return d.matrix(hvp, dst, x, y, func(p *engine.Plan, from, _ int) {
 		d.m.ReadLanes(dst[from*q:], q, p) // row j is column j
@@ -26,7 +26,7 @@ func (d *Derivs) Hessian(dst, x, y []float64) error {
 func (d *Derivs) Jacobian(dst, x, y []float64) error {
 	p, q := d.f.P, d.f.Q
 	if len(dst)/q != p || len(dst)%q != 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "a Jacobian has %d×%d numbers; len(dst)=%d", p, q, len(dst))
+		return dsbo.ShapeErrorf("a Jacobian has %d×%d numbers; len(dst)=%d", p, q, len(dst))
 	}
 	if d.columns == nil {
 		d.columns = make([]float64, engine.UnitLanes*p)

@@ -214,15 +214,15 @@ func (in *DerivsIn[V]) compute(of stage, wanted int, dst [derivCount][]V, x, y, 
 			continue
 		}
 		if len(to) != n {
-			return dsbo.Errorf(dsbo.ErrShape, "%s must have len(%s)=%d numbers; it has %d",
+			return dsbo.ShapeErrorf("%s must have len(%s)=%d numbers; it has %d",
 				derivNames[i], what, n, len(to))
 		}
 	}
 	switch {
 	case of == alongX && len(v) != d.f.P:
-		return dsbo.Errorf(dsbo.ErrShape, "len(u) must be len(x)=%d; it is %d", d.f.P, len(v))
+		return dsbo.ShapeErrorf("len(u) must be len(x)=%d; it is %d", d.f.P, len(v))
 	case of != alongX && of != gradients && len(v) != d.f.Q:
-		return dsbo.Errorf(dsbo.ErrShape, "len(v) must be len(y)=%d; it is %d", d.f.Q, len(v))
+		return dsbo.ShapeErrorf("len(v) must be len(y)=%d; it is %d", d.f.Q, len(v))
 	}
 	if err := d.build(of); err != nil {
 		return err

@@ -115,7 +115,7 @@ func (m misuse) Unwrap() error { return m.error }
 // failf reports shapes, or other arguments of a constructor, that do not fit, and where the model
 // applies it.
 func failf(format string, args ...any) {
-	panic(misuse{dsbo.Errorf(dsbo.ErrShape, "%s%s", fmt.Sprintf(format, args...), position())})
+	panic(misuse{dsbo.ShapeErrorf("%s%s", fmt.Sprintf(format, args...), position())})
 }
 
 // catchMisuse turns a panicked misuse into *err, and so other errors that a model panics with, as

@@ -134,7 +134,7 @@ func (p *Program) Fork(w *Workspace) *Program { return p.program(w) }
 
 func (f *Func) check() error {
 	if f.P < 0 || f.Q < 1 || f.Rows < 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "a function must have at least 0 x, 1 y and 0 examples; it has %d, %d and %d",
+		return dsbo.ShapeErrorf("a function must have at least 0 x, 1 y and 0 examples; it has %d, %d and %d",
 			f.P, f.Q, f.Rows)
 	}
 	if f.Build == nil {
@@ -144,18 +144,18 @@ func (f *Func) check() error {
 	for _, in := range f.Inputs {
 		switch {
 		case in.Name == "" || seen[in.Name]:
-			return dsbo.Errorf(dsbo.ErrShape, "names of inputs must be distinct and not empty; one is %q", in.Name)
+			return dsbo.ShapeErrorf("names of inputs must be distinct and not empty; one is %q", in.Name)
 		case in.Batch && f.Rows == 0:
-			return dsbo.Errorf(dsbo.ErrShape, "Rows must be positive for input %q, which is a batch; it is 0", in.Name)
+			return dsbo.ShapeErrorf("Rows must be positive for input %q, which is a batch; it is 0", in.Name)
 		case in.Sparse && (!in.Batch || len(in.Shape) != 1):
-			return dsbo.Errorf(dsbo.ErrShape, "input %q, which is sparse, must be a batch of vectors; its shape is %v",
+			return dsbo.ShapeErrorf("input %q, which is sparse, must be a batch of vectors; its shape is %v",
 				in.Name, in.Shape)
 		case len(in.Shape) > 2 || in.Batch && len(in.Shape) > 1:
-			return dsbo.Errorf(dsbo.ErrShape,
+			return dsbo.ShapeErrorf(
 				"input %q must be at most a matrix (a vector for each example of a batch); its shape is %v",
 				in.Name, in.Shape)
 		case len(in.Shape) > 0 && slices.Min(in.Shape) < 1:
-			return dsbo.Errorf(dsbo.ErrShape, "input %q must have lengths of at least 1; its shape is %v",
+			return dsbo.ShapeErrorf("input %q must have lengths of at least 1; its shape is %v",
 				in.Name, in.Shape)
 		}
 		seen[in.Name] = true
@@ -298,10 +298,10 @@ func newConst[T Float](like *Node, name string, shape tensor.Shape, data []T) *N
 func (p *Program) Bind(name string, t *Table, idx []int) error {
 	i := slices.IndexFunc(p.f.Inputs, func(in Input) bool { return in.Name == name })
 	if i < 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "the function has no input %q", name)
+		return dsbo.ShapeErrorf("the function has no input %q", name)
 	}
 	if t == nil {
-		return dsbo.Errorf(dsbo.ErrShape, "input %q: the table must not be nil", name)
+		return dsbo.ShapeErrorf("input %q: the table must not be nil", name)
 	}
 	if err := p.m.Bind(slotInputs+i, &t.data, idx); err != nil {
 		return fmt.Errorf("input %q: %w", name, err)
@@ -313,11 +313,11 @@ func (p *Program) Bind(name string, t *Table, idx []int) error {
 // setPoint sets x and y of a program, whose machine is m to callers with vectors of V.
 func setPoint[V Float](p *Program, m engine.Vectors[V], x, y []V) error {
 	if len(x) != p.f.P || len(y) != p.f.Q {
-		return dsbo.Errorf(dsbo.ErrShape, "len(x) and len(y) must be %d and %d; they are %d and %d",
+		return dsbo.ShapeErrorf("len(x) and len(y) must be %d and %d; they are %d and %d",
 			p.f.P, p.f.Q, len(x), len(y))
 	}
 	if i := slices.Index(p.bound, false); i >= 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "input %q must be bound to a table", p.f.Inputs[i].Name)
+		return dsbo.ShapeErrorf("input %q must be bound to a table", p.f.Inputs[i].Name)
 	}
 	if len(x) == 0 {
 		x = noX[V]()
@@ -362,7 +362,7 @@ func (p *Program) Eval32(dst, x, y []float32) error {
 // eval is Eval on a machine of V, with parts as scratch.
 func eval[V Float](p *Program, m engine.Vectors[V], parts [][]V, dst, x, y []V) error {
 	if len(dst) < p.size {
-		return dsbo.Errorf(dsbo.ErrShape, "the function's values have %d entries; len(dst)=%d", p.size, len(dst))
+		return dsbo.ShapeErrorf("the function's values have %d entries; len(dst)=%d", p.size, len(dst))
 	}
 	if err := setPoint(p, m, x, y); err != nil {
 		return err

@@ -43,7 +43,7 @@ func (s *Sizes) ExampleGrads(dst, x, y []float64, tables map[string]*Table, rows
 		return err
 	}
 	if len(dst) != len(rows)*s.loss.Q {
-		return dsbo.Errorf(dsbo.ErrShape, "gradients of %d examples must have %d numbers; len(dst)=%d", len(rows),
+		return dsbo.ShapeErrorf("gradients of %d examples must have %d numbers; len(dst)=%d", len(rows),
 			len(rows)*s.loss.Q, len(dst))
 	}
 	for i := range rows {

@@ -91,11 +91,11 @@ func checkLabels[L uint8 | int32](labels []L, classes int) error {
 // of the numbers. It keeps rows, unless t was itself picked. Rows may repeat.
 func (t *Table) Pick(rows []int) (*Table, error) {
 	if len(rows) == 0 {
-		return nil, dsbo.Errorf(dsbo.ErrShape, "a table needs at least one row")
+		return nil, dsbo.ShapeErrorf("a table needs at least one row")
 	}
 	for i, r := range rows {
 		if r < 0 || r >= t.data.R {
-			return nil, dsbo.Errorf(dsbo.ErrShape, "rows of a selection must be from 0 to %d; at place %d is %d",
+			return nil, dsbo.ShapeErrorf("rows of a selection must be from 0 to %d; at place %d is %d",
 				t.data.R-1, i, r)
 		}
 	}
@@ -135,7 +135,7 @@ func (t *Table) Append(other *Table) (*Table, error) {
 			d.Scale == a.Scale}
 	}
 	if a.C != b.C || form(a) != form(b) {
-		return nil, dsbo.Errorf(dsbo.ErrShape,
+		return nil, dsbo.ShapeErrorf(
 			"tables must have the same columns and one form of numbers to be appended; they have %d and %d columns",
 			a.C, b.C)
 	}
@@ -256,10 +256,10 @@ func checkTable[T Float](rows, cols int, data []T) error {
 // checkLen divides where one would multiply: rows·cols may not fit in an int.
 func checkLen(rows, cols, have int) error {
 	if rows < 1 || cols < 1 {
-		return dsbo.Errorf(dsbo.ErrShape, "a table needs at least one row and one column; it has %d and %d", rows, cols)
+		return dsbo.ShapeErrorf("a table needs at least one row and one column; it has %d and %d", rows, cols)
 	}
 	if have/cols != rows || have%cols != 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "a table of %d rows and %d columns needs as many numbers as that makes; "+
+		return dsbo.ShapeErrorf("a table of %d rows and %d columns needs as many numbers as that makes; "+
 			"there are %d", rows, cols, have)
 	}
 	return nil

@@ -139,7 +139,7 @@ func (t *top) Encode(dst, v []float64) []float64 {
 func (t *top) Decode(v, code []float64) error {
 	m := min(t.keep, len(v))
 	if want := m + places.length(m); len(code) != want {
-		return dsbo.Errorf(dsbo.ErrShape, "the code of the top %d of %d numbers must have %d; it has %d", m, len(v),
+		return dsbo.ShapeErrorf("the code of the top %d of %d numbers must have %d; it has %d", m, len(v),
 			want, len(code))
 	}
 	clear(v)
@@ -150,7 +150,7 @@ func (t *top) Decode(v, code []float64) error {
 		v[at] = code[i]
 		return true
 	}); i < m {
-		return dsbo.Errorf(dsbo.ErrShape, "place %d of a code must be 0 to %d", i, len(v)-1)
+		return dsbo.ShapeErrorf("place %d of a code must be 0 to %d", i, len(v)-1)
 	}
 	return nil
 }
@@ -179,14 +179,14 @@ func (r rounded) Encode(dst, v []float64) []float64 {
 func (r rounded) Decode(v, code []float64) error {
 	d, levels := digitsOf(r.bits), r.levels()
 	if want := 1 + d.length(len(v)); len(code) != want {
-		return dsbo.Errorf(dsbo.ErrShape, "the code of %d numbers in %d bits must have %d; it has %d", len(v), r.bits,
+		return dsbo.ShapeErrorf("the code of %d numbers in %d bits must have %d; it has %d", len(v), r.bits,
 			want, len(code))
 	}
 	if i := d.unpack(code[1:], len(v), func(i int, digit uint64) bool {
 		v[i] = code[0] * (float64(digit) - levels) / levels
 		return float64(digit) <= 2*levels
 	}); i < len(v) {
-		return dsbo.Errorf(dsbo.ErrShape, "level %d of a code must be 0 to %g", i, 2*levels)
+		return dsbo.ShapeErrorf("level %d of a code must be 0 to %g", i, 2*levels)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func TakeOver(m Reformer, from []dsbo.Named) error {
 	for _, part := range from {
 		to := partNamed(state, part.Name)
 		if to == nil || len(to) != len(part.Value) {
-			return dsbo.Errorf(dsbo.ErrShape,
+			return dsbo.ShapeErrorf(
 				"%s: what is taken over must be part of the state; %s of %d numbers is none", NameOf(m), part.Name,
 				len(part.Value))
 		}

@@ -85,7 +85,7 @@ func (s *state) State() []dsbo.Named { return s.named }
 func (s *state) prepare(name string, p, q, K int) *checker {
 	c := &checker{method: name, K: K}
 	if p < 1 || q < 1 {
-		c.err = dsbo.Errorf(dsbo.ErrShape, "%s: p and q must be at least 1; they are %d and %d", name, p, q)
+		c.err = dsbo.ShapeErrorf("%s: p and q must be at least 1; they are %d and %d", name, p, q)
 		return c
 	}
 	yx := s.newVec(q + p)

@@ -152,7 +152,7 @@ func agentRows(m, i, n int) []int { return countFrom(i*m/n, (i+1)*m/n-i*m/n) }
 // shards of the given agents, the agents of one process, must be there; of none: all.
 func (t Task) Validate(agents ...int) error {
 	if len(t.Shards) == 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "a task needs at least one agent")
+		return dsbo.ShapeErrorf("a task needs at least one agent")
 	}
 	seen := make([]bool, t.TrainRows())
 	for i, s := range t.Shards {
@@ -193,13 +193,13 @@ func (t Task) checkShard(i int, seen []bool) error {
 		return nil
 	}
 	if k := slices.IndexFunc(t.Shards, Shard.isAbsent); k >= 0 && t.AllTrainRows == 0 {
-		return dsbo.Errorf(dsbo.ErrShape,
+		return dsbo.ShapeErrorf(
 			"AllTrainRows must be given: training examples of agent %d have IDs, and those of agent %d are absent", i,
 			k)
 	}
 	for row, id := range s.Train.ID {
 		if id < 0 || id >= len(seen) || seen[id] {
-			return dsbo.Errorf(dsbo.ErrShape,
+			return dsbo.ShapeErrorf(
 				"IDs of training examples must be those of 0 to %d, each once; row %d of agent %d has %d",
 				len(seen)-1, row, i, id)
 		}
@@ -212,29 +212,29 @@ func (t Task) check(e Examples) error {
 	n, columns := e.Len(), max(t.Classes, 1)
 	switch {
 	case n == 0:
-		return dsbo.Errorf(dsbo.ErrShape, "there must be at least one")
+		return dsbo.ShapeErrorf("there must be at least one")
 	case e.X.Cols() != t.Features:
-		return dsbo.Errorf(dsbo.ErrShape, "examples must have the task's %d features; they have %d",
+		return dsbo.ShapeErrorf("examples must have the task's %d features; they have %d",
 			t.Features, e.X.Cols())
 	case e.Target == nil && t.Classes > 0:
-		return dsbo.Errorf(dsbo.ErrShape, "examples must have the task's %d classes as targets; they have none",
+		return dsbo.ShapeErrorf("examples must have the task's %d classes as targets; they have none",
 			t.Classes)
 	case e.Target != nil && e.Target.Cols() != columns:
-		return dsbo.Errorf(dsbo.ErrShape,
+		return dsbo.ShapeErrorf(
 			"targets must have a column for each of the task's %d classes, or one column where it has 0; they have %d",
 			t.Classes, e.Target.Cols())
 	case e.Target != nil && e.Target.Rows() != n:
-		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have a target; there are %d", n, e.Target.Rows())
+		return dsbo.ShapeErrorf("each of %d examples must have a target; there are %d", n, e.Target.Rows())
 	case e.ID != nil && len(e.ID) != n:
-		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have an ID; there are %d", n, len(e.ID))
+		return dsbo.ShapeErrorf("each of %d examples must have an ID; there are %d", n, len(e.ID))
 	}
 	for k, c := range e.Columns {
 		switch {
 		case c.Name == "" || slices.ContainsFunc(e.Columns[:k], func(d Column) bool { return d.Name == c.Name }):
-			return dsbo.Errorf(dsbo.ErrShape,
+			return dsbo.ShapeErrorf(
 				"names of columns must be distinct and not empty; that of column %d is %q", k, c.Name)
 		case c.Table == nil || c.Table.Rows() != n:
-			return dsbo.Errorf(dsbo.ErrShape, "column %q must have a row for each of %d examples", c.Name, n)
+			return dsbo.ShapeErrorf("column %q must have a row for each of %d examples", c.Name, n)
 		}
 	}
 	return CheckWeights(e)
@@ -248,7 +248,7 @@ func CheckWeights(e Examples) error {
 		return nil
 	}
 	if e.Weight.Rows() != e.Len() {
-		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have a weight; there are %d", e.Len(),
+		return dsbo.ShapeErrorf("each of %d examples must have a weight; there are %d", e.Len(),
 			e.Weight.Rows())
 	}
 	for i := range e.Len() {
@@ -334,7 +334,7 @@ func countFrom(first, count int) []int {
 // It fails with [dsbo.ErrConfig], naming the row, for other numbers.
 func OneHot(target *ad.Table, classes int) (*ad.Table, error) {
 	if target.Cols() != 1 {
-		return nil, dsbo.Errorf(dsbo.ErrShape, "class labels must be in 1 column; they are in %d", target.Cols())
+		return nil, dsbo.ShapeErrorf("class labels must be in 1 column; they are in %d", target.Cols())
 	}
 	labels := make([]uint8, target.Rows())
 	for i := range labels {

@@ -11,7 +11,7 @@ import (
 // or the forms of numbers differ, and where examples have weights or columns, which it would lose.
 func Join(a, b Examples, next int) (joined Examples, err error) {
 	if a.Weight != nil || b.Weight != nil || a.Columns != nil || b.Columns != nil {
-		return Examples{}, dsbo.Errorf(dsbo.ErrShape, "examples must have neither weights nor columns to be joined")
+		return Examples{}, dsbo.ShapeErrorf("examples must have neither weights nor columns to be joined")
 	}
 	if a.ID != nil {
 		joined.ID = slices.Concat(a.ID, countFrom(next, b.Len()))

@@ -36,7 +36,7 @@ func (c Split) Validate() error {
 // examples than asked for, or if the partition needs classes and train has none.
 func NewTask(train, test Examples, c Split) (Task, error) {
 	if train.Len() == 0 || train.Target != nil && train.Target.Rows() != train.Len() {
-		return Task{}, dsbo.Errorf(dsbo.ErrShape,
+		return Task{}, dsbo.ShapeErrorf(
 			"a split needs at least one example, and a target for each; there are %d examples", train.Len())
 	}
 	columns := 1

@@ -226,7 +226,7 @@ func (r *poser) setStart(prob *problem) error {
 	}
 	switch {
 	case x != nil && len(x) != p:
-		return dsbo.Errorf(dsbo.ErrShape, "the start of x must have p = %d numbers; it has %d", p, len(x))
+		return dsbo.ShapeErrorf("the start of x must have p = %d numbers; it has %d", p, len(x))
 	case x != nil && r.givenFlags["x0"]:
 		return dsbo.ConfigErrorf("-x0 must not be given where x has a start of its own")
 	}

@@ -16,7 +16,7 @@ func (o *Oracle) Penalty(dst, x []float64) error {
 		return dsbo.Errorf(dsbo.ErrCapability, "model %T has no Penalty", o.programs.model)
 	}
 	if len(dst) != o.q || len(x) != o.p {
-		return dsbo.Errorf(dsbo.ErrShape, "len(dst) and len(x) must be q=%d and p=%d; they are %d and %d", o.q, o.p,
+		return dsbo.ShapeErrorf("len(dst) and len(x) must be q=%d and p=%d; they are %d and %d", o.q, o.p,
 			len(dst), len(x))
 	}
 	m.Penalty(dst, x)
@@ -33,7 +33,7 @@ func (o *Oracle) Penalty(dst, x []float64) error {
 // many vectors.
 func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if len(dst) != o.q {
-		return dsbo.Errorf(dsbo.ErrShape, "dst must have q = %d numbers; it has %d", o.q, len(dst))
+		return dsbo.ShapeErrorf("dst must have q = %d numbers; it has %d", o.q, len(dst))
 	}
 	idx, rows := o.low.rowsOf(s)
 	program, err := o.diagonalProgram(rows)

@@ -34,7 +34,7 @@ func newExamples(e data.Examples, float32 bool) (examples, error) {
 	}
 	ex := examples{rows: e.X.Rows()}
 	if e.Target != nil && e.Target.Rows() != ex.rows {
-		return ex, dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have a target, or none; there are %d", ex.rows,
+		return ex, dsbo.ShapeErrorf("each of %d examples must have a target, or none; there are %d", ex.rows,
 			e.Target.Rows())
 	}
 	ids, err := idTable(e.ID, ex.rows)
@@ -70,7 +70,7 @@ func idTable(ids []int, rows int) (*ad.Table, error) {
 		return nil, nil
 	}
 	if len(ids) != rows {
-		return nil, dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have an ID; there are %d", rows, len(ids))
+		return nil, dsbo.ShapeErrorf("each of %d examples must have an ID; there are %d", rows, len(ids))
 	}
 	f := make([]float64, len(ids))
 	for i, id := range ids {
@@ -165,14 +165,14 @@ func checkShard(s data.Shard, features, weights int, target func(e data.Examples
 			continue
 		}
 		if part.e.X == nil || part.e.Target == nil {
-			return dsbo.Errorf(dsbo.ErrShape, "there must be %s examples", part.name)
+			return dsbo.ShapeErrorf("there must be %s examples", part.name)
 		}
 		if c := part.e.X.Cols(); c != features {
-			return dsbo.Errorf(dsbo.ErrShape, "%s examples must have the model's %d features; they have %d",
+			return dsbo.ShapeErrorf("%s examples must have the model's %d features; they have %d",
 				part.name, features, c)
 		}
 		if w := part.e.Weight; w != nil && w.Cols() != weights {
-			return dsbo.Errorf(dsbo.ErrShape, "%s examples must have weights for %d models; they have them for %d",
+			return dsbo.ShapeErrorf("%s examples must have weights for %d models; they have them for %d",
 				part.name, weights, w.Cols())
 		}
 		if err := target(part.e); err != nil {

@@ -59,7 +59,7 @@ func (m Folds) Check(s data.Shard) error {
 	}
 	for _, e := range []data.Examples{s.Train, s.Val} {
 		if e.Len() > 0 && e.Weight == nil {
-			return dsbo.Errorf(dsbo.ErrShape, "examples must have a weight for each of %d folds", m.Count)
+			return dsbo.ShapeErrorf("examples must have a weight for each of %d folds", m.Count)
 		}
 	}
 	return m.Of.check(s, m.Count)

@@ -41,11 +41,11 @@ func (h HyperClean) Check(s data.Shard) error {
 			"the ridge of data hyper-cleaning must be positive, or 0 for the default; it is %g", h.Ridge)
 	}
 	if s.Train.ID == nil {
-		return dsbo.Errorf(dsbo.ErrShape, "data hyper-cleaning needs the ID of each training example")
+		return dsbo.ShapeErrorf("data hyper-cleaning needs the ID of each training example")
 	}
 	for row, id := range s.Train.ID {
 		if id < 0 || id >= h.Examples {
-			return dsbo.Errorf(dsbo.ErrShape, "IDs of training examples must be from 0 to %d; example %d has %d",
+			return dsbo.ShapeErrorf("IDs of training examples must be from 0 to %d; example %d has %d",
 				h.Examples-1, row, id)
 		}
 	}

@@ -28,7 +28,7 @@ func (l Logistic) Dims() (p, q int) { return l.Features, l.Features }
 func (l Logistic) Check(s data.Shard) error {
 	return checkShard(s, l.Features, 1, func(e data.Examples) error {
 		if e.Target.Cols() != 1 {
-			return dsbo.Errorf(dsbo.ErrShape, "targets must be one column of +1 and -1; there are %d columns",
+			return dsbo.ShapeErrorf("targets must be one column of +1 and -1; there are %d columns",
 				e.Target.Cols())
 		}
 		for row := range e.Target.Rows() {

@@ -77,7 +77,7 @@ func (programs *Programs) Oracle(s data.Shard, c Config) (*Oracle, error) {
 	}
 	p, q := m.Dims()
 	if p < 1 || q < 1 {
-		return nil, dsbo.Errorf(dsbo.ErrShape, "p and q of a model must be at least 1; they are %d and %d", p, q)
+		return nil, dsbo.ShapeErrorf("p and q of a model must be at least 1; they are %d and %d", p, q)
 	}
 	if c.Batch < 0 {
 		return nil, dsbo.ConfigErrorf("batch must be at least 0 (all examples); it is %d", c.Batch)
@@ -254,7 +254,7 @@ func (o *Oracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
 // LowerGrad implements [dsbo.Oracle].
 func (o *Oracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 	if q := o.q; len(dst) != q { // nil too, which Grad would skip
-		return dsbo.Errorf(dsbo.ErrShape, "dst must have q = %d numbers, as ∇_y g has; it has %d", q, len(dst))
+		return dsbo.ShapeErrorf("dst must have q = %d numbers, as ∇_y g has; it has %d", q, len(dst))
 	}
 	d, err := o.low.derivatives(s)
 	if err == nil {

@@ -47,7 +47,7 @@ type CrossEntropy struct{}
 // two classes.
 func (CrossEntropy) Check(targets *ad.Table, outputs int) error {
 	if c := targets.Cols(); c != outputs || c < 2 {
-		return dsbo.Errorf(dsbo.ErrShape,
+		return dsbo.ShapeErrorf(
 			"targets must have a column for each of the model's %d classes, at least 2; they have %d", outputs, c)
 	}
 	return nil
@@ -184,7 +184,7 @@ func lossOrDefault(l OutputLoss) OutputLoss {
 // checkNumbers checks targets that are numbers, one for each output.
 func checkNumbers(targets *ad.Table, outputs int) error {
 	if c := targets.Cols(); c != outputs {
-		return dsbo.Errorf(dsbo.ErrShape, "targets must have a number for each of the model's %d outputs; they have %d",
+		return dsbo.ShapeErrorf("targets must have a number for each of the model's %d outputs; they have %d",
 			outputs, c)
 	}
 	return nil

@@ -34,11 +34,11 @@ func (m PolicyEvaluation) Check(s data.Shard) error {
 	return checkShard(s, m.Features, 0, func(e data.Examples) error {
 		states := e.Column(data.StateColumn)
 		if states == nil || states.Cols() != 1 {
-			return dsbo.Errorf(dsbo.ErrShape, "transitions must have their state in the column %q", data.StateColumn)
+			return dsbo.ShapeErrorf("transitions must have their state in the column %q", data.StateColumn)
 		}
 		for i := range states.Rows() {
 			if v := states.At(i, 0); v < 0 || v >= float64(m.States) || v != float64(int(v)) {
-				return dsbo.Errorf(dsbo.ErrShape, "states must be whole numbers from 0 to %d; that of row %d is %g",
+				return dsbo.ShapeErrorf("states must be whole numbers from 0 to %d; that of row %d is %g",
 					m.States-1, i, v)
 			}
 		}

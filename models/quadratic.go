@@ -39,7 +39,7 @@ func (m Quadratic) Dims() (p, q int) { return m.P, m.Q }
 // Validate reports the first array whose length does not fit P and Q, as [dsbo.ErrShape].
 func (m Quadratic) Validate() error {
 	if m.P < 1 || m.Q < 1 {
-		return dsbo.Errorf(dsbo.ErrShape, "p and q of a quadratic must be at least 1; they are %d and %d", m.P, m.Q)
+		return dsbo.ShapeErrorf("p and q of a quadratic must be at least 1; they are %d and %d", m.P, m.Q)
 	}
 	for _, a := range []struct {
 		name string
@@ -50,7 +50,7 @@ func (m Quadratic) Validate() error {
 		{"E", m.E, m.P * m.P}, {"e", m.LinearTerm, m.P},
 	} {
 		if len(a.v) != a.n {
-			return dsbo.Errorf(dsbo.ErrShape, "%s of a quadratic with p=%d, q=%d must have %d numbers; it has %d",
+			return dsbo.ShapeErrorf("%s of a quadratic with p=%d, q=%d must have %d numbers; it has %d",
 				a.name, m.P, m.Q, a.n, len(a.v))
 		}
 	}
@@ -61,7 +61,7 @@ func (m Quadratic) Validate() error {
 func (m Quadratic) Check(s data.Shard) error {
 	for _, e := range []data.Examples{s.Train, s.Val} {
 		if e.X != nil && e.X.Cols() != m.Q {
-			return dsbo.Errorf(dsbo.ErrShape, "noise rows of a quadratic must have q=%d numbers; they have %d",
+			return dsbo.ShapeErrorf("noise rows of a quadratic must have q=%d numbers; they have %d",
 				m.Q, e.X.Cols())
 		}
 	}
@@ -202,7 +202,7 @@ func affine(m, v, c []float64) []float64 {
 // averageQuadratics returns the averages of the agents' arrays, but as T the average of −D_i t_i.
 func averageQuadratics(ms []Quadratic) (mean Quadratic, err error) {
 	if len(ms) == 0 {
-		return mean, dsbo.Errorf(dsbo.ErrShape, "there must be at least one quadratic to solve")
+		return mean, dsbo.ShapeErrorf("there must be at least one quadratic to solve")
 	}
 	p, q := ms[0].P, ms[0].Q
 	mean = Quadratic{P: p, Q: q, A: make([]float64, q*q), B: make([]float64, q*p), C: make([]float64, q),
@@ -213,7 +213,7 @@ func averageQuadratics(ms []Quadratic) (mean Quadratic, err error) {
 			return mean, fmt.Errorf("agent %d: %w", i, err)
 		}
 		if m.P != p || m.Q != q {
-			return mean, dsbo.Errorf(dsbo.ErrShape,
+			return mean, dsbo.ShapeErrorf(
 				"agents must have the same p and q; agent %d has %d and %d, agent 0 has %d and %d", i, m.P, m.Q, p, q)
 		}
 		share := 1 / float64(len(ms))

@@ -48,7 +48,7 @@ func (p *Programs) Score(e data.Examples, float32 bool, w *ad.Workspace) (*Score
 					continue // Compile says so
 				}
 				if shape := v.Shape(); len(shape) != 1 || shape[0] != ex.rows {
-					err = dsbo.Errorf(dsbo.ErrShape,
+					err = dsbo.ShapeErrorf(
 						"the Score of model %T must have an entry for each of %d examples; its shape is %v",
 						p.model, ex.rows, shape)
 				}

@@ -115,7 +115,7 @@ func encodeInt8(dst []byte, v []float64) []byte {
 // dsbo.ErrShape, with nothing said of dst, if [Wire.Encode] makes no b of len(dst) numbers.
 func (w Wire) Decode(dst []float64, b []byte) error {
 	if want := w.Bytes(len(dst)); len(b) != want {
-		return dsbo.Errorf(dsbo.ErrShape, "%d numbers on wire %v must be %d bytes; they are %d", len(dst),
+		return dsbo.ShapeErrorf("%d numbers on wire %v must be %d bytes; they are %d", len(dst),
 			w, want, len(b))
 	}
 	switch w {
@@ -147,7 +147,7 @@ func (w Wire) Decode(dst []float64, b []byte) error {
 func decodeInt8(dst []float64, b []byte) error {
 	s := float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	if !(s >= int8MinScale && !math.IsInf(s, 0) || s != s) {
-		return dsbo.Errorf(dsbo.ErrShape,
+		return dsbo.ShapeErrorf(
 			"the scale of a block on wire int8 must be a finite number from 2^-126 on, or NaN; it is %g", s)
 	}
 	largest := 0
@@ -158,9 +158,9 @@ func decodeInt8(dst []float64, b []byte) error {
 	}
 	switch {
 	case s != s && largest > 0:
-		return dsbo.Errorf(dsbo.ErrShape, "numbers of a block of scale NaN on wire int8 must be 0; one is %d", largest)
+		return dsbo.ShapeErrorf("numbers of a block of scale NaN on wire int8 must be 0; one is %d", largest)
 	case largest > int8Max || s > int8MinScale && largest < int8Max:
-		return dsbo.Errorf(dsbo.ErrShape,
+		return dsbo.ShapeErrorf(
 			"the largest number of a block of scale %g on wire int8 must be 127; it is %d", s, largest)
 	}
 	return nil

@@ -29,7 +29,7 @@ func (a *Averager) MixCompressed(ctx context.Context, dst, src []float64, c dsbo
 			"compressed vectors need wire float64 and plain mixing; they have wire %v and mixing %v", wire, w.Mixing())
 	}
 	if len(dst) != len(src) {
-		return dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d", len(dst), len(src))
+		return dsbo.ShapeErrorf("dst and src must have one length; they have %d and %d", len(dst), len(src))
 	}
 	x := &a.coded
 	x.words = c.Encode(x.words[:0], src)

@@ -187,7 +187,7 @@ func (l *Local) ReduceTogether(ctx context.Context, op Op, bits int, words []uin
 // unless the sum is to be a joint one.
 func (a *localAgent) swap(ctx context.Context, dst, src, v []float64) (joint bool, err error) {
 	if len(dst) != len(src) || len(v) > len(dst) {
-		return false, dsbo.Errorf(dsbo.ErrShape,
+		return false, dsbo.ShapeErrorf(
 			"dst and src must have one length, and v at most that; they have %d, %d and %d", len(dst), len(src), len(v))
 	}
 	if err := ctx.Err(); err != nil {
@@ -209,7 +209,7 @@ func (a *localAgent) swap(ctx context.Context, dst, src, v []float64) (joint boo
 	for k, w := range a.row {
 		b := a.local.agents[w.Agent]
 		if b.sent[parity] != sent {
-			return false, dsbo.Errorf(dsbo.ErrShape,
+			return false, dsbo.ShapeErrorf(
 				"neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
 				a.id, sent, b.id, b.sent[parity])
 		}

@@ -34,11 +34,11 @@ func PackWords(dst []byte, bits int, words []uint64) []byte {
 func CheckPacked(words, bits int, b []byte) error {
 	want := PackedBytes(bits, words)
 	if len(b) != want {
-		return dsbo.Errorf(dsbo.ErrShape, "%d words of %d bits must be %d bytes; they are %d", words,
+		return dsbo.ShapeErrorf("%d words of %d bits must be %d bytes; they are %d", words,
 			bits, want, len(b))
 	}
 	if fill := 8*want - bits*words; fill > 0 && b[want-1]>>(8-fill) != 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "the last byte of %d words of %d bits must be filled up with zeros", words,
+		return dsbo.ShapeErrorf("the last byte of %d words of %d bits must be filled up with zeros", words,
 			bits)
 	}
 	return nil

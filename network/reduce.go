@@ -125,7 +125,7 @@ func (j *LocalReduction) Reduce(ctx context.Context, op Op, bits int, words []ui
 // check returns why a reduction cannot begin.
 func (j *LocalReduction) check(ctx context.Context, op Op, bits int) error {
 	if op > Max || bits < 1 || bits > 64 {
-		return dsbo.Errorf(dsbo.ErrShape,
+		return dsbo.ShapeErrorf(
 			"a reduction must be Sum or Max of words of 1 to 64 bits; it is operation %d of %d bits", op, bits)
 	}
 	if err := ctx.Err(); err != nil {
@@ -176,7 +176,7 @@ func (j *LocalReduction) contribute(op Op, bits int, words []uint64) (r *reducti
 		r.op, r.bits, r.err = op, bits, nil
 		r.words = append(r.words[:0], words...)
 	case r.op != op || r.bits != bits || len(r.words) != len(words):
-		r.err = dsbo.Errorf(dsbo.ErrShape,
+		r.err = dsbo.ShapeErrorf(
 			"agents must reduce alike; one reduces %d words of %d bits by operation %d and another one %d of %d by %d",
 			len(r.words), r.bits, r.op, len(words), bits, op)
 	default:

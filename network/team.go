@@ -40,11 +40,11 @@ type TogetherReducer interface {
 // there is one row for each of n agents, all of one length.
 func CheckRows(rows [][]float64, n int) error {
 	if len(rows) != n {
-		return dsbo.Errorf(dsbo.ErrShape, "there must be one row for each of the %d agents; there are %d", n, len(rows))
+		return dsbo.ShapeErrorf("there must be one row for each of the %d agents; there are %d", n, len(rows))
 	}
 	for i, row := range rows {
 		if len(row) != len(rows[0]) {
-			return dsbo.Errorf(dsbo.ErrShape, "rows must have one length; row 0 has %d and row %d has %d",
+			return dsbo.ShapeErrorf("rows must have one length; row 0 has %d and row %d has %d",
 				len(rows[0]), i, len(row))
 		}
 	}

@@ -333,7 +333,7 @@ func (f Folder) ReadLambda() ([]float64, error) {
 func (f Folder) WriteArray(name string, v []float64, shape ...int) error {
 	var file bytes.Buffer
 	if err := files.WriteNPY(&file, v, shape...); err != nil {
-		return dsbo.Errorf(dsbo.ErrShape, "%s: %w", f.Path(name), err)
+		return dsbo.ShapeErrorf("%s: %w", f.Path(name), err)
 	}
 	return f.WriteFile(name, file.Bytes())
 }

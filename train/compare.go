@@ -91,7 +91,7 @@ func pairSums(i int, set Set, of Problem, a Fit, other Problem, b Fit) (row [8]f
 		return row, err
 	}
 	if len(lossA) != len(lossB) {
-		return row, dsbo.Errorf(dsbo.ErrShape, "models must be compared on the same examples; agent %d has %d and %d",
+		return row, dsbo.ShapeErrorf("models must be compared on the same examples; agent %d has %d and %d",
 			i, len(lossA), len(lossB))
 	}
 	row[0] = float64(len(lossA))

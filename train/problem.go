@@ -61,12 +61,12 @@ func (p Problem) Dims() (np, nq int, err error) {
 		return 0, 0, err
 	}
 	if p.Evaluate != nil && len(p.Evaluate) != len(p.Oracles) {
-		return 0, 0, dsbo.Errorf(dsbo.ErrShape,
+		return 0, 0, dsbo.ShapeErrorf(
 			"oracles for evaluation must be one for each of %d agents, or none; there are %d", len(p.Oracles),
 			len(p.Evaluate))
 	}
 	if p.Start != nil && len(p.Start) != nq {
-		return 0, 0, dsbo.Errorf(dsbo.ErrShape, "start of y must have q = %d numbers; it has %d", nq, len(p.Start))
+		return 0, 0, dsbo.ShapeErrorf("start of y must have q = %d numbers; it has %d", nq, len(p.Start))
 	}
 	return np, nq, nil
 }

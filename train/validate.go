@@ -78,7 +78,7 @@ func (c *Config) checkMethod() error {
 		return err
 	}
 	if c.StartX != nil && len(c.StartX) != c.p {
-		return dsbo.Errorf(dsbo.ErrShape, "the start of x must have p = %d numbers; it has %d", c.p, len(c.StartX))
+		return dsbo.ShapeErrorf("the start of x must have p = %d numbers; it has %d", c.p, len(c.StartX))
 	}
 	if !linalg.AllFinite(c.StartX) {
 		return dsbo.ConfigErrorf("the start of x must be finite")

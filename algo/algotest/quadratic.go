@@ -45,7 +45,7 @@ func (o *Quadratic) error(s dsbo.Sample, quantity, entry int) float64 {
 // answer returns an error for x and y of other lengths, and else writes entry i to dst[i].
 func (o *Quadratic) answer(dst, x, y []float64, entry func(i int) float64) error {
 	if len(x) != o.P || len(y) != o.Q {
-		return dsbo.Errorf(dsbo.ErrShape, "x and y must have %d and %d numbers; they have %d and %d", o.P,
+		return dsbo.ShapeErrorf("x and y must have %d and %d numbers; they have %d and %d", o.P,
 			o.Q, len(x), len(y))
 	}
 	for i := range dst {

@@ -85,7 +85,7 @@ func (r *Recorder) check(c Call, dst, in []vector) error {
 	for _, v := range slices.Concat(dst, in) {
 		if len(v.v) != v.n {
 			r.guard.Errorf("%v: a vector has %d entries, want %d", c, len(v.v), v.n)
-			return dsbo.Errorf(dsbo.ErrShape, "%v: a vector must have %d entries; it has %d", c, v.n, len(v.v))
+			return dsbo.ShapeErrorf("%v: a vector must have %d entries; it has %d", c, v.n, len(v.v))
 		}
 	}
 	for i, d := range dst {

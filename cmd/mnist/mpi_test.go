@@ -97,40 +97,22 @@ func TestMPI(t *testing.T) {
 	state(t, lost, runs.Finished)
 }
 
-// TestMPICurvature: products with other matrices than the Hessian have the bits of one process.
-func TestMPICurvature(t *testing.T) {
-	dir, home := t.TempDir(), t.TempDir()
-	testkit.OK(testkit.WriteMNIST(dir, 90, 30))
-	for _, matrix := range []string{"damped", "gauss-newton"} {
-		args := func(out string) []string {
-			return append(strings.Fields(
-				"-agents=3 -model=mlp -hidden=3 -train=10 -val=10 -K=2 -evaluate=off -report=false -quiet"),
-				"-data="+dir, "-curvature="+matrix, "-out="+out)
-		}
-		one, two := filepath.Join(home, matrix+"1"), filepath.Join(home, matrix+"2")
-		finish(t, args(one))
-		if text, err := job(t, 2, args(two)...).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", matrix, err, text)
-		}
-		experimenttest.SameRun(t, two, one)
-	}
-}
-
-// TestMPIAlike: agents that one method serves in each of two processes come to the bits of agents
-// that are all in one.
-func TestMPIAlike(t *testing.T) {
+// TestMPISettings: products with other matrices than the Hessian have the bits of one process, and
+// so have agents that one method serves in each of two processes.
+func TestMPISettings(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
 	testkit.OK(testkit.WriteMNIST(dir, 240, 30))
-	for _, method := range []string{"newtoncg", "adamcg"} {
+	const other = "-agents=3 -model=mlp -hidden=3 -K=2 -curvature="
+	const alike = "-preset=paper -batch=0 -agents=8 -K=3 -algorithm="
+	for i, settings := range []string{other + "damped", other + "gauss-newton", alike + "newtoncg", alike + "adamcg"} {
 		args := func(out string) []string {
-			return append(strings.Fields(
-				"-preset=paper -batch=0 -agents=8 -train=10 -val=10 -K=3 -evaluate=off -report=false -quiet"),
-				"-algorithm="+method, "-data="+dir, "-out="+out)
+			return append(strings.Fields(settings+" -train=10 -val=10 -evaluate=off -report=false -quiet"),
+				"-data="+dir, "-out="+out)
 		}
-		one, two := filepath.Join(home, method+"1"), filepath.Join(home, method+"2")
+		one, two := filepath.Join(home, fmt.Sprint("one", i)), filepath.Join(home, fmt.Sprint("two", i))
 		finish(t, args(one))
 		if text, err := job(t, 2, args(two)...).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", method, err, text)
+			t.Fatalf("%s: %v\n%s", settings, err, text)
 		}
 		experimenttest.SameRun(t, two, one)
 	}

@@ -62,11 +62,11 @@ func WriteTensors(w io.Writer, metadata map[string]string, tensors ...Tensor) er
 	end := 0
 	for _, t := range tensors {
 		if size, ok := sizeOf(t.Shape); !ok || size != len(t.Data) {
-			return dsbo.Errorf(dsbo.ErrShape, "array %q must have as many numbers as its shape %v; it has %d", t.Name,
+			return dsbo.ShapeErrorf("array %q must have as many numbers as its shape %v; it has %d", t.Name,
 				t.Shape, len(t.Data))
 		}
 		if _, twice := header[t.Name]; twice || t.Name == metadataName {
-			return dsbo.Errorf(dsbo.ErrShape, "names of arrays must differ, and from %s; there is %q",
+			return dsbo.ShapeErrorf("names of arrays must differ, and from %s; there is %q",
 				metadataName, t.Name)
 		}
 		typ, bytes := t.typ()

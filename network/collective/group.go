@@ -96,7 +96,7 @@ func Dims[O dsbo.Oracle](g *Group, oracles []O) (p, q int, err error) {
 	p, q = oracles[first].Dims()
 	for _, i := range g.local {
 		if a, b := oracles[i].Dims(); a != p || b != q {
-			return 0, 0, dsbo.Errorf(dsbo.ErrShape,
+			return 0, 0, dsbo.ShapeErrorf(
 				"oracles must have the same p and q: that of agent %d has p=%d, q=%d, that of agent %d has %d and %d",
 				g.Number(i), a, b, g.Number(first), p, q)
 		}
@@ -108,14 +108,14 @@ func Dims[O dsbo.Oracle](g *Group, oracles []O) (p, q int, err error) {
 // this process has an oracle.
 func CheckOracles[O dsbo.Oracle](g *Group, oracles []O) error {
 	if g.config.N == 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "a problem must have an oracle for each agent; it has none")
+		return dsbo.ShapeErrorf("a problem must have an oracle for each agent; it has none")
 	}
 	if len(g.local) == 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "each process must have an agent; none of %d is in this one", g.config.N)
+		return dsbo.ShapeErrorf("each process must have an agent; none of %d is in this one", g.config.N)
 	}
 	for _, i := range g.local {
 		if i >= len(oracles) || any(oracles[i]) == nil {
-			return dsbo.Errorf(dsbo.ErrShape, "agent %d is in this process and must have an oracle", g.Number(i))
+			return dsbo.ShapeErrorf("agent %d is in this process and must have an oracle", g.Number(i))
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func (x *flow) awaitAll(ctx context.Context, purpose int, ready func() bool) err
 		if err != nil || other == nil {
 			return err
 		}
-		err = x.reject(other, dsbo.Errorf(dsbo.ErrShape, "neighbours must do the same; agent %d %s and agent %d %s",
+		err = x.reject(other, dsbo.ShapeErrorf("neighbours must do the same; agent %d %s and agent %d %s",
 			x.m.config.Agent, purposeName(purpose), other.id, purposeName(other.came[x.round%2].purpose)))
 		if err != nil {
 			return err

@@ -78,7 +78,7 @@ func (m *Mixer) gatherPart(ctx context.Context, rows [][]float64, lo, hi int) er
 			func() (*edge, error) {
 				for k, e := range m.view.edges {
 					if got, want := len(e.slot[m.flow.round%2]), 8*m.view.flood.sizes[step][k]*(hi-lo); got != want {
-						return e, dsbo.Errorf(dsbo.ErrShape,
+						return e, dsbo.ShapeErrorf(
 							"MaxFloats must be the same for all agents; agent %d sends %d bytes of the rows "+
 								"that are gathered, where %d are next", e.id, got, want)
 					}

@@ -36,7 +36,7 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 		return err
 	}
 	if len(dst) != len(src) {
-		return m.failWith(dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d",
+		return m.failWith(dsbo.ShapeErrorf("dst and src must have one length; they have %d and %d",
 			len(dst), len(src)))
 	}
 	if len(src) > m.config.MaxFloats {
@@ -118,7 +118,7 @@ func (m *Mixer) findTerms(own []byte, length int) (bad *edge, err error) {
 			payload = e.slot[m.flow.round%2]
 		}
 		if want := wire.Bytes(length); len(payload) != want {
-			return e, dsbo.Errorf(dsbo.ErrShape,
+			return e, dsbo.ShapeErrorf(
 				"neighbours must send equally many numbers; agent %d sends %d bytes and agent %d sends %d",
 				m.config.Agent, want, e.id, len(payload))
 		}

@@ -88,7 +88,7 @@ func checkReductions(all []network.Reduction, most int) error {
 				all[0].Op, x.Op)
 		}
 		if x.Bits < 1 || x.Bits > 64 {
-			return dsbo.Errorf(dsbo.ErrShape, "words must have 1 to 64 bits; they have %d", x.Bits)
+			return dsbo.ShapeErrorf("words must have 1 to 64 bits; they have %d", x.Bits)
 		}
 	}
 	if words > most {
@@ -275,7 +275,7 @@ func (r *reduction) checkOthers() (bad *edge, err error) {
 	for _, e := range r.m.view.edges {
 		if sent := len(e.slot[r.m.flow.round%2]); sent > 0 && e.position != t.Parent[position] &&
 			t.Parent[e.position] != position {
-			return e, dsbo.Errorf(dsbo.ErrShape,
+			return e, dsbo.ShapeErrorf(
 				"there must be no words of agent %d in this exchange of a reduction; it sends %d bytes", e.id, sent)
 		}
 	}

@@ -74,10 +74,10 @@ func (a *agent) Mix(ctx context.Context, dst, src []float64) error {
 
 func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 	if len(dst) != len(src) {
-		return dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d", len(dst), len(src))
+		return dsbo.ShapeErrorf("dst and src must have one length; they have %d and %d", len(dst), len(src))
 	}
 	if len(src) > maxFloats {
-		return dsbo.Errorf(dsbo.ErrShape, "a vector must have at most %d numbers; it has %d", maxFloats, len(src))
+		return dsbo.ShapeErrorf("a vector must have at most %d numbers; it has %d", maxFloats, len(src))
 	}
 	if err := ctx.Err(); err != nil {
 		return err

@@ -149,7 +149,7 @@ func (x *Exchange) beginMix() {
 	n := x.local[0].slot[slot].n
 	for _, a := range x.local[1:] {
 		if m := a.slot[slot].n; m != n {
-			x.Fail(dsbo.Errorf(dsbo.ErrShape,
+			x.Fail(dsbo.ShapeErrorf(
 				"neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
 				x.local[0].id, n, a.id, m))
 			return

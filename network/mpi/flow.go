@@ -51,8 +51,7 @@ func (f *flow) check(round int) error {
 // failure says why a transfer cannot be completed.
 func (f *flow) failure(err error) error {
 	if l, ok := errors.AsType[*lengthError](err); ok {
-		err = dsbo.Errorf(dsbo.ErrShape,
-			"ranks must send equally many numbers; %s sends %d numbers where this rank has %d",
+		err = dsbo.ShapeErrorf("ranks must send equally many numbers; %s sends %d numbers where this rank has %d",
 			f.blocks.label(f.messages[l.message].peer), l.words-headWords, f.incoming[l.message].n)
 	}
 	return fmt.Errorf("rank %d: %w", f.x.world.rank, err)

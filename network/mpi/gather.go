@@ -51,7 +51,7 @@ func (x *Exchange) gatherAll(ctx context.Context, rows [][]float64) error {
 	}
 	length := len(rows[0])
 	if most := (x.blocks.agents + x.blocks.ranks - 1) / x.blocks.ranks; length > maxFloats/most {
-		return dsbo.Errorf(dsbo.ErrShape, "rows must have at most %d numbers; they have %d", maxFloats/most, length)
+		return dsbo.ShapeErrorf("rows must have at most %d numbers; they have %d", maxFloats/most, length)
 	}
 	if err := ctx.Err(); err != nil {
 		return err

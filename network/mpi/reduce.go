@@ -23,7 +23,7 @@ func (s *sum) init(x *Exchange, timeout time.Duration) {
 	s.transfer = transfer{sum: &s.kind, blocks: x.blocks, timeout: timeout, done: s.complete}
 	s.failed = func(err error) {
 		if errors.Is(err, errMismatch) {
-			err = dsbo.Errorf(dsbo.ErrShape,
+			err = dsbo.ShapeErrorf(
 				"ranks must reduce alike; another one reduces words of other numbers, bits or operations than %d "+
 					"words of %d bits",
 				s.kind.words, s.kind.bits)
@@ -78,7 +78,7 @@ func (x *Exchange) ReduceTogether(ctx context.Context, op network.Op, bits int, 
 // reduceRanks combines the words of this rank's agents with the words of the other ranks.
 func (x *Exchange) reduceRanks(ctx context.Context, op network.Op, bits int, words []uint64) error {
 	if len(words) > maxFloats {
-		return dsbo.Errorf(dsbo.ErrShape, "a reduction must have at most %d words; it has %d", maxFloats, len(words))
+		return dsbo.ShapeErrorf("a reduction must have at most %d words; it has %d", maxFloats, len(words))
 	}
 	if err := x.holdFrames(); err != nil {
 		return err

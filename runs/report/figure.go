@@ -42,12 +42,12 @@ type Level struct {
 func (f *Figure) Validate() error {
 	for _, s := range f.Series {
 		if n := len(s.Y); len(s.X) != n || s.Low != nil && len(s.Low) != n || s.High != nil && len(s.High) != n {
-			return dsbo.Errorf(dsbo.ErrShape,
+			return dsbo.ShapeErrorf(
 				"series %q of figure %q has %d x, %d y, %d low and %d high: these lengths must be equal",
 				s.Name, f.Title, len(s.X), len(s.Y), len(s.Low), len(s.High))
 		}
 		if (s.Low == nil) != (s.High == nil) {
-			return dsbo.Errorf(dsbo.ErrShape,
+			return dsbo.ShapeErrorf(
 				"series %q of figure %q has one edge of a band: Low and High must both be given", s.Name, f.Title)
 		}
 	}

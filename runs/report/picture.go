@@ -34,7 +34,7 @@ const (
 // as [dsbo.ErrConfig].
 func (p *picture) Validate() error {
 	if p.Rows < 1 || p.Cols < 1 || len(p.Cells) != p.Rows*p.Cols {
-		return dsbo.Errorf(dsbo.ErrShape,
+		return dsbo.ShapeErrorf(
 			"picture %q has %d cells: it must have %d rows of %d", p.Title, len(p.Cells), p.Rows, p.Cols)
 	}
 	if e := p.extent(); e.high < e.low {

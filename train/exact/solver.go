@@ -158,7 +158,7 @@ func (s *Solver) check(x, y, z []float64) error {
 		return err
 	}
 	if len(x) != s.p || y != nil && len(y) != s.q || z != nil && len(z) != s.q {
-		return dsbo.Errorf(dsbo.ErrShape, "x must have p = %d numbers and y and z q = %d; x has %d", s.p, s.q, len(x))
+		return dsbo.ShapeErrorf("x must have p = %d numbers and y and z q = %d; x has %d", s.p, s.q, len(x))
 	}
 	if !linalg.AllFinite(x) {
 		return dsbo.ConfigErrorf("x must be finite")
@@ -203,7 +203,7 @@ func (s *Solver) Prepare() error {
 		return err
 	}
 	if s.Start != nil && len(s.Start) != s.q {
-		return dsbo.Errorf(dsbo.ErrShape, "start of y must have q = %d numbers; it has %d", s.q, len(s.Start))
+		return dsbo.ShapeErrorf("start of y must have q = %d numbers; it has %d", s.q, len(s.Start))
 	}
 	for _, v := range []*[]float64{&s.y, &s.z, &s.g, &s.e, &s.diag, &s.step, &s.rest, &s.trial, &s.change,
 		&s.cgStart, &s.cgRest} {

@@ -111,18 +111,18 @@ func (m *machine[T]) Bind(i int, t *Rows, idx []int) error {
 		rows = len(idx)
 	}
 	if rows != s.r || t.C != s.c {
-		return dsbo.Errorf(dsbo.ErrShape, "the input has %d rows and %d columns; the table has %d and %d",
+		return dsbo.ShapeErrorf("the input has %d rows and %d columns; the table has %d and %d",
 			s.r, s.c, rows, t.C)
 	}
 	if s.sparse != nil && t.Sparse == nil {
-		return dsbo.Errorf(dsbo.ErrShape, "the input is declared sparse; the table must be one of SparseTable")
+		return dsbo.ShapeErrorf("the input is declared sparse; the table must be one of SparseTable")
 	}
 	if s.table == t && slices.Equal(s.idx, idx) {
 		return nil
 	}
 	for k, j := range idx {
 		if j < 0 || j >= t.R {
-			return dsbo.Errorf(dsbo.ErrShape, "rows of a batch must be from 0 to %d; at place %d is %d", t.R-1, k, j)
+			return dsbo.ShapeErrorf("rows of a batch must be from 0 to %d; at place %d is %d", t.R-1, k, j)
 		}
 	}
 	s.table = t
