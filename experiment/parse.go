@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 	"dsbo"
 	"dsbo/internal/cli"
 	"dsbo/network"
+	"dsbo/runs"
+	"dsbo/train"
 )
 
 // parse reads the command line. With -resume, flags that it leaves out have the values of the run
@@ -36,6 +39,7 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 			return fmt.Errorf("-resume: %w", err)
 		}
 		j.resumedFlags = c.Flags
+		j.keepDefaults(f, folder)
 		for _, a := range [][]string{c.Flags, args} { // flags given now come last and count
 			if err := f.Parse(a, stdout); err != nil {
 				return err
@@ -67,6 +71,25 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		}
 	})
 	return nil
+}
+
+// keepDefaults sets the flags of the task, and K, to what they were in the run in a folder, which
+// had its program's defaults where they were not given. What cannot be kept, the run refuses by
+// name.
+func (j *Job) keepDefaults(f *cli.Flags, folder runs.Folder) {
+	var began struct {
+		Flags map[string]string `json:"flags"`
+	}
+	iterations, settings := train.Began(folder)
+	if iterations == 0 || json.Unmarshal(settings, &began) != nil {
+		return
+	}
+	j.resumedK = iterations
+	for name, value := range began.Flags {
+		if fl := f.Lookup(name); fl != nil && fl.Value.String() != value {
+			_ = fl.Value.Set(value)
+		}
+	}
 }
 
 // CheckOverMachines reports the first setting that cannot work in a run with agents on other

@@ -29,6 +29,7 @@ type Job struct {
 	givenFlags   map[string]bool   // names of the flags that were given
 	shapingFlags map[string]string // values of the task's flags but files: all of them may move what the run leaves
 	resumedFlags []string          // flags of the run that goes on
+	resumedK     int               // its K, where -K leaves it open; 0: there is none
 }
 
 // A Viewer shows how far a job is. Its methods are called by one goroutine at a time.

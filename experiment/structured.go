@@ -23,9 +23,14 @@ func (r *runner) crossFit() *CrossFit {
 // within 0.1 of its best then, and structures look for it from there.
 const structuredIterations = 6
 
-// chooseIterations sets K, where -K leaves it open, to what the choice of structures begins with.
+// chooseIterations sets K, where -K leaves it open, as in the run that goes on, or to what the
+// choice of structures begins with.
 func (r *poser) chooseIterations() {
-	if !r.givenFlags["K"] && r.Settings.Preset == tunedPreset().Name && r.crossFit() != nil {
+	switch {
+	case r.givenFlags["K"]:
+	case r.resumedK > 0:
+		r.Settings.Iterations = r.resumedK
+	case r.Settings.Preset == tunedPreset().Name && r.crossFit() != nil:
 		r.Settings.Iterations = structuredIterations
 	}
 }

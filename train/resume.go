@@ -2,6 +2,7 @@ package train
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,6 +31,21 @@ func Points(f runs.Folder, agents []int) (points []Point, damaged []error, err e
 		}
 	}
 	return points, damaged, nil
+}
+
+// Began returns with how many iterations and which [Config.Settings] the run in a folder with all
+// agents in one process began, by its newest checkpoint, for a program whose defaults are others; 0
+// where it has none that can be read.
+func Began(f runs.Folder) (iterations int, settings json.RawMessage) {
+	found, err := newestCheckpoint(f, nil)
+	var began struct {
+		Iterations int             `json:"iterations"`
+		Settings   json.RawMessage `json:"settings"`
+	}
+	if err != nil || found == nil || json.Unmarshal(found.Config, &began) != nil {
+		return 0, nil
+	}
+	return began.Iterations, began.Settings
 }
 
 // checkpoints reads the checkpoints of the agents of a process, the newest first. The error of a
