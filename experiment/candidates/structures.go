@@ -183,10 +183,8 @@ type crossFit struct {
 
 // newCrossFit prepares the solvers, and finds how the validation examples weigh.
 func (c CrossFit) newCrossFit(ctx context.Context) (*crossFit, error) {
-	f := &crossFit{CrossFit: c, ctx: ctx, parts: c.Problem.RoughSolver(), all: c.All.RoughSolver(), watch: c.Watch,
-		features: c.Model.Of.Features}
-	f.parts.PhiTol = solutionTol // of hypergradients, which tell where to go
-	f.parts.MostPairs, f.all.MostPairs = solverPairs, solverPairs
+	f := &crossFit{CrossFit: c, ctx: ctx, watch: c.Watch, features: c.Model.Of.Features}
+	f.parts, f.all = f.newSolvers()
 	if f.watch == nil {
 		f.watch = unwatched{}
 	}
@@ -210,6 +208,14 @@ func (c CrossFit) newCrossFit(ctx context.Context) (*crossFit, error) {
 	})
 	f.rows = 1 / (squares[0] * float64(agents.N()))
 	return f, err
+}
+
+// newSolvers returns solvers of the models of all parts, and of all examples.
+func (c CrossFit) newSolvers() (parts, all *exact.Solver) {
+	parts, all = c.Problem.RoughSolver(), c.All.RoughSolver()
+	parts.PhiTol = solutionTol // of hypergradients, which tell where to go
+	parts.MostPairs, all.MostPairs = solverPairs, solverPairs
+	return parts, all
 }
 
 // shapeParts sets the log-penalties of each part at strength 0.

@@ -152,6 +152,41 @@ func lossesOf(f candidates.CrossFit, y []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation) / n
 }
 
+// TestStrengthsAreSolved: with products in float32 too, the losses of one penalty for all are those
+// at its solutions. Penalties beside which data have no say leave products of rounding alone, by
+// which a start passed for a solution.
+func TestStrengthsAreSolved(t *testing.T) {
+	const d = 20
+	f := crossFitted(sparse(d, 3), 0.3, 240, 5)
+	f.Model.Of.Outputs, f.Model.Of.Loss, f.Data.Classes, f.Variance = 2, models.CrossEntropy{}, 2, false
+	all := f.Data
+	all.Shards = nil
+	for i, s := range f.Data.Shards {
+		labels := make([]uint8, s.Train.Len())
+		for row := range labels {
+			if s.Train.Target.At(row, 0) > 0 {
+				labels[row] = 1
+			}
+		}
+		s.Train.Target = testkit.Get(ad.LabelTable(labels, 2))
+		s.Val.Target = s.Train.Target
+		f.Data.Shards[i] = s
+		s.Train.Weight, s.Val.Weight = nil, nil
+		all.Shards = append(all.Shards, s)
+	}
+	f.Problem = testkit.Get(train.NewProblem(f.Data, f.Model, models.Config{Float32: true}))
+	f.All = testkit.Get(train.NewProblem(all, f.Model.Of, models.Config{Float32: true}))
+	s := testkit.Get(f.Structures(t.Context(), 0))
+	for _, c := range s.Tried {
+		x := slices.Repeat([]float64{c.Lambda}, f.Model.Count*d)
+		sol := testkit.Get(f.Problem.Solver().Lower(t.Context(), x, nil, 1e-8))
+		want := testkit.Get(f.Problem.UpperLoss(t.Context(), train.Fit{X: x, Y: sol.Y}))
+		if math.Abs(c.Phi-want) > 1e-2*want { // models of strengths are right to 1e-3 of the loss
+			t.Errorf("the loss at %.3g is %.5g, want %.5g", c.Lambda, c.Phi, want)
+		}
+	}
+}
+
 // TestStructuresRefit: the answer on the same examples is the answer, and on twice the examples the
 // penalties weigh as much beside all rows as before.
 func TestStructuresRefit(t *testing.T) {
