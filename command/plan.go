@@ -58,10 +58,10 @@ func (p *program) plan(ctx context.Context, args []string, stdout, stderr io.Wri
 		return fmt.Errorf("-link: %w", err)
 	}
 	if o.pilot < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "-pilot must be at least 0; it is %v", o.pilot)
+		return dsbo.ConfigErrorf("-pilot must be at least 0; it is %v", o.pilot)
 	}
 	if task == "" {
-		return dsbo.Errorf(dsbo.ErrConfig, "a task is required: %s", strings.Join(p.taskNames(), " or "))
+		return dsbo.ConfigErrorf("a task is required: %s", strings.Join(p.taskNames(), " or "))
 	}
 	t, err := p.findTask("TASK", task)
 	if err != nil {

@@ -79,7 +79,7 @@ func (s *setup) Texts(of func(i int) (string, error)) ([]string, error) {
 // nextFound returns what was found next, whose length must be what it was.
 func (s *setup) nextFound(want int, length func(runs.Found) int) (runs.Found, error) {
 	if s.next >= len(s.Found) || length(s.Found[s.next]) != want {
-		return runs.Found{}, dsbo.Errorf(dsbo.ErrConfig,
+		return runs.Found{}, dsbo.ConfigErrorf(
 			"the data are not those with which the run began: what its agents found together then, %s, does "+
 				"not fit them", runs.SetupFile)
 	}

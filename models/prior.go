@@ -48,7 +48,7 @@ func (p Prior) check() error {
 	if p == (Prior{}) || p.Deviation > 0 && !math.IsInf(p.Deviation, 1) && p.Rows >= 1 {
 		return nil
 	}
-	return dsbo.Errorf(dsbo.ErrConfig,
+	return dsbo.ConfigErrorf(
 		"a prior must have a positive deviation and a number of examples; they are %g and %g", p.Deviation, p.Rows)
 }
 

@@ -103,16 +103,16 @@ type Averages struct {
 func NewAverages(team Team, w *Matrix, o AverageOptions) (*Averages, error) {
 	a := &Averages{team: team, w: w, tree: w.Tree(), options: o}
 	if a.tree == nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "the graph must be connected to average over it")
+		return nil, dsbo.ConfigErrorf("the graph must be connected to average over it")
 	}
 	if x := w.Mixing(); o.ByMix && x != (Plain{}) {
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
+		return nil, dsbo.ConfigErrorf(
 			"averages by rounds of Mix need plain mixing, which keeps the average; it is %v", x)
 	}
 	if o.ByMix {
 		eigenvalues := w.Eigenvalues()
 		if eigenvalues == nil {
-			return nil, dsbo.Errorf(dsbo.ErrConfig,
+			return nil, dsbo.ConfigErrorf(
 				"W must be symmetric, not negative and of at most %d agents to average by rounds of Mix", mostDense)
 		}
 		a.roots = lejaOrder(distinctValues(eigenvalues[1:]))

@@ -60,7 +60,7 @@ func powerOfTwo(d int) bool { return d&(d-1) == 0 }
 func checkHypercube(n int) error {
 	if !powerOfTwo(n) {
 		below := 1 << (bits.Len(uint(n)) - 1)
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"a hypercube must have a power of two of agents, such as %d or %d; it has %d", below, 2*below, n)
 	}
 	return nil
@@ -115,7 +115,7 @@ func (e edgeSet) graph(name string, w float64) (*Graph, error) {
 		degree := len(e[0])
 		for i, js := range e {
 			if len(js) != degree {
-				return nil, dsbo.Errorf(dsbo.ErrConfig,
+				return nil, dsbo.ConfigErrorf(
 					"self weight w must be 0 (Metropolis weights) in graph %s, where agent 0 has %d neighbours and "+
 						"agent %d has %d; it is %v",
 					name, degree, i, len(js), w)

@@ -41,11 +41,10 @@ type Options struct {
 // Validate returns an error that matches dsbo.ErrConfig unless 0 ≤ W < 1 and 0 ≤ Prob ≤ 1.
 func (o Options) Validate() error {
 	if !(o.W >= 0 && o.W < 1) {
-		return dsbo.Errorf(dsbo.ErrConfig,
-			"self weight w must be at least 0 (Metropolis weights) and below 1; it is %v", o.W)
+		return dsbo.ConfigErrorf("self weight w must be at least 0 (Metropolis weights) and below 1; it is %v", o.W)
 	}
 	if !(o.Prob >= 0 && o.Prob <= 1) {
-		return dsbo.Errorf(dsbo.ErrConfig, "edge probability must be at least 0 (0: 2 ln(n)/n) and at most 1; it is %v",
+		return dsbo.ConfigErrorf("edge probability must be at least 0 (0: 2 ln(n)/n) and at most 1; it is %v",
 			o.Prob)
 	}
 	return nil
@@ -77,14 +76,14 @@ func New(name string, n int, o Options) (*Graph, error) {
 		return nil, err
 	}
 	if o.Prob != 0 && name != erdosRenyi {
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
+		return nil, dsbo.ConfigErrorf(
 			"edge probability must be 0 for graph %s; it is %v, which is for graph %s", name, o.Prob, erdosRenyi)
 	}
 	if strings.HasSuffix(name, ".json") {
 		return load(name, n, o.W)
 	}
 	if !slices.Contains(Names(), name) {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "graph must be %s, or a file that ends in .json; it is %q",
+		return nil, dsbo.ConfigErrorf("graph must be %s, or a file that ends in .json; it is %q",
 			strings.Join(Names(), ", "), name)
 	}
 	if err := checkAgents(n); err != nil {
@@ -95,7 +94,7 @@ func New(name string, n int, o Options) (*Graph, error) {
 		return erdosRenyiEdges(n, o.Prob, o.Seed).graph(name, o.W)
 	case "server":
 		if o.W != 0 {
-			return nil, dsbo.Errorf(dsbo.ErrConfig,
+			return nil, dsbo.ConfigErrorf(
 				"self weight w must be 0 for graph server, which averages exactly; it is %v", o.W)
 		}
 		return Server(n)
@@ -138,7 +137,7 @@ func squarest(n int) (int, error) {
 		rows--
 	}
 	if rows == 1 && n > 1 {
-		return 0, dsbo.Errorf(dsbo.ErrConfig,
+		return 0, dsbo.ConfigErrorf(
 			"a torus must have rows × columns with both above 1, such as 4, 6, 8 or 9 agents; it has %d", n)
 	}
 	return rows, nil
@@ -148,14 +147,14 @@ func squarest(n int) (int, error) {
 func load(path string, n int, w float64) (*Graph, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "graph file: %w", err)
+		return nil, dsbo.ConfigErrorf("graph file: %w", err)
 	}
 	g, err := Parse(path, data, w)
 	if err != nil {
 		return nil, err
 	}
 	if n != 0 && n != g.W.N() {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "graph file %s has %d agents, but %d are asked for", path, g.W.N(), n)
+		return nil, dsbo.ConfigErrorf("graph file %s has %d agents, but %d are asked for", path, g.W.N(), n)
 	}
 	return g, nil
 }

@@ -44,7 +44,7 @@ func NewMatrix(rows [][]float64) (*Matrix, error) {
 	}
 	for i, row := range rows {
 		if len(row) != n {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "row %d of W must have %d entries, as W has %d rows; it has %d",
+			return nil, dsbo.ConfigErrorf("row %d of W must have %d entries, as W has %d rows; it has %d",
 				i, n, n, len(row))
 		}
 	}
@@ -76,7 +76,7 @@ func newMatrix(rows [][]Weight) *Matrix {
 // checkAgents returns an error unless a graph may have n agents.
 func checkAgents(n int) error {
 	if n < 1 || n > MaxAgents {
-		return dsbo.Errorf(dsbo.ErrConfig, "a graph must have 1 to %d agents; it has %d", MaxAgents, n)
+		return dsbo.ConfigErrorf("a graph must have 1 to %d agents; it has %d", MaxAgents, n)
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func checkAgents(n int) error {
 // checkEdges returns an error unless a graph may have as many edges.
 func checkEdges(n int) error {
 	if n > MaxEdges {
-		return dsbo.Errorf(dsbo.ErrConfig, "a graph must have at most %d edges; it has %d", MaxEdges, n)
+		return dsbo.ConfigErrorf("a graph must have at most %d edges; it has %d", MaxEdges, n)
 	}
 	return nil
 }

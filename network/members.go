@@ -24,7 +24,7 @@ func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {
 	}
 	if m.server {
 		if len(e.Cut) > 0 {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "epoch %d must cut no edges, as the graph is a server; it cuts %v",
+			return nil, dsbo.ConfigErrorf("epoch %d must cut no edges, as the graph is a server; it cuts %v",
 				e.Number, e.Cut)
 		}
 		g, err := Server(len(e.Members))
@@ -108,7 +108,7 @@ func (m *Matrix) Giver(before, e membership.Epoch, agent int) (giver, source int
 	}
 	position, comes := e.Position(agent)
 	if !comes || e.StateKept(before, agent) {
-		return 0, 0, dsbo.Errorf(dsbo.ErrConfig, "agent %d does not come into epoch %d", agent, e.Number)
+		return 0, 0, dsbo.ConfigErrorf("agent %d does not come into epoch %d", agent, e.Number)
 	}
 	var sources []int
 	for k, i := range e.Members {
@@ -117,7 +117,7 @@ func (m *Matrix) Giver(before, e membership.Epoch, agent int) (giver, source int
 		}
 	}
 	if len(sources) == 0 {
-		return 0, 0, dsbo.Errorf(dsbo.ErrConfig, "epoch %d must have a member of the epoch before", e.Number)
+		return 0, 0, dsbo.ConfigErrorf("epoch %d must have a member of the epoch before", e.Number)
 	}
 	depth := w.Distances(sources...)
 	nearer := func(k int) int {
@@ -168,7 +168,7 @@ func disconnectedError(e membership.Epoch, part []int, roster edgeSet) error {
 	if len(mend) > 1 {
 		these = "these edges join them"
 	}
-	return dsbo.Errorf(dsbo.ErrConfig,
+	return dsbo.ConfigErrorf(
 		"the graph of the members of epoch %d must be connected; it falls apart into agents %s; %s: %s",
 		e.Number, strings.Join(words, " | "), these, strings.Join(mend, ", "))
 }

@@ -46,15 +46,15 @@ func FromEdges(n int, edges [][2]int, w float64) (*Graph, error) {
 		i, j := edge[0], edge[1]
 		for _, a := range edge {
 			if a < 0 || a >= n {
-				return nil, dsbo.Errorf(dsbo.ErrConfig, "edge %d, [%d, %d]: an agent must be 0 to %d; it is %d",
+				return nil, dsbo.ConfigErrorf("edge %d, [%d, %d]: an agent must be 0 to %d; it is %d",
 					k, i, j, n-1, a)
 			}
 		}
 		if i == j {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "edge %d, [%d, %d]: its ends must be two agents", k, i, j)
+			return nil, dsbo.ConfigErrorf("edge %d, [%d, %d]: its ends must be two agents", k, i, j)
 		}
 		if !e.link(i, j) {
-			return nil, dsbo.Errorf(dsbo.ErrConfig,
+			return nil, dsbo.ConfigErrorf(
 				"edge %d, [%d, %d]: an edge must be named once; this one was named before", k, i, j)
 		}
 	}

@@ -41,12 +41,12 @@ func (m *Matrix) checkEntries() error {
 			at[j]++
 			switch {
 			case math.IsNaN(w.Weight) || math.IsInf(w.Weight, 0):
-				return dsbo.Errorf(dsbo.ErrConfig, "W[%d][%d] must be finite; it is %v", i, j, w.Weight)
+				return dsbo.ConfigErrorf("W[%d][%d] must be finite; it is %v", i, j, w.Weight)
 			case w.Weight < 0:
-				return dsbo.Errorf(dsbo.ErrConfig, "W[%d][%d] must be 0 or more; it is %v", i, j, w.Weight)
+				return dsbo.ConfigErrorf("W[%d][%d] must be 0 or more; it is %v", i, j, w.Weight)
 			// An edge has two ends: one weight of 0 is refused even within the tolerance.
 			case math.Abs(w.Weight-back) > stochasticTol || (w.Weight == 0) != (back == 0):
-				return dsbo.Errorf(dsbo.ErrConfig, "W must be symmetric; W[%d][%d] is %v and W[%d][%d] is %v", i, j,
+				return dsbo.ConfigErrorf("W must be symmetric; W[%d][%d] is %v and W[%d][%d] is %v", i, j,
 					w.Weight, j, i, back)
 			}
 		}
@@ -62,7 +62,7 @@ func (m *Matrix) checkSums() error {
 			sum += w.Weight
 		}
 		if math.Abs(sum-1) > stochasticTol {
-			return dsbo.Errorf(dsbo.ErrConfig, "row %d of W must sum to 1; it sums to %v", i, sum)
+			return dsbo.ConfigErrorf("row %d of W must sum to 1; it sums to %v", i, sum)
 		}
 	}
 	return nil
@@ -72,7 +72,7 @@ func (m *Matrix) checkSums() error {
 func (m *Matrix) checkConnected() error {
 	for i, d := range m.Distances(0) {
 		if d < 0 {
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"the graph must be connected; no path of edges leads from agent 0 to agent %d", i)
 		}
 	}
@@ -82,7 +82,7 @@ func (m *Matrix) checkConnected() error {
 // checkGap requires that ρ is below 1.
 func (m *Matrix) checkGap() error {
 	if rho := m.Rho(); !(rho <= 1-gapMin) {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"ρ of W must be below 1; it is %v (λ_min = %v): give the agents more weight on themselves and on "+
 				"their edges",
 			rho, m.LambdaMin())

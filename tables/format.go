@@ -32,12 +32,12 @@ func Register(f Format) { formats = slices.Insert(formats, 0, f) }
 func Open(path string, o Options) (*Table, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		return nil, dsbo.ConfigErrorf("%w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		return nil, dsbo.ConfigErrorf("%w", err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, &input.Error{File: path, Reason: "must be a regular file, which can be read twice"}

@@ -37,7 +37,7 @@ func TestFail(t *testing.T) {
 	if want := `x.parquet, row 2, column a: it is "secret"`; err.Error() != want {
 		t.Errorf("error %q, want %q", err, want)
 	}
-	for _, e := range []error{err, dsbo.Errorf(dsbo.ErrConfig, "site 1: %w", err),
+	for _, e := range []error{err, dsbo.ConfigErrorf("site 1: %w", err),
 		errors.Join(errors.New("first"), err)} {
 		if got := dsbo.Shared(e); strings.Contains(got, "secret") ||
 			!strings.Contains(got, "x.parquet, row 2, column a: its own log says") {

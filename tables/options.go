@@ -53,20 +53,20 @@ type Options struct {
 // check returns an error for options that no file can be read with.
 func (o Options) check() error {
 	if !slices.Contains([]Header{HeaderAuto, HeaderYes, HeaderNo}, o.Header) {
-		return dsbo.Errorf(dsbo.ErrConfig, "the header must be yes, no or \"\"; it is %q", o.Header)
+		return dsbo.ConfigErrorf("the header must be yes, no or \"\"; it is %q", o.Header)
 	}
 	if o.Separator != 0 && strings.IndexByte(separators, o.Separator) < 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "the separator must be one of %q; it is %q", separators, o.Separator)
+		return dsbo.ConfigErrorf("the separator must be one of %q; it is %q", separators, o.Separator)
 	}
 	if o.Decimal != 0 && o.Decimal != '.' && o.Decimal != ',' {
-		return dsbo.Errorf(dsbo.ErrConfig, "the decimal sign must be '.' or ','; it is %q", o.Decimal)
+		return dsbo.ConfigErrorf("the decimal sign must be '.' or ','; it is %q", o.Decimal)
 	}
 	if o.Decimal == ',' && o.Separator == ',' {
-		return dsbo.Errorf(dsbo.ErrConfig, "the separator must not be a comma where the decimal sign is one")
+		return dsbo.ConfigErrorf("the separator must not be a comma where the decimal sign is one")
 	}
 	for name, kind := range o.Kinds {
 		if kind != Number && kind != Word && kind != Time {
-			return dsbo.Errorf(dsbo.ErrConfig, "the kind of column %s must be number, word or time; it is %q", name,
+			return dsbo.ConfigErrorf("the kind of column %s must be number, word or time; it is %q", name,
 				kind)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func (c *cellars) file(agent int) (string, error) {
 	files, err := filepath.Glob(filepath.Join(c.folder, fmt.Sprintf("agent-%d.*", agent)))
 	if err != nil || len(files) != 1 {
-		return "", dsbo.Errorf(dsbo.ErrConfig, "-data must have one file for agent %d; it has %q", agent, files)
+		return "", dsbo.ConfigErrorf("-data must have one file for agent %d; it has %q", agent, files)
 	}
 	return files[0], nil
 }

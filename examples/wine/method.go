@@ -20,7 +20,7 @@ type oneLoop struct {
 
 func (m *oneLoop) Init(p, q, _ int) error {
 	if p < 1 || q < 1 {
-		return dsbo.Errorf(dsbo.ErrShape, "x and y must not be empty; they have %d and %d numbers", p, q)
+		return dsbo.ShapeErrorf("x and y must not be empty; they have %d and %d numbers", p, q)
 	}
 	m.Alpha, m.Beta, m.all = cmp.Or(m.Alpha, 0.1), cmp.Or(m.Beta, 0.1), make([]float64, p+2*q)
 	m.x, m.y, m.z = m.all[:p], m.all[p:p+q], m.all[p+q:]

@@ -29,7 +29,7 @@ func ParseLink(text string) (l Link, err error) {
 		l.Mbit, err = strconv.ParseFloat(rate, 64)
 	}
 	if !two || !unit || err != nil || l.Delay < 0 || !(l.Mbit > 0) {
-		return l, dsbo.Errorf(dsbo.ErrConfig,
+		return l, dsbo.ConfigErrorf(
 			"a link must be the time of one way and Mbit a second, such as 50ms,100Mbit; it is %q", text)
 	}
 	return l, nil
@@ -72,12 +72,12 @@ func ParseLinks(text string) (l Links, err error) {
 		i, errI := strconv.Atoi(first)
 		j, errJ := strconv.Atoi(second)
 		if errI != nil || errJ != nil || len(fields) != 2 {
-			return l, dsbo.Errorf(dsbo.ErrConfig, "%s, line %d: it must be an edge and its link, such as "+
+			return l, dsbo.ConfigErrorf("%s, line %d: it must be an edge and its link, such as "+
 				"0-1 50ms,100Mbit; it is %q", text, k+1, line)
 		}
 		edge := between(i, j)
 		if _, twice := l.edges[edge]; twice {
-			return l, dsbo.Errorf(dsbo.ErrConfig, "%s, line %d: edge %d-%d must have one line", text, k+1, i, j)
+			return l, dsbo.ConfigErrorf("%s, line %d: edge %d-%d must have one line", text, k+1, i, j)
 		}
 		if l.edges[edge], err = ParseLink(fields[1]); err != nil {
 			return l, fmt.Errorf("%s, line %d: %w", text, k+1, err)
@@ -95,14 +95,14 @@ func (l Links) check(w graph) error {
 		for _, j := range w.Neighbours(i) {
 			edge := between(i, j)
 			if _, known := l.edges[edge]; !known {
-				return dsbo.Errorf(dsbo.ErrConfig, "%s must have a line for edge %d-%d", l.name, edge[0], edge[1])
+				return dsbo.ConfigErrorf("%s must have a line for edge %d-%d", l.name, edge[0], edge[1])
 			}
 		}
 	}
 	inOrder := func(a, b Edge) int { return slices.Compare(a[:], b[:]) }
 	for _, e := range slices.SortedFunc(maps.Keys(l.edges), inOrder) {
 		if e[0] < 0 || e[1] >= w.N() || !slices.Contains(w.Neighbours(e[0]), e[1]) {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s must have lines for edges of the graph alone; %d-%d is none", l.name,
+			return dsbo.ConfigErrorf("%s must have lines for edges of the graph alone; %d-%d is none", l.name,
 				e[0], e[1])
 		}
 	}

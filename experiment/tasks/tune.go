@@ -179,35 +179,35 @@ func (t *tune) Check() error {
 		{"missing", t.missing, []string{string(features.MeanOfOthers), string(features.NoneMissing)}},
 	} {
 		if !slices.Contains(c.allowed, c.value) {
-			return dsbo.Errorf(dsbo.ErrConfig, "-%s must be %s; it is %s", c.flag,
+			return dsbo.ConfigErrorf("-%s must be %s; it is %s", c.flag,
 				strings.Join(c.allowed, " or "), c.value)
 		}
 	}
 	if r := features.RareRule(t.rareClasses); r != features.RefuseRare && r != features.MergeRare &&
 		r != features.DropRare {
-		return dsbo.Errorf(dsbo.ErrConfig, "-rare-classes must be merge or drop; it is %s", t.rareClasses)
+		return dsbo.ConfigErrorf("-rare-classes must be merge or drop; it is %s", t.rareClasses)
 	}
 	for _, c := range []struct{ flag, name string }{{"target", t.target}, {"weight", t.weight},
 		{"split-column", t.splitColumn}} {
 		if c.name != "" && slices.Contains(t.drop, c.name) {
-			return dsbo.Errorf(dsbo.ErrConfig, "-drop must not name %s, which is the column of -%s", c.name, c.flag)
+			return dsbo.ConfigErrorf("-drop must not name %s, which is the column of -%s", c.name, c.flag)
 		}
 	}
 	if t.rare < 1 {
-		return dsbo.Errorf(dsbo.ErrConfig, "-rare must be at least 1; it is %d", t.rare)
+		return dsbo.ConfigErrorf("-rare must be at least 1; it is %d", t.rare)
 	}
 	if err := t.hidden.check(t.model, network, auto); err != nil {
 		return err
 	}
 	if !(t.prior >= 0) || math.IsInf(t.prior, 1) {
-		return dsbo.Errorf(dsbo.ErrConfig, "-prior must be positive, or 0 for none; it is %g", t.prior)
+		return dsbo.ConfigErrorf("-prior must be positive, or 0 for none; it is %g", t.prior)
 	}
 	if t.exchangeAlone && !t.alone {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"-exchange-alone must not be given with -alone=false, by which there are no such models")
 	}
 	if t.model == auto && t.penalty != auto {
-		return dsbo.Errorf(dsbo.ErrConfig, "-penalty must be auto with -model auto; it is %s", t.penalty)
+		return dsbo.ConfigErrorf("-penalty must be auto with -model auto; it is %s", t.penalty)
 	}
 	_, _, err := t.foldCount(false)
 	return err
@@ -241,7 +241,7 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 		return data.Task{}, nil, err
 	}
 	if kind := t.prepared.Recipe.Target.Kind; t.loss != squared && kind != features.Value {
-		return data.Task{}, nil, dsbo.Errorf(dsbo.ErrConfig,
+		return data.Task{}, nil, dsbo.ConfigErrorf(
 			"-loss %s is for regressions; the target %s is a %s (-task regression takes numbers as such)", t.loss,
 			t.target, kind)
 	}

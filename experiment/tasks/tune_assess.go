@@ -240,10 +240,10 @@ func (c *missCost) Set(text string) error {
 // check returns the number of the class in a target.
 func (c missCost) check(t features.Target) (k int, err error) {
 	if t.Kind != features.Class {
-		return 0, dsbo.Errorf(dsbo.ErrConfig, "-cost is for classes; the target %s is a %s", t.Name, t.Kind)
+		return 0, dsbo.ConfigErrorf("-cost is for classes; the target %s is a %s", t.Name, t.Kind)
 	}
 	if k = slices.Index(t.Classes, c.class); k < 0 {
-		return 0, dsbo.Errorf(dsbo.ErrConfig, "-cost must name a class of %s, which are %s; it is %s", t.Name,
+		return 0, dsbo.ConfigErrorf("-cost must name a class of %s, which are %s; it is %s", t.Name,
 			strings.Join(t.Classes, ", "), c.class)
 	}
 	return k, nil

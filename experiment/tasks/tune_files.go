@@ -67,7 +67,7 @@ func (t *tune) Agents() (int, error) {
 			for _, n := range there {
 				names, numbers = append(names, t.filePath(n)), append(numbers, fmt.Sprint(n))
 			}
-			return 0, dsbo.Errorf(dsbo.ErrConfig,
+			return 0, dsbo.ConfigErrorf(
 				"-data %s must name a file for each number from %d on; there are %s, and %s is missing (-agents %s "+
 					"takes those that are there)", t.data, t.firstNumber(), strings.Join(names, ", "), t.filePath(next),
 				strings.Join(numbers, ","))
@@ -89,8 +89,8 @@ func (t *tune) filePath(number int) string {
 // dealt to all.
 func (t *tune) files(a experiment.Agents) (paths map[int]string, dealt bool, err error) {
 	if t.data == "" || t.target == "" {
-		return nil, false, dsbo.Errorf(dsbo.ErrConfig,
-			"-data and -target are required: the files and the column to predict, label in LIBSVM files (-h "+
+		return nil, false, dsbo.ConfigErrorf(
+			"-data and -target are required: the files and the column to predict, label in LIBSVM files (-h " +
 				"lists the flags)")
 	}
 	paths = map[int]string{}
@@ -101,7 +101,7 @@ func (t *tune) files(a experiment.Agents) (paths map[int]string, dealt bool, err
 				number = a.Numbers[i]
 			}
 			if paths[i], err = cluster.Expand(t.data, number); err != nil {
-				return nil, false, dsbo.Errorf(dsbo.ErrConfig, "-data %s: %w", t.data, err)
+				return nil, false, dsbo.ConfigErrorf("-data %s: %w", t.data, err)
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func (t *tune) Fingerprint(a experiment.Agents) ([]byte, error) {
 	for _, i := range a.Local {
 		f, err := os.Open(paths[i])
 		if err != nil {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "site %d: %w", i, err)
+			return nil, dsbo.ConfigErrorf("site %d: %w", i, err)
 		}
 		_, err = io.Copy(h, f)
 		if err = errors.Join(err, f.Close()); err != nil {

@@ -23,7 +23,7 @@ const (
 // to which it does; 0: any.
 func (t *tune) foldCount(private bool) (count, rows int, err error) {
 	if t.model == auto && (t.folds == "0" || private) {
-		return 0, 0, dsbo.Errorf(dsbo.ErrConfig, "-model must be linear or mlp without -folds, and with differential "+
+		return 0, 0, dsbo.ConfigErrorf("-model must be linear or mlp without -folds, and with differential " +
 			"privacy: auto is a choice by folds")
 	}
 	if t.folds == auto && t.model == auto {
@@ -38,12 +38,12 @@ func (t *tune) foldCount(private bool) (count, rows int, err error) {
 	count, err = strconv.Atoi(t.folds)
 	switch {
 	case err != nil || count < 0 || count == 1 || count > 100:
-		return 0, 0, dsbo.Errorf(dsbo.ErrConfig, "-folds must be auto, 0 or 2 to 100; it is %s", t.folds)
+		return 0, 0, dsbo.ConfigErrorf("-folds must be auto, 0 or 2 to 100; it is %s", t.folds)
 	case count > 0 && t.model == network:
-		return 0, 0, dsbo.Errorf(dsbo.ErrConfig,
+		return 0, 0, dsbo.ConfigErrorf(
 			"-folds must be 0 with -model %s: cross-validation is for linear models", t.model)
 	case count > 0 && private:
-		return 0, 0, dsbo.Errorf(dsbo.ErrConfig,
+		return 0, 0, dsbo.ConfigErrorf(
 			"-folds must be 0 with differential privacy, which is for one model of each row")
 	}
 	return count, 0, nil

@@ -34,14 +34,14 @@ func (t *tune) readEarlier(agent int) (*earlier, error) {
 	}
 	path, err := cluster.Expand(t.from, agent)
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "-from %s: %w", t.from, err)
+		return nil, dsbo.ConfigErrorf("-from %s: %w", t.from, err)
 	}
 	e := &earlier{folder: runs.Folder(path)}
 	if e.model, err = modelfile.Read(e.folder.Path(runs.ModelFile)); err == nil {
 		e.lambdas, err = e.folder.ReadLambdaTable()
 	}
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "-from must be the folder of a run of tune that has finished: %w", err)
+		return nil, dsbo.ConfigErrorf("-from must be the folder of a run of tune that has finished: %w", err)
 	}
 	return e, nil
 }
@@ -62,13 +62,13 @@ func (t *tune) prepareByEarlier(a experiment.Agents, s features.Sites, o feature
 		return nil, err
 	}
 	if e == nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
-			"-dp-epsilon: -from must name a run of tune over rows that may be public, whose means, deviations, words "+
-				"and classes are taken: "+
+		return nil, dsbo.ConfigErrorf(
+			"-dp-epsilon: -from must name a run of tune over rows that may be public, whose means, deviations, words " +
+				"and classes are taken: " +
 				"sums over the sites' own rows would have no noise")
 	}
 	if name := e.model.Recipe().Target.Name; name != t.target {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "-target must be that of -from, %s; it is %s", name, t.target)
+		return nil, dsbo.ConfigErrorf("-target must be that of -from, %s; it is %s", name, t.target)
 	}
 	return features.PrepareBy(s, e.model.Recipe(), o)
 }
@@ -116,7 +116,7 @@ func (e *earlier) agree(a experiment.Agents) error {
 	}
 	for i, d := range digests {
 		if d != digests[0] {
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"-from must be the same run at all sites; site %d starts elsewhere than site 0", i)
 		}
 	}

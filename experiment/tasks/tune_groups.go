@@ -42,7 +42,7 @@ func parseGroups(texts []string) (list groups, err error) {
 		}
 		name, pattern, ok := strings.Cut(text, "=")
 		if _, bad := path.Match(pattern, ""); !ok || name == "" || pattern == "" || bad != nil {
-			return nil, dsbo.Errorf(dsbo.ErrConfig,
+			return nil, dsbo.ConfigErrorf(
 				"a group must be a name and a pattern of columns, such as lab=lab_*; it is %q", text)
 		}
 		list = append(list, group{name, pattern})
@@ -74,7 +74,7 @@ func (g groups) findBlocks(r features.Recipe) (b candidates.Blocks, err error) {
 		b.Of = append(b.Of, at)
 	}
 	if k := slices.Index(matched, false); k >= 0 {
-		return b, dsbo.Errorf(dsbo.ErrConfig, "-group %s: the pattern must match a column; of %s, none is called %s",
+		return b, dsbo.ConfigErrorf("-group %s: the pattern must match a column; of %s, none is called %s",
 			g[k].Name, wording.Count(len(r.Used()), "column"), g[k].Pattern)
 	}
 	return b, nil
@@ -86,7 +86,7 @@ func (t *tune) nameBlocks() (err error) {
 	if t.groupsFile != "" {
 		text, err := os.ReadFile(t.groupsFile)
 		if err != nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "-groups: %w", err)
+			return dsbo.ConfigErrorf("-groups: %w", err)
 		}
 		list, err := parseGroups(strings.Split(string(text), "\n"))
 		if err != nil {
@@ -98,7 +98,7 @@ func (t *tune) nameBlocks() (err error) {
 		return nil
 	}
 	if t.shared != auto {
-		return dsbo.Errorf(dsbo.ErrConfig, "-group must be left out unless -penalty is auto and there are -folds, of "+
+		return dsbo.ConfigErrorf("-group must be left out unless -penalty is auto and there are -folds, of "+
 			"the rows of a linear model without differential privacy; -penalty is %s, and there are %d folds", t.shared,
 			t.prepared.Folds)
 	}

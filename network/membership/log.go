@@ -98,16 +98,16 @@ func Parse(name string, from io.Reader) (Log, error) {
 	for lines.Scan() {
 		var c Change
 		if err := files.StrictJSON(lines.Bytes(), &c); err != nil {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, line %d: %w", name, len(l)+1, err)
+			return nil, dsbo.ConfigErrorf("%s, line %d: %w", name, len(l)+1, err)
 		}
 		if err := l.successorError(c); err != nil {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, line %d: %w", name, len(l)+1, err)
+			return nil, dsbo.ConfigErrorf("%s, line %d: %w", name, len(l)+1, err)
 		}
 		l = append(l, c)
 	}
 	switch err := lines.Err(); {
 	case err == bufio.ErrTooLong:
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, line %d: it must have at most %d bytes", name, len(l)+1, maxLine)
+		return nil, dsbo.ConfigErrorf("%s, line %d: it must have at most %d bytes", name, len(l)+1, maxLine)
 	case err != nil:
 		return nil, fmt.Errorf("%s, line %d: %w", name, len(l)+1, err)
 	}
@@ -300,7 +300,7 @@ func (l Log) Validate(roster, quorum int) error {
 			err = checkQuorum(c.Epoch, quorum, size, staying)
 		}
 		if err != nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "membership log: %w", err)
+			return dsbo.ConfigErrorf("membership log: %w", err)
 		}
 		members = c.Members
 	}

@@ -130,7 +130,7 @@ func (l Log) VerifyVotes(verify Verifier) error {
 	}
 	for _, c := range l {
 		if err := c.Verify(council, SecondVote, members, verify, c.Decided()); err != nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "membership log: %w", err)
+			return dsbo.ConfigErrorf("membership log: %w", err)
 		}
 		members = c.Members
 	}

@@ -45,7 +45,7 @@ func (p classFinder) nameAll() error {
 	var all []string
 	for i, text := range texts {
 		if err := json.Unmarshal([]byte(text), &ofSites[i]); err != nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s: what it tells of its classes must be their names; it is %.100q",
+			return dsbo.ConfigErrorf("%s: what it tells of its classes must be their names; it is %.100q",
 				p.label(i), text)
 		}
 		all = append(all, ofSites[i]...)
@@ -61,10 +61,10 @@ func (p classFinder) nameAll() error {
 	}
 	switch {
 	case len(all) < 2:
-		return dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must have two classes at least; all rows of all "+
+		return dsbo.ConfigErrorf("column %s, the target, must have two classes at least; all rows of all "+
 			"sites are %q", p.Target, strings.Join(all, ""))
 	case len(all) > mostClasses:
-		return dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must have %d classes at most; it has %d", p.Target,
+		return dsbo.ConfigErrorf("column %s, the target, must have %d classes at most; it has %d", p.Target,
 			mostClasses, len(all))
 	}
 	p.recipe.Target.Classes = all
@@ -142,7 +142,7 @@ func (p classFinder) settleRare(named []string, rare [2]int) ([]string, error) {
 		for _, i := range p.localSites() {
 			rows := p.rowsOf(i, named, true)
 			if len(rows) == 0 {
-				return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: no row has a class that some site has %d times at least",
+				return nil, dsbo.ConfigErrorf("%s: no row has a class that some site has %d times at least",
 					p.label(i), leastNamed)
 			}
 			if len(rows) < p.Tables[i].Rows() {
@@ -159,7 +159,7 @@ func (p classFinder) settleRare(named []string, rare [2]int) ([]string, error) {
 	if p.schema.Columns[p.columnIndex(p.Target)].Kind != tables.Word {
 		hint = "; -task regression or count takes it as a number"
 	}
-	return nil, dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must have each class in %d rows of some site "+
+	return nil, dsbo.ConfigErrorf("column %s, the target, must have each class in %d rows of some site "+
 		"at least; it has not in %d of %s of all sites, as of names or numbers of persons, which do not leave a site"+
 		" (-rare-classes merge makes one class of the rare ones, drop leaves their rows out%s)",
 		p.Target, leastNamed, rare[0], wording.Count(rare[1], "row"), hint)

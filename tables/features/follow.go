@@ -13,7 +13,7 @@ import (
 // place or from Options.SplitColumn, and rows have no weights. Prepared.Rows are not known.
 func PrepareBy(s Sites, r Recipe, o Options) (*Prepared, error) {
 	if o.Weight != "" || o.Balance {
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
+		return nil, dsbo.ConfigErrorf(
 			"rows must have no weights, and classes none of their own, where a recipe is followed")
 	}
 	p := &preparation{Sites: s, Options: o, recipe: r, parts: make([]partition, len(s.Tables)), plain: true,
@@ -22,7 +22,7 @@ func PrepareBy(s Sites, r Recipe, o Options) (*Prepared, error) {
 		p.schema = newSchema(s.Tables[i], o.Target)
 		for _, name := range o.Names() {
 			if p.columnIndex(name) < 0 {
-				return nil, dsbo.Errorf(dsbo.ErrConfig, "%s has no column %q", p.label(i), name)
+				return nil, dsbo.ConfigErrorf("%s has no column %q", p.label(i), name)
 			}
 		}
 		var err error

@@ -54,7 +54,7 @@ func (p *preparation) measureNumbers() error {
 	}
 	target := found[inputs]
 	if target.constant {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"column %s, the target, must have two values at least; all training rows have %g", p.Target, target.mean)
 	}
 	p.recipe.Target.Mean = target.mean
@@ -95,7 +95,7 @@ func (p *preparation) checkSpread(m measure) error {
 	if m.deviation <= widestSteps*m.step && m.deviation <= widestScales*m.scale {
 		return nil
 	}
-	return dsbo.Errorf(dsbo.ErrConfig,
+	return dsbo.ConfigErrorf(
 		"column %s must not have a few numbers that are out of all proportion: its deviation is %.3g, and most "+
 			"numbers are about %.3g; "+
 			"a number that stands for a missing value should be left out, or the column (-drop)",

@@ -50,7 +50,7 @@ func Prepare(s Sites, o Options) (*Prepared, error) {
 		}
 	}
 	if len(p.recipe.Features()) == 0 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "no column is left that could be a feature: %s",
+		return nil, dsbo.ConfigErrorf("no column is left that could be a feature: %s",
 			strings.Join(p.notes, "; "))
 	}
 	task, err := p.encode()
@@ -103,7 +103,7 @@ func (p *preparation) compareSchemas() (err error) {
 	}
 	for _, name := range p.Names() {
 		if !slices.Contains(names, name) {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s has no column %q; its columns are %s", p.label(p.localSites()[0]),
+			return dsbo.ConfigErrorf("%s has no column %q; its columns are %s", p.label(p.localSites()[0]),
 				name, strings.Join(names, ", "))
 		}
 	}
@@ -119,7 +119,7 @@ func (p *preparation) compareSchemas() (err error) {
 		p.recipe.Inputs, p.places = append(p.recipe.Inputs, in), append(p.places, k)
 	}
 	if p.schema.Sparse > 0 && len(p.recipe.Inputs) > 0 {
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"a table with sparse columns must have no others to learn from; %s has column %s (-drop leaves it out)",
 			p.label(p.localSites()[0]), p.recipe.Inputs[0].Name)
 	}

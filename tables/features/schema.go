@@ -87,13 +87,13 @@ func (s Sites) exchangeSchemas(target string) (schema, error) {
 	all := make([]schema, len(texts))
 	for i, text := range texts {
 		if err := json.Unmarshal([]byte(text), &all[i]); err != nil {
-			return schema{}, dsbo.Errorf(dsbo.ErrConfig, "%s: what it tells of its columns: %w", s.label(i), err)
+			return schema{}, dsbo.ConfigErrorf("%s: what it tells of its columns: %w", s.label(i), err)
 		}
 	}
 	joint := all[0]
 	for i, one := range all {
 		if !one.Rows {
-			return schema{}, dsbo.Errorf(dsbo.ErrConfig, "%s: there must be rows; there are none", s.label(i))
+			return schema{}, dsbo.ConfigErrorf("%s: there must be rows; there are none", s.label(i))
 		}
 		if err := s.mergeSchema(&joint, all, i); err != nil {
 			return schema{}, err
@@ -113,20 +113,20 @@ func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
 		if all[i].Sparse > 0 {
 			with, without = without, with
 		}
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"%s has sparse columns, as of a LIBSVM file, and %s has none: it must be the same at all sites", with,
 			without)
 	}
 	for k := range max(len(first), len(columns)) {
 		switch {
 		case k >= len(columns):
-			return dsbo.Errorf(dsbo.ErrConfig, "%s has %d columns; column %d of %s, %s, is missing there: %s",
+			return dsbo.ConfigErrorf("%s has %d columns; column %d of %s, %s, is missing there: %s",
 				s.label(i), len(columns), k+1, s.label(0), first[k].Name, must)
 		case k >= len(first):
-			return dsbo.Errorf(dsbo.ErrConfig, "%s has %d columns; column %d of %s, %s, is missing there: %s",
+			return dsbo.ConfigErrorf("%s has %d columns; column %d of %s, %s, is missing there: %s",
 				s.label(0), len(first), k+1, s.label(i), columns[k].Name, must)
 		case first[k].Name != columns[k].Name:
-			return dsbo.Errorf(dsbo.ErrConfig, "column %d is %s at %s and %s at %s: %s", k+1, first[k].Name, s.label(0),
+			return dsbo.ConfigErrorf("column %d is %s at %s and %s at %s: %s", k+1, first[k].Name, s.label(0),
 				columns[k].Name, s.label(i), must)
 		}
 		known, c := &joint.Columns[k], columns[k]
@@ -135,8 +135,7 @@ func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
 		case known.Kind == "":
 			*known = c
 		case *known != c:
-			return dsbo.Errorf(dsbo.ErrConfig,
-				"column %s holds %s at %s and %s at %s: it must be the same at all sites%s",
+			return dsbo.ConfigErrorf("column %s holds %s at %s and %s at %s: it must be the same at all sites%s",
 				c.Name, known.describe(), s.label(s.firstOf(all[:i], k)), c.describe(), s.label(i),
 				wordsHint(*known, c))
 		}

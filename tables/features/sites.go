@@ -44,7 +44,7 @@ func (s Sites) failAt(i, row int, column, format string, args ...any) error {
 
 // failf returns an error about a column of site i, which matches dsbo.ErrConfig.
 func (s Sites) failf(i int, column, format string, args ...any) error {
-	return dsbo.Errorf(dsbo.ErrConfig, "%s, column %s: %s", s.label(i), column, fmt.Sprintf(format, args...))
+	return dsbo.ConfigErrorf("%s, column %s: %s", s.label(i), column, fmt.Sprintf(format, args...))
 }
 
 // A MissingRule says what becomes of missing values of features.

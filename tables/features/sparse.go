@@ -102,7 +102,7 @@ func (p *preparation) measureSparse() error {
 		}
 		spread := math.Sqrt(squares[k] / count)
 		if spread > widestSteps {
-			return dsbo.Errorf(dsbo.ErrConfig,
+			return dsbo.ConfigErrorf(
 				"column %s must not have a few numbers that are out of all proportion: their root mean square is "+
 					"%.3g, and most are about %.3g",
 				sparseName(k+1), spread*unit, unit)

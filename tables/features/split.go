@@ -131,7 +131,7 @@ func (p *preparation) partition(i int) (partition, error) {
 	if p.SplitColumn == "" {
 		part, err := splitRows(t.Rows(), p.stratum(i), p.Split, p.Seed, i)
 		if err != nil {
-			return part, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", p.label(i), err)
+			return part, dsbo.ConfigErrorf("%s: %w", p.label(i), err)
 		}
 		return part, nil
 	}

@@ -14,7 +14,7 @@ func (p *preparation) chooseTarget() error {
 	p.recipe.Target = Target{Name: p.Target, Kind: p.Kind}
 	switch {
 	case c.Kind == "":
-		return dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must have values; all are missing at all sites",
+		return dsbo.ConfigErrorf("column %s, the target, must have values; all are missing at all sites",
 			c.Name)
 	case p.Kind == "":
 		p.recipe.Target.Kind = Value
@@ -22,7 +22,7 @@ func (p *preparation) chooseTarget() error {
 			p.recipe.Target.Kind = Class
 		}
 	case p.Kind != Class && c.Kind == tables.Word:
-		return dsbo.Errorf(dsbo.ErrConfig,
+		return dsbo.ConfigErrorf(
 			"column %s, the target, must hold numbers to be learned as a %s; it holds words (-task classification "+
 				"learns words)", c.Name, p.Kind)
 	}

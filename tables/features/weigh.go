@@ -44,7 +44,7 @@ func (p *preparation) sumWeights() error {
 			p.total[set] += float64(w * unit * p.factor(k))
 		}
 		if p.total[set] == 0 && p.rows[set] > 0 && set != int(testing) {
-			return dsbo.Errorf(dsbo.ErrConfig, "column %s, the weights, must be positive in some %s rows; all are 0",
+			return dsbo.ConfigErrorf("column %s, the weights, must be positive in some %s rows; all are 0",
 				p.Weight, setNames[set])
 		}
 	}
@@ -78,7 +78,7 @@ func (p *preparation) factor(class int) float64 {
 // checkWeights checks the weights of the rows that are here.
 func (p *preparation) checkWeights() error {
 	if p.Balance && p.recipe.Target.Kind != Class {
-		return dsbo.Errorf(dsbo.ErrConfig, "-balance is for classes; the target %s is a %s", p.Target,
+		return dsbo.ConfigErrorf("-balance is for classes; the target %s is a %s", p.Target,
 			p.recipe.Target.Kind)
 	}
 	if p.Weight == "" {

@@ -56,7 +56,7 @@ func (p *preparation) nameWords() error {
 	for i, text := range texts {
 		var n naming
 		if err := json.Unmarshal([]byte(text), &n); err != nil || len(n.Words) != len(p.names) {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s: what it tells of its words must be of %d columns; it is %.100q",
+			return dsbo.ConfigErrorf("%s: what it tells of its words must be of %d columns; it is %.100q",
 				p.label(i), len(p.names), text)
 		}
 		for k, names := range n.Words {

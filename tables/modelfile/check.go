@@ -16,26 +16,26 @@ import (
 // check returns an error for the first thing of a model that does not fit the rest.
 func (m *Model) check() error {
 	if err := checkRecipe(m.recipe); err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "recipe: %w", err)
+		return dsbo.ConfigErrorf("recipe: %w", err)
 	}
 	in := len(m.recipe.Features())
 	if in == 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "recipe: there must be at least one feature")
+		return dsbo.ConfigErrorf("recipe: there must be at least one feature")
 	}
 	if len(m.Layers) == 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "there must be at least one layer")
+		return dsbo.ConfigErrorf("there must be at least one layer")
 	}
 	for i, l := range m.Layers {
 		if err := l.check(in); err != nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "layer %d: %w", i, err)
+			return dsbo.ConfigErrorf("layer %d: %w", i, err)
 		}
 		in = l.Out
 	}
 	if want := outputs(m.recipe.Target); in != want {
-		return dsbo.Errorf(dsbo.ErrConfig, "the last layer must have %d outputs; it has %d", want, in)
+		return dsbo.ConfigErrorf("the last layer must have %d outputs; it has %d", want, in)
 	}
 	if unit := m.Layers[len(m.Layers)-1].Unit; unit != models.Identity {
-		return dsbo.Errorf(dsbo.ErrConfig, "the last layer must have no unit; it has %q", unit)
+		return dsbo.ConfigErrorf("the last layer must have no unit; it has %q", unit)
 	}
 	return nil
 }

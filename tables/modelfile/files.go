@@ -97,31 +97,31 @@ func Read(path string) (*Model, error) {
 	folder := runs.Folder(filepath.Dir(path))
 	text, err := folder.ReadFile(filepath.Base(path))
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		return nil, dsbo.ConfigErrorf("%w", err)
 	}
 	d, err := parseDescription(text)
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
+		return nil, dsbo.ConfigErrorf("%s: %w", path, err)
 	}
 	m := &Model{recipe: d.Recipe, Origin: d.Origin}
 	weights := folder.Path(d.Weights.File)
 	data, err := folder.ReadFile(d.Weights.File)
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "weights of %s: %w", path, err)
+		return nil, dsbo.ConfigErrorf("weights of %s: %w", path, err)
 	}
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != d.Weights.SHA256 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
+		return nil, dsbo.ConfigErrorf(
 			"%s is not the file that %s was written with: its SHA-256 is another one", weights, path)
 	}
 	_, tensors, err := files.ReadTensors(data)
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", weights, err)
+		return nil, dsbo.ConfigErrorf("%s: %w", weights, err)
 	}
 	if m.Layers, err = layersOf(d.Layers, tensors); err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", weights, err)
+		return nil, dsbo.ConfigErrorf("%s: %w", weights, err)
 	}
 	if err := m.check(); err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
+		return nil, dsbo.ConfigErrorf("%s: %w", path, err)
 	}
 	return m, nil
 }

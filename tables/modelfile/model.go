@@ -84,7 +84,7 @@ func New(r features.Recipe, m models.Layered, y []float64, o Origin) (*Model, er
 			end += l.Out
 		}
 		if end > len(y) {
-			return nil, dsbo.Errorf(dsbo.ErrShape, "y must have the weights of layer %d, up to number %d; it has %d", i,
+			return nil, dsbo.ShapeErrorf("y must have the weights of layer %d, up to number %d; it has %d", i,
 				end, len(y))
 		}
 		layer := Layer{In: l.In, Out: l.Out, Unit: l.Unit, Weights: append([]float64{}, y[l.Offset:][:l.Out*l.In]...)}

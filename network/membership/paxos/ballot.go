@@ -38,15 +38,15 @@ func MarshalVote(v Vote) []byte {
 // ParseVote reads what [MarshalVote] has written. Errors match dsbo.ErrConfig.
 func ParseVote(data []byte) (v Vote, err error) {
 	if err := json.Unmarshal(data, &v); err != nil {
-		return v, dsbo.Errorf(dsbo.ErrConfig, "a vote: %w", err)
+		return v, dsbo.ConfigErrorf("a vote: %w", err)
 	}
 	if v.Epoch < 0 || v.Promised.Number < 0 || (v.Change == nil) != (v.Accepted == Ballot{}) || v.Change != nil &&
 		v.Change.Epoch != v.Epoch {
-		return Vote{}, dsbo.Errorf(dsbo.ErrConfig, "a vote must be on a change of its epoch, by a ballot; it is %s",
+		return Vote{}, dsbo.ConfigErrorf("a vote must be on a change of its epoch, by a ballot; it is %s",
 			data)
 	}
 	if len(v.Points) > maxPoints || len(v.Earlier) > len(v.Points) {
-		return Vote{}, dsbo.Errorf(dsbo.ErrConfig,
+		return Vote{}, dsbo.ConfigErrorf(
 			"a vote must have at most %d checkpoints, those named earlier among them; it has %d and %d", maxPoints,
 			len(v.Points), len(v.Earlier))
 	}

@@ -114,30 +114,29 @@ func (m *Message) validate(n int) error {
 		{len(m.Points) <= maxPoints, "the number of checkpoints", len(m.Points)},
 	} {
 		if !s.holds {
-			return dsbo.Errorf(dsbo.ErrShape, "%s cannot be that of a message in a council of %d agents: %v",
+			return dsbo.ShapeErrorf("%s cannot be that of a message in a council of %d agents: %v",
 				s.what, n, s.is)
 		}
 	}
 	for _, i := range slices.Concat(m.Down, m.Slow, m.Blank) {
 		if !agent(i) {
-			return dsbo.Errorf(dsbo.ErrShape, "a neighbour must be one of %d agents; it is agent %d", n, i)
+			return dsbo.ShapeErrorf("a neighbour must be one of %d agents; it is agent %d", n, i)
 		}
 	}
 	for _, p := range m.Points {
 		if p.Iteration < 0 || p.Round < 0 {
-			return dsbo.Errorf(dsbo.ErrShape,
+			return dsbo.ShapeErrorf(
 				"a checkpoint must be after 0 iterations or more; it is after %d, at exchange %d", p.Iteration, p.Round)
 		}
 	}
 	needed := m.Kind == Accept || m.Kind == Decided || m.Kind == Confirm
 	if needed && m.Change == nil || !needed && m.Kind != Promise && m.Change != nil ||
 		m.Change != nil && (m.Change.Epoch != m.Epoch || (m.Change.Proof == nil) != (m.Kind == Accept)) {
-		return dsbo.Errorf(dsbo.ErrShape,
-			"a message must have a change of its epoch where it is about one, and none elsewhere")
+		return dsbo.ShapeErrorf("a message must have a change of its epoch where it is about one, and none elsewhere")
 	}
 	for k := range m.Promises {
 		if p := &m.Promises[k]; p.Kind != Promise || p.Signature == nil {
-			return dsbo.Errorf(dsbo.ErrShape, "a message may have signed promises in it, and no other kind: %d", p.Kind)
+			return dsbo.ShapeErrorf("a message may have signed promises in it, and no other kind: %d", p.Kind)
 		} else if err := p.validate(n); err != nil {
 			return err
 		}

@@ -98,7 +98,7 @@ type report struct {
 // New returns an agent's seat, with the log and the vote that are on its disk.
 func New(s Settings, log membership.Log, vote Vote) (*Node, error) {
 	if s.Quorum <= 0 || 2*s.Quorum <= s.Founders {
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
+		return nil, dsbo.ConfigErrorf(
 			"the quorum must be more than half of the roster of %d agents; it is %d", s.Founders, s.Quorum)
 	}
 	if err := log.Validate(s.Founders, s.Quorum); err != nil {
