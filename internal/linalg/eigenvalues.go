@@ -69,7 +69,7 @@ func (z *lanczos) eigenvalue(k int) float64 {
 	}
 	low := -high
 	for {
-		middle := low + (high-low)/2
+		middle := low + float64((high-low)/2)
 		switch below := z.below(middle); {
 		case !(low < middle && middle < high):
 			return middle
