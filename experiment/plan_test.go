@@ -101,6 +101,11 @@ func TestPlanOfMany(t *testing.T) {
 	if got := many.Site.Bytes.Usual; math.Abs(got-few) > .1*few || many.Height != 600 { // flags of sums take more bits
 		t.Errorf("one of 1200 sites sends %g bytes, one of 6 %g; the tree has height %d", got, few, many.Height)
 	}
+	together := testkit.Get(Parse(newMean(), []string{"-agents=1200", "-rows=50", "-sums"}, io.Discard))
+	_, err := together.Plan(t.Context(), 0, io.Discard)
+	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-agents must be at most 1024 in a plan") {
+		t.Errorf("a plan of what 1200 agents find together: %v; it must be refused", err)
+	}
 }
 
 // TestExplainPrivacy: the explanation has each quantity of the plan, and nothing is run.

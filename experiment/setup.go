@@ -15,7 +15,12 @@ func (r *loader) newSetup(ctx context.Context) (*setup, error) {
 	if r.team != nil && r.point != nil {
 		return s, s.read(r.files.folder)
 	}
-	if _, planned := r.team.(alike); planned || r.team == nil && r.layout.ownsFiles() {
+	if _, planned := r.team.(alike); planned {
+		s.exchange = noCollective{dsbo.ConfigErrorf("-agents must be at most %d in a plan of %s, whose agents find "+
+			"things together before they begin; it is %d", MostPiloted, r.Task.Name, r.Settings.Agents)}
+		return s, nil
+	}
+	if r.team == nil && r.layout.ownsFiles() {
 		s.exchange = unmet
 		return s, nil
 	}

@@ -8,7 +8,8 @@ import (
 	"dsbo"
 )
 
-// MaxAgents and MaxEdges bound the size of a graph, each of whose edges takes some 100 bytes.
+// MaxAgents bounds the size of a graph, and MaxEdges the edges of a graph that is made by its name
+// or from a list: each takes some 100 bytes.
 const (
 	MaxAgents = 10_000
 	MaxEdges  = 1_000_000

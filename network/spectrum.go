@@ -14,7 +14,7 @@ const mostDense = 1024
 // A spectrum is what is known of the eigenvalues of W.
 type spectrum struct {
 	all           []float64 // descending; nil where they do not exist, or are not found
-	second, least float64   // λ_2, of one agent 0, and λ_n; NaN where they do not exist
+	second, least float64   // λ_2, of one agent λ_1, and λ_n; NaN where they do not exist
 }
 
 // Eigenvalues returns the n eigenvalues of W in descending order, in new memory, or nil if W
@@ -26,10 +26,10 @@ func (m *Matrix) Eigenvalues() []float64 { return slices.Clone(m.eigenvalues().a
 // this factor. It is 0 for one agent and NaN if there is no spectrum. Of more than 1024 agents 1−ρ
 // is known to some millionths of it.
 func (m *Matrix) Rho() float64 {
-	if m.N() == 1 && m.eigenvalues().all != nil {
+	s := m.eigenvalues()
+	if len(s.all) == 1 {
 		return 0
 	}
-	s := m.eigenvalues()
 	return max(math.Abs(s.second), math.Abs(s.least))
 }
 
