@@ -147,8 +147,7 @@ func (s *Structures) Solution() []float64 {
 func (s *Structures) Refit(ctx context.Context, all train.Problem, times float64) (y []float64, err error) {
 	f := *s.fit
 	f.ctx = ctx
-	f.All, f.trainShare = all, f.trainShare/times
-	_, f.all = f.newSolvers()
+	f.all, f.trainShare = newSolver(all), f.trainShare/times
 	needed := map[*Structure]bool{}
 	for _, st := range slices.Backward(s.List) { // a structure comes after the one that shapes it
 		if needed[st] = needed[st] || st.Share > 0; needed[st] {
@@ -167,9 +166,6 @@ func (s *Structures) Refit(ctx context.Context, all train.Problem, times float64
 		}
 		if err := f.solveAll(&one); err != nil {
 			return nil, err
-		}
-		if st == s.null { // its memory is no good for others
-			_, f.all = f.newSolvers()
 		}
 		if again[st] = &one; y == nil {
 			y = make([]float64, len(one.all))

@@ -129,14 +129,12 @@ func (s *strengthSearch) list() (tried []runs.Constant) {
 func (f *crossFit) null() (*Structure, error) {
 	st := &Structure{Structure: runs.Structure{Name: "no feature"}}
 	f.shapeParts(st)
-	own := *f // with solvers that no other model is solved by: what their memory has is rounding
-	own.parts, own.all = f.newSolvers()
-	s := own.newSearch(st, nil)
+	s := f.newSearch(st, nil)
 	if _, err := s.at(num.Log(float64(f.features*f.Model.Of.Outputs)) + nullPenalty); err != nil {
 		return nil, err
 	}
 	s.settleStrength()
-	return st, own.solveAll(st)
+	return st, f.solveAll(st)
 }
 
 // farthestStrength bounds how far a structure's strength is looked for from another one's.

@@ -183,8 +183,8 @@ type crossFit struct {
 
 // newCrossFit prepares the solvers, and finds how the validation examples weigh.
 func (c CrossFit) newCrossFit(ctx context.Context) (*crossFit, error) {
-	f := &crossFit{CrossFit: c, ctx: ctx, watch: c.Watch, features: c.Model.Of.Features}
-	f.parts, f.all = f.newSolvers()
+	f := &crossFit{CrossFit: c, ctx: ctx, parts: newSolver(c.Problem), all: newSolver(c.All), watch: c.Watch,
+		features: c.Model.Of.Features}
 	if f.watch == nil {
 		f.watch = unwatched{}
 	}
@@ -210,12 +210,11 @@ func (c CrossFit) newCrossFit(ctx context.Context) (*crossFit, error) {
 	return f, err
 }
 
-// newSolvers returns solvers of the models of all parts, and of all examples.
-func (c CrossFit) newSolvers() (parts, all *exact.Solver) {
-	parts, all = c.Problem.RoughSolver(), c.All.RoughSolver()
-	parts.PhiTol = solutionTol // of hypergradients, which tell where to go
-	parts.MostPairs, all.MostPairs = solverPairs, solverPairs
-	return parts, all
+// newSolver returns the solver of models of a problem.
+func newSolver(p train.Problem) *exact.Solver {
+	s := p.RoughSolver()
+	s.PhiTol, s.MostPairs = solutionTol, solverPairs // PhiTol is of hypergradients, which tell where to go
+	return s
 }
 
 // shapeParts sets the log-penalties of each part at strength 0.

@@ -30,9 +30,14 @@ type Solving struct {
 	stepped bool // the next direction is to be made
 }
 
+// leastKnown is the share of H d which D d is that may be nothing but rounding of a product with H
+// in float32, of which diag(E) d has been taken off: E is the exponential of up to some 40, whose
+// own rounding is a share of some 2e-6 of it, as 40 is rounded by that.
+const leastKnown = 1e-5
+
 // Begin begins to add to s an approximate solution of (D + diag(E)) s = r, and to leave the
-// residual in r. The pairs of a solve are kept for the preconditioner of the next one. A memory has
-// one solve under way.
+// residual in r. The pairs of a solve are kept for the preconditioner of the next one, without
+// those in which E leaves nothing of D but rounding. A memory has one solve under way.
 func (m *Memory) Begin(s, r []float64, of System) Solving {
 	if !of.Prepared {
 		m.Prepare(of.E, of.Diagonal)
@@ -72,7 +77,9 @@ func (c *Solving) Advance() {
 		}
 		return
 	}
-	m.Add(m.d, m.dd)
+	if Norm(m.dd) > leastKnown*Norm(m.hd) {
+		m.Add(m.d, m.dd)
+	}
 	step := Dot(m.d, c.r) / curvature
 	Axpy(c.s, step, m.d)
 	copy(m.before, c.r)
