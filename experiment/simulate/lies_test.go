@@ -207,6 +207,9 @@ func (l *liar) Send(frame []byte) error {
 	}
 	l.noteSent(l.to, frame)
 	for _, f := range frames {
+		if radius(f) > radius(frame) {
+			l.forgone.Store(true)
+		}
 		if err := l.Sender.Send(f); err != nil {
 			return err
 		}
@@ -215,6 +218,15 @@ func (l *liar) Send(frame []byte) error {
 		return io.ErrClosedPipe
 	}
 	return nil
+}
+
+// radius is how far an agent knows that others have finished, as its heartbeat says. An agent whose
+// neighbours all say enough leaves.
+func radius(frame []byte) uint64 {
+	if kind(frame[kindByte]) != alive || len(frame) < headerSize {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(frame[detailBytes:])
 }
 
 // present returns the lies that a neighbour is told now, ascending.

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"dsbo/internal/cli"
@@ -31,8 +32,11 @@ type machine struct {
 	identity  *pki.Identity // the agent's certificate and key
 	admission string        // what lets the agent into the run; "" where that has it from the start
 
-	refused bool // the run has ended as refuses says
-	leftOut bool // the others have finished without it
+	refused bool        // the run has ended as refuses says
+	leftOut atomic.Bool // the others have finished without it
+	// The others may finish without this liar: it lies to the end, or has told them that more
+	// agents had finished than it knew of.
+	forgone atomic.Bool
 
 	mu     sync.Mutex // guards what follows
 	now    *process   // nil: none
@@ -86,7 +90,7 @@ func (m *machine) supervise(ctx context.Context) error {
 		m.mu.Lock()
 		wait := time.Until(m.down)
 		m.mu.Unlock()
-		if m.dismissed() {
+		if m.leftOut.Load() {
 			return nil
 		}
 		if wait > 0 {
@@ -200,17 +204,9 @@ func (m *machine) interrupt(down time.Duration) {
 
 // dismiss ends an agent for good that is not among those that have finished the run.
 func (m *machine) dismiss() {
-	m.mu.Lock()
-	m.leftOut = true
-	m.mu.Unlock()
+	m.leftOut.Store(true)
 	m.trace.note("agent %d: the others have finished without it", m.agent)
 	m.interrupt(0)
-}
-
-func (m *machine) dismissed() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.leftOut
 }
 
 // log returns the changes that the folder of an agent has which has ended.

@@ -90,7 +90,7 @@ func (w *world) verify() error {
 	var errs []error
 	var first *reference
 	for i, m := range w.machines {
-		if m.refused || m.leftOut {
+		if m.refused || m.leftOut.Load() {
 			continue
 		}
 		got, err := read(runs.Folder(m.dir))

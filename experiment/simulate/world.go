@@ -135,11 +135,11 @@ func (c Case) Run() (Result, error) {
 
 // end notes that an agent has ended as it must, in ended or lost. Agents that are no members of its
 // last epoch are waited for by nobody: they end when the members have, and so do those that were
-// started again to find out with others that the state is lost.
+// started again to find out with others that the state is lost, and liars that are forgone.
 func (w *world) end(agent int, in map[int]bool) error {
 	w.ending.Lock()
 	defer w.ending.Unlock()
-	if w.machines[agent].dismissed() {
+	if w.machines[agent].leftOut.Load() {
 		return nil
 	}
 	in[agent] = true
@@ -147,7 +147,7 @@ func (w *world) end(agent int, in map[int]bool) error {
 	if err != nil {
 		return err
 	}
-	waited := func(i int) bool { return !w.ended[i] && !w.lost[i] && !(w.Endless && i == w.Liars[0]) }
+	waited := func(i int) bool { return !w.ended[i] && !w.lost[i] && !w.machines[i].forgone.Load() }
 	if slices.ContainsFunc(log.Last(w.Agents).Members, waited) {
 		return nil
 	}
