@@ -14,14 +14,6 @@ type adam struct {
 	eps          float64
 }
 
-// adam fills in the defaults of beta1, beta2 and eps, and requires that they can work.
-func (c *checker) adam(beta1, beta2, eps *float64, defaults adam) adam {
-	c.positive("beta1", beta1, defaults.beta1, math.Nextafter(1, 0), "in (0, 1)")
-	c.positive("beta2", beta2, defaults.beta2, math.Nextafter(1, 0), "in (0, 1)")
-	c.positive("eps", eps, defaults.eps, math.MaxFloat64, "positive")
-	return adam{*beta1, *beta2, *eps}
-}
-
 // adamStep is step k of x along u: r = β₁ r + (1−β₁) u, and then adamMove.
 func adamStep(a adam, k int, lr float64, x, r, v, u []float64) {
 	linalg.Comb(r, a.beta1, r, 1-a.beta1, u)

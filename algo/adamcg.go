@@ -2,7 +2,6 @@ package algo
 
 import (
 	"context"
-	"math"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -29,19 +28,21 @@ import (
 // The mixer must be a [dsbo.Averager]. Draws: {Lower, k, t}, {Curvature, k, 0} and {Upper, k, 0},
 // each once, the last one not with All.
 type AdamCG struct {
-	T  int      `json:"T,omitzero"`  // steps of y; default 20
-	N  int      `json:"N,omitzero"`  // products of a solve; default 8
-	Ly Schedule `json:"ly,omitzero"` // step of y; default 0.002*(1-k/K)
-	Lr Schedule `json:"lr,omitzero"` // step of x; default 0.2*(1-k/K)
-	Mu float64  `json:"mu,omitzero"` // μ; default 0.01
+	T  int      `json:"T,omitzero" default:"20"`             // steps of y
+	N  int      `json:"N,omitzero" default:"8"`              // products of a solve
+	Ly Schedule `json:"ly,omitzero" default:"0.002*(1-k/K)"` // step of y
+	Lr Schedule `json:"lr,omitzero" default:"0.2*(1-k/K)"`   // step of x
+	Mu float64  `json:"mu,omitzero" default:"0.01"`          // μ
 	// Wait is the number of iterations before x moves; default 0.
-	Wait int `json:"wait,omitzero"`
+	Wait int `json:"wait,omitzero" must:"at least 0"`
 
-	Beta1 float64   `json:"beta1,omitzero"` // Adam's weight of the averages of gradients, in (0, 1); default 0.9
-	Beta2 float64   `json:"beta2,omitzero"` // Adam's weight of the averages of their squares; default 0.99
-	Eps   float64   `json:"eps,omitzero"`   // Adam's ε; default 1e-8
-	Clip  []float64 `json:"clip,omitempty"` // lo and hi, the box of x after each step; default -14 and 12
-	Hold  bool      `json:"hold,omitzero"`  // x stays where it is in all iterations
+	// Adam's weight of the averages of gradients
+	Beta1 float64 `json:"beta1,omitzero" default:"0.9" must:"in (0, 1)"`
+	// Adam's weight of the averages of their squares
+	Beta2 float64   `json:"beta2,omitzero" default:"0.99" must:"in (0, 1)"`
+	Eps   float64   `json:"eps,omitzero" default:"1e-8"`        // Adam's ε
+	Clip  []float64 `json:"clip,omitempty" default:"[-14, 12]"` // lo and hi, the box of x after each step
+	Hold  bool      `json:"hold,omitzero"`                      // x stays where it is in all iterations
 	// All takes u on all examples, ∇f and J z, where products are on draws: for an x that has an
 	// entry for each training example, of which a draw has few. Default: on draws.
 	All bool `json:"all,omitzero"`
@@ -71,27 +72,12 @@ func (a *AdamCG) Traits() Traits {
 
 // Init implements [Method].
 func (a *AdamCG) Init(p, q, K int) error {
-	c := a.prepare("adamcg", p, q, K)
-	c.requireCount("T", &a.T, 20)
-	c.requireCount("N", &a.N, 8)
-	if a.Ly == "" {
-		a.Ly = "0.002*(1-k/K)"
-	}
-	if a.Lr == "" {
-		a.Lr = "0.2*(1-k/K)"
-	}
-	a.ly, a.lr = c.step("ly", &a.Ly), c.step("lr", &a.Lr)
-	c.positive("mu", &a.Mu, 0.01, math.MaxFloat64, "positive")
-	a.adam = c.adam(&a.Beta1, &a.Beta2, &a.Eps, adam{0.9, 0.99, 1e-8})
-	if len(a.Clip) == 0 {
-		a.Clip = []float64{-14, 12}
-	}
-	c.box("clip", a.Clip)
+	c := a.prepare(a, p, q, K)
 	c.countable()
-	c.require(a.Wait >= 0, "wait", "at least 0", a.Wait)
 	if c.err != nil {
 		return c.err
 	}
+	a.ly, a.lr, a.adam = c.at["ly"], c.at["lr"], adam{a.Beta1, a.Beta2, a.Eps}
 	a.ry, a.vy, a.rx, a.vx = a.carried("y_mean", q), a.carried("y_square", q), a.carried("x_mean", p),
 		a.carried("x_square", p)
 	a.z, a.asked = a.carried("z", q), a.carried("products", K)

@@ -3,7 +3,6 @@ package algo
 import (
 	"context"
 	"math"
-	"slices"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -25,10 +24,11 @@ import (
 // are its longest. At α/200 steps are 200/φ whatever α, which says when they begin to fall.
 // Draws: {Lower, k, 0}, {Upper, k, 0}, and {Curvature, k, 0} for both products.
 type AdaSDBO struct {
-	Alpha Schedule  `json:"alpha,omitzero"` // α, step of x before it is divided; default 1, auto: L
-	Beta  Schedule  `json:"beta,omitzero"`  // β, step of y likewise; default 1
-	Gamma Schedule  `json:"gamma,omitzero"` // γ, step of z likewise; default 1
-	M0    []float64 `json:"m0,omitempty"`   // starts of √M_x, √M_y, √M_z, positive; default α/200, 0.01, 0.01
+	Alpha Schedule `json:"alpha,omitzero" default:"1"` // α, step of x before it is divided; auto: L
+	Beta  Schedule `json:"beta,omitzero" default:"1"`  // β, step of y likewise
+	Gamma Schedule `json:"gamma,omitzero" default:"1"` // γ, step of z likewise
+	// starts of √M_x, √M_y, √M_z; default α/200, 0.01, 0.01
+	M0    []float64 `json:"m0,omitempty" must:"three positive numbers"`
 	Track bool      `json:"track,omitzero"` // directions by gradient tracking
 
 	tripleState
@@ -40,15 +40,7 @@ type AdaSDBO struct {
 
 // Init implements [Method].
 func (a *AdaSDBO) Init(p, q, K int) error {
-	c := a.prepare("adasdbo", p, q, K)
-	for _, s := range []struct {
-		name     string
-		schedule *Schedule
-		at       *func(k int) float64
-	}{{"alpha", &a.Alpha, &a.alpha}, {"beta", &a.Beta, &a.beta}, {"gamma", &a.Gamma, &a.gamma}} {
-		*s.at = c.schedule(s.name, s.schedule, 1, math.MaxFloat64, "positive")
-	}
-	c.require(a.M0 == nil || len(a.M0) == 3 && slices.Min(a.M0) > 0, "m0", "three positive numbers", a.M0)
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

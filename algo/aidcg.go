@@ -17,11 +17,11 @@ import (
 // The method is certain. Draws: {Lower, k, t}, {Upper, k, 0}, and one {Curvature, k, 0} for J and
 // all products, as conjugate gradients need one and the same H.
 type AIDCG struct {
-	Alpha Schedule `json:"alpha,omitzero"`  // α, step of x; default 0.1
-	Beta  Schedule `json:"beta,omitzero"`   // β, step of y; default 0.1
-	T     int      `json:"T,omitzero"`      // steps of y; default 10
-	N     int      `json:"N,omitzero"`      // steps of conjugate gradients; default 10
-	WarmZ bool     `json:"warm_z,omitzero"` // start conjugate gradients from the last z, not from 0
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y
+	T     int      `json:"T,omitzero" default:"10"`      // steps of y
+	N     int      `json:"N,omitzero" default:"10"`      // steps of conjugate gradients
+	WarmZ bool     `json:"warm_z,omitzero"`              // start conjugate gradients from the last z, not from 0
 
 	soloState
 	r, p, hp []float64 // residual, direction and its product
@@ -29,10 +29,7 @@ type AIDCG struct {
 
 // Init implements [Method].
 func (a *AIDCG) Init(p, q, K int) error {
-	c := a.prepare("aidcg", p, q, K)
-	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
-	c.requireCount("T", &a.T, 10)
-	c.requireCount("N", &a.N, 10)
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

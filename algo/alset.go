@@ -15,12 +15,13 @@ import (
 // The method is certain; that the sum stands in for the random draw is our reading. Draws:
 // {Lower, k, t}, {Upper, k, 0}, J at {Curvature, k, 0}, the m-th product at {Curvature, k, m}.
 type ALSET struct {
-	Alpha  Schedule `json:"alpha,omitzero"`   // α, step of x; default 0.1
-	Beta   Schedule `json:"beta,omitzero"`    // β, step of y; default 0.1
-	T      int      `json:"T,omitzero"`       // steps of y; default 10
-	N      int      `json:"N,omitzero"`       // terms of the series; default 10
-	L      Schedule `json:"lg,omitzero"`      // l, at least the largest eigenvalue of H; must be given
-	NPrime []int    `json:"nprime,omitempty"` // draws of the truncation N', one an iteration; empty: the series
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y
+	T     int      `json:"T,omitzero" default:"10"`      // steps of y
+	N     int      `json:"N,omitzero" default:"10"`      // terms of the series
+	L     Schedule `json:"lg,omitzero"`                  // l, at least the largest eigenvalue of H; must be given
+	// draws of the truncation N', one an iteration; empty: the series
+	NPrime []int `json:"nprime,omitempty"`
 
 	soloState
 	inverse neumann
@@ -28,12 +29,7 @@ type ALSET struct {
 
 // Init implements [Method].
 func (a *ALSET) Init(p, q, K int) error {
-	c := a.prepare("alset", p, q, K)
-	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
-	c.requireCount("T", &a.T, 10)
-	c.requireCount("N", &a.N, 10)
-	a.lg = c.curvature("lg", &a.L)
-	c.draws("nprime", a.NPrime)
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

@@ -78,6 +78,7 @@ func (s Schedule) at(parameter string, c Curvature) (float64, error) {
 type parameter struct {
 	name  string // in JSON
 	value reflect.Value
+	tag   reflect.StructTag
 }
 
 // parametersOf returns a method's parameters, in the order of its fields.
@@ -89,7 +90,7 @@ func parametersOf(m Method) (all []parameter) {
 			if name == "" {
 				name = f.Name
 			}
-			all = append(all, parameter{name, v.FieldByIndex(f.Index)})
+			all = append(all, parameter{name, v.FieldByIndex(f.Index), f.Tag})
 		}
 	}
 	return all

@@ -3,7 +3,6 @@ package algo
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"dsbo"
@@ -23,14 +22,14 @@ import (
 // smaller one with trimmed means. Draws: {Lower, k, 0}, {Upper, k, 0}, and {Curvature, k, 0} for
 // both products.
 type BRFedBi struct {
-	Alpha  Schedule    `json:"alpha,omitzero"`  // α, step of x; default 0.1
-	Beta   Schedule    `json:"beta,omitzero"`   // β, step of y; default 0.1
-	Gamma  Schedule    `json:"gamma,omitzero"`  // γ, step of z; default 0.1
-	Agg    Aggregation `json:"agg,omitzero"`    // AGG; default the mean
-	Mom    float64     `json:"mom,omitzero"`    // μ, momentum, in [0, 1)
-	Ball   float64     `json:"ball,omitzero"`   // radius of the ball of z; 0: there is none
-	Byz    []int       `json:"byz,omitempty"`   // agents that lie, to try what that does
-	Attack float64     `json:"attack,omitzero"` // what liars multiply by, with the other sign; default 1
+	Alpha  Schedule    `json:"alpha,omitzero" default:"0.1"`    // α, step of x
+	Beta   Schedule    `json:"beta,omitzero" default:"0.1"`     // β, step of y
+	Gamma  Schedule    `json:"gamma,omitzero" default:"0.1"`    // γ, step of z
+	Agg    Aggregation `json:"agg,omitzero"`                    // AGG; default the mean
+	Mom    float64     `json:"mom,omitzero" must:"in [0, 1)"`   // μ, momentum
+	Ball   float64     `json:"ball,omitzero" must:"at least 0"` // radius of the ball of z; 0: there is none
+	Byz    []int       `json:"byz,omitempty"`                   // agents that lie, to try what that does
+	Attack float64     `json:"attack,omitzero" default:"1"`     // what liars multiply by, with the other sign
 
 	tripleState
 	d, m, out, in triple                              // D, m, what is sent, AGG
@@ -39,13 +38,7 @@ type BRFedBi struct {
 
 // Init implements [Method].
 func (a *BRFedBi) Init(p, q, K int) error {
-	c := a.prepare("brfedbi", p, q, K)
-	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
-	a.Agg.check(c, "agg")
-	c.momentum("mom", a.Mom)
-	c.require(a.Ball >= 0, "ball", "at least 0", a.Ball)
-	c.draws("byz", a.Byz)
-	c.positive("attack", &a.Attack, 1, math.MaxFloat64, "positive")
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

@@ -3,7 +3,6 @@ package algo
 import (
 	"cmp"
 	"context"
-	"math"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -26,14 +25,14 @@ import (
 // exactly, and with no error feedback beside: what was not sent stays in d − d̂. All examples: the
 // first line takes ∇r at two points.
 type C2DFB struct {
-	Alpha    Schedule    `json:"alpha,omitzero"`    // α, step of x; default 0.1
-	Beta     Schedule    `json:"beta,omitzero"`     // β, step of y, below 2/(L_f + λL_g); default 0.01
-	Gamma    Schedule    `json:"gamma,omitzero"`    // γ, step of z, below 2/L_g; default 0.1
-	Lam      float64     `json:"lam,omitzero"`      // λ, weight of the penalty; default 10
-	T        int         `json:"T,omitzero"`        // inner steps; default 10
-	Gin      float64     `json:"gin,omitzero"`      // γ_i, mixing of the inner loops, in (0, 1]; default 0.5
-	Gout     float64     `json:"gout,omitzero"`     // γ_o, mixing of x, in (0, 1]; default 1
-	Compress Compression `json:"compress,omitzero"` // Q; default none
+	Alpha    Schedule    `json:"alpha,omitzero" default:"0.1"`                // α, step of x
+	Beta     Schedule    `json:"beta,omitzero" default:"0.01"`                // β, step of y, below 2/(L_f + λL_g)
+	Gamma    Schedule    `json:"gamma,omitzero" default:"0.1"`                // γ, step of z, below 2/L_g
+	Lam      float64     `json:"lam,omitzero" default:"10"`                   // λ, weight of the penalty
+	T        int         `json:"T,omitzero" default:"10"`                     // inner steps
+	Gin      float64     `json:"gin,omitzero" default:"0.5" must:"in (0, 1]"` // γ_i, mixing of the inner loops
+	Gout     float64     `json:"gout,omitzero" default:"1" must:"in (0, 1]"`  // γ_o, mixing of x
+	Compress Compression `json:"compress,omitzero"`                           // Q; default none
 
 	state
 	inner      [2]innerLoop    // of y and of z
@@ -46,13 +45,7 @@ type C2DFB struct {
 
 // Init implements [Method].
 func (a *C2DFB) Init(p, q, K int) error {
-	c := a.prepare("c2dfb", p, q, K)
-	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.penaltyStep("beta", &a.Beta), c.step("gamma", &a.Gamma)
-	c.positive("lam", &a.Lam, penaltyWeight, math.MaxFloat64, "positive")
-	c.requireCount("T", &a.T, 10)
-	c.fraction("gin", &a.Gin, 0.5)
-	c.fraction("gout", &a.Gout, 1)
-	a.Compress.check(c, "compress")
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

@@ -1,19 +1,94 @@
 package algo
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
 	"dsbo"
+	"dsbo/internal/linalg"
 )
 
 // A checker fills in a method's defaults and records the first parameter that cannot work.
+//
+// A field's tag default is what it is where it is unset, and its tag must what it has to be, both
+// as a user writes them. Without must, a step and a number are positive, and a count is at least 1.
 type checker struct {
 	method string
 	K      int
+	at     map[string]func(k int) float64 // the schedules, bound to K, by their parameters' names
 	err    error
+}
+
+// bounds are what must may say of a number.
+var bounds = map[string]func(v float64) bool{
+	"positive":      func(v float64) bool { return v > 0 && v <= math.MaxFloat64 },
+	"at least 0":    func(v float64) bool { return v >= 0 && v <= math.MaxFloat64 },
+	"at least 1":    func(v float64) bool { return v >= 1 },
+	"in (0, 1)":     func(v float64) bool { return v > 0 && v < 1 },
+	"in (0, 1]":     func(v float64) bool { return v > 0 && v <= 1 },
+	"in [0, 1)":     func(v float64) bool { return v >= 0 && v < 1 },
+	"from 1 to 120": func(v float64) bool { return v >= 1 && v <= linalg.MostPairs },
+}
+
+// lists are what must may say of a list of numbers that is there.
+var lists = map[string]func(v []float64) bool{
+	"two numbers, the lower one first": func(v []float64) bool { return len(v) == 2 && v[0] < v[1] },
+	"three positive numbers":           func(v []float64) bool { return len(v) == 3 && slices.Min(v) > 0 },
+}
+
+// newChecker checks all parameters of a method for a run of K iterations.
+func newChecker(m Method, K int) *checker {
+	c := &checker{method: NameOf(m), K: K, at: map[string]func(k int) float64{}}
+	for _, p := range parametersOf(m) {
+		p.fillIn()
+		c.check(p)
+	}
+	return c
+}
+
+// fillIn sets an unset parameter to its default, if it has one.
+func (p parameter) fillIn() {
+	text, ok := p.tag.Lookup("default")
+	if list := p.value.Kind() == reflect.Slice; !ok || !p.value.IsZero() && !(list && p.value.Len() == 0) {
+		return
+	}
+	if p.value.Kind() == reflect.String {
+		p.value.SetString(text)
+	} else if err := json.Unmarshal([]byte(text), p.value.Addr().Interface()); err != nil {
+		panic(fmt.Sprintf("algo: the default of %s: %v", p.name, err))
+	}
+}
+
+// check requires that a parameter is what its tag says.
+func (c *checker) check(p parameter) {
+	must := p.tag.Get("must")
+	switch v := p.value.Addr().Interface().(type) {
+	case *Schedule:
+		must = cmp.Or(must, "positive")
+		c.at[p.name] = c.schedule(p.name, *v, must, bounds[must])
+	case *float64:
+		must = cmp.Or(must, "positive")
+		c.require(bounds[must](*v), p.name, must, *v)
+	case *int:
+		must = cmp.Or(must, "at least 1")
+		c.require(bounds[must](float64(*v)), p.name, must, *v)
+	case *string:
+		c.choice(p.name, v, strings.Split(strings.TrimPrefix(must, "one of "), ", ")...)
+	case *[]float64:
+		must = cmp.Or(must, "two numbers, the lower one first")
+		c.require(len(*v) == 0 || lists[must](*v), p.name, must, *v)
+	case *[]int:
+		c.require(len(*v) == 0 || slices.Min(*v) >= 0, p.name, "a list of numbers of at least 0", *v)
+	case *[][]int:
+		c.clients(p.name, *v)
+	case interface{ check(c *checker, name string) }:
+		v.check(c, p.name)
+	}
 }
 
 // require records the error that a parameter must be as the text must says, unless ok.
@@ -33,37 +108,12 @@ func (c *checker) countable() {
 		fmt.Sprintf("at most %d, as the state has a number for each iteration", mostIterations), c.K)
 }
 
-// step compiles a schedule of positive numbers, by default 0.1.
-func (c *checker) step(name string, s *Schedule) func(k int) float64 {
-	return c.schedule(name, s, 0.1, math.MaxFloat64, "positive")
-}
-
-// penaltyStep compiles a step that has to fall with the weight of a penalty, by default 0.01.
-func (c *checker) penaltyStep(name string, s *Schedule) func(k int) float64 {
-	return c.schedule(name, s, 0.01, math.MaxFloat64, "positive")
-}
-
-// growth compiles a schedule of numbers of at least 0, by default 0.
-func (c *checker) growth(name string, s *Schedule) func(k int) float64 {
-	return c.scheduleWhere(name, s, 0, func(v float64) bool { return v >= 0 }, "at least 0")
-}
-
-// weight compiles a schedule of averaging weights, which are at most 1.
-func (c *checker) weight(name string, s *Schedule, byDefault float64) func(k int) float64 {
-	return c.schedule(name, s, byDefault, 1, "in (0, 1]")
-}
-
-// schedule compiles a schedule whose numbers are above 0 and at most a bound. A falling one is
-// largest at its start.
-func (c *checker) schedule(name string, s *Schedule, byDefault, bound float64, must string) func(k int) float64 {
-	return c.scheduleWhere(name, s, byDefault, func(v float64) bool { return v > 0 && v <= bound }, must)
-}
-
-// scheduleWhere compiles a schedule whose numbers are what ok says.
-func (c *checker) scheduleWhere(name string, s *Schedule, byDefault float64, ok func(v float64) bool,
-	must string) func(k int) float64 {
-	if *s == "" {
-		*s = Constant(byDefault)
+// schedule compiles a schedule whose numbers are what ok says. One without a default is a bound of
+// the curvature, which the user has to know: no default is safe.
+func (c *checker) schedule(name string, s Schedule, must string, ok func(v float64) bool) func(k int) float64 {
+	if s == "" {
+		c.require(false, name, "given, at least the largest eigenvalue of any agent's Hessian of g", 0)
+		return constant(math.NaN())
 	}
 	if s.OfCurvature() {
 		if _, err := s.at(name, Curvature{Alpha: 1}); err != nil && c.err == nil {
@@ -78,57 +128,11 @@ func (c *checker) scheduleWhere(name string, s *Schedule, byDefault float64, ok 
 		}
 		return constant(math.NaN())
 	}
-	for k := range 1 + strings.Count(string(*s), ",") {
+	for k := range 1 + strings.Count(string(s), ",") { // a falling one is largest at its start
 		v := value(k)
 		c.require(ok(v), name, must, v)
 	}
 	return value
-}
-
-// requireCount sets a requireCount's default and requires that it is at least 1.
-func (c *checker) requireCount(name string, n *int, byDefault int) {
-	if *n == 0 {
-		*n = byDefault
-	}
-	c.require(*n >= 1, name, "at least 1", *n)
-}
-
-// positive sets a number's default and requires that it is positive and at most a bound.
-func (c *checker) positive(name string, v *float64, byDefault, bound float64, must string) {
-	if *v == 0 {
-		*v = byDefault
-	}
-	c.require(*v > 0 && *v <= bound, name, must, *v)
-}
-
-// fraction sets a share's default and requires that it is in (0, 1].
-func (c *checker) fraction(name string, v *float64, byDefault float64) {
-	c.positive(name, v, byDefault, 1, "in (0, 1]")
-}
-
-// curvature compiles a bound of the curvature, which the user has to know: no default is safe.
-func (c *checker) curvature(name string, l *Schedule) float64 {
-	const must = "given, at least the largest eigenvalue of any agent's Hessian of g"
-	if *l == "" {
-		c.require(false, name, must, 0)
-		return 0
-	}
-	return c.schedule(name, l, 0, math.MaxFloat64, must)(0)
-}
-
-// momentum requires a momentum in [0, 1).
-func (c *checker) momentum(name string, v float64) { c.require(v >= 0 && v < 1, name, "in [0, 1)", v) }
-
-// box requires two numbers, the lower one first.
-func (c *checker) box(name string, v []float64) {
-	c.require(len(v) == 2 && v[0] < v[1], name, "two numbers, the lower one first", v)
-}
-
-// draws requires that the numbers of a list of draws are at least 0.
-func (c *checker) draws(name string, draws []int) {
-	for _, n := range draws {
-		c.require(n >= 0, name, "a list of numbers of at least 0", draws)
-	}
 }
 
 // choice sets the default, which is the first of the choices, and requires one of them.

@@ -22,9 +22,9 @@ import (
 // G_i(x) and G_i(x⁺) both use {Lower, k, 1}, so that their difference is one of points and not of
 // data; ∇f(y⁺) is {Upper, k, 1}; J is {Curvature, k, 0}.
 type DASCGD struct {
-	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
-	B     float64  `json:"b,omitzero"`     // b, weight of the fresh draw in the inner value, in (0, 1]; default 0.5
-	Start string   `json:"init,omitzero"`  // start of the inner value: "exact" (G_i(x_0), the default) or "zero"
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"`              // α, step of x
+	B     float64  `json:"b,omitzero" default:"0.5" must:"in (0, 1]"` // b, weight of the fresh draw in the inner value
+	Start string   `json:"init,omitzero" must:"one of exact, zero"`   // start of the inner value; exact: G_i(x_0)
 
 	state
 	g            []float64 // the tracked share G of the inner value
@@ -37,10 +37,7 @@ type DASCGD struct {
 
 // Init implements [Method].
 func (a *DASCGD) Init(p, q, K int) error {
-	c := a.prepare("dascgd", p, q, K)
-	a.alpha = c.step("alpha", &a.Alpha)
-	c.fraction("b", &a.B, 0.5)
-	c.choice("init", &a.Start, "exact", "zero")
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

@@ -3,7 +3,6 @@ package algo
 import (
 	"cmp"
 	"context"
-	"math"
 
 	"dsbo"
 )
@@ -25,11 +24,11 @@ import (
 // of order 1/λ. Safe are β < 2/(L_f + λL_g) and γ < 2/(λL_g), less on a network. Draws:
 // {Lower, k, 0} and {Upper, k, 0}, at both points.
 type DBIFO struct {
-	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
-	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.01
-	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.01
-	Lam   float64  `json:"lam,omitzero"`   // λ, weight of the penalty; default 10
-	A     float64  `json:"a,omitzero"`     // a, weight of what is forgotten of M, in (0, 1]; default 0.5
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"`              // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.01"`              // β, step of y
+	Gamma Schedule `json:"gamma,omitzero" default:"0.01"`             // γ, step of z
+	Lam   float64  `json:"lam,omitzero" default:"10"`                 // λ, weight of the penalty
+	A     float64  `json:"a,omitzero" default:"0.5" must:"in (0, 1]"` // a, weight of what is forgotten of M
 
 	tripleState
 	t, m, before triple    // T, M, the point before
@@ -39,11 +38,7 @@ type DBIFO struct {
 
 // Init implements [Method].
 func (a *DBIFO) Init(p, q, K int) error {
-	c := a.prepare("dbifo", p, q, K)
-	a.alpha = c.step("alpha", &a.Alpha)
-	a.beta, a.gamma = c.penaltyStep("beta", &a.Beta), c.penaltyStep("gamma", &a.Gamma)
-	c.positive("lam", &a.Lam, penaltyWeight, math.MaxFloat64, "positive")
-	c.fraction("a", &a.A, 0.5)
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

@@ -16,10 +16,10 @@ import (
 // Known with medium to high certainty. Draws: {Lower, k, 0}, {Upper, k, 0}, and {Curvature, k, 0}
 // for both products.
 type DSOBA struct {
-	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
-	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
-	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
-	Theta float64  `json:"theta,omitzero"` // θ, weight of the fresh hypergradient in r, in (0, 1]; default 0.5
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"`                  // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`                   // β, step of y
+	Gamma Schedule `json:"gamma,omitzero" default:"0.1"`                  // γ, step of z
+	Theta float64  `json:"theta,omitzero" default:"0.5" must:"in (0, 1]"` // θ, weight of the fresh hypergradient in r
 
 	tripleState
 	r []float64
@@ -28,9 +28,7 @@ type DSOBA struct {
 
 // Init implements [Method].
 func (a *DSOBA) Init(p, q, K int) error {
-	c := a.prepare("dsoba", p, q, K)
-	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
-	c.fraction("theta", &a.Theta, 0.5)
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

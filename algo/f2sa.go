@@ -3,7 +3,6 @@ package algo
 import (
 	"cmp"
 	"context"
-	"math"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -19,12 +18,12 @@ import (
 // min_y [f + λ(g − min_z g)] at the present λ, where ∇Φ is of order 1/λ. β must fall as λ grows:
 // safe are β < 2/(L_f + λL_g) and γ < 2/L_g. Draws: {Lower, k, 0} and {Upper, k, 0} in all T steps.
 type F2SA struct {
-	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
-	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.01
-	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
-	T     int      `json:"T,omitzero"`     // steps of y and z; default 10
-	Lam0  float64  `json:"lam0,omitzero"`  // λ at the start; default 10
-	DLam  Schedule `json:"dlam,omitzero"`  // δ, what λ grows by, at least 0; default 0
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"`                // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.01"`                // β, step of y
+	Gamma Schedule `json:"gamma,omitzero" default:"0.1"`                // γ, step of z
+	T     int      `json:"T,omitzero" default:"10"`                     // steps of y and z
+	Lam0  float64  `json:"lam0,omitzero" default:"10"`                  // λ at the start
+	DLam  Schedule `json:"dlam,omitzero" default:"0" must:"at least 0"` // δ, what λ grows by
 
 	tripleState
 	d    triple              // directions of x, y and z
@@ -34,15 +33,11 @@ type F2SA struct {
 
 // Init implements [Method].
 func (a *F2SA) Init(p, q, K int) error {
-	c := a.prepare("f2sa", p, q, K)
-	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.penaltyStep("beta", &a.Beta), c.step("gamma", &a.Gamma)
-	c.requireCount("T", &a.T, 10)
-	c.positive("lam0", &a.Lam0, penaltyWeight, math.MaxFloat64, "positive")
-	a.grow = c.growth("dlam", &a.DLam)
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}
-	a.lam = a.carried("lam", 1)
+	a.grow, a.lam = c.at["dlam"], a.carried("lam", 1)
 	a.d = a.directionTriple()
 	return nil
 }

@@ -3,7 +3,6 @@ package algo
 import (
 	"cmp"
 	"context"
-	"math"
 
 	"dsbo"
 )
@@ -22,10 +21,10 @@ import (
 // edges have no direction A = B = W, and it is DBIFO with a = 1. No draws are forgotten, so FAB
 // takes all examples.
 type FAB struct {
-	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
-	Beta  Schedule `json:"beta,omitzero"`  // β, step of y, below 2/(L_f + λL_g); default 0.01
-	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z, below 2/(λL_g); default 0.01
-	Lam   float64  `json:"lam,omitzero"`   // λ, weight of the penalty; default 10
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"`  // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.01"`  // β, step of y, below 2/(L_f + λL_g)
+	Gamma Schedule `json:"gamma,omitzero" default:"0.01"` // γ, step of z, below 2/(λL_g)
+	Lam   float64  `json:"lam,omitzero" default:"10"`     // λ, weight of the penalty
 
 	tripleState
 	t, p triple // T, P
@@ -35,10 +34,7 @@ type FAB struct {
 
 // Init implements [Method].
 func (a *FAB) Init(p, q, K int) error {
-	c := a.prepare("fab", p, q, K)
-	a.alpha = c.step("alpha", &a.Alpha)
-	a.beta, a.gamma = c.penaltyStep("beta", &a.Beta), c.penaltyStep("gamma", &a.Gamma)
-	c.positive("lam", &a.Lam, penaltyWeight, math.MaxFloat64, "positive")
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

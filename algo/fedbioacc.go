@@ -20,14 +20,14 @@ import (
 // off the solution by the order of c. Draws, at both points: {Lower, k+1, 0}, {Upper, k+1, 0}, and
 // {Curvature, k+1, 0} for both products, at the start k = 0.
 type FedBiOAcc struct {
-	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
-	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
-	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
-	I     int      `json:"I,omitzero"`     // local steps from one average to the next; default 5
-	At    Schedule `json:"at,omitzero"`    // a_k, in (0, 1]; default 1
-	Cx    float64  `json:"cx,omitzero"`    // c of x, c a_k² in (0, 1]; default 0.2
-	Cy    float64  `json:"cy,omitzero"`    // c of y likewise
-	Cz    float64  `json:"cz,omitzero"`    // c of z likewise
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y
+	Gamma Schedule `json:"gamma,omitzero" default:"0.1"` // γ, step of z
+	I     int      `json:"I,omitzero" default:"5"`       // local steps from one average to the next
+	At    Schedule `json:"at,omitzero" default:"1"`      // a_k
+	Cx    float64  `json:"cx,omitzero" default:"0.2"`    // c of x, c a_k² in (0, 1]
+	Cy    float64  `json:"cy,omitzero" default:"0.2"`    // c of y likewise
+	Cz    float64  `json:"cz,omitzero" default:"0.2"`    // c of z likewise
 
 	tripleState
 	at        func(k int) float64 // a_k
@@ -37,14 +37,10 @@ type FedBiOAcc struct {
 
 // Init implements [Method].
 func (a *FedBiOAcc) Init(p, q, K int) error {
-	c := a.prepare("fedbioacc", p, q, K)
-	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
-	c.requireCount("I", &a.I, 5)
-	c.positive("cx", &a.Cx, 0.2, math.MaxFloat64, "positive")
-	c.positive("cy", &a.Cy, 0.2, math.MaxFloat64, "positive")
-	c.positive("cz", &a.Cz, 0.2, math.MaxFloat64, "positive")
-	a.at = c.schedule("at", &a.At, 1, math.Sqrt(1/max(a.Cx, a.Cy, a.Cz)),
-		"positive, and its square at most 1/cx, 1/cy and 1/cz")
+	c := a.prepare(a, p, q, K)
+	bound := math.Sqrt(1 / max(a.Cx, a.Cy, a.Cz))
+	a.at = c.schedule("at", a.At, "positive, and its square at most 1/cx, 1/cy and 1/cz",
+		func(v float64) bool { return v > 0 && v <= bound })
 	if c.err != nil {
 		return c.err
 	}

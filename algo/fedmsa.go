@@ -20,12 +20,13 @@ import (
 // it stored. It is exact with local steps and unlike agents. Draws, at all points: {Lower, k, 0},
 // {Upper, k, 0}, and {Curvature, k, 0} for both products.
 type FedMSA struct {
-	Alpha   Schedule `json:"alpha,omitzero"`    // α, step of x; default 0.1
-	Beta    Schedule `json:"beta,omitzero"`     // β, step of y; default 0.1
-	Gamma   Schedule `json:"gamma,omitzero"`    // γ, step of z; default 0.1
-	Tau     int      `json:"tau,omitzero"`      // τ, local steps; default 1
-	Rho     float64  `json:"rho,omitzero"`      // ρ, weight of the fresh estimate, in (0, 1]; default 0.5
-	Clients [][]int  `json:"clients,omitempty"` // who takes local steps, a list an iteration, over and over; all
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"`                // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`                 // β, step of y
+	Gamma Schedule `json:"gamma,omitzero" default:"0.1"`                // γ, step of z
+	Tau   int      `json:"tau,omitzero" default:"1"`                    // τ, local steps
+	Rho   float64  `json:"rho,omitzero" default:"0.5" must:"in (0, 1]"` // ρ, weight of the fresh estimate
+	// who takes local steps, a list an iteration, over and over; all
+	Clients [][]int `json:"clients,omitempty"`
 
 	tripleState
 	h, before  triple // h, the point before
@@ -36,11 +37,7 @@ type FedMSA struct {
 
 // Init implements [Method].
 func (a *FedMSA) Init(p, q, K int) error {
-	c := a.prepare("fedmsa", p, q, K)
-	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
-	c.requireCount("tau", &a.Tau, 1)
-	c.fraction("rho", &a.Rho, 0.5)
-	c.clients("clients", a.Clients)
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

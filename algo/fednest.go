@@ -23,12 +23,13 @@ import (
 // so that their difference is one of points and not of data; b, F and the local steps of x use
 // {Upper, k, 0}. The first local step has v = y, where the difference is zero: it asks nothing.
 type FedNest struct {
-	Alpha  Schedule `json:"alpha,omitzero"`   // α, step of x, below 1/L_Φ; default 0.1
-	Beta   Schedule `json:"beta,omitzero"`    // β, step of y, below 2/L_g; default 0.1
-	T      int      `json:"T,omitzero"`       // rounds of y; default 10
-	N      int      `json:"N,omitzero"`       // terms of the Neumann series; default 10
-	Tau    int      `json:"tau,omitzero"`     // τ, local steps of a client in a round; default 1
-	L      Schedule `json:"lg,omitzero"`      // l, at least the largest eigenvalue of any H_i; must be given
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x, below 1/L_Φ
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y, below 2/L_g
+	T     int      `json:"T,omitzero" default:"10"`      // rounds of y
+	N     int      `json:"N,omitzero" default:"10"`      // terms of the Neumann series
+	Tau   int      `json:"tau,omitzero" default:"1"`     // τ, local steps of a client in a round
+	// l, at least the largest eigenvalue of any H_i; must be given
+	L      Schedule `json:"lg,omitzero"`
 	NPrime []int    `json:"nprime,omitempty"` // draws of the truncation N', one an iteration; empty: the series
 
 	state
@@ -40,13 +41,7 @@ type FedNest struct {
 
 // Init implements [Method].
 func (a *FedNest) Init(p, q, K int) error {
-	c := a.prepare("fednest", p, q, K)
-	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
-	c.requireCount("T", &a.T, 10)
-	c.requireCount("N", &a.N, 10)
-	c.requireCount("tau", &a.Tau, 1)
-	a.lg = c.curvature("lg", &a.L)
-	c.draws("nprime", a.NPrime)
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

@@ -23,11 +23,12 @@ import (
 // the Jacobian at {Curvature, k, 0}, H(ζ_m) at {Curvature, k, m}, m = 1..N. It asks the oracle
 // for [dsbo.DenseOracle].
 type GBDSBO struct {
-	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
-	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
-	Mav   float64  `json:"mav,omitzero"`   // b, weight of the fresh draw in the moving averages, in (0, 1]; default 0.5
-	L     Schedule `json:"lg,omitzero"`    // l, at least the largest eigenvalue of any H_i; must be given
-	N     int      `json:"N,omitzero"`     // factors of the Neumann product; default 10
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y
+	// b, weight of the fresh draw in the moving averages
+	Mav float64  `json:"mav,omitzero" default:"0.5" must:"in (0, 1]"`
+	L   Schedule `json:"lg,omitzero"`             // l, at least the largest eigenvalue of any H_i; must be given
+	N   int      `json:"N,omitzero" default:"10"` // factors of the Neumann product
 
 	state
 	averages    []float64 // s, h and U
@@ -42,11 +43,7 @@ type GBDSBO struct {
 
 // Init implements [Method].
 func (a *GBDSBO) Init(p, q, K int) error {
-	c := a.prepare("gbdsbo", p, q, K)
-	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
-	c.fraction("mav", &a.Mav, 0.5)
-	a.lg = c.curvature("lg", &a.L)
-	c.requireCount("N", &a.N, 10)
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

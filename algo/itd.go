@@ -15,10 +15,10 @@ import (
 //
 // The method is certain. Draws: step t and its derivative use {Lower, k, t}; f uses {Upper, k, 0}.
 type ITD struct {
-	Alpha Schedule `json:"alpha,omitzero"`  // α, step of x; default 0.1
-	Beta  Schedule `json:"beta,omitzero"`   // β, step of y; default 0.1
-	T     int      `json:"T,omitzero"`      // steps of y; default 10
-	ColdY bool     `json:"cold_y,omitzero"` // start y at 0 in each iteration, not at the last y
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y
+	T     int      `json:"T,omitzero" default:"10"`      // steps of y
+	ColdY bool     `json:"cold_y,omitzero"`              // start y at 0 in each iteration, not at the last y
 
 	soloState
 	path []float64 // y^0..y^{T−1}
@@ -26,9 +26,7 @@ type ITD struct {
 
 // Init implements [Method].
 func (a *ITD) Init(p, q, K int) error {
-	c := a.prepare("itd", p, q, K)
-	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
-	c.requireCount("T", &a.T, 10)
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

@@ -21,11 +21,11 @@ import (
 //
 // Z is kept transposed, p×q, the layout of the Jacobian: H is symmetric, so (HZ)' = Z'H.
 type JHIP struct {
-	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
-	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
-	Gamma Schedule `json:"gamma,omitzero"` // γ, step of Z; default 0.1
-	T     int      `json:"T,omitzero"`     // steps of y; default 10
-	N     int      `json:"N,omitzero"`     // steps of Z; default 10
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y
+	Gamma Schedule `json:"gamma,omitzero" default:"0.1"` // γ, step of Z
+	T     int      `json:"T,omitzero" default:"10"`      // steps of y
+	N     int      `json:"N,omitzero" default:"10"`      // steps of Z
 
 	state
 	mixedYX   []float64 // the mix of y and x
@@ -36,10 +36,7 @@ type JHIP struct {
 
 // Init implements [Method].
 func (a *JHIP) Init(p, q, K int) error {
-	c := a.prepare("jhip", p, q, K)
-	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
-	c.requireCount("T", &a.T, 10)
-	c.requireCount("N", &a.N, 10)
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

@@ -18,11 +18,12 @@ import (
 // line 11, so x travels with the first y, and z with d: T+N messages, the same numbers, the same
 // bits. The draws are named as in the paper: ξ̃_t is {Lower, k, t}.
 type MADSBO struct {
-	Alpha Schedule `json:"alpha,omitzero"` // α_k, step of x and weight of the moving average, in (0, 1]; default 0.1
-	Beta  Schedule `json:"beta,omitzero"`  // β_k, step of y; default 0.1
-	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z, see [HIGP]; default 0.1
-	T     int      `json:"T,omitzero"`     // steps of y; default 10
-	N     int      `json:"N,omitzero"`     // steps of z; default 10
+	// α_k, step of x, weight of the moving average
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1" must:"in (0, 1]"`
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β_k, step of y
+	Gamma Schedule `json:"gamma,omitzero" default:"0.1"` // γ, step of z, see [HIGP]
+	T     int      `json:"T,omitzero" default:"10"`      // steps of y
+	N     int      `json:"N,omitzero" default:"10"`      // steps of z
 
 	state
 	r, v  []float64      // the moving average of u; ∇_y g
@@ -32,10 +33,7 @@ type MADSBO struct {
 
 // Init implements [Method].
 func (a *MADSBO) Init(p, q, K int) error {
-	c := a.prepare("madsbo", p, q, K)
-	a.alpha, a.beta, a.gamma = c.weight("alpha", &a.Alpha, 0.1), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
-	c.requireCount("T", &a.T, 10)
-	c.requireCount("N", &a.N, 10)
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

@@ -2,7 +2,6 @@ package algo
 
 import (
 	"context"
-	"math"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -24,28 +23,25 @@ import (
 // The lines are certain, from the paper, which draws N' from one value more, 0..N. Draws:
 // {Upper, k, 0}, {Lower, k, 0}, the Jacobian at {Curvature, k, 0}, products at {Curvature, k, 1..}.
 type MDBO struct {
-	Alpha  Schedule `json:"alpha,omitzero"`   // α (the paper's β_1), step of x; default 0.1
-	Beta   Schedule `json:"beta,omitzero"`    // β (its β_2), step of y; default 0.1
-	A1     float64  `json:"a1,omitzero"`      // a_1, momentum of x, a_1 η in (0, 1]; default 1
-	A2     float64  `json:"a2,omitzero"`      // a_2, momentum of y, a_2 η in (0, 1]; default 1
-	Eta    Schedule `json:"eta,omitzero"`     // η, how far to go from the old point to the new, in (0, 1]; default 1
-	L      Schedule `json:"lg,omitzero"`      // l, at least the largest eigenvalue of any H_i; must be given
-	N      int      `json:"N,omitzero"`       // terms of the Neumann series (its J); default 10
-	NPrime []int    `json:"nprime,omitempty"` // draws of the truncation N', one an iteration; empty: the series
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α (the paper's β_1), step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β (its β_2), step of y
+	A1    float64  `json:"a1,omitzero" default:"1"`      // a_1, momentum of x, a_1 η in (0, 1]
+	A2    float64  `json:"a2,omitzero" default:"1"`      // a_2, momentum of y, a_2 η in (0, 1]
+	// η, how far to go from the old point to the new
+	Eta    Schedule `json:"eta,omitzero" default:"1" must:"in (0, 1]"`
+	L      Schedule `json:"lg,omitzero"`             // l, at least the largest eigenvalue of any H_i; must be given
+	N      int      `json:"N,omitzero" default:"10"` // terms of the Neumann series (its J)
+	NPrime []int    `json:"nprime,omitempty"`        // draws of the truncation N', one an iteration; empty: the series
 
 	localTracker
 }
 
 // Init implements [Method].
 func (a *MDBO) Init(p, q, K int) error {
-	c := a.prepare("mdbo", p, q, K)
-	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
-	c.positive("a1", &a.A1, 1, math.MaxFloat64, "positive")
-	c.positive("a2", &a.A2, 1, math.MaxFloat64, "positive")
-	a.eta = c.schedule("eta", &a.Eta, 1, min(1, 1/max(a.A1, a.A2)), "in (0, 1], and at most 1/a1 and 1/a2")
-	a.lg = c.curvature("lg", &a.L)
-	c.requireCount("N", &a.N, 10)
-	c.draws("nprime", a.NPrime)
+	c := a.prepare(a, p, q, K)
+	bound := min(1, 1/max(a.A1, a.A2))
+	a.eta = c.schedule("eta", a.Eta, "in (0, 1], and at most 1/a1 and 1/a2",
+		func(v float64) bool { return v > 0 && v <= bound })
 	if c.err == nil {
 		a.inverse = newNeumann(q, a.N, a.NPrime, false)
 	}
@@ -81,8 +77,8 @@ type localTracker struct {
 }
 
 // prepare is prepare of state, with the vectors.
-func (a *localTracker) prepare(name string, p, q, K int) *checker {
-	c := a.state.prepare(name, p, q, K)
+func (a *localTracker) prepare(m Method, p, q, K int) *checker {
+	c := a.state.prepare(m, p, q, K)
 	if c.err != nil {
 		return c
 	}

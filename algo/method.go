@@ -13,8 +13,8 @@ import (
 )
 
 // A Method is one agent's side of a decentralized method. It is a pointer to a struct whose
-// exported fields are the method's parameters: zero means the default that the field states, and
-// the JSON name of a field is the parameter's name.
+// exported fields are the method's parameters: zero means the default that the field's tag states,
+// and the JSON name of a field is the parameter's name.
 type Method interface {
 	dsbo.Algorithm
 	// Init readies the method for x of length p, y of length q and a run of K iterations: it fills

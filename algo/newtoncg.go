@@ -2,7 +2,6 @@ package algo
 
 import (
 	"context"
-	"math"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -37,34 +36,35 @@ import (
 //
 // The mixer must be a [dsbo.Averager]. Draws: all examples, but with Part.
 type NewtonCG struct {
-	C    int `json:"c,omitzero"`    // products of a solve; default 4
-	Cold int `json:"cold,omitzero"` // products of each of the three solves of iteration 0; default 8
+	C    int `json:"c,omitzero" default:"4"`    // products of a solve
+	Cold int `json:"cold,omitzero" default:"8"` // products of each of the three solves of iteration 0
 	// Most, where it is more than C or Cold, lets a solve go on beyond these to this number of
 	// products at most, until r'M⁻¹r, the residual r measured by the preconditioner M, is down to
 	// Reach times what it was; default: no further. All agents have the same bits, so that they
 	// stop at the same product.
-	Most  int      `json:"most,omitzero"`
-	Reach float64  `json:"reach,omitzero"` // in (0, 1]; default 0.1
-	Mem   int      `json:"mem,omitzero"`   // pairs kept, at most 120; default 60
-	Lr    Schedule `json:"lr,omitzero"`    // step of x; default 0.8*(1-k/K)
+	Most  int      `json:"most,omitzero" must:"at least 0"`
+	Reach float64  `json:"reach,omitzero" default:"0.1" must:"in (0, 1]"`  // how far a solve goes
+	Mem   int      `json:"mem,omitzero" default:"60" must:"from 1 to 120"` // pairs kept
+	Lr    Schedule `json:"lr,omitzero" default:"0.8*(1-k/K)"`              // step of x
 
-	Beta1   float64   `json:"beta1,omitzero"`    // Adam's weight of the average of u, in (0, 1); default 0.5
-	Beta2   float64   `json:"beta2,omitzero"`    // Adam's weight of the average of u²; default 0.95
-	Eps     float64   `json:"eps,omitzero"`      // Adam's ε; default 1e-12
-	Clip    []float64 `json:"clip,omitempty"`    // lo and hi, the box of x after each step; default -6 and 12
-	DgEvery int       `json:"dg_every,omitzero"` // the diagonal is renewed where (k+1) mod dg_every = 0; default 5
+	Beta1 float64 `json:"beta1,omitzero" default:"0.5" must:"in (0, 1)"`  // Adam's weight of the average of u
+	Beta2 float64 `json:"beta2,omitzero" default:"0.95" must:"in (0, 1)"` // Adam's weight of the average of u²
+	Eps   float64 `json:"eps,omitzero" default:"1e-12"`                   // Adam's ε
+	// lo and hi, the box of x after each step
+	Clip    []float64 `json:"clip,omitempty" default:"[-6, 12]"`
+	DgEvery int       `json:"dg_every,omitzero" default:"5"` // the diagonal is renewed where it divides k+1
 
 	// Start says where x starts: "search", the default, tries constants until f falls no more; "x0"
 	// leaves x as it was set.
-	Start     string `json:"init,omitzero"`
-	Constants int    `json:"constants,omitzero"` // the most constants that a search tries; default 12
-	// a search goes on while f falls below drop times the last f; default 0.85
-	Drop float64 `json:"drop,omitzero"`
+	Start     string `json:"init,omitzero" must:"one of search, x0"`
+	Constants int    `json:"constants,omitzero" default:"12"` // the most constants that a search tries
+	// a search goes on while f falls below drop times the last f
+	Drop float64 `json:"drop,omitzero" default:"0.85" must:"in (0, 1]"`
 
-	// least remainder of the diagonal of D beside the pairs, as a share of it; default 0.02
-	Floor float64 `json:"floor,omitzero"`
-	// eigenvalues of the pairs up to cut times the largest are left out; default 1e-6
-	Cut     float64 `json:"cut,omitzero"`
+	// least remainder of the diagonal of D beside the pairs, as a share of it
+	Floor float64 `json:"floor,omitzero" default:"0.02" must:"in (0, 1]"`
+	// eigenvalues of the pairs up to cut times the largest are left out
+	Cut     float64 `json:"cut,omitzero" default:"1e-6" must:"in (0, 1]"`
 	NoSplit bool    `json:"no_split,omitzero"` // as if the oracle did not tell the penalty's part of H
 
 	// Relative keeps the pairs relative to the diagonal of their time ([linalg.Memory]), so that
@@ -85,7 +85,7 @@ type NewtonCG struct {
 	// least, and μ follows. It costs an average of four numbers and four values a step of y. Before
 	// x moves, y takes such steps until the lower loss has settled, at each constant of a search
 	// too. Default 0: none.
-	Damping float64 `json:"damping,omitzero"`
+	Damping float64 `json:"damping,omitzero" must:"at least 0"`
 
 	state
 	turn   turn           // the oracle and the exchange of the present iteration
@@ -151,34 +151,12 @@ var allExamples = dsbo.Sample{Set: dsbo.Whole}
 
 // Init implements [Method].
 func (a *NewtonCG) Init(p, q, K int) error {
-	c := a.prepare("newtoncg", p, q, K)
+	c := a.prepare(a, p, q, K)
 	c.countable()
-	c.requireCount("c", &a.C, 4)
-	c.requireCount("cold", &a.Cold, 8)
-	c.require(a.Most >= 0, "most", "at least 0", a.Most)
-	c.fraction("reach", &a.Reach, 0.1)
-	c.requireCount("mem", &a.Mem, 60)
-	c.require(a.Mem <= linalg.MostPairs, "mem", "at most 120", a.Mem)
-	if a.Lr == "" {
-		a.Lr = "0.8*(1-k/K)"
-	}
-	a.lr = c.step("lr", &a.Lr)
-	a.adam = c.adam(&a.Beta1, &a.Beta2, &a.Eps, adam{0.5, 0.95, 1e-12})
-	if len(a.Clip) == 0 {
-		a.Clip = []float64{-6, 12}
-	}
-	c.box("clip", a.Clip)
-	c.requireCount("dg_every", &a.DgEvery, 5)
-	c.choice("init", &a.Start, "search", "x0")
-	c.requireCount("constants", &a.Constants, 12)
-	c.fraction("drop", &a.Drop, 0.85)
-	c.fraction("floor", &a.Floor, 0.02)
-	c.fraction("cut", &a.Cut, 1e-6)
-	c.require(a.Damping >= 0 && a.Damping <= math.MaxFloat64, "damping", "at least 0", a.Damping)
 	if c.err != nil {
 		return c.err
 	}
-
+	a.lr, a.adam = c.at["lr"], adam{a.Beta1, a.Beta2, a.Eps}
 	a.z, a.r, a.v = a.carried("z", q), a.carried("r", p), a.carried("v", p)
 	a.dg, a.tried, a.mu = a.carried("diagonal", q), a.carried("tried", 4), a.carried("damping", 1)
 	a.asked = a.carried("products", K)

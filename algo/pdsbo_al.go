@@ -2,7 +2,6 @@ package algo
 
 import (
 	"context"
-	"math"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -20,12 +19,12 @@ import (
 // minibatches are certain. All agents start at one x, so ℓ = 0 needs no exchange. Draws and cost
 // are as in Gossip.
 type Lagrangian struct {
-	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
-	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
-	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
-	T     int      `json:"T,omitzero"`     // local steps of y; default 10
-	N     int      `json:"N,omitzero"`     // local steps of z; default 10
-	Rho   float64  `json:"rho,omitzero"`   // ρ, penalty and dual step; default 1
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y
+	Gamma Schedule `json:"gamma,omitzero" default:"0.1"` // γ, step of z
+	T     int      `json:"T,omitzero" default:"10"`      // local steps of y
+	N     int      `json:"N,omitzero" default:"10"`      // local steps of z
+	Rho   float64  `json:"rho,omitzero" default:"1"`     // ρ, penalty and dual step
 
 	personalState
 	mu, l []float64 // the dual variable; the direction
@@ -33,11 +32,7 @@ type Lagrangian struct {
 
 // Init implements [Method].
 func (a *Lagrangian) Init(p, q, K int) error {
-	c := a.prepare("pdsbo_al", p, q, K)
-	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
-	c.requireCount("T", &a.T, 10)
-	c.requireCount("N", &a.N, 10)
-	c.positive("rho", &a.Rho, 1, math.MaxFloat64, "positive")
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

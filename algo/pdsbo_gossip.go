@@ -17,11 +17,11 @@ import (
 // problem and its kind are certain; this is the baseline, not SPDB. Draws: {Lower, k, t},
 // {Upper, k, 0}, the Jacobian at {Curvature, k, 0}, products at {Curvature, k, t}, t = 1..N−1.
 type Gossip struct {
-	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
-	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
-	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
-	T     int      `json:"T,omitzero"`     // local steps of y; default 10
-	N     int      `json:"N,omitzero"`     // local steps of z; default 10
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y
+	Gamma Schedule `json:"gamma,omitzero" default:"0.1"` // γ, step of z
+	T     int      `json:"T,omitzero" default:"10"`      // local steps of y
+	N     int      `json:"N,omitzero" default:"10"`      // local steps of z
 
 	personalState
 	mixed []float64
@@ -29,10 +29,7 @@ type Gossip struct {
 
 // Init implements [Method].
 func (a *Gossip) Init(p, q, K int) error {
-	c := a.prepare("pdsbo_gossip", p, q, K)
-	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
-	c.requireCount("T", &a.T, 10)
-	c.requireCount("N", &a.N, 10)
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

@@ -23,11 +23,12 @@ import (
 // drawn are the batches of {Lower, k, 0} and {Upper, k, 0}. The tables take 2q + p numbers for a
 // batch of the training examples and p + q for one of the others.
 type SABA struct {
-	Alpha   Schedule `json:"alpha,omitzero"`    // α, step of x; default 0.1
-	Beta    Schedule `json:"beta,omitzero"`     // β, step of y; default 0.1
-	Gamma   Schedule `json:"gamma,omitzero"`    // γ, step of z; default 0.1
-	Batches Counts   `json:"batches,omitempty"` // batches: one number, or for training and validation; default 10
-	Start   string   `json:"init,omitempty"`    // tables at the start: "zero" (the default), or "full", of all batches
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y
+	Gamma Schedule `json:"gamma,omitzero" default:"0.1"` // γ, step of z
+	// batches: one number, or for training and validation
+	Batches Counts `json:"batches,omitempty" default:"10"`
+	Start   string `json:"init,omitempty" must:"one of zero, full"` // tables at the start; full: of all batches
 
 	tripleState
 	d     triple
@@ -46,14 +47,9 @@ type sagaSide struct {
 
 // Init implements [Method].
 func (a *SABA) Init(p, q, K int) error {
-	c := a.prepare("saba", p, q, K)
-	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
-	if len(a.Batches) == 0 {
-		a.Batches = Counts{10}
-	}
+	c := a.prepare(a, p, q, K)
 	n := len(a.Batches)
 	c.require(n <= 2 && min(a.Batches[0], a.Batches[n-1]) >= 1, "batches", "one number or two, at least 1", a.Batches)
-	c.choice("init", &a.Start, "zero", "full")
 	if c.err != nil {
 		return c.err
 	}

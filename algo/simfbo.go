@@ -2,7 +2,6 @@ package algo
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"dsbo"
@@ -22,16 +21,17 @@ import (
 // by τ_i, ShroFBO the right one, both up to the order of the local steps. Draws of all local steps:
 // {Lower, k, 0}, {Upper, k, 0}, and {Curvature, k, 0} for both products.
 type SimFBO struct {
-	Alpha   Schedule `json:"alpha,omitzero"`    // α, the server's step of x; default 0.1
-	Beta    Schedule `json:"beta,omitzero"`     // β, its step of y; default 0.1
-	Gamma   Schedule `json:"gamma,omitzero"`    // γ, its step of z; default 0.1
-	Tau     Counts   `json:"tau,omitempty"`     // τ, local steps: one number, or one for each agent; default 1
-	Ex      float64  `json:"ex,omitzero"`       // e_x, local step of x; default 0.01
-	Ey      float64  `json:"ey,omitzero"`       // e_y, local step of y; default 0.01
-	Ez      float64  `json:"ez,omitzero"`       // e_z, local step of z; default 0.01
-	Shro    bool     `json:"shro,omitzero"`     // ShroFBO
-	Ball    float64  `json:"ball,omitzero"`     // radius of the ball of z; 0: there is none
-	Clients [][]int  `json:"clients,omitempty"` // who takes part, a list an iteration, over and over; all
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"`    // α, the server's step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`     // β, its step of y
+	Gamma Schedule `json:"gamma,omitzero" default:"0.1"`    // γ, its step of z
+	Tau   Counts   `json:"tau,omitempty" default:"1"`       // τ, local steps: one number, or one for each agent
+	Ex    float64  `json:"ex,omitzero" default:"0.01"`      // e_x, local step of x
+	Ey    float64  `json:"ey,omitzero" default:"0.01"`      // e_y, local step of y
+	Ez    float64  `json:"ez,omitzero" default:"0.01"`      // e_z, local step of z
+	Shro  bool     `json:"shro,omitzero"`                   // ShroFBO
+	Ball  float64  `json:"ball,omitzero" must:"at least 0"` // radius of the ball of z; 0: there is none
+	// who takes part, a list an iteration, over and over; all
+	Clients [][]int `json:"clients,omitempty"`
 
 	tripleState
 	local, d, sum triple // the client's point, D, q
@@ -40,17 +40,8 @@ type SimFBO struct {
 
 // Init implements [Method].
 func (a *SimFBO) Init(p, q, K int) error {
-	c := a.prepare("simfbo", p, q, K)
-	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
-	if len(a.Tau) == 0 {
-		a.Tau = Counts{1}
-	}
+	c := a.prepare(a, p, q, K)
 	c.require(slices.Min(a.Tau) >= 1, "tau", "at least 1", a.Tau)
-	c.positive("ex", &a.Ex, 0.01, math.MaxFloat64, "positive")
-	c.positive("ey", &a.Ey, 0.01, math.MaxFloat64, "positive")
-	c.positive("ez", &a.Ez, 0.01, math.MaxFloat64, "positive")
-	c.require(a.Ball >= 0, "ball", "at least 0", a.Ball)
-	c.clients("clients", a.Clients)
 	if c.err != nil {
 		return c.err
 	}

@@ -13,9 +13,9 @@ import (
 //
 // The method is certain. Draws: {Lower, k, 0}, {Upper, k, 0}, {Curvature, k, 0} for both products.
 type SOBA struct {
-	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
-	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
-	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y
+	Gamma Schedule `json:"gamma,omitzero" default:"0.1"` // γ, step of z
 
 	tripleState
 	d triple
@@ -26,8 +26,7 @@ func (a *SOBA) Traits() Traits { return a.oneAgentTraits() }
 
 // Init implements [Method].
 func (a *SOBA) Init(p, q, K int) error {
-	c := a.prepare("soba", p, q, K)
-	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

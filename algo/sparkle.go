@@ -15,6 +15,15 @@ type Strategy struct {
 	Z string `json:"z,omitempty"`
 }
 
+func (s *Strategy) check(c *checker, name string) {
+	for _, v := range []struct {
+		of   string
+		kind *string
+	}{{" of x", &s.X}, {" of y", &s.Y}, {" of z", &s.Z}} {
+		c.choice(name+v.of, v.kind, "ed", "extra", "gt", "none")
+	}
+}
+
 // Sparkle is SPARKLE (Zhu, Kong, Lu, Huang, Yuan, "SPARKLE: A Unified Single-Loop Primal-Dual
 // Framework for Decentralized Bilevel Optimization", 2024). Each variable has its own correction
 // for data that differ, v⁺ = C(Av − g) − D, D⁺ = D + B² v⁺:
@@ -32,11 +41,12 @@ type Strategy struct {
 // medium to high certainty. Draws: {Lower, k, 0}, {Upper, k, 0}, {Curvature, k, 0} for
 // both products.
 type Sparkle struct {
-	Alpha    Schedule `json:"alpha,omitzero"`    // α, step of x; default 0.1
-	Beta     Schedule `json:"beta,omitzero"`     // β, step of y; default 0.1
-	Gamma    Schedule `json:"gamma,omitzero"`    // γ, step of z; default 0.1
-	Theta    float64  `json:"theta,omitzero"`    // θ, weight of the fresh hypergradient in r, in (0, 1]; default 0.5
-	Strategy Strategy `json:"strategy,omitzero"` // how y, z and x are corrected; default: "gt"
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y
+	Gamma Schedule `json:"gamma,omitzero" default:"0.1"` // γ, step of z
+	// θ, weight of the fresh hypergradient in r
+	Theta    float64  `json:"theta,omitzero" default:"0.5" must:"in (0, 1]"`
+	Strategy Strategy `json:"strategy,omitzero"` // how y, z and x are corrected
 
 	state
 	r          []float64 // the moving average of u
@@ -59,15 +69,7 @@ func (a *Sparkle) Traits() Traits {
 
 // Init implements [Method].
 func (a *Sparkle) Init(p, q, K int) error {
-	c := a.prepare("sparkle", p, q, K)
-	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
-	c.fraction("theta", &a.Theta, 0.5)
-	for _, v := range []struct {
-		name string
-		kind *string
-	}{{"strategy of x", &a.Strategy.X}, {"strategy of y", &a.Strategy.Y}, {"strategy of z", &a.Strategy.Z}} {
-		c.choice(v.name, v.kind, "ed", "extra", "gt", "none")
-	}
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

@@ -19,11 +19,12 @@ import (
 // repeatable so. It converges exactly with constant steps. Draws, at both points: {Lower, k, 0},
 // {Upper, k, 0}, and {Curvature, k, 0} for both products.
 type SRBA struct {
-	Alpha   Schedule `json:"alpha,omitzero"`    // α, step of x; default 0.1
-	Beta    Schedule `json:"beta,omitzero"`     // β, step of y; default 0.1
-	Gamma   Schedule `json:"gamma,omitzero"`    // γ, step of z; default 0.1
-	Period  int      `json:"period,omitzero"`   // iterations from one D of all examples to the next; default 10
-	Refresh []int    `json:"refresh,omitempty"` // in place of period: 1 or 0 for each iteration, 1 first; over and over
+	Alpha  Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
+	Beta   Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y
+	Gamma  Schedule `json:"gamma,omitzero" default:"0.1"` // γ, step of z
+	Period int      `json:"period,omitzero" default:"10"` // iterations from one D of all examples to the next
+	// in place of period: 1 or 0 for each iteration, 1 first; over and over
+	Refresh []int `json:"refresh,omitempty"`
 
 	tripleState
 	d, before triple // D, the point before
@@ -32,9 +33,7 @@ type SRBA struct {
 
 // Init implements [Method].
 func (a *SRBA) Init(p, q, K int) error {
-	c := a.prepare("srba", p, q, K)
-	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
-	c.requireCount("period", &a.Period, 10)
+	c := a.prepare(a, p, q, K)
 	for i, r := range a.Refresh {
 		c.require(r == 1 || r == 0 && i > 0, "refresh", "a list of 0 and 1 that begins with 1", a.Refresh)
 	}

@@ -32,8 +32,8 @@ type localState struct {
 }
 
 // prepare is prepare of state; it also makes the scratch vectors.
-func (s *localState) prepare(name string, p, q, K int) *checker {
-	c := s.state.prepare(name, p, q, K)
+func (s *localState) prepare(m Method, p, q, K int) *checker {
+	c := s.state.prepare(m, p, q, K)
 	if c.err == nil {
 		s.b, s.g, s.j = s.newVec(q), s.newVec(q), s.newVec(p)
 	}
@@ -81,22 +81,24 @@ func (s *state) Traits() Traits {
 // State returns views of what the method carries from one iteration to the next.
 func (s *state) State() []dsbo.Named { return s.named }
 
-// prepare names the method, makes x and y, and returns the checker of the method's parameters.
-func (s *state) prepare(name string, p, q, K int) *checker {
-	c := &checker{method: name, K: K}
+// prepare fills in and checks the parameters of the method whose state this is, binds its steps,
+// and makes x and y. It returns the checker of the parameters, for checks of the method's own.
+func (s *state) prepare(m Method, p, q, K int) *checker {
+	c := newChecker(m, K)
 	if p < 1 || q < 1 {
-		c.err = dsbo.ShapeErrorf("%s: p and q must be at least 1; they are %d and %d", name, p, q)
+		c.err = dsbo.ShapeErrorf("%s: p and q must be at least 1; they are %d and %d", c.method, p, q)
+	}
+	if c.err != nil {
 		return c
 	}
 	yx := s.newVec(q + p)
-	*s = state{name: name, x: yx[q:], y: yx[:q:q], yx: yx, z: s.newVec(q), u: s.newVec(p)}
+	*s = state{name: c.method, x: yx[q:], y: yx[:q:q], yx: yx, z: s.newVec(q), u: s.newVec(p),
+		alpha: c.at["alpha"], beta: c.at["beta"], gamma: c.at["gamma"]}
+	if lg := c.at["lg"]; lg != nil {
+		s.lg = lg(0)
+	}
 	s.named = []dsbo.Named{{Name: "x", Value: s.x}, {Name: "y", Value: s.y}}
 	return c
-}
-
-// chooseSteps compiles the steps of x, y and z, by default 0.1.
-func (s *state) chooseSteps(c *checker, alpha, beta, gamma *Schedule) {
-	s.alpha, s.beta, s.gamma = c.step("alpha", alpha), c.step("beta", beta), c.step("gamma", gamma)
 }
 
 // carried makes a variable of length n and registers it in the state, which checkpoints hold.

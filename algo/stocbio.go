@@ -14,11 +14,11 @@ import (
 // The method is certain. Draws: {Lower, k, t}, {Upper, k, 0}, J at {Curvature, k, 0}, the m-th
 // product at {Curvature, k, m}.
 type StocBiO struct {
-	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
-	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
-	Gamma Schedule `json:"gamma,omitzero"` // γ, step of the series, at most 1/λ_max(H); default 0.1
-	T     int      `json:"T,omitzero"`     // steps of y; default 10
-	N     int      `json:"N,omitzero"`     // terms of the series; default 10
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y
+	Gamma Schedule `json:"gamma,omitzero" default:"0.1"` // γ, step of the series, at most 1/λ_max(H)
+	T     int      `json:"T,omitzero" default:"10"`      // steps of y
+	N     int      `json:"N,omitzero" default:"10"`      // terms of the series
 
 	soloState
 	inverse neumann
@@ -26,10 +26,7 @@ type StocBiO struct {
 
 // Init implements [Method].
 func (a *StocBiO) Init(p, q, K int) error {
-	c := a.prepare("stocbio", p, q, K)
-	a.chooseSteps(c, &a.Alpha, &a.Beta, &a.Gamma)
-	c.requireCount("T", &a.T, 10)
-	c.requireCount("N", &a.N, 10)
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}

@@ -38,8 +38,8 @@ type tripleState struct {
 }
 
 // prepare is prepare of state, with x, y and z in one message.
-func (s *tripleState) prepare(name string, p, q, K int) *checker {
-	c := s.state.prepare(name, p, q, K)
+func (s *tripleState) prepare(m Method, p, q, K int) *checker {
+	c := s.state.prepare(m, p, q, K)
 	if c.err == nil {
 		s.point = newTriple(p, q)
 		s.x, s.y, s.z = s.point.x, s.point.y, s.point.z

@@ -2,7 +2,6 @@ package algo
 
 import (
 	"context"
-	"math"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -24,11 +23,12 @@ import (
 // MA-DSBO, bit for bit but for one thing: the last message of Algorithm 1 holds z alone, as d_{N-1}
 // is not used by anyone after it.
 type Tuned struct {
-	Alpha Schedule `json:"alpha,omitzero"` // α_k, step of x and weight of the moving average, in (0, 1]; default 0.1
-	Beta  Schedule `json:"beta,omitzero"`  // β_k, step of y; default 0.1
-	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
-	T     int      `json:"T,omitzero"`     // steps of y; default 10
-	N     int      `json:"N,omitzero"`     // steps of z; default 10
+	// α_k, step of x, weight of the moving average
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1" must:"in (0, 1]"`
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β_k, step of y
+	Gamma Schedule `json:"gamma,omitzero" default:"0.1"` // γ, step of z
+	T     int      `json:"T,omitzero" default:"10"`      // steps of y
+	N     int      `json:"N,omitzero" default:"10"`      // steps of z
 
 	// WarmZ starts z where the last iteration left it, not at 0, and keeps its tracker consistent:
 	// s⁺ = Hz − b at the new (x, y), d = mix(d) + s⁺ − s. It costs q numbers and a product more.
@@ -38,20 +38,21 @@ type Tuned struct {
 	TrackY bool `json:"track_y,omitzero"`
 	// MomY and MomZ are heavy-ball momentum, in [0, 1): mix(y + m (y − y₋)) in place of mix(y),
 	// z likewise.
-	MomY float64 `json:"mom_y,omitzero"`
-	MomZ float64 `json:"mom_z,omitzero"` // the same for z
+	MomY float64 `json:"mom_y,omitzero" must:"in [0, 1)"`
+	MomZ float64 `json:"mom_z,omitzero" must:"in [0, 1)"` // the same for z
 	// ReuseB uses b_0 (draw φ_0) for all steps of z. It saves N−1 gradients of f; without draws
 	// (full batch) it changes nothing else.
 	ReuseB bool `json:"reuse_b,omitzero"`
 	// XStep is "sgd", the paper's form, or "adam": r is averaged first, and then x = mix(x) − lr
 	// [r/(1−(1−α)^{k+1})] / (√(V/(1−v^{k+1})) + ε), V = vV + (1−v)u²; Eta is not used.
-	XStep string `json:"xstep,omitzero"`
-	// Eta scales the step of x (sgd) beside the averaging weight α: x = mix(x) − αηr. Default 1.
-	Eta Schedule `json:"eta,omitzero"`
-	// Lr, V and Eps are adam's step, second moment and ε; defaults 0.1, 0.95, 1e-8.
-	Lr  Schedule `json:"lr,omitzero"`
-	V   float64  `json:"v,omitzero"`   // Adam's weight of the average of u², with XStep adam
-	Eps float64  `json:"eps,omitzero"` // Adam's ε
+	XStep string `json:"xstep,omitzero" must:"one of sgd, adam"`
+	// Eta scales the step of x (sgd) beside the averaging weight α: x = mix(x) − αηr.
+	Eta Schedule `json:"eta,omitzero" default:"1"`
+	// Lr, V and Eps are adam's step, second moment and ε.
+	Lr Schedule `json:"lr,omitzero" default:"0.1"`
+	// Adam's weight of the average of u², with XStep adam
+	V   float64 `json:"v,omitzero" default:"0.95" must:"in (0, 1)"`
+	Eps float64 `json:"eps,omitzero" default:"1e-8"` // Adam's ε
 	// Clip, when it holds two numbers lo < hi, limits each entry of x to [lo, hi] after the step.
 	Clip []float64 `json:"clip,omitempty"`
 
@@ -86,24 +87,11 @@ func newMessage(y, dY, x, z, dZ int) message {
 
 // Init implements [Method].
 func (a *Tuned) Init(p, q, K int) error {
-	c := a.prepare("madsbo_tuned", p, q, K)
-	a.alpha, a.beta, a.gamma = c.weight("alpha", &a.Alpha, 0.1), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
-	a.eta = c.schedule("eta", &a.Eta, 1, math.MaxFloat64, "positive")
-	a.lr = c.step("lr", &a.Lr)
-	c.requireCount("T", &a.T, 10)
-	c.requireCount("N", &a.N, 10)
-	c.momentum("mom_y", a.MomY)
-	c.momentum("mom_z", a.MomZ)
-	c.choice("xstep", &a.XStep, "sgd", "adam")
-	c.positive("v", &a.V, 0.95, math.Nextafter(1, 0), "in (0, 1)")
-	c.positive("eps", &a.Eps, 1e-8, math.MaxFloat64, "positive")
-	if len(a.Clip) > 0 {
-		c.box("clip", a.Clip)
-	}
+	c := a.prepare(a, p, q, K)
 	if c.err != nil {
 		return c.err
 	}
-
+	a.eta, a.lr = c.at["eta"], c.at["lr"]
 	a.r, a.v = a.carried("r", p), a.carried("v", p)
 	a.yOld, a.dY, a.gOld = a.carried("y_before", q), a.carried("y_tracker", q), a.carried("y_gradient", q)
 	a.z, a.zOld = a.carried("z", q), a.carried("z_before", q)

@@ -23,14 +23,15 @@ import (
 // Draws, at both points: {Upper, k, 0}, {Lower, k, 0}, the Jacobian at {Curvature, k, 0}, products
 // at {Curvature, k, 1..}.
 type VRDBO struct {
-	Alpha  Schedule `json:"alpha,omitzero"`   // α (the paper's β_1), step of x; default 0.1
-	Beta   Schedule `json:"beta,omitzero"`    // β (its β_2), step of y; default 0.1
-	A1     float64  `json:"a1,omitzero"`      // a_1, a_1 η² in (0, 1]; default 0.5
-	A2     float64  `json:"a2,omitzero"`      // a_2, a_2 η² in (0, 1]; default 0.5
-	Eta    Schedule `json:"eta,omitzero"`     // η, how far to go from the old point to the new, in (0, 1]; default 1
-	L      Schedule `json:"lg,omitzero"`      // l, at least the largest eigenvalue of any H_i; must be given
-	N      int      `json:"N,omitzero"`       // terms of the Neumann series (its J); default 10
-	NPrime []int    `json:"nprime,omitempty"` // draws of the truncation N', one an iteration; empty: the series
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α (the paper's β_1), step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β (its β_2), step of y
+	A1    float64  `json:"a1,omitzero" default:"0.5"`    // a_1, a_1 η² in (0, 1]
+	A2    float64  `json:"a2,omitzero" default:"0.5"`    // a_2, a_2 η² in (0, 1]
+	// η, how far to go from the old point to the new
+	Eta    Schedule `json:"eta,omitzero" default:"1" must:"in (0, 1]"`
+	L      Schedule `json:"lg,omitzero"`             // l, at least the largest eigenvalue of any H_i; must be given
+	N      int      `json:"N,omitzero" default:"10"` // terms of the Neumann series (its J)
+	NPrime []int    `json:"nprime,omitempty"`        // draws of the truncation N', one an iteration; empty: the series
 
 	localTracker
 	xOld, yOld       []float64 // the point before
@@ -39,15 +40,10 @@ type VRDBO struct {
 
 // Init implements [Method].
 func (a *VRDBO) Init(p, q, K int) error {
-	c := a.prepare("vrdbo", p, q, K)
-	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
-	c.positive("a1", &a.A1, 0.5, math.MaxFloat64, "positive")
-	c.positive("a2", &a.A2, 0.5, math.MaxFloat64, "positive")
-	a.eta = c.schedule("eta", &a.Eta, 1, min(1, math.Sqrt(1/max(a.A1, a.A2))),
-		"in (0, 1], and its square at most 1/a1 and 1/a2")
-	a.lg = c.curvature("lg", &a.L)
-	c.requireCount("N", &a.N, 10)
-	c.draws("nprime", a.NPrime)
+	c := a.prepare(a, p, q, K)
+	bound := min(1, math.Sqrt(1/max(a.A1, a.A2)))
+	a.eta = c.schedule("eta", a.Eta, "in (0, 1], and its square at most 1/a1 and 1/a2",
+		func(v float64) bool { return v > 0 && v <= bound })
 	if c.err != nil {
 		return c.err
 	}
