@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"strings"
+	"sync"
 )
 
 // A Number is a float64 that JSON shows as null where it is not known or not finite.
@@ -30,6 +32,35 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	return json.Unmarshal(data, (*float64)(n))
+}
+
+// A numberName is a name in the JSON of a type.
+type numberName struct {
+	of   reflect.Type
+	name string
+}
+
+// numberFields are the indices of the fields that [NumberOf] was asked for.
+var numberFields sync.Map
+
+// NumberOf returns a number of what stands in a run folder, such as a [Record], a [Summary] or a
+// [Model], by its name in JSON. It panics if there is no number of that name.
+func NumberOf(v any, name string) Number {
+	s := reflect.ValueOf(v)
+	at, ok := numberFields.Load(numberName{s.Type(), name})
+	if !ok {
+		for _, f := range reflect.VisibleFields(s.Type()) {
+			if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name {
+				at = f.Index
+			}
+		}
+		numberFields.Store(numberName{s.Type(), name}, at)
+	}
+	if f := s.FieldByIndex(at.([]int)); f.CanInt() {
+		return Number(f.Int())
+	} else {
+		return Number(f.Float())
+	}
 }
 
 // setUnknown makes the Numbers in a struct unknown, which are to be read from JSON that may lack

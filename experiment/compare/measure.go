@@ -30,8 +30,8 @@ func (c Criterion) of(r runs.Record) float64 { return Quantity(c).of(r) }
 // A Quantity is what a figure shows.
 type Quantity string
 
-// Quantities. PhiGap is Φ less the lowest of all runs of the task with the same seed, whose data
-// are the same.
+// Quantities, by their names in the JSON of a record. PhiGap is Φ less the lowest of all runs of
+// the task with the same seed, whose data are the same.
 const (
 	Phi          Quantity = "phi"
 	PhiGap       Quantity = "phi_gap"
@@ -53,10 +53,10 @@ func (q Quantity) title() string {
 
 // of returns the quantity of a record, NaN if it is not known. For PhiGap it is Φ.
 func (q Quantity) of(r runs.Record) float64 {
-	return float64(map[Quantity]runs.Number{
-		Phi: r.Phi, PhiGap: r.Phi, ValLoss: r.ValLoss, HoldoutLoss: r.HoldoutLoss, TestLoss: r.TestLoss,
-		TestAccuracy: r.TestAccuracy,
-	}[q])
+	if q == PhiGap {
+		q = Phi
+	}
+	return float64(runs.NumberOf(r, string(q)))
 }
 
 // A Cost is what is spent: in exchanges of the method, calls of its oracles, or time, evaluations

@@ -11,14 +11,14 @@ import (
 // recordColumns are the numbers of a record that a line for people has.
 var recordColumns = []struct {
 	name, format string
-	of           func(runs.Record) runs.Number
+	of           string // in JSON
 }{
-	{"Φ", "%.5f", func(r runs.Record) runs.Number { return r.Phi }},
-	{"‖∇Φ‖", "%.1e", func(r runs.Record) runs.Number { return r.GradNorm }},
-	{"val loss", "%.4f", func(r runs.Record) runs.Number { return r.ValLoss }},
-	{"held out", "%.4f", func(r runs.Record) runs.Number { return r.HoldoutLoss }},
-	{"test loss", "%.4f", func(r runs.Record) runs.Number { return r.TestLoss }},
-	{"accuracy", "%.4f", func(r runs.Record) runs.Number { return r.TestAccuracy }},
+	{"Φ", "%.5f", "phi"},
+	{"‖∇Φ‖", "%.1e", "grad_norm"},
+	{"val loss", "%.4f", "val_loss"},
+	{"held out", "%.4f", "holdout_loss"},
+	{"test loss", "%.4f", "test_loss"},
+	{"accuracy", "%.4f", "test_accuracy"},
 }
 
 // RecordHead is the line with the names of the columns.
@@ -27,7 +27,7 @@ var RecordHead = recordRow("", func(k int) string { return recordColumns[k].name
 // RecordLine returns a record as a line for people, such as "iteration 4     0.34512 ...".
 func RecordLine(r runs.Record) string {
 	return recordRow(fmt.Sprintf("iteration %d", r.Iteration), func(k int) string {
-		return Number(recordColumns[k].format, recordColumns[k].of(r))
+		return Number(recordColumns[k].format, runs.NumberOf(r, recordColumns[k].of))
 	})
 }
 

@@ -79,7 +79,7 @@ func newSheet(gs []group) sheet {
 				if len(q.parts) == 1 && len(q.levels) > 0 { // one line alone needs no name
 					name = gs[0].label
 				}
-				lines = append(lines, gs[0].course(p.of, q.less).named(name, i))
+				lines = append(lines, gs[0].course(p, q.less).named(name, i))
 			}
 			s.add(q, q.name, q.title, gs, lines)
 			continue
@@ -92,11 +92,11 @@ func newSheet(gs []group) sheet {
 			// one that was not measured keeps its look: what is one colour here is so in
 			// all figures
 			for _, g := range gs {
-				lines = append(lines, g.course(p.of, q.less).named(g.label, g.look))
+				lines = append(lines, g.course(p, q.less).named(g.label, g.look))
 			}
 			name, title := q.name, q.title
 			if len(q.parts) > 1 {
-				name, title = p.file, q.title+", "+p.name
+				name, title = p.of, q.title+", "+p.name
 			}
 			s.add(q, name, title, gs, lines)
 		}

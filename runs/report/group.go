@@ -213,14 +213,14 @@ type sample struct {
 	record *runs.Record
 }
 
-// course returns the curve of a number, less one of its run, over the evaluations that know it.
-func (g group) course(of func(*runs.Record) runs.Number, less func(*Run) float64) curve {
+// course returns the curve of a part, less a number of its run, over the evaluations that know it.
+func (g group) course(p part, less func(*Run) float64) curve {
 	all := axes()
 	c := curve{X: make([][]float64, len(all))}
 	measured := map[int][]sample{} // by iteration
 	for _, r := range g.runs {
 		for i := range r.Records {
-			if rec := &r.Records[i]; of(rec).Known() && (less == nil || !math.IsNaN(less(r))) {
+			if rec := &r.Records[i]; runs.Number(p.in(rec)).Known() && (less == nil || !math.IsNaN(less(r))) {
 				measured[rec.Iteration] = append(measured[rec.Iteration], sample{r, rec})
 			}
 		}
@@ -238,9 +238,9 @@ func (g group) course(of func(*runs.Record) runs.Number, less func(*Run) float64
 		}
 		mid, low, high := spread(samples, func(s sample) float64 {
 			if less == nil {
-				return float64(of(s.record))
+				return p.in(s.record)
 			}
-			return float64(of(s.record)) - less(s.run)
+			return p.in(s.record) - less(s.run)
 		})
 		c.Y = append(c.Y, mid)
 		if len(g.runs) > 1 {

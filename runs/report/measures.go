@@ -14,11 +14,11 @@ type measure[T any] struct {
 	show  func(float64) string
 }
 
-// lastValue is a number of a run's last evaluation that knows it.
-func lastValue(of func(*runs.Record) runs.Number) func(*Run) float64 {
+// lastValue is a number of a run's last evaluation that knows it, by its name in JSON.
+func lastValue(name string) func(*Run) float64 {
 	return func(r *Run) float64 {
 		for i := len(r.Records) - 1; i >= 0; i-- {
-			if v := of(&r.Records[i]); v.Known() {
+			if v := runs.NumberOf(r.Records[i], name); v.Known() {
 				return float64(v)
 			}
 		}
@@ -26,19 +26,19 @@ func lastValue(of func(*runs.Record) runs.Number) func(*Run) float64 {
 	}
 }
 
-// summaryValue is a number of a run's summary.
-func summaryValue(of func(*runs.Summary) runs.Number) func(*Run) float64 {
+// summaryValue is a number of a run's summary, by its name in JSON.
+func summaryValue(name string) func(*Run) float64 {
 	return func(r *Run) float64 {
 		if r.Summary == nil {
 			return math.NaN()
 		}
-		return float64(of(r.Summary))
+		return float64(runs.NumberOf(*r.Summary, name))
 	}
 }
 
-// usageValue is a number of what all agents together had spent at a run's end.
-func usageValue[T int | int64 | float64](of func(runs.Usage) T) func(*Run) float64 {
-	return func(r *Run) float64 { return float64(of(r.usage())) }
+// usageValue is a number of what all agents together had spent at a run's end, by its name in JSON.
+func usageValue(name string) func(*Run) float64 {
+	return func(r *Run) float64 { return float64(runs.NumberOf(r.usage(), name)) }
 }
 
 func iterations(r *Run) float64 { return iteration(r.lastRecord()) }
@@ -55,10 +55,10 @@ func allBytes(r *Run) float64 {
 
 // matrixCalls is a number of calls for whole matrices, unknown where there are none: most methods
 // make none.
-func matrixCalls(of func(runs.Usage) int) func(*Run) float64 {
+func matrixCalls(name string) func(*Run) float64 {
 	return func(r *Run) float64 {
-		if n := of(r.usage()); n > 0 {
-			return float64(n)
+		if n := usageValue(name)(r); n > 0 {
+			return n
 		}
 		return math.NaN()
 	}
@@ -86,7 +86,7 @@ func milliseconds(r *Run) float64 {
 	if r.Summary != nil && r.Summary.MsPerIteration.Known() {
 		return float64(r.Summary.MsPerIteration)
 	}
-	return lastValue(func(r *runs.Record) runs.Number { return r.MsPerIteration })(r)
+	return lastValue("ms_per_iteration")(r)
 }
 
 // What a run did and sent, in several tables.
@@ -96,7 +96,7 @@ var (
 	memory      = unitFormat([]unit{{0, 1 << 20, "MiB"}, {1 << 30, 1 << 30, "GiB"}})
 
 	done    = measure[*Run]{"Iterations", "at the last evaluation", iterations, wholeNumber}
-	lastPhi = measure[*Run]{"Φ at the end", "at the average hyperparameters", lastValue(phi), number}
+	lastPhi = measure[*Run]{"Φ at the end", "at the average hyperparameters", lastValue("phi"), number}
 	clock   = measure[*Run]{"Time", "of the iterations, evaluation excluded", seconds, formatTime}
 	traffic = measure[*Run]{"Traffic", "sent by all agents in the whole run", allBytes, formatBytes}
 )
@@ -114,11 +114,11 @@ type topic struct {
 // its table.
 func topics() []topic {
 	const perExample = "mean per example"
-	summary := func(title, hint string, of func(*runs.Summary) runs.Number, show func(float64) string) measure[*Run] {
-		return measure[*Run]{title, hint, summaryValue(of), show}
+	summary := func(title, hint, name string, show func(float64) string) measure[*Run] {
+		return measure[*Run]{title, hint, summaryValue(name), show}
 	}
-	last := func(title, hint string, of func(*runs.Record) runs.Number, show func(float64) string) measure[*Run] {
-		return measure[*Run]{title, hint, lastValue(of), show}
+	last := func(title, hint, name string, show func(float64) string) measure[*Run] {
+		return measure[*Run]{title, hint, lastValue(name), show}
 	}
 	change := func(title, set string) measure[*Run] {
 		return measure[*Run]{title, perExample, gainNumber(set, lossChange), withSign(number)}
@@ -131,13 +131,10 @@ func topics() []topic {
 				lastPhi,
 				{"Φ at the start", "before the first iteration", startPhi, number},
 				{"Φ, best constant", "where all hyperparameters are the best single number", bestPhi, number},
-				summary("Φ at λ = 0", "all hyperparameters are 0", func(s *runs.Summary) runs.Number {
-					return s.PhiLambda0
-				}, number),
-				last("‖∇Φ‖", "norm of the exact hypergradient", gradNorm, number),
-				summary("Test loss", "at the tuned λ", func(s *runs.Summary) runs.Number { return s.TestLossTuned },
-					number),
-				summary("Test accuracy", "at the tuned λ", testAccuracyTuned, percent),
+				summary("Φ at λ = 0", "all hyperparameters are 0", "phi_lambda0", number),
+				last("‖∇Φ‖", "norm of the exact hypergradient", "grad_norm", number),
+				summary("Test loss", "at the tuned λ", "test_loss_tuned", number),
+				summary("Test accuracy", "at the tuned λ", "test_accuracy_tuned", percent),
 			}},
 		{Name: "Tuned against the best constant", Hint: "differences over the same examples, tuned less constant",
 			models: true, paired: true, measures: []measure[*Run]{
@@ -149,12 +146,13 @@ func topics() []topic {
 			}},
 		{Name: "The average model as it stands", Hint: "at the last evaluation, before the lower problem is solved",
 			measures: []measure[*Run]{
-				last("Test loss", perExample, testLoss, number),
-				last("Test accuracy", "share of right answers", testAccuracy, percent),
-				last("Validation loss", perExample, valLoss, number),
-				last("Training loss", "mean per example, without regularization", trainLoss, number),
-				last("Consensus of x", "mean squared distance of the agents' x from their average", consensusX, number),
-				last("Hypergradient error", "of the agents' estimate, relative", hypergradientError, number),
+				last("Test loss", perExample, "test_loss", number),
+				last("Test accuracy", "share of right answers", "test_accuracy", percent),
+				last("Validation loss", perExample, "val_loss", number),
+				last("Training loss", "mean per example, without regularization", "train_loss", number),
+				last("Consensus of x", "mean squared distance of the agents' x from their average", "consensus_x",
+					number),
+				last("Hypergradient error", "of the agents' estimate, relative", "hypergradient_error", number),
 			}},
 		{Name: "Cost", Hint: "sums over all agents, where nothing else is said", measures: costs()},
 	}
@@ -162,56 +160,48 @@ func topics() []topic {
 
 // costs are what a run took.
 func costs() []measure[*Run] {
-	calls := func(title, hint string, of func(runs.Usage) int) measure[*Run] {
-		return measure[*Run]{title, hint, usageValue(of), wholeNumber}
+	spent := func(title, hint, name string, show func(float64) string) measure[*Run] {
+		return measure[*Run]{title, hint, usageValue(name), show}
 	}
-	matrices := func(title string, of func(runs.Usage) int) measure[*Run] {
-		return measure[*Run]{title, "whole matrices", matrixCalls(of), wholeNumber}
+	matrices := func(title, name string) measure[*Run] {
+		return measure[*Run]{title, "whole matrices", matrixCalls(name), wholeNumber}
 	}
-	time := func(title, hint string, of func(runs.Usage) float64) measure[*Run] {
-		return measure[*Run]{title, hint, usageValue(of), formatTime}
-	}
-	peak := func(r *runs.Record) runs.Number { return r.PeakRSSMiB * (1 << 20) }
-	perAgent := func(s *runs.Summary) runs.Number { return runs.Number(s.FloatsSent) }
+	peak := func(r *Run) float64 { return lastValue("peak_rss_mib")(r) * (1 << 20) }
 	return []measure[*Run]{
 		clock, traffic, done,
-		calls("Gradients of f", "calls of the oracles", func(u runs.Usage) int { return u.UpperGrad }),
-		calls("Gradients of g", "calls of the oracles", func(u runs.Usage) int { return u.LowerGrad }),
-		calls("HVPs", "Hessian-vector products", func(u runs.Usage) int { return u.HVP }),
-		calls("JVPs", "Jacobian-vector products", func(u runs.Usage) int { return u.JVP }),
-		matrices("Hessians", func(u runs.Usage) int { return u.Hessian }),
-		matrices("Jacobians", func(u runs.Usage) int { return u.Jacobian }),
-		{"Messages", "one to each neighbour in an exchange", usageValue(func(u runs.Usage) int64 { return u.Messages }),
-			wholeNumber},
-		{"Numbers sent", "in the iterations", usageValue(func(u runs.Usage) int64 { return u.Floats }), wholeNumber},
+		spent("Gradients of f", "calls of the oracles", "upper_grad", wholeNumber),
+		spent("Gradients of g", "calls of the oracles", "lower_grad", wholeNumber),
+		spent("HVPs", "Hessian-vector products", "hvp", wholeNumber),
+		spent("JVPs", "Jacobian-vector products", "jvp", wholeNumber),
+		matrices("Hessians", "hessian"),
+		matrices("Jacobians", "jacobian"),
+		spent("Messages", "one to each neighbour in an exchange", "messages", wholeNumber),
+		spent("Numbers sent", "in the iterations", "floats", wholeNumber),
 		{"Per agent and iteration", "numbers that one agent sends in one iteration",
-			summaryValue(perAgent), wholeNumber},
+			summaryValue("floats_sent_per_agent_per_iteration"), wholeNumber},
 		{"ms per iteration", "median, evaluation excluded", milliseconds, number},
-		time("In oracles", "time, all agents added", func(u runs.Usage) float64 { return u.OracleSeconds }),
-		time("In exchanges", "time, all agents added, with waiting", func(u runs.Usage) float64 {
-			return u.MixSeconds
-		}),
-		time("In algebra", "time, all agents added: the rest", func(u runs.Usage) float64 { return u.AlgebraSeconds }),
+		spent("In oracles", "time, all agents added", "oracle_seconds", formatTime),
+		spent("In exchanges", "time, all agents added, with waiting", "mix_seconds", formatTime),
+		spent("In algebra", "time, all agents added: the rest", "algebra_seconds", formatTime),
 		{"Evaluation", "time of all evaluations", evaluationSeconds, formatTime},
-		{"Peak memory", "of the process", lastValue(peak), memory},
+		{"Peak memory", "of the process", peak, memory},
 	}
 }
 
 // modelMeasures are what the models at the tuned and at fixed hyperparameters are compared by.
 func modelMeasures() []measure[runs.Model] {
 	const perExample = "mean per example"
-	is := func(title, hint string, of func(runs.Model) runs.Number, show func(float64) string) measure[runs.Model] {
-		return measure[runs.Model]{title, hint, func(m runs.Model) float64 { return float64(of(m)) }, show}
+	is := func(title, hint, name string, show func(float64) string) measure[runs.Model] {
+		of := func(m runs.Model) float64 { return float64(runs.NumberOf(m, name)) }
+		return measure[runs.Model]{title, hint, of, show}
 	}
 	return []measure[runs.Model]{
-		is("Φ", "upper objective", func(m runs.Model) runs.Number { return m.Phi }, number),
-		is("Validation loss", perExample, func(m runs.Model) runs.Number { return m.ValLoss }, number),
-		is("Held-out loss", perExample, func(m runs.Model) runs.Number { return m.HoldoutLoss }, number),
-		is("Test loss", perExample, func(m runs.Model) runs.Number { return m.TestLoss }, number),
-		is("Test accuracy", "share of right answers", func(m runs.Model) runs.Number { return m.TestAccuracy },
-			percent),
-		is("Steps", "of the agents' solver", func(m runs.Model) runs.Number { return runs.Number(m.Steps) },
-			wholeNumber),
-		is("Gradient", "of the lower problem, its norm", func(m runs.Model) runs.Number { return m.Gradient }, number),
+		is("Φ", "upper objective", "phi", number),
+		is("Validation loss", perExample, "val_loss", number),
+		is("Held-out loss", perExample, "holdout_loss", number),
+		is("Test loss", perExample, "test_loss", number),
+		is("Test accuracy", "share of right answers", "test_accuracy", percent),
+		is("Steps", "of the agents' solver", "refit_steps", wholeNumber),
+		is("Gradient", "of the lower problem, its norm", "refit_gradient", number),
 	}
 }

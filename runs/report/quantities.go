@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 
 	"dsbo/runs"
 )
@@ -80,10 +81,19 @@ type quantity struct {
 	scale    Scale              // of the y axis
 }
 
-// A part is one number with its name among the others, and the name of files that show it alone.
+// A part is a number of a record, by its name in JSON, which files that show it alone have too. Its
+// name for people tells it from the others.
 type part struct {
-	file, name string
-	of         func(*runs.Record) runs.Number
+	of, name string
+	late     bool // without the start, whose model knows nothing and would flatten the figure
+}
+
+// in returns the number of a record.
+func (p part) in(r *runs.Record) float64 {
+	if p.late && r.Iteration == 0 {
+		return math.NaN()
+	}
+	return float64(runs.NumberOf(*r, p.of))
 }
 
 // A level is a number of a run's end.
@@ -92,33 +102,14 @@ type level struct {
 	of   func(*Run) float64
 }
 
-// The numbers that figures and tables share.
-func phi(r *runs.Record) runs.Number                 { return r.Phi }
-func gradNorm(r *runs.Record) runs.Number            { return r.GradNorm }
-func testAccuracy(r *runs.Record) runs.Number        { return r.TestAccuracy }
-func valAccuracy(r *runs.Record) runs.Number         { return r.ValAccuracy }
-func holdoutAccuracy(r *runs.Record) runs.Number     { return r.HoldoutAccuracy }
-func trainAccuracy(r *runs.Record) runs.Number       { return r.TrainAccuracy }
-func testLoss(r *runs.Record) runs.Number            { return r.TestLoss }
-func valLoss(r *runs.Record) runs.Number             { return r.ValLoss }
-func holdoutLoss(r *runs.Record) runs.Number         { return r.HoldoutLoss }
-func trainLoss(r *runs.Record) runs.Number           { return r.TrainLoss }
-func hypergradientError(r *runs.Record) runs.Number  { return r.HypergradientError }
-func leastEigenvalue(r *runs.Record) runs.Number     { return r.LeastEigenvalue }
-func lowerError(r *runs.Record) runs.Number          { return r.LowerError }
-func consensusX(r *runs.Record) runs.Number          { return r.ConsensusX }
-func consensusY(r *runs.Record) runs.Number          { return r.ConsensusY }
-func consensusZ(r *runs.Record) runs.Number          { return r.ConsensusZ }
-func testAccuracyAtZero(s *runs.Summary) runs.Number { return s.TestAccuracyLambda0 }
-func testAccuracyTuned(s *runs.Summary) runs.Number  { return s.TestAccuracyTuned }
-func bestPhi(r *Run) float64                         { return r.bestConstant().Phi }
+func bestPhi(r *Run) float64 { return r.bestConstant().Phi }
 
 // objective is Φ. Of one run that knows it seldom, where exact solutions cost traffic, the losses
 // of the model as it stands are drawn beside it, if they are on the same scale.
 func objective(all []*Run) quantity {
 	q := quantity{
 		name: "phi", title: "Upper objective Φ", label: "Φ at the average x" + all[0].phiUnit(), view: "Φ", compared: 1,
-		parts: []part{{"phi", "Φ", phi}}, levels: []level{{"best constant", bestPhi}},
+		parts: []part{{of: "phi", name: "Φ"}}, levels: []level{{"best constant", bestPhi}},
 		caption: "Φ at the agents' average hyperparameters, with the lower problem solved exactly. Lower is better.",
 	}
 	known := 0
@@ -128,28 +119,17 @@ func objective(all []*Run) quantity {
 		}
 	}
 	if len(all) == 1 && all[0].phiUnit() == meanPerExample && 2*known < len(all[0].Records) {
-		q.parts = append(q.parts, part{"val_loss", "validation loss as it stands", withoutStart(valLoss)},
-			part{"holdout_loss", "held-out loss as it stands", withoutStart(holdoutLoss)})
+		q.parts = append(q.parts, part{of: "val_loss", name: "validation loss as it stands", late: true},
+			part{of: "holdout_loss", name: "held-out loss as it stands", late: true})
 		q.caption += " Beside it, the losses of the agents' average model as it stands in each iteration."
 	}
 	return q
 }
 
-// withoutStart returns a number of all records but the start's, whose model knows nothing and would
-// flatten the figure.
-func withoutStart(of func(*runs.Record) runs.Number) func(*runs.Record) runs.Number {
-	return func(r *runs.Record) runs.Number {
-		if r.Iteration == 0 {
-			return runs.Unknown()
-		}
-		return of(r)
-	}
-}
-
 // quantities lists what is drawn of some runs.
 func quantities(all []*Run) []quantity {
 	zero := func(r *Run) float64 { return bestPhi(r) - bestPhi(r) } // unknown where the constant is
-	only, unit := []part{{of: phi}}, all[0].phiUnit()
+	only, unit := []part{{of: "phi"}}, all[0].phiUnit()
 	return []quantity{
 		objective(all),
 		{name: "phi_gain", title: "Φ less that of the best constant", label: "Φ less that of the best constant" + unit,
@@ -157,35 +137,35 @@ func quantities(all []*Run) []quantity {
 		{name: "phi_gap", title: "Φ less the lowest", label: "Φ less the lowest of the same data" + unit, parts: only,
 			view: "Φ − lowest", less: lowestPhi(all), scale: Log},
 		{name: "gradient", title: "Hypergradient norm", label: "norm of the gradient of Φ at the average x",
-			parts:   []part{{of: gradNorm}},
+			parts:   []part{{of: "grad_norm"}},
 			caption: "The norm of the exact hypergradient is 0 at a stationary point."},
 		{name: "accuracy", title: "Accuracy", label: "share of right answers of the average y", compared: 1,
-			levels: []level{{"test, solved exactly at λ = 0", summaryValue(testAccuracyAtZero)},
-				{"test, solved exactly at the tuned λ", summaryValue(testAccuracyTuned)}},
-			parts: []part{{"test_accuracy", "test", testAccuracy}, {"val_accuracy", "validation", valAccuracy},
-				{"holdout_accuracy", "held-out", holdoutAccuracy}, {"train_accuracy", "training", trainAccuracy}},
+			levels: []level{{"test, solved exactly at λ = 0", summaryValue("test_accuracy_lambda0")},
+				{"test, solved exactly at the tuned λ", summaryValue("test_accuracy_tuned")}},
+			parts: []part{{of: "test_accuracy", name: "test"}, {of: "val_accuracy", name: "validation"},
+				{of: "holdout_accuracy", name: "held-out"}, {of: "train_accuracy", name: "training"}},
 			caption: "The accuracy is that of the agents' average model as it stands, before the lower " +
 				"problem is solved."},
 		{name: "loss", title: "Loss", label: "loss of the average y, mean per example",
-			parts: []part{{"test_loss", "test", testLoss}, {"val_loss", "validation", valLoss},
-				{"holdout_loss", "held-out", holdoutLoss}, {"train_loss", "training", trainLoss}},
+			parts: []part{{of: "test_loss", name: "test"}, {of: "val_loss", name: "validation"},
+				{of: "holdout_loss", name: "held-out"}, {of: "train_loss", name: "training"}},
 			caption: "The loss is that of the agents' average model, per example and without regularization."},
 		{name: "hypergradient_error", title: "Hypergradient error", label: "distance from the exact one, relative",
-			parts:   []part{{of: hypergradientError}},
+			parts:   []part{{of: "hypergradient_error"}},
 			caption: "The error is that of the average estimate, relative to the exact hypergradient."},
 		{name: "lower_error", title: "Distance to the lower solution",
 			label: "distance of the average y from y*, relative",
-			parts: []part{{of: lowerError}},
+			parts: []part{{of: "lower_error"}},
 			caption: "The distance is that of the agents' average model from the exact solution y* of the " +
 				"lower problem."},
 		{name: "least_eigenvalue", title: "Least eigenvalue",
 			label: "least eigenvalue of the averaged Hessian of the lower loss", scale: Linear,
-			parts: []part{{of: leastEigenvalue}},
+			parts: []part{{of: "least_eigenvalue"}},
 			caption: "Where it is negative, the agents' average model is at no minimum of the lower loss, which is " +
 				"not convex."},
 		{name: "consensus", title: "Consensus error", label: "mean squared distance from the average",
-			parts: []part{{"consensus_x", "x", consensusX}, {"consensus_y", "y", consensusY},
-				{"consensus_z", "z", consensusZ}},
+			parts: []part{{of: "consensus_x", name: "x"}, {of: "consensus_y", name: "y"},
+				{of: "consensus_z", name: "z"}},
 			caption: "The distance of the agents from their average is 0 where all agree."},
 	}
 }

@@ -57,7 +57,7 @@ func (r *Run) tunedPhi() float64 {
 			return float64(r.Summary.Models[n-1].Phi)
 		}
 	}
-	return lastValue(phi)(r)
+	return lastValue("phi")(r)
 }
 
 // phiGain returns Φ of a run less the Φ of its own best constant. As the data of both are the same,
