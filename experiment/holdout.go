@@ -28,7 +28,7 @@ const (
 func defaultHoldoutOf(validation, training, least float64, m models.Model) float64 {
 	p, _ := m.Dims()
 	of, ok := m.(models.Restrained)
-	restrained := ok && of.Restraint() != (models.Prior{})
+	restrained := ok && of.Restraint().Deviation > 0
 	switch {
 	case least < leastOfAgent:
 		return 0

@@ -129,7 +129,7 @@ func TestFoldsCheck(t *testing.T) {
 }
 
 // TestPrior: the upper loss has the term of its documentation, which is 0 where all penalties
-// are alike.
+// are alike, or as far from the center.
 func TestPrior(t *testing.T) {
 	s := valueShard(30, 21, 5)
 	plain := models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}
@@ -138,9 +138,12 @@ func TestPrior(t *testing.T) {
 	p, q := plain.Dims()
 	y := make([]float64, q)
 	for _, c := range []struct {
-		x    []float64
-		want float64
-	}{{[]float64{3, 3, 3, 3, 3}, 0}, {[]float64{1, 2, 3, 4, 5}, 10. / (2 * 4 * 9)}} {
+		x, center []float64
+		want      float64
+	}{{[]float64{3, 3, 3, 3, 3}, nil, 0}, {[]float64{1, 2, 3, 4, 5}, nil, 10. / (2 * 4 * 9)},
+		{[]float64{1, 2, 3, 4, 5}, []float64{0, 1, 2, 3, 4}, 0},
+		{[]float64{0, 1, 2, 3, 4}, []float64{1, 2, 3, 4, 6}, 0.8 / (2 * 4 * 9)}} {
+		with.Prior.Center = c.center
 		value := func(m models.Linear) float64 {
 			return testkit.Get(testkit.Get(models.Differentiate(m.Upper, p, q, s.Val, false)).Value(c.x, y))
 		}

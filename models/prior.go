@@ -2,6 +2,7 @@ package models
 
 import (
 	"math"
+	"slices"
 
 	"dsbo"
 	"dsbo/ad"
@@ -16,7 +17,8 @@ import (
 //
 // to f_i: m f_i is then minus the logarithm of a probability, where the losses are, with penalties
 // that are normal around a common value. Penalties that are all alike cost nothing, and with many
-// examples the term vanishes. The zero value adds nothing.
+// examples the term vanishes. Where other rows or fewer numbers have told how penalties differ, x
+// counts from there (Center). The zero value adds nothing.
 //
 // A loss of half of squares v is no such logarithm: it is one in units of the residual variance,
 // which nobody knows beforehand. By the best variance, v = 2f at each x, minus the logarithm is
@@ -26,9 +28,10 @@ import (
 //
 // is by its mean over the agents: the prior of a loss with Residuals.
 type Prior struct {
-	Deviation float64 // σ, positive and finite; 0: there is no prior
-	Rows      float64 // m, validation examples of all agents together
-	Residuals bool    // the loss has units, of which the squared residuals are
+	Deviation float64   // σ, positive and finite; 0: there is no prior
+	Rows      float64   // m, validation examples of all agents together
+	Residuals bool      // the loss has units, of which the squared residuals are
+	Center    []float64 // from which x counts, length p; nil: 0
 }
 
 // A Restrained model says by which prior its f keeps x together.
@@ -45,7 +48,7 @@ func (m Folds) Restraint() Prior { return m.Of.Prior }
 
 // check returns an error for settings that cannot work.
 func (p Prior) check() error {
-	if p == (Prior{}) || p.Deviation > 0 && !math.IsInf(p.Deviation, 1) && p.Rows >= 1 {
+	if p.Deviation == 0 && p.Rows == 0 || p.Deviation > 0 && !math.IsInf(p.Deviation, 1) && p.Rows >= 1 {
 		return nil
 	}
 	return dsbo.ConfigErrorf(
@@ -56,6 +59,10 @@ func (p Prior) check() error {
 func (p Prior) Factor(x []float64) float64 {
 	if !p.Residuals {
 		return 1
+	}
+	if p.Center != nil {
+		x = slices.Clone(x)
+		linalg.Axpy(x, -1, p.Center)
 	}
 	sum := kernel.Sum(x)
 	return 1 + float64(2*p.weight()*(linalg.Dot(x, x)-float64(sum*sum)/float64(len(x))))
@@ -68,6 +75,9 @@ func (p Prior) weight() float64 { return 1 / (2 * p.Deviation * p.Deviation * p.
 func (p Prior) add(f, x *ad.Node) *ad.Node {
 	if p.Deviation == 0 {
 		return f
+	}
+	if p.Center != nil {
+		x = ad.Sub(x, ad.NewConst(x, "center", len(p.Center), 0, p.Center))
 	}
 	n := float64(x.Shape()[0])
 	apart := ad.Sub(ad.Dot(x, x), ad.Scale(1/n, ad.Square(ad.SumAll(x))))

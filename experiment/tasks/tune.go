@@ -142,8 +142,8 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.refit, "refit", auto, "whether the kept linear model has the test `rows` too, once they have "+
 		"judged the model of the others: all, or none; auto: all, but none where -split-column names them")
 	f.Float64Var(&t.prior, "prior", 1,
-		"standard `deviation` of log-penalties around a common value, as far as one knows beforehand: with few rows "+
-			"it keeps λ from fitting the validation rows alone; 0, and with differential privacy: nothing is known")
+		"standard `deviation` of log-penalties around a common value, or around the λ of -from, as one expects it: "+
+			"with few rows it keeps λ from fitting the validation rows alone; 0, and with differential privacy: none")
 	t.cost.addFlag(f)
 }
 
@@ -263,6 +263,9 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	if err == nil {
 		err = t.startFromEarlier(a, m)
 	}
+	if err == nil && t.earlier != nil { // whose penalties the prior is around
+		m, err = t.newModel(a.Seed)
+	}
 	return t.prepared.Data, t.inFolds(m), err
 }
 
@@ -300,6 +303,9 @@ func (t *tune) newModel(seed uint64) (models.Model, error) {
 	if t.prior > 0 && t.prepared.Rows[1] > 0 { // with differential privacy nobody knows how many rows there are
 		prior = models.Prior{Deviation: t.prior, Rows: float64(t.prepared.Rows[1]),
 			Residuals: r.Target.Kind == features.Value}
+		if t.earlier != nil {
+			prior.Center = t.earlier.x
+		}
 	}
 	var start []float64
 	if r.Target.Kind == features.Counts { // from e⁰, Newton's first step to large counts would go far too far

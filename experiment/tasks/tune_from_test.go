@@ -51,6 +51,10 @@ func TestTuneFrom(t *testing.T) {
 		if !slices.Equal(x, testkit.Get(first.ReadLambda())) || len(y) == 0 {
 			t.Errorf("λ starts at %v, want that of the earlier run", x)
 		}
+		// The prior is around that λ, and adds nothing there.
+		if first := testkit.Get(again.Records())[0]; math.Abs(float64(first.Phi-first.ValLoss)) > 1e-3 {
+			t.Errorf("Φ begins at %g, want about the validation loss %g", first.Phi, first.ValLoss)
+		}
 		s := testkit.Get(first.ReadSummary())
 		kept := s.Models[slices.IndexFunc(s.Models, func(m runs.Model) bool { return m.Kept })]
 		// The losses are of one model, whose weights are rounded to float32 in between.
