@@ -9,31 +9,49 @@ import (
 	"dsbo/internal/kernel"
 )
 
-const gatherOp named = "Gather"
+// Gather and SegmentSum are adjoint to each other. As an op of a derivative each says so, for the
+// error of an index out of range has to name the op that a model has.
+const (
+	gatherOp     named = "Gather"
+	gatherBackOp named = "Gather in the derivative of SegmentSum"
+	sumOp              = "SegmentSum(%d)"
+	sumBackOp          = "SegmentSum(%d) in the derivative of Gather"
+)
 
 func init() {
-	define(map[named]definition{
-		gatherOp: {uncut(kernels("wr", gatherKernel[float32], gatherKernel[float64])),
-			func(in nodes, _, g *Node) nodes { return nodes{SegmentSum(g, in[1], in[0].Shape()[0]), nil} }},
-	})
+	op := uncut(kernels("wr", gatherKernel[float32], gatherKernel[float64]))
+	adjoint := func(name string) definition {
+		return definition{op, func(in nodes, _, g *Node) nodes {
+			return nodes{sumSegments(segmentRule{name, in[0].Shape()[0]}, g, in[1]), nil}
+		}}
+	}
+	define(map[named]definition{gatherOp: adjoint(sumBackOp), gatherBackOp: adjoint(sumOp)})
 }
 
 // segmentRule adds rows into n zero rows by index: the adjoint of gatherOp, which reads rows by
 // index.
-type segmentRule struct{ n int }
+type segmentRule struct {
+	name string // with a place for n
+	n    int
+}
 
 // Gather returns rows idx_0, idx_1, ... of a (entries, if a is a vector). idx is a vector whose
 // entries are whole numbers in [0, rows of a); it is data, not differentiated. A program reports
 // an entry out of range when it runs. In float32 a has at most 2²⁴ rows, for larger indices are
 // not exact.
 func Gather(a, idx *Node) *Node {
-	r, c := dims(a)
+	r, _ := dims(a)
 	checkIndices("Gather", a, idx, r)
+	return gather(gatherOp, a, idx)
+}
+
+func gather(op named, a, idx *Node) *Node {
 	m, _ := dims(idx)
 	if len(a.Shape()) == 1 {
-		return newNode(gatherOp, vecShape(m), a, idx)
+		return newNode(op, vecShape(m), a, idx)
 	}
-	return newNode(gatherOp, matShape(m, c), a, idx)
+	_, c := dims(a)
+	return newNode(op, matShape(m, c), a, idx)
 }
 
 // checkIndices refuses what is no vector of indices of n rows.
@@ -56,15 +74,20 @@ func checkExact(op string, a *Node, n int) {
 // any order; it is data, not differentiated. Of a vector entries are summed. With Gather it sends
 // messages along the edges of a graph, and sums them where they arrive.
 func SegmentSum(a, segments *Node, n int) *Node {
-	r, c := dims(a)
+	r, _ := dims(a)
 	checkIndices("SegmentSum", a, segments, n)
 	if m, _ := dims(segments); m != r {
 		failf("SegmentSum: there must be a segment for each row; shapes are %v and %v", a.Shape(), segments.Shape())
 	}
+	return sumSegments(segmentRule{sumOp, n}, a, segments)
+}
+
+func sumSegments(r segmentRule, a, segments *Node) *Node {
 	if len(a.Shape()) == 1 {
-		return newNode(segmentRule{n}, vecShape(n), a, segments)
+		return newNode(r, vecShape(r.n), a, segments)
 	}
-	return newNode(segmentRule{n}, matShape(n, c), a, segments)
+	_, c := dims(a)
+	return newNode(r, matShape(r.n, c), a, segments)
 }
 
 // ScatterAdd returns to with row i of a added to its row idx_i, for all i (entries, if both are
@@ -86,8 +109,14 @@ func gatherKernel[T Float](c *call[T]) {
 	}
 }
 
-func (r segmentRule) String() string                  { return fmt.Sprintf("SegmentSum(%d)", r.n) }
-func (r segmentRule) grad(in nodes, _, g *Node) nodes { return nodes{Gather(g, in[1]), nil} }
+func (r segmentRule) String() string { return fmt.Sprintf(r.name, r.n) }
+func (r segmentRule) grad(in nodes, _, g *Node) nodes {
+	op := gatherBackOp
+	if r.name == sumBackOp {
+		op = gatherOp
+	}
+	return nodes{gather(op, g, in[1]), nil}
+}
 func (r segmentRule) lower(nodes) engine.Op {
 	return uncut(summing("rr", segmentKernel[float32], segmentKernel[float64]))
 }

@@ -110,6 +110,22 @@ func TestBindErrors(t *testing.T) {
 	}
 }
 
+// The gradient of what is linear runs the adjoint alone, whose error names the model's op.
+func TestIndexErrorsNameTheModelsOp(t *testing.T) {
+	for want, build := range map[string]func(y, idx *Node) *Node{
+		"SegmentSum(2) in the derivative of Gather: indices": Gather,
+		"Gather in the derivative of SegmentSum: indices":    func(y, idx *Node) *Node { return SegmentSum(y, idx, 2) },
+	} {
+		d := testkit.Get(Differentiate(Loss{P: 1, Q: 2, Rows: 2, Inputs: []Input{{Name: "idx", Batch: true}},
+			Build: func(x, y *Node, in []*Node) *Node { return SumAll(build(y, in[0])) }}))
+		testkit.OK(d.Bind("idx", testkit.Get(FloatTable(2, 1, []float64{0, 2})), nil))
+		err := d.Grad(nil, make([]float64, 2), []float64{0}, []float64{1, 2})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one that says %q", err, want)
+		}
+	}
+}
+
 func TestLengthErrors(t *testing.T) {
 	d := testkit.Get(Differentiate(
 		Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node { return Add(SumAll(x), SumAll(Square(y))) }}))
