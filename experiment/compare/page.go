@@ -34,17 +34,13 @@ func (r *Result) Write(dir string) (path string, err error) {
 	if err := disk.MkdirAll(figures); err != nil {
 		return "", err
 	}
-	if err := disk.Write(filepath.Join(dir, CSVFile), r.WriteCSV); err != nil {
-		return "", err
-	}
-	if err := disk.Write(filepath.Join(dir, LaTeXFile), r.WriteLaTeX); err != nil {
-		return "", err
-	}
-	if err := disk.Write(filepath.Join(dir, BestFile), r.WriteBest); err != nil {
-		return "", err
-	}
-	if err := disk.Write(filepath.Join(dir, Curves), r.WriteCurves); err != nil {
-		return "", err
+	for _, file := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{{CSVFile, r.WriteCSV}, {LaTeXFile, r.WriteLaTeX}, {BestFile, r.WriteBest}, {Curves, r.WriteCurves}} {
+		if err := disk.Write(filepath.Join(dir, file.name), file.write); err != nil {
+			return "", err
+		}
 	}
 	p := page{Title: r.title(), Lead: r.introduction(), Style: report.Style()}
 	for _, k := range r.Rankings {

@@ -64,12 +64,9 @@ func pText(p float64) string {
 // point of its grid: means over seeds, with the standard deviation of the criterion and p of a
 // paired t-test against the first line. Numbers that are not known are empty.
 func (r *Result) WriteBest(w io.Writer) error {
-	c := csv.NewWriter(w)
 	by := r.Spec.Choose
-	if err := c.Write([]string{"task", "method", "seeds", "parameters", "at_edge", string(by), "sd", "p", "test_loss",
-		"test_accuracy", "megabytes", "calls_per_agent", "seconds", "state"}); err != nil {
-		return err
-	}
+	lines := [][]string{{"task", "method", "seeds", "parameters", "at_edge", string(by), "sd", "p", "test_loss",
+		"test_accuracy", "megabytes", "calls_per_agent", "seconds", "state"}}
 	end := func(t *Trial) float64 { return t.end(by.of) }
 	for _, k := range r.Rankings {
 		entries := k.byMean()
@@ -87,24 +84,18 @@ func (r *Result) WriteBest(w io.Writer) error {
 			for _, v := range numbers {
 				cells = append(cells, numberCell(v))
 			}
-			if err := c.Write(append(cells, string(e.State()))); err != nil {
-				return err
-			}
+			lines = append(lines, append(cells, string(e.State())))
 		}
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }
 
 // WriteCurves writes what the figures show, one number of one record of a best run in each line:
 // task, method, seed, iteration, what was spent until then, quantity and value. Numbers that are
 // not known are left out.
 func (r *Result) WriteCurves(w io.Writer) error {
-	c := csv.NewWriter(w)
-	if err := c.Write([]string{"task", "method", "parameters", "seed", "iteration", "megabytes", "calls_per_agent",
-		"seconds", "quantity", "value"}); err != nil {
-		return err
-	}
+	lines := [][]string{{"task", "method", "parameters", "seed", "iteration", "megabytes", "calls_per_agent",
+		"seconds", "quantity", "value"}}
 	for _, k := range r.Rankings {
 		for _, e := range k.Entries {
 			for _, t := range e.Best {
@@ -112,19 +103,16 @@ func (r *Result) WriteCurves(w io.Writer) error {
 					continue
 				}
 				for _, record := range t.Records {
-					if err := k.writeCurves(c, t, record); err != nil {
-						return err
-					}
+					lines = append(lines, k.curveLines(t, record)...)
 				}
 			}
 		}
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// writeCurves writes the quantities of a record.
-func (k *Ranking) writeCurves(c *csv.Writer, t *Trial, record runs.Record) error {
+// curveLines returns a line for each quantity of a record.
+func (k *Ranking) curveLines(t *Trial, record runs.Record) (lines [][]string) {
 	for _, q := range k.spec.Show {
 		v := q.of(record) - k.base(q, t)
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -134,11 +122,9 @@ func (k *Ranking) writeCurves(c *csv.Writer, t *Trial, record runs.Record) error
 		for _, cost := range tableCosts {
 			cells = append(cells, fmt.Sprint(cost.of(record, t.Config.Agents)))
 		}
-		if err := c.Write(append(cells, string(q), fmt.Sprint(v))); err != nil {
-			return err
-		}
+		lines = append(lines, append(cells, string(q), fmt.Sprint(v)))
 	}
-	return nil
+	return lines
 }
 
 // writePGF writes a figure for a document with the package pgfplots: its lines, and the edges of

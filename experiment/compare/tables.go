@@ -95,26 +95,19 @@ func (k *Ranking) Cells() (all [][]string) {
 // WriteCSV writes a line for each run, with what it found and spent. Numbers that are not known
 // are empty.
 func (r *Result) WriteCSV(w io.Writer) error {
-	c := csv.NewWriter(w)
-	head := []string{"task", "method", "parameters", "best", "at_edge", "seed", "state", "phi", "val_loss",
+	lines := [][]string{{"task", "method", "parameters", "best", "at_edge", "seed", "state", "phi", "val_loss",
 		"holdout_loss", "test_loss", "test_accuracy",
 		"megabytes", "calls_per_agent", "seconds", "target", "target_megabytes", "target_calls_per_agent",
-		"target_seconds", "folder", "error"}
-	if err := c.Write(head); err != nil {
-		return err
-	}
+		"target_seconds", "folder", "error"}}
 	for _, k := range r.Rankings {
 		for _, e := range k.Entries {
 			best := e.Method.Grid.String(e.search.Best)
 			for _, t := range e.Trials() {
-				if err := c.Write(k.line(e, t, t.Point == best)); err != nil {
-					return err
-				}
+				lines = append(lines, k.line(e, t, t.Point == best))
 			}
 		}
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }
 
 // numberCell writes a number for a CSV table, nothing if it is not known.
