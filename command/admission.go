@@ -11,7 +11,6 @@ import (
 
 	"dsbo"
 	"dsbo/command/cluster"
-	"dsbo/internal/cli"
 	"dsbo/network/membership/paxos"
 	"dsbo/network/pki"
 )
@@ -37,10 +36,8 @@ type admissionOptions struct {
 
 // pkiAdmission is the step in which the authority admits a site.
 func (p *program) pkiAdmission(_ context.Context, args []string, stdout, _ io.Writer) error {
-	f := cli.NewFlags(p.name+" pki admission", admissionIntro, "")
-	f.Synopsis = "-ca DIR -cluster FILE -neighbours LIST -out DIR [flags] REQUEST"
-	f.Example = p.name +
-		" pki admission -ca authority -cluster cluster.json -neighbours 0,3 -out signed -yes agent-8.csr"
+	f := p.flags("pki admission", admissionIntro, "-ca DIR -cluster FILE -neighbours LIST -out DIR [flags] REQUEST",
+		"-ca authority -cluster cluster.json -neighbours 0,3 -out signed -yes agent-8.csr")
 	o := admissionOptions{signer: newSigner(f)}
 	f.String("cluster", "", "cluster `file` of the run")
 	f.StringVar(&o.neighbours, "neighbours", "",

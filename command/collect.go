@@ -8,7 +8,6 @@ import (
 
 	"dsbo"
 	"dsbo/experiment/console"
-	"dsbo/internal/cli"
 	"dsbo/internal/wording"
 	"dsbo/runs"
 )
@@ -23,9 +22,7 @@ of the slowest agent, and the memory is that of the largest.`
 
 // collect is the verb collect: it makes one run folder from the folders of all agents.
 func (p *program) collect(_ context.Context, args []string, stdout, _ io.Writer) error {
-	f := cli.NewFlags(p.name+" collect", collectIntro, "")
-	f.Synopsis, f.Example = "-out DIR [flags] RUN...",
-		p.name+" collect -out results/mnist-8/all results/mnist-8/agent-*"
+	f := p.flags("collect", collectIntro, "-out DIR [flags] RUN...", "-out results/mnist-8/all results/mnist-8/agent-*")
 	out := f.String("out", "", "`folder` for the run of all agents")
 	force := f.Bool("force", false, "replace the run in the folder")
 	page := f.Bool("report", true, "write report.html and its figures (default true)")

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"dsbo"
-	"dsbo/internal/cli"
 	"dsbo/runs/report"
 )
 
@@ -16,8 +15,7 @@ artifacts. RUN is a run folder. A run that the store has already is replaced.`
 
 // export is the verb export: it writes runs in the form of other programs.
 func (p *program) export(_ context.Context, args []string, stdout, _ io.Writer) error {
-	f := cli.NewFlags(p.name+" export", exportIntro, "")
-	f.Synopsis, f.Example = "-mlflow FOLDER RUN...", p.name+" export -mlflow mlruns results/tune-tuned-seed1"
+	f := p.flags("export", exportIntro, "-mlflow FOLDER RUN...", "-mlflow mlruns results/tune-tuned-seed1")
 	store := f.String("mlflow", "", "`folder` of the file store, which is made if it is not there")
 	f.Group("Flags", "mlflow")
 	if err := f.ParseOperands(args, stdout, "mlflow"); err != nil {

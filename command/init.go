@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/cli"
 	"dsbo/internal/disk"
 )
 
@@ -36,8 +35,7 @@ const exampleCluster = `{
 
 // initialize is the verb init: it makes a folder with an example.
 func (p *program) initialize(_ context.Context, args []string, stdout, _ io.Writer) error {
-	f := cli.NewFlags(p.name+" init", initIntro, "")
-	f.Synopsis, f.Example = "FOLDER", p.name+" init clinics"
+	f := p.flags("init", initIntro, "FOLDER", "clinics")
 	if err := f.ParseOperands(args, stdout); err != nil {
 		return err
 	}

@@ -110,6 +110,14 @@ func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writ
 	return fmt.Errorf("%s: %w", v.name, err)
 }
 
+// flags returns the flags of a verb, with what it does, the rest of its usage line, and an example.
+func (p *program) flags(verb, intro, synopsis, example string) *cli.Flags {
+	name := p.name + " " + verb
+	f := cli.NewFlags(name, intro, "")
+	f.Synopsis, f.Example = synopsis, name+" "+example
+	return f
+}
+
 var versionFlags = []string{"-version", "--version"}
 
 func (p *program) findVerb(name string) (verb, error) {

@@ -33,8 +33,7 @@ their certificates with the new authority, and later give them its ca.pem alone.
 agents take up files that change.`
 
 func (p *program) pkiAuthority(_ context.Context, args []string, stdout, _ io.Writer) error {
-	f := cli.NewFlags(p.name+" pki authority", authorityIntro, "")
-	f.Synopsis, f.Example = "-out DIR [flags]", p.name+" pki authority -out authority -name 'our consortium'"
+	f := p.flags("pki authority", authorityIntro, "-out DIR [flags]", "-out authority -name 'our consortium'")
 	out := f.String("out", "", "`folder` for ca.pem and ca-key.pem")
 	name := f.String("name", "dsbo", "`name` of the authority, for people who read its certificate")
 	days := f.Int("days", maxDays, "`days` from now on in which it is valid, and with it all that it signs")
@@ -69,8 +68,7 @@ A key that is there already is used. Read the digest that is printed to the auth
 another way than the request has taken: it sees the same before it signs.`
 
 func (p *program) pkiRequest(_ context.Context, args []string, stdout, _ io.Writer) error {
-	f := cli.NewFlags(p.name+" pki request", requestIntro, "")
-	f.Synopsis, f.Example = "-agent N -out DIR", p.name+" pki request -agent 3 -out certs"
+	f := p.flags("pki request", requestIntro, "-agent N -out DIR", "-agent 3 -out certs")
 	agent := f.Int("agent", -1, "the agent's `number` (required)")
 	out := f.String("out", "", "`folder` for the key and the request")
 	f.Group("Flags", "agent", "out")
@@ -103,9 +101,8 @@ of an agent of the cluster file is refused, and so are two for one agent. The ce
 the run of the cluster file alone.`
 
 func (p *program) pkiSign(_ context.Context, args []string, stdout, _ io.Writer) error {
-	f := cli.NewFlags(p.name+" pki sign", signIntro, "")
-	f.Synopsis = "-ca DIR -cluster FILE -out DIR [flags] REQUEST..."
-	f.Example = p.name + " pki sign -ca authority -cluster cluster.json -out signed -yes agent-*.csr"
+	f := p.flags("pki sign", signIntro, "-ca DIR -cluster FILE -out DIR [flags] REQUEST...",
+		"-ca authority -cluster cluster.json -out signed -yes agent-*.csr")
 	s := newSigner(f)
 	f.String("cluster", "", "cluster `file`, of which the name of the run and the number of agents are used")
 	out := f.String("out", "", "`folder` for the certificates")
@@ -243,8 +240,7 @@ the site: an agent that runs takes it up when its file changes. Its key stays, a
 during a run. An authority that ends before -days have passed is refused.`
 
 func (p *program) pkiRenew(_ context.Context, args []string, stdout, _ io.Writer) error {
-	f := cli.NewFlags(p.name+" pki renew", renewIntro, "")
-	f.Synopsis, f.Example = "-ca DIR [flags] CERTIFICATE...", p.name+" pki renew -ca authority signed/agent-3.pem"
+	f := p.flags("pki renew", renewIntro, "-ca DIR [flags] CERTIFICATE...", "-ca authority signed/agent-3.pem")
 	s := newSigner(f)
 	f.Group("Flags", "ca", "days")
 	if err := f.ParseOperands(args, stdout, "ca"); err != nil {

@@ -35,8 +35,7 @@ type planOptions struct {
 // planFlags returns the flags of plan, which stand before the task.
 func (p *program) planFlags() (*cli.Flags, *planOptions) {
 	o := &planOptions{}
-	f := cli.NewFlags(p.name+" plan", planIntro, "")
-	f.Synopsis, f.Example = "[flags] TASK [flags of the task]", p.name+" plan -link 20ms,50Mbit mnist -K 20"
+	f := p.flags("plan", planIntro, "[flags] TASK [flags of the task]", "-link 20ms,50Mbit mnist -K 20")
 	f.StringVar(&o.links, "link", "10ms,100Mbit",
 		"`time,rate` of the link between two neighbours, one way, or a file with one for each edge, in lines such as "+
 			"0-1 50ms,100Mbit")

@@ -7,7 +7,6 @@ import (
 	"net"
 
 	"dsbo"
-	"dsbo/internal/cli"
 	"dsbo/network/pki"
 	"dsbo/network/relay"
 )
@@ -22,8 +21,7 @@ ca.pem has signed, and needs that file alone, which it reads again for each conn
 
 // relay is the verb relay: it runs a relay until ctx ends.
 func (p *program) relay(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	f := cli.NewFlags(p.name+" relay", relayIntro, "")
-	f.Synopsis, f.Example = "-listen ADDRESS -certs DIR [flags]", p.name+" relay -listen :7443 -certs certs"
+	f := p.flags("relay", relayIntro, "-listen ADDRESS -certs DIR [flags]", "-listen :7443 -certs certs")
 	listen := f.String("listen", "", "`address` to listen on, for instance :7443")
 	certs := f.String("certs", "", "`folder` with ca.pem")
 	connections := f.Int("connections", 1024, "most `connections` at once; two join each pair of agents")

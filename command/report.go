@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/cli"
 	"dsbo/internal/disk"
 	"dsbo/runs"
 	"dsbo/runs/report"
@@ -23,9 +22,8 @@ a run folder.`
 
 // report is the verb report: it writes the page and the figures of runs.
 func (p *program) report(_ context.Context, args []string, stdout, _ io.Writer) error {
-	f := cli.NewFlags(p.name+" report", reportIntro, "")
-	f.Synopsis, f.Example = "[flags] RUN...",
-		p.name+" report -out cmp results/mnist-tuned-seed1 results/mnist-paper-seed1"
+	f := p.flags("report", reportIntro, "[flags] RUN...",
+		"-out cmp results/mnist-tuned-seed1 results/mnist-paper-seed1")
 	out := f.String("out", "", "`folder` for the page (default: the run's own; \"report\" for several runs)")
 	title := f.String("title", "",
 		"`text` above the page, or before the titles of figures (default: the task and its methods)")

@@ -51,8 +51,7 @@ func (o *runOptions) unlock() {
 
 // parseRun reads the command line of run and its cluster file.
 func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *cluster.Cluster, err error) {
-	f := cli.NewFlags(p.name+" run", runIntro, "")
-	f.Synopsis, f.Example = "-cluster FILE -out DIR [flags]", p.name+" run -cluster cluster.json -out results/mnist-8"
+	f := p.flags("run", runIntro, "-cluster FILE -out DIR [flags]", "-cluster cluster.json -out results/mnist-8")
 	o.addFlags(f, "the run makes certificates for itself alone, in the run folder", "plain")
 	var common []*flag.Flag
 	f.VisitAll(func(fl *flag.Flag) { common = append(common, fl) })
