@@ -142,6 +142,15 @@ func (s *side) derivatives(name dsbo.Sample) (*ad.Derivs, error) {
 	return d, s.bind(d.Program, name, idx, rows)
 }
 
+// answer asks a question about the loss on a draw.
+func (s *side) answer(name dsbo.Sample, question func(d *ad.Derivs) error) error {
+	d, err := s.derivatives(name)
+	if err == nil {
+		err = question(d)
+	}
+	return s.failure(err)
+}
+
 // WriteModel writes, for people, what the losses are and what a gradient and the products take, on
 // a draw of the agent's: listings of steps, or with dot pictures of each loss with its gradients in
 // the language of Graphviz. See [ad.Derivs.Listing] and [ad.Derivs.WriteDOT].
@@ -244,11 +253,7 @@ func (o *Oracle) Dims() (p, q int) { return o.p, o.q }
 
 // UpperGrad implements [dsbo.Oracle].
 func (o *Oracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	d, err := o.up.derivatives(s)
-	if err == nil {
-		err = d.Grad(dx, dy, x, y)
-	}
-	return o.up.failure(err)
+	return o.up.answer(s, func(d *ad.Derivs) error { return d.Grad(dx, dy, x, y) })
 }
 
 // LowerGrad implements [dsbo.Oracle].
@@ -256,66 +261,38 @@ func (o *Oracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 	if q := o.q; len(dst) != q { // nil too, which Grad would skip
 		return dsbo.ShapeErrorf("dst must have q = %d numbers, as ∇_y g has; it has %d", q, len(dst))
 	}
-	d, err := o.low.derivatives(s)
-	if err == nil {
-		err = d.Grad(nil, dst, x, y)
-	}
-	return o.low.failure(err)
+	return o.low.answer(s, func(d *ad.Derivs) error { return d.Grad(nil, dst, x, y) })
 }
 
 // LowerJointGrad implements [dsbo.JointOracle].
 func (o *Oracle) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	d, err := o.low.derivatives(s)
-	if err == nil {
-		err = d.Grad(dx, dy, x, y)
-	}
-	return o.low.failure(err)
+	return o.low.answer(s, func(d *ad.Derivs) error { return d.Grad(dx, dy, x, y) })
 }
 
 // HVP implements [dsbo.Oracle].
 func (o *Oracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	d, err := o.low.derivatives(s)
-	if err == nil {
-		err = d.HVP(dst, x, y, v)
-	}
-	return o.low.failure(err)
+	return o.low.answer(s, func(d *ad.Derivs) error { return d.HVP(dst, x, y, v) })
 }
 
 // GaussNewton implements [dsbo.GaussNewtonOracle], for models whose lower loss marks its
 // outputs ([ad.Outputs]).
 func (o *Oracle) GaussNewton(dst, x, y, v []float64, s dsbo.Sample) error {
-	d, err := o.low.derivatives(s)
-	if err == nil {
-		err = d.GaussNewton(dst, x, y, v)
-	}
-	return o.low.failure(err)
+	return o.low.answer(s, func(d *ad.Derivs) error { return d.GaussNewton(dst, x, y, v) })
 }
 
 // JVP implements [dsbo.Oracle].
 func (o *Oracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	d, err := o.low.derivatives(s)
-	if err == nil {
-		err = d.JVP(dst, x, y, v)
-	}
-	return o.low.failure(err)
+	return o.low.answer(s, func(d *ad.Derivs) error { return d.JVP(dst, x, y, v) })
 }
 
 // Hessian implements [dsbo.DenseOracle].
 func (o *Oracle) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	d, err := o.low.derivatives(s)
-	if err == nil {
-		err = d.Hessian(dst, x, y)
-	}
-	return o.low.failure(err)
+	return o.low.answer(s, func(d *ad.Derivs) error { return d.Hessian(dst, x, y) })
 }
 
 // Jacobian implements [dsbo.DenseOracle].
 func (o *Oracle) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	d, err := o.low.derivatives(s)
-	if err == nil {
-		err = d.Jacobian(dst, x, y)
-	}
-	return o.low.failure(err)
+	return o.low.answer(s, func(d *ad.Derivs) error { return d.Jacobian(dst, x, y) })
 }
 
 // Values implements [dsbo.ValueOracle]. It computes in float64.

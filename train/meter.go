@@ -18,10 +18,16 @@ type meter struct {
 	busy     time.Duration
 }
 
-// countCall counts and times a call of the oracle that began at start.
-func (m *meter) countCall(calls *int, start time.Time) {
+// countQuestion counts and times a question to the oracle, unless the step has ended.
+func (m *meter) countQuestion(calls *int, question func() error) error {
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
+	start := time.Now()
+	err := question()
 	*calls++
 	m.busy += time.Since(start)
+	return err
 }
 
 // meteredOracle is an agent's oracle with its meter.
@@ -31,19 +37,11 @@ type meteredOracle struct {
 }
 
 func (m *meteredOracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	defer m.countCall(&m.calls.UpperGrad, time.Now())
-	return m.Oracle.UpperGrad(dx, dy, x, y, s)
+	return m.countQuestion(&m.calls.UpperGrad, func() error { return m.Oracle.UpperGrad(dx, dy, x, y, s) })
 }
 
 func (m *meteredOracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	defer m.countCall(&m.calls.LowerGrad, time.Now())
-	return m.Oracle.LowerGrad(dst, x, y, s)
+	return m.countQuestion(&m.calls.LowerGrad, func() error { return m.Oracle.LowerGrad(dst, x, y, s) })
 }
 
 func (m *meteredOracle) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
@@ -51,11 +49,7 @@ func (m *meteredOracle) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) er
 	if err != nil {
 		return err
 	}
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	defer m.countCall(&m.calls.LowerGrad, time.Now())
-	return o.LowerJointGrad(dx, dy, x, y, s)
+	return m.countQuestion(&m.calls.LowerGrad, func() error { return o.LowerJointGrad(dx, dy, x, y, s) })
 }
 
 // Batch asks which batch a draw takes, without a look at data, and is not counted.
@@ -68,22 +62,16 @@ func (m *meteredOracle) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share fl
 }
 
 func (m *meteredOracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	defer m.countCall(&m.calls.HVP, time.Now())
-	if m.products.Kind == dsbo.Hessian { // the usual case, without a call between
-		return m.Oracle.HVP(dst, x, y, v, s)
-	}
-	return linalg.Product(m.products, m.Oracle, dst, x, y, v, s)
+	return m.countQuestion(&m.calls.HVP, func() error {
+		if m.products.Kind == dsbo.Hessian { // the usual case, without a call between
+			return m.Oracle.HVP(dst, x, y, v, s)
+		}
+		return linalg.Product(m.products, m.Oracle, dst, x, y, v, s)
+	})
 }
 
 func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	defer m.countCall(&m.calls.JVP, time.Now())
-	return m.Oracle.JVP(dst, x, y, v, s)
+	return m.countQuestion(&m.calls.JVP, func() error { return m.Oracle.JVP(dst, x, y, v, s) })
 }
 
 // Penalty asks for P(x), which is known without data, and is not counted.
@@ -100,14 +88,12 @@ func (m *meteredOracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if err != nil {
 		return err
 	}
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	defer m.countCall(&m.calls.Diagonal, time.Now())
-	if err := m.products.Diagonal(o, dst, x, y, s); err != nil {
-		return err
-	}
-	return m.apart.blurBeside(m.Oracle, dst, x)
+	return m.countQuestion(&m.calls.Diagonal, func() error {
+		if err := m.products.Diagonal(o, dst, x, y, s); err != nil {
+			return err
+		}
+		return m.apart.blurBeside(m.Oracle, dst, x)
+	})
 }
 
 func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
@@ -115,11 +101,11 @@ func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower floa
 	if err != nil {
 		return 0, 0, err
 	}
-	if err := m.ctx.Err(); err != nil {
-		return 0, 0, err
-	}
-	defer m.countCall(&m.calls.Value, time.Now())
-	return o.Values(x, y, s)
+	err = m.countQuestion(&m.calls.Value, func() (err error) {
+		upper, lower, err = o.Values(x, y, s)
+		return err
+	})
+	return upper, lower, err
 }
 
 // meteredDense is a meteredOracle for an oracle that gives whole matrices: methods look for them.
@@ -129,19 +115,11 @@ type meteredDense struct {
 }
 
 func (m meteredDense) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	defer m.countCall(&m.calls.Hessian, time.Now())
-	return m.dense.Hessian(dst, x, y, s)
+	return m.countQuestion(&m.calls.Hessian, func() error { return m.dense.Hessian(dst, x, y, s) })
 }
 
 func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	defer m.countCall(&m.calls.Jacobian, time.Now())
-	return m.dense.Jacobian(dst, x, y, s)
+	return m.countQuestion(&m.calls.Jacobian, func() error { return m.dense.Jacobian(dst, x, y, s) })
 }
 
 // meterOracle returns the meter of an oracle, and the oracle with it for a method, whose products
