@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 
 	"dsbo/runs"
 	"dsbo/runs/report"
@@ -30,8 +31,7 @@ func (k *Ranking) figure(q Quantity, c Cost) report.Figure {
 			x := k.bestNumbers(e, i, func(r runs.Record, t *Trial) float64 { return c.of(r, t.Config.Agents) })
 			s.X, s.Y = append(s.X, median(x)), append(s.Y, median(y))
 			if len(e.Best) > 1 {
-				low, high := extremes(y)
-				s.Low, s.High = append(s.Low, low), append(s.High, high)
+				s.Low, s.High = append(s.Low, slices.Min(y)), append(s.High, slices.Max(y))
 			}
 		}
 		f.Series = append(f.Series, s)

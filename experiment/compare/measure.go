@@ -114,19 +114,8 @@ func medianOf(trials []*Trial, of func(*Trial) float64) float64 {
 
 // median returns the median of numbers, NaN if one of them is.
 func median(all []float64) float64 {
-	for _, v := range all {
-		if math.IsNaN(v) {
-			return v
-		}
+	if slices.ContainsFunc(all, math.IsNaN) {
+		return math.NaN()
 	}
 	return num.Median(all)
-}
-
-// extremes returns the least and the greatest of numbers, NaN if one of them is.
-func extremes(all []float64) (low, high float64) {
-	low, high = all[0], all[0]
-	for _, v := range all[1:] {
-		low, high = min(low, v), max(high, v)
-	}
-	return low, high
 }

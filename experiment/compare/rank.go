@@ -2,6 +2,7 @@ package compare
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -172,14 +173,7 @@ func (k *Ranking) median(e *Entry) float64 { return e.value(k.spec.Choose) }
 func sortedBy(entries []*Entry, value func(*Entry) float64) []*Entry {
 	all := slices.Clone(entries)
 	slices.SortStableFunc(all, func(a, b *Entry) int {
-		v, w := value(a), value(b)
-		switch {
-		case v < w || v == v && w != w:
-			return -1
-		case w < v || w == w && v != v:
-			return 1
-		}
-		return 0
+		return cmp.Compare(-value(b), -value(a)) // Compare has NaN before all others, and here it comes last
 	})
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -160,5 +161,21 @@ func TestBestMean(t *testing.T) {
 	row := k.rows(k.byMean())[0]
 	if median := k.sorted()[0].Method.Name; median != "newtoncg" || row.method != "dsoba" || !row.best {
 		t.Errorf("the best median is of %s, the best mean of %s, marked %t", median, row.method, row.best)
+	}
+}
+
+// TestUnknownComesLast: entries are in the order of their values, those without one at the end.
+func TestUnknownComesLast(t *testing.T) {
+	values := map[string]float64{"none": math.NaN(), "large": 2, "nor": math.NaN(), "small": -1, "endless": math.Inf(1)}
+	var entries []*Entry
+	for _, name := range []string{"none", "large", "nor", "endless", "small"} {
+		entries = append(entries, newEntry(Method{Name: name}))
+	}
+	var got []string
+	for _, e := range sortedBy(entries, func(e *Entry) float64 { return values[e.Method.Name] }) {
+		got = append(got, e.Method.Name)
+	}
+	if want := []string{"small", "large", "endless", "none", "nor"}; !slices.Equal(got, want) {
+		t.Errorf("the order is %v, want %v", got, want)
 	}
 }
