@@ -134,6 +134,10 @@ func (t *tune) refitWeights(f experiment.FinishedRun, m models.Model) ([]float64
 		"%d, the test rows too (-refit none leaves them out).", wording.Count(trained, "row"), total)
 	times := float64(total) / float64(trained)
 	if f.Refit != nil {
+		if f.Network == nil { // what chance costs a model is in proportion to 1/rows
+			f.Note("Of a gain over one penalty the model that is kept has some %.0f %% on new rows, as with more rows "+
+				"one penalty does better too.", 100/times)
+		}
 		return f.Refit(all, times)
 	}
 	x := slices.Clone(f.X)
