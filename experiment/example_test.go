@@ -44,7 +44,7 @@ func ExampleJob_Plan() {
 	// Output:
 	// synthetic task with r = 1, p = q = 4, 3 agents with 30 training and 30 validation examples
 	// losses as a sum; ring, 3 agents, ρ = 0.250000
-	// gradients and Hessian products: 4 numbers by sum, 49 to 212 times, 5760 bytes each
-	// hypergradient: 4 numbers by sum, 2 to 2 times, 5760 bytes each
+	// gradients and Hessian products: 4 numbers by sum, 49 to 212 times, 480 bytes each
+	// hypergradient: 4 numbers by sum, 2 to 2 times, 480 bytes each
 	// they take 2.0 s at least over links of 10ms,100Mbit
 }

@@ -3,90 +3,175 @@ package network
 import (
 	"math"
 	"math/bits"
-	"slices"
 )
 
-// An accumulator is a number, or a sum of numbers, as a whole number of the least float64: limbs of
-// 48 bits, the lowest first, each a word in two's complement with room for the sum over 2^15
-// agents, and a word that counts numbers which are not finite. It takes every float64, so that
-// nothing has to be known of its size.
-const (
-	limbBits         = 48
-	limbs            = (1074 + 1024 + limbBits - 1) / limbBits
-	accumulatorWords = limbs + 1
+// An exact sum of float64s is a sum of whole numbers, and the sums of several numbers are one
+// whole number mod a power of two: a term is this number, in words of 64 bits, the lowest first,
+// which are added with what is carried from one to the next ([Whole]). Nothing but the sums is in
+// the result. Each number has a cell of bits, the first one the lowest: how many agents have a
+// number there that the narrow window does not take, how many have one that is not finite, and the
+// number in two's complement, in units of the window's lowest bit and with room for the sum.
+
+// A window is the bits of numbers that a sum takes: multiples of 2^lowest of less than 2^highest.
+type window struct{ lowest, highest int }
+
+// Sums are tried in the narrow window, and made once more in the wide one, which takes every
+// float64, where a number does not fit. Above, it has 78 bits for noise in the place of what is not
+// finite.
+var (
+	narrow = window{-160, 64}
+	wide   = window{-1074, 1024 + 78}
 )
 
-// appendAccumulator appends the accumulator of x.
-func appendAccumulator(dst []uint64, x float64) []uint64 {
-	from := len(dst)
-	dst = append(dst, make([]uint64, accumulatorWords)...)
-	a := dst[from:]
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		a[limbs] = 1
-		return dst
-	}
+// mostWhole is the most words that a number has.
+const mostWhole = 36
+
+// split returns x = ±m·2^e with a whole number m < 2^53.
+func split(x float64) (m uint64, e int) {
 	b := math.Float64bits(x)
-	exponent, fraction := int(b>>52&0x7ff), b&(1<<52-1)
-	if exponent > 0 {
-		exponent, fraction = exponent-1, fraction|1<<52
+	if e = int(b >> 52 & 0x7ff); e > 0 {
+		return b&(1<<52-1) | 1<<52, e - 1075
 	}
-	high, low := bits.Mul64(fraction, 1<<(exponent%limbBits))
-	k := exponent / limbBits
-	a[k], a[k+1], a[k+2] = low&mask(limbBits), (low>>limbBits|high<<(64-limbBits))&mask(limbBits), high>>(2*limbBits-64)
-	if x < 0 {
-		for i := range 3 {
-			a[k+i] = -a[k+i]
+	return b & (1<<52 - 1), -1074
+}
+
+// takes reports whether x is among the window's numbers.
+func (w window) takes(x float64) bool {
+	_, e := split(x)
+	return x == 0 || x-x == 0 && e >= w.lowest && e <= w.highest-53
+}
+
+// cell returns the bits of a number, of which the lowest two fields are counts.
+func (f fixedPoint) cell(w window) int { return 3*f.field() + w.highest - w.lowest }
+
+// wholeWords returns the words of n numbers.
+func (f fixedPoint) wholeWords(w window, n int) int { return (n*f.cell(w) + 63) / 64 }
+
+// appendWhole appends the whole number of v.
+func (f fixedPoint) appendWhole(dst []uint64, w window, v []float64) []uint64 {
+	from := len(dst)
+	dst = append(dst, make([]uint64, f.wholeWords(w, len(v)))...)
+	whole := dst[from:]
+	for i, x := range v {
+		at := i * f.cell(w)
+		if !narrow.takes(x) {
+			addAt(whole, at, 1, false)
+		}
+		if x-x != 0 {
+			addAt(whole, at+f.field(), 1, false)
+		} else if m, e := split(x); w.takes(x) {
+			addAt(whole, at+2*f.field()+max(e-w.lowest, 0), m, x < 0)
 		}
 	}
 	return dst
 }
 
-// accumulated returns the mean of n agents whose accumulators have the sum a, which it changes. The
-// sum is rounded once, and the quotient once.
-func accumulated(a []uint64, n int) float64 {
-	if a[limbs] != 0 {
-		return math.NaN()
-	}
-	a = a[:limbs]
-	carry(a)
-	sign := 1.
-	if int64(a[limbs-1]) < 0 {
-		for i := range a {
-			a[i] = -a[i]
+// addAt adds m·2^at to a whole number, or subtracts it, mod the power of two above the words.
+func addAt(whole []uint64, at int, m uint64, subtract bool) {
+	parts, carry := [2]uint64{m << (at % 64), m >> (64 - at%64)}, uint64(0)
+	for k := at / 64; k < len(whole) && (k < at/64+2 || carry > 0); k++ {
+		part := uint64(0)
+		if k < at/64+2 {
+			part = parts[k-at/64]
 		}
-		carry(a)
-		sign = -1
-	}
-	top := limbs - 1
-	for top > 0 && a[top] == 0 {
-		top--
-	}
-	// the 64 bits from the highest one on, the lowest of which stands for all below
-	high, shift := a[top], bits.LeadingZeros64(a[top])
-	at := top*limbBits - shift
-	high <<= shift
-	for k := top - 1; k >= 0; k-- {
-		switch shift -= limbBits; {
-		case shift >= 0:
-			high |= a[k] << shift
-		case shift > -limbBits:
-			high |= a[k] >> -shift
-			if a[k]&mask(-shift) != 0 {
-				high |= 1
-			}
-		case slices.Max(a[:k+1]) > 0:
-			high, k = high|1, 0
+		if subtract {
+			whole[k], carry = bits.Sub64(whole[k], part, carry)
+		} else {
+			whole[k], carry = bits.Add64(whole[k], part, carry)
 		}
 	}
-	p := newPower(at - 1074)
-	return sign * min(p.times(float64(high)/float64(n)), math.MaxFloat64)
 }
 
-// carry takes what limbs have beyond their bits to the next ones: but for the highest one they are
-// from 0 to 2^48 − 1 then.
-func carry(a []uint64) {
-	for k := range a[:len(a)-1] {
-		a[k+1] += uint64(int64(a[k]) >> limbBits)
-		a[k] &= mask(limbBits)
+// bitsAt returns the 64 bits of a whole number from a bit on.
+func bitsAt(whole []uint64, at int) (v uint64) {
+	k, shift := at/64, at%64
+	if v = whole[k] >> shift; k+1 < len(whole) {
+		v |= whole[k+1] << (64 - shift)
+	}
+	return v
+}
+
+// separate adds half of its range to each of n numbers, so that none borrows from the next one, and
+// reports whether all are in the narrow window, on all agents. Above the first one that is not,
+// there is noise.
+func (f fixedPoint) separate(whole []uint64, w window, n int) (fit bool) {
+	for i := range n {
+		addAt(whole, (i+1)*f.cell(w)-1, 1, false)
+	}
+	for i := range n {
+		if bitsAt(whole, i*f.cell(w))&mask(f.field()) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// means sets dst to the means of n agents, whose numbers have the sum whole and are separate. The
+// sum is rounded once, and the quotient once.
+func (f fixedPoint) means(dst []float64, whole []uint64, w window, n int) {
+	var memory [mostWhole]uint64
+	size := f.cell(w) - 2*f.field()
+	value := memory[:(size+63)/64]
+	top, unused := &value[len(value)-1], 64*len(value)-size
+	for i := range dst {
+		at := i*f.cell(w) + 2*f.field()
+		for k := range value {
+			value[k] = bitsAt(whole, at+64*k)
+		}
+		sign := 1.
+		if *top = uint64(int64((*top^1<<(63-unused))<<unused) >> unused); int64(*top) < 0 {
+			sign = -1
+			for k := range value {
+				value[k] = ^value[k]
+			}
+			addAt(value, 0, 1, false)
+		}
+		if dst[i] = sign * float(value, w.lowest, n); bitsAt(whole, at-f.field())&mask(f.field()) != 0 {
+			dst[i] = math.NaN()
+		}
+	}
+}
+
+// float returns a whole number times 2^e, divided by n.
+func float(whole []uint64, e, n int) float64 {
+	k := len(whole) - 1
+	for k > 0 && whole[k] == 0 {
+		k--
+	}
+	shift := bits.LeadingZeros64(whole[k])
+	at := 64*k - shift
+	high := whole[k] << shift // the 64 bits from the highest one on
+	if k > 0 {
+		high |= whole[k-1] >> (64 - shift)
+		rest := whole[k-1] << shift
+		for _, v := range whole[:k-1] {
+			rest |= v
+		}
+		if rest != 0 {
+			high |= 1 // the lowest one stands for all below
+		}
+	}
+	return min(newPower(at+e).times(float64(high)/float64(n)), math.MaxFloat64)
+}
+
+// cover puts noise in the places of what the window does not take of v. Where the sum is made once
+// more that is all above the first such number, and else the number: noise is above all that others
+// have there by a factor of 2^78.
+func (f fixedPoint) cover(whole []uint64, w window, v []float64, noise []uint64) {
+	for i, x := range v {
+		if w.takes(x) {
+			continue
+		}
+		at := i*f.cell(w) + 2*f.field()
+		end := at + w.highest - w.lowest
+		if w == narrow {
+			end = 64 * len(whole)
+		}
+		for ; at < end; at += 64 {
+			addAt(whole, at, noise[at/64], false)
+		}
+		if w == narrow {
+			return
+		}
 	}
 }

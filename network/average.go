@@ -22,8 +22,8 @@ type AverageOptions struct {
 	ErrorFeedback bool
 }
 
-// shortVector is the longest vector that travels as accumulators in an average whatever the wire
-// is: losses, votes and norms, for which nothing has to be asked before, and 360 bytes a number do
+// shortVector is the longest vector that travels as a whole number in an average whatever the wire
+// is: losses, votes and norms, for which nothing has to be asked before, and 30 bytes a number do
 // not matter.
 const shortVector = 16
 
@@ -49,8 +49,12 @@ const shortVector = 16
 // agents, in float64; above, float64 loses a bit each time the number of agents doubles. Zeros are
 // +0. A block with a number that is not finite, on any agent, is NaN on all.
 //
-// Vectors of up to 16 numbers are summed without rounding, whatever the wire is: a number is 44
-// words of 48 bits and a count of numbers that are not finite, and NaN is the entry alone.
+// Vectors of up to 16 numbers are summed without rounding, whatever the wire is: they are one whole
+// number, mod a power of two, in which each has 224 bits, for multiples of 2^-160 below 2^64 in
+// magnitude, and three times ⌈log2 n⌉ + 1 for the sum and two counts: of agents whose number is
+// another one, and of those where it is not finite. Where one is, all numbers travel once more,
+// with 2176 bits each, and so do the next vectors of this length until all numbers are within the
+// 224 again. The bits of an average do not depend on it. NaN is the entry alone.
 //
 // # One pass
 //
@@ -81,7 +85,8 @@ const shortVector = 16
 //
 // Agent i sends [Tree.Sends](i) messages for all sums of an average and, where they are asked for,
 // as many for the scales, 12 bits each: 2(n−1) of both in all, whatever the graph. [Averages.Cost]
-// has the bytes. A steady run allocates nothing.
+// has the bytes. A short vector takes one more where it travels twice. A steady run allocates
+// nothing.
 //
 // # By Mix alone
 //
@@ -144,8 +149,15 @@ func (a *Averages) Cost(i, length int, wire Wire, p Passes) dsbo.Traffic {
 	f := a.fixedPoint(wire, length)
 	blocks := f.blocks(length)
 	messages, bytes := 0, 0
+	if f.exact {
+		messages, bytes = 1, 8*f.wholeWords(narrow, length)
+		if p != OnePass {
+			messages, bytes = 2, bytes+8*f.wholeWords(wide, length)
+		}
+		return trafficTo(a.tree.Sends(i), messages, length, bytes)
+	}
 	if p != TwoPasses {
-		messages, bytes = 1, PackedBytes(f.bits, f.words(length)+blocks)
+		messages, bytes = 1, PackedBytes(f.bits, length+blocks)
 	}
 	if p != OnePass {
 		messages, bytes = messages+2, bytes+PackedBytes(exponentBits, blocks)+PackedBytes(f.bits, length)

@@ -163,7 +163,7 @@ func (b *bundle) exchange(ctx context.Context, op Op, t terms) error {
 // scales that an earlier vector has found too small, or too large, are sent again.
 func (b *bundle) takeIn(i int, op Op, words []uint64) {
 	v := &b.vectors[i]
-	n := v.f.words(len(v.Dst))
+	n := len(v.Dst)
 	switch {
 	case op == Max:
 		v.scales = append(v.scales[:0], words...)
@@ -171,6 +171,15 @@ func (b *bundle) takeIn(i int, op Op, words []uint64) {
 			v.kind.remember(v.f, words)
 		}
 	case b.hasEarlier(i):
+	case v.f.exact:
+		w := v.window()
+		fit := v.f.separate(words, w, n)
+		if v.kind.scales = v.kind.scales[:0]; !fit {
+			v.kind.scales = append(v.kind.scales, 1)
+		}
+		if v.done = fit || w == wide; v.done {
+			v.f.means(v.Dst, words, w, b.agents)
+		}
 	case !v.f.allFit(words[n:]):
 		v.misfit = true
 	default:
@@ -179,8 +188,8 @@ func (b *bundle) takeIn(i int, op Op, words []uint64) {
 	}
 }
 
-// hide puts noise in the places of numbers that are not finite in an agent's words of some vectors,
-// other noise for each.
+// hide puts noise in the places of numbers that are not in the sum, such as what is not finite, in
+// an agent's words of some vectors, other noise for each.
 func (b *bundle) hide(words []uint64, vectors [][]float64, by Binder) {
 	var noise []uint64
 	at := 0
@@ -189,15 +198,37 @@ func (b *bundle) hide(words []uint64, vectors [][]float64, by Binder) {
 		if !v.travels(Sum) {
 			continue
 		}
-		if n := v.f.words(len(vectors[i])); !(maxAbs(vectors[i]) <= math.MaxFloat64) {
+		n := v.words(Sum)
+		if v.isOutside(vectors[i]) {
 			if noise == nil {
 				noise = make([]uint64, len(words))
 				by.Noise(noise)
 			}
-			v.f.hide(words[at:][:n], vectors[i], noise[at:])
+			if v.f.exact {
+				v.f.cover(words[at:][:n], v.window(), vectors[i], noise[at:])
+			} else {
+				v.f.hide(words[at:], vectors[i], noise[at:])
+			}
 		}
-		at += v.words(Sum)
+		at += n
 	}
+}
+
+// window returns the window of an exact sum: the wide one where the last sum of its kind had a
+// number that the narrow one does not take.
+func (v *bundled) window() window {
+	if len(v.scales) > 0 {
+		return wide
+	}
+	return narrow
+}
+
+// isOutside reports whether a vector has a number that is not in the sum.
+func (v *bundled) isOutside(numbers []float64) bool {
+	if v.f.exact {
+		return slices.ContainsFunc(numbers, func(x float64) bool { return !v.window().takes(x) })
+	}
+	return !(maxAbs(numbers) <= math.MaxFloat64)
 }
 
 // travels reports whether words of the vector are in an exchange.
@@ -208,6 +239,9 @@ func (v *bundled) bits(op Op) int {
 	if op == Max {
 		return exponentBits
 	}
+	if v.f.exact && v.window() == wide {
+		return Whole + 1
+	}
 	return v.f.bits
 }
 
@@ -217,9 +251,11 @@ func (v *bundled) words(op Op) int {
 	case op == Max:
 		return blocks
 	case v.asks:
-		return v.f.words(len(v.Dst))
+		return len(v.Dst)
+	case v.f.exact:
+		return v.f.wholeWords(v.window(), len(v.Dst))
 	default:
-		return v.f.words(len(v.Dst)) + blocks
+		return len(v.Dst) + blocks
 	}
 }
 
@@ -233,6 +269,17 @@ func (b *bundle) words(op Op) (n int) {
 	return n
 }
 
+// combine combines the words of all vectors in an exchange.
+func (b *bundle) combine(op Op, dst, src []uint64) {
+	for i := range b.vectors {
+		if v := &b.vectors[i]; v.travels(op) {
+			n := v.words(op)
+			op.Combine(v.bits(op), dst[:n], src[:n])
+			dst, src = dst[n:], src[n:]
+		}
+	}
+}
+
 // appendTerm appends what an agent with some vectors puts into an exchange.
 func (b *bundle) appendTerm(dst []uint64, op Op, vectors [][]float64, d []draws) []uint64 {
 	for i := range b.vectors {
@@ -240,9 +287,11 @@ func (b *bundle) appendTerm(dst []uint64, op Op, vectors [][]float64, d []draws)
 		case !v.travels(op):
 		case op == Max:
 			dst = v.f.exponents(dst, vectors[i])
+		case v.f.exact:
+			dst = v.f.appendWhole(dst, v.window(), vectors[i])
 		default:
 			dst = v.f.encode(dst, vectors[i], v.scales, d[i])
-			if !v.asks && !v.f.exact {
+			if !v.asks {
 				dst = v.f.flags(dst, vectors[i], v.scales)
 			}
 		}

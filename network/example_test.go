@@ -68,7 +68,7 @@ func ExampleAverages() {
 		sent[0].Floats, sent[0].Bytes)
 	// Output:
 	// [[3 0.1875] [3 0.1875] [3 0.1875] [3 0.1875]]
-	// agent 0 sent 2 messages with 4 numbers in 1440 bytes
+	// agent 0 sent 2 messages with 4 numbers in 128 bytes
 }
 
 func ExampleParse() {

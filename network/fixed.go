@@ -16,7 +16,7 @@ type fixedPoint struct {
 	step       int // exponents of scales are multiples of it
 	guard      int // how many powers of two a remembered scale may be above the least one
 	stochastic bool
-	exact      bool // numbers are accumulators, without scales
+	exact      bool // numbers are parts of a whole number, without scales
 }
 
 const (
@@ -38,7 +38,7 @@ func newFixedPoint(w Wire, length, n int, guarded bool) fixedPoint {
 	carry := bits.Len(uint(n - 1)) // bits that a sum has more than a term
 	f := fixedPoint{block: longBlock, step: 1}
 	if length <= shortVector {
-		return fixedPoint{bits: 64, exact: true}
+		return fixedPoint{bits: Whole, termBits: Whole - 1 - carry, exact: true}
 	}
 	switch w {
 	case Float64:
@@ -137,12 +137,6 @@ func (f fixedPoint) exponent(largest float64) uint64 {
 // that a scale does not fit stay in the sum, mod 2^bits: without them it would tell what they are,
 // once it is repeated.
 func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64, d draws) []uint64 {
-	if f.exact {
-		for _, x := range v {
-			dst = appendAccumulator(dst, x)
-		}
-		return dst
-	}
 	before := len(dst)
 	for lo := 0; lo < len(v); lo += f.block {
 		block, scale := v[lo:min(lo+f.block, len(v))], scales[lo/f.block]
@@ -171,20 +165,20 @@ func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64, d draws) 
 // hide puts noise in the places of numbers that are not finite in what encode has made of v. The
 // sum there is none, but seen all the same: without noise it would be of the others' terms alone.
 func (f fixedPoint) hide(words []uint64, v []float64, noise []uint64) {
-	each := f.words(1)
 	for i, x := range v {
 		if x-x != 0 {
-			copy(words[i*each:], noise[i*each:][:max(1, each-1)]) // but for the count of such numbers
+			words[i] = noise[i] & mask(f.bits)
 		}
-	}
-	for i := range words {
-		words[i] &= mask(f.bits)
 	}
 }
 
 // keepLost leaves of v what encode takes off it. words and rounded are scratch, which it returns.
 func (f fixedPoint) keepLost(v []float64, scales []uint64, d draws, words []uint64,
 	rounded []float64) ([]uint64, []float64) {
+	if f.exact {
+		linalg.Sub(v, v, v)
+		return words, rounded
+	}
 	words, rounded = f.encode(words[:0], v, scales, d), append(rounded[:0], v...)
 	f.decode(rounded, words, scales, 1)
 	linalg.Sub(v, v, rounded)
@@ -206,25 +200,11 @@ func whole(x float64) uint64 {
 // MostWords returns a bound on the words that travel together in an average of up to this number
 // of numbers.
 func MostWords(length int) int {
-	return max(shortVector*accumulatorWords, length+(length+blockLength-1)/blockLength)
-}
-
-// words returns the number of words of n numbers.
-func (f fixedPoint) words(n int) int {
-	if f.exact {
-		return n * accumulatorWords
-	}
-	return n
+	return max(shortVector*mostWhole, length+(length+blockLength-1)/blockLength)
 }
 
 // decode sets dst to the averages of n agents whose sums mod 2^bits are words, which may change.
 func (f fixedPoint) decode(dst []float64, words, scales []uint64, n int) {
-	if f.exact {
-		for i := range dst {
-			dst[i] = accumulated(words[i*accumulatorWords:][:accumulatorWords], n)
-		}
-		return
-	}
 	unused := 64 - f.bits
 	for lo := 0; lo < len(dst); lo += f.block {
 		hi := min(lo+f.block, len(dst))

@@ -6,13 +6,14 @@ import (
 	"dsbo"
 )
 
-// PackedBytes returns the bytes that [PackWords] makes of n words of some bits.
-func PackedBytes(bits, words int) int { return (bits*words + 7) / 8 }
+// PackedBytes returns the bytes that [PackWords] makes of n words of some bits, 64 for [Whole].
+func PackedBytes(bits, words int) int { return (min(bits, 64)*words + 7) / 8 }
 
-// PackWords appends words of some bits, 1 ≤ bits ≤ 64, to dst, the lowest bits first and without
-// gaps: PackedBytes(bits, len(words)) bytes, of which the last one is filled up with zeros. Words
-// must be below 2^bits.
+// PackWords appends words of some bits, 1 ≤ bits ≤ 64 or [Whole], to dst, the lowest bits first and
+// without gaps: PackedBytes(bits, len(words)) bytes, of which the last one is filled up with zeros.
+// Words must be below 2^bits.
 func PackWords(dst []byte, bits int, words []uint64) []byte {
+	bits = min(bits, 64)
 	pending, filled := uint64(0), 0 // bits that are not in dst yet, and their number, below 64
 	for _, w := range words {
 		pending |= w << filled
@@ -37,7 +38,7 @@ func CheckPacked(words, bits int, b []byte) error {
 		return dsbo.ShapeErrorf("%d words of %d bits must be %d bytes; they are %d", words,
 			bits, want, len(b))
 	}
-	if fill := 8*want - bits*words; fill > 0 && b[want-1]>>(8-fill) != 0 {
+	if fill := 8*want - min(bits, 64)*words; fill > 0 && b[want-1]>>(8-fill) != 0 {
 		return dsbo.ShapeErrorf("the last byte of %d words of %d bits must be filled up with zeros", words,
 			bits)
 	}
@@ -50,6 +51,7 @@ func UnpackWords(words []uint64, bits int, b []byte) error {
 	if err := CheckPacked(len(words), bits, b); err != nil {
 		return err
 	}
+	bits = min(bits, 64)
 	pending, filled := uint64(0), 0 // bits that are in no word yet, and their number, below 64
 	for i := range words {
 		word := pending

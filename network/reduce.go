@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"math/bits"
 	"sync"
 
 	"dsbo"
@@ -16,13 +17,22 @@ const (
 	Max           // the largest
 )
 
-// Combine sets dst to dst and src combined, entry by entry. Bits above a reduction's are dropped by
-// its end.
-func (op Op) Combine(dst, src []uint64) {
+// Whole, and the number after it, have the place of bits in sums whose words, of 64 bits and the
+// lowest first, are one number: what is carried from a word goes to the next one, and is told by
+// nothing but the sum. They have two names for two kinds of such numbers.
+const Whole = 126
+
+// Combine sets dst to dst and src combined, entry by entry if they are no whole number. Bits above
+// a reduction's are dropped by its end.
+func (op Op) Combine(size int, dst, src []uint64) {
+	carry := uint64(0)
 	for i, v := range src {
-		if op == Max {
+		switch {
+		case op == Max:
 			dst[i] = max(dst[i], v)
-		} else {
+		case size >= Whole:
+			dst[i], carry = bits.Add64(dst[i], v, carry)
+		default:
 			dst[i] += v
 		}
 	}
@@ -33,9 +43,10 @@ func (op Op) Combine(dst, src []uint64) {
 type Reducer interface {
 	dsbo.Mixer
 	// Reduce replaces words by the words of all agents combined, the same on every agent. A word is
-	// a number below 2^bits, 1 ≤ bits ≤ 64; sums are mod 2^bits. All agents must call Mix and
-	// Reduce in the same order, with the same op, bits and number of words. It blocks until the
-	// result is here or ctx is done. After an error what the words hold is undefined.
+	// a number below 2^bits, 1 ≤ bits ≤ 64; sums are mod 2^bits, or of [Whole] numbers. All agents
+	// must call Mix and Reduce in the same order, with the same op, bits and number of words. It
+	// blocks until the result is here or ctx is done. After an error what the words hold is
+	// undefined.
 	Reduce(ctx context.Context, op Op, bits int, words []uint64) error
 }
 
@@ -77,8 +88,8 @@ func ReduceAll(ctx context.Context, r Reducer, all []Reduction) error {
 	return nil
 }
 
-// mask returns the number whose lowest bits are 1.
-func mask(bits int) uint64 { return ^uint64(0) >> (64 - bits) }
+// mask returns the number whose lowest bits are 1, of [Whole] numbers all.
+func mask(bits int) uint64 { return ^uint64(0) >> (64 - min(bits, 64)) }
 
 // A LocalReduction combines the words of the agents of one process, which all call its Reduce, and
 // then the words of all processes: for transports whose processes have several agents. Between
@@ -124,7 +135,7 @@ func (j *LocalReduction) Reduce(ctx context.Context, op Op, bits int, words []ui
 
 // check returns why a reduction cannot begin.
 func (j *LocalReduction) check(ctx context.Context, op Op, bits int) error {
-	if op > Max || bits < 1 || bits > 64 {
+	if op > Max || bits < 1 || bits > 64 && bits < Whole || bits > Whole+1 {
 		return dsbo.ShapeErrorf(
 			"a reduction must be Sum or Max of words of 1 to 64 bits; it is operation %d of %d bits", op, bits)
 	}
@@ -180,7 +191,7 @@ func (j *LocalReduction) contribute(op Op, bits int, words []uint64) (r *reducti
 			"agents must reduce alike; one reduces %d words of %d bits by operation %d and another one %d of %d by %d",
 			len(r.words), r.bits, r.op, len(words), bits, op)
 	default:
-		op.Combine(r.words, words)
+		op.Combine(bits, r.words, words)
 	}
 	if j.arrived++; j.arrived < j.Agents {
 		return r, false

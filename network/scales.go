@@ -44,12 +44,15 @@ func (d digest) then(words []uint64) digest {
 type scaleKind struct {
 	wire   Wire
 	length int
-	scales []uint64 // of blocks; nil before the first average
+	scales []uint64 // of blocks, nil before the first average; of exact sums 1 where they are wide
 }
 
 // kind returns what is known of averages of a wire and a length; nil where each asks for scales.
 func (m *scaleMemory) kind(wire Wire, length int, f fixedPoint) *scaleKind {
-	if f.guard == 0 {
+	switch {
+	case f.exact:
+		wire = Float64
+	case f.guard == 0:
 		return nil
 	}
 	i := slices.IndexFunc(m.kinds, func(k *scaleKind) bool { return k.wire == wire && k.length == length })

@@ -147,11 +147,11 @@ func (t *jointTerms) combined(ctx context.Context, op Op, words int) ([]uint64, 
 	}
 	err := t.forEach(ctx, func(h *hand, k int) {
 		h.term = t.appendTerm(h.term[:0], op, h.parts, t.drawsOf(k))
-		op.Combine(h.words, h.term)
+		t.combine(op, h.words, h.term)
 	})
 	t.sums = append(t.sums[:0], t.hands[0].words...)
 	for i := range t.hands[1:] {
-		op.Combine(t.sums, t.hands[1+i].words)
+		t.combine(op, t.sums, t.hands[1+i].words)
 	}
 	return t.sums, err
 }

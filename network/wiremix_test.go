@@ -62,7 +62,7 @@ func TestSent(t *testing.T) {
 		for _, wire := range wires {
 			for _, byMix := range []bool{false, true} {
 				team := &countingTeam{network.NewLocal(w), t, wire, make([]dsbo.Traffic, 6), make([]dsbo.Traffic, 6),
-					make([]networktest.Sums, 6)}
+					slices.Repeat([]networktest.Sums{{Agents: 6}}, 6)}
 				ends := averagersOf(team, w, network.AverageOptions{Wire: wire, ByMix: byMix})
 				cost := testkit.Get(network.NewAverages(team, w, network.AverageOptions{Wire: wire, ByMix: byMix}))
 				for _, length := range []int{3, 200} {

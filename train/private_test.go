@@ -52,7 +52,7 @@ func (g guarded) Gather(ctx context.Context, rows [][]float64) error {
 
 func (g guarded) Mixer(i int) dsbo.Mixer {
 	return guardedMixer{g.Team.Mixer(i).(network.Reducer), g.count, g.w.Sends(i), g.w.Tree().Sends(i),
-		new(networktest.Sums)}
+		&networktest.Sums{Agents: g.w.N()}}
 }
 
 type guardedMixer struct {

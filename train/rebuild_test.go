@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"sync"
 	"testing"
@@ -46,7 +47,7 @@ type taped struct {
 
 func (g taped) Mixer(i int) dsbo.Mixer {
 	return &tapedMixer{Reducer: g.Team.Mixer(i).(network.Reducer), tape: g.tape, agent: g.agent,
-		scales: map[[2]int]int{}, last: map[[2]int]int{}}
+		sums: networktest.Sums{Agents: 4}, scales: map[[2]int]int{}, last: map[[2]int]int{}}
 }
 
 type tapedMixer struct {
@@ -59,6 +60,28 @@ type tapedMixer struct {
 	last   map[[2]int]int // likewise, the places of the last ones on the tape
 }
 
+// wholeTerms returns the numbers of one of four agents in the words of a whole number.
+func wholeTerms(sum networktest.Sum, bits int, words []uint64) []float64 {
+	const counts = 2 * (1 + 2)
+	size, lowest := uint(sum.Cell-counts), []int{-160, -1074}[bits-network.Whole]
+	whole, terms := new(big.Int), make([]float64, sum.Numbers)
+	for _, w := range slices.Backward(words) {
+		whole.Lsh(whole, 64).Or(whole, new(big.Int).SetUint64(w))
+	}
+	for i := range terms {
+		value := new(big.Int).Rsh(whole, counts)
+		value.Mod(value, new(big.Int).Lsh(big.NewInt(1), size))
+		whole.Rsh(whole, uint(sum.Cell))
+		if value.Bit(int(size)-1) == 1 { // it has borrowed from the next one
+			value.Sub(value, new(big.Int).Lsh(big.NewInt(1), size))
+			whole.Add(whole, big.NewInt(1))
+		}
+		f := new(big.Float).SetInt(value)
+		terms[i], _ = f.SetMantExp(f, lowest).Float64()
+	}
+	return terms
+}
+
 // term returns the numbers that words of a sum are.
 func (m *tapedMixer) term(sum networktest.Sum, bits int, words []uint64) []float64 {
 	term, headroom := make([]float64, sum.Numbers), 16/2 // half of the guard bits
@@ -67,8 +90,8 @@ func (m *tapedMixer) term(sum networktest.Sum, bits int, words []uint64) []float
 	}
 	scale, kind := 0, [2]int{bits, sum.Numbers}
 	switch {
-	case sum.Words > 1: // limbs of 48 bits
-		scale, bits = 1100-1074, 0
+	case sum.Cell > 0:
+		return wholeTerms(sum, bits, words)
 	case sum.Flags:
 		scale = m.scales[kind]
 	default: // of all, as vectors here are no longer than a block
@@ -77,9 +100,7 @@ func (m *tapedMixer) term(sum networktest.Sum, bits int, words []uint64) []float
 		}
 	}
 	for i := range term {
-		for k, w := range words[i*sum.Words:][:sum.Words] {
-			term[i] += math.Ldexp(float64(int64(w<<((64-bits)%64))>>((64-bits)%64)), scale-1100-bits+48*k)
-		}
+		term[i] = math.Ldexp(float64(int64(words[i]<<((64-bits)%64))>>((64-bits)%64)), scale-1100-bits)
 	}
 	return term
 }
@@ -88,7 +109,8 @@ func (m *tapedMixer) Reduce(ctx context.Context, op network.Op, bits int, words 
 	sum := m.sums.Next(op, bits, len(words))
 	if op == network.Sum {
 		m.tape.mu.Lock()
-		all, term, kind := m.tape.terms[m.agent], m.term(sum, bits, words), [2]int{bits, sum.Numbers}
+		all, term := m.tape.terms[m.agent], m.term(sum, bits, words)
+		kind := [2]int{min(bits, network.Whole), sum.Numbers}
 		if sum.Repeated { // before, the same terms mod 2^bits
 			all[m.last[kind]] = term
 		} else {

@@ -132,7 +132,7 @@ func plainIteration(w *network.Matrix, agents []int, xs [][]float64, k int) [][]
 		if gathers(k) {
 			addAll(x, rows)
 		}
-		network.Sum.Combine(words, bitsOf(x))
+		network.Sum.Combine(64, words, bitsOf(x))
 	}
 	for i, x := range xs {
 		if sums(k) {

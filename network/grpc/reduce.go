@@ -62,7 +62,7 @@ func (m *Mixer) reduce(ctx context.Context, all []network.Reduction) error {
 		if err != nil {
 			return err
 		}
-		if err := streams.Mask(r.words, r.bits); err != nil {
+		if err := streams.Mask(r.words, r.parts); err != nil {
 			return m.failWith(err)
 		}
 		r.purpose = taggedWith(r.purpose, streams.Tag)
@@ -87,7 +87,7 @@ func checkReductions(all []network.Reduction, most int) error {
 			return dsbo.ConfigErrorf("what is reduced together must have one operation; it has %d and %d",
 				all[0].Op, x.Op)
 		}
-		if x.Bits < 1 || x.Bits > 64 {
+		if x.Bits < 1 || x.Bits > 64 && x.Bits < network.Whole || x.Bits > network.Whole+1 {
 			return dsbo.ShapeErrorf("words must have 1 to 64 bits; they have %d", x.Bits)
 		}
 	}
@@ -103,7 +103,6 @@ func checkReductions(all []network.Reduction, most int) error {
 type reduction struct {
 	m       *Mixer
 	op      network.Op
-	bits    int                 // of all words, at most
 	parts   []network.Reduction // parts of words
 	words   []uint64
 	purpose int
@@ -126,13 +125,13 @@ func newReduction(m *Mixer, all []network.Reduction) (r reduction, err error) {
 	first := all[0]
 	if len(all) == 1 {
 		purpose := reducing(first.Op, first.Bits, len(first.Words))
-		return reduction{m, first.Op, first.Bits, all, first.Words, purpose}, nil
+		return reduction{m, first.Op, all, first.Words, purpose}, nil
 	}
 	m.joint = m.joint[:0]
 	for _, x := range all {
 		m.joint = append(m.joint, x.Words...)
 	}
-	r = reduction{m, first.Op, 64, slices.Clone(all), m.joint, reducing(first.Op, severalBits+len(all), len(m.joint))}
+	r = reduction{m, first.Op, slices.Clone(all), m.joint, reducing(first.Op, severalBits+len(all), len(m.joint))}
 	rest := r.words
 	for k := range r.parts {
 		n := len(all[k].Words)
@@ -150,7 +149,7 @@ func (r *reduction) run(ctx context.Context) error {
 	if err := x.beginStaged(ctx, parent); err != nil {
 		return err
 	}
-	if err := r.takeWords(ctx, below, r.op.Combine); err != nil {
+	if err := r.takeWords(ctx, below, r.combine); err != nil {
 		return err
 	}
 	r.truncate()
@@ -164,7 +163,7 @@ func (r *reduction) run(ctx context.Context) error {
 	if parent >= 0 {
 		take := func(dst, src []uint64) { copy(dst, src) }
 		if meets {
-			take = r.op.Combine
+			take = r.combine
 		}
 		if err := r.takeWords(ctx, e.to, take); err != nil {
 			return err
@@ -181,6 +180,15 @@ func (r *reduction) run(ctx context.Context) error {
 		x.advance()
 	}
 	return err
+}
+
+// combine combines words with others.
+func (r *reduction) combine(dst, src []uint64) {
+	for _, x := range r.parts {
+		n := len(x.Words)
+		r.op.Combine(x.Bits, dst[:n], src[:n])
+		dst, src = dst[n:], src[n:]
+	}
 }
 
 // neighbours returns the parent of this agent, -1 if there is none, and the agents below it. The
@@ -286,7 +294,7 @@ func (r *reduction) checkOthers() (bad *edge, err error) {
 func (r *reduction) truncate() {
 	for _, x := range r.parts {
 		for i := range x.Words {
-			x.Words[i] &= ^uint64(0) >> (64 - x.Bits)
+			x.Words[i] &= ^uint64(0) >> (64 - min(x.Bits, 64))
 		}
 	}
 }

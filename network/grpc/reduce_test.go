@@ -32,7 +32,7 @@ func wordsOf(agent, bits, length int) []uint64 {
 func combined(op network.Op, n, bits, length int) []uint64 {
 	all := wordsOf(0, bits, length)
 	for i := 1; i < n; i++ {
-		op.Combine(all, wordsOf(i, bits, length))
+		op.Combine(bits, all, wordsOf(i, bits, length))
 	}
 	for i := range all {
 		all[i] &= ^uint64(0) >> (64 - bits)

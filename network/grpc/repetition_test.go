@@ -53,7 +53,7 @@ func TestUsedVectorsBind(t *testing.T) {
 	for _, s := range sessions {
 		deliver(s, sum(1))
 	}
-	testkit.OK(r.takeWords(t.Context(), []int{2}, r.op.Combine)) // and agent 0 waits
+	testkit.OK(r.takeWords(t.Context(), []int{2}, r.combine)) // and agent 0 waits
 	testkit.OK(m.Rewind(0))
 	publish(m, 0)
 	for k, frame := range [][]byte{vectorOfOne(0, 1), sum(2)} {

@@ -141,7 +141,7 @@ func (l *fakeLibrary) addWords(s *fakeSum, r *fakeRound) {
 	if r.parts == 0 {
 		r.words = words
 	} else {
-		r.kind.op.Combine(r.words, words)
+		r.kind.op.Combine(r.kind.bits, r.words, words)
 	}
 	s.stage = fakeWords
 	if r.parts++; r.parts == l.size {

@@ -80,6 +80,9 @@ func (x *Exchange) reduceRanks(ctx context.Context, op network.Op, bits int, wor
 	if len(words) > maxFloats {
 		return dsbo.ShapeErrorf("a reduction must have at most %d words; it has %d", maxFloats, len(words))
 	}
+	if bits >= network.Whole {
+		return x.reduceWhole(ctx, words)
+	}
 	if err := x.holdFrames(); err != nil {
 		return err
 	}
@@ -93,6 +96,25 @@ func (x *Exchange) reduceRanks(ctx context.Context, op network.Op, bits int, wor
 		return err
 	}
 	getWords(words, width, memory)
+	return nil
+}
+
+// reduceWhole is reduceRanks for a whole number. MPI carries nothing: halves of words have room for
+// the sums.
+func (x *Exchange) reduceWhole(ctx context.Context, words []uint64) error {
+	halves := make([]uint64, 0, 2*len(words))
+	for _, w := range words {
+		halves = append(halves, w&math.MaxUint32, w>>32)
+	}
+	if err := x.reduceRanks(ctx, network.Sum, 64, halves); err != nil {
+		return err
+	}
+	high := uint64(0)
+	for k := range words {
+		low := halves[2*k] + high>>32
+		high = halves[2*k+1] + low>>32
+		words[k] = low&math.MaxUint32 | high<<32
+	}
 	return nil
 }
 

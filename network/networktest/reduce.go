@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -28,7 +29,8 @@ func reductions(n int) (all []reduction) {
 		all = append(all, reduction{network.Op(bits % 2), bits, lengths[bits%len(lengths)]})
 	}
 	return append(all, reduction{network.Sum, 64, 1000}, reduction{network.Sum, 16, 1000},
-		reduction{network.Max, 12, 123}, reduction{network.Sum, 11, 7840})
+		reduction{network.Max, 12, 123}, reduction{network.Sum, 11, 7840},
+		reduction{network.Sum, network.Whole, 1000}, reduction{network.Sum, network.Whole + 1, 1})
 }
 
 // words returns what the agents reduce: the same in every process.
@@ -38,7 +40,7 @@ func (r reduction) words(n, round int) [][]uint64 {
 	for i := range all {
 		all[i] = make([]uint64, r.length)
 		for k := range all[i] {
-			all[i][k] = source.Uint64() >> (64 - r.bits)
+			all[i][k] = source.Uint64() >> max(64-r.bits, 0)
 		}
 	}
 	return all
@@ -48,10 +50,14 @@ func (r reduction) words(n, round int) [][]uint64 {
 func (r reduction) combined(words [][]uint64) []uint64 {
 	all := slices.Clone(words[0])
 	for _, w := range words[1:] {
+		carry := uint64(0)
 		for k := range all {
-			if r.op == network.Max {
+			switch {
+			case r.op == network.Max:
 				all[k] = max(all[k], w[k])
-			} else {
+			case r.bits >= network.Whole:
+				all[k], carry = bits.Add64(all[k], w[k], carry)
+			default:
 				all[k] = (all[k] + w[k]) << (64 - r.bits) >> (64 - r.bits)
 			}
 		}

@@ -1,6 +1,7 @@
 package networktest
 
 import (
+	"math/bits"
 	"slices"
 
 	"dsbo/network"
@@ -8,35 +9,40 @@ import (
 
 // Sums follows the reductions of an agent's averages, to tell what is in the words of a sum.
 type Sums struct {
+	Agents int
+
 	asked []int    // the scales that were asked for, of sums that have not come yet
 	tried [][2]int // bits and numbers of sums that went without asking: when they ask, they are repeated
+	wide  [17]bool // by numbers, whether the last whole number was a wide one: the first is repeated
 }
 
 // A Sum is what the words of a sum are.
 type Sum struct {
 	Numbers  int
-	Words    int  // of each number
+	Cell     int  // bits of each number of a whole number, else 0
 	Flags    bool // behind the numbers
 	Repeated bool // the numbers were sent before, under scales that did not fit
 }
 
 // Next tells what the next reduction is, of a number of words. A maximum of scales has no numbers.
-func (s *Sums) Next(op network.Op, bits, words int) (sum Sum) {
-	const perNumber = 45 // words of an accumulator: 2098 bits of a float64, 48 in each, and one more
-	sum = Sum{Numbers: words, Words: 1}
+func (s *Sums) Next(op network.Op, size, words int) (sum Sum) {
+	sum = Sum{Numbers: words}
 	switch {
-	case op == network.Max && bits < 64:
+	case op == network.Max && size < 64:
 		s.asked, sum.Numbers = append(s.asked, words), 0
 	case op == network.Max:
-	case s.isAsked(bits, words):
+	case s.isAsked(size, words):
 		s.asked = s.asked[1:]
-		sum.Repeated = slices.Contains(s.tried, [2]int{bits, words})
-	case bits == 64:
-		sum.Numbers, sum.Words = words/perNumber, perNumber
+		sum.Repeated = slices.Contains(s.tried, [2]int{size, words})
+	case size >= network.Whole:
+		sum.Cell = 3*(1+bits.Len(uint(s.Agents-1))) + []int{64 + 160, 1024 + 78 + 1074}[size-network.Whole]
+		sum.Numbers = 64 * words / sum.Cell
+		sum.Repeated = size > network.Whole && !s.wide[sum.Numbers]
+		s.wide[sum.Numbers] = size > network.Whole
 	default:
-		block := blockOf(bits)
+		block := blockOf(size)
 		sum.Numbers, sum.Flags = words-(words+block)/(block+1), true
-		s.tried = append(s.tried, [2]int{bits, sum.Numbers})
+		s.tried = append(s.tried, [2]int{size, sum.Numbers})
 	}
 	return sum
 }

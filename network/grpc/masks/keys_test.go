@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dsbo/internal/testkit"
+	"dsbo/network"
 	"dsbo/network/membership"
 	"dsbo/network/pki"
 )
@@ -119,6 +120,11 @@ func TestStreamsDiffer(t *testing.T) {
 	}
 }
 
+// sum returns the arguments of Mask for words of some bits.
+func sum(words []uint64, bits int) ([]uint64, []network.Reduction) {
+	return words, []network.Reduction{{Bits: bits, Words: words}}
+}
+
 // TestMaskCancels: masks change the words of each agent, and not their sum, for all numbers
 // of bits.
 func TestMaskCancels(t *testing.T) {
@@ -126,7 +132,7 @@ func TestMaskCancels(t *testing.T) {
 	all := crew(t, n, func(*Config) {})
 	for width := 1; width <= 64; width++ {
 		mask := ^uint64(0) >> (64 - width)
-		plain, sum := make([]uint64, length), make([]uint64, length)
+		plain, total := make([]uint64, length), make([]uint64, length)
 		for i, k := range all {
 			words := make([]uint64, length)
 			for j := range words {
@@ -134,18 +140,49 @@ func TestMaskCancels(t *testing.T) {
 				plain[j] += words[j]
 			}
 			before := slices.Clone(words)
-			testkit.OK(k.Streams(77+width, [32]byte{}).Mask(words, width))
+			testkit.OK(k.Streams(77+width, [32]byte{}).Mask(sum(words, width)))
 			if slices.Equal(words, before) {
 				t.Errorf("%d bits: agent %d sends its words as they are", width, i)
 			}
 			for j := range words {
-				sum[j] += words[j]
+				total[j] += words[j]
 			}
 		}
-		for j := range sum {
-			if (sum[j]-plain[j])&mask != 0 {
+		for j := range total {
+			if (total[j]-plain[j])&mask != 0 {
 				t.Fatalf("%d bits: the sum is another one with masks", width)
 			}
+		}
+	}
+}
+
+// TestMaskOfWholeNumbers: masks of a whole number, longer than a chunk of a stream, cancel with
+// what is carried in it, beside parts that are words.
+func TestMaskOfWholeNumbers(t *testing.T) {
+	lengths := []int{700, 1300, 1, 900}
+	size := []int{40, network.Whole, network.Whole + 1, 64}
+	totals := make([][]uint64, len(lengths))
+	for i, k := range crew(t, 5, func(*Config) {}) {
+		words := slices.Repeat([]uint64{^uint64(i)}, 2901)
+		parts, rest := []network.Reduction(nil), words
+		for p, n := range lengths {
+			parts, rest = append(parts, network.Reduction{Bits: size[p], Words: rest[:n]}), rest[n:]
+		}
+		testkit.OK(k.Streams(3, [32]byte{}).Mask(words, parts))
+		for p, x := range parts {
+			if totals[p] == nil {
+				totals[p] = make([]uint64, lengths[p])
+			}
+			network.Sum.Combine(x.Bits, totals[p], x.Words)
+		}
+	}
+	for p, total := range totals {
+		want := make([]uint64, lengths[p])
+		for i := range 5 {
+			network.Sum.Combine(size[p], want, slices.Repeat([]uint64{^uint64(i)}, lengths[p]))
+		}
+		if k := slices.IndexFunc(want, func(v uint64) bool { return v == 0 }); k >= 0 || !slices.Equal(total, want) {
+			t.Errorf("part %d: the sum is another one with masks", p)
 		}
 	}
 }
@@ -156,7 +193,7 @@ func TestMasksOfExchanges(t *testing.T) {
 	seen := map[uint64]int{}
 	for exchange := range 100 {
 		words := []uint64{0}
-		testkit.OK(k.Streams(exchange, [32]byte{}).Mask(words, 64))
+		testkit.OK(k.Streams(exchange, [32]byte{}).Mask(sum(words, 64)))
 		if before, again := seen[words[0]]; again {
 			t.Errorf("exchange %d has the masks of exchange %d", exchange, before)
 		}
@@ -169,19 +206,19 @@ func TestMasksOfExchanges(t *testing.T) {
 func TestBound(t *testing.T) {
 	all := crew(t, 3, func(*Config) {})
 	for exchange, bound := range [][3][32]byte{{}, {{1}, {1}, {1}}, {{1}, {1}, {2}}, {{1}, {1}, {16: 1}}} {
-		var sum uint64
+		var total uint64
 		for i, k := range all {
 			words := []uint64{uint64(i)}
-			testkit.OK(k.Streams(exchange, bound[i]).Mask(words, 64))
-			sum += words[0]
+			testkit.OK(k.Streams(exchange, bound[i]).Mask(sum(words, 64)))
+			total += words[0]
 		}
-		if same := bound[0] == bound[2]; same != (sum == 3) {
-			t.Errorf("bound to %x: the sum is %d of 0, 1 and 2", bound, sum)
+		if same := bound[0] == bound[2]; same != (total == 3) {
+			t.Errorf("bound to %x: the sum is %d of 0, 1 and 2", bound, total)
 		}
 	}
 	k, words := all[0], [2][]uint64{{0}, {0}}
 	for i := range words {
-		testkit.OK(k.Streams(9, [32]byte{31: byte(i)}).Mask(words[i], 64))
+		testkit.OK(k.Streams(9, [32]byte{31: byte(i)}).Mask(sum(words[i], 64)))
 	}
 	if words[0][0] == words[1][0] {
 		t.Error("one exchange has the same masks bound to two things")
@@ -242,7 +279,7 @@ func TestLedger(t *testing.T) {
 	words := []uint64{1, 2}
 	first := open(path, false)
 	meet(first)
-	testkit.OK(first.Streams(7, [32]byte{}).Mask(slices.Clone(words), 64))
+	testkit.OK(first.Streams(7, [32]byte{}).Mask(sum(slices.Clone(words), 64)))
 	testkit.OK(first.config.Ledger.Close())
 	again := open(path, false)
 	if !slices.Equal(again.nonces[0], first.nonces[0]) {
@@ -253,9 +290,9 @@ func TestLedger(t *testing.T) {
 	}
 	again.missing = 0
 	testkit.OK(again.makeCiphers())
-	testkit.OK(again.Streams(7, [32]byte{}).Mask(slices.Clone(words), 64))
+	testkit.OK(again.Streams(7, [32]byte{}).Mask(sum(slices.Clone(words), 64)))
 	other := []uint64{1, 3}
-	if err := again.Streams(7, [32]byte{}).Mask(other, 64); !errors.Is(err, ErrOtherWords) || other[1] != 3 {
+	if err := again.Streams(7, [32]byte{}).Mask(sum(other, 64)); !errors.Is(err, ErrOtherWords) || other[1] != 3 {
 		t.Errorf("error %v, words %v; it must be ErrOtherWords, and the words as they were", err, other)
 	}
 	lost := open("", false)

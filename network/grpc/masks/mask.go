@@ -8,8 +8,11 @@ import (
 	"crypto/subtle"
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"slices"
 	"unsafe"
+
+	"dsbo/network"
 )
 
 // sharedSecret returns the X25519 secret of this agent and the one with that public key.
@@ -92,25 +95,30 @@ func (k *Keys) Streams(exchange int, bound [32]byte) Streams {
 		int(k.tag ^ binary.LittleEndian.Uint64(name[:])&(1<<tagBits-1))}
 }
 
-// Mask adds to the words the streams that this agent shares with higher agents, and subtracts those
-// with lower ones, mod 2^bits. The sum over all agents stays the same. The error matches
-// [ErrOtherWords] where other words were masked by them before, which stay as they are then.
-func (s Streams) Mask(words []uint64, bits int) error {
+// Mask adds to the words, of all parts of a sum, the streams that this agent shares with higher
+// agents, and subtracts those with lower ones, each word or whole number mod 2^bits. The sum over
+// all agents stays the same. The error matches [ErrOtherWords] where other words were
+// masked by them before, which stay as they are then.
+func (s Streams) Mask(words []uint64, parts []network.Reduction) error {
 	k := s.keys
 	if !slices.ContainsFunc(s.ciphers, func(b cipher.Block) bool { return b != nil }) { // it is alone
 		return nil
 	}
+	size := 64
+	if len(parts) == 1 {
+		size = parts[0].Bits
+	}
 	stream := uint64(s.Tag)<<(64-tagBits) | uint64(s.exchange)
-	if err := k.config.Ledger.use(stream, k.digestOf(stream, words, bits)); err != nil {
+	if err := k.config.Ledger.use(stream, k.digestOf(stream, words, size)); err != nil {
 		return err
 	}
 	switch {
-	case bits <= 16:
-		addStreams[uint16](s, words)
-	case bits <= 32:
-		addStreams[uint32](s, words)
+	case size <= 16:
+		addStreams[uint16](s, len(words), parts)
+	case size <= 32:
+		addStreams[uint32](s, len(words), parts)
 	default:
-		addStreams[uint64](s, words)
+		addStreams[uint64](s, len(words), parts)
 	}
 	return nil
 }
@@ -118,25 +126,33 @@ func (s Streams) Mask(words []uint64, bits int) error {
 // addStreams is Mask with a number of type T of each stream for each word. The bytes of a stream
 // are numbers in the order of the machine, which is in what agents compare when they meet
 // (package arithmetic).
-func addStreams[T uint16 | uint32 | uint64](s Streams, words []uint64) {
+func addStreams[T uint16 | uint32 | uint64](s Streams, most int, parts []network.Reduction) {
 	streams := make([]cipher.Stream, len(s.ciphers))
 	for other, block := range s.ciphers {
 		if block != nil {
 			streams[other] = cipher.NewCTR(block, start(block, s.name[:]))
 		}
 	}
-	numbers := make([]T, min(len(words), maskChunk/int(unsafe.Sizeof(T(0)))))
-	for len(words) > 0 { // a chunk stays in the processor's cache while the streams are added
-		chunk := words[:min(len(words), len(numbers))]
-		raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(chunk)*int(unsafe.Sizeof(T(0))))
-		for other, stream := range streams {
-			if stream != nil {
+	numbers := make([]T, min(most, maskChunk/int(unsafe.Sizeof(T(0)))))
+	for _, x := range parts {
+		carries := make([]uint64, len(streams))
+		for words := x.Words; len(words) > 0; { // a chunk stays in the processor's cache
+			chunk := words[:min(len(words), len(numbers))]
+			raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(chunk)*int(unsafe.Sizeof(T(0))))
+			for other, stream := range streams {
+				if stream == nil {
+					continue
+				}
 				clear(raw)
 				stream.XORKeyStream(raw, raw)
-				addNumbers(chunk, numbers[:len(chunk)], other < s.keys.config.Agent)
+				if subtract := other < s.keys.config.Agent; x.Bits >= network.Whole {
+					carries[other] = addWhole(chunk, numbers[:len(chunk)], subtract, carries[other])
+				} else {
+					addNumbers(chunk, numbers[:len(chunk)], subtract)
+				}
 			}
+			words = words[len(chunk):]
 		}
-		words = words[len(chunk):]
 	}
 }
 
@@ -182,4 +198,17 @@ func addNumbers[T uint16 | uint32 | uint64](words []uint64, numbers []T, subtrac
 	for i, v := range numbers {
 		words[i] += uint64(v)
 	}
+}
+
+// addWhole is addNumbers for words of a whole number, to which carry is carried from below. It
+// returns what is carried on.
+func addWhole[T uint16 | uint32 | uint64](words []uint64, numbers []T, subtract bool, carry uint64) uint64 {
+	add := bits.Add64
+	if subtract {
+		add = bits.Sub64
+	}
+	for i, v := range numbers {
+		words[i], carry = add(words[i], uint64(v), carry)
+	}
+	return carry
 }
