@@ -220,7 +220,8 @@ type Averager struct {
 	coded       coded       // the next vectors as a codec has them
 
 	rounded, mixture, kept []float64    // scratch of averages by Mix
-	memory                 *scaleMemory // of all agents, which a Together has once
+	memory                 *scaleMemory // alike on all agents
+	shares                 bool         // a Together has averaged since: other ends have the same memory
 	own                    ownTerms     // of the average under way
 }
 
@@ -301,6 +302,11 @@ func (a *Averager) AverageOn(ctx context.Context, vectors ...Vector) error {
 			linalg.Add(term, term, v.Dst)
 		}
 		t.terms, t.draws = append(t.terms, term), append(t.draws, a.nextDraws())
+	}
+	if a.shares { // with ends whose goroutines write theirs too
+		of := a.memory
+		a.memory, a.shares = new(scaleMemory), false
+		a.memory.setState(of.state())
 	}
 	t.fill(a.averages, a.memory, vectors)
 	if err := t.average(ctx, t); err != nil {

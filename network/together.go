@@ -56,9 +56,6 @@ func (a *Averages) Together(ends []*Averager) *Together {
 		return nil
 	}
 	hands := min(runtime.GOMAXPROCS(0), len(ends))
-	for _, end := range ends[1:] {
-		end.memory = ends[0].memory
-	}
 	return &Together{averages: a, reducer: reducer, ends: ends, errs: make([]error, len(ends)),
 		hands: make([]hand, hands)}
 }
@@ -77,11 +74,13 @@ func (t *Together) AverageOn(ctx context.Context, fill func(k int, parts [][]flo
 	defer rowsMemory.Add(rows)
 	all := &t.terms
 	all.Together, all.fill, all.filled, all.draws = t, fill, false, all.draws[:0]
-	all.bundle.fill(t.averages, t.ends[0].memory, vectors)
+	memory := t.ends[0].memory
+	all.bundle.fill(t.averages, memory, vectors)
 	need := all.Floats * len(t.ends)
 	*rows = slices.Grow((*rows)[:0], need)[:need]
 	all.rows = *rows
 	for _, end := range t.ends {
+		end.memory, end.shares = memory, len(t.ends) > 1
 		for range vectors {
 			all.draws = append(all.draws, end.nextDraws())
 		}
