@@ -64,7 +64,7 @@ func newFixedPoint(w Wire, length, n int, guarded bool) fixedPoint {
 // large, and those that it fits: in three fields of a word, each of which holds the number of all
 // agents. A block of zeros fits each scale, and needs none.
 
-// field returns the bits of a field of a flag.
+// field returns the bits of a field of a flag, and of a count beside a part of a whole number.
 func (f fixedPoint) field() int { return f.bits - f.termBits }
 
 // flag returns the flag of an agent whose block has a least scale.

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -56,11 +57,14 @@ func NumberOf(v any, name string) Number {
 		}
 		numberFields.Store(numberName{s.Type(), name}, at)
 	}
-	if f := s.FieldByIndex(at.([]int)); f.CanInt() {
-		return Number(f.Int())
-	} else {
-		return Number(f.Float())
+	if at == nil {
+		panic(fmt.Sprintf("runs: %v must have a number %q in JSON", s.Type(), name))
 	}
+	f := s.FieldByIndex(at.([]int))
+	if f.CanInt() {
+		return Number(f.Int())
+	}
+	return Number(f.Float())
 }
 
 // setUnknown makes the Numbers in a struct unknown, which are to be read from JSON that may lack
