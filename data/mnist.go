@@ -117,7 +117,8 @@ func readMNIST(dir string, names mnistNames, choose func(labels []uint8) ([][]in
 	defer image.Close()
 	n, h, w := image.Shape[0], image.Shape[1], image.Shape[2]
 	if h != GoMNIST.Height || w != GoMNIST.Width {
-		return nil, image.fail("pictures must have %d×%d pixels; they have %d×%d", GoMNIST.Height, GoMNIST.Width, h, w)
+		return nil, image.fail("pictures must have %d×%d pixels; they have %d×%d", GoMNIST.Height,
+			GoMNIST.Width, h, w)
 	}
 	if n != len(labels) {
 		return nil, label.fail("%d labels for the %d pictures of %s", len(labels), n, image.path())

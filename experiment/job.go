@@ -46,7 +46,8 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 func (r *account) printResult(w io.Writer) error {
 	head := fmt.Sprintf("%s; %v", r.poser.problem.line, r.graph)
 	if r.poser.problem.Nonconvex {
-		head += "; the model does not say that the lower problem is convex (Modulus), and Φ is at the solutions reached"
+		head += "; the model does not say that the lower problem is convex (Modulus), and Φ is at the solutions " +
+			"reached"
 	}
 	return console.Result(w, &r.summary, head, r.files.folder, r.Settings.Report)
 }

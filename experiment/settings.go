@@ -44,8 +44,8 @@ func (s *Settings) addMethodFlags(f *cli.Flags, presets []Preset) {
 		"β_k, `step` of y, in the same forms, or c/L with the largest curvature L of an agent at the start, or auto: "+
 			"1/L (default: the preset's)")
 	f.StringVar((*string)(&s.Gamma), "gamma", "",
-		"γ, `step` of z, in the same forms as β_k; auto: four fifths of the bound (1+λ_min(W))²/(2L), which is 0.4/L "+
-			"on a ring with -w 0.5 (default: the preset's)")
+		"γ, `step` of z, in the same forms as β_k; auto: four fifths of the bound (1+λ_min(W))²/(2L), which is "+
+			"0.4/L on a ring with -w 0.5 (default: the preset's)")
 	f.Float64Var(&s.X0, "x0", 0, "x_0 = λ at the start, one `number` for all entries (default: the preset's)")
 	f.Var(s.Set, "set",
 		"any other parameter of the method as `name=value`, for instance mom_z=0.9 or clip=[1,12]; may be given more "+

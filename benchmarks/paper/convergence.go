@@ -74,8 +74,8 @@ func convergence(ctx context.Context, l *lab) {
 		"K, iterations", "mean squared distance of x from its average, mean over k", report.Log, report.Log)
 	for _, t := range []theorem{stochasticQuadratic(l, 1), stochasticLogistic(l, 1), flatLogistic(l, 1)} {
 		r := t.rates(ctx, ks, seeds)
-		l.printf("%s, %d agents in a ring, %d seeds, α = %g/√K, β = %g/√K, γ = %g, T = %d:\n\n", t.name, t.agents,
-			seeds, t.a, t.b, t.gamma, t.T)
+		l.printf("%s, %d agents in a ring, %d seeds, α = %g/√K, β = %g/√K, γ = %g, T = %d:\n\n", t.name,
+			t.agents, seeds, t.a, t.b, t.gamma, t.T)
 		t.report(l, r)
 		gradient.fit(t.name, r.k, r.minGrad)
 		apart.fit(t.name, r.k, r.consensus)

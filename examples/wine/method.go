@@ -9,8 +9,8 @@ import (
 	"dsbo/algo"
 )
 
-// oneLoop steps x, y and z once in an iteration, after one exchange of all three:
-// x ← mix(x) − α (∇_x f − ∇²_xy g z),   y ← mix(y) − β ∇_y g,   z ← mix(z) − β (∇²_yy g z − ∇_y f).
+// oneLoop steps once in an iteration, after one exchange of x, y and z: x ← mix(x) − α (∇_x f −
+// ∇²_xy g z), y ← mix(y) − β ∇_y g, z ← mix(z) − β (∇²_yy g z − ∇_y f).
 type oneLoop struct {
 	Alpha                float64   `json:"alpha,omitzero"` // α, step of x; default 0.1
 	Beta                 float64   `json:"beta,omitzero"`  // β, step of y and z; default 0.1

@@ -25,9 +25,10 @@ func (s *subject) calls() []call { return s.callsAt(s.point()) }
 func (s *subject) callsAt(x, y, v []float64) []call {
 	list := questions(x, y, v)
 	if s.asksDiagonal() {
-		list = append(list, call{"diagonal of ∇²_yy g", s.q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error {
+		diagonal := func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error {
 			return o.(dsbo.DiagonalOracle).Diagonal(dst, x, y, n)
-		}})
+		}
+		list = append(list, call{"diagonal of ∇²_yy g", s.q, diagonal})
 	}
 	return list
 }
@@ -36,8 +37,12 @@ func (s *subject) callsAt(x, y, v []float64) []call {
 func questions(x, y, v []float64) []call {
 	p, q := len(x), len(y)
 	return []call{
-		{"∇_x f", p, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.UpperGrad(dst, nil, x, y, n) }},
-		{"∇_y f", q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.UpperGrad(nil, dst, x, y, n) }},
+		{"∇_x f", p, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error {
+			return o.UpperGrad(dst, nil, x, y, n)
+		}},
+		{"∇_y f", q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error {
+			return o.UpperGrad(nil, dst, x, y, n)
+		}},
 		{"∇_y g", q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.LowerGrad(dst, x, y, n) }},
 		{"∇_x g", p, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error {
 			joint, err := dsbo.OracleAs[dsbo.JointOracle](o, "gradients of g by x")

@@ -108,8 +108,8 @@ func bestPhi(r *Run) float64 { return r.bestConstant().Phi }
 // of the model as it stands are drawn beside it, if they are on the same scale.
 func objective(all []*Run) quantity {
 	q := quantity{
-		name: "phi", title: "Upper objective Φ", label: "Φ at the average x" + all[0].phiUnit(), view: "Φ", compared: 1,
-		parts: []part{{of: "phi", name: "Φ"}}, levels: []level{{"best constant", bestPhi}},
+		name: "phi", title: "Upper objective Φ", label: "Φ at the average x" + all[0].phiUnit(), view: "Φ",
+		compared: 1, parts: []part{{of: "phi", name: "Φ"}}, levels: []level{{"best constant", bestPhi}},
 		caption: "Φ at the agents' average hyperparameters, with the lower problem solved exactly. Lower is better.",
 	}
 	known := 0
@@ -132,8 +132,9 @@ func quantities(all []*Run) []quantity {
 	only, unit := []part{{of: "phi"}}, all[0].phiUnit()
 	return []quantity{
 		objective(all),
-		{name: "phi_gain", title: "Φ less that of the best constant", label: "Φ less that of the best constant" + unit,
-			parts: only, view: "Φ − best constant", less: bestPhi, levels: []level{{"best constant", zero}}},
+		{name: "phi_gain", title: "Φ less that of the best constant",
+			label: "Φ less that of the best constant" + unit, parts: only,
+			view: "Φ − best constant", less: bestPhi, levels: []level{{"best constant", zero}}},
 		{name: "phi_gap", title: "Φ less the lowest", label: "Φ less the lowest of the same data" + unit, parts: only,
 			view: "Φ − lowest", less: lowestPhi(all), scale: Log},
 		{name: "gradient", title: "Hypergradient norm", label: "norm of the gradient of Φ at the average x",

@@ -155,8 +155,8 @@ func (g *graph) findSparse(s *step) error {
 		}
 		known := s.Kind == Product && s.tiled && (i == 0 && !(s.TransA && s.TransB) || i == 1 && s.TransA && !s.TransB)
 		if !known || slices.Index(s.args, a) != i || g.values[s.args[1-i]].sparse != nil {
-			return fmt.Errorf("%w: %v cannot read sparse rows: only X·B, X·Bᵀ, Xᵀ·U and Uᵀ·X by MatMul or MatVec "+
-				"can, and Square(X) as X", ErrGraph, s.Name)
+			return fmt.Errorf("%w: %v cannot read sparse rows: only X·B, X·Bᵀ, Xᵀ·U and Uᵀ·X by MatMul or "+
+				"MatVec can, and Square(X) as X", ErrGraph, s.Name)
 		}
 		s.sparse = i
 	}

@@ -67,8 +67,8 @@ func (e *emitter) elementwise() {
 		a.load("x", v)
 		a.packed("VSQRT", v, v)
 	})
-	e.entrywise("ReLU", "sets dst to the larger of x and 0, entry by entry: NaN where x is, and never −0. Both have\n"+
-		"one length, and dst may be x.", "dst, x *T", zeros, func(a entries, v, w int) {
+	e.entrywise("ReLU", "sets dst to the larger of x and 0, entry by entry: NaN where x is, and never −0. "+
+		"Both have\none length, and dst may be x.", "dst, x *T", zeros, func(a entries, v, w int) {
 		a.packed("VMAX", a.source("x", v), zero, v)
 		a.packed("VADD", zero, v, v)
 	})
