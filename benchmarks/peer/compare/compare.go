@@ -49,9 +49,6 @@ func compare(ctx context.Context, o options, out io.Writer) {
 	if slices.Contains(chosen, trainingPart) {
 		compareTraining(ctx, o, r, out)
 	}
-	if slices.Contains(chosen, productsPart) {
-		child[products](ctx, productsPart, o).print(out)
-	}
 	if slices.Contains(chosen, limitPart) {
 		l := child[limit](ctx, limitPart, o)
 		l.print(out)

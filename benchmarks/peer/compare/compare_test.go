@@ -207,14 +207,6 @@ func TestLimitPart(t *testing.T) {
 	}
 }
 
-func TestQuestions(t *testing.T) {
-	c := tiny(t)
-	m, d := c.problem(2)
-	if g, h := productTimes(newTeam(m, d, c).oracles[0]); g <= 0 || h <= 0 {
-		t.Errorf("times %g and %g: want positive ones", g, h)
-	}
-}
-
 // BenchmarkIteration is one outer iteration of all agents of each task.
 func BenchmarkIteration(b *testing.B) {
 	for _, t := range tasks() {

@@ -11,8 +11,12 @@ import (
 )
 
 func TestDeepRows(t *testing.T) {
+	measured := map[string]bool{}
+	for _, w := range workers(t.Context()) {
+		measured[w.label] = true
+	}
 	for _, d := range deepRows() {
-		if !slices.Contains(workers(), d.label()) || !slices.Contains(parts(), d.part()) {
+		if !measured[d.label()] || !slices.Contains(parts(), d.part()) {
 			t.Errorf("%s of %s cannot be chosen", d.label(), d.part())
 		}
 	}

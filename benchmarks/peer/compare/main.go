@@ -54,10 +54,15 @@ func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
+	all := workers(ctx)
+	at := slices.IndexFunc(all, func(w worker) bool { return w.label == o.worker })
+	if at < 0 && o.worker != "" {
+		return dsbo.ConfigErrorf("-worker must be a part or a row of one; it is %q", o.worker)
+	}
 	runtime.GOMAXPROCS(o.procs)
 	err := testkit.Catch(func() {
-		if o.worker != "" {
-			testkit.OK(json.NewEncoder(stdout).Encode(measurePart(ctx, o.worker)))
+		if at >= 0 {
+			testkit.OK(json.NewEncoder(stdout).Encode(all[at].measure()))
 		} else {
 			compare(ctx, o, stdout)
 		}
@@ -75,48 +80,32 @@ func (o options) validate() error {
 			o.rounds, o.procs, o.ranks)
 	case agents%o.ranks != 0:
 		return dsbo.ConfigErrorf("-ranks must divide %d agents; it is %d", agents, o.ranks)
-	case o.worker != "" && !slices.Contains(workers(), o.worker):
-		return dsbo.ConfigErrorf("-worker must be one of %s; it is %q",
-			strings.Join(workers(), ", "), o.worker)
 	}
 	return nil
 }
 
-// workers lists what a process of its own measures: the parts, and the rows of those that
-// have several.
-func workers() []string {
-	names := parts()
-	for _, d := range deepRows() {
-		names = append(names, d.label())
-	}
-	for _, o := range outsideRows() {
-		names = append(names, o.label())
-	}
-	for _, n := range trainedNets() {
-		names = append(names, n.label())
-	}
-	return names
+// A worker is what is measured in a process of its own; its result has a JSON form.
+type worker struct {
+	label   string
+	measure func() any
 }
 
-// measurePart measures one part. Its result has a JSON form.
-func measurePart(ctx context.Context, part string) any {
-	switch part {
-	case limitPart:
-		return measureLimit(30)
-	case productsPart:
-		return measureProducts()
+// workers returns all of them, each measured for a time that suits it.
+func workers(ctx context.Context) []worker {
+	list := []worker{{limitPart, func() any { return measureLimit(30) }}}
+	for _, t := range tasks() {
+		list = append(list, worker{t.name, func() any { return ours(ctx, t) }})
 	}
-	if i := slices.IndexFunc(trainedNets(), func(n trainedNet) bool { return n.label() == part }); i >= 0 {
-		return trainedNets()[i].measure(5)
+	for _, d := range deepRows() {
+		list = append(list, worker{d.label(), func() any { return d.measure(1) }})
 	}
-	if i := slices.IndexFunc(outsideRows(), func(o outsideRow) bool { return o.label() == part }); i >= 0 {
-		return outsideRows()[i].measure(.5)
+	for _, o := range outsideRows() {
+		list = append(list, worker{o.label(), func() any { return o.measure(.5) }})
 	}
-	if i := slices.IndexFunc(deepRows(), func(d deepRow) bool { return d.label() == part }); i >= 0 {
-		return deepRows()[i].measure(1)
+	for _, n := range trainedNets() {
+		list = append(list, worker{n.label(), func() any { return n.measure(5) }})
 	}
-	all := tasks()
-	return ours(ctx, all[slices.IndexFunc(all, func(t task) bool { return t.name == part })])
+	return list
 }
 
 // child measures one part in a new process of this program.

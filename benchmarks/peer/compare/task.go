@@ -160,11 +160,8 @@ func (t task) methodFlags() []string {
 	return f
 }
 
-// The parts that are not tasks.
-const (
-	limitPart    = "limit"
-	productsPart = "products"
-)
+// limitPart is the part that measures the machine.
+const limitPart = "limit"
 
 // parts lists everything that -only can choose.
 func parts() []string {
@@ -177,5 +174,5 @@ func parts() []string {
 			names = append(names, part)
 		}
 	}
-	return append(names, limitPart, productsPart, outsidePart, trainingPart)
+	return append(names, limitPart, outsidePart, trainingPart)
 }
