@@ -82,7 +82,7 @@ func (a *AdamCG) Init(p, q, K int) error {
 		a.carried("x_square", p)
 	a.z, a.asked = a.carried("z", q), a.carried("products", K)
 	a.averagesTerms()
-	a.g, a.s, a.hs = a.newVec(q), a.newVec(q), a.newVec(q)
+	a.scratch(q, &a.g, &a.s, &a.hs)
 	a.makeTerms()
 	return nil
 }

@@ -52,7 +52,7 @@ func (a *AdaSDBO) Init(p, q, K int) error {
 		n += len(a.d.all)
 	}
 	a.sums = a.carried("m", 3)
-	a.out, a.in = a.newVec(n), a.newVec(n)
+	a.scratch(n, &a.out, &a.in)
 	return nil
 }
 

@@ -34,7 +34,7 @@ func (a *AIDCG) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z = a.carried("z", q)
-	a.r, a.p, a.hp = a.newVec(q), a.newVec(q), a.newVec(q)
+	a.scratch(q, &a.r, &a.p, &a.hp)
 	return nil
 }
 

@@ -53,9 +53,9 @@ func (a *C2DFB) Init(p, q, K int) error {
 	a.tracks(a.sx, a.u)
 	a.send = a.Compress.compressor()
 	a.inner = [2]innerLoop{newInnerLoop(&a.state, "y", a.y), newInnerLoop(&a.state, "z", a.carried("z", q))}
-	a.fx, a.gy, a.gz, a.un = a.newVec(p), a.newVec(p), a.newVec(p), a.newVec(p)
+	a.scratch(p, &a.fx, &a.gy, &a.gz, &a.un)
 	a.b, a.z = a.newVec(q), nil
-	a.out, a.in = a.newVec(2*p), a.newVec(2*p)
+	a.scratch(2*p, &a.out, &a.in)
 	return nil
 }
 

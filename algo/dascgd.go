@@ -45,8 +45,9 @@ func (a *DASCGD) Init(p, q, K int) error {
 	a.fx, a.fy = a.carried("upper_x", p), a.carried("upper_y", q)
 	a.tracks(a.y, a.g)
 	a.tracks(a.z, a.fy)
-	a.gn, a.gx, a.fn, a.gFresh, a.zero = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(q)
-	a.j, a.xOld, a.out, a.in = a.newVec(p), a.newVec(p), a.newVec(p+2*q), a.newVec(p+2*q)
+	a.scratch(q, &a.gn, &a.gx, &a.fn, &a.gFresh, &a.zero)
+	a.scratch(p, &a.j, &a.xOld)
+	a.scratch(p+2*q, &a.out, &a.in)
 	return nil
 }
 

@@ -46,7 +46,7 @@ func (a *DBIFO) Init(p, q, K int) error {
 	a.tracksTriple(a.t, a.m)
 	a.p, a.past = a.newTriple(), a.newTriple()
 	a.u = a.p.x
-	a.out, a.in = a.newVec(2*len(a.p.all)), a.newVec(2*len(a.p.all))
+	a.scratch(2*len(a.p.all), &a.out, &a.in)
 	return nil
 }
 

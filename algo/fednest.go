@@ -46,8 +46,8 @@ func (a *FedNest) Init(p, q, K int) error {
 		return c.err
 	}
 	a.inverse = newNeumann(q, a.N, a.NPrime, true)
-	a.g, a.h, a.v, a.d, a.b = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(q)
-	a.f, a.e, a.j, a.vx = a.newVec(p), a.newVec(p), a.newVec(p), a.newVec(p)
+	a.scratch(q, &a.g, &a.h, &a.v, &a.d, &a.b)
+	a.scratch(p, &a.f, &a.e, &a.j, &a.vx)
 	return nil
 }
 

@@ -49,9 +49,11 @@ func (a *GBDSBO) Init(p, q, K int) error {
 	}
 	a.averages, a.hessians = a.carried("averages", p+q+p*q), a.carried("hessians", a.N*q*q)
 	a.s, a.h, a.jac = a.averages[:p], a.averages[p:p+q], a.averages[p+q:]
-	a.out, a.in, a.fresh = a.newVec(2*(p+q)+p*q), a.newVec(2*(p+q)+p*q), a.newVec(p+q+p*q)
-	a.mixedV, a.hes = a.newVec(q*q), a.newVec(q*q)
-	a.gy, a.xo, a.yo, a.wv = a.newVec(q), a.newVec(p), a.newVec(q), a.newVec(q)
+	a.scratch(2*(p+q)+p*q, &a.out, &a.in)
+	a.scratch(p+q+p*q, &a.fresh)
+	a.scratch(q*q, &a.mixedV, &a.hes)
+	a.scratch(q, &a.gy, &a.yo, &a.wv)
+	a.scratch(p, &a.xo)
 	return nil
 }
 

@@ -30,7 +30,7 @@ func (a *ITD) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.path = a.newVec(a.T * q)
+	a.scratch(a.T*q, &a.path)
 	return nil
 }
 

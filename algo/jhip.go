@@ -41,9 +41,12 @@ func (a *JHIP) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z = nil
-	a.mixedYX, a.zd, a.mixed = a.newVec(p+q), a.newVec(2*p*q), a.newVec(2*p*q)
-	a.s, a.s1, a.h = a.newVec(p*q), a.newVec(p*q), a.newVec(q*q)
-	a.v, a.b, a.zb = a.newVec(q), a.newVec(q), a.newVec(p)
+	a.scratch(p+q, &a.mixedYX)
+	a.scratch(2*p*q, &a.zd, &a.mixed)
+	a.scratch(p*q, &a.s, &a.s1)
+	a.scratch(q*q, &a.h)
+	a.scratch(q, &a.v, &a.b)
+	a.scratch(p, &a.zb)
 	return nil
 }
 

@@ -86,9 +86,9 @@ func (a *localTracker) prepare(m Method, p, q, K int) *checker {
 	a.zF, a.zG = a.carried("u_tracker", p), a.carried("v_tracker", q)
 	a.tracks(a.zF, a.u)
 	a.tracks(a.zG, a.v)
-	a.fx, a.j, a.un = a.newVec(p), a.newVec(p), a.newVec(p)
-	a.g, a.b, a.vn = a.newVec(q), a.newVec(q), a.newVec(q)
-	a.out, a.in = a.newVec(2*(p+q)), a.newVec(2*(p+q))
+	a.scratch(p, &a.fx, &a.j, &a.un)
+	a.scratch(q, &a.g, &a.b, &a.vn)
+	a.scratch(2*(p+q), &a.out, &a.in)
 	return c
 }
 

@@ -167,9 +167,11 @@ func (a *NewtonCG) Init(p, q, K int) error {
 		dsbo.Named{Name: "pairs_gram", Value: gram}, dsbo.Named{Name: "pairs_counts", Value: counts})
 	a.averagesTerms()
 	a.restarts(s, t, gram, counts) // products with the old average
-	a.e, a.rhs, a.s, a.number = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(1)
-	a.damped, a.trial, a.losses = a.newVec(q), a.newVec(q), a.newVec(len(dampedShares))
-	a.yOld, a.dgOld = a.newVec(q), a.newVec(q)
+	a.scratch(q, &a.e, &a.rhs, &a.s)
+	a.scratch(1, &a.number)
+	a.scratch(q, &a.damped, &a.trial)
+	a.scratch(len(dampedShares), &a.losses)
+	a.scratch(q, &a.yOld, &a.dgOld)
 	a.term = a.newTerms()
 	return nil
 }

@@ -33,7 +33,7 @@ func (a *Gossip) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.mixed = a.newVec(p)
+	a.scratch(p, &a.mixed)
 	return nil
 }
 

@@ -74,7 +74,8 @@ func (a *Sparkle) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z, a.r = a.carried("z", q), a.carried("r", p)
-	a.gy, a.b, a.gx, a.j = a.newVec(q), a.newVec(q), a.newVec(p), a.newVec(p)
+	a.scratch(q, &a.gy, &a.b)
+	a.scratch(p, &a.gx, &a.j)
 	a.bx, a.by, a.bz = newCorrected(&a.state, a.Strategy.X, "x", a.x), newCorrected(&a.state, a.Strategy.Y, "y", a.y),
 		newCorrected(&a.state, a.Strategy.Z, "z", a.z)
 	return nil

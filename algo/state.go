@@ -35,7 +35,8 @@ type localState struct {
 func (s *localState) prepare(m Method, p, q, K int) *checker {
 	c := s.state.prepare(m, p, q, K)
 	if c.err == nil {
-		s.b, s.g, s.j = s.newVec(q), s.newVec(q), s.newVec(p)
+		s.scratch(q, &s.b, &s.g)
+		s.scratch(p, &s.j)
 	}
 	return c
 }
@@ -128,6 +129,13 @@ func (s *state) averagesTerms() {
 // newVec makes a vector of length n, all 0. Methods pass over vectors from end to end: huge pages,
 // see package pages, would gain nothing, and the system may take longer to give them.
 func (*state) newVec(n int) []float64 { return make([]float64, n) }
+
+// scratch makes vectors of length n, all 0.
+func (s *state) scratch(n int, vs ...*[]float64) {
+	for _, v := range vs {
+		*v = s.newVec(n)
+	}
+}
 
 // joined lays vectors end to end in dst, which is one message, and returns the part of dst that
 // they fill.

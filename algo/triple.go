@@ -44,7 +44,8 @@ func (s *tripleState) prepare(m Method, p, q, K int) *checker {
 		s.point = newTriple(p, q)
 		s.x, s.y, s.z = s.point.x, s.point.y, s.point.z
 		s.named = []dsbo.Named{{Name: "x", Value: s.x}, {Name: "y", Value: s.y}, {Name: "z", Value: s.z}}
-		s.b, s.j = s.newVec(q), s.newVec(p)
+		s.scratch(q, &s.b)
+		s.scratch(p, &s.j)
 	}
 	return c
 }

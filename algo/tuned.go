@@ -98,7 +98,8 @@ func (a *Tuned) Init(p, q, K int) error {
 	a.dZ, a.s = a.carried("z_tracker", q), a.carried("z_residual", q)
 	a.tracks(a.dY, a.gOld)
 	a.tracks(a.dZ, a.s)
-	a.g, a.b, a.hz, a.ju = a.newVec(q), a.newVec(q), a.newVec(q), a.newVec(p)
+	a.scratch(q, &a.g, &a.b, &a.hz)
+	a.scratch(p, &a.ju)
 	dY, dZ := 0, 0 // lengths of the trackers in the first message
 	if a.TrackY {
 		dY = q

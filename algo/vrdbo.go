@@ -49,7 +49,8 @@ func (a *VRDBO) Init(p, q, K int) error {
 	}
 	a.inverse = newNeumann(q, a.N, a.NPrime, false)
 	a.xOld, a.yOld = a.carried("x_before", p), a.carried("y_before", q)
-	a.fOld, a.gOld, a.zOld = a.newVec(p), a.newVec(q), a.newVec(q)
+	a.scratch(p, &a.fOld)
+	a.scratch(q, &a.gOld, &a.zOld)
 	return nil
 }
 
