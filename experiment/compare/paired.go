@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
+	"text/template"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -130,40 +132,27 @@ func (k *Ranking) curveLines(t *Trial, record runs.Record) (lines [][]string) {
 // writePGF writes a figure for a document with the package pgfplots: its lines, and the edges of
 // their bands as thin ones.
 func writePGF(w io.Writer, f *report.Figure) error {
-	var b strings.Builder
-	mode := func(s report.Scale) string {
-		if s == report.Log {
-			return "log"
-		}
-		return "normal"
-	}
-	fmt.Fprintf(&b, "\\begin{tikzpicture}\n\\begin{axis}[title={%s}, xlabel={%s}, ylabel={%s}, xmode=%s, ymode=%s,\n"+
-		"  cycle list name=color list, legend style={font=\\tiny, at={(1.02,1)}, anchor=north west}]\n",
-		tex(f.Title), tex(f.XLabel), tex(f.YLabel), mode(f.XScale), mode(f.YScale))
 	drawn := func(x, y float64) bool { // numbers that a logarithm has, where it is one
 		return !math.IsNaN(y) && !math.IsInf(y, 0) && (f.XScale != report.Log || x > 0) &&
 			(f.YScale != report.Log || y > 0)
 	}
-	line := func(xs, ys []float64) {
-		for i, x := range xs {
-			if drawn(x, ys[i]) {
-				fmt.Fprintf(&b, "(%g,%g) ", x, ys[i])
+	return writeTeX(w, figureTeX, f, template.FuncMap{
+		"mode": func(s report.Scale) string {
+			if s == report.Log {
+				return "log"
 			}
-		}
-	}
-	for _, s := range f.Series {
-		b.WriteString("\\addplot+[no marks] coordinates {")
-		line(s.X, s.Y)
-		fmt.Fprintf(&b, "};\n\\addlegendentry{%s}\n", tex(s.Name))
-		for _, edge := range [][]float64{s.Low, s.High} {
-			if edge != nil {
-				b.WriteString("\\addplot[forget plot, gray, very thin, no marks] coordinates {")
-				line(s.X, edge)
-				b.WriteString("};\n")
+			return "normal"
+		},
+		"edges": func(s report.Series) [][]float64 {
+			return slices.DeleteFunc([][]float64{s.Low, s.High}, func(edge []float64) bool { return edge == nil })
+		},
+		"points": func(xs, ys []float64) (text string) {
+			for i, x := range xs {
+				if drawn(x, ys[i]) {
+					text += fmt.Sprintf("(%g,%g) ", x, ys[i])
+				}
 			}
-		}
-	}
-	b.WriteString("\\end{axis}\n\\end{tikzpicture}\n")
-	_, err := io.WriteString(w, b.String())
-	return err
+			return text
+		},
+	})
 }

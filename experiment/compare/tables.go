@@ -1,11 +1,13 @@
 package compare
 
 import (
+	_ "embed"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
 	"strings"
+	"text/template"
 
 	"dsbo/internal/wording"
 	"dsbo/runs"
@@ -13,14 +15,14 @@ import (
 
 // A row is an entry's cells, without marks of a format.
 type row struct {
-	method, point         string   // method, and point of its grid
-	value, loss, accuracy string   // at the end, medians over seeds
-	means                 []string // of the same three, with standard deviations
-	p                     string   // of a paired test against the best method
-	best                  bool     // whether the row has the least value of all
-	spent, reached        []string // costs, in the order of the columns
-	edges                 string   // where the best point lies at the edge of its grid
-	note                  string   // why there are no numbers
+	Method, Point         string   // method, and point of its grid
+	Value, Loss, Accuracy string   // at the end, medians over seeds
+	Means                 []string // of the same three, with standard deviations
+	P                     string   // of a paired test against the best method
+	Best                  bool     // whether the row has the least value of all
+	Spent, Reached        []string // costs, in the order of the columns
+	Edges                 string   // where the best point lies at the edge of its grid
+	Note                  string   // why there are no numbers
 }
 
 const unknown = "–"
@@ -38,23 +40,23 @@ func (k *Ranking) rows(sorted []*Entry) (all []row) {
 	end := func(t *Trial) float64 { return t.end(k.spec.Choose.of) }
 	first := sorted[0].numbersOf(end)
 	for i, e := range sorted {
-		r := row{method: e.Method.Name, point: e.Method.Grid.String(e.search.Best), edges: strings.Join(e.Edges, ", ")}
+		r := row{Method: e.Method.Name, Point: e.Method.Grid.String(e.search.Best), Edges: strings.Join(e.Edges, ", ")}
 		switch state := e.State(); {
 		case !e.Applicable():
-			r.note, r.point = "not applicable", ""
+			r.Note, r.Point = "not applicable", ""
 		case state != runs.Finished:
-			r.note = string(state)
+			r.Note = string(state)
 		}
-		r.value = fiveDigits(e.value(k.spec.Choose))
-		r.loss = fiveDigits(medianOf(e.Best, (*Trial).testLoss))
-		r.accuracy = fiveDigits(medianOf(e.Best, (*Trial).testAccuracy))
+		r.Value = fiveDigits(e.value(k.spec.Choose))
+		r.Loss = fiveDigits(medianOf(e.Best, (*Trial).testLoss))
+		r.Accuracy = fiveDigits(medianOf(e.Best, (*Trial).testAccuracy))
 		for _, of := range []func(*Trial) float64{end, (*Trial).testLoss, (*Trial).testAccuracy} {
-			r.means = append(r.means, meanText(e.numbersOf(of)))
+			r.Means = append(r.Means, meanText(e.numbersOf(of)))
 		}
-		r.best, r.p = i == 0 && r.value != unknown, pText(pairedP(e.numbersOf(end), first))
+		r.Best, r.P = i == 0 && r.Value != unknown, pText(pairedP(e.numbersOf(end), first))
 		for _, c := range tableCosts {
-			r.spent = append(r.spent, threeDigits(medianOf(e.Best, func(t *Trial) float64 { return t.spent(c) })))
-			r.reached = append(r.reached, threeDigits(k.costReached(e, c)))
+			r.Spent = append(r.Spent, threeDigits(medianOf(e.Best, func(t *Trial) float64 { return t.spent(c) })))
+			r.Reached = append(r.Reached, threeDigits(k.costReached(e, c)))
 		}
 		all = append(all, r)
 	}
@@ -82,12 +84,12 @@ func (k *Ranking) Header() []string {
 // Cells returns a row for each method, the best first.
 func (k *Ranking) Cells() (all [][]string) {
 	for _, r := range k.rows(k.withUntuned()) {
-		note := r.note
-		if r.edges != "" {
-			note = strings.TrimPrefix(note+", at the edge: "+r.edges, ", ")
+		note := r.Note
+		if r.Edges != "" {
+			note = strings.TrimPrefix(note+", at the edge: "+r.Edges, ", ")
 		}
-		cells := append([]string{r.method, r.value, r.loss, r.accuracy}, append(r.spent, r.reached...)...)
-		all = append(all, append(cells, r.point, note))
+		cells := append([]string{r.Method, r.Value, r.Loss, r.Accuracy}, append(r.Spent, r.Reached...)...)
+		all = append(all, append(cells, r.Point, note))
 	}
 	return all
 }
@@ -139,54 +141,29 @@ func (k *Ranking) line(e *Entry, t *Trial, best bool) []string {
 
 // WriteLaTeX writes a table for each task, for a document with the package booktabs.
 func (r *Result) WriteLaTeX(w io.Writer) error {
-	var b strings.Builder
-	for i, k := range r.Rankings {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		k.writeLaTeX(&b, len(r.Spec.Seeds))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return writeTeX(w, tableTeX, r, template.FuncMap{
+		"seeds":  func() string { return wording.Count(len(r.Spec.Seeds), "seed") },
+		"by":     func() string { return tex(r.Spec.Choose.title()) },
+		"digits": fiveDigits, "unknown": func() string { return unknown },
+		"rows": func(k *Ranking) []row { return k.rows(k.byMean()) },
+	})
 }
 
-func (k *Ranking) writeLaTeX(b *strings.Builder, seeds int) {
-	fmt.Fprintf(b, "\\begin{table}\n\\centering\n\\caption{%s: means $\\pm$ standard deviations over %s, costs are "+
-		"medians; $p$ is of a paired $t$-test against the best. %s", tex(k.Task.Name), wording.Count(seeds, "seed"),
-		tex(k.Sentence()))
-	rows := k.rows(k.byMean())
-	for _, r := range rows {
-		if r.edges != "" {
-			b.WriteString(" $^\\dagger$: best at the edge of its grid.")
-			break
-		}
-	}
-	fmt.Fprintf(b, "}\n\\begin{tabular}{lrrrrrrrrrr}\n\\toprule\n")
-	fmt.Fprintf(b,
-		" & & & & & \\multicolumn{3}{c}{at the end} & \\multicolumn{3}{c}{to %s %s} \\\\\n\\cmidrule(lr){6-8} "+
-			"\\cmidrule(lr){9-11}\n", tex(k.spec.Choose.title()), fiveDigits(k.Target))
-	fmt.Fprintf(b, "method & %s & $p$ & test loss & accuracy & MB & calls & s & MB & calls & s \\\\\n\\midrule\n",
-		tex(k.spec.Choose.title()))
-	for _, r := range rows {
-		name := tex(r.method)
-		if r.edges != "" {
-			name += "$^\\dagger$"
-		}
-		if r.value == unknown && r.note != "" {
-			fmt.Fprintf(b, "%s & \\multicolumn{10}{l}{%s} \\\\\n", name, tex(r.note))
-			continue
-		}
-		value := tex(r.means[0])
-		if r.best {
-			value = "\\textbf{" + value + "}"
-		}
-		cells := append([]string{r.p, r.means[1], r.means[2]}, append(r.spent, r.reached...)...)
-		fmt.Fprintf(b, "%s & %s & %s \\\\\n", name, value, tex(strings.Join(cells, "\x00")))
-	}
-	b.WriteString("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
+// Templates of LaTeX, in which actions stand between << and >>.
+var (
+	//go:embed table.tex.tmpl
+	tableTeX string
+	//go:embed figure.tex.tmpl
+	figureTeX string
+)
+
+// writeTeX writes what a template makes of data, with tex and other functions.
+func writeTeX(w io.Writer, text string, data any, functions template.FuncMap) error {
+	t := template.New("").Delims("<<", ">>").Funcs(template.FuncMap{"tex": tex}).Funcs(functions)
+	return template.Must(t.Parse(text)).Execute(w, data)
 }
 
-var texEscapes = strings.NewReplacer("\x00", " & ", `\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`,
+var texEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`,
 	"_", `\_`, "{", `\{`, "}", `\}`,
 	"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "Φ", `$\Phi$`, "λ", `$\lambda$`, "–", "--",
 	"±", `$\pm$`, "<", `$<$`)

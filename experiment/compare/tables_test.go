@@ -159,8 +159,8 @@ func TestBestMean(t *testing.T) {
 	}
 	k.Entries[1].Best[0].Records[2].Phi = 20 // of newtoncg, whose others have 3.5, where dsoba has 5.75, 5.5, 5.5
 	row := k.rows(k.byMean())[0]
-	if median := k.sorted()[0].Method.Name; median != "newtoncg" || row.method != "dsoba" || !row.best {
-		t.Errorf("the best median is of %s, the best mean of %s, marked %t", median, row.method, row.best)
+	if median := k.sorted()[0].Method.Name; median != "newtoncg" || row.Method != "dsoba" || !row.Best {
+		t.Errorf("the best median is of %s, the best mean of %s, marked %t", median, row.Method, row.Best)
 	}
 }
 
