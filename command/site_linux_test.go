@@ -105,12 +105,22 @@ func TestSiteSurvives(t *testing.T) {
 	for i := range 3 {
 		writeTable(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)), i)
 	}
-	r := newTaskRun(t, tasks.Tune(), addresses(3), append(tuneFlags, "-data="+filepath.Join(dir, "site{agent}.csv")),
-		"-keep-frames=20")
-	r.survive(map[int][]fault{
-		0: {{Vectors: 5}, {File: "setup.json"}},
-		1: {{Line: `"iteration":2,`}, {Line: "each site alone"}},
-	}, nil)
+	for penalty, faults := range map[string]map[int][]fault{
+		"auto": {
+			0: {{Vectors: 5}, {File: "setup.json"}},
+			1: {{Line: `"iteration":2,`}, {Line: "each site alone"}},
+		},
+		"feature": { // whose structures are among what is in setup.json
+			0: {{Line: "λ starts at a mean of"}, {Line: `"iteration":1,`}},
+			1: {{Line: "structures of penalties, at whose λ"}, {File: "setup.json"}},
+		},
+	} {
+		t.Run(penalty, func(t *testing.T) {
+			t.Parallel()
+			newTaskRun(t, tasks.Tune(), addresses(3), append(slices.Clone(tuneFlags), "-penalty="+penalty,
+				"-data="+filepath.Join(dir, "site{agent}.csv")), "-keep-frames=20").survive(faults, nil)
+		})
+	}
 }
 
 // TestSiteRefused: what a site cannot choose for itself.

@@ -34,6 +34,9 @@ func (r *runner) attempt(ctx context.Context) error {
 	if err := r.poser.makeProblem(ctx); err != nil {
 		return err
 	}
+	if err := r.poser.startStructured(ctx); err != nil {
+		return err
+	}
 	r.steps.stepsSent = dsbo.Traffic{}
 	r.poser.problem.Sent = &r.steps.stepsSent
 	if err := r.steps.chooseSteps(ctx); err != nil {

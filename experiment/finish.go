@@ -19,7 +19,7 @@ func (r *finisher) finish(ctx context.Context) error {
 		return err
 	}
 	r.account.summary.Best = best.Iteration
-	if c := r.crossFit(); c != nil {
+	if c := r.crossFit(false); c != nil {
 		return r.finishStructured(ctx, *c, best)
 	}
 	solver := r.result.Exact // warm, where records had exact values
@@ -34,7 +34,7 @@ func (r *finisher) finish(ctx context.Context) error {
 		return err
 	}
 	if !r.Settings.Rivals {
-		return r.finishAlone(ctx, tuned, r.overfitNotes(best))
+		return r.finishAlone(ctx, tuned, r.iterationNotes(best))
 	}
 	others, rival, err := r.rivals(ctx, found)
 	if err != nil {
@@ -49,7 +49,7 @@ func (r *finisher) finish(ctx context.Context) error {
 		return err
 	}
 	r.account.summary.Constants = found.Tried
-	kept, err := r.judge(ctx, tuned, rival, others, slices.Concat(r.overfitNotes(best), backtracked, descended))
+	kept, err := r.judge(ctx, tuned, rival, others, slices.Concat(r.iterationNotes(best), backtracked, descended))
 	if err != nil {
 		return err
 	}

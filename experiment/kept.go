@@ -202,9 +202,10 @@ func reachedNotes(models []runs.Model, records []runs.Record) []string {
 	return []string{note}
 }
 
-// overfitNotes says what a reader has to know about the course of the run: that the loss on
-// held-out examples rose while that on the validation examples fell.
-func (r *finisher) overfitNotes(best train.Best) []string {
+// iterationNotes says what a reader has to know about the course of the run: where it started, if
+// that was found, and that the loss on held-out examples rose while that on the validation examples
+// fell.
+func (r *finisher) iterationNotes(best train.Best) []string {
 	at := func(iteration int) (runs.Record, bool) {
 		i := slices.IndexFunc(r.result.Records, func(rec runs.Record) bool { return rec.Iteration == iteration })
 		if i < 0 {
@@ -215,7 +216,7 @@ func (r *finisher) overfitNotes(best train.Best) []string {
 	then, ok := at(best.Iteration)
 	last := r.result.Last()
 	if !ok || !(last.HoldoutLoss > then.HoldoutLoss && last.ValLoss < then.ValLoss) {
-		return nil
+		return r.data.loaded.notes
 	}
 	note := fmt.Sprintf(
 		"After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f): "+
@@ -224,7 +225,7 @@ func (r *finisher) overfitNotes(best train.Best) []string {
 	if done, all := r.result.Iterations, r.Settings.Iterations; done < all {
 		note += fmt.Sprintf(" Therefore the iterations ended after %d of %d.", done, all)
 	}
-	return []string{note}
+	return append(slices.Clone(r.data.loaded.notes), note)
 }
 
 // writeIterates writes what the run has found before models are solved, so that nothing is lost if

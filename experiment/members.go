@@ -123,12 +123,19 @@ func (r *poser) startProblem() train.Problem {
 	if len(r.changes) == 0 {
 		return r.problem.Problem
 	}
-	e := membership.First(r.Settings.Agents)
-	if r.team != nil {
-		e = r.changes.Last(r.Settings.Agents)
-	}
-	p, _ := r.problem.Problem.OfMembers(e, r.graph.W) // readChanges, or the council, has made its matrix
+	p, _ := r.problem.Problem.OfMembers(r.startEpoch(), r.graph.W) // readChanges, or the council, has made its matrix
 	return p
+}
+
+// startEpoch returns the epoch of startProblem; the zero value where members stay the same.
+func (r *poser) startEpoch() (e membership.Epoch) {
+	switch {
+	case len(r.changes) == 0:
+		return e
+	case r.team != nil:
+		return r.changes.Last(r.Settings.Agents)
+	}
+	return membership.First(r.Settings.Agents)
 }
 
 // noteChange says that an epoch has begun.

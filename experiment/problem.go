@@ -123,8 +123,7 @@ func (r *poser) checkMethod() error {
 }
 
 // makeProblem makes the problem of the loaded data, once, and checks the settings against it.
-func (r *poser) makeProblem(ctx context.Context) (err error) {
-	s, l := r.Settings, r.data.loaded
+func (r *poser) makeProblem(ctx context.Context) error {
 	if err := r.checkMethod(); err != nil {
 		return err
 	}
@@ -132,6 +131,12 @@ func (r *poser) makeProblem(ctx context.Context) (err error) {
 	if err := r.data.chooseHoldout(ctx); err != nil || r.problem.Oracles != nil {
 		return err
 	}
+	return r.makeAnew()
+}
+
+// makeAnew makes the problem of the loaded data and model.
+func (r *poser) makeAnew() error {
+	s, l := r.Settings, r.data.loaded
 	task, err := data.HoldOut(l.data, s.Holdout, s.Seed)
 	if err != nil {
 		return fmt.Errorf("-holdout: %w", err)

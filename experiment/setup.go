@@ -55,41 +55,42 @@ func (s *setup) hasFound() bool { return len(s.Found) > 0 }
 
 // Sum implements [network.Collective].
 func (s *setup) Sum(dst []float64, fill func(i int, part []float64) error) error {
-	if s.exchange == nil {
-		found, err := s.nextFound(len(dst), func(f runs.Found) int { return len(f.Sum) })
-		copy(dst, found.Sum)
-		return err
-	}
-	if err := s.exchange.Sum(dst, fill); err != nil {
-		return err
-	}
-	s.Found = append(s.Found, runs.Found{Sum: append([]float64{}, dst...)})
-	return nil
+	found, err := s.foundBy(len(dst), func() (runs.Found, error) {
+		err := s.exchange.Sum(dst, fill)
+		return runs.Found{Sum: append([]float64{}, dst...)}, err
+	})
+	copy(dst, found.Sum)
+	return err
 }
 
-// Texts implements [network.Collective].
-func (s *setup) Texts(of func(i int) (string, error)) ([]string, error) {
+// foundBy returns what a search finds, or has found where the run goes on: a sum of want numbers,
+// or texts alone where want is -1.
+func (s *setup) foundBy(want int, search func() (runs.Found, error)) (runs.Found, error) {
 	if s.exchange == nil {
-		found, err := s.nextFound(-1, func(f runs.Found) int { return -min(1, len(f.Texts)) })
-		return found.Texts, err
-	}
-	texts, err := s.exchange.Texts(of)
-	if err != nil {
-		return nil, err
-	}
-	s.Found = append(s.Found, runs.Found{Texts: texts})
-	return texts, nil
-}
-
-// nextFound returns what was found next, whose length must be what it was.
-func (s *setup) nextFound(want int, length func(runs.Found) int) (runs.Found, error) {
-	if s.next >= len(s.Found) || length(s.Found[s.next]) != want {
+		if s.next < len(s.Found) {
+			found := s.Found[s.next]
+			if s.next++; len(found.Sum) == want || want < 0 && found.Texts != nil {
+				return found, nil
+			}
+		}
 		return runs.Found{}, dsbo.ConfigErrorf(
 			"the data are not those with which the run began: what its agents found together then, %s, does "+
 				"not fit them", runs.SetupFile)
 	}
-	s.next++
-	return s.Found[s.next-1], nil
+	found, err := search()
+	if err == nil {
+		s.Found = append(s.Found, found)
+	}
+	return found, err
+}
+
+// Texts implements [network.Collective].
+func (s *setup) Texts(of func(i int) (string, error)) ([]string, error) {
+	found, err := s.foundBy(-1, func() (runs.Found, error) {
+		texts, err := s.exchange.Texts(of)
+		return runs.Found{Texts: texts}, err
+	})
+	return found.Texts, err
 }
 
 // write writes what was found to the run folder, if anything was.

@@ -163,6 +163,7 @@ type loaded struct {
 	setup    *setup        // what its agents have found together; nil before the first load
 	local    []int         // the agents of this process
 	test     data.Examples // the test examples of all, before each agent has its own; see admit
+	notes    []string      // how the start of x was found, where it was with the loaded data
 	duration time.Duration
 }
 

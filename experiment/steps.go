@@ -87,7 +87,7 @@ func (r *stepChooser) chooseStart() {
 	if adapt == nil {
 		return
 	}
-	known := r.givenFlags["x0"] || r.poser.problem.startX != nil
+	known := r.givenFlags["x0"] || r.poser.problem.startX != nil || r.crossFit(true) != nil
 	gaveUp := adapt(algo.Setting{
 		Nonconvex: r.poser.problem.Nonconvex, ByMix: r.Settings.Average == "mix", StartKnown: known,
 		Penalties: r.poser.problem.penalties,

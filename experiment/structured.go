@@ -11,12 +11,46 @@ import (
 	"dsbo/train"
 )
 
-// crossFit returns what the task has for a choice of structures; nil: it has none.
-func (r *runner) crossFit() *CrossFit {
+// crossFit returns what the task has for a choice of structures before the iterations, or after
+// them; nil: it has none there.
+func (r *runner) crossFit(before bool) *CrossFit {
 	if r.Task.CrossFit == nil {
 		return nil
 	}
-	return r.Task.CrossFit()
+	if c := r.Task.CrossFit(); c != nil && before == (c.Begin != nil) {
+		return c
+	}
+	return nil
+}
+
+// startStructured finds the structures of penalties before the iterations, where the task asks for
+// that, and makes the problem that starts at their λ. It is among what was found together.
+func (r *poser) startStructured(ctx context.Context) error {
+	c, l := r.crossFit(true), &r.data.loaded
+	if c == nil || r.givenFlags["x0"] {
+		return nil
+	}
+	p, _ := l.model.Dims()
+	start, err := l.setup.foundBy(p, func() (start runs.Found, err error) {
+		e := r.startEpoch()
+		r.problem.Problem, r.problem.data, c.All = r.startProblem(), memberData(r.problem.data, e), memberData(c.All, e)
+		r.problem.Sent = &l.setup.Sent
+		r.view.Log("structures of penalties, at whose λ the iterations start")
+		found, _, err := r.end.structures(ctx, *c, r.Settings.X0, nil)
+		if err != nil {
+			return start, err
+		}
+		return runs.Found{Sum: found.Penalties, Texts: []string{found.Note("λ starts at")}}, nil
+	})
+	if err != nil {
+		return err
+	}
+	if l.model, err = c.Begin(start.Sum); err != nil {
+		return err
+	}
+	l.notes = start.Texts
+	r.view.Log("%s", l.notes[0])
+	return r.makeAnew()
 }
 
 // structuredIterations is K of the preset tuned where structures follow: one penalty for all is
@@ -30,7 +64,7 @@ func (r *poser) chooseIterations() {
 	case r.givenFlags["K"]:
 	case r.resumedK > 0:
 		r.Settings.Iterations = r.resumedK
-	case r.Settings.Preset == tunedPreset().Name && r.crossFit() != nil:
+	case r.Settings.Preset == tunedPreset().Name && r.crossFit(false) != nil:
 		r.Settings.Iterations = structuredIterations
 	}
 }
@@ -39,19 +73,8 @@ func (r *poser) chooseIterations() {
 // on, and keeps the better one of their mean and one penalty for all; or a network, where there are
 // some and the best is better than that mean.
 func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.Best) error {
-	folds := r.data.loaded.model.(models.Folds)
-	folds.Of, folds.Apart = r.linear(), true
-	parts, err := r.roughProblem(r.poser.problem.data, folds)
-	if err != nil {
-		return err
-	}
 	c.All = memberData(c.All, r.finalEpoch)
-	all, err := r.roughProblem(c.All, r.linear())
-	if err != nil {
-		return err
-	}
-	found, err := candidates.CrossFit{Model: folds, Problem: parts, Data: r.poser.problem.data, All: all,
-		Blocks: c.Blocks, Variance: c.Variance, Watch: modelWatcher{r.runner}}.Structures(ctx, best.X[0])
+	found, parts, err := r.structures(ctx, c, best.X[0], modelWatcher{r.runner})
 	if err != nil {
 		return err
 	}
@@ -60,7 +83,7 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 		return err
 	}
 	r.account.summary.Constants = found.Tried
-	final, notes, tuned := (*finalist)(nil), []string{found.Note()}, mean
+	final, notes, tuned := (*finalist)(nil), []string{found.Note("The tuned λ is")}, mean
 	if len(c.Networks) > 0 {
 		if final, notes, err = r.networkFinalist(ctx, c, found, one, mean, notes); err != nil {
 			return err
@@ -78,6 +101,24 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 		return err
 	}
 	return r.writeFinished()
+}
+
+// structures finds the models of all structures of penalties of the problem's agents, from a
+// penalty near the best one on. parts is the problem of the models of all folds.
+func (r *finisher) structures(ctx context.Context, c CrossFit, near float64,
+	watch candidates.Watcher) (found *candidates.Structures, parts train.Problem, err error) {
+	folds := r.data.loaded.model.(models.Folds)
+	folds.Of, folds.Apart = r.linear(), true
+	if parts, err = r.roughProblem(r.poser.problem.data, folds); err != nil {
+		return nil, parts, err
+	}
+	all, err := r.roughProblem(c.All, r.linear())
+	if err != nil {
+		return nil, parts, err
+	}
+	found, err = candidates.CrossFit{Model: folds, Problem: parts, Data: r.poser.problem.data, All: all,
+		Blocks: c.Blocks, Variance: c.Variance, Watch: watch}.Structures(ctx, near)
+	return found, parts, err
 }
 
 // linearFinalist compares the mean of all structures with one penalty for all. parts is the problem

@@ -79,7 +79,7 @@ type Task struct {
 	// Sites tells, after Load, what the run is to find of agents that are sites.
 	Sites func() Sites
 	// CrossFit returns what a run needs that chooses how penalties differ from feature to feature,
-	// after Load; nil: the run does not.
+	// after Load, at its end or to begin with; nil: the run does not.
 	CrossFit func() *CrossFit
 	// Finish makes more of what a run has found than lambda.npy and omega.npy. It is called in all
 	// processes of a run, after these two files are written.
@@ -184,10 +184,13 @@ type Preset struct {
 }
 
 // A CrossFit is what a task has for a run that chooses how penalties differ from feature to feature
-// (package candidates). The problem of the run is a [models.Folds] of one penalty.
+// (package candidates). The problem of the run is a [models.Folds].
 type CrossFit struct {
 	All      data.Task         // the training examples of all folds, once each
 	Blocks   candidates.Blocks // of features; the zero value: none are named
 	Variance bool              // losses are half of squares, and count in units of the residual variance
 	Networks []models.MLP      // with which the linear model is compared, the smallest first; nil: there are none
+	// Begin returns the model of a run that starts at λ, one a feature, where structures are found
+	// before the iterations; nil: they are found after them, of a model of one penalty.
+	Begin func(lambda []float64) (models.Model, error)
 }

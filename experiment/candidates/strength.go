@@ -137,11 +137,12 @@ func (f *crossFit) null() (*Structure, error) {
 	return st, f.solveAll(st)
 }
 
-// farthestStrength bounds how far a structure's strength is looked for from another one's.
-const farthestStrength = 6
+// leastFall is the share of its standard error by which the criterion has to fall for a search to
+// go on in a direction: the weakest penalties, and the strongest, are all alike.
+const leastFall = 1e-2
 
 // tune finds the strength of a structure near another one's, whose models are y: by ones up and
-// down until the criterion rises, then where a parabola is lowest.
+// down until the criterion falls no more, then where a parabola is lowest.
 func (f *crossFit) tune(st *Structure, near float64, y []float64) (tried []runs.Constant, err error) {
 	s := f.newSearch(st, y)
 	first, err := s.at(near)
@@ -150,12 +151,12 @@ func (f *crossFit) tune(st *Structure, near float64, y []float64) (tried []runs.
 	}
 	for _, side := range []float64{1, -1} {
 		least := first.criterion()
-		for a := near + side; math.Abs(a-near) <= farthestStrength; a += side {
+		for a := near + side; math.Abs(a) < nullPenalty; a += side {
 			t, err := s.at(a)
 			if err != nil {
 				return nil, err
 			}
-			if t.criterion() > least {
+			if !(t.criterion() < least-float64(leastFall*t.error)) {
 				break
 			}
 			least = t.criterion()

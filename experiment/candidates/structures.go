@@ -323,8 +323,8 @@ func (s *Structures) CrossFitted() train.Fit { return train.Fit{X: s.fit.zeroX()
 func (s *Structures) CrossFittedOne() train.Fit { return train.Fit{X: s.fit.zeroX(), Y: s.List[0].y} }
 
 // Note says of which structures the answer is a mean, the largest three shares first, and what
-// that gave.
-func (s *Structures) Note() string {
+// that gave. It begins with what, such as "The tuned λ is".
+func (s *Structures) Note(what string) string {
 	list := slices.Clone(s.List)
 	slices.SortStableFunc(list, func(a, b *Structure) int { return cmp.Compare(b.Share, a.Share) })
 	var parts []string
@@ -332,10 +332,10 @@ func (s *Structures) Note() string {
 		parts = append(parts, fmt.Sprintf("%s %.0f %%", st.Name, 100*float64(st.Share)))
 	}
 	one := s.List[0]
-	return fmt.Sprintf("The tuned λ is a mean of %d structures of penalties by their cross-fitted predictions: "+
+	return fmt.Sprintf("%s a mean of %d structures of penalties by their cross-fitted predictions: "+
 		"%s, and others. On rows that their models have not seen its loss is %.4g ± %.2g, "+
 		"with one penalty %.4g ± %.2g.",
-		len(list), strings.Join(parts, ", "), s.Loss, s.Error, float64(one.Loss), float64(one.Error))
+		what, len(list), strings.Join(parts, ", "), s.Loss, s.Error, float64(one.Loss), float64(one.Error))
 }
 
 // CrossFitLost reports whether the answer has lost against one penalty for all: its cross-fitted

@@ -36,6 +36,12 @@ func (r Run) quantities() ([]Quantity, error) {
 	for _, f := range r.Found {
 		l.addFound(f)
 	}
+	if l.Ending.Before {
+		first := *l
+		first.Ending.Solves = 1
+		first.addStructures()
+		l.list, l.Ending.Parts = first.list, 0
+	}
 	l.phase = Iterations
 	if err := l.addIterations(); err != nil {
 		return nil, err

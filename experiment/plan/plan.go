@@ -43,6 +43,8 @@ type Ending struct {
 	// Parts is the length of the y of all folds together, where the run chooses among structures of
 	// penalties in place of comparing λ with constants; 0: it does not.
 	Parts int
+	// Before is set where it finds the structures before the iterations, and compares as others do.
+	Before bool
 	// Networks are lengths of the y of networks with which the answer of structures is compared.
 	Networks []int
 	// Alone is set where the model of the iterations is compared with no other.

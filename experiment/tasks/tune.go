@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"flag"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -58,7 +57,7 @@ type tune struct {
 	split                 features.Shares    // shares of training, validation and test rows
 	splitColumn           string             // column that says it; "": there is none
 	folds                 string             // number of folds, or auto
-	prior                 float64            // deviation of log-penalties
+	prior                 string             // deviation of log-penalties, or auto
 	refit                 string             // which rows the kept model is solved with
 	group                 groups             // blocks of features, by their names
 	groupsFile            string             // the same from a file; "": none
@@ -69,6 +68,7 @@ type tune struct {
 	seed                  uint64             // of the run
 	sites                 int                // of whose rows prepared tells: those at the start
 	earlier               *earlier           // nil: there is none
+	center                []float64          // where λ starts, around which its prior is; nil: elsewhere
 }
 
 // A list is a flag of names with commas between.
@@ -141,9 +141,9 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.groupsFile, "groups", "", "`file` with a group a line, as -group has them with commas between")
 	f.StringVar(&t.refit, "refit", auto, "whether the kept linear model has the test `rows` too, once they have "+
 		"judged the model of the others: all, or none; auto: all, but none where -split-column names them")
-	f.Float64Var(&t.prior, "prior", 1,
-		"standard `deviation` of log-penalties around a common value, or around the λ of -from, as one expects it: "+
-			"with few rows it keeps λ from fitting the validation rows alone; 0, and with differential privacy: none")
+	f.StringVar(&t.prior, "prior", auto,
+		"standard `deviation` of log-penalties around a common value, or the λ of -from, or of the structures with "+
+			"which -penalty feature begins; 0, and with differential privacy: none; auto: 0.5 around these, else 1")
 	t.cost.addFlag(f)
 }
 
@@ -199,8 +199,8 @@ func (t *tune) Check() error {
 	if err := t.hidden.check(t.model, network, auto); err != nil {
 		return err
 	}
-	if !(t.prior >= 0) || math.IsInf(t.prior, 1) {
-		return dsbo.ConfigErrorf("-prior must be positive, or 0 for none; it is %g", t.prior)
+	if _, err := t.deviation(); err != nil {
+		return err
 	}
 	if t.exchangeAlone && !t.alone {
 		return dsbo.ConfigErrorf(
@@ -259,11 +259,13 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	if err := t.nameBlocks(); err != nil {
 		return data.Task{}, nil, err
 	}
+	t.center = nil
 	m, err := t.newModel(a.Seed)
 	if err == nil {
 		err = t.startFromEarlier(a, m)
 	}
 	if err == nil && t.earlier != nil { // whose penalties the prior is around
+		t.center = t.earlier.x
 		m, err = t.newModel(a.Seed)
 	}
 	return t.prepared.Data, t.inFolds(m), err
@@ -300,12 +302,10 @@ func (t *tune) newModel(seed uint64) (models.Model, error) {
 	inputs, outputs := len(r.Features()), max(1, len(r.Target.Classes))
 	loss, penalties := t.outputLoss(r.Target.Kind), t.penalties(r)
 	var prior models.Prior
-	if t.prior > 0 && t.prepared.Rows[1] > 0 { // with differential privacy nobody knows how many rows there are
-		prior = models.Prior{Deviation: t.prior, Rows: float64(t.prepared.Rows[1]),
-			Residuals: r.Target.Kind == features.Value}
-		if t.earlier != nil {
-			prior.Center = t.earlier.x
-		}
+	// with differential privacy nobody knows how many rows there are
+	if d, _ := t.deviation(); d > 0 && t.prepared.Rows[1] > 0 { // which Check has read
+		prior = models.Prior{Deviation: d, Rows: float64(t.prepared.Rows[1]),
+			Residuals: r.Target.Kind == features.Value, Center: t.center}
 	}
 	var start []float64
 	if r.Target.Kind == features.Counts { // from e⁰, Newton's first step to large counts would go far too far

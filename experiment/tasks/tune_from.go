@@ -48,10 +48,10 @@ func (t *tune) readEarlier(agent int) (*earlier, error) {
 
 // Start is the task's.
 func (t *tune) Start() (x, y []float64) {
-	if t.earlier == nil {
-		return nil, nil
+	if t.earlier != nil {
+		y = t.earlier.y
 	}
-	return t.earlier.x, t.earlier.y
+	return t.center, y
 }
 
 // prepareByEarlier prepares the sites' tables for a run with differential privacy: by the recipe of

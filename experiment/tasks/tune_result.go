@@ -120,7 +120,8 @@ func (t *tune) Ending() (e plan.Ending) {
 	if e.Solves > 0 {
 		e.Model = q
 	}
-	if t.shared == auto {
+	if c := t.crossFit(); c != nil {
+		e.Before = c.Begin != nil
 		_, e.Parts = t.inFolds(m).Dims()
 		for _, n := range t.networks() {
 			_, q := n.Dims()
