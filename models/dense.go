@@ -1,9 +1,13 @@
 package models
 
 import (
+	"math"
+	"math/rand/v2"
+
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/internal/linalg"
+	"dsbo/internal/num"
 )
 
 // A dense is the place of a dense layer in y: out×in weights from offset off on, row by row, then
@@ -18,6 +22,18 @@ func (l dense) biases(y []float64) []float64 { return y[l.off+l.in*l.out:][:l.ou
 
 // size returns the number of weights and biases of the layer.
 func (l dense) size() int { return l.out * (l.in + 1) }
+
+// startWeights draws the weights of layers: normal numbers of variance gain/inputs. Biases are 0.
+func startWeights(y []float64, layers []dense, gain float64, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	clear(y)
+	for _, l := range layers {
+		deviation, weights := math.Sqrt(gain/float64(l.in)), l.weights(y)
+		for j := range weights {
+			weights[j] = deviation * num.Normal(r)
+		}
+	}
+}
 
 // checkIntercepts checks where the biases of a last layer with a number of outputs are to start.
 func checkIntercepts(b []float64, outputs int) error {

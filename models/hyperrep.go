@@ -36,8 +36,10 @@ func (m HyperRep) network() MLP {
 	return MLP{Features: m.Features, Hidden: hidden[:last], Outputs: hidden[last], ReLU: !m.Tanh, Seed: m.Seed}
 }
 
-// head returns the place of the head in y.
-func (m HyperRep) head() dense { return dense{0, m.network().Outputs, m.Classes} }
+// head returns the classifier, whose features are what the last hidden layer makes of an example.
+func (m HyperRep) head() ridgeHead {
+	return ridgeHead{dense{0, m.network().Outputs, m.Classes}, m.ridge()}
+}
 
 // ridge returns C, with its default for 0.
 func (m HyperRep) ridge() float64 {
@@ -50,7 +52,7 @@ func (m HyperRep) ridge() float64 {
 // Dims implements [Model].
 func (m HyperRep) Dims() (p, q int) {
 	_, p = m.network().Dims()
-	return p, m.head().size()
+	return p, m.head().layer.size()
 }
 
 // Check implements [Checker].
@@ -67,41 +69,41 @@ func (m HyperRep) Check(s data.Shard) error {
 	return checkOutputs(s, m.Features, m.Classes, CrossEntropy{}, 1)
 }
 
-// representation builds h of each row of the batch.
-func (m HyperRep) representation(x *ad.Node, b Batch) *ad.Node {
+// represented builds the batch with h of each row in place of its features.
+func (m HyperRep) represented(x *ad.Node, b Batch) Batch {
 	n := m.network()
-	return n.units(n.outputs(x, b.X))
+	b.X = n.units(n.outputs(x, b.X))
+	return b
 }
 
 // Lower implements [Model].
 func (m HyperRep) Lower(x, y *ad.Node, b Batch) *ad.Node {
-	return ad.Add(m.Upper(x, y, b), ad.Scale(m.ridge(), ad.Dot(y, y)))
+	return m.head().Lower(x, y, m.represented(x, b))
 }
 
 // Upper implements [Model].
 func (m HyperRep) Upper(x, y *ad.Node, b Batch) *ad.Node {
-	return meanLoss(CrossEntropy{}, m.head().outputs(y, m.representation(x, b)), b)
+	return m.head().Upper(x, y, m.represented(x, b))
 }
 
 // Score implements [Scorer].
 func (m HyperRep) Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node) {
-	return score(CrossEntropy{}, m.head().outputs(y, m.representation(x, b)), b)
+	return m.head().Score(x, y, m.represented(x, b))
 }
 
 // StartX implements [XStarter]: the start of [MLP].
 func (m HyperRep) StartX(x []float64) { m.network().Start(x) }
 
 // Penalty implements [Penalized]: 2C in each entry.
-func (m HyperRep) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*m.ridge()) }
+func (m HyperRep) Penalty(dst, x []float64) { m.head().Penalty(dst, x) }
 
 // Diagonal implements [Curved].
 func (m HyperRep) Diagonal(x, y *ad.Node, b Batch) *ad.Node {
-	h, head := m.representation(x, b), m.head()
-	return head.diagonal(meanCurvature(CrossEntropy{}, head.outputs(y, h), b), h, head.size())
+	return m.head().Diagonal(x, y, m.represented(x, b))
 }
 
 // Modulus implements [StronglyConvex].
-func (m HyperRep) Modulus([]float64) float64 { return 2 * m.ridge() }
+func (m HyperRep) Modulus(x []float64) float64 { return m.head().Modulus(x) }
 
 // Meaning implements [Meant].
 func (m HyperRep) Meaning() Meaning {
@@ -131,42 +133,43 @@ func (m HyperRep) Baselines() []Baseline {
 	start := make([]float64, p)
 	m.StartX(start)
 	return []Baseline{
-		{Name: "raw features", X: make([]float64, 1), Of: rawHead{m}},
+		{Name: "raw features", X: make([]float64, 1), Of: ridgeHead{dense{0, m.Features, m.Classes}, m.ridge()}},
 		{Name: "random hidden layers", X: start},
 	}
 }
 
-// rawHead is the head of a hyper-representation on raw features. Its x, one number, is not used.
-type rawHead struct{ of HyperRep }
-
-func (m rawHead) layer() dense { return dense{0, m.of.Features, m.of.Classes} }
+// A ridgeHead is a linear classifier of a batch's features, whose ridge does not depend on x, one
+// number that is not used.
+type ridgeHead struct {
+	layer dense
+	ridge float64 // C
+}
 
 // Dims implements [Model].
-func (m rawHead) Dims() (p, q int) { return 1, m.layer().size() }
+func (m ridgeHead) Dims() (p, q int) { return 1, m.layer.size() }
 
 // Lower implements [Model].
-func (m rawHead) Lower(x, y *ad.Node, b Batch) *ad.Node {
-	return ad.Add(m.Upper(x, y, b), ad.Scale(m.of.ridge(), ad.Dot(y, y)))
+func (m ridgeHead) Lower(x, y *ad.Node, b Batch) *ad.Node {
+	return ad.Add(m.Upper(x, y, b), ad.Scale(m.ridge, ad.Dot(y, y)))
 }
 
 // Upper implements [Model].
-func (m rawHead) Upper(_, y *ad.Node, b Batch) *ad.Node {
-	return meanLoss(CrossEntropy{}, m.layer().outputs(y, b.X), b)
+func (m ridgeHead) Upper(_, y *ad.Node, b Batch) *ad.Node {
+	return meanLoss(CrossEntropy{}, m.layer.outputs(y, b.X), b)
 }
 
 // Score implements [Scorer].
-func (m rawHead) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
-	return score(CrossEntropy{}, m.layer().outputs(y, b.X), b)
+func (m ridgeHead) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
+	return score(CrossEntropy{}, m.layer.outputs(y, b.X), b)
 }
 
 // Penalty implements [Penalized].
-func (m rawHead) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*m.of.ridge()) }
+func (m ridgeHead) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*m.ridge) }
 
 // Diagonal implements [Curved].
-func (m rawHead) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
-	layer := m.layer()
-	return layer.diagonal(meanCurvature(CrossEntropy{}, layer.outputs(y, b.X), b), b.X, layer.size())
+func (m ridgeHead) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
+	return m.layer.diagonal(meanCurvature(CrossEntropy{}, m.layer.outputs(y, b.X), b), b.X, m.layer.size())
 }
 
 // Modulus implements [StronglyConvex].
-func (m rawHead) Modulus([]float64) float64 { return 2 * m.of.ridge() }
+func (m ridgeHead) Modulus([]float64) float64 { return 2 * m.ridge }

@@ -1,9 +1,6 @@
 package models
 
 import (
-	"math"
-	"math/rand/v2"
-
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
@@ -179,12 +176,6 @@ func (m LeNet) Penalty(dst, x []float64) {
 
 // Start implements [Starter]: normal weights of variance 2/in, and biases 0.
 func (m LeNet) Start(y []float64) {
-	r := rand.New(rand.NewPCG(m.Seed, 0))
-	clear(y)
-	for _, l := range m.layers() {
-		deviation, weights := math.Sqrt(2/float64(l.in)), l.weights(y)
-		for j := range weights {
-			weights[j] = deviation * num.Normal(r)
-		}
-	}
+	ls := m.layers()
+	startWeights(y, ls[:], 2, m.Seed)
 }

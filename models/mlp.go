@@ -1,9 +1,6 @@
 package models
 
 import (
-	"math"
-	"math/rand/v2"
-
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
@@ -197,14 +194,7 @@ func (m MLP) Start(y []float64) {
 	if m.ReLU {
 		gain = 2
 	}
-	r := rand.New(rand.NewPCG(m.Seed, 0))
-	clear(y)
 	ls := m.layers()
-	for _, l := range ls {
-		deviation, weights := math.Sqrt(gain/float64(l.in)), l.weights(y)
-		for j := range weights {
-			weights[j] = deviation * num.Normal(r)
-		}
-	}
+	startWeights(y, ls, gain, m.Seed)
 	copy(ls[len(ls)-1].biases(y), m.Intercepts)
 }
