@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 
 	"dsbo"
 )
@@ -81,10 +82,22 @@ type parameter struct {
 	tag   reflect.StructTag
 }
 
+// knownFields are the lists of [fieldsOf]: each agent's copy of a method asks for them.
+var knownFields sync.Map
+
+// fieldsOf returns the visible fields of a type.
+func fieldsOf(t reflect.Type) []reflect.StructField {
+	known, ok := knownFields.Load(t)
+	if !ok {
+		known, _ = knownFields.LoadOrStore(t, reflect.VisibleFields(t))
+	}
+	return known.([]reflect.StructField)
+}
+
 // parametersOf returns a method's parameters, in the order of its fields.
 func parametersOf(m Method) (all []parameter) {
 	v := reflect.ValueOf(m).Elem()
-	for _, f := range reflect.VisibleFields(v.Type()) {
+	for _, f := range fieldsOf(v.Type()) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.IsExported() && !f.Anonymous && name != "-" {
 			if name == "" {

@@ -226,7 +226,7 @@ func NameOf(m Method) string {
 // the same.
 func copyParameters(to, from any) {
 	source, target := reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem()
-	for _, f := range reflect.VisibleFields(source.Type()) {
+	for _, f := range fieldsOf(source.Type()) {
 		if f.IsExported() && len(f.Index) == 1 {
 			target.FieldByName(f.Name).Set(source.FieldByIndex(f.Index))
 		}

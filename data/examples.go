@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"slices"
+	"strconv"
 
 	"dsbo"
 	"dsbo/ad"
@@ -88,9 +90,23 @@ func (t Task) Digest(i int) (string, error) {
 			fmt.Fprintf(h, "column %q ", c.Name)
 			c.Table.WriteHash(h)
 		}
-		fmt.Fprintln(h, e.ID)
+		writeIDs(h, e.ID)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+// writeIDs writes what fmt.Fprintln does, without memory for each number.
+func writeIDs(h hash.Hash, ids []int) {
+	text := []byte("[")
+	for k, id := range ids {
+		if k > 0 {
+			text = append(text, ' ')
+		}
+		text = strconv.AppendInt(text, int64(id), 10)
+		h.Write(text) // a hash never fails
+		text = text[:0]
+	}
+	h.Write(append(text, "]\n"...))
 }
 
 // A Task is one problem's data: a shard per agent, and the test set, which no agent trains on

@@ -95,7 +95,7 @@ func (c Synthetic) Task() (Task, error) {
 	t := Task{Features: c.Features}
 	x, target := make([]float64, 0, c.Agents*c.Test*c.Features), make([]float64, 0, c.Agents*c.Test)
 	for i := range c.Agents {
-		s, err := c.shard(i)
+		s, err := c.shard(i, 0)
 		if err != nil {
 			return Task{}, err
 		}
@@ -119,22 +119,28 @@ func (c Synthetic) Shard(i int) (Shard, error) {
 	if i < 0 || i >= c.Agents {
 		return Shard{}, dsbo.ConfigErrorf("the agent must be from 0 to %d; it is %d", c.Agents-1, i)
 	}
-	s, err := c.shard(i)
-	if err != nil {
-		return Shard{}, err
-	}
-	s.Test, err = floatExamples(c.draw(i, partTest, c.Test, nil, nil))
-	return s, err
+	return c.shard(i, c.Test)
 }
 
-// shard makes the training and validation examples of agent i.
-func (c Synthetic) shard(i int) (s Shard, err error) {
-	if s.Train, err = floatExamples(c.draw(i, partTrain, c.Train, nil, nil)); err != nil {
-		return Shard{}, err
+// shard makes the examples of agent i, test of them for tests, in one piece of memory: of three
+// pieces each ends with what is left of a page.
+func (c Synthetic) shard(i, test int) (s Shard, err error) {
+	x := make([]float64, 0, (c.Train+c.Val+test)*c.Features)
+	for part, of := range []struct {
+		count int
+		e     *Examples
+	}{partTrain: {c.Train, &s.Train}, partVal: {c.Val, &s.Val}, partTest: {test, &s.Test}} {
+		if of.count == 0 {
+			continue
+		}
+		var target []float64
+		x, target = c.draw(i, uint64(part), of.count, x[len(x):], nil)
+		if *of.e, err = floatExamples(x, target); err != nil {
+			return Shard{}, err
+		}
 	}
 	s.Train.ID = countFrom(i*c.Train, c.Train)
-	s.Val, err = floatExamples(c.draw(i, partVal, c.Val, nil, nil))
-	return s, err
+	return s, nil
 }
 
 // Truth returns w*.
@@ -156,7 +162,7 @@ func (c Synthetic) draw(i int, part uint64, count int, features, targets []float
 	w := c.Truth()
 	r := newRand(c.Seed, streamAgent, uint64(i), part)
 	deviation := float64(i+1) * c.Rate
-	features = slices.Grow(features, count*len(w))
+	features, targets = slices.Grow(features, count*len(w)), slices.Grow(targets, count)
 	for range count {
 		for range w {
 			features = append(features, deviation*num.Normal(r))

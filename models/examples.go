@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"dsbo"
@@ -72,11 +73,19 @@ func idTable(ids []int, rows int) (*ad.Table, error) {
 	if len(ids) != rows {
 		return nil, dsbo.ShapeErrorf("each of %d examples must have an ID; there are %d", rows, len(ids))
 	}
-	f := make([]float64, len(ids))
-	for i, id := range ids {
-		f[i] = float64(id)
+	const exact = 1 << 24 // float32 has each whole number up to here
+	if slices.Max(ids) <= exact {
+		return ad.Float32Table(rows, 1, numbersOf[float32](ids))
 	}
-	return ad.FloatTable(len(f), 1, f)
+	return ad.FloatTable(rows, 1, numbersOf[float64](ids))
+}
+
+func numbersOf[T ad.Float](ids []int) []T {
+	f := make([]T, len(ids))
+	for i, id := range ids {
+		f[i] = T(id)
+	}
+	return f
 }
 
 // inputs declares the tables and the masks to a loss: what has one column, but features, is

@@ -153,8 +153,10 @@ func (c *checkpoint) writeTo(w io.Writer) error {
 	sum := sha256.New()
 	out := io.MultiWriter(w, sum)
 	start := binary.LittleEndian.AppendUint64([]byte(checkpointMagic), uint64(len(head)))
-	if _, err := out.Write(append(start, head...)); err != nil {
-		return err
+	for _, part := range [][]byte{start, head} {
+		if _, err := out.Write(part); err != nil {
+			return err
+		}
 	}
 	for _, v := range c.values {
 		if err := linalg.Write(out, v); err != nil {

@@ -54,6 +54,7 @@ type runner struct {
 	newEpoch      bool          // whether an epoch has begun since the newest checkpoint
 	round         int           // the next exchange, when the agents last stood still
 	records       []runs.Record // of the run so far
+	checkpoint    checkpoint    // the newest that was written, whose lists the next one has
 	timesRecorded int           // number of iteration times that the newest record, and those before, have used
 }
 

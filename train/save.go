@@ -34,6 +34,7 @@ func (r *runner) writeCheckpoint() error {
 	if c.MetricsBytes, c.MetricsSHA256, err = r.metrics.Sync(); err != nil {
 		return err
 	}
+	c.Usage, c.Arrays, c.values = r.checkpoint.Usage[:0], r.checkpoint.Arrays[:0], r.checkpoint.values[:0]
 	for k, i := range r.Local() {
 		c.Usage = append(c.Usage, r.agents[i].usage())
 		if k == 0 || !c.Alike {
@@ -50,6 +51,7 @@ func (r *runner) writeCheckpoint() error {
 	if r.Changing || r.roster != nil {
 		c.add(evaluationArrays, r.eval.usageState())
 	}
+	r.checkpoint = c
 	if err := disk.Write(path, c.writeTo); err != nil {
 		return err
 	}

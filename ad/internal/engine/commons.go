@@ -138,7 +138,7 @@ func (g *graph) isCommon(i int) bool {
 func (m *machine[T]) pointsOf(s *slot[T]) (at [mostPoints]uint64) {
 	for k, i := range m.points {
 		if p := &m.slots[i]; s.deps&p.bit != 0 {
-			at[k] = p.seen
+			at[k] = p.source.seen
 		}
 	}
 	return at

@@ -26,10 +26,10 @@ func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
 	for l := range m.lanes {
 		for i, in := range inLanes {
 			if in != nil {
-				c.In[i].V = in[l*m.slots[ins.args[i]].stride:][:len(c.In[i].V)]
+				c.In[i].V = in[l*m.slots[ins.args[i]].lanes.stride:][:len(c.In[i].V)]
 			}
 		}
-		c.Dst.V = lanes[l*m.slots[ins.out].stride:][:len(dst.V)]
+		c.Dst.V = lanes[l*m.slots[ins.out].lanes.stride:][:len(dst.V)]
 		m.compute(ins, from, to)
 	}
 }
@@ -43,7 +43,7 @@ func (m *machine[T]) laneBlock(s *slot[T], cut bool, from, to int) (Mat[T], []T)
 	case !m.hasLanes(s):
 		return Mat[T]{V: s.whole(), R: s.r, C: s.c}, nil
 	}
-	rows, lanes := s.r, s.wide
+	rows, lanes := s.r, s.lanes.wide
 	if cut {
 		per := s.r / m.template.rows
 		rows = (to - from) * per
@@ -69,11 +69,11 @@ func (m *machine[T]) runFused(ins *instr[T], from, to int) bool {
 	_, dst := m.laneBlock(out, ins.tiled && !ins.sums, from, to)
 	switch {
 	case ins.TransA:
-		kernel.GemmNN(m.lanes, a.C, a.R, dst, out.stride, vs, right.stride, a.V, a.C, ins.tiled && from > 0)
-	case ins.args[1] == m.unit && left.table != nil:
-		m.copyColumns(dst, out.stride, a)
+		kernel.GemmNN(m.lanes, a.C, a.R, dst, out.lanes.stride, vs, right.lanes.stride, a.V, a.C, ins.tiled && from > 0)
+	case ins.args[1] == m.unit && left.hasTable():
+		m.copyColumns(dst, out.lanes.stride, a)
 	default:
-		kernel.Dots(m.lanes, a.R, a.C, dst, out.stride, vs, right.stride, a.V, a.C)
+		kernel.Dots(m.lanes, a.R, a.C, dst, out.lanes.stride, vs, right.lanes.stride, a.V, a.C)
 	}
 	return true
 }

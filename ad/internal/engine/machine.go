@@ -59,7 +59,7 @@ func (m *machine[T]) update() {
 	defer t.mu.Unlock()
 	m.directions = t.directions
 	m.layouts = slices.Clone(t.layouts)
-	m.slots = slices.Grow(m.slots, len(t.values)-len(m.slots))
+	m.slots = lengthened(m.slots, len(t.values))
 	for _, v := range t.values[len(m.slots):] {
 		if v.point != "" {
 			m.points = append(m.points, len(m.slots))
@@ -67,11 +67,11 @@ func (m *machine[T]) update() {
 		m.slots = append(m.slots, m.newSlot(v))
 	}
 	for i := range m.slots {
-		if s := &m.slots[i]; s.kept && s.own == nil && !t.isCommon(i) {
+		if s := &m.slots[i]; s.kept && !s.retained && !t.isCommon(i) {
 			s.retain(kernel.MakePages[T](s.numbers()))
 		}
 	}
-	m.instrs = slices.Grow(m.instrs, len(t.steps)-len(m.instrs))
+	m.instrs = lengthened(m.instrs, len(t.steps))
 	args := 0
 	for _, s := range t.steps[len(m.instrs):] {
 		m.instrs = append(m.instrs, instr[T]{step: s, kern: kernelOf[T](s)})
@@ -83,14 +83,25 @@ func (m *machine[T]) update() {
 	}
 }
 
+// lengthened returns a list with memory for n elements, and no more: each agent's machines have it.
+func lengthened[E any](list []E, n int) []E {
+	if n <= cap(list) {
+		return list
+	}
+	return append(make([]E, 0, n), list...)
+}
+
 func (m *machine[T]) newSlot(v *value) slot[T] {
 	s := slot[T]{value: v}
+	if v.bit != 0 {
+		s.source = new(source[T])
+	}
 	switch {
 	case v.constant != nil:
 		s.retain(v.constant.([]T))
 		s.valid = true
 	case v.point != "":
-		s.shared, s.valid = m.memory.point(v.point, v.r), true
+		s.source.shared, s.valid = m.memory.point(v.point, v.r), true
 	}
 	return s
 }
@@ -106,7 +117,7 @@ func (m *machine[T]) input(i int) *slot[T] {
 // Bind makes rows idx of t (all if nil) the value of input i.
 func (m *machine[T]) Bind(i int, t *Rows, idx []int) error {
 	s := m.input(i)
-	rows := t.R
+	of, rows := s.source, t.R
 	if idx != nil {
 		rows = len(idx)
 	}
@@ -117,7 +128,7 @@ func (m *machine[T]) Bind(i int, t *Rows, idx []int) error {
 	if s.sparse != nil && t.Sparse == nil {
 		return dsbo.ShapeErrorf("the input is declared sparse; the table must be one of SparseTable")
 	}
-	if s.table == t && slices.Equal(s.idx, idx) {
+	if of.table == t && slices.Equal(of.idx, idx) {
 		return nil
 	}
 	for k, j := range idx {
@@ -125,14 +136,14 @@ func (m *machine[T]) Bind(i int, t *Rows, idx []int) error {
 			return dsbo.ShapeErrorf("rows of a batch must be from 0 to %d; at place %d is %d", t.R-1, k, j)
 		}
 	}
-	s.table = t
+	of.table = t
 	if idx == nil {
-		s.idx = nil
+		of.idx = nil
 	} else {
-		s.idx = append(s.idx[:0], idx...)
+		of.idx = append(of.idx[:0], idx...)
 	}
 	m.invalidate(s.bit)
-	s.valid, s.held = false, [2]int{}
+	s.valid, of.held = false, [2]int{}
 	if s.per == 0 {
 		s.whole()
 	}
@@ -148,10 +159,11 @@ func (m *machine[T]) Changes() uint64 {
 // comparePoints invalidates what depends on a point that has changed, by this program or another.
 func (m *machine[T]) comparePoints() {
 	for _, i := range m.points {
-		if s := &m.slots[i]; s.seen != s.shared.version {
+		s := &m.slots[i]
+		if of := s.source; of.seen != of.shared.version {
 			m.invalidate(s.bit)
-			s.seen = s.shared.version
-			s.buf = s.shared.common.v
+			of.seen = of.shared.version
+			s.buf = of.shared.common.v
 		}
 	}
 }
@@ -177,14 +189,9 @@ func (m *machine[T]) rowsOf(s *slot[T], from, to int) Mat[T] {
 	n, numbers, first := (to-from)*per, s.tiles, from-m.tileFrom
 	switch {
 	case s.sparse != nil:
-		in := &m.slots[s.sparse.input]
-		if s.rows == nil {
-			s.rows = new(sparseRows[T])
-		}
-		s.rows.table, s.rows.idx, s.rows.from, s.rows.square = in.table, in.idx, from, s.sparse.square
-		return Mat[T]{R: n, C: s.c, sparse: s.rows}
-	case s.cur != nil:
-		numbers = s.cur
+		return Mat[T]{R: n, C: s.c, sparse: m.slots[s.sparse.input].source.sparseFrom(from, s.sparse.square)}
+	case s.source != nil && s.source.cur != nil:
+		numbers = s.source.cur
 	case s.buf != nil:
 		numbers, first = s.buf, from
 	case s.strip:
@@ -247,11 +254,11 @@ func (m *machine[T]) failure(r any) error {
 	bad.op = ins.Name
 	for i := range m.slots {
 		s := &m.slots[i]
-		if s.table == nil || s.per == 0 || s.bit&m.slots[ins.args[1]].deps == 0 || bad.of%examples != 0 {
+		if !s.hasTable() || s.per == 0 || s.bit&m.slots[ins.args[1]].deps == 0 || bad.of%examples != 0 {
 			continue
 		}
 		each := bad.of / examples
-		row := s.table.Base(rowIndex(s.idx, m.running.from+bad.entry/each))
+		row := s.source.table.Base(rowIndex(s.source.idx, m.running.from+bad.entry/each))
 		if bad.where = fmt.Sprintf("that of row %d", row); each > 1 {
 			bad.where = fmt.Sprintf("entry %d of row %d", bad.entry%each, row)
 		}
@@ -275,7 +282,7 @@ func (m *machine[T]) bytesArg(ins *instr[T]) int {
 		arg, across = 1, m.slots[ins.args[0]].c
 	}
 	s := &m.slots[ins.args[arg]]
-	if s.per == 0 || s.table == nil || s.table.ByteRows == nil || across == 1 || across >= manyColumns {
+	if s.per == 0 || !s.hasTable() || s.source.table.ByteRows == nil || across == 1 || across >= manyColumns {
 		return -1
 	}
 	return arg
@@ -310,15 +317,15 @@ func (m *machine[T]) chooseForms(st *stage) {
 // the fewer numbers, the results or the other factor.
 func (m *machine[T]) runBytes(ins *instr[T], from, to int) {
 	s, out := &m.slots[ins.args[ins.bytes]], &m.slots[ins.out]
-	scale := T(s.table.Scale)
+	of, scale := s.source, T(s.source.table.Scale)
 	if ins.bytes == 0 {
 		w, d := &m.slots[ins.args[1]], m.rowsOf(out, from, to)
-		kernel.BytesNT(d.R, d.C, s.c, d.V, d.C, s.rowsBeside(w.buf), w.buf, w.c)
+		kernel.BytesNT(d.R, d.C, s.c, d.V, d.C, of.rowsBeside(w.buf), w.buf, w.c)
 		kernel.Scale(d.V, scale, d.V)
 		return
 	}
 	u := m.rowsOf(&m.slots[ins.args[0]], from, to)
 	m.scaled = slices.Grow(m.scaled[:0], len(u.V))[:len(u.V)]
 	kernel.Scale(m.scaled, scale, u.V)
-	kernel.BytesTN(u.C, s.c, out.buf, s.c, m.scaled, u.C, s.rowsBeside(m.scaled)[:u.R], from > 0)
+	kernel.BytesTN(u.C, s.c, out.buf, s.c, m.scaled, u.C, of.rowsBeside(m.scaled)[:u.R], from > 0)
 }

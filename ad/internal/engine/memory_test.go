@@ -3,7 +3,16 @@ package engine
 import (
 	"runtime"
 	"testing"
+	"unsafe"
 )
+
+// TestSlotsAreSmall: an agent has some 200 slots. What a few of them need is behind pointers: each
+// has 4, two slices of 24 bytes and three flags.
+func TestSlotsAreSmall(t *testing.T) {
+	if size := unsafe.Sizeof(slot[float64]{}); size > 4*8+2*24+8 {
+		t.Errorf("a slot has %d bytes, want 88", size)
+	}
+}
 
 // TestPool: a pool gives the shortest memory that is long enough, replaces the longest where none
 // is, and has none that nobody needs.

@@ -153,6 +153,19 @@ type sparseRows[T Float] struct {
 	values []T  // scratch of row
 }
 
+// sparseFrom returns the rows of a batch from one on, squared if asked for.
+func (s *source[T]) sparseFrom(from int, square bool) *sparseRows[T] {
+	r := &s.sparse[0]
+	if square {
+		r = &s.sparse[1]
+	}
+	if *r == nil {
+		*r = &sparseRows[T]{square: square}
+	}
+	(*r).table, (*r).idx, (*r).from = s.table, s.idx, from
+	return *r
+}
+
 // row returns the columns and the values of row i after the first. The values are a view that the
 // next call overwrites.
 func (s *sparseRows[T]) row(i int) (indices []int32, values []T) {

@@ -13,7 +13,7 @@ type port[T, V Float] struct{ *machine[T] }
 // SetInput copies v into point i. What depends on the point is computed again only if v differs in
 // a bit: 0 and −0 differ, because results must not depend on what the input was before.
 func (m port[T, V]) SetInput(i int, v []V) {
-	p, none := m.input(i).shared, [mostPoints]uint64{}
+	p, none := m.input(i).source.shared, [mostPoints]uint64{}
 	if p.version != 0 && m.has(p.common, v) {
 		return
 	}
@@ -74,7 +74,7 @@ func (m port[T, V]) Run(p *Plan, dst [][]V) (err error) {
 	}
 	for _, k := range p.order {
 		if ins := &m.instrs[k]; ins.run && !ins.wide {
-			m.slots[ins.out].valid = m.slots[ins.out].own != nil
+			m.slots[ins.out].valid = m.slots[ins.out].retained
 		}
 	}
 	tl := m.current.tail
@@ -159,7 +159,7 @@ func (m *machine[T]) loadTile(st *stage, from, to int) {
 			}
 		}
 		if m.bytes[i] {
-			m.slots[a].listRows(from, to, m.template.rows)
+			m.slots[a].source.listRows(from, to, m.template.rows)
 		}
 	}
 }

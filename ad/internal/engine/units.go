@@ -50,9 +50,9 @@ func (m *machine[T]) EachUnit(p *Plan, input int, each func(from, lanes int)) er
 	for m.from = 0; m.from < s.r; m.from += m.lanes {
 		m.lanes = min(UnitLanes, s.r-m.from)
 		m.allotLanes(p)
-		clear(s.wide)
+		clear(s.lanes.wide)
 		for l := range m.lanes {
-			s.wide[l*s.stride+m.from+l] = 1
+			s.lanes.wide[l*s.lanes.stride+m.from+l] = 1
 		}
 		if err := (port[T, T]{m}).Run(p, nil); err != nil {
 			return err
@@ -67,7 +67,7 @@ func (m *machine[T]) ReadLanes(dst []float64, n int, p *Plan) {
 	s := &m.slots[p.outs[0]]
 	for l := range m.lanes {
 		if to := dst[l*n:][:n]; m.hasLanes(s) {
-			linalg.Convert(to, s.wide[l*s.stride:][:n])
+			linalg.Convert(to, s.lanes.wide[l*s.lanes.stride:][:n])
 		} else {
 			linalg.Convert(to, s.whole())
 		}
@@ -85,8 +85,11 @@ func (m *machine[T]) allotLanes(p *Plan) {
 		case s.base < 0:
 			s.allotLanes(tile)
 		default:
-			base := &m.slots[s.base]
-			s.wide, s.stride = base.wide[s.off:], base.stride
+			base := m.slots[s.base].lanes
+			if s.lanes == nil {
+				s.lanes = new(laneValues[T])
+			}
+			s.lanes.wide, s.lanes.stride = base.wide[s.off:], base.stride
 		}
 	}
 }
