@@ -34,8 +34,8 @@ type machine struct {
 
 	refused bool        // the run has ended as refuses says
 	leftOut atomic.Bool // the others have finished without it
-	// The others may finish without this liar: it lies to the end, or has told them that more
-	// agents had finished than it knew of.
+	// The others may finish without this liar: it lies to the end, has told them that more agents
+	// had finished than it knew of, or has sent again and again what it must not.
 	forgone atomic.Bool
 
 	mu     sync.Mutex // guards what follows

@@ -25,9 +25,13 @@ func (l Line) String() string { return fmt.Sprintf("%12v  %s", l.At, l.Text) }
 
 // A trace is what happened in a run. Lines of one moment are in no order that means anything.
 type trace struct {
+	forgo func(agent int) // is called for a member that another one counts as failed for what it sends
 	mu    sync.Mutex
 	lines []Line
 }
+
+// failed is what an agent says of a member whose process sends again and again what it must not.
+const failed = "a member is at fault again and again"
 
 func (t *trace) note(format string, args ...any) { t.add(fmt.Sprintf(format, args...), false) }
 
@@ -66,6 +70,9 @@ func (t tracing) Handle(_ context.Context, r slog.Record) error {
 	text := fmt.Sprintf("agent %d: %s", t.agent, r.Message)
 	add := func(a slog.Attr) bool {
 		text += fmt.Sprintf(" %s=%v", a.Key, a.Value)
+		if a.Key == "neighbour" && strings.HasPrefix(r.Message, failed) {
+			t.forgo(int(a.Value.Int64()))
+		}
 		return true
 	}
 	for _, a := range t.attrs {

@@ -67,6 +67,11 @@ func (w *world) of(name string, agent int, numbers ...int) draw {
 // world returns the network and the machines of a case, and what ends them.
 func (c Case) world() (w *world, end func(), err error) {
 	w = &world{Case: c, draw: draw(c.Seed).of("world"), ended: map[int]bool{}, lost: map[int]bool{}}
+	w.trace.forgo = func(agent int) {
+		if slices.Contains(w.Liars, agent) {
+			w.machines[agent].forgone.Store(true)
+		}
+	}
 	w.network = testkit.NewNetwork(weather{w.draw.of("weather"), c.Latency, max(60*c.Second, 100*c.Latency)})
 	var unmounts []func()
 	end = func() {

@@ -11,16 +11,18 @@ import (
 )
 
 // TestStragglers: a member is left out as slow when all its neighbours have waited too long for it,
-// but for those that do not hear it or are slow too, and if the others are a quorum; else all wait.
+// but for those that do not hear it or are slow too, and if the others are a quorum, of which one
+// would vote for it; else all wait.
 func TestStragglers(t *testing.T) {
 	const n = 5
-	ringOf5 := ring(n)
+	all := membership.Edges{{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 2}, {1, 3}, {1, 4}, {2, 3}, {2, 4}, {3, 4}}
 	for _, c := range []struct {
 		name  string
-		slow  map[int][]int // whom agents find slow
-		down  map[int][]int // whom they do not hear
-		left  []int         // who is left out as slow
-		waits string        // part of what agents say that wait; "" if they do not
+		edges membership.Edges // nil: a ring
+		slow  map[int][]int    // whom agents find slow
+		down  map[int][]int    // whom they do not hear
+		left  []int            // who is left out as slow
+		waits string           // part of what agents say that wait; "" if they do not
 	}{
 		{name: "both neighbours", slow: map[int][]int{1: {2}, 3: {2}}, left: []int{2}},
 		{name: "one of two neighbours", slow: map[int][]int{1: {2}}},
@@ -29,8 +31,13 @@ func TestStragglers(t *testing.T) {
 		{name: "two beside each other", slow: map[int][]int{1: {2}, 4: {3}}, left: []int{2, 3}},
 		{name: "too many", slow: map[int][]int{0: {1, 4}, 3: {2, 4}},
 			waits: "agents 1, 2, 4 are slow, and are waited for"},
+		{name: "by the word of agent 4 alone, as the others wait for each other", edges: all,
+			slow: map[int][]int{4: {2}, 0: {1}, 1: {3}, 3: {0}}},
 	} {
-		r := newRoom(n, 3, ringOf5, slices.Repeat([]diskSite{{{Iteration: 4, Round: 40}, {}}}, n)...)
+		if c.edges == nil {
+			c.edges = ring(n)
+		}
+		r := newRoom(n, 3, c.edges, slices.Repeat([]diskSite{{{Iteration: 4, Round: 40}, {}}}, n)...)
 		for i, whom := range c.slow {
 			r.seen[i].Slow = whom
 		}

@@ -14,7 +14,9 @@ import (
 // One that has lost its state and asks for another does not compute.
 //
 // If those that are left are no quorum, all wait: to leave out some of the slow ones would not end
-// the wait for the others.
+// the wait for the others. So they do if no quorum would vote for it, as where one that lies says
+// that all are slow, and those that wait for one of them do not count: none that still waits for
+// one votes to leave it out, and nothing else would be decided.
 func (c *composer) stragglers(said func(agent int) (down, slow []int, counts bool)) (all []int) {
 	finds := func(i int) bool {
 		_, slow, counts := said(i)
@@ -43,6 +45,15 @@ func (c *composer) stragglers(said func(agent int) (down, slow []int, counts boo
 		if accused[i] && !c.isAsking(i) && !slices.ContainsFunc(neighbours[i], waits) {
 			all = append(all, i)
 		}
+	}
+	votes := slices.DeleteFunc(slices.Clone(c.epoch.Members), func(i int) bool {
+		down, slow, counts := said(i)
+		return !counts || slices.Contains(all, i) || slices.ContainsFunc(all, func(j int) bool {
+			return slices.Contains(neighbours[i], j) && !slices.Contains(slow, j) && !slices.Contains(down, j)
+		})
+	})
+	if len(votes) < c.Quorum && len(c.epoch.Members)-len(all) >= c.Quorum {
+		return nil
 	}
 	return all
 }
