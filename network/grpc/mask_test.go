@@ -58,11 +58,15 @@ func sentWords(t *testing.T, width int, times int, words func(agent int) []uint6
 	return sent
 }
 
-// difference returns a − b mod 2^width.
+// difference returns a − b mod 2^width, or of whole numbers.
 func difference(a, b []uint64, width int) []uint64 {
-	d := make([]uint64, len(a))
+	d, borrow := make([]uint64, len(a)), uint64(0)
 	for i := range d {
-		d[i] = (a[i] - b[i]) & (^uint64(0) >> (64 - width))
+		if width >= network.Whole {
+			d[i], borrow = bits.Sub64(a[i], b[i], borrow)
+		} else {
+			d[i] = (a[i] - b[i]) & (^uint64(0) >> (64 - width))
+		}
 	}
 	return d
 }
@@ -74,6 +78,7 @@ func difference(a, b []uint64, width int) []uint64 {
 // 12·√126 with a probability below 10⁻¹¹.
 func wantUniform(t *testing.T, name string, words []uint64, width int) {
 	t.Helper()
+	width = min(width, 64)
 	ones, n := 0, float64(len(words)*width)
 	var high, low [64]float64
 	for _, w := range words {
@@ -100,7 +105,7 @@ func wantUniform(t *testing.T, name string, words []uint64, width int) {
 // same words. What all send together is the sum.
 func TestFramesSayNothing(t *testing.T) {
 	const length, times = 5000, 2 // more words than a chunk of a stream has
-	for _, width := range []int{11, 16, 32, 64} {
+	for _, width := range []int{11, 16, 32, 64, network.Whole, network.Whole + 1} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			constant := func(v uint64) func(int) []uint64 {
 				return func(int) []uint64 { return slices.Repeat([]uint64{v}, length) }
