@@ -37,7 +37,8 @@ import (
 //     left; of the liar nobody is waited for to that end.
 //   - 46004971: a liar said that all neighbours of agent 2 were slow, so that their word for it did
 //     not count, and that it was too: its being left out was proposed for ever, without the votes.
-//   - 46010719: a member that sent each heartbeat a hundred times was killed as the others had ended.
+//   - 46010719: a member that sent each heartbeat a hundred times was killed as the others had
+//     ended.
 func TestLies(t *testing.T) {
 	switch {
 	case os.Getenv(WorkerVariable) != "":

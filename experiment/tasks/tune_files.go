@@ -93,6 +93,11 @@ func (t *tune) files(a experiment.Agents) (paths map[int]string, dealt bool, err
 			"-data and -target are required: the files and the column to predict, label in LIBSVM files (-h " +
 				"lists the flags)")
 	}
+	if strings.ContainsAny(t.data, "*?") {
+		return nil, false, dsbo.ConfigErrorf(
+			"-data must have {agent} for the number of an agent, as 'site{agent}.csv', or name one file; it is %s",
+			t.data)
+	}
 	paths = map[int]string{}
 	for _, i := range a.Local {
 		if paths[i] = t.data; t.namesFiles() {
@@ -147,6 +152,11 @@ func (t *tune) read(a experiment.Agents) ([]*tables.Table, error) {
 		whole, err := t.open(t.data)
 		if err != nil {
 			return nil, err
+		}
+		if whole.Rows() < a.N {
+			return nil, dsbo.ConfigErrorf(
+				"-data %s: there must be a row for each of the %d agents (-agents) at least; it has %d", t.data,
+				a.N, whole.Rows())
 		}
 		return t.deal(whole, a), nil
 	}

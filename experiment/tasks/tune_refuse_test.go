@@ -99,6 +99,9 @@ func TestTuneRefused(t *testing.T) {
 		{"out of proportion in any row", table("a,w,y", "%d,%w,%c", 30) + "1e30,red,yes\n", "",
 			"site 2: site2.csv, line 32, column a: "},
 		{"no target", good, "-target=", "-data and -target are required"},
+		{"a pattern", good, "-data=site*.csv", "-data must have {agent} for the number of an agent"},
+		{"fewer rows than agents", good, "-data={folder}/site0.csv -agents=16",
+			"there must be a row for each of the 16 agents (-agents) at least; it has 12"},
 		{"a sentinel", table("a,w,y", "%d,%w,%c", 200) + "9e30,red,yes\n9e30,red,no\n9e30,red,yes\n9e30,red,no\n", "",
 			"column a must not have a few numbers that are out of all proportion"},
 	} {
@@ -111,7 +114,7 @@ func TestTuneRefused(t *testing.T) {
 			}
 			out := filepath.Join(dir, "run")
 			args := append([]string{"-target=y", "-quiet", "-data=" + filepath.Join(dir, "site{agent}.csv"),
-				"-out=" + out}, strings.Fields(c.flags)...)
+				"-out=" + out}, strings.Fields(strings.ReplaceAll(c.flags, "{folder}", dir))...)
 			err := experiment.Run(t.Context(), tasks.Tune(), args, io.Discard, io.Discard)
 			if !errors.Is(err, dsbo.ErrConfig) {
 				t.Fatalf("error %v; it must be one of the user's", err)
