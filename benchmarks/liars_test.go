@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
@@ -173,16 +174,17 @@ func BenchmarkLiars(b *testing.B) {
 	for _, graph := range []string{"complete", "exponential"} {
 		w := testkit.Get(network.New(graph, town, network.Options{})).W
 		for _, p := range infestations() {
+			load := sync.OnceValue(p.load)
 			for liars := 1; liars <= 2; liars++ {
+				alone := sync.OnceValue(func() verdict { return p.honestly(b.Context(), load(), w, liars) })
 				for _, a := range lies() {
 					for _, mixing := range []network.Mixing{network.Plain{}, network.Clipped{Liars: liars},
 						network.Trimmed{Liars: liars}} {
 						name := fmt.Sprintf("%s/%s/%d/%s/%v", graph, p.name, liars, a.name, mixing)
 						b.Run(name, func(b *testing.B) {
-							of := p.load()
+							of, honest := load(), alone()
 							for b.Loop() {
 								end := p.run(b.Context(), of, testkit.Get(w.WithMixing(mixing)), liars, a.attack)
-								honest := p.honestly(b.Context(), of, w, liars)
 								b.ReportMetric(end.phi/honest.phi, "Φ/honest")
 								b.ReportMetric(end.f/honest.f, "f/honest")
 							}

@@ -99,7 +99,7 @@ func TestPrivateRunGoesOn(t *testing.T) {
 		[]string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3", "-dp-epsilon=5", "-checkpoint-every=1",
 			"-out=" + folder}, io.Discard))
 	ctx, cancel := context.WithCancel(t.Context())
-	j.View = stopAfter{2, cancel}
+	j.View = interruptAfter(2, cancel)
 	if err := j.Run(ctx, nil, io.Discard); !errors.Is(err, train.ErrInterrupted) {
 		t.Fatal(err)
 	}
@@ -128,23 +128,6 @@ func exampleDigests(t *testing.T, folder string) string {
 		t.Fatalf("%s has no checkpoint", folder)
 	}
 	return regexp.MustCompile(`"examples":\[[^]]*\]`).FindString(string(testkit.Get(os.ReadFile(paths[len(paths)-1]))))
-}
-
-// stopAfter ends a run's context at a checkpoint.
-type stopAfter struct {
-	iteration int
-	cancel    context.CancelFunc
-}
-
-func (stopAfter) Show(Progress)                {}
-func (stopAfter) Log(string, ...any)           {}
-func (stopAfter) Note(Note)                    {}
-func (stopAfter) Record(runs.Record, []string) {}
-func (stopAfter) Stop()                        {}
-func (s stopAfter) Saved(iteration int) {
-	if iteration == s.iteration {
-		s.cancel()
-	}
 }
 
 // TestPrivacyThatCannotBe: what has no bound is refused by name.

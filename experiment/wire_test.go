@@ -58,6 +58,10 @@ type interrupter struct {
 	cancel func()
 }
 
+func interruptAfter(iteration int, cancel func()) interrupter {
+	return interrupter{onScreen{cli.NewProgress(io.Discard, true)}, iteration, cancel}
+}
+
 func (i interrupter) Saved(iteration int) {
 	if iteration == i.after {
 		i.cancel()
@@ -76,7 +80,7 @@ func TestFeedbackResumes(t *testing.T) {
 	straight, first := job("straight", ""), job("resumed", "")
 	testkit.OK(straight.Run(t.Context(), nil, io.Discard))
 	ctx, cancel := context.WithCancel(t.Context())
-	first.View = interrupter{onScreen{cli.NewProgress(io.Discard, true)}, 4, cancel}
+	first.View = interruptAfter(4, cancel)
 	if err := first.Run(ctx, nil, io.Discard); !errors.Is(err, train.ErrInterrupted) {
 		t.Fatalf("error %v; it must be an interrupt", err)
 	}

@@ -74,10 +74,10 @@ func idTable(ids []int, rows int) (*ad.Table, error) {
 		return nil, dsbo.ShapeErrorf("each of %d examples must have an ID; there are %d", rows, len(ids))
 	}
 	const exact = 1 << 24 // float32 has each whole number up to here
-	if slices.Max(ids) <= exact {
-		return ad.Float32Table(rows, 1, numbersOf[float32](ids))
+	if slices.ContainsFunc(ids, func(id int) bool { return id > exact }) {
+		return ad.FloatTable(rows, 1, numbersOf[float64](ids))
 	}
-	return ad.FloatTable(rows, 1, numbersOf[float64](ids))
+	return ad.Float32Table(rows, 1, numbersOf[float32](ids))
 }
 
 func numbersOf[T ad.Float](ids []int) []T {
