@@ -140,6 +140,7 @@ func (x *flow) stage(ctx context.Context, step func() error) error {
 	x.m.mu.Lock()
 	defer x.m.mu.Unlock()
 	if err := x.interruption(); err != nil {
+		x.missing = 0
 		return err
 	}
 	return step()
@@ -189,8 +190,8 @@ func (x *flow) await(ctx context.Context, ready func() bool) error {
 		if err == nil {
 			err = x.interruption()
 		}
-		if err != nil {
-			x.missing = 0
+		if err != nil && !ok {
+			x.missing = 0 // if ok, the exchange goes on, and may wait for other vectors
 		}
 		x.m.mu.Unlock()
 		switch {
