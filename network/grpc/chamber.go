@@ -147,12 +147,13 @@ func (c *chamber) reject(l letter, waste time.Duration, reason error) error {
 }
 
 // seal has the seat let nobody in any more as soon as all members are known to have finished,
-// unless it has a vote whose outcome is not known. When that is on the disk, the neighbours are
-// told of a radius of n and more. An agent that goes back is sealed no more.
+// unless it has voted for a change, or proposes one, whose outcome is not known. When that is on
+// the disk, the neighbours are told of a radius of n and more. An agent that goes back is sealed no
+// more.
 func (c *chamber) seal() error {
 	m := c.m
 	m.mu.Lock()
-	is := m.epochChange() == nil && (m.finish.sealed || m.finish.allFinished() && !c.seat.Voted())
+	is := m.epochChange() == nil && (m.finish.sealed || m.finish.allFinished() && !c.seat.Undecided())
 	c.seat.SetLost(m.stateLost && m.epochChange() == nil)
 	m.mu.Unlock()
 	if err := c.seat.Seal(is); err != nil {

@@ -177,7 +177,7 @@ func (c *acceptor) release(now time.Time, m Message) error {
 	if m.Ballot == c.vote.Promised && m.Ballot != c.vote.Accepted {
 		c.held, c.vote.Points = time.Time{}, c.vote.Earlier
 	}
-	if !c.Voted() || m.Ballot.Compare(c.vote.Promised) < 0 || m.Ballot.Compare(c.vote.Accepted) <= 0 {
+	if !c.voted() || m.Ballot.Compare(c.vote.Promised) < 0 || m.Ballot.Compare(c.vote.Accepted) <= 0 {
 		return nil
 	}
 	answers, err := c.verifyPromises(now, m)

@@ -44,7 +44,8 @@
 //
 // An agent that knows that all members have finished is sealed ([Node.Seal]): no change that lets
 // an agent in gets its vote, or is made of its answer, unless the change had a vote before and so
-// may have been decided.
+// may have been decided. It proposes nothing of its own, and gives up what it has asked for
+// promises for.
 //
 // # Why no library
 //

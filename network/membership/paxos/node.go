@@ -137,10 +137,16 @@ func Largest(quorum int) int { return 2*quorum - 1 }
 // Held reports whether the agent should stand still, so that what members name is near to each
 // other: it has said which checkpoints it has, or has voted and does not know the outcome. A node
 // whose state was lost with its process is held by its vote.
-func (c *Node) Held(now time.Time) bool { return c.Voted() || now.Before(c.acceptor.held) }
+func (c *Node) Held(now time.Time) bool { return c.voted() || now.Before(c.acceptor.held) }
 
-// Voted reports whether this agent has voted for a change and does not know the outcome.
-func (c *Node) Voted() bool { return c.acceptor.vote.Change != nil || c.acceptor.vote.Confirmed != nil }
+// voted reports whether this agent has voted for a change and does not know the outcome.
+func (c *Node) voted() bool { return c.acceptor.vote.Change != nil || c.acceptor.vote.Confirmed != nil }
+
+// Undecided reports whether this agent has voted for a change, or proposes one, and does not know
+// the outcome.
+func (c *Node) Undecided() bool {
+	return c.voted() || c.proposer.attempt != nil && c.proposer.attempt.change != nil
+}
 
 // Seal says whether this agent knows that all members have finished. From then on, after a restart
 // too, it proposes nothing of its own, and lets nobody in but by a change that somebody has voted

@@ -87,8 +87,8 @@ func (c *proposer) propose(now time.Time) error {
 // known, an edge between members is down, a member is slow, an agent asks to come in that may, or a
 // member has lost its state.
 func (c *proposer) needsChange(now time.Time) bool {
-	if c.Voted() || c.acceptor.vote.Sealed {
-		return c.Voted()
+	if c.voted() || c.acceptor.vote.Sealed {
+		return c.voted()
 	}
 	said := newComposer(c.Node, nil)
 	if len(c.newlyDown(c.Agent, c.seen.Down)) > 0 || len(c.seen.Blank) > 0 || len(c.witness.liars) > 0 ||
@@ -237,6 +237,8 @@ func (c *proposer) advance(now time.Time) error {
 	late := now.Sub(a.began)
 	enough := (attemptTimeouts * c.Patience) << c.failures
 	switch {
+	case a.change == nil && c.acceptor.vote.Sealed && !c.voted(): // members may leave meanwhile
+		c.giveUp(now, "")
 	case a.change != nil && len(a.votes) >= c.Quorum && a.stage() == membership.FirstVote:
 		c.begin(now, a.proved(c.council()))
 	case a.change != nil && len(a.votes) >= c.Quorum:

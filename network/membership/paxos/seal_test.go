@@ -1,9 +1,11 @@
 package paxos_test
 
 import (
+	"slices"
 	"testing"
 
 	"dsbo/internal/testkit"
+	"dsbo/network/membership/paxos"
 )
 
 // TestSealed: an agent that asks to come in when all members have finished is not let in, but by a
@@ -42,7 +44,7 @@ func TestSealed(t *testing.T) {
 				w.queue = nil // the proposer does not hear of it
 			}
 			for _, s := range w.sites {
-				if s != lost && !s.seat.Voted() {
+				if s != lost && !s.seat.Undecided() {
 					testkit.OK(s.seat.Seal(true))
 				}
 			}
@@ -57,6 +59,40 @@ func TestSealed(t *testing.T) {
 			if _, back := e.Position(lost.agent); e.Number != tt.epochs || back != tt.voted {
 				t.Errorf("epoch %d of %v; epoch %d is that to be decided, and agent 3 a member: %v", e.Number,
 					e.Members, tt.epochs, tt.voted)
+			}
+		})
+	}
+}
+
+// TestSealedWithdraws: an agent that asks for promises as it is sealed proposes nothing then, as
+// others may have left; one that has proposed by then waits for the outcome, and the others with
+// it.
+func TestSealedWithdraws(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		sealed paxos.Kind // by the first message of this kind
+		epochs int
+	}{{"asks for promises", paxos.Prepare, 0}, {"has proposed", paxos.Accept, 1}} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, 1, founders, 5, wheel(founders))
+			w.sites[3].seat = nil
+			of := func(d delivery) bool { return d.message.Kind == tt.sealed }
+			for k := 0; !slices.ContainsFunc(w.queue, of); k++ {
+				if k == 400 {
+					t.Fatal("nobody proposes")
+				}
+				w.step()
+			}
+			for _, s := range w.sites {
+				if s.seat != nil && !s.seat.Undecided() {
+					testkit.OK(s.seat.Seal(true))
+				}
+			}
+			for range 200 {
+				w.step()
+			}
+			if e := w.sites[0].seat.Epoch(); e.Number != tt.epochs {
+				t.Errorf("epoch %d of %v; it must be %d", e.Number, e.Members, tt.epochs)
 			}
 		})
 	}
