@@ -85,12 +85,9 @@ func init() {
 			func(in nodes, _, g *Node) nodes { return nodes{Div(g, in[0])} }},
 		fnLog1p: {computing(num.Log1p),
 			func(in nodes, _, g *Node) nodes { return nodes{Div(g, Offset(1, in[0]))} }},
-		fnExpm1: {computing(num.Expm1), func(in nodes, _, g *Node) nodes {
-			return nodes{Mul(g, Exp(in[0]))} // not 1 + out, which loses its digits where e^a is small
-		}},
-		fnErf: {mapping(kernel.Erf[float32], kernel.Erf[float64]), func(in nodes, _, g *Node) nodes {
-			return nodes{Mul(g, Scale(2/math.SqrtPi, Exp(Neg(Square(in[0])))))}
-		}},
+		fnExpm1: {computing(num.Expm1), slope(Exp)}, // not 1 + out, which loses its digits where e^a is small
+		fnErf: {mapping(kernel.Erf[float32], kernel.Erf[float64]),
+			slope(func(a *Node) *Node { return Scale(2/math.SqrtPi, Exp(Neg(Square(a)))) })},
 		fnSqrt: {mapping(kernel.Sqrt[float32], kernel.Sqrt[float64]),
 			func(_ nodes, out, g *Node) nodes { return nodes{Scale(.5, Div(g, out))} }},
 		fnTanh: {mapping(kernel.Tanh[float32], kernel.Tanh[float64]),
@@ -98,13 +95,12 @@ func init() {
 		fnSigmoid: {mapping(kernel.Sigmoid[float32], kernel.Sigmoid[float64]), func(in nodes, out, g *Node) nodes {
 			return nodes{Mul(g, Mul(out, Sigmoid(Neg(in[0]))))} // σ(a)σ(−a), not σ(1−σ): right in both tails
 		}},
-		fnSoftplus: {mapping(kernel.Log1pExp[float32], kernel.Log1pExp[float64]),
-			func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Sigmoid(in[0]))} }},
+		fnSoftplus: {mapping(kernel.Log1pExp[float32], kernel.Log1pExp[float64]), slope(Sigmoid)},
 		fnReLU: {cheap(mapping(kernel.ReLU[float32], kernel.ReLU[float64])), func(_ nodes, out, g *Node) nodes {
 			return nodes{gate(out, g)} // out is positive where the input is, which nothing reads then
 		}},
 		fnStep: {cheap(mapping(kernel.Step[float32], kernel.Step[float64])), noGrad},
-		fnSin:  {computing(num.Sin), func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Cos(in[0]))} }},
+		fnSin:  {computing(num.Sin), slope(Cos)},
 		fnCos:  {computing(num.Cos), func(in nodes, _, g *Node) nodes { return nodes{Neg(Mul(g, Sin(in[0])))} }},
 		opAdd: {arithmetical(engine.Add, combining(addTo[float32], addTo[float64])),
 			func(_ nodes, _, g *Node) nodes { return nodes{g, g} }},
@@ -117,6 +113,11 @@ func init() {
 		opDiv: {combining(kernel.DivTo[float32], kernel.DivTo[float64]),
 			func(in nodes, out, g *Node) nodes { return nodes{Div(g, in[1]), Neg(Mul(g, Div(out, in[1])))} }},
 	})
+}
+
+// slope is the gradient of a function of one input whose derivative is another function of it.
+func slope(derivative func(a *Node) *Node) func(in nodes, out, g *Node) nodes {
+	return func(in nodes, _, g *Node) nodes { return nodes{Mul(g, derivative(in[0]))} }
 }
 
 // noGrad is the gradient of a function of one input whose derivative is 0 wherever there is one.

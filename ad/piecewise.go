@@ -17,8 +17,7 @@ const (
 
 func init() {
 	define(map[named]definition{
-		fnAbs: {cheap(mapping(absTo[float32], absTo[float64])),
-			func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Sign(in[0]))} }},
+		fnAbs:  {cheap(mapping(absTo[float32], absTo[float64])), slope(Sign)},
 		fnSign: {cheap(mapping(signTo[float32], signTo[float64])), noGrad},
 		opMax: {cheap(combining(maxTo[float32], maxTo[float64])),
 			func(in nodes, _, g *Node) nodes { return either(g, in[0], in[1]) }},

@@ -20,17 +20,15 @@ func init() {
 	define(map[named]definition{
 		fnAtan: {computing(num.Atan),
 			func(in nodes, _, g *Node) nodes { return nodes{Div(g, Offset(1, Square(in[0])))} }},
-		fnLgamma: {computing(num.Lgamma),
-			func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Digamma(in[0]))} }},
-		fnLogNormalCDF: {computing(num.LogNormalCDF),
-			func(in nodes, _, g *Node) nodes { return nodes{Mul(g, apply1(fnInverseMills, in[0]))} }},
+		fnLgamma:       {computing(num.Lgamma), slope(Digamma)},
+		fnLogNormalCDF: {computing(num.LogNormalCDF), slope(inverseMills)},
 		fnInverseMills: {mapping(kernel.InverseMills[float32], kernel.InverseMills[float64]),
 			func(in nodes, out, g *Node) nodes {
 				return nodes{Neg(Mul(g, Mul(out, apply1(fnMillsExcess, in[0]))))}
 			}},
 		fnMillsExcess: {mapping(kernel.MillsExcess[float32], kernel.MillsExcess[float64]),
 			func(in nodes, out, g *Node) nodes {
-				return nodes{Sub(g, Mul(g, Mul(out, apply1(fnInverseMills, in[0]))))}
+				return nodes{Sub(g, Mul(g, Mul(out, inverseMills(in[0]))))}
 			}},
 	})
 }
@@ -47,6 +45,8 @@ func Digamma(a *Node) *Node { return Polygamma(0, a) }
 // LogNormalCDF returns log Φ(a) elementwise, Φ being the standard normal distribution, without a
 // cut-off in the tails: the logarithm of a probit model's probability.
 func LogNormalCDF(a *Node) *Node { return apply1(fnLogNormalCDF, a) }
+
+func inverseMills(a *Node) *Node { return apply1(fnInverseMills, a) }
 
 // polygamma is a derivative of the digamma function.
 type polygamma struct{ n int }
