@@ -104,16 +104,47 @@ func (m *outsideModel) whole(values []float64, rows, cols int) {
 	m.tables = append(m.tables, testkit.Get(ad.FloatTable(rows, cols, values)))
 }
 
+// hidden adds the parameters of a layer of units, and returns what makes it of h.
+func (m *outsideModel) hidden(units, inputs int) func(y, h *ad.Node) *ad.Node {
+	w, b := m.parameter(units, inputs), m.parameter(units, 0)
+	return func(y, h *ad.Node) *ad.Node { return ad.Tanh(layer(h, w(y), b(y))) }
+}
+
 // mapped returns f of each number.
-func mapped(list []float64, f func(k int, v float64) float64) []float64 {
+func mapped(list []float64, f func(v float64) float64) []float64 {
 	for k, v := range list {
-		list[k] = f(k, v)
+		list[k] = f(v)
 	}
 	return list
 }
 
+// counted returns f of 0, 1, ... count-1.
+func counted(count int, f func(k int) int) []float64 {
+	list := make([]float64, count)
+	for k := range list {
+		list[k] = float64(f(k))
+	}
+	return list
+}
+
+// marked returns count numbers that are 1 where is holds, else 0.
+func marked(count int, is func(k int) bool) []float64 {
+	return counted(count, func(k int) int {
+		if is(k) {
+			return 1
+		}
+		return 0
+	})
+}
+
+// linear returns h Wᵀ.
+func linear(h, w *ad.Node) *ad.Node { return ad.MatMul(h, w, false, true) }
+
 // layer returns h Wᵀ + b.
-func layer(h, w, b *ad.Node) *ad.Node { return ad.AddRow(ad.MatMul(h, w, false, true), b) }
+func layer(h, w, b *ad.Node) *ad.Node { return ad.AddRow(linear(h, w), b) }
+
+// squaredError returns the mean square of a − b.
+func squaredError(a, b *ad.Node) *ad.Node { return ad.Mean(ad.Square(ad.Sub(a, b))) }
 
 // logSumExp returns the logarithm of the sum of the exponentials of a vector.
 func logSumExp(v *ad.Node) *ad.Node {
@@ -128,8 +159,8 @@ func gaussianMixture(m *outsideModel, n, d int) {
 		x, mean, log := in[0], means(y), logs(y)
 		precision := ad.Exp(ad.Scale(-2, log))
 		weighted := ad.Mul(mean, precision)
-		quadratic := ad.Sub(ad.MatMul(ad.Square(x), precision, false, true),
-			ad.Scale(2, ad.MatMul(x, weighted, false, true)))
+		quadratic := ad.Sub(linear(ad.Square(x), precision),
+			ad.Scale(2, linear(x, weighted)))
 		scores := ad.AddRow(ad.Scale(-.5, quadratic),
 			ad.Sum(share(y), ad.Neg(ad.SumCols(log)), ad.Scale(-.5, ad.RowDot(mean, weighted))))
 		return ad.Sub(logSumExp(share(y)), ad.Mean(ad.RowLogSumExp(scores)))
@@ -138,7 +169,7 @@ func gaussianMixture(m *outsideModel, n, d int) {
 
 func cox(m *outsideModel, n, d int) { // rows by falling time
 	m.features(1, d)
-	m.batch(mapped(numbers(2, n), func(_ int, v float64) float64 { return step(v) }))
+	m.batch(mapped(numbers(2, n), step))
 	weights := m.parameter(d, 0)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
 		score := ad.MatVec(in[0], weights(y), false)
@@ -154,10 +185,13 @@ func step(v float64) float64 {
 	return 0
 }
 
+// sign is 1 above −0.1, else −1.
+func sign(v float64) float64 { return 2*step(v) - 1 }
+
 func coxWithTies(m *outsideModel, n, d int) { // of three rows at a time, by Breslow
 	m.features(1, d)
-	m.batch(mapped(numbers(2, n), func(_ int, v float64) float64 { return step(v) }))
-	m.batch(mapped(make([]float64, n), func(k int, _ float64) float64 { return float64(k / 3) }))
+	m.batch(mapped(numbers(2, n), step))
+	m.batch(counted(n, func(k int) int { return k / 3 }))
 	weights, times := m.parameter(d, 0), (n+2)/3
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
 		score, events, time := ad.MatVec(in[0], weights(y), false), in[1], in[2]
@@ -168,14 +202,14 @@ func coxWithTies(m *outsideModel, n, d int) { // of three rows at a time, by Bre
 
 func factorization(m *outsideModel, n, d int) {
 	users, items := 5+n/20, 4+n/40
-	m.batch(mapped(make([]float64, n), func(k int, _ float64) float64 { return float64(k % users) }))
-	m.batch(mapped(make([]float64, n), func(k int, _ float64) float64 { return float64(7 * k % items) }))
+	m.batch(counted(n, func(k int) int { return k % users }))
+	m.batch(counted(n, func(k int) int { return 7 * k % items }))
 	m.features(3, 1)
 	u, v, a, b := m.parameter(users, d), m.parameter(items, d), m.parameter(users, 0), m.parameter(items, 0)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
 		rating := ad.Sum(ad.RowDot(ad.Gather(u(y), in[0]), ad.Gather(v(y), in[1])), ad.Gather(a(y), in[0]),
 			ad.Gather(b(y), in[1]))
-		return ad.Add(ad.Mean(ad.Square(ad.Sub(rating, in[2]))), ad.Scale(.01, ad.Dot(y, y)))
+		return ad.Add(squaredError(rating, in[2]), ad.Scale(.01, ad.Dot(y, y)))
 	}
 }
 
@@ -185,24 +219,24 @@ func infoNCE(m *outsideModel, n, d int) { // two views of n rows
 	weights := m.parameter(8, d)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
 		unit := func(x *ad.Node) *ad.Node {
-			h := ad.Tanh(ad.MatMul(x, weights(y), false, true))
+			h := ad.Tanh(linear(x, weights(y)))
 			return ad.RowScale(h, ad.Rsqrt(ad.RowDot(h, h)))
 		}
 		a, b := unit(in[0]), unit(in[1])
-		return ad.Mean(ad.Sub(ad.RowLogSumExp(ad.Scale(2, ad.MatMul(a, b, false, true))), ad.Scale(2, ad.RowDot(a, b))))
+		return ad.Mean(ad.Sub(ad.RowLogSumExp(ad.Scale(2, linear(a, b))), ad.Scale(2, ad.RowDot(a, b))))
 	}
 }
 
 func vae(m *outsideModel, n, d int) { // of two hidden numbers, with noise as data
 	m.features(1, d)
 	m.features(2, 2)
-	w, b, mean, log := m.parameter(8, d), m.parameter(8, 0), m.parameter(2, 8), m.parameter(2, 8)
-	w2, b2, w3 := m.parameter(8, 2), m.parameter(8, 0), m.parameter(d, 8)
+	encoder, mean, log := m.hidden(8, d), m.parameter(2, 8), m.parameter(2, 8)
+	decoder, out := m.hidden(8, 2), m.parameter(d, 8)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
-		h := ad.Tanh(layer(in[0], w(y), b(y)))
-		mu, s := ad.MatMul(h, mean(y), false, true), ad.MatMul(h, log(y), false, true)
+		h := encoder(y, in[0])
+		mu, s := linear(h, mean(y)), linear(h, log(y))
 		code := ad.Add(mu, ad.Mul(ad.Exp(s), in[1]))
-		back := ad.MatMul(ad.Tanh(layer(code, w2(y), b2(y))), w3(y), false, true)
+		back := linear(decoder(y, code), out(y))
 		divergence := ad.Sub(ad.Add(ad.Square(mu), ad.Exp(ad.Scale(2, s))), ad.Scale(2, s))
 		return ad.Scale(1/float64(n), ad.Add(ad.SumAll(ad.Square(ad.Sub(back, in[0]))),
 			ad.Scale(.5, ad.SumAll(divergence))))
@@ -211,12 +245,7 @@ func vae(m *outsideModel, n, d int) { // of two hidden numbers, with noise as da
 
 // classesOf returns n one-hot rows of some classes.
 func classesOf(n, classes int) []float64 {
-	return mapped(make([]float64, n*classes), func(k int, _ float64) float64 {
-		if 5*(k/classes)/3%classes == k%classes {
-			return 1
-		}
-		return 0
-	})
+	return marked(n*classes, func(k int) bool { return 5*(k/classes)/3%classes == k%classes })
 }
 
 func ordinal(m *outsideModel, n, d int) { // four classes in their order
@@ -237,20 +266,16 @@ func ordinal(m *outsideModel, n, d int) { // four classes in their order
 func quantiles(m *outsideModel, n, d int) { // three, with smooth corners
 	m.features(1, d)
 	m.features(2, 1)
-	w, b, out := m.parameter(8, d), m.parameter(8, 0), m.parameter(3, 8)
+	hidden, out := m.hidden(8, d), m.parameter(3, 8)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
-		guess := ad.MatMul(ad.Tanh(layer(in[0], w(y), b(y))), out(y), false, true)
-		var loss *ad.Node
+		guess := linear(hidden(y, in[0]), out(y))
+		var losses []*ad.Node
 		for k, tau := range []float64{.1, .5, .9} {
 			miss := ad.Sub(in[1], ad.Flatten(ad.Cols(guess, k, 1)))
-			one := ad.Mean(ad.Add(ad.Scale(tau, miss), ad.Scale(.1, ad.Softplus(ad.Scale(-10, miss)))))
-			if loss == nil {
-				loss = one
-			} else {
-				loss = ad.Add(loss, one)
-			}
+			losses = append(losses,
+				ad.Mean(ad.Add(ad.Scale(tau, miss), ad.Scale(.1, ad.Softplus(ad.Scale(-10, miss))))))
 		}
-		return loss
+		return ad.Sum(losses[0], losses[1:]...)
 	}
 }
 
@@ -261,13 +286,8 @@ func gaussianProcess(m *outsideModel, n, d int) { // log marginal likelihood
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
 		x := ad.ColScale(in[0], ad.Exp(lengths(y)))
 		norm := ad.RowDot(x, x)
-		squares := ad.AddCol(ad.AddRow(ad.Scale(-2, ad.MatMul(x, x, false, true)), norm), norm)
-		eye := ad.NewConst(y, "eye", n, n, mapped(make([]float64, n*n), func(k int, _ float64) float64 {
-			if k/n == k%n {
-				return 1
-			}
-			return 0
-		}))
+		squares := ad.AddCol(ad.AddRow(ad.Scale(-2, linear(x, x)), norm), norm)
+		eye := ad.NewConst(y, "eye", n, n, marked(n*n, func(k int) bool { return k/n == k%n }))
 		scale, floor := ad.Exp(ad.Item(size(y), 0)), ad.Exp(ad.Item(noise(y), 0))
 		k := ad.Add(ad.ScaleBy(scale, ad.Exp(ad.Scale(-.5, squares))), ad.ScaleBy(floor, eye))
 		return ad.Scale(.5, ad.Add(ad.Dot(in[1], ad.Solve(k, in[1])), ad.LogDet(k)))
@@ -276,7 +296,7 @@ func gaussianProcess(m *outsideModel, n, d int) { // log marginal likelihood
 
 func negativeBinomial(m *outsideModel, n, d int) {
 	m.features(1, d)
-	m.batch(mapped(make([]float64, n), func(k int, _ float64) float64 { return float64(k * 7 % 5) }))
+	m.batch(counted(n, func(k int) int { return k * 7 % 5 }))
 	weights, size := m.parameter(d, 0), m.parameter(1, 0)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
 		score, t := ad.MatVec(in[0], weights(y), false), in[1]
@@ -290,7 +310,7 @@ func negativeBinomial(m *outsideModel, n, d int) {
 
 func probit(m *outsideModel, n, d int) {
 	m.features(1, d)
-	m.batch(mapped(numbers(2, n), func(_ int, v float64) float64 { return 2*step(v) - 1 }))
+	m.batch(mapped(numbers(2, n), sign))
 	weights := m.parameter(d, 0)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
 		return ad.Neg(ad.Mean(ad.LogNormalCDF(ad.Mul(in[1], ad.MatVec(in[0], weights(y), false)))))
@@ -300,9 +320,9 @@ func probit(m *outsideModel, n, d int) {
 func mixtureDensity(m *outsideModel, n, d int) { // three normal distributions, of a network
 	m.features(1, d)
 	m.features(2, 1)
-	w, b, out, bias := m.parameter(8, d), m.parameter(8, 0), m.parameter(9, 8), m.parameter(9, 0)
+	hidden, out, bias := m.hidden(8, d), m.parameter(9, 8), m.parameter(9, 0)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
-		o := layer(ad.Tanh(layer(in[0], w(y), b(y))), out(y), bias(y))
+		o := layer(hidden(y, in[0]), out(y), bias(y))
 		share, mean, log := ad.Cols(o, 0, 3), ad.Cols(o, 3, 3), ad.Cols(o, 6, 3)
 		z := ad.Mul(ad.AddCol(ad.Neg(mean), in[1]), ad.Exp(ad.Neg(log)))
 		scores := ad.Sum(share, ad.Neg(log), ad.Scale(-.5, ad.Square(z)))

@@ -16,7 +16,7 @@ const length = 8
 // attend returns the attention of n sequences of rows of h, of width d, one head, with what is
 // added to the scores, n × length·length.
 func attend(h, q, k, v, mask *ad.Node, n, d int) *ad.Node {
-	of := func(w *ad.Node) *ad.Node { return ad.MatMul(h, w, false, true) }
+	of := func(w *ad.Node) *ad.Node { return linear(h, w) }
 	scores := ad.Scale(1/math.Sqrt(float64(d)), ad.BatchMatMul(of(q), of(k), n, false, true))
 	scores = ad.Add(ad.Reshape(scores, n, length*length), mask)
 	return ad.BatchMatMul(ad.RowSoftmax(ad.Reshape(scores, n*length, length)), of(v), n, false, false)
@@ -24,7 +24,7 @@ func attend(h, q, k, v, mask *ad.Node, n, d int) *ad.Node {
 
 // masked returns n rows of length·length numbers that are −30 where hides, else 0.
 func masked(n int, hides func(sequence, query, key int) bool) []float64 {
-	return mapped(make([]float64, n*length*length), func(k int, _ float64) float64 {
+	return counted(n*length*length, func(k int) int {
 		if hides(k/(length*length), k/length%length, k%length) {
 			return -30
 		}
@@ -38,7 +38,7 @@ func causalAttention(m *outsideModel, n, d int) {
 	q, k, v := m.parameter(d, d), m.parameter(d, d), m.parameter(d, d)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
 		h := ad.Reshape(in[0], n*length, d)
-		return ad.Mean(ad.Square(ad.Sub(attend(h, q(y), k(y), v(y), in[1], n, d), h)))
+		return squaredError(attend(h, q(y), k(y), v(y), in[1], n, d), h)
 	}
 }
 
@@ -64,32 +64,28 @@ func paddedTransformer(m *outsideModel, n, d int) { // two layers; sequence i ha
 		h := ad.Reshape(in[0], n*length, d)
 		for _, b := range blocks {
 			h = ad.Add(h, attend(normal(h), b.q(y), b.k(y), b.v(y), in[1], n, d))
-			hidden := ad.Tanh(ad.MatMul(normal(h), b.w(y), false, true))
-			h = ad.Add(h, ad.MatMul(hidden, b.o(y), false, true))
+			hidden := ad.Tanh(linear(normal(h), b.w(y)))
+			h = ad.Add(h, linear(hidden, b.o(y)))
 		}
 		first := ad.Cols(ad.Reshape(h, n, length*d), 0, d)
 		return ad.Mean(ad.Softplus(ad.MatVec(first, last(y), false)))
 	}
 }
 
-// edge returns the ends of edge k of a graph of n nodes, three of which leave each node.
-func edge(k, n int) (from, to int) { return k % n, (k*5 + k/n + 1) % n }
+// source and target are the ends of edge k of a graph of n nodes, three of which leave each node.
+func source(k, n int) int { return k % n }
+func target(k, n int) int { return (k*5 + k/n + 1) % n }
 
 func graphSAGE(m *outsideModel, n, d int) { // the batch is the edges
 	m.rows = 3 * n
 	m.whole(numbers(1, n*d), n, d)
-	ends := [2][]float64{make([]float64, m.rows), make([]float64, m.rows)}
-	for k := range m.rows {
-		from, to := edge(k, n)
-		ends[0][k], ends[1][k] = float64(from), float64(to)
-	}
-	m.batch(ends[0])
-	m.batch(ends[1])
+	m.batch(counted(m.rows, func(k int) int { return source(k, n) }))
+	m.batch(counted(m.rows, func(k int) int { return target(k, n) }))
 	own1, others1, own2, others2 := m.parameter(8, d), m.parameter(8, d), m.parameter(2, 8), m.parameter(2, 8)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
 		next := func(h, own, others *ad.Node) *ad.Node {
 			near := ad.Scale(1./3, ad.SegmentSum(ad.Gather(h, in[1]), in[2], n))
-			return ad.Tanh(ad.Add(ad.MatMul(h, own, false, true), ad.MatMul(near, others, false, true)))
+			return ad.Tanh(ad.Add(linear(h, own), linear(near, others)))
 		}
 		h := next(next(in[0], own1(y), others1(y)), own2(y), others2(y))
 		return ad.Mean(ad.Square(h))
@@ -103,8 +99,7 @@ func graphNetwork(m *outsideModel, n, d int) { // sums along edges by a sparse c
 	for from := range n {
 		var ends []int32
 		for k := range 3 {
-			_, to := edge(from+k*n, n)
-			ends, values = append(ends, int32(to)), append(values, 1./3)
+			ends, values = append(ends, int32(target(from+k*n, n))), append(values, 1./3)
 		}
 		slices.Sort(ends)
 		indices = append(indices, ends...)
@@ -113,19 +108,17 @@ func graphNetwork(m *outsideModel, n, d int) { // sums along edges by a sparse c
 	near := testkit.Get(ad.NewSparseMatrix(n, n, starts, indices, values))
 	w1, w2 := m.parameter(8, d), m.parameter(3, 8)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
-		h := ad.Tanh(ad.SparseMatMul(near, ad.MatMul(in[0], w1(y), false, true), false))
-		return ad.Mean(ad.RowLogSumExp(ad.SparseMatMul(near, ad.MatMul(h, w2(y), false, true), false)))
+		h := ad.Tanh(ad.SparseMatMul(near, linear(in[0], w1(y)), false))
+		return ad.Mean(ad.RowLogSumExp(ad.SparseMatMul(near, linear(h, w2(y)), false)))
 	}
 }
 
 func neuralODE(m *outsideModel, n, d int) { // ten midpoint steps
 	m.features(1, d)
-	w, b, back := m.parameter(8, d), m.parameter(8, 0), m.parameter(d, 8)
+	hidden, back := m.hidden(8, d), m.parameter(d, 8)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
-		slope := func(h *ad.Node) *ad.Node {
-			return ad.MatMul(ad.Tanh(layer(h, w(y), b(y))), back(y), false, true)
-		}
-		times := ad.NewConst(y, "steps", 10, 0, mapped(make([]float64, 10), func(int, float64) float64 { return .1 }))
+		slope := func(h *ad.Node) *ad.Node { return linear(hidden(y, h), back(y)) }
+		times := ad.NewConst(y, "steps", 10, 0, slices.Repeat([]float64{.1}, 10))
 		end, _ := ad.Scan(in[0], times, func(h, dt *ad.Node) (next, out *ad.Node) {
 			middle := ad.Add(h, ad.ScaleBy(ad.Scale(.5, dt), slope(h)))
 			return ad.Add(h, ad.ScaleBy(dt, slope(middle))), nil
@@ -137,16 +130,11 @@ func neuralODE(m *outsideModel, n, d int) { // ten midpoint steps
 func preferences(m *outsideModel, n, d int) { // of a policy over 5 answers, against a reference
 	m.features(1, d)
 	m.batch(classesOf(n, 5))
-	m.batch(mapped(make([]float64, 5*n), func(k int, _ float64) float64 {
-		if (5*(k/5)/3+1)%5 == k%5 {
-			return 1
-		}
-		return 0
-	}))
+	m.batch(marked(5*n, func(k int) bool { return (5*(k/5)/3+1)%5 == k%5 }))
 	m.features(4, 1)
 	weights := m.parameter(5, d)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
-		scores := ad.MatMul(in[0], weights(y), false, true)
+		scores := linear(in[0], weights(y))
 		log := ad.AddCol(scores, ad.Neg(ad.RowLogSumExp(scores)))
 		margin := ad.Sub(ad.Sub(ad.RowDot(log, in[1]), ad.RowDot(log, in[2])), in[3])
 		return ad.Mean(ad.Softplus(ad.Scale(-.5, margin)))
@@ -162,13 +150,13 @@ func uNet(m *outsideModel, n, d int) { // 2d×2d pixels, d channels
 	first, second, up, last := m.parameter(d, 9), m.parameter(d, 9*d), m.parameter(d, 4*d), m.parameter(2*d, 0)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
 		conv := func(h, filters *ad.Node, w ad.Window) *ad.Node {
-			return ad.Tanh(ad.Reshape(ad.MatMul(ad.Im2col(h, w), filters, false, true), n, w.OutH()*w.OutW()*d))
+			return ad.Tanh(ad.Reshape(linear(ad.Im2col(h, w), filters), n, w.OutH()*w.OutW()*d))
 		}
 		wide := conv(in[0], first(y), outer)
 		deep := conv(ad.AvgPool(wide, halves), second(y), inner)
 		back := ad.ConvTranspose(deep, up(y), halves, 1)
 		pixels := ad.ConcatCols(ad.Reshape(wide, n*side*side, d), ad.Reshape(back, n*side*side, d))
-		return ad.Mean(ad.Square(ad.Sub(ad.MatVec(pixels, last(y), false), ad.Flatten(in[0]))))
+		return squaredError(ad.MatVec(pixels, last(y), false), ad.Flatten(in[0]))
 	}
 }
 
@@ -176,22 +164,20 @@ func hypernetwork(m *outsideModel, n, d int) { // a linear model for each row, m
 	m.features(1, d)
 	m.features(2, 2)
 	m.features(3, 1)
-	w, b, out := m.parameter(8, 2), m.parameter(8, 0), m.parameter(d, 8)
+	hidden, out := m.hidden(8, 2), m.parameter(d, 8)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
-		weights := ad.MatMul(ad.Tanh(layer(in[1], w(y), b(y))), out(y), false, true)
-		return ad.Mean(ad.Square(ad.Sub(ad.RowDot(in[0], weights), in[2])))
+		return squaredError(ad.RowDot(in[0], linear(hidden(y, in[1]), out(y))), in[2])
 	}
 }
 
 func taskWeights(m *outsideModel, n, d int) { // two tasks, whose weights are parameters
 	m.features(1, d)
 	m.features(2, 1)
-	m.batch(mapped(numbers(3, n), func(_ int, v float64) float64 { return 2*step(v) - 1 }))
-	w, b, first, second, logs := m.parameter(8, d), m.parameter(8, 0), m.parameter(8, 0), m.parameter(8, 0),
-		m.parameter(2, 0)
+	m.batch(mapped(numbers(3, n), sign))
+	hidden, first, second, logs := m.hidden(8, d), m.parameter(8, 0), m.parameter(8, 0), m.parameter(2, 0)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
-		h := ad.Tanh(layer(in[0], w(y), b(y)))
-		values := ad.Mean(ad.Square(ad.Sub(ad.MatVec(h, first(y), false), in[1])))
+		h := hidden(y, in[0])
+		values := squaredError(ad.MatVec(h, first(y), false), in[1])
 		classes := ad.Mean(ad.Softplus(ad.Neg(ad.Mul(in[2], ad.MatVec(h, second(y), false)))))
 		a, b := ad.Item(logs(y), 0), ad.Item(logs(y), 1)
 		return ad.Sum(ad.Mul(ad.Exp(ad.Neg(a)), values), ad.Mul(ad.Exp(ad.Neg(b)), classes), a, b)
@@ -218,7 +204,7 @@ func lstm(m *outsideModel, n, d int) {
 		for t := range length {
 			gates := layer(ad.Cols(in[0], t*d, d), w(y), b(y))
 			if h != nil {
-				gates = ad.Add(gates, ad.MatMul(h, u(y), false, true))
+				gates = ad.Add(gates, linear(h, u(y)))
 			}
 			gate := func(k int) *ad.Node { return ad.Cols(gates, k*d, d) }
 			fresh := ad.Mul(ad.Sigmoid(gate(0)), ad.Tanh(gate(2)))
@@ -237,8 +223,8 @@ func residualBlock(m *outsideModel, n, d int) { // with normalization in two gro
 	w1, w2 := m.parameter(2*d, 2*d), m.parameter(2*d, 2*d)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
 		groups := func(h *ad.Node) *ad.Node { return ad.Reshape(normal(ad.Reshape(h, 2*n, d)), n, 2*d) }
-		h := ad.Tanh(groups(ad.MatMul(in[0], w1(y), false, true)))
-		h = ad.Add(in[0], groups(ad.MatMul(h, w2(y), false, true)))
+		h := ad.Tanh(groups(linear(in[0], w1(y))))
+		h = ad.Add(in[0], groups(linear(h, w2(y))))
 		return ad.Mean(ad.RowLogSumExp(h))
 	}
 }
@@ -247,10 +233,10 @@ func augmentation(m *outsideModel, n, d int) { // noise of a size for each featu
 	m.features(1, d)
 	m.features(2, d)
 	m.batch(classesOf(n, 3))
-	sizes, w, b, out := m.parameter(d, 0), m.parameter(8, d), m.parameter(8, 0), m.parameter(3, 8)
+	sizes, hidden, out := m.parameter(d, 0), m.hidden(8, d), m.parameter(3, 8)
 	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
 		x := ad.Add(in[0], ad.ColScale(in[1], ad.Exp(sizes(y))))
-		scores := ad.MatMul(ad.Tanh(layer(x, w(y), b(y))), out(y), false, true)
+		scores := linear(hidden(y, x), out(y))
 		return ad.Mean(ad.Sub(ad.RowLogSumExp(scores), ad.RowDot(in[2], scores)))
 	}
 }

@@ -38,7 +38,7 @@ func outsideRows() (rows []outsideRow) {
 // measure measures ours, each for a number of seconds.
 func (o outsideRow) measure(seconds float64) deepTimes {
 	m := newOutside(o.name, o.n, o.d)
-	y := mapped(numbers(101, m.q), func(_ int, v float64) float64 { return .8 * v })
+	y := mapped(numbers(101, m.q), func(v float64) float64 { return .8 * v })
 	return m.measure(o.kind, y, numbers(102, m.q), seconds)
 }
 
