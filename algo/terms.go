@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"dsbo"
+	"dsbo/internal/kernel"
 )
 
 // A term writes to dst what one agent puts into an average, by the oracle of w. Where one method
@@ -21,8 +22,9 @@ type terms struct {
 	under [2][]float64 // the vectors whose averages are under way
 	work  workVectors  // of a method that serves one agent
 
+	free kernel.Spares[workplace] // which no term uses
+
 	mu     sync.Mutex
-	free   []*workplace             // which no term uses
 	own    map[*float64][][]float64 // vectors of each agent, by the first entry of the method's own
 	failed bool                     // a term has failed
 }
@@ -35,34 +37,18 @@ type workplace struct {
 
 // Term implements [dsbo.Terms].
 func (t *terms) Term(agent int, o dsbo.Oracle, vectors [][]float64) error {
-	p := t.takeWorkplace()
+	p := t.free.Get()
+	defer t.free.Add(p)
 	p.turn = t.turn
 	p.turn.o, p.turn.work, p.turn.agent = o, &p.work, 1+agent
 	for i, v := range vectors {
 		t.make[i](&p.turn, v)
 	}
-	return t.returnWorkplace(p)
-}
-
-// takeWorkplace returns a workplace that no term uses.
-func (t *terms) takeWorkplace() *workplace {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	last := len(t.free) - 1
-	if last < 0 {
-		return new(workplace)
+	if p.turn.err != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.failed = true
 	}
-	p := t.free[last]
-	t.free = t.free[:last]
-	return p
-}
-
-// returnWorkplace puts a workplace back, and returns the error of the term that was made there.
-func (t *terms) returnWorkplace(p *workplace) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.free = append(t.free, p)
-	t.failed = t.failed || p.turn.err != nil
 	return p.turn.err
 }
 

@@ -26,8 +26,9 @@ type jointSum struct {
 
 	mu      sync.Mutex
 	arrived int
-	left    bool            // an agent waits no more: there is no further sum
-	free    []*jointScratch // which nobody uses
+	left    bool // an agent waits no more: there is no further sum
+
+	scratch kernel.Spares[jointScratch]
 }
 
 // A wish is what an agent wants of a joint sum: in dst the sum of src and the neighbours' vectors,
@@ -48,28 +49,15 @@ type jointScratch struct {
 	terms  [][]float64 // of one sum
 }
 
-// takeScratch returns memory that nobody uses.
-func (j *jointSum) takeScratch() *jointScratch {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if last := len(j.free) - 1; last >= 0 {
-		d := j.free[last]
-		j.free = j.free[:last]
-		return d
+// grow makes the memory for n agents, once.
+func (d *jointScratch) grow(n int) {
+	if d.memory != nil {
+		return
 	}
-	n := len(j.agents)
-	d := &jointScratch{read: make([][]float64, n), terms: make([][]float64, n)}
+	d.read, d.terms = make([][]float64, n), make([][]float64, n)
 	for range n {
 		d.memory = append(d.memory, make([]float64, linalg.Block))
 	}
-	return d
-}
-
-// returnScratch puts back what takeScratch returned.
-func (j *jointSum) returnScratch(d *jointScratch) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.free = append(j.free, d)
 }
 
 // serves reports whether vectors of a length are summed jointly.
@@ -145,8 +133,9 @@ func (j *jointSum) sumRange(from, to int) {
 
 // sumPart makes entries from..to of the sums of all agents.
 func (j *jointSum) sumPart(from, to int) {
-	d := j.takeScratch()
-	defer j.returnScratch(d)
+	d := j.scratch.Get()
+	defer j.scratch.Add(d)
+	d.grow(len(j.agents))
 	linalg.EachBlock(to-from, func(low, high int) { j.sumBlock(d, from+low, from+high) })
 }
 

@@ -14,8 +14,8 @@ func stridesOf[T Float](f Window) strides {
 // patchesNT makes the patches along a row of an image the rows of the outer kernel, and the taps,
 // which lie in runs, its k.
 func patchesNT[T Float](w Window, m, n int, c, images, b []T) {
-	ws := takeWorkspace()
-	defer ws.release()
+	ws := workspaces.Get()
+	defer workspaces.Add(ws)
 	f := w.framed()
 	frame := frameOf[T](ws, w)
 	if active == Generic {
@@ -56,8 +56,8 @@ func tapLines(f Window, nv int) int {
 // kernel, and the patches, row by row of an image, its k: it sums Pᵀ·A, the transpose of what is
 // asked for.
 func patchesTN[T Float](w Window, m, n int, c, a, images []T, acc bool) {
-	ws := takeWorkspace()
-	defer ws.release()
+	ws := workspaces.Get()
+	defer workspaces.Add(ws)
 	f := w.framed()
 	frame := frameOf[T](ws, w)
 	if !acc {
@@ -102,8 +102,8 @@ func imageTN[T Float](f Window, nv, last, most, ld int, sums operand, image, lef
 // imagesNN multiplies out one row of patches at a time, which stays in the first-level cache until
 // it is added.
 func imagesNN[T Float](w Window, m, n int, images, a, b []T, acc bool) {
-	ws := takeWorkspace()
-	defer ws.release()
+	ws := workspaces.Get()
+	defer workspaces.Add(ws)
 	f := w.framed()
 	frame, patches := frameOf[T](ws, w), rowOfPatches[T](ws, f)
 	s, st, taps, across := size[T](), stridesOf[T](f), f.Taps(), f.OutW()

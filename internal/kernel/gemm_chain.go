@@ -76,8 +76,8 @@ func chainPart[T Float](m, n, k int, c unsafe.Pointer, ldc int, a, b operand, ac
 	packA := n >= sliverCols && max(m*a.row, k*a.col) > looseSliver
 	var w *workspace
 	if packA || packB {
-		w = takeWorkspace()
-		defer w.release()
+		w = workspaces.Get()
+		defer workspaces.Add(w)
 	}
 	depth := ceil(k, ceil(k*s, depthBytes))
 	for p := 0; p < k; p += depth {

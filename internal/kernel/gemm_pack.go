@@ -1,9 +1,6 @@
 package kernel
 
-import (
-	"sync"
-	"unsafe"
-)
+import "unsafe"
 
 // The sizes of blocks, in bytes: of a row of A, and of all of B that stays in the second-level
 // cache while the rows of A pass by in slivers, which stay in the first-level cache.
@@ -35,30 +32,7 @@ func aligned(memory *[]byte, bytes int) unsafe.Pointer {
 
 // workspaces are those that no product has now; there are as many in all as there were ever
 // products at the same time.
-var workspaces struct {
-	sync.Mutex
-	free []*workspace
-}
-
-// takeWorkspace returns a workspace for one product.
-func takeWorkspace() *workspace {
-	workspaces.Lock()
-	defer workspaces.Unlock()
-	n := len(workspaces.free)
-	if n == 0 {
-		return new(workspace)
-	}
-	w := workspaces.free[n-1]
-	workspaces.free = workspaces.free[:n-1]
-	return w
-}
-
-// release gives the workspace back.
-func (w *workspace) release() {
-	workspaces.Lock()
-	defer workspaces.Unlock()
-	workspaces.free = append(workspaces.free, w)
-}
+var workspaces Spares[workspace]
 
 // An operand is a matrix whose entry (i, j) is i·row + j·col bytes from at.
 type operand struct {
