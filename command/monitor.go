@@ -18,6 +18,7 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/internal/guard"
+	"dsbo/internal/wording"
 	"dsbo/network"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/runs"
@@ -122,7 +123,7 @@ func exchangeDetails(s dsbogrpc.Status) string {
 		text += fmt.Sprintf("; epoch %d, of agents %s", s.Epoch, strings.Trim(fmt.Sprint(s.Members), "[]"))
 	}
 	if len(s.Slow) > 0 {
-		text += "; left out as slow: agent " + numberList(s.Slow)
+		text += "; left out as slow: agent " + wording.List(s.Slow)
 	}
 	var slow, missing []int
 	for _, n := range s.Neighbours {
@@ -141,17 +142,12 @@ func exchangeDetails(s dsbogrpc.Status) string {
 		}
 	}
 	if len(slow) > 0 {
-		text += "; too slow: agent " + numberList(slow)
+		text += "; too slow: agent " + wording.List(slow)
 	}
 	if len(missing) > 0 {
-		text += "; not connected: agent " + numberList(missing)
+		text += "; not connected: agent " + wording.List(missing)
 	}
 	return text
-}
-
-// numberList writes numbers with commas between them.
-func numberList(numbers []int) string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]")
 }
 
 // mostViewers is how many connections to both pages there may be at once; the oldest makes room.

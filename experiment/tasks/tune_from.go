@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"dsbo"
 	"dsbo/command/cluster"
@@ -163,22 +162,12 @@ func (e *earlier) startLambda(names []string) (x []float64, note string) {
 	note = fmt.Sprintf("λ starts at that of %s", e.folder)
 	if len(added) > 0 {
 		note += fmt.Sprintf("; of %s %d start at %.3g, the mean of the others, as they are new: %s",
-			wording.Count(len(names), "penalty"), len(added), mean, shortList(added))
+			wording.Count(len(names), "penalty"), len(added), mean, wording.Some(added))
 	}
 	if len(dropped) > 0 {
-		note += fmt.Sprintf("; %d of the earlier ones are not here: %s", len(dropped), shortList(dropped))
+		note += fmt.Sprintf("; %d of the earlier ones are not here: %s", len(dropped), wording.Some(dropped))
 	}
 	return x, note
-}
-
-// shortList lists names, not all if there are many.
-func shortList(names []string) string {
-	const most = 5
-	text := strings.Join(names[:min(most, len(names))], ", ")
-	if len(names) > most {
-		text += fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return text
 }
 
 // digest stands for the start.

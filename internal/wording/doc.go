@@ -1,3 +1,4 @@
-// Package wording makes text for people: numbers of things in sentences ([Count], [Ranges]), the
-// texts of others without control characters ([Plain]), and the program's version ([Build]).
+// Package wording makes text for people: numbers of things in sentences ([Count], [Ranges],
+// [List]), the texts of others without control characters ([Plain]), and the program's version
+// ([Build]).
 package wording

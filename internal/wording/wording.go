@@ -1,4 +1,4 @@
-// Count and Ranges write numbers of things in sentences for people.
+// Count, Ranges, List and Some write numbers and names of things in sentences for people.
 
 package wording
 
@@ -48,4 +48,19 @@ func Ranges(numbers []int) string {
 		parts, i = append(parts, part), end+1
 	}
 	return strings.Join(parts, ", ")
+}
+
+// List writes numbers with commas between them.
+func List(numbers []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]")
+}
+
+// Some lists names, not all if there are many.
+func Some(names []string) string {
+	const most = 5
+	text := strings.Join(names[:min(most, len(names))], ", ")
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return text
 }

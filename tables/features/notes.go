@@ -3,7 +3,6 @@ package features
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"dsbo/internal/wording"
 	"dsbo/tables"
@@ -29,14 +28,9 @@ func (e *Encoder) Notes() []string {
 			if in.Rare {
 				as = "a rare one"
 			}
-			const most = 5
-			list := strings.Join(words[:min(most, len(words))], ", ")
-			if len(words) > most {
-				list += fmt.Sprintf(" and %d more", len(words)-most)
-			}
 			notes = append(notes, fmt.Sprintf(
 				"column %s has a word that the model does not know in %d of %s (%s); it counts as %s", in.Name, n,
-				wording.Count(e.length, "row"), list, as))
+				wording.Count(e.length, "row"), wording.Some(words), as))
 		}
 	}
 	if n, first := e.unknownSparse(); n > 0 {

@@ -60,7 +60,7 @@ func (c *acceptor) promise(now time.Time, m Message) error {
 	}
 	c.noteBallot(now, m)
 	if m.Ballot.Compare(c.vote.Promised) < 0 {
-		c.send(Message{Kind: Refuse, To: m.From, Ballot: c.vote.Promised})
+		c.refuse(m)
 		return nil
 	}
 	if m.Ballot != c.vote.Promised {
@@ -83,6 +83,11 @@ func (c *acceptor) promise(now time.Time, m Message) error {
 		}
 	}
 	return nil
+}
+
+// refuse tells who asks for a promise or a vote which ballot has the promise.
+func (c *acceptor) refuse(m Message) {
+	c.send(Message{Kind: Refuse, To: m.From, Ballot: c.vote.Promised})
 }
 
 // retainPoints has the vote name checkpoints, of those that are there: all that it has named
@@ -115,7 +120,7 @@ func (c *acceptor) accept(now time.Time, m Message) error {
 		return nil
 	}
 	if m.Ballot.Compare(c.vote.Promised) < 0 {
-		c.send(Message{Kind: Refuse, To: m.From, Ballot: c.vote.Promised})
+		c.refuse(m)
 		return nil
 	}
 	again, err := c.justify(now, m)
@@ -125,7 +130,7 @@ func (c *acceptor) accept(now time.Time, m Message) error {
 	c.noteBallot(now, m)
 	if c.vote.Sealed && !again && c.letsIn(m.Change) ||
 		append(c.log, *m.Change).Validate(c.Founders, c.Quorum) != nil {
-		c.send(Message{Kind: Refuse, To: m.From, Ballot: c.vote.Promised})
+		c.refuse(m)
 		return nil
 	}
 	if !again && c.omits(now, m) {
@@ -155,7 +160,7 @@ func (c *acceptor) confirm(now time.Time, m Message) error {
 	}
 	c.noteBallot(now, m)
 	if m.Ballot.Compare(c.vote.Promised) < 0 {
-		c.send(Message{Kind: Refuse, To: m.From, Ballot: c.vote.Promised})
+		c.refuse(m)
 		return nil
 	}
 	if c.vote.Confirmed == nil || c.vote.Confirmed.Proof.Ballot != m.Ballot {

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"dsbo/internal/wording"
 	"dsbo/network/membership"
 )
 
@@ -93,7 +93,7 @@ func (c *composer) composeWithout(slow []int, now time.Time) (change *membership
 	}
 	point, ok := c.newestCommon(staying)
 	if !ok {
-		return nil, fmt.Sprintf("agents %s have no checkpoint in common yet", list(staying))
+		return nil, fmt.Sprintf("agents %s have no checkpoint in common yet", wording.List(staying))
 	}
 	cut = slices.DeleteFunc(cut,
 		func(e [2]int) bool { return !slices.Contains(members, e[0]) || !slices.Contains(members, e[1]) })
@@ -135,9 +135,9 @@ func (c *composer) check(number int, members []int, cut, further membership.Edge
 func (c *composer) noQuorumReason(candidates, slow []int, cut, further membership.Edges, members int) string {
 	text := fmt.Sprintf(
 		"the agents that answer, %s, are not joined by edges to a quorum of %d: the largest part has %d members",
-		list(candidates), c.Quorum, members)
+		wording.List(candidates), c.Quorum, members)
 	if len(slow) > 0 {
-		text = fmt.Sprintf("agents %s are slow, and are waited for: %s", list(slow), text)
+		text = fmt.Sprintf("agents %s are slow, and are waited for: %s", wording.List(slow), text)
 	}
 	if err := c.check(c.epoch.Number+1, candidates, cut, further); err != nil {
 		text += ": " + err.Error()
@@ -332,9 +332,4 @@ func (c *composer) reasons(members, lost, slow []int, cut membership.Edges) (all
 		}
 	}
 	return all
-}
-
-// list returns numbers, separated by commas.
-func list(numbers []int) string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]")
 }

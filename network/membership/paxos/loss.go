@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"dsbo/internal/wording"
 )
 
 // ErrStateLost is matched by the error of a node whose run cannot go on: no member has the state
@@ -29,7 +31,8 @@ func (c *proposer) stateIsLost() bool {
 func (c *proposer) lossOfState() string {
 	return fmt.Sprintf(
 		"the state after iteration %d, with which epoch %d begins, is lost: none of its members, %s, has it any more; "+
-			"the run must begin anew, in empty folders", c.epoch.Iteration, c.epoch.Number, list(c.epoch.Members))
+			"the run must begin anew, in empty folders", c.epoch.Iteration, c.epoch.Number,
+		wording.List(c.epoch.Members))
 }
 
 // awaitLoss ends this agent's part when the state has been lost for twice as long as members may be

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"dsbo/internal/wording"
 	"dsbo/network/membership"
 )
 
@@ -265,7 +266,7 @@ func (c *proposer) noAnswer() string {
 		}
 	}
 	return fmt.Sprintf("waiting for a quorum: %d of %d members must answer, and %d do; no answer from agents %s",
-		c.Quorum, len(c.epoch.Members), c.promises(), list(silent))
+		c.Quorum, len(c.epoch.Members), c.promises(), wording.List(silent))
 }
 
 // promises returns how many members have answered.
