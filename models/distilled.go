@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"math/rand/v2"
 
 	"dsbo"
@@ -26,10 +27,7 @@ type Distilled struct {
 
 // ridge returns C, with its default for 0.
 func (m Distilled) ridge() float64 {
-	if m.Ridge == 0 {
-		return .001
-	}
-	return m.Ridge
+	return cmp.Or(m.Ridge, .001)
 }
 
 // linear returns the classifier.

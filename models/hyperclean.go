@@ -1,6 +1,8 @@
 package models
 
 import (
+	"cmp"
+
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
@@ -25,10 +27,7 @@ func (h HyperClean) linear() Softmax { return Softmax{h.Features, h.Classes} }
 
 // ridge returns C, with its default for 0.
 func (h HyperClean) ridge() float64 {
-	if h.Ridge == 0 {
-		return .001
-	}
-	return h.Ridge
+	return cmp.Or(h.Ridge, .001)
 }
 
 // Dims implements [Model].

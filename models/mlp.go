@@ -78,16 +78,7 @@ func (m MLP) Check(s data.Shard) error {
 			return dsbo.ConfigErrorf("hidden layer %d must have at least 1 unit; it has %d", l, units)
 		}
 	}
-	if err := penaltiesOrDefault(m.Penalties).check(m.Features); err != nil {
-		return err
-	}
-	if err := m.Prior.check(); err != nil {
-		return err
-	}
-	if err := checkIntercepts(m.Intercepts, m.Outputs); err != nil {
-		return err
-	}
-	return checkOutputs(s, m.Features, m.Outputs, lossOrDefault(m.Loss), 1)
+	return Linear{m.Features, m.Outputs, m.Loss, m.Penalties, m.Intercepts, m.Prior}.Check(s)
 }
 
 // Lower implements [Model].

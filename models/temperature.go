@@ -1,6 +1,8 @@
 package models
 
 import (
+	"cmp"
+
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
@@ -23,10 +25,7 @@ type Temperature struct {
 
 // ridge returns C, with its default for 0.
 func (m Temperature) ridge() float64 {
-	if m.Ridge == 0 {
-		return .001
-	}
-	return m.Ridge
+	return cmp.Or(m.Ridge, .001)
 }
 
 // Dims implements [Model].

@@ -72,10 +72,10 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 // addScores adds the losses and accuracies at x̄ and ȳ to a record.
 func (e *evaluator) addScores(ctx context.Context, r *runs.Record) error {
 	s, err := e.problem.scores(ctx, e.Group, e.means.fit())
-	r.TrainLoss, r.TrainAccuracy = runs.Number(s.Train.Loss()), runs.Number(s.Train.Accuracy())
-	r.ValLoss, r.ValAccuracy = runs.Number(s.Val.Loss()), runs.Number(s.Val.Accuracy())
-	r.HoldoutLoss, r.HoldoutAccuracy = runs.Number(s.Holdout.Loss()), runs.Number(s.Holdout.Accuracy())
-	r.TestLoss, r.TestAccuracy = runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
+	r.TrainLoss, r.TrainAccuracy = s.Train.Numbers()
+	r.ValLoss, r.ValAccuracy = s.Val.Numbers()
+	r.HoldoutLoss, r.HoldoutAccuracy = s.Holdout.Numbers()
+	r.TestLoss, r.TestAccuracy = s.Test.Numbers()
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"dsbo"
 	"dsbo/network"
 	"dsbo/network/collective"
+	"dsbo/runs"
 	"dsbo/train/exact"
 )
 
@@ -129,6 +130,11 @@ func (s Score) Loss() float64 { return s.Losses / s.Rows }
 
 // Accuracy returns the share of right answers, NaN where there are no examples or no answers.
 func (s Score) Accuracy() float64 { return s.Right / s.Rows }
+
+// Numbers returns the loss and the accuracy as a run folder has them.
+func (s Score) Numbers() (loss, accuracy runs.Number) {
+	return runs.Number(s.Loss()), runs.Number(s.Accuracy())
+}
 
 // A Set is a part of an agent's examples.
 type Set int

@@ -189,7 +189,7 @@ func (f *Finder) solve(ctx context.Context, m *Model, y, z []float64, tol float6
 		return fmt.Errorf("model of %s: %w", m.Name, err)
 	}
 	m.ValLoss, m.HoldoutLoss = runs.Number(s.Val.Loss()), runs.Number(s.Holdout.Loss())
-	m.TestLoss, m.TestAccuracy = runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
+	m.TestLoss, m.TestAccuracy = s.Test.Numbers()
 	f.watch.Found(m)
 	return nil
 }

@@ -311,7 +311,7 @@ func (s *Structures) Models(ctx context.Context) (one, answer *Model, err error)
 func (f *crossFit) addScores(ctx context.Context, m *Model) error {
 	scores, err := m.Finder.Problem.Scores(ctx, m.Fit())
 	m.ValLoss = m.Phi
-	m.TestLoss, m.TestAccuracy = runs.Number(scores.Test.Loss()), runs.Number(scores.Test.Accuracy())
+	m.TestLoss, m.TestAccuracy = scores.Test.Numbers()
 	f.watch.Found(m)
 	return err
 }

@@ -153,7 +153,7 @@ func measuresTable(all []runs.Measure) *table {
 		if m.Low.Known() && m.High.Known() {
 			between = textCell(show(float64(m.Low)) + " to " + show(float64(m.High)))
 		}
-		t.Rows = append(t.Rows, []cell{textCell(name), numberCell(float64(m.Value), show), between, textCell(m.Hint)})
+		t.Rows = append(t.Rows, []cell{textCell(name), numberCell(m.Value, show), between, textCell(m.Hint)})
 	}
 	return t
 }
@@ -346,7 +346,7 @@ func newCoefficients(p tableProblem, all []runs.Coefficient) *coefficients {
 		if one.Deviation > 0 {
 			width = numberCell(one.Deviation, number)
 		}
-		t.Rows = append(t.Rows, append(row, numberCell(exp(v), number), between, width, numberCell(float64(one.Value),
+		t.Rows = append(t.Rows, append(row, numberCell(exp(v), number), between, width, numberCell(one.Value,
 			func(v float64) string { return withError(v, float64(one.Error)) })))
 		b := signedBar{Start: 50, Width: 50 * math.Abs(v) / largest, Kind: "up"}
 		if v < 0 {

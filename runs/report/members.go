@@ -44,9 +44,9 @@ func membersTable(r *Run) *table {
 			why = memberChanges(before, c.Members)
 		}
 		t.Rows = append(t.Rows, []cell{
-			numberCell(float64(c.Epoch), wholeNumber), numberCell(float64(c.Iteration), wholeNumber),
+			numberCell(c.Epoch, wholeNumber), numberCell(c.Iteration, wholeNumber),
 			textCell(wording.Ranges(c.Members)),
-			textCell(why), textCell(c.Time), numberCell(float64(c.Proposer), wholeNumber),
+			textCell(why), textCell(c.Time), numberCell(c.Proposer, wholeNumber),
 		})
 		before = c.Members
 	}

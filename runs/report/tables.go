@@ -190,8 +190,8 @@ func structuresTable(s *runs.Summary) *table {
 		"its strength", "Share", "of the mean of all structures")
 	for _, one := range s.Structures {
 		loss := func(v float64) string { return strings.TrimPrefix(withError(v, float64(one.Error)), "+") }
-		t.Rows = append(t.Rows, []cell{textCell(one.Name), numberCell(float64(one.Loss), loss),
-			numberCell(one.Strength, number), numberCell(float64(one.Share), percent)})
+		t.Rows = append(t.Rows, []cell{textCell(one.Name), numberCell(one.Loss, loss),
+			numberCell(one.Strength, number), numberCell(one.Share, percent)})
 	}
 	return t
 }
@@ -211,8 +211,8 @@ func trafficTable(s *runs.Summary) *table {
 		if row.name == "loading" && part.Messages == 0 {
 			continue
 		}
-		t.Rows = append(t.Rows, []cell{textCell(row.name), numberCell(float64(part.Messages), wholeNumber),
-			numberCell(float64(part.Floats), wholeNumber), numberCell(float64(part.Bytes), formatBytes)})
+		t.Rows = append(t.Rows, []cell{textCell(row.name), numberCell(part.Messages, wholeNumber),
+			numberCell(part.Floats, wholeNumber), numberCell(part.Bytes, formatBytes)})
 	}
 	return t
 }
@@ -228,13 +228,13 @@ func sitesTable(s *runs.Summary) *table {
 		"Tuned", loss+" of the model of all sites at the tuned λ",
 		"Alone, accuracy", right, "One penalty, accuracy", right, "Tuned, accuracy", right)
 	add := func(name string, site runs.Site) {
-		row := []cell{textCell(name), numberCell(float64(site.Examples), wholeNumber)}
+		row := []cell{textCell(name), numberCell(site.Examples, wholeNumber)}
 		scores := []runs.SiteScore{site.Alone, site.Constant, site.Tuned}
 		for _, score := range scores {
-			row = append(row, numberCell(float64(score.Loss), number))
+			row = append(row, numberCell(score.Loss, number))
 		}
 		for _, score := range scores {
-			row = append(row, numberCell(float64(score.Accuracy), percent))
+			row = append(row, numberCell(score.Accuracy, percent))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -268,7 +268,7 @@ func crossTable(s *runs.Summary) *table {
 	for _, m := range runs.SiteModels(s.Sites) {
 		row := []cell{textCell(m.Name)}
 		for _, score := range m.Scores {
-			row = append(row, numberCell(float64(score.Loss), number))
+			row = append(row, numberCell(score.Loss, number))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -287,7 +287,8 @@ func constants(s *runs.Summary) string {
 	return "Exact Φ with one number for all hyperparameters: " + strings.Join(parts, ", ") + "."
 }
 
-func numberCell(v float64, show func(float64) string) cell {
+func numberCell[T ~int | ~int64 | ~float64](n T, show func(float64) string) cell {
+	v := float64(n)
 	c := cell{Text: show(v), value: v}
 	if runs.Number(v).Known() {
 		c.Sort = strconv.FormatFloat(v, 'g', -1, 64)

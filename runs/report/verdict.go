@@ -212,11 +212,11 @@ func gains(s *runs.Summary) *table {
 			"share of right answers", "Change of accuracy", "percentage points, ± standard error").Columns...)
 	}
 	for _, g := range s.Verdict.Gains {
-		row := []cell{textCell(g.Set), numberCell(float64(g.Examples), wholeNumber),
-			numberCell(float64(g.Loss), number),
-			numberCell(float64(g.LossAgainst), number), lossCell(g)}
+		row := []cell{textCell(g.Set), numberCell(g.Examples, wholeNumber),
+			numberCell(g.Loss, number),
+			numberCell(g.LossAgainst, number), lossCell(g)}
 		if classes {
-			row = append(row, numberCell(float64(g.Accuracy), percent), numberCell(float64(g.AccuracyAgainst), percent),
+			row = append(row, numberCell(g.Accuracy, percent), numberCell(g.AccuracyAgainst, percent),
 				changeCell(g.AccuracyChange, g.AccuracyError, 100, "\u202fpp", 1))
 		}
 		t.Rows = append(t.Rows, row)
@@ -236,7 +236,7 @@ func lossCell(g runs.Gain) cell {
 // changeCell shows a change with its uncertainty, times a factor and with a unit, and whether it is
 // good beyond two standard errors: a change of the given sign is.
 func changeCell(change, e runs.Number, factor float64, unit string, good runs.Number) cell {
-	c := numberCell(float64(change), func(v float64) string { return withError(factor*v, factor*float64(e)) + unit })
+	c := numberCell(change, func(v float64) string { return withError(factor*v, factor*float64(e)) + unit })
 	switch {
 	case good*change > 2*e:
 		c.Kind = string(runs.Better)
