@@ -2,7 +2,6 @@ package grpc
 
 import (
 	"context"
-	"log/slog"
 	"net"
 	"time"
 
@@ -32,9 +31,6 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.DelayBudget, leastBudget)
 	orDefault(&c.Program, network.ThisProgram())
 	orDefault(&c.Instance, uint64(time.Now().UnixNano()))
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
 	c.Log = guard.LimitLog(c.Log)
 	if c.Admission != "" {
 		if a, err := c.admission(c.Identity, c.Agent, c.Admission); err == nil {

@@ -79,9 +79,6 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 	if o.Connections == 0 {
 		o.Connections = defaultConnections
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	o.Log = guard.LimitLog(o.Log)
 	r := &relay{Options: o, conns: map[net.Conn]struct{}{}, agents: map[int]int{}, places: map[place][]*waiter{}}
 	l = guard.Wrap(l, guard.Limits{Strangers: max(1, o.Connections/4), Time: greetingTime})

@@ -70,8 +70,16 @@ const tagBits = 24
 // agent's key: the tag of AES-GCM for them as additional data, with a nonce for each stream.
 func (k *Keys) digestOf(stream uint64, words []uint64, bits int) [digestLength]byte {
 	nonce := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(nil, stream), uint32(bits))
-	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
+	raw := bytesOf(words)
 	return [digestLength]byte(k.digests.Seal(nil, nonce, nil, raw))
+}
+
+// An unsigned is a type of the numbers of a stream.
+type unsigned interface{ uint16 | uint32 | uint64 }
+
+// bytesOf returns the memory of numbers.
+func bytesOf[T unsigned](numbers []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*int(unsafe.Sizeof(T(0))))
 }
 
 // Streams are the masks of a reduction. They stay as they are when keys, nonces or members change.
@@ -126,7 +134,7 @@ func (s Streams) Mask(words []uint64, parts []network.Reduction) error {
 // addStreams is Mask with a number of type T of each stream for each word. The bytes of a stream
 // are numbers in the order of the machine, which is in what agents compare when they meet
 // (package arithmetic).
-func addStreams[T uint16 | uint32 | uint64](s Streams, most int, parts []network.Reduction) {
+func addStreams[T unsigned](s Streams, most int, parts []network.Reduction) {
 	streams := make([]cipher.Stream, len(s.ciphers))
 	for other, block := range s.ciphers {
 		if block != nil {
@@ -138,7 +146,7 @@ func addStreams[T uint16 | uint32 | uint64](s Streams, most int, parts []network
 		carries := make([]uint64, len(streams))
 		for words := x.Words; len(words) > 0; { // a chunk stays in the processor's cache
 			chunk := words[:min(len(words), len(numbers))]
-			raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(chunk)*int(unsafe.Sizeof(T(0))))
+			raw := bytesOf(numbers[:len(chunk)])
 			for other, stream := range streams {
 				if stream == nil {
 					continue
@@ -170,7 +178,7 @@ func (k *Keys) Noise(exchange int, bound [32]byte, words []uint64) {
 	}
 	name := nameOf(exchange, bound)
 	run := sha256.Sum256(append([]byte(k.purpose()), k.nonces[k.config.Agent]...))
-	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
+	raw := bytesOf(words)
 	clear(raw)
 	cipher.NewCTR(k.noise, start(k.noise, append(run[:], name[:]...))).XORKeyStream(raw, raw)
 }
@@ -187,7 +195,7 @@ func start(block cipher.Block, name []byte) []byte {
 }
 
 // addNumbers adds to each word, or subtracts from it, a number.
-func addNumbers[T uint16 | uint32 | uint64](words []uint64, numbers []T, subtract bool) {
+func addNumbers[T unsigned](words []uint64, numbers []T, subtract bool) {
 	words = words[:len(numbers)]
 	if subtract {
 		for i, v := range numbers {
@@ -202,7 +210,7 @@ func addNumbers[T uint16 | uint32 | uint64](words []uint64, numbers []T, subtrac
 
 // addWhole is addNumbers for words of a whole number, to which carry is carried from below. It
 // returns what is carried on.
-func addWhole[T uint16 | uint32 | uint64](words []uint64, numbers []T, subtract bool, carry uint64) uint64 {
+func addWhole[T unsigned](words []uint64, numbers []T, subtract bool, carry uint64) uint64 {
 	add := bits.Add64
 	if subtract {
 		add = bits.Sub64
