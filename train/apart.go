@@ -13,8 +13,9 @@ import (
 )
 
 // moveShare is how far a change of members moves a vector, as a share of its norm. With a fifth the
-// difference of two sums is off a term by a quarter of it and more (TestNothingIsRebuilt), and
-// Newton's steps have made up for the move after an iteration or two.
+// difference of two sums is off a term by a quarter of it and more, or of the others' terms where
+// these are smaller (TestNothingIsRebuilt), and Newton's steps have made up for the move after an
+// iteration or two.
 const moveShare = 0.2
 
 // An apartness moves what an epoch begins with away from where sums of earlier epochs were: the
