@@ -2,8 +2,13 @@ package experiment
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"reflect"
 	"slices"
 
+	"dsbo"
 	"dsbo/data"
 	"dsbo/experiment/candidates"
 	"dsbo/models"
@@ -24,11 +29,17 @@ func (r *runner) crossFit(before bool) *CrossFit {
 }
 
 // startStructured finds the structures of penalties before the iterations, where the task asks for
-// that, and makes the problem that starts at their λ. It is among what was found together.
+// that, and makes the problem that starts at their λ. It is among what was found together, where a
+// run that goes on has it.
 func (r *poser) startStructured(ctx context.Context) error {
 	c, l := r.crossFit(true), &r.data.loaded
 	if c == nil || r.givenFlags["x0"] {
 		return nil
+	}
+	if r.team == nil {
+		if err := r.resumeSetup(); err != nil {
+			return err
+		}
 	}
 	p, _ := l.model.Dims()
 	start, err := l.setup.foundBy(p, func() (start runs.Found, err error) {
@@ -51,6 +62,34 @@ func (r *poser) startStructured(ctx context.Context) error {
 	l.notes = start.Texts
 	r.view.Log("%s", l.notes[0])
 	return r.makeAnew()
+}
+
+// resumeSetup has a run of one process that goes on take what is found after the data are loaded
+// from its folder, if they and the settings are as they were.
+func (r *poser) resumeSetup() (err error) {
+	s := r.data.loaded.setup
+	if s.Of, err = r.digest(); err != nil || r.files.mode != runs.Resume {
+		return err
+	}
+	var before setup
+	if err := before.read(r.files.folder); err != nil || before.Of == "" {
+		return err // it ended before it was written, or an earlier version began it
+	}
+	loaded := len(s.Found)
+	if before.Of != s.Of || len(before.Found) <= loaded || !reflect.DeepEqual(before.Found[:loaded], s.Found) {
+		return dsbo.ConfigErrorf(
+			"-resume: %s has what a run of other data or with other settings found: they must be as they were",
+			r.files.folder.Path(runs.SetupFile))
+	}
+	*s = setup{Setup: before.Setup, next: loaded}
+	return nil
+}
+
+// digest stands for the data of all agents and the settings on which structures depend.
+func (r *poser) digest() (string, error) {
+	text, err := json.Marshal(map[string]any{"data": r.problem.Digests, "settings": r.trainConfig().Settings,
+		"average": r.problem.Average, "x0": r.Settings.X0, "members": r.startEpoch().Members})
+	return fmt.Sprintf("%x", sha256.Sum256(text)), err
 }
 
 // structuredIterations is K of the preset tuned where structures follow: one penalty for all is

@@ -15,6 +15,10 @@ const SetupFile = "setup.json"
 type Setup struct {
 	Found []Found      `json:"found"` // in the order in which they were found
 	Sent  dsbo.Traffic `json:"sent"`  // what all agents have sent for them
+	// Of is a digest of the data and the settings of a run in one process that found structures
+	// of penalties before the iterations; "": others check that by what agents tell each other, or
+	// find it all again.
+	Of string `json:"of,omitempty"`
 }
 
 // Found is the result of one exchange: sums, or the texts of all agents.
