@@ -198,6 +198,7 @@ const mostPast = 64
 
 // Send implements [grpc.Sender].
 func (l *liar) Send(frame []byte) error {
+	l.forget(l.to, frame)
 	frames := one(frame)
 	for _, k := range l.present(l.to) {
 		if lie := allLies[k]; lie.of == 0 || lie.of == kind(frame[kindByte]) {
@@ -240,6 +241,20 @@ func (l *lying) present(to int) (all []int) {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// forget drops the vectors that come after the one to be sent, or are of its exchange: in another
+// epoch they had other numbers, which nobody could tell from those that are due.
+func (l *lying) forget(to int, frame []byte) {
+	exchange := func(f []byte) uint64 { return binary.LittleEndian.Uint64(f[exchangeBytes:]) }
+	if kind(frame[kindByte]) != vector {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sent[to] = slices.DeleteFunc(l.sent[to], func(f []byte) bool {
+		return kind(f[kindByte]) == vector && exchange(f) >= exchange(frame)
+	})
 }
 
 // noteSent keeps a frame that was to be sent.
