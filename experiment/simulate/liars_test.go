@@ -155,7 +155,8 @@ func (l *liars) of(m *machine) *lying {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.agent[m] == nil {
-		l.agent[m] = &lying{told: map[lieTo]int{}, sent: map[int][][]byte{}, heard: map[kind]bool{}}
+		l.agent[m] = &lying{told: map[lieTo]int{}, sent: map[int][][]byte{}, due: map[int]uint64{},
+			heard: map[kind]bool{}}
 	}
 	return l.agent[m]
 }

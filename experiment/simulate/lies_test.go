@@ -61,7 +61,7 @@ var allLies = []lie{
 	{"sends vectors that are too long", vector, longer(8)},
 	{"sends vectors of half a number", vector, longer(3)},
 	{"sends vectors without numbers", vector, shorter(1 << 30)},
-	{"sends vectors of the next exchange", vector, moved(exchangeBytes, 1)},
+	{"sends vectors of the next exchange", vector, (*liar).ofNext},
 	// The right one comes first: else nobody could tell its numbers from true ones.
 	{"sends vectors of the exchange before", vector, then(moved(exchangeBytes, -1))},
 	{"sends vectors of an absurd exchange", vector, moved(exchangeBytes, absurd)},
@@ -186,7 +186,8 @@ type lying struct {
 	mu    sync.Mutex
 	told  map[lieTo]int // how many faults tell a lie
 	sent  map[int][][]byte
-	heard map[kind]bool // kinds of frames that the agent has sent
+	due   map[int]uint64 // the first exchange whose vector a neighbour was never sent
+	heard map[kind]bool  // kinds of frames that the agent has sent
 }
 
 type lieTo struct {
@@ -210,6 +211,9 @@ func (l *liar) Send(frame []byte) error {
 	for _, f := range frames {
 		if radius(f) > radius(frame) {
 			l.forgone.Store(true)
+		}
+		if bytes.Equal(f, frame) {
+			l.noteTrue(l.to, frame)
 		}
 		if err := l.Sender.Send(f); err != nil {
 			return err
@@ -246,15 +250,25 @@ func (l *lying) present(to int) (all []int) {
 // forget drops the vectors that come after the one to be sent, or are of its exchange: in another
 // epoch they had other numbers, which nobody could tell from those that are due.
 func (l *lying) forget(to int, frame []byte) {
-	exchange := func(f []byte) uint64 { return binary.LittleEndian.Uint64(f[exchangeBytes:]) }
 	if kind(frame[kindByte]) != vector {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sent[to] = slices.DeleteFunc(l.sent[to], func(f []byte) bool {
-		return kind(f[kindByte]) == vector && exchange(f) >= exchange(frame)
+		return kind(f[kindByte]) == vector && exchangeOf(f) >= exchangeOf(frame)
 	})
+}
+
+func exchangeOf(frame []byte) uint64 { return binary.LittleEndian.Uint64(frame[exchangeBytes:]) }
+
+// noteTrue notes that a neighbour was sent a vector as it is.
+func (l *lying) noteTrue(to int, frame []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if kind(frame[kindByte]) == vector {
+		l.due[to] = max(l.due[to], exchangeOf(frame)+1)
+	}
 }
 
 // noteSent keeps a frame that was to be sent.
@@ -289,6 +303,18 @@ func (l *liar) earlier(f []byte) [][]byte {
 	}
 	d := l.of("earlier", l.agent, l.to).of("moment", int64(time.Since(begin)))
 	return one(past[d.below(len(past))])
+}
+
+// ofNext returns a vector as one of the next exchange, unless the neighbour has had it: an agent
+// that is behind repeats vectors, and the next is what the neighbour waits for: numbers like any
+// other.
+func (l *liar) ofNext(f []byte) [][]byte {
+	l.lying.mu.Lock()
+	defer l.lying.mu.Unlock()
+	if exchangeOf(f) < l.due[l.to] {
+		return one(f)
+	}
+	return moved(exchangeBytes, 1)(l, f)
 }
 
 // andEarlier returns an earlier frame of a frame's kind, and the frame.
