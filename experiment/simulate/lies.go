@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/network"
 	"dsbo/network/grpc"
 )
 
@@ -30,12 +31,29 @@ func (p *process) sender(to int, s grpc.Sender) grpc.Sender {
 	return s
 }
 
-// blames returns an error if an honest agent ends by another one's fault, and names no liar.
+// blames returns an error if an honest agent ends by another one's fault, and names no liar. One
+// that hears nobody has nobody to name if the others have finished without it.
 func (m *machine) blames(err error) error {
 	named := func(liar int) bool { return strings.Contains(err.Error(), fmt.Sprintf("agent %d", liar)) }
 	if len(m.Liars) == 0 || slices.Contains(m.Liars, m.agent) || !errors.Is(err, dsbo.ErrPeer) ||
-		slices.ContainsFunc(m.Liars, named) {
+		slices.ContainsFunc(m.Liars, named) || errors.Is(err, network.ErrSilent) && m.honestHaveFinished() {
 		return nil
 	}
 	return fmt.Errorf("agents %v lie, and are not named: %w", m.Liars, err)
+}
+
+// honestHaveFinished reports whether an honest agent has finished, and with it all honest members of
+// the last epoch that it knows.
+func (w *world) honestHaveFinished() bool {
+	w.ending.Lock()
+	defer w.ending.Unlock()
+	working := func(j int) bool { return !w.ended[j] && !slices.Contains(w.Liars, j) }
+	for i, m := range w.machines {
+		if !w.ended[i] || slices.Contains(w.Liars, i) {
+			continue
+		}
+		log, err := m.log()
+		return err == nil && !slices.ContainsFunc(log.Last(w.Agents).Members, working)
+	}
+	return false
 }
