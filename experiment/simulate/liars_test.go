@@ -101,6 +101,28 @@ func TestKindsOfLies(t *testing.T) {
 	})
 }
 
+// TestParted: a liar keeps honest agents from the end of others for good only where no edges of
+// honest agents join them, and some have left.
+func TestParted(t *testing.T) {
+	for name, c := range map[string]struct {
+		graph string
+		liar  int
+		ended map[int]bool
+		want  bool
+	}{
+		"hub":           {"star", 0, map[int]bool{3: true}, true},
+		"all are there": {"star", 0, map[int]bool{0: true}, false},
+		"leaf":          {"star", 1, map[int]bool{3: true}, false},
+		"ring":          {"ring", 0, map[int]bool{3: true}, false},
+	} {
+		w := &world{Case: Case{Agents: 5, Quorum: 4, Flags: []string{"-agents=5", "-graph=" + c.graph},
+			Liars: []int{c.liar}}, ended: c.ended}
+		if got := w.parted(); got != c.want {
+			t.Errorf("%s: parted is %t", name, got)
+		}
+	}
+}
+
 // drawLies returns the case of a seed in which an agent lies, or where members change as many as a
 // quorum can do without.
 func drawLies(seed uint64, s span) Case {

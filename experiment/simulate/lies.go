@@ -57,3 +57,32 @@ func (w *world) honestHaveFinished() bool {
 	}
 	return false
 }
+
+// parted reports whether an honest agent has left, as all had finished, and liars alone join it to
+// others. These wait for a quorum then if the liars have them go back, and say so.
+func (w *world) parted() bool {
+	graph, _ := strings.CutPrefix(w.Flags[1], "-graph=")
+	topology, err := network.New(graph, w.Agents, network.Options{})
+	if err != nil || w.Quorum == 0 {
+		return false
+	}
+	var honest, reached []int
+	for i := range w.Agents {
+		if !slices.Contains(w.Liars, i) {
+			honest = append(honest, i)
+		}
+	}
+	left := slices.IndexFunc(honest, func(i int) bool { return w.ended[i] })
+	if left < 0 {
+		return false
+	}
+	reached = append(reached, honest[left])
+	for k := 0; k < len(reached); k++ {
+		for _, j := range topology.W.Neighbours(reached[k]) {
+			if slices.Contains(honest, j) && !slices.Contains(reached, j) {
+				reached = append(reached, j)
+			}
+		}
+	}
+	return len(reached) < len(honest)
+}

@@ -167,10 +167,12 @@ func (w *world) end(agent int, in map[int]bool) error {
 // agentName is the name of an agent's machine.
 func agentName(agent int) string { return fmt.Sprintf("agent-%d", agent) }
 
+var errEndless = errors.New("the run does not end")
+
 // run runs the agents, and faults, until all agents have ended for good. One that takes too long
 // ends all.
 func (w *world) run() error {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), w.Calm+w.Limit, errors.New("the run does not end"))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), w.Calm+w.Limit, errEndless)
 	defer cancel()
 	errs := make([]error, len(w.machines))
 	var agents, faults sync.WaitGroup
@@ -194,7 +196,7 @@ func (w *world) run() error {
 	done()
 	faults.Wait()
 	for i, err := range errs {
-		w.machines[i].refused = w.refuses(err)
+		w.machines[i].refused = w.refuses(err) || errors.Is(err, errEndless) && w.parted()
 		if err != nil && !w.machines[i].refused {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}
