@@ -116,25 +116,25 @@ func TestNewMembersPullGently(t *testing.T) {
 		recorders = append(recorders, algotest.NewRecorder(o))
 		oracles = append(oracles, recorders[len(recorders)-1])
 	}
-	m := algotest.NewMembership(func() algo.Method { return ready(t, &algo.NewtonCG{Start: "x0"}, 1, q) }, oracles,
+	m := newMembership(func() algo.Method { return ready(t, &algo.NewtonCG{Start: "x0"}, 1, q) }, oracles,
 		[]int{0, 1}, algotest.Average)
-	m.Run(t, 0, 5)
-	m.Change(t, []int{0, 1, 2})
+	m.run(t, 0, 5)
+	m.change(t, []int{0, 1, 2})
 	for _, r := range recorders {
 		r.Reset()
 	}
-	m.Run(t, 5, 6)
-	if got, want := recorders[0].Total, m.Methods[0].Cost(5).Calls; got != want {
+	m.run(t, 5, 6)
+	if got, want := recorders[0].Total, m.methods[0].Cost(5).Calls; got != want {
 		t.Errorf("the iteration after a change takes %+v; Cost says %+v", got, want)
 	}
-	m.Run(t, 6, 12)
+	m.run(t, 6, 12)
 	sum, g := make([]float64, q), make([]float64, q)
 	for i, o := range oracles {
-		testkit.OK(o.LowerGrad(g, nil, m.Methods[i].Y(), whole))
+		testkit.OK(o.LowerGrad(g, nil, m.methods[i].Y(), whole))
 		linalg.Add(sum, sum, g)
 	}
 	if size := norm(sum); !(size < 1e-6) {
-		t.Errorf("y = %v, where the members' gradients sum to %v; they must to 0", m.Methods[0].Y(), sum)
+		t.Errorf("y = %v, where the members' gradients sum to %v; they must to 0", m.methods[0].Y(), sum)
 	}
 }
 

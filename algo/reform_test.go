@@ -49,14 +49,14 @@ func TestSumsHoldAfterAChange(t *testing.T) {
 			for _, q := range algotest.NewQuadratics(6, 3, 4, 5) {
 				os = append(os, q)
 			}
-			m := algotest.NewMembership(func() algo.Method { return ready(t, made(t, name, c.object), 3, 4) }, os,
+			m := newMembership(func() algo.Method { return ready(t, made(t, name, c.object), 3, 4) }, os,
 				[]int{0, 1, 2, 3, 4}, algotest.Metropolis)
-			m.Run(t, 0, 5)
+			m.run(t, 0, 5)
 			for k, present := range [][]int{{0, 2, 3, 4}, {0, 2, 4, 5}, {0, 1, 2, 3, 4, 5}} {
-				m.Change(t, present)
+				m.change(t, present)
 				for at := range 2 {
 					for _, sums := range c.sums {
-						got, want := m.Sum(sums[0]), m.Sum(sums[1])
+						got, want := m.sum(sums[0]), m.sum(sums[1])
 						if want == nil {
 							want = make([]float64, len(got))
 						}
@@ -66,7 +66,7 @@ func TestSumsHoldAfterAChange(t *testing.T) {
 						}
 					}
 					if at == 0 {
-						m.Run(t, 5+3*k, 8+3*k)
+						m.run(t, 5+3*k, 8+3*k)
 					}
 				}
 			}
@@ -104,18 +104,18 @@ func TestTheOptimumIsThatOfThosePresent(t *testing.T) {
 			if c.name == "fednest" {
 				matrix = algotest.Average
 			}
-			m := algotest.NewMembership(func() algo.Method {
+			m := newMembership(func() algo.Method {
 				m := made(t, c.name, c.object)
 				testkit.OK(m.Init(p, q, c.K))
 				return m
 			}, os, []int{0, 1, 2, 3, 4}, matrix)
-			m.Run(t, 0, 40)
-			m.Change(t, []int{0, 2, 4})
-			m.Run(t, 40, 90)
-			m.Change(t, []int{0, 2, 3, 5})
-			m.Run(t, 90, c.K)
+			m.run(t, 0, 40)
+			m.change(t, []int{0, 2, 4})
+			m.run(t, 40, 90)
+			m.change(t, []int{0, 2, 3, 5})
+			m.run(t, 90, c.K)
 			there := algotest.Solve([]*algotest.Quadratic{qs[0], qs[2], qs[3], qs[5]})
-			x := m.Sum("x")
+			x := m.sum("x")
 			linalg.Scale(x, 1.0/4, x)
 			gradient := there.Gradient(x)
 			if norm := linalg.Norm(gradient); !(norm <= 1e-6) {
@@ -175,4 +175,79 @@ func handed(m algo.Reformer) (names []string) {
 		names = append(names, part.Name)
 	}
 	return names
+}
+
+// A membership is agents of one method on quadratics, and who of them takes part. Agents are named
+// by their numbers.
+type membership struct {
+	methods []algo.Method // by number; those that are not there have what they left with
+	oracles []dsbo.Oracle
+	present []int // ascending
+	made    func() algo.Method
+	matrix  func(n int) [][]float64
+	mixers  []*algotest.Mixer
+}
+
+// newMembership returns as many agents as there are oracles, with methods that made returns after
+// Init; all of present are there. matrix gives the weights of n agents.
+func newMembership(made func() algo.Method, oracles []dsbo.Oracle, present []int,
+	matrix func(n int) [][]float64) *membership {
+	m := &membership{methods: make([]algo.Method, len(oracles)), oracles: oracles, present: present,
+		made: made, matrix: matrix}
+	for _, i := range present {
+		m.methods[i] = made()
+	}
+	m.mixers = algotest.NewMixers(matrix(len(present)))
+	return m
+}
+
+// run does iterations from..to−1.
+func (m *membership) run(t *testing.T, from, to int) {
+	t.Helper()
+	var methods []algo.Method
+	var oracles []dsbo.Oracle
+	for _, i := range m.present {
+		methods, oracles = append(methods, m.methods[i]), append(oracles, m.oracles[i])
+	}
+	for k := from; k < to; k++ {
+		if err := algotest.Step(t.Context(), k, methods, oracles, m.mixers); err != nil {
+			t.Fatalf("iteration %d: %v", k, err)
+		}
+	}
+}
+
+// change makes others the members: who comes in takes over from the first that stays.
+func (m *membership) change(t *testing.T, present []int) {
+	t.Helper()
+	first := slices.IndexFunc(present, func(i int) bool { return slices.Contains(m.present, i) })
+	from := m.methods[present[first]].(algo.Reformer).Handover()
+	for _, i := range present {
+		if slices.Contains(m.present, i) {
+			m.methods[i].(algo.Reformer).Reform()
+			continue
+		}
+		m.methods[i] = m.made()
+		if err := algo.TakeOver(m.methods[i].(algo.Reformer), from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.present = present
+	m.mixers = algotest.NewMixers(m.matrix(len(present)))
+}
+
+// sum returns the sum over the members of a named part of their state.
+func (m *membership) sum(name string) []float64 {
+	var sum []float64
+	for _, i := range m.present {
+		for _, part := range m.methods[i].State() {
+			if part.Name != name {
+				continue
+			}
+			if sum == nil {
+				sum = make([]float64, len(part.Value))
+			}
+			linalg.Add(sum, sum, part.Value)
+		}
+	}
+	return sum
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"dsbo"
 	"dsbo/algo"
 	"dsbo/internal/linalg"
 	"dsbo/network"
@@ -79,81 +78,6 @@ func shape(m algo.Method) (all []struct {
 		}{part.Name, len(part.Value)})
 	}
 	return all
-}
-
-// A Membership is agents of one method on quadratics, and who of them takes part. Agents are named
-// by their numbers.
-type Membership struct {
-	Methods []algo.Method // by number; those that are not there have what they left with
-	Oracles []dsbo.Oracle
-	Present []int // ascending
-	made    func() algo.Method
-	matrix  func(n int) [][]float64
-	mixers  []*Mixer
-}
-
-// NewMembership returns as many agents as there are oracles, with methods that made returns after
-// Init; all of present are there. matrix gives the weights of n agents.
-func NewMembership(made func() algo.Method, oracles []dsbo.Oracle, present []int,
-	matrix func(n int) [][]float64) *Membership {
-	m := &Membership{Methods: make([]algo.Method, len(oracles)), Oracles: oracles, Present: present,
-		made: made, matrix: matrix}
-	for _, i := range present {
-		m.Methods[i] = made()
-	}
-	m.mixers = NewMixers(matrix(len(present)))
-	return m
-}
-
-// Run does iterations from..to−1.
-func (m *Membership) Run(t *testing.T, from, to int) {
-	t.Helper()
-	var methods []algo.Method
-	var oracles []dsbo.Oracle
-	for _, i := range m.Present {
-		methods, oracles = append(methods, m.Methods[i]), append(oracles, m.Oracles[i])
-	}
-	for k := from; k < to; k++ {
-		if err := Step(t.Context(), k, methods, oracles, m.mixers); err != nil {
-			t.Fatalf("iteration %d: %v", k, err)
-		}
-	}
-}
-
-// Change makes others the members: who comes in takes over from the first that stays.
-func (m *Membership) Change(t *testing.T, present []int) {
-	t.Helper()
-	first := slices.IndexFunc(present, func(i int) bool { return slices.Contains(m.Present, i) })
-	from := m.Methods[present[first]].(algo.Reformer).Handover()
-	for _, i := range present {
-		if slices.Contains(m.Present, i) {
-			m.Methods[i].(algo.Reformer).Reform()
-			continue
-		}
-		m.Methods[i] = m.made()
-		if err := algo.TakeOver(m.Methods[i].(algo.Reformer), from); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m.Present = present
-	m.mixers = NewMixers(m.matrix(len(present)))
-}
-
-// Sum returns the sum over the members of a named part of their state.
-func (m *Membership) Sum(name string) []float64 {
-	var sum []float64
-	for _, i := range m.Present {
-		for _, part := range m.Methods[i].State() {
-			if part.Name != name {
-				continue
-			}
-			if sum == nil {
-				sum = make([]float64, len(part.Value))
-			}
-			linalg.Add(sum, sum, part.Value)
-		}
-	}
-	return sum
 }
 
 // Metropolis is the mixing matrix of a path of n agents with Metropolis weights.
