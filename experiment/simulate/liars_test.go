@@ -115,7 +115,7 @@ func TestParted(t *testing.T) {
 		"leaf":          {"star", 1, map[int]bool{3: true}, false},
 		"ring":          {"ring", 0, map[int]bool{3: true}, false},
 	} {
-		w := &world{Case: Case{Agents: 5, Quorum: 4, Flags: []string{"-agents=5", "-graph=" + c.graph},
+		w := &world{Case: Case{Agents: 5, Flags: []string{"-agents=5", "-graph=" + c.graph},
 			Liars: []int{c.liar}}, ended: c.ended}
 		if got := w.parted(); got != c.want {
 			t.Errorf("%s: parted is %t", name, got)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -121,7 +120,7 @@ func (m *machine) supervise(ctx context.Context) error {
 			if err := m.world.end(m.agent, m.lost); err != nil {
 				return err
 			}
-		case code != cli.Failure && code != cli.Interrupted && !slices.Contains(m.Liars, m.agent):
+		case code != cli.Failure && code != cli.Interrupted && !m.isLiar(m.agent):
 			return fmt.Errorf("exit code %d: %w", code, err)
 		case p.life >= mostLives:
 			return fmt.Errorf("it was started %d times: %w", p.life, err)

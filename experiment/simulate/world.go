@@ -68,7 +68,7 @@ func (w *world) of(name string, agent int, numbers ...int) draw {
 func (c Case) world() (w *world, end func(), err error) {
 	w = &world{Case: c, draw: draw(c.Seed).of("world"), ended: map[int]bool{}, lost: map[int]bool{}}
 	w.trace.forgo = func(agent int) {
-		if slices.Contains(w.Liars, agent) {
+		if w.isLiar(agent) {
 			w.machines[agent].forgone.Store(true)
 		}
 	}
