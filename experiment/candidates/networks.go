@@ -36,17 +36,17 @@ type Network struct {
 }
 
 // Of the search for the strength of a network's penalty on the first fold: by how much it changes,
-// how often it is changed to one side, and the fewest and the most solutions that it takes.
+// how often it is changed to one side, and the most solutions that it takes.
 const (
-	networkStep           = 2
-	networkSteps          = 3
-	LeastNetworkSolutions = 3
-	MostNetworkSolutions  = 2 + networkSteps
+	networkStep          = 2
+	networkSteps         = 3
+	MostNetworkSolutions = 2 + networkSteps
 )
 
-// Choose tries the networks on the first fold, and the best of them on one fold after the other
-// until it turns out worse than the linear answer by two standard errors. The best is better where
-// its loss on all folds is lower by more than one, and by more than half a percent.
+// Choose tries the networks on the first fold, up to one that is not better than the one before by
+// a standard error, and the best of them on one fold after the other until it turns out worse than
+// the linear answer by two. The best is better where its loss on all folds is lower by more than
+// one, and by more than half a percent.
 func (n Networks) Choose(ctx context.Context) (tried []*Network, best *Network, better bool, err error) {
 	f, strength := n.Linear.fit, 0.0
 	for _, of := range n.Of {
@@ -59,8 +59,13 @@ func (n Networks) Choose(ctx context.Context) (tried []*Network, best *Network, 
 		}
 		f.watch.Log("%s, log-penalty %g: loss %.4g on the first of %d folds, linear %.4g", one.Name, one.Strength,
 			float64(one.Loss), f.Model.Count, float64(one.Gain.LossAgainst))
-		if strength, tried = one.Strength, append(tried, one); best == nil || one.Loss < best.Loss {
+		strength, tried = one.Strength, append(tried, one)
+		grow := best == nil || one.Loss+one.Error < best.Loss
+		if best == nil || one.Loss < best.Loss {
 			best = one
+		}
+		if !grow {
+			break
 		}
 	}
 	for k := 1; k < f.Model.Count && best.Gain.LossChange < 2*best.Gain.LossError; k++ {

@@ -159,13 +159,13 @@ func (l *listing) addStructures() {
 func (l *listing) addNetworks() {
 	folds := float64(l.Ending.Parts / l.Ending.Model)
 	ends := float64(l.Ending.Solves)
-	for _, q := range l.Ending.Networks {
+	for _, q := range l.Ending.Networks { // not all of which need be tried
 		one := *l
 		one.p, one.q, one.suffix, one.lower, one.Config.Problem.Nonconvex = 1, q, ", network", true, true
-		tried := Range{candidates.LeastNetworkSolutions, 4, candidates.MostNetworkSolutions}
+		tried := Range{0, 3, candidates.MostNetworkSolutions}
 		again := Range{0, (folds - 1 + ends) / float64(len(l.Ending.Networks)), folds - 1 + ends}
-		one.addExact(tried.plus(again), exactly(1).plus(again), one.modelEffort())
-		one.addNumbers("losses of rows, squares and products", candidates.NetworkNumbers, Range{1, 1, 1}.plus(again))
+		one.addExact(tried.plus(again), Range{0, 1, 1}.plus(again), one.modelEffort())
+		one.addNumbers("losses of rows, squares and products", candidates.NetworkNumbers, Range{0, 1, 1}.plus(again))
 		l.list = one.list
 	}
 }

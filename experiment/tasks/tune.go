@@ -46,7 +46,8 @@ type tune struct {
 	target, weight        string             // columns
 	features, drop, words list               // columns
 	kind, loss            string             // of the target; of the model
-	model, penalty        string             // by name
+	model, penalty        string             // by name; model "": open
+	taken                 string             // the model that is taken, which is model but where that is open
 	shared                string             // the penalty that is taken, which is penalty but for auto; "" before Load
 	hidden                hidden             // sizes of hidden layers
 	balance, alone        bool               // weigh classes alike; find each site's own model
@@ -102,8 +103,8 @@ func (t *tune) Flags(f *flag.FlagSet) {
 			"20 values, for classes")
 	f.StringVar(&t.loss, "loss", squared, "`loss` of a regression: squared, or huber, which outliers pull less")
 	f.BoolVar(&t.balance, "balance", false, "give all classes the same weight in training and validation")
-	f.StringVar(&t.model, "model", linear, "`name` of the model: linear (softmax, or regression); mlp, a network; or "+
-		"auto: linear, or the best of three networks, by the cross-fitted loss")
+	f.StringVar(&t.model, "model", "", "`name` of the model: linear; mlp, a network; auto, the best of both by folds "+
+		"(default: auto with 20 rows a feature, up to 10⁶ numbers, no -penalty, -folds, -group or -from; else linear)")
 	f.Var(&t.hidden, "hidden", "`units` of the hidden layers of mlp, such as 64,32, or of the only network of auto")
 	f.StringVar(&t.penalty, "penalty", auto,
 		"`what` has a penalty of its own: feature; group, all features of one column; layer; or one for all; auto: "+
@@ -173,7 +174,7 @@ func (t *tune) Check() error {
 	}{
 		{"task", t.kind, []string{auto, "classification", "regression", "count"}},
 		{"loss", t.loss, []string{squared, huber}},
-		{"model", t.model, []string{linear, network, auto}},
+		{"model", cmp.Or(t.model, linear), []string{linear, network, auto}},
 		{"penalty", t.penalty, []string{auto, perFeature, "group", "layer", onePenalty}},
 		{"refit", t.refit, []string{auto, allRows, "none"}},
 		{"missing", t.missing, []string{string(features.MeanOfOthers), string(features.NoneMissing)}},
@@ -196,7 +197,7 @@ func (t *tune) Check() error {
 	if t.rare < 1 {
 		return dsbo.ConfigErrorf("-rare must be at least 1; it is %d", t.rare)
 	}
-	if err := t.hidden.check(t.model, network, auto); err != nil {
+	if err := t.hidden.check(cmp.Or(t.model, linear), network, auto); err != nil {
 		return err
 	}
 	if _, err := t.deviation(); err != nil {
@@ -255,7 +256,7 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 			a.Log("%s", note)
 		}
 	}
-	t.choosePenalty(a.Log)
+	t.choose(a.Log)
 	if err := t.nameBlocks(); err != nil {
 		return data.Task{}, nil, err
 	}
@@ -269,31 +270,6 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 		m, err = t.newModel(a.Seed)
 	}
 	return t.prepared.Data, t.inFolds(m), err
-}
-
-// rowsPerPenalty is how many training and validation rows there must be for each feature to have a
-// penalty of its own, where -penalty leaves that open. With fewer, such as 60000 rows of 100000
-// sparse features, most penalties have hardly a row that tells of them, and would fit chance.
-const rowsPerPenalty = 4
-
-// choosePenalty decides what has a penalty of its own, where the flag leaves it open, and says so
-// where it is not the usual.
-func (t *tune) choosePenalty(log func(format string, args ...any)) {
-	if t.shared = t.penalty; t.penalty != auto || t.prepared.Folds > 0 {
-		return
-	}
-	t.shared = perFeature
-	rows := t.prepared.Rows[0] + t.prepared.Rows[1] // with differential privacy nobody knows how many there are
-	features := len(t.prepared.Recipe.Features())
-	if rows == 0 || rows >= rowsPerPenalty*features {
-		return
-	}
-	t.shared = onePenalty
-	if log != nil {
-		log("all weights share one penalty: for %s there are %s, fewer than %d for each (-penalty feature gives "+
-			"each its own)",
-			wording.Count(features, "feature"), wording.Count(rows, "training and validation row"), rowsPerPenalty)
-	}
 }
 
 // newModel makes the model of the prepared examples.
@@ -311,7 +287,7 @@ func (t *tune) newModel(seed uint64) (models.Model, error) {
 	if r.Target.Kind == features.Counts { // from e⁰, Newton's first step to large counts would go far too far
 		start = []float64{num.Log(r.Target.Mean)}
 	}
-	if t.model != network {
+	if t.taken != network {
 		return models.Linear{Features: inputs, Outputs: outputs, Loss: loss, Penalties: penalties, Intercepts: start,
 			Prior: prior}, nil
 	}
@@ -357,7 +333,7 @@ func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string)
 		what = "a count"
 	}
 	return map[string]any{
-			"model": t.model, "target": r.Target.Name, "task": r.Target.Kind, "classes": r.Target.Classes,
+			"model": t.taken, "target": r.Target.Name, "task": r.Target.Kind, "classes": r.Target.Classes,
 			"features":        task.Features,
 			"features_sha256": digestOf(t.layering(layersOf(m)).names), "penalty": t.shared, "loss": t.loss,
 			"blocks":  digestOf(append(t.blocks.Names, fmt.Sprint(t.blocks.Of))),
@@ -372,14 +348,14 @@ func describeModel(m models.Model, t *tune) string {
 	p, q := m.Dims()
 	folds, ok := m.(models.Folds)
 	if !ok {
-		return fmt.Sprintf("%s with %s and %s", t.model, wording.Count(q, "weight"), wording.Count(p, "penalty"))
+		return fmt.Sprintf("%s with %s and %s", t.taken, wording.Count(q, "weight"), wording.Count(p, "penalty"))
 	}
 	if t.shared == auto {
 		p = folds.Of.Features
 	}
 	text := fmt.Sprintf("linear with %s and %s, in %d folds", wording.Count(q/folds.Count, "weight"),
 		wording.Count(p, "penalty"), folds.Count)
-	if t.model == auto {
+	if t.taken == auto {
 		text += ", or a network of hidden units " + strings.Join(t.hidden.sizes(), " or ")
 	}
 	return text

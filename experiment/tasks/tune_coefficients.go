@@ -103,7 +103,7 @@ func contrastFactors(k, outputs int) []float64 {
 // sandwiched returns whether errors of coefficients are found, which the sites must decide alike.
 func (t *tune) sandwiched(q int) bool {
 	rows := float64(t.prepared.Rows[0])
-	return t.model != network && rows > 0 && q <= mostSandwiched && rows*float64(q*q) <= mostProducts &&
+	return t.taken != network && rows > 0 && q <= mostSandwiched && rows*float64(q*q) <= mostProducts &&
 		t.prepared.Recipe.Sparse == nil
 }
 

@@ -121,7 +121,8 @@ func (t *tune) Fingerprint(a experiment.Agents) ([]byte, error) {
 	}
 	h := sha256.New()
 	shown := *t
-	shown.prepared, shown.earlier, shown.center, shown.shared, shown.blocks = nil, nil, nil, "", candidates.Blocks{}
+	shown.prepared, shown.earlier, shown.center, shown.blocks = nil, nil, nil, candidates.Blocks{}
+	shown.taken, shown.shared = "", ""
 	fmt.Fprintf(h, "%+v seed %d\n", shown, a.Seed)
 	if e, err := t.readEarlier(a.Local[0]); err != nil {
 		return nil, err

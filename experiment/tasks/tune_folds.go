@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -31,7 +32,7 @@ func (t *tune) foldCount(private bool) (count, rows int, err error) {
 		return autoFolds, 0, nil
 	}
 	if t.folds == auto {
-		if t.model != linear || private {
+		if t.model == network || private {
 			return 0, 0, nil
 		}
 		return autoFolds, autoFoldRows, nil
@@ -48,6 +49,46 @@ func (t *tune) foldCount(private bool) (count, rows int, err error) {
 			"-folds must be 0 with differential privacy, which is for one model of each row")
 	}
 	return count, 0, nil
+}
+
+// Where -model leaves it open, networks are tried if there are rowsPerFeature training rows for
+// each feature, as with fewer they seldom win, and these have at most networkNumbers numbers, so
+// that the run takes seconds and not minutes. What the flags ask of a linear model alone has none
+// tried.
+const (
+	rowsPerFeature = 20
+	networkNumbers = 1_000_000
+)
+
+// rowsPerPenalty is how many training and validation rows there must be for each feature to have a
+// penalty of its own, where -penalty leaves that open. With fewer, such as 60000 rows of 100000
+// sparse features, most penalties have hardly a row that tells of them, and would fit chance.
+const rowsPerPenalty = 4
+
+// choose decides on the model and on what has a penalty of its own, where the flags leave these
+// open, and says so where the latter is not the usual.
+func (t *tune) choose(log func(format string, args ...any)) {
+	rows := t.prepared.Rows[0] + t.prepared.Rows[1] // with differential privacy nobody knows how many there are
+	features := len(t.prepared.Recipe.Features())
+	folded := t.penalty == auto && t.prepared.Folds > 0 // where they are the same rows
+	t.taken, t.shared = cmp.Or(t.model, linear), t.penalty
+	if t.model == "" && folded && t.folds == auto && t.from == "" && t.group == nil && t.groupsFile == "" &&
+		rows/2 >= rowsPerFeature*features && rows/2*features <= networkNumbers {
+		t.taken = auto
+	}
+	if t.penalty != auto || folded {
+		return
+	}
+	t.shared = perFeature
+	if rows == 0 || rows >= rowsPerPenalty*features {
+		return
+	}
+	t.shared = onePenalty
+	if log != nil {
+		log("all weights share one penalty: for %s there are %s, fewer than %d for each (-penalty feature gives "+
+			"each its own)",
+			wording.Count(features, "feature"), wording.Count(rows, "training and validation row"), rowsPerPenalty)
+	}
 }
 
 // Deviations of log-penalties by -prior auto: around a common value, and around the λ of
@@ -123,7 +164,7 @@ func (t *tune) unfolded() data.Task {
 // refits returns whether the model that is kept is solved for once more with the test rows.
 func (t *tune) refits() bool {
 	asked := t.refit == allRows || t.refit == auto && t.splitColumn == ""
-	return asked && (t.model != network || t.prepared.Folds > 0) && t.prepared.Rows[2] > 0
+	return asked && (t.taken != network || t.prepared.Folds > 0) && t.prepared.Rows[2] > 0
 }
 
 // refitWeights returns y of the linear model m of all rows, the test rows too: at penalties that
@@ -193,11 +234,11 @@ func (t *tune) crossFit() *experiment.CrossFit {
 
 // networks returns the networks that -model auto compares with a linear model; none else.
 func (t *tune) networks() (all []models.MLP) {
-	if t.model != auto {
+	if t.taken != auto {
 		return nil
 	}
 	one := *t
-	one.model, one.shared, one.prior = network, onePenalty, "0"
+	one.taken, one.shared, one.prior = network, onePenalty, "0"
 	for _, one.hidden.text = range t.hidden.sizes() {
 		if m, err := one.newModel(t.seed); err == nil { // whose units Check has read
 			all = append(all, m.(models.MLP))

@@ -47,6 +47,38 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// TestModelTaken: networks are tried by themselves where rows are many beside features, and not
+// too many, and no flag asks for what linear models alone have.
+func TestModelTaken(t *testing.T) {
+	few := func(rows, folds int, change func(*tune)) (one tune) {
+		one = tune{penalty: auto, folds: auto, prepared: &features.Prepared{Rows: [3]int{rows, rows}, Folds: folds}}
+		for range 10 {
+			input := features.Input{Kind: tables.Number, Deviation: 1}
+			one.prepared.Recipe.Inputs = append(one.prepared.Recipe.Inputs, input)
+		}
+		change(&one)
+		return one
+	}
+	for name, c := range map[string]struct {
+		of   tune
+		want string
+	}{
+		"enough rows": {few(200, 5, func(*tune) {}), auto},
+		"few rows":    {few(199, 5, func(*tune) {}), linear},
+		"many rows":   {few(100_001, 5, func(*tune) {}), linear},
+		"no folds":    {few(200, 0, func(*tune) {}), linear},
+		"-folds":      {few(200, 2, func(t *tune) { t.folds = "2" }), linear},
+		"-penalty":    {few(200, 5, func(t *tune) { t.penalty = onePenalty }), linear},
+		"-group":      {few(200, 5, func(t *tune) { t.group = groups{{}} }), linear},
+		"-from":       {few(200, 5, func(t *tune) { t.from = "run" }), linear},
+		"-model":      {few(9, 5, func(t *tune) { t.model = network }), network},
+	} {
+		if c.of.choose(nil); c.of.taken != c.want {
+			t.Errorf("%s: the model is %s, want %s", name, c.of.taken, c.want)
+		}
+	}
+}
+
 // TestRefits: by itself, a linear model is refitted with test rows unless the user has named them.
 func TestRefits(t *testing.T) {
 	for _, c := range []struct {
@@ -57,7 +89,7 @@ func TestRefits(t *testing.T) {
 		{auto, "", linear, 9, true}, {auto, "part", linear, 9, false}, {allRows, "part", linear, 9, true},
 		{"none", "", linear, 9, false}, {auto, "", network, 9, false}, {auto, "", linear, 0, false},
 	} {
-		one := tune{refit: c.refit, splitColumn: c.column, model: c.model,
+		one := tune{refit: c.refit, splitColumn: c.column, taken: c.model,
 			prepared: &features.Prepared{Rows: [3]int{1, 1, c.tests}}}
 		if got := one.refits(); got != c.want {
 			t.Errorf("%+v: refits is %v", c, got)

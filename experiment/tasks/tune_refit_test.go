@@ -73,8 +73,8 @@ func TestGroupsFound(t *testing.T) {
 	folder := t.TempDir()
 	out := runs.Folder(filepath.Join(folder, "run"))
 	testkit.OK(experiment.Run(t.Context(), tasks.Tune(), []string{"-data=" + writeSites(t, folder, 3), "-target=cost",
-		"-group=signal=age,signal=colour,noise=noise", "-drop=ill,visits", "-K=1", "-alone=false", "-quiet",
-		"-report=false", "-out=" + string(out)}, io.Discard, io.Discard))
+		"-group=signal=age,signal=colour,noise=noise", "-drop=ill,visits", "-model=linear", "-K=1", "-alone=false",
+		"-quiet", "-report=false", "-out=" + string(out)}, io.Discard, io.Discard))
 	all := testkit.Get(out.ReadSummary()).Structures
 	var signal, noise float64
 	name := all[len(all)-1].Name

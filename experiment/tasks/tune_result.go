@@ -29,7 +29,7 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 	}
 	if f.Network != nil {
 		kept := *t
-		kept.model, kept.shared = network, onePenalty
+		kept.taken, kept.shared = network, onePenalty
 		t, m = &kept, *f.Network
 	}
 	layered, ok := m.(models.Layered)
