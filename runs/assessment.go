@@ -34,6 +34,15 @@ type Assessment struct {
 	// Coefficients of a linear model that matter most, the first the most. Their intervals are by
 	// the sandwich of the penalized model at its λ.
 	Coefficients []Coefficient `json:"coefficients,omitempty"`
+	// Importances of the features of a network that matter most, the first the most.
+	Importances []Importance `json:"importances,omitempty"`
+}
+
+// An Importance says what a network's mean loss on test examples rises by where all have a feature
+// at its mean, or not the word.
+type Importance struct {
+	Feature string `json:"feature"`
+	Rise    Number `json:"rise"`
 }
 
 // A Measure says how good predictions are, with the ends of its interval of 95 % over the draw of

@@ -113,6 +113,9 @@ func (l *listing) addModels() {
 	for _, sum := range l.Ending.Sums {
 		l.addNumbers(sum.Name, sum.Length, exactly(1))
 	}
+	if n := l.Ending.Importances; n > 0 { // where a network is kept
+		l.addNumbers("losses without a feature", n, Range{0, 1, 1})
+	}
 	if e := l.Ending; e.Model > 0 && e.Parts == 0 {
 		all := *l
 		all.p, all.q, all.suffix = cmp.Or(e.X, l.p), e.Model, ", all rows"

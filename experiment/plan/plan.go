@@ -35,9 +35,9 @@ type Row struct {
 
 // An Ending is what a task exchanges at the end of a run, where there is no differential privacy.
 type Ending struct {
-	Sums  []Row
-	Model int // length of the y of a lower problem of its own that it has solved; 0: there is none
-	X     int // length of the x of that problem; 0: of the run's x
+	Sums  []Row // of all runs
+	Model int   // length of the y of a lower problem of its own that it has solved; 0: there is none
+	X     int   // length of the x of that problem; 0: of the run's x
 	// Solves is how often it solves that problem, for some rows and then for more.
 	Solves int
 	// Parts is the length of the y of all folds together, where the run chooses among structures of
@@ -47,6 +47,8 @@ type Ending struct {
 	Before bool
 	// Networks are lengths of the y of networks with which the answer of structures is compared.
 	Networks []int
+	// Importances are how many numbers tell them where a network is kept.
+	Importances int
 	// Alone is set where the model of the iterations is compared with no other.
 	Alone bool
 }

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"dsbo"
 	"dsbo/data"
 	"dsbo/experiment"
+	"dsbo/internal/num"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/tables/assess"
@@ -76,7 +78,66 @@ func (t judge) assess() (*runs.Assessment, error) {
 	if target := t.prepared.Recipe.Target; target.Kind == features.Value && t.loss == squared {
 		a.LossUnit = target.Deviation
 	}
+	if _, ok := t.m.(models.Linear); !ok {
+		return a, t.addImportances(a)
+	}
 	return a, t.addCoefficients(a)
+}
+
+// mostPredicted is the number of products up to which importances are found.
+const mostPredicted = 4e9
+
+// toldImportances returns of how many features the importances for a network of q weights are
+// found, if of any.
+func toldImportances(p *features.Prepared, q int) int {
+	n, rows := len(p.Recipe.Features()), p.Rows[2]
+	if rows < fewestAssessed || float64(rows)*float64(n*q) > mostPredicted {
+		return 0
+	}
+	return n
+}
+
+// addImportances tells which features of a network matter most.
+func (t judge) addImportances(a *runs.Assessment) error {
+	_, q := t.m.Dims()
+	n := toldImportances(t.prepared, q)
+	if n == 0 {
+		return nil
+	}
+	rises := make([]float64, n)
+	err := t.run.Collective.Sum(rises, func(i int, part []float64) error {
+		clear(part)
+		eachRow(t.prepared.Data.Shards[i].Test, func(e data.Examples, row int, places []int32, values []float64) {
+			with := t.lossOf(places, values, e, row)
+			for k, v := range values {
+				values[k] = 0
+				part[places[k]] += t.lossOf(places, values, e, row) - with
+				values[k] = v
+			}
+		})
+		return nil
+	})
+	for j, f := range t.prepared.Recipe.Features() {
+		a.Importances = append(a.Importances,
+			runs.Importance{Feature: f.Name, Rise: runs.Number(rises[j] / float64(t.prepared.Rows[2]))})
+	}
+	slices.SortStableFunc(a.Importances, func(a, b runs.Importance) int { return cmp.Compare(b.Rise, a.Rise) })
+	a.Importances = a.Importances[:min(n, toldCoefficients)]
+	return err
+}
+
+// lossOf returns the loss of a test row whose features that are not 0 are given.
+func (t judge) lossOf(places []int32, values []float64, e data.Examples, row int) float64 {
+	p, target := t.made.PredictFeatures(places, values).Numbers(0), t.prepared.Recipe.Target
+	switch target.Kind {
+	case features.Class:
+		class, _ := e.Target.Label(row)
+		return -num.Log(max(p[class], math.SmallestNonzeroFloat64))
+	case features.Counts:
+		return p[0] - float64(e.Target.At(row, 0)*num.Log(max(p[0], math.SmallestNonzeroFloat64)))
+	}
+	r := (p[0] - target.Decode(e.Target.At(row, 0))) / target.Deviation
+	return float64(r*r) / 2
 }
 
 // counted returns the counts of predictions of all sites together, which visit makes at site i.

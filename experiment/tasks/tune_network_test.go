@@ -73,6 +73,10 @@ func TestModelAuto(t *testing.T) {
 			if c.network && (v.Outcome != runs.Better || !strings.HasPrefix(v.Sentence, "A network of 6")) {
 				t.Errorf("the verdict is %+v", v)
 			}
+			if all := testkit.Get(out.ReadAssessment()).Importances; (len(all) == 2) != c.network ||
+				c.network && (all[0].Feature != "a" || !(all[1].Rise > 0)) {
+				t.Errorf("importances %+v of a truth in which a counts more than b, of a network: %v", all, c.network)
+			}
 			m := testkit.Get(modelfile.Open(string(out)))
 			if got := len(m.Layers) == 2; got != c.network {
 				t.Errorf("the model that is written has %d layers", len(m.Layers))

@@ -104,6 +104,9 @@ func (t *tune) Ending() (e plan.Ending) {
 		return e
 	}
 	_, q := m.Dims()
+	if t.taken == network {
+		e.Importances = toldImportances(t.prepared, q)
+	}
 	if t.sandwiched(q) {
 		e.Sums = append(e.Sums, plan.Row{Name: "second derivatives of the training loss", Length: q*(q+1)/2 + 1},
 			plan.Row{Name: "squares of slopes along coefficients", Length: toldCoefficients})
@@ -125,7 +128,7 @@ func (t *tune) Ending() (e plan.Ending) {
 		_, e.Parts = t.inFolds(m).Dims()
 		for _, n := range t.networks() {
 			_, q := n.Dims()
-			e.Networks = append(e.Networks, q)
+			e.Networks, e.Importances = append(e.Networks, q), toldImportances(t.prepared, q)
 		}
 	}
 	return e

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -93,8 +94,9 @@ func newAnswer(r *Run) *answer {
 		about += "no rows were left to judge it."
 	}
 	return &answer{About: about, Measures: measuresTable(a.Measures), Confusion: confusionTable(a),
-		Threshold: thresholdText(a.Threshold), Joined: joined(r), Coefficients: newCoefficients(p, a.Coefficients),
-		Kept: keptReason(r.Summary), Predict: "dsbo predict -model " + r.Name + " -data new.csv"}
+		Threshold: thresholdText(a.Threshold), Joined: joined(r),
+		Coefficients: cmp.Or(newCoefficients(p, a.Coefficients), newImportances(a.Importances)),
+		Kept:         keptReason(r.Summary), Predict: "dsbo predict -model " + r.Name + " -data new.csv"}
 }
 
 // guessed says how accurate it is to take each example for the most common class: where classes
@@ -355,5 +357,22 @@ func newCoefficients(p tableProblem, all []runs.Coefficient) *coefficients {
 		c.Bars = append(c.Bars, b)
 	}
 	c.Table = t
+	return c
+}
+
+// newImportances returns the table of the importances of a network's features, nil where there are
+// none.
+func newImportances(all []runs.Importance) *coefficients {
+	if len(all) == 0 {
+		return nil
+	}
+	c := &coefficients{Intro: "The loss on the test rows rises by this where all of them have the feature at its " +
+		"mean, or not the word. A network has no one effect of a feature.",
+		Table: newTable("Features that count most", "Feature", "", "Rise", "of the loss without it")}
+	for _, one := range all {
+		c.Table.Rows = append(c.Table.Rows, []cell{textCell(one.Feature), numberCell(float64(one.Rise), number)})
+		width := 100 * max(0, float64(one.Rise/all[0].Rise))
+		c.Bars = append(c.Bars, signedBar{Width: width, Kind: "up"})
+	}
 	return c
 }
