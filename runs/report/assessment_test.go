@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,5 +55,23 @@ func TestAssessment(t *testing.T) {
 				testkit.Get(os.Stat(filepath.Join(folder, name+".svg")))
 			}
 		})
+	}
+}
+
+// TestImportances: the features of a network are listed as they come, with bars as long as what
+// they count for, none for one that does not.
+func TestImportances(t *testing.T) {
+	c := newImportances([]runs.Importance{{Feature: "age", Rise: .2}, {Feature: "dose", Rise: .05},
+		{Feature: "noise", Rise: -.01}})
+	var names []string
+	var widths []float64
+	for i, row := range c.Table.Rows {
+		names, widths = append(names, row[0].Text), append(widths, c.Bars[i].Width)
+	}
+	if !slices.Equal(names, []string{"age", "dose", "noise"}) || !slices.Equal(widths, []float64{100, 25, 0}) {
+		t.Errorf("features %q with bars of %v %%", names, widths)
+	}
+	if newImportances(nil) != nil {
+		t.Error("there is a table of no features")
 	}
 }
