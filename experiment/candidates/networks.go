@@ -54,7 +54,7 @@ func (n Networks) Choose(ctx context.Context) (tried []*Network, best *Network, 
 		if one.Name = fmt.Sprintf("network of %d hidden units", of.Hidden[0]); len(of.Hidden) > 1 {
 			one.Name = fmt.Sprintf("network of hidden units %v", of.Hidden)
 		}
-		if err := n.tune(ctx, one, strength); err != nil {
+		if err := n.tune(ctx, one, strength, best != nil); err != nil {
 			return nil, nil, false, err
 		}
 		f.watch.Log("%s, log-penalty %g: loss %.4g on the first of %d folds, linear %.4g", one.Name, one.Strength,
@@ -73,7 +73,7 @@ func (n Networks) Choose(ctx context.Context) (tried []*Network, best *Network, 
 		if err != nil {
 			return nil, nil, false, err
 		}
-		m, err := n.solve(ctx, best, prob, best.Strength, nil)
+		m, err := n.solve(ctx, best, prob, best.Strength, nil, MostProducts)
 		if err == nil {
 			err = n.judge(ctx, best, prob, m)
 		}
@@ -131,19 +131,24 @@ func (n Networks) fold(k int, of models.MLP) (p train.Problem, err error) {
 	return n.Problem(t, of)
 }
 
-// tune finds the strength of a network's penalty by the first fold, near another one's.
-func (n Networks) tune(ctx context.Context, one *Network, near float64) error {
+// tune finds the strength of a network's penalty by the first fold, near the next smaller one's
+// if there is one: a larger network takes no smaller penalty, and half of the products tell.
+func (n Networks) tune(ctx context.Context, one *Network, near float64, larger bool) error {
 	prob, err := n.fold(0, one.Of)
 	if err != nil {
 		return err
 	}
-	best, err := n.solve(ctx, one, prob, near, nil)
+	most, steps := MostProducts, []float64{networkStep, -networkStep}
+	if larger {
+		most, steps = MostProducts/2, steps[:1]
+	}
+	best, err := n.solve(ctx, one, prob, near, nil, most)
 	if err != nil {
 		return err
 	}
-	for _, step := range []float64{networkStep, -networkStep} {
+	for _, step := range steps {
 		for k := 1; k <= networkSteps; k++ {
-			next, err := n.solve(ctx, one, prob, near+float64(step*float64(k)), nil)
+			next, err := n.solve(ctx, one, prob, near+float64(step*float64(k)), nil, most)
 			if err != nil {
 				return err
 			}
@@ -163,9 +168,9 @@ func (n Networks) tune(ctx context.Context, one *Network, near float64) error {
 // solve returns a network's model of the training examples of a problem. Its Φ is the loss on the
 // validation examples.
 func (n Networks) solve(ctx context.Context, one *Network, prob train.Problem, strength float64,
-	start []float64) (*Model, error) {
+	start []float64, most int) (*Model, error) {
 	solver := prob.RoughSolver()
-	solver.MaxProducts = MostProducts
+	solver.MaxProducts = most
 	m := NewModel(one.Name, runs.Unknown(), []float64{strength})
 	sol, err := solver.Model(ctx, m.X, start)
 	one.Products += sol.Products
@@ -249,7 +254,7 @@ func (n Networks) refit(ctx context.Context, kept *Network, all data.Task, times
 			start, least = y, loss
 		}
 	}
-	return n.solve(ctx, kept, prob, x[0], start)
+	return n.solve(ctx, kept, prob, x[0], start, MostProducts)
 }
 
 // Refit is Structures.Refit for a network that is kept.
