@@ -371,8 +371,8 @@ func newImportances(all []runs.Importance) *coefficients {
 		Table: newTable("Features that count most", "Feature", "", "Rise", "of the loss without it")}
 	for _, one := range all {
 		c.Table.Rows = append(c.Table.Rows, []cell{textCell(one.Feature), numberCell(float64(one.Rise), number)})
-		width := 100 * max(0, float64(one.Rise/all[0].Rise))
-		c.Bars = append(c.Bars, signedBar{Width: width, Kind: "up"})
+		share := max(0, one.Rise) / max(all[0].Rise, math.SmallestNonzeroFloat64)
+		c.Bars = append(c.Bars, signedBar{Width: float64(100 * share), Kind: "up"})
 	}
 	return c
 }

@@ -71,6 +71,11 @@ func TestImportances(t *testing.T) {
 	if !slices.Equal(names, []string{"age", "dose", "noise"}) || !slices.Equal(widths, []float64{100, 25, 0}) {
 		t.Errorf("features %q with bars of %v %%", names, widths)
 	}
+	for _, b := range newImportances([]runs.Importance{{Rise: 0}, {Rise: -.01}}).Bars {
+		if b.Width != 0 {
+			t.Errorf("where no feature counts a bar has %v %%", b.Width)
+		}
+	}
 	if newImportances(nil) != nil {
 		t.Error("there is a table of no features")
 	}
