@@ -35,7 +35,7 @@ type Row struct {
 
 // An Ending is what a task exchanges at the end of a run, where there is no differential privacy.
 type Ending struct {
-	Sums  []Row // of all runs
+	Sums  []Row // that are sent once
 	Model int   // length of the y of a lower problem of its own that it has solved; 0: there is none
 	X     int   // length of the x of that problem; 0: of the run's x
 	// Solves is how often it solves that problem, for some rows and then for more.

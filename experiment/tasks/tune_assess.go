@@ -78,10 +78,7 @@ func (t judge) assess() (*runs.Assessment, error) {
 	if target := t.prepared.Recipe.Target; target.Kind == features.Value && t.loss == squared {
 		a.LossUnit = target.Deviation
 	}
-	if _, ok := t.m.(models.Linear); !ok {
-		return a, t.addImportances(a)
-	}
-	return a, t.addCoefficients(a)
+	return a, t.addFeatures(a)
 }
 
 // mostPredicted is the number of products up to which importances are found.
@@ -106,7 +103,6 @@ func (t judge) addImportances(a *runs.Assessment) error {
 	}
 	rises := make([]float64, n)
 	err := t.run.Collective.Sum(rises, func(i int, part []float64) error {
-		clear(part)
 		eachRow(t.prepared.Data.Shards[i].Test, func(e data.Examples, row int, places []int32, values []float64) {
 			with := t.lossOf(places, values, e, row)
 			for k, v := range values {
@@ -117,13 +113,16 @@ func (t judge) addImportances(a *runs.Assessment) error {
 		})
 		return nil
 	})
+	if err != nil {
+		return err
+	}
 	for j, f := range t.prepared.Recipe.Features() {
 		a.Importances = append(a.Importances,
 			runs.Importance{Feature: f.Name, Rise: runs.Number(rises[j] / float64(t.prepared.Rows[2]))})
 	}
 	slices.SortStableFunc(a.Importances, func(a, b runs.Importance) int { return cmp.Compare(b.Rise, a.Rise) })
 	a.Importances = a.Importances[:min(n, toldCoefficients)]
-	return err
+	return nil
 }
 
 // lossOf returns the loss of a test row whose features that are not 0 are given.

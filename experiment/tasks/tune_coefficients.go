@@ -30,12 +30,12 @@ type contrast struct {
 	value          float64   // per standard deviation of a number, or for a word
 }
 
-// addCoefficients tells the coefficients of a linear model that matter most, a feature once, and
-// their errors where the model is small enough.
-func (t judge) addCoefficients(a *runs.Assessment) error {
+// addFeatures tells which features matter most: of a linear model their coefficients, a feature
+// once, and their errors where the model is small enough; of a network their importances.
+func (t judge) addFeatures(a *runs.Assessment) error {
 	linear, ok := t.m.(models.Linear)
 	if !ok {
-		return nil
+		return t.addImportances(a)
 	}
 	chosen := largest(t.made.Layers[0])
 	errors, err := t.standardErrors(linear, chosen)

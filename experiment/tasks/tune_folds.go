@@ -68,18 +68,18 @@ const rowsPerPenalty = 4
 // choose decides on the model and on what has a penalty of its own, where the flags leave these
 // open, and says so where the latter is not the usual.
 func (t *tune) choose(log func(format string, args ...any)) {
-	rows := t.prepared.Rows[0] + t.prepared.Rows[1] // with differential privacy nobody knows how many there are
-	features := len(t.prepared.Recipe.Features())
-	folded := t.penalty == auto && t.prepared.Folds > 0 // where they are the same rows
+	training, features := t.prepared.Rows[0], len(t.prepared.Recipe.Features())
+	folded := t.penalty == auto && t.prepared.Folds > 0
 	t.taken, t.shared = cmp.Or(t.model, linear), t.penalty
 	if t.model == "" && folded && t.folds == auto && t.from == "" && t.group == nil && t.groupsFile == "" &&
-		rows/2 >= rowsPerFeature*features && rows/2*features <= networkNumbers {
+		training >= rowsPerFeature*features && training*features <= networkNumbers {
 		t.taken = auto
 	}
 	if t.penalty != auto || folded {
 		return
 	}
 	t.shared = perFeature
+	rows := training + t.prepared.Rows[1] // with differential privacy nobody knows how many there are
 	if rows == 0 || rows >= rowsPerPenalty*features {
 		return
 	}

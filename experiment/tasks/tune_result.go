@@ -128,7 +128,8 @@ func (t *tune) Ending() (e plan.Ending) {
 		_, e.Parts = t.inFolds(m).Dims()
 		for _, n := range t.networks() {
 			_, q := n.Dims()
-			e.Networks, e.Importances = append(e.Networks, q), toldImportances(t.prepared, q)
+			e.Networks = append(e.Networks, q)
+			e.Importances = max(e.Importances, toldImportances(t.prepared, q)) // the kept one may be a small one
 		}
 	}
 	return e
