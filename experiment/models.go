@@ -11,7 +11,6 @@ import (
 	"dsbo/experiment/candidates"
 	"dsbo/experiment/console"
 	"dsbo/internal/num"
-	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/train"
@@ -104,7 +103,7 @@ func (w modelWatcher) Log(format string, args ...any) { w.r.view.Log(format, arg
 
 func (w modelWatcher) Found(m *candidates.Model) {
 	w.r.view.Note(Note{
-		Text: fmt.Sprintf("model of %s: %s, Φ %s, test loss %s", m.Name, wording.Count(m.Steps, "product"),
+		Text: fmt.Sprintf("model of %s: %s, Φ %s, test loss %s", m.Name, m.Effort(),
 			console.Number("%.5f", m.Phi), console.Number("%.4f", m.TestLoss)),
 		Name: "model", Facts: []any{"model", m.Name, "products", m.Steps, "phi", m.Phi, "val_loss", m.ValLoss,
 			"holdout_loss", m.HoldoutLoss,

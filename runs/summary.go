@@ -112,7 +112,7 @@ type Model struct {
 	// Spread is by how much Phi differs between the solutions from two starts, where there were
 	// two: Phi is of the one of the lower loss on training examples.
 	Spread Number `json:"phi_spread,omitzero"`
-	Steps  int    `json:"refit_steps"` // Hessian-vector products of the solution
+	Steps  int    `json:"refit_steps"` // Hessian-vector products of the solution; of a network of tune: gradients
 	// else nothing of this model is exact; where Reached, whether the lower loss has settled
 	Converged bool   `json:"refit_converged"`
 	Gradient  Number `json:"refit_gradient"` // norm that is left of the lower gradient, as a share of the first one
@@ -216,5 +216,5 @@ type Structure struct {
 	Error     Number  `json:"error"`     // standard error of Loss
 	Share     Number  `json:"share"`     // of the answer, which is a mean of the structures' models
 	Solutions int     `json:"solutions"` // of the lower problem, of all folds at once
-	Products  int     `json:"products"`  // with the Hessian, of all folds at once
+	Products  int     `json:"products"`  // with the Hessian, of all folds at once; of networks: gradients
 }

@@ -15,25 +15,22 @@ const (
 	mostPairs   = 6
 )
 
-// A downhill is a search for an x of the least Φ by BFGS with limited memory (Liu, Nocedal 1989),
-// whose entries are no farther from 0 than the farthest constant, and than the start's. All agents
-// have the same bits of it, as of the solutions.
+// A downhill is a search for an x of the least Φ by BFGS, whose entries are no farther from 0 than
+// the farthest constant, and than the start's. All agents have the same bits of it, as of
+// the solutions.
 type downhill struct {
 	best  *Model  // the lowest one so far, at a solution with a gradient
 	bound float64 // of the entries of x
-	pairs []pair  // the newest last
+	bfgs  linalg.BFGS
 	d     []float64
 	slope float64 // of Φ along d, negative; 0 where nothing leads down
 	share float64 // of d, of the next trial
 	reach float64 // the most that an entry of d may be
 }
 
-// A pair is a change of x and the change of ∇Φ.
-type pair struct{ x, g []float64 }
-
 // newDownhill returns the search that begins at a model.
 func newDownhill(from *Model) *downhill {
-	s := &downhill{best: from, bound: farthestConstant, reach: firstChange}
+	s := &downhill{best: from, bound: farthestConstant, reach: firstChange, bfgs: linalg.BFGS{Most: mostPairs}}
 	for _, v := range from.X {
 		s.bound = max(s.bound, math.Abs(v))
 	}
@@ -66,13 +63,7 @@ func (s *downhill) accept(m *Model) {
 		s.share *= min(nearer, 0.5)
 		return
 	}
-	change := pair{slices.Clone(m.X), slices.Clone(m.gradient)}
-	linalg.Axpy(change.x, -1, s.best.X)
-	linalg.Axpy(change.g, -1, s.best.gradient)
-	if curvature := linalg.Dot(change.x, change.g); curvature > 0 {
-		s.pairs = append(s.pairs, change)
-		s.pairs = s.pairs[max(0, len(s.pairs)-mostPairs):]
-	}
+	s.bfgs.Add(m.X, m.gradient, s.best.X, s.best.gradient)
 	s.best, s.reach = m, min(2*s.reach, mostChange)
 	s.turn()
 }
@@ -85,36 +76,20 @@ func (s *downhill) turn() {
 			g[r] = 0
 		}
 	}
-	s.d, s.share = s.direction(g), 1
-	if s.slope = linalg.Dot(g, s.d); s.slope > 0 { // the pairs are of other places
-		s.pairs = nil
-		s.d = s.direction(g)
-		s.slope = linalg.Dot(g, s.d)
+	s.d, s.share = slices.Clone(g), 1
+	s.bfgs.Solve(s.d, g)
+	if s.slope = -linalg.Dot(g, s.d); s.slope > 0 { // the pairs are of other places
+		s.bfgs.Forget()
+		copy(s.d, g)
+		s.slope = -linalg.Dot(g, g)
 	}
+	linalg.Scale(s.d, -1, s.d)
 	largest := 0.0
 	for _, v := range s.d {
 		largest = max(largest, math.Abs(v))
 	}
-	if largest > s.reach || s.pairs == nil && largest > 0 { // the gradient alone tells no length
+	if largest > s.reach || !s.bfgs.Known() && largest > 0 { // the gradient alone tells no length
 		linalg.Scale(s.d, s.reach/largest, s.d)
 		s.slope *= s.reach / largest
 	}
-}
-
-// direction returns −H⁻¹g, with the Hessian H of Φ as the pairs tell of it; −g without pairs.
-func (s *downhill) direction(g []float64) []float64 {
-	d, weights := slices.Clone(g), make([]float64, len(s.pairs))
-	for k, p := range slices.Backward(s.pairs) {
-		weights[k] = linalg.Dot(p.x, d) / linalg.Dot(p.x, p.g)
-		linalg.Axpy(d, -weights[k], p.g)
-	}
-	if n := len(s.pairs); n > 0 {
-		newest := s.pairs[n-1]
-		linalg.Scale(d, linalg.Dot(newest.x, newest.g)/linalg.Dot(newest.g, newest.g), d)
-	}
-	for k, p := range s.pairs {
-		linalg.Axpy(d, weights[k]-linalg.Dot(p.g, d)/linalg.Dot(p.x, p.g), p.x)
-	}
-	linalg.Scale(d, -1, d)
-	return d
 }

@@ -1,6 +1,7 @@
 package candidates
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/linalg"
+	"dsbo/internal/wording"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
@@ -29,6 +31,7 @@ type Model struct {
 	phiError float64   // about how far off Φ may be; 0 where there is no Φ
 	tol      float64   // PhiTol of its solution
 	otherY   []float64 // solution from the other start of the two, length q; nil: there is none
+	effort   string    // what Steps are, product where it is empty
 }
 
 // NewModel returns a model at x, which it keeps, that is not solved yet. lambda is the number of
@@ -48,6 +51,9 @@ func (m *Model) Fit() train.Fit { return train.Fit{X: m.X, Y: m.Y} }
 func (m *Model) Other() (fit train.Fit, ok bool) {
 	return train.Fit{X: m.X, Y: m.otherY}, m.otherY != nil
 }
+
+// Effort says what the solution took, such as "41 products".
+func (m *Model) Effort() string { return wording.Count(m.Steps, cmp.Or(m.effort, "product")) }
 
 // objective returns what models are compared by: Φ, of which a model that has not converged tells
 // nothing, unless Φ is at the solution reached; or, where there is no Φ, the validation loss of the

@@ -39,7 +39,7 @@ type Network struct {
 // how often it is changed to one side, and the most solutions that it takes.
 const (
 	networkStep          = 2
-	networkSteps         = 3
+	networkSteps         = 5
 	MostNetworkSolutions = 2 + networkSteps
 )
 
@@ -48,18 +48,21 @@ const (
 // the linear answer by two. The best is better where its loss on all folds is lower by more than
 // one, and by more than half a percent.
 func (n Networks) Choose(ctx context.Context) (tried []*Network, best *Network, better bool, err error) {
-	f, strength := n.Linear.fit, 0.0
+	f := n.Linear.fit
+	strength := -num.Log(2 * f.trainShare * f.rows) // of each weight; at first as by a prior of deviation 1
 	for _, of := range n.Of {
 		one := &Network{Of: of}
 		if one.Name = fmt.Sprintf("network of %d hidden units", of.Hidden[0]); len(of.Hidden) > 1 {
 			one.Name = fmt.Sprintf("network of hidden units %v", of.Hidden)
 		}
-		if err := n.tune(ctx, one, strength, best != nil); err != nil {
+		_, q := of.Dims()
+		size := num.Log(float64(q)) // the penalty is a mean over the weights
+		if err := n.tune(ctx, one, math.Round(strength+size), best != nil); err != nil {
 			return nil, nil, false, err
 		}
 		f.watch.Log("%s, log-penalty %g: loss %.4g on the first of %d folds, linear %.4g", one.Name, one.Strength,
 			float64(one.Loss), f.Model.Count, float64(one.Gain.LossAgainst))
-		strength, tried = one.Strength, append(tried, one)
+		strength, tried = one.Strength-size, append(tried, one)
 		grow := best == nil || one.Loss+one.Error < best.Loss
 		if best == nil || one.Loss < best.Loss {
 			best = one
@@ -116,14 +119,10 @@ func (n Networks) fold(k int, of models.MLP) (p train.Problem, err error) {
 	for i := range t.Shards {
 		t.Shards[i].Holdout = data.Examples{}
 		for _, e := range []*data.Examples{&t.Shards[i].Train, &t.Shards[i].Val} {
-			own := make([]float32, e.Len())
-			for row := range own {
-				own[row] = float32(e.Weight.At(row, k))
-			}
-			if len(own) == 0 { // of another process
+			if e.Len() == 0 { // of another process
 				continue
 			}
-			if e.Weight, err = ad.Float32Table(len(own), 1, own); err != nil {
+			if *e, err = ofPart(*e, k); err != nil {
 				return p, err
 			}
 		}
@@ -131,8 +130,37 @@ func (n Networks) fold(k int, of models.MLP) (p train.Problem, err error) {
 	return n.Problem(t, of)
 }
 
-// tune finds the strength of a network's penalty by the first fold, near the next smaller one's
-// if there is one: a larger network takes no smaller penalty, and half of the products tell.
+// rowsOf returns the rows of examples that count in part k.
+func rowsOf(e data.Examples, k int) (rows []int) {
+	for row := range e.Len() {
+		if e.Weight.At(row, k) != 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// ofPart returns the examples that count in part k, weighted so that their mean loss is the same as
+// with the others, which weigh nothing; of none the first.
+func ofPart(e data.Examples, k int) (data.Examples, error) {
+	rows := rowsOf(e, k)
+	if len(rows) == 0 {
+		rows = []int{0}
+	}
+	part, err := e.Pick(rows)
+	if err != nil {
+		return part, err
+	}
+	share, own := float64(len(rows))/float64(e.Len()), make([]float32, len(rows))
+	for at, row := range rows {
+		own[at] = float32(share * e.Weight.At(row, k))
+	}
+	part.Weight, err = ad.Float32Table(len(own), 1, own)
+	return part, err
+}
+
+// tune finds the strength of a network's penalty by the first fold, near one. A larger network
+// takes no smaller penalty of each weight than the one before, and half of the gradients tell.
 func (n Networks) tune(ctx context.Context, one *Network, near float64, larger bool) error {
 	prob, err := n.fold(0, one.Of)
 	if err != nil {
@@ -172,11 +200,14 @@ func (n Networks) solve(ctx context.Context, one *Network, prob train.Problem, s
 	solver := prob.RoughSolver()
 	solver.MaxProducts = most
 	m := NewModel(one.Name, runs.Unknown(), []float64{strength})
-	sol, err := solver.Model(ctx, m.X, start)
+	sol, err := solver.Descend(ctx, m.X, start)
+	if err == nil {
+		sol.Phi, err = prob.UpperLoss(ctx, train.Fit{X: m.X, Y: sol.Y})
+	}
 	one.Products += sol.Products
 	one.Solutions++
 	m.Finder, m.Y, m.Phi, m.Steps = &Finder{Problem: prob, Symbol: "λ"}, sol.Y, runs.Number(sol.Phi), sol.Products
-	m.Converged, m.Reached = sol.Converged, true
+	m.Converged, m.Reached, m.effort = sol.Converged, true, "gradient"
 	return m, err
 }
 
@@ -194,10 +225,8 @@ func (n Networks) judge(ctx context.Context, one *Network, prob train.Problem, m
 		}
 		linear = slices.Clone(linear)
 		losses, _, err := prob.Each(i, train.ValSet, m.Fit())
-		for row, l := range losses {
-			if f.Data.Shards[i].Val.Weight.At(row, k) == 0 {
-				continue
-			}
+		for at, row := range rowsOf(f.Data.Shards[i].Val, k) {
+			l := losses[at]
 			u, d := f.weights[i][row], l-linear[row]
 			ul, ud := float64(u*l), float64(u*d)
 			for at, v := range [...]float64{1, u, ul, ud, u * u, u * ul, ul * ul, u * ud, ud * ud} {

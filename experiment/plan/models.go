@@ -164,13 +164,28 @@ func (l *listing) addNetworks() {
 	ends := float64(l.Ending.Solves)
 	for _, q := range l.Ending.Networks { // not all of which need be tried
 		one := *l
-		one.p, one.q, one.suffix, one.lower, one.Config.Problem.Nonconvex = 1, q, ", network", true, true
+		one.q, one.suffix = q, ", network"
 		tried := Range{0, 3, candidates.MostNetworkSolutions}
 		again := Range{0, (folds - 1 + ends) / float64(len(l.Ending.Networks)), folds - 1 + ends}
-		one.addExact(tried.plus(again), Range{0, 1, 1}.plus(again), one.modelEffort())
+		one.addDescents(tried.plus(again))
+		starts := Range{0, float64(folds * ends), float64(folds * ends)} // losses of models of all rows at the start
+		one.addNumbers("validation and training loss", 2, tried.plus(again).plus(starts))
 		one.addNumbers("losses of rows, squares and products", candidates.NetworkNumbers, Range{0, 1, 1}.plus(again))
 		l.list = one.list
 	}
+}
+
+// addDescents lists what n solutions by BFGS send: changes of the gradient travel with the losses
+// at each step, and after one that is not taken whole the gradient itself does.
+func (l *listing) addDescents(n Range) {
+	fine, change := min(l.wire, network.BF16), network.BF16
+	if fine == network.Float64 {
+		change = fine
+	}
+	steps := Range{1, 70, candidates.MostProducts}
+	l.addSum("gradients", l.q, fine, n.times(Range{1, 4, candidates.MostProducts}))
+	l.addSum("changes of gradients", l.q, change, n.times(steps.plus(exactly(1))))
+	l.addWith("training loss", 2, network.Float64, n.times(Range{1, 75, 4 * candidates.MostProducts}))
 }
 
 // addSolutions lists what n models send, which are found by a number of solvers, or by training.

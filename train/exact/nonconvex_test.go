@@ -32,5 +32,9 @@ func TestModelDescends(t *testing.T) {
 		if math.Abs(sol.Phi-upper) > 1e-12*upper {
 			t.Errorf("%v: Φ is %g, f at the solution %g", matrix, sol.Phi, upper)
 		}
+		sol = testkit.Get(s.Descend(context.Background(), []float64{0}, s.Start))
+		if !sol.Converged || sol.LowerLoss > least+1e-3*math.Abs(least) { // ten steps within a thousandth
+			t.Errorf("by BFGS the lower loss is %g (converged: %v), want %g", sol.LowerLoss, sol.Converged, least)
+		}
 	}
 }

@@ -73,8 +73,8 @@ type Solver struct {
 	// AdjointTol bounds the residual of z, relative to the right-hand side; 0: 1e-4, or without Tol
 	// what PhiError needs.
 	AdjointTol float64
-	// MaxProducts bounds the Hessian-vector products of one solve, each over all agents; 0: 2000. A
-	// solve that reaches the bound ends with what it has.
+	// MaxProducts bounds the Products of one solve; 0: 2000. A solve that reaches the bound ends
+	// with what it has.
 	MaxProducts int
 	// MostPairs is how many products the memory keeps at most; 0: 120, or fewer where they would
 	// take more than some 100 MB. A solution takes about as many products with 30, and n pairs take
@@ -113,8 +113,8 @@ type Solution struct {
 	// curvature: false where the lower problem is not strongly convex, or the products did
 	// not suffice.
 	Converged bool
-	Products  int     // Hessian-vector products, each over all agents
-	LowerLoss float64 // of Model: the averaged lower loss at Y
+	Products  int     // Hessian-vector products, each over all agents; of Descend: gradients
+	LowerLoss float64 // of Model and Descend: the averaged lower loss at Y
 }
 
 // Solve returns the solution at x (length p), which it does not change. The slices of the result
