@@ -59,7 +59,7 @@ func (a *AdaSDBO) Init(p, q, K int) error {
 // Traits implements [Described].
 func (a *AdaSDBO) Traits() Traits {
 	t := a.state.Traits()
-	t.OneLoop = !a.Track
+	t.OneLoop, t.AlikeUntil, t.MixesLast = !a.Track, 1, true
 	t.Bounds = func(c Curvature) Curvature {
 		return Curvature{L: c.L, Y: math.Inf(1), Z: math.Inf(1), Alpha: c.L}
 	}

@@ -53,7 +53,9 @@ func (a *DBIFO) Init(p, q, K int) error {
 // Traits implements [Described].
 func (a *DBIFO) Traits() Traits {
 	lambda := cmp.Or(a.Lam, penaltyWeight)
-	return penaltyTraits(a.state.Traits(), lambda, lambda)
+	t := penaltyTraits(a.state.Traits(), lambda, lambda)
+	t.AlikeUntil = 1
+	return t
 }
 
 // Cost of an iteration: 2p + 4q numbers to each neighbour in one message (p + 2q in the first); one

@@ -40,7 +40,7 @@ func (a *DSOBA) Init(p, q, K int) error {
 // Traits implements [Described].
 func (a *DSOBA) Traits() Traits {
 	t := a.state.Traits()
-	t.Robust, t.OneLoop = true, true
+	t.Robust, t.OneLoop, t.AlikeUntil, t.MixesLast = true, true, 2, true
 	return t
 }
 

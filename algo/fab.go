@@ -48,7 +48,7 @@ func (a *FAB) Init(p, q, K int) error {
 func (a *FAB) Traits() Traits {
 	lambda := cmp.Or(a.Lam, penaltyWeight)
 	t := penaltyTraits(a.state.Traits(), lambda, lambda)
-	t.Directed = true
+	t.Directed, t.AlikeUntil = true, 1
 	t.FullBatch = "its tracker is of the gradients themselves; dbifo takes draws"
 	return t
 }

@@ -47,7 +47,7 @@ func (a *MADSBO) Init(p, q, K int) error {
 // Traits implements [Described].
 func (a *MADSBO) Traits() Traits {
 	t := a.state.Traits()
-	t.Robust = true // the tracker of z begins anew in each iteration
+	t.Robust, t.AlikeUntil = true, 1 // the tracker of z begins anew in each iteration
 	return t
 }
 

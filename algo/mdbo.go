@@ -76,6 +76,13 @@ type localTracker struct {
 	out, in []float64           // messages
 }
 
+// Traits implements [Described].
+func (a *localTracker) Traits() Traits {
+	t := a.state.Traits()
+	t.AlikeUntil = 1
+	return t
+}
+
 // prepare is prepare of state, with the vectors.
 func (a *localTracker) prepare(m Method, p, q, K int) *checker {
 	c := a.state.prepare(m, p, q, K)

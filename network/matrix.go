@@ -2,6 +2,7 @@ package network
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sync"
 
@@ -106,6 +107,18 @@ func (m *Matrix) At(i, j int) float64 {
 // Row returns the weights of agent i's sum: of itself and its neighbours, in ascending order.
 // The slice is a view and must not be changed.
 func (m *Matrix) Row(i int) []Weight { return m.rows[i] }
+
+// IsAverage reports whether all weights are 1/n, but for rounding.
+func (m *Matrix) IsAverage() bool {
+	for _, row := range m.rows {
+		for _, w := range row { // whose sum is 1
+			if math.Abs(w.Weight-1/float64(m.N())) > 1e-12 {
+				return false
+			}
+		}
+	}
+	return true
+}
 
 // Neighbours returns the agents that i exchanges with, itself left out, in ascending order.
 // The slice is a view and must not be changed.

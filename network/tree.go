@@ -64,6 +64,23 @@ func (t *Tree) Opposite() int {
 	return opposite
 }
 
+// Diameter returns the most edges on the shortest way from one agent to another, of a connected
+// graph. Two agents are no further apart than twice their depth in the tree, so that those near its
+// root need not be looked at.
+func (m *Matrix) Diameter() (most int) {
+	var s search
+	t := m.Tree()
+	for depth := t.Height; most < 2*depth; depth-- {
+		for i, d := range t.Depth {
+			if d == depth {
+				s.visit(m, m.N(), i)
+				most = max(most, s.depth[s.order[m.N()-1]])
+			}
+		}
+	}
+	return most
+}
+
 // Distances returns how many edges each agent is away from the nearest of some, -1 where no edges
 // lead. It costs one pass over all edges.
 func (m *Matrix) Distances(from ...int) []int {
@@ -79,7 +96,8 @@ type search struct {
 	depth  []int // how many edges away each is; -1: not reached
 }
 
-// visit begins a new search, in the same memory, which ends at the first agent of a depth.
+// visit begins a new search, in the same memory, which ends at the first agent of a depth, and
+// where all have been visited.
 func (s *search) visit(m *Matrix, end int, from ...int) {
 	s.order, s.parent, s.depth = append(s.order[:0], from...), s.parent[:0], s.depth[:0]
 	for range m.N() {
@@ -88,7 +106,7 @@ func (s *search) visit(m *Matrix, end int, from ...int) {
 	for _, i := range from {
 		s.depth[i] = 0
 	}
-	for next := 0; next < len(s.order); next++ {
+	for next := 0; next < len(s.order) && len(s.order) < m.N(); next++ {
 		i := s.order[next]
 		for _, j := range m.neighbours[i] {
 			if s.depth[j] < 0 {

@@ -2,7 +2,6 @@ package train
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"dsbo"
@@ -117,7 +116,7 @@ func checkGraph(m algo.Method, w *network.Matrix) error {
 	switch traits := algo.TraitsOf(m); {
 	case traits.OneAgent && w.N() != 1:
 		return dsbo.ConfigErrorf("%s runs on one agent, not on %d", algo.NameOf(m), w.N())
-	case traits.ExactAverage && !isExactAverage(w):
+	case traits.ExactAverage && !w.IsAverage():
 		return dsbo.ConfigErrorf("%s needs the exact average of all agents: the graph must be \"server\"",
 			algo.NameOf(m))
 	}
@@ -157,19 +156,6 @@ func checkChanging(name string, traits algo.Traits, x network.Mixing) error {
 			"%s needs the same weights in each iteration (%s); with mixing %v they change", name, traits.FixedGraph, x)
 	}
 	return nil
-}
-
-// isExactAverage reports whether a mixing matrix is the exact average.
-func isExactAverage(w *network.Matrix) bool {
-	n := w.N()
-	for i := range n {
-		for j := range n {
-			if math.Abs(w.At(i, j)-1/float64(n)) > 1e-12 {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // startEpoch returns the configuration of the epoch in which this process begins: of a run over

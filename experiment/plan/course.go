@@ -158,7 +158,11 @@ func (p *Plan) Wait(l Links) (total Wait, err error) {
 		all, held := p.course(q, l, true)
 		waits, lasts, times := delays, all-delays, q.Times
 		if q.With {
-			waits = 0
+			waits, q.With = 0, false
+		}
+		if one, again, often := p.passes(q, p.w.Tree().Root); p.unseen {
+			total.Seconds.Most += float64(often * delays * again.messages / one.messages)
+			total.Seconds.Most += float64(often * (all - delays) * again.bytes / one.bytes)
 		}
 		if p.Pilot != nil {
 			share := p.Pilot.shares[q.Phase]
@@ -187,10 +191,13 @@ func (p *Plan) Wait(l Links) (total Wait, err error) {
 func (p *Plan) course(q Quantity, l Links, withBytes bool) (seconds float64, edges map[Edge]float64) {
 	_, passes := p.averages.Passes(q.Length, q.Wire)
 	q.With = false
-	c, one := newCourse(p.w, p.tree, l, withBytes), p.sent(q, p.tree.Root, passes)
+	c, one := newCourse(p.w, p.w.Tree(), l, withBytes), p.sent(q, p.w.Tree().Root, passes)
 	hops := 1 // of rows, which go from neighbour to neighbour: the same again and again
-	if q.Way == ByText || q.Way == ByRow {
-		hops = 2 * p.tree.Height
+	switch q.Way {
+	case ByText: // lengths go before
+		hops = 2 * p.w.Diameter()
+	case ByRow:
+		hops = p.w.Diameter()
 	}
 	seconds, edges = c.period(func() {
 		switch q.Way {

@@ -12,7 +12,7 @@ func (l *listing) addIterations() error {
 	if err := m.Init(l.p, l.q, c.K); err != nil {
 		return err
 	}
-	var vectors, numbers, hypergradients, joined Range // averages of q numbers, of one, of p, and of q with others
+	var times [4]Range // as averagesOf has them
 	var messages, floats int
 	shortest := l.leastIterations()
 	for k := range c.K {
@@ -20,25 +20,22 @@ func (l *listing) addIterations() error {
 		if k >= shortest {
 			least = algo.Cost{}
 		}
-		var v, n, h Range
-		v.Least, n.Least, h.Least = l.averagesOf(least)
-		v.Usual, n.Usual, h.Usual = l.averagesOf(usual)
-		v.Most, n.Most, h.Most = l.averagesOf(most)
-		vectors, numbers, hypergradients = vectors.plus(v), numbers.plus(n), hypergradients.plus(h)
-		joined = joined.plus(Range{float64(least.Joined), float64(usual.Joined), float64(most.Joined)})
+		for i, n := range times {
+			times[i] = n.plus(Range{l.averagesOf(least)[i], l.averagesOf(usual)[i], l.averagesOf(most)[i]})
+		}
 		messages, floats = messages+most.Messages, floats+most.Floats
 	}
 	way, rounds, err := l.averageWay()
 	if err != nil {
 		return err
 	}
-	for _, q := range []Quantity{
-		{Name: "gradients and Hessian products", Length: l.q, Wire: l.wire, Times: vectors},
-		{Name: "hypergradient", Length: l.p, Wire: l.wire, Times: hypergradients},
-		{Name: "diagonals of the Hessian", Length: l.q, Wire: l.wire, Times: joined, With: way == BySum},
-		{Name: "validation losses, votes", Length: 1, Times: numbers},
+	for i, q := range []Quantity{
+		{Name: "gradients and Hessian products", Length: l.q, Wire: l.wire},
+		{Name: "hypergradient", Length: l.p, Wire: l.wire},
+		{Name: "diagonals of the Hessian", Length: l.q, Wire: l.wire, With: way == BySum},
+		{Name: "validation losses, votes", Length: 1, losses: true},
 	} {
-		q.Way, q.Times = way, q.Times.Times(rounds)
+		q.Way, q.Times = way, times[i].Times(rounds)
 		l.add(q)
 	}
 	if messages > 0 {
@@ -57,13 +54,14 @@ func (l *listing) leastIterations() int {
 	return l.Config.K
 }
 
-// averagesOf returns how many averages of q numbers, of one and of p an iteration has.
-func (l *listing) averagesOf(c algo.Cost) (ofQ, ofOne, ofP float64) {
+// averagesOf returns how many averages of q numbers, of p, of q with others and of one an iteration
+// has.
+func (l *listing) averagesOf(c algo.Cost) (n [4]float64) {
 	if c.Averages == 0 {
-		return 0, 0, 0
+		return n
 	}
 	long := (c.AverageFloats - c.JVP*l.p) / l.q // the numbers in short ones are few
-	return float64(long - c.Joined), float64(c.Averages - long - c.JVP), float64(c.JVP)
+	return [4]float64{float64(long - c.Joined), float64(c.JVP), float64(c.Joined), float64(c.Averages - long - c.JVP)}
 }
 
 // averageWay returns how the terms of a method's averages leave an agent, and how often each.

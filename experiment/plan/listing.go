@@ -13,6 +13,7 @@ type listing struct {
 	fine   network.Wire // of what has to be right to seven digits
 	phase  string       // under way
 	suffix string       // of the names of what is listed now
+	small  bool         // what is listed now may have numbers that are too small for one pass
 	lower  bool         // solutions that are listed now are of the lower problem alone
 	list   []Quantity   // found so far
 }
@@ -42,7 +43,7 @@ func (r Run) quantities() ([]Quantity, error) {
 		first.addStructures()
 		l.list, l.Ending.Parts = first.list, 0
 	}
-	l.phase = Iterations
+	l.phase, l.small = Iterations, r.Privacy == nil // noise is not small
 	if err := l.addIterations(); err != nil {
 		return nil, err
 	}
@@ -61,6 +62,9 @@ func (r Run) quantities() ([]Quantity, error) {
 func (l *listing) add(q Quantity) {
 	if q.Times.Most > 0 {
 		q.Phase, q.Name = l.phase, q.Name+l.suffix
+		if l.small && !(q.losses && l.Experience.Coarse) {
+			q.small = q.Times.Most
+		}
 		l.list = append(l.list, q)
 	}
 }
@@ -70,19 +74,9 @@ func (l *listing) addSum(name string, length int, wire network.Wire, times Range
 	l.add(Quantity{Name: name, Way: BySum, Length: length, Wire: wire, Times: times})
 }
 
-// addWith lists averages as addSum does, which travel with others.
-func (l *listing) addWith(name string, length int, wire network.Wire, times Range) {
-	l.add(Quantity{Name: name, Way: BySum, Length: length, Wire: wire, Times: times, With: true})
-}
-
-// addNumbers lists averages of a few numbers, which travel in float64.
+// addNumbers lists averages of a few losses, which travel in float64.
 func (l *listing) addNumbers(name string, length int, times Range) {
-	l.addSum(name, length, network.Float64, times)
-}
-
-// addLargest lists what the largest words of all agents are found of.
-func (l *listing) addLargest(name string, words int, times Range) {
-	l.add(Quantity{Name: name, Way: ByMax, Length: words, Times: times})
+	l.add(Quantity{Name: name, Way: BySum, Length: length, Times: times, losses: true})
 }
 
 // addFound lists what was found together as the data were loaded.

@@ -16,11 +16,14 @@ type Experience struct {
 	RecordProducts float64 // products with the Hessian by which a record's exact solution is found
 	Models         float64 // models that are solved at the end
 	ModelProducts  float64 // products of each
+	// Coarse says that losses are differences of numbers of about 1, as of softmax: they are 0, or
+	// not below 2^-107.
+	Coarse bool
 }
 
 // DefaultExperience is what softmax on MNIST took, with which plans count where a task does not
 // know its own.
-var DefaultExperience = Experience{algo.Experience{Constants: 3, FurtherShare: 0.35}, 70, 3, 65}
+var DefaultExperience = Experience{algo.Experience{Constants: 3, FurtherShare: 0.35}, 70, 3, 65, false}
 
 // An effort is what an exact solution asks for again and again.
 type effort struct{ products, steps, losses Range }
@@ -82,9 +85,9 @@ func (l *listing) addExact(n, solvers Range, e effort) {
 	}
 	// at the two points where a solution may start, too
 	l.addNumbers("training and validation loss", 2, n.times(e.losses).plus(n))
-	l.addWith("losses at another start", 2, network.Float64, n)
+	l.add(Quantity{Name: "losses at another start", Way: BySum, Length: 2, Times: n, With: true, losses: true})
 	if _, ok := prob.Evaluate[0].(dsbo.DiagonalOracle); ok {
-		l.addWith("diagonal of the Hessian", l.q, coarse, n)
+		l.add(Quantity{Name: "diagonal of the Hessian", Way: BySum, Length: l.q, Wire: coarse, Times: n, With: true})
 	}
 }
 
@@ -185,7 +188,8 @@ func (l *listing) addDescents(n Range) {
 	steps := Range{1, 70, candidates.MostProducts}
 	l.addSum("gradients", l.q, fine, n.times(Range{1, 4, candidates.MostProducts}))
 	l.addSum("changes of gradients", l.q, change, n.times(steps.plus(exactly(1))))
-	l.addWith("training loss", 2, network.Float64, n.times(Range{1, 75, 4 * candidates.MostProducts}))
+	l.add(Quantity{Name: "training loss", Way: BySum, Length: 2, With: true, losses: true,
+		Times: n.times(Range{1, 75, 4 * candidates.MostProducts})})
 }
 
 // addSolutions lists what n models send, which are found by a number of solvers, or by training.

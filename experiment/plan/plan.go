@@ -65,8 +65,8 @@ type Plan struct {
 	Privacy    *runs.Privacy     // nil: what is sent has no noise
 	Pilot      *Pilot            // nil: nothing was tried, and ranges are of formulas
 	memory     memory            // by its parts
+	unseen     bool              // the data of some agents are not loaded
 	w          *network.Matrix   // mixing matrix
-	tree       *network.Tree     // of sums
 	averages   *network.Averages // what an average costs
 }
 
@@ -80,9 +80,8 @@ func New(r Run) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree := w.Tree()
-	p := &Plan{Line: r.Line, Agents: w.N(), Height: tree.Height, Privacy: r.Privacy, w: w, tree: tree,
-		averages: averages}
+	p := &Plan{Line: r.Line, Agents: w.N(), Height: w.Tree().Height, Privacy: r.Privacy, w: w, averages: averages,
+		unseen: r.Loaded < w.N()}
 	if p.Quantities, err = r.quantities(); err != nil {
 		return nil, err
 	}
@@ -90,9 +89,11 @@ func New(r Run) (*Plan, error) {
 		q := &p.Quantities[k]
 		var all, most Sending
 		for i := range p.Agents {
-			_, passes := p.averages.Passes(q.Length, q.Wire)
-			q.Bytes += p.sent(*q, i, passes).bytes
-			one := p.sending(*q, i)
+			once, again, times := p.passes(*q, i)
+			q.Bytes += once.bytes
+			one := Sending{Bytes: q.Times.Times(once.bytes), Messages: q.Times.Times(once.messages)}
+			one.Bytes.Most += float64(times * again.bytes)
+			one.Messages.Most += float64(times * again.messages)
 			all, most = all.plus(one), most.atLeast(one)
 		}
 		p.All.add(q.Phase, all)

@@ -39,6 +39,9 @@ type Quantity struct {
 	With   bool         // it travels with another one, in no message of its own
 	Text   string       // of a text that is known: the first agent's
 	Bytes  float64      // that all agents together send each time
+	losses bool         // losses are among its numbers
+	// how often at most numbers of it may be too small for one pass, where there are few
+	small float64
 	// what the mean length has more than Length, of messages by Mix of which some have more parts
 	// than others
 	more float64
@@ -47,16 +50,22 @@ type Quantity struct {
 // An amount is what one agent sends at a time, on average where messages differ.
 type amount struct{ messages, bytes float64 }
 
-// sending returns what agent i sends of a quantity: of sums with the passes that there may be.
-func (p *Plan) sending(q Quantity, i int) Sending {
+// passes returns what agent i sends of a quantity at a time, and what more where its numbers are
+// others than expected, which happens so often at most. A number below 2^-107 that is not 0 is too
+// small for the one pass of a few: agents whose data are not here may have such losses.
+func (p *Plan) passes(q Quantity, i int) (one, again amount, times float64) {
 	first, next := p.averages.Passes(q.Length, q.Wire)
-	most := next
-	if next != first {
-		most = network.ThreePasses
+	one = p.sent(q, i, next)
+	q.With = false // again it travels alone
+	less, most := p.sent(q, i, next), p.sent(q, i, network.ThreePasses)
+	again = amount{most.messages - less.messages, most.bytes - less.bytes}
+	switch {
+	case first != next:
+		times = q.Times.Most
+	case first == network.OnePass && p.unseen:
+		times = q.small
 	}
-	a, b := p.sent(q, i, next), p.sent(q, i, most)
-	return Sending{Bytes: q.Times.times(Range{a.bytes, a.bytes, b.bytes}),
-		Messages: q.Times.times(Range{a.messages, a.messages, b.messages})}
+	return one, again, times
 }
 
 // manyNumbers is a number of numbers at which their scales on a narrow wire are a fixed share of

@@ -29,7 +29,7 @@ func (d delays) Delay(from, to string, _ int, _ time.Time) time.Duration {
 }
 
 // TestSequence: agents over gRPC, on a network of virtual time in which delays alone take time,
-// take as long for sums and mixes as a course says.
+// take as long for sums, mixes, rows and texts as a course says.
 func TestSequence(t *testing.T) {
 	const n, times = 8, 20
 	uneven := ""
@@ -41,19 +41,11 @@ func TestSequence(t *testing.T) {
 	}{{"ring", "25ms,1000Mbit"}, {"star", "25ms,1000Mbit"}, {"path", "25ms,1000Mbit"}, {"ring", file(t, uneven)}} {
 		w := testkit.Get(network.New(c.graph, n, network.Options{})).W
 		links := testkit.Get(ParseLinks(c.links))
-		for _, way := range []Way{BySum, ByMax, ByMix} {
+		averages := testkit.Get(network.NewAverages(nil, w, network.AverageOptions{}))
+		p := &Plan{w: w, averages: averages}
+		for _, way := range []Way{BySum, ByMax, ByMix, ByRow, ByText} {
 			synctest.Test(t, func(t *testing.T) {
-				course := newCourse(w, w.Tree(), links, false)
-				want, _ := course.period(func() {
-					switch way {
-					case ByMix:
-						course.mix(0)
-					case BySum:
-						course.reduce(0, network.Sum)
-					default:
-						course.reduce(0, network.Max)
-					}
-				})
+				want, _ := p.course(Quantity{Way: way, Length: 1}, links, false)
 				got := elapsed(t, w, links, way, times).Seconds() / times
 				if math.Abs(got-want) > 1e-3*want {
 					t.Errorf("%s, %s, by %s: %g s each; the course has %g s", c.graph, c.links, way, got, want)
@@ -86,6 +78,10 @@ func elapsed(t *testing.T, w *network.Matrix, links Links, way Way, times int) t
 					err = mixers[i].Mix(t.Context(), x, x)
 				case BySum:
 					err = mixers[i].Reduce(t.Context(), network.Sum, 8, words)
+				case ByRow:
+					err = mixers[i].Gather(t.Context(), rowsOf(w.N()))
+				case ByText:
+					_, err = network.GatherBytes(t.Context(), mixers[i], w.N(), func(int) []byte { return []byte{1} })
 				default:
 					err = mixers[i].Reduce(t.Context(), network.Max, 8, words)
 				}
@@ -103,4 +99,13 @@ func elapsed(t *testing.T, w *network.Matrix, links Links, way Way, times int) t
 		testkit.OK(m.Close())
 	}
 	return took
+}
+
+// rowsOf returns rows of one number.
+func rowsOf(n int) [][]float64 {
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = []float64{1}
+	}
+	return rows
 }

@@ -106,10 +106,10 @@ func (t *mnist) Check() error {
 func (t *mnist) Experience() plan.Experience {
 	if t.train > 0 && t.train < 1000 {
 		return plan.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.13}, RecordProducts: 155,
-			Models: 6, ModelProducts: 58}
+			Models: 6, ModelProducts: 58, Coarse: true}
 	}
 	return plan.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.35}, RecordProducts: 70, Models: 3,
-		ModelProducts: 65}
+		ModelProducts: 65, Coarse: true}
 }
 
 // Load deals the images to all agents, reads the images of the agents that are here, and makes

@@ -1,0 +1,123 @@
+package experiment
+
+import (
+	"cmp"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/experiment/plan"
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+)
+
+// TestPlanOfManyIsRight: a plan of more agents than are loaded has what their run sends: to the
+// byte in iterations of a fixed cost, and in all of a run with noise; else its range holds it.
+func TestPlanOfManyIsRight(t *testing.T) {
+	const mixed, private = "-algorithm=dsoba -eval-every=3 -K=6 ", "-dp-epsilon=5 -K=1 "
+	for _, c := range []struct {
+		args string
+		than int // whether records send more or less than is usual
+	}{
+		{private + "-agents=1122 -graph=torus", 0},
+		{private + "-agents=1025 -graph=path -wire=float64", 0},
+		{mixed + "-agents=1122 -graph=torus -beta=0.1 -gamma=0.1", 1}, // losses are too small for one pass
+		{mixed + "-agents=1025 -graph=star", 1},                       // distances from the average are
+		{mixed + "-agents=1500 -graph=ring", -1},                      // x stays where it is
+		{mixed + "-agents=1025 -graph=path", -1},
+		{mixed + "-agents=1100 -graph=erdos-renyi", 0},
+		{"-K=2 -agents=1100 -graph=exponential", 0},
+	} {
+		if testing.Short() && !strings.Contains(c.args, "star") {
+			continue
+		}
+		t.Run(c.args, func(t *testing.T) {
+			args := append(strings.Fields(c.args), "-rows=4", "-rivals=false", "-evaluate=off")
+			p := planned(t, args...)
+			s := testkit.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), args...))
+			checkPhases(t, p, s)
+			if certain := strings.HasPrefix(c.args, private); p.Certain() != certain {
+				t.Errorf("the plan has %+v in all; that it is certain must be %t", p.All.Bytes, certain)
+			}
+			r := p.All.Phases[plan.Iterations].Bytes
+			if certain := !strings.HasPrefix(c.args, "-K"); certain != (r.Least == r.Most) {
+				t.Errorf("the plan has %+v in iterations; that it is certain must be %t", r, certain)
+			}
+			usual, sent := p.All.Phases[plan.Evaluation].Bytes.Usual, float64(s.Traffic.Evaluation.Bytes)
+			if than := cmp.Compare(sent, usual); than != c.than {
+				t.Errorf("%.0f bytes were sent for records, and %.0f are usual: %d, want %d", sent, usual, than, c.than)
+			}
+		})
+	}
+}
+
+// TestPlanOfLosses: losses of agents that are not loaded may be too small for one pass, but at the
+// start, unless the task says that they are not. All else of a record is certain.
+func TestPlanOfLosses(t *testing.T) {
+	for _, c := range []struct {
+		agents         string
+		coarse, ranged bool
+	}{{"6", false, false}, {"1200", false, true}, {"1200", true, false}} {
+		task := newMean()
+		task.Experience = func() plan.Experience {
+			e := plan.DefaultExperience
+			e.Coarse = c.coarse
+			return e
+		}
+		args := []string{"-agents=" + c.agents, "-rows=2", "-K=5", "-evaluate=off", "-quiet"}
+		p := testkit.Get(testkit.Get(Parse(task, args, io.Discard)).Plan(t.Context(), 0, io.Discard))
+		r := p.All.Phases[plan.Evaluation]
+		if (r.Bytes.Least < r.Bytes.Most) != c.ranged || c.ranged && r.Messages.Most-r.Messages.Least != 5*2*1199 {
+			t.Errorf("%+v: evaluations are planned as %+v", c, r)
+		}
+	}
+}
+
+// TestPlanOfCopies: a range has the comparisons of agents' copies where these may still be alike,
+// or are so after each mix, and no later ones.
+func TestPlanOfCopies(t *testing.T) {
+	for _, name := range algo.Names() {
+		traits := algo.TraitsOf(testkit.Get(algo.New(name)))
+		if traits.OneAgent || traits.Compositional {
+			continue
+		}
+		for _, graph := range []string{"ring", "server"} {
+			if graph == "ring" && traits.ExactAverage {
+				continue
+			}
+			args := []string{"-algorithm=" + name, "-agents=5", "-graph=" + graph, "-rows=50", "-eval-every=1", "-K=4",
+				"-evaluate=off", "-rivals=false", "-wire=float64", "-alpha=0.1", "-beta=0.01", "-gamma=0.01"}
+			p := planned(t, args...)
+			s, err := runMean(t.Context(), filepath.Join(t.TempDir(), "run"), args...)
+			if err != nil {
+				t.Errorf("%v: %v", args, err)
+				continue
+			}
+			checkPhases(t, p, s)
+			ranged := traits.AlikeUntil > 0 || graph == "server" && (traits.MixesLast || traits.ExactAverage)
+			if r := p.All.Phases[plan.Evaluation].Bytes; ranged != (r.Least < r.Most) {
+				t.Errorf("%v: the plan has %+v in evaluations; that it is a range must be %t", args, r, ranged)
+			}
+		}
+	}
+}
+
+// checkPhases checks that a plan's ranges hold what a run has sent.
+func checkPhases(t *testing.T, p *plan.Plan, s runs.Summary) {
+	t.Helper()
+	for phase, sent := range map[string]dsbo.Traffic{plan.Loading: s.Traffic.Setup, plan.Iterations: s.Traffic.Method,
+		plan.Evaluation: s.Traffic.Evaluation, plan.Models: s.Traffic.Models} {
+		all := p.All.Phases[phase]
+		for unit, c := range map[string]struct {
+			planned plan.Range
+			sent    int64
+		}{"bytes": {all.Bytes, sent.Bytes}, "messages": {all.Messages, sent.Messages}} {
+			if got := float64(c.sent); got < c.planned.Least-1e-6*got || got > c.planned.Most+1e-6*got {
+				t.Errorf("%s: %.0f %s were sent; the plan has %+v", phase, got, unit, c.planned)
+			}
+		}
+	}
+}
