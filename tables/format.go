@@ -40,7 +40,8 @@ func Open(path string, o Options) (*Table, error) {
 		return nil, dsbo.ConfigErrorf("%w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &input.Error{File: path, Reason: "must be a regular file, which can be read twice"}
+		return nil, &input.Error{File: path, Reason: "must be a regular file, which can be read twice; of a folder, " +
+			"name the files, such as site{agent}.csv"}
 	}
 	return Read(path, file, info.Size(), o)
 }

@@ -31,8 +31,8 @@ func (h *hidden) Set(text string) error {
 // those with hidden layers.
 func (h *hidden) check(model string, layered ...string) error {
 	if h.given && !slices.Contains(layered, model) {
-		return dsbo.ConfigErrorf(
-			"-hidden must be left out with -model %s, which has no hidden layers to choose; it is %s", model, h.text)
+		return dsbo.ConfigErrorf("-hidden must be left out, or -model be %s; -hidden is %s",
+			strings.Join(layered, " or "), h.text)
 	}
 	_, err := h.units()
 	return err

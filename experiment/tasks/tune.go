@@ -197,7 +197,7 @@ func (t *tune) Check() error {
 	if t.rare < 1 {
 		return dsbo.ConfigErrorf("-rare must be at least 1; it is %d", t.rare)
 	}
-	if err := t.hidden.check(cmp.Or(t.model, linear), network, auto); err != nil {
+	if err := t.hidden.check(t.model, network, auto); err != nil {
 		return err
 	}
 	if _, err := t.deviation(); err != nil {
