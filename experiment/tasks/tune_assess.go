@@ -135,8 +135,12 @@ func (t judge) lossOf(places []int32, values []float64, e data.Examples, row int
 	case features.Counts:
 		return p[0] - float64(e.Target.At(row, 0)*num.Log(max(p[0], math.SmallestNonzeroFloat64)))
 	}
-	r := (p[0] - target.Decode(e.Target.At(row, 0))) / target.Deviation
-	return float64(r*r) / 2
+	r := math.Abs(p[0]-target.Decode(e.Target.At(row, 0))) / target.Deviation
+	slope := r
+	if h, ok := t.outputLoss(target.Kind).(models.Huber); ok {
+		slope = min(r, cmp.Or(h.Delta, 1))
+	}
+	return slope * (r - slope/2)
 }
 
 // counted returns the counts of predictions of all sites together, which visit makes at site i.

@@ -94,3 +94,36 @@ func TestModelAutoRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestImportancesOfOutliers: a test row that lies far off counts for what features matter no more
+// than the run's loss lets it.
+func TestImportancesOfOutliers(t *testing.T) {
+	folder, r := t.TempDir(), rand.New(rand.NewPCG(8, 2))
+	text := "a,b,y,split\n10,1,1e5,test\n"
+	for row := range 300 {
+		a, b := r.NormFloat64(), r.NormFloat64()
+		text += fmt.Sprintf("%.4f,%.4f,%.4f,%s\n", a, b, a*a-b+0.1*r.NormFloat64(),
+			[]string{"train", "validation", "test"}[row%3])
+	}
+	testkit.OK(os.WriteFile(filepath.Join(folder, "site0.csv"), []byte(text), 0o600))
+	for loss, small := range map[string]bool{"squared": false, "huber": true} {
+		t.Run(loss, func(t *testing.T) {
+			out := runs.Folder(filepath.Join(t.TempDir(), "run"))
+			flags := append(strings.Fields("-target=y -task=regression -split-column=split -model=mlp -hidden=4 -K=2 "+
+				"-quiet -report=false"), "-loss="+loss, "-data="+filepath.Join(folder, "site{agent}.csv"),
+				"-out="+string(out))
+			testkit.OK(experiment.Run(t.Context(), tasks.Tune(), flags, io.Discard, io.Discard))
+			all := testkit.Get(out.ReadAssessment()).Importances
+			if len(all) != 2 {
+				t.Fatalf("importances %+v, want those of a and b", all)
+			}
+			// For each deviation by which a prediction moves, here a few, a loss of Huber moves by
+			// at most δ = 1 of them, a squared one by the outlier's 1e5, of 100 rows.
+			for _, i := range all {
+				if is := math.Abs(float64(i.Rise)) < 10; is != small {
+					t.Errorf("the loss rises by %g without %s; that it is small must be %v", i.Rise, i.Feature, small)
+				}
+			}
+		})
+	}
+}
