@@ -71,12 +71,13 @@ func (j *jointSum) sum(ctx context.Context, a *localAgent, w wish) error {
 		j.sumAll()
 		for _, b := range j.agents {
 			if b != a {
-				b.ready <- struct{}{}
+				a.local.turns.begin(b)
 			}
 		}
 		return nil
 	}
-	err := Await(ctx, a.ready, a.local.stopped, a.local.stopError)
+	a.local.turns.end()
+	err := a.await(ctx)
 	if err != nil && !j.withdraw(a) {
 		<-a.ready
 		return nil

@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -21,6 +22,7 @@ type Local struct {
 	ids       []int // the numbers of all agents
 	reduction LocalReduction
 	joint     *jointSum // of long vectors; nil with robust mixing
+	turns     turns
 	stop      sync.Once
 	stopped   chan struct{}
 	cause     error // set before stopped is closed
@@ -32,6 +34,7 @@ var _ TogetherReducer = (*Local)(nil)
 // the sense of [Matrix.Validate]: any square matrix mixes.
 func NewLocal(w *Matrix) *Local {
 	l := &Local{agents: make([]*localAgent, w.N()), stopped: make(chan struct{})}
+	l.turns.free = runtime.GOMAXPROCS(0)
 	l.reduction = LocalReduction{Agents: w.N(), Stopped: l.stopped, Cause: l.stopError}
 	for i := range l.agents {
 		l.agents[i] = &localAgent{
@@ -108,12 +111,13 @@ type localAgent struct {
 	round      int           // number of the next exchange
 	terms      [][]float64   // the copies that a sum reads, in the order of row
 	added      []float64     // a copy of what is to be added, where it is overwritten
+	turn       int           // number of its last turn
 	summed     bool          // a joint sum with what this agent wants of it has begun
 
 	// Round r uses slot r%2 and missing[r%2], the number of agents of row, this one
-	// included, that have not published in round r; the one that takes it to 0 wakes this agent,
-	// unless it is this agent itself. Two are enough: a neighbour enters round r+2 only after
-	// round r+1, for which this agent publishes when it is done with round r.
+	// included, that have not published in round r; when it is 0 this agent waits for its turn.
+	// Two are enough: a neighbour enters round r+2 only after round r+1, for which this agent
+	// publishes when it is done with round r.
 	slot    [2][]float64    // copies
 	sent    [2]int          // length of what the neighbours read: such a copy, or the vector itself for a joint sum
 	missing [2]atomic.Int32 // vectors that are not here yet, of even and of odd exchanges
@@ -165,7 +169,12 @@ func (a *localAgent) end(err error) error {
 
 // Reduce implements [Reducer].
 func (a *localAgent) Reduce(ctx context.Context, op Op, bits int, words []uint64) error {
+	a.local.turns.end()
 	err := a.local.reduction.Reduce(ctx, op, bits, words)
+	if err == nil {
+		a.local.turns.begin(a)
+		err = a.await(ctx)
+	}
 	if err != nil {
 		err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
 		a.local.Fail(err)
@@ -200,10 +209,10 @@ func (a *localAgent) swap(ctx context.Context, dst, src, v []float64) (joint boo
 	if joint = a.combiner.by == nil && a.local.joint.serves(len(src)); !joint {
 		a.slot[parity] = append(a.slot[parity][:0], src...)
 	}
-	if !a.publish(parity, sent) {
-		if err := Await(ctx, a.ready, a.local.stopped, a.local.stopError); err != nil {
-			return false, err
-		}
+	a.publish(parity, sent)
+	a.local.turns.end()
+	if err := a.await(ctx); err != nil {
+		return false, err
 	}
 	a.missing[parity].Store(int32(len(a.row)))
 	for k, w := range a.row {
@@ -218,16 +227,26 @@ func (a *localAgent) swap(ctx context.Context, dst, src, v []float64) (joint boo
 	return joint, nil
 }
 
-// publish says that the neighbours may read what has been sent, and reports whether all of them
-// have published too.
-func (a *localAgent) publish(parity int, sent int) bool {
+// publish says that this agent and its neighbours may read what has been sent. Those for whom it
+// was the last vector go on in their turns.
+func (a *localAgent) publish(parity int, sent int) {
 	a.sent[parity] = sent
 	for _, b := range a.neighbours {
-		if b.missing[parity].Add(-1) == 0 {
-			b.ready <- struct{}{}
-		}
+		b.arrived(parity)
 	}
-	return a.missing[parity].Add(-1) == 0
+	a.arrived(parity)
+}
+
+// arrived notes that a vector is here.
+func (a *localAgent) arrived(parity int) {
+	if a.missing[parity].Add(-1) == 0 {
+		a.local.turns.begin(a)
+	}
+}
+
+// await waits for this agent's turn.
+func (a *localAgent) await(ctx context.Context) error {
+	return Await(ctx, a.ready, a.local.stopped, a.local.stopError)
 }
 
 // hasStopped reports whether the exchange has ended.

@@ -113,8 +113,13 @@ func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsb
 		if s.shared != nil {
 			a = s.shared
 		}
-		wg.Add(1)
-		go s.runAgent(inner, s.agents[i], a, g, &wg, &errs[i])
+		wg.Go(func() {
+			if turns, ok := s.exchange.(network.TurnTeam); ok && s.shared == nil {
+				turns.BeginTurns(inner, i)
+				defer turns.EndTurns()
+			}
+			s.runAgent(inner, s.agents[i], a, g, &errs[i])
+		})
 		if s.shared != nil {
 			break
 		}
@@ -133,10 +138,9 @@ type stepping interface {
 	end(took time.Duration, err error, maxNorm float64) error
 }
 
-// runAgent runs one agent, with those that its method serves, from one boundary to the next, in a
-// goroutine of its own. It writes the error that ends it, or in which the agent diverged.
-func (s *stepper) runAgent(ctx context.Context, a *agent, all stepping, g *gate, done *sync.WaitGroup, failure *error) {
-	defer done.Done()
+// runAgent runs one agent, with those that its method serves, from one boundary to the next. It
+// writes the error that ends it, or in which the agent diverged.
+func (s *stepper) runAgent(ctx context.Context, a *agent, all stepping, g *gate, failure *error) {
 	for g.mayBegin(a.k) {
 		o, m := all.begin(ctx)
 		start := time.Now()

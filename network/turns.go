@@ -1,0 +1,93 @@
+package network
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+)
+
+// A TurnTeam is a [Team] whose agents compute in turns, one for each processor at a time, in an
+// order that keeps what they read in the caches. A goroutine calls BeginTurns before it computes
+// for an agent and mixes, and EndTurns after it. What is between two exchanges is then a turn.
+// Agents for which nobody has called it take no turns, and wait for none.
+type TurnTeam interface {
+	Team
+	// BeginTurns waits for the first turn of local agent i, or the end of ctx or the exchange.
+	BeginTurns(ctx context.Context, i int)
+	// EndTurns ends an agent's last turn.
+	EndTurns()
+}
+
+// turnDepth is how many exchanges agents may be ahead of others that could go on. On a graph with
+// few edges, such as a ring, agents near one another take turns for this number before others
+// do, and find their data in the caches all the while. With more, their data would be too many for
+// these: on a ring there are as many agents between two turns of one as exchanges.
+const turnDepth = 20
+
+// turns are the turns of the agents of a process. Of those whose neighbours' vectors are here the
+// one goes on that has taken part in the fewest exchanges, in steps of turnDepth, and of several
+// the one that computed last, which most of all has its data in the caches.
+type turns struct {
+	mu      sync.Mutex
+	free    int // processors
+	count   int // of turns so far
+	waiting turnQueue
+}
+
+// begin lets agent a go on when it is its turn, with a wake-up.
+func (t *turns) begin(a *localAgent) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	heap.Push(&t.waiting, a)
+	t.serve()
+}
+
+// end ends a turn: its processor is for another agent.
+func (t *turns) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.free++
+	t.serve()
+}
+
+// serve gives free processors to agents.
+func (t *turns) serve() {
+	for t.free > 0 && len(t.waiting) > 0 {
+		t.free--
+		t.count++
+		a := heap.Pop(&t.waiting).(*localAgent)
+		a.turn = t.count
+		a.ready <- struct{}{}
+	}
+}
+
+// A turnQueue is the agents that could go on, as a heap.
+type turnQueue []*localAgent
+
+func (q turnQueue) Len() int      { return len(q) }
+func (q turnQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *turnQueue) Push(a any)   { *q = append(*q, a.(*localAgent)) }
+
+func (q *turnQueue) Pop() any {
+	last := len(*q) - 1
+	a := (*q)[last]
+	*q = (*q)[:last]
+	return a
+}
+
+func (q turnQueue) Less(i, j int) bool {
+	a, b := q[i], q[j]
+	if a.round/turnDepth != b.round/turnDepth {
+		return a.round < b.round
+	}
+	return a.turn > b.turn || a.turn == b.turn && a.id < b.id
+}
+
+// BeginTurns implements [TurnTeam].
+func (l *Local) BeginTurns(ctx context.Context, i int) {
+	l.turns.begin(l.agents[i])
+	l.agents[i].await(ctx)
+}
+
+// EndTurns implements [TurnTeam].
+func (l *Local) EndTurns() { l.turns.end() }
