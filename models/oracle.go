@@ -51,6 +51,7 @@ type side struct {
 	draw     data.Sampler                // of those examples
 	programs *Programs                   // shared with other agents
 	losses   map[int]*ad.Derivs          // by number of rows
+	whole    *ad.Derivs                  // the loss that has all examples, without masks; nil if none has
 	masked   map[*ad.Program]dsbo.Sample // the draw whose masks a program has
 
 	partition int // into how many batches the loss is known to be the mean of its values
@@ -128,18 +129,25 @@ func (s *side) rowsOf(name dsbo.Sample) (idx []int, rows int) {
 	return nil, s.ex.rows
 }
 
-// derivatives returns the compiled loss for a draw, with the draw's rows bound.
-func (s *side) derivatives(name dsbo.Sample) (*ad.Derivs, error) {
+// derivatives returns the compiled loss for a draw, with the draw's rows bound. A loss to which all
+// examples are bound is not looked up and bound again: of many agents each is in no cache by then.
+func (s *side) derivatives(name dsbo.Sample) (d *ad.Derivs, err error) {
 	idx, rows := s.rowsOf(name)
-	d := s.losses[rows]
-	if d == nil {
-		var err error
+	if idx == nil && s.whole != nil {
+		return s.whole, nil
+	}
+	if d = s.losses[rows]; d == nil {
 		if d, err = s.programs.differentiate(s.loss, &s.ex, rows, s.cfg, s.memory); err != nil {
 			return nil, err
 		}
 		s.losses[rows] = d
 	}
-	return d, s.bind(d.Program, name, idx, rows)
+	if err = s.bind(d.Program, name, idx, rows); err == nil && idx == nil && len(s.ex.masks) == 0 {
+		s.whole = d
+	} else if d == s.whole {
+		s.whole = nil
+	}
+	return d, err
 }
 
 // answer asks a question about the loss on a draw.

@@ -34,6 +34,9 @@ func (m port[T, V]) has(c *common[T], v []V) bool {
 	if same, ok := any(v).([]T); ok {
 		return kernel.SameBits(same, c.v)
 	}
+	if len(v) > 0 && T(v[0]) != c.v[0] { // as most vectors that differ do
+		return false
+	}
 	block := m.memory.commons.blocks.Get()
 	defer m.memory.commons.blocks.Add(block)
 	for j := 0; j < len(v); j += len(block) {
