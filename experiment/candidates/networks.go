@@ -159,8 +159,9 @@ func ofPart(e data.Examples, k int) (data.Examples, error) {
 	return part, err
 }
 
-// tune finds the strength of a network's penalty by the first fold, near one. A larger network
-// takes no smaller penalty of each weight than the one before, and half of the gradients tell.
+// tune finds the strength of a network's penalty by the first fold, near one: each begins at the
+// model of the best so far, up to one that is better by little. A larger network takes no smaller
+// penalty of each weight than the one before, and half of the gradients tell.
 func (n Networks) tune(ctx context.Context, one *Network, near float64, larger bool) error {
 	prob, err := n.fold(0, one.Of)
 	if err != nil {
@@ -176,14 +177,17 @@ func (n Networks) tune(ctx context.Context, one *Network, near float64, larger b
 	}
 	for _, step := range steps {
 		for k := 1; k <= networkSteps; k++ {
-			next, err := n.solve(ctx, one, prob, near+float64(step*float64(k)), nil, most)
+			next, err := n.solve(ctx, one, prob, near+float64(step*float64(k)), best.Y, most)
 			if err != nil {
 				return err
 			}
 			if !next.Below(best) {
 				break
 			}
-			best = next
+			fall := best.Phi - next.Phi
+			if best = next; float64(fall) < networkPromise*math.Abs(float64(next.Phi)) {
+				break
+			}
 		}
 		if best.X[0] != near {
 			break // it falls to this side
