@@ -59,7 +59,7 @@ func TestErrors(t *testing.T) {
 		{"mnist", "-val=-1", "-val must be at least 1, or 0 for half of an agent's share; it is -1"},
 		{"mnist", "-hidden=64",
 			"-hidden must be left out, or -model be mlp or mlp-relu or hyperrep or hyperclean-mlp; -hidden is 64"},
-		{"mnist", "-model=lenet -hidden=32", "-hidden must be left out with -model lenet"},
+		{"mnist", "-model=lenet -hidden=32", "-hidden must be left out, or -model be mlp or mlp-relu"},
 		{"mnist", "-model=mlp -hidden=x", "-hidden must be numbers of units with commas between; it is x"},
 		{"synthetic", "-r=1,1.5", `-r must be a number; it is "1,1.5"`},
 		{"synthetic", "-r=-1", "-r must be a positive number; it is -1"},
