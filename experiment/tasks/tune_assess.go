@@ -140,7 +140,7 @@ func (t judge) lossOf(places []int32, values []float64, e data.Examples, row int
 	if h, ok := t.outputLoss(target.Kind).(models.Huber); ok {
 		slope = min(r, cmp.Or(h.Delta, 1))
 	}
-	return slope * (r - slope/2)
+	return float64(slope * (r - float64(slope/2)))
 }
 
 // counted returns the counts of predictions of all sites together, which visit makes at site i.
