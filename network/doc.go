@@ -41,8 +41,8 @@
 // goroutines of one process; in package mpi they are on the ranks of an MPI job, and in package
 // grpc each is a process. All give the same bits, because a sum runs over the agents in ascending
 // order and each product is rounded before it is added; the conformance suite in networktest holds
-// them to it. Agents of a [TurnTeam] compute in turns, in an order that suits the
-// caches.
+// them to it. Agents of a [TurnTeam] that mix compute in turns, in an order that suits
+// the caches.
 //
 // A [Mixing] other than [Plain] stands up to neighbours that send plausible but hostile numbers:
 // [Clipped] and [Trimmed] say what each promises, [Matrix.WithMixing] what it needs of the graph. A

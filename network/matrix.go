@@ -111,10 +111,10 @@ func (m *Matrix) Row(i int) []Weight { return m.rows[i] }
 // IsAverage reports whether all weights are 1/n, but for rounding.
 func (m *Matrix) IsAverage() bool {
 	for _, row := range m.rows {
-		for _, w := range row { // whose sum is 1
-			if math.Abs(w.Weight-1/float64(m.N())) > 1e-12 {
-				return false
-			}
+		if len(row) < m.N() || slices.ContainsFunc(row, func(w Weight) bool {
+			return math.Abs(w.Weight-1/float64(m.N())) > 1e-12
+		}) {
+			return false
 		}
 	}
 	return true

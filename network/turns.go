@@ -12,7 +12,8 @@ import (
 // Agents for which nobody has called it take no turns, and wait for none.
 type TurnTeam interface {
 	Team
-	// BeginTurns waits for the first turn of local agent i, or the end of ctx or the exchange.
+	// BeginTurns waits for the first turn of local agent i. Where ctx ends before, so does
+	// the exchange.
 	BeginTurns(ctx context.Context, i int)
 	// EndTurns ends an agent's last turn.
 	EndTurns()
@@ -20,8 +21,8 @@ type TurnTeam interface {
 
 // turnDepth is how many exchanges agents may be ahead of others that could go on. On a graph with
 // few edges, such as a ring, agents near one another take turns for this number before others
-// do, and find their data in the caches all the while. With more, their data would be too many for
-// these: on a ring there are as many agents between two turns of one as exchanges.
+// do, and find their data in the caches all the while. With a larger number more agents take turns
+// in between, on a ring about as many, and their data no longer fit.
 const turnDepth = 20
 
 // turns are the turns of the agents of a process. Of those whose neighbours' vectors are here the
@@ -86,7 +87,9 @@ func (q turnQueue) Less(i, j int) bool {
 // BeginTurns implements [TurnTeam].
 func (l *Local) BeginTurns(ctx context.Context, i int) {
 	l.turns.begin(l.agents[i])
-	l.agents[i].await(ctx)
+	if err := l.agents[i].await(ctx); err != nil {
+		l.Fail(err)
+	}
 }
 
 // EndTurns implements [TurnTeam].

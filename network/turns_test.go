@@ -1,6 +1,7 @@
 package network_test
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"testing"
@@ -45,5 +46,18 @@ func TestTurns(t *testing.T) {
 	})...))
 	if most := n * exchanges / 10; far > most {
 		t.Errorf("%d of %d turns come after %d others; they must be at most %d", far, turns, n/2, most)
+	}
+}
+
+// TestTurnsEnd: an agent whose context ends before its first turn ends the exchange for all.
+func TestTurnsEnd(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	l := network.NewLocal(newRing(3).W)
+	l.BeginTurns(t.Context(), 0) // takes the only processor
+	ended, end := context.WithCancel(t.Context())
+	end()
+	l.BeginTurns(ended, 1)
+	if err := l.Mixer(0).Mix(t.Context(), []float64{1}, []float64{1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want that the exchange has ended", err)
 	}
 }

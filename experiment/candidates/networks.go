@@ -108,7 +108,8 @@ func NetworkNote(tried []*Network, best *Network, kept bool) string {
 // NetworkNumbers are how many numbers of an agent judge a network on a fold.
 const NetworkNumbers = 9
 
-// networkPromise is the share of the linear loss by which a network's is to be lower.
+// networkPromise is the share of the linear loss by which a network's is to be lower, and of a
+// network's by which the next strength's is, for the search to go on.
 const networkPromise = 0.005
 
 // fold returns the problem of a network whose training examples are those outside of fold k, and
@@ -161,7 +162,7 @@ func ofPart(e data.Examples, k int) (data.Examples, error) {
 
 // tune finds the strength of a network's penalty by the first fold, near one: each begins at the
 // model of the best so far, up to one that is better by little. A larger network takes no smaller
-// penalty of each weight than the one before, and half of the gradients tell.
+// penalty of each weight than the one before, but for rounding, and half of the gradients tell.
 func (n Networks) tune(ctx context.Context, one *Network, near float64, larger bool) error {
 	prob, err := n.fold(0, one.Of)
 	if err != nil {
@@ -201,7 +202,7 @@ func (n Networks) tune(ctx context.Context, one *Network, near float64, larger b
 // validation examples.
 func (n Networks) solve(ctx context.Context, one *Network, prob train.Problem, strength float64,
 	start []float64, most int) (*Model, error) {
-	solver := prob.RoughSolver()
+	solver := prob.Solver()
 	solver.MaxProducts = most
 	m := NewModel(one.Name, runs.Unknown(), []float64{strength})
 	sol, err := solver.Descend(ctx, m.X, start)
@@ -229,6 +230,9 @@ func (n Networks) judge(ctx context.Context, one *Network, prob train.Problem, m
 		}
 		linear = slices.Clone(linear)
 		losses, _, err := prob.Each(i, train.ValSet, m.Fit())
+		if err != nil {
+			return err
+		}
 		for at, row := range rowsOf(f.Data.Shards[i].Val, k) {
 			l := losses[at]
 			u, d := f.weights[i][row], l-linear[row]
@@ -237,7 +241,7 @@ func (n Networks) judge(ctx context.Context, one *Network, prob train.Problem, m
 				part[at] += v
 			}
 		}
-		return err
+		return nil
 	})
 	for at := range added {
 		one.sums[at] += float64(added[at] * float64(f.parts.Agents.N()))

@@ -17,7 +17,7 @@ type Experience struct {
 	Models         float64 // models that are solved at the end
 	ModelProducts  float64 // products of each
 	// Coarse says that losses are differences of numbers of about 1, as of softmax: they are 0, or
-	// not below 2^-107.
+	// not below 2^-108.
 	Coarse bool
 }
 
@@ -178,8 +178,8 @@ func (l *listing) addNetworks() {
 	}
 }
 
-// addDescents lists what n solutions by BFGS send: changes of the gradient travel with the losses
-// at each step, and after one that is not taken whole the gradient itself does.
+// addDescents lists what n solutions by BFGS send. Losses travel with changes of the gradient,
+// but where the step before was not taken whole, or more than one length is tried.
 func (l *listing) addDescents(n Range) {
 	fine, change := min(l.wire, network.BF16), network.BF16
 	if fine == network.Float64 {
@@ -188,8 +188,8 @@ func (l *listing) addDescents(n Range) {
 	steps := Range{1, 70, candidates.MostProducts}
 	l.addSum("gradients", l.q, fine, n.times(Range{1, 4, candidates.MostProducts}))
 	l.addSum("changes of gradients", l.q, change, n.times(steps.plus(exactly(1))))
-	l.add(Quantity{Name: "training loss", Way: BySum, Length: 2, With: true, losses: true,
-		Times: n.times(Range{1, 75, 4 * candidates.MostProducts})})
+	l.add(Quantity{Name: "training loss", Way: BySum, Length: 2, With: true, losses: true, Times: n.times(steps)})
+	l.addNumbers("training loss, alone", 2, n.times(Range{0, 10, 4 * candidates.MostProducts}))
 }
 
 // addSolutions lists what n models send, which are found by a number of solvers, or by training.

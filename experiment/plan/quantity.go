@@ -51,7 +51,7 @@ type Quantity struct {
 type amount struct{ messages, bytes float64 }
 
 // passes returns what agent i sends of a quantity at a time, and what more where its numbers are
-// others than expected, which happens so often at most. A number below 2^-107 that is not 0 is too
+// others than expected, which happens so often at most. A number below 2^-108 that is not 0 is too
 // small for the one pass of a few: agents whose data are not here may have such losses.
 func (p *Plan) passes(q Quantity, i int) (one, again amount, times float64) {
 	first, next := p.averages.Passes(q.Length, q.Wire)

@@ -18,8 +18,7 @@ const (
 )
 
 // Descend is [Solver.Model] by BFGS with limited memory, whose steps take a gradient each and no
-// product: for networks on some thousand examples it takes about a tenth of the time. The result
-// has neither Phi nor Z, nor Gradient, and its Products are gradients.
+// product. The result has neither Phi nor Z, nor Gradient, and its Products are gradients.
 func (s *Solver) Descend(ctx context.Context, x, start []float64) (Solution, error) {
 	if err := s.check(x, start, nil); err != nil {
 		return Solution{}, fmt.Errorf("descent: %w", err)
@@ -37,7 +36,7 @@ func (s *Solver) Descend(ctx context.Context, x, start []float64) (Solution, err
 	return w.Solution, err
 }
 
-// descend brings Y down the lower loss. The first step, of which nothing is known, has length 1.
+// descend brings Y down the lower loss. A step of which nothing is known has length 1.
 func (w *solve) descend() error {
 	bfgs := linalg.BFGS{Most: descentPairs}
 	y, g, step, losses := slices.Clone(w.Y), slices.Clone(w.g), w.step, []float64{w.lower}
@@ -59,9 +58,11 @@ func (w *solve) descend() error {
 		case err != nil:
 			return err
 		case fall == 0 && !bfgs.Known(): // at the floor of round-off
+			w.Converged = w.lower <= math.MaxFloat64
 			return nil
 		case fall == 0:
 			bfgs.Forget()
+			copy(g, w.g) // as the search found it anew
 			continue
 		}
 		bfgs.Add(w.Y, w.g, y, g)
