@@ -20,18 +20,12 @@ const (
 // Descend is [Solver.Model] by BFGS with limited memory, whose steps take a gradient each and no
 // product. The result has neither Phi nor Z, nor Gradient, and its Products are gradients.
 func (s *Solver) Descend(ctx context.Context, x, start []float64) (Solution, error) {
-	if err := s.check(x, start, nil); err != nil {
+	w, begin, err := s.newDescent(ctx, x, start)
+	if err != nil {
 		return Solution{}, fmt.Errorf("descent: %w", err)
 	}
-	start = s.moved(start)
-	w := s.newSolve(ctx, x)
-	w.Gradient, w.Z, w.Phi, w.lowerOnly = nil, nil, math.NaN(), true
-	err := w.runParts(func() error {
-		if start == nil {
-			start = slices.Clone(w.Y)
-		}
-		return w.chooseStart([2][]float64{start})
-	}, func() error { return w.askAll(w.lowerGrad(w.Y)) }, w.descend)
+	w.Phi, w.lowerOnly = math.NaN(), true
+	err = w.runParts(begin, func() error { return w.askAll(w.lowerGrad(w.Y)) }, w.descend)
 	w.LowerLoss = w.lower
 	return w.Solution, err
 }

@@ -28,20 +28,27 @@ const (
 // lowered it by less than a thousandth each. The gradient, which may grow while the loss falls,
 // decides nothing.
 func (s *Solver) Model(ctx context.Context, x, start []float64) (Solution, error) {
-	if err := s.check(x, start, nil); err != nil {
+	w, begin, err := s.newDescent(ctx, x, start)
+	if err != nil {
 		return Solution{}, fmt.Errorf("model: %w", err)
 	}
-	start = s.moved(start)
-	w := s.newSolve(ctx, x)
-	w.Gradient, w.Z = nil, nil
-	err := w.runParts(func() error {
-		if start == nil {
-			start = slices.Clone(w.Y)
-		}
-		return w.chooseStart([2][]float64{start})
-	}, w.findDamping, w.findSystem, w.solveNonconvex)
+	err = w.runParts(begin, w.findDamping, w.findSystem, w.solveNonconvex)
 	w.Phi, w.LowerLoss = w.upper, w.lower
 	return w.Solution, err
+}
+
+// newDescent returns a solve that is to bring y down from a start (nil: where the last one ended),
+// and its first part. It has no Gradient and Z.
+func (s *Solver) newDescent(ctx context.Context, x, start []float64) (w *solve, begin func() error, err error) {
+	if err := s.check(x, start, nil); err != nil {
+		return nil, nil, err
+	}
+	w = s.newSolve(ctx, x)
+	w.Gradient, w.Z = nil, nil
+	if start = s.moved(start); start == nil {
+		start = slices.Clone(w.Y)
+	}
+	return w, func() error { return w.chooseStart([2][]float64{start}) }, nil
 }
 
 // findDamping finds the least eigenvalue at Y where products are damped by it.
