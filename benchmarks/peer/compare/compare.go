@@ -12,9 +12,50 @@ import (
 	"dsbo/internal/kernel"
 	"dsbo/internal/num"
 	"dsbo/internal/testkit"
+	"dsbo/runs"
 )
 
-// compare runs the chosen parts and prints a table.
+// A result is what a side has measured of a row, by the names of the numbers, which the peer's
+// programs have too.
+type result map[string]runs.Number
+
+// A row is one comparison. Each side measures its numbers in processes of its own.
+type row struct {
+	part  string                              // of -only, that the row belongs to
+	title string                              // in the table, and of -worker
+	ours  func(ctx context.Context) result    // in this process
+	most  map[string]string                   // what ours/peer of a number may be at most
+	more  func(mine result, l limit) []string // what follows from the numbers, under the table's more
+
+	program []byte   // the peer's, in Python
+	args    []string // its arguments
+	mpi     bool     // whether it is an MPI job, whose result is parsed by readJob
+	mnist   bool     // whether it reads MNIST
+}
+
+// A column shows a number of both sides.
+type column struct {
+	name, header string
+	format       string // of the number
+	ratio        string // of ours/peer; "": it is not shown
+	most         bool   // whether what ours/peer may be at most is shown
+}
+
+// A table is the comparisons of one kind.
+type table struct {
+	header    string // of the titles
+	columns   []column
+	more      []string // headers of what a row's function of that name adds
+	rows      []row
+	oneThread bool // ours too has one thread
+	eachRound bool // a line has one round, and not the median of all
+}
+
+func tables() []table {
+	return []table{taskTable(), deepTable(), outsideTable(), trainingTable()}
+}
+
+// compare runs the chosen parts and prints their tables.
 func compare(ctx context.Context, o options, out io.Writer) {
 	chosen := testkit.Get(cli.Choose("only", o.only, parts()))
 	dir := testkit.Get(os.MkdirTemp("", "dsbo-peer"))
@@ -25,91 +66,104 @@ func compare(ctx context.Context, o options, out io.Writer) {
 	if err != nil {
 		fmt.Fprintf(out, "the peer cannot run here, so this is ours alone: %v\n", err)
 	}
-
-	rows := [][]string{{"", "ms/iteration", "peer", "ours/peer", "at most", "MiB", "peer", "ours/peer", "at most",
-		"floats sent", "peer", "test loss", "peer"}}
-	mnist := 0.0 // ms of an iteration in float32
-	for _, t := range tasks() {
-		if !slices.Contains(chosen, t.name) {
-			continue
+	medians := map[string]result{} // of ours, by parts
+	for _, t := range tables() {
+		t.rows = slices.DeleteFunc(t.rows, func(w row) bool { return !slices.Contains(chosen, w.part) })
+		if len(t.rows) > 0 {
+			testkit.OK(cli.Table(out, t.measure(ctx, o, r, medians)))
 		}
-		mine, theirs := inTurn(ctx, o, t.name, r, func() (run, error) { return r.run(ctx, t) })
-		rows = append(rows, t.row(mine, theirs))
-		if t.name == "mnist-f32" {
-			mnist = medianOf(mine, run.ms)
-		}
-	}
-	if len(rows) > 1 {
-		testkit.OK(cli.Table(out, rows))
-	}
-	compareDeep(ctx, o, chosen, r, out)
-	if slices.Contains(chosen, outsidePart) {
-		compareOutside(ctx, o, r, out)
-	}
-	if slices.Contains(chosen, trainingPart) {
-		compareTraining(ctx, o, r, out)
 	}
 	if slices.Contains(chosen, limitPart) {
-		l := child[limit](ctx, limitPart, o)
+		var l limit
+		child(ctx, limitPart, o, &l)
 		l.print(out)
-		if mnist > 0 {
+		if mnist := float64(medians["mnist-f32"]["ms"]); mnist > 0 {
 			l.compare(out, mnist)
 		}
 	}
 }
 
-// inTurn measures a part on both sides in turn; theirs is empty where the peer cannot run.
-func inTurn[T any](ctx context.Context, o options, part string, r *rival,
-	peer func() (T, error)) (mine, theirs []T) {
-	for range o.rounds {
-		mine = append(mine, child[T](ctx, part, o))
-		if r != nil {
-			theirs = append(theirs, testkit.Get(peer()))
+// measure measures the rows on both sides in turn, ours alone where there is no rival, and returns
+// the table's lines. It adds the medians of ours.
+func (t table) measure(ctx context.Context, o options, r *rival, medians map[string]result) [][]string {
+	if t.oneThread {
+		o.procs = 1
+	}
+	var l limit
+	if t.more != nil {
+		child(ctx, limitPart, o, &l)
+	}
+	lines, times, rounds := [][]string{t.headers()}, 1, o.rounds
+	if t.eachRound {
+		times, rounds = rounds, 1
+	}
+	for _, w := range t.rows {
+		for range times {
+			var mine, theirs []result
+			for range rounds {
+				var m result
+				child(ctx, w.title, o, &m)
+				mine = append(mine, m)
+				if r != nil {
+					theirs = append(theirs, testkit.Get(r.measure(ctx, w, t.columns)))
+				}
+			}
+			lines, medians[w.part] = append(lines, t.line(w, mine, theirs, l)), t.medians(mine)
 		}
 	}
-	return mine, theirs
+	return lines
 }
 
-// compared returns the median of a number over the rounds of ours, and with the peer its median and
-// the median of the quotients.
-func compared[T any](mine, theirs []T, number func(T) float64) []string {
-	line := []string{fmt.Sprintf("%.2f", medianOf(mine, number)), "", ""}
-	if len(theirs) > 0 {
-		var ratios []float64
-		for i := range mine {
-			ratios = append(ratios, number(mine[i])/number(theirs[i]))
+func (t table) headers() []string {
+	line := []string{t.header}
+	for _, c := range t.columns {
+		line = append(line, c.header, "peer")
+		if c.ratio != "" {
+			line = append(line, "ours/peer")
 		}
-		line[1], line[2] = fmt.Sprintf("%.2f", medianOf(theirs, number)), fmt.Sprintf("%.3f", num.Median(ratios))
+		if c.most {
+			line = append(line, "at most")
+		}
+	}
+	return append(line, t.more...)
+}
+
+// line returns the table's line of what the rounds measured; theirs is empty where the peer
+// cannot run.
+func (t table) line(w row, mine, theirs []result, l limit) []string {
+	line, own, peers := []string{w.title}, t.medians(mine), t.medians(theirs)
+	for _, c := range t.columns {
+		peer, ratio := "", ""
+		if len(theirs) > 0 {
+			var ratios []float64
+			for i := range mine {
+				ratios = append(ratios, float64(mine[i][c.name]/theirs[i][c.name]))
+			}
+			peer, ratio = fmt.Sprintf(c.format, peers[c.name]), fmt.Sprintf(c.ratio, num.Median(ratios))
+		}
+		line = append(line, fmt.Sprintf(c.format, own[c.name]), peer)
+		if c.ratio != "" {
+			line = append(line, ratio)
+		}
+		if c.most {
+			line = append(line, w.most[c.name])
+		}
+	}
+	if w.more != nil {
+		line = append(line, w.more(own, l)...)
 	}
 	return line
 }
 
-// row returns the table's line of a task.
-func (t task) row(mine, theirs []run) []string {
-	mib := medianOf(mine, run.mib)
-	line := append(append([]string{t.title()}, compared(mine, theirs, run.ms)...), fmt.Sprint(t.most),
-		fmt.Sprintf("%.0f", mib), "", "", "",
-		fmt.Sprintf("%.0f", mine[0].Floats), "", fmt.Sprintf("%.4f", mine[0].Loss), "")
-	if len(theirs) == 0 {
-		return line
+// medians returns the median of each number over rounds.
+func (t table) medians(rounds []result) result {
+	medians := result{}
+	for _, c := range t.columns {
+		var v []float64
+		for _, r := range rounds {
+			v = append(v, float64(r[c.name]))
+		}
+		medians[c.name] = runs.Number(num.Median(v))
 	}
-	peerMiB := medianOf(theirs, run.mib)
-	line[6], line[7] = fmt.Sprintf("%.0f", peerMiB), fmt.Sprintf("%.2f", mib/peerMiB)
-	if t.mnist() && t.network == "" {
-		line[8] = fmt.Sprint(mnistMemory)
-	}
-	line[10], line[12] = fmt.Sprintf("%.0f", theirs[0].Floats), fmt.Sprintf("%.4f", theirs[0].Loss)
-	return line
-}
-
-func (r run) ms() float64  { return num.Median(r.Ms) }
-func (r run) mib() float64 { return float64(r.MiB) }
-
-// medianOf returns the median of a number over rounds.
-func medianOf[T any](rounds []T, number func(T) float64) float64 {
-	var v []float64
-	for _, r := range rounds {
-		v = append(v, number(r))
-	}
-	return num.Median(v)
+	return medians
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"dsbo/algo"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
+	"dsbo/runs"
 )
 
 // tiny is a task that runs in milliseconds.
@@ -32,14 +35,11 @@ func TestOurs(t *testing.T) {
 	m := algo.Clone(c.method)
 	testkit.OK(m.Init(c.features, c.features, c.k))
 	cost := m.Cost(0)
-	if want := float64(2 * cost.Floats); r.Floats != want { // two neighbours on the ring
-		t.Errorf("%g numbers sent, want %g", r.Floats, want)
+	if want := runs.Number(2 * cost.Floats); r["floats"] != want { // to two neighbours, in each iteration
+		t.Errorf("%g numbers sent, want %g", r["floats"], want)
 	}
-	if len(r.Ms) != c.k || r.ms() <= 0 {
-		t.Errorf("times %v, want %d positive ones", r.Ms, c.k)
-	}
-	if !(r.Loss > 0 && r.Loss < math.Ln2) { // it starts at y = 0 with log 2
-		t.Errorf("loss %g, want one between 0 and log 2", r.Loss)
+	if !(r["ms"] > 0 && r["loss"] > 0 && r["loss"] < math.Ln2) { // it starts at y = 0 with log 2
+		t.Errorf("%v: want a positive time and a loss between 0 and log 2", r)
 	}
 }
 
@@ -55,12 +55,25 @@ func TestTasksAreValid(t *testing.T) {
 	}
 }
 
-// TestFlagsExist finds every flag that the peer is given in its program.
+// TestFlagsExist: each row can be measured, and each flag that the peer is given is in its program.
 func TestFlagsExist(t *testing.T) {
-	for _, c := range tasks() {
-		for _, f := range append(c.flags(), "--out", "--mnist") {
-			if strings.HasPrefix(f, "--") && !bytes.Contains(torchProgram, []byte(`a("`+f+`"`)) {
-				t.Errorf("%s: the peer's program has no flag %s", c.name, f)
+	seen := map[string]bool{}
+	for _, table := range tables() {
+		for _, w := range table.rows {
+			if seen[w.title] {
+				t.Errorf("two rows are %s", w.title)
+			}
+			seen[w.title] = true
+			if workerOf(w.title) == nil || !slices.Contains(parts(), w.part) {
+				t.Errorf("%s of %s cannot be chosen", w.title, w.part)
+			}
+			if w.mnist {
+				w.args = append(w.args, "--mnist")
+			}
+			for _, f := range append(w.args, "--out") {
+				if strings.HasPrefix(f, "--") && !bytes.Contains(w.program, []byte(`a("`+f+`"`)) {
+					t.Errorf("%s: the peer's program has no flag %s", w.title, f)
+				}
 			}
 		}
 	}
@@ -105,14 +118,17 @@ func TestInterrupted(t *testing.T) {
 }
 
 func TestReadResult(t *testing.T) {
+	job, w := row{mpi: true}, taskTable()
 	r, err := readResult([]byte(
-		`{"iter_ms_median": 1.5, "rss_MiB_sum": 400, "floats_sent_per_agent_iter": 7, "log": [{"test_loss": ` +
-			`1}, {"test_loss": 0.25}]}`))
-	if err != nil || r.ms() != 1.5 || r.mib() != 400 || r.Floats != 7 || r.Loss != .25 {
-		t.Errorf("%+v, %v", r, err)
+		`{"iter_ms_median": 1.5, "rss_MiB_sum": 400, "floats_sent_per_agent_iter": 7, "log": [{"test_loss": `+
+			`1}, {"test_loss": 0.25}]}`), job, w.columns)
+	if want := (result{"ms": 1.5, "MiB": 400, "floats": 7, "loss": .25}); err != nil || !maps.Equal(r, want) {
+		t.Errorf("%v, %v; want %v", r, err, want)
 	}
-	for _, text := range []string{"", "{}", `{"iter_ms_median": 1}`, `{"iter_ms_median": 1, "log": []}`} {
-		if _, err := readResult([]byte(text)); err == nil {
+	const rest = `"rss_MiB_sum": 1, "floats_sent_per_agent_iter": 1`
+	for _, text := range []string{"", "{}", `{"iter_ms_median": 1, ` + rest + `}`,
+		`{"log": [{"test_loss": 1}], ` + rest + `}`, `{"iter_ms_median": 1, "log": [], ` + rest + `}`} {
+		if _, err := readResult([]byte(text), job, w.columns); err == nil {
 			t.Errorf("%q: no error", text)
 		}
 	}
@@ -131,45 +147,61 @@ func TestNoPeer(t *testing.T) {
 func TestRival(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "stand-in")
-	text := `#!/bin/sh
-while [ $# -gt 0 ]; do
-	if [ "$1" = --out ]; then
-		echo '{"iter_ms_median": 2, "log": [{"test_loss": 1}]}' > "$2"
-	fi
-	shift
-done
-`
-	testkit.OK(os.WriteFile(script, []byte(text), 0o700))
-	r, err := newRival(t.Context(), dir, options{mpirun: script, python: script, ranks: 2})
-	if err != nil {
-		t.Skipf("no shell here: %v", err)
-	}
-	if got, err := r.run(t.Context(), tiny(t)); err != nil || got.ms() != 2 {
-		t.Errorf("%+v, %v", got, err)
+	r := &rival{mpirun: script, python: script, ranks: 2, dir: dir}
+	tasks, deep := taskTable(), deepTable()
+	tasks.rows[0].mnist = false
+	for _, c := range []struct {
+		table table
+		text  string
+		want  result // nil: an error
+	}{
+		{tasks, `{"iter_ms_median": 2, "rss_MiB_sum": 3, "floats_sent_per_agent_iter": 4, "log": [{"test_loss": 1}]}`,
+			result{"ms": 2, "MiB": 3, "floats": 4, "loss": 1}},
+		{deep, `{"Gradient": 1, "Cold": 2, "Warm": 3}`, result{"Gradient": 1, "Cold": 2, "Warm": 3}},
+		{deep, `{}`, nil},
+	} {
+		text := "#!/bin/sh\nwhile [ $1 != --out ]; do shift; done\necho '" + c.text + "' > $2\n"
+		testkit.OK(os.WriteFile(script, []byte(text), 0o700))
+		if exec.Command(script, "--out", os.DevNull).Run() != nil {
+			t.Skip("no shell here")
+		}
+		got, err := r.measure(t.Context(), c.table.rows[0], c.table.columns)
+		if (err != nil) != (c.want == nil) || !maps.Equal(got, c.want) {
+			t.Errorf("%s: %v, %v", c.text, got, err)
+		}
 	}
 	testkit.OK(os.WriteFile(script, []byte("#!/bin/sh\necho first\necho no such task\nexit 1\n"), 0o700))
-	if _, err := r.run(t.Context(), tiny(t)); err == nil || !strings.HasSuffix(err.Error(), ": no such task") {
+	if _, err := r.measure(t.Context(), tasks.rows[0], nil); err == nil ||
+		!strings.HasSuffix(err.Error(), ": no such task") {
 		t.Errorf("error %v, want the program's last words", err)
 	}
 }
 
+// TestRows: a line has the medians of rounds and of their quotients, and of ours alone no others.
 func TestRows(t *testing.T) {
-	c := tiny(t)
-	c.features = 0 // MNIST's row says more
-	mine := []run{{Ms: []float64{1, 3}, MiB: 10}, {Ms: []float64{4}, MiB: 10}}
-	other := []run{{Ms: []float64{4}, MiB: 40}, {Ms: []float64{16}, MiB: 40}}
+	tasks, deep := taskTable(), deepTable()
+	mine := []result{{"ms": 2, "MiB": 10, "Gradient": 1, "Cold": 2, "Warm": 1.5}, {"ms": 4, "MiB": 10, "Gradient": 1,
+		"Cold": 2, "Warm": 1.5}}
+	other := []result{{"ms": 4, "MiB": 40, "Gradient": 4, "Cold": 8, "Warm": 2}, {"ms": 16, "MiB": 40, "Gradient": 4,
+		"Cold": 8, "Warm": 2}}
 	for name, c := range map[string]struct {
-		peer []run
-		want []string
+		table table
+		peer  []result
+		want  []string
 	}{
-		"both":  {other, []string{"3.00", "10.00", "0.375", "0.25", "0.3"}},
-		"alone": {nil, []string{"3.00"}},
+		"both":       {tasks, other, []string{"3.00", "10.00", "0.375", "0.25", "0.3"}},
+		"alone":      {tasks, nil, []string{"3.00"}},
+		"deep":       {deep, other, []string{"1.00", "4.00", "0.250", "0.7", "2.00", "8.00", "0.6", "1.50", "0.750"}},
+		"deep alone": {deep, nil, []string{"1.00"}},
 	} {
-		cells := append(tiny(t).row(mine, c.peer), tasks()[0].row(mine, c.peer)...)
+		cells := c.table.line(c.table.rows[0], mine, c.peer, limit{GFLOPS: 1, GFLOPS64: 1})
 		for _, want := range c.want {
 			if !slices.Contains(cells, want) {
 				t.Errorf("%s: %q lacks %s", name, cells, want)
 			}
+		}
+		if len(cells) != len(c.table.headers()) || c.peer == nil && cells[2] != "" {
+			t.Errorf("%s: %q: want %d cells, and none of a peer", name, cells, len(c.table.headers()))
 		}
 	}
 }
@@ -204,25 +236,5 @@ func TestLimitPart(t *testing.T) {
 	}
 	if l := measureLimit(1); !(l.GFLOPS > 0 && l.GBs > 0) {
 		t.Errorf("%+v: want positive rates", l)
-	}
-}
-
-// BenchmarkIteration is one outer iteration of all agents of each task.
-func BenchmarkIteration(b *testing.B) {
-	for _, t := range tasks() {
-		b.Run(t.name, func(b *testing.B) {
-			m, d := t.problem(agents)
-			c := newTeam(m, d, t)
-			b.ReportAllocs()
-			k := 0
-			step := func() {
-				c.iterate(b.Context(), k)
-				k++
-			}
-			step() // compiles
-			for b.Loop() {
-				step()
-			}
-		})
 	}
 }

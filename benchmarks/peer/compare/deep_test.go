@@ -1,31 +1,6 @@
 package main
 
-import (
-	"bytes"
-	"os"
-	"path/filepath"
-	"slices"
-	"testing"
-
-	"dsbo/internal/testkit"
-)
-
-func TestDeepRows(t *testing.T) {
-	measured := map[string]bool{}
-	for _, w := range workers(t.Context()) {
-		measured[w.label] = true
-	}
-	for _, d := range deepRows() {
-		if !measured[d.label()] || !slices.Contains(parts(), d.part()) {
-			t.Errorf("%s of %s cannot be chosen", d.label(), d.part())
-		}
-	}
-	for _, flag := range []string{"--network", "--batch", "--dtype", "--out"} {
-		if !bytes.Contains(torchProducts, []byte(`a("`+flag+`"`)) {
-			t.Errorf("the peer's program has no flag %s", flag)
-		}
-	}
-}
+import "testing"
 
 // TestDeepModel counts parameters and products by hand.
 func TestDeepModel(t *testing.T) {
@@ -34,10 +9,10 @@ func TestDeepModel(t *testing.T) {
 		t.Errorf("the network of dense layers has %d parameters", q)
 	}
 	first, rest := 2.*784*256, 2.*(256*128+128*10)
-	if c, want := mlp.count, (productCount{2*first + 3*rest, 3*first + 8*rest, 2*first + 6*rest}); c != want {
+	if c, want := mlp.count, (productCount{2*first + 3*rest, 3*first + 8*rest}); c != want {
 		t.Errorf("%+v, want %+v", c, want)
 	}
-	lenet := newDeep(lenet)
+	lenet := newDeep("lenet")
 	if q := lenet.params.Len(); q != 26*8+201*16+257*10 {
 		t.Errorf("the network with convolutions has %d parameters", q)
 	}
@@ -48,42 +23,9 @@ func TestDeepModel(t *testing.T) {
 }
 
 func TestMeasureDeep(t *testing.T) {
-	d := deepRow{network: "784-3-10", batch: 5, kind: f32, gradient: .7, product: .6}
-	times := d.measure(0)
-	if !(min(times.Gradient, times.Cold, times.Warm) > 0) {
-		t.Errorf("%+v: want positive times", times)
-	}
-	l := limit{GFLOPS: 1, GFLOPS64: 1}
-	mine, other := deepTimes{1, 2, 1.5}, deepTimes{4, 8, 2}
-	for _, want := range []string{"1.00", "4.00", "0.250", "2.00", "8.00", "1.50", "0.750"} {
-		if line := d.row([]deepTimes{mine}, []deepTimes{other}, l); !slices.Contains(line, want) {
-			t.Errorf("%q lacks %s", line, want)
+	for _, kind := range []dtype{f32, f64} {
+		if times := measureDeep("784-3-10", 5, kind, 0); !(min(times["Gradient"], times["Cold"], times["Warm"]) > 0) {
+			t.Errorf("%v: want positive times", times)
 		}
-	}
-	if line := d.row([]deepTimes{mine}, nil, l); len(line) != 17 || line[2] != "" {
-		t.Errorf("%q: want 17 cells, and none of a peer", line)
-	}
-}
-
-// TestDeepRival runs a stand-in for Python.
-func TestDeepRival(t *testing.T) {
-	dir := t.TempDir()
-	script := filepath.Join(dir, "stand-in")
-	testkit.OK(os.WriteFile(script,
-		[]byte(
-			"#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\necho '{\"Gradient\": 1, \"Cold\": 2, \"Warm\": "+
-				"3}' > \"$1\"\n"), 0o700))
-	r := &rival{python: script, dir: dir}
-	got, err := r.deep(t.Context(), deepRows()[0])
-	if err != nil {
-		t.Skipf("no shell here: %v", err)
-	}
-	if got != (deepTimes{1, 2, 3}) {
-		t.Errorf("%+v", got)
-	}
-	testkit.OK(os.WriteFile(script, []byte("#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\necho '{}' > \"$1\"\n"),
-		0o700))
-	if _, err := r.deep(t.Context(), deepRows()[0]); err == nil {
-		t.Error("no error for a result without times")
 	}
 }

@@ -14,24 +14,28 @@ import (
 type deepModel struct {
 	params nn.Params
 	inputs int // numbers of an example
-	scores func(y, x *ad.Node) *ad.Node
+	scores func(y, x node) node
 	count  productCount // 0: not counted
 }
 
-// newDeep returns the network of a name, as the peer's program has it; any other name than these is
-// the sizes of dense layers.
+// newDeep returns the network of a name, as the peer's programs have it; any other name than these
+// is the sizes of dense layers.
 func newDeep(name string) *deepModel {
 	n := &deepModel{inputs: 784}
 	n.params.Gain = 2
 	switch name {
-	case lenet:
+	case "lenet":
 		n.buildLeNet()
-	case colours:
+	case "colours":
 		n.buildColours()
-	case recurrent:
+	case "recurrent":
 		n.buildRecurrent()
-	case transformer:
+	case "transformer":
 		n.buildTransformer()
+	case "convolutions":
+		n.buildConvolutions()
+	case "blocks":
+		n.buildBlocks()
 	default:
 		n.buildDense(sizesOf(name))
 	}
@@ -43,7 +47,7 @@ func (n *deepModel) on(e data.Examples) *outsideModel {
 	return &outsideModel{rows: e.X.Rows(), q: n.params.Len(), tables: []*ad.Table{e.X, e.Target},
 		inputs: []ad.Input{{Name: "x", Shape: []int{n.inputs}, Batch: true},
 			{Name: "t", Shape: []int{10}, Batch: true}},
-		loss: func(y *ad.Node, in []*ad.Node) *ad.Node {
+		loss: func(y node, in []node) node {
 			return ad.Add(ad.Mean(nn.CrossEntropy(n.scores(y, in[0]), in[1])), ad.Scale(.01, ad.Dot(y, y)))
 		}}
 }
@@ -55,7 +59,7 @@ func (n *deepModel) buildDense(sizes []int) {
 		layers = append(layers, nn.NewDense(&n.params, fmt.Sprint("layer ", i), sizes[i], out))
 		n.count.add(2*sizes[i]*out, i == 0)
 	}
-	n.scores = func(y, x *ad.Node) *ad.Node {
+	n.scores = func(y, x node) node {
 		h := layers[0].Outputs(y, x)
 		for _, l := range layers[1:] {
 			h = l.Outputs(y, ad.ReLU(h))
@@ -73,7 +77,7 @@ func (n *deepModel) buildLeNet() {
 		n.count.add(2*c.Window.OutH()*c.Window.OutW()*c.W.Len(), i == 0)
 	}
 	n.count.add(2*last.W.Len(), false)
-	n.scores = func(y, x *ad.Node) *ad.Node {
+	n.scores = func(y, x node) node {
 		return last.Outputs(y, ad.ReLU(second.Outputs(y, ad.ReLU(first.Outputs(y, x)))))
 	}
 }
@@ -83,14 +87,12 @@ func (n *deepModel) buildLeNet() {
 // 2×2 pixels.
 func (n *deepModel) buildColours() {
 	n.inputs = 32 * 32 * 3
-	first := nn.NewConv(&n.params, "conv1", ad.Window{H: 32, W: 32, C: 3, KH: 3, KW: 3, Stride: 1, PadH: 1, PadW: 1},
-		32)
+	first := nn.NewConv(&n.params, "conv1", same(32, 3), 32)
 	norm1 := nn.NewBatchNorm(&n.params, "norm1", 32)
-	second := nn.NewConv(&n.params, "conv2", ad.Window{H: 16, W: 16, C: 32, KH: 3, KW: 3, Stride: 1, PadH: 1, PadW: 1},
-		64)
+	second := nn.NewConv(&n.params, "conv2", same(16, 32), 64)
 	norm2 := nn.NewBatchNorm(&n.params, "norm2", 64)
 	last := nn.NewDense(&n.params, "last", 8*8*64, 10)
-	n.scores = func(y, x *ad.Node) *ad.Node {
+	n.scores = func(y, x node) node {
 		h := ad.MaxPool(ad.ReLU(norm1.Outputs(y, first.Outputs(y, x))), first.Pool(2))
 		h = ad.MaxPool(ad.ReLU(norm2.Outputs(y, second.Outputs(y, h))), second.Pool(2))
 		return last.Outputs(y, h)
@@ -100,8 +102,8 @@ func (n *deepModel) buildColours() {
 // buildRecurrent reads a picture row by row with a gated recurrent unit of 128 numbers.
 func (n *deepModel) buildRecurrent() {
 	unit, last := nn.NewGRU(&n.params, "unit", 28, 128), nn.NewDense(&n.params, "last", 128, 10)
-	n.scores = func(y, x *ad.Node) *ad.Node {
-		var state *ad.Node
+	n.scores = func(y, x node) node {
+		var state node
 		for row := range 28 {
 			state = unit.Next(y, ad.Cols(x, 28*row, 28), state)
 		}
@@ -109,23 +111,53 @@ func (n *deepModel) buildRecurrent() {
 	}
 }
 
-// buildTransformer reads a picture's rows as a sequence of 28: attention of four heads and a hidden
-// layer with GELU, each beside its input and behind a normalization of rows of 64 numbers.
+// same is a convolution of 3×3 pixels that leaves a square of a side and some channels its size.
+func same(side, channels int) ad.Window {
+	return ad.Window{H: side, W: side, C: channels, KH: 3, KW: 3, Stride: 1, PadH: 1, PadW: 1}
+}
+
+// buildTransformer reads a picture's rows as a sequence of 28, whose places it adds to them, with a
+// block of four heads and 256 hidden units for rows of 64 numbers.
 func (n *deepModel) buildTransformer() {
 	const width = 64
 	ps := &n.params
 	embed, places := nn.NewDense(ps, "embed", 28, width), ps.Vector("places", 28*width, nn.Init{Deviation: .1})
-	norm1, attention := nn.NewLayerNorm(ps, "norm1", width), nn.NewAttention(ps, "attention", width, 4)
-	norm2, hidden, out := nn.NewLayerNorm(ps, "norm2", width), nn.NewDense(ps, "hidden", width, 4*width),
-		nn.NewDense(ps, "out", 4*width, width)
-	last := nn.NewDense(ps, "last", 28*width, 10)
-	n.scores = func(y, x *ad.Node) *ad.Node {
+	block, last := nn.NewTransformerBlock(ps, "0", width, 4, 4*width), nn.NewDense(ps, "last", 28*width, 10)
+	n.scores = func(y, x node) node {
 		rows, _ := ad.Dims(x)
 		h := ad.Reshape(embed.Outputs(y, ad.Reshape(x, 28*rows, 28)), rows, 28*width)
 		h = ad.Reshape(ad.AddRow(h, places.Node(y)), 28*rows, width)
-		h = ad.Add(h, attention.Outputs(y, norm1.Outputs(y, h), rows))
-		h = ad.Add(h, out.Outputs(y, nn.GELU(hidden.Outputs(y, norm2.Outputs(y, h)))))
-		return last.Outputs(y, ad.Reshape(h, rows, 28*width))
+		return last.Outputs(y, ad.Reshape(block.Outputs(y, h, rows), rows, 28*width))
+	}
+}
+
+// buildConvolutions is for images like CIFAR's: two convolutions to 32 and 64 channels, each with
+// ReLU and the largest of 2×2 pixels, and 128 units.
+func (n *deepModel) buildConvolutions() {
+	n.inputs = 32 * 32 * 3
+	first, second := nn.NewConv(&n.params, "first", same(32, 3), 32), nn.NewConv(&n.params, "second", same(16, 32), 64)
+	hidden, last := nn.NewDense(&n.params, "hidden", 8*8*64, 128), nn.NewDense(&n.params, "last", 128, 10)
+	n.scores = func(y, x node) node {
+		h := ad.MaxPool(ad.ReLU(first.Outputs(y, x)), first.Pool(2))
+		h = ad.MaxPool(ad.ReLU(second.Outputs(y, h)), second.Pool(2))
+		return last.Outputs(y, ad.ReLU(hidden.Outputs(y, h)))
+	}
+}
+
+// buildBlocks reads 32 rows of 64 numbers with two blocks of a transformer.
+func (n *deepModel) buildBlocks() {
+	const sequence, width = 32, 64
+	n.inputs = sequence * width
+	blocks := []nn.TransformerBlock{nn.NewTransformerBlock(&n.params, "0", width, 4, 4*width),
+		nn.NewTransformerBlock(&n.params, "1", width, 4, 4*width)}
+	last := nn.NewDense(&n.params, "last", sequence*width, 10)
+	n.scores = func(y, x node) node {
+		rows, _ := ad.Dims(x)
+		h := ad.Reshape(x, rows*sequence, width)
+		for _, b := range blocks {
+			h = b.Outputs(y, h, rows)
+		}
+		return last.Outputs(y, ad.Reshape(h, rows, sequence*width))
 	}
 }
 
@@ -134,16 +166,16 @@ func (n *deepModel) buildTransformer() {
 // product that nothing is known for takes these but for the weights' gradient, and the ones of the
 // sweeps in which each factor's derivative stands in for the factor. What goes into the first
 // layer, and only that, has no derivative.
-type productCount struct{ gradient, cold, warm float64 }
+type productCount struct{ gradient, product float64 }
 
 // add counts a layer that takes n forwards.
 func (c *productCount) add(forwards int, first bool) {
 	flops := float64(forwards)
 	if first {
-		c.gradient, c.cold, c.warm = c.gradient+2*flops, c.cold+3*flops, c.warm+2*flops
+		c.gradient, c.product = c.gradient+2*flops, c.product+3*flops
 		return
 	}
-	c.gradient, c.cold, c.warm = c.gradient+3*flops, c.cold+8*flops, c.warm+6*flops
+	c.gradient, c.product = c.gradient+3*flops, c.product+8*flops
 }
 
 // pictures makes n random examples of some numbers.

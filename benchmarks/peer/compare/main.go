@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strings"
 
 	"dsbo"
@@ -40,7 +39,8 @@ func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 		" (default all)")
 	f.IntVar(&o.rounds, "rounds", 3, "`number` of runs of each task on either side")
 	f.StringVar(&o.worker, "worker", "",
-		"one `part` to measure in this process, with the result as JSON; compare runs itself with this flag")
+		"one `row` to measure in this process, by its title, with the result as JSON; compare runs itself with "+
+			"this flag")
 	f.Group("Measurement", "only", "rounds", "worker")
 	f.IntVar(&o.procs, "procs", 2, "GOMAXPROCS of ours, a `number`")
 	f.IntVar(&o.ranks, "ranks", 2, "`number` of ranks of the peer")
@@ -54,15 +54,14 @@ func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	all := workers(ctx)
-	at := slices.IndexFunc(all, func(w worker) bool { return w.label == o.worker })
-	if at < 0 && o.worker != "" {
-		return dsbo.ConfigErrorf("-worker must be a part or a row of one; it is %q", o.worker)
+	measure := workerOf(o.worker)
+	if measure == nil && o.worker != "" {
+		return dsbo.ConfigErrorf("-worker must be a row of a table, or limit; it is %q", o.worker)
 	}
 	runtime.GOMAXPROCS(o.procs)
 	err := testkit.Catch(func() {
-		if at >= 0 {
-			testkit.OK(json.NewEncoder(stdout).Encode(all[at].measure()))
+		if measure != nil {
+			testkit.OK(json.NewEncoder(stdout).Encode(measure(ctx)))
 		} else {
 			compare(ctx, o, stdout)
 		}
@@ -84,38 +83,29 @@ func (o options) validate() error {
 	return nil
 }
 
-// A worker is what is measured in a process of its own; its result has a JSON form.
-type worker struct {
-	label   string
-	measure func() any
+// workerOf returns what is measured in a process of its own, as a value that JSON can hold; nil if
+// there is nothing of that label.
+func workerOf(label string) func(ctx context.Context) any {
+	if label == limitPart {
+		return func(context.Context) any { return measureLimit(30) }
+	}
+	for _, t := range tables() {
+		for _, w := range t.rows {
+			if w.title == label {
+				return func(ctx context.Context) any { return w.ours(ctx) }
+			}
+		}
+	}
+	return nil
 }
 
-// workers returns all of them, each measured for a time that suits it.
-func workers(ctx context.Context) []worker {
-	list := []worker{{limitPart, func() any { return measureLimit(30) }}}
-	for _, t := range tasks() {
-		list = append(list, worker{t.name, func() any { return ours(ctx, t) }})
-	}
-	for _, d := range deepRows() {
-		list = append(list, worker{d.label(), func() any { return d.measure(1) }})
-	}
-	for _, o := range outsideRows() {
-		list = append(list, worker{o.label(), func() any { return o.measure(.5) }})
-	}
-	for _, n := range trainedNets() {
-		list = append(list, worker{n.label(), func() any { return n.measure(5) }})
-	}
-	return list
-}
-
-// child measures one part in a new process of this program.
-func child[T any](ctx context.Context, part string, o options) (result T) {
-	cmd := exec.CommandContext(ctx, testkit.Get(os.Executable()), "-worker", part, "-procs", fmt.Sprint(o.procs))
+// child measures what has a label in a new process of this program.
+func child(ctx context.Context, label string, o options, result any) {
+	cmd := exec.CommandContext(ctx, testkit.Get(os.Executable()), "-worker", label, "-procs", fmt.Sprint(o.procs))
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
 	if err != nil {
-		testkit.OK(fmt.Errorf("ours, %s: %w", part, err))
+		testkit.OK(fmt.Errorf("ours, %s: %w", label, err))
 	}
-	testkit.OK(json.Unmarshal(text, &result))
-	return result
+	testkit.OK(json.Unmarshal(text, result))
 }

@@ -10,20 +10,13 @@ import (
 	"dsbo/algo/algotest"
 	"dsbo/data"
 	"dsbo/internal/linalg"
+	"dsbo/internal/num"
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
 )
-
-// A run is what one program has done on one task.
-type run struct {
-	Ms     []float64   // of each outer iteration of all agents
-	MiB    runs.Number // peak memory, the sum over processes
-	Floats float64     // numbers sent by an agent in an iteration, to all neighbours
-	Loss   float64     // on the test set, at the mean of y after the last iteration
-}
 
 // A team is all agents of a problem in this process.
 type team struct {
@@ -52,26 +45,24 @@ func newTeam(m models.Model, d data.Task, t task) *team {
 	return c
 }
 
-// iterate runs outer iteration k of all agents and returns its time.
-func (c *team) iterate(ctx context.Context, k int) time.Duration {
-	start := time.Now()
-	testkit.OK(algotest.Step(ctx, k, c.agents, c.oracles, c.mixers))
-	return time.Since(start)
-}
-
-// ours runs a task in this process.
-func ours(ctx context.Context, t task) (r run) {
+// ours runs a task in this process: the time of an outer iteration of all agents, the peak memory,
+// the numbers that an agent sends in an iteration to all its neighbours, and the loss on the test
+// set at the mean of y after the last iteration.
+func ours(ctx context.Context, t task) result {
 	m, d := t.problem(agents)
 	c := newTeam(m, d, t)
+	var times []float64
 	for k := range t.k {
-		r.Ms = append(r.Ms, ms(c.iterate(ctx, k)))
+		start := time.Now()
+		testkit.OK(algotest.Step(ctx, k, c.agents, c.oracles, c.mixers))
+		times = append(times, ms(time.Since(start)))
 	}
+	floats := 0.0
 	for _, x := range c.mixers {
-		r.Floats += float64(c.sends*x.Floats) / float64(len(c.mixers)*t.k)
+		floats += float64(c.sends*x.Floats) / float64(len(c.mixers)*t.k)
 	}
-	r.Loss = c.loss(m, d.Test)
-	r.MiB = train.PeakRSS()
-	return r
+	return result{"ms": runs.Number(num.Median(times)), "MiB": train.PeakRSS(), "floats": runs.Number(floats),
+		"loss": runs.Number(c.loss(m, d.Test))}
 }
 
 // loss is the mean loss on e at the mean of the agents' y.

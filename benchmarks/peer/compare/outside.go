@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -8,13 +9,16 @@ import (
 	"dsbo/internal/testkit"
 )
 
+// A node is one of a loss.
+type node = *ad.Node
+
 // An outsideModel is a loss that somebody from outside would write by ad alone: of n rows, of d
 // features each, and of a vector of parameters. The peer's program has the same by PyTorch.
 type outsideModel struct {
 	rows, q int
 	inputs  []ad.Input
 	tables  []*ad.Table
-	loss    func(y *ad.Node, in []*ad.Node) *ad.Node
+	loss    func(y node, in []node) node
 }
 
 // outsideModels are the models by name, each as a function of n and d, with the sizes at which
@@ -36,16 +40,28 @@ var outsideModels = []struct {
 	{"residual block", 500, 32, residualBlock}, {"augmentation", 500, 20, augmentation},
 }
 
-// newOutside returns a model of a name.
-func newOutside(name string, n, d int) *outsideModel {
+// outsideTable is the comparison of all models at their sizes, on one thread.
+func outsideTable() table {
+	t := table{oneThread: true, columns: timesOf()}
 	for _, o := range outsideModels {
-		if o.name == name {
-			m := &outsideModel{rows: n}
-			o.build(m, n, d)
-			return m
+		for _, kind := range []dtype{f32, f64} {
+			t.rows = append(t.rows, row{part: "outside", title: fmt.Sprintf("%s, %s", o.name, kind),
+				most: map[string]string{"Gradient": "0.8", "Cold": "0.8"}, program: torchOutside,
+				args: []string{"--time", o.name, "--n", fmt.Sprint(o.n), "--d", fmt.Sprint(o.d),
+					"--dtype", string(kind), "--seconds", ".5"},
+				ours: func(context.Context) result {
+					m := &outsideModel{rows: o.n}
+					o.build(m, o.n, o.d)
+					return m.measure(kind, m.point(), numbers(102, m.q), .5)
+				}})
 		}
 	}
-	panic("no outside model " + name)
+	return t
+}
+
+// point returns the parameters at which a model is measured.
+func (m *outsideModel) point() []float64 {
+	return mapped(numbers(101, m.q), func(v float64) float64 { return .8 * v })
 }
 
 // numbers returns numbers between −½ and ½ that the peer's program finds too, to the bit.
@@ -60,7 +76,7 @@ func numbers(seed, count int) []float64 {
 // differentiate compiles a model and binds its data.
 func (m *outsideModel) differentiate(single bool) *ad.Derivs {
 	d := testkit.Get(ad.Differentiate(ad.Loss{Q: m.q, Rows: m.rows, Inputs: m.inputs, Float32: single,
-		Build: func(_, y *ad.Node, in []*ad.Node) *ad.Node { return m.loss(y, in) }}))
+		Build: func(_, y node, in []node) node { return m.loss(y, in) }}))
 	for i, in := range m.inputs {
 		table := m.tables[i]
 		if single {
@@ -73,10 +89,10 @@ func (m *outsideModel) differentiate(single bool) *ad.Derivs {
 
 // parameter adds a matrix to the parameters, a vector where cols is 0, and returns what makes its
 // node.
-func (m *outsideModel) parameter(rows, cols int) func(y *ad.Node) *ad.Node {
+func (m *outsideModel) parameter(rows, cols int) func(y node) node {
 	at := m.q
 	m.q += rows * max(cols, 1)
-	return func(y *ad.Node) *ad.Node {
+	return func(y node) node {
 		if cols == 0 {
 			return ad.PartVec(y, at, rows)
 		}
@@ -105,9 +121,9 @@ func (m *outsideModel) whole(values []float64, rows, cols int) {
 }
 
 // hidden adds the parameters of a layer of units, and returns what makes it of h.
-func (m *outsideModel) hidden(units, inputs int) func(y, h *ad.Node) *ad.Node {
+func (m *outsideModel) hidden(units, inputs int) func(y, h node) node {
 	w, b := m.parameter(units, inputs), m.parameter(units, 0)
-	return func(y, h *ad.Node) *ad.Node { return ad.Tanh(layer(h, w(y), b(y))) }
+	return func(y, h node) node { return ad.Tanh(layer(h, w(y), b(y))) }
 }
 
 // mapped returns f of each number.
@@ -137,17 +153,20 @@ func marked(count int, is func(k int) bool) []float64 {
 	})
 }
 
+// perRow returns the product of each row and a vector.
+func perRow(h, v node) node { return ad.MatVec(h, v, false) }
+
 // linear returns h Wᵀ.
-func linear(h, w *ad.Node) *ad.Node { return ad.MatMul(h, w, false, true) }
+func linear(h, w node) node { return ad.MatMul(h, w, false, true) }
 
 // layer returns h Wᵀ + b.
-func layer(h, w, b *ad.Node) *ad.Node { return ad.AddRow(linear(h, w), b) }
+func layer(h, w, b node) node { return ad.AddRow(linear(h, w), b) }
 
 // squaredError returns the mean square of a − b.
-func squaredError(a, b *ad.Node) *ad.Node { return ad.Mean(ad.Square(ad.Sub(a, b))) }
+func squaredError(a, b node) node { return ad.Mean(ad.Square(ad.Sub(a, b))) }
 
 // logSumExp returns the logarithm of the sum of the exponentials of a vector.
-func logSumExp(v *ad.Node) *ad.Node {
+func logSumExp(v node) node {
 	n, _ := ad.Dims(v)
 	return ad.SumAll(ad.RowLogSumExp(ad.Reshape(v, 1, n)))
 }
@@ -155,7 +174,7 @@ func logSumExp(v *ad.Node) *ad.Node {
 func gaussianMixture(m *outsideModel, n, d int) {
 	m.features(1, d)
 	share, means, logs := m.parameter(3, 0), m.parameter(3, d), m.parameter(3, d)
-	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+	m.loss = func(y node, in []node) node {
 		x, mean, log := in[0], means(y), logs(y)
 		precision := ad.Exp(ad.Scale(-2, log))
 		weighted := ad.Mul(mean, precision)
@@ -171,8 +190,8 @@ func cox(m *outsideModel, n, d int) { // rows by falling time
 	m.features(1, d)
 	m.batch(mapped(numbers(2, n), step))
 	weights := m.parameter(d, 0)
-	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
-		score := ad.MatVec(in[0], weights(y), false)
+	m.loss = func(y node, in []node) node {
+		score := perRow(in[0], weights(y))
 		return ad.Neg(ad.Mean(ad.Mul(in[1], ad.Sub(score, ad.Log(ad.CumSum(ad.Exp(score)))))))
 	}
 }
@@ -193,8 +212,8 @@ func coxWithTies(m *outsideModel, n, d int) { // of three rows at a time, by Bre
 	m.batch(mapped(numbers(2, n), step))
 	m.batch(counted(n, func(k int) int { return k / 3 }))
 	weights, times := m.parameter(d, 0), (n+2)/3
-	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
-		score, events, time := ad.MatVec(in[0], weights(y), false), in[1], in[2]
+	m.loss = func(y node, in []node) node {
+		score, events, time := perRow(in[0], weights(y)), in[1], in[2]
 		risk := ad.Log(ad.CumSum(ad.SegmentSum(ad.Exp(score), time, times)))
 		return ad.Scale(1/float64(n), ad.Sub(ad.Dot(ad.SegmentSum(events, time, times), risk), ad.Dot(events, score)))
 	}
@@ -206,7 +225,7 @@ func factorization(m *outsideModel, n, d int) {
 	m.batch(counted(n, func(k int) int { return 7 * k % items }))
 	m.features(3, 1)
 	u, v, a, b := m.parameter(users, d), m.parameter(items, d), m.parameter(users, 0), m.parameter(items, 0)
-	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+	m.loss = func(y node, in []node) node {
 		rating := ad.Sum(ad.RowDot(ad.Gather(u(y), in[0]), ad.Gather(v(y), in[1])), ad.Gather(a(y), in[0]),
 			ad.Gather(b(y), in[1]))
 		return ad.Add(squaredError(rating, in[2]), ad.Scale(.01, ad.Dot(y, y)))
@@ -217,8 +236,8 @@ func infoNCE(m *outsideModel, n, d int) { // two views of n rows
 	m.features(1, d)
 	m.features(2, d)
 	weights := m.parameter(8, d)
-	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
-		unit := func(x *ad.Node) *ad.Node {
+	m.loss = func(y node, in []node) node {
+		unit := func(x node) node {
 			h := ad.Tanh(linear(x, weights(y)))
 			return ad.RowScale(h, ad.Rsqrt(ad.RowDot(h, h)))
 		}
@@ -232,7 +251,7 @@ func vae(m *outsideModel, n, d int) { // of two hidden numbers, with noise as da
 	m.features(2, 2)
 	encoder, mean, log := m.hidden(8, d), m.parameter(2, 8), m.parameter(2, 8)
 	decoder, out := m.hidden(8, 2), m.parameter(d, 8)
-	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+	m.loss = func(y node, in []node) node {
 		h := encoder(y, in[0])
 		mu, s := linear(h, mean(y)), linear(h, log(y))
 		code := ad.Add(mu, ad.Mul(ad.Exp(s), in[1]))
@@ -252,9 +271,9 @@ func ordinal(m *outsideModel, n, d int) { // four classes in their order
 	m.features(1, d)
 	m.batch(classesOf(n, 4))
 	weights, first, gaps := m.parameter(d, 0), m.parameter(1, 0), m.parameter(2, 0)
-	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+	m.loss = func(y node, in []node) node {
 		cuts := ad.CumSum(ad.ConcatRows(first(y), ad.Exp(gaps(y))))
-		score := ad.MatVec(in[0], weights(y), false)
+		score := perRow(in[0], weights(y))
 		below := ad.Sigmoid(ad.AddRow(ad.RepeatCol(ad.Neg(score), 3), cuts))
 		one := ad.Uniform(1, score)
 		upTo := ad.ConcatCols(below, ad.Reshape(one, n, 1))
@@ -267,9 +286,9 @@ func quantiles(m *outsideModel, n, d int) { // three, with smooth corners
 	m.features(1, d)
 	m.features(2, 1)
 	hidden, out := m.hidden(8, d), m.parameter(3, 8)
-	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+	m.loss = func(y node, in []node) node {
 		guess := linear(hidden(y, in[0]), out(y))
-		var losses []*ad.Node
+		var losses []node
 		for k, tau := range []float64{.1, .5, .9} {
 			miss := ad.Sub(in[1], ad.Flatten(ad.Cols(guess, k, 1)))
 			losses = append(losses,
@@ -283,7 +302,7 @@ func gaussianProcess(m *outsideModel, n, d int) { // log marginal likelihood
 	m.features(1, d)
 	m.features(2, 1)
 	lengths, size, noise := m.parameter(d, 0), m.parameter(1, 0), m.parameter(1, 0)
-	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+	m.loss = func(y node, in []node) node {
 		x := ad.ColScale(in[0], ad.Exp(lengths(y)))
 		norm := ad.RowDot(x, x)
 		squares := ad.AddCol(ad.AddRow(ad.Scale(-2, linear(x, x)), norm), norm)
@@ -298,8 +317,8 @@ func negativeBinomial(m *outsideModel, n, d int) {
 	m.features(1, d)
 	m.batch(counted(n, func(k int) int { return k * 7 % 5 }))
 	weights, size := m.parameter(d, 0), m.parameter(1, 0)
-	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
-		score, t := ad.MatVec(in[0], weights(y), false), in[1]
+	m.loss = func(y node, in []node) node {
+		score, t := perRow(in[0], weights(y)), in[1]
 		r := ad.Exp(ad.Item(size(y), 0))
 		total := ad.Log(ad.Add(r, ad.Exp(score)))
 		fit := ad.Sum(ad.Lgamma(ad.Add(r, t)), ad.Neg(ad.Lgamma(r)), ad.ScaleBy(ad.Item(size(y), 0), ad.ScaleBy(r,
@@ -312,8 +331,8 @@ func probit(m *outsideModel, n, d int) {
 	m.features(1, d)
 	m.batch(mapped(numbers(2, n), sign))
 	weights := m.parameter(d, 0)
-	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
-		return ad.Neg(ad.Mean(ad.LogNormalCDF(ad.Mul(in[1], ad.MatVec(in[0], weights(y), false)))))
+	m.loss = func(y node, in []node) node {
+		return ad.Neg(ad.Mean(ad.LogNormalCDF(ad.Mul(in[1], perRow(in[0], weights(y))))))
 	}
 }
 
@@ -321,7 +340,7 @@ func mixtureDensity(m *outsideModel, n, d int) { // three normal distributions, 
 	m.features(1, d)
 	m.features(2, 1)
 	hidden, out, bias := m.hidden(8, d), m.parameter(9, 8), m.parameter(9, 0)
-	m.loss = func(y *ad.Node, in []*ad.Node) *ad.Node {
+	m.loss = func(y node, in []node) node {
 		o := layer(hidden(y, in[0]), out(y), bias(y))
 		share, mean, log := ad.Cols(o, 0, 3), ad.Cols(o, 3, 3), ad.Cols(o, 6, 3)
 		z := ad.Mul(ad.AddCol(ad.Neg(mean), in[1]), ad.Exp(ad.Neg(log)))

@@ -24,8 +24,9 @@ func TestOutside(t *testing.T) {
 	}
 	for _, o := range outsideModels {
 		t.Run(o.name, func(t *testing.T) {
-			m, want := newOutside(o.name, n, d), all[o.name]
-			y, v := mapped(numbers(101, m.q), func(v float64) float64 { return .8 * v }), numbers(102, m.q)
+			m, want := &outsideModel{rows: n}, all[o.name]
+			o.build(m, n, d)
+			y, v := m.point(), numbers(102, m.q)
 			for single, tolerance := range map[bool]float64{false: 1e-12, true: 2e-4} {
 				f, g, h := m.differentiate(single), make([]float64, m.q), make([]float64, m.q)
 				value := testkit.Get(f.ValueGrad(nil, g, nil, y))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -45,16 +46,8 @@ const (
 	f64 dtype = "f64"
 )
 
-// The networks that are not dense layers alone.
-const (
-	lenet       = "lenet"
-	colours     = "colours"
-	recurrent   = "recurrent"
-	transformer = "transformer"
-)
-
 // mnistMemory is the most that ours/peer is meant to be in memory on MNIST.
-const mnistMemory = 0.3
+const mnistMemory = "0.3"
 
 func tasks() []task {
 	mnist := &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.2", T: loops, N: loops}
@@ -76,7 +69,7 @@ func tasks() []task {
 			k: 4, most: .6},
 		{name: "run-784-1024-1024-10", method: deep, network: "784-1024-1024-10", batch: 256, ours: f32, theirs: f32,
 			k: 2, most: .6},
-		{name: "run-lenet", method: deep, network: lenet, batch: 256, ours: f32, theirs: f32, k: 2, most: .6},
+		{name: "run-lenet", method: deep, network: "lenet", batch: 256, ours: f32, theirs: f32, k: 2, most: .6},
 	}
 }
 
@@ -114,7 +107,7 @@ func (t task) problem(n int) (models.Model, data.Task) {
 // networkOf returns the model of the peer's network of that name: units are ReLU, and each layer
 // has a log-penalty.
 func networkOf(name string) models.Model {
-	if name == lenet {
+	if name == "lenet" {
 		return models.LeNet{Side: 28, Classes: 10, Seed: seed, PerLayer: true}
 	}
 	sizes := sizesOf(name)
@@ -160,19 +153,35 @@ func (t task) methodFlags() []string {
 	return f
 }
 
+// taskTable is the comparison of whole iterations.
+func taskTable() table {
+	t := table{columns: []column{
+		{name: "ms", header: "ms/iteration", format: "%.2f", ratio: "%.3f", most: true},
+		{name: "MiB", header: "MiB", format: "%.0f", ratio: "%.2f", most: true},
+		{name: "floats", header: "floats sent", format: "%.0f"}, {name: "loss", header: "test loss", format: "%.4f"}}}
+	for _, c := range tasks() {
+		most := map[string]string{"ms": fmt.Sprint(c.most)}
+		if c.mnist() && c.network == "" {
+			most["MiB"] = mnistMemory
+		}
+		t.rows = append(t.rows, row{part: c.name, title: c.title(), most: most, program: torchProgram,
+			args: c.flags(), mpi: true, mnist: c.mnist(),
+			ours: func(ctx context.Context) result { return ours(ctx, c) }})
+	}
+	return t
+}
+
 // limitPart is the part that measures the machine.
 const limitPart = "limit"
 
 // parts lists everything that -only can choose.
-func parts() []string {
-	var names []string
-	for _, t := range tasks() {
-		names = append(names, t.name)
-	}
-	for _, d := range deepRows() {
-		if part := d.part(); !slices.Contains(names, part) {
-			names = append(names, part)
+func parts() (names []string) {
+	for _, t := range tables() {
+		for _, w := range t.rows {
+			if !slices.Contains(names, w.part) {
+				names = append(names, w.part)
+			}
 		}
 	}
-	return append(names, limitPart, outsidePart, trainingPart)
+	return append(names, limitPart)
 }

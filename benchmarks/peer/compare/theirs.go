@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,15 +17,16 @@ import (
 	"dsbo/runs"
 )
 
-// A rival runs the peer's program.
+// A rival runs the peer's programs.
 type rival struct {
 	python, mpirun string
 	ranks          int
-	args           []string // besides the task's
-	dir            string   // holds the program
+	args           []string // besides a job's
+	dir            string   // holds the programs
 }
 
-// newRival puts the peer's program into dir. The error says what the machine lacks to run it.
+// newRival returns one that puts the peer's programs into dir. The error says what the machine
+// lacks to run them.
 func newRival(ctx context.Context, dir string, o options) (*rival, error) {
 	r := &rival{python: o.python, mpirun: o.mpirun, ranks: o.ranks, args: strings.Fields(o.peerArgs), dir: dir}
 	for _, program := range []string{r.mpirun, r.python} {
@@ -38,36 +39,40 @@ func newRival(ctx context.Context, dir string, o options) (*rival, error) {
 			return nil, fmt.Errorf("%s has no module %s", r.python, module)
 		}
 	}
-	return r, os.WriteFile(r.program(), torchProgram, 0o600)
+	return r, nil
 }
 
-func (r *rival) program() string { return filepath.Join(r.dir, "peer.py") }
-
-// run runs a task in new processes.
-func (r *rival) run(ctx context.Context, t task) (run, error) {
-	result := filepath.Join(r.dir, "result.json")
-	args := []string{"--oversubscribe", "-np", strconv.Itoa(r.ranks)}
-	if os.Geteuid() == 0 {
-		args = append(args, "--allow-run-as-root")
+// measure measures a row in new processes. The numbers of the columns must be above 0.
+func (r *rival) measure(ctx context.Context, w row, columns []column) (result, error) {
+	path, out := filepath.Join(r.dir, "program.py"), filepath.Join(r.dir, "result.json")
+	if err := os.WriteFile(path, w.program, 0o600); err != nil {
+		return nil, err
 	}
-	args = append(append(args, r.python, r.program(), "--out", result), append(t.flags(), r.args...)...)
-	if t.mnist() {
+	line := slices.Concat([]string{r.python, path, "--out", out}, w.args)
+	if w.mpi {
+		job := []string{r.mpirun, "--oversubscribe", "-np", strconv.Itoa(r.ranks)}
+		if os.Geteuid() == 0 {
+			job = append(job, "--allow-run-as-root")
+		}
+		line = slices.Concat(job, line, r.args)
+	}
+	if w.mnist {
 		dir, err := data.FindMNIST("")
 		if err != nil {
-			return run{}, err
+			return nil, err
 		}
-		args = append(args, "--mnist", dir)
+		line = append(line, "--mnist", dir)
 	}
-	cmd := exec.CommandContext(ctx, r.mpirun, args...)
+	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Env = peerEnv()
 	if err := cli.RunProgram(ctx, cmd); err != nil {
-		return run{}, fmt.Errorf("the peer on %s: %w", t.name, err)
+		return nil, fmt.Errorf("the peer on %s: %w", w.title, err)
 	}
-	text, err := os.ReadFile(result)
+	text, err := os.ReadFile(out)
 	if err != nil {
-		return run{}, err
+		return nil, err
 	}
-	return readResult(text)
+	return readResult(text, w, columns)
 }
 
 // keptMemory has glibc keep the memory of large arrays that are freed. It gives it back to the
@@ -95,21 +100,39 @@ func peerEnv() []string {
 	return env
 }
 
-// readResult reads what the peer has written. Of the times it gives the median alone.
-func readResult(text []byte) (run, error) {
-	var r struct {
-		Median float64 `json:"iter_ms_median"`
-		MiB    float64 `json:"rss_MiB_sum"`
-		Floats float64 `json:"floats_sent_per_agent_iter"`
-		Log    []struct {
-			Loss float64 `json:"test_loss"`
+// readResult reads what the peer has written of a row.
+func readResult(text []byte, w row, columns []column) (numbers result, err error) {
+	if w.mpi {
+		numbers, err = readJob(text)
+	} else {
+		err = json.Unmarshal(text, &numbers)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the peer's result of %s: %w", w.title, err)
+	}
+	for _, c := range columns {
+		if !(numbers[c.name] > 0) {
+			return nil, fmt.Errorf("the peer's result of %s: %s must be above 0; it is %v", w.title, c.name,
+				numbers[c.name])
 		}
 	}
-	if err := json.Unmarshal(text, &r); err != nil {
-		return run{}, fmt.Errorf("the peer's result: %w", err)
+	return numbers, nil
+}
+
+// readJob reads what an MPI job has written. Of the times it gives the median alone.
+func readJob(text []byte) (result, error) {
+	var r struct {
+		Median runs.Number `json:"iter_ms_median"`
+		MiB    runs.Number `json:"rss_MiB_sum"`
+		Floats runs.Number `json:"floats_sent_per_agent_iter"`
+		Log    []struct {
+			Loss runs.Number `json:"test_loss"`
+		}
 	}
-	if r.Median <= 0 || len(r.Log) == 0 {
-		return run{}, errors.New("the peer's result lacks times or losses")
+	err := json.Unmarshal(text, &r)
+	numbers := result{"ms": r.Median, "MiB": r.MiB, "floats": r.Floats}
+	if len(r.Log) > 0 {
+		numbers["loss"] = r.Log[len(r.Log)-1].Loss
 	}
-	return run{Ms: []float64{r.Median}, MiB: runs.Number(r.MiB), Floats: r.Floats, Loss: r.Log[len(r.Log)-1].Loss}, nil
+	return numbers, err
 }
