@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"dsbo/algo"
-	"dsbo/runs/report"
 	"dsbo/train"
 )
 
@@ -54,11 +53,12 @@ func (t theorem) rates(ctx context.Context, ks []int, seeds int) (r rates) {
 		root := math.Sqrt(float64(K))
 		method := &algo.MADSBO{Alpha: algo.Constant(t.a / root), Beta: algo.Constant(t.b / root),
 			Gamma: algo.Constant(t.gamma), T: t.T, N: t.steps(K)}
-		_, m := average(ctx, t.of, seeds,
-			train.Config{W: ring(t.agents), Method: method, K: K, EvalEvery: max(1, K/50)}, gradient2, consensusX)
+		gradients, consensus := average(ctx, t.of, seeds,
+			train.Config{W: ring(t.agents), Method: method, K: K, EvalEvery: max(1, K/50)})
 		r.k = append(r.k, float64(K))
-		r.minGrad, r.meanGrad = append(r.minGrad, slices.Min(m[0])), append(r.meanGrad, mean(m[0]))
-		r.consensus, r.lastConsensus = append(r.consensus, mean(m[1])), append(r.lastConsensus, m[1][len(m[1])-1])
+		r.minGrad, r.meanGrad = append(r.minGrad, slices.Min(gradients)), append(r.meanGrad, mean(gradients))
+		r.consensus = append(r.consensus, mean(consensus))
+		r.lastConsensus = append(r.lastConsensus, consensus[len(consensus)-1])
 	}
 	return r
 }
@@ -69,9 +69,9 @@ func (t theorem) rates(ctx context.Context, ks []int, seeds int) (r rates) {
 func convergence(ctx context.Context, l *lab) {
 	ks, seeds := pick(l, []int{100, 250, 630, 1600, 4000, 10000}, []int{8, 16}), pick(l, 8, 1)
 	gradient := newChart("convergence-gradient", "MA-DSBO: the gradient against K",
-		"K, iterations", "least mean squared gradient norm in K iterations", report.Log, report.Log)
+		"K, iterations", "least mean squared gradient norm in K iterations")
 	apart := newChart("convergence-consensus", "MA-DSBO: the consensus error against K",
-		"K, iterations", "mean squared distance of x from its average, mean over k", report.Log, report.Log)
+		"K, iterations", "mean squared distance of x from its average, mean over k")
 	for _, t := range []theorem{stochasticQuadratic(l, 1), stochasticLogistic(l, 1), flatLogistic(l, 1)} {
 		r := t.rates(ctx, ks, seeds)
 		l.printf("%s, %d agents in a ring, %d seeds, α = %g/√K, β = %g/√K, γ = %g, T = %d:\n\n", t.name,

@@ -11,7 +11,6 @@ import (
 	"dsbo"
 	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
-	"dsbo/runs/report"
 	"dsbo/train/exact"
 )
 
@@ -39,7 +38,7 @@ func flat(ctx context.Context, l *lab) {
 			"%d seeds:\n\n", short.name, seeds)
 	l.table(rows)
 	f := newChart("convergence-flat", "Logistic without prior: what limits MA-DSBO",
-		"K, iterations", "least mean squared gradient norm in K iterations", report.Log, report.Log)
+		"K, iterations", "least mean squared gradient norm in K iterations")
 	for j, name := range names {
 		all, late := slope(a.k, mins[j]), slope(a.k[2:], mins[j][2:])
 		l.claim(all <= -0.45, "without prior, %s: min of ‖∇Φ‖² falls as K^%.2f, from K = %g on as K^%.2f", name,

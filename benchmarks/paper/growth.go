@@ -13,42 +13,35 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs"
-	"dsbo/runs/report"
 	"dsbo/train"
 )
 
-// A load is what an iteration of all agents costs, in one process.
-type load struct {
-	n                   int
-	ms, leastMs         float64 // the time, and the time of reading the examples from memory as often
-	memory, leastMemory float64 // MiB that stay live, and MiB of the examples alone, for products and for evaluation
-	megabytes, messages float64 // sent by all agents
-}
+// loads are what an iteration of all agents costs, in one process. Floors are the time of reading
+// the examples from memory as often, and the memory of the examples alone, for products and for
+// evaluation.
+var loads = []string{"ms an iteration", "floor: examples read", "MiB", "floor: examples", "MB sent", "messages"}
 
 // loadOf measures a method on the synthetic task, p = q = 50, with 500 examples of each kind an
 // agent. All numbers of agents have the same curvatures.
-func loadOf(ctx context.Context, method string, n, K int, bandwidth float64) load {
+func loadOf(ctx context.Context, method string, n, K int, bandwidth float64) []float64 {
 	const p, examples = 50, 500
-	before := num.LiveBytes()
+	before, memory := num.LiveBytes(), 0.0
 	t := testkit.Get(data.Synthetic{Agents: n, Features: p, Train: examples, Val: examples, Test: examples,
 		Rate: 1 / float64(n)}.Task())
 	problem := testkit.Get(train.NewProblem(t, models.Logistic{Features: p, Mean: true}, models.Config{Float32: true}))
-	l := load{n: n}
 	res := testkit.Get(train.Run(ctx, train.Config{Problem: problem, W: ring(n), K: K, EvalEvery: K,
 		Method: entrant{method: method}.template(), Evaluate: train.EvaluateOff,
-		OnRecord: func(runs.Record) { l.memory = (num.LiveBytes() - before) / (1 << 20) }}))
-	l.ms = float64(res.MsPerIteration)
+		OnRecord: func(runs.Record) { memory = (num.LiveBytes() - before) / (1 << 20) }}))
 	var sent dsbo.Traffic
 	for _, u := range res.Usage {
 		sent.Add(u.Traffic)
 	}
-	l.megabytes, l.messages = float64(sent.Bytes)/1e6/float64(K), float64(sent.Messages)/float64(K)
 	c := res.Usage[0].Calls
 	// ∇f is at one point, J reads no examples here, and a value is of both losses, in float64
 	calls := 1 + float64(c.LowerGrad+c.HVP+c.Diagonal+4*c.Value)/float64(K)
-	l.leastMs = 1e3 * calls * float64(n*examples*p*4) / bandwidth
-	l.leastMemory = float64(n*examples*(p+1)) * (3*8 + 2*4) / (1 << 20)
-	return l
+	return []float64{float64(res.MsPerIteration), 1e3 * calls * float64(n*examples*p*4) / bandwidth,
+		memory, float64(n*examples*(p+1)) * (3*8 + 2*4) / (1 << 20),
+		float64(sent.Bytes) / 1e6 / float64(K), float64(sent.Messages) / float64(K)}
 }
 
 // bandwidth returns how many bytes of n numbers a second the processors read from memory.
@@ -70,30 +63,21 @@ func bandwidth(n int) float64 {
 func growth(ctx context.Context, l *lab) {
 	sizes, K := pick(l, []int{8, 64, 192, 1024}, []int{4, 8}), pick(l, 10, 2)
 	rate := bandwidth(pick(l, 1<<25, 1<<16))
-	time := newChart("growth-time", "Time of an iteration, 500 examples an agent", "agents", "milliseconds", report.Log,
-		report.Log)
+	time := newChart("growth-time", "Time of an iteration, 500 examples an agent", "agents", "milliseconds")
 	l.printf("memory is read at %.1f GB/s\n\n", rate/1e9)
+	n := column(sizes, func(n int) float64 { return float64(n) })
 	for _, method := range []string{"madsbo", "sparkle", "dsoba", "newtoncg"} {
-		loads := column(sizes, func(n int) load { return loadOf(ctx, method, n, K, rate) })
-		n := column(loads, func(c load) float64 { return float64(c.n) })
+		all := column(sizes, func(n int) []float64 { return loadOf(ctx, method, n, K, rate) })
 		rows := table{}
 		rows.add(method+", agents:", n, "exponent")
-		for _, r := range []struct {
-			name string
-			of   func(load) float64
-		}{
-			{"ms an iteration", func(c load) float64 { return c.ms }},
-			{"floor: examples read", func(c load) float64 { return c.leastMs }},
-			{"MiB", func(c load) float64 { return c.memory }},
-			{"floor: examples", func(c load) float64 { return c.leastMemory }},
-			{"MB sent", func(c load) float64 { return c.megabytes }},
-			{"messages", func(c load) float64 { return c.messages }},
-		} {
-			v := column(loads, r.of)
-			rows.add(r.name, v, slope(n, v))
+		for k, name := range loads {
+			v := column(all, func(load []float64) float64 { return load[k] })
+			rows.add(name, v, slope(n, v))
+			if k == 0 {
+				time.line(method, n, v)
+			}
 		}
 		l.table(rows)
-		time.line(method, n, column(loads, func(c load) float64 { return c.ms }))
 	}
 	l.save(time)
 }

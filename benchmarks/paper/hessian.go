@@ -2,44 +2,44 @@ package main
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"time"
 
-	"dsbo"
 	"dsbo/data"
 	"dsbo/internal/num"
 	"dsbo/internal/testkit"
 	"dsbo/models"
-	"dsbo/runs/report"
 )
 
-// A price is what second derivatives of one agent's lower loss cost at one q; the last two are 0
-// where there is no whole Hessian.
-type price struct {
-	q                     int
-	gradient, product     float64 // seconds
-	productBytes          float64 // that stay live with the product
-	hessian, hessianBytes float64
-}
+// The numbers of a price: what second derivatives of one agent's lower loss cost at one q. Memory
+// is what stays live. The whole Hessian's numbers are NaN where there is none.
+const (
+	sizeQ = iota
+	gradientMs
+	productMs
+	hessianMs
+	productMB
+	hessianMB
+)
 
 // priceOf measures a model's lower loss of some examples.
-func priceOf(m models.Model, e data.Examples, repeats int, dense bool) price {
+func priceOf(m models.Model, e data.Examples, repeats int, dense bool) []float64 {
 	pp, q := m.Dims()
 	r := rand.New(rand.NewPCG(uint64(q), 5))
 	x, y, v, dst := normal(r, pp, 0.1), normal(r, q, 0.1), normal(r, q, 1), make([]float64, q)
-	p := price{q: q}
 	before := num.LiveBytes()
 	o := testkit.Get(models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{}))
-	s := dsbo.Sample{Set: dsbo.Whole}
 	// Each repeat is at another point: nothing of the last can be used again.
-	p.gradient = fastest(repeats, func() error { y[0] += 1e-3; return o.LowerGrad(dst, x, y, s) })
-	p.product = fastest(repeats, func() error { y[0] += 1e-3; return o.HVP(dst, x, y, v, s) })
-	p.productBytes = num.LiveBytes() - before
+	p := []float64{float64(q),
+		1e3 * fastest(repeats, func() error { y[0] += 1e-3; return o.LowerGrad(dst, x, y, allExamples) }),
+		1e3 * fastest(repeats, func() error { y[0] += 1e-3; return o.HVP(dst, x, y, v, allExamples) }),
+		math.NaN(), (num.LiveBytes() - before) / 1e6, math.NaN()}
 	if dense {
 		h := make([]float64, q*q)
-		p.hessian = fastest(min(repeats, 2), func() error { return o.Hessian(h, x, y, s) })
-		p.hessianBytes = num.LiveBytes() - before
+		p[hessianMs] = 1e3 * fastest(min(repeats, 2), func() error { return o.Hessian(h, x, y, allExamples) })
+		p[hessianMB] = (num.LiveBytes() - before) / 1e6
 		runtime.KeepAlive(h)
 	}
 	runtime.KeepAlive(o)
@@ -61,48 +61,42 @@ func fastest(repeats int, f func() error) float64 {
 
 // hessian compares products with whole Hessians, of a convex loss and of networks.
 func hessian(_ context.Context, l *lab) {
-	time := newChart("hessian-time", "Second derivatives: time", "q, length of y", "milliseconds, 64 examples",
-		report.Log, report.Log)
-	memory := newChart("hessian-memory", "Second derivatives: memory", "q, length of y", "MB that stay live",
-		report.Log, report.Log)
+	time := newChart("hessian-time", "Second derivatives: time", "q, length of y", "milliseconds, 64 examples")
+	memory := newChart("hessian-memory", "Second derivatives: memory", "q, length of y", "MB that stay live")
 	for _, c := range secondOrder() {
 		list := pick(l, c.sizes, c.quick)
 		if len(list) == 0 {
 			continue
 		}
 		rows := table{{c.name + ", q", "gradient, ms", "HVP, ms", "Hessian, ms", "HVP, MB", "Hessian, MB"}}
-		var prices, dense []price
+		var prices, dense [][]float64
 		for _, size := range list {
 			m, e := c.model(size)
 			_, q := m.Dims()
 			p := priceOf(m, e, pick(l, 10, 2), q <= c.dense)
 			prices = append(prices, p)
-			cells := []any{p.q, 1e3 * p.gradient, 1e3 * p.product, "–", p.productBytes / 1e6, "–"}
-			if p.hessian > 0 {
+			if q <= c.dense {
 				dense = append(dense, p)
-				cells[3], cells[5] = 1e3*p.hessian, p.hessianBytes/1e6
 			}
-			rows.add(cells...)
+			rows.add(p)
 		}
 		l.table(rows)
-		sizes := func(p price) float64 { return float64(p.q) }
-		product, bytes := func(p price) float64 { return 1e3 * p.product },
-			func(p price) float64 { return p.productBytes / 1e6 }
-		whole, wholeBytes := func(p price) float64 { return 1e3 * p.hessian },
-			func(p price) float64 { return p.hessianBytes / 1e6 }
-		exponent := func(ps []price, of func(price) float64) float64 {
+		number := func(ps [][]float64, k int) []float64 {
+			return column(ps, func(p []float64) float64 { return p[k] })
+		}
+		exponent := func(ps [][]float64, k int) float64 {
 			last := ps[max(0, len(ps)-3):]
-			return slope(column(last, sizes), column(last, of))
+			return slope(number(last, sizeQ), number(last, k))
 		}
 		l.printf("%s, exponents in q: HVP %.2f in time and %.2f in memory, whole Hessian %.2f and %.2f\n\n",
-			c.name, exponent(prices, product), exponent(prices, bytes), exponent(dense, whole),
-			exponent(dense, wholeBytes))
+			c.name, exponent(prices, productMs), exponent(prices, productMB), exponent(dense, hessianMs),
+			exponent(dense, hessianMB))
 		for _, f := range []struct {
 			*chart
-			product, whole func(price) float64
-		}{{time, product, whole}, {memory, bytes, wholeBytes}} {
-			f.line(c.name+": one Hessian-vector product", column(prices, sizes), column(prices, f.product))
-			f.line(c.name+": the whole Hessian", column(dense, sizes), column(dense, f.whole))
+			product, whole int
+		}{{time, productMs, hessianMs}, {memory, productMB, hessianMB}} {
+			f.line(c.name+": one Hessian-vector product", number(prices, sizeQ), number(prices, f.product))
+			f.line(c.name+": the whole Hessian", number(dense, sizeQ), number(dense, f.whole))
 		}
 	}
 	l.save(time, memory)

@@ -133,14 +133,11 @@ func (s *inverseProduct) limit() float64 {
 
 // least is the smallest eigenvalue of the mean Hessian: gradient descent on one machine has the
 // factor 1 − γ·least.
-func (s *inverseProduct) least() float64 { return smallestEigenvalue(s.sum()) / float64(len(s.ms)) }
-
-// sum is the sum of the agents' Hessians.
-func (s *inverseProduct) sum() *mat.SymDense {
+func (s *inverseProduct) least() float64 {
 	q := s.ms[0].Q
 	sum := mat.NewSymDense(q, nil)
 	for _, m := range s.ms {
 		sum.AddSym(sum, mat.NewSymDense(q, m.A))
 	}
-	return sum
+	return smallestEigenvalue(sum) / float64(len(s.ms))
 }

@@ -30,7 +30,8 @@ func unlikeAgents(l *lab) quadratics {
 func higpSteps(ctx context.Context, l *lab) {
 	s := newInverseProduct(unlikeAgents(l), ring(8))
 	f := newChart("higp-steps", "HIGP alone: ring of 8, w = 1/2",
-		"N, steps", "‖z − z*‖ / ‖z*‖, root mean square over agents", report.Linear, report.Log)
+		"N, steps", "‖z − z*‖ / ‖z*‖, root mean square over agents")
+	f.XScale = report.Linear
 	rows := table{{"γ L_max", "steps to 1e-11", "factor a step", "spectral radius", "straightness R²"}}
 	worst := 1.0
 	for _, share := range pick(l, []float64{0.05, 0.1, 0.2, 0.4, 0.5}, []float64{0.2}) {
@@ -65,7 +66,8 @@ func namedGraphs(names []string, weights []float64) []*network.Graph {
 func higpGamma(ctx context.Context, l *lab) {
 	gs := namedGraphs(pick(l, []string{"path", "ring", "exponential", "complete"}, []string{"complete"}), nil)
 	f := newChart("higp-gamma", "HIGP's rate against its step",
-		"γ · L_max", "factor of the error in a step (line: spectral radius)", report.Linear, report.Linear)
+		"γ · L_max", "factor of the error in a step (line: spectral radius)")
+	f.XScale, f.YScale = report.Linear, report.Linear
 	step, every := pick(l, 0.01, 0.1), pick(l, 4, 2) // shares of 1/L_max, and how many of them are measured
 	far := 0.0
 	var theory []report.Series
@@ -105,7 +107,7 @@ func higpRho(ctx context.Context, l *lab) {
 	slices.SortFunc(gs, func(a, b *network.Graph) int { return cmp.Compare(a.W.Rho(), b.W.Rho()) })
 	const share = 0.08 // below the limit of all these graphs
 	f := newChart("higp-rho", "HIGP's rate against the graph",
-		"1 − ρ, spectral gap of W", "1 − factor of the error in a step", report.Log, report.Log)
+		"1 − ρ, spectral gap of W", "1 − factor of the error in a step")
 	rows := table{{"graph", "ρ", "factor a step", "spectral radius"}}
 	points := fmt.Sprintf("measured, γ = %g / L_max", share)
 	for _, g := range gs {

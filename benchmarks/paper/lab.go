@@ -69,8 +69,10 @@ type chart struct {
 	report.Figure
 }
 
-func newChart(file, title, xLabel, yLabel string, xScale, yScale report.Scale) *chart {
-	return &chart{file, report.Figure{Title: title, XLabel: xLabel, YLabel: yLabel, XScale: xScale, YScale: yScale}}
+// newChart returns a chart with two logarithmic axes.
+func newChart(file, title, xLabel, yLabel string) *chart {
+	return &chart{file, report.Figure{Title: title, XLabel: xLabel, YLabel: yLabel, XScale: report.Log,
+		YScale: report.Log}}
 }
 
 // line adds a line.
@@ -140,9 +142,11 @@ func (t *table) add(cells ...any) {
 	*t = append(*t, row)
 }
 
-// digits writes a number with three digits.
+// digits writes a number with three digits, and a dash for NaN.
 func digits(v float64) string {
 	switch a := math.Abs(v); {
+	case math.IsNaN(v):
+		return "–"
 	case v == 0:
 		return "0"
 	case a < 1e-3 || a >= 1e6:

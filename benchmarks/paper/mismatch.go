@@ -24,15 +24,10 @@ func mismatch(ctx context.Context, l *lab) {
 
 var allExamples = dsbo.Sample{Set: dsbo.Whole}
 
-// biases are the relative errors of averages of hypergradient estimates at one x.
-type biases struct {
-	local float64   // each agent's own ∇f_i(x, y_i*(x)), eq. 4
-	mdbo  float64   // each agent's own inverse Hessian at the common y*(x), MDBO
-	higp  []float64 // Algorithm 2 at y*(x), by the number N of steps
-}
-
-// biasesAt measures them at x on the paper's synthetic task.
-func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float64, steps []int) (b biases) {
+// biasesAt returns the relative errors of averages of hypergradient estimates at x: of each agent's
+// own ∇f_i(x, y_i*(x)), eq. 4; with each agent's own inverse Hessian at the common y*(x), MDBO; and
+// of Algorithm 2 at y*(x), by the number N of steps.
+func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float64, steps []int) []float64 {
 	solver := exact.Solver{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-12}
 	sol := testkit.Get(solver.Solve(ctx, x))
 	off := func(estimates [][]float64) float64 {
@@ -47,12 +42,12 @@ func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float
 		own = append(own, testkit.Get(alone.Solve(ctx, x)).Gradient)
 		mixed = append(mixed, withOwnHessian(o, x, sol.Y))
 	}
-	b.local, b.mdbo = off(own), off(mixed)
+	all := []float64{off(own), off(mixed)}
 	lmax := testkit.Get(p.Curvature(ctx, x, sol.Y))
 	for _, N := range steps {
-		b.higp = append(b.higp, off(estimates(ctx, p.Oracles, w, x, sol.Y, 0.4/lmax, N)))
+		all = append(all, off(estimates(ctx, p.Oracles, w, x, sol.Y, 0.4/lmax, N)))
 	}
-	return b
+	return all
 }
 
 // withOwnHessian is ∇_x f − J H⁻¹ ∇_y f of one agent at (x, y).
@@ -85,7 +80,7 @@ func mismatchOfEstimates(ctx context.Context, l *lab) {
 	names := []string{"average of local hypergradients (eq. 4)", "own Hessians at the common y* (MDBO)", "HIGP, N = 10",
 		"HIGP, N = 100", "HIGP, N = 300"}
 	f := newChart("mismatch-bias", "Bias of the averaged hypergradient against r",
-		"r, heterogeneity rate", "distance of the mean of u from the gradient, relative", report.Log, report.Log)
+		"r, heterogeneity rate", "distance of the mean of u from the gradient, relative")
 	rows := table{append([]string{"r"}, names...)}
 	var sums []float64
 	for _, r := range rates {
@@ -94,8 +89,7 @@ func mismatchOfEstimates(ctx context.Context, l *lab) {
 			c := logistic{n: 8, p: pick(l, 20, 3), examples: pick(l, 100, 20), rate: r, weight: 1,
 				seed: l.seed + uint64(point)}
 			x := normal(rand.New(rand.NewPCG(l.seed, uint64(point))), c.p, 0.5)
-			b := biasesAt(ctx, c.problem(0), ring(8), x, steps)
-			for i, v := range append([]float64{b.local, b.mdbo}, b.higp...) {
+			for i, v := range biasesAt(ctx, c.problem(0), ring(8), x, steps) {
 				sums[i] += v / float64(points)
 			}
 		}
@@ -117,8 +111,8 @@ func mismatchOfEstimates(ctx context.Context, l *lab) {
 func mismatchOfMethods(ctx context.Context, l *lab) {
 	K := pick(l, 4000, 10)
 	f := newChart("mismatch-methods", fmt.Sprintf("Where methods end (quadratic, full batch, K = %d)", K),
-		"share by which the agents differ", "norm of the gradient of Φ at the last average x",
-		report.Linear, report.Log)
+		"share by which the agents differ", "norm of the gradient of Φ at the last average x")
+	f.XScale = report.Linear
 	rows := table{{"differ", "mdbo", "madsbo", "sparkle ed"}}
 	for _, differ := range pick(l, []float64{0, 0.1, 0.2, 0.4, 0.6, 0.8, 1}, []float64{0, 1}) {
 		var norms []float64

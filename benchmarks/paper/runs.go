@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"runtime"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -14,7 +11,6 @@ import (
 	"dsbo/algo"
 	"dsbo/internal/testkit"
 	"dsbo/network"
-	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -31,26 +27,9 @@ func run(ctx context.Context, p train.Problem, c train.Config) (*train.Result, e
 	return res, err
 }
 
-// withParameters returns a clone of a method with, of these parameters, those that it has.
-func withParameters(m algo.Method, values map[string]any) algo.Method {
-	m = algo.Clone(m)
-	known := algo.Parameters(m)
-	maps.DeleteFunc(values, func(name string, _ any) bool { return !slices.Contains(known, name) })
-	testkit.OK(algo.Decode(m, testkit.Get(json.Marshal(values))))
-	return m
-}
-
-// initialized returns a clone of a method after Init, which can say its Cost.
-func initialized(m algo.Method, p, q, K int) algo.Method {
-	m = algo.Clone(m)
-	testkit.OK(m.Init(p, q, K))
-	return m
-}
-
 // average runs a configuration for several seeds of the draws, as many at once as there are
-// processors, and returns the mean of each measure at each evaluation, beside the iterations.
-func average(ctx context.Context, of problemOf, seeds int, c train.Config,
-	measures ...func(runs.Record) float64) (k []float64, means [][]float64) {
+// processors, and returns the means of ‖∇Φ(x̄)‖² and of the consensus error at each evaluation.
+func average(ctx context.Context, of problemOf, seeds int, c train.Config) (gradients, consensus []float64) {
 	results := make([]*train.Result, seeds)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -62,22 +41,17 @@ func average(ctx context.Context, of problemOf, seeds int, c train.Config,
 		})
 	}
 	testkit.OK(g.Wait())
-	means = make([][]float64, len(measures))
-	for i, r := range results[0].Records {
-		k = append(k, float64(r.Iteration))
-		for m, of := range measures {
-			sum := 0.0
-			for _, res := range results {
-				sum += of(res.Records[i])
-			}
-			means[m] = append(means[m], sum/float64(seeds))
+	for i := range results[0].Records {
+		gradient, apart := 0.0, 0.0
+		for _, res := range results {
+			r := res.Records[i]
+			gradient += float64(r.GradNorm * r.GradNorm)
+			apart += float64(r.ConsensusX)
 		}
+		gradients, consensus = append(gradients, gradient/float64(seeds)), append(consensus, apart/float64(seeds))
 	}
-	return k, means
+	return gradients, consensus
 }
-
-func gradient2(r runs.Record) float64  { return float64(r.GradNorm) * float64(r.GradNorm) }
-func consensusX(r runs.Record) float64 { return float64(r.ConsensusX) }
 
 // onAgents calls work for every agent, at once, with its end of an exchange.
 func onAgents(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix,
