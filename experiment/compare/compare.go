@@ -173,7 +173,7 @@ func (r *runner) runTrial(ctx context.Context, t *Trial) {
 }
 
 // line says in one line how a run ended.
-func (t *Trial) line(by Criterion) string {
+func (t *Trial) line(by Quantity) string {
 	name := strings.Join(slices.DeleteFunc([]string{t.Task, t.Method, t.Point}, func(s string) bool { return s == "" }),
 		", ")
 	text := string(t.State)

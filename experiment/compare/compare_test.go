@@ -95,9 +95,9 @@ func TestRun(t *testing.T) {
 	}{{true, "lr"}, {true, "alpha"}, {false, ""}, {false, ""}} {
 		e := k.Entries[i]
 		if e.Applicable() != want.applicable || strings.Join(e.Edges, " ") != want.edges ||
-			math.IsNaN(e.value(ByPhi)) == want.applicable {
+			math.IsNaN(k.median(e)) == want.applicable {
 			t.Errorf("%s: applicable %t, edges %v, Φ %v; want %+v", e.Method.Name, e.Applicable(), e.Edges,
-				e.value(ByPhi), want)
+				k.median(e), want)
 		}
 		if want.applicable && math.IsNaN(k.costReached(e, Bytes)) {
 			t.Errorf("%s has not reached what all reach", e.Method.Name)
@@ -108,7 +108,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("the test loss of a method must be that of its own λ: %v of %+v", trial.testLoss(), m)
 		}
 	}
-	if v := k.untuned.value(ByPhi); math.IsNaN(v) || len(k.untuned.Best) != 2 {
+	if v := k.median(k.untuned); math.IsNaN(v) || len(k.untuned.Best) != 2 {
 		t.Errorf("the best without tuning has Φ = %v in %d runs", v, len(k.untuned.Best))
 	}
 	text := strings.Join(k.refusals(), "\n")
@@ -159,8 +159,9 @@ func TestRunEnds(t *testing.T) {
 		t.Errorf("interrupted: %v", err)
 	}
 	testkit.Get(early.Write(out))
-	if e := early.Rankings[0].Entries[0]; e.State() != runs.Interrupted || !math.IsNaN(e.value(ByPhi)) {
-		t.Errorf("of no run there is the state %v and Φ = %v", e.State(), e.value(ByPhi))
+	k := early.Rankings[0]
+	if e := k.Entries[0]; e.State() != runs.Interrupted || !math.IsNaN(k.median(e)) {
+		t.Errorf("of no run there is the state %v and Φ = %v", e.State(), k.median(e))
 	}
 	if _, err := Run(t.Context(), s, Options{Out: t.TempDir(), Tasks: all(),
 		Program: []string{"/no/program"}}); err == nil {

@@ -81,7 +81,7 @@ func (g Grid) search(most int) *Search {
 // among those that were not tried. An axis of one value, or of words, has no edge.
 func (g Grid) edges(s *Search) (names []string) {
 	for i, a := range g {
-		if len(a.Values) > 1 && a.ordered() && s.Open(i, false, false) {
+		if len(a.Values) > 1 && a.ordered() && s.Open(i) {
 			names = append(names, a.Name)
 		}
 	}

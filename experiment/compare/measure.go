@@ -8,24 +8,10 @@ import (
 	"dsbo/runs"
 )
 
-// A Criterion is what the best point of a grid has the least of: at the end of a run, as a median
-// over seeds. The test loss is none: what is chosen by it says nothing of other examples any more.
-type Criterion string
-
-// Criteria.
-const (
-	ByPhi         Criterion = "phi" // exact Φ, the default
-	ByValLoss     Criterion = "val_loss"
-	ByHoldoutLoss Criterion = "holdout_loss"
-)
-
-var criteria = []Criterion{ByPhi, ByValLoss, ByHoldoutLoss}
-
-// title names the criterion in tables.
-func (c Criterion) title() string { return Quantity(c).title() }
-
-// of returns the criterion's number in a record.
-func (c Criterion) of(r runs.Record) float64 { return Quantity(c).of(r) }
+// criteria are what the best point of a grid may have the least of: at the end of a run, as a
+// median over seeds. The test loss is none: what is chosen by it says nothing of other examples any
+// more.
+var criteria = []Quantity{Phi, ValLoss, HoldoutLoss}
 
 // A Quantity is what a figure shows.
 type Quantity string

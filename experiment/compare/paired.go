@@ -66,15 +66,13 @@ func pText(p float64) string {
 // point of its grid: means over seeds, with the standard deviation of the criterion and p of a
 // paired t-test against the first line. Numbers that are not known are empty.
 func (r *Result) WriteBest(w io.Writer) error {
-	by := r.Spec.Choose
-	lines := [][]string{{"task", "method", "seeds", "parameters", "at_edge", string(by), "sd", "p", "test_loss",
-		"test_accuracy", "megabytes", "calls_per_agent", "seconds", "state"}}
-	end := func(t *Trial) float64 { return t.end(by.of) }
+	lines := [][]string{{"task", "method", "seeds", "parameters", "at_edge", string(r.Spec.Choose), "sd", "p",
+		"test_loss", "test_accuracy", "megabytes", "calls_per_agent", "seconds", "state"}}
 	for _, k := range r.Rankings {
 		entries := k.byMean()
 		for _, e := range entries {
-			mean, deviation := stat.MeanStdDev(e.numbersOf(end), nil)
-			numbers := []float64{mean, deviation, pairedP(e.numbersOf(end), entries[0].numbersOf(end))}
+			mean, deviation := stat.MeanStdDev(e.numbersOf(k.end), nil)
+			numbers := []float64{mean, deviation, pairedP(e.numbersOf(k.end), entries[0].numbersOf(k.end))}
 			for _, of := range []func(*Trial) float64{(*Trial).testLoss, (*Trial).testAccuracy} {
 				numbers = append(numbers, stat.Mean(e.numbersOf(of), nil))
 			}

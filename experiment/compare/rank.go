@@ -63,18 +63,13 @@ func (e *Entry) Applicable() bool {
 	return slices.ContainsFunc(e.Trials(), func(t *Trial) bool { return t.State != Refused })
 }
 
-// value returns the criterion's median over the seeds at the best point.
-func (e *Entry) value(by Criterion) float64 {
-	return medianOf(e.Best, func(t *Trial) float64 { return t.end(by.of) })
-}
-
 // rank finds the best point of each entry, the targets, and whether all runs of a task solved
 // one problem.
 func (r *Result) rank() error {
 	for _, k := range r.Rankings {
 		for _, e := range k.all() {
 			e.Best = e.points[e.Method.Grid.String(e.search.Best)]
-			if !math.IsNaN(e.value(r.Spec.Choose)) {
+			if !math.IsNaN(k.median(e)) {
 				e.Edges = e.Method.Grid.edges(e.search)
 			}
 		}
@@ -120,7 +115,7 @@ func (k *Ranking) setTargets() {
 	for i, seed := range k.spec.Seeds {
 		target := math.NaN()
 		for _, e := range k.Entries { // what all methods reach is the largest of their ends
-			if v := e.Best[i].end(k.spec.Choose.of); !math.IsNaN(e.value(k.spec.Choose)) && !(v <= target) {
+			if v := k.end(e.Best[i]); !math.IsNaN(k.median(e)) && !(v <= target) {
 				target = v
 			}
 		}
@@ -159,16 +154,16 @@ func (k *Ranking) costReached(e *Entry, c Cost) float64 {
 // sorted returns the methods' entries by the criterion, those without a value last.
 func (k *Ranking) sorted() []*Entry { return sortedBy(k.Entries, k.median) }
 
-// withUntuned is sorted with what is untuned among them.
-func (k *Ranking) withUntuned() []*Entry { return sortedBy(k.all(), k.median) }
-
-// byMean is withUntuned by the criterion's mean over the seeds, in place of the median.
+// byMean returns all entries, what is untuned among them, by the criterion's mean over the seeds.
 func (k *Ranking) byMean() []*Entry {
-	end := func(t *Trial) float64 { return t.end(k.spec.Choose.of) }
-	return sortedBy(k.all(), func(e *Entry) float64 { return stat.Mean(e.numbersOf(end), nil) })
+	return sortedBy(k.all(), func(e *Entry) float64 { return stat.Mean(e.numbersOf(k.end), nil) })
 }
 
-func (k *Ranking) median(e *Entry) float64 { return e.value(k.spec.Choose) }
+// end returns the criterion at the end of a run.
+func (k *Ranking) end(t *Trial) float64 { return t.end(k.spec.Choose.of) }
+
+// median returns the criterion's median over the seeds at the best point.
+func (k *Ranking) median(e *Entry) float64 { return medianOf(e.Best, k.end) }
 
 func sortedBy(entries []*Entry, value func(*Entry) float64) []*Entry {
 	all := slices.Clone(entries)
@@ -182,12 +177,12 @@ func sortedBy(entries []*Entry, value func(*Entry) float64) []*Entry {
 func (k *Ranking) Sentence() string {
 	by := k.spec.Choose
 	first := k.sorted()[0]
-	v := first.value(by)
+	v := k.median(first)
 	if math.IsNaN(v) {
 		return fmt.Sprintf("No method ended with a known %s.", by.title())
 	}
 	text := fmt.Sprintf("Lowest %s: %s, %s", by.title(), first.Method.Name, fiveDigits(v))
-	if at := k.untuned.value(by); !math.IsNaN(at) {
+	if at := k.median(k.untuned); !math.IsNaN(at) {
 		text += fmt.Sprintf("; the best without tuning has %s", fiveDigits(at))
 	}
 	return text + "."

@@ -102,15 +102,10 @@ func (s *Search) isTried(point []int) bool {
 }
 
 // Open reports whether points may be better than the best one along an axis: where a neighbour was
-// not tried, and beyond the axis' least and largest place, unless there is nothing.
-func (s *Search) Open(axis int, nothingBelow, nothingAbove bool) bool {
-	return s.openTo(axis, -1, nothingBelow) || s.openTo(axis, 1, nothingAbove)
-}
-
-func (s *Search) openTo(axis, way int, nothing bool) bool {
-	next := s.neighbour(axis, way)
-	if next == nil {
-		return !nothing
-	}
-	return !s.isTried(next)
+// not tried, and beyond the axis' least and largest place.
+func (s *Search) Open(axis int) bool {
+	return slices.ContainsFunc([]int{-1, 1}, func(way int) bool {
+		next := s.neighbour(axis, way)
+		return next == nil || !s.isTried(next)
+	})
 }

@@ -33,7 +33,7 @@ func TestParse(t *testing.T) {
 	if d.Grid.points() != 2 || d.Grid.String([]int{1, 0, 0}) != "c=1 alpha=1*(1-k/K) theta=0.5" {
 		t.Errorf("grid %+v", d.Grid)
 	}
-	if s.Choose != ByPhi || !slices.Equal(s.Show, []Quantity{Phi, TestLoss}) ||
+	if s.Choose != Phi || !slices.Equal(s.Show, []Quantity{Phi, TestLoss}) ||
 		!slices.Equal(s.Against, []Cost{Bytes, Calls, Seconds}) {
 		t.Errorf("defaults %v %v %v", s.Choose, s.Show, s.Against)
 	}

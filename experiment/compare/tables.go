@@ -37,8 +37,7 @@ func fiveDigits(v float64) string {
 
 // rows returns entries in their order, the best first.
 func (k *Ranking) rows(sorted []*Entry) (all []row) {
-	end := func(t *Trial) float64 { return t.end(k.spec.Choose.of) }
-	first := sorted[0].numbersOf(end)
+	first := sorted[0].numbersOf(k.end)
 	for i, e := range sorted {
 		r := row{Method: e.Method.Name, Point: e.Method.Grid.String(e.search.Best), Edges: strings.Join(e.Edges, ", ")}
 		switch state := e.State(); {
@@ -47,13 +46,13 @@ func (k *Ranking) rows(sorted []*Entry) (all []row) {
 		case state != runs.Finished:
 			r.Note = string(state)
 		}
-		r.Value = fiveDigits(e.value(k.spec.Choose))
+		r.Value = fiveDigits(k.median(e))
 		r.Loss = fiveDigits(medianOf(e.Best, (*Trial).testLoss))
 		r.Accuracy = fiveDigits(medianOf(e.Best, (*Trial).testAccuracy))
-		for _, of := range []func(*Trial) float64{end, (*Trial).testLoss, (*Trial).testAccuracy} {
+		for _, of := range []func(*Trial) float64{k.end, (*Trial).testLoss, (*Trial).testAccuracy} {
 			r.Means = append(r.Means, meanText(e.numbersOf(of)))
 		}
-		r.Best, r.P = i == 0 && r.Value != unknown, pText(pairedP(e.numbersOf(end), first))
+		r.Best, r.P = i == 0 && r.Value != unknown, pText(pairedP(e.numbersOf(k.end), first))
 		for _, c := range tableCosts {
 			r.Spent = append(r.Spent, threeDigits(medianOf(e.Best, func(t *Trial) float64 { return t.spent(c) })))
 			r.Reached = append(r.Reached, threeDigits(k.costReached(e, c)))
@@ -83,7 +82,7 @@ func (k *Ranking) Header() []string {
 
 // Cells returns a row for each method, the best first.
 func (k *Ranking) Cells() (all [][]string) {
-	for _, r := range k.rows(k.withUntuned()) {
+	for _, r := range k.rows(sortedBy(k.all(), k.median)) {
 		note := r.Note
 		if r.Edges != "" {
 			note = strings.TrimPrefix(note+", at the edge: "+r.Edges, ", ")

@@ -169,7 +169,7 @@ func (t *Trial) cost(c Cost, r runs.Record) float64 {
 
 // costUntil returns what a run had spent at its first record that is at most a target, NaN where
 // none is.
-func (t *Trial) costUntil(target float64, by Criterion, c Cost) float64 {
+func (t *Trial) costUntil(target float64, by Quantity, c Cost) float64 {
 	for _, r := range t.Records {
 		if t.State == runs.Finished && by.of(r) <= target {
 			return t.cost(c, r)

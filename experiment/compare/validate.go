@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,22 +41,13 @@ func (s *Spec) validate() error {
 	if seed, twice := duplicate(s.Seeds); twice {
 		return dsbo.ConfigErrorf(`field "seeds": they must differ; %d is there twice`, seed)
 	}
-	if err := checkNames("choose", criteria, s.Choose); err != nil {
-		return err
-	}
-	if err := checkNames("show", quantities, s.Show...); err != nil {
-		return err
-	}
-	if err := checkNames("against", costs, s.Against...); err != nil {
-		return err
-	}
-	if err := checkFlags("flags", s.Flags); err != nil {
-		return err
-	}
+	err := cmp.Or(checkNames("choose", criteria, s.Choose), checkNames("show", quantities, s.Show...),
+		checkNames("against", costs, s.Against...), checkFlags("flags", s.Flags))
 	for _, t := range s.Tasks {
-		if err := checkFlags("tasks", t.Flags); err != nil {
-			return err
-		}
+		err = cmp.Or(err, checkFlags("tasks", t.Flags))
+	}
+	if err != nil {
+		return err
 	}
 	runs := 0
 	for _, m := range s.Methods {
@@ -81,11 +73,8 @@ func (s *Spec) checkMethod(m Method) error {
 			`field "methods", %q: "trials" must be at least 1, or 0 for all points of the grid; it is %d`,
 			m.Name, m.Trials)
 	}
-	if err := checkFlags("methods", m.Flags); err != nil {
-		return err
-	}
 	first := m.flagsAt(make([]int, len(m.Grid)))[1:] // without the method itself
-	if err := checkFlags("methods", first); err != nil {
+	if err := cmp.Or(checkFlags("methods", m.Flags), checkFlags("methods", first)); err != nil {
 		return err
 	}
 	if err := m.checkParameters(first); err != nil {
