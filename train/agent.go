@@ -32,8 +32,11 @@ type agent struct {
 // newAgent joins agent id's algorithm, oracle and end of the exchange; c says what products
 // are with, and apart what diagonals are blurred by.
 func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, c *linalg.Matrix, m *network.Averager, apart apartness) *agent {
-	made := &agent{id: id, alg: a, mixer: meteredMixer{Averager: m}}
-	made.oracle, made.metered = meterOracle(o, c, apart)
+	metered := &meteredOracle{o, &meter{products: c, apart: apart, ctx: context.Background()}}
+	made := &agent{id: id, alg: a, mixer: meteredMixer{Averager: m}, oracle: metered, metered: metered}
+	if d, ok := o.(dsbo.DenseOracle); ok {
+		made.metered = meteredDense{metered, d}
+	}
 	return made
 }
 

@@ -91,11 +91,6 @@ func (c *checkpoint) add(agent int, state []dsbo.Named) {
 	}
 }
 
-// has reports whether there are arrays of an agent.
-func (c *checkpoint) has(agent int) bool {
-	return slices.ContainsFunc(c.Arrays, func(a arrayHead) bool { return a.Agent == agent })
-}
-
 // remove removes the arrays of an agent, and reports whether there were any.
 func (c *checkpoint) remove(agent int) bool {
 	before := *c

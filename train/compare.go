@@ -59,21 +59,23 @@ func (p Problem) compareSets(ctx context.Context, g *collective.Group, m Fit, ag
 		}
 		rows := math.Round(row[0])
 		gain.Examples = int(rows)
-		gain.LossAgainst, gain.Loss, gain.LossChange, gain.LossError = pairStatistics(rows, row[1], row[2], row[3])
-		if row[7] > 0 {
-			row[4], row[5], row[6] = math.NaN(), math.NaN(), math.NaN()
+		gain.LossAgainst, gain.Loss, gain.LossChange, gain.LossError = pairStatistics(rows, row[1:4])
+		for j, right := range row[4:7] {
+			if row[4+j] = math.Round(right); row[7] > 0 {
+				row[4+j] = math.NaN()
+			}
 		}
-		gain.AccuracyAgainst, gain.Accuracy, gain.AccuracyChange, gain.AccuracyError = pairStatistics(rows,
-			math.Round(row[4]), math.Round(row[5]), math.Round(row[6]))
+		gain.AccuracyAgainst, gain.Accuracy, gain.AccuracyChange, gain.AccuracyError = pairStatistics(rows, row[4:7])
 	}
 	return all, nil
 }
 
-// pairStatistics returns the means of n pairs of numbers with sums a and b, the mean of the
-// differences b − a, and its standard error, from the sum of the differences' squares.
-func pairStatistics(n, a, b, squares float64) (meanA, meanB, change, deviation runs.Number) {
+// pairStatistics returns the means of n pairs of numbers, the mean of the differences, and its
+// standard error, from pairTotals.
+func pairStatistics(n float64, totals []float64) (meanA, meanB, change, deviation runs.Number) {
+	a, b := totals[0], totals[1]
 	mean := (b - a) / n
-	variance := max(0, squares/n-float64(mean*mean)) * n / (n - 1)
+	variance := max(0, totals[2]/n-float64(mean*mean)) * n / (n - 1)
 	return runs.Number(a / n), runs.Number(b / n), runs.Number(mean), runs.Number(math.Sqrt(variance / n))
 }
 
@@ -95,20 +97,19 @@ func pairSums(i int, set Set, of Problem, a Fit, other Problem, b Fit) (row [8]f
 			i, len(lossA), len(lossB))
 	}
 	row[0] = float64(len(lossA))
-	row[1], row[2], row[3] = pairTotals(lossA, lossB)
+	pairTotals(row[1:4], lossA, lossB)
 	if hitsA == nil || hitsB == nil {
 		row[7] = row[0]
 		return row, nil
 	}
-	row[4], row[5], row[6] = pairTotals(hitsA, hitsB)
+	pairTotals(row[4:7], hitsA, hitsB)
 	return row, nil
 }
 
-// pairTotals returns the sums of two lists of numbers and of the squares of their differences.
-func pairTotals(a, b []float64) (sumA, sumB, squares float64) {
+// pairTotals adds to totals the sums of two lists of numbers and the squares of their differences.
+func pairTotals(totals, a, b []float64) {
 	for k := range a {
 		d := b[k] - a[k]
-		sumA, sumB, squares = sumA+a[k], sumB+b[k], squares+float64(d*d)
+		totals[0], totals[1], totals[2] = totals[0]+a[k], totals[1]+b[k], totals[2]+float64(d*d)
 	}
-	return sumA, sumB, squares
 }

@@ -133,10 +133,7 @@ func (c Config) WithDefaults() Config {
 // have its defaults.
 func (c Config) ExactAt(k int) bool {
 	wire := c.Problem.Average.Wire
-	switch {
-	case c.Problem.Nonconvex:
-		return false
-	case wire > network.Float32:
+	if c.Problem.Nonconvex || wire > network.Float32 {
 		return false
 	}
 	return wire == network.Float64 || c.ExactEach || k == c.middleRecord() || k == c.K

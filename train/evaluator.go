@@ -52,9 +52,8 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 
 // newSolver returns the solver of some agents of the problem.
 func (e *evaluator) newSolver(oracles []dsbo.ValueOracle, agents *collective.Group) (*exact.Solver, error) {
-	c := e.config
-	s := &exact.Solver{Oracles: oracles, Agents: agents, Start: c.Problem.Start, Matrix: c.Problem.Matrix, Tol: c.Tol,
-		AdjointTol: c.AdjointTol, Move: c.Problem.apart.moveNear(), Blur: c.Problem.apart.blur}
+	s := e.problem.Solver()
+	s.Oracles, s.Agents, s.Tol, s.AdjointTol = oracles, agents, e.config.Tol, e.config.AdjointTol
 	return s, s.Prepare()
 }
 

@@ -122,16 +122,6 @@ func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 	return m.countQuestion(&m.calls.Jacobian, func() error { return m.dense.Jacobian(dst, x, y, s) })
 }
 
-// meterOracle returns the meter of an oracle, and the oracle with it for a method, whose products
-// are with c's matrix.
-func meterOracle(o dsbo.Oracle, c *linalg.Matrix, a apartness) (*meteredOracle, dsbo.Oracle) {
-	m := &meteredOracle{o, &meter{products: c, apart: a, ctx: context.Background()}}
-	if d, ok := o.(dsbo.DenseOracle); ok {
-		return m, meteredDense{m, d}
-	}
-	return m, m
-}
-
 // meteredMixer times an agent's exchanges and averages.
 type meteredMixer struct {
 	*network.Averager

@@ -219,7 +219,7 @@ func (r *runner) restore(c *checkpoint) error {
 	r.done, r.evaluated, r.seconds = c.Iteration, c.Evaluated, c.Seconds
 	r.eval.sent, r.Start = c.Evaluation, c.Start
 	r.eval.restoreShared(c)
-	if c.has(pairArrays) {
+	if c.arraysAfter(pairArrays, 0) != nil {
 		if err := c.restore(pairArrays, r.eval.pairs()); err != nil {
 			return err
 		}

@@ -62,10 +62,7 @@ type runner struct {
 // in the roster, and the evaluator.
 func (r *runner) makeAgents(c Config, method func(number int) (dsbo.Algorithm, error)) (err error) {
 	r.Config = c
-	r.stepper, err = newStepper(c.Problem, c.W, func(i int) (dsbo.Algorithm, error) {
-		return method(c.Problem.agentNumber(i))
-	})
-	if err != nil {
+	if r.stepper, err = newStepper(c.Problem, c.W, method); err != nil {
 		return err
 	}
 	r.onIteration, r.maxNorm = c.OnIteration, cmp.Or(c.MaxNorm, 1e9)

@@ -46,13 +46,7 @@ func StepWarnings(c Config, lmax float64, k int) []string {
 	if p.MomZ > 0 {
 		gamma = 1.5 * trackedBound(c.W, lmax, p.MomZ)
 	}
-	own := algo.BoundsOf(c.Method, algo.Curvature{L: lmax, Y: beta, Z: gamma})
-	beta, gamma = own.Y, own.Z
-	for _, step := range []struct {
-		name, of string
-		schedule algo.Schedule
-		bound    float64
-	}{{"beta", "y", p.Beta, beta}, {"gamma", "z", p.Gamma, gamma}} {
+	for _, step := range c.boundedSteps(p, algo.Curvature{L: lmax, Y: beta, Z: gamma}) {
 		if v, ok := c.stepAt(step.schedule, k); ok && v >= step.bound {
 			warnings = append(warnings,
 				fmt.Sprintf("%s = %.3g, the step of %s, is not below %.3g (L_max = %.3g): %s may diverge",
@@ -85,6 +79,19 @@ func (c Config) stepParameters() (p stepParameters) {
 	return p
 }
 
+// A boundedStep is a step of y or z, which its bound must stay above.
+type boundedStep struct {
+	name, of string
+	schedule algo.Schedule
+	bound    float64
+}
+
+// boundedSteps returns the steps of y and z, with at's bounds or what the method makes of them.
+func (c Config) boundedSteps(p stepParameters, at algo.Curvature) []boundedStep {
+	own := algo.BoundsOf(c.Method, at)
+	return []boundedStep{{"beta", "y", p.Beta, own.Y}, {"gamma", "z", p.Gamma, own.Z}}
+}
+
 // stepAt returns a step at iteration k; false if the method has none.
 func (c Config) stepAt(s algo.Schedule, k int) (float64, bool) {
 	at, err := s.For(c.WithDefaults().K)
@@ -103,21 +110,15 @@ func (c Config) stableSettings(l float64, k int) (settings []string) {
 	if p.TrackY {
 		beta = trackedBound(c.W, l, p.MomY)
 	}
-	own := algo.BoundsOf(c.Method, algo.Curvature{L: l, Y: beta, Z: gamma})
-	beta, gamma = own.Y, own.Z
-	for _, v := range []struct {
-		step, momentum string
-		schedule       algo.Schedule
-		bound          float64
-	}{{"beta", "mom_y", p.Beta, beta}, {"gamma", "mom_z", p.Gamma, gamma}} {
+	for _, v := range c.boundedSteps(p, algo.Curvature{L: l, Y: beta, Z: gamma}) {
 		s, ok := c.stepAt(v.schedule, k)
 		switch {
 		case !ok || s <= margin*v.bound:
 		case v.bound <= 0:
-			settings = append(settings, v.momentum+"=0")
+			settings = append(settings, "mom_"+v.of+"=0")
 		default:
 			// below the margin once rounded
-			settings = append(settings, fmt.Sprintf("%s=%.2g", v.step, 0.95*margin*v.bound))
+			settings = append(settings, fmt.Sprintf("%s=%.2g", v.name, 0.95*margin*v.bound))
 		}
 	}
 	return settings

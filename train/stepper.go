@@ -41,9 +41,10 @@ type stepper struct {
 }
 
 // newStepper makes the agents of a problem that are in this process, each with its oracle and its
-// method, or all with the method of the first one, where that can serve them all.
+// method, by its number in the roster, or all with the method of the first one, where that can
+// serve them all.
 func newStepper(p Problem, w *network.Matrix,
-	method func(i int) (dsbo.Algorithm, error)) (*stepper, error) {
+	method func(number int) (dsbo.Algorithm, error)) (*stepper, error) {
 	g, err := p.group()
 	if err != nil {
 		return nil, err
@@ -69,7 +70,8 @@ func newStepper(p Problem, w *network.Matrix,
 }
 
 // join makes the agents.
-func (s *stepper) join(p Problem, averages *network.Averages, method func(i int) (dsbo.Algorithm, error)) error {
+func (s *stepper) join(p Problem, averages *network.Averages,
+	method func(number int) (dsbo.Algorithm, error)) error {
 	var ends []*network.Averager
 	for _, i := range s.Local() {
 		ends = append(ends, averages.Agent(i))
@@ -81,7 +83,7 @@ func (s *stepper) join(p Problem, averages *network.Averages, method func(i int)
 			m = s.method()
 		} else {
 			var err error
-			if m, err = method(i); err != nil {
+			if m, err = method(p.agentNumber(i)); err != nil {
 				return err
 			}
 			if k == 0 && len(ends) > 1 && together != nil && mayShare(m) {
