@@ -29,7 +29,7 @@ func TestOneDiverges(t *testing.T) {
 			return err
 		}
 		defer mixer.Close()
-		own := ofAgents(c, mixer, i)
+		own := ofAgents(c, mixer, agents, i)
 		if i == 2 {
 			own.MaxNorm = 1e-6
 		}

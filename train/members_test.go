@@ -156,7 +156,7 @@ func (h *history) epochOf(number int, from train.Point, stop int) train.Point {
 	c.Membership = c.Membership[:number]
 	var cs []train.Config
 	for k, i := range e.Members {
-		own := ofRoster(c, teams[k], c.Membership.Roster(c.W.N()), i)
+		own := ofAgents(c, teams[k], c.Membership.Roster(c.W.N()), i)
 		if h.tape != nil {
 			own.Problem.Team = taped{teams[k], h.tape, i}
 		}
@@ -183,15 +183,6 @@ func (h *history) epochOf(number int, from train.Point, stop int) train.Point {
 	}
 	h.ended = results[0]
 	return train.Point{Iteration: stop, Epoch: number}
-}
-
-// ofRoster returns the configuration of the process of one agent of the roster.
-func ofRoster(c train.Config, team network.Team, roster, i int) train.Config {
-	all := c.Problem
-	c.Problem.Team, c.Problem.Oracles, c.Problem.Evaluate = team, make([]dsbo.Oracle, roster),
-		make([]dsbo.ValueOracle, roster)
-	c.Problem.Oracles[i], c.Problem.Evaluate[i] = all.Oracles[i], all.Evaluate[i]
-	return c
 }
 
 // comesIn returns the point from which an agent goes on: its own or, where it was no member, the

@@ -3,7 +3,6 @@ package train_test
 import (
 	"context"
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -35,7 +34,7 @@ func TestLeastEigenvalue(t *testing.T) {
 		c := nonconvexConfig(dsbo.Hessian, &algo.NewtonCG{Start: "x0", Damping: 0.1})
 		c.Problem, c.K = wellsProblem(q, dsbo.Hessian), 1
 		clear(c.Problem.Start)
-		got := float64(testkit.Get(train.Run(context.Background(), c)).Records[0].LeastEigenvalue)
+		got := float64(run(t, c).Records[0].LeastEigenvalue)
 		if want := -float64(q); got < want*(1+1e-12) || got > 0.95*want {
 			t.Errorf("q = %d: the least eigenvalue is %g, want %g", q, got, want)
 		}
@@ -54,7 +53,7 @@ func nonconvexConfig(matrix dsbo.CurvatureMatrix, m algo.Method) train.Config {
 func TestNonconvexRun(t *testing.T) {
 	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.Hessian, dsbo.DampedHessian} {
 		c := nonconvexConfig(matrix, &algo.NewtonCG{Start: "x0", Damping: 0.1, Lr: "0.01"})
-		whole := testkit.Get(train.Run(context.Background(), c))
+		whole := run(t, c)
 		if first, last := whole.Records[0].LeastEigenvalue, whole.Last().LeastEigenvalue; !(first < 0 && last > 0) {
 			t.Errorf("%v: the least eigenvalue is %g at first and %g at last", matrix, first, last)
 		}
@@ -62,27 +61,9 @@ func TestNonconvexRun(t *testing.T) {
 			t.Errorf("%v: Φ is %g, because %q; it must be unknown for want of Modulus", matrix, phi, whole.WithoutPhi)
 		}
 		c.Dir = t.TempDir()
-		ctx, cancel := context.WithCancel(context.Background())
-		c.OnIteration = func(done int) {
-			if done == 3 {
-				cancel()
-			}
-		}
-		if _, err := train.Run(ctx, c); !errors.Is(err, train.ErrInterrupted) {
-			t.Fatalf("%v: the error is %v", matrix, err)
-		}
-		c.OnIteration, c.Resume = nil, true
-		resumed := testkit.Get(train.Run(context.Background(), c))
-		if !reflect.DeepEqual(resumed.X, whole.X) || !reflect.DeepEqual(resumed.Y, whole.Y) {
-			t.Errorf("%v: a resumed run ends elsewhere: %v, %v", matrix, resumed.Y, whole.Y)
-		}
-		for i, r := range resumed.Records {
-			if w := whole.Records[i]; r.LeastEigenvalue != w.LeastEigenvalue &&
-				(r.LeastEigenvalue.Known() || w.LeastEigenvalue.Known()) {
-				t.Errorf("%v: record %d has least eigenvalue %g, without an interruption %g", matrix, i,
-					r.LeastEigenvalue, w.LeastEigenvalue)
-			}
-		}
+		interruptAt(t, c, 3)
+		c.Resume = true
+		sameRun(t, whole, run(t, c))
 	}
 }
 

@@ -1,8 +1,6 @@
 package train_test
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"testing"
 
@@ -53,16 +51,8 @@ func TestPatience(t *testing.T) {
 	alone := testkit.Get(train.Run(t.Context(), config(3)))
 	c := config(3)
 	c.Dir = t.TempDir()
-	ctx, stop := context.WithCancel(t.Context())
-	c.OnIteration = func(done int) {
-		if done == 3 {
-			stop()
-		}
-	}
-	if _, err := train.Run(ctx, c); !errors.Is(err, train.ErrInterrupted) {
-		t.Fatalf("error %v, want %v", err, train.ErrInterrupted)
-	}
-	c.OnIteration, c.Resume = nil, true
+	interruptAt(t, c, 3)
+	c.Resume = true
 	for _, from := range []string{"before the end", "at the end"} {
 		r := testkit.Get(train.Run(t.Context(), c))
 		if r.Iterations != 6 {

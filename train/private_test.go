@@ -115,7 +115,10 @@ func TestNothingPrivateLeaves(t *testing.T) {
 			alone, want, _, err := solve(c)
 			testkit.OK(err)
 			count := &tally{wire: wire}
-			cs := parts4(t, c, count, []int{0, 3}, []int{1, 2})
+			cs := parts(t, c, []int{0, 3}, []int{1, 2})
+			for k := range cs {
+				cs[k].Problem.Team = guarded{cs[k].Problem.Team, c.W, count}
+			}
 			modelsSent, sols := make([]dsbo.Traffic, len(cs)), make([]exact.Solution, len(cs))
 			results, errs := collective(cs, func(k int, c train.Config) (r *train.Result, err error) {
 				r, sols[k], modelsSent[k], err = solve(c)
@@ -136,21 +139,6 @@ func TestNothingPrivateLeaves(t *testing.T) {
 			}
 		})
 	}
-}
-
-// parts4 returns the configurations of processes over a ring of four agents, with guarded teams.
-func parts4(t *testing.T, c train.Config, count *tally, locals ...[]int) (cs []train.Config) {
-	t.Helper()
-	for k, part := range parts(t, c, locals...) {
-		all := c.Problem
-		part.Problem.Oracles, part.Problem.Evaluate = make([]dsbo.Oracle, 4), make([]dsbo.ValueOracle, 4)
-		for _, i := range locals[k] {
-			part.Problem.Oracles[i], part.Problem.Evaluate[i] = all.Oracles[i], all.Evaluate[i]
-		}
-		part.Problem.Team = guarded{part.Problem.Team, c.W, count}
-		cs = append(cs, part)
-	}
-	return cs
 }
 
 // TestCompare: the paired comparison is over all examples together, counted by hand.

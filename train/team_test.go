@@ -20,11 +20,10 @@ import (
 	"dsbo/train/exact"
 )
 
-// ofAgents returns the configuration of a process that has some of the agents.
-func ofAgents(c train.Config, team network.Team, local ...int) train.Config {
+// ofAgents returns the configuration of a process that has some of n agents.
+func ofAgents(c train.Config, team network.Team, n int, local ...int) train.Config {
 	all := c.Problem
-	c.Problem.Team, c.Problem.Oracles, c.Problem.Evaluate = team, make([]dsbo.Oracle, agents),
-		make([]dsbo.ValueOracle, agents)
+	c.Problem.Team, c.Problem.Oracles, c.Problem.Evaluate = team, make([]dsbo.Oracle, n), make([]dsbo.ValueOracle, n)
 	for _, i := range local {
 		c.Problem.Oracles[i], c.Problem.Evaluate[i] = all.Oracles[i], all.Evaluate[i]
 	}
@@ -37,7 +36,7 @@ func parts(t *testing.T, c train.Config, locals ...[]int) (cs []train.Config) {
 	teams, closeAll := networktest.Processes(c.W, locals...)
 	t.Cleanup(closeAll)
 	for k, local := range locals {
-		cs = append(cs, ofAgents(c, teams[k], local...))
+		cs = append(cs, ofAgents(c, teams[k], c.W.N(), local...))
 	}
 	return cs
 }

@@ -2,7 +2,6 @@ package exact
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -22,7 +21,7 @@ const (
 func (s *Solver) Descend(ctx context.Context, x, start []float64) (Solution, error) {
 	w, begin, err := s.newDescent(ctx, x, start)
 	if err != nil {
-		return Solution{}, fmt.Errorf("descent: %w", err)
+		return Solution{}, err
 	}
 	w.Phi, w.lowerOnly = math.NaN(), true
 	err = w.runParts(begin, func() error { return w.askAll(w.lowerGrad(w.Y)) }, w.descend)

@@ -2,7 +2,6 @@ package exact
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -25,16 +24,16 @@ type descent struct {
 // last solution, whichever has the lower loss. phiTol takes the place of PhiTol. The result has no
 // Phi, Gradient and Z, and no errors of these.
 func (s *Solver) Lower(ctx context.Context, x, y []float64, phiTol float64) (Solution, error) {
-	if err := s.check(x, y, nil); err != nil {
-		return Solution{}, fmt.Errorf("lower solution: %w", err)
+	w, err := s.newSolve(ctx, x, y, nil)
+	if err != nil {
+		return Solution{}, err
 	}
-	w := s.newSolve(ctx, x)
 	w.tol, w.Gradient, w.Z, w.Phi, w.lowerOnly = phiTol, nil, nil, math.NaN(), true
 	starts := [][2][]float64{w.lastSolution()}
 	if !slices.Equal(y, s.y) {
 		starts = append(starts, [2][]float64{y})
 	}
-	err := w.runParts(func() error { return w.chooseStart(starts...) }, w.findSystem, w.solveLower)
+	err = w.runParts(func() error { return w.chooseStart(starts...) }, w.findSystem, w.solveLower)
 	if err == nil && linalg.AllFinite(w.Y) {
 		copy(s.y, w.Y)
 	}

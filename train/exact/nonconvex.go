@@ -2,7 +2,6 @@ package exact
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -30,7 +29,7 @@ const (
 func (s *Solver) Model(ctx context.Context, x, start []float64) (Solution, error) {
 	w, begin, err := s.newDescent(ctx, x, start)
 	if err != nil {
-		return Solution{}, fmt.Errorf("model: %w", err)
+		return Solution{}, err
 	}
 	err = w.runParts(begin, w.findDamping, w.findSystem, w.solveNonconvex)
 	w.Phi, w.LowerLoss = w.upper, w.lower
@@ -40,10 +39,9 @@ func (s *Solver) Model(ctx context.Context, x, start []float64) (Solution, error
 // newDescent returns a solve that is to bring y down from a start (nil: where the last one ended),
 // and its first part. It has no Gradient and Z.
 func (s *Solver) newDescent(ctx context.Context, x, start []float64) (w *solve, begin func() error, err error) {
-	if err := s.check(x, start, nil); err != nil {
+	if w, err = s.newSolve(ctx, x, start, nil); err != nil {
 		return nil, nil, err
 	}
-	w = s.newSolve(ctx, x)
 	w.Gradient, w.Z = nil, nil
 	if start = s.moved(start); start == nil {
 		start = slices.Clone(w.Y)

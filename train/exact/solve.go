@@ -36,14 +36,17 @@ type solve struct {
 	lostGradients, lostResiduals [][]float64
 }
 
-// newSolve returns a solve at x that has not begun.
-func (s *Solver) newSolve(ctx context.Context, x []float64) *solve {
+// newSolve returns a solve at x that has not begun. It checks x, and where the solve is to start.
+func (s *Solver) newSolve(ctx context.Context, x, y, z []float64) (*solve, error) {
+	if err := s.check(x, y, z); err != nil {
+		return nil, fmt.Errorf("exact solution: %w", err)
+	}
 	return &solve{Solver: s, ctx: ctx, x: x, tol: cmp.Or(s.PhiTol, 1e-4), sharpness: 1,
 		productLimit: cmp.Or(s.MaxProducts, 2000),
 		localLosses:  make([]float64, len(s.Oracles)),
 		wire:         s.productWire(), Solution: Solution{
 			Y: slices.Clone(s.y), Z: make([]float64, s.q), Gradient: make([]float64, s.p), PhiError: math.NaN(),
-		}}
+		}}, nil
 }
 
 // runParts takes the parts of a solve, up to the first that fails.

@@ -14,7 +14,6 @@ package exact
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"dsbo"
@@ -126,11 +125,11 @@ func (s *Solver) Solve(ctx context.Context, x []float64) (Solution, error) {
 // SolveNear is Solve from y and z (both of length q, not changed; nil: not known), if they are
 // nearer than the last solution.
 func (s *Solver) SolveNear(ctx context.Context, x, y, z []float64) (Solution, error) {
-	if err := s.check(x, y, z); err != nil {
-		return Solution{}, fmt.Errorf("exact solution: %w", err)
+	w, err := s.newSolve(ctx, x, y, z)
+	if err != nil {
+		return Solution{}, err
 	}
 	y, z = s.moved(y), s.moved(z)
-	w := s.newSolve(ctx, x)
 	start := func() error { return w.chooseStart(w.lastSolution(), [2][]float64{y, z}) }
 	if err := w.runParts(start, w.findSystem, w.solveBoth, w.findGradient); err != nil {
 		return Solution{}, err
