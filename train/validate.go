@@ -124,26 +124,20 @@ func checkGraph(m algo.Method, w *network.Matrix) error {
 }
 
 // CheckMixing returns an error that matches dsbo.ErrConfig if the mixing of a matrix is a robust
-// one that the method cannot do with.
+// one that the method cannot do with, or has weights that change where its theory does not allow
+// it.
 func CheckMixing(m algo.Method, w *network.Matrix) error {
-	x, traits := w.Mixing(), algo.TraitsOf(m)
-	if network.IsChanging(x) {
-		return checkChanging(algo.NameOf(m), traits, x)
-	}
-	if x == (network.Plain{}) || traits.Robust {
-		return nil
-	}
-	return dsbo.ConfigErrorf(
-		"%s cannot do with mixing %v, which does not keep sums over the agents: exact averages, or trackers and "+
-			"multipliers that "+
-			"are carried over iterations, would be lost; methods that can are %s", algo.NameOf(m), x,
-		strings.Join(algo.RobustNames(), ", "))
-}
-
-// checkChanging returns an error for a method whose theory does not allow weights that change.
-func checkChanging(name string, traits algo.Traits, x network.Mixing) error {
+	name, x, traits := algo.NameOf(m), w.Mixing(), algo.TraitsOf(m)
 	listed, _ := x.(*network.Listed)
-	switch {
+	switch changes := network.IsChanging(x); {
+	case !changes && x != (network.Plain{}) && !traits.Robust:
+		return dsbo.ConfigErrorf(
+			"%s cannot do with mixing %v, which does not keep sums over the agents: exact averages, or trackers and "+
+				"multipliers that "+
+				"are carried over iterations, would be lost; methods that can are %s", name, x,
+			strings.Join(algo.RobustNames(), ", "))
+	case !changes:
+		return nil
 	case traits.ExactAverage:
 		return dsbo.ConfigErrorf("%s needs the exact average in each exchange; mixing %v has none", name, x)
 	case listed != nil && listed.Directed() && !traits.Directed:

@@ -12,13 +12,16 @@ import (
 // A node is one of a loss.
 type node = *ad.Node
 
+// A lossOf builds a loss of parameters and of data.
+type lossOf func(y node, in []node) node
+
 // An outsideModel is a loss that somebody from outside would write by ad alone: of n rows, of d
 // features each, and of a vector of parameters. The peer's program has the same by PyTorch.
 type outsideModel struct {
 	rows, q int
 	inputs  []ad.Input
 	tables  []*ad.Table
-	loss    func(y node, in []node) node
+	loss    lossOf
 }
 
 // outsideModels are the models by name, each as a function of n and d, with the sizes at which
@@ -26,7 +29,7 @@ type outsideModel struct {
 var outsideModels = []struct {
 	name  string
 	n, d  int
-	build func(m *outsideModel, n, d int)
+	build func(m *outsideModel, n, d int) lossOf
 }{
 	{"gaussian mixture", 2000, 16, gaussianMixture}, {"cox", 4000, 20, cox}, {"cox with ties", 4000, 20, coxWithTies},
 	{"matrix factorization", 4000, 16, factorization}, {"infonce", 256, 64, infoNCE},
@@ -51,7 +54,7 @@ func outsideTable() table {
 					"--dtype", string(kind), "--seconds", ".5"},
 				ours: func(context.Context) result {
 					m := &outsideModel{rows: o.n}
-					o.build(m, o.n, o.d)
+					m.loss = o.build(m, o.n, o.d)
 					return m.measure(kind, m.point(), numbers(102, m.q), .5)
 				}})
 		}
@@ -171,10 +174,10 @@ func logSumExp(v node) node {
 	return ad.SumAll(ad.RowLogSumExp(ad.Reshape(v, 1, n)))
 }
 
-func gaussianMixture(m *outsideModel, n, d int) {
+func gaussianMixture(m *outsideModel, n, d int) lossOf {
 	m.features(1, d)
 	share, means, logs := m.parameter(3, 0), m.parameter(3, d), m.parameter(3, d)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		x, mean, log := in[0], means(y), logs(y)
 		precision := ad.Exp(ad.Scale(-2, log))
 		weighted := ad.Mul(mean, precision)
@@ -186,11 +189,11 @@ func gaussianMixture(m *outsideModel, n, d int) {
 	}
 }
 
-func cox(m *outsideModel, n, d int) { // rows by falling time
+func cox(m *outsideModel, n, d int) lossOf { // rows by falling time
 	m.features(1, d)
 	m.batch(mapped(numbers(2, n), step))
 	weights := m.parameter(d, 0)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		score := perRow(in[0], weights(y))
 		return ad.Neg(ad.Mean(ad.Mul(in[1], ad.Sub(score, ad.Log(ad.CumSum(ad.Exp(score)))))))
 	}
@@ -207,36 +210,36 @@ func step(v float64) float64 {
 // sign is 1 above −0.1, else −1.
 func sign(v float64) float64 { return 2*step(v) - 1 }
 
-func coxWithTies(m *outsideModel, n, d int) { // of three rows at a time, by Breslow
+func coxWithTies(m *outsideModel, n, d int) lossOf { // of three rows at a time, by Breslow
 	m.features(1, d)
 	m.batch(mapped(numbers(2, n), step))
 	m.batch(counted(n, func(k int) int { return k / 3 }))
 	weights, times := m.parameter(d, 0), (n+2)/3
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		score, events, time := perRow(in[0], weights(y)), in[1], in[2]
 		risk := ad.Log(ad.CumSum(ad.SegmentSum(ad.Exp(score), time, times)))
 		return ad.Scale(1/float64(n), ad.Sub(ad.Dot(ad.SegmentSum(events, time, times), risk), ad.Dot(events, score)))
 	}
 }
 
-func factorization(m *outsideModel, n, d int) {
+func factorization(m *outsideModel, n, d int) lossOf {
 	users, items := 5+n/20, 4+n/40
 	m.batch(counted(n, func(k int) int { return k % users }))
 	m.batch(counted(n, func(k int) int { return 7 * k % items }))
 	m.features(3, 1)
 	u, v, a, b := m.parameter(users, d), m.parameter(items, d), m.parameter(users, 0), m.parameter(items, 0)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		rating := ad.Sum(ad.RowDot(ad.Gather(u(y), in[0]), ad.Gather(v(y), in[1])), ad.Gather(a(y), in[0]),
 			ad.Gather(b(y), in[1]))
 		return ad.Add(squaredError(rating, in[2]), ad.Scale(.01, ad.Dot(y, y)))
 	}
 }
 
-func infoNCE(m *outsideModel, n, d int) { // two views of n rows
+func infoNCE(m *outsideModel, n, d int) lossOf { // two views of n rows
 	m.features(1, d)
 	m.features(2, d)
 	weights := m.parameter(8, d)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		unit := func(x node) node {
 			h := ad.Tanh(linear(x, weights(y)))
 			return ad.RowScale(h, ad.Rsqrt(ad.RowDot(h, h)))
@@ -246,12 +249,12 @@ func infoNCE(m *outsideModel, n, d int) { // two views of n rows
 	}
 }
 
-func vae(m *outsideModel, n, d int) { // of two hidden numbers, with noise as data
+func vae(m *outsideModel, n, d int) lossOf { // of two hidden numbers, with noise as data
 	m.features(1, d)
 	m.features(2, 2)
 	encoder, mean, log := m.hidden(8, d), m.parameter(2, 8), m.parameter(2, 8)
 	decoder, out := m.hidden(8, 2), m.parameter(d, 8)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		h := encoder(y, in[0])
 		mu, s := linear(h, mean(y)), linear(h, log(y))
 		code := ad.Add(mu, ad.Mul(ad.Exp(s), in[1]))
@@ -267,11 +270,11 @@ func classesOf(n, classes int) []float64 {
 	return marked(n*classes, func(k int) bool { return 5*(k/classes)/3%classes == k%classes })
 }
 
-func ordinal(m *outsideModel, n, d int) { // four classes in their order
+func ordinal(m *outsideModel, n, d int) lossOf { // four classes in their order
 	m.features(1, d)
 	m.batch(classesOf(n, 4))
 	weights, first, gaps := m.parameter(d, 0), m.parameter(1, 0), m.parameter(2, 0)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		cuts := ad.CumSum(ad.ConcatRows(first(y), ad.Exp(gaps(y))))
 		score := perRow(in[0], weights(y))
 		below := ad.Sigmoid(ad.AddRow(ad.RepeatCol(ad.Neg(score), 3), cuts))
@@ -282,11 +285,11 @@ func ordinal(m *outsideModel, n, d int) { // four classes in their order
 	}
 }
 
-func quantiles(m *outsideModel, n, d int) { // three, with smooth corners
+func quantiles(m *outsideModel, n, d int) lossOf { // three, with smooth corners
 	m.features(1, d)
 	m.features(2, 1)
 	hidden, out := m.hidden(8, d), m.parameter(3, 8)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		guess := linear(hidden(y, in[0]), out(y))
 		var losses []node
 		for k, tau := range []float64{.1, .5, .9} {
@@ -298,11 +301,11 @@ func quantiles(m *outsideModel, n, d int) { // three, with smooth corners
 	}
 }
 
-func gaussianProcess(m *outsideModel, n, d int) { // log marginal likelihood
+func gaussianProcess(m *outsideModel, n, d int) lossOf { // log marginal likelihood
 	m.features(1, d)
 	m.features(2, 1)
 	lengths, size, noise := m.parameter(d, 0), m.parameter(1, 0), m.parameter(1, 0)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		x := ad.ColScale(in[0], ad.Exp(lengths(y)))
 		norm := ad.RowDot(x, x)
 		squares := ad.AddCol(ad.AddRow(ad.Scale(-2, linear(x, x)), norm), norm)
@@ -313,11 +316,11 @@ func gaussianProcess(m *outsideModel, n, d int) { // log marginal likelihood
 	}
 }
 
-func negativeBinomial(m *outsideModel, n, d int) {
+func negativeBinomial(m *outsideModel, n, d int) lossOf {
 	m.features(1, d)
 	m.batch(counted(n, func(k int) int { return k * 7 % 5 }))
 	weights, size := m.parameter(d, 0), m.parameter(1, 0)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		score, t := perRow(in[0], weights(y)), in[1]
 		r := ad.Exp(ad.Item(size(y), 0))
 		total := ad.Log(ad.Add(r, ad.Exp(score)))
@@ -327,20 +330,20 @@ func negativeBinomial(m *outsideModel, n, d int) {
 	}
 }
 
-func probit(m *outsideModel, n, d int) {
+func probit(m *outsideModel, n, d int) lossOf {
 	m.features(1, d)
 	m.batch(mapped(numbers(2, n), sign))
 	weights := m.parameter(d, 0)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		return ad.Neg(ad.Mean(ad.LogNormalCDF(ad.Mul(in[1], perRow(in[0], weights(y))))))
 	}
 }
 
-func mixtureDensity(m *outsideModel, n, d int) { // three normal distributions, of a network
+func mixtureDensity(m *outsideModel, n, d int) lossOf { // three normal distributions, of a network
 	m.features(1, d)
 	m.features(2, 1)
 	hidden, out, bias := m.hidden(8, d), m.parameter(9, 8), m.parameter(9, 0)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		o := layer(hidden(y, in[0]), out(y), bias(y))
 		share, mean, log := ad.Cols(o, 0, 3), ad.Cols(o, 3, 3), ad.Cols(o, 6, 3)
 		z := ad.Mul(ad.AddCol(ad.Neg(mean), in[1]), ad.Exp(ad.Neg(log)))

@@ -25,7 +25,7 @@ func TestOutside(t *testing.T) {
 	for _, o := range outsideModels {
 		t.Run(o.name, func(t *testing.T) {
 			m, want := &outsideModel{rows: n}, all[o.name]
-			o.build(m, n, d)
+			m.loss = o.build(m, n, d)
 			y, v := m.point(), numbers(102, m.q)
 			for single, tolerance := range map[bool]float64{false: 1e-12, true: 2e-4} {
 				f, g, h := m.differentiate(single), make([]float64, m.q), make([]float64, m.q)

@@ -32,11 +32,11 @@ func masked(n int, hides func(sequence, query, key int) bool) []float64 {
 	})
 }
 
-func causalAttention(m *outsideModel, n, d int) {
+func causalAttention(m *outsideModel, n, d int) lossOf {
 	m.features(1, length*d)
 	m.batch(masked(n, func(_, query, key int) bool { return key > query }))
 	q, k, v := m.parameter(d, d), m.parameter(d, d), m.parameter(d, d)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		h := ad.Reshape(in[0], n*length, d)
 		return squaredError(attend(h, q(y), k(y), v(y), in[1], n, d), h)
 	}
@@ -50,7 +50,7 @@ func normal(h node) node {
 	return ad.RowScale(centred, ad.Rsqrt(ad.Offset(1e-5, variance)))
 }
 
-func paddedTransformer(m *outsideModel, n, d int) { // two layers; sequence i has 3 to length rows
+func paddedTransformer(m *outsideModel, n, d int) lossOf { // two layers; sequence i has 3 to length rows
 	m.features(1, length*d)
 	m.batch(masked(n, func(sequence, _, key int) bool { return key >= 3+sequence%(length-2) }))
 	type block struct{ q, k, v, w, o func(node) node }
@@ -60,7 +60,7 @@ func paddedTransformer(m *outsideModel, n, d int) { // two layers; sequence i ha
 			m.parameter(d, 2*d)}
 	}
 	last := m.parameter(d, 0)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		h := ad.Reshape(in[0], n*length, d)
 		for _, b := range blocks {
 			h = ad.Add(h, attend(normal(h), b.q(y), b.k(y), b.v(y), in[1], n, d))
@@ -76,13 +76,13 @@ func paddedTransformer(m *outsideModel, n, d int) { // two layers; sequence i ha
 func source(k, n int) int { return k % n }
 func target(k, n int) int { return (k*5 + k/n + 1) % n }
 
-func graphSAGE(m *outsideModel, n, d int) { // the batch is the edges
+func graphSAGE(m *outsideModel, n, d int) lossOf { // the batch is the edges
 	m.rows = 3 * n
 	m.whole(numbers(1, n*d), n, d)
 	m.batch(counted(m.rows, func(k int) int { return source(k, n) }))
 	m.batch(counted(m.rows, func(k int) int { return target(k, n) }))
 	own1, others1, own2, others2 := m.parameter(8, d), m.parameter(8, d), m.parameter(2, 8), m.parameter(2, 8)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		next := func(h, own, others node) node {
 			near := ad.Scale(1./3, ad.SegmentSum(ad.Gather(h, in[1]), in[2], n))
 			return ad.Tanh(ad.Add(linear(h, own), linear(near, others)))
@@ -92,7 +92,7 @@ func graphSAGE(m *outsideModel, n, d int) { // the batch is the edges
 	}
 }
 
-func graphNetwork(m *outsideModel, n, d int) { // sums along edges by a sparse constant
+func graphNetwork(m *outsideModel, n, d int) lossOf { // sums along edges by a sparse constant
 	m.rows = 0
 	m.whole(numbers(1, n*d), n, d)
 	starts, indices, values := []int{0}, []int32{}, []float64{}
@@ -107,16 +107,16 @@ func graphNetwork(m *outsideModel, n, d int) { // sums along edges by a sparse c
 	}
 	near := testkit.Get(ad.NewSparseMatrix(n, n, starts, indices, values))
 	w1, w2 := m.parameter(8, d), m.parameter(3, 8)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		h := ad.Tanh(ad.SparseMatMul(near, linear(in[0], w1(y)), false))
 		return ad.Mean(ad.RowLogSumExp(ad.SparseMatMul(near, linear(h, w2(y)), false)))
 	}
 }
 
-func neuralODE(m *outsideModel, n, d int) { // ten midpoint steps
+func neuralODE(m *outsideModel, n, d int) lossOf { // ten midpoint steps
 	m.features(1, d)
 	hidden, back := m.hidden(8, d), m.parameter(d, 8)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		slope := func(h node) node { return linear(hidden(y, h), back(y)) }
 		times := ad.NewConst(y, "steps", 10, 0, slices.Repeat([]float64{.1}, 10))
 		end, _ := ad.Scan(in[0], times, func(h, dt node) (next, out node) {
@@ -127,13 +127,13 @@ func neuralODE(m *outsideModel, n, d int) { // ten midpoint steps
 	}
 }
 
-func preferences(m *outsideModel, n, d int) { // of a policy over 5 answers, against a reference
+func preferences(m *outsideModel, n, d int) lossOf { // of a policy over 5 answers, against a reference
 	m.features(1, d)
 	m.batch(classesOf(n, 5))
 	m.batch(marked(5*n, func(k int) bool { return (5*(k/5)/3+1)%5 == k%5 }))
 	m.features(4, 1)
 	weights := m.parameter(5, d)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		scores := linear(in[0], weights(y))
 		log := ad.AddCol(scores, ad.Neg(ad.RowLogSumExp(scores)))
 		margin := ad.Sub(ad.Sub(ad.RowDot(log, in[1]), ad.RowDot(log, in[2])), in[3])
@@ -141,13 +141,13 @@ func preferences(m *outsideModel, n, d int) { // of a policy over 5 answers, aga
 	}
 }
 
-func uNet(m *outsideModel, n, d int) { // 2d×2d pixels, d channels
+func uNet(m *outsideModel, n, d int) lossOf { // 2d×2d pixels, d channels
 	side := 2 * d
 	m.features(1, side*side)
 	outer, inner := same(side, 1), same(d, d)
 	halves := ad.Window{H: side, W: side, C: d, KH: 2, KW: 2, Stride: 2}
 	first, second, up, last := m.parameter(d, 9), m.parameter(d, 9*d), m.parameter(d, 4*d), m.parameter(2*d, 0)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		conv := func(h, filters node, w ad.Window) node {
 			return ad.Tanh(ad.Reshape(linear(ad.Im2col(h, w), filters), n, w.OutH()*w.OutW()*d))
 		}
@@ -159,22 +159,22 @@ func uNet(m *outsideModel, n, d int) { // 2d×2d pixels, d channels
 	}
 }
 
-func hypernetwork(m *outsideModel, n, d int) { // a linear model for each row, made of two numbers
+func hypernetwork(m *outsideModel, n, d int) lossOf { // a linear model for each row, made of two numbers
 	m.features(1, d)
 	m.features(2, 2)
 	m.features(3, 1)
 	hidden, out := m.hidden(8, 2), m.parameter(d, 8)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		return squaredError(ad.RowDot(in[0], linear(hidden(y, in[1]), out(y))), in[2])
 	}
 }
 
-func taskWeights(m *outsideModel, n, d int) { // two tasks, whose weights are parameters
+func taskWeights(m *outsideModel, n, d int) lossOf { // two tasks, whose weights are parameters
 	m.features(1, d)
 	m.features(2, 1)
 	m.batch(mapped(numbers(3, n), sign))
 	hidden, first, second, logs := m.hidden(8, d), m.parameter(8, 0), m.parameter(8, 0), m.parameter(2, 0)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		h := hidden(y, in[0])
 		values := squaredError(perRow(h, first(y)), in[1])
 		classes := ad.Mean(ad.Softplus(ad.Neg(ad.Mul(in[2], perRow(h, second(y))))))
@@ -183,10 +183,10 @@ func taskWeights(m *outsideModel, n, d int) { // two tasks, whose weights are pa
 	}
 }
 
-func physicsInformed(m *outsideModel, n, d int) { // u″ + u = 0 with u(t) of a network
+func physicsInformed(m *outsideModel, n, d int) lossOf { // u″ + u = 0 with u(t) of a network
 	m.features(1, 1)
 	w, b, out := m.parameter(d, 1), m.parameter(d, 0), m.parameter(d, 0)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		u := perRow(ad.Tanh(layer(ad.Reshape(in[0], n, 1), w(y), b(y))), out(y))
 		slope := testkit.Get(ad.Grad(ad.SumAll(u), in[0]))[0]
 		bend := testkit.Get(ad.Grad(ad.SumAll(slope), in[0]))[0]
@@ -195,10 +195,10 @@ func physicsInformed(m *outsideModel, n, d int) { // u″ + u = 0 with u(t) of a
 	}
 }
 
-func lstm(m *outsideModel, n, d int) {
+func lstm(m *outsideModel, n, d int) lossOf {
 	m.features(1, length*d)
 	w, u, b, out := m.parameter(4*d, d), m.parameter(4*d, d), m.parameter(4*d, 0), m.parameter(d, 0)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		var h, c node
 		for t := range length {
 			gates := layer(ad.Cols(in[0], t*d, d), w(y), b(y))
@@ -217,10 +217,10 @@ func lstm(m *outsideModel, n, d int) {
 	}
 }
 
-func residualBlock(m *outsideModel, n, d int) { // with normalization in two groups
+func residualBlock(m *outsideModel, n, d int) lossOf { // with normalization in two groups
 	m.features(1, 2*d)
 	w1, w2 := m.parameter(2*d, 2*d), m.parameter(2*d, 2*d)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		groups := func(h node) node { return ad.Reshape(normal(ad.Reshape(h, 2*n, d)), n, 2*d) }
 		h := ad.Tanh(groups(linear(in[0], w1(y))))
 		h = ad.Add(in[0], groups(linear(h, w2(y))))
@@ -228,12 +228,12 @@ func residualBlock(m *outsideModel, n, d int) { // with normalization in two gro
 	}
 }
 
-func augmentation(m *outsideModel, n, d int) { // noise of a size for each feature, that is learnt
+func augmentation(m *outsideModel, n, d int) lossOf { // noise of a size for each feature, that is learnt
 	m.features(1, d)
 	m.features(2, d)
 	m.batch(classesOf(n, 3))
 	sizes, hidden, out := m.parameter(d, 0), m.hidden(8, d), m.parameter(3, 8)
-	m.loss = func(y node, in []node) node {
+	return func(y node, in []node) node {
 		x := ad.Add(in[0], ad.ColScale(in[1], ad.Exp(sizes(y))))
 		scores := linear(hidden(y, x), out(y))
 		return ad.Mean(ad.Sub(ad.RowLogSumExp(scores), ad.RowDot(in[2], scores)))
