@@ -58,7 +58,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 			return err
 		}
 	}
-	choose := func(b bug) [][]string { return b.narrow() }
+	choose := bug.narrow
 	if *seeds > 0 {
 		choose = func(bug) [][]string { return simulated(*seeds) }
 	} else if *wide {
