@@ -27,7 +27,7 @@ func (r *runner) prepare(stderr io.Writer) (err error) {
 
 // attempt runs the method from the runner's checkpoint on, and then finds the models.
 func (r *runner) attempt(ctx context.Context) error {
-	r.result, r.end.iterationsOver, r.account.summary = nil, false, runs.Summary{}
+	r.result, r.iterationsOver, r.summary = nil, false, runs.Summary{}
 	if err := r.data.load(ctx, r.data.localAgents()); err != nil {
 		return err
 	}
@@ -37,12 +37,12 @@ func (r *runner) attempt(ctx context.Context) error {
 	if err := r.poser.startStructured(ctx); err != nil {
 		return err
 	}
-	r.steps.stepsSent = dsbo.Traffic{}
-	r.poser.problem.Sent = &r.steps.stepsSent
+	r.stepsSent = dsbo.Traffic{}
+	r.problem.Sent = &r.stepsSent
 	if err := r.steps.chooseSteps(ctx); err != nil {
 		return err
 	}
-	r.poser.problem.Sent = &r.account.summary.Traffic.Models // by what follows the run
+	r.problem.Sent = &r.summary.Traffic.Models // by what follows the run
 	cfg := r.trainConfig()
 	if err := r.protect(&cfg, cfg.Resume); err != nil {
 		return err
@@ -54,10 +54,10 @@ func (r *runner) attempt(ctx context.Context) error {
 		return err
 	}
 	r.steps.showWarnings()
-	took := r.data.loaded.duration.Seconds()
+	took := r.loaded.duration.Seconds()
 	r.view.Note(Note{
-		Text: fmt.Sprintf("%s; %v; loaded in %.1f s", r.poser.problem.line, r.graph, took),
-		Name: "loaded", Facts: []any{"problem", r.poser.problem.line, "graph", r.graph.Name, "seconds", took},
+		Text: fmt.Sprintf("%s; %v; loaded in %.1f s", r.problem.line, r.graph, took),
+		Name: "loaded", Facts: []any{"problem", r.problem.line, "graph", r.graph.Name, "seconds", took},
 	})
 	if err := r.files.openFolder(ctx); err != nil {
 		return err
@@ -72,11 +72,11 @@ func (r *runner) attempt(ctx context.Context) error {
 	if r.result, err = train.Run(ctx, cfg); err != nil {
 		return err
 	}
-	r.account.summary.FloatsFormula = r.account.floatsByFormula()
+	r.summary.FloatsFormula = r.account.floatsByFormula()
 	if err := r.files.keepMembers(); err != nil {
 		return err
 	}
-	if r.poser.problem.guard != nil {
+	if r.problem.guard != nil {
 		return r.end.finishPrivate()
 	}
 	return r.end.finish(ctx)
@@ -85,8 +85,8 @@ func (r *runner) attempt(ctx context.Context) error {
 // protect adds noise to what the agents answer, where there is differential privacy and it is due:
 // the folder of a run that goes on has the secrets already.
 func (r *runner) protect(cfg *train.Config, due bool) (err error) {
-	if g := r.poser.problem.guard; g != nil && due {
-		cfg.Problem, err = g.addNoise(cfg.Problem, r.files.folder)
+	if g := r.problem.guard; g != nil && due {
+		cfg.Problem, err = g.addNoise(cfg.Problem, r.folder)
 	}
 	return err
 }

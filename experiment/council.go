@@ -53,9 +53,9 @@ type seatFiles struct {
 
 // newSeat reads what the folder has.
 func (l *oneAgent) newSeat(r *runner) (*Seat, error) {
-	f := &seatFiles{folder: r.files.folder, identity: l.identity, agent: l.agent, agents: r.graph.W.N(), log: r.changes,
+	f := &seatFiles{folder: r.folder, identity: l.identity, agent: l.agent, agents: r.graph.W.N(), log: r.changes,
 		held:   new(runs.HeldCheckpoints),
-		method: train.Config{Dir: string(r.files.folder), K: r.Settings.Iterations}}
+		method: train.Config{Dir: string(r.folder), K: r.Settings.Iterations}}
 	var err error
 	f.method.Method = r.params.method // whose parts have their names whatever the steps are
 	s := &Seat{Log: r.changes, Records: f, Handover: f.handover}
@@ -63,7 +63,7 @@ func (l *oneAgent) newSeat(r *runner) (*Seat, error) {
 		return nil, err
 	}
 	s.Vote.Sealed = s.Vote.Sealed && r.finished // else it has gone back since
-	r.files.held = f.held
+	r.held = f.held
 	return s, f.holdCheckpoints(s.Vote)
 }
 
@@ -287,9 +287,9 @@ func (l *oneAgent) receiveState(r *runner, epoch, giver int, data []byte) error 
 	if !ok || !whole {
 		return dsbo.Errorf(dsbo.ErrPeer, "what agent %d hands over is cut short", giver)
 	}
-	if there, err := r.files.folder.Has(runs.SetupFile); err != nil || !there && len(setup) > 0 {
+	if there, err := r.folder.Has(runs.SetupFile); err != nil || !there && len(setup) > 0 {
 		if err == nil {
-			err = disk.WriteBytes(r.files.folder.Path(runs.SetupFile), setup)
+			err = disk.WriteBytes(r.folder.Path(runs.SetupFile), setup)
 		}
 		if err != nil {
 			return err
@@ -299,9 +299,9 @@ func (l *oneAgent) receiveState(r *runner, epoch, giver int, data []byte) error 
 		if err := l.adoptConfig(r, config); err != nil {
 			return fmt.Errorf("the configuration that agent %d hands over: %w", giver, err)
 		}
-		r.files.folderOpen = true
+		r.folderOpen = true
 	}
-	point, err := train.Config{Dir: string(r.files.folder)}.Receive(l.agent, epoch, data)
+	point, err := train.Config{Dir: string(r.folder)}.Receive(l.agent, epoch, data)
 	if err != nil {
 		return err
 	}
@@ -322,14 +322,14 @@ func (l *oneAgent) adoptConfig(r *runner, theirs []byte) error {
 	}
 	l.describe(&config)
 	config.Flags, config.Build = r.Settings.Config.Flags, r.Settings.Config.Build
-	return r.files.folder.WriteConfig(config)
+	return r.folder.WriteConfig(config)
 }
 
 // resetProblem has the runner make the problem of all agents again, after an end, whose problem is
 // the members'.
 func (r *poser) resetProblem() {
 	if r.finalEpoch.Members != nil {
-		r.data.loaded, r.problem, r.finalEpoch = loaded{}, problem{}, membership.Epoch{}
+		r.loaded, r.problem, r.finalEpoch = loaded{}, problem{}, membership.Epoch{}
 	}
 }
 

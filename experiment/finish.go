@@ -18,16 +18,16 @@ func (r *finisher) finish(ctx context.Context) error {
 	if err := r.writeIterates(best); err != nil {
 		return err
 	}
-	r.account.summary.Best = best.Iteration
+	r.summary.Best = best.Iteration
 	if c := r.crossFit(false); c != nil {
 		return r.finishStructured(ctx, *c, best)
 	}
 	solver := r.result.Exact // warm, where records had exact values
 	if solver == nil {
-		solver = r.poser.problem.Problem.Solver()
+		solver = r.problem.Problem.Solver()
 	}
-	tuned, found := candidates.NewModel(r.poser.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X),
-		r.newFinder(r.poser.problem.Problem, len(best.X), solver)
+	tuned, found := candidates.NewModel(r.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X),
+		r.newFinder(r.problem.Problem, len(best.X), solver)
 	found.Second = best.Y
 	found.Spent = r.result.Last().HVP / r.Settings.Agents
 	if err := found.Solve(ctx, tuned, best.Y, best.Z); err != nil {
@@ -48,7 +48,7 @@ func (r *finisher) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.account.summary.Constants = found.Tried
+	r.summary.Constants = found.Tried
 	kept, err := r.judge(ctx, tuned, rival, others, slices.Concat(r.iterationNotes(best), backtracked, descended))
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (r *finisher) finish(ctx context.Context) error {
 	if err := r.compareSimpler(ctx, kept); err != nil {
 		return err
 	}
-	if r.account.summary.Sites, err = r.sites.compareSites(ctx, rival, tuned); err != nil {
+	if r.summary.Sites, err = r.sites.compareSites(ctx, rival, tuned); err != nil {
 		return err
 	}
 	return r.writeFinished()
@@ -68,11 +68,11 @@ func (r *finisher) finish(ctx context.Context) error {
 // finishAlone keeps the tuned model, which is compared with no other.
 func (r *finisher) finishAlone(ctx context.Context, tuned *candidates.Model, notes []string) error {
 	tuned.Kept = true
-	s := &r.account.summary
+	s := &r.summary
 	s.Models = []runs.Model{tuned.Model}
 	s.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: append([]string{}, notes...),
 		Sentence: fmt.Sprintf("Tuned %s, compared with no others.",
-			wording.Count(len(tuned.X), r.poser.problem.meaning.One))}
+			wording.Count(len(tuned.X), r.problem.meaning.One))}
 	if err := r.saveKept(ctx, tuned, nil); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (r *finisher) judge(ctx context.Context, tuned, rival *candidates.Model, ot
 	notes []string) (kept *candidates.Model, err error) {
 	var gains []runs.Gain
 	if tuned.Y != nil && rival.Y != nil {
-		if gains, err = r.poser.problem.Compare(ctx, tuned.Fit(), rival.Finder.Problem, rival.Fit()); err != nil {
+		if gains, err = r.problem.Compare(ctx, tuned.Fit(), rival.Finder.Problem, rival.Fit()); err != nil {
 			return nil, err
 		}
 		if err := addSpread(ctx, gains, tuned, rival); err != nil {

@@ -64,7 +64,7 @@ func (r *runFiles) openFolder(ctx context.Context) error {
 		if err := r.folder.WriteConfig(r.Settings.Config); err != nil {
 			return err
 		}
-		if err := r.data.loaded.setup.write(r.folder); err != nil {
+		if err := r.loaded.setup.write(r.folder); err != nil {
 			return err
 		}
 		if len(r.changes) > 0 && !r.layout.ownsFiles() { // of an agent, the council keeps them
@@ -91,7 +91,7 @@ func (r *runFiles) writeFailure(err error) error {
 	if w := r.folder.WriteSummary(r.account.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
-	if (state == runs.Diverged || r.end.iterationsOver) && r.Settings.Report && len(r.result.Records) > 0 {
+	if (state == runs.Diverged || r.iterationsOver) && r.Settings.Report && len(r.result.Records) > 0 {
 		if _, w := report.WriteRun(string(r.folder)); w != nil {
 			return fmt.Errorf("%w; report: %w", err, w)
 		}

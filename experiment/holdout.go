@@ -54,7 +54,7 @@ func (r *loader) chooseHoldout(ctx context.Context) error {
 		return nil
 	}
 	if r.point != nil {
-		c, err := r.files.folder.ReadConfig()
+		c, err := r.folder.ReadConfig()
 		s.Holdout = c.Holdout
 		return err
 	}

@@ -34,8 +34,8 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	}
 	r := newRunner(j, l)
 	defer func() {
-		if r.files.lock != nil {
-			r.files.lock.Close()
+		if r.lock != nil {
+			r.lock.Close()
 		}
 		err = l.endRun(ctx, r, stderr, err)
 	}()
@@ -44,12 +44,12 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 
 // printResult writes what the run found.
 func (r *account) printResult(w io.Writer) error {
-	head := fmt.Sprintf("%s; %v", r.poser.problem.line, r.graph)
-	if r.poser.problem.Nonconvex {
+	head := fmt.Sprintf("%s; %v", r.problem.line, r.graph)
+	if r.problem.Nonconvex {
 		head += "; the model does not say that the lower problem is convex (Modulus), and Φ is at the solutions " +
 			"reached"
 	}
-	return console.Result(w, &r.summary, head, r.files.folder, r.Settings.Report)
+	return console.Result(w, &r.summary, head, r.folder, r.Settings.Report)
 }
 
 // chooseLayout returns the job's layout, else the layout of -transport.
@@ -87,11 +87,11 @@ func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	if !r.layout.leads() {
 		return nil
 	}
-	if err := removeNoise(r.files.folder); err != nil {
+	if err := removeNoise(r.folder); err != nil {
 		return err
 	}
 	if !r.Settings.KeepCheckpoints {
-		if err := train.Shrink(r.files.folder); err != nil {
+		if err := train.Shrink(r.folder); err != nil {
 			return err
 		}
 	}

@@ -30,16 +30,16 @@ func (r *finisher) conclude(head string, tuned, rival *candidates.Model, lost bo
 		rival.Name += ", best constant"
 	}
 	for _, m := range append(others, tuned) {
-		r.account.summary.Models = append(r.account.summary.Models, m.Model)
+		r.summary.Models = append(r.summary.Models, m.Model)
 	}
-	r.account.summary.Verdict = runs.Contest{
-		Head: head, Count: len(tuned.X), Meaning: r.poser.problem.meaning, Constant: rival.Lambda,
+	r.summary.Verdict = runs.Contest{
+		Head: head, Count: len(tuned.X), Meaning: r.problem.meaning, Constant: rival.Lambda,
 		Against: rival.Name, Lost: lost,
 		Foreign: rival.Finder != tuned.Finder, Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
 		PhiSpread: max(tuned.Spread, rival.Spread),
 		Notes: slices.Concat(notes, rival.BeyondNotes(),
-			unconvergedNotes(r.account.summary.Models, r.poser.problem.meaning.Symbol),
-			reachedNotes(r.account.summary.Models, r.result.Records)),
+			unconvergedNotes(r.summary.Models, r.problem.meaning.Symbol),
+			reachedNotes(r.summary.Models, r.result.Records)),
 	}.Verdict()
 	return kept
 }
@@ -68,9 +68,9 @@ func (r *finisher) writeFinished() error {
 	if !r.layout.leads() {
 		return nil
 	}
-	r.account.summary = r.account.summarize(runs.Finished, nil)
-	r.account.summary.Round, r.account.summary.Epoch = r.layout.round(), len(r.changes)
-	return r.files.folder.WriteSummary(r.account.summary)
+	r.summary = r.account.summarize(runs.Finished, nil)
+	r.summary.Round, r.summary.Epoch = r.layout.round(), len(r.changes)
+	return r.folder.WriteSummary(r.summary)
 }
 
 // saveKept writes the model that the run keeps, if it is finite, and what the task makes of it.
@@ -79,7 +79,7 @@ func (r *finisher) saveKept(ctx context.Context, kept *candidates.Model, final *
 	if kept.Y == nil {
 		return nil
 	}
-	shape := r.poser.problem.shapeY
+	shape := r.problem.shapeY
 	if final != nil { // it is a model of all folds' rows
 		shape = []int{len(kept.Y)}
 	}
@@ -88,7 +88,7 @@ func (r *finisher) saveKept(ctx context.Context, kept *candidates.Model, final *
 	}
 	err := r.finishTask(ctx, kept, final)
 	if errors.Is(err, dsbo.ErrDiverged) { // what is found stays
-		r.steps.warnings = append(r.steps.warnings, err.Error())
+		r.warnings = append(r.warnings, err.Error())
 		r.view.Log("warning: %v", err)
 		return nil
 	}
@@ -101,11 +101,11 @@ func (r *finisher) finishTask(ctx context.Context, kept *candidates.Model, final
 	if r.Task.Finish == nil {
 		return nil
 	}
-	together := r.poser.problem.Collective(ctx)
+	together := r.problem.Collective(ctx)
 	f := FinishedRun{
-		Folder: r.files.folder, Writes: r.layout.leads(), X: kept.X, Y: kept.Y, Collective: together,
+		Folder: r.folder, Writes: r.layout.leads(), X: kept.X, Y: kept.Y, Collective: together,
 		Note: func(format string, args ...any) {
-			r.account.summary.Verdict.Notes = append(r.account.summary.Verdict.Notes, fmt.Sprintf(format, args...))
+			r.summary.Verdict.Notes = append(r.summary.Verdict.Notes, fmt.Sprintf(format, args...))
 		},
 		Solve: func(t data.Task, m models.Model, x []float64) (LowerSolution, error) {
 			return r.solveOther(ctx, t, m, x)
@@ -216,25 +216,25 @@ func (r *finisher) iterationNotes(best train.Best) []string {
 	then, ok := at(best.Iteration)
 	last := r.result.Last()
 	if !ok || !(last.HoldoutLoss > then.HoldoutLoss && last.ValLoss < then.ValLoss) {
-		return r.data.loaded.notes
+		return r.loaded.notes
 	}
 	note := fmt.Sprintf(
 		"After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f): "+
 			"%[6]s began to fit the validation examples alone, and the tuned %[6]s is that iteration's.",
-		best.Iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss, r.poser.problem.meaning.Symbol)
+		best.Iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss, r.problem.meaning.Symbol)
 	if done, all := r.result.Iterations, r.Settings.Iterations; done < all {
 		note += fmt.Sprintf(" Therefore the iterations ended after %d of %d.", done, all)
 	}
-	return append(slices.Clone(r.data.loaded.notes), note)
+	return append(slices.Clone(r.loaded.notes), note)
 }
 
 // writeIterates writes what the run has found before models are solved, so that nothing is lost if
 // that fails: λ, ȳ and the summary.
 func (r *finisher) writeIterates(best train.Best) error {
-	if err := r.writeModel(best.X, best.Y, r.poser.problem.shapeY); err != nil || !r.layout.leads() {
+	if err := r.writeModel(best.X, best.Y, r.problem.shapeY); err != nil || !r.layout.leads() {
 		return err
 	}
-	return r.files.folder.WriteSummary(r.account.summarize(runs.Unfinished, nil))
+	return r.folder.WriteSummary(r.account.summarize(runs.Unfinished, nil))
 }
 
 // writeModel writes lambda.npy and omega.npy, with y in a shape.
@@ -242,8 +242,8 @@ func (r *finisher) writeModel(x, y []float64, shape []int) error {
 	if !r.layout.leads() {
 		return nil
 	}
-	if err := r.files.folder.WriteArray(runs.LambdaFile, x, len(x)); err != nil {
+	if err := r.folder.WriteArray(runs.LambdaFile, x, len(x)); err != nil {
 		return err
 	}
-	return r.files.folder.WriteArray(runs.OmegaFile, y, shape...)
+	return r.folder.WriteArray(runs.OmegaFile, y, shape...)
 }

@@ -20,7 +20,7 @@ func (r *poser) chooseMatrix(p train.Problem) (m dsbo.CurvatureMatrix, err error
 	}
 	np, nq, err := p.Dims()
 	if err == nil { // whether the lower loss marks its outputs, which the model knows
-		one := p.Oracles[r.data.loaded.local[0]].(dsbo.GaussNewtonOracle)
+		one := p.Oracles[r.loaded.local[0]].(dsbo.GaussNewtonOracle)
 		zero := make([]float64, nq)
 		err = one.GaussNewton(make([]float64, nq), make([]float64, np), zero, zero, dsbo.Sample{Set: dsbo.Whole})
 	}

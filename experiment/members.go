@@ -71,10 +71,10 @@ func (r *loader) loadAdmitted() error {
 		if err := splitTests(&l.data); err != nil {
 			return err
 		}
-		r.poser.problem = problem{}
+		r.problem = problem{}
 	}
 	for i := len(l.data.Shards); i < r.changes.Roster(r.Settings.Agents); i++ {
-		r.poser.problem = problem{}
+		r.problem = problem{}
 		if r.layout.ownsFiles() ||
 			!slices.ContainsFunc(r.changes, func(c membership.Change) bool { return slices.Contains(c.Members, i) }) {
 			l.data.Shards = append(l.data.Shards, data.Shard{}) // it is elsewhere, or never comes in
@@ -154,17 +154,17 @@ func (r *runner) noteChange(e membership.Epoch) {
 func (r *runFiles) keepMembers() (err error) {
 	e := r.result.Epoch
 	if e.Number < len(r.changes) {
-		r.steps.warnings = append(r.steps.warnings,
+		r.warnings = append(r.warnings,
 			fmt.Sprintf("the run ended after %s, before epoch %d of the membership log began",
 				wording.Count(r.result.Iterations, "iteration"), e.Number+1))
 	}
 	if len(r.changes) == 0 {
 		return nil
 	}
-	if r.poser.problem.Problem, err = r.poser.problem.Problem.OfMembers(e, r.graph.W); err != nil {
+	if r.problem.Problem, err = r.problem.Problem.OfMembers(e, r.graph.W); err != nil {
 		return err
 	}
-	r.poser.problem.data, r.data.loaded.data = memberData(r.poser.problem.data, e), memberData(r.data.loaded.data, e)
+	r.problem.data, r.loaded.data = memberData(r.problem.data, e), memberData(r.loaded.data, e)
 	r.finalEpoch = e
 	return nil
 }

@@ -22,7 +22,7 @@ import (
 // else the constants 0 and the best one.
 func (r *finisher) rivals(ctx context.Context,
 	found *candidates.Finder) (all []*candidates.Model, best *candidates.Model, err error) {
-	m, ok := r.data.loaded.model.(models.Baselined)
+	m, ok := r.loaded.model.(models.Baselined)
 	if !ok {
 		zero, best, err := found.Constants(ctx, r.startConstant())
 		if all = []*candidates.Model{zero}; best != zero {
@@ -38,7 +38,7 @@ func (r *finisher) rivals(ctx context.Context,
 	for _, b := range list {
 		f := found
 		if b.Of != nil {
-			if f, err = r.finderOf(r.poser.problem.data, b.Of); err != nil {
+			if f, err = r.finderOf(r.problem.data, b.Of); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -56,7 +56,7 @@ func (r *finisher) rivals(ctx context.Context,
 // newFinder returns the finder of a problem with p hyperparameters, whose exact solutions a
 // solver finds.
 func (r *finisher) newFinder(prob train.Problem, p int, solver *exact.Solver) *candidates.Finder {
-	return candidates.New(prob, r.poser.problem.meaning.Symbol, p, solver, r.trainingConfig(prob),
+	return candidates.New(prob, r.problem.meaning.Symbol, p, solver, r.trainingConfig(prob),
 		modelWatcher{r.runner})
 }
 
@@ -74,7 +74,7 @@ func (r *finisher) finderOf(t data.Task, m models.Model) (*candidates.Finder, er
 // still, for methods that can; nil: the run's cannot, or the lower problem has one solution, which
 // is found exactly.
 func (r *finisher) trainingConfig(p train.Problem) *train.Config {
-	held := algo.Held(r.steps.method)
+	held := algo.Held(r.method)
 	if held == nil || !p.Nonconvex {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (w modelWatcher) Found(m *candidates.Model) {
 // startConstant returns the whole number nearest to the start of λ, or to its median, from which
 // constants are tried: the one that the method's search found, if it did.
 func (r *finisher) startConstant() int {
-	start := num.Median(r.poser.startX)
+	start := num.Median(r.startX)
 	if constant := algo.TraitsOf(r.result.Method).StartConstant; constant != nil {
 		if found, ok := constant(); ok {
 			start = found
@@ -127,18 +127,18 @@ func (r *finisher) startConstant() int {
 func (r *runner) trainConfig() train.Config {
 	s, evaluation := r.Settings, r.Settings.Evaluate
 	// all examples, of which iterations take few, cost too much
-	if r.poser.problem.Nonconvex && s.Batch > 0 && !r.givenFlags["evaluate"] {
+	if r.problem.Nonconvex && s.Batch > 0 && !r.givenFlags["evaluate"] {
 		evaluation = train.EvaluateOff
 	}
 	return train.Config{
-		Problem: r.poser.problem.Problem, W: r.graph.W, Membership: r.changes, Changing: r.layout.ownsFiles(),
-		Method: r.steps.method, StartX: r.poser.startX, K: s.Iterations,
+		Problem: r.problem.Problem, W: r.graph.W, Membership: r.changes, Changing: r.layout.ownsFiles(),
+		Method: r.method, StartX: r.startX, K: s.Iterations,
 		EvalEvery: s.EvalEvery, ExactEach: r.givenFlags["eval-every"], Patience: s.Patience,
-		CheckpointEvery: s.CheckpointEvery, Dir: string(r.files.folder),
-		Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.files.held, From: r.point,
-		Settings: map[string]any{"task": r.poser.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType,
+		CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder),
+		Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.held, From: r.point,
+		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType,
 			"holdout": s.Holdout, "flags": r.shapingFlags},
-		Evaluate: evaluation, Start: train.Start{Curvature: r.steps.lmax, Sent: r.steps.stepsSent},
+		Evaluate: evaluation, Start: train.Start{Curvature: r.lmax, Sent: r.stepsSent},
 		DenseLimit: int64(s.Memory * (1 << 30)),
 	}
 }
@@ -167,7 +167,7 @@ func (r *finisher) newProblem(t data.Task, m models.Model, c models.Config) (tra
 	if err != nil {
 		return prob, fmt.Errorf("model %T: %w", m, err)
 	}
-	prob.Numbers, prob.W, prob.Average, prob.Sent = r.poser.problem.Numbers, r.poser.problem.W, r.poser.problem.Average,
-		r.poser.problem.Sent
+	prob.Numbers, prob.W, prob.Average, prob.Sent = r.problem.Numbers, r.problem.W, r.problem.Average,
+		r.problem.Sent
 	return prob, nil
 }

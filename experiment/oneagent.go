@@ -45,7 +45,7 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	if r.files.folderOpen = r.point != nil || r.finished; !r.files.folderOpen {
+	if r.folderOpen = r.point != nil || r.finished; !r.folderOpen {
 		if err := l.beginFolder(r, state); err != nil {
 			return err
 		}
@@ -66,19 +66,19 @@ func (l *oneAgent) lockOwnFolder(r *runner) (state runs.State, err error) {
 	if err := r.files.lockFolder(); err != nil {
 		return state, err
 	}
-	if state, err = r.files.folder.State(); err != nil {
+	if state, err = r.folder.State(); err != nil {
 		return state, err
 	}
 	if state == runs.Absent {
-		err = r.files.folder.Check(r.files.mode)
+		err = r.folder.Check(r.mode)
 	} else {
-		err = cmp.Or(r.files.checkOwner(l), r.files.folder.CheckResumable())
+		err = cmp.Or(r.files.checkOwner(l), r.folder.CheckResumable())
 	}
 	if err == nil {
-		err = r.files.folder.RemoveStale()
+		err = r.folder.RemoveStale()
 	}
 	if err == nil {
-		r.changes, err = r.files.folder.ReadChanges()
+		r.changes, err = r.folder.ReadChanges()
 	}
 	return state, err
 }
@@ -96,7 +96,7 @@ func (l *oneAgent) openExchange(ctx context.Context, r *runner, from int, finger
 	}
 	if r.team, err = l.open(ctx, r.graph, from, fingerprint, seat, longest); err != nil {
 		if empty {
-			err = errors.Join(err, r.files.folder.Abandon())
+			err = errors.Join(err, r.folder.Abandon())
 		}
 		return err
 	}
@@ -112,33 +112,33 @@ func (l *oneAgent) openExchange(ctx context.Context, r *runner, from int, finger
 func (l *oneAgent) beginFolder(r *runner, state runs.State) error {
 	switch {
 	case len(r.changes) > 0: // it was left out
-		r.files.mode = runs.Resume
+		r.mode = runs.Resume
 	case state != runs.Absent:
-		r.files.mode = runs.Replace // a run that ended before its first checkpoint
+		r.mode = runs.Replace // a run that ended before its first checkpoint
 	}
-	if err := r.files.folder.Open(r.files.mode); err != nil {
+	if err := r.folder.Open(r.mode); err != nil {
 		return err
 	}
 	if state == runs.Absent || r.Settings.Privacy != nil { // what it sends is not what it sent before
-		if err := disk.Remove(r.files.folder.Path(runs.MasksFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Remove(r.folder.Path(runs.MasksFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	r.files.mode = runs.Resume
+	r.mode = runs.Resume
 	l.describe(&r.Settings.Config)
-	return r.files.folder.WriteConfig(r.Settings.Config)
+	return r.folder.WriteConfig(r.Settings.Config)
 }
 
 // chooseCheckpoint chooses the newest checkpoint that is not after exchange limit, and returns the
 // exchange to go on from. A finished run has nothing left to do but to wait for the others.
 func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 	r.point, r.finished = nil, false
-	state, err := r.files.folder.State()
+	state, err := r.folder.State()
 	if err != nil {
 		return 0, err
 	}
 	if state == runs.Finished {
-		s, err := r.files.folder.ReadSummary()
+		s, err := r.folder.ReadSummary()
 		if err != nil {
 			return 0, err
 		}

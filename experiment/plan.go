@@ -52,10 +52,10 @@ func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) 
 	if err := r.pose(ctx); err != nil {
 		return nil, err
 	}
-	r.steps.method = algo.Clone(r.params.method)
+	r.method = algo.Clone(r.params.method)
 	r.steps.chooseStart()
-	if g := r.poser.problem.guard; g != nil {
-		if err := g.plan(r.Settings, r.steps.method); err != nil {
+	if g := r.problem.guard; g != nil {
+		if err := g.plan(r.Settings, r.method); err != nil {
 			return nil, err
 		}
 	}
@@ -90,7 +90,7 @@ func (j *Job) explainModel(ctx context.Context, w io.Writer) error {
 	if err := r.pose(ctx); err != nil {
 		return err
 	}
-	task, c := r.data.loaded, models.Config{Agent: r.data.localAgents()[0], Batch: r.Settings.Batch,
+	task, c := r.loaded, models.Config{Agent: r.data.localAgents()[0], Batch: r.Settings.Batch,
 		Seed: r.Settings.Seed, Float32: r.Settings.DType == "float32"}
 	o, err := models.NewOracle(task.model, task.data.Shards[c.Agent], c)
 	if err != nil {
@@ -103,12 +103,12 @@ func (j *Job) explainModel(ctx context.Context, w io.Writer) error {
 // program that took so much memory before.
 func (r *runner) planned(program runs.Number) plan.Run {
 	run := plan.Run{
-		Line: fmt.Sprintf("%s; %v", r.poser.problem.line, r.graph), Config: r.trainConfig(),
-		Found: r.data.loaded.setup.Found, Privacy: r.Settings.Privacy,
+		Line: fmt.Sprintf("%s; %v", r.problem.line, r.graph), Config: r.trainConfig(),
+		Found: r.loaded.setup.Found, Privacy: r.Settings.Privacy,
 		HeldOut: r.hasHoldout(), Experience: plan.DefaultExperience, Rows: r.sites.exchangedRows(),
 		Simpler: r.end.simplerLength(), Program: program, Loaded: len(r.data.localAgents()),
 	}
-	if held := r.end.trainingConfig(r.poser.problem.Problem); held != nil {
+	if held := r.end.trainingConfig(r.problem.Problem); held != nil {
 		run.Held = held.Method
 	}
 	if r.Task.Experience != nil {
@@ -123,7 +123,7 @@ func (r *runner) planned(program runs.Number) plan.Run {
 
 // hasHoldout reports whether an agent here has held-out examples.
 func (r *runner) hasHoldout() bool {
-	return slices.ContainsFunc(r.data.loaded.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 })
+	return slices.ContainsFunc(r.loaded.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 })
 }
 
 // runPilot runs the job in this process, on the data that are here; nil if that takes longer
@@ -139,13 +139,13 @@ func (r *runner) runPilot(ctx context.Context, within time.Duration, stderr io.W
 	job.Settings = &settings
 	bar := cli.NewProgress(stderr, settings.Quiet)
 	defer bar.Stop()
-	r.Job, r.files.folder, r.files.mode, r.view = &job, runs.Folder(folder), runs.Fresh, barOnly{onScreen{bar}}
+	r.Job, r.folder, r.mode, r.view = &job, runs.Folder(folder), runs.Fresh, barOnly{onScreen{bar}}
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	began := time.Now()
 	err = r.attempt(limited)
-	if r.files.lock != nil {
-		err = errors.Join(err, r.files.lock.Close())
+	if r.lock != nil {
+		err = errors.Join(err, r.lock.Close())
 	}
 	switch {
 	case err != nil && ctx.Err() == nil && limited.Err() != nil:
@@ -153,7 +153,7 @@ func (r *runner) runPilot(ctx context.Context, within time.Duration, stderr io.W
 	case err != nil:
 		return nil, err
 	}
-	return &plan.Pilot{Traffic: r.account.summary.Traffic, Iterations: r.result.Iterations, Elapsed: time.Since(began)},
+	return &plan.Pilot{Traffic: r.summary.Traffic, Iterations: r.result.Iterations, Elapsed: time.Since(began)},
 		nil
 }
 

@@ -90,7 +90,7 @@ func TestPlanOfMany(t *testing.T) {
 		if err := r.pose(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		r.steps.method = algo.Clone(r.params.method)
+		r.method = algo.Clone(r.params.method)
 		r.steps.chooseStart()
 		plans[k] = testkit.Get(plan.New(r.planned(0)))
 	}

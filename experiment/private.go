@@ -154,7 +154,7 @@ func (g *guard) stableStep(s *Settings, q int) float64 {
 // other at the start of a run, and when it goes on the run folder says it.
 func (r *poser) leastRows(ctx context.Context) (int, error) {
 	if r.point != nil {
-		c, err := r.files.folder.ReadConfig()
+		c, err := r.folder.ReadConfig()
 		if err != nil || c.Privacy == nil {
 			return 0, err
 		}
@@ -240,19 +240,19 @@ func (g *guard) curvature(o dsbo.Oracle, x []float64) (float64, error) {
 // Nothing is compared: that would take more answers.
 func (r *finisher) finishPrivate() error {
 	best := r.result.Best
-	r.account.summary.Best = best.Iteration
-	r.account.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: []string{
+	r.summary.Best = best.Iteration
+	r.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: []string{
 		fmt.Sprintf(
 			"Differential privacy %v: what was sent is about as likely with another row in its place. Losses and "+
 				"accuracies have noise too.", *r.Settings.Privacy),
 	}, Sentence: fmt.Sprintf(
 		"Tuned %s with noise on all that a site sends: they are not compared with one penalty for all, which would "+
 			"cost more of the budget.", wording.Count(len(best.X), "hyperparameter"))}
-	if err := r.writeModel(best.X, best.Y, r.poser.problem.shapeY); err != nil {
+	if err := r.writeModel(best.X, best.Y, r.problem.shapeY); err != nil {
 		return err
 	}
 	if r.Task.Finish != nil {
-		if err := r.Task.Finish(FinishedRun{Folder: r.files.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y,
+		if err := r.Task.Finish(FinishedRun{Folder: r.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y,
 			Collective: withoutSums}); err != nil {
 			return err
 		}

@@ -88,7 +88,7 @@ func (r *loader) load(ctx context.Context, local []int) (err error) {
 	}
 	began := time.Now()
 	s := r.Settings
-	r.loaded, r.poser.problem = loaded{local: local}, problem{}
+	r.loaded, r.problem = loaded{local: local}, problem{}
 	l := &r.loaded
 	found, err := r.newSetup(ctx)
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *loader) load(ctx context.Context, local []int) (err error) {
 // checkMethod reports that the method is not made for the model.
 func (r *poser) checkMethod() error {
 	m, err := algo.New(r.Settings.Algorithm)
-	if err == nil && algo.TraitsOf(m).Compositional && !models.IsCompositional(r.data.loaded.model) {
+	if err == nil && algo.TraitsOf(m).Compositional && !models.IsCompositional(r.loaded.model) {
 		err = dsbo.Errorf(dsbo.ErrCapability, "%s is for compositional problems alone; that of %s is none",
 			r.Settings.Algorithm, r.Task.Name)
 	}
@@ -136,7 +136,7 @@ func (r *poser) makeProblem(ctx context.Context) error {
 
 // makeAnew makes the problem of the loaded data and model.
 func (r *poser) makeAnew() error {
-	s, l := r.Settings, r.data.loaded
+	s, l := r.Settings, r.loaded
 	task, err := data.HoldOut(l.data, s.Holdout, s.Seed)
 	if err != nil {
 		return fmt.Errorf("-holdout: %w", err)
@@ -172,7 +172,7 @@ func (r *poser) makeAnew() error {
 // guardProblem clips the rows of a problem's data and bounds what they can change, where there is
 // differential privacy.
 func (r *poser) guardProblem(p *problem) (err error) {
-	s, l := r.Settings, r.data.loaded
+	s, l := r.Settings, r.loaded
 	if s.Privacy == nil {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (r *poser) guardProblem(p *problem) (err error) {
 // makeOracles makes the oracles of a problem's data, with the matrix of their products, and the way
 // in which averages are found.
 func (r *poser) makeOracles(p *problem) (err error) {
-	s, l := r.Settings, r.data.loaded
+	s, l := r.Settings, r.loaded
 	if p.Problem, err = train.NewShare(l.local, p.data, l.model,
 		models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
 		return err
@@ -221,11 +221,11 @@ func meaningOf(m models.Model, penalties bool) runs.Meaning {
 // setStart sets where a problem starts, if the task or else the model says it.
 func (r *poser) setStart(prob *problem) error {
 	var x, y []float64
-	p, _ := r.data.loaded.model.Dims()
+	p, _ := r.loaded.model.Dims()
 	if r.Task.Start != nil {
 		x, y = r.Task.Start()
 	}
-	if st, ok := r.data.loaded.model.(models.XStarter); ok && x == nil {
+	if st, ok := r.loaded.model.(models.XStarter); ok && x == nil {
 		x = make([]float64, p)
 		st.StartX(x)
 	}

@@ -75,7 +75,7 @@ type greeting struct {
 // exchangeGreetings takes over the run folder of agent 0's process, and refuses a process with
 // another task, other flags or another program.
 func (l *ranks) exchangeGreetings(ctx context.Context, r *runner) error {
-	all, err := gatherJSON(ctx, r, greeting{r.Task.Name, r.Settings.Flags, network.ThisProgram(), r.files.folder})
+	all, err := gatherJSON(ctx, r, greeting{r.Task.Name, r.Settings.Flags, network.ThisProgram(), r.folder})
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (l *ranks) exchangeGreetings(ctx context.Context, r *runner) error {
 			return err
 		}
 	}
-	r.files.folder = all[0].Folder
+	r.folder = all[0].Folder
 	return nil
 }
 

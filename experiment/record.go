@@ -15,19 +15,19 @@ import (
 // the curvature.
 func (r *account) completeConfig(c train.Config) (err error) {
 	config := &r.Settings.Config
-	if config.Params, err = json.Marshal(r.steps.method); err != nil {
+	if config.Params, err = json.Marshal(r.method); err != nil {
 		return err
 	}
-	if config.Problem, err = json.Marshal(r.poser.problem.settings); err != nil {
+	if config.Problem, err = json.Marshal(r.problem.settings); err != nil {
 		return err
 	}
 	c = c.WithDefaults()
 	config.EvalEvery, config.CheckpointEvery, config.Evaluate = c.EvalEvery, c.CheckpointEvery, c.Evaluate
 	config.ExactTol, config.AdjointTol = c.Tol, c.AdjointTol
-	if r.poser.problem.meaning != runs.Penalties {
-		config.Meaning = r.poser.problem.meaning
+	if r.problem.meaning != runs.Penalties {
+		config.Meaning = r.problem.meaning
 	}
-	config.Rho, config.Curvature = r.graph.W.Rho(), r.steps.lmax
+	config.Rho, config.Curvature = r.graph.W.Rho(), r.lmax
 	r.layout.describe(config)
 	return nil
 }
@@ -39,7 +39,7 @@ func (r *account) floatsByFormula() float64 {
 	if !ok || r.result.Iterations == 0 || r.result.Epoch.Number > 0 {
 		return 0
 	}
-	averaging, err := network.NewAverages(nil, r.graph.W, r.poser.problem.Average)
+	averaging, err := network.NewAverages(nil, r.graph.W, r.problem.Average)
 	if err != nil {
 		return 0
 	}
@@ -58,7 +58,7 @@ func (r *account) floatsByFormula() float64 {
 // summarize returns the summary of a run that ended in a state, with err.
 func (r *account) summarize(state runs.State, err error) runs.Summary {
 	s := r.summary
-	s.State, s.Warnings, s.PerAgent = state, append([]string{}, r.steps.warnings...), r.result.Usage
+	s.State, s.Warnings, s.PerAgent = state, append([]string{}, r.warnings...), r.result.Usage
 	s.Members = r.result.Epoch.Members
 	if err != nil {
 		s.Error = cli.OneLine(err)
@@ -78,10 +78,10 @@ func (r *account) summarize(state runs.State, err error) runs.Summary {
 	}
 	u := runs.Total(r.result.Usage)
 	s.Traffic.Method, s.Traffic.Evaluation = u.Traffic, r.result.Evaluation
-	if found := r.data.loaded.setup; found != nil { // else members have changed since, and it is to be loaded again
+	if found := r.loaded.setup; found != nil { // else members have changed since, and it is to be loaded again
 		s.Traffic.Setup = found.Sent
 	}
-	s.Traffic.Evaluation.Add(r.steps.stepsSent)
+	s.Traffic.Evaluation.Add(r.stepsSent)
 	s.OracleCalls, s.BytesSent, s.Times = u.Calls, s.Traffic.Total().Bytes, u.Times
 	if n := len(r.result.Usage) * s.Iterations; n > 0 {
 		s.FloatsSent = float64(u.Traffic.Floats) / float64(n)

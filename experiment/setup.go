@@ -13,7 +13,7 @@ import (
 func (r *loader) newSetup(ctx context.Context) (*setup, error) {
 	s := new(setup)
 	if r.team != nil && r.point != nil {
-		return s, s.read(r.files.folder)
+		return s, s.read(r.folder)
 	}
 	if _, planned := r.team.(alike); planned {
 		s.exchange = noCollective{dsbo.ConfigErrorf("-agents must be at most %d in a plan of %s, whose agents find "+

@@ -12,12 +12,12 @@ import (
 // compareSimpler puts the best constant of a simpler model, where the run's names one, at the head
 // of the table, and into the verdict that it does as well as the model that is kept, or better.
 func (r *finisher) compareSimpler(ctx context.Context, kept *candidates.Model) error {
-	m, ok := r.data.loaded.model.(models.Simplified)
+	m, ok := r.loaded.model.(models.Simplified)
 	if !ok {
 		return nil
 	}
 	name, simpler := m.Simpler()
-	f, err := r.finderOf(r.poser.problem.data, simpler)
+	f, err := r.finderOf(r.problem.data, simpler)
 	if err != nil {
 		return fmt.Errorf("simpler model %s: %w", name, err)
 	}
@@ -27,11 +27,11 @@ func (r *finisher) compareSimpler(ctx context.Context, kept *candidates.Model) e
 		return err
 	}
 	best.Lambda = runs.Unknown() // it is no constant of the run's own model
-	r.account.summary.Models = append([]runs.Model{best.Model}, r.account.summary.Models...)
+	r.summary.Models = append([]runs.Model{best.Model}, r.summary.Models...)
 	if kept.Y == nil || best.Y == nil || !best.Converged {
 		return nil
 	}
-	gains, err := r.poser.problem.Compare(ctx, kept.Fit(), f.Problem, best.Fit())
+	gains, err := r.problem.Compare(ctx, kept.Fit(), f.Problem, best.Fit())
 	if err != nil || len(gains) == 0 {
 		return err
 	}
@@ -39,14 +39,14 @@ func (r *finisher) compareSimpler(ctx context.Context, kept *candidates.Model) e
 		return err
 	}
 	if note := gains[0].SimplerNote(kept.Name, best.Name); note != "" {
-		r.account.summary.Verdict.Notes = append(r.account.summary.Verdict.Notes, note)
+		r.summary.Verdict.Notes = append(r.summary.Verdict.Notes, note)
 	}
 	return nil
 }
 
 // simplerLength returns the length of the simpler model's y; 0: there is no such model.
 func (r *finisher) simplerLength() int {
-	if m, ok := r.data.loaded.model.(models.Simplified); ok {
+	if m, ok := r.loaded.model.(models.Simplified); ok {
 		_, simpler := m.Simpler()
 		_, q := simpler.Dims()
 		return q

@@ -24,17 +24,17 @@ const siteNumbers = 1 + 2*3
 // seen. It returns nil where the task does not ask for it.
 func (r *siteModels) compareSites(ctx context.Context, constant, tuned *candidates.Model) ([]runs.Site, error) {
 	sites := r.Task.sites()
-	if !sites.Compare || constant.Y == nil || tuned.Y == nil || r.poser.problem.Score == nil {
+	if !sites.Compare || constant.Y == nil || tuned.Y == nil || r.problem.Score == nil {
 		return nil, nil
 	}
 	r.view.Log("each site alone, for comparison")
 	// without Y of sites elsewhere, and where none converges
-	siteModels := make([]train.Fit, len(r.poser.problem.Oracles))
-	rows, err := r.poser.problem.GatherRows(ctx, siteNumbers, func(i int, row []float64) (err error) {
+	siteModels := make([]train.Fit, len(r.problem.Oracles))
+	rows, err := r.problem.GatherRows(ctx, siteNumbers, func(i int, row []float64) (err error) {
 		if siteModels[i], err = r.siteModel(ctx, i, constant.X); err != nil {
 			return fmt.Errorf("agent %d alone: %w", i, err)
 		}
-		if row[0], err = r.scoreTest(i, r.poser.problem.Problem, []train.Fit{siteModels[i]}, row[1:]); err != nil {
+		if row[0], err = r.scoreTest(i, r.problem.Problem, []train.Fit{siteModels[i]}, row[1:]); err != nil {
 			return err
 		}
 		for k, m := range []*candidates.Model{constant, tuned} {
@@ -63,11 +63,11 @@ func (r *siteModels) compareSites(ctx context.Context, constant, tuned *candidat
 // exchangedRows returns what comparing the sites sends of each of them to all.
 func (r *siteModels) exchangedRows() []plan.Row {
 	sites := r.Task.sites()
-	if !sites.Compare || r.poser.problem.Score == nil {
+	if !sites.Compare || r.problem.Score == nil {
 		return nil
 	}
 	rows := []plan.Row{{Name: "scores on the site's test rows", Length: siteNumbers}}
-	p, q := r.data.loaded.model.Dims()
+	p, q := r.loaded.model.Dims()
 	if n := r.Settings.Agents; sites.Exchange && n <= mostCrossed {
 		rows = append(rows, plan.Row{Name: "model of the site alone", Length: p + q},
 			plan.Row{Name: "scores of such models", Length: 2 * n})
@@ -111,11 +111,11 @@ func (r *siteModels) exchangeSiteModels(ctx context.Context, allowed bool, siteM
 	if len(sites) > mostCrossed || !allowed && r.team != nil {
 		return nil
 	}
-	p := r.poser.problem.Problem
+	p := r.problem.Problem
 	if !allowed {
 		p.Sent = new(dsbo.Traffic)
 	}
-	nx, ny := r.data.loaded.model.Dims()
+	nx, ny := r.loaded.model.Dims()
 	vectors, err := p.GatherRows(ctx, nx+ny, func(i int, row []float64) error {
 		if siteModels[i].Y == nil {
 			row[0] = math.NaN()
@@ -148,7 +148,7 @@ func (r *siteModels) exchangeSiteModels(ctx context.Context, allowed bool, siteM
 // by its own validation examples, which is looked for near the best one of all sites; nil if none
 // converges. It sends nothing.
 func (r *siteModels) siteModel(ctx context.Context, i int, xOfAll []float64) (m train.Fit, err error) {
-	l := r.data.loaded
+	l := r.loaded
 	shard := l.data.Shards[i]
 	shard.Train.ID = nil // numbers among the examples of all
 	own := data.Task{Shards: []data.Shard{shard}, Features: l.data.Features, Classes: l.data.Classes}
@@ -156,7 +156,7 @@ func (r *siteModels) siteModel(ctx context.Context, i int, xOfAll []float64) (m 
 	if err != nil {
 		return m, err
 	}
-	best, err := candidates.New(p, r.poser.problem.meaning.Symbol, len(r.result.X), p.RoughSolver(), nil,
+	best, err := candidates.New(p, r.problem.meaning.Symbol, len(r.result.X), p.RoughSolver(), nil,
 		nil).ConstantNear(ctx, int(math.Round(num.Median(xOfAll))))
 	if err == nil {
 		m = best.Fit()

@@ -122,39 +122,59 @@ type runner struct {
 	pace       *pace            // how fast the run is, for the time left
 
 	// The stages of a run, each of which takes what the stages before it have found.
-	files   runFiles
-	data    loader      // what was loaded
+	files   runFiles    // chooses the run folder
+	data    loader      // loads the data
 	poser   poser       // makes the problem of the data
 	steps   stepChooser // chooses the method's steps
 	end     finisher    // finds the models at the end
-	sites   siteModels  // what each site can do alone
-	account account     // what the run cost
+	sites   siteModels  // finds what each site can do alone
+	account account     // tells what the run cost
+
+	folder     runs.Folder // of the run
+	mode       runs.Mode   // how the folder is begun
+	folderOpen bool        // whether the folder is made ready
+	// keeps other processes out of the folder; nil before it is chosen, and where another
+	// process leads
+	lock io.Closer
+	held *runs.HeldCheckpoints // checkpoints that stay; nil: none
+
+	loaded    loaded       // the data and the model
+	problem   problem      // made of these
+	startX    []float64    // start of x on all agents
+	method    algo.Method  // whose steps are chosen
+	lmax      float64      // the largest curvature of an agent at the start; 0 where no step follows it
+	warnings  []string     // of the run so far
+	stepsSent dsbo.Traffic // what all agents have sent to choose the steps
 
 	// the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
 	point       *train.Point
 	finished    bool          // whether the run in the folder is finished, and this process only waits for others
 	drainFailed bool          // finished, and the wait for the other agents failed
 	result      *train.Result // of the iterations
+	// whether the iterations are over, and the models are being found
+	iterationsOver bool
+	summary        runs.Summary // so far
 }
 
-// runFiles is the run folder of a run, from its choice to what a failure leaves.
-type runFiles struct {
-	*runner
-	folder     runs.Folder
-	mode       runs.Mode
-	folderOpen bool // whether the folder is made ready
-	// keeps other processes out of the folder; nil before it is chosen, and where another
-	// process leads
-	lock io.Closer
-	held *runs.HeldCheckpoints // checkpoints that stay; nil: none
-}
-
-// A loader loads the shards of the agents that are here, and finds what all sites have to
-// find together.
-type loader struct {
-	*runner
-	loaded loaded
-}
+type (
+	// runFiles chooses the run folder, and writes what a run keeps there.
+	runFiles struct{ *runner }
+	// A loader loads the shards of the agents that are here, and finds what all sites have to find
+	// together.
+	loader struct{ *runner }
+	// A poser makes the problem of what was loaded: oracles, the matrix of their products, and the
+	// start.
+	poser struct{ *runner }
+	// A stepChooser fills in what a method leaves open: steps that follow the curvature, and its
+	// start.
+	stepChooser struct{ *runner }
+	// A finisher finds the models at the end of a run, keeps one, and writes what the run leaves.
+	finisher struct{ *runner }
+	// siteModels compare what each site finds alone with the models of all.
+	siteModels struct{ *runner }
+	// An account is the configuration and the summary of a run.
+	account struct{ *runner }
+)
 
 // loaded is what a task has loaded for the agents of this process.
 type loaded struct {
@@ -174,14 +194,6 @@ type setup struct {
 	runs.Setup
 	exchange network.Collective // nil: all is in Setup already
 	next     int                // the one of Found that comes next, without an exchange
-}
-
-// A poser makes the problem of what was loaded: oracles, the matrix of their products, and
-// the start.
-type poser struct {
-	*runner
-	problem problem
-	startX  []float64 // start of x on all agents
 }
 
 // A problem is the bilevel problem of the loaded data, with its descriptions.
@@ -205,35 +217,11 @@ type guard struct {
 	scores map[int]*models.Score    // on the agents' test examples
 }
 
-// A stepChooser fills in what a method leaves open: steps that follow the curvature, and its start.
-type stepChooser struct {
-	*runner
-	method    algo.Method
-	lmax      float64 // the largest curvature of an agent at the start; 0 where no step follows it
-	warnings  []string
-	stepsSent dsbo.Traffic // what all agents have sent to choose the steps
-}
-
-// A finisher finds the models at the end of a run, keeps one, and writes what the run leaves.
-type finisher struct {
-	*runner
-	iterationsOver bool // whether the iterations are over, and the models are being found
-}
-
-// siteModels compare what each site finds alone with the models of all.
-type siteModels struct{ *runner }
-
-// An account is the configuration and the summary of a run.
-type account struct {
-	*runner
-	summary runs.Summary
-}
-
 // newRunner returns a runner whose stages know it.
 func newRunner(j *Job, l Layout) *runner {
 	r := &runner{Job: j, layout: l}
-	r.files.runner, r.data.runner, r.poser.runner, r.steps.runner = r, r, r, r
-	r.end.runner, r.sites.runner, r.account.runner = r, r, r
+	r.files, r.data, r.poser, r.steps = runFiles{r}, loader{r}, poser{r}, stepChooser{r}
+	r.end, r.sites, r.account = finisher{r}, siteModels{r}, account{r}
 	return r
 }
 

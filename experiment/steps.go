@@ -18,11 +18,11 @@ func (r *stepChooser) chooseSteps(ctx context.Context) error {
 	}
 	x, y := make([]float64, p), make([]float64, q)
 	linalg.Fill(x, r.Settings.X0)
-	copy(x, r.poser.problem.startX)
-	copy(y, r.poser.problem.Start)
-	r.poser.startX = x
+	copy(x, r.problem.startX)
+	copy(y, r.problem.Start)
+	r.startX = x
 	r.method = algo.Clone(r.params.method)
-	if g := r.poser.problem.guard; g != nil {
+	if g := r.problem.guard; g != nil {
 		if r.Settings.Privacy.LeastRows, err = r.poser.leastRows(ctx); err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (r *stepChooser) chooseSteps(ctx context.Context) error {
 		}
 		l := algo.Curvature{L: r.lmax}
 		l.Z, l.Y = train.StableBounds(r.graph.W, l.L)
-		if g := r.poser.problem.guard; g != nil {
+		if g := r.problem.guard; g != nil {
 			l.Z = min(l.Z, g.stableStep(r.Settings, q))
 		}
 		if err := algo.Bind(r.method, l); err != nil {
@@ -44,7 +44,7 @@ func (r *stepChooser) chooseSteps(ctx context.Context) error {
 		}
 	}
 	r.chooseStart()
-	if r.poser.problem.Score == nil {
+	if r.problem.Score == nil {
 		r.view.Log("losses and accuracies are not known: the model does not score examples (models.Scorer)")
 	}
 	r.warnings = nil
@@ -71,9 +71,9 @@ func (r *stepChooser) showWarnings() {
 
 // largestCurvature returns the largest curvature of an agent at the start.
 func (r *stepChooser) largestCurvature(ctx context.Context, x, y []float64) (float64, error) {
-	switch g := r.poser.problem.guard; {
+	switch g := r.problem.guard; {
 	case g != nil:
-		return g.curvature(r.poser.problem.Oracles[r.data.loaded.local[0]], x)
+		return g.curvature(r.problem.Oracles[r.loaded.local[0]], x)
 	case r.point != nil:
 		r.stepsSent = r.point.Start.Sent
 		return r.point.Start.Curvature, nil
@@ -87,10 +87,10 @@ func (r *stepChooser) chooseStart() {
 	if adapt == nil {
 		return
 	}
-	known := r.givenFlags["x0"] || r.poser.problem.startX != nil || r.crossFit(true) != nil
+	known := r.givenFlags["x0"] || r.problem.startX != nil || r.crossFit(true) != nil
 	gaveUp := adapt(algo.Setting{
-		Nonconvex: r.poser.problem.Nonconvex, ByMix: r.Settings.Average == "mix", StartKnown: known,
-		Penalties: r.poser.problem.penalties,
+		Nonconvex: r.problem.Nonconvex, ByMix: r.Settings.Average == "mix", StartKnown: known,
+		Penalties: r.problem.penalties,
 		Given:     func(name string) bool { return r.Settings.Set[name] != nil },
 	})
 	if gaveUp && !known {

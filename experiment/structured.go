@@ -32,7 +32,7 @@ func (r *runner) crossFit(before bool) *CrossFit {
 // that, and makes the problem that starts at their λ. It is among what was found together, where a
 // run that goes on has it.
 func (r *poser) startStructured(ctx context.Context) error {
-	c, l := r.crossFit(true), &r.data.loaded
+	c, l := r.crossFit(true), &r.loaded
 	if c == nil || r.givenFlags["x0"] {
 		return nil
 	}
@@ -67,19 +67,19 @@ func (r *poser) startStructured(ctx context.Context) error {
 // resumeSetup has a run of one process that goes on take what is found after the data are loaded
 // from its folder, if they and the settings are as they were.
 func (r *poser) resumeSetup() (err error) {
-	s := r.data.loaded.setup
-	if s.Of, err = r.digest(); err != nil || r.files.mode != runs.Resume {
+	s := r.loaded.setup
+	if s.Of, err = r.digest(); err != nil || r.mode != runs.Resume {
 		return err
 	}
 	var before setup
-	if err := before.read(r.files.folder); err != nil || before.Of == "" {
+	if err := before.read(r.folder); err != nil || before.Of == "" {
 		return err // it ended before it was written, or an earlier version began it
 	}
 	loaded := len(s.Found)
 	if before.Of != s.Of || len(before.Found) <= loaded || !reflect.DeepEqual(before.Found[:loaded], s.Found) {
 		return dsbo.ConfigErrorf(
 			"-resume: %s has what a run of other data or with other settings found: they must be as they were",
-			r.files.folder.Path(runs.SetupFile))
+			r.folder.Path(runs.SetupFile))
 	}
 	*s = setup{Setup: before.Setup, next: loaded}
 	return nil
@@ -121,7 +121,7 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 	if err != nil {
 		return err
 	}
-	r.account.summary.Constants = found.Tried
+	r.summary.Constants = found.Tried
 	final, notes, tuned := (*finalist)(nil), []string{found.Note("The tuned λ is")}, mean
 	if len(c.Networks) > 0 {
 		if final, notes, err = r.networkFinalist(ctx, c, found, one, mean, notes); err != nil {
@@ -136,7 +136,7 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 	if err := r.saveKept(ctx, final.Model, final); err != nil {
 		return err
 	}
-	if r.account.summary.Sites, err = r.sites.compareSites(ctx, one, tuned); err != nil {
+	if r.summary.Sites, err = r.sites.compareSites(ctx, one, tuned); err != nil {
 		return err
 	}
 	return r.writeFinished()
@@ -146,16 +146,16 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 // penalty near the best one on. parts is the problem of the models of all folds.
 func (r *finisher) structures(ctx context.Context, c CrossFit, near float64,
 	watch candidates.Watcher) (found *candidates.Structures, parts train.Problem, err error) {
-	folds := r.data.loaded.model.(models.Folds)
+	folds := r.loaded.model.(models.Folds)
 	folds.Of, folds.Apart = r.linear(), true
-	if parts, err = r.roughProblem(r.poser.problem.data, folds); err != nil {
+	if parts, err = r.roughProblem(r.problem.data, folds); err != nil {
 		return nil, parts, err
 	}
 	all, err := r.roughProblem(c.All, r.linear())
 	if err != nil {
 		return nil, parts, err
 	}
-	found, err = candidates.CrossFit{Model: folds, Problem: parts, Data: r.poser.problem.data, All: all,
+	found, err = candidates.CrossFit{Model: folds, Problem: parts, Data: r.problem.data, All: all,
 		Blocks: c.Blocks, Variance: c.Variance, Watch: watch}.Structures(ctx, near)
 	return found, parts, err
 }
@@ -179,7 +179,7 @@ func (r *finisher) linearFinalist(ctx context.Context, parts train.Problem, foun
 	if kept == one {
 		found.KeepOne()
 	}
-	r.account.summary.Structures = append(found.Summaries(), r.account.summary.Structures...)
+	r.summary.Structures = append(found.Summaries(), r.summary.Structures...)
 	return &finalist{Model: kept, refit: func(ctx context.Context, t data.Task, times float64) ([]float64, error) {
 		all, err := r.roughProblem(t, r.linear())
 		if err != nil {
@@ -205,7 +205,7 @@ func (r *finisher) networkFinalist(ctx context.Context, c CrossFit, found *candi
 		if better && n == best {
 			n.Share = 1
 		}
-		r.account.summary.Structures = append(r.account.summary.Structures, n.Structure)
+		r.summary.Structures = append(r.summary.Structures, n.Structure)
 	}
 	one.Name, mean.Name = "linear, "+one.Name, "linear, "+mean.Name
 	if notes = append(notes, candidates.NetworkNote(tried, best, better)); !better {
@@ -223,7 +223,7 @@ func (r *finisher) networkFinalist(ctx context.Context, c CrossFit, found *candi
 	r.conclude("A "+m.Name, m, mean, false, []*candidates.Model{one, mean}, gains, notes)
 	for _, s := range found.Summaries() {
 		s.Share = 0
-		r.account.summary.Structures = append(r.account.summary.Structures, s)
+		r.summary.Structures = append(r.summary.Structures, s)
 	}
 	return &finalist{m, best, func(ctx context.Context, t data.Task, times float64) ([]float64, error) {
 		return networks.Refit(ctx, best, t, times)
@@ -233,7 +233,7 @@ func (r *finisher) networkFinalist(ctx context.Context, c CrossFit, found *candi
 // linear returns the linear model of which the run's model has one for each fold, with a
 // log-penalty for each feature, and no prior, which structures have in place of it.
 func (r *finisher) linear() models.Linear {
-	one := r.data.loaded.model.(models.Folds).Of
+	one := r.loaded.model.(models.Folds).Of
 	one.Penalties, one.Prior = nil, models.Prior{}
 	return one
 }

@@ -13,7 +13,7 @@ import (
 // watch begins the progress of a run, which its configuration then keeps up to date.
 func (r *runner) watch(c *train.Config) error {
 	d := c.WithDefaults()
-	m := algo.Clone(r.steps.method)
+	m := algo.Clone(r.method)
 	if err := m.Init(1, 1, d.K); err != nil { // it makes as many calls whatever p and q are
 		return err
 	}
