@@ -65,7 +65,7 @@ type record struct {
 func (r *record) sender(p *process, _ int, s grpc.Sender) grpc.Sender {
 	return recording{s, r, p.agent}
 }
-func (r *record) fault(*world, draw) fault               { return nil }
+func (r *record) fault(*world, draw) fault               { return fault{} }
 func (r *record) endless(_, _ context.Context, _ *world) {}
 
 type recording struct {

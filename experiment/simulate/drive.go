@@ -256,24 +256,20 @@ func (f driveFile) Sync() error {
 	return f.File.Sync()
 }
 
-// Faults of drives: nothing fits, or all that is brought to the disk takes a hundred times as long.
-type (
-	fullDisk struct{ agent int }
-	slowDisk struct{ agent int }
-)
+// fill begins or ends a fault because of which nothing fits.
+func (d *drive) fill(begins bool) { d.addFault(&d.full, begins) }
 
-func (f fullDisk) begin(w *world) { w.machines[f.agent].drive.addFaults(1, 0) }
-func (f fullDisk) end(w *world)   { w.machines[f.agent].drive.addFaults(-1, 0) }
-func (f fullDisk) String() string { return "the disk of " + agentName(f.agent) + " is full" }
+// slowDown begins or ends a fault because of which all that is brought to the disk takes a hundred
+// times as long.
+func (d *drive) slowDown(begins bool) { d.addFault(&d.slow, begins) }
 
-func (f slowDisk) begin(w *world) { w.machines[f.agent].drive.addFaults(0, 1) }
-func (f slowDisk) end(w *world)   { w.machines[f.agent].drive.addFaults(0, -1) }
-func (f slowDisk) String() string { return "the disk of " + agentName(f.agent) + " is slow" }
-
-// addFaults begins faults, or ends them.
-func (d *drive) addFaults(full, slow int) {
+// addFault counts a fault that begins or ends.
+func (d *drive) addFault(count *int, begins bool) {
 	d.state.Lock()
 	defer d.state.Unlock()
-	d.full += full
-	d.slow += slow
+	if begins {
+		*count++
+	} else {
+		*count--
+	}
 }

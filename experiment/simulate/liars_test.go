@@ -193,22 +193,23 @@ func (l *liars) fault(w *world, d draw) fault { return w.falsehood(d, among(d.of
 
 func (l *liars) endless(ctx, over context.Context, w *world) {
 	d := w.draw.of("endless")
-	f, more := w.falsehood(d, w.Liars[0]), sleep(ctx, d.of("begins").between(w.Second, w.Calm))
+	liar := w.Liars[0]
+	f, more := w.falsehood(d, liar), sleep(ctx, d.of("begins").between(w.Second, w.Calm))
 	for more && slices.ContainsFunc(w.machines[:w.Agents], (*machine).isNew) {
 		more = sleep(ctx, w.Second) // all are waited for until each has a checkpoint
 	}
 	if !more {
 		return
 	}
-	w.trace.note("fault: %v, to the end", f)
-	w.machines[f.liar].forgone.Store(true)
-	f.begin(w)
+	w.trace.note("fault: %s, to the end", f.text)
+	w.machines[liar].forgone.Store(true)
+	f.begin()
 	for sleep(over, 10*w.AbsentAfter) {
 		e := w.newestEpoch()
-		honest := slices.DeleteFunc(slices.Clone(e.Members), func(i int) bool { return i == f.liar })
+		honest := slices.DeleteFunc(slices.Clone(e.Members), func(i int) bool { return i == liar })
 		if len(honest) < len(e.Members) && len(honest) < w.Quorum {
-			w.trace.note("end of: %v", f)
-			f.end(w)
+			w.trace.note("end of: %s", f.text)
+			f.end()
 			return
 		}
 	}

@@ -355,35 +355,23 @@ func (l *liar) fails(f []byte, agent int) [][]byte {
 // plainWire reports whether vectors that are mixed travel as they are.
 func (c Case) plainWire() bool { return slices.Contains(c.Flags, "-wire=float64") }
 
-// A falsehood is a fault that has the run's liar tell some of its neighbours a lie.
-type falsehood struct {
-	lie   int // in allLies
-	liar  int // the agent
-	draw  draw
-	share float64 // of the neighbours
-}
-
-// falsehood draws one.
-func (w *world) falsehood(d draw, liar int) falsehood {
-	return falsehood{d.of("which").below(len(allLies)), liar, d.of("told"), among(d.of("share"), 0.4, 1)}
-}
-
-func (f falsehood) begin(w *world) { f.addFaults(w, 1) }
-func (f falsehood) end(w *world) {
-	f.addFaults(w, -1)
-	if w.Quorum > 0 { // a process that was named for what it sent does not come in again; another one does
-		w.machines[f.liar].crash(false, 0)
-	}
-}
-func (f falsehood) String() string { return fmt.Sprintf("agent %d %s", f.liar, allLies[f.lie].name) }
-
-func (f falsehood) addFaults(w *world, by int) {
-	l := w.lies.(*liars).of(w.machines[f.liar])
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for to := range w.machines {
-		if f.draw.of("to", int64(to)).chance(f.share) {
-			l.told[lieTo{f.lie, to}] += by
+// falsehood draws a fault that has a liar tell some of its neighbours a lie.
+func (w *world) falsehood(d draw, liar int) fault {
+	which, told, share := d.of("which").below(len(allLies)), d.of("told"), among(d.of("share"), 0.4, 1)
+	tell := func(by int) {
+		l := w.lies.(*liars).of(w.machines[liar])
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for to := range w.machines {
+			if told.of("to", int64(to)).chance(share) {
+				l.told[lieTo{which, to}] += by
+			}
 		}
 	}
+	return fault{fmt.Sprintf("agent %d %s", liar, allLies[which].name), func() { tell(1) }, func() {
+		tell(-1)
+		if w.Quorum > 0 { // a process that was named for what it sent does not come in again; another one does
+			w.machines[liar].crash(false, 0)
+		}
+	}}
 }

@@ -49,10 +49,10 @@ func TestSixMinutes(t *testing.T) {
 	var ended time.Duration
 	log, ends := runCase(t, c, func(w *world) {
 		time.Sleep(30 * time.Minute)
-		vpn := &partition{1 << 4}
-		vpn.begin(w)
+		vpn := w.partition(1 << 4)
+		vpn.begin()
 		time.Sleep(6 * time.Minute)
-		vpn.end(w)
+		vpn.end()
 		ended = time.Since(begin)
 	})
 	if len(log) != 2 || !slices.Equal(log[0].Members, []int{0, 1, 2, 3, 5, 6, 7}) ||

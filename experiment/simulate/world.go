@@ -66,7 +66,8 @@ func (w *world) of(name string, agent int, numbers ...int) draw {
 
 // world returns the network and the machines of a case, and what ends them.
 func (c Case) world() (w *world, end func(), err error) {
-	w = &world{Case: c, draw: draw(c.Seed).of("world"), ended: map[int]bool{}, lost: map[int]bool{}}
+	w = &world{Case: c, draw: draw(c.Seed).of("world"), ended: map[int]bool{}, lost: map[int]bool{},
+		cuts: cuts{all: map[*cut]bool{}}, forgetful: forgetful{agents: map[int]bool{}}}
 	w.trace.forgo = func(agent int) {
 		if w.isLiar(agent) {
 			w.machines[agent].forgone.Store(true)
