@@ -8,10 +8,8 @@ import (
 	"dsbo/experiment"
 )
 
-func mnistPresets() []experiment.Preset {
-	return []experiment.Preset{mnistDescent(), mnistOneAgent(), mnistPaper(), mnistMADSBO(), mnistWeights(),
-		mnistValues(), mnistDraws(), mnistCleaning(), mnistNetworkCleaning()}
-}
+// mnistPresets are the presets of penalties and of the other models.
+func mnistPresets() []experiment.Preset { return slices.Concat(penaltyPresets(), otherPresets()) }
 
 // Preset is the task's: "tuned" is for penalties, and other x have a preset that
 // is made for their model.
@@ -24,97 +22,53 @@ func (t *mnist) Preset() string {
 	return ""
 }
 
-// mnistWeights tunes weights of hidden layers, some ten thousand at once, from their random start.
-func mnistWeights() experiment.Preset {
-	return experiment.Preset{
-		Name: "weights", Models: []string{"hyperrep"}, Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
-		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.002*(1-k/K)"},
-	}
-}
-
-// mnistValues tunes pixels of pictures and temperatures.
-func mnistValues() experiment.Preset {
-	return experiment.Preset{
-		Name: "values", Models: []string{"temperature", distilled}, Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
-		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.1*(1-k/K)"},
-	}
-}
-
-// mnistDescent is for methods in general: α is a step of x alone. x starts above 0, where y and z
-// keep up: from 0, methods of one loop take some 700 iterations until they show x the way down.
-// With 20 to 1000 examples an agent none diverges; by α = 50 some do.
-func mnistDescent() experiment.Preset {
-	return experiment.Preset{
-		Name:   "descent",
-		K:      300,
-		X0:     2,
-		Batch:  1000,
-		Method: &algo.DSOBA{Alpha: "20", Beta: "auto", Gamma: "auto"},
-	}
-}
-
-// mnistOneAgent is for methods for one agent. From α = 4 on soba and srba diverge, with 20 or
-// 50 examples.
-func mnistOneAgent() experiment.Preset {
-	p := mnistDescent()
-	p.Name, p.Method = "one-agent", &algo.SOBA{Alpha: "2", Beta: "auto", Gamma: "auto"}
-	return p
-}
-
-// mnistPaper is the paper's experiment on MNIST, and MA-DSBO to the letter.
-func mnistPaper() experiment.Preset {
-	return experiment.Preset{
-		Name:   "paper",
-		K:      100,
-		Batch:  1000,
-		Method: &algo.MADSBO{T: 10, N: 10, Alpha: "0.5", Beta: "0.5", Gamma: "0.2"},
-	}
-}
-
-// mnistMADSBO moves λ to where Φ is low. From λ = 0 the lower problem is so flat that y and z lag
-// far behind, and λ then moves the wrong way; from above they keep up. The rest makes them keep up:
-// z continues where it was, both have momentum and four times the paper's inner steps, y is
-// tracked, and each entry of λ has its own scale of steps, which shrink to nothing over the run so
-// that the last hypergradients belong to the last λ.
-func mnistMADSBO() experiment.Preset {
-	return experiment.Preset{
-		Name:  "madsbo_tuned",
-		K:     60,
-		X0:    3.5,
-		Batch: 1000,
-		Method: &algo.Tuned{
+// penaltyPresets tune penalties of a linear model.
+func penaltyPresets() []experiment.Preset {
+	return []experiment.Preset{
+		// For methods in general: α is a step of x alone. x starts above 0, where y and z keep up:
+		// from 0, methods of one loop take some 700 iterations until they show x the way down. With
+		// 20 to 1000 examples an agent none diverges; by α = 50 some do.
+		{Name: "descent", K: 300, X0: 2, Batch: 1000, Method: &algo.DSOBA{Alpha: "20", Beta: "auto", Gamma: "auto"}},
+		// For methods for one agent. From α = 4 on soba and srba diverge, with 20 or 50 examples.
+		{Name: "one-agent", K: 300, X0: 2, Batch: 1000, Method: &algo.SOBA{Alpha: "2", Beta: "auto", Gamma: "auto"}},
+		// The paper's experiment on MNIST, and MA-DSBO to the letter.
+		{Name: "paper", K: 100, Batch: 1000,
+			Method: &algo.MADSBO{T: 10, N: 10, Alpha: "0.5", Beta: "0.5", Gamma: "0.2"}},
+		// It moves λ to where Φ is low. From λ = 0 the lower problem is so flat that y and z lag
+		// far behind, and λ then moves the wrong way; from above they keep up. The rest makes them
+		// keep up: z continues where it was, both have momentum and four times the paper's inner
+		// steps, y is tracked, and each entry of λ has its own scale of steps, which shrink to
+		// nothing over the run so that the last hypergradients belong to the last λ.
+		{Name: "madsbo_tuned", K: 60, X0: 3.5, Batch: 1000, Method: &algo.Tuned{
 			T: 40, N: 40, Alpha: "0.5", Beta: "0.2", Gamma: "0.1",
 			WarmZ: true, TrackY: true, MomY: 0.9, MomZ: 0.9, ReuseB: true,
 			XStep: "adam", Lr: "0.15*(1-k/K)", V: 0.95, Clip: []float64{-1, 12},
-		},
+		}},
 	}
 }
 
-// mnistCleaning tunes a weight for each training example, from ½.
-func mnistCleaning() experiment.Preset {
-	return experiment.Preset{
-		Name: "cleaning", Models: []string{"hyperclean"}, Wire: "float32", K: 30, EvalEvery: 5, Patience: 5,
-		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Start: "x0"},
-	}
-}
-
-// mnistNetworkCleaning tunes a weight for each training example of a network, from ½. The network
-// first learns what most labels of a kind agree on, which takes few steps; then each example's
-// weight follows how its loss and the loss of the validation examples fall together. By Hessians,
-// which have negative eigenvalues by then, z grows beyond all bounds.
-func mnistNetworkCleaning() experiment.Preset {
-	return experiment.Preset{
-		Name: "cleaning-network", Models: []string{"hyperclean-mlp"}, Wire: "float32", K: 30, EvalEvery: 10, Batch: 64,
-		Matrix: dsbo.GaussNewton,
-		Method: &algo.AdamCG{T: 10, N: 8, Mu: 0.02, Wait: 4, All: true, Ly: "0.003*(1-k/K)", Lr: "1.2*(1-k/K)"},
-	}
-}
-
-// mnistDraws trains a deep network by draws of 32 examples an agent, and tunes its few
-// penalties meanwhile.
-func mnistDraws() experiment.Preset {
-	return experiment.Preset{
-		Name: "draws", Models: []string{"lenet"}, Wire: "float32", K: 40, EvalEvery: 20, Batch: 32, X0: 1,
-		Method: &algo.AdamCG{T: 25, N: 4, Ly: "0.003*(1-k/K)", Lr: "0.4*(1-k/K)", Wait: 20},
+// otherPresets tune what is x of other models.
+func otherPresets() []experiment.Preset {
+	return []experiment.Preset{
+		// Weights of hidden layers, some ten thousand at once, from their random start.
+		{Name: "weights", Models: []string{"hyperrep"}, Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
+			Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.002*(1-k/K)"}},
+		// Pixels of pictures and temperatures.
+		{Name: "values", Models: []string{"temperature", distilled}, Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
+			Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.1*(1-k/K)"}},
+		// A deep network is trained by draws of 32 examples an agent, and its few penalties are
+		// tuned meanwhile.
+		{Name: "draws", Models: []string{"lenet"}, Wire: "float32", K: 40, EvalEvery: 20, Batch: 32, X0: 1,
+			Method: &algo.AdamCG{T: 25, N: 4, Ly: "0.003*(1-k/K)", Lr: "0.4*(1-k/K)", Wait: 20}},
+		// A weight for each training example, from ½.
+		{Name: "cleaning", Models: []string{"hyperclean"}, Wire: "float32", K: 30, EvalEvery: 5, Patience: 5,
+			Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Start: "x0"}},
+		// A weight for each training example of a network, from ½. The network first learns what
+		// most labels of a kind agree on, which takes few steps; then each example's weight follows
+		// how its loss and the loss of the validation examples fall together. By Hessians, which
+		// have negative eigenvalues by then, z grows beyond all bounds.
+		{Name: "cleaning-network", Models: []string{"hyperclean-mlp"}, Wire: "float32", K: 30, EvalEvery: 10,
+			Batch: 64, Matrix: dsbo.GaussNewton, Method: &algo.AdamCG{T: 10, N: 8, Mu: 0.02, Wait: 4, All: true,
+				Ly: "0.003*(1-k/K)", Lr: "1.2*(1-k/K)"}},
 	}
 }

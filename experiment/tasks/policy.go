@@ -16,9 +16,15 @@ func Policy() experiment.Task {
 	t := &policy{}
 	return experiment.Task{
 		Name: "policy", About: policyAbout,
-		Flags: t.Flags, Load: t.Load, Presets: []experiment.Preset{policyValues()},
-		Preset: func() string { return policyValues().Name }, Check: t.Check, Describe: t.Describe,
+		Flags: t.Flags, Load: t.Load, Check: t.Check, Describe: t.Describe,
 		First: []string{"states", "features", "transitions"},
+		// Its steps suit weights of a value function. The lower problem is solved by one product,
+		// as its Hessian is the identity.
+		Presets: []experiment.Preset{{
+			Name: "values", DType: "float64", Wire: "float64", K: 100, EvalEvery: 10,
+			Method: &algo.NewtonCG{C: 2, Cold: 2, Lr: "0.3*(1-k/K)", Clip: []float64{-1e6, 1e6}},
+		}},
+		Preset: func() string { return "values" },
 	}
 }
 
@@ -53,16 +59,6 @@ func (t *policy) of(agents int, seed uint64) data.Policy {
 // Check is the task's.
 func (t *policy) Check() error { return t.of(1, 0).Validate() }
 
-// policyValues takes steps that suit weights of a value function. The lower problem is solved by
-// one product, as its Hessian is the identity.
-func policyValues() experiment.Preset {
-	return experiment.Preset{
-		Name: "values", DType: "float64", Wire: "float64", K: 100, EvalEvery: 10,
-		Method: &algo.NewtonCG{C: 2, Cold: 2, Lr: "0.3*(1-k/K)", Clip: []float64{-1e6, 1e6}},
-	}
-}
-
-// Load draws the transitions of the agents that are here.
 func (t *policy) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	task, err := t.of(a.N, a.Seed).Task(a.Local...)
 	return task, models.PolicyEvaluation{Features: t.Features, States: t.States}, err
