@@ -4,15 +4,20 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"dsbo"
+	"dsbo/algo"
 	"dsbo/experiment"
+	"dsbo/experiment/experimenttest"
 	"dsbo/experiment/tasks"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
+	"dsbo/runs"
 )
 
 func TestMain(m *testing.M) {
@@ -88,6 +93,86 @@ func TestHelp(t *testing.T) {
 			if !strings.Contains(help.String(), want) {
 				t.Errorf("%s -h all: no %q", task.Name, want)
 			}
+		}
+	}
+}
+
+func TestMNIST(t *testing.T) {
+	if testing.Short() {
+		t.Skip("solves a problem of 800 numbers for every preset")
+	}
+	// One unit has a tenth of the default's weights, and few examples are solved in few products of
+	// 7,840 numbers; records that solve the problem are proved by smaller tasks.
+	folder := t.TempDir()
+	testkit.OK(testkit.WriteMNIST(folder, 60, 20))
+	experimenttest.TestTask(t, tasks.MNIST(), "-data="+folder, "-model=mlp", "-hidden=1", "-train=2", "-val=2",
+		"-batch=0", "-evaluate=off")
+}
+
+func TestSynthetic(t *testing.T) {
+	experimenttest.TestTask(t, tasks.Synthetic(), "-r=1", "-p=5", "-train=20", "-val=20", "-test=10")
+}
+
+func TestPolicy(t *testing.T) {
+	experimenttest.TestTask(t, tasks.Policy(), "-states=12", "-features=3", "-transitions=3")
+}
+
+// TestDefaultsLowerPhi: on the synthetic task, whose summed losses are stiff, every method lowers Φ
+// with nothing chosen. Methods for one agent that draw batches of their own need means. Methods for
+// another problem are left out.
+func TestDefaultsLowerPhi(t *testing.T) {
+	solves := algo.NamesWhere(func(m algo.Traits) bool { return !m.Personalized && !m.Compositional })
+	for _, name := range solves {
+		t.Run(name, func(t *testing.T) {
+			flags := "-p=5 -agents=4 -train=50 -val=50 -test=10 -K=60 -holdout=0 -eval-every=60 -algorithm=" + name
+			m := algo.TraitsOf(testkit.Get(algo.New(name)))
+			if m.ExactAverage {
+				flags += " -graph=server"
+			}
+			if m.OneAgent {
+				flags += " -agents=1"
+			}
+			if m.OneAgent && m.FullBatch != "" {
+				flags += " -reduce=mean"
+			}
+			for seed := range 3 {
+				out := runs.Folder(filepath.Join(t.TempDir(), "run"))
+				args := arguments(out, flags, fmt.Sprint("-seed=", seed+1))
+				if err := experiment.Run(t.Context(), tasks.Synthetic(), args, io.Discard, io.Discard); err != nil {
+					t.Errorf("seed %d: %v", seed+1, err)
+				} else if s := testkit.Get(out.ReadSummary()); !(s.PhiEnd < 0.9*s.PhiStart) {
+					t.Errorf("seed %d: Φ goes from %g to %g", seed+1, s.PhiStart, s.PhiEnd)
+				}
+			}
+		})
+	}
+}
+
+// TestCleaning: with wrong labels a run says how many are found, and how good the model of all
+// examples is, and sends what the plan says.
+func TestCleaning(t *testing.T) {
+	folder := t.TempDir()
+	testkit.OK(testkit.WriteMNIST(folder, 150, 30))
+	for model, flags := range map[string]string{"hyperclean": "",
+		"hyperclean-mlp": "-hidden=4 -batch=10 -set=T=2 -set=N=2"} {
+		if model == "hyperclean" && testing.Short() {
+			continue // its solves are the longer ones
+		}
+		out := runs.Folder(filepath.Join(t.TempDir(), "run"))
+		args := arguments(out, flags, "-data="+folder, "-model="+model,
+			"-mislabel=0.5 -agents=3 -train=20 -val=20 -K=6")
+		p := testkit.Get(testkit.Get(experiment.Parse(tasks.MNIST(), args, io.Discard)).Plan(t.Context(), 0, nil))
+		testkit.OK(experiment.Run(t.Context(), tasks.MNIST(), args, io.Discard, io.Discard))
+		s := testkit.Get(out.ReadSummary())
+		notes := strings.Join(s.Verdict.Notes, " ")
+		for _, want := range []string{"Of 30 wrong training labels ", "and of 30 right ones ",
+			"Trained on the validation examples too, beside these weights, the model has test accuracy "} {
+			if !strings.Contains(notes, want) {
+				t.Errorf("%s: notes %q must say %q", model, notes, want)
+			}
+		}
+		if r, got := p.All.Phases["models"].Bytes, float64(s.Traffic.Models.Bytes); got < r.Least || got > r.Most {
+			t.Errorf("%s: models sent %g bytes; the plan has %+v", model, got, r)
 		}
 	}
 }

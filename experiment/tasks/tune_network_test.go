@@ -47,11 +47,8 @@ func TestModelAuto(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := runs.Folder(filepath.Join(t.TempDir(), "run"))
-			flags := strings.Fields("-target=y -task=regression -model=auto -hidden=6 -K=2 -folds=3 -quiet " +
-				"-report=false")
-			testkit.OK(experiment.Run(t.Context(), tasks.Tune(),
-				append(flags, "-data="+writeTruth(t, c.truth), "-out="+string(out)), io.Discard, io.Discard))
-			s := testkit.Get(out.ReadSummary())
+			s := tuned(t, out, "-data="+writeTruth(t, c.truth),
+				"-target=y -task=regression -model=auto -hidden=6 -K=2 -folds=3")
 			kept := s.Models[len(s.Models)-1]
 			if got := strings.HasPrefix(kept.Name, "network"); got != c.network || !kept.Kept {
 				t.Errorf("the last of %+v is kept, want a network: %v", s.Models, c.network)
@@ -87,8 +84,8 @@ func TestModelAuto(t *testing.T) {
 
 // TestModelAutoRefused: a choice by folds needs them.
 func TestModelAutoRefused(t *testing.T) {
-	for _, flags := range [][]string{{"-folds=0"}, {"-penalty=feature"}} {
-		_, err := experiment.Parse(tasks.Tune(), append(flags, "-data=x.csv", "-target=y", "-model=auto"), io.Discard)
+	for _, flags := range []string{"-folds=0", "-penalty=feature"} {
+		_, err := experiment.Parse(tasks.Tune(), []string{flags, "-data=x.csv", "-target=y", "-model=auto"}, io.Discard)
 		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-model") {
 			t.Errorf("%v: got %v, want an error of the configuration that names -model", flags, err)
 		}
@@ -109,10 +106,8 @@ func TestImportancesOfOutliers(t *testing.T) {
 	for loss, small := range map[string]bool{"squared": false, "huber": true} {
 		t.Run(loss, func(t *testing.T) {
 			out := runs.Folder(filepath.Join(t.TempDir(), "run"))
-			flags := append(strings.Fields("-target=y -task=regression -split-column=split -model=mlp -hidden=4 -K=2 "+
-				"-quiet -report=false"), "-loss="+loss, "-data="+filepath.Join(folder, "site{agent}.csv"),
-				"-out="+string(out))
-			testkit.OK(experiment.Run(t.Context(), tasks.Tune(), flags, io.Discard, io.Discard))
+			testkit.OK(tune(t, out, "-target=y -task=regression -split-column=split -model=mlp -hidden=4 -K=2",
+				"-loss="+loss, "-data="+filepath.Join(folder, "site{agent}.csv")))
 			all := testkit.Get(out.ReadAssessment()).Importances
 			if len(all) != 2 {
 				t.Fatalf("importances %+v, want those of a and b", all)

@@ -113,9 +113,8 @@ func TestTuneRefused(t *testing.T) {
 				}
 			}
 			out := filepath.Join(dir, "run")
-			args := append([]string{"-target=y", "-quiet", "-data=" + filepath.Join(dir, "site{agent}.csv"),
-				"-out=" + out}, strings.Fields(strings.ReplaceAll(c.flags, "{folder}", dir))...)
-			err := experiment.Run(t.Context(), tasks.Tune(), args, io.Discard, io.Discard)
+			err := tune(t, runs.Folder(out), "-target=y -data="+filepath.Join(dir, "site{agent}.csv"),
+				strings.ReplaceAll(c.flags, "{folder}", dir))
 			if !errors.Is(err, dsbo.ErrConfig) {
 				t.Fatalf("error %v; it must be one of the user's", err)
 			}
@@ -163,12 +162,11 @@ func TestTuneForgottenFile(t *testing.T) {
 		testkit.OK(os.WriteFile(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)),
 			[]byte(table("a,w,y", "%d,%w,%c", 40)), 0o644))
 	}
-	run := func(more ...string) error {
-		return experiment.Run(t.Context(), tasks.Tune(), append(more, "-target=y", "-K=1", "-quiet", "-report=false",
-			"-alone=false", "-data="+filepath.Join(dir, "site{agent}.csv"), "-out="+filepath.Join(dir, "run")),
-			io.Discard, io.Discard)
+	run := func(flags string) error {
+		return tune(t, runs.Folder(filepath.Join(dir, "run")), flags, "-target=y -K=1 -alone=false",
+			"-data="+filepath.Join(dir, "site{agent}.csv"))
 	}
-	err := run()
+	err := run("")
 	if says := "site5.csv, and "; !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), says) ||
 		!strings.Contains(err.Error(), "-agents 0,2,5 takes") {
 		t.Fatalf("error %v, want %q", err, says)
@@ -190,10 +188,8 @@ func TestTuneRareClasses(t *testing.T) {
 	}
 	for rule, want := range map[string]string{"merge": `["no","yes","(rare)"]`, "drop": `["no","yes"]`} {
 		out := runs.Folder(filepath.Join(dir, rule))
-		testkit.OK(experiment.Run(t.Context(), tasks.Tune(), []string{"-rare-classes=" + rule, "-target=y", "-K=1",
-			"-quiet",
-			"-report=false", "-alone=false", "-data=" + filepath.Join(dir, "site{agent}.csv"), "-out=" + string(out)},
-			io.Discard, io.Discard))
+		testkit.OK(tune(t, out, "-target=y -K=1 -alone=false -rare-classes="+rule,
+			"-data="+filepath.Join(dir, "site{agent}.csv")))
 		model := string(testkit.Get(os.ReadFile(out.Path("model.json"))))
 		flat := strings.Join(strings.Fields(model), "")
 		if !strings.Contains(flat, `"classes":`+want) || strings.Contains(model, "secret") {

@@ -2,15 +2,23 @@ package tasks_test
 
 import (
 	"fmt"
+	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
 	"dsbo/experiment/tasks"
 	"dsbo/internal/testkit"
+	"dsbo/runs"
+	"dsbo/tables"
+	"dsbo/tables/modelfile"
 )
 
 // writeSites writes a file for each of n unlike sites, with words, missing values and a class, a
@@ -43,16 +51,36 @@ func writeSites(t *testing.T, folder string, n int) string {
 	return filepath.Join(folder, "site{agent}.csv")
 }
 
+// arguments returns a command line that runs in a folder without a page, with flags of which
+// several may stand in one text.
+func arguments(out runs.Folder, flags ...string) []string {
+	return append(strings.Fields(strings.Join(flags, " ")), "-quiet", "-report=false", "-out="+string(out))
+}
+
+// tune runs tune with such a command line.
+func tune(t *testing.T, out runs.Folder, flags ...string) error {
+	return experiment.Run(t.Context(), tasks.Tune(), arguments(out, flags...), io.Discard, io.Discard)
+}
+
+// tuned is tune, and returns the summary.
+func tuned(t *testing.T, out runs.Folder, flags ...string) runs.Summary {
+	t.Helper()
+	testkit.OK(tune(t, out, flags...))
+	return testkit.Get(out.ReadSummary())
+}
+
 func TestTune(t *testing.T) {
 	data := "-data=" + writeSites(t, t.TempDir(), 3)
-	for name, flags := range map[string][]string{
-		"classes":    {"-target=ill", "-drop=cost,visits"},
-		"balanced":   {"-target=ill", "-balance", "-penalty=group", "-folds=2"},
-		"regression": {"-target=cost", "-drop=ill", "-loss=huber", "-weight=visits", "-folds=2"},
-		"counts":     {"-target=visits", "-task=count", "-features=age,colour", "-penalty=one", "-folds=2"},
-		"network":    {"-target=ill", "-model=mlp", "-hidden=4", "-penalty=layer"},
+	for name, flags := range map[string]string{
+		"classes":    "-target=ill -drop=cost,visits",
+		"balanced":   "-target=ill -balance -penalty=group -folds=2",
+		"regression": "-target=cost -drop=ill -loss=huber -weight=visits -folds=2",
+		"counts":     "-target=visits -task=count -features=age,colour -penalty=one -folds=2",
+		"network":    "-target=ill -model=mlp -hidden=4 -penalty=layer",
 	} {
-		t.Run(name, func(t *testing.T) { experimenttest.TestTask(t, tasks.Tune(), append(flags, data)...) })
+		t.Run(name, func(t *testing.T) {
+			experimenttest.TestTask(t, tasks.Tune(), append(strings.Fields(flags), data)...)
+		})
 	}
 }
 
@@ -61,4 +89,187 @@ func TestTuneDealt(t *testing.T) {
 	folder := t.TempDir()
 	writeSites(t, folder, 3)
 	experimenttest.TestTask(t, tasks.Tune(), "-target=ill", "-folds=2", "-data="+filepath.Join(folder, "site2.csv"))
+}
+
+// TestTuneFolds: with cross-validation all rows but the test rows train and validate, and the model
+// that is kept is one model of them.
+func TestTuneFolds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a run for each fold")
+	}
+	folder := t.TempDir()
+	data, run := "-data="+writeSites(t, folder, 3), runs.Folder(filepath.Join(folder, "run"))
+	weights := func(flags string) int {
+		testkit.OK(tune(t, run, "-target=ill -K=2 -force", data, flags))
+		m := testkit.Get(modelfile.Read(run.Path(runs.ModelFile)))
+		n := 0
+		for _, layer := range m.Layers {
+			n += len(layer.Weights) + len(layer.Bias)
+		}
+		return n
+	}
+	plain, folded := weights("-folds=0"), weights("-folds=3")
+	if plain != folded {
+		t.Errorf("the model has %d weights with cross-validation, %d without", folded, plain)
+	}
+	s := testkit.Get(run.ReadSummary())
+	for _, m := range s.Models {
+		if math.IsNaN(float64(m.ValLoss)) || !m.Converged {
+			t.Errorf("model %s: validation loss %g, converged %t", m.Name, float64(m.ValLoss), m.Converged)
+		}
+	}
+}
+
+func TestTuneFoldsFlag(t *testing.T) {
+	for _, flags := range []string{"-folds=1", "-folds=many", "-folds=5 -model=mlp", "-prior=-1"} {
+		err := tune(t, runs.Folder(t.TempDir()), flags, "-target=ill -data=none.csv")
+		if name, _, _ := strings.Cut(flags, "="); err == nil || !strings.HasPrefix(err.Error(), name+" must be") {
+			t.Errorf("%v: error %v", flags, err)
+		}
+	}
+}
+
+// TestPenaltyAuto: with folds, features have a penalty each, by structures whose shares the run
+// tells. Without, they have where there are 4 training and validation rows for each; else all
+// weights share one, unless the flag says otherwise. Settings have no line for each name.
+func TestPenaltyAuto(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs with several penalties")
+	}
+	folder := t.TempDir()
+	data := "-data=" + writeSites(t, folder, 3)
+	for name, c := range map[string]struct {
+		flags      string
+		first      string // penalty
+		structures bool
+	}{
+		"folds":            {"-split=0.1:0.1:0.8", "age", true}, // of 180 rows 36 for 6 features
+		"folds, but set":   {"-split=0.1:0.1:0.8 -penalty=one", "all weights", false},
+		"enough":           {"-split=0.1:0.1:0.8 -folds=0", "age", false},
+		"too few":          {"-split=0.02:0.02:0.96 -folds=0", "all weights", false},
+		"too few, but set": {"-split=0.02:0.02:0.96 -folds=0 -penalty=feature", "age", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := runs.Folder(filepath.Join(folder, name))
+			found := tuned(t, out, c.flags, data, "-target=ill -drop=cost,visits -K=1 -alone=false").Structures
+			if got := testkit.Get(out.ReadLambdaTable())[0].Name; got != c.first {
+				t.Errorf("the first penalty is that of %s, want %s", got, c.first)
+			}
+			var shares float64
+			for _, s := range found {
+				shares += float64(s.Share)
+			}
+			if c.structures && (len(found) < 7 || math.Abs(shares-1) > 1e-12) || !c.structures && found != nil {
+				t.Errorf("%d structures, whose shares sum to %v", len(found), shares)
+			}
+			if text := string(testkit.Get(out.ReadConfig()).Problem); strings.Contains(text, "colour=") {
+				t.Errorf("the settings name features: %s", text)
+			}
+		})
+	}
+}
+
+// TestIterationsBeforeStructures: where structures look for the best strength themselves, the
+// iterations end near one, unless -K or a preset says how many there are.
+func TestIterationsBeforeStructures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs with several penalties")
+	}
+	folder := t.TempDir()
+	data := "-data=" + writeSites(t, folder, 2)
+	for k, c := range []struct {
+		flags string
+		want  int
+	}{{"", 6}, {"-K=2", 2}, {"-penalty=one", 20}} {
+		s := tuned(t, runs.Folder(filepath.Join(folder, strconv.Itoa(k))), c.flags, data, "-target=ill -alone=false")
+		if got := s.Iterations; got != c.want {
+			t.Errorf("with %q there are %d iterations, want %d", c.flags, got, c.want)
+		}
+	}
+}
+
+// TestTuneSparse: LIBSVM files of two sites, of which one has a column more, become a model that
+// predicts from such a file.
+func TestTuneSparse(t *testing.T) {
+	folder := t.TempDir()
+	r := rand.New(rand.NewPCG(6, 6))
+	for i := range 2 {
+		var b strings.Builder
+		for range 60 {
+			label, v := -1, r.NormFloat64()
+			if v > 0 {
+				label = 1
+			}
+			fmt.Fprintf(&b, "%+d 2:%.4f %d:1\n", label, v, 3+r.IntN(2+i))
+		}
+		testkit.OK(os.WriteFile(filepath.Join(folder, fmt.Sprintf("site%d.svm", i)), []byte(b.String()), 0o644))
+	}
+	run := runs.Folder(filepath.Join(folder, "run"))
+	testkit.OK(tune(t, run, "-data="+filepath.Join(folder, "site{agent}.svm"), "-target=label -K=2 -folds=2"))
+	m := testkit.Get(modelfile.Open(string(run)))
+	if s := m.Recipe().Sparse; s == nil || s.Columns != 5 || len(s.Indices) != 4 {
+		t.Errorf("recipe %+v; 4 of 5 columns must be features, those of both sites", s)
+	}
+	if names := testkit.Get(run.ReadLambdaTable()); len(names) != 4 || names[3].Name != "f5" {
+		t.Errorf("penalties %+v; they must be those of f2 to f5", names)
+	}
+	in := testkit.Get(m.Recipe().NewEncoder(
+		testkit.Get(tables.Open(filepath.Join(folder, "site1.svm"), m.Recipe().Options()))))
+	if rows := m.Predict(in, 0, in.Rows()).Rows(); rows != 60 {
+		t.Errorf("%d rows are predicted, want 60", rows)
+	}
+}
+
+// TestCrossSites: in one process each site's own model is tried on the rows of all sites, and only
+// -exchange-alone counts as sent what that would take between processes: λ, a model and two numbers
+// of each model, from each site to each other one.
+func TestCrossSites(t *testing.T) {
+	folder := t.TempDir()
+	data := "-data=" + writeSites(t, folder, 3)
+	run := func(name, flags string) runs.Summary {
+		return tuned(t, runs.Folder(filepath.Join(folder, name)), flags, data,
+			"-target=ill -drop=cost,visits -K=2 -folds=0")
+	}
+	shown, sent := run("shown", ""), run("sent", "-exchange-alone")
+	for i, s := range shown.Sites {
+		if len(s.OthersAlone) != 3 || s.OthersAlone[i] != s.Alone {
+			t.Errorf("site %d: models of single sites have %+v; number %d must be its own, %+v", i,
+				s.OthersAlone, i, s.Alone)
+		}
+		for k, other := range s.OthersAlone {
+			if other != sent.Sites[i].OthersAlone[k] {
+				t.Errorf("site %d: model of site %d: %+v, sent %+v", i, k, other, sent.Sites[i].OthersAlone[k])
+			}
+		}
+	}
+	all := runs.SiteModels(shown.Sites)
+	if last := all[4].Scores[3]; len(all) != 5 || math.Abs(float64(last.Loss-shown.TestLossTuned)) > 1e-9 {
+		t.Errorf("the models at the sites are %+v; the last number of the last one must be the tuned test loss, %v",
+			all, shown.TestLossTuned)
+	}
+	// λ, and of two classes of age, its indicator, noise and three colours, with intercepts
+	const pairs, weights = 3 * 2, 6 + 2*(6+1)
+	if extra := sent.Traffic.Models.Bytes - shown.Traffic.Models.Bytes; extra%(8*pairs) != 0 ||
+		extra/(8*pairs) != weights+2*3 {
+		t.Errorf("-exchange-alone sent %d bytes more, want %d", extra, 8*pairs*(weights+2*3))
+	}
+}
+
+// TestTuneSimpler: where a network is chosen, the best constant of a linear model stands in the
+// table, and the verdict says that it does as well: the target is linear in age. A linear model has
+// none beside it.
+func TestTuneSimpler(t *testing.T) {
+	folder := t.TempDir()
+	data := "-data=" + writeSites(t, folder, 2)
+	for _, model := range []string{"mlp", "linear"} {
+		s := tuned(t, runs.Folder(filepath.Join(folder, model)), data, "-model="+model,
+			"-target=cost -drop=ill,visits -folds=0 -K=1 -alone=false -evaluate=off")
+		beside := strings.HasPrefix(s.Models[0].Name, "linear, λ = ") && s.Models[0].TestLoss.Known() &&
+			!s.Models[0].Lambda.Known()
+		said := slices.ContainsFunc(s.Verdict.Notes,
+			func(note string) bool { return strings.HasPrefix(note, "A simpler model does ") })
+		if want := model == "mlp"; beside != want || said != want {
+			t.Errorf("%s: the first model is %+v, the notes are %q", model, s.Models[0], s.Verdict.Notes)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/experiment"
 	"dsbo/internal/testkit"
 	"dsbo/tables"
 	"dsbo/tables/features"
@@ -132,4 +133,41 @@ func FuzzGroups(f *testing.F) {
 			t.Errorf("%q is %v, and again %v", text, g, again)
 		}
 	})
+}
+
+// sites are what two sites tell each other, of which the second one says something of its own.
+type sites struct{ second string }
+
+func (sites) Sum([]float64, func(int, []float64) error) error { return nil }
+
+func (s sites) Texts(of func(i int) (string, error)) ([]string, error) {
+	return []string{testkit.Get(of(0)), s.second}, nil
+}
+
+// TestAgree: a site that starts elsewhere is named.
+func TestAgree(t *testing.T) {
+	e := &earlier{x: []float64{1}, y: []float64{2, 3}}
+	testkit.OK(e.agree(experiment.Agents{Collective: sites{e.digest()}}))
+	other := &earlier{x: []float64{1, 2}, y: []float64{3}}
+	err := e.agree(experiment.Agents{Collective: sites{other.digest()}})
+	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "site 1 starts elsewhere than site 0") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestDetections: of 10 wrong labels 8 are found, and of 20 right ones 4 taken for wrong: precision
+// 8/12, recall 8/10.
+func TestDetections(t *testing.T) {
+	d := make(detections, 4)
+	for i := range 30 {
+		wrong := i < 10
+		d[detection(wrong, wrong && i < 8 || i >= 26)]++
+	}
+	text := d.String() // F1 2·8/(16+4+2), and 2·16/(32+2+4) of right ones
+	for _, want := range []string{"Of 10 wrong", "8 are found", "of 20 right ones 4", "wrong labels 72.73 %",
+		"right ones 84.21 %"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q must say %q", text, want)
+		}
+	}
 }

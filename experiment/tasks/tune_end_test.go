@@ -1,0 +1,226 @@
+package tasks_test
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/experiment"
+	"dsbo/experiment/tasks"
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+	"dsbo/tables/modelfile"
+)
+
+// TestRefit: the test rows judge the same model with -refit all as with none; the model that is
+// kept is then another one, of all rows, and the run says so. With nearly no test rows both are
+// nearly the same.
+func TestRefit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two runs for each kind of model")
+	}
+	folder := t.TempDir()
+	data := "-data=" + writeSites(t, folder, 3)
+	for name, c := range map[string]struct {
+		flags string
+		near  float64 // the farthest of a weight from the model's without test rows; 0: any
+	}{
+		"structures":           {"-target=ill", 0},
+		"groups":               {"-target=cost -group=body=age,colour=colour", 0},
+		"one penalty, folds":   {"-target=visits -task=count -penalty=one", 0},
+		"no folds, balanced":   {"-target=ill -folds=0 -balance", 0},
+		"few test rows":        {"-target=cost -split=0.5:0.48:0.02", 0.1},
+		"few, features' folds": {"-target=cost -split=0.5:0.48:0.02 -penalty=feature", 0.1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var weights [2][]float64
+			var tests [2]runs.Number
+			for k, refit := range []string{"all", "none"} {
+				out := runs.Folder(filepath.Join(folder, name+refit))
+				s := tuned(t, out, data, "-K=2 -alone=false -refit="+refit, c.flags)
+				for _, l := range testkit.Get(modelfile.Read(out.Path(runs.ModelFile))).Layers {
+					weights[k] = append(append(weights[k], l.Weights...), l.Bias...)
+				}
+				tests[k] = s.Models[len(s.Models)-1].TestLoss
+				notes := strings.Join(s.Verdict.Notes, " ")
+				said := strings.Contains(notes, "the model that is kept, in model.json")
+				said = said && strings.Contains(notes, "over one penalty the model that is kept") ==
+					(name == "structures" || name == "groups" || name == "few test rows")
+				if said != (refit == "all") {
+					t.Errorf("-refit %s: notes %q", refit, s.Verdict.Notes)
+				}
+			}
+			far := 0.0
+			for j, w := range weights[0] {
+				far = max(far, math.Abs(w-weights[1][j]))
+			}
+			if far == 0 || c.near > 0 && far > c.near || tests[0] != tests[1] {
+				t.Errorf("weights are %g apart, test losses %v", far, tests)
+			}
+		})
+	}
+}
+
+// TestGroupsFound: the block of the column that tells nothing has a far larger penalty.
+func TestGroupsFound(t *testing.T) {
+	folder := t.TempDir()
+	all := tuned(t, runs.Folder(filepath.Join(folder, "run")), "-data="+writeSites(t, folder, 3), "-target=cost",
+		"-group=signal=age,signal=colour,noise=noise -drop=ill,visits -model=linear -K=1 -alone=false").Structures
+	var signal, noise float64
+	name := all[len(all)-1].Name
+	if n, err := fmt.Sscanf(name, "blocks: signal %g, noise %g", &signal, &noise); n != 2 || noise < signal+2 {
+		t.Errorf("%s: %v", name, err)
+	}
+}
+
+// TestGroupsRefused: groups have penalties in -penalty auto alone, and -groups is a file.
+func TestGroupsRefused(t *testing.T) {
+	folder := t.TempDir()
+	data, file := "-data="+writeSites(t, folder, 3), filepath.Join(folder, "groups")
+	testkit.OK(os.WriteFile(file, []byte("# two\nbody=age\n\ncolour=colour\n"), 0o600))
+	for fault, flags := range map[string]string{
+		"-group must be left out":                      "-group=a=age -penalty=one",
+		"there are 0 folds":                            "-folds=0 -groups=" + file,
+		"-group none: the pattern must match":          "-group=none=x*",
+		"-groups: open":                                "-groups=" + file + ".none",
+		"-refit must be auto or all or none; it is ok": "-refit=ok",
+	} {
+		err := tune(t, runs.Folder(filepath.Join(folder, "run")), flags, data, "-target=ill")
+		if err == nil || !strings.Contains(err.Error(), fault) {
+			t.Errorf("%v: error %v, want %q", flags, err, fault)
+		}
+	}
+}
+
+// TestTuneMeasures: measures in the units of the target follow from the losses that the agents
+// find together otherwise, and a number has no accuracy.
+func TestTuneMeasures(t *testing.T) {
+	folder := t.TempDir()
+	data := "-data=" + writeSites(t, folder, 3)
+	for name, flags := range map[string]string{
+		"classes": "-target=ill -drop=cost,visits -cost=yes=5",
+		"numbers": "-target=cost -drop=ill,visits",
+		"counts":  "-target=visits -task=count -drop=ill,cost",
+	} {
+		out := runs.Folder(filepath.Join(folder, name))
+		s := tuned(t, out, flags, data, "-folds=0 -K=1 -alone=false -penalty=one")
+		a := testkit.Get(out.ReadAssessment())
+		var kept runs.Model
+		for _, m := range s.Models {
+			if m.Kept {
+				kept = m
+			}
+		}
+		want, tol := kept.TestAccuracy, 1e-6 // losses are of float32
+		if name == "numbers" {
+			want, tol = runs.Number(a.LossUnit*math.Sqrt(2*float64(kept.TestLoss))), 1e-5*a.LossUnit
+			if g := s.Verdict.Gains[0]; g.Accuracy.Known() || g.AccuracyChange.Known() {
+				t.Errorf("numbers have the accuracy %g", g.Accuracy)
+			}
+		}
+		m := a.Measures[0]
+		if name != "counts" && math.Abs(float64(m.Value-want)) > tol || !(m.Low < m.Value && m.Value < m.High) {
+			t.Errorf("%s: %+v, want %g", name, m, want)
+		}
+		if a.Judged < 20 || len(a.Coefficients) == 0 || !a.Coefficients[0].Error.Known() {
+			t.Errorf("%s: %+v", name, a)
+		}
+		if h := a.Threshold; (h != nil) != (name == "classes") || h != nil && (h.Own+h.Others != float64(a.Judged) ||
+			h.Probability <= 0 || h.Probability >= .5) {
+			t.Errorf("%s: threshold %+v", name, h)
+		}
+	}
+}
+
+// TestTuneCoefficients: a coefficient and its error follow from the sandwich, computed from the
+// file: H⁻¹ (Σ ∇L² ) H⁻¹ of a slope and an intercept.
+func TestTuneCoefficients(t *testing.T) {
+	folder := t.TempDir()
+	writeSites(t, folder, 1)
+	out := runs.Folder(filepath.Join(folder, "out"))
+	path := filepath.Join(folder, "site0.csv")
+	testkit.OK(tune(t, out, "-data="+path, "-agents=1 -target=cost -features=noise -split=0.8:0.2 -K=1 -penalty=one"))
+	m := testkit.Get(modelfile.Read(out.Path(runs.ModelFile)))
+	in, target, layer := m.Recipe().Inputs[0], m.Recipe().Target, m.Layers[0]
+	rows := testkit.Get(csv.NewReader(strings.NewReader(string(testkit.Get(os.ReadFile(path))))).ReadAll())[1:]
+	n := float64(len(rows))
+	lambda := testkit.Get(out.ReadLambda())[0]
+	h00, h01, h11, s00, s01, s11 := 2*math.Exp(lambda), 0., 1+1e-6, 0., 0., 0.
+	for _, row := range rows {
+		x := (testkit.Get(strconv.ParseFloat(row[2], 64)) - in.Mean) / in.Deviation
+		truth := (testkit.Get(strconv.ParseFloat(row[4], 64)) - target.Mean) / target.Deviation
+		e := layer.Weights[0]*x + layer.Bias[0] - truth
+		h00, h01 = h00+x*x/n, h01+x/n
+		s00, s01, s11 = s00+e*e*x*x/n/n, s01+e*e*x/n/n, s11+e*e/n/n
+	}
+	det := h00*h11 - h01*h01
+	v0, v1 := h11/det, -h01/det // H⁻¹ applied to the slope
+	unit := target.Deviation / in.Deviation
+	want := math.Sqrt(v0*v0*s00+2*v0*v1*s01+v1*v1*s11) * unit
+	c := testkit.Get(out.ReadAssessment()).Coefficients[0]
+	if math.Abs(float64(c.Error)/want-1) > 1e-5 || math.Abs(float64(c.Value)/(layer.Weights[0]*unit)-1) > 1e-9 ||
+		c.Feature != "noise" || c.Deviation != in.Deviation {
+		t.Errorf("%+v, want %g ± %g", c, layer.Weights[0]*unit, want)
+	}
+}
+
+// TestTunePlan: the plan of a run over tables has what they find together as they load, to the
+// byte, and all that the run sent lies between its least and most; the explanation lists what is
+// made at the end.
+func TestTunePlan(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a run for each plan")
+	}
+	folder := t.TempDir()
+	data := "-data=" + writeSites(t, folder, 3)
+	atEnd := []string{"counts of predictions ", "scores on the site's test rows ",
+		"products with the Hessian, all rows "}
+	for name, c := range map[string]struct {
+		flags string
+		lists []string // of atEnd
+	}{
+		"folds":      {"-target=ill -drop=cost,visits", atEnd},
+		"no folds":   {"-target=ill -folds=0", atEnd},
+		"no refit":   {"-target=ill -folds=0 -refit=none", atEnd[:2]},
+		"regression": {"-target=cost -alone=false -folds=2", []string{atEnd[0], atEnd[2]}},
+		"counts":     {"-target=visits -task=count -folds=2", atEnd},
+		"cost":       {"-target=ill -folds=0 -cost=yes=5", atEnd},
+		"cost folds": {"-target=ill -folds=2 -penalty=one -cost=yes=5", atEnd},
+		"networks":   {"-target=cost -model=auto -folds=2", atEnd},
+		"cost nets":  {"-target=ill -model=auto -hidden=4 -cost=yes=5", atEnd},
+		"cost auto":  {"-target=ill -folds=2 -cost=yes=5", atEnd},
+		"feature":    {"-target=ill -folds=2 -penalty=feature", atEnd},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := runs.Folder(filepath.Join(folder, name))
+			p := testkit.Get(testkit.Get(experiment.Parse(tasks.Tune(), arguments(out, c.flags, data, "-K=3"),
+				io.Discard)).Plan(t.Context(), 0, nil))
+			sent := tuned(t, out, c.flags, data, "-K=3").Traffic
+			loading := p.All.Phases["loading"].Bytes
+			if certain := name != "feature"; certain != (loading.Least == loading.Most) { // which has structures there
+				t.Errorf("loading: the plan has %+v; that it is certain must be %t", loading, certain)
+			}
+			for phase, s := range map[string]dsbo.Traffic{"loading": sent.Setup, "iterations": sent.Method,
+				"evaluation": sent.Evaluation, "models": sent.Models} {
+				if r, got := p.All.Phases[phase].Bytes, float64(s.Bytes); got < r.Least || got > r.Most {
+					t.Errorf("%s: %g bytes were sent; the plan has %+v", phase, got, r)
+				}
+			}
+			var text strings.Builder
+			testkit.OK(p.Explain(&text))
+			for _, q := range atEnd {
+				listed, want := strings.Contains(text.String(), q), strings.Contains(strings.Join(c.lists, "|"), q)
+				if listed != want {
+					t.Errorf("whether %q is listed is %v, want %v, in\n%s", q, listed, want, &text)
+				}
+			}
+		})
+	}
+}
