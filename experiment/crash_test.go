@@ -3,9 +3,7 @@ package experiment
 import (
 	"bytes"
 	"errors"
-	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +14,7 @@ import (
 )
 
 // crashing is the command line of a run of moments that writes all kinds of files.
-const crashing = "-preset=fast -agents=2 -p=1 -K=4 -eval-every=1 -checkpoint-every=1 -report=false -quiet -out="
+const crashing = "-preset=fast -agents=2 -p=1 -K=4 -eval-every=1 -checkpoint-every=1 "
 
 // TestCrashStates: from each state that a crash may leave on the disk, at each moment of a run, of
 // one that is resumed and of one that replaces another, -resume ends with the bits of a run that
@@ -28,7 +26,7 @@ func TestCrashStates(t *testing.T) {
 		most = 8
 	}
 	whole := filepath.Join(t.TempDir(), "run")
-	testkit.OK(Run(t.Context(), newTiny(), strings.Fields(crashing+whole), io.Discard, io.Discard))
+	testkit.OK(runIn(t, newTiny(), whole, crashing))
 	want := leftBy(t, whole)
 	for _, name := range []string{"fresh", "resumed", "replaced"} {
 		t.Run(name, func(t *testing.T) {
@@ -69,17 +67,17 @@ func crashStates(t *testing.T, dir, out, name string) (all []crash) {
 		testkit.OK(m.SyncDir(filepath.Dir(above)))
 	}
 	defer disk.Mount(dir, m)()
-	args := strings.Fields(crashing + out)
+	args := crashing
 	switch name {
 	case "resumed":
-		testkit.OK(Run(t.Context(), newTiny(), append(slices.Clone(args), "-keep-checkpoints"), io.Discard, io.Discard))
+		testkit.OK(runIn(t, newTiny(), out, crashing+"-keep-checkpoints"))
 		testkit.OK(disk.Remove(filepath.Join(out, runs.SummaryFile)))
 		testkit.OK(runs.Folder(out).RemoveCheckpointsAfter(nil, 2))
 		testkit.OK(disk.SyncDir(out))
-		args = []string{"-resume", "-report=false", "-quiet", "-out=" + out}
+		args = "-resume"
 	case "replaced":
-		testkit.OK(Run(t.Context(), newTiny(), append(slices.Clone(args), "-seed=2", "-K=2"), io.Discard, io.Discard))
-		args = append(args, "-force")
+		testkit.OK(runIn(t, newTiny(), out, crashing+"-seed=2 -K=2"))
+		args += "-force"
 	}
 	seen := map[string]bool{}
 	m.Changed = func(operation string) {
@@ -90,7 +88,7 @@ func crashStates(t *testing.T, dir, out, name string) (all []crash) {
 			}
 		}
 	}
-	testkit.OK(Run(t.Context(), newTiny(), args, io.Discard, io.Discard))
+	testkit.OK(runIn(t, newTiny(), out, args))
 	return all
 }
 
@@ -107,8 +105,7 @@ func comesBack(t *testing.T, out, after string, want left) bool {
 		return true
 	}
 	there, _ := folder.ReadConfig()
-	err := Run(t.Context(), newTiny(), []string{"-resume", "-report=false", "-quiet", "-out=" + out},
-		io.Discard, io.Discard)
+	err := runIn(t, newTiny(), out, "-resume")
 	if err == nil && there.Seed == 1 {
 		want.check(t, out, after+", resumed")
 	}
@@ -119,7 +116,7 @@ func comesBack(t *testing.T, out, after string, want left) bool {
 		strings.Contains(err.Error(), "\n") {
 		t.Errorf("after %s: %v, want one line that names what is wrong", after, err)
 	}
-	testkit.OK(Run(t.Context(), newTiny(), append(strings.Fields(crashing+out), "-force"), io.Discard, io.Discard))
+	testkit.OK(runIn(t, newTiny(), out, crashing+"-force"))
 	want.check(t, out, after+", begun anew")
 	return false
 }

@@ -95,9 +95,8 @@ func TestPrivateRun(t *testing.T) {
 func TestPrivateRunGoesOn(t *testing.T) {
 	base := t.TempDir()
 	folder := filepath.Join(base, "run")
-	j := testkit.Get(Parse(newMean(),
-		[]string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3", "-dp-epsilon=5", "-checkpoint-every=1",
-			"-out=" + folder}, io.Discard))
+	j := testkit.Get(Parse(newMean(), strings.Fields(
+		"-agents=3 -quiet -report=false -K=5 -x0=-3 -dp-epsilon=5 -checkpoint-every=1 -out="+folder), io.Discard))
 	ctx, cancel := context.WithCancel(t.Context())
 	j.View = interruptAfter(2, cancel)
 	if err := j.Run(ctx, nil, io.Discard); !errors.Is(err, train.ErrInterrupted) {
@@ -152,5 +151,62 @@ func TestPrivacyThatCannotBe(t *testing.T) {
 		if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s %v: a folder is there: %v", c.task.Name, c.args, err)
 		}
+	}
+}
+
+// newIdle returns a task with flags that its problem's settings do not tell.
+func newIdle() Task {
+	t := newTiny()
+	flags := t.Flags
+	t.Flags = func(f *flag.FlagSet) {
+		flags(f)
+		f.Bool("refit", false, "do more at the end")
+		f.String("notes", "", "`folder` of no interest")
+	}
+	t.Describe = func(data.Task, models.Model) (map[string]any, string) { return map[string]any{}, "" }
+	return t
+}
+
+// TestIdentity: a run does not go on with another value of any flag of its task, but with files
+// that are elsewhere.
+func TestIdentity(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	testkit.OK(runIn(t, newIdle(), out, crashing+" -notes=here"))
+	resume := func(flags string) error {
+		testkit.OK(runs.Folder(out).WriteSummary(runs.Summary{State: runs.Interrupted}))
+		return runIn(t, newIdle(), out, "-resume "+flags)
+	}
+	if err := resume("-refit"); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "refit is false there, true here") {
+		t.Errorf("%v, want that -refit is refused", err)
+	}
+	testkit.OK(resume("-notes=there"))
+}
+
+// TestOlderDefaults: a run goes on with the values of flags that it began with, also where a later
+// program has other defaults: of a flag of its task, and of K.
+func TestOlderDefaults(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	older := newIdle()
+	older.Presets[0].K = 4
+	testkit.OK(runIn(t, older, out, strings.Replace(crashing, "-K=4 ", "", 1)))
+	newer := newIdle()
+	newer.Presets[0].K = 8
+	flags := newer.Flags
+	newer.Flags = func(f *flag.FlagSet) {
+		flags(f)
+		f.Lookup("refit").DefValue = "true"
+		testkit.OK(f.Lookup("refit").Value.Set("true"))
+	}
+	resume := func(flags string) error {
+		testkit.OK(runs.Folder(out).WriteSummary(runs.Summary{State: runs.Interrupted}))
+		return runIn(t, newer, out, "-resume "+flags)
+	}
+	testkit.OK(resume(""))
+	if got := testkit.Get(runs.Folder(out).ReadSummary()).Iterations; got != 4 {
+		t.Errorf("%d iterations, want 4 as at the beginning", got)
+	}
+	if err := resume("-K=8"); err == nil || !strings.Contains(err.Error(), "-K is 4 there, 8 here") {
+		t.Errorf("%v, want that another -K is refused", err)
 	}
 }

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"io"
@@ -12,8 +13,12 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/models"
+	"dsbo/network"
+	"dsbo/runs"
+	"dsbo/train"
 )
 
 // tiny is a task of a moment.
@@ -37,6 +42,12 @@ func (t *tiny) Load(a Agents) (data.Task, models.Model, error) {
 func parseTiny(t *testing.T, args string) *Job {
 	t.Helper()
 	return testkit.Get(Parse(newTiny(), strings.Fields(args), io.Discard))
+}
+
+// runIn runs a command line of a task in a folder, without a page.
+func runIn(t *testing.T, task Task, folder, args string) error {
+	return Run(t.Context(), task, append(strings.Fields(args), "-report=false", "-quiet", "-out="+folder), io.Discard,
+		io.Discard)
 }
 
 func TestMain(m *testing.M) {
@@ -158,5 +169,155 @@ func TestRefusalAlone(t *testing.T) {
 	}
 	if strings.Contains(log.String(), "warning") {
 		t.Errorf("the log is %s", log.String())
+	}
+}
+
+// TestPresetsOfAll: a task without presets has paper and madsbo_tuned, by either name, and they
+// lower Φ.
+func TestPresetsOfAll(t *testing.T) {
+	for _, c := range []struct{ flag, preset, method string }{
+		{"-preset=paper", "paper", "madsbo"}, {"-algorithm=madsbo", "paper", "madsbo"},
+		{"-preset=madsbo_tuned", "madsbo_tuned", "madsbo_tuned"},
+		{"-algorithm=madsbo_tuned", "madsbo_tuned", "madsbo_tuned"},
+		{"-algorithm=dsoba", "tuned", "dsoba"}, // nothing is made for it
+	} {
+		j := testkit.Get(Parse(newMean(), []string{c.flag}, io.Discard))
+		p := testkit.Get(j.resolveParameters())
+		if s := j.Settings; s.Preset != c.preset || s.Algorithm != c.method {
+			t.Errorf("%s: preset %s, method %s; want %s, %s", c.flag, s.Preset, s.Algorithm, c.preset, c.method)
+		}
+		if m, ok := p.method.(*algo.Tuned); ok && m.XStep != "adam" {
+			t.Errorf("%s: %+v has none of its preset's settings", c.flag, m)
+		}
+	}
+	for _, preset := range []string{"paper", "madsbo_tuned"} {
+		folder := filepath.Join(t.TempDir(), "run")
+		s := testkit.Get(runMean(t.Context(), folder, "-rows=60", "-preset="+preset, "-K=30"))
+		if !(s.PhiEnd < s.PhiStart) {
+			t.Errorf("%s: Φ went from %g to %g", preset, s.PhiStart, s.PhiEnd)
+		}
+	}
+}
+
+// Few validation examples for many hyperparameters are fitted alone, unless some of them are held
+// out, or a prior holds the hyperparameters together.
+func TestDefaultHoldout(t *testing.T) {
+	pixels := models.Softmax{Features: 784, Classes: 10}
+	held := models.MLP{Features: 784, Outputs: 10, Prior: models.Prior{Deviation: 0.5, Rows: 2000}}
+	for _, c := range []struct {
+		name                        string
+		validation, training, least float64
+		model                       models.Model
+		want                        float64
+	}{
+		{"many", 30000, 30000, 3750, pixels, 0.1},
+		{"many of one agent, few of another", 30000, 30000, 19, pixels, 0},
+		{"far more than training examples", 30000, 2000, 3750, pixels, 0},
+		{"fewer than five for each hyperparameter", 2000, 2000, 250, pixels, 0.2},
+		{"the same with few training examples", 2000, 200, 250, pixels, 0.2},
+		{"too few to judge by", 160, 2000, 20, pixels, 0},
+		{"enough for each hyperparameter", 2000, 2000, 250, models.Softmax{Features: 200, Classes: 10}, 0},
+		{"a prior", 2000, 2000, 250, held, 0},
+		{"a network without prior", 2000, 2000, 250, models.MLP{Features: 784, Outputs: 10}, 0.2},
+	} {
+		if got := defaultHoldoutOf(c.validation, c.training, c.least, c.model); got != c.want {
+			t.Errorf("%s: %g is held out, want %g", c.name, got, c.want)
+		}
+	}
+}
+
+// TestNames: the transport is found in command lines that are wrong elsewhere.
+func TestNames(t *testing.T) {
+	for line, want := range map[string]bool{
+		"-colour=3 -transport mpi":   true,
+		"--transport=mpi -K x":       true,
+		"mnist -K 3 -transport=mpi":  true,
+		"-transport":                 false,
+		"-transport local mpi":       false,
+		"-transport=local -wire=mpi": false,
+		"transport mpi":              false,
+		"":                           false,
+	} {
+		if got := names(strings.Fields(line), "mpi"); got != want {
+			t.Errorf("%q: %t, want %t", line, got, want)
+		}
+	}
+}
+
+// TestWires: transports send what agents round to, and what is rounded off comes later where that
+// is known to help.
+func TestWires(t *testing.T) {
+	for _, tt := range []struct {
+		args     string
+		wire     network.Wire
+		feedback bool
+	}{
+		{"", network.Float32, false},
+		{"-wire=float64", network.Float64, false},
+		{"-wire=float32 -algorithm=sparkle", network.Float32, false},
+		{"-wire=bf16 -average=mix", network.BF16, true},
+		{"-wire=int8 -preset=fast", network.Int8, false},
+		{"-wire=int8 -algorithm=sparkle", network.Int8, true},
+	} {
+		j := parseTiny(t, tt.args)
+		if _, _, err := j.resolve(); err != nil {
+			t.Fatal(err)
+		}
+		o := testkit.Get(j.Settings.averaging())
+		if o.Wire != tt.wire || j.Settings.ExchangeWire() != tt.wire || o.ErrorFeedback != tt.feedback {
+			t.Errorf("%q: agents round to %v, transports send %v, feedback %t; they must be %v, %v and %t",
+				tt.args, o.Wire, j.Settings.ExchangeWire(), o.ErrorFeedback, tt.wire, tt.wire, tt.feedback)
+		}
+	}
+}
+
+// Averages by Mix alone round too often for int8.
+func TestNarrowMixIsRefused(t *testing.T) {
+	if _, _, err := parseTiny(t, "-wire=int8 -average=mix").resolve(); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "-average mix") {
+		t.Error(err)
+	}
+}
+
+// An interrupter is a view that ends the job after a checkpoint.
+type interrupter struct {
+	Viewer
+	after  int
+	cancel func()
+}
+
+func interruptAfter(iteration int, cancel func()) interrupter {
+	return interrupter{onScreen{cli.NewProgress(io.Discard, true)}, iteration, cancel}
+}
+
+func (i interrupter) Saved(iteration int) {
+	if iteration == i.after {
+		i.cancel()
+	}
+}
+
+// TestFeedbackResumes: what has been rounded off outlives an interrupt, so that the run ends with
+// the same bits.
+func TestFeedbackResumes(t *testing.T) {
+	dir := t.TempDir()
+	job := func(out, more string) *Job {
+		return parseTiny(t,
+			"-algorithm=sparkle -wire=int8 -agents=3 -K=8 -checkpoint-every=2 -evaluate=off -report=false -quiet -out="+
+				filepath.Join(dir, out)+more)
+	}
+	straight, first := job("straight", ""), job("resumed", "")
+	testkit.OK(straight.Run(t.Context(), nil, io.Discard))
+	ctx, cancel := context.WithCancel(t.Context())
+	first.View = interruptAfter(4, cancel)
+	if err := first.Run(ctx, nil, io.Discard); !errors.Is(err, train.ErrInterrupted) {
+		t.Fatalf("error %v; it must be an interrupt", err)
+	}
+	testkit.OK(job("resumed", " -resume").Run(t.Context(), nil, io.Discard))
+	last := func(out string) [3]runs.Number {
+		s := testkit.Get(runs.Folder(filepath.Join(dir, out)).ReadSummary())
+		return [...]runs.Number{s.ValLoss, s.ConsensusX, s.ConsensusY}
+	}
+	if want, got := last("straight"), last("resumed"); got != want || !(want[1] > 0) {
+		t.Errorf("loss and consensus errors of the resumed run are %v; they must be %v", got, want)
 	}
 }
