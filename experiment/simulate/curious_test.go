@@ -110,12 +110,11 @@ func TestRunsTellNothing(t *testing.T) {
 	for _, settings := range [][]string{
 		{"-dp-epsilon=5"}, {"-dp-epsilon=5", "-wire=int8"}, {"-wire=int8"}, {"-dp-epsilon=5", "unmasked"},
 	} {
-		c := changing("-K=6", "-x0=-3")
-		c.Agents, c.Quorum, c.AbsentAfter, c.task = 3, 0, 0, &classes
+		c := changing("-K=6", "-x0=-3").few(3, 0, "path")
+		c.AbsentAfter, c.task, c.Flags[3] = 0, &classes, "-checkpoint-every=1"
 		if last := len(settings) - 1; settings[last] == "unmasked" {
 			c.Unmasked, settings = true, settings[:last]
 		}
-		c.Flags[0], c.Flags[1], c.Flags[3] = "-agents=3", "-graph=path", "-checkpoint-every=1"
 		c.Flags = append(c.Flags, settings...)
 		two := [2]*record{c.listen(t, [3]int64{40, 60, 50}), c.listen(t, [3]int64{70, 30, 90})}
 		for _, tries := range []struct {

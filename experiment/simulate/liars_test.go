@@ -86,9 +86,8 @@ func TestKindsOfLies(t *testing.T) {
 	if len(allLies) < 40 {
 		t.Errorf("there are %d lies; there must be 40", len(allLies))
 	}
-	c := changing("-algorithm=dsoba", "-K=16", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
-	c.Agents, c.Quorum, c.Liars, c.lies = 3, 2, []int{0}, newLiars()
-	c.AbsentAfter, c.Flags[0], c.Flags[1] = 20*time.Second, "-agents=3", "-graph=complete"
+	c := dsoba(16).few(3, 2, "complete")
+	c.Liars, c.lies, c.AbsentAfter = []int{0}, newLiars(), 20*time.Second
 	script(t, c, func(w *world) {
 		time.Sleep(20 * time.Second)
 		w.machines[2].crash(true, 40*time.Second)

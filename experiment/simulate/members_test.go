@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -16,12 +17,10 @@ import (
 // again, one of them without what was on its disk: all end with one log and with the bits of its
 // replay in one process.
 func TestMembers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("like TestJoin")
-	}
-	c := changing("-algorithm=dsoba", "-K=20", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+	long(t)
+	c := dsoba(20)
 	c.AbsentAfter = 48 * time.Second
-	log, ends := runCase(t, c, func(w *world) {
+	log := runCase(t, c, func(w *world) {
 		time.Sleep(24 * time.Second)
 		w.machines[3].crash(true, 60*time.Second)
 		w.machines[3].drive.erase()
@@ -31,19 +30,16 @@ func TestMembers(t *testing.T) {
 	if len(log) < 2 || len(log.Last(c.Agents).Members) != c.Agents {
 		t.Errorf("two agents must leave and return")
 	}
-	replayed(t, c, log, ends)
 }
 
 // TestLostDisk: an agent loses its disk in the first epoch, and is back before it would be left
 // out. It begins the next epoch with the state of a neighbour, and the others do not go back to the
 // start for it.
 func TestLostDisk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("like TestJoin")
-	}
-	c := changing("-algorithm=dsoba", "-K=40", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+	long(t)
+	c := dsoba(40)
 	c.KeepFrames = 50 // else all that it has to repeat is sent to it again
-	log, ends := runCase(t, c, func(w *world) {
+	log := runCase(t, c, func(w *world) {
 		time.Sleep(2 * time.Minute)
 		w.machines[3].crash(true, 10*time.Second)
 		w.machines[3].drive.erase()
@@ -51,18 +47,15 @@ func TestLostDisk(t *testing.T) {
 	if len(log) != 1 || fmt.Sprint(log[0].Lost) != "[3]" || log[0].Iteration < 4 {
 		t.Error("agent 3 must begin epoch 1 with a neighbour's state, late in the run")
 	}
-	replayed(t, c, log, ends)
 }
 
 // TestLostState: an agent that a quorum needs goes on after it has lost its disk, with the state of
 // a neighbour: another one has left before.
 func TestLostState(t *testing.T) {
-	if testing.Short() {
-		t.Skip("like TestJoin")
-	}
-	c := changing("-algorithm=dsoba", "-K=60", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+	long(t)
+	c := dsoba(60)
 	c.Quorum = 7
-	log, ends := runCase(t, c, func(w *world) {
+	log := runCase(t, c, func(w *world) {
 		time.Sleep(time.Minute)
 		w.machines[3].crash(true, 6*time.Minute)
 		time.Sleep(3 * time.Minute)
@@ -72,18 +65,14 @@ func TestLostState(t *testing.T) {
 	if len(log) < 2 || fmt.Sprint(log[1].Lost) != "[5]" {
 		t.Error("agent 5 must begin the second epoch with a neighbour's state")
 	}
-	replayed(t, c, log, ends)
 }
 
 // TestStateOfAllLost: all members have lost the state with which their epoch began, and one is away
 // when the other one ends for that. Started again, they find it out together, and all end.
 func TestStateOfAllLost(t *testing.T) {
-	if testing.Short() {
-		t.Skip("like TestJoin")
-	}
-	c := changing("-algorithm=dsoba", "-K=200", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
-	c.Agents, c.Quorum, c.Limit = 3, 2, 3*time.Hour
-	c.Flags[0], c.Flags[1] = "-agents=3", "-graph=path"
+	long(t)
+	c := dsoba(200).few(3, 2, "path")
+	c.Limit = 3 * time.Hour
 	script(t, c, func(w *world) {
 		time.Sleep(time.Minute)
 		w.machines[2].crash(true, 20*time.Minute)
@@ -117,4 +106,133 @@ func removeCheckpoints(m *machine) {
 		}
 	}
 	testkit.OK(files.SyncDir(m.dir))
+}
+
+// TestErrorOfOne: in a run of eight an error of one agent's own ends nothing but that agent's part:
+// the others leave it out, and it comes back when it is started again.
+func TestErrorOfOne(t *testing.T) {
+	long(t)
+	c := dsoba(40)
+	log := runCase(t, c, func(w *world) {
+		time.Sleep(time.Minute)
+		w.machines[5].mu.Lock()
+		w.machines[5].down = time.Now().Add(90 * time.Second) // who starts it again has to be called
+		w.machines[5].mu.Unlock()
+		w.machines[5].exchange().Fail(errors.New("out of memory"))
+	})
+	if len(log) != 2 || slices.Contains(log[0].Members, 5) || !slices.Contains(log[1].Members, 5) {
+		t.Errorf("agent 5 must leave once and return")
+	}
+}
+
+// exchange returns the machine's end of the exchange.
+func (m *machine) exchange() interface{ Fail(error) } {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now.mixer
+}
+
+// TestSixMinutes: in a run of hours one site is cut off for six minutes, more than the others wait
+// for it: they go on without it, and it comes in again.
+func TestSixMinutes(t *testing.T) {
+	long(t)
+	c := dsoba(20)
+	c.Heartbeat, c.SilentAfter, c.AbsentAfter, c.Patience = 20*time.Second, time.Minute, 5*time.Minute, 10*time.Minute
+	c.Step, c.Limit = 5*time.Minute, 12*time.Hour
+	var ended time.Duration
+	log := runCase(t, c, func(w *world) {
+		time.Sleep(30 * time.Minute)
+		vpn := w.partition(1 << 4)
+		vpn.begin()
+		time.Sleep(6 * time.Minute)
+		vpn.end()
+		ended = time.Since(begin)
+	})
+	if len(log) != 2 || !slices.Equal(log[0].Members, []int{0, 1, 2, 3, 5, 6, 7}) ||
+		!strings.Contains(log[1].Why[0], "agent 4 returned") {
+		t.Errorf("agent 4 must leave and return")
+	}
+	took, err := time.Parse(time.RFC3339, log[1].Time)
+	if back := took.Sub(begin) - ended; err != nil || back > 10*time.Minute {
+		t.Errorf("agent 4 is back %v after it can be reached again; %v", back, err)
+	}
+}
+
+// TestLostAtTheEnd: all agents are lost at the moment at which the first of them knows that all
+// have finished. Those that know come back to tell the others, which wait for nobody in vain, also
+// where members change.
+func TestLostAtTheEnd(t *testing.T) {
+	for _, quorum := range []int{0, 2} {
+		c := dsoba(4).few(3, quorum, "path")
+		c.Latency, c.Patience = time.Second, c.Limit // nobody's silence ends a wait
+		runCase(t, c, func(w *world) {
+			known := func(m *machine) bool {
+				_, err := runs.Folder(m.dir).ReadMembership()
+				return err == nil
+			}
+			for !slices.ContainsFunc(w.machines, known) {
+				time.Sleep(20 * time.Millisecond)
+			}
+			if !slices.ContainsFunc(w.machines, func(m *machine) bool { return !known(m) }) {
+				t.Error("all know at once that all have finished: nobody is left to be told")
+			}
+			for i, m := range w.machines {
+				m.crash(quorum > 0, time.Duration(1+i)*time.Second)
+			}
+		})
+	}
+}
+
+// TestSlowSite: in a run of eight one site computes for four minutes while the others wait, which
+// they do for no longer than the deadline: they go on without it. It asks to come in when it is
+// through with that, and not before.
+func TestSlowSite(t *testing.T) {
+	long(t)
+	c := dsoba(40)
+	c.StragglerDeadline, c.Step = time.Minute, 20*time.Second
+	const began, lasted = time.Minute, 4 * time.Minute
+	log := runCase(t, c, func(w *world) {
+		time.Sleep(began)
+		w.machines[4].slow(true)
+		time.Sleep(lasted)
+		w.machines[4].slow(false)
+	})
+	if len(log) != 2 || !slices.Equal(log[0].Slow, []int{4}) ||
+		!strings.HasPrefix(log[0].Why[0], "agent 4 left: slow") || log[1].Why[0] != "agent 4 returned" {
+		t.Fatal("agent 4 must leave as slow and return")
+	}
+	for k, want := range []struct{ after, before time.Duration }{
+		{began + c.StragglerDeadline, began + c.StragglerDeadline + time.Minute},
+		{began + lasted, began + lasted + time.Minute},
+	} {
+		at, err := time.Parse(time.RFC3339, log[k].Time)
+		if since := at.Sub(begin); err != nil || since < want.after || since > want.before {
+			t.Errorf("change %d is after %v; it must be %v to %v after the start", k+1, since, want.after, want.before)
+		}
+	}
+}
+
+// TestAlwaysSlow: a site that takes minutes for each step, where the others take seconds, is left
+// out a few times, each time later than the time before, until they are as patient as it is slow.
+func TestAlwaysSlow(t *testing.T) {
+	long(t)
+	c := dsoba(12).few(5, 4, "complete")
+	c.StragglerDeadline, c.Step, c.Limit = 40*time.Second, time.Minute, 12*time.Hour
+	c.Heartbeat, c.SilentAfter = 10*time.Second, 30*time.Second
+	// What it computes in the second between two of these times lasts until the next one ends.
+	const takes = 150 * time.Second
+	log := runCase(t, c, func(w *world) {
+		time.Sleep(2 * time.Minute)
+		for range 100 {
+			w.machines[4].slow(true)
+			time.Sleep(takes)
+			w.machines[4].slow(false)
+			time.Sleep(time.Second)
+		}
+	})
+	// It is left out after 40 and 80 seconds, and after 160 where it takes two of these times; next
+	// would be after 320.
+	if times := log.SlowDepartures(4); times < 2 || times > 3 || len(log.LeftAsSlow()) > 0 {
+		t.Errorf("agent 4 was left out %d times; it must be 2 or 3 times, and be there in the end", times)
+	}
 }
