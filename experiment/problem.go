@@ -83,7 +83,7 @@ func (r *loader) localAgents() []int {
 // load loads the data of the agents in this process, and the model, once, and again only where the
 // agents begin anew: what they found together as they loaded has to be exchanged again then.
 func (r *loader) load(ctx context.Context, local []int) (err error) {
-	if had := r.loaded.setup; had != nil && (r.team == nil || r.point != nil || !had.hasFound()) {
+	if had := r.loaded.setup; had != nil && (r.team == nil || r.point != nil || len(had.Found) == 0) {
 		return r.loadAdmitted()
 	}
 	began := time.Now()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dsbo"
+	"dsbo/network"
 	"dsbo/network/collective"
 	"dsbo/runs"
 )
@@ -50,8 +51,12 @@ func (s *setup) read(f runs.Folder) error {
 	return err
 }
 
-// hasFound reports whether the task has found something.
-func (s *setup) hasFound() bool { return len(s.Found) > 0 }
+// Recorded returns a [network.Collective] that finds what another one does, and a function that
+// returns one which finds the same once more, in the same order, without other agents.
+func Recorded(c network.Collective) (live network.Collective, again func() network.Collective) {
+	s := &setup{exchange: c}
+	return s, func() network.Collective { return &setup{Setup: s.Setup} }
+}
 
 // Sum implements [network.Collective].
 func (s *setup) Sum(dst []float64, fill func(i int, part []float64) error) error {
@@ -95,7 +100,7 @@ func (s *setup) Texts(of func(i int) (string, error)) ([]string, error) {
 
 // write writes what was found to the run folder, if anything was.
 func (s *setup) write(f runs.Folder) error {
-	if !s.hasFound() {
+	if len(s.Found) == 0 {
 		return nil
 	}
 	if err := f.WriteSetup(s.Setup); err != nil {

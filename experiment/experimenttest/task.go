@@ -11,6 +11,7 @@ import (
 	"dsbo/algo"
 	"dsbo/experiment"
 	"dsbo/network"
+	"dsbo/network/collective"
 	"dsbo/runs"
 )
 
@@ -38,12 +39,13 @@ func TestTask(t *testing.T, task experiment.Task, small ...string) {
 // for one of them.
 func testData(t *testing.T, task experiment.Task, small []string) {
 	const agents, one = 3, 1
-	var all tape
-	digests := func(together network.Collective, here ...int) []string {
+	together := collective.New(collective.Config{N: agents}).Bound(t.Context())
+	all, again := experiment.Recorded(together)
+	digests := func(c network.Collective, here ...int) []string {
 		if _, err := experiment.Parse(task, small, io.Discard); err != nil {
 			t.Fatal(err)
 		}
-		d, m, err := task.Load(experiment.Agents{N: agents, Local: here, Seed: 7, Collective: together})
+		d, m, err := task.Load(experiment.Agents{N: agents, Local: here, Seed: 7, Collective: c})
 		if err != nil {
 			t.Fatalf("agents %v: %v", here, err)
 		}
@@ -68,14 +70,14 @@ func testData(t *testing.T, task experiment.Task, small []string) {
 		}
 		return list
 	}
-	first := digests(all.record(t.Context(), agents), 0, 1, 2)
+	first := digests(all, 0, 1, 2)
 	if len(slices.Compact(slices.Sorted(slices.Values(first)))) != agents {
 		t.Errorf("agents must have examples of their own; their digests are %v", first)
 	}
-	if again := digests(new(tape).record(t.Context(), agents), 0, 1, 2); !slices.Equal(first, again) {
+	if second := digests(together, 0, 1, 2); !slices.Equal(first, second) {
 		t.Errorf("data must depend on flags, agents and seed alone; loaded again they differ")
 	}
-	if alone := digests(&all, one); alone[0] != first[one] {
+	if alone := digests(again(), one); alone[0] != first[one] {
 		t.Errorf("agent %d must have the same examples whether it is alone in its process or not", one)
 	}
 }
