@@ -17,7 +17,7 @@ func (r *runner) prepare(stderr io.Writer) (err error) {
 		if !r.layout.leads() {
 			stderr = io.Discard
 		}
-		r.view = onScreen{cli.NewProgress(stderr, r.Settings.Quiet)}
+		r.view = onScreen{cli.NewProgress(stderr, r.Quiet)}
 	}
 	if r.params, r.graph, err = r.resolve(); err != nil {
 		return err

@@ -29,11 +29,11 @@ func (r *finisher) finish(ctx context.Context) error {
 	tuned, found := candidates.NewModel(r.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X),
 		r.newFinder(r.problem.Problem, len(best.X), solver)
 	found.Second = best.Y
-	found.Spent = r.result.Last().HVP / r.Settings.Agents
+	found.Spent = r.result.Last().HVP / r.Agents
 	if err := found.Solve(ctx, tuned, best.Y, best.Z); err != nil {
 		return err
 	}
-	if !r.Settings.Rivals {
+	if !r.Rivals {
 		return r.finishAlone(ctx, tuned, r.iterationNotes(best))
 	}
 	others, rival, err := r.rivals(ctx, found)

@@ -53,7 +53,7 @@ func (r *runFiles) openFolder(ctx context.Context) error {
 		return nil
 	}
 	if r.layout.leads() {
-		if r.Settings.Force {
+		if r.Force {
 			if err := removeNoise(r.folder); err != nil {
 				return err
 			}
@@ -91,7 +91,7 @@ func (r *runFiles) writeFailure(err error) error {
 	if w := r.folder.WriteSummary(r.account.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
-	if (state == runs.Diverged || r.iterationsOver) && r.Settings.Report && len(r.result.Records) > 0 {
+	if (state == runs.Diverged || r.iterationsOver) && r.Report && len(r.result.Records) > 0 {
 		if _, w := report.WriteRun(string(r.folder)); w != nil {
 			return fmt.Errorf("%w; report: %w", err, w)
 		}

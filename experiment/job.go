@@ -13,17 +13,17 @@ import (
 // Run runs the job: it checks the settings, runs the method, finds the models, and writes the run
 // folder, with its page, and the table to stdout. A nil stdout means no page and no table.
 func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
-	if j.Settings.ExplainPrivacy {
+	if j.ExplainPrivacy {
 		plan, err := j.Plan(ctx, 0, nil)
 		if err != nil {
 			return err
 		}
 		return plan.Explain(stdout)
 	}
-	if j.Settings.ExplainModel != "" {
+	if j.ExplainModel != "" {
 		return j.explainModel(ctx, stdout)
 	}
-	if j.Settings.Attached {
+	if j.Attached {
 		var stop context.CancelFunc
 		ctx, stop = cli.UntilStdinEnds(ctx)
 		defer stop()
@@ -49,7 +49,7 @@ func (r *account) printResult(w io.Writer) error {
 		head += "; the model does not say that the lower problem is convex (Modulus), and Φ is at the solutions " +
 			"reached"
 	}
-	return console.Result(w, &r.summary, head, r.folder, r.Settings.Report)
+	return console.Result(w, &r.summary, head, r.folder, r.Report)
 }
 
 // chooseLayout returns the job's layout, else the layout of -transport.
@@ -57,7 +57,7 @@ func (j *Job) chooseLayout() (Layout, error) {
 	if j.Layout != nil {
 		return j.Layout, nil
 	}
-	start, err := layoutOf(j.Settings.Transport)
+	start, err := layoutOf(j.Transport)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	if err := removeNoise(r.folder); err != nil {
 		return err
 	}
-	if !r.Settings.KeepCheckpoints {
+	if !r.KeepCheckpoints {
 		if err := train.Shrink(r.folder); err != nil {
 			return err
 		}

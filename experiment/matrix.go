@@ -9,10 +9,10 @@ import (
 
 // chooseMatrix returns the matrix of products: the one of -curvature, else the Hessian.
 func (r *poser) chooseMatrix(p train.Problem) (m dsbo.CurvatureMatrix, err error) {
-	if m = r.Settings.Matrix; m == dsbo.Hessian {
+	if m = r.Matrix; m == dsbo.Hessian {
 		return m, nil
 	}
-	if r.Settings.Privacy != nil {
+	if r.Privacy != nil {
 		return m, dsbo.ConfigErrorf("-curvature must be hessian with differential privacy; it is %v", m)
 	}
 	if m != dsbo.GaussNewton {

@@ -52,12 +52,6 @@ func (r *runner) readChanges() (err error) {
 	return nil
 }
 
-// agentsWith returns the number of agents for which those in this process are loaded: one that is
-// admitted with number i has the shard that it would have among i+1 agents.
-func (r *runner) agentsWith(local ...int) int {
-	return max(r.Settings.Agents, slices.Max(local)+1)
-}
-
 // loadAdmitted adds the shards of the agents that the log admits, after the shards of the agents of
 // the start. Where all agents are in this process, their data are loaded, of all agents up to each:
 // a task may keep what it loads for the end of the run. What all found together at the
@@ -73,7 +67,7 @@ func (r *loader) loadAdmitted() error {
 		}
 		r.problem = problem{}
 	}
-	for i := len(l.data.Shards); i < r.changes.Roster(r.Settings.Agents); i++ {
+	for i := len(l.data.Shards); i < r.changes.Roster(r.Agents); i++ {
 		r.problem = problem{}
 		if r.layout.ownsFiles() ||
 			!slices.ContainsFunc(r.changes, func(c membership.Change) bool { return slices.Contains(c.Members, i) }) {
@@ -81,10 +75,7 @@ func (r *loader) loadAdmitted() error {
 			continue
 		}
 		found := &setup{Setup: l.setup.Setup}
-		late, m, err := r.Task.Load(
-			Agents{N: r.agentsWith(i), Start: r.Settings.Agents, Local: membership.First(i + 1).Members,
-				Seed: r.Settings.Seed, Numbers: r.Settings.Numbers,
-				Own: r.layout.ownsFiles(), Collective: found, Log: r.view.Log})
+		late, m, err := r.Task.Load(r.agentsFor(found, membership.First(i+1).Members...))
 		if err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}
@@ -133,9 +124,9 @@ func (r *poser) startEpoch() (e membership.Epoch) {
 	case len(r.changes) == 0:
 		return e
 	case r.team != nil:
-		return r.changes.Last(r.Settings.Agents)
+		return r.changes.Last(r.Agents)
 	}
-	return membership.First(r.Settings.Agents)
+	return membership.First(r.Agents)
 }
 
 // noteChange says that an epoch has begun.

@@ -125,7 +125,7 @@ func (r *finisher) startConstant() int {
 
 // trainConfig returns the configuration of the run for package train.
 func (r *runner) trainConfig() train.Config {
-	s, evaluation := r.Settings, r.Settings.Evaluate
+	s, evaluation := r.Settings, r.Evaluate
 	// all examples, of which iterations take few, cost too much
 	if r.problem.Nonconvex && s.Batch > 0 && !r.givenFlags["evaluate"] {
 		evaluation = train.EvaluateOff
@@ -153,12 +153,12 @@ type finalist struct {
 
 // problemOf returns the problem of a model on data of the agents, with Oracles in float64.
 func (r *finisher) problemOf(t data.Task, m models.Model) (train.Problem, error) {
-	return r.newProblem(t, m, models.Config{Seed: r.Settings.Seed, Batch: r.Settings.Batch})
+	return r.newProblem(t, m, models.Config{Seed: r.Seed, Batch: r.Batch})
 }
 
 // roughProblem is problemOf with Oracles in float32, for products.
 func (r *finisher) roughProblem(t data.Task, m models.Model) (train.Problem, error) {
-	return r.newProblem(t, m, models.Config{Seed: r.Settings.Seed, Float32: true})
+	return r.newProblem(t, m, models.Config{Seed: r.Seed, Float32: true})
 }
 
 // newProblem returns the problem of a model on data of the agents.

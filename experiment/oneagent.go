@@ -119,7 +119,7 @@ func (l *oneAgent) beginFolder(r *runner, state runs.State) error {
 	if err := r.folder.Open(r.mode); err != nil {
 		return err
 	}
-	if state == runs.Absent || r.Settings.Privacy != nil { // what it sends is not what it sent before
+	if state == runs.Absent || r.Privacy != nil { // what it sends is not what it sent before
 		if err := disk.Remove(r.folder.Path(runs.MasksFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -46,7 +46,7 @@ func (alike) Gather(_ context.Context, rows [][]float64) error {
 // data of the first one are loaded, the others are taken to have as many, and there is no pilot.
 func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Plan, error) {
 	r, program := newRunner(j, inProcess{}), train.PeakRSS()
-	if j.Settings.Agents > MostPiloted {
+	if j.Agents > MostPiloted {
 		r.team, within = alike{}, 0
 	}
 	if err := r.pose(ctx); err != nil {
@@ -90,13 +90,13 @@ func (j *Job) explainModel(ctx context.Context, w io.Writer) error {
 	if err := r.pose(ctx); err != nil {
 		return err
 	}
-	task, c := r.loaded, models.Config{Agent: r.data.localAgents()[0], Batch: r.Settings.Batch,
-		Seed: r.Settings.Seed, Float32: r.Settings.DType == "float32"}
+	task, c := r.loaded, models.Config{Agent: r.data.localAgents()[0], Batch: r.Batch,
+		Seed: r.Seed, Float32: r.DType == "float32"}
 	o, err := models.NewOracle(task.model, task.data.Shards[c.Agent], c)
 	if err != nil {
 		return err
 	}
-	return o.WriteModel(w, r.Settings.ExplainModel == "dot")
+	return o.WriteModel(w, r.ExplainModel == "dot")
 }
 
 // planned returns what a plan has to know of the run, whose problem and method are made, by a
@@ -104,7 +104,7 @@ func (j *Job) explainModel(ctx context.Context, w io.Writer) error {
 func (r *runner) planned(program runs.Number) plan.Run {
 	run := plan.Run{
 		Line: fmt.Sprintf("%s; %v", r.problem.line, r.graph), Config: r.trainConfig(),
-		Found: r.loaded.setup.Found, Privacy: r.Settings.Privacy,
+		Found: r.loaded.setup.Found, Privacy: r.Privacy,
 		HeldOut: r.hasHoldout(), Experience: plan.DefaultExperience, Rows: r.sites.exchangedRows(),
 		Simpler: r.end.simplerLength(), Program: program, Loaded: len(r.data.localAgents()),
 	}
@@ -117,7 +117,7 @@ func (r *runner) planned(program runs.Number) plan.Run {
 	if r.Task.Ending != nil {
 		run.Ending = r.Task.Ending()
 	}
-	run.Ending.Alone = !r.Settings.Rivals
+	run.Ending.Alone = !r.Rivals
 	return run
 }
 

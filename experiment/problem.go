@@ -22,9 +22,7 @@ import (
 // loads them.
 func (r *loader) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	if r.Task.Fingerprint != nil {
-		return r.Task.Fingerprint(Agents{N: r.agentsWith(agent), Local: []int{agent}, Seed: r.Settings.Seed,
-			Numbers: r.Settings.Numbers,
-			Own:     r.layout.ownsFiles()})
+		return r.Task.Fingerprint(r.agentsFor(nil, agent))
 	}
 	if err := r.load(ctx, []int{agent}); err != nil {
 		return nil, err
@@ -33,11 +31,19 @@ func (r *loader) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	return []byte(digest), err
 }
 
+// agentsFor returns the agents for which some are loaded in this process, with what finds things
+// together. One that is admitted with number i has the shard that it would have among i+1 agents.
+func (r *loader) agentsFor(together network.Collective, local ...int) Agents {
+	return Agents{N: max(r.Agents, slices.Max(local)+1), Start: r.Agents, Local: local, Seed: r.Seed,
+		Numbers: r.Numbers, Own: r.layout.ownsFiles(), Private: r.Privacy != nil, Collective: together,
+		Log: r.view.Log}
+}
+
 // CheckData returns an error if this process cannot read the data of one of n agents, each of which
 // is to have a process of its own. Errors that another choice of flags avoids match dsbo.ErrConfig.
 func (j *Job) CheckData(n int, seed uint64) error {
 	all := Agents{N: n, Start: n, Local: membership.First(n).Members, Seed: seed, Own: true,
-		Private: j.Settings.Epsilon != 0, Collective: unmet}
+		Private: j.Epsilon != 0, Collective: unmet}
 	if j.Task.Fingerprint != nil {
 		_, err := j.Task.Fingerprint(all)
 		return err
@@ -56,7 +62,7 @@ func (r *loader) longestVector() (int, error) {
 	if r.loaded.model == nil {
 		return 0, nil
 	}
-	m, err := algo.New(r.Settings.Algorithm)
+	m, err := algo.New(r.Algorithm)
 	if err != nil {
 		return 0, err
 	}
@@ -67,13 +73,13 @@ func (r *loader) longestVector() (int, error) {
 func (r *loader) localAgents() []int {
 	if r.team != nil {
 		var all []int
-		e := r.changes.Last(r.Settings.Agents)
+		e := r.changes.Last(r.Agents)
 		for _, position := range r.team.Local() {
 			all = append(all, e.Members[position])
 		}
 		return all
 	}
-	all := make([]int, r.Settings.Agents)
+	all := make([]int, r.Agents)
 	for i := range all {
 		all[i] = i
 	}
@@ -87,15 +93,13 @@ func (r *loader) load(ctx context.Context, local []int) (err error) {
 		return r.loadAdmitted()
 	}
 	began := time.Now()
-	s := r.Settings
 	r.loaded, r.problem = loaded{local: local}, problem{}
 	l := &r.loaded
 	found, err := r.newSetup(ctx)
 	if err != nil {
 		return err
 	}
-	agents := Agents{N: r.agentsWith(local...), Start: s.Agents, Local: l.local, Seed: s.Seed,
-		Numbers: s.Numbers, Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Collective: found, Log: r.view.Log}
+	agents := r.agentsFor(found, local...)
 	if agents.Private {
 		agents.Collective = withoutSums
 	}
@@ -104,7 +108,7 @@ func (r *loader) load(ctx context.Context, local []int) (err error) {
 	}
 	if n := len(l.data.Shards); n != agents.N {
 		return dsbo.ConfigErrorf("-agents must be %d, for which %s has data; it is %d", n,
-			r.Task.Name, s.Agents)
+			r.Task.Name, r.Agents)
 	}
 	l.setup, l.test = found, l.data.Test
 	err = r.loadAdmitted()
@@ -114,10 +118,10 @@ func (r *loader) load(ctx context.Context, local []int) (err error) {
 
 // checkMethod reports that the method is not made for the model.
 func (r *poser) checkMethod() error {
-	m, err := algo.New(r.Settings.Algorithm)
+	m, err := algo.New(r.Algorithm)
 	if err == nil && algo.TraitsOf(m).Compositional && !models.IsCompositional(r.loaded.model) {
 		err = dsbo.Errorf(dsbo.ErrCapability, "%s is for compositional problems alone; that of %s is none",
-			r.Settings.Algorithm, r.Task.Name)
+			r.Algorithm, r.Task.Name)
 	}
 	return err
 }

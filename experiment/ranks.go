@@ -58,7 +58,7 @@ func (l *ranks) join(ctx context.Context, r *runner) (err error) {
 			return err
 		}
 	}
-	if err := l.exchangeGreetings(ctx, r); err != nil || !r.Settings.Resume {
+	if err := l.exchangeGreetings(ctx, r); err != nil || !r.Resume {
 		return err
 	}
 	return l.chooseCheckpoint(ctx, r)

@@ -63,8 +63,8 @@ func (r *account) summarize(state runs.State, err error) runs.Summary {
 	if err != nil {
 		s.Error = cli.OneLine(err)
 	}
-	s.Privacy = r.Settings.Privacy
-	s.Algorithm, s.Preset, s.Iterations = r.Settings.Algorithm, r.Settings.Preset, r.result.Iterations
+	s.Privacy = r.Privacy
+	s.Algorithm, s.Preset, s.Iterations = r.Algorithm, r.Preset, r.result.Iterations
 	s.PhiStart = r.result.Start.Phi
 	last := r.result.Last()
 	s.PhiEnd, s.GradNorm = last.Phi, last.GradNorm

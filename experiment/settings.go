@@ -354,7 +354,7 @@ func (s *Settings) network(given map[string]bool) (*network.Graph, error) {
 // is made for, and refuses others.
 func (j *Job) chooseModel(f *cli.Flags) error {
 	given := f.Given()
-	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == j.Settings.Preset })
+	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == j.Preset })
 	if !given["preset"] || i < 0 || j.presets[i].Models == nil { // a name that is unknown is refused later
 		return nil
 	}
@@ -363,7 +363,7 @@ func (j *Job) chooseModel(f *cli.Flags) error {
 		return f.Set("model", fits[0])
 	}
 	if model := f.Lookup("model").Value.String(); !slices.Contains(fits, model) {
-		return dsbo.ConfigErrorf("-preset %s is made for -model %s; it is %s", j.Settings.Preset,
+		return dsbo.ConfigErrorf("-preset %s is made for -model %s; it is %s", j.Preset,
 			strings.Join(fits, " or "), model)
 	}
 	return nil

@@ -18,7 +18,7 @@ func (r *loader) newSetup(ctx context.Context) (*setup, error) {
 	}
 	if _, planned := r.team.(alike); planned {
 		s.exchange = noCollective{dsbo.ConfigErrorf("-agents must be at most %d in a plan of %s, whose agents find "+
-			"things together before they begin; it is %d", MostPiloted, r.Task.Name, r.Settings.Agents)}
+			"things together before they begin; it is %d", MostPiloted, r.Task.Name, r.Agents)}
 		return s, nil
 	}
 	if r.team == nil && r.layout.ownsFiles() {
@@ -26,7 +26,7 @@ func (r *loader) newSetup(ctx context.Context) (*setup, error) {
 		return s, nil
 	}
 	s.exchange = collective.New(
-		collective.Config{N: r.Settings.Agents, Team: r.team, W: r.graph.W, Sent: &s.Sent}).Bound(ctx)
+		collective.Config{N: r.Agents, Team: r.team, W: r.graph.W, Sent: &s.Sent}).Bound(ctx)
 	return s, nil
 }
 

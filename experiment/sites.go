@@ -68,7 +68,7 @@ func (r *siteModels) exchangedRows() []plan.Row {
 	}
 	rows := []plan.Row{{Name: "scores on the site's test rows", Length: siteNumbers}}
 	p, q := r.loaded.model.Dims()
-	if n := r.Settings.Agents; sites.Exchange && n <= mostCrossed {
+	if n := r.Agents; sites.Exchange && n <= mostCrossed {
 		rows = append(rows, plan.Row{Name: "model of the site alone", Length: p + q},
 			plan.Row{Name: "scores of such models", Length: 2 * n})
 	}
@@ -152,7 +152,7 @@ func (r *siteModels) siteModel(ctx context.Context, i int, xOfAll []float64) (m 
 	shard := l.data.Shards[i]
 	shard.Train.ID = nil // numbers among the examples of all
 	own := data.Task{Shards: []data.Shard{shard}, Features: l.data.Features, Classes: l.data.Classes}
-	p, err := train.NewProblem(own, l.model, models.Config{Seed: r.Settings.Seed})
+	p, err := train.NewProblem(own, l.model, models.Config{Seed: r.Seed})
 	if err != nil {
 		return m, err
 	}

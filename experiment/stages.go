@@ -18,10 +18,10 @@ import (
 
 // A Job is one command line of a task.
 type Job struct {
-	Task     Task      // whose data and model it is
-	Settings *Settings // by flags
-	Layout   Layout    // layout of the agents; nil: the one of -transport
-	View     Viewer    // nil: a bar and lines on stderr
+	Task      Task   // whose data and model it is
+	*Settings        // by flags
+	Layout    Layout // layout of the agents; nil: the one of -transport
+	View      Viewer // nil: a bar and lines on stderr
 
 	name         string            // of the command, such as "dsbo mnist"
 	presets      []Preset          // of the task, and the one of all tasks
@@ -228,7 +228,7 @@ func newRunner(j *Job, l Layout) *runner {
 // gatherCounts returns the numbers of examples by which agents at the start of a run choose
 // together: all tell them to all.
 func (r *loader) gatherCounts(ctx context.Context, count func(data.Shard) []float64) ([][]float64, error) {
-	counts := make([][]float64, r.Settings.Agents)
+	counts := make([][]float64, r.Agents)
 	for i, shard := range r.loaded.data.Shards[:len(counts)] {
 		counts[i] = count(shard)
 	}

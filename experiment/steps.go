@@ -17,13 +17,13 @@ func (r *stepChooser) chooseSteps(ctx context.Context) error {
 		return err
 	}
 	x, y := make([]float64, p), make([]float64, q)
-	linalg.Fill(x, r.Settings.X0)
+	linalg.Fill(x, r.X0)
 	copy(x, r.problem.startX)
 	copy(y, r.problem.Start)
 	r.startX = x
 	r.method = algo.Clone(r.params.method)
 	if g := r.problem.guard; g != nil {
-		if r.Settings.Privacy.LeastRows, err = r.poser.leastRows(ctx); err != nil {
+		if r.Privacy.LeastRows, err = r.poser.leastRows(ctx); err != nil {
 			return err
 		}
 		if err := g.plan(r.Settings, r.method); err != nil {
@@ -53,11 +53,11 @@ func (r *stepChooser) chooseSteps(ctx context.Context) error {
 	}
 	for _, flag := range r.params.unknown {
 		r.warnings = append(r.warnings,
-			fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, r.Settings.Algorithm))
+			fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, r.Algorithm))
 	}
-	if draws := algo.TraitsOf(r.method).FullBatch; draws != "" && r.givenFlags["batch"] && r.Settings.Batch > 0 {
+	if draws := algo.TraitsOf(r.method).FullBatch; draws != "" && r.givenFlags["batch"] && r.Batch > 0 {
 		r.warnings = append(r.warnings, fmt.Sprintf("-batch %d changes nothing: %s takes all examples (%s)",
-			r.Settings.Batch, r.Settings.Algorithm, draws))
+			r.Batch, r.Algorithm, draws))
 	}
 	return nil
 }
@@ -89,13 +89,13 @@ func (r *stepChooser) chooseStart() {
 	}
 	known := r.givenFlags["x0"] || r.problem.startX != nil || r.crossFit(true) != nil
 	gaveUp := adapt(algo.Setting{
-		Nonconvex: r.problem.Nonconvex, ByMix: r.Settings.Average == "mix", StartKnown: known,
+		Nonconvex: r.problem.Nonconvex, ByMix: r.Average == "mix", StartKnown: known,
 		Penalties: r.problem.penalties,
 		Given:     func(name string) bool { return r.Settings.Set[name] != nil },
 	})
 	if gaveUp && !known {
 		r.view.Log(
 			"x starts at %g: the problem tells no penalties by which a start could be found (-x0 chooses another)",
-			r.Settings.X0)
+			r.X0)
 	}
 }

@@ -47,7 +47,7 @@ func (r *poser) startStructured(ctx context.Context) error {
 		r.problem.Problem, r.problem.data, c.All = r.startProblem(), memberData(r.problem.data, e), memberData(c.All, e)
 		r.problem.Sent = &l.setup.Sent
 		r.view.Log("structures of penalties, at whose λ the iterations start")
-		found, _, err := r.end.structures(ctx, *c, r.Settings.X0, nil)
+		found, _, err := r.end.structures(ctx, *c, r.X0, nil)
 		if err != nil {
 			return start, err
 		}
@@ -88,7 +88,7 @@ func (r *poser) resumeSetup() (err error) {
 // digest stands for the data of all agents and the settings on which structures depend.
 func (r *poser) digest() (string, error) {
 	text, err := json.Marshal(map[string]any{"data": r.problem.Digests, "settings": r.trainConfig().Settings,
-		"average": r.problem.Average, "x0": r.Settings.X0, "members": r.startEpoch().Members})
+		"average": r.problem.Average, "x0": r.X0, "members": r.startEpoch().Members})
 	return fmt.Sprintf("%x", sha256.Sum256(text)), err
 }
 
@@ -103,7 +103,7 @@ func (r *poser) chooseIterations() {
 	case r.givenFlags["K"]:
 	case r.resumedK > 0:
 		r.Settings.Iterations = r.resumedK
-	case r.Settings.Preset == tunedPreset().Name && r.crossFit(false) != nil:
+	case r.Preset == tunedPreset().Name && r.crossFit(false) != nil:
 		r.Settings.Iterations = structuredIterations
 	}
 }
