@@ -171,17 +171,18 @@ func (d *drive) sync() {
 }
 
 // onDisk runs an operation on the files.
-func onDisk[T any](d *drive, operation, path string, run func(files *testkit.Memory) (T, error)) (v T, err error) {
+func onDisk[T any](d *drive, operation, path string,
+	run func(files *testkit.Memory, path string) (T, error)) (v T, err error) {
 	files, err := d.now()
 	if err != nil {
 		return v, &fs.PathError{Op: operation, Path: path, Err: err}
 	}
-	return run(files)
+	return run(files, path)
 }
 
 // OpenFile implements [disk.FS].
 func (d *drive) OpenFile(path string, flag int, perm fs.FileMode) (disk.File, error) {
-	return onDisk(d, "open", path, func(files *testkit.Memory) (disk.File, error) {
+	return onDisk(d, "open", path, func(files *testkit.Memory, path string) (disk.File, error) {
 		f, err := files.OpenFile(path, flag, perm)
 		if err != nil {
 			return nil, err
@@ -192,42 +193,44 @@ func (d *drive) OpenFile(path string, flag int, perm fs.FileMode) (disk.File, er
 
 // Stat implements [disk.FS].
 func (d *drive) Stat(path string) (fs.FileInfo, error) {
-	return onDisk(d, "stat", path, func(files *testkit.Memory) (fs.FileInfo, error) { return files.Stat(path) })
+	return onDisk(d, "stat", path, (*testkit.Memory).Stat)
 }
 
 // ReadDir implements [disk.FS].
 func (d *drive) ReadDir(path string) ([]fs.DirEntry, error) {
-	return onDisk(d, "open", path, func(files *testkit.Memory) ([]fs.DirEntry, error) { return files.ReadDir(path) })
+	return onDisk(d, "open", path, (*testkit.Memory).ReadDir)
 }
 
 // MkdirAll implements [disk.FS].
 func (d *drive) MkdirAll(path string) error {
-	return d.change("mkdir", path, func(files *testkit.Memory) error { return files.MkdirAll(path) })
+	return d.change("mkdir", path, (*testkit.Memory).MkdirAll)
 }
 
 // Rename implements [disk.FS].
 func (d *drive) Rename(from, to string) error {
-	return d.change("rename", from, func(files *testkit.Memory) error { return files.Rename(from, to) })
+	return d.change("rename", from, func(files *testkit.Memory, from string) error { return files.Rename(from, to) })
 }
 
 // Remove implements [disk.FS].
 func (d *drive) Remove(path string) error {
-	return d.change("remove", path, func(files *testkit.Memory) error { return files.Remove(path) })
+	return d.change("remove", path, (*testkit.Memory).Remove)
 }
 
 // SyncDir implements [disk.FS].
 func (d *drive) SyncDir(path string) error {
 	d.sync()
-	return d.change("sync", path, func(files *testkit.Memory) error { return files.SyncDir(path) })
+	return d.change("sync", path, (*testkit.Memory).SyncDir)
 }
 
 // Lock implements [disk.FS].
 func (d *drive) Lock(path string) (io.Closer, error) {
-	return onDisk(d, "lock", path, func(files *testkit.Memory) (io.Closer, error) { return files.Lock(path) })
+	return onDisk(d, "lock", path, (*testkit.Memory).Lock)
 }
 
-func (d *drive) change(operation, path string, run func(files *testkit.Memory) error) error {
-	_, err := onDisk(d, operation, path, func(files *testkit.Memory) (any, error) { return nil, run(files) })
+func (d *drive) change(operation, path string, run func(files *testkit.Memory, path string) error) error {
+	_, err := onDisk(d, operation, path, func(files *testkit.Memory, path string) (any, error) {
+		return nil, run(files, path)
+	})
 	return err
 }
 

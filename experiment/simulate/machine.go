@@ -93,10 +93,7 @@ func (m *machine) supervise(ctx context.Context) error {
 			return nil
 		}
 		if wait > 0 {
-			select {
-			case <-time.After(wait):
-			case <-ctx.Done():
-			}
+			sleep(ctx, wait)
 			continue
 		}
 		p := m.begin(ctx)
@@ -235,12 +232,9 @@ func (m *machine) slow(begins bool) {
 // spend has the process spend so much time, and stand still with its machine. It returns when it
 // is killed.
 func (p *process) spend(d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-p.alive.Done():
-		return
+	if sleep(p.alive, d) {
+		p.await(&p.frozen)
 	}
-	p.await(&p.frozen)
 }
 
 // await waits for the end of an obstacle of the process's machine. It returns when the process
