@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -59,18 +58,6 @@ func runRanks(t *testing.T, out, args, second string) [2]error {
 
 const tinyFlags = "-agents=3 -K=6 -eval-every=2 "
 
-// sameFiles checks that two runs found the same, to the byte.
-func sameFiles(t *testing.T, a, b string) {
-	t.Helper()
-	for _, name := range []string{"lambda.npy", "omega.npy"} {
-		one := testkit.Get(os.ReadFile(filepath.Join(a, name)))
-		two := testkit.Get(os.ReadFile(filepath.Join(b, name)))
-		if !bytes.Equal(one, two) {
-			t.Errorf("%s differs", name)
-		}
-	}
-}
-
 // TestRanks: ranks find what one process finds, write one run folder, and go on with it only as as
 // many as they were.
 func TestRanks(t *testing.T) {
@@ -80,7 +67,7 @@ func TestRanks(t *testing.T) {
 	for _, err := range runRanks(t, together, tinyFlags, "") {
 		testkit.OK(err)
 	}
-	sameFiles(t, alone, together)
+	leftBy(t, alone).check(t, together, "all")
 	testkit.OK(os.Remove(filepath.Join(together, "summary.json")))
 	err := runIn(t, newTiny(), together, "-resume")
 	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "has its agents in 2 processes") {
@@ -89,7 +76,7 @@ func TestRanks(t *testing.T) {
 	for _, err := range runRanks(t, together, "-resume", "") {
 		testkit.OK(err)
 	}
-	sameFiles(t, alone, together)
+	leftBy(t, alone).check(t, together, "all")
 }
 
 // TestRanksThatDiffer: both ranks end with the name of the flag, and nothing is written.
@@ -341,6 +328,6 @@ func TestOneAgentGoesBack(t *testing.T) {
 			t.Errorf("exchange %d is needed again: back to %v, and to the end at %d; it must be %d and %d", tt.needed,
 				l.backTo, l.round, tt.want, end)
 		}
-		sameFiles(t, straight, out)
+		leftBy(t, straight).check(t, out, fmt.Sprint("going back to ", tt.want))
 	}
 }
