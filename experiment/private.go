@@ -164,11 +164,7 @@ func (r *poser) leastRows(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	least := math.Inf(1)
-	for _, c := range counts {
-		least = min(least, c[0])
-	}
-	return int(least), nil
+	return int(slices.MinFunc(counts, slices.Compare)[0]), nil
 }
 
 // addNoise returns the problem with noise on all that its agents answer. The secrets of the noise

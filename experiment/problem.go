@@ -79,11 +79,7 @@ func (r *loader) localAgents() []int {
 		}
 		return all
 	}
-	all := make([]int, r.Agents)
-	for i := range all {
-		all[i] = i
-	}
-	return all
+	return membership.First(r.Agents).Members
 }
 
 // load loads the data of the agents in this process, and the model, once, and again only where the

@@ -2,13 +2,13 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,10 +55,7 @@ func (c *campaign) run(ctx context.Context) error {
 	}
 	wg.Wait()
 	c.progress.Stop()
-	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return errs[i]
-	}
-	return nil
+	return cmp.Or(errs...)
 }
 
 func (c *campaign) left() bool {
@@ -129,7 +126,8 @@ func (c *campaign) worker(ctx context.Context) error {
 			if hung {
 				o.Error = fmt.Sprintf("it has not ended in %v", c.limit)
 			} else if ctx.Err() == nil {
-				o.Error, o.History = "its process ends: "+firstLine(stderr.String()), stderr.String()
+				first, _, _ := strings.Cut(stderr.String(), "\n")
+				o.Error, o.History = "its process ends: "+first, stderr.String()
 			}
 			if ctx.Err() == nil {
 				c.note(o)
@@ -159,11 +157,6 @@ func runSeed(in io.Writer, lines *bufio.Reader, seed uint64) simulate.Outcome {
 			return o
 		}
 	}
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }
 
 // noteProcess counts the time of a worker that has ended.

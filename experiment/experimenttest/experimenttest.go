@@ -52,12 +52,7 @@ func (t inOrder) Run(name string, f func(testscript.T)) {
 }
 
 // flags returns the arguments of a command line; one that was a variable may be several.
-func flags(args []string) (all []string) {
-	for _, a := range args {
-		all = append(all, strings.Fields(a)...)
-	}
-	return all
-}
+func flags(args []string) []string { return strings.Fields(strings.Join(args, " ")) }
 
 // refused TEXT ARGUMENTS...: a command line ends with the exit code of wrong use, an error with
 // this text, and no output. It runs in this process, as a process of its own takes most of its time

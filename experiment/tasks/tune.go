@@ -178,15 +178,13 @@ func (t *tune) Check() error {
 		{"penalty", t.penalty, []string{auto, perFeature, "group", "layer", onePenalty}},
 		{"refit", t.refit, []string{auto, allRows, "none"}},
 		{"missing", t.missing, []string{string(features.MeanOfOthers), string(features.NoneMissing)}},
+		{"rare-classes", cmp.Or(t.rareClasses, string(features.MergeRare)), // "": they are refused
+			[]string{string(features.MergeRare), string(features.DropRare)}},
 	} {
 		if !slices.Contains(c.allowed, c.value) {
 			return dsbo.ConfigErrorf("-%s must be %s; it is %s", c.flag,
 				strings.Join(c.allowed, " or "), c.value)
 		}
-	}
-	if r := features.RareRule(t.rareClasses); r != features.RefuseRare && r != features.MergeRare &&
-		r != features.DropRare {
-		return dsbo.ConfigErrorf("-rare-classes must be merge or drop; it is %s", t.rareClasses)
 	}
 	for _, c := range []struct{ flag, name string }{{"target", t.target}, {"weight", t.weight},
 		{"split-column", t.splitColumn}} {
