@@ -100,7 +100,7 @@ func mlflowStatus(r *report.Run) (status int, seconds float64) {
 	const running, finished, failed, killed = 1, 3, 4, 5
 	seconds = r.Records[len(r.Records)-1].Seconds
 	switch {
-	case r.Summary == nil:
+	case r.Summary.State == runs.Absent:
 		return running, seconds
 	case r.Summary.State == runs.Finished:
 		return finished, seconds
@@ -175,7 +175,7 @@ func mlflowTexts(r *report.Run, started int64) (map[string]string, error) {
 	for _, m := range r.Assessment.Measures {
 		add(m.Name, m.Value, last)
 	}
-	if r.Summary == nil {
+	if r.Summary.State == runs.Absent {
 		return texts, nil
 	}
 	texts["tags/mlflow.note.content"] = strings.Join(

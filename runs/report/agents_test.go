@@ -12,7 +12,7 @@ import (
 func TestAgentsTable(t *testing.T) {
 	usage := []runs.Usage{{Times: runs.Times{OracleSeconds: 2, MixSeconds: 30}},
 		{Times: runs.Times{OracleSeconds: 31, MixSeconds: 1}}}
-	if agentsTable(nil) != nil || agentsTable(&runs.Summary{PerAgent: usage}) != nil {
+	if agentsTable(&runs.Summary{PerAgent: usage}) != nil {
 		t.Error("there is a table of agents that wait for nobody")
 	}
 	table := agentsTable(&runs.Summary{PerAgent: usage, Waited: []float64{0.5, 29}})

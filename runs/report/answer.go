@@ -96,7 +96,7 @@ func newAnswer(r *Run) *answer {
 	return &answer{About: about, Measures: measuresTable(a.Measures), Confusion: confusionTable(a),
 		Threshold: thresholdText(a.Threshold), Joined: joined(r),
 		Coefficients: cmp.Or(newCoefficients(p, a.Coefficients), newImportances(a.Importances)),
-		Kept:         keptReason(r.Summary), Predict: "dsbo predict -model " + r.Name + " -data new.csv"}
+		Kept:         keptReason(&r.Summary), Predict: "dsbo predict -model " + r.Name + " -data new.csv"}
 }
 
 // guessed says how accurate it is to take each example for the most common class: where classes
@@ -201,7 +201,7 @@ const mostJoined = 12
 
 // joined says what each site gained by joining, nil where a run does not tell.
 func joined(r *Run) (list []string) {
-	if r.Summary == nil || len(r.Summary.Sites) < 2 || len(r.Summary.Sites) > mostJoined {
+	if len(r.Summary.Sites) < 2 || len(r.Summary.Sites) > mostJoined {
 		return nil
 	}
 	unit, kept := r.Assessment.LossUnit, r.tunedIsKept()
@@ -242,7 +242,7 @@ func (r *Run) tunedIsKept() bool {
 
 // keptReason says why the model that is kept is, "" where nothing was compared.
 func keptReason(s *runs.Summary) string {
-	if s == nil || len(s.Models) < 2 {
+	if len(s.Models) < 2 {
 		return ""
 	}
 	tuned, other := s.Models[len(s.Models)-1], runs.Model{Phi: runs.Unknown()}

@@ -29,10 +29,10 @@ func lastValue(name string) func(*Run) float64 {
 // summaryValue is a number of a run's summary, by its name in JSON.
 func summaryValue(name string) func(*Run) float64 {
 	return func(r *Run) float64 {
-		if r.Summary == nil {
+		if r.Summary.State == runs.Absent {
 			return math.NaN()
 		}
-		return float64(runs.NumberOf(*r.Summary, name))
+		return float64(runs.NumberOf(r.Summary, name))
 	}
 }
 
@@ -47,8 +47,8 @@ func startPhi(r *Run) float64 { return float64(r.Records[0].Phi) }
 
 // allBytes is what all agents sent: in the whole run where it says so, else in its iterations.
 func allBytes(r *Run) float64 {
-	if r.Summary != nil && r.Summary.Traffic.Total().Bytes > 0 {
-		return float64(r.Summary.Traffic.Total().Bytes)
+	if all := r.Summary.Traffic.Total().Bytes; all > 0 {
+		return float64(all)
 	}
 	return float64(r.usage().Bytes)
 }
@@ -65,12 +65,7 @@ func matrixCalls(name string) func(*Run) float64 {
 }
 
 // seconds is the time of a run's iterations.
-func seconds(r *Run) float64 {
-	if r.Summary == nil {
-		return r.lastRecord().Seconds
-	}
-	return max(r.Summary.Seconds, r.lastRecord().Seconds)
-}
+func seconds(r *Run) float64 { return max(r.Summary.Seconds, r.lastRecord().Seconds) }
 
 // evaluationSeconds is the time of all evaluations together.
 func evaluationSeconds(r *Run) float64 {
@@ -83,7 +78,7 @@ func evaluationSeconds(r *Run) float64 {
 
 // milliseconds is the median time of an iteration.
 func milliseconds(r *Run) float64 {
-	if r.Summary != nil && r.Summary.MsPerIteration.Known() {
+	if r.Summary.MsPerIteration.Known() {
 		return float64(r.Summary.MsPerIteration)
 	}
 	return lastValue("ms_per_iteration")(r)

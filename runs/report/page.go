@@ -104,7 +104,7 @@ func newPage(all []*Run, title string) (*page, error) {
 		p.Runs, p.SettingsTitle = runTable(gs), "Settings of all runs"
 		return p, nil
 	}
-	s := all[0].Summary
+	s := &all[0].Summary
 	p.Constants, p.Traffic, p.Agents, p.Sites = constants(s), trafficTable(s), agentsTable(s),
 		[2]*table{sitesTable(s), crossTable(s)}
 	p.Members, p.Structures = membersTable(all[0]), structuresTable(s)
@@ -156,8 +156,8 @@ func (p *page) heading(gs []group) {
 	switch {
 	case n == 1:
 		p.Lead = "Run " + first.Name + first.origin() + "."
-		if s := first.Summary; s != nil && s.Members != nil {
-			p.Lead += " Members at the end: " + wording.Ranges(s.Members) + "."
+		if m := first.Summary.Members; m != nil {
+			p.Lead += " Members at the end: " + wording.Ranges(m) + "."
 		}
 	case len(gs) == 1:
 		p.Title += fmt.Sprintf(", %d runs", n)

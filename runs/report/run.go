@@ -25,7 +25,7 @@ type Run struct {
 	Name    string        // name of the folder
 	Config  runs.Config   // what was asked for
 	Records []runs.Record // how it went: at least one, by growing iteration
-	Summary *runs.Summary // how it ended; nil if it has not
+	Summary runs.Summary  // how it ended; its State is "" if it has not
 	Lambda  []float64     // at the end; nil: there is none
 	Names   []string      // of the entries of λ, by lambda.csv; nil: there is none
 	// Assessment is how good the predictions are; the zero value: the run's task does not tell.
@@ -56,11 +56,7 @@ func Load(dir string) (*Run, error) {
 	if err := r.loadRecords(folder); err != nil {
 		return nil, err
 	}
-	summary, err := folder.ReadSummary()
-	switch {
-	case err == nil:
-		r.Summary = &summary
-	case !errors.Is(err, fs.ErrNotExist):
+	if r.Summary, err = folder.ReadSummary(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, dsbo.ConfigErrorf("run folder %s: %w", dir, err)
 	}
 	if r.Changes, err = folder.ReadChanges(); err != nil {
@@ -125,7 +121,7 @@ func (r *Run) lastRecord() *runs.Record { return &r.Records[len(r.Records)-1] }
 // usage returns what all agents together had spent when the run ended, which is after the last
 // evaluation where the run was interrupted.
 func (r *Run) usage() runs.Usage {
-	if r.Summary == nil || len(r.Summary.PerAgent) == 0 {
+	if len(r.Summary.PerAgent) == 0 {
 		last := r.lastRecord()
 		return runs.Usage{Calls: last.Calls, Traffic: last.Traffic, Times: last.Times}
 	}
@@ -206,7 +202,7 @@ func (r *Run) state() (kind runs.State, text string) {
 	}
 	last += "."
 	switch {
-	case r.Summary == nil:
+	case r.Summary.State == runs.Absent:
 		return runs.Unfinished, "The run goes on, or was stopped from outside. " + last
 	case r.Summary.State == runs.Finished && iterations < all:
 		return runs.Finished, fmt.Sprintf("%s of %s iterations are done, after which the held-out loss no longer fell.",
@@ -224,10 +220,7 @@ func (r *Run) state() (kind runs.State, text string) {
 
 // warnings returns what the run warned of, and says where Φ is not what its name promises.
 func (r *Run) warnings() []string {
-	var list []string
-	if r.Summary != nil {
-		list = append(list, r.Summary.Warnings...)
-	}
+	list := slices.Clone(r.Summary.Warnings)
 	var inexact []string
 	tolerance := r.Config.ExactTol
 	for _, rec := range r.Records {

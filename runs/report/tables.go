@@ -159,8 +159,7 @@ func runTable(gs []group) *table {
 func models(s *runs.Summary, name string, converged bool) *table {
 	t := &table{Name: name, Columns: []column{{Title: "Hyperparameters"}}}
 	var rows [][]runs.Model
-	for i := 0; s != nil && i < len(s.Models); i++ {
-		m := s.Models[i]
+	for _, m := range s.Models {
 		if m.Converged != converged {
 			continue
 		}
@@ -182,7 +181,7 @@ func models(s *runs.Summary, name string, converged bool) *table {
 
 // structuresTable lists the structures of penalties that a run has tried, nil where it has none.
 func structuresTable(s *runs.Summary) *table {
-	if s == nil || len(s.Structures) == 0 {
+	if len(s.Structures) == 0 {
 		return nil
 	}
 	t := newTable("Structures of penalties that were tried", "Structure", "", "Loss",
@@ -198,7 +197,7 @@ func structuresTable(s *runs.Summary) *table {
 
 // trafficTable is what was sent by what it was for, nil where a run does not say it.
 func trafficTable(s *runs.Summary) *table {
-	if s == nil || s.Traffic.Total().Bytes == 0 {
+	if s.Traffic.Total().Bytes == 0 {
 		return nil
 	}
 	t := newTable("Traffic", "Sent for", "", "Messages", "vectors", "Numbers", "in them", "Bytes", "of these numbers")
@@ -219,7 +218,7 @@ func trafficTable(s *runs.Summary) *table {
 
 // sitesTable says what each site gains by taking part, nil where the run does not say it.
 func sitesTable(s *runs.Summary) *table {
-	if s == nil || len(s.Sites) == 0 {
+	if len(s.Sites) == 0 {
 		return nil
 	}
 	const loss, right = "mean test loss", "share of right answers"
@@ -255,7 +254,7 @@ func sitesTable(s *runs.Summary) *table {
 // crossTable says how good the model of each site alone and the models of all sites are on the test
 // examples of each site; nil where the sites' own models have not been tried on others' examples.
 func crossTable(s *runs.Summary) *table {
-	if s == nil || len(s.Sites) == 0 || len(s.Sites[0].OthersAlone) == 0 {
+	if len(s.Sites) == 0 || len(s.Sites[0].OthersAlone) == 0 {
 		return nil
 	}
 	columns := []string{"Model", ""}
@@ -277,7 +276,7 @@ func crossTable(s *runs.Summary) *table {
 
 // constants says in a sentence what Φ is where all hyperparameters are one number.
 func constants(s *runs.Summary) string {
-	if s == nil || len(s.Constants) == 0 {
+	if len(s.Constants) == 0 {
 		return ""
 	}
 	var parts []string
@@ -348,7 +347,7 @@ func shownSetting(s string) string {
 // agentsTable says where each agent spent its time, and how long others waited for it; nil where
 // all were in one process.
 func agentsTable(s *runs.Summary) *table {
-	if s == nil || len(s.Waited) == 0 || len(s.Waited) != len(s.PerAgent) {
+	if len(s.Waited) == 0 || len(s.Waited) != len(s.PerAgent) {
 		return nil
 	}
 	t := newTable("Agents", "Agent", "", "In oracles", "time of the agent", "In exchanges",

@@ -39,9 +39,6 @@ const mixed runs.Outcome = "mixed"
 // tried none.
 func (r *Run) bestConstant() (best runs.Constant) {
 	best.Phi = math.NaN()
-	if r.Summary == nil {
-		return best
-	}
 	for _, c := range r.Summary.Constants {
 		if !(c.Phi >= best.Phi) {
 			best = c
@@ -52,10 +49,8 @@ func (r *Run) bestConstant() (best runs.Constant) {
 
 // tunedPhi returns the exact Φ of the tuned hyperparameters, of a run's last model.
 func (r *Run) tunedPhi() float64 {
-	if r.Summary != nil {
-		if n := len(r.Summary.Models); n > 0 && r.Summary.Models[n-1].Phi.Known() {
-			return float64(r.Summary.Models[n-1].Phi)
-		}
+	if n := len(r.Summary.Models); n > 0 && r.Summary.Models[n-1].Phi.Known() {
+		return float64(r.Summary.Models[n-1].Phi)
 	}
 	return lastValue("phi")(r)
 }
@@ -71,11 +66,9 @@ func (r *Run) relativeGain() float64 { return r.phiGain() / math.Abs(r.bestConst
 // is none.
 func gainNumber(set string, of func(runs.Gain) runs.Number) func(*Run) float64 {
 	return func(r *Run) float64 {
-		if r.Summary != nil {
-			for _, g := range r.Summary.Verdict.Gains {
-				if g.Set == set {
-					return float64(of(g))
-				}
+		for _, g := range r.Summary.Verdict.Gains {
+			if g.Set == set {
+				return float64(of(g))
 			}
 		}
 		return math.NaN()
@@ -88,7 +81,7 @@ func relativeLoss(g runs.Gain) runs.Number   { return g.LossChange / g.LossAgain
 
 // headline returns the verdict of a run.
 func (r *Run) headline() headline {
-	if r.Summary != nil && r.Summary.Verdict.Sentence != "" {
+	if r.Summary.Verdict.Sentence != "" {
 		v := r.Summary.Verdict
 		notes := make([]string, len(v.Notes))
 		for i, n := range v.Notes {
@@ -194,13 +187,13 @@ func sharedNotes(all []*Run) (list []string) {
 // unconverged reports whether the solver of one of the run's models has ended before the model
 // had converged.
 func (r *Run) unconverged() bool {
-	return r.Summary != nil && slices.ContainsFunc(r.Summary.Models, func(m runs.Model) bool { return !m.Converged })
+	return slices.ContainsFunc(r.Summary.Models, func(m runs.Model) bool { return !m.Converged })
 }
 
 // gains is the table of the verdict's comparisons, nil where there are none: tuned less the other,
 // with the standard error over the examples, each of which both models have answered.
 func gains(s *runs.Summary) *table {
-	if s == nil || len(s.Verdict.Gains) == 0 {
+	if len(s.Verdict.Gains) == 0 {
 		return nil
 	}
 	t := newTable("Tuned against "+s.Verdict.Against, "Examples", "", "Number", "examples", "Loss, tuned",
