@@ -151,11 +151,11 @@ func measuresTable(all []runs.Measure) *table {
 		if m.Unit != "" {
 			name += ", in units of " + m.Unit
 		}
-		between := textCell("")
+		between := ""
 		if m.Low.Known() && m.High.Known() {
-			between = textCell(show(float64(m.Low)) + " to " + show(float64(m.High)))
+			between = show(float64(m.Low)) + " to " + show(float64(m.High))
 		}
-		t.Rows = append(t.Rows, []cell{textCell(name), numberCell(m.Value, show), between, textCell(m.Hint)})
+		t.add(name, numberCell(m.Value, show), between, m.Hint)
 	}
 	return t
 }
@@ -170,7 +170,7 @@ func confusionTable(a runs.Assessment) *table {
 		t.Columns = append(t.Columns, column{Title: "taken for " + c.Name, Hint: "test rows", Numeric: true})
 	}
 	for k, counts := range a.Confusion {
-		row := []cell{textCell(a.Classes[k].Name)}
+		row := []any{a.Classes[k].Name}
 		for of, n := range counts {
 			c := numberCell(n, wholeNumber)
 			if of == k {
@@ -178,7 +178,7 @@ func confusionTable(a runs.Assessment) *table {
 			}
 			row = append(row, c)
 		}
-		t.Rows = append(t.Rows, row)
+		t.add(row...)
 	}
 	return t
 }
@@ -334,22 +334,22 @@ func newCoefficients(p tableProblem, all []runs.Coefficient) *coefficients {
 		largest = max(largest, math.Abs(float64(one.Value)*one.Step()))
 	}
 	for _, one := range all {
-		row := []cell{textCell(one.Feature)}
+		row := []any{one.Feature}
 		if len(p.Classes) > 0 {
-			row = append(row, textCell(one.Class))
+			row = append(row, one.Class)
 		}
 		step := one.Step()
 		v, e := float64(one.Value)*step, num.Normal95*float64(one.Error)*step
-		between := textCell("")
+		between := ""
 		if one.Error.Known() {
-			between = textCell(number(exp(v-e)) + " to " + number(exp(v+e)))
+			between = number(exp(v-e)) + " to " + number(exp(v+e))
 		}
 		width := textCell("the word")
 		if one.Deviation > 0 {
 			width = numberCell(one.Deviation, number)
 		}
-		t.Rows = append(t.Rows, append(row, numberCell(exp(v), number), between, width, numberCell(one.Value,
-			func(v float64) string { return withError(v, float64(one.Error)) })))
+		t.add(append(row, numberCell(exp(v), number), between, width, numberCell(one.Value,
+			func(v float64) string { return withError(v, float64(one.Error)) }))...)
 		b := signedBar{Start: 50, Width: 50 * math.Abs(v) / largest, Kind: "up"}
 		if v < 0 {
 			b.Start, b.Kind = 50-b.Width, "down"
@@ -370,7 +370,7 @@ func newImportances(all []runs.Importance) *coefficients {
 		"mean, or not the word. A network has no one effect of a feature.",
 		Table: newTable("Features that count most", "Feature", "", "Rise", "of the loss without it")}
 	for _, one := range all {
-		c.Table.Rows = append(c.Table.Rows, []cell{textCell(one.Feature), numberCell(float64(one.Rise), number)})
+		c.Table.add(one.Feature, numberCell(one.Rise, number))
 		share := max(0, one.Rise) / max(all[0].Rise, math.SmallestNonzeroFloat64)
 		c.Bars = append(c.Bars, signedBar{Width: float64(100 * share), Kind: "up"})
 	}

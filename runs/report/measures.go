@@ -14,6 +14,14 @@ type measure[T any] struct {
 	show  func(float64) string
 }
 
+// measureBy returns what makes measures of the numbers that by finds by their names in JSON.
+func measureBy[T any](by func(name string) func(T) float64) func(title, hint, name string,
+	show func(float64) string) measure[T] {
+	return func(title, hint, name string, show func(float64) string) measure[T] {
+		return measure[T]{title, hint, by(name), show}
+	}
+}
+
 // lastValue is a number of a run's last evaluation that knows it, by its name in JSON.
 func lastValue(name string) func(*Run) float64 {
 	return func(r *Run) float64 {
@@ -109,12 +117,7 @@ type topic struct {
 // its table.
 func topics() []topic {
 	const perExample = "mean per example"
-	summary := func(title, hint, name string, show func(float64) string) measure[*Run] {
-		return measure[*Run]{title, hint, summaryValue(name), show}
-	}
-	last := func(title, hint, name string, show func(float64) string) measure[*Run] {
-		return measure[*Run]{title, hint, lastValue(name), show}
-	}
+	summary, last := measureBy(summaryValue), measureBy(lastValue)
 	change := func(title, set string) measure[*Run] {
 		return measure[*Run]{title, perExample, gainNumber(set, lossChange), withSign(number)}
 	}
@@ -155,12 +158,7 @@ func topics() []topic {
 
 // costs are what a run took.
 func costs() []measure[*Run] {
-	spent := func(title, hint, name string, show func(float64) string) measure[*Run] {
-		return measure[*Run]{title, hint, usageValue(name), show}
-	}
-	matrices := func(title, name string) measure[*Run] {
-		return measure[*Run]{title, "whole matrices", matrixCalls(name), wholeNumber}
-	}
+	spent, matrices := measureBy(usageValue), measureBy(matrixCalls)
 	peak := func(r *Run) float64 { return lastValue("peak_rss_mib")(r) * (1 << 20) }
 	return []measure[*Run]{
 		clock, traffic, done,
@@ -168,8 +166,8 @@ func costs() []measure[*Run] {
 		spent("Gradients of g", "calls of the oracles", "lower_grad", wholeNumber),
 		spent("HVPs", "Hessian-vector products", "hvp", wholeNumber),
 		spent("JVPs", "Jacobian-vector products", "jvp", wholeNumber),
-		matrices("Hessians", "hessian"),
-		matrices("Jacobians", "jacobian"),
+		matrices("Hessians", "whole matrices", "hessian", wholeNumber),
+		matrices("Jacobians", "whole matrices", "jacobian", wholeNumber),
 		spent("Messages", "one to each neighbour in an exchange", "messages", wholeNumber),
 		spent("Numbers sent", "in the iterations", "floats", wholeNumber),
 		{"Per agent and iteration", "numbers that one agent sends in one iteration",
@@ -186,10 +184,9 @@ func costs() []measure[*Run] {
 // modelMeasures are what the models at the tuned and at fixed hyperparameters are compared by.
 func modelMeasures() []measure[runs.Model] {
 	const perExample = "mean per example"
-	is := func(title, hint, name string, show func(float64) string) measure[runs.Model] {
-		of := func(m runs.Model) float64 { return float64(runs.NumberOf(m, name)) }
-		return measure[runs.Model]{title, hint, of, show}
-	}
+	is := measureBy(func(name string) func(runs.Model) float64 {
+		return func(m runs.Model) float64 { return float64(runs.NumberOf(m, name)) }
+	})
 	return []measure[runs.Model]{
 		is("Φ", "upper objective", "phi", number),
 		is("Validation loss", perExample, "val_loss", number),

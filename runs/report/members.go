@@ -35,19 +35,15 @@ func membersTable(r *Run) *table {
 	t := newTable("Who took part", "Epoch", "number of the epoch", "From iteration", "iterations done when it began",
 		"Members", "", "Why", "", "When", "", "Proposed by", "number of the agent")
 	before := membership.First(r.Config.Agents).Members
-	t.Rows = append(t.Rows, []cell{numberCell(0, wholeNumber), numberCell(0, wholeNumber),
-		textCell(wording.Ranges(before)),
-		textCell("start"), textCell(""), numberCell(0, func(float64) string { return "" })})
+	t.add(numberCell(0, wholeNumber), numberCell(0, wholeNumber), wording.Ranges(before), "start", "",
+		numberCell(0, func(float64) string { return "" }))
 	for _, c := range r.Changes {
 		why := strings.Join(c.Why, "; ")
 		if why == "" {
 			why = memberChanges(before, c.Members)
 		}
-		t.Rows = append(t.Rows, []cell{
-			numberCell(c.Epoch, wholeNumber), numberCell(c.Iteration, wholeNumber),
-			textCell(wording.Ranges(c.Members)),
-			textCell(why), textCell(c.Time), numberCell(c.Proposer, wholeNumber),
-		})
+		t.add(numberCell(c.Epoch, wholeNumber), numberCell(c.Iteration, wholeNumber), wording.Ranges(c.Members), why,
+			c.Time, numberCell(c.Proposer, wholeNumber))
 		before = c.Members
 	}
 	return t

@@ -65,6 +65,18 @@ func newTable(name string, titlesAndHints ...string) *table {
 	return t
 }
 
+// add adds a row of cells and texts.
+func (t *table) add(row ...any) {
+	cells := make([]cell, len(row))
+	for i, v := range row {
+		if text, is := v.(string); is {
+			v = textCell(text)
+		}
+		cells[i] = v.(cell)
+	}
+	t.Rows = append(t.Rows, cells)
+}
+
 // addMeasures appends the columns of those measures that any row has. A cell shows the median of
 // its row's items, such as the runs of a group, with the range where there is one.
 func addMeasures[T any](t *table, rows [][]T, ms []measure[T]) {
@@ -134,8 +146,8 @@ func runTable(gs []group) *table {
 		for _, r := range g.runs {
 			end, _ := r.state()
 			rows = append(rows, []*Run{r})
-			t.Rows = append(t.Rows, []cell{{Text: r.Name, Sort: r.Name, Look: lookOf(g.look)}, textCell(r.method()),
-				textCell(strconv.FormatUint(r.Config.Seed, 10)), textCell(string(end))})
+			t.add(cell{Text: r.Name, Sort: r.Name, Look: lookOf(g.look)}, r.method(),
+				strconv.FormatUint(r.Config.Seed, 10), string(end))
 		}
 	}
 	addMeasures(t, rows, []measure[*Run]{done, lastPhi})
@@ -171,7 +183,7 @@ func models(s *runs.Summary, name string, converged bool) *table {
 		if !converged {
 			c.Mark = notConverged
 		}
-		t.Rows = append(t.Rows, []cell{c})
+		t.add(c)
 	}
 	if addMeasures(t, rows, modelMeasures()); len(t.Columns) == 1 {
 		return nil
@@ -189,8 +201,7 @@ func structuresTable(s *runs.Summary) *table {
 		"its strength", "Share", "of the mean of all structures")
 	for _, one := range s.Structures {
 		loss := func(v float64) string { return strings.TrimPrefix(withError(v, float64(one.Error)), "+") }
-		t.Rows = append(t.Rows, []cell{textCell(one.Name), numberCell(one.Loss, loss),
-			numberCell(one.Strength, number), numberCell(one.Share, percent)})
+		t.add(one.Name, numberCell(one.Loss, loss), numberCell(one.Strength, number), numberCell(one.Share, percent))
 	}
 	return t
 }
@@ -210,8 +221,8 @@ func trafficTable(s *runs.Summary) *table {
 		if row.name == "loading" && part.Messages == 0 {
 			continue
 		}
-		t.Rows = append(t.Rows, []cell{textCell(row.name), numberCell(part.Messages, wholeNumber),
-			numberCell(part.Floats, wholeNumber), numberCell(part.Bytes, formatBytes)})
+		t.add(row.name, numberCell(part.Messages, wholeNumber), numberCell(part.Floats, wholeNumber),
+			numberCell(part.Bytes, formatBytes))
 	}
 	return t
 }
@@ -227,7 +238,7 @@ func sitesTable(s *runs.Summary) *table {
 		"Tuned", loss+" of the model of all sites at the tuned λ",
 		"Alone, accuracy", right, "One penalty, accuracy", right, "Tuned, accuracy", right)
 	add := func(name string, site runs.Site) {
-		row := []cell{textCell(name), numberCell(site.Examples, wholeNumber)}
+		row := []any{name, numberCell(site.Examples, wholeNumber)}
 		scores := []runs.SiteScore{site.Alone, site.Constant, site.Tuned}
 		for _, score := range scores {
 			row = append(row, numberCell(score.Loss, number))
@@ -235,7 +246,7 @@ func sitesTable(s *runs.Summary) *table {
 		for _, score := range scores {
 			row = append(row, numberCell(score.Accuracy, percent))
 		}
-		t.Rows = append(t.Rows, row)
+		t.add(row...)
 	}
 	for i, site := range s.Sites {
 		add(site.Label(i), site)
@@ -265,11 +276,11 @@ func crossTable(s *runs.Summary) *table {
 	t := newTable("Each model at each site",
 		append(columns, "All sites", "mean loss on the test examples of all sites")...)
 	for _, m := range runs.SiteModels(s.Sites) {
-		row := []cell{textCell(m.Name)}
+		row := []any{m.Name}
 		for _, score := range m.Scores {
 			row = append(row, numberCell(score.Loss, number))
 		}
-		t.Rows = append(t.Rows, row)
+		t.add(row...)
 	}
 	return t
 }
@@ -354,9 +365,8 @@ func agentsTable(s *runs.Summary) *table {
 		"time of the agent, with waiting for others",
 		"Others waited", "time of its neighbours' exchanges that waited for its vectors, added")
 	for i, u := range s.PerAgent {
-		t.Rows = append(t.Rows, []cell{textCell("agent " + strconv.Itoa(i)), numberCell(u.OracleSeconds, formatTime),
-			numberCell(u.MixSeconds, formatTime),
-			numberCell(s.Waited[i], formatTime)})
+		t.add("agent "+strconv.Itoa(i), numberCell(u.OracleSeconds, formatTime), numberCell(u.MixSeconds, formatTime),
+			numberCell(s.Waited[i], formatTime))
 	}
 	return t
 }

@@ -205,14 +205,13 @@ func gains(s *runs.Summary) *table {
 			"share of right answers", "Change of accuracy", "percentage points, ± standard error").Columns...)
 	}
 	for _, g := range s.Verdict.Gains {
-		row := []cell{textCell(g.Set), numberCell(g.Examples, wholeNumber),
-			numberCell(g.Loss, number),
+		row := []any{g.Set, numberCell(g.Examples, wholeNumber), numberCell(g.Loss, number),
 			numberCell(g.LossAgainst, number), lossCell(g)}
 		if classes {
 			row = append(row, numberCell(g.Accuracy, percent), numberCell(g.AccuracyAgainst, percent),
 				changeCell(g.AccuracyChange, g.AccuracyError, 100, "\u202fpp", 1))
 		}
-		t.Rows = append(t.Rows, row)
+		t.add(row...)
 	}
 	return t
 }
