@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"dsbo"
@@ -138,20 +137,9 @@ func parseDescription(text []byte) (*description, error) {
 	if name := d.Weights.File; name == "" || name != filepath.Base(name) {
 		return nil, fmt.Errorf("the file of weights must lie beside it; it is %q", name)
 	}
-	return d, decodeStrict(text, new(description))
-}
-
-// decodeStrict reads JSON in which each name must be known.
-func decodeStrict(text []byte, to any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(to); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return fmt.Errorf("it must be one object alone; something follows")
-	}
-	return nil
+	dec.DisallowUnknownFields() // of objects within it, too
+	return d, dec.Decode(new(description))
 }
 
 // layersOf takes the weights of layers from tensors, all of which must be there and no others.
