@@ -2,7 +2,6 @@ package features
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,22 +33,13 @@ func (p classFinder) nameAll() error {
 	if p.recipe.Target.Kind != Class {
 		return nil
 	}
-	texts, err := p.Collective.Texts(func(i int) (string, error) {
-		text, err := json.Marshal(commonClasses(p.column(i, p.Target), p.Tables[i].Rows()))
-		return string(text), err
+	ofSites, err := exchange(p.Sites, "classes", func(i int) []string {
+		return commonClasses(p.column(i, p.Target), p.Tables[i].Rows())
 	})
 	if err != nil {
 		return err
 	}
-	ofSites := make([][]string, len(texts))
-	var all []string
-	for i, text := range texts {
-		if err := json.Unmarshal([]byte(text), &ofSites[i]); err != nil {
-			return dsbo.ConfigErrorf("%s: what it tells of its classes must be their names; it is %.100q",
-				p.label(i), text)
-		}
-		all = append(all, ofSites[i]...)
-	}
+	all := slices.Concat(ofSites...)
 	p.sortClasses(all)
 	all = slices.Compact(all)
 	rare, err := p.countRare(all)

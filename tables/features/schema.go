@@ -1,7 +1,6 @@
 package features
 
 import (
-	"encoding/json"
 	"math"
 
 	"dsbo"
@@ -77,18 +76,9 @@ func hasFewWholeNumbers(c *tables.Column, rows int) bool {
 // exchangeSchemas returns the schema of all sites together, after a check that they have the same
 // columns in the same order.
 func (s Sites) exchangeSchemas(target string) (schema, error) {
-	texts, err := s.Collective.Texts(func(i int) (string, error) {
-		text, err := json.Marshal(newSchema(s.Tables[i], target))
-		return string(text), err
-	})
+	all, err := exchange(s, "columns", func(i int) schema { return newSchema(s.Tables[i], target) })
 	if err != nil {
 		return schema{}, err
-	}
-	all := make([]schema, len(texts))
-	for i, text := range texts {
-		if err := json.Unmarshal([]byte(text), &all[i]); err != nil {
-			return schema{}, dsbo.ConfigErrorf("%s: what it tells of its columns: %w", s.label(i), err)
-		}
 	}
 	joint := all[0]
 	for i, one := range all {

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"dsbo"
@@ -45,6 +46,21 @@ func (s Sites) failAt(i, row int, column, format string, args ...any) error {
 // failf returns an error about a column of site i, which matches dsbo.ErrConfig.
 func (s Sites) failf(i int, column, format string, args ...any) error {
 	return dsbo.ConfigErrorf("%s, column %s: %s", s.label(i), column, fmt.Sprintf(format, args...))
+}
+
+// exchange returns what each site tells all others of something: of for the sites that are here.
+func exchange[T any](s Sites, what string, of func(i int) T) ([]T, error) {
+	texts, err := s.Collective.Texts(func(i int) (string, error) {
+		text, err := json.Marshal(of(i))
+		return string(text), err
+	})
+	all := make([]T, len(texts))
+	for i, text := range texts {
+		if wrong := json.Unmarshal([]byte(text), &all[i]); wrong != nil {
+			return nil, dsbo.ConfigErrorf("%s: what it tells of its %s cannot be read: %w", s.label(i), what, wrong)
+		}
+	}
+	return all, err
 }
 
 // A MissingRule says what becomes of missing values of features.

@@ -1,7 +1,6 @@
 package features
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,8 +27,7 @@ func (p *preparation) words() (list []int) {
 
 // nameWords has the sites name their words.
 func (p *preparation) nameWords() error {
-	texts, err := p.Collective.Texts(func(i int) (string, error) {
-		var n naming
+	all, err := exchange(p.Sites, "words", func(i int) (n naming) {
 		for _, k := range p.words() {
 			c := p.Tables[i].Columns[p.places[k]]
 			var names []string
@@ -46,18 +44,16 @@ func (p *preparation) nameWords() error {
 					c.Name, p.label(i), c.Words[0])
 			}
 		}
-		text, err := json.Marshal(n)
-		return string(text), err
+		return n
 	})
 	if err != nil {
 		return err
 	}
 	p.names = make([][]string, len(p.words()))
-	for i, text := range texts {
-		var n naming
-		if err := json.Unmarshal([]byte(text), &n); err != nil || len(n.Words) != len(p.names) {
-			return dsbo.ConfigErrorf("%s: what it tells of its words must be of %d columns; it is %.100q",
-				p.label(i), len(p.names), text)
+	for i, n := range all {
+		if len(n.Words) != len(p.names) {
+			return dsbo.ConfigErrorf("%s: what it tells of its words must be of %d columns; it is of %d", p.label(i),
+				len(p.names), len(n.Words))
 		}
 		for k, names := range n.Words {
 			p.names[k] = append(p.names[k], names...)
