@@ -129,7 +129,7 @@ func (p *pass) decideWords(j int) (valueKind, error) {
 		for _, n := range counts {
 			all += n
 		}
-		for _, other := range []valueKind{{kind: Number}, {Time, days}, {Time, seconds}} {
+		for _, other := range typedKinds {
 			alike := 0
 			for i, word := range made.Words {
 				if other.accepts([]byte(word), p.decimal) {

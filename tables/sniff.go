@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,7 @@ type sample struct {
 // readSample splits the beginning of a file, whole records, by a separator.
 func readSample(data []byte, d dialect, most int) (s sample, line int, reason string) {
 	s.dialect = d
-	at := len(byteOrderMark(data))
+	at := len(data) - len(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))) // a byte order mark
 	line = 1
 	for at < len(data) && len(s.records) < most {
 		if next := d.blank(data, at); next > at {
@@ -41,15 +42,6 @@ func readSample(data []byte, d dialect, most int) (s sample, line int, reason st
 		at = next
 	}
 	return s, line, ""
-}
-
-// byteOrderMark returns the mark that some programs put before UTF-8, empty where there is none.
-func byteOrderMark(data []byte) []byte {
-	const mark = "\xef\xbb\xbf"
-	if bytes.HasPrefix(data, []byte(mark)) {
-		return data[:len(mark)]
-	}
-	return nil
 }
 
 // findSeparator returns the separator that cuts the records at the beginning of a file into the
@@ -117,33 +109,13 @@ func (s sample) hasHeader() bool {
 // kind guesses what a column holds by the sample's records from one on: it has every value that is
 // not missing.
 func (s sample) kind(column, from int, missing map[string]bool) valueKind {
-	isNumber, isDay, isMoment, any := true, true, true, false
+	left := slices.Clone(typedKinds)
 	for _, r := range s.records[from:] {
-		if column >= len(r) || missing[r[column]] {
-			continue
-		}
-		value := []byte(r[column])
-		any = true
-		if isNumber {
-			_, f := numberOf(value, s.decimal)
-			isNumber = f != textForm
-		}
-		if isDay {
-			_, isDay = timeOf(value, days)
-		}
-		if isMoment {
-			_, isMoment = timeOf(value, seconds)
+		if column < len(r) && !missing[r[column]] {
+			left = slices.DeleteFunc(left, func(k valueKind) bool { return !k.accepts([]byte(r[column]), s.decimal) })
 		}
 	}
-	switch {
-	case isNumber || !any:
-		return valueKind{kind: Number}
-	case isDay:
-		return valueKind{Time, days}
-	case isMoment:
-		return valueKind{Time, seconds}
-	}
-	return valueKind{kind: Word}
+	return append(left, valueKind{kind: Word})[0]
 }
 
 // A valueKind is a kind with its unit.
@@ -151,3 +123,6 @@ type valueKind struct {
 	kind Kind
 	unit string
 }
+
+// typedKinds are the kinds of values that are not any text; the first one that fits is taken.
+var typedKinds = []valueKind{{kind: Number}, {Time, days}, {Time, seconds}}
