@@ -206,7 +206,7 @@ func (c classAssessor) fill(a *runs.Assessment) {
 			"how often a row of the class gets a higher probability than another row; 0.5 is chance", false, c.AUC(k)))
 	}
 	for k := len(c.names) - len(shown); k < len(c.names); k++ {
-		own, others := c.Totals(k)
+		own, others := c.At(k, 0)
 		a.Measures = append(a.Measures, measure("AUPRC of "+c.names[k], "", fmt.Sprintf(
 			"mean precision as ever more of the class are found; chance is its share, %.3g", own/(own+others)), false,
 			c.AveragePrecision(k)))
@@ -343,7 +343,7 @@ func (t judge) addThreshold(a *runs.Assessment, test assessor) error {
 	chosen, on := all.(classAssessor), test.(classAssessor)
 	h := &runs.Threshold{Class: t.cost.class, Cost: t.cost.cost, Probability: chosen.Threshold(k, t.cost.cost),
 		Chosen: chosen.Examples()}
-	h.Own, h.Others = on.Totals(k)
+	h.Own, h.Others = on.At(k, 0)
 	h.At.Found, h.At.Alarms = on.At(k, h.Probability)
 	for of, row := range on.Confusion() {
 		if of == k {

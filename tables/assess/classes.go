@@ -196,18 +196,12 @@ func (c *Classes) At(k int, threshold float64) (own, others float64) {
 	return sum(w[first:]), sum(o[first:])
 }
 
-// Totals returns the numbers of examples of class k and of the others.
-func (c *Classes) Totals(k int) (own, others float64) {
-	o, w := c.class(k)
-	return sum(w), sum(o)
-}
-
 // Threshold returns the edge of a bin at which the least is paid where a missed example of class k
 // costs a number of wrong alarms: of the edges with the least cost the one that is nearest to
 // 1/(1 + cost), where probabilities that are right would have it.
 func (c *Classes) Threshold(k int, cost float64) float64 {
 	best, least, want := 0.0, math.Inf(1), 1/(1+cost)
-	all, _ := c.Totals(k)
+	all, _ := c.At(k, 0)
 	for edge := range Bins + 1 {
 		t := float64(edge) / Bins
 		found, alarms := c.At(k, t)
