@@ -193,6 +193,15 @@ func (p *program) findTask(field, name string) (experiment.Task, error) {
 		"%s must be %s; it is %q%s", field, strings.Join(names, " or "), name, cli.Suggest("", name, names))
 }
 
+// clusterJob returns the job of a cluster's task with some flags.
+func (p *program) clusterJob(c *cluster.Cluster, flags []string) (*experiment.Job, error) {
+	t, err := p.findTask(`"task"`, c.Task)
+	if err != nil {
+		return nil, err
+	}
+	return experiment.Parse(t, flags, io.Discard)
+}
+
 // checkTask returns an error if a cluster's task is unknown or its flags cannot work, on its graph
 // and with its quorum.
 func (p *program) checkTask(c *cluster.Cluster) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -109,8 +108,8 @@ func makeCertificates(folder string, c *cluster.Cluster, save func(*pki.Authorit
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return dsbo.ConfigErrorf("-out: %w", err)
+	if err := makeOut(folder); err != nil {
+		return err
 	}
 	if err := save(authority, folder); err != nil {
 		return err

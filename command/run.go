@@ -17,7 +17,6 @@ import (
 
 	"dsbo"
 	"dsbo/command/cluster"
-	"dsbo/experiment"
 	"dsbo/internal/cli"
 	"dsbo/network/pki"
 	"dsbo/runs"
@@ -78,11 +77,7 @@ func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *clus
 // checkData returns an error if data of an agent of a cluster file cannot be read on this machine:
 // before a run is replaced.
 func (p *program) checkData(c *cluster.Cluster) error {
-	t, err := p.findTask(`"task"`, c.Task)
-	if err != nil {
-		return err
-	}
-	j, err := experiment.Parse(t, c.Flags, io.Discard)
+	j, err := p.clusterJob(c, c.Flags)
 	if err != nil {
 		return err
 	}

@@ -235,10 +235,6 @@ func (o *agentOptions) exchangeConfig(c *cluster.Cluster, s *screen) dsbogrpc.Co
 
 // agentJob makes the agent's job.
 func (p *program) agentJob(o *agentOptions, c *cluster.Cluster) (*experiment.Job, error) {
-	t, err := p.findTask(`"task"`, c.Task)
-	if err != nil {
-		return nil, err
-	}
 	graph := filepath.Join(o.out, "graph.json")
 	if data := c.GraphFile(); data != nil {
 		if err := disk.MkdirAll(o.out); err != nil {
@@ -250,5 +246,5 @@ func (p *program) agentJob(o *agentOptions, c *cluster.Cluster) (*experiment.Job
 	}
 	page := fmt.Sprintf("-report=%t", !o.attached) // which the verb run writes once for all
 	args := slices.Concat(c.Args(graph), []string{"-out=" + string(o.folder()), page}, o.own)
-	return experiment.Parse(t, args, io.Discard)
+	return p.clusterJob(c, args)
 }
