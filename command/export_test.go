@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
@@ -96,31 +95,6 @@ func TestExport(t *testing.T) {
 	}
 	if got := strings.Join(artifacts, " "); got != "config.json lambda.npy metrics.jsonl omega.npy summary.json" {
 		t.Errorf("artifacts: %s", got)
-	}
-}
-
-// TestExportTo: runs join the experiment of their task's name that MLflow has made; what is no
-// store stays as it is.
-func TestExportTo(t *testing.T) {
-	dir := t.TempDir()
-	run, store := filepath.Join(dir, "run"), filepath.Join(dir, "store")
-	runCommand(t, append([]string{"synthetic", "-quiet", "-report=false", "-out=" + run}, small...)...)
-	theirs := "artifact_location: file:///x\nexperiment_id: '7'\nlifecycle_stage: active\nname: synthetic\n"
-	testkit.OK(writeBelow(filepath.Join(store, "7", mlflowMeta), theirs))
-	if got := runCommand(t, "export", "-mlflow", store, run); !strings.HasPrefix(got, filepath.Join(store, "7")) {
-		t.Errorf("exported to %s, want experiment 7", got)
-	}
-	for _, tt := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{run}, "-mlflow folder is required"},
-		{[]string{"-mlflow", store}, "a run folder is required"},
-		{[]string{"-mlflow", run, run}, "-mlflow must be a new folder, or a file store of MLflow"},
-		{[]string{"-mlflow", store, run, dir}, "config.json"},
-	} {
-		_, err := command(t, append([]string{"export"}, tt.args...)...)
-		wantError(t, err, cli.Usage, tt.want)
 	}
 }
 

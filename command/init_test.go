@@ -12,9 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"dsbo"
 	"dsbo/experiment/tasks"
-	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 )
 
@@ -84,15 +82,4 @@ func shrink(path string) {
 	}
 	w.Flush()
 	testkit.OK(w.Error())
-}
-
-func TestInitRefuses(t *testing.T) {
-	t.Chdir(t.TempDir())
-	testkit.OK(os.Mkdir("there", 0o755))
-	for _, args := range [][]string{{"init"}, {"init", "a", "b"}, {"init", "there"}} {
-		if err := newProgram("dsbo").run(t.Context(), args, &bytes.Buffer{},
-			&bytes.Buffer{}); cli.Code(err) != cli.Usage {
-			t.Errorf("%v: error %v, want one that matches %v", args, err, dsbo.ErrConfig)
-		}
-	}
 }

@@ -25,10 +25,10 @@ func (m *monitor) Collect(to chan<- prometheus.Metric) {
 	if p.record != nil {
 		c.sendRecord(p.record)
 	}
-	if p.exchange == nil {
+	if p.status == nil {
 		return
 	}
-	s := p.exchange.Status()
+	s := p.status()
 	if s.Quorum > 0 {
 		c.sendMembership(s)
 	}

@@ -24,11 +24,6 @@ import (
 	"dsbo/runs"
 )
 
-// An exchange is an agent's end of the exchange, as a monitor sees it.
-type exchange interface {
-	Status() dsbogrpc.Status
-}
-
 // A monitor keeps the position of an agent and serves it over HTTP: /healthz for people and
 // supervisors, /metrics for Prometheus. Any goroutine may call its methods.
 type monitor struct {
@@ -43,11 +38,11 @@ type monitor struct {
 // A position is how far an agent's run is, and its newest checkpoint.
 type position struct {
 	experiment.Progress
-	saved    int // iteration of the newest checkpoint; -1: none yet
-	savedAt  time.Time
-	record   *runs.Record // the newest; nil: none yet
-	expires  time.Time    // of its certificate; zero: it has none
-	exchange exchange     // nil until the agent has opened it
+	saved   int // iteration of the newest checkpoint; -1: none yet
+	savedAt time.Time
+	record  *runs.Record           // the newest; nil: none yet
+	expires time.Time              // of its certificate; zero: it has none
+	status  func() dsbogrpc.Status // of its end of the exchange; nil until the agent has opened it
 }
 
 func newMonitor(run string, agent int) *monitor {
@@ -89,8 +84,8 @@ func (m *monitor) handler() http.Handler {
 func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 	p := m.current()
 	state, code, details := "computes", http.StatusOK, ""
-	if p.exchange != nil {
-		s := p.exchange.Status()
+	if p.status != nil {
+		s := p.status()
 		faulty := func(n dsbogrpc.Neighbour) bool { return n.Fault != "" && slices.Contains(s.Members, n.Agent) }
 		switch h := s.Holdup; {
 		case s.Stalled || s.Waiting != "" || slices.ContainsFunc(s.Neighbours, faulty):

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,31 +17,30 @@ import (
 	"dsbo/runs"
 )
 
-// watched is an exchange with two neighbours, one of which is not there.
-type watched struct{}
+// status returns what an exchange says of itself.
+func status(s dsbogrpc.Status) func() dsbogrpc.Status { return func() dsbogrpc.Status { return s } }
 
-func (watched) Status() dsbogrpc.Status {
-	return dsbogrpc.Status{Round: 40, Rewinds: 2, Refused: 3, Vectors: 80, VectorBytes: 6400,
-		Neighbours: []dsbogrpc.Neighbour{
-			{
-				Agent: 1, Connected: true, Connects: 2, Round: 41, Silent: 0, Waited: 1500 * time.Millisecond,
-				FramesSent: 50, BytesSent: 5000, FramesReceived: 51, BytesReceived: 5100, Resent: 4, Duplicates: 5,
-			},
-			{Agent: 3, Connects: 1, Round: 39, Silent: 6 * time.Second},
-		}}
-}
+// watched is of an exchange with two neighbours, one of which is not there.
+var watched = status(dsbogrpc.Status{Round: 40, Rewinds: 2, Refused: 3, Vectors: 80, VectorBytes: 6400,
+	Neighbours: []dsbogrpc.Neighbour{
+		{Agent: 1, Connected: true, Connects: 2, Round: 41, Silent: 0, Waited: 1500 * time.Millisecond,
+			FramesSent: 50, BytesSent: 5000, FramesReceived: 51, BytesReceived: 5100, Resent: 4, Duplicates: 5},
+		{Agent: 3, Connects: 1, Round: 39, Silent: 6 * time.Second},
+	}})
 
-// A stalled exchange waits for agent 5, as agent 3 says.
-type stalled struct{ computes bool }
-
-func (s stalled) Status() dsbogrpc.Status {
-	return dsbogrpc.Status{Round: 17, Stalled: !s.computes,
+// stalled is of an exchange that waits for agent 5, as agent 3 says.
+func stalled(computes bool) func() dsbogrpc.Status {
+	return status(dsbogrpc.Status{Round: 17, Stalled: !computes,
 		Neighbours: []dsbogrpc.Neighbour{{Agent: 3, Connected: true, Waiting: 20 * time.Second}},
-		Holdup: &dsbogrpc.Holdup{Agent: 5, Source: 3, Exchange: 17, Waiting: 20 * time.Second, Computing: s.computes,
-			Reason: "it is there"}}
+		Holdup: &dsbogrpc.Holdup{Agent: 5, Source: 3, Exchange: 17, Waiting: 20 * time.Second, Computing: computes,
+			Reason: "it is there"}})
 }
 
-// pageAt returns what a monitor serves at a path.
+// slowed is of an exchange that finds agent 3 too slow, and has left out agents 1 and 2 as slow.
+var slowed = status(dsbogrpc.Status{Quorum: 3, Epoch: 2, Members: []int{0, 3, 4}, Slow: []int{1, 2},
+	Neighbours: []dsbogrpc.Neighbour{{Agent: 3, Connected: true, Slow: true}}})
+
+// pageAt returns what a monitor serves at a path, which must be well.
 func pageAt(t *testing.T, m *monitor, path string) string {
 	t.Helper()
 	code, text := getCode(t, m, path)
@@ -52,13 +50,27 @@ func pageAt(t *testing.T, m *monitor, path string) string {
 	return text
 }
 
+// getCode checks that a page is plain text, too, which no browser runs.
 func getCode(t *testing.T, m *monitor, path string) (code int, text string) {
 	t.Helper()
-	s := httptest.NewServer(m.handler())
-	defer s.Close()
-	r := testkit.Get(s.Client().Get(s.URL + path))
-	defer r.Body.Close()
-	return r.StatusCode, string(testkit.Get(io.ReadAll(r.Body)))
+	r := httptest.NewRecorder()
+	m.handler().ServeHTTP(r, httptest.NewRequest(http.MethodGet, path, nil))
+	if h := r.Header(); path == "/healthz" && (h.Get("Content-Type") != "text/plain; charset=utf-8" ||
+		h.Get("X-Content-Type-Options") != "nosniff") {
+		t.Errorf("headers %v; a browser must take it for text", h)
+	}
+	return r.Code, r.Body.String()
+}
+
+// wantMetrics checks that a monitor serves some metrics.
+func wantMetrics(t *testing.T, m *monitor, lines ...string) {
+	t.Helper()
+	text := pageAt(t, m, "/metrics")
+	for _, line := range lines {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("no line %q in\n%s", line, text)
+		}
+	}
 }
 
 func TestMetrics(t *testing.T) {
@@ -67,12 +79,11 @@ func TestMetrics(t *testing.T) {
 		Progress: experiment.Progress{Phase: "iteration", Done: 12, Total: 60, Share: 0.25,
 			Remaining: 90 * time.Second},
 		saved: 10, savedAt: time.UnixMilli(1_700_000_000_500), expires: time.Unix(1_800_000_000, 0),
-		exchange: watched{},
-		record:   &runs.Record{Iteration: 8, Phi: 0.25, TrainLoss: 0.5, ValLoss: runs.Unknown(), MsPerIteration: 20},
+		status: watched,
+		record: &runs.Record{Iteration: 8, Phi: 0.25, TrainLoss: 0.5, ValLoss: runs.Unknown(), MsPerIteration: 20},
 	}
 	m.build = prometheus.Labels{"version": "v1", "go": "go1.26"}
-	text := pageAt(t, m, "/metrics")
-	for _, line := range strings.Split(`dsbo_agent_info{agent="2",run="mnist-8"} 1
+	wantMetrics(t, m, strings.Split(`dsbo_agent_info{agent="2",run="mnist-8"} 1
 dsbo_step{phase="iteration"} 12
 dsbo_steps{phase="iteration"} 60
 dsbo_progress 0.25
@@ -103,11 +114,8 @@ dsbo_neighbour_bytes_received_total{neighbour="1"} 5100
 dsbo_neighbour_resent_total{neighbour="1"} 4
 dsbo_neighbour_duplicates_total{neighbour="1"} 5
 # TYPE dsbo_round gauge
-# TYPE dsbo_rollbacks_total counter`, "\n") {
-		if !strings.Contains(text, line+"\n") {
-			t.Errorf("no line %q in\n%s", line, text)
-		}
-	}
+# TYPE dsbo_rollbacks_total counter`, "\n")...)
+	text := pageAt(t, m, "/metrics")
 	if strings.Contains(text, "dsbo_validation_loss") {
 		t.Error("a loss that is not known")
 	}
@@ -130,105 +138,56 @@ func TestMetricsAtTheStart(t *testing.T) {
 	}
 }
 
+// TestHealth: /healthz says what an agent does. It is not well while it waits for one that does not
+// compute, or while a member is at fault, and is when that one is left out.
 func TestHealth(t *testing.T) {
-	for want, p := range map[string]position{
-		"starting": newMonitor("", 0).position,
-		"iteration 12 of 60, 1m30s left; not connected: agent 3": {
-			Progress: experiment.Progress{Phase: "iteration", Done: 12, Total: 60, Remaining: 90 * time.Second},
-			exchange: watched{}},
-	} {
-		m := &monitor{run: "mnist-8", agent: 2, position: p}
-		if got := pageAt(t, m, "/healthz"); got != "computes: agent 2 of mnist-8, "+want+"\n" {
-			t.Errorf("%q, want %q", got, want)
-		}
+	const slander = `agent 1 ended the run: </title><script>alert(1)</script>\x1b[2J`
+	slandered := func(members ...int) func() dsbogrpc.Status {
+		return status(dsbogrpc.Status{Epoch: 1, Members: members,
+			Neighbours: []dsbogrpc.Neighbour{{Agent: 1, Connected: true, Fault: slander}}})
 	}
-}
-
-// A slandered exchange has a neighbour at fault, whose words say so.
-type slandered struct{ members []int }
-
-const slander = `agent 1 ended the run: </title><script>alert(1)</script>\x1b[2J`
-
-func (s slandered) Status() dsbogrpc.Status {
-	return dsbogrpc.Status{Epoch: 1, Members: s.members,
-		Neighbours: []dsbogrpc.Neighbour{{Agent: 1, Connected: true, Fault: slander}}}
-}
-
-// TestFaultyNeighbour: /healthz is not well while a member is at fault, and is when that one is
-// left out. Its words are no page.
-func TestFaultyNeighbour(t *testing.T) {
-	m := newMonitor("mnist-8", 2)
-	for _, tt := range []struct {
-		members []int
-		code    int
-		says    string
+	held := func(waiting time.Duration) func() dsbogrpc.Status { // for less time than makes it stalled
+		return status(dsbogrpc.Status{Holdup: &dsbogrpc.Holdup{Agent: 1, Waiting: waiting, Reason: "it is there"}})
+	}
+	const well, ill = http.StatusOK, http.StatusServiceUnavailable
+	for _, c := range []struct {
+		status func() dsbogrpc.Status
+		code   int
+		state  string // before what it is of
+		after  string // after how far it is
 	}{
-		{[]int{0, 1, 2}, http.StatusServiceUnavailable,
-			"waiting: agent 2 of mnist-8, starting; epoch 1, of agents 0 1 2; " + slander + "\n"},
-		{[]int{0, 2}, http.StatusOK,
-			"computes: agent 2 of mnist-8, starting; epoch 1, of agents 0 2; left out: " + slander + "\n"},
+		{nil, well, "computes", ""},
+		{watched, well, "computes", "; not connected: agent 3"},
+		{held(999 * time.Millisecond), well, "computes", ""},
+		{held(4 * time.Second), well, "waits for agent 1 since 4s", ""},
+		{stalled(false), ill, "waiting", "; exchange 17 has waited for agent 5 for 20s: it is there, as agent 3 says"},
+		{stalled(true), well, "waits for agent 5, which computes, since 20s", ""},
+		{slowed, well, "computes", "; epoch 2, of agents 0 3 4; left out as slow: agent 1, 2; too slow: agent 3"},
+		{slandered(0, 1, 2), ill, "waiting", "; epoch 1, of agents 0 1 2; " + slander},
+		{slandered(0, 2), well, "computes", "; epoch 1, of agents 0 2; left out: " + slander},
 	} {
-		m.position.exchange = slandered{tt.members}
-		r := httptest.NewRecorder()
-		m.handler().ServeHTTP(r, httptest.NewRequest(http.MethodGet, "/healthz", nil))
-		if got := r.Body.String(); r.Code != tt.code || got != tt.says {
-			t.Errorf("%d %q; it must be %d %q", r.Code, got, tt.code, tt.says)
-		}
-		if h := r.Header(); h.Get("Content-Type") != "text/plain; charset=utf-8" ||
-			h.Get("X-Content-Type-Options") != "nosniff" {
-			t.Errorf("headers %v; a browser must take it for text", h)
-		}
-	}
-}
-
-// TestWait: an agent that has waited for a moment says so in place of what it does, and is well.
-func TestWait(t *testing.T) {
-	m := newMonitor("mnist-8", 2)
-	for waiting, want := range map[time.Duration]string{
-		999 * time.Millisecond: "computes: agent 2 of mnist-8, starting\n",
-		4 * time.Second:        "waits for agent 1 since 4s: agent 2 of mnist-8, starting\n",
-	} {
-		m.position.exchange = held{waiting}
-		if got := pageAt(t, m, "/healthz"); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
-// A held exchange has waited for agent 1, for less time than makes it stalled.
-type held struct{ waiting time.Duration }
-
-func (h held) Status() dsbogrpc.Status {
-	return dsbogrpc.Status{Holdup: &dsbogrpc.Holdup{Agent: 1, Waiting: h.waiting, Reason: "it is there"}}
-}
-
-// TestHoldup: an agent that waits for one that does not compute is not well, and says for whom
-// it waits.
-func TestHoldup(t *testing.T) {
-	m := newMonitor("mnist-8", 2)
-	for _, computes := range []bool{false, true} {
-		m.position.exchange = stalled{computes}
-		want, says := http.StatusServiceUnavailable, "waiting: agent 2 of mnist-8, starting; "
-		if computes {
-			want, says = http.StatusOK,
-				"waits for agent 5, which computes, since 20s: agent 2 of mnist-8, starting\n"
-		} else {
-			says += "exchange 17 has waited for agent 5 for 20s: it is there, as agent 3 says\n"
-		}
-		if code, text := getCode(t, m, "/healthz"); code != want || text != says {
-			t.Errorf("%d %q; it must be %d %q", code, text, want, says)
-		}
-		stalled := "dsbo_stalled 1\n"
-		if computes {
-			stalled = "dsbo_stalled 0\n"
-		}
-		for _, line := range []string{"dsbo_waiting_seconds 20\n", "dsbo_holdup_agent 5\n", stalled,
-			`dsbo_neighbour_present_waiting_seconds{neighbour="3"} 20` + "\n"} {
-			if text := pageAt(t, m, "/metrics"); !strings.Contains(text, line) {
-				t.Errorf("no line %q in\n%s", line, text)
+		m := newMonitor("mnist-8", 2)
+		for far, p := range map[string]experiment.Progress{"starting": m.Progress, "iteration 12 of 60, 1m30s left": {
+			Phase: "iteration", Done: 12, Total: 60, Remaining: 90 * time.Second}} {
+			m.position = position{Progress: p, status: c.status}
+			want := c.state + ": agent 2 of mnist-8, " + far + c.after + "\n"
+			if code, text := getCode(t, m, "/healthz"); code != c.code || text != want {
+				t.Errorf("%d %q; it must be %d %q", code, text, c.code, want)
 			}
 		}
 	}
+}
+
+// TestHoldup: the metrics say for whom an agent waits, whether that one computes, and who is too slow.
+func TestHoldup(t *testing.T) {
+	m := newMonitor("mnist-8", 2)
+	for computes, stall := range map[bool]string{false: "dsbo_stalled 1", true: "dsbo_stalled 0"} {
+		m.status = stalled(computes)
+		wantMetrics(t, m, "dsbo_waiting_seconds 20", "dsbo_holdup_agent 5", stall,
+			`dsbo_neighbour_present_waiting_seconds{neighbour="3"} 20`)
+	}
+	m.status = slowed
+	wantMetrics(t, m, "dsbo_members_left_as_slow 2", `dsbo_neighbour_slow{neighbour="3"} 1`)
 }
 
 func TestServe(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/network/pki"
 )
@@ -59,35 +58,6 @@ func TestPKISteps(t *testing.T) {
 	after := testkit.Get(pki.Load(at("site1"), 1, now))
 	if left := after.Expires().Sub(now); left > 21*24*time.Hour || !after.SameKey(before) {
 		t.Errorf("renewed for %v; it must be for 20 days, with the same key", left)
-	}
-
-	runCommand(t, "pki", "request", "-agent=7", "-out="+at("site7"))
-	for _, tt := range []struct {
-		args []string
-		want string
-	}{
-		{append(sign[:6:6], at("site7", "agent-7.csr")),
-			"agent-7.csr asks for agent-7, but the agent must be one of 0 to 1"},
-		{append(sign[:6:6], requests[0], requests[0]), "both ask for agent-0"},
-		{append(sign[:6:6], requests[0]), "agent-0.pem exists: remove it or name another folder"},
-		{append(sign[:6:6], file), "c.json: there must be a PEM block, a CERTIFICATE REQUEST"},
-		{sign[:6], "requests to sign are required"},
-		{[]string{"pki", "renew", "-ca=" + at("ca")}, "certificates to renew are required"},
-		{[]string{"pki", "renew", "-ca=" + at("ca"), "-days=9", at("site1", "ca.pem")},
-			"must have one DNS name such as agent-0"},
-		{[]string{"pki", "renew", "-ca=" + at("ca"), "-days=61", at("site1", "agent-1.pem")},
-			"and nothing that it signs is valid for longer: -days 59 is the most"},
-		{[]string{"pki", "request", "-out=" + dir}, "-agent number is required"},
-		{[]string{"pki", "authority", "-out=" + at("ca")}, "ca-key.pem exists"},
-		{[]string{"pki", "authority", "-out=" + at("x"), "-days=0"}, "-days must be 1 to 3650; it is 0"},
-		{[]string{"pki", "singe"},
-			`one of authority, request, sign, admission, renew; it is "singe": did you mean sign?`},
-	} {
-		_, err := command(t, tt.args...)
-		wantError(t, err, cli.Usage, tt.want)
-	}
-	if help := runCommand(t, "help", "pki", "sign"); !strings.Contains(help, "pki sign -ca DIR") {
-		t.Error(help)
 	}
 }
 

@@ -53,17 +53,3 @@ func TestRelayedAgents(t *testing.T) {
 		wantError(t, err, cli.Usage, want)
 	}
 }
-
-func TestRelayRefuses(t *testing.T) {
-	dir := t.TempDir()
-	for want, args := range map[string][]string{
-		"-listen address is required":      {"-certs=" + dir},
-		"-certs folder is required":        {"-listen=:0"},
-		"-certs: open ":                    {"-listen=:0", "-certs=" + dir},
-		"-connections must be at least 2":  {"-listen=:0", "-certs=" + dir, "-connections=1"},
-		"-log must be plain, text or json": {"-listen=:0", "-certs=" + dir, "-log=xml"},
-	} {
-		_, err := command(t, append([]string{"relay"}, args...)...)
-		wantError(t, err, cli.Usage, want)
-	}
-}

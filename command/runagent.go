@@ -160,7 +160,7 @@ func (e *agentExchange) open(config dsbogrpc.Config) (*dsbogrpc.Mixer, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.own.monitor.update(func(p *position) { p.exchange = m })
+	e.own.monitor.update(func(p *position) { p.status = m.Status })
 	if e.options.certs != "" {
 		e.unfollow = e.own.watchFiles(m.Renew)
 	}

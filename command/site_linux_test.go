@@ -123,28 +123,6 @@ func TestSiteSurvives(t *testing.T) {
 	}
 }
 
-// TestSiteRefused: what a site cannot choose for itself.
-func TestSiteRefused(t *testing.T) {
-	dir := t.TempDir()
-	data := filepath.Join(dir, "ours.csv")
-	writeTable(data, 0)
-	cluster := writeCluster(t, dir, 3, map[string]any{"task": "tune", "flags": tuneFlags})
-	for _, c := range []struct {
-		args []string
-		says string
-	}{
-		{[]string{"tune", "-target=age"},
-			"-target=age must be what the cluster file says, -target=ill, or be left out"},
-		{[]string{"tune", "-K=9"}, "unknown flag -K"},
-		{[]string{"synthetic"}, "is of the task tune, not of synthetic"},
-		{[]string{"tune"}, "-data and -target are required"},
-	} {
-		args := append(c.args, "-cluster="+cluster, "-insecure", "-agent=0", "-out="+filepath.Join(dir, "out"))
-		_, err := command(t, args...)
-		wantError(t, err, cli.Usage, c.says)
-	}
-}
-
 // TestTwoSites: a site refuses to be one of two, whose sums hide nothing, unless it is asked to.
 func TestTwoSites(t *testing.T) {
 	if testing.Short() {
