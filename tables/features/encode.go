@@ -35,9 +35,9 @@ type encodedInput struct {
 	Input
 	column    *tables.Column
 	unit      float64 // of the column, in the input's unit of time; 1 for numbers
-	number    int     // place of a number among the features; -1, as for all places: there is none
-	words     []int   // place of each word of the column
-	indicator int
+	number    int     // place of a number among the features
+	words     []int   // place of each word of the column; -1: there is none
+	indicator int     // place of a missing value; -1: there is none
 }
 
 // unitsPerDay are the units of times.
@@ -111,31 +111,23 @@ func (e *Encoder) Row(places []int32, values []float64, row int) ([]int32, []flo
 
 // add lays out the features of an input, in the order of Recipe.Features.
 func (e *Encoder) add(in Input, c *tables.Column) {
-	next := encodedInput{Input: in, column: c, unit: UnitScale(c.Unit, in.Unit), number: -1, indicator: -1}
-	if in.Kind == tables.Word {
-		rare := -1
-		if in.Rare {
-			rare = e.width + len(in.Words)
+	rare, missing, count := in.Layout()
+	place := func(k int) int {
+		if k < 0 {
+			return -1
 		}
-		for _, w := range c.Words {
-			place := rare
-			if k := slices.Index(in.Words, w); k >= 0 {
-				place = e.width + k
-			}
-			next.words = append(next.words, place)
-		}
-		e.width += len(in.Words)
-		if in.Rare {
-			e.width++
-		}
-	} else {
-		next.number = e.width
-		e.width++
+		return e.width + k
 	}
-	if in.Indicator {
-		next.indicator = e.width
-		e.width++
+	next := encodedInput{Input: in, column: c, unit: UnitScale(c.Unit, in.Unit), number: e.width,
+		indicator: place(missing)}
+	for _, w := range c.Words {
+		k := slices.Index(in.Words, w)
+		if k < 0 {
+			k = rare
+		}
+		next.words = append(next.words, place(k))
 	}
+	e.width += count
 	e.inputs = append(e.inputs, next)
 }
 
@@ -164,7 +156,7 @@ func (in *encodedInput) encode(row int) (place int, v float64) {
 	switch {
 	case in.column.Missing(row):
 		return in.indicator, 1
-	case in.number >= 0:
+	case in.Kind != tables.Word:
 		v := float32(float64(in.column.Number(row)) * in.unit) // as a model.onnx takes it
 		return in.number, (float64(v) - in.Mean) / in.Deviation
 	}

@@ -109,6 +109,22 @@ func (r Recipe) Features() []Feature {
 	return list
 }
 
+// Layout returns the places of rare words and of missing values among the features of the input, -1
+// where it has none for them, and the number of its features.
+func (in Input) Layout() (rare, missing, count int) {
+	rare, missing, count = -1, -1, len(in.Words)
+	if in.Kind != tables.Word {
+		count = 1
+	}
+	if in.Rare {
+		rare, count = count, count+1
+	}
+	if in.Indicator {
+		missing, count = count, count+1
+	}
+	return rare, missing, count
+}
+
 // Groups returns the group of each feature: the features of one input are one, and groups count
 // from 0 on.
 func (r Recipe) Groups() []int {

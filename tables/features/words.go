@@ -162,12 +162,9 @@ func (p *preparation) chooseWords(in *Input, names []string, missing float64, co
 		}
 	}
 	in.Rare, in.Indicator = rare > 0, missing > 0
-	features := len(in.Words)
-	if in.Rare {
-		features++
-	}
+	_, _, features := in.Layout()
 	switch {
-	case features == 0:
+	case len(in.Words) == 0 && !in.Rare:
 		p.drop(in, "all values of training rows are missing")
 	case features == 1 && !in.Indicator && in.Rare:
 		p.drop(in, fmt.Sprintf("no word is in %d training rows", p.Rare))

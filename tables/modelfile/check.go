@@ -96,7 +96,7 @@ func checkRecipe(r features.Recipe) error {
 func checkInput(in features.Input) error {
 	switch in.Kind {
 	case tables.Word:
-		if _, _, count := otherWords(in); count == 0 {
+		if _, _, count := in.Layout(); count == 0 {
 			return fmt.Errorf("it must have at least one feature")
 		}
 		return checkDistinct("words", len(in.Words), func(i int) string { return in.Words[i] })

@@ -83,7 +83,7 @@ func (p *preparation) addNumber(d *drawing, in features.Input) {
 // addWord adds a matrix that has true where the word is the feature's. The code of a word is the
 // place of its feature.
 func (p *preparation) addWord(d *drawing, in features.Input) {
-	rare, missing, count := otherWords(in)
+	rare, missing, count := in.Layout()
 	keys := append(append([]string{}, in.Words...), "")
 	codes := append(ascending(len(in.Words)), int64(missing))
 	code := d.node(in.Name+" code", "LabelEncoder", []string{d.input(in)},
@@ -121,17 +121,4 @@ func (p *preparation) parts(d *drawing) (parts []string, places [partCount]int) 
 		add(words, d.double("words", d.sideBySide("all words", p.hot)), p.hotCols)
 	}
 	return parts, places
-}
-
-// otherWords returns the place of rare words and of missing ones among the features of an input of
-// words, -1 where they have none, and the number of features.
-func otherWords(in features.Input) (rare, missing, count int) {
-	rare, missing, count = -1, -1, len(in.Words)
-	if in.Rare {
-		rare, count = count, count+1
-	}
-	if in.Indicator {
-		missing, count = count, count+1
-	}
-	return rare, missing, count
 }
