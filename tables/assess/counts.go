@@ -56,20 +56,17 @@ func (c *Counts) Examples() float64 { return c.sums()[0] }
 
 // Deviance returns the mean of the deviances 2 (t log(t/μ) − (t − μ)).
 func (c *Counts) Deviance() Interval {
-	s := c.sums()
-	return mean(s[1], s[2], s[0]).within(0, math.Inf(1))
+	return meanSize(c.sums()[1:], c.Examples())
 }
 
 // MAE returns the mean size of the residuals, RMSE the root of the mean of their squares.
 func (c *Counts) MAE() Interval {
-	s := c.sums()
-	return mean(s[3], s[4], s[0]).within(0, math.Inf(1))
+	return meanSize(c.sums()[3:], c.Examples())
 }
 
 // RMSE is told at MAE.
 func (c *Counts) RMSE() Interval {
-	s := c.sums()
-	return mean(s[4], s[5], s[0]).within(0, math.Inf(1)).through(math.Sqrt)
+	return meanSize(c.sums()[4:], c.Examples()).through(math.Sqrt)
 }
 
 // Explained returns the share of the deviance of the mean count that the model takes away; its

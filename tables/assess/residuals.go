@@ -60,16 +60,14 @@ func (r *Residuals) Examples() float64 { return sum(r.numbers[:residualBins]) }
 // RMSE returns the root of the mean of the squared residuals, and MAE the mean of their sizes, in
 // the unit of the targets.
 func (r *Residuals) RMSE() Interval {
-	s := r.sums()
-	return mean(s[2], s[3], r.Examples()).within(0, math.Inf(1)).through(func(v float64) float64 {
+	return meanSize(r.sums()[2:], r.Examples()).through(func(v float64) float64 {
 		return r.deviation * math.Sqrt(v)
 	})
 }
 
 // MAE is told at RMSE.
 func (r *Residuals) MAE() Interval {
-	s := r.sums()
-	return mean(s[1], s[2], r.Examples()).within(0, math.Inf(1)).through(func(v float64) float64 {
+	return meanSize(r.sums()[1:], r.Examples()).through(func(v float64) float64 {
 		return r.deviation * v
 	})
 }
