@@ -115,23 +115,17 @@ func guessed(classes []string, confusion [][]float64) string {
 	if most == 0 {
 		return ""
 	}
-	share := measureText(runs.Measure{Share: true})(most / all)
-	return fmt.Sprintf("; taking all of them for %s has %s", classes[of], share)
+	return fmt.Sprintf("; taking all of them for %s has %s", classes[of], share(most/all, 1))
 }
 
 // measureText writes a measure's number.
 func measureText(m runs.Measure) func(v float64) string {
 	if m.Share {
-		return func(v float64) string {
-			if math.IsNaN(v) {
-				return none
-			}
-			return strconv.FormatFloat(100*v, 'f', 1, 64) + "\u202f%"
-		}
+		return func(v float64) string { return share(v, 1) }
 	}
 	return func(v float64) string {
 		if a := math.Abs(v); a < 1.5 && a >= 0.01 {
-			return withMinusSign(strconv.FormatFloat(v, 'f', 3, 64))
+			return decimals(v, 3)
 		}
 		return number(v)
 	}
@@ -220,14 +214,14 @@ func joined(r *Run) (list []string) {
 		}
 		text := fmt.Sprintf("%s: joining %s the loss on its %s from %s to %s (%s)", s.Label(i), verb,
 			wording.Count(s.Examples, "test row"), number(float64(s.Alone.Loss)), number(float64(together.Loss)),
-			withSign(func(v float64) string { return withMinusSign(fmt.Sprintf("%.0f\u202f%%", 100*v)) })(change))
+			withSign(func(v float64) string { return share(v, 0) })(change))
 		switch {
 		case unit > 0:
 			typical := func(loss runs.Number) string { return number(unit * math.Sqrt(2*float64(loss))) }
 			text += fmt.Sprintf("; the typical error from %s to %s", typical(s.Alone.Loss), typical(together.Loss))
 		case s.Alone.Accuracy.Known() && together.Accuracy.Known():
-			text += fmt.Sprintf("; right answers from %.1f\u202f%% to %.1f\u202f%%", 100*float64(s.Alone.Accuracy),
-				100*float64(together.Accuracy))
+			text += fmt.Sprintf("; right answers from %s to %s", share(float64(s.Alone.Accuracy), 1),
+				share(float64(together.Accuracy), 1))
 		}
 		list = append(list, text+".")
 	}
@@ -371,8 +365,8 @@ func newImportances(all []runs.Importance) *coefficients {
 		Table: newTable("Features that count most", "Feature", "", "Rise", "of the loss without it")}
 	for _, one := range all {
 		c.Table.add(one.Feature, numberCell(one.Rise, number))
-		share := max(0, one.Rise) / max(all[0].Rise, math.SmallestNonzeroFloat64)
-		c.Bars = append(c.Bars, signedBar{Width: float64(100 * share), Kind: "up"})
+		part := max(0, one.Rise) / max(all[0].Rise, math.SmallestNonzeroFloat64)
+		c.Bars = append(c.Bars, signedBar{Width: float64(100 * part), Kind: "up"})
 	}
 	return c
 }

@@ -23,9 +23,9 @@ func number(v float64) string {
 	case a >= 1e4 || a == math.Trunc(a):
 		return wholeNumber(math.Round(v))
 	case a < 1:
-		return withMinusSign(strconv.FormatFloat(v, 'f', 4, 64))
+		return decimals(v, 4)
 	default:
-		return withMinusSign(strconv.FormatFloat(v, 'f', 3-int(math.Floor(math.Log10(a))), 64))
+		return decimals(v, 3-int(math.Floor(math.Log10(a))))
 	}
 }
 
@@ -53,13 +53,21 @@ func wholeNumber(v float64) string {
 	return sign + digits
 }
 
-// percent writes a share.
-func percent(v float64) string {
+// decimals writes a number with some digits after the point.
+func decimals(v float64, digits int) string {
+	return withMinusSign(strconv.FormatFloat(v, 'f', digits, 64))
+}
+
+// share writes a share in percent, with some digits after the point.
+func share(v float64, digits int) string {
 	if math.IsNaN(v) {
 		return none
 	}
-	return withMinusSign(strconv.FormatFloat(100*v, 'f', 2, 64)) + "\u202f%"
+	return decimals(100*v, digits) + "\u202f%"
 }
+
+// percent writes a share with two digits.
+func percent(v float64) string { return share(v, 2) }
 
 // percentPoints writes a difference of shares in percentage points.
 func percentPoints(v float64) string { return strings.Replace(percent(v), "%", "pp", 1) }
@@ -81,7 +89,7 @@ func withError(change, e float64) string {
 		return withSign(number)(change)
 	}
 	places := min(max(1-int(math.Floor(math.Log10(e))), 0), 12)
-	write := func(v float64) string { return withMinusSign(strconv.FormatFloat(v, 'f', places, 64)) }
+	write := func(v float64) string { return decimals(v, places) }
 	return withSign(write)(change) + " ± " + write(e)
 }
 
@@ -95,7 +103,7 @@ func unitFormat(units []unit) func(float64) string {
 		v /= u.size
 		text := wholeNumber(v)
 		if places := 2 - int(math.Floor(math.Log10(math.Abs(v)))); places > 0 && v != math.Trunc(v) {
-			text = withMinusSign(strconv.FormatFloat(v, 'f', min(places, 3), 64))
+			text = decimals(v, min(places, 3))
 		}
 		return text + "\u202f" + u.name
 	}

@@ -143,7 +143,7 @@ func headlines(gs []group) (h headline) {
 // changes says by how much test loss and Φ changed, each run's against the best constant of its
 // own: median and range.
 func (g group) changes() string {
-	show := withSign(func(v float64) string { return withMinusSign(fmt.Sprintf("%.1f\u202f%%", 100*v)) })
+	show := withSign(func(v float64) string { return share(v, 1) })
 	var parts []string
 	for _, m := range []struct {
 		name string
