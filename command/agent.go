@@ -54,9 +54,9 @@ func (p *program) agent(ctx context.Context, args []string, stdout, stderr io.Wr
 
 // parseAgent reads the command line of agent and its cluster file.
 func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *cluster.Cluster, err error) {
-	f, agent := o.newFlags(p.name+" agent", agentIntro)
-	f.Synopsis, f.Example = "-cluster FILE -out DIR [flags]",
-		p.name+" agent -cluster cluster.json -out results/mnist-8 -agent 3 -certs certs"
+	f := p.flags("agent", agentIntro, "-cluster FILE -out DIR [flags]",
+		"-cluster cluster.json -out results/mnist-8 -agent 3 -certs certs")
+	agent := o.addFlags(f)
 	f.First = slices.Concat([]string{"cluster", "agent"}, siteFlags)
 	if c, err = p.parseCluster(f, args, help); err != nil {
 		return o, nil, err
@@ -97,10 +97,9 @@ func (o *agentOptions) loadAdmission(c *cluster.Cluster) (err error) {
 // siteFlags are the flags of an agent that a first user of one needs, beside which it is.
 var siteFlags = []string{"out", "certs", "listen", "few-sites", "http", "log-file", "quiet"}
 
-// newFlags returns the flags of an agent's command line, and the one that has its number.
-func (o *agentOptions) newFlags(name, intro string) (f *cli.Flags, agent *string) {
-	f = cli.NewFlags(name, intro, "")
-	o.addFlags(f, "connections are not protected, and only those within this machine are allowed", "text")
+// addFlags adds the flags of an agent's command line, and returns the one that has its number.
+func (o *agentOptions) addFlags(f *cli.Flags) (agent *string) {
+	o.options.addFlags(f, "connections are not protected, and only those within this machine are allowed", "text")
 	agent = f.String("agent", "", "the agent's `number` (default: $SLURM_PROCID, else $JOB_COMPLETION_INDEX)")
 	f.BoolVar(&o.attached, "attached", false,
 		"for a program that starts agents: stop when stdin ends, as on an interrupt, and write an error to stdout "+
@@ -119,7 +118,7 @@ func (o *agentOptions) newFlags(name, intro string) (f *cli.Flags, agent *string
 	f.Group("Run", "cluster", "agent", "out", "result", "few-sites", "attached")
 	f.Group("Connections", slices.Insert(slices.Clone(connectionFlags), 1, "listen")...)
 	f.Group("Output", "log", "log-file", "quiet", "progress", "http")
-	return f, agent
+	return agent
 }
 
 // leastSites is the number of agents from which on a sum hides each of its terms from the others.

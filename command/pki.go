@@ -59,8 +59,8 @@ func (p *program) pkiAtOnce(steps []verb, args []string, stdout io.Writer) error
 	for _, s := range steps {
 		intro += fmt.Sprintf("  %-14s %s\n", "pki "+s.name, s.about)
 	}
-	f := cli.NewFlags(p.name+" pki", strings.TrimSuffix(intro, "\n"), "")
-	f.Synopsis, f.Example = "-cluster FILE -out DIR [-days N]", p.name+" pki -cluster cluster.json -out certs"
+	f := p.flags("pki", strings.TrimSuffix(intro, "\n"), "-cluster FILE -out DIR [-days N]",
+		"-cluster cluster.json -out certs")
 	f.String("cluster", "", "cluster `file`, of which the name of the run and the number of agents are used")
 	out := f.String("out", "", "`folder` for the certificates")
 	days := f.Int("days", 30, "`days` from now on in which the certificates are valid")

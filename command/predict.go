@@ -19,8 +19,7 @@ stands in it as no training row had it, such as a word that is not known, is sai
 
 // predict is the verb predict: it writes the predictions for the rows of a table.
 func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	f := cli.NewFlags(p.name+" predict", predictIntro, "")
-	f.Example = p.name + " predict -model results/tune-tuned-seed1 -data new.csv > predictions.csv"
+	f := p.flags("predict", predictIntro, "", "-model results/tune-tuned-seed1 -data new.csv > predictions.csv")
 	model := f.String("model", "", "run `folder`, or its file model.json")
 	data := f.String("data", "", "`file` with the table, in any format that runs read")
 	f.Group("Files", "model", "data")

@@ -40,9 +40,8 @@ func (p *program) site(ctx context.Context, t experiment.Task, args []string, st
 // parseSite reads the command line of a task's verb for one agent, and its cluster file.
 func (p *program) parseSite(t experiment.Task, args []string,
 	help io.Writer) (o agentOptions, c *cluster.Cluster, err error) {
-	name := p.name + " " + t.Name
-	f, agent := o.newFlags(name, siteIntro)
-	f.Synopsis, f.Example = "-cluster FILE [flags]", name+" -cluster cluster.json -agent 2 -certs certs"
+	f := p.flags(t.Name, siteIntro, "-cluster FILE [flags]", "-cluster cluster.json -agent 2 -certs certs")
+	agent := o.addFlags(f)
 	ofAgent := map[string]bool{}
 	f.VisitAll(func(fl *flag.Flag) { ofAgent[fl.Name] = true })
 	t.Flags(f.FlagSet)
