@@ -96,10 +96,7 @@ func (d *checkpointDamage) damage(agent int) {
 
 // TestFaultKilledAtTheStart: agents that are killed before they have a checkpoint start anew.
 func TestFaultKilledAtTheStart(t *testing.T) {
-	if testing.Short() {
-		t.Skip("like TestFaultKilled")
-	}
-	t.Parallel()
+	skipShort(t, "like TestFaultKilled")
 	newTestRun(t, addresses(3), []string{"-K=2", "-evaluate=off"}).survive(map[int][]fault{
 		0: {{Line: `"starting"`}, {Line: `"loaded"`}},
 		1: {{File: "config.json"}, {File: "checkpoint"}},
@@ -110,10 +107,7 @@ func TestFaultKilledAtTheStart(t *testing.T) {
 // TestFaultKilledAtTheEnd: agents are killed while the models are found, as they write what they
 // have found, and while they wait for the others.
 func TestFaultKilledAtTheEnd(t *testing.T) {
-	if testing.Short() {
-		t.Skip("like TestFaultKilled")
-	}
-	t.Parallel()
+	skipShort(t, "like TestFaultKilled")
 	r := newTestRun(t, addresses(3), []string{"-K=2"}, "-keep-frames=20")
 	r.survive(map[int][]fault{
 		0: {{Line: `"model":"λ = 0"`}, {File: "agent.json"}, {Line: "finished; waiting"}},
@@ -128,10 +122,7 @@ func TestFaultKilledAtTheEnd(t *testing.T) {
 // TestFaultEndedWhileOthersWork: agents that have finished and wait for another one are killed, or
 // asked to stop, and stay finished.
 func TestFaultEndedWhileOthersWork(t *testing.T) {
-	if testing.Short() {
-		t.Skip("like TestFaultKilled")
-	}
-	t.Parallel()
+	skipShort(t, "like TestFaultKilled")
 	const waiting = "finished; waiting"
 	r := newTestRun(t, addresses(3), []string{"-K=2", "-evaluate=off"})
 	all := r.startAll(map[int]fault{2: {Last: 2, Signal: syscall.SIGSTOP}})
@@ -153,10 +144,7 @@ func TestFaultEndedWhileOthersWork(t *testing.T) {
 // TestFaultInterrupted: an agent that is asked to stop finishes its iteration, if its neighbours
 // let it, and resumes from there.
 func TestFaultInterrupted(t *testing.T) {
-	if testing.Short() {
-		t.Skip("like TestFaultKilled")
-	}
-	t.Parallel()
+	skipShort(t, "like TestFaultKilled")
 	r := newTestRun(t, addresses(3), []string{"-K=10", "-evaluate=off", "-eval-every=1", "-checkpoint-every=10"})
 	all := r.startAll(map[int]fault{1: {Line: `"iteration":3,`, Signal: syscall.SIGTERM}})
 	all[1].wantCode(cli.Interrupted, "the same command goes on")
@@ -168,7 +156,7 @@ func TestFaultInterrupted(t *testing.T) {
 // TestFaultInterruptedInVain: a neighbour does not let an agent finish its iteration, which resumes
 // from the checkpoint before.
 func TestFaultInterruptedInVain(t *testing.T) {
-	skipShort(t)
+	skipShort(t, "waits for seconds")
 	r := newTestRun(t, addresses(3), []string{"-evaluate=off", "-eval-every=4", "-checkpoint-every=2"},
 		"-silent-after=500ms")
 	all := r.startAll(map[int]fault{1: {Vectors: 100, Signal: syscall.SIGSTOP}})
@@ -191,11 +179,10 @@ func TestFaultDivergence(t *testing.T) {
 	}
 }
 
-func skipShort(t *testing.T) {
+// skipShort skips a test that takes long where tests are to be short, or runs it beside others.
+func skipShort(t *testing.T, why string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("waits for seconds")
-	}
+	testkit.Long(t, why)
 	t.Parallel()
 }
 
@@ -207,7 +194,7 @@ func silence(neighbour int) []string {
 // TestFaultStopped: the neighbours of an agent that is stopped name it, and go on with it when
 // it does.
 func TestFaultStopped(t *testing.T) {
-	skipShort(t)
+	skipShort(t, "waits for seconds")
 	r := newTestRun(t, addresses(4), []string{"-evaluate=off", "-eval-every=1"}, "-silent-after=500ms")
 	all := r.startAll(map[int]fault{1: {Line: `"iteration":3,`, Signal: syscall.SIGSTOP}})
 	for _, neighbour := range []int{0, 2} {
@@ -221,7 +208,7 @@ func TestFaultStopped(t *testing.T) {
 // TestFaultLost: when an agent does not come back the others end after the time that they were
 // given, name it, and all have a checkpoint. Started again all together they finish.
 func TestFaultLost(t *testing.T) {
-	skipShort(t)
+	skipShort(t, "waits for seconds")
 	r := newTestRun(t, addresses(3), []string{"-evaluate=off", "-eval-every=1", "-checkpoint-every=1"})
 	args := r.args
 	r.args = append(args, "-silent-after=500ms", "-peer-timeout=4s")
@@ -241,7 +228,7 @@ func TestFaultLost(t *testing.T) {
 // TestFaultCutLink: the link between two machines, with two agents each, is down until the agents
 // at its ends name each other.
 func TestFaultCutLink(t *testing.T) {
-	skipShort(t)
+	skipShort(t, "waits for seconds")
 	l := newLink(t)
 	var places []string
 	for i := range 4 {

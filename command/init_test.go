@@ -19,9 +19,7 @@ import (
 // TestTutorial runs the commands of the example's README, in their order; the commands of several
 // agents at the same time.
 func TestTutorial(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs three agents over gRPC")
-	}
+	testkit.Long(t, "runs three agents over gRPC")
 	t.Chdir(t.TempDir())
 	run := func(ctx context.Context, line string) (string, error) {
 		var out, log bytes.Buffer

@@ -13,9 +13,7 @@ import (
 // TestMembersAtTheEnd: a run that sites left and joined says of whom its rows are, and who was
 // there at the end.
 func TestMembersAtTheEnd(t *testing.T) {
-	if testing.Short() {
-		t.Skip("as TestAgents, with members that change")
-	}
+	testkit.Long(t, "as TestAgents, with members that change")
 	dir := t.TempDir()
 	for site := range 3 {
 		table := "a,y\n"

@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
+	"dsbo/internal/testkit"
 )
 
 // TestPlan: a plan is of a pilot, of formulas with a range where there is none, and without any
 // range where all is known; its own flags may stand among the task's.
 func TestPlan(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the script of the verb has its forms")
-	}
+	testkit.Long(t, "the script of the verb has its forms")
 	task := slices.Concat([]string{"synthetic", "-r=1", "-agents=3"}, small)
 	for _, c := range []struct {
 		args   []string

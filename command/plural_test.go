@@ -18,9 +18,7 @@ var onePlural = regexp.MustCompile(`(^|[^\d.,=])\b1\s([a-z-]+\s){0,2}[a-z]{2,}s\
 // TestOneOfAThing: runs with one site, feature, penalty, example or iteration are told of in
 // the singular.
 func TestOneOfAThing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs with their pages, read for their words")
-	}
+	testkit.Long(t, "runs with their pages, read for their words")
 	dir := t.TempDir()
 	var table strings.Builder
 	table.WriteString("a,y\n")

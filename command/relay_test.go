@@ -16,9 +16,7 @@ import (
 // TestRelayedAgents: agents without addresses, but for one, find over a relay what one
 // process finds.
 func TestRelayedAgents(t *testing.T) {
-	if testing.Short() {
-		t.Skip("as TestAgents, through a relay")
-	}
+	testkit.Long(t, "as TestAgents, through a relay")
 	dir := t.TempDir()
 	certs, out := filepath.Join(dir, "certs"), filepath.Join(dir, "out")
 	all := append(addresses(1), "", "", "")

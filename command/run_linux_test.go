@@ -113,9 +113,7 @@ func TestRun(t *testing.T) {
 // Agents that are killed, or asked to stop, are started again, and the run ends with the bits of
 // one in which nothing went wrong.
 func TestRunSurvives(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many processes")
-	}
+	testkit.Long(t, "many processes")
 	dir := t.TempDir()
 	file, out, faults := writeCluster(t, dir, 3, nil), filepath.Join(dir, "out"), filepath.Join(dir, "faults.json")
 	// of about 700 vectors in four iterations
@@ -145,9 +143,7 @@ func TestRunSurvives(t *testing.T) {
 }
 
 func TestInterruptedRun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many processes")
-	}
+	testkit.Long(t, "many processes")
 	dir := t.TempDir()
 	// Enough iterations that the run is not over when the signal comes, however late.
 	flags := []string{"-preset=madsbo_tuned", "-T=1", "-N=1", "-evaluate=off", "-K=300", "-eval-every=3"}
@@ -168,9 +164,7 @@ func TestInterruptedRun(t *testing.T) {
 
 // A run ends with the error of an agent that cannot finish.
 func TestRunFails(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many processes")
-	}
+	testkit.Long(t, "many processes")
 	for _, tt := range []struct {
 		name  string
 		flags []string

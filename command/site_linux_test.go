@@ -69,9 +69,7 @@ func TestSite(t *testing.T) {
 // TestCurvatureOfSites: products with other matrices than the Hessian have the bits of one process
 // too, also where the least eigenvalue, by which a Hessian is damped, is an average.
 func TestCurvatureOfSites(t *testing.T) {
-	if testing.Short() {
-		t.Skip("as TestSite, with other matrices")
-	}
+	testkit.Long(t, "as TestSite, with other matrices")
 	const n = 3
 	dir := t.TempDir()
 	for i := range n {
@@ -97,10 +95,7 @@ func TestCurvatureOfSites(t *testing.T) {
 // TestSiteSurvives: agents that are killed before they have a checkpoint find sums together anew,
 // those that come back later know them.
 func TestSiteSurvives(t *testing.T) {
-	if testing.Short() {
-		t.Skip("like TestFaultKilled, with tables")
-	}
-	t.Parallel()
+	skipShort(t, "like TestFaultKilled, with tables")
 	dir := t.TempDir()
 	for i := range 3 {
 		writeTable(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)), i)
@@ -125,9 +120,7 @@ func TestSiteSurvives(t *testing.T) {
 
 // TestTwoSites: a site refuses to be one of two, whose sums hide nothing, unless it is asked to.
 func TestTwoSites(t *testing.T) {
-	if testing.Short() {
-		t.Skip("as TestSite")
-	}
+	testkit.Long(t, "as TestSite")
 	dir := t.TempDir()
 	for i := range 2 {
 		writeTable(filepath.Join(dir, fmt.Sprintf("ours%d.csv", i)), i)

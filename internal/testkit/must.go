@@ -5,6 +5,8 @@
 
 package testkit
 
+import "testing"
+
 // failure is what [OK] panics with.
 type failure struct{ error }
 
@@ -40,4 +42,12 @@ func Catch(steps func()) (err error) {
 	}()
 	steps()
 	return nil
+}
+
+// Long skips a test where tests are to be short, and says why.
+func Long(t testing.TB, why string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip(why)
+	}
 }

@@ -159,9 +159,7 @@ func TestPairedDifferences(t *testing.T) {
 }
 
 func TestWrite(t *testing.T) {
-	if testing.Short() {
-		t.Skip("draws 37 figures twice; TestPages has the pages")
-	}
+	testkit.Long(t, "draws 37 figures twice; TestPages has the pages")
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	path := testkit.Get(Write(dir, loaded(t, scenarios()["finished"]...), Options{Title: "A <title>"}))
 	page := checkPage(t, path)
