@@ -49,17 +49,14 @@ type checkpointName struct {
 // checkpointsIn returns the checkpoints of the agents of one process, oldest first. A folder that
 // is not there has none.
 func checkpointsIn(f Folder, agents []int) (all []checkpointName, err error) {
-	entries, err := disk.ReadDir(string(f))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	for _, e := range entries {
-		digits, ours := strings.CutPrefix(e.Name(), checkpointPrefix(agents))
+	paths, err := pathsWithPrefix(f, checkpointFile)
+	for _, path := range paths {
+		digits, ours := strings.CutPrefix(path, f.Path(checkpointPrefix(agents)))
 		if k, err := strconv.Atoi(digits); ours && err == nil && k >= 0 {
-			all = append(all, checkpointName{f.Path(e.Name()), k})
+			all = append(all, checkpointName{path, k})
 		}
-		if e.Name() == checkpointFile && len(agents) == 0 {
-			all = append(all, checkpointName{f.Path(e.Name()), -1})
+		if path == f.Path(checkpointFile) && len(agents) == 0 {
+			all = append(all, checkpointName{path, -1})
 		}
 	}
 	slices.SortFunc(all, func(a, b checkpointName) int { return cmp.Compare(a.iteration, b.iteration) })
@@ -132,15 +129,13 @@ func (f Folder) RemoveAllButNewestCheckpoints() (kept []string, err error) {
 		if err != nil || k < 0 {
 			continue // it is no checkpoint
 		}
-		before, found := newest[path[:dot]]
-		if found && before.iteration > k {
-			old = append(old, path)
-			continue
+		newer, older := checkpointName{path, k}, newest[path[:dot]]
+		if older.iteration > k {
+			newer, older = older, newer
 		}
-		if found {
-			old = append(old, before.path)
+		if newest[path[:dot]] = newer; older.path != "" {
+			old = append(old, older.path)
 		}
-		newest[path[:dot]] = checkpointName{path, k}
 	}
 	for _, c := range newest {
 		kept = append(kept, c.path)
