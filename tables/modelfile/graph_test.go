@@ -138,6 +138,15 @@ var attributes = map[string]map[string]int{
 	"Softmax": {"axis": 1}, "ArgMax": {"axis": 1, "keepdims": 0},
 }
 
+// unaries and binaries are the operators that work entry by entry.
+var (
+	unaries = map[string]func(v float64) float64{"Cast": func(v float64) float64 { return v }, "Tanh": math.Tanh,
+		"Relu": func(v float64) float64 { return max(v, 0) }, "Exp": math.Exp}
+	binaries = map[string]func(v, w float64) float64{"Add": func(v, w float64) float64 { return v + w },
+		"Sub": func(v, w float64) float64 { return v - w }, "Mul": func(v, w float64) float64 { return v * w },
+		"Div": func(v, w float64) float64 { return v / w }}
+)
+
 // operate returns the output of a node.
 func operate(n message, in []matrix) matrix {
 	op := n.text(4)
@@ -160,37 +169,20 @@ func operate(n message, in []matrix) matrix {
 		}
 	}
 	a := in[0]
-	unary := func(f func(v float64) float64) matrix {
-		return each(float64s, func(i, j int) float64 { return f(a.at(i, j)) }, a)
-	}
-	binary := func(kind int, f func(v, w float64) float64) matrix {
-		return each(kind, func(i, j int) float64 { return f(a.at(i, j), in[1].at(i, j)) }, in...)
-	}
 	truth := map[bool]float64{true: 1}
+	switch unary, binary := unaries[op], binaries[op]; {
+	case op == "Cast" && a.kind != float32s && a.kind != bools:
+		panic(fmt.Sprintf("cast of type %d", a.kind))
+	case unary != nil:
+		return each(float64s, func(i, j int) float64 { return unary(a.at(i, j)) }, a)
+	case binary != nil:
+		return each(float64s, func(i, j int) float64 { return binary(a.at(i, j), in[1].at(i, j)) }, in...)
+	}
 	switch op {
-	case "Cast":
-		if a.kind != float32s && a.kind != bools {
-			panic(fmt.Sprintf("cast of type %d", a.kind))
-		}
-		return unary(func(v float64) float64 { return v })
-	case "Add":
-		return binary(float64s, func(v, w float64) float64 { return v + w })
-	case "Sub":
-		return binary(float64s, func(v, w float64) float64 { return v - w })
-	case "Mul":
-		return binary(float64s, func(v, w float64) float64 { return v * w })
-	case "Div":
-		return binary(float64s, func(v, w float64) float64 { return v / w })
 	case "Equal":
-		return binary(bools, func(v, w float64) float64 { return truth[v == w] })
+		return each(bools, func(i, j int) float64 { return truth[a.at(i, j) == in[1].at(i, j)] }, in...)
 	case "IsNaN":
 		return each(bools, func(i, j int) float64 { return truth[math.IsNaN(a.at(i, j))] }, a)
-	case "Tanh":
-		return unary(math.Tanh)
-	case "Relu":
-		return unary(func(v float64) float64 { return max(v, 0) })
-	case "Exp":
-		return unary(math.Exp)
 	case "Where":
 		return each(float64s, func(i, j int) float64 { return in[2-int(a.at(i, j))].at(i, j) }, in...)
 	case "Concat":

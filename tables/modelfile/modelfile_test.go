@@ -147,38 +147,29 @@ func TestPredictByHand(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		change func(folder runs.Folder)
-		says   string
-	}{
-		{"no model", func(f runs.Folder) { testkit.OK(os.Remove(f.Path(runs.ModelFile))) }, "has no model.json"},
-		{"no weights", func(f runs.Folder) { testkit.OK(os.Remove(f.Path(runs.WeightsFile))) }, "weights of"},
-		{"other weights", func(f runs.Folder) { edit(f.Path(runs.WeightsFile), "layer0.bias", "layer0.bios") },
-			"its SHA-256 is another one"},
-		{"other format", func(f runs.Folder) { edit(f.Path(runs.ModelFile), `"format": 1`, `"format": 2`) },
-			"its format must be 1"},
-		{"unknown field", func(f runs.Folder) { edit(f.Path(runs.ModelFile), `"format": 1`, `"formal": 1`) },
-			`"formal" is not known`},
-		{"unknown inner field", func(f runs.Folder) { edit(f.Path(runs.ModelFile), `"rare"`, `"rarest"`) },
-			`unknown field "rarest"`},
-		{"cut short", func(f runs.Folder) { edit(f.Path(runs.ModelFile), "origin", "\x00") }, "at byte"},
-		{"weights elsewhere", func(f runs.Folder) { edit(f.Path(runs.ModelFile), `"model.safe`, `"../model.safe`) },
-			"must lie beside it"},
-		{"other layer", func(f runs.Folder) { edit(f.Path(runs.ModelFile), `"in": 11`, `"in": 12`) },
-			`array "layer0.weight" must be there in the shape [4 12]`},
-		{"other unit", func(f runs.Folder) { edit(f.Path(runs.ModelFile), `"tanh"`, `"tan"`) }, `it is "tan"`},
-		{"fewer classes", func(f runs.Folder) { edit(f.Path(runs.ModelFile), `"malignant",`, "") },
-			"the last layer must have 2 outputs; it has 3"},
-		{"a word twice", func(f runs.Folder) { edit(f.Path(runs.ModelFile), `"blue"`, `"red"`) },
-			`column colour: names of words must differ`},
-		{"no deviation", func(f runs.Folder) { edit(f.Path(runs.ModelFile), `"deviation": 12,`, "") },
-			"they are 50 and 0"},
+	for _, c := range []struct{ name, file, old, by, says string }{ // without old and by the file is removed
+		{"no model", runs.ModelFile, "", "", "has no model.json"},
+		{"no weights", runs.WeightsFile, "", "", "weights of"},
+		{"other weights", runs.WeightsFile, "layer0.bias", "layer0.bios", "its SHA-256 is another one"},
+		{"other format", runs.ModelFile, `"format": 1`, `"format": 2`, "its format must be 1"},
+		{"unknown field", runs.ModelFile, `"format": 1`, `"formal": 1`, `"formal" is not known`},
+		{"unknown inner field", runs.ModelFile, `"rare"`, `"rarest"`, `unknown field "rarest"`},
+		{"cut short", runs.ModelFile, "origin", "\x00", "at byte"},
+		{"weights elsewhere", runs.ModelFile, `"model.safe`, `"../model.safe`, "must lie beside it"},
+		{"other layer", runs.ModelFile, `"in": 11`, `"in": 12`, `array "layer0.weight" must be there in the shape [4 12]`},
+		{"other unit", runs.ModelFile, `"tanh"`, `"tan"`, `it is "tan"`},
+		{"fewer classes", runs.ModelFile, `"malignant",`, "", "the last layer must have 2 outputs; it has 3"},
+		{"a word twice", runs.ModelFile, `"blue"`, `"red"`, `column colour: names of words must differ`},
+		{"no deviation", runs.ModelFile, `"deviation": 12,`, "", "they are 50 and 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			folder := runs.Folder(t.TempDir())
 			testkit.OK(model(rand.New(rand.NewPCG(7, 8)), classes, []int{4}, false).Write(folder))
-			c.change(folder)
+			if c.old == "" {
+				testkit.OK(os.Remove(folder.Path(c.file)))
+			} else {
+				edit(folder.Path(c.file), c.old, c.by)
+			}
 			if _, err := modelfile.Open(string(folder)); !errors.Is(err, dsbo.ErrConfig) ||
 				!strings.Contains(err.Error(), c.says) {
 				t.Errorf("error %v, want %q", err, c.says)
