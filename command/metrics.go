@@ -83,7 +83,8 @@ func (c metrics) sendPosition(p position) {
 	}
 	if p.saved >= 0 {
 		c.send(nil,
-			metric{"checkpoint_iteration", "Iteration of the newest checkpoint that this process has written.", p.saved},
+			metric{"checkpoint_iteration",
+				"Iteration of the newest checkpoint that this process has written.", p.saved},
 			metric{"checkpoint_timestamp_seconds", "Time when it was written, in seconds since 1970.", p.savedAt})
 	}
 	if !p.expires.IsZero() {
@@ -128,7 +129,8 @@ func (c metrics) sendExchange(s dsbogrpc.Status) {
 	var waiting time.Duration
 	if s.Holdup != nil {
 		waiting = s.Holdup.Waiting
-		c.send(nil, metric{"holdup_agent", "The agent that holds up the exchange under way, in the end.", s.Holdup.Agent})
+		c.send(nil, metric{"holdup_agent",
+			"The agent that holds up the exchange under way, in the end.", s.Holdup.Agent})
 	}
 	c.send(nil,
 		metric{"round", "The next exchange, or the one under way; a rollback lowers it.", s.Round},
@@ -137,7 +139,8 @@ func (c metrics) sendExchange(s dsbogrpc.Status) {
 		metric{"vectors_sent_total", "Vectors sent, one to each neighbour in an exchange, without repetitions.",
 			s.Vectors},
 		metric{"vector_bytes_sent_total", "Bytes of the numbers in them.", s.VectorBytes},
-		metric{"waiting_seconds", "Time for which the exchange under way has waited for others; 0: it does not.", waiting},
+		metric{"waiting_seconds",
+			"Time for which the exchange under way has waited for others; 0: it does not.", waiting},
 		metric{"stalled", "1 if it has waited for one that does not compute for so long that the log says so.",
 			s.Stalled})
 }
@@ -151,14 +154,17 @@ func (c metrics) sendNeighbour(n dsbogrpc.Neighbour) {
 		metric{"neighbour_present_waiting_seconds",
 			"Time for which the exchange under way has waited for the neighbour's vector.", n.Waiting},
 		metric{"neighbour_slow",
-			"1 if the neighbour computes and the exchange has waited for it for so long that it should be left out.", n.Slow},
+			"1 if the neighbour computes and the exchange has waited for it for so long that it should be left out.",
+			n.Slow},
 		metric{"neighbour_waiting_seconds_total", "Time spent waiting for the neighbour's vectors.", n.Waited},
 		metric{"neighbour_connects_total", "Connections made to the neighbour.", n.Connects},
 		metric{"neighbour_frames_sent_total", "Frames sent to the neighbour, of all kinds.", n.FramesSent},
 		metric{"neighbour_bytes_sent_total", "Bytes of them, without what TLS and gRPC add.", n.BytesSent},
-		metric{"neighbour_frames_received_total", "Frames received from the neighbour, of all kinds.", n.FramesReceived},
+		metric{"neighbour_frames_received_total",
+			"Frames received from the neighbour, of all kinds.", n.FramesReceived},
 		metric{"neighbour_bytes_received_total", "Bytes of them, without what TLS and gRPC add.", n.BytesReceived},
 		metric{"neighbour_resent_total", "Vectors sent to the neighbour again.", n.Resent},
-		metric{"neighbour_offences_total", "Connections to the neighbour that ended because of what it sent.", n.Offences},
+		metric{"neighbour_offences_total",
+			"Connections to the neighbour that ended because of what it sent.", n.Offences},
 		metric{"neighbour_duplicates_total", "Vectors received from the neighbour again.", n.Duplicates})
 }

@@ -178,7 +178,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestHoldup: the metrics say for whom an agent waits, whether that one computes, and who is too slow.
+// TestHoldup: the metrics say for whom an agent waits, whether that one computes, and who is
+// too slow.
 func TestHoldup(t *testing.T) {
 	m := newMonitor("mnist-8", 2)
 	for computes, stall := range map[bool]string{false: "dsbo_stalled 1", true: "dsbo_stalled 0"} {

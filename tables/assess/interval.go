@@ -33,7 +33,8 @@ func mean(numbers, squares, n float64) Interval {
 	return Interval{m, m - e, m + e}
 }
 
-// meanSize returns the mean of n numbers from 0 whose sum and sum of squares are the first two sums.
+// meanSize returns the mean of n numbers from 0, whose sum and sum of squares are the first
+// two sums.
 func meanSize(sums []float64, n float64) Interval {
 	return mean(sums[0], sums[1], n).within(0, math.Inf(1))
 }
