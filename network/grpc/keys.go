@@ -25,21 +25,21 @@ func (c *Config) masking() masks.Config {
 // handleKey takes in the key of an agent that the neighbour passes on. A wrong key ends the run for
 // all, or the stream where there is a council.
 func (e *edge) handleKey(f *frame) error {
-	m, agent := e.m, f.exchange
-	published, err := m.keys.AddKey(agent, f.text)
-	if err == nil && agent == m.config.Agent {
+	agent := f.exchange
+	published, err := e.keys.AddKey(agent, f.text)
+	if err == nil && agent == e.config.Agent {
 		e.confirmed = bytes.Clone(f.text)
 	}
-	m.neighbours.passKeysOn(published)
+	e.neighbours.passKeysOn(published)
 	if err == nil {
-		m.flow.notifyWaiter()
+		e.flow.notifyWaiter()
 		return nil
 	}
 	err = dsbo.Errorf(dsbo.ErrPeer, "the key of agent %d, which came from agent %d, is refused: %w", agent, e.id, err)
-	if m.chamber != nil {
+	if e.chamber != nil {
 		return err
 	}
-	m.failLocked(err)
+	e.failLocked(err)
 	return nil
 }
 

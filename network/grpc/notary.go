@@ -8,12 +8,12 @@ import (
 
 // A notary signs what this agent says in the council by the key of its certificate, and checks what
 // others have signed.
-type notary struct{ m *Mixer }
+type notary struct{ *Mixer }
 
 // Sign implements [paxos.Notary].
 func (n notary) Sign(text []byte) (s membership.Signature, err error) {
-	s.Agent = n.m.config.Agent
-	id := n.m.identity()
+	s.Agent = n.config.Agent
+	id := n.identity()
 	if id == nil {
 		return membership.SignOpenly(s.Agent, text), nil
 	}
@@ -24,7 +24,7 @@ func (n notary) Sign(text []byte) (s membership.Signature, err error) {
 
 // Verify implements [paxos.Notary].
 func (n notary) Verify(text []byte, s membership.Signature, at time.Time) error {
-	id := n.m.identity()
+	id := n.identity()
 	if id == nil {
 		return membership.VerifyOpenly(text, s)
 	}

@@ -15,8 +15,7 @@ import (
 // nextFrame returns what is to be sent next, nil if there is nothing now. last says that there
 // will be nothing more on this stream.
 func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
-	m := e.m
-	known := m.keys.Published()
+	known := e.keys.Published()
 	for s.keysSent < len(known) && known[s.keysSent].Text == nil {
 		s.keysSent++
 	}
@@ -25,16 +24,16 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 		return nil, true
 	case s.announceDue:
 		return s.epochFrame(), false
-	case m.ended != nil && !s.failSent && e.carriesVectors():
+	case e.ended != nil && !s.failSent && e.carriesVectors():
 		s.failSent = true
-		return encode(header{kindFail, m.ended.Number, m.ended.Kind}, []byte(m.ended.Reason)), false
+		return encode(header{kindFail, e.ended.Number, e.ended.Kind}, []byte(e.ended.Reason)), false
 	case e.pending == kindResend && e.carriesVectors():
 		e.pending = 0
-		return encode(header{kindResend, m.flow.window.end(), e.received}, nil), false
+		return encode(header{kindResend, e.flow.window.end(), e.received}, nil), false
 	case e.pending == kindAlive:
 		e.pending = 0
-		r := m.watch.Report(m.flow.round, m.holdup())
-		return encode(header{kindAlive, r.Round, m.finish.announcedRadius()}, r.Encode()), false
+		r := e.watch.Report(e.flow.round, e.Mixer.holdup())
+		return encode(header{kindAlive, r.Round, e.finish.announcedRadius()}, r.Encode()), false
 	case s.keysSent < len(known):
 		k := known[s.keysSent]
 		s.keysSent++
@@ -43,7 +42,7 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 		frame, s.councilFrames = s.councilFrames[0], s.councilFrames[1:]
 		return frame, false
 	case e.hasVector():
-		frame = m.flow.window.at(e.next).frameFor(e.position)
+		frame = e.flow.window.at(e.next).frameFor(e.position)
 		if e.next < e.sent {
 			e.stats.Resent++
 		}
@@ -51,7 +50,7 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 		e.sent = max(e.sent, e.next)
 		return frame, false
 	}
-	return nil, m.closed
+	return nil, e.closed
 }
 
 // handle takes in a frame that came on the edge's stream. An error ends the stream.
@@ -108,36 +107,35 @@ func (e *edge) handleResend(f *frame) {
 // handleAlive takes in what the neighbour says of itself.
 func (e *edge) handleAlive(f *frame) {
 	e.report, e.reported = holdup.ReadReport(f.exchange, f.text)
-	e.reported = e.reported && max(e.report.Holder, e.report.Beyond-1) < e.m.config.agents()
-	e.setRadius(min(f.detail, e.m.finish.lastRadius()))
+	e.reported = e.reported && max(e.report.Holder, e.report.Beyond-1) < e.config.agents()
+	e.setRadius(min(f.detail, e.finish.lastRadius()))
 }
 
 // handleControl hands a message to the council.
 func (e *edge) handleControl(f *frame) error {
-	if e.m.chamber == nil {
+	if e.chamber == nil {
 		return errors.New("there is no council")
 	}
-	e.m.chamber.deliver(letter{neighbour: e.id, data: bytes.Clone(f.text)})
+	e.chamber.deliver(letter{neighbour: e.id, data: bytes.Clone(f.text)})
 	return nil
 }
 
 // handleVector takes in the vector of one exchange, by Order and Repetition.
 func (e *edge) handleVector(f *frame) error {
-	m := e.m
 	vector, slot := digest{f.detail, f.digest}, f.exchange%2
 	before, known := e.digests[f.exchange]
-	if m.flow.round <= f.exchange && f.exchange < e.received {
+	if e.flow.round <= f.exchange && f.exchange < e.received {
 		before, known = e.came[slot], true
 	}
 	switch {
 	case known && before != vector:
 		err := &network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: f.exchange, Reason: ErrConflict}
-		if m.chamber != nil {
+		if e.chamber != nil {
 			return err
 		}
-		m.failLocked(err)
+		e.failLocked(err)
 		return nil
-	case f.exchange > min(e.received, m.flow.window.end()):
+	case f.exchange > min(e.received, e.flow.window.end()):
 		if e.expectsStale {
 			return nil
 		}
@@ -153,14 +151,14 @@ func (e *edge) handleVector(f *frame) error {
 	e.slot[slot], f.data = f.data, e.slot[slot]
 	e.came[slot] = vector
 	if e.isAwaited() {
-		e.stats.Waited += m.watch.Waiting()
+		e.stats.Waited += e.watch.Waiting()
 	}
 	if e.isMissing() {
-		m.flow.missing--
+		e.flow.missing--
 	}
 	e.received++
-	if m.flow.missing == 0 || m.flow.staged {
-		m.flow.notifyWaiter()
+	if e.flow.missing == 0 || e.flow.staged {
+		e.flow.notifyWaiter()
 	}
 	return nil
 }
