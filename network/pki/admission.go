@@ -122,11 +122,6 @@ func (t *Trust) Admission(text, run, hash string) (Admission, error) {
 	return m, nil
 }
 
-// Admission is [Trust.Admission] with the authorities that this agent knows.
-func (id *Identity) Admission(text, run, hash string) (Admission, error) {
-	return id.trust.Admission(text, run, hash)
-}
-
 // AdmissionFile returns the path of an agent's admission in a folder.
 func AdmissionFile(folder string, agent int) string {
 	return filepath.Join(folder, Name(agent)+".admission")

@@ -1,6 +1,7 @@
 package pki
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -9,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"fmt"
+	"os"
 	"time"
 
 	"dsbo"
@@ -59,7 +61,7 @@ func (a *Authority) Issue(agent int, from, until time.Time, runs ...string) (*Id
 	}
 	return &Identity{
 		Agent: agent, certificate: tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert},
-		trust: a.Trust(), expires: earlierOf(cert.NotAfter, a.pair.Leaf.NotAfter),
+		Trust: a.Trust(), expires: earlierOf(cert.NotAfter, a.pair.Leaf.NotAfter),
 	}, nil
 }
 
@@ -145,8 +147,8 @@ func (a *Authority) SaveCertificate(folder string) error {
 
 // PutCertificate is SaveCertificate, which leaves a ca.pem with the same content as it is.
 func (a *Authority) PutCertificate(folder string) error {
-	path := certificateFile(folder, authorityName)
-	if sameContent(path, a.bundle()) {
+	there, err := os.ReadFile(certificateFile(folder, authorityName))
+	if err == nil && bytes.Equal(there, a.bundle()) {
 		return nil
 	}
 	return a.SaveCertificate(folder)

@@ -1,7 +1,6 @@
 package pki
 
 import (
-	"bytes"
 	"crypto"
 	"crypto/tls"
 	"crypto/x509"
@@ -52,11 +51,6 @@ func savePEM(path string, text []byte) error {
 	}
 	_, err = f.Write(text)
 	return errors.Join(err, f.Close())
-}
-
-func sameContent(path string, text []byte) bool {
-	there, err := os.ReadFile(path)
-	return err == nil && bytes.Equal(there, text)
 }
 
 // SaveCertificate writes an agent's certificate, agent-<i>.pem, into the folder, where it must

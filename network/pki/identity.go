@@ -17,8 +17,8 @@ import (
 type Identity struct {
 	Agent int // whose identity this is
 
+	*Trust                      // of those whose certificates this agent accepts
 	certificate tls.Certificate // with intermediate ones, if there are any
-	trust       *Trust
 	expires     time.Time
 }
 
@@ -90,9 +90,7 @@ func (id *Identity) Client(to int) *tls.Config {
 	}
 }
 
-func (id *Identity) pool() *x509.CertPool {
-	return poolOf(id.trust.authorities)
-}
+func (id *Identity) pool() *x509.CertPool { return poolOf(id.authorities) }
 
 func poolOf(certificates []*x509.Certificate) *x509.CertPool {
 	pool := x509.NewCertPool()
@@ -122,7 +120,7 @@ func Load(folder string, agent int, now time.Time) (*Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := &Identity{Agent: agent, certificate: pair, trust: trust}
+	id := &Identity{Agent: agent, certificate: pair, Trust: trust}
 	chain, err := x509.ParseCertificates(id.Certificate())
 	if err == nil {
 		id.expires, err = verifyChain(chain, agent, id.pool(), now)

@@ -3,7 +3,6 @@ package pki
 import (
 	"crypto/sha256"
 	"crypto/x509"
-	"encoding/hex"
 	"fmt"
 	"net/url"
 	"slices"
@@ -35,8 +34,7 @@ func RunsOf(cert *x509.Certificate) (runs []string) {
 // KeyDigest returns the SHA-256 of a certificate's public key, in hexadecimal: of the same bytes as
 // [Request.Fingerprint].
 func KeyDigest(cert *x509.Certificate) string {
-	digest := sha256.Sum256(cert.RawSubjectPublicKeyInfo)
-	return hex.EncodeToString(digest[:])
+	return fmt.Sprintf("%x", sha256.Sum256(cert.RawSubjectPublicKeyInfo))
 }
 
 // A membership says which certificates of an authority belong to a run.
@@ -71,8 +69,8 @@ func (m *membership) check(agent int, cert *x509.Certificate) error {
 // no key. The error, where the identity itself is none of the run, matches dsbo.ErrConfig.
 func (id *Identity) InRun(run string, keys []string) (*Identity, error) {
 	member := *id
-	member.trust = &Trust{authorities: id.trust.authorities, member: &membership{run, keys}}
-	if err := member.trust.member.check(id.Agent, id.certificate.Leaf); err != nil {
+	member.Trust = &Trust{authorities: id.authorities, member: &membership{run, keys}}
+	if err := member.member.check(id.Agent, id.certificate.Leaf); err != nil {
 		return nil, dsbo.ConfigErrorf("%w", err)
 	}
 	return &member, nil
@@ -84,5 +82,5 @@ func (id *Identity) Peer(certificates []*x509.Certificate) (agent int, err error
 	if agent, err = Agent(certificates[0]); err != nil {
 		return 0, err
 	}
-	return agent, id.trust.member.check(agent, certificates[0])
+	return agent, id.member.check(agent, certificates[0])
 }

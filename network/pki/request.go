@@ -9,7 +9,6 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -153,6 +152,5 @@ func keyKind(public any) (string, error) {
 // to the authority over the phone. `openssl req -in agent-3.csr -pubkey -noout | openssl pkey
 // -pubin -outform der | sha256sum` prints the same.
 func (r *Request) Fingerprint() string {
-	digest := sha256.Sum256(r.csr.RawSubjectPublicKeyInfo)
-	return hex.EncodeToString(digest[:])
+	return fmt.Sprintf("%x", sha256.Sum256(r.csr.RawSubjectPublicKeyInfo))
 }

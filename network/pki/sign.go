@@ -54,12 +54,6 @@ func sign(pair tls.Certificate, message []byte) ([]byte, error) {
 	return signature, err
 }
 
-// Verify is [Trust.Verify] with the authorities that this agent knows.
-func (id *Identity) Verify(agent int, certificate, message, signature []byte,
-	now time.Time) (until time.Time, err error) {
-	return id.trust.Verify(agent, certificate, message, signature, now)
-}
-
 // Trust is the authorities that are known: the authorities of a ca.pem.
 type Trust struct {
 	authorities []*x509.Certificate
