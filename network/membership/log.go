@@ -143,33 +143,16 @@ func (l Log) successorError(c Change) error {
 	case c.Proposer < 0 || c.Proposer >= MaxAgents:
 		return fmt.Errorf("the proposer must be an agent, 0 to %d; it is %d", MaxAgents-1, c.Proposer)
 	}
-	for k, m := range c.Members {
-		if m < 0 || m >= MaxAgents || k > 0 && m <= c.Members[k-1] {
-			return fmt.Errorf("the members of epoch %d must be ascending numbers of agents, 0 to %d; %d is not",
-				c.Epoch, MaxAgents-1, m)
-		}
-	}
-	for k, m := range c.Lost {
-		if !c.has(m) || k > 0 && m <= c.Lost[k-1] {
-			return fmt.Errorf(
-				"those that have lost their state must be ascending numbers of members of epoch %d; %d is not", c.Epoch,
-				m)
-		}
-	}
-	for k, m := range c.Slow {
-		if m < 0 || m >= MaxAgents || c.has(m) || k > 0 && m <= c.Slow[k-1] {
-			return fmt.Errorf(
-				"those that are left out as slow must be ascending numbers of agents that are no members of epoch "+
-					"%d; %d is not", c.Epoch, m)
-		}
-	}
-	if err := cmp.Or(l.liarError(c), c.textError()); err != nil {
-		return err
-	}
-	if err := checkEdges("edges", c.Edges); err != nil {
-		return err
-	}
-	if err := checkEdges("cut edges", c.Cut); err != nil {
+	isAgent := func(m int) bool { return m >= 0 && m < MaxAgents }
+	if err := cmp.Or(
+		checkAscending(c.Members, isAgent, "the members of epoch %d must be ascending numbers of agents, 0 to %d",
+			c.Epoch, MaxAgents-1),
+		checkAscending(c.Lost, c.has,
+			"those that have lost their state must be ascending numbers of members of epoch %d", c.Epoch),
+		checkAscending(c.Slow, func(m int) bool { return isAgent(m) && !c.has(m) },
+			"those that are left out as slow must be ascending numbers of agents that are no members of epoch %d",
+			c.Epoch),
+		l.liarError(c), c.textError(), checkEdges("edges", c.Edges), checkEdges("cut edges", c.Cut)); err != nil {
 		return err
 	}
 	for _, e := range c.Cut {
@@ -200,6 +183,17 @@ func (c Change) textError() error {
 func (c Change) has(agent int) bool {
 	_, is := slices.BinarySearch(c.Members, agent)
 	return is
+}
+
+// checkAscending returns an error, which says what must hold, unless numbers are ascending and each
+// is one that it may be.
+func checkAscending(numbers []int, may func(m int) bool, must string, args ...any) error {
+	for k, m := range numbers {
+		if !may(m) || k > 0 && m <= numbers[k-1] {
+			return fmt.Errorf(must+"; %d is not", append(args, m)...)
+		}
+	}
+	return nil
 }
 
 // checkEdges returns an error unless edges are [i, j], i < j, ascending.
