@@ -67,7 +67,6 @@ type relay struct {
 	work sync.WaitGroup
 
 	mu       sync.Mutex
-	conns    map[net.Conn]struct{}
 	admitted int         // connections of agents that have said who they are
 	agents   map[int]int // connections of each
 	places   map[place][]*waiter
@@ -80,15 +79,12 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 		o.Connections = defaultConnections
 	}
 	o.Log = guard.LimitLog(o.Log)
-	r := &relay{Options: o, conns: map[net.Conn]struct{}{}, agents: map[int]int{}, places: map[place][]*waiter{}}
+	r := &relay{Options: o, agents: map[int]int{}, places: map[place][]*waiter{}}
 	l = guard.Wrap(l, guard.Limits{Strangers: max(1, o.Connections/4), Time: greetingTime})
-	stop := context.AfterFunc(ctx, func() { l.Close() })
-	defer func() {
-		stop()
-		l.Close()
-		r.closeAll()
-		r.work.Wait()
-	}()
+	ctx, cancel := context.WithCancel(ctx)
+	defer r.work.Wait()
+	defer cancel()
+	defer closeAfter(ctx, l)()
 	for {
 		conn, err := l.Accept()
 		switch {
@@ -107,41 +103,28 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 			}
 		default:
 			c := conn.(*guard.Conn)
-			r.register(c)
-			r.work.Go(func() { r.serve(c) })
+			if tcp, ok := c.Conn.(*net.TCPConn); ok {
+				_ = tcp.SetKeepAliveConfig(keepAlive) // else the system's
+			}
+			r.work.Go(func() {
+				defer closeAfter(ctx, c)()
+				r.serve(c)
+			})
 		}
 	}
 }
 
-// register keeps a connection in mind until release.
-func (r *relay) register(conn *guard.Conn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.conns[conn] = struct{}{}
-	if tcp, ok := conn.Conn.(*net.TCPConn); ok {
-		_ = tcp.SetKeepAliveConfig(keepAlive) // else the system's
-	}
-}
-
-// release closes a connection and counts it no longer.
-func (r *relay) release(conn net.Conn) {
-	conn.Close()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.conns, conn)
-}
-
-func (r *relay) closeAll() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for conn := range r.conns {
-		conn.Close()
+// closeAfter has something closed as ctx ends, or as the result is called.
+func closeAfter(ctx context.Context, c io.Closer) (now func()) {
+	stop := context.AfterFunc(ctx, func() { c.Close() })
+	return func() {
+		stop()
+		c.Close()
 	}
 }
 
 // serve does what the agent of a connection wants, to its end.
 func (r *relay) serve(stranger *guard.Conn) {
-	defer r.release(stranger)
 	conn := stranger.Conn // which can end one of its directions
 	q, err := r.greet(conn)
 	if err == nil {
