@@ -19,7 +19,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 )
 
 // An FS is a file system, as far as run folders need one. Paths are paths of package filepath;
@@ -65,8 +64,8 @@ type mounted struct {
 }
 
 var (
-	mounts    atomic.Pointer[[]mounted] // the one that counts first
-	mountLock sync.Mutex
+	mountLock sync.RWMutex
+	mounts    []mounted // the one that counts first
 )
 
 // Mount makes a file system the one of a folder and all below it, for this process, until the
@@ -78,33 +77,26 @@ func Mount(dir string, of FS) (unmount func()) {
 		panic(err) // a process without a working directory
 	}
 	here := mounted{dir, of}
-	change := func(to func(all []mounted) []mounted) {
+	mountLock.Lock()
+	defer mountLock.Unlock()
+	mounts = append([]mounted{here}, mounts...)
+	return func() {
 		mountLock.Lock()
 		defer mountLock.Unlock()
-		var all []mounted
-		if now := mounts.Load(); now != nil {
-			all = *now
-		}
-		all = to(all)
-		mounts.Store(&all)
-	}
-	change(func(all []mounted) []mounted { return append([]mounted{here}, all...) })
-	return func() {
-		change(func(all []mounted) []mounted {
-			i := slices.Index(all, here)
-			return append(slices.Clone(all[:i]), all[i+1:]...)
-		})
+		i := slices.Index(mounts, here)
+		mounts = slices.Concat(mounts[:i], mounts[i+1:])
 	}
 }
 
 // fileSystemOf returns the file system of a path.
 func fileSystemOf(path string) FS {
-	all := mounts.Load()
-	if all == nil || len(*all) == 0 {
+	mountLock.RLock()
+	defer mountLock.RUnlock()
+	if len(mounts) == 0 {
 		return System{}
 	}
 	abs, err := filepath.Abs(path)
-	for _, m := range *all {
+	for _, m := range mounts {
 		if below := strings.TrimSuffix(m.dir, string(filepath.Separator)) + string(filepath.Separator); err == nil &&
 			(abs == m.dir || strings.HasPrefix(abs, below)) {
 			return m.fs
