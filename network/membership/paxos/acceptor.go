@@ -39,9 +39,6 @@ func newAcceptor(c *Node, vote Vote) acceptor {
 		ballots: guard.Budget{Most: ballotsAtOnce * stand, Period: 2 * ballotsAtOnce * stand}}
 }
 
-// begin begins an epoch.
-func (c *acceptor) begin() { clear(c.promises) }
-
 // promise answers a member that proposes, with what this agent has confirmed if it is a member.
 // Its neighbours have the promise too: they vote for no change without an agent that is there.
 func (c *acceptor) promise(now time.Time, m Message) error {

@@ -1,7 +1,6 @@
 package paxos
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -165,11 +164,14 @@ func (c *composer) candidates(slow []int) (agents []int, further membership.Edge
 		}
 	}
 	slices.Sort(agents)
-	slices.SortFunc(further, compareEdges)
-	return agents, slices.Compact(further)
+	return agents, ascending(further)
 }
 
-func compareEdges(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
+// ascending sorts edges, and leaves each once.
+func ascending(edges membership.Edges) membership.Edges {
+	slices.SortFunc(edges, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	return slices.Compact(edges)
+}
 
 // lies returns what proves that members have lied that are none any more.
 func (c *composer) lies(members []int) (all []membership.Lie) {
@@ -190,8 +192,7 @@ func (c *composer) cut(candidates []int) (cut membership.Edges) {
 			}
 		}
 	}
-	slices.SortFunc(cut, compareEdges)
-	return slices.Compact(cut)
+	return ascending(cut)
 }
 
 // hasState reports whether an agent that answered goes on with its own state.

@@ -7,16 +7,9 @@ import (
 	"dsbo/network/membership"
 )
 
-// A learner takes in the changes that are decided, and hands them to agents that lack them.
-type learner struct {
-	*Node
-	told    map[int]time.Time // when an agent was handed changes last
-	decided []membership.Change
-}
-
-// sendChanges hands a neighbour, which knows the changes up to an epoch, those that it lacks, or
-// asks for those that this agent lacks.
-func (c *learner) sendChanges(now time.Time, agent, epoch int) {
+// SendChanges hands a neighbour, which knows the changes up to an epoch, the changes that it lacks,
+// or asks for those that this agent lacks.
+func (c *Node) SendChanges(now time.Time, agent, epoch int) {
 	if epoch > c.epoch.Number {
 		c.catchUp(now, Message{From: agent, Epoch: epoch + 1})
 		return
@@ -27,7 +20,7 @@ func (c *learner) sendChanges(now time.Time, agent, epoch int) {
 }
 
 // catchUp helps where the sender of a message, or this agent, does not know the newest epoch.
-func (c *learner) catchUp(now time.Time, m Message) {
+func (c *Node) catchUp(now time.Time, m Message) {
 	if m.Epoch > c.epoch.Number+1 {
 		if now.Sub(c.reported) >= c.Patience/2 {
 			c.report(now)
@@ -36,12 +29,12 @@ func (c *learner) catchUp(now time.Time, m Message) {
 	}
 	if now.Sub(c.told[m.From]) >= c.Patience/2 {
 		c.told[m.From] = now
-		c.sendChanges(now, m.From, m.Epoch-1)
+		c.SendChanges(now, m.From, m.Epoch-1)
 	}
 }
 
 // decide takes in a change that is decided.
-func (c *learner) decide(now time.Time, change membership.Change) error {
+func (c *Node) decide(now time.Time, change membership.Change) error {
 	if change.Epoch != c.epoch.Number+1 {
 		if change.Epoch > c.epoch.Number+1 {
 			c.catchUp(now, Message{Epoch: change.Epoch})
@@ -62,7 +55,7 @@ func (c *learner) decide(now time.Time, change membership.Change) error {
 	c.proposer.attempt, c.proposer.next, c.acceptor.held, c.proposer.failures, c.proposer.waiting = nil, time.Time{},
 		time.Time{}, 0, ""
 	clear(c.reports)
-	c.acceptor.begin()
+	clear(c.acceptor.promises)
 	c.witness.forget()
 	c.proposer.highest, c.reported = Ballot{}, time.Time{}
 	c.decided = append(c.decided, change)

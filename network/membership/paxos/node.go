@@ -58,7 +58,6 @@ type Node struct {
 
 	acceptor acceptor // promises and votes
 	proposer proposer // of the node's own ballots
-	learner  learner  // of decisions
 	witness  witness  // of votes that contradict each other
 	life     uint64   // of this process, in its ballots
 
@@ -66,6 +65,9 @@ type Node struct {
 	seen     Observation    // what the transport observed last
 	reports  map[int]report // by agent
 	reported time.Time      // when this agent last reported
+
+	told    map[int]time.Time   // when an agent was handed changes last
+	decided []membership.Change // since the last call of Changes
 
 	out, own []Message // to others, and to this agent itself
 	failure  error     // of the notary, which ends this agent's part
@@ -90,9 +92,8 @@ func (o Observation) equal(other Observation) bool {
 
 // A report is what an agent has last said of itself.
 type report struct {
-	at                time.Time
-	down, slow, blank []int
-	asks              bool
+	Message
+	at time.Time
 }
 
 // New returns an agent's seat, with the log and the vote that are on its disk.
@@ -105,11 +106,10 @@ func New(s Settings, log membership.Log, vote Vote) (*Node, error) {
 		return nil, err
 	}
 	c := &Node{Settings: s, log: slices.Clone(log), epoch: log.Last(s.Founders),
-		admitted: map[int]membership.Edges{}, reports: map[int]report{}}
+		admitted: map[int]membership.Edges{}, reports: map[int]report{}, told: map[int]time.Time{}}
 	c.acceptor = newAcceptor(c, vote)
 	c.proposer, c.witness.Node, c.life = proposer{Node: c}, c, s.Draw()
 	c.witness.forget()
-	c.learner = learner{Node: c, told: map[int]time.Time{}}
 	if c.acceptor.vote.Epoch != c.epoch.Number+1 {
 		c.acceptor.vote = Vote{Epoch: c.epoch.Number + 1}
 	}
@@ -182,8 +182,8 @@ func (c *Node) Messages() []Message {
 
 // Changes returns the changes that were decided since the last call.
 func (c *Node) Changes() []membership.Change {
-	decided := c.learner.decided
-	c.learner.decided = nil
+	decided := c.decided
+	c.decided = nil
 	return decided
 }
 
@@ -223,10 +223,6 @@ func (c *Node) report(now time.Time) {
 	c.reported = now
 	c.send(Message{Kind: Report, To: All})
 }
-
-// SendChanges hands a neighbour, which knows the changes up to an epoch, the changes that it lacks,
-// or asks for those that this agent lacks.
-func (c *Node) SendChanges(now time.Time, agent, epoch int) { c.learner.sendChanges(now, agent, epoch) }
 
 // send has a message sent, to this agent itself too if it is for it.
 func (c *Node) send(m Message) {
@@ -286,14 +282,14 @@ func (c *Node) handle(now time.Time, m Message) error {
 		return nil
 	}
 	if m.Kind == Decided {
-		return c.learner.decide(now, *m.Change)
+		return c.decide(now, *m.Change)
 	}
 	if m.Epoch != c.epoch.Number+1 {
-		c.learner.catchUp(now, m)
+		c.catchUp(now, m)
 		return nil
 	}
 	if m.Kind == Report || m.Kind == Promise {
-		c.reports[m.From] = report{now, m.Down, m.Slow, m.Blank, m.Asks}
+		c.reports[m.From] = report{m, now}
 	}
 	c.witness.noteLies(now, m.Liars)
 	switch m.Kind {

@@ -80,7 +80,7 @@ func (c *proposer) propose(now time.Time) error {
 	number := max(c.highest.Number, c.acceptor.vote.Promised.Number) + 1
 	c.attempt = &attempt{ballot: Ballot{Number: number, Agent: c.Agent, Life: c.life}, began: now, sent: now,
 		pause: c.Patience, answers: map[int]Message{}, refused: map[int]bool{}}
-	c.send(Message{Kind: Prepare, To: All, Ballot: c.attempt.ballot})
+	c.sendPhase()
 	return nil
 }
 
@@ -101,7 +101,7 @@ func (c *proposer) needsChange(now time.Time) bool {
 			continue
 		}
 		comes := c.mayCome(agent) && !c.keepsOut(agent) || c.isMember(agent)
-		if r.asks && comes || len(c.newlyDown(agent, r.down))+len(r.blank) > 0 {
+		if r.Asks && comes || len(c.newlyDown(agent, r.Down))+len(r.Blank) > 0 {
 			return true
 		}
 	}
@@ -290,10 +290,10 @@ func (c *proposer) complete(now time.Time) bool {
 		if now.Sub(r.at) > reportTimeouts*c.Patience {
 			continue
 		}
-		for _, j := range r.down {
+		for _, j := range r.Down {
 			down[edgeOf(agent, j)] = true
 		}
-		if _, answered := c.attempt.answers[agent]; r.asks && c.mayCome(agent) && !answered {
+		if _, answered := c.attempt.answers[agent]; r.Asks && c.mayCome(agent) && !answered {
 			return false
 		}
 	}

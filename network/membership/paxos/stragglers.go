@@ -63,7 +63,7 @@ func (c *composer) stragglers(said func(agent int) (down, slow []int, counts boo
 func (c *composer) lastSaid(now time.Time) func(agent int) (down, slow []int, counts bool) {
 	return func(agent int) (down, slow []int, counts bool) {
 		if r, has := c.reports[agent]; has && now.Sub(r.at) <= reportTimeouts*c.Patience {
-			return r.down, r.slow, true
+			return r.Down, r.Slow, true
 		}
 		return nil, nil, true
 	}
@@ -83,7 +83,7 @@ func (c *composer) isAsking(agent int) bool {
 	if m, has := c.answers[agent]; has {
 		return m.Asks || c.isBlank(agent)
 	}
-	return c.reports[agent].asks
+	return c.reports[agent].Asks
 }
 
 // isBlank reports whether an answer says that an agent has come back
