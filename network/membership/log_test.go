@@ -3,6 +3,7 @@ package membership_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,46 +17,37 @@ import (
 const first = `{"epoch":1,"iteration":5,"round":70,"members":[0,1,3],"proposer":1}` + "\n"
 
 func TestBadLogsAreRefused(t *testing.T) {
-	for text, want := range map[string]string{
-		"[]\n": `log, line 1: it must be a JSON object {...}`,
-		`{"epoch":1,"member":[0]}` +
-			"\n": `log, line 1: field "member" is not known; it must be one of epoch, iteration, round, ` +
+	const agents = "must be ascending numbers of agents"
+	for text, want := range map[string]string{ // a line and what is wrong with it
+		`[]`: `it must be a JSON object {...}`,
+		`{"epoch":1,"member":[0]}`: `field "member" is not known; it must be one of epoch, iteration, round, ` +
 			`members, lost, slow, edges, cut, proposer, time, why, liars, proof`,
-		`{"epoch":2,"members":[0]}` + "\n": `log, line 1: epochs must be 1, 2, ... in order; 2 follows 0`,
-		first + first:                      `log, line 2: epochs must be 1, 2, ... in order; 1 follows 1`,
-		first + `{"epoch":2,"iteration":4,"members":[0]}` +
-			"\n": `log, line 2: epoch 2 must not begin before epoch 1, at iteration 5; it begins at 4`,
-		first + `{"epoch":2,"iteration":5,"members":[0]}` +
-			"\n": `log, line 2: the exchanges of epoch 2 must not begin before those of epoch 1, at 70; they ` +
-			`begin at 0`,
-		`{"epoch":1,"iteration":5}` + "\n": `log, line 1: epoch 1 must have members`,
-		`{"epoch":1,"members":[1,1]}` +
-			"\n": `log, line 1: the members of epoch 1 must be ascending numbers of agents, 0 to 1023; 1 is not`,
-		`{"epoch":1,"members":[1024]}` +
-			"\n": `log, line 1: the members of epoch 1 must be ascending numbers of agents, 0 to 1023; 1024 is not`,
-		`{"epoch":1,"members":[0],"lost":[1]}` +
-			"\n": `log, line 1: those that have lost their state must be ascending numbers of members of epoch ` +
-			`1; 1 is not`,
-		`{"epoch":1,"members":[0,1],"slow":[1]}` +
-			"\n": `log, line 1: those that are left out as slow must be ascending numbers of agents that are ` +
-			`no members of epoch 1; 1 is not`,
-		`{"epoch":1,"members":[0],"proposer":-1}` +
-			"\n": `log, line 1: the proposer must be an agent, 0 to 1023; it is -1`,
-		`{"epoch":1,"members":[0],"time":"noon"}` +
-			"\n": `log, line 1: a time must have the form 2026-11-22T12:00:00Z; it is "noon"`,
-		`{"epoch":1,"members":[0,1],"edges":[[1,0]]}` +
-			"\n": `log, line 1: edges must be ascending pairs [i, j] of agents with i < j; [1, 0] is not`,
-		`{"epoch":1,"members":[0,1,2],"cut":[[1,2],[0,1]]}` +
-			"\n": `log, line 1: cut edges must be ascending pairs [i, j] of agents with i < j; [0, 1] is not`,
-		`{"epoch":1,"members":[0,1],"cut":[[1,2]]}` +
-			"\n": `log, line 1: cut edges must be between members of epoch 1; 1-2 is not`,
-		`{"epoch":1,"members":[0],"edges":[[1,2,3]]}` +
-			"\n": `log, line 1: field "edges" must be pairs of agents, [[0, 1], ...]; it is not: an edge must ` +
-			`have 2 ends; [1 2 3] has 3`,
-		`{"epoch":1,"why":["` + strings.Repeat("a", 1<<20) + `"]}` +
-			"\n": `log, line 1: it must have at most 1048576 bytes`,
+		`{"epoch":2,"members":[0]}`:    `epochs must be 1, 2, ... in order; 2 follows 0`,
+		`{"epoch":1,"iteration":5}`:    `epoch 1 must have members`,
+		`{"epoch":1,"members":[1,1]}`:  `the members of epoch 1 ` + agents + `, 0 to 1023; 1 is not`,
+		`{"epoch":1,"members":[1024]}`: `the members of epoch 1 ` + agents + `, 0 to 1023; 1024 is not`,
+		`{"epoch":1,"members":[0],"lost":[1]}`: `those that have lost their state must be ascending numbers of ` +
+			`members of epoch 1; 1 is not`,
+		`{"epoch":1,"members":[0,1],"slow":[1]}`: `those that are left out as slow ` + agents +
+			` that are no members of epoch 1; 1 is not`,
+		`{"epoch":1,"members":[0],"proposer":-1}`: `the proposer must be an agent, 0 to 1023; it is -1`,
+		`{"epoch":1,"members":[0],"time":"noon"}`: `a time must have the form 2026-11-22T12:00:00Z; it is "noon"`,
+		`{"epoch":1,"members":[0,1],"edges":[[1,0]]}`: `edges must be ascending pairs [i, j] of agents with i < j; ` +
+			`[1, 0] is not`,
+		`{"epoch":1,"members":[0,1,2],"cut":[[1,2],[0,1]]}`: `cut edges must be ascending pairs [i, j] of agents ` +
+			`with i < j; [0, 1] is not`,
+		`{"epoch":1,"members":[0,1],"cut":[[1,2]]}`: `cut edges must be between members of epoch 1; 1-2 is not`,
+		`{"epoch":1,"members":[0],"edges":[[1,2,3]]}`: `field "edges" must be pairs of agents, [[0, 1], ...]; it ` +
+			`is not: an edge must have 2 ends; [1 2 3] has 3`,
+		`{"epoch":1,"why":["` + strings.Repeat("a", 1<<20) + `"]}`: `it must have at most 1048576 bytes`,
+		first + first[:len(first)-1]:                               `epochs must be 1, 2, ... in order; 1 follows 1`,
+		first + `{"epoch":2,"iteration":4,"members":[0]}`: `epoch 2 must not begin before epoch 1, at iteration ` +
+			`5; it begins at 4`,
+		first + `{"epoch":2,"iteration":5,"members":[0]}`: `the exchanges of epoch 2 must not begin before those of ` +
+			`epoch 1, at 70; they begin at 0`,
 	} {
-		_, err := membership.Parse("log", strings.NewReader(text))
+		want = fmt.Sprintf("log, line %d: %s", 1+strings.Count(text, "\n"), want)
+		_, err := membership.Parse("log", strings.NewReader(text+"\n"))
 		if err == nil || err.Error() != want || !errors.Is(err, dsbo.ErrConfig) {
 			t.Errorf("%.80q: error %v; it must be %s", text, err, want)
 		}

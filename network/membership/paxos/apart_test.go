@@ -14,14 +14,8 @@ import (
 // longer than the others took, up to 97 for these draws.
 func TestTwoThatBlameEachOther(t *testing.T) {
 	const n = 6
-	var edges membership.Edges
-	for i := range n {
-		for j := i + 1; j < n; j++ {
-			edges = append(edges, [2]int{i, j})
-		}
-	}
 	for draws := range uint64(5) {
-		r := newRoom(n, n, edges, slices.Repeat([]diskSite{{{Iteration: 4, Round: 40}, {}}}, n)...)
+		r := fullRoom(n, n)
 		r.draws = 1000 * draws
 		r.seen[0].Down, r.seen[3].Down = []int{3}, []int{0}
 		took := 0

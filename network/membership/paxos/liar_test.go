@@ -13,18 +13,6 @@ import (
 	"dsbo/network/membership/paxos"
 )
 
-// fullRoom returns a room of n agents, each beside all others, with a checkpoint.
-func fullRoom(n, quorum int) *room {
-	var edges membership.Edges
-	for j := range n {
-		for i := range j {
-			edges = append(edges, [2]int{i, j})
-		}
-	}
-	slices.SortFunc(edges, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
-	return newRoom(n, quorum, edges, slices.Repeat([]diskSite{{{Iteration: 4, Round: 40}, {}}}, n)...)
-}
-
 // answersTo hands what an agent signs to all others, and returns what they answer it.
 func (r *room) answersTo(quorum int, m paxos.Message) (answers []paxos.Message) {
 	m.To = paxos.All
@@ -234,9 +222,7 @@ func TestLiars(t *testing.T) {
 			}
 		}
 		before := w.progress()
-		for range 1200 {
-			w.step()
-		}
+		w.steps(1200)
 		if w.progress() <= before && !w.awaitsTheSilent() {
 			for _, s := range w.sites {
 				if s.seat != nil {

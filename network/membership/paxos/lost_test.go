@@ -14,8 +14,7 @@ import (
 // its checkpoint is.
 func TestNoCheckpointYet(t *testing.T) {
 	const n = 4
-	r := newRoom(n, 3, membership.Edges{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}, diskSite{{}}, nil, nil,
-		diskSite{{}}, nil)
+	r := newRoom(n, 3, complete(n), diskSite{{}}, nil, nil, diskSite{{}}, nil)
 	for _, s := range r.seats {
 		s.Admit(n, membership.Edges{{1, n}, {2, n}})
 	}
@@ -67,7 +66,7 @@ func TestNobodyHasTheState(t *testing.T) {
 func TestBlank(t *testing.T) {
 	const n = 4
 	for _, has := range []bool{false, true} {
-		disks := slices.Repeat([]diskSite{{{Iteration: 4, Round: 40}, {}}}, n)
+		disks := saved(n)
 		if !has {
 			disks[1] = nil
 		}

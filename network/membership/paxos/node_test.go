@@ -89,6 +89,13 @@ func (w *world) reach(from int) map[int]bool {
 	return reached
 }
 
+// steps lets ticks pass.
+func (w *world) steps(n int) {
+	for range n {
+		w.step()
+	}
+}
+
 // step lets a tick pass.
 func (w *world) step() {
 	w.now = w.now.Add(tick)
@@ -345,9 +352,7 @@ func TestAgreement(t *testing.T) {
 			t.Fatalf("seed %d: 100 patiences after the last fault: %v", seed, err)
 		}
 		done := w.sites[0].iteration
-		for range 400 { // those that came back do again what they had done
-			w.step()
-		}
+		w.steps(400) // those that came back do again what they had done
 		if w.sites[0].iteration <= done {
 			for _, s := range w.sites {
 				t.Logf("%d: %d %v %v %s", s.agent, s.iteration, s.seat.Held(w.now), s.seat.Epoch(), s.seat.Waiting())
@@ -365,9 +370,7 @@ func TestHalves(t *testing.T) {
 	for _, tt := range []struct{ below, on int }{{4, 0}, {5, 5}, {3, 5}, {2, 6}} {
 		w := newWorld(t, 1, founders, 5, wheel(founders))
 		w.part(tt.below)
-		for range 100 {
-			w.step()
-		}
+		w.steps(100)
 		for _, s := range w.sites {
 			e := s.seat.Epoch()
 			_, member := e.Position(s.agent)
@@ -381,9 +384,7 @@ func TestHalves(t *testing.T) {
 			}
 		}
 		w.heal()
-		for range 200 {
-			w.step()
-		}
+		w.steps(200)
 		if err := w.settled(); err != nil && tt.on > 0 {
 			t.Errorf("%d | %d, healed: %v", tt.below, founders-tt.below, err)
 		}

@@ -2,6 +2,7 @@ package paxos_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -39,6 +40,22 @@ func newRoom(founders, quorum int, edges membership.Edges, disks ...diskSite) *r
 	}
 	return r
 }
+
+// fullRoom returns a room of n agents, each beside all others, with a checkpoint.
+func fullRoom(n, quorum int) *room { return newRoom(n, quorum, complete(n), saved(n)...) }
+
+// complete is a graph in which all are neighbours.
+func complete(n int) (edges membership.Edges) {
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			edges = append(edges, [2]int{i, j})
+		}
+	}
+	return edges
+}
+
+// saved are disks of n agents that have a checkpoint beside the beginning.
+func saved(n int) []diskSite { return slices.Repeat([]diskSite{{{Iteration: 4, Round: 40}, {}}}, n) }
 
 // wait lets 25 patiences pass.
 func (r *room) wait() { testkit.OK(errors.Join(r.waitForEnds(25)...)) }

@@ -24,14 +24,9 @@ func TestSealed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, 1, founders, 5, wheel(founders))
 			lost := w.sites[3]
-			steps := func(n int) {
-				for range n {
-					w.step()
-				}
-			}
 			if tt.asks {
 				lost.seat = nil
-				steps(50)
+				w.steps(50)
 				lost.start()
 			}
 			if tt.voted {
@@ -54,7 +49,7 @@ func TestSealed(t *testing.T) {
 			if !tt.voted {
 				testkit.OK(w.sites[0].seat.Seal(false)) // the news has not come to it
 			}
-			steps(200)
+			w.steps(200)
 			e := w.sites[0].seat.Epoch()
 			if _, back := e.Position(lost.agent); e.Number != tt.epochs || back != tt.voted {
 				t.Errorf("epoch %d of %v; epoch %d is that to be decided, and agent 3 a member: %v", e.Number,
@@ -88,9 +83,7 @@ func TestSealedWithdraws(t *testing.T) {
 					testkit.OK(s.seat.Seal(true))
 				}
 			}
-			for range 200 {
-				w.step()
-			}
+			w.steps(200)
 			if e := w.sites[0].seat.Epoch(); e.Number != tt.epochs {
 				t.Errorf("epoch %d of %v; it must be %d", e.Number, e.Members, tt.epochs)
 			}
@@ -125,9 +118,7 @@ func TestSealOutlivesTheProcess(t *testing.T) {
 	}
 	testkit.OK(s.seat.Seal(true))
 	w.sites[5].seat = nil
-	for range 200 {
-		w.step()
-	}
+	w.steps(200)
 	if e := s.seat.Epoch(); e.Number != 1 || s.seat.Sealed() {
 		t.Errorf("epoch %d, sealed: %v; an agent has left, and the epoch without it goes on", e.Number, s.seat.Sealed())
 	}

@@ -15,7 +15,6 @@ import (
 // would vote for it; else all wait.
 func TestStragglers(t *testing.T) {
 	const n = 5
-	all := membership.Edges{{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 2}, {1, 3}, {1, 4}, {2, 3}, {2, 4}, {3, 4}}
 	for _, c := range []struct {
 		name  string
 		edges membership.Edges // nil: a ring
@@ -31,13 +30,13 @@ func TestStragglers(t *testing.T) {
 		{name: "two beside each other", slow: map[int][]int{1: {2}, 4: {3}}, left: []int{2, 3}},
 		{name: "too many", slow: map[int][]int{0: {1, 4}, 3: {2, 4}},
 			waits: "agents 1, 2, 4 are slow, and are waited for"},
-		{name: "by the word of agent 4 alone, as the others wait for each other", edges: all,
+		{name: "by the word of agent 4 alone, as the others wait for each other", edges: complete(n),
 			slow: map[int][]int{4: {2}, 0: {1}, 1: {3}, 3: {0}}},
 	} {
 		if c.edges == nil {
 			c.edges = ring(n)
 		}
-		r := newRoom(n, 3, c.edges, slices.Repeat([]diskSite{{{Iteration: 4, Round: 40}, {}}}, n)...)
+		r := newRoom(n, 3, c.edges, saved(n)...)
 		for i, whom := range c.slow {
 			r.seen[i].Slow = whom
 		}
@@ -72,7 +71,7 @@ func TestSlowAndLost(t *testing.T) {
 		"both neighbours wait":  {0: {1}, 2: {1}},
 		"too many others, slow": {0: {1, 4}, 3: {2, 4}},
 	} {
-		disks := slices.Repeat([]diskSite{{{Iteration: 4, Round: 40}, {}}}, n)
+		disks := saved(n)
 		disks[1] = nil
 		r := newRoom(n, 3, ring(n), disks...)
 		r.seats[1].SetLost(true)
@@ -91,8 +90,7 @@ func TestSlowAndLost(t *testing.T) {
 // before. The log counts how often it was left out.
 func TestStragglerReturns(t *testing.T) {
 	const n, slow = 4, 3
-	r := newRoom(n, 3, membership.Edges{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}},
-		slices.Repeat([]diskSite{{{}}}, n)...)
+	r := newRoom(n, 3, complete(n), slices.Repeat([]diskSite{{{}}}, n)...)
 	for times := 1; times <= 2; times++ {
 		for i := range slow {
 			r.seen[i].Slow = []int{slow}

@@ -46,7 +46,6 @@ func (s *stormySite) write(do func()) error {
 func storm(t *testing.T, seed uint64, steps int) map[int]membership.Digest {
 	const n, quorum = 5, 3
 	draw := rand.New(rand.NewPCG(seed, 26))
-	edges := membership.Edges{{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 2}, {1, 3}, {1, 4}, {2, 3}, {2, 4}, {3, 4}}
 	now := time.Unix(0, 0)
 	sites := make([]*stormySite, n)
 	decided := map[int]membership.Digest{}
@@ -54,7 +53,7 @@ func storm(t *testing.T, seed uint64, steps int) map[int]membership.Digest {
 	start := func(i int) {
 		s := sites[i]
 		s.seat = testkit.Get(paxos.New(paxos.Settings{
-			Agent: i, Founders: n, Edges: edges, Quorum: quorum, Patience: patience, Draw: draw.Uint64,
+			Agent: i, Founders: n, Edges: complete(n), Quorum: quorum, Patience: patience, Draw: draw.Uint64,
 			Records: s, Notary: seal(i),
 		}, s.log, s.vote))
 	}

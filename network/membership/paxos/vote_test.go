@@ -236,7 +236,7 @@ func TestPromiseHolds(t *testing.T) {
 		{name: "seven patiences later", after: 7 * patience},
 		{name: "withdrawn", withdrawn: true},
 	} {
-		r := newRoom(3, 2, membership.Edges{{0, 1}, {0, 2}, {1, 2}}, diskSite{{}}, diskSite{{}}, diskSite{{}})
+		r := newRoom(3, 2, complete(3), diskSite{{}}, diskSite{{}}, diskSite{{}})
 		m := paxos.Message{Kind: paxos.Prepare, From: 0, To: paxos.All, ID: 1, Epoch: 1,
 			Ballot: paxos.Ballot{Number: 1}}
 		r.hand(signedIn(membership.Council{Quorum: 2}, m))
