@@ -33,14 +33,12 @@ func edgeDraw(seed uint64, k, i, j int) uint64 {
 // Failing mixing loses each edge in each iteration with a probability, by draws that have names.
 // The weight of an edge that fails stays with its two ends, so that weights are doubly stochastic
 // still. Messages travel all the same, and are left aside.
-type Failing struct{ Probability float64 }
+type Failing struct {
+	changingEdges
+	Probability float64
+}
 
 func (x Failing) String() string { return fmt.Sprintf("failing:%v", x.Probability) }
-func (Failing) liars() int       { return 0 }
-
-func (Failing) check(m *Matrix, _ func(int) int) error { return checkChanging(m) }
-
-func (Failing) combine(c *Combiner, dst []float64, in [][]float64) { Combine(dst, c.row, in) }
 
 func (x Failing) weights(dst []Weight, m *Matrix, i int, seed uint64, k int, _ bool) []Weight {
 	self, lost := 0, 0.0
@@ -60,14 +58,9 @@ func (x Failing) weights(dst []Weight, m *Matrix, i int, seed uint64, k int, _ b
 // Matchings mixing takes pairs of neighbours in each iteration, as many as fit, by draws that have
 // names, and averages each pair; who finds no neighbour free keeps its vector. Messages travel over
 // all edges, and are left aside but for the pair's.
-type Matchings struct{}
+type Matchings struct{ changingEdges }
 
 func (Matchings) String() string { return "matchings" }
-func (Matchings) liars() int     { return 0 }
-
-func (Matchings) check(m *Matrix, _ func(int) int) error { return checkChanging(m) }
-
-func (Matchings) combine(c *Combiner, dst []float64, in [][]float64) { Combine(dst, c.row, in) }
 
 func (Matchings) weights(dst []Weight, m *Matrix, i int, seed uint64, k int, _ bool) []Weight {
 	type edge struct {
@@ -110,8 +103,11 @@ func (Matchings) weights(dst []Weight, m *Matrix, i int, seed uint64, k int, _ b
 	return dst
 }
 
-// checkChanging refuses a server, which has no edges that could change.
-func checkChanging(m *Matrix) error {
+// changingEdges are what mixings with weights that are drawn have alike.
+type changingEdges struct{ linear }
+
+// check refuses a server, which has no edges that could change.
+func (changingEdges) check(m *Matrix, _ func(int) int) error {
 	if m.server {
 		return dsbo.ConfigErrorf("weights cannot change on graph server, where a server sums; take graph complete")
 	}
@@ -125,5 +121,5 @@ func parseFailing(text string) (Mixing, error) {
 		return nil, dsbo.ConfigErrorf(
 			"mixing failing:p must have the probability p with which an edge fails, between 0 and 1; it is %q", text)
 	}
-	return Failing{p}, nil
+	return Failing{Probability: p}, nil
 }

@@ -13,6 +13,7 @@ import (
 // Listed mixing has lists of weights, used in turn, one an iteration. See [Sequence]
 // and [NewDirected].
 type Listed struct {
+	linear
 	directed   bool
 	pull, push []*Matrix // the same where edges have no direction
 }
@@ -37,8 +38,6 @@ func (l *Listed) String() string {
 	return fmt.Sprintf("%s:%x", kind, sha256.Sum256(text))[:len(kind)+17]
 }
 
-func (*Listed) liars() int { return 0 }
-
 // check refuses members that change: the lists are of all agents.
 func (l *Listed) check(m *Matrix, _ func(int) int) error {
 	if m.N() != l.pull[0].N() {
@@ -47,8 +46,6 @@ func (l *Listed) check(m *Matrix, _ func(int) int) error {
 	}
 	return nil
 }
-
-func (*Listed) combine(c *Combiner, dst []float64, in [][]float64) { Combine(dst, c.row, in) }
 
 func (l *Listed) weights(dst []Weight, m *Matrix, i int, _ uint64, k int, push bool) []Weight {
 	list := l.pull

@@ -141,15 +141,6 @@ func (e edgeSet) graph(name string, w float64) (*Graph, error) {
 	return validGraph(name, newMatrix(rows))
 }
 
-// fromRows returns the graph of a whole matrix if that is valid.
-func fromRows(name string, rows [][]float64) (*Graph, error) {
-	m, err := NewMatrix(rows)
-	if err != nil {
-		return nil, err
-	}
-	return validGraph(name, m)
-}
-
 // validGraph returns the graph of a matrix if that is valid.
 func validGraph(name string, m *Matrix) (*Graph, error) {
 	if err := m.Validate(); err != nil {

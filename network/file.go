@@ -49,7 +49,11 @@ func parse(data []byte, w float64) (*Graph, error) {
 		if f.Agents != nil && *f.Agents != len(f.W) {
 			return nil, fmt.Errorf(`"agents" must be the number of rows of "W", %d; it is %d`, len(f.W), *f.Agents)
 		}
-		return fromRows("", f.W)
+		m, err := NewMatrix(f.W)
+		if err != nil {
+			return nil, err
+		}
+		return validGraph("", m)
 	case f.Edges == nil:
 		return nil, errors.New(`one of "edges" and "W" must be given; neither is`)
 	case f.Agents == nil:

@@ -81,11 +81,11 @@ func (m *Matrix) asLazyAs(other *Matrix) (*Matrix, error) {
 		}
 		row[i] = 1 - others
 	}
-	g, err := fromRows("members", rows)
-	if err != nil {
-		return nil, err
+	w, err := NewMatrix(rows)
+	if err == nil {
+		err = w.Validate()
 	}
-	return g.W, nil
+	return w, err
 }
 
 // leastSelfWeight returns the least weight that an agent gives itself.

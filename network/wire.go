@@ -2,6 +2,8 @@ package network
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"dsbo"
 )
@@ -32,11 +34,10 @@ func (w Wire) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (w *Wire) UnmarshalText(text []byte) error {
-	for i, name := range wireNames {
-		if name == string(text) {
-			*w = Wire(i)
-			return nil
-		}
+	i := slices.Index(wireNames, string(text))
+	if i < 0 {
+		return dsbo.ConfigErrorf("a wire must be one of %s; it is %q", strings.Join(wireNames, ", "), text)
 	}
-	return dsbo.ConfigErrorf("a wire must be one of float64, float32, bf16, int8; it is %q", text)
+	*w = Wire(i)
+	return nil
 }
