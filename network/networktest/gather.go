@@ -85,11 +85,7 @@ func testGatherRefuses(t *testing.T, x *exchange) {
 func testGatherCancelledBefore(t *testing.T, x *exchange) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for k, err := range x.gather(ctx, vectors(x.w.N(), 3, 0)) {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("team %d: gathering ended with %v; it must be %v", k, err, context.Canceled)
-		}
-	}
+	wantTeams(t, x.gather(ctx, vectors(x.w.N(), 3, 0)), context.Canceled)
 }
 
 // testFail: the reason of the process that has agent 0 is the reason of all others, for what they
@@ -113,15 +109,17 @@ func testFail(t *testing.T, x *exchange) {
 // comes after.
 func (x *exchange) wantEnd(ctx context.Context, t *testing.T, errs []error, target error) {
 	t.Helper()
+	wantTeams(t, errs, target)
+	wantTeams(t, x.gather(ctx, vectors(x.w.N(), 2, 2)), target)
+	x.wantAll(t, x.allStep(ctx, mixStep(3, 3)), target)
+}
+
+// wantTeams checks that each team's gathering ended with an error that is target.
+func wantTeams(t *testing.T, errs []error, target error) {
+	t.Helper()
 	for k, err := range errs {
 		if !errors.Is(err, target) {
 			t.Errorf("team %d: gathering ended with %v; it must match %q", k, err, target)
 		}
 	}
-	for k, err := range x.gather(ctx, vectors(x.w.N(), 2, 2)) {
-		if !errors.Is(err, target) {
-			t.Errorf("team %d: gathering again ended with %v; it must match %q", k, err, target)
-		}
-	}
-	x.wantAll(t, x.allStep(ctx, mixStep(3, 3)), target)
 }

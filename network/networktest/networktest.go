@@ -116,7 +116,7 @@ func TestTeamOf(t *testing.T, agents int, open func(*network.Matrix) (teams []ne
 				{"ReduceEnds", testReduceEnds},
 				{"ReduceFail", testReduceFail},
 			} {
-				others := []string{"Product", "Parts", "Float32"}
+				others := []string{"Product", "Parts"}
 				if network.IsChanging(g.W.Mixing()) { // which averages know alone
 					others = []string{"Average"}
 				}
