@@ -25,15 +25,25 @@ func BenchmarkMix(b *testing.B) {
 }
 
 func benchmarkMix(b *testing.B, w *network.Matrix, length int) {
-	l := network.NewLocal(w)
+	l, vectors := network.NewLocal(w), drawn(w.N(), length, 0, 0)
+	b.SetBytes(int64(8 * length * w.N()))
+	measure(b, w.N(), func(i int) error { return l.Mixer(i).Mix(b.Context(), vectors[i], vectors[i]) })
+}
+
+// measure times what all agents do together, after two times by which their memory grows.
+func measure(b *testing.B, n int, do func(i int) error) {
 	run := func(rounds int) {
-		testkit.OK(errors.Join(networktest.RunAll(w.N(), func(i int) error {
-			return networktest.MixZeros(b.Context(), l.Mixer(i), rounds, length)
+		testkit.OK(errors.Join(networktest.RunAll(n, func(i int) error {
+			for range rounds {
+				if err := do(i); err != nil {
+					return err
+				}
+			}
+			return nil
 		})...))
 	}
-	run(2) // grows the slots
+	run(2)
 	b.ReportAllocs()
-	b.SetBytes(int64(8 * length * w.N()))
 	b.ResetTimer()
 	run(b.N)
 }
@@ -46,21 +56,8 @@ func BenchmarkAverage(b *testing.B) {
 			b.Run(fmt.Sprintf("ring8/%v/numbers=%d", wire, length), func(b *testing.B) {
 				ends := averagers(newRing(8).W, network.AverageOptions{Wire: wire})
 				vectors := drawn(8, length, 1, 10)
-				run := func(rounds int) {
-					testkit.OK(errors.Join(networktest.RunAll(len(ends), func(i int) error {
-						for range rounds {
-							if err := ends[i].Average(b.Context(), vectors[i]); err != nil {
-								return err
-							}
-						}
-						return nil
-					})...))
-				}
-				run(2) // grows the words
-				b.ReportAllocs()
 				b.SetBytes(int64(8 * length * len(ends)))
-				b.ResetTimer()
-				run(b.N)
+				measure(b, len(ends), func(i int) error { return ends[i].Average(b.Context(), vectors[i]) })
 			})
 		}
 	}
@@ -71,32 +68,12 @@ func BenchmarkAverage(b *testing.B) {
 func BenchmarkMixAdd(b *testing.B) {
 	for _, length := range []int{7840, 1860000} {
 		b.Run(fmt.Sprintf("numbers=%d", length), func(b *testing.B) {
-			benchmarkMixAdd(b, length, func(m dsbo.Mixer, x []float64) error {
-				return m.(dsbo.AddingMixer).MixAdd(b.Context(), x, x, -0.1, x[length/2:])
+			const n = 8
+			l, vectors := network.NewLocal(newRing(n).W), drawn(n, length, 0, 0)
+			measure(b, n, func(i int) error {
+				x := vectors[i]
+				return l.Mixer(i).(dsbo.AddingMixer).MixAdd(b.Context(), x, x, -0.1, x[length/2:])
 			})
 		})
 	}
-}
-
-func benchmarkMixAdd(b *testing.B, length int, exchange func(m dsbo.Mixer, x []float64) error) {
-	const n = 8
-	l := network.NewLocal(newRing(n).W)
-	vectors := make([][]float64, n)
-	for i := range vectors {
-		vectors[i] = make([]float64, length)
-	}
-	run := func(rounds int) {
-		testkit.OK(errors.Join(networktest.RunAll(n, func(i int) error {
-			for range rounds {
-				if err := exchange(l.Mixer(i), vectors[i]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})...))
-	}
-	run(2) // grows the slots
-	b.ReportAllocs()
-	b.ResetTimer()
-	run(b.N)
 }
