@@ -19,15 +19,23 @@ import (
 func onBoth(t *testing.T, test func(t *testing.T, dir string)) {
 	t.Run("system", func(t *testing.T) { test(t, t.TempDir()) })
 	t.Run("memory", func(t *testing.T) {
-		dir := t.TempDir()
-		m := testkit.NewMemory()
-		testkit.OK(m.MkdirAll(dir))
-		t.Cleanup(disk.Mount(dir, m))
+		dir, _ := inMemory(t)
 		test(t, dir)
 		if left := testkit.Get(os.ReadDir(dir)); len(left) > 0 {
 			t.Errorf("the system has got %v", left)
 		}
 	})
+}
+
+// inMemory mounts a file system in memory as a folder, which is on its disk.
+func inMemory(t *testing.T) (dir string, m *testkit.Memory) {
+	dir, m = t.TempDir(), testkit.NewMemory()
+	testkit.OK(m.MkdirAll(dir))
+	t.Cleanup(disk.Mount(dir, m))
+	for above := dir; above != filepath.Dir(above); above = filepath.Dir(above) {
+		testkit.OK(m.SyncDir(filepath.Dir(above)))
+	}
+	return dir, m
 }
 
 func TestWriteReplaces(t *testing.T) {
@@ -187,13 +195,9 @@ func TestStates(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir, m := inMemory(t)
 			path := filepath.Join(dir, "file")
-			m := testkit.NewMemory()
-			testkit.OK(m.MkdirAll(dir))
-			t.Cleanup(disk.Mount(dir, m))
 			testkit.OK(disk.WriteBytes(path, []byte("old")))
-			syncAbove(m, dir)
 			var got []string
 			m.Changed = func(string) {
 				for state := range m.States() {
@@ -209,13 +213,6 @@ func TestStates(t *testing.T) {
 				t.Errorf("at the end %q", now)
 			}
 		})
-	}
-}
-
-// syncAbove brings the folders above one to the disk.
-func syncAbove(m *testkit.Memory, dir string) {
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		testkit.OK(m.SyncDir(filepath.Dir(dir)))
 	}
 }
 
@@ -258,11 +255,7 @@ func TestLostNames(t *testing.T) {
 // after any of its operations.
 func TestFolderOfALostProcess(t *testing.T) {
 	for last := 0; ; last++ {
-		dir := t.TempDir()
-		m := testkit.NewMemory()
-		testkit.OK(m.MkdirAll(dir))
-		t.Cleanup(disk.Mount(dir, m))
-		syncAbove(m, dir)
+		dir, m := inMemory(t)
 		folder, operations := filepath.Join(dir, "a", "b", "c"), 0
 		m.Changed = func(string) {
 			if operations++; operations > last {

@@ -37,6 +37,15 @@ func csr(key crypto.Signer, change func(*x509.CertificateRequest)) []byte {
 
 func newKey() *ecdsa.PrivateKey { return testkit.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) }
 
+// writePEM writes a file of blocks of one kind.
+func writePEM(dir, name, kind string, ders ...[]byte) {
+	var text []byte
+	for _, der := range ders {
+		text = append(text, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})...)
+	}
+	testkit.OK(os.WriteFile(filepath.Join(dir, name), text, 0o600))
+}
+
 // join gives a site what the authority grants it, and returns the site's identity.
 func join(t *testing.T, site string, a *pki.Authority, r *pki.Request) *pki.Identity {
 	t.Helper()
@@ -224,13 +233,6 @@ func TestIntermediate(t *testing.T) {
 		{Subject: pkix.Name{CommonName: "agent-0"}, DNSNames: []string{"agent-0"},
 			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}},
 	}
-	write := func(name, kind string, ders ...[]byte) {
-		var text []byte
-		for _, der := range ders {
-			text = append(text, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})...)
-		}
-		testkit.OK(os.WriteFile(filepath.Join(dir, name), text, 0o600))
-	}
 	var ders [3][]byte
 	for i, c := range templates {
 		c.NotBefore, c.NotAfter, c.BasicConstraintsValid = start, end.Add(time.Duration(-i)*time.Minute), true
@@ -241,13 +243,13 @@ func TestIntermediate(t *testing.T) {
 		ders[i] = testkit.Get(x509.CreateCertificate(rand.Reader, c, templates[above], keys[i].Public(), keys[above]))
 		templates[i] = testkit.Get(x509.ParseCertificate(ders[i]))
 	}
-	write("ca.pem", "CERTIFICATE", ders[0])
-	write("agent-0-key.pem", "PRIVATE KEY", testkit.Get(x509.MarshalPKCS8PrivateKey(keys[2])))
-	write("agent-0.pem", "CERTIFICATE", ders[2])
+	writePEM(dir, "ca.pem", "CERTIFICATE", ders[0])
+	writePEM(dir, "agent-0-key.pem", "PRIVATE KEY", testkit.Get(x509.MarshalPKCS8PrivateKey(keys[2])))
+	writePEM(dir, "agent-0.pem", "CERTIFICATE", ders[2])
 	if _, err := pki.Load(dir, 0, now); err == nil || !strings.Contains(err.Error(), "unknown authority") {
 		t.Errorf("without the intermediate one: %v", err)
 	}
-	write("agent-0.pem", "CERTIFICATE", ders[2], ders[1])
+	writePEM(dir, "agent-0.pem", "CERTIFICATE", ders[2], ders[1])
 	id := testkit.Get(pki.Load(dir, 0, now))
 	signature := testkit.Get(id.Sign([]byte("message")))
 	if until := testkit.Get(id.Verify(0, id.Certificate(), []byte("message"), signature,

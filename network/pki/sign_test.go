@@ -10,10 +10,7 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/pem"
 	"math/big"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -27,10 +24,6 @@ import (
 func madeElsewhere(t *testing.T, key crypto.Signer) *pki.Identity {
 	t.Helper()
 	dir := t.TempDir()
-	write := func(name, kind string, der []byte) {
-		testkit.OK(os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}),
-			0o600))
-	}
 	root := testkit.Get(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))
 	ca := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "elsewhere"},
 		NotBefore: start, NotAfter: end,
@@ -38,9 +31,11 @@ func madeElsewhere(t *testing.T, key crypto.Signer) *pki.Identity {
 	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), DNSNames: []string{pki.Name(0)},
 		NotBefore: start, NotAfter: end,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
-	write("ca.pem", "CERTIFICATE", testkit.Get(x509.CreateCertificate(rand.Reader, ca, ca, root.Public(), root)))
-	write("agent-0.pem", "CERTIFICATE", testkit.Get(x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), root)))
-	write("agent-0-key.pem", "PRIVATE KEY", testkit.Get(x509.MarshalPKCS8PrivateKey(key)))
+	writePEM(dir, "ca.pem", "CERTIFICATE",
+		testkit.Get(x509.CreateCertificate(rand.Reader, ca, ca, root.Public(), root)))
+	writePEM(dir, "agent-0.pem", "CERTIFICATE",
+		testkit.Get(x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), root)))
+	writePEM(dir, "agent-0-key.pem", "PRIVATE KEY", testkit.Get(x509.MarshalPKCS8PrivateKey(key)))
 	return testkit.Get(pki.Load(dir, 0, now))
 }
 
