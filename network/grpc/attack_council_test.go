@@ -18,8 +18,7 @@ import (
 // councilAttacks are those by frames of the council, which runs without one refuse.
 var councilAttacks = []attack{
 	{name: "says that it computes, for ever",
-		do: connects(reporting(holdup.Report{Doing: holdup.Computing, Round: 0, Holder: 0,
-			Cause: holdup.ByComputing}))},
+		do: connects(reporting(saying(holdup.Computing, 0, 0, holdup.ByComputing)))},
 	{name: "a message of the council that cannot be read",
 		do: sendFrames(encode(header{kind: kindControl}, []byte("vote for me")))},
 	{name: "a storm of messages of the council", do: func(s *siege) {

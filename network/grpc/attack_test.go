@@ -135,6 +135,14 @@ func (s *siege) as(h hello, frames ...[]byte) {
 // sendFrames is an attack by frames after a good hello.
 func sendFrames(frames ...[]byte) func(*siege) { return func(s *siege) { s.as(s.hello(), frames...) } }
 
+// sendVector is one by the vector of exchange 0.
+func sendVector(purpose int, v []float64) func(*siege) {
+	return sendFrames(encodeVector(0, purpose, v))
+}
+
+// atFault begins the end of a run for such a vector.
+const atFault = "agent 0 is at fault in exchange 0: "
+
 // floods sends frames after a good hello until the target ends the stream.
 func floods(frames ...[]byte) func(*siege) {
 	return func(s *siege) {
@@ -224,25 +232,18 @@ type attack struct {
 
 var attacks = []attack{
 	// Vectors that a member sends.
-	{"NaN", sendFrames(encodeVector(0, mixing, full(math.NaN()))),
-		"agent 0 is at fault in exchange 0: it sends numbers that are not finite"},
-	{"infinite", sendFrames(encodeVector(0, mixing, full(math.Inf(1)))),
-		"agent 0 is at fault in exchange 0: it sends numbers that are not finite"},
-	{"short", sendFrames(encodeVector(0, mixing, full(0)[:3])),
-		"agent 0 is at fault in exchange 0: neighbours must send equally many numbers"},
-	{"empty", sendFrames(encodeVector(0, mixing, nil)),
-		"agent 0 is at fault in exchange 0: neighbours must send equally many numbers"},
-	{"long", sendFrames(encodeVector(0, mixing, make([]float64, 999))),
-		"agent 0 is at fault in exchange 0: neighbours must send equally many numbers"},
-	{"other work", sendFrames(encodeVector(0, gathering(4), full(0))),
-		"agent 0 is at fault in exchange 0: neighbours must do the same"},
-	{"work of no kind", sendFrames(encodeVector(0, 3, full(0))),
-		"agent 0 is at fault in exchange 0: neighbours must do the same"},
+	{"NaN", sendVector(mixing, full(math.NaN())), atFault + "it sends numbers that are not finite"},
+	{"infinite", sendVector(mixing, full(math.Inf(1))), atFault + "it sends numbers that are not finite"},
+	{"short", sendVector(mixing, full(0)[:3]), atFault + "neighbours must send equally many numbers"},
+	{"empty", sendVector(mixing, nil), atFault + "neighbours must send equally many numbers"},
+	{"long", sendVector(mixing, make([]float64, 999)), atFault + "neighbours must send equally many numbers"},
+	{"other work", sendVector(gathering(4), full(0)), atFault + "neighbours must do the same"},
+	{"work of no kind", sendVector(3, full(0)), atFault + "neighbours must do the same"},
 	{"other numbers again", sendFrames(encodeVector(0, mixing, full(0)), encodeVector(0, mixing, full(1))),
-		"agent 0 is at fault in exchange 0: an exchange was repeated"},
+		atFault + "an exchange was repeated"},
 	{"future", sendFrames(encodeVector(1, mixing, full(0))), ""},
 	{"far future", sendFrames(encodeVector(maxNumber, mixing, full(0))), ""},
-	{"huge", sendFrames(encodeVector(0, mixing, make([]float64, 1100))), ""},
+	{"huge", sendVector(mixing, make([]float64, 1100)), ""},
 	{"good vectors, again and again", floods(encodeVector(0, mixing, full(0))), ""},
 
 	// Other frames of a member.
@@ -251,8 +252,8 @@ var attacks = []attack{
 	{"two versions later", sendFrames(ofVersion(version+2, alive(0))), ""},
 	{"a second hello", sendFrames(goodHello(0).encode()), ""},
 	{"heartbeats of absurd numbers",
-		sendFrames(reporting(holdup.Report{Doing: holdup.Exchanging, Round: maxNumber, Holder: math.MaxUint32,
-			Cause: holdup.ByWithholding}), alive(maxNumber), encode(header{kindAlive, 7, 7}, []byte{255, 255})), ""},
+		sendFrames(reporting(saying(holdup.Exchanging, maxNumber, math.MaxUint32, holdup.ByWithholding)),
+			alive(maxNumber), encode(header{kindAlive, 7, 7}, []byte{255, 255})), ""},
 	{"a storm of heartbeats", floods(alive(0)), ""},
 	{"a storm of resends", floods(encode(header{kindResend, 0, 0}, nil)), ""},
 	{"a resend of what will be", sendFrames(encode(header{kindResend, maxNumber, maxNumber}, nil)), ""},
@@ -271,11 +272,9 @@ var attacks = []attack{
 	{"nothing after the hello", sendFrames(), "silent"},
 	{"hellos alone", connects(), "agent 0 holds up the run"},
 	{"heartbeats alone", connects(alive(0)), "agent 0 holds up the run"},
-	{"says that it waits for agent 2",
-		connects(reporting(holdup.Report{Doing: holdup.Exchanging, Round: 0, Holder: 2, Cause: holdup.BySilence})),
+	{"says that it waits for agent 2", connects(reporting(saying(holdup.Exchanging, 0, 2, holdup.BySilence))),
 		"agent 0 holds up the run"},
-	{"says that it waits for agent 1",
-		connects(reporting(holdup.Report{Doing: holdup.Exchanging, Round: 0, Holder: 1, Cause: holdup.BySilence})),
+	{"says that it waits for agent 1", connects(reporting(saying(holdup.Exchanging, 0, 1, holdup.BySilence))),
 		"agent 0 holds up the run"},
 
 	// Hellos.

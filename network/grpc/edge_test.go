@@ -34,6 +34,15 @@ func attached(m *Mixer, neighbour, vectors, next int) *session {
 	return s
 }
 
+// opened opens a stream to a neighbour's process of an instance, which has sent and received no
+// vectors.
+func opened(m *Mixer, neighbour int, instance uint64) (*session, error) {
+	s := newSession(m.neighbours.edge(neighbour), nil, time.Time{})
+	h := goodHello(neighbour)
+	h.instance = instance
+	return s, s.open(h)
+}
+
 // deliver hands the edge a frame.
 func deliver(s *session, frame []byte) { testkit.OK(s.e.handle(decoded(frame))) }
 

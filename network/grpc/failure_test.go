@@ -154,13 +154,11 @@ func TestOffendersStayOut(t *testing.T) {
 		t.Error("it is absent though exchanges with it have ended")
 	}
 	offend(3)
-	testkit.OK(newSession(a.e, nil, time.Time{}).open(goodHello(0)))
+	testkit.Get(opened(m, 0, 0))
 	if !absent() {
 		t.Errorf("%v are absent; agent 0 must be, also when it connects again", m.chamber.observe().Down)
 	}
-	h := goodHello(0)
-	h.instance++
-	testkit.OK(newSession(a.e, nil, time.Time{}).open(h))
+	testkit.Get(opened(m, 0, 1))
 	if absent() {
 		t.Error("it is absent as another process")
 	}
@@ -191,8 +189,7 @@ func TestGarbageIsRefused(t *testing.T) {
 			t.Errorf("%s: %d offences, refused with %v, error %v; it must be refused after 1", name,
 				st.Neighbours[0].Offences, m.neighbours.edge(0).conduct.barred(), m.err)
 		}
-		again := newSession(m.neighbours.edge(0), nil, time.Time{})
-		testkit.OK(again.open(goodHello(0)))
+		again := testkit.Get(opened(m, 0, 0))
 		m.mu.Lock()
 		again.announced = 0
 		deliver(again, vectorOfOne(0, 1))
@@ -228,9 +225,7 @@ func TestFailureIsAbsence(t *testing.T) {
 	if down := m.chamber.observe().Down; m.err != nil || !slices.Equal(down, []int{0}) {
 		t.Errorf("error %v, and %v are absent; there must be none, and agent 0", m.err, down)
 	}
-	h := goodHello(0)
-	h.instance++
-	testkit.OK(newSession(a.e, nil, time.Time{}).open(h))
+	testkit.Get(opened(m, 0, 1))
 	if down := m.chamber.observe().Down; len(down) > 0 {
 		t.Errorf("%v are absent; agent 0 is back", down)
 	}
@@ -267,9 +262,7 @@ func TestDivergenceEndsTheWait(t *testing.T) {
 		deliver(b, vectorOfOne(0, 1))
 		testkit.OK(a.e.handle(decoded(encode(header{kindFail, 0, network.Kind(c.kind)}, []byte("no more")))))
 		if c.back {
-			h := goodHello(0)
-			h.instance++
-			testkit.OK(newSession(a.e, nil, time.Time{}).open(h))
+			testkit.Get(opened(m, 0, 1))
 		}
 		for k := range 40 {
 			m.neighbours.edge(2).silentBeats = 0

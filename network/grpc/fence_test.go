@@ -3,7 +3,6 @@ package grpc
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
@@ -46,12 +45,7 @@ func TestFence(t *testing.T) {
 // is lost.
 func TestFences(t *testing.T) {
 	m, _ := pathAgent(inSeconds)
-	of := func(instance uint64) (*session, error) {
-		h := goodHello(0)
-		h.instance = instance
-		s := newSession(m.neighbours.edge(0), nil, time.Time{})
-		return s, s.open(h)
-	}
+	of := func(instance uint64) (*session, error) { return opened(m, 0, instance) }
 	first, err := of(5)
 	testkit.OK(err)
 	same, err := of(5)

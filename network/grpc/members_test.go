@@ -24,12 +24,7 @@ func TestLeaveAndReturn(t *testing.T) {
 			switch {
 			case z.agent == first && k == 12 && !without(log, first), z.agent == second && k == 26 &&
 				!without(log, second):
-				m.kill()
-				z.host.PowerOff()
-				select {
-				case <-v.left: // comes back when the others are without both
-				case <-t.Context().Done():
-				}
+				z.powerOffUntil(m, v.left) // comes back when the others are without both
 			case k == 40:
 				return !lost(log) || len(e.Members) < n
 			}
@@ -48,21 +43,17 @@ func TestLeaveAndReturn(t *testing.T) {
 func TestFailedMember(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n, failing = 8, 3
-		var began time.Time
 		var v *town
 		v = newTown(t, n, 5, func(z *citizen, m *Mixer, e membership.Epoch, k int) bool {
 			failed := without(z.changes(), failing)
 			if z.agent == failing && k == 12 && !failed {
-				began = time.Now()
+				began := time.Now()
 				m.Fail(errKilled)
 				testkit.OK(m.Close())
 				z.host.PowerOff()
-				select {
-				case <-v.left:
-					if took := time.Since(began); took > z.config.Membership.AbsentAfter/4 {
-						t.Errorf("the others go on %v after the failure; they must at once", took)
-					}
-				case <-t.Context().Done():
+				<-v.left
+				if took := time.Since(began); took > z.config.Membership.AbsentAfter/4 {
+					t.Errorf("the others go on %v after the failure; they must at once", took)
 				}
 			}
 			return k == 40 && (!failed || len(e.Members) < n)
@@ -127,12 +118,7 @@ func TestMembersThatCannotMix(t *testing.T) {
 		v := newTown(t, n, 3, func(z *citizen, m *Mixer, _ membership.Epoch, k int) bool {
 			switch {
 			case z.agent >= firstLost && k == 12 && z.lives == 1:
-				m.kill()
-				z.host.PowerOff()
-				select {
-				case <-said:
-				case <-t.Context().Done():
-				}
+				z.powerOffUntil(m, said)
 			case z.agent == 0 && k == 0:
 				go func() {
 					const why = "epoch 1: mixing trimmed:1 needs at least 3 neighbours at every agent, more " +

@@ -16,6 +16,11 @@ import (
 	"dsbo/network/networktest"
 )
 
+// saying is what an agent says of itself.
+func saying(doing holdup.Activity, round, holder int, cause holdup.Cause) holdup.Report {
+	return holdup.Report{Doing: doing, Round: round, Holder: holder, Cause: cause}
+}
+
 // reporting is a heartbeat of a neighbour that says this of itself.
 func reporting(r holdup.Report) []byte { return encode(header{kindAlive, r.Round, 0}, r.Encode()) }
 
@@ -25,58 +30,40 @@ func reporting(r holdup.Report) []byte { return encode(header{kindAlive, r.Round
 func TestHoldup(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		says  *holdup.Report // nil: nothing
+		says  holdup.Report // of round 0: nothing
 		agent int
 		want  holdup.Cause
 	}{
-		{"says nothing of itself", nil, 0, holdup.ByWithholding},
-		{"computes", &holdup.Report{Doing: holdup.Computing, Round: 5, Holder: 0, Cause: holdup.ByComputing}, 0,
-			holdup.ByComputing},
-		{"computes in an earlier iteration",
-			&holdup.Report{Doing: holdup.Computing, Round: 2, Holder: 0, Cause: holdup.ByComputing}, 0,
-			holdup.ByComputing},
-		{"writes", &holdup.Report{Doing: holdup.Saving, Round: 5, Holder: 0, Cause: holdup.BySaving}, 0,
-			holdup.BySaving},
-		{"waits for one that computes",
-			&holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: 3, Cause: holdup.ByComputing}, 3,
-			holdup.ByComputing},
-		{"waits for one that is silent",
-			&holdup.Report{Doing: holdup.Exchanging, Round: 3, Holder: 3, Cause: holdup.BySilence}, 3,
-			holdup.BySilence},
-		{"waits for one that withholds",
-			&holdup.Report{Doing: holdup.Exchanging, Round: 3, Holder: 3, Cause: holdup.ByWithholding}, 3,
+		{"says nothing of itself", holdup.Report{}, 0, holdup.ByWithholding},
+		{"computes", saying(holdup.Computing, 5, 0, holdup.ByComputing), 0, holdup.ByComputing},
+		{"computes in an earlier iteration", saying(holdup.Computing, 2, 0, holdup.ByComputing), 0, holdup.ByComputing},
+		{"writes", saying(holdup.Saving, 5, 0, holdup.BySaving), 0, holdup.BySaving},
+		{"waits for one that computes", saying(holdup.Exchanging, 4, 3, holdup.ByComputing), 3, holdup.ByComputing},
+		{"waits for one that is silent", saying(holdup.Exchanging, 3, 3, holdup.BySilence), 3, holdup.BySilence},
+		{"waits for one that withholds", saying(holdup.Exchanging, 3, 3, holdup.ByWithholding), 3,
 			holdup.ByWithholding},
-		{"waits for a key", &holdup.Report{Doing: holdup.AwaitingKeys, Round: 5, Holder: 3, Cause: holdup.ByNoKey}, 3,
-			holdup.ByNoKey},
-		{"says that it has sent",
-			&holdup.Report{Doing: holdup.Exchanging, Round: 5, Holder: 3, Cause: holdup.BySilence}, 0,
+		{"waits for a key", saying(holdup.AwaitingKeys, 5, 3, holdup.ByNoKey), 3, holdup.ByNoKey},
+		{"says that it has sent", saying(holdup.Exchanging, 5, 3, holdup.BySilence), 0, holdup.ByWithholding},
+		{"says that it is further", saying(holdup.Computing, 6, 0, holdup.ByComputing), 0, holdup.ByWithholding},
+		{"says that it waits for this one, which has sent", saying(holdup.Exchanging, 4, self, holdup.BySilence), 0,
 			holdup.ByWithholding},
-		{"says that it is further",
-			&holdup.Report{Doing: holdup.Computing, Round: 6, Holder: 0, Cause: holdup.ByComputing}, 0,
+		{"waits for nobody that there is", saying(holdup.Exchanging, 4, 1<<30, holdup.BySilence), 0,
 			holdup.ByWithholding},
-		{"says that it waits for this one, which has sent",
-			&holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: self, Cause: holdup.BySilence}, 0,
-			holdup.ByWithholding},
-		{"waits for nobody that there is",
-			&holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: 1 << 30, Cause: holdup.BySilence}, 0,
-			holdup.ByWithholding},
-		{"waits for itself", &holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: 0, Cause: holdup.ByComputing},
-			0, holdup.ByWithholding},
-		{"has finished", &holdup.Report{Doing: holdup.Ending, Round: 4, Holder: 0, Cause: holdup.ByComputing}, 0,
-			holdup.ByWithholding},
+		{"waits for itself", saying(holdup.Exchanging, 4, 0, holdup.ByComputing), 0, holdup.ByWithholding},
+		{"has finished", saying(holdup.Ending, 4, 0, holdup.ByComputing), 0, holdup.ByWithholding},
 	} {
 		m, _ := pathAgent(func(c *Config) { c.Round, c.Matrix = 5, newGraph("path", 4) })
 		m.neighbours.edge(2).received = 6
 		s := attached(m, 0, 5, 5)
 		publish(m, 5)
-		if c.says != nil {
-			deliver(s, reporting(*c.says))
+		if c.says.Round > 0 {
+			deliver(s, reporting(c.says))
 		}
 		h := m.holdup()
 		if h == nil || h.Agent != c.agent || h.Cause != c.want || h.Exchange != 5 {
 			t.Errorf("agent 0 %s: held up by %+v; it must be agent %d, as %v", c.name, h, c.agent, c.want)
 		}
-		if c.says != nil && c.says.Doing == holdup.Computing && c.says.Round > 5 { // as one of an epoch before may be
+		if c.says.Doing == holdup.Computing && c.says.Round > 5 { // as one of an epoch before may be
 			s.remote--
 			if h := m.holdup(); h.Cause != holdup.ByComputing || h.Source != 0 {
 				t.Errorf("agent 0 %s, in an earlier epoch: held up by %+v; it must be what it computes", c.name, h)
@@ -94,14 +81,14 @@ func TestHoldup(t *testing.T) {
 // TestHeldUp: an agent that is there, or comes back again and again, and does not send, is named
 // after SilentAfter and ends the run after PeerTimeout; one that computes does not.
 func TestHeldUp(t *testing.T) {
-	withheld := holdup.Report{Doing: holdup.Exchanging, Round: 0, Holder: 2, Cause: holdup.ByWithholding}
+	withheld := saying(holdup.Exchanging, 0, 2, holdup.ByWithholding)
 	for _, c := range []struct {
 		name string
 		says holdup.Report
 		ends int // after this number of heartbeats
 	}{
 		{"withholds", withheld, 20},
-		{"computes", holdup.Report{Doing: holdup.Computing, Round: 0, Holder: 0, Cause: holdup.ByComputing}, 60},
+		{"computes", saying(holdup.Computing, 0, 0, holdup.ByComputing), 60},
 	} {
 		m, log := pathAgent(func(c *Config) {
 			inSeconds(c)
@@ -145,8 +132,7 @@ func TestGoesBackForEver(t *testing.T) {
 		for k := range 4 {
 			publish(m, k)
 			for _, from := range []*session{s, other} {
-				deliver(from, reporting(
-					holdup.Report{Doing: holdup.Computing, Round: k, Holder: from.e.id, Cause: holdup.ByComputing}))
+				deliver(from, reporting(saying(holdup.Computing, k, from.e.id, holdup.ByComputing)))
 				deliver(from, vectorOfOne(k, 1))
 				for sent := []byte{}; sent != nil; {
 					sent, _ = from.e.nextFrame(from)
@@ -180,8 +166,7 @@ func TestDiskDoesNotAnswer(t *testing.T) {
 	})
 	s := attached(m, 0, 0, 0)
 	done := m.Saving()
-	if r := m.watch.Report(m.flow.round, m.holdup()); r != (holdup.Report{Doing: holdup.Saving, Round: 0,
-		Holder: self, Cause: holdup.BySaving}) {
+	if r := m.watch.Report(m.flow.round, m.holdup()); r != saying(holdup.Saving, 0, self, holdup.BySaving) {
 		t.Errorf("the neighbours are told %+v; it must be that this agent writes", r)
 	}
 	for m.err == nil {

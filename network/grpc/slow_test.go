@@ -37,8 +37,7 @@ func TestSlowNeighbours(t *testing.T) {
 			log: slices.Concat(left, left, left), after: 60},
 		{name: "computes without a deadline", says: says(holdup.Computing), after: 60},
 		{name: "computes in the end", says: says(holdup.Computing), deadline: 10 * time.Second, ends: true, after: 60},
-		{name: "waits for another one that computes",
-			says:     holdup.Report{Doing: holdup.Exchanging, Round: -1, Holder: 3, Cause: holdup.ByComputing},
+		{name: "waits for another one that computes", says: saying(holdup.Exchanging, -1, 3, holdup.ByComputing),
 			deadline: 10 * time.Second},
 		{name: "withholds", says: says(holdup.Exchanging), deadline: 10 * time.Second},
 	} {
@@ -64,8 +63,7 @@ func TestSlowNeighbours(t *testing.T) {
 				break
 			}
 			deliver(s, reporting(c.says))
-			deliver(other, reporting(
-				holdup.Report{Doing: holdup.Exchanging, Round: 1, Holder: 2, Cause: holdup.ByComputing}))
+			deliver(other, reporting(saying(holdup.Exchanging, 1, 2, holdup.ByComputing)))
 			m.heartbeat()
 		}
 		if c.after > 0 && !c.ends {

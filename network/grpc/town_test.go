@@ -93,6 +93,13 @@ func newTown(t *testing.T, n, quorum int, act func(c *citizen, m *Mixer, epoch m
 // machine is the name of an agent's machine.
 func machine(agent int) string { return fmt.Sprintf("agent-%d", agent) }
 
+// powerOffUntil ends a citizen's process and its machine, until something else has happened.
+func (z *citizen) powerOffUntil(m *Mixer, until <-chan struct{}) {
+	m.kill()
+	z.host.PowerOff()
+	<-until
+}
+
 // part cuts the network between the agents below one and the others.
 func (v *town) part(below int) {
 	side := map[string]bool{}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"dsbo/internal/testkit"
 	"dsbo/network/grpc/holdup"
@@ -15,18 +14,11 @@ import (
 // one that has begun since begins the run anew. Old news goes round no more then.
 func TestOldFailure(t *testing.T) {
 	m, _ := pathAgent(nil)
-	opens := func(neighbour int, instance uint64) *session {
-		s := newSession(m.neighbours.edge(neighbour), nil, time.Time{})
-		h := goodHello(neighbour)
-		h.instance = instance
-		testkit.OK(s.open(h))
-		return s
-	}
-	opens(0, 7)
+	testkit.Get(opened(m, 0, 7))
 	m.Fail(errors.New("disk full"))
-	wantSent(t, opens(0, 7), "fail 1/0")
-	wantSent(t, opens(0, 8), "")
-	wantSent(t, opens(2, 9), "fail 1/0")
+	wantSent(t, testkit.Get(opened(m, 0, 7)), "fail 1/0")
+	wantSent(t, testkit.Get(opened(m, 0, 8)), "")
+	wantSent(t, testkit.Get(opened(m, 2, 9)), "fail 1/0")
 }
 
 // TestOwnFailureOfOthers: an agent that hears from another one that it has failed itself goes on,
@@ -41,8 +33,8 @@ func TestOwnFailureOfOthers(t *testing.T) {
 // TestWithheldIsAskedForAgain: the stream of a neighbour that is there and does not send what is
 // due is opened anew after SilentAfter, and so is the stream by which a key may come. Others stay.
 func TestWithheldIsAskedForAgain(t *testing.T) {
-	withholds := holdup.Report{Doing: holdup.Exchanging, Round: 0, Holder: 0, Cause: holdup.ByComputing}
-	computes := holdup.Report{Doing: holdup.Computing, Round: 0, Holder: 0, Cause: holdup.ByComputing}
+	withholds := saying(holdup.Exchanging, 0, 0, holdup.ByComputing)
+	computes := saying(holdup.Computing, 0, 0, holdup.ByComputing)
 	for _, c := range []struct {
 		name    string
 		says    holdup.Report
@@ -91,7 +83,7 @@ func TestTwoThatContradict(t *testing.T) {
 	m.neighbours.edge(2).received, m.neighbours.edge(3).received = 6, 6
 	s := attached(m, 0, 5, 5)
 	publish(m, 5)
-	deliver(s, reporting(holdup.Report{Doing: holdup.Exchanging, Round: 4, Holder: 2, Cause: holdup.ByWithholding}))
+	deliver(s, reporting(saying(holdup.Exchanging, 4, 2, holdup.ByWithholding)))
 	h := m.holdup()
 	if h.Agent != 0 || h.Beyond != 3 || !strings.HasSuffix(h.String(), "it says that it waits for agent 2, "+
 		"which has sent others what is due") {
@@ -230,7 +222,7 @@ func TestComesAgainAndAgain(t *testing.T) {
 		}
 		a.e.detach(a, errors.New("connection reset"))
 		for _, s := range []*session{b, c} {
-			deliver(s, reporting(holdup.Report{Doing: holdup.Exchanging, Round: 0, Holder: 0, Cause: holdup.BySilence}))
+			deliver(s, reporting(saying(holdup.Exchanging, 0, 0, holdup.BySilence)))
 		}
 		m.heartbeat()
 		a = attached(m, 0, 0, 0)
@@ -245,9 +237,9 @@ func TestComesAgainAndAgain(t *testing.T) {
 	publish(m, 1)
 	for range 100 {
 		for _, s := range []*session{a, b} {
-			deliver(s, reporting(holdup.Report{Doing: holdup.Exchanging, Round: 0, Holder: 3, Cause: holdup.BySilence}))
+			deliver(s, reporting(saying(holdup.Exchanging, 0, 3, holdup.BySilence)))
 		}
-		deliver(c, reporting(holdup.Report{Doing: holdup.Computing, Round: 1, Holder: 3, Cause: holdup.ByComputing}))
+		deliver(c, reporting(saying(holdup.Computing, 1, 3, holdup.ByComputing)))
 		m.heartbeat()
 	}
 	if down, h := m.chamber.observe().Down, m.holdup(); len(down) > 0 || h.Agent != 3 || h.Cause != holdup.BySilence {
