@@ -71,7 +71,7 @@ func (a *AdaSDBO) Traits() Traits {
 // Jacobian-vector product.
 func (a *AdaSDBO) Cost(k int) Cost {
 	cost := Cost{
-		Floats: len(a.d.all) + 3, Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1},
+		Floats: len(a.d.all) + 3, Messages: 1, Calls: directionCalls(1),
 	}
 	if a.Track && k > 0 {
 		cost.Floats, cost.Messages = cost.Floats+len(a.d.all), 2

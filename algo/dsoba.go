@@ -48,7 +48,7 @@ func (a *DSOBA) Traits() Traits {
 // g, one Hessian- and one Jacobian-vector product.
 func (a *DSOBA) Cost(int) Cost {
 	p, q := len(a.x), len(a.y)
-	return Cost{Floats: p + 2*q, Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1}}
+	return Cost{Floats: p + 2*q, Messages: 1, Calls: directionCalls(1)}
 }
 
 // Step is one outer iteration.

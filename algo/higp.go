@@ -24,9 +24,7 @@ type HIGP struct {
 }
 
 // NewHIGP makes the solver of one agent for vectors of length q.
-func NewHIGP(q int) *HIGP { return newHIGP(q) }
-
-func newHIGP(q int) *HIGP {
+func NewHIGP(q int) *HIGP {
 	zd := make([]float64, 2*q)
 	return &HIGP{zd: zd, z: zd[:q:q], d: zd[q:], s: make([]float64, q), hz: make([]float64, q), b: make([]float64, q)}
 }

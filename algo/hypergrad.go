@@ -20,10 +20,8 @@ type Hypergradient struct {
 }
 
 // NewHypergradient makes the estimator of one agent for x of length p and y of length q.
-func NewHypergradient(p, q int) *Hypergradient { return newHypergradient(p, q) }
-
-func newHypergradient(p, q int) *Hypergradient {
-	return &Hypergradient{higp: newHIGP(q), u: make([]float64, p), ju: make([]float64, p)}
+func NewHypergradient(p, q int) *Hypergradient {
+	return &Hypergradient{higp: NewHIGP(q), u: make([]float64, p), ju: make([]float64, p)}
 }
 
 // Estimate runs Algorithm 2 at (x, y), with the draws of iteration k and N steps of size gamma.

@@ -38,7 +38,7 @@ func (a *MADSBO) Init(p, q, K int) error {
 		return c.err
 	}
 	a.r, a.xk = a.carried("r", p), a.newVec(p)
-	a.hyper = newHypergradient(p, q)
+	a.hyper = NewHypergradient(p, q)
 	a.v = a.hyper.higp.hz // scratch while z stands still
 	a.z, a.u = a.hyper.Z(), a.hyper.U()
 	return nil

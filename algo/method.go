@@ -153,39 +153,47 @@ type entry struct {
 	construct func() Method
 }
 
+// of is the entry of a method of this package.
+func of[T any, M interface {
+	*T
+	Method
+}](name string) entry {
+	return entry{name, func() Method { return M(new(T)) }}
+}
+
 // methods is the table of all methods. Adding one takes a line here, and nothing else outside of
 // the method's own file.
 var methods = []entry{
-	{"madsbo", func() Method { return new(MADSBO) }},
-	{"madsbo_tuned", func() Method { return new(Tuned) }},
-	{"newtoncg", func() Method { return new(NewtonCG) }},
-	{"adamcg", func() Method { return new(AdamCG) }},
-	{"jhip", func() Method { return new(JHIP) }},
-	{"gbdsbo", func() Method { return new(GBDSBO) }},
-	{"fednest", func() Method { return new(FedNest) }},
-	{"mdbo", func() Method { return new(MDBO) }},
-	{"pdsbo_gossip", func() Method { return new(Gossip) }},
-	{"pdsbo_al", func() Method { return new(Lagrangian) }},
-	{"dascgd", func() Method { return new(DASCGD) }},
-	{"dsoba", func() Method { return new(DSOBA) }},
-	{"sparkle", func() Method { return new(Sparkle) }},
-	{"aidcg", func() Method { return new(AIDCG) }},
-	{"itd", func() Method { return new(ITD) }},
-	{"stocbio", func() Method { return new(StocBiO) }},
-	{"alset", func() Method { return new(ALSET) }},
-	{"soba", func() Method { return new(SOBA) }},
-	{"vrdbo", func() Method { return new(VRDBO) }},
-	{"dbifo", func() Method { return new(DBIFO) }},
-	{"adasdbo", func() Method { return new(AdaSDBO) }},
-	{"f2sa", func() Method { return new(F2SA) }},
-	{"saba", func() Method { return new(SABA) }},
-	{"srba", func() Method { return new(SRBA) }},
-	{"fab", func() Method { return new(FAB) }},
-	{"c2dfb", func() Method { return new(C2DFB) }},
-	{"fedmsa", func() Method { return new(FedMSA) }},
-	{"fedbioacc", func() Method { return new(FedBiOAcc) }},
-	{"simfbo", func() Method { return new(SimFBO) }},
-	{"brfedbi", func() Method { return new(BRFedBi) }},
+	of[MADSBO]("madsbo"),
+	of[Tuned]("madsbo_tuned"),
+	of[NewtonCG]("newtoncg"),
+	of[AdamCG]("adamcg"),
+	of[JHIP]("jhip"),
+	of[GBDSBO]("gbdsbo"),
+	of[FedNest]("fednest"),
+	of[MDBO]("mdbo"),
+	of[Gossip]("pdsbo_gossip"),
+	of[Lagrangian]("pdsbo_al"),
+	of[DASCGD]("dascgd"),
+	of[DSOBA]("dsoba"),
+	of[Sparkle]("sparkle"),
+	of[AIDCG]("aidcg"),
+	of[ITD]("itd"),
+	of[StocBiO]("stocbio"),
+	of[ALSET]("alset"),
+	of[SOBA]("soba"),
+	of[VRDBO]("vrdbo"),
+	of[DBIFO]("dbifo"),
+	of[AdaSDBO]("adasdbo"),
+	of[F2SA]("f2sa"),
+	of[SABA]("saba"),
+	of[SRBA]("srba"),
+	of[FAB]("fab"),
+	of[C2DFB]("c2dfb"),
+	of[FedMSA]("fedmsa"),
+	of[FedBiOAcc]("fedbioacc"),
+	of[SimFBO]("simfbo"),
+	of[BRFedBi]("brfedbi"),
 }
 
 // Register adds a method of another module to the methods that [New] knows; construct returns one

@@ -37,7 +37,7 @@ func (a *SOBA) Init(p, q, K int) error {
 // Cost of an iteration: nothing is sent; one gradient of f and of g, one Hessian- and one
 // Jacobian-vector product.
 func (a *SOBA) Cost(int) Cost {
-	return Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1}}
+	return Cost{Calls: directionCalls(1)}
 }
 
 // Step is one outer iteration; m is not used.

@@ -87,7 +87,7 @@ func (a *Sparkle) Cost(int) Cost {
 	x, y, z := vectorsSent(a.Strategy.X), vectorsSent(a.Strategy.Y), vectorsSent(a.Strategy.Z)
 	return Cost{
 		Floats: x*len(a.x) + (y+z)*len(a.y), Messages: x + y + z,
-		Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1},
+		Calls: directionCalls(1),
 	}
 }
 
