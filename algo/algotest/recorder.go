@@ -56,7 +56,7 @@ type vector struct {
 }
 
 // record records a question and, unless it is to fail, answers it.
-func (r *Recorder) record(c Call, dst []vector, answer func() error) error {
+func (r *Recorder) record(c Call, answer func() error, dst ...vector) error {
 	p, q := r.Dims()
 	in := []vector{{c.X, p}, {c.Y, q}}
 	if c.V != nil {
@@ -114,9 +114,9 @@ func (r *Recorder) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
 
 // LowerJointGrad records and asks, if the oracle has gradients of g in both variables.
 func (r *Recorder) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	o, ok := r.Oracle.(dsbo.JointOracle)
-	if !ok {
-		return r.lacks("gradient of g by x")
+	o, err := dsbo.OracleAs[dsbo.JointOracle](r.Oracle, "gradient of g by x")
+	if err != nil {
+		return err
 	}
 	return r.askBoth("lower", o.LowerJointGrad, dx, dy, x, y, s)
 }
@@ -132,90 +132,80 @@ func (r *Recorder) askBoth(kind string, grad func(dx, dy, x, y []float64, s dsbo
 		dst = append(dst, vector{dy, len(y)})
 	}
 	c := Call{Kind: kind, Sample: s, X: x, Y: y, DX: dx != nil, DY: dy != nil}
-	return r.record(c, dst, func() error { return grad(dx, dy, x, y, s) })
+	return r.record(c, func() error { return grad(dx, dy, x, y, s) }, dst...)
+}
+
+// ask records and asks a question to oracles of a type, whose answer has n numbers.
+func ask[O dsbo.Oracle](r *Recorder, kind string, question func(o O, dst, x, y []float64, s dsbo.Sample) error,
+	dst []float64, n int, x, y []float64, s dsbo.Sample) error {
+	o, err := dsbo.OracleAs[O](r.Oracle, kind)
+	if err != nil {
+		return err
+	}
+	c := Call{Kind: kind, Sample: s, X: x, Y: y}
+	return r.record(c, func() error { return question(o, dst, x, y, s) }, vector{dst, n})
 }
 
 // LowerGrad records and asks.
 func (r *Recorder) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
-	c := Call{Kind: "lower", Sample: s, X: x, Y: y}
-	return r.record(c, []vector{{dst, len(y)}}, func() error { return r.Oracle.LowerGrad(dst, x, y, s) })
+	return ask(r, "lower", dsbo.Oracle.LowerGrad, dst, len(y), x, y, s)
 }
 
 // HVP records and asks.
 func (r *Recorder) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	c := Call{Kind: "hvp", Sample: s, X: x, Y: y, V: v}
-	return r.record(c, []vector{{dst, len(y)}}, func() error { return r.Oracle.HVP(dst, x, y, v, s) })
+	return r.record(c, func() error { return r.Oracle.HVP(dst, x, y, v, s) }, vector{dst, len(y)})
 }
 
 // JVP records and asks.
 func (r *Recorder) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	c := Call{Kind: "jvp", Sample: s, X: x, Y: y, V: v}
-	return r.record(c, []vector{{dst, len(x)}}, func() error { return r.Oracle.JVP(dst, x, y, v, s) })
+	return r.record(c, func() error { return r.Oracle.JVP(dst, x, y, v, s) }, vector{dst, len(x)})
 }
 
-// Hessian records and asks.
+// Hessian records and asks, if the oracle has matrices.
 func (r *Recorder) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	return r.askDense(Call{Kind: "hessian", Sample: s, X: x, Y: y}, dst, len(y)*len(y), dsbo.DenseOracle.Hessian)
+	return ask(r, "hessian", dsbo.DenseOracle.Hessian, dst, len(y)*len(y), x, y, s)
 }
 
-// Jacobian records and asks.
+// Jacobian records and asks, if the oracle has matrices.
 func (r *Recorder) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	return r.askDense(Call{Kind: "jacobian", Sample: s, X: x, Y: y}, dst, len(x)*len(y), dsbo.DenseOracle.Jacobian)
-}
-
-// Penalty asks without a record: no data are looked at.
-func (r *Recorder) Penalty(dst, x []float64) error {
-	if o, ok := r.Oracle.(dsbo.PenaltyOracle); ok {
-		return o.Penalty(dst, x)
-	}
-	return r.lacks("penalty")
-}
-
-// Batch asks without a record: no data are looked at.
-func (r *Recorder) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
-	o, ok := r.Oracle.(dsbo.PartitionOracle)
-	if !ok {
-		return batch, 0, r.lacks("batches of a partition")
-	}
-	return o.Batch(s, n)
+	return ask(r, "jacobian", dsbo.DenseOracle.Jacobian, dst, len(x)*len(y), x, y, s)
 }
 
 // Diagonal records and asks, if the oracle has diagonals.
 func (r *Recorder) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
-	o, ok := r.Oracle.(dsbo.DiagonalOracle)
-	if !ok {
-		return r.lacks("diagonal")
+	return ask(r, "diagonal", dsbo.DiagonalOracle.Diagonal, dst, len(y), x, y, s)
+}
+
+// Penalty asks without a record: no data are looked at.
+func (r *Recorder) Penalty(dst, x []float64) error {
+	o, err := dsbo.OracleAs[dsbo.PenaltyOracle](r.Oracle, "penalty")
+	if err != nil {
+		return err
 	}
-	return r.record(Call{Kind: "diagonal", Sample: s, X: x, Y: y}, []vector{{dst, len(y)}},
-		func() error { return o.Diagonal(dst, x, y, s) })
+	return o.Penalty(dst, x)
+}
+
+// Batch asks without a record: no data are looked at.
+func (r *Recorder) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
+	o, err := dsbo.OracleAs[dsbo.PartitionOracle](r.Oracle, "batches of a partition")
+	if err != nil {
+		return batch, 0, err
+	}
+	return o.Batch(s, n)
 }
 
 // Values records and asks, if the oracle has values.
 func (r *Recorder) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
-	o, ok := r.Oracle.(dsbo.ValueOracle)
-	if !ok {
-		return 0, 0, r.lacks("values")
+	o, err := dsbo.OracleAs[dsbo.ValueOracle](r.Oracle, "values")
+	if err != nil {
+		return 0, 0, err
 	}
 	upper, lower = math.NaN(), math.NaN()
-	err = r.record(Call{Kind: "value", Sample: s, X: x, Y: y}, nil, func() (err error) {
+	err = r.record(Call{Kind: "value", Sample: s, X: x, Y: y}, func() (err error) {
 		upper, lower, err = o.Values(x, y, s)
 		return err
 	})
 	return upper, lower, err
-}
-
-// lacks is the answer to a question that the oracle does not know.
-func (r *Recorder) lacks(what string) error {
-	return dsbo.Errorf(dsbo.ErrCapability, "recorder: the oracle it records has no %s", what)
-}
-
-// askDense records and asks for a matrix of n numbers.
-func (r *Recorder) askDense(c Call, dst []float64, n int,
-	matrix func(o dsbo.DenseOracle, dst, x, y []float64, s dsbo.Sample) error) error {
-	return r.record(c, []vector{{dst, n}}, func() error {
-		if d, ok := r.Oracle.(dsbo.DenseOracle); ok {
-			return matrix(d, dst, c.X, c.Y, c.Sample)
-		}
-		return r.lacks("matrices")
-	})
 }
