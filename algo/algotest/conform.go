@@ -125,9 +125,12 @@ type agents struct {
 	mixers  []*Mixer
 }
 
-func (s suite) agents() agents {
-	f := agents{mixers: NewMixers(s.W)}
-	for i := range s.W {
+func (s suite) agents() agents { return s.agentsOver(NewMixers(s.W)) }
+
+// agentsOver returns an agent for each mixer.
+func (s suite) agentsOver(mixers []*Mixer) agents {
+	f := agents{mixers: mixers}
+	for i := range mixers {
 		f.methods = append(f.methods, s.method(p, q))
 		f.oracles = append(f.oracles, oracle(i))
 	}
@@ -241,25 +244,32 @@ func (s suite) resume(t *testing.T) {
 
 func (s suite) cost(t *testing.T) {
 	f := s.agents()
-	for i, o := range f.oracles {
-		f.oracles[i] = NewRecorder(o)
-	}
 	for k := range 4 {
-		f.run(t, k, k+1)
-		for i, o := range f.oracles {
-			r, want := o.(*Recorder), f.methods[i].Cost(k)
-			m := f.mixers[i]
-			got := algo.Cost{Floats: m.Floats, Messages: m.Messages, Averages: m.Averages, Joined: m.Joined,
-				AverageFloats: m.AverageFloats, Calls: r.Total}
-			if got != want {
-				t.Errorf("iteration %d, agent %d: cost %+v, stated %+v", k, i, got, want)
-			}
+		f.checkCost(t, k)
+		for i, m := range f.mixers {
 			if most := algo.TraitsOf(f.methods[i]).LongestVector(p, q); m.Longest > most {
 				t.Errorf("iteration %d, agent %d: a vector has %d numbers; it must have %d at most", k, i,
 					m.Longest, most)
 			}
-			r.Reset()
-			f.mixers[i].Reset()
+		}
+	}
+}
+
+// checkCost runs iteration k and compares what it takes with what the methods state.
+func (f agents) checkCost(t *testing.T, k int) {
+	t.Helper()
+	recorded := f
+	recorded.oracles = nil
+	for i, o := range f.oracles {
+		recorded.oracles = append(recorded.oracles, NewRecorder(o))
+		f.mixers[i].Reset()
+	}
+	recorded.run(t, k, k+1)
+	for i, o := range recorded.oracles {
+		got := f.mixers[i].Cost
+		got.Calls = o.(*Recorder).Total
+		if want := f.methods[i].Cost(k); got != want {
+			t.Errorf("iteration %d, agent %d: cost %+v, stated %+v", k, i, got, want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"dsbo"
+	"dsbo/algo"
 	"dsbo/internal/linalg"
 	"dsbo/network"
 )
@@ -14,13 +15,9 @@ import (
 // to fail.
 type Mixer struct {
 	dsbo.Averager
-	Messages      int       // calls of Mix
-	Floats        int       // numbers in them, which is what goes to each neighbour
-	Averages      int       // vectors of Average
-	Joined        int       // of these, those that travelled with others
-	AverageFloats int       // numbers in them
-	Longest       int       // numbers of the longest vector of either
-	kept          []float64 // a copy of what was exchanged
+	algo.Cost           // of the exchanges; no questions are counted
+	Longest   int       // numbers of the longest vector that was exchanged
+	kept      []float64 // a copy of what was exchanged
 	// FailAt, when not 0, makes the FailAt-th call (from 1) return Err without an exchange.
 	FailAt int
 	Err    error // what the exchange FailAt returns
@@ -67,14 +64,12 @@ func NewDirectedMixers(pull, push [][][]float64) []*Mixer {
 
 // Pull counts and pulls, by Mix where edges have no direction.
 func (m *Mixer) Pull(ctx context.Context, k int, dst, src []float64) error {
-	return m.countCall(&m.Messages, &m.Floats, len(src),
-		func() error { return m.Averager.(dsbo.DirectedMixer).Pull(ctx, k, dst, src) })
+	return m.countMix(len(src), func() error { return m.Averager.(dsbo.DirectedMixer).Pull(ctx, k, dst, src) })
 }
 
 // Push counts and pushes, by Mix where edges have no direction.
 func (m *Mixer) Push(ctx context.Context, k int, dst, src []float64) error {
-	return m.countCall(&m.Messages, &m.Floats, len(src),
-		func() error { return m.Averager.(dsbo.DirectedMixer).Push(ctx, k, dst, src) })
+	return m.countMix(len(src), func() error { return m.Averager.(dsbo.DirectedMixer).Push(ctx, k, dst, src) })
 }
 
 // Mix counts and exchanges.
@@ -84,13 +79,12 @@ func (m *Mixer) Mix(ctx context.Context, dst, src []float64) error {
 
 // MixAdd counts and exchanges.
 func (m *Mixer) MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error {
-	return m.countCall(&m.Messages, &m.Floats, len(src),
-		func() error { return linalg.MixAdd(ctx, m.Averager, dst, src, a, v, &m.kept) })
+	return m.countMix(len(src), func() error { return linalg.MixAdd(ctx, m.Averager, dst, src, a, v, &m.kept) })
 }
 
 // MixCompressed counts what is left of src, and exchanges.
 func (m *Mixer) MixCompressed(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {
-	return m.countCall(&m.Messages, &m.Floats, c.Floats(len(src)), func() error {
+	return m.countMix(c.Floats(len(src)), func() error {
 		return m.Averager.(dsbo.CompressingMixer).MixCompressed(ctx, dst, src, c)
 	})
 }
@@ -105,29 +99,36 @@ func (m *Mixer) Place() (agent, agents int) { return m.Averager.(dsbo.PlacedMixe
 
 // Average counts and averages.
 func (m *Mixer) Average(ctx context.Context, vectors ...[]float64) error {
-	for _, v := range vectors[1:] {
-		m.Joined, m.Averages, m.AverageFloats = m.Joined+1, m.Averages+1, m.AverageFloats+len(v)
+	m.Averages += len(vectors)
+	m.Joined += len(vectors) - 1
+	for _, v := range vectors {
+		m.AverageFloats += len(v)
+		m.Longest = max(m.Longest, len(v))
 	}
-	return m.countCall(&m.Averages, &m.AverageFloats, len(vectors[0]),
-		func() error { return m.Averager.Average(ctx, vectors...) })
+	return m.call(func() error { return m.Averager.Average(ctx, vectors...) })
 }
 
-// countCall adds one call with n numbers, and makes it unless it is to fail.
-func (m *Mixer) countCall(calls, floats *int, n int, call func() error) error {
-	*calls++
-	*floats += n
+// countMix counts and makes an exchange by W of n numbers.
+func (m *Mixer) countMix(n int, exchange func() error) error {
+	m.Messages++
+	m.Floats += n
 	m.Longest = max(m.Longest, n)
+	return m.call(exchange)
+}
+
+// call makes an exchange, which has been counted, unless it is to fail.
+func (m *Mixer) call(exchange func() error) error {
 	if m.exchanges() == m.FailAt {
 		return m.Err
 	}
-	return call()
+	return exchange()
 }
 
 // exchanges returns the calls of Mix and Average.
 func (m *Mixer) exchanges() int { return m.Messages + m.Averages - m.Joined }
 
 // Reset sets the counts to zero.
-func (m *Mixer) Reset() { m.Messages, m.Floats, m.Averages, m.Joined, m.AverageFloats = 0, 0, 0, 0, 0 }
+func (m *Mixer) Reset() { m.Cost = algo.Cost{} }
 
 // Ring is the mixing matrix of a ring of n agents: w for itself, the rest shared by the neighbours.
 func Ring(n int, w float64) [][]float64 { return rows(network.Ring(n, w)) }

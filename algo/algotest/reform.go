@@ -46,18 +46,7 @@ func (s suite) members(t *testing.T) {
 		f.methods, f.oracles = append(f.methods, late), append(f.oracles, oracle(n))
 	}
 	f.mixers = NewMixers(s.W)
-	for i, o := range f.oracles {
-		f.oracles[i] = NewRecorder(o)
-	}
-	f.run(t, 3, 4)
-	for i, m := range f.methods {
-		sent := f.mixers[i]
-		got := algo.Cost{Floats: sent.Floats, Messages: sent.Messages, Averages: sent.Averages, Joined: sent.Joined,
-			AverageFloats: sent.AverageFloats, Calls: f.oracles[i].(*Recorder).Total}
-		if want := m.Cost(3); got != want {
-			t.Errorf("agent %d: after a change of members the cost is %+v, stated %+v", i, got, want)
-		}
-	}
+	f.checkCost(t, 3)
 	f.run(t, 4, 6)
 	for _, v := range f.state() {
 		if !linalg.AllFinite(v) {

@@ -61,11 +61,7 @@ func decoded(name, object string) algo.Method {
 func (s suite) overTeams(t *testing.T, name string, w *network.Matrix, teams []network.Team) {
 	t.Helper()
 	const iterations = 3
-	whole := agents{mixers: NewMixersOver(w)}
-	for i := range w.N() {
-		whole.methods = append(whole.methods, s.method(p, q))
-		whole.oracles = append(whole.oracles, oracle(i))
-	}
+	whole := s.agentsOver(NewMixersOver(w))
 	whole.run(t, 0, iterations)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
