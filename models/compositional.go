@@ -1,8 +1,6 @@
 package models
 
 import (
-	"slices"
-
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
@@ -55,7 +53,7 @@ func (c Compositional) Upper(_, y *ad.Node, b Batch) *ad.Node { return c.Outer(y
 
 // Diagonal implements [Curved]: 1 in each entry.
 func (c Compositional) Diagonal(_, y *ad.Node, _ Batch) *ad.Node {
-	return ad.NewConst(y, "diagonal", c.Q, 0, slices.Repeat([]float64{1}, c.Q))
+	return ad.Uniform(1, y)
 }
 
 // Modulus implements [StronglyConvex].

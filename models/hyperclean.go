@@ -53,8 +53,13 @@ func (h HyperClean) Check(s data.Shard) error {
 
 // Lower implements [Model].
 func (h HyperClean) Lower(x, y *ad.Node, b Batch) *ad.Node {
-	logits := ad.Outputs(h.linear().logits(y, b))
-	loss := ad.Scale(1/float64(b.Rows), ad.Dot(exampleWeights(x, b), CrossEntropy{}.Losses(logits, b.T)))
+	return h.lower(x, y, h.linear().logits(y, b), b)
+}
+
+// lower builds g_i of a classifier with these outputs.
+func (h HyperClean) lower(x, y, outputs *ad.Node, b Batch) *ad.Node {
+	outputs = ad.Outputs(outputs)
+	loss := ad.Scale(1/float64(b.Rows), ad.Dot(exampleWeights(x, b), CrossEntropy{}.Losses(outputs, b.T)))
 	return ad.Add(loss, ad.Scale(h.ridge(), ad.Dot(y, y)))
 }
 

@@ -4,7 +4,6 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/linalg"
 )
 
 // HyperCleanMLP is [HyperClean] with a network in place of the linear classifier: y is the y of
@@ -40,9 +39,7 @@ func (h HyperCleanMLP) Check(s data.Shard) error {
 
 // Lower implements [Model].
 func (h HyperCleanMLP) Lower(x, y *ad.Node, b Batch) *ad.Node {
-	outputs := ad.Outputs(h.Net.outputs(y, b.X))
-	loss := ad.Scale(1/float64(b.Rows), ad.Dot(exampleWeights(x, b), CrossEntropy{}.Losses(outputs, b.T)))
-	return ad.Add(loss, ad.Scale(h.linear().ridge(), ad.Dot(y, y)))
+	return h.linear().lower(x, y, h.Net.outputs(y, b.X), b)
 }
 
 // Upper implements [Model].
@@ -54,7 +51,7 @@ func (h HyperCleanMLP) Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 }
 
 // Penalty implements [Penalized]: 2C in each entry.
-func (h HyperCleanMLP) Penalty(dst, _ []float64) { linalg.Fill(dst, 2*h.linear().ridge()) }
+func (h HyperCleanMLP) Penalty(dst, x []float64) { h.linear().Penalty(dst, x) }
 
 // Start implements [Starter]: the network's start.
 func (h HyperCleanMLP) Start(y []float64) { h.Net.Start(y) }

@@ -1,6 +1,8 @@
 package models
 
 import (
+	"cmp"
+
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
@@ -42,12 +44,7 @@ func (m HyperRep) head() ridgeHead {
 }
 
 // ridge returns C, with its default for 0.
-func (m HyperRep) ridge() float64 {
-	if m.Ridge == 0 {
-		return .0001
-	}
-	return m.Ridge
-}
+func (m HyperRep) ridge() float64 { return cmp.Or(m.Ridge, .0001) }
 
 // Dims implements [Model].
 func (m HyperRep) Dims() (p, q int) {

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"math"
 
 	"dsbo"
@@ -121,12 +122,7 @@ type Huber struct {
 }
 
 // delta returns δ, with its default for 0.
-func (h Huber) delta() float64 {
-	if h.Delta == 0 {
-		return 1
-	}
-	return h.Delta
-}
+func (h Huber) delta() float64 { return cmp.Or(h.Delta, 1) }
 
 // Check implements [OutputLoss]: δ is positive and finite, and a target is a number for
 // each output.

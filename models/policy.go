@@ -1,8 +1,6 @@
 package models
 
 import (
-	"slices"
-
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
@@ -70,7 +68,7 @@ func (m PolicyEvaluation) Score(x, _ *ad.Node, b Batch) (losses, hits *ad.Node) 
 
 // Diagonal implements [Curved]: 1 in each entry.
 func (m PolicyEvaluation) Diagonal(_, y *ad.Node, _ Batch) *ad.Node {
-	return ad.NewConst(y, "diagonal", m.States, 0, slices.Repeat([]float64{1}, m.States))
+	return ad.Uniform(1, y)
 }
 
 // Modulus implements [StronglyConvex].
