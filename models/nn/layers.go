@@ -110,8 +110,8 @@ func NewGroupNorm(ps *Params, name string, channels, groups int) GroupNorm {
 		ps.fail("the channels of normalization %q must be a multiple of its groups; they are %d and %d", name, channels,
 			groups)
 	}
-	return GroupNorm{Scale: ps.Vector(name+".scales", channels, Init{Mean: 1}),
-		Offset: ps.Vector(name+".offsets", channels, Init{}), Groups: groups}
+	l := NewLayerNorm(ps, name, channels)
+	return GroupNorm{l.Scale, l.Offset, groups}
 }
 
 // Outputs builds the normalized images of h, a row of pixels·channels numbers each.
@@ -133,8 +133,7 @@ type BatchNorm struct{ Scale, Offset Param }
 
 // NewBatchNorm adds a normalization of n columns, or channels, of scales 1 and offsets 0.
 func NewBatchNorm(ps *Params, name string, width int) BatchNorm {
-	return BatchNorm{Scale: ps.Vector(name+".scales", width, Init{Mean: 1}),
-		Offset: ps.Vector(name+".offsets", width, Init{})}
+	return BatchNorm(NewLayerNorm(ps, name, width))
 }
 
 // Outputs builds the normalized columns of h, m × width. Rows of k·width numbers are images of k

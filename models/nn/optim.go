@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"cmp"
 	"math"
 
 	"dsbo/internal/num"
@@ -99,7 +100,7 @@ func (o *Adam) step(z, g []float32, inner, outer float32) {
 	if o.m == nil {
 		o.m, o.v = make([]float32, len(z)), make([]float32, len(z))
 	}
-	beta1, beta2, eps := orDefault(o.Beta1, .9), orDefault(o.Beta2, .999), float32(orDefault(o.Eps, 1e-8))
+	beta1, beta2, eps := cmp.Or(o.Beta1, .9), cmp.Or(o.Beta2, .999), float32(cmp.Or(o.Eps, 1e-8))
 	rate := o.Rate.at(o.steps, 1e-3)
 	o.steps++
 	size := rate / float32(1-num.Pow(beta1, float64(o.steps)))
@@ -121,11 +122,4 @@ type AdamW struct {
 }
 
 // Step implements [Optimizer].
-func (o *AdamW) Step(z, g []float32) { o.step(z, g, 0, float32(orDefault(o.WeightDecay, .01))) }
-
-func orDefault(v, standard float64) float64 {
-	if v == 0 {
-		return standard
-	}
-	return v
-}
+func (o *AdamW) Step(z, g []float32) { o.step(z, g, 0, float32(cmp.Or(o.WeightDecay, .01))) }

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -112,11 +113,7 @@ func (ps *Params) Init(dst []float64, seed uint64) {
 
 // weights returns the start of the weights of a layer with n inputs.
 func (ps *Params) weights(inputs int) Init {
-	gain := ps.Gain
-	if gain == 0 {
-		gain = 1
-	}
-	return Init{Deviation: math.Sqrt(gain / float64(max(inputs, 1)))}
+	return Init{Deviation: math.Sqrt(cmp.Or(ps.Gain, 1) / float64(max(inputs, 1)))}
 }
 
 // Len returns the number of entries.
