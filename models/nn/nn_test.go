@@ -19,41 +19,36 @@ import (
 type layer struct {
 	name      string
 	cols, per int // of the rows that it reads; rows for each example
-	build     func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node
+	build     func(ps *nn.Params) outputs
 }
 
+// outputs make of the rows h of n examples what a layer does, with parameters z.
+type outputs = func(z, h *ad.Node, n int) *ad.Node
+
 // plain is a layer whose outputs need no number of examples.
-func plain(outputs func(z, h *ad.Node) *ad.Node) func(z, h *ad.Node, n int) *ad.Node {
-	return func(z, h *ad.Node, _ int) *ad.Node { return outputs(z, h) }
+func plain(of func(z, h *ad.Node) *ad.Node) outputs {
+	return func(z, h *ad.Node, _ int) *ad.Node { return of(z, h) }
 }
 
 var layers = []layer{
-	{"Dense", 3, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
-		return plain(nn.NewDense(ps, "l", 3, 4).Outputs)
-	}},
-	{"Dense of one input and one output", 1, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	{"Dense", 3, 1, func(ps *nn.Params) outputs { return plain(nn.NewDense(ps, "l", 3, 4).Outputs) }},
+	{"Dense of one input and one output", 1, 1, func(ps *nn.Params) outputs {
 		return plain(nn.NewDense(ps, "l", 1, 1).Outputs)
 	}},
-	{"Conv", 24, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	{"Conv", 24, 1, func(ps *nn.Params) outputs {
 		return plain(nn.NewConv(ps, "l", ad.Window{H: 4, W: 3, C: 2, KH: 3, KW: 2, Stride: 1, PadH: 1}, 3).Outputs)
 	}},
-	{"two convolutions with pooling", 36, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	{"two convolutions with pooling", 36, 1, func(ps *nn.Params) outputs {
 		a := nn.NewConv(ps, "a", ad.Window{H: 6, W: 6, C: 1, KH: 3, KW: 3, Stride: 1, PadH: 1, PadW: 1}, 2)
 		b := nn.NewConv(ps, "b", ad.Window{H: 3, W: 3, C: 2, KH: 2, KW: 2, Stride: 1}, 3)
 		return plain(func(z, h *ad.Node) *ad.Node {
 			return ad.AvgPool(ad.Tanh(b.Outputs(z, ad.MaxPool(a.Outputs(z, h), a.Pool(2)))), b.Pool(2))
 		})
 	}},
-	{"LayerNorm", 4, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
-		return plain(nn.NewLayerNorm(ps, "l", 4).Outputs)
-	}},
-	{"BatchNorm", 3, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
-		return plain(nn.NewBatchNorm(ps, "l", 3).Outputs)
-	}},
-	{"BatchNorm of images", 8, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
-		return plain(nn.NewBatchNorm(ps, "l", 2).Outputs)
-	}},
-	{"Embedding", 3, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	{"LayerNorm", 4, 1, func(ps *nn.Params) outputs { return plain(nn.NewLayerNorm(ps, "l", 4).Outputs) }},
+	{"BatchNorm", 3, 1, func(ps *nn.Params) outputs { return plain(nn.NewBatchNorm(ps, "l", 3).Outputs) }},
+	{"BatchNorm of images", 8, 1, func(ps *nn.Params) outputs { return plain(nn.NewBatchNorm(ps, "l", 2).Outputs) }},
+	{"Embedding", 3, 1, func(ps *nn.Params) outputs {
 		e := nn.NewEmbedding(ps, "l", 4, 3)
 		return func(z, h *ad.Node, n int) *ad.Node {
 			idx := make([]float64, n)
@@ -63,23 +58,17 @@ var layers = []layer{
 			return ad.Mul(h, e.Outputs(z, ad.NewConst(z, "indices", n, 0, idx)))
 		}
 	}},
-	{"GELU", 3, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
-		return plain(func(_, h *ad.Node) *ad.Node { return nn.GELU(h) })
-	}},
-	{"GRU", 3, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	{"GELU", 3, 1, func(ps *nn.Params) outputs { return plain(func(_, h *ad.Node) *ad.Node { return nn.GELU(h) }) }},
+	{"GRU", 3, 1, func(ps *nn.Params) outputs {
 		g := nn.NewGRU(ps, "l", 3, 2)
 		return plain(func(z, h *ad.Node) *ad.Node { return g.Next(z, ad.Sin(h), g.Next(z, h, nil)) })
 	}},
-	{"Attention with one head", 4, 3, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
-		return nn.NewAttention(ps, "l", 4, 1).Outputs
-	}},
-	{"Attention with two heads", 4, 3, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
-		return nn.NewAttention(ps, "l", 4, 2).Outputs
-	}},
-	{"Attention to itself alone", 2, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	{"Attention with one head", 4, 3, func(ps *nn.Params) outputs { return nn.NewAttention(ps, "l", 4, 1).Outputs }},
+	{"Attention with two heads", 4, 3, func(ps *nn.Params) outputs { return nn.NewAttention(ps, "l", 4, 2).Outputs }},
+	{"Attention to itself alone", 2, 1, func(ps *nn.Params) outputs {
 		return nn.NewAttention(ps, "l", 2, 2).Outputs
 	}},
-	{"CrossEntropy", 3, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	{"CrossEntropy", 3, 1, func(ps *nn.Params) outputs {
 		return func(z, h *ad.Node, n int) *ad.Node {
 			hot := make([]float64, 3*n)
 			for i := range n {

@@ -34,7 +34,7 @@ var references = []struct {
 	examples int
 	want     [3]float64 // see TestReferences
 }{
-	{layer{"LSTM", 9, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	{layer{"LSTM", 9, 1, func(ps *nn.Params) outputs {
 		l := nn.NewLSTM(ps, "l", 3, 2)
 		return plain(func(z, h *ad.Node) *ad.Node {
 			var state, memory *ad.Node
@@ -42,7 +42,7 @@ var references = []struct {
 			return ad.ConcatCols(state, memory)
 		})
 	}}, 4, [3]float64{5.088520612673179, 3.2948987495780253, -3.998767690451477}},
-	{layer{"GRU of three steps", 9, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	{layer{"GRU of three steps", 9, 1, func(ps *nn.Params) outputs {
 		g := nn.NewGRU(ps, "l", 3, 2)
 		return plain(func(z, h *ad.Node) *ad.Node {
 			var state *ad.Node
@@ -50,34 +50,34 @@ var references = []struct {
 			return state
 		})
 	}}, 4, [3]float64{-4.147989031650632, -4.356091529847964, 3.805553389763061}},
-	{layer{"GroupNorm", 24, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	{layer{"GroupNorm", 24, 1, func(ps *nn.Params) outputs {
 		return plain(nn.NewGroupNorm(ps, "l", 4, 2).Outputs)
 	}}, 3, [3]float64{6.11042791676492, 36.94440388696991, -0.4266861441148855}},
-	{layer{"causal attention", 4, 3, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	{layer{"causal attention", 4, 3, func(ps *nn.Params) outputs {
 		a := nn.NewAttention(ps, "l", 4, 2)
 		return func(z, h *ad.Node, n int) *ad.Node { return a.Masked(z, h, n, nn.Causal(z, 3)) }
 	}}, 2, [3]float64{-0.1991448800721547, -2.392078534385064, 5.194118712007169}},
-	{layer{"attention to padded sequences", 4, 3, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	{layer{"attention to padded sequences", 4, 3, func(ps *nn.Params) outputs {
 		a := nn.NewAttention(ps, "l", 4, 2)
 		return func(z, h *ad.Node, n int) *ad.Node { return a.Masked(z, h, n, padded(z, n)) }
 	}}, 2, [3]float64{-0.03942744978878743, -1.8551276758767414, 1.9535747153861578}},
-	{layer{"causal attention to padded sequences", 4, 3, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	{layer{"causal attention to padded sequences", 4, 3, func(ps *nn.Params) outputs {
 		a := nn.NewAttention(ps, "l", 4, 1)
 		return func(z, h *ad.Node, n int) *ad.Node { return a.Masked(z, h, n, padded(z, n), nn.Causal(z, 3)) }
 	}}, 2, [3]float64{0.009276300754142652, -1.5210071667297866, 4.792365292986683}},
-	{layer{"TransformerBlock", 4, 3, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	{layer{"TransformerBlock", 4, 3, func(ps *nn.Params) outputs {
 		b := nn.NewTransformerBlock(ps, "l", 4, 2, 6)
 		return func(z, h *ad.Node, n int) *ad.Node { return b.Outputs(z, h, n, nn.Causal(z, 3)) }
 	}}, 2, [3]float64{0.49854459168642773, 9.00384790117451, -17.843587703023132}},
-	{layer{"ResidualBlock", 24, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	{layer{"ResidualBlock", 24, 1, func(ps *nn.Params) outputs {
 		return plain(nn.NewResidualBlock(ps, "l", 3, 2, 4, 3, 2).Outputs)
 	}}, 2, [3]float64{7.802670802344993, 0.01088152718186386, 25.56132794114494}},
 	{layer{"Conv in groups, with strides and dilations", 7 * 6 * 4, 1,
-		func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+		func(ps *nn.Params) outputs {
 			return plain(nn.NewGroupedConv(ps, "l", ad.Window{H: 7, W: 6, C: 4, KH: 3, KW: 2, Stride: 2, StrideW: 1,
 				PadH: 1, PadW: 1, DilationH: 2, DilationW: 3}, 6, 2).Outputs)
 		}}, 2, [3]float64{10.65604161562792, 71.96907771548717, 83.14785428933158}},
-	{layer{"Embedding of sequences", 6, 1, func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	{layer{"Embedding of sequences", 6, 1, func(ps *nn.Params) outputs {
 		e := nn.NewEmbedding(ps, "l", 5, 3)
 		return func(z, h *ad.Node, n int) *ad.Node {
 			words := make([]float64, 2*n)
@@ -135,7 +135,7 @@ func TestReferenceDerivatives(t *testing.T) {
 		t.Run(c.name, c.check)
 	}
 	layer{"causal attention of sequences that begin with padding or are nothing else", 4, 3,
-		func(ps *nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+		func(ps *nn.Params) outputs {
 			a := nn.NewAttention(ps, "l", 4, 2)
 			return func(z, h *ad.Node, n int) *ad.Node {
 				keep := make([]float64, 3*n)
@@ -151,7 +151,7 @@ func TestReferenceDerivatives(t *testing.T) {
 // TestPositions: sines and cosines by the formula, added to each sequence; and dropout.
 func TestPositions(t *testing.T) {
 	h := normal(2*3*4, 6)
-	l := layer{name: "positions", cols: 4, per: 3, build: func(*nn.Params) func(z, h *ad.Node, n int) *ad.Node {
+	l := layer{name: "positions", cols: 4, per: 3, build: func(*nn.Params) outputs {
 		return func(z, h *ad.Node, _ int) *ad.Node {
 			mask := ad.NewConst(z, "mask", 2, 12,
 				[]float64{2, 0, 2, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0})
