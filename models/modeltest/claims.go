@@ -69,12 +69,17 @@ func curvatures(s *subject, o *models.Oracle, x, y, v []float64, name dsbo.Sampl
 }
 
 func extremes(h *mat.SymDense) (least, largest float64) {
-	var e mat.EigenSym
-	if !e.Factorize(h, false) {
+	values := eigen(h, false).Values(nil)
+	return values[0], values[len(values)-1]
+}
+
+// eigen returns the eigenvalues of a Hessian, with or without its eigenvectors.
+func eigen(h *mat.SymDense, vectors bool) *mat.EigenSym {
+	e := new(mat.EigenSym)
+	if !e.Factorize(h, vectors) {
 		testkit.OK(errors.New("the Hessian's eigenvalues could not be found: is it finite?"))
 	}
-	values := e.Values(nil)
-	return values[0], values[len(values)-1]
+	return e
 }
 
 // hessian returns the rows of the lower loss's Hessian.
