@@ -3,7 +3,6 @@ package modeltest_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/internal/linalg"
-	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
@@ -60,20 +58,7 @@ func (claimed) Penalty(dst, x []float64) {
 	}
 }
 
-func shard() data.Shard {
-	r := rand.New(rand.NewPCG(5, 6))
-	table := func(rows, cols int) *ad.Table {
-		v := make([]float64, rows*cols)
-		for i := range v {
-			v[i] = r.NormFloat64()
-		}
-		return testkit.Get(ad.FloatTable(rows, cols, v))
-	}
-	return data.Shard{Train: data.Examples{X: table(30, 3), Target: table(30, 1)},
-		Val: data.Examples{X: table(22, 3), Target: table(22, 1)}}
-}
-
-func TestClaimedModelPasses(t *testing.T) { modeltest.TestModel(t, claimed{ridge{3}}, shard()) }
+func TestClaimedModelPasses(t *testing.T) { modeltest.TestModel(t, claimed{ridge{3}}, numbers(3)) }
 
 // The spoiled models, each wrong in one way.
 type (
@@ -127,7 +112,7 @@ func (keptState) Upper(x, y *ad.Node, b models.Batch) *ad.Node {
 }
 
 func (trainingBatch) Upper(x, y *ad.Node, b models.Batch) *ad.Node {
-	train, features, targets := shard().Train, []float64(nil), []float64(nil)
+	train, features, targets := numbers(3).Train, []float64(nil), []float64(nil)
 	for i := range 8 {
 		for j := range 3 {
 			features = append(features, train.X.At(i, j))
@@ -319,6 +304,6 @@ func TestPlantedMistakes(t *testing.T) {
 		{otherSimpler{r}, "simpler", "must take the same examples"},
 		{ridge{4}, "derivatives", "lower loss: "},
 	} {
-		c.test(t, shard())
+		c.test(t, numbers(3))
 	}
 }
