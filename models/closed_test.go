@@ -19,12 +19,27 @@ type derivs struct {
 	fy, gx, gy, hv, j []float64
 }
 
+func newDerivs(p, q int) derivs {
+	return derivs{gx: make([]float64, p), fy: make([]float64, q), gy: make([]float64, q), hv: make([]float64, q),
+		j: make([]float64, p)}
+}
+
+// valueOf returns a loss on all examples of e.
+func valueOf(l models.Loss, e data.Examples, x, y []float64) float64 {
+	return testkit.Get(testkit.Get(models.Differentiate(l, len(x), len(y), e, false)).Value(x, y))
+}
+
+// lossesOf returns the losses of the examples of e by the model's Score.
+func lossesOf(m models.Model, e data.Examples, x, y []float64) []float64 {
+	losses, _ := testkit.Get2(testkit.Get(models.NewScore(m, e, false)).Examples(x, y))
+	return losses
+}
+
 func derivsAt(t *testing.T, m models.Model, s data.Shard, x, y, v []float64) derivs {
 	t.Helper()
 	p, q := m.Dims()
 	o := testkit.Get(models.NewOracle(m, s, models.Config{}))
-	d := derivs{gx: make([]float64, p), fy: make([]float64, q), gy: make([]float64, q), hv: make([]float64, q),
-		j: make([]float64, p)}
+	d := newDerivs(p, q)
 	fx := normal(rand.New(rand.NewPCG(0, 0)), p, 1)
 	all := dsbo.Sample{Set: dsbo.Whole}
 	d.f, d.g = testkit.Get2(o.Values(x, y, all))
@@ -103,8 +118,7 @@ func TestLogisticClosedForm(t *testing.T) {
 // differentiated by hand.
 func logisticForm(s data.Shard, mean bool, x, y, v []float64) derivs {
 	n := len(y)
-	d := derivs{gx: make([]float64, n), fy: make([]float64, n), gy: make([]float64, n), hv: make([]float64, n),
-		j: make([]float64, n)}
+	d := newDerivs(n, n)
 	each := func(e data.Examples, do func(a []float64, weight, t, margin float64)) {
 		weight := 1.0
 		if mean {
@@ -152,8 +166,7 @@ func TestSoftmaxClosedForm(t *testing.T) {
 // differentiated by hand.
 func softmaxForm(s data.Shard, c int, x, y, v []float64) derivs {
 	n, q := len(x), len(y)
-	d := derivs{gx: make([]float64, n), fy: make([]float64, q), gy: make([]float64, q), hv: make([]float64, q),
-		j: make([]float64, n)}
+	d := newDerivs(n, q)
 	cross := func(e data.Examples, value *float64, grad, hv []float64) {
 		w := 1 / float64(e.Len())
 		for i := range e.Len() {

@@ -1,7 +1,6 @@
 package models_test
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,41 +10,6 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/models"
 )
-
-// TestPenaltyIsAllThatDependsOnX: where x is the logarithms of penalties, the diagonal changes with
-// x as the penalty does.
-func TestPenaltyIsAllThatDependsOnX(t *testing.T) {
-	classes, signs := classShard(30, 21, 5, 3), signShard(30, 21, 5)
-	for _, c := range []struct {
-		model models.Model
-		shard data.Shard
-	}{
-		{models.Softmax{Features: 5, Classes: 3}, classes},
-		{models.Logistic{Features: 5}, signs},
-		{models.Logistic{Features: 5, Mean: true}, signs},
-		{models.MLP{Features: 5, Outputs: 3, Hidden: []int{4}}, classes},
-		{models.MLP{Features: 5, Outputs: 3, Hidden: []int{4}, Penalties: models.PerLayer{}}, classes},
-		{models.MLP{Features: 5, Outputs: 3, Hidden: []int{4, 6}}, classes},
-	} {
-		o := testkit.Get(models.NewOracle(c.model, c.shard, models.Config{}))
-		p, q := o.Dims()
-		r := rand.New(rand.NewPCG(9, 9))
-		y := normal(r, q, 1)
-		var penalty, diagonal [2][]float64
-		for i := range 2 {
-			x := normal(r, p, 1)
-			penalty[i], diagonal[i] = make([]float64, q), make([]float64, q)
-			testkit.OK(o.Penalty(penalty[i], x))
-			testkit.OK(o.Diagonal(diagonal[i], x, y, dsbo.Sample{Set: dsbo.Whole}))
-		}
-		for j := range q {
-			got, want := penalty[1][j]-penalty[0][j], diagonal[1][j]-diagonal[0][j]
-			if math.Abs(got-want) > 1e-12 || got == 0 {
-				t.Errorf("%+v: entry %d of the penalty changes by %g, of the Hessian by %g", c.model, j, got, want)
-			}
-		}
-	}
-}
 
 // TestExactDiagonals: closed forms are the same for all seeds, estimates are not.
 func TestExactDiagonals(t *testing.T) {

@@ -70,18 +70,11 @@ func TestFoldsAreModels(t *testing.T) {
 				in = append(in, row)
 			}
 		}
-		pick := func(rows []int) data.Examples {
-			return data.Examples{X: testkit.Get(all.Train.X.Pick(rows)),
-				Target: testkit.Get(all.Train.Target.Pick(rows))}
-		}
+		pick := func(rows []int) data.Examples { return testkit.Get(all.Train.Pick(rows)) }
 		weights, intercepts := m.Fold(y, k)
 		part := slices.Concat(weights, intercepts)
-		value := func(l models.Loss, e data.Examples) float64 {
-			d := testkit.Get(models.Differentiate(l, p, q/count, e, false))
-			return testkit.Get(d.Value(x, part))
-		}
-		lower += value(linear.Lower, pick(in)) / count
-		upper += value(linear.Upper, pick(out)) * float64(len(out)) / rows
+		lower += valueOf(linear.Lower, pick(in), x, part) / count
+		upper += valueOf(linear.Upper, pick(out), x, part) * float64(len(out)) / rows
 	}
 	for _, c := range []struct {
 		name string
@@ -89,16 +82,13 @@ func TestFoldsAreModels(t *testing.T) {
 		e    data.Examples
 		want float64
 	}{{"lower", m.Lower, shard.Train, lower}, {"upper", m.Upper, shard.Val, upper}} {
-		d := testkit.Get(models.Differentiate(c.loss, p, q, c.e, false))
-		if got := testkit.Get(d.Value(x, y)); math.Abs(got-c.want) > 1e-6*math.Abs(c.want) { // weights are float32
+		if got := valueOf(c.loss, c.e, x, y); math.Abs(got-c.want) > 1e-6*math.Abs(c.want) { // weights are float32
 			t.Errorf("%s loss %.9g, by the models alone %.9g", c.name, got, c.want)
 		}
 	}
 	// Of a validation example the model that left it out has the score, of others all models.
-	losses, _, err := testkit.Get(models.NewScore(m, shard.Val, false)).Examples(x, y)
-	testkit.OK(err)
 	mean := 0.0
-	for _, l := range losses {
+	for _, l := range lossesOf(m, shard.Val, x, y) {
 		mean += l / rows
 	}
 	if math.Abs(mean-upper) > 1e-6*upper {
@@ -135,7 +125,7 @@ func TestPrior(t *testing.T) {
 	plain := models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}
 	with := plain
 	with.Prior = models.Prior{Deviation: 2, Rows: 9}
-	p, q := plain.Dims()
+	_, q := plain.Dims()
 	y := make([]float64, q)
 	for _, c := range []struct {
 		x, center []float64
@@ -144,9 +134,7 @@ func TestPrior(t *testing.T) {
 		{[]float64{1, 2, 3, 4, 5}, []float64{0, 1, 2, 3, 4}, 0},
 		{[]float64{0, 1, 2, 3, 4}, []float64{1, 2, 3, 4, 6}, 0.8 / (2 * 4 * 9)}} {
 		with.Prior.Center = c.center
-		value := func(m models.Linear) float64 {
-			return testkit.Get(testkit.Get(models.Differentiate(m.Upper, p, q, s.Val, false)).Value(c.x, y))
-		}
+		value := func(m models.Linear) float64 { return valueOf(m.Upper, s.Val, c.x, y) }
 		scaled := with
 		scaled.Prior.Residuals = true
 		loss := value(plain)

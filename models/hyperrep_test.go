@@ -27,13 +27,11 @@ func TestHyperRepIsNetwork(t *testing.T) {
 	}
 	x, y := make([]float64, p), normal(rand.New(rand.NewPCG(1, 2)), q, 1)
 	m.StartX(x)
-	f := testkit.Get(testkit.Get(models.Differentiate(m.Upper, p, q, s.Val, false)).Value(x, y))
-	want := testkit.Get(testkit.Get(models.Differentiate(mlp.Upper, all, total, s.Val, false)).Value(
-		make([]float64, all), append(x, y...)))
+	f, want := valueOf(m.Upper, s.Val, x, y), valueOf(mlp.Upper, s.Val, make([]float64, all), append(x, y...))
 	if math.Abs(f-want) > 1e-14*want {
 		t.Errorf("upper loss %g, that of the network %g", f, want)
 	}
-	g := testkit.Get(testkit.Get(models.Differentiate(m.Lower, p, q, s.Val, false)).Value(x, y))
+	g := valueOf(m.Lower, s.Val, x, y)
 	if want := f + 1e-4*linalg.Dot(y, y); math.Abs(g-want) > 1e-14*want {
 		t.Errorf("lower loss %g, want %g", g, want)
 	}
@@ -72,10 +70,8 @@ func TestTemperature(t *testing.T) {
 	for i, v := range y {
 		cooled[i] = v / math.Exp(x[i/d])
 	}
-	got, _ := testkit.Get2(testkit.Get(models.NewScore(m, s.Val, false)).Examples(x, y))
-	want, _ := testkit.Get2(
-		testkit.Get(models.NewScore(models.Softmax{Features: d, Classes: c}, s.Val, false)).Examples(make([]float64, d),
-			cooled))
+	got := lossesOf(m, s.Val, x, y)
+	want := lossesOf(models.Softmax{Features: d, Classes: c}, s.Val, make([]float64, d), cooled)
 	if linalg.Dist2(got, want) > 1e-26 {
 		t.Errorf("losses %v, want %v", got, want)
 	}
@@ -92,9 +88,8 @@ func TestDistilledTrainsOnPictures(t *testing.T) {
 	m.StartX(x)
 	pictures := s.Val
 	pictures.X, pictures.Target = table(c, d, x), testkit.Get(ad.LabelTable([]uint8{0, 1, 2}, c))
-	got := testkit.Get(testkit.Get(models.Differentiate(m.Lower, d*c, d*c, s.Train, false)).Value(x, y))
-	mean := testkit.Get(testkit.Get(models.Differentiate(models.Softmax{Features: d, Classes: c}.Upper, d, d*c,
-		pictures, false)).Value(make([]float64, d), y))
+	got := valueOf(m.Lower, s.Train, x, y)
+	mean := valueOf(models.Softmax{Features: d, Classes: c}.Upper, pictures, make([]float64, d), y)
 	if want := mean + 1e-3*linalg.Dot(y, y); math.Abs(got-want) > 1e-6*want { // tables are float32
 		t.Errorf("lower loss %g, want %g", got, want)
 	}

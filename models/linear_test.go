@@ -144,8 +144,7 @@ func TestLinearClosedForm(t *testing.T) {
 // linearForm is f = mean w L(a'y + b, t), g = f + 1/d Σ e^{x_r} y_j² + ½·1e-6 b², by hand.
 func linearForm(s data.Shard, l form, groups []int, x, y, v []float64) derivs {
 	q := len(y)
-	d := derivs{gx: make([]float64, len(x)), fy: make([]float64, q), gy: make([]float64, q), hv: make([]float64, q),
-		j: make([]float64, len(x))}
+	d := newDerivs(len(x), q)
 	mean := func(e data.Examples, value *float64, slope, hv []float64) {
 		for i := range e.Len() {
 			w := 1 / float64(e.Len())
@@ -221,7 +220,7 @@ func TestWeightsAreRepetitions(t *testing.T) {
 			rows = append(rows, i)
 		}
 	}
-	repeated := data.Examples{X: testkit.Get(s.Train.X.Pick(rows)), Target: testkit.Get(s.Train.Target.Pick(rows))}
+	repeated := testkit.Get(s.Train.Pick(rows))
 	unweighted := s.Train
 	s.Train.Weight = table(20, 1, w)
 	r := rand.New(rand.NewPCG(5, 5))
@@ -229,16 +228,13 @@ func TestWeightsAreRepetitions(t *testing.T) {
 		models.Softmax{Features: 4, Classes: 3}} {
 		p, q := m.Dims()
 		x, y := normal(r, p, 1), normal(r, q, 1)
-		got := testkit.Get(testkit.Get(models.Differentiate(m.Upper, p, q, s.Train, false)).Value(x, y))
-		mean := testkit.Get(testkit.Get(models.Differentiate(m.Upper, p, q, repeated, false)).Value(x, y))
+		got, mean := valueOf(m.Upper, s.Train, x, y), valueOf(m.Upper, repeated, x, y)
 		// Sums of 20 and of 30 terms.
 		if want := mean * float64(len(rows)) / 20; math.Abs(got-want) > 1e-14*want {
 			t.Errorf("%T: weighted loss %g, want %g", m, got, want)
 		}
-		weighted, plain := testkit.Get(models.NewScore(m, s.Train, false)),
-			testkit.Get(models.NewScore(m, unweighted, false))
-		if sum, all := first(weighted.Sums(x, y)), first(plain.Sums(x, y)); sum != all {
-			t.Errorf("%T: scores sum to %g with weights, %g without", m, sum, all)
+		if each, plain := lossesOf(m, s.Train, x, y), lossesOf(m, unweighted, x, y); !slices.Equal(each, plain) {
+			t.Errorf("%T: scores are %v with weights, %v without", m, each, plain)
 		}
 	}
 }
@@ -250,7 +246,7 @@ func TestOnePenaltyIsAllAlike(t *testing.T) {
 		p, q := m.Dims()
 		x, y := make([]float64, p), normal(rand.New(rand.NewPCG(6, 6)), q, 1)
 		linalg.Fill(x, lambda)
-		return testkit.Get(testkit.Get(models.Differentiate(m.Lower, p, q, s.Train, false)).Value(x, y))
+		return valueOf(m.Lower, s.Train, x, y)
 	}
 	for _, group := range []models.Penalties{models.PerFeature{}, models.PerGroup{Of: []int{0, 1, 1, 0}},
 		models.PerLayer{}} {
@@ -350,10 +346,4 @@ func ExampleLinear() {
 	p, q := m.Dims()
 	fmt.Println(p, q, oracle != nil, err)
 	// Output: 2 4 true <nil>
-}
-
-// first returns the first of two results.
-func first(a, _ float64, err error) float64 {
-	testkit.OK(err)
-	return a
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/internal/num"
 	"dsbo/internal/testkit"
 	"dsbo/models"
 )
@@ -26,13 +27,6 @@ func TestLiveVectors(t *testing.T) {
 }
 
 func liveVectors(t *testing.T) {
-	live := func() uint64 {
-		runtime.GC()
-		runtime.GC() // what finalizers of the first had
-		var s runtime.MemStats
-		runtime.ReadMemStats(&s)
-		return s.HeapAlloc
-	}
 	m := models.MLP{Features: 784, Outputs: 10, Hidden: []int{1024, 1024}}
 	s := byteShard(320, 784, 10)
 	p, q := m.Dims()
@@ -40,14 +34,14 @@ func liveVectors(t *testing.T) {
 	dx, dy := make([]float64, p), make([]float64, q)
 	m.Start(y)
 	copy(v, y)
-	before := live()
+	before := num.LiveBytes()
 	o := testkit.Get(models.NewOracle(m, s, models.Config{Batch: 256, Float32: true}))
 	for _, sample := range []dsbo.Sample{{Set: dsbo.Curvature}, {Set: dsbo.Whole}} {
 		_, _, err := o.Values(x, y, sample)
 		testkit.OK(errors.Join(err, o.LowerGrad(dy, x, y, sample), o.HVP(dy, x, y, v, sample),
 			o.JVP(dx, x, y, v, sample), o.UpperGrad(dx, dy, x, y, sample)))
 	}
-	vectors := float64(live()-before) / float64(4*q)
+	vectors := (num.LiveBytes() - before) / float64(4*q)
 	t.Logf("%.1f vectors", vectors)
 	if vectors > 12 {
 		t.Errorf("the oracle holds %.1f vectors of the length of y, want at most 12", vectors)
@@ -64,12 +58,6 @@ func TestAgentsMemory(t *testing.T) {
 	s := byteShard(rows, 784, 10)
 	p, q := m.Dims()
 	x, y, dst := make([]float64, p), make([]float64, q), make([]float64, q)
-	live := func() uint64 {
-		runtime.GC()
-		var s runtime.MemStats
-		runtime.ReadMemStats(&s)
-		return s.HeapAlloc
-	}
 	programs := models.NewPrograms(m)
 	one := func(agent int) *models.Oracle {
 		o := testkit.Get(programs.Oracle(s, models.Config{Agent: agent, Float32: true}))
@@ -79,11 +67,11 @@ func TestAgentsMemory(t *testing.T) {
 		return o
 	}
 	oracles := []*models.Oracle{one(0)} // and what all share
-	before := live()
+	before := num.LiveBytes()
 	for agent := range agents {
 		oracles = append(oracles, one(1+agent))
 	}
-	each := float64(live()-before) / agents / float64(8*q)
+	each := (num.LiveBytes() - before) / agents / float64(8*q)
 	t.Logf("%.1f vectors an agent", each)
 	if each > 8 { // the numbers of all rows in float64 are 20, in float32 10
 		t.Errorf("an agent holds %.1f vectors of the length of y, want at most 8", each)

@@ -84,6 +84,45 @@ func quadratic(r *rand.Rand, p, q int) models.Quadratic {
 		D: definite(q), T: normal(r, q, 1), E: definite(p), LinearTerm: normal(r, p, 1)}
 }
 
+// factors completes a matrix of ratings by the product of two thin ones: an example is a pair (row,
+// column) with its rating. The penalties of the two factors are tuned.
+type factors struct{ rows, cols, rank int }
+
+func (m factors) Dims() (p, q int) { return 2, (m.rows + m.cols) * m.rank }
+
+func (m factors) split(y *ad.Node) (u, v *ad.Node) {
+	return ad.Part(y, 0, m.rows, m.rank), ad.Part(y, m.rows*m.rank, m.cols, m.rank)
+}
+
+func (m factors) Upper(_, y *ad.Node, b models.Batch) *ad.Node {
+	u, v := m.split(y)
+	row := ad.MatVec(b.X, ad.NewConst(y, "first", 2, 0, []float64{1, 0}), false)
+	col := ad.MatVec(b.X, ad.NewConst(y, "second", 2, 0, []float64{0, 1}), false)
+	return ad.Mean(ad.Square(ad.Sub(ad.RowDot(ad.Gather(u, row), ad.Gather(v, col)), b.T)))
+}
+
+func (m factors) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
+	u, v := m.split(y)
+	loss := m.Upper(x, y, b)
+	for i, f := range []*ad.Node{u, v} {
+		loss = ad.Add(loss, ad.ScaleBy(ad.SumAll(ad.Exp(ad.PartVec(x, i, 1))), ad.Dot(f, f)))
+	}
+	return loss
+}
+
+// ratings makes examples of pairs with normal ratings.
+func ratings(rows, cols int) data.Shard {
+	r := rand.New(rand.NewPCG(7, 7))
+	set := func(n int) data.Examples {
+		var pairs []float64
+		for range n {
+			pairs = append(pairs, float64(r.IntN(rows)), float64(r.IntN(cols)))
+		}
+		return data.Examples{X: table(n, 2, pairs), Target: table(n, 1, normal(r, n, 1))}
+	}
+	return data.Shard{Train: set(70), Val: set(31)}
+}
+
 // TestModels proves what a name alone does not choose; TestNamedModels proves the rest.
 func TestModels(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
