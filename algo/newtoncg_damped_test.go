@@ -2,6 +2,7 @@ package algo_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"dsbo"
@@ -88,61 +89,49 @@ func TestSingularHessian(t *testing.T) {
 	}
 }
 
-// rounded is a strongly convex problem whose values and gradients have the rounding of a program in
-// float32: g = ½ Σ h_j (y_j − 1)² + ½ eˣ ‖y‖² and f = ½ ‖y − ½‖².
-type rounded struct{ h []float64 }
+// A rounded problem has the rounding of a program in float32 in its values, gradients and products.
+type rounded struct{ penalized }
 
-func round(v float64) float64 { return float64(float32(v)) }
-
-func (o rounded) Dims() (p, q int) { return 1, len(o.h) }
-
-func (o rounded) UpperGrad(dx, dy, _, y []float64, _ dsbo.Sample) error {
-	clear(dx)
-	return fill(dy, func(i int) float64 { return round(y[i] - .5) })
-}
-
-func (o rounded) LowerGrad(dst, x, y []float64, _ dsbo.Sample) error {
-	return fill(dst, func(i int) float64 { return round(o.h[i]*(round(y[i])-1) + math.Exp(x[0])*round(y[i])) })
-}
-
-func (o rounded) Penalty(dst, x []float64) error {
-	return fill(dst, func(int) float64 { return math.Exp(x[0]) })
-}
-
-func (o rounded) Diagonal(dst, x, _ []float64, _ dsbo.Sample) error {
-	return fill(dst, func(i int) float64 { return o.h[i] + math.Exp(x[0]) })
-}
-
-func (o rounded) HVP(dst, x, _, v []float64, _ dsbo.Sample) error {
-	return fill(dst, func(i int) float64 { return round((o.h[i] + math.Exp(x[0])) * v[i]) })
-}
-
-func (o rounded) JVP(dst, x, y, v []float64, _ dsbo.Sample) error {
-	dst[0] = 0
-	for i := range y {
-		dst[0] += math.Exp(x[0]) * y[i] * v[i]
+func round(dst []float64, err error) error {
+	for i, v := range dst {
+		dst[i] = float64(float32(v))
 	}
-	return nil
+	return err
 }
 
-func (o rounded) Values(x, y []float64, _ dsbo.Sample) (f, g float64, err error) {
-	for i := range y {
-		f += (y[i] - .5) * (y[i] - .5) / 2
-		g += (o.h[i]*(y[i]-1)*(y[i]-1) + math.Exp(x[0])*y[i]*y[i]) / 2
-	}
-	return round(f), round(g), nil
+func (o rounded) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
+	return round(dy, o.penalized.UpperGrad(dx, dy, x, y, s))
+}
+
+func (o rounded) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
+	y = slices.Clone(y)
+	testkit.OK(round(y, nil))
+	return round(dst, o.penalized.LowerGrad(dst, x, y, s))
+}
+
+func (o rounded) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	return round(dst, o.penalized.HVP(dst, x, y, v, s))
+}
+
+func (o rounded) Values(x, y []float64, s dsbo.Sample) (f, g float64, err error) {
+	values := make([]float64, 2)
+	values[0], values[1], err = o.penalized.Values(x, y, s)
+	err = round(values, err)
+	return values[0], values[1], err
 }
 
 // TestRoundingDoesNotHoldX: once y is at its optimum to rounding no share of a step lowers the
-// loss that can be seen. x goes on all the same, to where f is least: h_j = 1, so eˣ = 1.
+// loss that can be seen. x goes on all the same, to where f is least. The problem is strongly convex:
+// g = ½ Σ h_j (y_j − 1)² + ½ eˣ ‖y‖² and f = ½ ‖y − ½‖², with h_j = 1, so eˣ = 1.
 func TestRoundingDoesNotHoldX(t *testing.T) {
-	o := rounded{make([]float64, 30)}
-	for i := range o.h {
-		o.h[i] = 1 + float64(i%3)/1e3
-	}
-	a := ready(t, &algo.NewtonCG{Start: "x0", Damping: 1}, 1, len(o.h))
+	h := func(j int) float64 { return 1 + float64(j%3)/1e3 }
+	o := rounded{penalized{separable{q: 30, upper: squares(.5), tuned: true,
+		lower: func(j int, y float64) (g, slope, curvature float64) {
+			return h(j) * (y - 1) * (y - 1) / 2, h(j) * (y - 1), h(j)
+		}}}}
+	a := ready(t, &algo.NewtonCG{Start: "x0", Damping: 1}, 1, o.q)
 	a.X()[0] = 3
-	testkit.OK(fill(a.Y(), func(i int) float64 { return o.h[i] / (o.h[i] + math.Exp(3)) }))
+	testkit.OK(fill(a.Y(), func(i int) float64 { return h(i) / (h(i) + math.Exp(3)) }))
 	m := algotest.NewMixers(algotest.Ring(1, 0.5))[0]
 	for k := range 60 {
 		testkit.OK(a.Step(t.Context(), k, o, m))

@@ -13,10 +13,16 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// wavy is a lower problem that is not convex: g = Σ cos y_j + y_j²/20, f = ‖y‖²/2 + ‖x‖²/2.
-type wavy struct{ q int }
+// A separable problem is of one x, with losses that are sums over the entries of y. lower has what an
+// entry adds to g, with its first two derivatives, and upper what it adds to f.
+type separable struct {
+	q     int
+	lower func(j int, y float64) (g, slope, curvature float64)
+	upper func(y float64) (f, slope float64)
+	tuned bool // g has the penalty ½ eˣ ‖y‖² too
+}
 
-func (o wavy) Dims() (p, q int) { return 1, o.q }
+func (o separable) Dims() (p, q int) { return 1, o.q }
 
 // fill sets the entries of dst.
 func fill(dst []float64, entry func(i int) float64) error {
@@ -26,35 +32,63 @@ func fill(dst []float64, entry func(i int) float64) error {
 	return nil
 }
 
-func (o wavy) UpperGrad(dx, dy, x, y []float64, _ dsbo.Sample) error {
-	copy(dx, x)
-	copy(dy, y)
-	return nil
+func (o separable) UpperGrad(dx, dy, _, y []float64, _ dsbo.Sample) error {
+	clear(dx)
+	return fill(dy, func(i int) float64 { _, d := o.upper(y[i]); return d })
 }
 
-func (o wavy) LowerGrad(dst, _, y []float64, _ dsbo.Sample) error {
-	return fill(dst, func(i int) float64 { return y[i]/10 - math.Sin(y[i]) })
+func (o separable) LowerGrad(dst, x, y []float64, _ dsbo.Sample) error {
+	return fill(dst, func(i int) float64 { _, d, _ := o.lower(i, y[i]); return d + o.penalty(x)*y[i] })
 }
 
-func (o wavy) Diagonal(dst, _, y []float64, _ dsbo.Sample) error {
-	return fill(dst, func(i int) float64 { return 0.1 - math.Cos(y[i]) })
+// penalty returns the second derivative of an entry's penalty.
+func (o separable) penalty(x []float64) float64 {
+	if !o.tuned {
+		return 0
+	}
+	return math.Exp(x[0])
 }
 
-func (o wavy) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
+func (o separable) Diagonal(dst, x, y []float64, _ dsbo.Sample) error {
+	return fill(dst, func(i int) float64 { _, _, c := o.lower(i, y[i]); return c + o.penalty(x) })
+}
+
+func (o separable) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	testkit.OK(o.Diagonal(dst, x, y, s))
 	return fill(dst, func(i int) float64 { return dst[i] * v[i] })
 }
 
-func (o wavy) JVP(dst, _, _, _ []float64, _ dsbo.Sample) error {
-	clear(dst)
+func (o separable) JVP(dst, x, y, v []float64, _ dsbo.Sample) error {
+	dst[0] = o.penalty(x) * linalg.Dot(y, v)
 	return nil
 }
 
-func (o wavy) Values(x, y []float64, _ dsbo.Sample) (f, g float64, err error) {
-	for _, v := range y {
-		g += math.Cos(v) + v*v/20
+func (o separable) Values(x, y []float64, _ dsbo.Sample) (f, g float64, err error) {
+	for i, v := range y {
+		upper, _ := o.upper(v)
+		lower, _, _ := o.lower(i, v)
+		f, g = f+upper, g+lower+o.penalty(x)*v*v/2
 	}
-	return linalg.Dot(y, y)/2 + linalg.Dot(x, x)/2, g, nil
+	return f, g, nil
+}
+
+// A penalized problem tells its penalty.
+type penalized struct{ separable }
+
+func (o penalized) Penalty(dst, x []float64) error {
+	return fill(dst, func(int) float64 { return o.penalty(x) })
+}
+
+// squares is f = ½ Σ (y_j − centre)².
+func squares(centre float64) func(y float64) (f, slope float64) {
+	return func(y float64) (f, slope float64) { return (y - centre) * (y - centre) / 2, y - centre }
+}
+
+// wavy is a lower problem that is not convex: g = Σ cos y_j + y_j²/20, f = ‖y‖²/2.
+func wavy(q int) separable {
+	return separable{q: q, upper: squares(0), lower: func(_ int, y float64) (g, slope, curvature float64) {
+		return math.Cos(y) + y*y/20, y/10 - math.Sin(y), 0.1 - math.Cos(y)
+	}}
 }
 
 // Where the lower loss has negative curvature the method stands still, and goes down to a minimum
@@ -64,7 +98,7 @@ func TestDampingLeavesNegativeCurvature(t *testing.T) {
 	for _, damping := range []float64{0, 1} {
 		a := ready(t, &algo.NewtonCG{Start: "x0", Damping: damping}, 1, q)
 		linalg.Fill(a.Y(), 0.3)
-		o, m := wavy{q}, algotest.NewMixers(algotest.Ring(1, 0.5))[0]
+		o, m := wavy(q), algotest.NewMixers(algotest.Ring(1, 0.5))[0]
 		for k := range 25 {
 			testkit.OK(a.Step(t.Context(), k, o, m))
 		}
@@ -78,30 +112,13 @@ func TestDampingLeavesNegativeCurvature(t *testing.T) {
 
 // steep is a lower problem whose Hessian vanishes away from its centre: g = Σ log
 // cosh(slope (y_j − centre)) + y_j²/200, and f as wavy's.
-type steep struct {
-	wavy
-	slope, centre float64
-}
-
-func (o steep) LowerGrad(dst, _, y []float64, _ dsbo.Sample) error {
-	return fill(dst, func(i int) float64 { return o.slope*math.Tanh(o.slope*(y[i]-o.centre)) + y[i]/100 })
-}
-
-func (o steep) Diagonal(dst, _, y []float64, _ dsbo.Sample) error {
-	return fill(dst, func(i int) float64 { return math.Pow(o.slope/math.Cosh(o.slope*(y[i]-o.centre)), 2) + 0.01 })
-}
-
-func (o steep) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	testkit.OK(o.Diagonal(dst, x, y, s))
-	return fill(dst, func(i int) float64 { return dst[i] * v[i] })
-}
-
-func (o steep) Values(x, y []float64, s dsbo.Sample) (f, g float64, err error) {
-	for _, v := range y {
-		g += math.Log(math.Cosh(o.slope*(v-o.centre))) + v*v/200
+func steep(q int, slope, centre float64) separable {
+	o := wavy(q)
+	o.lower = func(_ int, y float64) (g, d, curvature float64) {
+		at := slope * (y - centre)
+		return math.Log(math.Cosh(at)) + y*y/200, slope*math.Tanh(at) + y/100, math.Pow(slope/math.Cosh(at), 2) + 0.01
 	}
-	f, _, err = o.wavy.Values(x, y, s)
-	return f, g, err
+	return o
 }
 
 // TestNewMembersPullGently: a member comes in whose losses pull far and curve little where the
@@ -112,7 +129,7 @@ func TestNewMembersPullGently(t *testing.T) {
 	const q = 3
 	var recorders []*algotest.Recorder
 	var oracles []dsbo.Oracle
-	for _, o := range []steep{{wavy{q}, 1, 0}, {wavy{q}, 1, 0}, {wavy{q}, 5, 1}} {
+	for _, o := range []separable{steep(q, 1, 0), steep(q, 1, 0), steep(q, 5, 1)} {
 		recorders = append(recorders, algotest.NewRecorder(o))
 		oracles = append(oracles, recorders[len(recorders)-1])
 	}
@@ -141,7 +158,7 @@ func TestNewMembersPullGently(t *testing.T) {
 // A search weighs the penalty against the data, so the oracle has to tell it apart.
 func TestSearchNeedsThePenalty(t *testing.T) {
 	a := ready(t, &algo.NewtonCG{}, 1, 2)
-	err := a.Step(t.Context(), 0, wavy{2}, algotest.NewMixers(algotest.Ring(1, 0.5))[0])
+	err := a.Step(t.Context(), 0, wavy(2), algotest.NewMixers(algotest.Ring(1, 0.5))[0])
 	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), `init must be "x0"`) {
 		t.Errorf("%v", err)
 	}
@@ -150,7 +167,7 @@ func TestSearchNeedsThePenalty(t *testing.T) {
 // Exact averages are asked for by name where the exchange has none.
 func TestNewtonCGNeedsAverages(t *testing.T) {
 	a := ready(t, &algo.NewtonCG{Start: "x0"}, 1, 2)
-	if err := a.Step(t.Context(), 0, wavy{2}, struct{ dsbo.Mixer }{}); !errors.Is(err, dsbo.ErrCapability) {
+	if err := a.Step(t.Context(), 0, wavy(2), struct{ dsbo.Mixer }{}); !errors.Is(err, dsbo.ErrCapability) {
 		t.Errorf("%v", err)
 	}
 }
@@ -183,44 +200,17 @@ func TestSearchForgetsX(t *testing.T) {
 
 // slow is a lower problem whose Newton steps gain a third of the way each: g = Σ (y_j − 3)⁴/4 + e^x
 // y_j²/2, and f = Σ (y_j − 2)²/2, which is least where y* = 2, at x = −log 2.
-type slow struct{ wavy }
-
-func (o slow) UpperGrad(dx, dy, _, y []float64, _ dsbo.Sample) error {
-	clear(dx)
-	return fill(dy, func(i int) float64 { return y[i] - 2 })
-}
-
-func (o slow) LowerGrad(dst, x, y []float64, _ dsbo.Sample) error {
-	return fill(dst, func(i int) float64 { return math.Pow(y[i]-3, 3) + math.Exp(x[0])*y[i] })
-}
-
-func (o slow) Penalty(dst, x []float64) error {
-	return fill(dst, func(int) float64 { return math.Exp(x[0]) })
-}
-
-func (o slow) Diagonal(dst, x, y []float64, _ dsbo.Sample) error {
-	return fill(dst, func(i int) float64 { return 3*math.Pow(y[i]-3, 2) + math.Exp(x[0]) })
-}
-
-func (o slow) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	testkit.OK(o.Diagonal(dst, x, y, s))
-	return fill(dst, func(i int) float64 { return dst[i] * v[i] })
-}
-
-func (o slow) Values(x, y []float64, _ dsbo.Sample) (f, g float64, err error) {
-	for _, v := range y {
-		f += math.Pow(v-2, 2) / 2
-		g += math.Pow(v-3, 4)/4 + math.Exp(x[0])*v*v/2
-	}
-	return f, g, nil
-}
+var slow = penalized{separable{q: 3, upper: squares(2), tuned: true,
+	lower: func(_ int, y float64) (g, slope, curvature float64) {
+		return math.Pow(y-3, 4) / 4, math.Pow(y-3, 3), 3 * math.Pow(y-3, 2)
+	}}}
 
 // A search takes the constant that is best where y has settled: on the way to a solution f falls at
 // every constant. x waits for that also where it is given. Cost says what that takes.
 func TestSearchWaitsForY(t *testing.T) {
 	for _, start := range []string{"search", "x0"} {
 		m := ready(t, &algo.NewtonCG{Damping: 1, Start: start}, 1, 3)
-		r := algotest.NewRecorder(slow{wavy{3}})
+		r := algotest.NewRecorder(slow)
 		testkit.OK(m.Step(t.Context(), 0, r, algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
 		if got, want := r.Total, m.Cost(0).Calls; got != want {
 			t.Errorf("%s: iteration 0 takes %+v; Cost says %+v", start, got, want)
