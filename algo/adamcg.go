@@ -65,9 +65,7 @@ type AdamCG struct {
 
 // Traits implements [Described].
 func (a *AdamCG) Traits() Traits {
-	t := a.state.Traits()
-	t.HoldX = func() { a.Hold = true }
-	return t
+	return a.traits(Traits{HoldX: func() { a.Hold = true }})
 }
 
 // Init implements [Method].

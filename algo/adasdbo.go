@@ -58,12 +58,9 @@ func (a *AdaSDBO) Init(p, q, K int) error {
 
 // Traits implements [Described].
 func (a *AdaSDBO) Traits() Traits {
-	t := a.state.Traits()
-	t.OneLoop, t.AlikeUntil, t.MixesLast = !a.Track, 1, true
-	t.Bounds = func(c Curvature) Curvature {
+	return a.traits(Traits{OneLoop: !a.Track, AlikeUntil: 1, MixesLast: true, Bounds: func(c Curvature) Curvature {
 		return Curvature{L: c.L, Y: math.Inf(1), Z: math.Inf(1), Alpha: c.L}
-	}
-	return t
+	}})
 }
 
 // Cost of an iteration: p + 2q + 3 numbers to each neighbour in one message, with track 2p + 4q + 3

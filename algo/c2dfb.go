@@ -61,10 +61,10 @@ func (a *C2DFB) Init(p, q, K int) error {
 
 // Traits implements [Described].
 func (a *C2DFB) Traits() Traits {
-	t := penaltyTraits(a.state.Traits(), cmp.Or(a.Lam, penaltyWeight), 1)
-	t.FixedGraph = "agents keep the sum of what their neighbours have sent so far, by its weights"
-	t.FullBatch = "its trackers are of the gradients themselves; dbifo takes draws"
-	return t
+	return penaltyTraits(a.traits(Traits{
+		FixedGraph: "agents keep the sum of what their neighbours have sent so far, by its weights",
+		FullBatch:  "its trackers are of the gradients themselves; dbifo takes draws",
+	}), cmp.Or(a.Lam, penaltyWeight), 1)
 }
 
 // Cost of an iteration: 2p numbers to each neighbour (p in the first) and 4T vectors of q as the

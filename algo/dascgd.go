@@ -66,11 +66,7 @@ func (a *DASCGD) Cost(k int) Cost {
 }
 
 // Traits implements [Described].
-func (a *DASCGD) Traits() Traits {
-	t := a.state.Traits()
-	t.Compositional = true
-	return t
-}
+func (a *DASCGD) Traits() Traits { return a.traits(Traits{Compositional: true}) }
 
 // Step is one outer iteration.
 func (a *DASCGD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {

@@ -39,9 +39,7 @@ func (a *DSOBA) Init(p, q, K int) error {
 
 // Traits implements [Described].
 func (a *DSOBA) Traits() Traits {
-	t := a.state.Traits()
-	t.Robust, t.OneLoop, t.AlikeUntil, t.MixesLast = true, true, 2, true
-	return t
+	return a.traits(Traits{Robust: true, OneLoop: true, AlikeUntil: 2, MixesLast: true})
 }
 
 // Cost of an iteration: p + 2q numbers to each neighbour in one message; one gradient of f and of

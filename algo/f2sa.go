@@ -44,9 +44,7 @@ func (a *F2SA) Init(p, q, K int) error {
 
 // Traits implements [Described].
 func (a *F2SA) Traits() Traits {
-	t := penaltyTraits(a.state.Traits(), cmp.Or(a.Lam0, penaltyWeight), 1)
-	t.OneAgent = true
-	return t
+	return penaltyTraits(a.traits(Traits{OneAgent: true}), cmp.Or(a.Lam0, penaltyWeight), 1)
 }
 
 // Cost of an iteration: nothing is sent; T+1 gradients of f and 2(T+1) of g, of which the last are

@@ -47,10 +47,8 @@ func (a *FAB) Init(p, q, K int) error {
 // Traits implements [Described].
 func (a *FAB) Traits() Traits {
 	lambda := cmp.Or(a.Lam, penaltyWeight)
-	t := penaltyTraits(a.state.Traits(), lambda, lambda)
-	t.Directed, t.AlikeUntil = true, 1
-	t.FullBatch = "its tracker is of the gradients themselves; dbifo takes draws"
-	return t
+	return penaltyTraits(a.traits(Traits{Directed: true, AlikeUntil: 1,
+		FullBatch: "its tracker is of the gradients themselves; dbifo takes draws"}), lambda, lambda)
 }
 
 // Cost of an iteration: 2p + 4q numbers to each that hears the agent, in two messages; one gradient

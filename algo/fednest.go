@@ -63,11 +63,7 @@ func (a *FedNest) Cost(k int) Cost {
 }
 
 // Traits implements [Described].
-func (a *FedNest) Traits() Traits {
-	t := a.state.Traits()
-	t.ExactAverage = true
-	return t
-}
+func (a *FedNest) Traits() Traits { return a.traits(Traits{ExactAverage: true}) }
 
 // Step is one outer iteration.
 func (a *FedNest) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {

@@ -69,10 +69,8 @@ func (a *GBDSBO) Cost(int) Cost {
 
 // Traits implements [Described].
 func (a *GBDSBO) Traits() Traits {
-	t := a.state.Traits()
-	t.Robust, t.AlikeUntil = true, 2
-	t.Dense = func(p, q int) int64 { return 8 * int64((cmp.Or(a.N, 10)+2)*q*q+4*p*q) }
-	return t
+	return a.traits(Traits{Robust: true, AlikeUntil: 2,
+		Dense: func(p, q int) int64 { return 8 * int64((cmp.Or(a.N, 10)+2)*q*q+4*p*q) }})
 }
 
 // Step is one outer iteration.

@@ -41,11 +41,7 @@ func (a *ITD) Cost(int) Cost {
 }
 
 // Traits implements [Described].
-func (a *ITD) Traits() Traits {
-	t := a.state.Traits()
-	t.OneAgent, t.Differentiates = true, true
-	return t
-}
+func (a *ITD) Traits() Traits { return a.traits(Traits{OneAgent: true, Differentiates: true}) }
 
 // Step is one outer iteration; m is not used.
 func (a *ITD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {

@@ -62,10 +62,7 @@ func (a *JHIP) Cost(int) Cost {
 
 // Traits implements [Described].
 func (a *JHIP) Traits() Traits {
-	t := a.state.Traits()
-	t.Robust = true
-	t.Dense = func(p, q int) int64 { return 8 * int64(q*q+6*p*q) }
-	return t
+	return a.traits(Traits{Robust: true, Dense: func(p, q int) int64 { return 8 * int64(q*q+6*p*q) }})
 }
 
 // Step is one outer iteration.

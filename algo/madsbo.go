@@ -46,9 +46,7 @@ func (a *MADSBO) Init(p, q, K int) error {
 
 // Traits implements [Described].
 func (a *MADSBO) Traits() Traits {
-	t := a.state.Traits()
-	t.Robust, t.AlikeUntil = true, 1 // the tracker of z begins anew in each iteration
-	return t
+	return a.traits(Traits{Robust: true, AlikeUntil: 1}) // the tracker of z begins anew in each iteration
 }
 
 // Cost of an iteration: Tq + 2Nq + p numbers to each neighbour in T+N messages; T gradients of g,

@@ -77,11 +77,7 @@ type localTracker struct {
 }
 
 // Traits implements [Described].
-func (a *localTracker) Traits() Traits {
-	t := a.state.Traits()
-	t.AlikeUntil = 1
-	return t
-}
+func (a *localTracker) Traits() Traits { return a.traits(Traits{AlikeUntil: 1}) }
 
 // prepare is prepare of state, with the vectors.
 func (a *localTracker) prepare(m Method, p, q, K int) *checker {

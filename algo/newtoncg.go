@@ -117,9 +117,8 @@ type NewtonCG struct {
 
 // Traits implements [Described].
 func (a *NewtonCG) Traits() Traits {
-	t := a.state.Traits()
-	t.FullDigits, t.Pairs, t.Adapt = true, a.memory, a.adapt
-	t.StartConstant = func() (float64, bool) { return a.tried[1], a.tried[0] > 0 }
+	t := a.traits(Traits{FullDigits: true, Pairs: a.memory, Adapt: a.adapt,
+		StartConstant: func() (float64, bool) { return a.tried[1], a.tried[0] > 0 }})
 	if !a.Part {
 		t.FullBatch = "-set part=true takes products on draws"
 	}

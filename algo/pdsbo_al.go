@@ -43,15 +43,12 @@ func (a *Lagrangian) Init(p, q, K int) error {
 
 // Traits implements [Described].
 func (a *Lagrangian) Traits() Traits {
-	t := a.personalState.Traits()
-	t.FixedGraph = "its multipliers are of the edges, and sum over iterations what W leaves of x"
-	return t
+	return a.traits(Traits{Personalized: true,
+		FixedGraph: "its multipliers are of the edges, and sum over iterations what W leaves of x"})
 }
 
 // Cost of an iteration: as of [Gossip].
-func (a *Lagrangian) Cost(int) Cost {
-	return Cost{Floats: len(a.x), Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
-}
+func (a *Lagrangian) Cost(int) Cost { return a.cost(a.T, a.N) }
 
 // Step is one outer iteration.
 func (a *Lagrangian) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {

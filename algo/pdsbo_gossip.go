@@ -38,17 +38,11 @@ func (a *Gossip) Init(p, q, K int) error {
 }
 
 // Traits implements [Described].
-func (a *Gossip) Traits() Traits {
-	t := a.state.Traits()
-	t.Personalized, t.Robust = true, true
-	return t
-}
+func (a *Gossip) Traits() Traits { return a.traits(Traits{Personalized: true, Robust: true}) }
 
 // Cost of an iteration: p numbers to each neighbour in one message; T gradients of g, one of f,
 // N−1 Hessian-vector products and one Jacobian-vector product.
-func (a *Gossip) Cost(int) Cost {
-	return Cost{Floats: len(a.x), Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
-}
+func (a *Gossip) Cost(int) Cost { return a.cost(a.T, a.N) }
 
 // Step is one outer iteration.
 func (a *Gossip) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
@@ -62,11 +56,9 @@ func (a *Gossip) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 // A personalState is the state of a method for the personalized problem.
 type personalState struct{ localState }
 
-// Traits implements [Described].
-func (s *personalState) Traits() Traits {
-	t := s.state.Traits()
-	t.Personalized = true
-	return t
+// cost is the cost of an iteration.
+func (s *personalState) cost(T, N int) Cost {
+	return Cost{Floats: len(s.x), Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: T, HVP: N - 1, JVP: 1}}
 }
 
 // solve moves y and leaves z and u. The first step of z from 0 needs no product.

@@ -78,13 +78,12 @@ func (a *SABA) addTables(s *sagaSide, batches int) {
 
 // Traits implements [Described].
 func (a *SABA) Traits() Traits {
-	t := a.oneAgentTraits()
-	t.FullBatch = "it draws one of its own batches, a partition of the examples"
-	t.Bounds = func(c Curvature) Curvature { // 2/L is descent's: by default steps are SAGA's 1/(3L)
-		c.Beta, c.Gamma = c.Y/6, c.Z/6
-		return c
-	}
-	return t
+	return a.traits(Traits{OneAgent: true,
+		FullBatch: "it draws one of its own batches, a partition of the examples",
+		Bounds: func(c Curvature) Curvature { // 2/L is descent's: by default steps are SAGA's 1/(3L)
+			c.Beta, c.Gamma = c.Y/6, c.Z/6
+			return c
+		}})
 }
 
 // Cost of an iteration: nothing is sent; one gradient of f and of g, one Hessian- and one

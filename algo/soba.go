@@ -22,7 +22,7 @@ type SOBA struct {
 }
 
 // Traits implements [Described].
-func (a *SOBA) Traits() Traits { return a.oneAgentTraits() }
+func (a *SOBA) Traits() Traits { return a.traits(Traits{OneAgent: true}) }
 
 // Init implements [Method].
 func (a *SOBA) Init(p, q, K int) error {

@@ -57,8 +57,7 @@ type Sparkle struct {
 
 // Traits implements [Described].
 func (a *Sparkle) Traits() Traits {
-	t := a.state.Traits()
-	t.OneLoop, t.MixesLast = true, true
+	t := a.traits(Traits{OneLoop: true, MixesLast: true})
 	for _, kind := range []string{a.Strategy.X, a.Strategy.Y, a.Strategy.Z} {
 		if kind != "gt" && kind != "none" {
 			t.FixedGraph = "corrections ed and extra sum over iterations what W leaves of a variable; gt does not"

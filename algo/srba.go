@@ -47,7 +47,7 @@ func (a *SRBA) Init(p, q, K int) error {
 }
 
 // Traits implements [Described].
-func (a *SRBA) Traits() Traits { return a.oneAgentTraits() }
+func (a *SRBA) Traits() Traits { return a.traits(Traits{OneAgent: true}) }
 
 // whole reports whether iteration k takes all examples.
 func (a *SRBA) whole(k int) bool {

@@ -56,11 +56,7 @@ func (s *localState) descendY(w *turn, T int) {
 type soloState struct{ localState }
 
 // Traits implements [Described].
-func (s *soloState) Traits() Traits {
-	t := s.state.Traits()
-	t.OneAgent = true
-	return t
-}
+func (s *soloState) Traits() Traits { return s.traits(Traits{OneAgent: true}) }
 
 // descendX takes a step of x along the hypergradient u = ∇_x f − J z.
 func (s *soloState) descendX(w *turn) {
@@ -75,8 +71,12 @@ func (s *state) X() []float64 { return s.x }
 func (s *state) Y() []float64 { return s.y }
 
 // Traits implements [Described].
-func (s *state) Traits() Traits {
-	return Traits{Z: s.z, U: s.u, Alike: s.alike, Terms: s.terms != nil}
+func (s *state) Traits() Traits { return s.traits(Traits{}) }
+
+// traits returns traits of the method with what the state says of it.
+func (s *state) traits(t Traits) Traits {
+	t.Z, t.U, t.Alike, t.Terms = s.z, s.u, s.alike, s.terms != nil
+	return t
 }
 
 // State returns views of what the method carries from one iteration to the next.

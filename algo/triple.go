@@ -68,20 +68,11 @@ func (s *tripleState) carriedTriple(name string) triple {
 	return v
 }
 
-// oneAgentTraits are the traits of a method for one agent.
-func (s *tripleState) oneAgentTraits() Traits {
-	t := s.state.Traits()
-	t.OneAgent = true
-	return t
-}
-
 // serverTraits are the traits of a method in which a server averages, whose steps of y and z count
 // as often as an agent takes them between two averages.
 func (s *tripleState) serverTraits(times float64) Traits {
-	t := s.state.Traits()
-	t.ExactAverage = true
-	t.Bounds = func(c Curvature) Curvature { return Curvature{L: c.L, Y: c.Y / times, Z: c.Z / times} }
-	return t
+	return s.traits(Traits{ExactAverage: true,
+		Bounds: func(c Curvature) Curvature { return Curvature{L: c.L, Y: c.Y / times, Z: c.Z / times} }})
 }
 
 // tracksTriple is tracks for each part.
