@@ -6,129 +6,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 	"dsbo/models"
 )
-
-// TestDrawsDiffer asks for the same gradient under names that differ in one part.
-func TestDrawsDiffer(t *testing.T) {
-	s := signShard(100, 100, 4)
-	y := []float64{.1, -.2, .3, .4}
-	gradient := func(c models.Config, name dsbo.Sample) []float64 {
-		o := testkit.Get(models.NewOracle(models.Logistic{Features: 4}, s, c))
-		g := make([]float64, 4)
-		testkit.OK(o.LowerGrad(g, make([]float64, 4), y, name))
-		return g
-	}
-	base := gradient(models.Config{Agent: 1, Seed: 2, Batch: 30}, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 4})
-	for _, c := range []struct {
-		what string
-		cfg  models.Config
-		name dsbo.Sample
-		same bool
-	}{
-		{"nothing", models.Config{Agent: 1, Seed: 2, Batch: 30}, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 4}, true},
-		{"agent", models.Config{Agent: 0, Seed: 2, Batch: 30}, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 4}, false},
-		{"seed", models.Config{Agent: 1, Seed: 3, Batch: 30}, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 4}, false},
-		{"batch", models.Config{Agent: 1, Seed: 2, Batch: 31}, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 4}, false},
-		{"set", models.Config{Agent: 1, Seed: 2, Batch: 30}, dsbo.Sample{Set: dsbo.Curvature, K: 3, T: 4}, false},
-		{"K", models.Config{Agent: 1, Seed: 2, Batch: 30}, dsbo.Sample{Set: dsbo.Lower, K: 4, T: 4}, false},
-		{"T", models.Config{Agent: 1, Seed: 2, Batch: 30}, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 3}, false},
-	} {
-		if got := gradient(c.cfg, c.name); slices.Equal(got, base) != c.same {
-			t.Errorf("another %s: %v and %v", c.what, got, base)
-		}
-	}
-}
-
-// TestDrawsAreUnbiased averages the gradients of 2000 draws of 10 rows of 40. The standard error of
-// an entry is the error of one row, about 0.5, over √(10·2000); five of them leave no room for a
-// wrong weight.
-func TestDrawsAreUnbiased(t *testing.T) {
-	s := signShard(40, 40, 3)
-	o := testkit.Get(models.NewOracle(models.Logistic{Features: 3, Mean: true}, s, models.Config{Batch: 10}))
-	x, y := make([]float64, 3), []float64{.5, -1, 1}
-	g, sum, want := make([]float64, 3), make([]float64, 3), make([]float64, 3)
-	const draws = 2000
-	for k := range draws {
-		testkit.OK(o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Lower, K: k}))
-		for j := range g {
-			sum[j] += g[j] / draws
-		}
-	}
-	testkit.OK(o.LowerGrad(want, x, y, dsbo.Sample{Set: dsbo.Whole}))
-	for j := range sum {
-		if math.Abs(sum[j]-want[j]) > 5*.5/math.Sqrt(10*draws) {
-			t.Errorf("mean of the gradients is %v, the whole gradient %v", sum, want)
-		}
-	}
-}
-
-// TestAgentsShareTables runs agents on the same tables at the same time: each gets the bits that it
-// gets alone.
-func TestAgentsShareTables(t *testing.T) {
-	s := classShard(90, 80, 12, 3)
-	agent := func(i int) ([]float64, error) {
-		o, err := models.NewOracle(models.Softmax{Features: 12, Classes: 3}, s, models.Config{Agent: i, Batch: 40})
-		if err != nil {
-			return nil, err
-		}
-		x, y, g := make([]float64, 12), make([]float64, 36), make([]float64, 36)
-		for k := range 30 {
-			name := dsbo.Sample{Set: dsbo.Lower, K: k}
-			err = errors.Join(err, o.LowerGrad(g, x, y, name))
-			linalg.Axpy(y, -.5, g)
-			err = errors.Join(err, o.HVP(g, x, y, y, name))
-			linalg.Axpy(y, -.1, g)
-		}
-		return y, err
-	}
-	const n = 4
-	var together [n][]float64
-	var errs [n]error
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { together[i], errs[i] = agent(i) })
-	}
-	wg.Wait()
-	testkit.OK(errors.Join(errs[:]...))
-	for i := range n {
-		y := testkit.Get(agent(i))
-		if !slices.Equal(y, together[i]) {
-			t.Errorf("agent %d: other bits beside other agents than alone", i)
-		}
-	}
-}
-
-// TestDenseOfQuadratic knows the matrices. Each entry of the Hessian is half the sum of an entry of
-// A and its mirror, so it is right to rounding.
-func TestDenseOfQuadratic(t *testing.T) {
-	m := quadratic(rand.New(rand.NewPCG(1, 1)), 2, 3)
-	o := testkit.Get(models.NewOracle(m, data.Shard{}, models.Config{}))
-	x, y := []float64{1, 2}, []float64{3, 4, 5}
-	h, j := make([]float64, 9), make([]float64, 6)
-	testkit.OK(o.Hessian(h, x, y, dsbo.Sample{}))
-	testkit.OK(o.Jacobian(j, x, y, dsbo.Sample{}))
-	for i := range h {
-		if math.Abs(h[i]-m.A[i]) > 1e-14 {
-			t.Errorf("Hessian is %v, want A = %v", h, m.A)
-		}
-	}
-	for i := range 2 {
-		for k := range 3 {
-			if j[i*3+k] != -m.B[k*2+i] {
-				t.Errorf("Jacobian is %v, want −B' of B = %v", j, m.B)
-			}
-		}
-	}
-}
 
 // broken builds what does not fit.
 type broken struct{ models.Logistic }

@@ -30,8 +30,9 @@ func (m counted) Upper(x, y *ad.Node, b models.Batch) *ad.Node {
 	return m.Softmax.Upper(x, y, b)
 }
 
-// TestPrograms: oracles of several agents that are asked at once have the bits of oracles of their
-// own, and build each loss once for each number of rows.
+// TestPrograms: oracles of several agents on the same tables that are asked at once have the bits of
+// oracles that are asked alone, whether they share programs or not. Who shares them builds each loss
+// once for each number of rows.
 func TestPrograms(t *testing.T) {
 	const agents = 8
 	m := counted{models.Softmax{Features: 12, Classes: 3}, new(atomic.Int64), new(atomic.Int64)}
@@ -40,27 +41,26 @@ func TestPrograms(t *testing.T) {
 	for i := range v {
 		y[i], v[i] = float64(i%7)/10, float64(i%5)
 	}
-	samples := []dsbo.Sample{{Set: dsbo.Curvature}, {Set: dsbo.Whole}}
-	programs := models.NewPrograms(m)
-	var got, want [agents][][]float64
+	ask := func(o *models.Oracle) (all [][]float64) {
+		for _, name := range []dsbo.Sample{{Set: dsbo.Curvature}, {Set: dsbo.Whole}, {Set: dsbo.Lower, K: 1}} {
+			all = append(all, answers(o, name, x, y, v)...)
+		}
+		return all
+	}
+	s, programs := byteShard(50, 12, 3), models.NewPrograms(m)
+	var want, own, shared [agents][][]float64
 	var wg sync.WaitGroup
 	for i := range agents {
-		s := byteShard(50, 12, 3)
 		c := models.Config{Agent: i, Batch: 20, Seed: 1}
+		want[i] = ask(testkit.Get(models.NewOracle(m.Softmax, s, c)))
 		alone, o := testkit.Get(models.NewOracle(m.Softmax, s, c)), testkit.Get(programs.Oracle(s, c))
-		for _, name := range samples {
-			want[i] = append(want[i], answers(alone, name, x, y, v)...)
-		}
-		wg.Go(func() {
-			for _, name := range samples {
-				got[i] = append(got[i], answers(o, name, x, y, v)...)
-			}
-		})
+		wg.Go(func() { own[i] = ask(alone) })
+		wg.Go(func() { shared[i] = ask(o) })
 	}
 	wg.Wait()
 	for i := range agents {
 		for j := range want[i] {
-			if !slices.Equal(got[i][j], want[i][j]) {
+			if !slices.Equal(own[i][j], want[i][j]) || !slices.Equal(shared[i][j], want[i][j]) {
 				t.Errorf("agent %d: answer %d differs from that of an oracle alone", i, j)
 			}
 		}
