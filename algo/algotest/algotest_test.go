@@ -13,51 +13,42 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
+	"dsbo/data"
 	"dsbo/internal/testkit"
+	"dsbo/models"
 )
 
 var whole = dsbo.Sample{Set: dsbo.Whole}
 
-// Gradients against differences of the values, products against differences of gradients. Both are
-// exact for a quadratic but for round-off, 1e-16 times values of size 10 over the step.
-func TestQuadraticDerivatives(t *testing.T) {
-	const p, q, h = 3, 4, 1e-3
+// The answers are those of the model's losses, whose derivatives package modeltest proves, up to the
+// rounding of sums of a few terms.
+func TestQuadraticIsTheModel(t *testing.T) {
+	const p, q = 3, 4
 	for agent, o := range algotest.NewQuadratics(3, p, q, 17) {
+		model := testkit.Get(models.NewOracle(o.Quadratic, data.Shard{}, models.Config{}))
 		x, y, v := []float64{0.3, -0.4, 1}, []float64{1, -2, 0.5, 0.25}, []float64{0.5, 1, -1, 2}
-		fx, fy, gy, hv, jv := make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, q),
-			make([]float64, p)
-		wantNoErrors(t, o.UpperGrad(fx, fy, x, y, whole), o.LowerGrad(gy, x, y, whole), o.HVP(hv, x, y, v, whole),
-			o.JVP(jv, x, y, v, whole))
-		at := func(z []float64, i int, d float64) (f, g, slope float64) {
-			old := z[i]
-			z[i] += d
-			f, g, err := o.Values(x, y, whole)
-			grad := make([]float64, q)
-			wantNoErrors(t, err, o.LowerGrad(grad, x, y, whole))
-			z[i] = old
-			for j := range v {
-				slope += grad[j] * v[j]
+		answers := func(o interface {
+			dsbo.DenseOracle
+			dsbo.JointOracle
+			dsbo.DiagonalOracle
+			dsbo.ValueOracle
+		}) []float64 {
+			var all [][]float64
+			take := func(n int) []float64 {
+				all = append(all, make([]float64, n))
+				return all[len(all)-1]
 			}
-			return f, g, slope
+			wantNoErrors(t, o.UpperGrad(take(p), take(q), x, y, whole), o.LowerJointGrad(take(p), take(q), x, y, whole),
+				o.LowerGrad(take(q), x, y, whole), o.HVP(take(q), x, y, v, whole), o.JVP(take(p), x, y, v, whole),
+				o.Hessian(take(q*q), x, y, whole), o.Jacobian(take(p*q), x, y, whole), o.Diagonal(take(q), x, y, whole))
+			f, g := testkit.Get2(o.Values(x, y, whole))
+			return slices.Concat(append(all, []float64{f, g})...)
 		}
-		check := func(name string, i int, up, down, want float64) {
-			t.Helper()
-			if d := (up - down) / (2 * h); math.Abs(d-want) > 1e-11 {
-				t.Errorf("agent %d: %s[%d] = %g, differences give %g", agent, name, i, want, d)
+		got, want := answers(o), answers(model)
+		for i := range want {
+			if math.Abs(got[i]-want[i]) > 1e-13 {
+				t.Errorf("agent %d: number %d of the answers is %g, of the model's %g", agent, i, got[i], want[i])
 			}
-		}
-		for i := range x {
-			f1, _, s1 := at(x, i, h)
-			f0, _, s0 := at(x, i, -h)
-			check("grad_x f", i, f1, f0, fx[i])
-			check("J v", i, s1, s0, jv[i])
-		}
-		for i := range y {
-			f1, g1, s1 := at(y, i, h)
-			f0, g0, s0 := at(y, i, -h)
-			check("grad_y f", i, f1, f0, fy[i])
-			check("grad_y g", i, g1, g0, gy[i])
-			check("H v", i, s1, s0, hv[i])
 		}
 	}
 }
