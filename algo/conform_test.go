@@ -88,10 +88,33 @@ func ready[M algo.Method](t *testing.T, m M, p, q int) M {
 	return m
 }
 
-// iterate runs K iterations of agents that a mixing matrix joins.
-func iterate[A dsbo.Algorithm](t *testing.T, K int, as []A, os []dsbo.Oracle, W [][]float64) {
+func oraclesOf(qs []*algotest.Quadratic) (os []dsbo.Oracle) {
+	for _, o := range qs {
+		os = append(os, o)
+	}
+	return os
+}
+
+// agentsOn returns a method for each problem, and the problems as oracles.
+func agentsOn(qs []*algotest.Quadratic, newMethod func() algo.Method) ([]algo.Method, []dsbo.Oracle) {
+	var as []algo.Method
+	for range qs {
+		as = append(as, newMethod())
+	}
+	return as, oraclesOf(qs)
+}
+
+// each collects one vector of each agent.
+func each(as []algo.Method, part func(algo.Method) []float64) (rows [][]float64) {
+	for _, a := range as {
+		rows = append(rows, part(a))
+	}
+	return rows
+}
+
+// iterate runs K iterations of agents.
+func iterate[A dsbo.Algorithm](t *testing.T, K int, as []A, os []dsbo.Oracle, ms []*algotest.Mixer) {
 	t.Helper()
-	ms := algotest.NewMixers(W)
 	for k := range K {
 		testkit.OK(algotest.Step(t.Context(), k, as, os, ms))
 	}

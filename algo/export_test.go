@@ -31,8 +31,5 @@ func Letters(m Method) map[string][]float64 {
 	return found
 }
 
-// Tracking gives the residual s and its tracker d of Algorithm 1 after N steps.
-func (h *HIGP) Tracking() (s, d []float64) { return h.s, h.d }
-
 // R gives the moving average r.
 func (a *MADSBO) R() []float64 { return a.r }

@@ -125,24 +125,16 @@ func endOf(t *testing.T, name, object string, K int, qs []*algotest.Quadratic, m
 	wrap ...func(algo.Method) algo.Method) []float64 {
 	t.Helper()
 	p, q := qs[0].Dims()
-	var as []algo.Method
-	var os []dsbo.Oracle
-	for _, o := range qs {
+	as, os := agentsOn(qs, func() algo.Method {
 		m := made(t, name, object)
 		testkit.OK(m.Init(p, q, K))
 		for _, with := range wrap {
 			m = with(m)
 		}
-		as, os = append(as, m), append(os, o)
-	}
-	for k := range K {
-		testkit.OK(algotest.Step(t.Context(), k, as, os, ms))
-	}
-	var xs [][]float64
-	for _, a := range as {
-		xs = append(xs, a.X())
-	}
-	return average(xs)
+		return m
+	})
+	iterate(t, K, as, os, ms)
+	return average(each(as, algo.Method.X))
 }
 
 // TestExactFixedPoints: methods that are exact end where the gradient of Φ vanishes, those with a
@@ -307,11 +299,8 @@ func TestTrackersSumToTheirQuantities(t *testing.T) {
 			if name == "fab" {
 				ms = algotest.NewDirectedMixers(pushPull())
 			}
-			var as []algo.Method
-			var os []dsbo.Oracle
-			for _, o := range algotest.NewQuadratics(4, 3, 4, 5) {
-				as, os = append(as, ready(t, made(t, name, c.object), 3, 4)), append(os, o)
-			}
+			as, os := agentsOn(algotest.NewQuadratics(4, 3, 4, 5),
+				func() algo.Method { return ready(t, made(t, name, c.object), 3, 4) })
 			for k := range 12 {
 				testkit.OK(algotest.Step(t.Context(), k, as, os, ms))
 				for _, pair := range c.sums {

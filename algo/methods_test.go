@@ -22,8 +22,8 @@ func closedForm(g golden, i int) *algotest.Quadratic {
 }
 
 // final runs the quadratic of a golden file with other parameters and returns the exact gradient's
-// norm at the mean of x, before and after.
-func final(t *testing.T, file, name string, K int, change ...string) (start, end float64) {
+// norm at the mean of x.
+func final(t *testing.T, file, name string, K int, change ...string) float64 {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("runs a thousand iterations")
@@ -38,23 +38,15 @@ func final(t *testing.T, file, name string, K int, change ...string) (start, end
 		as, os, values = append(as, ready(t, g.method(t, change...), g.P, g.Q)), append(os, o), append(values, o)
 	}
 	e := newEvaluator(values, algo.TraitsOf(as[0]).Personalized)
-	xBar := func() []float64 {
-		var xs [][]float64
-		for _, a := range as {
-			xs = append(xs, a.X())
-		}
-		return average(xs)
-	}
-	start = norm(e.at(t, xBar()).gradient)
-	iterate(t, K, as, os, g.W)
-	return start, norm(e.at(t, xBar()).gradient)
+	iterate(t, K, as, os, algotest.NewMixers(g.W))
+	return norm(e.at(t, average(each(as, algo.Method.X))).gradient)
 }
 
 // MDBO stops where the exact gradient is not zero when data differ, and more terms do not help: on
 // this problem a method without that bias gets below 1e-11 (see the next test).
 func TestMDBOIsBiased(t *testing.T) {
 	for _, N := range []int{30, 200} {
-		_, end := final(t, "sparkle_ed_quadratic_n5", "mdbo", 1000, fmt.Sprint("N=", N), "lg=8")
+		end := final(t, "sparkle_ed_quadratic_n5", "mdbo", 1000, fmt.Sprint("N=", N), "lg=8")
 		if !(end > 0.5) || math.IsInf(end, 1) {
 			t.Errorf("N = %d: the exact gradient ends at %g, its known bias is above 1", N, end)
 		}
@@ -64,7 +56,7 @@ func TestMDBOIsBiased(t *testing.T) {
 // SPARKLE's corrections converge exactly with constant steps; without one there is a bias.
 func TestSparkleConvergesExactly(t *testing.T) {
 	for _, s := range []string{"ed", "extra", "gt", "none"} {
-		_, end := final(t, "sparkle_ed_quadratic_n5", "sparkle", 2500,
+		end := final(t, "sparkle_ed_quadratic_n5", "sparkle", 2500,
 			"alpha=0.05", "beta=0.05", "gamma=0.05", fmt.Sprintf(`strategy={"x":%q,"y":%[1]q,"z":%[1]q}`, s))
 		if exact := end < 1e-11; exact == (s == "none") {
 			t.Errorf("%s: the exact gradient ends at %g", s, end)
@@ -75,12 +67,12 @@ func TestSparkleConvergesExactly(t *testing.T) {
 // The augmented Lagrangian is exact for the personalized problem, given steps enough for z; gossip
 // has a bias of order α.
 func TestPersonalized(t *testing.T) {
-	if _, end := final(t, "pdsbo_al_quadratic_n6", "pdsbo_al", 800, "T=5", "N=400"); !(end < 1e-8) {
+	if end := final(t, "pdsbo_al_quadratic_n6", "pdsbo_al", 800, "T=5", "N=400"); !(end < 1e-8) {
 		t.Errorf("augmented Lagrangian: the gradient ends at %g", end)
 	}
 	var bias []float64
 	for _, alpha := range []float64{0.05, 0.025} {
-		_, end := final(t, "pdsbo_al_quadratic_n6", "pdsbo_gossip", 800, "T=5", "N=100", fmt.Sprint("alpha=", alpha))
+		end := final(t, "pdsbo_al_quadratic_n6", "pdsbo_gossip", 800, "T=5", "N=100", fmt.Sprint("alpha=", alpha))
 		bias = append(bias, end)
 	}
 	if r := bias[0] / bias[1]; !(r > 1.6 && r < 2.4) { // 2 to first order in α
@@ -92,7 +84,7 @@ func TestPersonalized(t *testing.T) {
 func TestTunedIsBetter(t *testing.T) {
 	var ends []float64
 	for _, change := range [][]string{{}, {"warm_z=true"}, {"warm_z=true", "track_y=true"}} {
-		_, end := final(t, "quadratic_n5", "madsbo_tuned", 1000,
+		end := final(t, "quadratic_n5", "madsbo_tuned", 1000,
 			append(change, "alpha=0.05", "beta=0.05", "gamma=0.05", "N=5")...)
 		ends = append(ends, end)
 	}
@@ -224,16 +216,12 @@ func directionError(t *testing.T, K int, template algo.Method) float64 {
 	qs := algotest.NewQuadratics(n, p, q, 13)
 	x := make([]float64, p)
 	y := algotest.Solve(qs).LowerSolution(x)
-	var as []algo.Method
-	var os []dsbo.Oracle
-	for i := range n {
-		as, os = append(as, ready(t, algo.Clone(template), p, q)), append(os, qs[i])
-		copy(as[i].Y(), y)
-	}
-	iterate(t, K, as, os, algotest.Ring(n, 0.4))
-	var us [][]float64
-	for _, a := range as {
-		us = append(us, algo.TraitsOf(a).U)
-	}
+	as, os := agentsOn(qs, func() algo.Method {
+		m := ready(t, algo.Clone(template), p, q)
+		copy(m.Y(), y)
+		return m
+	})
+	iterate(t, K, as, os, algotest.NewMixers(algotest.Ring(n, 0.4)))
+	us := each(as, func(m algo.Method) []float64 { return algo.TraitsOf(m).U })
 	return distance(average(us), algotest.Solve(qs).Gradient(x))
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
@@ -22,11 +20,10 @@ var steps = algo.MADSBO{Alpha: "0.3", Beta: "0.15", Gamma: "0.1", T: 3, N: 4}
 
 // crew is n agents of MA-DSBO on noisy quadratics that differ, on a ring.
 type crew struct {
-	agents  []*algo.MADSBO
-	os      []dsbo.Oracle
-	ms      []*algotest.Mixer
-	W       [][]float64
-	records []*algotest.Recorder
+	agents []*algo.MADSBO
+	os     []dsbo.Oracle
+	ms     []*algotest.Mixer
+	W      [][]float64
 }
 
 func newCrew(t *testing.T, n int, template algo.MADSBO) crew {
@@ -35,9 +32,8 @@ func newCrew(t *testing.T, n int, template algo.MADSBO) crew {
 	w.ms = algotest.NewMixers(w.W)
 	for _, q := range algotest.NewQuadratics(n, 3, 4, 5) {
 		q.Noise = 0.2
-		r := algotest.NewRecorder(q)
 		w.agents = append(w.agents, ready(t, algo.Clone(&template).(*algo.MADSBO), 3, 4))
-		w.os, w.records = append(w.os, r), append(w.records, r)
+		w.os = append(w.os, q)
 	}
 	return w
 }
@@ -45,41 +41,6 @@ func newCrew(t *testing.T, n int, template algo.MADSBO) crew {
 func (w crew) step(t *testing.T, k int) {
 	t.Helper()
 	testkit.OK(algotest.Step(t.Context(), k, w.agents, w.os, w.ms))
-}
-
-// all collects one vector of each agent.
-func (w crew) all(part func(a *algo.MADSBO) []float64) [][]float64 {
-	var rows [][]float64
-	for _, a := range w.agents {
-		rows = append(rows, slices.Clone(part(a)))
-	}
-	return rows
-}
-
-// The draws: ξ̃_{k,t} for the y loop; H_t and b_t with ξ_t and φ_t, t = 1..N−1; b_0 and ∇_x f with
-// φ_0 (lines 4 and 6 of Algorithm 2, one call); the Jacobian with ξ_0 (line 7). H_N, b_N
-// reach nothing.
-func TestDraws(t *testing.T) {
-	w := newCrew(t, 1, steps)
-	w.step(t, 7)
-	var got []string
-	for _, c := range w.records[0].Calls {
-		got = append(got, c.String())
-	}
-	want := []string{
-		"lower lower k=7 t=0", "lower lower k=7 t=1", "lower lower k=7 t=2",
-		"upper upper k=7 t=0",
-		"hvp curvature k=7 t=1", "upper upper k=7 t=1",
-		"hvp curvature k=7 t=2", "upper upper k=7 t=2",
-		"hvp curvature k=7 t=3", "upper upper k=7 t=3",
-		"jvp curvature k=7 t=0",
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("draws (-want +got):\n%s", d)
-	}
-	if c := w.records[0].Calls[3]; !c.DX || !c.DY {
-		t.Errorf("φ_0 gives ∇_x f: %v, b_0: %v; want both from one call", c.DX, c.DY)
-	}
 }
 
 func distance(a, b []float64) float64 {
@@ -102,7 +63,7 @@ func solveHIGP(t *testing.T, qs []*algotest.Quadratic, W [][]float64, x, y []flo
 			return h.Solve(t.Context(), 0, o, m, x, y, gamma, N)
 		}))
 	}
-	iterate(t, 1, as, os, W)
+	iterate(t, 1, as, os, algotest.NewMixers(W))
 	return hs
 }
 
@@ -136,26 +97,6 @@ func TestHIGPConvergesLinearly(t *testing.T) {
 	}
 }
 
-// Gradient tracking: the mean of d equals the mean of s at every step, fresh draws or not.
-func TestTrackingInvariant(t *testing.T) {
-	qs := algotest.NewQuadratics(5, 3, 4, 4)
-	for _, q := range qs {
-		q.Noise = 0.3
-	}
-	x, y := []float64{0.3, -0.2, 0.5}, []float64{0.1, 0.4, -0.3, 0.2}
-	for N := 1; N <= 8; N++ {
-		var ss, ds [][]float64
-		for _, h := range solveHIGP(t, qs, algotest.Ring(5, 0.3), x, y, 0.1, N) {
-			s, d := h.Tracking()
-			ss, ds = append(ss, s), append(ds, d)
-		}
-		// numbers of size 10, a few hundred roundings of 1e-16 each
-		if d := distance(average(ss), average(ds)); d > 1e-13 {
-			t.Errorf("N = %d: mean of d and mean of s differ by %g", N, d)
-		}
-	}
-}
-
 // Algorithm 2 at y = y*(x): the mean of u tends to ∇Φ(x) as N grows (eq. 6), whatever the data; the
 // mean of local hypergradients does not (eq. 4).
 func TestHypergradientIsExactInTheLimit(t *testing.T) {
@@ -174,7 +115,7 @@ func TestHypergradientIsExactInTheLimit(t *testing.T) {
 			return h.Estimate(t.Context(), 0, o, m, x, y, 0.1, 500)
 		}))
 	}
-	iterate(t, 1, as, os, algotest.Ring(n, 0.4))
+	iterate(t, 1, as, os, algotest.NewMixers(algotest.Ring(n, 0.4)))
 	if d := distance(average(us), want); d > 1e-12 {
 		t.Errorf("mean of u is off by %g", d)
 	}
@@ -203,19 +144,18 @@ func TestOneInnerStepSuffices(t *testing.T) {
 	const n, p, q = 4, 3, 4
 	qs := algotest.NewQuadratics(n, p, q, 21)
 	for _, T := range []int{1, 5} {
-		w := crew{}
-		for _, o := range qs {
-			a := ready(t, &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.3/sqrt(k+1)", Gamma: "0.15", T: T, N: 20}, p, q)
-			w.agents, w.os = append(w.agents, a), append(w.os, o)
-		}
+		as, os := agentsOn(qs, func() algo.Method {
+			return ready(t, &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.3/sqrt(k+1)", Gamma: "0.15", T: T, N: 20}, p, q)
+		})
 		start := norm(algotest.Solve(qs).Gradient(make([]float64, p)))
-		iterate(t, 800, w.agents, w.os, algotest.Ring(n, 0.5))
-		end := norm(algotest.Solve(qs).Gradient(average(w.all((*algo.MADSBO).X))))
+		iterate(t, 800, as, os, algotest.NewMixers(algotest.Ring(n, 0.5)))
+		xs := each(as, algo.Method.X)
+		end := norm(algotest.Solve(qs).Gradient(average(xs)))
 		if !(end < 0.05*start) {
 			t.Errorf("T = %d: the gradient went from %g to %g", T, start, end)
 		}
 		// line 11: mixing keeps the agents together up to the size of the steps
-		if c := math.Sqrt(consensus(w.all((*algo.MADSBO).X))); c > 0.1 {
+		if c := math.Sqrt(consensus(xs)); c > 0.1 {
 			t.Errorf("T = %d: consensus error of x is %g", T, c)
 		}
 	}

@@ -45,12 +45,8 @@ var trackers = map[string][]struct {
 func TestSumsHoldAfterAChange(t *testing.T) {
 	for name, cases := range trackers {
 		for _, c := range cases {
-			var os []dsbo.Oracle
-			for _, q := range algotest.NewQuadratics(6, 3, 4, 5) {
-				os = append(os, q)
-			}
-			m := newMembership(func() algo.Method { return ready(t, made(t, name, c.object), 3, 4) }, os,
-				[]int{0, 1, 2, 3, 4}, algotest.Metropolis)
+			m := newMembership(func() algo.Method { return ready(t, made(t, name, c.object), 3, 4) },
+				oraclesOf(algotest.NewQuadratics(6, 3, 4, 5)), []int{0, 1, 2, 3, 4}, algotest.Metropolis)
 			m.run(t, 0, 5)
 			for k, present := range [][]int{{0, 2, 3, 4}, {0, 2, 4, 5}, {0, 1, 2, 3, 4, 5}} {
 				m.change(t, present)
@@ -96,10 +92,6 @@ func TestTheOptimumIsThatOfThosePresent(t *testing.T) {
 	qs := algotest.NewQuadratics(6, p, q, 5)
 	for _, c := range exactMethods {
 		t.Run(c.name, func(t *testing.T) {
-			var os []dsbo.Oracle
-			for _, o := range qs {
-				os = append(os, o)
-			}
 			matrix := func(n int) [][]float64 { return lazy(algotest.Metropolis(n)) }
 			if c.name == "fednest" {
 				matrix = algotest.Average
@@ -108,7 +100,7 @@ func TestTheOptimumIsThatOfThosePresent(t *testing.T) {
 				m := made(t, c.name, c.object)
 				testkit.OK(m.Init(p, q, c.K))
 				return m
-			}, os, []int{0, 1, 2, 3, 4}, matrix)
+			}, oraclesOf(qs), []int{0, 1, 2, 3, 4}, matrix)
 			m.run(t, 0, 40)
 			m.change(t, []int{0, 2, 4})
 			m.run(t, 40, 90)
@@ -210,9 +202,7 @@ func (m *membership) run(t *testing.T, from, to int) {
 		methods, oracles = append(methods, m.methods[i]), append(oracles, m.oracles[i])
 	}
 	for k := from; k < to; k++ {
-		if err := algotest.Step(t.Context(), k, methods, oracles, m.mixers); err != nil {
-			t.Fatalf("iteration %d: %v", k, err)
-		}
+		testkit.OK(algotest.Step(t.Context(), k, methods, oracles, m.mixers))
 	}
 }
 
@@ -227,9 +217,7 @@ func (m *membership) change(t *testing.T, present []int) {
 			continue
 		}
 		m.methods[i] = m.made()
-		if err := algo.TakeOver(m.methods[i].(algo.Reformer), from); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(algo.TakeOver(m.methods[i].(algo.Reformer), from))
 	}
 	m.present = present
 	m.mixers = algotest.NewMixers(m.matrix(len(present)))
@@ -239,14 +227,9 @@ func (m *membership) change(t *testing.T, present []int) {
 func (m *membership) sum(name string) []float64 {
 	var sum []float64
 	for _, i := range m.present {
-		for _, part := range m.methods[i].State() {
-			if part.Name != name {
-				continue
-			}
-			if sum == nil {
-				sum = make([]float64, len(part.Value))
-			}
-			linalg.Add(sum, sum, part.Value)
+		if part := stateOf(m.methods[i], name); part != nil {
+			sum = append(sum, make([]float64, len(part)-len(sum))...)
+			linalg.Add(sum, sum, part)
 		}
 	}
 	return sum

@@ -36,20 +36,13 @@ func TestRobustMethodsForget(t *testing.T) {
 	end := func(m algo.Method, shoved int) []float64 {
 		ms, on := algotest.NewMixers(algotest.Ring(agents, 0.5)), false
 		ms[0].Averager = shove{ms[0].Averager, &on}
-		var as []algo.Method
-		var os []dsbo.Oracle
-		for _, o := range algotest.NewQuadratics(agents, p, q, 3) {
-			as, os = append(as, ready(t, algo.Clone(m), p, q)), append(os, o)
-		}
+		as, os := agentsOn(algotest.NewQuadratics(agents, p, q, 3),
+			func() algo.Method { return ready(t, algo.Clone(m), p, q) })
 		for k := range K {
 			on = k < shoved
 			testkit.OK(algotest.Step(t.Context(), k, as, os, ms))
 		}
-		x := make([]float64, p)
-		for _, a := range as {
-			linalg.Axpy(x, 1.0/agents, a.X())
-		}
-		return x
+		return average(each(as, algo.Method.X))
 	}
 	trackers := algo.Strategy{X: "gt", Y: "gt", Z: "gt"}
 	for _, m := range []algo.Method{
