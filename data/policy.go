@@ -67,10 +67,10 @@ func (c Policy) Task(agents ...int) (Task, error) {
 		r := newRand(c.Seed, streamPolicy, 1, uint64(i))
 		offsets := normals(r, c.States, c.Rate)
 		var err error
-		if task.Shards[i].Train, err = chain.transitions(r, c, c.Transitions, offsets); err != nil {
+		if task.Shards[i].Train, err = chain.transitions(r, c.Transitions, offsets); err != nil {
 			return Task{}, err
 		}
-		if task.Shards[i].Val, err = chain.transitions(r, c, 1, offsets); err != nil {
+		if task.Shards[i].Val, err = chain.transitions(r, 1, offsets); err != nil {
 			return Task{}, err
 		}
 	}
@@ -81,18 +81,17 @@ func (c Policy) Task(agents ...int) (Task, error) {
 
 // A markovChain is what the agents share.
 type markovChain struct {
-	features       []float64 // φ, a row for each state
-	next           []float64 // probabilities of the next state, a row for each state
-	rewards        []float64 // expected reward in each state
-	values         []float64 // of each state
-	states, length int       // rows and columns of features
+	Policy
+	features []float64 // φ, a row for each state
+	next     []float64 // probabilities of the next state, a row for each state
+	rewards  []float64 // expected reward in each state
+	values   []float64 // of each state
 }
 
 // chain draws it: probabilities that are uniform numbers over their sum, few of them large.
 func (c Policy) chain() markovChain {
 	r := newRand(c.Seed, streamPolicy, 0)
-	m := markovChain{features: normals(r, c.States*c.Features, 1), next: make([]float64, c.States*c.States),
-		states: c.States, length: c.Features}
+	m := markovChain{Policy: c, features: normals(r, c.States*c.Features, 1), next: make([]float64, c.States*c.States)}
 	for s := range c.States {
 		m.features[s*c.Features] = 1
 		row, sum := m.next[s*c.States:][:c.States], 0.0
@@ -123,14 +122,14 @@ func (c Policy) chain() markovChain {
 
 // transitions draws n transitions from each state that an agent sees, whose mean reward in a state
 // is off by its offset.
-func (m markovChain) transitions(r *rand.Rand, c Policy, each int, offsets []float64) (Examples, error) {
+func (m markovChain) transitions(r *rand.Rand, each int, offsets []float64) (Examples, error) {
 	const noise = 0.1
 	var x, rewards, states []float64
-	for s := range m.states {
+	for s := range m.States {
 		for range each {
 			to := m.step(r, s)
-			for j := range m.length {
-				x = append(x, m.features[s*m.length+j]-float64(c.Discount*m.features[to*m.length+j]))
+			for j := range m.Features {
+				x = append(x, m.features[s*m.Features+j]-float64(m.Discount*m.features[to*m.Features+j]))
 			}
 			rewards = append(rewards, m.rewards[s]+offsets[s]+float64(noise*num.Normal(r)))
 			states = append(states, float64(s))
@@ -148,12 +147,12 @@ func (m markovChain) transitions(r *rand.Rand, c Policy, each int, offsets []flo
 // step draws the state after s.
 func (m markovChain) step(r *rand.Rand, s int) int {
 	left := r.Float64()
-	for k, p := range m.next[s*m.states:][:m.states] {
+	for k, p := range m.next[s*m.States:][:m.States] {
 		if left -= p; left < 0 {
 			return k
 		}
 	}
-	return m.states - 1 // what rounding leaves
+	return m.States - 1 // what rounding leaves
 }
 
 // normals draws n normal numbers of mean 0.

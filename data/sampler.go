@@ -42,17 +42,18 @@ func (s *Sampler) Draw(name dsbo.Sample, rows int) []int {
 		return nil
 	}
 	s.pcg.Seed(hashKeys(s.Seed, streamSample, uint64(s.Agent), uint64(name.Set), uint64(name.K), uint64(name.T)))
-	s.clearMarks(rows)
+	words := (rows + 63) / 64
+	s.marks = slices.Grow(s.marks[:0], words)[:words]
+	clear(s.marks)
 
 	// Drawing again where a row is taken is quick while at most half of the rows are;
 	// beyond that, draw the rows to leave out.
 	if s.Batch <= rows/2 {
 		s.markRows(s.Batch, uint64(rows))
-	} else {
-		s.markRows(rows-s.Batch, uint64(rows))
-		s.invertMarks(rows)
+		return s.batchRows(0)
 	}
-	return s.markedRows()
+	s.markRows(rows-s.Batch, uint64(rows))
+	return s.batchRows(^uint64(0))
 }
 
 // batch returns the rows of batch b of a partition in n.
@@ -121,12 +122,6 @@ func (s *Sampler) Mask(rows, cols int, name dsbo.Sample, number int, keep float6
 	return ad.FloatTable(rows, cols, numbers)
 }
 
-func (s *Sampler) clearMarks(rows int) {
-	words := (rows + 63) / 64
-	s.marks = slices.Grow(s.marks[:0], words)[:words]
-	clear(s.marks)
-}
-
 // markRows marks count different rows below n.
 func (s *Sampler) markRows(count int, n uint64) {
 	reject := -n % n // 2^64 mod n: drawing again below it leaves every row equally likely
@@ -142,22 +137,13 @@ func (s *Sampler) markRows(count int, n uint64) {
 	}
 }
 
-func (s *Sampler) invertMarks(rows int) {
-	for i := range s.marks {
-		s.marks[i] = ^s.marks[i]
-	}
-	if r := rows % 64; r != 0 {
-		s.marks[len(s.marks)-1] &= 1<<r - 1
-	}
-}
-
-// markedRows lists the marked rows.
-func (s *Sampler) markedRows() []int {
+// batchRows lists the rows of the batch, whose bits in marks differ from those of left.
+func (s *Sampler) batchRows(left uint64) []int {
 	s.drawn = slices.Grow(s.drawn[:0], s.Batch)
 	drawn := s.drawn[:s.Batch]
 	n := 0
 	for i, w := range s.marks {
-		for ; w != 0; w &= w - 1 {
+		for w ^= left; w != 0 && n < s.Batch; w &= w - 1 { // bits beyond the last row come last
 			drawn[n] = 64*i + bits.TrailingZeros64(w)
 			n++
 		}
