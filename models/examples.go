@@ -2,7 +2,6 @@ package models
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"dsbo"
@@ -73,19 +72,11 @@ func idTable(ids []int, rows int) (*ad.Table, error) {
 	if len(ids) != rows {
 		return nil, dsbo.ShapeErrorf("each of %d examples must have an ID; there are %d", rows, len(ids))
 	}
-	const exact = 1 << 24 // float32 has each whole number up to here
-	if slices.ContainsFunc(ids, func(id int) bool { return id > exact }) {
-		return ad.FloatTable(rows, 1, numbersOf[float64](ids))
-	}
-	return ad.Float32Table(rows, 1, numbersOf[float32](ids))
-}
-
-func numbersOf[T ad.Float](ids []int) []T {
-	f := make([]T, len(ids))
+	numbers := make([]float64, rows)
 	for i, id := range ids {
-		f[i] = T(id)
+		numbers[i] = float64(id)
 	}
-	return f
+	return ad.FloatTable(rows, 1, numbers)
 }
 
 // inputs declares the tables and the masks to a loss: what has one column, but features, is

@@ -41,20 +41,26 @@ func (m Quadratic) Validate() error {
 	if m.P < 1 || m.Q < 1 {
 		return dsbo.ShapeErrorf("p and q of a quadratic must be at least 1; they are %d and %d", m.P, m.Q)
 	}
-	for _, a := range []struct {
-		name string
-		v    []float64
-		n    int
-	}{
-		{"A", m.A, m.Q * m.Q}, {"B", m.B, m.Q * m.P}, {"c", m.C, m.Q}, {"D", m.D, m.Q * m.Q}, {"t", m.T, m.Q},
-		{"E", m.E, m.P * m.P}, {"e", m.LinearTerm, m.P},
-	} {
-		if len(a.v) != a.n {
+	for _, a := range m.arrays() {
+		if len(*a.v) != a.n {
 			return dsbo.ShapeErrorf("%s of a quadratic with p=%d, q=%d must have %d numbers; it has %d",
-				a.name, m.P, m.Q, a.n, len(a.v))
+				a.name, m.P, m.Q, a.n, len(*a.v))
 		}
 	}
 	return nil
+}
+
+// An array is one of a quadratic's, with the length that it must have.
+type array struct {
+	name string
+	v    *[]float64
+	n    int
+}
+
+func (m *Quadratic) arrays() []array {
+	p, q := m.P, m.Q
+	return []array{{"A", &m.A, q * q}, {"B", &m.B, q * p}, {"c", &m.C, q}, {"D", &m.D, q * q}, {"t", &m.T, q},
+		{"E", &m.E, p * p}, {"e", &m.LinearTerm, p}}
 }
 
 // Check implements [Checker].
@@ -205,9 +211,11 @@ func averageQuadratics(ms []Quadratic) (mean Quadratic, err error) {
 		return mean, dsbo.ShapeErrorf("there must be at least one quadratic to solve")
 	}
 	p, q := ms[0].P, ms[0].Q
-	mean = Quadratic{P: p, Q: q, A: make([]float64, q*q), B: make([]float64, q*p), C: make([]float64, q),
-		D: make([]float64, q*q),
-		T: make([]float64, q), E: make([]float64, p*p), LinearTerm: make([]float64, p)}
+	mean = Quadratic{P: p, Q: q}
+	sums := mean.arrays()
+	for _, a := range sums {
+		*a.v = make([]float64, max(a.n, 0))
+	}
 	for i, m := range ms {
 		if err := m.Validate(); err != nil {
 			return mean, fmt.Errorf("agent %d: %w", i, err)
@@ -216,12 +224,11 @@ func averageQuadratics(ms []Quadratic) (mean Quadratic, err error) {
 			return mean, dsbo.ShapeErrorf(
 				"agents must have the same p and q; agent %d has %d and %d, agent 0 has %d and %d", i, m.P, m.Q, p, q)
 		}
-		share := 1 / float64(len(ms))
-		for _, sum := range [][2][]float64{{mean.A, m.A}, {mean.B, m.B}, {mean.C, m.C}, {mean.D, m.D}, {mean.E, m.E},
-			{mean.LinearTerm, m.LinearTerm}} {
-			linalg.Axpy(sum[0], share, sum[1])
+		m.T = affine(m.D, m.T, make([]float64, q))
+		linalg.Scale(m.T, -1, m.T)
+		for k, a := range m.arrays() {
+			linalg.Axpy(*sums[k].v, 1/float64(len(ms)), *a.v)
 		}
-		linalg.Axpy(mean.T, -share, affine(m.D, m.T, make([]float64, q)))
 	}
 	return mean, nil
 }
