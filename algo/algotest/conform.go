@@ -172,14 +172,8 @@ func compare(t *testing.T, f, g agents, from, to int, difference string) {
 
 func (s suite) views(t *testing.T) {
 	f := s.agents()
-	names := func() (n []string) {
-		for _, part := range f.methods[0].State() {
-			n = append(n, fmt.Sprintf("%s(%d)", part.Name, len(part.Value)))
-		}
-		return n
-	}
 	a := f.methods[0]
-	before, x, y := names(), a.X(), a.Y()
+	before, x, y := names(a), a.X(), a.Y()
 	if len(x) != p || len(y) != q {
 		t.Fatalf("X has %d entries and Y %d, want %d and %d", len(x), len(y), p, q)
 	}
@@ -189,7 +183,7 @@ func (s suite) views(t *testing.T) {
 		}
 	}
 	f.run(t, 0, 2)
-	if after := names(); !slices.Equal(before, after) {
+	if after := names(a); !slices.Equal(before, after) {
 		t.Errorf("State changed from %v to %v: names and lengths must stay", before, after)
 	}
 	slices.Sort(before)
@@ -208,6 +202,14 @@ func (s suite) views(t *testing.T) {
 			t.Errorf("State does not hold %s", what)
 		}
 	}
+}
+
+// names lists the names and the lengths of a method's state.
+func names(m algo.Method) (all []string) {
+	for _, part := range m.State() {
+		all = append(all, fmt.Sprintf("%s(%d)", part.Name, len(part.Value)))
+	}
+	return all
 }
 
 // same reports whether two slices are the same memory.

@@ -23,7 +23,7 @@ func (s suite) members(t *testing.T) {
 	f.methods, f.oracles = f.methods[:stay], f.oracles[:stay]
 	for i, m := range f.methods {
 		r := m.(algo.Reformer)
-		x, before := slices.Clone(m.X()), shape(m)
+		x, before := slices.Clone(m.X()), names(m)
 		r.Reform()
 		once := agents{methods: f.methods[i : i+1]}.state()
 		r.Reform()
@@ -31,7 +31,7 @@ func (s suite) members(t *testing.T) {
 			slices.Equal[[]float64]) {
 			t.Errorf("agent %d: a second Reform changes the state", i)
 		}
-		if !slices.Equal(x, m.X()) || !slices.Equal(before, shape(m)) {
+		if !slices.Equal(x, m.X()) || !slices.Equal(before, names(m)) {
 			t.Errorf("agent %d: Reform changes x, or names and lengths of the state", i)
 		}
 	}
@@ -53,20 +53,6 @@ func (s suite) members(t *testing.T) {
 			t.Fatalf("after a change of members the state holds %v", v)
 		}
 	}
-}
-
-// shape returns the names and the lengths of a method's state.
-func shape(m algo.Method) (all []struct {
-	name string
-	n    int
-}) {
-	for _, part := range m.State() {
-		all = append(all, struct {
-			name string
-			n    int
-		}{part.Name, len(part.Value)})
-	}
-	return all
 }
 
 // Metropolis is the mixing matrix of a path of n agents with Metropolis weights.
