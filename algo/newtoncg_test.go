@@ -13,8 +13,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// A separable problem is of one x, with losses that are sums over the entries of y. lower has what an
-// entry adds to g, with its first two derivatives, and upper what it adds to f.
+// A separable problem is of one x, with losses that are sums over the entries of y. lower has what
+// an entry adds to g, with its first two derivatives, and upper what it adds to f.
 type separable struct {
 	q     int
 	lower func(j int, y float64) (g, slope, curvature float64)

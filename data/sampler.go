@@ -137,7 +137,7 @@ func (s *Sampler) markRows(count int, n uint64) {
 	}
 }
 
-// batchRows lists the rows of the batch, whose bits in marks differ from those of left.
+// batchRows lists the rows of the batch: the marked ones, or where all bits of left are 1 the others.
 func (s *Sampler) batchRows(left uint64) []int {
 	s.drawn = slices.Grow(s.drawn[:0], s.Batch)
 	drawn := s.drawn[:s.Batch]
