@@ -145,7 +145,8 @@ func TestOneInnerStepSuffices(t *testing.T) {
 	qs := algotest.NewQuadratics(n, p, q, 21)
 	for _, T := range []int{1, 5} {
 		as, os := agentsOn(qs, func() algo.Method {
-			return ready(t, &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.3/sqrt(k+1)", Gamma: "0.15", T: T, N: 20}, p, q)
+			m := &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.3/sqrt(k+1)", Gamma: "0.15", T: T, N: 20}
+			return ready(t, m, p, q)
 		})
 		start := norm(algotest.Solve(qs).Gradient(make([]float64, p)))
 		iterate(t, 800, as, os, algotest.NewMixers(algotest.Ring(n, 0.5)))

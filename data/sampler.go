@@ -137,7 +137,8 @@ func (s *Sampler) markRows(count int, n uint64) {
 	}
 }
 
-// batchRows lists the rows of the batch: the marked ones, or where all bits of left are 1 the others.
+// batchRows lists the rows of the batch: the marked ones, or the others where all bits of left
+// are 1.
 func (s *Sampler) batchRows(left uint64) []int {
 	s.drawn = slices.Grow(s.drawn[:0], s.Batch)
 	drawn := s.drawn[:s.Batch]

@@ -30,9 +30,9 @@ func (m counted) Upper(x, y *ad.Node, b models.Batch) *ad.Node {
 	return m.Softmax.Upper(x, y, b)
 }
 
-// TestPrograms: oracles of several agents on the same tables that are asked at once have the bits of
-// oracles that are asked alone, whether they share programs or not. Who shares them builds each loss
-// once for each number of rows.
+// TestPrograms: oracles of several agents on the same tables that are asked at once have the bits
+// of oracles that are asked alone, whether they share programs or not. Who shares them builds each
+// loss once for each number of rows.
 func TestPrograms(t *testing.T) {
 	const agents = 8
 	m := counted{models.Softmax{Features: 12, Classes: 3}, new(atomic.Int64), new(atomic.Int64)}

@@ -20,8 +20,8 @@ import (
 
 var whole = dsbo.Sample{Set: dsbo.Whole}
 
-// A model of the same losses, whose derivatives package modeltest proves, has the same answers up to
-// the rounding of sums of a few terms.
+// A model of the same losses, whose derivatives package modeltest proves, has the same answers up
+// to the rounding of sums of a few terms.
 func TestQuadraticIsTheModel(t *testing.T) {
 	const p, q = 3, 4
 	for agent, o := range algotest.NewQuadratics(3, p, q, 17) {
