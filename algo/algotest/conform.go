@@ -204,14 +204,6 @@ func (s suite) views(t *testing.T) {
 	}
 }
 
-// names lists the names and the lengths of a method's state.
-func names(m algo.Method) (all []string) {
-	for _, part := range m.State() {
-		all = append(all, fmt.Sprintf("%s(%d)", part.Name, len(part.Value)))
-	}
-	return all
-}
-
 // same reports whether two slices are the same memory.
 func same(a, b []float64) bool { return len(a) == len(b) && unsafe.SliceData(a) == unsafe.SliceData(b) }
 
@@ -253,25 +245,6 @@ func (s suite) cost(t *testing.T) {
 				t.Errorf("iteration %d, agent %d: a vector has %d numbers; it must have %d at most", k, i,
 					m.Longest, most)
 			}
-		}
-	}
-}
-
-// checkCost runs iteration k and compares what it takes with what the methods state.
-func (f agents) checkCost(t *testing.T, k int) {
-	t.Helper()
-	recorded := f
-	recorded.oracles = nil
-	for i, o := range f.oracles {
-		recorded.oracles = append(recorded.oracles, NewRecorder(o))
-		f.mixers[i].Reset()
-	}
-	recorded.run(t, k, k+1)
-	for i, o := range recorded.oracles {
-		got := f.mixers[i].Cost
-		got.Calls = o.(*Recorder).Total
-		if want := f.methods[i].Cost(k); got != want {
-			t.Errorf("iteration %d, agent %d: cost %+v, stated %+v", k, i, got, want)
 		}
 	}
 }

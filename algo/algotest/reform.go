@@ -1,6 +1,7 @@
 package algotest
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -53,6 +54,33 @@ func (s suite) members(t *testing.T) {
 			t.Fatalf("after a change of members the state holds %v", v)
 		}
 	}
+}
+
+// checkCost runs iteration k and compares what it takes with what the methods state.
+func (f agents) checkCost(t *testing.T, k int) {
+	t.Helper()
+	recorded := f
+	recorded.oracles = nil
+	for i, o := range f.oracles {
+		recorded.oracles = append(recorded.oracles, NewRecorder(o))
+		f.mixers[i].Reset()
+	}
+	recorded.run(t, k, k+1)
+	for i, o := range recorded.oracles {
+		got := f.mixers[i].Cost
+		got.Calls = o.(*Recorder).Total
+		if want := f.methods[i].Cost(k); got != want {
+			t.Errorf("iteration %d, agent %d: cost %+v, stated %+v", k, i, got, want)
+		}
+	}
+}
+
+// names lists the names and the lengths of a method's state.
+func names(m algo.Method) (all []string) {
+	for _, part := range m.State() {
+		all = append(all, fmt.Sprintf("%s(%d)", part.Name, len(part.Value)))
+	}
+	return all
 }
 
 // Metropolis is the mixing matrix of a path of n agents with Metropolis weights.
