@@ -24,18 +24,12 @@ type Table struct{ data engine.Rows }
 // [dsbo.ErrShape] if the lengths do not fit and with [dsbo.ErrConfig], naming row and column,
 // if a number is NaN or infinite. A program in float32 reads each number rounded.
 func FloatTable(rows, cols int, data []float64) (*Table, error) {
-	if err := checkTable(rows, cols, data); err != nil {
-		return nil, err
-	}
-	return &Table{engine.Rows{R: rows, C: cols, F64: data}}, nil
+	return checked(engine.Rows{R: rows, C: cols, F64: data}, checkTable(rows, cols, data))
 }
 
 // Float32Table is [FloatTable] for float32 numbers.
 func Float32Table(rows, cols int, data []float32) (*Table, error) {
-	if err := checkTable(rows, cols, data); err != nil {
-		return nil, err
-	}
-	return &Table{engine.Rows{R: rows, C: cols, F32: data}}, nil
+	return checked(engine.Rows{R: rows, C: cols, F32: data}, checkTable(rows, cols, data))
 }
 
 // ByteTable makes a table of rows×cols numbers byte·scale from data, row-major; the product is
@@ -56,10 +50,7 @@ func LabelTable(labels []uint8, classes int) (*Table, error) {
 	if classes < 1 || classes > 256 {
 		return nil, dsbo.ConfigErrorf("the number of classes must be from 1 to 256; it is %d", classes)
 	}
-	if err := checkLabels(labels, classes); err != nil {
-		return nil, err
-	}
-	return &Table{engine.Rows{R: len(labels), C: classes, Labels: labels}}, nil
+	return checked(engine.Rows{R: len(labels), C: classes, Labels: labels}, checkLabels(labels, classes))
 }
 
 // ClassTable is [LabelTable] for any number of classes, at four bytes a row. Losses of thousands of
@@ -69,10 +60,15 @@ func ClassTable(labels []int32, classes int) (*Table, error) {
 	if classes < 1 {
 		return nil, dsbo.ConfigErrorf("the number of classes must be at least 1; it is %d", classes)
 	}
-	if err := checkLabels(labels, classes); err != nil {
+	return checked(engine.Rows{R: len(labels), C: classes, Classes: labels}, checkLabels(labels, classes))
+}
+
+// checked returns a table, unless there is an error in it.
+func checked(data engine.Rows, err error) (*Table, error) {
+	if err != nil {
 		return nil, err
 	}
-	return &Table{engine.Rows{R: len(labels), C: classes, Classes: labels}}, nil
+	return &Table{data}, nil
 }
 
 func checkLabels[L uint8 | int32](labels []L, classes int) error {
@@ -273,8 +269,5 @@ func checkLen(rows, cols, have int) error {
 // from 0 to cols-1, and with [dsbo.ErrConfig] if a number is NaN or infinite.
 func SparseTable(rows, cols int, starts []int, indices []int32, values []float32) (*Table, error) {
 	s := &engine.CSR{Starts: starts, Indices: indices, Values: values}
-	if err := checkSparse(s, rows, cols); err != nil {
-		return nil, err
-	}
-	return &Table{engine.Rows{R: rows, C: cols, Sparse: s}}, nil
+	return checked(engine.Rows{R: rows, C: cols, Sparse: s}, checkSparse(s, rows, cols))
 }
