@@ -16,19 +16,19 @@ type conn struct {
 	local addr  // address of this end
 	peer  *conn // the other end
 
-	incoming    []segment     // on its way to this end, in order
-	inFlight    int           // bytes of in
-	lastArrival time.Time     // what this end sends next arrives no earlier
-	err         error         // why nothing can be read or written any more; nil: it can
-	resetAsked  bool          // the other end has ended, and has been asked for a reset
-	wakeUp      chan struct{} // holds one wake-up of Read
-	arrival     *time.Timer   // wakes Read up when there may be something to read; stopped: nothing is on its way
+	incoming    []segment   // on its way to this end, in order
+	inFlight    int         // bytes of in
+	lastArrival time.Time   // what this end sends next arrives no earlier
+	err         error       // why nothing can be read or written any more; nil: it can
+	resetAsked  bool        // the other end has ended, and has been asked for a reset
+	bell                    // of Read
+	arrival     *time.Timer // wakes Read up when there may be something to read; stopped: nothing is on its way
 
 	readUntil, writeUntil time.Time // deadlines
 }
 
 func newConn(host *Host, at addr) *conn {
-	c := &conn{host: host, local: at, wakeUp: make(chan struct{}, 1), arrival: time.NewTimer(forever)}
+	c := &conn{host: host, local: at, bell: newBell(), arrival: time.NewTimer(forever)}
 	c.arrival.Stop()
 	return c
 }
@@ -43,9 +43,14 @@ type segment struct {
 // errFull is of a connection on which too much is on its way.
 var errFull = errors.New("too much is on its way")
 
-func (c *conn) wake() {
+// A bell holds one wake-up of whom it belongs to.
+type bell chan struct{}
+
+func newBell() bell { return make(bell, 1) }
+
+func (b bell) wake() {
 	select {
-	case c.wakeUp <- struct{}{}:
+	case b <- struct{}{}:
 	default:
 	}
 }
@@ -96,7 +101,7 @@ func (c *conn) Read(p []byte) (int, error) {
 			return n, err
 		}
 		select {
-		case <-c.wakeUp:
+		case <-c.bell:
 		case <-c.arrival.C:
 		}
 	}

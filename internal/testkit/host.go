@@ -108,11 +108,11 @@ func (h *Host) Listen(port string) (net.Listener, error) {
 	defer n.mu.Unlock()
 	switch {
 	case h.dead:
-		return nil, &net.OpError{Op: "listen", Net: "memory", Addr: at, Err: net.ErrClosed}
+		return nil, at.failure("listen", net.ErrClosed)
 	case n.listeners[string(at)] != nil:
-		return nil, &net.OpError{Op: "listen", Net: "memory", Addr: at, Err: syscall.EADDRINUSE}
+		return nil, at.failure("listen", syscall.EADDRINUSE)
 	}
-	l := &listener{host: h, address: at, wakeUp: make(chan struct{}, 1), closed: make(chan struct{})}
+	l := &listener{host: h, address: at, bell: newBell(), closed: make(chan struct{})}
 	n.listeners[string(at)] = l
 	return l, nil
 }
@@ -121,17 +121,10 @@ func (h *Host) Listen(port string) (net.Listener, error) {
 type listener struct {
 	host    *Host
 	address addr
-	queue   []*conn       // connections that nobody has accepted yet; guarded by the network's lock, as is ended
-	ended   bool          //
-	wakeUp  chan struct{} // holds one wake-up of Accept
+	queue   []*conn // connections that nobody has accepted yet; guarded by the network's lock, as is ended
+	ended   bool    //
+	bell            // of Accept
 	closed  chan struct{}
-}
-
-func (l *listener) wake() {
-	select {
-	case l.wakeUp <- struct{}{}:
-	default:
-	}
 }
 
 // Accept implements [net.Listener]. One goroutine may call it at a time.
@@ -141,9 +134,9 @@ func (l *listener) Accept() (net.Conn, error) {
 			return c, nil
 		}
 		select {
-		case <-l.wakeUp:
+		case <-l.bell:
 		case <-l.closed:
-			return nil, &net.OpError{Op: "accept", Net: "memory", Addr: l.address, Err: net.ErrClosed}
+			return nil, l.address.failure("accept", net.ErrClosed)
 		}
 	}
 }
@@ -165,7 +158,7 @@ func (l *listener) Close() error {
 	l.host.network.mu.Lock()
 	defer l.host.network.mu.Unlock()
 	if l.ended {
-		return &net.OpError{Op: "close", Net: "memory", Addr: l.address, Err: net.ErrClosed}
+		return l.address.failure("close", net.ErrClosed)
 	}
 	l.close()
 	return nil

@@ -142,4 +142,9 @@ func (a addr) host() string {
 	return name
 }
 
+// failure is what an operation at an address comes to.
+func (a addr) failure(op string, err error) error {
+	return &net.OpError{Op: op, Net: "memory", Addr: a, Err: err}
+}
+
 var _ net.Addr = addr("")
