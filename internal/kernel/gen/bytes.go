@@ -78,7 +78,7 @@ func (d *bytesDotKernel) tile(s shape) {
 		d.ADDQ(memory(ahead, byteRow*i), lines[i])
 		d.SUBQ(off, lines[i])
 	}
-	d.LEAQ(operand.Mem{Base: d.b, Index: off, Scale: uint8(d.size)}, from)
+	d.LEAQ(scaled(d.b, off, d.size), from)
 	b := d.rows(from, d.ldb, s.nr)
 	d.label("loop%s", s)
 	for _, line := range lines {

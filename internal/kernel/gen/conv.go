@@ -14,9 +14,7 @@ func (e *emitter) addRuns() {
 			"are in bytes: ldd is from row to row, step from patch to patch.",
 		"patches, rows, run int, dst *T, ldd, step int, src *T", "")
 	run, dst, src := e.arg("run"), e.arg("dst"), e.arg("src")
-	full, rest := e.copyOf(run), e.copyOf(run)
-	e.op("SHRQ", log2(e.lanes()), full)
-	e.op("ANDQ", e.lanes()-1, rest)
+	full, rest := e.divided(run, e.lanes())
 	k := e.mask(rest, rMask)
 	add := func(from, to operand.Mem, k *mask) {
 		e.load(from, rX, k, 0)
@@ -36,7 +34,7 @@ func (e *emitter) addRuns() {
 	e.label("rest")
 	e.jumpIfZero(rest, "next")
 	add(at(src), at(to), &k)
-	e.LEAQ(operand.Mem{Base: src, Index: rest, Scale: uint8(e.size)}, src)
+	e.LEAQ(scaled(src, rest, e.size), src)
 	e.label("next")
 	e.ADDQ(e.param("ldd"), line)
 	e.countDown(rows, "row")

@@ -183,7 +183,7 @@ func (e *emitter) addSums(to reg.GPVirtual, s shape, acc [][]int, free int) {
 func (e *emitter) addStrides(p, stride reg.GPVirtual, n int) {
 	for s := 8; s > 0; s /= 2 {
 		for ; n >= s; n -= s {
-			e.LEAQ(operand.Mem{Base: p, Index: stride, Scale: uint8(s)}, p)
+			e.LEAQ(scaled(p, stride, s), p)
 		}
 	}
 }

@@ -220,50 +220,39 @@ func (e *emitter) conversions() {
 	const wide = 8
 	e.fn("FromFloat64", "sets dst to the numbers of src, rounded. Both have one length, and do not overlap.",
 		"n int, dst *T, src *float64", "")
-	e.converted(wide, e.size, e.lanes64(), "VCVTPD2PS", "VCVTSD2SS")
+	e.converted(wide, e.size, "VCVTPD2PS", "VCVTSD2SS")
 	e.fn("ToFloat64", "sets dst to the numbers of src. Both have one length, and do not overlap.",
 		"n int, dst *float64, src *T", "")
-	e.converted(e.size, wide, e.lanes64(), "VCVTPS2PD", "VCVTSS2SD")
+	e.converted(e.size, wide, "VCVTPS2PD", "VCVTSS2SD")
 }
-
-// lanes64 is the float64 in a register.
-func (e *emitter) lanes64() int { return e.width / 8 }
 
 // converted emits a loop over a number of numbers at a time, and one over the rest. Numbers of one
 // size are only copied.
-func (e *emitter) converted(from, to, lanes int, vector, scalar string) {
-	n, dst, src := e.arg("n"), e.arg("dst"), e.arg("src")
+func (e *emitter) converted(from, to int, vector, scalar string) {
+	n, dst, src, lanes := e.arg("n"), e.arg("dst"), e.arg("src"), e.width/8
+	registers, move, last := e.vectors, "VMOVUPD", "VMOVSD"
+	switch {
+	case from == to:
+		vector = move
+	case from > to && e.wide:
+		registers, move, last = e.halves, "VMOVUPS", "VMOVSS"
+	case from > to:
+		vector, registers, move, last = vector+"Y", e.quarters, "VMOVUPS", "VMOVSS"
+	}
 	e.inSteps(n, lanes, func() {
-		switch {
-		case from == to:
-			e.vectors("VMOVUPD", at(src), 0)
-			e.vectors("VMOVUPD", 0, at(dst))
-		case from > to && e.wide:
-			e.halves(vector, at(src), 0)
-			e.halves("VMOVUPS", 0, at(dst))
-		case from > to:
-			e.quarters(vector+"Y", at(src), 0)
-			e.quarters("VMOVUPS", 0, at(dst))
-		default:
-			e.vectors(vector, at(src), 0)
-			e.vectors("VMOVUPD", 0, at(dst))
-		}
+		registers(vector, at(src), 0)
+		registers(move, 0, at(dst))
 		e.op("ADDQ", lanes*from, src)
 		e.op("ADDQ", lanes*to, dst)
 	}, func() {
 		e.zero(1)
 		e.label("one")
-		switch {
-		case from == to:
-			e.quarters("VMOVSD", at(src), 0)
-			e.quarters("VMOVSD", 0, at(dst))
-		case from > to:
+		if from == to {
+			e.quarters(last, at(src), 0)
+		} else {
 			e.quarters(scalar, at(src), 1, 0)
-			e.quarters("VMOVSS", 0, at(dst))
-		default:
-			e.quarters(scalar, at(src), 1, 0)
-			e.quarters("VMOVSD", 0, at(dst))
 		}
+		e.quarters(last, 0, at(dst))
 		e.op("ADDQ", from, src)
 		e.op("ADDQ", to, dst)
 		e.countDown(n, "one")

@@ -216,6 +216,15 @@ func (e *emitter) arg(name string) reg.GPVirtual {
 	return r
 }
 
+// divided returns how often n has a number of elements, a power of two, and the rest, in registers
+// of their own.
+func (e *emitter) divided(n reg.Register, by int) (full, rest reg.GPVirtual) {
+	full, rest = e.copyOf(n), e.copyOf(n)
+	e.op("SHRQ", log2(by), full)
+	e.op("ANDQ", by-1, rest)
+	return full, rest
+}
+
 // copyOf returns a new register with the value of r.
 func (e *emitter) copyOf(r reg.Register) reg.GPVirtual {
 	n := e.GP64()

@@ -9,6 +9,11 @@ import (
 func at(base reg.Register) operand.Mem               { return memory(base, 0) }
 func memory(base reg.Register, disp int) operand.Mem { return operand.Mem{Base: base, Disp: disp} }
 
+// scaled is memory behind base, by a number of elements of some bytes.
+func scaled(base, elements reg.Register, bytes int) operand.Mem {
+	return operand.Mem{Base: base, Index: elements, Scale: uint8(bytes)}
+}
+
 // rows are pointers from which every of n rows can be addressed: one for each third row, the
 // others by the stride once or twice.
 type rows struct {
@@ -25,7 +30,7 @@ func (e *emitter) rows(start, stride reg.Register, n int) rows {
 			e.MOVQ(start, p)
 		} else {
 			q := r.base[len(r.base)-1]
-			e.LEAQ(operand.Mem{Base: q, Index: stride, Scale: 2}, p)
+			e.LEAQ(scaled(q, stride, 2), p)
 			e.ADDQ(stride, p)
 		}
 		r.base = append(r.base, p)

@@ -14,7 +14,7 @@ func (e *emitter) packRows() {
 	rows, dst, ldd, src, lds := e.arg("rows"), e.arg("dst"), e.arg("ldd"), e.arg("src"), e.arg("lds")
 	e.label("row")
 	e.load(at(src), 0, &k, 0)
-	e.PREFETCHT0(operand.Mem{Base: src, Index: lds, Scale: 2})
+	e.PREFETCHT0(scaled(src, lds, 2))
 	e.store(0, at(dst), &k, 0)
 	e.ADDQ(lds, src)
 	e.ADDQ(ldd, dst)

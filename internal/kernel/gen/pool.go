@@ -97,8 +97,8 @@ func (e *emitter) eachChannels(start reg.GPVirtual, others []reg.GPVirtual,
 		eachTap := func(each func(tap operand.Mem)) {
 			e.XORQ(t, t)
 			e.label("%sTap", name)
-			e.MOVQ(operand.Mem{Base: places, Index: t, Scale: 8}, off)
-			e.broadcast(operand.Mem{Base: numbers, Index: t, Scale: uint8(e.size)}, poolNumber)
+			e.MOVQ(scaled(places, t, 8), off)
+			e.broadcast(scaled(numbers, t, e.size), poolNumber)
 			each(indexed(image, off))
 			e.INCQ(t)
 			e.CMPQ(t, e.param("taps"))
@@ -121,7 +121,7 @@ func (e *emitter) eachChannels(start reg.GPVirtual, others []reg.GPVirtual,
 	e.jumpIfZero(n, "next")
 	register("rest", &rest)
 	for _, p := range others {
-		e.LEAQ(operand.Mem{Base: p, Index: n, Scale: uint8(e.size)}, p)
+		e.LEAQ(scaled(p, n, e.size), p)
 	}
 	e.label("next")
 	e.ADDQ(e.param("step"), start)

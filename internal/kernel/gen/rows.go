@@ -15,11 +15,8 @@ type span struct {
 
 // span cuts n elements; tmp is a vector register that stays free for masks.
 func (e *emitter) span(n reg.GPVirtual, tmp int) span {
-	s := span{full: e.copyOf(n), rest: e.copyOf(n)}
-	e.op("SHRQ", log2(e.block()), s.full)
-	e.op("ANDQ", e.block()-1, s.rest)
-	s.k = e.mask(s.rest, tmp)
-	return s
+	full, rest := e.divided(n, e.block())
+	return span{full, rest, e.mask(rest, tmp)}
 }
 
 // eachPiece emits a loop over the pieces. The body gets the register of the offset in bytes, and a
@@ -40,7 +37,7 @@ func (e *emitter) eachPiece(name string, s span, body func(off reg.Register, k *
 
 // indexed is the memory off bytes behind base.
 func indexed(base, off reg.Register) operand.Mem {
-	return operand.Mem{Base: base, Index: off, Scale: 1}
+	return scaled(base, off, 1)
 }
 
 // Registers of the row functions: by part, and what stays over a row.
