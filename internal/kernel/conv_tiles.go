@@ -69,14 +69,14 @@ func patchesTN[T Float](w Window, m, n int, c, a, images []T, acc bool) {
 	}
 	s, taps := size[T](), f.Taps()
 	sums := operand{ws.panels(taps * n * s), n * s, s}
-	packTransposed[T](taps, n, sums.at, sums.row, rowMajor(c, taps).transposed())
+	packTransposed[T](taps, n, sums, rowMajor(c, taps).transposed())
 	for i := range m {
 		image, left := pointer(framed(w, frame, images, i)), pointer(a[i*f.Patches()*n:])
 		eachRegisters[T](n, func(col, nv, last, most int) {
 			imageTN[T](f, nv, last, most, n*s, sums.from(0, col), image, unsafe.Add(left, col*s))
 		})
 	}
-	packTransposed[T](n, taps, pointer(c), taps*s, sums.transposed())
+	packTransposed[T](n, taps, rowMajor(c, taps), sums.transposed())
 }
 
 // imageTN adds the products of the patches of an image and nv registers of columns, ld bytes from
@@ -106,7 +106,7 @@ func imagesNN[T Float](w Window, m, n int, images, a, b []T, acc bool) {
 	defer workspaces.Add(ws)
 	f := w.framed()
 	frame, patches := frameOf[T](ws, w), rowOfPatches[T](ws, f)
-	s, st, taps, across := size[T](), stridesOf[T](f), f.Taps(), f.OutW()
+	st, taps, across := stridesOf[T](f), f.Taps(), f.OutW()
 	if !acc {
 		clear(images)
 	}
@@ -114,14 +114,13 @@ func imagesNN[T Float](w Window, m, n int, images, a, b []T, acc bool) {
 		image := framed(w, frame, images, i)
 		for oi := range f.OutH() {
 			rows := a[(i*f.OutH()+oi)*across*n:][:across*n]
+			gemmOuter(across, taps, n, patches, taps, rows, n, 1, b, taps, false)
 			if active == Generic {
-				gemmOuterGo(across, taps, n, patches, taps, rows, n, 1, b, taps, false)
 				f.eachRun(oi, func(at, p int) {
 					addToGo(image[at:][:f.run()], image[at:][:f.run()], patches[p:][:f.run()])
 				})
 				continue
 			}
-			gemmChain[T](across, taps, n, pointer(patches), taps*s, rowMajor(rows, n), rowMajor(b, taps), false)
 			addRuns[T](across, f.KH, f.run(), unsafe.Add(pointer(image), oi*f.Stride*st.line), st.line, st.patch,
 				pointer(patches))
 		}

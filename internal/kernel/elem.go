@@ -48,5 +48,5 @@ func Transpose[T Float](rows, cols int, dst []T, ldd int, src []T, lds int) {
 		}
 		return
 	}
-	packTransposed[T](cols, rows, pointer(dst), ldd*size[T](), rowMajor(src, lds).transposed())
+	packTransposed[T](cols, rows, rowMajor(dst, ldd), rowMajor(src, lds).transposed())
 }

@@ -10,14 +10,11 @@ import (
 func GemmNT[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
 	if hasEntries("GemmNT", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, n, k, ldb}) &&
 		hasTerms(m, n, k, c, ldc, acc) {
-		switch {
-		case active == Generic:
-			gemmNTGo(m, n, k, c, ldc, a, lda, b, ldb, acc)
-		case isChain(n, k):
-			gemmChain[T](m, n, k, pointer(c), ldc*size[T](), rowMajor(a, lda), rowMajor(b, ldb).transposed(), acc)
-		default:
-			gemmDot(m, n, k, c, ldc, a, lda, b, ldb, acc)
+		if active != Generic && isChain(n, k) {
+			gemmChain[T](m, n, k, rowMajor(c, ldc), rowMajor(a, lda), rowMajor(b, ldb).transposed(), acc)
+			return
 		}
+		gemmDot(m, n, k, c, ldc, a, lda, b, ldb, acc)
 	}
 }
 
@@ -26,10 +23,6 @@ func GemmNT[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int
 func Dots[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int) {
 	if hasEntries("Dots", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, n, k, ldb}) &&
 		hasTerms(m, n, k, c, ldc, false) {
-		if active == Generic {
-			gemmNTGo(m, n, k, c, ldc, a, lda, b, ldb, false)
-			return
-		}
 		gemmDot(m, n, k, c, ldc, a, lda, b, ldb, false)
 	}
 }
@@ -39,11 +32,7 @@ func Dots[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int) 
 func GemmTN[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
 	if hasEntries("GemmTN", m, n, k, c, ldc, factor[T]{"a", a, k, m, lda}, factor[T]{"b", b, k, n, ldb}) &&
 		hasTerms(m, n, k, c, ldc, acc) {
-		if active == Generic {
-			gemmOuterGo(m, n, k, c, ldc, a, 1, lda, b, ldb, acc)
-			return
-		}
-		gemmChain[T](m, n, k, pointer(c), ldc*size[T](), rowMajor(a, lda).transposed(), rowMajor(b, ldb), acc)
+		gemmOuter(m, n, k, c, ldc, a, 1, lda, b, ldb, acc)
 	}
 }
 
@@ -51,12 +40,19 @@ func GemmTN[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int
 func GemmNN[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
 	if hasEntries("GemmNN", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, k, n, ldb}) &&
 		hasTerms(m, n, k, c, ldc, acc) {
-		if active == Generic {
-			gemmOuterGo(m, n, k, c, ldc, a, lda, 1, b, ldb, acc)
-			return
-		}
-		gemmChain[T](m, n, k, pointer(c), ldc*size[T](), rowMajor(a, lda), rowMajor(b, ldb), acc)
+		gemmOuter(m, n, k, c, ldc, a, lda, 1, b, ldb, acc)
 	}
+}
+
+// gemmOuter sets C = A·B, or adds the product, for A with strides ra and ca between rows and
+// columns.
+func gemmOuter[T Float](m, n, k int, c []T, ldc int, a []T, ra, ca int, b []T, ldb int, acc bool) {
+	if active == Generic {
+		gemmOuterGo(m, n, k, c, ldc, a, ra, ca, b, ldb, acc)
+		return
+	}
+	s := size[T]()
+	gemmChain[T](m, n, k, rowMajor(c, ldc), operand{pointer(a), ra * s, ca * s}, rowMajor(b, ldb), acc)
 }
 
 // SumRows adds the rows of A, m×n, to dst one by one, in their order.
@@ -76,7 +72,7 @@ func SumRows[T Float](m, n int, dst, a []T, lda int) {
 	if size[T]() == 4 {
 		one = unsafe.Pointer(&one32)
 	}
-	gemmChain[T](1, n, m, pointer(dst), n*size[T](), operand{at: one}, rowMajor(a, lda), true)
+	gemmChain[T](1, n, m, rowMajor(dst, n), operand{at: one}, rowMajor(a, lda), true)
 }
 
 var (

@@ -54,23 +54,23 @@ func tallest[T Float](n int) int {
 // gemmChain sets C = A·B, or adds the product. Each entry is one sum in the order of k that starts
 // from C, wherever it is cut and whatever is copied. Blocks of B and slivers of A are copied where
 // that pays, so that the kernel finds what it reads one after the other side by side.
-func gemmChain[T Float](m, n, k int, c unsafe.Pointer, ldc int, a, b operand, acc bool) {
+func gemmChain[T Float](m, n, k int, c, a, b operand, acc bool) {
 	switch team := NewCrew(m * n * k); {
 	case team == nil:
-		chainPart[T](m, n, k, c, ldc, a, b, acc)
+		chainPart[T](m, n, k, c, a, b, acc)
 	case n >= m || n >= blockCols: // a part copies its own columns of B
 		team.Share(n, func(from, to int) {
-			chainPart[T](m, to-from, k, unsafe.Add(c, from*size[T]()), ldc, a, b.from(0, from), acc)
+			chainPart[T](m, to-from, k, c.from(0, from), a, b.from(0, from), acc)
 		})
 	default:
 		team.Share(m, func(from, to int) {
-			chainPart[T](to-from, n, k, unsafe.Add(c, from*ldc), ldc, a.from(from, 0), b, acc)
+			chainPart[T](to-from, n, k, c.from(from, 0), a.from(from, 0), b, acc)
 		})
 	}
 }
 
 // chainPart is gemmChain on one processor.
-func chainPart[T Float](m, n, k int, c unsafe.Pointer, ldc int, a, b operand, acc bool) {
+func chainPart[T Float](m, n, k int, c, a, b operand, acc bool) {
 	s := size[T]()
 	packB := b.col != s || m >= packHeight && n*k*s > looseBytes
 	packA := n >= sliverCols && max(m*a.row, k*a.col) > looseSliver
@@ -97,7 +97,7 @@ func chainPart[T Float](m, n, k int, c unsafe.Pointer, ldc int, a, b operand, ac
 				if packA {
 					rows = packSliver[T](mr, h, w.rows(sliverBytes), rows)
 				}
-				chainRows[T](mr, cols, h, unsafe.Add(c, i*ldc+j*s), ldc, rows, &right, acc || p > 0)
+				chainRows[T](mr, cols, h, c.from(i, j), rows, &right, acc || p > 0)
 				i += mr
 			}
 		}
@@ -106,7 +106,7 @@ func chainPart[T Float](m, n, k int, c unsafe.Pointer, ldc int, a, b operand, ac
 
 // chainRows computes mr rows of n columns of C. A block that is to be packed, which takes at least
 // 2 rows, is so from then on.
-func chainRows[T Float](mr, n, k int, c unsafe.Pointer, ldc int, a operand, b *block, acc bool) {
+func chainRows[T Float](mr, n, k int, c, a operand, b *block, acc bool) {
 	_, lanes := outerTile[T]()
 	s, add := size[T](), flag(acc)
 	panels := func(from, count, nv, last int) {
@@ -118,13 +118,13 @@ func chainRows[T Float](mr, n, k int, c unsafe.Pointer, ldc int, a operand, b *b
 		if k >= askTerms {
 			ahead = rowsAhead * ldb
 		}
-		to, at := unsafe.Add(c, from*s), unsafe.Add(b.at, from*s*b.packed)
+		to, at := c.from(0, from).at, unsafe.Add(b.at, from*s*b.packed)
 		if b.to != nil {
-			outerPack[T](mr, nv, count, last, k, to, ldc, row, a.at, a.row, a.col, at, ldb, row, ahead,
+			outerPack[T](mr, nv, count, last, k, to, c.row, row, a.at, a.row, a.col, at, ldb, row, ahead,
 				unsafe.Add(b.to, from*s*k), add)
 			return
 		}
-		outer[T](mr, nv, count, last, k, 1, to, ldc, row, a.at, a.row, a.col, 0, 0, at, ldb, row*b.packed, ahead, add)
+		outer[T](mr, nv, count, last, k, 1, to, c.row, row, a.at, a.row, a.col, 0, 0, at, ldb, row*b.packed, ahead, add)
 	}
 	if mr > 1 || b.packed > 1 {
 		eachPanel[T](n, panels)

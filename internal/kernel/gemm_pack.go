@@ -88,7 +88,7 @@ func packBlock[T Float](k, n int, to unsafe.Pointer, b operand) block {
 	eachPanel[T](n, func(from, count, nv, last int) {
 		width := nv * lanes
 		for i := from; i < min(n, from+count*width); i += width {
-			packTransposed[T](k, min(width, n-i), unsafe.Add(to, i*s*k), width*s, b.from(0, i))
+			packTransposed[T](k, min(width, n-i), operand{unsafe.Add(to, i*s*k), width * s, s}, b.from(0, i))
 		}
 	})
 	return block{operand: operand{to, 0, s}, packed: k}
@@ -102,14 +102,14 @@ func packedBytes[T Float](k, n int) int {
 
 // packTransposed copies k rows and n columns of B, whose columns have no gaps. It takes a number of
 // rows at a time at which those of the panel stay in the first-level cache until they are full.
-func packTransposed[T Float](k, n int, to unsafe.Pointer, ldd int, b operand) {
+func packTransposed[T Float](k, n int, to, b operand) {
 	const vector, group, chunk = 32, 16, 256 // bytes of columns, of rows, and of rows at a time
 	s := size[T]()
 	cols, rows := n*s/vector*vector/s, k*s/group*group/s
 	for p := 0; p < rows; p += chunk / s {
 		h := min(chunk/s, rows-p)
 		for j := 0; j < cols; j += vector / s {
-			packColumns[T](h*s/group, unsafe.Add(to, p*ldd+j*s), ldd, b.from(p, j).at, b.col, b.col*vector/s)
+			packColumns[T](h*s/group, to.from(p, j).at, to.row, b.from(p, j).at, b.col, b.col*vector/s)
 		}
 	}
 	for j := range n {
@@ -118,7 +118,7 @@ func packTransposed[T Float](k, n int, to unsafe.Pointer, ldd int, b operand) {
 			p = rows
 		}
 		for ; p < k; p++ {
-			*(*T)(unsafe.Add(to, p*ldd+j*s)) = *(*T)(b.from(p, j).at)
+			*(*T)(to.from(p, j).at) = *(*T)(b.from(p, j).at)
 		}
 	}
 }

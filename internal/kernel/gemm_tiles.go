@@ -45,36 +45,37 @@ func flag(acc bool) int {
 // ceil returns n/d rounded up.
 func ceil(n, d int) int { return (n + d - 1) / d }
 
-// gemmDot sets C = A·Bᵀ, or adds the product. It cuts k into pieces, a matter of k alone, and adds
-// their products to C one by one.
+// gemmDot sets C = A·Bᵀ, or adds the product.
 func gemmDot[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
+	if active == Generic {
+		gemmNTGo(m, n, k, c, ldc, a, lda, b, ldb, acc)
+		return
+	}
 	emptySum(m, n, c, ldc, acc)
-	s := size[T]()
-	rs, cs := ldc*s, s
-	cp, ap, bp := pointer(c), pointer(a), pointer(b)
-	lda, ldb = lda*s, ldb*s
+	to, left, right := rowMajor(c, ldc), rowMajor(a, lda), rowMajor(b, ldb)
 	if mr, _, _ := dotTile(); m < mr && m < n {
 		// The transposed product has more rows to group; each entry is the same sum.
-		m, n, ap, bp, lda, ldb, rs, cs = n, m, bp, ap, ldb, lda, cs, rs
-	}
-	team := NewCrew(m * n * k)
-	if team == nil {
-		dotPart[T](m, n, k, cp, rs, cs, ap, lda, bp, ldb)
+		dotShares[T](n, m, k, to.transposed(), right, left)
 		return
 	}
-	if n >= m {
-		team.Share(n, func(from, to int) {
-			dotPart[T](m, to-from, k, unsafe.Add(cp, from*cs), rs, cs, ap, lda, unsafe.Add(bp, from*ldb), ldb)
-		})
-		return
-	}
-	team.Share(m, func(from, to int) {
-		dotPart[T](to-from, n, k, unsafe.Add(cp, from*rs), rs, cs, unsafe.Add(ap, from*lda), lda, bp, ldb)
-	})
+	dotShares[T](m, n, k, to, left, right)
 }
 
-// dotPart is gemmDot on one processor.
-func dotPart[T Float](m, n, k int, c unsafe.Pointer, rs, cs int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int) {
+// dotShares adds A·Bᵀ to C. It cuts k into pieces, a matter of k alone, and adds their products to
+// C one by one.
+func dotShares[T Float](m, n, k int, c, a, b operand) {
+	switch team := NewCrew(m * n * k); {
+	case team == nil:
+		dotPart[T](m, n, k, c, a, b)
+	case n >= m:
+		team.Share(n, func(from, to int) { dotPart[T](m, to-from, k, c.from(0, from), a, b.from(from, 0)) })
+	default:
+		team.Share(m, func(from, to int) { dotPart[T](to-from, n, k, c.from(from, 0), a.from(from, 0), b) })
+	}
+}
+
+// dotPart is dotShares on one processor.
+func dotPart[T Float](m, n, k int, c, a, b operand) {
 	s := size[T]()
 	block := 64 / s
 	count := ceil(k*s, sumBytes)
@@ -82,16 +83,14 @@ func dotPart[T Float](m, n, k int, c unsafe.Pointer, rs, cs int, a unsafe.Pointe
 	for p := 0; p < k; p += piece {
 		h := min(piece, k-p)
 		for i := 0; i < m; i += dotRows {
-			dotStrips[T](min(dotRows, m-i), n, h, unsafe.Add(c, i*rs), rs, cs, unsafe.Add(a, i*lda+p*s), lda,
-				unsafe.Add(b, p*s), ldb)
+			dotStrips[T](min(dotRows, m-i), n, h, c.from(i, 0), a.from(i, p), b.from(0, p))
 		}
 	}
 }
 
 // dotStrips cuts the columns of C into strips of a few, whose rows of B stay in the first-level
 // cache while the rows of A pass by in groups.
-func dotStrips[T Float](m, n, k int, c unsafe.Pointer, rs, cs int, a unsafe.Pointer, lda int,
-	b unsafe.Pointer, ldb int) {
+func dotStrips[T Float](m, n, k int, c, a, b operand) {
 	mr, nr, tall := dotTile()
 	strips := ceil(n, nr)
 	for j := 0; strips > 0; strips-- {
@@ -104,11 +103,10 @@ func dotStrips[T Float](m, n, k int, c unsafe.Pointer, rs, cs int, a unsafe.Poin
 				h = mr
 			}
 			groups, next := (m-i)/h, 0
-			if i == 0 && n*ldb > looseBytes {
+			if i == 0 && n*b.row > looseBytes {
 				next = min(w, n-j-w)
 			}
-			dotGroups[T](h, w, groups, k, unsafe.Add(c, i*rs+j*cs), rs, cs, unsafe.Add(a, i*lda), lda,
-				unsafe.Add(b, j*ldb), ldb, next)
+			dotGroups[T](h, w, groups, k, c.from(i, j), a.from(i, 0), b.from(j, 0), next)
 			i += groups * h
 		}
 		j += w
@@ -117,21 +115,20 @@ func dotStrips[T Float](m, n, k int, c unsafe.Pointer, rs, cs int, a unsafe.Poin
 
 // dotGroups computes groups of mr rows of a strip of nr columns. It asks for the next rows of B, a
 // share of a row with each group: a whole row with each of the first groups would hold them up.
-func dotGroups[T Float](mr, nr, groups, k int, c unsafe.Pointer, rs, cs int, a unsafe.Pointer, lda int,
-	b unsafe.Pointer, ldb, next int) {
+func dotGroups[T Float](mr, nr, groups, k int, c, a, b operand, next int) {
 	done := 0
 	tiles := func(count int, ask unsafe.Pointer, step, lds int) {
 		i := done * mr
-		dot[T](mr, nr, count, k, unsafe.Add(c, i*rs), rs, cs, unsafe.Add(a, i*lda), lda, b, ldb, ask, step, lds)
+		dot[T](mr, nr, count, k, c.from(i, 0).at, c.row, c.col, a.from(i, 0).at, a.row, b.at, b.row, ask, step, lds)
 		done += count
 	}
 	if rows := min(groups, next); rows > 0 {
 		shares := groups / rows
 		for i := range shares {
-			tiles(rows, unsafe.Add(b, nr*ldb+i*ceil(k*size[T](), shares)), ceil(64, shares), ldb)
+			tiles(rows, unsafe.Add(b.at, nr*b.row+i*ceil(k*size[T](), shares)), ceil(64, shares), b.row)
 		}
 	}
 	if done < groups {
-		tiles(groups-done, b, 0, 0)
+		tiles(groups-done, b.at, 0, 0)
 	}
 }
