@@ -140,6 +140,9 @@ func TestMisuse(t *testing.T) {
 	}
 	three := vec(3)
 	mat := func(x *Node, r, c int) *Node { return NewConst(x, "m", r, c, make([]float64, r*c)) }
+	patches := func(w Window) func(y *Node) *Node {
+		return func(y *Node) *Node { return Im2col(mat(y, 1, 4), w) }
+	}
 	for _, c := range []struct {
 		want string
 		f    func(y *Node) *Node // y has length 2
@@ -197,30 +200,23 @@ func TestMisuse(t *testing.T) {
 		{"Gather: indices must be a vector; their shape is (2, 2)",
 			func(y *Node) *Node { return Gather(y, mat(y, 2, 2)) }},
 		{"Im2col: the kernel must be no larger than the padded image; the window is {H:2 W:2 C:1 KH:3 KW:1 Stride:1 " +
-			"PadH:0 PadW:0 StrideW:0 DilationH:0 DilationW:0}", func(y *Node) *Node {
-			return Im2col(mat(y, 1, 4), Window{H: 2, W: 2, C: 1, KH: 3, KW: 1, Stride: 1})
-		}},
+			"PadH:0 PadW:0 StrideW:0 DilationH:0 DilationW:0}",
+			patches(Window{H: 2, W: 2, C: 1, KH: 3, KW: 1, Stride: 1})},
 		{"Im2col: channels, stride and kernel must be at least 1; the window is {H:2 W:2 C:1 KH:1 KW:1 Stride:0 " +
-			"PadH:0 PadW:0 StrideW:0 DilationH:0 DilationW:0}", func(y *Node) *Node {
-			return Im2col(mat(y, 1, 4), Window{H: 2, W: 2, C: 1, KH: 1, KW: 1})
-		}},
-		{"Im2col: padding must be at least 0 and less than the kernel", func(y *Node) *Node {
-			return Im2col(mat(y, 1, 4), Window{H: 2, W: 2, C: 1, KH: 2, KW: 2, Stride: 1, PadW: 2})
-		}},
+			"PadH:0 PadW:0 StrideW:0 DilationH:0 DilationW:0}", patches(Window{H: 2, W: 2, C: 1, KH: 1, KW: 1})},
+		{"Im2col: padding must be at least 0 and less than the kernel",
+			patches(Window{H: 2, W: 2, C: 1, KH: 2, KW: 2, Stride: 1, PadW: 2})},
 		{"Im2col: images must have the 9 values of window {H:3 W:3 C:1 KH:3 KW:3 Stride:1 PadH:0 PadW:0 " +
-			"StrideW:0 DilationH:0 DilationW:0}; their shape is (1, 4)", func(y *Node) *Node {
-			return Im2col(mat(y, 1, 4), Window{H: 3, W: 3, C: 1, KH: 3, KW: 3, Stride: 1})
-		}},
+			"StrideW:0 DilationH:0 DilationW:0}; their shape is (1, 4)",
+			patches(Window{H: 3, W: 3, C: 1, KH: 3, KW: 3, Stride: 1})},
 		{"Col2im: patches must fit their window; their shape is (1, 4), the window {H:3 W:3 C:1 KH:3 KW:3 Stride:1 " +
 			"PadH:0 PadW:0 StrideW:0 DilationH:0 DilationW:0}", func(y *Node) *Node {
 			return Col2im(mat(y, 1, 4), Window{H: 3, W: 3, C: 1, KH: 3, KW: 3, Stride: 1})
 		}},
-		{"Im2col: strides and dilations must not be negative", func(y *Node) *Node {
-			return Im2col(mat(y, 1, 4), Window{H: 2, W: 2, C: 1, KH: 1, KW: 1, Stride: 1, DilationW: -1})
-		}},
-		{"Im2col: the kernel must be no larger than the padded image", func(y *Node) *Node {
-			return Im2col(mat(y, 1, 4), Window{H: 2, W: 2, C: 1, KH: 2, KW: 2, Stride: 1, DilationW: 2})
-		}},
+		{"Im2col: strides and dilations must not be negative",
+			patches(Window{H: 2, W: 2, C: 1, KH: 1, KW: 1, Stride: 1, DilationW: -1})},
+		{"Im2col: the kernel must be no larger than the padded image",
+			patches(Window{H: 2, W: 2, C: 1, KH: 2, KW: 2, Stride: 1, DilationW: 2})},
 		{"MaxPool: there must be one stride and no dilation", func(y *Node) *Node {
 			return MaxPool(mat(y, 1, 4), Window{H: 2, W: 2, C: 1, KH: 1, KW: 1, Stride: 1, StrideW: 2})
 		}},

@@ -77,6 +77,26 @@ var (
 
 func sumOf(a *Node) *Node { return gorgonia.Must(gorgonia.Sum(a)) }
 
+func same(a *Node) *Node { return a }
+
+func constant3(*Node) *Node { return three() }
+
+// whereHolds is a where a comparison of two functions of it holds, else 0.
+func whereHolds(f func(a, b *Node, retSame bool) (*Node, error), left, right func(a *Node) *Node) nodeFunc {
+	return func(a *Node) (*Node, error) {
+		return gorgonia.HadamardProd(a, gorgonia.Must(f(left(a), right(a), true)))
+	}
+}
+
+// withRow3 and alongRows take a matrix of 2×3 and a row.
+func withRow3(f func(a, b *Node, left, right []byte) (*Node, error)) nodeFunc {
+	return func(a *Node) (*Node, error) { return f(Part(a, 0, 2, 3), PartVec(a, 4, 3), nil, []byte{0}) }
+}
+
+func alongRows(f func(a, b *Node, retSame bool, left, right []byte) (*Node, error)) nodeFunc {
+	return func(a *Node) (*Node, error) { return f(Part(a, 0, 2, 3), PartVec(a, 3, 3), true, nil, []byte{0}) }
+}
+
 // TestStockOps: Gorgonia's ops that have an equivalent have the value that Gorgonia gives them,
 // and are right to second order; the others are refused with what to use instead.
 func TestStockOps(t *testing.T) {

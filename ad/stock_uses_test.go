@@ -55,9 +55,7 @@ var stockUses = []stockUse{
 		}
 		return gorgonia.HadamardProd(m, v)
 	}, ""},
-	{"BroadcastAdd", func(a *Node) (*Node, error) {
-		return gorgonia.BroadcastAdd(Part(a, 0, 2, 3), PartVec(a, 4, 3), nil, []byte{0})
-	}, ""},
+	{"BroadcastAdd", withRow3(gorgonia.BroadcastAdd), ""},
 	{"BroadcastAdd columns", func(a *Node) (*Node, error) {
 		return gorgonia.BroadcastAdd(PartVec(a, 4, 2), Part(a, 0, 2, 3), []byte{1}, nil)
 	}, ""},
@@ -66,36 +64,18 @@ var stockUses = []stockUse{
 			gorgonia.Must(gorgonia.Reshape(gorgonia.Must(gorgonia.Slice(a, gorgonia.S(0))), tensor.Shape{1, 2, 4})),
 			nil, []byte{0})
 	}, 2, 2, 4), ""},
-	{"BroadcastSub", func(a *Node) (*Node, error) {
-		return gorgonia.BroadcastSub(Part(a, 0, 2, 3), PartVec(a, 4, 3), nil, []byte{0})
-	}, ""},
+	{"BroadcastSub", withRow3(gorgonia.BroadcastSub), ""},
 	{"BroadcastHadamardProd", func(a *Node) (*Node, error) {
 		return gorgonia.BroadcastHadamardProd(Part(a, 0, 2, 3), PartVec(a, 4, 2), nil, []byte{1})
 	}, ""},
-	{"BroadcastHadamardDiv", func(a *Node) (*Node, error) {
-		return gorgonia.BroadcastHadamardDiv(Part(a, 0, 2, 3), PartVec(a, 4, 3), nil, []byte{0})
-	}, ""},
-	{"BroadcastPow", func(a *Node) (*Node, error) {
-		return gorgonia.BroadcastPow(Part(a, 0, 2, 3), PartVec(a, 4, 3), nil, []byte{0})
-	}, ""},
-	{"BroadcastEq", func(a *Node) (*Node, error) {
-		return gorgonia.BroadcastEq(Part(a, 0, 2, 3), PartVec(a, 3, 3), true, nil, []byte{0})
-	}, ""},
-	{"BroadcastNe", func(a *Node) (*Node, error) {
-		return gorgonia.BroadcastNe(Part(a, 0, 2, 3), PartVec(a, 3, 3), true, nil, []byte{0})
-	}, ""},
-	{"BroadcastGt", func(a *Node) (*Node, error) {
-		return gorgonia.BroadcastGt(Part(a, 0, 2, 3), PartVec(a, 3, 3), true, nil, []byte{0})
-	}, ""},
-	{"BroadcastGte", func(a *Node) (*Node, error) {
-		return gorgonia.BroadcastGte(Part(a, 0, 2, 3), PartVec(a, 3, 3), true, nil, []byte{0})
-	}, ""},
-	{"BroadcastLt", func(a *Node) (*Node, error) {
-		return gorgonia.BroadcastLt(Part(a, 0, 2, 3), PartVec(a, 3, 3), true, nil, []byte{0})
-	}, ""},
-	{"BroadcastLte", func(a *Node) (*Node, error) {
-		return gorgonia.BroadcastLte(Part(a, 0, 2, 3), PartVec(a, 3, 3), true, nil, []byte{0})
-	}, ""},
+	{"BroadcastHadamardDiv", withRow3(gorgonia.BroadcastHadamardDiv), ""},
+	{"BroadcastPow", withRow3(gorgonia.BroadcastPow), ""},
+	{"BroadcastEq", alongRows(gorgonia.BroadcastEq), ""},
+	{"BroadcastNe", alongRows(gorgonia.BroadcastNe), ""},
+	{"BroadcastGt", alongRows(gorgonia.BroadcastGt), ""},
+	{"BroadcastGte", alongRows(gorgonia.BroadcastGte), ""},
+	{"BroadcastLt", alongRows(gorgonia.BroadcastLt), ""},
+	{"BroadcastLte", alongRows(gorgonia.BroadcastLte), ""},
 	{"ByIndices", func(a *Node) (*Node, error) { return gorgonia.ByIndices(a, leafOf(a, "i", tensor.Int, 2), 0) },
 		"use ad.Gather"},
 	{"CTCLoss", func(a *Node) (*Node, error) {
@@ -151,16 +131,10 @@ var stockUses = []stockUse{
 		s := leafOf(a, "s", tensor.Float64, 1, 4, 1, 1)
 		return gorgonia.GroupNorm(a, s, s, 2, 4, 1e-5)
 	}, 2, 4, 1, 2), "use nn.GroupNorm"},
-	{"Gt", func(a *Node) (*Node, error) {
-		return gorgonia.HadamardProd(a, gorgonia.Must(gorgonia.Gt(a, Sin(a), true)))
-	}, ""},
-	{"Gt a constant", func(a *Node) (*Node, error) {
-		return gorgonia.HadamardProd(a, gorgonia.Must(gorgonia.Gt(a, three(), true)))
-	}, ""},
+	{"Gt", whereHolds(gorgonia.Gt, same, Sin), ""},
+	{"Gt a constant", whereHolds(gorgonia.Gt, same, constant3), ""},
 	{"Gt of truth values", func(a *Node) (*Node, error) { return gorgonia.Gt(a, Square(a), false) }, "use ad.Step"},
-	{"Gte", func(a *Node) (*Node, error) {
-		return gorgonia.HadamardProd(a, gorgonia.Must(gorgonia.Gte(Sin(a), a, true)))
-	}, ""},
+	{"Gte", whereHolds(gorgonia.Gte, Sin, same), ""},
 	{"HadamardDiv", func(a *Node) (*Node, error) { return gorgonia.HadamardDiv(Sin(a), a) }, ""},
 	{"HadamardDiv by a scalar", func(a *Node) (*Node, error) { return gorgonia.HadamardDiv(a, sumOf(a)) }, ""},
 	{"HadamardDiv of a scalar", func(a *Node) (*Node, error) { return gorgonia.HadamardDiv(sumOf(a), a) }, ""},
@@ -190,12 +164,8 @@ var stockUses = []stockUse{
 	{"Log2", gorgonia.Log2, ""},
 	{"LogSoftMax", shaped(func(a *Node) (*Node, error) { return gorgonia.LogSoftMax(a) }, 4, 4), ""},
 	{"LogSumExp, whose value is another one", func(a *Node) (*Node, error) { return gorgonia.LogSumExp(a, 0) }, ""},
-	{"Lt", func(a *Node) (*Node, error) {
-		return gorgonia.HadamardProd(a, gorgonia.Must(gorgonia.Lt(Sin(a), a, true)))
-	}, ""},
-	{"Lte", func(a *Node) (*Node, error) {
-		return gorgonia.HadamardProd(a, gorgonia.Must(gorgonia.Lte(a, three(), true)))
-	}, ""},
+	{"Lt", whereHolds(gorgonia.Lt, Sin, same), ""},
+	{"Lte", whereHolds(gorgonia.Lte, same, constant3), ""},
 	{"Max", func(a *Node) (*Node, error) { return gorgonia.Max(a) }, ""},
 	{"Max along rows", shaped(func(a *Node) (*Node, error) { return gorgonia.Max(a, 0) }, 4, 4), ""},
 	{"Max along columns", shaped(func(a *Node) (*Node, error) { return gorgonia.Max(a, 1) }, 4, 4), ""},
@@ -223,9 +193,7 @@ var stockUses = []stockUse{
 		return gorgonia.Mul(PartVec(Sin(a), 1, 2), square2(a))
 	}, ""},
 	{"Mul matrices", func(a *Node) (*Node, error) { return gorgonia.Mul(Part(a, 0, 4, 1), Part(Sin(a), 0, 1, 4)) }, ""},
-	{"Ne", func(a *Node) (*Node, error) {
-		return gorgonia.HadamardProd(a, gorgonia.Must(gorgonia.Ne(a, Sin(a), true)))
-	}, ""},
+	{"Ne", whereHolds(gorgonia.Ne, same, Sin), ""},
 	{"Neg", gorgonia.Neg, ""},
 	{"Norm", func(a *Node) (*Node, error) { return gorgonia.Norm(a, 0, 2) }, ""},
 	{"Norm of third order", func(a *Node) (*Node, error) { return gorgonia.Norm(a, 0, 3) }, ""},
