@@ -19,10 +19,11 @@ const (
 )
 
 func init() {
-	op := uncut(kernels("wr", gatherKernel[float32], gatherKernel[float64]))
+	op := uncut(kernels("wr", gatherKernel, gatherKernel))
 	adjoint := func(name string) definition {
 		return definition{op, func(in nodes, _, g *Node) nodes {
-			return nodes{sumSegments(segmentRule{name, in[0].Shape()[0]}, g, in[1]), nil}
+			n := in[0].Shape()[0]
+			return nodes{newNode(segmentRule{name, n}, tall(n, g), g, in[1]), nil}
 		}}
 	}
 	define(map[named]definition{gatherOp: adjoint(sumBackOp), gatherBackOp: adjoint(sumOp)})
@@ -47,11 +48,16 @@ func Gather(a, idx *Node) *Node {
 
 func gather(op named, a, idx *Node) *Node {
 	m, _ := dims(idx)
+	return newNode(op, tall(m, a), a, idx)
+}
+
+// tall is the shape of as many rows as a's, r of them: of entries, if a is a vector.
+func tall(r int, a *Node) tensor.Shape {
 	if len(a.Shape()) == 1 {
-		return newNode(op, vecShape(m), a, idx)
+		return vecShape(r)
 	}
 	_, c := dims(a)
-	return newNode(op, matShape(m, c), a, idx)
+	return matShape(r, c)
 }
 
 // checkIndices refuses what is no vector of indices of n rows.
@@ -79,15 +85,7 @@ func SegmentSum(a, segments *Node, n int) *Node {
 	if m, _ := dims(segments); m != r {
 		failf("SegmentSum: there must be a segment for each row; shapes are %v and %v", a.Shape(), segments.Shape())
 	}
-	return sumSegments(segmentRule{sumOp, n}, a, segments)
-}
-
-func sumSegments(r segmentRule, a, segments *Node) *Node {
-	if len(a.Shape()) == 1 {
-		return newNode(r, vecShape(r.n), a, segments)
-	}
-	_, c := dims(a)
-	return newNode(r, matShape(r.n, c), a, segments)
+	return newNode(segmentRule{sumOp, n}, tall(n, a), a, segments)
 }
 
 // ScatterAdd returns to with row i of a added to its row idx_i, for all i (entries, if both are
@@ -118,7 +116,7 @@ func (r segmentRule) grad(in nodes, _, g *Node) nodes {
 	return nodes{gather(op, g, in[1]), nil}
 }
 func (r segmentRule) lower(nodes) engine.Op {
-	return uncut(summing("rr", segmentKernel[float32], segmentKernel[float64]))
+	return uncut(summing("rr", segmentKernel, segmentKernel))
 }
 
 func segmentKernel[T Float](c *call[T]) {

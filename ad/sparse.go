@@ -47,15 +47,10 @@ func SparseMatMul(s *SparseMatrix, b *Node, transposes bool) *Node {
 	if transposes {
 		inner, height = s.rows, s.cols
 	}
-	r, c := dims(b)
-	if r != inner {
+	if r, _ := dims(b); r != inner {
 		failf("SparseMatMul: inner lengths must be the same; they are %d and %d, of shape %v", inner, r, b.Shape())
 	}
-	shape := vecShape(height)
-	if len(b.Shape()) == 2 {
-		shape = matShape(height, c)
-	}
-	return newNode(sparseRule{s, transposes}, shape, b)
+	return newNode(sparseRule{s, transposes}, tall(height, b), b)
 }
 
 func (r sparseRule) String() string {
