@@ -3,6 +3,8 @@ package ad
 import (
 	"fmt"
 
+	"gorgonia.org/tensor"
+
 	"dsbo/ad/internal/engine"
 )
 
@@ -44,40 +46,24 @@ func (r batchRule) String() string {
 
 // grad is the gradient of [matmulRule] for each pair.
 func (r batchRule) grad(in nodes, _, g *Node) nodes {
-	a, b := in[0], in[1]
-	rows, _ := dims(a)
-	n := rows / r.ra
-	var da, db *Node
-	if r.tA {
-		da = BatchMatMul(b, g, n, r.tB, true)
-	} else {
-		da = BatchMatMul(g, b, n, false, !r.tB)
-	}
-	if r.tB {
-		db = BatchMatMul(g, a, n, true, r.tA)
-	} else {
-		db = BatchMatMul(a, g, n, !r.tA, false)
-	}
-	return nodes{reshape(da, a.Shape()), reshape(db, b.Shape())}
+	rows, _ := dims(in[0])
+	return r.adjoints(in, g, func(a, b *Node, tA, tB bool, shape tensor.Shape) *Node {
+		return reshape(BatchMatMul(a, b, rows/r.ra, tA, tB), shape)
+	})
 }
 
 func (r batchRule) lower(nodes) engine.Op {
-	o := uncut(kernels("rr", batchKernel[float32](r), batchKernel[float64](r))) // pairs stay together
-	o.Block = r.height
-	return o
+	return stacked(r.height, with(r, "rr", batchKernel, batchKernel)) // pairs stay together
 }
 
-func batchKernel[T Float](r batchRule) func(*call[T]) {
-	product := gemmKernel[T](r.matmulRule)
-	return func(c *call[T]) {
-		a, b, d := c.In[0], c.In[1], c.Dst
-		c.First = true
-		for i := range a.R / r.ra {
-			c.In[0], c.In[1], c.Dst = block(a, i, r.ra), block(b, i, r.rb), block(d, i, r.height)
-			product(c)
-		}
-		c.In[0], c.In[1], c.Dst = a, b, d
+func batchKernel[T Float](r batchRule, c *call[T]) {
+	a, b, d := c.In[0], c.In[1], c.Dst
+	c.First = true
+	for i := range a.R / r.ra {
+		c.In[0], c.In[1], c.Dst = block(a, i, r.ra), block(b, i, r.rb), block(d, i, r.height)
+		gemmKernel(r.matmulRule, c)
 	}
+	c.In[0], c.In[1], c.Dst = a, b, d
 }
 
 // block returns block i of a matrix, of some rows.

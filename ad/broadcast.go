@@ -104,25 +104,25 @@ func RepeatCol(u *Node, c int) *Node {
 
 func init() {
 	define(map[named]definition{
-		rowScale: {overwriting(kernels("rr", rowScaleKernel[float32], rowScaleKernel[float64])),
+		rowScale: {overwriting(kernels("rr", rowScaleKernel, rowScaleKernel)),
 			func(in nodes, _, g *Node) nodes { return nodes{RowScale(g, in[1]), RowDot(g, in[0])} }},
-		colScale: {overwriting(kernels("rw", colScaleKernel[float32], colScaleKernel[float64])),
+		colScale: {overwriting(kernels("rw", colScaleKernel, colScaleKernel)),
 			func(in nodes, _, g *Node) nodes { return nodes{ColScale(g, in[1]), ColDot(g, in[0])} }},
-		rowDot: {kernels("rr", rowDotKernel[float32], rowDotKernel[float64]),
+		rowDot: {kernels("rr", rowDotKernel, rowDotKernel),
 			func(in nodes, _, g *Node) nodes { return nodes{RowScale(in[1], g), RowScale(in[0], g)} }},
-		colDot: {resuming(summing("rr", colDotKernel[float32], colDotKernel[float64])),
+		colDot: {resuming(summing("rr", colDotKernel, colDotKernel)),
 			func(in nodes, _, g *Node) nodes { return nodes{ColScale(in[1], g), ColScale(in[0], g)} }},
-		addRow: {overwriting(kernels("rw", addRowKernel[float32], addRowKernel[float64])),
+		addRow: {overwriting(kernels("rw", addRowKernel, addRowKernel)),
 			func(_ nodes, _, g *Node) nodes { return nodes{g, SumRows(g)} }},
-		addCol: {overwriting(kernels("rr", addColKernel[float32], addColKernel[float64])),
+		addCol: {overwriting(kernels("rr", addColKernel, addColKernel)),
 			func(_ nodes, _, g *Node) nodes { return nodes{g, SumCols(g)} }},
-		sumRows: {resuming(summing("r", sumRowsKernel[float32], sumRowsKernel[float64])),
+		sumRows: {resuming(summing("r", sumRowsKernel, sumRowsKernel)),
 			func(in nodes, _, g *Node) nodes { return nodes{RepeatRow(g, in[0].Shape()[0])} }},
-		sumCols: {kernels("r", sumColsKernel[float32], sumColsKernel[float64]),
+		sumCols: {kernels("r", sumColsKernel, sumColsKernel),
 			func(in nodes, _, g *Node) nodes { return nodes{RepeatCol(g, in[0].Shape()[1])} }},
-		repeatRow: {kernels("", repeatRowKernel[float32], repeatRowKernel[float64]), // every row needs the vector
+		repeatRow: {kernels("", repeatRowKernel, repeatRowKernel), // every row needs the vector
 			func(_ nodes, _, g *Node) nodes { return nodes{SumRows(g)} }},
-		repeatCol: {kernels("r", repeatColKernel[float32], repeatColKernel[float64]),
+		repeatCol: {kernels("r", repeatColKernel, repeatColKernel),
 			func(_ nodes, _, g *Node) nodes { return nodes{SumCols(g)} }},
 	})
 }

@@ -68,19 +68,41 @@ func (w Window) images(op string, images *Node) int {
 	return m
 }
 
-// windowRule lays out patches as rows, or, back, adds patches into images. They are each other's
-// adjoint.
+// A windowRule does to the patches of a window, for each image, what its name says. Adjoint to each
+// other are im2col, which lines patches up, and col2im, which adds them into the places that they
+// came from; poolOp, which adds up each patch, one sum a channel, and unpoolOp, which adds such a
+// sum to each pixel of its patch; pickOp and unpickOp.
+//
+// largestOp finds, for each patch and each channel, where the patch has its largest entry: the tap,
+// counted along the rows of the kernel, which is a small whole number. Of equal entries the first
+// counts, and NaN is larger than any number. Its derivative is 0. pickOp reads, for each patch and
+// each channel, the entry of its second input at the tap that its first input says; unpickOp adds
+// into that place.
 type windowRule struct {
-	w    Window
-	back bool
+	of named
+	w  Window
 }
+
+const (
+	im2col    named = "Im2col"
+	col2im    named = "Col2im"
+	poolOp    named = "Pool"
+	unpoolOp  named = "Unpool"
+	largestOp named = "Largest"
+	pickOp    named = "Pick"
+	unpickOp  named = "Unpick"
+)
+
+// adjointTo has no largestOp.
+var adjointTo = map[named]named{im2col: col2im, col2im: im2col, poolOp: unpoolOp, unpoolOp: poolOp,
+	pickOp: unpickOp, unpickOp: pickOp}
 
 // Im2col turns m images (m × H·W·C) into their patches (m·OutH·OutW × KH·KW·C), so that a
 // convolution with F filters is MatMul(Im2col(images, w), filters, false, true) with filters F ×
 // KH·KW·C.
 func Im2col(images *Node, w Window) *Node {
 	m := w.images("Im2col", images)
-	return newNode(windowRule{w, false}, matShape(m*w.patches(), w.taps()), images)
+	return newNode(windowRule{im2col, w}, matShape(m*w.patches(), w.taps()), images)
 }
 
 // Convolve returns the outputs of a convolution of m images (m × H·W·C) with F filters, a row of F
@@ -120,7 +142,7 @@ func Col2im(patches *Node, w Window) *Node {
 	if c != w.taps() || r%w.patches() != 0 {
 		failf("Col2im: patches must fit their window; their shape is %v, the window %+v", patches.Shape(), w)
 	}
-	return newNode(windowRule{w, true}, matShape(r/w.patches(), w.pixels()), patches)
+	return newNode(windowRule{col2im, w}, matShape(r/w.patches(), w.pixels()), patches)
 }
 
 // ConvTranspose is the adjoint of a convolution by its images: m images of w's OutH×OutW pixels
@@ -144,25 +166,28 @@ func ConvTranspose(images, filters *Node, w Window, groups int) *Node {
 	return Reshape(ConcatCols(parts...), m, groups*w.pixels())
 }
 
-func (r windowRule) String() string {
-	if r.back {
-		return fmt.Sprintf("Col2im%+v", r.w)
-	}
-	return fmt.Sprintf("Im2col%+v", r.w)
-}
+func (r windowRule) String() string { return fmt.Sprintf("%v%+v", r.of, r.w) }
 
-func (r windowRule) grad(_ nodes, _, g *Node) nodes {
-	if r.back {
-		return nodes{Im2col(g, r.w)}
+func (r windowRule) grad(in nodes, _, g *Node) nodes {
+	by, last := make(nodes, len(in)), len(in)-1 // taps come first, and have no derivative
+	if of, ok := adjointTo[r.of]; ok {
+		by[last] = newNode(windowRule{of, r.w}, in[last].Shape(), append(in[:last:last], g)...)
 	}
-	return nodes{Col2im(g, r.w)}
+	return by
 }
 
 func (r windowRule) lower(nodes) engine.Op {
-	if r.back {
-		return uncut(kernels("r", col2imKernel[float32](r.w), col2imKernel[float64](r.w)))
+	switch r.of {
+	case im2col:
+		return uncut(with(r.w, "r", im2colKernel, im2colKernel))
+	case col2im:
+		return uncut(with(r.w, "r", col2imKernel, col2imKernel))
+	case poolOp, unpoolOp:
+		return with(r, "r", poolKernel, poolKernel)
+	case largestOp:
+		return kernels("r", pickKernel[float32](r), pickKernel[float64](r))
 	}
-	return uncut(kernels("r", im2colKernel[float32](r.w), im2colKernel[float64](r.w)))
+	return kernels("rr", pickKernel[float32](r), pickKernel[float64](r))
 }
 
 // eachRun calls f for every run of n neighbouring values that a patch shares with its image: a row
@@ -191,26 +216,22 @@ func (w Window) eachRun(f func(image, patch, n int)) {
 	}
 }
 
-func im2colKernel[T Float](w Window) func(*call[T]) {
+func im2colKernel[T Float](w Window, c *call[T]) {
 	size := w.patches() * w.taps()
-	return func(c *call[T]) {
-		for i := range c.In[0].R {
-			img, out := c.In[0].Row(i), c.Dst.V[i*size:][:size]
-			if w.padded() {
-				clear(out)
-			}
-			w.eachRun(func(a, p, n int) { copy(out[p:p+n], img[a:a+n]) })
+	for i := range c.In[0].R {
+		img, out := c.In[0].Row(i), c.Dst.V[i*size:][:size]
+		if w.padded() {
+			clear(out)
 		}
+		w.eachRun(func(a, p, n int) { copy(out[p:p+n], img[a:a+n]) })
 	}
 }
 
-func col2imKernel[T Float](w Window) func(*call[T]) {
+func col2imKernel[T Float](w Window, c *call[T]) {
 	size := w.patches() * w.taps()
-	return func(c *call[T]) {
-		for i := range c.Dst.R {
-			img, in := c.Dst.Row(i), c.In[0].V[i*size:]
-			clear(img)
-			w.eachRun(func(a, p, n int) { kernel.AddTo(img[a:a+n], img[a:a+n], in[p:p+n]) })
-		}
+	for i := range c.Dst.R {
+		img, in := c.Dst.Row(i), c.In[0].V[i*size:]
+		clear(img)
+		w.eachRun(func(a, p, n int) { kernel.AddTo(img[a:a+n], img[a:a+n], in[p:p+n]) })
 	}
 }

@@ -11,33 +11,31 @@ import (
 // has Im2col, MatMul and Col2im, which have derivatives; the engine runs the pairs of them as one
 // op, and has no patches in memory.
 
-// convForm says what a product with patches makes.
-type convForm uint8
-
-const (
-	convOutputs convForm = iota // of images and filters: the patches times the transposed filters
-	convFilters                 // of outputs and images: the transposed outputs times the patches
-	convImages                  // of pairs of outputs and filters: the products, added where their patches belong
-)
-
 // lowered returns the op and the inputs by which the engine computes a node. A fused op makes the
 // nodes in between needless.
 func lowered(n *Node) (op engine.Op, in nodes) {
 	r, in := ruleOf(n), children(n)
 	switch r {
-	case rule(matmulRule{tB: true}):
+	case matmulRule{tB: true}:
 		if w, images, ok := patchesOf(in[0]); ok {
-			return lowerConv(w, convOutputs, images, in[1])
+			op = fusedConv(with(w, "rw", outputsKernel, outputsKernel))
+			_, op.Terms = dims(in[1])
+			return op, nodes{images, in[1]}
 		}
-	case rule(matmulRule{tA: true}):
+	case matmulRule{tA: true}:
 		if w, images, ok := patchesOf(in[1]); ok {
-			return lowerConv(w, convFilters, in[0], images)
+			op = fusedConv(resuming(with(w, "rr", filtersKernel, filtersKernel)))
+			op.Sum = true
+			return op, nodes{in[0], images}
 		}
 	}
-	if r, ok := r.(windowRule); ok && r.back {
+	if r, ok := r.(windowRule); ok && r.of == col2im {
 		w, plain := r.w.plain()
 		if pairs, ok := factorsOf(in[0]); ok && plain {
-			return lowerConv(w, convImages, pairs...)
+			op = fusedConv(with(w, strings.Repeat("rw", len(pairs)/2), imagesKernel, imagesKernel))
+			filters, terms := dims(pairs[1])
+			op.Terms = len(pairs) / 2 * filters * terms * w.Patches() / w.Pixels()
+			return op, pairs
 		}
 	}
 	if _, custom := r.(customRule); custom { // its other inputs are for derivatives
@@ -45,19 +43,6 @@ func lowered(n *Node) (op engine.Op, in nodes) {
 	}
 	op = r.lower(in)
 	op.Name = r
-	return op, in
-}
-
-func lowerConv(w kernel.Window, form convForm, in ...*Node) (op engine.Op, _ nodes) {
-	f32, f64 := convKernel[float32](w, form), convKernel[float64](w, form)
-	if form == convFilters {
-		return fusedConv(resuming(summing("rr", f32, f64))), in
-	}
-	op = fusedConv(kernels(strings.Repeat("rw", len(in)/2), f32, f64))
-	filters, terms := dims(in[1])
-	if op.Terms = terms; form == convImages {
-		op.Terms = len(in) / 2 * filters * terms * w.Patches() / w.Pixels()
-	}
 	return op, in
 }
 
@@ -71,7 +56,7 @@ func fusedConv(op engine.Op) engine.Op {
 
 // patchesOf returns the window and the images of patches that kernels can do without.
 func patchesOf(n *Node) (w kernel.Window, images *Node, ok bool) {
-	if r, is := ruleOf(n).(windowRule); is && !r.back {
+	if r, is := ruleOf(n).(windowRule); is && r.of == im2col {
 		w, ok = r.w.plain()
 		return w, children(n)[0], ok
 	}
@@ -90,10 +75,10 @@ func factorsOf(sum *Node) (pairs []*Node, ok bool) {
 		seen[n] = true
 		in := children(n)
 		switch ruleOf(n) {
-		case rule(matmulRule{}):
+		case matmulRule{}:
 			pairs = append(pairs, in...)
 			return true
-		case rule(opAdd):
+		case opAdd:
 			return collect(in[0]) && collect(in[1])
 		}
 		return false
@@ -102,23 +87,22 @@ func factorsOf(sum *Node) (pairs []*Node, ok bool) {
 	return pairs, ok
 }
 
-func convKernel[T Float](w kernel.Window, form convForm) func(*call[T]) {
-	switch form {
-	case convOutputs:
-		return func(c *call[T]) {
-			images, filters := c.In[0], c.In[1]
-			kernel.PatchesNT(w, images.R, filters.R, c.Dst.V, images.V, filters.V)
-		}
-	case convFilters:
-		return func(c *call[T]) {
-			outputs, images := c.In[0], c.In[1]
-			kernel.PatchesTN(w, images.R, outputs.C, c.Dst.V, outputs.V, images.V, !c.First)
-		}
-	}
-	return func(c *call[T]) {
-		for i := 0; i < len(c.In); i += 2 {
-			outputs, filters := c.In[i], c.In[i+1]
-			kernel.ImagesNN(w, c.Dst.R, filters.R, c.Dst.V, outputs.V, filters.V, i > 0)
-		}
+// outputsKernel takes images and filters: the patches times the transposed filters.
+func outputsKernel[T Float](w kernel.Window, c *call[T]) {
+	images, filters := c.In[0], c.In[1]
+	kernel.PatchesNT(w, images.R, filters.R, c.Dst.V, images.V, filters.V)
+}
+
+// filtersKernel takes outputs and images: the transposed outputs times the patches.
+func filtersKernel[T Float](w kernel.Window, c *call[T]) {
+	outputs, images := c.In[0], c.In[1]
+	kernel.PatchesTN(w, images.R, outputs.C, c.Dst.V, outputs.V, images.V, !c.First)
+}
+
+// imagesKernel takes pairs of outputs and filters: the products, added where their patches belong.
+func imagesKernel[T Float](w kernel.Window, c *call[T]) {
+	for i := 0; i < len(c.In); i += 2 {
+		outputs, filters := c.In[i], c.In[i+1]
+		kernel.ImagesNN(w, c.Dst.R, filters.R, c.Dst.V, outputs.V, filters.V, i > 0)
 	}
 }

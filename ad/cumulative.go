@@ -12,9 +12,9 @@ const (
 
 func init() {
 	define(map[named]definition{
-		cumSum: {kernels("", cumSumKernel[float32], cumSumKernel[float64]),
+		cumSum: {with(false, "", cumSumKernel, cumSumKernel),
 			func(_ nodes, _, g *Node) nodes { return nodes{ReverseCumSum(g)} }},
-		reverseCumSum: {kernels("", reverseCumSumKernel[float32], reverseCumSumKernel[float64]),
+		reverseCumSum: {with(true, "", cumSumKernel, cumSumKernel),
 			func(_ nodes, _, g *Node) nodes { return nodes{CumSum(g)} }},
 	})
 }
@@ -58,32 +58,21 @@ func Scan(state, rows *Node, step func(state, row *Node) (next, output *Node)) (
 	return state, ConcatRows(list...)
 }
 
-func cumSumKernel[T Float](c *call[T]) {
+// cumSumKernel starts at the last row if it goes back.
+func cumSumKernel[T Float](back bool, c *call[T]) {
 	copy(c.Dst.V, c.In[0].V)
-	if c.Dst.C == 1 {
-		var sum T
-		for i, v := range c.Dst.V {
-			sum += v
-			c.Dst.V[i] = sum
+	at, step := 0, 1
+	if back {
+		at, step = c.Dst.R-1, -1
+	}
+	var sum T
+	for k := range c.Dst.R {
+		if c.Dst.C == 1 {
+			sum += c.Dst.V[at]
+			c.Dst.V[at] = sum
+		} else if k > 0 {
+			kernel.AddTo(c.Dst.Row(at), c.Dst.Row(at), c.Dst.Row(at-step))
 		}
-		return
-	}
-	for i := 1; i < c.Dst.R; i++ {
-		kernel.AddTo(c.Dst.Row(i), c.Dst.Row(i), c.Dst.Row(i-1))
-	}
-}
-
-func reverseCumSumKernel[T Float](c *call[T]) {
-	copy(c.Dst.V, c.In[0].V)
-	if c.Dst.C == 1 {
-		var sum T
-		for i := len(c.Dst.V) - 1; i >= 0; i-- {
-			sum += c.Dst.V[i]
-			c.Dst.V[i] = sum
-		}
-		return
-	}
-	for i := c.Dst.R - 2; i >= 0; i-- {
-		kernel.AddTo(c.Dst.Row(i), c.Dst.Row(i), c.Dst.Row(i+1))
+		at += step
 	}
 }

@@ -79,38 +79,38 @@ const (
 
 func init() {
 	define(map[named]definition{
-		fnExp: {mapping(kernel.Exp[float32], kernel.Exp[float64]),
+		fnExp: {mapping(kernel.Exp, kernel.Exp),
 			func(_ nodes, out, g *Node) nodes { return nodes{Mul(g, out)} }},
-		fnLog: {mapping(kernel.Log[float32], kernel.Log[float64]),
+		fnLog: {mapping(kernel.Log, kernel.Log),
 			func(in nodes, _, g *Node) nodes { return nodes{Div(g, in[0])} }},
 		fnLog1p: {computing(num.Log1p),
 			func(in nodes, _, g *Node) nodes { return nodes{Div(g, Offset(1, in[0]))} }},
 		fnExpm1: {computing(num.Expm1), slope(Exp)}, // not 1 + out, which loses its digits where e^a is small
-		fnErf: {mapping(kernel.Erf[float32], kernel.Erf[float64]),
+		fnErf: {mapping(kernel.Erf, kernel.Erf),
 			slope(func(a *Node) *Node { return Scale(2/math.SqrtPi, Exp(Neg(Square(a)))) })},
-		fnSqrt: {mapping(kernel.Sqrt[float32], kernel.Sqrt[float64]),
+		fnSqrt: {mapping(kernel.Sqrt, kernel.Sqrt),
 			func(_ nodes, out, g *Node) nodes { return nodes{Scale(.5, Div(g, out))} }},
-		fnTanh: {mapping(kernel.Tanh[float32], kernel.Tanh[float64]),
+		fnTanh: {mapping(kernel.Tanh, kernel.Tanh),
 			func(_ nodes, out, g *Node) nodes { return nodes{Mul(g, Offset(1, Neg(Square(out))))} }},
-		fnSigmoid: {mapping(kernel.Sigmoid[float32], kernel.Sigmoid[float64]), func(in nodes, out, g *Node) nodes {
+		fnSigmoid: {mapping(kernel.Sigmoid, kernel.Sigmoid), func(in nodes, out, g *Node) nodes {
 			return nodes{Mul(g, Mul(out, Sigmoid(Neg(in[0]))))} // σ(a)σ(−a), not σ(1−σ): right in both tails
 		}},
-		fnSoftplus: {mapping(kernel.Log1pExp[float32], kernel.Log1pExp[float64]), slope(Sigmoid)},
-		fnReLU: {cheap(mapping(kernel.ReLU[float32], kernel.ReLU[float64])), func(_ nodes, out, g *Node) nodes {
+		fnSoftplus: {mapping(kernel.Log1pExp, kernel.Log1pExp), slope(Sigmoid)},
+		fnReLU: {cheap(mapping(kernel.ReLU, kernel.ReLU)), func(_ nodes, out, g *Node) nodes {
 			return nodes{gate(out, g)} // out is positive where the input is, which nothing reads then
 		}},
-		fnStep: {cheap(mapping(kernel.Step[float32], kernel.Step[float64])), noGrad},
+		fnStep: {cheap(mapping(kernel.Step, kernel.Step)), noGrad},
 		fnSin:  {computing(num.Sin), slope(Cos)},
 		fnCos:  {computing(num.Cos), func(in nodes, _, g *Node) nodes { return nodes{Neg(Mul(g, Sin(in[0])))} }},
-		opAdd: {arithmetical(engine.Add, combining(addTo[float32], addTo[float64])),
+		opAdd: {arithmetical(engine.Add, combining(addTo, addTo)),
 			func(_ nodes, _, g *Node) nodes { return nodes{g, g} }},
-		opSub: {arithmetical(engine.Other, combining(kernel.SubTo[float32], kernel.SubTo[float64])),
+		opSub: {arithmetical(engine.Other, combining(kernel.SubTo, kernel.SubTo)),
 			func(_ nodes, _, g *Node) nodes { return nodes{g, Neg(g)} }},
-		opGate: {cheap(combining(kernel.Gate[float32], kernel.Gate[float64])),
+		opGate: {cheap(combining(kernel.Gate, kernel.Gate)),
 			func(in nodes, _, g *Node) nodes { return nodes{nil, gate(in[0], g)} }},
-		opMul: {arithmetical(engine.Mul, combining(kernel.MulTo[float32], kernel.MulTo[float64])),
+		opMul: {arithmetical(engine.Mul, combining(kernel.MulTo, kernel.MulTo)),
 			func(in nodes, _, g *Node) nodes { return nodes{Mul(g, in[1]), Mul(g, in[0])} }},
-		opDiv: {combining(kernel.DivTo[float32], kernel.DivTo[float64]),
+		opDiv: {combining(kernel.DivTo, kernel.DivTo),
 			func(in nodes, out, g *Node) nodes { return nodes{Div(g, in[1]), Neg(Mul(g, Div(out, in[1])))} }},
 	})
 }
@@ -246,7 +246,7 @@ func Scale(c float64, a *Node) *Node {
 	if c == 1 {
 		return a
 	}
-	if ruleOf(a) == rule(scaleByOp) { // one number less, and not each entry, is multiplied
+	if ruleOf(a) == scaleByOp { // one number less, and not each entry, is multiplied
 		return ScaleBy(Scale(c, children(a)[0]), children(a)[1])
 	}
 	return apply1(affine{a: c}, a)
@@ -275,27 +275,26 @@ func (f affine) String() string {
 }
 func (f affine) grad(_ nodes, _, g *Node) nodes { return nodes{Scale(f.a, g)} }
 func (f affine) lower(nodes) engine.Op {
-	return arithmetical(engine.Other, overwriting(kernels("r", affineKernel[float32](f), affineKernel[float64](f))))
+	return arithmetical(engine.Other, overwriting(with(f, "r", affineKernel, affineKernel)))
 }
 
-func affineKernel[T Float](f affine) func(*call[T]) {
+func affineKernel[T Float](f affine, c *call[T]) {
 	if f.b == 0 {
-		return func(c *call[T]) { scale(c.Dst.V, T(f.a), c.In[0].V) }
+		scale(c.Dst.V, T(f.a), c.In[0].V)
+		return
 	}
-	return func(c *call[T]) {
-		// Two kernels for a piece that stays in cache, with the bits of T(T(a)*v) + T(b), are
-		// several times as fast as a loop.
-		from, to := c.In[0].V, c.Dst.V
-		b := c.Block[:min(len(c.Block), len(to))]
-		for i := range b {
-			b[i] = T(f.b)
-		}
-		for i := 0; i < len(to); i += len(b) {
-			n := min(len(b), len(to)-i)
-			d := to[i:][:n]
-			kernel.Scale(d, T(f.a), from[i:][:n])
-			kernel.AddTo(d, d, b[:n])
-		}
+	// Two kernels for a piece that stays in cache, with the bits of T(T(a)*v) + T(b), are
+	// several times as fast as a loop.
+	from, to := c.In[0].V, c.Dst.V
+	b := c.Block[:min(len(c.Block), len(to))]
+	for i := range b {
+		b[i] = T(f.b)
+	}
+	for i := 0; i < len(to); i += len(b) {
+		n := min(len(b), len(to)-i)
+		d := to[i:][:n]
+		kernel.Scale(d, T(f.a), from[i:][:n])
+		kernel.AddTo(d, d, b[:n])
 	}
 }
 
@@ -314,14 +313,12 @@ func constOf(n *Node) (float64, bool) {
 func (k constant) String() string                 { return fmt.Sprintf("Const(%v)", k.v) }
 func (k constant) grad(nodes, *Node, *Node) nodes { return nodes{nil} }
 func (k constant) lower(nodes) engine.Op {
-	return kernels("n", fillKernel[float32](k.v), fillKernel[float64](k.v))
+	return with(k.v, "n", fillKernel, fillKernel)
 }
 
-func fillKernel[T Float](v float64) func(*call[T]) {
-	return func(c *call[T]) {
-		for i := range c.Dst.V {
-			c.Dst.V[i] = T(v)
-		}
+func fillKernel[T Float](v float64, c *call[T]) {
+	for i := range c.Dst.V {
+		c.Dst.V[i] = T(v)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 const fnOutputs named = "Outputs"
 
 func init() {
-	define(map[named]definition{fnOutputs: {kernels("r", copyKernel[float32], copyKernel[float64]),
+	define(map[named]definition{fnOutputs: {kernels("r", copyKernel, copyKernel),
 		func(_ nodes, _, g *Node) nodes { return nodes{g} }}})
 }
 
@@ -76,7 +76,7 @@ func gaussNewton(cost, y, v *Node) (product *Node, err error) {
 // marks returns the marked nodes that cost depends on, inputs first.
 func marks(cost *Node) (marked []*Node) {
 	for _, n := range topological(cost) {
-		if o, ok := n.Op().(*op); ok && o.rule == rule(fnOutputs) {
+		if o, ok := n.Op().(*op); ok && o.rule == fnOutputs {
 			marked = append(marked, n)
 		}
 	}

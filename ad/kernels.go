@@ -13,6 +13,11 @@ func kernels(args string, f32 func(*call[float32]), f64 func(*call[float64])) en
 	return engine.Op{Args: args, F32: f32, F64: f64}
 }
 
+// with is an op of kernels that take a rule, or what they have to know of it.
+func with[R any](r R, args string, f32 func(R, *call[float32]), f64 func(R, *call[float64])) engine.Op {
+	return kernels(args, func(c *call[float32]) { f32(r, c) }, func(c *call[float64]) { f64(r, c) })
+}
+
 // summing is an op that sums over the rows of its inputs.
 func summing(args string, f32 func(*call[float32]), f64 func(*call[float64])) engine.Op {
 	return engine.Op{Args: args, Sum: true, F32: f32, F64: f64}

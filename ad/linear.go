@@ -3,8 +3,6 @@ package ad
 import (
 	"fmt"
 
-	"gorgonia.org/tensor"
-
 	"dsbo/ad/internal/engine"
 )
 
@@ -16,18 +14,16 @@ func Solve(a, b *Node) *Node { return BatchSolve(a, b, 1) }
 // BatchSolve is [Solve] for n systems: the matrices of a are one below the other, and so are
 // the right sides in b.
 func BatchSolve(a, b *Node, n int) *Node {
-	k := squares("Solve", a, n)
-	r, _ := dims(b)
-	if r != n*k {
-		failf("Solve: there must be %d rows of right sides; shapes are %v and %v", n*k, a.Shape(), b.Shape())
-	}
-	return solve(a, b, solveRule{k, false})
+	return solve(a, b, solveRule{rightSides("Solve", a, b, n), false})
 }
 
 func solve(a, b *Node, r solveRule) *Node {
+	return newNode(r, shapeOf(b), a, b, factors(a, r.k))
+}
+
+func factors(a *Node, k int) *Node {
 	rows, _ := dims(a)
-	factors := newNode(factorRule{r.k}, matShape(rows/r.k*(r.k+1), r.k), a)
-	return newNode(r, shapeOf(b), a, b, factors)
+	return newNode(factorRule{k}, matShape(rows/k*(k+1), k), a)
 }
 
 // LogDet returns the logarithm of |det A| of a square matrix, a scalar: −Inf where A is singular.
@@ -36,8 +32,7 @@ func LogDet(a *Node) *Node { return reshape(BatchLogDet(a, 1), scalarShape) }
 // BatchLogDet is [LogDet] for n matrices, one below the other: a vector.
 func BatchLogDet(a *Node, n int) *Node {
 	k := squares("LogDet", a, n)
-	factors := newNode(factorRule{k}, matShape(n*(k+1), k), a)
-	return newNode(logDetRule{k}, vecShape(n), a, factors)
+	return newNode(logDetRule{k}, vecShape(n), a, factors(a, k))
 }
 
 // Cholesky returns the lower triangular L with A = L Lᵀ, read from the lower part of A. It has
@@ -57,11 +52,16 @@ func SolveLower(l, b *Node, transposes bool) *Node { return BatchSolveLower(l, b
 
 // BatchSolveLower is [SolveLower] for n systems, one below the other.
 func BatchSolveLower(l, b *Node, n int, transposes bool) *Node {
-	k := squares("SolveLower", l, n)
+	return newNode(triangularRule{rightSides("SolveLower", l, b, n), transposes}, shapeOf(b), l, b)
+}
+
+// rightSides returns the size of n square matrices whose right sides are in b.
+func rightSides(op string, a, b *Node, n int) int {
+	k := squares(op, a, n)
 	if r, _ := dims(b); r != n*k {
-		failf("SolveLower: there must be %d rows of right sides; shapes are %v and %v", n*k, l.Shape(), b.Shape())
+		failf("%s: there must be %d rows of right sides; shapes are %v and %v", op, n*k, a.Shape(), b.Shape())
 	}
-	return newNode(triangularRule{k, transposes}, shapeOf(b), l, b)
+	return k
 }
 
 // squares returns the size of n square matrices that are one below the other.
@@ -85,15 +85,14 @@ func (r factorRule) grad(nodes, *Node, *Node) nodes { return nodes{nil} }
 // grad: of X = A⁻¹B, dB = A⁻ᵀG and dA = −dB Xᵀ.
 func (r solveRule) grad(in nodes, x, g *Node) nodes {
 	db := solve(in[0], g, solveRule{r.k, !r.transposes})
-	da := Neg(stackedOuter(db, x, r.k))
-	if r.transposes {
-		da = Neg(stackedOuter(x, db, r.k))
-	}
-	return nodes{da, db, nil}
+	return nodes{Neg(stackedOuter(db, x, r.k, r.transposes)), db, nil}
 }
 
-// stackedOuter returns the products u_i v_iᵀ of blocks of k rows.
-func stackedOuter(u, v *Node, k int) *Node {
+// stackedOuter returns the products u_i v_iᵀ of blocks of k rows, or their transposes v_i u_iᵀ.
+func stackedOuter(u, v *Node, k int, transposes bool) *Node {
+	if transposes {
+		u, v = v, u
+	}
 	r, c := dims(u)
 	return BatchMatMul(Reshape(u, r, c), Reshape(v, r, c), r/k, false, true)
 }
@@ -105,7 +104,9 @@ func (r logDetRule) grad(in nodes, _, g *Node) nodes {
 	for i := range rows {
 		units[i*k+i%k] = 1
 	}
-	inverse := solve(in[0], constants(g, units, matShape(rows, k)), solveRule{k, true})
+	// One node for equal numbers: they have one name.
+	of := NewConst(g, fmt.Sprintf("units %v", in[0].Shape()), rows, k, units)
+	inverse := solve(in[0], of, solveRule{k, true})
 	return nodes{RowScale(inverse, Flatten(RepeatCol(g, k))), nil}
 }
 
@@ -132,11 +133,7 @@ func (r triangularRule) grad(in nodes, x, g *Node) nodes {
 	l := in[0]
 	rows, _ := dims(l)
 	db := BatchSolveLower(l, g, rows/r.k, !r.transposes)
-	dl := stackedOuter(db, x, r.k)
-	if r.transposes {
-		dl = stackedOuter(x, db, r.k)
-	}
-	return nodes{Neg(newNode(lowerRule{r.k, 1}, l.Shape(), dl)), db}
+	return nodes{Neg(newNode(lowerRule{r.k, 1}, l.Shape(), stackedOuter(db, x, r.k, r.transposes))), db}
 }
 
 func (r lowerRule) grad(_ nodes, _, g *Node) nodes {
@@ -144,36 +141,26 @@ func (r lowerRule) grad(_ nodes, _, g *Node) nodes {
 }
 
 // stacked is an op on blocks of k rows of its inputs that stay together.
-func stacked(args string, block int, f32 func(*call[float32]), f64 func(*call[float64])) engine.Op {
-	o := uncut(kernels(args, f32, f64))
-	o.Block = block
-	return o
+func stacked(k int, o engine.Op) engine.Op {
+	o.Block = k
+	return uncut(o)
 }
 
 func (r factorRule) lower(nodes) engine.Op {
-	return stacked("r", r.k+1, factorKernel[float32](r.k), factorKernel[float64](r.k))
+	return stacked(r.k+1, with(r.k, "r", factorKernel, factorKernel))
 }
 func (r solveRule) lower(nodes) engine.Op {
-	return stacked("rrr", r.k, solveKernel[float32](r), solveKernel[float64](r))
+	return stacked(r.k, with(r, "rrr", solveKernel, solveKernel))
 }
 func (r logDetRule) lower(nodes) engine.Op {
-	return stacked("rr", 1, logDetKernel[float32](r.k), logDetKernel[float64](r.k))
+	return stacked(1, with(r.k, "rr", logDetKernel, logDetKernel))
 }
 func (r choleskyRule) lower(nodes) engine.Op {
-	return stacked("r", r.k, choleskyKernel[float32](r.k), choleskyKernel[float64](r.k))
+	return stacked(r.k, with(r.k, "r", choleskyKernel, choleskyKernel))
 }
 func (r triangularRule) lower(nodes) engine.Op {
-	return stacked("rr", r.k, triangularKernel[float32](r), triangularKernel[float64](r))
+	return stacked(r.k, with(r, "rr", triangularKernel, triangularKernel))
 }
 func (r lowerRule) lower(nodes) engine.Op {
-	return stacked("r", r.k, lowerKernel[float32](r), lowerKernel[float64](r))
-}
-
-// constants returns a constant of the numbers, one node for equal ones.
-func constants(like *Node, numbers []float64, shape tensor.Shape) *Node {
-	cols := 0
-	if len(shape) == 2 {
-		cols = shape[1]
-	}
-	return NewConst(like, fmt.Sprintf("units %v", shape), shape[0], cols, numbers)
+	return stacked(r.k, with(r, "r", lowerKernel, lowerKernel))
 }

@@ -6,42 +6,38 @@ import (
 	"dsbo/internal/kernel"
 )
 
-func lowerKernel[T Float](r lowerRule) func(*call[T]) {
-	return func(c *call[T]) {
-		clear(c.Dst.V)
-		for i := range c.Dst.R {
-			d, a, at := c.Dst.Row(i), c.In[0].Row(i), i%r.k
-			copy(d[:at], a)
-			d[at] = T(r.diagonal) * a[at]
-		}
+func lowerKernel[T Float](r lowerRule, c *call[T]) {
+	clear(c.Dst.V)
+	for i := range c.Dst.R {
+		d, a, at := c.Dst.Row(i), c.In[0].Row(i), i%r.k
+		copy(d[:at], a)
+		d[at] = T(r.diagonal) * a[at]
 	}
 }
 
 // factorKernel factors by rows: each row less its products with those above it, then the pivot.
-func factorKernel[T Float](k int) func(*call[T]) {
-	return func(c *call[T]) {
-		for m := range c.In[0].R / k {
-			lu := c.Dst.V[m*(k+1)*k:][:k*k]
-			from := c.Dst.V[m*(k+1)*k+k*k:][:k]
-			copy(lu, c.In[0].V[m*k*k:][:k*k])
-			for i := range from {
-				from[i] = T(i)
+func factorKernel[T Float](k int, c *call[T]) {
+	for m := range c.In[0].R / k {
+		lu := c.Dst.V[m*(k+1)*k:][:k*k]
+		from := c.Dst.V[m*(k+1)*k+k*k:][:k]
+		copy(lu, c.In[0].V[m*k*k:][:k*k])
+		for i := range from {
+			from[i] = T(i)
+		}
+		for j := range k {
+			best := j
+			for i := j; i < k; i++ {
+				if math.Abs(float64(lu[i*k+j])) > math.Abs(float64(lu[best*k+j])) {
+					best = i
+				}
 			}
-			for j := range k {
-				best := j
-				for i := j; i < k; i++ {
-					if math.Abs(float64(lu[i*k+j])) > math.Abs(float64(lu[best*k+j])) {
-						best = i
-					}
-				}
-				swapRows(lu, k, best, j)
-				from[best], from[j] = from[j], from[best]
-				above := lu[j*k:][:k]
-				for i := j + 1; i < k; i++ {
-					row := lu[i*k:][:k]
-					row[j] /= above[j]
-					minus(row[j+1:], row[j], above[j+1:])
-				}
+			swapRows(lu, k, best, j)
+			from[best], from[j] = from[j], from[best]
+			above := lu[j*k:][:k]
+			for i := j + 1; i < k; i++ {
+				row := lu[i*k:][:k]
+				row[j] /= above[j]
+				minus(row[j+1:], row[j], above[j+1:])
 			}
 		}
 	}
@@ -130,27 +126,25 @@ func (t triangle[T]) addKnown(x []T, w, from, h, done int) {
 	kernel.GemmNN(h, w, done, x[from*w:], w, t.t[from*t.k+known:], t.k, x[known*w:], w, true)
 }
 
-func solveKernel[T Float](r solveRule) func(*call[T]) {
+func solveKernel[T Float](r solveRule, c *call[T]) {
 	k := r.k
-	return func(c *call[T]) {
-		w := c.Dst.C
-		for m := range c.Dst.R / k {
-			lu, from := c.In[2].V[m*(k+1)*k:][:k*k], c.In[2].V[m*(k+1)*k+k*k:][:k]
-			b, x := c.In[1].V[m*k*w:][:k*w], c.Dst.V[m*k*w:][:k*w]
-			lower, upper := triangle[T]{k, lu, false, r.transposes, true}, triangle[T]{k, lu, true, r.transposes, false}
-			if r.transposes { // Uᵀ Lᵀ P x = b
-				copy(x, b)
-				upper.solve(x, w)
-				lower.solve(x, w)
-				unpermute(x, w, from, c.Block[:])
-				continue
-			}
-			for i := range k { // L U x = P b
-				copy(x[i*w:][:w], b[int(from[i])*w:])
-			}
-			lower.solve(x, w)
+	w := c.Dst.C
+	for m := range c.Dst.R / k {
+		lu, from := c.In[2].V[m*(k+1)*k:][:k*k], c.In[2].V[m*(k+1)*k+k*k:][:k]
+		b, x := c.In[1].V[m*k*w:][:k*w], c.Dst.V[m*k*w:][:k*w]
+		lower, upper := triangle[T]{k, lu, false, r.transposes, true}, triangle[T]{k, lu, true, r.transposes, false}
+		if r.transposes { // Uᵀ Lᵀ P x = b
+			copy(x, b)
 			upper.solve(x, w)
+			lower.solve(x, w)
+			unpermute(x, w, from, c.Block[:])
+			continue
 		}
+		for i := range k { // L U x = P b
+			copy(x[i*w:][:w], b[int(from[i])*w:])
+		}
+		lower.solve(x, w)
+		upper.solve(x, w)
 	}
 }
 
@@ -170,45 +164,39 @@ func unpermute[T Float](x []T, w int, from, scratch []T) {
 	}
 }
 
-func logDetKernel[T Float](k int) func(*call[T]) {
-	return func(c *call[T]) {
-		for m := range c.Dst.V {
-			lu, sum, block := c.In[1].V[m*(k+1)*k:], T(0), c.Block[:1]
-			for i := range k {
-				block[0] = T(math.Abs(float64(lu[i*k+i])))
-				kernel.Log(block, block)
-				sum += block[0]
+func logDetKernel[T Float](k int, c *call[T]) {
+	for m := range c.Dst.V {
+		lu, sum, block := c.In[1].V[m*(k+1)*k:], T(0), c.Block[:1]
+		for i := range k {
+			block[0] = T(math.Abs(float64(lu[i*k+i])))
+			kernel.Log(block, block)
+			sum += block[0]
+		}
+		c.Dst.V[m] = sum
+	}
+}
+
+func choleskyKernel[T Float](k int, c *call[T]) {
+	clear(c.Dst.V)
+	for m := range c.Dst.R / k {
+		a, l := c.In[0].V[m*k*k:][:k*k], c.Dst.V[m*k*k:][:k*k]
+		for i := range k {
+			row := l[i*k:][:k]
+			for j := range i {
+				other := l[j*k:][:k]
+				row[j] = (a[i*k+j] - kernel.Dot(row[:j], other[:j])) / other[j]
 			}
-			c.Dst.V[m] = sum
+			row[i] = T(math.Sqrt(float64(a[i*k+i] - kernel.Dot(row[:i], row[:i]))))
 		}
 	}
 }
 
-func choleskyKernel[T Float](k int) func(*call[T]) {
-	return func(c *call[T]) {
-		clear(c.Dst.V)
-		for m := range c.Dst.R / k {
-			a, l := c.In[0].V[m*k*k:][:k*k], c.Dst.V[m*k*k:][:k*k]
-			for i := range k {
-				row := l[i*k:][:k]
-				for j := range i {
-					other := l[j*k:][:k]
-					row[j] = (a[i*k+j] - kernel.Dot(row[:j], other[:j])) / other[j]
-				}
-				row[i] = T(math.Sqrt(float64(a[i*k+i] - kernel.Dot(row[:i], row[:i]))))
-			}
-		}
-	}
-}
-
-func triangularKernel[T Float](r triangularRule) func(*call[T]) {
+func triangularKernel[T Float](r triangularRule, c *call[T]) {
 	k := r.k
-	return func(c *call[T]) {
-		w := c.Dst.C
-		copy(c.Dst.V, c.In[1].V)
-		for m := range c.Dst.R / k {
-			triangle[T]{k, c.In[0].V[m*k*k:][:k*k], false, r.transposes, false}.solve(c.Dst.V[m*k*w:][:k*w], w)
-		}
+	w := c.Dst.C
+	copy(c.Dst.V, c.In[1].V)
+	for m := range c.Dst.R / k {
+		triangle[T]{k, c.In[0].V[m*k*k:][:k*k], false, r.transposes, false}.solve(c.Dst.V[m*k*w:][:k*w], w)
 	}
 }
 

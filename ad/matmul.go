@@ -59,7 +59,7 @@ func (r matmulRule) String() string {
 
 // lower: by rows of A, or, of AᵀB, as a sum over the rows of both.
 func (r matmulRule) lower(in nodes) engine.Op {
-	o := resuming(uncut(kernels("", gemmKernel[float32](r), gemmKernel[float64](r))))
+	o := resuming(uncut(with(r, "", gemmKernel, gemmKernel)))
 	o.Kind, o.TransA, o.TransB = engine.Product, r.tA, r.tB
 	switch {
 	case !r.tA:
@@ -71,54 +71,43 @@ func (r matmulRule) lower(in nodes) engine.Op {
 	return o
 }
 
-// grad: for C = AB, dA = G Bᵀ and dB = Aᵀ G; the flags only move the transposes.
 func (r matmulRule) grad(in nodes, _, g *Node) nodes {
+	return r.adjoints(in, g, func(a, b *Node, tA, tB bool, shape tensor.Shape) *Node {
+		return matmul(a, b, tA, tB, func(int, int) tensor.Shape { return shape })
+	})
+}
+
+// adjoints: for C = AB, dA = G Bᵀ and dB = Aᵀ G; the flags only move the transposes.
+func (r matmulRule) adjoints(in nodes, g *Node,
+	product func(a, b *Node, tA, tB bool, shape tensor.Shape) *Node) nodes {
 	a, b := in[0], in[1]
-	like := func(n *Node) func(r, c int) tensor.Shape {
-		return func(int, int) tensor.Shape { return n.Shape() }
-	}
-	var da, db *Node
+	da := func() *Node { return product(g, b, false, !r.tB, a.Shape()) }
 	if r.tA {
-		da = matmul(b, g, r.tB, true, like(a))
-	} else {
-		da = matmul(g, b, false, !r.tB, like(a))
+		da = func() *Node { return product(b, g, r.tB, true, a.Shape()) }
 	}
 	if r.tB {
-		db = matmul(g, a, true, r.tA, like(b))
-	} else {
-		db = matmul(a, g, !r.tA, false, like(b))
+		return nodes{da(), product(g, a, true, r.tA, b.Shape())}
 	}
-	return nodes{da, db}
+	return nodes{da(), product(a, g, !r.tA, false, b.Shape())}
 }
 
 // gemmKernel picks the product by its transposes. Products with a vector run along the matrix's
 // rows.
-func gemmKernel[T Float](r matmulRule) func(*call[T]) {
+func gemmKernel[T Float](r matmulRule, c *call[T]) {
+	a, b, d := c.In[0], c.In[1], c.Dst.V
 	switch {
 	case r.tA && r.tB:
-		return gemmTT[T]
+		gemmTT(c)
+	case r.tA && b.C == 1: // (Aᵀu)ᵀ = uᵀA
+		kernel.GemmTN(1, a.C, a.R, d, a.C, b.V, 1, a.V, a.C, !c.First)
 	case r.tA:
-		return func(c *call[T]) {
-			a, b := c.In[0], c.In[1]
-			if b.C == 1 { // (Aᵀu)ᵀ = uᵀA
-				kernel.GemmTN(1, a.C, a.R, c.Dst.V, a.C, b.V, 1, a.V, a.C, !c.First)
-				return
-			}
-			kernel.GemmTN(a.C, b.C, a.R, c.Dst.V, b.C, a.V, a.C, b.V, b.C, !c.First)
-		}
+		kernel.GemmTN(a.C, b.C, a.R, d, b.C, a.V, a.C, b.V, b.C, !c.First)
 	case r.tB:
-		return func(c *call[T]) {
-			a, b := c.In[0], c.In[1]
-			kernel.GemmNT(a.R, b.R, a.C, c.Dst.V, b.R, a.V, a.C, b.V, b.C, false)
-		}
-	}
-	return func(c *call[T]) {
-		a, b := c.In[0], c.In[1]
-		if b.C == 1 {
-			kernel.Dots(a.R, 1, a.C, c.Dst.V, 1, a.V, a.C, b.V, a.C)
-			return
-		}
-		kernel.GemmNN(a.R, b.C, a.C, c.Dst.V, b.C, a.V, a.C, b.V, b.C, false)
+		kernel.GemmNT(a.R, b.R, a.C, d, b.R, a.V, a.C, b.V, b.C, false)
+	case b.C == 1:
+		kernel.Dots(a.R, 1, a.C, d, 1, a.V, a.C, b.V, a.C)
+	default:
+		kernel.GemmNN(a.R, b.C, a.C, d, b.C, a.V, a.C, b.V, b.C, false)
 	}
 }
 

@@ -83,33 +83,31 @@ const (
 func (r orderRule) String() string                 { return fmt.Sprintf("Order(%d, %t)", r.k, r.descending) }
 func (r orderRule) grad(nodes, *Node, *Node) nodes { return nodes{nil} }
 func (r orderRule) lower(nodes) engine.Op {
-	return kernels("r", orderKernel[float32](r), orderKernel[float64](r))
+	return with(r, "r", orderKernel, orderKernel)
 }
 
-func orderKernel[T Float](r orderRule) func(*call[T]) {
-	return func(c *call[T]) {
-		columns := c.Block[:]
-		if n := c.In[0].C; r.k > 1 && n > len(columns) {
-			columns = make([]T, n)
+func orderKernel[T Float](r orderRule, c *call[T]) {
+	columns := c.Block[:]
+	if n := c.In[0].C; r.k > 1 && n > len(columns) {
+		columns = make([]T, n)
+	}
+	for i := range c.In[0].R {
+		row, dst := c.In[0].Row(i), c.Dst.Row(i)
+		if r.k == 1 {
+			dst[0] = T(extreme(row, r.descending))
+			continue
 		}
-		for i := range c.In[0].R {
-			row, dst := c.In[0].Row(i), c.Dst.Row(i)
-			if r.k == 1 {
-				dst[0] = T(extreme(row, r.descending))
-				continue
-			}
-			for j := range row {
-				columns[j] = T(j)
-			}
-			slices.SortStableFunc(columns[:len(row)], func(p, q T) int {
-				a, b := row[int(p)], row[int(q)]
-				if r.descending {
-					a, b = b, a
-				}
-				return compared(a, b)
-			})
-			copy(dst, columns)
+		for j := range row {
+			columns[j] = T(j)
 		}
+		slices.SortStableFunc(columns[:len(row)], func(p, q T) int {
+			a, b := row[int(p)], row[int(q)]
+			if r.descending {
+				a, b = b, a
+			}
+			return compared(a, b)
+		})
+		copy(dst, columns)
 	}
 }
 
@@ -150,29 +148,26 @@ func (r alongRule) grad(in nodes, _, g *Node) nodes {
 }
 
 func (r alongRule) lower(nodes) engine.Op {
-	return kernels("rr", alongKernel[float32](r), alongKernel[float64](r))
+	return with(r, "rr", alongKernel, alongKernel)
 }
 
-func alongKernel[T Float](r alongRule) func(*call[T]) {
+func alongKernel[T Float](r alongRule, c *call[T]) {
+	idx := flat(c.In[1])
 	if r.back {
-		return func(c *call[T]) {
-			clear(c.Dst.V)
-			idx := flat(c.In[1])
-			for i := range c.In[0].R {
-				g, d := c.In[0].Row(i), mat[T]{V: c.Dst.Row(i), R: r.c, C: 1}
-				for j := range g {
-					d.V[d.IndexAt(idx, i*len(g)+j)] += g[j]
-				}
-			}
-		}
+		clear(c.Dst.V)
 	}
-	return func(c *call[T]) {
-		idx := flat(c.In[1])
-		for i := range c.In[0].R {
-			d, a := c.Dst.Row(i), mat[T]{V: c.In[0].Row(i), R: r.c, C: 1}
-			for j := range d {
-				d[j] = a.V[a.IndexAt(idx, i*len(d)+j)]
+	for i := range c.In[0].R {
+		a, d := c.In[0].Row(i), c.Dst.Row(i)
+		if r.back {
+			to := mat[T]{V: d, R: r.c, C: 1}
+			for j, v := range a {
+				d[to.IndexAt(idx, i*len(a)+j)] += v
 			}
+			continue
+		}
+		from := mat[T]{V: a, R: r.c, C: 1}
+		for j := range d {
+			d[j] = a[from.IndexAt(idx, i*len(d)+j)]
 		}
 	}
 }

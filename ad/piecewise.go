@@ -17,11 +17,11 @@ const (
 
 func init() {
 	define(map[named]definition{
-		fnAbs:  {cheap(mapping(absTo[float32], absTo[float64])), slope(Sign)},
-		fnSign: {cheap(mapping(signTo[float32], signTo[float64])), noGrad},
-		opMax: {cheap(combining(maxTo[float32], maxTo[float64])),
+		fnAbs:  {cheap(mapping(absTo, absTo)), slope(Sign)},
+		fnSign: {cheap(mapping(signTo, signTo)), noGrad},
+		opMax: {cheap(combining(maxTo, maxTo)),
 			func(in nodes, _, g *Node) nodes { return either(g, in[0], in[1]) }},
-		opMin: {cheap(combining(minTo[float32], minTo[float64])),
+		opMin: {cheap(combining(minTo, minTo)),
 			func(in nodes, _, g *Node) nodes { return either(g, in[1], in[0]) }},
 	})
 }

@@ -51,7 +51,7 @@ func (r partRule) grad(in nodes, _, g *Node) nodes {
 	return nodes{Place(g, r.off, in[0].Shape()[0])}
 }
 func (r partRule) lower(nodes) engine.Op {
-	return placed(engine.View, r.off, kernels("", partKernel[float32](r.off), partKernel[float64](r.off)))
+	return placed(engine.View, r.off, with(r.off, "", partKernel, partKernel))
 }
 
 // placed gives an op a kind and the offset that it is about.
@@ -60,26 +60,22 @@ func placed(kind engine.Kind, off int, o engine.Op) engine.Op {
 	return o
 }
 
-func partKernel[T Float](off int) func(*call[T]) {
-	return func(c *call[T]) { copy(c.Dst.V, c.In[0].V[off:]) }
-}
+func partKernel[T Float](off int, c *call[T]) { copy(c.Dst.V, c.In[0].V[off:]) }
 
 func (r placeRule) String() string { return fmt.Sprintf("Place(%d, %d)", r.off, r.n) }
 func (r placeRule) grad(in nodes, _, g *Node) nodes {
 	return nodes{part(g, r.off, in[0].Shape())}
 }
 func (r placeRule) lower(nodes) engine.Op {
-	o := placed(engine.Place, r.off, kernels("", placeKernel[float32](r.off), placeKernel[float64](r.off)))
+	o := placed(engine.Place, r.off, with(r.off, "", placeKernel, placeKernel))
 	o.Tail = true
 	return o
 }
 
-func placeKernel[T Float](off int) func(*call[T]) {
-	return func(c *call[T]) {
-		clear(c.Dst.V[:off])
-		end := off + copy(c.Dst.V[off:], c.In[0].V)
-		clear(c.Dst.V[end:])
-	}
+func placeKernel[T Float](off int, c *call[T]) {
+	clear(c.Dst.V[:off])
+	end := off + copy(c.Dst.V[off:], c.In[0].V)
+	clear(c.Dst.V[end:])
 }
 
 // addPartRule adds a block to a part of a vector: what is left of adding a vector that [Place]
@@ -91,19 +87,17 @@ func (r addPartRule) grad(in nodes, _, g *Node) nodes {
 	return nodes{g, part(g, r.off, in[1].Shape())}
 }
 func (r addPartRule) lower(nodes) engine.Op {
-	o := placed(engine.AddPart, r.off, kernels("", addPartKernel[float32](r.off), addPartKernel[float64](r.off)))
+	o := placed(engine.AddPart, r.off, with(r.off, "", addPartKernel, addPartKernel))
 	o.Tail, o.InPlace = true, first
 	return o
 }
 
-func addPartKernel[T Float](off int) func(*call[T]) {
-	return func(c *call[T]) {
-		if &c.Dst.V[0] != &c.In[0].V[0] { // else the sum goes on in place
-			copy(c.Dst.V, c.In[0].V)
-		}
-		d := c.Dst.V[off:][:len(c.In[1].V)]
-		addTo(d, d, c.In[1].V)
+func addPartKernel[T Float](off int, c *call[T]) {
+	if &c.Dst.V[0] != &c.In[0].V[0] { // else the sum goes on in place
+		copy(c.Dst.V, c.In[0].V)
 	}
+	d := c.Dst.V[off:][:len(c.In[1].V)]
+	addTo(d, d, c.In[1].V)
 }
 
 // Reshape returns a's entries, in row-major order, as an r×c matrix. In a compiled program it is a
@@ -133,5 +127,5 @@ func (r shapeRule) lower(nodes) engine.Op { return identity() }
 
 // identity is an op whose output is its input.
 func identity() engine.Op {
-	return placed(engine.View, 0, kernels("r", copyKernel[float32], copyKernel[float64]))
+	return placed(engine.View, 0, kernels("r", copyKernel, copyKernel))
 }

@@ -1,23 +1,6 @@
 package ad
 
-import (
-	"fmt"
-
-	"dsbo/ad/internal/engine"
-	"dsbo/internal/kernel"
-)
-
-// largestRule finds, for each patch of a window and each channel, where the patch has its largest
-// entry: the tap, counted along the rows of the kernel, which is a small whole number. Of equal
-// entries the first counts, and NaN is larger than any number. Its derivative is 0.
-type largestRule struct{ w Window }
-
-// pickRule reads, for each patch and each channel, the entry of its second input at the tap that
-// its first input says. back, its adjoint, adds into that place.
-type pickRule struct {
-	w    Window
-	back bool
-}
+import "dsbo/internal/kernel"
 
 // MaxPool returns the largest entry of each patch and channel: m images (m × H·W·C) become m ×
 // OutH·OutW·C. Padding does not count. Of equal entries the first has the derivative.
@@ -30,11 +13,8 @@ func MaxPool(images *Node, w Window) *Node {
 }
 
 func pick(by, a *Node, m int, w Window) *Node {
-	return pickTaps(newNode(largestRule{w}, matShape(m, w.patches()*w.C), by), a, m, w)
-}
-
-func pickTaps(taps, a *Node, m int, w Window) *Node {
-	return newNode(pickRule{w, false}, matShape(m, w.patches()*w.C), taps, a)
+	shape := matShape(m, w.patches()*w.C)
+	return newNode(windowRule{pickOp, w}, shape, newNode(windowRule{largestOp, w}, shape, by), a)
 }
 
 // RowMax returns the largest entry of each row of a matrix. Of equal entries the first has the
@@ -65,97 +45,43 @@ func pickRow(name named, by, a *Node) *Node {
 	return Flatten(pick(by, a, m, Window{H: 1, W: c, C: 1, KH: 1, KW: c, Stride: 1}))
 }
 
-func (r pickRule) String() string {
-	if r.back {
-		return fmt.Sprintf("Unpick%+v", r.w)
-	}
-	return fmt.Sprintf("Pick%+v", r.w)
-}
-
-func (r pickRule) grad(in nodes, _, g *Node) nodes {
-	m, _ := dims(in[0])
-	if r.back {
-		return nodes{nil, pickTaps(in[0], g, m, r.w)}
-	}
-	return nodes{nil, newNode(pickRule{r.w, true}, in[1].Shape(), in[0], g)}
-}
-
-func (r pickRule) lower(nodes) engine.Op {
-	return kernels("rr", pickKernel[float32](r), pickKernel[float64](r))
-}
-
-func pickKernel[T Float](r pickRule) func(*call[T]) {
+// pickKernel is of largestOp, pickOp and unpickOp.
+func pickKernel[T Float](r windowRule) func(*call[T]) {
 	w, _ := r.w.plain()
 	p := kernel.NewPooling[T](w)
-	if r.back {
-		return func(c *call[T]) { p.Unpick(c.In[0].R, c.Dst.V, c.In[0].V, c.In[1].V) }
+	return func(c *call[T]) {
+		switch m, a := c.In[0].R, c.In[0].V; r.of {
+		case largestOp:
+			p.Largest(m, c.Dst.V, a)
+		case pickOp:
+			p.Pick(m, c.Dst.V, a, c.In[1].V)
+		default:
+			p.Unpick(m, c.Dst.V, a, c.In[1].V)
+		}
 	}
-	return func(c *call[T]) { p.Pick(c.In[0].R, c.Dst.V, c.In[0].V, c.In[1].V) }
-}
-
-func (r largestRule) String() string { return fmt.Sprintf("Largest%+v", r.w) }
-
-func (largestRule) grad(nodes, *Node, *Node) nodes { return nodes{nil} }
-
-func (r largestRule) lower(nodes) engine.Op {
-	return kernels("r", largestKernel[float32](r.w), largestKernel[float64](r.w))
-}
-
-func largestKernel[T Float](window Window) func(*call[T]) {
-	w, _ := window.plain()
-	p := kernel.NewPooling[T](w)
-	return func(c *call[T]) { p.Largest(c.In[0].R, c.Dst.V, c.In[0].V) }
-}
-
-// poolRule adds up each patch, one sum a channel; back, its adjoint, adds such a sum to each pixel
-// of its patch.
-type poolRule struct {
-	w    Window
-	back bool
 }
 
 // AvgPool returns the mean of each patch and channel: m images (m × H·W·C) become m × OutH·OutW·C.
 // Padding counts as zeros.
 func AvgPool(images *Node, w Window) *Node {
 	m := w.images("AvgPool", images)
-	return Scale(1/float64(w.KH*w.KW), newNode(poolRule{w, false}, matShape(m, w.patches()*w.C), images))
+	return Scale(1/float64(w.KH*w.KW), newNode(windowRule{poolOp, w}, matShape(m, w.patches()*w.C), images))
 }
 
-func (r poolRule) String() string {
-	if r.back {
-		return fmt.Sprintf("Unpool%+v", r.w)
-	}
-	return fmt.Sprintf("Pool%+v", r.w)
-}
-
-func (r poolRule) grad(in nodes, _, g *Node) nodes {
-	m, _ := dims(in[0])
-	if r.back {
-		return nodes{newNode(poolRule{r.w, false}, matShape(m, r.w.patches()*r.w.C), g)}
-	}
-	return nodes{newNode(poolRule{r.w, true}, matShape(m, r.w.pixels()), g)}
-}
-
-func (r poolRule) lower(nodes) engine.Op {
-	return kernels("r", poolKernel[float32](r), poolKernel[float64](r))
-}
-
-func poolKernel[T Float](r poolRule) func(*call[T]) {
-	w := r.w
-	return func(c *call[T]) {
-		clear(c.Dst.V)
-		for m := range c.Dst.R {
-			from, to := c.In[0].Row(m), c.Dst.Row(m)
-			w.eachRun(func(image, patch, n int) {
-				sum := patch / w.taps() * w.C
-				for p := image; p < image+n; p += w.C {
-					src, dst := p, sum
-					if r.back {
-						src, dst = sum, p
-					}
-					kernel.AddTo(to[dst:dst+w.C], to[dst:dst+w.C], from[src:src+w.C])
+func poolKernel[T Float](r windowRule, c *call[T]) {
+	w, back := r.w, r.of == unpoolOp
+	clear(c.Dst.V)
+	for m := range c.Dst.R {
+		from, to := c.In[0].Row(m), c.Dst.Row(m)
+		w.eachRun(func(image, patch, n int) {
+			sum := patch / w.taps() * w.C
+			for p := image; p < image+n; p += w.C {
+				src, dst := p, sum
+				if back {
+					src, dst = sum, p
 				}
-			})
-		}
+				kernel.AddTo(to[dst:dst+w.C], to[dst:dst+w.C], from[src:src+w.C])
+			}
+		})
 	}
 }

@@ -17,24 +17,24 @@ const (
 
 func init() {
 	define(map[named]definition{
-		dotOp: {uncut(summing("rr", dotKernel[float32], dotKernel[float64])),
+		dotOp: {uncut(summing("rr", dotKernel, dotKernel)),
 			func(in nodes, _, g *Node) nodes { return nodes{ScaleBy(g, in[1]), ScaleBy(g, in[0])} }},
-		sumAllOp: {uncut(summing("r", sumKernel[float32], sumKernel[float64])),
+		sumAllOp: {uncut(summing("r", sumKernel, sumKernel)),
 			func(in nodes, _, g *Node) nodes { return nodes{fill(g, in[0])} }},
-		fillOp: {kernels("wn", spreadKernel[float32], spreadKernel[float64]),
+		fillOp: {kernels("wn", spreadKernel, spreadKernel),
 			func(_ nodes, _, g *Node) nodes { return nodes{SumAll(g), nil} }},
 		scaleByOp: {scaleByEngine(),
 			func(in nodes, _, g *Node) nodes { return nodes{Dot(g, in[1]), ScaleBy(in[0], g)} }},
-		softmaxOp: {kernels("r", softmaxKernel[float32], softmaxKernel[float64]), func(_ nodes, p, g *Node) nodes {
+		softmaxOp: {kernels("r", softmaxKernel, softmaxKernel), func(_ nodes, p, g *Node) nodes {
 			return nodes{Mul(p, AddCol(g, Neg(RowDot(g, p))))} // P ∘ (G − ⟨G, P⟩ per row)
 		}},
-		logSumExpOp: {kernels("r", logSumExpKernel[float32], logSumExpKernel[float64]),
+		logSumExpOp: {kernels("r", logSumExpKernel, logSumExpKernel),
 			func(in nodes, _, g *Node) nodes { return nodes{RowScale(RowSoftmax(in[0]), g)} }},
 	})
 }
 
 func scaleByEngine() engine.Op {
-	o := arithmetical(engine.Other, kernels("wr", scaleByKernel[float32], scaleByKernel[float64]))
+	o := arithmetical(engine.Other, kernels("wr", scaleByKernel, scaleByKernel))
 	o.InPlace = second
 	return o
 }

@@ -22,11 +22,11 @@ func init() {
 			func(in nodes, _, g *Node) nodes { return nodes{Div(g, Offset(1, Square(in[0])))} }},
 		fnLgamma:       {computing(num.Lgamma), slope(Digamma)},
 		fnLogNormalCDF: {computing(num.LogNormalCDF), slope(inverseMills)},
-		fnInverseMills: {mapping(kernel.InverseMills[float32], kernel.InverseMills[float64]),
+		fnInverseMills: {mapping(kernel.InverseMills, kernel.InverseMills),
 			func(in nodes, out, g *Node) nodes {
 				return nodes{Neg(Mul(g, Mul(out, apply1(fnMillsExcess, in[0]))))}
 			}},
-		fnMillsExcess: {mapping(kernel.MillsExcess[float32], kernel.MillsExcess[float64]),
+		fnMillsExcess: {mapping(kernel.MillsExcess, kernel.MillsExcess),
 			func(in nodes, out, g *Node) nodes {
 				return nodes{Sub(g, Mul(g, Mul(out, inverseMills(in[0]))))}
 			}},

@@ -135,12 +135,6 @@ func (s stock) binary() *Node {
 
 // arithmetic is the op of two numbers.
 func arithmetic(name string, x, y float64) float64 {
-	truth := func(b bool) float64 {
-		if b {
-			return 1
-		}
-		return 0
-	}
 	switch name {
 	case "+":
 		return x + y
@@ -153,17 +147,17 @@ func arithmetic(name string, x, y float64) float64 {
 	case "^":
 		return num.Pow(x, y)
 	case "<":
-		return truth(x < y)
+		return oneIf[float64](x < y)
 	case ">":
-		return truth(x > y)
+		return oneIf[float64](x > y)
 	case "<=":
-		return truth(x <= y)
+		return oneIf[float64](x <= y)
 	case ">=":
-		return truth(x >= y)
+		return oneIf[float64](x >= y)
 	case "==":
-		return truth(x == y)
+		return oneIf[float64](x == y)
 	}
-	return truth(x != y)
+	return oneIf[float64](x != y)
 }
 
 // elementwiseStock is the op of two tensors, or a tensor and a scalar.

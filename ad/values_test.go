@@ -156,7 +156,6 @@ func TestAffineBits(t *testing.T) {
 
 func affineBits[T Float](t *testing.T) {
 	f := affine{-0.3, 0.7}
-	k := affineKernel[T](f)
 	for _, n := range []int{0, 1, 255, 256, 257, 600} {
 		v, want := make([]T, n), make([]float64, n)
 		for i := range v {
@@ -171,7 +170,7 @@ func affineBits[T Float](t *testing.T) {
 			m := mat[T]{R: n, C: 1}
 			c := call[T]{Dst: m, In: []mat[T]{m}, First: true, Block: new([engine.CallBlock]T)}
 			c.Dst.V, c.In[0].V = dst, v
-			k(&c)
+			affineKernel(f, &c)
 			got := make([]float64, n)
 			linalg.Convert(got, dst)
 			sameBits(t, fmt.Sprintf("%T, %d entries", T(0), n), got, want)

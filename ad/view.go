@@ -136,9 +136,9 @@ func (v viewRule) grad(in nodes, _, g *Node) nodes {
 
 func (v viewRule) lower(nodes) engine.Op {
 	if v.back {
-		return kernels("r", viewBackKernel[float32](v), viewBackKernel[float64](v))
+		return with(v, "r", viewBackKernel, viewBackKernel)
 	}
-	return kernels("r", viewKernel[float32](v), viewKernel[float64](v))
+	return with(v, "r", viewKernel, viewKernel)
 }
 
 // columns reports whether a row of the output is neighbouring entries of the input's.
@@ -158,51 +158,44 @@ func (v viewRule) eachRun(f func(out, in int)) {
 	}
 }
 
-func viewKernel[T Float](v viewRule) func(*call[T]) {
+func viewKernel[T Float](v viewRule, c *call[T]) {
 	n, stride := v.n[3], v.s[3]
 	if v.columns() {
-		return func(c *call[T]) {
-			moveRows(c.In[0].R, n, c.Dst.V, n, c.In[0].V[v.off:], v.c)
-		}
+		moveRows(c.In[0].R, n, c.Dst.V, n, c.In[0].V[v.off:], v.c)
+		return
 	}
-	return func(c *call[T]) {
-		for i := range c.In[0].R {
-			a, d := c.In[0].Row(i), c.Dst.Row(i)
-			v.eachRun(func(out, in int) {
-				if stride == 1 {
-					copy(d[out:out+n], a[in:in+n])
-					return
-				}
-				for l := range n {
-					d[out+l] = a[in+l*stride]
-				}
-			})
-		}
+	for i := range c.In[0].R {
+		a, d := c.In[0].Row(i), c.Dst.Row(i)
+		v.eachRun(func(out, in int) {
+			if stride == 1 {
+				copy(d[out:out+n], a[in:in+n])
+				return
+			}
+			for l := range n {
+				d[out+l] = a[in+l*stride]
+			}
+		})
 	}
 }
 
-func viewBackKernel[T Float](v viewRule) func(*call[T]) {
+func viewBackKernel[T Float](v viewRule, c *call[T]) {
 	n, stride := v.n[3], v.s[3]
+	clear(c.Dst.V)
 	if v.columns() {
-		return func(c *call[T]) {
-			clear(c.Dst.V)
-			moveRows(c.In[0].R, n, c.Dst.V[v.off:], v.c, c.In[0].V, n)
-		}
+		moveRows(c.In[0].R, n, c.Dst.V[v.off:], v.c, c.In[0].V, n)
+		return
 	}
-	return func(c *call[T]) {
-		for i := range c.In[0].R {
-			g, d := c.In[0].Row(i), c.Dst.Row(i)
-			clear(d)
-			v.eachRun(func(out, in int) {
-				if stride == 1 {
-					kernel.AddTo(d[in:in+n], d[in:in+n], g[out:out+n])
-					return
-				}
-				for l := range n {
-					d[in+l*stride] += g[out+l]
-				}
-			})
-		}
+	for i := range c.In[0].R {
+		g, d := c.In[0].Row(i), c.Dst.Row(i)
+		v.eachRun(func(out, in int) {
+			if stride == 1 {
+				kernel.AddTo(d[in:in+n], d[in:in+n], g[out:out+n])
+				return
+			}
+			for l := range n {
+				d[in+l*stride] += g[out+l]
+			}
+		})
 	}
 }
 
@@ -332,7 +325,7 @@ func (r concatRule) grad(in nodes, _, g *Node) nodes {
 }
 
 func (r concatRule) lower(nodes) engine.Op {
-	return kernels(strings.Repeat("r", r.n), concatKernel[float32], concatKernel[float64])
+	return kernels(strings.Repeat("r", r.n), concatKernel, concatKernel)
 }
 
 func concatKernel[T Float](c *call[T]) {

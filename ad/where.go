@@ -13,16 +13,16 @@ const (
 
 func init() {
 	noGrads := func(nodes, *Node, *Node) nodes { return nodes{nil, nil} }
-	where := cheap(kernels("rrr", whereKernel[float32], whereKernel[float64]))
+	where := cheap(kernels("rrr", whereKernel, whereKernel))
 	where.InPlace = []int{0, 1, 2}
 	define(map[named]definition{
 		whereOp: {where, func(in nodes, _, g *Node) nodes {
 			zero := Uniform(0, g)
 			return nodes{nil, choice(in[0], g, zero), choice(in[0], zero, g)}
 		}},
-		opGreater:      {cheap(combining(greaterTo[float32], greaterTo[float64])), noGrads},
-		opGreaterEqual: {cheap(combining(greaterEqualTo[float32], greaterEqualTo[float64])), noGrads},
-		opEqual:        {cheap(combining(equalTo[float32], equalTo[float64])), noGrads},
+		opGreater:      {cheap(combining(greaterTo, greaterTo)), noGrads},
+		opGreaterEqual: {cheap(combining(greaterEqualTo, greaterEqualTo)), noGrads},
+		opEqual:        {cheap(combining(equalTo, equalTo)), noGrads},
 	})
 }
 
@@ -39,10 +39,10 @@ func Where(condition, a, b *Node) *Node {
 
 // choice is Where of nodes of the same shape.
 func choice(c, a, b *Node) *Node {
-	if in := children(a); ruleOf(a) == rule(whereOp) && in[0] == c {
+	if in := children(a); ruleOf(a) == whereOp && in[0] == c {
 		a = in[1]
 	}
-	if in := children(b); ruleOf(b) == rule(whereOp) && in[0] == c {
+	if in := children(b); ruleOf(b) == whereOp && in[0] == c {
 		b = in[2]
 	}
 	if a == b {
@@ -78,7 +78,7 @@ type mask struct {
 
 // masksOf returns an adjoint's masks, the outermost first, and what is behind them.
 func masksOf(g *Node) (masks []mask, rest *Node) {
-	for ruleOf(g) == rule(whereOp) {
+	for ruleOf(g) == whereOp {
 		in := children(g)
 		switch {
 		case isZero(in[2]):
@@ -114,7 +114,7 @@ func maskedBy(a *Node, masks ...mask) *Node {
 // infinite or NaN is 0.
 func maskAdjoints(r rule, in nodes, g *Node, adjoints nodes) {
 	masks, rest := masksOf(g)
-	if len(masks) == 0 || r == rule(whereOp) { // which hands on g behind a condition of its own
+	if len(masks) == 0 || r == whereOp { // which hands on g behind a condition of its own
 		return
 	}
 	if _, reshapes := r.(shapeRule); reshapes {
