@@ -109,17 +109,23 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// Check measures l's derivatives at (x, y) and fails t with the table of all if one is off.
-// l computes in float64; hold a float32 loss against it with [Compare].
-func Check(t testing.TB, l Loss, x, y []float64) {
+// hold fails t with the table if there is an error, or one is in it.
+func (r Report) hold(t testing.TB, err error) {
 	t.Helper()
-	r, err := Measure(l, x, y)
 	if err == nil {
 		err = r.Err()
 	}
 	if err != nil {
 		t.Errorf("adtest: %v\n%v", err, r)
 	}
+}
+
+// Check measures l's derivatives at (x, y) and fails t with the table of all if one is off.
+// l computes in float64; hold a float32 loss against it with [Compare].
+func Check(t testing.TB, l Loss, x, y []float64) {
+	t.Helper()
+	r, err := Measure(l, x, y)
+	r.hold(t, err)
 }
 
 // Measure compares, along random directions u of x and v, w of y that are always the same,

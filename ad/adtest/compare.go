@@ -14,12 +14,7 @@ import (
 func Compare(t testing.TB, got, want Loss, x, y []float64, tol float64) {
 	t.Helper()
 	r, err := Differences(got, want, x, y, tol)
-	if err == nil {
-		err = r.Err()
-	}
-	if err != nil {
-		t.Errorf("adtest: %v\n%v", err, r)
-	}
+	r.hold(t, err)
 }
 
 // Differences is [Compare] without a test.
