@@ -175,31 +175,11 @@ func elementwiseStock(name string, a, b *Node) *Node {
 	case bs:
 		b = fill(b, a)
 	}
-	not := func(n *Node) *Node { return Offset(1, Neg(n)) }
-	switch name {
-	case "+":
-		return Add(a, b)
-	case "-":
-		return Sub(a, b)
-	case "⊙":
-		return Mul(a, b)
-	case "÷":
-		return Div(a, b)
-	case "^":
-		return Power(a, b)
-	case ">":
-		return Step(Sub(a, b))
-	case "<":
-		return Step(Sub(b, a))
-	case ">=":
-		return not(Step(Sub(b, a)))
-	case "<=":
-		return not(Step(Sub(a, b)))
-	case "==":
-		return not(Abs(Sign(Sub(a, b))))
-	}
-	return Abs(Sign(Sub(a, b)))
+	return binaryStock[name](a, b)
 }
+
+var binaryStock = map[string]func(a, b *Node) *Node{"+": Add, "-": Sub, "⊙": Mul, "÷": Div, "^": Power,
+	">": Greater, "<": Less, ">=": GreaterEqual, "<=": LessEqual, "==": Equal, "!=": NotEqual}
 
 // product is a product of matrices, vectors, or stacked matrices.
 func (s stock) product() *Node {
