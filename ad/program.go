@@ -319,25 +319,11 @@ func setPoint[V Float](p *Program, m engine.Vectors[V], x, y []V) error {
 	if i := slices.Index(p.bound, false); i >= 0 {
 		return dsbo.ShapeErrorf("input %q must be bound to a table", p.f.Inputs[i].Name)
 	}
-	if len(x) == 0 {
-		x = noX[V]()
+	if len(x) > 0 { // else nothing depends on it
+		m.SetInput(slotX, x)
 	}
-	m.SetInput(slotX, x)
 	m.SetInput(slotY, y)
 	return nil
-}
-
-var (
-	noX32 [1]float32
-	noX64 [1]float64
-)
-
-// noX returns the x of functions without one: a number that nothing depends on.
-func noX[V Float]() []V {
-	if x, ok := any(&noX32).(*[1]V); ok {
-		return x[:]
-	}
-	return any(&noX64).(*[1]V)[:]
 }
 
 // The template's values of x, of y and of the first input, which are added in this order.
