@@ -4,7 +4,6 @@ import (
 	endian "encoding/binary" // binary is an op
 	"fmt"
 	"hash"
-	"math"
 )
 
 // WriteHash writes what the table holds to h, so that tables with other rows, or numbers of
@@ -21,26 +20,25 @@ func (t *Table) WriteHash(h hash.Hash) {
 	}
 	var buf []byte
 	for i := range d.R {
+		var row any
 		r := d.Base(i)
-		buf = buf[:0]
+		from, to := r*d.C, (r+1)*d.C
 		switch {
 		case d.Sparse != nil:
 			writeSparseHash(h, d.Sparse, r)
+			continue
 		case d.F64 != nil:
-			for _, v := range d.F64[r*d.C : (r+1)*d.C] {
-				buf = endian.LittleEndian.AppendUint64(buf, math.Float64bits(v))
-			}
+			row = d.F64[from:to]
 		case d.F32 != nil:
-			for _, v := range d.F32[r*d.C : (r+1)*d.C] {
-				buf = endian.LittleEndian.AppendUint32(buf, math.Float32bits(v))
-			}
+			row = d.F32[from:to]
 		case d.Bytes != nil:
-			buf = append(buf, d.Bytes[r*d.C:(r+1)*d.C]...)
+			row = d.Bytes[from:to]
 		case d.Labels != nil:
-			buf = append(buf, d.Labels[r])
+			row = d.Labels[r : r+1]
 		case d.Classes != nil:
-			buf = endian.LittleEndian.AppendUint32(buf, uint32(d.Classes[r]))
+			row = d.Classes[r : r+1]
 		}
-		h.Write(buf) // a hash never fails
+		buf, _ = endian.Append(buf[:0], endian.LittleEndian, row) // numbers always can
+		h.Write(buf)                                              // a hash never fails
 	}
 }

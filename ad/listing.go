@@ -92,15 +92,9 @@ func (l Listing) String() string {
 // Listing returns the steps by which one derivative is computed alone, in their order. Values that
 // are kept from other calls at the same point are in it, and are not computed again.
 func (d *Derivs) Listing(of Derivative) (Listing, error) {
-	key := 0
-	outs, err := d.outputs(of)
+	outs, key, err := d.outputs(of)
 	if err != nil {
 		return Listing{}, err
-	}
-	for _, i := range derivativesOf[of].of {
-		if d.nodes[i] != nil {
-			key |= 1 << i
-		}
 	}
 	l := Listing{Of: of, Rows: d.f.Rows}
 	if len(outs) == 0 { // the derivative is 0
@@ -140,17 +134,17 @@ func (d *Derivs) Listing(of Derivative) (Listing, error) {
 	return l, nil
 }
 
-// outputs returns the nodes of a derivative that are not 0, which it builds.
-func (d *Derivs) outputs(of Derivative) (list nodes, err error) {
+// outputs returns the nodes of a derivative that are not 0, which it builds, and their bits.
+func (d *Derivs) outputs(of Derivative) (list nodes, key int, err error) {
 	if err := d.build(derivativesOf[of].stage); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for _, i := range derivativesOf[of].of {
 		if n := d.nodes[i]; n != nil {
-			list = append(list, n)
+			list, key = append(list, n), key|1<<i
 		}
 	}
-	return list, nil
+	return list, key, nil
 }
 
 // flops counts the arithmetic of a node.
@@ -192,7 +186,7 @@ func leafName(n *Node) string {
 // WriteDOT draws the graph of a loss and of one of its derivatives in the language of Graphviz, by
 // a name of the picture: what the loss has is drawn solid, and what the derivative adds dashed.
 func (d *Derivs) WriteDOT(w io.Writer, name string, of Derivative) error {
-	outs, err := d.outputs(of)
+	outs, _, err := d.outputs(of)
 	if err != nil {
 		return err
 	}
@@ -233,7 +227,7 @@ func (d *Derivs) WriteDOT(w io.Writer, name string, of Derivative) error {
 // printers, such as its ToDot: nodes that ad's constructors make are not entered into the graph of
 // a loss, which would take long. The time is quadratic in the nodes.
 func (d *Derivs) Graph(of Derivative) (*gorgonia.ExprGraph, error) {
-	outs, err := d.outputs(of)
+	outs, _, err := d.outputs(of)
 	if err != nil {
 		return nil, err
 	}
