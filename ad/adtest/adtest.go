@@ -109,8 +109,8 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// hold fails t with the table if there is an error, or one is in it.
-func (r Report) hold(t testing.TB, err error) {
+// failTest fails t with the table if there is an error, or one is in it.
+func (r Report) failTest(t testing.TB, err error) {
 	t.Helper()
 	if err == nil {
 		err = r.Err()
@@ -125,7 +125,7 @@ func (r Report) hold(t testing.TB, err error) {
 func Check(t testing.TB, l Loss, x, y []float64) {
 	t.Helper()
 	r, err := Measure(l, x, y)
-	r.hold(t, err)
+	r.failTest(t, err)
 }
 
 // Measure compares, along random directions u of x and v, w of y that are always the same,

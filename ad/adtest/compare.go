@@ -14,7 +14,7 @@ import (
 func Compare(t testing.TB, got, want Loss, x, y []float64, tol float64) {
 	t.Helper()
 	r, err := Differences(got, want, x, y, tol)
-	r.hold(t, err)
+	r.failTest(t, err)
 }
 
 // Differences is [Compare] without a test.
