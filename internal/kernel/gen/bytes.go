@@ -47,18 +47,11 @@ func (e *emitter) bytesDot() {
 
 // bytesShapes are the tiles that there is code for: few rows of bytes, as to make numbers of them
 // takes as long as two products.
-func (e *emitter) bytesShapes() (s []shape) {
-	const mr = 2
-	nr := 10
-	if !e.wide {
-		nr = 3
+func (e *emitter) bytesShapes() []shape {
+	if e.wide {
+		return tiles(2, 10)
 	}
-	for _, m := range []int{mr, 1} {
-		for n := nr; n > 0; n-- {
-			s = append(s, shape{m, n})
-		}
-	}
-	return s
+	return tiles(2, 3)
 }
 
 // tile emits the loop over the groups of one shape.

@@ -20,7 +20,11 @@ func (e *emitter) dotShapes() (s []shape) {
 	if !e.wide {
 		mr, nr, tall = 2, 3, 4
 	}
-	s = append(s, shape{tall, 1})
+	return append(append(s, shape{tall, 1}), tiles(mr, nr)...)
+}
+
+// tiles are of mr rows or one, and of nr columns or less.
+func tiles(mr, nr int) (s []shape) {
 	for _, m := range []int{mr, 1} {
 		for n := nr; n > 0; n-- {
 			s = append(s, shape{m, n})

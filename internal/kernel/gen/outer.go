@@ -49,7 +49,9 @@ func (e *emitter) outer() {
 		"mr, nv, panels, last, k, runs int, c *T, ldc, cs int, a *T, ra, ca, jump, as int, b *T, ldb, bs, "+
 			"ahead, acc int", "")
 	o := e.outerArgs()
-	e.eachWidth(e.arg("last"), func() { e.choice("panel", e.outerShapes(12), e.arg("mr"), e.arg("nv"), o.panel) })
+	e.eachWidth(e.arg("last"), func() {
+		e.choice("panel", e.outerShapes(12), e.arg("mr"), e.arg("nv"), func(s shape) { o.panel(s, nil) })
+	})
 	e.fn("outerPack",
 		"is outer with one run and one A for all panels, of at least 2 rows, and copies the panels of B one after\n"+
 			"the other to memory.",
@@ -58,7 +60,7 @@ func (e *emitter) outer() {
 	o = e.outerArgs()
 	to := e.arg("to")
 	shapes := slices.DeleteFunc(e.outerShapes(0), func(s shape) bool { return s.mr == 1 })
-	e.choice("panel", shapes, e.arg("mr"), e.arg("nv"), func(s shape) { o.packPanel(s, to) })
+	e.choice("panel", shapes, e.arg("mr"), e.arg("nv"), func(s shape) { o.panel(s, to) })
 }
 
 // outerArgs returns a kernel with the arguments that stay in registers.
@@ -78,12 +80,17 @@ func (o *outerKernel) columns(s shape) *mask {
 	return nil
 }
 
-// panel emits the loop over the panels of one shape.
-func (o *outerKernel) panel(s shape) {
+// panel emits the loop over the panels of one shape, with a copy of B to memory if there is some,
+// and then without runs.
+func (o *outerKernel) panel(s shape, to reg.GPVirtual) {
+	var runs reg.GPVirtual
 	k := o.columns(s)
 	o.beginPanel(s, k)
-	a, b, runs := o.rows(o.a, o.ra, s.mr), o.copyOf(o.b), o.arg("runs")
-	o.label("run%s", s)
+	a, b := o.rows(o.a, o.ra, s.mr), o.copyOf(o.b)
+	if to == nil {
+		runs = o.arg("runs")
+		o.label("run%s", s)
+	}
 	count, ask := o.arg("k"), o.prefetchRegister(s)
 	o.label("loop%s", s)
 	if s.mr == 1 {
@@ -95,39 +102,34 @@ func (o *outerKernel) panel(s shape) {
 		}
 	} else {
 		o.rowOfB(s, b, k, ask)
+		o.copyRow(s, to)
 		o.products(s, func(i int) operand.Mem { return a.row(i, 0) })
 	}
 	o.advance(a, o.ca)
 	o.ADDQ(o.ldb, b)
 	o.countDown(count, "loop%s", s)
-	o.advance(a, o.param("jump"))
-	o.countDown(runs, "run%s", s)
+	if to == nil {
+		o.advance(a, o.param("jump"))
+		o.countDown(runs, "run%s", s)
+	}
 	o.storePanel(s, k)
 	o.ADDQ(o.param("cs"), o.c)
-	o.ADDQ(o.param("as"), o.a)
+	if to == nil {
+		o.ADDQ(o.param("as"), o.a)
+	}
 	o.ADDQ(o.param("bs"), o.b)
 	o.endPanels(s)
 }
 
-// packPanel is panel with the copy of B.
-func (o *outerKernel) packPanel(s shape, to reg.GPVirtual) {
-	k := o.columns(s)
-	o.beginPanel(s, k)
-	a, b, count, ask := o.rows(o.a, o.ra, s.mr), o.copyOf(o.b), o.arg("k"), o.prefetchRegister(s)
-	o.label("loop%s", s)
-	o.rowOfB(s, b, k, ask)
+// copyRow copies the row of B in the registers to memory, if there is some.
+func (o *outerKernel) copyRow(s shape, to reg.GPVirtual) {
+	if to == nil {
+		return
+	}
 	for v := range s.nr {
 		o.store(s.mr*s.nr+1+v, at(to), nil, v)
 	}
 	o.op("ADDQ", s.nr*o.width, to)
-	o.products(s, func(i int) operand.Mem { return a.row(i, 0) })
-	o.advance(a, o.ca)
-	o.ADDQ(o.ldb, b)
-	o.countDown(count, "loop%s", s)
-	o.storePanel(s, k)
-	o.ADDQ(o.param("cs"), o.c)
-	o.ADDQ(o.param("bs"), o.b)
-	o.endPanels(s)
 }
 
 // prefetchRegister returns the register of how far ahead B is asked for, or nil if it is not: rows

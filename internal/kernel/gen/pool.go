@@ -24,7 +24,7 @@ func (e *emitter) pooling() {
 			"equal ones, and of NaN.",
 		poolSizes+"dst, src *T, "+poolTaps, "")
 	dst, src := e.arg("dst"), e.arg("src")
-	e.eachChannels(src, []reg.GPVirtual{dst}, func(eachTap func(func(tap operand.Mem)), tap operand.Mem, k *mask) {
+	e.eachChannels(src, []reg.GPVirtual{dst}, func(eachTap tapLoop, tap operand.Mem, k *mask) {
 		e.load(tap, poolEntry, k, 0)
 		e.zero(poolTap)
 		eachTap(func(tap operand.Mem) {
@@ -43,7 +43,7 @@ func (e *emitter) pooling() {
 	dst, src = e.arg("dst"), e.arg("src")
 	chosen := e.arg("chosen")
 	e.eachChannels(src, []reg.GPVirtual{dst, chosen},
-		func(eachTap func(func(tap operand.Mem)), _ operand.Mem, k *mask) {
+		func(eachTap tapLoop, _ operand.Mem, k *mask) {
 			e.load(at(chosen), poolTap, k, 0)
 			e.zero(poolEntry)
 			eachTap(func(tap operand.Mem) {
@@ -68,7 +68,7 @@ func (e *emitter) addTaps() {
 		poolSizes+"dst, chosen, src *T, "+poolTaps, "")
 	dst, chosen, src := e.arg("dst"), e.arg("chosen"), e.arg("src")
 	e.eachChannels(dst, []reg.GPVirtual{src, chosen},
-		func(eachTap func(func(tap operand.Mem)), _ operand.Mem, k *mask) {
+		func(eachTap tapLoop, _ operand.Mem, k *mask) {
 			e.load(at(chosen), poolTap, k, 0)
 			e.load(at(src), poolEntry, k, 0)
 			eachTap(func(tap operand.Mem) {
@@ -82,11 +82,14 @@ func (e *emitter) addTaps() {
 	e.ret()
 }
 
+// A tapLoop emits a loop over the taps, with the memory of each.
+type tapLoop func(each func(tap operand.Mem))
+
 // eachChannels emits a loop over patches, the first of which begins at start, and the registers of
 // their channels, which move the other pointers on. The body gets a function that emits a loop over
 // the taps, with the broadcast number of each, and the memory of the first one.
 func (e *emitter) eachChannels(start reg.GPVirtual, others []reg.GPVirtual,
-	body func(eachTap func(func(tap operand.Mem)), first operand.Mem, k *mask)) {
+	body func(eachTap tapLoop, first operand.Mem, k *mask)) {
 	n, places, numbers := e.arg("channels"), e.arg("places"), e.arg("numbers")
 	full := e.copyOf(n)
 	e.op("SHRQ", log2(e.lanes()), full)
