@@ -14,16 +14,16 @@ func Solve(a, b *Node) *Node { return BatchSolve(a, b, 1) }
 // BatchSolve is [Solve] for n systems: the matrices of a are one below the other, and so are
 // the right sides in b.
 func BatchSolve(a, b *Node, n int) *Node {
-	return solve(a, b, solveRule{rightSides("Solve", a, b, n), false})
+	return solve(a, b, systemRule{solveOp, rightSides("Solve", a, b, n), false})
 }
 
-func solve(a, b *Node, r solveRule) *Node {
+func solve(a, b *Node, r systemRule) *Node {
 	return newNode(r, shapeOf(b), a, b, factors(a, r.k))
 }
 
 func factors(a *Node, k int) *Node {
 	rows, _ := dims(a)
-	return newNode(factorRule{k}, matShape(rows/k*(k+1), k), a)
+	return newNode(systemRule{factorsOp, k, false}, matShape(rows/k*(k+1), k), a)
 }
 
 // LogDet returns the logarithm of |det A| of a square matrix, a scalar: −Inf where A is singular.
@@ -32,7 +32,7 @@ func LogDet(a *Node) *Node { return reshape(BatchLogDet(a, 1), scalarShape) }
 // BatchLogDet is [LogDet] for n matrices, one below the other: a vector.
 func BatchLogDet(a *Node, n int) *Node {
 	k := squares("LogDet", a, n)
-	return newNode(logDetRule{k}, vecShape(n), a, factors(a, k))
+	return newNode(systemRule{logDetOp, k, false}, vecShape(n), a, factors(a, k))
 }
 
 // Cholesky returns the lower triangular L with A = L Lᵀ, read from the lower part of A. It has
@@ -42,7 +42,7 @@ func Cholesky(a *Node) *Node { return BatchCholesky(a, 1) }
 // BatchCholesky is [Cholesky] for n matrices, one below the other.
 func BatchCholesky(a *Node, n int) *Node {
 	k := squares("Cholesky", a, n)
-	return newNode(choleskyRule{k}, shapeOf(a), a)
+	return newNode(systemRule{choleskyOp, k, false}, shapeOf(a), a)
 }
 
 // SolveLower returns op(L)⁻¹b for the lower part of a square matrix L and a vector or matrix b,
@@ -52,7 +52,7 @@ func SolveLower(l, b *Node, transposes bool) *Node { return BatchSolveLower(l, b
 
 // BatchSolveLower is [SolveLower] for n systems, one below the other.
 func BatchSolveLower(l, b *Node, n int, transposes bool) *Node {
-	return newNode(triangularRule{rightSides("SolveLower", l, b, n), transposes}, shapeOf(b), l, b)
+	return newNode(systemRule{solveLowerOp, rightSides("SolveLower", l, b, n), transposes}, shapeOf(b), l, b)
 }
 
 // rightSides returns the size of n square matrices whose right sides are in b.
@@ -73,19 +73,28 @@ func squares(op string, a *Node, n int) (k int) {
 	return k
 }
 
-func (r factorRule) String() string     { return fmt.Sprintf("Factors(%d)", r.k) }
-func (r logDetRule) String() string     { return fmt.Sprintf("LogDet(%d)", r.k) }
-func (r choleskyRule) String() string   { return fmt.Sprintf("Cholesky(%d)", r.k) }
-func (r solveRule) String() string      { return fmt.Sprintf("Solve(%d, %t)", r.k, r.transposes) }
-func (r triangularRule) String() string { return fmt.Sprintf("SolveLower(%d, %t)", r.k, r.transposes) }
-func (r lowerRule) String() string      { return fmt.Sprintf("Lower(%d, %v)", r.k, r.diagonal) }
+func (r systemRule) String() string { return fmt.Sprintf("%v(%d, %t)", r.of, r.k, r.changes) }
 
-func (r factorRule) grad(nodes, *Node, *Node) nodes { return nodes{nil} }
+func (r systemRule) grad(in nodes, out, g *Node) nodes {
+	switch r.of {
+	case solveOp:
+		return r.solveGrad(in, out, g)
+	case logDetOp:
+		return logDetGrad(in[0], g)
+	case choleskyOp:
+		return nodes{choleskyGrad(out, g)}
+	case solveLowerOp:
+		return r.solveLowerGrad(in[0], out, g)
+	case lowerOp:
+		return nodes{newNode(r, g.Shape(), g)}
+	}
+	return nodes{nil}
+}
 
-// grad: of X = A⁻¹B, dB = A⁻ᵀG and dA = −dB Xᵀ.
-func (r solveRule) grad(in nodes, x, g *Node) nodes {
-	db := solve(in[0], g, solveRule{r.k, !r.transposes})
-	return nodes{Neg(stackedOuter(db, x, r.k, r.transposes)), db, nil}
+// solveGrad: of X = A⁻¹B, dB = A⁻ᵀG and dA = −dB Xᵀ.
+func (r systemRule) solveGrad(in nodes, x, g *Node) nodes {
+	db := solve(in[0], g, systemRule{solveOp, r.k, !r.changes})
+	return nodes{Neg(stackedOuter(db, x, r.k, r.changes)), db, nil}
 }
 
 // stackedOuter returns the products u_i v_iᵀ of blocks of k rows, or their transposes v_i u_iᵀ.
@@ -97,29 +106,30 @@ func stackedOuter(u, v *Node, k int, transposes bool) *Node {
 	return BatchMatMul(Reshape(u, r, c), Reshape(v, r, c), r/k, false, true)
 }
 
-// grad: G A⁻ᵀ of each matrix.
-func (r logDetRule) grad(in nodes, _, g *Node) nodes {
-	rows, k := dims(in[0])
+// logDetGrad: G A⁻ᵀ of each matrix.
+func logDetGrad(a, g *Node) nodes {
+	rows, k := dims(a)
 	units := make([]float64, rows*k)
 	for i := range rows {
 		units[i*k+i%k] = 1
 	}
 	// One node for equal numbers: they have one name.
-	of := NewConst(g, fmt.Sprintf("units %v", in[0].Shape()), rows, k, units)
-	inverse := solve(in[0], of, solveRule{k, true})
+	of := NewConst(g, fmt.Sprintf("units %v", a.Shape()), rows, k, units)
+	inverse := solve(a, of, systemRule{solveOp, k, true})
 	return nodes{RowScale(inverse, Flatten(RepeatCol(g, k))), nil}
 }
 
-// grad (Murray 2016): the symmetric part of L⁻ᵀ Φ(LᵀG) L⁻¹, Φ being the lower part with half of
+// choleskyGrad (Murray 2016): the symmetric part of L⁻ᵀ Φ(LᵀG) L⁻¹, Φ being the lower part with half of
 // the diagonal. Of A its lower part is read: the adjoint is of a symmetric A, halved outside of
 // the diagonal on each side.
-func (r choleskyRule) grad(_ nodes, l, g *Node) nodes {
+func choleskyGrad(l, g *Node) *Node {
 	rows, k := dims(l)
 	n := rows / k
-	p := newNode(lowerRule{k, .5}, l.Shape(), BatchMatMul(l, g, n, true, false))
-	half := BatchSolveLower(l, p, n, true)
-	s := stackedTranspose(BatchSolveLower(l, stackedTranspose(half, k), n, true), k)
-	return nodes{newNode(lowerRule{k, .5}, l.Shape(), Add(s, stackedTranspose(s, k)))}
+	half := systemRule{lowerOp, k, true}
+	p := newNode(half, l.Shape(), BatchMatMul(l, g, n, true, false))
+	left := BatchSolveLower(l, p, n, true)
+	s := stackedTranspose(BatchSolveLower(l, stackedTranspose(left, k), n, true), k)
+	return newNode(half, l.Shape(), Add(s, stackedTranspose(s, k)))
 }
 
 // stackedTranspose transposes matrices of k×k.
@@ -128,16 +138,12 @@ func stackedTranspose(a *Node, k int) *Node {
 	return Reshape(view(Reshape(a, r/k, k*c), transpose(k, c)), r, c)
 }
 
-// grad: of X = L⁻¹B, dB = L⁻ᵀG and dL = −dB Xᵀ, its lower part.
-func (r triangularRule) grad(in nodes, x, g *Node) nodes {
-	l := in[0]
+// solveLowerGrad: of X = L⁻¹B, dB = L⁻ᵀG and dL = −dB Xᵀ, its lower part.
+func (r systemRule) solveLowerGrad(l, x, g *Node) nodes {
 	rows, _ := dims(l)
-	db := BatchSolveLower(l, g, rows/r.k, !r.transposes)
-	return nodes{Neg(newNode(lowerRule{r.k, 1}, l.Shape(), stackedOuter(db, x, r.k, r.transposes))), db}
-}
-
-func (r lowerRule) grad(_ nodes, _, g *Node) nodes {
-	return nodes{newNode(r, g.Shape(), g)}
+	db := BatchSolveLower(l, g, rows/r.k, !r.changes)
+	lower := systemRule{lowerOp, r.k, false}
+	return nodes{Neg(newNode(lower, l.Shape(), stackedOuter(db, x, r.k, r.changes))), db}
 }
 
 // stacked is an op on blocks of k rows of its inputs that stay together.
@@ -146,21 +152,18 @@ func stacked(k int, o engine.Op) engine.Op {
 	return uncut(o)
 }
 
-func (r factorRule) lower(nodes) engine.Op {
-	return stacked(r.k+1, with(r.k, "r", factorKernel, factorKernel))
-}
-func (r solveRule) lower(nodes) engine.Op {
-	return stacked(r.k, with(r, "rrr", solveKernel, solveKernel))
-}
-func (r logDetRule) lower(nodes) engine.Op {
-	return stacked(1, with(r.k, "rr", logDetKernel, logDetKernel))
-}
-func (r choleskyRule) lower(nodes) engine.Op {
-	return stacked(r.k, with(r.k, "r", choleskyKernel, choleskyKernel))
-}
-func (r triangularRule) lower(nodes) engine.Op {
-	return stacked(r.k, with(r, "rr", triangularKernel, triangularKernel))
-}
-func (r lowerRule) lower(nodes) engine.Op {
+func (r systemRule) lower(nodes) engine.Op {
+	switch r.of {
+	case factorsOp:
+		return stacked(r.k+1, with(r.k, "r", factorKernel, factorKernel))
+	case solveOp:
+		return stacked(r.k, with(r, "rrr", solveKernel, solveKernel))
+	case logDetOp:
+		return stacked(1, with(r.k, "rr", logDetKernel, logDetKernel))
+	case choleskyOp:
+		return stacked(r.k, with(r.k, "r", choleskyKernel, choleskyKernel))
+	case solveLowerOp:
+		return stacked(r.k, with(r, "rr", triangularKernel, triangularKernel))
+	}
 	return stacked(r.k, with(r, "r", lowerKernel, lowerKernel))
 }

@@ -6,12 +6,14 @@ import (
 	"dsbo/internal/kernel"
 )
 
-func lowerKernel[T Float](r lowerRule, c *call[T]) {
+func lowerKernel[T Float](r systemRule, c *call[T]) {
 	clear(c.Dst.V)
 	for i := range c.Dst.R {
 		d, a, at := c.Dst.Row(i), c.In[0].Row(i), i%r.k
 		copy(d[:at], a)
-		d[at] = T(r.diagonal) * a[at]
+		if d[at] = a[at]; r.changes {
+			d[at] *= .5
+		}
 	}
 }
 
@@ -126,14 +128,14 @@ func (t triangle[T]) addKnown(x []T, w, from, h, done int) {
 	kernel.GemmNN(h, w, done, x[from*w:], w, t.t[from*t.k+known:], t.k, x[known*w:], w, true)
 }
 
-func solveKernel[T Float](r solveRule, c *call[T]) {
+func solveKernel[T Float](r systemRule, c *call[T]) {
 	k := r.k
 	w := c.Dst.C
 	for m := range c.Dst.R / k {
 		lu, from := c.In[2].V[m*(k+1)*k:][:k*k], c.In[2].V[m*(k+1)*k+k*k:][:k]
 		b, x := c.In[1].V[m*k*w:][:k*w], c.Dst.V[m*k*w:][:k*w]
-		lower, upper := triangle[T]{k, lu, false, r.transposes, true}, triangle[T]{k, lu, true, r.transposes, false}
-		if r.transposes { // Uᵀ Lᵀ P x = b
+		lower, upper := triangle[T]{k, lu, false, r.changes, true}, triangle[T]{k, lu, true, r.changes, false}
+		if r.changes { // Uᵀ Lᵀ P x = b
 			copy(x, b)
 			upper.solve(x, w)
 			lower.solve(x, w)
@@ -191,39 +193,37 @@ func choleskyKernel[T Float](k int, c *call[T]) {
 	}
 }
 
-func triangularKernel[T Float](r triangularRule, c *call[T]) {
+func triangularKernel[T Float](r systemRule, c *call[T]) {
 	k := r.k
 	w := c.Dst.C
 	copy(c.Dst.V, c.In[1].V)
 	for m := range c.Dst.R / k {
-		triangle[T]{k, c.In[0].V[m*k*k:][:k*k], false, r.transposes, false}.solve(c.Dst.V[m*k*w:][:k*w], w)
+		triangle[T]{k, c.In[0].V[m*k*k:][:k*k], false, r.changes, false}.solve(c.Dst.V[m*k*w:][:k*w], w)
 	}
 }
 
-// Small dense systems. Rules are about n matrices of k×k, one below the other, n = 1 for a single
-// one. Factors of a matrix are a node of their own, which all solves with it, and its determinant,
-// share.
-type (
-	// factorRule is P A = L U of each matrix: k rows of L below the diagonal and U, and one row
-	// more with the row of A that each row comes from. Its readers have the derivatives.
-	factorRule struct{ k int }
-	// solveRule is op(A)⁻¹ B of each pair, by A's factors; A itself is read by derivatives alone.
-	solveRule struct {
-		k          int
-		transposes bool
-	}
-	// logDetRule is log |det A| of each matrix, by its factors.
-	logDetRule struct{ k int }
-	// choleskyRule is the lower L with A = L Lᵀ, of the lower part of each A.
-	choleskyRule struct{ k int }
-	// triangularRule is op(L)⁻¹ B of each pair for a lower L.
-	triangularRule struct {
-		k          int
-		transposes bool
-	}
-	// lowerRule is the lower part of each matrix, with a multiple of its diagonal.
-	lowerRule struct {
-		k        int
-		diagonal float64
-	}
+// A systemRule is of small dense systems: n matrices of k×k, one below the other, n = 1 for a
+// single one. Factors of a matrix are a node of their own, which all solves with it, and its
+// determinant, share.
+type systemRule struct {
+	of named
+	k  int
+	// of solves: with the transposed matrices; of lowerOp: the diagonals are halved
+	changes bool
+}
+
+const (
+	// factorsOp is P A = L U of each matrix: k rows of L below the diagonal and U, and one row more
+	// with the row of A that each row comes from. Its readers have the derivatives.
+	factorsOp named = "Factors"
+	// solveOp is op(A)⁻¹ B of each pair, by A's factors; A itself is read by derivatives alone.
+	solveOp named = "Solve"
+	// logDetOp is log |det A| of each matrix, by its factors.
+	logDetOp named = "LogDet"
+	// choleskyOp is the lower L with A = L Lᵀ, of the lower part of each A.
+	choleskyOp named = "Cholesky"
+	// solveLowerOp is op(L)⁻¹ B of each pair for a lower L.
+	solveLowerOp named = "SolveLower"
+	// lowerOp is the lower part of each matrix.
+	lowerOp named = "Lower"
 )
