@@ -32,10 +32,7 @@ func TestBytesAfterGradient(t *testing.T) {
 	const rows, cols = 30, 16
 	const p, q = rows * cols, (rows + 2) * cols
 	r := rand.New(rand.NewPCG(3, 4))
-	x, y, b := []float64{1}, make([]float64, q), make([]uint8, p)
-	for i := range y {
-		y[i] = r.NormFloat64()
-	}
+	x, y, b := []float64{1}, normals(r, q), make([]uint8, p)
 	for i := range b {
 		b[i] = uint8(r.Uint32())
 	}

@@ -6,11 +6,21 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 )
 
 // Two losses of the paper on random data, and what they come to where logits are large. Package
 // models holds its own against closed forms.
+
+// normals returns n normal numbers.
+func normals(r *rand.Rand, n int) []float64 {
+	a := make([]float64, n)
+	for i := range a {
+		a[i] = r.NormFloat64()
+	}
+	return a
+}
 
 // task is one random problem.
 type task struct {
@@ -26,14 +36,8 @@ type task struct {
 func newTask(m, d, c int, scale float64) *task {
 	r := rand.New(rand.NewPCG(5, 6))
 	k := &task{m: m, d: d, c: c, labels: make([]uint8, m), signs: make([]float64, m)}
-	normal := func(n int, s float64) []float64 {
-		a := make([]float64, n)
-		for i := range a {
-			a[i] = s * r.NormFloat64()
-		}
-		return a
-	}
-	k.data, k.x, k.y, k.v = normal(m*d, 1), normal(d, 1), normal(c*d, scale), normal(c*d, 1)
+	k.data, k.x, k.y, k.v = normals(r, m*d), normals(r, d), normals(r, c*d), normals(r, c*d)
+	linalg.Scale(k.y, scale, k.y)
 	for i := range k.labels {
 		k.labels[i], k.signs[i] = uint8(r.IntN(c)), float64(2*r.IntN(2)-1)
 	}

@@ -15,13 +15,7 @@ func TestConvProducts(t *testing.T) {
 	second := Window{H: first.OutH(), W: first.OutW(), C: 2, KH: 3, KW: 2, Stride: 2, PadH: 1}
 	params := 2*first.taps() + 3*second.taps()
 	r := rand.New(rand.NewPCG(21, 22))
-	numbers := func(n int) []float64 {
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = r.NormFloat64()
-		}
-		return x
-	}
+	numbers := func(n int) []float64 { return normals(r, n) }
 	table := testkit.Get(FloatTable(rows, first.pixels(), numbers(rows*first.pixels())))
 	network := func(patches func(images *Node, w Window) *Node) *Derivs {
 		d := testkit.Get(Differentiate(

@@ -29,10 +29,7 @@ func newWalker(t testing.TB) *walker {
 	r := rand.New(rand.NewPCG(8, 9))
 	for i := range 3 {
 		for _, to := range []*[]float64{&w.x[i], &w.y[i], &w.v[i]} {
-			*to = make([]float64, 24)
-			for j := range *to {
-				(*to)[j] = r.NormFloat64()
-			}
+			*to = normals(r, 24)
 		}
 		w.x[i] = w.x[i][:6]
 		w.batches[i] = r.Perm(50)[:minibatch]

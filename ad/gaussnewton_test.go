@@ -14,11 +14,7 @@ import (
 const networkSize = 32
 
 func network(like, y *Node, rows int) *Node {
-	r := rand.New(rand.NewPCG(3, 1))
-	a := make([]float64, rows*4)
-	for i := range a {
-		a[i] = r.NormFloat64()
-	}
+	a := normals(rand.New(rand.NewPCG(3, 1)), rows*4)
 	h := Tanh(MatMul(NewConst(like, "a", rows, 4, a), Part(y, 0, 4, 3), false, false))
 	h = Tanh(AddRow(MatMul(h, Part(y, 12, 3, 3), false, false), PartVec(y, 21, 3)))
 	return AddRow(MatMul(h, Part(y, 24, 3, 2), false, false), PartVec(y, 30, 2))

@@ -126,26 +126,6 @@ func TestIndexErrorsNameTheModelsOp(t *testing.T) {
 	}
 }
 
-func TestLengthErrors(t *testing.T) {
-	d := testkit.Get(Differentiate(
-		Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node { return Add(SumAll(x), SumAll(Square(y))) }}))
-	x, y, two, three := make([]float64, 2), make([]float64, 3), make([]float64, 2), make([]float64, 3)
-	_, valueErr := d.Value(y, y)
-	for i, err := range []error{
-		valueErr, d.Grad(nil, nil, x, x), d.Grad(three, nil, x, y), d.Grad(nil, two, x, y),
-		d.HVP(two, x, y, y), d.HVP(nil, x, y, y), d.HVP(three, x, y, x), d.HVP(three, y, y, y),
-		d.JVP(three, x, y, y), d.JVP(nil, x, y, y), d.JVP(two, x, y, x),
-		d.Hessian(three, x, y), d.Jacobian(three, x, y), d.Eval(nil, x, y),
-	} {
-		if !errors.Is(err, dsbo.ErrShape) {
-			t.Errorf("case %d: error %v, want ErrShape", i, err)
-		}
-	}
-	if err := d.Grad(nil, nil, x, y); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestZeros: a derivative that is 0 by the shape of the loss is written like any other.
 func TestZeros(t *testing.T) {
 	d := testkit.Get(Differentiate(Loss{P: 2, Q: 1, Build: func(x, y *Node, _ []*Node) *Node { return SumAll(y) }}))

@@ -227,13 +227,7 @@ func newRandomTask(seed uint64) *randomTask {
 	if seed%2 == 1 {
 		k.build = buildThird
 	}
-	normal := func(n int) []float64 {
-		a := make([]float64, n)
-		for i := range a {
-			a[i] = r.NormFloat64()
-		}
-		return a
-	}
+	normal := func(n int) []float64 { return normals(r, n) }
 	for i := range 2 {
 		k.x[i], k.y[i], k.v[i] = normal(randomX), normal(randomY), normal(randomY)
 		k.batches[i] = r.Perm(2 * randomRows)[:randomRows]

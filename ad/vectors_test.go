@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"dsbo"
@@ -126,26 +127,30 @@ func testVectors(t *testing.T, d *Derivs, bound func(*Derivs) *Derivs) {
 	}
 }
 
-// TestVectorLengths: vectors of float32 of a wrong length have the errors of vectors of float64.
+// TestVectorLengths: vectors of a wrong length are errors, the same ones in float32 as in float64.
 func TestVectorLengths(t *testing.T) {
 	d := testkit.Get(Differentiate(
 		Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node { return Add(SumAll(x), SumAll(Square(y))) }}))
 	wide, narrow := vectorErrors(&d.DerivsIn), vectorErrors(d.Float32())
 	for i, err := range narrow {
-		if !errors.Is(err, dsbo.ErrShape) || err.Error() != wide[i].Error() {
-			t.Errorf(
-				"case %d: error %q by vectors of float32, %q by vectors of float64, want the same, which "+
-					"matches ErrShape", i, err, wide[i])
+		if err == nil || err.Error() != wide[i].Error() {
+			t.Errorf("case %d: error %q by vectors of float32, %q by vectors of float64, want the same", i, err, wide[i])
 		}
 	}
-	if err := d.Float32().Grad(nil, nil, []float32{0, 0}, []float32{0, 0, 0}); err != nil {
-		t.Error(err)
+	x, y := make([]float64, 2), make([]float64, 3)
+	wide = append(wide, d.Hessian(y, x, y), d.Jacobian(y, x, y), d.Eval(nil, x, y))
+	for i, err := range slices.Concat(wide, narrow) {
+		if !errors.Is(err, dsbo.ErrShape) {
+			t.Errorf("case %d: error %v, want ErrShape", i, err)
+		}
 	}
+	testkit.OK(errors.Join(d.Grad(nil, nil, x, y), d.Float32().Grad(nil, nil, []float32{0, 0}, []float32{0, 0, 0})))
 }
 
 func vectorErrors[V Float](d *DerivsIn[V]) []error {
 	x, y, two, three := make([]V, 2), make([]V, 3), make([]V, 2), make([]V, 3)
-	return []error{
+	_, value := d.Value(y, y)
+	return []error{value,
 		d.Grad(nil, nil, x, x), d.Grad(three, nil, x, y), d.Grad(nil, two, x, y), d.Grad(two, three, y, y),
 		d.HVP(two, x, y, y), d.HVP(nil, x, y, y), d.HVP(three, x, y, x), d.HVP(three, y, y, y),
 		d.JVP(three, x, y, y), d.JVP(nil, x, y, y), d.JVP(two, x, y, x), d.GaussNewton(two, x, y, y),
