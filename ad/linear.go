@@ -119,9 +119,9 @@ func logDetGrad(a, g *Node) nodes {
 	return nodes{RowScale(inverse, Flatten(RepeatCol(g, k))), nil}
 }
 
-// choleskyGrad (Murray 2016): the symmetric part of L⁻ᵀ Φ(LᵀG) L⁻¹, Φ being the lower part with half
-// of the diagonal. Of A its lower part is read: the adjoint is of a symmetric A, halved outside of
-// the diagonal on each side.
+// choleskyGrad (Murray 2016): the symmetric part of L⁻ᵀ Φ(LᵀG) L⁻¹, Φ being the lower part with
+// half of the diagonal. Of A its lower part is read: the adjoint is of a symmetric A, halved
+// outside of the diagonal on each side.
 func choleskyGrad(l, g *Node) *Node {
 	rows, k := dims(l)
 	n := rows / k

@@ -134,7 +134,8 @@ func TestVectorLengths(t *testing.T) {
 	wide, narrow := vectorErrors(&d.DerivsIn), vectorErrors(d.Float32())
 	for i, err := range narrow {
 		if err == nil || err.Error() != wide[i].Error() {
-			t.Errorf("case %d: error %q by vectors of float32, %q by vectors of float64, want the same", i, err, wide[i])
+			t.Errorf("case %d: error %q by vectors of float32, %q by vectors of float64, want the same", i, err,
+				wide[i])
 		}
 	}
 	x, y := make([]float64, 2), make([]float64, 3)
