@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -55,31 +57,40 @@ func TestPlanOfManyIsRight(t *testing.T) {
 	}
 }
 
-// TestPlanOfLosses: losses of agents that are not loaded may be too small for one pass, but at the
-// start, unless the task says that they are not. All else of a record is certain.
+// TestPlanOfLosses: losses may be too small for one pass, but at the start, unless the task says
+// that they are not. All else of a record is certain.
 func TestPlanOfLosses(t *testing.T) {
 	for _, c := range []struct {
-		agents         string
-		coarse, ranged bool
-	}{{"6", false, false}, {"1200", false, true}, {"1200", true, false}} {
+		agents int
+		coarse bool
+	}{{6, false}, {1200, false}, {1200, true}} {
 		task := newMean()
 		task.Experience = func() plan.Experience {
 			e := plan.DefaultExperience
 			e.Coarse = c.coarse
 			return e
 		}
-		args := []string{"-agents=" + c.agents, "-rows=2", "-K=5", "-evaluate=off", "-quiet"}
+		args := []string{"-agents=" + strconv.Itoa(c.agents), "-rows=2", "-K=5", "-evaluate=off", "-quiet"}
 		p := testkit.Get(testkit.Get(Parse(task, args, io.Discard)).Plan(t.Context(), 0, io.Discard))
-		r := p.All.Phases[plan.Evaluation]
-		if (r.Bytes.Least < r.Bytes.Most) != c.ranged || c.ranged && r.Messages.Most-r.Messages.Least != 5*2*1199 {
+		r, again := p.All.Phases[plan.Evaluation], float64(5*2*(c.agents-1))
+		if c.coarse {
+			again = 0
+		}
+		if (r.Bytes.Least < r.Bytes.Most) == c.coarse || r.Messages.Most-r.Messages.Least != again {
 			t.Errorf("%+v: evaluations are planned as %+v", c, r)
 		}
 	}
 }
 
-// TestPlanOfCopies: a range has the comparisons of agents' copies where these may still be alike,
-// or are so after each mix, and no later ones.
+// TestPlanOfCopies: a range has the comparisons of agents' copies of y where these may still be
+// alike, or are so after each mix, and no later ones; of x it has all, as its gradients may be 0.
 func TestPlanOfCopies(t *testing.T) {
+	mixed := map[string]int{}
+	defer func() {
+		if y := mixed["y and z"]; y < 30 || mixed["x and the hypergradient"] != y {
+			t.Errorf("copies were compared in %v runs", mixed)
+		}
+	}()
 	for _, name := range algo.Names() {
 		traits := algo.TraitsOf(testkit.Get(algo.New(name)))
 		if traits.OneAgent || traits.Compositional {
@@ -99,8 +110,15 @@ func TestPlanOfCopies(t *testing.T) {
 			}
 			checkPhases(t, p, s)
 			ranged := traits.AlikeUntil > 0 || graph == "server" && (traits.MixesLast || traits.ExactAverage)
-			if r := p.All.Phases[plan.Evaluation].Bytes; ranged != (r.Least < r.Most) {
-				t.Errorf("%v: the plan has %+v in evaluations; that it is a range must be %t", args, r, ranged)
+			for name, ranged := range map[string]bool{"y and z": ranged, "x and the hypergradient": true} {
+				at := slices.IndexFunc(p.Quantities, func(q plan.Quantity) bool { return q.Name == name })
+				if at < 0 { // all agents have the same
+					continue
+				}
+				mixed[name]++
+				if r := p.Quantities[at].Times; ranged != (r.Least < r.Most) {
+					t.Errorf("%v: the plan has %s %+v times; that it is a range must be %t", args, name, r, ranged)
+				}
 			}
 		}
 	}

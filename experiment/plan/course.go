@@ -160,11 +160,11 @@ func (p *Plan) Wait(l Links) (total Wait, err error) {
 		if q.With {
 			waits, q.With = 0, false
 		}
-		if one, again, often := p.passes(q, p.w.Tree().Root); p.unseen {
+		if p.Pilot == nil {
+			one, again, often := p.passes(q, p.w.Tree().Root)
 			total.Seconds.Most += float64(often * delays * again.messages / one.messages)
 			total.Seconds.Most += float64(often * (all - delays) * again.bytes / one.bytes)
-		}
-		if p.Pilot != nil {
+		} else {
 			share := p.Pilot.shares[q.Phase]
 			waits, lasts, times = waits*share.messages, lasts*share.bytes, exactly(times.Usual)
 		}

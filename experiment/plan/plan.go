@@ -65,7 +65,6 @@ type Plan struct {
 	Privacy    *runs.Privacy     // nil: what is sent has no noise
 	Pilot      *Pilot            // nil: nothing was tried, and ranges are of formulas
 	memory     memory            // by its parts
-	unseen     bool              // the data of some agents are not loaded
 	w          *network.Matrix   // mixing matrix
 	averages   *network.Averages // what an average costs
 }
@@ -80,8 +79,7 @@ func New(r Run) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Line: r.Line, Agents: w.N(), Height: w.Tree().Height, Privacy: r.Privacy, w: w, averages: averages,
-		unseen: r.Loaded < w.N()}
+	p := &Plan{Line: r.Line, Agents: w.N(), Height: w.Tree().Height, Privacy: r.Privacy, w: w, averages: averages}
 	if p.Quantities, err = r.quantities(); err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ type amount struct{ messages, bytes float64 }
 
 // passes returns what agent i sends of a quantity at a time, and what more where its numbers are
 // others than expected, which happens so often at most. A number below 2^-108 that is not 0 is too
-// small for the one pass of a few: agents whose data are not here may have such losses.
+// small for the one pass of a few: losses and gradients may be.
 func (p *Plan) passes(q Quantity, i int) (one, again amount, times float64) {
 	first, next := p.averages.Passes(q.Length, q.Wire)
 	one = p.sent(q, i, next)
@@ -62,7 +62,7 @@ func (p *Plan) passes(q Quantity, i int) (one, again amount, times float64) {
 	switch {
 	case first != next:
 		times = q.Times.Most
-	case first == network.OnePass && p.unseen:
+	case first == network.OnePass:
 		times = q.small
 	}
 	return one, again, times

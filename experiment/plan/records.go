@@ -76,7 +76,7 @@ func (l *listing) addConsensus(comparisons, differ Range) {
 		return // all agents have the same
 	}
 	small, x := l.small, differ
-	if small && l.Loaded < l.Config.W.N() { // agents may have gradients that are too small to move x
+	if small { // agents may have gradients that are too small to move x
 		x.Least = 0
 	}
 	l.small = false // what is mixed is not
