@@ -1,6 +1,7 @@
 package features_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/collective"
@@ -197,6 +199,22 @@ func (r reader) Texts(func(int) (string, error)) ([]string, error) {
 	texts := r.texts[0]
 	r.texts = r.texts[1:]
 	return texts, nil
+}
+
+// An interrupted exchange has the texts of the sites that are here, and an error.
+type interrupted struct{ network.Collective }
+
+func (interrupted) Texts(text func(int) (string, error)) ([]string, error) {
+	own, err := text(0)
+	return []string{own, "", ""}, errors.Join(err, context.Canceled)
+}
+
+// TestInterrupted: where an exchange ends early, its own error is told, and no site is blamed.
+func TestInterrupted(t *testing.T) {
+	_, err := prepare(interrupted{alone(t, sites)}, options, 0)
+	if !errors.Is(err, context.Canceled) || errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("error %v; it must match %q alone", err, context.Canceled)
+	}
 }
 
 // TestWeightsOfANewcomer: each row of a site that comes later weighs as each row of those

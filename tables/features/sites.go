@@ -54,13 +54,17 @@ func exchange[T any](s Sites, what string, of func(i int) T) ([]T, error) {
 		text, err := json.Marshal(of(i))
 		return string(text), err
 	})
+	if err != nil { // with the texts of the sites that are here
+		return nil, err
+	}
 	all := make([]T, len(texts))
 	for i, text := range texts {
-		if wrong := json.Unmarshal([]byte(text), &all[i]); wrong != nil {
-			return nil, dsbo.ConfigErrorf("%s: what it tells of its %s cannot be read: %w", s.label(i), what, wrong)
+		if err := json.Unmarshal([]byte(text), &all[i]); err != nil {
+			return nil, dsbo.ConfigErrorf("%s: what it tells of its %s cannot be read: %w; it is %.100q",
+				s.label(i), what, err, text)
 		}
 	}
-	return all, err
+	return all, nil
 }
 
 // A MissingRule says what becomes of missing values of features.
