@@ -82,10 +82,10 @@ func (m *Matrix) asLazyAs(other *Matrix) (*Matrix, error) {
 		row[i] = 1 - others
 	}
 	w, err := NewMatrix(rows)
-	if err == nil {
-		err = w.Validate()
+	if err != nil {
+		return nil, err
 	}
-	return w, err
+	return w, w.Validate()
 }
 
 // leastSelfWeight returns the least weight that an agent gives itself.

@@ -37,7 +37,7 @@ func (l *links) dial(e *edge) {
 		before := e.progress()
 		opened, err := l.connect(e, &unreachable)
 		if status.Code(err) == fencedCode {
-			l.links.fence(e.id)
+			l.fence(e.id)
 		}
 		if l.dialing.Err() != nil {
 			return

@@ -220,6 +220,34 @@ func TestAverageCounts(t *testing.T) {
 	}
 }
 
+// TestMixOnWires: vectors that a wire holds exactly are mixed as in one process, and go over it in
+// its bytes.
+func TestMixOnWires(t *testing.T) {
+	const n, length = 4, 100
+	w := newGraph("ring", n)
+	for wire := network.Float64; wire <= network.Int8; wire++ {
+		t.Run(wire.String(), func(t *testing.T) {
+			start := make([][]float64, n)
+			for i := range start {
+				code := wire.Encode(nil, startVector(i, length))
+				start[i] = make([]float64, length)
+				testkit.OK(wire.Decode(start[i], code))
+			}
+			want, got := networktest.Product(w, start), make([][]float64, n)
+			ms := openAgents(t, w, func(c *Config) { c.Wire = wire })
+			succeed(ms, func(i int, m *Mixer) error {
+				got[i] = slices.Clone(start[i])
+				return m.Mix(t.Context(), got[i], got[i])
+			})
+			wantSameBits(t, got, want)
+			if s := ms[0].Status(); s.Vectors != 2 || s.VectorBytes != int64(2*wire.Bytes(length)) {
+				t.Errorf("%d vectors with %d bytes were sent; they must be 2 with %d", s.Vectors, s.VectorBytes,
+					2*wire.Bytes(length))
+			}
+		})
+	}
+}
+
 // TestReduceAll: several kinds of words are reduced in one exchange, each as by itself, and no two
 // of them are under the same masks: what an agent sends of zeros is all different.
 func TestReduceAll(t *testing.T) {

@@ -99,7 +99,7 @@ type edge struct {
 
 	conduct conduct // how often the neighbour has offended
 
-	radius   int           // the neighbour's; see Mixer.radius
+	radius   int           // the neighbour's; see finish.radius
 	report   holdup.Report // what it said of itself last on this stream, if reported
 	reported bool          // whether report holds
 

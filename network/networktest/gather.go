@@ -85,7 +85,7 @@ func testGatherRefuses(t *testing.T, x *exchange) {
 func testGatherCancelledBefore(t *testing.T, x *exchange) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	wantTeams(t, x.gather(ctx, vectors(x.w.N(), 3, 0)), context.Canceled)
+	wantTeams(t, "gathering", x.gather(ctx, vectors(x.w.N(), 3, 0)), context.Canceled)
 }
 
 // testFail: the reason of the process that has agent 0 is the reason of all others, for what they
@@ -109,17 +109,17 @@ func testFail(t *testing.T, x *exchange) {
 // comes after.
 func (x *exchange) wantEnd(ctx context.Context, t *testing.T, errs []error, target error) {
 	t.Helper()
-	wantTeams(t, errs, target)
-	wantTeams(t, x.gather(ctx, vectors(x.w.N(), 2, 2)), target)
+	wantTeams(t, "gathering", errs, target)
+	wantTeams(t, "gathering again", x.gather(ctx, vectors(x.w.N(), 2, 2)), target)
 	x.wantAll(t, x.allStep(ctx, mixStep(3, 3)), target)
 }
 
 // wantTeams checks that each team's gathering ended with an error that is target.
-func wantTeams(t *testing.T, errs []error, target error) {
+func wantTeams(t *testing.T, what string, errs []error, target error) {
 	t.Helper()
 	for k, err := range errs {
 		if !errors.Is(err, target) {
-			t.Errorf("team %d: gathering ended with %v; it must match %q", k, err, target)
+			t.Errorf("team %d: %s ended with %v; it must match %q", k, what, err, target)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (a *Authority) Issue(agent int, from, until time.Time, runs ...string) (*Id
 	}
 	return &Identity{
 		Agent: agent, certificate: tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert},
-		Trust: a.Trust(), expires: earlierOf(cert.NotAfter, a.pair.Leaf.NotAfter),
+		trusted: a.Trust(), expires: earlierOf(cert.NotAfter, a.pair.Leaf.NotAfter),
 	}, nil
 }
 

@@ -17,7 +17,7 @@ import (
 type Identity struct {
 	Agent int // whose identity this is
 
-	*Trust                      // of those whose certificates this agent accepts
+	*trusted                    // of those whose certificates this agent accepts
 	certificate tls.Certificate // with intermediate ones, if there are any
 	expires     time.Time
 }
@@ -120,7 +120,7 @@ func Load(folder string, agent int, now time.Time) (*Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := &Identity{Agent: agent, certificate: pair, Trust: trust}
+	id := &Identity{Agent: agent, certificate: pair, trusted: trust}
 	chain, err := x509.ParseCertificates(id.Certificate())
 	if err == nil {
 		id.expires, err = verifyChain(chain, agent, id.pool(), now)

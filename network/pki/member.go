@@ -69,7 +69,7 @@ func (m *membership) check(agent int, cert *x509.Certificate) error {
 // no key. The error, where the identity itself is none of the run, matches dsbo.ErrConfig.
 func (id *Identity) InRun(run string, keys []string) (*Identity, error) {
 	member := *id
-	member.Trust = &Trust{authorities: id.authorities, member: &membership{run, keys}}
+	member.trusted = &Trust{authorities: id.authorities, member: &membership{run, keys}}
 	if err := member.member.check(id.Agent, id.certificate.Leaf); err != nil {
 		return nil, dsbo.ConfigErrorf("%w", err)
 	}

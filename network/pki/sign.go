@@ -29,7 +29,7 @@ func (id *Identity) Derive(purpose string) ([]byte, error) {
 	return hkdf.Key(sha256.New, key, nil, purpose, sha256.Size)
 }
 
-// Sign returns the signature of a message by the certificate's key, which [Identity.Verify] checks.
+// Sign returns the signature of a message by the certificate's key, which [Trust.Verify] checks.
 // What is signed must begin with words that say what it is for, as the same key opens
 // TLS connections.
 func (id *Identity) Sign(message []byte) ([]byte, error) {
@@ -60,6 +60,9 @@ type Trust struct {
 	member      *membership // of whose run certificates must be; nil: of any
 	chains      chains
 }
+
+// trusted is Trust as what an identity embeds, which callers cannot set.
+type trusted = Trust
 
 // LoadTrust reads ca.pem in a folder. Errors match dsbo.ErrConfig.
 func LoadTrust(folder string) (*Trust, error) {

@@ -90,7 +90,7 @@ func (o Observation) equal(other Observation) bool {
 	return slices.Equal(o.Down, other.Down) && slices.Equal(o.Slow, other.Slow) && slices.Equal(o.Blank, other.Blank)
 }
 
-// A report is what an agent has last said of itself.
+// A report is what an agent has last said of itself: Down, Slow, Blank and Asks alone.
 type report struct {
 	Message
 	at time.Time
@@ -289,7 +289,7 @@ func (c *Node) handle(now time.Time, m Message) error {
 		return nil
 	}
 	if m.Kind == Report || m.Kind == Promise {
-		c.reports[m.From] = report{m, now}
+		c.reports[m.From] = report{Message{Down: m.Down, Slow: m.Slow, Blank: m.Blank, Asks: m.Asks}, now}
 	}
 	c.witness.noteLies(now, m.Liars)
 	switch m.Kind {
