@@ -51,7 +51,7 @@ func gather(op named, a, idx *Node) *Node {
 	return newNode(op, tall(m, a), a, idx)
 }
 
-// tall is the shape of as many rows as a's, r of them: of entries, if a is a vector.
+// tall is the shape of r rows that are as long as a's, or of r entries if a is a vector.
 func tall(r int, a *Node) tensor.Shape {
 	if len(a.Shape()) == 1 {
 		return vecShape(r)

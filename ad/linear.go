@@ -113,7 +113,7 @@ func logDetGrad(a, g *Node) nodes {
 	for i := range rows {
 		units[i*k+i%k] = 1
 	}
-	// One node for equal numbers: they have one name.
+	// It is named by the shape, so that equal numbers are one node.
 	of := NewConst(g, fmt.Sprintf("units %v", a.Shape()), rows, k, units)
 	inverse := solve(a, of, systemRule{solveOp, k, true})
 	return nodes{RowScale(inverse, Flatten(RepeatCol(g, k))), nil}

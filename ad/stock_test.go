@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"math"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -183,4 +184,35 @@ func returnsNode(f *ast.FuncDecl) bool {
 		}
 	}
 	return false
+}
+
+// TestStockComparesAll: comparisons are Go's, of infinities and NaN too.
+func TestStockComparesAll(t *testing.T) {
+	inf := math.Inf(1)
+	a, b := []float64{inf, -inf, math.NaN(), 1, inf, 2}, []float64{inf, -inf, 1, 1, -inf, 3}
+	for name, c := range map[string]struct {
+		op    func(a, b *Node, same bool) (*Node, error)
+		holds func(a, b float64) bool
+	}{
+		"Gt":  {gorgonia.Gt, func(a, b float64) bool { return a > b }},
+		"Gte": {gorgonia.Gte, func(a, b float64) bool { return a >= b }},
+		"Lt":  {gorgonia.Lt, func(a, b float64) bool { return a < b }},
+		"Lte": {gorgonia.Lte, func(a, b float64) bool { return a <= b }},
+		"Eq":  {gorgonia.Eq, func(a, b float64) bool { return a == b }},
+		"Ne":  {gorgonia.Ne, func(a, b float64) bool { return a != b }},
+	} {
+		d := testkit.Get(Differentiate(Loss{P: 1, Q: 6, Build: func(x, y *Node, _ []*Node) *Node {
+			others, bits := NewConst(x, "others", 6, 0, b), NewConst(x, "bits", 6, 0, []float64{1, 2, 4, 8, 16, 32})
+			return Dot(bits, gorgonia.Must(c.op(y, others, true)))
+		}}))
+		want := 0.
+		for i := range a {
+			if c.holds(a[i], b[i]) {
+				want += math.Ldexp(1, i)
+			}
+		}
+		if got := testkit.Get(d.Value([]float64{0}, a)); got != want {
+			t.Errorf("%s holds at %06b; it must be %06b", name, int(got), int(want))
+		}
+	}
 }

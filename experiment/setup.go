@@ -52,7 +52,8 @@ func (s *setup) read(f runs.Folder) error {
 }
 
 // Recorded returns a [network.Collective] that finds what another one does, and a function that
-// returns one which finds the same once more, in the same order, without other agents.
+// returns one which finds the same once more, in the same order, without other agents: what a test
+// of a task needs to load the data of one agent alone.
 func Recorded(c network.Collective) (live network.Collective, again func() network.Collective) {
 	s := &setup{exchange: c}
 	return s, func() network.Collective { return &setup{Setup: s.Setup} }

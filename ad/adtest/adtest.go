@@ -109,7 +109,8 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// failTest fails t with the table if there is an error, or one is in it.
+// failTest fails t, and prints the table, if err is not nil or the table has a derivative that is
+// off.
 func (r Report) failTest(t testing.TB, err error) {
 	t.Helper()
 	if err == nil {

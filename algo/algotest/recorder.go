@@ -135,10 +135,11 @@ func (r *Recorder) askBoth(kind string, grad func(dx, dy, x, y []float64, s dsbo
 	return r.record(c, func() error { return grad(dx, dy, x, y, s) }, dst...)
 }
 
-// askFor records and asks a question to oracles of a type, whose answer has n numbers.
-func askFor[O dsbo.Oracle](r *Recorder, kind string, question func(o O, dst, x, y []float64, s dsbo.Sample) error,
+// askFor records and asks a question to oracles of a type, which is for what, whose answer has n
+// numbers.
+func askFor[O dsbo.Oracle](r *Recorder, kind, what string, question func(o O, dst, x, y []float64, s dsbo.Sample) error,
 	dst []float64, n int, x, y []float64, s dsbo.Sample) error {
-	o, err := dsbo.OracleAs[O](r.Oracle, kind)
+	o, err := dsbo.OracleAs[O](r.Oracle, what)
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func askFor[O dsbo.Oracle](r *Recorder, kind string, question func(o O, dst, x, 
 
 // LowerGrad records and asks.
 func (r *Recorder) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
-	return askFor(r, "lower", dsbo.Oracle.LowerGrad, dst, len(y), x, y, s)
+	return askFor(r, "lower", "gradients", dsbo.Oracle.LowerGrad, dst, len(y), x, y, s)
 }
 
 // HVP records and asks.
@@ -165,17 +166,17 @@ func (r *Recorder) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
 
 // Hessian records and asks, if the oracle has matrices.
 func (r *Recorder) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	return askFor(r, "hessian", dsbo.DenseOracle.Hessian, dst, len(y)*len(y), x, y, s)
+	return askFor(r, "hessian", "Hessian", dsbo.DenseOracle.Hessian, dst, len(y)*len(y), x, y, s)
 }
 
 // Jacobian records and asks, if the oracle has matrices.
 func (r *Recorder) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	return askFor(r, "jacobian", dsbo.DenseOracle.Jacobian, dst, len(x)*len(y), x, y, s)
+	return askFor(r, "jacobian", "Jacobian", dsbo.DenseOracle.Jacobian, dst, len(x)*len(y), x, y, s)
 }
 
 // Diagonal records and asks, if the oracle has diagonals.
 func (r *Recorder) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
-	return askFor(r, "diagonal", dsbo.DiagonalOracle.Diagonal, dst, len(y), x, y, s)
+	return askFor(r, "diagonal", "diagonals", dsbo.DiagonalOracle.Diagonal, dst, len(y), x, y, s)
 }
 
 // Penalty asks without a record: no data are looked at.

@@ -47,7 +47,8 @@ func testData(t *testing.T, task experiment.Task, small []string) {
 		}
 		d, m, err := task.Load(experiment.Agents{N: agents, Local: here, Seed: 7, Collective: c})
 		if err != nil {
-			t.Fatalf("agents %v: %v", here, err)
+			t.Fatalf("agents %v (those of one process must ask for the same sums and texts as all together, in the "+
+				"same order): %v", here, err)
 		}
 		if err := d.Validate(here...); err != nil {
 			t.Fatalf("agents %v: %v", here, err)

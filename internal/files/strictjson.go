@@ -85,7 +85,7 @@ func setField(field reflect.Value, raw json.RawMessage) (wrong string) {
 		return "is of type " + kind.Value
 	}
 	if err != nil {
-		return "is not: " + err.Error()
+		return "is wrong: " + err.Error()
 	}
 	return ""
 }

@@ -86,7 +86,7 @@ func evaluationSeconds(r *Run) float64 {
 
 // milliseconds is the median time of an iteration.
 func milliseconds(r *Run) float64 {
-	if r.Summary.MsPerIteration.Known() {
+	if r.Summary.State != runs.Absent && r.Summary.MsPerIteration.Known() {
 		return float64(r.Summary.MsPerIteration)
 	}
 	return lastValue("ms_per_iteration")(r)

@@ -39,7 +39,7 @@ type solve struct {
 // newSolve returns a solve at x that has not begun. It checks x, and where the solve is to start.
 func (s *Solver) newSolve(ctx context.Context, x, y, z []float64) (*solve, error) {
 	if err := s.check(x, y, z); err != nil {
-		return nil, fmt.Errorf("exact solution: %w", err)
+		return nil, fmt.Errorf("exact solver: %w", err)
 	}
 	return &solve{Solver: s, ctx: ctx, x: x, tol: cmp.Or(s.PhiTol, 1e-4), sharpness: 1,
 		productLimit: cmp.Or(s.MaxProducts, 2000),
@@ -53,7 +53,7 @@ func (s *Solver) newSolve(ctx context.Context, x, y, z []float64) (*solve, error
 func (w *solve) runParts(parts ...func() error) error {
 	for _, part := range parts {
 		if err := part(); err != nil {
-			return fmt.Errorf("exact solution: %w", err)
+			return fmt.Errorf("exact solver: %w", err)
 		}
 	}
 	return nil
