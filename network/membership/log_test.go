@@ -38,7 +38,7 @@ func TestBadLogsAreRefused(t *testing.T) {
 			`with i < j; [0, 1] is not`,
 		`{"epoch":1,"members":[0,1],"cut":[[1,2]]}`: `cut edges must be between members of epoch 1; 1-2 is not`,
 		`{"epoch":1,"members":[0],"edges":[[1,2,3]]}`: `field "edges" must be pairs of agents, [[0, 1], ...]; it ` +
-			`is not: an edge must have 2 ends; [1 2 3] has 3`,
+			`is wrong: an edge must have 2 ends; [1 2 3] has 3`,
 		`{"epoch":1,"why":["` + strings.Repeat("a", 1<<20) + `"]}`: `it must have at most 1048576 bytes`,
 		first + first[:len(first)-1]:                               `epochs must be 1, 2, ... in order; 1 follows 1`,
 		first + `{"epoch":2,"iteration":4,"members":[0]}`: `epoch 2 must not begin before epoch 1, at iteration ` +
