@@ -61,9 +61,9 @@ func (l *links) accept(s rpc.ServerStream) error {
 	if err := n.open(h); err != nil {
 		return refusalOf(err)
 	}
-	l.mu.Lock()
+	l.m.mu.Lock()
 	greeting := e.hello()
-	l.mu.Unlock()
+	l.m.mu.Unlock()
 	if err := s.SendMsg(greeting); err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (l *links) admit(h hello, auth credentials.AuthInfo) (*edge, error) {
 	if err := l.checkIdentity(h, auth); err != nil {
 		return nil, err
 	}
-	e, err := l.neighbours.edgeFor(h)
+	e, err := l.m.neighbours.edgeFor(h)
 	if err != nil {
 		return nil, err
 	}
@@ -107,12 +107,12 @@ func (l *links) admit(h hello, auth credentials.AuthInfo) (*edge, error) {
 		e.noteRefusal(err)
 		return nil, err
 	}
-	if l.config.dials(h.from) {
+	if l.m.config.dials(h.from) {
 		return nil,
 			fmt.Errorf(
 				"agent %d connects to agent %d, but the other way is right: the one with the lower number connects, "+
 					"or the one without an address",
-				h.from, l.config.Agent)
+				h.from, l.m.config.Agent)
 	}
 	return e, e.conduct.barred()
 }
@@ -120,8 +120,8 @@ func (l *links) admit(h hello, auth credentials.AuthInfo) (*edge, error) {
 // noteRefusal notes why the neighbour is not connected though it is there: who ends as it is silent
 // says so.
 func (e *edge) noteRefusal(reason error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.m.mu.Lock()
+	defer e.m.mu.Unlock()
 	if e.session == nil {
 		e.lastErr = errors.New(wording.Plain(reason.Error()))
 		if _, strange := errors.AsType[*settingsError](reason); strange {
@@ -132,14 +132,14 @@ func (e *edge) noteRefusal(reason error) {
 
 // checkHello returns an error unless h is for this agent and of this run.
 func (l *links) checkHello(h hello) error {
-	c := &l.config
+	c := &l.m.config
 	switch {
 	case h.to != c.Agent:
 		return fmt.Errorf("agent %d takes agent %d for agent %d", h.from, c.Agent, h.to)
 	case h.run != c.Run:
 		return fmt.Errorf("agent %d is of run %q, agent %d of run %q", h.from, h.run, c.Agent, c.Run)
 	}
-	if err := l.checkSettings(h); err != nil {
+	if err := l.m.checkSettings(h); err != nil {
 		return err
 	}
 	switch {
@@ -154,13 +154,13 @@ func (l *links) checkHello(h hello) error {
 		c.Program); err != nil {
 		return err
 	}
-	return l.checkKey(h)
+	return l.m.checkKey(h)
 }
 
 // checkIdentity returns an error unless the certificate, if there has to be one, belongs to the
 // agent of this run that the hello names.
 func (l *links) checkIdentity(h hello, auth credentials.AuthInfo) error {
-	id := l.identity()
+	id := l.m.identity()
 	if id == nil {
 		return nil
 	}

@@ -4,30 +4,31 @@ package grpc
 // this agent goes back to the start. It is called by the chamber, which reads what checkpoints
 // there are.
 func (c *chamber) judgeBlank() error {
-	c.mu.Lock()
+	m := c.m
+	m.mu.Lock()
 	suspected := false
-	for _, e := range c.neighbours.edges {
+	for _, e := range m.neighbours.edges {
 		suspected = suspected || e.conduct.blank.suspected
 	}
-	c.mu.Unlock()
+	m.mu.Unlock()
 	if !suspected {
 		return nil
 	}
-	points, err := c.config.Membership.Records.Points()
+	points, err := m.config.Membership.Records.Points()
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, e := range c.neighbours.edges {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range m.neighbours.edges {
 		if !e.conduct.blank.suspected {
 			continue
 		}
-		if e.conduct.blank = (blank{known: len(points) > 0 && !c.finish.allFinished()}); !e.conduct.blank.known {
-			c.flow.rollBack(e.id, e.next)
+		if e.conduct.blank = (blank{known: len(points) > 0 && !m.finish.allFinished()}); !e.conduct.blank.known {
+			m.flow.rollBack(e.id, e.next)
 			continue
 		}
-		c.config.Log.Warn("a neighbour has come back without a state", "neighbour", e.id)
+		m.config.Log.Warn("a neighbour has come back without a state", "neighbour", e.id)
 	}
 	return nil
 }
@@ -39,8 +40,8 @@ func (e *conduct) countBlank() {
 	if !e.blank.known {
 		return
 	}
-	if e.blank.beats++; e.watch.Beats(e.blank.beats) >= e.config.Membership.AbsentAfter {
+	if e.blank.beats++; e.m.watch.Beats(e.blank.beats) >= e.m.config.Membership.AbsentAfter {
 		e.blank = blank{}
-		e.flow.rollBack(e.id, e.next)
+		e.m.flow.rollBack(e.id, e.next)
 	}
 }

@@ -36,9 +36,9 @@ func (c *Config) newBudget() guard.Budget {
 
 // spend counts a waste of time against the neighbour.
 func (e *conduct) spend(waste time.Duration, reason any) {
-	if !e.budget.Spend(e.id, time.Now(), waste) {
+	if m := e.m; !m.budget.Spend(e.id, time.Now(), waste) {
 		e.exceed(fmt.Errorf("agent %d has delayed this agent by %v in an hour, which is all that it may: at last, %v",
-			e.id, e.config.DelayBudget, reason))
+			e.id, m.config.DelayBudget, reason))
 	}
 }
 
@@ -48,8 +48,8 @@ func (e *conduct) exceed(reason error) {
 		return
 	}
 	e.exceeded = reason
-	e.config.Log.Warn("a neighbour has spent its budget", "neighbour", e.id, "reason", reason)
-	if e.chamber != nil && e.failure == nil {
+	e.m.config.Log.Warn("a neighbour has spent its budget", "neighbour", e.id, "reason", reason)
+	if e.m.chamber != nil && e.failure == nil {
 		e.failure = reason
 	}
 }
@@ -57,11 +57,12 @@ func (e *conduct) exceed(reason error) {
 // spendSetback counts what is done again as the neighbour has this agent go back. None has it go
 // back again and again without that it gets further.
 func (e *conduct) spendSetback(reason error) {
-	lost := max(wasteSetback, e.watch.SetBack(e.id))
-	if h := e.watch.Setbacks(); h != nil {
+	m := e.m
+	lost := max(wasteSetback, m.watch.SetBack(e.id))
+	if h := m.watch.Setbacks(); h != nil {
 		e.exceed(fmt.Errorf("agent %d: %s", e.id, h))
 	}
-	e.spend(min(lost, max(wasteSetback, e.config.DelayBudget/departures)), reason)
+	e.spend(min(lost, max(wasteSetback, m.config.DelayBudget/departures)), reason)
 }
 
 // spendWait counts a heartbeat for which the exchange under way has waited for a neighbour that
@@ -78,9 +79,9 @@ func (m *Mixer) spendWait(h *Holdup) {
 
 // spendChange counts the newest change of a log against the neighbours that it loses.
 func (c *chamber) spendChange(log membership.Log) {
-	for _, e := range c.neighbours.edges {
-		if log.Loses(len(log), e.id, c.config.Matrix.N()) {
-			e.conduct.spend(c.config.DelayBudget/departures, "it is left out, or has lost its state")
+	for _, e := range c.m.neighbours.edges {
+		if log.Loses(len(log), e.id, c.m.config.Matrix.N()) {
+			e.conduct.spend(c.m.config.DelayBudget/departures, "it is left out, or has lost its state")
 		}
 	}
 }

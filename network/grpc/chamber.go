@@ -34,7 +34,7 @@ func newChamber(m *Mixer) (*chamber, error) {
 		return nil, err
 	}
 	burst := 20 * s.patience()
-	return &chamber{Mixer: m, seat: seat, inbox: make(chan letter, inboxSize), log: seat.Log(),
+	return &chamber{m: m, seat: seat, inbox: make(chan letter, inboxSize), log: seat.Log(),
 		said: guard.Budget{Most: burst, Period: burst},
 		held: seat.Held(time.Now())}, nil
 }
@@ -53,7 +53,7 @@ func edgesOf(w *network.Matrix) (edges membership.Edges) {
 
 // run has the seat take part until ctx ends.
 func (c *chamber) run(ctx context.Context) {
-	t := time.NewTicker(c.config.Membership.patience() / ticks)
+	t := time.NewTicker(c.m.config.Membership.patience() / ticks)
 	defer t.Stop()
 	for {
 		var err error
@@ -99,7 +99,7 @@ func (c *chamber) open(l letter) error {
 		return c.reject(l, wasteCouncil, fmt.Errorf("a message of the council is not signed as it must be: %w", err))
 	}
 	c.seen.add(m.ID, 0)
-	if patience := c.config.Membership.patience(); !c.said.Spend(m.From, time.Now(), patience/mostMessages) {
+	if patience := c.m.config.Membership.patience(); !c.said.Spend(m.From, time.Now(), patience/mostMessages) {
 		return nil // whoever sends so much says nothing new
 	}
 	c.noteSign(m.From)
@@ -108,11 +108,11 @@ func (c *chamber) open(l letter) error {
 			continue
 		}
 		if err := c.admit(said.From, said.Admission); err != nil {
-			c.config.Log.Warn("an agent cannot come in", "agent", said.From, "reason", err)
+			c.m.config.Log.Warn("an agent cannot come in", "agent", said.From, "reason", err)
 			return nil
 		}
 	}
-	if m.Hops > 0 && m.To != c.config.Agent {
+	if m.Hops > 0 && m.To != c.m.config.Agent {
 		m.Hops--
 		c.send(m, l.neighbour)
 	}
@@ -138,9 +138,9 @@ var texts = maphash.MakeSeed()
 // reject counts a letter that brings nothing against the neighbour that has passed it on, which
 // passes on what it has verified alone.
 func (c *chamber) reject(l letter, waste time.Duration, reason error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e := c.neighbours.edge(l.neighbour); e != nil {
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	if e := c.m.neighbours.edge(l.neighbour); e != nil {
 		e.conduct.spend(waste, reason)
 	}
 	return nil
@@ -151,19 +151,20 @@ func (c *chamber) reject(l letter, waste time.Duration, reason error) error {
 // the disk, the neighbours are told of a radius of n and more. An agent that goes back is sealed no
 // more.
 func (c *chamber) seal() error {
-	c.mu.Lock()
-	is := c.epochChange() == nil && (c.finish.sealed || c.finish.allFinished() && !c.seat.Undecided())
-	c.seat.SetLost(c.stateLost && c.epochChange() == nil)
-	c.mu.Unlock()
+	m := c.m
+	m.mu.Lock()
+	is := m.epochChange() == nil && (m.finish.sealed || m.finish.allFinished() && !c.seat.Undecided())
+	c.seat.SetLost(m.stateLost && m.epochChange() == nil)
+	m.mu.Unlock()
 	if err := c.seat.Seal(is); err != nil {
 		return err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if is && !c.finish.sealed && c.finish.allFinished() { // it has not gone back meanwhile
-		c.finish.sealed = true
-		c.neighbours.announce()
-		c.flow.notifyWaiter()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if is && !m.finish.sealed && m.finish.allFinished() { // it has not gone back meanwhile
+		m.finish.sealed = true
+		m.neighbours.announce()
+		m.flow.notifyWaiter()
 	}
 	return nil
 }
@@ -174,23 +175,24 @@ func (c *chamber) publish() {
 		c.seen.add(m.ID, 0)
 		c.send(m, -1)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	m := c.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	held, waiting := c.seat.Held(time.Now()), c.seat.Waiting()
 	if waiting != c.waiting && waiting != "" {
-		c.config.Log.Warn("the run waits", "reason", waiting)
+		m.config.Log.Warn("the run waits", "reason", waiting)
 	}
-	c.handovers.askPieceAgain()
+	m.handovers.askPieceAgain()
 	if held != c.held {
-		c.flow.notifyWaiter()
+		m.flow.notifyWaiter()
 	}
 	c.held, c.waiting = held, waiting
 	for _, change := range c.seat.Changes() {
 		c.log = c.seat.Log()
-		c.config.Log.Info("members change", "epoch", change.Epoch, "iteration", change.Iteration, "members",
+		m.config.Log.Info("members change", "epoch", change.Epoch, "iteration", change.Iteration, "members",
 			change.Members, "why", change.Why)
 		c.spendChange(c.log[:change.Epoch])
-		c.flow.notifyWaiter()
+		m.flow.notifyWaiter()
 	}
 }
 
@@ -198,13 +200,14 @@ func (c *chamber) publish() {
 // all but that to the neighbour that it came from.
 func (c *chamber) send(msg paxos.Message, from int) {
 	frame := encode(header{kind: kindControl}, msg.Encode())
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e := c.neighbours.edge(msg.To); e != nil && e.session != nil {
+	m := c.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.neighbours.edge(msg.To); e != nil && e.session != nil {
 		e.queue(frame)
 		return
 	}
-	for _, e := range c.neighbours.edges {
+	for _, e := range m.neighbours.edges {
 		if e.id != from {
 			e.queue(frame)
 		}
@@ -213,15 +216,15 @@ func (c *chamber) send(msg paxos.Message, from int) {
 
 // hasEnded reports whether this agent's part has ended.
 func (c *chamber) hasEnded() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.err != nil
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	return c.m.err != nil
 }
 
 // noteSign notes that an agent has said something.
 func (c *chamber) noteSign(agent int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
 	if c.isMember(agent) {
 		c.unheard = 0
 	}
@@ -229,7 +232,7 @@ func (c *chamber) noteSign(agent int) {
 
 // isMember reports whether an agent is a member of the newest epoch.
 func (c *chamber) isMember(agent int) bool {
-	_, is := c.log.Last(c.config.Matrix.N()).Position(agent)
+	_, is := c.log.Last(c.m.config.Matrix.N()).Position(agent)
 	return is
 }
 
@@ -238,39 +241,39 @@ func (c *chamber) isMember(agent int) bool {
 // one that comes back after the others have finished. Who counts for one that is no member are
 // members: they answer those who ask to come in.
 func (c *chamber) checkIsolation() error {
-	if c == nil || len(c.neighbours.edges) == 0 || c.finish.allFinished() && c.finish.recorded {
+	if c == nil || len(c.m.neighbours.edges) == 0 || c.m.finish.allFinished() && c.m.finish.recorded {
 		return nil
 	}
 	c.unheard++
-	silent, names, last := c.watch.Beats(c.unheard), []string(nil), error(nil)
-	all := c.isMember(c.config.Agent)
-	for _, e := range c.neighbours.edges {
+	silent, names, last := c.m.watch.Beats(c.unheard), []string(nil), error(nil)
+	all := c.isMember(c.m.config.Agent)
+	for _, e := range c.m.neighbours.edges {
 		if all || c.isMember(e.id) {
 			silent = min(silent, e.silence())
 		}
 		last = cmp.Or(last, e.lastErr)
 		names = append(names, fmt.Sprintf("agent %d", e.id))
 	}
-	if silent < max(c.config.PeerTimeout, 2*c.config.Membership.AbsentAfter) {
+	if silent < max(c.m.config.PeerTimeout, 2*c.m.config.Membership.AbsentAfter) {
 		return nil
 	}
 	return fmt.Errorf(
 		"no member is heard: the others have finished without agent %d, whose -result can be the folder of one of "+
 			"them, or it is cut off, and the same command tries again: %w",
-		c.config.Agent, &network.SilentError{Processes: names, Silent: silent, Last: last})
+		c.m.config.Agent, &network.SilentError{Processes: names, Silent: silent, Last: last})
 }
 
 // endHere ends this agent's part, for this process alone: it may be started again.
 func (c *chamber) endHere(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.endRun(err, nil)
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	c.m.endRun(err, nil)
 }
 
 // admit lets the seat know of an agent that asks to come in for the first time, after a check of
 // what it shows.
 func (c *chamber) admit(agent int, text string) error {
-	a, err := c.config.admission(c.identity(), agent, text)
+	a, err := c.m.config.admission(c.m.identity(), agent, text)
 	if err != nil {
 		return errors.New("its admission is refused: " + err.Error())
 	}

@@ -31,7 +31,7 @@ const firstRetry = 20 * time.Millisecond
 func (l *links) dial(e *edge) {
 	wait := firstRetry
 	logged := ""
-	draw := rand.New(rand.NewPCG(l.config.Instance, uint64(e.id)))
+	draw := rand.New(rand.NewPCG(l.m.config.Instance, uint64(e.id)))
 	for {
 		var unreachable atomic.Bool // nobody listens
 		before := e.progress()
@@ -56,7 +56,7 @@ func (l *links) dial(e *edge) {
 				if unreachable.Load() { // which may pass by itself
 					level = slog.LevelInfo
 				}
-				l.config.Log.Log(l.dialing, level, "cannot connect to a neighbour", "neighbour", e.id, "reason", err)
+				l.m.config.Log.Log(l.dialing, level, "cannot connect to a neighbour", "neighbour", e.id, "reason", err)
 			}
 		}
 		pause := wait - time.Duration(draw.Int64N(int64(wait)/2))
@@ -65,16 +65,16 @@ func (l *links) dial(e *edge) {
 		case <-l.dialing.Done():
 			return
 		}
-		wait = min(2*wait, max(firstRetry, 2*l.config.Heartbeat))
+		wait = min(2*wait, max(firstRetry, 2*l.m.config.Heartbeat))
 	}
 }
 
 // dialer returns how a connection to a neighbour is opened: to its address, or over the relay.
 // unreachable says whether nobody listens there.
 func (l *links) dialer(e *edge, unreachable *atomic.Bool) func(ctx context.Context, address string) (net.Conn, error) {
-	if !l.config.isRelayed(e.id) {
+	if !l.m.config.isRelayed(e.id) {
 		return func(ctx context.Context, address string) (net.Conn, error) {
-			conn, err := l.config.Dial(ctx, address)
+			conn, err := l.m.config.Dial(ctx, address)
 			unreachable.Store(err != nil)
 			return conn, err
 		}
@@ -126,9 +126,9 @@ func (l *links) connect(e *edge, unreachable *atomic.Bool) (opened bool, err err
 // greet exchanges hellos with a neighbour that this agent has connected to. auth says by
 // which certificates.
 func (l *links) greet(e *edge, s rpc.ClientStream) (h hello, auth credentials.AuthInfo, err error) {
-	l.mu.Lock()
+	l.m.mu.Lock()
 	greeting := e.hello()
-	l.mu.Unlock()
+	l.m.mu.Unlock()
 	if err := s.SendMsg(greeting); err != nil && err != io.EOF { // with io.EOF the reason comes from RecvMsg
 		return h, nil, err
 	}
@@ -158,8 +158,8 @@ func (l *links) greet(e *edge, s rpc.ClientStream) (h hello, auth credentials.Au
 }
 
 func (l *links) newConn(e *edge, dial func(context.Context, string) (net.Conn, error)) (*rpc.ClientConn, error) {
-	creds, readBuffer := l.protection(func() *tls.Config { return l.identity().Client(e.id) })
-	return rpc.NewClient("passthrough:///"+l.config.address(e.id),
+	creds, readBuffer := l.protection(func() *tls.Config { return l.m.identity().Client(e.id) })
+	return rpc.NewClient("passthrough:///"+l.m.config.address(e.id),
 		rpc.WithTransportCredentials(creds),
 		rpc.WithContextDialer(dial),
 		rpc.WithDefaultCallOptions(rpc.MaxCallRecvMsgSize(l.maxMessage())),

@@ -17,19 +17,19 @@ func (e *edge) attach(s *session, h hello) {
 	}
 	// A process that has begun since the run failed begins it anew: else old news would go round
 	// for as long as one agent that has it computes.
-	s.failSent = e.ended != nil && e.instance != 0 && h.instance != e.instance
+	s.failSent = e.m.ended != nil && e.instance != 0 && h.instance != e.instance
 	e.replace(h.instance)
 	e.session = s
 	s.handleHello(h)
 	e.expectsStale, e.reported = e.pending == kindResend, false // it went back after its hello
 	e.credit, e.radius = h.sent, 0
 	e.sendFrom(h.next)
-	if e.finish.drains {
+	if e.m.finish.drains {
 		e.announce()
 	}
 	e.stats.Connects++
 	e.signOfLife()
-	e.config.Log.Info("connected to a neighbour", "neighbour", e.id, "its exchange", h.sent, "needs", h.next)
+	e.m.config.Log.Info("connected to a neighbour", "neighbour", e.id, "its exchange", h.sent, "needs", h.next)
 }
 
 // detach ends s, unless another stream has taken its place.
@@ -41,50 +41,50 @@ func (e *edge) detach(s *session, err error) {
 	e.lastErr = err
 	e.conduct.punish(err)
 	if err == io.EOF && e.radius > 0 { // else it would have stayed
-		e.setRadius(e.finish.lastRadius())
-	} else if !e.closed {
-		e.config.Log.Warn("lost the connection to a neighbour", "neighbour", e.id, "reason", err)
+		e.setRadius(e.m.finish.lastRadius())
+	} else if !e.m.closed {
+		e.m.config.Log.Warn("lost the connection to a neighbour", "neighbour", e.id, "reason", err)
 	}
 }
 
 func (e *edge) signOfLife() {
 	if e.silenceLogged {
-		e.config.Log.Info("a neighbour is back", "neighbour", e.id, "silent", e.silence())
+		e.m.config.Log.Info("a neighbour is back", "neighbour", e.id, "silent", e.silence())
 	}
 	e.silentBeats, e.silenceLogged = 0, false
 }
 
 // hello returns what opens a stream to the neighbour.
 func (e *edge) hello() []byte {
-	c := &e.config
-	first := min(len(e.settings), maxName)
-	return hello{from: c.Agent, to: e.id, epoch: e.view.epoch.Number, sent: e.flow.window.end(), next: e.received,
+	c := &e.m.config
+	first := min(len(e.m.settings), maxName)
+	return hello{from: c.Agent, to: e.id, epoch: e.m.view.epoch.Number, sent: e.m.flow.window.end(), next: e.received,
 		instance: c.Instance, offers: ownCapabilities, needs: c.needs(), run: c.Run, config: c.Hash, form: c.form(),
-		program: c.Program, admission: c.Admission, key: string(e.keys.Own()),
-		settings: [2]string{e.settings[:first], e.settings[first:]}}.encode()
+		program: c.Program, admission: c.Admission, key: string(e.m.keys.Own()),
+		settings: [2]string{e.m.settings[:first], e.m.settings[first:]}}.encode()
 }
 
 // hasVector reports whether a vector can be sent.
 func (e *edge) hasVector() bool {
-	w := &e.flow.window
+	w := &e.m.flow.window
 	return e.carriesVectors() && w.start <= e.next && e.next < w.end() && e.next <= e.credit &&
 		w.at(e.next).frameFor(e.position) != nil
 }
 
 // setRadius sets the neighbour's radius and passes on what that does to this agent's.
 func (e *edge) setRadius(radius int) {
-	before := e.finish.radius()
+	before := e.m.finish.radius()
 	e.radius = radius
-	if e.finish.radius() == before {
+	if e.m.finish.radius() == before {
 		return
 	}
-	e.flow.notifyWaiter()
-	e.neighbours.announce()
+	e.m.flow.notifyWaiter()
+	e.m.neighbours.announce()
 }
 
 // heartbeat returns an error if the neighbour was silent for too long.
 func (e *edge) heartbeat() error {
-	c := &e.config
+	c := &e.m.config
 	e.silentBeats++
 	e.conduct.countComputing()
 	e.conduct.countBlank()
@@ -98,7 +98,7 @@ func (e *edge) heartbeat() error {
 			s.drop(fmt.Errorf("nothing heard for %v", e.silence()))
 		}
 	}
-	if e.radius == e.finish.lastRadius() && !e.isAwaited() { // it has left for good
+	if e.radius == e.m.finish.lastRadius() && !e.isAwaited() { // it has left for good
 		return nil
 	}
 	if e.silence() >= c.SilentAfter && !e.silenceLogged {
@@ -110,11 +110,11 @@ func (e *edge) heartbeat() error {
 		c.Log.Warn("a neighbour is silent", facts...)
 	}
 	silent := e.silence() >= c.PeerTimeout
-	if (silent || e.conduct.outstays()) && e.finish.allFinished() && !e.finish.isCutOff() {
-		e.setRadius(e.finish.lastRadius()) // what was lost is the news that it leaves
+	if (silent || e.conduct.outstays()) && e.m.finish.allFinished() && !e.m.finish.isCutOff() {
+		e.setRadius(e.m.finish.lastRadius()) // what was lost is the news that it leaves
 		return nil
 	}
-	if !silent || e.chamber != nil { // the council leaves it out
+	if !silent || e.m.chamber != nil { // the council leaves it out
 		return nil
 	}
 	return &network.SilentError{Processes: []string{fmt.Sprintf("agent %d", e.id)}, Silent: e.silence(),

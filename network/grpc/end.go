@@ -10,7 +10,7 @@ import (
 )
 
 // newFinish returns the finish of an agent which has not finished.
-func newFinish(m *Mixer) finish { return finish{Mixer: m, recorded: m.config.AllFinished == nil} }
+func newFinish(m *Mixer) finish { return finish{m: m, recorded: m.config.AllFinished == nil} }
 
 // Drain implements [network.Rewinder].
 func (m *Mixer) Drain(ctx context.Context) error {
@@ -39,43 +39,43 @@ func (m *Mixer) Drain(ctx context.Context) error {
 
 // recordFinish has the caller keep that all agents have finished, and lets the neighbours know.
 func (f *finish) recordFinish() error {
-	if f.config.AllFinished != nil {
-		if err := f.config.AllFinished(false); err != nil {
+	if f.m.config.AllFinished != nil {
+		if err := f.m.config.AllFinished(false); err != nil {
 			return err
 		}
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
 	f.recorded = true
-	f.neighbours.announce()
+	f.m.neighbours.announce()
 	return nil
 }
 
 func (f *finish) beginDrain() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.drains, f.leaving = true, false
-	f.watch.Begin(holdup.Ending)
-	f.neighbours.announce()
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	f.drains, f.m.leaving = true, false
+	f.m.watch.Begin(holdup.Ending)
+	f.m.neighbours.announce()
 }
 
 // allFinished reports whether this agent knows that all have finished. One that is sealed has known
 // it before.
-func (f *finish) allFinished() bool { return f.sealed || f.radius() >= len(f.view.epoch.Members) }
+func (f *finish) allFinished() bool { return f.sealed || f.radius() >= len(f.m.view.epoch.Members) }
 
 // isCutOff reports whether the members may have left this agent out, and go on: they vote, it does
 // not know that all know that all have finished, and it hears nobody.
 func (f *finish) isCutOff() bool {
-	return f.chamber != nil && !f.recorded &&
-		!slices.ContainsFunc(f.view.edges, func(e *edge) bool { return e.silence() < f.config.SilentAfter })
+	return f.m.chamber != nil && !f.recorded &&
+		!slices.ContainsFunc(f.m.view.edges, func(e *edge) bool { return e.silence() < f.m.config.SilentAfter })
 }
 
 // outstays reports whether the neighbour has held up this agent's end for PeerTimeout, whatever it
 // sends meanwhile, or its process is at fault again and again, so that the others go on without it.
 func (e *conduct) outstays() bool {
-	w := &e.watch
+	w := &e.m.watch
 	return e.failure != nil && e.barBeats >= failedBar ||
-		w.Doing() == holdup.Ending && e.holdsUp() && w.Stalled() >= e.config.PeerTimeout
+		w.Doing() == holdup.Ending && e.holdsUp() && w.Stalled() >= e.m.config.PeerTimeout
 }
 
 // drained reports whether this agent can leave.
@@ -90,7 +90,7 @@ func (f *finish) radius() int {
 		return 0
 	}
 	least := f.lastRadius() - 1
-	for _, e := range f.view.edges {
+	for _, e := range f.m.view.edges {
 		least = min(least, e.radius)
 	}
 	if f.former {
@@ -102,8 +102,8 @@ func (f *finish) radius() int {
 // announcedRadius returns the radius that the neighbours are told. They leave when all of theirs
 // have announced that which is enough, which this agent does once it has recorded the finish.
 func (f *finish) announcedRadius() int {
-	if f.chamber != nil && !f.sealed {
-		return min(f.radius(), len(f.view.epoch.Members)-1)
+	if f.m.chamber != nil && !f.sealed {
+		return min(f.radius(), len(f.m.view.epoch.Members)-1)
 	}
 	if f.recorded {
 		return f.radius()
@@ -115,8 +115,8 @@ func (f *finish) announcedRadius() int {
 // have finished; where there is a council that all know so and are sealed, so that nobody is let in
 // by a change which those that leave would not learn of.
 func (f *finish) finishRadius() int {
-	n := len(f.view.epoch.Members)
-	if f.chamber != nil {
+	n := len(f.m.view.epoch.Members)
+	if f.m.chamber != nil {
 		return 2 * n
 	}
 	return n
@@ -132,9 +132,9 @@ func (f *finish) lastRadius() int { return f.finishRadius() + 1 }
 func (e *edge) handleFail(f *frame) error {
 	agent := f.exchange
 	switch {
-	case agent >= e.config.agents():
+	case agent >= e.m.config.agents():
 		return fmt.Errorf("it says that agent %d has failed, which there is not", agent)
-	case agent == e.config.Agent && e.chamber == nil: // an honest neighbour passes on what it was told
+	case agent == e.m.config.Agent && e.m.chamber == nil: // an honest neighbour passes on what it was told
 		return nil
 	}
 	said := &network.EndedError{Process: fmt.Sprintf("agent %d", agent), Number: agent,
@@ -142,14 +142,14 @@ func (e *edge) handleFail(f *frame) error {
 	if agent != e.id {
 		said.Process = fmt.Sprintf("agent %d says that agent %d", e.id, agent)
 	}
-	if e.chamber != nil {
+	if e.m.chamber != nil {
 		return e.noteFailure(said)
 	}
 	news := *said
 	if agent != e.id { // others are to know whose word it is
 		news.Reason = bounded(fmt.Sprintf("as agent %d says, %s", e.id, said.Reason))
 	}
-	e.endRun(said, &news)
+	e.m.endRun(said, &news)
 	return nil
 }
 
@@ -157,22 +157,23 @@ func (e *edge) handleFail(f *frame) error {
 // Where that leaves less than a quorum this agent fails too. There each agent speaks for
 // itself alone.
 func (e *edge) noteFailure(said *network.EndedError) error {
+	m := e.m
 	if said.Number != e.id {
 		return fmt.Errorf("it says that agent %d has failed, which only that agent may where members change",
 			said.Number)
 	}
 	if e.failure == nil {
-		e.config.Log.Warn("a member has failed", "neighbour", e.id, "reason", said)
+		m.config.Log.Warn("a member has failed", "neighbour", e.id, "reason", said)
 	}
 	e.failure = said
-	left := len(e.view.epoch.Members)
-	for _, other := range e.view.edges {
+	left := len(m.view.epoch.Members)
+	for _, other := range m.view.edges {
 		if other.failure != nil {
 			left--
 		}
 	}
-	if left < e.config.Membership.Quorum {
-		e.failLocked(said)
+	if left < m.config.Membership.Quorum {
+		m.failLocked(said)
 	}
 	return nil
 }

@@ -203,7 +203,7 @@ func TestGarbageIsRefused(t *testing.T) {
 // withCouncil gives agent 1 of a path a council and its two neighbours.
 func withCouncil(m *Mixer, quorum int) (a, b *session) {
 	m.config.Membership = &Membership{Quorum: quorum, AbsentAfter: time.Minute}
-	m.chamber = &chamber{Mixer: m}
+	m.chamber = &chamber{m: m}
 	a, b = attached(m, 0, 0, 0), attached(m, 2, 0, 0)
 	a.announced, b.announced = 0, 0 // both know that they are in epoch 0
 	return a, b

@@ -45,7 +45,7 @@ func refusalOf(err error) error {
 // isFenced reports whether a process of the neighbour must not be connected: a later one is, and is
 // not silent. One that is lost fences nobody, however its clock went.
 func (e *edge) isFenced(instance uint64) bool {
-	return e.session != nil && instance < e.instance && e.silence() < e.config.SilentAfter
+	return e.session != nil && instance < e.instance && e.silence() < e.m.config.SilentAfter
 }
 
 // replace ends the stream, if there is one, as the neighbour's process of this instance
@@ -63,12 +63,12 @@ func (e *edge) replace(instance uint64) {
 
 // fence ends this agent's part, for this process alone, as a neighbour is connected to a later one.
 func (l *links) fence(neighbour int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.err == nil {
-		l.err = &FencedError{Agent: l.config.Agent, Neighbour: neighbour}
-		l.config.Log.Error("this process ends", "reason", l.err)
-		l.flow.notifyWaiter()
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	if l.m.err == nil {
+		l.m.err = &FencedError{Agent: l.m.config.Agent, Neighbour: neighbour}
+		l.m.config.Log.Error("this process ends", "reason", l.m.err)
+		l.m.flow.notifyWaiter()
 	}
 	l.stopDial()
 }

@@ -29,10 +29,10 @@ func (x *flow) exchange(ctx context.Context, purpose int, e entry, check func() 
 
 // awaitCouncil waits while the agent stands still for a proposal.
 func (x *flow) awaitCouncil(ctx context.Context) error {
-	if x.chamber == nil {
+	if x.m.chamber == nil {
 		return nil
 	}
-	return x.await(ctx, func() bool { return !x.chamber.held })
+	return x.await(ctx, func() bool { return !x.m.chamber.held })
 }
 
 // awaitVectors waits until ready, and until check finds nothing wrong with what has come.
@@ -64,7 +64,7 @@ func (x *flow) awaitAll(ctx context.Context, purpose int, ready func() bool) err
 			return err
 		}
 		err = x.reject(other, dsbo.ShapeErrorf("neighbours must do the same; agent %d %s and agent %d %s",
-			x.config.Agent, purposeName(purpose), other.id, purposeName(other.came[x.round%2].purpose)))
+			x.m.config.Agent, purposeName(purpose), other.id, purposeName(other.came[x.round%2].purpose)))
 		if err != nil {
 			return err
 		}
@@ -73,16 +73,16 @@ func (x *flow) awaitAll(ctx context.Context, purpose int, ready func() bool) err
 
 // advance makes the next exchange the present one.
 func (x *flow) advance() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for _, e := range x.view.edges {
+	x.m.mu.Lock()
+	defer x.m.mu.Unlock()
+	for _, e := range x.m.view.edges {
 		e.conduct.barBeats = 0 // what it sent could be used
 		e.digests.add(x.round, e.came[x.round%2])
 	}
 	x.round++
 	x.staged = false
-	x.watch.Advance(x.round)
-	x.watch.Begin(holdup.Computing)
+	x.m.watch.Advance(x.round)
+	x.m.watch.Begin(holdup.Computing)
 }
 
 // publish puts the entry of this exchange before the neighbours, and begins to wait for theirs.
@@ -103,9 +103,9 @@ func (x *flow) putEntry(e entry) error {
 		x.window.add(e)
 		x.countSent(e.sends, e.frame)
 	} else if !x.window.at(x.round).equal(e) {
-		return x.failLocked(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, x.round))
+		return x.m.failLocked(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, x.round))
 	}
-	for _, e := range x.view.edges {
+	for _, e := range x.m.view.edges {
 		e.checkKept()
 		e.wake()
 	}
@@ -114,15 +114,15 @@ func (x *flow) putEntry(e entry) error {
 
 // countSent counts the payload of a frame that goes to some neighbours.
 func (x *flow) countSent(sends int, frame []byte) {
-	x.vectors += int64(sends)
-	x.vectorBytes += int64(sends) * int64(len(frame)-headerSize)
+	x.m.vectors += int64(sends)
+	x.m.vectorBytes += int64(sends) * int64(len(frame)-headerSize)
 }
 
 // begin has the exchange wait for those whose vectors are not here.
 func (x *flow) begin() {
-	x.watch.Begin(holdup.Exchanging)
+	x.m.watch.Begin(holdup.Exchanging)
 	x.missing = 0
-	for _, e := range x.view.edges {
+	for _, e := range x.m.view.edges {
 		if e.received <= x.round {
 			x.missing++
 		}
@@ -137,8 +137,8 @@ func (x *flow) stage(ctx context.Context, step func() error) error {
 	if err := x.awaitCouncil(ctx); err != nil {
 		return err
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.m.mu.Lock()
+	defer x.m.mu.Unlock()
 	if err := x.interruption(); err != nil {
 		x.missing = 0
 		return err
@@ -173,9 +173,9 @@ func (x *flow) publishDown(ctx context.Context, result []byte) error {
 			x.window.complete(result)
 			x.countSent(len(e.below), result)
 		case !bytes.Equal(e.result, result):
-			return x.failLocked(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, x.round))
+			return x.m.failLocked(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, x.round))
 		}
-		for _, e := range x.view.edges {
+		for _, e := range x.m.view.edges {
 			e.wake()
 		}
 		return nil
@@ -185,7 +185,7 @@ func (x *flow) publishDown(ctx context.Context, result []byte) error {
 // await waits until ready, which it asks under the lock whenever something has changed.
 func (x *flow) await(ctx context.Context, ready func() bool) error {
 	for {
-		x.mu.Lock()
+		x.m.mu.Lock()
 		ok, err := ready(), ctx.Err()
 		if err == nil {
 			err = x.interruption()
@@ -193,7 +193,7 @@ func (x *flow) await(ctx context.Context, ready func() bool) error {
 		if err != nil && !ok {
 			x.missing = 0 // if ok, the exchange goes on, and may wait for other vectors
 		}
-		x.mu.Unlock()
+		x.m.mu.Unlock()
 		switch {
 		case ok:
 			return nil
@@ -217,10 +217,10 @@ func (x *flow) notifyWaiter() {
 
 // interruption returns why Mix, Gather, Reduce and Drain cannot go on.
 func (x *flow) interruption() error {
-	if x.err != nil {
-		return x.err
+	if x.m.err != nil {
+		return x.m.err
 	}
-	if err := x.epochChange(); err != nil {
+	if err := x.m.epochChange(); err != nil {
 		return err
 	}
 	if x.rollback != nil {
@@ -233,8 +233,8 @@ func (x *flow) interruption() error {
 func (x *flow) rollBack(neighbour, round int) {
 	if x.rollback == nil || round < x.rollback.Round {
 		x.rollback = &network.RollbackError{Neighbour: neighbour, Round: round}
-		x.neighbours.edge(neighbour).conduct.spendSetback(x.rollback)
-		x.config.Log.Warn("a neighbour needs exchanges that are no longer kept", "neighbour", neighbour,
+		x.m.neighbours.edge(neighbour).conduct.spendSetback(x.rollback)
+		x.m.config.Log.Warn("a neighbour needs exchanges that are no longer kept", "neighbour", neighbour,
 			"from", round, "kept from", x.window.start)
 		x.notifyWaiter()
 	}
@@ -243,7 +243,7 @@ func (x *flow) rollBack(neighbour, round int) {
 // otherPurpose returns the first neighbour whose vector of this exchange has come and is for
 // another purpose, nil if there is none.
 func (x *flow) otherPurpose(purpose int) *edge {
-	for _, e := range x.view.edges {
+	for _, e := range x.m.view.edges {
 		if e.received > x.round && !sameWork(e.came[x.round%2].purpose, purpose) {
 			return e
 		}
@@ -255,11 +255,11 @@ func (x *flow) otherPurpose(purpose int) *edge {
 // exchange. Where there is a council it returns nil: the neighbour is refused for a while and has
 // to send another vector, and the council leaves it out if it does not.
 func (x *flow) reject(e *edge, reason error) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.m.mu.Lock()
+	defer x.m.mu.Unlock()
 	err := &network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: x.round, Reason: reason}
-	if x.chamber == nil {
-		return x.failLocked(err)
+	if x.m.chamber == nil {
+		return x.m.failLocked(err)
 	}
 	e.received = x.round
 	x.missing++
@@ -275,14 +275,14 @@ func (x *flow) checkRunning(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.m.mu.Lock()
+	defer x.m.mu.Unlock()
 	return x.interruption()
 }
 
 // sendFrom puts the vectors from this exchange on onto the stream, again if they were there before.
 func (e *edge) sendFrom(exchange int) {
-	e.next = min(exchange, e.flow.window.end())
+	e.next = min(exchange, e.m.flow.window.end())
 	e.checkKept()
 }
 
@@ -290,12 +290,12 @@ func (e *edge) sendFrom(exchange int) {
 func (e *edge) checkKept() {
 	switch {
 	case !e.carriesVectors():
-	case e.next >= e.flow.window.start:
+	case e.next >= e.m.flow.window.start:
 		e.conduct.blank = blank{}
-	case e.chamber != nil && e.view.epoch.Number == 0 && e.next == 0 && e.hasSaved:
+	case e.m.chamber != nil && e.m.view.epoch.Number == 0 && e.next == 0 && e.m.hasSaved:
 		e.conduct.blank.suspected = !e.conduct.blank.known
 	default:
-		e.flow.rollBack(e.id, e.next)
+		e.m.flow.rollBack(e.id, e.next)
 	}
 }
 

@@ -47,13 +47,13 @@ func (m *Mixer) TakeOver(ctx context.Context, giver, epoch int) ([]byte, error) 
 func (h *handovers) askPiece() {
 	if t := h.takeover; t != nil && !t.complete {
 		t.asked = time.Now()
-		h.neighbours.edge(t.giver).queue(encode(header{kindAsk, t.epoch, len(t.data)}, nil))
+		h.m.neighbours.edge(t.giver).queue(encode(header{kindAsk, t.epoch, len(t.data)}, nil))
 	}
 }
 
 // askPieceAgain does if none has come for a while: what was asked, or the piece, may be lost.
 func (h *handovers) askPieceAgain() {
-	if t := h.takeover; t != nil && time.Since(t.asked) >= h.config.Membership.patience() {
+	if t := h.takeover; t != nil && time.Since(t.asked) >= h.m.config.Membership.patience() {
 		h.askPiece()
 	}
 }
@@ -61,21 +61,22 @@ func (h *handovers) askPieceAgain() {
 // handleAsk answers a neighbour that asks for a piece. What it takes over is read once, in a
 // goroutine of its own.
 func (e *edge) handleAsk(f *frame) error {
-	if e.chamber == nil {
+	m := e.m
+	if m.chamber == nil {
 		return fmt.Errorf("there is nothing to take over")
 	}
-	epoch, offset, h := f.exchange, f.detail, &e.handovers.handover
+	epoch, offset, h := f.exchange, f.detail, &m.handovers.handover
 	if now := [2]int{epoch, offset}; slices.Compare(now[:], e.conduct.asked[:]) <= 0 {
 		e.conduct.spend(wasteTwice, "it has asked for the same state again")
 	} else {
 		e.conduct.asked = now
 	}
-	if epoch > len(e.chamber.log) || h.reading {
+	if epoch > len(m.chamber.log) || h.reading {
 		return nil // it asks again
 	}
 	if h.epoch != epoch || h.data == nil {
 		h.epoch, h.reading = epoch, true
-		e.links.work.Go(func() { e.handovers.readHandover(epoch) })
+		m.links.work.Go(func() { m.handovers.readHandover(epoch) })
 		return nil
 	}
 	offset = min(offset, len(h.data))
@@ -86,31 +87,31 @@ func (e *edge) handleAsk(f *frame) error {
 
 // readHandover reads what others take over from this agent in an epoch.
 func (h *handovers) readHandover(epoch int) {
-	data, err := h.config.Membership.Give(epoch)
+	data, err := h.m.config.Membership.Give(epoch)
 	if err != nil {
-		h.config.Log.Warn("nothing can be handed over", "epoch", epoch, "reason", err)
+		h.m.config.Log.Warn("nothing can be handed over", "epoch", epoch, "reason", err)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.m.mu.Lock()
+	defer h.m.mu.Unlock()
 	h.handover = handover{epoch: epoch, data: data}
 }
 
 // handlePiece takes in a piece, and asks for the next one.
 func (e *edge) handlePiece(f *frame) error {
-	t := e.handovers.takeover
+	t := e.m.handovers.takeover
 	if t == nil || t.giver != e.id || f.exchange != len(t.data) {
 		return nil // it came twice
 	}
 	if f.detail > maxHandover || f.detail < len(t.data)+len(f.text) || len(f.text) == 0 && f.detail > len(t.data) {
 		t.err = dsbo.Errorf(dsbo.ErrPeer, "agent %d hands over pieces that do not fit: %d bytes after %d of %d", e.id,
 			len(f.text), len(t.data), f.detail)
-		e.flow.notifyWaiter()
+		e.m.flow.notifyWaiter()
 		return nil
 	}
 	t.data = append(t.data, bytes.Clone(f.text)...)
 	if t.complete = len(t.data) == f.detail; t.complete {
-		e.flow.notifyWaiter()
+		e.m.flow.notifyWaiter()
 	}
-	e.handovers.askPiece()
+	e.m.handovers.askPiece()
 	return nil
 }

@@ -25,21 +25,21 @@ func (c *Config) masking() masks.Config {
 // handleKey takes in the key of an agent that the neighbour passes on. A wrong key ends the run for
 // all, or the stream where there is a council.
 func (e *edge) handleKey(f *frame) error {
-	agent := f.exchange
-	published, err := e.keys.AddKey(agent, f.text)
-	if err == nil && agent == e.config.Agent {
+	m, agent := e.m, f.exchange
+	published, err := m.keys.AddKey(agent, f.text)
+	if err == nil && agent == m.config.Agent {
 		e.confirmed = bytes.Clone(f.text)
 	}
-	e.neighbours.passKeysOn(published)
+	m.neighbours.passKeysOn(published)
 	if err == nil {
-		e.flow.notifyWaiter()
+		m.flow.notifyWaiter()
 		return nil
 	}
 	err = dsbo.Errorf(dsbo.ErrPeer, "the key of agent %d, which came from agent %d, is refused: %w", agent, e.id, err)
-	if e.chamber != nil {
+	if m.chamber != nil {
 		return err
 	}
-	e.failLocked(err)
+	m.failLocked(err)
 	return nil
 }
 

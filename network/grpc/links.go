@@ -33,7 +33,7 @@ const (
 const method = "/dsbo.Exchange/Frames"
 
 func newLinks(m *Mixer) *links {
-	l := &links{Mixer: m, refusals: map[string]time.Time{}}
+	l := &links{m: m, refusals: map[string]time.Time{}}
 	l.dialing, l.stopDial = context.WithCancel(context.Background())
 	l.streams, l.stopAll = context.WithCancel(context.Background())
 	return l
@@ -41,7 +41,7 @@ func newLinks(m *Mixer) *links {
 
 // maxMessage returns the size of the largest frame.
 func (l *links) maxMessage() int {
-	return headerSize + max(8*l.config.MaxFloats, masks.MaxText)
+	return headerSize + max(8*l.m.config.MaxFloats, masks.MaxText)
 }
 
 // streamWindow returns how many bytes may be on their way before they are read: two frames if they
@@ -52,14 +52,14 @@ func (l *links) streamWindow() int32 {
 
 // relay returns this agent as the relay knows it.
 func (l *links) relay() relay.Client {
-	return relay.Client{Address: l.config.Relay, Run: l.config.Run, Identity: l.identity}
+	return relay.Client{Address: l.m.config.Relay, Run: l.m.config.Run, Identity: l.m.identity}
 }
 
 // protection returns what a connection has below gRPC, by this agent's certificate if it has one,
 // and the size of gRPC's buffer for reading: TLS has one of its own, from which pieces go where
 // they belong.
 func (l *links) protection(settings func() *tls.Config) (creds credentials.TransportCredentials, readBuffer int) {
-	if l.identity() == nil {
+	if l.m.identity() == nil {
 		return insecure.NewCredentials(), bufferSize
 	}
 	return batchingTLS{credentials.NewTLS(settings()), l.refuse}, 0
@@ -78,15 +78,15 @@ func (l *links) refuse(from net.Addr, reason error) {
 	host, _, _ := net.SplitHostPort(from.String())
 	text := wording.Plain(reason.Error())
 	key, now := host+" "+text, time.Now()
-	l.mu.Lock()
+	l.m.mu.Lock()
 	l.refused++
 	maps.DeleteFunc(l.refusals, func(_ string, logged time.Time) bool { return now.Sub(logged) >= refusalPeriod })
 	_, again := l.refusals[key]
 	if !again && len(l.refusals) < maxRefusals {
 		l.refusals[key] = now
 	}
-	l.mu.Unlock()
+	l.m.mu.Unlock()
 	if !again {
-		l.config.Log.Warn("refused a connection", "from", from.String(), "reason", text)
+		l.m.config.Log.Warn("refused a connection", "from", from.String(), "reason", text)
 	}
 }

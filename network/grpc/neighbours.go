@@ -9,7 +9,7 @@ import (
 
 // newEdge returns an edge to a neighbour, at this agent's next exchange.
 func (n *neighbours) newEdge(id int) *edge {
-	e := &edge{Mixer: n.Mixer, id: id, position: -1, received: n.flow.round, next: n.flow.round, digests: digests{}}
+	e := &edge{m: n.m, id: id, position: -1, received: n.m.flow.round, next: n.m.flow.round, digests: digests{}}
 	e.conduct.edge = e
 	return e
 }
@@ -17,7 +17,7 @@ func (n *neighbours) newEdge(id int) *edge {
 // firstEdges makes the edges that this agent has at its start: to its neighbours, and to those that
 // the membership log has admitted beside it.
 func (n *neighbours) firstEdges() {
-	c := &n.config
+	c := &n.m.config
 	ids := slices.Clone(c.neighbours())
 	if c.Membership != nil {
 		for _, e := range c.Membership.Log.Last(c.Matrix.N()).Edges {
@@ -35,17 +35,17 @@ func (n *neighbours) firstEdges() {
 // edgeFor returns the edge to the agent that says hello: a neighbour, or one that is admitted
 // beside this agent.
 func (n *neighbours) edgeFor(h hello) (*edge, error) {
-	n.mu.Lock()
+	n.m.mu.Lock()
 	e := n.edge(h.from)
-	n.mu.Unlock()
+	n.m.mu.Unlock()
 	if e != nil {
 		return e, nil
 	}
-	c := &n.config
+	c := &n.m.config
 	if h.admission == "" {
 		return nil, fmt.Errorf("agent %d is not a neighbour of agent %d", h.from, c.Agent)
 	}
-	a, err := c.admission(n.identity(), h.from, h.admission)
+	a, err := c.admission(n.m.identity(), h.from, h.admission)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ func (n *neighbours) edgeFor(h hello) (*edge, error) {
 		return nil, fmt.Errorf("agent %d is admitted beside agents %v, and not beside agent %d", h.from,
 			a.Neighbours, c.Agent)
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.m.mu.Lock()
+	defer n.m.mu.Unlock()
 	if e = n.edge(h.from); e == nil {
 		e = n.addEdge(h.from)
 		c.Log.Info("an agent is admitted", "agent", h.from, "beside", a.Neighbours)
@@ -74,7 +74,7 @@ func (n *neighbours) addEdge(id int) *edge {
 // not said hello to this process yet.
 func (n *neighbours) admittedEdges(further membership.Edges) {
 	for _, e := range further {
-		if e[0] == n.config.Agent && n.edge(e[1]) == nil {
+		if e[0] == n.m.config.Agent && n.edge(e[1]) == nil {
 			n.addEdge(e[1])
 		}
 	}

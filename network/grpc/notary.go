@@ -8,12 +8,12 @@ import (
 
 // A notary signs what this agent says in the council by the key of its certificate, and checks what
 // others have signed.
-type notary struct{ *Mixer }
+type notary struct{ m *Mixer }
 
 // Sign implements [paxos.Notary].
 func (n notary) Sign(text []byte) (s membership.Signature, err error) {
-	s.Agent = n.config.Agent
-	id := n.identity()
+	s.Agent = n.m.config.Agent
+	id := n.m.identity()
 	if id == nil {
 		return membership.SignOpenly(s.Agent, text), nil
 	}
@@ -24,7 +24,7 @@ func (n notary) Sign(text []byte) (s membership.Signature, err error) {
 
 // Verify implements [paxos.Notary].
 func (n notary) Verify(text []byte, s membership.Signature, at time.Time) error {
-	id := n.identity()
+	id := n.m.identity()
 	if id == nil {
 		return membership.VerifyOpenly(text, s)
 	}

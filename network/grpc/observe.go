@@ -11,10 +11,11 @@ import (
 // itself that it computes, or writes a file. What others say of it does not count, nor do
 // heartbeats for which it has waited itself.
 func (e *conduct) countComputing() {
-	if e.computes.round != e.flow.round || !e.holdsUp() {
-		e.computes = holding{round: e.flow.round}
+	m := e.m
+	if e.computes.round != m.flow.round || !e.holdsUp() {
+		e.computes = holding{round: m.flow.round}
 	}
-	if c := e.chamber; !e.holdsUp() || c != nil && c.held { // it may stand still for a proposal, as this agent does
+	if c := m.chamber; !e.holdsUp() || c != nil && c.held { // it may stand still for a proposal, as this agent does
 		return
 	}
 	if h := e.holdup(); h.Source == e.id && h.Agent == e.id &&
@@ -23,16 +24,17 @@ func (e *conduct) countComputing() {
 	}
 	if e.isSlow() && !e.computes.reported {
 		e.computes.reported = true
-		e.config.Log.Warn("a neighbour is slow", "neighbour", e.id, "exchange", e.flow.round, "waited",
-			e.watch.Beats(e.computes.beats), "reason", e.holdup().Cause)
+		m.config.Log.Warn("a neighbour is slow", "neighbour", e.id, "exchange", m.flow.round, "waited",
+			m.watch.Beats(e.computes.beats), "reason", e.holdup().Cause)
 	}
 }
 
 // isSlow reports whether this agent has waited so long for what the neighbour computes that it
 // should be left out.
 func (e *conduct) isSlow() bool {
-	return e.chamber != nil && e.position >= 0 && e.computes.round == e.flow.round && e.holdsUp() &&
-		e.watch.Beats(e.computes.beats) >= e.chamber.computePatience(e.id)
+	m := e.m
+	return m.chamber != nil && e.position >= 0 && e.computes.round == m.flow.round && e.holdsUp() &&
+		m.watch.Beats(e.computes.beats) >= m.chamber.computePatience(e.id)
 }
 
 // computePatience returns how long an exchange waits for what a neighbour computes:
@@ -40,8 +42,8 @@ func (e *conduct) isSlow() bool {
 // that is always slow costs the others few changes. When all has been computed, for the end, it is
 // the most.
 func (c *chamber) computePatience(agent int) time.Duration {
-	most, patience := c.config.ComputeTimeout, c.config.Membership.StragglerDeadline
-	if patience == 0 || c.watch.Doing() == holdup.Ending {
+	most, patience := c.m.config.ComputeTimeout, c.m.config.Membership.StragglerDeadline
+	if patience == 0 || c.m.watch.Doing() == holdup.Ending {
 		return most
 	}
 	for range c.log.SlowDepartures(agent) {
@@ -61,15 +63,15 @@ const contradictedPatience = 8
 // obstacle returns the agent that is there, or comes again and again, and keeps this one from going
 // on, -1 if there is none.
 func (c *chamber) obstacle() int {
-	most := c.config.Membership.AbsentAfter
-	h := c.Mixer.obstacle()
+	m, most := c.m, c.m.config.Membership.AbsentAfter
+	h := m.obstacle()
 	switch {
 	case h == nil, h.Cause != holdup.ByWithholding && (h.Cause != holdup.BySilence || h.Source >= 0):
 		return -1
-	case h.Beyond > 0 && h.Beyond != c.config.Agent+1:
+	case h.Beyond > 0 && h.Beyond != m.config.Agent+1:
 		most *= contradictedPatience
 	}
-	if c.watch.Stalled() < most {
+	if m.watch.Stalled() < most {
 		return -1
 	}
 	return h.Agent
@@ -81,15 +83,15 @@ func (c *chamber) obstacle() int {
 // all, or has had time to be since it was to the first: an edge that is not there then is cut. It
 // is called by the chamber at each of its ticks.
 func (c *chamber) observe() (seen paxos.Observation) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.view.matrix != nil && c.finish.allFinished() {
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	if c.m.view.matrix != nil && c.m.finish.allFinished() {
 		return seen // they leave
 	}
-	most, obstacle := c.config.Membership.AbsentAfter, c.obstacle()
+	most, obstacle := c.m.config.Membership.AbsentAfter, c.obstacle()
 	company, all := false, true
-	seen.Saved = c.saved
-	for _, e := range c.neighbours.edges {
+	seen.Saved = c.m.saved
+	for _, e := range c.m.neighbours.edges {
 		if e.silence() >= most || e.id == obstacle || e.failure != nil {
 			seen.Down = append(seen.Down, e.id)
 		}
@@ -106,6 +108,6 @@ func (c *chamber) observe() (seen paxos.Observation) {
 	}
 	// One that was left out as it computed has not begun the newest epoch before it is through
 	// with that.
-	seen.Ready = c.epochChange() == nil && (all || c.company >= settled*ticks)
+	seen.Ready = c.m.epochChange() == nil && (all || c.company >= settled*ticks)
 	return seen
 }

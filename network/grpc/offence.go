@@ -27,10 +27,10 @@ func (e *conduct) punish(err error) {
 	if _, offends := errors.AsType[*offence](err); offends {
 		e.stats.Offences++
 		e.barBeats = min(max(2*e.barBeats, firstBar), lastBar)
-		e.barredUntil = time.Now().Add(e.watch.Beats(e.barBeats))
-		if e.chamber != nil && e.barBeats >= failedBar && e.failure == nil {
+		e.barredUntil = time.Now().Add(e.m.watch.Beats(e.barBeats))
+		if e.m.chamber != nil && e.barBeats >= failedBar && e.failure == nil {
 			e.failure = err
-			e.config.Log.Warn("a member is at fault again and again: left out until another process of it comes",
+			e.m.config.Log.Warn("a member is at fault again and again: left out until another process of it comes",
 				"neighbour", e.id, "reason", err)
 		}
 	}
@@ -38,8 +38,8 @@ func (e *conduct) punish(err error) {
 
 // penalty returns for how long the neighbour is still refused.
 func (e *conduct) penalty() time.Duration {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.m.mu.Lock()
+	defer e.m.mu.Unlock()
 	return time.Until(e.barredUntil)
 }
 
@@ -53,8 +53,8 @@ func (e *conduct) barred() error {
 
 // progress returns a number that changes when a vector of the neighbour comes.
 func (e *edge) progress() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.m.mu.Lock()
+	defer e.m.mu.Unlock()
 	return e.received + e.credit
 }
 
@@ -68,7 +68,7 @@ const (
 // countFrame counts a frame of the neighbour that brings no new vector. It returns an error if
 // there are too many.
 func (e *conduct) countFrame(f *frame) error {
-	c := &e.config
+	c := &e.m.config
 	count, most, what := &e.controlFrames, maxControlFrames+2*c.agents(), "frames that are no vectors"
 	switch f.kind {
 	case kindVector:

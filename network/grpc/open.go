@@ -53,7 +53,7 @@ func (l *links) serve(listener net.Listener) {
 	l.work.Go(func() {
 		// before it began
 		if err := l.server.Serve(guard.Wrap(listener, strangerLimits)); err != nil && err != rpc.ErrServerStopped {
-			l.config.Log.Error("no longer listening", "reason", err)
+			l.m.config.Log.Error("no longer listening", "reason", err)
 		}
 	})
 }
@@ -99,9 +99,9 @@ func newMixer(c Config) (m *Mixer, err error) {
 	}
 	m.combining.of, m.binding.by = m, m
 	m.budget = c.newBudget()
-	m.flow = flow{Mixer: m, signal: make(chan struct{}, 1), round: c.Round,
+	m.flow = flow{m: m, signal: make(chan struct{}, 1), round: c.Round,
 		window: window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes}}
-	m.neighbours.Mixer, m.handovers.Mixer = m, m
+	m.neighbours.m, m.handovers.m = m, m
 	m.finish, m.links = newFinish(m), newLinks(m)
 	m.finish.former = c.Finished
 	m.neighbours.firstEdges()
@@ -124,12 +124,12 @@ func newMixer(c Config) (m *Mixer, err error) {
 
 // heartbeats has a heartbeat every so often until the mixer is closed.
 func (l *links) heartbeats() {
-	t := time.NewTicker(l.config.Heartbeat)
+	t := time.NewTicker(l.m.config.Heartbeat)
 	defer t.Stop()
 	for {
 		select {
 		case <-t.C:
-			l.Mixer.heartbeat()
+			l.m.heartbeat()
 		case <-l.dialing.Done():
 			return
 		}

@@ -39,25 +39,26 @@ func (m *Mixer) holdup() (worst *Holdup) {
 // holdsUp reports whether this agent waits for the neighbour: for its vector, or at the end for its
 // news of the others.
 func (e *edge) holdsUp() bool {
-	switch e.watch.Doing() {
+	switch e.m.watch.Doing() {
 	case holdup.Exchanging:
 		return e.isAwaited()
 	case holdup.Ending:
-		return e.radius < e.finish.lastRadius() && e.radius < e.finish.radius()
+		return e.radius < e.m.finish.lastRadius() && e.radius < e.m.finish.radius()
 	case holdup.AwaitingKeys: // it has to pass this agent's on
-		return !e.keys.Confirms(e.confirmed)
+		return !e.m.keys.Confirms(e.confirmed)
 	}
 	return false
 }
 
 // holdup returns who holds up this agent as far as the neighbour goes.
 func (e *edge) holdup() *Holdup {
-	return e.watch.Judge(holdup.Neighbour{
+	m := e.m
+	return m.watch.Judge(holdup.Neighbour{
 		Agent: e.id, Silent: e.isSilent(),
-		Reported: e.reported, Report: e.report, EarlierEpoch: e.isInEarlierEpoch(), Staged: e.flow.staged,
-	}, e.flow.round, func(agent int) bool {
-		other := e.neighbours.edge(agent)
-		return agent == e.config.Agent || other != nil && other.position >= 0 && other.conduct.clears(e)
+		Reported: e.reported, Report: e.report, EarlierEpoch: e.isInEarlierEpoch(), Staged: m.flow.staged,
+	}, m.flow.round, func(agent int) bool {
+		other := m.neighbours.edge(agent)
+		return agent == m.config.Agent || other != nil && other.position >= 0 && other.conduct.clears(e)
 	})
 }
 
@@ -66,9 +67,9 @@ func (e *edge) holdup() *Holdup {
 // reduction one that has sent to this agent may yet have to send to others: it is believed of as
 // long as it is heard. Nothing is known of agents to which no edge is in use.
 func (e *conduct) clears(other *edge) bool {
-	switch e.watch.Doing() {
+	switch e.m.watch.Doing() {
 	case holdup.Exchanging:
-		return !e.isAwaited() && !(e.flow.staged && e.isSilent())
+		return !e.isAwaited() && !(e.m.flow.staged && e.isSilent())
 	case holdup.Ending: // the other one's radius is at most 1 more than what it has been told
 		return e.radius >= other.radius
 	}
@@ -122,9 +123,10 @@ func (m *Mixer) checkWait() error {
 // ask for the vectors that this agent needs, and a new stream carries all keys. What a liar has
 // left out for a time is not lost then.
 func (n *neighbours) askAgain() {
-	for _, e := range n.view.edges {
-		due := n.watch.Doing() == holdup.AwaitingKeys
-		if n.watch.Doing() == holdup.Exchanging && e.isAwaited() {
+	m := n.m
+	for _, e := range m.view.edges {
+		due := m.watch.Doing() == holdup.AwaitingKeys
+		if m.watch.Doing() == holdup.Exchanging && e.isAwaited() {
 			h := e.holdup()
 			due = h.Agent == e.id && h.Cause == holdup.ByWithholding
 		}

@@ -15,7 +15,8 @@ import (
 // nextFrame returns what is to be sent next, nil if there is nothing now. last says that there
 // will be nothing more on this stream.
 func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
-	known := e.keys.Published()
+	m := e.m
+	known := m.keys.Published()
 	for s.keysSent < len(known) && known[s.keysSent].Text == nil {
 		s.keysSent++
 	}
@@ -24,16 +25,16 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 		return nil, true
 	case s.announceDue:
 		return s.epochFrame(), false
-	case e.ended != nil && !s.failSent && e.carriesVectors():
+	case m.ended != nil && !s.failSent && e.carriesVectors():
 		s.failSent = true
-		return encode(header{kindFail, e.ended.Number, e.ended.Kind}, []byte(e.ended.Reason)), false
+		return encode(header{kindFail, m.ended.Number, m.ended.Kind}, []byte(m.ended.Reason)), false
 	case e.pending == kindResend && e.carriesVectors():
 		e.pending = 0
-		return encode(header{kindResend, e.flow.window.end(), e.received}, nil), false
+		return encode(header{kindResend, m.flow.window.end(), e.received}, nil), false
 	case e.pending == kindAlive:
 		e.pending = 0
-		r := e.watch.Report(e.flow.round, e.Mixer.holdup())
-		return encode(header{kindAlive, r.Round, e.finish.announcedRadius()}, r.Encode()), false
+		r := m.watch.Report(m.flow.round, m.holdup())
+		return encode(header{kindAlive, r.Round, m.finish.announcedRadius()}, r.Encode()), false
 	case s.keysSent < len(known):
 		k := known[s.keysSent]
 		s.keysSent++
@@ -42,7 +43,7 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 		frame, s.councilFrames = s.councilFrames[0], s.councilFrames[1:]
 		return frame, false
 	case e.hasVector():
-		frame = e.flow.window.at(e.next).frameFor(e.position)
+		frame = m.flow.window.at(e.next).frameFor(e.position)
 		if e.next < e.sent {
 			e.stats.Resent++
 		}
@@ -50,7 +51,7 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 		e.sent = max(e.sent, e.next)
 		return frame, false
 	}
-	return nil, e.closed
+	return nil, m.closed
 }
 
 // handle takes in a frame that came on the edge's stream. An error ends the stream.
@@ -107,35 +108,36 @@ func (e *edge) handleResend(f *frame) {
 // handleAlive takes in what the neighbour says of itself.
 func (e *edge) handleAlive(f *frame) {
 	e.report, e.reported = holdup.ReadReport(f.exchange, f.text)
-	e.reported = e.reported && max(e.report.Holder, e.report.Beyond-1) < e.config.agents()
-	e.setRadius(min(f.detail, e.finish.lastRadius()))
+	e.reported = e.reported && max(e.report.Holder, e.report.Beyond-1) < e.m.config.agents()
+	e.setRadius(min(f.detail, e.m.finish.lastRadius()))
 }
 
 // handleControl hands a message to the council.
 func (e *edge) handleControl(f *frame) error {
-	if e.chamber == nil {
+	if e.m.chamber == nil {
 		return errors.New("there is no council")
 	}
-	e.chamber.deliver(letter{neighbour: e.id, data: bytes.Clone(f.text)})
+	e.m.chamber.deliver(letter{neighbour: e.id, data: bytes.Clone(f.text)})
 	return nil
 }
 
 // handleVector takes in the vector of one exchange, by Order and Repetition.
 func (e *edge) handleVector(f *frame) error {
+	m := e.m
 	vector, slot := digest{f.detail, f.digest}, f.exchange%2
 	before, known := e.digests[f.exchange]
-	if e.flow.round <= f.exchange && f.exchange < e.received {
+	if m.flow.round <= f.exchange && f.exchange < e.received {
 		before, known = e.came[slot], true
 	}
 	switch {
 	case known && before != vector:
 		err := &network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: f.exchange, Reason: ErrConflict}
-		if e.chamber != nil {
+		if m.chamber != nil {
 			return err
 		}
-		e.failLocked(err)
+		m.failLocked(err)
 		return nil
-	case f.exchange > min(e.received, e.flow.window.end()):
+	case f.exchange > min(e.received, m.flow.window.end()):
 		if e.expectsStale {
 			return nil
 		}
@@ -151,14 +153,14 @@ func (e *edge) handleVector(f *frame) error {
 	e.slot[slot], f.data = f.data, e.slot[slot]
 	e.came[slot] = vector
 	if e.isAwaited() {
-		e.stats.Waited += e.watch.Waiting()
+		e.stats.Waited += m.watch.Waiting()
 	}
 	if e.isMissing() {
-		e.flow.missing--
+		m.flow.missing--
 	}
 	e.received++
-	if e.flow.missing == 0 || e.flow.staged {
-		e.flow.notifyWaiter()
+	if m.flow.missing == 0 || m.flow.staged {
+		m.flow.notifyWaiter()
 	}
 	return nil
 }

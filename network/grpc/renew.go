@@ -52,7 +52,7 @@ func (l *links) serverSettings() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-			now := l.identity().Server()
+			now := l.m.identity().Server()
 			now.NextProtos = []string{"h2"} // which gRPC adds to the settings that it is given, and requires
 			return now, nil
 		},
@@ -62,7 +62,7 @@ func (l *links) serverSettings() *tls.Config {
 // connectionExpiry returns when the first certificate of a connection expires, of either side; the
 // zero time if it has none.
 func (l *links) connectionExpiry(auth credentials.AuthInfo) time.Time {
-	id := l.identity()
+	id := l.m.identity()
 	info, ok := auth.(credentials.TLSInfo)
 	if id == nil || !ok {
 		return time.Time{}

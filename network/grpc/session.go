@@ -20,13 +20,13 @@ var (
 // newSession returns a session over a stream whose certificates are valid until a time.
 func newSession(e *edge, s stream, until time.Time) *session {
 	n := &session{e: e, stream: s, expires: until, wakeUp: make(chan struct{}, 1), dropped: make(chan struct{})}
-	n.sender = e.config.Wrap(e.id, n)
+	n.sender = e.m.config.Wrap(e.id, n)
 	return n
 }
 
 // Send implements [Sender].
 func (s *session) Send(frame []byte) error {
-	m := s.e.Mixer
+	m := s.e.m
 	m.mu.Lock()
 	s.e.stats.FramesSent++
 	s.e.stats.BytesSent += int64(len(frame))
@@ -37,7 +37,7 @@ func (s *session) Send(frame []byte) error {
 // open makes the session the edge's stream. It fails if the mixer is closed, or a later process of
 // the neighbour has one.
 func (s *session) open(h hello) error {
-	m := s.e.Mixer
+	m := s.e.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -54,7 +54,7 @@ func (s *session) open(h hello) error {
 // nothing more to say, io.EOF if the other side is. in gets what ends the receiving direction, if
 // that has not ended.
 func (s *session) run() (in chan error, err error) {
-	m := s.e.Mixer
+	m := s.e.m
 	in = make(chan error, 1)
 	out := make(chan error, 1)
 	m.links.work.Go(func() { in <- s.receive() })
@@ -81,7 +81,7 @@ func (s *session) run() (in chan error, err error) {
 
 // transmit sends what the edge has to say until there will be nothing more.
 func (s *session) transmit() error {
-	m := s.e.Mixer
+	m := s.e.m
 	for {
 		m.mu.Lock()
 		frame, last := s.e.nextFrame(s)
@@ -105,7 +105,7 @@ func (s *session) transmit() error {
 
 // receive hands what comes to the edge. An end in good order is io.EOF.
 func (s *session) receive() error {
-	m := s.e.Mixer
+	m := s.e.m
 	var f frame
 	for {
 		if err := s.stream.RecvMsg(&f); err != nil {

@@ -69,7 +69,7 @@ type combining struct{ of *Mixer }
 
 // neighbours are the edges of an agent, guarded by the mixer's lock.
 type neighbours struct {
-	*Mixer
+	m     *Mixer
 	edges []*edge // in ascending order of the neighbours
 }
 
@@ -78,9 +78,9 @@ type neighbours struct {
 // (nextFrame). The package documentation has its messages, and what holds on it under the names
 // Order, Credit, Window and Repetition.
 type edge struct {
-	*Mixer       // the agent's
-	id       int // number of the neighbour
-	position int // of the neighbour among the members
+	m        *Mixer // the agent's mixer
+	id       int    // number of the neighbour
+	position int    // of the neighbour among the members
 
 	// Receiving. The vectors of exchanges k and k+1, where this agent is at exchange k, have their
 	// slots at k%2 and (k+1)%2.
@@ -148,25 +148,25 @@ type blank struct {
 }
 
 func (e *edge) silence() time.Duration {
-	return time.Duration(e.silentBeats) * e.config.Heartbeat
+	return time.Duration(e.silentBeats) * e.m.config.Heartbeat
 }
 
 // isSilent reports whether the neighbour is not connected, or not heard.
-func (e *edge) isSilent() bool { return e.session == nil || e.silence() >= e.config.SilentAfter }
+func (e *edge) isSilent() bool { return e.session == nil || e.silence() >= e.m.config.SilentAfter }
 
 // isMissing reports whether the vector of an exchange under way has not come from this neighbour.
-func (e *edge) isMissing() bool { return e.flow.missing > 0 && e.received <= e.flow.round }
+func (e *edge) isMissing() bool { return e.m.flow.missing > 0 && e.received <= e.m.flow.round }
 
 // isAwaited reports whether an exchange waits for this neighbour: its vector is due.
 func (e *edge) isAwaited() bool {
-	x := &e.flow
+	x := &e.m.flow
 	return e.isMissing() && (!x.staged || x.due || e.position != x.parent)
 }
 
 // carriesVectors reports whether there is a stream that carries vectors: both ends are members of
 // the same epoch, and know it.
 func (e *edge) carriesVectors() bool {
-	s, epoch := e.session, e.view.epoch.Number
+	s, epoch := e.session, e.m.view.epoch.Number
 	return s != nil && e.position >= 0 && s.announced == epoch && s.remote == epoch
 }
 
@@ -247,7 +247,7 @@ type view struct {
 // and waits for theirs. Its fields are guarded by the mixer's lock, but for signal; round and
 // window are changed by the goroutine of Mix alone.
 type flow struct {
-	*Mixer                          // of the agent
+	m        *Mixer                 // of the agent
 	signal   chan struct{}          // holds one wake-up of Mix, Gather, Reduce or Drain
 	round    int                    // the next exchange, or the one under way
 	window   window                 // what may have to be sent again
@@ -261,7 +261,7 @@ type flow struct {
 // A finish is how far an agent is in the end of the run. It begins anew where the agent goes back,
 // or on in another epoch.
 type finish struct {
-	*Mixer
+	m      *Mixer
 	drains bool // Drain has begun
 	// all members have finished, and this agent's seat in the council lets nobody in any more, as
 	// is on its disk
@@ -289,13 +289,13 @@ const (
 // time, and passes on the messages of all agents from neighbour to neighbour. Its goroutine writes
 // to the disk, and holds no lock meanwhile.
 type chamber struct {
-	*Mixer              // the agent's
-	seat   *paxos.Node  // of the goroutine
-	seen   recent       // messages, by their numbers; of the goroutine
-	come   recent       // messages of each neighbour; of the goroutine
-	texts  recent       // texts of messages, with the messages' numbers; of the goroutine
-	said   guard.Budget // how many messages each agent may send in a time
-	inbox  chan letter  // messages of the council, in the order in which they came
+	m     *Mixer       // the agent's mixer
+	seat  *paxos.Node  // of the goroutine
+	seen  recent       // messages, by their numbers; of the goroutine
+	come  recent       // messages of each neighbour; of the goroutine
+	texts recent       // texts of messages, with the messages' numbers; of the goroutine
+	said  guard.Budget // how many messages each agent may send in a time
+	inbox chan letter  // messages of the council, in the order in which they came
 
 	// Guarded by the mixer's lock.
 	log     membership.Log // decided
@@ -315,7 +315,7 @@ type letter struct {
 
 // handovers are what this agent gives to others and takes over itself, guarded by the mixer's lock.
 type handovers struct {
-	*Mixer
+	m        *Mixer
 	handover handover
 	takeover *takeover // nil if it takes over nothing
 }
@@ -342,7 +342,7 @@ type takeover struct {
 // the input and output of the package, and hold the mixer's lock for single looks at its
 // state alone.
 type links struct {
-	*Mixer                // the agent's
+	m      *Mixer         // the agent's mixer
 	server *rpc.Server    // of the neighbours that dial
 	work   sync.WaitGroup // goroutines of connections
 

@@ -61,7 +61,7 @@ func (e *edge) snapshot() Neighbour {
 		n.Fault = wording.Plain(err.Error())
 	}
 	if e.isAwaited() {
-		n.Waiting = e.watch.Waiting()
+		n.Waiting = e.m.watch.Waiting()
 		n.Waited += n.Waiting
 	}
 	return n

@@ -103,7 +103,7 @@ func (e *edge) reform(round int) {
 		return
 	}
 	s.announceDue = true
-	if s.remote == e.view.epoch.Number { // it was there first
+	if s.remote == e.m.view.epoch.Number { // it was there first
 		e.credit = s.remoteSent
 		e.sendFrom(s.remoteNext)
 	}
@@ -114,7 +114,7 @@ func (e *edge) reform(round int) {
 // agent's: the hello's may have passed.
 func (s *session) handleHello(h hello) {
 	s.remote, s.remoteSent, s.remoteNext = h.epoch, h.sent, h.next
-	if s.e.chamber == nil {
+	if s.e.m.chamber == nil {
 		return
 	}
 	s.announced, s.announceDue = -1, true
@@ -124,14 +124,14 @@ func (s *session) handleHello(h hello) {
 // compareLogs has the council bring a neighbour, which knows the changes up to an epoch, and this
 // agent to the same ones.
 func (e *edge) compareLogs(epoch int) {
-	if c := e.chamber; epoch != len(c.log) {
+	if c := e.m.chamber; epoch != len(c.log) {
 		c.deliver(letter{neighbour: e.id, epoch: epoch})
 	}
 }
 
 // epochFrame tells the neighbour this agent's epoch.
 func (s *session) epochFrame() []byte {
-	m := s.e.Mixer
+	m := s.e.m
 	s.announced, s.announceDue = m.view.epoch.Number, false
 	return encode(header{kindEpoch, m.flow.window.end(), s.e.received},
 		binary.LittleEndian.AppendUint64(nil, uint64(s.announced)))
@@ -139,12 +139,12 @@ func (s *session) epochFrame() []byte {
 
 // handleEpoch takes in the neighbour's epoch.
 func (e *edge) handleEpoch(f *frame) error {
-	if e.chamber == nil || len(f.text) != 8 || binary.LittleEndian.Uint64(f.text) > maxNumber {
+	if e.m.chamber == nil || len(f.text) != 8 || binary.LittleEndian.Uint64(f.text) > maxNumber {
 		return fmt.Errorf("an epoch must be a number, of a run whose members change; it is %x", f.text)
 	}
 	e.session.remote = int(binary.LittleEndian.Uint64(f.text))
 	e.compareLogs(e.session.remote)
-	if e.session.remote == e.view.epoch.Number {
+	if e.session.remote == e.m.view.epoch.Number {
 		e.credit = f.exchange
 		e.sendFrom(f.detail)
 	}
@@ -154,5 +154,5 @@ func (e *edge) handleEpoch(f *frame) error {
 // isInEarlierEpoch reports whether the neighbour has yet to begin this agent's epoch: it computes
 // what it has begun in one before, or readies its state.
 func (e *edge) isInEarlierEpoch() bool {
-	return e.session != nil && e.session.remote < e.view.epoch.Number
+	return e.session != nil && e.session.remote < e.m.view.epoch.Number
 }
