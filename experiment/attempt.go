@@ -12,7 +12,7 @@ import (
 )
 
 // prepare checks all settings that can be checked without data and without other processes.
-func (r *runner) prepare(stderr io.Writer) (err error) {
+func (r *base) prepare(stderr io.Writer) (err error) {
 	if r.view = r.View; r.view == nil {
 		if !r.layout.leads() {
 			stderr = io.Discard
@@ -28,18 +28,18 @@ func (r *runner) prepare(stderr io.Writer) (err error) {
 // attempt runs the method from the runner's checkpoint on, and then finds the models.
 func (r *runner) attempt(ctx context.Context) error {
 	r.result, r.iterationsOver, r.summary = nil, false, runs.Summary{}
-	if err := r.data.load(ctx, r.data.localAgents()); err != nil {
+	if err := r.load(ctx, r.localAgents()); err != nil {
 		return err
 	}
-	if err := r.poser.makeProblem(ctx); err != nil {
+	if err := r.makeProblem(ctx); err != nil {
 		return err
 	}
-	if err := r.poser.startStructured(ctx); err != nil {
+	if err := r.startStructured(ctx); err != nil {
 		return err
 	}
 	r.stepsSent = dsbo.Traffic{}
 	r.problem.Sent = &r.stepsSent
-	if err := r.steps.chooseSteps(ctx); err != nil {
+	if err := r.chooseSteps(ctx); err != nil {
 		return err
 	}
 	r.problem.Sent = &r.summary.Traffic.Models // by what follows the run
@@ -50,16 +50,16 @@ func (r *runner) attempt(ctx context.Context) error {
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	if err := r.account.completeConfig(cfg); err != nil {
+	if err := r.completeConfig(cfg); err != nil {
 		return err
 	}
-	r.steps.showWarnings()
+	r.showWarnings()
 	took := r.loaded.duration.Seconds()
 	r.view.Note(Note{
 		Text: fmt.Sprintf("%s; %v; loaded in %.1f s", r.problem.line, r.graph, took),
 		Name: "loaded", Facts: []any{"problem", r.problem.line, "graph", r.graph.Name, "seconds", took},
 	})
-	if err := r.files.openFolder(ctx); err != nil {
+	if err := r.openFolder(ctx); err != nil {
 		return err
 	}
 	err := r.protect(&cfg, !cfg.Resume)
@@ -72,19 +72,19 @@ func (r *runner) attempt(ctx context.Context) error {
 	if r.result, err = train.Run(ctx, cfg); err != nil {
 		return err
 	}
-	r.summary.FloatsFormula = r.account.floatsByFormula()
-	if err := r.files.keepMembers(); err != nil {
+	r.summary.FloatsFormula = r.floatsByFormula()
+	if err := r.keepMembers(); err != nil {
 		return err
 	}
 	if r.problem.guard != nil {
-		return r.end.finishPrivate()
+		return r.finishPrivate()
 	}
-	return r.end.finish(ctx)
+	return r.finish(ctx)
 }
 
 // protect adds noise to what the agents answer, where there is differential privacy and it is due:
 // the folder of a run that goes on has the secrets already.
-func (r *runner) protect(cfg *train.Config, due bool) (err error) {
+func (r *poser) protect(cfg *train.Config, due bool) (err error) {
 	if g := r.problem.guard; g != nil && due {
 		cfg.Problem, err = g.addNoise(cfg.Problem, r.folder)
 	}

@@ -248,7 +248,7 @@ func (l *oneAgent) tryEnterEpoch(ctx context.Context, r *runner, m network.Refor
 	if _, member := e.Position(l.agent); !member {
 		return false, m.Reform(e, e.Round)
 	}
-	points, err := r.files.checkpoints([]int{l.agent})
+	points, err := r.checkpoints([]int{l.agent})
 	if err != nil {
 		return false, err
 	}

@@ -39,7 +39,7 @@ func (j *Job) runFolder() (runs.Folder, runs.Mode, error) {
 }
 
 // checkpoints returns the checkpoints of some agents of this process, the newest first.
-func (r *runFiles) checkpoints(agents []int) ([]train.Point, error) {
+func (r *base) checkpoints(agents []int) ([]train.Point, error) {
 	points, damaged, err := train.Points(r.folder, agents)
 	for _, d := range damaged {
 		r.view.Log("checkpoint left out: %v", d)
@@ -48,7 +48,7 @@ func (r *runFiles) checkpoints(agents []int) ([]train.Point, error) {
 }
 
 // openFolder makes the run folder ready, once.
-func (r *runFiles) openFolder(ctx context.Context) error {
+func (r *runner) openFolder(ctx context.Context) error {
 	if r.folderOpen {
 		return nil
 	}
@@ -74,12 +74,12 @@ func (r *runFiles) openFolder(ctx context.Context) error {
 		}
 	}
 	r.folderOpen = true
-	return r.layout.awaitFolder(ctx, r.runner)
+	return r.layout.awaitFolder(ctx, r)
 }
 
 // writeFailure writes the summary of a run that ended with an error, if it had begun, and returns
 // that error. There is a page where one is wanted and no iteration will follow.
-func (r *runFiles) writeFailure(err error) error {
+func (r *runner) writeFailure(err error) error {
 	if r.result == nil || !r.layout.leads() || r.drainFailed {
 		return err
 	}
@@ -88,7 +88,7 @@ func (r *runFiles) writeFailure(err error) error {
 		err = fmt.Errorf("%w after %s, before the models were found", train.ErrInterrupted,
 			wording.Count(r.result.Iterations, "iteration"))
 	}
-	if w := r.folder.WriteSummary(r.account.summarize(state, err)); w != nil {
+	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
 	if (state == runs.Diverged || r.iterationsOver) && r.Report && len(r.result.Records) > 0 {

@@ -82,7 +82,7 @@ func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	r.view.Stop()
 	if err != nil {
 		r.layout.fail(r, err)
-		return r.files.writeFailure(err)
+		return r.writeFailure(err)
 	}
 	if !r.layout.leads() {
 		return nil
@@ -98,5 +98,5 @@ func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	if r.finished || stdout == nil {
 		return nil
 	}
-	return r.account.printResult(stdout)
+	return r.printResult(stdout)
 }

@@ -68,7 +68,7 @@ func (r *finisher) writeFinished() error {
 	if !r.layout.leads() {
 		return nil
 	}
-	r.summary = r.account.summarize(runs.Finished, nil)
+	r.summary = r.summarize(runs.Finished, nil)
 	r.summary.Round, r.summary.Epoch = r.layout.round(), len(r.changes)
 	return r.folder.WriteSummary(r.summary)
 }
@@ -234,7 +234,7 @@ func (r *finisher) writeIterates(best train.Best) error {
 	if err := r.writeModel(best.X, best.Y, r.problem.shapeY); err != nil || !r.layout.leads() {
 		return err
 	}
-	return r.folder.WriteSummary(r.account.summarize(runs.Unfinished, nil))
+	return r.folder.WriteSummary(r.summarize(runs.Unfinished, nil))
 }
 
 // writeModel writes lambda.npy and omega.npy, with y in a shape.

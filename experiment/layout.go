@@ -22,7 +22,7 @@ func (inProcess) leads() bool { return true }
 
 func (inProcess) describe(c *runs.Config) { c.Transport, c.Processes = "local", 1 }
 
-func (l inProcess) join(_ context.Context, r *runner) error { return r.files.chooseFolder(l) }
+func (l inProcess) join(_ context.Context, r *runner) error { return r.chooseFolder(l) }
 
 func (inProcess) awaitFolder(context.Context, *runner) error { return nil }
 
@@ -41,7 +41,7 @@ func (inProcess) round() int { return 0 }
 func (inProcess) endRun(_ context.Context, _ *runner, _ io.Writer, err error) error { return err }
 
 // lockFolder chooses the run folder, and keeps other processes out of it until the job ends.
-func (r *runFiles) lockFolder() (err error) {
+func (r *base) lockFolder() (err error) {
 	if r.folder, r.mode, err = r.runFolder(); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (r *runFiles) lockFolder() (err error) {
 
 // chooseFolder locks the run folder and checks that a run that stands there was made by the same
 // layout of processes.
-func (r *runFiles) chooseFolder(l Layout) error {
+func (r *base) chooseFolder(l Layout) error {
 	if err := r.lockFolder(); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (r *runFiles) chooseFolder(l Layout) error {
 
 // checkFlags reports a run that is not the one whose flags the command line took over, before the
 // folder was locked.
-func (r *runFiles) checkFlags() error {
+func (r *base) checkFlags() error {
 	found, err := r.folder.ReadConfig()
 	if err == nil && !slices.Equal(found.Flags, r.resumedFlags) {
 		err = fmt.Errorf("another process has replaced the run in %s: the same command resumes that one", r.folder)
@@ -77,7 +77,7 @@ func (r *runFiles) checkFlags() error {
 }
 
 // checkOwner reports a folder whose run has its agents elsewhere, or belongs to another agent.
-func (r *runFiles) checkOwner(l Layout) error {
+func (r *base) checkOwner(l Layout) error {
 	var own runs.Config
 	l.describe(&own)
 	found, err := r.folder.ReadConfig()

@@ -108,7 +108,9 @@ func TestWhatEndsAllAgents(t *testing.T) {
 		{errors.New("a defect"), true},
 	} {
 		team := &failing{}
-		new(oneAgent).fail(&runner{team: team}, tt.err)
+		r := newRunner(nil, nil)
+		r.team = team
+		new(oneAgent).fail(r, tt.err)
 		if team.failed != tt.ends {
 			t.Errorf("%v: ends the run is %t, want %t", tt.err, team.failed, tt.ends)
 		}

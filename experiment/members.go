@@ -16,7 +16,7 @@ import (
 
 // readChanges reads the membership log that -membership names or, of a run that goes on, its folder
 // has, and checks it against the settings.
-func (r *runner) readChanges() (err error) {
+func (r *base) readChanges() (err error) {
 	s := r.Settings
 	switch {
 	case s.Membership != "":
@@ -65,10 +65,10 @@ func (r *loader) loadAdmitted() error {
 		if err := splitTests(&l.data); err != nil {
 			return err
 		}
-		r.problem = problem{}
+		l.unposed = true
 	}
 	for i := len(l.data.Shards); i < r.changes.Roster(r.Agents); i++ {
-		r.problem = problem{}
+		l.unposed = true
 		if r.layout.ownsFiles() ||
 			!slices.ContainsFunc(r.changes, func(c membership.Change) bool { return slices.Contains(c.Members, i) }) {
 			l.data.Shards = append(l.data.Shards, data.Shard{}) // it is elsewhere, or never comes in
@@ -130,7 +130,7 @@ func (r *poser) startEpoch() (e membership.Epoch) {
 }
 
 // noteChange says that an epoch has begun.
-func (r *runner) noteChange(e membership.Epoch) {
+func (r *base) noteChange(e membership.Epoch) {
 	text := fmt.Sprintf("epoch %d begins after iteration %d: %s", e.Number, e.Iteration,
 		wording.Count(len(e.Members), "agent"))
 	if why := r.changes[e.Number-1].Why; len(why) > 0 {
@@ -142,7 +142,7 @@ func (r *runner) noteChange(e membership.Epoch) {
 
 // keepMembers makes the runner's problem, data and graph belong to the agents that are there at the
 // end of the iterations: what follows is of them.
-func (r *runFiles) keepMembers() (err error) {
+func (r *account) keepMembers() (err error) {
 	e := r.result.Epoch
 	if e.Number < len(r.changes) {
 		r.warnings = append(r.warnings,

@@ -34,7 +34,7 @@ func (r *finisher) rivals(ctx context.Context,
 	if len(list) == 0 {
 		return nil, nil, dsbo.ConfigErrorf("model %T must have at least one baseline", m)
 	}
-	modelWatcher{r.runner}.Expect(1 + len(list))
+	modelWatcher{&r.base}.Expect(1 + len(list))
 	for _, b := range list {
 		f := found
 		if b.Of != nil {
@@ -57,7 +57,7 @@ func (r *finisher) rivals(ctx context.Context,
 // solver finds.
 func (r *finisher) newFinder(prob train.Problem, p int, solver *exact.Solver) *candidates.Finder {
 	return candidates.New(prob, r.problem.meaning.Symbol, p, solver, r.trainingConfig(prob),
-		modelWatcher{r.runner})
+		modelWatcher{&r.base})
 }
 
 // finderOf returns the finder of a model's lower problem on data of the agents.
@@ -90,7 +90,7 @@ const modelsPlanned = 6
 
 // A modelWatcher shows how far the models at the end of a run are, and counts them for the time
 // that is left.
-type modelWatcher struct{ r *runner }
+type modelWatcher struct{ r *base }
 
 // Begin implements [candidates.Watcher], as do all that follow.
 func (w modelWatcher) Begin(name string) { w.r.view.Show(w.r.pace.progress("model of "+name, 0, 0)) }
@@ -124,7 +124,7 @@ func (r *finisher) startConstant() int {
 }
 
 // trainConfig returns the configuration of the run for package train.
-func (r *runner) trainConfig() train.Config {
+func (r *stepChooser) trainConfig() train.Config {
 	s, evaluation := r.Settings, r.Evaluate
 	// all examples, of which iterations take few, cost too much
 	if r.problem.Nonconvex && s.Batch > 0 && !r.givenFlags["evaluate"] {
@@ -136,8 +136,7 @@ func (r *runner) trainConfig() train.Config {
 		EvalEvery: s.EvalEvery, ExactEach: r.givenFlags["eval-every"], Patience: s.Patience,
 		CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder),
 		Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.held, From: r.point,
-		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType,
-			"holdout": s.Holdout, "flags": r.shapingFlags},
+		Settings: r.checkpointSettings(),
 		Evaluate: evaluation, Start: train.Start{Curvature: r.lmax, Sent: r.stepsSent},
 		DenseLimit: int64(s.Memory * (1 << 30)),
 	}
@@ -152,17 +151,17 @@ type finalist struct {
 }
 
 // problemOf returns the problem of a model on data of the agents, with Oracles in float64.
-func (r *finisher) problemOf(t data.Task, m models.Model) (train.Problem, error) {
+func (r *poser) problemOf(t data.Task, m models.Model) (train.Problem, error) {
 	return r.newProblem(t, m, models.Config{Seed: r.Seed, Batch: r.Batch})
 }
 
 // roughProblem is problemOf with Oracles in float32, for products.
-func (r *finisher) roughProblem(t data.Task, m models.Model) (train.Problem, error) {
+func (r *poser) roughProblem(t data.Task, m models.Model) (train.Problem, error) {
 	return r.newProblem(t, m, models.Config{Seed: r.Seed, Float32: true})
 }
 
 // newProblem returns the problem of a model on data of the agents.
-func (r *finisher) newProblem(t data.Task, m models.Model, c models.Config) (train.Problem, error) {
+func (r *poser) newProblem(t data.Task, m models.Model, c models.Config) (train.Problem, error) {
 	prob, err := train.NewPart(r.team, t, m, c)
 	if err != nil {
 		return prob, fmt.Errorf("model %T: %w", m, err)

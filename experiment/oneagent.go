@@ -41,7 +41,7 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	fingerprint, err := r.data.fingerprint(ctx, l.agent)
+	fingerprint, err := r.fingerprint(ctx, l.agent)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 // lockOwnFolder locks the agent's folder, which must be its own or hold no run, reads who takes
 // part by it, and returns the state that it was in.
 func (l *oneAgent) lockOwnFolder(r *runner) (state runs.State, err error) {
-	if err := r.files.lockFolder(); err != nil {
+	if err := r.lockFolder(); err != nil {
 		return state, err
 	}
 	if state, err = r.folder.State(); err != nil {
@@ -72,7 +72,7 @@ func (l *oneAgent) lockOwnFolder(r *runner) (state runs.State, err error) {
 	if state == runs.Absent {
 		err = r.folder.Check(r.mode)
 	} else {
-		err = cmp.Or(r.files.checkOwner(l), r.folder.CheckResumable())
+		err = cmp.Or(r.checkOwner(l), r.folder.CheckResumable())
 	}
 	if err == nil {
 		err = r.folder.RemoveStale()
@@ -90,7 +90,7 @@ func (l *oneAgent) openExchange(ctx context.Context, r *runner, from int, finger
 	if err != nil {
 		return err
 	}
-	longest, err := r.data.longestVector()
+	longest, err := r.longestVector()
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 			return s.Round, nil
 		}
 	}
-	points, err := r.files.checkpoints([]int{l.agent})
+	points, err := r.checkpoints([]int{l.agent})
 	if err != nil {
 		return 0, err
 	}
@@ -171,7 +171,7 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 	switch {
 	case errors.As(err, new(*network.ChangedError)):
 		r.drainFailed = false
-		r.poser.resetProblem()
+		r.resetProblem()
 		err := l.enterEpoch(ctx, r)
 		return err == nil, err
 	case errors.As(err, &back):
@@ -181,7 +181,7 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 		return false, err
 	}
 	r.drainFailed = false
-	r.poser.resetProblem()
+	r.resetProblem()
 	for errors.As(err, &back) { // again if a neighbour that came back meanwhile needs earlier ones
 		err = l.goBack(ctx, r, back)
 	}

@@ -53,7 +53,7 @@ func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) 
 		return nil, err
 	}
 	r.method = algo.Clone(r.params.method)
-	r.steps.chooseStart()
+	r.chooseStart()
 	if g := r.problem.guard; g != nil {
 		if err := g.plan(r.Settings, r.method); err != nil {
 			return nil, err
@@ -78,10 +78,10 @@ func (r *runner) pose(ctx context.Context) error {
 	if err := r.prepare(io.Discard); err != nil {
 		return err
 	}
-	if err := r.data.load(ctx, r.data.localAgents()); err != nil {
+	if err := r.load(ctx, r.localAgents()); err != nil {
 		return err
 	}
-	return r.poser.makeProblem(ctx)
+	return r.makeProblem(ctx)
 }
 
 // explainModel writes what the losses of the first agent here compute.
@@ -90,7 +90,7 @@ func (j *Job) explainModel(ctx context.Context, w io.Writer) error {
 	if err := r.pose(ctx); err != nil {
 		return err
 	}
-	task, c := r.loaded, models.Config{Agent: r.data.localAgents()[0], Batch: r.Batch,
+	task, c := r.loaded, models.Config{Agent: r.localAgents()[0], Batch: r.Batch,
 		Seed: r.Seed, Float32: r.DType == "float32"}
 	o, err := models.NewOracle(task.model, task.data.Shards[c.Agent], c)
 	if err != nil {
@@ -105,10 +105,10 @@ func (r *runner) planned(program runs.Number) plan.Run {
 	run := plan.Run{
 		Line: fmt.Sprintf("%s; %v", r.problem.line, r.graph), Config: r.trainConfig(),
 		Found: r.loaded.setup.Found, Privacy: r.Privacy,
-		HeldOut: r.hasHoldout(), Experience: plan.DefaultExperience, Rows: r.sites.exchangedRows(),
-		Simpler: r.end.simplerLength(), Program: program, Loaded: len(r.data.localAgents()),
+		HeldOut: r.hasHoldout(), Experience: plan.DefaultExperience, Rows: r.exchangedRows(),
+		Simpler: r.simplerLength(), Program: program, Loaded: len(r.localAgents()),
 	}
-	if held := r.end.trainingConfig(r.problem.Problem); held != nil {
+	if held := r.trainingConfig(r.problem.Problem); held != nil {
 		run.Held = held.Method
 	}
 	if r.Task.Experience != nil {
@@ -122,7 +122,7 @@ func (r *runner) planned(program runs.Number) plan.Run {
 }
 
 // hasHoldout reports whether an agent here has held-out examples.
-func (r *runner) hasHoldout() bool {
+func (r *loader) hasHoldout() bool {
 	return slices.ContainsFunc(r.loaded.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 })
 }
 

@@ -96,7 +96,7 @@ func TestPlanOfMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.method = algo.Clone(r.params.method)
-		r.steps.chooseStart()
+		r.chooseStart()
 		plans[k] = testkit.Get(plan.New(r.planned(0)))
 	}
 	if d := cmp.Diff(plans[0].Quantities, plans[1].Quantities, cmp.AllowUnexported(plan.Quantity{})); d != "" {

@@ -160,7 +160,7 @@ func (r *poser) leastRows(ctx context.Context) (int, error) {
 		}
 		return c.Privacy.LeastRows, nil
 	}
-	counts, err := r.data.gatherCounts(ctx, func(s data.Shard) []float64 { return []float64{float64(s.Train.Len())} })
+	counts, err := r.gatherCounts(ctx, func(s data.Shard) []float64 { return []float64{float64(s.Train.Len())} })
 	if err != nil {
 		return 0, err
 	}

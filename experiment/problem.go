@@ -89,7 +89,7 @@ func (r *loader) load(ctx context.Context, local []int) (err error) {
 		return r.loadAdmitted()
 	}
 	began := time.Now()
-	r.loaded, r.problem = loaded{local: local}, problem{}
+	r.loaded = loaded{local: local, unposed: true}
 	l := &r.loaded
 	found, err := r.newSetup(ctx)
 	if err != nil {
@@ -128,7 +128,7 @@ func (r *poser) makeProblem(ctx context.Context) error {
 		return err
 	}
 	r.chooseIterations()
-	if err := r.data.chooseHoldout(ctx); err != nil || r.problem.Oracles != nil {
+	if err := r.chooseHoldout(ctx); err != nil || !r.loaded.unposed {
 		return err
 	}
 	return r.makeAnew()
@@ -165,7 +165,7 @@ func (r *poser) makeAnew() error {
 		task.Test = l.test
 		p.settings, p.line = r.Task.Describe(task, l.model)
 	}
-	r.problem = p
+	r.problem, r.loaded.unposed = p, false
 	return nil
 }
 
@@ -259,4 +259,11 @@ func hasPenalties(o dsbo.Oracle) bool {
 		x[i] = 1
 	}
 	return of.Penalty(high, x) == nil && slices.Compare(low, high) < 0
+}
+
+// checkpointSettings returns the settings that a checkpoint belongs to.
+func (r *poser) checkpointSettings() map[string]any {
+	s := r.Settings
+	return map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType,
+		"holdout": s.Holdout, "flags": r.shapingFlags}
 }

@@ -54,7 +54,7 @@ func (l *ranks) join(ctx context.Context, r *runner) (err error) {
 			l.world.Size(), r.graph.W.N())
 	}
 	if l.leads() {
-		if err := r.files.chooseFolder(l); err != nil {
+		if err := r.chooseFolder(l); err != nil {
 			return err
 		}
 	}
@@ -143,7 +143,7 @@ func flagsNamed(flags []string, name string) string {
 // chooseCheckpoint chooses the newest checkpoint that every process has; none if there is no
 // such checkpoint.
 func (l *ranks) chooseCheckpoint(ctx context.Context, r *runner) error {
-	points, err := r.files.checkpoints(r.team.Local())
+	points, err := r.checkpoints(r.team.Local())
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ const siteNumbers = 1 + 2*3
 // compareSites scores three models on the test examples of each site: its own, the model of the
 // best constant and the tuned one; and the scores that other sites find alone, where they may be
 // seen. It returns nil where the task does not ask for it.
-func (r *siteModels) compareSites(ctx context.Context, constant, tuned *candidates.Model) ([]runs.Site, error) {
+func (r *finisher) compareSites(ctx context.Context, constant, tuned *candidates.Model) ([]runs.Site, error) {
 	sites := r.Task.sites()
 	if !sites.Compare || constant.Y == nil || tuned.Y == nil || r.problem.Score == nil {
 		return nil, nil
@@ -61,7 +61,7 @@ func (r *siteModels) compareSites(ctx context.Context, constant, tuned *candidat
 }
 
 // exchangedRows returns what comparing the sites sends of each of them to all.
-func (r *siteModels) exchangedRows() []plan.Row {
+func (r *finisher) exchangedRows() []plan.Row {
 	sites := r.Task.sites()
 	if !sites.Compare || r.problem.Score == nil {
 		return nil
@@ -77,7 +77,7 @@ func (r *siteModels) exchangedRows() []plan.Row {
 
 // scoreTest scores models of a problem on the test examples of agent i, whose number it returns,
 // and writes two numbers of each to dst: NaN of a model without Y.
-func (r *siteModels) scoreTest(i int, of train.Problem, fits []train.Fit, dst []float64) (examples float64, err error) {
+func (r *finisher) scoreTest(i int, of train.Problem, fits []train.Fit, dst []float64) (examples float64, err error) {
 	for k, m := range fits {
 		if m.Y == nil {
 			dst[2*k], dst[2*k+1] = math.NaN(), math.NaN()
@@ -106,7 +106,7 @@ const mostCrossed = 32
 // exchangeSiteModels tries the model of each site alone on the test examples of all sites. Where
 // the sites are in several processes the models leave them, if that is allowed; in one process
 // nothing does, and nothing is counted unless it is allowed.
-func (r *siteModels) exchangeSiteModels(ctx context.Context, allowed bool, siteModels []train.Fit,
+func (r *finisher) exchangeSiteModels(ctx context.Context, allowed bool, siteModels []train.Fit,
 	sites []runs.Site) error {
 	if len(sites) > mostCrossed || !allowed && r.team != nil {
 		return nil
@@ -147,7 +147,7 @@ func (r *siteModels) exchangeSiteModels(ctx context.Context, allowed bool, siteM
 // siteModel returns the model that agent i finds by its own examples alone, at the best constant λ
 // by its own validation examples, which is looked for near the best one of all sites; nil if none
 // converges. It sends nothing.
-func (r *siteModels) siteModel(ctx context.Context, i int, xOfAll []float64) (m train.Fit, err error) {
+func (r *finisher) siteModel(ctx context.Context, i int, xOfAll []float64) (m train.Fit, err error) {
 	l := r.loaded
 	shard := l.data.Shards[i]
 	shard.Train.ID = nil // numbers among the examples of all

@@ -109,71 +109,70 @@ type Layout interface {
 	endRun(ctx context.Context, r *runner, stderr io.Writer, err error) error
 }
 
-// A runner is one run of a job, in this process.
-type runner struct {
-	*Job
-	layout     Layout           // where the agents are
-	graph      *network.Graph   // of the roster, as it is at the start
-	changes    membership.Log   // of who takes part
-	finalEpoch membership.Epoch // at the end; the zero value before, and where members stay the same
-	team       network.Team     // nil: all agents are here
-	params     parameters       // the method's parameters
-	view       Viewer           // what the user sees
-	pace       *pace            // how fast the run is, for the time left
-
-	// The stages of a run, each of which takes what the stages before it have found.
-	files   runFiles    // chooses the run folder
-	data    loader      // loads the data
-	poser   poser       // makes the problem of the data
-	steps   stepChooser // chooses the method's steps
-	end     finisher    // finds the models at the end
-	sites   siteModels  // finds what each site can do alone
-	account account     // tells what the run cost
-
-	folder     runs.Folder // of the run
-	mode       runs.Mode   // how the folder is begun
-	folderOpen bool        // whether the folder is made ready
-	// keeps other processes out of the folder; nil before it is chosen, and where another
-	// process leads
-	lock io.Closer
-	held *runs.HeldCheckpoints // checkpoints that stay; nil: none
-
-	loaded    loaded       // the data and the model
-	problem   problem      // made of these
-	startX    []float64    // start of x on all agents
-	method    algo.Method  // whose steps are chosen
-	lmax      float64      // the largest curvature of an agent at the start; 0 where no step follows it
-	warnings  []string     // of the run so far
-	stepsSent dsbo.Traffic // what all agents have sent to choose the steps
-
-	// the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
-	point       *train.Point
-	finished    bool          // whether the run in the folder is finished, and this process only waits for others
-	drainFailed bool          // finished, and the wait for the other agents failed
-	result      *train.Result // of the iterations
-	// whether the iterations are over, and the models are being found
-	iterationsOver bool
-	summary        runs.Summary // so far
-}
-
+// The stages of a run in this process, in their order. Each is the stage before it with what it
+// finds itself, so that it can use what came before, and nothing that comes after.
 type (
-	// runFiles chooses the run folder, and writes what a run keeps there.
-	runFiles struct{ *runner }
+	// A base is what a run has before it loads its data.
+	base struct {
+		*Job
+		layout     Layout           // where the agents are
+		graph      *network.Graph   // of the roster, as it is at the start
+		changes    membership.Log   // of who takes part
+		finalEpoch membership.Epoch // at the end; the zero value before, and where members stay the same
+		team       network.Team     // nil: all agents are here
+		params     parameters       // the method's parameters
+		view       Viewer           // what the user sees
+		pace       *pace            // how fast the run is, for the time left
+		folder     runs.Folder      // of the run
+		mode       runs.Mode        // how the folder is begun
+		// keeps other processes out of the folder; nil before it is chosen, and where another
+		// process leads
+		lock io.Closer
+		held *runs.HeldCheckpoints // checkpoints that stay; nil: none
+		// the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
+		point *train.Point
+	}
 	// A loader loads the shards of the agents that are here, and finds what all sites have to find
 	// together.
-	loader struct{ *runner }
+	loader struct {
+		base
+		loaded loaded
+	}
 	// A poser makes the problem of what was loaded: oracles, the matrix of their products, and the
 	// start.
-	poser struct{ *runner }
+	poser struct {
+		loader
+		problem problem
+	}
 	// A stepChooser fills in what a method leaves open: steps that follow the curvature, and its
 	// start.
-	stepChooser struct{ *runner }
-	// A finisher finds the models at the end of a run, keeps one, and writes what the run leaves.
-	finisher struct{ *runner }
-	// siteModels compare what each site finds alone with the models of all.
-	siteModels struct{ *runner }
-	// An account is the configuration and the summary of a run.
-	account struct{ *runner }
+	stepChooser struct {
+		poser
+		startX    []float64    // start of x on all agents
+		method    algo.Method  // whose steps are chosen
+		lmax      float64      // the largest curvature of an agent at the start; 0 where no step follows it
+		warnings  []string     // of the run so far
+		stepsSent dsbo.Traffic // what all agents have sent to choose the steps
+	}
+	// An account tells what the iterations have found, and what the run cost.
+	account struct {
+		stepChooser
+		result  *train.Result // of the iterations
+		summary runs.Summary  // so far
+	}
+	// A finisher finds the models at the end of a run, keeps one, compares what each site finds alone
+	// with it, and writes what the run leaves.
+	finisher struct {
+		account
+		iterationsOver bool // whether the iterations are over, and the models are being found
+	}
+	// A runner is one run of a job, in all of its stages.
+	runner struct {
+		finisher
+		folderOpen  bool // whether the folder is made ready
+		finished    bool // whether the run in the folder is finished, and this process only waits for others
+		drainFailed bool // finished, and the wait for the other agents failed
+	}
 )
 
 // loaded is what a task has loaded for the agents of this process.
@@ -182,6 +181,7 @@ type loaded struct {
 	model    models.Model
 	setup    *setup        // what its agents have found together; nil before the first load
 	local    []int         // the agents of this process
+	unposed  bool          // whether no problem is made of the data yet
 	test     data.Examples // the test examples of all, before each agent has its own; see admit
 	notes    []string      // how the start of x was found, where it was with the loaded data
 	duration time.Duration
@@ -217,11 +217,10 @@ type guard struct {
 	scores map[int]*models.Score    // on the agents' test examples
 }
 
-// newRunner returns a runner whose stages know it.
+// newRunner returns a run of a job whose agents are where a layout says.
 func newRunner(j *Job, l Layout) *runner {
-	r := &runner{Job: j, layout: l}
-	r.files, r.data, r.poser, r.steps = runFiles{r}, loader{r}, poser{r}, stepChooser{r}
-	r.end, r.sites, r.account = finisher{r}, siteModels{r}, account{r}
+	r := new(runner)
+	r.Job, r.layout = j, l
 	return r
 }
 

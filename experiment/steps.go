@@ -12,7 +12,7 @@ import (
 // chooseSteps finds the curvature where steps follow it, chooses the steps that are auto and
 // collects warnings of those that are not stable.
 func (r *stepChooser) chooseSteps(ctx context.Context) error {
-	p, q, err := r.poser.startProblem().Dims()
+	p, q, err := r.startProblem().Dims()
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (r *stepChooser) chooseSteps(ctx context.Context) error {
 	r.startX = x
 	r.method = algo.Clone(r.params.method)
 	if g := r.problem.guard; g != nil {
-		if r.Privacy.LeastRows, err = r.poser.leastRows(ctx); err != nil {
+		if r.Privacy.LeastRows, err = r.leastRows(ctx); err != nil {
 			return err
 		}
 		if err := g.plan(r.Settings, r.method); err != nil {
@@ -78,7 +78,7 @@ func (r *stepChooser) largestCurvature(ctx context.Context, x, y []float64) (flo
 		r.stepsSent = r.point.Start.Sent
 		return r.point.Start.Curvature, nil
 	}
-	return r.poser.startProblem().Curvature(ctx, x, y)
+	return r.startProblem().Curvature(ctx, x, y)
 }
 
 // chooseStart lets a method suit the run in the parameters that the user left open.

@@ -18,7 +18,7 @@ import (
 
 // crossFit returns what the task has for a choice of structures before the iterations, or after
 // them; nil: it has none there.
-func (r *runner) crossFit(before bool) *CrossFit {
+func (r *base) crossFit(before bool) *CrossFit {
 	if r.Task.CrossFit == nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (r *poser) startStructured(ctx context.Context) error {
 		r.problem.Problem, r.problem.data, c.All = r.startProblem(), memberData(r.problem.data, e), memberData(c.All, e)
 		r.problem.Sent = &l.setup.Sent
 		r.view.Log("structures of penalties, at whose λ the iterations start")
-		found, _, err := r.end.structures(ctx, *c, r.X0, nil)
+		found, _, err := r.structures(ctx, *c, r.X0, nil)
 		if err != nil {
 			return start, err
 		}
@@ -87,7 +87,7 @@ func (r *poser) resumeSetup() (err error) {
 
 // digest stands for the data of all agents and the settings on which structures depend.
 func (r *poser) digest() (string, error) {
-	text, err := json.Marshal(map[string]any{"data": r.problem.Digests, "settings": r.trainConfig().Settings,
+	text, err := json.Marshal(map[string]any{"data": r.problem.Digests, "settings": r.checkpointSettings(),
 		"average": r.problem.Average, "x0": r.X0, "members": r.startEpoch().Members})
 	return fmt.Sprintf("%x", sha256.Sum256(text)), err
 }
@@ -113,7 +113,7 @@ func (r *poser) chooseIterations() {
 // some and the best is better than that mean.
 func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.Best) error {
 	c.All = memberData(c.All, r.finalEpoch)
-	found, parts, err := r.structures(ctx, c, best.X[0], modelWatcher{r.runner})
+	found, parts, err := r.structures(ctx, c, best.X[0], modelWatcher{&r.base})
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 	if err := r.saveKept(ctx, final.Model, final); err != nil {
 		return err
 	}
-	if r.summary.Sites, err = r.sites.compareSites(ctx, one, tuned); err != nil {
+	if r.summary.Sites, err = r.compareSites(ctx, one, tuned); err != nil {
 		return err
 	}
 	return r.writeFinished()
@@ -144,7 +144,7 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 
 // structures finds the models of all structures of penalties of the problem's agents, from a
 // penalty near the best one on. parts is the problem of the models of all folds.
-func (r *finisher) structures(ctx context.Context, c CrossFit, near float64,
+func (r *poser) structures(ctx context.Context, c CrossFit, near float64,
 	watch candidates.Watcher) (found *candidates.Structures, parts train.Problem, err error) {
 	folds := r.loaded.model.(models.Folds)
 	folds.Of, folds.Apart = r.linear(), true
@@ -232,7 +232,7 @@ func (r *finisher) networkFinalist(ctx context.Context, c CrossFit, found *candi
 
 // linear returns the linear model of which the run's model has one for each fold, with a
 // log-penalty for each feature, and no prior, which structures have in place of it.
-func (r *finisher) linear() models.Linear {
+func (r *poser) linear() models.Linear {
 	one := r.loaded.model.(models.Folds).Of
 	one.Penalties, one.Prior = nil, models.Prior{}
 	return one

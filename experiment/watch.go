@@ -11,7 +11,7 @@ import (
 )
 
 // watch begins the progress of a run, which its configuration then keeps up to date.
-func (r *runner) watch(c *train.Config) error {
+func (r *stepChooser) watch(c *train.Config) error {
 	d := c.WithDefaults()
 	m := algo.Clone(r.method)
 	if err := m.Init(1, 1, d.K); err != nil { // it makes as many calls whatever p and q are
@@ -76,7 +76,7 @@ func plannedEvaluations(c train.Config) (work float64) {
 }
 
 // showRecord shows a record, with the names of its columns before it or without.
-func (r *runner) showRecord(rec runs.Record, head bool) {
+func (r *base) showRecord(rec runs.Record, head bool) {
 	text := []string{console.RecordLine(rec)}
 	if head {
 		text = []string{console.RecordHead, text[0]}
