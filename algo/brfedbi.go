@@ -33,7 +33,7 @@ type BRFedBi struct {
 
 	tripleState
 	d, m, out, in triple                              // D, m, what is sent, AGG
-	by            func(dst []float64, in [][]float64) // AGG
+	combine       func(dst []float64, in [][]float64) // AGG
 }
 
 // Init implements [Method].
@@ -44,7 +44,7 @@ func (a *BRFedBi) Init(p, q, K int) error {
 	}
 	a.m = a.carriedTriple("momentum")
 	a.d, a.out, a.in = a.directionTriple(), a.newTriple(), a.newTriple()
-	a.by = a.Agg.combine
+	a.combine = a.Agg.combine
 	return nil
 }
 
@@ -59,7 +59,7 @@ func (a *BRFedBi) Cost(int) Cost {
 // Step is one outer iteration.
 func (a *BRFedBi) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
-	agent, agents := place(&w)
+	agent, agents := agentAndCount(&w)
 	if err := a.Agg.fits(agents); err != nil && w.err == nil {
 		w.err = fmt.Errorf("brfedbi: %w", err)
 	}
@@ -69,10 +69,10 @@ func (a *BRFedBi) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 	}
 	linalg.Comb(a.m.all, a.Mom, a.m.all, 1-a.Mom, a.d.all)
 	copy(a.out.all, a.m.all)
-	if slices.Contains(a.Byz, agent) {
+	if slices.Contains(a.Byz, agent) { // a liar sends −attack·m
 		linalg.Scale(a.out.all, -a.Attack, a.m.all)
 	}
-	mixBy(&w, a.in.all, a.out.all, a.by)
+	mixCombined(&w, a.in.all, a.out.all, a.combine)
 	a.descend(a.in, k)
 	project(a.z, a.Ball)
 	return w.err

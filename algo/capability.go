@@ -52,8 +52,8 @@ func batchOf(w *turn, draw dsbo.Sample, n int) (batch dsbo.Sample, share float64
 	return batch, share
 }
 
-// place returns the agent's number and how many agents there are.
-func place(w *turn) (agent, agents int) {
+// agentAndCount returns the agent's number and how many agents there are.
+func agentAndCount(w *turn) (agent, agents int) {
 	m, ok := capability[dsbo.PlacedMixer](w, w.m,
 		"needs the agent's number, which this exchange does not tell (dsbo.PlacedMixer is missing)")
 	if !ok {
@@ -62,14 +62,14 @@ func place(w *turn) (agent, agents int) {
 	return m.Place()
 }
 
-// mixBy exchanges src; dst is what by makes of all agents' vectors.
-func mixBy(w *turn, dst, src []float64, by func(dst []float64, in [][]float64)) {
+// mixCombined exchanges src; dst is what combine makes of all agents' vectors.
+func mixCombined(w *turn, dst, src []float64, combine func(dst []float64, in [][]float64)) {
 	m, ok := capability[dsbo.CombiningMixer](w, w.m,
 		"needs the values of all agents, which this exchange does not give (dsbo.CombiningMixer is missing)")
 	if !ok {
 		return
 	}
-	if w.recordExchange(len(src), m.CombineBy(by)); w.err == nil {
+	if w.recordExchange(len(src), m.CombineBy(combine)); w.err == nil {
 		w.mix(dst, src)
 	}
 }

@@ -36,7 +36,7 @@ func clientShare(w *turn, lists [][]int) float64 {
 	if len(lists) == 0 {
 		return 1
 	}
-	agent, agents := place(w)
+	agent, agents := agentAndCount(w)
 	list := lists[w.k%len(lists)]
 	if most := slices.Max(list); most >= agents && agents > 1 && w.err == nil {
 		w.err = dsbo.ConfigErrorf("%s: clients must be agents from 0 to %d; one is %d", w.method, agents-1,

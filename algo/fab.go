@@ -27,9 +27,9 @@ type FAB struct {
 	Lam   float64  `json:"lam,omitzero" default:"10"`     // λ, weight of the penalty
 
 	tripleState
-	t, p triple // T, P
-	next triple // P⁺
-	in   triple // what is received
+	tracker, last triple // T, P
+	next          triple // P⁺, whose x is u
+	in            triple // what is received
 }
 
 // Init implements [Method].
@@ -38,8 +38,8 @@ func (a *FAB) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.t, a.p = a.carriedTriple("tracker"), a.carriedTriple("last")
-	a.tracksTriple(a.t, a.p)
+	a.tracker, a.last = a.carriedTriple("tracker"), a.carriedTriple("last")
+	a.tracksTriple(a.tracker, a.last)
 	a.next, a.in = a.directionTriple(), a.newTriple()
 	return nil
 }
@@ -54,7 +54,7 @@ func (a *FAB) Traits() Traits {
 // Cost of an iteration: 2p + 4q numbers to each that hears the agent, in two messages; one gradient
 // of f and two of g in both variables, twice as many in the first.
 func (a *FAB) Cost(k int) Cost {
-	cost := Cost{Floats: 2 * len(a.p.all), Messages: 2, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 2}}
+	cost := Cost{Floats: 2 * len(a.last.all), Messages: 2, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 2}}
 	if k == 0 {
 		cost.UpperGrad, cost.LowerGrad = 2, 4
 	}
@@ -65,14 +65,14 @@ func (a *FAB) Cost(k int) Cost {
 func (a *FAB) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	if k == 0 {
-		a.penaltyDirections(&w, a.p, a.point, a.Lam, wholeDraws)
-		copy(a.t.all, a.p.all)
+		a.penaltyDirections(&w, a.last, a.point, a.Lam, wholeDraws)
+		copy(a.tracker.all, a.last.all)
 	}
 	pull(&w, a.in.all, a.point.all)
 	copy(a.point.all, a.in.all)
-	a.descend(a.t, k)
+	a.descend(a.tracker, k)
 	a.penaltyDirections(&w, a.next, a.point, a.Lam, wholeDraws)
-	push(&w, a.in.all, a.t.all)
-	track(a.t.all, a.in.all, a.next.all, a.p.all) // T ← B T + P⁺ − P
+	push(&w, a.in.all, a.tracker.all)
+	track(a.tracker.all, a.in.all, a.next.all, a.last.all) // T ← B T + P⁺ − P
 	return w.err
 }

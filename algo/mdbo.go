@@ -98,7 +98,7 @@ func (a *localTracker) prepare(m Method, p, q, K int) *checker {
 // cost is the cost of an iteration that asks for one F and one G.
 func (a *localTracker) cost(k int) Cost {
 	floats := 2 * (len(a.x) + len(a.y))
-	if k == 0 {
+	if k == 0 { // no trackers are sent yet
 		floats /= 2
 	}
 	return Cost{

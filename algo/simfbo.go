@@ -69,7 +69,7 @@ func (a *SimFBO) tau(w *turn) int {
 	if len(a.Tau) == 1 {
 		return a.Tau[0]
 	}
-	agent, agents := place(w)
+	agent, agents := agentAndCount(w)
 	if len(a.Tau) != agents && w.err == nil {
 		w.err = dsbo.ConfigErrorf("simfbo: tau must have one number, or one for each of %d agents; it has %d",
 			agents, len(a.Tau))

@@ -53,7 +53,7 @@ func (s *tripleState) prepare(m Method, p, q, K int) *checker {
 // newTriple makes a triple for the state's p and q, all 0.
 func (s *tripleState) newTriple() triple { return newTriple(len(s.x), len(s.y)) }
 
-// directionTriple makes a triple whose x is u, the estimate of the hypergradient.
+// directionTriple makes a triple. Its x becomes u, the estimate of the hypergradient.
 func (s *tripleState) directionTriple() triple {
 	d := s.newTriple()
 	s.u = d.x

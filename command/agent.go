@@ -64,10 +64,11 @@ func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *
 	return o, c, o.choose(*agent, c)
 }
 
-// choose sets the agent's number, and checks the options against its part in the run.
+// choose sets the agent's number, and checks the options against its part in the run. Agents that
+// the cluster file does not have, up to the largest roster, need an admission.
 func (o *agentOptions) choose(number string, c *cluster.Cluster) (err error) {
 	n, address := len(c.Addresses), ""
-	if o.agent, err = agentNumber(number, max(n, paxos.Largest(c.Quorum)), os.Getenv); err != nil {
+	if o.agent, err = agentNumber(number, max(n, paxos.LargestRoster(c.Quorum)), os.Getenv); err != nil {
 		return err
 	}
 	if o.agent < n {

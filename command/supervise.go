@@ -71,13 +71,13 @@ func severity(code int) int {
 	return slices.Index([]int{cli.OK, cli.Interrupted, cli.Failure, cli.Usage, cli.Diverged}, code)
 }
 
-// runAgent runs an agent to its end, through restarts.
+// runAgent runs an agent until it ends for good, and starts it again after a loss.
 func (s *supervisor) runAgent(ctx context.Context, agent int) ending {
 	var recent []time.Time // restarts of the last hour
 	for {
 		e := s.runProcess(ctx, agent)
 		recent = lastHour(recent, time.Now())
-		// not by this run, whose ctx has not ended
+		// Interrupted counts: while ctx lives, somebody else has stopped the process.
 		lost := e.code == killed || e.code == cli.Failure || e.code == cli.Interrupted
 		if e.err != nil || ctx.Err() != nil || !lost || len(recent) >= s.restarts {
 			return e

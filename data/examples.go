@@ -147,9 +147,9 @@ func (t Task) TrainRows() int {
 	return rows
 }
 
-// TestPart returns the test examples that agent i scores: its own, or its part of the test set,
-// which is of m examples and n agents those from i·m/n on, without a copy of their numbers. There
-// may be none.
+// TestPart returns the test examples that agent i scores: its own or, where it has none, its part
+// of the common test set. Of m examples and n agents the part begins at i·m/n. It may be empty, and
+// shares memory with the set.
 func (t Task) TestPart(i int) (Examples, error) {
 	if own := t.Shards[i].Test; own.Len() > 0 {
 		return own, nil

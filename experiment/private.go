@@ -71,7 +71,7 @@ var withoutSums = noCollective{
 // package privacy.
 const maxRows = 1 << 20
 
-// newGuard bounds the losses of clipped data, or says why they have no bound.
+// newGuard bounds what one row of clipped data can change, or says why there is no bound.
 func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, error) {
 	bounded, ok := m.(models.Bounded)
 	var gradient, curvature float64
@@ -80,9 +80,9 @@ func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, er
 	}
 	if !ok {
 		return nil, dsbo.ConfigErrorf(
-			"-dp-epsilon: %T with these settings has terms without known bounds, or not their mean, and no noise "+
-				"would hide one: "+
-				"it must be a linear model with the mean of cross-entropies or Huber losses", m)
+			"-dp-epsilon: %T with these settings has a loss whose terms have no known bound, or which is not their "+
+				"mean, and noise cannot hide a term: it must be a linear model with the mean of cross-entropies or "+
+				"Huber losses", m)
 	}
 	g := &guard{curve: curvature, bounds: map[int][2]privacy.Bound{}, scores: map[int]*models.Score{}}
 	programs := models.NewPrograms(m)
@@ -103,6 +103,7 @@ func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, er
 					"-dp-delta must be below 1/%d, one over the rows of agent %d, or it may tell all of one; it is %g",
 					rows, i, s.Delta)
 			}
+			// another row in its place: gradients 2 bounds apart, and Hessians in [0, κ]
 			two[side] = privacy.Bound{Gradient: 2 * gradient / float64(rows), Product: curvature / float64(rows)}
 		}
 		g.bounds[i] = two

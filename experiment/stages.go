@@ -129,7 +129,8 @@ type (
 		// process leads
 		lock io.Closer
 		held *runs.HeldCheckpoints // checkpoints that stay; nil: none
-		// the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
+		// the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one
+		// process
 		point *train.Point
 	}
 	// A loader loads the shards of the agents that are here, and finds what all sites have to find
@@ -160,8 +161,8 @@ type (
 		result  *train.Result // of the iterations
 		summary runs.Summary  // so far
 	}
-	// A finisher finds the models at the end of a run, keeps one, compares what each site finds alone
-	// with it, and writes what the run leaves.
+	// A finisher finds the models at the end of a run, keeps one, compares what each site finds
+	// alone with it, and writes what the run leaves.
 	finisher struct {
 		account
 		iterationsOver bool // whether the iterations are over, and the models are being found

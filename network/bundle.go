@@ -68,14 +68,14 @@ func (b *bundle) fill(a *Averages, m *scaleMemory, vectors []Vector) {
 	}
 }
 
-// average finds the averages of all agents' terms, with the bits of averages one after the other.
-// It takes one exchange where no scales have to be asked for. Masks are bound to all sums before
-// and their scales.
+// average finds the averages of all agents' terms. The bits are the same as for one vector at a
+// time. Without unknown scales it takes one exchange. Masks are bound to all earlier sums and to
+// their scales.
 func (b *bundle) average(ctx context.Context, t terms) error {
 	binder := t.binder()
-	var told digest // the memory's, which agents of one process share, is not for those without masks
+	var bound digest // of earlier sums and scales; agents without masks do not use the one they share
 	if binder != nil {
-		told = b.memory.told
+		bound = b.memory.bound
 	}
 	for b.begin() {
 		if b.words(Max) > 0 {
@@ -91,22 +91,22 @@ func (b *bundle) average(ctx context.Context, t terms) error {
 		if binder != nil {
 			for i := range b.vectors {
 				if v := &b.vectors[i]; !v.done {
-					told = told.then(v.scales)
+					bound = bound.then(v.scales)
 				}
 			}
-			binder.Bind(told)
+			binder.Bind(bound)
 		}
 		if err := b.exchange(ctx, Sum, t); err != nil {
 			return err
 		}
 		if binder != nil {
 			for _, r := range b.reducing {
-				told = told.then(r.Words)
+				bound = bound.then(r.Words)
 			}
 		}
 	}
 	if binder != nil {
-		b.memory.told = told
+		b.memory.bound = bound
 	}
 	return nil
 }

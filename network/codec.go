@@ -31,7 +31,7 @@ func (w Wire) Bytes(n int) int {
 
 // Encode appends the w.Bytes(len(v)) bytes of v to dst. [Wire.Decode] gives the same numbers back
 // if they are those that an [Averager] sends on wire w, and the nearest ones of the wire otherwise.
-// NaN stays NaN, without its other bits but on wire Float64.
+// NaN stays NaN. Only wire Float64 keeps its payload.
 //
 // Numbers are little-endian: float64, float32, and the upper half of a float32 for BF16. Wire Int8
 // has, for each 64 numbers, a scale s (float32) and a whole number k from -127 to 127 for each,

@@ -20,7 +20,7 @@ const (
 // what masks are bound to. It follows from the averages so far, and is the same on all agents.
 type scaleMemory struct {
 	kinds []*scaleKind
-	told  digest // of the sums so far and their scales; 0 where no masks are bound to it
+	bound digest // of the sums so far and their scales; 0 where no masks are bound to it
 }
 
 // A digest is one of SHA-256.
@@ -79,7 +79,7 @@ func (k *scaleKind) remember(f fixedPoint, scales []uint64) {
 // state returns the memory as numbers: the digest, and of each kind wire, length and scales.
 func (m *scaleMemory) state() []float64 {
 	var all []float64
-	for part := range slices.Chunk(m.told[:], 4) {
+	for part := range slices.Chunk(m.bound[:], 4) {
 		all = append(all, float64(binary.LittleEndian.Uint32(part)))
 	}
 	for _, k := range m.kinds {
@@ -94,9 +94,9 @@ func (m *scaleMemory) state() []float64 {
 // setState sets the memory to what state returned.
 func (m *scaleMemory) setState(all []float64) {
 	*m = scaleMemory{}
-	if n := len(m.told) / 4; len(all) >= n {
+	if n := len(m.bound) / 4; len(all) >= n {
 		for i, v := range all[:n] {
-			binary.LittleEndian.PutUint32(m.told[4*i:], uint32(v))
+			binary.LittleEndian.PutUint32(m.bound[4*i:], uint32(v))
 		}
 		all = all[n:]
 	}

@@ -21,7 +21,7 @@ func TestSlopes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a second")
 	}
-	th := stochasticQuadratic(testLab(), 1)
+	th := stochasticQuadratic(testLab())
 	r := th.rates(t.Context(), []int{100, 400, 1600}, 1)
 	for _, c := range []struct {
 		what string
@@ -39,8 +39,8 @@ func TestHIGPFactor(t *testing.T) {
 	s := newInverseProduct(unlikeAgents(testLab()), ring(8))
 	d := s.decay(t.Context(), 0.1/s.lmax, 250)
 	radius := s.radius(0.1 / s.lmax)
-	if math.Abs(d.factor-radius) > 0.002 || d.straight < 0.99 || radius >= 1 {
-		t.Errorf("factor %.4f a step, spectral radius %.4f, straightness %.4f", d.factor, radius, d.straight)
+	if math.Abs(d.factor-radius) > 0.002 || d.rSquared < 0.99 || radius >= 1 {
+		t.Errorf("factor %.4f a step, spectral radius %.4f, straightness %.4f", d.factor, radius, d.rSquared)
 	}
 	alike := unlikeAgents(testLab())
 	alike.differ = 0

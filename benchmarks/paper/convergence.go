@@ -28,20 +28,20 @@ type rates struct {
 	consensus, lastConsensus []float64 // of (1/n) Σ ‖x_i − x̄‖²
 }
 
-func stochasticQuadratic(l *lab, T int) theorem {
+func stochasticQuadratic(l *lab) theorem {
 	q := quadratics{n: 5, p: 5, q: 8, low: 1, high: 3, coupling: 1, differ: 0.5, noise: 1, seed: l.seed}
-	return theorem{name: "quadratic", of: q.problem, agents: q.n, a: 1, b: 1, gamma: 0.15, logs: 3, T: T}
+	return theorem{name: "quadratic", of: q.problem, agents: q.n, a: 1, b: 1, gamma: 0.15, logs: 3, T: 1}
 }
 
 // stochasticLogistic has a prior that keeps x from running to where Φ is flat.
-func stochasticLogistic(l *lab, T int) theorem { return logisticTheorem(l, "logistic", 1, T) }
+func stochasticLogistic(l *lab) theorem { return logisticTheorem(l, "logistic", 1) }
 
 // flatLogistic is without the prior, as in the paper's experiment.
-func flatLogistic(l *lab, T int) theorem { return logisticTheorem(l, "logistic without prior", 0, T) }
+func flatLogistic(l *lab) theorem { return logisticTheorem(l, "logistic without prior", 0) }
 
-func logisticTheorem(l *lab, name string, prior float64, T int) theorem {
+func logisticTheorem(l *lab, name string, prior float64) theorem {
 	c := logistic{n: 5, p: 10, examples: 60, batch: 10, rate: 0.25, weight: 20, prior: prior, seed: l.seed}
-	return theorem{name: name, of: c.problem, agents: c.n, a: 1, b: 1, gamma: 0.3, logs: 4, T: T}
+	return theorem{name: name, of: c.problem, agents: c.n, a: 1, b: 1, gamma: 0.3, logs: 4, T: 1}
 }
 
 // steps is N for K iterations.
@@ -72,7 +72,7 @@ func convergence(ctx context.Context, l *lab) {
 		"K, iterations", "least mean squared gradient norm in K iterations")
 	apart := newChart("convergence-consensus", "MA-DSBO: the consensus error against K",
 		"K, iterations", "mean squared distance of x from its average, mean over k")
-	for _, t := range []theorem{stochasticQuadratic(l, 1), stochasticLogistic(l, 1), flatLogistic(l, 1)} {
+	for _, t := range []theorem{stochasticQuadratic(l), stochasticLogistic(l), flatLogistic(l)} {
 		r := t.rates(ctx, ks, seeds)
 		l.printf("%s, %d agents in a ring, %d seeds, α = %g/√K, β = %g/√K, γ = %g, T = %d:\n\n", t.name,
 			t.agents, seeds, t.a, t.b, t.gamma, t.T)

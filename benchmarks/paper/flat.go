@@ -19,7 +19,7 @@ import (
 // with time a√K after K iterations.
 func flat(ctx context.Context, l *lab) {
 	ks, seeds := pick(l, []int{100, 250, 630, 1600, 4000}, []int{2, 3, 4, 5}), pick(l, 2, 1)
-	short := flatLogistic(l, 1)
+	short := flatLogistic(l)
 	long := short
 	long.logs *= 10
 	states := flowAlong(ctx, short, ks)

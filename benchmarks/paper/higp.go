@@ -55,10 +55,11 @@ func (s *inverseProduct) errorAfter(ctx context.Context, gamma float64, N int) f
 type decay struct {
 	steps, errors []float64
 	factor        float64 // of the error, per step: from the line through the logarithms
-	straight      float64 // share of the logarithms' variance that the line explains
+	rSquared      float64 // share of the logarithms' variance that the line explains
 }
 
-// decay measures errors between 0.1 and 1e-11, at most limit steps far.
+// decay measures the errors after up to limit steps, until one is below 1e-11 or above 1e6. The
+// line is fitted to those below 0.1 or, of fewer than 3, to the second half.
 func (s *inverseProduct) decay(ctx context.Context, gamma float64, limit int) decay {
 	var d decay
 	stride := 1
@@ -77,7 +78,7 @@ func (s *inverseProduct) decay(ctx context.Context, gamma float64, limit int) de
 	line := testkit.Get(report.FitLine(d.steps[from:], d.errors[from:], false, true))
 	d.factor = math.Pow(10, line.Slope)
 	fitted := column(d.steps[from:], func(step float64) float64 { return math.Log10(line.At(step)) })
-	d.straight = stat.RSquaredFrom(fitted, column(d.errors[from:], math.Log10), nil)
+	d.rSquared = stat.RSquaredFrom(fitted, column(d.errors[from:], math.Log10), nil)
 	return d
 }
 

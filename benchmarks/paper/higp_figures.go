@@ -38,9 +38,9 @@ func higpSteps(ctx context.Context, l *lab) {
 		gamma := share / s.lmax
 		d := s.decay(ctx, gamma, pick(l, 1500, 60))
 		radius := s.radius(gamma)
-		worst = min(worst, d.straight)
+		worst = min(worst, d.rSquared)
 		rows.add(share, d.steps[len(d.steps)-1], fmt.Sprintf("%.4f", d.factor), fmt.Sprintf("%.4f", radius),
-			fmt.Sprintf("%.4f", d.straight))
+			fmt.Sprintf("%.4f", d.rSquared))
 		f.line(fmt.Sprintf("γ = %g / L_max", share), d.steps, d.errors)
 	}
 	l.table(rows)

@@ -64,7 +64,7 @@ func (e *Entry) Applicable() bool {
 }
 
 // rank finds the best point of each entry, the targets, and whether all runs of a task solved
-// one problem.
+// one problem. Last, the runs of the untuned entry take the values of their baseline.
 func (r *Result) rank() error {
 	for _, k := range r.Rankings {
 		for _, e := range k.all() {
@@ -78,7 +78,7 @@ func (r *Result) rank() error {
 		}
 		k.setTargets()
 		for _, t := range k.untuned.Best {
-			t.untune()
+			t.showBaseline()
 		}
 	}
 	return nil

@@ -192,9 +192,9 @@ func (t *Trial) testScore(tuned runs.Number, q Quantity) float64 {
 	return t.end(q.of)
 }
 
-// untune puts the model that the run's tuned one was compared with in the place of what the run
-// ended with, if there was one.
-func (t *Trial) untune() {
+// showBaseline puts the model that the run's tuned one was compared with in the place of what the
+// run ended with, if there was one.
+func (t *Trial) showBaseline() {
 	t.Records = nil
 	for _, m := range t.Summary.Models {
 		if m.Name == t.Summary.Verdict.Against {

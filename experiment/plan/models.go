@@ -178,14 +178,14 @@ func (l *listing) addNetworks() {
 	}
 }
 
-// addDescents lists what n solutions by BFGS send. Losses travel with changes of the gradient,
-// but where the step before was not taken whole, or more than one length is tried.
+// addDescents lists what n solutions by BFGS send. A loss travels with the change of the gradient.
+// It travels alone after a shortened step, and where a line search tries several lengths.
 func (l *listing) addDescents(n Range) {
 	fine, change := min(l.wire, network.BF16), network.BF16
 	if fine == network.Float64 {
 		change = fine
 	}
-	steps := Range{1, 70, candidates.MostProducts}
+	steps := Range{1, 70, candidates.MostProducts} // usual: networks of dsbo tune take 40 to 150
 	l.addSum("gradients", l.q, fine, n.times(Range{1, 4, candidates.MostProducts}))
 	l.addSum("changes of gradients", l.q, change, n.times(steps.plus(exactly(1))))
 	l.add(Quantity{Name: "training loss", Way: BySum, Length: 2, With: true, losses: true, Times: n.times(steps)})

@@ -6,10 +6,13 @@ import (
 	"slices"
 )
 
+// chainBytes is up to how many bytes [Sum] adds numbers in one chain, as rowSum does.
+const chainBytes = 64
+
 // RowSums sets dst[i] to the sum of row i of src, of rows×cols numbers without gaps, as [Sum] does.
 func RowSums[T Float](rows, cols int, dst, src []T) {
 	checkRows("RowSums", rows, cols, len(src), 1, len(dst))
-	if rows > 0 && cols*size[T]() <= 64 { // at which Sum has no second chain
+	if rows > 0 && cols*size[T]() <= chainBytes {
 		rowSum(rows, cols, dst, src)
 		return
 	}
@@ -106,15 +109,15 @@ func infiniteRow[T Float](m T, row []T) T {
 	return m
 }
 
-// RowAdd adds u[i] to each entry of row i of src, and RowMul multiplies them with it; dst and src
-// hold rows×cols numbers without gaps, u one for each row. dst may be src.
+// RowAdd adds u[i] to each entry of row i of src. dst and src hold rows×cols numbers without gaps,
+// u one for each row. dst may be src.
 func RowAdd[T Float](rows, cols int, dst, src, u []T) {
 	if hasRows("RowAdd", rows, cols, len(dst), len(src), len(u)) {
 		rowAdd(rows, cols, dst, src, u)
 	}
 }
 
-// RowMul is described at [RowAdd].
+// RowMul multiplies each entry of row i of src with u[i]. The rest is as in [RowAdd].
 func RowMul[T Float](rows, cols int, dst, src, u []T) {
 	if hasRows("RowMul", rows, cols, len(dst), len(src), len(u)) {
 		rowMul(rows, cols, dst, src, u)

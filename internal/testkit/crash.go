@@ -96,8 +96,9 @@ func (n *node) contents() (all [][]byte) {
 // mostSubsets bounds the renames of which every subset is a state of its own.
 const mostSubsets = 4
 
-// subsets returns which of n renames may be on the disk: any of a few, of many all up to one of
-// them, and all but one.
+// subsets returns sets of n renames that may be on the disk after a crash. Up to mostSubsets
+// renames it returns every subset. Beyond that it returns each prefix, each set that lacks one, and
+// the whole.
 func subsets(n int) (all [][]int) {
 	if n <= mostSubsets {
 		for bits := range 1 << n {

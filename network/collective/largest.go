@@ -23,7 +23,7 @@ func (g *Group) Maximum(ctx context.Context, value func(i int) (float64, error))
 	}
 	words := []uint64{0}
 	for _, v := range all {
-		words[0] = max(words[0], math.Float64bits(math.Abs(v))) // in the order of the numbers
+		words[0] = max(words[0], math.Float64bits(math.Abs(v))) // in the order of the numbers ≥ 0, NaN above all
 	}
 	err = g.largestWords(g.context(ctx), words)
 	return math.Float64frombits(words[0]), err

@@ -231,7 +231,7 @@ func (c *Config) agents() int {
 	if c.Membership == nil {
 		return c.Matrix.N()
 	}
-	return paxos.Largest(c.Membership.Quorum)
+	return paxos.LargestRoster(c.Membership.Quorum)
 }
 
 // address returns the address of an agent, "" of one that has been admitted.

@@ -29,6 +29,9 @@ const tagShift = 46
 // taggedWith returns the purpose of a sum under masks with a tag.
 func taggedWith(purpose, tag int) int { return purpose | tag&0xffff<<tagShift }
 
+// tagOf returns the tag of masks of a purpose; 0: it has none.
+func tagOf(purpose int) int { return purpose >> tagShift }
+
 // untagged returns a purpose without the tag of masks.
 func untagged(purpose int) int { return purpose & (1<<tagShift - 1) }
 
@@ -56,16 +59,16 @@ func purposeName(purpose int) string {
 	if kinds := bits - severalBits; kinds > 0 {
 		text = fmt.Sprintf("%s %d words of %d kinds", name, words, kinds)
 	}
-	if tag := purpose >> tagShift; tag != 0 {
+	if tag := tagOf(purpose); tag != 0 {
 		text += fmt.Sprintf(" under masks %04x", tag)
 	}
 	return text
 }
 
-// sameWork reports whether two purposes are the same, whatever numbers are mixed, and whatever the
-// masks of one who waits for keys.
+// sameWork reports whether two purposes are the same. A sum without a tag of masks matches any tag,
+// as its agent still waits for keys. Mixing matches mixing, of finite numbers or not.
 func sameWork(a, b int) bool {
-	if a>>tagShift == 0 || b>>tagShift == 0 {
+	if tagOf(a) == 0 || tagOf(b) == 0 {
 		a, b = untagged(a), untagged(b)
 	}
 	return a == b || a&^notFinite == mixing && b&^notFinite == mixing

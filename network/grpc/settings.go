@@ -103,7 +103,8 @@ func settingsDiffer(from int, theirs string, agent int, ours string) string {
 	return strings.Join(found, "; ")
 }
 
-// shownValue returns the values of a setting as people write them.
+// shownValue returns the values of a setting for people: of "=a=b" the text "a, b". An empty text
+// means that there is none.
 func shownValue(values string) string {
 	if values == "" {
 		return "without a value"

@@ -36,8 +36,8 @@ func (id *Identity) Sign(message []byte) ([]byte, error) {
 	return sign(id.certificate, message)
 }
 
-// sign returns the signature of a message by the key of a certificate, as its kind of key in
-// [guard.Signatures] says.
+// sign returns the signature of a message by a certificate's key. The kind of key decides the
+// algorithm ([guard.Signatures]).
 func sign(pair tls.Certificate, message []byte) ([]byte, error) {
 	signer, ok := pair.PrivateKey.(crypto.Signer)
 	if !ok {
@@ -48,7 +48,7 @@ func sign(pair tls.Certificate, message []byte) ([]byte, error) {
 		hash = 0 // of the message itself
 	}
 	signature, err := crypto.SignMessage(signer, rand.Reader, message, hash)
-	if err == nil {
+	if err == nil { // so that its check by this process costs a hash alone
 		guard.NoteSignature(pair.Leaf, message, signature)
 	}
 	return signature, err

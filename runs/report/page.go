@@ -97,6 +97,7 @@ func newPage(all []*Run, title string) (*page, error) {
 	p.Title = cmp.Or(title, p.Title)
 	p.endings(gs)
 	p.compare(gs)
+	// the panel of Φ, which has views with names, is the main one
 	if p.Rest = p.Panels; len(p.Panels) > 0 && p.Panels[0].Views[0].Title != "" {
 		p.Main, p.Rest = p.Panels[0], p.Panels[1:]
 	}

@@ -34,7 +34,7 @@ type Encoder struct {
 type encodedInput struct {
 	Input
 	column    *tables.Column
-	unit      float64 // of the column, in the input's unit of time; 1 for numbers
+	scale     float64 // of the column, in the input's unit of time; 1 for numbers
 	number    int     // place of a number among the features
 	words     []int   // place of each word of the column; -1: there is none
 	indicator int     // place of a missing value; -1: there is none
@@ -94,8 +94,8 @@ func (r Recipe) NewEncoder(t *tables.Table) (*Encoder, error) {
 // Rows returns the number of rows of the table.
 func (e *Encoder) Rows() int { return e.length }
 
-// Row appends the features of a row that may not be 0 to places, in the order of Recipe.Features,
-// and their values to values.
+// Row appends the features of a row that can differ from 0 to places, in the order of
+// Recipe.Features, and their values to values.
 func (e *Encoder) Row(places []int32, values []float64, row int) ([]int32, []float64) {
 	add := func(place int, v float64) { places, values = append(places, int32(place)), append(values, v) }
 	for i := range e.inputs {
@@ -118,7 +118,7 @@ func (e *Encoder) add(in Input, c *tables.Column) {
 		}
 		return e.width + k
 	}
-	next := encodedInput{Input: in, column: c, unit: UnitScale(c.Unit, in.Unit), number: e.width,
+	next := encodedInput{Input: in, column: c, scale: UnitScale(c.Unit, in.Unit), number: e.width,
 		indicator: place(missing)}
 	for _, w := range c.Words {
 		k := slices.Index(in.Words, w)
@@ -151,13 +151,14 @@ func (e *Encoder) rows(from, to int, dst func(row int) []float32) {
 	})
 }
 
-// encode returns the one feature of an input that may not be 0 in a row; a place of -1: none.
+// encode returns the place and the value of the only feature of an input that can differ from 0 in
+// a row. A place of -1 means that there is none.
 func (in *encodedInput) encode(row int) (place int, v float64) {
 	switch {
 	case in.column.Missing(row):
 		return in.indicator, 1
 	case in.Kind != tables.Word:
-		v := float32(float64(in.column.Number(row)) * in.unit) // as a model.onnx takes it
+		v := float32(float64(in.column.Number(row)) * in.scale) // as a model.onnx takes it
 		return in.number, (float64(v) - in.Mean) / in.Deviation
 	}
 	return in.words[in.column.Code(row)], 1

@@ -28,9 +28,8 @@ type Prepared struct {
 }
 
 // Prepare compares the columns of all sites, splits the rows of each, finds the recipe by sums over
-// all training rows, and encodes the sites that are here. A validation and a training row weigh as
-// much as any other one of all sites: examples have weights where sites have different numbers
-// of them.
+// all training rows, and encodes the sites that are here. Each row weighs the same, whatever its
+// site. Where sites have different numbers of rows, examples have weights for that.
 //
 // What a site sends: once the names and kinds of its columns, whether the target's numbers are few
 // and whole, the classes of at least five of its rows each, and the words that are in at least five

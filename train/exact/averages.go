@@ -86,7 +86,8 @@ func (w *solve) upperGrad(dx, dy []float64) question {
 		}}
 }
 
-// residual asks for r = b − H z at Y, by a product that is not rounded to the wire of the others.
+// residual asks for r = b − H z at Y. Its product travels on the wire of changes, whatever the wire
+// of the solver's products is.
 func (w *solve) residual(r, b, z []float64, lost [][]float64) question {
 	w.Products++
 	return question{network.Vector{Wire: w.changeWire(), Dst: r, Lost: lost},

@@ -210,18 +210,22 @@ func (l *layoutState) place(k int) {
 	l.lives = append(l.lives, life{from: from, to: end, n: to.n})
 }
 
-// joinSeries gives a sum of a series, or an addition, the life of the series, and returns its role.
+// joinSeries has step s write to the memory of its series, and returns the step's role. The first
+// sum opens the memory, later sums add to it, and additions have nothing left to do.
 func (l *layoutState) joinSeries(c *series, s *step, n int, now moment) role {
-	does := needless
-	if s.sums {
-		does = resumes
-	}
-	if !c.begun {
-		c.begun, c.life, does = true, len(l.lives), noRole
+	first := !c.begun
+	if first {
+		c.begun, c.life = true, len(l.lives)
 		l.lives = append(l.lives, life{from: now.first, to: l.lastRead[c.end], n: n})
 	}
 	l.lifeOf[s.out] = c.life
-	return does
+	switch {
+	case first:
+		return noRole
+	case s.sums:
+		return resumes
+	}
+	return skipped
 }
 
 // overwritten returns the input of a step in whose place its output can be written, or −1.

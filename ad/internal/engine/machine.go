@@ -108,7 +108,7 @@ func (m *machine[T]) newSlot(v *value) slot[T] {
 
 // input returns the slot of an input.
 func (m *machine[T]) input(i int) *slot[T] {
-	if i >= len(m.slots) {
+	if i >= len(m.slots) { // the template has gained values since
 		m.update()
 	}
 	return &m.slots[i]
@@ -216,7 +216,7 @@ func (m *machine[T]) compute(ins *instr[T], from, to int) {
 // runStep runs a step on examples from..to, or whole.
 func (m *machine[T]) runStep(ins *instr[T], from, to int) {
 	out := &m.slots[ins.out]
-	if out.base >= 0 || ins.role == needless {
+	if out.base >= 0 || ins.role == skipped {
 		return
 	}
 	c := m.callOf(ins)

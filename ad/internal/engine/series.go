@@ -19,9 +19,9 @@ type series struct {
 type role uint8
 
 const (
-	noRole   role = iota
-	resumes       // adds to the sum before it, at the first tile too
-	needless      // an addition of what is one sum already
+	noRole  role = iota
+	resumes      // adds to the sum before it, at the first tile too
+	skipped      // an addition of what is one sum already
 )
 
 // findSeries finds the series of p by the values of their sums and additions. The steps of the tail

@@ -114,8 +114,8 @@ func (m *outsideModel) batch(values []float64) {
 	m.tables = append(m.tables, testkit.Get(ad.FloatTable(m.rows, cols, values)))
 }
 
-// features adds n rows of d numbers.
-func (m *outsideModel) features(seed, d int) { m.batch(numbers(seed, m.rows*d)) }
+// features adds n rows of d numbers, drawn by the input's place as a seed, from 1 on.
+func (m *outsideModel) features(d int) { m.batch(numbers(len(m.inputs)+1, m.rows*d)) }
 
 // whole adds a matrix that is no batch.
 func (m *outsideModel) whole(values []float64, rows, cols int) {
@@ -175,7 +175,7 @@ func logSumExp(v node) node {
 }
 
 func gaussianMixture(m *outsideModel, n, d int) lossOf {
-	m.features(1, d)
+	m.features(d)
 	share, means, logs := m.parameter(3, 0), m.parameter(3, d), m.parameter(3, d)
 	return func(y node, in []node) node {
 		x, mean, log := in[0], means(y), logs(y)
@@ -190,7 +190,7 @@ func gaussianMixture(m *outsideModel, n, d int) lossOf {
 }
 
 func cox(m *outsideModel, n, d int) lossOf { // rows by falling time
-	m.features(1, d)
+	m.features(d)
 	m.batch(mapped(numbers(2, n), step))
 	weights := m.parameter(d, 0)
 	return func(y node, in []node) node {
@@ -211,7 +211,7 @@ func step(v float64) float64 {
 func sign(v float64) float64 { return 2*step(v) - 1 }
 
 func coxWithTies(m *outsideModel, n, d int) lossOf { // of three rows at a time, by Breslow
-	m.features(1, d)
+	m.features(d)
 	m.batch(mapped(numbers(2, n), step))
 	m.batch(counted(n, func(k int) int { return k / 3 }))
 	weights, times := m.parameter(d, 0), (n+2)/3
@@ -226,7 +226,7 @@ func factorization(m *outsideModel, n, d int) lossOf {
 	users, items := 5+n/20, 4+n/40
 	m.batch(counted(n, func(k int) int { return k % users }))
 	m.batch(counted(n, func(k int) int { return 7 * k % items }))
-	m.features(3, 1)
+	m.features(1)
 	u, v, a, b := m.parameter(users, d), m.parameter(items, d), m.parameter(users, 0), m.parameter(items, 0)
 	return func(y node, in []node) node {
 		rating := ad.Sum(ad.RowDot(ad.Gather(u(y), in[0]), ad.Gather(v(y), in[1])), ad.Gather(a(y), in[0]),
@@ -236,8 +236,8 @@ func factorization(m *outsideModel, n, d int) lossOf {
 }
 
 func infoNCE(m *outsideModel, n, d int) lossOf { // two views of n rows
-	m.features(1, d)
-	m.features(2, d)
+	m.features(d)
+	m.features(d)
 	weights := m.parameter(8, d)
 	return func(y node, in []node) node {
 		unit := func(x node) node {
@@ -250,8 +250,8 @@ func infoNCE(m *outsideModel, n, d int) lossOf { // two views of n rows
 }
 
 func vae(m *outsideModel, n, d int) lossOf { // of two hidden numbers, with noise as data
-	m.features(1, d)
-	m.features(2, 2)
+	m.features(d)
+	m.features(2)
 	encoder, mean, log := m.hidden(8, d), m.parameter(2, 8), m.parameter(2, 8)
 	decoder, out := m.hidden(8, 2), m.parameter(d, 8)
 	return func(y node, in []node) node {
@@ -271,7 +271,7 @@ func classesOf(n, classes int) []float64 {
 }
 
 func ordinal(m *outsideModel, n, d int) lossOf { // four classes in their order
-	m.features(1, d)
+	m.features(d)
 	m.batch(classesOf(n, 4))
 	weights, first, gaps := m.parameter(d, 0), m.parameter(1, 0), m.parameter(2, 0)
 	return func(y node, in []node) node {
@@ -286,8 +286,8 @@ func ordinal(m *outsideModel, n, d int) lossOf { // four classes in their order
 }
 
 func quantiles(m *outsideModel, n, d int) lossOf { // three, with smooth corners
-	m.features(1, d)
-	m.features(2, 1)
+	m.features(d)
+	m.features(1)
 	hidden, out := m.hidden(8, d), m.parameter(3, 8)
 	return func(y node, in []node) node {
 		guess := linear(hidden(y, in[0]), out(y))
@@ -302,8 +302,8 @@ func quantiles(m *outsideModel, n, d int) lossOf { // three, with smooth corners
 }
 
 func gaussianProcess(m *outsideModel, n, d int) lossOf { // log marginal likelihood
-	m.features(1, d)
-	m.features(2, 1)
+	m.features(d)
+	m.features(1)
 	lengths, size, noise := m.parameter(d, 0), m.parameter(1, 0), m.parameter(1, 0)
 	return func(y node, in []node) node {
 		x := ad.ColScale(in[0], ad.Exp(lengths(y)))
@@ -317,7 +317,7 @@ func gaussianProcess(m *outsideModel, n, d int) lossOf { // log marginal likelih
 }
 
 func negativeBinomial(m *outsideModel, n, d int) lossOf {
-	m.features(1, d)
+	m.features(d)
 	m.batch(counted(n, func(k int) int { return k * 7 % 5 }))
 	weights, size := m.parameter(d, 0), m.parameter(1, 0)
 	return func(y node, in []node) node {
@@ -331,7 +331,7 @@ func negativeBinomial(m *outsideModel, n, d int) lossOf {
 }
 
 func probit(m *outsideModel, n, d int) lossOf {
-	m.features(1, d)
+	m.features(d)
 	m.batch(mapped(numbers(2, n), sign))
 	weights := m.parameter(d, 0)
 	return func(y node, in []node) node {
@@ -340,8 +340,8 @@ func probit(m *outsideModel, n, d int) lossOf {
 }
 
 func mixtureDensity(m *outsideModel, n, d int) lossOf { // three normal distributions, of a network
-	m.features(1, d)
-	m.features(2, 1)
+	m.features(d)
+	m.features(1)
 	hidden, out, bias := m.hidden(8, d), m.parameter(9, 8), m.parameter(9, 0)
 	return func(y node, in []node) node {
 		o := layer(hidden(y, in[0]), out(y), bias(y))

@@ -33,7 +33,7 @@ func masked(n int, hides func(sequence, query, key int) bool) []float64 {
 }
 
 func causalAttention(m *outsideModel, n, d int) lossOf {
-	m.features(1, length*d)
+	m.features(length * d)
 	m.batch(masked(n, func(_, query, key int) bool { return key > query }))
 	q, k, v := m.parameter(d, d), m.parameter(d, d), m.parameter(d, d)
 	return func(y node, in []node) node {
@@ -51,7 +51,7 @@ func normal(h node) node {
 }
 
 func paddedTransformer(m *outsideModel, n, d int) lossOf { // two layers; sequence i has 3 to length rows
-	m.features(1, length*d)
+	m.features(length * d)
 	m.batch(masked(n, func(sequence, _, key int) bool { return key >= 3+sequence%(length-2) }))
 	type block struct{ q, k, v, w, o func(node) node }
 	var blocks [2]block
@@ -114,7 +114,7 @@ func graphNetwork(m *outsideModel, n, d int) lossOf { // sums along edges by a s
 }
 
 func neuralODE(m *outsideModel, n, d int) lossOf { // ten midpoint steps
-	m.features(1, d)
+	m.features(d)
 	hidden, back := m.hidden(8, d), m.parameter(d, 8)
 	return func(y node, in []node) node {
 		slope := func(h node) node { return linear(hidden(y, h), back(y)) }
@@ -128,10 +128,10 @@ func neuralODE(m *outsideModel, n, d int) lossOf { // ten midpoint steps
 }
 
 func preferences(m *outsideModel, n, d int) lossOf { // of a policy over 5 answers, against a reference
-	m.features(1, d)
+	m.features(d)
 	m.batch(classesOf(n, 5))
 	m.batch(marked(5*n, func(k int) bool { return (5*(k/5)/3+1)%5 == k%5 }))
-	m.features(4, 1)
+	m.features(1)
 	weights := m.parameter(5, d)
 	return func(y node, in []node) node {
 		scores := linear(in[0], weights(y))
@@ -143,7 +143,7 @@ func preferences(m *outsideModel, n, d int) lossOf { // of a policy over 5 answe
 
 func uNet(m *outsideModel, n, d int) lossOf { // 2d×2d pixels, d channels
 	side := 2 * d
-	m.features(1, side*side)
+	m.features(side * side)
 	outer, inner := same(side, 1), same(d, d)
 	halves := ad.Window{H: side, W: side, C: d, KH: 2, KW: 2, Stride: 2}
 	first, second, up, last := m.parameter(d, 9), m.parameter(d, 9*d), m.parameter(d, 4*d), m.parameter(2*d, 0)
@@ -160,9 +160,9 @@ func uNet(m *outsideModel, n, d int) lossOf { // 2d×2d pixels, d channels
 }
 
 func hypernetwork(m *outsideModel, n, d int) lossOf { // a linear model for each row, made of two numbers
-	m.features(1, d)
-	m.features(2, 2)
-	m.features(3, 1)
+	m.features(d)
+	m.features(2)
+	m.features(1)
 	hidden, out := m.hidden(8, 2), m.parameter(d, 8)
 	return func(y node, in []node) node {
 		return squaredError(ad.RowDot(in[0], linear(hidden(y, in[1]), out(y))), in[2])
@@ -170,8 +170,8 @@ func hypernetwork(m *outsideModel, n, d int) lossOf { // a linear model for each
 }
 
 func taskWeights(m *outsideModel, n, d int) lossOf { // two tasks, whose weights are parameters
-	m.features(1, d)
-	m.features(2, 1)
+	m.features(d)
+	m.features(1)
 	m.batch(mapped(numbers(3, n), sign))
 	hidden, first, second, logs := m.hidden(8, d), m.parameter(8, 0), m.parameter(8, 0), m.parameter(2, 0)
 	return func(y node, in []node) node {
@@ -184,7 +184,7 @@ func taskWeights(m *outsideModel, n, d int) lossOf { // two tasks, whose weights
 }
 
 func physicsInformed(m *outsideModel, n, d int) lossOf { // u″ + u = 0 with u(t) of a network
-	m.features(1, 1)
+	m.features(1)
 	w, b, out := m.parameter(d, 1), m.parameter(d, 0), m.parameter(d, 0)
 	return func(y node, in []node) node {
 		u := perRow(ad.Tanh(layer(ad.Reshape(in[0], n, 1), w(y), b(y))), out(y))
@@ -196,7 +196,7 @@ func physicsInformed(m *outsideModel, n, d int) lossOf { // u″ + u = 0 with u(
 }
 
 func lstm(m *outsideModel, n, d int) lossOf {
-	m.features(1, length*d)
+	m.features(length * d)
 	w, u, b, out := m.parameter(4*d, d), m.parameter(4*d, d), m.parameter(4*d, 0), m.parameter(d, 0)
 	return func(y node, in []node) node {
 		var h, c node
@@ -218,7 +218,7 @@ func lstm(m *outsideModel, n, d int) lossOf {
 }
 
 func residualBlock(m *outsideModel, n, d int) lossOf { // with normalization in two groups
-	m.features(1, 2*d)
+	m.features(2 * d)
 	w1, w2 := m.parameter(2*d, 2*d), m.parameter(2*d, 2*d)
 	return func(y node, in []node) node {
 		groups := func(h node) node { return ad.Reshape(normal(ad.Reshape(h, 2*n, d)), n, 2*d) }
@@ -229,8 +229,8 @@ func residualBlock(m *outsideModel, n, d int) lossOf { // with normalization in 
 }
 
 func augmentation(m *outsideModel, n, d int) lossOf { // noise of a size for each feature, that is learnt
-	m.features(1, d)
-	m.features(2, d)
+	m.features(d)
+	m.features(d)
 	m.batch(classesOf(n, 3))
 	sizes, hidden, out := m.parameter(d, 0), m.hidden(8, d), m.parameter(3, 8)
 	return func(y node, in []node) node {

@@ -50,7 +50,7 @@ func main() {
 	}
 	for _, f := range files {
 		var functions []function
-		for _, wide := range []bool{false, true} {
+		for _, wide := range []bool{false, true} { // AVX2, then AVX-512
 			if err := write(os.Args[1], f.name, wide, f.emit, &functions); err != nil {
 				log.Fatal(err)
 			}

@@ -200,9 +200,9 @@ func (c *composer) hasState(agent int) bool {
 	return c.isMember(agent) && len(c.answers[agent].Points) > 0
 }
 
-// beginning returns the candidates that edges join and that have something to begin with: their own
-// state, or the state of a neighbour who has it, or who asks for one and comes to have it. The
-// others may come in with the next change.
+// beginning returns the largest connected part of the candidates in which each agent gets a state:
+// its own, or a neighbour's, over several edges if need be. Others may come in with a later change.
+// Where no agent has a state, the whole part is returned, and the caller says so.
 func (c *composer) beginning(candidates []int, cut, further membership.Edges) []int {
 	for {
 		members := c.joined(candidates, cut, further)

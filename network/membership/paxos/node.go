@@ -129,10 +129,10 @@ func (c *Node) Log() membership.Log { return c.log }
 
 // Agents returns how many numbers of agents there may be: the quorum is more than half of the
 // roster, however that grows.
-func (c *Node) Agents() int { return Largest(c.Quorum) }
+func (c *Node) Agents() int { return LargestRoster(c.Quorum) }
 
-// Largest returns the size of the largest roster of which a quorum is more than half.
-func Largest(quorum int) int { return 2*quorum - 1 }
+// LargestRoster returns the size of the largest roster of which a quorum is more than half.
+func LargestRoster(quorum int) int { return 2*quorum - 1 }
 
 // Held reports whether the agent should stand still, so that what members name is near to each
 // other: it has said which checkpoints it has, or has voted and does not know the outcome. A node
