@@ -56,7 +56,8 @@
 //
 //	a model                  models, one file each; names.go lists them, model.go what it may tell
 //	losses, layers           models/outputs.go, penalties.go, models/nn
-//	an op, differentiated    ad/family.go, op.go; stock.go rebuilds Gorgonia's own ops
+//	an op, differentiated    ad/op.go; a row of define in elementwise.go, reduce.go and others
+//	a node, Gorgonia's ops   ad/family.go makes nodes; stock.go rebuilds Gorgonia's own ops
 //	Hessian-vector products  ad/derivs.go; compiled once for all agents: ad/internal/engine
 //	products of matrices     internal/kernel: gemm_chain.go cuts them, conv_tiles.go reads patches
 //	examples, draws, splits  data; held-out examples: data/holdout.go
@@ -70,12 +71,13 @@
 //	a wire                   network/codec.go encodes, round.go rounds, wiremix.go feeds back
 //	messages over gRPC       network/grpc/doc.go; state.go, flow.go, protocol.go
 //	masks                    network/grpc/masks; who holds up a run: network/grpc/holdup
-//	who decides on members   network/membership/paxos; network/grpc/chamber.go
+//	who decides on members   network/membership/paxos: change.go; messages: network/grpc/chamber.go
 //	certificates, a relay    network/pki, network/relay
 //	MPI                      network/mpi
 //
 // A run:
 //
+//	a flag such as -alpha    experiment/settings.go, parameters.go; algo/bind.go, check.go, state.go
 //	the loop over k          train/run.go, stepper.go; evaluation: evaluate.go
 //	exact Φ, ∇Φ, and models  train/exact: lower.go finds y*, adjoint.go z
 //	a checkpoint             train/checkpoint.go, save.go, resume.go; names: runs/checkpoints.go
