@@ -71,13 +71,14 @@
 //	a wire                   network/codec.go encodes, round.go rounds, wiremix.go feeds back
 //	messages over gRPC       network/grpc/doc.go; state.go, flow.go, protocol.go
 //	masks                    network/grpc/masks; who holds up a run: network/grpc/holdup
-//	who decides on members   network/membership/paxos: change.go; messages: network/grpc/chamber.go
+//	who decides on members   network/membership/paxos: change.go; messages: grpc/chamber.go
 //	certificates, a relay    network/pki, network/relay
 //	MPI                      network/mpi
 //
 // A run:
 //
-//	a flag such as -alpha    experiment/settings.go, parameters.go; algo/bind.go, check.go, state.go
+//	a flag such as -alpha    experiment/settings.go, parameters.go
+//	a step α_k at k          algo/bind.go, check.go; its field: state.go
 //	the loop over k          train/run.go, stepper.go; evaluation: evaluate.go
 //	exact Φ, ∇Φ, and models  train/exact: lower.go finds y*, adjoint.go z
 //	a checkpoint             train/checkpoint.go, save.go, resume.go; names: runs/checkpoints.go
