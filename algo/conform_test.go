@@ -25,8 +25,9 @@ var variants = map[string][]string{
 	},
 	"newtoncg": {
 		`{"init":"x0","c":1,"cold":2,"mem":3,"dg_every":2,"relative":true,"most":5,"reach":0.3}`,
-		`{"no_split":true,"init":"x0","c":6,"clip":[-0.05,0.1],"beta1":0.2}`,
-		`{"damping":0.5,"constants":3,"part":true}`, `{"constants":1,"c":2,"lr":[0.2,0.1],"floor":0.1,"cut":0.01}`,
+		`{"no_split":true,"init":"x0","c":6,"mem":3,"clip":[-0.05,0.1],"beta1":0.2}`,
+		`{"damping":0.5,"constants":3,"mem":3,"part":true}`,
+		`{"constants":1,"c":2,"mem":3,"lr":[0.2,0.1],"floor":0.1,"cut":0.01}`,
 	},
 	"adamcg": {`{"T":2,"N":3,"clip":[-0.05,0.1],"mu":0.5}`, `{"T":3,"hold":true}`, `{"T":1,"wait":2}`,
 		`{"T":2,"all":true}`},
@@ -115,7 +116,5 @@ func each(as []algo.Method, part func(algo.Method) []float64) (rows [][]float64)
 // iterate runs K iterations of agents.
 func iterate[A dsbo.Algorithm](t *testing.T, K int, as []A, os []dsbo.Oracle, ms []*algotest.Mixer) {
 	t.Helper()
-	for k := range K {
-		testkit.OK(algotest.Step(t.Context(), k, as, os, ms))
-	}
+	testkit.OK(algotest.Run(t.Context(), 0, K, as, os, ms))
 }

@@ -19,7 +19,7 @@ type trajectory struct {
 	golden
 	oracles []dsbo.ValueOracle
 	moments []moment
-	exacts  []values
+	exacts  map[int]values // by moment, of those that a series asks for
 	solver  evaluator
 
 	recorders []*algotest.Recorder
@@ -33,7 +33,7 @@ func runGolden(t *testing.T, g golden) trajectory {
 	if traits.ExactAverage { // the file's W is not used
 		g.W = algotest.Average(g.Agents)
 	}
-	tr := trajectory{golden: g}
+	tr := trajectory{golden: g, exacts: map[int]values{}}
 	var as []algo.Method
 	var os []dsbo.Oracle
 	for i := range g.Agents {
@@ -76,7 +76,15 @@ func (tr *trajectory) record(t *testing.T, as []algo.Method) {
 		tr.corrections(t, m)
 	}
 	tr.moments = append(tr.moments, m)
-	tr.exacts = append(tr.exacts, tr.solver.at(t, average(m["X"])))
+}
+
+// exact returns what is true at the mean of x of a moment.
+func (tr *trajectory) exact(t *testing.T, k int) values {
+	t.Helper()
+	if _, known := tr.exacts[k]; !known {
+		tr.exacts[k] = tr.solver.at(t, average(tr.moments[k]["X"]))
+	}
+	return tr.exacts[k]
 }
 
 // corrections adds the D of each of SPARKLE's variables, which the method does not hold: D = Σ B² v
@@ -143,9 +151,9 @@ func (tr *trajectory) series(t *testing.T, key string) (v any, ok bool) {
 	}
 	switch key {
 	case "Phi":
-		return series(tr.moments, 0, func(k int, _ moment) float64 { return tr.exacts[k].phi }), true
+		return series(tr.moments, 0, func(k int, _ moment) float64 { return tr.exact(t, k).phi }), true
 	case "hg_norm":
-		return series(tr.moments, 0, func(k int, _ moment) float64 { return norm(tr.exacts[k].gradient) }), true
+		return series(tr.moments, 0, func(k int, _ moment) float64 { return norm(tr.exact(t, k).gradient) }), true
 	case "upper":
 		return series(tr.moments, 1, func(k int, _ moment) float64 { return tr.upper(t, k) }), true
 	case "x_star":

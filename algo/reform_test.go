@@ -201,9 +201,7 @@ func (m *membership) run(t *testing.T, from, to int) {
 	for _, i := range m.present {
 		methods, oracles = append(methods, m.methods[i]), append(oracles, m.oracles[i])
 	}
-	for k := from; k < to; k++ {
-		testkit.OK(algotest.Step(t.Context(), k, methods, oracles, m.mixers))
-	}
+	testkit.OK(algotest.Run(t.Context(), from, to, methods, oracles, m.mixers))
 }
 
 // change makes others the members: who comes in takes over from the first that stays.

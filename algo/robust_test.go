@@ -34,14 +34,13 @@ func (s shove) Mix(ctx context.Context, dst, src []float64) error {
 func TestRobustMethodsForget(t *testing.T) {
 	const agents, p, q, K = 4, 2, 3, 300
 	end := func(m algo.Method, shoved int) []float64 {
-		ms, on := algotest.NewMixers(algotest.Ring(agents, 0.5)), false
+		ms, on := algotest.NewMixers(algotest.Ring(agents, 0.5)), true
 		ms[0].Averager = shove{ms[0].Averager, &on}
 		as, os := agentsOn(algotest.NewQuadratics(agents, p, q, 3),
 			func() algo.Method { return ready(t, algo.Clone(m), p, q) })
-		for k := range K {
-			on = k < shoved
-			testkit.OK(algotest.Step(t.Context(), k, as, os, ms))
-		}
+		testkit.OK(algotest.Run(t.Context(), 0, shoved, as, os, ms))
+		on = false
+		testkit.OK(algotest.Run(t.Context(), shoved, K, as, os, ms))
 		return average(each(as, algo.Method.X))
 	}
 	trackers := algo.Strategy{X: "gt", Y: "gt", Z: "gt"}

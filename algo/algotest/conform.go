@@ -140,10 +140,8 @@ func (s suite) agentsOver(mixers []*Mixer) agents {
 // run does iterations from..to−1.
 func (f agents) run(t *testing.T, from, to int) {
 	t.Helper()
-	for k := from; k < to; k++ {
-		if err := Step(t.Context(), k, f.methods, f.oracles, f.mixers); err != nil {
-			t.Fatalf("iteration %d: %v", k, err)
-		}
+	if err := Run(t.Context(), from, to, f.methods, f.oracles, f.mixers); err != nil {
+		t.Fatalf("iterations %d to %d: %v", from, to-1, err)
 	}
 }
 

@@ -143,21 +143,29 @@ func rows(g *network.Graph, err error) [][]float64 {
 	return g.W.Dense()
 }
 
-// Step runs iteration k of all agents, each in its own goroutine, and returns the error that came
-// first. It stops the other agents through ctx.
-func Step[A dsbo.Algorithm](ctx context.Context, k int, as []A, os []dsbo.Oracle, ms []*Mixer) error {
+// Run runs iterations from..to−1 of all agents, each in its own goroutine, and returns the error
+// that came first. It stops the other agents through ctx.
+func Run[A dsbo.Algorithm](ctx context.Context, from, to int, as []A, os []dsbo.Oracle, ms []*Mixer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
 	for i := range as {
 		wg.Go(func() {
-			if err := stepAgent(ctx, k, as[i], os[i], ms[i]); err != nil {
-				cancel(fmt.Errorf("agent %d: %w", i, err))
+			for k := from; k < to; k++ {
+				if err := stepAgent(ctx, k, as[i], os[i], ms[i]); err != nil {
+					cancel(fmt.Errorf("agent %d: %w", i, err))
+					return
+				}
 			}
 		})
 	}
 	wg.Wait()
 	return context.Cause(ctx)
+}
+
+// Step runs iteration k of all agents, as [Run] does.
+func Step[A dsbo.Algorithm](ctx context.Context, k int, as []A, os []dsbo.Oracle, ms []*Mixer) error {
+	return Run(ctx, k, k+1, as, os, ms)
 }
 
 // stepAgent runs iteration k of one agent.
