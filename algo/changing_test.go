@@ -22,13 +22,17 @@ func TestGraphsThatChange(t *testing.T) {
 		name, object string
 		K            int
 	}{
-		{"dbifo", `{"a":1,"lam":5,"alpha":0.01,"beta":0.01,"gamma":0.01}`, 8000},
-		{"sparkle", `{` + steps + `,"strategy":{"x":"gt","y":"gt","z":"gt"}}`, 3000},
-		{"sparkle", `{` + steps + `}`, 3000},
-		{"sparkle", `{` + steps + `,"strategy":{"x":"extra","y":"extra","z":"extra"}}`, 3000},
-		{"c2dfb", `{"lam":5,"alpha":0.02,"beta":0.01,"gamma":0.08,"T":3}`, 5000},
+		{"dbifo", `{"a":1,"lam":5,"alpha":0.03,"beta":0.02,"gamma":0.02}`, 2400},
+		{"sparkle", `{` + steps + `,"strategy":{"x":"gt","y":"gt","z":"gt"}}`, 1500},
+		{"sparkle", `{` + steps + `}`, 1500},
+		{"sparkle", `{` + steps + `,"strategy":{"x":"extra","y":"extra","z":"extra"}}`, 1500},
+		{"c2dfb", `{"lam":5,"alpha":0.02,"beta":0.01,"gamma":0.08,"T":3}`, 1500},
 	} {
+		fixed := algo.TraitsOf(made(t, c.name, c.object)).FixedGraph != ""
 		for _, x := range []network.Mixing{network.Failing{Probability: 0.3}, network.Matchings{}} {
+			if fixed && x != (network.Matchings{}) {
+				continue // it may converge or not
+			}
 			m := testkit.Get(w.WithMixing(x))
 			end := endOf(t, c.name, c.object, c.K, qs, algotest.NewMixersOver(m))
 			off := norm(algotest.Solve(qs).Gradient(end))
@@ -36,8 +40,7 @@ func TestGraphsThatChange(t *testing.T) {
 				axpy(end, -1, penaltySolution(qs, 5))
 				off = norm(end)
 			}
-			fixed := algo.TraitsOf(made(t, c.name, c.object)).FixedGraph != ""
-			if !fixed && !(off <= 1e-10) || fixed && x == (network.Matchings{}) && off < 0.1 {
+			if !fixed && !(off <= 1e-10) || fixed && off < 0.1 {
 				t.Errorf("%s %s, %v: off by %.3g; it needs a fixed graph: %t", c.name, c.object, x, off, fixed)
 			}
 		}

@@ -151,22 +151,22 @@ func TestExactFixedPoints(t *testing.T) {
 		agents, K    int
 		lambda       float64 // 0: exact
 	}{
-		{"dbifo", `{` + penalty + `,"gamma":0.02,"a":1}`, 4, 6000, lambda},
-		{"dbifo", `{` + penalty + `,"gamma":0.02,"a":0.2}`, 4, 6000, lambda},
-		{"fab", `{` + penalty + `,"gamma":0.02}`, 4, 8000, lambda},
-		{"c2dfb", `{` + penalty + `,"gamma":0.1,"T":3}`, 4, 6000, lambda},
-		{"c2dfb", `{` + penalty + `,"gamma":0.1,"T":3,"gin":0.3,"compress":{"kind":"top","keep":2}}`, 4, 6000, lambda},
-		{"c2dfb", `{` + penalty + `,"gamma":0.1,"T":3,"compress":{"kind":"round","bits":4}}`, 4, 6000, lambda},
-		{"f2sa", `{"lam0":5,"alpha":0.03,"beta":0.03,"gamma":0.1,"T":3}`, 1, 6000, lambda},
-		{"adasdbo", `{"track":true,"alpha":0.3,"beta":0.3,"gamma":0.3}`, 4, 30000, 0},
-		{"adasdbo", `{}`, 1, 6000, 0},
-		{"fedmsa", `{"tau":4,"alpha":0.03,"beta":0.08,"gamma":0.08}`, 4, 3000, 0},
-		{"simfbo", `{"tau":1,"shro":true,"alpha":0.03,"beta":0.1,"gamma":0.1}`, 4, 4000, 0},
-		{"brfedbi", `{"mom":0.5,"alpha":0.03,"beta":0.1,"gamma":0.1}`, 4, 4000, 0},
-		{"saba", `{"batches":5,"alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 8000, 0},
-		{"saba", `{"batches":[3,7],"init":"full","alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 8000, 0},
-		{"srba", `{"period":7,"alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 8000, 0},
-		{"srba", `{"refresh":[1,0,0,1,0],"alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 8000, 0},
+		{"dbifo", `{` + penalty + `,"gamma":0.02,"a":1}`, 4, 2400, lambda},
+		{"dbifo", `{` + penalty + `,"gamma":0.02,"a":0.2}`, 4, 2400, lambda},
+		{"fab", `{` + penalty + `,"gamma":0.02}`, 4, 2800, lambda},
+		{"c2dfb", `{` + penalty + `,"gamma":0.1,"T":3}`, 4, 2400, lambda},
+		{"c2dfb", `{` + penalty + `,"gamma":0.1,"T":3,"gin":0.3,"compress":{"kind":"top","keep":2}}`, 4, 2400, lambda},
+		{"c2dfb", `{` + penalty + `,"gamma":0.1,"T":3,"compress":{"kind":"round","bits":4}}`, 4, 2400, lambda},
+		{"f2sa", `{"lam0":5,"alpha":0.03,"beta":0.03,"gamma":0.1,"T":3}`, 1, 4500, lambda},
+		{"adasdbo", `{"track":true,"alpha":0.3,"beta":0.3,"gamma":0.3}`, 4, 5000, 0},
+		{"adasdbo", `{}`, 1, 1800, 0},
+		{"fedmsa", `{"tau":4,"alpha":0.03,"beta":0.08,"gamma":0.08}`, 4, 900, 0},
+		{"simfbo", `{"tau":1,"shro":true,"alpha":0.03,"beta":0.1,"gamma":0.1}`, 4, 2400, 0},
+		{"brfedbi", `{"mom":0.5,"alpha":0.03,"beta":0.1,"gamma":0.1}`, 4, 2400, 0},
+		{"saba", `{"batches":5,"alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 5800, 0},
+		{"saba", `{"batches":[3,7],"init":"full","alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 5800, 0},
+		{"srba", `{"period":7,"alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 5800, 0},
+		{"srba", `{"refresh":[1,0,0,1,0],"alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 5800, 0},
 	} {
 		t.Run(c.name+c.object, func(t *testing.T) {
 			qs := algotest.NewQuadratics(c.agents, p, q, 5)
@@ -208,7 +208,7 @@ func TestBiasIsOfFirstOrder(t *testing.T) {
 	} {
 		off := func(e float64) float64 {
 			ms := algotest.NewMixers(algotest.Average(4))
-			return norm(solution.Gradient(endOf(t, c.name, fmt.Sprintf(c.object, e), 8000, qs, ms)))
+			return norm(solution.Gradient(endOf(t, c.name, fmt.Sprintf(c.object, e), 3000, qs, ms)))
 		}
 		coarse, fine := off(c.e), off(c.e/2)
 		if r := coarse / fine; !(math.Abs(r-2) < 0.2 && coarse > 1e-4) {
@@ -247,23 +247,23 @@ func TestBiasOfAnotherProblem(t *testing.T) {
 	}
 	const local = `{"tau":[1,2,3,4],"shro":%t,"ex":1e-9,"ey":1e-9,"ez":1e-9,"alpha":0.01,"beta":0.03,"gamma":0.03}`
 	for shro, want := range map[bool][]float64{true: solution, false: algotest.Solve(weighted).X} {
-		x := endOf(t, "simfbo", fmt.Sprintf(local, shro), 8000, qs, algotest.NewMixers(algotest.Average(4)))
+		x := endOf(t, "simfbo", fmt.Sprintf(local, shro), 4500, qs, algotest.NewMixers(algotest.Average(4)))
 		wants(fmt.Sprintf("simfbo with shro %t", shro), x, want, 1e-7)
 	}
 
 	const inverses = `{"N":80,"lg":4,"alpha":0.05,"beta":0.15}` // each agent's own
 	ring := func() []*algotest.Mixer { return algotest.NewMixers(algotest.Ring(4, 0.5)) }
-	x := endOf(t, "vrdbo", inverses, 3000, qs, ring())
-	wants("vrdbo", x, endOf(t, "mdbo", inverses, 3000, qs, ring()), 1e-10)
+	x := endOf(t, "vrdbo", inverses, 1500, qs, ring())
+	wants("vrdbo", x, endOf(t, "mdbo", inverses, 1500, qs, ring()), 1e-10)
 	if d := math.Sqrt(linalg.Dist2(x, solution)); !(d > 0.1) {
 		t.Errorf("vrdbo ends %.3g from the solution, though agents differ", d)
 	}
 	equal := []*algotest.Quadratic{qs[0], qs[0], qs[0], qs[0]}
-	wants("vrdbo of equal agents", endOf(t, "vrdbo", inverses, 3000, equal, ring()), algotest.Solve(equal[:1]).X, 1e-10)
+	wants("vrdbo of equal agents", endOf(t, "vrdbo", inverses, 2500, equal, ring()), algotest.Solve(equal[:1]).X, 1e-10)
 
 	pull, push := pushPull()
 	const penalty = `{"lam":5,"alpha":0.03,"beta":0.02,"gamma":0.02}`
-	x = endOf(t, "fab", penalty, 4000, qs, algotest.NewDirectedMixers(pull, push),
+	x = endOf(t, "fab", penalty, 1000, qs, algotest.NewDirectedMixers(pull, push),
 		func(m algo.Method) algo.Method { return pulledMethod{m} })
 	if d := math.Sqrt(linalg.Dist2(x, penaltySolution(qs, 5))); !(d > 0.05) {
 		t.Errorf("fab whose trackers have rows that sum to 1 ends %.3g from x_λ; it must be off", d)
@@ -280,7 +280,7 @@ func TestLiarsAreOutvoted(t *testing.T) {
 	qs := []*algotest.Quadratic{one, one, one, one, one}
 	for agg, exact := range map[string]bool{`{"kind":"median"}`: true, `{"kind":"trim","f":2}`: true, `{}`: false} {
 		object := `{"alpha":0.06,"beta":0.15,"gamma":0.15,"byz":[1,3],"attack":4,"agg":` + agg + `}`
-		x := endOf(t, "brfedbi", object, 3000, qs, algotest.NewMixers(algotest.Average(5)))
+		x := endOf(t, "brfedbi", object, 1600, qs, algotest.NewMixers(algotest.Average(5)))
 		off := norm(algotest.Solve(qs[:1]).Gradient(x))
 		if exact && !(off <= 1e-10) || !exact && off < 1e10 {
 			t.Errorf("with %s the gradient ends at %g", agg, off)
