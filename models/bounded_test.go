@@ -36,6 +36,7 @@ func TestTermBounds(t *testing.T) {
 			t.Fatalf("%s has no bounds", name)
 		}
 		model := m.model.(models.Model)
+		programs := models.NewPrograms(model)
 		p, q := model.Dims()
 		x, y, v := make([]float64, p), make([]float64, q), make([]float64, q)
 		g, hv, e, jv, other := make([]float64, q), make([]float64, q), make([]float64, q), make([]float64, p),
@@ -49,7 +50,7 @@ func TestTermBounds(t *testing.T) {
 			}
 			linalg.Scale(row, c/linalg.Norm(row), row)
 			examples := data.Examples{X: testkit.Get(ad.FloatTable(1, features, row)), Target: m.target}
-			o := testkit.Get(models.NewOracle(model, data.Shard{Train: examples, Val: examples}, models.Config{}))
+			o := testkit.Get(programs.Oracle(data.Shard{Train: examples, Val: examples}, models.Config{}))
 			for j := range y {
 				y[j], v[j] = m.greatly*r.NormFloat64(), r.NormFloat64()
 			}
@@ -65,7 +66,7 @@ func TestTermBounds(t *testing.T) {
 			opposite := make([]float64, features)
 			linalg.Scale(opposite, -1, row)
 			examples.X = testkit.Get(ad.FloatTable(1, features, opposite))
-			again := testkit.Get(models.NewOracle(model, data.Shard{Train: examples, Val: examples}, models.Config{}))
+			again := testkit.Get(programs.Oracle(data.Shard{Train: examples, Val: examples}, models.Config{}))
 			testkit.OK(again.JVP(other, x, y, v, all))
 			if linalg.Dist2(jv, other) != 0 {
 				t.Fatalf("%s: a product with the Jacobian follows the row", name)

@@ -16,7 +16,7 @@ import (
 // products, on draws and on all examples, is a few vectors of the length of y, in float32.
 func TestLiveVectors(t *testing.T) {
 	if testing.Short() {
-		t.Skip("1.9 million weights")
+		t.Skip("700,000 weights")
 	}
 	for _, processors := range []int{1, 2} { // which help each other
 		t.Run(fmt.Sprint(processors), func(t *testing.T) {
@@ -27,15 +27,15 @@ func TestLiveVectors(t *testing.T) {
 }
 
 func liveVectors(t *testing.T) {
-	m := models.MLP{Features: 784, Outputs: 10, Hidden: []int{1024, 1024}}
-	s := byteShard(320, 784, 10)
+	m := models.MLP{Features: 784, Outputs: 10, Hidden: []int{512, 512}}
+	s := byteShard(160, 784, 10)
 	p, q := m.Dims()
 	x, y, v := make([]float64, p), make([]float64, q), make([]float64, q)
 	dx, dy := make([]float64, p), make([]float64, q)
 	m.Start(y)
 	copy(v, y)
 	before := num.LiveBytes()
-	o := testkit.Get(models.NewOracle(m, s, models.Config{Batch: 256, Float32: true}))
+	o := testkit.Get(models.NewOracle(m, s, models.Config{Batch: 128, Float32: true}))
 	for _, sample := range []dsbo.Sample{{Set: dsbo.Curvature}, {Set: dsbo.Whole}} {
 		_, _, err := o.Values(x, y, sample)
 		testkit.OK(errors.Join(err, o.LowerGrad(dy, x, y, sample), o.HVP(dy, x, y, v, sample),

@@ -132,20 +132,27 @@ func TestModels(t *testing.T) {
 		name  string
 		model models.Model
 		shard data.Shard
+		quick bool // one of each kind, for -short
 	}{
-		{"mlp of three layers", models.MLP{Features: 7, Outputs: 4, Hidden: []int{5, 3}, Seed: 2}, classes},
-		{"mlp per layer", models.MLP{Features: 7, Outputs: 4, Hidden: []int{6}, Penalties: models.PerLayer{}}, classes},
-		{"mlp of one layer", models.MLP{Features: 7, Outputs: 4, Hidden: []int{}}, classes},
-		{"mlp relu", models.MLP{Features: 7, Outputs: 4, Hidden: []int{8, 5}, ReLU: true}, classes},
-		{"mlp default", models.MLP{Features: 7, Outputs: 4}, classes},
-		{"hyperclean ridge", models.HyperClean{Features: 7, Classes: 4, Examples: 80, Ridge: .3}, classes},
-		{"quadratic", quadratic(r, 4, 6), data.Shard{}},
-		{"quadratic with noise", quadratic(r, 3, 5), noise},
+		{"mlp of three layers", models.MLP{Features: 7, Outputs: 4, Hidden: []int{5, 3}, Seed: 2}, classes, false},
+		{"mlp per layer", models.MLP{Features: 7, Outputs: 4, Hidden: []int{6}, Penalties: models.PerLayer{}}, classes,
+			false},
+		{"mlp of one layer", models.MLP{Features: 7, Outputs: 4, Hidden: []int{}}, classes, false},
+		{"mlp relu", models.MLP{Features: 7, Outputs: 4, Hidden: []int{8, 5}, ReLU: true}, classes, true},
+		{"mlp default", models.MLP{Features: 7, Outputs: 4}, classes, false},
+		{"hyperclean ridge", models.HyperClean{Features: 7, Classes: 4, Examples: 80, Ridge: .3}, classes, false},
+		{"quadratic", quadratic(r, 4, 6), data.Shard{}, false},
+		{"quadratic with noise", quadratic(r, 3, 5), noise, true},
 		{"sine bowl", models.SineBowl(3, normal(r, 5*3, 1), normal(r, 5, 1), []float64{1, 2, 3, 4, 5}, normal(r, 5, 1),
-			normal(r, 5, 1)), data.Shard{}},
-		{"compositional of examples", meanVariance(5), noise},
+			normal(r, 5, 1)), data.Shard{}, false},
+		{"compositional of examples", meanVariance(5), noise, true},
 	} {
-		t.Run(c.name, func(t *testing.T) { modeltest.TestModel(t, c.model, c.shard) })
+		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && !c.quick {
+				t.Skip("one of each kind is enough")
+			}
+			modeltest.TestModel(t, c.model, c.shard)
+		})
 	}
 }
 

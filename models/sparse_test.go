@@ -57,6 +57,9 @@ func sparseShard(s data.Shard, features, each int) data.Shard {
 
 // TestSparseModels proves models on sparse examples.
 func TestSparseModels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestSparseIsDense is enough")
+	}
 	for _, c := range []struct {
 		model models.Model
 		shard data.Shard

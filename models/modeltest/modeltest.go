@@ -55,11 +55,12 @@ func TestModel(t testing.TB, m models.Model, s data.Shard) {
 	if _, err := models.NewOracle(m, s, models.Config{}); err != nil {
 		t.Fatalf("NewOracle: %v", err)
 	}
+	programs := models.NewPrograms(m)
 	for _, c := range checks {
 		if sub, ok := t.(*testing.T); ok {
-			sub.Run(c.name, func(t *testing.T) { c.report(t, m, s) })
+			sub.Run(c.name, func(t *testing.T) { c.report(t, newSubject(m, s, programs)) })
 		} else {
-			c.report(t, m, s)
+			c.report(t, newSubject(m, s, programs))
 		}
 	}
 }
@@ -70,16 +71,16 @@ type check struct {
 }
 
 // report fails t with what the check finds.
-func (c check) report(t testing.TB, m models.Model, s data.Shard) {
+func (c check) report(t testing.TB, s *subject) {
 	t.Helper()
-	if err := c.err(m, s); err != nil {
+	if err := c.err(s); err != nil {
 		t.Errorf("%s: %v", c.name, err)
 	}
 }
 
 // err returns what the check finds wrong, or what kept it from looking.
-func (c check) err(m models.Model, s data.Shard) (found error) {
-	if failed := testkit.Catch(func() { found = c.run(newSubject(m, s)) }); failed != nil {
+func (c check) err(s *subject) (found error) {
+	if failed := testkit.Catch(func() { found = c.run(s) }); failed != nil {
 		return failed
 	}
 	return found
@@ -123,9 +124,11 @@ type subject struct {
 	s    data.Shard
 	p, q int
 	r    *rand.Rand
+
+	programs *models.Programs // of m, what all checks compile
 }
 
-func newSubject(m models.Model, s data.Shard) *subject {
+func newSubject(m models.Model, s data.Shard, programs *models.Programs) *subject {
 	p, q := m.Dims()
 	rows := s.Train.Len() + s.Val.Len()
 	switch {
@@ -135,7 +138,7 @@ func newSubject(m models.Model, s data.Shard) *subject {
 		rows = 61
 	}
 	return &subject{m: m, s: data.Shard{Train: firstRows(s.Train, 0, rows), Val: firstRows(s.Val, 0, rows)}, p: p, q: q,
-		r: rand.New(rand.NewPCG(20, 23))}
+		r: rand.New(rand.NewPCG(20, 23)), programs: programs}
 }
 
 // point returns x and y, which lie around the model's start, and a direction v.
@@ -172,6 +175,14 @@ func (s *subject) normal(n int, deviation float64) []float64 {
 }
 
 func (s *subject) oracle(c models.Config) *models.Oracle {
+	if s.q < largeLimit {
+		return testkit.Get(s.programs.Oracle(s.s, c))
+	}
+	return s.rebuilt(c)
+}
+
+// rebuilt returns an oracle of a model that is built again.
+func (s *subject) rebuilt(c models.Config) *models.Oracle {
 	s.collect()
 	return testkit.Get(models.NewOracle(s.m, s.s, c))
 }

@@ -40,7 +40,7 @@ func (s *subject) names() error {
 	for _, again := range []struct {
 		o    *models.Oracle
 		what string
-	}{{o, "asked twice"}, {s.oracle(cfg), "asked of a model that is built again"}} {
+	}{{o, "asked twice"}, {s.rebuilt(cfg), "asked of a model that is built again"}} {
 		for _, name := range slices.Backward(names) {
 			if err := sameBits(calls, answers(again.o, calls, name), once[name],
 				fmt.Sprintf("sample %v %s", name, again.what)); err != nil {
@@ -78,8 +78,8 @@ func (s *subject) minibatch() error {
 	return nil
 }
 
-// wholeData compares the ways to call for all rows. Draws with masks have their own, also of all
-// rows, and are left out.
+// wholeData compares the ways to call for all rows, each of a model that is built again. Draws with
+// masks have their own, also of all rows, and are left out.
 func (s *subject) wholeData() error {
 	calls := s.calls()
 	all := max(s.s.Train.Len(), s.s.Val.Len())
@@ -95,7 +95,7 @@ func (s *subject) wholeData() error {
 		if masked && c.name.Set != dsbo.Whole {
 			continue
 		}
-		got := answers(s.oracle(models.Config{Batch: c.batch}), calls, c.name)
+		got := answers(s.rebuilt(models.Config{Batch: c.batch}), calls, c.name)
 		if want == nil {
 			want = got
 		}
@@ -224,7 +224,7 @@ func (s *subject) allocations() error {
 	o := s.oracle(models.Config{Batch: s.batch()})
 	x, y, v := s.point()
 	dx, dy := make([]float64, s.p), make([]float64, s.q)
-	runs, sets := 20, []dsbo.Set{dsbo.Lower, dsbo.Curvature, dsbo.Upper, dsbo.Whole}
+	runs, sets := 5, []dsbo.Set{dsbo.Lower, dsbo.Curvature, dsbo.Upper, dsbo.Whole}
 	if s.q > denseLimit {
 		runs, sets = 3, []dsbo.Set{dsbo.Lower}
 	}

@@ -3,8 +3,10 @@ package modeltest_test
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"dsbo/ad"
@@ -232,15 +234,22 @@ func (otherSimpler) Simpler() (name string, m models.Model) {
 	return "linear", models.Linear{Features: 2, Outputs: 1, Loss: models.Squared{}}
 }
 
-// alarms collects what the suite says of a model.
+// alarms collects what the suite says of a model, up to what it must say.
 type alarms struct {
 	testing.TB
-	all []string
+	awaits mistake
+	all    []string
+	said   bool
 }
 
 func (a *alarms) Helper() {}
 func (a *alarms) Errorf(format string, args ...any) {
-	a.all = append(a.all, fmt.Sprintf(format, args...))
+	s := fmt.Sprintf(format, args...)
+	a.all = append(a.all, s)
+	if strings.HasPrefix(s, a.awaits.claim+": ") && strings.Contains(s, a.awaits.says) {
+		a.said = true
+		runtime.Goexit() // as FailNow does
+	}
 }
 
 // A mistake is a wrong model, with what the suite must say of it, of which claim.
@@ -253,10 +262,10 @@ type mistake struct {
 // test fails t if the suite does not say so of the model on some examples.
 func (m mistake) test(t *testing.T, s data.Shard) {
 	t.Helper()
-	a := &alarms{TB: t}
-	modeltest.TestModel(a, m.model, s)
-	if !slices.ContainsFunc(a.all,
-		func(s string) bool { return strings.HasPrefix(s, m.claim+": ") && strings.Contains(s, m.says) }) {
+	a := &alarms{TB: t, awaits: m}
+	var wg sync.WaitGroup
+	wg.Go(func() { modeltest.TestModel(a, m.model, s) })
+	if wg.Wait(); !a.said {
 		t.Errorf("%T: the suite must say of %q that %q; it says\n%s", m.model, m.claim, m.says,
 			strings.Join(a.all, "\n"))
 	}
