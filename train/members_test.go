@@ -76,6 +76,9 @@ func TestMembersChangeWithTheSameBits(t *testing.T) {
 	for _, name := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "sparkle", "mdbo", "pdsbo_al",
 		"newtoncg", "adamcg"} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "madsbo_tuned" && name != "newtoncg" {
+				t.Skip("trackers and a memory are enough")
+			}
 			c, _ := changing(t)
 			c.Method = starting(t, name)
 			whole := c

@@ -52,7 +52,7 @@ func nonconvexConfig(matrix dsbo.CurvatureMatrix, m algo.Method) train.Config {
 // damping included.
 func TestNonconvexRun(t *testing.T) {
 	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.Hessian, dsbo.DampedHessian} {
-		c := nonconvexConfig(matrix, &algo.NewtonCG{Start: "x0", Damping: 0.1, Lr: "0.01"})
+		c := nonconvexConfig(matrix, &algo.NewtonCG{Start: "x0", Damping: 0.1, Mem: 6, Lr: "0.01"})
 		whole := run(t, c)
 		if first, last := whole.Records[0].LeastEigenvalue, whole.Last().LeastEigenvalue; !(first < 0 && last > 0) {
 			t.Errorf("%v: the least eigenvalue is %g at first and %g at last", matrix, first, last)

@@ -32,7 +32,7 @@ func TestShared(t *testing.T) {
 			t.Run(name+" "+wire.String(), func(t *testing.T) {
 				c, _ := config(t)
 				c.K, c.Problem.Average = 12, network.AverageOptions{Wire: wire, Seed: 3}
-				c.Method = method(t, name, `init="x0"`)
+				c.Method = method(t, name, `init="x0"`, "mem=6")
 				one := run(t, c)
 				c.Method = &apart{c.Method}
 				each := run(t, c)

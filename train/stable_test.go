@@ -53,6 +53,9 @@ func TestStableIsTheBound(t *testing.T) {
 // TestAdviceHelps: a run diverges as x grows to where the lower problem is too stiff for its steps.
 // With either part of the advice it does not.
 func TestAdviceHelps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs hundreds of iterations of twenty steps")
+	}
 	c := train.Config{
 		K: 400, EvalEvery: 400, Evaluate: train.EvaluateOff,
 		Method: &algo.Tuned{
