@@ -28,6 +28,12 @@ func TestExactDiagonals(t *testing.T) {
 		{models.MLP{Features: 5, Outputs: 3, Hidden: []int{4, 4}}, classes, false},
 		{quadratic(rand.New(rand.NewPCG(1, 1)), 3, 4), data.Shard{}, true},
 		{factors{6, 7, 2}, ratings(6, 7), false},
+		{models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}, countShard(30, 21, 5), true},
+		{models.Linear{Features: 5, Outputs: 1, Loss: models.Huber{}}, countShard(30, 21, 5), true},
+		{models.Linear{Features: 5, Outputs: 1, Loss: models.Poisson{}}, countShard(30, 21, 5), true},
+		{models.MLP{Features: 5, Outputs: 1, Loss: models.Squared{}}, countShard(30, 21, 5), true},
+		{models.MLP{Features: 5, Outputs: 1, Loss: models.Huber{}}, countShard(30, 21, 5), true},
+		{models.MLP{Features: 5, Outputs: 1, Loss: models.Poisson{}}, countShard(30, 21, 5), true},
 	} {
 		if got := exactDiagonal(c.model, c.shard); got != c.exact {
 			t.Errorf("%T%+v: the same diagonal for two seeds is %v, want %v", c.model, c.model, got, c.exact)

@@ -11,7 +11,6 @@ import (
 	"dsbo/data"
 	"dsbo/internal/testkit"
 	"dsbo/models"
-	"dsbo/models/modeltest"
 )
 
 // folded returns s with all of its examples for training and for validation, in folds.
@@ -25,27 +24,6 @@ func folded(s data.Shard, count int, weight *ad.Table) data.Shard {
 	s.Val = data.Examples{X: s.Train.X, Target: s.Train.Target, Weight: val}
 	s.Train.Weight = train
 	return s
-}
-
-func TestFolds(t *testing.T) {
-	classes, values := classShard(75, 43, 7, 4), valueShard(30, 21, 5)
-	weight := make([]float64, 30)
-	for row := range weight {
-		weight[row] = float64(row%4) / 2
-	}
-	for _, c := range []struct {
-		name  string
-		model models.Folds
-		shard data.Shard
-	}{
-		{"classes", models.Folds{Of: models.Linear{Features: 7, Outputs: 4}, Count: 3}, folded(classes, 3, nil)},
-		{"classes, apart", models.Folds{Of: models.Linear{Features: 7, Outputs: 4}, Count: 3, Apart: true},
-			folded(classes, 3, nil)},
-		{"values, weighted", models.Folds{Of: models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}, Count: 2},
-			folded(values, 2, table(30, 1, weight))},
-	} {
-		t.Run(c.name, func(t *testing.T) { modeltest.TestModel(t, c.model, c.shard) })
-	}
 }
 
 // TestFoldsAreModels: the losses are the losses of linear models, each on the examples of

@@ -7,20 +7,18 @@ import (
 	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 	"dsbo/models"
-	"dsbo/models/modeltest"
 )
 
-// TestLeNetPerLayer proves the network with a penalty for each layer; where all penalties are
-// alike, they are the penalties of its inputs.
+// lenet is a small network with a penalty for each input or for each layer.
+func lenet(perLayer bool) models.LeNet {
+	return models.LeNet{Side: 16, Classes: 3, Filters: [2]int{2, 3}, Hidden: 4, Seed: 1, PerLayer: perLayer}
+}
+
+// TestLeNetPerLayer: where all penalties are alike, those of layers are those of inputs.
 func TestLeNetPerLayer(t *testing.T) {
 	shard := classShard(12, 9, 16*16, 3)
-	inputs := models.LeNet{Side: 16, Classes: 3, Filters: [2]int{2, 3}, Hidden: 4, Seed: 1}
-	layers := inputs
-	layers.PerLayer = true
-	modeltest.TestModel(t, layers, shard)
-
 	var losses [2]float64
-	for k, m := range []models.LeNet{inputs, layers} {
+	for k, m := range []models.LeNet{lenet(false), lenet(true)} {
 		o := testkit.Get(models.NewOracle(m, shard, models.Config{}))
 		p, q := m.Dims()
 		x, y := make([]float64, p), make([]float64, q)

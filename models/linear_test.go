@@ -15,7 +15,6 @@ import (
 	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 	"dsbo/models"
-	"dsbo/models/modeltest"
 )
 
 // weighted returns s with random weights, some of them 0.
@@ -41,56 +40,6 @@ func countShard(train, val, features int) data.Shard {
 // valueShard makes examples with normal features and normal targets.
 func valueShard(train, val, features int) data.Shard {
 	return numberShard(train, val, features, (*rand.Rand).NormFloat64)
-}
-
-// TestTableModels proves the models of tables with each loss, grouping of penalties, and weights.
-func TestTableModels(t *testing.T) {
-	if testing.Short() {
-		t.Skip("proves seventeen models")
-	}
-	classes, values, counts := classShard(75, 43, 7, 4), valueShard(30, 21, 5), countShard(30, 21, 5)
-	groups := models.PerGroup{Of: []int{1, 0, 0, 2, 1, 1, 3}}
-	for _, c := range []struct {
-		name  string
-		model models.Model
-		shard data.Shard
-	}{
-		{"classes", models.Linear{Features: 7, Outputs: 4}, classes},
-		{"classes in groups, weighted", models.Linear{Features: 7, Outputs: 4, Penalties: groups}, weighted(classes)},
-		{"prior", models.Linear{Features: 7, Outputs: 4, Prior: models.Prior{Deviation: 1.5, Rows: 40}}, classes},
-		{"mlp, prior", models.MLP{Features: 5, Outputs: 1, Hidden: []int{3}, Loss: models.Squared{},
-			Prior: models.Prior{Deviation: 2, Rows: 9, Residuals: true}}, values},
-		{"one penalty", models.Linear{Features: 7, Outputs: 4, Penalties: models.OnePenalty{}}, classes},
-		{"squared", models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}, values},
-		{"squared, weighted", models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{},
-			Penalties: models.PerLayer{}}, weighted(values)},
-		{"huber, weighted", models.Linear{Features: 5, Outputs: 1, Loss: models.Huber{Delta: .7}}, weighted(values)},
-		{"poisson", models.Linear{Features: 5, Outputs: 1, Loss: models.Poisson{}, Intercepts: []float64{.3}}, counts},
-		{"poisson, weighted", models.Linear{Features: 5, Outputs: 1, Loss: models.Poisson{}}, weighted(counts)},
-		{"mlp in groups", models.MLP{Features: 7, Outputs: 4, Hidden: []int{5}, Penalties: groups}, weighted(classes)},
-		{"mlp, squared", models.MLP{Features: 5, Outputs: 1, Hidden: []int{6}, Loss: models.Squared{}},
-			weighted(values)},
-		{"mlp, huber", models.MLP{Features: 5, Outputs: 1, Hidden: []int{4}, Loss: models.Huber{},
-			Penalties: models.OnePenalty{}}, values},
-		{"mlp, poisson", models.MLP{Features: 5, Outputs: 1, Hidden: []int{4}, Loss: models.Poisson{}}, counts},
-		{"softmax, weighted", models.Softmax{Features: 7, Classes: 4}, weighted(classes)},
-		{"logistic, weighted", models.Logistic{Features: 5}, weighted(signShard(30, 21, 5))},
-		{"hyperclean, weighted", models.HyperClean{Features: 7, Classes: 4, Examples: 80}, weighted(classes)},
-	} {
-		t.Run(c.name, func(t *testing.T) { modeltest.TestModel(t, c.model, c.shard) })
-	}
-}
-
-// TestExactDiagonalsOfOutputs: each loss has a closed form, also behind a hidden layer.
-func TestExactDiagonalsOfOutputs(t *testing.T) {
-	for _, l := range []models.OutputLoss{models.Squared{}, models.Huber{}, models.Poisson{}} {
-		for _, m := range []models.Model{models.Linear{Features: 5, Outputs: 1, Loss: l},
-			models.MLP{Features: 5, Outputs: 1, Loss: l}} {
-			if !exactDiagonal(m, countShard(30, 21, 5)) {
-				t.Errorf("%T with %T has no exact diagonal", m, l)
-			}
-		}
-	}
 }
 
 // form is a loss of one output by hand: its value, slope and curvature.

@@ -12,7 +12,6 @@ import (
 	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 	"dsbo/models"
-	"dsbo/models/modeltest"
 )
 
 func TestMLPDims(t *testing.T) {
@@ -118,22 +117,6 @@ func TestCompositionalLowerSolution(t *testing.T) {
 	testkit.OK(o.LowerGrad(g, x, y, dsbo.Sample{}))
 	if linalg.Norm(g) > 1e-15 {
 		t.Errorf("∇_y g = %v at the inner map's value", g)
-	}
-}
-
-// TestNamedModels proves each model that has a name.
-func TestNamedModels(t *testing.T) {
-	for classes, shard := range map[int]data.Shard{3: classShard(30, 21, 5, 3), 0: signShard(30, 21, 5)} {
-		for _, name := range models.NamesFor(classes) {
-			t.Run(name, func(t *testing.T) {
-				size, shard := models.Size{Features: 5, Classes: classes, Examples: 40, Hidden: []int{4}}, shard
-				if name == "lenet" { // it reads pictures
-					size.Features = 16 * 16
-					shard = classShard(30, 21, size.Features, classes)
-				}
-				modeltest.TestModel(t, testkit.Get(models.ByName(name, size)), shard)
-			})
-		}
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 	"dsbo/models"
-	"dsbo/models/modeltest"
 )
 
 // policyData draws transitions of one agent.
@@ -66,11 +65,6 @@ type unscored struct {
 	models.StronglyConvex
 	models.Meant
 	models.Baselined
-}
-
-func TestPolicyEvaluationConforms(t *testing.T) {
-	m := models.PolicyEvaluation{Features: 3, States: 7}
-	modeltest.TestModel(t, unscored{m, m, m, m, m, m}, policyData().Shards[0])
 }
 
 // TestPolicyEvaluationRefuses: the state of each transition must be known, and be one.

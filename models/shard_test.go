@@ -2,13 +2,11 @@ package models_test
 
 import (
 	"math/rand/v2"
-	"testing"
 
 	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/internal/testkit"
 	"dsbo/models"
-	"dsbo/models/modeltest"
 )
 
 // classShard makes examples with normal features and random classes. IDs begin at 5, as the IDs of
@@ -121,39 +119,6 @@ func ratings(rows, cols int) data.Shard {
 		return data.Examples{X: table(n, 2, pairs), Target: table(n, 1, normal(r, n, 1))}
 	}
 	return data.Shard{Train: set(70), Val: set(31)}
-}
-
-// TestModels proves what a name alone does not choose; TestNamedModels proves the rest.
-func TestModels(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	classes := classShard(75, 43, 7, 4)
-	noise := numberShard(30, 21, 5, func(*rand.Rand) float64 { return 0 })
-	for _, c := range []struct {
-		name  string
-		model models.Model
-		shard data.Shard
-		quick bool // one of each kind, for -short
-	}{
-		{"mlp of three layers", models.MLP{Features: 7, Outputs: 4, Hidden: []int{5, 3}, Seed: 2}, classes, false},
-		{"mlp per layer", models.MLP{Features: 7, Outputs: 4, Hidden: []int{6}, Penalties: models.PerLayer{}}, classes,
-			false},
-		{"mlp of one layer", models.MLP{Features: 7, Outputs: 4, Hidden: []int{}}, classes, false},
-		{"mlp relu", models.MLP{Features: 7, Outputs: 4, Hidden: []int{8, 5}, ReLU: true}, classes, true},
-		{"mlp default", models.MLP{Features: 7, Outputs: 4}, classes, false},
-		{"hyperclean ridge", models.HyperClean{Features: 7, Classes: 4, Examples: 80, Ridge: .3}, classes, false},
-		{"quadratic", quadratic(r, 4, 6), data.Shard{}, false},
-		{"quadratic with noise", quadratic(r, 3, 5), noise, true},
-		{"sine bowl", models.SineBowl(3, normal(r, 5*3, 1), normal(r, 5, 1), []float64{1, 2, 3, 4, 5}, normal(r, 5, 1),
-			normal(r, 5, 1)), data.Shard{}, false},
-		{"compositional of examples", meanVariance(5), noise, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() && !c.quick {
-				t.Skip("one of each kind is enough")
-			}
-			modeltest.TestModel(t, c.model, c.shard)
-		})
-	}
 }
 
 // meanVariance is a compositional problem over examples: a portfolio x of n assets whose returns

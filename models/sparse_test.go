@@ -1,7 +1,6 @@
 package models_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -13,7 +12,6 @@ import (
 	"dsbo/data"
 	"dsbo/internal/testkit"
 	"dsbo/models"
-	"dsbo/models/modeltest"
 )
 
 // sparseTable makes rows of n values in random columns; every seventh row is empty.
@@ -55,27 +53,6 @@ func sparseShard(s data.Shard, features, each int) data.Shard {
 	return s
 }
 
-// TestSparseModels proves models on sparse examples.
-func TestSparseModels(t *testing.T) {
-	if testing.Short() {
-		t.Skip("TestSparseIsDense is enough")
-	}
-	for _, c := range []struct {
-		model models.Model
-		shard data.Shard
-	}{
-		{models.Linear{Features: 9, Outputs: 3}, weighted(classShard(40, 27, 9, 3))},
-		{models.Linear{Features: 9, Outputs: 1, Loss: models.Squared{}}, valueShard(40, 27, 9)},
-		{models.MLP{Features: 9, Outputs: 3, Hidden: []int{4}}, classShard(40, 27, 9, 3)},
-		{models.Softmax{Features: 9, Classes: 3}, classShard(40, 27, 9, 3)},
-		{models.Logistic{Features: 9}, signShard(40, 27, 9)},
-		{models.HyperClean{Features: 9, Classes: 3, Examples: 60}, classShard(40, 27, 9, 3)},
-	} {
-		t.Run(fmt.Sprintf("%T%+v", c.model, c.model),
-			func(t *testing.T) { modeltest.TestModel(t, c.model, sparseShard(c.shard, 9, 4)) })
-	}
-}
-
 // TestSparseIsDense: an oracle answers as an oracle of the same numbers in dense tables, on all
 // examples and on draws.
 func TestSparseIsDense(t *testing.T) {
@@ -85,6 +62,10 @@ func TestSparseIsDense(t *testing.T) {
 	}{
 		{models.Linear{Features: 60, Outputs: 3}, weighted(classShard(50, 31, 1, 3))},
 		{models.Linear{Features: 60, Outputs: 1, Loss: models.Squared{}}, valueShard(50, 31, 1)},
+		{models.MLP{Features: 60, Outputs: 3, Hidden: []int{4}}, classShard(50, 31, 1, 3)},
+		{models.Softmax{Features: 60, Classes: 3}, classShard(50, 31, 1, 3)},
+		{models.Logistic{Features: 60}, signShard(50, 31, 1)},
+		{models.HyperClean{Features: 60, Classes: 3, Examples: 60}, classShard(50, 31, 1, 3)},
 	} {
 		sparse := sparseShard(c.shard, 60, 8)
 		whole := sparse

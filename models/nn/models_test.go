@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"dsbo/ad"
+	"dsbo/data"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 	"dsbo/models/nn"
@@ -45,9 +46,9 @@ func convolutional() classifier {
 }
 
 // recurrent reads 4×4 numbers as four steps of four.
-func recurrent() classifier {
+func recurrent(units int) classifier {
 	var ps nn.Params
-	unit, last := nn.NewGRU(&ps, "unit", 4, 3), nn.NewDense(&ps, "last", 3, 3)
+	unit, last := nn.NewGRU(&ps, "unit", 4, units), nn.NewDense(&ps, "last", units, 3)
 	return classifier{&ps, func(y *ad.Node, b models.Batch) *ad.Node {
 		var state *ad.Node
 		for step := range 4 {
@@ -78,16 +79,41 @@ type normalized struct{ classifier }
 
 func (normalized) Batched() {}
 
-// TestModels: models made of layers pass the conformance suite.
+// block is a transformer's, of four tokens of 32 numbers, with a hidden layer of ReLU.
+func block() classifier {
+	var ps nn.Params
+	first, block := nn.NewDense(&ps, "first", 4, 32), nn.NewTransformerBlock(&ps, "block", 32, 1, 32)
+	hidden, last := nn.NewDense(&ps, "hidden", 32, 32), nn.NewDense(&ps, "last", 32, 3)
+	return classifier{&ps, func(y *ad.Node, b models.Batch) *ad.Node {
+		h := block.Outputs(y, first.Outputs(y, ad.Reshape(b.X, 4*b.Rows, 4)), b.Rows)
+		mean := ad.Scale(.25, ad.TensorOf(h, b.Rows, 4, 32).Sum(1).Node)
+		return last.Outputs(y, ad.ReLU(hidden.Outputs(y, mean)))
+	}}
+}
+
+// TestModels: models made of layers pass the conformance suite, small ones and some of real size.
+// The ReLU and the pooling of the example's LeNet have kinks everywhere.
 func TestModels(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		model models.Model
-	}{{"convolutional", normalized{convolutional()}}, {"recurrent", recurrent()}, {"transformer", transformer()},
-		{"causal", causal(4, 4, 4)}} {
-		t.Run(c.name, func(t *testing.T) { modeltest.TestModel(t, c.model, pictures(11, 4, 3)) })
+		shard data.Shard
+		quick bool // enough for -short
+	}{
+		{"convolutional", normalized{convolutional()}, pictures(11, 4, 3), true},
+		{"recurrent", recurrent(3), pictures(11, 4, 3), true},
+		{"recurrent of 24 units", recurrent(24), pictures(75, 4, 3), false},
+		{"transformer", transformer(), pictures(11, 4, 3), true},
+		{"transformer of width 32", block(), pictures(75, 4, 3), false},
+		{"causal", causal(4, 4, 4), pictures(11, 4, 3), false},
+		{"small lenet", NewLeNet(12, 3), pictures(11, 12, 3), true},
+		{"lenet", NewLeNet(20, 10), pictures(30, 20, 10), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && !c.quick {
+				t.Skip("takes long")
+			}
+			modeltest.TestModel(t, c.model, c.shard)
+		})
 	}
 }
-
-// TestLeNet: so does the model of the example, whose ReLU and pooling have kinks everywhere.
-func TestLeNet(t *testing.T) { modeltest.TestModel(t, NewLeNet(12, 3), pictures(11, 12, 3)) }
