@@ -113,6 +113,12 @@ func each(as []algo.Method, part func(algo.Method) []float64) (rows [][]float64)
 	return rows
 }
 
+// alone runs K iterations of an agent without others.
+func alone(t *testing.T, K int, a dsbo.Algorithm, o dsbo.Oracle) {
+	t.Helper()
+	iterate(t, K, []dsbo.Algorithm{a}, []dsbo.Oracle{o}, algotest.NewMixers(algotest.Ring(1, 0.5)))
+}
+
 // iterate runs K iterations of agents.
 func iterate[A dsbo.Algorithm](t *testing.T, K int, as []A, os []dsbo.Oracle, ms []*algotest.Mixer) {
 	t.Helper()

@@ -288,40 +288,6 @@ func TestLiarsAreOutvoted(t *testing.T) {
 	}
 }
 
-// TestTrackersSumToTheirQuantities: in each iteration, over W and over directed graphs that change.
-func TestTrackersSumToTheirQuantities(t *testing.T) {
-	for name, cases := range trackers {
-		for _, c := range cases {
-			if algo.TraitsOf(made(t, name, c.object)).ExactAverage {
-				continue
-			}
-			ms := algotest.NewMixers(algotest.Ring(4, 0.5))
-			if name == "fab" {
-				ms = algotest.NewDirectedMixers(pushPull())
-			}
-			as, os := agentsOn(algotest.NewQuadratics(4, 3, 4, 5),
-				func() algo.Method { return ready(t, made(t, name, c.object), 3, 4) })
-			for k := range 12 {
-				testkit.OK(algotest.Step(t.Context(), k, as, os, ms))
-				for _, pair := range c.sums {
-					off, size := make([]float64, 0), 0.0
-					for _, a := range as {
-						d, s := stateOf(a, pair[0]), stateOf(a, pair[1])
-						if off = append(off, make([]float64, len(d)-len(off))...); s != nil {
-							axpy(off, -1, s)
-						}
-						axpy(off, 1, d)
-						size += norm(d)
-					}
-					if norm(off) > 1e-13*(1+size) {
-						t.Errorf("%s, iteration %d: the sum of %s is off by %g", name, k, pair[0], norm(off))
-					}
-				}
-			}
-		}
-	}
-}
-
 // stateOf returns the named part of a method's state, nil where there is none.
 func stateOf(m algo.Method, name string) []float64 {
 	for _, part := range m.State() {

@@ -7,7 +7,6 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/algo/algotest"
 	"dsbo/internal/testkit"
 )
 
@@ -77,10 +76,7 @@ func TestSingularHessian(t *testing.T) {
 	}
 	a := ready(t, &algo.NewtonCG{Start: "x0", Damping: 1}, 1, 2)
 	a.X()[0] = -5
-	m := algotest.NewMixers(algotest.Ring(1, 0.5))[0]
-	for k := range 40 {
-		testkit.OK(a.Step(t.Context(), k, o, m))
-	}
+	alone(t, 40, a, o)
 	_, loss, _ := o.Values(a.X(), a.Y(), whole)
 	_, least, _ := o.Values(a.X(), []float64{2, 30}, whole) // with noise |cos|, whose mean is 2/π
 	if !(loss < 1.1*least) {
@@ -132,10 +128,7 @@ func TestRoundingDoesNotHoldX(t *testing.T) {
 	a := ready(t, &algo.NewtonCG{Start: "x0", Damping: 1}, 1, o.q)
 	a.X()[0] = 3
 	testkit.OK(fill(a.Y(), func(i int) float64 { return h(i) / (h(i) + math.Exp(3)) }))
-	m := algotest.NewMixers(algotest.Ring(1, 0.5))[0]
-	for k := range 60 {
-		testkit.OK(a.Step(t.Context(), k, o, m))
-	}
+	alone(t, 60, a, o)
 	if x := a.X()[0]; math.Abs(x) > .05 {
 		t.Errorf("after 60 iterations x = %g, want 0", x)
 	}

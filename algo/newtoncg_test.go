@@ -98,10 +98,8 @@ func TestDampingLeavesNegativeCurvature(t *testing.T) {
 	for _, damping := range []float64{0, 1} {
 		a := ready(t, &algo.NewtonCG{Start: "x0", Damping: damping}, 1, q)
 		linalg.Fill(a.Y(), 0.3)
-		o, m := wavy(q), algotest.NewMixers(algotest.Ring(1, 0.5))[0]
-		for k := range 25 {
-			testkit.OK(a.Step(t.Context(), k, o, m))
-		}
+		o := wavy(q)
+		alone(t, 25, a, o)
 		g := make([]float64, q)
 		testkit.OK(o.LowerGrad(g, nil, a.Y(), whole))
 		if solved := norm(g) < 1e-6 && a.Y()[0] > 2; solved != (damping > 0) {
@@ -185,8 +183,7 @@ func TestSearchForgetsX(t *testing.T) {
 	for _, x := range []float64{0, 2} {
 		m := ready(t, new(algo.NewtonCG), 3, 4)
 		linalg.Fill(m.X(), x)
-		testkit.OK(m.Step(t.Context(), 0, expPenalty{algotest.NewQuadratics(1, 3, 4, 1)[0]},
-			algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
+		alone(t, 1, m, expPenalty{algotest.NewQuadratics(1, 3, 4, 1)[0]})
 		constant, searched := algo.TraitsOf(m).StartConstant()
 		if !searched {
 			t.Fatal("there was no search")
@@ -211,7 +208,7 @@ func TestSearchWaitsForY(t *testing.T) {
 	for _, start := range []string{"search", "x0"} {
 		m := ready(t, &algo.NewtonCG{Damping: 1, Start: start}, 1, 3)
 		r := algotest.NewRecorder(slow)
-		testkit.OK(m.Step(t.Context(), 0, r, algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
+		alone(t, 1, m, r)
 		if got, want := r.Total, m.Cost(0).Calls; got != want {
 			t.Errorf("%s: iteration 0 takes %+v; Cost says %+v", start, got, want)
 		}

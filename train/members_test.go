@@ -84,7 +84,7 @@ func TestMembersChangeWithTheSameBits(t *testing.T) {
 			whole := c
 			whole.Dir = t.TempDir()
 			want := run(t, whole)
-			before := runtime.GOMAXPROCS(2)
+			before := runtime.GOMAXPROCS(1)
 			sameRun(t, want, run(t, c))
 			runtime.GOMAXPROCS(before)
 			c.Dir, c.Resume = t.TempDir(), true
@@ -97,42 +97,35 @@ func TestMembersChangeWithTheSameBits(t *testing.T) {
 }
 
 // TestMembersOfProcesses: where agents are in processes, each epoch begins from the checkpoints of
-// the one before, with the bits of one process.
+// the one before, with the bits of one process. An agent that has left and come back at one
+// iteration takes over from another one, wherever its own checkpoints stand, and a handover stands
+// in the epoch that it was made for, so that it is good for the next ones.
 func TestMembersOfProcesses(t *testing.T) {
-	for _, name := range []string{"madsbo_tuned", "sparkle", "dascgd", "newtoncg"} {
-		t.Run(name, func(t *testing.T) {
+	atOnce := membership.Log{{Epoch: 1, Iteration: 12, Members: []int{0, 1, 2, 4}},
+		{Epoch: 2, Iteration: 12, Members: []int{0, 1, 2, 3, 4}}, {Epoch: 3, Iteration: 12, Members: []int{0, 2, 3, 4}}}
+	for _, tt := range []struct {
+		name string
+		log  membership.Log
+		stop []int // the iterations at which epochs end that have some
+	}{
+		{"madsbo_tuned", changes, []int{12, 24}}, {"dascgd", changes, []int{12, 24}},
+		{"newtoncg", changes, []int{12, 24}}, {"madsbo_tuned", atOnce, []int{12}}, {"newtoncg", atOnce, []int{12}},
+	} {
+		t.Run(fmt.Sprint(tt.name, tt.stop), func(t *testing.T) {
 			c, _ := changing(t)
-			c.Method = starting(t, name)
+			c.Method, c.Membership = starting(t, tt.name), tt.log
+			known := c.Membership.Roster(c.W.N())
+			c.Problem.Oracles, c.Problem.Evaluate = c.Problem.Oracles[:known], c.Problem.Evaluate[:known]
 			want := run(t, c)
 			c.Dir = t.TempDir()
 			h := history{T: t, Config: c}
-			first := h.epochOf(0, train.Point{}, 12)
-			second := h.epochOf(1, first, 24)
-			h.epochOf(3, second, c.K) // epoch 2 has no iterations
+			var at train.Point
+			for number, stop := range tt.stop {
+				at = h.epochOf(number, at, stop)
+			}
+			h.epochOf(3, at, c.K) // the epochs between have no iterations
 			sameRun(t, want, h.ended)
 		})
-	}
-}
-
-// TestReturnAtOnce: an agent that has left and come back at one iteration takes over from another
-// one, wherever its own checkpoints stand, and a handover stands in the epoch that it was made for,
-// so that it is good for the next ones.
-func TestReturnAtOnce(t *testing.T) {
-	for _, name := range []string{"madsbo_tuned", "newtoncg"} {
-		c, _ := changing(t)
-		c.Problem.Oracles, c.Problem.Evaluate = c.Problem.Oracles[:agents], c.Problem.Evaluate[:agents]
-		c.Method = starting(t, name)
-		c.Membership = membership.Log{
-			{Epoch: 1, Iteration: 12, Members: []int{0, 1, 2, 4}},
-			{Epoch: 2, Iteration: 12, Members: []int{0, 1, 2, 3, 4}},
-			{Epoch: 3, Iteration: 12, Members: []int{0, 2, 3, 4}},
-		}
-		want := run(t, c)
-		c.Dir = t.TempDir()
-		h := history{T: t, Config: c}
-		first := h.epochOf(0, train.Point{}, 12)
-		h.epochOf(len(c.Membership), first, c.K)
-		sameRun(t, want, h.ended)
 	}
 }
 

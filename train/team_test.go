@@ -58,7 +58,7 @@ func runAll(_ int, c train.Config) (*train.Result, error) { return train.Run(con
 // TestParts: a run in several processes has the bits of one process, in its records too, wherever
 // the agents are.
 func TestParts(t *testing.T) {
-	for _, name := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "pdsbo_al"} {
+	for _, name := range []string{"madsbo_tuned", "pdsbo_al"} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := config(t)
 			c.Method = method(t, name)
