@@ -65,6 +65,9 @@ func TestConformance(t *testing.T) {
 				if testing.Short() && i > 0 {
 					t.Skip("the defaults are enough")
 				}
+				if testing.Short() && name == "newtoncg" {
+					object = `{"mem":6}` // the default's large matrices of pairs take the most time
+				}
 				algotest.TestMethod(t, func() algo.Method { return made(t, name, object) })
 			})
 		}

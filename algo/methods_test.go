@@ -42,9 +42,9 @@ func final(t *testing.T, file, name string, K int, change ...string) float64 {
 	return norm(e.at(t, average(each(as, algo.Method.X))).gradient)
 }
 
-// TestBiased: methods stop where the exact gradient is not zero when data differ: MDBO, however many
-// terms it has, and SPARKLE without its corrections. On this problem a method without a bias gets
-// below 1e-11.
+// TestBiased: methods stop where the exact gradient is not zero when data differ: MDBO, however
+// many terms it has, and SPARKLE without its corrections. On this problem a method without a bias
+// gets below 1e-11.
 func TestBiased(t *testing.T) {
 	for _, change := range [][]string{{"mdbo", "lg=8", "N=30"}, {"mdbo", "lg=8", "N=200"},
 		{"sparkle", "alpha=0.05", "beta=0.05", "gamma=0.05", `strategy={"x":"none","y":"none","z":"none"}`}} {

@@ -40,8 +40,8 @@ var trackers = map[string][]struct {
 }
 
 // TestSumsHoldAfterAChange: the trackers of those who are there sum to what they track, before a
-// change, at once after some left and others came, and after iterations. The sums of a handful of terms of size s
-// are right to a few 1e-16 s each, and iterations add as much.
+// change, at once after some left and others came, and after iterations. The sums of a handful of
+// terms of size s are right to a few 1e-16 s each, and iterations add as much.
 func TestSumsHoldAfterAChange(t *testing.T) {
 	for name, cases := range trackers {
 		for _, c := range cases {

@@ -14,7 +14,7 @@ func lenet(perLayer bool) models.LeNet {
 	return models.LeNet{Side: 16, Classes: 3, Filters: [2]int{2, 3}, Hidden: 4, Seed: 1, PerLayer: perLayer}
 }
 
-// TestLeNetPerLayer: where all penalties are alike, those of layers are those of inputs.
+// TestLeNetPerLayer: where all are alike, a penalty for each layer is the penalties of its inputs.
 func TestLeNetPerLayer(t *testing.T) {
 	shard := classShard(12, 9, 16*16, 3)
 	var losses [2]float64
