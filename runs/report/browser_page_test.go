@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,101 +53,111 @@ const layoutScript = `
 	return wrong;
 `
 
-// An inspection is of pages, with what is to be seen of each by name.
+// An inspection is the body of a function that looks at a page, and a check of what it returned.
 type inspection struct {
-	pages map[string]testkit.Page
-	check func(t *testing.T, seen map[string]json.RawMessage)
+	script string
+	check  func(t *testing.T, seen json.RawMessage)
 }
 
-// TestInBrowser makes all inspections in one browser.
+// A window shows a page at some size, on which inspections are made one after the other.
+type window struct {
+	path          string
+	width, height int
+	dark          bool
+	inspections   []inspection
+}
+
+// page has the inspections of a window in one script.
+func (w window) page() testkit.Page {
+	script := "const seen = [];\n"
+	for _, i := range w.inspections {
+		script += fmt.Sprintf("seen.push(await (async () => {%s})());\n", i.script)
+	}
+	return testkit.Page{Path: w.path, Width: w.width, Height: w.height, Dark: w.dark, Script: script + "return seen;"}
+}
+
+// TestInBrowser looks at pages of every kind in a narrow window, and at those with the most to show
+// in wider ones, in one browser. Light or dark changes colours alone.
 func TestInBrowser(t *testing.T) {
-	inspections := map[string]inspection{"layout": inspectLayout(t), "colours": inspectColours(t),
-		"tables": inspectTables(t), "figures": inspectFigures(t),
-		"persons": inspectPersons(t), "width": inspectWidth(t)}
-	all := map[string]testkit.Page{}
-	for _, l := range inspections {
-		maps.Copy(all, l.pages)
-	}
-	seen := testkit.OpenPages(t, all)
-	for name, l := range inspections {
-		t.Run(name, func(t *testing.T) { l.check(t, seen) })
-	}
-}
-
-// inspectLayout looks at pages of every kind in a narrow window, and at those with the most to show
-// in two more.
-func inspectLayout(t *testing.T) inspection {
-	pages := map[string]testkit.Page{}
+	windows := map[string]window{}
 	for name, fixtures := range scenarios() {
 		path := rendered(t, fixtures...)
-		screens := []struct {
-			width, height int
-			dark          bool
-			axis          string
-		}{{320, 640, false, "iterations"}, {390, 844, true, "seconds"}, {1280, 900, false, "bytes"}}
-		if !slices.Contains([]string{"finished", "lost", "members", "side by side"}, name) {
-			screens = screens[:1]
-		}
-		for _, screen := range screens {
-			title := fmt.Sprintf("%s, %d wide, against %s", name, screen.width, screen.axis)
-			pages[title] = testkit.Page{Path: path, Width: screen.width, Height: screen.height, Dark: screen.dark,
-				Script: strings.ReplaceAll(layoutScript, "AXIS", screen.axis)}
+		windows[name] = window{path, 320, 640, false, []inspection{layout("iterations")}}
+		for _, more := range map[string][]window{
+			"finished": {{path, 390, 844, true, []inspection{contrasts, layout("seconds")}},
+				{path, 1280, 900, false, []inspection{figures, contrasts, layout("bytes")}}},
+			"side by side": {{path, 390, 844, true, []inspection{layout("seconds")}},
+				{path, 1280, 900, false, []inspection{sorting, layout("bytes")}}},
+			"lost":    {{path, 390, 844, true, []inspection{layout("seconds")}}},
+			"members": {{path, 1280, 900, false, []inspection{layout("bytes")}}},
+		}[name] {
+			windows[fmt.Sprintf("%s, %d wide", name, more.width)] = more
 		}
 	}
-	return inspection{pages, func(t *testing.T, seen map[string]json.RawMessage) {
-		for title := range pages {
-			var wrong []string
-			testkit.OK(json.Unmarshal(seen[title], &wrong))
-			for _, w := range wrong[:min(len(wrong), 5)] {
-				t.Errorf("%s: %s", title, w)
-			}
-		}
-	}}
-}
-
-// inspectColours: the colours of figures follow the user's choice of light or dark, with the
-// contrast that WCAG asks for: 4.5 for text, 3 for graphics.
-func inspectColours(t *testing.T) inspection {
-	path := rendered(t, fixture{method: "madsbo", done: 20})
+	path := answered(t)
+	for _, w := range []window{
+		{path, 390, 850, true, []inspection{measures, persons}}, {path, 600, 900, false, []inspection{measures}},
+		{path, 1000, 900, false, []inspection{measures}}, {path, 1280, 850, false, []inspection{measures, persons}},
+	} {
+		windows[fmt.Sprintf("answered, %d wide", w.width)] = w
+	}
 	pages := map[string]testkit.Page{}
-	for _, dark := range []bool{false, true} {
-		name := fmt.Sprintf("colours, dark %t", dark)
-		pages[name] = testkit.Page{Path: path, Width: 1280, Height: 900, Dark: dark, Script: `
-			const style = e => getComputedStyle(e);
-			const figure = document.querySelector("figure");
-			return {Ground: style(document.querySelector("#main")).backgroundColor, Text:
-				style(figure.querySelector(".label")).color,
-				Line: style(figure.querySelector(".legend path")).stroke};`}
+	for name, w := range windows {
+		pages[name] = w.page()
 	}
-	return inspection{pages, func(t *testing.T, seen map[string]json.RawMessage) {
-		for name := range pages {
-			var colours struct{ Ground, Text, Line string }
-			testkit.OK(json.Unmarshal(seen[name], &colours))
-			if text, line := testkit.Contrast(t, colours.Text, colours.Ground),
-				testkit.Contrast(t, colours.Line, colours.Ground); text < 4.5 || line < 3 {
-				t.Errorf("%s: contrast of text %.1f, of lines %.1f; want 4.5 and 3", name, text, line)
+	all := testkit.OpenPages(t, pages)
+	for name, w := range windows {
+		t.Run(name, func(t *testing.T) {
+			var seen []json.RawMessage
+			testkit.OK(json.Unmarshal(all[name], &seen))
+			for i, inspection := range w.inspections {
+				inspection.check(t, seen[i])
 			}
+		})
+	}
+}
+
+// layout is what is wrong with how a page lies.
+func layout(axis string) inspection {
+	return inspection{strings.ReplaceAll(layoutScript, "AXIS", axis), func(t *testing.T, seen json.RawMessage) {
+		var wrong []string
+		testkit.OK(json.Unmarshal(seen, &wrong))
+		for _, w := range wrong[:min(len(wrong), 5)] {
+			t.Error(w)
 		}
 	}}
 }
 
-// inspectTables: headings are buttons, which the keyboard presses too: each press sorts by a
-// column, the second the other way round.
-func inspectTables(t *testing.T) inspection {
-	page := testkit.Page{Path: rendered(t, eight()...), Width: 1280, Height: 900, Script: `
-		const states = [];
-		for (const column of [2, 0, 0, 5, 2]) {
-			if (states.length) document.querySelectorAll("#topic-0 thead button")[column].click();
-			const head = document.querySelector("#topic-0 th[aria-sort]");
-			const rows = [...document.querySelector("#topic-0 table").tBodies[0].rows];
-			states.push({Head: head.textContent.trim(), Order: head.getAttribute("aria-sort"),
-				Values: rows.map(r => r.cells[column].dataset.sort)});
-		}
-		return states;`}
-	return inspection{map[string]testkit.Page{"tables": page}, func(t *testing.T, seen map[string]json.RawMessage) {
-		checkSorted(t, seen["tables"])
-	}}
+// contrasts: colours of figures follow the user's choice of light or dark, with the contrast that
+// WCAG asks for: 4.5 for text, 3 for graphics.
+var contrasts = inspection{`
+	const style = e => getComputedStyle(e);
+	const figure = document.querySelector("figure");
+	return {Ground: style(document.querySelector("#main")).backgroundColor, Text:
+		style(figure.querySelector(".label")).color,
+		Line: style(figure.querySelector(".legend path")).stroke};`, checkColours}
+
+func checkColours(t *testing.T, seen json.RawMessage) {
+	var c struct{ Ground, Text, Line string }
+	testkit.OK(json.Unmarshal(seen, &c))
+	if text, line := testkit.Contrast(t, c.Text, c.Ground), testkit.Contrast(t, c.Line, c.Ground); text < 4.5 ||
+		line < 3 {
+		t.Errorf("contrast of text %.1f, of lines %.1f; want 4.5 and 3", text, line)
+	}
 }
+
+// sorting: headings are buttons, which the keyboard presses too: each press sorts by a column, the
+// second the other way round.
+var sorting = inspection{`
+	const states = [];
+	for (const column of [2, 0, 0, 5, 2]) {
+		if (states.length) document.querySelectorAll("#topic-0 thead button")[column].click();
+		const head = document.querySelector("#topic-0 th[aria-sort]");
+		const rows = [...document.querySelector("#topic-0 table").tBodies[0].rows];
+		states.push({Head: head.textContent.trim(), Order: head.getAttribute("aria-sort"),
+			Values: rows.map(r => r.cells[column].dataset.sort)});
+	}
+	return states;`, checkSorted}
 
 // checkSorted checks the rows after each press.
 func checkSorted(t *testing.T, seen json.RawMessage) {
@@ -177,65 +186,60 @@ func checkSorted(t *testing.T, seen json.RawMessage) {
 	}
 }
 
-// inspectFigures: a figure answers to pointer, keyboard and buttons: values, zoom, lines on and
-// off, scales, views, axes, and files to download.
-func inspectFigures(t *testing.T) inspection {
-	page := testkit.Page{Path: rendered(t, scenarios()["finished"]...), Width: 1280, Height: 900, Script: `
-		const chart = charts[0], figure = document.getElementById("figure-phi"), out = {Names: []};
-		const drawn = () => new Promise(done => setTimeout(done, 50)); // uPlot draws when the script has ended
-		await drawn();
-		const value = i => figure.querySelectorAll(".legend b")[i].textContent, range = () =>
-			[chart.plot.scales.x.min, chart.plot.scales.x.max];
-		const press = label => [...figure.querySelectorAll(".tools button")].find(b =>
-			b.getAttribute("aria-label") === label).click();
-		const mouse = (type, x, y) => chart.plot.over.dispatchEvent(new MouseEvent(type, {bubbles: true, button:
-			0, buttons: 1, clientX: box.left + x, clientY: box.top + y, movementX: 9, movementY: 0}));
-		let box = chart.plot.over.getBoundingClientRect();
-		out.Last = value(0);
-		mouse("mouseenter", 5, 50); mouse("mousemove", chart.plot.valToPos(20, "x"), 50);
-		chart.plot.setCursor({left: chart.plot.valToPos(20, "x"), top: 50});
-		[out.Hovered, out.Readout] = [value(0), figure.querySelector(".readout").textContent];
-		figure.querySelector(".chart").dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}));
-		out.Keyed = value(0);
-		out.Whole = range();
-		const [from, to] = [40, 80].map(k => chart.plot.valToPos(k, "x"));
-		chart.plot.setSelect({left: from, top: 0, width: to - from, height: box.height});
-		await drawn();
-		out.Zoomed = range();
-		press("Zoom in");
-		await drawn();
-		out.Wheel = range();
-		press("Reset the zoom");
-		await drawn();
-		out.Reset = range();
-		const toggle = () => figure.querySelector(".legend button");
-		toggle().click();
-		[out.Pressed, out.Hidden] = [[toggle().getAttribute("aria-pressed")], !chart.plot.series[1].show];
-		toggle().click();
-		out.Pressed.push(toggle().getAttribute("aria-pressed"));
-		out.Shown = chart.plot.series[1].show;
-		press("Logarithmic scale");
-		out.Log = chart.plot.scales.y.distr === 3;
-		press("Logarithmic scale");
-		out.Linear = chart.plot.scales.y.distr === 1;
-		const real = HTMLAnchorElement.prototype.click;
-		HTMLAnchorElement.prototype.click = function() { out.Names.push(this.download); };
-		await drawn();
-		press("Download the numbers as CSV");
-		out.Csv = chart.csv();
-		const png = chart.png();
-		out.Png = [png.width, png.height, png.getContext("2d").getImageData(0, 0, png.width,
-			png.height).data.filter((v, i) => i % 4 === 0 && v < 100).length];
-		HTMLAnchorElement.prototype.click = real;
-		const select = figure.querySelector("select");
-		select.value = 1;
-		select.dispatchEvent(new Event("change"));
-		out.Difference = value(0);
-		return out;`}
-	return inspection{map[string]testkit.Page{"figures": page}, func(t *testing.T, seen map[string]json.RawMessage) {
-		checkAnswers(t, seen["figures"])
-	}}
-}
+// figures answer to pointer, keyboard and buttons: values, zoom, lines on and off, scales, windows,
+// axes, and files to download.
+var figures = inspection{`
+	const chart = charts[0], figure = document.getElementById("figure-phi"), out = {Names: []};
+	const drawn = () => new Promise(done => setTimeout(done, 50)); // uPlot draws when the script has ended
+	await drawn();
+	const value = i => figure.querySelectorAll(".legend b")[i].textContent, range = () =>
+		[chart.plot.scales.x.min, chart.plot.scales.x.max];
+	const press = label => [...figure.querySelectorAll(".tools button")].find(b =>
+		b.getAttribute("aria-label") === label).click();
+	const mouse = (type, x, y) => chart.plot.over.dispatchEvent(new MouseEvent(type, {bubbles: true, button:
+		0, buttons: 1, clientX: box.left + x, clientY: box.top + y, movementX: 9, movementY: 0}));
+	let box = chart.plot.over.getBoundingClientRect();
+	out.Last = value(0);
+	mouse("mouseenter", 5, 50); mouse("mousemove", chart.plot.valToPos(20, "x"), 50);
+	chart.plot.setCursor({left: chart.plot.valToPos(20, "x"), top: 50});
+	[out.Hovered, out.Readout] = [value(0), figure.querySelector(".readout").textContent];
+	figure.querySelector(".chart").dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}));
+	out.Keyed = value(0);
+	out.Whole = range();
+	const [from, to] = [40, 80].map(k => chart.plot.valToPos(k, "x"));
+	chart.plot.setSelect({left: from, top: 0, width: to - from, height: box.height});
+	await drawn();
+	out.Zoomed = range();
+	press("Zoom in");
+	await drawn();
+	out.Wheel = range();
+	press("Reset the zoom");
+	await drawn();
+	out.Reset = range();
+	const toggle = () => figure.querySelector(".legend button");
+	toggle().click();
+	[out.Pressed, out.Hidden] = [[toggle().getAttribute("aria-pressed")], !chart.plot.series[1].show];
+	toggle().click();
+	out.Pressed.push(toggle().getAttribute("aria-pressed"));
+	out.Shown = chart.plot.series[1].show;
+	press("Logarithmic scale");
+	out.Log = chart.plot.scales.y.distr === 3;
+	press("Logarithmic scale");
+	out.Linear = chart.plot.scales.y.distr === 1;
+	const real = HTMLAnchorElement.prototype.click;
+	HTMLAnchorElement.prototype.click = function() { out.Names.push(this.download); };
+	await drawn();
+	press("Download the numbers as CSV");
+	out.Csv = chart.csv();
+	const png = chart.png();
+	out.Png = [png.width, png.height, png.getContext("2d").getImageData(0, 0, png.width,
+		png.height).data.filter((v, i) => i % 4 === 0 && v < 100).length];
+	HTMLAnchorElement.prototype.click = real;
+	const select = figure.querySelector("select");
+	select.value = 1;
+	select.dispatchEvent(new Event("change"));
+	out.Difference = value(0);
+	return out;`, checkAnswers}
 
 // checkAnswers checks what the figure of Φ has shown.
 func checkAnswers(t *testing.T, seen json.RawMessage) {

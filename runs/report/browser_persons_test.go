@@ -54,35 +54,30 @@ func answered(t testing.TB) (path string) {
 	return path
 }
 
-// inspectWidth: at widths from a phone's to a desk's, all of the table of measures is seen without
+// measures: at widths from a phone's to a desk's, all of the table of measures is seen without
 // scrolling, whatever classes are called.
-func inspectWidth(t *testing.T) inspection {
-	path, pages := answered(t), map[string]testkit.Page{}
-	for _, width := range []int{390, 600, 1000, 1280} {
-		pages[fmt.Sprintf("measures, %d wide", width)] = testkit.Page{Path: path, Width: width, Height: 900, Script: `
-			await new Promise(done => setTimeout(done, 50));
-			const cells = [...document.querySelectorAll("#good .figures + .scroll tbody :is(th, td)")];
-			const right = document.querySelector("#good").getBoundingClientRect().right;
-			return {Cells: cells.length, Hidden: cells.map(c => [c, c.getBoundingClientRect()]).filter(([, b]) =>
-				b.width === 0 || b.right > right).map(([c]) => c.textContent)};`}
+var measures = inspection{`
+	await new Promise(done => setTimeout(done, 50));
+	const cells = [...document.querySelectorAll("#good .figures + .scroll tbody :is(th, td)")];
+	const right = document.querySelector("#good").getBoundingClientRect().right;
+	return {Cells: cells.length, Hidden: cells.map(c => [c, c.getBoundingClientRect()]).filter(([, b]) =>
+		b.width === 0 || b.right > right).map(([c]) => c.textContent)};`, checkMeasures}
+
+func checkMeasures(t *testing.T, seen json.RawMessage) {
+	var got struct {
+		Cells  int
+		Hidden []string
 	}
-	return inspection{pages, func(t *testing.T, seen map[string]json.RawMessage) {
-		for name := range pages {
-			var got struct {
-				Cells  int
-				Hidden []string
-			}
-			testkit.OK(json.Unmarshal(seen[name], &got))
-			if got.Cells != 12 || len(got.Hidden) > 0 {
-				t.Errorf("%s: %d cells, want 12; not to be seen: %q", name, got.Cells, got.Hidden)
-			}
-		}
-	}}
+	testkit.OK(json.Unmarshal(seen, &got))
+	if got.Cells != 12 || len(got.Hidden) > 0 {
+		t.Errorf("%d cells, want 12; not to be seen: %q", got.Cells, got.Hidden)
+	}
 }
 
-// personsScript does what six persons come for, by what is seen without opening anything but the
-// last: what is hidden, or cut off at the right, does not count.
-const personsScript = `
+// persons: six of them find what they come for: the area under the ROC curve, the ten features,
+// what site 2 gained, the command that predicts, why a λ was kept, and a curve as a file. They see
+// it without opening anything but the last: what is hidden, or cut off at the right, does not count.
+var persons = inspection{`
 	await new Promise(done => setTimeout(done, 50));
 	const seen = e => { const b = e?.getBoundingClientRect(); return b && b.width > 0 && b.left >= 0 &&
 		b.left < document.documentElement.clientWidth ? e.textContent.replace(/\s+/g, " ").trim() : ""; };
@@ -110,48 +105,33 @@ const personsScript = `
 	const wide = [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > width &&
 		!e.closest(".scroll"));
 	out.Wide = document.documentElement.scrollWidth > width ? wide.map(e => e.outerHTML.slice(0, 60)) : [];
-	return out;
-`
+	return out;`, checkPersons}
 
-// inspectPersons: six persons find what they come for, on a screen and on a phone, light and dark:
-// the area under the ROC curve, the ten features, what site 2 gained, the command that predicts,
-// why a λ was kept, and a curve as a file.
-func inspectPersons(t *testing.T) inspection {
-	path, pages := answered(t), map[string]testkit.Page{}
-	for _, width := range []int{1280, 390} {
-		for _, dark := range []bool{false, true} {
-			name := fmt.Sprintf("persons, %d wide, dark %t", width, dark)
-			pages[name] = testkit.Page{Path: path, Width: width, Height: 850, Dark: dark, Script: personsScript}
-		}
+func checkPersons(t *testing.T, seen json.RawMessage) {
+	var got struct {
+		Title, Lead, AUROC, Site2, Command, Kept, Roc string
+		Features, Names, Wide                         []string
+		Folded, Chart, Tried                          bool
 	}
-	return inspection{pages, func(t *testing.T, seen map[string]json.RawMessage) {
-		for title := range pages {
-			var got struct {
-				Title, Lead, AUROC, Site2, Command, Kept, Roc string
-				Features, Names, Wide                         []string
-				Folded, Chart, Tried                          bool
-			}
-			testkit.OK(json.Unmarshal(seen[title], &got))
-			if got.Title != "Predicting diagnosis" || !strings.Contains(got.Lead, "400 rows of 3 sites") ||
-				!strings.Contains(got.Lead, "accuracy is 88.0 %; taking all of them for healthy has 53.3 %.") {
-				t.Errorf("%s: title %q, lead %q", title, got.Title, got.Lead)
-			}
-			if got.AUROC != "AUROC of ill: 0.934" || len(got.Features) != 10 ||
-				!strings.HasSuffix(got.Features[9], "name 9") {
-				t.Errorf("%s: area %q, features %q", title, got.AUROC, got.Features)
-			}
-			if !strings.Contains(got.Site2, "from 0.6000 to 0.2700 (−55") ||
-				got.Command != "dsbo predict -model clinics -data new.csv" ||
-				!strings.Contains(got.Kept, "0.2701 with the tuned ones and 0.2893 with one for all") {
-				t.Errorf("%s: site 2 %q, command %q, kept %q", title, got.Site2, got.Command, got.Kept)
-			}
-			if strings.Join(got.Names, " ") != "roc.csv phi.csv" || !strings.Contains(got.Roc, "0.6,0.6") {
-				t.Errorf("%s: files %q, points %q", title, got.Names, got.Roc)
-			}
-			if !got.Folded || !got.Chart || !got.Tried || len(got.Wide) > 0 {
-				t.Errorf("%s: folded %t, figure in its place %t, wider than the window: %q", title, got.Folded,
-					got.Chart, got.Wide)
-			}
-		}
-	}}
+	testkit.OK(json.Unmarshal(seen, &got))
+	if got.Title != "Predicting diagnosis" || !strings.Contains(got.Lead, "400 rows of 3 sites") ||
+		!strings.Contains(got.Lead, "accuracy is 88.0 %; taking all of them for healthy has 53.3 %.") {
+		t.Errorf("title %q, lead %q", got.Title, got.Lead)
+	}
+	if got.AUROC != "AUROC of ill: 0.934" || len(got.Features) != 10 ||
+		!strings.HasSuffix(got.Features[9], "name 9") {
+		t.Errorf("area %q, features %q", got.AUROC, got.Features)
+	}
+	if !strings.Contains(got.Site2, "from 0.6000 to 0.2700 (−55") ||
+		got.Command != "dsbo predict -model clinics -data new.csv" ||
+		!strings.Contains(got.Kept, "0.2701 with the tuned ones and 0.2893 with one for all") {
+		t.Errorf("site 2 %q, command %q, kept %q", got.Site2, got.Command, got.Kept)
+	}
+	if strings.Join(got.Names, " ") != "roc.csv phi.csv" || !strings.Contains(got.Roc, "0.6,0.6") {
+		t.Errorf("files %q, points %q", got.Names, got.Roc)
+	}
+	if !got.Folded || !got.Chart || !got.Tried || len(got.Wide) > 0 {
+		t.Errorf("folded %t, figure in its place %t, wider than the window: %q", got.Folded,
+			got.Chart, got.Wide)
+	}
 }

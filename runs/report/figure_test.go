@@ -307,6 +307,6 @@ func TestAnyFigure(t *testing.T) {
 		if err != nil {
 			return
 		}
-		readSVG(rt, data)
+		readSVG(rt, data).inside(rt)
 	})
 }
