@@ -120,7 +120,7 @@ func TestBadParquet(t *testing.T) {
 	}
 	// Damage anywhere is an error, or changes values alone.
 	r := rand.New(rand.NewPCG(1, 1))
-	for range 500 {
+	for range 200 {
 		damaged := []byte(good)
 		damaged[r.IntN(len(damaged))] ^= 1 << r.IntN(8)
 		fuzzFile(t, "a.parquet", string(damaged), Options{})
