@@ -138,7 +138,7 @@ func styleAxis(a *plot.Axis, t ticker) {
 	if t.log {
 		a.Scale = plot.LogScale{}
 	}
-	a.Tick.Marker = t
+	a.Tick.Marker = &recalled{Ticker: t}
 	a.Tick.Label.Color = muted
 	a.Tick.Label.Font.Size = tickSize
 	a.Tick.Label.Font.Variant = "Sans"

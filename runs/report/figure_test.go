@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode"
 
 	"gonum.org/v1/plot/vg"
 	"pgregory.net/rapid"
@@ -77,13 +76,15 @@ func (d svgDoc) strokes(c color.NRGBA) int {
 	return n
 }
 
+// pathText separates what a path is made of.
+var pathText = strings.NewReplacer("M", " ", "L", " ", "A", " A", "Z", "")
+
 // corners returns the points of all paths, and the size of the document.
 func (d svgDoc) corners(t rapid.TB) (points [][2]float64, width, height float64) {
 	t.Helper()
 	testkit.Get(fmt.Sscanf(d.ViewBox, "0 0 %g %g", &width, &height))
 	for _, p := range d.Paths {
-		for _, to := range strings.FieldsFunc(strings.NewReplacer("M", " ", "L", " ", "A", " A", "Z", "").Replace(p.D),
-			unicode.IsSpace) {
+		for to := range strings.FieldsSeq(pathText.Replace(p.D)) {
 			if x, y, pair := strings.Cut(to, ","); pair && to[0] != 'A' { // an arc has its radii there
 				points = append(points, [2]float64{testkit.Get(strconv.ParseFloat(x, 64)),
 					testkit.Get(strconv.ParseFloat(y, 64))})

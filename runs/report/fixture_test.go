@@ -204,10 +204,20 @@ func loaded(t testing.TB, fs ...fixture) []*Run {
 	return all
 }
 
-// rendered writes the page of fixtures alone, without the files of the figures.
-func rendered(t testing.TB, fs ...fixture) (path string) {
+// rendered is the page of fixtures.
+func rendered(t testing.TB, fs ...fixture) []byte {
 	t.Helper()
-	path = filepath.Join(t.TempDir(), "report.html")
-	testkit.OK(os.WriteFile(path, testkit.Get(testkit.Get(newPage(loaded(t, fs...), "")).html()), 0o644))
-	return path
+	return testkit.Get(testkit.Get(newPage(loaded(t, fs...), "")).html())
+}
+
+// pages are those of scenarios, made once each for all tests.
+var pages = map[string][]byte{}
+
+// pageOf is the page of a scenario.
+func pageOf(t testing.TB, scenario string) []byte {
+	t.Helper()
+	if pages[scenario] == nil {
+		pages[scenario] = rendered(t, scenarios()[scenario]...)
+	}
+	return pages[scenario]
 }

@@ -84,7 +84,7 @@ func TestPages(t *testing.T) {
 	}
 	for name, want := range tests {
 		t.Run(name, func(t *testing.T) {
-			page := checkPage(t, rendered(t, all[name]...))
+			page := checkPage(t, pageOf(t, name))
 			for _, word := range want.words {
 				if !strings.Contains(page, word) {
 					t.Errorf("the page lacks %q", word)
@@ -103,7 +103,7 @@ func TestPages(t *testing.T) {
 // The verdict comes first, then one figure, then the gains; of the tables none has exact numbers
 // beside refitted ones.
 func TestOrderOfThePage(t *testing.T) {
-	page := string(testkit.Get(os.ReadFile(rendered(t, scenarios()["finished"]...))))
+	page := string(pageOf(t, "finished"))
 	last := 0
 	for _, id := range []string{"verdict", "main", "gains", "end", "topic-0", "course", "lambda", "ran"} {
 		at := strings.Index(page, `<section id="`+id+`"`)
@@ -162,7 +162,7 @@ func TestWrite(t *testing.T) {
 	testkit.Long(t, "draws 37 figures twice; TestPages has the pages")
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	path := testkit.Get(Write(dir, loaded(t, scenarios()["finished"]...), Options{Title: "A <title>"}))
-	page := checkPage(t, path)
+	page := checkPage(t, testkit.Get(os.ReadFile(path)))
 	if !strings.Contains(page, "<title>A &lt;title&gt;</title>") {
 		t.Error("the page lacks its title")
 	}
@@ -175,27 +175,31 @@ func TestWrite(t *testing.T) {
 }
 
 // checkPage checks what holds of every page, and returns it.
-func checkPage(t *testing.T, path string) string {
+func checkPage(t *testing.T, data []byte) string {
 	t.Helper()
-	page := string(testkit.Get(os.ReadFile(path)))
+	page := string(data)
 	for _, script := range []string{uplotJS, pageJS} { // they may name addresses in comments, and NaN
 		page = strings.Replace(page, script, "", 1)
 	}
 	// Addresses: of the SVG name space only, which nothing loads, and places in the page.
-	for _, address := range regexp.MustCompile(`(?:https?:)?//[a-zA-Z0-9.-]+[^\s"'<]*`).FindAllString(page, -1) {
-		if address != "http://www.w3.org/2000/svg" && address != "http://www.w3.org/1999/xlink" {
+	for _, address := range regexp.MustCompile(`//[a-zA-Z0-9.-]+[^\s"'<]*`).FindAllString(page, -1) {
+		if address != "//www.w3.org/2000/svg" && address != "//www.w3.org/1999/xlink" {
 			t.Errorf("address %s", address)
 		}
 	}
-	for _, link := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
-		if !strings.HasPrefix(link[1], "#") {
-			t.Errorf("link %s", link[1])
-		} else if !strings.Contains(page, `id="`+link[1][1:]+`"`) {
-			t.Errorf("link %s leads nowhere", link[1])
+	for _, attribute := range []string{`src="`, `href="`} {
+		for _, link := range strings.Split(page, attribute)[1:] {
+			link, _, _ = strings.Cut(link, `"`)
+			if place, here := strings.CutPrefix(link, "#"); !here || !strings.Contains(page, `id="`+place+`"`) {
+				t.Errorf("link %s leads out of the page or nowhere", link)
+			}
 		}
 	}
-	for _, svg := range regexp.MustCompile(`(?s)<svg width="[0-9.]+pt".*?</svg>`).FindAllString(page, -1) {
-		readSVG(t, []byte(svg)).inside(t)
+	for _, svg := range strings.Split(page, `<svg width="`)[1:] {
+		svg, _, _ = strings.Cut(svg, "</svg>")
+		if width, _, _ := strings.Cut(svg, `"`); strings.HasSuffix(width, "pt") {
+			readSVG(t, []byte(`<svg width="`+svg+"</svg>")).inside(t)
+		}
 	}
 	for _, word := range []string{"ZgotmplZ", "<no value>", "NaN", "%!"} {
 		if strings.Contains(page, word) {
@@ -206,12 +210,7 @@ func checkPage(t *testing.T, path string) string {
 }
 
 func TestSamePageAgain(t *testing.T) {
-	fixtures := scenarios()["side by side"]
-	var pages [2][]byte
-	for i := range pages {
-		pages[i] = testkit.Get(os.ReadFile(rendered(t, fixtures...)))
-	}
-	if !bytes.Equal(pages[0], pages[1]) {
+	if !bytes.Equal(pageOf(t, "side by side"), rendered(t, eight()...)) {
 		t.Error("two pages of the same runs differ")
 	}
 }
@@ -219,12 +218,11 @@ func TestSamePageAgain(t *testing.T) {
 // Text from a run's files is text on the page, whatever it looks like.
 func TestTextStaysText(t *testing.T) {
 	evil := `"><script>alert(1)</script><img src=x onerror=alert(2)>{{.}}`
-	path := rendered(t,
+	data := rendered(t,
 		fixture{name: "a", task: evil, method: evil, rate: 1, done: 10,
 			settings: map[string]any{evil: evil, "params.alpha": evil},
 			summary:  map[string]any{"state": evil, "error": evil, "warnings": []string{evil}}},
 		fixture{name: "b", task: evil, method: evil, rate: 1, done: 10, lambda: true})
-	data := testkit.Get(os.ReadFile(path))
 	if n := bytes.Count(data, []byte("<script")); n != 3 {
 		t.Errorf("%d scripts", n)
 	}
@@ -232,7 +230,7 @@ func TestTextStaysText(t *testing.T) {
 		t.Error("an element from a run's files")
 	}
 	why := fmt.Sprintf(`{"epoch":1,"iteration":5,"members":[0,1,2,3,4,5,6],"proposer":1,"why":[%q]}`+"\n", evil)
-	data = testkit.Get(os.ReadFile(rendered(t, fixture{name: "c", method: "dsoba", done: 10, changes: why})))
+	data = rendered(t, fixture{name: "c", method: "dsoba", done: 10, changes: why})
 	if bytes.Contains(data, []byte("<img")) || bytes.Count(data, []byte("<script")) != 3 ||
 		!bytes.Contains(data, []byte("&lt;script&gt;alert(1)")) {
 		t.Error("why members changed must be text on the page")
