@@ -2,31 +2,19 @@ package data
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"runtime"
-	"strings"
+	"slices"
 	"testing"
 
 	"dsbo"
 	"dsbo/internal/testkit"
 )
 
-// manyMNIST returns a folder with a number of training and test pictures of noise, labelled 0 to 9
-// in turn.
+// manyMNIST returns a folder with a number of training and test pictures.
 func manyMNIST(t *testing.T, train, test int) string {
 	t.Helper()
 	dir := t.TempDir()
-	for k, n := range []int{train, test} {
-		labels := make([]byte, n)
-		for i := range labels {
-			labels[i] = byte(i * 7 % 10)
-		}
-		testkit.OK(os.WriteFile(filepath.Join(dir, strings.TrimSuffix(mnistFiles[k].images, ".gz")),
-			idx(imagesMagic, noise(n*784), uint32(n), 28, 28), 0o666))
-		testkit.OK(os.WriteFile(filepath.Join(dir, mnistFiles[k].labels),
-			zip(idx(labelsMagic, labels, uint32(n))), 0o666))
-	}
+	testkit.OK(testkit.WriteMNIST(dir, train, test))
 	return dir
 }
 
@@ -46,15 +34,8 @@ func TestShareMNIST(t *testing.T) {
 				t.Errorf("%v, agents %v: %d training rows, %d features, %d classes, %d common test rows", p, here,
 					got.TrainRows(), got.Features, got.Classes, got.Test.Len())
 			}
-			left := map[int]bool{}
-			for i := range n {
-				left[i] = here != nil
-			}
-			for _, i := range here {
-				left[i] = false
-			}
 			for i, s := range got.Shards {
-				if left[i] {
+				if here != nil && !slices.Contains(here, i) {
 					if !s.isAbsent() || s.Test.Len() > 0 {
 						t.Errorf("%v, agents %v: examples of agent %d are there", p, here, i)
 					}
