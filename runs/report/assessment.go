@@ -17,8 +17,12 @@ func assessments(r *Run) (all []namedDrawing) {
 		}
 	}
 	if classes := shownClasses(r.Assessment.Classes); len(classes) > 0 {
-		add("roc", rocFigure(classes))
-		add("calibration", calibrationFigure(classes))
+		add("roc", classFigure("ROC curve", "share of the others taken for the class", "share of the class that is found",
+			classes, func(c runs.ClassCurves) Series {
+				return Series{Name: fmt.Sprintf("%s, area %.3f", c.Name, float64(c.AUC)), X: c.Wrong, Y: c.Right}
+			}))
+		add("calibration", classFigure("Calibration", "predicted probability", "share that is of the class", classes,
+			func(c runs.ClassCurves) Series { return Series{Name: c.Name, X: c.Predicted, Y: c.Observed} }))
 	}
 	if c := r.Assessment.Counts; c != nil {
 		truth := Series{Name: "mean of true counts", X: c.Predicted, Y: c.True}
@@ -81,29 +85,12 @@ func shownClasses(all []runs.ClassCurves) []runs.ClassCurves {
 	return known
 }
 
-// unitDiagonal is the line from (0, 0) to (1, 1).
-func unitDiagonal() Series {
-	return Series{X: []float64{0, 1}, Y: []float64{0, 1}, Reference: true}
-}
-
-func rocFigure(classes []runs.ClassCurves) *Figure {
-	f := &Figure{Title: "ROC curve, on test examples", XLabel: "share of the others taken for the class",
-		YLabel: "share of the class that is found",
-		XScale: Linear, YScale: Linear}
+// classFigure shows a curve of each class, and the diagonal of the unit square.
+func classFigure(title, x, y string, classes []runs.ClassCurves, curve func(runs.ClassCurves) Series) *Figure {
+	f := &Figure{Title: title + ", on test examples", XLabel: x, YLabel: y, XScale: Linear, YScale: Linear}
 	for _, c := range classes {
-		f.Series = append(f.Series,
-			Series{Name: fmt.Sprintf("%s, area %.3f", c.Name, float64(c.AUC)), X: c.Wrong, Y: c.Right})
+		f.Series = append(f.Series, curve(c))
 	}
-	f.Series = append(f.Series, unitDiagonal())
-	return f
-}
-
-func calibrationFigure(classes []runs.ClassCurves) *Figure {
-	f := &Figure{Title: "Calibration, on test examples", XLabel: "predicted probability",
-		YLabel: "share that is of the class", XScale: Linear, YScale: Linear}
-	for _, c := range classes {
-		f.Series = append(f.Series, Series{Name: c.Name, X: c.Predicted, Y: c.Observed})
-	}
-	f.Series = append(f.Series, unitDiagonal())
+	f.Series = append(f.Series, Series{X: []float64{0, 1}, Y: []float64{0, 1}, Reference: true})
 	return f
 }
