@@ -121,6 +121,17 @@ func TestSplitDefaults(t *testing.T) {
 	}
 }
 
+// TestWithoutTargets: examples that have no targets are dealt out, and have a name by their rows.
+func TestWithoutTargets(t *testing.T) {
+	task := testkit.Get(NewTask(Examples{X: labelled(20).X}, Examples{}, Split{Agents: 4, Seed: 1}))
+	for i, s := range task.Shards {
+		if s.Train.Len() == 0 || s.Val.Len() == 0 || s.Train.Target != nil || s.Val.Target != nil {
+			t.Errorf("agent %d has %d and %d examples, want some of both, without targets",
+				i, s.Train.Len(), s.Val.Len())
+		}
+	}
+}
+
 func TestSplitIsDeterministic(t *testing.T) {
 	e := labelled(300, 300, 200)
 	for _, p := range []Partition{{}, {Dirichlet: .5}, {Labels: 2}} {

@@ -243,33 +243,30 @@ func TestLegendHasRoom(t *testing.T) {
 	}
 }
 
-func TestFigureErrors(t *testing.T) {
-	tests := []struct {
+func TestDrawingErrors(t *testing.T) {
+	for _, tt := range []struct {
 		name string
-		f    Figure
+		d    drawing
 		kind error
 		word string
 	}{
-		{"zero value", Figure{Title: "t"}, dsbo.ErrConfig, `"t" has no point`},
-		{"no finite point", Figure{Series: []Series{{X: []float64{1}, Y: []float64{math.NaN()}}}},
+		{"zero value", &Figure{Title: "t"}, dsbo.ErrConfig, `"t" has no point`},
+		{"no finite point", &Figure{Series: []Series{{X: []float64{1}, Y: []float64{math.NaN()}}}},
 			dsbo.ErrConfig, "no point"},
-		{"log without positive", Figure{YScale: Log, Series: []Series{{X: []float64{1}, Y: []float64{0}}}},
+		{"log without positive", &Figure{YScale: Log, Series: []Series{{X: []float64{1}, Y: []float64{0}}}},
 			dsbo.ErrConfig, "no point"},
-		{"lengths", Figure{Series: []Series{{Name: "s", X: []float64{1, 2}, Y: []float64{1}}}}, dsbo.ErrShape,
+		{"lengths", &Figure{Series: []Series{{Name: "s", X: []float64{1, 2}, Y: []float64{1}}}}, dsbo.ErrShape,
 			`"s" of figure "" has 2 x, 1 y`},
-		{"half a band", Figure{Series: []Series{{Name: "s", X: []float64{1}, Y: []float64{1}, Low: []float64{1}}}},
+		{"half a band", &Figure{Series: []Series{{Name: "s", X: []float64{1}, Y: []float64{1}, Low: []float64{1}}}},
 			dsbo.ErrShape, "Low and High"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := render(&tt.f, "", nil)
-			if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.word) {
-				t.Errorf("render: %v, want %q", err, tt.word)
-			}
-			if err := Save(&tt.f, t.TempDir(), "f"); !errors.Is(err, tt.kind) {
-				t.Errorf("Save: %v", err)
-			}
-		})
+		{"empty picture", &picture{}, dsbo.ErrShape, ""},
+		{"picture of another size", &picture{Rows: 2, Cols: 2, Cells: []float64{1, 2, 3}}, dsbo.ErrShape, ""},
+		{"infinite cell", &picture{Rows: 1, Cols: 1, Cells: []float64{math.Inf(1)}}, dsbo.ErrConfig, ""},
+	} {
+		if err := save(tt.d, "", filepath.Join(t.TempDir(), "f")); !errors.Is(err, tt.kind) ||
+			!strings.Contains(err.Error(), tt.word) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.word)
+		}
 	}
 }
 

@@ -1,16 +1,12 @@
 package report
 
 import (
-	"errors"
 	"image/color"
 	"math"
-	"path/filepath"
 	"testing"
 
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-
-	"dsbo"
 )
 
 func TestPicture(t *testing.T) {
@@ -43,16 +39,4 @@ func TestPicture(t *testing.T) {
 
 func TestPictureOfOneNumber(t *testing.T) {
 	svgOf(t, &picture{Rows: 2, Cols: 2, Cells: []float64{3, 3, 3, 3}}).inside(t)
-}
-
-func TestPictureErrors(t *testing.T) {
-	for _, tt := range []struct {
-		p    picture
-		kind error
-	}{{picture{}, dsbo.ErrShape}, {picture{Rows: 2, Cols: 2, Cells: []float64{1, 2, 3}}, dsbo.ErrShape},
-		{picture{Rows: 1, Cols: 1, Cells: []float64{math.Inf(1)}}, dsbo.ErrConfig}} {
-		if err := save(&tt.p, "", filepath.Join(t.TempDir(), "p")); !errors.Is(err, tt.kind) {
-			t.Errorf("%v: %v", tt.p, err)
-		}
-	}
 }

@@ -64,9 +64,7 @@ func TestResiduals(t *testing.T) {
 	for i := range residual {
 		total += share[i]
 	}
-	if math.Abs(total-1) > 1e-12 {
-		t.Errorf("shares add up to %g", total)
-	}
+	wantNumbers(t, map[string][2]float64{"all shares": {total, 1}})
 	predicted, mean, size := r.ByPrediction()
 	if len(predicted) != 3 || math.Abs(mean[0]) > 1e-12 || math.Abs(size[0]-1) > 1e-12 {
 		t.Errorf("predictions around %v have residuals of mean %v and size %v", predicted, mean, size)
@@ -121,6 +119,16 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
+// wantNumbers wants each pair of numbers to be one, but for roundings.
+func wantNumbers(t *testing.T, pairs map[string][2]float64) {
+	t.Helper()
+	for name, pair := range pairs {
+		if math.Abs(pair[0]-pair[1]) > 1e-12 {
+			t.Errorf("%s: %g, want %g", name, pair[0], pair[1])
+		}
+	}
+}
+
 // TestConfusion: measures of four examples, counted by hand; a threshold by what a missed
 // one costs.
 func TestConfusion(t *testing.T) {
@@ -131,16 +139,12 @@ func TestConfusion(t *testing.T) {
 	}{{.9, 1}, {.3, 1}, {.2, 0}, {.6, 0}} {
 		c.Add([]float64{1 - e.p, e.p}, e.class)
 	}
-	for name, got := range map[string][2]float64{
+	wantNumbers(t, map[string][2]float64{
 		"accuracy": {c.Accuracy().Value, .5}, "recall": {c.Recall(1).Value, .5},
 		"precision": {c.Precision(1).Value, .5},
 		"Brier":     {c.Brier().Value, (.01 + .49 + .04 + .36) / 4}, "area": {c.AUC(1).Value, .75},
 		"average precision": {c.AveragePrecision(1).Value, (1 + 2./3) / 2}, "examples": {c.Examples(), 4},
-	} {
-		if math.Abs(got[0]-got[1]) > 1e-12 {
-			t.Errorf("%s: %g, want %g", name, got[0], got[1])
-		}
-	}
+	})
 	if m := c.Confusion(); m[0][0] != 1 || m[0][1] != 1 || m[1][0] != 1 || m[1][1] != 1 {
 		t.Errorf("confusion %v", m)
 	}
@@ -160,12 +164,8 @@ func TestCounts(t *testing.T) {
 	c.Add(1, 0)
 	deviance := (2*(3*math.Log(1.5)-1) + 2) / 2
 	null := 2 * (3*math.Log(3) - 3*math.Log(1.5)) / 2 // of the mean 1.5
-	for name, got := range map[string][2]float64{"deviance": {c.Deviance().Value, deviance}, "MAE": {c.MAE().Value, 1},
-		"RMSE": {c.RMSE().Value, 1}, "explained": {c.Explained().Value, 1 - deviance/null}} {
-		if math.Abs(got[0]-got[1]) > 1e-12 {
-			t.Errorf("%s: %g, want %g", name, got[0], got[1])
-		}
-	}
+	wantNumbers(t, map[string][2]float64{"deviance": {c.Deviance().Value, deviance}, "MAE": {c.MAE().Value, 1},
+		"RMSE": {c.RMSE().Value, 1}, "explained": {c.Explained().Value, 1 - deviance/null}})
 }
 
 // TestUnits: errors of numbers in their unit.
@@ -175,10 +175,6 @@ func TestUnits(t *testing.T) {
 		r.Add(e.predicted, e.truth)
 	}
 	// true numbers around their mean 10.5: squares 2.25, 20.25, 2.25, 20.25
-	for name, got := range map[string][2]float64{"RMSE": {r.RMSE().Value, 1.5}, "MAE": {r.MAE().Value, 1.25},
-		"R²": {r.Explained().Value, 1 - 9./45}} {
-		if math.Abs(got[0]-got[1]) > 1e-12 {
-			t.Errorf("%s: %g, want %g", name, got[0], got[1])
-		}
-	}
+	wantNumbers(t, map[string][2]float64{"RMSE": {r.RMSE().Value, 1.5}, "MAE": {r.MAE().Value, 1.25},
+		"R²": {r.Explained().Value, 1 - 9./45}})
 }

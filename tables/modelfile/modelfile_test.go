@@ -65,8 +65,12 @@ func rows(r *rand.Rand, n int) *tables.Table {
 
 // model makes a model with random weights.
 func model(r *rand.Rand, target features.Target, hidden []int, relu bool) *modelfile.Model {
-	rec := recipe(target)
-	losses := models.MLP{Features: len(rec.Features()), Outputs: max(1, len(target.Classes)),
+	return modelOf(r, recipe(target), hidden, relu)
+}
+
+// modelOf makes a model of a recipe.
+func modelOf(r *rand.Rand, rec features.Recipe, hidden []int, relu bool) *modelfile.Model {
+	losses := models.MLP{Features: len(rec.Features()), Outputs: max(1, len(rec.Target.Classes)),
 		Hidden: hidden, ReLU: relu}
 	_, q := losses.Dims()
 	y := make([]float64, q)
@@ -147,6 +151,8 @@ func TestPredictByHand(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	dense, sparse := model(r, classes, []int{4}, false), modelOf(r, sparseRecipe(), nil, false)
 	for _, c := range []struct{ name, file, old, by, says string }{ // without old and by the file is removed
 		{"no model", runs.ModelFile, "", "", "has no model.json"},
 		{"no weights", runs.WeightsFile, "", "", "weights of"},
@@ -162,10 +168,26 @@ func TestRefused(t *testing.T) {
 		{"fewer classes", runs.ModelFile, `"malignant",`, "", "the last layer must have 2 outputs; it has 3"},
 		{"a word twice", runs.ModelFile, `"blue"`, `"red"`, `column colour: names of words must differ`},
 		{"no deviation", runs.ModelFile, `"deviation": 12,`, "", "they are 50 and 0"},
+		{"sparse: order", runs.ModelFile, `"1 3 4"`, `"1 4 3"`,
+			"sparse columns: indices must ascend from 1 to 5; 3 follows 4"},
+		{"sparse: beyond", runs.ModelFile, `"1 3 4"`, `"1 3 6"`, "indices must ascend from 1 to 5; 6 follows 3"},
+		{"sparse: a word", runs.ModelFile, `"1 3 4"`, `"1 3 x"`, "a list must be numbers with spaces between"},
+		{"sparse: few scales", runs.ModelFile, `"1 0.5 30000"`, `"1 0.5"`,
+			"there must be a scale for each of 3 features; there are 2"},
+		{"sparse: a scale of 0", runs.ModelFile, `"1 0.5 30000"`, `"1 0 30000"`,
+			"index 3: mean and deviation must be finite, and the deviation positive"},
+		{"sparse: too many", runs.ModelFile, `"columns": 5`, `"columns": 1000000000`,
+			"there must be at most 134217728"},
+		{"sparse: inputs", runs.ModelFile, `"sparse"`,
+			`"inputs": [{"name": "age", "kind": "number", "deviation": 1}], "sparse"`,
+			"there must be no inputs beside them; there are 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			folder := runs.Folder(t.TempDir())
-			testkit.OK(model(rand.New(rand.NewPCG(7, 8)), classes, []int{4}, false).Write(folder))
+			folder, m := runs.Folder(t.TempDir()), dense
+			if strings.HasPrefix(c.name, "sparse") {
+				m = sparse
+			}
+			testkit.OK(m.Write(folder))
 			if c.old == "" {
 				testkit.OK(os.Remove(folder.Path(c.file)))
 			} else {
