@@ -17,8 +17,8 @@ func assessments(r *Run) (all []namedDrawing) {
 		}
 	}
 	if classes := shownClasses(r.Assessment.Classes); len(classes) > 0 {
-		add("roc", classFigure("ROC curve", "share of the others taken for the class", "share of the class that is found",
-			classes, func(c runs.ClassCurves) Series {
+		add("roc", classFigure("ROC curve", "share of the others taken for the class",
+			"share of the class that is found", classes, func(c runs.ClassCurves) Series {
 				return Series{Name: fmt.Sprintf("%s, area %.3f", c.Name, float64(c.AUC)), X: c.Wrong, Y: c.Right}
 			}))
 		add("calibration", classFigure("Calibration", "predicted probability", "share that is of the class", classes,

@@ -120,21 +120,6 @@ func (t ticker) Ticks(low, high float64) []plot.Tick {
 	return slices.DeleteFunc(ticks, func(k plot.Tick) bool { return k.Value != math.Trunc(k.Value) })
 }
 
-// A recalled ticker works its ticks out once, for which a plot asks many times.
-type recalled struct {
-	plot.Ticker
-	low, high float64
-	ticks     []plot.Tick
-}
-
-// Ticks implements [plot.Ticker].
-func (r *recalled) Ticks(low, high float64) []plot.Tick {
-	if r.ticks == nil || low != r.low || high != r.high {
-		r.low, r.high, r.ticks = low, high, r.Ticker.Ticks(low, high)
-	}
-	return r.ticks
-}
-
 // integerTicks returns ticks at the multiples of a round integer, at most six of them.
 func integerTicks(low, high float64) (ticks []plot.Tick) {
 	step := 1.0

@@ -76,7 +76,7 @@ func checkMeasures(t *testing.T, seen json.RawMessage) {
 
 // persons: six of them find what they come for: the area under the ROC curve, the ten features,
 // what site 2 gained, the command that predicts, why a λ was kept, and a curve as a file. They see
-// it without opening anything but the last: what is hidden, or cut off at the right, does not count.
+// it without opening anything but the last. What is hidden, or cut off at the right, is not seen.
 var persons = inspection{`
 	await new Promise(done => setTimeout(done, 50));
 	const seen = e => { const b = e?.getBoundingClientRect(); return b && b.width > 0 && b.left >= 0 &&

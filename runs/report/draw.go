@@ -133,12 +133,12 @@ func (f *Figure) plot() (*plot.Plot, []entry) {
 	return p, entries
 }
 
-// styleAxis sets scale, ticks and looks of an axis.
+// styleAxis sets scale, ticks and looks of an axis that has its limits.
 func styleAxis(a *plot.Axis, t ticker) {
 	if t.log {
 		a.Scale = plot.LogScale{}
 	}
-	a.Tick.Marker = &recalled{Ticker: t}
+	a.Tick.Marker = plot.ConstantTicks(t.Ticks(a.Min, a.Max)) // once: a plot asks for them many times
 	a.Tick.Label.Color = muted
 	a.Tick.Label.Font.Size = tickSize
 	a.Tick.Label.Font.Variant = "Sans"
