@@ -167,19 +167,13 @@ func TestFormat(t *testing.T) {
 }
 
 func TestAxisOfUnequalRuns(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		rate float64 // how many times faster the second run is
-		want bool
-	}{{"alike", 2, false}, {"far apart", 40, true}} {
-		t.Run(tt.name, func(t *testing.T) {
-			gs := grouped(t, fixture{method: "jhip", done: 100}, fixture{method: "madsbo", done: 100, rate: tt.rate})
-			for _, a := range scaledAxes(gs) {
-				if want := tt.want && a.Name == "seconds"; a.Log != want {
-					t.Errorf("%s: logarithmic %v, want %v", a.Name, a.Log, want)
-				}
+	for rate, want := range map[float64]bool{2: false, 40: true} { // how many times faster the second run is
+		gs := grouped(t, fixture{method: "jhip", done: 100}, fixture{method: "madsbo", done: 100, rate: rate})
+		for _, a := range scaledAxes(gs) {
+			if want := want && a.Name == "seconds"; a.Log != want {
+				t.Errorf("%g times faster, %s: logarithmic %v, want %v", rate, a.Name, a.Log, want)
 			}
-		})
+		}
 	}
 }
 
