@@ -145,6 +145,13 @@ func TestBadOptions(t *testing.T) {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
+	one := NumberColumn("a", []float32{1})
+	for want, other := range map[string]*Column{"a: another column has this name": NumberColumn("a", []float32{2}),
+		"b: must be as long as the other columns": WordColumn("b", nil)} {
+		if _, err := New("made", one, other); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 	if _, err := Open(t.TempDir(), Options{}); err == nil || !strings.Contains(err.Error(), "must be a regular file") {
 		t.Errorf("a folder: %v", err)
 	}
