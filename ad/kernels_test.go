@@ -11,6 +11,5 @@ import (
 // the work.
 func TestOnEveryPath(t *testing.T) {
 	adtest.Everywhere(t,
-		"^Test(ClosedForms|ExtremeLogits|Ops|Tiles|Float32|"+
-			"WholeMatrices|TableReads|SameBitsAfterAnyHistory|NegativeZero|NoAllocations)$")
+		"^Test(ExtremeLogits|Ops|TableReads|SameBitsAfterAnyHistory|NegativeZero|NoAllocations)$")
 }

@@ -8,29 +8,9 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestWholeMatrices: a whole Hessian or Jacobian has the bits of the products with the unit
-// vectors, for every op, wherever the rows come from and however they are cut: two ways for each
-// op, in turn, so that each way meets many ops.
-func TestWholeMatrices(t *testing.T) {
-	x, y := point()
-	tiled := []fixture{{from: batch, rows: 11, tile: 4}, {from: picked, rows: 11, tile: 8, float32: true}}
-	whole := []fixture{{from: free, rows: 5}, {from: fixed, rows: 5}, {from: bytes, rows: 1},
-		{from: batch, rows: 5, third: true}}
-	for i, op := range ops {
-		t.Run(op.name, func(t *testing.T) {
-			ways := []fixture{tiled[i%len(tiled)], whole[i%len(whole)]}
-			if testing.Short() {
-				ways = ways[:1] // it has tiles, and whole values beside them
-			}
-			for _, c := range ways {
-				c.f = op.f
-				products(t, c.derivs(t), x, y, 13) // 13 and 24 have no common factor: all lanes have their turn
-			}
-		})
-	}
-}
-
-// products holds every step-th column of d's whole matrices against its products.
+// products holds every step-th column of d's whole Hessian and Jacobian against its products with
+// the unit vectors, to the bit. All lanes have their turn with a step that has no factor in common
+// with 24, their number.
 func products(t *testing.T, d *Derivs, x, y []float64, step int) {
 	t.Helper()
 	p, q := len(x), len(y)
@@ -53,8 +33,8 @@ func products(t *testing.T, d *Derivs, x, y []float64, step int) {
 	sameBits(t, "the Hessian after the products", again, h)
 }
 
-// TestWholeMatricesOnEveryPath does the same for the tasks of the paper, with more columns than
-// lanes.
+// TestWholeMatricesOnEveryPath: so it is for every column of the tasks of the paper, which are more
+// than there are lanes.
 func TestWholeMatricesOnEveryPath(t *testing.T) {
 	for path := kernel.Generic; kernel.Supported(path); path++ {
 		t.Run(path.String(), func(t *testing.T) {

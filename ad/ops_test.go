@@ -1,18 +1,19 @@
 package ad
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gorgonia.org/tensor"
 
 	"dsbo/ad/adtest"
 	"dsbo/ad/internal/engine"
 	"dsbo/internal/testkit"
 )
-
-// params is a number of parameters that is enough for every case.
-const params = 220
 
 // numbers are the examples of the tests: data of 3 columns, indices, one-hot classes.
 type numbers struct {
@@ -61,7 +62,31 @@ type fixture struct {
 	tile    int // size of the tiles, 0 for the machine's own choice
 }
 
+// params is the number of parameters that the op's operands take, and one more, which none takes.
+func (c fixture) params() int {
+	leaves := newFamily()
+	leaf := func(name string, shape ...int) *Node { return leaves.leaf(name, shape, tensor.Float64) }
+	const most = 300 // that an op takes
+	k := &kit{rows: c.rows, z: leaf("z", most), idx: leaf("idx", c.rows), hot: leaf("hot", c.rows, 3)}
+	if c.from != free {
+		k.data = leaf("data", c.rows, width)
+	}
+	c.f(k)
+	return k.next + 1
+}
+
+// run makes the loss and runs f on its derivatives, and a point, as a part of t.
+func (c fixture) run(t *testing.T, f func(t *testing.T, d *Derivs, x, y []float64)) {
+	t.Run(fmt.Sprintf("from=%d,rows=%d,tile=%d,third=%t,float32=%t", c.from, c.rows, c.tile, c.third, c.float32),
+		func(t *testing.T) {
+			d := c.derivs(t)
+			x, y := point(d.f.Q)
+			f(t, d, x, y)
+		})
+}
+
 func (c fixture) loss(t testing.TB, n numbers) Loss {
+	params := c.params()
 	l := Loss{P: params, Q: params, Float32: c.float32, Build: func(x, y *Node, in []*Node) *Node {
 		return c.build(t, n, x, y, in)
 	}}
@@ -108,11 +133,11 @@ func (c fixture) build(t testing.TB, n numbers, x, y *Node, in []*Node) *Node {
 		return cost
 	}
 	g := testkit.Get(Grad(cost, y))
-	dir := make([]float64, params)
+	dir := make([]float64, y.Shape()[0])
 	for i := range dir {
 		dir[i] = 1 - .3*float64(i%5)
 	}
-	return Dot(g[0], NewConst(x, "direction", params, 0, dir))
+	return Dot(g[0], NewConst(x, "direction", len(dir), 0, dir))
 }
 
 // bind gives d the rows, in the form that from asks for.
@@ -138,67 +163,90 @@ func (n numbers) bind(t testing.TB, d *Derivs, from source) {
 	testkit.OK(errors.Join(d.Bind("data", x, idx), d.Bind("hot", hot, idx), d.Bind("idx", ids, idx)))
 }
 
-// point returns x and y at which no op of the table is near a kink.
-func point() (x, y []float64) {
+// point returns n entries each of x and y at which no op of the table is near a kink, and which
+// float32 has.
+func point(n int) (x, y []float64) {
 	r := rand.New(rand.NewPCG(3, 4))
-	x, y = make([]float64, params), make([]float64, params)
-	for i := range x {
-		x[i], y[i] = r.Float64()-.5, r.NormFloat64()*.6
+	for range n {
+		x, y = append(x, float64(float32(r.Float64()-.5))), append(y, float64(float32(r.NormFloat64()*.6)))
 	}
 	return x, y
 }
 
-// TestOps: gradient, products, and those of a derivative (third order) against finite differences.
+// TestOps: each op in losses with rows of every kind and in both types. One that is made for one
+// check serves others: what differs from op to op, in turn, is the same kind of evidence.
 func TestOps(t *testing.T) {
-	x, y := point()
-	for _, op := range ops {
+	for turn, op := range ops {
 		t.Run(op.name, func(t *testing.T) {
-			for _, from := range []source{free, fixed} {
-				for _, third := range []bool{false, true} {
-					if (third || from == fixed) && testing.Short() {
-						continue
-					}
-					adtest.Check(t, fixture{f: op.f, from: from, rows: 5, third: third}.derivs(t), x, y)
-				}
-			}
+			testWhole(t, op.f, turn)
+			testTiles(t, op.f, turn)
 		})
 	}
 }
 
-// TestTiles: whatever the size of the tiles, the form of the data and the order of its rows, the
-// numbers are those of a graph that holds the data as a constant. Sums over rows are added tile by
-// tile: a few roundings. Each op has the first of the sizes below and another one in turn.
-func TestTiles(t *testing.T) {
-	const tol = 1e-13
-	x, y := point()
-	for k, op := range ops {
-		t.Run(op.name, func(t *testing.T) {
-			for i, same := range [][]fixture{ // with the same numbers, the first of which are those of the constant
-				{{rows: 11, from: fixed}, {rows: 11, from: batch, tile: 4}, {rows: 11, from: bytes, tile: 4},
-					{rows: 11, from: picked, tile: 4}},
-				{{rows: 11, from: fixed}, {rows: 11, from: batch, tile: 1}, {rows: 11, from: picked, tile: 11}},
-				{{rows: 1, from: fixed}, {rows: 1, from: batch, tile: 1}, {rows: 1, from: picked, tile: 1}},
-				{{rows: 11, from: fixed, third: true}, {rows: 11, from: batch, third: true, tile: 11},
-					{rows: 11, from: picked, third: true, tile: 4}},
-			} {
-				if i > 0 && (testing.Short() || i != 1+k%3) {
-					continue
-				}
-				for c := range same {
-					same[c].f = op.f
-				}
-				want := same[0].derivs(t)
-				for _, c := range same[1:] {
-					adtest.Compare(t, c.derivs(t), want, x, y, tol)
-				}
+// testWhole holds what is not cut in tiles against finite differences, its derivative (third order)
+// too, and whole matrices against products. Gorgonia's own machine has the same bits.
+func testWhole(t *testing.T, f func(k *kit) *Node, turn int) {
+	for _, c := range []fixture{{from: free}, {from: fixed}, {from: source(turn % 2), third: true}} {
+		if testing.Short() && (c.third || c.from == fixed && turn%8 > 0) {
+			continue
+		}
+		c.f, c.rows = f, 5
+		c.run(t, func(t *testing.T, d *Derivs, x, y []float64) {
+			adtest.Check(t, d, x, y)
+			if c.from == fixed && !c.third && turn%2 == 0 {
+				sameOnTape(t, c, d, x, y)
+			}
+			if int(c.from) == turn/2%2 {
+				products(t, d, x, y, 5)
 			}
 		})
+	}
+	if single := (fixture{f: f, from: fixed, rows: 5, float32: true}); !testing.Short() && turn%2 == 1 {
+		single.run(t, func(t *testing.T, d *Derivs, x, y []float64) { sameOnTape(t, single, d, x, y) })
+	}
+}
+
+// testTiles: whatever the size of the tiles, the form of the data and the order of its rows, the
+// numbers are those of a graph that holds the data as a constant. Sums over rows are added tile by
+// tile: a few roundings. So it is in float32, to its rounding.
+func testTiles(t *testing.T, f func(k *kit) *Node, turn int) {
+	form := []source{bytes, picked}[turn%2]
+	for i, same := range [][]fixture{ // the first of each is what the others must be
+		{{from: fixed}, {from: batch, tile: 4}, {from: form, tile: 4},
+			{from: []source{picked, batch}[turn%2], float32: true, tile: 4 + turn/2%2*4}},
+		{{from: fixed}, {from: batch, tile: 1}, {from: picked, tile: 11}},
+		{{from: fixed, rows: 1}, {from: batch, rows: 1, tile: 1}, {from: form, rows: 1, tile: 1}},
+		{{from: fixed, third: true}, {from: batch, third: true, tile: 11}, {from: picked, third: true, tile: 4}},
+	} {
+		if i > 0 && (testing.Short() || i != 1+turn%3) {
+			continue
+		}
+		var want *Derivs
+		for k, c := range same {
+			if testing.Short() && k == 2 {
+				continue
+			}
+			c.f, c.rows = f, cmp.Or(c.rows, 11)
+			c.run(t, func(t *testing.T, d *Derivs, x, y []float64) {
+				switch {
+				case k == 0:
+					want = d
+				case c.float32:
+					adtest.Compare(t, d, want, x, y, 1e-4)
+				default:
+					adtest.Compare(t, d, want, x, y, 1e-13)
+				}
+				if i == 0 && k == 1+turn/2%2*2 || i > 1 && k == 1 {
+					products(t, d, x, y, 5)
+				}
+			})
+		}
 	}
 }
 
 // TestManyRows: so it is with more rows than the machine's own tiles have.
 func TestManyRows(t *testing.T) {
-	x, y := point()
 	for _, op := range ops {
 		if !slices.Contains([]string{"Cols", "ConcatCols", "Max", "Clip", "RowMax", "MaxPool padded, of a rectangle",
 			"AvgPool", "BatchMatMul(Bᵀ)", "Gather"}, op.name) {
@@ -209,24 +257,9 @@ func TestManyRows(t *testing.T) {
 			want := fixture{f: op.f, from: fixed, rows: rows}.derivs(t)
 			// Sums of a thousand numbers in another order: a few hundred roundings of 1e-16, and
 			// cancellation.
-			adtest.Compare(t, fixture{f: op.f, from: picked, rows: rows}.derivs(t), want, x, y, 1e-12)
-		})
-	}
-}
-
-// TestFloat32: all derivatives in float32 are close to those in float64.
-func TestFloat32(t *testing.T) {
-	x, y := point()
-	for i := range x {
-		x[i], y[i] = float64(float32(x[i])), float64(float32(y[i]))
-	}
-	for _, op := range ops {
-		t.Run(op.name, func(t *testing.T) {
-			want := fixture{f: op.f, from: fixed, rows: 11}.derivs(t)
-			for _, from := range []source{batch, picked} {
-				adtest.Compare(t, fixture{f: op.f, from: from, rows: 11, float32: true, tile: 4}.derivs(t),
-					want, x, y, 1e-4)
-			}
+			fixture{f: op.f, from: picked, rows: rows}.run(t, func(t *testing.T, d *Derivs, x, y []float64) {
+				adtest.Compare(t, d, want, x, y, 1e-12)
+			})
 		})
 	}
 }

@@ -277,29 +277,35 @@ func spoil(p *Program) {
 	}
 }
 
-// tape returns the same from Gorgonia's TapeMachine, whose values have a place each.
-func (k *randomTask) tape(t *testing.T, float32 bool, s state) [][]float64 {
-	at := [][]float64{k.x[s.x], k.y[s.y], k.v[s.v]}
-	leaves := tapeLeaves(float32, at)
-	var data, signs []float64
-	for _, i := range k.batches[s.batch] {
-		for j := range narrow {
-			data = append(data, k.data.At(i, j))
-		}
-		signs = append(signs, k.signs.At(i, 0))
+// tape returns what gives the same at a state by Gorgonia's TapeMachine, whose values have a place
+// each.
+func (k *randomTask) tape(t *testing.T, float32 bool) func(s state) [][]float64 {
+	var lengths [][]float64
+	for _, n := range []int{randomX, randomY, randomY, randomRows * narrow, randomRows} {
+		lengths = append(lengths, make([]float64, n))
 	}
-	cost := k.build(k.seed, leaves[0], leaves[1], NewConst(leaves[0], "data", randomRows, narrow, data),
-		NewConst(leaves[0], "signs", randomRows, 0, signs))
+	leaves := tapeLeaves(float32, lengths)
+	cost := k.build(k.seed, leaves[0], leaves[1], Reshape(leaves[3], randomRows, narrow), leaves[4])
 	first := testkit.Get(Grad(cost, leaves[0], leaves[1]))
 	second := testkit.Get(Grad(Dot(first[1], leaves[2]), leaves[0], leaves[1]))
-	got := tapeValues(t, leaves, at, slices.Concat([]*Node{cost}, first, second))
+	run := newTape(t, leaves, slices.Concat([]*Node{cost}, first, second))
 	pad := func(x, y []float64) []float64 {
 		dst := make([]float64, randomX+randomY)
 		copy(dst, x)
 		copy(dst[randomX:], y)
 		return dst
 	}
-	return [][]float64{pad(got[0], nil), pad(got[1], got[2]), pad(got[3], nil), pad(nil, got[4])}
+	return func(s state) [][]float64 {
+		var data, signs []float64
+		for _, i := range k.batches[s.batch] {
+			for j := range narrow {
+				data = append(data, k.data.At(i, j))
+			}
+			signs = append(signs, k.signs.At(i, 0))
+		}
+		got := run([][]float64{k.x[s.x], k.y[s.y], k.v[s.v], data, signs})
+		return [][]float64{pad(got[0], nil), pad(got[1], got[2]), pad(got[3], nil), pad(nil, got[4])}
+	}
 }
 
 // TestSharedPlaces: values that share memory, with each other and with those of other programs of
@@ -316,8 +322,9 @@ func TestSharedPlaces(t *testing.T) {
 		var w Workspace
 		tasks := []*randomTask{newRandomTask(uint64(2 * seed)), newRandomTask(uint64(2*seed + 1))}
 		var both []*Derivs
+		var tape []func(s state) [][]float64
 		for _, k := range tasks {
-			both = append(both, k.derivs(float32, tile, &w))
+			both, tape = append(both, k.derivs(float32, tile, &w)), append(tape, k.tape(t, float32))
 		}
 		tapes, fresh := map[string][][]float64{}, map[string][]float64{}
 		for range 20 {
@@ -327,7 +334,7 @@ func TestSharedPlaces(t *testing.T) {
 			key := fmt.Sprint(i, s)
 			if what < 4 {
 				if tapes[key] == nil {
-					tapes[key] = tasks[i].tape(t, float32, s)
+					tapes[key] = tape[i](s)
 				}
 				title := fmt.Sprintf("graph %d.%d, question %d at %+v, against the TapeMachine", seed, i, what, s)
 				tol := 1e-10 // programs add in an order of their own: rounding alone differs

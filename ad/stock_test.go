@@ -101,7 +101,10 @@ func alongRows(f func(a, b *Node, retSame bool, left, right []byte) (*Node, erro
 // TestStockOps: Gorgonia's ops that have an equivalent have the value that Gorgonia gives them,
 // and are right to second order; the others are refused with what to use instead.
 func TestStockOps(t *testing.T) {
-	for _, c := range stockUses {
+	for i, c := range stockUses {
+		if testing.Short() && c.refused == "" && i%4 > 0 {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			if c.refused != "" {
 				_, err := Differentiate(

@@ -1,6 +1,7 @@
 package ad
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -12,35 +13,23 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestTapeMachine: Gorgonia's own machine gives the same bits on a graph of the same ops. (Where
+// sameOnTape: Gorgonia's own machine gives the same bits on a graph of the same ops. (Where
 // nothing is tiled: sums over rows are added tile by tile otherwise.) Products with patches, which
 // a program never has in memory, it sums in another order: there the results are the same to the
 // rounding of sums of fewer than 100 terms, of which each may lose a unit roundoff of the largest.
-func TestTapeMachine(t *testing.T) {
-	x, y := point()
-	for _, op := range ops {
-		t.Run(op.name, func(t *testing.T) {
-			for _, float32 := range []bool{false, true} {
-				if float32 && testing.Short() {
-					continue
-				}
-				c := fixture{f: op.f, from: fixed, rows: 5, float32: float32}
-				d := c.derivs(t)
-				v := make([]float64, params)
-				for i := range v {
-					v[i] = float64(i%9) - 4
-				}
-				want := evaluate(d, x, y, v)
-				got := runTape(t, c.loss(t, draw(c.rows)), x, y, v)
-				for i, name := range []string{"value", "∇_x", "∇_y", "JVP", "HVP"} {
-					if !hasPatches(d) {
-						sameBits(t, name, got[i], want[i])
-						continue
-					}
-					within(t, name, got[i], want[i], 100*roundoff(float32))
-				}
-			}
-		})
+func sameOnTape(t *testing.T, c fixture, d *Derivs, x, y []float64) {
+	v := make([]float64, len(y))
+	for i := range v {
+		v[i] = float64(i%9) - 4
+	}
+	want := evaluate(d, x, y, v)
+	got := runTape(t, c.loss(t, draw(c.rows)), x, y, v)
+	for i, name := range []string{"value", "∇_x", "∇_y", "JVP", "HVP"} {
+		if !hasPatches(d) {
+			sameBits(t, name, got[i], want[i])
+			continue
+		}
+		within(t, name, got[i], want[i], 100*roundoff(c.float32))
 	}
 }
 
@@ -79,7 +68,7 @@ func runTape(t *testing.T, l Loss, x, y, v []float64) [][]float64 {
 	return tapeValues(t, leaves, [][]float64{x, y, v}, slices.Concat([]*Node{cost}, first, second))
 }
 
-// tapeLeaves returns leaves x, y and so on of a new graph, as long as the vectors.
+// tapeLeaves returns leaves of a new graph, as long as the vectors.
 func tapeLeaves(float32 bool, at [][]float64) []*Node {
 	dt := tensor.Float64
 	if float32 {
@@ -88,7 +77,7 @@ func tapeLeaves(float32 bool, at [][]float64) []*Node {
 	g := gorgonia.NewGraph()
 	var leaves []*Node
 	for i, a := range at {
-		leaves = append(leaves, gorgonia.NewVector(g, dt, gorgonia.WithShape(len(a)), gorgonia.WithName("xyv"[i:i+1])))
+		leaves = append(leaves, gorgonia.NewVector(g, dt, gorgonia.WithShape(len(a)), gorgonia.WithName(fmt.Sprint("leaf ", i))))
 	}
 	return leaves
 }
@@ -97,13 +86,11 @@ func tapeLeaves(float32 bool, at [][]float64) []*Node {
 // length of x.
 func tapeValues(t *testing.T, leaves []*Node, at [][]float64, nodes []*Node) [][]float64 {
 	t.Helper()
-	for i, n := range leaves {
-		var backing any = at[i]
-		if n.Dtype() == tensor.Float32 {
-			backing = convertTo[float32](at[i])
-		}
-		testkit.OK(gorgonia.Let(n, tensor.New(tensor.WithShape(len(at[i])), tensor.WithBacking(backing))))
-	}
+	return newTape(t, leaves, nodes)(at)
+}
+
+// newTape makes a TapeMachine and returns a function that runs it with values of the leaves.
+func newTape(t *testing.T, leaves []*Node, nodes []*Node) func(at [][]float64) [][]float64 {
 	values := make([]gorgonia.Value, len(nodes))
 	for i, n := range nodes {
 		if n != nil {
@@ -111,20 +98,30 @@ func tapeValues(t *testing.T, leaves []*Node, at [][]float64, nodes []*Node) [][
 		}
 	}
 	vm := gorgonia.NewTapeMachine(leaves[0].Graph())
-	defer vm.Close()
-	testkit.OK(vm.RunAll())
-	out := make([][]float64, len(nodes))
-	for i, v := range values {
-		switch {
-		case nodes[i] == nil:
-			out[i] = make([]float64, len(at[0]))
-		case v.Dtype() == tensor.Float32:
-			out[i] = numbersOf[float32](t, v)
-		default:
-			out[i] = numbersOf[float64](t, v)
+	t.Cleanup(func() { testkit.OK(vm.Close()) })
+	return func(at [][]float64) [][]float64 {
+		for i, n := range leaves {
+			var backing any = at[i]
+			if n.Dtype() == tensor.Float32 {
+				backing = convertTo[float32](at[i])
+			}
+			testkit.OK(gorgonia.Let(n, tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(backing))))
 		}
+		testkit.OK(vm.RunAll())
+		defer vm.Reset()
+		out := make([][]float64, len(nodes))
+		for i, v := range values {
+			switch {
+			case nodes[i] == nil:
+				out[i] = make([]float64, len(at[0]))
+			case v.Dtype() == tensor.Float32:
+				out[i] = numbersOf[float32](t, v)
+			default:
+				out[i] = numbersOf[float64](t, v)
+			}
+		}
+		return out
 	}
-	return out
 }
 
 func numbersOf[T Float](t *testing.T, v gorgonia.Value) []float64 {

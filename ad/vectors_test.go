@@ -70,11 +70,15 @@ func TestVectors(t *testing.T) {
 		}}
 	}
 	k := newTask(150, 16, 5, 1)
-	for name, l := range map[string]Loss{
+	losses := map[string]Loss{
 		"examples": k.softmaxLoss(),
 		"no x":     {P: 2, Q: 3, Build: func(_, y *Node, _ []*Node) *Node { return SumAll(Sin(y)) }},
 		"parts":    parts(1500), "parts at the end": parts(8193), "parts, shared": parts(270_001),
-	} {
+	}
+	if testing.Short() {
+		delete(losses, "parts, shared")
+	}
+	for name, l := range losses {
 		for _, l.Float32 = range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, float32=%v", name, l.Float32), func(t *testing.T) {
 				bound := func(d *Derivs) *Derivs {

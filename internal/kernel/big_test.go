@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 	"math/big"
+	"sync"
 	"testing"
 
 	"dsbo/internal/testkit"
@@ -53,7 +54,7 @@ func bigLog1p(e exact) exact {
 }
 
 // bigPi is 16 arctan(1/5) − 4 arctan(1/239), by Machin.
-func bigPi() exact {
+var bigPi = sync.OnceValue(func() exact {
 	arctan := func(k float64) exact {
 		sum, power := fresh(), fresh().Quo(number(1), number(k))
 		for n := 1; power.MantExp(nil) > -precision-8; n += 2 {
@@ -68,7 +69,9 @@ func bigPi() exact {
 	}
 	pi := fresh().Mul(number(16), arctan(5))
 	return pi.Sub(pi, fresh().Mul(number(4), arctan(239)))
-}
+})
+
+var bigLn2 = sync.OnceValue(func() exact { return bigLog1p(number(1)) })
 
 func bigLog1pExp(x float64) exact {
 	l := bigLog1p(bigExp(-math.Abs(x)))
@@ -124,8 +127,20 @@ func bigErf(x float64) exact {
 }
 
 // bigMills is φ/Φ and x + φ/Φ: below −5 by the continued fraction 1/(z + 2/(z + ...)), else by
-// Φ = ½ + φ·Σ x²ⁿ⁺¹/(2n+1)!!, which is 1 beyond 20 to 2^-290.
+// Φ = ½ + φ·Σ x²ⁿ⁺¹/(2n+1)!!, which is 1 beyond 20 to 2^-290. Both are asked for, one after the
+// other, of the same numbers.
 func bigMills(x float64) (inverse, excess exact) {
+	if known, ok := mills[x]; ok {
+		return known[0], known[1]
+	}
+	inverse, excess = bigMillsOf(x)
+	mills[x] = [2]exact{inverse, excess}
+	return inverse, excess
+}
+
+var mills = map[float64][2]exact{}
+
+func bigMillsOf(x float64) (inverse, excess exact) {
 	if x < -5 {
 		v := fresh()
 		for k := 150; k >= 1; k-- {
@@ -168,7 +183,7 @@ func bigLog(x float64) exact {
 	m := fresh()
 	k := number(x).MantExp(m) - 1
 	l := bigLog1p(m.Sub(m.Add(m, m), number(1)))
-	return l.Add(l, fresh().Mul(number(float64(k)), bigLog1p(number(1))))
+	return l.Add(l, fresh().Mul(number(float64(k)), bigLn2()))
 }
 
 // ulpError returns |got − want| in units of the last place of want as a T. An overflow is right

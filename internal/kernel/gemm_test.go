@@ -128,10 +128,13 @@ func (q *problem[T]) check(t *testing.T, gamma float64) {
 }
 
 // eachProblem runs f on problems of all three products, with the sizes that the kernels meet, their
-// neighbours, and count small ones of every kind.
+// neighbours, and count small ones of every kind, or a third of them in short. FuzzGemm has more.
 func eachProblem[T Float](seed uint64, count int, number func(rng *rand.Rand) T,
 	f func(q *problem[T], rng *rand.Rand)) {
 	rng := rand.New(rand.NewPCG(seed, seed+1))
+	if testing.Short() {
+		count /= 3
+	}
 	for _, p := range products[T]() {
 		sizes := [][3]int{
 			{32, 10, 784}, {10, 784, 32}, {33, 10, 785}, {10, 783, 31}, {16, 1, 200}, {1, 200, 16},
@@ -160,7 +163,7 @@ func small[T Float](rng *rand.Rand) T { return T(rng.IntN(15) - 7) }
 func TestGemmExact(t *testing.T) { eachPathAndType(t, testGemmExact[float32], testGemmExact[float64]) }
 
 func testGemmExact[T Float](t *testing.T) {
-	eachProblem(1, 150, small[T], func(q *problem[T], _ *rand.Rand) { q.check(t, 0) })
+	eachProblem(1, 90, small[T], func(q *problem[T], _ *rand.Rand) { q.check(t, 0) })
 }
 
 // TestGemmAccuracy holds the rounding error to its bound: a sum of k products of any order, with
@@ -171,7 +174,7 @@ func TestGemmAccuracy(t *testing.T) {
 }
 
 func testGemmAccuracy[T Float](t *testing.T) {
-	eachProblem(3, 100, normal[T], func(q *problem[T], _ *rand.Rand) {
+	eachProblem(3, 50, normal[T], func(q *problem[T], _ *rand.Rand) {
 		n := float64(q.k+2) * roundoff[T]()
 		q.check(t, n/(1-n))
 	})
@@ -184,7 +187,7 @@ func TestGemmSameBits(t *testing.T) {
 }
 
 func testGemmSameBits[T Float](t *testing.T) {
-	eachProblem(5, 60, normal[T], func(q *problem[T], rng *rand.Rand) {
+	eachProblem(5, 40, normal[T], func(q *problem[T], rng *rand.Rand) {
 		c := slices.Clone(q.c)
 		q.multiply(q.c)
 		if q.transA {
@@ -228,7 +231,7 @@ func TestGemmPathsAgree(t *testing.T) {
 }
 
 func testGemmPathsAgree[T Float](t *testing.T) {
-	eachProblem(7, 200, normal[T], func(q *problem[T], _ *rand.Rand) {
+	eachProblem(7, 60, normal[T], func(q *problem[T], _ *rand.Rand) {
 		pathsAgree(t, q.String(), func() []T {
 			c := slices.Clone(q.c)
 			q.multiply(c)
