@@ -1,6 +1,9 @@
 package ad
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -28,35 +31,42 @@ func (w Window) at(oh, ow, kh, kw, c int) int {
 	return (i*w.W+j)*w.C + c
 }
 
-// TestIm2col: patches of two images against the definition.
-func TestIm2col(t *testing.T) {
+// TestWindows: patches and pools of two images against the definition.
+func TestWindows(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
 	for _, w := range windows {
 		images := make([]float64, 2*w.pixels())
 		for i := range images {
-			images[i] = float64(1 + i)
+			images[i] = float64(r.IntN(7)) - 3
 		}
-		var want []float64
-		for m := range 2 {
-			for oh := range w.OutH() {
-				for ow := range w.OutW() {
-					for kh := range w.KH {
-						for kw := range w.KW {
-							for c := range w.C {
-								v := 0.
-								if p := w.at(oh, ow, kh, kw, c); p >= 0 {
-									v = images[m*w.pixels()+p]
-								}
-								want = append(want, v)
-							}
-						}
+		var patches, most, mean []float64
+		for place := range 2 * w.OutH() * w.OutW() {
+			m, oh, ow := place/w.OutW()/w.OutH(), place/w.OutW()%w.OutH(), place%w.OutW()
+			tops, sums := slices.Repeat([]float64{math.Inf(-1)}, w.C), make([]float64, w.C)
+			for tap := range w.KH * w.KW {
+				for c := range w.C {
+					p := w.at(oh, ow, tap/w.KW, tap%w.KW, c)
+					if p < 0 {
+						patches = append(patches, 0)
+						continue
 					}
+					v := images[m*w.pixels()+p]
+					patches, tops[c], sums[c] = append(patches, v), max(tops[c], v), sums[c]+v
 				}
 			}
+			most = append(most, tops...)
+			for _, s := range sums {
+				mean = append(mean, s/float64(w.KH*w.KW))
+			}
 		}
-		got := valueOf(t, images, func(y *Node) *Node { return Im2col(Reshape(y, 2, w.pixels()), w) })
-		if !slices.Equal(got, want) {
-			t.Errorf("%+v: patches %v, want %v", w, got, want)
+		of := func(f func(a *Node, w Window) *Node) []float64 {
+			return valueOf(t, images, func(y *Node) *Node { return f(Reshape(y, 2, w.pixels()), w) })
 		}
+		sameValues(t, fmt.Sprintf("Im2col %+v", w), of(Im2col), patches)
+		sameValues(t, fmt.Sprintf("MaxPool %+v", w), of(MaxPool), most)
+		// Sums of small whole numbers are exact; the mean is a product with 1/(KH·KW), rounded, in
+		// place of a quotient.
+		within(t, "AvgPool", of(AvgPool), mean, 1e-15)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // TestForks: forks that ask for derivatives at once, each in an order of its own, so that one
-// compiles what another runs on, have the bits of programs that share nothing, and scratch memory
-// for as many as there are processors.
+// compiles what another runs on, and read the same tables, have the bits of programs that share
+// nothing, and scratch memory for as many as there are processors.
 func TestForks(t *testing.T) {
 	const agents, rounds = 6, 3
 	for _, c := range []struct {
@@ -21,7 +21,7 @@ func TestForks(t *testing.T) {
 		rows             int
 	}{{false, false, 150}, {true, true, 100}} {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
-			_, first, _ := softmaxTask(c.asBytes, c.float32, c.rows)
+			one, first, _ := softmaxTask(c.asBytes, c.float32, c.rows)
 			pool := new(Pool)
 			errs := make([]error, agents)
 			var results, want [agents][rounds][]float64
@@ -37,6 +37,7 @@ func TestForks(t *testing.T) {
 				for r := range rounds {
 					want[i][r] = testkit.Get(k.answers(fresh, idx, i))
 				}
+				k.tables = one.tables
 				wg.Go(func() {
 					for r := range rounds {
 						var err error

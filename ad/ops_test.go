@@ -247,9 +247,13 @@ func testTiles(t *testing.T, f func(k *kit) *Node, turn int) {
 
 // TestManyRows: so it is with more rows than the machine's own tiles have.
 func TestManyRows(t *testing.T) {
+	some := []string{"ConcatCols", "MaxPool padded, of a rectangle", "Gather", "Cols", "Max", "Clip", "RowMax",
+		"AvgPool", "BatchMatMul(Bᵀ)"}
+	if testing.Short() {
+		some = some[:3]
+	}
 	for _, op := range ops {
-		if !slices.Contains([]string{"Cols", "ConcatCols", "Max", "Clip", "RowMax", "MaxPool padded, of a rectangle",
-			"AvgPool", "BatchMatMul(Bᵀ)", "Gather"}, op.name) {
+		if !slices.Contains(some, op.name) {
 			continue
 		}
 		t.Run(op.name, func(t *testing.T) {

@@ -146,18 +146,6 @@ func TestNegativeZero(t *testing.T) {
 	}
 }
 
-// TestDense: the dense matrices of Σ_j e^{x_j} y_j² y_2 and their zeros.
-func TestDense(t *testing.T) {
-	d := testkit.Get(Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node {
-		return Mul(Dot(Exp(x), Square(PartVec(y, 0, 2))), SumAll(PartVec(y, 2, 1)))
-	}}))
-	x, y := []float64{0, 0}, []float64{1, 2, 3}
-	h, j := make([]float64, 9), make([]float64, 6)
-	testkit.OK(errors.Join(d.Hessian(h, x, y), d.Jacobian(j, x, y)))
-	within(t, "Hessian", h, []float64{6, 0, 2, 0, 6, 4, 2, 4, 0}, 1e-15)
-	within(t, "Jacobian", j, []float64{6, 0, 1, 0, 12, 4}, 1e-15)
-}
-
 // TestWholeInputs: an input that is no batch may be a number, a vector or a matrix, and is read
 // again when bound again.
 func TestWholeInputs(t *testing.T) {

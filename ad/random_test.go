@@ -312,9 +312,9 @@ func (k *randomTask) tape(t *testing.T, float32 bool) func(s state) [][]float64 
 // a workspace, are those of machines in which each has its own: of Gorgonia's to rounding, and of
 // programs that have done nothing else to the bit.
 func TestSharedPlaces(t *testing.T) {
-	graphs := 6 // each tile, and both types
+	graphs, steps := 4, 20 // each tile, and both types
 	if testing.Short() {
-		graphs = 2
+		graphs, steps = 2, 8
 	}
 	for seed := range graphs {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))
@@ -327,7 +327,7 @@ func TestSharedPlaces(t *testing.T) {
 			both, tape = append(both, k.derivs(float32, tile, &w)), append(tape, k.tape(t, float32))
 		}
 		tapes, fresh := map[string][][]float64{}, map[string][]float64{}
-		for range 20 {
+		for range steps {
 			i, what := r.IntN(2), r.IntN(5)
 			s := state{x: r.IntN(2), y: r.IntN(2), v: r.IntN(2), batch: r.IntN(2)}
 			got := tasks[i].derivative(both[i], s, what)

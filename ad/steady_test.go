@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
-	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -118,39 +117,6 @@ func TestScratchIsLeft(t *testing.T) {
 	testkit.OK(errors.Join(k.calls(d, 0, nil, &dst), d.Hessian(make([]float64, len(k.y)*len(k.y)), k.x, k.y)))
 	if d.m.(engine.Inspector).HoldsScratch() {
 		t.Error("a slot or the last call is in scratch memory")
-	}
-}
-
-// TestSharedTables: programs of their own may read one table at once.
-func TestSharedTables(t *testing.T) {
-	k, _, _ := softmaxTask(true, true, 150)
-	const agents = 4
-	results, errs := make([][4][]float64, agents), make([]error, agents)
-	var wg sync.WaitGroup
-	for i := range agents {
-		own, d, dst := softmaxTask(true, true, 150)
-		own.tables = k.tables
-		results[i] = dst
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			idx := make([]int, 150)
-			for j := range idx {
-				idx[j] = (7*j + 3) % 150
-			}
-			for range 20 {
-				errs[i] = errors.Join(errs[i], own.calls(d, 0, idx, &results[i]))
-			}
-		}()
-	}
-	wg.Wait()
-	for i := range agents {
-		if errs[i] != nil {
-			t.Fatal(errs[i])
-		}
-		for j := range results[i] {
-			sameBits(t, "agent", results[i][j], results[0][j])
-		}
 	}
 }
 

@@ -3,7 +3,6 @@ package ad
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -107,43 +106,6 @@ func TestSubgradients(t *testing.T) {
 				t.Errorf("derivative %v, want %v", got, c.want)
 			}
 		})
-	}
-}
-
-// TestPools: pooling of two images against the definition.
-func TestPools(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	for _, w := range windows {
-		images := make([]float64, 2*w.pixels())
-		for i := range images {
-			images[i] = float64(r.IntN(7)) - 3
-		}
-		var most, mean []float64
-		for m := range 2 {
-			for oh := range w.OutH() {
-				for ow := range w.OutW() {
-					for c := range w.C {
-						top, sum := math.Inf(-1), 0.
-						for kh := range w.KH {
-							for kw := range w.KW {
-								if p := w.at(oh, ow, kh, kw, c); p >= 0 {
-									top, sum = max(top, images[m*w.pixels()+p]), sum+images[m*w.pixels()+p]
-								}
-							}
-						}
-						most, mean = append(most, top), append(mean, sum/float64(w.KH*w.KW))
-					}
-				}
-			}
-		}
-		got := valueOf(t, images, func(y *Node) *Node { return MaxPool(Reshape(y, 2, w.pixels()), w) })
-		if !slices.Equal(got, most) {
-			t.Errorf("%+v: MaxPool %v, want %v", w, got, most)
-		}
-		// Sums of small whole numbers are exact; the mean is a product with 1/(KH·KW), rounded, in
-		// place of a quotient.
-		within(t, "AvgPool", valueOf(t, images, func(y *Node) *Node { return AvgPool(Reshape(y, 2, w.pixels()), w) }),
-			mean, 1e-15)
 	}
 }
 

@@ -54,8 +54,8 @@ func testElementwise[T Float](t *testing.T) {
 	})
 }
 
-// TestOneInput: rectifying, of a second input too, and conversions have the bits of the plain loop,
-// for zeros of either sign, NaN, infinities and numbers that are too large or too small for
+// TestOneInput: rectifying, of a second input too, and conversions, of bytes too, have the bits of
+// the plain loop, for zeros of either sign, NaN, infinities and numbers that are too large or too small for
 // float32 too.
 func TestOneInput(t *testing.T) { eachType(t, testOneInput[float32], testOneInput[float64]) }
 
@@ -74,6 +74,10 @@ func testOneInput[T Float](t *testing.T) {
 			x, dst := a.slice(n, func() T { return T(number()) }), a.slice(n, func() T { return 1 })
 			other := a.slice(n, func() T { return T(number()) })
 			wide, dst64 := b.slice(n, number), b.slice(n, func() float64 { return 1 })
+			src := make([]byte, n)
+			for i := range src {
+				src[i] = byte(i * 37)
+			}
 			want, want64 := make([]T, n), make([]float64, n)
 			for _, op := range []struct {
 				name    string
@@ -84,6 +88,11 @@ func testOneInput[T Float](t *testing.T) {
 				{"Step", func() { Step(dst, x) }, func() { stepGo(want, 1, x) }},
 				{"Gate", func() { Gate(dst, x, other) }, func() { gateGo(want, x, other) }},
 				{"FromFloat64", func() { FromFloat64(dst, wide) }, func() { fromFloat64Go(want, wide) }},
+				{"FromBytes", func() { FromBytes(dst, src, T(1.0/255)) }, func() {
+					for i, v := range src {
+						want[i] = T(v) * T(1.0/255)
+					}
+				}},
 				{"ToFloat64", func() { ToFloat64(dst64, x) }, func() { toFloat64Go(want64, x) }},
 			} {
 				what := fmt.Sprintf("%s n=%d", op.name, n)
@@ -127,27 +136,6 @@ func testSumRows[T Float](t *testing.T) {
 			sameBits(t, what, dst, want)
 			a.check(t, what)
 		}
-	}
-}
-
-func TestFromBytes(t *testing.T) { eachPathAndType(t, testFromBytes[float32], testFromBytes[float64]) }
-
-func testFromBytes[T Float](t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for n := range 200 {
-		src := make([]byte, n)
-		for i := range src {
-			src[i] = byte(i * 37)
-		}
-		a := &arena[T]{rng: rng}
-		dst := a.slice(n, func() T { return -1 })
-		want := make([]T, n)
-		for i, v := range src {
-			want[i] = T(v) * T(1.0/255)
-		}
-		FromBytes(dst, src, T(1.0/255))
-		sameBits(t, fmt.Sprint(n), dst, want)
-		a.check(t, fmt.Sprint(n))
 	}
 }
 

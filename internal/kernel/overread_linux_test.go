@@ -36,141 +36,115 @@ func fence[T Float | byte](t *testing.T, n int, atEnd bool) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&mem[start])), n)
 }
 
-// TestNoReadOutsideBlocks is TestNoReadOutside of products whose factors are copied.
-func TestNoReadOutsideBlocks(t *testing.T) {
-	eachType(t, testNoReadOutsideBlocks[float32], testNoReadOutsideBlocks[float64])
-}
-
-func testNoReadOutsideBlocks[T Float](t *testing.T) {
-	const m, n, k = packHeight + 1, 523, 519
+// TestNoReadOutside runs everything on slices between fences.
+func TestNoReadOutside(t *testing.T) {
 	for _, atEnd := range []bool{false, true} {
-		a, b, c := fence[T](t, m*k, atEnd), fence[T](t, n*k, atEnd), fence[T](t, m*n, atEnd)
-		eachPath(t, func(t *testing.T) {
-			GemmNT(m, n, k, c, n, a, k, b, k, true)
-			GemmTN(m, n, k, c, n, a, m, b, n, true)
-			GemmNN(m, n, k, c, n, a, k, b, n, false)
-		})
+		eachType(t, func(t *testing.T) { testNoReadOutside[float32](t, atEnd) },
+			func(t *testing.T) { testNoReadOutside[float64](t, atEnd) })
 	}
 }
 
-// TestNoReadOutsideConv is TestNoReadOutside of the products with patches.
-func TestNoReadOutsideConv(t *testing.T) {
-	eachType(t, testNoReadOutsideConv[float32], testNoReadOutsideConv[float64])
-}
-
-func testNoReadOutsideConv[T Float](t *testing.T) {
+func testNoReadOutside[T Float](t *testing.T, atEnd bool) {
+	const m, n, k = packHeight + 1, 523, 519 // of products whose factors are copied
+	a, b, c := fence[T](t, m*k, atEnd), fence[T](t, n*k, atEnd), fence[T](t, m*n, atEnd)
+	eachPath(t, func(t *testing.T) {
+		GemmNT(m, n, k, c, n, a, k, b, k, true)
+		GemmTN(m, n, k, c, n, a, m, b, n, true)
+		GemmNN(m, n, k, c, n, a, k, b, n, false)
+	})
 	for _, w := range windows {
 		for _, n := range []int{1, 16, 21} {
-			for _, atEnd := range []bool{false, true} {
-				images, b, c := fence[T](t, w.Pixels(), atEnd), fence[T](t, n*w.Taps(), atEnd),
-					fence[T](t, w.Patches()*n, atEnd)
-				eachPath(t, func(t *testing.T) {
-					PatchesNT(w, 1, n, c, images, b)
-					PatchesTN(w, 1, n, b, c, images, true)
-					ImagesNN(w, 1, n, images, c, b, true)
-				})
-			}
-		}
-	}
-}
-
-// TestNoReadOutsidePooling is TestNoReadOutside of pooling.
-func TestNoReadOutsidePooling(t *testing.T) {
-	eachType(t, testNoReadOutsidePooling[float32], testNoReadOutsidePooling[float64])
-}
-
-func testNoReadOutsidePooling[T Float](t *testing.T) {
-	for _, w := range poolingWindows() {
-		for _, atEnd := range []bool{false, true} {
-			entries := w.Patches() * w.C
-			images, taps, picked := fence[T](t, w.Pixels(), atEnd), fence[T](t, entries, atEnd),
-				fence[T](t, entries, atEnd)
-			p := NewPooling[T](w)
+			images, b, c := fence[T](t, w.Pixels(), atEnd), fence[T](t, n*w.Taps(), atEnd), fence[T](t, w.Patches()*n, atEnd)
 			eachPath(t, func(t *testing.T) {
-				p.Largest(1, taps, images)
-				p.Pick(1, picked, taps, images)
-				p.Unpick(1, images, taps, picked)
+				PatchesNT(w, 1, n, c, images, b)
+				PatchesTN(w, 1, n, b, c, images, true)
+				ImagesNN(w, 1, n, images, c, b, true)
 			})
 		}
 	}
-}
-
-// TestNoReadOutside runs everything on slices between fences.
-func TestNoReadOutside(t *testing.T) {
-	eachType(t, testNoReadOutside[float32], testNoReadOutside[float64])
-}
-
-func testNoReadOutside[T Float](t *testing.T) {
-	const most = 45
-	for _, atEnd := range []bool{false, true} {
-		x, y, z := fence[T](t, most*most, atEnd), fence[T](t, most*most, atEnd), fence[T](t, most*most, atEnd)
-		src := make([]byte, most)
-		fenced := fence[byte](t, 48, atEnd)
-		var rows [7]ByteRow
-		// cut takes n entries at the fence.
-		cut := func(s []T, n int) []T {
-			if atEnd {
-				return s[len(s)-n:]
-			}
-			return s[:n]
-		}
-		wide := fence[float64](t, most, atEnd)
-		cut64 := func(n int) []float64 {
-			if atEnd {
-				return wide[most-n:]
-			}
-			return wide[:n]
-		}
+	for _, w := range poolingWindows() {
+		entries := w.Patches() * w.C
+		images, taps, picked := fence[T](t, w.Pixels(), atEnd), fence[T](t, entries, atEnd), fence[T](t, entries, atEnd)
+		p := NewPooling[T](w)
 		eachPath(t, func(t *testing.T) {
-			for n := 1; n <= most; n++ {
-				a, b, c := cut(x, n), cut(y, n), cut(z, n)
-				for _, fn := range functions[T]() {
-					fn.f(a, b)
-				}
-				AddTo(a, b, c)
-				SubTo(a, b, c)
-				MulTo(a, b, c)
-				DivTo(a, b, c)
-				Sqrt(a, b)
-				Axpy(a, 2, b)
-				Scale(a, 2, b)
-				Comb(a, 2, b, 3, c)
-				ReLU(a, b)
-				Step(a, b)
-				Gate(a, b, c)
-				FromFloat64(a, cut64(n))
-				ToFloat64(cut64(n), a)
-				a[0] = Dot(b, c) + Sum(b)
-				FromBytes(a, src[:n], 1)
-				m := 1 + n%3
-				RowSoftmax(m, n, cut(x, m*n), cut(y, m*n))
-				RowAdd(m, n, cut(x, m*n), cut(y, m*n), cut(z, m))
-				RowMul(m, n, cut(x, m*n), cut(y, m*n), cut(z, m))
-				RowLogSumExp(m, n, cut(x, m), cut(y, m*n))
-			}
-			for _, s := range [][3]int{{1, 1, 1}, {1, 17, 33}, {17, 1, 33}, {4, 5, 16}, {4, 5, 17}, {9, 11, 13},
-				{45, 45, 45}, {10, 31, 7}, {3, 40, 9}, {11, 3, 45},
-				{3, 150, 13}, {14, 131, 9}, {33, 45, 44}, {2, 515, 3}} {
-				m, n, k := s[0], s[1], s[2]
-				a, b, c := cut(x, m*k), cut(y, n*k), cut(z, m*n)
-				GemmNT(m, n, k, c, n, a, k, b, k, true)
-				GemmTN(m, n, k, c, n, a, m, b, n, true)
-				GemmNN(m, n, k, c, n, a, k, b, n, false)
-				SumRows(m, n, cut(y, n), c, n)
-			}
-			for n := 1; n <= 13; n++ {
-				for _, k := range []int{16, 32, 48} {
-					for i := range rows {
-						all := fenced[:k]
-						if atEnd {
-							all = fenced[48-k:]
-						}
-						rows[i] = WholeByteRow(all)
-					}
-					BytesNT(7, n, k, cut(z, 7*n), n, rows[:], cut(y, n*k), k)
-					BytesTN(n, k, cut(z, n*k), k, cut(y, 7*n), n, rows[:], true)
-				}
-			}
+			p.Largest(1, taps, images)
+			p.Pick(1, picked, taps, images)
+			p.Unpick(1, images, taps, picked)
 		})
 	}
+	noReadOutsideSmall[T](t, atEnd)
+}
+
+// noReadOutsideSmall runs what has no sizes of its own on all small ones.
+func noReadOutsideSmall[T Float](t *testing.T, atEnd bool) {
+	const most = 45
+	x, y, z := fence[T](t, most*most, atEnd), fence[T](t, most*most, atEnd), fence[T](t, most*most, atEnd)
+	src := make([]byte, most)
+	fenced := fence[byte](t, 48, atEnd)
+	var rows [7]ByteRow
+	// cut takes n entries at the fence.
+	cut := func(s []T, n int) []T {
+		if atEnd {
+			return s[len(s)-n:]
+		}
+		return s[:n]
+	}
+	wide := fence[float64](t, most, atEnd)
+	cut64 := func(n int) []float64 {
+		if atEnd {
+			return wide[most-n:]
+		}
+		return wide[:n]
+	}
+	eachPath(t, func(t *testing.T) {
+		for n := 1; n <= most; n++ {
+			a, b, c := cut(x, n), cut(y, n), cut(z, n)
+			for _, fn := range functions[T]() {
+				fn.f(a, b)
+			}
+			AddTo(a, b, c)
+			SubTo(a, b, c)
+			MulTo(a, b, c)
+			DivTo(a, b, c)
+			Sqrt(a, b)
+			Axpy(a, 2, b)
+			Scale(a, 2, b)
+			Comb(a, 2, b, 3, c)
+			ReLU(a, b)
+			Step(a, b)
+			Gate(a, b, c)
+			FromFloat64(a, cut64(n))
+			ToFloat64(cut64(n), a)
+			a[0] = Dot(b, c) + Sum(b)
+			FromBytes(a, src[:n], 1)
+			m := 1 + n%3
+			RowSoftmax(m, n, cut(x, m*n), cut(y, m*n))
+			RowAdd(m, n, cut(x, m*n), cut(y, m*n), cut(z, m))
+			RowMul(m, n, cut(x, m*n), cut(y, m*n), cut(z, m))
+			RowLogSumExp(m, n, cut(x, m), cut(y, m*n))
+		}
+		for _, s := range [][3]int{{1, 1, 1}, {1, 17, 33}, {17, 1, 33}, {4, 5, 16}, {4, 5, 17}, {9, 11, 13},
+			{45, 45, 45}, {10, 31, 7}, {3, 40, 9}, {11, 3, 45},
+			{3, 150, 13}, {14, 131, 9}, {33, 45, 44}, {2, 515, 3}} {
+			m, n, k := s[0], s[1], s[2]
+			a, b, c := cut(x, m*k), cut(y, n*k), cut(z, m*n)
+			GemmNT(m, n, k, c, n, a, k, b, k, true)
+			GemmTN(m, n, k, c, n, a, m, b, n, true)
+			GemmNN(m, n, k, c, n, a, k, b, n, false)
+			SumRows(m, n, cut(y, n), c, n)
+		}
+		for n := 1; n <= 13; n++ {
+			for _, k := range []int{16, 32, 48} {
+				for i := range rows {
+					all := fenced[:k]
+					if atEnd {
+						all = fenced[48-k:]
+					}
+					rows[i] = WholeByteRow(all)
+				}
+				BytesNT(7, n, k, cut(z, 7*n), n, rows[:], cut(y, n*k), k)
+				BytesTN(n, k, cut(z, n*k), k, cut(y, 7*n), n, rows[:], true)
+			}
+		}
+	})
 }

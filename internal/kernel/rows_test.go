@@ -10,10 +10,10 @@ import (
 
 // rowShapes are rows×cols of softmaxes: class counts, widths around every register size, and
 // rows wider than the memory that RowLogSumExp has of its own.
-var rowShapes = [][2]int{{0, 3}, {3, 0}, {1, 1}, {32, 10}, {64, 10}, {7, 2}, {5, 3}, {9, 7}, {3, 8}, {3, 9},
+var rowShapes = [][2]int{{0, 3}, {3, 0}, {1, 1}, {64, 10}, {7, 2}, {5, 3}, {9, 7}, {3, 8}, {3, 9},
 	{4, 15}, {4, 16},
-	{4, 17}, {3, 31}, {3, 33}, {2, 64}, {2, 65}, {2, 100}, {5, 200}, {2, 255}, {3, 256}, {3, 257}, {2, 1200},
-	{300, 3}, {700, 1}}
+	{4, 17}, {3, 31}, {3, 33}, {2, 64}, {2, 65}, {2, 100}, {3, 200}, {2, 255}, {2, 256}, {2, 257}, {1, 1200},
+	{300, 3}, {300, 1}}
 
 func TestRows(t *testing.T) { eachType(t, testRows[float32], testRows[float64]) }
 
@@ -30,6 +30,9 @@ func testRows[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, s := range rowShapes {
 		rows, cols := s[0], s[1]
+		if testing.Short() && rows*cols > 700 {
+			continue
+		}
 		a := &arena[T]{rng: rng}
 		spread := []float64{1, 10, 1000}[rng.IntN(3)]
 		src := a.slice(rows*cols, func() T { return T(spread * rng.NormFloat64()) })
