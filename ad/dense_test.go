@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"dsbo/internal/kernel"
 	"dsbo/internal/testkit"
 )
 
@@ -56,5 +57,96 @@ func TestEntrywiseJacobian(t *testing.T) {
 			testkit.OK(d.Jacobian(j, make([]float64, n), []float64{1, -2, 3}))
 			within(t, "Jacobian", j, c.j, 0)
 		})
+	}
+}
+
+// products holds every step-th column of d's whole Hessian and Jacobian against its products with
+// the unit vectors, to the bit. All lanes have their turn with a step that has no factor in common
+// with 24, their number.
+func products(t *testing.T, d *Derivs, x, y []float64, step int) {
+	t.Helper()
+	p, q := len(x), len(y)
+	h, again, j := make([]float64, q*q), make([]float64, q*q), make([]float64, p*q)
+	testkit.OK(d.Hessian(h, x, y))
+	testkit.OK(d.Jacobian(j, x, y))
+	e, hv, jv, col := make([]float64, q), make([]float64, q), make([]float64, p), make([]float64, p)
+	for k := 0; k < q; k += step {
+		e[k] = 1
+		testkit.OK(d.HVP(hv, x, y, e))
+		testkit.OK(d.JVP(jv, x, y, e))
+		e[k] = 0
+		for i := range col {
+			col[i] = j[i*q+k]
+		}
+		sameBits(t, fmt.Sprint("column of the Hessian ", k), h[k*q:(k+1)*q], hv)
+		sameBits(t, fmt.Sprint("column of the Jacobian ", k), col, jv)
+	}
+	testkit.OK(d.Hessian(again, x, y))
+	sameBits(t, "the Hessian after the products", again, h)
+}
+
+// TestWholeMatricesOnEveryPath: so it is for every column of the tasks of the paper, which are more
+// than there are lanes.
+func TestWholeMatricesOnEveryPath(t *testing.T) {
+	for path := kernel.Generic; kernel.Supported(path); path++ {
+		t.Run(path.String(), func(t *testing.T) {
+			defer kernel.Use(path)()
+			for _, c := range []struct {
+				name string
+				k    *task
+				loss func(k *task) Loss
+			}{
+				{"softmax", newTask(70, 13, 5, 1), (*task).softmaxLoss},
+				{"logistic", newTask(150, 37, 2, 1), (*task).logisticLoss},
+			} {
+				for _, single := range []bool{false, true} {
+					l := c.loss(c.k)
+					l.Float32 = single
+					d := testkit.Get(Differentiate(l))
+					setTile(d.Program, 64)
+					for _, in := range l.Inputs {
+						testkit.OK(d.Bind(in.Name, c.k.tables[in.Name], nil))
+					}
+					t.Run(fmt.Sprint(c.name, " float32=", single),
+						func(t *testing.T) { products(t, d, c.k.x[:l.P], c.k.y[:l.Q], 1) })
+				}
+			}
+		})
+	}
+}
+
+// TestKeptProducts: where there is no room for all that another product at the point would begin
+// with, the products of matrices are kept, and the next product has the bits of one by a new
+// program.
+func TestKeptProducts(t *testing.T) {
+	const rows, width, steps = 40, 160, 6
+	d, x, y, v := recurrent(rows, width, steps, false)
+	// Each step keeps 2 values forwards, and each but the first 1 backwards.
+	budget := (3*steps - 1) * rows * width
+	d.template.Limit(0, budget)
+	got, want := make([]float64, len(y)), make([]float64, len(y))
+	testkit.OK(d.HVP(got, x, y, y))
+	r := d.template.Report(d.known[1<<hvp])
+	if r.Products != 2*steps-1 || r.Kept != r.Products || r.Numbers != budget {
+		t.Errorf("%d of %d products and %d numbers are kept, want all of %d, and %d", r.Kept, r.Products, r.Numbers,
+			2*steps-1, budget)
+	}
+	testkit.OK(d.HVP(got, x, y, v))
+	fresh, _, _, _ := recurrent(rows, width, steps, false)
+	testkit.OK(fresh.HVP(want, x, y, v))
+	sameBits(t, "HVP", got, want)
+}
+
+// TestShortGradientIsKept: ∇_y is found once at a point and batch, and anew at others.
+func TestShortGradientIsKept(t *testing.T) {
+	w := newWalker(t)
+	d := w.program(t)
+	at := state{}
+	want := w.derivative(t, d, at, "both")[:24]
+	clear(d.gradY) // what is given out again shows it
+	sameBits(t, "the same point", w.derivative(t, d, at, "∇_y"), make([]float64, 24))
+	for _, other := range []state{{x: 1}, {y: 1}, {batch: 1}} {
+		sameBits(t, "another point", w.derivative(t, d, other, "∇_y"), w.derivative(t, w.program(t), other, "∇_y"))
+		sameBits(t, "and back", w.derivative(t, d, at, "∇_y"), want)
 	}
 }

@@ -3,7 +3,6 @@ package ad
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"dsbo"
@@ -47,10 +46,7 @@ func TestDirectionsOfX(t *testing.T) {
 			within(t, fmt.Sprint("mixed products of graph ", seed), got, want, tol)
 			y, u, v = k.y[1], k.v[1][:randomX], k.v[1]
 		}
-		err := d.HVPX(got[:randomX], x, y, v)
-		if !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "len(u)") {
-			t.Errorf("error %v, want one about len(u)", err)
-		}
+		says(t, d.HVPX(got[:randomX], x, y, v), dsbo.ErrShape, "len(u)")
 	}
 }
 
@@ -145,6 +141,83 @@ func TestKeep(t *testing.T) {
 		}
 		if numbers > c.most {
 			t.Errorf("%d of %d numbers are kept, want at most %d", numbers, all, c.most)
+		}
+	}
+}
+
+// TestDetached: derivatives stop at what is detached, and a copy is no other node's value.
+func TestDetached(t *testing.T) {
+	y := []float64{1.5, -2}
+	grad := func(build func(x, y *Node) *Node) []float64 {
+		d := testkit.Get(Differentiate(Loss{P: 1, Q: 2,
+			Build: func(x, y *Node, _ []*Node) *Node { return build(x, y) }}))
+		dy := make([]float64, 2)
+		testkit.OK(d.Grad(nil, dy, []float64{0}, y))
+		return dy
+	}
+	of := func(c float64) []float64 { return []float64{c * y[0], c * y[1]} }
+	along := func(h func(y *Node) *Node) func(_, y *Node) *Node {
+		return func(_, y *Node) *Node { // half of the square of the derivative of (2y)'h by h
+			by := h(y)
+			g := testkit.Get(Grad(Dot(Scale(2, y), by), by))[0]
+			return Scale(.5, Dot(g, g))
+		}
+	}
+	double := func(y *Node) *Node { return Scale(2, y) }
+	for _, c := range []struct {
+		name string
+		got  []float64
+		want []float64
+	}{
+		{"the square of a stopped vector", grad(func(_, y *Node) *Node { return Dot(StopGradient(y), y) }), of(1)},
+		{"a stopped sum", grad(func(_, y *Node) *Node { return StopGradient(Dot(y, y)) }), of(0)},
+		{"equal expressions are one node: 4y", grad(along(double)), of(16)},
+		{"a copy is none: 2y", grad(along(func(y *Node) *Node { return Detached(double(y)) })), of(4)},
+	} {
+		within(t, c.name, c.got, c.want, 1e-15)
+	}
+	var a, b *Node
+	testkit.Get(Differentiate(Loss{P: 1, Q: 2, Build: func(x, y *Node, _ []*Node) *Node {
+		a, b = Detached(y), Detached(y)
+		return SumAll(Add(a, b))
+	}}))
+	if a == b {
+		t.Error("two copies of a node must be two nodes")
+	}
+}
+
+// TestValueGrad: a loss without x, at several numbers of rows and in both types, has the value and
+// the gradient in one call that it has in two.
+func TestValueGrad(t *testing.T) {
+	for _, single := range []bool{false, true} {
+		s := NewSizes(Loss{Q: 3, Inputs: []Input{{Name: "X", Shape: []int{3}, Batch: true}}, Float32: single,
+			Build: func(x, y *Node, in []*Node) *Node {
+				if x != nil {
+					t.Error("x must be nil where P is 0")
+				}
+				return Mean(Square(MatVec(in[0], y, false)))
+			}})
+		table := testkit.Get(FloatTable(3, 3, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}))
+		for _, rows := range [][]int{{0, 1}, {2}, {0, 1}} {
+			d := testkit.Get(s.Derivs(len(rows)))
+			testkit.OK(d.Bind("X", table, rows))
+			y := []float64{1, -2, .5}
+			dy, want := make([]float64, 3), make([]float64, 3)
+			value := testkit.Get(d.ValueGrad(nil, dy, nil, y))
+			testkit.OK(d.Grad(nil, want, nil, y))
+			if v := testkit.Get(d.Value(nil, y)); v != value || [3]float64(dy) != [3]float64(want) {
+				t.Errorf("rows %v: value %g and gradient %v, alone %g and %v", rows, value, dy, v, want)
+			}
+			narrow := d.Float32()
+			y32, dy32, out := []float32{1, -2, .5}, make([]float32, 3), make([]float32, 1)
+			v32 := testkit.Get(narrow.ValueGrad(nil, dy32, nil, y32))
+			testkit.OK(d.Eval32(out, nil, y32))
+			if v32 != float32(value) || out[0] != v32 || dy32[1] != float32(dy[1]) {
+				t.Errorf("rows %v: by float32 %g, %g and %v; want %g and %v", rows, v32, out[0], dy32, value, dy)
+			}
+			if n := testing.AllocsPerRun(5, func() { testkit.Get(narrow.ValueGrad(nil, dy32, nil, y32)) }); n != 0 {
+				t.Errorf("%g allocations", n)
+			}
 		}
 	}
 }

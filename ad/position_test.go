@@ -1,7 +1,6 @@
 package ad
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -59,9 +58,7 @@ func TestPositions(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Differentiate(Loss{P: 1, Q: 2, Build: c.f})
-			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), want) {
-				t.Errorf("error %v, want one that matches %v and has %s", err, c.kind, want)
-			}
+			says(t, err, c.kind, want)
 		})
 	}
 }

@@ -12,6 +12,14 @@ import (
 	"dsbo/internal/testkit"
 )
 
+// says fails t unless an error is of a kind and has a text.
+func says(t *testing.T, err, kind error, want string) {
+	t.Helper()
+	if !errors.Is(err, kind) || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one that matches %v and says %q", err, kind, want)
+	}
+}
+
 func TestFuncErrors(t *testing.T) {
 	build := func(x, y *Node, in []*Node) []*Node { return []*Node{SumAll(y)} }
 	many := make([]Input, 64)
@@ -37,9 +45,8 @@ func TestFuncErrors(t *testing.T) {
 		{"shape is [0]", dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Shape: []int{0}}}}},
 		{"at most 64 inputs", ErrGraph, Func{P: 1, Q: 2, Build: build, Inputs: many}},
 	} {
-		if _, err := Compile(c.f); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want one that matches %v and says %q", err, c.kind, c.want)
-		}
+		_, err := Compile(c.f)
+		says(t, err, c.kind, c.want)
 	}
 	// x, y and 62 inputs leave no room for v, however often one asks.
 	d := testkit.Get(Differentiate(
@@ -78,9 +85,7 @@ func TestBindErrors(t *testing.T) {
 	x, y := []float64{0}, []float64{1, 2}
 	says := func(err error, want string) {
 		t.Helper()
-		if !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one that matches ErrShape and says %q", err, want)
-		}
+		says(t, err, dsbo.ErrShape, want)
 	}
 	_, err := d.Value(x, y)
 	says(err, `input "a" must be bound to a table`)
@@ -119,10 +124,7 @@ func TestIndexErrorsNameTheModelsOp(t *testing.T) {
 		d := testkit.Get(Differentiate(Loss{P: 1, Q: 2, Rows: 2, Inputs: []Input{{Name: "idx", Batch: true}},
 			Build: func(x, y *Node, in []*Node) *Node { return SumAll(build(y, in[0])) }}))
 		testkit.OK(d.Bind("idx", testkit.Get(FloatTable(2, 1, []float64{0, 2})), nil))
-		err := d.Grad(nil, make([]float64, 2), []float64{0}, []float64{1, 2})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one that says %q", err, want)
-		}
+		says(t, d.Grad(nil, make([]float64, 2), []float64{0}, []float64{1, 2}), dsbo.ErrShape, want)
 	}
 }
 
@@ -233,10 +235,8 @@ func TestBadIndexes(t *testing.T) {
 			dst := make([]float64, 4)
 			for what, err := range map[string]error{"HVP": d.HVP(dst, []float64{0}, dst, dst),
 				"gradient": d.Grad(nil, dst, []float64{0}, dst)} {
-				if !errors.Is(err, dsbo.ErrShape) || !strings.Contains(fmt.Sprint(err), c.want) {
-					t.Errorf("%s, %s in tiles of %d: error %v, want one that matches ErrShape and says %q", c.name,
-						what, tile, err, c.want)
-				}
+				t.Run(fmt.Sprintf("%s, %s in tiles of %d", c.name, what, tile),
+					func(t *testing.T) { says(t, err, dsbo.ErrShape, c.want) })
 			}
 		}
 	}

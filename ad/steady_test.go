@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"dsbo/ad/adtest"
 	"dsbo/ad/internal/engine"
 	"dsbo/internal/testkit"
 )
@@ -135,4 +136,12 @@ func TestProductsAtOnePoint(t *testing.T) {
 			t.Errorf("bytes=%v: %d steps are computed again", asBytes, n)
 		}
 	}
+}
+
+// TestOnEveryPath: values, gradients and products against closed forms and differences, tile by
+// tile and whole, the same bits after any history, and no allocations, whichever kernels do
+// the work.
+func TestOnEveryPath(t *testing.T) {
+	adtest.Everywhere(t,
+		"^Test(ExtremeLogits|Ops|TableReads|SameBitsAfterAnyHistory|NegativeZero|NoAllocations)$")
 }
