@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 )
 
@@ -125,10 +126,8 @@ func TestSameBitsOnManyProcessors(t *testing.T) {
 	q := hidden*in + hidden*hidden
 	r := rand.New(rand.NewPCG(1, 2))
 	normal := func(n int) []float64 {
-		v := make([]float64, n)
-		for i := range v {
-			v[i] = r.NormFloat64() / 20
-		}
+		v := normals(r, n)
+		linalg.Scale(v, .05, v)
 		return v
 	}
 	x, y, v, table := []float64{.3}, normal(q), normal(q), testkit.Get(FloatTable(rows, in, normal(rows*in)))

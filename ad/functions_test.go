@@ -19,9 +19,7 @@ func TestDirectionsOfX(t *testing.T) {
 	for seed := range seeds {
 		k := newRandomTask(100 + seed/2 + 2*(seed%2))
 		loss := func(exchanged bool) *Derivs {
-			l := Loss{P: randomX, Q: randomY, Rows: randomRows, Float32: seed%2 == 1,
-				Inputs: []Input{{Name: "data", Shape: []int{narrow}, Batch: true}, {Name: "signs", Batch: true}},
-				Build:  func(x, y *Node, in []*Node) *Node { return k.build(k.seed, x, y, in[0], in[1]) }}
+			l := k.loss(seed%2 == 1, nil)
 			if exchanged {
 				build := l.Build
 				l.P, l.Q, l.Build = l.Q, l.P, func(x, y *Node, in []*Node) *Node { return build(y, x, in) }

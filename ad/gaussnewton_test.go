@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 )
 
@@ -33,10 +34,7 @@ func TestGaussNewton(t *testing.T) {
 		Func{P: 1, Q: q, Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{network(y, y, rows)} }}))
 	var jacobian [2 * rows][]float64
 	r := rand.New(rand.NewPCG(1, 2))
-	x, y, v := []float64{.2}, make([]float64, q), make([]float64, q)
-	for i := range y {
-		y[i], v[i] = r.NormFloat64(), r.NormFloat64()
-	}
+	x, y, v := []float64{.2}, normals(r, q), normals(r, q)
 	for k := range jacobian {
 		one := testkit.Get(Differentiate(Loss{P: 1, Q: q, Build: func(_, y *Node, _ []*Node) *Node {
 			return SumAll(PartVec(Flatten(network(y, y, rows)), k, 1))
@@ -50,27 +48,16 @@ func TestGaussNewton(t *testing.T) {
 	for i := range want { // ∇²r v, r = e^x Σ y⁴
 		want[i] = math.Exp(x[0]) * 12 * y[i] * y[i] * v[i]
 	}
-	dot := func(a, b []float64) (s float64) {
-		for i := range a {
-			s += a[i] * b[i]
-		}
-		return s
-	}
 	for row := range rows {
 		p := 1 / (1 + math.Exp(o[2*row+1]-o[2*row]))
-		along := p * (1 - p) * (dot(jacobian[2*row], v) - dot(jacobian[2*row+1], v)) // of two classes
+		along := p * (1 - p) * (linalg.Dot(jacobian[2*row], v) - linalg.Dot(jacobian[2*row+1], v)) // of two classes
 		for i := range want {
 			want[i] += along * (jacobian[2*row][i] - jacobian[2*row+1][i])
 		}
 	}
 	got := make([]float64, q)
 	testkit.OK(loss.GaussNewton(got, x, y, v))
-	for i := range got {
-		// some hundred operations on numbers of that size
-		if math.Abs(got[i]-want[i]) > 1e-13*math.Sqrt(dot(want, want)) {
-			t.Errorf("entry %d is %v, want %v", i, got[i], want[i])
-		}
-	}
+	within(t, "product", got, want, 1e-13) // some hundred operations on numbers of that size
 	// The mark changes no other derivative.
 	plain := testkit.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
 		o := network(y, y, rows)
@@ -78,11 +65,7 @@ func TestGaussNewton(t *testing.T) {
 	}}))
 	testkit.OK(loss.HVP(got, x, y, v))
 	testkit.OK(plain.HVP(want, x, y, v))
-	for i := range got {
-		if got[i] != want[i] {
-			t.Errorf("with marked outputs entry %d of the Hessian-vector product is %v, without %v", i, got[i], want[i])
-		}
-	}
+	sameBits(t, "Hessian-vector product with marked outputs", got, want)
 	if err := plain.GaussNewton(got, x, y, v); !errors.Is(err, dsbo.ErrCapability) {
 		t.Errorf("without marked outputs the error is %v", err)
 	}
@@ -98,16 +81,9 @@ func TestGaussNewtonOfLinear(t *testing.T) {
 		return Sum(SumAll(RowLogSumExp(a)), Dot(Square(b), PartVec(y, 1, 4)), Mul(SumAll(a), SumAll(Sin(b))), Dot(y, y))
 	}}))
 	r := rand.New(rand.NewPCG(1, 2))
-	y, v := make([]float64, q), make([]float64, q)
-	for i := range y {
-		y[i], v[i] = r.NormFloat64(), r.NormFloat64()
-	}
+	y, v := normals(r, q), normals(r, q)
 	got, want := make([]float64, q), make([]float64, q)
 	testkit.OK(d.GaussNewton(got, []float64{0}, y, v))
 	testkit.OK(d.HVP(want, []float64{0}, y, v))
-	for i := range got {
-		if math.Abs(got[i]-want[i]) > 1e-13*(1+math.Abs(want[i])) {
-			t.Errorf("entry %d is %v, that of the Hessian %v", i, got[i], want[i])
-		}
-	}
+	within(t, "product", got, want, 1e-13)
 }

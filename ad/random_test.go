@@ -237,10 +237,14 @@ func newRandomTask(seed uint64) *randomTask {
 	return k
 }
 
-func (k *randomTask) derivs(float32 bool, tile int, w *Workspace) *Derivs {
-	d := testkit.Get(Differentiate(Loss{P: randomX, Q: randomY, Rows: randomRows, Float32: float32, Workspace: w,
+func (k *randomTask) loss(float32 bool, w *Workspace) Loss {
+	return Loss{P: randomX, Q: randomY, Rows: randomRows, Float32: float32, Workspace: w,
 		Inputs: []Input{{Name: "data", Shape: []int{narrow}, Batch: true}, {Name: "signs", Batch: true}},
-		Build:  func(x, y *Node, in []*Node) *Node { return k.build(k.seed, x, y, in[0], in[1]) }}))
+		Build:  func(x, y *Node, in []*Node) *Node { return k.build(k.seed, x, y, in[0], in[1]) }}
+}
+
+func (k *randomTask) derivs(float32 bool, tile int, w *Workspace) *Derivs {
+	d := testkit.Get(Differentiate(k.loss(float32, w)))
 	setTile(d.Program, tile)
 	return d
 }

@@ -60,6 +60,9 @@ func (k *task) squareLoss() Loss {
 // for all rows and for a minibatch, in either float type.
 func TestSparseIsDense(t *testing.T) {
 	k, asSparse := sparseTask(61, 23, 3)
+	if !asSparse.Sparse() || k.tables["X"].Sparse() {
+		t.Error("the table of sparse rows must be sparse, and the other one must not")
+	}
 	idx := rand.New(rand.NewPCG(1, 1)).Perm(k.m)[:37]
 	for name, build := range map[string]func() Loss{"softmax": k.softmaxLoss, "logistic": k.logisticLoss,
 		"columns": k.columnLoss, "squares": k.squareLoss} {

@@ -17,13 +17,7 @@ type vectorPoint[V Float] struct{ x, y, v []V }
 
 func newVectorPoint(p, q int) vectorPoint[float64] {
 	r := rand.New(rand.NewPCG(7, uint64(q)))
-	normal := func(n int) []float64 {
-		v := make([]float64, n)
-		for i := range v {
-			v[i] = float64(float32(r.NormFloat64()))
-		}
-		return v
-	}
+	normal := func(n int) []float64 { return convertTo[float64](convertTo[float32](normals(r, n))) }
 	at := vectorPoint[float64]{normal(p), normal(q), normal(q)}
 	at.y[0] = 0 // moves to −0
 	return at

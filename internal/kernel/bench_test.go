@@ -110,66 +110,55 @@ func benchProducts[T Float](b *testing.B, shapes map[string][]gemmShape) {
 	}
 }
 
-func BenchmarkMath(b *testing.B) { eachType(b, benchMath[float32], benchMath[float64]) }
+// BenchmarkOthers has what is no product of dense matrices: functions, rows, sums and conversions of
+// slices that lie in the second-level cache together, bytes, pools, sparse rows, and copies for
+// comparison.
+func BenchmarkOthers(b *testing.B) { eachType(b, benchOthers[float32], benchOthers[float64]) }
 
-func benchMath[T Float](b *testing.B) {
-	const n = 32 * 10
-	for _, fn := range functions[T]() {
-		b.Run(fn.name, func(b *testing.B) {
-			eachPath(b, func(b *testing.B) {
-				x, y := random[T](n), make([]T, n)
-				rate(b, n, "Gentry/s", func() { fn.f(y, x) })
-			})
-		})
+func benchOthers[T Float](b *testing.B) {
+	const tile, outs, cols, n = 80, 10, 784, 10 * 784
+	x, y, z, src := random[T](n), random[T](n), make([]T, n), make([]byte, tile*cols)
+	bytes, rows := n*size[T](), make([]ByteRow, tile)
+	for i := range rows {
+		rows[i] = WholeByteRow(src[i*cols:][:cols])
 	}
-	for _, row := range []struct {
-		name string
-		f    func(rows, cols int, dst, src []T)
-	}{{"RowSoftmax", RowSoftmax[T]}, {"RowLogSumExp", RowLogSumExp[T]}} {
-		for _, s := range [][2]int{{32, 10}, {32, 20}, {32, 128}} {
-			b.Run(fmt.Sprintf("%s_%dx%d", row.name, s[0], s[1]), func(b *testing.B) {
-				eachPath(b, func(b *testing.B) {
-					x, y := random[T](s[0]*s[1]), make([]T, s[0]*s[1])
-					rate(b, len(x), "Gentry/s", func() { row.f(s[0], s[1], y, x) })
-				})
-			})
-		}
+	w := Window{H: 24, W: 24, C: 8, KH: 2, KW: 2, Stride: 2}
+	images, taps, picked := random[T](w.Pixels()), random[T](w.Patches()*w.C), random[T](w.Patches()*w.C)
+	p := NewPooling[T](w)
+	p.Largest(1, taps, images)
+	idx, val := make([]int32, 75), random[T](75) // of 10⁵ columns
+	for e := range idx {
+		idx[e] = int32(e * 1331)
 	}
-}
-
-// BenchmarkElem works on slices that lie in the second-level cache together, and copies for
-// comparison, there and in memory.
-func BenchmarkElem(b *testing.B) { eachType(b, benchElem[float32], benchElem[float64]) }
-
-func benchElem[T Float](b *testing.B) {
-	const n = 10 * 784
-	x, y, z := random[T](n), random[T](n), make([]T, n)
-	src := make([]byte, n)
+	wide, u := make([]T, outs*100_000), make([]T, outs)
 	var sink T
-	bytes := n * size[T]()
-	for _, c := range []struct {
-		name  string
-		moved int // bytes read and written
-		f     func()
-	}{
-		{"AddTo", 3 * bytes, func() { AddTo(z, x, y) }},
-		{"MulTo", 3 * bytes, func() { MulTo(z, x, y) }},
-		{"Axpy", 3 * bytes, func() { Axpy(z, 1e-9, x) }},
-		{"Scale", 2 * bytes, func() { Scale(z, 3, x) }},
-		{"Dot", 2 * bytes, func() { sink += Dot(x, y) }},
-		{"Sum", bytes, func() { sink += Sum(x) }},
-		{"FromBytes", bytes + n, func() { FromBytes(z, src, 1./255) }},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			eachPath(b, func(b *testing.B) { rate(b, c.moved, "GB/s", c.f) })
-		})
+	run := func(name string, each int, unit string, f func()) {
+		b.Run(name, func(b *testing.B) { eachPath(b, func(b *testing.B) { rate(b, each, unit, f) }) })
 	}
-	for _, n := range []int{n, 1 << 23} {
-		b.Run(fmt.Sprintf("copy_%d", n), func(b *testing.B) {
-			x, y := make([]T, n), random[T](n)
-			rate(b, 2*n*size[T](), "GB/s", func() { copy(x, y) })
-		})
+	for _, fn := range functions[T]() {
+		run(fn.name, 320, "Gentry/s", func() { fn.f(z[:320], x[:320]) })
 	}
+	for _, c := range []int{10, 20, 128} {
+		run(fmt.Sprintf("RowSoftmax_32x%d", c), 32*c, "Gentry/s", func() { RowSoftmax(32, c, z, x) })
+		run(fmt.Sprintf("RowLogSumExp_32x%d", c), 32*c, "Gentry/s", func() { RowLogSumExp(32, c, z, x) })
+	}
+	run("AddTo", 3*bytes, "GB/s", func() { AddTo(z, x, y) })
+	run("MulTo", 3*bytes, "GB/s", func() { MulTo(z, x, y) })
+	run("Axpy", 3*bytes, "GB/s", func() { Axpy(z, 1e-9, x) })
+	run("Scale", 2*bytes, "GB/s", func() { Scale(z, 3, x) })
+	run("Dot", 2*bytes, "GB/s", func() { sink += Dot(x, y) })
+	run("Sum", bytes, "GB/s", func() { sink += Sum(x) })
+	run("FromBytes", bytes+n, "GB/s", func() { FromBytes(z, src[:n], 1./255) })
+	run("copy", 2*bytes, "GB/s", func() { copy(z, x) })
+	run("BytesNT", 2*tile*cols*outs, "GFLOP/s", func() { BytesNT(tile, outs, cols, z, outs, rows, x, cols) })
+	run("BytesTN", 2*tile*cols*outs, "GFLOP/s", func() { BytesTN(outs, cols, z, cols, x, outs, rows, false) })
+	run("Largest", len(images)*size[T](), "GB/s", func() { p.Largest(1, taps, images) })
+	run("Pick", len(images)*size[T](), "GB/s", func() { p.Pick(1, picked, taps, images) })
+	run("Unpick", len(images)*size[T](), "GB/s", func() { p.Unpick(1, images, taps, picked) })
+	run("SparseRowNT", 75*8, "GB/s", func() { SparseRowNT(u, idx, val, wide, 100_000) })
+	run("SparseRowNN", 75*8, "GB/s", func() { SparseRowNN(u, idx, val, wide, outs) })
+	run("SparseOuter", 75*8, "GB/s", func() { SparseOuter(wide, 100_000, u, idx, val) })
+	run("SparseOuterT", 75*8, "GB/s", func() { SparseOuterT(wide, outs, u, idx, val) })
 	if sink != sink {
 		b.Error("not a number")
 	}

@@ -131,22 +131,3 @@ func testBytesSameBits[T Float](t *testing.T) {
 		sameBits(t, "sum in parts", parts, tn)
 	})
 }
-
-func BenchmarkBytes(b *testing.B) { eachType(b, benchBytes[float32], benchBytes[float64]) }
-
-// benchBytes multiplies a tile of MNIST that is in the caches.
-func benchBytes[T Float](b *testing.B) {
-	const m, n, k = 80, 10, 784
-	rows, w, u := make([]ByteRow, m), random[T](n*k), random[T](m*n)
-	for i := range rows {
-		rows[i] = WholeByteRow(make([]byte, k))
-	}
-	eachPath(b, func(b *testing.B) {
-		b.Run("NT", func(b *testing.B) {
-			rate(b, 2*m*n*k, "GFLOP/s", func() { BytesNT(m, n, k, u, n, rows, w, k) })
-		})
-		b.Run("TN", func(b *testing.B) {
-			rate(b, 2*m*n*k, "GFLOP/s", func() { BytesTN(n, k, w, k, u, n, rows, false) })
-		})
-	})
-}

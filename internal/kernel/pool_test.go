@@ -77,25 +77,3 @@ func poolingOf[T Float](w Window, m int, images []T) (taps, picked, sums []T) {
 
 // larger reports whether a comes before b: NaN is larger than any number.
 func larger[T Float](a, b T) bool { return a > b || a != a && b == b }
-
-func BenchmarkPooling(b *testing.B) { eachType(b, benchPooling[float32], benchPooling[float64]) }
-
-func benchPooling[T Float](b *testing.B) {
-	const m = 16
-	w := Window{H: 24, W: 24, C: 8, KH: 2, KW: 2, Stride: 2}
-	images, taps, picked := random[T](m*w.Pixels()), random[T](m*w.Patches()*w.C), random[T](m*w.Patches()*w.C)
-	p := NewPooling[T](w)
-	p.Largest(m, taps, images)
-	for _, c := range []struct {
-		name string
-		f    func()
-	}{
-		{"Largest", func() { p.Largest(m, taps, images) }},
-		{"Pick", func() { p.Pick(m, picked, taps, images) }},
-		{"Unpick", func() { p.Unpick(m, images, taps, picked) }},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			eachPath(b, func(b *testing.B) { rate(b, m*w.Pixels()*size[T](), "GB/s", c.f) })
-		})
-	}
-}

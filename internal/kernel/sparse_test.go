@@ -53,37 +53,3 @@ func testSparse[T Float](t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkSparse(b *testing.B) { eachType(b, benchSparse[float32], benchSparse[float64]) }
-
-// benchSparse measures passes over 20 000 rows of 75 values in 10⁵ columns, as bytes of columns and
-// float32 values a second.
-func benchSparse[T Float](b *testing.B) {
-	const rows, each, cols = 20_000, 75, 100_000
-	rng := rand.New(rand.NewPCG(1, 1))
-	idx, val := make([]int32, rows*each), random[T](rows*each)
-	for r := range rows {
-		row := idx[r*each:][:each]
-		for e := range row {
-			row[e] = int32(rng.IntN(cols))
-		}
-		slices.Sort(row)
-	}
-	for _, n := range []int{1, 2, 10} {
-		w, u := make([]T, n*cols), make([]T, n)
-		for name, one := range map[string]func(idx []int32, val []T){
-			"RowNT":  func(idx []int32, val []T) { SparseRowNT(u, idx, val, w, cols) },
-			"RowNN":  func(idx []int32, val []T) { SparseRowNN(u, idx, val, w, n) },
-			"Outer":  func(idx []int32, val []T) { SparseOuter(w, cols, u, idx, val) },
-			"OuterT": func(idx []int32, val []T) { SparseOuterT(w, n, u, idx, val) },
-		} {
-			b.Run(fmt.Sprintf("%s_%d", name, n), func(b *testing.B) {
-				rate(b, rows*each*8, "GB/s", func() {
-					for r := range rows {
-						one(idx[r*each:][:each], val[r*each:][:each])
-					}
-				})
-			})
-		}
-	}
-}

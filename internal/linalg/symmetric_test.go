@@ -130,23 +130,6 @@ func TestSolve(t *testing.T) {
 	}
 }
 
-func BenchmarkEigen(b *testing.B) {
-	for _, n := range []int{30, 120} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			a, u, values := matrices()["random 120"][:n*n], make([]float64, n*n), make([]float64, n)
-			for i := range n {
-				for j := range i {
-					a[i*n+j] = a[j*n+i]
-				}
-			}
-			for b.Loop() {
-				copy(u, a)
-				linalg.Eigen(n, u, values, make([]float64, linalg.Work(n)))
-			}
-		})
-	}
-}
-
 // TestEigenvalues: as many products as the matrix has eigenvalues find the least, and 30 of a large
 // one come within a twentieth; the largest is found from below, to about a percent.
 func TestEigenvalues(t *testing.T) {

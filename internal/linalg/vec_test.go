@@ -101,17 +101,6 @@ func random(n int, seed uint64) []float64 {
 	return v
 }
 
-func BenchmarkComb(b *testing.B) {
-	for _, n := range []int{10, 100, 7840} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			d, x, y := random(n, 1), random(n, 2), random(n, 3)
-			for b.Loop() {
-				Comb(d, .5, x, .3, y)
-			}
-		})
-	}
-}
-
 // TestDigest: the plain kernels have one digest, those in assembly another one, on every machine
 // and at every level of its architecture. A change of these numbers changes the bits of all runs:
 // checkpoints that were written before cannot be resumed after.
@@ -130,11 +119,5 @@ func TestDigest(t *testing.T) {
 			t.Errorf("kernels %s: the digest that is kept is %s and then %s; it must be %s", path, first, again, want)
 		}
 		restore()
-	}
-}
-
-func BenchmarkDigest(b *testing.B) {
-	for b.Loop() {
-		digest()
 	}
 }
