@@ -44,7 +44,7 @@ func TestDirectionsOfX(t *testing.T) {
 			within(t, fmt.Sprint("mixed products of graph ", seed), got, want, tol)
 			y, u, v = k.y[1], k.v[1][:randomX], k.v[1]
 		}
-		says(t, d.HVPX(got[:randomX], x, y, v), dsbo.ErrShape, "len(u)")
+		wantError(t, d.HVPX(got[:randomX], x, y, v), dsbo.ErrShape, "len(u)")
 	}
 }
 

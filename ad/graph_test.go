@@ -281,7 +281,7 @@ func TestMisuse(t *testing.T) {
 		}},
 	} {
 		_, err := Differentiate(Loss{P: 1, Q: 2, Build: func(x, y *Node, _ []*Node) *Node { return SumAll(c.f(y)) }})
-		says(t, err, dsbo.ErrShape, c.want)
+		wantError(t, err, dsbo.ErrShape, c.want)
 	}
 }
 
@@ -319,7 +319,7 @@ func TestUnsuitableGraphs(t *testing.T) {
 		}},
 	} {
 		_, err := Differentiate(Loss{P: 1, Q: 2, Build: func(x, y *Node, _ []*Node) *Node { return c.f(x, y) }})
-		says(t, err, ErrGraph, c.want)
+		wantError(t, err, ErrGraph, c.want)
 	}
 }
 
@@ -349,8 +349,8 @@ func TestCustomGradsLine(t *testing.T) {
 			}, y))
 		}}))
 		err := d.Grad(nil, make([]float64, 2), nil, make([]float64, 2))
-		says(t, err, dsbo.ErrShape, want)
-		says(t, err, dsbo.ErrShape, "(ad/graph_test.go:")
+		wantError(t, err, dsbo.ErrShape, want)
+		wantError(t, err, dsbo.ErrShape, "(ad/graph_test.go:")
 	}
 }
 

@@ -58,7 +58,7 @@ func TestPositions(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Differentiate(Loss{P: 1, Q: 2, Build: c.f})
-			says(t, err, c.kind, want)
+			wantError(t, err, c.kind, want)
 		})
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// says fails t unless an error is of a kind and has a text.
-func says(t *testing.T, err, kind error, want string) {
+// wantError fails t unless an error is of a kind and has a text.
+func wantError(t *testing.T, err, kind error, want string) {
 	t.Helper()
 	if !errors.Is(err, kind) || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want one that matches %v and says %q", err, kind, want)
@@ -46,7 +46,7 @@ func TestFuncErrors(t *testing.T) {
 		{"at most 64 inputs", ErrGraph, Func{P: 1, Q: 2, Build: build, Inputs: many}},
 	} {
 		_, err := Compile(c.f)
-		says(t, err, c.kind, c.want)
+		wantError(t, err, c.kind, c.want)
 	}
 	// x, y and 62 inputs leave no room for v, however often one asks.
 	d := testkit.Get(Differentiate(
@@ -85,7 +85,7 @@ func TestBindErrors(t *testing.T) {
 	x, y := []float64{0}, []float64{1, 2}
 	says := func(err error, want string) {
 		t.Helper()
-		says(t, err, dsbo.ErrShape, want)
+		wantError(t, err, dsbo.ErrShape, want)
 	}
 	_, err := d.Value(x, y)
 	says(err, `input "a" must be bound to a table`)
@@ -124,7 +124,7 @@ func TestIndexErrorsNameTheModelsOp(t *testing.T) {
 		d := testkit.Get(Differentiate(Loss{P: 1, Q: 2, Rows: 2, Inputs: []Input{{Name: "idx", Batch: true}},
 			Build: func(x, y *Node, in []*Node) *Node { return SumAll(build(y, in[0])) }}))
 		testkit.OK(d.Bind("idx", testkit.Get(FloatTable(2, 1, []float64{0, 2})), nil))
-		says(t, d.Grad(nil, make([]float64, 2), []float64{0}, []float64{1, 2}), dsbo.ErrShape, want)
+		wantError(t, d.Grad(nil, make([]float64, 2), []float64{0}, []float64{1, 2}), dsbo.ErrShape, want)
 	}
 }
 
@@ -236,7 +236,7 @@ func TestBadIndexes(t *testing.T) {
 			for what, err := range map[string]error{"HVP": d.HVP(dst, []float64{0}, dst, dst),
 				"gradient": d.Grad(nil, dst, []float64{0}, dst)} {
 				t.Run(fmt.Sprintf("%s, %s in tiles of %d", c.name, what, tile),
-					func(t *testing.T) { says(t, err, dsbo.ErrShape, c.want) })
+					func(t *testing.T) { wantError(t, err, dsbo.ErrShape, c.want) })
 			}
 		}
 	}

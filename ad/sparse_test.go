@@ -158,12 +158,12 @@ func TestSparseRefusals(t *testing.T) {
 		_, err := Compile(Func{P: 3, Q: 6, Rows: 4,
 			Inputs: []Input{{Name: "A", Shape: []int{3}, Batch: true, Sparse: true}},
 			Build:  func(x, y *Node, in []*Node) []*Node { return []*Node{c.build(x, y, in[0])} }})
-		says(t, err, ErrGraph, c.says)
+		wantError(t, err, ErrGraph, c.says)
 	}
 	p := testkit.Get(Compile(
 		Func{P: 3, Q: 6, Rows: 4, Inputs: []Input{{Name: "A", Shape: []int{3}, Batch: true, Sparse: true}},
 			Build: func(x, y *Node, in []*Node) []*Node { return []*Node{MatVec(in[0], x, false)} }}))
-	says(t, p.Bind("A", testkit.Get(FloatTable(4, 3, make([]float64, 12))), nil), dsbo.ErrShape, "declared sparse")
+	wantError(t, p.Bind("A", testkit.Get(FloatTable(4, 3, make([]float64, 12))), nil), dsbo.ErrShape, "declared sparse")
 }
 
 func TestSparseTableErrors(t *testing.T) {
@@ -187,8 +187,8 @@ func TestSparseTableErrors(t *testing.T) {
 		{[]int{0, 0, 1}, []int32{2}, []float32{float32(math.NaN())}, dsbo.ErrConfig, "row 1, column 2 has NaN"},
 	} {
 		_, err := SparseTable(2, 3, c.starts, c.indices, c.values)
-		says(t, err, c.kind, c.says)
+		wantError(t, err, c.kind, c.says)
 	}
 	_, err := SparseTable(0, 3, []int{0}, nil, nil)
-	says(t, err, dsbo.ErrShape, "")
+	wantError(t, err, dsbo.ErrShape, "")
 }

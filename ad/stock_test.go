@@ -108,7 +108,7 @@ func TestStockOps(t *testing.T) {
 			if c.refused != "" {
 				_, err := Differentiate(
 					Loss{P: 1, Q: 16, Build: func(_, y *Node, _ []*Node) *Node { return gorgonia.Must(c.f(y)) }})
-				says(t, err, ErrGraph, c.refused)
+				wantError(t, err, ErrGraph, c.refused)
 				return
 			}
 			l := stockLoss(c.f)

@@ -154,7 +154,7 @@ func TestTableAppendErrors(t *testing.T) {
 	columns, form := testkit.Get(LabelTable([]uint8{1, 0}, 2)), testkit.Get(FloatTable(1, 3, []float64{0, 1, 0}))
 	for _, other := range []*Table{columns, form} {
 		_, err := labels.Append(other)
-		says(t, err, dsbo.ErrShape, "")
+		wantError(t, err, dsbo.ErrShape, "")
 	}
 }
 
@@ -195,7 +195,7 @@ func TestTableErrors(t *testing.T) {
 			"rows of a selection must be from 0 to 1; at place 1 is 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if says(t, c.err, c.kind, c.text); c.err != nil && c.err.Error() != c.text {
+			if wantError(t, c.err, c.kind, c.text); c.err != nil && c.err.Error() != c.text {
 				t.Errorf("error %q, want %q", c.err, c.text)
 			}
 		})
@@ -216,5 +216,5 @@ func TestFloat32Copy(t *testing.T) {
 	}
 	tab = testkit.Get(FloatTable(1, 2, []float64{0, 1e39}))
 	_, err := tab.Float32()
-	says(t, err, dsbo.ErrConfig, "row 0, column 1 has 1e+39")
+	wantError(t, err, dsbo.ErrConfig, "row 0, column 1 has 1e+39")
 }

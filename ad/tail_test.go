@@ -57,7 +57,7 @@ func TestTail(t *testing.T) {
 	} {
 		for _, q := range []int{4096, 4097, 8191, 270_001} {
 			for _, single := range []bool{true, false} {
-				// A crew shares entries, whatever is done to each: long ones are in one type in turn.
+				// A crew shares entries, whatever is done to each: long ones are of one type.
 				if q < 10_000 || single == (turn%2 == 0) && (turn == 0 || !testing.Short()) {
 					t.Run(fmt.Sprintf("%s, %d, float32=%t", c.name, q, single),
 						func(t *testing.T) { testTail(t, single, q, c.steps, c.build) })

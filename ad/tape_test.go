@@ -77,7 +77,8 @@ func tapeLeaves(float32 bool, at [][]float64) []*Node {
 	g := gorgonia.NewGraph()
 	var leaves []*Node
 	for i, a := range at {
-		leaves = append(leaves, gorgonia.NewVector(g, dt, gorgonia.WithShape(len(a)), gorgonia.WithName(fmt.Sprint("leaf ", i))))
+		name := gorgonia.WithName(fmt.Sprint("leaf ", i))
+		leaves = append(leaves, gorgonia.NewVector(g, dt, gorgonia.WithShape(len(a)), name))
 	}
 	return leaves
 }

@@ -127,6 +127,6 @@ func TestTensorMisuse(t *testing.T) {
 		"must have axes of the tensors, each o":                sums("ij->k"),
 	} {
 		_, err := Compile(Func{Q: 12, Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{build(y).Node} }})
-		says(t, err, dsbo.ErrShape, want)
+		wantError(t, err, dsbo.ErrShape, want)
 	}
 }

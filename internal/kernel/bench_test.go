@@ -110,8 +110,8 @@ func benchProducts[T Float](b *testing.B, shapes map[string][]gemmShape) {
 	}
 }
 
-// BenchmarkOthers has what is no product of dense matrices: functions, rows, sums and conversions of
-// slices that lie in the second-level cache together, bytes, pools, sparse rows, and copies for
+// BenchmarkOthers has what is no product of dense matrices: functions, rows, sums and conversions
+// of slices that lie in the second-level cache together, bytes, pools, sparse rows, and copies for
 // comparison.
 func BenchmarkOthers(b *testing.B) { eachType(b, benchOthers[float32], benchOthers[float64]) }
 

@@ -55,8 +55,8 @@ func testElementwise[T Float](t *testing.T) {
 }
 
 // TestOneInput: rectifying, of a second input too, and conversions, of bytes too, have the bits of
-// the plain loop, for zeros of either sign, NaN, infinities and numbers that are too large or too small for
-// float32 too.
+// the plain loop, for zeros of either sign, NaN, infinities and numbers that are too large or too
+// small for float32 too.
 func TestOneInput(t *testing.T) { eachType(t, testOneInput[float32], testOneInput[float64]) }
 
 func testOneInput[T Float](t *testing.T) {

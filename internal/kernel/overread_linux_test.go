@@ -54,7 +54,8 @@ func testNoReadOutside[T Float](t *testing.T, atEnd bool) {
 	})
 	for _, w := range windows {
 		for _, n := range []int{1, 16, 21} {
-			images, b, c := fence[T](t, w.Pixels(), atEnd), fence[T](t, n*w.Taps(), atEnd), fence[T](t, w.Patches()*n, atEnd)
+			images, b := fence[T](t, w.Pixels(), atEnd), fence[T](t, n*w.Taps(), atEnd)
+			c := fence[T](t, w.Patches()*n, atEnd)
 			eachPath(t, func(t *testing.T) {
 				PatchesNT(w, 1, n, c, images, b)
 				PatchesTN(w, 1, n, b, c, images, true)
