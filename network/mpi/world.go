@@ -50,10 +50,14 @@ type World struct {
 // be built with -tags mpi and started by mpirun, srun or the like; started alone it is rank 0 of 1.
 func Init() (*World, error) {
 	begun.Store(true)
-	return start(newLibrary)
+	return start(func() (library, error) {
+		runtime.LockOSThread()
+		return newLibrary()
+	})
 }
 
-// start makes the thread that has MPI to itself.
+// start makes the goroutine that has the library to itself, and unlocks the thread that open has
+// locked to it.
 func start(open func() (library, error)) (*World, error) {
 	w := &World{
 		wake:         make(chan struct{}, 1),
@@ -65,7 +69,6 @@ func start(open func() (library, error)) (*World, error) {
 	opened := make(chan error)
 	go func() {
 		defer close(w.ended)
-		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		var err error
 		if w.lib, err = open(); err == nil {
