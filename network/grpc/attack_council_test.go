@@ -73,7 +73,7 @@ func (a attack) onCouncil(t *testing.T) {
 		mixers[z.agent] = m
 		return false
 	})
-	v.w = newGraph("complete", n)
+	v.w, v.iterations = newGraph("complete", n), 10
 	v.citizens = v.citizens[1:]
 	before := allocated()
 	all := siege{} // its log is the log of all

@@ -56,16 +56,11 @@ const (
 
 // newSiege opens agents 1 and 2, which give up soon if the run is to end.
 func newSiege(t *testing.T, ends bool) *siege {
-	wires := testkit.NewNetwork(testkit.FixedDelay(time.Millisecond))
-	s := &siege{t: t, errs: make(chan error, 2), target: self, outside: wires.Host("outside")}
-	ids := identities(3)
-	s.configs = make([]Config, len(ids))
-	for i := range s.configs {
-		c, host := &s.configs[i], wires.Host(machine(i))
-		c.Agent, c.Matrix, c.Identity = i, newGraph("path", 3), ids[i]
-		c.Addresses = []string{machine(0) + ":7000", machine(1) + ":7000", machine(2) + ":7000"}
-		c.Listener, c.Dial = testkit.Get(host.Listen("7000")), host.Dial
-		c.Run, c.Hash, c.MaxFloats = "run", "hash", 1000
+	configs, wires := virtual(newGraph("path", 3))
+	s := &siege{t: t, configs: configs, errs: make(chan error, 2), target: self, outside: wires.Host("outside")}
+	for i := range configs {
+		c := &configs[i]
+		c.MaxFloats = 1000
 		c.Heartbeat, c.SilentAfter, c.PeerTimeout = 20*time.Millisecond, 100*time.Millisecond, siegeTime
 		if ends {
 			c.PeerTimeout = 400 * time.Millisecond

@@ -16,10 +16,10 @@ import (
 // when they come back they are let in again.
 func TestLeaveAndReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const n, first, second = 8, 3, 5
+		const n, first, second = 6, 3, 5
 		lost := func(log membership.Log) bool { return without(log, first) && without(log, second) }
 		var v *town
-		v = newTown(t, n, 5, func(z *citizen, m *Mixer, e membership.Epoch, k int) bool {
+		v = newTown(t, n, 4, func(z *citizen, m *Mixer, e membership.Epoch, k int) bool {
 			log := z.changes()
 			switch {
 			case z.agent == first && k == 12 && !without(log, first), z.agent == second && k == 26 &&
@@ -42,9 +42,9 @@ func TestLeaveAndReturn(t *testing.T) {
 // for one that is silent; when it comes back it is let in again.
 func TestFailedMember(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const n, failing = 8, 3
+		const n, failing = 6, 3
 		var v *town
-		v = newTown(t, n, 5, func(z *citizen, m *Mixer, e membership.Epoch, k int) bool {
+		v = newTown(t, n, 4, func(z *citizen, m *Mixer, e membership.Epoch, k int) bool {
 			failed := without(z.changes(), failing)
 			if z.agent == failing && k == 12 && !failed {
 				began := time.Now()
@@ -69,23 +69,23 @@ func TestFailedMember(t *testing.T) {
 // again when the network is whole; where neither has it, both wait, and go on as if nothing
 // had been.
 func TestPartition(t *testing.T) {
-	for _, tt := range []struct{ below, on int }{{5, 5}, {3, 5}, {4, 0}} {
-		t.Run(fmt.Sprintf("%d|%d", tt.below, 8-tt.below), func(t *testing.T) {
-			if testing.Short() && tt.below != 3 {
+	for _, tt := range []struct{ below, on int }{{4, 4}, {2, 4}, {3, 0}} {
+		t.Run(fmt.Sprintf("%d|%d", tt.below, 6-tt.below), func(t *testing.T) {
+			if testing.Short() && tt.below != 2 {
 				t.Skip("another cut")
 			}
 			synctest.Test(t, func(t *testing.T) {
-				const n = 8
+				const n = 6
 				var v *town
 				parted, healed := false, false // by agent 0, or by time
-				v = newTown(t, n, 5, func(z *citizen, m *Mixer, e membership.Epoch, k int) bool {
+				v = newTown(t, n, 4, func(z *citizen, m *Mixer, e membership.Epoch, k int) bool {
 					z.town.mu.Lock()
 					defer z.town.mu.Unlock()
 					if k == 20 && !parted {
 						parted = true
 						v.part(tt.below)
 						if tt.on == 0 {
-							time.AfterFunc(3*time.Minute, func() { v.network.Cut(nil) })
+							time.AfterFunc(2*time.Minute, func() { v.network.Cut(nil) })
 						}
 					}
 					if k < 40 || tt.on == 0 {

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/grpc/holdup"
-	"dsbo/network/networktest"
 )
 
 // saying is what an agent says of itself.
@@ -204,27 +204,28 @@ func TestChain(t *testing.T) {
 		{"reducing over a ring", "ring", reduce, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithCancel(networktest.Context(t))
-			defer cancel()
-			ms := openAgents(t, newGraph(c.graph, n), func(c *Config) {
-				fast(c)
-				c.SilentAfter, c.PeerTimeout = 300*time.Millisecond, time.Second
-				c.ComputeTimeout, c.Unmasked = c.PeerTimeout, true
-			})
-			errs := together(slices.Delete(slices.Clone(ms), c.absent, c.absent+1), func(_ int, m *Mixer) error {
-				for {
-					if err := c.step(ctx, m); err != nil {
-						return err
+			synctest.Test(t, func(t *testing.T) {
+				cs, _ := virtual(newGraph(c.graph, n))
+				for i := range cs {
+					inSeconds(&cs[i])
+					cs[i].ComputeTimeout, cs[i].Unmasked = cs[i].PeerTimeout, true
+				}
+				ms, closeAll := open(cs)
+				defer closeAll()
+				errs := together(slices.Delete(slices.Clone(ms), c.absent, c.absent+1), func(_ int, m *Mixer) error {
+					for {
+						if err := c.step(t.Context(), m); err != nil {
+							return err
+						}
+					}
+				})
+				for i, err := range errs {
+					if want := fmt.Sprintf("agent %d holds up the run", c.absent); !errors.Is(err, dsbo.ErrPeer) ||
+						!strings.Contains(err.Error(), want) {
+						t.Errorf("the agent in place %d ended with %v; it must say that %s", i, err, want)
 					}
 				}
 			})
-			for i, err := range errs {
-				if want := fmt.Sprintf("agent %d holds up the run", c.absent); !errors.Is(err, dsbo.ErrPeer) ||
-					!strings.Contains(err.Error(), want) {
-					t.Errorf("the agent in place %d ended with %v; it must say that %s", i, err, want)
-				}
-			}
 		})
 	}
 }

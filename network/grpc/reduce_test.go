@@ -53,40 +53,15 @@ func reduceWords(ctx context.Context, m *Mixer, op network.Op, bits, length int)
 	return nil
 }
 
-// TestReduce: every agent has the words of all combined, masked or not, after one exchange each.
-func TestReduce(t *testing.T) {
-	for graph, n := range map[string]int{"ring": 5, "star": 4, "path": 1, "server": 3} {
-		for _, unmasked := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s%d/unmasked=%v", graph, n, unmasked), func(t *testing.T) {
-				w, ctx, rounds := newGraph(graph, n), networktest.Context(t), 0
-				log, lines := newLog()
-				ms := openAgents(t, w, func(c *Config) { c.Unmasked, c.Log = unmasked, log })
-				for _, bits := range []int{1, 11, 16, 17, 32, 33, 64} {
-					for _, length := range []int{0, 1, 100} {
-						for _, op := range []network.Op{network.Sum, network.Max} {
-							succeed(ms, func(_ int, m *Mixer) error { return reduceWords(ctx, m, op, bits, length) })
-							rounds++
-						}
-					}
-				}
-				tree := w.Tree()
-				lines.waitFor(t, "a tree", fmt.Sprintf("root=%d height=%d", tree.Root, tree.Height))
-				for i, m := range ms {
-					if m.Round() != rounds {
-						t.Errorf("agent %d is at exchange %d; it must be %d", i, m.Round(), rounds)
-					}
-				}
-			})
-		}
-	}
-}
-
 // TestFramesOfReductions: a reduction takes one frame in each direction of an edge, with words
-// where that is an edge of the tree.
+// where that is an edge of the tree, which the log tells.
 func TestFramesOfReductions(t *testing.T) {
 	const n, reductions = 8, 5
 	var frames, payloads atomic.Int64
-	ms := openAgents(t, newGraph("ring", n), func(c *Config) {
+	log, lines := newLog()
+	w := newGraph("ring", n)
+	ms := openAgents(t, w, func(c *Config) {
+		c.Log = log
 		c.Wrap = func(_ int, s Sender) Sender {
 			return counted{s, func(f *frame) {
 				if f.kind == kindVector {
@@ -109,6 +84,8 @@ func TestFramesOfReductions(t *testing.T) {
 		t.Errorf("%d frames, %d with words; they must be %d and %d", frames.Load(), payloads.Load(),
 			reductions*2*n, reductions*2*(n-1))
 	}
+	tree := w.Tree()
+	lines.waitFor(t, "a tree", fmt.Sprintf("root=%d height=%d", tree.Root, tree.Height))
 }
 
 // counted calls a function for each frame before it sends it.
@@ -216,34 +193,6 @@ func TestAverageCounts(t *testing.T) {
 				return err
 			})
 			wantSameBits(t, got, want)
-		})
-	}
-}
-
-// TestMixOnWires: vectors that a wire holds exactly are mixed as in one process, and go over it in
-// its bytes.
-func TestMixOnWires(t *testing.T) {
-	const n, length = 4, 100
-	w := newGraph("ring", n)
-	for wire := network.Float64; wire <= network.Int8; wire++ {
-		t.Run(wire.String(), func(t *testing.T) {
-			start := make([][]float64, n)
-			for i := range start {
-				code := wire.Encode(nil, startVector(i, length))
-				start[i] = make([]float64, length)
-				testkit.OK(wire.Decode(start[i], code))
-			}
-			want, got := networktest.Product(w, start), make([][]float64, n)
-			ms := openAgents(t, w, func(c *Config) { c.Wire = wire })
-			succeed(ms, func(i int, m *Mixer) error {
-				got[i] = slices.Clone(start[i])
-				return m.Mix(t.Context(), got[i], got[i])
-			})
-			wantSameBits(t, got, want)
-			if s := ms[0].Status(); s.Vectors != 2 || s.VectorBytes != int64(2*wire.Bytes(length)) {
-				t.Errorf("%d vectors with %d bytes were sent; they must be 2 with %d", s.Vectors, s.VectorBytes,
-					2*wire.Bytes(length))
-			}
 		})
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/testkit"
 )
 
 // TestSettingsDiffer: a refusal says which settings differ, as far as the hellos have them.
@@ -57,14 +56,9 @@ func TestSettingsDiffer(t *testing.T) {
 func TestStrangeSettings(t *testing.T) {
 	for _, strange := range []int{0, 1} {
 		synctest.Test(t, func(t *testing.T) {
-			wires := testkit.NewNetwork(testkit.FixedDelay(time.Millisecond))
-			configs := make([]Config, 3)
-			for i, id := range identities(3) {
-				host := wires.Host(machine(i))
-				configs[i] = Config{Agent: i, Matrix: newGraph("path", 3), Identity: id, Run: "run", Hash: "hash",
-					Settings:  []string{"agents=3", "-K=20"},
-					Addresses: []string{machine(0) + ":7000", machine(1) + ":7000", machine(2) + ":7000"},
-					Listener:  testkit.Get(host.Listen("7000")), Dial: host.Dial}
+			configs, _ := virtual(newGraph("path", 3))
+			for i := range configs {
+				configs[i].Settings = []string{"agents=3", "-K=20"}
 			}
 			configs[strange].Hash, configs[strange].Settings = "mash", []string{"agents=3", "-K=30"}
 			ms, closeAll := open(configs)

@@ -45,15 +45,17 @@ type town struct {
 	citizens []*citizen
 	// act is called by each citizen before each iteration, and says whether it is to wait for a
 	// change of the members first. It may kill the mixer.
-	act     func(c *citizen, m *Mixer, epoch membership.Epoch, k int) (wait bool)
-	network *testkit.Network
-	mu      sync.Mutex
-	leaving int           // how many agents are to leave
-	left    chan struct{} // closed when they have
-	leave   sync.Once
+	act func(c *citizen, m *Mixer, epoch membership.Epoch, k int) (wait bool)
+
+	iterations int
+	network    *testkit.Network
+	mu         sync.Mutex
+	leaving    int           // how many agents are to leave
+	left       chan struct{} // closed when they have
+	leave      sync.Once
 }
 
-const townIterations = 60
+const townIterations = 48
 
 // townGraph is a ring in which each agent has the next two on either side: two may leave wherever
 // they are.
@@ -72,7 +74,7 @@ func townGraph(n int) *network.Matrix {
 // newTown returns agents on a network of virtual time: it belongs into a bubble
 // of testing/synctest.
 func newTown(t *testing.T, n, quorum int, act func(c *citizen, m *Mixer, epoch membership.Epoch, k int) bool) *town {
-	v := &town{w: townGraph(n), act: act, left: make(chan struct{}),
+	v := &town{w: townGraph(n), act: act, iterations: townIterations, left: make(chan struct{}),
 		network: testkit.NewNetwork(testkit.FixedDelay(time.Millisecond))}
 	addresses := make([]string, n)
 	for i := range addresses {
@@ -89,9 +91,6 @@ func newTown(t *testing.T, n, quorum int, act func(c *citizen, m *Mixer, epoch m
 	}
 	return v
 }
-
-// machine is the name of an agent's machine.
-func machine(agent int) string { return fmt.Sprintf("agent-%d", agent) }
 
 // powerOffUntil ends a citizen's process and its machine, until something else has happened.
 func (z *citizen) powerOffUntil(m *Mixer, until <-chan struct{}) {
@@ -284,7 +283,7 @@ var errKilled = errors.New("killed")
 
 // work goes on in an epoch.
 func (z *citizen) work(ctx context.Context, m *Mixer, e membership.Epoch, now *stage) error {
-	for ; now.k < townIterations; now.k++ {
+	for ; now.k < z.iterations; now.k++ {
 		if now.k%5 == 0 || now.k == e.Iteration {
 			z.save(stage{e.Number, now.k, m.Round(), slices.Clone(now.x)})
 		}
@@ -349,7 +348,7 @@ func (v *town) replay(log membership.Log) [][]float64 {
 	}
 	for number := range len(log) + 1 {
 		e := testkit.Get(log.At(number, n))
-		until := townIterations
+		until := v.iterations
 		if number < len(log) {
 			until = log[number].Iteration
 		}
