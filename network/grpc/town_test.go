@@ -55,7 +55,7 @@ type town struct {
 	leave      sync.Once
 }
 
-const townIterations = 48
+const townIterations = 32
 
 // townGraph is a ring in which each agent has the next two on either side: two may leave wherever
 // they are.

@@ -17,7 +17,11 @@ import (
 
 // TestProcessesConform: several processes, of one or more agents each, are a good exchange.
 func TestProcessesConform(t *testing.T) {
-	networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
+	most := 9
+	if testing.Short() {
+		most = 5
+	}
+	networktest.TestTeamOf(t, most, func(w *network.Matrix) ([]network.Team, func()) {
 		return networktest.Processes(w, slices.Collect(slices.Chunk(network.NewLocal(w).Local(), 3))...)
 	})
 }
