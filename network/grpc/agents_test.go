@@ -143,50 +143,30 @@ func openTeams(cs []Config) (teams []network.Team, closeAll func()) {
 
 // TestMethods: all methods for several agents come to the bits of one process.
 func TestMethods(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestSameBitsAsLocal has one method")
+	}
 	algotest.TestOverTeams(t, func(w *network.Matrix) ([]network.Team, func()) { return openTeams(configs(w, nil)) })
 }
 
 // TestConforms: agents of some graphs mask their sums, and agents of others do not. The suite's
-// larger graphs are no wider than a complete one of 5 and no longer than a path of 5. Of three
-// agents two need the relay, for the edge between them.
+// larger graphs are no wider than a complete one of 5 and no longer than a path of 5.
 func TestConforms(t *testing.T) {
-	ids, most := identities(3), 6
+	most := 6
 	if testing.Short() {
 		most = 3
 	}
-	for _, tt := range []struct {
-		name   string
-		agents int // at most
-		ready  func(w *network.Matrix) ([]Config, func())
-	}{
-		{"tls, plain", most, func(w *network.Matrix) ([]Config, func()) {
-			var cs []Config
-			if w.N() > len(ids) { // whose handshakes take their time
-				cs = configs(w, nil)
-			} else {
-				cs = configs(w, ids)
-			}
-			for i := range cs {
-				cs[i].Unmasked = w.N()%2 == 0
-			}
-			return cs, func() {}
-		}},
-		{"relayed", 3, func(w *network.Matrix) ([]Config, func()) { return relayed(configs(w, ids)) }},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if testing.Short() && tt.name == "relayed" {
-				t.Skip("the same with other connections in between")
-			}
-			networktest.TestTeamOf(t, tt.agents, func(w *network.Matrix) ([]network.Team, func()) {
-				cs, stop := tt.ready(w)
-				teams, closeAll := openTeams(cs)
-				return teams, func() {
-					closeAll()
-					stop()
-				}
-			})
-		})
-	}
+	networktest.TestTeamOf(t, most, func(w *network.Matrix) ([]network.Team, func()) {
+		var ids []*pki.Identity
+		if w.N() <= 3 { // handshakes take their time
+			ids = identities(w.N())
+		}
+		cs := configs(w, ids)
+		for i := range cs {
+			cs[i].Unmasked = w.N()%2 == 0
+		}
+		return openTeams(cs)
+	})
 }
 
 // TestOnEveryPath: the exchange uses kernels where it weighs long vectors.

@@ -272,14 +272,9 @@ var attacks = []attack{
 	{"says that it waits for agent 1", connects(reporting(saying(holdup.Exchanging, 0, 1, holdup.BySilence))),
 		"agent 0 holds up the run"},
 
-	// Hellos.
+	// Hellos, all of which TestVisitorsRefused has.
 	{"another run", hellos(func(h *hello) { h.run = "walk" }), ""},
-	{"other settings", hellos(func(h *hello) { h.config = "mash" }), ""},
-	{"another program", hellos(func(h *hello) { h.program.Arithmetic = "abacus" }), ""},
-	{"another agent", hellos(func(h *hello) { h.from = 2 }), ""},
-	{"for another agent", hellos(func(h *hello) { h.to++ }), ""},
 	{"texts of control characters", hellos(func(h *hello) { h.form = "\x1b[2J" }), ""},
-	{"needs what there is not", hellos(func(h *hello) { h.needs = 1 << 63 }), ""},
 	{"has sent and needs what is not", func(s *siege) {
 		h := s.hello()
 		h.sent, h.next = maxNumber, maxNumber

@@ -76,28 +76,45 @@ func TestGatherInParts(t *testing.T) {
 	}
 }
 
-// TestGatherNotAtTheSamePoint: agents that do not do the same find out, even where lengths agree.
-// One that has not found out by itself ends as the other one tells it to.
-func TestGatherNotAtTheSamePoint(t *testing.T) {
+// TestNotTheSame: agents that do not do the same find out, even where lengths agree, and none does
+// what cannot be done. One that has not found out by itself ends as the other one tells it to.
+func TestNotTheSame(t *testing.T) {
 	type call func(ctx context.Context, m *Mixer) error
 	mix := func(ctx context.Context, m *Mixer) error { return networktest.MixZeros(ctx, m, 1, 2) }
 	gather := func(length int) call {
 		return func(ctx context.Context, m *Mixer) error { return gatherRows(ctx, m, make([]float64, length)) }
 	}
+	reduce := func(op network.Op, bits, length int) call {
+		return func(ctx context.Context, m *Mixer) error { return m.Reduce(ctx, op, bits, make([]uint64, length)) }
+	}
+	sum := func(bits, length int) call { return reduce(network.Sum, bits, length) }
 	for _, c := range []struct {
 		name      string
 		maxFloats [2]int
 		calls     [2]call
-		errors    [2]string // one must be there
+		kind      error
+		says      []string // one of these must be there
 	}{
-		{"mix", [2]int{}, [2]call{mix, gather(2)},
-			[2]string{"mixes and agent 1 gathers rows of 2 numbers", "gathers rows of 2 numbers and agent 0 mixes"}},
-		{"lengths", [2]int{}, [2]call{gather(1), gather(2)},
-			[2]string{"gathers rows of 1 numbers and agent 1 gathers rows of 2",
+		{"mix and gather", [2]int{}, [2]call{mix, gather(2)}, dsbo.ErrShape,
+			[]string{"mixes and agent 1 gathers rows of 2 numbers", "gathers rows of 2 numbers and agent 0 mixes"}},
+		{"lengths", [2]int{}, [2]call{gather(1), gather(2)}, dsbo.ErrShape,
+			[]string{"gathers rows of 1 numbers and agent 1 gathers rows of 2",
 				"gathers rows of 2 numbers and agent 0 gathers rows of 1"}},
-		{"parts", [2]int{2, 3}, [2]call{gather(4), gather(4)},
-			[2]string{"agent 1 sends 24 bytes of the rows that are gathered, where 16 are next",
+		{"parts", [2]int{2, 3}, [2]call{gather(4), gather(4)}, dsbo.ErrShape,
+			[]string{"agent 1 sends 24 bytes of the rows that are gathered, where 16 are next",
 				"agent 0 sends 16 bytes of the rows that are gathered, where 24 are next"}},
+		{"mix and sum", [2]int{}, [2]call{sum(64, 1), mix}, dsbo.ErrShape, []string{"agent 1 mixes"}}, // 0 waits for keys
+		{"lengths of sums", [2]int{}, [2]call{sum(64, 1), sum(64, 2)}, dsbo.ErrShape, []string{"sums 2 words of 64 bits"}},
+		{"bits", [2]int{}, [2]call{sum(8, 1), sum(9, 1)}, dsbo.ErrShape, []string{"sums 1 words of 9 bits"}},
+		{"operations", [2]int{}, [2]call{sum(8, 1), reduce(network.Max, 8, 1)}, dsbo.ErrShape,
+			[]string{"takes the largest of 1 words of 8 bits"}},
+		{"no bits", [2]int{}, [2]call{sum(0, 1), sum(0, 1)}, dsbo.ErrShape,
+			[]string{"words must have 1 to 64 bits; they have 0"}},
+		{"too many bits", [2]int{}, [2]call{sum(65, 1), sum(65, 1)}, dsbo.ErrShape, []string{"they have 65"}},
+		{"too long", [2]int{10, 10}, [2]call{sum(64, 11), sum(64, 11)}, dsbo.ErrConfig,
+			[]string{"a reduction must have at most MaxFloats = 10 words; it has 11"}},
+		{"no operation", [2]int{}, [2]call{reduce(7, 1, 0), reduce(7, 1, 0)}, dsbo.ErrConfig,
+			[]string{"an operation must be 0 to 1; it is 7"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := networktest.Context(t)
@@ -111,18 +128,22 @@ func TestGatherNotAtTheSamePoint(t *testing.T) {
 			})
 			found := 0
 			for i, err := range errs {
-				switch {
-				case errors.Is(err, dsbo.ErrShape) && strings.Contains(err.Error(), c.errors[i]):
+				if err == nil || !slices.ContainsFunc(c.says, func(s string) bool { return strings.Contains(err.Error(), s) }) {
+					t.Errorf("agent %d ends with %v; it must have one of %q", i, err, c.says)
+				} else if errors.Is(err, c.kind) {
 					found++
-				case !errors.Is(err, network.ErrEnded) || !strings.Contains(err.Error(), c.errors[1-i]):
-					t.Errorf("agent %d ends with %v; it must match dsbo.ErrShape and have %q, or be told %q", i, err,
-						c.errors[i], c.errors[1-i])
 				}
 			}
 			if found == 0 {
-				t.Errorf("the agents end with %v; one must have found out", errs)
+				t.Errorf("the agents end with %v; one must match %q", errs, c.kind)
 			}
 		})
+	}
+	m := testkit.Get(newMixer(
+		Config{Matrix: testkit.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}}))}.withDefaults()))
+	if err := m.Reduce(t.Context(), network.Max, 8, nil); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "must be connected") {
+		t.Errorf("error %v without edges; it must say that the graph must be connected", err)
 	}
 }
 

@@ -251,60 +251,6 @@ func TestReduceAll(t *testing.T) {
 	t.Error("agent 0 has sent no words")
 }
 
-// TestReduceRefuses what cannot be reduced, for all agents.
-func TestReduceRefuses(t *testing.T) {
-	sum := func(bits, length int) func(context.Context, *Mixer) error {
-		return func(ctx context.Context, m *Mixer) error {
-			return m.Reduce(ctx, network.Sum, bits, make([]uint64, length))
-		}
-	}
-	for _, c := range []struct {
-		name string
-		call func(context.Context, *Mixer) error
-		kind error
-		want string
-	}{
-		{"no bits", sum(0, 1), dsbo.ErrShape, "words must have 1 to 64 bits; they have 0"},
-		{"too many bits", sum(65, 1), dsbo.ErrShape, "they have 65"},
-		{"too long", sum(64, 11), dsbo.ErrConfig, "a reduction must have at most MaxFloats = 10 words; it has 11"},
-		{"no operation", func(ctx context.Context, m *Mixer) error { return m.Reduce(ctx, 7, 1, nil) }, dsbo.ErrConfig,
-			"an operation must be 0 to 1; it is 7"},
-		{"other lengths", func(ctx context.Context, m *Mixer) error { return sum(64, 1+m.config.Agent)(ctx, m) },
-			dsbo.ErrShape, "sums 2 words of 64 bits"},
-		{"other bits", func(ctx context.Context, m *Mixer) error { return sum(8+m.config.Agent, 1)(ctx, m) },
-			dsbo.ErrShape, "sums 1 words of 9 bits"},
-		{"another operation", func(ctx context.Context, m *Mixer) error {
-			return m.Reduce(ctx, network.Op(m.config.Agent), 8, make([]uint64, 1))
-		}, dsbo.ErrShape, "takes the largest of 1 words of 8 bits"},
-		{"a mix", func(ctx context.Context, m *Mixer) error { // while agent 0 waits for keys
-			if m.config.Agent == 0 {
-				return sum(64, 1)(ctx, m)
-			}
-			return m.Mix(ctx, make([]float64, 1), make([]float64, 1))
-		}, dsbo.ErrShape, "agent 1 mixes"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			ctx := networktest.Context(t)
-			ms := openAgents(t, newGraph("path", 2), func(config *Config) { config.MaxFloats = 10 })
-			err := errors.Join(together(ms, func(_ int, m *Mixer) error {
-				if err := c.call(ctx, m); err != nil {
-					return err
-				}
-				return m.Drain(ctx)
-			})...)
-			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v; it must match %q and have %q", err, c.kind, c.want)
-			}
-		})
-	}
-	m := testkit.Get(newMixer(
-		Config{Matrix: testkit.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}}))}.withDefaults()))
-	if err := m.Reduce(t.Context(), network.Max, 8, nil); !errors.Is(err, dsbo.ErrConfig) ||
-		!strings.Contains(err.Error(), "must be connected") {
-		t.Errorf("error %v without edges; it must say that the graph must be connected", err)
-	}
-}
-
 // TestPayloadOfAnotherLength: a neighbour that sends more words than it has to, or none where they
 // are due, or bits that are in no word, ends the run; where there is a council it is refused.
 func TestPayloadOfAnotherLength(t *testing.T) {

@@ -298,28 +298,3 @@ func TestHostsRefused(t *testing.T) {
 		})
 	}
 }
-
-// TestBadFrames: what a neighbour says after its hello, and must not, ends the stream.
-func TestBadFrames(t *testing.T) {
-	vector := make([]float64, 3)
-	for _, c := range []struct {
-		name  string
-		frame []byte
-		log   string
-	}{
-		{"too long", encodeVector(0, mixing, make([]float64, 1100)), "larger than max"},
-		{"of another version", ofVersion(version+2, encodeVector(0, mixing, vector)), "it is of version 8"},
-		{"of no kind", encode(header{kind: 77}, nil), "frames of kind 77 are not known"},
-		{"a second hello", goodHello(0).encode(), "a second hello"},
-		{"out of order", encodeVector(1, mixing, vector), "must be that of exchange 0; it is that of exchange 1"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			m, log := openSelf(t, "127.0.0.1:1")
-			s, err := visit(t, m.config.Listener.Addr().String(), credentials.NewTLS(certificate(0).Client(self)),
-				goodHello(0).encode())
-			testkit.OK(err)
-			testkit.OK(s.SendMsg(c.frame))
-			log.waitFor(t, "level=WARN", "neighbour=0", "lost the connection", c.log)
-		})
-	}
-}
