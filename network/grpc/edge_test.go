@@ -118,10 +118,8 @@ func TestVectorsOutOfOrder(t *testing.T) {
 		deliver(s, vectorOfOne(k, 5))
 	}
 	for _, exchange := range []int{4, 1 << 61} {
-		if err := s.e.handle(decoded(encodeVector(exchange, mixing, nil))); err == nil ||
-			!strings.Contains(err.Error(), "must be that of exchange 3") {
-			t.Errorf("the vector of exchange %d where 3 is next: error %v", exchange, err)
-		}
+		wantError(t, fmt.Sprintf("the vector of exchange %d where 3 is next", exchange),
+			s.e.handle(decoded(encodeVector(exchange, mixing, nil))), nil, "must be that of exchange 3")
 	}
 	testkit.OK(m.Rewind(1))
 	deliver(s, vectorOfOne(3, 5))
@@ -184,10 +182,10 @@ func TestSilence(t *testing.T) {
 	}
 	m.neighbours.edge(0).detach(s, s.reason)
 	m.heartbeat()
-	e, ok := errors.AsType[*network.SilentError](m.err)
-	if !ok || e.Processes[0] != "agent 0" || e.Silent != 20*time.Second || !errors.Is(m.err, network.ErrSilent) ||
-		!strings.Contains(m.err.Error(), "agent 0 has been silent for 20s: nothing heard for 5s") {
-		t.Errorf("error %v after 20 s; it must say that agent 0 was silent", m.err)
+	wantError(t, "after 20 s", m.err, network.ErrSilent, "agent 0 has been silent for 20s: nothing heard for 5s")
+	if e, ok := errors.AsType[*network.SilentError](m.err); !ok || e.Processes[0] != "agent 0" ||
+		e.Silent != 20*time.Second {
+		t.Errorf("%+v after 20 s; it must say that agent 0 was silent", e)
 	}
 }
 

@@ -105,10 +105,7 @@ func TestUnreadableFrames(t *testing.T) {
 			"must have at most 8216 bytes; it has 8217"},
 	} {
 		var f frame
-		if err := f.decode(bytes.NewReader(c.frame), len(c.frame)); err == nil ||
-			!strings.Contains(err.Error(), c.err) {
-			t.Errorf("%s: error %v; it must have %q", c.name, err, c.err)
-		}
+		wantError(t, c.name, f.decode(bytes.NewReader(c.frame), len(c.frame)), nil, c.err)
 	}
 }
 

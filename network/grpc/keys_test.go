@@ -2,7 +2,6 @@ package grpc
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -99,19 +98,16 @@ func TestKeysRefused(t *testing.T) {
 			deliver(attached(m, 2, 0, 0), c.frame)
 			prefix := fmt.Sprintf("the key of agent %d, which came from agent 2, is refused: ",
 				decoded(c.frame).exchange)
-			switch {
-			case c.want == "" && m.err != nil:
-				t.Errorf("error %v for a good key", m.err)
-			case c.want != "" && (!errors.Is(m.err, dsbo.ErrPeer) || !strings.HasPrefix(m.err.Error(), prefix) ||
-				!strings.Contains(m.err.Error(), c.want)):
-				t.Errorf("error %v; it must match dsbo.ErrPeer, begin with %q and have %q", m.err, prefix, c.want)
+			if c.want == "" {
+				testkit.OK(m.err)
+			} else if wantError(t, "a key", m.err, dsbo.ErrPeer, c.want); m.err != nil && !strings.HasPrefix(m.err.Error(), prefix) {
+				t.Errorf("error %v; it must begin with %q", m.err, prefix)
 			}
 		})
 	}
 	m, _ := pathAgent(func(c *Config) { c.Unmasked = true })
-	if deliver(attached(m, 0, 0, 0), alone); m.err == nil || !strings.Contains(m.err.Error(), "sums are not masked") {
-		t.Errorf("error %v for a key where there is none", m.err)
-	}
+	deliver(attached(m, 0, 0, 0), alone)
+	wantError(t, "a key where there is none", m.err, nil, "sums are not masked")
 }
 
 // TestKeysSpread: an agent that has no sum to make passes keys on and adds its own, each once on
@@ -138,9 +134,7 @@ func TestKeysSpread(t *testing.T) {
 	other := keyConfig(2, nil)
 	other.Secret = nil
 	deliver(b, keyFrame(other))
-	if m.err == nil || !strings.Contains(m.err.Error(), "it is another one than before") {
-		t.Errorf("error %v for another key of an agent", m.err)
-	}
+	wantError(t, "another key of an agent", m.err, nil, "it is another one than before")
 }
 
 // TestOtherKeyRefused: a neighbour that comes back with other data is refused by name when it
@@ -160,15 +154,11 @@ func TestOtherKeyRefused(t *testing.T) {
 	testkit.OK(m.links.checkHello(first))
 	other := first
 	other.key = strings.Repeat("k", len(first.key))
-	if err := m.links.checkHello(other); err == nil ||
-		!strings.HasPrefix(err.Error(),
-			"the key of agent 0 is refused: it is another one than before: an agent's data") {
-		t.Errorf("error %v for a neighbour with another key", err)
-	}
+	wantError(t, "a neighbour with another key", m.links.checkHello(other), nil,
+		"the key of agent 0 is refused: it is another one than before: an agent's data")
 	testkit.OK(m.err)
 	testkit.OK(m.links.checkHello(first))
-	if hello("other data"); m.err == nil ||
-		!strings.Contains(m.err.Error(), "which came from agent 2, is refused: it is another one than before") {
-		t.Errorf("error %v for another key that a neighbour passes on", m.err)
-	}
+	hello("other data")
+	wantError(t, "another key that a neighbour passes on", m.err, nil,
+		"which came from agent 2, is refused: it is another one than before")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -124,11 +123,8 @@ func TestDrainDeadline(t *testing.T) {
 	ms := openAgents(t, newGraph("path", 2), nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
-	err := ms[0].Drain(ctx)
-	if !errors.Is(err, context.DeadlineExceeded) ||
-		!strings.Contains(err.Error(), "agent 0, after exchange 0, waiting for the others' end") {
-		t.Errorf("error %v; it must say that the deadline is over", err)
-	}
+	wantError(t, "at the deadline", ms[0].Drain(ctx), context.DeadlineExceeded,
+		"agent 0, after exchange 0, waiting for the others' end")
 }
 
 // TestStatus: what went over the wire is counted, by neighbour.

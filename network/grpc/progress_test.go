@@ -220,10 +220,8 @@ func TestChain(t *testing.T) {
 					}
 				})
 				for i, err := range errs {
-					if want := fmt.Sprintf("agent %d holds up the run", c.absent); !errors.Is(err, dsbo.ErrPeer) ||
-						!strings.Contains(err.Error(), want) {
-						t.Errorf("the agent in place %d ended with %v; it must say that %s", i, err, want)
-					}
+					wantError(t, fmt.Sprintf("the agent in place %d", i), err, dsbo.ErrPeer,
+						fmt.Sprintf("agent %d holds up the run", c.absent))
 				}
 			})
 		})

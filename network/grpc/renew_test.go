@@ -2,11 +2,9 @@ package grpc
 
 import (
 	"bytes"
-	"dsbo/network/grpc/masks"
 	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/grpc/masks"
 	"dsbo/network/networktest"
 	"dsbo/network/pki"
 )
@@ -123,9 +122,7 @@ func TestRenewRefused(t *testing.T) {
 	} {
 		m, _ := pathAgent(func(config *Config) { *config = keyConfig(self, c.now) })
 		before := m.identity()
-		if err := m.Renew(c.next); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want dsbo.ErrConfig with %q", err, c.want)
-		}
+		wantError(t, "no renewal", m.Renew(c.next), dsbo.ErrConfig, c.want)
 		if m.identity() != before {
 			t.Error("the identity is another one")
 		}

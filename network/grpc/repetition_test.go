@@ -1,8 +1,6 @@
 package grpc
 
 import (
-	"errors"
-	"strings"
 	"testing"
 
 	"dsbo/internal/testkit"
@@ -20,9 +18,7 @@ func TestOtherNumbersAreAnError(t *testing.T) {
 		t.Fatalf("error %v after the same numbers", m.err)
 	}
 	deliver(s, vectorOfOne(0, 6))
-	if !errors.Is(m.err, ErrConflict) || !strings.Contains(m.err.Error(), "agent 0 is at fault in exchange 0") {
-		t.Errorf("error %v; it must be a conflict that names agent 0 and exchange 0", m.err)
-	}
+	wantError(t, "other numbers", m.err, ErrConflict, "agent 0 is at fault in exchange 0")
 	b, _ := other.e.nextFrame(other)
 	if f := decoded(b); f.kind != kindFail || f.exchange != self || string(f.text) != m.err.Error() {
 		t.Errorf("the other neighbour is sent %+v, %q; it must be the failure of agent 1, %q", f.header, f.text, m.err)
@@ -61,7 +57,6 @@ func TestUsedVectorsBind(t *testing.T) {
 			t.Fatalf("error %v in exchange %d; no other vector was used", m.err, k)
 		}
 	}
-	if deliver(sessions[1], sum(2)); !errors.Is(m.err, ErrConflict) || !strings.Contains(m.err.Error(), "agent 2") {
-		t.Errorf("error %v after other words of agent 2 than those that were used; it must be a conflict", m.err)
-	}
+	deliver(sessions[1], sum(2))
+	wantError(t, "other words of agent 2 than those that were used", m.err, ErrConflict, "agent 2")
 }

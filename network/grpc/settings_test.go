@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,11 +75,8 @@ func TestStrangeSettings(t *testing.T) {
 			began := time.Now()
 			met := map[int][]int{0: {0}, 1: {0, 1, 2}}[strange] // those that meet nobody else
 			for _, i := range met {
-				err := <-ends[i]
-				if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-K is ") ||
-					!strings.Contains(err.Error(), fmt.Sprintf("30 at agent %d", strange)) {
-					t.Errorf("agent %d ends with %v; it must name -K", i, err)
-				}
+				wantError(t, fmt.Sprintf("agent %d", i), <-ends[i], dsbo.ErrConfig, "-K is ",
+					fmt.Sprintf("30 at agent %d", strange))
 			}
 			if took := time.Since(began); took > 10*time.Second {
 				t.Errorf("the agents end after %v", took)
