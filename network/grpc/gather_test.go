@@ -103,8 +103,10 @@ func TestNotTheSame(t *testing.T) {
 		{"parts", [2]int{2, 3}, [2]call{gather(4), gather(4)}, dsbo.ErrShape,
 			[]string{"agent 1 sends 24 bytes of the rows that are gathered, where 16 are next",
 				"agent 0 sends 16 bytes of the rows that are gathered, where 24 are next"}},
-		{"mix and sum", [2]int{}, [2]call{sum(64, 1), mix}, dsbo.ErrShape, []string{"agent 1 mixes"}}, // 0 waits for keys
-		{"lengths of sums", [2]int{}, [2]call{sum(64, 1), sum(64, 2)}, dsbo.ErrShape, []string{"sums 2 words of 64 bits"}},
+		{"mix and sum", [2]int{}, [2]call{sum(64, 1), mix}, dsbo.ErrShape,
+			[]string{"agent 1 mixes"}}, // agent 0 waits for keys
+		{"lengths of sums", [2]int{}, [2]call{sum(64, 1), sum(64, 2)}, dsbo.ErrShape,
+			[]string{"sums 2 words of 64 bits"}},
 		{"bits", [2]int{}, [2]call{sum(8, 1), sum(9, 1)}, dsbo.ErrShape, []string{"sums 1 words of 9 bits"}},
 		{"operations", [2]int{}, [2]call{sum(8, 1), reduce(network.Max, 8, 1)}, dsbo.ErrShape,
 			[]string{"takes the largest of 1 words of 8 bits"}},
@@ -180,7 +182,7 @@ func TestGatherAgain(t *testing.T) {
 				wg.Go(func() { gather(i) })
 			}
 			row := rowOf(0, length)
-			wantError(t, "while gathering", gatherRows(inner, ms[0], row), context.Canceled, "gathering since exchange 0")
+			wantError(t, "agent 0", gatherRows(inner, ms[0], row), context.Canceled, "gathering since exchange 0")
 			testkit.OK(ms[0].Rewind(0))
 			wg.Go(func() { gather(n - 1) })
 			if !other {

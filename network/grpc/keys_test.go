@@ -100,8 +100,8 @@ func TestKeysRefused(t *testing.T) {
 				decoded(c.frame).exchange)
 			if c.want == "" {
 				testkit.OK(m.err)
-			} else if wantError(t, "a key", m.err, dsbo.ErrPeer, c.want); m.err != nil && !strings.HasPrefix(m.err.Error(), prefix) {
-				t.Errorf("error %v; it must begin with %q", m.err, prefix)
+			} else {
+				wantError(t, "a key", m.err, dsbo.ErrPeer, prefix, c.want)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import "C"
 
 import (
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -26,6 +27,7 @@ type handle struct {
 }
 
 func newLibrary() (library, error) {
+	runtime.LockOSThread() // the one that may call MPI
 	l := &cgoLibrary{}
 	switch s := C.dsbo_init(&l.world); s {
 	case C.DSBO_DONE:

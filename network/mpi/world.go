@@ -50,14 +50,10 @@ type World struct {
 // be built with -tags mpi and started by mpirun, srun or the like; started alone it is rank 0 of 1.
 func Init() (*World, error) {
 	begun.Store(true)
-	return start(func() (library, error) {
-		runtime.LockOSThread()
-		return newLibrary()
-	})
+	return start(newLibrary)
 }
 
-// start makes the goroutine that has the library to itself, and unlocks the thread that open has
-// locked to it.
+// start makes the goroutine that has the library to itself, which open may lock to its thread.
 func start(open func() (library, error)) (*World, error) {
 	w := &World{
 		wake:         make(chan struct{}, 1),

@@ -291,7 +291,11 @@ func testReduceFail(t *testing.T, x *exchange) {
 			for k := 0; k < 3 && err == nil; k++ {
 				err = r.step(ctx, m)
 			}
-			x.team(0).Fail(&dsbo.DivergedError{Quantity: "x"})
+			for _, team := range x.teams {
+				if slices.Contains(team.Local(), i) {
+					team.Fail(&dsbo.DivergedError{Quantity: "x"})
+				}
+			}
 			if err != nil {
 				return err
 			}
