@@ -50,7 +50,7 @@ func (s *siege) Write(b []byte) (int, error) {
 
 const (
 	siegeExchanges = 3
-	siegeLength    = workerLength
+	siegeLength    = vectorLength
 	siegeTime      = time.Minute // bounds it
 )
 

@@ -3,8 +3,6 @@ package grpc
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"math"
 	"math/rand/v2"
 	"net"
@@ -13,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/membership"
 	"dsbo/network/networktest"
@@ -156,6 +153,9 @@ func wantSameBits(t *testing.T, got, want [][]float64) {
 	}
 }
 
+// vectorLength is the length of the vectors that are mixed in towns and sieges.
+const vectorLength = 30
+
 // fast has faults found soon. No neighbour is given up.
 func fast(c *Config) {
 	c.Heartbeat = 3 * time.Millisecond
@@ -238,159 +238,4 @@ func TestCutConnections(t *testing.T) {
 	})
 	wantSameBits(t, xs, unfaulted(w, iterations, length))
 	wantCuts(t, cutters, ms)
-}
-
-// checkpoints are what an agent goes back to: the last three, at most.
-type checkpoints []checkpoint
-
-type checkpoint struct {
-	k     int // the next iteration
-	round int // its first exchange
-	x     []float64
-}
-
-func (c *checkpoints) add(k, round int, x []float64) {
-	*c = append(*c, checkpoint{k, round, slices.Clone(x)})
-	*c = (*c)[max(0, len(*c)-3):]
-}
-
-// rewind drops the states of later exchanges than round, and returns the newest that is left, or
-// else the agent's start, with memory of its own.
-func (c *checkpoints) rewind(round, agent, length int) checkpoint {
-	*c = slices.DeleteFunc(*c, func(c checkpoint) bool { return c.round > round })
-	if len(*c) == 0 {
-		return checkpoint{x: startVector(agent, length)}
-	}
-	newest := (*c)[len(*c)-1]
-	newest.x = slices.Clone(newest.x)
-	return newest
-}
-
-// A worker is an agent that keeps checkpoints and survives its own end.
-type worker struct {
-	t      *testing.T
-	config Config
-	kills  []int // the iterations at which it is killed
-
-	now    checkpoint
-	saved  checkpoints
-	rolled int
-}
-
-const (
-	workerIterations = 120
-	workerLength     = 30
-	savedEvery       = 10
-)
-
-// run runs the worker to its end, from its newest checkpoint again whenever it was killed.
-func (w *worker) run(ctx context.Context) error {
-	for {
-		w.now = w.saved.rewind(math.MaxInt, w.config.Agent, workerLength)
-		w.config.Round = w.now.round
-		killed, err := w.oneLife(ctx)
-		if !killed {
-			return err
-		}
-		w.config.Listener = nil // Open listens at the same address
-	}
-}
-
-// oneLife runs the worker until its end or until it is killed.
-func (w *worker) oneLife(ctx context.Context) (killed bool, err error) {
-	m, err := Open(w.config)
-	if err != nil {
-		return false, err
-	}
-	life, cancel := context.WithCancel(ctx)
-	defer cancel()
-	dead := make(chan struct{})
-	kill := func() {
-		defer close(dead)
-		cancel()
-		if len(w.kills) > 0 {
-			m.kill()
-		} else if err := m.Close(); err != nil { // the last time it leaves as on an interrupt
-			w.t.Error(err)
-		}
-	}
-	for {
-		err := w.work(life, m, kill)
-		if rollback, ok := errors.AsType[*network.RollbackError](err); ok {
-			w.rolled++
-			w.now = w.saved.rewind(rollback.Round, w.config.Agent, workerLength)
-			if err := m.Rewind(w.now.round); err != nil {
-				return false, err
-			}
-			continue
-		}
-		if life.Err() != nil && ctx.Err() == nil {
-			<-dead
-			return true, nil
-		}
-		return false, errors.Join(err, m.Close())
-	}
-}
-
-// work goes on from the present iteration. At the iterations of kills it dies, at a moment of the
-// exchange that nobody chose.
-func (w *worker) work(ctx context.Context, m *Mixer, kill func()) error {
-	for ; w.now.k < workerIterations; w.now.k++ {
-		if w.now.k%savedEvery == 0 {
-			w.saved.add(w.now.k, m.Round(), w.now.x)
-		}
-		if len(w.kills) > 0 && w.now.k >= w.kills[0] {
-			w.kills = w.kills[1:]
-			go kill()
-		}
-		if err := iterate(ctx, m, w.now.k, w.now.x); err != nil {
-			return err
-		}
-	}
-	return m.Drain(ctx)
-}
-
-// TestKilledAgents kills each agent three times, among other moments in the middle of masked sums.
-// With much kept the others wait; with little they go back. Keys of masks come from certificates in
-// the one case and from secrets in the other.
-func TestKilledAgents(t *testing.T) {
-	for _, keep := range []int{1000, 3} {
-		t.Run(fmt.Sprintf("keep=%d", keep), func(t *testing.T) {
-			if testing.Short() && keep > savedEvery {
-				t.Skip("less happens")
-			}
-			const n = 6
-			w := newGraph("ring", n)
-			r := rand.New(rand.NewPCG(1, uint64(keep)))
-			ctx, cancel := context.WithCancel(networktest.Context(t))
-			defer cancel()
-			workers := make([]*worker, n)
-			ids := identities(n)
-			if keep < savedEvery {
-				ids = nil
-			}
-			for i, c := range configs(w, ids) {
-				fast(&c)
-				c.KeepFrames, c.Secret = keep, []byte{1, byte(i)}
-				c.Log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", i)
-				workers[i] = &worker{t: t, config: c, kills: []int{r.IntN(40), 40 + r.IntN(40), 80 + r.IntN(40)}}
-			}
-			testkit.OK(errors.Join(networktest.RunAll(n, func(i int) error {
-				err := workers[i].run(ctx)
-				if err != nil {
-					cancel()
-				}
-				return err
-			})...))
-			xs, rolled := make([][]float64, n), 0
-			for i, w := range workers {
-				xs[i] = w.now.x
-				rolled += w.rolled
-			}
-			wantSameBits(t, xs, unfaulted(w, workerIterations, workerLength))
-			if keep < savedEvery && rolled == 0 {
-				t.Errorf("no agent went back with %d vectors kept", keep)
-			}
-		})
-	}
 }

@@ -170,7 +170,7 @@ func (z *citizen) numbersAt(epoch int) ([]byte, error) {
 // if it stays, and else with those that it takes over.
 func (z *citizen) begin(ctx context.Context, m *Mixer, log membership.Log, e membership.Epoch) (s stage, err error) {
 	if e.Number == 0 {
-		return stage{x: startVector(z.agent, workerLength)}, nil
+		return stage{x: startVector(z.agent, vectorLength)}, nil
 	}
 	if wasMember(log, e, z.agent, z.w.N()) {
 		var ok bool
@@ -344,7 +344,7 @@ func (v *town) replay(log membership.Log) [][]float64 {
 	n := v.w.N()
 	xs := make([][]float64, n)
 	for i := range xs {
-		xs[i] = startVector(i, workerLength)
+		xs[i] = startVector(i, vectorLength)
 	}
 	for number := range len(log) + 1 {
 		e := testkit.Get(log.At(number, n))
