@@ -3,7 +3,6 @@ package paxos_test
 import (
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"time"
 
 	"dsbo/internal/testkit"
@@ -26,7 +25,7 @@ func (seal) Verify(text []byte, s membership.Signature, _ time.Time) error {
 }
 
 func digestOf(agent int, text []byte) []byte {
-	d := sha256.Sum256(fmt.Appendf(nil, "%d %s", agent, text))
+	d := sha256.Sum256(append([]byte{byte(agent)}, text...))
 	return d[:8]
 }
 
