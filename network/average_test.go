@@ -66,14 +66,28 @@ func exactMean(numbers []float64) float64 {
 // drawn returns vectors of numbers of sizes from 2^-spread to 1 times size.
 func drawn(n, length int, size float64, spread int) [][]float64 {
 	r := rand.New(rand.NewPCG(uint64(n), uint64(length)))
-	vectors := make([][]float64, n)
-	for i := range vectors {
-		vectors[i] = make([]float64, length)
-		for k := range vectors[i] {
-			vectors[i][k] = math.Ldexp((2*r.Float64()-1)*size, -r.IntN(spread+1))
+	vectors := zeros(n, length)
+	for _, v := range vectors {
+		for k := range v {
+			v[k] = math.Ldexp((2*r.Float64()-1)*size, -r.IntN(spread+1))
 		}
 	}
 	return vectors
+}
+
+func zeros(n, length int) [][]float64 {
+	vectors := make([][]float64, n)
+	for i := range vectors {
+		vectors[i] = make([]float64, length)
+	}
+	return vectors
+}
+
+func cloned(vectors [][]float64) (all [][]float64) {
+	for _, v := range vectors {
+		all = append(all, slices.Clone(v))
+	}
+	return all
 }
 
 // column returns entry k of each vector.

@@ -25,7 +25,7 @@ func BenchmarkMix(b *testing.B) {
 }
 
 func benchmarkMix(b *testing.B, w *network.Matrix, length int) {
-	l, vectors := network.NewLocal(w), drawn(w.N(), length, 0, 0)
+	l, vectors := network.NewLocal(w), zeros(w.N(), length)
 	b.SetBytes(int64(8 * length * w.N()))
 	measure(b, w.N(), func(i int) error { return l.Mixer(i).Mix(b.Context(), vectors[i], vectors[i]) })
 }
@@ -69,7 +69,7 @@ func BenchmarkMixAdd(b *testing.B) {
 	for _, length := range []int{7840, 1860000} {
 		b.Run(fmt.Sprintf("numbers=%d", length), func(b *testing.B) {
 			const n = 8
-			l, vectors := network.NewLocal(newRing(n).W), drawn(n, length, 0, 0)
+			l, vectors := network.NewLocal(newRing(n).W), zeros(n, length)
 			measure(b, n, func(i int) error {
 				x := vectors[i]
 				return l.Mixer(i).(dsbo.AddingMixer).MixAdd(b.Context(), x, x, -0.1, x[length/2:])

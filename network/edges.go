@@ -19,7 +19,7 @@ func edgesWhere(n int, linked func(i, j int) bool) edgeSet {
 	for i := range n {
 		for j := range i {
 			if linked(i, j) {
-				e.link(i, j)
+				e[i], e[j] = append(e[i], j), append(e[j], i) // both ascend
 			}
 		}
 	}

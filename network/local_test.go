@@ -16,13 +16,15 @@ import (
 
 func newRing(n int) *network.Graph { return testkit.Get(network.Ring(n, 0.5)) }
 
-// forever mixes until an error comes.
-func forever(ctx context.Context, m dsbo.Mixer) error {
-	v := make([]float64, 2)
+// mixUntilError mixes src until an error comes, after which it writes to both vectors.
+func mixUntilError(ctx context.Context, m dsbo.Mixer, dst, src []float64) error {
 	for {
-		if err := m.Mix(ctx, v, v); err != nil {
+		if err := m.Mix(ctx, dst, src); err != nil {
+			clear(dst)
+			clear(src)
 			return err
 		}
+		src[0]++
 	}
 }
 
@@ -52,22 +54,27 @@ func TestCheckRows(t *testing.T) {
 	}
 }
 
-// TestOneAgentCancelled: the others do not wait for an agent whose own context has ended.
+// TestOneAgentCancelled: the others do not wait for an agent whose own context has ended, also amid
+// a sum that all compute together, and nobody writes to their vectors any more.
 func TestOneAgentCancelled(t *testing.T) {
-	l := network.NewLocal(newRing(6).W)
-	own, cancel := context.WithCancel(t.Context())
-	for i, err := range networktest.RunAll(6, func(i int) error {
-		switch i {
-		case 0: // never takes part: 1 and 5 wait
-			cancel()
-			return nil
-		case 1:
-			return forever(own, l.Mixer(i))
-		}
-		return forever(t.Context(), l.Mixer(i))
-	}) {
-		if i != 0 && (!errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "agent 1, exchange 0: ")) {
-			t.Errorf("agent %d ended with %v; it must be the end of agent 1's context", i, err)
+	for _, length := range []int{2, 1 << 16} {
+		l := network.NewLocal(newRing(6).W)
+		own, cancel := context.WithCancel(t.Context())
+		for i, err := range networktest.RunAll(6, func(i int) error {
+			v, dst := make([]float64, length), make([]float64, length)
+			switch i {
+			case 0: // comes once: then 1 and 5 wait
+				testkit.OK(l.Mixer(i).Mix(t.Context(), dst, v))
+				cancel()
+				return nil
+			case 1:
+				return mixUntilError(own, l.Mixer(i), dst, v)
+			}
+			return mixUntilError(t.Context(), l.Mixer(i), dst, v)
+		}) {
+			if i != 0 && (!errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "agent 1, exchange ")) {
+				t.Errorf("%d numbers: agent %d ended with %v; it must be the end of agent 1's context", length, i, err)
+			}
 		}
 	}
 }
@@ -88,22 +95,6 @@ func TestLengthErrorNamesBoth(t *testing.T) {
 	}
 }
 
-// TestAnyMatrix mixes with a W that is neither symmetric nor stochastic.
-func TestAnyMatrix(t *testing.T) {
-	w := testkit.Get(network.NewMatrix([][]float64{{0, 2, 0}, {0, 1, 0}, {3, 0, -1}}))
-	l := network.NewLocal(w)
-	x := [][]float64{{1}, {10}, {100}}
-	for range 3 {
-		want := networktest.Product(w, x)
-		for i, err := range networktest.RunAll(3,
-			func(i int) error { return l.Mixer(i).Mix(t.Context(), x[i], x[i]) }) {
-			if err != nil || x[i][0] != want[i][0] {
-				t.Errorf("agent %d: %v, %v; it must be %v", i, x[i], err, want[i])
-			}
-		}
-	}
-}
-
 // TestLongVectors: vectors of any length give the sums of the formula, also those that all agents
 // sum together, in place or not.
 func TestLongVectors(t *testing.T) {
@@ -114,7 +105,7 @@ func TestLongVectors(t *testing.T) {
 		n := w.N()
 		for _, length := range []int{1 << 16, 7, 1<<16 - 1, 1<<16 + 3} {
 			x := drawn(n, length, 1, 9)
-			want, out := networktest.Product(w, x), drawn(n, length, 0, 0)
+			want, out := networktest.Product(w, x), zeros(n, length)
 			testkit.OK(errors.Join(networktest.RunAll(n,
 				func(i int) error { return l.Mixer(i).Mix(t.Context(), out[i], x[i]) })...))
 			testkit.OK(errors.Join(networktest.RunAll(n,
@@ -132,13 +123,45 @@ func TestLongVectors(t *testing.T) {
 // vectors are long, where the wire rounds, in place, and where the vector is the end of that to
 // which it is added.
 func TestMixAdd(t *testing.T) {
+	const n, factor = 5, -0.3
+	w := newRing(n).W
 	for _, length := range []int{7, 1<<16 + 3} {
+		from, to, more := drawn(n, length, 1, 9), drawn(n, length, 3, 9), drawn(n, length, 2, 9)
 		for _, wire := range []network.Wire{network.Float64, network.Float32} {
-			for _, added := range []int{0, length / 2, length} {
-				for _, inPlace := range []bool{false, true} {
-					checkMixAdd(t, wire, length, added, inPlace, false)
-					checkMixAdd(t, wire, length, length/2, inPlace, true)
+			plain, adding := averagers(w, network.AverageOptions{Wire: wire}),
+				averagers(w, network.AverageOptions{Wire: wire})
+			check := func(added int, inPlace, inEnd bool) {
+				t.Helper()
+				x, dst, v, want := cloned(from), cloned(to), cloned(more), zeros(n, length)
+				if inPlace {
+					dst = x
 				}
+				for i := range v {
+					if v[i] = v[i][:added]; inEnd {
+						v[i] = dst[i][length-added:]
+					}
+				}
+				testkit.OK(errors.Join(networktest.RunAll(n,
+					func(i int) error { return plain[i].Mix(t.Context(), want[i], x[i]) })...))
+				for i := range want {
+					for e := range v[i] {
+						want[i][e] += float64(factor * v[i][e])
+					}
+				}
+				testkit.OK(errors.Join(networktest.RunAll(n,
+					func(i int) error { return adding[i].MixAdd(t.Context(), dst[i], x[i], factor, v[i]) })...))
+				for i := range want {
+					if !slices.Equal(dst[i], want[i]) {
+						t.Errorf("agent %d, %d numbers on %v, %d added, in place %v, from the end %v: other sums than "+
+							"those of Mix and the multiple", i, length, wire, added, inPlace, inEnd)
+					}
+				}
+			}
+			for _, inPlace := range []bool{false, true} {
+				for _, added := range []int{0, length / 2, length} {
+					check(added, inPlace, false)
+				}
+				check(length/2, inPlace, true)
 			}
 		}
 	}
@@ -149,81 +172,14 @@ func TestMixAdd(t *testing.T) {
 	}
 }
 
-func checkMixAdd(t *testing.T, wire network.Wire, length, added int, inPlace, inEnd bool) {
-	t.Helper()
-	const n, factor = 5, -0.3
-	w := newRing(n).W
-	x, dst, v, want := drawn(n, length, 1, 9), drawn(n, length, 3, 9), drawn(n, added, 2, 9), drawn(n, length, 0, 0)
-	if inPlace {
-		dst = x
-	}
-	if inEnd {
-		for i := range v {
-			v[i] = dst[i][length-added:]
-		}
-	}
-	plain, adding := averagers(w, network.AverageOptions{Wire: wire}), averagers(w, network.AverageOptions{Wire: wire})
-	testkit.OK(errors.Join(networktest.RunAll(n,
-		func(i int) error { return plain[i].Mix(t.Context(), want[i], x[i]) })...))
-	for i := range want {
-		for e := range v[i] {
-			want[i][e] += float64(factor * v[i][e])
-		}
-	}
-	testkit.OK(errors.Join(networktest.RunAll(n,
-		func(i int) error { return adding[i].MixAdd(t.Context(), dst[i], x[i], factor, v[i]) })...))
-	for i := range want {
-		if !slices.Equal(dst[i], want[i]) {
-			t.Errorf(
-				"agent %d, %d numbers on %v, %d added, in place %v, from the end %v: other sums than those of Mix "+
-					"and the multiple",
-				i, length, wire, added, inPlace, inEnd)
-		}
-	}
-}
-
-// TestLongVectorsEnd: agents that wait for the last one of a joint sum end with the exchange, and
-// nobody writes to their vectors any more.
-func TestLongVectorsEnd(t *testing.T) {
-	l := network.NewLocal(newRing(6).W)
-	own, cancel := context.WithCancel(t.Context())
-	for i, err := range networktest.RunAll(6, func(i int) error {
-		v, dst := make([]float64, 1<<16), make([]float64, 1<<16)
-		switch i {
-		case 0: // comes once
-			testkit.OK(l.Mixer(i).Mix(t.Context(), dst, v))
-			cancel()
-			return nil
-		case 1:
-			return mixUntilError(own, l.Mixer(i), dst, v)
-		}
-		return mixUntilError(t.Context(), l.Mixer(i), dst, v)
-	}) {
-		if i != 0 && !errors.Is(err, context.Canceled) {
-			t.Errorf("agent %d ended with %v; it must be the end of agent 1's context", i, err)
-		}
-	}
-}
-
-// mixUntilError mixes src until an error comes, after which it writes to both vectors.
-func mixUntilError(ctx context.Context, m dsbo.Mixer, dst, src []float64) error {
-	for {
-		if err := m.Mix(ctx, dst, src); err != nil {
-			clear(dst)
-			clear(src)
-			return err
-		}
-		src[0]++
-	}
-}
-
 func TestMixAllocatesNothing(t *testing.T) {
 	const n = 5
 	l := network.NewLocal(newRing(n).W)
 	var wg sync.WaitGroup
 	for i := 1; i < n; i++ {
 		wg.Go(func() {
-			if err := forever(t.Context(), l.Mixer(i)); !errors.Is(err, network.ErrClosed) {
+			v := make([]float64, 2)
+			if err := mixUntilError(t.Context(), l.Mixer(i), v, v); !errors.Is(err, network.ErrClosed) {
 				t.Error(err)
 			}
 		})

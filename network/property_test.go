@@ -1,14 +1,11 @@
 package network_test
 
 import (
-	"errors"
-	"math"
 	"slices"
 	"testing"
 
 	"dsbo/internal/testkit"
 	"dsbo/network"
-	"dsbo/network/networktest"
 
 	"pgregory.net/rapid"
 )
@@ -52,36 +49,6 @@ func TestMetropolis(t *testing.T) {
 				if w.At(i, j) != w.At(j, i) || w.At(i, j) != again.At(i, j) {
 					t.Fatalf("W[%d][%d] = %v, W[%d][%d] = %v, again %v", i, j, w.At(i, j), j, i,
 						w.At(j, i), again.At(i, j))
-				}
-			}
-		}
-	})
-}
-
-// TestLocalOnAnyGraph: an exchange over any graph is W·X to the last bit.
-func TestLocalOnAnyGraph(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w := drawGraph(t).W
-		l := network.NewLocal(w)
-		defer l.Close()
-		number := rapid.Float64Range(-1e100, 1e100)
-		for range rapid.IntRange(1, 4).Draw(t, "rounds") {
-			length := rapid.IntRange(0, 5).Draw(t, "length")
-			x := make([][]float64, w.N())
-			for i := range x {
-				x[i] = rapid.SliceOfN(number, length, length).Draw(t, "x")
-			}
-			want := networktest.Product(w, x)
-			got := make([][]float64, len(x))
-			testkit.OK(errors.Join(networktest.RunAll(w.N(), func(i int) error {
-				got[i] = make([]float64, length)
-				return l.Mixer(i).Mix(t.Context(), got[i], x[i])
-			})...))
-			for i := range x {
-				for e := range want[i] {
-					if math.Float64bits(got[i][e]) != math.Float64bits(want[i][e]) {
-						t.Fatalf("agent %d, entry %d: %v; it must be %v", i, e, got[i][e], want[i][e])
-					}
 				}
 			}
 		}
