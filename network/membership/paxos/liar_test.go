@@ -194,7 +194,7 @@ func TestForgedMessages(t *testing.T) {
 // TestLiars: whatever fewer liars than any two quorums have in common sign, drop, repeat and make
 // up, at most one change is decided for an epoch; and when they are silent, the others go on, or
 // say for whom they wait.
-func TestLiars(t *testing.T) { search(t, 0, 12, 60, silenceLiars) }
+func TestLiars(t *testing.T) { search(t, 8, 30, silenceLiars) }
 
 // silenceLiars has one or two agents lie, and then be silent.
 func silenceLiars(t *testing.T, seed uint64) (changes int) {

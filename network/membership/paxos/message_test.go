@@ -40,6 +40,8 @@ func TestMessagesRefused(t *testing.T) {
 		`{"kind":1,"from":0,"to":-1,"epoch":0}`,
 		`{"kind":1,"from":0,"to":-1,"epoch":1,"hops":-1}`,
 		`{"kind":1,"from":0,"to":-1,"epoch":1,"down":[5]}`,
+		`{"kind":1,"from":0,"to":-1,"epoch":1,"slow":[5]}`,
+		`{"kind":1,"from":0,"to":-1,"epoch":1,"blank":[-1]}`,
 		`{"kind":3,"from":0,"to":1,"epoch":1,"points":[{"iteration":-1,"round":0}]}`,
 		`{"kind":4,"from":0,"to":-1,"epoch":1}`,
 		`{"kind":8,"from":0,"to":-1,"epoch":1,"change":{"epoch":2}}`,

@@ -77,8 +77,9 @@ func (v *voter) asked(m paxos.Message) paxos.Kind {
 		v.promise = a
 	}
 	switch {
-	case a.Kind == paxos.Promise && v.vote.Promised != m.Ballot:
-		v.t.Errorf("ballot %+v has a promise; on disk is that of %+v", m.Ballot, v.vote.Promised)
+	case a.Kind == paxos.Promise && (v.vote.Promised != m.Ballot || !slices.Equal(v.vote.Points, a.Points)):
+		v.t.Errorf("ballot %+v has a promise of %v; on disk is that of %+v, of %v", m.Ballot, a.Points, v.vote.Promised,
+			v.vote.Points)
 	case a.Kind == paxos.Accepted && (v.vote.Accepted != m.Ballot || v.vote.Change == nil):
 		v.t.Errorf("ballot %+v has a vote; on disk is that for %+v", m.Ballot, v.vote.Accepted)
 	}
@@ -126,8 +127,8 @@ func TestVotes(t *testing.T) {
 	}
 }
 
-// TestVotedCheckpointsStay: with a vote those checkpoints stay with which its change begins, or one
-// of an earlier ballot that may still be decided.
+// TestVotedCheckpointsStay: with a promise the checkpoints stay that it names (see asked), and with a
+// vote those with which its change begins, or one of an earlier ballot that may still be decided.
 func TestVotedCheckpointsStay(t *testing.T) {
 	two, four, six := paxos.Point{Iteration: 2, Round: 20}, paxos.Point{Iteration: 4, Round: 40},
 		paxos.Point{Iteration: 6, Round: 60}
