@@ -279,15 +279,18 @@ func TestAverageByMix(t *testing.T) {
 }
 
 func TestAverageRefuses(t *testing.T) {
-	w := testkit.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}}))
-	if _, err := network.NewAverages(network.NewLocal(w), w, network.AverageOptions{}); !errors.Is(err,
-		dsbo.ErrConfig) {
-		t.Errorf("a graph in two parts: %v; it must match %q", err, dsbo.ErrConfig)
-	}
-	skew := testkit.Get(network.NewMatrix([][]float64{{0.5, 0.5}, {0.4, 0.6}}))
-	if _, err := network.NewAverages(network.NewLocal(skew), skew,
-		network.AverageOptions{ByMix: true}); !errors.Is(err, dsbo.ErrConfig) {
-		t.Errorf("a W without a spectrum: %v; it must match %q", err, dsbo.ErrConfig)
+	complete := testkit.Get(network.New("complete", 4, network.Options{})).W
+	for _, c := range []struct {
+		w     *network.Matrix
+		byMix bool
+		want  string
+	}{
+		{testkit.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}})), false, "connected"},
+		{testkit.Get(network.NewMatrix([][]float64{{0.5, 0.5}, {0.4, 0.6}})), true, "must be"},
+		{testkit.Get(complete.WithMixing(network.Clipped{Liars: 1})), true, "clipped"},
+	} {
+		_, err := network.NewAverages(network.NewLocal(c.w), c.w, network.AverageOptions{ByMix: c.byMix})
+		testkit.WantError(t, c.want, err, dsbo.ErrConfig, c.want)
 	}
 }
 

@@ -1,11 +1,9 @@
 package network_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"dsbo"
@@ -33,9 +31,7 @@ func TestListsAreChecked(t *testing.T) {
 		{`{"sequence": [[[1]]], "agents": 2}`, `"agents" must be the number of rows of the weights, 1; it is 2`},
 	} {
 		_, err := network.Parse("g.json", []byte(c.data), 0)
-		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v; want %q", c.data, err, c.want)
-		}
+		testkit.WantError(t, c.data, err, dsbo.ErrConfig, c.want)
 	}
 	g := testkit.Get(network.Parse("g.json", []byte(`{"pull": [`+good+`], "push": [`+good+`]}`), 0))
 	if x, ok := g.W.Mixing().(*network.Listed); !ok || !x.Directed() || g.W.N() != 3 || len(g.W.Neighbours(0)) != 2 {

@@ -3,7 +3,6 @@ package network_test
 import (
 	"encoding/json"
 	"errors"
-	"strings"
 	"testing"
 
 	"dsbo"
@@ -49,12 +48,8 @@ func TestParseRefused(t *testing.T) {
 		{`{"agents": 1000000000, "edges": []}`, 0, "must have 1 to 10000 agents; it has 1000000000"},
 	} {
 		_, err := network.Parse("g.json", []byte(c.data), c.w)
-		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) ||
-			strings.Contains(err.Error(), "\n") ||
-			!strings.HasPrefix(err.Error(), "graph file g.json: ") {
-			t.Errorf("%s: error %v; it must match dsbo.ErrConfig and be one line on graph file g.json with %q",
-				c.data, err, c.want)
-		}
+		testkit.WantError(t, c.data, err, dsbo.ErrConfig, "graph file g.json: ")
+		testkit.WantError(t, c.data, err, dsbo.ErrConfig, c.want)
 	}
 }
 

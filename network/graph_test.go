@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"dsbo"
@@ -280,11 +279,7 @@ func TestRefused(t *testing.T) {
 		{"edges and bad w", edges(3, 2), "self weight w must be at least 0"},
 		{"edges and no agents", edges(0, 0), "it has 0"},
 	} {
-		err := c.make()
-		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) ||
-			strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error %v; it must match dsbo.ErrConfig and be one line with %q", c.name, err, c.want)
-		}
+		testkit.WantError(t, c.name, c.make(), dsbo.ErrConfig, c.want)
 	}
 }
 
@@ -305,10 +300,8 @@ func TestNewFromFile(t *testing.T) {
 			t.Errorf("%v: W (-ring +file):\n%s", g, d)
 		}
 	}
-	if _, err := network.New(path, 5, network.Options{}); err == nil ||
-		!strings.Contains(err.Error(), "has 4 agents, but 5 are asked for") {
-		t.Errorf("5 agents of a file of 4: %v", err)
-	}
+	_, err := network.New(path, 5, network.Options{})
+	testkit.WantError(t, "5 agents of a file of 4", err, dsbo.ErrConfig, "has 4 agents, but 5 are asked for")
 }
 
 // TestTree: the root is the first of the agents that are nearest to all others, whatever the graph.

@@ -45,12 +45,7 @@ func TestCheckRows(t *testing.T) {
 		{[][]float64{{1}}, "there must be one row for each of the 2 agents; there are 1"},
 		{[][]float64{{1}, {2, 3}}, "row 0 has 1 and row 1 has 2"},
 	} {
-		switch err := network.CheckRows(c.rows, 2); {
-		case c.want == "" && err != nil:
-			t.Errorf("%v: %v", c.rows, err)
-		case c.want != "" && (!errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), c.want)):
-			t.Errorf("%v: error %v; it must match dsbo.ErrShape and %q", c.rows, err, c.want)
-		}
+		testkit.WantError(t, c.rows, network.CheckRows(c.rows, 2), dsbo.ErrShape, c.want)
 	}
 }
 

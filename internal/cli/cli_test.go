@@ -166,14 +166,9 @@ func TestFlagsAndOperands(t *testing.T) {
 	} {
 		f, n := flags()
 		err := f.ParseOperands(strings.Fields(tt.args), nil)
-		switch {
-		case tt.err != "":
-			if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), tt.err) {
-				t.Errorf("%s: error %v, want %s", tt.args, err, tt.err)
-			}
-		case err != nil || *n != 7 || fmt.Sprint(f.Args()) != tt.operands || f.NArg() != len(f.Args()):
-			t.Errorf("%s: operands %v, n = %d, %v; want operands %s, n = 7 and no error", tt.args, f.Args(), *n,
-				err, tt.operands)
+		testkit.WantError(t, tt.args, err, dsbo.ErrConfig, tt.err)
+		if err == nil && (*n != 7 || fmt.Sprint(f.Args()) != tt.operands || f.NArg() != len(f.Args())) {
+			t.Errorf("%s: operands %v, n = %d; want operands %s, n = 7", tt.args, f.Args(), *n, tt.operands)
 		}
 	}
 }
@@ -192,10 +187,7 @@ func TestSuggest(t *testing.T) {
 
 func TestRequired(t *testing.T) {
 	f, _ := flags()
-	if err := f.Parse(nil, nil, "n", "name"); !errors.Is(err, dsbo.ErrConfig) ||
-		!strings.HasPrefix(err.Error(), "-name name is required") {
-		t.Error(err)
-	}
+	testkit.WantError(t, "no name", f.Parse(nil, nil, "n", "name"), dsbo.ErrConfig, "-name name is required")
 }
 
 func TestTable(t *testing.T) {

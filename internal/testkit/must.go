@@ -1,11 +1,15 @@
-// OK, Get and Try are for straight-line code of many steps, each of which can fail, where a failure
+// OK, Get and Catch are for straight-line code of many steps, each of which can fail, where a failure
 // of any one ends them all: measurements and conformance suites. A step's error becomes a panic
-// that [Try] turns back into the error, so that the steps read as what they do. No exported
+// that [Catch] turns back into the error, so that the steps read as what they do. No exported
 // function may let such a panic out.
 
 package testkit
 
-import "testing"
+import (
+	"errors"
+	"strings"
+	"testing"
+)
 
 // failure is what [OK] panics with.
 type failure struct{ error }
@@ -42,6 +46,16 @@ func Catch(steps func()) (err error) {
 	}()
 	steps()
 	return nil
+}
+
+// WantError has a test fail unless err is one line that has a text in it, and matches kind if that
+// is not nil. "" for the text: there must be no error.
+func WantError(t testing.TB, what any, err, kind error, text string) {
+	t.Helper()
+	if text == "" && err != nil || text != "" && (err == nil || kind != nil && !errors.Is(err, kind) ||
+		!strings.Contains(err.Error(), text) || strings.Contains(err.Error(), "\n")) {
+		t.Errorf("%v: error %v; it must match %v and have in it %q", what, err, kind, text)
+	}
 }
 
 // Long skips a test where tests are to be short, and says why.

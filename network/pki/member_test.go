@@ -2,8 +2,6 @@ package pki_test
 
 import (
 	"crypto/x509"
-	"errors"
-	"strings"
 	"testing"
 
 	"dsbo"
@@ -40,22 +38,14 @@ func TestInRun(t *testing.T) {
 		{"a key of another agent pinned", one, "A", pin[:1], ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			agree := func(what string, err error) {
-				if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-					t.Errorf("%s: error %v; it must have %q", what, err, c.want)
-				}
-			}
 			own := testkit.Get(issue(0, c.run).InRun(c.run, c.keys))
 			_, err := own.Peer([]*x509.Certificate{leaf(c.peer)})
-			agree("a connection", err)
+			testkit.WantError(t, "a connection", err, nil, c.want)
 			message := []byte("test: a message")
 			_, err = own.Verify(1, c.peer.Certificate(), message, testkit.Get(c.peer.Sign(message)), now)
-			agree("a signature", err)
+			testkit.WantError(t, "a signature", err, nil, c.want)
 			_, err = c.peer.InRun(c.run, c.keys)
-			agree("its own", err)
-			if err != nil && !errors.Is(err, dsbo.ErrConfig) {
-				t.Errorf("its own: error %v; it must match dsbo.ErrConfig", err)
-			}
+			testkit.WantError(t, "its own", err, dsbo.ErrConfig, c.want)
 		})
 	}
 	renewed := testkit.Get(a.Renew(leaf(both), start, end))

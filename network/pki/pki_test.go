@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -128,15 +127,8 @@ func TestRefusedConnections(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, serverErr, clientErr := handshake(t, c.server, c.client)
-			for _, e := range []struct {
-				side string
-				err  error
-				want string
-			}{{"server", serverErr, c.wantServer}, {"client", clientErr, c.wantClient}} {
-				if e.err == nil || !strings.Contains(e.err.Error(), e.want) {
-					t.Errorf("the %s ended with %v, want %q in it", e.side, e.err, e.want)
-				}
-			}
+			testkit.WantError(t, "the server", serverErr, nil, c.wantServer)
+			testkit.WantError(t, "the client", clientErr, nil, c.wantClient)
 		})
 	}
 }
@@ -196,9 +188,7 @@ func TestLoadRefuses(t *testing.T) {
 				}
 			}
 			_, err := pki.Load(dir, 1, c.when)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !errors.Is(err, dsbo.ErrConfig) {
-				t.Errorf("error %v, want dsbo.ErrConfig with %q in it", err, c.want)
-			}
+			testkit.WantError(t, "an identity", err, dsbo.ErrConfig, c.want)
 		})
 	}
 }
@@ -207,9 +197,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 	dir := folder(t)
 	a := authority(t, "new")
 	for _, err := range []error{a.Save(dir), issue(t, a, 1, start, end).Save(dir)} {
-		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), " exists: ") {
-			t.Errorf("error %v, want one that says the file is there", err)
-		}
+		testkit.WantError(t, "a file that is there", err, dsbo.ErrConfig, " exists: ")
 	}
 	if _, err := pki.Load(dir, 1, now); err != nil {
 		t.Errorf("what was there before: %v", err)
@@ -227,10 +215,8 @@ func TestBadArguments(t *testing.T) {
 	for to, from := range map[string]string{"ca.pem": "agent-0.pem", "ca-key.pem": "agent-0-key.pem"} {
 		testkit.OK(os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)))
 	}
-	if _, err := pki.LoadAuthority(dir); err == nil ||
-		!strings.Contains(err.Error(), "must hold certificates of authorities alone") {
-		t.Errorf("an agent's certificate as authority: %v, want an error that says so", err)
-	}
+	_, err := pki.LoadAuthority(dir)
+	testkit.WantError(t, "an agent's certificate as authority", err, nil, "must hold certificates of authorities alone")
 }
 
 func TestAgentOfName(t *testing.T) {

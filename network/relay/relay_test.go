@@ -236,10 +236,8 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	c := stranger.client(1)
-	if _, err := c.Dial(t.Context(), 5); err == nil || !strings.Contains(err.Error(), "unknown authority") {
-		t.Errorf("error %v, want the relay's reason", err)
-	}
+	_, err := stranger.client(1).Dial(t.Context(), 5)
+	testkit.WantError(t, "the relay's reason", err, nil, "unknown authority")
 }
 
 // TestBounds: strangers that say nothing make room, and agents are served up to a number
@@ -255,14 +253,10 @@ func TestBounds(t *testing.T) {
 		t.Errorf("error %v beside strangers that say nothing; the agent must be served", err)
 	}
 	r := &relay{Options: Options{Connections: 2}, admitted: 2}
-	if err := r.admit(3); err == nil || !strings.Contains(err.Error(), "there are 2 connections, and may be no more") {
-		t.Errorf("error %v for one too many", err)
-	}
+	testkit.WantError(t, "one too many", r.admit(3), nil, "there are 2 connections, and may be no more")
 	r = &relay{Options: Options{Connections: 200}, agents: map[int]int{3: agentConnections - 1}}
 	testkit.OK(r.admit(3))
-	if err := r.admit(3); err == nil || !strings.Contains(err.Error(), "agent 3 has 128 connections") {
-		t.Errorf("error %v for an agent with too many", err)
-	}
+	testkit.WantError(t, "an agent with too many", r.admit(3), nil, "agent 3 has 128 connections")
 }
 
 // TestCancelled: a call ends with its context.
