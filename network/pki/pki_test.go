@@ -70,6 +70,16 @@ func handshake(t *testing.T, server, client *tls.Config) (agent int, serverErr, 
 	return agent, serverErr, <-done
 }
 
+// connect has two agents connect.
+func connect(t *testing.T, server, client *pki.Identity) {
+	t.Helper()
+	agent, serverErr, clientErr := handshake(t, server.Server(), client.Client(server.Agent))
+	if agent != client.Agent || serverErr != nil || clientErr != nil {
+		t.Errorf("agent %d saw agent %d (%v), which is %d and ended with %v", server.Agent, agent, serverErr,
+			client.Agent, clientErr)
+	}
+}
+
 func TestSavedIdentitiesConnect(t *testing.T) {
 	dir := folder(t)
 	files, err := os.ReadDir(dir)
@@ -90,11 +100,7 @@ func TestSavedIdentitiesConnect(t *testing.T) {
 			t.Errorf("agent %d's identity expires at %v, want %v", i, got, end)
 		}
 	}
-	agent, serverErr, clientErr := handshake(t, ids[1].Server(), ids[0].Client(1))
-	if agent != 0 || serverErr != nil || clientErr != nil {
-		t.Errorf("the server saw agent %d (%v), the client ended with %v; want agent 0 and no error", agent,
-			serverErr, clientErr)
-	}
+	connect(t, ids[1], ids[0])
 }
 
 func TestRefusedConnections(t *testing.T) {

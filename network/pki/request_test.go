@@ -37,15 +37,6 @@ func csr(key crypto.Signer, change func(*x509.CertificateRequest)) []byte {
 
 func newKey() *ecdsa.PrivateKey { return testkit.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) }
 
-// writePEM writes a file of blocks of one kind.
-func writePEM(dir, name, kind string, ders ...[]byte) {
-	var text []byte
-	for _, der := range ders {
-		text = append(text, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})...)
-	}
-	testkit.OK(os.WriteFile(filepath.Join(dir, name), text, 0o600))
-}
-
 // join gives a site what the authority grants it, and returns the site's identity.
 func join(t *testing.T, site string, a *pki.Authority, r *pki.Request) *pki.Identity {
 	t.Helper()
@@ -71,10 +62,7 @@ func TestRequest(t *testing.T) {
 		}
 		ids[i] = join(t, site, run, again)
 	}
-	if agent, serverErr, clientErr := handshake(t, ids[1].Server(), ids[0].Client(1)); agent != 0 || serverErr != nil ||
-		clientErr != nil {
-		t.Errorf("agent %d, %v, %v", agent, serverErr, clientErr)
-	}
+	connect(t, ids[1], ids[0])
 	if info := testkit.Get(os.Stat(filepath.Join(sites[0], "agent-0-key.pem"))); info.Mode() != fs.FileMode(0o600) {
 		t.Errorf("the key has mode %v", info.Mode())
 	}
@@ -198,12 +186,8 @@ func TestRollOver(t *testing.T) {
 
 	next := testkit.Get(pki.LoadAuthority(office))
 	other := issue(t, next, 1, start, end.Add(time.Minute))
-	for _, ends := range [][2]*pki.Identity{{between, other}, {other, between}} {
-		if _, serverErr, clientErr := handshake(t, ends[0].Server(), ends[1].Client(ends[0].Agent)); serverErr != nil ||
-			clientErr != nil {
-			t.Errorf("agents %d and %d: %v, %v", ends[0].Agent, ends[1].Agent, serverErr, clientErr)
-		}
-	}
+	connect(t, between, other)
+	connect(t, other, between)
 	if _, serverErr, _ := handshake(t, first.Server(), other.Client(0)); serverErr == nil {
 		t.Error("who has the old authority alone accepts the new one")
 	}
@@ -218,46 +202,6 @@ func TestRollOver(t *testing.T) {
 		t.Errorf("half a file: %v", err)
 	}
 	changed(false) // it is said once
-}
-
-// TestIntermediate: a certificate that an intermediate authority has signed leads to the root of
-// ca.pem, as certificates of step-ca do.
-func TestIntermediate(t *testing.T) {
-	dir := t.TempDir()
-	keys := [3]*ecdsa.PrivateKey{newKey(), newKey(), newKey()}
-	templates := [3]*x509.Certificate{
-		{Subject: pkix.Name{CommonName: "root"}, IsCA: true},
-		{Subject: pkix.Name{CommonName: "intermediate"}, IsCA: true},
-		{Subject: pkix.Name{CommonName: "agent-0"}, DNSNames: []string{"agent-0"},
-			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}},
-	}
-	var ders [3][]byte
-	for i, c := range templates {
-		c.NotBefore, c.NotAfter, c.BasicConstraintsValid = start, end.Add(time.Duration(-i)*time.Minute), true
-		if c.IsCA {
-			c.KeyUsage = x509.KeyUsageCertSign
-		}
-		above := max(0, i-1)
-		ders[i] = testkit.Get(x509.CreateCertificate(rand.Reader, c, templates[above], keys[i].Public(), keys[above]))
-		templates[i] = testkit.Get(x509.ParseCertificate(ders[i]))
-	}
-	writePEM(dir, "ca.pem", "CERTIFICATE", ders[0])
-	writePEM(dir, "agent-0-key.pem", "PRIVATE KEY", testkit.Get(x509.MarshalPKCS8PrivateKey(keys[2])))
-	writePEM(dir, "agent-0.pem", "CERTIFICATE", ders[2])
-	if _, err := pki.Load(dir, 0, now); err == nil || !strings.Contains(err.Error(), "unknown authority") {
-		t.Errorf("without the intermediate one: %v", err)
-	}
-	writePEM(dir, "agent-0.pem", "CERTIFICATE", ders[2], ders[1])
-	id := testkit.Get(pki.Load(dir, 0, now))
-	signature := testkit.Get(id.Sign([]byte("message")))
-	if until := testkit.Get(id.Verify(0, id.Certificate(), []byte("message"), signature,
-		now)); until.Unix() != end.Add(-2*time.Minute).Unix() || until != id.Expires() {
-		t.Errorf("valid until %v and %v, want %v", until, id.Expires(), end.Add(-2*time.Minute))
-	}
-	if agent, serverErr, clientErr := handshake(t, id.Server(), id.Client(0)); agent != 0 || serverErr != nil ||
-		clientErr != nil {
-		t.Errorf("agent %d, %v, %v", agent, serverErr, clientErr)
-	}
 }
 
 // FuzzParseRequest: what is read asks for one agent.

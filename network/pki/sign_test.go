@@ -10,36 +10,57 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"math/big"
+	"encoding/pem"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/network/pki"
 )
 
-// madeElsewhere returns the identity of agent 0, with a certificate that another program has
-// issued, for a key of its own.
+// madeElsewhere returns the identity of agent 0, for a key of its own, with a certificate that an
+// intermediate authority has signed, as step-ca does: it leads to the root of ca.pem.
 func madeElsewhere(t *testing.T, key crypto.Signer) *pki.Identity {
 	t.Helper()
 	dir := t.TempDir()
-	root := testkit.Get(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))
-	ca := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "elsewhere"},
-		NotBefore: start, NotAfter: end,
-		KeyUsage: x509.KeyUsageCertSign, BasicConstraintsValid: true, IsCA: true}
-	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), DNSNames: []string{pki.Name(0)},
-		NotBefore: start, NotAfter: end,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
-	writePEM(dir, "ca.pem", "CERTIFICATE",
-		testkit.Get(x509.CreateCertificate(rand.Reader, ca, ca, root.Public(), root)))
-	writePEM(dir, "agent-0.pem", "CERTIFICATE",
-		testkit.Get(x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), root)))
-	writePEM(dir, "agent-0-key.pem", "PRIVATE KEY", testkit.Get(x509.MarshalPKCS8PrivateKey(key)))
-	return testkit.Get(pki.Load(dir, 0, now))
+	keys := [3]crypto.Signer{testkit.Get(ecdsa.GenerateKey(elliptic.P384(), rand.Reader)), newKey(), key}
+	certificates := [3]*x509.Certificate{
+		{Subject: pkix.Name{CommonName: "root"}, IsCA: true, KeyUsage: x509.KeyUsageCertSign},
+		{Subject: pkix.Name{CommonName: "intermediate"}, IsCA: true, KeyUsage: x509.KeyUsageCertSign},
+		{DNSNames: []string{pki.Name(0)},
+			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}},
+	}
+	for i, c := range certificates {
+		c.NotBefore, c.NotAfter, c.BasicConstraintsValid = start, end.Add(time.Duration(-i)*time.Minute), true
+		above := max(0, i-1)
+		certificates[i] = testkit.Get(x509.ParseCertificate(testkit.Get(
+			x509.CreateCertificate(rand.Reader, c, certificates[above], keys[i].Public(), keys[above]))))
+	}
+	write := func(name, kind string, ders ...[]byte) {
+		var text []byte
+		for _, der := range ders {
+			text = append(text, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})...)
+		}
+		testkit.OK(os.WriteFile(filepath.Join(dir, name), text, 0o600))
+	}
+	write("ca.pem", "CERTIFICATE", certificates[0].Raw)
+	write("agent-0-key.pem", "PRIVATE KEY", testkit.Get(x509.MarshalPKCS8PrivateKey(key)))
+	write("agent-0.pem", "CERTIFICATE", certificates[2].Raw)
+	_, err := pki.Load(dir, 0, now)
+	testkit.WantError(t, "without the intermediate one", err, dsbo.ErrConfig, "unknown authority")
+	write("agent-0.pem", "CERTIFICATE", certificates[2].Raw, certificates[1].Raw)
+	id := testkit.Get(pki.Load(dir, 0, now))
+	if want := end.Add(-2 * time.Minute); id.Expires().Unix() != want.Unix() {
+		t.Errorf("valid until %v, want %v", id.Expires(), want)
+	}
+	return id
 }
 
 // TestSign: what an agent signs with a key of any kind, another one of the run verifies, and
-// nothing else.
+// nothing else; and it connects.
 func TestSign(t *testing.T) {
 	_, ed, err := ed25519.GenerateKey(rand.Reader)
 	testkit.OK(err)
@@ -52,10 +73,11 @@ func TestSign(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			message := []byte("a key")
 			signature := testkit.Get(id.Sign(message))
-			if until := testkit.Get(id.Verify(0, id.Certificate(), message, signature,
-				now)); until.Unix() != end.Unix() {
-				t.Errorf("valid until %v, want %v", until, end)
+			until := testkit.Get(id.Verify(0, id.Certificate(), message, signature, now))
+			if until != id.Expires() {
+				t.Errorf("valid until %v, want %v", until, id.Expires())
 			}
+			connect(t, id, id)
 			for _, c := range []struct {
 				name      string
 				by        *pki.Identity
