@@ -8,7 +8,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 
 	"dsbo"
@@ -121,6 +120,20 @@ func bigStar(n int) *network.Matrix {
 	return testkit.Get(network.NewMatrix(rows))
 }
 
+// checkMean reports an agent's average that is further from the mean of vectors, in a block, than an
+// error of the largest number of that block, where the number of agents does not make it less.
+func checkMean(t *testing.T, what string, got []float64, vectors [][]float64, block int, error float64) {
+	t.Helper()
+	for k := 0; k < len(got); k += 7 {
+		lo := k / block * block
+		want := exactMean(column(vectors, k))
+		bound := error*largest(vectors, lo, min(lo+block, len(got))) + 0x1p-52*math.Abs(want) + 0x1p-1074 // of the result
+		if d := math.Abs(got[k] - want); !(d <= bound) {
+			t.Fatalf("%s: entry %d is %g, not %g: %g off, not %g", what, k, got[k], want, d, bound)
+		}
+	}
+}
+
 // TestAverage: an average is the same on all agents, and as near as the wire promises.
 func TestAverage(t *testing.T) {
 	graphs := map[int]*network.Matrix{1: newRing(1).W, 2: newRing(2).W, 5: newRing(5).W, 8: newRing(8).W,
@@ -128,7 +141,7 @@ func TestAverage(t *testing.T) {
 	for _, c := range []struct {
 		wire  network.Wire
 		block int
-		error float64 // of the largest of a block, where the number of agents does not make it less
+		error float64 // see checkMean
 	}{
 		{network.Float64, 1024, 0x1p-53}, {network.Float32, 1024, 0x1p-24}, {network.BF16, 64, 0x1p-7},
 		{network.Int8, 64, 0x1p-6},
@@ -149,17 +162,7 @@ func TestAverage(t *testing.T) {
 				for i := range got {
 					sameNumbers(t, fmt.Sprintf("agents 0 and %d", i), got[i], got[0])
 				}
-				for k := 0; k < length; k += 7 {
-					lo := k / c.block * c.block
-					bound := c.error * largest(vectors, lo, min(lo+c.block, length))
-					want := exactMean(column(vectors, k))
-					bound += 0x1p-52*math.Abs(want) + 0x1p-1074 // of the result
-					if d := math.Abs(got[0][k] - want); !(d <= bound) {
-						t.Errorf("%v, %s, n = %d: entry %d is %g, not %g: %g off, not %g", c.wire, name, n, k,
-							got[0][k], want, d, bound)
-						break
-					}
-				}
+				checkMean(t, fmt.Sprintf("%v, %s, n = %d", c.wire, name, n), got[0], vectors, c.block, c.error)
 			}
 		}
 	}
@@ -302,40 +305,34 @@ func TestAverageFeedsErrorsBack(t *testing.T) {
 	for _, wire := range []network.Wire{network.Float32, network.BF16, network.Int8} {
 		off := func(feed bool) (worst float64) {
 			averages := testkit.Get(network.NewAverages(network.NewLocal(w), w, network.AverageOptions{Seed: 1}))
-			sums, want := make([]float64, length), make([]float64, length)
-			results := make([][]float64, n)
-			var calls sync.WaitGroup
-			for i := range n {
-				results[i] = make([]float64, length)
-				calls.Go(func() {
-					end, mean := averages.Agent(i), network.Vector{Wire: wire, Dst: make([]float64, length)}
-					if feed {
-						mean.Lost = [][]float64{make([]float64, length)}
+			entry := func(i, j, k int) float64 { return math.Cos(float64(1+i+3*j)) * math.Pow(0.97, float64(k)) }
+			sums := zeros(n, length)
+			testkit.OK(errors.Join(networktest.RunAll(n, func(i int) error {
+				mean := network.Vector{Wire: wire, Dst: make([]float64, length)}
+				if feed {
+					mean.Lost = zeros(1, length)
+				}
+				for k := range times {
+					for j := range mean.Dst {
+						mean.Dst[j] = entry(i, j, k)
 					}
-					for k := range times {
-						for j := range mean.Dst {
-							mean.Dst[j] = math.Cos(float64(1+i+3*j)) * math.Pow(0.97, float64(k))
-						}
-						if err := end.AverageOn(t.Context(), mean); err != nil {
-							t.Error(err)
-						}
-						for j, v := range mean.Dst {
-							results[i][j] += v
-						}
+					if err := averages.Agent(i).AverageOn(t.Context(), mean); err != nil {
+						return err
 					}
-				})
-			}
-			calls.Wait()
-			copy(sums, results[0])
-			for k := range times {
-				for j := range want {
-					for i := range n {
-						want[j] += math.Cos(float64(1+i+3*j)) * math.Pow(0.97, float64(k)) / n
+					for j, v := range mean.Dst {
+						sums[i][j] += v
 					}
 				}
-			}
-			for j := range want {
-				worst = max(worst, math.Abs(sums[j]-want[j]))
+				return nil
+			})...))
+			for j, got := range sums[0] {
+				want := 0.0
+				for k := range times {
+					for i := range n {
+						want += entry(i, j, k) / n
+					}
+				}
+				worst = max(worst, math.Abs(got-want))
 			}
 			return worst
 		}

@@ -1,6 +1,7 @@
 package network_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/networktest"
 )
 
 // TestListsAreChecked: what is wrong with lists of weights is named.
@@ -86,19 +88,12 @@ func weightsOf(t *testing.T, w *network.Matrix, seed uint64, k int) [][]float64 
 	local := network.NewLocal(w)
 	defer local.Close()
 	averages := testkit.Get(network.NewAverages(local, w, network.AverageOptions{Seed: seed}))
-	all := make([][]float64, w.N())
-	errs := make(chan error)
-	for i := range all {
-		all[i] = make([]float64, w.N())
+	all := zeros(w.N(), w.N())
+	testkit.OK(errors.Join(networktest.RunAll(w.N(), func(i int) error {
 		all[i][i] = 1
-		go func() {
-			end := averages.Agent(i)
-			end.Begin(2 * uint64(k))
-			errs <- end.Mix(t.Context(), all[i], all[i])
-		}()
-	}
-	for range all {
-		testkit.OK(<-errs)
-	}
+		end := averages.Agent(i)
+		end.Begin(2 * uint64(k))
+		return end.Mix(t.Context(), all[i], all[i])
+	})...))
 	return all
 }

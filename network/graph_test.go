@@ -21,10 +21,14 @@ import (
 func TestSpectra(t *testing.T) {
 	const tol = 1e-13
 	circle := func(n, k int) float64 { return math.Cos(2 * math.Pi * float64(k) / float64(n)) }
-	ring := func(n int, w float64) []float64 {
+	circulant := func(n int, w float64, distances ...int) []float64 { // of a neighbour at each distance
 		var e []float64
 		for k := range n {
-			e = append(e, w+(1-w)*circle(n, k))
+			s := 0.0
+			for _, d := range distances {
+				s += circle(n, k*d)
+			}
+			e = append(e, w+(1-w)*s/float64(len(distances)))
 		}
 		return e
 	}
@@ -44,17 +48,6 @@ func TestSpectra(t *testing.T) {
 			for k := range e[:len(e)/2] {
 				e[k] -= (1 - w) * 2 / float64(bits)
 			}
-		}
-		return e
-	}
-	exponential := func(n int, w float64, distances ...int) []float64 { // a circulant: the cosines of its distances
-		var e []float64
-		for k := range n {
-			s := 0.0
-			for _, d := range distances {
-				s += circle(n, k*d)
-			}
-			e = append(e, w+(1-w)*s/float64(len(distances)))
 		}
 		return e
 	}
@@ -78,10 +71,10 @@ func TestSpectra(t *testing.T) {
 	}{
 		{"ring", 1, 0.5, []float64{1}},
 		{"ring", 2, 0.3, []float64{1, 2*0.3 - 1}},
-		{"ring", 3, 0.5, ring(3, 0.5)},
-		{"ring", 8, 0.5, ring(8, 0.5)},
-		{"ring", 8, 0.1, ring(8, 0.1)},
-		{"ring", 9, 0, ring(9, 1./3)},
+		{"ring", 3, 0.5, circulant(3, 0.5, 1)},
+		{"ring", 8, 0.5, circulant(8, 0.5, 1)},
+		{"ring", 8, 0.1, circulant(8, 0.1, 1)},
+		{"ring", 9, 0, circulant(9, 1./3, 1)},
 		{"complete", 6, 0, average(6)},
 		{"complete", 6, 0.5, append(slices.Repeat([]float64{0.5 - 0.5/5}, 5), 1)},
 		{"server", 7, 0, average(7)},
@@ -91,11 +84,11 @@ func TestSpectra(t *testing.T) {
 		{"torus", 16, 0, torus(4, 4, 0.2)},
 		{"hypercube", 8, 0, hypercube(3, 0.25)},
 		{"hypercube", 16, 0.5, hypercube(4, 0.5)},
-		{"exponential", 8, 0, exponential(8, 1./6, 1, 1, 2, 2, 4)},
-		{"exponential", 12, 0.4, exponential(12, 0.4, 1, 2, 4)},
+		{"exponential", 8, 0, circulant(8, 1./6, 1, 1, 2, 2, 4)},
+		{"exponential", 12, 0.4, circulant(12, 0.4, 1, 2, 4)},
 		// graphs of which the extreme eigenvalues alone are found
-		{"ring", 1025, 0.5, ring(1025, 0.5)},
-		{"ring", 2000, 0.1, ring(2000, 0.1)},
+		{"ring", 1025, 0.5, circulant(1025, 0.5, 1)},
+		{"ring", 2000, 0.1, circulant(2000, 0.1, 1)},
 		{"path", 1100, 0, path(1100)},
 		{"star", 1500, 0, star(1500)},
 		{"torus", 1200, 0.2, torus(30, 40, 0.2)},
