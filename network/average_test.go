@@ -120,14 +120,15 @@ func bigStar(n int) *network.Matrix {
 	return testkit.Get(network.NewMatrix(rows))
 }
 
-// checkMean reports an agent's average that is further from the mean of vectors, in a block, than an
-// error of the largest number of that block, where the number of agents does not make it less.
+// checkMean reports an agent's average that is further from the mean of vectors than an error of the
+// largest number of its block, where the number of agents does not make it less.
 func checkMean(t *testing.T, what string, got []float64, vectors [][]float64, block int, error float64) {
 	t.Helper()
 	for k := 0; k < len(got); k += 7 {
 		lo := k / block * block
 		want := exactMean(column(vectors, k))
-		bound := error*largest(vectors, lo, min(lo+block, len(got))) + 0x1p-52*math.Abs(want) + 0x1p-1074 // of the result
+		bound := error * largest(vectors, lo, min(lo+block, len(got)))
+		bound += 0x1p-52*math.Abs(want) + 0x1p-1074 // of the result
 		if d := math.Abs(got[k] - want); !(d <= bound) {
 			t.Fatalf("%s: entry %d is %g, not %g: %g off, not %g", what, k, got[k], want, d, bound)
 		}
@@ -308,7 +309,7 @@ func TestAverageFeedsErrorsBack(t *testing.T) {
 			entry := func(i, j, k int) float64 { return math.Cos(float64(1+i+3*j)) * math.Pow(0.97, float64(k)) }
 			sums := zeros(n, length)
 			testkit.OK(errors.Join(networktest.RunAll(n, func(i int) error {
-				mean := network.Vector{Wire: wire, Dst: make([]float64, length)}
+				end, mean := averages.Agent(i), network.Vector{Wire: wire, Dst: make([]float64, length)}
 				if feed {
 					mean.Lost = zeros(1, length)
 				}
@@ -316,7 +317,7 @@ func TestAverageFeedsErrorsBack(t *testing.T) {
 					for j := range mean.Dst {
 						mean.Dst[j] = entry(i, j, k)
 					}
-					if err := averages.Agent(i).AverageOn(t.Context(), mean); err != nil {
+					if err := end.AverageOn(t.Context(), mean); err != nil {
 						return err
 					}
 					for j, v := range mean.Dst {

@@ -41,7 +41,7 @@ func FromEdges(n int, edges [][2]int, w float64) (*Graph, error) {
 	if err := checkAgents(n); err != nil {
 		return nil, err
 	}
-	e := edgesWhere(n, func(int, int) bool { return false })
+	e := make(edgeSet, n)
 	for k, edge := range edges {
 		i, j := edge[0], edge[1]
 		for _, a := range edge {

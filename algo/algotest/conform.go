@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 	"unsafe"
 
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 )
 
 // Sizes of the suite's problem, and iterations of its runs.
@@ -102,10 +102,7 @@ func (s suite) parameters(t *testing.T) {
 			t.Errorf("parameters %s are %s once %s (%v)", text, got, what, err)
 		}
 	}
-	if err := algo.Decode(again, []byte(`{"no such":1}`)); !errors.Is(err, dsbo.ErrConfig) ||
-		!strings.Contains(err.Error(), `"no such"`) {
-		t.Errorf("an unknown parameter: %v", err)
-	}
+	testkit.WantError(t, "an unknown parameter", algo.Decode(again, []byte(`{"no such":1}`)), dsbo.ErrConfig, `"no such"`)
 	for _, size := range [][2]int{{0, q}, {p, 0}, {-1, q}} {
 		if err := s.template().Init(size[0], size[1], K); !errors.Is(err, dsbo.ErrShape) {
 			t.Errorf("Init for p = %d, q = %d: %v", size[0], size[1], err)
@@ -322,7 +319,7 @@ func (s suite) oracleError(t *testing.T) {
 	for i := range all.Calls {
 		r := &Recorder{Oracle: oracle(0), FailAt: i + 1, Err: errInjected}
 		_, err := s.alone(t, 2, r, single())
-		passedOn(t, all.Calls[i].String(), err)
+		testkit.WantError(t, all.Calls[i].String(), err, errInjected, "iteration")
 		if len(r.Calls) != i+1 {
 			t.Errorf("after the failure of %v the oracle was asked %v", r.Calls[i], r.Calls[i+1])
 		}
@@ -338,20 +335,10 @@ func (s suite) mixerError(t *testing.T) {
 		m := single()
 		m.FailAt, m.Err = i+1, errInjected
 		_, err := s.alone(t, 2, oracle(0), m)
-		passedOn(t, fmt.Sprintf("exchange %d", i), err)
+		testkit.WantError(t, fmt.Sprintf("exchange %d", i), err, errInjected, "iteration")
 		if calls := m.exchanges(); calls != i+1 {
 			t.Errorf("after the failure of exchange %d there were %d more", i, calls-i-1)
 		}
-	}
-}
-
-// passedOn checks that an error is the injected one and says where it happened.
-func passedOn(t *testing.T, where string, err error) {
-	t.Helper()
-	if !errors.Is(err, errInjected) {
-		t.Errorf("%s failed and Step returned %v", where, err)
-	} else if !strings.Contains(err.Error(), "iteration") {
-		t.Errorf("%s: the error %q does not say in which iteration", where, err)
 	}
 }
 

@@ -1,6 +1,6 @@
-// OK, Get and Catch are for straight-line code of many steps, each of which can fail, where a failure
-// of any one ends them all: measurements and conformance suites. A step's error becomes a panic
-// that [Catch] turns back into the error, so that the steps read as what they do. No exported
+// OK, Get and Catch are for straight-line code of many steps, each of which can fail, where a
+// failure of any one ends them all: measurements and conformance suites. A step's error becomes a
+// panic that [Catch] turns back into the error, so that the steps read as what they do. No exported
 // function may let such a panic out.
 
 package testkit

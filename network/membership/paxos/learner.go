@@ -50,14 +50,12 @@ func (c *Node) decide(now time.Time, change membership.Change) error {
 		return fmt.Errorf("the change to epoch %d: %w", change.Epoch, err)
 	}
 	c.log, c.epoch = log, log.Last(c.Founders)
-	c.acceptor.vote = Vote{Epoch: change.Epoch + 1}
-	c.proposer.apartSince, c.proposer.lostSince, c.lost = time.Time{}, time.Time{}, false
-	c.proposer.attempt, c.proposer.next, c.acceptor.held, c.proposer.failures, c.proposer.waiting = nil, time.Time{},
-		time.Time{}, 0, ""
+	c.acceptor.vote, c.acceptor.held = Vote{Epoch: change.Epoch + 1}, time.Time{}
+	c.proposer, c.lost = proposer{Node: c}, false
 	clear(c.reports)
 	clear(c.acceptor.promises)
 	c.witness.forget()
-	c.proposer.highest, c.reported = Ballot{}, time.Time{}
+	c.reported = time.Time{}
 	c.decided = append(c.decided, change)
 	return nil
 }

@@ -200,8 +200,8 @@ func TestStragglers(t *testing.T) {
 		case len(log) == 0 || len(log) > 1 && len(c.lost) == 0 || !slices.Equal(log[0].Slow, c.left) ||
 			!slices.Equal(log[0].Lost, c.lost) || len(log[0].Members) != n-len(c.left) || log[0].Iteration != 4 ||
 			len(c.left) > 0 && !strings.HasPrefix(log[0].Why[0], fmt.Sprintf("agent %d left: slow", c.left[0])):
-			t.Errorf("%s: agents %v must be left out as slow, and %v begin with another's state; the log is\n%s", c.name,
-				c.left, c.lost, log.Bytes())
+			t.Errorf("%s: agents %v must be left out as slow, and %v begin with another's state; the log is\n%s",
+				c.name, c.left, c.lost, log.Bytes())
 		}
 		waiting := ""
 		for _, s := range r.seats {

@@ -42,9 +42,9 @@ func (s *stormySite) write(do func()) error {
 	return nil
 }
 
-// storm has five agents, or three, vote while messages come late, in any order, twice or never, and while
-// agents crash as they write and come back at once. Each has reasons of its own to propose, so that
-// the changes that they propose differ.
+// storm has five agents, or three, vote while messages come late, in any order, twice or never, and
+// while agents crash as they write and come back at once. Each has reasons of its own to propose,
+// so that the changes that they propose differ.
 func storm(t *testing.T, seed uint64) (changes int) {
 	// Of three the messages are fewer that are under way, so that a lost change shows sooner.
 	n, quorum, steps, most := 5, 3, 5000, 300

@@ -127,8 +127,8 @@ func TestVotes(t *testing.T) {
 	}
 }
 
-// TestVotedCheckpointsStay: with a promise the checkpoints stay that it names (see asked), and with a
-// vote those with which its change begins, or one of an earlier ballot that may still be decided.
+// TestVotedCheckpointsStay: with a promise the checkpoints stay that it names (see asked), and with
+// a vote those with which its change begins, or one of an earlier ballot that may still be decided.
 func TestVotedCheckpointsStay(t *testing.T) {
 	two, four, six := paxos.Point{Iteration: 2, Round: 20}, paxos.Point{Iteration: 4, Round: 40},
 		paxos.Point{Iteration: 6, Round: 60}
