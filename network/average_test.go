@@ -120,8 +120,8 @@ func bigStar(n int) *network.Matrix {
 	return testkit.Get(network.NewMatrix(rows))
 }
 
-// checkMean reports an agent's average that is further from the mean of vectors than an error of the
-// largest number of its block, where the number of agents does not make it less.
+// checkMean reports an agent's average that is further from the mean of vectors than an error of
+// the largest number of its block, where the number of agents does not make it less.
 func checkMean(t *testing.T, what string, got []float64, vectors [][]float64, block int, error float64) {
 	t.Helper()
 	for k := 0; k < len(got); k += 7 {

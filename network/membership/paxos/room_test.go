@@ -213,6 +213,20 @@ func TestStragglers(t *testing.T) {
 	}
 }
 
+// TestNothingInCommon: members whose checkpoints all differ change nothing, and say so.
+func TestNothingInCommon(t *testing.T) {
+	r := newRoom(4, 3, complete(4), diskSite{{Iteration: 1, Round: 10}}, diskSite{{Iteration: 2, Round: 20}},
+		diskSite{{Iteration: 3, Round: 30}}, nil)
+	r.away = map[int]bool{3: true}
+	for i := range 3 {
+		r.seen[i].Down = []int{3}
+	}
+	r.wait()
+	if got := r.seats[0].Waiting(); len(r.log(t)) > 0 || !strings.Contains(got, "have no checkpoint in common yet") {
+		t.Errorf("agent 0 says %q; the log is\n%s", got, r.log(t).Bytes())
+	}
+}
+
 // TestStragglerReturns: one that was left out as slow comes in when it says that it can, and not
 // before. The log counts how often it was left out.
 func TestStragglerReturns(t *testing.T) {
