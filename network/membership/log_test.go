@@ -108,6 +108,13 @@ func TestValidate(t *testing.T) {
 			want: `membership log: why epoch 1 begins must be printable; it is "agent 2 left\x1b[2J"`},
 		{name: "text for a time", roster: 3, log: membership.Log{{Epoch: 1, Members: []int{0, 1}, Time: "<script>"}},
 			want: `membership log: a time must have the form 2026-11-22T12:00:00Z; it is "<script>"`},
+		{name: "a liar that stays", roster: 3,
+			log:  membership.Log{{Epoch: 1, Members: []int{0, 1}, Liars: []membership.Lie{{Agent: 1}}}},
+			want: "membership log: those that have lied must be agents that are no members of epoch 1; agent 1 is not"},
+		{name: "a liar that returns", roster: 3,
+			log: membership.Log{{Epoch: 1, Members: []int{0, 1}, Liars: []membership.Lie{{Agent: 2}}},
+				{Epoch: 2, Members: []int{0, 1, 2}}},
+			want: "membership log: agent 2, which has lied before, must not be a member of epoch 2"},
 		{name: "out of order", roster: 3, log: membership.Log{{Epoch: 2, Members: []int{0}}},
 			want: "membership log: epochs must be 1, 2, ... in order; 2 follows 0"},
 	} {
