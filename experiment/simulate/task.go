@@ -26,7 +26,7 @@ func loadQuadratic(a experiment.Agents) (data.Task, models.Model, error) {
 		for set, e := range []*data.Examples{&t.Shards[i].Train, &t.Shards[i].Val} {
 			v := make([]float64, rows*(yLength+1))
 			for k := range v {
-				v[k] = 2*draw(num.SplitMix(a.Seed)).of("row", int64(i), int64(set), int64(k)).uniform() - 1
+				v[k] = 2*float64(draw(num.SplitMix(a.Seed)).of("row", int64(i), int64(set), int64(k)).uniform()) - 1
 			}
 			var err error
 			if e.X, err = ad.FloatTable(rows, yLength, v[:rows*yLength]); err != nil {

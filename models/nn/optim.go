@@ -110,7 +110,7 @@ func (o *Adam) step(z, g []float32, inner, outer float32) {
 	for i, d := range g[:len(z)] {
 		d += float32(inner * z[i])
 		m[i] += float32(first * (d - m[i]))
-		v[i] = float32(held*v[i]) + float32(second*d)*d
+		v[i] = float32(held*v[i]) + float32(float32(second*d)*d)
 		z[i] = float32(keep*z[i]) - float32(size*m[i])/(float32(math.Sqrt(float64(v[i])))/root+eps)
 	}
 }
