@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"testing"
 
 	"dsbo/algo"
@@ -12,9 +13,15 @@ import (
 	"dsbo/tables"
 )
 
-func init() { // as main does
-	algo.Register("oneloop", func() algo.Method { return new(oneLoop) })
+// TestMain is the command where dsbo's own tests ask for it: they link this program once, for its
+// tests and for runs.
+func TestMain(m *testing.M) {
+	if os.Getenv("WINE") == "command" {
+		main()
+	}
+	algo.Register("oneloop", func() algo.Method { return new(oneLoop) }) // as main does
 	tables.Register(ledger{})
+	m.Run()
 }
 
 func TestMethod(t *testing.T) {
