@@ -49,6 +49,34 @@ func runCommand(t *testing.T, args ...string) string {
 	return testkit.Get(command(t, args...))
 }
 
+// stoppedAt runs a command line, interrupts it at the first line of its stderr with a text, and
+// returns its error.
+func stoppedAt(t *testing.T, text string, args ...string) error {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	return run(ctx, args, io.Discard, lineWriter(func(line string) {
+		if strings.Contains(line, text) {
+			stop()
+		}
+	}))
+}
+
+// A lineWriter is called with what is written.
+type lineWriter func(line string)
+
+func (w lineWriter) Write(p []byte) (int, error) {
+	w(string(p))
+	return len(p), nil
+}
+
+func wantState(t *testing.T, out string, want runs.State) {
+	t.Helper()
+	if state, err := runs.Folder(out).State(); state != want || err != nil {
+		t.Errorf("state %q, %v, want %q", state, err, want)
+	}
+}
+
 var ports atomic.Int64
 
 // addresses returns loopback addresses for n agents. On Linux, where all of 127.0.0.0/8 is

@@ -12,6 +12,7 @@ import (
 
 	"dsbo"
 	"dsbo/command/cluster"
+	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
 	"dsbo/experiment/tasks"
 	"dsbo/internal/cli"
@@ -35,8 +36,9 @@ func TestMain(m *testing.M) {
 	testkit.SmallRuns()
 	testkit.InMemory()
 	testscript.Main(m, map[string]func(){
-		"dsbo": func() { digestName(); os.Exit(cli.Main("dsbo", run)) },
-		"wine": func() { Main(tasks.Synthetic()) }, // a program for one task
+		"dsbo":  func() { digestName(); os.Exit(cli.Main("dsbo", run)) },
+		"wine":  func() { Main(tasks.Synthetic()) }, // a program for one task
+		"mnist": func() { experiment.Main(tasks.MNIST()) },
 	})
 }
 
@@ -44,7 +46,7 @@ func TestMain(m *testing.M) {
 // a small run.
 func digestName() { wording.BuildDigest = func() ([]byte, error) { return []byte("dsbo"), nil } }
 
-func TestScripts(t *testing.T) { experimenttest.Scripts(t, "dsbo", run, nil) }
+func TestScripts(t *testing.T) { experimenttest.Scripts(t, "testdata/script", "dsbo", run, nil) }
 
 // TestOwnName: an error of a program for one task of the program's name says that name once.
 func TestOwnName(t *testing.T) {

@@ -43,26 +43,6 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// stopAt is a stderr that ends a context at the first line with a text.
-type stopAt struct {
-	text string
-	stop context.CancelFunc
-}
-
-func (s *stopAt) Write(p []byte) (int, error) {
-	if bytes.Contains(p, []byte(s.text)) {
-		s.stop()
-	}
-	return len(p), nil
-}
-
-func wantState(t *testing.T, out string, want runs.State) {
-	t.Helper()
-	if state, err := runs.Folder(out).State(); state != want || err != nil {
-		t.Errorf("state %q, %v, want %q", state, err, want)
-	}
-}
-
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	file, out := writeCluster(t, dir, 3, nil), filepath.Join(dir, "out")
@@ -149,13 +129,11 @@ func TestInterruptedRun(t *testing.T) {
 	flags := []string{"-preset=madsbo_tuned", "-T=1", "-N=1", "-evaluate=off", "-K=300", "-eval-every=3"}
 	file, out := writeCluster(t, dir, 3, map[string]any{"flags": slices.Concat(small, flags)}),
 		filepath.Join(dir, "out")
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	_, err := runAll(ctx, &stopAt{text: "iteration 3 ", stop: stop}, file, out, "-report=false")
-	wantError(t, err, cli.Interrupted, "run: interrupted; -resume -out "+out+" goes on")
+	wantError(t, stoppedAt(t, "iteration 3 ", "run", "-cluster="+file, "-out="+out, "-report=false"), cli.Interrupted,
+		"run: interrupted; -resume -out "+out+" goes on")
 	wantState(t, out, runs.Interrupted)
 	other := writeCluster(t, t.TempDir(), 3, map[string]any{"seed": 2})
-	_, err = runAll(t.Context(), io.Discard, other, out, "-resume")
+	_, err := runAll(t.Context(), io.Discard, other, out, "-resume")
 	wantError(t, err, cli.Usage, "-resume needs the cluster file with which the run")
 	_, err = runAll(t.Context(), io.Discard, file, out, "-resume", "-report=false")
 	testkit.OK(err)

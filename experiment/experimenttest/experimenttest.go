@@ -6,10 +6,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -24,17 +24,17 @@ import (
 // A Command is a program's function for a command line.
 type Command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
-// Scripts runs the scripts in testdata/script about the command of that name, each after its setup.
-// They run one after the other, as refused changes the folder of this process.
-func Scripts(t *testing.T, name string, command Command, setup func(*testscript.Env) error) {
+// Scripts runs the scripts in a folder about the command of that name, each after its setup. They
+// run one after the other, as the command's lines change the folder of this process.
+func Scripts(t *testing.T, folder, name string, command Command, setup func(*testscript.Env) error) {
 	testscript.RunT(inOrder{t}, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir:                 folder,
 		RequireExplicitExec: true,
 		Setup:               setup,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){ // beyond testscript's own
-			"exits":       exits,
+			"exits":       command.exits(name),
 			"oneline":     oneline(name),
-			"refused":     refused(command),
+			"refused":     command.refused,
 			"samerecords": samerecords,
 			"samebytes":   samebytes,
 			"edit":        edit,
@@ -51,38 +51,38 @@ func (t inOrder) Run(name string, f func(testscript.T)) {
 	t.T.Run(name, func(t *testing.T) { f(inOrder{t}) })
 }
 
-// flags returns the arguments of a command line; one that was a variable may be several.
-func flags(args []string) []string { return strings.Fields(strings.Join(args, " ")) }
+// line runs a command line in the folder of a script. It does so in this process, as a process of
+// its own takes most of its time to begin. An argument that was a variable may be several.
+func (command Command) line(ts *testscript.TestScript, args []string, stdout, stderr io.Writer) error {
+	home, err := os.Getwd()
+	ts.Check(err)
+	ts.Check(os.Chdir(ts.MkAbs(".")))
+	defer os.Chdir(home)
+	return command(context.Background(), strings.Fields(strings.Join(args, " ")), stdout, stderr)
+}
 
 // refused TEXT ARGUMENTS...: a command line ends with the exit code of wrong use, an error with
-// this text, and no output. It runs in this process, as a process of its own takes most of its time
-// to begin.
-func refused(command Command) func(ts *testscript.TestScript, _ bool, args []string) {
-	return func(ts *testscript.TestScript, _ bool, args []string) {
-		home, err := os.Getwd()
-		ts.Check(err)
-		ts.Check(os.Chdir(ts.MkAbs(".")))
-		defer os.Chdir(home)
-		var out bytes.Buffer
-		err = command(context.Background(), flags(args[1:]), &out, &out)
-		if cli.Code(err) != cli.Usage || !strings.Contains(cli.OneLine(err), args[0]) || out.Len() > 0 {
-			ts.Fatalf("error %v with exit code %d, want %q with %d; output %q, want nothing", err, cli.Code(err),
-				args[0], cli.Usage, out.String())
-		}
+// this text, and no output.
+func (command Command) refused(ts *testscript.TestScript, _ bool, args []string) {
+	var out bytes.Buffer
+	err := command.line(ts, args[1:], &out, &out)
+	if cli.Code(err) != cli.Usage || !strings.Contains(cli.OneLine(err), args[0]) || out.Len() > 0 {
+		ts.Fatalf("error %v with exit code %d, want %q with %d; output %q, want nothing", err, cli.Code(err),
+			args[0], cli.Usage, out.String())
 	}
 }
 
-// exits CODE COMMAND...: the command ends with that exit code.
-func exits(ts *testscript.TestScript, _ bool, args []string) {
-	err := ts.Exec(args[1], flags(args[2:])...)
-	code := 0
-	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
-		code = e.ExitCode()
-	} else if err != nil {
-		ts.Fatalf("%v", err)
-	}
-	if strconv.Itoa(code) != args[0] {
-		ts.Fatalf("exit code %d, want %s", code, args[0])
+// exits CODE ARGUMENTS...: a command line ends with that exit code. Scripts start a process of the
+// command by exec.
+func (command Command) exits(name string) func(ts *testscript.TestScript, _ bool, args []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		err := command.line(ts, args[1:], ts.Stdout(), ts.Stderr())
+		if err != nil && !errors.Is(err, flag.ErrHelp) {
+			cli.Report(ts.Stderr(), name, err)
+		}
+		if code := strconv.Itoa(cli.Code(err)); code != args[0] {
+			ts.Fatalf("exit code %s, want %s: %v", code, args[0], err)
+		}
 	}
 }
 

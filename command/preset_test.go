@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"testing"
@@ -10,13 +10,11 @@ import (
 // TestPaperPreset: at each rate Φ and the test loss fall from one evaluation to the next, and the
 // test accuracy is at least 0.97; with a tenth of the features, as all take five times as long.
 func TestPaperPreset(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
+	testkit.Long(t, "takes some seconds")
 	for _, r := range []string{"0.5", "1", "1.5"} {
 		t.Run(r, func(t *testing.T) {
 			dir := t.TempDir()
-			complete(t, "-preset=paper", "-p=20", "-r="+r, "-quiet", "-report=false", "-out="+dir)
+			runCommand(t, "synthetic", "-preset=paper", "-p=20", "-r="+r, "-quiet", "-report=false", "-out="+dir)
 			rs := testkit.Get(runs.Folder(dir).Records())
 			for i, after := range rs[1:] {
 				if before := rs[i]; !(after.Phi < before.Phi && after.TestLoss < before.TestLoss) {
@@ -34,11 +32,9 @@ func TestPaperPreset(t *testing.T) {
 // TestDefaultPreset: the tuned λ, from a start that the method finds, has at most 0.7 of the Φ of
 // the best constant and a test loss that is no worse, and is kept.
 func TestDefaultPreset(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
+	testkit.Long(t, "takes some seconds")
 	dir := t.TempDir()
-	complete(t, "-r=1", "-quiet", "-report=false", "-out="+dir)
+	runCommand(t, "synthetic", "-r=1", "-quiet", "-report=false", "-out="+dir)
 	s := testkit.Get(runs.Folder(dir).ReadSummary())
 	tuned, best := s.Models[len(s.Models)-1], s.Models[max(0, len(s.Models)-2)]
 	if !tuned.Kept || !(tuned.Phi <= 0.7*best.Phi) || !(tuned.TestLoss <= best.TestLoss) {

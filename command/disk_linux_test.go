@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"errors"
@@ -14,9 +14,9 @@ import (
 	"dsbo/runs"
 )
 
-// long is a run with a line on stderr after each iteration.
-func long(dir, out string, more ...string) []string {
-	return append(strings.Fields("-data "+dir+" -out "+out+
+// longMNIST is a run with a line on stderr after each iteration.
+func longMNIST(dir, out string, more ...string) []string {
+	return append(strings.Fields("mnist -data "+dir+" -out "+out+
 		" -agents 3 -train 30 -val 30 -preset madsbo_tuned -batch 10 -K 60 -T 1 -N 1 -eval-every 1 -checkpoint-every "+
 		"4 -seed 5 -report=false"), more...)
 }
@@ -34,7 +34,7 @@ func TestDiskFull(t *testing.T) {
 	})
 	testkit.OK(testkit.WriteMNIST(dir, 200, 30))
 	out := filepath.Join(disk, "run")
-	err := run(t.Context(), long(dir, out, "-quiet"), io.Discard, io.Discard)
+	err := run(t.Context(), longMNIST(dir, out, "-quiet"), io.Discard, io.Discard)
 	if cli.Code(err) != cli.Failure || !errors.Is(err, syscall.ENOSPC) || strings.Contains(cli.OneLine(err), "\n") {
 		t.Errorf("%v, want that the disk is full", err)
 	}

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bytes"
@@ -21,9 +21,8 @@ import (
 
 // brief is a run of moments.
 func brief(out string, seed int, more ...string) []string {
-	args := strings.Fields(small +
-		" -r 1 -preset madsbo_tuned -batch 2 -K 2 -T 1 -N 1 -evaluate off -checkpoint-every 1 -quiet")
-	return append(append(args, "-out", out, fmt.Sprintf("-seed=%d", seed)), more...)
+	return append(synthetic("-r=1 -preset=madsbo_tuned -batch=2 -K=2 -T=1 -N=1 -evaluate=off -checkpoint-every=1 -quiet",
+		fmt.Sprintf("-seed=%d -out=%s", seed, out)), more...)
 }
 
 // TestRaces: of two runs that begin at once in one folder, fresh, replaced or resumed, whose
@@ -41,7 +40,7 @@ func TestRaces(t *testing.T) {
 	var whole [2]string
 	for seed := range whole {
 		whole[seed] = filepath.Join(home, fmt.Sprint("whole", seed))
-		complete(t, brief(whole[seed], seed)...)
+		runCommand(t, brief(whole[seed], seed)...)
 	}
 	for _, mode := range []string{"fresh", "-force", "-resume"} {
 		t.Run(mode, func(t *testing.T) {
@@ -61,14 +60,14 @@ func raceOnce(t *testing.T, out, mode string, whole [2]string) {
 	}
 	switch mode {
 	case "-force":
-		complete(t, brief(out, 7)...)
+		runCommand(t, brief(out, 7)...)
 		for seed := range args {
 			args[seed] = append(args[seed], mode)
 		}
 	case "-resume":
 		stop(t, out)
 		for seed := range args {
-			args[seed] = []string{"-resume", "-report=false", "-quiet", "-out", out}
+			args[seed] = []string{"synthetic", "-resume", "-report=false", "-quiet", "-out", out}
 		}
 	}
 	var errs [2]error
@@ -106,7 +105,7 @@ func raceOnce(t *testing.T, out, mode string, whole [2]string) {
 // stop leaves an unfinished run of seed 0.
 func stop(t *testing.T, out string) {
 	t.Helper()
-	complete(t, brief(out, 0)...)
+	runCommand(t, brief(out, 0)...)
 	testkit.OK(os.Remove(filepath.Join(out, runs.SummaryFile)))
 }
 
@@ -118,16 +117,16 @@ func TestForceOnARun(t *testing.T) {
 	}
 	home := t.TempDir()
 	out, whole := filepath.Join(home, "run"), filepath.Join(home, "whole")
-	complete(t, brief(whole, 1)...)
+	runCommand(t, brief(whole, 1)...)
 	var once sync.Once
-	log := writer(func(line []byte) {
-		if !strings.Contains(string(line), "iteration 1 ") {
+	log := lineWriter(func(line string) {
+		if !strings.Contains(line, "iteration 1 ") {
 			return
 		}
 		once.Do(func() {
 			before := testkit.Get(os.ReadDir(out))
 			for _, args := range [][]string{brief(out, 2, "-force"), brief(out, 2),
-				{"-resume", "-out", out, "-quiet"}} {
+				{"synthetic", "-resume", "-out", out, "-quiet"}} {
 				err := run(t.Context(), args, io.Discard, io.Discard)
 				if !errors.Is(err, disk.ErrLocked) || cli.Code(err) != cli.Failure {
 					t.Errorf("%v: %v, want that the folder is locked", args, err)
@@ -140,7 +139,7 @@ func TestForceOnARun(t *testing.T) {
 	})
 	args := append(brief(out, 1), "-quiet=false", "-eval-every=1")
 	testkit.OK(run(t.Context(), args, io.Discard, log))
-	complete(t, append(brief(whole, 1, "-force"), "-eval-every=1")...)
+	runCommand(t, append(brief(whole, 1, "-force"), "-eval-every=1")...)
 	once.Do(func() { t.Error("there was no line of iteration 1") })
 	if a, b := testkit.Get(os.ReadFile(filepath.Join(out, runs.LambdaFile))),
 		testkit.Get(os.ReadFile(filepath.Join(whole, runs.LambdaFile))); !bytes.Equal(a, b) {
@@ -148,20 +147,12 @@ func TestForceOnARun(t *testing.T) {
 	}
 }
 
-// writer is a function as an io.Writer.
-type writer func(line []byte)
-
-func (w writer) Write(line []byte) (int, error) {
-	w(line)
-	return len(line), nil
-}
-
 // TestRefusedRunLeavesNothing: a folder that was locked before its run was refused is not
 // there afterwards.
 func TestRefusedRunLeavesNothing(t *testing.T) {
 	home := t.TempDir()
 	for _, args := range [][]string{brief(filepath.Join(home, "a", "b"), 1, "-set=nosuch=1"),
-		{"-resume", "-out", filepath.Join(home, "c")}} {
+		{"synthetic", "-resume", "-out", filepath.Join(home, "c")}} {
 		if err := run(t.Context(), args, io.Discard, io.Discard); cli.Code(err) != cli.Usage {
 			t.Errorf("%v, want that the command line is refused", err)
 		}

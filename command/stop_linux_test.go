@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bytes"
@@ -17,13 +17,12 @@ import (
 	"dsbo/runs"
 )
 
-func init() { experimenttest.Struck("synthetic", run) }
+func init() { experimenttest.Struck("dsbo", run) }
 
 // long is a run with a line on stderr after each iteration.
 func long(out string) []string {
-	return append(strings.Fields(small+
-		" -r 1 -preset madsbo_tuned -batch 2 -K 60 -T 1 -N 1 -eval-every 1 -evaluate off -checkpoint-every 4 -seed 5"),
-		"-out", out)
+	return synthetic("-r=1 -preset=madsbo_tuned -batch=2 -K=60 -T=1 -N=1 -eval-every=1 -evaluate=off -checkpoint-every=4",
+		"-seed=5 -out="+out)
 }
 
 // struck runs the command as a process of its own, which a signal strikes at a line of stderr, and
@@ -46,27 +45,27 @@ func struck(t *testing.T, s syscall.Signal, line string, args ...string) (string
 func TestStopped(t *testing.T) {
 	home := t.TempDir()
 	whole, stopped := filepath.Join(home, "whole"), filepath.Join(home, "stopped")
-	complete(t, long(whole)...)
+	runCommand(t, long(whole)...)
 
 	_, _ = struck(t, syscall.SIGKILL, "iteration 10 ", long(stopped)...)
-	state(t, stopped, "unfinished")
+	wantState(t, stopped, runs.Unfinished)
 
-	text, err := struck(t, syscall.SIGINT, "iteration 15 ", "-out", stopped, "-resume")
+	text, err := struck(t, syscall.SIGINT, "iteration 15 ", "synthetic", "-out", stopped, "-resume")
 	if e := (*exec.ExitError)(nil); !errors.As(err, &e) || e.ExitCode() != cli.Interrupted ||
 		!strings.Contains(text, "synthetic: interrupted after") || !strings.Contains(text, "-resume -out "+stopped) {
 		t.Errorf("%v, and stderr is %q: want exit code %d and how to go on", err, text, cli.Interrupted)
 	}
-	state(t, stopped, "interrupted")
+	wantState(t, stopped, runs.Interrupted)
 
-	_, _ = struck(t, syscall.SIGKILL, "iteration 45 ", "-out", stopped, "-resume")
+	_, _ = struck(t, syscall.SIGKILL, "iteration 45 ", "synthetic", "-out", stopped, "-resume")
 
 	// Other settings do not go on with it, and nothing is lost by trying.
-	if err := run(t.Context(), []string{"-out", stopped, "-resume", "-beta", "0.01", "-quiet"}, io.Discard,
+	if err := run(t.Context(), []string{"synthetic", "-out", stopped, "-resume", "-beta", "0.01", "-quiet"}, io.Discard,
 		io.Discard); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-beta is 0.0") {
 		t.Errorf("%v, want that another beta is refused", err)
 	}
 	var log bytes.Buffer
-	testkit.OK(run(t.Context(), []string{"-out", stopped, "-resume", "-report=false"}, io.Discard, &log))
+	testkit.OK(run(t.Context(), []string{"synthetic", "-out", stopped, "-resume", "-report=false"}, io.Discard, &log))
 	if strings.Contains(log.String(), "iteration 30 ") {
 		t.Errorf("the resumed run began before its checkpoint:\n%s", log.String())
 	}
@@ -74,12 +73,5 @@ func TestStopped(t *testing.T) {
 	if records := testkit.Get(runs.Folder(stopped).Records()); len(records) != 61 {
 		t.Errorf("%d records; there must be one before the first iteration and one after each of 60", len(records))
 	}
-	state(t, stopped, runs.Finished)
-}
-
-func state(t *testing.T, dir string, want runs.State) {
-	t.Helper()
-	if got, err := runs.Folder(dir).State(); got != want || err != nil {
-		t.Errorf("state %q, %v; want %q", got, err, want)
-	}
+	wantState(t, stopped, runs.Finished)
 }

@@ -1,12 +1,10 @@
 //go:build mpi && !mpich && cgo && linux
 
-package main
+package command
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,30 +23,11 @@ import (
 // any takes, as ranks that wait keep processors busy that others may need.
 const jobTime = 4 * time.Minute
 
-func init() { experimenttest.Struck("mnist", run) }
-
-// program returns the path by which the test program is the command.
-func program(t *testing.T) string {
-	link := filepath.Join(t.TempDir(), "mnist")
+// linkedProgram returns the path by which the test program is the command.
+func linkedProgram(t *testing.T) string {
+	link := filepath.Join(t.TempDir(), "dsbo")
 	testkit.OK(os.Symlink(testkit.Get(os.Executable()), link))
 	return link
-}
-
-// finish runs the command in this process and returns what it wrote to stderr.
-func finish(t *testing.T, args []string) string {
-	t.Helper()
-	var stderr bytes.Buffer
-	if err := run(t.Context(), args, io.Discard, &stderr); err != nil {
-		t.Fatalf("%v\n%s", err, stderr.String())
-	}
-	return stderr.String()
-}
-
-func state(t *testing.T, dir string, want runs.State) {
-	t.Helper()
-	if got, err := runs.Folder(dir).State(); got != want || err != nil {
-		t.Errorf("state %q, %v; want %q", got, err, want)
-	}
 }
 
 // job returns the command as an MPI job of n processes.
@@ -56,8 +35,8 @@ func job(t *testing.T, n int, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), jobTime)
 	t.Cleanup(cancel)
-	all := append([]string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", fmt.Sprint(n),
-		program(t), "-transport", "mpi"}, args...)
+	all := append(append([]string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", fmt.Sprint(n),
+		linkedProgram(t)}, args...), "-transport=mpi")
 	c := exec.CommandContext(ctx, "mpirun.openmpi", all...)
 	c.WaitDelay = time.Second // processes that are left behind hold the output
 	return c
@@ -69,32 +48,32 @@ func TestMPI(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
 	testkit.OK(testkit.WriteMNIST(dir, 200, 30))
 	whole := filepath.Join(home, "whole")
-	finish(t, long(dir, whole))
+	runCommand(t, longMNIST(dir, whole)...)
 	for _, n := range []int{1, 2, 3} {
 		out := filepath.Join(home, fmt.Sprint(n))
-		if text, err := job(t, n, long(dir, out)...).CombinedOutput(); err != nil {
+		if text, err := job(t, n, longMNIST(dir, out)...).CombinedOutput(); err != nil {
 			t.Fatalf("%d processes: %v\n%s", n, err, text)
 		}
 		experimenttest.SameRun(t, out, whole)
 	}
 
 	lost := filepath.Join(home, "lost")
-	c := job(t, 3, long(dir, lost)...)
+	c := job(t, 3, longMNIST(dir, lost)...)
 	c.Env = append(os.Environ(), experimenttest.Strike(syscall.SIGKILL, "iteration 10 "))
 	if text, err := c.CombinedOutput(); err == nil {
 		t.Errorf("a process was killed: want that the job fails\n%s", text)
 	}
-	state(t, lost, "unfinished")
-	if text, err := job(t, 2, "-out", lost, "-resume", "-data", dir).CombinedOutput(); err == nil ||
+	wantState(t, lost, runs.Unfinished)
+	if text, err := job(t, 2, "mnist", "-out", lost, "-resume", "-data", dir).CombinedOutput(); err == nil ||
 		!strings.Contains(string(text), "has its agents in 3 processes") {
 		t.Errorf("%v, want that fewer processes are refused:\n%s", err, text)
 	}
-	text, err := job(t, 3, "-out", lost, "-resume", "-data", dir).CombinedOutput()
+	text, err := job(t, 3, "mnist", "-out", lost, "-resume", "-data", dir).CombinedOutput()
 	if err != nil || !strings.Contains(string(text), "going on after iteration") {
 		t.Errorf("%v, want that it goes on from a checkpoint:\n%s", err, text)
 	}
 	experimenttest.SameRun(t, lost, whole)
-	state(t, lost, runs.Finished)
+	wantState(t, lost, runs.Finished)
 }
 
 // TestMPISettings: products with other matrices than the Hessian have the bits of one process, and
@@ -106,11 +85,11 @@ func TestMPISettings(t *testing.T) {
 	const alike = "-preset=paper -batch=0 -agents=8 -K=3 -algorithm="
 	for i, settings := range []string{other + "damped", other + "gauss-newton", alike + "newtoncg", alike + "adamcg"} {
 		args := func(out string) []string {
-			return append(strings.Fields(settings+" -train=10 -val=10 -evaluate=off -report=false -quiet"),
+			return append(strings.Fields("mnist "+settings+" -train=10 -val=10 -evaluate=off -report=false -quiet"),
 				"-data="+dir, "-out="+out)
 		}
 		one, two := filepath.Join(home, fmt.Sprint("one", i)), filepath.Join(home, fmt.Sprint("two", i))
-		finish(t, args(one))
+		runCommand(t, args(one)...)
 		if text, err := job(t, 2, args(two)...).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", settings, err, text)
 		}
@@ -127,13 +106,13 @@ func TestMPIUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{2, []string{"-batch", "31"}, "mnist: -batch must be at most 30"},
-		{4, nil, "mnist: -agents must be at least 4, the number of processes; it is 3"},
-		{2, []string{"-out", "/proc/none"}, "mnist: run folder /proc/none"},
+		{2, []string{"-batch", "31"}, "dsbo: mnist: -batch must be at most 30"},
+		{4, nil, "dsbo: mnist: -agents must be at least 4, the number of processes; it is 3"},
+		{2, []string{"-out", "/proc/none"}, "dsbo: mnist: run folder /proc/none"},
 	} {
-		text, err := job(t, tt.n, long(dir, filepath.Join(t.TempDir(), "out"), tt.args...)...).CombinedOutput()
+		text, err := job(t, tt.n, longMNIST(dir, filepath.Join(t.TempDir(), "out"), tt.args...)...).CombinedOutput()
 		if c, ok := err.(*exec.ExitError); !ok || c.ExitCode() != cli.Usage ||
-			strings.Count(string(text), "mnist: ") != 1 || !strings.Contains(string(text), tt.want) {
+			strings.Count(string(text), "dsbo: ") != 1 || !strings.Contains(string(text), tt.want) {
 			t.Errorf("%q: %v, want one line with %q:\n%s", tt.args, err, tt.want, text)
 		}
 	}
