@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,7 +33,14 @@ func TestAgents(t *testing.T) {
 			dir := t.TempDir()
 			file, certs, out := writeCluster(t, dir, 3, tt.more), filepath.Join(dir, "certs"), filepath.Join(dir, "out")
 			runCommand(t, "pki", "-cluster="+file, "-out="+certs)
-			stdout, stderr := agents(t, 3, "-cluster="+file, "-out="+out, "-certs="+certs, "-log=json")
+			command := run
+			if tt.more != nil {
+				command = withoutPage
+			}
+			stdout, stderr := atOnce(t, 3, command, func(i int) []string {
+				return []string{"agent", fmt.Sprint("-agent=", i), "-cluster=" + file, "-out=" + out, "-certs=" + certs,
+					"-log=json"}
+			})
 			same(t, out, alone(t, dir, append(tt.flags, "-agents=3")...), 3)
 			if tt.more != nil {
 				return
@@ -67,8 +75,8 @@ func TestAgents(t *testing.T) {
 			agents(t, 3, "-cluster="+file, "-out="+out, "-certs="+certs, "-quiet")
 			// The folder is this run's alone.
 			other := writeCluster(t, t.TempDir(), 3, map[string]any{"seed": 7})
-			_, err := command(t, "agent", "-agent=1", "-cluster="+other, "-out="+out, "-quiet")
-			wantError(t, err, cli.Usage, "agent-1 holds another run")
+			wantError(t, run(t.Context(), []string{"agent", "-agent=1", "-cluster=" + other, "-out=" + out}, io.Discard,
+				io.Discard), cli.Usage, "agent-1 holds another run")
 		})
 	}
 }

@@ -13,8 +13,9 @@ import (
 
 func TestCollect(t *testing.T) {
 	dir := t.TempDir()
-	file, out := writeCluster(t, dir, 2, nil), filepath.Join(dir, "out")
+	file, out, made := writeCluster(t, dir, 2, nil), filepath.Join(dir, "out"), filepath.Join(dir, "made")
 	agents(t, 2, "-cluster="+file, "-out="+out, "-few-sites", "-quiet")
+	testkit.OK(os.CopyFS(made, os.DirFS(out)))
 	zero, one, all := filepath.Join(out, "agent-0"), filepath.Join(out, "agent-1"), filepath.Join(dir, "all")
 
 	stdout := runCommand(t, "collect", "-out", all, "-report=false", one, zero)
@@ -57,13 +58,12 @@ func TestCollect(t *testing.T) {
 	log := zero + ".log" // beside them, where the verb run has made the folders
 	testkit.OK(os.WriteFile(log, nil, 0o644))
 	runCommand(t, "collect", "-out", all, "-force", "-report=false", zero, log, one)
+	collectRefuses(t, made)
 }
 
-// Folders that are not of all agents of one run are refused, with the reason.
-func TestCollectRefuses(t *testing.T) {
-	dir := t.TempDir()
-	file, made := writeCluster(t, dir, 2, nil), filepath.Join(dir, "made")
-	agents(t, 2, "-cluster="+file, "-out="+made, "-few-sites", "-quiet")
+// collectRefuses checks that folders that are not of all agents of one run, as those made are, are
+// refused, with the reason.
+func collectRefuses(t *testing.T, made string) {
 	const both = "agent-0 agent-1"
 	for _, tt := range []struct {
 		name           string

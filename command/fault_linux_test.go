@@ -33,7 +33,7 @@ func TestFaultKilled(t *testing.T) {
 			}
 			t.Parallel()
 			r := newTestRun(t, addresses(agents),
-				[]string{"-preset=madsbo_tuned", "-T=2", "-N=2", "-evaluate=off", "-K=48", "-eval-every=3",
+				[]string{"-preset=madsbo_tuned", "-T=2", "-N=2", "-evaluate=off", "-rivals=false", "-K=48", "-eval-every=3",
 					"-checkpoint-every=2"}, fmt.Sprintf("-keep-frames=%d", tt.keep))
 			random := rand.New(rand.NewPCG(7, uint64(tt.keep)))
 			faults := make(map[int][]fault)
@@ -97,7 +97,7 @@ func (d *checkpointDamage) damage(agent int) {
 // TestFaultKilledAtTheStart: agents that are killed before they have a checkpoint start anew.
 func TestFaultKilledAtTheStart(t *testing.T) {
 	skipShort(t, "like TestFaultKilled")
-	newTestRun(t, addresses(3), []string{"-K=2", "-evaluate=off"}).survive(map[int][]fault{
+	newTestRun(t, addresses(3), []string{"-K=2", "-evaluate=off", "-rivals=false"}).survive(map[int][]fault{
 		0: {{Line: `"starting"`}, {Line: `"loaded"`}},
 		1: {{File: "config.json"}, {File: "checkpoint"}},
 		2: {{Line: `"iteration":0,`}},
@@ -124,7 +124,7 @@ func TestFaultKilledAtTheEnd(t *testing.T) {
 func TestFaultEndedWhileOthersWork(t *testing.T) {
 	skipShort(t, "like TestFaultKilled")
 	const waiting = "finished; waiting"
-	r := newTestRun(t, addresses(3), []string{"-K=2", "-evaluate=off"})
+	r := newTestRun(t, addresses(3), []string{"-K=2", "-evaluate=off", "-rivals=false"})
 	all := r.startAll(map[int]fault{2: {Last: 2, Signal: syscall.SIGSTOP}})
 	for agent, end := range []struct {
 		signal syscall.Signal
@@ -145,7 +145,7 @@ func TestFaultEndedWhileOthersWork(t *testing.T) {
 // let it, and resumes from there.
 func TestFaultInterrupted(t *testing.T) {
 	skipShort(t, "like TestFaultKilled")
-	r := newTestRun(t, addresses(3), []string{"-K=10", "-evaluate=off", "-eval-every=1", "-checkpoint-every=10"})
+	r := newTestRun(t, addresses(3), []string{"-K=10", "-evaluate=off", "-rivals=false", "-eval-every=1", "-checkpoint-every=10"})
 	all := r.startAll(map[int]fault{1: {Line: `"iteration":3,`, Signal: syscall.SIGTERM}})
 	all[1].wantCode(cli.Interrupted, "the same command goes on")
 	r.wantState(1, runs.Interrupted, 3)
@@ -157,7 +157,7 @@ func TestFaultInterrupted(t *testing.T) {
 // from the checkpoint before.
 func TestFaultInterruptedInVain(t *testing.T) {
 	skipShort(t, "waits for seconds")
-	r := newTestRun(t, addresses(3), []string{"-evaluate=off", "-eval-every=4", "-checkpoint-every=2"},
+	r := newTestRun(t, addresses(3), []string{"-evaluate=off", "-rivals=false", "-eval-every=4", "-checkpoint-every=2"},
 		"-silent-after=500ms")
 	all := r.startAll(map[int]fault{1: {Vectors: 100, Signal: syscall.SIGSTOP}})
 	all[0].await(silence(1)...)
@@ -195,7 +195,7 @@ func silence(neighbour int) []string {
 // it does.
 func TestFaultStopped(t *testing.T) {
 	skipShort(t, "waits for seconds")
-	r := newTestRun(t, addresses(4), []string{"-evaluate=off", "-eval-every=1"}, "-silent-after=500ms")
+	r := newTestRun(t, addresses(4), []string{"-evaluate=off", "-rivals=false", "-eval-every=1"}, "-silent-after=500ms")
 	all := r.startAll(map[int]fault{1: {Line: `"iteration":3,`, Signal: syscall.SIGSTOP}})
 	for _, neighbour := range []int{0, 2} {
 		all[neighbour].await(`"iteration":2,`)
@@ -209,7 +209,7 @@ func TestFaultStopped(t *testing.T) {
 // given, name it, and all have a checkpoint. Started again all together they finish.
 func TestFaultLost(t *testing.T) {
 	skipShort(t, "waits for seconds")
-	r := newTestRun(t, addresses(3), []string{"-evaluate=off", "-eval-every=1", "-checkpoint-every=1"})
+	r := newTestRun(t, addresses(3), []string{"-evaluate=off", "-rivals=false", "-eval-every=1", "-checkpoint-every=1"})
 	args := r.args
 	r.args = append(args, "-silent-after=500ms", "-peer-timeout=4s")
 	for i, p := range r.startAll(map[int]fault{2: {Line: `"iteration":3,`}}) {
@@ -234,7 +234,7 @@ func TestFaultCutLink(t *testing.T) {
 	for i := range 4 {
 		places = append(places, fmt.Sprintf("%s:%d", linkHosts[i/2], 7000+i))
 	}
-	r := newTestRun(t, places, []string{"-evaluate=off", "-eval-every=1"}, "-silent-after=500ms")
+	r := newTestRun(t, places, []string{"-evaluate=off", "-rivals=false", "-eval-every=1"}, "-silent-after=500ms")
 	r.launch = func(agent int) []string { return []string{"ip", "netns", "exec", l[agent/2]} }
 	// Agent 1 stops so that the run waits until the link is down.
 	all := r.startAll(map[int]fault{1: {Line: `"iteration":3,`, Signal: syscall.SIGSTOP}})

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
 	"dsbo/experiment/tasks"
@@ -120,17 +121,36 @@ func aloneOf(t *testing.T, task experiment.Task, dir string, flags ...string) st
 	return out
 }
 
-// agents runs n agents, each as the command would, and returns what they wrote to stdout
-// and stderr.
-func agents(t *testing.T, n int, args ...string) (stdout, stderr []string) {
+// agents runs n agents, each as the command would but without its page, which takes most of
+// the time.
+func agents(t *testing.T, n int, args ...string) {
 	t.Helper()
-	return atOnce(t, n, func(i int) []string {
+	atOnce(t, n, withoutPage, func(i int) []string {
 		return append([]string{"agent", fmt.Sprintf("-agent=%d", i)}, args...)
 	})
 }
 
-// atOnce runs n command lines, each of an agent, at the same time.
-func atOnce(t *testing.T, n int, args func(i int) []string) (stdout, stderr []string) {
+// withoutPage runs an agent, by its verb or as a site by the verb of its task.
+func withoutPage(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	p := testProgram()
+	parse := p.parseAgent
+	if args[0] != "agent" {
+		task := testkit.Get(p.findTask("TASK", args[0]))
+		parse = func(args []string, help io.Writer) (agentOptions, *cluster.Cluster, error) {
+			return p.parseSite(task, args, help)
+		}
+	}
+	o, c, err := parse(args[1:], stdout)
+	if err != nil {
+		return err
+	}
+	o.own = append(o.own, "-report=false")
+	return p.startAgent(ctx, o, c, stdout, stderr)
+}
+
+// atOnce runs n command lines, each of an agent, at the same time, and returns what they wrote to
+// stdout and stderr.
+func atOnce(t *testing.T, n int, command experimenttest.Command, args func(i int) []string) (stdout, stderr []string) {
 	t.Helper()
 	outs, errs, failed := make([]bytes.Buffer, n), make([]bytes.Buffer, n), make([]error, n)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -138,7 +158,7 @@ func atOnce(t *testing.T, n int, args func(i int) []string) (stdout, stderr []st
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			if failed[i] = run(ctx, args(i), &outs[i], &errs[i]); failed[i] != nil {
+			if failed[i] = command(ctx, args(i), &outs[i], &errs[i]); failed[i] != nil {
 				cancel() // the others would wait for it
 			}
 		})

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/rogpeppe/go-internal/testscript"
 
 	"dsbo"
 	"dsbo/command/cluster"
@@ -32,14 +31,26 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return testProgram().run(ctx, args, stdout, stderr)
 }
 
+// TestMain has this program be the commands of scripts too, under their names.
 func TestMain(m *testing.M) {
 	testkit.SmallRuns()
 	testkit.InMemory()
-	testscript.Main(m, map[string]func(){
+	commands := map[string]func(){
 		"dsbo":  func() { digestName(); os.Exit(cli.Main("dsbo", run)) },
 		"wine":  func() { Main(tasks.Synthetic()) }, // a program for one task
 		"mnist": func() { experiment.Main(tasks.MNIST()) },
-	})
+	}
+	if command, is := commands[filepath.Base(os.Args[0])]; is {
+		command()
+	}
+	dir := testkit.Get(os.MkdirTemp("", ""))
+	for name := range commands {
+		testkit.OK(os.Symlink(testkit.Get(os.Executable()), filepath.Join(dir, name)))
+	}
+	testkit.OK(os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH")))
+	code := m.Run()
+	testkit.OK(os.RemoveAll(dir))
+	os.Exit(code)
 }
 
 // digestName says that all processes are one program, without reading its file, which is a fifth of

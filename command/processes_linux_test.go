@@ -318,6 +318,7 @@ func init() {
 		} else if err := json.Unmarshal([]byte(text), &f.fault); err != nil {
 			return err
 		}
+		o.own = append(o.own, "-report=false") // a page takes most of the time
 		o.adjust = func(c *dsbogrpc.Config) {
 			c.Heartbeat = 50 * time.Millisecond
 			c.Wrap = func(_ int, to dsbogrpc.Sender) dsbogrpc.Sender { return &faultySender{Sender: to, f: &f} }

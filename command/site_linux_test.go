@@ -33,8 +33,17 @@ func writeTable(path string, i int) {
 	testkit.OK(os.WriteFile(path, []byte(b.String()), 0o644))
 }
 
+// writeTables writes the tables of sites in a new folder.
+func writeTables(t *testing.T, name string, sites int) (dir string) {
+	dir = t.TempDir()
+	for i := range sites {
+		writeTable(filepath.Join(dir, fmt.Sprintf(name, i)), i)
+	}
+	return dir
+}
+
 // tuneFlags are flags of a run of tune that takes a moment.
-var tuneFlags = []string{"-target=ill", "-K=3"}
+var tuneFlags = []string{"-target=ill", "-K=3", "-folds=2"}
 
 // TestSite: sites that have their own file each, in a folder with no other, find what one process
 // with all files finds.
@@ -50,7 +59,7 @@ func TestSite(t *testing.T) {
 	flags := append(slices.Clone(tuneFlags), "-exchange-alone")
 	cluster := writeCluster(t, dir, n, map[string]any{"task": "tune", "flags": flags})
 	out := filepath.Join(dir, "out")
-	atOnce(t, n, func(i int) []string {
+	atOnce(t, n, withoutPage, func(i int) []string {
 		return []string{"tune", "-insecure", "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i),
 			fmt.Sprintf("-data=%s/home%d/ours.csv", dir, i)}
 	})
@@ -71,18 +80,15 @@ func TestSite(t *testing.T) {
 func TestCurvatureOfSites(t *testing.T) {
 	testkit.Long(t, "as TestSite, with other matrices")
 	const n = 3
-	dir := t.TempDir()
-	for i := range n {
-		writeTable(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)), i)
-	}
+	dir := writeTables(t, "site%d.csv", n)
 	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.DampedHessian, dsbo.GaussNewton} {
 		t.Run(matrix.String(), func(t *testing.T) {
 			here := t.TempDir()
 			out := filepath.Join(here, "out")
-			flags := []string{"-target=ill", "-K=1", "-model=mlp", "-hidden=2", "-evaluate=off",
+			flags := []string{"-target=ill", "-K=1", "-model=mlp", "-hidden=2", "-evaluate=off", "-rivals=false",
 				"-curvature=" + matrix.String()}
 			cluster := writeCluster(t, here, n, map[string]any{"task": "tune", "flags": flags})
-			atOnce(t, n, func(i int) []string {
+			atOnce(t, n, withoutPage, func(i int) []string {
 				return []string{"tune", "-insecure", "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i),
 					fmt.Sprintf("-data=%s/site%d.csv", dir, i)}
 			})
@@ -93,38 +99,21 @@ func TestCurvatureOfSites(t *testing.T) {
 }
 
 // TestSiteSurvives: agents that are killed before they have a checkpoint find sums together anew,
-// those that come back later know them.
+// those that come back later know them; structures of penalties are among what is in setup.json.
 func TestSiteSurvives(t *testing.T) {
 	skipShort(t, "like TestFaultKilled, with tables")
-	dir := t.TempDir()
-	for i := range 3 {
-		writeTable(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)), i)
-	}
-	for penalty, faults := range map[string]map[int][]fault{
-		"auto": {
-			0: {{Vectors: 5}, {File: "setup.json"}},
-			1: {{Line: `"iteration":2,`}, {Line: "each site alone"}},
-		},
-		"feature": { // whose structures are among what is in setup.json
-			0: {{Line: "λ starts at a mean of"}, {Line: `"iteration":1,`}},
-			1: {{Line: "structures of penalties, at whose λ"}, {File: "setup.json"}},
-		},
-	} {
-		t.Run(penalty, func(t *testing.T) {
-			t.Parallel()
-			newTaskRun(t, tasks.Tune(), addresses(3), append(slices.Clone(tuneFlags), "-penalty="+penalty,
-				"-data="+filepath.Join(dir, "site{agent}.csv")), "-keep-frames=20").survive(faults, nil)
-		})
-	}
+	dir := writeTables(t, "site%d.csv", 3)
+	newTaskRun(t, tasks.Tune(), addresses(3), append(slices.Clone(tuneFlags), "-penalty=feature",
+		"-data="+filepath.Join(dir, "site{agent}.csv")), "-keep-frames=20").survive(map[int][]fault{
+		0: {{Vectors: 5}, {File: "setup.json"}, {Line: "λ starts at a mean of"}, {Line: `"iteration":1,`}},
+		1: {{Line: "structures of penalties, at whose λ"}, {Line: `"iteration":2,`}, {Line: "each site alone"}},
+	}, nil)
 }
 
 // TestTwoSites: a site refuses to be one of two, whose sums hide nothing, unless it is asked to.
 func TestTwoSites(t *testing.T) {
 	testkit.Long(t, "as TestSite")
-	dir := t.TempDir()
-	for i := range 2 {
-		writeTable(filepath.Join(dir, fmt.Sprintf("ours%d.csv", i)), i)
-	}
+	dir := writeTables(t, "ours%d.csv", 2)
 	cluster := writeCluster(t, dir, 2, map[string]any{"task": "tune", "flags": tuneFlags})
 	args := func(i int, more ...string) []string {
 		return append(more, "tune", "-insecure", "-cluster="+cluster, "-out="+filepath.Join(dir, "out"),
@@ -132,5 +121,5 @@ func TestTwoSites(t *testing.T) {
 	}
 	_, err := command(t, args(0)...)
 	wantError(t, err, cli.Usage, "a run must have at least 3 agents")
-	atOnce(t, 2, func(i int) []string { return append(args(i), "-few-sites") })
+	atOnce(t, 2, withoutPage, func(i int) []string { return append(args(i), "-few-sites") })
 }

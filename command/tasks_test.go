@@ -119,7 +119,7 @@ func TestResumedElsewhere(t *testing.T) {
 		filepath.Join(home, "whole"), filepath.Join(home, "stopped")
 	testkit.OK(testkit.WriteMNIST(here, 60, 30))
 	args := append([]string{"mnist"}, strings.Fields(smallMNIST+
-		" -model=hyperrep -hidden=1 -K=4 -evaluate=off -checkpoint-every=1 -eval-every=1 -data="+here)...)
+		" -model=hyperrep -hidden=1 -K=4 -evaluate=off -rivals=false -checkpoint-every=1 -eval-every=1 -data="+here)...)
 	runCommand(t, append(args, "-out="+whole)...)
 	interrupted(t, "iteration 2 ", append(args, "-out="+stopped)...)
 	testkit.OK(os.Rename(here, there))
@@ -150,7 +150,7 @@ func TestAccounting(t *testing.T) {
 		"-algorithm=c2dfb", "-algorithm=fedbioacc -graph=server -set=I=1"} {
 		t.Run(flags, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
-			runCommand(t, synthetic("-r=1 -agents=4 -T=2 -N=3 -alpha=0.01 -preset=paper -evaluate=off -quiet", flags,
+			runCommand(t, synthetic("-r=1 -agents=4 -T=2 -N=3 -alpha=0.01 -preset=paper -evaluate=off -rivals=false -quiet", flags,
 				"-out="+dir)...)
 			asCounted(t, dir)
 		})
