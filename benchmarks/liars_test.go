@@ -200,7 +200,7 @@ func BenchmarkLiars(b *testing.B) {
 // they would find without them, where the attack ends far off, or not at all, with plain mixing.
 func TestLiars(t *testing.T) {
 	p := infestations()[0]
-	p.iterations = 50
+	p.iterations = 25
 	of := p.load()
 	w := testkit.Get(network.New("complete", town, network.Options{})).W
 	const liars = 2

@@ -22,7 +22,7 @@ func TestSlopes(t *testing.T) {
 		t.Skip("a second")
 	}
 	th := stochasticQuadratic(testLab())
-	r := th.rates(t.Context(), []int{100, 400, 1600}, 1)
+	r := th.rates(t.Context(), []int{200, 800}, 1)
 	for _, c := range []struct {
 		what string
 		y    []float64

@@ -73,7 +73,7 @@ func hessian(_ context.Context, l *lab) {
 		for _, size := range list {
 			m, e := c.model(size)
 			_, q := m.Dims()
-			p := priceOf(m, e, pick(l, 10, 2), q <= c.dense)
+			p := priceOf(m, e, pick(l, 10, 1), q <= c.dense)
 			prices = append(prices, p)
 			if q <= c.dense {
 				dense = append(dense, p)
