@@ -5,8 +5,6 @@ package experimenttest
 import (
 	"bytes"
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"dsbo/internal/cli"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
@@ -54,8 +53,7 @@ func (t inOrder) Run(name string, f func(testscript.T)) {
 // line runs a command line in the folder of a script. It does so in this process, as a process of
 // its own takes most of its time to begin. An argument that was a variable may be several.
 func (command Command) line(ts *testscript.TestScript, args []string, stdout, stderr io.Writer) error {
-	home, err := os.Getwd()
-	ts.Check(err)
+	home := testkit.Get(os.Getwd())
 	ts.Check(os.Chdir(ts.MkAbs(".")))
 	defer os.Chdir(home)
 	return command(context.Background(), strings.Fields(strings.Join(args, " ")), stdout, stderr)
@@ -77,7 +75,7 @@ func (command Command) refused(ts *testscript.TestScript, _ bool, args []string)
 func (command Command) exits(name string) func(ts *testscript.TestScript, _ bool, args []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
 		err := command.line(ts, args[1:], ts.Stdout(), ts.Stderr())
-		if err != nil && !errors.Is(err, flag.ErrHelp) {
+		if err != nil {
 			cli.Report(ts.Stderr(), name, err)
 		}
 		if code := strconv.Itoa(cli.Code(err)); code != args[0] {
@@ -89,11 +87,10 @@ func (command Command) exits(name string) func(ts *testscript.TestScript, _ bool
 // oneline TEXT: stderr is one line of the command with this text, and stdout is empty.
 func oneline(name string) func(ts *testscript.TestScript, _ bool, args []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
-		text := ts.ReadFile("stderr")
+		text, out := ts.ReadFile("stderr"), ts.ReadFile("stdout")
 		if strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, name+": ") || !strings.Contains(text, args[0]) ||
-			ts.ReadFile("stdout") != "" {
-			ts.Fatalf("stderr is %q, want one line with %q, and stdout %q, want nothing", text, args[0],
-				ts.ReadFile("stdout"))
+			out != "" {
+			ts.Fatalf("stderr is %q, want one line with %q, and stdout %q, want nothing", text, args[0], out)
 		}
 	}
 }
@@ -161,15 +158,12 @@ func samebytes(ts *testscript.TestScript, neg bool, args []string) {
 // edit FILE flip OFFSET | cut BYTES: spoils a file.
 func edit(ts *testscript.TestScript, _ bool, args []string) {
 	path := ts.MkAbs(args[0])
-	data, err := os.ReadFile(path)
-	ts.Check(err)
-	at, err := strconv.Atoi(args[2])
-	ts.Check(err)
+	data, at := testkit.Get(os.ReadFile(path)), testkit.Get(strconv.Atoi(args[2]))
 	switch args[1] {
 	case "flip":
 		data[at] ^= 1
 	case "cut":
-		data = bytes.Clone(data[:len(data)-at])
+		data = data[:len(data)-at]
 	default:
 		ts.Fatalf("edit %s is unknown", args[1])
 	}

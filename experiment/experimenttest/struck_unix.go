@@ -26,7 +26,7 @@ func Strike(s syscall.Signal, text string) string {
 
 // Struck makes a process of a test that has a [Strike] the command, before it would become a test:
 // init calls it.
-func Struck(name string, command func(ctx context.Context, args []string, stdout, stderr io.Writer) error) {
+func Struck(name string, command Command) {
 	strike, is := os.LookupEnv(struckVariable)
 	if !is {
 		return
