@@ -33,8 +33,8 @@ func TestFaultKilled(t *testing.T) {
 			}
 			t.Parallel()
 			r := newTestRun(t, addresses(agents),
-				[]string{"-preset=madsbo_tuned", "-T=2", "-N=2", "-evaluate=off", "-rivals=false", "-K=48", "-eval-every=3",
-					"-checkpoint-every=2"}, fmt.Sprintf("-keep-frames=%d", tt.keep))
+				[]string{"-preset=madsbo_tuned", "-T=2", "-N=2", "-evaluate=off", "-rivals=false", "-K=48",
+					"-eval-every=3", "-checkpoint-every=2"}, fmt.Sprintf("-keep-frames=%d", tt.keep))
 			random := rand.New(rand.NewPCG(7, uint64(tt.keep)))
 			faults := make(map[int][]fault)
 			for i := range agents {
@@ -145,7 +145,8 @@ func TestFaultEndedWhileOthersWork(t *testing.T) {
 // let it, and resumes from there.
 func TestFaultInterrupted(t *testing.T) {
 	skipShort(t, "like TestFaultKilled")
-	r := newTestRun(t, addresses(3), []string{"-K=10", "-evaluate=off", "-rivals=false", "-eval-every=1", "-checkpoint-every=10"})
+	r := newTestRun(t, addresses(3), []string{"-K=6", "-evaluate=off", "-rivals=false", "-eval-every=1",
+		"-checkpoint-every=10"})
 	all := r.startAll(map[int]fault{1: {Line: `"iteration":3,`, Signal: syscall.SIGTERM}})
 	all[1].wantCode(cli.Interrupted, "the same command goes on")
 	r.wantState(1, runs.Interrupted, 3)

@@ -14,7 +14,8 @@ func TestPaperPreset(t *testing.T) {
 	for _, r := range []string{"0.5", "1", "1.5"} {
 		t.Run(r, func(t *testing.T) {
 			dir := t.TempDir()
-			runCommand(t, "synthetic", "-preset=paper", "-rivals=false", "-p=20", "-r="+r, "-quiet", "-report=false", "-out="+dir)
+			runCommand(t, "synthetic", "-preset=paper", "-rivals=false", "-p=20", "-r="+r, "-quiet", "-report=false",
+				"-out="+dir)
 			rs := testkit.Get(runs.Folder(dir).Records())
 			for i, after := range rs[1:] {
 				if before := rs[i]; !(after.Phi < before.Phi && after.TestLoss < before.TestLoss) {

@@ -21,8 +21,8 @@ import (
 
 // brief is a run of moments.
 func brief(out string, seed int, more ...string) []string {
-	return append(synthetic("-r=1 -preset=madsbo_tuned -batch=2 -K=2 -T=1 -N=1 -evaluate=off -rivals=false -checkpoint-every=1 -quiet",
-		fmt.Sprintf("-seed=%d -out=%s", seed, out)), more...)
+	return append(synthetic("-r=1 -preset=madsbo_tuned -batch=2 -K=2 -T=1 -N=1 -evaluate=off -rivals=false",
+		"-checkpoint-every=1 -quiet", fmt.Sprintf("-seed=%d -out=%s", seed, out)), more...)
 }
 
 // TestRaces: of two runs that begin at once in one folder, fresh, replaced or resumed, whose

@@ -126,7 +126,8 @@ func TestInterruptedRun(t *testing.T) {
 	testkit.Long(t, "many processes")
 	dir := t.TempDir()
 	// Enough iterations that the run is not over when the signal comes, however late.
-	flags := []string{"-preset=madsbo_tuned", "-T=1", "-N=1", "-evaluate=off", "-rivals=false", "-K=300", "-eval-every=3"}
+	flags := []string{"-preset=madsbo_tuned", "-T=1", "-N=1", "-evaluate=off", "-rivals=false", "-K=150",
+		"-eval-every=3"}
 	file, out := writeCluster(t, dir, 3, map[string]any{"flags": slices.Concat(small, flags)}),
 		filepath.Join(dir, "out")
 	wantError(t, stoppedAt(t, "iteration 3 ", "run", "-cluster="+file, "-out="+out, "-report=false"), cli.Interrupted,

@@ -21,8 +21,8 @@ func init() { experimenttest.Struck("dsbo", run) }
 
 // long is a run with a line on stderr after each iteration.
 func long(out string) []string {
-	return synthetic("-r=1 -preset=madsbo_tuned -batch=2 -K=60 -T=1 -N=1 -eval-every=1 -evaluate=off -rivals=false -checkpoint-every=4",
-		"-seed=5 -out="+out)
+	return synthetic("-r=1 -preset=madsbo_tuned -batch=2 -K=60 -T=1 -N=1 -eval-every=1 -evaluate=off -rivals=false",
+		"-checkpoint-every=4 -seed=5 -out="+out)
 }
 
 // struck runs the command as a process of its own, which a signal strikes at a line of stderr, and
