@@ -150,8 +150,8 @@ func TestAccounting(t *testing.T) {
 		"-algorithm=c2dfb", "-algorithm=fedbioacc -graph=server -set=I=1"} {
 		t.Run(flags, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
-			runCommand(t, synthetic("-r=1 -agents=4 -T=2 -N=3 -alpha=0.01 -preset=paper -evaluate=off -rivals=false -quiet",
-				flags, "-out="+dir)...)
+			runCommand(t, synthetic("-r=1 -agents=4 -T=2 -N=3 -alpha=0.01 -preset=paper -evaluate=off -rivals=false",
+				"-quiet", flags, "-out="+dir)...)
 			asCounted(t, dir)
 		})
 	}
