@@ -49,17 +49,7 @@ func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) 
 	if j.Agents > MostPiloted {
 		r.team, within = alike{}, 0
 	}
-	if err := r.pose(ctx); err != nil {
-		return nil, err
-	}
-	r.method = algo.Clone(r.params.method)
-	r.chooseStart()
-	if g := r.problem.guard; g != nil {
-		if err := g.plan(r.Settings, r.method); err != nil {
-			return nil, err
-		}
-	}
-	p, err := plan.New(r.planned(program))
+	p, err := r.plan(ctx, program)
 	if err != nil || within <= 0 || p.Certain() {
 		return p, err
 	}
@@ -71,6 +61,21 @@ func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) 
 		return nil, fmt.Errorf("pilot: %w", err)
 	}
 	return p, nil
+}
+
+// plan loads the data and returns the plan of the run, by a program that took so much memory before.
+func (r *runner) plan(ctx context.Context, program runs.Number) (*plan.Plan, error) {
+	if err := r.pose(ctx); err != nil {
+		return nil, err
+	}
+	r.method = algo.Clone(r.params.method)
+	r.chooseStart()
+	if g := r.problem.guard; g != nil {
+		if err := g.plan(r.Settings, r.method); err != nil {
+			return nil, err
+		}
+	}
+	return plan.New(r.planned(program))
 }
 
 // pose loads the data, as far as they are in this process, and makes the problem of them.

@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
-	"dsbo/algo"
 	"dsbo/experiment/plan"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
@@ -35,6 +34,15 @@ func piloted(t *testing.T, within time.Duration, args ...string) *plan.Plan {
 	t.Helper()
 	args = append([]string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3"}, args...)
 	return testkit.Get(testkit.Get(Parse(newMean(), args, io.Discard)).Plan(t.Context(), within, io.Discard))
+}
+
+// plannedAs is planned with a team in the place of what the number of agents calls for.
+func plannedAs(t *testing.T, team network.Team, args ...string) *plan.Plan {
+	t.Helper()
+	args = append([]string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3"}, args...)
+	r := newRunner(testkit.Get(Parse(newMean(), args, io.Discard)), inProcess{})
+	r.team = team
+	return testkit.Get(r.plan(t.Context(), 0))
 }
 
 // checkSent compares phases of a plan with what was counted: they must be the same, but for
@@ -87,19 +95,8 @@ func TestPlanHoldsTheDefault(t *testing.T) {
 
 // TestPlanOfMany: a plan that takes all agents to be like the first one is right where they are.
 func TestPlanOfMany(t *testing.T) {
-	args := []string{"-agents=6", "-rows=50", "-quiet", "-report=false"}
-	var plans [2]*plan.Plan
-	for k, team := range []network.Team{nil, alike{}} {
-		r := newRunner(testkit.Get(Parse(newMean(), args, io.Discard)), inProcess{})
-		r.team = team
-		if err := r.pose(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		r.method = algo.Clone(r.params.method)
-		r.chooseStart()
-		plans[k] = testkit.Get(plan.New(r.planned(0)))
-	}
-	if d := cmp.Diff(plans[0].Quantities, plans[1].Quantities, cmp.AllowUnexported(plan.Quantity{})); d != "" {
+	if d := cmp.Diff(plannedAs(t, nil, "-agents=6", "-rows=50").Quantities,
+		plannedAs(t, alike{}, "-agents=6", "-rows=50").Quantities, cmp.AllowUnexported(plan.Quantity{})); d != "" {
 		t.Errorf("of all agents' data (-), of the first one's (+):\n%s", d)
 	}
 	few, many := planned(t, "-agents=6", "-rows=50").Site.Bytes.Usual, planned(t, "-agents=1200", "-rows=50")
