@@ -16,7 +16,8 @@ import (
 	"dsbo/runs"
 )
 
-var crashes = flag.Int("crashes", 12, "`number` of states that TestCrashStates resumes from, spread over all; 0: all")
+var crashes = flag.Int("crashes", 6, "`number` of states that TestCrashStates resumes from, half of them amid changes of members; "+
+	"0: all")
 
 // A crash is a loss of power right after an operation of an agent's disk.
 type crash struct {
@@ -35,7 +36,8 @@ func (c crash) String() string {
 // that a crash may leave on an agent's disk meanwhile, of votes, the membership log, checkpoints
 // and all else, and where all agents crash at once, it goes on to the same end.
 func TestCrashStates(t *testing.T) {
-	c := dsoba(16).few(3, 2, "complete")
+	testkit.Long(t, "looks at thousands of states")
+	c := dsoba(10).few(3, 2, "complete")
 	c.Latency, c.Step = 5*time.Millisecond, 4*time.Second
 	c.Heartbeat, c.SilentAfter, c.AbsentAfter = 500*time.Millisecond, 2*time.Second, 8*time.Second
 	var all []crash
@@ -62,27 +64,23 @@ func TestCrashStates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resumed := *crashes
-	if testing.Short() {
-		resumed = min(resumed, 3)
-	}
-	stride := 1
-	if resumed > 0 {
-		stride = max(1, len(all)/resumed|1) // odd: both kinds
-	}
-	votes := 0
-	for k := 0; k < len(all); k += stride {
-		if strings.Contains(all[k].what, "vote") || strings.Contains(all[k].what, "membership") {
-			votes++
+	council := func(c crash) bool { return strings.Contains(c.what, "vote") || strings.Contains(c.what, "membership") }
+	for name, others := range map[string]func(crash) bool{
+		"amid a change of members": func(c crash) bool { return !council(c) }, "of other files": council} {
+		states := slices.DeleteFunc(slices.Clone(all), others)
+		stride := 1
+		if *crashes > 0 {
+			stride = max(1, 2*len(states) / *crashes | 1) // odd: both kinds
 		}
-		if err := c.crash(t, all[k].strike); err != nil {
-			t.Errorf("%v: %v", all[k], err)
+		for k := 0; k < len(states); k += stride {
+			if err := c.crash(t, states[k].strike); err != nil {
+				t.Errorf("%v: %v", states[k], err)
+			}
 		}
-	}
-	t.Logf("%d states, of which every %d. was resumed from; %d of these amid a change of members",
-		len(all), stride, votes)
-	if len(all) < 1000 {
-		t.Errorf("%d states alone", len(all))
+		t.Logf("%d states %s, of which every %d. was resumed from", len(states), name, stride)
+		if len(states) < 100 {
+			t.Errorf("%d states %s alone", len(states), name)
+		}
 	}
 }
 
@@ -155,6 +153,9 @@ func TestKilledAgents(t *testing.T) {
 		{"-algorithm=adamcg", "-K=3"},
 		{"-algorithm=newtoncg", "-K=3", "-x0=0"},
 	} {
+		if testing.Short() && method[0] != "-algorithm=newtoncg" {
+			continue
+		}
 		c := changing(method...).few(3, 0, "path")
 		c.AbsentAfter, c.KeepFrames, c.Flags[3] = 0, 20, "-checkpoint-every=1"
 		operations := make([]int, c.Agents)

@@ -110,6 +110,9 @@ func TestRunsTellNothing(t *testing.T) {
 	for _, settings := range [][]string{
 		{"-dp-epsilon=5"}, {"-dp-epsilon=5", "-wire=int8"}, {"-wire=int8"}, {"-dp-epsilon=5", "unmasked"},
 	} {
+		if testing.Short() && len(settings) == 1 {
+			continue
+		}
 		c := changing("-K=6", "-x0=-3").few(3, 0, "path")
 		c.AbsentAfter, c.task, c.Flags[3] = 0, &classes, "-checkpoint-every=1"
 		if last := len(settings) - 1; settings[last] == "unmasked" {

@@ -2,6 +2,8 @@ package simulate
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -10,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"dsbo"
 	"dsbo/internal/num"
 	"dsbo/internal/testkit"
+	"dsbo/network"
 	"dsbo/network/grpc"
 	"dsbo/network/membership"
 )
@@ -19,7 +23,9 @@ import (
 // TestLies: whatever lies members tell beside all else that happens, those that are honest end with
 // the right bits, and an error of theirs that another agent is to blame for names a liar. In a
 // worker of a campaign it runs the seeds that it is told, quick ones (drawQuickLies). Else it takes
-// seeds that have failed once:
+// seeds that have failed once, and whose runs take less than a second; those of longer ones,
+// 40001627, 42007810, 44009274, 46004971 and 46219648, are for benchmarks/simulate: their faults
+// have tests nearer to the code, which docs/faults.md names, and [TestBlames]:
 //   - 4040: a member that sends vectors and no heartbeats to one neighbour was left out and let in
 //     again for ever, and all went back each time.
 //   - 20004566: old news of a failure that was a lie went round among processes that had begun
@@ -27,16 +33,8 @@ import (
 //   - 20009880: agents named an honest neighbour that waited for a liar, as that had sent them what
 //     it kept from the neighbour.
 //   - 20015993: a key that a liar had not passed on for a time came no more.
-//   - 40001627: agents 0, which lies, and 3 waited for each other at the end, and the others took 3
-//     for what held them up, without which there was no quorum.
 //   - 41003375, 41003531: a liar kept back a vector that it had sent in its own eyes, and the news
 //     that another agent computed went round between it and its neighbour for ever.
-//   - 42007810: a process that lied had sent a neighbour a vector that this one had not looked at
-//     when it went back, and of which the next process, which lied no more, was held to repeat it.
-//   - 44009274: a member said that all had finished, and was killed before it knew. All had, and
-//     left; of the liar nobody is waited for to that end.
-//   - 46004971: a liar said that all neighbours of agent 2 were slow, so that their word for it did
-//     not count, and that it was too: its being left out was proposed for ever, without the votes.
 //   - 46010719: a member that sent each heartbeat a hundred times was killed as the others had
 //     ended.
 //   - 46040613: a reduction whose words were here as a liar's fault ended the run did not wait for
@@ -45,8 +43,6 @@ import (
 //   - 46077261: an agent that had asked for promises, and knew then that all had finished, proposed
 //     what they asked for: to leave the liar out, as another agent had left the run that all had
 //     finished. Their logs differed by it.
-//   - 46219648: an agent that asked to come in too late heard nobody but the liar, ended, and was
-//     held to name it, though the others had finished, as it said.
 func TestLies(t *testing.T) {
 	switch {
 	case os.Getenv(WorkerVariable) != "":
@@ -56,8 +52,7 @@ func TestLies(t *testing.T) {
 		for _, seed := range []uint64{4040, 20004566, 20009880, 20015993} {
 			endsAsItMust(t, drawLies(seed, usual))
 		}
-		for _, seed := range []uint64{40001627, 41003375, 41003531, 42007810, 44009274, 46004971, 46010719, 46040613,
-			46077261, 46219648} {
+		for _, seed := range []uint64{41003375, 41003531, 46010719, 46040613, 46077261} {
 			endsAsItMust(t, drawQuickLies(seed))
 		}
 	}
@@ -69,6 +64,30 @@ func TestLies(t *testing.T) {
 		if c := drawLies(seed, usual); c.Agents <= 3 && draw(num.SplitMix(seed)).of("lies").chance(0.2) {
 			endsAsItMust(t, c)
 			done++
+		}
+	}
+}
+
+// TestBlames: an honest agent that ends by another one's fault has to name a liar, unless it hears
+// nobody as others have ended that are honest.
+func TestBlames(t *testing.T) {
+	for name, c := range map[string]struct {
+		agent, ended int
+		err          error
+		blames       bool
+	}{
+		"a liar is named":             {1, 2, fmt.Errorf("agent 0 lies: %w", dsbo.ErrPeer), false},
+		"another one is":              {1, 2, fmt.Errorf("agent 3 lies: %w", dsbo.ErrPeer), true},
+		"nobody is":                   {1, 2, fmt.Errorf("a lie: %w", dsbo.ErrPeer), true},
+		"of a liar":                   {0, 2, fmt.Errorf("agent 3 lies: %w", dsbo.ErrPeer), false},
+		"its own":                     {1, 2, io.ErrShortWrite, false},
+		"silence, and one has ended":  {1, 2, &network.SilentError{}, false},
+		"silence, and the liar has":   {1, 0, &network.SilentError{}, true},
+		"silence of the liar by name": {1, 0, fmt.Errorf("agent 0: %w", &network.SilentError{}), false},
+	} {
+		w := &world{Case: Case{Agents: 4, Liars: []int{0}}, ended: map[int]bool{c.ended: true}}
+		if got := (&machine{world: w, agent: c.agent}).blames(c.err); (got != nil) != c.blames {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"io"
+	"hash"
 	"iter"
 	"maps"
 	"slices"
@@ -132,9 +132,10 @@ func (m *Memory) Digest() string {
 	return string(sum.Sum(nil))
 }
 
-func (n *node) digest(to io.Writer, path string) {
+func (n *node) digest(to hash.Hash, path string) {
 	if !n.folder {
-		fmt.Fprintf(to, "%q %x\n", path, n.data)
+		fmt.Fprintf(to, "%q %d\n", path, len(n.data))
+		to.Write(n.data)
 		return
 	}
 	fmt.Fprintf(to, "%q\n", path+"/")
