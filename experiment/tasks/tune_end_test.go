@@ -44,7 +44,7 @@ func TestRefit(t *testing.T) {
 			var tests [2]runs.Number
 			for k, refit := range []string{"all", "none"} {
 				out := runs.Folder(filepath.Join(folder, name+refit))
-				s := tuned(t, out, data, "-K=2 -alone=false -refit="+refit, c.flags)
+				s := tuned(t, out, data, "-K=2 -folds=2 -alone=false -refit="+refit, c.flags)
 				for _, l := range testkit.Get(modelfile.Read(out.Path(runs.ModelFile))).Layers {
 					weights[k] = append(append(weights[k], l.Weights...), l.Bias...)
 				}
@@ -194,7 +194,7 @@ func TestTunePlan(t *testing.T) {
 		"cost":       {"-target=ill -folds=0 -cost=yes=5", atEnd},
 		"cost folds": {"-target=ill -folds=2 -penalty=one -cost=yes=5", atEnd},
 		"networks":   {"-target=cost -model=auto -folds=2", atEnd},
-		"cost nets":  {"-target=ill -model=auto -hidden=4 -cost=yes=5", atEnd},
+		"cost nets":  {"-target=ill -model=auto -hidden=4 -folds=2 -cost=yes=5", atEnd},
 		"cost auto":  {"-target=ill -folds=2 -cost=yes=5", atEnd},
 		"feature":    {"-target=ill -folds=2 -penalty=feature", atEnd},
 	} {
