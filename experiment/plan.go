@@ -63,7 +63,8 @@ func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) 
 	return p, nil
 }
 
-// plan loads the data and returns the plan of the run, by a program that took so much memory before.
+// plan loads the data and returns the plan of the run, by a program that took this much memory
+// before.
 func (r *runner) plan(ctx context.Context, program runs.Number) (*plan.Plan, error) {
 	if err := r.pose(ctx); err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func TestPlanOfManyIsRight(t *testing.T) {
 		{"-K=2 -agents=40 -graph=exponential", 0},
 	} {
 		if testing.Short() && strings.Contains(c.args, "star") {
-			continue // the others' plans are made as those of so many agents are
+			continue // plans of fewer agents are made in the same way
 		}
 		t.Run(c.args, func(t *testing.T) {
 			args := append(strings.Fields(c.args), "-rows=4", "-rivals=false", "-evaluate=off")

@@ -16,8 +16,9 @@ import (
 	"dsbo/runs"
 )
 
-var crashes = flag.Int("crashes", 6, "`number` of states that TestCrashStates resumes from, half of them amid changes of members; "+
-	"0: all")
+var crashes = flag.Int("crashes", 6,
+	"`number` of states that TestCrashStates resumes from, half of them amid changes of members; "+
+		"0: all")
 
 // A crash is a loss of power right after an operation of an agent's disk.
 type crash struct {

@@ -94,10 +94,10 @@ func runCase(t *testing.T, c Case, act func(w *world)) (log membership.Log) {
 	return log
 }
 
-// TestJoin: two of six leave, lost at different moments and one with what was on its disk, a seventh
-// agent that the authority admits comes in, and the two return; all that are there in the end find
-// the bits of the log's replay in one process, with the data of the seventh, and with the default
-// method the optimum of all seven.
+// TestJoin: two of six leave, lost at different moments and one with what was on its disk, a
+// seventh agent that the authority admits comes in, and the two return; all that are there in
+// the end find the bits of the log's replay in one process, with the data of the seventh, and
+// with the default method the optimum of all seven.
 func TestJoin(t *testing.T) {
 	testkit.Long(t, "many exchanges")
 	newtoncg := []string{"-algorithm=newtoncg", "-K=40", "-x0=0", "-set=mem=3"} // as many pairs as y has entries

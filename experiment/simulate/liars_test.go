@@ -23,7 +23,7 @@ import (
 // TestLies: whatever lies members tell beside all else that happens, those that are honest end with
 // the right bits, and an error of theirs that another agent is to blame for names a liar. In a
 // worker of a campaign it runs the seeds that it is told, quick ones (drawQuickLies). Else it takes
-// seeds that have failed once, and whose runs take less than a second; those of longer ones,
+// seeds that have failed once, and whose runs take less than a second; longer ones,
 // 40001627, 42007810, 44009274, 46004971 and 46219648, are for benchmarks/simulate: their faults
 // have tests nearer to the code, which docs/faults.md names, and [TestBlames]:
 //   - 4040: a member that sends vectors and no heartbeats to one neighbour was left out and let in

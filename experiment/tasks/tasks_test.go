@@ -99,8 +99,8 @@ func TestHelp(t *testing.T) {
 
 func TestMNIST(t *testing.T) {
 	testkit.Long(t, "solves a problem of 800 numbers for every preset")
-	// One unit has a tenth of the default's weights; records that solve the problem, and models beside
-	// the tuned one, are proved by smaller tasks and by TestCleaning.
+	// One unit has a tenth of the default's weights; records that solve the problem, and models
+	// beside the tuned one, are proved by smaller tasks and by TestCleaning.
 	folder := t.TempDir()
 	testkit.OK(testkit.WriteMNIST(folder, 60, 20))
 	experimenttest.TestTask(t, tasks.MNIST(), "-data="+folder, "-model=mlp", "-hidden=1", "-train=2", "-val=2",
@@ -126,7 +126,8 @@ func TestDefaultsLowerPhi(t *testing.T) {
 	solves := algo.NamesWhere(func(m algo.Traits) bool { return !m.Personalized && !m.Compositional })
 	for _, name := range solves {
 		t.Run(name, func(t *testing.T) {
-			flags := "-p=5 -agents=4 -train=50 -val=50 -test=10 -K=60 -holdout=0 -eval-every=60 -rivals=false -algorithm=" + name
+			flags := "-p=5 -agents=4 -train=50 -val=50 -test=10 -K=60 -holdout=0 -eval-every=60 " +
+				"-rivals=false -algorithm=" + name
 			m := algo.TraitsOf(testkit.Get(algo.New(name)))
 			if m.ExactAverage {
 				flags += " -graph=server"

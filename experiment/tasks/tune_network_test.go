@@ -106,8 +106,8 @@ func TestImportancesOfOutliers(t *testing.T) {
 	for loss, small := range map[string]bool{"squared": false, "huber": true} {
 		t.Run(loss, func(t *testing.T) {
 			out := runs.Folder(filepath.Join(t.TempDir(), "run"))
-			testkit.OK(tune(t, out, "-target=y -task=regression -split-column=split -model=mlp -hidden=4 -K=2 -rivals=false",
-				"-loss="+loss, "-data="+filepath.Join(folder, "site{agent}.csv")))
+			testkit.OK(tune(t, out, "-target=y -task=regression -split-column=split -model=mlp -hidden=4 -K=2",
+				"-rivals=false", "-loss="+loss, "-data="+filepath.Join(folder, "site{agent}.csv")))
 			all := testkit.Get(out.ReadAssessment()).Importances
 			if len(all) != 2 {
 				t.Fatalf("importances %+v, want those of a and b", all)
