@@ -102,7 +102,8 @@ func (s suite) parameters(t *testing.T) {
 			t.Errorf("parameters %s are %s once %s (%v)", text, got, what, err)
 		}
 	}
-	testkit.WantError(t, "an unknown parameter", algo.Decode(again, []byte(`{"no such":1}`)), dsbo.ErrConfig, `"no such"`)
+	testkit.WantError(t, "an unknown parameter", algo.Decode(again, []byte(`{"no such":1}`)), dsbo.ErrConfig,
+		`"no such"`)
 	for _, size := range [][2]int{{0, q}, {p, 0}, {-1, q}} {
 		if err := s.template().Init(size[0], size[1], K); !errors.Is(err, dsbo.ErrShape) {
 			t.Errorf("Init for p = %d, q = %d: %v", size[0], size[1], err)

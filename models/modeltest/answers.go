@@ -56,10 +56,10 @@ func questions(x, y, v []float64) []call {
 }
 
 // asksDiagonal reports whether the diagonal is the model's own, or cheap enough as an estimate of
-// 8 products, which is made of the same questions whatever the size.
+// 8 products.
 func (s *subject) asksDiagonal() bool {
 	_, ok := s.m.(models.Curved)
-	return ok || s.q <= denseLimit
+	return ok || s.q < largeLimit
 }
 
 // An answer is what is kept of a vector, to know its bits again.
