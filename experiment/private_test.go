@@ -136,7 +136,7 @@ func TestPrivacyThatCannotBe(t *testing.T) {
 		args []string
 		want string
 	}{
-		{newTiny(), nil, "models.Logistic with these settings has terms without known bounds"}, // sums
+		{newTiny(), nil, "models.Logistic with these settings has a loss whose terms have no known bound"}, // sums
 		{newMean(), []string{"-sums"}, "sums and texts of the agents' data"},
 		{newMean(), []string{"-algorithm=newtoncg"}, "newtoncg asks for losses, diagonals or matrices"},
 		{newMean(), []string{"-algorithm=jhip"}, "jhip asks for losses, diagonals or matrices"},
