@@ -133,7 +133,7 @@ type agentExchange struct {
 	unfollow func() // ends the watch for a new certificate; nil: there is none
 }
 
-// run runs a job over it.
+// run runs a job over the exchange.
 func (e *agentExchange) run(ctx context.Context, j *experiment.Job, c *cluster.Cluster, stdout,
 	stderr io.Writer) (err error) {
 	if e.config.Fingerprint, err = wording.BuildDigest(); err != nil {
@@ -154,7 +154,7 @@ func (e *agentExchange) run(ctx context.Context, j *experiment.Job, c *cluster.C
 	return err
 }
 
-// open opens it, and has its certificate renewed.
+// open opens the agent's end of the exchange, and renews its certificate when the file changes.
 func (e *agentExchange) open(config dsbogrpc.Config) (*dsbogrpc.Mixer, error) {
 	m, err := e.options.openExchange(config, e.noisy)
 	if err != nil {

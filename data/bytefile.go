@@ -24,7 +24,7 @@ type byteFile struct {
 	in *input.File
 }
 
-// openBytes opens an IDX file of bytes in n dimensions, plain or compressed with gzip.
+// openBytes opens an IDX file of bytes in dims dimensions, plain or compressed with gzip.
 func openBytes(dir, base string, dims int) (*byteFile, error) {
 	name, err := findFile(dir, base)
 	if err != nil {

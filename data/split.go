@@ -21,8 +21,9 @@ type Split struct {
 
 // Validate reports a setting that cannot work whatever the data, as [dsbo.ErrConfig].
 func (c Split) Validate() error {
-	for _, s := range []size{{"agents", &c.Agents, 8}, {"training examples of each agent", &c.Train, 0},
-		{"validation examples of each agent", &c.Val, 0}} {
+	for _, s := range []size{{name: "agents", field: &c.Agents},
+		{name: "training examples of each agent", field: &c.Train},
+		{name: "validation examples of each agent", field: &c.Val}} {
 		if err := s.validate(); err != nil {
 			return err
 		}

@@ -51,7 +51,8 @@ func (x Clipped) combine(c *Combiner, dst []float64, in [][]float64) {
 	Combine(dst, c.weights, in)
 }
 
-// radius finds the distances of the neighbours, and the radius.
+// radius sets c.distances of the neighbours and returns τ, the (Liars+1)-th largest of them. A
+// vector that is not finite is at distance +Inf.
 func (x Clipped) radius(c *Combiner, in [][]float64) float64 {
 	s := c.sorted[:0]
 	for k := range in {

@@ -24,9 +24,9 @@ type jointSum struct {
 	agents []*localAgent
 	wishes []wish // of the agents
 
-	mu      sync.Mutex
-	arrived int
-	left    bool // an agent waits no more: there is no further sum
+	mu        sync.Mutex
+	arrived   int
+	withdrawn bool // whether an agent has withdrawn, after which no sum is made
 
 	scratch kernel.Spares[jointScratch]
 }
@@ -85,11 +85,12 @@ func (j *jointSum) sum(ctx context.Context, a *localAgent, w wish) error {
 	return err
 }
 
-// arrive notes that an agent has come, and reports whether it is the last one.
+// arrive counts an agent in. It reports whether the agent is the last one, which makes the sums;
+// never after an agent has withdrawn.
 func (j *jointSum) arrive() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.arrived++; j.arrived < len(j.agents) || j.left {
+	if j.arrived++; j.arrived < len(j.agents) || j.withdrawn {
 		return false
 	}
 	j.arrived = 0
@@ -104,7 +105,7 @@ func (j *jointSum) arrive() bool {
 func (j *jointSum) withdraw(a *localAgent) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.left = j.left || !a.summed
+	j.withdrawn = j.withdrawn || !a.summed
 	return !a.summed
 }
 

@@ -258,7 +258,8 @@ func (c Contest) judgePhi(v *Verdict, head, against string) {
 	}
 }
 
-// sentence says what tuning, the head, did to the loss against another model.
+// sentence says what its subject head, such as "Tuning 10 penalties", did to the loss on the set,
+// compared with another model.
 func (g Gain) sentence(head, against string) string {
 	share, outcome := strings.TrimLeft(g.percentText(), "+−"), g.Outcome()
 	switch {

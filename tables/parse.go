@@ -133,7 +133,7 @@ func (p *part) appendValue(j int, text []byte, line int) {
 		if !missing {
 			var fits bool
 			if code, fits = c.words.wordPlace(text, p.most); !fits {
-				c.tally.crowded.set(line, text)
+				c.tally.overflow.set(line, text)
 				code = -1
 			}
 		}

@@ -116,7 +116,7 @@ func (p *pass) translate(j int, c *partColumn) {
 			word := c.words.words[code]
 			place, fits := p.words[j].wordPlace([]byte(word), p.most)
 			if !fits {
-				p.tallies[j].crowded.set(1, []byte(word))
+				p.tallies[j].overflow.set(1, []byte(word))
 				continue
 			}
 			c.whole[code] = place

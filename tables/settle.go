@@ -27,10 +27,11 @@ type tally struct {
 	missing, bad int
 	first        mark // of those that are bad
 	huge         mark // infinite, or too large
-	crowded      mark // a word that was one too many; its line does not count
+	overflow     mark // a word that was one too many; its line does not count
 }
 
-// note counts a value that is missing or of a form.
+// note counts a value that is no number or time of its column, and keeps the first one that is too
+// large. A missing value has been counted by appendValue.
 func (t *tally) note(missing bool, f form, line int, text []byte) {
 	switch {
 	case missing || f == numberForm:
@@ -49,7 +50,7 @@ func (t *tally) add(later tally) {
 	for _, m := range []struct {
 		mine  *mark
 		later mark
-	}{{&t.first, later.first}, {&t.huge, later.huge}, {&t.crowded, later.crowded}} {
+	}{{&t.first, later.first}, {&t.huge, later.huge}, {&t.overflow, later.overflow}} {
 		if m.mine.line == 0 {
 			*m.mine = m.later
 		}
@@ -122,7 +123,7 @@ func isOtherDecimal(text string, decimal byte) bool {
 // decideWords returns the kind of a column that was read as words: another one if most of its
 // values are numbers or times.
 func (p *pass) decideWords(j int) (valueKind, error) {
-	c, made, crowded := &p.columns[j], p.made[j], p.tallies[j].crowded
+	c, made, overflow := &p.columns[j], p.made[j], p.tallies[j].overflow
 	if !c.forced {
 		counts := made.wordCounts()
 		all := 0
@@ -143,8 +144,8 @@ func (p *pass) decideWords(j int) (valueKind, error) {
 			}
 		}
 	}
-	if crowded.line > 0 {
-		return c.valueKind, p.in.Fail(0, c.name, "%s", wordLimitText(p.most, crowded.text))
+	if overflow.line > 0 {
+		return c.valueKind, p.in.Fail(0, c.name, "%s", wordLimitText(p.most, overflow.text))
 	}
 	return c.valueKind, nil
 }

@@ -49,20 +49,29 @@ func (i iterate) state(name string) []dsbo.Named {
 
 // A bestState is what is known of the best iterate so far, in vectors that a checkpoint can hold.
 type bestState struct {
-	least  iterate // of the least value
-	newest iterate // the newest one, if that is best though its value is not the least
-	// head is the index of By in criteria; 0 before the first record, 1 where least is best, 2
-	// where newest is; the number of records in a row up to this one that are worse by more than a
-	// standard error and not below the one before; and this one's value.
-	head []float64
+	least  iterate   // of the least value
+	newest iterate   // the newest one, if that is best though its value is not the least
+	head   []float64 // of the newest record, at headBy and what follows
 }
+
+// The numbers of a bestState's head.
+const (
+	headBy    = iota // index of By in criteria
+	headBest         // 0 before the first record; leastIsBest or newestIsBest
+	headWorse        // records in a row that are worse by more than a standard error, and do not fall
+	headValue        // the record's value
+	headLength
+
+	leastIsBest  = 1.0
+	newestIsBest = 2.0
+)
 
 // newBestState returns the state of a run without records.
 func newBestState(p, q int) bestState {
 	iterate := func() iterate {
 		return iterate{make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, 2)}
 	}
-	return bestState{iterate(), iterate(), make([]float64, 4)}
+	return bestState{iterate(), iterate(), make([]float64, headLength)}
 }
 
 // state returns views of what a checkpoint holds.

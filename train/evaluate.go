@@ -33,7 +33,7 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 		}
 		e.sent = sent
 	}()
-	if err := e.Begin(2*uint64(e.done) + 1); err != nil { // between two iterations
+	if err := e.Begin(2*uint64(e.done) + 1); err != nil { // stage 2k+1 follows iteration k
 		return r, err
 	}
 	r = runs.Record{Iteration: e.done, PeakRSSMiB: PeakRSS(), ConsensusZ: runs.Unknown()}
@@ -112,9 +112,9 @@ func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
 	case r.ValLoss.Known():
 		by, value = 3, r.ValLoss
 	}
-	best := 1.0
+	best := leastIsBest
 	switch least := c.least.value[1]; {
-	case c.head[1] == 0, by == 0, float64(value) < least, value.Known() && math.IsNaN(least):
+	case c.head[headBest] == 0, by == 0, float64(value) < least, value.Known() && math.IsNaN(least):
 		c.least.set(&e.means, r.Iteration, value)
 	case by == 1 && e.problem.Each != nil:
 		held, err := e.problem.compareSets(ctx, e.Group, e.means.fit(), e.problem,
@@ -124,12 +124,9 @@ func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
 		}
 		if held[0].LossChange <= held[0].LossError {
 			c.newest.set(&e.means, r.Iteration, value)
-			best = 2
-		} else {
-			worse = 0
-			if float64(value) >= c.head[3] {
-				worse = c.head[2] + 1
-			}
+			best = newestIsBest
+		} else if float64(value) >= c.head[headValue] {
+			worse = c.head[headWorse] + 1
 		}
 	}
 	copy(c.head, []float64{float64(by), best, worse, float64(value)})
@@ -138,19 +135,19 @@ func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
 
 // worseRecords returns for how many records in a row, up to the newest one, the loss on held-out
 // examples has not fallen, and was above the least by more than a standard error.
-func (e *evaluator) worseRecords() int { return int(e.bestState.head[2]) }
+func (e *evaluator) worseRecords() int { return int(e.bestState.head[headWorse]) }
 
 // best returns the best iterate so far.
 func (e *evaluator) best() Best {
 	c := e.bestState
 	i := c.least
-	switch c.head[1] {
+	switch c.head[headBest] {
 	case 0:
 		return Best{Value: runs.Unknown()}
-	case 2:
+	case newestIsBest:
 		i = c.newest
 	}
-	best := Best{slices.Clone(i.x), slices.Clone(i.y), nil, int(i.value[0]), criteria[int(c.head[0])],
+	best := Best{slices.Clone(i.x), slices.Clone(i.y), nil, int(i.value[0]), criteria[int(c.head[headBy])],
 		runs.Number(i.value[1])}
 	if e.means.z != nil {
 		best.Z = slices.Clone(i.z)

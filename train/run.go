@@ -33,7 +33,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { r.close() }() // the runner of the last epoch
+	defer func() { r.close() }() // not r.close alone: an epoch sets another one
 	if err := r.openFiles(); err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		}
 	}
 	if err == nil {
-		err = r.metrics.Truncate() // of what a run that has gone back has left after its last record
+		err = r.metrics.Truncate() // drops records that a run wrote before it went back
 	}
 	if e := r.metrics.Close(); err == nil {
 		err = e
@@ -166,7 +166,8 @@ func (r *runner) stopInterrupted(ctx context.Context) error {
 	return fmt.Errorf("%w after %d of %s", ErrInterrupted, r.done, wording.Count(r.K, "iteration"))
 }
 
-// conclude adds the averages of x and y over all agents, and what each has spent, to the result.
+// conclude adds the averages of x and y over all agents, and what each has spent, to the result. It
+// then hands the exact solver to the caller, whose later averages count in Problem.Sent.
 func (r *runner) conclude(ctx context.Context) (err error) {
 	ctx = r.collectiveContext(ctx)
 	// Also where the averages are known: a run that is resumed here does not have them, and has to

@@ -48,7 +48,7 @@ func (c *campaign) run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for k := range c.workers {
 		wg.Go(func() {
-			for errs[k] == nil && ctx.Err() == nil && c.left() {
+			for errs[k] == nil && ctx.Err() == nil && c.hasSeeds() {
 				errs[k] = c.worker(ctx)
 			}
 		})
@@ -58,7 +58,8 @@ func (c *campaign) run(ctx context.Context) error {
 	return cmp.Or(errs...)
 }
 
-func (c *campaign) left() bool {
+// hasSeeds reports whether seeds remain.
+func (c *campaign) hasSeeds() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.next < c.seeds

@@ -141,8 +141,9 @@ func rowsOf(e data.Examples, k int) (rows []int) {
 	return rows
 }
 
-// ofPart returns the examples that count in part k, weighted so that their mean loss is the same as
-// with the others, which weigh nothing; of none the first.
+// ofPart returns the examples of part k. Weights are scaled by the part's share of all examples, so
+// that the mean loss is the mean over all examples. If the part is empty, the result is the first
+// example, with weight 0.
 func ofPart(e data.Examples, k int) (data.Examples, error) {
 	rows := rowsOf(e, k)
 	if len(rows) == 0 {
@@ -152,11 +153,11 @@ func ofPart(e data.Examples, k int) (data.Examples, error) {
 	if err != nil {
 		return part, err
 	}
-	share, own := float64(len(rows))/float64(e.Len()), make([]float32, len(rows))
+	share, weights := float64(len(rows))/float64(e.Len()), make([]float32, len(rows))
 	for at, row := range rows {
-		own[at] = float32(share * e.Weight.At(row, k))
+		weights[at] = float32(share * e.Weight.At(row, k))
 	}
-	part.Weight, err = ad.Float32Table(len(own), 1, own)
+	part.Weight, err = ad.Float32Table(len(weights), 1, weights)
 	return part, err
 }
 

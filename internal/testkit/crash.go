@@ -59,9 +59,9 @@ func (n *node) crashed(choose func(n int) int) *node {
 		return &node{data: data, saved: data}
 	}
 	names := maps.Clone(n.savedNames)
-	if kept := subsets(len(n.renames)); len(kept) > 1 {
+	if kept := subsets(len(n.nameChanges)); len(kept) > 1 {
 		for _, i := range kept[choose(len(kept))] {
-			for name, of := range n.renames[i] {
+			for name, of := range n.nameChanges[i] {
 				if names[name] = of; of == nil {
 					delete(names, name)
 				}
@@ -93,12 +93,12 @@ func (n *node) contents() (all [][]byte) {
 	return slices.CompactFunc(all, bytes.Equal)
 }
 
-// mostSubsets bounds the renames of which every subset is a state of its own.
+// mostSubsets bounds the changes of names of which every subset is a state of its own.
 const mostSubsets = 4
 
-// subsets returns sets of n renames that may be on the disk after a crash. Up to mostSubsets
-// renames it returns every subset. Beyond that it returns each prefix, each set that lacks one, and
-// the whole.
+// subsets returns sets of n changes of names that may be on the disk after a crash. Up to
+// mostSubsets changes it returns every subset. Beyond that it returns each prefix, each set that
+// lacks one, and the whole.
 func subsets(n int) (all [][]int) {
 	if n <= mostSubsets {
 		for bits := range 1 << n {

@@ -41,9 +41,9 @@ type node struct {
 	saved   []byte    // as it is on the disk
 	changes []content // since
 
-	names      map[string]*node // names in a folder, as processes see them
-	savedNames map[string]*node
-	renames    []map[string]*node // since: names with what they are of then, nil where they are gone
+	names       map[string]*node // names in a folder, as processes see them
+	savedNames  map[string]*node
+	nameChanges []map[string]*node // since: names with what they are of then, nil where they are gone
 }
 
 // A content is a file's content after a change, which has written bytes from at on.
@@ -132,8 +132,8 @@ func (n *node) child(name string) *node {
 	return n.names[name]
 }
 
-// rename gives names in a folder, or takes them.
-func (n *node) rename(to map[string]*node) {
+// setNames sets what names in a folder stand for. A nil node removes the name.
+func (n *node) setNames(to map[string]*node) {
 	for name, of := range to {
 		if of == nil {
 			delete(n.names, name)
@@ -141,7 +141,7 @@ func (n *node) rename(to map[string]*node) {
 			n.names[name] = of
 		}
 	}
-	n.renames = append(n.renames, to)
+	n.nameChanges = append(n.nameChanges, to)
 }
 
 // set changes a file's content, and keeps data.
@@ -161,7 +161,7 @@ func (m *Memory) OpenFile(path string, flag int, _ fs.FileMode) (disk.File, erro
 			return fs.ErrNotExist
 		case f.n == nil:
 			f.n, changes = new(node), true
-			dir.rename(map[string]*node{name: f.n})
+			dir.setNames(map[string]*node{name: f.n})
 		case flag&os.O_EXCL != 0:
 			return fs.ErrExist
 		case f.n.folder:
@@ -223,7 +223,7 @@ func (m *Memory) MkdirAll(path string) error {
 	return m.operate("mkdir", path, true, func(dir *node, name string) error {
 		switch n := dir.child(name); {
 		case n == nil:
-			dir.rename(map[string]*node{name: newFolder()})
+			dir.setNames(map[string]*node{name: newFolder()})
 		case !n.folder:
 			return syscall.ENOTDIR
 		}
@@ -243,7 +243,7 @@ func (m *Memory) Rename(from, to string) error {
 			return fs.ErrNotExist
 		}
 		if name != last {
-			dir.rename(map[string]*node{name: nil, last: n})
+			dir.setNames(map[string]*node{name: nil, last: n})
 		}
 		return nil
 	})
@@ -258,7 +258,7 @@ func (m *Memory) Remove(path string) error {
 		case len(n.names) > 0:
 			return syscall.ENOTEMPTY
 		}
-		dir.rename(map[string]*node{name: nil})
+		dir.setNames(map[string]*node{name: nil})
 		return nil
 	})
 }
@@ -270,7 +270,7 @@ func (m *Memory) SyncDir(path string) error {
 		if n == nil {
 			return fs.ErrNotExist
 		}
-		n.savedNames, n.renames = maps.Clone(n.names), nil
+		n.savedNames, n.nameChanges = maps.Clone(n.names), nil
 		return nil
 	})
 }

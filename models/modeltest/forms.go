@@ -101,7 +101,8 @@ func (s *subject) meaning() error {
 	return nil
 }
 
-// baselines compares the lengths of the hyperparameters with what their models ask for.
+// baselines checks that each baseline has a name and finite hyperparameters, as many as its model
+// takes.
 func (s *subject) baselines() error {
 	m, ok := s.m.(models.Baselined)
 	if !ok {

@@ -127,29 +127,30 @@ func (f *finish) finishRadius() int {
 // and understand its end.
 func (f *finish) lastRadius() int { return f.finishRadius() + 1 }
 
-// handleFail ends the run as the neighbour says that an agent has failed. That an agent has is
-// known of that agent alone: of another one it is what the neighbour says.
+// handleFail ends the run when the neighbour reports that an agent has failed. If that agent is
+// another one, the error names the neighbour as its source. Where there is a council,
+// [edge.noteFailure] takes the report.
 func (e *edge) handleFail(f *frame) error {
 	agent := f.exchange
 	switch {
 	case agent >= e.m.config.agents():
-		return fmt.Errorf("it says that agent %d has failed, which there is not", agent)
+		return fmt.Errorf("it says that agent %d has failed, but there are %d agents", agent, e.m.config.agents())
 	case agent == e.m.config.Agent && e.m.chamber == nil: // an honest neighbour passes on what it was told
 		return nil
 	}
-	said := &network.EndedError{Process: fmt.Sprintf("agent %d", agent), Number: agent,
+	reported := &network.EndedError{Process: fmt.Sprintf("agent %d", agent), Number: agent,
 		Reason: bounded(string(f.text)), Kind: f.detail}
 	if agent != e.id {
-		said.Process = fmt.Sprintf("agent %d says that agent %d", e.id, agent)
+		reported.Process = fmt.Sprintf("agent %d says that agent %d", e.id, agent)
 	}
 	if e.m.chamber != nil {
-		return e.noteFailure(said)
+		return e.noteFailure(reported)
 	}
-	news := *said
+	forwarded := *reported
 	if agent != e.id { // others are to know whose word it is
-		news.Reason = bounded(fmt.Sprintf("as agent %d says, %s", e.id, said.Reason))
+		forwarded.Reason = bounded(fmt.Sprintf("as agent %d says, %s", e.id, reported.Reason))
 	}
-	e.m.endRun(said, &news)
+	e.m.endRun(reported, &forwarded)
 	return nil
 }
 

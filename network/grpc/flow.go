@@ -191,7 +191,7 @@ func (x *flow) await(ctx context.Context, ready func() bool) error {
 			err = x.interruption()
 		}
 		if err != nil && !ok {
-			x.missing = 0 // if ok, the exchange goes on, and may wait for other vectors
+			x.missing = 0 // the exchange is given up; a ready one goes on, also after an interruption
 		}
 		x.m.mu.Unlock()
 		switch {

@@ -156,9 +156,8 @@ func verifyChain(chain []*x509.Certificate, agent int, roots *x509.CertPool,
 	return until, nil
 }
 
-// ExpiryOf returns until when one of some chains of certificates is valid, such as those that a TLS
-// connection has verified: the latest time of the chains, of each of which it is the earliest of
-// its certificates. Of none it is the zero time.
+// ExpiryOf returns when the last of some chains expires, such as the chains that a TLS connection
+// has verified. A chain expires with the first of its certificates. Without chains it is zero.
 func ExpiryOf(chains [][]*x509.Certificate) (until time.Time) {
 	for _, chain := range chains {
 		end := chain[0].NotAfter

@@ -63,8 +63,8 @@ func (e extent) isLog(s Scale, zeros bool) bool {
 	return wide && (e.low > 0 || e.low == 0 && zeros)
 }
 
-// limits returns the ends of the axis: the ends of the numbers, with some room where they are
-// all one.
+// limits returns the ends of the axis: the least and the greatest number, moved apart where all
+// numbers are equal but for round-off.
 func (e extent) limits() (low, high float64) {
 	switch room := max(1e-9*max(math.Abs(e.low), math.Abs(e.high)), 1e-250); {
 	case e.log && e.high/e.positive < 1+1e-9:

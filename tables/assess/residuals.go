@@ -23,9 +23,19 @@ const (
 	perPrediction   = 3 // count, sum of residuals, sum of their squares
 )
 
-// Sums of residuals e and of true numbers t, both in deviations: of e, |e|, e², e⁴, t, t², t⁴
-// and e² t².
-const residualSums = 8
+// Sums over examples of residuals e and of true numbers t, both in deviations. meanSize takes the
+// sum behind its own as the sum of squares: the first four stand in that order.
+const (
+	sumE = iota
+	sumAbsE
+	sumE2
+	sumE4
+	sumT
+	sumT2
+	sumT4
+	sumE2T2
+	residualSums
+)
 
 // NewResiduals returns counts of 0 for targets with this mean and standard deviation, which is
 // larger than 0.
@@ -60,14 +70,14 @@ func (r *Residuals) Examples() float64 { return sum(r.numbers[:residualBins]) }
 // RMSE returns the root of the mean of the squared residuals, and MAE the mean of their sizes, in
 // the unit of the targets.
 func (r *Residuals) RMSE() Interval {
-	return meanSize(r.sums()[2:], r.Examples()).through(func(v float64) float64 {
+	return meanSize(r.sums()[sumE2:], r.Examples()).through(func(v float64) float64 {
 		return r.deviation * math.Sqrt(v)
 	})
 }
 
 // MAE is told at RMSE.
 func (r *Residuals) MAE() Interval {
-	return meanSize(r.sums()[1:], r.Examples()).through(func(v float64) float64 {
+	return meanSize(r.sums()[sumAbsE:], r.Examples()).through(func(v float64) float64 {
 		return r.deviation * v
 	})
 }
@@ -108,18 +118,17 @@ func (r *Residuals) ByPrediction() (predicted, mean, size []float64) {
 	return predicted, mean, size
 }
 
-// Explained returns R²: one minus the sum of the squared residuals in units of the sum that the
-// mean of the true numbers of the examples leaves. Its interval is by the error of a ratio.
+// Explained returns R² = 1 − mean(e²)/var(t). Its interval is by the error of a ratio of means.
 func (r *Residuals) Explained() Interval {
 	s, n := r.sums(), r.Examples()
-	middle := s[4] / n
-	spread := s[5]/n - float64(middle*middle)
-	if !(spread > 0) {
+	middle := s[sumT] / n
+	targetVariance := s[sumT2]/n - float64(middle*middle)
+	if !(targetVariance > 0) {
 		return unknown()
 	}
-	ratio := s[2] / n / spread
+	ratio := s[sumE2] / n / targetVariance
 	// mean of (e² − ratio t²)², with t around its mean over the training rows, which is near
-	variance := (s[3] - 2*float64(ratio*s[7]) + float64(ratio*ratio*s[6])) / n
-	e := num.Normal95 * math.Sqrt(max(0, variance)/n) / spread
-	return Interval{1 - ratio, 1 - ratio - e, min(1, 1-ratio+e)}
+	variance := (s[sumE4] - 2*float64(ratio*s[sumE2T2]) + float64(ratio*ratio*s[sumT4])) / n
+	half := num.Normal95 * math.Sqrt(max(0, variance)/n) / targetVariance
+	return Interval{1 - ratio, 1 - ratio - half, min(1, 1-ratio+half)}
 }

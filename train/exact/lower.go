@@ -133,8 +133,9 @@ func (w *solve) distanceLeft(left float64, r []float64, norm float64) float64 {
 	return max(left, w.estimate(r))
 }
 
-// estimate returns r'M⁻¹r with the last preconditioner: the square of the distance that a residual
-// r stands for.
+// estimate returns r'M⁻¹r, about the square of the error whose residual is r, in the norm of the
+// Hessian. M is the preconditioner of the last Prepare. Without pairs there is no estimate, and the
+// result is infinite.
 func (w *solve) estimate(r []float64) float64 {
 	if w.memory.Pairs() == 0 {
 		return math.Inf(1)

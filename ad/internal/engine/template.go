@@ -77,7 +77,8 @@ func (t *Template) AddDirection(input int) {
 	t.directions |= t.values[input].bit
 }
 
-// Plan prepares the computation of values, for [Machine.EachUnit] if in lanes.
+// Plan makes a plan that computes outs. With lanes it is for [Machine.EachUnit]. The first plan
+// fixes the tile; a plan by which more values are kept changes the layouts of all.
 func (t *Template) Plan(lanes bool, outs []int) (*Plan, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -91,7 +92,7 @@ func (t *Template) Plan(lanes bool, outs []int) (*Plan, error) {
 		t.chooseTile(t.y)
 	}
 	t.plans, t.layouts = append(t.plans, p), append(t.layouts, nil)
-	changed := t.plans[p.number:]
+	changed := t.plans[p.number:] // the new plan alone, unless more values are kept from run to run
 	if t.chooseKept() {
 		changed = t.plans
 	}

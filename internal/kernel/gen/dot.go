@@ -137,7 +137,7 @@ func (e *emitter) products(s shape, acc [][]int, b rows, free int, k *mask, p in
 // 16 bytes at once, if they are side by side, else one by one.
 func (e *emitter) addSums(to reg.GPVirtual, s shape, acc [][]int, free int) {
 	per := 16 / e.size
-	side := s.nr / per * per // columns whose sums stand side by side; the sums of the others stand by rows
+	side := s.nr / per * per // the first columns, whose sums are ordered by row; the others go by column
 	var order [][]int
 	for i := range s.mr {
 		for j := range side {

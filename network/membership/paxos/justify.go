@@ -91,12 +91,15 @@ func matches(change, want membership.Change) bool {
 	return change.Digest() == want.Digest()
 }
 
-// omits reports whether a change leaves out a member that is there, as far as this agent sees:
-// itself, or a neighbour that it hears, that is not slow and that has answered this ballot, or may
-// still do. Such a change has the votes of those alone that see otherwise.
+// omits reports whether a change keeps only one of this agent and a neighbour, although both are
+// there as far as this agent sees. A member counts as there if this agent hears it, it is no liar
+// and not slow, and no answer of it in this ballot says that it does not hear this agent or has no
+// checkpoint. If the change leaves the neighbour out, the neighbour must also have answered, or
+// still have time to. If it leaves this agent out, this agent must have a state ([Node.SetLost]).
+// The agent does not vote for such a change.
 func (c *acceptor) omits(now time.Time, m Message) bool {
 	staying := func(i int) bool { return slices.Contains(m.Change.Members, i) }
-	waits := now.Sub(c.promised) < c.Absent/2
+	mayAnswer := now.Sub(c.promised) < c.Absent/2
 	for _, j := range c.neighbours() {
 		if !c.isMember(j) || slices.Contains(c.seen.Down, j) || c.isLiar(j) || staying(j) == staying(c.Agent) {
 			continue
@@ -105,7 +108,7 @@ func (c *acceptor) omits(now time.Time, m Message) bool {
 		answered = answered && p.Ballot == m.Ballot
 		switch {
 		case answered && (slices.Contains(p.Down, c.Agent) || len(p.Points) == 0), slices.Contains(c.seen.Slow, j):
-		case staying(c.Agent) && (answered || waits), !staying(c.Agent) && !c.lost:
+		case staying(c.Agent) && (answered || mayAnswer), !staying(c.Agent) && !c.lost:
 			return true
 		}
 	}
