@@ -26,8 +26,7 @@ var longLies = flag.Bool("lies", false, "whether TestLies runs the seeds whose r
 // TestLies: whatever lies members tell beside all else that happens, those that are honest end with
 // the right bits, and an error of theirs that another agent is to blame for names a liar. In a
 // worker of a campaign it runs the seeds that it is told, quick ones (drawQuickLies). Else it takes
-// seeds that have failed once; with -lies also the five whose runs take long, of which TestBlames
-// and the tests that docs/faults.md names prove the mending too:
+// seeds that have failed once, and with -lies also the five of them whose runs take long:
 //   - 4040: a member that sends vectors and no heartbeats to one neighbour was left out and let in
 //     again for ever, and all went back each time.
 //   - 20004566: old news of a failure that was a lie went round among processes that had begun
