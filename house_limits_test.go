@@ -11,9 +11,10 @@ var limits = map[rule]int{
 	longFiles:    0,
 	longFuncs:    0,
 
-	thatOf:    20,
-	soMany:    0,
-	bareVerbs: 0,
+	thatOf:     20,
+	soMany:     0,
+	bareVerbs:  0,
+	otherNames: 0,
 
 	bareFields:  0,
 	mostMethods: 40,

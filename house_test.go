@@ -33,6 +33,7 @@ const (
 	thatOf          rule = "\"that of\" and \"those of\" in comments"
 	soMany          rule = "\"so many\" in comments"
 	bareVerbs       rule = "functions named by a bare verb that does not say what they return or do"
+	otherNames      rule = "functions whose comment begins with another name"
 	bareFields      rule = "structs of more than 8 fields, some of which have no comment"
 	mostMethods     rule = "methods of the type of this module that has the most"
 	topFolders      rule = "folders of the root"
@@ -206,6 +207,9 @@ func (h *house) addFunc(f *ast.FuncDecl, dir string, inPackage, isTest bool) {
 	}
 	if isTest {
 		return // a table of cases may be long
+	}
+	if word, _, _ := strings.Cut(f.Doc.Text(), " "); word != "" && strings.TrimRight(word, ":,") != name {
+		h.found(otherNames, fmt.Sprintf("%v: %s, where the function is %s", at, word, name))
 	}
 	if n := h.files.Position(f.End()).Line - at.Line + 1; n > 60 {
 		h.found(longFuncs, fmt.Sprintf("%v: %s has %d lines", at, name, n))

@@ -146,7 +146,7 @@ func Add(a, b *Node) *Node {
 			return AddCol(ab[1], children(v)[0])
 		}
 	}
-	for _, ab := range [][2]*Node{{b, a}, {a, b}} { // a sum grows at its end
+	for _, ab := range [][2]*Node{{b, a}, {a, b}} { // b first: a sum's newest term is its second
 		if r, ok := ruleOf(ab[0]).(placeRule); ok {
 			return newNode(addPartRule{r.off}, a.Shape(), ab[1], children(ab[0])[0])
 		}

@@ -310,7 +310,7 @@ func (p *Program) Bind(name string, t *Table, idx []int) error {
 	return nil
 }
 
-// setPoint sets x and y of a program, whose machine is m to callers with vectors of V.
+// setPoint sets x and y of a program. m is the program's machine for vectors of V.
 func setPoint[V Float](p *Program, m engine.Vectors[V], x, y []V) error {
 	if len(x) != p.f.P || len(y) != p.f.Q {
 		return dsbo.ShapeErrorf("len(x) and len(y) must be %d and %d; they are %d and %d",

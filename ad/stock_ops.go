@@ -187,7 +187,7 @@ func (s stock) product() *Node {
 	tA, tB := s.field("transA").Bool(), s.field("transB").Bool()
 	switch own := s.n.Op().String(); {
 	case strings.Contains(own, "×××"):
-		shape := s.old[0].Shape()
+		shape := s.old[0].Shape() // the stack's axes, which the rebuilt matrix has folded
 		return BatchMatMul(a, b, shape[:len(shape)-2].TotalSize(), tA, tB)
 	case strings.Contains(own, "⋅"):
 		return Dot(Flatten(a), Flatten(b))

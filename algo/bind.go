@@ -144,7 +144,7 @@ func SetAuto(m Method) {
 }
 
 // Bind sets the schedules of a method that follow the curvature to their numbers. Init takes a
-// method before that, whose steps are then NaN.
+// method that is not bound, too: such steps are then NaN.
 func Bind(m Method, c Curvature) error {
 	c = BoundsOf(m, c)
 	for _, p := range parametersOf(m) {

@@ -70,7 +70,7 @@ type Traits struct {
 	// memory comes on top.
 	Dense func(p, q int) int64
 	// Adapt sets parameters that the user left open to suit a run, before Init, and reports whether
-	// it gave up a search for the start of x; nil: there are none.
+	// it gave up the search for the start of x for lack of penalties; nil: there are none.
 	Adapt func(Setting) (gaveUpSearch bool)
 	// Bounds turns the bounds of steps along ∇_y g and Hz − b into the bounds of the method's own
 	// steps of y and z; nil: they are the same. See [BoundsOf].

@@ -129,8 +129,9 @@ func (a *NewtonCG) Traits() Traits {
 const networkDamping = 1
 
 // adapt damps steps where the lower problem is not convex, and fixes the number of products where
-// averages are by Mix: agents whose last bits differ cannot agree where a solve ends. x starts
-// where it is set if that place is known, and if there are no penalties by which a search could go.
+// averages are by Mix: agents whose last bits differ cannot agree where a solve ends. It gives
+// up the search for the start of x where the start is known, and where the oracles tell no
+// penalties, by which a search goes. It reports a lack of penalties alone.
 func (a *NewtonCG) adapt(s Setting) (gaveUpSearch bool) {
 	if s.Nonconvex && !s.Given("damping") {
 		a.Damping = networkDamping

@@ -7,17 +7,19 @@ import (
 // leastShare is the least share of a step that is tried. A y that stays does not hold x.
 const leastShare = 0.0625
 
-// dampedShares are the shares of a damped step of y that are tried; 0 is to stay.
+// dampedShares are the shares of a damped step of y that are tried: the first, 0, is to stay, and
+// the second is a full step.
 var dampedShares = [...]float64{0, 1, 0.25, leastShare}
 
 // lossRounding is the share of the loss by which values may differ though y is as good: the
 // rounding of y and of its gradient in float32.
 const lossRounding = 0x1p-23
 
-// dampedShare returns the share of the step −s of y at which the averaged lower loss is least, for
-// which the agents average all its values in one message; 1 where the loss of a full step is the
-// same to rounding, as at an optimum, where steps are noise. After a full step that lowers the loss
-// by more the damping falls to a third, after a small one or none it grows fourfold.
+// dampedShare returns the share of the step −s of y at which the averaged lower loss is least. One
+// message averages the losses of all shares. The share is 1 where the loss of a full step is the
+// least to rounding, as at an optimum, where steps are noise. After a full step that lowers the
+// loss by more than rounding the damping falls to a third. After none, or the least share, it grows
+// fourfold.
 func (a *NewtonCG) dampedShare(w *turn) float64 {
 	best := 0
 	w.average(a.losses, a.term.lowerLosses)
@@ -26,9 +28,10 @@ func (a *NewtonCG) dampedShare(w *turn) float64 {
 			best = j
 		}
 	}
-	a.fall = a.losses[0] - a.losses[best]
-	rounding := float64(lossRounding * math.Abs(a.losses[0]))
-	if a.losses[1]-a.losses[best] <= rounding && dampedShares[best] != 1 {
+	stay, full, least := a.losses[0], a.losses[1], a.losses[best]
+	a.fall = stay - least
+	rounding := float64(lossRounding * math.Abs(stay))
+	if full-least <= rounding && dampedShares[best] != 1 {
 		return 1
 	}
 	switch dampedShares[best] {
@@ -36,7 +39,7 @@ func (a *NewtonCG) dampedShare(w *turn) float64 {
 		if a.fall > rounding {
 			a.mu[0] = max(a.mu[0]/3, a.Damping/leastDamping)
 		}
-	case 0.25:
+	case 0.25: // the damping stays
 	default:
 		a.mu[0] *= 4
 	}

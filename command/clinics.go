@@ -13,7 +13,7 @@ import (
 	"dsbo/internal/num"
 )
 
-// Count is the number of clinics.
+// clinicCount is the number of clinics.
 const clinicCount = 3
 
 // A clinic is what differs between the patients of the clinics.
@@ -39,7 +39,7 @@ const (
 	telling = 4
 )
 
-// Header returns the names of the columns; the diagnosis is the last one.
+// clinicHeader returns the names of the columns; the diagnosis is the last one.
 func clinicHeader() []string {
 	names := []string{"patient", "age", "sex", "smoker", "ward", "pressure", "pulse", "temperature"}
 	for m := range markers {
@@ -48,14 +48,14 @@ func clinicHeader() []string {
 	return append(names, "diagnosis")
 }
 
-// Write writes the patients of clinic i, from 0 to Count-1, as comma-separated values with a
-// header. They are the same each time.
+// writeClinic writes the patients of clinic i, from 0 to clinicCount-1, as comma-separated values
+// with a header. They are the same each time.
 func writeClinic(w io.Writer, i int) error { return write(w, i, clinics[i].patients, true) }
 
-// WriteNew writes some patients whose diagnosis nobody knows yet, without its column.
+// writeNewClinic writes some patients whose diagnosis nobody knows yet, without its column.
 func writeNewClinic(w io.Writer) error { return write(w, clinicCount, 8, false) }
 
-// write writes patients; the patients of clinic Count are of all.
+// write writes patients; the patients of clinic clinicCount are of all.
 func write(w io.Writer, i, patients int, diagnosed bool) error {
 	r := rand.New(rand.NewPCG(2, uint64(i)))
 	out := csv.NewWriter(w)

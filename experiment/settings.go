@@ -255,8 +255,8 @@ func (s *Settings) setParameters(p *parameters, given map[string]bool) error {
 	return nil
 }
 
-// checkStep returns an error if a flag's schedule is none. Steps of y and z may follow the
-// curvature, which is checked as the method is.
+// checkStep returns an error if a flag's value is no schedule. Steps of y and z may follow the
+// curvature; these are checked with the method.
 func checkStep(flag string, step algo.Schedule, K int) error {
 	if flag != "alpha" && step.OfCurvature() {
 		return nil

@@ -100,7 +100,8 @@ func Sequence(list [][][]float64) (*Matrix, error) {
 	return (&Listed{pull: ms, push: ms}).union()
 }
 
-// checkedList returns the matrices of a list for n agents, if they are what they must be.
+// checkedList returns the matrices of a list. Each must be for n agents and have the given sums,
+// and all edges together must connect the agents.
 func checkedList(name string, list [][][]float64, n int, sums line) (all []*Matrix, err error) {
 	for k, rows := range list {
 		at := fmt.Sprintf("%s[%d]", name, k)

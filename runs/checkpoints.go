@@ -27,8 +27,8 @@ func (f Folder) CheckpointPath(agents []int, iteration int) string {
 	return f.Path(checkpointPrefix(agents) + fmt.Sprintf("%09d", iteration))
 }
 
-// checkpointPrefix returns the beginning of the names of the checkpoints of some agents. The
-// iteration comes after it.
+// checkpointPrefix returns how the names of the checkpoints of one process begin, before the
+// iteration. Its agents are consecutive; none stands for all agents in one process.
 func checkpointPrefix(agents []int) string {
 	if len(agents) == 0 {
 		return checkpointFile + "."

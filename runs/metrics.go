@@ -83,9 +83,9 @@ func (m *Metrics) Truncate() error {
 	return err
 }
 
-// KeepRest keeps the records that follow the run's so far, of a run that has gone back: they are
-// written again, with the same numbers, and stay with the times that they have, so that checkpoints
-// which know of them stay good. From the first that differs on they go.
+// KeepRest is for a run that has gone back. It keeps the records after the run's so far: Write
+// comes to them again, with the same numbers, and leaves them with the times that they have. So
+// checkpoints that know of them stay good. From the first record that differs on they go.
 func (m *Metrics) KeepRest() error {
 	if m == nil {
 		return nil
@@ -115,7 +115,8 @@ func (m *Metrics) nextPending(r Record) []byte {
 	return m.pending[:end]
 }
 
-// Write appends one record.
+// Write appends a record. Where [Metrics.KeepRest] has kept the same one, that one stays; where it
+// has kept another one, that one and all after it go first.
 func (m *Metrics) Write(r Record) error {
 	if m == nil {
 		return nil

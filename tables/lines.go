@@ -7,7 +7,7 @@ import (
 	"dsbo/tables/input"
 )
 
-// Lines say on which line of a file its rows begin: a row that is not here follows on the line
+// lines say on which line of a file its rows begin: a row that is not here follows on the line
 // after the row before. They ascend.
 type lines []lineOfRow
 

@@ -59,7 +59,7 @@ type Config struct {
 	// "": "exact"
 	Evaluate        string
 	ExactEach       bool    // all records have exact values on float32 too, see [Config.ExactAt]
-	Tol, AdjointTol float64 // tolerances of Exact, which has their defaults
+	Tol, AdjointTol float64 // tolerances of exact.Solver, which has their defaults
 	MaxNorm         float64 // a norm of x, y or z above it counts as divergence; 0: 1e9
 	// Start is how the run began. Its Curvature is for the advice on divergence; 0: found then, if
 	// the method has steps.

@@ -19,7 +19,7 @@ type Problem struct {
 	// Nonconvex says that the lower problem is not known to be strongly convex: exact values are
 	// not known then, records have the least eigenvalue of the averaged Hessian, and models are
 	// solutions that depend on where they start. Matrix is the matrix of the products that methods
-	// and [Exact] take.
+	// and [exact.Solver] take.
 	Nonconvex bool
 	Matrix    dsbo.CurvatureMatrix // of the products with the Hessian
 	// Score returns the scores of a model on agent i's examples; nil: there are no losses and no
@@ -45,7 +45,8 @@ type Problem struct {
 	// W of its configuration.
 	W       *network.Matrix
 	Average network.AverageOptions // how averages are found
-	// Sent counts what all agents send in averages of the problem's methods and of [Exact]; nil:
+	// Sent counts what all agents send in averages of the problem's methods and of [exact.Solver];
+	// nil:
 	// that is not counted. A run counts for itself.
 	Sent *dsbo.Traffic
 

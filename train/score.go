@@ -99,6 +99,7 @@ func newScorer(t data.Task, programs *models.Programs, local []int) (scorer, err
 			if e.Len() == 0 {
 				continue
 			}
+			// in float64, whatever the run computes in
 			if s[i][k], err = programs.Score(e, false, memory); err != nil {
 				return nil, err
 			}

@@ -14,9 +14,8 @@ const Halvings = 3
 
 // Backtrack returns a tuned model whose Φ is below its rival's, if one is found, and a note on how;
 // else the tuned model. Where the lower problem is not convex, hypergradients belong to solutions
-// on the way, and x may go farther than the solutions that are reached bear: there x is moved half
-// of the way to the rival's, and half again, as a line search from the rival's along what tuning
-// has found would.
+// on the way, and x may go too far for the solution that is found there. x is then moved half of
+// the way to the rival's, and half again, as in a line search.
 func (f *Finder) Backtrack(ctx context.Context, tuned, rival *Model) (*Model, []string, error) {
 	if !f.Problem.Nonconvex || rival.Finder != f || rival.Y == nil {
 		return tuned, nil, nil

@@ -195,7 +195,7 @@ func (l *listing) addDescents(n Range) {
 // addSolutions lists what n models send, which are found by a number of solvers, or by training.
 func (l *listing) addSolutions(n, solvers Range) {
 	if l.Held == nil {
-		if l.Config.Problem.Nonconvex { // from two starts, but where y is of another length
+		if l.Config.Problem.Nonconvex { // from two starts; from one where the second has another length
 			n = n.times(Range{1, 2, 2})
 		}
 		l.addExact(n, solvers, l.modelEffort())
@@ -203,7 +203,7 @@ func (l *listing) addSolutions(n, solvers Range) {
 	}
 	m, gradients := algo.Clone(l.Held), 0
 	if m.Init(l.p, l.q, l.Config.K) != nil {
-		return // which has been checked
+		return // Init was checked before the plan
 	}
 	for k := range l.Config.K {
 		gradients += m.Cost(k).Averages

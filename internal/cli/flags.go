@@ -166,7 +166,7 @@ func (f *Flags) help(out io.Writer, all bool) {
 func (f *Flags) explainFlag(out io.Writer, name string) {
 	fl := f.Lookup(name)
 	value, usage := flag.UnquoteUsage(fl)
-	// else it says it itself
+	// else there is none to tell, or the usage tells it
 	if fl.DefValue != "" && fl.DefValue != "false" && !strings.Contains(usage, "default") {
 		usage += " (default " + fl.DefValue + ")"
 	}

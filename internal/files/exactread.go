@@ -1,4 +1,4 @@
-// ReadExactly and its like read inputs whose length is announced, and trusts no announcement.
+// This file reads inputs whose length is announced, and trusts no announcement.
 
 package files
 
@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Bytes reads want bytes and checks that no more follow. It allocates as the bytes come in,
+// ReadExactly reads want bytes and checks that no more follow. It allocates as the bytes come in,
 // beginning with at most guess, so that a false want costs no more memory than the input is long.
 func ReadExactly(r io.Reader, want, guess int) ([]byte, error) {
 	buf := make([]byte, 0, min(want, guess))
@@ -27,8 +27,8 @@ func ReadExactly(r io.Reader, want, guess int) ([]byte, error) {
 	return buf, ReadEnd(r, want)
 }
 
-// End returns an error if more follows than the bytes that were announced and read. Reading to the
-// end also makes gzip check its sum.
+// ReadEnd returns an error if more follows than the bytes that were announced and read. Reading to
+// the end also makes gzip check its sum.
 func ReadEnd(r io.Reader, announced int) error {
 	n, err := io.ReadFull(r, make([]byte, 1))
 	if n > 0 {
@@ -40,7 +40,8 @@ func ReadEnd(r io.Reader, announced int) error {
 	return nil
 }
 
-// Reason returns an error's text in parentheses, "" for one that only says that the input ended.
+// ReadReason returns an error's text in parentheses, "" for one that only says that the input
+// ended.
 func ReadReason(err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return ""

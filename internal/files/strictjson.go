@@ -15,9 +15,9 @@ import (
 	"strings"
 )
 
-// Object reads one object into the struct that to points to. Each field of the struct has two tags:
-// json, its name in the object, and must, what its value must be, for errors. A field that the
-// object lacks is left as it is. Errors say what must hold and what is there instead.
+// StrictJSON reads one object into the struct that to points to. Each field of the struct has two
+// tags: json, its name in the object, and must, what its value must be, for errors. A field that
+// the object lacks is left as it is. Errors say what must hold and what is there instead.
 func StrictJSON(data []byte, to any) error {
 	object := reflect.ValueOf(to).Elem()
 	var known, seen []string

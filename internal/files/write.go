@@ -23,7 +23,8 @@ func WriteNPY(w io.Writer, numbers []float64, shape ...int) error {
 		text += ","
 	}
 	text = fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%s)}", text)
-	text += strings.Repeat(" ", 16-(10+len(text))%16) // numbers begin at a multiple of 16
+	// numbers begin at a multiple of 16, after 10 bytes of magic, version and length
+	text += strings.Repeat(" ", 16-(10+len(text))%16)
 	out := append([]byte("\x93NUMPY\x01\x00"), byte(len(text)), byte(len(text)>>8))
 	out = append(out, text...)
 	for _, v := range numbers {

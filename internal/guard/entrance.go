@@ -157,8 +157,8 @@ func (c *Conn) Close() error {
 	return c.Conn.Close()
 }
 
-// RemoteAddr implements net.Conn. [Of] finds the connection by it, through all that is put on top
-// of the connection.
+// RemoteAddr implements net.Conn. [ConnOf] finds the connection by it, through all that is put on
+// top of the connection.
 func (c *Conn) RemoteAddr() net.Addr { return c.address }
 
 type address struct {

@@ -21,10 +21,10 @@ const (
 // neighbour is the attribute that makes lines with one message of several kinds.
 const neighbour = "neighbour"
 
-// New returns a logger that passes lines on to another one. Lines are of one kind if their messages
-// are the same, and their attribute "neighbour" if they have it: both are the program's own, so
-// that there are few kinds. Other attributes may have what others have sent, and lose what is
-// not printable. A logger that is nil takes no line.
+// LimitLog returns a logger that passes lines on to another one. Lines are of one kind if their
+// messages are the same, and their attribute "neighbour" if they have it: both are the program's
+// own, so that there are few kinds. Other attributes may have what others have sent, and lose what
+// is not printable. A logger that is nil takes no line.
 func LimitLog(to *slog.Logger) *slog.Logger {
 	if to == nil {
 		to = slog.New(slog.DiscardHandler)

@@ -28,8 +28,8 @@ import (
 var digests = [...]func() string{kernel.Generic: sync.OnceValue(digest), kernel.AVX2: sync.OnceValue(digest),
 	kernel.AVX512: sync.OnceValue(digest)}
 
-// Digest returns 16 hexadecimal digits that stand for the bits of the computation with the kernels
-// of this process. It takes some milliseconds at the first call, and nothing after it.
+// ArithmeticDigest returns 16 hexadecimal digits that stand for the bits of the computation with
+// the kernels of this process. It takes some milliseconds at the first call, and nothing after it.
 func ArithmeticDigest() string { return digests[kernel.Active()]() }
 
 // digest computes it with the kernels that are active.

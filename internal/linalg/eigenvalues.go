@@ -146,8 +146,9 @@ func ritz(diagonal, off []float64) (least, largest, last float64) {
 }
 
 // Largest returns the largest eigenvalue in size of a symmetric matrix of size q that is known by
-// its products, by power iteration, to about one percent from below. It takes at most 100 products;
-// one that is not finite is an error.
+// its products, by power iteration, usually to one percent from below: it ends where a product
+// changes the size by at most a thousandth, or after 100 products. A product that is not finite is
+// an error.
 func Largest(q int, product func(dst, v []float64) error) (float64, error) {
 	v, next := make([]float64, q), make([]float64, q)
 	spreadVector(v)

@@ -52,11 +52,11 @@ type Memory struct {
 	before   []float64 // the residual before the last step
 }
 
-// New returns an empty memory for at most a number of pairs, between 1 and [MostPairs], of vectors
-// of length q.
+// NewMemory returns an empty memory for at most a number of pairs, between 1 and [MostPairs], of
+// vectors of length q.
 func NewMemory(q, most int, floor, cut float64) *Memory {
 	if q < 1 || most < 1 || most > MostPairs {
-		panic(fmt.Sprintf("recycle: q must be at least 1 and the pairs between 1 and %d; they are %d and %d",
+		panic(fmt.Sprintf("linalg: q must be at least 1 and the pairs between 1 and %d; they are %d and %d",
 			MostPairs, q, most))
 	}
 	m := &Memory{Floor: floor, Cut: cut, q: q, most: most}
@@ -79,9 +79,10 @@ func (m *Memory) State() (s, t, gram, counts []float64) { return m.s, m.t, m.gra
 // Pairs returns the number of pairs.
 func (m *Memory) Pairs() int { return int(m.counts[0]) }
 
-// Add keeps the pair (d, dd) with dd = D d, scaled to ‖d‖ = 1; d must not be zero. The oldest pair
-// goes when there are too many. The preconditioner stays as it is until the next [Memory.Prepare],
-// one of which must come before relative pairs.
+// Add keeps the pair (d, dd) with dd = D d, scaled to ‖d‖ = 1; d must not be zero. Relative
+// pairs are scaled by the diagonal of the last Prepare before that. The oldest pair goes when there
+// are too many. The preconditioner stays as it is until the next [Memory.Prepare], which must come
+// before relative pairs.
 func (m *Memory) Add(d, dd []float64) {
 	q, row := m.q, int(m.counts[1])
 	v, t := m.s[row*q:][:q], m.t[row*q:][:q]

@@ -45,7 +45,7 @@ func newZiggurat() (z [strips]strip) {
 	return z
 }
 
-// Number draws a number of mean 0 and deviation 1.
+// Normal draws a number of mean 0 and deviation 1.
 func Normal(r *rand.Rand) float64 {
 	for {
 		bits := r.Uint64()

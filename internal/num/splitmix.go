@@ -4,10 +4,10 @@
 
 package num
 
-// Step is how far the generator's counter goes from one number to the next.
+// SplitMixStep is how far the generator's counter goes from one number to the next.
 const SplitMixStep = 0x9e3779b97f4a7c15
 
-// Hash returns the number after counter z, whose bits are unrelated to the bits of neighbouring
+// SplitMix returns the number after counter z, whose bits are unrelated to the bits of neighbouring
 // counters. It is a bijection.
 func SplitMix(z uint64) uint64 {
 	z += SplitMixStep

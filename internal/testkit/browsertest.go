@@ -28,7 +28,7 @@ type Page struct {
 	Script        string
 }
 
-// Open opens pages in one headless Chromium, and returns what their scripts return, by name.
+// OpenPages opens pages in one headless Chromium, and returns what their scripts return, by name.
 // Whatever the browser complains of is an error. Where there is no browser, and with -short, the
 // test is skipped.
 func OpenPages(t *testing.T, pages map[string]Page) map[string]json.RawMessage {

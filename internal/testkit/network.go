@@ -38,7 +38,7 @@ type Network struct {
 	conns     map[*conn]struct{}   // both ends of those that are open
 }
 
-// New returns a network without hosts, all of whose links are whole.
+// NewNetwork returns a network without hosts, all of whose links are whole.
 func NewNetwork(w LinkModel) *Network {
 	return &Network{
 		links: w, changed: make(chan struct{}), cut: uncut, unpowered: map[string]bool{}, frozen: map[string]bool{},

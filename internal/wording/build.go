@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// An Info is what the Go tool wrote into a program.
+// BuildInfo is what the Go tool wrote into a program.
 type BuildInfo struct {
 	Version  string // of the main module; "" or "(devel)" if it has none
 	Revision string // of its version control; "" if the program was built without it

@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// Printable reports whether [Text] leaves a text as it is.
+// Printable reports whether [Plain] leaves a text as it is.
 func Printable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) })
 }
 
-// Text returns s with each character that is not printable, such as control and bidirectional ones,
-// and each byte that is no character, as Go writes it in a string: \n, \x1b, \u202e. Printable
-// texts stay as they are.
+// Plain returns s with each character that is not printable, such as control and bidirectional
+// ones, and each byte that is no character, as Go writes it in a string: \n, \x1b, \u202e.
+// Printable texts stay as they are.
 func Plain(s string) string {
 	if Printable(s) {
 		return s

@@ -72,7 +72,7 @@ type recordConn struct {
 	err     error // of a flush: what was held is lost
 }
 
-// Write implements net.Conn. It keeps p for flush after hold.
+// Write implements net.Conn. Between cork and flush it keeps p.
 func (r *recordConn) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,13 +15,14 @@ func (e *edge) attach(s *session, h hello) {
 	} else {
 		e.conduct.spend(wasteConnect, "it has connected again")
 	}
-	// A process that has begun since the run failed begins it anew: else old news would go round
-	// for as long as one agent that has it computes.
+	// A process that has begun since the run failed begins the run anew. It is not told of the
+	// failure: old news would go round for as long as one agent that has it computes.
 	s.failSent = e.m.ended != nil && e.instance != 0 && h.instance != e.instance
 	e.replace(h.instance)
 	e.session = s
 	s.handleHello(h)
-	e.expectsStale, e.reported = e.pending == kindResend, false // it went back after its hello
+	e.expectsStale = e.pending == kindResend // this agent has gone back since its own hello
+	e.reported = false
 	e.credit, e.radius = h.sent, 0
 	e.sendFrom(h.next)
 	if e.m.finish.drains {

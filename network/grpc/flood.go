@@ -18,7 +18,7 @@ type flood struct {
 	widest int            // the most rows that any agent sends in one step, 1 at least
 }
 
-// A learned row is one that comes from a neighbour.
+// A learnedRow is one that comes from a neighbour.
 type learnedRow struct {
 	agent     int // whose row
 	neighbour int // the number of who sends it among the neighbours; the first of those that do

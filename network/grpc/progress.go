@@ -119,9 +119,9 @@ func (m *Mixer) checkWait() error {
 	return err
 }
 
-// askAgain opens anew the streams of neighbours that are there and do not send what is due: hellos
-// ask for the vectors that this agent needs, and a new stream carries all keys. What a liar has
-// left out for a time is not lost then.
+// askAgain drops the streams of neighbours that are there and do not send what is due, so that new
+// ones open. The hello of a new stream asks for the vectors that this agent needs, and the stream
+// carries all keys. What a liar has left out for a time is then not lost.
 func (n *neighbours) askAgain() {
 	m := n.m
 	for _, e := range m.view.edges {

@@ -212,7 +212,7 @@ type session struct {
 	dropped  chan struct{} // closed when the session has ended
 	reason   error         // set before dropped is closed
 
-	failSent bool // guarded by the mixer's lock, as is keysSent
+	failSent bool // the failure is sent, or must not be; the mixer's lock guards it and keysSent
 	epochs
 	councilFrames [][]byte // frames of the council
 	keysSent      int      // key frames that the stream has carried

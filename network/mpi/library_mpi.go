@@ -65,14 +65,14 @@ func (l *cgoLibrary) alloc(words int) []uint64 {
 
 func (l *cgoLibrary) free(words []uint64) { C.free(unsafe.Pointer(&words[0])) }
 
-// open returns the C side of t with its messages as they are now.
+// open returns the C side of t. While t is not posted it takes the messages' memory as it is now.
 func (l *cgoLibrary) open(t *transfer) *C.struct_dsbo_transfer {
 	h, ok := t.handle.(*handle)
 	if !ok {
 		h = l.newHandle(t)
 		t.handle = h
 	}
-	if h.c.posted != 0 {
+	if h.c.posted != 0 { // MPI is using the messages
 		return h.c
 	}
 	for i := range t.messages {

@@ -101,9 +101,9 @@ func addMeasures[T any](t *table, rows [][]T, ms []measure[T]) {
 	}
 }
 
-// comparison is the table of groups of one problem, in a column of the given heading, and the
-// measures of a topic, sorted by the first measure: the least come first, and last those without
-// it. It is nil where nothing was measured.
+// comparison is a table with a row for each group of runs of one problem: its label, under the
+// heading, and the measures of a topic. Rows ascend by the first measure, and rows without it come
+// last. It is nil where nothing was measured.
 func comparison(name, heading string, gs []group, of topic) *table {
 	t := &table{Name: name, Columns: []column{{Title: heading}}}
 	seeds := slices.ContainsFunc(gs, func(g group) bool { return len(g.runs) > 1 })

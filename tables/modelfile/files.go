@@ -138,7 +138,7 @@ func parseDescription(text []byte) (*description, error) {
 		return nil, fmt.Errorf("the file of weights must lie beside it; it is %q", name)
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields() // of objects within it, too
+	dec.DisallowUnknownFields() // StrictJSON checks the names of the outer object alone
 	return d, dec.Decode(new(description))
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	settledFall  = 1e-3 // the share of the loss that a step has still lowered where the loss counts as settled
-	settledSteps = 3    // steps in a row that lower it by less
+	settledFall  = 1e-3 // a step that lowers the loss by at most this share of it is calm
+	settledSteps = 3    // calm steps in a row after which the loss counts as settled
 	stepProducts = 30   // products of a step of a lower problem that may not be convex
 	stepForcing  = 0.1  // the largest share of the gradient that such a step leaves
 )
@@ -64,7 +64,8 @@ func (w *solve) findDamping() error {
 	return err
 }
 
-// solveNonconvex brings Y down the lower loss.
+// solveNonconvex brings Y down the lower loss until it has settled, is not finite, or the products
+// are spent. The first calm step has the damping found anew at Y.
 func (w *solve) solveNonconvex() error {
 	g, step, r := w.g, w.step, w.rest
 	first := linalg.Norm(g)
@@ -88,7 +89,7 @@ func (w *solve) solveNonconvex() error {
 		fall := (before - w.lower) / math.Abs(before)
 		if calm++; fall > settledFall {
 			calm = 0
-		} else if calm == 1 { // what was negative at the start need not be so here
+		} else if calm == 1 { // directions of negative curvature at the start may have none here
 			if err := w.findDamping(); err != nil {
 				return err
 			}

@@ -67,13 +67,13 @@ func ones[T kernel.Float](n int) []T {
 	return v
 }
 
-// callRate runs what each makes reps times on every processor at once and returns calls a second of
-// all of them, the best of the tries: on a shared machine the others say more about the neighbours.
-func callRate(tries int, each func() func(), reps int) float64 {
+// callRate makes a call for each processor, runs each reps times at once, and returns the calls a
+// second of all. It is the best of the tries: on a shared machine others show its other users.
+func callRate(tries int, newCall func() func(), reps int) float64 {
 	n := runtime.GOMAXPROCS(0)
 	calls := make([]func(), n)
 	for i := range calls {
-		calls[i] = each()
+		calls[i] = newCall()
 	}
 	best := math.Inf(1)
 	for range tries {
