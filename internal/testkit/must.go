@@ -7,6 +7,7 @@ package testkit
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -48,13 +49,15 @@ func Catch(steps func()) (err error) {
 	return nil
 }
 
-// WantError has a test fail unless err is one line that has a text in it, and matches kind if that
-// is not nil. "" for the text: there must be no error.
-func WantError(t testing.TB, what any, err, kind error, text string) {
+// WantError has a test fail unless err is one line that has a text in it, and further ones, and
+// matches kind if that is not nil. "" for the text: there must be no error.
+func WantError(t testing.TB, what any, err, kind error, text string, further ...string) {
 	t.Helper()
-	if text == "" && err != nil || text != "" && (err == nil || kind != nil && !errors.Is(err, kind) ||
-		!strings.Contains(err.Error(), text) || strings.Contains(err.Error(), "\n")) {
-		t.Errorf("%v: error %v; it must match %v and have in it %q", what, err, kind, text)
+	texts := append(further, text)
+	lacks := func(part string) bool { return !strings.Contains(err.Error(), part) }
+	if (err == nil) != (text == "") || err != nil && (kind != nil && !errors.Is(err, kind) ||
+		slices.ContainsFunc(texts, lacks) || !lacks("\n")) {
+		t.Errorf("%v: error %v; it must match %v and have in it %q", what, err, kind, texts)
 	}
 }
 

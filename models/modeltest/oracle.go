@@ -224,7 +224,7 @@ func (s *subject) allocations() error {
 	o := s.oracle(models.Config{Batch: s.batch()})
 	x, y, v := s.point()
 	dx, dy := make([]float64, s.p), make([]float64, s.q)
-	runs, sets := 5, []dsbo.Set{dsbo.Lower, dsbo.Curvature, dsbo.Upper, dsbo.Whole}
+	runs, sets := 20, []dsbo.Set{dsbo.Lower, dsbo.Curvature, dsbo.Upper, dsbo.Whole}
 	if s.q > denseLimit {
 		runs, sets = 3, []dsbo.Set{dsbo.Lower}
 	}

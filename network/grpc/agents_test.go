@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -132,15 +130,6 @@ func together(ms []*Mixer, do func(i int, m *Mixer) error) []error {
 // succeed is together for what must not fail. It ends the test if it does.
 func succeed(ms []*Mixer, do func(i int, m *Mixer) error) {
 	testkit.OK(errors.Join(together(ms, do)...))
-}
-
-// wantError checks that an error is there, matches kind, if that is not nil, and has all texts.
-func wantError(t *testing.T, what string, err, kind error, texts ...string) {
-	t.Helper()
-	if err == nil || kind != nil && !errors.Is(err, kind) || slices.ContainsFunc(texts,
-		func(text string) bool { return !strings.Contains(err.Error(), text) }) {
-		t.Errorf("%s: error %v; it must match %v and have %q", what, err, kind, texts)
-	}
 }
 
 // openTeams is open for the suites of teams.

@@ -59,7 +59,7 @@ func TestDelaysHaveABudget(t *testing.T) {
 				t.Errorf("%s: after %d times it has failed: %v", name, c.most, e.failure)
 			}
 			c.once(m, e)
-			wantError(t, fmt.Sprintf("%s: after %d times", name, c.most+1), e.failure, nil, "agent 0 ")
+			testkit.WantError(t, fmt.Sprintf("%s: after %d times", name, c.most+1), e.failure, nil, "agent 0 ")
 			e.attach(newSession(e, nil, time.Time{}), hello{instance: 2})
 			if e.failure != nil {
 				t.Errorf("%s: another process of it has failed", name)

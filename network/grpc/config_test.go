@@ -65,11 +65,9 @@ func TestValidate(t *testing.T) {
 		{func(c *Config) { c.Addresses[2], c.Listener, c.Identity = "10.0.0.2:1", everywhere, ids[1] }, ""},
 		{func(c *Config) { c.Addresses[0] = "what agent 1 does not use" }, ""},
 	} {
-		config := Config{Agent: 1, Matrix: w, Run: "r", Addresses: []string{"127.0.0.1:1", "localhost:2", "[::1]:3"}}
+		config := Config{Agent: 1, Matrix: w, Run: "run", Addresses: []string{"127.0.0.1:1", "localhost:2", "[::1]:3"}}
 		c.change(&config)
-		if err := config.Validate(); c.want != "" || err != nil {
-			wantError(t, "settings", err, dsbo.ErrConfig, c.want)
-		}
+		testkit.WantError(t, "settings", config.Validate(), dsbo.ErrConfig, c.want)
 	}
 }
 
@@ -86,5 +84,5 @@ func TestOpenReleasesTheListener(t *testing.T) {
 	defer taken.Close()
 	w := newGraph("ring", 1)
 	_, err := Open(Config{Matrix: w, Run: "r", Addresses: []string{taken.Addr().String()}})
-	wantError(t, "a taken address", err, nil, "address already in use")
+	testkit.WantError(t, "a taken address", err, nil, "address already in use")
 }

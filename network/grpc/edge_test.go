@@ -118,7 +118,7 @@ func TestVectorsOutOfOrder(t *testing.T) {
 		deliver(s, vectorOfOne(k, 5))
 	}
 	for _, exchange := range []int{4, 1 << 61} {
-		wantError(t, fmt.Sprintf("the vector of exchange %d where 3 is next", exchange),
+		testkit.WantError(t, fmt.Sprintf("the vector of exchange %d where 3 is next", exchange),
 			s.e.handle(decoded(encodeVector(exchange, mixing, nil))), nil, "must be that of exchange 3")
 	}
 	testkit.OK(m.Rewind(1))
@@ -182,7 +182,8 @@ func TestSilence(t *testing.T) {
 	}
 	m.neighbours.edge(0).detach(s, s.reason)
 	m.heartbeat()
-	wantError(t, "after 20 s", m.err, network.ErrSilent, "agent 0 has been silent for 20s: nothing heard for 5s")
+	testkit.WantError(t, "after 20 s", m.err, network.ErrSilent,
+		"agent 0 has been silent for 20s: nothing heard for 5s")
 	if e, ok := errors.AsType[*network.SilentError](m.err); !ok || e.Processes[0] != "agent 0" ||
 		e.Silent != 20*time.Second {
 		t.Errorf("%+v after 20 s; it must say that agent 0 was silent", e)

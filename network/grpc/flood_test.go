@@ -86,5 +86,5 @@ func checkStep(t *testing.T, w *network.Matrix, plans []*flood, known [][]bool, 
 
 func TestFloodNeedsAWay(t *testing.T) {
 	_, err := newFlood(testkit.Get(network.NewMatrix([][]float64{{0.5, 0.5, 0}, {0.5, 0.5, 0}, {0, 0, 1}})), 1)
-	wantError(t, "two parts", err, dsbo.ErrConfig, "no path of edges leads from agent 0 to agent 2")
+	testkit.WantError(t, "two parts", err, dsbo.ErrConfig, "no path of edges leads from agent 0 to agent 2")
 }

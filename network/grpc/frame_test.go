@@ -105,7 +105,7 @@ func TestUnreadableFrames(t *testing.T) {
 			"must have at most 8216 bytes; it has 8217"},
 	} {
 		var f frame
-		wantError(t, c.name, f.decode(bytes.NewReader(c.frame), len(c.frame)), nil, c.err)
+		testkit.WantError(t, c.name, f.decode(bytes.NewReader(c.frame), len(c.frame)), nil, c.err)
 	}
 }
 

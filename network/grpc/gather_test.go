@@ -144,7 +144,7 @@ func TestNotTheSame(t *testing.T) {
 	}
 	m := testkit.Get(newMixer(
 		Config{Matrix: testkit.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}}))}.withDefaults()))
-	wantError(t, "no edges", m.Reduce(t.Context(), network.Max, 8, nil), dsbo.ErrConfig, "must be connected")
+	testkit.WantError(t, "no edges", m.Reduce(t.Context(), network.Max, 8, nil), dsbo.ErrConfig, "must be connected")
 }
 
 // A trigger calls do when the vector of an exchange is sent.
@@ -182,7 +182,8 @@ func TestGatherAgain(t *testing.T) {
 				wg.Go(func() { gather(i) })
 			}
 			row := rowOf(0, length)
-			wantError(t, "agent 0", gatherRows(inner, ms[0], row), context.Canceled, "gathering since exchange 0")
+			testkit.WantError(t, "agent 0", gatherRows(inner, ms[0], row), context.Canceled,
+				"gathering since exchange 0")
 			testkit.OK(ms[0].Rewind(0))
 			wg.Go(func() { gather(n - 1) })
 			if !other {

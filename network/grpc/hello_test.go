@@ -58,7 +58,7 @@ func TestUnreadableHellos(t *testing.T) {
 		{"no text", helloFrame(said("\xff")), `"\xff"`},
 	} {
 		_, err := readHello(c.f)
-		wantError(t, c.name, err, nil, c.err)
+		testkit.WantError(t, c.name, err, nil, c.err)
 	}
 }
 

@@ -101,13 +101,13 @@ func TestKeysRefused(t *testing.T) {
 			if c.want == "" {
 				testkit.OK(m.err)
 			} else {
-				wantError(t, "a key", m.err, dsbo.ErrPeer, prefix, c.want)
+				testkit.WantError(t, "a key", m.err, dsbo.ErrPeer, prefix, c.want)
 			}
 		})
 	}
 	m, _ := pathAgent(func(c *Config) { c.Unmasked = true })
 	deliver(attached(m, 0, 0, 0), alone)
-	wantError(t, "a key where there is none", m.err, nil, "sums are not masked")
+	testkit.WantError(t, "a key where there is none", m.err, nil, "sums are not masked")
 }
 
 // TestKeysSpread: an agent that has no sum to make passes keys on and adds its own, each once on
@@ -134,7 +134,7 @@ func TestKeysSpread(t *testing.T) {
 	other := keyConfig(2, nil)
 	other.Secret = nil
 	deliver(b, keyFrame(other))
-	wantError(t, "another key of an agent", m.err, nil, "it is another one than before")
+	testkit.WantError(t, "another key of an agent", m.err, nil, "it is another one than before")
 }
 
 // TestOtherKeyRefused: a neighbour that comes back with other data is refused by name when it
@@ -154,11 +154,11 @@ func TestOtherKeyRefused(t *testing.T) {
 	testkit.OK(m.links.checkHello(first))
 	other := first
 	other.key = strings.Repeat("k", len(first.key))
-	wantError(t, "a neighbour with another key", m.links.checkHello(other), nil,
+	testkit.WantError(t, "a neighbour with another key", m.links.checkHello(other), nil,
 		"the key of agent 0 is refused: it is another one than before: an agent's data")
 	testkit.OK(m.err)
 	testkit.OK(m.links.checkHello(first))
 	hello("other data")
-	wantError(t, "another key that a neighbour passes on", m.err, nil,
+	testkit.WantError(t, "another key that a neighbour passes on", m.err, nil,
 		"which came from agent 2, is refused: it is another one than before")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -123,7 +124,7 @@ func TestDrainDeadline(t *testing.T) {
 	ms := openAgents(t, newGraph("path", 2), nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
-	wantError(t, "at the deadline", ms[0].Drain(ctx), context.DeadlineExceeded,
+	testkit.WantError(t, "at the deadline", ms[0].Drain(ctx), context.DeadlineExceeded,
 		"agent 0, after exchange 0, waiting for the others' end")
 }
 

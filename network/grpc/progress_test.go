@@ -220,7 +220,7 @@ func TestChain(t *testing.T) {
 					}
 				})
 				for i, err := range errs {
-					wantError(t, fmt.Sprintf("the agent in place %d", i), err, dsbo.ErrPeer,
+					testkit.WantError(t, fmt.Sprintf("the agent in place %d", i), err, dsbo.ErrPeer,
 						fmt.Sprintf("agent %d holds up the run", c.absent))
 				}
 			})

@@ -268,7 +268,7 @@ func TestPayloadOfAnotherLength(t *testing.T) {
 		deliver(attached(m, 0, 0, 0), garbage)
 		deliver(attached(m, 2, 0, 0), good)
 		err := m.Reduce(t.Context(), network.Sum, 63, []uint64{1})
-		wantError(t, "a payload", err, dsbo.ErrPeer, "agent 0 is at fault", tt.want)
+		testkit.WantError(t, "a payload", err, dsbo.ErrPeer, "agent 0 is at fault", tt.want)
 
 		m, _ = pathAgent(func(c *Config) { c.Unmasked = true })
 		s, other := withCouncil(m, 1)

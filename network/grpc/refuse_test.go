@@ -203,7 +203,7 @@ func TestVisitorsRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m, log := openSelf(t, "127.0.0.1:1")
 			_, err := visit(t, m.config.Listener.Addr().String(), c.creds, c.frame)
-			wantError(t, "the visitor", err, nil, c.answer)
+			testkit.WantError(t, "the visitor", err, nil, "rpc error", c.answer)
 			log.waitFor(t, "level=WARN", "refused a connection", "from=127.0.0.1:", c.log)
 			s := m.Status()
 			if s.Refused == 0 || s.Neighbours[0].Connects+s.Neighbours[1].Connects != 0 {
@@ -241,7 +241,8 @@ func TestRefusalLoggedOnce(t *testing.T) {
 	for range 4 {
 		err = m.neighbours.edge(0).heartbeat()
 	}
-	wantError(t, "the end", err, nil, "agent 0 has been silent for 4h0m0s", "agent 0 does not compute as agent 1 does")
+	testkit.WantError(t, "the end", err, nil, "agent 0 has been silent for 4h0m0s",
+		"agent 0 does not compute as agent 1 does")
 }
 
 // host listens as agent 2 and answers each hello with the frames.

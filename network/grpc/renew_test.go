@@ -122,7 +122,7 @@ func TestRenewRefused(t *testing.T) {
 	} {
 		m, _ := pathAgent(func(config *Config) { *config = keyConfig(self, c.now) })
 		before := m.identity()
-		wantError(t, "no renewal", m.Renew(c.next), dsbo.ErrConfig, c.want)
+		testkit.WantError(t, "no renewal", m.Renew(c.next), dsbo.ErrConfig, c.want)
 		if m.identity() != before {
 			t.Error("the identity is another one")
 		}

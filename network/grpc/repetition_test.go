@@ -18,7 +18,7 @@ func TestOtherNumbersAreAnError(t *testing.T) {
 		t.Fatalf("error %v after the same numbers", m.err)
 	}
 	deliver(s, vectorOfOne(0, 6))
-	wantError(t, "other numbers", m.err, ErrConflict, "agent 0 is at fault in exchange 0")
+	testkit.WantError(t, "other numbers", m.err, ErrConflict, "agent 0 is at fault in exchange 0")
 	b, _ := other.e.nextFrame(other)
 	if f := decoded(b); f.kind != kindFail || f.exchange != self || string(f.text) != m.err.Error() {
 		t.Errorf("the other neighbour is sent %+v, %q; it must be the failure of agent 1, %q", f.header, f.text, m.err)
@@ -58,5 +58,5 @@ func TestUsedVectorsBind(t *testing.T) {
 		}
 	}
 	deliver(sessions[1], sum(2))
-	wantError(t, "other words of agent 2 than those that were used", m.err, ErrConflict, "agent 2")
+	testkit.WantError(t, "other words of agent 2 than those that were used", m.err, ErrConflict, "agent 2")
 }

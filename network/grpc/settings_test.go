@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/internal/testkit"
 )
 
 // TestSettingsDiffer: a refusal says which settings differ, as far as the hellos have them.
@@ -75,7 +76,7 @@ func TestStrangeSettings(t *testing.T) {
 			began := time.Now()
 			met := map[int][]int{0: {0}, 1: {0, 1, 2}}[strange] // those that meet nobody else
 			for _, i := range met {
-				wantError(t, fmt.Sprintf("agent %d", i), <-ends[i], dsbo.ErrConfig, "-K is ",
+				testkit.WantError(t, fmt.Sprintf("agent %d", i), <-ends[i], dsbo.ErrConfig, "-K is ",
 					fmt.Sprintf("30 at agent %d", strange))
 			}
 			if took := time.Since(began); took > 10*time.Second {

@@ -81,7 +81,7 @@ func TestToldOtherThings(t *testing.T) {
 		if errs[1] == nil {
 			t.Errorf("lies about %v: agent 1 knows %v of the others' terms", lie.op, known)
 		}
-		wantError(t, fmt.Sprintf("lies about %v", lie.op), errs[1], dsbo.ErrPeer, "under masks")
+		testkit.WantError(t, fmt.Sprintf("lies about %v", lie.op), errs[1], dsbo.ErrPeer, "under masks")
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // testConsensus mixes until the agents agree. Each exchange keeps the mean and brings the
 // agents closer to it by ρ, up to rounding.
 func testConsensus(t *testing.T, x *exchange) {
-	const length, precision = 5, 1e-4
+	const length, precision = 5, 1e-9
 	n, rho := x.w.N(), x.w.Rho()
 	rounds := 2
 	if rho > 1e-3 { // else two do

@@ -1,13 +1,6 @@
 package features_test
 
-import (
-	"errors"
-	"strings"
-	"testing"
-
-	"dsbo"
-	"dsbo/tables/features"
-)
+import "dsbo/tables/features"
 
 // row returns the features of a row, zeros too.
 func row(e *features.Encoder, width, row int) []float64 {
@@ -17,12 +10,4 @@ func row(e *features.Encoder, width, row int) []float64 {
 		x[place] = values[k]
 	}
 	return x
-}
-
-// wantError checks that an error is the user's to mend and has a text.
-func wantError(t *testing.T, err error, text string) {
-	t.Helper()
-	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), text) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %v; it must be one line with %q", err, text)
-	}
 }

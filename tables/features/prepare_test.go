@@ -282,7 +282,9 @@ func TestEncode(t *testing.T) {
 		t.Errorf("features at 1: %s; the mean is %g", diff, first[1])
 	}
 	_, err := r.NewEncoder(testkit.Get(tables.New("new.csv", tables.NumberColumn("a", []float32{1}))))
-	wantError(t, err, "new.csv, column b: the column is missing, and the model needs it")
+	testkit.WantError(t, "tables", err, dsbo.ErrConfig,
+		"new.csv, column b: the column is missing, and the model needs it")
 	_, err = r.NewEncoder(testkit.Get(tables.New("new.csv", tables.WordColumn("a", []string{"x"}))))
-	wantError(t, err, "new.csv, column a: the column holds words; the model was trained with numbers")
+	testkit.WantError(t, "tables", err, dsbo.ErrConfig,
+		"new.csv, column a: the column holds words; the model was trained with numbers")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/tables"
 	"dsbo/tables/features"
@@ -132,18 +133,20 @@ func TestSparseText(t *testing.T) {
 func TestSparseRefused(t *testing.T) {
 	svm := svmTexts(2)
 	_, err := prepareSparse(t, []string{svm[0], "label\n1\n-1\n1\n-1\n"})
-	wantError(t, err, "site 0 (site0.svm) has sparse columns, as of a LIBSVM file, and site 1 (site1.svm) has none")
+	testkit.WantError(t, "tables", err, dsbo.ErrConfig,
+		"site 0 (site0.svm) has sparse columns, as of a LIBSVM file, and site 1 (site1.svm) has none")
 	_, err = prepareSparse(t, []string{strings.Repeat("1 2:1\n-1 2:1\n", 1000) + strings.Repeat("1 2:1e12\n", 20)})
-	wantError(t, err, "column f2 must not have a few numbers that are out of all proportion")
+	testkit.WantError(t, "tables", err, dsbo.ErrConfig,
+		"column f2 must not have a few numbers that are out of all proportion")
 	beside := testkit.Get(tables.New("own.bin", tables.NumberColumn("label", []float32{0, 1, 0}),
 		tables.NumberColumn("age", []float32{0, 1, 0})))
 	beside.Sparse = tables.Sparse{Cols: 1, Starts: []int{0, 0, 0, 1}, Indices: []int32{0}, Values: []float32{1}}
 	_, err = features.Prepare(features.Sites{Tables: []*tables.Table{beside}, Collective: alone(t, 1)},
 		features.Options{Target: "label", Split: features.DefaultShares})
-	wantError(t, err, "site 0 (own.bin) has column age")
+	testkit.WantError(t, "tables", err, dsbo.ErrConfig, "site 0 (own.bin) has column age")
 	r := testkit.Get(prepareSparse(t, svm)).Recipe
 	_, err = r.NewEncoder(testkit.Get(tables.New("new.csv", tables.NumberColumn("a", []float32{1}))))
-	wantError(t, err, "new.csv: the model was trained with sparse columns")
+	testkit.WantError(t, "tables", err, dsbo.ErrConfig, "new.csv: the model was trained with sparse columns")
 }
 
 // TestSparseMemory: nothing makes a dense copy, which would take 800 MB; a table has

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/tables"
 	"dsbo/tables/features"
@@ -53,7 +54,7 @@ func TestSplitColumn(t *testing.T) {
 				features.Options{Target: "class", SplitColumn: "set", Rare: 10, Missing: features.MeanOfOthers,
 					Folds: c.folds, FoldRows: c.most})
 			if c.says != "" {
-				wantError(t, err, c.says)
+				testkit.WantError(t, "tables", err, dsbo.ErrConfig, c.says)
 				return
 			}
 			if testkit.OK(err); p.Rows[0] != train || p.Folds != c.folds {
