@@ -10,8 +10,8 @@ import (
 	"text/template"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
+	"dsbo/internal/num"
 	"dsbo/runs"
 	"dsbo/runs/report"
 )
@@ -48,7 +48,7 @@ func pairedP(a, b []float64) float64 {
 		return math.NaN()
 	}
 	t := math.Abs(mean) / (deviation / math.Sqrt(n))
-	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(t)
+	return 2 * num.StudentTail(t, int(n)-1)
 }
 
 // pText writes a p, a dash if it is not known.
