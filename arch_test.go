@@ -62,7 +62,7 @@ var wings = [][]string{
 	{"."},
 	{"internal"},
 	{"tables/input"},
-	{"ad", "tables", "tables/assess", "network/membership", "network/pki", "experiment/privacy"},
+	{"ad", "tables", "tables/assess", "network/membership", "network/carrier", "network/pki", "experiment/privacy"},
 	{"data", "network/relay"},
 	{"network", "models"},
 	{"algo"},

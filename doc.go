@@ -72,7 +72,8 @@
 //	messages over gRPC       network/grpc/doc.go; state.go, flow.go, protocol.go
 //	masks                    network/grpc/masks; who holds up a run: network/grpc/holdup
 //	who decides on members   network/membership/paxos: change.go; messages: grpc/chamber.go
-//	certificates, a relay    network/pki, network/relay
+//	certificates             network/pki
+//	proxies, a relay         network/carrier, network/relay
 //	MPI                      network/mpi
 //
 // A run:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"path/filepath"
 	"strings"
 	"time"
@@ -20,6 +21,8 @@ which they know each other. The folder then holds
 
   ca.pem, ca-key.pem                the authority; keep the key here, or remove it
   agent-<i>.pem, agent-<i>-key.pem  agent i, whose machine needs these two and ca.pem
+  relay.pem, relay-key.pem          the relay, if the cluster file names one, which needs
+                                    these two and ca.pem
 
 Whoever has an agent's key can speak for it. Existing files are not overwritten.
 
@@ -95,7 +98,7 @@ func validPeriod(days int) (from, until time.Time, err error) {
 // with its key or without.
 func makeCertificates(folder string, c *cluster.Cluster, save func(*pki.Authority, string) error, from,
 	until time.Time) error {
-	for _, pattern := range []string{"ca*.pem", "agent-*.pem"} {
+	for _, pattern := range []string{"ca*.pem", "agent-*.pem", relayName + "*.pem"} {
 		found, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil {
 			return dsbo.ConfigErrorf("-out %s: %w", folder, err)
@@ -123,5 +126,12 @@ func makeCertificates(folder string, c *cluster.Cluster, save func(*pki.Authorit
 			return err
 		}
 	}
-	return nil
+	if c.Relay == "" {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(c.Relay)
+	if err != nil {
+		return err
+	}
+	return authority.SaveHost(folder, relayName, host, from, until)
 }

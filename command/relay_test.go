@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"net/http/httptest"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 
@@ -18,25 +20,11 @@ import (
 func TestRelayedAgents(t *testing.T) {
 	testkit.Long(t, "as TestAgents, through a relay")
 	dir := t.TempDir()
-	certs, out := filepath.Join(dir, "certs"), filepath.Join(dir, "out")
-	all := append(addresses(1), "", "", "")
-	file := writeCluster(t, dir, 4, map[string]any{"agents": all, "relay": "127.0.0.1:1"})
+	certs := filepath.Join(dir, "certs")
+	file := writeCluster(t, dir, 4, map[string]any{"agents": append(addresses(1), "", "", ""), "relay": "127.0.0.1:1"})
 	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
-
-	ctx, stop := context.WithCancel(t.Context())
-	log, end := io.Pipe()
-	var work sync.WaitGroup
-	work.Go(func() {
-		testkit.OK(run(ctx, []string{"relay", "-listen=127.0.0.1:0", "-certs=" + certs}, io.Discard, end))
-		end.Close()
-	})
-	defer work.Wait()
-	defer stop()
-	lines := bufio.NewReader(log)
-	at := regexp.MustCompile("address=(.*)").FindStringSubmatch(testkit.Get(lines.ReadString('\n')))[1]
-	work.Go(func() { _, _ = io.Copy(io.Discard, lines) })
-
-	edit(t, file, "127.0.0.1:1\"", at+"\"")
+	edit(t, file, "127.0.0.1:1\"", startRelay(t, certs)+"\"")
+	out := filepath.Join(dir, "out")
 	agents(t, 4, "-cluster="+file, "-out="+out, "-certs="+certs, "-quiet")
 	same(t, out, alone(t, dir, "-agents=4"), 4)
 
@@ -50,4 +38,39 @@ func TestRelayedAgents(t *testing.T) {
 			args...)...)
 		wantError(t, err, cli.Usage, want)
 	}
+}
+
+// startRelay runs a relay until the test ends, and returns its address.
+func startRelay(t *testing.T, certs string) string {
+	ctx, stop := context.WithCancel(context.Background())
+	log, end := io.Pipe()
+	var work sync.WaitGroup
+	work.Go(func() {
+		testkit.OK(run(ctx, []string{"relay", "-listen=127.0.0.1:0", "-certs=" + certs}, io.Discard, end))
+		end.Close()
+	})
+	t.Cleanup(func() {
+		stop()
+		work.Wait()
+	})
+	lines := bufio.NewReader(log)
+	address := regexp.MustCompile("address=(.*)").FindStringSubmatch(testkit.Get(lines.ReadString('\n')))[1]
+	work.Go(func() { _, _ = io.Copy(io.Discard, lines) })
+	return address
+}
+
+// TestAgentsBehindProxies: where nothing but TLS to port 443 leaves a site, and that through a
+// proxy with a password, agents find what one process finds.
+func TestAgentsBehindProxies(t *testing.T) {
+	testkit.Long(t, "as TestRelayedAgents, through a proxy")
+	dir := t.TempDir()
+	certs, out := filepath.Join(dir, "certs"), filepath.Join(dir, "out")
+	file := writeCluster(t, dir, 4, map[string]any{"agents": []string{"", "", "", ""}, "relay": "relay.invalid:443"})
+	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
+	rules := testkit.ProxyRules{Name: "site", Password: "secret", TLS: true}
+	proxy := httptest.NewServer(testkit.Proxy(startRelay(t, certs), rules))
+	t.Cleanup(proxy.Close)
+	t.Setenv("HTTPS_PROXY", strings.Replace(proxy.URL, "://", "://site:secret@", 1))
+	agents(t, 4, "-cluster="+file, "-out="+out, "-certs="+certs, "-quiet")
+	same(t, out, alone(t, dir, "-agents=4"), 4)
 }

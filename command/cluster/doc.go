@@ -24,7 +24,7 @@
 // Their neighbours must have one, or "relay" is the host:port of a relay (dsbo relay) over which
 // two without an address talk to each other.
 //
-//	"agents": ["host-0:7000", "", "", "host-3:7000"], "relay": "relay.example:7443"
+//	"agents": ["host-0:7000", "", "", "host-3:7000"], "relay": "relay.example:443"
 //
 // The graph is "graph", a name that package network knows (default: ring), or "edges", [[0, 1], [1,
 // 2], ...], or "W", the mixing matrix by rows, or "weights", a graph file with the lists of

@@ -46,7 +46,8 @@ type Config struct {
 	// Listener is where neighbours connect. nil listens on this agent's address. The mixer
 	// closes it.
 	Listener net.Listener
-	// Dial connects to the address of a neighbour. nil does so over TCP.
+	// Dial connects to the address of a neighbour or the relay. nil does so over TCP, through the
+	// site's HTTP proxy if the environment names one (package carrier).
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 
 	// Identity is this agent's certificate. With nil the connections are neither encrypted nor

@@ -1,12 +1,11 @@
 package grpc
 
 import (
-	"context"
-	"net"
 	"time"
 
 	"dsbo/internal/guard"
 	"dsbo/network"
+	"dsbo/network/carrier"
 )
 
 func orDefault[T comparable](v *T, d T) {
@@ -38,15 +37,10 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	if c.Dial == nil {
-		c.Dial = dialTCP
+		c.Dial = carrier.Dialer{}.Dial
 	}
 	if c.Wrap == nil {
 		c.Wrap = func(_ int, s Sender) Sender { return s }
 	}
 	return c
-}
-
-// dialTCP is what Config.Dial is if nothing else is said.
-func dialTCP(ctx context.Context, address string) (net.Conn, error) {
-	return new(net.Dialer).DialContext(ctx, "tcp", address)
 }

@@ -52,7 +52,8 @@ func (l *links) streamWindow() int32 {
 
 // relay returns this agent as the relay knows it.
 func (l *links) relay() relay.Client {
-	return relay.Client{Address: l.m.config.Relay, Run: l.m.config.Run, Identity: l.m.identity}
+	c := l.m.config
+	return relay.Client{Address: c.Relay, Run: c.Run, Identity: l.m.identity, Connect: c.Dial}
 }
 
 // protection returns what a connection has below gRPC, by this agent's certificate if it has one,

@@ -13,6 +13,7 @@ import (
 
 	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/carrier"
 	"dsbo/network/grpc/masks"
 	"dsbo/network/networktest"
 	"dsbo/network/pki"
@@ -158,7 +159,7 @@ func refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
 func visit(t *testing.T, address string, creds credentials.TransportCredentials,
 	frames ...[]byte) (rpc.ClientStream, error) {
 	t.Helper()
-	return visitOver(networktest.Context(t), t, dialTCP, address, creds, frames...)
+	return visitOver(networktest.Context(t), t, carrier.Dialer{}.Dial, address, creds, frames...)
 }
 
 // visitOver is visit over connections of another kind, until ctx ends.

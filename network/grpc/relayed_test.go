@@ -2,11 +2,13 @@ package grpc
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"dsbo/internal/testkit"
 	"dsbo/network/networktest"
@@ -16,7 +18,7 @@ import (
 
 // relayed takes the addresses of all agents but 0, 3, 6, ... away, with a relay of the authority's
 // agents between those without, and returns what stops it.
-func relayed(cs []Config) ([]Config, func()) {
+func relayed(t *testing.T, cs []Config) ([]Config, func()) {
 	l := listen()
 	for i := range cs {
 		cs[i].Relay = l.Addr().String()
@@ -25,15 +27,21 @@ func relayed(cs []Config) ([]Config, func()) {
 			cs[i].Listener, cs[i].Addresses[i] = nil, "" // the same slice for all agents
 		}
 	}
-	return cs, serveRelay(l)
+	return cs, serveRelay(t, l)
 }
 
 // serveRelay runs a relay and returns what stops it.
-func serveRelay(l net.Listener) (stop func()) {
+func serveRelay(t *testing.T, l net.Listener) (stop func()) {
+	dir := t.TempDir()
+	testkit.OK(ca().SaveHost(dir, "relay", "127.0.0.1", time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))
+	certificate := testkit.Get(pki.LoadHost(dir, "relay"))
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() {
-		testkit.OK(relay.Serve(ctx, l, relay.Options{Trust: func() (*pki.Trust, error) { return ca().Trust(), nil }}))
+		testkit.OK(relay.Serve(ctx, l, relay.Options{
+			Trust:       func() (*pki.Trust, error) { return ca().Trust(), nil },
+			Certificate: func() (*tls.Certificate, error) { return certificate, nil },
+		}))
 	})
 	return func() {
 		cancel()
@@ -46,14 +54,14 @@ func serveRelay(l net.Listener) (stop func()) {
 func TestRelayed(t *testing.T) {
 	const n, times = 6, 40
 	ctx, w := networktest.Context(t), newGraph("ring", n)
-	cs, stop := relayed(configs(w, identities(n)))
+	cs, stop := relayed(t, configs(w, identities(n)))
 	ms, closeAll := open(cs)
 	defer closeAll()
 	mix := func(i int, m *Mixer) error { return networktest.MixZeros(ctx, m, times, 3) }
 	succeed(ms, mix)
 	stop()
 	l := testkit.Get(net.Listen("tcp", cs[0].Relay))
-	defer serveRelay(l)()
+	defer serveRelay(t, l)()
 	succeed(ms, mix)
 	want := networktest.Product(w, [][]float64{{1}, {2}, {3}, {4}, {5}, {6}})
 	got := make([][]float64, n)

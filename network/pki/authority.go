@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"fmt"
+	"net"
 	"os"
 	"time"
 
@@ -112,6 +113,38 @@ func (a *Authority) certify(agent int, public crypto.PublicKey, from, until time
 		template.URIs = append(template.URIs, runURI(run))
 	}
 	return signCertificate(template, a.pair.Leaf, public, a.pair.PrivateKey)
+}
+
+// SaveHost writes <name>.pem and <name>-key.pem into the folder, where neither may exist: the
+// certificate of a server that is no agent, such as a relay, at a host's name or IP address, with
+// a new key.
+func (a *Authority) SaveHost(folder, name, host string, from, until time.Time) error {
+	key, err := newKey()
+	if err != nil {
+		return err
+	}
+	template := &x509.Certificate{Subject: pkix.Name{CommonName: host}, NotBefore: from, NotAfter: until,
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	if ip := net.ParseIP(host); ip != nil {
+		template.IPAddresses = []net.IP{ip}
+	} else {
+		template.DNSNames = []string{host}
+	}
+	cert, err := signCertificate(template, a.pair.Leaf, key.Public(), a.pair.PrivateKey)
+	if err != nil {
+		return err
+	}
+	if err := saveKey(folder, name, key); err != nil {
+		return err
+	}
+	return savePEM(certificateFile(folder, name), certificatePEM(cert))
+}
+
+// LoadHost reads the certificate and the key of a server that is no agent, <name>.pem and
+// <name>-key.pem in a folder. Errors match dsbo.ErrConfig.
+func LoadHost(folder, name string) (*tls.Certificate, error) {
+	pair, err := loadPair(folder, name)
+	return &pair, err
 }
 
 func newKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }

@@ -18,6 +18,7 @@
 //	ca.pem      ca-key.pem        the authority; the key stays where certificates are signed
 //	agent-3.pem agent-3-key.pem   agent 3, whose machine needs these two and ca.pem
 //	agent-3.csr                   its request
+//	relay.pem   relay-key.pem     a relay, whose certificate names its host
 //
 // ca.pem may have several certificates: what any of them has signed is accepted. For a roll-over
 // the new authority, whose key is in ca-key.pem, comes first and then the old one. agent-3.pem may

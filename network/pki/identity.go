@@ -90,6 +90,21 @@ func (id *Identity) Client(to int) *tls.Config {
 	}
 }
 
+// ToHost returns the settings by which this agent connects to a server that is no agent, such as a
+// relay, of which it gets a host's name. One of the system's authorities or of this agent's must
+// have signed the server's certificate. The agent shows none of its own. protocols are as in
+// tls.Config.NextProtos.
+func (id *Identity) ToHost(host string, protocols ...string) *tls.Config {
+	roots, err := x509.SystemCertPool()
+	if err != nil { // such as where there are none
+		roots = x509.NewCertPool()
+	}
+	for _, c := range id.authorities {
+		roots.AddCert(c)
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: host, NextProtos: protocols}
+}
+
 func (id *Identity) pool() *x509.CertPool { return poolOf(id.authorities) }
 
 func poolOf(certificates []*x509.Certificate) *x509.CertPool {

@@ -1,14 +1,23 @@
 package relay
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"dsbo/internal/wording"
+	"dsbo/network/carrier"
 	"dsbo/network/pki"
 )
 
@@ -20,83 +29,79 @@ type Client struct {
 	Address  string               // host:port of the relay
 	Run      string               // name of the run
 	Identity func() *pki.Identity // the agent's certificate at the time
+	// Connect opens a connection to an address; nil: the zero value of carrier.Dialer does.
+	Connect func(ctx context.Context, address string) (net.Conn, error)
 }
 
-// Dial returns a connection to another agent of the run. Nothing is said on it yet.
+// Dial returns a connection to another agent of the run, on which nothing has been sent.
 func (c Client) Dial(ctx context.Context, to int) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, greetingTime)
 	defer cancel()
-	conn, err := c.connect(ctx, &to)
-	if err != nil {
-		return nil, err
-	}
-	return c.await(ctx, conn, to)
-}
-
-// connect says what the agent wants.
-func (c Client) connect(ctx context.Context, to *int) (net.Conn, error) {
-	d := net.Dialer{KeepAliveConfig: keepAlive}
-	conn, err := d.DialContext(ctx, "tcp", c.Address)
-	if err != nil {
-		return nil, fmt.Errorf("relay: %w", err)
-	}
-	id := c.Identity()
-	r := request{Run: c.Run, Agent: id.Agent, To: to}
-	err = withContext(ctx, conn, func() error {
-		nonce, err := readNonce(conn)
-		if err == nil {
-			err = r.sign(id, nonce)
-		}
-		if err == nil {
-			err = r.write(conn)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("relay %s: %w", c.Address, err), conn.Close())
+	conn, status, reason, err := c.request(ctx, "agents/"+strconv.Itoa(to))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("relay %s: %w", c.Address, err)
+	case status == http.StatusServiceUnavailable && reason == absentText(to):
+		return nil, fmt.Errorf("agent %d %w", to, ErrAbsent)
+	case reason != "":
+		return nil, fmt.Errorf("relay %s: %s", c.Address, reason)
 	}
 	return conn, nil
-}
-
-// await waits for the relay's answer, on a connection that it closes if that is a refusal.
-func (c Client) await(ctx context.Context, conn net.Conn, to int) (net.Conn, error) {
-	var line string
-	err := withContext(ctx, conn, func() (err error) {
-		line, err = readLine(conn)
-		return err
-	})
-	switch {
-	case err == nil && line == joinedLine:
-		return conn, nil
-	case err == nil && line == absentText(to):
-		err = ErrAbsent
-	case err == nil:
-		err = fmt.Errorf("%q", line)
-	}
-	conn.Close()
-	if errors.Is(err, ErrAbsent) {
-		return nil, fmt.Errorf("agent %d %w", to, ErrAbsent)
-	}
-	return nil, fmt.Errorf("relay %s: %w", c.Address, err)
 }
 
 // absentText is what the relay answers where an agent does not wait.
 func absentText(to int) string { return fmt.Sprintf("agent %d %v", to, ErrAbsent) }
 
-// withContext does something with a connection, whose reads and writes fail when ctx ends.
-// Afterwards they do no longer.
-func withContext(ctx context.Context, conn net.Conn, do func() error) error {
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	err := do()
-	if !stop() { // it has ended
-		return ctx.Err()
+// request sends a request for what is below the run's path. The reason is why the connection, which
+// is closed then, was not upgraded.
+func (c Client) request(ctx context.Context, what string) (conn net.Conn, status int, reason string, err error) {
+	connect := c.Connect
+	if connect == nil {
+		connect = carrier.Dialer{}.Dial
 	}
-	return err
+	raw, err := connect(ctx, c.Address)
+	if err != nil {
+		return nil, 0, "", err
+	}
+	if tcp, ok := raw.(*net.TCPConn); ok {
+		_ = tcp.SetKeepAliveConfig(keepAlive) // else the system's
+	}
+	host, _, err := net.SplitHostPort(c.Address)
+	if err != nil {
+		return nil, 0, "", errors.Join(err, raw.Close())
+	}
+	id := c.Identity()
+	conn = tls.Client(raw, id.ToHost(host, "http/1.1"))
+	answer, err := c.upgrade(ctx, conn, id, what)
+	if err == nil && answer.StatusCode == http.StatusSwitchingProtocols {
+		return conn, answer.StatusCode, "", nil
+	}
+	if err == nil {
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, 512))
+		reason = cmp.Or(wording.Plain(strings.TrimSpace(string(text))), answer.Status)
+		status = answer.StatusCode
+	}
+	raw.Close() // without the end that TLS would send, for which the relay may not be there
+	return nil, status, reason, err
+}
+
+// upgrade sends the request on a connection and reads the answer.
+func (c Client) upgrade(ctx context.Context, conn net.Conn, id *pki.Identity, what string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		"https://"+c.Address+"/runs/"+url.PathEscape(c.Run)+"/"+what, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {protocol}, "User-Agent": {"dsbo"}}
+	if err := sign(r, id, time.Now()); err != nil {
+		return nil, err
+	}
+	return carrier.RoundTrip(ctx, conn, r)
 }
 
 // Listen returns a listener whose connections come from agents that name this one at the relay. It
-// connects to the relay when Accept is called, again and again until it is closed, and says in the
-// log why it cannot.
+// connects to the relay when Accept is called, again and again until it is closed, and logs why it
+// cannot.
 func (c Client) Listen(log *slog.Logger) net.Listener {
 	l := &listener{client: c, log: log}
 	l.ctx, l.close = context.WithCancel(context.Background())
@@ -121,7 +126,7 @@ const (
 func (l *listener) Accept() (net.Conn, error) {
 	logged := ""
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
-		conn, err := l.wait()
+		conn, err := l.client.await(l.ctx)
 		if l.ctx.Err() != nil {
 			if conn != nil {
 				conn.Close()
@@ -142,15 +147,33 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// wait waits at the relay until an agent wants to talk to this one.
-func (l *listener) wait() (net.Conn, error) {
-	greeting, cancel := context.WithTimeout(l.ctx, greetingTime)
+// await waits at the relay until an agent names this one.
+func (c Client) await(ctx context.Context) (net.Conn, error) {
+	greeting, cancel := context.WithTimeout(ctx, greetingTime)
 	defer cancel()
-	conn, err := l.client.connect(greeting, nil)
-	if err != nil {
-		return nil, err
+	conn, _, reason, err := c.request(greeting, "wait")
+	if err == nil && reason != "" {
+		err = errors.New(reason)
 	}
-	return l.client.await(l.ctx, conn, -1)
+	if err != nil {
+		return nil, fmt.Errorf("relay %s: %w", c.Address, err)
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	for b := []byte{stillWaiting}; b[0] == stillWaiting; {
+		_ = conn.SetReadDeadline(time.Now().Add(3 * waitingBeat))
+		if _, err = conn.Read(b); err == nil && b[0] == joined {
+			return conn, conn.SetReadDeadline(time.Time{})
+		}
+		if err != nil {
+			break
+		}
+	}
+	conn.Close()
+	if err == nil {
+		err = errors.New("it is no relay: it must send . and ! alone to who waits")
+	}
+	return nil, fmt.Errorf("relay %s: %w", c.Address, err)
 }
 
 // Close implements net.Listener.

@@ -1,31 +1,33 @@
-// Package relay connects agents that can all only dial out, and sees nothing of what they say.
+// Package relay connects agents that can all only dial out, and sees nothing of what they exchange.
 //
-// An agent that nobody can reach connects to the relay and waits there ([Client.Listen]); one that
-// wants to talk to it connects to the relay too and names it ([Client.Dial]). [Serve] then joins
-// the two connections: bytes go from one to the other as they come. The agents make a TLS
-// connection over that, from end to end, as over one of their own, and check each other's
-// certificates. So the relay needs no secret, and who watches it, or has it, learns who talks to
+// A relay is an HTTPS server, so that whatever stands between an agent and the internet lets it
+// through: port 443, TLS, HTTP/1.1 with an Upgrade, as websockets have. Agents reach it through the
+// proxies of their sites (package carrier). An agent that nobody can reach waits at the relay
+// ([Client.Listen]). An agent that wants to connect to it names it there ([Client.Dial]). [Serve]
+// then joins the two connections: bytes go from one to the other as they come. The agents make a
+// TLS connection of their own over that, from end to end, and check each other's certificates. So
+// the relay needs no secret of theirs, and who watches it, or has it, learns who is connected to
 // whom in which run, when and how much.
 //
-// Who may use it: agents with a certificate of an authority of ca.pem, which is all that the relay
-// has to know. It greets a connection with 32 random bytes, and the agent answers with what it
-// wants, its certificate, and its signature of both: the bytes keep an answer from being used
-// again. An agent waits under its own number alone.
+// Who may use it: agents with a certificate of an authority of ca.pem. A request has the
+// certificate, the time, a random number and the agent's signature of these, the method, the host
+// and the path, since a certificate shown in the outer TLS ends at the first ingress or inspecting
+// proxy. A signature is valid for five minutes and once. An agent waits under its own number alone.
 //
-// # On the wire
+// # Requests
 //
-//	relay   "dsborly1", 32 random bytes
-//	agent   length of what follows, 4 bytes big-endian, at most 16 KiB
-//	        {"run": "...", "agent": 3, "to": 5, "certificate": "...", "signature": "..."},
-//	        without "to" to wait
-//	relay   "ok\n" when the connections are joined, else why not, in one line; then it closes
+//	GET /                     a page for people
+//	GET /healthz              200
+//	GET /runs/RUN/wait        101; then "." each 20 seconds, and "!" when they are joined
+//	GET /runs/RUN/agents/J    101 when the connections are joined; 503 while agent J does not wait
 //
-// What stands before the line must come within 10 seconds. One that waits is answered when another
-// agent names it.
+// The two of agents have the headers Connection: Upgrade, Upgrade: dsbo and Authorization: dsbo
+// with a JSON object in base64. 403 refuses with a reason.
 //
 // # Bounds
 //
-// Connections at once are bounded in all and for each agent, and those that have not said who they
-// are besides (package entrance), and a joined pair has two buffers of 32 KiB. Connections whose
-// other end has vanished end by TCP's keep-alive within a minute.
+// Connections at once are bounded in all and for each agent, and those that have not shown who they
+// are besides (package guard). A request has at most 16 KiB and must come within 10 seconds. A
+// joined pair has two buffers of 32 KiB. Connections whose other end has vanished end within a
+// minute.
 package relay

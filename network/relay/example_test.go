@@ -2,10 +2,12 @@ package relay_test
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -13,12 +15,22 @@ import (
 	"dsbo/network/relay"
 )
 
-// Agent 5, which nobody can reach, waits at a relay; agent 2 talks to it there. What they say is in
-// the clear here: package grpc makes a TLS connection of it, from end to end.
+// Agent 5, which nobody can reach, waits at a relay, where agent 2 connects to it. The relay can
+// read what they exchange here: package grpc makes a TLS connection of it, from end to end.
 func Example() {
 	from, until := time.Now().Add(-time.Minute), time.Now().Add(time.Hour)
 	authority, err := pki.NewAuthority("example", from, until)
 	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	folder, err := os.MkdirTemp("", "relay")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(folder)
+	if err := authority.SaveHost(folder, "relay", "127.0.0.1", from, until); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -32,7 +44,10 @@ func Example() {
 	defer work.Wait()
 	defer stop()
 	work.Go(func() {
-		_ = relay.Serve(ctx, door, relay.Options{Trust: func() (*pki.Trust, error) { return authority.Trust(), nil }})
+		_ = relay.Serve(ctx, door, relay.Options{
+			Trust:       func() (*pki.Trust, error) { return authority.Trust(), nil },
+			Certificate: func() (*tls.Certificate, error) { return pki.LoadHost(folder, "relay") },
+		})
 	})
 	client := func(agent int) relay.Client {
 		return relay.Client{Address: door.Addr().String(), Run: "example", Identity: func() *pki.Identity {

@@ -3,11 +3,14 @@ package relay
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
+	"crypto/tls"
+	"encoding/base64"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -32,16 +35,30 @@ type hall struct {
 	address string
 }
 
+// hostCertificate returns a certificate of the authority for this machine.
+func hostCertificate(t *testing.T, a *pki.Authority) *tls.Certificate {
+	dir := t.TempDir()
+	testkit.OK(a.SaveHost(dir, "relay", "127.0.0.1", time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))
+	return testkit.Get(pki.LoadHost(dir, "relay"))
+}
+
 // newHall runs a relay until the test ends.
 func newHall(t *testing.T, connections int) hall {
+	a := newAuthority()
+	certificate := hostCertificate(t, a)
+	return serve(t, a, Options{Connections: connections, Certificate: func() (*tls.Certificate, error) {
+		return certificate, nil
+	}})
+}
+
+// serve runs a relay with options until the test ends.
+func serve(t *testing.T, a *pki.Authority, o Options) hall {
 	l := testkit.Get(net.Listen("tcp", "127.0.0.1:0"))
-	h := hall{newAuthority(), l.Addr().String()}
+	h := hall{a, l.Addr().String()}
+	o.Trust = func() (*pki.Trust, error) { return h.Trust(), nil }
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
-	work.Go(func() {
-		testkit.OK(Serve(ctx, l,
-			Options{Trust: func() (*pki.Trust, error) { return h.Trust(), nil }, Connections: connections}))
-	})
+	work.Go(func() { testkit.OK(Serve(ctx, l, o)) })
 	t.Cleanup(func() {
 		cancel()
 		work.Wait()
@@ -113,7 +130,7 @@ func TestJoined(t *testing.T) {
 			testkit.OK(called.Close())
 		})
 		testkit.Get(caller.Write(long))
-		testkit.OK(caller.(*net.TCPConn).CloseWrite())
+		testkit.OK(caller.(*tls.Conn).CloseWrite())
 		if got := testkit.Get(io.ReadAll(caller)); !bytes.Equal(got, long[:10]) {
 			t.Errorf("%d bytes came back", len(got))
 		}
@@ -142,8 +159,7 @@ func TestAbsent(t *testing.T) {
 	absent(other, 5)
 
 	lost := h.client(7)
-	conn := testkit.Get(lost.connect(t.Context(), nil))
-	testkit.OK(conn.Close())
+	testkit.OK(waiting(t, lost).Close())
 	absent(h.client(1), 7)
 }
 
@@ -153,7 +169,7 @@ func TestOldestMakesRoom(t *testing.T) {
 	c := h.client(5)
 	var all []net.Conn
 	for range maxWaiting + 1 {
-		conn := testkit.Get(c.connect(t.Context(), nil))
+		conn := waiting(t, c)
 		defer conn.Close()
 		all = append(all, conn)
 	}
@@ -164,99 +180,166 @@ func TestOldestMakesRoom(t *testing.T) {
 			ended <- err
 		}()
 	}
-	if err := <-ended; errors.Is(err, net.ErrClosed) {
+	if err := <-ended; err != io.EOF {
 		t.Errorf("%v; the relay must have closed it", err)
 	}
 	for _, conn := range all {
-		conn.Close()
+		testkit.OK(conn.SetReadDeadline(time.Unix(1, 0)))
 	}
 	for range maxWaiting {
-		if err := <-ended; !errors.Is(err, net.ErrClosed) {
+		if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("%v; the relay must have closed one alone", err)
 		}
 	}
 }
 
-// answerTo says something to a relay after its greeting, and returns its answer.
-func answerTo(t *testing.T, address string, say func(nonce []byte) []byte) string {
+// waiting returns a connection that waits.
+func waiting(t *testing.T, c Client) net.Conn {
 	t.Helper()
-	conn := testkit.Get(net.Dial("tcp", address))
-	defer conn.Close()
-	nonce := testkit.Get(readNonce(conn))
-	testkit.Get(conn.Write(say(nonce)))
-	line, err := readLine(conn)
-	if err != nil {
-		return err.Error()
+	conn, _, reason, err := c.request(t.Context(), "wait")
+	if err != nil || reason != "" {
+		t.Fatal(err, reason)
 	}
-	return line
+	return conn
 }
 
-// TestRefused: who is not an agent of the authority, or another one than it says, cannot use
-// the relay.
+// TestRefused: who is not an agent of the authority, or another one than the request names, cannot
+// use the relay, nor who shows what an agent has signed for another request.
 func TestRefused(t *testing.T) {
 	h := newHall(t, 0)
 	stranger := hall{newAuthority(), h.address}
-	signed := func(id *pki.Identity, change func(*request)) func([]byte) []byte {
-		return func(nonce []byte) []byte {
-			to := 5
-			r := request{Run: "r", Agent: 1, To: &to}
-			testkit.OK(r.sign(id, nonce))
-			change(&r)
-			var b bytes.Buffer
-			testkit.OK(r.write(&b))
-			return b.Bytes()
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: h.identity(1).ToHost("127.0.0.1")}}
+	defer client.CloseIdleConnections()
+	request := func(path string) *http.Request {
+		r := testkit.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+h.address+path, nil))
+		r.Header.Set("Upgrade", protocol)
+		return r
+	}
+	get := func(r *http.Request) (status int, text string) {
+		answer := testkit.Get(client.Do(r))
+		defer answer.Body.Close()
+		return answer.StatusCode, string(testkit.Get(io.ReadAll(answer.Body)))
+	}
+	signed := func(id *pki.Identity, after time.Duration, change func(*http.Request)) func() *http.Request {
+		return func() *http.Request {
+			r := request("/runs/r/agents/5")
+			testkit.OK(sign(r, id, time.Now().Add(after)))
+			change(r)
+			return r
 		}
 	}
-	sized := func(size uint32, text string) func([]byte) []byte {
-		return func([]byte) []byte { return append(binary.BigEndian.AppendUint32(nil, size), text...) }
+	header := func(text string) func(*http.Request) {
+		return func(r *http.Request) {
+			r.Header.Set("Authorization", protocol+" "+base64.StdEncoding.EncodeToString([]byte(text)))
+		}
 	}
-	var before []byte // what agent 1 has said on another connection
-	answerTo(t, h.address, func(nonce []byte) []byte {
-		before = signed(h.identity(1), func(*request) {})(nonce)
-		return before
-	})
+	path := func(to string) func(*http.Request) { return func(r *http.Request) { r.URL.Path = to } }
+	same := func(*http.Request) {}
+	again := signed(h.identity(1), 0, same)()
+	const near, far = validTime - time.Minute, validTime + time.Minute
 	for _, c := range []struct {
-		name string
-		say  func(nonce []byte) []byte
-		want string
+		name   string
+		make   func() *http.Request
+		status int
+		want   string
 	}{
-		{"good", signed(h.identity(1), func(*request) {}), "agent 5 is not at the relay"},
-		{"another authority", signed(stranger.identity(1), func(*request) {}), "unknown authority"},
-		{"another agent", signed(h.identity(2), func(*request) {}),
-			"it must be the certificate of agent 1; it is that of agent 2"},
-		{"another run", signed(h.identity(1), func(r *request) { r.Run = "s" }), "verification failure"},
-		{"another wish", signed(h.identity(1), func(r *request) { r.To = nil }), "verification failure"},
-		{"said before", func([]byte) []byte { return before }, "verification failure"},
-		{"no run", signed(h.identity(1), func(r *request) { r.Run = "" }), "a request must name a run"},
-		{"too long", sized(1<<20, ""), "a request must have at most 16384 bytes; it has 1048576"},
-		{"no JSON", sized(2, "xx"), "a request must be a JSON object"},
-		{"more", sized(15, `{"run":"r","x":1}`[:15]), "a request must be a JSON object"},
+		{"a page", func() *http.Request { return request("/") }, 200, "relay of dsbo"},
+		{"health", func() *http.Request { return request("/healthz") }, 200, "ok"},
+		{"no page", func() *http.Request { return request("/runs") }, 404, ""},
+		{"good", func() *http.Request { return again }, 503, "agent 5 is not at the relay"},
+		{"used before", func() *http.Request { return again }, 403, "agent 1 has used this signature before"},
+		{"a clock that is behind", signed(h.identity(1), -near, same), 503, "agent 5 is not at the relay"},
+		{"a clock far behind", signed(h.identity(1), -far, same), 403, "the clock of agent 1 must be within 5m0s"},
+		{"a clock far ahead", signed(h.identity(1), far, same), 403, "it is -6m0s behind"},
+		{"another authority", signed(stranger.identity(1), 0, same), 403, "unknown authority"},
+		{"another run", signed(h.identity(1), 0, path("/runs/s/agents/5")), 403, "verification failure"},
+		{"another agent", signed(h.identity(1), 0, path("/runs/r/agents/6")), 403, "verification failure"},
+		{"another wish", signed(h.identity(1), 0, path("/runs/r/wait")), 403, "verification failure"},
+		{"another relay", signed(h.identity(1), 0, func(r *http.Request) { r.Host = "relay.example" }), 403,
+			"verification failure"},
+		{"no number", signed(h.identity(1), 0, path("/runs/r/agents/x")), 403, "verification failure"},
+		{"no upgrade", signed(h.identity(1), 0, func(r *http.Request) { r.Header.Del("Upgrade") }), 403,
+			"Upgrade: dsbo"},
+		{"no ticket", func() *http.Request { return request("/runs/r/wait") }, 403, "this is for agents of dsbo"},
+		{"no base64", signed(h.identity(1), 0, func(r *http.Request) { r.Header.Set("Authorization", "dsbo !") }), 403,
+			"must be in base64"},
+		{"no JSON", signed(h.identity(1), 0, header("xx")), 403, "must have a JSON object"},
+		{"more", signed(h.identity(1), 0, header(`{"agent": 1, "x": 1}`)), 403, "must have a JSON object"},
 	} {
-		if got := answerTo(t, h.address, c.say); !strings.Contains(got, c.want) {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		if status, text := get(c.make()); status != c.status || !strings.Contains(text, c.want) {
+			t.Errorf("%s: %d %q, want %d %q", c.name, status, text, c.status, c.want)
 		}
+	}
+	two := h.identity(2)
+	two.Agent = 1 // who says that it is another one
+	if status, text := get(signed(two, 0, same)()); status != 403 ||
+		!strings.Contains(text, "it must be the certificate of agent 1; it is that of agent 2") {
+		t.Errorf("another agent: %d %q", status, text)
 	}
 	_, err := stranger.client(1).Dial(t.Context(), 5)
-	testkit.WantError(t, "the relay's reason", err, nil, "unknown authority")
+	testkit.WantError(t, "a relay of another authority", err, nil, "unknown authority")
 }
 
-// TestBounds: strangers that say nothing make room, and agents are served up to a number
-// of connections.
+// TestWithoutTLS: behind a server that ends TLS, agents use the relay as they do otherwise.
+func TestWithoutTLS(t *testing.T) {
+	behind := serve(t, newAuthority(), Options{})
+	certificate := hostCertificate(t, behind.Authority)
+	l := testkit.Get(tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{*certificate}}))
+	h := hall{behind.Authority, l.Addr().String()}
+	var work sync.WaitGroup
+	work.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			work.Go(func() { join(conn, testkit.Get(net.Dial("tcp", behind.address))) })
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		work.Wait()
+	})
+	came := h.listen(t, h.client(5))
+	caller := dial(t, h.client(1), 5)
+	called := <-came
+	testkit.Get(io.WriteString(caller, "word"))
+	testkit.OK(caller.Close())
+	if got := testkit.Get(io.ReadAll(called)); string(got) != "word" {
+		t.Errorf("%q was heard", got)
+	}
+	testkit.OK(called.Close())
+}
+
+// TestBounds: strangers that send nothing make room, agents are served up to a number of
+// connections, and signatures are remembered for as long as they are valid.
 func TestBounds(t *testing.T) {
 	h := newHall(t, 2)
 	for range 9 {
 		silent := testkit.Get(net.Dial("tcp", h.address))
 		defer silent.Close()
-		testkit.Get(readNonce(silent))
 	}
 	if _, err := h.client(1).Dial(t.Context(), 5); !errors.Is(err, ErrAbsent) {
-		t.Errorf("error %v beside strangers that say nothing; the agent must be served", err)
+		t.Errorf("error %v beside strangers that send nothing; the agent must be served", err)
 	}
-	r := &relay{Options: Options{Connections: 2}, admitted: 2}
-	testkit.WantError(t, "one too many", r.admit(3), nil, "there are 2 connections, and may be no more")
-	r = &relay{Options: Options{Connections: 200}, agents: map[int]int{3: agentConnections - 1}}
-	testkit.OK(r.admit(3))
-	testkit.WantError(t, "an agent with too many", r.admit(3), nil, "agent 3 has 128 connections")
+	p := &places{most: 2, admitted: 2}
+	testkit.WantError(t, "one too many", p.admit(3), nil, "there are 2 connections, and may be no more")
+	p = &places{most: 200, agents: map[int]int{3: agentConnections - 1}}
+	testkit.OK(p.admit(3))
+	testkit.WantError(t, "an agent with too many", p.admit(3), nil, "agent 3 has 128 connections")
+	p.unregister(3)
+	testkit.OK(p.admit(3))
+
+	var used usedTickets
+	now := time.Now()
+	numbered := func(k int) *ticket {
+		return &ticket{Time: now, Random: [16]byte{byte(k), byte(k >> 8), byte(k >> 16)}}
+	}
+	for k := range maxUsed {
+		testkit.OK(used.add(numbered(k), now))
+	}
+	testkit.WantError(t, "one more", used.add(numbered(maxUsed), now.Add(validTime)), nil, "too many requests")
+	testkit.OK(used.add(numbered(maxUsed), now.Add(validTime+1)))
 }
 
 // TestCancelled: a call ends with its context.
@@ -266,7 +349,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		conn := testkit.Get(silent.Accept())
-		cancel() // which says nothing
+		cancel() // which sends nothing
 		_, _ = io.Copy(io.Discard, conn)
 		conn.Close()
 	}()
@@ -278,18 +361,20 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// FuzzReadRequest: what is read is in bounds, and nobody's.
-func FuzzReadRequest(f *testing.F) {
-	var b bytes.Buffer
-	to := 5
-	testkit.OK((&request{Run: "r", Agent: 3, To: &to, Certificate: []byte{1}, Signature: []byte{2}}).write(&b))
-	f.Add(b.Bytes())
-	f.Add([]byte{0, 0, 0, 2, '{', '}'})
-	trust := newAuthority().Trust()
-	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := readRequest(bytes.NewReader(b))
-		if err == nil && r.check(trust, []byte("nonce"), time.Now()) == nil {
-			t.Errorf("%q is taken for an agent's", b)
+// FuzzReadTicket: what is read is nobody's.
+func FuzzReadTicket(f *testing.F) {
+	a := newAuthority()
+	r := testkit.Get(http.NewRequest(http.MethodGet, "https://relay.example/runs/r/wait", nil))
+	id := testkit.Get(a.Issue(3, time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))
+	testkit.OK(sign(r, id, time.Now()))
+	f.Add(r.Header.Get("Authorization"))
+	f.Add("dsbo e30=")
+	other := newAuthority().Trust()
+	f.Fuzz(func(t *testing.T, header string) {
+		r.Header.Set("Authorization", header)
+		ticket, err := readTicket(r)
+		if err == nil && ticket.check(r, other, ticket.Time) == nil {
+			t.Errorf("%q is taken for an agent's", header)
 		}
 	})
 }

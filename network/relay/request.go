@@ -2,118 +2,122 @@ package relay
 
 import (
 	"bytes"
-	"encoding/binary"
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"net/http"
+	"strings"
+	"sync"
 	"time"
 
 	"dsbo/network/pki"
 )
 
 const (
-	magic       = "dsborly1"
-	nonceLength = 32
-	maxRequest  = 16 << 10
-	maxLine     = 256
-	joinedLine  = "ok"
-	// greetingTime is within which both sides have to say what precedes an answer.
+	// protocol is what a connection is upgraded to, and the scheme of the header Authorization.
+	protocol   = "dsbo"
+	maxRequest = 16 << 10
+	maxRun     = 128 // bytes of the name of a run
+	// greetingTime is within which a request, and its answer where one is due at once, must come.
 	greetingTime = 10 * time.Second
+	// validTime is how far the time of a signature may be from the relay's.
+	validTime = 5 * time.Minute
 )
 
-// A request is what an agent wants of the relay.
-type request struct {
-	Run         string `json:"run"`
-	Agent       int    `json:"agent"`
-	To          *int   `json:"to,omitempty"` // the agent to talk to; nil: whoever wants to talk to this one
-	Certificate []byte `json:"certificate"`
-	Signature   []byte `json:"signature"`
+// A ticket shows which agent a request is from.
+type ticket struct {
+	Agent       int       `json:"agent"`
+	Certificate []byte    `json:"certificate"`
+	Time        time.Time `json:"time"`
+	Random      [16]byte  `json:"random"`
+	Signature   []byte    `json:"signature"`
 }
 
-// text is what an agent signs.
-func (r *request) text(nonce []byte) []byte {
-	wish := "waits"
-	if r.To != nil {
-		wish = fmt.Sprintf("calls agent %d", *r.To)
+// text is what an agent signs of a request.
+func (t *ticket) text(r *http.Request) []byte {
+	return fmt.Appendf(nil, "dsbo relay: agent %d, %s %s %s, %s, %x", t.Agent, r.Method, r.Host, r.URL.EscapedPath(),
+		t.Time.UTC().Format(time.RFC3339Nano), t.Random)
+}
+
+// sign gives a request the ticket of an agent.
+func sign(r *http.Request, id *pki.Identity, now time.Time) error {
+	t := ticket{Agent: id.Agent, Certificate: id.Certificate(), Time: now}
+	_, _ = rand.Read(t.Random[:]) // which never fails
+	var err error
+	if t.Signature, err = id.Sign(t.text(r)); err != nil {
+		return err
 	}
-	return fmt.Appendf(nil, "dsbo relay: agent %d of run %q %s, %x", r.Agent, r.Run, wish, nonce)
-}
-
-// sign completes a request.
-func (r *request) sign(id *pki.Identity, nonce []byte) (err error) {
-	r.Certificate = id.Certificate()
-	r.Signature, err = id.Sign(r.text(nonce))
-	return err
-}
-
-// check returns an error unless the agent has signed the request for a connection with this nonce.
-func (r *request) check(trust *pki.Trust, nonce []byte, now time.Time) error {
-	if r.Run == "" || len(r.Run) > maxLine/2 || r.Agent < 0 || r.To != nil && *r.To < 0 {
-		return errors.New("a request must name a run and agents from 0 on")
+	text, err := json.Marshal(t)
+	if err != nil {
+		return err
 	}
-	if _, err := trust.Verify(r.Agent, r.Certificate, r.text(nonce), r.Signature, now); err != nil {
-		return fmt.Errorf("agent %d: %w", r.Agent, err)
+	r.Header.Set("Authorization", protocol+" "+base64.StdEncoding.EncodeToString(text))
+	return nil
+}
+
+// readTicket reads a request's ticket, which is checked by nobody yet.
+func readTicket(r *http.Request) (*ticket, error) {
+	scheme, code, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if scheme != protocol {
+		return nil, errors.New("this is for agents of dsbo: a request must show who it is from")
+	}
+	text, err := base64.StdEncoding.DecodeString(code)
+	if err != nil {
+		return nil, fmt.Errorf("the header Authorization must be in base64: %w", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	t := &ticket{}
+	if err := d.Decode(t); err != nil {
+		return nil, fmt.Errorf("the header Authorization must have a JSON object: %w", err)
+	}
+	return t, nil
+}
+
+// check returns an error unless an agent has signed the request with this ticket at about this
+// time.
+func (t *ticket) check(r *http.Request, trust *pki.Trust, now time.Time) error {
+	if apart := now.Sub(t.Time); apart.Abs() > validTime {
+		return fmt.Errorf("the clock of agent %d must be within %v of the relay's; it is %v behind", t.Agent, validTime,
+			apart.Round(time.Second))
+	}
+	if _, err := trust.Verify(t.Agent, t.Certificate, t.text(r), t.Signature, now); err != nil {
+		return fmt.Errorf("agent %d: %w", t.Agent, err)
 	}
 	return nil
 }
 
-func (r *request) write(w io.Writer) error {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...))
-	return err
+// maxUsed is how many tickets a relay remembers at once.
+const maxUsed = 1 << 16
+
+// A usedTickets remembers tickets for as long as they would be valid.
+type usedTickets struct {
+	mu    sync.Mutex
+	until map[[16]byte]time.Time
 }
 
-func readRequest(from io.Reader) (*request, error) {
-	var size [4]byte
-	if _, err := io.ReadFull(from, size[:]); err != nil {
-		return nil, err
+// add returns an error if a ticket that has been checked was used before.
+func (u *usedTickets) add(t *ticket, now time.Time) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if _, used := u.until[t.Random]; used {
+		return fmt.Errorf("agent %d has used this signature before", t.Agent)
 	}
-	n := binary.BigEndian.Uint32(size[:])
-	if n > maxRequest {
-		return nil, fmt.Errorf("a request must have at most %d bytes; it has %d", maxRequest, n)
-	}
-	text := make([]byte, n)
-	if _, err := io.ReadFull(from, text); err != nil {
-		return nil, err
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	r := &request{}
-	if err := d.Decode(r); err != nil {
-		return nil, fmt.Errorf("a request must be a JSON object: %w", err)
-	}
-	return r, nil
-}
-
-// readNonce reads the relay's greeting.
-func readNonce(from io.Reader) ([]byte, error) {
-	b := make([]byte, len(magic)+nonceLength)
-	if _, err := io.ReadFull(from, b); err != nil {
-		return nil, err
-	}
-	nonce, ok := bytes.CutPrefix(b, []byte(magic))
-	if !ok {
-		return nil, fmt.Errorf("a relay must say %q first; it says %q", magic, b[:len(magic)])
-	}
-	return nonce, nil
-}
-
-// readLine reads a line and not a byte after it, which is the other agent's.
-func readLine(from io.Reader) (string, error) {
-	var line []byte
-	var b [1]byte
-	for len(line) < maxLine {
-		if _, err := io.ReadFull(from, b[:]); err != nil {
-			return "", err
+	if len(u.until) >= maxUsed {
+		for random, until := range u.until {
+			if now.After(until) {
+				delete(u.until, random)
+			}
 		}
-		if b[0] == '\n' {
-			return string(line), nil
-		}
-		line = append(line, b[0])
 	}
-	return "", fmt.Errorf("an answer of the relay must have less than %d bytes", maxLine)
+	if len(u.until) >= maxUsed {
+		return errors.New("the relay has too many requests")
+	}
+	if u.until == nil {
+		u.until = map[[16]byte]time.Time{}
+	}
+	u.until[t.Random] = t.Time.Add(validTime)
+	return nil
 }

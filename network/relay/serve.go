@@ -2,15 +2,13 @@ package relay
 
 import (
 	"context"
-	"crypto/rand"
+	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"os"
-	"slices"
-	"strings"
+	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -24,52 +22,33 @@ type Options struct {
 	// Trust returns the authorities whose agents may use the relay. It is called for
 	// each connection.
 	Trust func() (*pki.Trust, error)
-	// Connections is how many there may be at once of agents that have said who they are, and a
+	// Certificate returns what the relay shows to who connects, at each connection: of a public
+	// authority, or of one in the agents' ca.pem. nil: connections come without TLS, from a server
+	// before the relay that ends it.
+	Certificate func() (*tls.Certificate, error)
+	// Connections is how many there may be at once of agents that have shown who they are, and a
 	// quarter of it of others. 0 means 1024.
 	Connections int
-	// Log gets a line for each pair that is joined, and for each connection that is refused. nil
-	// logs nothing.
+	// Log gets a line for each pair that is joined, and for each request that is refused. nil logs
+	// nothing.
 	Log *slog.Logger
 }
 
-const (
-	defaultConnections = 1024
-	// agentConnections is how many connections of one agent there may be at once: more than it has
-	// neighbours in a graph of which each needs its relay.
-	agentConnections = 128
-	// maxWaiting is how many connections of an agent may wait under one name. The oldest makes
-	// room: connections of an agent that was lost may still be here.
-	maxWaiting = 4
-	// halfOpenTime is how long one direction of a pair may go on when the other one has ended.
-	halfOpenTime = time.Minute
-)
+const defaultConnections = 1024
 
 // keepAlive ends connections whose other end has vanished.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 10 * time.Second, Count: 3}
 
-// A place is where an agent waits.
-type place struct {
-	run   string
-	agent int
-}
-
-// A waiter is a connection of an agent that waits.
-type waiter struct {
-	conn  net.Conn
-	alive bool          // set before woken is closed
-	woken chan struct{} // closed when its goroutine no longer reads from conn
-	done  chan struct{} // closed when conn is no longer needed
-}
-
-// A relay has the connections of a [Serve].
+// A relay serves the requests of a [Serve].
 type relay struct {
 	Options
-	work sync.WaitGroup
+	ctx    context.Context // until the relay ends
+	places places
+	used   usedTickets
 
-	mu       sync.Mutex
-	admitted int         // connections of agents that have said who they are
-	agents   map[int]int // connections of each
-	places   map[place][]*waiter
+	mu     sync.Mutex
+	closed bool
+	work   sync.WaitGroup // requests that are served
 }
 
 // Serve joins connections that come from a listener until ctx ends, and then closes them all, and
@@ -79,206 +58,172 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 		o.Connections = defaultConnections
 	}
 	o.Log = guard.LimitLog(o.Log)
-	r := &relay{Options: o, agents: map[int]int{}, places: map[place][]*waiter{}}
-	l = guard.Wrap(l, guard.Limits{Strangers: max(1, o.Connections/4), Time: greetingTime})
 	ctx, cancel := context.WithCancel(ctx)
-	defer r.work.Wait()
-	defer cancel()
-	defer closeAfter(ctx, l)()
-	for {
-		conn, err := l.Accept()
-		switch {
-		case ctx.Err() != nil:
-			if err == nil {
-				conn.Close()
-			}
-			return nil
-		case errors.Is(err, net.ErrClosed):
-			return err
-		case err != nil: // such as too many open files: those that are here may go on
-			r.Log.Error("cannot accept a connection", "reason", err)
-			select {
-			case <-time.After(time.Second):
-			case <-ctx.Done():
-			}
-		default:
-			c := conn.(*guard.Conn)
-			if tcp, ok := c.Conn.(*net.TCPConn); ok {
-				_ = tcp.SetKeepAliveConfig(keepAlive) // else the system's
-			}
-			r.work.Go(func() {
-				defer closeAfter(ctx, c)()
-				r.serve(c)
-			})
+	r := &relay{Options: o, ctx: ctx, places: places{most: o.Connections}}
+	l = guard.Wrap(keptAlive{l}, guard.Limits{Strangers: max(1, o.Connections/4), Time: greetingTime})
+	if o.Certificate != nil {
+		l = tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return o.Certificate() }})
+	}
+	server := &http.Server{Handler: r.routes(), ReadHeaderTimeout: greetingTime, MaxHeaderBytes: maxRequest,
+		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, strangerKey{}, guard.ConnOf(c.RemoteAddr()))
+		}}
+	server.SetKeepAlivesEnabled(false)
+	stop := context.AfterFunc(ctx, func() { server.Close() })
+	defer stop()
+	err := server.Serve(l)
+	if ctx.Err() != nil {
+		err = nil
+	}
+	cancel()
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.work.Wait()
+	return err
+}
+
+// strangerKey is under what the context of a request has its *guard.Conn.
+type strangerKey struct{}
+
+// A keptAlive is a listener whose connections end when their other end has vanished.
+type keptAlive struct{ net.Listener }
+
+// Accept implements net.Listener.
+func (l keptAlive) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetKeepAliveConfig(keepAlive) // else the system's
+	}
+	return conn, err
+}
+
+// routes returns what serves requests.
+func (r *relay) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "A relay of dsbo, which joins the connections of agents.\n")
+	})
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	mux.HandleFunc("GET /runs/{run}/wait", r.admitted(r.serveWaiting))
+	mux.HandleFunc("GET /runs/{run}/agents/{agent}", r.admitted(r.serveCall))
+	return mux
+}
+
+// admitted returns a handler that serves requests of agents alone, and ends their connections.
+func (r *relay) admitted(serve func(w http.ResponseWriter, q *http.Request, agent int)) http.HandlerFunc {
+	return func(w http.ResponseWriter, q *http.Request) {
+		if !r.begin() {
+			return
 		}
+		defer r.work.Done()
+		agent, err := r.agentOf(q)
+		if err == nil {
+			err = r.places.admit(agent)
+		}
+		if err != nil {
+			r.Log.Warn("refused a request", "from", q.RemoteAddr, "reason", wording.Plain(err.Error()))
+			http.Error(w, err.Error(), http.StatusForbidden)
+			return
+		}
+		defer r.places.unregister(agent)
+		q.Context().Value(strangerKey{}).(*guard.Conn).Admit()
+		serve(w, q, agent)
 	}
 }
 
-// closeAfter has something closed as ctx ends, or as the result is called.
-func closeAfter(ctx context.Context, c io.Closer) (now func()) {
-	stop := context.AfterFunc(ctx, func() { c.Close() })
-	return func() {
-		stop()
-		c.Close()
+// begin counts a request that is served, unless the relay ends.
+func (r *relay) begin() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.work.Add(1)
 	}
+	return !r.closed
 }
 
-// serve does what the agent of a connection wants, to its end.
-func (r *relay) serve(stranger *guard.Conn) {
-	conn := stranger.Conn // which can end one of its directions
-	q, err := r.greet(conn)
-	if err == nil {
-		err = r.admit(q.Agent)
+// agentOf returns the agent that has signed a request.
+func (r *relay) agentOf(q *http.Request) (agent int, err error) {
+	if q.Header.Get("Upgrade") != protocol || len(q.PathValue("run")) > maxRun {
+		return 0, errors.New("a request of an agent must name a run and have the header Upgrade: " + protocol)
 	}
+	t, err := readTicket(q)
 	if err != nil {
-		r.Log.Warn("refused a connection", "from", conn.RemoteAddr().String(), "reason", wording.Plain(err.Error()))
-		answer(conn, err.Error())
-		return
-	}
-	defer r.unregister(q.Agent)
-	_ = conn.SetDeadline(time.Time{})
-	stranger.Admit()
-	if q.To == nil {
-		r.wait(place{q.Run, q.Agent}, conn)
-		return
-	}
-	w := r.call(place{q.Run, *q.To})
-	if w == nil {
-		answer(conn, absentText(*q.To))
-		return
-	}
-	defer close(w.done)
-	if !answer(w.conn, joinedLine) || !answer(conn, joinedLine) {
-		return
-	}
-	began := time.Now()
-	sent, received := join(conn, w.conn)
-	r.Log.Info("connection", "run", q.Run, "agent", q.Agent, "to", *q.To, "bytes", sent, "bytes back", received, "time",
-		time.Since(began).Round(time.Second))
-}
-
-// greet reads what an agent wants, and checks that it is the agent.
-func (r *relay) greet(conn net.Conn) (*request, error) {
-	_ = conn.SetDeadline(time.Now().Add(greetingTime))
-	nonce := make([]byte, nonceLength)
-	_, _ = rand.Read(nonce) // which never fails
-	if _, err := conn.Write(append([]byte(magic), nonce...)); err != nil {
-		return nil, err
-	}
-	q, err := readRequest(conn)
-	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	trust, err := r.Trust()
 	if err != nil {
 		r.Log.Error("the relay's authorities", "reason", err)
-		return nil, errors.New("the relay has no authorities")
+		return 0, errors.New("the relay has no authorities")
 	}
-	return q, q.check(trust, nonce, time.Now())
+	now := time.Now()
+	if err := t.check(q, trust, now); err != nil {
+		return 0, err
+	}
+	return t.Agent, r.used.add(t, now)
 }
 
-// answer sends a line, and reports whether it could.
-func answer(conn net.Conn, line string) bool {
-	_ = conn.SetWriteDeadline(time.Now().Add(greetingTime))
-	line, _, _ = strings.Cut(line, "\n")
-	line = line[:min(len(line), maxLine-1)]
-	_, err := io.WriteString(conn, line+"\n")
-	_ = conn.SetWriteDeadline(time.Time{})
-	return err == nil
-}
-
-// admit counts a connection of an agent, unless it has too many.
-func (r *relay) admit(agent int) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.admitted >= r.Connections {
-		return fmt.Errorf("there are %d connections, and may be no more", r.admitted)
-	}
-	if r.agents[agent] >= agentConnections {
-		return fmt.Errorf("agent %d has %d connections, and may have no more", agent, agentConnections)
-	}
-	r.admitted++
-	r.agents[agent]++
-	return nil
-}
-
-func (r *relay) unregister(agent int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.admitted--
-	if r.agents[agent]--; r.agents[agent] == 0 {
-		delete(r.agents, agent)
-	}
-}
-
-// wait has a connection wait until it is called and no longer needed, or ends.
-func (r *relay) wait(at place, conn net.Conn) {
-	w := &waiter{conn: conn, woken: make(chan struct{}), done: make(chan struct{})}
-	r.mu.Lock()
-	if all := r.places[at]; len(all) == maxWaiting {
-		all[0].conn.Close()
-		r.places[at] = all[1:]
-	}
-	r.places[at] = append(r.places[at], w)
-	r.mu.Unlock()
-	// An agent that waits says nothing, so that this ends when the connection does, or by the
-	// deadline that call sets.
-	_, err := conn.Read(make([]byte, 1))
-	w.alive = errors.Is(err, os.ErrDeadlineExceeded)
-	close(w.woken)
-	if w.alive {
-		<-w.done
+// serveWaiting has an agent wait.
+func (r *relay) serveWaiting(w http.ResponseWriter, q *http.Request, agent int) {
+	conn, undo, err := r.upgrade(w)
+	if err != nil {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.places[at] = slices.DeleteFunc(r.places[at], func(o *waiter) bool { return o == w }); len(r.places[at]) == 0 {
-		delete(r.places, at)
-	}
+	defer undo()
+	r.places.wait(place{q.PathValue("run"), agent}, conn)
 }
 
-// call takes a connection that waits, the newest, or returns nil if there is none.
-func (r *relay) call(at place) *waiter {
-	for {
-		r.mu.Lock()
-		all := r.places[at]
-		if len(all) == 0 {
-			r.mu.Unlock()
-			return nil
-		}
-		w := all[len(all)-1]
-		if r.places[at] = all[:len(all)-1]; len(all) == 1 {
-			delete(r.places, at)
-		}
-		r.mu.Unlock()
-		_ = w.conn.SetReadDeadline(time.Unix(1, 0))
-		<-w.woken
-		if w.alive {
-			_ = w.conn.SetReadDeadline(time.Time{})
-			return w
-		}
+// serveCall joins an agent to the one that it names.
+func (r *relay) serveCall(w http.ResponseWriter, q *http.Request, agent int) {
+	run := q.PathValue("run")
+	to, err := strconv.Atoi(q.PathValue("agent"))
+	if err != nil {
+		http.Error(w, "an agent must be a number", http.StatusForbidden)
+		return
 	}
+	other, release := r.places.newestAlive(place{run, to})
+	if other == nil {
+		http.Error(w, absentText(to), http.StatusServiceUnavailable)
+		return
+	}
+	defer release()
+	conn, undo, err := r.upgrade(w)
+	if err != nil {
+		return
+	}
+	defer undo()
+	began := time.Now()
+	sent, received := join(conn, other)
+	r.Log.Info("connection", "run", run, "agent", agent, "to", to, "bytes", sent, "bytes back", received, "time",
+		time.Since(began).Round(time.Second))
 }
 
-// join moves bytes between two connections until both directions have ended, and returns how many
-// went to b and to a.
-func join(a, b net.Conn) (toB, toA int64) {
-	var back sync.WaitGroup
-	back.Go(func() { toA = copyHalf(a, b) })
-	toB = copyHalf(b, a)
-	back.Wait()
-	return toB, toA
-}
-
-// copyHalf moves bytes until src ends. Then dst gets that end, and the other direction has a while
-// to end too.
-func copyHalf(dst, src net.Conn) int64 {
-	n, err := io.Copy(dst, src)
-	half, ok := dst.(interface{ CloseWrite() error })
-	if err != nil || !ok || half.CloseWrite() != nil {
-		dst.Close()
-		src.Close()
+// upgrade answers a request that its connection is the agent's from now on. undo closes it, as the
+// end of the relay does.
+func (r *relay) upgrade(w http.ResponseWriter) (conn net.Conn, undo func(), err error) {
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return nil, nil, err
 	}
-	_ = dst.SetReadDeadline(time.Now().Add(halfOpenTime))
-	return n
+	if g, ok := conn.(*guard.Conn); ok {
+		conn = g.Conn // which can end one of its directions
+	}
+	stop := context.AfterFunc(r.ctx, func() { conn.Close() })
+	undo = func() {
+		stop()
+		conn.Close()
+	}
+	_ = conn.SetDeadline(time.Now().Add(greetingTime))
+	_, err = io.WriteString(conn,
+		"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+protocol+"\r\n\r\n")
+	if buffered.Reader.Buffered() > 0 {
+		err = errors.New("nothing must follow a request before its answer")
+	}
+	if err != nil {
+		undo()
+		return nil, nil, err
+	}
+	return conn, undo, conn.SetDeadline(time.Time{})
 }

@@ -1,0 +1,133 @@
+// Package carrier opens connections that leave a site: straight, or through the HTTP proxy that the
+// site's machines must use.
+//
+// A proxy gets a CONNECT request for host:port, with the name and password of its URL. Most proxies
+// let port 443 alone through. What is sent on a connection afterwards is the caller's: agents and
+// relays speak TLS, so that a proxy sees who is called and how much is sent.
+//
+// Basic authentication is all that a proxy can ask for here. Where it wants Kerberos or NTLM, a
+// program on the machine, such as cntlm, stands between.
+package carrier
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+)
+
+// A Dialer opens connections. The zero value goes by the environment.
+type Dialer struct {
+	// Proxy returns the proxy for a URL, or nil for none. A nil function reads HTTPS_PROXY and
+	// NO_PROXY at each call, as curl and net/http do; loopback addresses then need no proxy.
+	Proxy func(*url.URL) (*url.URL, error)
+	// TLS has the settings towards a proxy whose URL begins with https; nil: the system's
+	// authorities.
+	TLS *tls.Config
+}
+
+// Dial connects to host:port. An error names the proxy, without its password, where there is one.
+func (d Dialer) Dial(ctx context.Context, address string) (net.Conn, error) {
+	find := d.Proxy
+	if find == nil {
+		find = httpproxy.FromEnvironment().ProxyFunc()
+	}
+	proxy, err := find(&url.URL{Scheme: "https", Host: address})
+	if err != nil {
+		return nil, fmt.Errorf("the proxy for %s: %w", address, err)
+	}
+	if proxy == nil {
+		return new(net.Dialer).DialContext(ctx, "tcp", address)
+	}
+	conn, err := d.through(ctx, proxy, address)
+	if err != nil {
+		return nil, fmt.Errorf("proxy %s: %w", proxy.Redacted(), err)
+	}
+	return conn, nil
+}
+
+// through connects to an address through a proxy.
+func (d Dialer) through(ctx context.Context, proxy *url.URL, address string) (net.Conn, error) {
+	port, ok := map[string]string{"http": "80", "https": "443"}[proxy.Scheme]
+	if !ok {
+		return nil, fmt.Errorf("it must begin with http:// or https://; it begins with %s://", proxy.Scheme)
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(proxy.Hostname(), cmp.Or(proxy.Port(), port)))
+	if err != nil {
+		return nil, err
+	}
+	if proxy.Scheme == "https" {
+		settings := &tls.Config{}
+		if d.TLS != nil {
+			settings = d.TLS.Clone()
+		}
+		settings.ServerName = proxy.Hostname()
+		conn = tls.Client(conn, settings)
+	}
+	r := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: address}, Host: address,
+		Header: http.Header{"User-Agent": {"dsbo"}}}
+	if user := proxy.User; user != nil {
+		password, _ := user.Password()
+		both := base64.StdEncoding.EncodeToString([]byte(user.Username() + ":" + password))
+		r.Header.Set("Proxy-Authorization", "Basic "+both)
+	}
+	answer, err := RoundTrip(ctx, conn, r)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = errors.New(refusal(answer))
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// refusal describes the answer of a proxy that does not connect.
+func refusal(answer *http.Response) string {
+	if answer.StatusCode != http.StatusProxyAuthRequired {
+		return answer.Status
+	}
+	var schemes []string
+	for _, value := range answer.Header.Values("Proxy-Authenticate") {
+		scheme, _, _ := strings.Cut(value, " ")
+		schemes = append(schemes, scheme)
+		if strings.EqualFold(scheme, "Basic") {
+			return answer.Status + ": the URL of the proxy must have its name and password"
+		}
+	}
+	return fmt.Sprintf("%s: it takes %s, and names with passwords (Basic) alone are possible here; a program such as "+
+		"cntlm can stand between", answer.Status, cmp.Or(strings.Join(schemes, ", "), "nothing that it names"))
+}
+
+// RoundTrip sends a request on a connection and reads the head of the answer, and not a byte after
+// it unless the answer has a body. The connection then is the caller's again, without deadlines.
+// When ctx ends first, its error is returned.
+func RoundTrip(ctx context.Context, conn net.Conn, r *http.Request) (*http.Response, error) {
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	err := r.Write(conn)
+	var answer *http.Response
+	if err == nil {
+		answer, err = http.ReadResponse(bufio.NewReader(byByte{conn}), r)
+	}
+	if !stop() {
+		return nil, ctx.Err()
+	}
+	return answer, err
+}
+
+// A byByte reads one byte at a time, so that a buffer on top of it never has what comes later.
+type byByte struct{ from io.Reader }
+
+// Read implements io.Reader.
+func (b byByte) Read(p []byte) (int, error) { return b.from.Read(p[:min(len(p), 1)]) }

@@ -1,0 +1,162 @@
+package carrier_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"dsbo/internal/testkit"
+	"dsbo/network/carrier"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// echo runs a server that speaks first, then sends back what it gets, and returns its address.
+func echo(t *testing.T) string {
+	l := testkit.Get(net.Listen("tcp", "127.0.0.1:0"))
+	var work sync.WaitGroup
+	work.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			work.Go(func() {
+				defer conn.Close()
+				_, _ = io.WriteString(conn, "first")
+				_, _ = io.Copy(conn, conn)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		work.Wait()
+	})
+	return l.Addr().String()
+}
+
+// said returns what comes back from an echo for "second".
+func said(conn net.Conn) string {
+	defer conn.Close()
+	testkit.Get(io.WriteString(conn, "second"))
+	b := make([]byte, len("firstsecond"))
+	testkit.Get(io.ReadFull(conn, b))
+	return string(b)
+}
+
+// TestProxies: connections are straight or through a proxy with or without TLS and a password,
+// which no error has in it; what the other end sends at once is not lost.
+func TestProxies(t *testing.T) {
+	address := echo(t)
+	plain := httptest.NewServer(testkit.Proxy(address, testkit.ProxyRules{}))
+	defer plain.Close()
+	locked := httptest.NewServer(testkit.Proxy(address, testkit.ProxyRules{Name: "site", Password: "secret"}))
+	defer locked.Close()
+	kerberos := testkit.ProxyRules{Schemes: []string{"Negotiate", "NTLM realm=x"}}
+	negotiating := httptest.NewServer(testkit.Proxy(address, kerberos))
+	defer negotiating.Close()
+	covered := httptest.NewTLSServer(testkit.Proxy(address, testkit.ProxyRules{}))
+	defer covered.Close()
+	gone := httptest.NewServer(testkit.Proxy("127.0.0.1:1", testkit.ProxyRules{}))
+	defer gone.Close()
+	trust := covered.Client().Transport.(*http.Transport).TLSClientConfig
+	withUser := func(to, user string) string { return strings.Replace(to, "://", "://"+user+"@", 1) }
+	for _, c := range []struct {
+		name, proxy, address, want string
+	}{
+		{"none", "", address, ""},
+		{"plain", plain.URL, "relay.example:443", ""},
+		{"with a password", withUser(locked.URL, "site:secret"), "relay.example:443", ""},
+		{"with TLS", covered.URL, "relay.example:443", ""},
+		{"another port", plain.URL, "relay.example:7443", "403 Forbidden"},
+		{"a wrong password", withUser(locked.URL, "site:wrong"), "relay.example:443",
+			"site:xxxxx@" + strings.TrimPrefix(locked.URL, "http://") + ": 407 Proxy Authentication Required: the " +
+				"URL of the proxy must have its name and password"},
+		{"no Basic", negotiating.URL, "relay.example:443", "it takes Negotiate, NTLM, and names with passwords"},
+		{"nobody behind it", gone.URL, "relay.example:443", "502 Bad Gateway"},
+		{"another kind", "socks5://127.0.0.1:1", "relay.example:443", "it must begin with http:// or https://; it " +
+			"begins with socks5://"},
+	} {
+		d := carrier.Dialer{TLS: trust, Proxy: func(*url.URL) (*url.URL, error) {
+			if c.proxy == "" {
+				return nil, nil
+			}
+			return url.Parse(c.proxy)
+		}}
+		conn, err := d.Dial(t.Context(), c.address)
+		if c.want != "" {
+			testkit.WantError(t, c.name, err, nil, c.want)
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if got := said(conn); got != "firstsecond" {
+			t.Errorf("%s: %q was heard", c.name, got)
+		}
+	}
+}
+
+// TestEnvironment: the zero value goes by HTTPS_PROXY and NO_PROXY as they are at the time, and
+// never through a proxy to loopback addresses.
+func TestEnvironment(t *testing.T) {
+	address := echo(t)
+	proxy := httptest.NewServer(testkit.Proxy(address, testkit.ProxyRules{}))
+	defer proxy.Close()
+	dial := func(to string) error {
+		conn, err := carrier.Dialer{}.Dial(t.Context(), to)
+		if err == nil {
+			said(conn)
+		}
+		return err
+	}
+	t.Setenv("HTTPS_PROXY", proxy.URL)
+	t.Setenv("NO_PROXY", "other.invalid")
+	testkit.OK(dial("relay.example:443"))
+	testkit.OK(dial(address))
+	if err := dial("other.invalid:443"); err == nil {
+		t.Error("a host of NO_PROXY was reached through the proxy")
+	}
+}
+
+// TestRoundTripEnds: a connection that answers nothing ends with the context, and one that sends
+// more than an answer keeps it.
+func TestRoundTripEnds(t *testing.T) {
+	r := func() *http.Request {
+		return &http.Request{Method: "GET", URL: &url.URL{Path: "/"}, Host: "relay.example", Header: http.Header{}}
+	}
+	near, far := net.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, _ = far.Read(make([]byte, 1<<10))
+		cancel()
+	}()
+	if _, err := carrier.RoundTrip(ctx, near, r()); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+	near, far = net.Pipe()
+	defer near.Close()
+	var work sync.WaitGroup
+	defer work.Wait()
+	work.Go(func() {
+		_, _ = far.Read(make([]byte, 1<<10))
+		_, _ = io.WriteString(far, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nrest")
+		far.Close()
+	})
+	answer := testkit.Get(carrier.RoundTrip(t.Context(), near, r()))
+	rest := testkit.Get(io.ReadAll(near))
+	if answer.StatusCode != http.StatusSwitchingProtocols || !bytes.Equal(rest, []byte("rest")) {
+		t.Errorf("%s, then %q", answer.Status, rest)
+	}
+}
