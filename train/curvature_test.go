@@ -16,7 +16,7 @@ import (
 	"dsbo/train"
 )
 
-// TestCurvature: power iteration finds what a dense decomposition finds, from below.
+// TestCurvature: the largest eigenvalue of a dense decomposition is found, from below.
 func TestCurvature(t *testing.T) {
 	prob, qs := quadratics(5)
 	got, want := testkit.Get(prob.Curvature(context.Background(), make([]float64, p), make([]float64, q))), 0.0
@@ -28,7 +28,7 @@ func TestCurvature(t *testing.T) {
 		values := e.Values(nil)
 		want = max(want, values[len(values)-1])
 	}
-	if got > want*(1+1e-12) || got < 0.97*want {
+	if got > want*(1+1e-12) || got < 0.99*want {
 		t.Errorf("L_max = %g, want %g or a little less", got, want)
 	}
 	if _, err := prob.Curvature(context.Background(), make([]float64, p+1), make([]float64, q)); !errors.Is(err,

@@ -59,5 +59,5 @@ func ExampleProblem_Curvature() {
 		fmt.Println(w)
 	}
 	// Output:
-	// gamma = 0.5, the step of z, is not below 0.372 (L_max = 2.1): z may diverge
+	// gamma = 0.5, the step of z, is not below 0.371 (L_max = 2.1): z may diverge
 }
