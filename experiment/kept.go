@@ -203,29 +203,43 @@ func reachedNotes(models []runs.Model, records []runs.Record) []string {
 }
 
 // iterationNotes says what a reader has to know about the course of the run: where it started, if
-// that was found, and that the loss on held-out examples rose while that on the validation examples
-// fell.
+// that was found, and over-fitting.
 func (r *finisher) iterationNotes(best train.Best) []string {
-	at := func(iteration int) (runs.Record, bool) {
-		i := slices.IndexFunc(r.result.Records, func(rec runs.Record) bool { return rec.Iteration == iteration })
-		if i < 0 {
-			return runs.Record{}, false
+	return slices.Concat(r.loaded.notes,
+		riseNotes(r.result.Records, best, r.result.Iterations, r.Settings.Iterations, r.problem.meaning.Symbol))
+}
+
+// riseNotes says that the loss on held-out examples rose by more than chance ([train.Best]) while
+// that on the validation examples fell, as far as the printed digits tell, and why a run ended
+// after done of all iterations.
+func riseNotes(records []runs.Record, best train.Best, done, all int, symbol string) []string {
+	i := slices.IndexFunc(records, func(rec runs.Record) bool { return rec.Iteration == best.Iteration })
+	if i < 0 || best.Rose < train.LeastRose {
+		return nil
+	}
+	then, last := records[i], records[len(records)-1]
+	alike := func(a, b runs.Number) bool { return fmt.Sprintf("%.4f", a) == fmt.Sprintf("%.4f", b) }
+	overfit := !alike(then.HoldoutLoss, last.HoldoutLoss) && !alike(then.ValLoss, last.ValLoss) &&
+		last.ValLoss < then.ValLoss
+	ended := ""
+	if done < all {
+		ended = fmt.Sprintf("the iterations ended after %d of %d", done, all)
+	}
+	switch {
+	case overfit:
+		note := fmt.Sprintf(
+			"After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f): "+
+				"%[6]s began to fit the validation examples alone, and the tuned %[6]s is that iteration's.",
+			best.Iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss, symbol)
+		if ended != "" {
+			note += " Therefore " + ended + "."
 		}
-		return r.result.Records[i], true
+		return []string{note}
+	case ended != "":
+		return []string{fmt.Sprintf("At the last %d evaluations the held-out loss was above iteration %d's by more than "+
+			"chance: %s, and the tuned %s is that iteration's.", best.Rose, best.Iteration, ended, symbol)}
 	}
-	then, ok := at(best.Iteration)
-	last := r.result.Last()
-	if !ok || !(last.HoldoutLoss > then.HoldoutLoss && last.ValLoss < then.ValLoss) {
-		return r.loaded.notes
-	}
-	note := fmt.Sprintf(
-		"After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f): "+
-			"%[6]s began to fit the validation examples alone, and the tuned %[6]s is that iteration's.",
-		best.Iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss, r.problem.meaning.Symbol)
-	if done, all := r.result.Iterations, r.Settings.Iterations; done < all {
-		note += fmt.Sprintf(" Therefore the iterations ended after %d of %d.", done, all)
-	}
-	return append(slices.Clone(r.loaded.notes), note)
+	return nil
 }
 
 // writeIterates writes what the run has found before models are solved, so that nothing is lost if

@@ -17,7 +17,7 @@ import (
 // which the search for a start goes, x starts at -x0.
 func tunedPreset() Preset {
 	return Preset{
-		Name: "tuned", Wire: "float32", K: 20, EvalEvery: 1, Patience: 5,
+		Name: "tuned", Wire: "float32", K: 20, EvalEvery: 1, Patience: 2,
 		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Constants: 16,
 			Clip: []float64{-14, 12}},
 	}

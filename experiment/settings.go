@@ -125,8 +125,8 @@ func (s *Settings) addOutputFlags(f *cli.Flags) {
 	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in "+runs.Results+
 		", named by preset and seed, which must not be inside a Go package)")
 	f.IntVar(&s.Patience, "patience", 0,
-		"end the iterations when the held-out loss has not fallen in this number of `evaluations` in a row, and is "+
-			"above the least by more than a standard error; 0: never (default: the preset's)")
+		"end the iterations when the held-out loss is above the least by more than chance in this number of "+
+			"`evaluations` in a row, at least 2; 0: never (default: the preset's)")
 	f.IntVar(&s.EvalEvery, "eval-every", 0,
 		"`iterations` from one evaluation to the next (default: the preset's, else K/10); where it is given, each "+
 			"looks as far as -evaluate says, on float32 too")

@@ -3,6 +3,8 @@ package train
 import (
 	"slices"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"dsbo"
 	"dsbo/runs"
 )
@@ -22,7 +24,16 @@ type Best struct {
 	Iteration int
 	By        string      // "held-out loss", "Φ", "validation loss" or ""
 	Value     runs.Number // of what By names; unknown if By is ""
+	// Rose is for how many records in a row, up to the newest one, the loss on held-out examples was
+	// above the least by more than chance: by 2.7 standard errors of their difference, more of few
+	// examples, as Student's quantile is above 1.96. That is far more than one error, as the least of
+	// many losses is one by chance. [LeastRose] in a row are evidence of over-fitting.
+	Rose int
 }
+
+// LeastRose is the number of records in a row ([Best.Rose]) that a run without over-fitting has, of
+// its some twenty, in at most one of twenty runs.
+const LeastRose = 2
 
 // criteria are the values of Best.By.
 var criteria = []string{"", "held-out loss", "Φ", "validation loss"}
@@ -56,10 +67,9 @@ type bestState struct {
 
 // The numbers of a bestState's head.
 const (
-	headBy    = iota // index of By in criteria
-	headBest         // 0 before the first record; leastIsBest or newestIsBest
-	headWorse        // records in a row that are worse by more than a standard error, and do not fall
-	headValue        // the record's value
+	headBy   = iota // index of By in criteria
+	headBest        // 0 before the first record; leastIsBest or newestIsBest
+	headRose        // Best.Rose
 	headLength
 
 	leastIsBest  = 1.0
@@ -77,4 +87,14 @@ func newBestState(p, q int) bestState {
 // state returns views of what a checkpoint holds.
 func (c *bestState) state() []dsbo.Named {
 	return slices.Concat(c.least.state("least"), c.newest.state("newest"), []dsbo.Named{{Name: "best", Value: c.head}})
+}
+
+// rises reports whether a loss is above another by more than chance, see [Best.Rose].
+func rises(g runs.Gain) bool {
+	if g.Examples < 2 {
+		return false
+	}
+	t := distuv.StudentsT{Sigma: 1, Nu: float64(g.Examples - 1)}.Quantile(0.975)
+	errors := float64(float32(2.7 * t / 1.96)) // has the same bits on all machines
+	return float64(g.LossChange) > errors*float64(g.LossError)
 }

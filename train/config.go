@@ -38,9 +38,9 @@ type Config struct {
 	K      int         // outer iterations; 0: 100
 
 	EvalEvery int // E: iterations from one record to the next, at 0 and at the end; 0: K/10
-	// Patience is the number of records in a row after which the run ends before iteration K, if
-	// the loss on held-out examples has not fallen in them and is above the least by more than a
-	// standard error (see [Best]); 0: it does not.
+	// Patience is the number of records in a row, at least [LeastRose], after which the run ends
+	// before iteration K, if the loss on held-out examples is above the least by more than chance in
+	// each of them ([Best.Rose]); 0: it does not.
 	Patience int
 	// CheckpointEvery is C, iterations between checkpoints; 0: K/10, and no more often than
 	// evaluations. There is one at the end and when the run is interrupted too.

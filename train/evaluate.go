@@ -103,7 +103,7 @@ func (e *evaluator) detachSolver(sent *dsbo.Traffic) error {
 // updateBest takes a record's iterate if it is the best so far.
 func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
 	c := &e.bestState
-	by, value, worse := 0, runs.Unknown(), 0.0
+	by, value, rose := 0, runs.Unknown(), 0.0
 	switch {
 	case r.HoldoutLoss.Known():
 		by, value = 1, r.HoldoutLoss
@@ -125,17 +125,13 @@ func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
 		if held[0].LossChange <= held[0].LossError {
 			c.newest.set(&e.means, r.Iteration, value)
 			best = newestIsBest
-		} else if float64(value) >= c.head[headValue] {
-			worse = c.head[headWorse] + 1
+		} else if rises(held[0]) {
+			rose = c.head[headRose] + 1
 		}
 	}
-	copy(c.head, []float64{float64(by), best, worse, float64(value)})
+	copy(c.head, []float64{float64(by), best, rose})
 	return nil
 }
-
-// worseRecords returns for how many records in a row, up to the newest one, the loss on held-out
-// examples has not fallen, and was above the least by more than a standard error.
-func (e *evaluator) worseRecords() int { return int(e.bestState.head[headWorse]) }
 
 // best returns the best iterate so far.
 func (e *evaluator) best() Best {
@@ -148,7 +144,7 @@ func (e *evaluator) best() Best {
 		i = c.newest
 	}
 	best := Best{slices.Clone(i.x), slices.Clone(i.y), nil, int(i.value[0]), criteria[int(c.head[headBy])],
-		runs.Number(i.value[1])}
+		runs.Number(i.value[1]), int(c.head[headRose])}
 	if e.means.z != nil {
 		best.Z = slices.Clone(i.z)
 	}

@@ -91,7 +91,7 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 			return err
 		}
 	}
-	if r.Patience > 0 && r.eval.worseRecords() >= r.Patience {
+	if r.Patience > 0 && int(r.eval.bestState.head[headRose]) >= r.Patience {
 		r.end = r.done
 	}
 	if r.epochEnds() {

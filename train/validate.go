@@ -48,9 +48,10 @@ func (c Config) resolve() (Config, error) {
 				count.name, count.value)
 		}
 	}
-	if c.Patience < 0 {
+	if c.Patience < 0 || 0 < c.Patience && c.Patience < LeastRose {
 		return c, dsbo.ConfigErrorf(
-			"patience must be at least 1, or 0 for a run that ends at K alone; it is %d", c.Patience)
+			"patience must be at least %d, as one loss alone rises by chance, or 0 for a run that ends at K alone; it "+
+				"is %d", LeastRose, c.Patience)
 	}
 	if c.Evaluate != EvaluateExact && c.Evaluate != EvaluateOff {
 		return c, dsbo.ConfigErrorf("evaluate must be %s or %s; it is %s", EvaluateExact,

@@ -51,17 +51,17 @@ func penaltyPresets() []experiment.Preset {
 func otherPresets() []experiment.Preset {
 	return []experiment.Preset{
 		// Weights of hidden layers, some ten thousand at once, from their random start.
-		{Name: "weights", Models: []string{"hyperrep"}, Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
+		{Name: "weights", Models: []string{"hyperrep"}, Wire: "float32", K: 60, EvalEvery: 5, Patience: 2,
 			Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.002*(1-k/K)"}},
 		// Pixels of pictures and temperatures.
-		{Name: "values", Models: []string{"temperature", distilled}, Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
+		{Name: "values", Models: []string{"temperature", distilled}, Wire: "float32", K: 60, EvalEvery: 5, Patience: 2,
 			Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.1*(1-k/K)"}},
 		// A deep network is trained by draws of 32 examples an agent, and its few penalties are
 		// tuned meanwhile.
 		{Name: "draws", Models: []string{"lenet"}, Wire: "float32", K: 40, EvalEvery: 20, Batch: 32, X0: 1,
 			Method: &algo.AdamCG{T: 25, N: 4, Ly: "0.003*(1-k/K)", Lr: "0.4*(1-k/K)", Wait: 20}},
 		// A weight for each training example, from ½.
-		{Name: "cleaning", Models: []string{"hyperclean"}, Wire: "float32", K: 30, EvalEvery: 5, Patience: 5,
+		{Name: "cleaning", Models: []string{"hyperclean"}, Wire: "float32", K: 30, EvalEvery: 5, Patience: 2,
 			Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Start: "x0"}},
 		// A weight for each training example of a network, from ½. The network first learns what
 		// most labels of a kind agree on, which takes few steps; then each example's weight follows
