@@ -143,18 +143,20 @@ func SetAuto(m Method) {
 	}
 }
 
-// Bind sets the schedules of a method that follow the curvature to their numbers. Init takes a
-// method that is not bound, too: such steps are then NaN.
-func Bind(m Method, c Curvature) error {
+// Bind sets the schedules of a method that follow the curvature to their numbers, and returns their
+// parameters' names, for [FollowCurvature]. Init takes a method that is not bound, too: such steps
+// are then NaN.
+func Bind(m Method, c Curvature) (names []string, err error) {
 	c = BoundsOf(m, c)
 	for _, p := range parametersOf(m) {
 		if s, ok := p.value.Interface().(Schedule); ok && s.OfCurvature() {
 			v, err := s.at(p.name, c)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			Set(m, p.name, Constant(v))
+			names = append(names, p.name)
 		}
 	}
-	return nil
+	return names, nil
 }

@@ -22,6 +22,7 @@ type state struct {
 
 	alpha, beta, gamma func(k int) float64 // steps of x, y and z, of methods that have them
 	lg                 float64             // bound of the curvature, of methods that have one
+	following          *following          // of steps that follow the curvature; nil: none do
 }
 
 // A localState is the state of a method whose agents solve their lower problems each by itself,
@@ -114,6 +115,9 @@ func (s *state) newTurn(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	w := newTurn(s.name, ctx, k, o, m, len(s.x), len(s.y))
 	if w.terms = s.terms; w.terms != nil {
 		w.work = &w.terms.work
+	}
+	if s.following != nil {
+		s.following.update(&w, s)
 	}
 	return w
 }

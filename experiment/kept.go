@@ -236,8 +236,9 @@ func riseNotes(records []runs.Record, best train.Best, done, all int, symbol str
 		}
 		return []string{note}
 	case ended != "":
-		return []string{fmt.Sprintf("At the last %d evaluations the held-out loss was above iteration %d's by more than "+
-			"chance: %s, and the tuned %s is that iteration's.", best.Rose, best.Iteration, ended, symbol)}
+		return []string{fmt.Sprintf(
+			"At the last %d evaluations the held-out loss was above iteration %d's by more than chance: %s, and the "+
+				"tuned %s is that iteration's.", best.Rose, best.Iteration, ended, symbol)}
 	}
 	return nil
 }

@@ -41,8 +41,8 @@ func (s *Settings) addMethodFlags(f *cli.Flags, presets []Preset) {
 		"α_k, `step` of x and weight of its moving average: a number, c/sqrt(k+1), c/(k+1), c/sqrt(K), c*(1-k/K), or "+
 			"numbers with commas between (default: the preset's)")
 	f.StringVar((*string)(&s.Beta), "beta", "",
-		"β_k, `step` of y, in the same forms, or c/L with the largest curvature L of an agent at the start, or auto: "+
-			"1/L (default: the preset's)")
+		"β_k, `step` of y, in the same forms, or c/L with the largest curvature L of an agent at the start, less as "+
+			"penalties make it grow and as members change, or auto: 1/L (default: the preset's)")
 	f.StringVar((*string)(&s.Gamma), "gamma", "",
 		"γ, `step` of z, in the same forms as β_k; auto: four fifths of the bound (1+λ_min(W))²/(2L), which is "+
 			"0.4/L on a ring with -w 0.5 (default: the preset's)")

@@ -96,7 +96,7 @@ func TestParametersFollowCurvature(t *testing.T) {
 	} {
 		j := parseTiny(t, tt.args)
 		p, _ := testkit.Get2(j.resolve())
-		testkit.OK(algo.Bind(p.method, algo.Curvature{L: 4, Z: 0.125, Y: 0.5}))
+		testkit.Get(algo.Bind(p.method, algo.Curvature{L: 4, Z: 0.125, Y: 0.5}))
 		if m := p.method.(*algo.MADSBO); m.Beta != tt.beta || m.Gamma != tt.gamma || m.T != 2 {
 			t.Errorf("%q: beta %s, gamma %s, T %d", tt.args, m.Beta, m.Gamma, m.T)
 		}

@@ -152,6 +152,7 @@ type (
 		startX    []float64    // start of x on all agents
 		method    algo.Method  // whose steps are chosen
 		lmax      float64      // the largest curvature of an agent at the start; 0 where no step follows it
+		following []string     // the steps that do
 		warnings  []string     // of the run so far
 		stepsSent dsbo.Traffic // what all agents have sent to choose the steps
 	}

@@ -39,7 +39,7 @@ func (r *stepChooser) chooseSteps(ctx context.Context) error {
 		if g := r.problem.guard; g != nil {
 			l.Z = min(l.Z, g.stableStep(r.Settings, q))
 		}
-		if err := algo.Bind(r.method, l); err != nil {
+		if r.following, err = algo.Bind(r.method, l); err != nil {
 			return err
 		}
 	}

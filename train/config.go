@@ -37,10 +37,16 @@ type Config struct {
 	StartX []float64   // start of every agent's x, length p; nil: 0
 	K      int         // outer iterations; 0: 100
 
+	// Following are the steps of Method that follow the curvature as x moves
+	// ([algo.FollowCurvature]), from their numbers at Start.Curvature. It is found anew as members
+	// change.
+	Following  []string
+	CurvatureX []float64 // where Start.Curvature is found
+
 	EvalEvery int // E: iterations from one record to the next, at 0 and at the end; 0: K/10
 	// Patience is the number of records in a row, at least [LeastRose], after which the run ends
-	// before iteration K, if the loss on held-out examples is above the least by more than chance in
-	// each of them ([Best.Rose]); 0: it does not.
+	// before iteration K, if the loss on held-out examples is above the least by more than chance
+	// in each of them ([Best.Rose]); 0: it does not.
 	Patience int
 	// CheckpointEvery is C, iterations between checkpoints; 0: K/10, and no more often than
 	// evaluations. There is one at the end and when the run is interrupted too.

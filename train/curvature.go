@@ -5,14 +5,15 @@ import (
 	"fmt"
 
 	"dsbo"
+	"dsbo/algo"
 	"dsbo/internal/linalg"
 	"dsbo/network/collective"
 )
 
 // Curvature returns L_max, the largest eigenvalue of any agent's ∇²_yy g_i(x, y) on all its
 // examples, by the method of Lanczos on products: from below, and by at most a hundredth but for
-// two start vectors of a million. x and y are not changed. The cost is some 15 products an agent, 100
-// where eigenvalues crowd at the end; agents are asked in parallel, and send their largest
+// two start vectors of a million. x and y are not changed. The cost is some 15 products an agent,
+// 100 where eigenvalues crowd at the end; agents are asked in parallel, and send their largest
 // number alone.
 func (p Problem) Curvature(ctx context.Context, x, y []float64) (float64, error) {
 	return p.curvature(ctx, func(int) []float64 { return x }, y)
@@ -36,6 +37,25 @@ func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []flo
 		}
 		return l, err
 	})
+}
+
+// followMembers finds the curvature of the members of an epoch, at its beginning, where steps
+// follow it: at the agents' x, and the y of the start. Where their W leaves less to trackers, it
+// counts as so much larger. Nothing but the iteration decides that it is due.
+func (r *runner) followMembers(ctx context.Context) error {
+	if len(r.Following) == 0 || r.epoch.Number == 0 || r.done != r.epoch.Iteration {
+		return nil
+	}
+	_, y := r.start()
+	l, err := r.Problem.curvature(r.collectiveContext(ctx), func(i int) []float64 { return r.agents[i].x() }, y)
+	first, now := trackedBound(r.roster.w, 1, 0), trackedBound(r.W, 1, 0)
+	if now > 0 {
+		l *= max(1, first/now)
+	}
+	for _, i := range r.Local() {
+		algo.Found(r.agents[i].alg, l, r.agents[i].x())
+	}
+	return err
 }
 
 // leastEigenvalue returns about the least eigenvalue of the Hessian ∇²_yy g(x, y) of the averaged

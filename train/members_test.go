@@ -40,6 +40,7 @@ func changing(t *testing.T) (train.Config, []*algotest.Quadratic) {
 		c.Problem.Evaluate = append(c.Problem.Evaluate, o)
 	}
 	c.Membership, c.Changing = changes, true
+	c.Following, c.Start.Curvature = []string{"beta", "gamma"}, 1 // of which methods have some or none
 	return c, qs
 }
 
@@ -255,6 +256,26 @@ func TestResumeOfAnotherHistory(t *testing.T) {
 		if _, err := train.Run(context.Background(), other); !errors.Is(err, dsbo.ErrConfig) ||
 			!strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%v, want %q", err, bad.want)
+		}
+	}
+}
+
+// TestStepsFollowMembers: where an agent comes in whose curvature is far above the bound of the
+// steps, they follow; as they were, they diverge.
+func TestStepsFollowMembers(t *testing.T) {
+	for _, follow := range []bool{true, false} {
+		c, qs := changing(t)
+		l := testkit.Get(train.Problem{Oracles: c.Problem.Oracles[:agents]}.Curvature(t.Context(), make([]float64, p),
+			make([]float64, q)))
+		linalg.Scale(qs[agents].A, 200, qs[agents].A)
+		c.Start.Curvature, c.K = l, 60
+		c.Method = &algo.MADSBO{Alpha: "0.1", Beta: algo.Constant(1 / l), Gamma: algo.Constant(0.3 / l), T: 10, N: 10}
+		if !follow {
+			c.Following = nil
+		}
+		r, err := train.Run(t.Context(), c)
+		if follow && (err != nil || !linalg.AllFinite(r.Y)) || !follow && !errors.Is(err, dsbo.ErrDiverged) {
+			t.Errorf("steps that follow: %v; the error is %v", follow, err)
 		}
 	}
 }

@@ -75,8 +75,8 @@ func raisedBy(n int, ts ...float64) [][]float64 {
 	return losses
 }
 
-// TestRose: the losses of held-out examples rise by more than chance from 2.7 standard errors on, with
-// Student's quantile in place of 1.96, and the newest iterate is the best up to one error.
+// TestRose: the losses of held-out examples rise by more than chance from 2.7 standard errors on,
+// with Student's quantile in place of 1.96, and the newest iterate is the best up to one error.
 func TestRose(t *testing.T) {
 	// t(.975, 5) = 2.5706 and t(.975, 1999) = 1.9612, from tables
 	few, many := 2.7*2.5706/1.96, 2.7*1.9612/1.96
@@ -99,8 +99,8 @@ func TestRose(t *testing.T) {
 		config := withLosses(c.losses)
 		r := testkit.Get(train.Run(t.Context(), config))
 		if r.Best.Rose != c.rose || r.Best.Iteration != c.best || r.Best.By != "held-out loss" {
-			t.Errorf("%s: %d records in a row rose, the best is %d; want %d and %d", name, r.Best.Rose, r.Best.Iteration,
-				c.rose, c.best)
+			t.Errorf("%s: %d records in a row rose, the best is %d; want %d and %d", name, r.Best.Rose,
+				r.Best.Iteration, c.rose, c.best)
 		}
 		if config.Patience = train.LeastRose; testkit.Get(train.Run(t.Context(), config)).Iterations != c.ends {
 			t.Errorf("%s: the run must end after %d", name, c.ends)
@@ -139,7 +139,8 @@ var courses = []course{
 	{name: "heavy tails", next: walk, heavy: true},
 	{name: "falls, then flat", next: walk, drift: func(k int) float64 { return step(k < 6, -2, 0) }},
 	{name: "falls slowly", next: walk, drift: func(int) float64 { return -0.25 }},
-	{name: "15 rise by 1.5 errors", next: walk, drift: func(k int) float64 { return step(k < 5, -2, 1.5) }, overfit: true},
+	{name: "15 rise by 1.5 errors", next: walk, overfit: true,
+		drift: func(k int) float64 { return step(k < 5, -2, 1.5) }},
 }
 
 const courseLength = 20

@@ -108,6 +108,11 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 	if r.done == r.end {
 		return r.conclude(ctx)
 	}
+	if err := r.followMembers(ctx); err != nil && ctx.Err() != nil {
+		return r.stopInterrupted(ctx)
+	} else if err != nil {
+		return err
+	}
 	return nil
 }
 

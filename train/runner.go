@@ -80,6 +80,10 @@ func (c *Config) newMethod() (dsbo.Algorithm, error) {
 	if c.Problem.Start != nil {
 		setStart(a, c.Problem.Start)
 	}
+	algo.FollowCurvature(a, c.Following, c.Start.Curvature)
+	if c.epoch.Number == 0 {
+		algo.Found(a, c.Start.Curvature, c.CurvatureX)
+	}
 	return a, nil
 }
 

@@ -13,7 +13,7 @@ import (
 func (l *listing) addRecords() {
 	c := l.Config
 	if c.HasSteps() {
-		l.add(Quantity{Name: "largest curvature", Way: ByMax, Length: 1, Times: exactly(1)})
+		l.add(Quantity{Name: "largest curvature", Way: ByMax, Length: 1, Times: exactly(1 + len(c.Membership))})
 	}
 	records, exact, spectra := 0, 0, 0
 	for k := range c.RecordedIterations() {

@@ -151,6 +151,18 @@ func TestDefaultsLowerPhi(t *testing.T) {
 	}
 }
 
+// TestStepsFollowX: where x grows until the penalties are all of the curvature, steps that follow
+// it still train y. By the start's Φ ends at 4.1, where y is thrown about.
+func TestStepsFollowX(t *testing.T) {
+	out := runs.Folder(filepath.Join(t.TempDir(), "run"))
+	args := arguments(out, "-preset=madsbo_tuned -agents=3 -graph=complete -r=1 -p=10 -train=60 -val=60 -test=10 "+
+		"-holdout=0 -K=40 -eval-every=40 -rivals=false -set=lr=2")
+	testkit.OK(experiment.Run(t.Context(), tasks.Synthetic(), args, io.Discard, io.Discard))
+	if s := testkit.Get(out.ReadSummary()); !(s.PhiEnd < 3) {
+		t.Errorf("Φ goes from %g to %g; it must end below 3", s.PhiStart, s.PhiEnd)
+	}
+}
+
 // TestCleaning: with wrong labels a run says how many are found, and how good the model of all
 // examples is, and sends what the plan says.
 func TestCleaning(t *testing.T) {

@@ -153,8 +153,8 @@ func TestEigenvalues(t *testing.T) {
 	}
 }
 
-// TestLargest: the largest eigenvalue in size is found from below, to a hundredth, wherever it hides.
-// Most products are those of spectra that crowd at an end.
+// TestLargest: the largest eigenvalue in size is found from below, to a hundredth, wherever it
+// hides. Spectra that crowd at an end take most products.
 func TestLargest(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for name, c := range map[string]struct {
@@ -196,7 +196,7 @@ func TestLargest(t *testing.T) {
 				return nil
 			}))
 			if got > want*(1+1e-12) || got < 0.99*want || products > c.most {
-				t.Errorf("%s, q = %d: the largest eigenvalue is %g after %d products, want %g after at most %d", name, q, got,
+				t.Errorf("%s, q = %d: the largest eigenvalue is %g after %d products, want %g after %d", name, q, got,
 					products, want, c.most)
 			}
 		}

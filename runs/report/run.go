@@ -205,8 +205,9 @@ func (r *Run) state() (kind runs.State, text string) {
 	case r.Summary.State == runs.Absent:
 		return runs.Unfinished, "The run goes on, or was stopped from outside. " + last
 	case r.Summary.State == runs.Finished && iterations < all:
-		return runs.Finished, fmt.Sprintf("%s of %s iterations are done, as the held-out loss rose by more than chance.",
-			done, wholeNumber(float64(all)))
+		return runs.Finished, fmt.Sprintf(
+			"%s of %s iterations are done, as the held-out loss rose by more than chance.", done,
+			wholeNumber(float64(all)))
 	case r.Summary.State == runs.Finished && iterations == 1:
 		return runs.Finished, "The one iteration is done."
 	case r.Summary.State == runs.Finished:

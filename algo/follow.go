@@ -1,0 +1,79 @@
+package algo
+
+import (
+	"slices"
+
+	"dsbo"
+)
+
+// A following is what the steps of a method need that follow the curvature while x moves. Where L
+// was found, at x₀, P(x₀) of it was the penalty's ([dsbo.PenaltyOracle]), and at x
+//
+//	L(x) ≤ L(x₀) + max_j (P_j(x) − P_j(x₀))⁺,
+//
+// as eigenvalues of a sum are at most sums of eigenvalues (Weyl). The right side is at most twice
+// the larger of L(x₀) and L(x), takes no product and no exchange, and is the same on agents whose x
+// is. Without P steps stay as they are.
+type following struct {
+	bound      float64   // L to which the steps were bound
+	lg         float64   // the method's bound of the curvature there
+	found, x   []float64 // L(x₀), one number, 0 where it is not known, and x₀: parts of the state
+	before, at []float64 // scratch: P(x₀) and P(x)
+	growth     float64   // L(x)/bound, at least 1
+}
+
+// FollowCurvature has steps of a method, after Init, follow the curvature while x moves, from
+// numbers that [Bind] found for L: they are divided by what L has grown by, and lg is multiplied.
+// names are Bind's. What L is where must follow by [Found], once and whenever members have changed.
+func FollowCurvature(m dsbo.Algorithm, names []string, l float64) {
+	if s, ok := m.(interface {
+		followCurvature(names []string, l float64)
+	}); ok && len(names) > 0 {
+		s.followCurvature(names, l)
+	}
+}
+
+// Found says that L is the largest curvature of an agent at x, to a method whose steps follow it.
+func Found(m dsbo.Algorithm, l float64, x []float64) {
+	if s, ok := m.(interface{ foundCurvature(l float64, x []float64) }); ok {
+		s.foundCurvature(l, x)
+	}
+}
+
+func (s *state) followCurvature(names []string, l float64) {
+	f := &following{bound: l, lg: s.lg, found: s.carried("curvature", 1), x: s.carried("curvature_x", len(s.x)),
+		growth: 1}
+	s.scratch(len(s.y), &f.before, &f.at)
+	s.restarts(f.found)
+	for name, step := range map[string]*func(k int) float64{"alpha": &s.alpha, "beta": &s.beta, "gamma": &s.gamma} {
+		if own := *step; slices.Contains(names, name) {
+			*step = func(k int) float64 { return own(k) / f.growth }
+		}
+	}
+	if s.following = f; !slices.Contains(names, "lg") {
+		f.lg = 0
+	}
+}
+
+func (s *state) foundCurvature(l float64, x []float64) {
+	if f := s.following; f != nil {
+		f.found[0] = l
+		copy(f.x, x)
+	}
+}
+
+// update finds by what L has grown at x.
+func (f *following) update(w *turn, s *state) {
+	grown := 0.0
+	if penalty(w, f.before, f.x) && penalty(w, f.at, s.x) {
+		for j, v := range f.at {
+			grown = max(grown, v-f.before[j])
+		}
+	}
+	if l := f.found[0]; l > 0 {
+		f.growth = max(1, (l+grown)/f.bound)
+	}
+	if f.lg > 0 {
+		s.lg = f.lg * f.growth
+	}
+}

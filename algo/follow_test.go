@@ -1,0 +1,73 @@
+package algo_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/algo/algotest"
+	"dsbo/internal/testkit"
+)
+
+// A growing oracle has the penalty's part e^{x_j} for entry j of y, over and over.
+type growing struct{ dsbo.Oracle }
+
+func (o growing) Penalty(dst, x []float64) error {
+	for j := range dst {
+		dst[j] = math.Exp(x[j%len(x)])
+	}
+	return nil
+}
+
+// TestFollowCurvature: steps that follow the curvature are those divided by (L(x₀) + max_j (P_j(x)
+// − P_j(x₀))⁺)/L, and never above those at the start; a change of members has L found anew.
+func TestFollowCurvature(t *testing.T) {
+	const l = 4.0
+	up := math.Log(5) // P_0 grows from 1 to 5: L by 2
+	for name, object := range map[string]string{
+		"soba": `{"alpha":0.25,"beta":0.125,"gamma":0.0625}`, "alset": `{"alpha":0.25,"beta":0.125,"lg":8}`,
+		"madsbo_tuned": `{"alpha":0.25,"beta":0.125,"gamma":0.0625,"T":2,"N":2,"track_y":true,"warm_z":true}`,
+	} {
+		for label, c := range map[string]struct {
+			x      []float64
+			found  float64 // 0: not found
+			growth float64
+		}{
+			"at the start": {[]float64{0, 0}, l, 1}, "up": {[]float64{up, 0}, l, 2}, "down": {[]float64{-3, -1}, l, 1},
+			"other members": {[]float64{0, 0}, 4 * l, 4}, "not found": {[]float64{up, 0}, 0, 1},
+		} {
+			o := growing{algotest.NewQuadratics(1, 2, 3, 1)[0]}
+			follows, scaled := testkit.Get(algo.New(name)), testkit.Get(algo.New(name))
+			testkit.OK(errors.Join(algo.Decode(follows, []byte(object)), algo.Decode(scaled, []byte(object))))
+			names := slices.DeleteFunc([]string{"beta", "gamma", "lg"},
+				func(step string) bool { return !slices.Contains(algo.Parameters(follows), step) })
+			for _, step := range names {
+				var at map[string]any
+				testkit.OK(json.Unmarshal([]byte(object), &at))
+				v := at[step].(float64) / c.growth
+				if step == "lg" {
+					v = at[step].(float64) * c.growth
+				}
+				algo.Set(scaled, step, algo.Constant(v))
+			}
+			for _, m := range []algo.Method{follows, scaled} {
+				testkit.OK(m.Init(2, 3, 1))
+				copy(m.X(), c.x)
+				copy(m.Y(), []float64{1, 2, 3})
+			}
+			algo.FollowCurvature(follows, names, l)
+			algo.Found(follows, c.found, make([]float64, 2))
+			for _, m := range []algo.Method{follows, scaled} {
+				testkit.OK(m.Step(t.Context(), 0, o, algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
+			}
+			if !slices.Equal(follows.Y(), scaled.Y()) || !slices.Equal(follows.X(), scaled.X()) {
+				t.Errorf("%s, %s: y = %v and x = %v; by steps that are divided by %g, %v and %v", name, label,
+					follows.Y(), follows.X(), c.growth, scaled.Y(), scaled.X())
+			}
+		}
+	}
+}
