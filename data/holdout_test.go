@@ -33,7 +33,7 @@ func TestHoldOut(t *testing.T) {
 	for _, c := range []struct {
 		share float64
 		held  int
-	}{{1. / 3, 7}, {.2, 4}, {.001, 1}, {.999, 20}} {
+	}{{1. / 3, 7}, {.2, 4}, {.17, 4}, {.16, 3}, {.001, 1}, {.999, 20}} {
 		split := testkit.Get(HoldOut(task, c.share, 9))
 		testkit.OK(split.Validate())
 		for i, s := range split.Shards {
@@ -76,6 +76,15 @@ func TestHoldOutIsNamed(t *testing.T) {
 	if slices.Equal(held(testkit.Get(HoldOut(task, .5, 2)), 0), held(all, 0)) {
 		t.Error("another seed holds out the same examples")
 	}
+	places := func(i int) (rows []int) { // of what agent i holds out
+		for _, v := range held(all, i) {
+			rows = append(rows, slices.Index(column(task.Shards[i].Val), v))
+		}
+		return rows
+	}
+	if slices.Equal(places(0), places(1)) {
+		t.Errorf("agents 0 and 1 hold out the same places %v", places(0))
+	}
 	if again := testkit.Get(HoldOut(all, .3, 1)); !slices.Equal(held(again, 0), held(all, 0)) ||
 		again.Shards[0].Val.Len() != all.Shards[0].Val.Len() {
 		t.Error("what was held out already is split again")
@@ -111,6 +120,10 @@ func TestHoldOutErrors(t *testing.T) {
 	_, err = HoldOut(small, .5, 0)
 	wantError(t, "one example", err, dsbo.ErrConfig,
 		"each agent must have at least 2 validation examples to hold some out; agent 0 has 1")
+	two := testkit.Get(NewTask(labelled(8), Examples{}, Split{Agents: 2, Train: 2, Val: 2}))
+	if got := testkit.Get(HoldOut(two, .9, 0)).Shards[1]; got.Val.Len() != 1 || got.Holdout.Len() != 1 {
+		t.Errorf("of two examples %d are held out and %d stay, want one of each", got.Holdout.Len(), got.Val.Len())
+	}
 	task.Shards = slices.Clone(task.Shards)
 	task.Shards[1].Holdout = testkit.Get(Synthetic{Agents: 1, Features: 2, Train: 1, Val: 1, Test: 1}.Task()).Test
 	wantError(t, "other features", task.Validate(), dsbo.ErrShape,

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dsbo"
+	"dsbo/internal/testkit"
 )
 
 func TestDrawAllRows(t *testing.T) {
@@ -85,12 +86,55 @@ func TestBatchesAreAPartition(t *testing.T) {
 	})
 }
 
+// TestPartitionsAreNotMixedUp: a batch is the same whatever partition, and of how many rows, was
+// asked for before.
+func TestPartitionsAreNotMixedUp(t *testing.T) {
+	var s Sampler
+	for _, c := range []struct{ n, rows int }{{2, 12}, {2, 10}, {5, 10}, {2, 12}} {
+		for b := range c.n {
+			var fresh Sampler
+			name := dsbo.Sample{Set: dsbo.UpperBatch, K: b, T: c.n}
+			if got, want := slices.Clone(s.Draw(name, c.rows)), fresh.Draw(name, c.rows); !slices.Equal(got, want) {
+				t.Errorf("batch %d of %d of %d rows is %v, want %v", b, c.n, c.rows, got, want)
+			}
+		}
+	}
+}
+
+// TestMaskMean: the numbers of a mask are 0, or 1/keep with probability keep. The share of those
+// that are kept, of n, is within six of its standard errors √(keep (1−keep)/n).
+func TestMaskMean(t *testing.T) {
+	const rows, cols = 100, 40
+	var s Sampler
+	for _, keep := range []float64{.2, .7} {
+		kept := 0.0
+		mask := testkit.Get(s.Mask(rows, cols, dsbo.Sample{Set: dsbo.Lower, K: 1}, 0, keep))
+		for i := range rows {
+			for j := range cols {
+				switch v := mask.At(i, j); {
+				case v == 1/keep:
+					kept++
+				case v != 0:
+					t.Fatalf("a number of a mask that keeps %g is %g", keep, v)
+				}
+			}
+		}
+		if share := kept / (rows * cols); math.Abs(share-keep) > 6*math.Sqrt(keep*(1-keep)/(rows*cols)) {
+			t.Errorf("a mask keeps %g of its numbers, want %g", share, keep)
+		}
+	}
+}
+
 // TestDrawIsFixed pins the draws: a change breaks the resume of every saved run.
 func TestDrawIsFixed(t *testing.T) {
 	s := Sampler{Seed: 1, Agent: 2, Batch: 5}
 	got := fmt.Sprint(s.Draw(dsbo.Sample{Set: dsbo.Curvature, K: 3, T: 4}, 100))
 	if want := "[0 25 56 80 83]"; got != want {
 		t.Errorf("rows %s, want %s", got, want)
+	}
+	few := Sampler{Seed: 1, Agent: 2, Batch: 4}
+	if got, want := fmt.Sprint(few.Draw(dsbo.Sample{Set: dsbo.Lower, K: 3}, 10)), "[0 1 4 5]"; got != want {
+		t.Errorf("rows %s, want %s", got, want) // 4 of 10 are drawn, rather than 6 to be left out
 	}
 	batch := dsbo.Sample{Set: dsbo.LowerBatch, K: s.BatchOf(dsbo.Sample{Set: dsbo.Lower, K: 3}, 4), T: 4}
 	if got, want := fmt.Sprint(batch.K, s.Draw(batch, 20)), "2 [1 6 10 12 16]"; got != want {

@@ -67,6 +67,24 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestResumeKeepsScales: on a wire whose averages are tried under the scales of the ones before,
+// the method's and the evaluation's go on from the checkpoint, each from its own: a run that was
+// interrupted has the same bits as one that was not, and sends the same messages.
+func TestResumeKeepsScales(t *testing.T) {
+	for _, wire := range []network.Wire{network.Float64, network.Float32} {
+		c, _ := config(t)
+		c.Method = method(t, "newtoncg")
+		c.Problem.Average.Wire, c.ExactEach, c.Tol, c.AdjointTol = wire, true, 1e-5, 1e-5
+		want := run(t, c)
+		for _, from := range []int{9, 20, 33} { // between two evaluations, at one and after one
+			c.Dir, c.Resume = t.TempDir(), false
+			interruptAt(t, c, from)
+			c.Resume = true
+			sameRun(t, want, run(t, c))
+		}
+	}
+}
+
 // TestResumeAfterCrash: what was written after the checkpoint is dropped, half a line included.
 func TestResumeAfterCrash(t *testing.T) {
 	c, _ := config(t)
