@@ -34,7 +34,8 @@ func TestParsePartition(t *testing.T) {
 		{"dirichlet:NaN", Partition{}, "A of the partition dirichlet:A must be from 0.001 to 1e6; it is NaN"},
 		{"dirichlet:-1", Partition{}, "A of the partition dirichlet:A must be from 0.001 to 1e6; it is -1"},
 		{"dirichlet:0.000999", Partition{}, "A of the partition dirichlet:A must be from 0.001 to 1e6; it is 0.000999"},
-		{"dirichlet:1000001", Partition{}, "A of the partition dirichlet:A must be from 0.001 to 1e6; it is 1.000001e+06"},
+		{"dirichlet:1000001", Partition{},
+			"A of the partition dirichlet:A must be from 0.001 to 1e6; it is 1.000001e+06"},
 		{"labels:0", Partition{}, form + `"labels:0"`},
 		{"labels:-3", Partition{}, "K of the partition labels:K must be from 1 to 256; it is -3"},
 		{"labels:1.5", Partition{}, form + `"labels:1.5"`},
@@ -165,7 +166,8 @@ func TestLabelsAreSpread(t *testing.T) {
 				}
 				if fewest := agents * k / classes; slices.Min(held) < fewest ||
 					slices.Max(held) > (agents*k+classes-1)/classes {
-					t.Fatalf("%d agents with %d of %d labels each: labels are held by %v agents", agents, k, classes, held)
+					t.Fatalf("%d agents with %d of %d labels each: labels are held by %v agents", agents, k, classes,
+						held)
 				}
 			}
 		}

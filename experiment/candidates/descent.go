@@ -28,8 +28,7 @@ func (f *Finder) Descent(ctx context.Context, tuned, rival *Model) (*Model, []st
 		float64(tuned.Phi), rival.Name, float64(rival.Phi))
 	search, effort := newDownhill(rival), f.Spent+f.products(tuned)
 	f.watch.Log("%s: it is looked for downhill from there, by about %d products at most", note, effort)
-	for solved, likely := 1, 0; solved <= Descents && likely <= effort &&
-		search.promise() > leastPromise*math.Abs(float64(search.best.Phi)); solved++ {
+	for solved, likely := 1, 0; goesOn(search, solved, likely, effort); solved++ {
 		f.watch.Expect(1 + len(f.constants) + solved)
 		next := NewModel(tuned.Name, runs.Unknown(), search.trial())
 		if err := f.Solve(ctx, next, search.best.Y, search.best.z); err != nil {
@@ -45,6 +44,13 @@ func (f *Finder) Descent(ctx context.Context, tuned, rival *Model) (*Model, []st
 		return tuned, []string{note + ", and was not found to fall from there."}, nil
 	}
 	return search.best, []string{fmt.Sprintf("%s: the tuned %s was found downhill from there.", note, f.Symbol)}, nil
+}
+
+// goesOn reports whether a further solution is worth it, of a number from 1 on: where as many
+// products are left as it is likely to take, and Φ is expected to fall by enough.
+func goesOn(search *downhill, solved, likely, effort int) bool {
+	return solved <= Descents && likely <= effort &&
+		search.promise() > leastPromise*math.Abs(float64(search.best.Phi))
 }
 
 // products returns how many the tuned model and the constants have taken.

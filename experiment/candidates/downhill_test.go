@@ -99,6 +99,72 @@ func TestDownhillKeepsTheStart(t *testing.T) {
 	}
 }
 
+// TestDownhillSteps: the first step changes an entry by 1 at most, later ones by twice as much
+// each, and none by more than 4; half of the fall that the slope tells is promised.
+func TestDownhillSteps(t *testing.T) {
+	at := func(x float64) *Model { // a line down
+		m := NewModel("", runs.Unknown(), []float64{x})
+		m.gradient, m.Phi, m.Converged = []float64{-3}, runs.Number(-3*x), true
+		return m
+	}
+	search := newDownhill(at(0))
+	for _, want := range []float64{1, 2, 4, 4} {
+		before := search.best.X[0]
+		next := search.trial()
+		if got := next[0] - before; math.Abs(got-want) > 1e-12 {
+			t.Errorf("from %g an entry changes by %g, want %g", before, got, want)
+		}
+		if got := search.promise(); math.Abs(got-3*want/2) > 1e-12 {
+			t.Errorf("from %g Φ is to fall by %g, want %g", before, got, 3*want/2)
+		}
+		search.accept(at(next[0]))
+	}
+}
+
+// TestDownhillNearer: after a trial that is no lower the next one is where a parabola through both
+// values and the slope is least, but from a tenth to half of the way.
+func TestDownhillNearer(t *testing.T) {
+	for _, c := range []struct{ phi, want float64 }{
+		{0, 0.5},    // the parabola −s + s²
+		{1, 0.25},   // −s + 2 s²
+		{3, 0.125},  // −s + 4 s²
+		{9, 0.1},    // −s + 10 s² is least at 0.05
+		{-0.2, 0.5}, // −s + 0.8 s² is least at 0.625; lower, but without a gradient
+		{math.NaN(), 0.1},
+	} {
+		first := NewModel("", runs.Unknown(), []float64{0})
+		first.gradient, first.Phi, first.Converged = []float64{-1}, 0, true
+		search := newDownhill(first)
+		next := NewModel("", runs.Unknown(), search.trial())
+		next.Phi, next.Converged = runs.Number(c.phi), true
+		search.accept(next)
+		if got := search.trial()[0]; math.Abs(got-c.want) > 1e-6 || search.best != first {
+			t.Errorf("after Φ = %g at the end of a step of 1, %g of it is tried, want %g", c.phi, got, c.want)
+		}
+	}
+}
+
+// TestDescentGoesOn: a further solution is worth it up to the most, where as many products as the
+// last one took are left, and where Φ is to fall by a hundred thousandth.
+func TestDescentGoesOn(t *testing.T) {
+	first := NewModel("", runs.Unknown(), []float64{0})
+	first.Converged = true
+	for _, c := range []struct {
+		solved, likely, effort int
+		fall, phi              float64 // promised, and Φ
+		want                   bool
+	}{
+		{1, 0, 0, 1, 1, true}, {12, 50, 50, 1, 1, true}, {13, 0, 50, 1, 1, false}, {2, 51, 50, 1, 1, false},
+		{2, 1, 9, 1.1e-5, 1, true}, {2, 1, 9, 0.9e-5, 1, false}, {2, 1, 9, 1.1e-3, -100, true},
+		{2, 1, 9, 0.9e-3, -100, false},
+	} {
+		first.gradient, first.Phi = []float64{2 * c.fall}, runs.Number(c.phi)
+		if got := goesOn(newDownhill(first), c.solved, c.likely, c.effort); got != c.want {
+			t.Errorf("%+v: goes on %t", c, got)
+		}
+	}
+}
+
 // TestOfPart: the weighted mean of the examples of a part is the mean over all with the part's
 // weights, and examples of which none is in the part have one that weighs nothing.
 func TestOfPart(t *testing.T) {

@@ -38,11 +38,16 @@ type strengthSearch struct {
 	st    *Structure
 	start []float64 // models where none is known yet
 	tried map[float64]trial
+	// solve finds the structure at a strength from other models, to a tolerance
+	solve func(strength float64, start []float64, tol float64) (trial, error)
 }
 
 // newSearch returns the search for the strength of a structure whose models may begin at start.
 func (f *crossFit) newSearch(st *Structure, start []float64) *strengthSearch {
-	return &strengthSearch{f, st, start, map[float64]trial{}}
+	return &strengthSearch{f, st, start, map[float64]trial{},
+		func(strength float64, start []float64, tol float64) (trial, error) {
+			return f.at(st, strength, start, tol)
+		}}
 }
 
 // at returns the structure at a strength, from the nearest one that is known.
@@ -56,25 +61,33 @@ func (s *strengthSearch) at(strength float64) (trial, error) {
 			start, nearest = s.tried[a].y, d
 		}
 	}
-	x := make([]float64, 0, s.Model.Count*s.features)
-	for _, penalties := range s.st.penalties[:s.Model.Count] {
-		for _, c := range penalties {
-			x = append(x, c+strength)
-		}
-	}
 	tol := solutionTol
 	if len(s.tried) > 0 { // the start is the same structure's
 		tol = partsTol(s.rows)
 	}
-	sol, err := s.parts.Lower(s.ctx, x, start, tol)
-	if err != nil {
-		return trial{}, err
+	t, err := s.solve(strength, start, tol)
+	if err == nil {
+		s.tried[strength] = t
 	}
-	s.st.Products += sol.Products
-	s.st.Solutions++
-	t := trial{y: sol.Y}
-	t.loss, t.error, err = s.losses(sol.Y)
-	s.tried[strength] = t
+	return t, err
+}
+
+// at returns a structure at a strength, solved from start to a tolerance.
+func (f *crossFit) at(st *Structure, strength float64, start []float64, tol float64) (t trial, err error) {
+	x := make([]float64, 0, f.Model.Count*f.features)
+	for _, penalties := range st.penalties[:f.Model.Count] {
+		for _, c := range penalties {
+			x = append(x, c+strength)
+		}
+	}
+	sol, err := f.parts.Lower(f.ctx, x, start, tol)
+	if err != nil {
+		return t, err
+	}
+	st.Products += sol.Products
+	st.Solutions++
+	t.y = sol.Y
+	t.loss, t.error, err = f.losses(sol.Y)
 	return t, err
 }
 
@@ -141,20 +154,29 @@ func (f *crossFit) null() (*Structure, error) {
 // go on in a direction: the weakest penalties, and the strongest, are all alike.
 const leastFall = 1e-2
 
-// tune finds the strength of a structure near another one's, whose models are y: by ones up and
-// down until the criterion falls no more, then where a parabola is lowest.
+// tune finds the strength of a structure near another one's, whose models are y.
 func (f *crossFit) tune(st *Structure, near float64, y []float64) (tried []runs.Constant, err error) {
 	s := f.newSearch(st, y)
+	if err := s.descend(near); err != nil {
+		return nil, err
+	}
+	s.settleStrength()
+	return s.list(), nil
+}
+
+// descend tries strengths from one on: by ones up and down until the criterion falls no more, then
+// where a parabola is lowest.
+func (s *strengthSearch) descend(near float64) error {
 	first, err := s.at(near)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, side := range []float64{1, -1} {
 		least := first.criterion()
 		for a := near + side; math.Abs(a) < nullPenalty; a += side {
 			t, err := s.at(a)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if !(t.criterion() < least-float64(leastFall*t.error)) {
 				break
@@ -165,11 +187,7 @@ func (f *crossFit) tune(st *Structure, near float64, y []float64) (tried []runs.
 			break // it falls to this side
 		}
 	}
-	if err := s.refine(); err != nil {
-		return nil, err
-	}
-	s.settleStrength()
-	return s.list(), nil
+	return s.refine()
 }
 
 // losses returns the mean of the losses of all validation examples by the models that have not seen

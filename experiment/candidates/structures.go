@@ -138,8 +138,8 @@ func (c CrossFit) Structures(ctx context.Context, near float64) (*Structures, er
 
 // chain reweights from a structure on, until the loss has not fallen often enough.
 func (s *Structures) chain(name string, last *Structure, most int) error {
-	best, rises := math.Inf(1), 0
-	for k := 1; k <= most && rises < mostRises; k++ {
+	var losses []float64
+	for k := 1; !chainEnds(losses, most); k++ {
 		before := last
 		next := &Structure{Structure: runs.Structure{Name: fmt.Sprintf("%s %d", name, k)}, from: before,
 			steps: before.steps + 1, shape: s.fit.reweight(1)}
@@ -149,13 +149,21 @@ func (s *Structures) chain(name string, last *Structure, most int) error {
 		}); err != nil {
 			return err
 		}
-		if last = next; float64(next.Loss) < best {
-			best, rises = float64(next.Loss), 0
-		} else {
-			rises++
-		}
+		last, losses = next, append(losses, float64(next.Loss))
 	}
 	return nil
+}
+
+// chainEnds reports whether a chain ends after structures of some losses: after the most, or where
+// mostRises in a row are not below the least before them.
+func chainEnds(losses []float64, most int) bool {
+	least, rises := math.Inf(1), 0
+	for _, loss := range losses {
+		if rises++; loss < least {
+			least, rises = loss, 0
+		}
+	}
+	return len(losses) >= most || rises >= mostRises
 }
 
 // add finds the strength of a structure by tune, and its model of all examples.

@@ -126,6 +126,93 @@ func TestStructures(t *testing.T) {
 	}
 }
 
+// TestStructuresAre: each structure comes from the one and with the steps that the type's comment
+// lists, and its penalties follow from the weights there by the power of its name; the model of all
+// examples is the one at its penalties, which sum up to as much as in a part.
+func TestStructuresAre(t *testing.T) {
+	const d, folds = 5, 4
+	f := crossFitted(sparse(d, 2), 1, 80, folds)
+	s := testkit.Get(f.Structures(t.Context(), 0))
+	last, steps := "one penalty", 0
+	for k, st := range s.List {
+		from, power := last, 1.0
+		switch {
+		case k == 0:
+			from, power = "", 0
+		case st.Name == "by √gradient":
+			from, power, steps = "no feature", 0.5, 1
+		case st.Name == "by gradient":
+			from, steps = "no feature", 2
+		default:
+			steps++
+		}
+		if st.From() != from || st.Steps() != steps {
+			t.Errorf("%s is %d steps away, from %q; want %d from %q", st.Name, st.Steps(), st.From(), steps, from)
+		}
+		last = st.Name
+		for part := range folds + 1 {
+			if k == 0 {
+				continue
+			}
+			penalties, weights := s.PenaltiesOf(st, part)
+			mean := 0.0
+			for _, w := range weights {
+				mean += w * w / d
+			}
+			for j, w := range weights {
+				if want := -power * math.Log((w*w/mean+0.01)/1.01); math.Abs(penalties[j]-want) > 1e-9 {
+					t.Errorf("%s, part %d: the log-penalty of feature %d is %g, want %g", st.Name, part, j,
+						penalties[j], want)
+				}
+			}
+		}
+	}
+	x := slices.Repeat([]float64{s.List[0].Strength + math.Log(1-1.0/folds)}, d)
+	want := testkit.Get(f.All.Solver().Lower(t.Context(), x, nil, 1e-10))
+	for j, w := range s.List[0].Whole() {
+		if math.Abs(w-want.Y[j]) > 1e-2 { // right to solutionTol of Φ, a loss whose curvature is about 1
+			t.Errorf("with one penalty weight %d of all examples is %g, want %g", j, w, want.Y[j])
+		}
+	}
+	if promise := testkit.Get(s.Promise()); promise > 3e-4*s.Loss { // by a step of 1
+		t.Errorf("other shares promise to lower a loss of %g by %g", s.Loss, promise)
+	}
+}
+
+// TestBlocksHaveAPrior: beside the cross-fitted loss the prior of deviation 2 counts, in units of
+// the residual variance where losses are half of squares, and the gradient is of both, by central
+// differences that are off by the error of solutions, 1e-5 of Φ, over the step.
+func TestBlocksHaveAPrior(t *testing.T) {
+	const d, rows, step = 6, 60, 0.05
+	for _, variance := range []bool{false, true} {
+		f := crossFitted(sparse(d, 3), 1, rows, 3)
+		f.Variance, f.Blocks = variance, candidates.Blocks{Names: []string{"a", "b"}, Of: []int{0, 0, 0, 1, 1, 1}}
+		theta := []float64{1, -2, 0.5}
+		loss, gradient, alone, err := f.AtBlocks(t.Context(), theta, 0.5)
+		testkit.OK(err)
+		unit := 1.0
+		if variance {
+			unit = 2 * alone
+		}
+		if want := alone + unit*(1+4)/(2*2*2*rows); math.Abs(loss-want) > 1e-6*want { // Φ is right to float32
+			t.Errorf("with the prior the loss is %g, want %g", loss, want)
+		}
+		for k := range theta {
+			var ends [2]float64
+			for side := range ends {
+				moved := slices.Clone(theta)
+				moved[k] += step * float64(2*side-1)
+				ends[side], _, _, err = f.AtBlocks(t.Context(), moved, 0.5)
+				testkit.OK(err)
+			}
+			if want := (ends[1] - ends[0]) / (2 * step); math.Abs(gradient[k]-want) > 1e-3*loss {
+				t.Errorf("in units of the variance %t: slope %d is %g, by differences %g", variance, k, gradient[k],
+					want)
+			}
+		}
+	}
+}
+
 // lossesOf returns what Structures says of the loss of the models y of the parts, row by row.
 func lossesOf(f candidates.CrossFit, y []float64) (mean, deviation float64) {
 	var losses []float64
@@ -200,6 +287,14 @@ func TestStructuresRefit(t *testing.T) {
 			t.Fatalf("refit\n%v, want\n%v", got, want)
 		}
 	}
+	s.KeepOne()
+	x := slices.Repeat([]float64{s.List[0].Strength + math.Log((1-1.0/3)/2)}, d)
+	twice := testkit.Get(f.All.Solver().Lower(t.Context(), x, nil, 1e-10))
+	for j, got := range testkit.Get(s.Refit(t.Context(), f.All, 2)) {
+		if math.Abs(got-twice.Y[j]) > 1e-2 {
+			t.Errorf("of twice the examples weight %d is %g, want %g", j, got, twice.Y[j])
+		}
+	}
 }
 
 // TestCrossFitLost: the mean of structures gives way to one penalty where its cross-fitted loss is
@@ -258,6 +353,10 @@ func TestDescentCost(t *testing.T) {
 			c.said, notes)
 	}
 	search := c.products[before:]
+	same := *rival
+	if other, _, err := find.Descent(t.Context(), &same, rival); err != nil || !other.Below(rival) {
+		t.Errorf("where the tuned x is as good as the constant, Φ is %g after a search, error %v", other.Phi, err)
+	}
 	last, sum := search[len(search)-1], 0
 	for _, n := range search {
 		sum += n

@@ -1,0 +1,176 @@
+package candidates
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+)
+
+// searchOf returns a search among strengths whose losses and errors are a function's, of rows
+// validation examples.
+func searchOf(rows float64, at func(a float64) (loss, error float64)) *strengthSearch {
+	return &strengthSearch{&crossFit{rows: rows}, &Structure{}, nil, map[float64]trial{},
+		func(a float64, _ []float64, _ float64) (trial, error) {
+			loss, error := at(a)
+			return trial{[]float64{a}, loss, error}, nil
+		}}
+}
+
+// TestStrengthsTried: strengths are tried by ones, first up, then down where nothing is better
+// there, as long as the loss with its error falls by more than a hundredth of the error; and last
+// the least of a parabola, where it is a tenth away or more.
+func TestStrengthsTried(t *testing.T) {
+	bowl := func(least float64) func(a float64) (float64, float64) {
+		return func(a float64) (float64, float64) { return 5 + (a-least)*(a-least), 0 }
+	}
+	table := func(at map[float64][2]float64) func(a float64) (float64, float64) {
+		return func(a float64) (float64, float64) { return at[a][0], at[a][1] }
+	}
+	slope := func(fall float64) func(a float64) (float64, float64) {
+		return func(a float64) (float64, float64) { return 100 - fall*a, 1 }
+	}
+	for name, c := range map[string]struct {
+		at    func(a float64) (loss, error float64)
+		near  float64
+		tried []float64
+		best  float64
+	}{
+		"up, and between two":      {bowl(2.3), 0, []float64{0, 1, 2, 2.3, 3}, 2.3},
+		"down, and between two":    {bowl(-1.7), 0, []float64{-3, -2, -1.7, -1, 0, 1}, -1.7},
+		"between two, near one":    {bowl(2.09), 0, []float64{0, 1, 2, 3}, 2},
+		"between two, not so near": {bowl(2.11), 0, []float64{0, 1, 2, 2.11, 3}, 2.11},
+		"at the first":             {bowl(4), 4, []float64{3, 4, 5}, 4},
+		"lower with a larger error": {table(map[float64][2]float64{0: {1, .1}, 1: {.9, .3}, -1: {1, .2}}), 0,
+			[]float64{-1, 0, 1}, 0},
+		"lower with a little error": {table(map[float64][2]float64{0: {1, .1}, 1: {.9, .15}, 2: {.9, .2}}), 0,
+			[]float64{0, 1, 2}, 1},
+		"hardly lower":               {slope(.009), 0, []float64{0, 1}, 1},
+		"lower by more, to the ends": {slope(.011), 27, []float64{27, 28, 29}, 29},
+		"equal ones": {table(map[float64][2]float64{0: {1, 0}, 1: {1, 0}, -1: {1, 0}}), 0,
+			[]float64{-1, 0, 1}, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := searchOf(100, c.at)
+			testkit.OK(s.descend(c.near))
+			s.settleStrength()
+			tried := slices.Sorted(maps.Keys(s.tried))
+			for k := range tried { // a parabola is right to its rounding
+				if len(tried) != len(c.tried) || math.Abs(tried[k]-c.tried[k]) > 1e-9 {
+					t.Fatalf("strengths %v are tried, want %v", tried, c.tried)
+				}
+			}
+			loss, error := c.at(s.st.Strength)
+			if math.Abs(s.st.Strength-c.best) > 1e-9 || s.st.Loss != runs.Number(loss) ||
+				s.st.Error != runs.Number(error) || s.st.y[0] != s.st.Strength {
+				t.Errorf("the best is %g with loss %g ± %g and models %v, want %g", s.st.Strength, s.st.Loss,
+					s.st.Error, s.st.y, c.best)
+			}
+		})
+	}
+}
+
+// TestStrengthsBegin: the first strength begins where the search says and is solved well, later
+// ones begin at the nearest that is known and are solved to what tells losses apart; none is
+// solved twice.
+func TestStrengthsBegin(t *testing.T) {
+	s := searchOf(1e6, nil)
+	var calls []string
+	s.start = []float64{99}
+	s.solve = func(a float64, start []float64, tol float64) (trial, error) {
+		calls = append(calls, fmt.Sprintf("%g from %g to %g", a, start[0], tol))
+		return trial{y: []float64{a}}, nil
+	}
+	for _, a := range []float64{0, 4, 3, 1, 3} {
+		testkit.Get(s.at(a))
+	}
+	want := []string{"0 from 99 to 1e-05", "4 from 0 to 0.0001", "3 from 4 to 0.0001", "1 from 0 to 0.0001"}
+	if !slices.Equal(calls, want) {
+		t.Errorf("solutions %q, want %q", calls, want)
+	}
+	for rows, want := range map[float64]float64{100: 1e-3, 1e4: 1e-3, 4e4: 5e-4, 1e6: 1e-4} {
+		if got := partsTol(rows); math.Abs(got-want) > 1e-18 {
+			t.Errorf("of %g rows parts are solved to %g, want %g", rows, got, want)
+		}
+	}
+}
+
+// TestChainEnds: a chain ends after two structures in a row that are not below the least one
+// before, wherever they are, and after the most.
+func TestChainEnds(t *testing.T) {
+	for _, c := range []struct {
+		losses []float64
+		want   bool
+	}{
+		{nil, false}, {[]float64{3}, false}, {[]float64{3, 4}, false}, {[]float64{3, 3}, false},
+		{[]float64{3, 4, 3}, true}, {[]float64{3, 5, 4}, true}, {[]float64{3, 4, 2}, false},
+		{[]float64{3, 4, 2, 2.5}, false}, {[]float64{3, 4, 2, 2.5, 2.4}, true},
+		{[]float64{5, 4, 3, 2, 1}, false}, {[]float64{6, 5, 4, 3, 2, 1}, true},
+		{[]float64{math.NaN()}, false}, {[]float64{math.NaN(), math.Inf(1)}, true},
+	} {
+		if got := chainEnds(c.losses, 6); got != c.want {
+			t.Errorf("a chain of losses %v, of 6 at most, ends: %t", c.losses, got)
+		}
+	}
+}
+
+// TestReweight: log-penalties by the closed form. A weight of the mean size keeps its penalty, one
+// of 0 has the largest, and the exponent scales all.
+func TestReweight(t *testing.T) {
+	f := &crossFit{features: 3}
+	weights := []float64{1, 0, 2, -1, 0, 0} // of two outputs; sums of squares 2, 0 and 4, with mean 2
+	for _, kappa := range []float64{0.5, 1} {
+		got := f.reweight(kappa)(weights)
+		for j, relative := range []float64{1, 0, 2} {
+			want := -kappa * math.Log((relative+0.01)/1.01)
+			if math.Abs(got[j]-want) > 1e-12 {
+				t.Errorf("exponent %g: the log-penalty of feature %d is %g, want %g", kappa, j, got[j], want)
+			}
+		}
+	}
+}
+
+// TestSharesExpected: the shares are pulled by four rows, in units of the least residual variance
+// where losses are half of squares, to 0.4 for each step from one penalty for all on.
+func TestSharesExpected(t *testing.T) {
+	list := []*Structure{{steps: 0}, {steps: 1}, {steps: 3}}
+	for m, loss := range []runs.Number{2, 1.5, 3} {
+		list[m].Loss = loss
+	}
+	for variance, want := range map[bool]float64{false: 4.0 / 50, true: 4 * 3.0 / 50} {
+		s := &Structures{List: list, fit: &crossFit{rows: 50, CrossFit: CrossFit{Variance: variance}}}
+		if got := s.pull(); math.Abs(got-want) > 1e-15 {
+			t.Errorf("the pull is %g, want %g", got, want)
+		}
+		logs := s.expected()
+		for m, want := range []float64{1, 0.4, 0.4 * 0.4 * 0.4} {
+			if got := math.Exp(logs[m] - logs[0]); math.Abs(got-want) > 1e-15 {
+				t.Errorf("after %d steps %g of the share of one penalty is expected, want %g", list[m].steps, got, want)
+			}
+		}
+	}
+}
+
+// TestNote: the largest three shares are named, the largest first; and what is kept is one penalty
+// for all where that is the answer.
+func TestNote(t *testing.T) {
+	s := &Structures{}
+	for k, share := range []runs.Number{0.05, 0.5, 0.15, 0.3} {
+		s.List = append(s.List, &Structure{Structure: runs.Structure{Name: fmt.Sprint("S", k), Share: share}})
+	}
+	want := "λ is a mean of 4 structures of penalties by their cross-fitted predictions: S1 50 %, S3 30 %, " +
+		"S2 15 %, and others. On rows that their models have not seen its loss is 0 ± 0, with one penalty 0 ± 0."
+	if got := s.Note("λ is"); got != want {
+		t.Errorf("the note is\n%s\nwant\n%s", got, want)
+	}
+	s.KeepOne()
+	for k, want := range []runs.Number{1, 0, 0, 0} {
+		if got := s.Summaries()[k].Share; got != want {
+			t.Errorf("with one penalty kept the share of structure %d is %g, want %g", k, got, want)
+		}
+	}
+}
