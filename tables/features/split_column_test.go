@@ -29,7 +29,8 @@ func TestSplitColumn(t *testing.T) {
 		"no validation, folds":          {"train train test", 2, 0, ""},
 		"one row to validate by, folds": {"validation", 2, 0, ""},
 		"few rows, folds":               {"train train test", 2, 1000, ""},
-		"many rows, no folds": {"train train test", 2, 10,
+		"just few rows, folds":          {"train train test", 2, 36, ""}, // 24 and 12 but for the test rows
+		"many rows, no folds": {"train train test", 2, 35,
 			"site 1 (site1.csv), column set: there must be a row with validation; there is none"},
 		"test rows alone, folds": {"test test", 2, 0,
 			"site 1 (site1.csv), column set: there must be a row with train or validation; there is none"},

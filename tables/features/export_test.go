@@ -1,0 +1,44 @@
+package features
+
+// The functions of values behind the rules, for tests, which are in a package of their own: this
+// one has a constant named testing.
+var (
+	CommonClasses = commonClasses
+	SplitRows     = func(n int, classes []int32, shares Shares) (of []set, err error) {
+		part, err := splitRows(n, classes, shares, 1, 0)
+		return part.of, err
+	}
+)
+
+// Fold deals rows of some sets to folds, and returns their sets and the folds of training rows.
+func Fold(sets []set, count int, classes []int32, site int) (of []set, folds []int) {
+	part := newPartition(sets)
+	part.fold(count, classes, 1, site)
+	return part.of, part.folds
+}
+
+// ChooseWords sets the words of an input, of training rows and with a bound of rare ones.
+func ChooseWords(in *Input, rows, rare int, names []string, missing float64, counts []float64) {
+	p := &preparation{Options: Options{Rare: rare}, rows: [sets]int{rows, 0, 0}}
+	p.chooseWords(in, names, missing, counts)
+}
+
+// Balance returns the factors of classes that have some weights.
+func Balance(ofClass []float64) []float64 {
+	p := new(preparation)
+	p.setBalance(ofClass)
+	return p.balance
+}
+
+// A Measured is a measure.
+type Measured struct {
+	Rows, Missing, Scale, Mean, Step, Deviation float64
+	Constant                                    bool
+}
+
+// SetMoments sets what an input is encoded by.
+func SetMoments(in *Input, m Measured) error {
+	p := &preparation{schema: schema{Columns: []columnSchema{{Name: "age"}}}}
+	return p.setMoments(in, measure{rows: m.Rows, missing: m.Missing, scale: m.Scale, mean: m.Mean, step: m.Step,
+		deviation: m.Deviation, constant: m.Constant})
+}

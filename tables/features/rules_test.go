@@ -1,0 +1,269 @@
+package features_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/testkit"
+	"dsbo/tables"
+	"dsbo/tables/features"
+)
+
+// TestRowsGoWhereTheyLack: row after row goes to the set that lacks most, of equal ones to the first;
+// classes that are one row each keep the rows in their order. Each set with a share gets a row.
+func TestRowsGoWhereTheyLack(t *testing.T) {
+	for _, c := range []struct {
+		n      int
+		shares features.Shares
+		want   string // the sets of rows; "": an error
+	}{
+		{6, features.Shares{0.5, 0.25, 0.25}, "tvsttv"},
+		{8, features.Shares{0.5, 0.25, 0.25}, "tvsttvst"},
+		{5, features.Shares{0.8, 0.1, 0.1}, "sttvt"}, // the third set would have none
+		{4, features.Shares{0.5, 0.5, 0}, "tvtv"},
+		{3, features.Shares{0.5, 0.25, 0.25}, "tvs"},
+		{2, features.Shares{0.5, 0.25, 0.25}, ""},
+		{2, features.Shares{0.5, 0.5, 0}, "tv"},
+		{6, features.Shares{0.98, 0.01, 0.01}, "vstttt"},
+	} {
+		classes, got := make([]int32, c.n), ""
+		for row := range classes {
+			classes[row] = int32(row)
+		}
+		sets, err := features.SplitRows(c.n, classes, c.shares)
+		for _, k := range sets {
+			got += "tvs"[k : k+1]
+		}
+		if got != c.want || (err != nil) != (c.want == "") {
+			t.Errorf("%d rows by shares %v go to %s, want %s; error %v", c.n, c.shares, got, c.want, err)
+		}
+	}
+}
+
+// TestShares: shares sum to 1 within a thousandth, percentages to 100 within a tenth, and ratios are
+// whole numbers below 10.
+func TestShares(t *testing.T) {
+	for text, want := range map[string]features.Shares{
+		"0.5:0.25:0.25": {0.5, 0.25, 0.25}, "0.6:0.4": {0.6, 0.4, 0}, "50:25:25": {0.5, 0.25, 0.25},
+		"2:1:1": {0.5, 0.25, 0.25}, "9:9:0": {0.5, 0.5, 0}, "0.5:0.4995": {0.5 / 0.9995, 0.4995 / 0.9995, 0},
+		"50:49.95": {50 / 99.95, 49.95 / 99.95, 0}, "60:40": {0.6, 0.4, 0},
+		"0.5:0.498": {}, "50:49.8": {}, "5:2.5:2.5": {}, "10:5:5": {}, "1:0": {}, "0:1": {}, "1": {}, "1:1:1:1": {},
+		"-1:2": {}, "NaN:1": {}, "x:1": {},
+	} {
+		var got features.Shares
+		err := got.UnmarshalText([]byte(text))
+		if (err != nil) != (want == features.Shares{}) {
+			t.Errorf("shares %s: error %v", text, err)
+		}
+		for k := range got {
+			if err == nil && math.Abs(got[k]-want[k]) > 1e-15 {
+				t.Errorf("shares %s are %v, want %v", text, got, want)
+			}
+		}
+	}
+}
+
+// TestFoldsAreDealt: folds differ by a row at most, all together and of each class, test rows are in
+// none, and sites are dealt differently.
+func TestFoldsAreDealt(t *testing.T) {
+	const rows, folds, train, test = 47, 5, 0, 2
+	classes := make([]int32, rows)
+	for row := range classes {
+		classes[row] = int32(row % 7 / 4)
+	}
+	deal := func(site int) ([]uint8, []int) {
+		before, err := features.SplitRows(rows, classes, features.DefaultShares)
+		testkit.OK(err)
+		tests := 0
+		for _, k := range before {
+			if k == test {
+				tests++
+			}
+		}
+		sets, of := features.Fold(before, folds, classes, site)
+		if len(of) != rows-tests {
+			t.Errorf("%d rows are in folds, want %d", len(of), rows-tests)
+		}
+		var list []uint8
+		for _, k := range sets {
+			list = append(list, uint8(k))
+		}
+		return list, of
+	}
+	sets, of := deal(0)
+	count, next := map[[2]int]int{}, 0
+	for row, k := range sets {
+		if k == train {
+			count[[2]int{int(classes[row]), of[next]}]++
+			count[[2]int{-1, of[next]}]++
+			next++
+		} else if k != test {
+			t.Errorf("row %d is in set %d", row, k)
+		}
+	}
+	for class := -1; class < 2; class++ {
+		var sizes []int
+		for k := range folds {
+			sizes = append(sizes, count[[2]int{class, k}])
+		}
+		if slices.Max(sizes)-slices.Min(sizes) > 1 {
+			t.Errorf("of class %d the folds have %v rows", class, sizes)
+		}
+	}
+	if _, other := deal(1); slices.Equal(of, other) {
+		t.Error("two sites deal their rows alike")
+	}
+}
+
+// TestNamed: a site names what 5 of its rows have, and no rarer word.
+func TestNamed(t *testing.T) {
+	words := slices.Concat(slices.Repeat([]string{"four"}, 4), slices.Repeat([]string{"five"}, 5),
+		slices.Repeat([]string{"six"}, 6))
+	got := features.CommonClasses(tables.WordColumn("state", words), len(words))
+	if !slices.Equal(got, []string{"five", "six"}) {
+		t.Errorf("classes %q are named", got)
+	}
+}
+
+// TestWordsChosen: words in as many training rows as the bound become features, and all others one
+// together, if there are any.
+func TestWordsChosen(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	for _, c := range []struct {
+		rows    int
+		missing float64
+		counts  []float64
+		want    features.Input
+	}{
+		{30, 0, []float64{10, 20, 0}, features.Input{Words: []string{"a", "b"}}},
+		{30, 0, []float64{9, 21, 0}, features.Input{Words: []string{"b"}, Rare: true}},
+		{30, 1, []float64{10, 19, 0}, features.Input{Words: []string{"a", "b"}, Indicator: true}},
+		{31, 0, []float64{10, 20, 0}, features.Input{Words: []string{"a", "b"}, Rare: true}},
+		{30, 0, []float64{30, 0, 0}, features.Input{Dropped: `all training rows have "a"`}},
+		{30, 0, []float64{9, 9, 9}, features.Input{Dropped: "no word is in 10 training rows"}},
+		{30, 1, []float64{9, 9, 9}, features.Input{Rare: true, Indicator: true}},
+		{30, 30, []float64{0, 0, 0}, features.Input{Dropped: "all values of training rows are missing"}},
+	} {
+		in := features.Input{Kind: tables.Word}
+		features.ChooseWords(&in, c.rows, 10, names, c.missing, c.counts)
+		if c.want.Kind = tables.Word; fmt.Sprintf("%+v", in) != fmt.Sprintf("%+v", c.want) {
+			t.Errorf("counts %v of %d rows, of which %g are missing:\n%+v, want\n%+v", c.counts, c.rows, c.missing, in,
+				c.want)
+		}
+	}
+}
+
+// TestBalanceOfClasses: with training rows, each class weighs its part of all; one without keeps 1.
+func TestBalanceOfClasses(t *testing.T) {
+	if got := features.Balance([]float64{4, 0, 2}); !slices.Equal(got, []float64{0.75, 1, 1.5}) {
+		t.Errorf("the factors of classes of 4, 0 and 2 rows are %v, want 3/4, 1 and 3/2", got)
+	}
+}
+
+// TestMoments: a column with one value is dropped, unless it tells by what is missing; and numbers
+// out of all proportion are refused beyond 2^16 of their usual distance or 2^40 of their size.
+func TestMoments(t *testing.T) {
+	for name, c := range map[string]struct {
+		m    features.Measured
+		want features.Input
+	}{
+		"numbers":            {features.Measured{Rows: 9, Mean: 3, Deviation: 2, Step: 1, Scale: 1}, features.Input{Mean: 3, Deviation: 2}},
+		"none":               {features.Measured{Missing: 9}, features.Input{Dropped: "all values of training rows are missing"}},
+		"one":                {features.Measured{Rows: 9, Mean: 3, Constant: true}, features.Input{Dropped: "all training rows have one value"}},
+		"one, some missing":  {features.Measured{Rows: 8, Missing: 1, Mean: 3, Constant: true}, features.Input{Mean: 3, Deviation: 1, Indicator: true}},
+		"just in proportion": {features.Measured{Rows: 9, Deviation: 1 << 16, Step: 1, Scale: 1}, features.Input{Deviation: 1 << 16}},
+		"as far as its size": {features.Measured{Rows: 9, Deviation: 1 << 40, Step: 1 << 24, Scale: 1}, features.Input{Deviation: 1 << 40}},
+		"a few far off":      {features.Measured{Rows: 9, Deviation: 1<<16 + 1, Step: 1, Scale: 1}, features.Input{Name: "refused"}},
+		"beyond its size":    {features.Measured{Rows: 9, Deviation: 1<<40 + 1<<20, Step: 1 << 25, Scale: 1}, features.Input{Name: "refused"}},
+	} {
+		var in features.Input
+		err := features.SetMoments(&in, c.m)
+		if refused := c.want.Name == "refused"; (err != nil) != refused ||
+			!refused && fmt.Sprintf("%+v", in) != fmt.Sprintf("%+v", c.want) {
+			t.Errorf("%s: %+v, want %+v; error %v", name, in, c.want, err)
+		}
+	}
+}
+
+// prepareOne prepares one site of a number x and what is beside it.
+func prepareOne(t *testing.T, rows int, target string, more func(o *features.Options), columns ...*tables.Column) (*features.Prepared, error) {
+	t.Helper()
+	table := testkit.Get(tables.New("site.csv", append(columns, tables.NumberColumn("x", numbersOf(rows, 10)))...))
+	o := features.Options{Target: target, Split: features.DefaultShares, Rare: 10, Missing: features.MeanOfOthers}
+	if more != nil {
+		more(&o)
+	}
+	return features.Prepare(features.Sites{Tables: []*tables.Table{table}, Seed: 1,
+		Collective: alone(t, 1)}, o)
+}
+
+// numbersOf returns n rows that go round numbers from 0 to count-1.
+func numbersOf(n, count int) []float32 {
+	v := make([]float32, n)
+	for row := range v {
+		v[row] = float32(row % count)
+	}
+	return v
+}
+
+// TestClassesAllowed: a target has 2 to 256 classes; from three whole numbers on a note doubts that
+// they are classes; and of one site no class is called its own.
+func TestClassesAllowed(t *testing.T) {
+	for count, allowed := range map[int]bool{1: false, 2: true, 3: true, 256: true, 257: false} {
+		p, err := prepareOne(t, 20*count, "y", func(o *features.Options) {
+			if count > 3 { // else they are numbers
+				o.Kind = features.Class
+			}
+		}, tables.NumberColumn("y", numbersOf(20*count, count)))
+		if allowed != (err == nil) {
+			t.Errorf("%d classes: error %v", count, err)
+		}
+		if err != nil {
+			testkit.WantError(t, "classes", err, dsbo.ErrConfig, "column y, the target, must have ")
+			continue
+		}
+		notes := strings.Join(p.Notes, "\n")
+		if doubted := strings.Contains(notes, "which are taken for"); doubted != (count == 3) {
+			t.Errorf("%d classes: notes %q", count, p.Notes)
+		}
+		if strings.Contains(notes, "alone") {
+			t.Errorf("one site has classes of its own: %q", p.Notes)
+		}
+	}
+}
+
+// TestWeightsAllowed: a weight may be 0, and may not be negative.
+func TestWeightsAllowed(t *testing.T) {
+	y := tables.NumberColumn("y", numbersOf(40, 2))
+	weighted := func(least float32) error {
+		w := numbersOf(40, 3)
+		w[7] = least
+		_, err := prepareOne(t, 40, "y", func(o *features.Options) { o.Weight = "w" }, y, tables.NumberColumn("w", w))
+		return err
+	}
+	testkit.OK(weighted(0))
+	testkit.WantError(t, "weights", weighted(-1), dsbo.ErrConfig, "a weight must be a number from 0; it is -1")
+}
+
+// TestDecimalCommas: a note tells of numbers with a decimal comma where more than half of the words
+// are such.
+func TestDecimalCommas(t *testing.T) {
+	for _, c := range []struct {
+		words []string
+		want  bool
+	}{{[]string{"1,5", "red"}, false}, {[]string{"1,5", "2,5", "red"}, true}, {[]string{"1,5", "red", "blue"}, false}} {
+		words := make([]string, 60)
+		for row := range words {
+			words[row] = c.words[row%len(c.words)]
+		}
+		p := testkit.Get(prepareOne(t, 60, "y", nil, tables.NumberColumn("y", numbersOf(60, 2)),
+			tables.WordColumn("size", words)))
+		if got := strings.Contains(strings.Join(p.Notes, "\n"), "decimal comma"); got != c.want {
+			t.Errorf("words %q: notes %q", c.words, p.Notes)
+		}
+	}
+}
