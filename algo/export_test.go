@@ -33,3 +33,16 @@ func Letters(m Method) map[string][]float64 {
 
 // R gives the moving average r.
 func (a *MADSBO) R() []float64 { return a.r }
+
+// Rules of the damped method, and of what auto stands for.
+var (
+	DampedStep = dampedStep
+	AutoOf     = Curvature.auto
+)
+
+// Damped returns P(x) + μ diag |dg| of a penalty's part and a diagonal.
+func Damped(e, dg []float64, mu float64) []float64 {
+	a := &NewtonCG{e: e, dg: dg, mu: []float64{mu}, damped: make([]float64, len(e))}
+	a.damp()
+	return a.damped
+}

@@ -15,35 +15,42 @@ var dampedShares = [...]float64{0, 1, 0.25, leastShare}
 // rounding of y and of its gradient in float32.
 const lossRounding = 0x1p-23
 
-// dampedShare returns the share of the step −s of y at which the averaged lower loss is least. One
-// message averages the losses of all shares. The share is 1 where the loss of a full step is the
-// least to rounding, as at an optimum, where steps are noise. After a full step that lowers the
-// loss by more than rounding the damping falls to a third. After none, or the least share, it grows
-// fourfold.
-func (a *NewtonCG) dampedShare(w *turn) float64 {
-	best := 0
+// dampedShare returns the share of the step −s of y at which the averaged lower loss is least, and
+// sets the damping that follows. One message averages the losses of all shares.
+func (a *NewtonCG) dampedShare(w *turn) (share float64) {
 	w.average(a.losses, a.term.lowerLosses)
-	for j, loss := range a.losses {
-		if loss < a.losses[best] { // NaN is no loss
+	share, a.mu[0], a.fall = dampedStep(a.losses, a.mu[0], a.Damping/leastDamping)
+	return share
+}
+
+// dampedStep returns which of dampedShares is taken, by the lower losses there, the damping mu
+// after it and the fall of the loss. The share is 1 where the loss of a full step is the least to
+// rounding, as at an optimum, where steps are noise. After a full step that lowers the loss by more
+// than rounding the damping falls to a third, but not below least. After none, or the least share,
+// it grows fourfold.
+func dampedStep(losses []float64, mu, least float64) (share, next, fall float64) {
+	best := 0
+	for j, loss := range losses {
+		if loss < losses[best] { // NaN is no loss
 			best = j
 		}
 	}
-	stay, full, least := a.losses[0], a.losses[1], a.losses[best]
-	a.fall = stay - least
+	stay, full := losses[0], losses[1]
+	fall = stay - losses[best]
 	rounding := float64(lossRounding * math.Abs(stay))
-	if full-least <= rounding && dampedShares[best] != 1 {
-		return 1
+	if full-losses[best] <= rounding && dampedShares[best] != 1 {
+		return 1, mu, fall
 	}
 	switch dampedShares[best] {
 	case 1:
-		if a.fall > rounding {
-			a.mu[0] = max(a.mu[0]/3, a.Damping/leastDamping)
+		if fall > rounding {
+			mu = max(mu/3, least)
 		}
 	case 0.25: // the damping stays
 	default:
-		a.mu[0] *= 4
+		mu *= 4
 	}
-	return dampedShares[best]
+	return dampedShares[best], mu, fall
 }
 
 // damp sets damped to P(x) + μ diag |dg|. An entry of y without curvature of its own, such as an

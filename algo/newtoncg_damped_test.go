@@ -133,3 +133,89 @@ func TestRoundingDoesNotHoldX(t *testing.T) {
 		t.Errorf("after 60 iterations x = %g, want 0", x)
 	}
 }
+
+// TestDampedStep: which share of a step is taken, and how the damping goes on, by the losses where
+// y stays, after a full step, a quarter and a sixteenth of it.
+func TestDampedStep(t *testing.T) {
+	nan := math.NaN()
+	for name, c := range map[string]struct {
+		losses           []float64
+		mu               float64
+		share, mu2, fall float64
+	}{
+		"full":                         {[]float64{10, 8, 9, 9.5}, 3, 1, 1, 2},
+		"full, and the least damping":  {[]float64{10, 8, 9, 9.5}, 2.4, 1, 0.9, 2},
+		"a quarter":                    {[]float64{10, 11, 9, 9.5}, 3, 0.25, 3, 1},
+		"of equal ones the longer":     {[]float64{10, 11, 9, 9}, 3, 0.25, 3, 1},
+		"a sixteenth":                  {[]float64{10, 11, 10.5, 9.5}, 3, 0.0625, 12, 0.5},
+		"none":                         {[]float64{10, 11, 10.5, 10.1}, 3, 0, 12, 0},
+		"none is a number":             {[]float64{10, nan, nan, nan}, 3, 0, 12, 0},
+		"one is no number":             {[]float64{10, nan, 9, nan}, 3, 0.25, 3, 1},
+		"all alike":                    {[]float64{10, 10, 10, 10}, 3, 1, 3, 0},
+		"a rise of rounding":           {[]float64{1, 1 + 0x1p-23, 2, 2}, 3, 1, 3, 0},
+		"a rise beyond rounding":       {[]float64{1, 1 + 0x1p-22, 2, 2}, 3, 0, 12, 0},
+		"a fall of rounding":           {[]float64{1, 1 - 0x1p-23, 2, 2}, 3, 1, 3, 0x1p-23},
+		"a fall beyond rounding":       {[]float64{1, 1 - 0x1p-22, 2, 2}, 3, 1, 1, 0x1p-22},
+		"a rise of rounding, negative": {[]float64{-1, -1 + 0x1p-23, 2, 2}, 3, 1, 3, 0},
+		"a quarter by rounding": {[]float64{1, 1 - 0x1p-22, 1 - 0x1p-22 - 0x1p-24, 2}, 3, 1, 3,
+			0x1p-22 + 0x1p-24},
+	} {
+		share, mu, fall := algo.DampedStep(c.losses, c.mu, 0.9)
+		if share != c.share || mu != c.mu2 || fall != c.fall {
+			t.Errorf("%s: share %g, damping %g, fall %g; want %g, %g and %g", name, share, mu, fall, c.share, c.mu2,
+				c.fall)
+		}
+	}
+}
+
+// TestDampedDiagonal: entries without curvature, which are below 1e-10 of the mean, count as the
+// mean entry, and all do where the data have none.
+func TestDampedDiagonal(t *testing.T) {
+	for name, c := range map[string]struct{ e, dg, want []float64 }{
+		"all curved":       {[]float64{1, 2}, []float64{2, -4}, []float64{2, 4}},
+		"one is not":       {[]float64{1, 0}, []float64{3, 0}, []float64{2.5, 1}},
+		"one hardly is":    {[]float64{1, 0}, []float64{3, 3e-10}, []float64{2.5, 1.5e-10}},
+		"one is less":      {[]float64{1, 0}, []float64{3, 1e-10}, []float64{2.5, 1}},
+		"data are not":     {[]float64{1, 3}, []float64{0, 0}, []float64{2, 4}},
+		"nothing is":       {[]float64{0, 0}, []float64{0, 0}, []float64{0.5, 0.5}},
+		"penalty is alone": {[]float64{1, 3}, []float64{2, 0}, []float64{2, 3}},
+	} {
+		got := algo.Damped(c.e, c.dg, 0.5)
+		for i, want := range c.want {
+			if math.Abs(got[i]-want) > 1e-9*want {
+				t.Errorf("%s: damped is %v, want %v", name, got, c.want)
+			}
+		}
+	}
+}
+
+// TestAdapt: damping is 1 where the lower problem may not be convex, unless it is given; averages
+// by mixing fix the number of products; and the start is searched for where it is not known and
+// penalties tell how, or where the user asks for it.
+func TestAdapt(t *testing.T) {
+	given := func(names ...string) func(string) bool {
+		return func(name string) bool { return slices.Contains(names, name) }
+	}
+	for name, c := range map[string]struct {
+		s       algo.Setting
+		damping float64
+		most    int
+		start   string
+		gaveUp  bool
+	}{
+		"convex":     {algo.Setting{Penalties: true, Given: given()}, 0.5, 9, "search", false},
+		"not convex": {algo.Setting{Nonconvex: true, Penalties: true, Given: given()}, 1, 9, "search", false},
+		"damping given": {algo.Setting{Nonconvex: true, Penalties: true, Given: given("damping")}, 0.5, 9, "search",
+			false},
+		"by mixing":       {algo.Setting{ByMix: true, Penalties: true, Given: given()}, 0.5, 0, "search", false},
+		"start known":     {algo.Setting{StartKnown: true, Penalties: true, Given: given()}, 0.5, 9, "x0", false},
+		"no penalties":    {algo.Setting{Given: given()}, 0.5, 9, "x0", true},
+		"search is asked": {algo.Setting{Given: given("init")}, 0.5, 9, "search", false},
+	} {
+		a := ready(t, &algo.NewtonCG{Damping: 0.5, Most: 9}, 1, 2)
+		gaveUp := algo.TraitsOf(a).Adapt(c.s)
+		if a.Damping != c.damping || a.Most != c.most || a.Start != c.start || gaveUp != c.gaveUp {
+			t.Errorf("%s: damping %g, most %d, init %s, gave up %t", name, a.Damping, a.Most, a.Start, gaveUp)
+		}
+	}
+}

@@ -203,3 +203,32 @@ func TestRegister(t *testing.T) {
 	}()
 	algo.Register("madsbo", func() algo.Method { return new(other) })
 }
+
+// TestAutoIs: half the bound of y's step, 0.8 of the bound of z's, 1.05 L; what a method chooses
+// goes before; and steps that any number will do for have none.
+func TestAutoIs(t *testing.T) {
+	all, own := algo.Curvature{L: 4, Y: 3, Z: 5}, algo.Curvature{L: 4, Y: 3, Z: 5, Alpha: 7, Beta: 8, Gamma: 9}
+	free := algo.Curvature{L: 4, Y: math.Inf(1), Z: math.Inf(1), Beta: 1, Gamma: 1}
+	for _, c := range []struct {
+		of   algo.Curvature
+		name string
+		want float64 // 0: none
+	}{
+		{all, "alpha", 0}, {all, "beta", 1.5}, {all, "gamma", 4}, {all, "lg", 4.2}, {all, "lr", 0},
+		{own, "alpha", 7}, {own, "beta", 8}, {own, "gamma", 9}, {free, "beta", 0}, {free, "gamma", 0},
+	} {
+		if got, ok := algo.AutoOf(c.of, c.name); ok != (c.want != 0) || ok && math.Abs(got-c.want) > 1e-15 {
+			t.Errorf("auto of %s is %g, %t; want %g", c.name, got, ok, c.want)
+		}
+	}
+	m := &algo.MADSBO{Alpha: "3/L", Beta: "2*L", Gamma: algo.Auto}
+	testkit.Get(algo.Bind(m, all))
+	if m.Alpha != "0.75" || m.Beta != "8" || m.Gamma != "4" {
+		t.Errorf("bound to L = 4 the steps 3/L, 2*L and auto are %s, %s and %s", m.Alpha, m.Beta, m.Gamma)
+	}
+	for _, bad := range []algo.Schedule{"0/L", "-1/L", "inf/L", "x*L"} {
+		if _, err := algo.Bind(&algo.MADSBO{Beta: bad}, all); !errors.Is(err, dsbo.ErrConfig) {
+			t.Errorf("beta of %s: error %v", bad, err)
+		}
+	}
+}

@@ -84,3 +84,65 @@ func TestMergeAfterChanges(t *testing.T) {
 		}
 	}
 }
+
+// steadyPart writes the folder of an agent of a run of three whose members stayed the same, with an
+// assessment.
+func steadyPart(t *testing.T, agent, records int, assessment string) runs.Folder {
+	t.Helper()
+	f := runs.Folder(filepath.Join(t.TempDir(), "agent"))
+	testkit.OK(f.Open(runs.Fresh))
+	testkit.OK(f.WriteConfig(runs.Config{Format: runs.Format, Agents: 3}))
+	var lines strings.Builder
+	for k := range records {
+		r := runs.Record{Iteration: 10 * k, PeakRSSMiB: runs.Unknown(), MsPerIteration: runs.Number(2 - agent)}
+		testkit.OK(json.NewEncoder(&lines).Encode(r))
+	}
+	testkit.OK(f.WriteFile(runs.MetricsFile, []byte(lines.String())))
+	testkit.OK(f.WriteArray(runs.LambdaFile, []float64{1}, 1))
+	testkit.OK(f.WriteArray(runs.OmegaFile, []float64{1}, 1))
+	testkit.OK(f.WriteFile(runs.AssessmentFile, []byte(assessment)))
+	testkit.OK(f.WriteMembership(runs.Membership{Run: "small", Hash: "1", Agent: agent, Agents: 3}))
+	s := runs.Summary{State: runs.Finished, PerAgent: make([]runs.Usage, max(3, agent)), Waited: []float64{1, 2, 4},
+		Seconds: float64(5 - agent), PeakRSSMiB: runs.Number(10 * agent), MsPerIteration: runs.Unknown()}
+	if agent == 1 {
+		s.MsPerIteration = 3
+	}
+	if agent < 3 {
+		s.PerAgent[agent].OracleSeconds = float64(agent + 1)
+	}
+	testkit.OK(f.WriteSummary(s))
+	return f
+}
+
+// TestMergeCounts: what agents waited sums up, times are of the slowest, memory is of the largest,
+// each agent's usage is its own, and what one does not know another does.
+func TestMergeCounts(t *testing.T) {
+	var parts []runs.Folder
+	for agent := range 3 {
+		parts = append(parts, steadyPart(t, agent, 2, "{}"))
+	}
+	m := testkit.Get(runs.Merge(parts))
+	s := m.Summary
+	if s.Seconds != 5 || s.PeakRSSMiB != 20 || s.MsPerIteration != 3 || !slices.Equal(s.Waited, []float64{3, 6, 12}) {
+		t.Errorf("%g s, %g MiB, %g ms an iteration, waited %v; want 5, 20, 3 and 3, 6, 12", s.Seconds, s.PeakRSSMiB,
+			s.MsPerIteration, s.Waited)
+	}
+	for i, u := range s.PerAgent {
+		if u.OracleSeconds != float64(i+1) {
+			t.Errorf("agent %d asked its oracle for %g s, want %d", i, u.OracleSeconds, i+1)
+		}
+	}
+	if len(m.Records) != 2 || m.Records[1].MsPerIteration != 2 || m.Records[1].PeakRSSMiB.Known() {
+		t.Errorf("records %+v", m.Records)
+	}
+	for want, last := range map[string]runs.Folder{
+		"metrics.jsonl: 2 records and 3":   steadyPart(t, 2, 3, "{}"),
+		"assessment.json: other contents":  steadyPart(t, 2, 2, "{ }"),
+		"is of agent 3 of 3, with a summa": steadyPart(t, 3, 2, "{}"),
+	} {
+		if _, err := runs.Merge([]runs.Folder{parts[0], parts[1], last}); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %s", err, want)
+		}
+	}
+}

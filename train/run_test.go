@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,6 +67,64 @@ func TestRunEvaluates(t *testing.T) {
 	}
 	if last.ConsensusX <= 0 || last.ConsensusZ <= 0 || last.TestLoss.Known() || !last.HypergradientError.Known() {
 		t.Errorf("unlikely record %+v", last)
+	}
+}
+
+// TestWhenRecordsAreExact: on float64 all records have exact values, on float32 those in the middle
+// and at the end, or with ExactEach all, on narrower wires and where the lower problem may not be
+// convex none. Least eigenvalues are at the start, in the middle and at the end.
+func TestWhenRecordsAreExact(t *testing.T) {
+	all := []int{0, 10, 20, 30, 40, 45}
+	var none []int
+	for name, c := range map[string]struct {
+		wire         network.Wire
+		nonconvex    bool
+		each         bool
+		matrix       dsbo.CurvatureMatrix
+		every        int
+		exact, least []int
+	}{
+		"float64":             {network.Float64, false, false, dsbo.Hessian, 10, all, none},
+		"float32":             {network.Float32, false, false, dsbo.Hessian, 10, []int{20, 45}, none},
+		"float32, few":        {network.Float32, false, false, dsbo.Hessian, 45, []int{45}, none},
+		"float32, three":      {network.Float32, false, false, dsbo.Hessian, 23, []int{23, 45}, none},
+		"float32, each":       {network.Float32, false, true, dsbo.Hessian, 10, all, none},
+		"bf16, each":          {network.BF16, false, true, dsbo.Hessian, 10, none, none},
+		"not convex":          {network.Float64, true, false, dsbo.Hessian, 10, none, []int{0, 20, 45}},
+		"not convex, damped":  {network.Float64, true, false, dsbo.DampedHessian, 10, none, all},
+		"float32, not convex": {network.Float32, true, true, dsbo.Hessian, 10, none, []int{0, 20, 45}},
+	} {
+		config, _ := config(t)
+		config.K, config.EvalEvery, config.ExactEach = 45, c.every, c.each
+		config.Problem.Average.Wire, config.Problem.Nonconvex, config.Problem.Matrix = c.wire, c.nonconvex, c.matrix
+		config = config.WithDefaults()
+		var exact, least []int
+		for k := range config.RecordedIterations() {
+			if config.ExactAt(k) {
+				exact = append(exact, k)
+			}
+			if config.LeastEigenvalueAt(k) {
+				least = append(least, k)
+			}
+		}
+		if !slices.Equal(exact, c.exact) || !slices.Equal(least, c.least) {
+			t.Errorf("%s: exact values at %v, want %v; least eigenvalues at %v, want %v", name, exact, c.exact, least,
+				c.least)
+		}
+	}
+}
+
+// TestDefaults: ten evaluations, and checkpoints no oftener than they or ten times.
+func TestDefaults(t *testing.T) {
+	for _, c := range []struct{ k, every, K, EvalEvery, CheckpointEvery int }{
+		{0, 0, 100, 10, 10}, {15, 0, 15, 2, 2}, {100, 1, 100, 1, 10}, {100, 30, 100, 30, 30}, {1, 0, 1, 1, 1},
+	} {
+		got := train.Config{K: c.k, EvalEvery: c.every}.WithDefaults()
+		if got.K != c.K || got.EvalEvery != c.EvalEvery || got.CheckpointEvery != c.CheckpointEvery ||
+			got.DenseLimit != 4<<30 {
+			t.Errorf("K %d, evaluations every %d: %d, %d, checkpoints every %d; %d bytes for matrices", c.k, c.every,
+				got.K, got.EvalEvery, got.CheckpointEvery, got.DenseLimit)
+		}
 	}
 }
 

@@ -50,6 +50,62 @@ func TestStableIsTheBound(t *testing.T) {
 	}
 }
 
+// TestStepsBeyondTheirBounds: a step at its bound is warned of, one below it is not, and a step of
+// z with momentum may be half as large again. What would be stable is a step of 0.95 of 0.8 of the
+// bound, where it is above 0.8 of it.
+func TestStepsBeyondTheirBounds(t *testing.T) {
+	const l = 4
+	w := testkit.Get(network.New("path", 3, network.Options{})).W
+	least := w.LambdaMin()
+	tracked := func(m float64) float64 { return (1 + least) * (1 + least*(1+2*m)) / (2 * l) }
+	for _, m := range []float64{0, 0.3} {
+		if got := train.TrackedBound(w, l, m); math.Abs(got-tracked(m)) > 1e-15 {
+			t.Errorf("with momentum %g the bound is %g, want %g", m, got, tracked(m))
+		}
+	}
+	config := func(beta, gamma, momentum float64) train.Config {
+		return train.Config{W: w, K: 10, Method: &algo.Tuned{Beta: algo.Constant(beta), Gamma: algo.Constant(gamma),
+			MomZ: momentum}}
+	}
+	const below = 1 - 1e-9
+	for _, c := range []struct {
+		beta, gamma, momentum float64
+		warned                []string
+		settings              []string // nil: not asked for
+	}{
+		{2. / l * below, tracked(0) * below, 0, nil, []string{"beta=0.38", fmt.Sprintf("gamma=%.2g", 0.76*tracked(0))}},
+		{2. / l, tracked(0), 0, []string{"beta", "gamma"}, nil},
+		{0.8 * 2 / l * below, 1.5 * tracked(0.3) * below, 0.3, nil, nil},
+		{0.8 * 2 / l * 1.001, 1.5 * tracked(0.3), 0.3, []string{"gamma"}, nil},
+		{0.8 * 2 / l * below, 0.8 * tracked(0) * below, 0, nil, []string{}},
+		{0.1, 0.01, 0.99, nil, nil},
+	} {
+		of := config(c.beta, c.gamma, c.momentum)
+		var names []string
+		for _, warning := range train.StepWarnings(of, l, 0) {
+			name, _, _ := strings.Cut(warning, " ")
+			names = append(names, name)
+		}
+		if fmt.Sprint(names) != fmt.Sprint(c.warned) && tracked(c.momentum) > 0 {
+			t.Errorf("steps %g and %g with momentum %g: warnings of %v, want %v", c.beta, c.gamma, c.momentum, names,
+				c.warned)
+		}
+		if got := train.StableSettings(of, l, 0); c.settings != nil && fmt.Sprint(got) != fmt.Sprint(c.settings) {
+			t.Errorf("steps %g and %g: stable are %v, want %v", c.beta, c.gamma, got, c.settings)
+		}
+	}
+}
+
+// TestEarliest: of several divergences the earliest iteration's counts, of one iteration the lowest
+// agent's.
+func TestEarliest(t *testing.T) {
+	at := func(agent, iteration int) error { return &dsbo.DivergedError{Agent: agent, Iteration: iteration} }
+	got := train.Earliest([]error{nil, at(1, 7), at(2, 5), errors.New("another"), at(4, 5)})
+	if got == nil || got.Agent != 2 || got.Iteration != 5 {
+		t.Errorf("the divergence is %v, want agent 2's in iteration 5", got)
+	}
+}
+
 // TestAdviceHelps: a run diverges as x grows to where the lower problem is too stiff for its steps.
 // With either part of the advice it does not.
 func TestAdviceHelps(t *testing.T) {

@@ -299,6 +299,57 @@ func TestDescend(t *testing.T) {
 	}
 }
 
+// TestPreconditioner: by the pairs of a diagonal D the preconditioner is diag(A) + FF', where FF'
+// has the eigenvalues that are above Cut times the largest, and A what is left of the diagonal, but
+// at least the share Floor of it.
+func TestPreconditioner(t *testing.T) {
+	const floor, cut = 0.02, 0.125
+	for _, c := range []struct {
+		d, e, want []float64 // D, what is added, and M
+	}{
+		{[]float64{1, 0.2}, []float64{0, 0}, []float64{1 + floor, 0.2 * (1 + floor)}},
+		{[]float64{1, cut}, []float64{0, 0}, []float64{1 + floor, cut}}, // not above the cut
+		{[]float64{1, 0.2}, []float64{3, 5}, []float64{1 + floor + 3, 0.2*(1+floor) + 5}},
+		{[]float64{1, -0.5}, []float64{0, 0}, []float64{1 + floor, 0.5}}, // |dg|
+		{[]float64{1, 0}, []float64{0, 0}, []float64{1 + floor, 1}},      // in place of 0
+	} {
+		m := linalg.NewMemory(2, 2, floor, cut)
+		for j := range c.d {
+			v, dv := make([]float64, 2), make([]float64, 2)
+			v[j], dv[j] = 2, 2*c.d[j] // scaled to 1 without rounding
+			m.Add(v, dv)
+		}
+		m.Prepare(c.e, c.d)
+		got := make([]float64, 2)
+		m.Precondition(got, []float64{1, 1})
+		for j, want := range c.want {
+			if math.Abs(got[j]*want-1) > 1e-12 {
+				t.Errorf("D = diag%v and %v: M is diag(%g, %g), want diag%v", c.d, c.e, 1/got[0], 1/got[1], c.want)
+			}
+		}
+	}
+}
+
+// TestRelativePairsOfZeros: relative to a diagonal that is 0 somewhere a pair leaves that entry
+// out, and one that is 0 everywhere leaves no pair.
+func TestRelativePairsOfZeros(t *testing.T) {
+	m := linalg.NewMemory(2, 2, 0.02, 1e-6)
+	m.Relative = true
+	got := make([]float64, 2)
+	for _, c := range []struct {
+		diagonal []float64
+		pairs    int
+	}{{[]float64{0, 0}, 0}, {[]float64{4, 0}, 1}} {
+		m.Prepare([]float64{0, 1}, c.diagonal)
+		m.Add([]float64{1, 1}, []float64{4, 0})
+		m.Prepare([]float64{0, 1}, []float64{4, 0})
+		if m.Precondition(got, []float64{1, 1}); m.Pairs() != c.pairs || !linalg.AllFinite(got) {
+			t.Errorf("by a diagonal of %v there are %d pairs, want %d, and M⁻¹(1, 1) is %v", c.diagonal, m.Pairs(),
+				c.pairs, got)
+		}
+	}
+}
+
 // TestBFGS: on a quadratic of q numbers with exact steps along its directions, q changes tell the
 // Hessian, and the next solution is exact; changes against the curvature are not remembered, and of
 // more than Most the oldest are forgotten.
