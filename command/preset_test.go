@@ -7,24 +7,27 @@ import (
 	"dsbo/runs"
 )
 
-// TestPaperPreset: at each rate Φ and the test loss fall from one evaluation to the next, and the
-// test accuracy is at least 0.97; with a tenth of the features, as all take five times as long.
+// TestPaperPreset: on labels ±1 at each rate Φ and the test loss fall from one evaluation to the
+// next, and the test accuracy is at least 0.97; on the paper's labels the test loss does, and the
+// accuracy is at least 0.9. With a tenth of the features, as all take five times as long.
 func TestPaperPreset(t *testing.T) {
 	testkit.Long(t, "takes some seconds")
-	for _, r := range []string{"0.5", "1", "1.5"} {
+	for r, labels := range map[string]string{"0.5": "sign", "1": "sign", "1.5": "sign", "1.0": "real"} {
 		t.Run(r, func(t *testing.T) {
 			dir := t.TempDir()
-			runCommand(t, "synthetic", "-preset=paper", "-rivals=false", "-p=20", "-r="+r, "-quiet", "-report=false",
+			runCommand(t, "synthetic", "-preset=paper", "-labels="+labels, "-p=20", "-r="+r, "-quiet", "-report=false",
 				"-out="+dir)
 			rs := testkit.Get(runs.Folder(dir).Records())
 			for i, after := range rs[1:] {
-				if before := rs[i]; !(after.Phi < before.Phi && after.TestLoss < before.TestLoss) {
+				before := rs[i]
+				if !(after.TestLoss < before.TestLoss && (after.Phi < before.Phi || labels == "real")) {
 					t.Errorf("Φ and the test loss are %v and %v after %d iterations, then %v and %v: want them to fall",
 						before.Phi, before.TestLoss, before.Iteration, after.Phi, after.TestLoss)
 				}
 			}
-			if last := rs[len(rs)-1]; last.TestAccuracy < 0.97 {
-				t.Errorf("test accuracy %v, want at least 0.97", last.TestAccuracy)
+			least := map[string]runs.Number{"sign": 0.97, "real": 0.9}[labels]
+			if last := rs[len(rs)-1]; last.TestAccuracy < least {
+				t.Errorf("test accuracy %v, want at least %v", last.TestAccuracy, least)
 			}
 		})
 	}

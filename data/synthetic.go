@@ -18,9 +18,10 @@ type Synthetic struct {
 	Features int // p; 0: 200
 	// Train, Val and Test are examples per agent; 0: 500.
 	Train, Val, Test int
+	Real             bool    // labels are x·w* + Noise·z, as the paper has them, not their signs
 	Rate             float64 // r, the heterogeneity rate; 0: 1
 	Noise            float64 // 0: 0.1
-	Seed             uint64
+	Seed             uint64  // of all draws
 }
 
 // A size is a number of c with its default.
@@ -168,7 +169,10 @@ func (c Synthetic) draw(i int, part uint64, count int, features, targets []float
 			features = append(features, deviation*num.Normal(r))
 		}
 		margin := linalg.Dot(features[len(features)-len(w):], w) + float64(c.Noise*num.Normal(r))
-		targets = append(targets, math.Copysign(1, margin))
+		if !c.Real {
+			margin = math.Copysign(1, margin)
+		}
+		targets = append(targets, margin)
 	}
 	return features, targets
 }

@@ -63,6 +63,28 @@ func TestSyntheticIsThePapers(t *testing.T) {
 	}
 }
 
+// TestRealLabels: a label as the paper prints it is the margin with a noise of 0.1, within 6
+// deviations, and its sign is the label of the same example otherwise.
+func TestRealLabels(t *testing.T) {
+	signs := Synthetic{Agents: 2, Features: 7, Train: 50, Val: 5, Test: 5, Seed: 3}
+	real := signs
+	real.Real = true
+	a, b, far := testkit.Get(signs.Task()), testkit.Get(real.Task()), 0.0
+	for i, s := range b.Shards {
+		x := numbersOf(s.Train.X)
+		for j, target := range numbersOf(s.Train.Target) {
+			off := target - linalg.Dot(x[7*j:7*j+7], real.Truth())
+			if far = max(far, math.Abs(off)); math.Abs(off) > 0.6 || target*a.Shards[i].Train.Target.At(j, 0) <= 0 {
+				t.Errorf("agent %d, row %d: label %g, %g from x·w*; its sign elsewhere is %g", i, j, target, off,
+					a.Shards[i].Train.Target.At(j, 0))
+			}
+		}
+	}
+	if far < 0.1 { // of 100, the largest is 0.25 about
+		t.Errorf("the labels have a noise of %g at most", far)
+	}
+}
+
 func TestSyntheticAgentsAlone(t *testing.T) {
 	c := Synthetic{Agents: 4, Features: 3, Train: 7, Val: 6, Test: 5, Seed: 1}
 	task := testkit.Get(c.Task())

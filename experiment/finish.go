@@ -1,9 +1,11 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"dsbo/experiment/candidates"
 	"dsbo/internal/wording"
@@ -71,12 +73,29 @@ func (r *finisher) finishAlone(ctx context.Context, tuned *candidates.Model, not
 	s := &r.summary
 	s.Models = []runs.Model{tuned.Model}
 	s.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: append([]string{}, notes...),
-		Sentence: fmt.Sprintf("Tuned %s, compared with no others.",
-			wording.Count(len(tuned.X), r.problem.meaning.One))}
+		Sentence: r.iterateSentence(tuned)}
 	if err := r.saveKept(ctx, tuned, nil); err != nil {
 		return err
 	}
 	return r.writeFinished()
+}
+
+// iterateSentence gives Φ and the test accuracy of an iterate, as far as they are known, and claims
+// nothing.
+func (r *finisher) iterateSentence(tuned *candidates.Model) string {
+	iterate, facts := fmt.Sprintf("the iterate after iteration %d", r.result.Best.Iteration), []string(nil)
+	if last := r.result.Last(); r.result.Best.Iteration == last.Iteration {
+		iterate = "the last iterate"
+		if last.TestAccuracy.Known() {
+			facts = []string{fmt.Sprintf("the test accuracy of the agents' average y is %.4f", last.TestAccuracy)}
+		}
+	}
+	if tuned.Phi.Known() {
+		facts = slices.Insert(facts, 0, fmt.Sprintf("Φ is %.4f", tuned.Phi))
+	}
+	return fmt.Sprintf("%s of %s, compared with no other model; at %s of %s %s.",
+		wording.Count(r.result.Iterations, "iteration"), r.Algorithm, iterate,
+		wording.Count(len(tuned.X), r.problem.meaning.One), cmp.Or(strings.Join(facts, " and "), "no loss is known"))
 }
 
 // judge compares the tuned model with the best of the others, puts all of them and the verdict into

@@ -2,7 +2,9 @@ package experiment
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"strconv"
 
 	"dsbo/data"
 	"dsbo/models"
@@ -41,14 +43,36 @@ func defaultHoldoutOf(validation, training, least float64, m models.Model) float
 	return 0
 }
 
+// holdoutFlag is the flag -holdout: a share, or auto.
+type holdoutFlag struct{ *Settings }
+
+// String implements flag.Value.
+func (f holdoutFlag) String() string {
+	if f.Settings == nil || !f.heldOut {
+		return "auto"
+	}
+	return strconv.FormatFloat(f.Holdout, 'g', -1, 64)
+}
+
+// Set implements flag.Value.
+func (f holdoutFlag) Set(text string) (err error) {
+	if f.heldOut = text != "auto"; !f.heldOut {
+		return nil
+	}
+	if f.Holdout, err = strconv.ParseFloat(text, 64); err != nil {
+		return fmt.Errorf("it must be a number or auto; it is %q", text)
+	}
+	return nil
+}
+
 // chooseHoldout sets the share of held-out examples, where -holdout leaves it open: by the numbers
 // of validation and training examples that the agents tell each other at the start of the run, and
 // when it goes on as the run folder says.
 func (r *loader) chooseHoldout(ctx context.Context) error {
-	if r.givenFlags["holdout"] {
+	s := r.Settings
+	if s.heldOut {
 		return nil
 	}
-	s := r.Settings
 	if models.IsCompositional(r.loaded.model) { // Φ is no mean over examples, so that single ones do not judge x
 		s.Holdout = 0
 		return nil

@@ -134,6 +134,7 @@ func (r *stepChooser) trainConfig() train.Config {
 		Problem: r.problem.Problem, W: r.graph.W, Membership: r.changes, Changing: r.layout.ownsFiles(),
 		Method: r.method, StartX: r.startX, K: s.Iterations, Following: r.following, CurvatureX: r.startX,
 		EvalEvery: s.EvalEvery, ExactEach: r.givenFlags["eval-every"], Patience: s.Patience,
+		Newest:          !s.Rivals && s.Holdout == 0,
 		CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder),
 		Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.held, From: r.point,
 		Settings: r.checkpointSettings(),

@@ -47,10 +47,9 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		}
 		s.Out = string(folder)
 	}
-	if err := j.chooseModel(f); err != nil {
+	if err := j.choosePreset(f); err != nil {
 		return err
 	}
-	j.givenFlags = f.Given()
 	for name := range j.taskFlags {
 		fl := f.Lookup(name)
 		j.taskFlags[name] = fl.Value.String()

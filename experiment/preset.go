@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,6 +38,15 @@ func privatePreset() Preset {
 	}
 }
 
+// ToTheLetter returns the flags of a preset that does what a publication has, and nothing more: no
+// validation examples are held out, no search follows the iterations, and the last iterate is the
+// result. others are the task's own.
+func ToTheLetter(others map[string]string) map[string]string {
+	flags := map[string]string{"holdout": "0", "rivals": "false"}
+	maps.Copy(flags, others)
+	return flags
+}
+
 // presetsOf returns the presets of a task but private: tuned, the task's own, and where these have
 // none of the name, paper and madsbo_tuned with steps that follow the curvature.
 func presetsOf(t Task) []Preset {
@@ -43,7 +54,7 @@ func presetsOf(t Task) []Preset {
 	tuned := algo.Clone(privatePreset().Method).(*algo.Tuned)
 	tuned.T, tuned.N, tuned.MomZ, tuned.Lr = 20, 20, 0.9, "0.15*(1-k/K)"
 	for _, p := range []Preset{
-		{Name: "paper", DType: "float64", K: 100,
+		{Name: "paper", DType: "float64", K: 100, Flags: ToTheLetter(nil),
 			Method: &algo.MADSBO{T: 10, N: 10, Alpha: "0.5", Beta: "auto", Gamma: "auto"}},
 		{Name: "madsbo_tuned", DType: "float64", K: 60, Method: tuned},
 	} {
@@ -69,6 +80,31 @@ func (p Preset) fill(s *Settings, given map[string]bool) {
 	setDefault(&s.EvalEvery, p.EvalEvery, given["eval-every"])
 	setDefault(&s.DType, cmp.Or(p.DType, "float32"), given["dtype"])
 	setDefault(&s.Wire, cmp.Or(p.Wire, network.Float64.String()), given["wire"])
+}
+
+// PinnedFlags returns flags that keep the problem of a task's command line what it is whatever
+// preset is named beside them: those that it leaves out, and a preset of the task changes.
+func PinnedFlags(t Task, args []string) ([]string, error) {
+	j, err := Parse(t, args, io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, p := range j.presets {
+		for name := range p.Flags {
+			if value, own := j.taskFlags[name]; own && !j.givenFlags[name] {
+				names[name] = fmt.Sprint(value)
+			}
+		}
+	}
+	if !j.givenFlags["holdout"] {
+		names["holdout"] = "auto"
+	}
+	var pinned []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		pinned = append(pinned, "-"+name+"="+names[name])
+	}
+	return pinned, nil
 }
 
 // setDefault sets a setting that was not given.
@@ -98,6 +134,9 @@ func presetsHelp(presets []Preset) string {
 			line += fmt.Sprintf(" -curvature %v", p.Matrix)
 		}
 		line += fmt.Sprintf(" -dtype %s -wire %s", cmp.Or(p.DType, "float32"), cmp.Or(p.Wire, "float64"))
+		for _, name := range slices.Sorted(maps.Keys(p.Flags)) {
+			line += fmt.Sprintf(" -%s %s", name, p.Flags[name])
+		}
 		lines = append(lines, line, "        "+string(params))
 	}
 	return strings.Join(lines, "\n")

@@ -95,11 +95,11 @@ func (s *Settings) addComputationFlags(f *cli.Flags) {
 	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
 	f.Float64Var(&s.Memory, "memory", 4,
 		"`GiB` that the matrices of jhip and gbdsbo may take, all agents of a process together")
-	f.Float64Var(&s.Holdout, "holdout", 0,
+	f.Var(holdoutFlag{s}, "holdout",
 		"`share` of the validation examples that tunes nothing: it chooses the best iterate and shows over-fitting; "+
-			"0 for none (default 0.1 where all agents together have at least 4000 validation examples, and at most "+
+			"0 for none, auto for 0.1 where all agents together have at least 4000 validation examples, and at most "+
 			"twice as many as training examples; 0.2 where they have 200 to 3999, and fewer than five for each "+
-			"hyperparameter, unless the model has a prior of these; else 0)")
+			"hyperparameter, unless the model has a prior of these; else 0 (default auto)")
 	f.StringVar(&s.Evaluate, "evaluate", "exact",
 		"`how` far records look: exact, to Φ and its gradient by solutions that all agents find together, which "+
 			"costs exchanges; or off, to losses alone")
@@ -348,6 +348,28 @@ func (s *Settings) network(given map[string]bool) (*network.Graph, error) {
 	}
 	s.Agents = g.W.N()
 	return g, nil
+}
+
+// choosePreset gives the flags that the command line leaves out and the preset knows its values,
+// and with that all flags that were given.
+func (j *Job) choosePreset(f *cli.Flags) error {
+	if err := j.chooseModel(f); err != nil {
+		return err
+	}
+	j.givenFlags = f.Given()
+	p, err := j.preset()
+	if err != nil {
+		return nil // resolveParameters refuses it
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Flags)) {
+		if !j.givenFlags[name] {
+			if err := f.Set(name, p.Flags[name]); err != nil {
+				return err
+			}
+		}
+	}
+	j.givenFlags = f.Given()
+	return nil
 }
 
 // chooseModel gives -model, where the command line leaves it out, the value that a preset it names

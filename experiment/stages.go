@@ -61,6 +61,7 @@ type Settings struct {
 	Set                assignments   // parameters by name
 	Memory             float64       // GiB
 	Epsilon            float64       // of differential privacy; 0: none
+	heldOut            bool          // -holdout names a share
 	Delta, Norm        float64       // of it: δ, and the bound of rows
 
 	Out                          string // run folder

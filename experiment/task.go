@@ -181,6 +181,9 @@ type Preset struct {
 	X0        float64              // start of every entry of x, for methods that do not search for one
 	Batch     int                  // the default of -batch
 	Matrix    dsbo.CurvatureMatrix // the default of -curvature with the preset's own method
+	// Flags are the defaults of other flags, of the run and of its task, by their names: a preset
+	// that follows a publication has its data and its end too.
+	Flags map[string]string
 }
 
 // A CrossFit is what a task has for a run that chooses how penalties differ from feature to feature

@@ -11,6 +11,7 @@ import (
 	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 	"dsbo/models"
+	"dsbo/models/modeltest"
 )
 
 // derivs are all that an oracle says at one point, or what the formulas say.
@@ -98,6 +99,11 @@ func row(e data.Examples, i int) []float64 {
 		r[j] = e.X.At(i, j)
 	}
 	return r
+}
+
+// TestRealLabels: on labels that are any numbers each derivative is right, and the diagonal too.
+func TestRealLabels(t *testing.T) {
+	modeltest.TestModel(t, models.Logistic{Features: 5, Real: true}, valueShard(30, 21, 5))
 }
 
 func TestLogisticClosedForm(t *testing.T) {

@@ -14,11 +14,12 @@ import (
 //
 //	f_i(x, y) = R_e ψ(t_e a_e'y)      g_i(x, y) = R_e ψ(t_e a_e'y) + ½ Σ_j e^{x_j} y_j²
 //
-// with ψ(m) = log(1+e^{-m}), targets t_e = ±1, and R the sum over the examples or, with Mean, their
-// mean; ψ is times the example's weight where there are weights. p = q = Features.
+// with ψ(m) = log(1+e^{-m}), targets t_e = ±1 or, with Real, any numbers, and R the sum over the
+// examples or, with Mean, their mean; ψ is times the example's weight where there are weights.
+// p = q = Features.
 type Logistic struct {
-	Features int
-	Mean     bool
+	Features   int
+	Mean, Real bool
 }
 
 // Dims implements [Model].
@@ -32,7 +33,7 @@ func (l Logistic) Check(s data.Shard) error {
 				e.Target.Cols())
 		}
 		for row := range e.Target.Rows() {
-			if t := e.Target.At(row, 0); t != 1 && t != -1 {
+			if t := e.Target.At(row, 0); t != 1 && t != -1 && !l.Real {
 				return dsbo.ConfigErrorf("targets must be +1 or -1; row %d has %g", row, t)
 			}
 		}
@@ -70,10 +71,13 @@ func (l Logistic) Penalty(dst, x []float64) {
 	}
 }
 
-// Diagonal implements [Curved]: R_e ψ″(t_e a_e'y) a_ej².
+// Diagonal implements [Curved]: R_e ψ″(t_e a_e'y) t_e² a_ej².
 func (l Logistic) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 	m := margins(y, b)
 	curvature := b.weighted(ad.Mul(ad.Sigmoid(m), ad.Sigmoid(ad.Neg(m))))
+	if l.Real {
+		curvature = ad.Mul(curvature, ad.Square(b.T))
+	}
 	if l.Mean {
 		curvature = ad.Scale(1/float64(b.Rows), curvature)
 	}

@@ -10,8 +10,9 @@ import (
 
 // Best is the best iterate of a run, of those that records are of: by the loss of ȳ on held-out
 // examples; without such examples by exact Φ, of the records that have it ([Config.ExactAt]);
-// without that by the validation loss of ȳ. Where there is none of these it is the newest one. By
-// losses the start is one of them, so that the best is never worse than it.
+// without that by the validation loss of ȳ. Where there is none of these, and with Config.Newest,
+// it is the newest one. By losses the start is one of them, so that the best is never worse than
+// it.
 //
 // By held-out examples it is the newest iterate, unless its loss there is above the least by more
 // than a standard error of their difference, taken example by example ([Problem.Each]; without it,

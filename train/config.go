@@ -48,6 +48,7 @@ type Config struct {
 	// before iteration K, if the loss on held-out examples is above the least by more than chance
 	// in each of them ([Best.Rose]); 0: it does not.
 	Patience int
+	Newest   bool // the newest iterate is the best one, whatever its values: the x̄_K of a method as published
 	// CheckpointEvery is C, iterations between checkpoints; 0: K/10, and no more often than
 	// evaluations. There is one at the end and when the run is interrupted too.
 	CheckpointEvery int
@@ -134,15 +135,16 @@ func (c Config) WithDefaults() Config {
 
 // ExactAt reports whether the record after k iterations has exact values, of an evaluation that is
 // "exact". All have them where averages travel in float64, and with ExactEach. Else on float32,
-// where an exact solution sends as much as several iterations, those in the middle and at the end
-// have them, and on narrower wires none. Where the lower problem is not convex, none have. c must
-// have its defaults.
+// where an exact solution sends as much as several iterations, the first one after the start has
+// them and those after each quarter of the run, and on narrower wires none. Where the lower problem
+// is not convex, none have. c must have its defaults.
 func (c Config) ExactAt(k int) bool {
 	wire := c.Problem.Average.Wire
 	if c.Problem.Nonconvex || wire > network.Float32 {
 		return false
 	}
-	return wire == network.Float64 || c.ExactEach || k == c.middleRecord() || k == c.K
+	quarter := (c.K/c.EvalEvery + 3) / 4 * c.EvalEvery
+	return wire == network.Float64 || c.ExactEach || k == c.EvalEvery || k > 0 && k%quarter == 0 || k == c.K
 }
 
 // WithoutPhi says why records have no Φ; "" where the records of [Config.ExactAt] have it. c must

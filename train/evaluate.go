@@ -105,6 +105,7 @@ func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
 	c := &e.bestState
 	by, value, rose := 0, runs.Unknown(), 0.0
 	switch {
+	case e.config.Newest:
 	case r.HoldoutLoss.Known():
 		by, value = 1, r.HoldoutLoss
 	case e.byPhi:

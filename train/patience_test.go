@@ -30,6 +30,37 @@ func risingHoldout(t *testing.T) train.Problem {
 	return p
 }
 
+// TestExactAt: on float32 the first record after the start and those after each quarter have exact
+// values, at most five in all; on float64 all have them, and on narrower wires none.
+func TestExactAt(t *testing.T) {
+	for _, c := range []struct {
+		wire     network.Wire
+		each     bool
+		K, every int
+		want     []int
+	}{
+		{network.Float32, false, 20, 1, []int{1, 5, 10, 15, 20}},
+		{network.Float32, false, 60, 5, []int{5, 15, 30, 45, 60}},
+		{network.Float32, false, 10, 3, []int{3, 6, 9, 10}},
+		{network.Float32, false, 2, 1, []int{1, 2}},
+		{network.Float32, true, 4, 2, []int{0, 2, 4}},
+		{network.Float64, false, 4, 2, []int{0, 2, 4}},
+		{network.BF16, true, 4, 2, nil},
+	} {
+		config := train.Config{K: c.K, EvalEvery: c.every, ExactEach: c.each}.WithDefaults()
+		config.Problem.Average.Wire = c.wire
+		var got []int
+		for k := range config.RecordedIterations() {
+			if config.ExactAt(k) {
+				got = append(got, k)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v, K = %d, every %d: exact after %v, want %v", c.wire, c.K, c.every, got, c.want)
+		}
+	}
+}
+
 // TestPatience: a run ends after a number of records in a row whose held-out loss is clearly worse,
 // and one that is resumed, before its end or there, ends the same.
 func TestPatience(t *testing.T) {
@@ -44,6 +75,11 @@ func TestPatience(t *testing.T) {
 			t.Errorf("patience %d: %d iterations, the best after %d; want %d and 0", patience, r.Iterations,
 				r.Best.Iteration, want)
 		}
+	}
+	newest := config(0)
+	newest.Newest = true
+	if best := testkit.Get(train.Run(t.Context(), newest)).Best; best.Iteration != 12 || best.By != "" {
+		t.Errorf("the newest iterate is asked for: it is that after %d, by %q; want 12", best.Iteration, best.By)
 	}
 	if _, err := train.Run(t.Context(), config(-1)); err == nil {
 		t.Error("a negative patience must be an error")

@@ -190,20 +190,26 @@ func (t *Trial) line(by Quantity) string {
 }
 
 // checkTasks reports a task that the program does not have, or the first command line of the spec
-// that it does not understand, or that sets the problem by the flags of a method.
+// that it does not understand, or that sets the problem by the flags of a method. It pins the
+// problems of the tasks.
 func (s *Spec) checkTasks(all []experiment.Task) error {
 	known := names(all, func(t experiment.Task) string { return t.Name })
-	for _, t := range s.Tasks {
+	for k := range s.Tasks {
+		t := &s.Tasks[k]
 		i := slices.Index(known, t.Verb)
 		if i < 0 {
 			return dsbo.ConfigErrorf(`field "tasks": %q is no task of this program (%s)%s`,
 				t.Verb, strings.Join(known, ", "), cli.Suggest("", t.Verb, known))
 		}
+		var err error
+		if t.pinned, err = experiment.PinnedFlags(all[i], slices.Concat(s.Flags, t.Flags)); err != nil {
+			return dsbo.ConfigErrorf("task %q: %w", t.Name, err)
+		}
 		for _, m := range s.Methods {
-			if !m.isFor(t) {
+			if !m.isFor(*t) {
 				continue
 			}
-			if err := s.checkLine(all[i], t, m); err != nil {
+			if err := s.checkLine(all[i], *t, m); err != nil {
 				return err
 			}
 		}

@@ -49,6 +49,7 @@ func TestKilled(t *testing.T) {
 func TestLockedFolder(t *testing.T) {
 	out := t.TempDir()
 	s := testkit.Get(Parse([]byte(endless)))
+	testkit.OK(s.checkTasks(all()))
 	folder := newTrial(out, s, s.Tasks[0], s.Methods[0], nil, 1).Folder
 	lock := testkit.Get(folder.Lock())
 	defer lock.Close()

@@ -35,6 +35,7 @@ type Task struct {
 	Verb   string   // the task's name
 	Flags  []string // its flags, and the flags of the run
 	Target *float64 // the Φ (or other criterion) to which costs are counted; nil: the lowest that all methods reach
+	pinned []string // flags by which all methods solve one problem, whatever their presets
 }
 
 // A Method is a method with its flags, and a grid of those that are tried.

@@ -41,7 +41,7 @@ type Trial struct {
 // newTrial returns a trial in its folder of out. The folder's name tells the whole command line
 // apart from any other.
 func newTrial(out string, s *Spec, t Task, m Method, point []int, seed uint64) *Trial {
-	args := slices.Concat([]string{t.Verb}, s.Flags, t.Flags, m.flagsAt(point),
+	args := slices.Concat([]string{t.Verb}, s.Flags, t.Flags, t.pinned, m.flagsAt(point),
 		[]string{fmt.Sprintf("-rivals=%t", m.Algorithm == ""), fmt.Sprintf("-seed=%d", seed)})
 	values := m.Grid.String(point)
 	sum := sha256.Sum256([]byte(strings.Join(args, "\x00")))

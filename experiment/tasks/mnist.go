@@ -63,7 +63,7 @@ func (t *mnist) Flags(f *flag.FlagSet) {
 	t.hidden = defaultHidden
 	f.Var(&t.hidden, "hidden",
 		"`units` of the hidden layers of mlp, mlp-relu, hyperrep and hyperclean-mlp, such as 256,128")
-	f.IntVar(&t.train, "train", 3750, "training `examples` of each agent, for g_i; 0: half of its share")
+	f.IntVar(&t.train, "train", 100, "training `examples` of each agent, for g_i; 0: half of its share")
 	f.IntVar(&t.val, "val", 3750, "validation `examples` of each agent, for f_i; 0: half of its share")
 	f.TextVar(&t.partition, "partition", data.Partition{},
 		"`rule` by which examples are split over agents: iid, dirichlet:0.3 (unlike shares of the labels) or "+

@@ -38,7 +38,7 @@ type synthetic struct {
 	rate             float64
 	features         int // p = q
 	train, val, test int // examples of each agent
-	reduce           string
+	reduce, labels   string
 }
 
 func (t *synthetic) Flags(f *flag.FlagSet) {
@@ -50,6 +50,9 @@ func (t *synthetic) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.reduce, "reduce", "sum",
 		"`how` an agent's losses are put together: sum, as the paper prints it, or mean; against a mean the penalty "+
 			"weighs as much more as there are examples, and -x0 -4 is a better start")
+	f.StringVar(&t.labels, "labels", "sign",
+		"`what` an example's label is: sign, of x'w + 0.1z, as a classifier has it, or real, that number itself, as "+
+			"the paper prints it")
 }
 
 // Check is the task's.
@@ -64,6 +67,9 @@ func (t *synthetic) Check() error {
 	}
 	if t.reduce != "sum" && t.reduce != "mean" {
 		return dsbo.ConfigErrorf("-reduce must be sum or mean; it is %s", t.reduce)
+	}
+	if t.labels != "sign" && t.labels != "real" {
+		return dsbo.ConfigErrorf("-labels must be sign or real; it is %s", t.labels)
 	}
 	if !(t.rate > 0) || math.IsInf(t.rate, 0) {
 		return dsbo.ConfigErrorf("-r must be a positive number; it is %v", t.rate)
@@ -85,22 +91,28 @@ func (t *synthetic) Experience() plan.Experience {
 // Load draws the examples of the agents that are here.
 func (t *synthetic) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
 	c := data.Synthetic{Agents: a.N, Features: t.features, Train: t.train, Val: t.val, Test: t.test,
-		Rate: t.rate, Seed: a.Seed}
+		Rate: t.rate, Real: t.labels == "real", Seed: a.Seed}
 	task = data.Task{Shards: make([]data.Shard, a.N), Features: t.features, AllTrainRows: a.N * t.train}
 	for _, i := range a.Local {
 		if task.Shards[i], err = c.Shard(i); err != nil {
 			return task, nil, err
 		}
 	}
-	return task, models.Logistic{Features: t.features, Mean: t.reduce == "mean"}, nil
+	return task, models.Logistic{Features: t.features, Mean: t.reduce == "mean", Real: c.Real}, nil
 }
 
 // Describe is the task's.
 func (t *synthetic) Describe(task data.Task, _ models.Model) (map[string]any, string) {
-	return map[string]any{
-			"model": "logistic", "rate": t.rate, "features": t.features, "reduce": t.reduce,
-			"train": t.train, "val": t.val, "test": t.test,
-		}, fmt.Sprintf("synthetic task with r = %g, p = q = %d, %s with %d training and %s, losses as a %s",
-			t.rate, t.features, wording.Count(len(task.Shards), "agent"), t.train,
-			wording.Count(t.val, "validation example"), t.reduce)
+	settings := map[string]any{
+		"model": "logistic", "rate": t.rate, "features": t.features, "reduce": t.reduce,
+		"train": t.train, "val": t.val, "test": t.test,
+	}
+	line := fmt.Sprintf("synthetic task with r = %g, p = q = %d, %s with %d training and %s, losses as a %s",
+		t.rate, t.features, wording.Count(len(task.Shards), "agent"), t.train,
+		wording.Count(t.val, "validation example"), t.reduce)
+	if t.labels != "sign" {
+		settings["labels"] = t.labels
+		line += ", labels " + t.labels
+	}
+	return settings, line
 }

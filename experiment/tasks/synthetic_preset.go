@@ -14,9 +14,11 @@ func syntheticPresets() []experiment.Preset {
 		// For methods for one agent, whose hypergradient grows with its examples as L does. Methods
 		// of one loop diverge from 6/L on, where x outruns z.
 		{Name: "one-agent", K: 100, Method: &algo.SOBA{Alpha: "3/L", Beta: "auto", Gamma: "auto"}},
-		// MA-DSBO to the letter. α is at most 1, as it is a weight too: at that, Φ falls in every
-		// run.
-		{Name: "paper", K: 100, Method: &algo.MADSBO{T: 10, N: 10, Alpha: "1", Beta: "auto", Gamma: "auto"}},
+		// MA-DSBO to the letter, on labels as the paper prints them. It names no steps: α is at
+		// most 1, as it is a weight too.
+		{Name: "paper", K: 100, DType: "float64",
+			Flags:  experiment.ToTheLetter(map[string]string{"labels": "real", "reduce": "sum"}),
+			Method: &algo.MADSBO{T: 10, N: 10, Alpha: "1", Beta: "auto", Gamma: "auto"}},
 		// It lets y and z keep up with x where the curvatures are thousands of times apart:
 		// momentum on both, z continues where it was, y is tracked. Each entry of λ has its own
 		// scale of steps, which fall to 0: with constant ones x overtakes y and z in the end, and

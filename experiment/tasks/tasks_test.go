@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +51,48 @@ func TestSyntheticLoadsItsFlags(t *testing.T) {
 	}
 }
 
+// TestPaperPreset: each setting that the paper names is its own, no held-out rows and no search
+// stand beside it, and what a command line gives counts more.
+func TestPaperPreset(t *testing.T) {
+	for _, c := range []struct{ task, args, want string }{
+		{"mnist", "-preset=paper", "-holdout=0 -preset=paper -rivals=false -train=0 -val=0"},
+		{"mnist", "-algorithm=madsbo -train=20 -val=10 -holdout=auto",
+			"-algorithm=madsbo -holdout=auto -rivals=false -train=20 -val=10"},
+		{"mnist", "-model=lenet", "-model=lenet -train=0"},
+		{"mnist", "", ""},
+		{"synthetic", "-preset=paper", "-holdout=0 -labels=real -preset=paper -reduce=sum -rivals=false"},
+		{"synthetic", "-preset=paper -labels=sign -rivals",
+			"-holdout=0 -labels=sign -preset=paper -reduce=sum -rivals=true"},
+		{"synthetic", "", ""},
+	} {
+		task := all()[0]
+		if c.task != task.Name {
+			task = all()[1]
+		}
+		j := testkit.Get(experiment.Parse(task, strings.Fields(c.args), io.Discard))
+		if got := strings.Join(j.Settings.Flags, " "); got != c.want {
+			t.Errorf("%s %s has the flags %s, want %s", c.task, c.args, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		task   experiment.Task
+		batch  int
+		method *algo.MADSBO
+	}{
+		{tasks.MNIST(), 1000, &algo.MADSBO{T: 10, N: 10, Alpha: "0.5", Beta: "0.5", Gamma: "auto"}},
+		{tasks.Synthetic(), 0, &algo.MADSBO{T: 10, N: 10, Alpha: "1", Beta: "auto", Gamma: "auto"}},
+	} {
+		i := slices.IndexFunc(c.task.Presets, func(p experiment.Preset) bool { return p.Name == "paper" })
+		p := c.task.Presets[i]
+		if !reflect.DeepEqual(p.Method, algo.Method(c.method)) || p.Batch != c.batch || p.K != 100 || p.X0 != 0 ||
+			p.Patience != 0 {
+			t.Errorf("%s: %+v with %+v, want batches of %d, and %+v from x = 0 to K = 100",
+				c.task.Name, p, p.Method, c.batch,
+				c.method)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, tt := range []struct{ name, args, want string }{
 		{"mnist", "-nosuch", "-nosuch"},
@@ -71,6 +115,7 @@ func TestErrors(t *testing.T) {
 		{"synthetic", "-r=nan", "-r must be a positive number; it is NaN"},
 		{"synthetic", "-test=0", "-test must be at least 1; it is 0"},
 		{"synthetic", "-reduce=max", "-reduce must be sum or mean; it is max"},
+		{"synthetic", "-labels=zz", "-labels must be sign or real; it is zz"},
 	} {
 		task := all()[0]
 		if tt.name != task.Name {
@@ -127,7 +172,7 @@ func TestDefaultsLowerPhi(t *testing.T) {
 	for _, name := range solves {
 		t.Run(name, func(t *testing.T) {
 			flags := "-p=5 -agents=4 -train=50 -val=50 -test=10 -K=60 -holdout=0 -eval-every=60 " +
-				"-rivals=false -algorithm=" + name
+				"-rivals=false -labels=sign -algorithm=" + name
 			m := algo.TraitsOf(testkit.Get(algo.New(name)))
 			if m.ExactAverage {
 				flags += " -graph=server"

@@ -44,6 +44,18 @@ func summaryValue(name string) func(*Run) float64 {
 	}
 }
 
+// baselineValue is a number of the model with which the tuned one is compared, by its name in JSON.
+func baselineValue(name string) func(*Run) float64 {
+	return func(r *Run) float64 {
+		for _, m := range r.Summary.Models {
+			if m.Name == r.Summary.Verdict.Against {
+				return float64(runs.NumberOf(m, name))
+			}
+		}
+		return math.NaN()
+	}
+}
+
 // usageValue is a number of what all agents together had spent at a run's end, by its name in JSON.
 func usageValue(name string) func(*Run) float64 {
 	return func(r *Run) float64 { return float64(runs.NumberOf(r.usage(), name)) }

@@ -150,7 +150,10 @@ func quantities(all []*Run) []quantity {
 		{name: "loss", title: "Loss", label: "loss of the average y, mean per example",
 			parts: []part{{of: "test_loss", name: "test"}, {of: "val_loss", name: "validation"},
 				{of: "holdout_loss", name: "held-out"}, {of: "train_loss", name: "training"}},
-			caption: "The loss is that of the agents' average model, per example and without regularization."},
+			levels: []level{{"test, baseline", baselineValue("test_loss")},
+				{"held-out, baseline", baselineValue("holdout_loss")}},
+			caption: "The loss is that of the agents' average model, per example and without regularization. " +
+				"The baseline is the model with which the tuned one is compared, solved exactly."},
 		{name: "hypergradient_error", title: "Hypergradient error", label: "distance from the exact one, relative",
 			parts:   []part{{of: "hypergradient_error"}},
 			caption: "The error is that of the average estimate, relative to the exact hypergradient."},

@@ -1,0 +1,48 @@
+package experiment
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+)
+
+// TestToTheLetter: a run to the letter ends with the average x of its last iteration, without a
+// rival, a search or a claim; and no validation rows are held out, of which there are enough.
+func TestToTheLetter(t *testing.T) {
+	const line = "-rows=4000 -agents=2 -preset=paper -K=6 -eval-every=2"
+	folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
+	s := testkit.Get(runMean(t.Context(), string(folder), strings.Fields(line)...))
+	rs := testkit.Get(folder.Records())
+	last := rs[len(rs)-1]
+	if s.Best != 6 || len(s.Models) != 1 || !s.Models[0].Kept || len(s.Verdict.Gains) > 0 ||
+		s.Verdict.Outcome != runs.Unclear || len(s.Constants) > 0 {
+		t.Errorf("after iteration %d of 6, %d models, verdict %+v", s.Best, len(s.Models), s.Verdict)
+	}
+	if last.HoldoutLoss.Known() || testkit.Get(folder.ReadConfig()).Holdout != 0 {
+		t.Errorf("rows are held out: %v", last.HoldoutLoss)
+	}
+	if math.Abs(float64(s.Models[0].Phi-last.Phi)) > 1e-6*math.Abs(float64(last.Phi)) {
+		t.Errorf("Φ of the result is %v, of the last record %v", s.Models[0].Phi, last.Phi)
+	}
+	if !strings.HasPrefix(s.Verdict.Sentence, "6 iterations of madsbo, compared with no other model; at the last ") {
+		t.Errorf("the sentence is %q", s.Verdict.Sentence)
+	}
+}
+
+// TestHoldoutFlag: a share, or auto for the rule by the numbers of examples.
+func TestHoldoutFlag(t *testing.T) {
+	for text, want := range map[string]string{"auto": "auto", "0": "0", "0.25": "0.25"} {
+		s := new(Settings)
+		f := holdoutFlag{s}
+		testkit.OK(f.Set(text))
+		if f.String() != want || s.heldOut != (text != "auto") {
+			t.Errorf("-holdout %s is %s, named %t", text, f, s.heldOut)
+		}
+	}
+	err := holdoutFlag{new(Settings)}.Set("some")
+	testkit.WantError(t, "-holdout some", err, nil, "it must be a number or auto")
+}
