@@ -1,9 +1,11 @@
 package dsbo_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,5 +35,33 @@ func TestPromisesNameTests(t *testing.T) {
 		if !strings.Contains(sources[folder], "\nfunc "+test+"(") {
 			t.Errorf("there is no %s in %s", test, folder)
 		}
+	}
+}
+
+// TestEveryBlock: each code block of the documents has a line in docs/testdata/blocks.txt, in their
+// order, and each line has a block.
+func TestEveryBlock(t *testing.T) {
+	lines := map[string][]testkit.BlockTest{}
+	for _, l := range testkit.BlockTests(".") {
+		lines[l.Document] = append(lines[l.Document], l)
+	}
+	documents := testkit.Documents(".")
+	for _, name := range slices.Sorted(maps.Keys(documents)) {
+		blocks, _ := testkit.Blocks(documents[name])
+		rest := lines[name]
+		for _, b := range blocks {
+			if len(rest) == 0 || !strings.HasPrefix(b.First(), rest[0].First) {
+				t.Fatalf("%s:%d: the block must have a line in docs/testdata/blocks.txt, in its place, which says "+
+					"how it is tested; it begins with\n%s", name, b.Line, b.First())
+			}
+			rest = rest[1:]
+		}
+		if len(rest) > 0 {
+			t.Errorf("docs/testdata/blocks.txt has a line for %s, which has no block %q", name, rest[0].First)
+		}
+		delete(lines, name)
+	}
+	for name := range lines {
+		t.Errorf("docs/testdata/blocks.txt has lines for %s, which is not there", name)
 	}
 }

@@ -39,18 +39,40 @@ func TestMain(m *testing.M) {
 		"dsbo":  func() { digestName(); os.Exit(cli.Main("dsbo", run)) },
 		"wine":  func() { Main(tasks.Synthetic()) }, // a program for one task
 		"mnist": func() { experiment.Main(tasks.MNIST()) },
+		"go":    goCommand, // of documents
 	}
 	if command, is := commands[filepath.Base(os.Args[0])]; is {
 		command()
 	}
 	dir := testkit.Get(os.MkdirTemp("", ""))
 	for name := range commands {
+		if name == "go" {
+			continue
+		}
 		testkit.OK(os.Symlink(testkit.Get(os.Executable()), filepath.Join(dir, name)))
 	}
 	testkit.OK(os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH")))
 	code := m.Run()
 	testkit.OK(os.RemoveAll(dir))
 	os.Exit(code)
+}
+
+// goCommand is the go command of documents: it runs and builds programs of this module by this one,
+// and does nothing else.
+func goCommand() {
+	args := os.Args[1:]
+	if args[0] == "build" {
+		testkit.OK(os.Symlink(testkit.Get(os.Executable()), filepath.Base(args[1])))
+	}
+	if args[0] == "run" {
+		verb := strings.Replace(args[1], "./cmd/", "", 1)
+		if args = args[2:]; verb != "dsbo" {
+			args = append([]string{verb}, args...)
+		}
+		os.Args = append([]string{"dsbo"}, args...)
+		os.Exit(cli.Main("dsbo", run))
+	}
+	os.Exit(0)
 }
 
 // digestName says that all processes are one program, without reading its file, which is a fifth of
