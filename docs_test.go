@@ -65,3 +65,20 @@ func TestEveryBlock(t *testing.T) {
 		t.Errorf("docs/testdata/blocks.txt has lines for %s, which is not there", name)
 	}
 }
+
+// TestEveryCell: a cell of a table is a number and a link, or the like: at most 200 characters.
+func TestEveryCell(t *testing.T) {
+	for name, text := range testkit.Documents(".") {
+		_, prose := testkit.Blocks(text)
+		for line := range strings.Lines(prose) {
+			if !strings.HasPrefix(line, "|") {
+				continue
+			}
+			for _, cell := range strings.Split(strings.ReplaceAll(line, `\|`, "/"), "|") {
+				if n := len([]rune(strings.TrimSpace(cell))); n > 200 {
+					t.Errorf("%s: a cell must have at most 200 characters; it has %d: %.60s...", name, n, cell)
+				}
+			}
+		}
+	}
+}

@@ -115,9 +115,11 @@ func (s session) script(t *testing.T, document string, blocks map[int]testkit.Bl
 		b := blocks[i]
 		text := strings.Join(b.Shell(), "\n")
 		if file, rest, _ := strings.Cut(b.Text, "\n\n"); strings.HasPrefix(file, "{") {
-			text = "cat > cluster.json <<'END'\n" + file + "\nEND\n" + strings.Join(testkit.Block{Text: rest}.Shell(), "\n")
+			text = "cat > cluster.json <<'END'\n" + file + "\nEND\n" +
+				strings.Join(testkit.Block{Text: rest}.Shell(), "\n")
 		} else if b.Language == "python" {
-			text = "PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$REPOSITORY/examples/python $PYTHON - <<'END'\n" + b.Text + "END"
+			text = "PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$REPOSITORY/examples/python $PYTHON - <<'END'\n" +
+				b.Text + "END"
 		}
 		text = replace(s.always, text)
 		if all := text; !*whole {

@@ -20,15 +20,16 @@ var placeholders = strings.NewReplacer("TASK", "mnist", "VERB", "tune", "NAME", 
 // aNumber is a single capital letter, which stands for a number.
 var aNumber = regexp.MustCompile(`^[A-Zε]$`)
 
-// programsOfDocs are the beginnings of the commands of this module in documents, each with what reads the
-// words behind it. Commands of benchmarks are read by tests beside them.
+// programsOfDocs are the beginnings of the commands of this module in documents, each with what
+// reads its words. Commands of benchmarks are read by tests beside them.
 var programsOfDocs = []struct {
 	begin string
 	read  func(t *testing.T, args []string) error
 }{
 	{"dsbo ", readLine}, {"./dsbo ", readLine}, {"$DSBO ", readLine}, {"go run ./cmd/dsbo ", readLine},
 	{"go run ./cmd/mnist", of("mnist")}, {"go run ./cmd/synthetic", of("synthetic")},
-	{"go test ", readGoTest}, {"go build ", readFolder}, {"go install ", readFolder}, {"go run ./benchmarks/", readFolder},
+	{"go test ", readGoTest}, {"go build ", readFolder}, {"go install ", readFolder},
+	{"go run ./benchmarks/", readFolder},
 	{"benchmarks/", readFolder}, {"bash ", readFolder},
 }
 
@@ -65,7 +66,7 @@ func readFolder(_ *testing.T, args []string) error {
 	return nil
 }
 
-// readGoTest wants the folder of a test, tests and benchmarks of the names, and its own flags there.
+// readGoTest wants the folder of a test, tests and benchmarks of the names, and its own flags.
 func readGoTest(t *testing.T, args []string) error {
 	folder, named := "..", [][2]string{}
 	for i := 0; i < len(args); i++ {
@@ -185,7 +186,7 @@ func codeLines(program string) (lines []string) {
 	return lines
 }
 
-// blockOf returns the block of a line of docs/testdata/blocks.txt, each of which dsbo.TestEveryBlock has found.
+// blockOf returns the block of a line of docs/testdata/blocks.txt, as dsbo.TestEveryBlock finds it.
 func blockOf(t *testing.T, l testkit.BlockTest) testkit.Block {
 	t.Helper()
 	blocks, _ := testkit.Blocks(string(testkit.Get(os.ReadFile(filepath.Join("..", l.Document)))))

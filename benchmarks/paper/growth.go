@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"runtime"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -57,6 +58,19 @@ func bandwidth(n int) float64 {
 		return parts.Wait()
 	})
 	return float64(8*len(v)) / seconds
+}
+
+// fastest returns the least time of several calls, after one that compiles.
+func fastest(repeats int, f func() error) float64 {
+	best := 0.0
+	for i := range repeats + 1 {
+		start := time.Now()
+		testkit.OK(f())
+		if t := time.Since(start).Seconds(); i == 1 || t < best {
+			best = t
+		}
+	}
+	return best
 }
 
 // growth measures what an iteration costs with more agents, each with as many examples.

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"math/rand/v2"
-	"runtime"
-	"time"
+	"os"
+	"runtime/debug"
+	"strconv"
 
 	"dsbo/data"
 	"dsbo/internal/num"
@@ -13,63 +15,135 @@ import (
 	"dsbo/models"
 )
 
-// The numbers of a price: what second derivatives of one agent's lower loss cost at one q. Memory
-// is what stays live. The whole Hessian's numbers are NaN where there is none.
+// A question is asked about a lower loss at a point y; its answer goes to dst.
+type question struct {
+	name   string
+	length func(q int) int // of the answer
+	ask    func(o *models.Oracle, dst, x, y []float64) error
+}
+
+// The questions of a price, in the order of its columns.
 const (
-	sizeQ = iota
-	gradientMs
-	productMs
-	hessianMs
-	productMB
-	hessianMB
+	gradient = iota
+	product
+	byProducts
+	whole
+	questionCount
 )
 
-// priceOf measures a model's lower loss of some examples.
-func priceOf(m models.Model, e data.Examples, repeats int, dense bool) []float64 {
-	pp, q := m.Dims()
-	r := rand.New(rand.NewPCG(uint64(q), 5))
-	x, y, v, dst := normal(r, pp, 0.1), normal(r, q, 0.1), normal(r, q, 1), make([]float64, q)
-	before := num.LiveBytes()
-	o := testkit.Get(models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{}))
-	// Each repeat is at another point: nothing of the last can be used again.
-	p := []float64{float64(q),
-		1e3 * fastest(repeats, func() error { y[0] += 1e-3; return o.LowerGrad(dst, x, y, allExamples) }),
-		1e3 * fastest(repeats, func() error { y[0] += 1e-3; return o.HVP(dst, x, y, v, allExamples) }),
-		math.NaN(), (num.LiveBytes() - before) / 1e6, math.NaN()}
-	if dense {
-		h := make([]float64, q*q)
-		p[hessianMs] = 1e3 * fastest(min(repeats, 2), func() error { return o.Hessian(h, x, y, allExamples) })
-		p[hessianMB] = (num.LiveBytes() - before) / 1e6
-		runtime.KeepAlive(h)
+// questions returns what is asked about a loss of q parameters, products along a vector v.
+func questions(v []float64) [questionCount]question {
+	one, square := func(q int) int { return q }, func(q int) int { return q * q }
+	type oracle = *models.Oracle
+	return [questionCount]question{
+		{"gradient", one, func(o oracle, dst, x, y []float64) error { return o.LowerGrad(dst, x, y, allExamples) }},
+		{"HVP", one, func(o oracle, dst, x, y []float64) error { return o.HVP(dst, x, y, v, allExamples) }},
+		{"Hessian by HVPs", square, hessianByProducts},
+		{"Hessian", square, func(o oracle, dst, x, y []float64) error { return o.Hessian(dst, x, y, allExamples) }},
 	}
-	runtime.KeepAlive(o)
+}
+
+// hessianByProducts writes the whole Hessian, a column by a product along each unit vector.
+func hessianByProducts(o *models.Oracle, dst, x, y []float64) error {
+	unit := make([]float64, len(y))
+	for i := range y {
+		unit[i] = 1
+		if err := o.HVP(dst[i*len(y):][:len(y)], x, y, unit, allExamples); err != nil {
+			return err
+		}
+		unit[i] = 0
+	}
+	return nil
+}
+
+// A price is what questions about one loss cost: milliseconds of the processor, and the MB that the
+// process needs at most for the compiled loss and the answer. NaN: it was not asked.
+type price struct {
+	q      float64
+	ms, mb [questionCount]float64
+}
+
+// priceOf measures a model's lower loss of some examples, whole Hessians if dense.
+func priceOf(m models.Model, e data.Examples, repeats int, dense bool) price {
+	_, q := m.Dims()
+	p := price{q: float64(q)}
+	for i, asked := range questions(normal(rand.New(rand.NewPCG(uint64(q), 7)), q, 1)) {
+		p.ms[i], p.mb[i] = math.NaN(), math.NaN()
+		switch {
+		case i < byProducts:
+			p.ms[i], p.mb[i] = costOf(m, e, asked, repeats)
+		case dense:
+			p.ms[i], p.mb[i] = costOf(m, e, asked, min(repeats, 2))
+		}
+	}
 	return p
 }
 
-// fastest returns the least time of several calls, after one that compiles.
-func fastest(repeats int, f func() error) float64 {
-	best := 0.0
+// costOf asks a question several times, each time at a point of which nothing is known, and returns
+// the least processor time in ms, after a call that compiles, and the peak of memory in MB. An
+// answer that is the last one's was not computed at its point, and is an error.
+func costOf(m models.Model, e data.Examples, asked question, repeats int) (ms, mb float64) {
+	pp, q := m.Dims()
+	r := rand.New(rand.NewPCG(uint64(q), 5))
+	x, y := normal(r, pp, 0.1), normal(r, q, 0.1)
+	defer debug.SetGCPercent(debug.SetGCPercent(10)) // the peak has little garbage
+	peak := peakFromHere()
+	o := oracleOf(m, e)
+	dst, last := make([]float64, asked.length(q)), math.NaN()
 	for i := range repeats + 1 {
-		start := time.Now()
-		testkit.OK(f())
-		if t := time.Since(start).Seconds(); i == 1 || t < best {
-			best = t
+		for k := range y {
+			y[k] *= 1.01
 		}
+		start := testkit.ProcessorTime()
+		testkit.OK(asked.ask(o, dst, x, y))
+		if t := 1e3 * (testkit.ProcessorTime() - start).Seconds(); i == 1 || i > 1 && t < ms {
+			ms = t
+		}
+		testkit.WantNew(&last, dst)
 	}
-	return best
+	return ms, peak() / 1e6
 }
 
-// hessian compares products with whole Hessians, of a convex loss and of networks.
+// oracleOf returns the oracle of a model that trains on examples.
+func oracleOf(m models.Model, e data.Examples) *models.Oracle {
+	return testkit.Get(models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{}))
+}
+
+// peakFromHere returns what tells how many bytes the process has needed at most beyond what it has
+// now; where the system cannot tell, how many live then.
+func peakFromHere() func() float64 {
+	before := num.LiveBytes()
+	debug.FreeOSMemory()
+	if os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) != nil { // which sets the peak to what is resident
+		return func() float64 { return num.LiveBytes() - before }
+	}
+	resident := statusBytes("VmRSS:")
+	return func() float64 { return statusBytes("VmHWM:") - resident }
+}
+
+// statusBytes returns an entry of what Linux tells of this process.
+func statusBytes(name string) float64 {
+	_, after, _ := bytes.Cut(testkit.Get(os.ReadFile("/proc/self/status")), []byte(name))
+	return 1024 * testkit.Get(strconv.ParseFloat(string(bytes.Fields(after)[0]), 64))
+}
+
+// hessian compares products with whole Hessians, of convex losses and of networks.
 func hessian(_ context.Context, l *lab) {
-	time := newChart("hessian-time", "Second derivatives: time", "q, length of y", "milliseconds, 64 examples")
-	memory := newChart("hessian-memory", "Second derivatives: memory", "q, length of y", "MB that stay live")
+	f := hessianFigures{
+		newChart("hessian-time", "Second derivatives: processor time", "q, length of y", "ms, 64 examples"),
+		newChart("hessian-memory", "Second derivatives: memory", "q, length of y", "MB at the peak"),
+		newChart("hessian", "Second derivatives: memory against processor time", "ms, 64 examples", "MB at the peak")}
 	for _, c := range secondOrder() {
 		list := pick(l, c.sizes, c.quick)
 		if len(list) == 0 {
 			continue
 		}
-		rows := table{{c.name + ", q", "gradient, ms", "HVP, ms", "Hessian, ms", "HVP, MB", "Hessian, MB"}}
-		var prices, dense [][]float64
+		header := []string{c.name + ", q"}
+		for _, asked := range questions(nil) {
+			header = append(header, asked.name+", ms", "MB")
+		}
+		rows := table{header}
+		var prices, dense []price
 		for _, size := range list {
 			m, e := c.model(size)
 			_, q := m.Dims()
@@ -78,26 +152,33 @@ func hessian(_ context.Context, l *lab) {
 			if q <= c.dense {
 				dense = append(dense, p)
 			}
-			rows.add(p)
+			cells := []float64{p.q}
+			for k := range questionCount {
+				cells = append(cells, p.ms[k], p.mb[k])
+			}
+			rows.add(cells)
 		}
 		l.table(rows)
-		number := func(ps [][]float64, k int) []float64 {
-			return column(ps, func(p []float64) float64 { return p[k] })
-		}
-		exponent := func(ps [][]float64, k int) float64 {
-			last := ps[max(0, len(ps)-3):]
-			return slope(number(last, sizeQ), number(last, k))
-		}
-		l.printf("%s, exponents in q: HVP %.2f in time and %.2f in memory, whole Hessian %.2f and %.2f\n\n",
-			c.name, exponent(prices, productMs), exponent(prices, productMB), exponent(dense, hessianMs),
-			exponent(dense, hessianMB))
-		for _, f := range []struct {
-			*chart
-			product, whole int
-		}{{time, productMs, hessianMs}, {memory, productMB, hessianMB}} {
-			f.line(c.name+": one Hessian-vector product", number(prices, sizeQ), number(prices, f.product))
-			f.line(c.name+": the whole Hessian", number(dense, sizeQ), number(dense, f.whole))
-		}
+		f.add(l, c.name, "one Hessian-vector product", product, prices)
+		f.add(l, c.name, "the whole Hessian", whole, dense)
 	}
-	l.save(time, memory)
+	l.save(f.time, f.memory, f.both)
+}
+
+// hessianFigures show time and memory against q, and one against the other.
+type hessianFigures struct{ time, memory, both *chart }
+
+// add draws what a question costs of a model in several sizes, and prints how that grows.
+func (f hessianFigures) add(l *lab, model, name string, asked int, prices []price) {
+	q := column(prices, func(p price) float64 { return p.q })
+	ms := column(prices, func(p price) float64 { return p.ms[asked] })
+	mb := column(prices, func(p price) float64 { return p.mb[asked] })
+	last := max(0, len(q)-3)
+	l.printf("%s, %s: time grows as q^%.2f, memory as q^%.2f\n\n", model, name, slope(q[last:], ms[last:]),
+		slope(q[last:], mb[last:]))
+	f.time.line(model+": "+name, q, ms)
+	f.memory.line(model+": "+name, q, mb)
+	for i := range q {
+		f.both.point(name, ms[i], mb[i]).Points = true
+	}
 }

@@ -22,10 +22,11 @@ type growing struct {
 func secondOrder() []growing {
 	return []growing{
 		{"logistic", logisticOf, []int{100, 784, 2500, 7840, 100_000, 1_000_000}, []int{50, 100, 200}, 7840},
+		{"softmax", softmaxOf, []int{10, 78, 250, 784, 10_000, 100_000}, []int{5, 10}, 7840},
 		{"MLP 784-h-10", func(h int) (models.Model, data.Examples) {
 			return models.MLP{Features: 784, Outputs: 10, Hidden: []int{h}, Penalties: models.PerLayer{}}, pictures(784)
 		}, []int{1, 2, 4, 40, 400, 1200}, []int{1, 2}, 4000},
-		{"LeNet", convolutions, []int{1, 2, 3, 10, 40}, nil, 4000},
+		{"LeNet", convolutions, []int{1, 2, 3, 10, 40}, []int{1}, 4000},
 		{"attention", attention, []int{8, 16, 24, 64, 256}, []int{1, 2}, 4000},
 	}
 }
@@ -41,6 +42,11 @@ func logisticOf(q int) (models.Model, data.Examples) {
 	}
 	e.Target = testkit.Get(ad.FloatTable(len(signs), 1, signs))
 	return models.Logistic{Features: q}, e
+}
+
+// softmaxOf is softmax regression of n features and ten classes.
+func softmaxOf(n int) (models.Model, data.Examples) {
+	return models.Softmax{Features: n, Classes: 10}, pictures(n)
 }
 
 // pictures makes examples of n bytes, with ten classes.
