@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -107,5 +110,24 @@ func TestInterrupted(t *testing.T) {
 	var out bytes.Buffer
 	if err := command(ctx, []string{"-quick", "-only", "mismatch"}, &out, &out); cli.Code(err) != cli.Interrupted {
 		t.Errorf("exit code %d after an interrupt, want %d: %v", cli.Code(err), cli.Interrupted, err)
+	}
+}
+
+// TestCommandsOfDocuments: the flags of this command in documents are there.
+func TestCommandsOfDocuments(t *testing.T) {
+	for name, text := range testkit.Documents("../..") {
+		for _, words := range testkit.Commands(text, "go run ./benchmarks/paper") {
+			err := command(t.Context(), append(words[3:], "-h"), io.Discard, io.Discard)
+			if !errors.Is(err, flag.ErrHelp) {
+				t.Errorf("%s: %s: %v", name, strings.Join(words, " "), err)
+			}
+			for i, w := range words {
+				if w == "-only" {
+					if _, err := choose(words[i+1]); err != nil {
+						t.Errorf("%s: %s: %v", name, strings.Join(words, " "), err)
+					}
+				}
+			}
+		}
 	}
 }

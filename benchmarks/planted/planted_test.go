@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
+	"flag"
 	"go/parser"
 	"go/token"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +39,18 @@ func TestPlanted(t *testing.T) {
 		for name, text := range files {
 			if _, err := parser.ParseFile(token.NewFileSet(), name, text, 0); err != nil {
 				t.Errorf("%s: %v", b.name, err)
+			}
+		}
+	}
+}
+
+// TestCommandsOfDocuments: the flags of this command in documents are there.
+func TestCommandsOfDocuments(t *testing.T) {
+	for name, text := range testkit.Documents("../..") {
+		for _, words := range testkit.Commands(text, "go run ./benchmarks/planted") {
+			err := command(t.Context(), append(words[3:], "-h"), io.Discard, io.Discard)
+			if !errors.Is(err, flag.ErrHelp) {
+				t.Errorf("%s: %s: %v", name, strings.Join(words, " "), err)
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"flag"
 	"io"
 	"maps"
 	"math"
@@ -236,5 +238,24 @@ func TestLimitPart(t *testing.T) {
 	}
 	if l := measureLimit(1); !(l.GFLOPS > 0 && l.GBs > 0) {
 		t.Errorf("%+v: want positive rates", l)
+	}
+}
+
+// TestCommandsOfDocuments: the flags of this command in documents are there.
+func TestCommandsOfDocuments(t *testing.T) {
+	for name, text := range testkit.Documents("../../..") {
+		for _, words := range testkit.Commands(text, "go run ./benchmarks/peer/compare") {
+			err := command(t.Context(), append(words[3:], "-h"), io.Discard, io.Discard)
+			if !errors.Is(err, flag.ErrHelp) {
+				t.Errorf("%s: %s: %v", name, strings.Join(words, " "), err)
+			}
+			for i, w := range words {
+				if w == "-only" {
+					if _, err := cli.Choose("only", words[i+1], parts()); err != nil {
+						t.Errorf("%s: %s: %v", name, strings.Join(words, " "), err)
+					}
+				}
+			}
+		}
 	}
 }
