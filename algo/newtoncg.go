@@ -58,7 +58,7 @@ type NewtonCG struct {
 	// leaves x as it was set.
 	Start     string `json:"init,omitzero" must:"one of search, x0"`
 	Constants int    `json:"constants,omitzero" default:"12"` // the most constants that a search tries
-	// a search goes on while f falls below drop times the last f
+	// a search goes on while f falls by a share 1 − drop of the size of the last f
 	Drop float64 `json:"drop,omitzero" default:"0.85" must:"in (0, 1]"`
 
 	// least remainder of the diagonal of D beside the pairs, as a share of it

@@ -58,7 +58,7 @@ func (a *NewtonCG) tryConstants(w *turn, kappa float64) {
 		a.tried[0]++
 		if t > 0 {
 			a.vote = 0
-			if loss > float64(a.Drop*lastLoss) {
+			if !fallen(loss, lastLoss, a.Drop) {
 				a.vote = 1
 			}
 			if a.averageNumber(w, a.term.vote) > 0 {
@@ -73,6 +73,15 @@ func (a *NewtonCG) tryConstants(w *turn, kappa float64) {
 		a.tried[1] = kappa
 		kappa--
 	}
+}
+
+// fallen reports whether a loss is at most the last one less a share 1 − drop of its size. It may
+// be below 0.
+func fallen(loss, last, drop float64) bool {
+	if last < 0 {
+		drop = 2 - drop
+	}
+	return !(loss > float64(drop*last))
 }
 
 // averageNumber is the average of a number over the agents.

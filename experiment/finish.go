@@ -73,7 +73,7 @@ func (r *finisher) finishAlone(ctx context.Context, tuned *candidates.Model, not
 	s := &r.summary
 	s.Models = []runs.Model{tuned.Model}
 	s.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: append([]string{}, notes...),
-		Sentence: r.iterateSentence(tuned)}
+		FoundBy: r.Algorithm, Sentence: r.iterateSentence(tuned)}
 	if err := r.saveKept(ctx, tuned, nil); err != nil {
 		return err
 	}

@@ -32,9 +32,16 @@ func (r *finisher) conclude(head string, tuned, rival *candidates.Model, lost bo
 	for _, m := range append(others, tuned) {
 		r.summary.Models = append(r.summary.Models, m.Model)
 	}
+	foundBy, notBy := r.Algorithm, ""
+	if tuned.FoundBy != "" {
+		foundBy = tuned.FoundBy
+	}
+	if foundBy == candidates.FoundBySearch || foundBy == candidates.FoundByHalving {
+		notBy = r.Algorithm
+	}
 	r.summary.Verdict = runs.Contest{
-		Head: head, Count: len(tuned.X), Meaning: r.problem.meaning, Constant: rival.Lambda,
-		Against: rival.Name, Lost: lost,
+		Head: head, Count: len(tuned.X), Meaning: r.problem.meaning, FoundBy: foundBy, NotBy: notBy,
+		Constant: rival.Lambda, Against: rival.Name, Lost: lost, TestFlag: r.Task.TestFlag,
 		Foreign: rival.Finder != tuned.Finder, Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
 		PhiSpread: max(tuned.Spread, rival.Spread),
 		Notes: slices.Concat(notes, rival.BeyondNotes(),
@@ -107,6 +114,7 @@ func (r *finisher) finishTask(ctx context.Context, kept *candidates.Model, final
 		Note: func(format string, args ...any) {
 			r.summary.Verdict.Notes = append(r.summary.Verdict.Notes, fmt.Sprintf(format, args...))
 		},
+		KeptGain: r.keptGain,
 		Solve: func(t data.Task, m models.Model, x []float64) (LowerSolution, error) {
 			return r.solveOther(ctx, t, m, x)
 		},
@@ -120,6 +128,16 @@ func (r *finisher) finishTask(ctx context.Context, kept *candidates.Model, final
 		}
 	}
 	return r.Task.Finish(f)
+}
+
+// keptGain puts into the verdict what gain is to be expected of a model of more rows that is kept
+// in place of the judged tuned one, and returns it; 0: none is known, or the tuned one is not kept.
+func (r *finisher) keptGain() runs.Number {
+	v, n := &r.summary.Verdict, len(r.summary.Models)
+	if v.ExpectedGain > 0 && n > 0 && r.summary.Models[n-1].Kept {
+		v.ExpectedKept = runs.KeptShare * v.ExpectedGain
+	}
+	return v.ExpectedKept
 }
 
 // solveOther returns the solution of the lower problem of a model on other data of the agents,

@@ -173,8 +173,13 @@ func (r *finisher) linearFinalist(ctx context.Context, parts train.Problem, foun
 	if err != nil {
 		return nil, err
 	}
-	gains = slices.Concat(slices.DeleteFunc(gains, fitted),
-		slices.DeleteFunc(crossFitted, func(g runs.Gain) bool { return g.Set == runs.Test }))
+	gains = slices.DeleteFunc(gains, fitted)
+	for _, g := range crossFitted { // its test examples are scored by models of parts
+		if g.Set == runs.Validation {
+			g.Set = runs.CrossFitted
+			gains = append(gains, g)
+		}
+	}
 	kept := r.conclude("", mean, one, candidates.CrossFitLost(gains), []*candidates.Model{one}, gains, notes)
 	if kept == one {
 		found.KeepOne()

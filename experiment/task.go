@@ -52,6 +52,9 @@ type Task struct {
 	// Presets are settings that -preset names beside "tuned", which every task has and is
 	// the default.
 	Presets []Preset
+	// TestFlag is the flag by which a user sets test examples aside, which give a verdict; "":
+	// none.
+	TestFlag string
 	// Preset returns the name of the preset that suits what the flags choose, "" for "tuned". It is
 	// called after the flags are read.
 	Preset func() string
@@ -142,6 +145,10 @@ type FinishedRun struct {
 	Collective network.Collective // of all agents, as at the start
 	// Note adds a sentence for people to the verdict, in the terminal and on the page.
 	Note func(format string, args ...any)
+	// KeptGain returns what gain is to be expected of a model that is kept in place of the one that
+	// was judged, and solved for with more rows, and puts it into the verdict; 0: that is not
+	// known.
+	KeptGain func() runs.Number
 	// Solve returns the solution of the lower problem of a model on other data of the agents in
 	// this process, at x. All processes call it.
 	Solve func(t data.Task, m models.Model, x []float64) (LowerSolution, error)

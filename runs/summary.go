@@ -25,12 +25,13 @@ type Summary struct {
 	// examples, where there are some.
 	Best int `json:"best_iteration"`
 
-	// Exact Φ at λ = 0, at the start and at x̄.
+	// Exact Φ at λ = 0, at the start and at x̄. Φ of the tuned λ is that of its model: x̄ at the
+	// end of the iterations need not be the tuned one.
 	PhiLambda0 Number `json:"phi_lambda0"`
 	PhiStart   Number `json:"phi_start"` // Φ at the start
-	PhiEnd     Number `json:"phi_end"`   // Φ at the end of the iterations
-	GradNorm   Number `json:"grad_norm"` // ‖∇Φ‖ there
-	// Losses and accuracy of ȳ at the last evaluation.
+	PhiEnd     Number `json:"phi_end"`   // Φ(x̄) at the end of the iterations
+	GradNorm   Number `json:"grad_norm"` // ‖∇Φ(x̄)‖ there
+	// Losses and accuracy of ȳ as it stands at the last evaluation, not of the model y*(x).
 	TrainLoss    Number `json:"train_loss"`
 	ValLoss      Number `json:"val_loss"`      // the same on validation examples
 	TestLoss     Number `json:"test_loss"`     // the same on test examples
@@ -55,7 +56,7 @@ type Summary struct {
 	ConsensusX         Number `json:"consensus_x"`         // consensus error of x at the end
 	ConsensusY         Number `json:"consensus_y"`         // the same of y
 	ConsensusZ         Number `json:"consensus_z"`         // the same of z
-	HypergradientError Number `json:"hypergradient_error"` // ‖ū − ∇Φ(x̄)‖ at the end
+	HypergradientError Number `json:"hypergradient_error"` // as [Record] has it, at the end
 
 	Seconds        float64 `json:"seconds"`          // wall time of iterations
 	MsPerIteration Number  `json:"ms_per_iteration"` // median, without evaluation

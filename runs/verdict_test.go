@@ -22,6 +22,19 @@ func separable(set string, against, loss, uncertainty Number) Gain {
 // TestVerdict: one sentence says what tuning gave, on which examples, how surely, and against what.
 func TestVerdict(t *testing.T) {
 	test, held, val := gain(Test, .2873, .2784, .0009), gain(HeldOut, .3, .288, .002), gain(Validation, .25, .237, .001)
+	penalties := func(count int, constant Number, gains ...Gain) Contest {
+		return Contest{Count: count, Meaning: Penalties, Against: "λ, best constant", Constant: constant, Gains: gains}
+	}
+	lost := func(c Contest) Contest { c.Lost = true; return c }
+	x := func(count int, gains ...Gain) Contest {
+		return Contest{Count: count, Meaning: Hyperparameters, Against: "x = 0", Gains: gains}
+	}
+	byPhi := func(count int, phi, against, spread Number) Contest {
+		return Contest{Count: count, Meaning: Hyperparameters, Against: "x = 1, best constant", Constant: 1, Phi: phi,
+			PhiAgainst: against, PhiSpread: spread}
+	}
+	spread := gain(Test, 1, .9, .01)
+	spread.LossSpread = .12
 	for name, tt := range map[string]struct {
 		contest  Contest
 		outcome  Outcome
@@ -29,122 +42,162 @@ func TestVerdict(t *testing.T) {
 		notes    int
 	}{
 		"better": {
-			Contest{Count: 784, Meaning: Penalties, Against: "λ, best constant", Constant: 1,
+			Contest{Count: 784, Meaning: Penalties, FoundBy: "newtoncg", Against: "λ, best constant", Constant: 1,
 				Gains: []Gain{test, held, val}}, Better,
-			"Tuning 784 penalties cut the test loss by 3.1 % (0.2873 → 0.2784 ± 0.0009) against the best single " +
-				"penalty (log-penalty λ = 1); held-out −4.0 %, validation −5.2 %.", 0,
+			"Tuning 784 penalties by newtoncg cut the test loss by 3.1 % (0.2873 → 0.2784; difference −0.0089, 95 % " +
+				"interval −0.0107 to −0.0071) against the best single penalty (log-penalty λ = 1), of which some 3.1 " +
+				"% " +
+				"is to be expected on new rows; held-out −4.0 % (rows that chose the iterate), validation −5.2 % " +
+				"(rows that tuned λ).", 0,
+		},
+		"found by a search": {
+			Contest{Count: 200, Meaning: Penalties, FoundBy: "a BFGS search", NotBy: "madsbo",
+				Against: "λ, best constant", Constant: 1, Gains: []Gain{gain(Test, .5, .501, .0006)}}, Same,
+			"Tuning 200 penalties by a BFGS search, not by madsbo, made no difference beyond chance to the test loss " +
+				"(0.5000 → 0.5010; difference +0.0010, 95 % interval −0.0002 to +0.0022) against the best single " +
+				"penalty (log-penalty λ = 1).", 0,
 		},
 		"worse, and kept is the constant": {
-			Contest{Count: 20, Meaning: Penalties, Against: "λ, best constant", Constant: -2, Lost: true,
-				Gains: []Gain{gain(Test, .5, .55, .01), gain(Validation, .5, .45, .01)}}, Worse,
-			"Tuning 20 penalties made it worse: it raised the test loss by 10.0 % (0.5000 → 0.5500 ± 0.0100) against " +
-				"the best single penalty (log-penalty λ = -2); validation −10.0 %; the single one is kept.", 1,
-		},
-		"within two standard errors": {
-			Contest{Count: 1, Meaning: Penalties, Against: "λ, best constant", Constant: 0.5,
-				Gains: []Gain{gain(Test, .5, .501, .0006), gain(Validation, .5, .5, .001)}}, Same,
-			"Tuning 1 penalty made no difference beyond chance to the test loss (0.5000 → 0.5010 ± 0.0006) against " +
-				"the best single penalty (log-penalty λ = 0.5); validation 0.0 %.", 0,
+			lost(penalties(20, -2, gain(Test, .5, .55, .01), gain(Validation, .5, .45, .01))), Worse,
+			"Tuning 20 penalties made it worse: it raised the test loss by 10.0 % (0.5000 → 0.5500; difference " +
+				"+0.0500, 95 % interval +0.0302 to +0.0698) against the best single penalty (log-penalty λ = -2), of " +
+				"which some 8.5 % is to be expected on new rows; validation −10.0 % (rows that tuned λ); the single " +
+				"one is kept.", 1,
 		},
 		"certain, and less than another start changes": {
-			Contest{Count: 2, Meaning: Hyperparameters, Against: "x = 0", Constant: 0, Gains: []Gain{{Set: Test,
-				Examples: 90, Loss: .9, LossAgainst: 1, LossChange: -.1, LossError: .01, LossSpread: .12}}}, Same,
-			"Tuning 2 hyperparameters made no difference to the test loss (1.0000 → 0.9000 ± 0.0100) that another " +
-				"start of the solutions would not make too, up to 0.12, against the best single hyperparameter " +
-				"(x = 0).", 0,
-		},
-		"without losses of examples, less than another start changes": {
-			Contest{Count: 2, Meaning: Hyperparameters, Against: "x = 0", Constant: 0, Phi: 1.29, PhiAgainst: .93,
-				PhiSpread: .4}, Same,
-			"Tuning 2 hyperparameters changed Φ by +38.7 % (0.9300 → 1.2900) against the best single hyperparameter " +
-				"(x = 0); the model tells no losses of single examples, by which chance is judged.", 1,
+			x(2, spread), Same,
+			"Tuning 2 hyperparameters made no difference to the test loss (1.0000 → 0.9000; difference −0.1000, 95 % " +
+				"interval −0.1198 to −0.0802) that another start of the solutions would not make too, up to 0.12, " +
+				"against the best single hyperparameter (x = 0).", 0,
 		},
 		"certain, and next to nothing": {
-			Contest{Count: 5, Meaning: Penalties, Against: "λ, best constant", Constant: -5,
-				Gains: []Gain{gain(Test, .36820, .36817, .00001), gain(Validation, .32819, .32818, .00001)}}, Same,
-			"Tuning 5 penalties made no difference that shows to the test loss (0.3682 → 0.3682 ± 0.0000) against " +
-				"the best single penalty (log-penalty λ = -5); validation 0.0 %.", 0,
+			penalties(5, -5, gain(Test, .36820, .36817, .00001), gain(Validation, .32819, .32818, .00001)), Same,
+			"Tuning 5 penalties made no difference that shows to the test loss (0.368200 → 0.368170; difference " +
+				"−0.000030, 95 % interval −0.000050 to −0.000010) against the best single penalty (log-penalty λ = " +
+				"-5); validation 0.0 % (rows that tuned λ).", 0,
 		},
-		"validation alone says better": {
+		"validation alone is lower": {
 			Contest{Count: 2, Meaning: Penalties, Against: "λ, best constant", Constant: 0,
 				Gains: []Gain{gain(Test, .5, .5, 0), val}, Notes: []string{"first"}}, Same,
-			"Tuning 2 penalties made no difference beyond chance to the test loss (0.5000 → 0.5000 ± 0.0000) against " +
-				"the best single penalty (log-penalty λ = 0); validation −5.2 %.", 2,
+			"Tuning 2 penalties made no difference beyond chance to the test loss (0.5000 → 0.5000; difference " +
+				"+0.0000, 95 % interval +0.0000 to +0.0000) against the best single penalty (log-penalty λ = 0); " +
+				"validation −5.2 % (rows that tuned λ).", 2,
 		},
 		"no test examples": {
-			Contest{Count: 3, Meaning: Hyperparameters, Against: "x = 0", Constant: 0,
-				Gains: []Gain{gain(Validation, 200, 190, 1)}}, Better,
-			"Tuning 3 hyperparameters cut the validation loss by 5.0 % (200.00 → 190.00 ± 1.00) against the best " +
-				"single hyperparameter (x = 0).", 0,
+			x(3, gain(Validation, 200, 190, 1)), Unclear,
+			"Tuning 3 hyperparameters changed the validation loss by −5.0 % (200.00 → 190.00) against the best " +
+				"single " +
+				"hyperparameter (x = 0). The hyperparameters were chosen by these rows; what they give on others is " +
+				"not known. Test rows would give a verdict.", 0,
+		},
+		"no test examples, and a flag that sets some aside": {
+			Contest{Count: 9, Meaning: Penalties, Against: "λ, best constant", Constant: 1, TestFlag: "split",
+				Gains: []Gain{val}}, Unclear,
+			"Tuning 9 penalties changed the validation loss by −5.2 % (0.2500 → 0.2370) against the best single " +
+				"penalty (log-penalty λ = 1). The penalties were chosen by these rows; what they give on others is " +
+				"not known. Hold out test rows (-split) or use folds.", 0,
+		},
+		"held-out examples": {
+			x(3, held, val), Unclear,
+			"Tuning 3 hyperparameters changed the held-out loss by −4.0 % (0.3000 → 0.2880) against the best single " +
+				"hyperparameter (x = 0); validation −5.2 % (rows that tuned x). The iterate, and which model is " +
+				"kept, " +
+				"were chosen by these rows; what the hyperparameters give on others is not known. Test rows would " +
+				"give a verdict.", 0,
+		},
+		"folds and no test examples": {
+			Contest{Count: 142, Meaning: Penalties, FoundBy: "structures that folds chose", Against: "λ = 2",
+				Constant: 2, Gains: []Gain{gain(CrossFitted, .5, .45, .01)}}, Unclear,
+			"On rows of other folds tuning 142 penalties by structures that folds chose changed the loss by −10.0 % " +
+				"(0.5000 → 0.4500) against the best single penalty (log-penalty λ = 2); these rows chose the " +
+				"strengths " +
+				"of penalties. Of it some 2/3 (1/1.56), −6.4 %, is to be expected on new rows; not tested.", 0,
+		},
+		"folds, no test examples and no gain": {
+			penalties(142, 2, gain(CrossFitted, .5, .51, .01)), Unclear,
+			"On rows of other folds tuning 142 penalties changed the loss by +2.0 % (0.5000 → 0.5100) against the " +
+				"best " +
+				"single penalty (log-penalty λ = 2); these rows chose the strengths of penalties. Not tested.", 0,
+		},
+		"folds and test examples": {
+			penalties(142, 2, gain(Test, .5, .47, .0125), gain(CrossFitted, .5, .45, .01)), Better,
+			// (0.06/0.025² + 0.1/1.56/0.02²)/(1/0.025² + 1/0.02²) = 0.0625
+			"Tuning 142 penalties cut the test loss by 6.0 % (0.5000 → 0.4700; difference −0.0300, 95 % interval " +
+				"−0.0548 to −0.0052) against the best single penalty (log-penalty λ = 2), of which some 6.3 % is to " +
+				"be " +
+				"expected on new rows; cross-fitted −10.0 % (rows that chose strengths).", 0,
 		},
 		"one example": {
-			Contest{Count: 3, Meaning: Hyperparameters, Against: "x = 0", Constant: 0,
-				Gains: []Gain{gain(Test, 2, 1, Unknown())}}, Unclear,
+			x(3, gain(Test, 2, 1, Unknown())), Unclear,
 			"Tuning 3 hyperparameters changed the test loss by −50.0 % (2.0000 → 1.0000) against the best single " +
 				"hyperparameter (x = 0), with an uncertainty that is not known.", 0,
 		},
 		"a loss of zero": {
-			Contest{Count: 3, Meaning: Hyperparameters, Against: "x = 0", Constant: 0,
-				Gains: []Gain{gain(Test, 0, 1, .1)}}, Worse,
-			"Tuning 3 hyperparameters made it worse: it raised the test loss by 1.0000 (0.0000 → 1.0000 ± 0.1000) " +
-				"against the best single hyperparameter (x = 0); the tuned x is kept all the same, as Φ, which " +
-				"decides, is not higher.", 0,
+			x(3, gain(Test, 0, 1, .1)), Worse,
+			"Tuning 3 hyperparameters made it worse: it raised the test loss by 1.0000 (0.0000 → 1.0000; difference " +
+				"+1.0000, 95 % interval +0.8016 to +1.1984) against the best single hyperparameter (x = 0); the " +
+				"tuned " +
+				"x is kept all the same, as Φ, which decides, is not higher.", 0,
 		},
 		"nothing else": {
 			Contest{Count: 3, Meaning: Hyperparameters, Constant: Unknown(), Gains: []Gain{test}}, Unclear,
 			"Tuning 3 hyperparameters has nothing to be compared with: there is no model without.", 0,
 		},
 		"no losses of single examples": {
-			Contest{Count: 12, Meaning: Hyperparameters, Against: "x = 0, best constant", Constant: 0, Phi: .0667,
-				PhiAgainst: .7812}, Unclear,
+			byPhi(12, .0667, .7812, 0), Unclear,
 			"Tuning 12 hyperparameters changed Φ by −91.5 % (0.7812 → 0.0667) against the best single hyperparameter " +
-				"(x = 0); the model tells no losses of single examples, by which chance is judged.", 0,
+				"(x = 1); the model tells no losses of single examples, by which chance is judged.", 0,
 		},
 		"no losses of single examples, and kept is the constant": {
-			Contest{Count: 2, Meaning: Hyperparameters, Against: "x = 1, best constant", Constant: 1, Lost: true,
-				Phi: .5, PhiAgainst: .4}, Unclear,
+			lost(byPhi(2, .5, .4, 0)), Unclear,
 			"Tuning 2 hyperparameters changed Φ by +25.0 % (0.4000 → 0.5000) against the best single hyperparameter " +
 				"(x = 1); the single one is kept; the model tells no losses of single examples, by which " +
 				"chance is judged.", 0,
 		},
+		"without losses of examples, less than another start changes": {
+			byPhi(2, 1.29, .93, .4), Same,
+			"Tuning 2 hyperparameters changed Φ by +38.7 % (0.9300 → 1.2900) against the best single hyperparameter " +
+				"(x = 1); the model tells no losses of single examples, by which chance is judged.", 1,
+		},
 		"no losses and no Φ": {
-			Contest{Count: 2, Meaning: Hyperparameters, Against: "x = 1, best constant", Constant: 1, Phi: Unknown(),
-				PhiAgainst: .4}, Unclear,
+			byPhi(2, Unknown(), .4, 0), Unclear,
 			"Tuning 2 hyperparameters has nothing to be compared with: there is no model without.", 0,
 		},
 		"small losses": {
-			Contest{Count: 23, Meaning: Penalties, Against: "λ = -8", Constant: -8,
-				Gains: []Gain{gain(Test, .0002841, .0003364, .0000123)}}, Worse,
-			"Tuning 23 penalties made it worse: it raised the test loss by 18.4 % (0.0002841 → 0.0003364 ± " +
-				"0.0000123) against the best single penalty (log-penalty λ = -8); the tuned λ is kept all " +
-				"the same, as Φ, which decides, is not higher.", 0,
+			penalties(1, -8, gain(Test, .0002841, .0003364, .0000123)), Worse,
+			"Tuning 1 penalty made it worse: it raised the test loss by 18.4 % (0.0002841 → 0.0003364; difference " +
+				"+0.0000523, 95 % interval +0.0000279 to +0.0000767) against the best single penalty (log-penalty λ " +
+				"= " +
+				"-8), of which some 16.4 % is to be expected on new rows; the tuned λ is kept all the same, as Φ, " +
+				"which decides, is not higher.", 0,
 		},
 		"nothing left of the losses": {
-			Contest{Count: 5, Meaning: Penalties, Against: "λ = -15", Constant: -15, Lost: true, Gains: []Gain{
-				separable(Test, 5e-7, 1.8e-6, 8e-8), separable(Validation, 5e-7, 1e-7, 1e-9)}}, Same,
+			lost(penalties(5, -15, separable(Test, 5e-7, 1.8e-6, 8e-8), separable(Validation, 5e-7, 1e-7, 1e-9))), Same,
 			"Tuning 5 penalties made no difference that counts to the test loss, of which next to nothing is left " +
-				"(0.0000005000 → 0.0000018000 ± 0.0000000800; " +
-				"0.6931 at the start), against the best single penalty (log-penalty λ = -15); the " +
+				"(0.0000005000 → 0.0000018000; difference +0.0000013000, 95 % interval +0.0000011413 to " +
+				"+0.0000014587; 0.6931 at the start), against the best single penalty (log-penalty λ = -15); the " +
 				"single one is kept.", 0,
 		},
 		"nothing left of one loss": {
-			Contest{Count: 5, Meaning: Penalties, Against: "λ = 0", Constant: 0,
-				Gains: []Gain{separable(Test, .02, 1e-6, 1e-4), separable(Validation, .02, 1e-6, 1e-4)}}, Better,
-			"Tuning 5 penalties cut the test loss by 100.0 % (0.0200 → 0.0000 ± 0.0001) against the best single " +
-				"penalty (log-penalty λ = 0); validation −100.0 %.", 0,
+			penalties(5, 0, separable(Test, .02, 1e-6, 1e-4)), Better,
+			"Tuning 5 penalties cut the test loss by 100.0 % (0.02000 → 0.00000; difference −0.02000, 95 % interval " +
+				"−0.02020 to −0.01980) against the best single penalty (log-penalty λ = 0), of which some 100.0 % is " +
+				"to " +
+				"be expected on new rows.", 0,
 		},
 		"worse than a baseline of another model": {
 			Contest{Count: 6280, Meaning: Meaning{"x", "weight", "weights", "", 0, 0, 0}, Against: "raw features",
-				Constant: Unknown(), Foreign: true,
-				Gains: []Gain{gain(Test, 1.1, 1.8, .02)}, Phi: 1.4, PhiAgainst: 1.2}, Worse,
-			"Tuning 6280 weights made it worse: it raised the test loss by 63.6 % (1.1000 → 1.8000 ± 0.0200) against " +
-				"raw features; the tuned x is kept all the same, as raw features is another model.", 0,
+				Constant: Unknown(), Foreign: true, Gains: []Gain{gain(Test, -1, -.3, .02)}, Phi: 1.4,
+				PhiAgainst: 1.2}, Worse,
+			"Tuning 6280 weights made it worse: it raised the test loss by 0.7000 (−1.0000 → −0.3000; difference " +
+				"+0.7000, 95 % interval +0.6603 to +0.7397) against raw features; the tuned x is kept all the same, " +
+				"as raw features is another model.", 0,
 		},
 		"another baseline": {
 			Contest{Count: 7840, Meaning: Meaning{"X", "pixel", "pixels", "", 10, 28, 28}, Against: "mean pictures",
 				Constant: Unknown(), Lost: true, Gains: []Gain{gain(Test, .5, .5, 0)}}, Same,
-			"Tuning 7840 pixels made no difference beyond chance to the test loss (0.5000 → 0.5000 ± 0.0000) against " +
-				"mean pictures; mean pictures is kept.", 0,
+			"Tuning 7840 pixels made no difference beyond chance to the test loss (0.5000 → 0.5000; difference " +
+				"+0.0000, 95 % interval +0.0000 to +0.0000) against mean pictures; mean pictures is kept.", 0,
 		},
 	} {
 		v := tt.contest.Verdict()
@@ -153,16 +206,28 @@ func TestVerdict(t *testing.T) {
 				tt.outcome, tt.notes, tt.sentence)
 		}
 	}
-	v := Contest{Count: 2, Meaning: Penalties, Against: "λ = 0", Constant: 0,
-		Gains: []Gain{gain(Test, .5, .6, .01), val}}.Verdict()
-	if len(v.Notes) != 1 || !strings.HasPrefix(v.Notes[0],
-		"Validation and test disagree: the validation loss changed by −5.2 %, the test loss by +20.0 %.") {
-		t.Errorf("notes %q", v.Notes)
+}
+
+// TestDisagreement: where test examples deny what validation examples promise, by more than the
+// intervals of both, a note says so. The errors here are 0.01 and 0.02: the changes have to differ
+// by more than 0.06.
+func TestDisagreement(t *testing.T) {
+	for _, c := range []struct {
+		test Number
+		want bool
+	}{{.0111, true}, {.0089, false}, {-.01, false}} {
+		v := Contest{Count: 2, Meaning: Penalties, Against: "λ = 0", Constant: 0,
+			Gains: []Gain{gain(Test, .5, .5+c.test, .02), gain(Validation, .5, .45, .01)}}.Verdict()
+		if said := len(v.Notes) == 1 && strings.HasPrefix(v.Notes[0],
+			"Validation and test disagree: the validation loss changed by −10.0 %, the test loss by "+
+				"+"); said != c.want {
+			t.Errorf("a test loss that changes by %g: notes %q", c.test, v.Notes)
+		}
 	}
 }
 
-// TestSimplerNote: it is said where a simpler model does as well as the kept one, or better, and
-// nothing where it does not.
+// TestSimplerNote: it is said where a simpler model does as well as the kept one, or better, by
+// test examples, and nothing where it does not.
 func TestSimplerNote(t *testing.T) {
 	for _, tt := range []struct {
 		g    Gain
@@ -170,12 +235,13 @@ func TestSimplerNote(t *testing.T) {
 	}{
 		{gain(Test, .5, .4, .01), ""},
 		{gain(Test, .5, .4, Unknown()), ""},
+		{gain(HeldOut, .4, .5, .01), ""},
 		{gain(Test, .4, .5, .01),
 			"A simpler model does better: from linear, λ = -3 to λ tuned the test loss changes by +25.0 % (0.4000 → " +
-				"0.5000 ± 0.0100)."},
-		{gain(HeldOut, .5, .501, .01),
-			"A simpler model does as well: linear, λ = -3 and λ tuned differ in the held-out loss by chance or next " +
-				"to nothing (0.5000 → 0.5010 ± 0.0100)."},
+				"0.5000; difference +0.1000, 95 % interval +0.0802 to +0.1198)."},
+		{gain(Test, .5, .501, .01),
+			"A simpler model does as well: linear, λ = -3 and λ tuned differ in the test loss by chance or next " +
+				"to nothing (0.5000 → 0.5010; difference +0.0010, 95 % interval −0.0188 to +0.0208)."},
 	} {
 		if got := tt.g.SimplerNote("λ tuned", "linear, λ = -3"); got != tt.want {
 			t.Errorf("%+v: %q, want %q", tt.g, got, tt.want)

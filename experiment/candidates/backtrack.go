@@ -36,6 +36,7 @@ func (f *Finder) Backtrack(ctx context.Context, tuned, rival *Model) (*Model, []
 	if nearer == tuned || !(nearer.objective() < rival.objective()) {
 		return tuned, nil, nil
 	}
+	nearer.FoundBy = FoundByHalving
 	return nearer, []string{
 		fmt.Sprintf(
 			"Φ at the %[1]s of the iterations is %.4[2]f, not below that of %[3]s: the tuned %[1]s is %[4]g of the "+

@@ -43,6 +43,7 @@ func (f *Finder) Descent(ctx context.Context, tuned, rival *Model) (*Model, []st
 	case search.best == rival:
 		return tuned, []string{note + ", and was not found to fall from there."}, nil
 	}
+	search.best.FoundBy = FoundBySearch
 	return search.best, []string{fmt.Sprintf("%s: the tuned %s was found downhill from there.", note, f.Symbol)}, nil
 }
 

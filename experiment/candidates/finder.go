@@ -24,6 +24,7 @@ type Model struct {
 	// hyperparameters, length p; solution, length q, nil before it is found and where it is
 	// not finite
 	X, Y     []float64
+	FoundBy  string    // the search that found X, one of those below; "": the iterations
 	Finder   *Finder   // what has solved it; nil before
 	z        []float64 // solution of the adjoint system
 	gradient []float64 // ∇Φ, length p; nil where there is none, as at one of several solutions
@@ -33,6 +34,13 @@ type Model struct {
 	otherY   []float64 // solution from the other start of the two, length q; nil: there is none
 	effort   string    // what Steps are, product where it is empty
 }
+
+// What finds X where the iterations have not, as verdicts name it.
+const (
+	FoundBySearch     = "a BFGS search from the best constant"
+	FoundByHalving    = "a search between the best constant and the iterations"
+	FoundByStructures = "structures that folds chose"
+)
 
 // NewModel returns a model at x, which it keeps, that is not solved yet. lambda is the number of
 // all entries of x, unknown where they differ.

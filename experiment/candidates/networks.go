@@ -63,7 +63,7 @@ func (n Networks) Choose(ctx context.Context) (tried []*Network, best *Network, 
 		f.watch.Log("%s, log-penalty %g: loss %.4g on the first of %d folds, linear %.4g", one.Name, one.Strength,
 			float64(one.Loss), f.Model.Count, float64(one.Gain.LossAgainst))
 		strength, tried = one.Strength-size, append(tried, one)
-		grow := best == nil || one.Loss+one.Error < best.Loss
+		grow := best == nil || one.beats(best)
 		if best == nil || one.Loss < best.Loss {
 			best = one
 		}
@@ -71,7 +71,7 @@ func (n Networks) Choose(ctx context.Context) (tried []*Network, best *Network, 
 			break
 		}
 	}
-	for k := 1; k < f.Model.Count && best.Gain.LossChange < 2*best.Gain.LossError; k++ {
+	for k := 1; k < f.Model.Count && hopes(best.Gain); k++ {
 		prob, err := n.fold(k, best.Of)
 		if err != nil {
 			return nil, nil, false, err
@@ -84,8 +84,20 @@ func (n Networks) Choose(ctx context.Context) (tried []*Network, best *Network, 
 			return nil, nil, false, err
 		}
 	}
-	promised := max(best.Gain.LossError, networkPromise*best.Gain.LossAgainst)
-	return tried, best, len(best.Parts) == f.Model.Count && -best.Gain.LossChange > promised, nil
+	return tried, best, len(best.Parts) == f.Model.Count && promises(best.Gain), nil
+}
+
+// beats reports whether a network's loss is lower than another one's by more than a standard error.
+func (n *Network) beats(other *Network) bool { return n.Loss+n.Error < other.Loss }
+
+// hopes reports whether a network's cross-fitted loss so far is not higher than the linear one's by
+// two standard errors.
+func hopes(g runs.Gain) bool { return g.LossChange < 2*g.LossError }
+
+// promises reports whether a network's cross-fitted loss is lower than the linear one's by more
+// than a standard error, and by more than half a percent.
+func promises(g runs.Gain) bool {
+	return -float64(g.LossChange) > max(float64(g.LossError), networkPromise*math.Abs(float64(g.LossAgainst)))
 }
 
 // NetworkNote says which networks were tried, what the best gave, and whether it is kept.
@@ -254,7 +266,7 @@ func (n Networks) judge(ctx context.Context, one *Network, prob train.Problem, m
 		return runs.Number(v), runs.Number(math.Sqrt(max(0, variance)) / weight)
 	}
 	one.Loss, one.Error = statistics(one.sums[2], one.sums[5], one.sums[6])
-	one.Gain = runs.Gain{Set: runs.Validation, Examples: int(math.Round(one.sums[0])), Loss: one.Loss,
+	one.Gain = runs.Gain{Set: runs.CrossFitted, Examples: int(math.Round(one.sums[0])), Loss: one.Loss,
 		Accuracy: runs.Unknown(), AccuracyAgainst: runs.Unknown(), AccuracyChange: runs.Unknown(),
 		AccuracyError: runs.Unknown()}
 	one.Gain.LossChange, one.Gain.LossError = statistics(one.sums[3], one.sums[7], one.sums[8])

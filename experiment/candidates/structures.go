@@ -302,7 +302,7 @@ func (s *Structures) Models(ctx context.Context) (one, answer *Model, err error)
 		slices.Repeat([]float64{ridge.Strength}, s.fit.features))
 	one.Y, one.Phi, one.Steps = ridge.all, ridge.Loss, ridge.Products
 	answer = NewModel("λ tuned", runs.Unknown(), s.Penalties)
-	answer.Y, answer.Phi = s.Solution(), runs.Number(s.Loss)
+	answer.Y, answer.Phi, answer.FoundBy = s.Solution(), runs.Number(s.Loss), FoundByStructures
 	for _, st := range s.List {
 		answer.Steps += st.Products
 	}
@@ -347,12 +347,11 @@ func (s *Structures) Note(what string) string {
 }
 
 // CrossFitLost reports whether the answer has lost against one penalty for all: its cross-fitted
-// loss, on what gains call validation examples, is larger by more than two standard
-// errors. By less it is often larger where examples are few, and not on new ones: the answer has
-// the shares that are expected rather than the lucky ones.
+// loss is larger by more than two standard errors. By less it is often larger where examples are
+// few, and not on new ones: the answer has the shares that are expected rather than the lucky ones.
 func CrossFitLost(gains []runs.Gain) bool {
 	return slices.ContainsFunc(gains, func(g runs.Gain) bool {
-		return g.Set == runs.Validation && g.LossChange > 2*g.LossError
+		return g.Set == runs.CrossFitted && g.LossChange > 2*g.LossError
 	})
 }
 

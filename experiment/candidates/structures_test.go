@@ -305,8 +305,9 @@ func TestCrossFitLost(t *testing.T) {
 		change, error runs.Number
 		want          bool
 	}{
-		{runs.Validation, -0.1, 0.02, false}, {runs.Validation, 0.03, 0.02, false},
-		{runs.Validation, 0.05, 0.02, true}, {runs.Test, 0.05, 0.02, false},
+		{runs.CrossFitted, -0.1, 0.02, false}, {runs.CrossFitted, 0.039, 0.02, false},
+		{runs.CrossFitted, 0.041, 0.02, true}, {runs.Test, 0.05, 0.02, false}, {runs.HeldOut, 0.05, 0.02, false},
+		{runs.Validation, 0.05, 0.02, false},
 	} {
 		gains := []runs.Gain{{Set: c.set, LossChange: c.change, LossError: c.error}}
 		if got := candidates.CrossFitLost(gains); got != c.want {

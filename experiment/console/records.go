@@ -8,17 +8,18 @@ import (
 	"dsbo/runs"
 )
 
-// recordColumns are the numbers of a record that a line for people has.
+// recordColumns are the numbers of a record that a line for people has: losses are of the agents'
+// average model ȳ as it stands, not of the models of the table.
 var recordColumns = []struct {
 	name, format string
 	of           string // in JSON
 }{
 	{"Φ", "%.5f", "phi"},
 	{"‖∇Φ‖", "%.1e", "grad_norm"},
-	{"val loss", "%.4f", "val_loss"},
-	{"held out", "%.4f", "holdout_loss"},
-	{"test loss", "%.4f", "test_loss"},
-	{"accuracy", "%.4f", "test_accuracy"},
+	{"val(ȳ)", "%.4f", "val_loss"},
+	{"held(ȳ)", "%.4f", "holdout_loss"},
+	{"test(ȳ)", "%.4f", "test_loss"},
+	{"acc(ȳ)", "%.4f", "test_accuracy"},
 }
 
 // RecordHead is the line with the names of the columns.

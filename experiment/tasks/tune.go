@@ -29,7 +29,7 @@ func Tune() experiment.Task {
 			"  (with the files that dsbo init clinics makes, in the folder clinics)",
 		First:       []string{"data", "target", "drop", "words", "task", "model"},
 		Fingerprint: t.Fingerprint, Describe: t.Describe, Start: t.Start, Sites: t.Sites,
-		CrossFit: t.crossFit, Finish: t.Finish, Ending: t.Ending, Experience: t.Experience,
+		TestFlag: "split", CrossFit: t.crossFit, Finish: t.Finish, Ending: t.Ending, Experience: t.Experience,
 	}
 }
 

@@ -199,9 +199,10 @@ func (t *tune) refitWeights(f experiment.FinishedRun, m models.Model) ([]float64
 		"%d, the test rows too (-refit none leaves them out).", wording.Count(trained, "row"), total)
 	times := float64(total) / float64(trained)
 	if f.Refit != nil {
-		if f.Network == nil { // what chance costs a model is in proportion to 1/rows
-			f.Note("Of a gain over one penalty the model that is kept has some %.0f %% on new rows, as with more rows "+
-				"one penalty does better too.", 100/times)
+		if gain := f.KeptGain(); gain > 0 {
+			f.Note("The loss of the model that is kept is to be expected some %.1f %% below that of one penalty on "+
+				"new "+
+				"rows: with more rows one penalty does better too.", 100*float64(gain))
 		}
 		return f.Refit(all, times)
 	}

@@ -85,12 +85,25 @@ func withSign(show func(float64) string) func(float64) string {
 // withError writes a change with its standard error, both to two digits of that; the change alone
 // where it is not known.
 func withError(change, e float64) string {
+	write := toDigitsOf(e)
 	if math.IsNaN(change) || !(e > 0) || math.IsInf(e, 0) {
-		return withSign(number)(change)
+		return withSign(write)(change)
+	}
+	return withSign(write)(change) + " ± " + write(e)
+}
+
+// toDigitsOf writes numbers to two digits of an error, as they are where that is not known.
+func toDigitsOf(e float64) func(v float64) string {
+	if !(e > 0) || math.IsInf(e, 0) {
+		return number
 	}
 	places := min(max(1-int(math.Floor(math.Log10(e))), 0), 12)
-	write := func(v float64) string { return decimals(v, places) }
-	return withSign(write)(change) + " ± " + write(e)
+	return func(v float64) string {
+		if math.IsNaN(v) {
+			return none
+		}
+		return decimals(v, places)
+	}
 }
 
 // unitFormat writes a number in the unit that suits it, with three digits or all before the point.

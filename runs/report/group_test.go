@@ -249,3 +249,45 @@ func TestLateParts(t *testing.T) {
 		}
 	}
 }
+
+// TestNoVerdictOfChosenRows: whatever an earlier version has written of examples that have chosen
+// something, a page shows no verdict of theirs, and neither colours nor intervals.
+func TestNoVerdictOfChosenRows(t *testing.T) {
+	for _, set := range []string{runs.Test, runs.HeldOut, runs.CrossFitted, runs.Validation} {
+		g := runs.Gain{Set: set, Examples: 100, Loss: .8, LossAgainst: 1, LossChange: -.2, LossError: .01, Accuracy: .9,
+			AccuracyAgainst: .8, AccuracyChange: .1, AccuracyError: .01}
+		r := &Run{Summary: runs.Summary{State: runs.Finished,
+			Verdict: runs.Verdict{Outcome: runs.Better, Sentence: "Better.", Gains: []runs.Gain{g}}}}
+		judged := set == runs.Test
+		if got := r.headline().Outcome == runs.Better; got != judged {
+			t.Errorf("%s: the page has the outcome %s", set, r.headline().Outcome)
+		}
+		row := gains(&r.Summary).Rows[0]
+		for _, at := range []int{5, 9} {
+			if c := row[at]; (c.Kind == string(runs.Better)) != judged || (row[at+1].Text != none) != judged {
+				t.Errorf("%s: column %d is %+v with the interval %+v", set, at, c, row[at+1])
+			}
+		}
+	}
+}
+
+// TestChangeCells: a change has a colour where its interval leaves 0 out, of the loss unless the
+// rule of verdicts calls it none.
+func TestChangeCells(t *testing.T) {
+	for _, c := range []struct {
+		low, change, high, worse runs.Number
+		share                    runs.Number // of the loss
+		want                     string
+	}{
+		{-.03, -.02, -.01, 1, -.2, "better"}, {.01, .02, .03, 1, .2, "worse"}, {-.01, .02, .05, 1, .2, ""},
+		{-.03, -.02, -.01, 1, -.004, ""}, {-.05, -.02, .01, 1, -.2, ""},
+		{.01, .02, .03, -1, 0, "better"}, {-.03, -.02, -.01, -1, 0, "worse"}, {-.01, .02, .05, -1, 0, ""},
+	} {
+		g := runs.Gain{Set: runs.Test, Examples: 100, Loss: 1 + c.share, LossAgainst: 1, LossChange: c.share,
+			LossError: .001}
+		cell := changeCells(g, [3]runs.Number{c.change, c.low, c.high}, c.worse, 1, "")[0].(cell)
+		if cell.Kind != c.want {
+			t.Errorf("%g from %g to %g is %q, want %q", c.change, c.low, c.high, cell.Kind, c.want)
+		}
+	}
+}

@@ -111,7 +111,8 @@ var (
 	memory      = unitFormat([]unit{{0, 1 << 20, "MiB"}, {1 << 30, 1 << 30, "GiB"}})
 
 	done    = measure[*Run]{"Iterations", "at the last evaluation", iterations, wholeNumber}
-	lastPhi = measure[*Run]{"Φ at the end", "at the average hyperparameters", lastValue("phi"), number}
+	lastPhi = measure[*Run]{"Φ, last iterate", "at the agents' average x, of the last evaluation that has it",
+		lastValue("phi"), number}
 	clock   = measure[*Run]{"Time", "of the iterations, evaluation excluded", seconds, formatTime}
 	traffic = measure[*Run]{"Traffic", "sent by all agents in the whole run", allBytes, formatBytes}
 )
@@ -131,20 +132,22 @@ func topics() []topic {
 	const perExample = "mean per example"
 	summary, last := measureBy(summaryValue), measureBy(lastValue)
 	change := func(title, set string) measure[*Run] {
-		return measure[*Run]{title, perExample, gainNumber(set, lossChange), withSign(number)}
+		return measure[*Run]{title, "of examples that chose " + roles[set], gainNumber(set, lossChange),
+			withSign(number)}
 	}
 	return []topic{
 		{Name: "Exact values", Hint: "with the lower problem solved to its tolerance", models: true,
 			measures: []measure[*Run]{
 				{"Φ − best constant", "Φ less that of the best single penalty of the same run", (*Run).phiGain,
 					withSign(number)},
+				{"Φ, tuned", "at the tuned hyperparameters", (*Run).tunedPhi, number},
 				lastPhi,
 				{"Φ at the start", "before the first iteration", startPhi, number},
 				{"Φ, best constant", "where all hyperparameters are the best single number", bestPhi, number},
 				summary("Φ at λ = 0", "all hyperparameters are 0", "phi_lambda0", number),
 				last("‖∇Φ‖", "norm of the exact hypergradient", "grad_norm", number),
-				summary("Test loss", "at the tuned λ", "test_loss_tuned", number),
-				summary("Test accuracy", "at the tuned λ", "test_accuracy_tuned", percent),
+				summary("Test loss, solved", "of the model at the tuned hyperparameters", "test_loss_tuned", number),
+				summary("Test accuracy, solved", "of the same model", "test_accuracy_tuned", percent),
 			}},
 		{Name: "Tuned against the best constant", Hint: "differences over the same examples, tuned less constant",
 			models: true, paired: true, measures: []measure[*Run]{
@@ -152,17 +155,17 @@ func topics() []topic {
 				{"Change of test accuracy", "percentage points", gainNumber(runs.Test, accuracyChange),
 					withSign(percentPoints)},
 				change("Change of held-out loss", runs.HeldOut),
+				change("Change of cross-fitted loss", runs.CrossFitted),
 				change("Change of validation loss", runs.Validation),
 			}},
 		{Name: "The average model as it stands", Hint: "at the last evaluation, before the lower problem is solved",
 			measures: []measure[*Run]{
-				last("Test loss", perExample, "test_loss", number),
-				last("Test accuracy", "share of right answers", "test_accuracy", percent),
-				last("Validation loss", perExample, "val_loss", number),
-				last("Training loss", "mean per example, without regularization", "train_loss", number),
+				last("Test loss as it stands", perExample, "test_loss", number),
+				last("Test accuracy as it stands", "share of right answers", "test_accuracy", percent),
+				last("Validation loss as it stands", perExample, "val_loss", number),
+				last("Training loss as it stands", "mean per example, without regularization", "train_loss", number),
 				last("Consensus of x", "mean squared distance of the agents' x from their average", "consensus_x",
 					number),
-				last("Hypergradient error", "of the agents' estimate, relative", "hypergradient_error", number),
 			}},
 		{Name: "Cost", Hint: "sums over all agents, where nothing else is said", measures: costs()},
 	}

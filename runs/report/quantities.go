@@ -155,8 +155,11 @@ func quantities(all []*Run) []quantity {
 			caption: "The loss is that of the agents' average model, per example and without regularization. " +
 				"The baseline is the model with which the tuned one is compared, solved exactly."},
 		{name: "hypergradient_error", title: "Hypergradient error", label: "distance from the exact one, relative",
-			parts:   []part{{of: "hypergradient_error"}},
-			caption: "The error is that of the average estimate, relative to the exact hypergradient."},
+			parts: []part{{of: "hypergradient_error"}},
+			caption: "The error is the distance of the agents' average estimate, by which the last step of x was " +
+				"made, from the exact hypergradient after that step, as a share of the latter's norm. It is 1 or " +
+				"more " +
+				"where a step has taken most of the slope away, as near the end."},
 		{name: "lower_error", title: "Distance to the lower solution",
 			label: "distance of the average y from y*, relative",
 			parts: []part{{of: "lower_error"}},

@@ -35,9 +35,14 @@ func (h headline) Word() string {
 // mixed is the outcome of several runs, of which no more have lost than won.
 const mixed runs.Outcome = "mixed"
 
-// bestConstant returns the best single penalty that a run has tried and its exact Φ, NaN if it has
-// tried none.
+// bestConstant returns the single penalty that the tuned ones were compared with, and its exact Φ;
+// else the best one that a run has tried, NaN if it has tried none.
 func (r *Run) bestConstant() (best runs.Constant) {
+	for _, m := range r.Summary.Models {
+		if m.Name == r.Summary.Verdict.Against && m.Lambda.Known() && m.Phi.Known() {
+			return runs.Constant{Lambda: float64(m.Lambda), Phi: float64(m.Phi)}
+		}
+	}
 	best.Phi = math.NaN()
 	for _, c := range r.Summary.Constants {
 		if !(c.Phi >= best.Phi) {
@@ -77,12 +82,14 @@ func gainNumber(set string, of func(runs.Gain) runs.Number) func(*Run) float64 {
 
 func lossChange(g runs.Gain) runs.Number     { return g.LossChange }
 func accuracyChange(g runs.Gain) runs.Number { return g.AccuracyChange }
-func relativeLoss(g runs.Gain) runs.Number   { return g.LossChange / g.LossAgainst }
 
 // headline returns the verdict of a run.
 func (r *Run) headline() headline {
 	if r.Summary.Verdict.Sentence != "" {
 		v := r.Summary.Verdict
+		if !v.ByTest() { // earlier versions judged by examples that had chosen something
+			v.Outcome = runs.Unclear
+		}
 		notes := make([]string, len(v.Notes))
 		for i, n := range v.Notes {
 			notes[i] = withoutBreaks(n)
@@ -148,7 +155,7 @@ func (g group) changes() string {
 	for _, m := range []struct {
 		name string
 		of   func(*Run) float64
-	}{{"test loss ", gainNumber(runs.Test, relativeLoss)}, {"Φ ", (*Run).relativeGain}} {
+	}{{"test loss ", gainNumber(runs.Test, runs.Gain.Share)}, {"Φ ", (*Run).relativeGain}} {
 		mid, low, high := spread(g.runs, m.of)
 		text := m.name + show(mid)
 		if show(low) != show(high) {
@@ -190,50 +197,58 @@ func (r *Run) unconverged() bool {
 	return slices.ContainsFunc(r.Summary.Models, func(m runs.Model) bool { return !m.Converged })
 }
 
-// gains is the table of the verdict's comparisons, nil where there are none: tuned less the other,
-// with the standard error over the examples, each of which both models have answered.
+// roles says what each set of examples has chosen, so that a reader knows which losses to believe.
+var roles = map[string]string{
+	runs.Test: "nothing: they judge", runs.HeldOut: "the iterate, and what is kept",
+	runs.CrossFitted: "strengths of penalties, by models of other rows", runs.Validation: "the hyperparameters",
+}
+
+// gains is the table of the verdict's comparisons, nil where there are none: tuned less the other.
+// Intervals, and colours, are of test examples alone.
 func gains(s *runs.Summary) *table {
 	if len(s.Verdict.Gains) == 0 {
 		return nil
 	}
-	t := newTable("Tuned against "+s.Verdict.Against, "Examples", "", "Number", "examples", "Loss, tuned",
-		"mean per example",
-		"Loss, other", "mean per example", "Change of loss", "tuned less other, ± standard error over the examples")
+	const between = "95 % interval"
+	t := newTable("Tuned against "+s.Verdict.Against, "Examples", "", "Chose", "what was chosen by them", "Number",
+		"examples", "Loss, tuned", "mean per example", "Loss, other", "mean per example", "Change of loss",
+		"tuned less other", between, "of the change of loss")
 	classes := slices.ContainsFunc(s.Verdict.Gains, func(g runs.Gain) bool { return g.Accuracy.Known() })
 	if classes {
 		t.Columns = append(t.Columns, newTable("", "Accuracy, tuned", "share of right answers", "Accuracy, other",
-			"share of right answers", "Change of accuracy", "percentage points, ± standard error").Columns...)
+			"share of right answers", "Change of accuracy", "percentage points", between,
+			"of the change of accuracy").Columns...)
 	}
 	for _, g := range s.Verdict.Gains {
-		row := []any{g.Set, numberCell(g.Examples, wholeNumber), numberCell(g.Loss, number),
-			numberCell(g.LossAgainst, number), lossCell(g)}
+		row := []any{g.Set, roles[g.Set], numberCell(g.Examples, wholeNumber), numberCell(g.Loss, number),
+			numberCell(g.LossAgainst, number)}
+		low, high := g.Interval()
+		row = append(row, changeCells(g, [3]runs.Number{g.LossChange, low, high}, 1, 1, "")...)
 		if classes {
-			row = append(row, numberCell(g.Accuracy, percent), numberCell(g.AccuracyAgainst, percent),
-				changeCell(g.AccuracyChange, g.AccuracyError, 100, "\u202fpp", 1))
+			low, high := g.AccuracyInterval()
+			row = append(row, numberCell(g.Accuracy, percent), numberCell(g.AccuracyAgainst, percent))
+			row = append(row, changeCells(g, [3]runs.Number{g.AccuracyChange, low, high}, -1, 100, "\u202fpp")...)
 		}
 		t.add(row...)
 	}
 	return t
 }
 
-// lossCell shows the change of the loss, and whether that is one that counts.
-func lossCell(g runs.Gain) cell {
-	c := changeCell(g.LossChange, g.LossError, 1, "", -1)
-	if g.Outcome() == runs.Same {
-		c.Kind = ""
+// changeCells show a change and the ends of its interval, times a factor and with a unit, and
+// whether it is good beyond chance: worse is the sign of a bad one.
+func changeCells(g runs.Gain, change [3]runs.Number, worse runs.Number, factor float64, unit string) []any {
+	half := factor * float64(change[2]-change[1]) / 2
+	show := func(v float64) string { return withSign(toDigitsOf(half))(factor*v) + unit }
+	c := numberCell(change[0], show)
+	if g.Set != runs.Test || !change[1].Known() {
+		return []any{c, ""}
 	}
-	return c
-}
-
-// changeCell shows a change with its uncertainty, times a factor and with a unit, and whether it is
-// good beyond two standard errors: a change of the given sign is.
-func changeCell(change, e runs.Number, factor float64, unit string, good runs.Number) cell {
-	c := numberCell(change, func(v float64) string { return withError(factor*v, factor*float64(e)) + unit })
-	switch {
-	case good*change > 2*e:
-		c.Kind = string(runs.Better)
-	case -good*change > 2*e:
+	counts := worse < 0 || g.Outcome() != runs.Same
+	switch low, high := worse*change[1], worse*change[2]; {
+	case counts && min(low, high) > 0:
 		c.Kind = string(runs.Worse)
+	case counts && max(low, high) < 0:
+		c.Kind = string(runs.Better)
 	}
-	return c
+	return []any{c, show(float64(change[1])) + " to " + show(float64(change[2]))}
 }

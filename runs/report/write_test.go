@@ -58,7 +58,8 @@ func TestPages(t *testing.T) {
 	}{
 		"finished": {[]string{"All 100 iterations are done", "92.13\u202f%", "λ = 2, best constant", "0.2951 at 1",
 			`class="verdict better"`,
-			"−0.01920 ± 0.00060", "&#43;0.400 ± 0.070\u202fpp", "Validation and test agree", "2.06\u202fGB",
+			"−0.00248 to −0.00092", "−0.11\u202fpp to", "nothing: they judge", "the hyperparameters",
+			"Validation and test agree", "2.06\u202fGB",
 			"2 January 2026, 03:04 UTC on atlas", "mnist -seed=1"}, 7, 1},
 		"interrupted": {[]string{"Interrupted after 45 of 100 iterations", "iteration 40 of 100",
 			`class="verdict unclear"`, "has not finished"}, 7, 0},
@@ -72,7 +73,7 @@ func TestPages(t *testing.T) {
 			"sparkle: test loss −0.6\u202f%, Φ −6.6\u202f%"}, 11, 4},
 		"lost": {[]string{`class="verdict worse"`, "Tuning lost", `λ tuned <span class="mark">not converged</span>`,
 			"feature 9", "sum over an agent&#39;s examples",
-			"&#43;0.00420 ± 0.00040"}, 7, 0},
+			"&#43;0.00342 to &#43;0.00498"}, 7, 0},
 		"members": {[]string{"Who took part", "agent 4 left: nothing heard for 10m0s", "0–6, 8",
 			"7 left; 4, 8 came in", `"marks":[{"x":35,`}, 7, 0},
 		"unlike problems": {[]string{`class="verdict mixed"`, "Exact values: rate 1", "Exact values: rate 2",
@@ -144,12 +145,14 @@ func TestPageData(t *testing.T) {
 	}
 }
 
-// Seeds are compared with the best constants of their own data.
+// Seeds are compared with the best constants of their own data: with the model that the verdict is
+// against, also where another constant that was tried has a lower Φ.
 func TestPairedDifferences(t *testing.T) {
 	seed := func(n int, tuned, constant float64) fixture {
 		s := ended()
 		s["models"].([]any)[2].(map[string]any)["phi"] = tuned
-		s["constants"] = []any{map[string]any{"lambda": 1, "phi": constant}}
+		s["models"].([]any)[1].(map[string]any)["phi"] = constant
+		s["constants"] = []any{map[string]any{"lambda": 1, "phi": constant - 0.1}}
 		return fixture{method: "m", seed: n, done: 10, summary: s}
 	}
 	all := loaded(t, seed(1, 1, 2), seed(2, 7, 9), seed(3, 3, 3.5))

@@ -20,6 +20,8 @@ const mostRounds = 4
 // the first is: f as a parabola along the way to y* is nowhere negative, as a loss is not, and
 // therefore its second-order term is at least (Z'g)²/(4f). A distance in the norm of the lower
 // Hessian does not tell that where f is far more curved than the lower loss, as at weak penalties.
+// Where f is below 0, such as the negative logarithm of a density, nothing bounds its curvature:
+// the term then follows from how Φ changes as Y comes nearer.
 func (w *solve) solveBoth() error {
 	for round := range mostRounds {
 		if round > 0 { // less what the wire has lost
@@ -33,12 +35,18 @@ func (w *solve) solveBoth() error {
 		if err := w.solveAdjoint(); err != nil {
 			return err
 		}
-		first := linalg.Dot(w.Z, w.g)
+		first, last := linalg.Dot(w.Z, w.g), w.Phi
 		w.Phi = w.upper - first
-		if w.endsByResidual() || !(w.upper > 0) {
+		if w.endsByResidual() || w.upper == 0 || math.IsNaN(w.upper) {
 			return nil
 		}
-		second, bound := first*first/w.upper, w.tol/2*w.upper
+		second, bound := first*first/w.upper, w.tol/2*sizeOf(w.upper, w.lower)
+		switch {
+		case w.upper < 0 && round == 0 && w.Converged:
+			second = 16 * bound // not known: Y comes nearer once
+		case w.upper < 0:
+			second = math.Abs(w.Phi - last)
+		}
 		w.PhiError += second
 		if !(second > bound) || !w.Converged {
 			return nil
@@ -48,6 +56,15 @@ func (w *solve) solveBoth() error {
 	}
 	w.Converged = false
 	return nil
+}
+
+// sizeOf returns what the tolerance of Φ is a share of: f, as a loss is at least 0. A loss that may
+// be below 0 may also be near it, and then the lower loss tells how large losses are.
+func sizeOf(upper, lower float64) float64 {
+	if upper > 0 {
+		return upper
+	}
+	return max(-upper, math.Abs(lower))
 }
 
 // solveAdjoint brings Z to H⁻¹ ∇_y f at (x, Y). It starts at the z that belongs to where Y started,
@@ -134,7 +151,7 @@ func (w *solve) adjointRule(norm, gain float64) rule {
 	if w.endsByResidual() {
 		return rule{residual: cmp.Or(w.AdjointTol, 1e-4) * norm, share: w.leastShare()}
 	}
-	bound, share := w.tol/2*w.upper, cmp.Or(w.GradientTol, 2*w.tol)
+	bound, share := w.tol/2*sizeOf(w.upper, w.lower), cmp.Or(w.GradientTol, 2*w.tol)
 	return rule{share: w.leastShare(), gain: func(all float64) float64 {
 		return min(bound*bound/max(w.distance, 1e-6*w.distanceBound()), share*(gain+all)) / 4
 	}}

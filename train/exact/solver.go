@@ -106,7 +106,8 @@ type Solution struct {
 	Residual, AdjointResidual float64
 	// PhiError estimates a bound of the error of Φ: with the distances d² = g'H⁻¹g of Y from y* and
 	// D² = r'H⁻¹r of Z from its solution, as conjugate gradients see them shrink, it is d² f/g + d
-	// D, and (Z'g)²/f of second order. NaN where Tol and AdjointTol bound the residuals instead.
+	// D, and (Z'g)²/f of second order, or what that is about where f is below 0. NaN where Tol and
+	// AdjointTol bound the residuals instead.
 	PhiError float64
 	// Converged says that both solves came to their tolerances, and met no direction of negative
 	// curvature: false where the lower problem is not strongly convex, or the products did

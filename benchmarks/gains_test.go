@@ -1,0 +1,173 @@
+package benchmarks
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo/experiment"
+	made "dsbo/experiment/tasks"
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+)
+
+// A tableKind is a kind of made-up table: rows that make the model, and that judge it, features,
+// and how many of these count.
+type tableKind struct {
+	name              string
+	made, judged      int
+	features, counted int
+	task              string // classification, regression or count
+	strength          float64
+	flags             string
+}
+
+// gainKinds are tables in which some features count; nullKinds have nothing to gain but by chance:
+// no feature counts, or all count alike.
+var (
+	gainKinds = []tableKind{
+		{"classes", 300, 150, 25, 4, "classification", 1, ""},
+		{"classes, few rows", 150, 80, 30, 3, "classification", 1.2, ""},
+		{"numbers", 200, 100, 30, 5, "regression", .5, ""},
+		{"counts", 300, 150, 20, 4, "count", .3, ""},
+		{"classes, a weak signal", 400, 200, 30, 30, "classification", .3, ""},
+		{"numbers, few count", 150, 60, 60, 2, "regression", 1, ""},
+		{"classes, no folds", 500, 200, 25, 4, "classification", 1, "-folds=0 -penalty=feature"},
+		{"numbers, no folds", 400, 150, 25, 4, "regression", .5, "-folds=0 -penalty=feature"},
+	}
+	nullKinds = []tableKind{
+		{"noise, classes", 200, 100, 20, 0, "classification", 0, ""},
+		{"noise, numbers", 150, 60, 20, 0, "regression", 0, ""},
+		{"noise, counts", 200, 60, 15, 0, "count", 0, ""},
+		{"all alike", 200, 80, 15, 15, "regression", .3, ""},
+		{"noise, no folds", 300, 100, 20, 0, "classification", 0, "-folds=0 -penalty=feature"},
+		{"all alike, no folds", 300, 100, 15, 15, "regression", .3, "-folds=0 -penalty=feature"},
+	}
+)
+
+// write draws a table for each of three sites, with a column that says what a row is for, and
+// judged rows of the same kind.
+func (k tableKind) write(folder string, seed uint64, judged int) string {
+	r := rand.New(rand.NewPCG(seed, uint64(len(k.name))))
+	weights := make([]float64, k.features)
+	for j := range k.counted {
+		weights[j] = k.strength * (.5 + r.Float64()) * float64(1-2*(j%2))
+		if k.counted == k.features {
+			weights[j] = k.strength * r.NormFloat64()
+		}
+	}
+	var text [3]strings.Builder
+	for site := range text {
+		for j := range k.features {
+			fmt.Fprintf(&text[site], "x%d,", j)
+		}
+		text[site].WriteString("y,split\n")
+	}
+	for row := range k.made + judged {
+		out, eta := &text[row%3], 0.0
+		for _, w := range weights {
+			x := r.NormFloat64()
+			eta += w * x
+			fmt.Fprintf(out, "%.4f,", x)
+		}
+		y, split := "", "test"
+		switch k.task {
+		case "classification":
+			y = "no"
+			if r.Float64() < 1/(1+math.Exp(-eta)) {
+				y = "yes"
+			}
+		case "regression":
+			y = fmt.Sprintf("%.4f", eta+r.NormFloat64())
+		default: // Poisson's numbers, by products of uniform ones
+			n, left := 0, r.Float64()
+			for left > math.Exp(-math.Exp(.3+min(eta, 2))) {
+				n, left = n+1, left*r.Float64()
+			}
+			y = fmt.Sprint(n)
+		}
+		if row < k.made {
+			split = []string{"train", "train", "validation"}[row/3%3]
+		}
+		fmt.Fprintf(out, "%s,%s\n", y, split)
+	}
+	for site := range text {
+		file := filepath.Join(folder, fmt.Sprintf("site%d.csv", site))
+		testkit.OK(os.WriteFile(file, []byte(text[site].String()), 0o600))
+	}
+	return filepath.Join(folder, "site{agent}.csv")
+}
+
+// run tunes on the table, and returns the verdict.
+func (k tableKind) run(b *testing.B, seed uint64, judged int) runs.Verdict {
+	folder := b.TempDir()
+	out := runs.Folder(filepath.Join(folder, "run"))
+	args := append([]string{"-data=" + k.write(folder, seed, judged), "-target=y", "-task=" + k.task, "-model=linear",
+		"-split-column=split", "-alone=false", "-report=false", "-quiet", "-out=" + string(out)},
+		strings.Fields(k.flags)...)
+	testkit.OK(experiment.Run(b.Context(), made.Tune(), args, io.Discard, io.Discard))
+	return testkit.Get(out.ReadSummary()).Verdict
+}
+
+// BenchmarkGains compares the gains that runs state with the true ones, which 4000 other test rows
+// tell of the same models: `go test -run '^$' -bench Gains -benchtime 1x ./benchmarks`. Of runs
+// whose verdict is "better", and of all, it reports the stated gain and the raw one as shares of
+// the truth, and how often the interval holds the true change.
+func BenchmarkGains(b *testing.B) {
+	for b.Loop() {
+		sums, held, n := map[string]float64{}, 0, 0
+		for _, k := range gainKinds {
+			for seed := range uint64(5) {
+				v, exact := k.run(b, 100+seed, k.judged), k.run(b, 100+seed, 4000)
+				g := v.Gains[0]
+				truth := -float64(exact.Gains[0].LossChange)
+				size := math.Abs(float64(exact.Gains[0].LossAgainst))
+				if -truth >= float64(g.LossLow) && -truth <= float64(g.LossHigh) {
+					held++
+				}
+				n++
+				fmt.Printf("%s, seed %d: %s, true %.4f, found %.4f, expected "+
+					"%.4f\n", k.name, seed, v.Outcome, truth/size,
+					-float64(g.Share()), float64(v.ExpectedGain))
+				if !g.Share().Known() {
+					continue
+				}
+				for _, of := range []string{"all", string(v.Outcome)} {
+					sums[of+" true"] += truth / size
+					sums[of+" raw"] -= float64(g.Share())
+					sums[of+" stated"] += float64(v.ExpectedGain)
+					sums[of]++
+				}
+			}
+		}
+		for _, of := range []string{"better", "all"} {
+			b.ReportMetric(sums[of+" stated"]/sums[of+" true"], "stated/true-"+of)
+			b.ReportMetric(sums[of+" raw"]/sums[of+" true"], "raw/true-"+of)
+			b.ReportMetric(sums[of], "runs-"+of)
+		}
+		b.ReportMetric(float64(held)/float64(n), "held")
+	}
+}
+
+// BenchmarkNoGain counts the verdicts of runs in which there is nothing to gain: -bench NoGain as
+// above.
+func BenchmarkNoGain(b *testing.B) {
+	for b.Loop() {
+		n := map[runs.Outcome]int{}
+		for _, k := range nullKinds {
+			for seed := range uint64(15) {
+				v := k.run(b, 500+seed, k.judged)
+				n[v.Outcome]++
+				fmt.Printf("%s, seed %d: %s\n", k.name, seed, v.Outcome)
+			}
+		}
+		for _, o := range []runs.Outcome{runs.Better, runs.Same, runs.Worse, runs.Unclear} {
+			b.ReportMetric(float64(n[o]), string(o))
+		}
+	}
+}

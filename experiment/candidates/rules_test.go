@@ -1,0 +1,217 @@
+package candidates
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"dsbo/runs"
+)
+
+// solved returns a model with a Φ and its error, solved to a tolerance.
+func solved(lambda, phi, phiError, slope, tol float64) *Model {
+	m := NewModel("", runs.Number(lambda), nil)
+	m.Phi, m.Converged, m.phiError, m.slope, m.tol = runs.Number(phi), true, phiError, slope, tol
+	return m
+}
+
+// TestObjective: models are compared by Φ where it is exact or reached, else, where there is none,
+// by the validation loss; a Φ that is not exact tells nothing.
+func TestObjective(t *testing.T) {
+	model := func(phi, loss runs.Number, converged, reached bool) *Model {
+		m := NewModel("", runs.Unknown(), nil)
+		m.Phi, m.ValLoss, m.Converged, m.Reached = phi, loss, converged, reached
+		return m
+	}
+	for name, c := range map[string]struct {
+		m    *Model
+		want float64
+	}{
+		"exact":          {model(3, 1, true, false), 3},
+		"exact, below 0": {model(-3, 1, true, false), -3},
+		"reached":        {model(3, 1, false, true), 3},
+		"neither":        {model(3, 1, false, false), math.Inf(1)},
+		"no Φ":           {model(runs.Unknown(), 1, false, false), 1},
+		"nothing":        {model(runs.Unknown(), runs.Unknown(), true, true), math.Inf(1)},
+	} {
+		if got := c.m.objective(); got != c.want {
+			t.Errorf("%s: %g, want %g", name, got, c.want)
+		}
+	}
+}
+
+// TestLosesTo: a tuned model loses by a higher Φ, or by a loss on held-out examples that is higher
+// by more than one standard error; other examples have no say.
+func TestLosesTo(t *testing.T) {
+	gain := func(set string, change, deviation runs.Number) []runs.Gain {
+		return []runs.Gain{{Set: runs.Test, LossChange: -1, LossError: .01},
+			{Set: set, LossChange: change, LossError: deviation}}
+	}
+	lower, higher := solved(0, .9, 0, 0, 0), solved(0, 1.1, 0, 0, 0)
+	below, unsolved := solved(0, -1, 0, 0, 0), NewModel("", runs.Unknown(), nil)
+	for name, c := range map[string]struct {
+		tuned, rival *Model
+		gains        []runs.Gain
+		want         bool
+	}{
+		"lower Φ":                      {lower, higher, nil, false},
+		"the same Φ":                   {lower, lower, nil, false},
+		"higher Φ":                     {higher, lower, nil, true},
+		"higher Φ, both below 0":       {below, solved(0, -1.01, 0, 0, 0), nil, true},
+		"lower Φ, below 0":             {below, lower, nil, false},
+		"higher Φ, lower held-out":     {higher, lower, gain(runs.HeldOut, -.1, .01), true},
+		"held-out, 0.9 errors higher":  {lower, higher, gain(runs.HeldOut, .018, .02), false},
+		"held-out, 1.1 errors higher":  {lower, higher, gain(runs.HeldOut, .022, .02), true},
+		"held-out, not known how sure": {lower, higher, gain(runs.HeldOut, .1, runs.Unknown()), false},
+		"validation, higher":           {lower, higher, gain(runs.Validation, .1, .02), false},
+		"test, higher":                 {lower, higher, gain(runs.Test, .1, .02), false},
+		"not solved":                   {unsolved, higher, nil, true},
+		"rival not solved":             {lower, unsolved, nil, false},
+	} {
+		if got := c.tuned.LosesTo(c.rival, c.gains); got != c.want {
+			t.Errorf("%s: it loses: %t, want %t", name, got, c.want)
+		}
+	}
+}
+
+// TestContender: a constant that is solved roughly may be the best one as long as its Φ less its
+// error is at most the best Φ and that one's error; also where Φ is below 0.
+func TestContender(t *testing.T) {
+	for name, c := range map[string]struct {
+		best, bestError, phi, phiError float64
+		want                           bool
+	}{
+		"by both errors":           {1, .02, 1.05, .031, true},
+		"beyond both errors":       {1, .02, 1.05, .029, false},
+		"by its own error":         {1, 0, 1.05, .051, true},
+		"beyond its own error":     {1, 0, 1.05, .049, false},
+		"by the error of the best": {1, .051, 1.05, 0, true},
+		"beyond that":              {1, .049, 1.05, 0, false},
+		"below 0":                  {-1, .02, -.95, .031, true},
+		"below 0, beyond":          {-1, .02, -.95, .029, false},
+	} {
+		f := &Finder{fineTol: 1e-4}
+		best, rough := solved(0, c.best, c.bestError, 0, f.fineTol), solved(1, c.phi, c.phiError, 0, 2e-2)
+		f.constants = map[int]*Model{0: best, 1: rough, 2: solved(2, c.best, 1, 0, f.fineTol)}
+		if got := f.contender(best); (got == rough) != c.want || !c.want && got != nil {
+			t.Errorf("%s: the contender is %+v", name, got)
+		}
+		best.tol = 2e-2
+		if f.contender(best) != best {
+			t.Errorf("%s: a best one that is solved roughly must come first", name)
+		}
+	}
+}
+
+// TestBestSolved: the best constant has the least Φ, of equal ones it is the nearest to 0.
+func TestBestSolved(t *testing.T) {
+	for name, c := range map[string]struct {
+		phi  map[int]float64
+		want float64
+	}{
+		"the least":          {map[int]float64{-1: 3, 0: 2, 1: 1, 2: 1.5}, 1},
+		"the least, below 0": {map[int]float64{-1: -3, 0: -2, 1: 1}, -1},
+		"of equal ones":      {map[int]float64{-3: 1, -2: 1, 4: 1, 1: 2}, -2},
+	} {
+		f := &Finder{constants: map[int]*Model{}}
+		for at, phi := range c.phi {
+			f.constants[at] = solved(float64(at), phi, 0, 0, 0)
+		}
+		if got := f.bestSolved(); float64(got.Lambda) != c.want {
+			t.Errorf("%s: %g, want %g", name, got.Lambda, c.want)
+		}
+	}
+}
+
+// TestNextConstant: the next constant lies where Φ falls by more than 1e-4 of its size, within the
+// farthest, and on either side where the slope is not known.
+func TestNextConstant(t *testing.T) {
+	for name, c := range map[string]struct {
+		at, phi, slope float64
+		known          []int
+		want           int
+		ok             bool
+	}{
+		"falls upwards":               {3, 1, -.5, nil, 4, true},
+		"falls downwards":             {3, 1, .5, nil, 2, true},
+		"falls where all is known":    {3, 1, -.5, []int{4}, 0, false},
+		"falls enough":                {3, 10, -1.01e-3, nil, 4, true},
+		"falls by next to nothing":    {3, 10, -.99e-3, nil, 0, false},
+		"below 0, falls enough":       {3, -10, -1.01e-3, nil, 4, true},
+		"below 0, next to nothing":    {3, -10, -.99e-3, nil, 0, false},
+		"slope not known":             {3, 1, 0, nil, 4, true},
+		"slope not known, one is":     {3, 1, 0, []int{4}, 2, true},
+		"near the farthest":           {13, 1, -.5, nil, 14, true},
+		"the farthest":                {14, 1, -.5, nil, 0, false},
+		"the farthest, falls back":    {14, 1, .5, nil, 13, true},
+		"the farthest on the other":   {-14, 1, .5, nil, 0, false},
+		"not solved, nothing to tell": {3, math.NaN(), -.5, nil, 0, false},
+	} {
+		f, m := &Finder{constants: map[int]*Model{}}, solved(c.at, c.phi, 0, c.slope, 0)
+		f.constants[int(c.at)] = m
+		for _, at := range c.known {
+			f.constants[at] = solved(float64(at), 2, 0, 0, 0)
+		}
+		if got, ok := f.nextConstant(m); ok != c.ok || got != c.want {
+			t.Errorf("%s: %d, %t, want %d, %t", name, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+// TestBeyondNotes: a note says that Φ falls beyond the farthest constant, if it does.
+func TestBeyondNotes(t *testing.T) {
+	for _, c := range []struct {
+		at, slope float64
+		want      bool
+	}{{14, -.1, true}, {14, .1, false}, {13, -.1, false}, {-14, .1, true}, {-14, -.1, false}, {14, 0, false}} {
+		m := solved(c.at, 1, 0, c.slope, 0)
+		m.Finder = &Finder{Symbol: "λ"}
+		if notes := strings.Join(m.BeyondNotes(), ""); strings.Contains(notes, "λ = ") != c.want {
+			t.Errorf("at %g with slope %g: %q", c.at, c.slope, notes)
+		}
+	}
+}
+
+// TestNetworkRules: a larger network is tried after one that is better by a standard error; folds
+// go on until one is worse than the linear model by two; it is kept by one, and half a percent.
+func TestNetworkRules(t *testing.T) {
+	gain := func(against, change, deviation runs.Number) runs.Gain {
+		return runs.Gain{Loss: against + change, LossAgainst: against, LossChange: change, LossError: deviation}
+	}
+	network := func(loss, deviation runs.Number) *Network {
+		return &Network{Structure: runs.Structure{Loss: loss, Error: deviation}}
+	}
+	for name, c := range map[string]struct{ got, want bool }{
+		"1.1 errors better": {network(.978, .02).beats(network(1, .5)), true},
+		"0.9 errors better": {network(.982, .02).beats(network(1, .5)), false},
+		"1.9 errors worse":  {hopes(gain(1, .038, .02)), true},
+		"2.1 errors worse":  {hopes(gain(1, .042, .02)), false},
+		"lower by 1.1":      {promises(gain(1, -.022, .02)), true},
+		"lower by 0.9":      {promises(gain(1, -.018, .02)), false},
+		"lower by 0.6 %":    {promises(gain(2, -.012, .001)), true},
+		"lower by 0.4 %":    {promises(gain(2, -.008, .001)), false},
+		"below 0, by 0.6 %": {promises(gain(-2, -.012, .001)), true},
+		"below 0, by 0.4 %": {promises(gain(-2, -.008, .001)), false},
+		"higher":            {promises(gain(1, .5, .02)), false},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %t", name, c.got)
+		}
+	}
+}
+
+// TestStrengthRules: strengths are compared by their loss and one standard error.
+func TestStrengthRules(t *testing.T) {
+	for name, c := range map[string]struct {
+		tried map[float64]trial
+		want  float64
+	}{
+		"a lower loss, less certain by more":  {map[float64]trial{0: {nil, 1, .1}, 1: {nil, 1.05, .049}}, 1},
+		"a lower loss, less certain by less":  {map[float64]trial{0: {nil, 1, .1}, 1: {nil, 1.05, .051}}, 0},
+		"a lower loss, less certain, below 0": {map[float64]trial{0: {nil, -1, .1}, 1: {nil, -.95, .049}}, 1},
+	} {
+		if got := (&strengthSearch{tried: c.tried}).best(); got != c.want {
+			t.Errorf("%s: %g, want %g", name, got, c.want)
+		}
+	}
+}

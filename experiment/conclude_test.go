@@ -1,0 +1,61 @@
+package experiment
+
+import (
+	"strings"
+	"testing"
+
+	"dsbo/experiment/candidates"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// TestConclude: the tuned model is kept unless it has lost; the verdict names what found it, and
+// the gain that is to be expected of a model of more rows is a share of the judged one's, of a kept
+// tuned model with a gain alone.
+func TestConclude(t *testing.T) {
+	for name, c := range map[string]struct {
+		lost     bool
+		foundBy  string
+		change   runs.Number
+		head     string // of the sentence
+		kept     string
+		expected bool // of a model of more rows
+	}{
+		"kept":  {false, "", -.2, "Tuning 2 penalties by madsbo cut", "λ tuned", true},
+		"lost":  {true, "", -.2, "Tuning 2 penalties by madsbo cut", "λ = 1, best constant", false},
+		"worse": {false, "", .2, "Tuning 2 penalties by madsbo made it worse", "λ tuned", false},
+		"a search": {false, candidates.FoundBySearch, -.2,
+			"Tuning 2 penalties by a BFGS search from the best constant, not by madsbo, cut", "λ tuned", true},
+		"a search on the way": {false, candidates.FoundByHalving, -.2,
+			"Tuning 2 penalties by a search between the best constant and the iterations, not by madsbo, cut",
+			"λ tuned", true},
+		"folds": {false, candidates.FoundByStructures, -.2,
+			"Tuning 2 penalties by structures that folds chose cut", "λ tuned", true},
+	} {
+		r := new(finisher)
+		r.Job = &Job{Settings: new(Settings)}
+		r.Algorithm, r.result, r.problem.meaning = "madsbo", new(train.Result), runs.Penalties
+		tuned, rival := candidates.NewModel("λ tuned", runs.Unknown(), []float64{1, 2}),
+			candidates.NewModel("λ = 1", 1, []float64{1, 1})
+		tuned.FoundBy, tuned.Converged, rival.Converged = c.foundBy, true, true
+		gain := runs.Gain{Set: runs.Test, Examples: 100, Loss: 1 + c.change, LossAgainst: 1, LossChange: c.change,
+			LossError: .01}
+		kept := r.conclude("", tuned, rival, c.lost, []*candidates.Model{rival}, []runs.Gain{gain}, nil)
+		v := &r.summary.Verdict
+		if kept.Name != c.kept || !kept.Kept || (kept == tuned) == c.lost {
+			t.Errorf("%s: kept is %s", name, kept.Name)
+		}
+		said := strings.Contains(v.Sentence, "is kept")
+		if !strings.HasPrefix(v.Sentence, c.head) || said != (c.lost || c.change > 0) {
+			t.Errorf("%s: %s", name, v.Sentence)
+		}
+		if want := c.foundBy; want != "" && v.FoundBy != want || want == "" && v.FoundBy != "madsbo" {
+			t.Errorf("%s: found by %q", name, v.FoundBy)
+		}
+		got := r.keptGain()
+		if (got > 0) != c.expected || got != v.ExpectedKept || got > 0 && got != .65*v.ExpectedGain {
+			t.Errorf("%s: %g is to be expected of the model that is kept, %g of the judged one", name, got,
+				v.ExpectedGain)
+		}
+	}
+}

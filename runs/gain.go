@@ -1,0 +1,268 @@
+package runs
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"dsbo/internal/num"
+	"dsbo/internal/wording"
+)
+
+// Names of the sets of examples on which a [Gain] is measured. Test examples have chosen nothing,
+// and they alone give a verdict: what is chosen by some examples does better on these than
+// on others.
+const (
+	Test        = "test"
+	HeldOut     = "held-out"     // they chose the iterate, when to stop, and what is kept
+	CrossFitted = "cross-fitted" // losses of models that have not seen them; they chose strengths of penalties
+	Validation  = "validation"   // they tuned λ
+)
+
+// A Gain compares the tuned model with another one, the model of the best single penalty or a
+// baseline, on one set of examples. Differences are tuned minus the other, example by example, so
+// that what examples have in common cancels.
+type Gain struct {
+	Set         string `json:"set"`          // "test", "held-out", "cross-fitted" or "validation"
+	Examples    int    `json:"examples"`     // of all agents
+	Loss        Number `json:"loss"`         // of the tuned model, mean per example
+	LossAgainst Number `json:"loss_against"` // of the other
+	LossChange  Number `json:"loss_change"`  // Loss less LossAgainst, in their unit: below 0 the tuned model is better
+	LossError   Number `json:"loss_error"`   // standard error of LossChange
+	// LossLow and LossHigh are [Gain.Interval], of test examples.
+	LossLow  Number `json:"loss_low,omitzero"`
+	LossHigh Number `json:"loss_high,omitzero"` // see LossLow
+	// LossSpread is by how much the loss of one of the two differs between solutions of its lower
+	// problem from two starts, the larger of both; 0: its solution is the only one, or not known to
+	// have others.
+	LossSpread Number `json:"loss_spread,omitzero"`
+	// validation loss of the model at the start, beside which losses are small; 0: not known
+	LossStart       Number `json:"loss_start,omitzero"`
+	Accuracy        Number `json:"accuracy"`         // of the tuned model
+	AccuracyAgainst Number `json:"accuracy_against"` // of the other
+	AccuracyChange  Number `json:"accuracy_change"`  // their difference
+	AccuracyError   Number `json:"accuracy_error"`   // standard error of it
+}
+
+// fewestExamples is the number of examples below which a change tells nothing, whatever its
+// standard error, which is itself not known then.
+const fewestExamples = 10
+
+// few reports whether there are too few examples to judge by.
+func (g Gain) few() bool { return 0 < g.Examples && g.Examples < fewestExamples }
+
+// Outcome returns what the loss on test examples tells of the tuned model: it is better or worse
+// where 0 is outside of the interval of the change, and the change is more than half a percent,
+// more than another start of the solutions would make, and one of losses of which something is
+// left. With fewer than ten examples it is not clear, nor is it by examples that have chosen
+// something.
+func (g Gain) Outcome() Outcome {
+	switch {
+	case g.Set != Test || g.few():
+		return Unclear
+	case g.LossChange == 0 || g.withinChance() || g.withinSpread() || g.negligible():
+		return Same
+	case !g.LossChange.Known() || !g.LossError.Known():
+		return Unclear
+	case g.LossChange < 0:
+		return Better
+	}
+	return Worse
+}
+
+// Interval returns the ends of an interval of 95 % of the change of the loss on new examples like
+// these, by Student's distribution; not known with fewer than two examples. It is one of test
+// examples alone: a change on examples that have chosen something is off by more than chance.
+func (g Gain) Interval() (low, high Number) {
+	half := g.halfWidth(g.LossError)
+	return g.LossChange - half, g.LossChange + half
+}
+
+// AccuracyInterval returns the interval of the change of the accuracy likewise.
+func (g Gain) AccuracyInterval() (low, high Number) {
+	half := g.halfWidth(g.AccuracyError)
+	return g.AccuracyChange - half, g.AccuracyChange + half
+}
+
+// halfWidth returns half of the width of an interval of 95 % of a mean with a standard error.
+func (g Gain) halfWidth(deviation Number) Number {
+	return Number(num.StudentQuantile(0.975, g.Examples-1)) * deviation
+}
+
+// withinChance reports whether the interval of the change has 0 in it.
+func (g Gain) withinChance() bool {
+	return math.Abs(float64(g.LossChange)) <= float64(g.halfWidth(g.LossError))
+}
+
+// withinSpread reports whether another start may change the loss as much.
+func (g Gain) withinSpread() bool { return math.Abs(float64(g.LossChange)) <= float64(g.LossSpread) }
+
+// negligibleShare is the share of the other model's loss up to which a change is nothing, however
+// certain it is with many examples.
+const negligibleShare = 0.005
+
+// negligible reports whether the change is next to nothing.
+func (g Gain) negligible() bool {
+	return g.spent() || math.Abs(float64(g.LossChange)) <= negligibleShare*math.Abs(float64(g.LossAgainst))
+}
+
+// lower reports whether the loss is lower by more than chance, another start or next to nothing.
+func (g Gain) lower() bool {
+	return g.LossChange < 0 && !g.few() && !g.withinChance() && !g.withinSpread() && !g.negligible()
+}
+
+// disagrees reports whether the changes on two sets of examples differ by more than their
+// intervals, two standard errors each.
+func (g Gain) disagrees(o Gain) bool {
+	return math.Abs(float64(g.LossChange-o.LossChange)) > 2*float64(g.LossError+o.LossError)
+}
+
+// spentShare is the share of the loss at the start below which a loss has nothing left that
+// matters, whatever share of that it changes by: where classes can be told apart, a penalty ever
+// weaker lets it fall for ever.
+const spentShare = 1e-4
+
+// spent reports whether of both losses next to nothing is left. Losses below 0 have no end to which
+// they fall.
+func (g Gain) spent() bool {
+	return min(g.Loss, g.LossAgainst) >= 0 && max(g.Loss, g.LossAgainst) < spentShare*g.LossStart
+}
+
+// Share returns the change of the loss as a share of the other model's, not known where one of the
+// two is below 0, such as the negative logarithm of a density: shares of such losses mean nothing.
+func (g Gain) Share() Number { return g.shareOf(g.LossChange) }
+
+// shareOf returns a difference of losses as a share of the other model's loss.
+func (g Gain) shareOf(difference Number) Number {
+	if !(g.LossAgainst > 0 && g.Loss >= 0) {
+		return Unknown()
+	}
+	return difference / g.LossAgainst
+}
+
+// SimplerNote says of a kept model's gain against a simpler one that the simpler one does as well,
+// or better; "" where that is not so.
+func (g Gain) SimplerNote(kept, simpler string) string {
+	switch g.Outcome() {
+	case Worse:
+		return fmt.Sprintf("A simpler model does better: from %s to %s the %s loss changes by %s (%s).", simpler, kept,
+			g.Set, g.percentText(), g.testText())
+	case Same:
+		return fmt.Sprintf(
+			"A simpler model does as well: %s and %s differ in the %s loss by chance or next to nothing (%s).", simpler,
+			kept, g.Set, g.testText())
+	}
+	return ""
+}
+
+// percent writes a change of a loss that is given as a share, with its sign.
+func percent(share Number) string {
+	text := fmt.Sprintf("%+.1f %%", 100*float64(share))
+	if math.Abs(float64(share)) >= 10 {
+		text = fmt.Sprintf("%+.3g times", float64(share))
+	}
+	return strings.NewReplacer("+0.0 ", "0.0 ", "-0.0 ", "0.0 ", "-", "−").Replace(text)
+}
+
+// percentText returns the change of the loss in percent of the other model's loss, with its sign,
+// or in the losses' own unit where they have no shares.
+func (g Gain) percentText() string {
+	if share := g.Share(); share.Known() {
+		return percent(share)
+	}
+	return g.number(g.LossChange, true)
+}
+
+// digits returns how many decimals losses are written with: the interval of their difference has
+// two that count, and small losses have as many as 0.01 has.
+func (g Gain) digits() int {
+	counting := func(v float64) int { return -int(math.Floor(num.Log(v) / math.Ln10)) }
+	digits := 4
+	switch {
+	case g.LossAgainst >= 100:
+		digits = 2
+	case 0 < g.LossAgainst && g.LossAgainst < 0.01:
+		digits = counting(float64(g.LossAgainst)) + 3
+	}
+	if half := float64(g.halfWidth(g.LossError)); half > 0 && !math.IsInf(half, 1) {
+		digits = max(digits, counting(half)+1)
+	}
+	return min(digits, 12)
+}
+
+// number writes a loss, or a difference of losses with its sign.
+func (g Gain) number(v Number, signed bool) string {
+	format := "%.*f"
+	if signed {
+		format = "%+.*f"
+	}
+	return strings.ReplaceAll(fmt.Sprintf(format, g.digits(), float64(v)), "-", "−")
+}
+
+// changeText writes both losses.
+func (g Gain) changeText() string {
+	return g.number(g.LossAgainst, false) + " → " + g.number(g.Loss, false)
+}
+
+// testText writes both losses, and their difference with its interval where that is known.
+func (g Gain) testText() string {
+	text := g.changeText()
+	if low, high := g.Interval(); low.Known() {
+		text += fmt.Sprintf("; difference %s, 95 %% interval %s to %s", g.number(g.LossChange, true),
+			g.number(low, true), g.number(high, true))
+	}
+	return text
+}
+
+// sentence says what its subject head, such as "Tuning 10 penalties", did to the loss on test
+// examples, compared with another model.
+func (g Gain) sentence(head, against string) string {
+	share, outcome := strings.TrimLeft(g.percentText(), "+−"), g.Outcome()
+	switch {
+	case g.few():
+		return fmt.Sprintf("%s cannot be judged by %s, too few to tell (loss %s), %s", head,
+			wording.Count(g.Examples, g.Set+" example"), g.changeText(), against)
+	case outcome == Better:
+		return fmt.Sprintf("%s cut the %s loss by %s (%s) %s", head, g.Set, share, g.testText(), against)
+	case outcome == Worse:
+		return fmt.Sprintf("%s made it worse: it raised the %s loss by %s (%s) %s", head, g.Set, share,
+			g.testText(), against)
+	case outcome == Same && g.spent():
+		return fmt.Sprintf(
+			"%s made no difference that counts to the %s loss, of which next to nothing is left (%s; %.4f at "+
+				"the start), %s",
+			head, g.Set, g.testText(), float64(g.LossStart), against)
+	case outcome == Same && g.negligible() && !g.withinChance():
+		return fmt.Sprintf("%s made no difference that shows to the %s loss (%s) %s", head, g.Set,
+			g.testText(), against)
+	case outcome == Same && g.withinSpread() && !g.withinChance():
+		return fmt.Sprintf(
+			"%s made no difference to the %s loss (%s) that another start of the solutions would not make too, "+
+				"up to %.2g, %s", head, g.Set, g.testText(), float64(g.LossSpread), against)
+	case outcome == Same:
+		return fmt.Sprintf("%s made no difference beyond chance to the %s loss (%s) %s", head, g.Set,
+			g.testText(), against)
+	}
+	return fmt.Sprintf("%s changed the %s loss by %s (%s) %s, with an uncertainty that is not known", head,
+		g.Set, g.percentText(), g.changeText(), against)
+}
+
+// untested says what its subject head did to the loss on examples that have chosen something, which
+// is no verdict.
+func (g Gain) untested(head, against string) string {
+	if g.Set == CrossFitted {
+		return fmt.Sprintf("On rows of other folds %s changed the loss by %s (%s) %s; these rows chose the strengths "+
+			"of penalties", lowerFirst(head), g.percentText(), g.changeText(), against)
+	}
+	return fmt.Sprintf("%s changed the %s loss by %s (%s) %s", head, g.Set, g.percentText(), g.changeText(), against)
+}
+
+// lowerFirst writes the first letter of a sentence small.
+func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+
+// beside says by how much the loss changed on examples that have chosen something.
+func (g Gain) beside(symbol string) string {
+	did := map[string]string{HeldOut: "chose the iterate", CrossFitted: "chose strengths",
+		Validation: "tuned " + symbol}[g.Set]
+	return fmt.Sprintf("%s %s (rows that %s)", g.Set, g.percentText(), did)
+}
