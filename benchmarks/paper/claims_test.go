@@ -3,15 +3,11 @@ package main
 import (
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"dsbo/internal/testkit"
 	"dsbo/network"
-	"dsbo/train/exact"
 )
 
 func testLab() *lab { return &lab{out: io.Discard, quick: true, seed: 1} }
@@ -73,46 +69,5 @@ func TestMismatch(t *testing.T) {
 	b := biasesAt(t.Context(), p, ring(8), make([]float64, c.p), []int{20, 300})
 	if !(b[0] > 0.05 && b[1] > 0.01 && b[3] < 1e-5 && b[3] < b[2]) {
 		t.Errorf("local %.3g, MDBO %.3g, HIGP %.3g", b[0], b[1], b[2:])
-	}
-}
-
-// On a quadratic the flow is linear: ∇Φ(x(t)) = exp(−Qt) ∇Φ(0), with the columns of Q from
-// exact gradients.
-func TestFlow(t *testing.T) {
-	c := quadratics{n: 2, p: 2, q: 3, low: 1, high: 3, coupling: 0.5, differ: 1, seed: 1}
-	p := c.problem(0)
-	gradient := func(x ...float64) *mat.VecDense {
-		solver := exact.Solver{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-12}
-		s := testkit.Get(solver.Solve(t.Context(), x))
-		return mat.NewVecDense(2, s.Gradient)
-	}
-	const K = 4 // t = 2
-	states := flowAlong(t.Context(), theorem{of: c.problem, a: 1}, []int{1, K})
-	start := gradient(0, 0)
-	q, e := mat.NewDense(2, 2, nil), mat.Dense{}
-	for j, x := range [][]float64{{1, 0}, {0, 1}} {
-		var column mat.VecDense
-		column.SubVec(gradient(x...), start)
-		q.SetCol(j, column.RawVector().Data)
-	}
-	q.Scale(-2, q)
-	e.Exp(q)
-	var want mat.VecDense
-	want.MulVec(&e, start)
-	// Each step may be off by 1e-3 in x by the lower-order method, and by much less in fact.
-	if got, want := math.Sqrt(states[1].gradient2), mat.Norm(&want, 2); math.Abs(got-want) > 0.01*want {
-		t.Errorf("‖∇Φ‖ = %.5g at t = 2, want %.5g", got, want)
-	}
-	if !(states[1].phi < states[0].phi && states[1].least <= states[0].least) {
-		t.Errorf("Φ does not fall: %+v", states)
-	}
-	var sum mat.SymDense
-	sum.AddSym(mat.NewSymDense(3, c.agents()[0].A), mat.NewSymDense(3, c.agents()[1].A))
-	var eigen mat.EigenSym
-	if !eigen.Factorize(&sum, false) {
-		t.Fatal("no eigenvalues")
-	}
-	if least := slices.Min(eigen.Values(nil)) / 2; math.Abs(states[0].strong-least) > 1e-9 {
-		t.Errorf("least eigenvalue %g, want %g", states[0].strong, least)
 	}
 }

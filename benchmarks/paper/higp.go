@@ -142,3 +142,12 @@ func (s *inverseProduct) least() float64 {
 	}
 	return smallestEigenvalue(sum) / float64(len(s.ms))
 }
+
+// smallestEigenvalue returns the least eigenvalue of a dense matrix.
+func smallestEigenvalue(m mat.Symmetric) float64 {
+	var e mat.EigenSym
+	if !e.Factorize(m, false) {
+		testkit.OK(dsbo.ConfigErrorf("the eigenvalues of a Hessian were not found"))
+	}
+	return slices.Min(e.Values(nil))
+}

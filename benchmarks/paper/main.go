@@ -29,12 +29,10 @@ type experiment struct {
 func experiments() []experiment {
 	return []experiment{
 		{"convergence", "Theorem 3.3: slopes of the gradient and of the consensus error against K", convergence},
-		{"flat", "the theorem's problem whose Φ has no minimum: what limits the method", flat},
 		{"higp", "Algorithm 1 alone: linear convergence, against the step and the graph", higp},
 		{"mismatch", "eq. 4: the bias of averaged local hypergradients, and MDBO's", mismatch},
 		{"table1", "Table 1: time, traffic and oracle calls of an iteration against the dimension", table1},
 		{"hessian", "a Hessian-vector product against the whole Hessian: time and memory", hessian},
-		{"growth", "time, memory and traffic of an iteration against the number of agents", growth},
 	}
 }
 

@@ -34,7 +34,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"-h"}, cli.OK, "-only"},
 		{[]string{"-list"}, cli.OK, "convergence"},
 		{[]string{"-only", "higp,rain"}, cli.Usage,
-			`-only must name some of convergence, flat, higp, mismatch, table1, hessian, growth; ` +
+			`-only must name some of convergence, higp, mismatch, table1, hessian; ` +
 				`"rain" is none of them`},
 		{[]string{"-only", "higp,"}, cli.Usage, `"" is none of them`},
 		{[]string{"table1"}, cli.Usage, `unexpected argument "table1"`},
@@ -64,7 +64,7 @@ var figureLine = regexp.MustCompile(`(?m)^figure: .*\n`)
 func TestQuick(t *testing.T) {
 	for _, e := range experiments() {
 		t.Run(e.name, func(t *testing.T) {
-			measuresTime := slices.Contains([]string{"table1", "hessian", "growth"}, e.name)
+			measuresTime := slices.Contains([]string{"table1", "hessian"}, e.name)
 			if testing.Short() && (measuresTime || e.name == "higp") {
 				t.Skip("takes the longest")
 			}

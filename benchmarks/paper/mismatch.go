@@ -135,3 +135,25 @@ func mismatchOfMethods(ctx context.Context, l *lab) {
 	l.table(rows)
 	l.save(f)
 }
+
+// solveDefinite returns the z of hz = b.
+func solveDefinite(h mat.Symmetric, b []float64) []float64 {
+	var ch mat.Cholesky
+	if !ch.Factorize(h) {
+		testkit.OK(dsbo.ConfigErrorf("the Hessian must be positive definite"))
+	}
+	z := make([]float64, len(b))
+	testkit.OK(ch.SolveVecTo(mat.NewVecDense(len(z), z), mat.NewVecDense(len(b), b)))
+	return z
+}
+
+// denseHessian returns one agent's Hessian of g, of all its examples.
+func denseHessian(o dsbo.Oracle, x, y []float64) []float64 {
+	d, ok := o.(dsbo.DenseOracle)
+	if !ok {
+		testkit.OK(dsbo.Errorf(dsbo.ErrCapability, "the oracle must give Hessians"))
+	}
+	h := make([]float64, len(y)*len(y))
+	testkit.OK(d.Hessian(h, x, y, allExamples))
+	return h
+}

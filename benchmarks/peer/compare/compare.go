@@ -48,11 +48,10 @@ type table struct {
 	more      []string // headers of what a row's function of that name adds
 	rows      []row
 	oneThread bool // ours too has one thread
-	eachRound bool // a line has one round, and not the median of all
 }
 
 func tables() []table {
-	return []table{taskTable(), deepTable(), outsideTable(), trainingTable()}
+	return []table{taskTable(), deepTable()}
 }
 
 // compare runs the chosen parts and prints their tables.
@@ -93,23 +92,18 @@ func (t table) measure(ctx context.Context, o options, r *rival, medians map[str
 	if t.more != nil {
 		child(ctx, limitPart, o, &l)
 	}
-	lines, times, rounds := [][]string{t.headers()}, 1, o.rounds
-	if t.eachRound {
-		times, rounds = rounds, 1
-	}
+	lines := [][]string{t.headers()}
 	for _, w := range t.rows {
-		for range times {
-			var mine, theirs []result
-			for range rounds {
-				var m result
-				child(ctx, w.title, o, &m)
-				mine = append(mine, m)
-				if r != nil {
-					theirs = append(theirs, testkit.Get(r.measure(ctx, w, t.columns)))
-				}
+		var mine, theirs []result
+		for range o.rounds {
+			var m result
+			child(ctx, w.title, o, &m)
+			mine = append(mine, m)
+			if r != nil {
+				theirs = append(theirs, testkit.Get(r.measure(ctx, w, t.columns)))
 			}
-			lines, medians[w.part] = append(lines, t.line(w, mine, theirs, l)), t.medians(mine)
 		}
+		lines, medians[w.part] = append(lines, t.line(w, mine, theirs, l)), t.medians(mine)
 	}
 	return lines
 }

@@ -73,7 +73,7 @@ func moreOfDeep(network string, batch int, kind dtype, mine result, l limit) []s
 
 // measure measures a loss at points that are new, and products along v, by vectors of a type. Cold
 // is a product at a new point, Warm one more at the same point.
-func (m *outsideModel) measure(kind dtype, y, v []float64, seconds float64) result {
+func (m *lossModel) measure(kind dtype, y, v []float64, seconds float64) result {
 	f := m.differentiate(kind == f32)
 	if kind == f64 {
 		return timesIn(&f.DerivsIn, y, v, seconds)

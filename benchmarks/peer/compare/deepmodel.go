@@ -10,6 +10,31 @@ import (
 	"dsbo/models/nn"
 )
 
+// A node is one of a loss.
+type node = *ad.Node
+
+// A lossModel is a loss of q parameters and of data of some rows.
+type lossModel struct {
+	rows, q int
+	inputs  []ad.Input
+	tables  []*ad.Table
+	loss    func(y node, in []node) node
+}
+
+// differentiate compiles a model and binds its data.
+func (m *lossModel) differentiate(single bool) *ad.Derivs {
+	d := testkit.Get(ad.Differentiate(ad.Loss{Q: m.q, Rows: m.rows, Inputs: m.inputs, Float32: single,
+		Build: func(_, y node, in []node) node { return m.loss(y, in) }}))
+	for i, in := range m.inputs {
+		table := m.tables[i]
+		if single {
+			table = testkit.Get(table.Float32())
+		}
+		testkit.OK(d.Bind(in.Name, table, nil))
+	}
+	return d
+}
+
 // A deepModel is a network that tells ten classes apart.
 type deepModel struct {
 	params nn.Params
@@ -32,10 +57,6 @@ func newDeep(name string) *deepModel {
 		n.buildRecurrent()
 	case "transformer":
 		n.buildTransformer()
-	case "convolutions":
-		n.buildConvolutions()
-	case "blocks":
-		n.buildBlocks()
 	default:
 		n.buildDense(sizesOf(name))
 	}
@@ -43,8 +64,8 @@ func newDeep(name string) *deepModel {
 }
 
 // on returns the loss of some examples, with a decay of all weights.
-func (n *deepModel) on(e data.Examples) *outsideModel {
-	return &outsideModel{rows: e.X.Rows(), q: n.params.Len(), tables: []*ad.Table{e.X, e.Target},
+func (n *deepModel) on(e data.Examples) *lossModel {
+	return &lossModel{rows: e.X.Rows(), q: n.params.Len(), tables: []*ad.Table{e.X, e.Target},
 		inputs: []ad.Input{{Name: "x", Shape: []int{n.inputs}, Batch: true},
 			{Name: "t", Shape: []int{10}, Batch: true}},
 		loss: func(y node, in []node) node {
@@ -128,36 +149,6 @@ func (n *deepModel) buildTransformer() {
 		h := ad.Reshape(embed.Outputs(y, ad.Reshape(x, 28*rows, 28)), rows, 28*width)
 		h = ad.Reshape(ad.AddRow(h, places.Node(y)), 28*rows, width)
 		return last.Outputs(y, ad.Reshape(block.Outputs(y, h, rows), rows, 28*width))
-	}
-}
-
-// buildConvolutions is for images like CIFAR's: two convolutions to 32 and 64 channels, each with
-// ReLU and the largest of 2×2 pixels, and 128 units.
-func (n *deepModel) buildConvolutions() {
-	n.inputs = 32 * 32 * 3
-	first, second := nn.NewConv(&n.params, "first", same(32, 3), 32), nn.NewConv(&n.params, "second", same(16, 32), 64)
-	hidden, last := nn.NewDense(&n.params, "hidden", 8*8*64, 128), nn.NewDense(&n.params, "last", 128, 10)
-	n.scores = func(y, x node) node {
-		h := ad.MaxPool(ad.ReLU(first.Outputs(y, x)), first.Pool(2))
-		h = ad.MaxPool(ad.ReLU(second.Outputs(y, h)), second.Pool(2))
-		return last.Outputs(y, ad.ReLU(hidden.Outputs(y, h)))
-	}
-}
-
-// buildBlocks reads 32 rows of 64 numbers with two blocks of a transformer.
-func (n *deepModel) buildBlocks() {
-	const sequence, width = 32, 64
-	n.inputs = sequence * width
-	blocks := []nn.TransformerBlock{nn.NewTransformerBlock(&n.params, "0", width, 4, 4*width),
-		nn.NewTransformerBlock(&n.params, "1", width, 4, 4*width)}
-	last := nn.NewDense(&n.params, "last", sequence*width, 10)
-	n.scores = func(y, x node) node {
-		rows, _ := ad.Dims(x)
-		h := ad.Reshape(x, rows*sequence, width)
-		for _, b := range blocks {
-			h = b.Outputs(y, h, rows)
-		}
-		return last.Outputs(y, ad.Reshape(h, rows, sequence*width))
 	}
 }
 

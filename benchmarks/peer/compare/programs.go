@@ -13,13 +13,3 @@ var torchProgram []byte
 //
 //go:embed ref_torch_products.py
 var torchProducts []byte
-
-// torchOutside is the text of a Python program with the outside models.
-//
-//go:embed ref_torch_outside.py
-var torchOutside []byte
-
-// torchTraining is the text of a Python program that trains networks.
-//
-//go:embed ref_torch_training.py
-var torchTraining []byte
