@@ -136,6 +136,19 @@ var ops = append([]opCase{
 		u := Add(Log(rest), Mul(Sqrt(rest), Log(rest)))
 		return Where(low, Sin(a), Reshape(Add(Neg(u), Div(Square(a), rest)), k.rows, 2))
 	}},
+	{"Where, behind a broadcast column", func(k *kit) *Node { // rows over their lengths; the first is 0/0
+		a := k.rowsMat(2)
+		first := Detached(Less(RowDot(a, a), Uniform(.2, RowDot(a, a))))
+		s := Reshape(Mul(RowDot(a, a), Offset(1, Neg(first))), k.rows, 1)
+		return Where(Greater(s, Uniform(0, s)), Div(a, Sqrt(s)), Sin(a))
+	}},
+	{"Where, behind a broadcast row and number", func(k *kit) *Node {
+		a, b := k.mat(3, 2), k.vec(2)
+		zero := Mul(b, NewConst(b, "zero", 2, 0, []float64{0, 1})) // its first entry is 0
+		n := Sub(SumAll(zero), SumAll(zero))
+		u := Where(NotEqual(zero, Uniform(0, zero)), Add(Mul(a, Log(Square(zero))), Div(a, zero)), a)
+		return Where(Greater(n, Uniform(1, n)), Add(Mul(u, Sqrt(n)), Div(u, n)), u)
+	}},
 	{"Where in Where", func(k *kit) *Node {
 		a := k.rowsVec()
 		low, high := Less(a, Uniform(-.1, a)), GreaterEqual(a, Uniform(.3, a))

@@ -31,7 +31,8 @@ func init() {
 //
 // An entry that is not chosen has the derivative 0, and has none to hand on: entrywise ops before
 // Where, such as Log, Div or Sqrt, add nothing there even where their own derivative is NaN or
-// infinite, in derivatives of any order.
+// infinite, in derivatives of any order. An entry that was broadcast counts as chosen if any of its
+// copies is.
 func Where(condition, a, b *Node) *Node {
 	same := whereOp.broadcast(condition, a, b)
 	return choice(same[0], same[1], same[2])
@@ -109,9 +110,36 @@ func maskedBy(a *Node, masks ...mask) *Node {
 	return a
 }
 
+// A broadcastInput is how an op repeats an input: which one, the sum that undoes it, and the input
+// by which copies are multiplied; -1 if there is none.
+type broadcastInput struct {
+	input, factor int
+	sum           func(*Node) *Node
+}
+
+var broadcastInputs = map[rule]broadcastInput{
+	repeatRow: {0, -1, SumRows}, addRow: {1, -1, SumRows}, colScale: {1, 0, SumRows},
+	repeatCol: {0, -1, SumCols}, addCol: {1, -1, SumCols}, rowScale: {1, 0, SumCols},
+	fillOp: {0, -1, SumAll}, scaleByOp: {0, 1, SumAll},
+}
+
+// adjoint returns the adjoint of the repeated input: the sum over its copies that masks have left,
+// behind a mask of entries without any.
+func (s broadcastInput) adjoint(in nodes, g *Node, masks []mask) *Node {
+	left := chosen(masks)
+	if s.factor >= 0 {
+		g = maskedBy(Mul(g, in[s.factor]), masks...)
+	}
+	sum, copies := s.sum(g), s.sum(left)
+	return maskedBy(sum, mask{Greater(copies, Uniform(0, copies)), true})
+}
+
+// chosen returns 1 where masks leave an entry, and 0 elsewhere.
+func chosen(masks []mask) *Node { return maskedBy(Uniform(1, masks[0].condition), masks...) }
+
 // maskAdjoints keeps what choices have left out of the adjoint g out of the adjoints of a rule's
-// inputs, where each of their entries belongs to one of g: there 0 times a derivative that is
-// infinite or NaN is 0.
+// inputs, where each of their entries belongs to one of g, or is repeated: there 0 times a
+// derivative that is infinite or NaN is 0.
 func maskAdjoints(r rule, in nodes, g *Node, adjoints nodes) {
 	masks, rest := masksOf(g)
 	if len(masks) == 0 || r == whereOp { // which hands on g behind a condition of its own
@@ -125,6 +153,9 @@ func maskAdjoints(r rule, in nodes, g *Node, adjoints nodes) {
 		adjoints[0] = maskedBy(reshape(rest, s), masks...)
 		return
 	}
+	if s, repeats := broadcastInputs[r]; repeats && adjoints[s.input] != nil {
+		adjoints[s.input] = s.adjoint(in, g, masks)
+	}
 	for _, i := range r.lower(in).InPlace {
 		if adjoints[i] != nil && adjoints[i] != g && equal(shapeOf(adjoints[i]), shapeOf(g)) {
 			adjoints[i] = maskedBy(adjoints[i], masks...)
@@ -132,7 +163,8 @@ func maskAdjoints(r rule, in nodes, g *Node, adjoints nodes) {
 	}
 }
 
-// addAdjoints adds two adjoints of a node. The sum is behind the masks that both have.
+// addAdjoints adds two adjoints of a node. The sum is behind the masks that both have, and where
+// each has others behind what one of them leaves.
 func addAdjoints(a, b *Node) *Node {
 	ofA, restA := masksOf(a)
 	ofB, restB := masksOf(b)
@@ -143,7 +175,12 @@ func addAdjoints(a, b *Node) *Node {
 		}
 	}
 	if len(common) == 0 {
-		return Add(a, b)
+		sum := Add(a, b)
+		if len(ofA) > 0 && len(ofB) > 0 {
+			either := Add(chosen(ofA), chosen(ofB))
+			sum = maskedBy(sum, mask{Greater(either, Uniform(0, either)), true})
+		}
+		return sum
 	}
 	ofA = slices.DeleteFunc(ofA, func(m mask) bool { return slices.Contains(common, m) })
 	return maskedBy(addAdjoints(maskedBy(restA, ofA...), maskedBy(restB, ofB...)), common...)
