@@ -64,8 +64,9 @@ func (w *solve) findDamping() error {
 	return err
 }
 
-// solveNonconvex brings Y down the lower loss until it has settled, is not finite, or the products
-// are spent. The first calm step has the damping found anew at Y.
+// solveNonconvex brings Y down the lower loss until it has settled, is not finite, the products are
+// spent, or the loss does not follow what a step promises, as where no second derivative is finite.
+// The first calm step has the damping found anew at Y.
 func (w *solve) solveNonconvex() error {
 	g, step, r := w.g, w.step, w.rest
 	first := linalg.Norm(g)
@@ -79,12 +80,20 @@ func (w *solve) solveNonconvex() error {
 		linalg.Fill(step, 0)
 		copy(r, g)
 		end := rule{residual: min(stepForcing, math.Sqrt(norm/first)) * norm, descend: true, maxProducts: stepProducts}
-		if _, _, _, err := w.conjugateGradients(step, r, end); err != nil {
+		gain, _, _, err := w.conjugateGradients(step, r, end)
+		if err != nil {
 			return err
 		}
-		before := w.lower
-		if _, err := w.lineSearch(step); err != nil {
+		if !(math.Abs(gain) > 0) { // as where curvature is infinite, or a product is NaN
+			w.memory.Precondition(step, g)
+		}
+		before, promised := w.lower, linalg.Dot(g, step)/math.Abs(w.lower)
+		moved, err := w.lineSearch(step)
+		if err != nil {
 			return err
+		}
+		if !(promised > 0) || moved == 0 && promised > settledFall {
+			return nil
 		}
 		fall := (before - w.lower) / math.Abs(before)
 		if calm++; fall > settledFall {
