@@ -31,6 +31,9 @@ func (r *stepChooser) chooseSteps(ctx context.Context) error {
 		}
 	}
 	if r.trainConfig().HasSteps() {
+		if err := r.startProblem().CheckStart(x, y); err != nil { // the curvature of nothing finite says less
+			return err
+		}
 		if r.lmax, err = r.largestCurvature(ctx, x, y); err != nil {
 			return err
 		}

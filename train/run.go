@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -36,6 +37,11 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	defer func() { r.close() }() // not r.close alone: an epoch sets another one
 	if err := r.openFiles(); err != nil {
 		return nil, err
+	}
+	if r.done == 0 {
+		if err := r.Problem.CheckStart(r.start()); err != nil {
+			return nil, errors.Join(err, r.metrics.Close())
+		}
 	}
 	if r.Resume && r.OnResume != nil {
 		r.OnResume(r.done)

@@ -1,0 +1,49 @@
+package train
+
+import (
+	"math"
+
+	"dsbo"
+	"dsbo/internal/linalg"
+)
+
+// CheckStart requires that the losses of this process's agents have derivatives where a run starts:
+// both gradients, and a product each with ∇²_yy g_i and ∇²_xy g_i, are finite on all examples. The
+// error matches [dsbo.ErrConfig], and names the loss, the entry and the point. Problems that are
+// not evaluated, as with noise on answers, are not asked.
+func (p Problem) CheckStart(x, y []float64) error {
+	dx, dy, v := make([]float64, len(x)), make([]float64, len(y)), make([]float64, len(y))
+	linalg.Fill(v, 1)
+	for i, o := range p.Evaluate {
+		finite := func(what string, err error, dst, at []float64) error {
+			for j, d := range dst {
+				if err == nil && (math.IsNaN(d) || math.IsInf(d, 0)) {
+					err = dsbo.ConfigErrorf("agent %d: the %s must be finite where the run starts; entry %d is %g, at "+
+						"%.4g with ‖x‖ = %.4g and ‖y‖ = %.4g: change the loss or the start (-x0, models.Starter)",
+						p.agentNumber(i), what, j, d, at[j], linalg.Norm(x), linalg.Norm(y))
+				}
+			}
+			return err
+		}
+		if o == nil {
+			continue
+		}
+		err := finite("gradient of the upper loss by x", o.UpperGrad(dx, dy, x, y, allExamples), dx, x)
+		if err == nil {
+			err = finite("gradient of the upper loss by y", nil, dy, y)
+		}
+		if err == nil {
+			err = finite("gradient of the lower loss by y", o.LowerGrad(dy, x, y, allExamples), dy, y)
+		}
+		if err == nil {
+			err = finite("Hessian of the lower loss by y, times ones,", o.HVP(dy, x, y, v, allExamples), dy, y)
+		}
+		if err == nil {
+			err = finite("derivative of the lower loss by x and y, times ones,", o.JVP(dx, x, y, v, allExamples), dx, x)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
