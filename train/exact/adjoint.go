@@ -40,7 +40,7 @@ func (w *solve) solveBoth() error {
 		if w.endsByResidual() || w.upper == 0 || math.IsNaN(w.upper) {
 			return nil
 		}
-		second, bound := first*first/w.upper, w.tol/2*sizeOf(w.upper, w.lower)
+		second, bound := secondOrder(first, w.upper), w.tol/2*sizeOf(w.upper, w.lower)
 		switch {
 		case w.upper < 0 && round == 0 && w.Converged:
 			second = 16 * bound // not known: Y comes nearer once
@@ -57,6 +57,10 @@ func (w *solve) solveBoth() error {
 	w.Converged = false
 	return nil
 }
+
+// secondOrder returns what Φ may be off by, from its first-order term and f > 0: four times the
+// least that is possible.
+func secondOrder(first, upper float64) float64 { return first * first / upper }
 
 // sizeOf returns what the tolerance of Φ is a share of: f, as a loss is at least 0. A loss that may
 // be below 0 may also be near it, and then the lower loss tells how large losses are.

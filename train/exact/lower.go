@@ -151,7 +151,6 @@ func (w *solve) estimate(r []float64) float64 {
 func (w *solve) lineSearch(step []float64) (fall float64, err error) {
 	at := point{y: w.trial}
 	slope := linalg.Dot(w.g, step)
-	slack := float64(roundOff * math.Abs(w.lower))
 	early := !w.shortened
 	for t := 1.0; t > 1e-10; t /= 2 {
 		linalg.Comb(at.y, 1, w.Y, -t, step)
@@ -163,7 +162,7 @@ func (w *solve) lineSearch(step []float64) (fall float64, err error) {
 		if err := w.askAll(questions...); err != nil {
 			return 0, err
 		}
-		if at.lower <= w.lower-float64(1e-4*t*slope)+slack {
+		if fallsEnough(at.lower, w.lower, t, slope) {
 			fall = max(slope/math.Abs(w.lower), math.SmallestNonzeroFloat64)
 			copy(w.Y, at.y)
 			w.upper, w.lower, w.shortened = at.upper, at.lower, t < 1
@@ -181,4 +180,10 @@ func (w *solve) lineSearch(step []float64) (fall float64, err error) {
 		err = w.askAll(w.lowerGrad(w.Y))
 	}
 	return 0, err
+}
+
+// fallsEnough reports whether the lower loss after a share t of a step is lower than before by a
+// ten-thousandth of what the slope along the step promises (Armijo's rule), to round-off.
+func fallsEnough(after, before, t, slope float64) bool {
+	return after <= before-float64(1e-4*t*slope)+float64(roundOff*math.Abs(before))
 }
