@@ -5,7 +5,6 @@
 //	dsbo plan TASK                        what a run of a task will send and need
 //	dsbo report RUN...                    the page of a run, or of several side by side
 //	dsbo compare SPEC.json                methods side by side, each at the best of its grid
-//	dsbo export -mlflow DIR RUN...        runs for MLflow's page
 //	dsbo predict -model RUN -data FILE    predictions for the rows of a table
 //	dsbo run -cluster FILE -out DIR       all agents of a cluster file on this machine
 //	dsbo agent -cluster FILE -out DIR     one agent of a cluster file
@@ -71,7 +70,6 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 		verb{"plan", "say what a run will send and need, without running it", p.plan},
 		verb{"report", "write the page and the figures of runs", p.report},
 		verb{"compare", "compare methods on tasks, each at the best of its grid", p.compare},
-		verb{"export", "write runs for MLflow", p.export},
 		verb{"predict", "predict from a table with the model of a run", p.predict},
 		verb{"run", "run all agents of a cluster file on this machine, each as a process", p.runAgents},
 		verb{"agent", "run one agent of a cluster file", p.agent},
@@ -118,6 +116,11 @@ func (p *program) flags(verb, intro, synopsis, example string) *cli.Flags {
 	return f
 }
 
+// removedVerbs has the verbs that the program had once, with what does their work now.
+var removedVerbs = map[string]string{
+	"export": "MLflow refuses file stores; docs/result.md has ten lines that log a run by MLflow's own API",
+}
+
 var versionFlags = []string{"-version", "--version"}
 
 func (p *program) findVerb(name string) (verb, error) {
@@ -127,6 +130,9 @@ func (p *program) findVerb(name string) (verb, error) {
 			return v, nil
 		}
 		names = append(names, v.name)
+	}
+	if instead, ok := removedVerbs[name]; ok {
+		return verb{}, dsbo.ConfigErrorf("there is no verb %s any more: %s", name, instead)
 	}
 	if name == "" {
 		return verb{}, dsbo.ConfigErrorf(
