@@ -193,6 +193,10 @@ func (s session) run(t *testing.T, document string, blocks map[int]testkit.Block
 	}
 	testkit.OK(os.Mkdir(filepath.Join(out, "bin"), 0o755))
 	testkit.OK(os.Symlink(testkit.Get(os.Executable()), filepath.Join(out, "bin", "go")))
+	// dsbo.py follows links to the program, whose name is another one then
+	dsbo := fmt.Sprintf("#!/bin/bash\nexec -a dsbo %q \"$@\"\n", testkit.Get(os.Executable()))
+	testkit.OK(os.WriteFile(filepath.Join(out, "bin", "dsbo"), []byte(dsbo), 0o755))
+	t.Setenv("DSBO", filepath.Join(out, "bin", "dsbo"))
 	script, asIs := s.script(t, document, blocks)
 	c := exec.CommandContext(t.Context(), bash, "-c", script)
 	var log bytes.Buffer
