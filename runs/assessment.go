@@ -53,9 +53,13 @@ type Measure struct {
 	Share bool   `json:"share,omitzero"` // whether it is a share of examples
 	Hint  string `json:"hint"`           // what it measures
 	Value Number `json:"value"`
-	Low   Number `json:"low"`
+	Low   Number `json:"low"` // unknown where there are too few examples of a kind
 	High  Number `json:"high"`
+	Note  string `json:"note,omitempty"` // what its interval does not hold
 }
+
+// HeavyTails is the note of measures of squares where rare residuals are far larger than others.
+const HeavyTails = "of rows like these; rare large errors may make it worse"
 
 // A Threshold says from which probability on an example is best taken for a class, as validation
 // examples tell by models that have not seen them, and what comes of that on the test examples.

@@ -2,20 +2,14 @@ package tasks
 
 import (
 	"cmp"
-	"flag"
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
-	"dsbo"
 	"dsbo/data"
 	"dsbo/experiment"
 	"dsbo/internal/num"
 	"dsbo/models"
 	"dsbo/runs"
-	"dsbo/tables/assess"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
 )
@@ -23,27 +17,6 @@ import (
 // fewestAssessed is the number of test rows of all sites together below which their predictions are
 // not counted: a bin would be one row, and curves of fewer tell nothing.
 const fewestAssessed = 20
-
-// An assessor counts predictions of one kind.
-type assessor interface {
-	// add counts the prediction for a row of examples.
-	add(p modelfile.Predictions, e data.Examples, row int)
-	// Numbers returns the counts, to be replaced by their sums over all sites.
-	Numbers() []float64
-	// fill writes what the counts tell.
-	fill(a *runs.Assessment)
-}
-
-// newAssessor returns an assessor of a target without counts.
-func newAssessor(t features.Target) assessor {
-	switch t.Kind {
-	case features.Class:
-		return classAssessor{assess.NewClasses(len(t.Classes)), t.Classes}
-	case features.Counts:
-		return countAssessor{assess.NewCounts(t.Mean)}
-	}
-	return numberAssessor{assess.NewResiduals(t.Mean, t.Deviation), t}
-}
 
 // A judge says how good the kept model is.
 type judge struct {
@@ -61,13 +34,22 @@ func (t judge) assess() (*runs.Assessment, error) {
 	if t.prepared.Folds == 0 {
 		a.Made += t.prepared.Rows[1] // which chose its penalties
 	}
-	if t.assessedNumbers() > 0 {
-		all, err := t.counted(func(i int, add func(modelfile.Predictions, data.Examples, int)) {
-			eachRow(t.prepared.Data.Shards[i].Test, func(e data.Examples, row int, places []int32, values []float64) {
-				add(t.made.PredictFeatures(places, values), e, row)
+	if n, _ := t.assessedNumbers(); n > 0 {
+		all := newAssessor(t.prepared.Recipe.Target)
+		rows := func(of data.Examples, to assessor, in pass) {
+			eachRow(of, func(e data.Examples, row int, places []int32, values []float64) {
+				to.addRow(t.made.PredictFeatures(places, values), e, row, in)
 			})
-		})
-		if err != nil {
+		}
+		if err := t.count(all, assessor.Numbers, func(i int, own assessor) {
+			rows(t.prepared.Data.Shards[i].Test, own, counting)
+		}); err != nil {
+			return nil, err
+		}
+		if err := t.count(all, assessor.Errors, func(i int, own assessor) {
+			rows(t.prepared.Data.Shards[i].Test, own, errorsOf)
+			rows(t.prepared.Data.Shards[i].Train, own, trained)
+		}); err != nil {
 			return nil, err
 		}
 		all.fill(a)
@@ -143,24 +125,26 @@ func (t judge) lossOf(places []int32, values []float64, e data.Examples, row int
 	return float64(slope * (r - float64(slope/2)))
 }
 
-// counted returns the counts of predictions of all sites together, which visit makes at site i.
-func (t judge) counted(visit func(i int, add func(modelfile.Predictions, data.Examples, int))) (assessor, error) {
-	all := newAssessor(t.prepared.Recipe.Target)
-	err := t.run.Collective.Sum(all.Numbers(), func(i int, part []float64) error {
+// count adds to numbers of an assessor, all of one pass, what visit counts at each site.
+func (t judge) count(all assessor, numbers func(assessor) []float64, visit func(i int, own assessor)) error {
+	before := slices.Clone(all.Numbers())
+	return t.run.Collective.Sum(numbers(all), func(i int, part []float64) error {
 		own := newAssessor(t.prepared.Recipe.Target)
-		visit(i, own.add)
-		copy(part, own.Numbers())
+		copy(own.Numbers(), before)
+		visit(i, own)
+		copy(part, numbers(own))
 		return nil
 	})
-	return all, err
 }
 
-// assessedNumbers returns how many numbers assess adds up, 0 if none.
-func (t *tune) assessedNumbers() int {
+// assessedNumbers returns how many numbers assess adds up in its first pass, and in its second; 0
+// if none.
+func (t *tune) assessedNumbers() (counted, errors int) {
 	if t.prepared.Rows[2] < fewestAssessed {
-		return 0
+		return 0, 0
 	}
-	return len(newAssessor(t.prepared.Recipe.Target).Numbers())
+	a := newAssessor(t.prepared.Recipe.Target)
+	return len(a.Numbers()), len(a.Errors())
 }
 
 // eachRow calls visit for each example with its features that are not 0, their places and values,
@@ -172,224 +156,4 @@ func eachRow(e data.Examples, visit func(e data.Examples, row int, places []int3
 		places, values = e.X.Nonzero(places[:0], values[:0], row)
 		visit(e, row, places, values)
 	}
-}
-
-// measure returns a measure as the run folder has it.
-func measure(name, unit, hint string, isShare bool, i assess.Interval) runs.Measure {
-	return runs.Measure{Name: name, Unit: unit, Share: isShare, Hint: hint, Value: runs.Number(i.Value),
-		Low: runs.Number(i.Low), High: runs.Number(i.High)}
-}
-
-// A classAssessor counts probabilities of classes.
-type classAssessor struct {
-	*assess.Classes
-	names []string
-}
-
-func (c classAssessor) add(p modelfile.Predictions, e data.Examples, row int) {
-	class, _ := e.Target.Label(row)
-	c.Add(p.Numbers(0), class)
-}
-
-// calibrationGroups is the number of points of a calibration curve.
-const calibrationGroups = 10
-
-func (c classAssessor) fill(a *runs.Assessment) {
-	shown := c.names
-	if len(shown) == 2 {
-		shown = shown[1:] // the area of the other one is the same
-	}
-	a.Measures = append(a.Measures, measure("accuracy", "", "share of the rows whose likeliest class is right", true,
-		c.Accuracy()))
-	for k := len(c.names) - len(shown); k < len(c.names); k++ {
-		a.Measures = append(a.Measures, measure("AUROC of "+c.names[k], "",
-			"how often a row of the class gets a higher probability than another row; 0.5 is chance", false, c.AUC(k)))
-	}
-	for k := len(c.names) - len(shown); k < len(c.names); k++ {
-		own, others := c.At(k, 0)
-		a.Measures = append(a.Measures, measure("AUPRC of "+c.names[k], "", fmt.Sprintf(
-			"mean precision as ever more of the class are found; chance is its share, %.3g", own/(own+others)), false,
-			c.AveragePrecision(k)))
-	}
-	a.Measures = append(a.Measures, measure("Brier score", "",
-		"mean squared distance of probabilities from the truth; 0 is perfect", false, c.Brier()))
-	for k, name := range c.names {
-		a.Measures = append(a.Measures, measure("recall of "+name, "", "share of the rows of the class that are found",
-			true, c.Recall(k)), measure("precision of "+name, "", "share of those taken for the class that are of it",
-			true, c.Precision(k)))
-		one := runs.ClassCurves{Name: name, AUC: runs.Number(c.AUC(k).Value)}
-		one.Wrong, one.Right = c.ROC(k)
-		one.Predicted, one.Observed = c.Calibration(k, calibrationGroups)
-		a.Classes = append(a.Classes, one)
-	}
-	a.Confusion = c.Confusion()
-}
-
-// A numberAssessor counts residuals.
-type numberAssessor struct {
-	*assess.Residuals
-	target features.Target
-}
-
-func (n numberAssessor) add(p modelfile.Predictions, e data.Examples, row int) {
-	n.Add(p.Values[0], n.target.Decode(e.Target.At(row, 0)))
-}
-
-func (n numberAssessor) fill(a *runs.Assessment) {
-	a.Measures = []runs.Measure{
-		measure("RMSE", n.target.Name, "root of the mean squared error: large errors count most", false, n.RMSE()),
-		measure("MAE", n.target.Name, "mean size of the error", false, n.MAE()),
-		measure("R²", "", "share of the variance that is predicted; 0: no better than the mean", false, n.Explained()),
-	}
-	c := &runs.ResidualCurves{Explained: runs.Number(n.Explained().Value)}
-	c.Residual, c.Share = n.Histogram()
-	c.Predicted, c.Mean, c.Size = n.ByPrediction()
-	a.Residuals = c
-}
-
-// A countAssessor sums deviances.
-type countAssessor struct{ *assess.Counts }
-
-func (c countAssessor) add(p modelfile.Predictions, e data.Examples, row int) {
-	c.Add(p.Values[0], e.Target.At(row, 0))
-}
-
-func (c countAssessor) fill(a *runs.Assessment) {
-	a.Measures = []runs.Measure{
-		measure("deviance", "", "mean of twice the log-likelihood lost to a perfect model", false, c.Deviance()),
-		measure("deviance explained", "", "share of the mean count's deviance; 0: no better than the mean", false,
-			c.Explained()),
-		measure("MAE", "", "mean size of the error, in counts", false, c.MAE()),
-		measure("RMSE", "", "root of the mean squared error, in counts", false, c.RMSE()),
-	}
-	a.Counts = new(runs.CountCurves)
-	a.Counts.Predicted, a.Counts.True = c.ByPrediction()
-}
-
-// A missCost is the flag -cost: what a missed example of a class costs, in false alarms.
-type missCost struct {
-	class string
-	cost  float64
-}
-
-// addFlag adds the flag -cost.
-func (c *missCost) addFlag(f *flag.FlagSet) {
-	f.Var(c, "cost",
-		"`class=n`, such as ill=5, where a missed row of the class costs as much as n false alarms: the validation "+
-			"rows choose the threshold of its probability at which the least is paid")
-}
-
-// String implements flag.Value.
-func (c *missCost) String() string {
-	if c == nil || c.class == "" {
-		return ""
-	}
-	return c.class + "=" + strconv.FormatFloat(c.cost, 'g', -1, 64)
-}
-
-// Set implements flag.Value.
-func (c *missCost) Set(text string) error {
-	i := strings.LastIndexByte(text, '=')
-	if i < 1 {
-		return fmt.Errorf("it must be a class and what missing it costs, such as ill=5; it is %q", text)
-	}
-	v, err := strconv.ParseFloat(text[i+1:], 64)
-	if err != nil || !(v > 0) || math.IsInf(v, 1) {
-		return fmt.Errorf("the cost must be a positive number of false alarms; it is %q", text[i+1:])
-	}
-	*c = missCost{text[:i], v}
-	return nil
-}
-
-// check returns the number of the class in a target.
-func (c missCost) check(t features.Target) (k int, err error) {
-	if t.Kind != features.Class {
-		return 0, dsbo.ConfigErrorf("-cost is for classes; the target %s is a %s", t.Name, t.Kind)
-	}
-	if k = slices.Index(t.Classes, c.class); k < 0 {
-		return 0, dsbo.ConfigErrorf("-cost must name a class of %s, which are %s; it is %s", t.Name,
-			strings.Join(t.Classes, ", "), c.class)
-	}
-	return k, nil
-}
-
-// addThreshold chooses the threshold of -cost by the validation rows, and says what comes of it on
-// the test rows, whose counts are given.
-func (t judge) addThreshold(a *runs.Assessment, test assessor) error {
-	if t.cost.class == "" {
-		return nil
-	}
-	target := t.prepared.Recipe.Target
-	k, err := t.cost.check(target)
-	if err != nil {
-		return err
-	}
-	parts, err := t.validators()
-	if err != nil {
-		return err
-	}
-	all, err := t.counted(func(i int, add func(modelfile.Predictions, data.Examples, int)) {
-		eachRow(t.prepared.Data.Shards[i].Val, func(e data.Examples, row int, places []int32, values []float64) {
-			for fold, part := range parts {
-				if len(parts) == 1 || e.Weight.At(row, fold) > 0 {
-					add(part.PredictFeatures(places, values), e, row)
-				}
-			}
-		})
-	})
-	if err != nil {
-		return err
-	}
-	chosen, on := all.(classAssessor), test.(classAssessor)
-	h := &runs.Threshold{Class: t.cost.class, Cost: t.cost.cost, Probability: chosen.Threshold(k, t.cost.cost),
-		Chosen: chosen.Examples()}
-	h.Own, h.Others = on.At(k, 0)
-	h.At.Found, h.At.Alarms = on.At(k, h.Probability)
-	for of, row := range on.Confusion() {
-		if of == k {
-			h.Likeliest.Found = row[k]
-		} else {
-			h.Likeliest.Alarms += row[k]
-		}
-	}
-	a.Threshold = h
-	return nil
-}
-
-// validators returns models that have not seen the validation rows: the one that is made, or with
-// cross-validation the model of each fold, at the λ that is kept.
-func (t judge) validators() ([]*modelfile.Model, error) {
-	one, ok := t.m.(models.Linear)
-	var parts []*modelfile.Model
-	for _, y := range t.run.Parts {
-		part, err := modelfile.New(t.prepared.Recipe, t.run.Network, y, t.made.Origin)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, part)
-	}
-	if parts != nil {
-		return parts, nil
-	}
-	if t.prepared.Folds == 0 || !ok {
-		return []*modelfile.Model{t.made}, nil
-	}
-	if p, _ := one.Dims(); p != len(t.run.X) {
-		one.Penalties = models.PerFeature{}
-	}
-	folds := models.Folds{Of: one, Count: t.prepared.Folds}
-	solved, err := t.run.Solve(t.prepared.Data, folds, t.run.X)
-	if err != nil {
-		return nil, err
-	}
-	for k := range folds.Count {
-		weights, intercepts := folds.Fold(solved.Y, k)
-		y := slices.Concat(weights, intercepts)
-		part, err := modelfile.New(t.prepared.Recipe, one, y, t.made.Origin)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, part)
-	}
-	return parts, nil
 }

@@ -93,8 +93,10 @@ func (t *tune) Experience() plan.Experience {
 
 // Ending is the task's.
 func (t *tune) Ending() (e plan.Ending) {
-	if n := t.assessedNumbers(); n > 0 {
-		e.Sums = append(e.Sums, plan.Row{Name: "counts of predictions", Length: n})
+	n, errors := t.assessedNumbers()
+	if n > 0 {
+		e.Sums = append(e.Sums, plan.Row{Name: "counts of predictions", Length: n},
+			plan.Row{Name: "changes of measures without a row", Length: errors})
 		if t.cost.class != "" {
 			e.Sums = append(e.Sums, plan.Row{Name: "counts of predictions for validation rows", Length: n})
 		}
@@ -114,7 +116,7 @@ func (t *tune) Ending() (e plan.Ending) {
 	if t.prepared.Folds > 0 {
 		e.Solves++
 	}
-	if t.cost.class != "" && t.assessedNumbers() > 0 {
+	if t.cost.class != "" && n > 0 {
 		e.Solves += t.prepared.Folds // at once, with a vector for each
 	}
 	if t.refits() {

@@ -149,7 +149,7 @@ func measuresTable(all []runs.Measure) *table {
 		if m.Low.Known() && m.High.Known() {
 			between = show(float64(m.Low)) + " to " + show(float64(m.High))
 		}
-		t.add(name, numberCell(m.Value, show), between, m.Hint)
+		t.add(name, numberCell(m.Value, show), cell{Text: cmp.Or(between, "too few rows"), Note: m.Note}, m.Hint)
 	}
 	return t
 }

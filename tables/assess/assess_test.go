@@ -85,40 +85,6 @@ func ExampleClasses() {
 	// Output: 0.75
 }
 
-// TestIntervals: intervals hold the truth of the population in about 95 of 100 draws.
-func TestIntervals(t *testing.T) {
-	const draws, n = 400, 150
-	r := rand.New(rand.NewPCG(3, 0))
-	// Of two classes with log-odds N(±1, 1), shares of the population by many examples.
-	draw := func(n int) *Classes {
-		c := NewClasses(2)
-		for range n {
-			class := r.IntN(2)
-			p := 1 / (1 + math.Exp(-2*(r.NormFloat64()+float64(2*class-1))))
-			c.Add([]float64{1 - p, p}, class)
-		}
-		return c
-	}
-	measures := map[string]func(*Classes) Interval{"area": func(c *Classes) Interval { return c.AUC(1) },
-		"accuracy": (*Classes).Accuracy, "Brier": (*Classes).Brier,
-		"recall": func(c *Classes) Interval { return c.Recall(1) }}
-	whole, inside := draw(400_000), map[string]int{}
-	for range draws {
-		c := draw(n)
-		for name, of := range measures {
-			if i := of(c); i.Low <= of(whole).Value && of(whole).Value <= i.High {
-				inside[name]++
-			}
-		}
-	}
-	for name, k := range inside {
-		// 95 % ± four errors √(.95·.05/400) of the count, and as much for approximate intervals
-		if share := float64(k) / draws; share < .95-.07 {
-			t.Errorf("%s: %.3f of the intervals hold the truth", name, share)
-		}
-	}
-}
-
 // wantNumbers wants each pair of numbers to be one, but for roundings.
 func wantNumbers(t *testing.T, pairs map[string][2]float64) {
 	t.Helper()

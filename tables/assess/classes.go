@@ -21,38 +21,59 @@ const Bins = 200
 type Classes struct {
 	count int // of classes
 	// for each class Bins counts of examples of other classes, then Bins of its own; then for each
-	// class how often each class is the likeliest; then the sums of Brier scores and of
-	// their squares
+	// class how often each class is the likeliest; then the sum of Brier scores
 	numbers []float64
+	errors  jackknife // of the Brier score
 }
 
 // NewClasses returns counts of 0 for n classes.
-func NewClasses(n int) *Classes { return &Classes{n, make([]float64, 2*Bins*n+n*n+2)} }
+func NewClasses(n int) *Classes {
+	return &Classes{n, make([]float64, 2*Bins*n+n*n+1), make(jackknife, 2)}
+}
 
 // binOfProbability returns the bin of a probability.
 func binOfProbability(p float64) int { return min(max(int(p*Bins), 0), Bins-1) }
 
 // Add counts an example of a class to which the model gives the probabilities p, one a class.
 func (c *Classes) Add(p []float64, class int) {
-	brier, likeliest := 0.0, 0
+	likeliest := 0
 	for k, v := range p {
-		bin, truth := binOfProbability(v), 0.0
+		bin := binOfProbability(v)
 		if k == class {
-			bin, truth = bin+Bins, 1
+			bin += Bins
 		}
 		c.numbers[2*Bins*k+bin]++
-		brier += float64((v - truth) * (v - truth))
 		if v > p[likeliest] {
 			likeliest = k
 		}
 	}
-	if c.count == 2 {
-		brier /= 2 // of one of the two classes, as is usual
-	}
 	c.confusion(class)[likeliest]++
-	sums := c.numbers[len(c.numbers)-2:]
-	sums[0], sums[1] = sums[0]+brier, sums[1]+float64(brier*brier)
+	*c.brier() += brierScore(p, class)
 }
+
+// AddError counts the example of [Classes.Add] in the errors, once Numbers are the sums over
+// all sites.
+func (c *Classes) AddError(p []float64, class int) {
+	c.errors.add(0, without(brierScore(p, class), *c.brier()))
+}
+
+// brierScore returns the squared distance of probabilities from the truth: of two classes the
+// square for one of them, as is usual.
+func brierScore(p []float64, class int) (sum float64) {
+	for k, v := range p {
+		if k == class {
+			v--
+		}
+		sum += float64(v * v)
+	}
+	if len(p) == 2 {
+		sum /= 2
+	}
+	return sum
+}
+
+// brier returns the sum of the Brier scores.
+func (c *Classes) brier() *float64 { return &c.numbers[len(c.numbers)-1] }
 
 // confusion returns the counts of the likeliest classes of the examples of a class.
 func (c *Classes) confusion(class int) []float64 {
@@ -99,14 +120,21 @@ func (c *Classes) Precision(k int) Interval {
 }
 
 // Brier returns the mean of the squared distances between the probabilities and 1 for an example's
-// class, 0 for others: of two classes the square for one of them.
+// class, 0 for others: of two classes the square for one of them. It has no interval where fewer
+// than ten examples are not of the commonest class.
 func (c *Classes) Brier() Interval {
-	sums := c.numbers[len(c.numbers)-2:]
-	return mean(sums[0], sums[1], c.Examples()).within(0, 2)
+	n, commonest := c.Examples(), 0.0
+	for k := range c.count {
+		commonest = max(commonest, sum(c.confusion(k)))
+	}
+	return c.errors.around(*c.brier()/n, 0, n).ifEnough(n - commonest)
 }
 
 // Numbers returns the counts, to be replaced by their sums over all sites.
 func (c *Classes) Numbers() []float64 { return c.numbers }
+
+// Errors returns the sums of AddError, to be replaced by their sums over all sites.
+func (c *Classes) Errors() []float64 { return c.errors }
 
 // class returns the counts of class k: the counts of examples of other classes, and of its own.
 func (c *Classes) class(k int) (others, own []float64) {
@@ -137,8 +165,10 @@ func (c *Classes) ROC(k int) (wrong, right []float64) {
 
 // AUC returns the area under the ROC curve of class k: how often an example of the class gets a
 // higher probability than another one, where those in one bin count half. NaN if there are none of
-// either kind. Its interval is by DeLong's error on the scale of log-odds; where next to all pairs
-// are in order that error says nothing, and Hanley and McNeil's, of one pair less, takes its place.
+// either kind, and without an interval where there are fewer than ten. The interval has all areas
+// from which the measured one is as far as its error there or less, as in Wilson's of a share: the
+// error is DeLong's, or Newcombe's (2006, method 5) where that is larger, as with few examples in
+// the wrong order, and by Student's distribution of the rarer kind.
 func (c *Classes) AUC(k int) Interval {
 	others, own := c.class(k)
 	m, n := sum(own), sum(others)
@@ -155,37 +185,69 @@ func (c *Classes) AUC(k int) Interval {
 		otherSquares += float64(others[bin] * above * above)
 		ownBelow, othersBelow = ownBelow+own[bin], othersBelow+others[bin]
 	}
-	variance := max(0, ownSquares/m-float64(area*area))/m + max(0, otherSquares/n-float64(area*area))/n
-	if most := 1 - 1/(2*min(m, n)); area > most {
-		a := most
-		q1, q2 := a/(2-a), 2*float64(a*a)/(1+a)
-		square := float64(a * a)
-		one := float64(a*(1-a)) + float64((m-1)*(q1-square)) + float64((n-1)*(q2-square))
-		variance = max(variance, one/(m*n))
-		return Interval{area, max(0, a-float64(num.Normal95*math.Sqrt(variance))), 1}
+	variance := max(0, ownSquares/m-float64(area*area))/(m-1) + max(0, otherSquares/n-float64(area*area))/(n-1)
+	if variance /= float64(area * (1 - area)); area == 0 || area >= 1 {
+		variance = 0
 	}
-	return logit(area, math.Sqrt(variance))
+	reach := student95(min(m, n))
+	end := func(far float64) float64 { // of the interval, on the side of far
+		near := area
+		for range 50 {
+			a := (near + far) / 2
+			byAreas := (1 + float64(((m+n)/2-1)*((1-a)/(2-a)+a/(1+a)))) / (m * n)
+			if math.Abs(area-a) > reach*math.Sqrt(float64(a*(1-a)*max(variance, byAreas))) {
+				far = a
+			} else {
+				near = a
+			}
+		}
+		return near
+	}
+	return Interval{area, end(0), end(1)}.ifEnough(m, n)
 }
 
 // AveragePrecision returns the area under the curve of precision against recall of class k, as a
-// sum of steps. Its interval is the binomial one on the scale of log-odds.
+// sum of steps. Its interval is symmetric in its log-odds, by the jackknife's error or the binomial
+// one of the class's examples where that is larger; it has none with fewer than ten examples of
+// either kind.
 func (c *Classes) AveragePrecision(k int) Interval {
 	others, own := c.class(k)
-	m := sum(own)
-	if m == 0 || sum(others) == 0 {
+	m, n := sum(own), sum(others)
+	if m == 0 || n == 0 {
 		return unknown()
 	}
-	area, found, taken := 0.0, 0.0, 0.0
+	area, most := stepArea(others, own), 1-1/(2*m)
+	logOdds := func(p float64) float64 { p = min(p, most); return num.Log(p / (1 - p)) }
+	changes, p := make(jackknife, 2), min(area, most)
+	for _, counts := range [][]float64{others, own} {
+		for bin, count := range counts {
+			if count == 0 || m < 2 && &counts[0] == &own[0] {
+				continue
+			}
+			counts[bin]--
+			change := logOdds(stepArea(others, own)) - logOdds(area)
+			counts[bin]++
+			changes[0] += float64(count * change)
+			changes[1] += float64(count * change * change)
+		}
+	}
+	i := logit(p, student95(m)*max(changes.error(0, m+n), 1/math.Sqrt(float64(m*p)*(1-p))))
+	if i.Value = area; area > most {
+		i.High = 1
+	}
+	return i.ifEnough(m, n)
+}
+
+// stepArea returns the area under the curve of precision against recall.
+func stepArea(others, own []float64) (area float64) {
+	m, found, taken := sum(own), 0.0, 0.0
 	for bin := Bins - 1; bin >= 0; bin-- {
 		if taken += own[bin] + others[bin]; own[bin] > 0 {
 			found += own[bin]
 			area += float64(own[bin] / m * (found / taken))
 		}
 	}
-	if most := 1 - 1/(2*m); area > most {
-		return Interval{area, logit(most, math.Sqrt(most*(1-most)/m)).Low, 1}
-	}
-	return logit(area, math.Sqrt(area*(1-area)/m))
+	return area
 }
 
 // At returns how many examples a threshold for the probability of class k, one of the edges of

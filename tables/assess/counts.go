@@ -13,38 +13,76 @@ const (
 	perCount   = 3 // examples, sum of predictions, sum of true counts
 )
 
-// Sums of deviances d, true counts t, residuals e: of 1, d, d², |e|, e², e⁴, t and t log t.
-const countSums = 8
+// Sums of deviances d, true counts t, residuals e: of 1, d, |e|, e², t and t log t.
+const countSums = 6
+
+// Places of measures in the jackknife of [Counts] and of [Residuals].
+const (
+	ofAbs      = iota // MAE
+	ofSquare          // the mean squared error
+	ofShare           // the share that is not explained
+	ofDeviance        // of counts alone
+)
 
 // Counts says how far predicted means are from true counts.
 type Counts struct {
 	mean    float64
 	numbers []float64 // of each bin perCount, then countSums
+	errors
 }
 
 // NewCounts returns sums of 0 for counts with this mean, which is larger than 0.
 func NewCounts(mean float64) *Counts {
-	return &Counts{mean, make([]float64, perCount*countBins+countSums)}
+	return &Counts{mean, make([]float64, perCount*countBins+countSums), newErrors(ofDeviance + 1)}
 }
 
 // Add counts an example of which the model predicts a mean, larger than 0.
 func (c *Counts) Add(predicted, truth float64) {
-	predicted = min(max(predicted, c.mean/farthest), c.mean*farthest)
+	predicted = c.bounded(predicted)
 	log := 0.0 // t log t
-	d := 2 * predicted
 	if truth > 0 {
 		log = truth * num.Log(truth)
-		d = 2 * (float64(truth*num.Log(truth/predicted)) - (truth - predicted))
 	}
 	bin := binOf(num.Log(predicted/c.mean), countWidth, countBins)
 	for k, v := range [perCount]float64{1, predicted, truth} {
 		c.numbers[perCount*bin+k] += v
 	}
 	e := truth - predicted
-	for k, v := range [countSums]float64{1, d, d * d, math.Abs(e), e * e, e * e * e * e, truth, log} {
+	for k, v := range [countSums]float64{1, deviance(truth, predicted), math.Abs(e), e * e, truth, log} {
 		c.sums()[k] += v
 	}
 }
+
+// bounded returns a prediction that is not so far from the mean that sums overflow.
+func (c *Counts) bounded(predicted float64) float64 {
+	return min(max(predicted, c.mean/farthest), c.mean*farthest)
+}
+
+// deviance returns 2 (t log(t/μ) − (t − μ)) of a count t whose mean is μ.
+func deviance(t, mean float64) float64 {
+	d := mean - t
+	if t > 0 {
+		d += float64(t * num.Log(t/mean))
+	}
+	return 2 * d
+}
+
+// AddError counts the example of [Counts.Add] in the errors, once Numbers are the sums over
+// all sites.
+func (c *Counts) AddError(predicted, truth float64) {
+	s := c.sums()
+	predicted = c.bounded(predicted)
+	e, d := truth-predicted, deviance(truth, predicted)
+	c.add(ofAbs, without(math.Abs(e), s[2]))
+	c.add(ofSquare, without(e*e, s[3]))
+	c.add(ofDeviance, without(d, s[1]))
+	c.add(ofShare, without(d, s[1])-without(deviance(truth, s[4]/s[0]), c.ofMean()))
+	c.addTail(e)
+}
+
+// AddTrained counts an example that trained the model among those that tell of rare
+// large residuals.
+func (c *Counts) AddTrained(predicted, truth float64) { c.addTail(truth - c.bounded(predicted)) }
 
 // Numbers returns the sums, to be replaced by their sums over all sites.
 func (c *Counts) Numbers() []float64 { return c.numbers }
@@ -56,32 +94,46 @@ func (c *Counts) Examples() float64 { return c.sums()[0] }
 
 // Deviance returns the mean of the deviances 2 (t log(t/μ) − (t − μ)).
 func (c *Counts) Deviance() Interval {
-	return meanSize(c.sums()[1:], c.Examples())
+	n := c.Examples()
+	return c.around(c.sums()[1]/n, ofDeviance, n)
 }
 
-// MAE returns the mean size of the residuals, RMSE the root of the mean of their squares.
+// MAE returns the mean size of the residuals, RMSE the root of the mean of their squares, which has
+// no interval with fewer than 400 examples: it stands on the few largest counts.
 func (c *Counts) MAE() Interval {
-	return meanSize(c.sums()[3:], c.Examples())
+	n := c.Examples()
+	return c.around(c.sums()[2]/n, ofAbs, n)
 }
+
+// fewestSquaredCounts is the number of examples below which squares of counts have no interval.
+const fewestSquaredCounts = 400
 
 // RMSE is told at MAE.
 func (c *Counts) RMSE() Interval {
-	return meanSize(c.sums()[4:], c.Examples()).through(math.Sqrt)
+	n := c.Examples()
+	i := c.around(c.sums()[3]/n, ofSquare, n).through(math.Sqrt)
+	if n < fewestSquaredCounts {
+		i.Low, i.High = math.NaN(), math.NaN()
+	}
+	return i
 }
 
-// Explained returns the share of the deviance of the mean count that the model takes away; its
-// interval follows from the model's deviance.
-func (c *Counts) Explained() Interval {
+// ofMean returns the sum of the deviances of the mean count.
+func (c *Counts) ofMean() float64 {
 	s := c.sums()
-	if s[6] == 0 {
-		return unknown()
+	if s[4] == 0 {
+		return 0
 	}
-	mean := 2 * (s[7] - float64(s[6]*num.Log(s[6]/s[0]))) / s[0]
+	return 2 * (s[5] - float64(s[4]*num.Log(s[4]/s[0])))
+}
+
+// Explained returns the share of the deviance of the mean count that the model takes away.
+func (c *Counts) Explained() Interval {
+	mean := c.ofMean()
 	if !(mean > 0) {
 		return unknown()
 	}
-	d := c.Deviance()
-	return Interval{1 - d.Value/mean, 1 - d.High/mean, 1 - d.Low/mean}
+	return c.explained(c.sums()[1]/mean, ofShare, c.Examples())
 }
 
 // ByPrediction returns for each bin with examples the means of predictions and of true counts.

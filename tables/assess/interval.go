@@ -7,56 +7,141 @@ import (
 )
 
 // An Interval is a measure with the ends of its interval of 95 %, over the draw of the examples by
-// which it is measured. All are NaN where nothing was measured.
+// which it is measured. All are NaN where nothing was measured, and the ends where there are too
+// few examples.
 type Interval struct{ Value, Low, High float64 }
 
 // unknown is what was not measured.
 func unknown() Interval { return Interval{math.NaN(), math.NaN(), math.NaN()} }
-
-// within cuts the interval at bounds of the measure.
-func (i Interval) within(low, high float64) Interval {
-	return Interval{i.Value, max(i.Low, low), min(i.High, high)}
-}
 
 // through maps the interval by an ascending function.
 func (i Interval) through(of func(float64) float64) Interval {
 	return Interval{of(i.Value), of(i.Low), of(i.High)}
 }
 
-// mean returns a mean by the sums of n numbers and of their squares.
-func mean(numbers, squares, n float64) Interval {
-	if n == 0 {
-		return unknown()
+// fewestOfKind is the number of examples of a class, and of others, below which measures that stand
+// on these few have no interval: where none is among the unlikely, nothing tells how many are.
+const fewestOfKind = 10
+
+// ifEnough returns the interval without its ends where one of the kinds of examples is rare.
+func (i Interval) ifEnough(kinds ...float64) Interval {
+	for _, n := range kinds {
+		if n < fewestOfKind {
+			i.Low, i.High = math.NaN(), math.NaN()
+		}
 	}
-	m := numbers / n
-	e := float64(num.Normal95 * math.Sqrt(max(0, squares/n-float64(m*m))/max(n-1, 1)))
-	return Interval{m, m - e, m + e}
+	return i
 }
 
-// meanSize returns the mean of n numbers from 0, whose sum and sum of squares are the first
-// two sums.
-func meanSize(sums []float64, n float64) Interval {
-	return mean(sums[0], sums[1], n).within(0, math.Inf(1))
+// student95 is how many errors an interval of 95 % reaches to either side, where the error is by
+// n numbers.
+func student95(n float64) float64 { return num.StudentQuantile(0.975, int(n)-1) }
+
+// A jackknife has of some measures how they change where an example is left out: each is the
+// logarithm of a sum, or of a ratio of two, and has the sum of its changes and the sum of
+// their squares.
+type jackknife []float64
+
+// add adds to measure k by how much its logarithm changes without an example.
+func (j jackknife) add(k int, change float64) {
+	j[2*k] += change
+	j[2*k+1] += float64(change * change)
 }
 
-// share returns the share of k of n, in Wilson's interval.
+// error returns the error of the logarithm of measure k of n examples: the jackknife's, raised by
+// 1/√n. Without this the intervals of errors with tails such as those of Laplace's distribution, or
+// of Student's with 5 degrees of freedom, hold the truth of 75 examples in 91 to 92 % of draws.
+func (j jackknife) error(k int, n float64) float64 {
+	sum, squares := j[2*k], j[2*k+1]
+	return (1 + 1/math.Sqrt(n)) * math.Sqrt((n-1)/n*max(0, squares-float64(sum*sum)/n))
+}
+
+// around returns a measure above 0 in the interval that is symmetric in its logarithm.
+func (j jackknife) around(value float64, k int, n float64) Interval {
+	if value == 0 {
+		return Interval{0, math.NaN(), math.NaN()}
+	}
+	factor := num.Exp(min(float64(student95(n)*j.error(k, n)), mostReach))
+	return Interval{value, value / factor, float64(value * factor)}
+}
+
+// explained returns 1 − ratio, where measure k is the ratio.
+func (j jackknife) explained(ratio float64, k int, n float64) Interval {
+	i := j.around(ratio, k, n)
+	return Interval{1 - i.Value, 1 - i.High, 1 - i.Low}
+}
+
+// mostReach bounds the logarithms by which intervals reach, which are infinite where one example
+// has all of a sum.
+const mostReach = 100
+
+// without returns log(1 − part/whole): by how much the logarithm of a sum changes without a part of
+// it. It has a bound where the part is all.
+func without(part, whole float64) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return num.Log(max(1-part/whole, 1e-300))
+}
+
+// share returns the share of k of n, in Wilson's interval with a correction for continuity
+// (Newcombe 1998, method 4), which holds the truth of rare ones too.
 func share(k, n float64) Interval {
 	if n == 0 {
 		return unknown()
 	}
-	const z2 = num.Normal95 * num.Normal95
-	p := k / n
-	middle := (p + z2/(2*n)) / (1 + z2/n)
-	half := float64(num.Normal95 / (1 + z2/n) * math.Sqrt(float64(p*(1-p))/n+z2/(4*float64(n*n))))
-	return Interval{p, max(0, middle-half), min(1, middle+half)}
+	const z, z2 = num.Normal95, num.Normal95 * num.Normal95
+	low := func(k float64) float64 {
+		p := k / n
+		root := math.Sqrt(max(0, z2-2-1/n+float64(4*p*(n-k+1))))
+		return max(0, (2*k+z2-1-float64(z*root))/(2*(n+z2)))
+	}
+	i := Interval{k / n, 0, 1}
+	if k > 0 {
+		i.Low = low(k)
+	}
+	if k < n {
+		i.High = 1 - low(n-k)
+	}
+	return i
 }
 
-// logit returns a share with an error, in the interval that is symmetric in its log-odds.
+// logit returns a share p in the interval that reaches by e to either side of its log-odds.
 func logit(p, e float64) Interval {
-	if p <= 0 || p >= 1 {
-		return Interval{p, max(0, p-float64(num.Normal95*e)), min(1, p+float64(num.Normal95*e))}
-	}
-	odds, reach := p/(1-p), num.Exp(num.Normal95*e/(p*(1-p)))
+	odds, reach := p/(1-p), num.Exp(min(e, mostReach))
 	low, high := odds/reach, float64(odds*reach)
 	return Interval{p, low / (1 + low), 1 - 1/(1+high)}
+}
+
+// errors are sums by which the errors of measures of residuals follow: the jackknife's, and the
+// number, squares and fourth powers of the residuals that tell of rare large ones.
+type errors struct {
+	jackknife
+	tail []float64 // behind the jackknife, in one list
+}
+
+// newErrors returns sums of 0 for a number of measures.
+func newErrors(measures int) errors {
+	all := make([]float64, 2*measures+3)
+	return errors{all[:2*measures], all[2*measures:]}
+}
+
+// Errors returns the sums, to be replaced by their sums over all sites.
+func (s errors) Errors() []float64 { return s.jackknife[:len(s.jackknife)+len(s.tail)] }
+
+// addTail counts a residual.
+func (s errors) addTail(e float64) {
+	square := float64(e * e)
+	s.tail[0], s.tail[1], s.tail[2] = s.tail[0]+1, s.tail[1]+square, s.tail[2]+float64(square*square)
+}
+
+// heavyTail is the kurtosis above which residuals have heavy tails: 3 of normal ones, 6 of
+// Laplace's distribution.
+const heavyTail = 4
+
+// HeavyTailed reports whether rare residuals are so large that an interval of the mean of squares,
+// and of what follows from it, need not hold the truth: examples without them tell nothing of them.
+// Those that trained the model count as well.
+func (s errors) HeavyTailed() bool {
+	return s.tail[0]*s.tail[2] > heavyTail*float64(s.tail[1]*s.tail[1])
 }

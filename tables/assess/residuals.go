@@ -1,16 +1,13 @@
 package assess
 
-import (
-	"math"
-
-	"dsbo/internal/num"
-)
+import "math"
 
 // Residuals counts how far predicted numbers are from the true ones, in units of the targets'
 // standard deviation.
 type Residuals struct {
 	mean, deviation float64
 	numbers         []float64
+	errors
 }
 
 // Bins of residuals and of predictions, each of a number of deviations; the outermost ones hold
@@ -23,42 +20,67 @@ const (
 	perPrediction   = 3 // count, sum of residuals, sum of their squares
 )
 
-// Sums over examples of residuals e and of true numbers t, both in deviations. meanSize takes the
-// sum behind its own as the sum of squares: the first four stand in that order.
+// Sums over examples of residuals e and of true numbers t, both in deviations.
 const (
-	sumE = iota
-	sumAbsE
+	sumAbsE = iota
 	sumE2
-	sumE4
 	sumT
 	sumT2
-	sumT4
-	sumE2T2
 	residualSums
 )
 
 // NewResiduals returns counts of 0 for targets with this mean and standard deviation, which is
 // larger than 0.
 func NewResiduals(mean, deviation float64) *Residuals {
-	return &Residuals{mean, deviation, make([]float64, residualBins+perPrediction*predictionBins+residualSums)}
+	return &Residuals{mean, deviation, make([]float64, residualBins+perPrediction*predictionBins+residualSums),
+		newErrors(ofShare + 1)}
 }
 
 // farthest is what larger residuals count as, in deviations: sums of all sites must be finite.
 const farthest = 1e6
 
+// scaled returns the residual and the true number of an example, in deviations.
+func (r *Residuals) scaled(predicted, truth float64) (e, t float64) {
+	within := func(v float64) float64 { return min(max(v/r.deviation, -farthest), farthest) }
+	return within(truth - predicted), within(truth - r.mean)
+}
+
 // Add counts an example.
 func (r *Residuals) Add(predicted, truth float64) {
-	scaled := min(max((truth-predicted)/r.deviation, -farthest), farthest)
-	r.numbers[binOf(scaled, residualWidth, residualBins)]++
+	e, t := r.scaled(predicted, truth)
+	r.numbers[binOf(e, residualWidth, residualBins)]++
 	group := r.numbers[residualBins+
 		perPrediction*binOf((predicted-r.mean)/r.deviation, predictionWidth, predictionBins):]
-	square := float64(scaled * scaled)
-	group[0], group[1], group[2] = group[0]+1, group[1]+scaled, group[2]+square
-	t := min(max((truth-r.mean)/r.deviation, -farthest), farthest)
-	for k, v := range [residualSums]float64{scaled, math.Abs(scaled), square, square * square, t, t * t, t * t * t * t,
-		square * t * t} {
+	square := float64(e * e)
+	group[0], group[1], group[2] = group[0]+1, group[1]+e, group[2]+square
+	for k, v := range [residualSums]float64{math.Abs(e), square, t, t * t} {
 		r.sums()[k] += v
 	}
+}
+
+// AddError counts the example of [Residuals.Add] in the errors, once Numbers are the sums over
+// all sites.
+func (r *Residuals) AddError(predicted, truth float64) {
+	s, n := r.sums(), r.Examples()
+	e, t := r.scaled(predicted, truth)
+	t -= s[sumT] / n
+	r.add(ofAbs, without(math.Abs(e), s[sumAbsE]))
+	r.add(ofSquare, without(e*e, s[sumE2]))
+	r.add(ofShare, without(e*e, s[sumE2])-without(n/(n-1)*t*t, r.squares()))
+	r.addTail(e)
+}
+
+// AddTrained counts an example that trained the model among those that tell of rare
+// large residuals.
+func (r *Residuals) AddTrained(predicted, truth float64) {
+	e, _ := r.scaled(predicted, truth)
+	r.addTail(e)
+}
+
+// squares returns the sum of the squared distances of the true numbers from their mean.
+func (r *Residuals) squares() float64 {
+	s := r.sums()
+	return s[sumT2] - float64(s[sumT]*s[sumT])/r.Examples()
 }
 
 // sums returns the sums behind the counts.
@@ -67,19 +89,17 @@ func (r *Residuals) sums() []float64 { return r.numbers[len(r.numbers)-residualS
 // Examples returns the number of examples.
 func (r *Residuals) Examples() float64 { return sum(r.numbers[:residualBins]) }
 
-// RMSE returns the root of the mean of the squared residuals, and MAE the mean of their sizes, in
+// MAE returns the mean size of the residuals, and RMSE the root of the mean of their squares, in
 // the unit of the targets.
-func (r *Residuals) RMSE() Interval {
-	return meanSize(r.sums()[sumE2:], r.Examples()).through(func(v float64) float64 {
-		return r.deviation * math.Sqrt(v)
-	})
+func (r *Residuals) MAE() Interval {
+	n := r.Examples()
+	return r.around(r.deviation*r.sums()[sumAbsE]/n, ofAbs, n)
 }
 
-// MAE is told at RMSE.
-func (r *Residuals) MAE() Interval {
-	return meanSize(r.sums()[sumAbsE:], r.Examples()).through(func(v float64) float64 {
-		return r.deviation * v
-	})
+// RMSE is told at MAE.
+func (r *Residuals) RMSE() Interval {
+	n := r.Examples()
+	return r.around(r.deviation*r.deviation*r.sums()[sumE2]/n, ofSquare, n).through(math.Sqrt)
 }
 
 // binOf returns the bin of v, where bins of a width lie around 0.
@@ -118,17 +138,10 @@ func (r *Residuals) ByPrediction() (predicted, mean, size []float64) {
 	return predicted, mean, size
 }
 
-// Explained returns R² = 1 − mean(e²)/var(t). Its interval is by the error of a ratio of means.
+// Explained returns R² = 1 − mean(e²)/var(t).
 func (r *Residuals) Explained() Interval {
-	s, n := r.sums(), r.Examples()
-	middle := s[sumT] / n
-	targetVariance := s[sumT2]/n - float64(middle*middle)
-	if !(targetVariance > 0) {
+	if !(r.squares() > 0) {
 		return unknown()
 	}
-	ratio := s[sumE2] / n / targetVariance
-	// mean of (e² − ratio t²)², with t around its mean over the training rows, which is near
-	variance := (s[sumE4] - 2*float64(ratio*s[sumE2T2]) + float64(ratio*ratio*s[sumT4])) / n
-	half := num.Normal95 * math.Sqrt(max(0, variance)/n) / targetVariance
-	return Interval{1 - ratio, 1 - ratio - half, min(1, 1-ratio+half)}
+	return r.explained(r.sums()[sumE2]/r.squares(), ofShare, r.Examples())
 }

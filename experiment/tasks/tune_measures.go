@@ -1,0 +1,152 @@
+package tasks
+
+import (
+	"fmt"
+
+	"dsbo/data"
+	"dsbo/runs"
+	"dsbo/tables/assess"
+	"dsbo/tables/features"
+	"dsbo/tables/modelfile"
+)
+
+// An assessor counts predictions of one kind.
+type assessor interface {
+	// addRow counts the prediction for a row of examples, in a pass over the rows.
+	addRow(p modelfile.Predictions, e data.Examples, row int, in pass)
+	// Numbers returns the counts of the first pass, to be replaced by their sums over all sites;
+	// then Errors returns what the second pass adds up, likewise.
+	Numbers() []float64
+	Errors() []float64
+	// fill writes what the counts tell.
+	fill(a *runs.Assessment)
+}
+
+// A pass is one over rows whose predictions are counted.
+type pass int
+
+// The passes.
+const (
+	counting pass = iota // of test rows
+	errorsOf             // of test rows again, with the sums of the first pass
+	trained              // of rows that made the model, which tell of heavy tails
+)
+
+// newAssessor returns an assessor of a target without counts.
+func newAssessor(t features.Target) assessor {
+	switch t.Kind {
+	case features.Class:
+		return classAssessor{assess.NewClasses(len(t.Classes)), t.Classes}
+	case features.Counts:
+		return countAssessor{assess.NewCounts(t.Mean)}
+	}
+	return numberAssessor{assess.NewResiduals(t.Mean, t.Deviation), t}
+}
+
+// measure returns a measure as the run folder has it.
+func measure(name, unit, hint string, isShare bool, i assess.Interval) runs.Measure {
+	return runs.Measure{Name: name, Unit: unit, Share: isShare, Hint: hint, Value: runs.Number(i.Value),
+		Low: runs.Number(i.Low), High: runs.Number(i.High)}
+}
+
+// A classAssessor counts probabilities of classes.
+type classAssessor struct {
+	*assess.Classes
+	names []string
+}
+
+func (c classAssessor) addRow(p modelfile.Predictions, e data.Examples, row int, in pass) {
+	switch class, _ := e.Target.Label(row); in {
+	case counting:
+		c.Add(p.Numbers(0), class)
+	case errorsOf:
+		c.AddError(p.Numbers(0), class)
+	}
+}
+
+// calibrationGroups is the number of points of a calibration curve.
+const calibrationGroups = 10
+
+func (c classAssessor) fill(a *runs.Assessment) {
+	shown := c.names
+	if len(shown) == 2 {
+		shown = shown[1:] // the area of the other one is the same
+	}
+	a.Measures = append(a.Measures, measure("accuracy", "", "share of the rows whose likeliest class is right", true,
+		c.Accuracy()))
+	for k := len(c.names) - len(shown); k < len(c.names); k++ {
+		a.Measures = append(a.Measures, measure("AUROC of "+c.names[k], "",
+			"how often a row of the class gets a higher probability than another row; 0.5 is chance", false, c.AUC(k)))
+	}
+	for k := len(c.names) - len(shown); k < len(c.names); k++ {
+		own, others := c.At(k, 0)
+		a.Measures = append(a.Measures, measure("AUPRC of "+c.names[k], "", fmt.Sprintf(
+			"mean precision as ever more of the class are found; chance is its share, %.3g", own/(own+others)), false,
+			c.AveragePrecision(k)))
+	}
+	a.Measures = append(a.Measures, measure("Brier score", "",
+		"mean squared distance of probabilities from the truth; 0 is perfect", false, c.Brier()))
+	for k, name := range c.names {
+		a.Measures = append(a.Measures, measure("recall of "+name, "", "share of the rows of the class that are found",
+			true, c.Recall(k)), measure("precision of "+name, "", "share of those taken for the class that are of it",
+			true, c.Precision(k)))
+		one := runs.ClassCurves{Name: name, AUC: runs.Number(c.AUC(k).Value)}
+		one.Wrong, one.Right = c.ROC(k)
+		one.Predicted, one.Observed = c.Calibration(k, calibrationGroups)
+		a.Classes = append(a.Classes, one)
+	}
+	a.Confusion = c.Confusion()
+}
+
+// A numberAssessor counts residuals.
+type numberAssessor struct {
+	*assess.Residuals
+	target features.Target
+}
+
+func (n numberAssessor) addRow(p modelfile.Predictions, e data.Examples, row int, in pass) {
+	[...]func(predicted, truth float64){n.Add, n.AddError, n.AddTrained}[in](p.Values[0],
+		n.target.Decode(e.Target.At(row, 0)))
+}
+
+func (n numberAssessor) fill(a *runs.Assessment) {
+	a.Measures = []runs.Measure{
+		measure("MAE", n.target.Name, "mean size of the error", false, n.MAE()),
+		measure("RMSE", n.target.Name, "root of the mean squared error: large errors count most", false, n.RMSE()),
+		measure("R²", "", "share of the variance that is predicted; 0: no better than the mean", false, n.Explained()),
+	}
+	markHeavy(n.HeavyTailed(), a.Measures[1:])
+	c := &runs.ResidualCurves{Explained: runs.Number(n.Explained().Value)}
+	c.Residual, c.Share = n.Histogram()
+	c.Predicted, c.Mean, c.Size = n.ByPrediction()
+	a.Residuals = c
+}
+
+// markHeavy notes of measures whether residuals have heavy tails.
+func markHeavy(heavy bool, measures []runs.Measure) {
+	for k := range measures {
+		if heavy && measures[k].Low.Known() {
+			measures[k].Note = runs.HeavyTails
+		}
+	}
+}
+
+// A countAssessor sums deviances.
+type countAssessor struct{ *assess.Counts }
+
+func (c countAssessor) addRow(p modelfile.Predictions, e data.Examples, row int, in pass) {
+	[...]func(predicted, truth float64){c.Add, c.AddError, c.AddTrained}[in](p.Values[0], e.Target.At(row, 0))
+}
+
+func (c countAssessor) fill(a *runs.Assessment) {
+	a.Measures = []runs.Measure{
+		measure("deviance", "", "mean of twice the log-likelihood lost to a perfect model", false, c.Deviance()),
+		measure("deviance explained", "", "share of the mean count's deviance; 0: no better than the mean", false,
+			c.Explained()),
+		measure("MAE", "", "mean size of the error, in counts", false, c.MAE()),
+		measure("RMSE", "", "root of the mean squared error, in counts", false, c.RMSE()),
+	}
+	markHeavy(c.HeavyTailed(), a.Measures[3:])
+	a.Counts = new(runs.CountCurves)
+	a.Counts.Predicted, a.Counts.True = c.ByPrediction()
+}

@@ -1,0 +1,225 @@
+package assess
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"dsbo/internal/num"
+)
+
+// TestLeaveOneOut: the error of a measure's logarithm follows from what it is without each row, and
+// an interval reaches by Student's quantile, times 1 + 1/√n.
+func TestLeaveOneOut(t *testing.T) {
+	const n = 12
+	r := rand.New(rand.NewPCG(5, 5))
+	var predicted, truth [n]float64
+	for e := range n {
+		truth[e] = float64(r.IntN(6))
+		predicted[e] = .5 + truth[e]/2 + r.Float64()
+	}
+	for name, of := range map[string]func(without int) Interval{
+		"RMSE": func(without int) Interval { return residualsWithout(predicted[:], truth[:], without).RMSE() },
+		"MAE":  func(without int) Interval { return residualsWithout(predicted[:], truth[:], without).MAE() },
+		"R²":   func(without int) Interval { return residualsWithout(predicted[:], truth[:], without).Explained() },
+		"deviance": func(without int) Interval {
+			return countsWithout(predicted[:], truth[:], without).Deviance()
+		},
+		"deviance explained": func(without int) Interval {
+			return countsWithout(predicted[:], truth[:], without).Explained()
+		},
+	} {
+		log := func(i Interval) float64 { // of what is symmetric
+			switch name {
+			case "R²":
+				return math.Log(1 - i.Value)
+			case "deviance explained":
+				return math.Log(1 - i.Value)
+			}
+			return math.Log(i.Value)
+		}
+		var sum, squares float64
+		for e := range n {
+			l := log(of(e))
+			sum, squares = sum+l, squares+l*l
+		}
+		reach := num.StudentQuantile(.975, n-1) * math.Sqrt((n-1.)/n*(squares-sum*sum/n)) * (1 + 1/math.Sqrt(n))
+		whole := of(-1)
+		got := log(whole) - log(Interval{Value: whole.Low})
+		if name == "R²" || name == "deviance explained" {
+			got = -got
+		}
+		// the mean count of the deviance explained is that of all rows in one, of the rest in the other
+		tol := 1e-9
+		if name == "deviance explained" {
+			tol = .1
+		}
+		if math.Abs(got/reach-1) > tol {
+			t.Errorf("%s: the interval %+v reaches by %g, want %g", name, whole, got, reach)
+		}
+	}
+}
+
+func residualsWithout(predicted, truth []float64, without int) *Residuals {
+	r := NewResiduals(2, 1.5)
+	for pass := range 2 {
+		for e, p := range predicted {
+			if e != without {
+				[]func(_, _ float64){r.Add, r.AddError}[pass](p, truth[e])
+			}
+		}
+	}
+	return r
+}
+
+func countsWithout(predicted, truth []float64, without int) *Counts {
+	c := NewCounts(2)
+	for pass := range 2 {
+		for e, p := range predicted {
+			if e != without {
+				[]func(_, _ float64){c.Add, c.AddError}[pass](p, truth[e])
+			}
+		}
+	}
+	return c
+}
+
+// TestRareKinds: with nine examples of a class, or of others, the measures that stand on them have
+// no interval; with ten they have.
+func TestRareKinds(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for _, n := range [][2]int{{9, 40}, {40, 9}, {10, 40}, {40, 10}} {
+		c := NewClasses(2)
+		for pass := range 2 {
+			for class, count := range n {
+				for range count {
+					p := .2 + .6*r.Float64()
+					[]func([]float64, int){c.Add, c.AddError}[pass]([]float64{1 - p, p}, class)
+				}
+			}
+		}
+		for name, i := range map[string]Interval{"area": c.AUC(1), "precision": c.AveragePrecision(1), "Brier": c.Brier()} {
+			if known := i.Low == i.Low && i.High == i.High; known != (min(n[0], n[1]) == 10) || !(i.Value > 0) {
+				t.Errorf("%v examples: %s %+v", n, name, i)
+			}
+		}
+	}
+}
+
+// TestSquaresOfCounts: 399 counts have no interval of RMSE, 400 have.
+func TestSquaresOfCounts(t *testing.T) {
+	c := NewCounts(2)
+	for e := range 400 {
+		if i := c.RMSE(); i.Low == i.Low {
+			t.Fatalf("%d counts: %+v", e, i)
+		}
+		c.Add(2, float64(e%5))
+	}
+	for e := range 400 {
+		c.AddError(2, float64(e%5))
+	}
+	if i := c.RMSE(); !(i.Low < i.Value && i.Value < i.High) {
+		t.Errorf("400 counts: %+v", i)
+	}
+}
+
+// TestHeavyTailed: of n residuals of which a hundred are ±1 and the others 0 the kurtosis is n/100.
+// Those that trained the model count as well.
+func TestHeavyTailed(t *testing.T) {
+	for n, want := range map[int]bool{399: false, 401: true} {
+		r, c := NewResiduals(5, 1), NewCounts(5)
+		residual := func(e int) float64 {
+			if e < 100 {
+				return float64(1 - 2*(e%2))
+			}
+			return 0
+		}
+		for e := 50; e < 60; e++ { // some test the model
+			r.Add(5, 5+residual(e))
+			c.Add(5, 5+residual(e))
+		}
+		for e := range n {
+			if e >= 50 && e < 60 {
+				r.AddError(5, 5+residual(e))
+				c.AddError(5, 5+residual(e))
+			} else {
+				r.AddTrained(5, 5+residual(e))
+				c.AddTrained(5, 5+residual(e))
+			}
+		}
+		if r.HeavyTailed() != want || c.HeavyTailed() != want {
+			t.Errorf("kurtosis %g: heavy tails of numbers %t, of counts %t", float64(n)/100, r.HeavyTailed(), c.HeavyTailed())
+		}
+	}
+}
+
+// TestAreaEnds: at the ends of the area's interval the measured one is as far as Student's quantile
+// of the rarer kind times the larger of two errors: DeLong's, from all pairs, and Newcombe's.
+func TestAreaEnds(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for _, spread := range []float64{.3, 3} { // where Newcombe's is larger, and DeLong's
+		var p [2][]float64 // in the middles of bins
+		c := NewClasses(2)
+		for class, n := range []int{40, 15} {
+			for range n {
+				z := r.NormFloat64()
+				if class == 1 {
+					z = 1 + spread*z
+				}
+				v := (math.Floor(Bins/(1+math.Exp(-z))) + .5) / Bins
+				p[class] = append(p[class], v)
+				c.Add([]float64{1 - v, v}, class)
+			}
+		}
+		order := func(own, other float64) float64 {
+			switch {
+			case own > other:
+				return 1
+			case own == other:
+				return .5
+			}
+			return 0
+		}
+		variance := 0.
+		for class := range 2 {
+			var sum, squares float64
+			for _, v := range p[class] {
+				s := 0.
+				for _, w := range p[1-class] {
+					if class == 1 {
+						s += order(v, w)
+					} else {
+						s += order(w, v)
+					}
+				}
+				s /= float64(len(p[1-class]))
+				sum, squares = sum+s, squares+s*s
+			}
+			n := float64(len(p[class]))
+			variance += (squares/n - sum*sum/n/n) / (n - 1)
+		}
+		i := c.AUC(1)
+		for _, end := range []float64{i.Low, i.High} {
+			const m, n = 15., 40.
+			newcombe := end * (1 - end) / (m * n) *
+				(1 + ((m+n)/2-1)*(1-end)/(2-end) + ((m+n)/2-1)*end/(1+end))
+			deLong := variance * end * (1 - end) / (i.Value * (1 - i.Value))
+			want := num.StudentQuantile(.975, 14) * math.Sqrt(max(newcombe, deLong))
+			if math.Abs(math.Abs(end-i.Value)/want-1) > 1e-9 {
+				t.Errorf("spread %g: %+v is %g from its end, want %g", spread, i, math.Abs(end-i.Value), want)
+			}
+		}
+	}
+}
+
+// TestShare compares with intervals that Newcombe (1998) gives for method 4, to four digits.
+func TestShare(t *testing.T) {
+	for _, c := range []struct{ k, n, low, high float64 }{
+		{81, 263, .2535, .3682}, {15, 148, .0598, .1644}, {0, 20, 0, .2005}, {1, 29, .0018, .1963}, {29, 29, .8544, 1},
+	} {
+		i := share(c.k, c.n)
+		if math.Abs(i.Low-c.low) > 6e-5 || math.Abs(i.High-c.high) > 6e-5 {
+			t.Errorf("%g of %g: %+v, want %g to %g", c.k, c.n, i, c.low, c.high)
+		}
+	}
+}
