@@ -61,7 +61,7 @@ func (r *finisher) finish(ctx context.Context) error {
 	if err := r.compareSimpler(ctx, kept); err != nil {
 		return err
 	}
-	if r.summary.Sites, err = r.compareSites(ctx, rival, tuned); err != nil {
+	if err := r.compareSites(ctx, nil, rival, tuned); err != nil {
 		return err
 	}
 	return r.writeFinished()

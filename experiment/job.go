@@ -49,7 +49,7 @@ func (r *account) printResult(w io.Writer) error {
 		head += "; the model does not say that the lower problem is convex (Modulus), and Φ is at the solutions " +
 			"reached"
 	}
-	return console.Result(w, &r.summary, head, r.folder, r.Report)
+	return console.Result(w, &r.summary, head, r.folder, r.Report, r.Verbose)
 }
 
 // chooseLayout returns the job's layout, else the layout of -transport.

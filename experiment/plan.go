@@ -122,6 +122,10 @@ func (r *runner) planned(program runs.Number) plan.Run {
 	}
 	if r.Task.Ending != nil {
 		run.Ending = r.Task.Ending()
+		if run.Rows != nil {
+			run.Ending.Sums = append(run.Ending.Sums,
+				plan.Row{Name: "sums of such scores over all sites", Length: siteNumbers + 1})
+		}
 	}
 	run.Ending.Alone = !r.Rivals
 	return run

@@ -144,10 +144,12 @@ func (s *Settings) addOutputFlags(f *cli.Flags) {
 		"write report.html and its figures at the end; with -report=false they can be had later, from the verb "+
 			"report of dsbo (default true)")
 	f.BoolVar(&s.Quiet, "quiet", false, "write nothing to stderr but errors")
+	f.BoolVar(&s.Verbose, "v", false,
+		"print all that was found: with a run over tables what tuning gave, models and cost too, as other tasks do")
 	f.BoolVar(&s.Attached, "attached", false,
 		"for a program that starts runs: stop when stdin ends, as on an interrupt")
 	f.Group("Output", "out", "eval-every", "checkpoint-every", "keep-checkpoints", "resume", "force", "rivals",
-		"report", "quiet", "attached")
+		"report", "quiet", "v", "attached")
 }
 
 // resolve fills in the preset for all flags that were not given, makes the graph, and reports the

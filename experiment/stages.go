@@ -66,6 +66,7 @@ type Settings struct {
 
 	Out                          string // run folder
 	Resume, Force, Quiet, Report bool   // go on; overwrite; no progress; write the page
+	Verbose                      bool   // print all that was found
 	KeepCheckpoints              bool   // of a finished run too
 	Rivals                       bool   // compare the tuned model with others at the end
 	Attached                     bool   // end as stdin does

@@ -136,7 +136,7 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 	if err := r.saveKept(ctx, final.Model, final); err != nil {
 		return err
 	}
-	if r.summary.Sites, err = r.compareSites(ctx, one, tuned); err != nil {
+	if err := r.compareSites(ctx, &c, one, tuned); err != nil {
 		return err
 	}
 	return r.writeFinished()

@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"slices"
 
 	"dsbo"
 	"dsbo/ad"
@@ -50,6 +51,17 @@ func (m Folds) layer() dense { return dense{in: m.Of.Features, out: m.Count * m.
 func (m Folds) Fold(y []float64, k int) (weights, intercepts []float64) {
 	size, c := m.Of.Outputs*m.Of.Features, m.Of.Outputs
 	return m.layer().weights(y)[k*size:][:size:size], m.layer().biases(y)[k*c:][:c:c]
+}
+
+// Mean returns the mean of the models of the folds: the linear model of all examples is not far.
+func (m Folds) Mean(y []float64) []float64 {
+	_, q := m.Of.Dims()
+	mean := make([]float64, q)
+	for k := range m.Count {
+		weights, intercepts := m.Fold(y, k)
+		linalg.Axpy(mean, 1/float64(m.Count), slices.Concat(weights, intercepts))
+	}
+	return mean
 }
 
 // Check implements [Checker].

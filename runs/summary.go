@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"dsbo/internal/num"
 )
 
 // Summary is summary.json: how a run ended.
@@ -52,6 +54,9 @@ type Summary struct {
 	// Sites compares the sites' own models with the models of all together, where each site has
 	// test examples of its own.
 	Sites []Site `json:"sites,omitempty"`
+	// AllSites does so on the test examples of all sites together; nil where some site has no
+	// model of its own.
+	AllSites *Site `json:"all_sites,omitempty"`
 
 	ConsensusX         Number `json:"consensus_x"`         // consensus error of x at the end
 	ConsensusY         Number `json:"consensus_y"`         // the same of y
@@ -123,15 +128,66 @@ type Model struct {
 type Site struct {
 	Name     string `json:"name,omitempty"` // "": the label of its number, see [Site.Label]
 	Examples int    `json:"examples"`
-	// Alone is the model that the site finds by its own examples alone, at its best constant λ;
-	// Constant and Tuned are the models of all sites together, at the best constant λ and at the
-	// tuned λ.
+	// Alone is the model that the site finds by its own examples alone, as all together find
+	// theirs: by structures of penalties, or at its best constant λ. Constant and Tuned are the
+	// models of all sites together, at the best constant λ and at the tuned λ. All are unknown with
+	// fewer than FewestOfSite examples.
 	Alone    SiteScore `json:"alone"`
 	Constant SiteScore `json:"constant"`
 	Tuned    SiteScore `json:"tuned"`
+	// Change is the mean loss of the kept model of all sites less the mean loss of Alone, and
+	// ChangeError its standard error over the examples, each of which both have answered.
+	Change      Number `json:"change"`
+	ChangeError Number `json:"change_error"`
 	// OthersAlone are the own models of all sites, by their numbers, on this site's test examples;
 	// empty where they have not left their sites.
 	OthersAlone []SiteScore `json:"lone,omitempty"`
+}
+
+// Joint is the score of the model of all sites that is kept.
+func (s Site) Joint(tunedKept bool) SiteScore {
+	if tunedKept {
+		return s.Tuned
+	}
+	return s.Constant
+}
+
+// TunedKept reports whether the tuned model, the last one, is kept.
+func (s *Summary) TunedKept() bool {
+	n := len(s.Models)
+	return n > 0 && s.Models[n-1].Kept
+}
+
+// ChangeMeaning says what changes by joining of a number of sites are.
+func ChangeMeaning(sites int) string {
+	return fmt.Sprintf("Mean losses on test rows of each site; below 0 joining lowers them. The intervals of the %d "+
+		"sites hold what it does on new rows of theirs, all of them in 95 %% of draws: one with 0 in it shows no "+
+		"difference.", sites)
+}
+
+// FewestOfSite is the number of test examples below which a site shows nothing but their number:
+// they are too few to say what joining gave.
+const FewestOfSite = 20
+
+// ChangeInterval returns the interval of Change that holds the truth with a probability of 95 %, or
+// where it is one of several sites' all of them do together: of each it is 1 − 0.05/sites. It is by
+// Student's distribution with a degree less than examples.
+func (s Site) ChangeInterval(sites int) (low, high Number) {
+	e := s.ChangeError * Number(num.StudentQuantile(1-0.05/float64(2*sites), s.Examples-1))
+	return s.Change - e, s.Change + e
+}
+
+// ChangeOutcome returns what joining gave, by whether the interval holds 0.
+func (s Site) ChangeOutcome(sites int) Outcome {
+	switch low, high := s.ChangeInterval(sites); {
+	case high < 0:
+		return Better
+	case low > 0:
+		return Worse
+	case low.Known():
+		return Same
+	}
+	return Unclear
 }
 
 // Label returns the name of the i-th site of a list.

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"dsbo/data"
-	"dsbo/internal/linalg"
 	"dsbo/internal/num"
 	"dsbo/models"
 	"dsbo/runs"
@@ -276,22 +275,10 @@ func (f *crossFit) solveAll(st *Structure) error {
 	for j := range x {
 		x[j] += st.Strength + num.Log(f.trainShare)
 	}
-	sol, err := f.all.Lower(f.ctx, x, f.fromParts(st.y), solutionTol)
+	sol, err := f.all.Lower(f.ctx, x, f.Model.Mean(st.y), solutionTol)
 	st.all = sol.Y
 	st.Products += sol.Products
 	return err
-}
-
-// fromParts returns the mean of the models of the parts, from which the model of all examples is
-// not far.
-func (f *crossFit) fromParts(y []float64) []float64 {
-	_, q := f.Model.Of.Dims()
-	mean := make([]float64, q)
-	for k := range f.Model.Count {
-		weights, intercepts := f.Model.Fold(y, k)
-		linalg.Axpy(mean, 1/float64(f.Model.Count), slices.Concat(weights, intercepts))
-	}
-	return mean
 }
 
 // Models returns the models of all examples of one penalty and of the answer, with their scores. Φ

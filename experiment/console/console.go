@@ -5,8 +5,10 @@ package console
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"dsbo"
@@ -17,9 +19,10 @@ import (
 )
 
 // Result writes to w what a finished run gave: the verdict, then the table of models, what they
-// cost, and where the rest is. head says what problem it was. With page it first writes report.html
-// and its figures to the run's folder.
-func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page bool) (err error) {
+// cost, and where the rest is. Of a run over tables that is for -v, which all sets: it begins with
+// what a person asks, and is else no more than that. head says what problem it was. With page it
+// first writes report.html and its figures to the run's folder.
+func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page, all bool) (err error) {
 	path := ""
 	if page {
 		if path, err = report.WriteRun(string(folder)); err != nil {
@@ -27,16 +30,28 @@ func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page 
 		}
 	}
 	var b bytes.Buffer
+	a, err := folder.ReadAssessment()
+	if err == nil {
+		if err := writeAnswer(&b, s, a, cli.IsTerminal(w)); err != nil {
+			return err
+		}
+		if !all {
+			writeFacts(&b, [][2]string{{"model", string(folder)}, {"all of it", path}})
+			_, err = b.WriteTo(w)
+			return err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	writeVerdict(&b, s.Verdict, cli.IsTerminal(w))
 	for _, line := range cli.Wrap(head, cli.Columns) {
 		fmt.Fprintln(&b, line)
 	}
 	b.WriteString("\n")
-	if err := writeTables(&b, modelRows(s), siteRows(s.Sites), crossRows(s.Sites)); err != nil {
+	if err := writeTables(&b, modelRows(s), crossRows(s.Sites)); err != nil {
 		return err
 	}
 	writeFacts(&b, [][2]string{
-		{"on test rows", measuresLine(folder)},
 		{"privacy", privacyLine(s)},
 		{"kept", keptLine(s)},
 		{"members at the end", wording.Ranges(s.Members)},
@@ -82,20 +97,6 @@ func privacyLine(s *runs.Summary) string {
 	}
 	return fmt.Sprintf("ε = %.4g, δ = %.4g; noisy test loss %s, accuracy %s", s.Privacy.Epsilon, s.Privacy.Delta,
 		Number("%.4f", s.TestLoss), Number("%.4f", s.TestAccuracy))
-}
-
-// measuresLine says how good the predictions of the kept model are, where the folder tells.
-func measuresLine(folder runs.Folder) string {
-	const most = 2
-	a, err := folder.ReadAssessment()
-	if err != nil || len(a.Measures) == 0 {
-		return ""
-	}
-	var parts []string
-	for _, m := range a.Measures[:min(len(a.Measures), most)] {
-		parts = append(parts, fmt.Sprintf("%s %.4g", m.Name, float64(m.Value)))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // megabytes writes what all agents have sent.

@@ -21,7 +21,7 @@ func ExampleResult() {
 				TestAccuracy: .78},
 		},
 	}
-	testkit.OK(console.Result(os.Stdout, s, "three sites with 30 rows each", "results/first", false))
+	testkit.OK(console.Result(os.Stdout, s, "three sites with 30 rows each", "results/first", false, true))
 	// Output:
 	// Tuning 4 penalties cut the test loss by 3.1 %.
 	//

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"fmt"
 	"slices"
 
 	"dsbo/runs"
@@ -37,31 +36,6 @@ func modelRows(s *runs.Summary) [][]string {
 			}
 		}
 	}
-	return rows
-}
-
-// siteRows returns the table that says what each site gains by taking part, and all test examples
-// together; nil if there are no sites.
-func siteRows(sites []runs.Site) [][]string {
-	if len(sites) == 0 {
-		return nil
-	}
-	rows := [][]string{{"test loss (accuracy)", "examples", "site alone", "all, one penalty", "all, tuned"}}
-	add := func(name string, s runs.Site) {
-		row := []string{name, fmt.Sprint(s.Examples)}
-		for _, score := range []runs.SiteScore{s.Alone, s.Constant, s.Tuned} {
-			text := Number("%.4f", score.Loss)
-			if score.Accuracy.Known() {
-				text += Number(" (%.3f)", score.Accuracy)
-			}
-			row = append(row, text)
-		}
-		rows = append(rows, row)
-	}
-	for i, s := range sites {
-		add(s.Label(i), s)
-	}
-	add("all sites", runs.AllSites(sites))
 	return rows
 }
 

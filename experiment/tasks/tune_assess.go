@@ -41,12 +41,12 @@ func (t judge) assess() (*runs.Assessment, error) {
 				to.addRow(t.made.PredictFeatures(places, values), e, row, in)
 			})
 		}
-		if err := t.count(all, assessor.Numbers, func(i int, own assessor) {
+		if err := t.sumCounts(all, assessor.Numbers, func(i int, own assessor) {
 			rows(t.prepared.Data.Shards[i].Test, own, counting)
 		}); err != nil {
 			return nil, err
 		}
-		if err := t.count(all, assessor.Errors, func(i int, own assessor) {
+		if err := t.sumCounts(all, assessor.Errors, func(i int, own assessor) {
 			rows(t.prepared.Data.Shards[i].Test, own, errorsOf)
 			rows(t.prepared.Data.Shards[i].Train, own, trained)
 		}); err != nil {
@@ -125,8 +125,8 @@ func (t judge) lossOf(places []int32, values []float64, e data.Examples, row int
 	return float64(slope * (r - float64(slope/2)))
 }
 
-// count adds to numbers of an assessor, all of one pass, what visit counts at each site.
-func (t judge) count(all assessor, numbers func(assessor) []float64, visit func(i int, own assessor)) error {
+// sumCounts adds to numbers of an assessor, all of one pass, what visit counts at each site.
+func (t judge) sumCounts(all assessor, numbers func(assessor) []float64, visit func(i int, own assessor)) error {
 	before := slices.Clone(all.Numbers())
 	return t.run.Collective.Sum(numbers(all), func(i int, part []float64) error {
 		own := newAssessor(t.prepared.Recipe.Target)

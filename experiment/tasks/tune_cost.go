@@ -79,7 +79,7 @@ func (t judge) addThreshold(a *runs.Assessment, test assessor) error {
 		return err
 	}
 	all := newAssessor(target)
-	if err := t.count(all, assessor.Numbers, func(i int, own assessor) {
+	if err := t.sumCounts(all, assessor.Numbers, func(i int, own assessor) {
 		eachRow(t.prepared.Data.Shards[i].Val, func(e data.Examples, row int, places []int32, values []float64) {
 			for fold, part := range parts {
 				if len(parts) == 1 || e.Weight.At(row, fold) > 0 {

@@ -53,6 +53,10 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 		return err
 	}
 	if t.refits() {
+		rows := t.prepared.Rows
+		if assessment.Kept = rows[0] + rows[2]; t.prepared.Folds == 0 {
+			assessment.Kept += rows[1]
+		}
 		if y, err = t.refitWeights(f, m); err != nil {
 			return err
 		}

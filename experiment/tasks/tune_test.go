@@ -228,11 +228,11 @@ func TestCrossSites(t *testing.T) {
 	data := "-data=" + writeSites(t, folder, 3)
 	run := func(name, flags string) runs.Summary {
 		return tuned(t, runs.Folder(filepath.Join(folder, name)), flags, data,
-			"-target=ill -drop=cost,visits -K=2 -folds=0")
+			"-target=ill -drop=cost,visits -K=2 -folds=0 -split=0.25:0.25:0.5")
 	}
 	shown, sent := run("shown", ""), run("sent", "-exchange-alone")
 	for i, s := range shown.Sites {
-		if len(s.OthersAlone) != 3 || s.OthersAlone[i] != s.Alone {
+		if len(s.OthersAlone) != 3 || !(math.Abs(float64(s.OthersAlone[i].Loss-s.Alone.Loss)) < 1e-9) {
 			t.Errorf("site %d: models of single sites have %+v; number %d must be its own, %+v", i,
 				s.OthersAlone, i, s.Alone)
 		}
@@ -247,8 +247,9 @@ func TestCrossSites(t *testing.T) {
 		t.Errorf("the models at the sites are %+v; the last number of the last one must be the tuned test loss, %v",
 			all, shown.TestLossTuned)
 	}
-	// λ, and of two classes of age, its indicator, noise and three colours, with intercepts
-	const pairs, weights = 3 * 2, 6 + 2*(6+1)
+	// λ, and of two classes of age, noise and three colours, with intercepts: too few training rows
+	// miss their age for an indicator
+	const pairs, weights = 3 * 2, 5 + 2*(5+1)
 	if extra := sent.Traffic.Models.Bytes - shown.Traffic.Models.Bytes; extra%(8*pairs) != 0 ||
 		extra/(8*pairs) != weights+2*3 {
 		t.Errorf("-exchange-alone sent %d bytes more, want %d", extra, 8*pairs*(weights+2*3))

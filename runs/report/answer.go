@@ -19,14 +19,15 @@ import (
 // what is predicted, how good that is, what joining gave, and which features count. How it was
 // computed folds away below it.
 type answer struct {
-	About        string // what is predicted, from what, by how many rows
-	Measures     *table
-	Confusion    *table
-	Threshold    string
-	Joined       []string
-	Coefficients *coefficients
-	Kept         string // why the hyperparameters that are kept are kept
-	Predict      string // the command
+	About        string        // what is predicted, from what, by how many rows, and how well
+	Measures     *table        // of the predictions
+	Confusion    *table        // of classes
+	Threshold    string        // for a stated cost
+	Joined       *table        // what joining gave each site
+	JoinedIs     string        // what its changes are
+	Coefficients *coefficients // of the model
+	Kept         string        // why the hyperparameters that are kept are kept
+	Predict      string        // the command
 }
 
 // tableProblem is what the settings of a task over tables say.
@@ -81,41 +82,13 @@ func newAnswer(r *Run) *answer {
 	if n := r.Config.Agents; n > 1 {
 		sites = "sites together"
 	}
-	about := fmt.Sprintf("%s, %s, is predicted from %s. %s of %d %s made the model; ", p.Target, what,
-		wording.Count(p.Features, "feature"), wording.Count(a.Made, "row"), r.Config.Agents, sites)
-	switch {
-	case len(a.Measures) > 0:
-		m := a.Measures[0]
-		about += fmt.Sprintf("on %s, which it has not seen, its %s is %s%s.", wording.Count(a.Judged, "other row"),
-			m.Name, measureText(m)(float64(m.Value)), guessed(p.Classes, a.Confusion))
-	case a.Judged > 0:
-		about += fmt.Sprintf("%s are too few to judge it.", wording.Count(a.Judged, "other row"))
-	default:
-		about += "no rows were left to judge it."
-	}
-	return &answer{About: about, Measures: measuresTable(a.Measures), Confusion: confusionTable(a),
-		Threshold: thresholdText(a.Threshold), Joined: joined(r),
+	about := fmt.Sprintf("%s, %s, is predicted from %s. %s of %d %s made the model. %s", p.Target, what,
+		wording.Count(p.Features, "feature"), wording.Count(a.Made, "row"), r.Config.Agents, sites, a.Judgement())
+	return &answer{About: withoutBreaks(about), Measures: measuresTable(a.Measures), Confusion: confusionTable(a),
+		Threshold: thresholdText(a.Threshold), Joined: joined(&r.Summary),
+		JoinedIs:     runs.ChangeMeaning(len(r.Summary.Sites)),
 		Coefficients: cmp.Or(newCoefficients(p, a.Coefficients), newImportances(a.Importances)),
 		Kept:         keptReason(&r.Summary), Predict: "dsbo predict -model " + r.Name + " -data new.csv"}
-}
-
-// guessed says how accurate it is to take each example for the most common class: where classes
-// are rare, an accuracy means little without it. It is "" without a confusion matrix.
-func guessed(classes []string, confusion [][]float64) string {
-	most, of, all := 0., 0, 0.
-	for k, row := range confusion {
-		sum := 0.
-		for _, n := range row {
-			sum += n
-		}
-		if all += sum; sum > most {
-			most, of = sum, k
-		}
-	}
-	if most == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; taking all of them for %s has %s", classes[of], share(most/all, 1))
 }
 
 // measureText writes a measure's number.
@@ -149,7 +122,7 @@ func measuresTable(all []runs.Measure) *table {
 		if m.Low.Known() && m.High.Known() {
 			between = show(float64(m.Low)) + " to " + show(float64(m.High))
 		}
-		t.add(name, numberCell(m.Value, show), cell{Text: cmp.Or(between, "too few rows"), Note: m.Note}, m.Hint)
+		t.add(name, numberCell(m.Value, show), cell{Text: cmp.Or(between, "too few rows"), Range: m.Note}, m.Hint)
 	}
 	return t
 }
@@ -190,48 +163,46 @@ func thresholdText(h *runs.Threshold) string {
 		wholeNumber(h.Likeliest.Found), wholeNumber(h.Likeliest.Alarms), h.Paid(h.Likeliest))
 }
 
-// mostJoined is the number of sites up to which each has a sentence.
-const mostJoined = 12
-
 // joined says what each site gained by joining, nil where a run does not tell.
-func joined(r *Run) (list []string) {
-	if len(r.Summary.Sites) < 2 || len(r.Summary.Sites) > mostJoined {
+func joined(s *runs.Summary) *table {
+	if len(s.Sites) < 2 {
 		return nil
 	}
-	unit, kept := r.Assessment.LossUnit, r.tunedIsKept()
-	for i, s := range r.Summary.Sites {
-		together := s.Constant
-		if kept {
-			together = s.Tuned
+	t := newTable("What joining gave each site", "Site", "", "Test rows", "of the site", "Own model",
+		"mean loss of the model that the site finds by its own rows alone", "Joint model",
+		"mean loss of the model of all sites", "Change of loss", "joint less own", "Interval",
+		"which holds the change on new rows of the site, those of all sites together in 95 % of draws")
+	add := func(name string, one runs.Site, sites int) {
+		if !one.Change.Known() {
+			why := "no model of its own"
+			if one.Examples < runs.FewestOfSite {
+				why = "too few rows to say"
+			}
+			t.add(name, numberCell(one.Examples, wholeNumber), "", "", "", why)
+			return
 		}
-		change := float64((together.Loss - s.Alone.Loss) / s.Alone.Loss)
-		if math.IsNaN(change) || math.IsInf(change, 0) {
-			continue
+		low, high := one.ChangeInterval(sites)
+		change := numberCell(one.Change, withSign(number))
+		if o := one.ChangeOutcome(sites); o != runs.Same {
+			change.Kind = string(o)
 		}
-		verb := "lowers"
-		if change > 0 {
-			verb = "raises"
+		scored := func(s runs.SiteScore) cell {
+			c := numberCell(s.Loss, number)
+			if s.Accuracy.Known() {
+				c.Range = share(float64(s.Accuracy), 1) + " right"
+			}
+			return c
 		}
-		text := fmt.Sprintf("%s: joining %s the loss on its %s from %s to %s (%s)", s.Label(i), verb,
-			wording.Count(s.Examples, "test row"), number(float64(s.Alone.Loss)), number(float64(together.Loss)),
-			withSign(func(v float64) string { return share(v, 0) })(change))
-		switch {
-		case unit > 0:
-			typical := func(loss runs.Number) string { return number(unit * math.Sqrt(2*float64(loss))) }
-			text += fmt.Sprintf("; the typical error from %s to %s", typical(s.Alone.Loss), typical(together.Loss))
-		case s.Alone.Accuracy.Known() && together.Accuracy.Known():
-			text += fmt.Sprintf("; right answers from %s to %s", share(float64(s.Alone.Accuracy), 1),
-				share(float64(together.Accuracy), 1))
-		}
-		list = append(list, text+".")
+		t.add(name, numberCell(one.Examples, wholeNumber), scored(one.Alone), scored(one.Joint(s.TunedKept())), change,
+			withSign(number)(float64(low))+" to "+withSign(number)(float64(high)))
 	}
-	return list
-}
-
-// tunedIsKept reports whether the tuned model, the last one, is kept.
-func (r *Run) tunedIsKept() bool {
-	n := len(r.Summary.Models)
-	return n > 0 && r.Summary.Models[n-1].Kept
+	for i, one := range s.Sites {
+		add(one.Label(i), one, len(s.Sites))
+	}
+	if s.AllSites != nil {
+		add("all sites", *s.AllSites, 1)
+	}
+	return t
 }
 
 // keptReason says why the model that is kept is, "" where nothing was compared.

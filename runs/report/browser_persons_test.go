@@ -18,7 +18,8 @@ func answered(t testing.TB) (path string) {
 	t.Helper()
 	summary := ended()
 	site := func(alone, tuned runs.Number) runs.Site {
-		return runs.Site{Examples: 50, Alone: runs.SiteScore{Loss: alone, Accuracy: .8},
+		return runs.Site{Examples: 50, Change: tuned - alone, ChangeError: .1,
+			Alone:    runs.SiteScore{Loss: alone, Accuracy: .8},
 			Constant: runs.SiteScore{Loss: .3, Accuracy: .84}, Tuned: runs.SiteScore{Loss: tuned, Accuracy: .86}}
 	}
 	summary["sites"] = []runs.Site{site(.5, .3), site(.4, .3), site(.6, .27)}
@@ -85,10 +86,9 @@ var persons = inspection{`
 	out.AUROC = [...document.querySelectorAll("#good tbody tr")].map(r => seen(r.cells[0]) + ": " +
 		seen(r.cells[1])).find(text => text.startsWith("AUROC"));
 	out.Features = [...document.querySelectorAll("#features tbody th")].map(seen);
-	out.Site2 = [...document.querySelectorAll("#joined li")].map(seen).find(text => text.startsWith("site 2"));
+	out.Site2 = [...document.querySelectorAll("#joined tbody tr")].map(seen).find(text => text.startsWith("site 2"));
 	out.Command = seen(document.querySelector("#use code"));
 	out.Tried = [...document.querySelectorAll("#gains th")].some(th => th.textContent === "reweighted 1");
-	out.Kept = seen(document.querySelector("#kept"));
 	const real = HTMLAnchorElement.prototype.click;
 	const link = document.querySelector("#good a[download]");
 	out.Names.push(link.download);
@@ -96,6 +96,7 @@ var persons = inspection{`
 	out.Folded = !document.querySelector("#figure-phi").checkVisibility({contentVisibilityAuto: true});
 	document.querySelector("#how > summary").click();
 	await new Promise(done => setTimeout(done, 200)); // the figure takes its width when it is shown
+	out.Kept = seen(document.querySelector("#kept"));
 	HTMLAnchorElement.prototype.click = function() { out.Names.push(this.download); };
 	[...document.querySelectorAll("#figure-phi .tools button")].find(b => b.textContent === "CSV").click();
 	HTMLAnchorElement.prototype.click = real;
@@ -115,14 +116,14 @@ func checkPersons(t *testing.T, seen json.RawMessage) {
 	}
 	testkit.OK(json.Unmarshal(seen, &got))
 	if got.Title != "Predicting diagnosis" || !strings.Contains(got.Lead, "400 rows of 3 sites") ||
-		!strings.Contains(got.Lead, "accuracy is 88.0 %; taking all of them for healthy has 53.3 %.") {
+		!strings.Contains(got.Lead, "right in 88.0\u202f% (82.0 to 92.0): 34.7 points more") {
 		t.Errorf("title %q, lead %q", got.Title, got.Lead)
 	}
 	if got.AUROC != "AUROC of ill: 0.934" || len(got.Features) != 10 ||
 		!strings.HasSuffix(got.Features[9], "name 9") {
 		t.Errorf("area %q, features %q", got.AUROC, got.Features)
 	}
-	if !strings.Contains(got.Site2, "from 0.6000 to 0.2700 (−55") ||
+	if !strings.Contains(got.Site2, "0.6000 80.0 % right 0.2700 86.0 % right −0.3300 −0.5781 to −0.0819") ||
 		got.Command != "dsbo predict -model clinics -data new.csv" ||
 		!strings.Contains(got.Kept, "0.2701 with the tuned ones and 0.2893 with one for all") {
 		t.Errorf("site 2 %q, command %q, kept %q", got.Site2, got.Command, got.Kept)

@@ -251,7 +251,9 @@ func sitesTable(s *runs.Summary) *table {
 	for i, site := range s.Sites {
 		add(site.Label(i), site)
 	}
-	add("all sites", runs.AllSites(s.Sites))
+	if s.AllSites != nil {
+		add("all sites", *s.AllSites)
+	}
 	const losses = 5 // columns before accuracies, of which numbers have none
 	if !slices.ContainsFunc(t.Rows, func(row []cell) bool { return row[losses].Sort != "" }) {
 		t.Columns = t.Columns[:losses]

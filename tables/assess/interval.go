@@ -49,8 +49,8 @@ func (j jackknife) add(k int, change float64) {
 }
 
 // error returns the error of the logarithm of measure k of n examples: the jackknife's, raised by
-// 1/√n. Without this the intervals of errors with tails such as those of Laplace's distribution, or
-// of Student's with 5 degrees of freedom, hold the truth of 75 examples in 91 to 92 % of draws.
+// 1/√n. Without this the intervals of 75 errors with the tails of Laplace's distribution, or of
+// Student's with 5 degrees of freedom, hold the truth in 91 to 92 % of draws.
 func (j jackknife) error(k int, n float64) float64 {
 	sum, squares := j[2*k], j[2*k+1]
 	return (1 + 1/math.Sqrt(n)) * math.Sqrt((n-1)/n*max(0, squares-float64(sum*sum)/n))

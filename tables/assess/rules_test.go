@@ -49,7 +49,7 @@ func TestLeaveOneOut(t *testing.T) {
 		if name == "R²" || name == "deviance explained" {
 			got = -got
 		}
-		// the mean count of the deviance explained is that of all rows in one, of the rest in the other
+		// all rows have one mean count, the rest without a row another one
 		tol := 1e-9
 		if name == "deviance explained" {
 			tol = .1
@@ -98,7 +98,8 @@ func TestRareKinds(t *testing.T) {
 				}
 			}
 		}
-		for name, i := range map[string]Interval{"area": c.AUC(1), "precision": c.AveragePrecision(1), "Brier": c.Brier()} {
+		for name, i := range map[string]Interval{"area": c.AUC(1), "precision": c.AveragePrecision(1),
+			"Brier": c.Brier()} {
 			if known := i.Low == i.Low && i.High == i.High; known != (min(n[0], n[1]) == 10) || !(i.Value > 0) {
 				t.Errorf("%v examples: %s %+v", n, name, i)
 			}
@@ -148,7 +149,8 @@ func TestHeavyTailed(t *testing.T) {
 			}
 		}
 		if r.HeavyTailed() != want || c.HeavyTailed() != want {
-			t.Errorf("kurtosis %g: heavy tails of numbers %t, of counts %t", float64(n)/100, r.HeavyTailed(), c.HeavyTailed())
+			t.Errorf("kurtosis %g: heavy tails of numbers %t, of counts %t", float64(n)/100, r.HeavyTailed(),
+				c.HeavyTailed())
 		}
 	}
 }

@@ -1,0 +1,133 @@
+package console
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+
+	"dsbo/internal/cli"
+	"dsbo/internal/wording"
+	"dsbo/runs"
+)
+
+// mostNotes is the largest number of lines of notes.
+const mostNotes = 6
+
+// writeAnswer writes what a person asks of a run over tables: how good the model is, what joining
+// gave each site, which features count, and what there is to know.
+func writeAnswer(b *bytes.Buffer, s *runs.Summary, a runs.Assessment, terminal bool) error {
+	paragraph := func(text string) {
+		if text != "" {
+			fmt.Fprintf(b, "%s\n\n", strings.Join(cli.Wrap(text, cli.Columns), "\n"))
+		}
+	}
+	paragraph(a.Judgement())
+	if rows := joinedRows(s); rows != nil {
+		var table bytes.Buffer
+		if err := cli.Table(&table, rows); err != nil {
+			return err
+		}
+		for k, line := range strings.Split(table.String(), "\n") {
+			begin, end := "", ""
+			if site := k - 2; terminal && site >= 0 && site < len(s.Sites) {
+				if begin = colours[s.Sites[site].ChangeOutcome(len(s.Sites))]; begin != "" {
+					end = "\x1b[0m"
+				}
+			}
+			fmt.Fprintln(b, begin+line+end)
+		}
+		paragraph(runs.ChangeMeaning(len(s.Sites)))
+	}
+	paragraph(featuresText(a))
+	var notes []string
+	for _, n := range answerNotes(s, a) {
+		notes = append(notes, cli.Wrap("Note: "+n, cli.Columns)...)
+	}
+	if len(notes) > 0 {
+		fmt.Fprintf(b, "%s\n\n", strings.Join(notes[:min(len(notes), mostNotes)], "\n"))
+	}
+	return nil
+}
+
+// joinedRows returns the table that says what joining gave each site, and all test rows together;
+// nil if there are no sites.
+func joinedRows(s *runs.Summary) [][]string {
+	if len(s.Sites) < 2 {
+		return nil
+	}
+	rows := [][]string{{"site", "rows", "own model", "joint model", "change by joining"}}
+	add := func(name string, one runs.Site, sites int) {
+		row := []string{name, fmt.Sprint(one.Examples)}
+		low, high := one.ChangeInterval(sites)
+		if !one.Change.Known() {
+			why := "no own model"
+			if one.Examples < runs.FewestOfSite {
+				why = "too few rows to say"
+			}
+			rows = append(rows, append(row, "-", "-", why))
+			return
+		}
+		for _, score := range []runs.SiteScore{one.Alone, one.Joint(s.TunedKept())} {
+			text := lossText(score.Loss)
+			if score.Accuracy.Known() {
+				text += Number(" (%.3f)", score.Accuracy)
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, append(row,
+			fmt.Sprintf("%s (%s to %s)", lossText(one.Change), lossText(low), lossText(high))))
+	}
+	for i, one := range s.Sites {
+		add(one.Label(i), one, len(s.Sites))
+	}
+	if all := s.AllSites; all != nil {
+		add("all sites", *all, 1)
+	}
+	return rows
+}
+
+// lossText writes a loss, or a difference.
+func lossText(n runs.Number) string {
+	digits := 4
+	if math.Abs(float64(n)) >= 100 {
+		digits = 1
+	}
+	return strings.ReplaceAll(fmt.Sprintf("%.*f", digits, float64(n)), "-", "−")
+}
+
+// featuresText names the features that count most.
+func featuresText(a runs.Assessment) string {
+	var names []string
+	for _, c := range a.Coefficients {
+		names = append(names, c.Feature)
+	}
+	for _, one := range a.Importances {
+		names = append(names, one.Feature)
+	}
+	if names == nil {
+		return ""
+	}
+	return "Features that the model uses most: " + strings.Join(names, ", ") + "."
+}
+
+// answerNotes returns what a reader has to know, the most pressing first.
+func answerNotes(s *runs.Summary, a runs.Assessment) (notes []string) {
+	notes = append(notes, s.Warnings...)
+	for _, m := range s.Models {
+		if m.Kept && !m.Converged && !m.Reached {
+			notes = append(notes, "The model has not converged: it is not the best that there is.")
+		}
+	}
+	for _, m := range a.Measures {
+		if m.Note != "" {
+			notes = append(notes, fmt.Sprintf("%s is %s.", m.Name, m.Note))
+			break
+		}
+	}
+	if a.Kept > a.Made {
+		notes = append(notes, fmt.Sprintf("These numbers are of a model of %s. The one that is kept is of all %d, the "+
+			"test rows too (-refit none leaves them out).", wording.Count(a.Made, "row"), a.Kept))
+	}
+	return notes
+}

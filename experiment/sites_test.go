@@ -1,0 +1,77 @@
+package experiment
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"dsbo/experiment/candidates"
+	"dsbo/models"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// TestFewTestRows: a site with 19 test rows shows nothing of them but their number, one with 20
+// shows its sums.
+func TestFewTestRows(t *testing.T) {
+	for n, shown := range map[float64]bool{19: false, 20: true} {
+		sums := shownSums([]float64{n, 1, 2, 3, 4, 5, 6, 7})
+		if sums[0] != n || slices.ContainsFunc(sums[1:], math.IsNaN) == shown || len(sums) != siteNumbers {
+			t.Errorf("%g test rows: %v", n, sums)
+		}
+	}
+}
+
+// TestSiteOf: the change by joining is the kept model's mean loss less the own one's, and its error
+// is of the paired differences, by n − 1.
+func TestSiteOf(t *testing.T) {
+	own, constant, tuned := []float64{3, 1, 4, 1}, []float64{2, 2, 2, 2}, []float64{1, 1, 2, 3}
+	for _, kept := range [][]float64{constant, tuned} {
+		var row [siteNumbers]float64
+		row[0] = float64(len(own))
+		mean, square := 0., 0.
+		for e := range own {
+			for k, losses := range [][]float64{own, constant, tuned} {
+				row[1+2*k] += losses[e]
+			}
+			d := kept[e] - own[e]
+			row[siteNumbers-1] += d * d
+			mean += d / 4
+		}
+		for e := range own {
+			square += (kept[e] - own[e] - mean) * (kept[e] - own[e] - mean) / 3
+		}
+		m := candidates.NewModel("", 0, nil)
+		m.Kept = &kept[0] == &tuned[0]
+		s := siteOf("", row[:], m)
+		if math.Abs(float64(s.Change)-mean) > 1e-12 || math.Abs(float64(s.ChangeError)-math.Sqrt(square/4)) > 1e-12 ||
+			s.Alone.Accuracy.Known() {
+			t.Errorf("%+v; want %g ± %g, and no right answers of numbers", s, mean, math.Sqrt(square/4))
+		}
+	}
+}
+
+// TestUnited: a model of three folds becomes one model, the mean, in each fold, whose loss is then
+// the score; a model of another length stays.
+func TestUnited(t *testing.T) {
+	folds := models.Folds{Of: models.Linear{Features: 2, Outputs: 1, Loss: models.Squared{}}, Count: 3}
+	r := new(finisher)
+	r.loaded.model = folds
+	y := []float64{1, 2, 3, 4, 5, 6, 7, 8, 12} // weights of each, then intercepts
+	got := r.united(train.Fit{Y: y}).Y
+	if want := []float64{3, 4, 3, 4, 3, 4, 9, 9, 9}; !slices.Equal(got, want) || y[0] != 1 {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if one := []float64{1, 2, 3}; !slices.Equal(r.united(train.Fit{Y: one}).Y, one) {
+		t.Error("a model of all examples has changed")
+	}
+}
+
+// TestChangeOutcome is of [runs.Site], whose limits follow from the numbers of siteOf.
+func TestChangeOutcome(t *testing.T) {
+	s := runs.Site{Examples: 60, Change: -2.2, ChangeError: 1}
+	// Student's quantiles of 59 degrees are 2.001 at .975, 2.463 at 1 − .05/6
+	if one, three := s.ChangeOutcome(1), s.ChangeOutcome(3); one != runs.Better || three != runs.Same {
+		t.Errorf("of one site %s, of three %s", one, three)
+	}
+}
