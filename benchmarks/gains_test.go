@@ -25,28 +25,29 @@ type tableKind struct {
 	task              string // classification, regression or count
 	strength          float64
 	flags             string
+	alike             bool // whether all weights that count are of one size
 }
 
 // gainKinds are tables in which some features count; nullKinds have nothing to gain but by chance:
 // no feature counts, or all count alike.
 var (
 	gainKinds = []tableKind{
-		{"classes", 300, 150, 25, 4, "classification", 1, ""},
-		{"classes, few rows", 150, 80, 30, 3, "classification", 1.2, ""},
-		{"numbers", 200, 100, 30, 5, "regression", .5, ""},
-		{"counts", 300, 150, 20, 4, "count", .3, ""},
-		{"classes, a weak signal", 400, 200, 30, 30, "classification", .3, ""},
-		{"numbers, few count", 150, 60, 60, 2, "regression", 1, ""},
-		{"classes, no folds", 500, 200, 25, 4, "classification", 1, "-folds=0 -penalty=feature"},
-		{"numbers, no folds", 400, 150, 25, 4, "regression", .5, "-folds=0 -penalty=feature"},
+		{"classes", 300, 150, 25, 4, "classification", 1, "", false},
+		{"classes, few rows", 150, 80, 30, 3, "classification", 1.2, "", false},
+		{"numbers", 200, 100, 30, 5, "regression", .5, "", false},
+		{"counts", 300, 150, 20, 4, "count", .3, "", false},
+		{"classes, a weak signal", 400, 200, 30, 30, "classification", .3, "", false},
+		{"numbers, few count", 150, 60, 60, 2, "regression", 1, "", false},
+		{"classes, no folds", 500, 200, 25, 4, "classification", 1, "-folds=0 -penalty=feature", false},
+		{"numbers, no folds", 400, 150, 25, 4, "regression", .5, "-folds=0 -penalty=feature", false},
 	}
 	nullKinds = []tableKind{
-		{"noise, classes", 200, 100, 20, 0, "classification", 0, ""},
-		{"noise, numbers", 150, 60, 20, 0, "regression", 0, ""},
-		{"noise, counts", 200, 60, 15, 0, "count", 0, ""},
-		{"all alike", 200, 80, 15, 15, "regression", .3, ""},
-		{"noise, no folds", 300, 100, 20, 0, "classification", 0, "-folds=0 -penalty=feature"},
-		{"all alike, no folds", 300, 100, 15, 15, "regression", .3, "-folds=0 -penalty=feature"},
+		{"noise, classes", 200, 100, 20, 0, "classification", 0, "", false},
+		{"noise, numbers", 150, 60, 20, 0, "regression", 0, "", false},
+		{"noise, counts", 200, 60, 15, 0, "count", 0, "", false},
+		{"all alike", 200, 80, 15, 15, "regression", .3, "", true},
+		{"noise, no folds", 300, 100, 20, 0, "classification", 0, "-folds=0 -penalty=feature", false},
+		{"all alike, no folds", 300, 100, 15, 15, "regression", .3, "-folds=0 -penalty=feature", true},
 	}
 )
 
@@ -59,6 +60,9 @@ func (k tableKind) write(folder string, seed uint64, judged int) string {
 		weights[j] = k.strength * (.5 + r.Float64()) * float64(1-2*(j%2))
 		if k.counted == k.features {
 			weights[j] = k.strength * r.NormFloat64()
+		}
+		if k.alike {
+			weights[j] = math.Copysign(k.strength, weights[j])
 		}
 	}
 	var text [3]strings.Builder
