@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
+	"dsbo/algo/algotest"
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/runs"
@@ -69,14 +70,18 @@ func TestResume(t *testing.T) {
 
 // TestResumeKeepsScales: on a wire whose averages are tried under the scales of the ones before,
 // the method's and the evaluation's go on from the checkpoint, each from its own: a run that was
-// interrupted has the same bits as one that was not, and sends the same messages.
+// interrupted has the same bits as one that was not, and sends the same messages. Vectors are so
+// long that their averages have scales.
 func TestResumeKeepsScales(t *testing.T) {
 	for _, wire := range []network.Wire{network.Float64, network.Float32} {
 		c, _ := config(t)
-		c.Method = method(t, "newtoncg")
+		for i, o := range algotest.NewQuadratics(agents, p, 20, 1) {
+			c.Problem.Oracles[i], c.Problem.Evaluate[i] = o, o
+		}
+		c.Method, c.K, c.EvalEvery, c.CheckpointEvery = method(t, "newtoncg"), 8, 4, 3
 		c.Problem.Average.Wire, c.ExactEach, c.Tol, c.AdjointTol = wire, true, 1e-5, 1e-5
 		want := run(t, c)
-		for _, from := range []int{9, 20, 33} { // between two evaluations, at one and after one
+		for _, from := range []int{2, 4, 7} { // between two evaluations, at one and after one
 			c.Dir, c.Resume = t.TempDir(), false
 			interruptAt(t, c, from)
 			c.Resume = true
