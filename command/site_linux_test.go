@@ -56,7 +56,8 @@ func TestSite(t *testing.T) {
 		writeTable(filepath.Join(own, "ours.csv"), i)
 		writeTable(filepath.Join(dir, fmt.Sprintf("site%d.csv", i+1)), i) // counted from 1
 	}
-	flags := append(slices.Clone(tuneFlags), "-exchange-alone")
+	// 20 test rows and more: of fewer a site shows nothing
+	flags := append(slices.Clone(tuneFlags), "-exchange-alone", "-split=0.25:0.25:0.5")
 	cluster := writeCluster(t, dir, n, map[string]any{"task": "tune", "flags": flags})
 	out := filepath.Join(dir, "out")
 	atOnce(t, n, withoutPage, func(i int) []string {
