@@ -90,6 +90,7 @@
 //	noise, ε and δ           experiment/privacy, private.go
 //	the verdict, the page    runs/verdict.go, runs/report
 //	own tables               tables; features: tables/features; model files: tables/modelfile
+//	which columns count      tables/effects: coefficients with their errors, tests
 //	a task                   experiment/tasks, one file each; comparisons: experiment/compare
 //	simulated runs           experiment/simulate; what a run stands: docs/faults.md
 //	verbs                    command; cluster files: command/cluster

@@ -1,0 +1,110 @@
+package effects
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"dsbo/internal/kernel"
+	"dsbo/internal/linalg"
+	"dsbo/internal/num"
+)
+
+// permutations is how often the targets are permuted to see what chance gives.
+const permutations = 199
+
+// mostPermuted is the number of columns and outputs up to which the test is made.
+const mostPermuted = 2000
+
+// Permuted returns the number of sums that [Effects.Chance] takes, 0 where it is not made.
+func (e *Effects) Permuted() int {
+	n := e.outputs() * len(e.use)
+	if n > mostPermuted || n == 0 || float64(e.Rows)*float64(n*(permutations+1)) > mostProducts {
+		return 0
+	}
+	return (permutations+1)*n + e.outputs()
+}
+
+// Chance returns how likely it is by chance alone that the columns tell as much of the target as
+// they do, the p value of "no column counts"; 0 where that is not tested, as of too many columns.
+// It is by the slopes U_j of the columns at 0, their sum of squares and the largest square, beside
+// these with the targets permuted within each site (Westfall, Young 1993), which takes no model.
+// Sums are of 200 slopes for each column.
+func (e *Effects) Chance(seed uint64) (float64, error) {
+	m, p := e.outputs(), len(e.use)
+	if e.Permuted() == 0 {
+		return 0, nil
+	}
+	sum := make([]float64, e.Permuted())
+	draws := permutations + 1
+	err := e.Sum(sum, func(i int, part []float64) error {
+		s := e.sites[i]
+		if s == nil {
+			return nil
+		}
+		y := e.centred(s, part[draws*m*p:])
+		random := rand.New(rand.NewPCG(num.SplitMix(seed), num.SplitMix(num.SplitMix(uint64(i))^streamPermuted)))
+		targets := make([]float64, len(y))
+		for b := range draws {
+			order := random.Perm(s.Rows)
+			for r, from := range order {
+				if b == 0 {
+					from = r
+				}
+				copy(targets[r*m:][:m], y[from*m:])
+			}
+			e.each(s, func(from, n int, x []float64) {
+				kernel.GemmTN(m, p, n, part[b*m*p:], p, targets[from*m:], m, x, p, true)
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	var above [2]float64
+	var truth [2]float64
+	for b := range draws {
+		var of [2]float64
+		for j := range p {
+			square := 0.0
+			for a := range m {
+				u := sum[(b*m+a)*p+j]
+				square += float64(u*u) / max(sum[draws*m*p+a], math.SmallestNonzeroFloat64)
+			}
+			of[0], of[1] = of[0]+square, max(of[1], square)
+		}
+		for k, v := range of {
+			if b == 0 {
+				truth[k] = v
+			} else if v >= float64(truth[k]*(1-1e-12)) {
+				above[k]++
+			}
+		}
+	}
+	return min(1, 2*(1+min(above[0], above[1]))/float64(draws)), nil
+}
+
+// centred returns the targets of a site's rows less their means, and adds their squares to squares.
+func (e *Effects) centred(s *rows, squares []float64) []float64 {
+	m := e.outputs()
+	y, mean := make([]float64, s.Rows*m), make([]float64, m)
+	for r, v := range s.Target {
+		switch k := e.output(int(v)); {
+		case e.Classes == 0:
+			y[r] = v
+		case k >= 0:
+			y[r*m+k] = 1
+		}
+		linalg.Axpy(mean, 1/float64(s.Rows), y[r*m:][:m])
+	}
+	for r := range s.Rows {
+		linalg.Axpy(y[r*m:][:m], -1, mean)
+		for a, v := range y[r*m:][:m] {
+			squares[a] += float64(v * v)
+		}
+	}
+	return y
+}
+
+// streamPermuted tells the draws of permutations from all others.
+const streamPermuted = 0x7065726d7574

@@ -1,0 +1,367 @@
+// Package effects finds by how much each column of the tables of several sites changes what is
+// predicted, with intervals of 95 % that hold, and whether any column does.
+//
+// The intervals are of a fit of their own, which no penalty pulls towards 0: by least squares, or
+// with Jeffreys' prior (Firth 1993; Kosmidis, Firth 2009), which is nearly unbiased, and finite
+// where classes separate. Each site has a level of its own, so that effects are within sites. All
+// that the sites exchange is sums over their rows, from which each has eliminated its level before:
+// no number of a sum is of one site alone.
+//
+// [New] chooses the columns, [Effects.Chance] tests whether any of them counts, and [Effects.Fit]
+// finds the effects with their errors.
+package effects
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"dsbo/internal/linalg"
+	"dsbo/internal/wording"
+)
+
+// A Kind is what is predicted.
+type Kind int
+
+// The kinds: a number by least squares, a class by its log-odds, a count by its logarithm.
+const (
+	Number Kind = iota
+	Class
+	Count
+)
+
+// A Column is a number of each row. Columns of a group are made of one column of a file: the levels
+// of its words, each 1 where a row has the word and else 0, or a number; and with blanks one that
+// is 1 where there is none, and where the others of the group are not known.
+type Column struct {
+	Name         string
+	Group        int
+	Level, Blank bool
+}
+
+// A Site is the rows of a site.
+type Site struct {
+	Rows   int
+	Read   func(from, to int, x []float64) // writes the columns of some rows, row by row
+	Target []float64                       // of each row: a number, the number of a class, or a count
+	Weight []float64                       // of each row, in any unit that the sites share; nil: all alike
+}
+
+// Tables are the tables of all sites.
+type Tables struct {
+	Kind    Kind
+	Classes int // of a class
+	Columns []Column
+	Sites   []Site // those elsewhere are empty
+	// Sum sets dst to the sum over all sites of what each site that is here fills in, whose part
+	// is 0 before.
+	Sum func(dst []float64, fill func(i int, part []float64) error) error
+}
+
+// Effects are tables whose columns are measured.
+type Effects struct {
+	Tables     // as they are
+	Rows   int // of all sites
+	// Reference is of each column of words the level that the others are told against, the
+	// commonest; -1: of other columns.
+	Reference []int
+	// Class is the class that others are told against: the first of two, else the commonest.
+	Class int
+	// Why says of a column why there is no interval of it; "": there is one, or no fit.
+	Why       []string
+	Deviation []float64 // of each column
+	Share     []float64 // mean of each column over the rows that have it: of a level its share
+
+	use       []int     // columns of the fit
+	levels    int       // sites with rows
+	effective float64   // number of rows of one weight that tell as much
+	alike     bool      // whether all rows weigh the same
+	unit      float64   // what a weight is divided by, so that the mean is 1
+	counts    []float64 // rows of each class
+	start     float64   // mean count
+	blankOf   []int     // of each column the one that says where it is not known; -1: it always is
+	blanks    bool      // whether some are not known
+	fill      []float64 // by which blanks are filled; nil: there are none
+	sites     []*rows   // nil of those elsewhere
+}
+
+// leastRows is the number of rows below which a level has no interval.
+const leastRows = 5
+
+// columnNumbers is how many sums tell of a column.
+const columnNumbers = 4
+
+// Measured returns the number of sums by which columns are measured.
+func (t Tables) Measured() int { return 5 + t.Classes + columnNumbers*len(t.Columns) }
+
+// Sums are numbers that are summed over the sites so and so often, usually and at most.
+type Sums struct {
+	Name        string
+	Length      int
+	Usual, Most float64
+}
+
+// Sums returns all that is summed over the sites, where no column is left out: fewer numbers where
+// some are.
+func (t Tables) Sums() []Sums {
+	e := Effects{Tables: t}
+	seen := map[int]bool{}
+	for j, c := range t.Columns {
+		if e.blanks = e.blanks || c.Blank; !c.Level || c.Blank || seen[c.Group] {
+			e.use = append(e.use, j)
+		}
+		seen[c.Group] = true
+	}
+	p, q := len(e.use), len(e.use)*e.outputs()
+	list := []Sums{{"rows, means and squares of columns", t.Measured(), 1, 1},
+		{"slopes with permuted targets", e.Permuted(), 1, 1}}
+	if q > mostWeights {
+		return list
+	}
+	if e.blanks {
+		list = append(list, Sums{"products of columns where both are known", p * (p + 1), 1, 1})
+	}
+	return append(list, Sums{"products of columns", triangle(p) + 2, 1, 1},
+		Sums{"second derivatives, no penalties", triangle(q) + 2, usualSteps + 1, 3 * mostSteps},
+		Sums{"slopes, no penalties", q + 1, usualSteps, mostSteps},
+		Sums{"products of rows' slopes", triangle(q) + 1, 1, 1})
+}
+
+// usualSteps is the number of steps that fits usually take.
+const usualSteps = 8.0
+
+// Unmeasured returns the columns as they are without sums: others are told against the first level
+// of a group, and the first class.
+func Unmeasured(t Tables) *Effects {
+	e := &Effects{Tables: t, Why: make([]string, len(t.Columns))}
+	e.choose(slices.Repeat([]float64{leastRows, 1, 0, 1}, len(t.Columns)))
+	return e
+}
+
+// New measures the columns, by [Tables.Measured] sums, and chooses the columns of the fit: not the
+// references, and none of one value.
+func New(t Tables) (*Effects, error) {
+	e := &Effects{Tables: t, Why: make([]string, len(t.Columns))}
+	sum := make([]float64, t.Measured())
+	for _, c := range t.Columns {
+		e.blankOf = append(e.blankOf, slices.IndexFunc(t.Columns, func(other Column) bool {
+			return other.Blank && other.Group == c.Group && !c.Blank
+		}))
+	}
+	e.sites = make([]*rows, len(t.Sites))
+	for i, s := range t.Sites {
+		if s.Rows > 0 {
+			e.sites[i] = &rows{Site: s}
+		}
+	}
+	if err := e.sum(sum, func(s *rows, part []float64) { s.mean = e.measure(s.Site, part) }); err != nil {
+		return nil, err
+	}
+	e.Rows, e.levels, e.counts = int(sum[0]), int(sum[3]), sum[5:][:t.Classes]
+	e.unit = sum[1] / sum[0]
+	e.effective = sum[1] / sum[2] * sum[1]
+	if e.alike = float64(e.Rows)-e.effective < 1e-9*float64(e.Rows); e.alike {
+		e.effective = float64(e.Rows)
+	}
+	if t.Kind == Count {
+		e.start = sum[4] / sum[1]
+	}
+	if t.Classes > 2 {
+		e.Class = slices.Index(e.counts, slices.Max(e.counts))
+	}
+	e.choose(sum[5+t.Classes:])
+	return e, nil
+}
+
+// sum sums what the sites that are here, and have rows, fill in.
+func (e *Effects) sum(dst []float64, fill func(s *rows, part []float64)) error {
+	return e.Sum(dst, func(i int, part []float64) error {
+		if s := e.sites[i]; s != nil {
+			fill(s, part)
+		}
+		return nil
+	})
+}
+
+// measure adds up a site's sums, and returns the means of the columns over the rows that have them.
+func (e *Effects) measure(s Site, part []float64) []float64 {
+	p := len(e.Columns)
+	of := part[5+e.Classes:]
+	part[3] = 1
+	eachBlock(s, p, func(from, n int, x []float64) {
+		for r := range n {
+			v, y := s.weight(from+r), s.Target[from+r]
+			part[0]++
+			part[1] += v
+			part[2] += float64(v * v)
+			part[4] += float64(v * y)
+			if e.Classes > 0 {
+				part[5+int(y)]++
+			}
+			row := x[r*p:][:p]
+			for j := range row {
+				if !e.has(row, j) {
+					continue
+				}
+				c := of[columnNumbers*j:]
+				if !e.isLevel(j) || row[j] != 0 {
+					c[0]++
+				}
+				c[1] += v
+				c[2] += float64(v * row[j])
+				c[3] += float64(float64(v*row[j]) * row[j])
+			}
+		}
+	})
+	mean := make([]float64, p)
+	for j := range mean {
+		mean[j] = of[columnNumbers*j+2] / max(math.SmallestNonzeroFloat64, of[columnNumbers*j+1])
+	}
+	return mean
+}
+
+// isLevel returns whether a column is 1 for some rows and 0 for the others.
+func (e *Effects) isLevel(j int) bool { return e.Columns[j].Level || e.Columns[j].Blank }
+
+// has returns whether a row has a column.
+func (e *Effects) has(row []float64, j int) bool { return e.blankOf[j] < 0 || row[e.blankOf[j]] == 0 }
+
+// choose chooses the columns of the fit by their sums.
+func (e *Effects) choose(of []float64) {
+	p := len(e.Columns)
+	e.Reference, e.Deviation, e.Share = make([]int, p), make([]float64, p), make([]float64, p)
+	count := make([]float64, p)
+	for j := range e.Columns {
+		c := of[columnNumbers*j:]
+		count[j] = c[0]
+		if c[1] > 0 {
+			e.Share[j] = c[2] / c[1]
+			e.Deviation[j] = math.Sqrt(max(0, c[3]/c[1]-float64(e.Share[j]*e.Share[j])))
+		}
+	}
+	for j, c := range e.Columns {
+		e.Reference[j] = -1
+		for k, other := range e.Columns {
+			if c.Level && !c.Blank && other.Level && !other.Blank && other.Group == c.Group &&
+				(e.Reference[j] < 0 || count[k] > count[e.Reference[j]]) {
+				e.Reference[j] = k
+			}
+		}
+		switch {
+		case e.Reference[j] == j:
+		case !(e.Deviation[j] > 1e-6*math.Abs(e.Share[j])) || e.Deviation[j] < 1e-9:
+			e.Why[j] = "one value in all rows"
+		default:
+			e.use = append(e.use, j)
+			e.blanks = e.blanks || c.Blank
+			if e.isLevel(j) && count[j] < leastRows {
+				e.Why[j] = "too few rows"
+			}
+		}
+	}
+}
+
+// outputs returns the number of numbers that are predicted: of a class, one less than there are.
+func (e *Effects) outputs() int { return max(1, e.Classes-1) }
+
+// Weights returns the number of weights of the fit, with a level for each site and output.
+func (e *Effects) Weights() int { return e.outputs() * (len(e.use) + e.levels) }
+
+// leastFreedom is how many more rows than weights there must be.
+const leastFreedom = 5
+
+// Bounds of fits: of weights, and of products over the rows for each sum.
+const (
+	mostWeights  = 400
+	mostProducts = 4e9
+)
+
+// refusal says why there can be no intervals, "" where there can be.
+func (e *Effects) refusal() string {
+	n, d := e.effective, float64(len(e.use)+e.levels)
+	least := n
+	for _, c := range e.counts {
+		least = min(least, c)
+	}
+	few := false
+	switch e.Kind {
+	case Number:
+		few = n < 1.3*d+5
+	case Class:
+		few = n < 3*d || least < max(10, 1.3*d)
+	case Count:
+		few = n < 4*d
+	}
+	switch q := float64(e.Weights()); {
+	case few || n < q+leastFreedom:
+		return e.refuse("too few rows")
+	case q > mostWeights:
+		return e.refuse("too many columns")
+	case len(e.use) == 0 || float64(q*q)*float64(e.Rows) > mostProducts:
+		return e.refuse("no columns, or too many rows,")
+	}
+	return ""
+}
+
+// refuse makes a refusal of its reason.
+func (e *Effects) refuse(why string) string {
+	return fmt.Sprintf("%s to say how sure the coefficients are (%d rows, %d columns)", why, e.Rows,
+		len(e.use)+e.levels)
+}
+
+// fillAndDrop finds how blanks are filled, and takes columns out of the fit that are mixtures of
+// the ones before them, by the Cholesky factor of their products over the rows within sites: a
+// pivot is the share of a column's variance that the ones before it leave.
+func (e *Effects) fillAndDrop() error {
+	if e.blanks {
+		if err := e.findFill(); err != nil {
+			return err
+		}
+	}
+	plain := *e
+	plain.Kind, plain.Classes = Number, 0
+	plain.begin()
+	p := len(e.use)
+	start := make([]float64, p)
+	products, _, ok, err := plain.curve(start, start, 0)
+	if err != nil || !ok {
+		return err
+	}
+	var kept, names []int // places among the products, and columns
+	var factor [][]float64
+	for j := range p {
+		row, pivot := make([]float64, 0, j), products[j*p+j]
+		for k, at := range kept {
+			v := (products[j*p+at] - linalg.Dot(row, factor[k][:k])) / factor[k][k]
+			row, pivot = append(row, v), pivot-float64(v*v)
+		}
+		if pivot < leastPivot*float64(e.Rows) {
+			e.Why[e.use[j]] = "cannot be told apart from " + e.mixture(names, factor, row)
+			continue
+		}
+		kept, names, factor = append(kept, j), append(names, e.use[j]), append(factor, append(row, math.Sqrt(pivot)))
+	}
+	e.use = names
+	return nil
+}
+
+// leastPivot is the share of a column's variance which is nothing but rounding.
+const leastPivot = 1e-8
+
+// mixture names the columns that a column is a mixture of: b is its row of the factor.
+func (e *Effects) mixture(names []int, factor [][]float64, b []float64) string {
+	var list []string
+	for k := len(b) - 1; k >= 0; k-- {
+		b[k] /= factor[k][k]
+		linalg.Axpy(b[:k], -b[k], factor[k][:k])
+		if math.Abs(b[k]) > leastPart {
+			list = append(list, e.Columns[names[k]].Name)
+		}
+	}
+	slices.Reverse(list)
+	return cmp.Or(wording.Some(list), "the sites")
+}
+
+// leastPart is the least weight, in deviations, of a column that is named as part of a mixture.
+const leastPart = 1e-3
