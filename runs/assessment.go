@@ -33,9 +33,11 @@ type Assessment struct {
 	LossUnit float64 `json:"loss_unit,omitzero"`
 	// Counts are of a target that is a count.
 	Counts *CountCurves `json:"counts,omitempty"`
-	// Coefficients of a linear model that matter most, the first the most. Their intervals are by
-	// the sandwich of the penalized model at its λ.
+	// Coefficients of a linear model that matter most: of the columns whose kept weights are
+	// largest, the first the most.
 	Coefficients []Coefficient `json:"coefficients,omitempty"`
+	// Effects is what is known of the coefficients together; nil of other models.
+	Effects *Effects `json:"effects,omitempty"`
 	// Importances of the features of a network that matter most, the first the most.
 	Importances []Importance `json:"importances,omitempty"`
 }
@@ -85,24 +87,6 @@ type Taken struct {
 // Paid returns the cost for each test example.
 func (t Threshold) Paid(of Taken) float64 {
 	return (float64(t.Cost*(t.Own-of.Found)) + of.Alarms) / (t.Own + t.Others)
-}
-
-// A Coefficient is the weight of a feature in the units of the file: by how much one more of it
-// raises the predicted number, the logarithm of the odds of a class, or the logarithm of a count.
-type Coefficient struct {
-	Feature   string  `json:"feature"`
-	Class     string  `json:"class,omitempty"`    // whose odds it changes, of several
-	Value     Number  `json:"value"`              // per unit of the feature
-	Error     Number  `json:"error"`              // standard error of Value, unknown where it was not computed
-	Deviation float64 `json:"deviation,omitzero"` // of the feature, in its unit; 0: of a word, or of missing values
-}
-
-// Step is what a coefficient is told for: a standard deviation of a number, all of a word.
-func (c Coefficient) Step() float64 {
-	if c.Deviation > 0 {
-		return c.Deviation
-	}
-	return 1
 }
 
 // ClassCurves are the curves of one class against the rest.

@@ -90,8 +90,8 @@ func (p *Plan) Explain(w io.Writer) error {
 		paragraph("There are fewer than three sites: each can take its own terms off the sums, and has the other's.")
 	default:
 		paragraph(
-			"The sums, λ and the model are of all sites' data and have no noise: they may tell of rare rows " +
-				"(-dp-epsilon adds noise).")
+			"The sums, λ and the model are of all sites' data and have no noise: they may tell of rare rows, and " +
+				"products of columns of a word that one site alone has (-dp-epsilon adds noise).")
 	}
 	_, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n")
 	return err

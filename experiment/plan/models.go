@@ -116,6 +116,9 @@ func (l *listing) addModels() {
 	for _, sum := range l.Ending.Sums {
 		l.addNumbers(sum.Name, sum.Length, exactly(1))
 	}
+	for _, sum := range l.Ending.Often {
+		l.addNumbers(sum.Name, sum.Length, sum.Times)
+	}
 	if n := l.Ending.Importances; n > 0 { // where a network is kept
 		l.addNumbers("losses without a feature", n, Range{0, 1, 1})
 	}

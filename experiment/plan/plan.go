@@ -33,11 +33,18 @@ type Row struct {
 	Length int
 }
 
+// Repeated is numbers of which a sum is found some times.
+type Repeated struct {
+	Row
+	Times Range
+}
+
 // An Ending is what a task exchanges at the end of a run, where there is no differential privacy.
 type Ending struct {
-	Sums  []Row // that are sent once
-	Model int   // length of the y of a lower problem of its own that it has solved; 0: there is none
-	X     int   // length of the x of that problem; 0: of the run's x
+	Sums  []Row      // that are sent once
+	Often []Repeated // that are sent some times
+	Model int        // length of the y of a lower problem of its own that it has solved; 0: there is none
+	X     int        // length of the x of that problem; 0: of the run's x
 	// Solves is how often it solves that problem, for some rows and then for more.
 	Solves int
 	// Parts is the length of the y of all folds together, where the run chooses among structures of

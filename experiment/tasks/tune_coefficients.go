@@ -6,291 +6,283 @@ import (
 	"slices"
 
 	"dsbo/data"
-	"dsbo/internal/linalg"
+	"dsbo/experiment/plan"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/tables"
+	"dsbo/tables/effects"
 	"dsbo/tables/features"
-	"dsbo/tables/modelfile"
 )
 
-// Limits of coefficients: how many are told, and up to which number of weights, and of products
-// over the rows, their errors are found.
+// Limits of coefficients: from how many on no further column is told, and up to how many features
+// columns are measured.
 const (
 	toldCoefficients = 10
-	mostSandwiched   = 400
-	mostProducts     = 4e8
+	mostMeasured     = 4000
 )
 
-// A contrast is a coefficient as a difference of weights of the model: of feature j, of the outputs
-// by a sum with the given factors.
+// A contrast is a coefficient: of a feature against the level that the words of its column are told
+// against, on a class against the one that classes are told against.
 type contrast struct {
 	feature, class int
-	factors        []float64 // of the outputs
-	value          float64   // per standard deviation of a number, or for a word
+	kept           float64 // by the kept model's weights
 }
 
-// addFeatures tells which features matter most: of a linear model their coefficients, a feature
-// once, and their errors where the model is small enough; of a network their importances.
+// addFeatures tells which features matter most: of a linear model the coefficients of the columns
+// whose kept weights are largest, with intervals by a fit of their own; of a network importances.
 func (t judge) addFeatures(a *runs.Assessment) error {
-	linear, ok := t.m.(models.Linear)
-	if !ok {
+	if _, ok := t.m.(models.Linear); !ok {
 		return t.addImportances(a)
 	}
-	chosen := largest(t.made.Layers[0])
-	errors, err := t.standardErrors(linear, chosen)
+	a.Effects = new(runs.Effects)
+	fit, err := t.fitEffects(a.Effects)
 	if err != nil {
 		return err
 	}
-	r := t.prepared.Recipe
-	all, scale := r.Features(), 1.0
-	if r.Target.Kind == features.Value {
-		scale = r.Target.Deviation
+	chosen := t.largest(fit.Effects)
+	quantile, marked := 0.0, map[contrast]bool{}
+	if fit.Refused == "" {
+		quantile, marked = confidence(fit, chosen, a.Effects)
 	}
-	for i, c := range chosen {
-		one := runs.Coefficient{Feature: all[c.feature].Name}
-		if k := len(r.Target.Classes); k > 0 {
-			one.Class = r.Target.Classes[c.class]
-		}
-		unit := scale
-		if in := r.Input(all[c.feature].Input); in.Kind != tables.Word && one.Feature == in.Name {
-			one.Deviation = in.Deviation
-			unit = scale / in.Deviation
-		}
-		one.Value, one.Error = runs.Number(c.value*unit), runs.Number(errors[i]*unit)
-		a.Coefficients = append(a.Coefficients, one)
-	}
+	t.addCoefficients(a, fit, chosen, quantile, marked)
 	return nil
 }
 
-// largest returns the contrasts of the features whose weights are largest, of each feature for
-// the class that it moves most: of two classes the second against the first, of more a class
-// against the mean of all.
-func largest(l modelfile.Layer) (list []contrast) {
-	for j := range l.In {
-		best := contrast{feature: j, class: l.Out - 1}
-		for k := range l.Out {
-			c := contrast{feature: j, class: k, factors: contrastFactors(k, l.Out)}
-			for o, factor := range c.factors {
-				c.value += float64(factor * l.Weights[o*l.In+j])
-			}
-			if best.factors == nil || math.Abs(c.value) > math.Abs(best.value) || l.Out == 2 {
-				best = c
-			}
+// fitEffects fits the columns of the rows that made the model. It writes to told why there is no
+// fit, and how likely all is by chance.
+func (t judge) fitEffects(told *runs.Effects) (*effects.Fit, error) {
+	tables := t.tables()
+	fit := &effects.Fit{Effects: effects.Unmeasured(tables), Refused: unmeasured(t.prepared)}
+	if fit.Refused == "" {
+		e, err := effects.New(tables)
+		if err != nil {
+			return nil, err
 		}
-		list = append(list, best)
-	}
-	slices.SortStableFunc(list, func(a, b contrast) int { return cmp.Compare(math.Abs(b.value), math.Abs(a.value)) })
-	list = slices.DeleteFunc(list, func(c contrast) bool { return c.value == 0 })
-	return list[:min(len(list), toldCoefficients)]
-}
-
-// contrastFactors returns by which factors the outputs of a model make the contrast of output k.
-func contrastFactors(k, outputs int) []float64 {
-	factors := make([]float64, outputs)
-	switch {
-	case outputs == 2:
-		factors[k], factors[1-k] = 1, -1
-	case outputs > 2:
-		linalg.Fill(factors, -1/float64(outputs))
-		factors[k]++
-	default:
-		factors[k] = 1
-	}
-	return factors
-}
-
-// sandwiched returns whether errors of coefficients are found, which the sites must decide alike.
-func (t *tune) sandwiched(q int) bool {
-	rows := float64(t.prepared.Rows[0])
-	return t.taken != network && rows > 0 && q <= mostSandwiched && rows*float64(q*q) <= mostProducts &&
-		t.prepared.Recipe.Sparse == nil
-}
-
-// standardErrors returns the errors of contrasts by the sandwich
-//
-//	H⁻¹ (Σ_e u_e² ∇L_e ∇L_e') H⁻¹
-//
-// where H is the Hessian of the lower loss with its penalties, L_e the loss of training row e, and
-// u_e its share of the mean. The sites add up H; then each adds the squares of its rows' slopes
-// along H⁻¹c of each contrast c, one number for each. All are NaN where the model is too large.
-func (t judge) standardErrors(m models.Linear, of []contrast) ([]float64, error) {
-	errors := slices.Repeat([]float64{math.NaN()}, len(of))
-	_, q := m.Dims()
-	if !t.sandwiched(q) || len(of) == 0 {
-		return errors, nil
-	}
-	s := sandwich{Linear: m, q: q, y: t.y, loss: t.outputLoss(t.prepared.Recipe.Target.Kind)}
-	h := make([]float64, q*(q+1)/2+1)
-	err := t.run.Collective.Sum(h, func(i int, part []float64) error {
-		part[len(part)-1] = 1 // sites
-		s.eachRow(t.trainingRows(i), func(weight float64, row rowOf) { s.addCurvature(part, weight, row) })
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	sites := h[len(h)-1]
-	full := s.penalized(h, sites, t.run.X)
-	if !linalg.Cholesky(q, full) {
-		return errors, nil
-	}
-	along := make([][]float64, len(of))
-	for k, c := range of {
-		along[k] = make([]float64, q)
-		for o, factor := range c.factors {
-			along[k][o*m.Features+c.feature] = factor
+		told.Rows = e.Rows
+		if told.NoFeature, err = e.Chance(t.seed); err != nil {
+			return nil, err
 		}
-		linalg.Solve(q, full, along[k])
-	}
-	squares := make([]float64, toldCoefficients)
-	err = t.run.Collective.Sum(squares, func(i int, part []float64) error {
-		s.eachRow(t.trainingRows(i), func(weight float64, row rowOf) {
-			for k, v := range along {
-				slope := weight / sites * s.slopeAlong(v, row)
-				part[k] += float64(slope * slope)
-			}
-		})
-		return nil
-	})
-	for k := range of {
-		errors[k] = math.Sqrt(squares[k])
-	}
-	return errors, err
-}
-
-// trainingRows returns the rows of site i of which the kept model is made, with their weights.
-func (t judge) trainingRows(i int) data.Examples {
-	e := t.prepared.Data.Shards[i].Train
-	if t.prepared.Folds > 0 && e.Len() > 0 {
-		e.Weight = t.prepared.Weights[i]
-	}
-	return e
-}
-
-// A sandwich is a linear model at y.
-type sandwich struct {
-	models.Linear
-	q    int
-	y    []float64
-	loss models.OutputLoss
-}
-
-// A rowOf is a row with the model's outputs: features that are not 0, and the derivatives of the
-// loss by the outputs, the first and the second ones.
-type rowOf struct {
-	places    []int32
-	values    []float64
-	slope     []float64
-	curvature []float64 // Outputs×Outputs
-}
-
-// eachRow calls visit for each example with its share of a site's mean.
-func (s sandwich) eachRow(e data.Examples, visit func(weight float64, row rowOf)) {
-	c, d := s.Outputs, s.Features
-	row := rowOf{slope: make([]float64, c), curvature: make([]float64, c*c)}
-	out := make([]float64, c)
-	eachRow(e, func(e data.Examples, n int, places []int32, values []float64) {
-		for k := range out {
-			out[k] = s.y[c*d+k]
-			for p, j := range places {
-				out[k] += float64(s.y[k*d+int(j)] * values[p])
-			}
-		}
-		row.places, row.values = places, values
-		s.differentiate(row, out, e, n)
-		weight := 1.0
-		if e.Weight != nil {
-			weight = e.Weight.At(n, 0)
-		}
-		visit(weight/float64(e.Len()), row)
-	})
-}
-
-// differentiate writes the derivatives of the loss of row n by the outputs.
-func (s sandwich) differentiate(row rowOf, out []float64, e data.Examples, n int) {
-	switch s.loss.(type) {
-	case models.CrossEntropy:
-		modelfile.Softmax(out)
-		class, _ := e.Target.Label(n)
-		for k, p := range out {
-			row.slope[k] = p
-			for o, r := range out {
-				row.curvature[k*len(out)+o] = -p * r
-			}
-			row.curvature[k*len(out)+k] += p
-		}
-		row.slope[class]--
-	case models.Poisson:
-		mean := features.Target{Kind: features.Counts}.Decode(out[0])
-		row.slope[0], row.curvature[0] = mean-e.Target.At(n, 0), mean
-	default:
-		residual := out[0] - e.Target.At(n, 0)
-		row.slope[0], row.curvature[0] = residual, 1
-		if _, huber := s.loss.(models.Huber); huber && math.Abs(residual) > 1 {
-			row.slope[0], row.curvature[0] = math.Copysign(1, residual), 0
+		if fit, err = e.Fit(); err != nil {
+			return nil, err
 		}
 	}
+	told.Refused = fit.Refused
+	return fit, nil
 }
 
-// addCurvature adds a row's part of the Hessian to its lower triangle, row by row.
-func (s sandwich) addCurvature(h []float64, weight float64, row rowOf) {
-	c, d := s.Outputs, s.Features
-	for k := range c {
-		for o := range c {
-			curvature := float64(weight * row.curvature[k*c+o])
-			if curvature == 0 {
-				continue
+// confidence returns how many errors the intervals of the chosen coefficients reach to either side,
+// and which of all coefficients are beyond chance.
+func confidence(fit *effects.Fit, chosen []contrast, told *runs.Effects) (quantile float64, marked map[contrast]bool) {
+	marked = map[contrast]bool{}
+	var all []contrast
+	var chances []float64
+	for _, j := range fit.Told() {
+		for _, k := range fit.Others() {
+			all, chances = append(all, contrast{feature: j, class: k}), append(chances, fit.Chance(fit.Effect(j, k)))
+		}
+	}
+	for k, beyond := range effects.BeyondChance(chances) {
+		marked[all[k]] = beyond
+	}
+	told.Of = len(all)
+	for _, c := range chosen {
+		if fit.Why[c.feature] == "" {
+			told.Shown++
+		}
+	}
+	return fit.Quantile(max(1, told.Shown), max(1, told.Of)), marked
+}
+
+// addCoefficients adds the chosen coefficients, and how much their columns give.
+func (t judge) addCoefficients(a *runs.Assessment, fit *effects.Fit, chosen []contrast, quantile float64,
+	marked map[contrast]bool) {
+	r, scale := t.prepared.Recipe, 1.0
+	if r.Target.Kind == features.Value {
+		scale = r.Target.Deviation
+	}
+	for _, c := range chosen {
+		column := fit.Columns[c.feature]
+		one := runs.Coefficient{Feature: column.Name, Column: r.Input(column.Group).Name, Why: fit.Why[c.feature],
+			Estimate: runs.Unknown(), Error: runs.Unknown(), Low: runs.Unknown(), High: runs.Unknown()}
+		unit := scale
+		if !column.Level && !column.Blank {
+			one.Deviation = r.Input(column.Group).Deviation
+			unit /= one.Deviation
+		}
+		one.Value = runs.Number(c.kept * unit)
+		if fit.Classes > 0 {
+			one.Class, one.ReferenceClass = r.Target.Classes[c.class], r.Target.Classes[fit.Class]
+		}
+		one.Reference = one.ReferenceClass
+		if ref := fit.Reference[c.feature]; ref >= 0 {
+			one.Reference = fit.Columns[ref].Name
+		}
+		if fit.Refused == "" && one.Why == "" {
+			effect := fit.Effect(c.feature, c.class)
+			reach := float64(quantile * effect.Error)
+			one.Estimate, one.Error = runs.Number(effect.Value*unit), runs.Number(effect.Error*unit)
+			one.Low, one.High = runs.Number((effect.Value-reach)*unit), runs.Number((effect.Value+reach)*unit)
+			one.BeyondChance = marked[contrast{feature: c.feature, class: c.class}]
+			isNew := !slices.ContainsFunc(a.Effects.Columns,
+				func(c runs.ColumnEffect) bool { return c.Column == one.Column })
+			if isNew && !column.Blank {
+				v, low, high := fit.Importance(column.Group, quantile)
+				a.Effects.Columns = append(a.Effects.Columns, runs.ColumnEffect{Column: one.Column,
+					Value: runs.Number(v * scale), Low: runs.Number(low * scale), High: runs.Number(high * scale)})
 			}
-			for p, i := range row.places {
-				at, v := k*d+int(i), curvature*row.values[p]
-				for r, j := range row.places {
-					if to := o*d + int(j); to <= at {
-						h[at*(at+1)/2+to] += float64(v * row.values[r])
-					}
+		}
+		a.Coefficients = append(a.Coefficients, one)
+	}
+	slices.SortStableFunc(a.Effects.Columns, func(a, b runs.ColumnEffect) int { return cmp.Compare(b.Value, a.Value) })
+}
+
+// unmeasured says why the columns are not measured, "" where they are: all sites must know it
+// alike.
+func unmeasured(p *features.Prepared) string {
+	switch n := len(p.Recipe.Features()); {
+	case p.Rows[0] == 0: // nobody knows it
+		return "differential privacy has no sums by which one could say how sure the coefficients are"
+	case p.Recipe.Sparse != nil:
+		return "how sure the coefficients of sparse columns are is not found"
+	case n > mostMeasured:
+		return "too many columns to say how sure the coefficients are"
+	}
+	return ""
+}
+
+// tables returns the rows of which the model is made, and the validation rows that chose its
+// penalties, of all sites. Weights are the file's; those that balance classes change no effect.
+func (t judge) tables() effects.Tables {
+	r := t.prepared.Recipe
+	all := effects.Tables{Kind: effects.Number, Classes: len(r.Target.Classes), Columns: columnsOf(r),
+		Sum: t.run.Collective.Sum}
+	switch r.Target.Kind {
+	case features.Class:
+		all.Kind = effects.Class
+	case features.Counts:
+		all.Kind = effects.Count
+	}
+	for i, shard := range t.prepared.Data.Shards {
+		parts := []data.Examples{shard.Train}
+		if t.prepared.Folds == 0 {
+			parts = append(parts, shard.Val)
+		}
+		var site effects.Site
+		for _, e := range parts {
+			for row := range e.Len() {
+				target := e.Target.At(row, 0)
+				if class, ok := e.Target.Label(row); ok {
+					target = float64(class)
 				}
+				site.Target = append(site.Target, target)
 			}
-			at := c*d + k // the intercept
-			for p, j := range row.places {
-				h[at*(at+1)/2+o*d+int(j)] += float64(curvature * row.values[p])
+		}
+		site.Rows, site.Read = len(site.Target), reader(parts, len(all.Columns))
+		for row := 0; t.weight != "" && row < site.Rows; row++ {
+			site.Weight = append(site.Weight, 1/float64(site.Rows+shard.Test.Len()))
+			if w := t.prepared.Together[i]; w != nil {
+				site.Weight[row] *= w.At(row, 0)
 			}
-			if o <= k {
-				h[at*(at+1)/2+c*d+o] += curvature
+		}
+		all.Sites = append(all.Sites, site)
+	}
+	return all
+}
+
+// reader reads the features of rows of some examples, one after the other.
+func reader(parts []data.Examples, width int) func(from, to int, x []float64) {
+	return func(from, to int, x []float64) {
+		clear(x)
+		var places []int32
+		var values []float64
+		for row := from; row < to; row++ {
+			e, at := parts[0], row
+			if n := e.Len(); row >= n {
+				e, at = parts[1], row-n
+			}
+			places, values = e.X.Nonzero(places[:0], values[:0], at)
+			for k, j := range places {
+				x[(row-from)*width+int(j)] = values[k]
 			}
 		}
 	}
 }
 
-// penalized returns the Hessian of all sites with the penalties at x, as a square matrix.
-func (s sandwich) penalized(h []float64, sites float64, x []float64) []float64 {
-	full, penalty := make([]float64, s.q*s.q), make([]float64, s.q)
-	m := s.Linear
-	if p, _ := m.Dims(); p != len(x) {
-		m.Penalties = models.PerFeature{}
-	}
-	m.Penalty(penalty, x)
-	first := s.Outputs * s.Features // intercept
-	for i := range s.q {
-		for j := range i + 1 {
-			full[i*s.q+j] = h[i*(i+1)/2+j] / sites
-			if _, shifts := s.loss.(models.ShiftInvariant); shifts && j >= first {
-				full[i*s.q+j] += m.InterceptCoupling()
-			}
+// columnsOf returns the features as columns of effects.
+func columnsOf(r features.Recipe) (list []effects.Column) {
+	first := 0
+	for j, f := range r.Features() {
+		if j == 0 || f.Input != list[j-1].Group {
+			first = j
 		}
-		full[i*s.q+i] += penalty[i]
+		in := r.Input(f.Input)
+		_, missing, _ := in.Layout()
+		list = append(list, effects.Column{Name: f.Name, Group: f.Input, Level: in.Kind == tables.Word,
+			Blank: j-first == missing})
 	}
-	return full
+	return list
 }
 
-// slopeAlong returns the derivative of a row's loss along v.
-func (s sandwich) slopeAlong(v []float64, row rowOf) (sum float64) {
-	c, d := s.Outputs, s.Features
-	for k, slope := range row.slope {
-		along := v[c*d+k]
-		for p, j := range row.places {
-			along += float64(v[k*d+int(j)] * row.values[p])
+// largest returns the contrasts of the columns whose kept weights are largest, in deviations of the
+// features: whole columns, until there are toldCoefficients. Where a column is blank counts as one
+// of its own.
+func (t judge) largest(e *effects.Effects) (list []contrast) {
+	sizes, of := make([]float64, len(e.Columns)), make([][]contrast, len(e.Columns)) // by the first one
+	var groups []int
+	for j, c := range e.Columns {
+		if n := len(groups); n == 0 || c.Blank || e.Columns[groups[n-1]].Group != c.Group {
+			groups = append(groups, j)
 		}
-		sum += float64(slope * along)
+		g := groups[len(groups)-1]
+		for _, k := range e.Others() {
+			if kept := t.kept(e, j, k); kept != 0 {
+				sizes[g] = max(sizes[g], math.Abs(kept)*e.Deviation[j])
+				of[g] = append(of[g], contrast{j, k, kept})
+			}
+		}
 	}
-	return sum
+	slices.SortStableFunc(groups, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
+	for _, g := range groups {
+		if len(list) < toldCoefficients {
+			list = append(list, of[g]...)
+		}
+	}
+	return list
+}
+
+// kept returns the contrast of a feature on a class by the kept model's weights, 0 of the level
+// that others are told against. A word that is missing is told against the mean of all words.
+func (t judge) kept(e *effects.Effects, j, k int) (v float64) {
+	layer := t.made.Layers[0]
+	weight := func(j int) float64 {
+		w := layer.Weights[k*layer.In+j]
+		if e.Classes > 0 {
+			w -= layer.Weights[e.Class*layer.In+j]
+		}
+		return w
+	}
+	v = weight(j)
+	for l, c := range e.Columns {
+		switch {
+		case e.Reference[j] == l:
+			v -= weight(l)
+		case e.Columns[j].Blank && c.Level && !c.Blank && c.Group == e.Columns[j].Group:
+			v -= float64(e.Share[l] * weight(l))
+		}
+	}
+	return v
+}
+
+// effectSums returns what is sent to find coefficients, for a plan: not all of it where there are
+// no intervals, or a network is kept.
+func effectSums(t *tune) (list []plan.Repeated) {
+	if t.taken == network || unmeasured(t.prepared) != "" {
+		return nil
+	}
+	all := effects.Tables{Classes: len(t.prepared.Recipe.Target.Classes), Columns: columnsOf(t.prepared.Recipe)}
+	for _, s := range all.Sums() { // none of it is certain
+		list = append(list, plan.Repeated{Row: plan.Row{Name: s.Name, Length: s.Length},
+			Times: plan.Range{Least: 0, Usual: s.Usual, Most: s.Most}})
+	}
+	return list
 }

@@ -11,9 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"dsbo"
 	"dsbo/experiment"
 	"dsbo/experiment/tasks"
+	"dsbo/internal/num"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
 	"dsbo/tables/modelfile"
@@ -132,7 +135,7 @@ func TestTuneMeasures(t *testing.T) {
 		if name != "counts" && math.Abs(float64(m.Value-want)) > tol || !(m.Low < m.Value && m.Value < m.High) {
 			t.Errorf("%s: %+v, want %g", name, m, want)
 		}
-		if a.Judged < 20 || len(a.Coefficients) == 0 || !a.Coefficients[0].Error.Known() {
+		if a.Judged < 20 || len(a.Coefficients) == 0 || !a.Coefficients[0].Low.Known() {
 			t.Errorf("%s: %+v", name, a)
 		}
 		if h := a.Threshold; (h != nil) != (name == "classes") || h != nil && (h.Own+h.Others != float64(a.Judged) ||
@@ -142,8 +145,10 @@ func TestTuneMeasures(t *testing.T) {
 	}
 }
 
-// TestTuneCoefficients: a coefficient and its error follow from the sandwich, computed from the
-// file: H⁻¹ (Σ ∇L² ) H⁻¹ of a slope and an intercept.
+// TestTuneCoefficients: a coefficient is the slope of least squares, computed from the file, with
+// the larger one of the model's error and of the sandwich's, whose residuals make up for their
+// leverages; beside it is the weight of the kept model. The only one is not chosen: its interval
+// reaches to Student's quantile of 0.975.
 func TestTuneCoefficients(t *testing.T) {
 	folder := t.TempDir()
 	writeSites(t, folder, 1)
@@ -151,26 +156,37 @@ func TestTuneCoefficients(t *testing.T) {
 	path := filepath.Join(folder, "site0.csv")
 	testkit.OK(tune(t, out, "-data="+path, "-agents=1 -target=cost -features=noise -split=0.8:0.2 -K=1 -penalty=one"))
 	m := testkit.Get(modelfile.Read(out.Path(runs.ModelFile)))
-	in, target, layer := m.Recipe().Inputs[0], m.Recipe().Target, m.Layers[0]
 	rows := testkit.Get(csv.NewReader(strings.NewReader(string(testkit.Get(os.ReadFile(path))))).ReadAll())[1:]
-	n := float64(len(rows))
-	lambda := testkit.Get(out.ReadLambda())[0]
-	h00, h01, h11, s00, s01, s11 := 2*math.Exp(lambda), 0., 1+1e-6, 0., 0., 0.
+	var x, y []float64
 	for _, row := range rows {
-		x := (testkit.Get(strconv.ParseFloat(row[2], 64)) - in.Mean) / in.Deviation
-		truth := (testkit.Get(strconv.ParseFloat(row[4], 64)) - target.Mean) / target.Deviation
-		e := layer.Weights[0]*x + layer.Bias[0] - truth
-		h00, h01 = h00+x*x/n, h01+x/n
-		s00, s01, s11 = s00+e*e*x*x/n/n, s01+e*e*x/n/n, s11+e*e/n/n
+		x = append(x, testkit.Get(strconv.ParseFloat(row[2], 64)))
+		y = append(y, testkit.Get(strconv.ParseFloat(row[4], 64)))
 	}
-	det := h00*h11 - h01*h01
-	v0, v1 := h11/det, -h01/det // H⁻¹ applied to the slope
-	unit := target.Deviation / in.Deviation
-	want := math.Sqrt(v0*v0*s00+2*v0*v1*s01+v1*v1*s11) * unit
-	c := testkit.Get(out.ReadAssessment()).Coefficients[0]
-	if math.Abs(float64(c.Error)/want-1) > 1e-5 || math.Abs(float64(c.Value)/(layer.Weights[0]*unit)-1) > 1e-9 ||
-		c.Feature != "noise" || c.Deviation != in.Deviation {
-		t.Errorf("%+v, want %g ± %g", c, layer.Weights[0]*unit, want)
+	intercept, slope := stat.LinearRegression(x, y, nil, false)
+	n, mean := float64(len(x)), stat.Mean(x, nil)
+	squares, residuals, sandwich := 0., 0., 0.
+	for _, v := range x {
+		squares += (v - mean) * (v - mean)
+	}
+	for i, v := range x {
+		e, from := y[i]-intercept-slope*v, v-mean
+		residuals += e * e
+		sandwich += e * e * from * from / (1 - 1/n - from*from/squares) / squares / squares
+	}
+	want := math.Sqrt(max(residuals/(n-2)/squares, sandwich))
+	reach := num.StudentQuantile(.975, len(x)-2) * want
+	a := testkit.Get(out.ReadAssessment())
+	c, in := a.Coefficients[0], m.Recipe().Inputs[0]
+	kept := m.Layers[0].Weights[0] * m.Recipe().Target.Deviation / in.Deviation
+	for _, near := range [][2]float64{{float64(c.Estimate), slope}, {float64(c.Error), want},
+		{float64(c.Low), slope - reach}, {float64(c.High), slope + reach}, {float64(c.Value), kept}} {
+		if math.Abs(near[0]-near[1]) > 1e-5*want { // features are of float32
+			t.Errorf("%+v: %g must be %g", c, near[0], near[1])
+		}
+	}
+	if c.Feature != "noise" || c.Deviation != in.Deviation || c.BeyondChance || a.Effects.Shown != 1 ||
+		a.Effects.Of != 1 || a.Effects.Rows != len(x) || a.Effects.NoFeature < .05 {
+		t.Errorf("%+v of %+v", c, a.Effects)
 	}
 }
 

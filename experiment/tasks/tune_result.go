@@ -113,10 +113,7 @@ func (t *tune) Ending() (e plan.Ending) {
 	if t.taken == network {
 		e.Importances = toldImportances(t.prepared, q)
 	}
-	if t.sandwiched(q) {
-		e.Sums = append(e.Sums, plan.Row{Name: "second derivatives of the training loss", Length: q*(q+1)/2 + 1},
-			plan.Row{Name: "squares of slopes along coefficients", Length: toldCoefficients})
-	}
+	e.Often = effectSums(t)
 	if t.prepared.Folds > 0 {
 		e.Solves++
 	}

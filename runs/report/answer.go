@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"dsbo/internal/num"
 	"dsbo/internal/wording"
 	"dsbo/runs"
 )
@@ -87,7 +86,7 @@ func newAnswer(r *Run) *answer {
 	return &answer{About: withoutBreaks(about), Measures: measuresTable(a.Measures), Confusion: confusionTable(a),
 		Threshold: thresholdText(a.Threshold), Joined: joined(&r.Summary),
 		JoinedIs:     runs.ChangeMeaning(len(r.Summary.Sites)),
-		Coefficients: cmp.Or(newCoefficients(p, a.Coefficients), newImportances(a.Importances)),
+		Coefficients: cmp.Or(newCoefficients(p, a), newImportances(a.Importances)),
 		Kept:         keptReason(&r.Summary), Predict: "dsbo predict -model " + r.Name + " -data new.csv"}
 }
 
@@ -251,93 +250,4 @@ func (d namedDrawing) Data() template.URL {
 		}
 	}
 	return template.URL("data:text/csv;charset=utf-8," + url.PathEscape(b.String()))
-}
-
-// coefficients are those that matter most, each with a bar to the left or the right.
-type coefficients struct {
-	Intro string
-	Table *table
-	Bars  []signedBar // of the rows
-}
-
-// A signedBar reaches from the middle to one side. Start and Width are in percent.
-type signedBar struct {
-	Start, Width float64
-	Kind         string
-}
-
-// newCoefficients returns the table of coefficients, nil where there are none.
-func newCoefficients(p tableProblem, all []runs.Coefficient) *coefficients {
-	if len(all) == 0 {
-		return nil
-	}
-	effect, exp, does := "Effect, in "+p.Target, num.Exp, ""
-	switch p.Task {
-	case "class":
-		effect, does = "Odds ratio", "multiplies the odds of the class by the odds ratio, all other features alike. 1"
-	case "count":
-		effect, does = "Rate ratio", "multiplies the expected count by the rate ratio, all other features alike. 1"
-	default:
-		exp = func(v float64) float64 { return v }
-		does = "changes " + p.Target + " by the effect, all other features alike. 0"
-	}
-	c := &coefficients{Intro: "A step is one standard deviation of a number, or having the word: it " + does +
-		" is no effect."}
-	if all[0].Error.Known() {
-		c.Intro += " Intervals of 95 % are by the sandwich of the penalized model: penalties, which pull effects " +
-			"towards none, count as given."
-	}
-	columns := []string{"Feature", ""}
-	if len(p.Classes) > 0 {
-		columns = append(columns, "Class", "")
-	}
-	t := newTable("Features that count most", append(columns, effect, "of a step", "95 % interval", "of the effect",
-		"Step", "standard deviation of the feature, in its unit", "Coefficient",
-		"per unit of the feature, ± standard error")...)
-	largest := 0.0
-	for _, one := range all {
-		largest = max(largest, math.Abs(float64(one.Value)*one.Step()))
-	}
-	for _, one := range all {
-		row := []any{one.Feature}
-		if len(p.Classes) > 0 {
-			row = append(row, one.Class)
-		}
-		step := one.Step()
-		v, e := float64(one.Value)*step, num.Normal95*float64(one.Error)*step
-		between := ""
-		if one.Error.Known() {
-			between = number(exp(v-e)) + " to " + number(exp(v+e))
-		}
-		width := textCell("the word")
-		if one.Deviation > 0 {
-			width = numberCell(one.Deviation, number)
-		}
-		t.add(append(row, numberCell(exp(v), number), between, width, numberCell(one.Value,
-			func(v float64) string { return withError(v, float64(one.Error)) }))...)
-		b := signedBar{Start: 50, Width: 50 * math.Abs(v) / largest, Kind: "up"}
-		if v < 0 {
-			b.Start, b.Kind = 50-b.Width, "down"
-		}
-		c.Bars = append(c.Bars, b)
-	}
-	c.Table = t
-	return c
-}
-
-// newImportances returns the table of the importances of a network's features, nil where there are
-// none.
-func newImportances(all []runs.Importance) *coefficients {
-	if len(all) == 0 {
-		return nil
-	}
-	c := &coefficients{Intro: "The loss on the test rows rises by this where all of them have the feature at its " +
-		"mean, or not the word. A network has no one effect of a feature.",
-		Table: newTable("Features that count most", "Feature", "", "Rise", "of the loss without it")}
-	for _, one := range all {
-		c.Table.add(one.Feature, numberCell(one.Rise, number))
-		part := max(0, one.Rise) / max(all[0].Rise, math.SmallestNonzeroFloat64)
-		c.Bars = append(c.Bars, signedBar{Width: float64(100 * part), Kind: "up"})
-	}
-	return c
 }

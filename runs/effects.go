@@ -1,0 +1,81 @@
+package runs
+
+import (
+	"encoding/json"
+)
+
+// Effects is what is known of the coefficients of a linear model together.
+type Effects struct {
+	Rows int `json:"rows,omitzero"` // of all agents, by which they are estimated
+	// Refused says why there are no estimates; "": there are.
+	Refused string `json:"refused,omitempty"`
+	// Shown is how many intervals there are, chosen by the kept weights among Of: of these 95 %
+	// hold the truth on average.
+	Shown int `json:"shown,omitzero"`
+	Of    int `json:"of,omitzero"` // see Shown
+	// NoFeature is the probability that chance alone has the features tell as much, by a test with
+	// permuted targets; 0: that is not tested.
+	NoFeature float64 `json:"no_feature_p,omitzero"`
+	// Columns says how much each column of the coefficients gives, the first the most.
+	Columns []ColumnEffect `json:"columns,omitempty"`
+}
+
+// mostByChance is the probability up to which the features tell more than chance does.
+const mostByChance = 0.05
+
+// ByChance reports whether it may be that no feature counts.
+func (e *Effects) ByChance() bool { return e != nil && e.NoFeature > mostByChance }
+
+// A ColumnEffect is how much a column of a file gives with all its words: the standard deviation
+// over the rows of its part of what is predicted, of several classes the root of the mean square.
+type ColumnEffect struct {
+	Column string `json:"column"`
+	Value  Number `json:"value"`
+	Low    Number `json:"low"`
+	High   Number `json:"high"`
+}
+
+// A Coefficient is by how much one more of a feature, in the unit of the file, raises the predicted
+// number, the logarithm of the odds of a class against another one, or the logarithm of a count.
+type Coefficient struct {
+	Feature string `json:"feature"`          // name of the feature
+	Column  string `json:"column,omitempty"` // of the file, of which the feature is made
+	Class   string `json:"class,omitempty"`  // whose odds it changes, of several
+	// Value is the weight with which the kept model predicts, which penalties pull towards 0.
+	Value Number `json:"value"`
+	// Estimate is of a fit without penalties, in which each agent has a level of its own; unknown
+	// where there is none.
+	Estimate Number `json:"estimate"`
+	Error    Number `json:"error"` // standard error of Estimate
+	Low      Number `json:"low"`   // interval of 95 %, see Effects.Shown
+	High     Number `json:"high"`  // see Low
+	// Reference is the feature of the word that all others are told against, else ReferenceClass.
+	Reference string `json:"reference,omitempty"`
+	// ReferenceClass is the class against which the odds are; "": there are no classes.
+	ReferenceClass string `json:"reference_class,omitempty"`
+	// BeyondChance is set where the effect is not 0 by a test of all coefficients that marks none
+	// by mistake in 95 % of runs.
+	BeyondChance bool    `json:"beyond_chance"`
+	Why          string  `json:"why,omitempty"`      // there is no estimate of this one
+	Deviation    float64 `json:"deviation,omitzero"` // of the feature, in its unit; 0: of a word, or of missing values
+}
+
+// Step is what a coefficient is told for: a standard deviation of a number, all of a word.
+func (c Coefficient) Step() float64 {
+	if c.Deviation > 0 {
+		return c.Deviation
+	}
+	return 1
+}
+
+// UnmarshalJSON implements json.Unmarshaler. What older files do not have is unknown; their errors
+// are of the kept weights, and are left out.
+func (c *Coefficient) UnmarshalJSON(data []byte) error {
+	type plain Coefficient
+	p := plain{Value: Unknown(), Estimate: Unknown(), Error: Unknown(), Low: Unknown(), High: Unknown()}
+	err := json.Unmarshal(data, &p)
+	if *c = Coefficient(p); !c.Estimate.Known() {
+		c.Error = Unknown()
+	}
+	return err
+}
