@@ -2,8 +2,10 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"dsbo/internal/cli"
@@ -96,19 +98,28 @@ func lossText(n runs.Number) string {
 	return strings.ReplaceAll(fmt.Sprintf("%.*f", digits, float64(n)), "-", "−")
 }
 
-// featuresText names the features that count most.
+// featuresText names the columns that count beyond chance, or else those that the model uses most.
 func featuresText(a runs.Assessment) string {
-	var names []string
+	if a.Effects.ByChance() {
+		return fmt.Sprintf("No feature counts beyond chance (p = %.2g).", a.Effects.NoFeature)
+	}
+	var used, beyond []string
 	for _, c := range a.Coefficients {
-		names = append(names, c.Feature)
+		used = append(used, cmp.Or(c.Column, c.Feature))
+		if c.BeyondChance {
+			beyond = append(beyond, c.Column)
+		}
 	}
 	for _, one := range a.Importances {
-		names = append(names, one.Feature)
+		used = append(used, one.Feature)
 	}
-	if names == nil {
-		return ""
+	switch {
+	case beyond != nil:
+		return "Columns that count beyond chance: " + strings.Join(slices.Compact(beyond), ", ") + "."
+	case used != nil:
+		return "Columns that the model uses most: " + strings.Join(slices.Compact(used), ", ") + "."
 	}
-	return "Features that the model uses most: " + strings.Join(names, ", ") + "."
+	return ""
 }
 
 // answerNotes returns what a reader has to know, the most pressing first.
