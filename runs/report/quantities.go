@@ -148,8 +148,8 @@ func quantities(all []*Run) []quantity {
 			caption: "The accuracy is that of the agents' average model as it stands, before the lower " +
 				"problem is solved."},
 		{name: "loss", title: "Loss", label: "loss of the average y, mean per example",
-			parts: []part{{of: "test_loss", name: "test"}, {of: "val_loss", name: "validation"},
-				{of: "holdout_loss", name: "held-out"}, {of: "train_loss", name: "training"}},
+			parts: []part{{"test_loss", "test", true}, {"val_loss", "validation", true},
+				{"holdout_loss", "held-out", true}, {"train_loss", "training", true}},
 			levels: []level{{"test, baseline", baselineValue("test_loss")},
 				{"held-out, baseline", baselineValue("holdout_loss")}},
 			caption: "The loss is that of the agents' average model, per example and without regularization. " +
