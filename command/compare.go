@@ -29,15 +29,17 @@ which costs are counted; a method has "method", "name", "grid", "trials", which 
 that a climb over the grid may try, and "tasks", the names of those that it is for. A parameter
 of the grid takes the place of {NAME} in the flags, or is the flag -NAME, or the method's own as
 by -set. Others: "title"; "flags" of all runs; "choose", what the best has the least of: phi, val_loss or holdout_loss;
-"show": phi, phi_gap, val_loss, holdout_loss, test_loss, test_accuracy; "against": bytes,
+"show": phi, phi_gap, val_loss, holdout_loss, train_loss, test_loss, test_accuracy; "against": bytes,
 calls, seconds, iterations.`
 
 // compare is the verb compare: it sets methods side by side.
 func (p *program) compare(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := cli.NewFlags(p.name+" compare", compareIntro, compareOutro)
 	f.Synopsis, f.Example = "[flags] SPEC.json", p.name+" compare -out methods spec.json"
-	paper := f.Bool("paper", false, "take the comparisons of the paper's figures 1 to 3 in place of a spec")
-	f.Group("Spec", "paper")
+	paper := f.Bool("paper", false, "make the paper's figures 1 to 3 and Table 1, in place of a spec, and say of each "+
+		"of its claims whether it holds")
+	quick := f.Bool("quick", false, "with -paper, small and short runs: they show that all works, not what holds")
+	f.Group("Spec", "paper", "quick")
 	out := f.String("out", "", "`folder` for runs, page and tables (default: "+runs.Results+
 		"/compare-NAME, NAME as the spec's file)")
 	processes := f.Int("processes", 0, "`runs` at once (default: as many as there are processors, which they share)")
@@ -47,22 +49,12 @@ func (p *program) compare(ctx context.Context, args []string, stdout, stderr io.
 	if err := f.ParseOperands(args, stdout); err != nil {
 		return err
 	}
-	spec, name := compare.Paper(), "paper"
-	switch {
-	case *paper && f.NArg() > 0:
-		return dsbo.ConfigErrorf("-paper takes the place of a spec; there is %q too", f.Arg(0))
-	case !*paper && f.NArg() != 1:
-		return dsbo.ConfigErrorf("one spec is required; there are %d (-h shows one)", f.NArg())
-	case !*paper:
-		var err error
-		if spec, err = compare.Read(f.Arg(0)); err != nil {
-			return err
-		}
-		name = strings.TrimSuffix(filepath.Base(f.Arg(0)), ".json")
+	spec, name, err := readComparison(f.Args(), *paper, *quick)
+	if err != nil {
+		return err
 	}
 	folder := runs.Folder(*out)
 	if folder == "" {
-		var err error
 		if folder, err = runs.InResults("compare-" + name); err != nil {
 			return err
 		}
@@ -84,7 +76,26 @@ func (p *program) compare(ctx context.Context, args []string, stdout, stderr io.
 	if result == nil {
 		return err
 	}
+	if *paper && err == nil {
+		err = result.AddPaper(ctx, *quick)
+	}
 	return cmp.Or(err, writeComparison(stdout, result, string(folder)))
+}
+
+// readComparison returns the spec that a command line asks for, and its name.
+func readComparison(args []string, paper, quick bool) (*compare.Spec, string, error) {
+	switch {
+	case quick && !paper:
+		return nil, "", dsbo.ConfigErrorf("-quick is for -paper")
+	case paper && len(args) > 0:
+		return nil, "", dsbo.ConfigErrorf("-paper takes the place of a spec; there is %q too", args[0])
+	case paper:
+		return compare.Paper(quick), "paper", nil
+	case len(args) != 1:
+		return nil, "", dsbo.ConfigErrorf("one spec is required; there are %d (-h shows one)", len(args))
+	}
+	spec, err := compare.Read(args[0])
+	return spec, strings.TrimSuffix(filepath.Base(args[0]), ".json"), err
 }
 
 // writeComparison writes the page of a comparison, and to stdout its rankings and where the page
@@ -100,6 +111,15 @@ func writeComparison(stdout io.Writer, result *compare.Result, folder string) er
 			return err
 		}
 		fmt.Fprintln(stdout)
+	}
+	for _, plate := range result.Plates {
+		fmt.Fprintln(stdout, plate.Title)
+		if err := cli.Table(stdout, plate.Table); err != nil {
+			return err
+		}
+		for _, claim := range plate.Claims {
+			fmt.Fprintf(stdout, "  %-3s  %s\n", claim.Answer, claim.Text)
+		}
 	}
 	if _, err := fmt.Fprintln(stdout, page); err != nil {
 		return err

@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"math"
-	"strings"
 	"testing"
 
 	"dsbo/internal/testkit"
@@ -46,19 +45,6 @@ func TestHIGPFactor(t *testing.T) {
 		limit := s.limit()
 		if want := math.Pow(1+g.W.LambdaMin(), 2) / 2; math.Abs(limit-want) > 1e-4 {
 			t.Errorf("w = %g: stable up to %.5f/L_max, want %.5f", w, limit, want)
-		}
-	}
-}
-
-// Counts equal formulas, and a wrong formula is found.
-func TestTraffic(t *testing.T) {
-	for _, e := range entrants() {
-		e.measure(t.Context(), 7, 3, 1)
-		right := e.traffic
-		e.traffic = func(d int) int { return right(d) + 1 }
-		if err := testkit.Catch(func() { e.measure(t.Context(), 7, 3, 1) }); err == nil ||
-			!strings.Contains(err.Error(), "the table's") {
-			t.Errorf("%s with a wrong formula: %v", e.method, err)
 		}
 	}
 }

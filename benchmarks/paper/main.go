@@ -1,9 +1,9 @@
-// Command paper measures what the paper states: its theorem, its table and its remarks, with the
+// Command paper measures what the paper states: its theorem and its remarks, with the
 // methods that it names. It prints tables and what holds, and draws the figures
 // of benchmarks/README.md.
 //
 //	go run ./benchmarks/paper                     # all of it, some minutes on 2 cores
-//	go run ./benchmarks/paper -only higp,table1
+//	go run ./benchmarks/paper -only higp,mismatch
 //	go run ./benchmarks/paper -list
 //
 // The same seed gives the same numbers, times and memory apart.
@@ -31,7 +31,6 @@ func experiments() []experiment {
 		{"convergence", "Theorem 3.3: slopes of the gradient and of the consensus error against K", convergence},
 		{"higp", "Algorithm 1 alone: linear convergence, against the step and the graph", higp},
 		{"mismatch", "eq. 4: the bias of averaged local hypergradients, and MDBO's", mismatch},
-		{"table1", "Table 1: time, traffic and oracle calls of an iteration against the dimension", table1},
 		{"hessian", "a Hessian-vector product against the whole Hessian: time and memory", hessian},
 	}
 }

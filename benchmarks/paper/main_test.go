@@ -34,10 +34,10 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"-h"}, cli.OK, "-only"},
 		{[]string{"-list"}, cli.OK, "convergence"},
 		{[]string{"-only", "higp,rain"}, cli.Usage,
-			`-only must name some of convergence, higp, mismatch, table1, hessian; ` +
+			`-only must name some of convergence, higp, mismatch, hessian; ` +
 				`"rain" is none of them`},
 		{[]string{"-only", "higp,"}, cli.Usage, `"" is none of them`},
-		{[]string{"table1"}, cli.Usage, `unexpected argument "table1"`},
+		{[]string{"mismatch"}, cli.Usage, `unexpected argument "mismatch"`},
 		{[]string{"-figures", "no/such/folder"}, cli.Usage,
 			"-figures must be a folder that exists; it is no/such/folder"},
 		{[]string{"-figures", file}, cli.Usage, "must be a folder that exists"},
@@ -64,7 +64,7 @@ var figureLine = regexp.MustCompile(`(?m)^figure: .*\n`)
 func TestQuick(t *testing.T) {
 	for _, e := range experiments() {
 		t.Run(e.name, func(t *testing.T) {
-			measuresTime := slices.Contains([]string{"table1", "hessian"}, e.name)
+			measuresTime := slices.Contains([]string{"mismatch", "hessian"}, e.name)
 			if testing.Short() && (measuresTime || e.name == "higp") {
 				t.Skip("takes the longest")
 			}

@@ -67,11 +67,3 @@ func onAgents(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix,
 
 // ring is the mixing matrix of n agents in a ring, w = 1/2.
 func ring(n int) *network.Matrix { return testkit.Get(network.Ring(n, 0.5)).W }
-
-// ringOrServer is the mixing matrix of a ring, or of a server where a method takes exact averages.
-func ringOrServer(m algo.Method, n int) *network.Matrix {
-	if algo.TraitsOf(m).ExactAverage {
-		return testkit.Get(network.Server(n)).W
-	}
-	return ring(n)
-}

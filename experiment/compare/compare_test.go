@@ -24,6 +24,10 @@ import (
 // comparisons call it, and a comparison of endless where it is that.
 func TestMain(m *testing.M) {
 	switch append(os.Args, "")[1] {
+	case "mnist":
+		os.Exit(cli.Main("dsbo", func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+			return experiment.Run(ctx, tasks.MNIST(), args[1:], stdout, stderr)
+		}))
 	case "synthetic":
 		os.Exit(cli.Main("dsbo", func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			if fd, err := strconv.Atoi(os.Getenv(lifeVariable)); err == nil {

@@ -11,6 +11,11 @@ import (
 // figure draws a quantity of the best runs against a cost: medians over seeds, in a band from the
 // least to the greatest.
 func (k *Ranking) figure(q Quantity, c Cost) report.Figure {
+	return k.figureOf(q, c, func(*Entry) bool { return true })
+}
+
+// figureOf is figure with some of the entries.
+func (k *Ranking) figureOf(q Quantity, c Cost, shown func(*Entry) bool) report.Figure {
 	f := report.Figure{Title: k.Task.Name, XLabel: c.title(), YLabel: q.title(), XCount: c == Iterations}
 	if q == PhiGap {
 		f.YScale = report.Log
@@ -19,16 +24,16 @@ func (k *Ranking) figure(q Quantity, c Cost) report.Figure {
 		f.XScale = report.Log
 	}
 	for _, e := range k.Entries {
-		if e.State() != runs.Finished {
+		if e.State() != runs.Finished || !shown(e) {
 			continue // in all figures of the task, so that a method has one colour
 		}
 		s := report.Series{Name: e.Method.Name}
 		for i := range e.recordCount() {
 			y := k.bestNumbers(e, i, func(r runs.Record, t *Trial) float64 { return q.of(r) - k.base(q, t) })
-			if math.IsNaN(median(y)) {
+			x := k.bestNumbers(e, i, func(r runs.Record, t *Trial) float64 { return c.of(r, t.Config.Agents) })
+			if math.IsNaN(median(y)) || f.XScale == report.Log && median(x) <= 0 {
 				continue // the line goes on to the next record that has it: some methods know Φ seldom
 			}
-			x := k.bestNumbers(e, i, func(r runs.Record, t *Trial) float64 { return c.of(r, t.Config.Agents) })
 			s.X, s.Y = append(s.X, median(x)), append(s.Y, median(y))
 			if len(e.Best) > 1 {
 				s.Low, s.High = append(s.Low, slices.Min(y)), append(s.High, slices.Max(y))

@@ -23,16 +23,17 @@ const (
 	PhiGap       Quantity = "phi_gap"
 	ValLoss      Quantity = "val_loss"
 	HoldoutLoss  Quantity = "holdout_loss"
+	TrainLoss    Quantity = "train_loss"
 	TestLoss     Quantity = "test_loss"
 	TestAccuracy Quantity = "test_accuracy"
 )
 
-var quantities = []Quantity{Phi, PhiGap, ValLoss, HoldoutLoss, TestLoss, TestAccuracy}
+var quantities = []Quantity{Phi, PhiGap, ValLoss, HoldoutLoss, TrainLoss, TestLoss, TestAccuracy}
 
 func (q Quantity) title() string {
 	return map[Quantity]string{
 		Phi: "Φ", PhiGap: "Φ less the lowest", ValLoss: "validation loss", HoldoutLoss: "held-out loss",
-		TestLoss:     "test loss",
+		TrainLoss: "training loss", TestLoss: "test loss",
 		TestAccuracy: "test accuracy",
 	}[q]
 }

@@ -42,13 +42,25 @@ func (r *Result) Write(dir string) (path string, err error) {
 			return "", err
 		}
 	}
-	p := page{Title: r.title(), Lead: r.introduction(), Style: report.Style()}
+	p := page{Title: r.title(), Lead: r.introduction(), Style: report.Style(), Plates: r.Plates}
 	for _, k := range r.Rankings {
 		s, err := k.section(dir, figures)
 		if err != nil {
 			return "", fmt.Errorf("task %q: %w", k.Task.Name, err)
 		}
 		p.Sections = append(p.Sections, s)
+	}
+	for _, plate := range r.Plates {
+		for i := range plate.Panels {
+			f := &plate.Panels[i]
+			if f.drawn.Validate() != nil {
+				continue // no method has finished
+			}
+			name := fileName(fmt.Sprintf("%s%c", plate.Title, 'a'+i))
+			if f.SVG, err = writeFigure(figures, name, &f.drawn); err != nil {
+				return "", err
+			}
+		}
 	}
 	t, err := template.New("page").Parse(pageHTML)
 	if err != nil {
@@ -62,6 +74,7 @@ func (r *Result) Write(dir string) (path string, err error) {
 type page struct {
 	Title, Lead string
 	Style       template.CSS
+	Plates      []Plate
 	Sections    []section
 }
 
@@ -84,6 +97,7 @@ type line struct {
 type figure struct {
 	Title string
 	SVG   template.HTML
+	drawn report.Figure
 }
 
 func (r *Result) title() string {
@@ -158,25 +172,29 @@ func (k *Ranking) writeFigures(folder string) (all []figure, err error) {
 				continue
 			}
 			name := fileName(k.Task.Name) + "-" + string(q) + "_" + string(c)
-			if err := report.Save(&f, folder, name); err != nil {
-				return nil, err
-			}
-			if err := report.SavePDF(&f, folder, name); err != nil {
-				return nil, err
-			}
-			if err := disk.Write(filepath.Join(folder, name+".tex"), func(w io.Writer) error {
-				return writePGF(w, &f)
-			}); err != nil {
-				return nil, err
-			}
-			svg, err := report.Element(&f)
+			svg, err := writeFigure(folder, name, &f)
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, figure{q.title() + " against " + c.title(), svg})
+			all = append(all, figure{Title: q.title() + " against " + c.title(), SVG: svg})
 		}
 	}
 	return all, nil
+}
+
+// writeFigure writes a figure to a folder as SVG, PDF and PGF, and returns it.
+func writeFigure(folder, name string, f *report.Figure) (template.HTML, error) {
+	if err := report.Save(f, folder, name); err != nil {
+		return "", err
+	}
+	if err := report.SavePDF(f, folder, name); err != nil {
+		return "", err
+	}
+	pgf := filepath.Join(folder, name+".tex")
+	if err := disk.Write(pgf, func(w io.Writer) error { return writePGF(w, f) }); err != nil {
+		return "", err
+	}
+	return report.Element(f)
 }
 
 // bestRuns loads the runs that finished with each method's best settings, and returns the command

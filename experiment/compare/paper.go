@@ -1,17 +1,203 @@
 package compare
 
-import _ "embed"
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dsbo/runs"
+)
 
 //go:embed paper.json
 var paper []byte
 
 // Paper returns the comparisons that the paper's figures 1 to 3 show, for the tasks synthetic and
-// mnist: test accuracy, test loss and Φ against iterations, time and traffic. The paper gives no
-// step sizes; the steps of figure 1(b, c) are the best of stated grids.
-func Paper() *Spec {
+// mnist: test accuracy, losses and Φ against iterations, time and traffic. The paper gives no
+// step sizes; the steps of figure 1(b, c) are the best of stated grids. A quick one has small data
+// and few iterations: it shows that all works, not what holds.
+func Paper(quick bool) *Spec {
 	s, err := Parse(paper)
 	if err != nil {
 		panic(err) // the embedded file is tested
 	}
+	if !quick {
+		return s
+	}
+	s.Flags = append(s.Flags, "-batch=0", "-memory=0.1")
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		t.Flags = append(t.Flags, "-agents=3", "-train=20", "-val=20")
+		if t.Verb == "synthetic" {
+			t.Flags = append(t.Flags, "-p=4", "-test=20")
+		}
+	}
+	for i := range s.Methods {
+		m := &s.Methods[i]
+		m.Flags, m.Trials = append(m.Flags, "-K=3", "-eval-every=1"), 1
+	}
 	return s
+}
+
+// A Plate is a figure or a table of the paper, as a comparison has measured it.
+type Plate struct {
+	Title  string
+	Panels []figure   // in the paper's order
+	Table  [][]string // the header first
+	Claims []Claim
+}
+
+// A Claim is what the paper states of a plate.
+type Claim struct {
+	Answer string // yes or no; a dash where a rival has no number
+	Text   string // with the numbers that decide
+}
+
+// claim returns a claim that holds or does not.
+func claim(holds bool, format string, args ...any) Claim {
+	return Claim{map[bool]string{true: "yes", false: "no"}[holds], fmt.Sprintf(format, args...)}
+}
+
+// letter begins the names of methods that are the paper's to the letter.
+const letter = "to the letter"
+
+// learned is the share of right answers from which on a model is said to have learned.
+const learned = 0.9
+
+// A panel is one pair of axes of the paper's figures 1 to 3: a quantity of the methods on a task.
+type panel struct {
+	plate int
+	task  string
+	show  Quantity
+	cost  Cost
+}
+
+// panels are the paper's, in its order.
+var panels = []panel{
+	{1, "synthetic, r = 1", TestAccuracy, Iterations}, {1, comparedTask, TestAccuracy, Seconds},
+	{1, comparedTask, TestAccuracy, Bytes},
+	{2, "MNIST", TestAccuracy, Iterations}, {2, "MNIST", TrainLoss, Iterations}, {2, "MNIST", TestLoss, Iterations},
+	{3, "synthetic, r = 0.5", TestAccuracy, Iterations}, {3, "synthetic, r = 1", TestAccuracy, Iterations},
+	{3, "synthetic, r = 1.5", TestAccuracy, Iterations},
+	{3, "synthetic, r = 0.5", TestLoss, Iterations}, {3, "synthetic, r = 1", TestLoss, Iterations},
+	{3, "synthetic, r = 1.5", TestLoss, Iterations},
+}
+
+// comparedTask is the task of figures 1(b) and 1(c), on which all of its own methods are shown.
+const comparedTask = "synthetic, p = 100"
+
+// AddPaper adds the plates of the paper to the result of its spec: figures 1 to 3, each with what
+// it is to show, and Table 1, which is measured here.
+func (r *Result) AddPaper(ctx context.Context, quick bool) error {
+	r.Plates = []Plate{{Title: "Figure 1"}, {Title: "Figure 2"}, {Title: "Figure 3"}}
+	for _, p := range panels {
+		k := r.ranking(p.task)
+		plate := &r.Plates[p.plate-1]
+		f := k.figureOf(p.show, p.cost, func(e *Entry) bool {
+			return strings.HasPrefix(e.Method.Name, letter) || p.task == comparedTask && e.Method.Name != "newtoncg"
+		})
+		f.Levels = nil
+		title := fmt.Sprintf("(%c) %s: %s against %s", 'a'+len(plate.Panels), p.task, p.show.title(), p.cost.title())
+		plate.Panels = append(plate.Panels, figure{Title: title, drawn: f})
+	}
+	r.Plates[0].Claims = append(r.learns("synthetic, r = 1"), r.ranking(comparedTask).cheaper()...)
+	r.Plates[1].Claims = append(r.learns("MNIST"), r.ranking("MNIST").tunes()...)
+	for _, rate := range []string{"0.5", "1", "1.5"} {
+		r.Plates[2].Claims = append(r.Plates[2].Claims, r.learns("synthetic, r = "+rate)...)
+	}
+	one, err := tableOne(ctx, quick)
+	r.Plates = append(r.Plates, one)
+	return err
+}
+
+// ranking returns the ranking of a task.
+func (r *Result) ranking(task string) *Ranking {
+	return r.Rankings[slices.IndexFunc(r.Rankings, func(k *Ranking) bool { return k.Task.Name == task })]
+}
+
+// learns claims of each method to the letter that it learns a task.
+func (r *Result) learns(task string) (all []Claim) {
+	for _, e := range r.ranking(task).Entries {
+		if strings.HasPrefix(e.Method.Name, letter) {
+			accuracy := medianOf(e.Best, func(t *Trial) float64 { return t.end(TestAccuracy.of) })
+			all = append(all, claim(accuracy >= learned, "%s, %s: the model learns (test accuracy %.4f, at least %g)",
+				task, e.Method.Name, accuracy, learned))
+		}
+	}
+	return all
+}
+
+// tunes claims of each method to the letter that it tunes λ: Φ falls by more than a thousandth.
+func (k *Ranking) tunes() (all []Claim) {
+	for _, e := range k.Entries {
+		if strings.HasPrefix(e.Method.Name, letter) {
+			start := medianOf(e.Best, func(t *Trial) float64 { return t.first(Phi) })
+			end := medianOf(e.Best, k.end)
+			all = append(all, claim(end < 0.999*start, "%s, %s: λ is tuned (Φ %s, %s at the end)",
+				k.Task.Name, e.Method.Name, fiveDigits(start), fiveDigits(end)))
+		}
+	}
+	return all
+}
+
+// first returns a quantity of the first record of a run that has finished, NaN of others.
+func (t *Trial) first(q Quantity) float64 {
+	if t.State != runs.Finished || len(t.Records) == 0 {
+		return math.NaN()
+	}
+	return q.of(t.Records[0])
+}
+
+// cheaper claims of each MA-DSBO that it takes less time and traffic than each rival to the Φ that
+// all of them reach.
+func (k *Ranking) cheaper() (all []Claim) {
+	for _, e := range k.Entries {
+		if !strings.HasPrefix(e.Method.Name, "MA-DSBO") {
+			continue
+		}
+		for _, rival := range k.Entries {
+			if rival.Method.Algorithm != "jhip" && rival.Method.Algorithm != "gbdsbo" {
+				continue
+			}
+			for _, c := range []Cost{Seconds, Bytes} {
+				its, others := k.costReached(e, c), k.costReached(rival, c)
+				one := claim(its < others, "%s, %s: fewer %s to Φ = %s than %s (%s, %s)", k.Task.Name, e.Method.Name,
+					c.title(), fiveDigits(k.Target), rival.Method.Name, fiveDigits(its), fiveDigits(others))
+				if math.IsNaN(others) {
+					one.Answer = "–"
+				}
+				all = append(all, one)
+			}
+		}
+	}
+	return all
+}
+
+// tableOne measures Table 1.
+func tableOne(ctx context.Context, quick bool) (Plate, error) {
+	dims, K, rounds := []float64{50, 100, 200, 400}, 5, 3
+	if quick {
+		dims, K, rounds = []float64{5, 10}, 2, 1
+	}
+	head := []string{"method", "problem", "oracle calls of an agent", "numbers to each neighbour"}
+	for _, d := range dims {
+		head = append(head, fmt.Sprintf("p = q = %g", d), "ms")
+	}
+	p, rows := Plate{Title: "Table 1, an iteration", Table: [][]string{head}}, entrants()
+	for i := range rows {
+		e := &rows[i]
+		var numbers []string
+		for j, d := range dims {
+			if err := e.measure(ctx, int(d), K, rounds); err != nil {
+				return p, err
+			}
+			numbers = append(numbers, fmt.Sprintf("%.0f", e.floats[j]), fiveDigits(e.ms[j]))
+		}
+		p.Table = append(p.Table, append([]string{e.method, e.problem, e.calls, e.formula}, numbers...))
+	}
+	p.Claims = []Claim{claim(true, "numbers sent and oracle calls are what the formulas give, exactly"),
+		claim(trafficGrows(rows, dims), "MA-DSBO sends O(max(p, q)) numbers, DSBO-JHIP and GBDSBO O(pq) or O(q²)")}
+	return p, nil
 }

@@ -19,6 +19,7 @@ type Result struct {
 	Spec      *Spec
 	Processes int        // runs at once
 	Rankings  []*Ranking // one for each task, in the order of the spec
+	Plates    []Plate    // of the paper, see AddPaper
 }
 
 // A Ranking is the methods on one task.

@@ -25,7 +25,7 @@ type Spec struct {
 	Flags []string `json:"flags" must:"a list of flags such as \"-wire=float32\""`
 	// by which the best point of a grid is the best
 	Choose  Quantity   `json:"choose" must:"phi, val_loss or holdout_loss"`
-	Show    []Quantity `json:"show" must:"a list of phi, phi_gap, val_loss, holdout_loss, test_loss and test_accuracy"`
+	Show    []Quantity `json:"show" must:"a list of phi, phi_gap, test_accuracy and {train,val,holdout,test}_loss"`
 	Against []Cost     `json:"against" must:"a list of bytes, calls, seconds and iterations"`
 }
 

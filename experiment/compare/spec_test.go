@@ -99,7 +99,8 @@ func all() []experiment.Task {
 // TestKnownSpecs: the program runs the specs of the help, of the paper's figures and of the
 // lab book.
 func TestKnownSpecs(t *testing.T) {
-	known := map[string]*Spec{"example": testkit.Get(Parse([]byte(Example))), "paper": Paper()}
+	known := map[string]*Spec{"example": testkit.Get(Parse([]byte(Example))), "paper": Paper(false),
+		"paper, quick": Paper(true)}
 	files := testkit.Get(filepath.Glob("../../benchmarks/specs/*.json"))
 	if len(files) == 0 {
 		t.Error("benchmarks must have specs")

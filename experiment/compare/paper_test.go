@@ -1,0 +1,66 @@
+package compare
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+)
+
+// TestPaper: one call makes figures 1 to 3 in the paper's layout, with the training curve, and
+// Table 1, and each claim has yes or no.
+func TestPaper(t *testing.T) {
+	testkit.Long(t, "takes some seconds")
+	folder, out := t.TempDir(), t.TempDir()
+	testkit.OK(testkit.WriteMNIST(folder, 150, 30))
+	t.Setenv("DSBO_DATA", folder)
+	r := testkit.Get(Run(t.Context(), Paper(true), Options{Out: out, Tasks: all()}))
+	testkit.OK(r.AddPaper(t.Context(), true))
+	page := string(testkit.Get(os.ReadFile(testkit.Get(r.Write(out)))))
+	for i, want := range []struct{ panels, claims int }{{3, 9}, {3, 10}, {6, 3}, {0, 2}} {
+		if p := r.Plates[i]; len(p.Panels) != want.panels || len(p.Claims) != want.claims {
+			t.Errorf("%s has %d panels and %d claims, want %+v", p.Title, len(p.Panels), len(p.Claims), want)
+		}
+	}
+	for _, want := range []string{"(b) MNIST: training loss against",
+		"<h2>Table 1", "<strong>yes</strong>: numbers sent"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, name := range []string{"Figure_1a", "Figure_1c", "Figure_2b", "Figure_3f"} {
+		if _, err := os.Stat(filepath.Join(out, "figures", name+".svg")); err != nil {
+			t.Error(err)
+		}
+	}
+	if rows := r.Plates[3].Table; len(rows) != 9 || len(rows[1]) != 8 {
+		t.Errorf("Table 1 is %v", rows)
+	}
+}
+
+// TestClaims: what decides on yes and no is each claim's own number.
+func TestClaims(t *testing.T) {
+	trial := func(method string, from, to, accuracy, seconds float64, bytes int64) *Entry {
+		last := runs.Record{Iteration: 1, Phi: runs.Number(to), TestAccuracy: runs.Number(accuracy), Seconds: seconds}
+		last.Bytes = bytes
+		all := []*Trial{{State: runs.Finished, Records: []runs.Record{{Phi: runs.Number(from)}, last}}}
+		return &Entry{Method: Method{Name: method, Algorithm: strings.ToLower(method)}, Best: all}
+	}
+	spec := &Spec{Choose: Phi}
+	r := &Result{Rankings: []*Ranking{{Task: Task{Name: "a"}, spec: spec, Target: 2, targets: map[uint64]float64{0: 2},
+		Entries: []*Entry{trial(letter, 3, 2.9971, 0.9, 1, 1), trial(letter, 3, 2.9969, 0.899, 1, 1),
+			trial("MA-DSBO", 3, 2, 1, 5, 70), trial("JHIP", 3, 2, 1, 5, 71), {Method: Method{Algorithm: "gbdsbo"},
+				Best: []*Trial{{State: runs.Diverged}}}}}}}
+	var got []string
+	for _, c := range append(append(r.learns("a"), r.Rankings[0].tunes()...), r.Rankings[0].cheaper()...) {
+		got = append(got, c.Answer)
+	}
+	// 0.9 and less of right answers; Φ falls by 0.00097 and by 0.00103 of it; equal time, fewer
+	// bytes, and a rival that has diverged
+	if want := "yes no no yes no yes – –"; strings.Join(got, " ") != want {
+		t.Errorf("the answers are %v, want %s", got, want)
+	}
+}
