@@ -116,9 +116,10 @@ func (p *program) flags(verb, intro, synopsis, example string) *cli.Flags {
 	return f
 }
 
-// removedVerbs has the verbs that the program had once, with what does their work now.
-var removedVerbs = map[string]string{
-	"export": "MLflow refuses file stores; docs/result.md has ten lines that log a run by MLflow's own API",
+// removed has the verbs and flags that the program had once, with what does their work now.
+var removed = map[string]string{
+	"export":     "MLflow refuses file stores; docs/result.md has ten lines that log a run by MLflow's own API",
+	"plan -link": "a sum takes twice the hops that a plan prints, times the time of one way; the rest is bytes by rate",
 }
 
 var versionFlags = []string{"-version", "--version"}
@@ -131,7 +132,7 @@ func (p *program) findVerb(name string) (verb, error) {
 		}
 		names = append(names, v.name)
 	}
-	if instead, ok := removedVerbs[name]; ok {
+	if instead, ok := removed[name]; ok {
 		return verb{}, dsbo.ConfigErrorf("there is no verb %s any more: %s", name, instead)
 	}
 	if name == "" {

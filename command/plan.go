@@ -16,8 +16,8 @@ import (
 )
 
 const planIntro = `Says what a run will send and need, before sites meet: the exchanges, the bytes of all sites and
-of the one that sends most, the memory of a site, and the time that exchanges take on links between
-them. It loads the data that the flags name, and exchanges nothing with anybody.
+of the one that sends most, and the memory of a site. It loads the data that the flags name, and
+exchanges nothing with anybody.
 
 How many products a solution takes, when iterations end, and how many constants are tried depends
 on what a run finds. Therefore a pilot computes the whole run in this process, for as long as -pilot
@@ -28,33 +28,30 @@ run. Without a pilot such numbers are said as "usual (least to most)"; of more t
 
 // planOptions are the flags of the verb plan.
 type planOptions struct {
-	links string
 	pilot time.Duration
 }
 
 // planFlags returns the flags of plan, which stand before the task.
 func (p *program) planFlags() (*cli.Flags, *planOptions) {
 	o := &planOptions{}
-	f := p.flags("plan", planIntro, "[flags] TASK [flags of the task]", "-link 20ms,50Mbit mnist -K 20")
-	f.StringVar(&o.links, "link", "10ms,100Mbit",
-		"`time,rate` of the link between two neighbours, one way, or a file with one for each edge, in lines such as "+
-			"0-1 50ms,100Mbit")
+	f := p.flags("plan", planIntro, "[flags] TASK [flags of the task]", "-pilot 1m mnist -K 20")
 	f.DurationVar(&o.pilot, "pilot", 2*time.Minute,
 		"`time` that a pilot may compute on this machine, to know what a formula does not; 0: none")
-	f.Group("Plan", "link", "pilot")
+	f.Group("Plan", "pilot")
 	return f, o
 }
 
 // plan is the verb plan. Its own flags may stand before the task or among the task's.
 func (p *program) plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f, o := p.planFlags()
+	for _, a := range args {
+		if name, is := cli.FlagName(a); is && name == "link" {
+			return dsbo.ConfigErrorf("there is no flag -link any more: %s", removed["plan -link"])
+		}
+	}
 	own, task, rest := p.splitPlan(f, args)
 	if err := f.Parse(own, stdout); err != nil {
 		return err
-	}
-	links, err := plan.ParseLinks(o.links)
-	if err != nil {
-		return fmt.Errorf("-link: %w", err)
 	}
 	if o.pilot < 0 {
 		return dsbo.ConfigErrorf("-pilot must be at least 0; it is %v", o.pilot)
@@ -74,11 +71,7 @@ func (p *program) plan(ctx context.Context, args []string, stdout, stderr io.Wri
 	if err != nil {
 		return err
 	}
-	wait, err := of.Wait(links)
-	if err != nil {
-		return fmt.Errorf("-link: %w", err)
-	}
-	return writePlan(stdout, of, o, wait)
+	return writePlan(stdout, of, o)
 }
 
 // splitPlan divides the command line into the flags of plan, the task's name and the task's flags.
@@ -119,7 +112,7 @@ func (p *program) taskNames() (names []string) {
 }
 
 // writePlan writes a plan for people.
-func writePlan(w io.Writer, of *plan.Plan, o *planOptions, wait plan.Wait) error {
+func writePlan(w io.Writer, of *plan.Plan, o *planOptions) error {
 	var b strings.Builder
 	_ = cli.Paragraph(&b, of.Line) // a builder takes all
 	b.WriteString("\n")
@@ -137,13 +130,7 @@ func writePlan(w io.Writer, of *plan.Plan, o *planOptions, wait plan.Wait) error
 	}
 	fmt.Fprintf(&b, "\nmessages    %s by all sites\n", rangeText(of.All.Messages, "%.0f"))
 	fmt.Fprintf(&b, "memory      about %.0f MB a site\n", of.Memory/1e6)
-	fmt.Fprintf(&b, "exchanges   %s on links of %s, beside the time of computing; a sum goes %s up and down\n",
-		timeRangeText(wait.Seconds), o.links, wording.Count(of.Height, "hop"))
-	if wait.Share > 0 {
-		fmt.Fprintf(&b, "held up     most by the edge %d-%d, for %.0f %% of that time\n", wait.Edge[0], wait.Edge[1],
-			100*wait.Share)
-	}
-	b.WriteString("\n")
+	fmt.Fprintf(&b, "sums        go %s up and down\n\n", wording.Count(of.Height, "hop"))
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}
@@ -170,27 +157,6 @@ func planBasis(of *plan.Plan, o *planOptions) string {
 			o.pilot)
 	}
 	return "What depends on what the run finds is said as usual (least to most)."
-}
-
-// timeRangeText writes a time with its range if it is not known exactly.
-func timeRangeText(seconds plan.Range) string {
-	text := durationText(seconds.Usual)
-	if seconds.Least != seconds.Most {
-		text += fmt.Sprintf(" (%s to %s)", durationText(seconds.Least), durationText(seconds.Most))
-	}
-	return text
-}
-
-// durationText writes seconds for people.
-func durationText(seconds float64) string {
-	d := time.Duration(seconds * float64(time.Second))
-	switch {
-	case d < 10*time.Second:
-		return d.Round(10 * time.Millisecond).String()
-	case d < time.Hour:
-		return d.Round(time.Second).String()
-	}
-	return d.Round(time.Minute).String()
 }
 
 // rangeText writes a number, with its range if it is not known exactly.

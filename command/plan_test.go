@@ -22,7 +22,7 @@ func TestPlan(t *testing.T) {
 		{slices.Concat([]string{"plan"}, task), "A pilot on this machine had ", false},
 		{slices.Concat([]string{"plan", "-pilot=0"}, task),
 			"What depends on what the run finds is said as usual (least to most).", true},
-		{slices.Concat([]string{"plan"}, task, []string{"-pilot", "1ns", "-link=10ms,10Mbit"}),
+		{slices.Concat([]string{"plan"}, task, []string{"-pilot", "1ns"}),
 			"A pilot did not end in 1ns (-pilot)", true},
 		{strings.Fields("plan mnist -agents=3 -train=20 -val=20 -K=2 -dp-epsilon=9 -wire=float64"),
 			"All of it is known beforehand.", false},

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"dsbo/experiment"
-	"dsbo/experiment/plan"
 	"dsbo/experiment/tasks"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
@@ -28,8 +27,7 @@ func Example() {
 	// Output: finished after 2 iterations
 }
 
-// A plan says what a run would send, and how long its agents would wait for that, before it is run.
-// It loads the data, and exchanges nothing.
+// A plan counts what a run would send before it is run. It loads the data, and exchanges nothing.
 func ExampleJob_Plan() {
 	args := []string{"-agents=3", "-r=1", "-p=4", "-train=30", "-val=30", "-test=20", "-K=2"}
 	job := testkit.Get(experiment.Parse(tasks.Synthetic(), args, io.Discard))
@@ -39,12 +37,9 @@ func ExampleJob_Plan() {
 		fmt.Printf("%s: %d numbers by %s, %.0f to %.0f times, %.0f bytes each\n", q.Name, q.Length, q.Way,
 			q.Times.Least, q.Times.Most, q.Bytes)
 	}
-	fmt.Printf("they take %.1f s at least over links of 10ms,100Mbit\n",
-		testkit.Get(p.Wait(testkit.Get(plan.ParseLinks("10ms,100Mbit")))).Seconds.Least)
 	// Output:
 	// synthetic task with r = 1, p = q = 4, 3 agents with 30 training and 30 validation examples
 	// losses as a sum; ring, 3 agents, ρ = 0.250000
 	// gradients and Hessian products: 4 numbers by sum, 49 to 212 times, 480 bytes each
 	// hypergradient: 4 numbers by sum, 2 to 2 times, 480 bytes each
-	// they take 2.0 s at least over links of 10ms,100Mbit
 }

@@ -168,9 +168,6 @@ func TestPilotIsWhatIsSent(t *testing.T) {
 		if got := p.All.Messages.Usual; got != float64(s.Total().Messages) {
 			t.Errorf("%v: %g messages are planned, %d were sent", args, got, s.Total().Messages)
 		}
-		if r := waitOf(p, "10ms,100Mbit").Seconds; !(r.Usual > 0) || r.Least != r.Most {
-			t.Errorf("%v: exchanges take %+v s", args, r)
-		}
 	}
 }
 

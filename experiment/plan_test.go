@@ -165,23 +165,3 @@ func TestExplainModel(t *testing.T) {
 		t.Errorf("svg: error %v", err)
 	}
 }
-
-// TestWait: time grows with delays and with bytes, and of links that differ the slowest is named.
-func TestWait(t *testing.T) {
-	p := planned(t, "-dp-epsilon=5", "-rows=50")
-	wait := func(links string) float64 { return waitOf(p, links).Seconds.Usual }
-	near, far, thin := wait("0s,100Mbit"), wait("50ms,100Mbit"), wait("0s,10Mbit")
-	if !(near < far) || math.Abs(thin/near-10) > 1e-9 {
-		t.Errorf("%g s without delays, %g s with them, %g s on a tenth of the rate", near, far, thin)
-	}
-	links := filepath.Join(t.TempDir(), "links")
-	testkit.OK(os.WriteFile(links, []byte("0-1 1ms,100Mbit\n0-2 99ms,100Mbit\n1-2 1ms,100Mbit"), 0o600))
-	if w := waitOf(p, links); w.Edge != (plan.Edge{0, 2}) || math.Abs(w.Share-1) > 1e-9 {
-		t.Errorf("%+v; edge 0-2 must hold it up all the time", w)
-	}
-}
-
-// waitOf returns how long the exchanges of a plan take over links.
-func waitOf(p *plan.Plan, links string) plan.Wait {
-	return testkit.Get(p.Wait(testkit.Get(plan.ParseLinks(links))))
-}

@@ -1,6 +1,6 @@
 // Package plan says what a run will send and need before it is run: each quantity that is made of
-// an agent's data and leaves it, how often it does, and who sees it; from these bytes and messages,
-// the time of exchanges on links, and the memory of a site.
+// an agent's data and leaves it, how often it does, and who sees it; from these the bytes
+// and messages of a run, and the memory of a site.
 //
 // [New] makes the [Plan] of a [Run]; experiment.Job.Plan makes both for a command line. Where
 // numbers depend on what a run finds they are a [Range], with what is usual on the tasks of this
