@@ -1,6 +1,7 @@
 package dsbo_test
 
 import (
+	"flag"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -29,12 +30,14 @@ func isFree(dir string) bool {
 	return slices.ContainsFunc(free, func(f string) bool { return dir == f || strings.HasPrefix(dir, f+"/") })
 }
 
+var otherMachine = flag.Bool("fused", false, "whether TestNothingFused compiles, which takes minutes")
+
 // TestNothingFused compiles for arm64, where the compiler fuses each product that is not rounded by
 // a conversion, as it does with GOAMD64=v3, and has it say what it fuses. It is not asked about
 // math.FMA, which rounds once everywhere.
 func TestNothingFused(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles for another architecture")
+	if !*otherMachine {
+		t.Skip("compiles all for another architecture; .ci/run sets -fused")
 	}
 	// the places in a folder's packages, each after those that its function is inlined in
 	said := regexp.MustCompile(`(?m)^fmahash triggered (.*) [01]+$`)
