@@ -25,7 +25,7 @@ type Best struct {
 	By        string      // "held-out loss", "Φ", "validation loss" or ""
 	Value     runs.Number // of what By names; unknown if By is ""
 	// Rose is for how many records in a row, up to the newest one, the loss on held-out examples
-	// was above the least by more than chance: by 2.7 standard errors of their difference, more of
+	// was above the least by more than chance: by 2.9 standard errors of their difference, more of
 	// few examples, as Student's quantile is above 1.96. That is far more than one error, as the
 	// least of many losses is low by chance. [LeastRose] in a row are evidence of over-fitting.
 	Rose int
@@ -94,6 +94,6 @@ func rises(g runs.Gain) bool {
 	if g.Examples < 2 {
 		return false
 	}
-	errors := 2.7 * num.StudentQuantile(0.975, g.Examples-1) / 1.96
+	errors := 2.9 * num.StudentQuantile(0.975, g.Examples-1) / 1.96
 	return float64(g.LossChange) > errors*float64(g.LossError)
 }

@@ -106,8 +106,9 @@ func TestEarliest(t *testing.T) {
 	}
 }
 
-// TestAdviceHelps: a run diverges as x grows to where the lower problem is too stiff for its steps.
-// With either part of the advice it does not.
+// TestAdviceHelps: a run diverges as x grows, which it must where training examples are fewer than
+// features, to where the lower problem is too stiff for its steps. With either part of the advice it
+// does not.
 func TestAdviceHelps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs hundreds of iterations of twenty steps")
@@ -119,7 +120,7 @@ func TestAdviceHelps(t *testing.T) {
 			XStep: "adam", Lr: "0.1", V: 0.95, Clip: []float64{-8, 8},
 		},
 	}
-	set := testkit.Get(data.Synthetic{Agents: 2, Features: 30, Train: 100, Val: 100, Rate: 1, Seed: 1}.Task())
+	set := testkit.Get(data.Synthetic{Agents: 2, Features: 30, Train: 20, Val: 200, Rate: 1, Seed: 1}.Task())
 	c.Problem = testkit.Get(train.NewProblem(set, models.Logistic{Features: 30}, models.Config{}))
 	path := testkit.Get(network.New("path", 2, network.Options{}))
 	c.W = path.W
