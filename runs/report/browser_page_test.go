@@ -153,7 +153,7 @@ func checkColours(t *testing.T, seen json.RawMessage) {
 // second the other way round.
 var sorting = inspection{`
 	const states = [];
-	for (const column of [2, 0, 0, 5, 2]) {
+	for (const column of [2, 0, 0, 6, 2]) {
 		if (states.length) document.querySelectorAll("#topic-0 thead button")[column].click();
 		const head = document.querySelector("#topic-0 th[aria-sort]");
 		const rows = [...document.querySelector("#topic-0 table").tBodies[0].rows];
