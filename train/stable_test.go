@@ -106,8 +106,8 @@ func TestEarliest(t *testing.T) {
 	}
 }
 
-// TestAdviceHelps: a run diverges as x grows, which it must where training examples are fewer than
-// features, to where the lower problem is too stiff for its steps. With either part of the advice it
+// TestAdviceHelps: a run diverges as x grows to where the lower problem is too stiff for its steps:
+// x must grow, as training examples are fewer than features. With either part of the advice it
 // does not.
 func TestAdviceHelps(t *testing.T) {
 	if testing.Short() {
