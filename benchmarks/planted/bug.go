@@ -132,7 +132,16 @@ func folderOf(test string) (folder, name string) {
 // narrow returns the one test that is known to find the bug, as arguments of go test.
 func (b bug) narrow() [][]string {
 	folder, name := folderOf(b.test)
-	return [][]string{{"./" + folder, "-run=^(" + name + ")$"}}
+	return [][]string{testsOf(folder, name)}
+}
+
+// testsOf returns the tests of some names in a folder, as arguments of go test.
+func testsOf(folder string, names ...string) []string {
+	args := []string{"./" + folder, "-run=^(" + strings.Join(names, "|") + ")$"}
+	if folder == "." { // where a test that takes minutes wants a flag
+		args = append(args, "-fused")
+	}
+	return args
 }
 
 // wide returns all tests of the packages that the bug is in and of the package of its test, first

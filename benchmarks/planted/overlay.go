@@ -96,7 +96,7 @@ func (p *planter) control(ctx context.Context, all []bug) error {
 		names[folder] = append(names[folder], name)
 	}
 	for _, folder := range slices.Sorted(maps.Keys(names)) {
-		test := []string{"./" + folder, "-run=^(" + strings.Join(names[folder], "|") + ")$"}
+		test := testsOf(folder, names[folder]...)
 		if out, err := p.test(ctx, test); err != nil {
 			return fmt.Errorf("go test %s: without a bug it must pass: %w\n%s", strings.Join(test, " "), err, out)
 		}
