@@ -67,7 +67,6 @@
 //
 //	W and its checks         network/graph.go, matrix.go, validate.go
 //	an exact average         network/average.go; fixed.go, reduce.go, tree.go
-//	against liars            network/mixing.go, clipped.go, trimmed.go
 //	a wire                   network/codec.go encodes, round.go rounds, wiremix.go feeds back
 //	messages over gRPC       network/grpc/doc.go; state.go, flow.go, protocol.go
 //	masks                    network/grpc/masks; who holds up a run: network/grpc/holdup
@@ -130,8 +129,8 @@
 //   - Method: an [Algorithm] with its parameters (package algo).
 //   - Mixing matrix: W, symmetric and doubly stochastic; w_ij is what agent i gives to the vector
 //     of agent j.
-//   - Mixing: how an agent combines its vector with its neighbours': plainly, by W, or robustly,
-//     against neighbours that lie.
+//   - Mixing: how an agent combines its vector with its neighbours': plainly, by W, or by
+//     weights that change from iteration to iteration.
 //   - Model: the losses as they are written (package models); of a run, y at the end, the lower
 //     solution at one λ.
 //   - Oracle: what an agent asks about its own losses.

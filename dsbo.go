@@ -129,10 +129,9 @@ type ValueOracle interface {
 // A Mixer is one agent's end of one exchange with its neighbours.
 type Mixer interface {
 	// Mix sets dst = Σ_j w_ij src_j, the sum over this agent i and its neighbours j in ascending
-	// order of j, each product rounded before it is added, or what robust mixing (package network)
-	// makes of the same vectors. All agents must call Mix the same number of times with the same
-	// length. It blocks until the neighbours' vectors are here or ctx is done. dst may be src;
-	// otherwise they must not overlap.
+	// order of j, each product rounded before it is added. All agents must call Mix the same
+	// number of times with the same length. It blocks until the neighbours' vectors are here or ctx
+	// is done. dst may be src; otherwise they must not overlap.
 	Mix(ctx context.Context, dst, src []float64) error
 }
 
@@ -144,15 +143,6 @@ type AddingMixer interface {
 	// agents, each product rounded before. v may be the last entries of dst, at most half of them:
 	// what is added is what they were before. Otherwise v must not overlap dst.
 	MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error
-}
-
-// A PartMixer is a mixer's part where its result may depend on which numbers belong together:
-// robust mixing ([Clipped] in package network) measures how far whole vectors are apart.
-type PartMixer interface {
-	// Part says how long part k = 0, 1, ... of the vectors of the next Mix is; part 0 begins anew.
-	// Each part is mixed as if it were exchanged by itself, and so is what is left after the
-	// last one.
-	Part(k, length int)
 }
 
 // A PlacedMixer is a mixer that knows the agent's place among all.

@@ -39,7 +39,7 @@ func (a *DSOBA) Init(p, q, K int) error {
 
 // Traits implements [Described].
 func (a *DSOBA) Traits() Traits {
-	return a.traits(Traits{Robust: true, OneLoop: true, AlikeUntil: 2, MixesLast: true})
+	return a.traits(Traits{OneLoop: true, AlikeUntil: 2, MixesLast: true})
 }
 
 // Cost of an iteration: p + 2q numbers to each neighbour in one message; one gradient of f and of
@@ -52,12 +52,11 @@ func (a *DSOBA) Cost(int) Cost {
 // Step is one outer iteration.
 func (a *DSOBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
-	p, q := len(a.x), len(a.y)
 	a.directions(&w, a.d, a.point, drawsOf(k))
 	along := a.d
 	along.x = a.r       // the old one
 	a.descend(along, k) // x − α r, y − β ∇_y g, z − γ (Hz − b)
-	w.mix(a.point.all, a.point.all, p, q, q)
+	w.mix(a.point.all, a.point.all)
 	linalg.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u) // r = (1−θ) r + θ u
 	return w.err
 }

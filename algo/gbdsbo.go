@@ -69,7 +69,7 @@ func (a *GBDSBO) Cost(int) Cost {
 
 // Traits implements [Described].
 func (a *GBDSBO) Traits() Traits {
-	return a.traits(Traits{Robust: true, AlikeUntil: 2,
+	return a.traits(Traits{AlikeUntil: 2,
 		Dense: func(p, q int) int64 { return 8 * int64((cmp.Or(a.N, 10)+2)*q*q+4*p*q) }})
 }
 
@@ -84,7 +84,7 @@ func (a *GBDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	jacobian(&w, d, a.fresh[p+q:], a.xo, a.yo, w.draw(dsbo.Curvature, 0))
 	a.direction()
 
-	w.mix(a.in, joined(a.out, a.yx, a.averages), q, p, p, q)
+	w.mix(a.in, joined(a.out, a.yx, a.averages))
 	linalg.Comb(a.y, 1, a.in[:q], -a.beta(k), a.gy)      // y = mix(y) − β ∇_y g
 	linalg.Comb(a.x, 1, a.in[q:q+p], -a.alpha(k), a.u)   // x = mix(x) − α u
 	linalg.Comb(a.averages, 1-b, a.in[q+p:], b, a.fresh) // s, h, U = (1−b) mix(·) + b (∇_x f, ∇_y f, J)

@@ -62,7 +62,7 @@ func (a *JHIP) Cost(int) Cost {
 
 // Traits implements [Described].
 func (a *JHIP) Traits() Traits {
-	return a.traits(Traits{Robust: true, Dense: func(p, q int) int64 { return 8 * int64(q*q+6*p*q) }})
+	return a.traits(Traits{Dense: func(p, q int) int64 { return 8 * int64(q*q+6*p*q) }})
 }
 
 // Step is one outer iteration.
@@ -71,7 +71,7 @@ func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 	d := denseOracle(&w)
 	for t := 0; t < a.T && w.err == nil; t++ {
 		if t == 0 {
-			w.mix(a.mixedYX, a.yx, len(a.y), len(a.x)) // x goes along
+			w.mix(a.mixedYX, a.yx) // x goes along
 		} else {
 			w.mix(a.mixedYX[:len(a.y)], a.y)
 		}
@@ -96,7 +96,7 @@ func (a *JHIP) solve(w *turn, o dsbo.DenseOracle, gamma float64) {
 	linalg.Scale(a.s, -1, a.s)
 	copy(d, a.s)
 	for t := 0; t < a.N && w.err == nil; t++ {
-		w.mix(a.mixed, a.zd, pq, pq)
+		w.mix(a.mixed, a.zd)
 		linalg.Comb(z, 1, a.mixed[:pq], -gamma, d) // Z = mix(Z) − γ D
 		if t == a.N-1 {
 			break

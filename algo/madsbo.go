@@ -46,7 +46,7 @@ func (a *MADSBO) Init(p, q, K int) error {
 
 // Traits implements [Described].
 func (a *MADSBO) Traits() Traits {
-	return a.traits(Traits{Robust: true, AlikeUntil: 1}) // the tracker of z begins anew in each iteration
+	return a.traits(Traits{AlikeUntil: 1}) // the tracker of z begins anew in each iteration
 }
 
 // Cost of an iteration: Tq + 2Nq + p numbers to each neighbour in T+N messages; T gradients of g,
@@ -63,13 +63,13 @@ func (a *MADSBO) Cost(int) Cost {
 // used in line 11.
 func (a *MADSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
-	q, alpha, beta := len(a.y), a.alpha(k), a.beta(k)
+	alpha, beta := a.alpha(k), a.beta(k)
 
 	copy(a.xk, a.x)
 	for t := 0; t < a.T && w.err == nil; t++ { // line 4; line 3: y stands where the last iteration left it
 		w.lowerGrad(a.v, a.xk, a.y, w.draw(dsbo.Lower, t)) // line 6: v = ∇_y g(x, y; ξ̃_t)
 		if t == 0 {
-			w.mixAdd(a.yx, a.yx, -beta, a.v, q, len(a.x)) // line 6: y = mix(y) − β v, and with it mix(x) for line 11
+			w.mixAdd(a.yx, a.yx, -beta, a.v) // line 6: y = mix(y) − β v, and with it mix(x) for line 11
 		} else {
 			w.mixAdd(a.y, a.y, -beta, a.v) // line 6: y = mix(y) − β v
 		}

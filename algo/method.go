@@ -45,10 +45,6 @@ type Traits struct {
 	Compositional  bool // is right only for lower problems g_i = y'y/2 − G_i(x)'y
 	Differentiates bool // asks for products to differentiate its own steps, which are with the Hessian itself
 
-	// Robust says that the method takes exchanges that do not keep the sum over the agents, as
-	// robust mixing: it finds no exact averages, and carries no variable to the next iteration
-	// whose sum over the agents has to stay, such as trackers and multipliers.
-	Robust bool
 	// Directed says that the method exchanges by Pull and Push alone ([dsbo.DirectedMixer]), and so
 	// runs on graphs whose edges have a direction.
 	Directed bool
@@ -143,9 +139,6 @@ func NamesWhere(so func(Traits) bool) (names []string) {
 	}
 	return names
 }
-
-// RobustNames returns the names of the methods that take robust mixing.
-func RobustNames() []string { return NamesWhere(func(t Traits) bool { return t.Robust }) }
 
 // An entry is a method's name and constructor.
 type entry struct {

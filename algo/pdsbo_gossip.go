@@ -38,7 +38,7 @@ func (a *Gossip) Init(p, q, K int) error {
 }
 
 // Traits implements [Described].
-func (a *Gossip) Traits() Traits { return a.traits(Traits{Personalized: true, Robust: true}) }
+func (a *Gossip) Traits() Traits { return a.traits(Traits{Personalized: true}) }
 
 // Cost of an iteration: p numbers to each neighbour in one message; T gradients of g, one of f,
 // N−1 Hessian-vector products and one Jacobian-vector product.

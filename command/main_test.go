@@ -121,11 +121,11 @@ func TestCheckTask(t *testing.T) {
 	wantError(t, testProgram().checkTask(noisy), cli.Usage, `"quorum" and -dp-epsilon are mutually exclusive`)
 }
 
-// TestCheckTaskOnTheGraph: robust mixing is checked on the cluster's graph, not on the default of
-// the command line.
+// TestCheckTaskOnTheGraph: -mix is checked on the cluster's graph, not on the default of the
+// command line.
 func TestCheckTaskOnTheGraph(t *testing.T) {
-	flags := []string{"-algorithm=madsbo", "-mix=trimmed"}
-	for graph, want := range map[string]string{"complete": "", "path": "agent 0 has 1"} {
+	flags := []string{"-algorithm=madsbo", "-mix=matchings"}
+	for graph, want := range map[string]string{"complete": "", "server": "weights cannot change on graph server"} {
 		g := testkit.Get(network.New(graph, 5, network.Options{}))
 		err := testProgram().checkTask(&cluster.Cluster{Task: "synthetic", Flags: flags, Graph: g})
 		if want == "" {

@@ -65,10 +65,8 @@ func (s *Settings) addNetworkFlags(f *cli.Flags) {
 			"the ring, 0 elsewhere)")
 	f.Float64Var(&s.Prob, "prob", 0, "`probability` of an edge of erdos-renyi (default 2·ln(n)/n)")
 	f.StringVar(&s.Mix, "mix", network.Plain{}.String(),
-		"`how` an agent combines what neighbours send: plain, the sum with the weights of W; or, against b "+
-			"neighbours that send hostile numbers, clipped:b or trimmed:b, for methods that do without exact "+
-			"averages and lasting trackers: "+strings.Join(algo.RobustNames(), ", ")+"; or, drawn anew in each "+
-			"iteration, failing:p, where an edge fails with probability p, or matchings, of pairs of neighbours")
+		"`how` an agent combines what neighbours send: plain, the sum with the weights of W; or, drawn anew in "+
+			"each iteration, failing:p, where an edge fails with probability p, or matchings, of pairs of neighbours")
 	f.StringVar(&s.Average, "average", "tree",
 		"`how` agents find exact averages: tree, by sums over a spanning tree of the graph; or mix, by rounds of "+
 			"exchanges with W alone, which are not masked; evaluation and models take the tree all the same")

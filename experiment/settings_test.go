@@ -114,11 +114,10 @@ func TestSettingsThatCannotWork(t *testing.T) {
 		"-holdout=1":     "-holdout must be at least 0 and below 1; it is 1",
 		"-wire=int4":     "-wire must be float64, float32, bf16 or int8; it is int4",
 		"-average=max":   "-average must be tree or mix; it is max",
-		"-mix=median":    "-mix: mixing must be plain, clipped:b or trimmed:b",
-		"-mix=trimmed -preset=fast": "needs at least 3 neighbours at every agent, more honest ones than liars; " +
-			"agent 0 has 2",
-		"-mix=clipped -graph=complete": "newtoncg cannot do with mixing clipped:1, which does not keep sums " +
-			"over the agents",
+		"-mix=median":    "-mix: mixing must be plain, matchings, or failing:p",
+		"-mix=clipped:2": "-mix: mixing clipped is gone: operators remove a member that sends what cannot be; it is " +
+			`"clipped:2"`,
+		"-mix=matchings -graph=server":  "-mix: weights cannot change on graph server",
 		"-evaluate=on":                  "-evaluate must be exact or off; it is on",
 		"-memory=-1":                    "-memory must be a positive number of GiB; it is -1",
 		"-transport=pigeon":             "-transport must be local or mpi; it is pigeon",

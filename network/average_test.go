@@ -291,7 +291,7 @@ func TestAverageRefuses(t *testing.T) {
 	}{
 		{testkit.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}})), false, "the graph must be connected"},
 		{testkit.Get(network.NewMatrix([][]float64{{0.5, 0.5}, {0.4, 0.6}})), true, "W must be symmetric"},
-		{testkit.Get(complete.WithMixing(network.Clipped{Liars: 1})), true, "need plain mixing"},
+		{testkit.Get(complete.WithMixing(network.Matchings{})), true, "need plain mixing"},
 	} {
 		_, err := network.NewAverages(network.NewLocal(c.w), c.w, network.AverageOptions{ByMix: c.byMix})
 		testkit.WantError(t, c.want, err, dsbo.ErrConfig, c.want)

@@ -104,10 +104,10 @@ func (Matchings) weights(dst []Weight, m *Matrix, i int, seed uint64, k int, _ b
 }
 
 // changingEdges are what mixings with weights that are drawn have alike.
-type changingEdges struct{ linear }
+type changingEdges struct{}
 
 // check refuses a server, which has no edges that could change.
-func (changingEdges) check(m *Matrix, _ func(int) int) error {
+func (changingEdges) check(m *Matrix) error {
 	if m.server {
 		return dsbo.ConfigErrorf("weights cannot change on graph server, where a server sums; take graph complete")
 	}

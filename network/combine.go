@@ -22,35 +22,14 @@ func combineBlock(dst []float64, row []Weight, in [][]float64, from, to int) {
 }
 
 // A Combiner is what every transport makes of the vectors that an agent has after an exchange, by
-// the mixing of the matrix. It belongs to one goroutine at a time.
+// the weights of the matrix. It belongs to one goroutine at a time.
 type Combiner struct {
-	mixing Mixing                              // rule by which vectors are combined
-	row    []Weight                            // of the agent's neighbours and itself
-	self   int                                 // the position of the agent itself in row
-	by     func(dst []float64, in [][]float64) // how to combine the next vectors; nil: by the mixing
-	parts  []int                               // lengths of the parts of the next vectors; the rest is one more
-
-	views     [][]float64 // terms of one part
-	weights   []Weight    // of Clipped: row with the weights that count
-	distances []float64   // of Clipped, by position
-	sorted    []float64   // of Clipped: distances of neighbours; of Trimmed: an entry of the neighbours
+	row []Weight                            // of the agent's neighbours and itself
+	by  func(dst []float64, in [][]float64) // how to combine the next vectors; nil: by row
 }
 
 // Combiner returns the end of agent i.
-func (m *Matrix) Combiner(i int) *Combiner {
-	c := &Combiner{mixing: m.Mixing(), row: m.rows[i], views: make([][]float64, len(m.rows[i]))}
-	for c.row[c.self].Agent != i {
-		c.self++
-	}
-	if c.mixing != (Plain{}) {
-		c.weights, c.distances, c.sorted = make([]Weight, len(c.row)), make([]float64, len(c.row)),
-			make([]float64, len(c.row)-1)
-	}
-	return c
-}
-
-// Part says how long part k of the vectors of the next Combine is, see [dsbo.PartMixer].
-func (c *Combiner) Part(k, length int) { c.parts = append(c.parts[:k], length) }
+func (m *Matrix) Combiner(i int) *Combiner { return &Combiner{row: m.rows[i]} }
 
 // CombineBy says how the next Combine combines, see [dsbo.CombiningMixer].
 func (c *Combiner) CombineBy(by func(dst []float64, in [][]float64)) error {
@@ -62,25 +41,9 @@ func (c *Combiner) CombineBy(by func(dst []float64, in [][]float64)) error {
 // order of the matrix's row. The vectors have the length of dst; none may overlap it.
 func (c *Combiner) Combine(dst []float64, in [][]float64) {
 	if by := c.by; by != nil {
-		c.by, c.parts = nil, c.parts[:0]
+		c.by = nil
 		by(dst, in)
 		return
 	}
-	if c.mixing == (Plain{}) { // linear: parts make no difference
-		Combine(dst, c.row, in)
-		return
-	}
-	lo := 0
-	for k := 0; lo < len(dst); k++ {
-		hi := len(dst)
-		if k < len(c.parts) {
-			hi = min(lo+c.parts[k], hi)
-		}
-		for j, v := range in {
-			c.views[j] = v[lo:hi]
-		}
-		c.mixing.combine(c, dst[lo:hi], c.views)
-		lo = hi
-	}
-	c.parts = c.parts[:0]
+	Combine(dst, c.row, in)
 }

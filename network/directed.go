@@ -13,7 +13,6 @@ import (
 // Listed mixing has lists of weights, used in turn, one an iteration. See [Sequence]
 // and [NewDirected].
 type Listed struct {
-	linear
 	directed   bool
 	pull, push []*Matrix // the same where edges have no direction
 }
@@ -39,7 +38,7 @@ func (l *Listed) String() string {
 }
 
 // check refuses members that change: the lists are of all agents.
-func (l *Listed) check(m *Matrix, _ func(int) int) error {
+func (l *Listed) check(m *Matrix) error {
 	if m.N() != l.pull[0].N() {
 		return dsbo.ConfigErrorf("a graph whose weights are lists has the same %d agents always; it has %d",
 			l.pull[0].N(), m.N())

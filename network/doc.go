@@ -44,11 +44,9 @@
 // them to it. Agents of a [TurnTeam] that mix compute in turns, in an order that suits
 // the caches.
 //
-// A [Mixing] other than [Plain] stands up to neighbours that send plausible but hostile numbers:
-// [Clipped] and [Trimmed] say what each promises, [Matrix.WithMixing] what it needs of the graph. A
-// [Combiner] is what all transports mix with. [Failing], [Matchings] and [Listed] have other
-// weights in each iteration, which an [Averager] knows: it tells a transport how to combine, as it
-// does with the codes of compressed vectors.
+// A [Combiner] is what all transports mix with. A [Mixing] other than [Plain], [Failing],
+// [Matchings] or [Listed], has other weights in each iteration, which an [Averager] knows: it tells
+// a transport how to combine, as it does with the codes of compressed vectors.
 //
 // # Averages
 //

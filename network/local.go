@@ -21,7 +21,7 @@ type Local struct {
 	agents    []*localAgent
 	ids       []int // the numbers of all agents
 	reduction LocalReduction
-	joint     *jointSum // of long vectors; nil with robust mixing
+	joint     *jointSum // of long vectors; nil where weights change
 	turns     turns
 	stop      sync.Once
 	stopped   chan struct{}
@@ -128,9 +128,6 @@ type localAgent struct {
 func (a *localAgent) CombineBy(by func(dst []float64, in [][]float64)) error {
 	return a.combiner.CombineBy(by)
 }
-
-// Part implements dsbo.PartMixer.
-func (a *localAgent) Part(k, length int) { a.combiner.Part(k, length) }
 
 // Mix implements dsbo.Mixer.
 func (a *localAgent) Mix(ctx context.Context, dst, src []float64) error {

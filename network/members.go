@@ -55,7 +55,7 @@ func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {
 
 // applyMixing returns the matrix w of an epoch's members with the mixing of m.
 func (m *Matrix) applyMixing(w *Matrix, e membership.Epoch) (*Matrix, error) {
-	made, err := w.withMixing(m.Mixing(), func(position int) int { return e.Members[position] })
+	made, err := w.WithMixing(m.Mixing())
 	if err != nil {
 		return nil, fmt.Errorf("epoch %d: %w", e.Number, err)
 	}

@@ -10,13 +10,6 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// Part implements [dsbo.PartMixer].
-func (a *Averager) Part(k, length int) {
-	if m, ok := a.mixer.(dsbo.PartMixer); ok {
-		m.Part(k, length)
-	}
-}
-
 // Place implements [dsbo.PlacedMixer].
 func (a *Averager) Place() (agent, agents int) { return a.id, a.averages.w.N() }
 

@@ -22,7 +22,7 @@ type Config struct {
 	W          float64         `json:"w"`             // weight of an agent's own vector
 	Prob       float64         `json:"prob,omitzero"` // of an edge of a random graph
 	Rho        float64         `json:"rho"`           // ρ of the mixing matrix
-	// how exchanges are combined, such as "trimmed:2"; "": plainly, by W
+	// how exchanges are combined, such as "matchings"; "": plainly, by W
 	Mix      string  `json:"mix,omitempty"`
 	Average  string  `json:"average"`  // "tree" or "mix": how exact averages are found
 	Wire     string  `json:"wire"`     // type in which numbers travel

@@ -13,8 +13,8 @@ import (
 	"dsbo/train"
 )
 
-// TestMixing: each method runs with robust mixing and over weights that change, to the same bits
-// again, or is refused by name, with the reason.
+// TestMixing: each method runs over weights that change, to the same bits again, or is refused by
+// name, with the reason.
 func TestMixing(t *testing.T) {
 	c, _ := config(t)
 	c.K, c.EvalEvery = 4, 2
@@ -24,10 +24,8 @@ func TestMixing(t *testing.T) {
 		circle[i] = make([]float64, agents)
 		circle[i][i], circle[i][(i+1)%agents] = 0.5, 0.5
 	}
-	robust := testkit.Get(testkit.Get(network.New("complete", agents, network.Options{})).W.WithMixing(
-		network.Trimmed{Liars: 1}))
 	directed := testkit.Get(network.NewDirected([][][]float64{circle}, [][][]float64{circle}))
-	for _, w := range []*network.Matrix{robust, testkit.Get(ring.WithMixing(network.Failing{Probability: 0.3})),
+	for _, w := range []*network.Matrix{testkit.Get(ring.WithMixing(network.Failing{Probability: 0.3})),
 		testkit.Get(ring.WithMixing(network.Matchings{})), directed} {
 		for _, name := range algo.Names() {
 			c.W, c.Method = w, method(t, name)
@@ -37,10 +35,7 @@ func TestMixing(t *testing.T) {
 			traits := algo.TraitsOf(c.Method)
 			refused, want := traits.ExactAverage || traits.FixedGraph != "" || w == directed && !traits.Directed,
 				name+" needs "
-			switch {
-			case w == robust:
-				refused, want = !traits.Robust, name+" cannot do with mixing trimmed:1"
-			case traits.OneAgent:
+			if traits.OneAgent {
 				continue
 			}
 			if !refused {

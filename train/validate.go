@@ -124,20 +124,13 @@ func checkGraph(m algo.Method, w *network.Matrix) error {
 	return nil
 }
 
-// CheckMixing returns an error that matches dsbo.ErrConfig if the mixing of a matrix is a robust
-// one that the method cannot do with, or has weights that change where its theory does not allow
-// it.
+// CheckMixing returns an error that matches dsbo.ErrConfig if the mixing of a matrix has weights
+// that change where the method's theory does not allow it.
 func CheckMixing(m algo.Method, w *network.Matrix) error {
 	name, x, traits := algo.NameOf(m), w.Mixing(), algo.TraitsOf(m)
 	listed, _ := x.(*network.Listed)
-	switch changes := network.IsChanging(x); {
-	case !changes && x != (network.Plain{}) && !traits.Robust:
-		return dsbo.ConfigErrorf(
-			"%s cannot do with mixing %v, which does not keep sums over the agents: exact averages, or trackers and "+
-				"multipliers that "+
-				"are carried over iterations, would be lost; methods that can are %s", name, x,
-			strings.Join(algo.RobustNames(), ", "))
-	case !changes:
+	switch {
+	case !network.IsChanging(x):
 		return nil
 	case traits.ExactAverage:
 		return dsbo.ConfigErrorf("%s needs the exact average in each exchange; mixing %v has none", name, x)

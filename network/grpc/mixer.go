@@ -15,7 +15,6 @@ var (
 	_ network.Team     = (*Mixer)(nil)
 	_ network.Saver    = (*Mixer)(nil)
 	_ network.Waiter   = (*Mixer)(nil)
-	_ dsbo.PartMixer   = (*Mixer)(nil)
 
 	_ dsbo.CombiningMixer = (*Mixer)(nil)
 )
@@ -161,9 +160,6 @@ func (m *Mixer) Rewind(round int) error {
 	}
 	return nil
 }
-
-// Part implements dsbo.PartMixer.
-func (c combining) Part(k, length int) { c.of.view.combiner.Part(k, length) }
 
 // CombineBy implements dsbo.CombiningMixer.
 func (c combining) CombineBy(by func(dst []float64, in [][]float64)) error {

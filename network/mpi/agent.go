@@ -58,9 +58,6 @@ func (a *agent) CombineBy(by func(dst []float64, in [][]float64)) error {
 	return a.combiner.CombineBy(by)
 }
 
-// Part implements dsbo.PartMixer.
-func (a *agent) Part(k, length int) { a.combiner.Part(k, length) }
-
 // Mix implements dsbo.Mixer.
 func (a *agent) Mix(ctx context.Context, dst, src []float64) error {
 	if err := a.mix(ctx, dst, src); err != nil {
