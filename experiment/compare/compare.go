@@ -172,7 +172,7 @@ func (r *runner) runTrial(ctx context.Context, t *Trial) {
 	}
 }
 
-// line says in one line how a run ended.
+// line says in one line how a run ended. What is untuned ends with a model that nobody asks for.
 func (t *Trial) line(by Quantity) string {
 	name := strings.Join(slices.DeleteFunc([]string{t.Task, t.Method, t.Point}, func(s string) bool { return s == "" }),
 		", ")
@@ -180,7 +180,7 @@ func (t *Trial) line(by Quantity) string {
 	if t.Error != "" {
 		text += ": " + strings.TrimPrefix(t.Error, text+": ")
 	}
-	if v := t.end(by.of); !math.IsNaN(v) {
+	if v := t.end(by.of); !math.IsNaN(v) && t.Method != untuned.Name {
 		text = fmt.Sprintf("%s %.5g", by.title(), v)
 	}
 	if t.kept {

@@ -50,7 +50,8 @@ func TestClaims(t *testing.T) {
 		return &Entry{Method: Method{Name: method, Algorithm: strings.ToLower(method)}, Best: all}
 	}
 	spec := &Spec{Choose: Phi}
-	r := &Result{Rankings: []*Ranking{{Task: Task{Name: "a"}, spec: spec, Target: 2, targets: map[uint64]float64{0: 2},
+	r := &Result{Rankings: []*Ranking{{Task: Task{Name: "a"}, spec: spec, untuned: &Entry{}, Target: 2,
+		targets: map[uint64]float64{0: 2},
 		Entries: []*Entry{trial(letter, 3, 2.9971, 0.9, 1, 1), trial(letter, 3, 2.9969, 0.899, 1, 1),
 			trial("MA-DSBO", 3, 2, 1, 5, 70), trial("JHIP", 3, 2, 1, 5, 71), {Method: Method{Algorithm: "gbdsbo"},
 				Best: []*Trial{{State: runs.Diverged}}}}}}}
@@ -62,5 +63,17 @@ func TestClaims(t *testing.T) {
 	// bytes, and a rival that has diverged
 	if want := "yes no no yes no yes – –"; strings.Join(got, " ") != want {
 		t.Errorf("the answers are %v, want %s", got, want)
+	}
+	// the start, which costs nothing, has no place on a logarithmic axis
+	for c, want := range map[Cost]int{Iterations: 2, Seconds: 1, Bytes: 1} {
+		if x := r.Rankings[0].figure(Phi, c).Series[0].X; len(x) != want {
+			t.Errorf("against %s the line has points at %v, want %d", c, x, want)
+		}
+	}
+	end := Trial{Method: "a", State: runs.Finished, Records: []runs.Record{{Phi: 2}}}
+	none := end
+	none.Method = untuned.Name
+	if a, b := none.line(Phi), end.line(Phi); strings.Contains(a, "Φ") || !strings.Contains(b, "Φ 2") {
+		t.Errorf("the log has %q and %q: what is untuned has no Φ of its own", a, b)
 	}
 }
