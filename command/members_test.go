@@ -29,7 +29,7 @@ func TestMembersAtTheEnd(t *testing.T) {
 				`joined","agent 1 left"]}`+"\n"), 0o644))
 	out := filepath.Join(dir, "out")
 	stdout := runCommand(t, "tune", "-data="+filepath.Join(dir, "site{agent}.csv"), "-target=y", "-agents=2",
-		"-K=2", "-alone=false",
+		"-K=2", "-alone=false", "-v",
 		"-membership="+log, "-out="+out)
 	if words := strings.Join(strings.Fields(stdout), " "); !strings.Contains(words,
 		"2 sites with 18 training, 18 validation and 6 test rows together; ring, 2 agents") ||

@@ -143,7 +143,7 @@ func (c Config) ExactAt(k int) bool {
 	if c.Problem.Nonconvex || wire > network.Float32 {
 		return false
 	}
-	quarter := (c.K/c.EvalEvery + 3) / 4 * c.EvalEvery
+	quarter := max(1, (c.K/c.EvalEvery+3)/4) * c.EvalEvery
 	return wire == network.Float64 || c.ExactEach || k == c.EvalEvery || k > 0 && k%quarter == 0 || k == c.K
 }
 

@@ -173,9 +173,10 @@ func (f hessianFigures) add(l *lab, model, name string, asked int, prices []pric
 	q := column(prices, func(p price) float64 { return p.q })
 	ms := column(prices, func(p price) float64 { return p.ms[asked] })
 	mb := column(prices, func(p price) float64 { return p.mb[asked] })
-	last := max(0, len(q)-3)
-	l.printf("%s, %s: time grows as q^%.2f, memory as q^%.2f\n\n", model, name, slope(q[last:], ms[last:]),
-		slope(q[last:], mb[last:]))
+	if last := max(0, len(q)-3); len(q) > 1 {
+		l.printf("%s, %s: time grows as q^%.2f, memory as q^%.2f\n\n", model, name, slope(q[last:], ms[last:]),
+			slope(q[last:], mb[last:]))
+	}
 	f.time.line(model+": "+name, q, ms)
 	f.memory.line(model+": "+name, q, mb)
 	for i := range q {

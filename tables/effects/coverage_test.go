@@ -215,9 +215,9 @@ func (t tally) share() float64 { return t[0] / t[1] }
 
 // A held is what came of tables of one kind.
 type held struct {
-	null, real, ten, importance, chance tally // chance: no mark where there is no effect
-	refused                             int
-	width                               []float64
+	null, real, ten, chance tally // chance: no mark where there is no effect
+	refused                 int
+	width                   []float64
 }
 
 // addTable fits a table and adds what came of it.
