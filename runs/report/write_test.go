@@ -204,6 +204,9 @@ func checkPage(t *testing.T, data []byte) string {
 			readSVG(t, []byte(`<svg width="`+svg+"</svg>")).inside(t)
 		}
 	}
+	if joint := regexp.MustCompile(`[^\s>]<small>`).FindString(page); joint != "" {
+		t.Errorf("a cell's number runs into its range, which is read after it: %q", joint)
+	}
 	for _, word := range []string{"ZgotmplZ", "<no value>", "NaN", "%!"} {
 		if strings.Contains(page, word) {
 			t.Errorf("the page holds %q", word)
