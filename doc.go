@@ -84,7 +84,8 @@
 //	a checkpoint             train/checkpoint.go, save.go, resume.go; names: runs/checkpoints.go
 //	from a task to a result  experiment/job.go, stages.go; flags: settings.go, presets: preset.go
 //	one process, MPI, gRPC   experiment/stages.go; layout.go, ranks.go, oneagent.go
-//	the best constant        experiment/candidates; what is kept: experiment/finish.go, kept.go
+//	the best constant        experiment/candidates; as a start (-best-start): experiment/start.go
+//	what a run keeps         experiment/finish.go, kept.go
 //	what a run will send     experiment/plan
 //	noise, ε and δ           experiment/privacy, private.go
 //	the verdict, the page    runs/verdict.go, runs/report

@@ -18,8 +18,10 @@ const compareIntro = `Runs methods on tasks, each at the points of a grid of its
 seed, as processes of this machine, and leaves one page, figures, and tables as CSV and
 LaTeX, on an interrupt of the runs so far. Runs that the folder holds already are kept,
 so that the same command goes on where it was stopped, and a longer spec runs what is
-new. A method that is not made for a task is marked as not applicable, with what
-refuses it.`
+new. All methods start at the best constant λ, which each run finds before its iterations,
+and which counts in its costs, unless the spec says otherwise. A run whose settings cannot
+work is marked as refused, a method that is not made for a task as not applicable, with
+the error.`
 
 const compareOutro = `A spec is a JSON object. Five lines do:
 ` + compare.Example + `
@@ -28,9 +30,10 @@ object, a task has "task", "name", with which its files' names begin, and "targe
 which costs are counted; a method has "method", "name", "grid", "trials", which bounds the points
 that a climb over the grid may try, and "tasks", the names of those that it is for. A parameter
 of the grid takes the place of {NAME} in the flags, or is the flag -NAME, or the method's own as
-by -set. Others: "title"; "flags" of all runs; "choose", what the best has the least of: phi, val_loss or holdout_loss;
-"show": phi, phi_gap, val_loss, holdout_loss, train_loss, test_loss, test_accuracy; "against": bytes,
-calls, seconds, iterations.`
+by -set. Others: "title"; "start": constant, or given, where each method starts as its flags, its
+preset or its own search say; "flags" of all runs, such as a start for all, -x0=3; "choose", what the
+best has the least of: phi, val_loss or holdout_loss; "show": phi, phi_gap,
+val_loss, holdout_loss, train_loss, test_loss, test_accuracy; "against": bytes, calls, seconds, iterations.`
 
 // compare is the verb compare: it sets methods side by side.
 func (p *program) compare(ctx context.Context, args []string, stdout, stderr io.Writer) error {

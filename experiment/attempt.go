@@ -37,6 +37,9 @@ func (r *runner) attempt(ctx context.Context) error {
 	if err := r.startStructured(ctx); err != nil {
 		return err
 	}
+	if err := r.findStart(ctx); err != nil {
+		return err
+	}
 	r.stepsSent = dsbo.Traffic{}
 	r.problem.Sent = &r.stepsSent
 	if err := r.chooseSteps(ctx); err != nil {

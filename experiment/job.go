@@ -44,12 +44,7 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 
 // printResult writes what the run found.
 func (r *account) printResult(w io.Writer) error {
-	head := fmt.Sprintf("%s; %v", r.problem.line, r.graph)
-	if r.problem.Nonconvex {
-		head += "; the model does not say that the lower problem is convex (Modulus), and Φ is at the solutions " +
-			"reached"
-	}
-	return console.Result(w, &r.summary, head, r.folder, r.Report, r.Verbose)
+	return console.Result(w, &r.summary, fmt.Sprintf("%s; %v", r.problem.line, r.graph), r.folder, r.Report, r.Verbose)
 }
 
 // chooseLayout returns the job's layout, else the layout of -transport.

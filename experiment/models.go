@@ -138,7 +138,7 @@ func (r *stepChooser) trainConfig() train.Config {
 		CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder),
 		Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.held, From: r.point,
 		Settings: r.checkpointSettings(),
-		Evaluate: evaluation, Start: train.Start{Curvature: r.lmax, Sent: r.stepsSent},
+		Evaluate: evaluation, Start: train.Start{Curvature: r.lmax, Sent: r.stepsSent, Spent: r.loaded.searched},
 		DenseLimit: int64(s.Memory * (1 << 30)),
 	}
 }

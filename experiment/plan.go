@@ -112,7 +112,7 @@ func (r *runner) planned(program runs.Number) plan.Run {
 		Line: fmt.Sprintf("%s; %v", r.problem.line, r.graph), Config: r.trainConfig(),
 		Found: r.loaded.setup.Found, Privacy: r.Privacy,
 		HeldOut: r.hasHoldout(), Experience: plan.DefaultExperience, Rows: r.exchangedRows(),
-		Simpler: r.simplerLength(), Program: program, Loaded: len(r.localAgents()),
+		Best: r.startsAtBest(), Simpler: r.simplerLength(), Program: program, Loaded: len(r.localAgents()),
 	}
 	if held := r.trainingConfig(r.problem.Problem); held != nil {
 		run.Held = held.Method

@@ -74,7 +74,7 @@ func (p Preset) fill(s *Settings, given map[string]bool) {
 	setDefault(&s.Algorithm, own, given["algorithm"])
 	setDefault(&s.Batch, p.Batch, given["batch"])
 	setDefault(&s.Iterations, p.K, given["K"])
-	setDefault(&s.X0, p.X0, given["x0"])
+	setDefault(&s.X0, p.X0, given["x0"] || s.X0Best)
 	setDefault(&s.Matrix, p.Matrix, given["curvature"] || s.Algorithm != own)
 	setDefault(&s.Patience, p.Patience, given["patience"])
 	setDefault(&s.EvalEvery, p.EvalEvery, given["eval-every"])

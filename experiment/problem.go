@@ -198,9 +198,14 @@ func (r *poser) makeOracles(p *problem) (err error) {
 	for _, i := range l.local {
 		rows = min(rows, p.data.Shards[i].Train.Len(), p.data.Shards[i].Val.Len())
 	}
-	if s.Batch > rows {
+	switch {
+	case s.Batch <= rows:
+	case r.givenFlags["batch"]:
 		return dsbo.ConfigErrorf(
 			"-batch must be at most %d, the number of examples of an agent, or 0 for all; it is %d", rows, s.Batch)
+	default: // draws end at what there is
+		r.view.Log("an agent has %d examples, fewer than the %d of a draw of -preset %s: it takes all",
+			rows, s.Batch, s.Preset)
 	}
 	p.Matrix, err = r.chooseMatrix(p.Problem)
 	return err

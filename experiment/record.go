@@ -60,6 +60,13 @@ func (r *account) summarize(state runs.State, err error) runs.Summary {
 	s := r.summary
 	s.State, s.Warnings, s.PerAgent = state, append([]string{}, r.warnings...), r.result.Usage
 	s.Members = r.result.Epoch.Members
+	if r.problem.Score == nil {
+		s.Unknown = append(s.Unknown, "losses and accuracies: the model does not score examples (Score)")
+	}
+	if r.problem.Nonconvex {
+		s.Unknown = append(s.Unknown, "Φ, but at the solutions reached: the model does not say that its lower problem "+
+			"is strongly convex (Modulus)")
+	}
 	if err != nil {
 		s.Error = cli.OneLine(err)
 	}
@@ -82,7 +89,9 @@ func (r *account) summarize(state runs.State, err error) runs.Summary {
 		s.Traffic.Setup = found.Sent
 	}
 	s.Traffic.Evaluation.Add(r.stepsSent)
-	s.OracleCalls, s.BytesSent, s.Times = u.Calls, s.Traffic.Total().Bytes, u.Times
+	s.BytesSent, s.Times = s.Traffic.Total().Bytes, u.Times
+	u.Add(r.loaded.searched)
+	s.OracleCalls = u.Calls
 	if n := len(r.result.Usage) * s.Iterations; n > 0 {
 		s.FloatsSent = float64(u.Traffic.Floats) / float64(n)
 	}

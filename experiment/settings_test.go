@@ -163,7 +163,7 @@ func TestRefusalAlone(t *testing.T) {
 	var log strings.Builder
 	args := []string{"-agents=3", "-rows=50", "-algorithm=jhip", "-beta=1000", "-gamma=1000", "-memory=1e-9",
 		"-out=" + filepath.Join(t.TempDir(), "run")}
-	if err := Run(t.Context(), newMean(), args, io.Discard, &log); !errors.Is(err, dsbo.ErrCapability) {
+	if err := Run(t.Context(), newMean(), args, io.Discard, &log); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("the error is %v", err)
 	}
 	if strings.Contains(log.String(), "warning") {

@@ -181,14 +181,15 @@ type (
 
 // loaded is what a task has loaded for the agents of this process.
 type loaded struct {
-	data     data.Task
-	model    models.Model
+	data     data.Task     // the agents' examples
+	model    models.Model  // whose losses they are
 	setup    *setup        // what its agents have found together; nil before the first load
 	local    []int         // the agents of this process
 	unposed  bool          // whether no problem is made of the data yet
 	test     data.Examples // the test examples of all, before each agent has its own; see admit
 	notes    []string      // how the start of x was found, where it was with the loaded data
-	duration time.Duration
+	searched runs.Usage    // what all agents spent to find the best constant, where x starts there
+	duration time.Duration // of the load
 }
 
 // A setup is the [network.Collective] of a task that is being loaded. It keeps what was found, for

@@ -47,9 +47,6 @@ func (r *stepChooser) chooseSteps(ctx context.Context) error {
 		}
 	}
 	r.chooseStart()
-	if r.problem.Score == nil {
-		r.view.Log("losses and accuracies are not known: the model does not score examples (models.Scorer)")
-	}
 	r.warnings = nil
 	if r.lmax > 0 {
 		r.warnings = train.StepWarnings(r.trainConfig(), r.lmax, 0)
@@ -90,7 +87,7 @@ func (r *stepChooser) chooseStart() {
 	if adapt == nil {
 		return
 	}
-	known := r.givenFlags["x0"] || r.problem.startX != nil || r.crossFit(true) != nil
+	known := r.givenFlags["x0"] || r.X0Best || r.problem.startX != nil || r.crossFit(true) != nil
 	gaveUp := adapt(algo.Setting{
 		Nonconvex: r.problem.Nonconvex, ByMix: r.Average == "mix", StartKnown: known,
 		Penalties: r.problem.penalties,

@@ -76,7 +76,8 @@ func (r *poser) resumeSetup() (err error) {
 		return err // it ended before it was written, or an earlier version began it
 	}
 	loaded := len(s.Found)
-	if before.Of != s.Of || len(before.Found) <= loaded || !reflect.DeepEqual(before.Found[:loaded], s.Found) {
+	if before.Of != s.Of || len(before.Found) <= loaded ||
+		loaded > 0 && !reflect.DeepEqual(before.Found[:loaded], s.Found) {
 		return dsbo.ConfigErrorf(
 			"-resume: %s has what a run of other data or with other settings found: they must be as they were",
 			r.folder.Path(runs.SetupFile))

@@ -10,18 +10,19 @@ import (
 
 // Config is config.json: the settings of a run, with those that were left to defaults.
 type Config struct {
-	Format     int             `json:"format"`        // of the file
-	Task       string          `json:"task"`          // verb
-	Algorithm  string          `json:"algorithm"`     // name of the method
-	Preset     string          `json:"preset"`        // name
-	Iterations int             `json:"iterations"`    // K
-	Params     json.RawMessage `json:"params"`        // object of the method's parameters
-	X0         float64         `json:"x0,omitzero"`   // start of every entry of x
-	Agents     int             `json:"agents"`        // n
-	Graph      string          `json:"graph"`         // by name, or path
-	W          float64         `json:"w"`             // weight of an agent's own vector
-	Prob       float64         `json:"prob,omitzero"` // of an edge of a random graph
-	Rho        float64         `json:"rho"`           // ρ of the mixing matrix
+	Format     int             `json:"format"`           // of the file
+	Task       string          `json:"task"`             // verb
+	Algorithm  string          `json:"algorithm"`        // name of the method
+	Preset     string          `json:"preset"`           // name
+	Iterations int             `json:"iterations"`       // K
+	Params     json.RawMessage `json:"params"`           // object of the method's parameters
+	X0         float64         `json:"x0,omitzero"`      // start of every entry of x
+	X0Best     bool            `json:"x0_best,omitzero"` // it is the best constant, found before iteration 0
+	Agents     int             `json:"agents"`           // n
+	Graph      string          `json:"graph"`            // by name, or path
+	W          float64         `json:"w"`                // weight of an agent's own vector
+	Prob       float64         `json:"prob,omitzero"`    // of an edge of a random graph
+	Rho        float64         `json:"rho"`              // ρ of the mixing matrix
 	// how exchanges are combined, such as "matchings"; "": plainly, by W
 	Mix      string  `json:"mix,omitempty"`
 	Average  string  `json:"average"`  // "tree" or "mix": how exact averages are found

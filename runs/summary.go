@@ -12,12 +12,13 @@ import (
 
 // Summary is summary.json: how a run ended.
 type Summary struct {
-	State      State    `json:"state"`           // how the run ended
-	Error      string   `json:"error,omitempty"` // of a run that failed
-	Warnings   []string `json:"warnings"`        // a sentence each
-	Algorithm  string   `json:"algorithm"`       // name of the method
-	Preset     string   `json:"preset"`          // name
-	Iterations int      `json:"iterations"`      // that were done
+	State      State    `json:"state"`             // how the run ended
+	Error      string   `json:"error,omitempty"`   // of a run that failed
+	Warnings   []string `json:"warnings"`          // a sentence each
+	Unknown    []string `json:"unknown,omitempty"` // why numbers are not known, a clause each
+	Algorithm  string   `json:"algorithm"`         // name of the method
+	Preset     string   `json:"preset"`            // name
+	Iterations int      `json:"iterations"`        // that were done
 
 	Verdict Verdict `json:"verdict"` // what tuning gave
 	// Privacy is what the agents' answers keep to, nil where they have no bound.

@@ -115,6 +115,7 @@ type Point struct {
 type Start struct {
 	Curvature float64      `json:"curvature,omitzero"` // the largest L_max of an agent, where steps follow it
 	Sent      dsbo.Traffic `json:"sent"`               // what all agents have sent to find it
+	Spent     runs.Usage   `json:"spent,omitzero"`     // what all agents spent to find the start of x: records count it
 	// Of the record of iteration 0; unknown without one.
 	Phi     runs.Number `json:"phi"`
 	ValLoss runs.Number `json:"val_loss"`

@@ -63,6 +63,7 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	e.products.SetDamping(float64(r.LeastEigenvalue))
 	e.lastUsage = e.usageByNumber(spent)
 	total := runs.Total(e.lastUsage) // of those that are not there any more too
+	total.Add(e.config.Start.Spent)
 	r.Calls, r.Traffic, r.Times = total.Calls, total.Traffic, total.Times
 	r.EvaluationSent = e.sent
 	r.EvaluationSeconds = time.Since(began).Seconds()

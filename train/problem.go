@@ -1,7 +1,11 @@
 package train
 
 import (
+	"context"
+	"slices"
+
 	"dsbo"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 	"dsbo/network/collective"
 	"dsbo/runs"
@@ -86,6 +90,14 @@ func (p Problem) RoughSolver() *exact.Solver {
 	s := p.Solver()
 	s.Rough = p.Oracles
 	return s
+}
+
+// Counted returns the problem, and counts what evaluation asks the first agent of this process.
+func (p Problem) Counted() (counted Problem, calls *dsbo.Calls) {
+	m, i := &meter{products: linalg.NewMatrix(dsbo.Hessian), ctx: context.Background()}, p.agents().Local()[0]
+	p.Evaluate = slices.Clone(p.Evaluate)
+	p.Evaluate[i] = &meteredOracle{p.Evaluate[i], m}
+	return p, &m.calls
 }
 
 // agents returns the problem's agents, which need not have oracles yet.

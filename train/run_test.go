@@ -203,7 +203,7 @@ func TestMethodsRun(t *testing.T) {
 				c.W = complete.W
 			}
 			if info.OneAgent {
-				if err := c.Validate(); !errors.Is(err, dsbo.ErrConfig) {
+				if err := c.Validate(); !errors.Is(err, dsbo.ErrCapability) {
 					t.Errorf("%v, want that %d agents are refused", err, agents)
 				}
 				one := testkit.Get(network.Ring(1, 0))
@@ -214,7 +214,7 @@ func TestMethodsRun(t *testing.T) {
 			}
 			if info.Dense != nil {
 				c.DenseLimit = 100
-				if err := c.Validate(); !errors.Is(err, dsbo.ErrCapability) || !strings.Contains(err.Error(), "GiB") {
+				if err := c.Validate(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "GiB") {
 					t.Errorf("%v, want that the memory is refused", err)
 				}
 			}

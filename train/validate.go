@@ -103,7 +103,7 @@ func (c *Config) checkMethod() error {
 			"%s needs whole Hessians and Jacobians, which this problem's oracles do not give", name)
 	}
 	if need := traits.Dense(c.p, c.q) * int64(len(g.Local())); need > c.DenseLimit {
-		return dsbo.Errorf(dsbo.ErrCapability,
+		return dsbo.ConfigErrorf(
 			"the matrices of %s take %.1f GiB for %s with p=%d and q=%d (one Hessian is %.1f MiB): the limit "+
 				"is %.1f GiB",
 			name, float64(need)/(1<<30), wording.Count(len(g.Local()), "agent"), c.p, c.q,
@@ -116,7 +116,7 @@ func (c *Config) checkMethod() error {
 func checkGraph(m algo.Method, w *network.Matrix) error {
 	switch traits := algo.TraitsOf(m); {
 	case traits.OneAgent && w.N() != 1:
-		return dsbo.ConfigErrorf("%s runs on one agent, not on %d", algo.NameOf(m), w.N())
+		return dsbo.Errorf(dsbo.ErrCapability, "%s runs on one agent, not on %d", algo.NameOf(m), w.N())
 	case traits.ExactAverage && !w.IsAverage():
 		return dsbo.ConfigErrorf("%s needs the exact average of all agents: the graph must be \"server\"",
 			algo.NameOf(m))

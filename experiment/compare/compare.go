@@ -221,7 +221,7 @@ func (s *Spec) checkLine(task experiment.Task, t Task, m Method) error {
 	flags := m.flagsAt(make([]int, len(m.Grid)))
 	for _, f := range flags {
 		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
-		if changesProblem(task, name) {
+		if changesProblem(task, name) || name == "x0" && s.Start == constantStart {
 			return dsbo.ConfigErrorf(
 				`field "methods", %q: %s changes the problem of %q, and results of unlike problems are not `+
 					`ranked; it belongs to "tasks" or "flags"`,

@@ -94,16 +94,16 @@ func TestRun(t *testing.T) {
 	}
 	k := r.Rankings[0]
 	for i, want := range []struct {
-		applicable bool
-		edges      string
+		began bool
+		edges string
 	}{{true, "lr"}, {true, "alpha"}, {false, ""}, {false, ""}} {
 		e := k.Entries[i]
-		if e.Applicable() != want.applicable || strings.Join(e.Edges, " ") != want.edges ||
-			math.IsNaN(k.median(e)) == want.applicable {
-			t.Errorf("%s: applicable %t, edges %v, Φ %v; want %+v", e.Method.Name, e.Applicable(), e.Edges,
+		if e.Began() != want.began || strings.Join(e.Edges, " ") != want.edges ||
+			math.IsNaN(k.median(e)) == want.began {
+			t.Errorf("%s: began %t, edges %v, Φ %v; want %+v", e.Method.Name, e.Began(), e.Edges,
 				k.median(e), want)
 		}
-		if want.applicable && math.IsNaN(k.costReached(e, Bytes)) {
+		if want.began && math.IsNaN(k.costReached(e, Bytes)) {
 			t.Errorf("%s has not reached what all reach", e.Method.Name)
 		}
 	}

@@ -81,15 +81,6 @@ func (c Cost) of(r runs.Record, agents int) float64 {
 	}[c]
 }
 
-// usesMatrices reports whether a run has asked for a whole Hessian or Jacobian.
-func (k *Ranking) usesMatrices() bool {
-	return slices.ContainsFunc(k.Entries, func(e *Entry) bool {
-		return medianOf(e.Best, func(t *Trial) float64 {
-			return t.end(func(r runs.Record) float64 { return float64(r.Hessian + r.Jacobian) })
-		}) > 0
-	})
-}
-
 // medianOf returns the median of a number of some runs, NaN where one of them does not have it.
 func medianOf(trials []*Trial, of func(*Trial) float64) float64 {
 	var all []float64

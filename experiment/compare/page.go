@@ -116,7 +116,8 @@ func (r *Result) introduction() string {
 	}
 	text := fmt.Sprintf(
 		"%s. Numbers are medians over %s, bands reach from the least to the greatest. Costs are those of the method, "+
-			"without evaluations. ", wording.Count(n, "run"), wording.Count(len(r.Spec.Seeds), "seed"))
+			"without evaluations. An interval or p is of one pair, without a correction for their number. ",
+		wording.Count(n, "run"), wording.Count(len(r.Spec.Seeds), "seed"))
 	if r.Processes > 1 {
 		text += fmt.Sprintf("%d runs shared the machine at a time: seconds are those of a busy one.", r.Processes)
 	}
@@ -156,11 +157,8 @@ func (k *Ranking) targetText() string {
 	}
 	text := fmt.Sprintf("Costs to %s %s, %s, are those of the first record that is as low.", k.spec.Choose.title(),
 		fiveDigits(k.Target), origin)
-	text += " The table is of models that are solved to the end, figures are of the iterates."
-	if k.usesMatrices() {
-		text += " A whole matrix counts as one oracle call."
-	}
-	return text
+	return text + " The table is of models that are solved to the end, figures are of the iterates. A whole matrix " +
+		"counts as one oracle call. " + k.startText()
 }
 
 // writeFigures writes the figures of which something is known to a folder, and returns them.

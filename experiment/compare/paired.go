@@ -34,10 +34,16 @@ func meanText(numbers []float64) string {
 	return fmt.Sprintf("%s ± %.2g", fiveDigits(mean), deviation)
 }
 
-// pairedP returns the two-sided p of a paired t-test: how likely means of pairs differ so much
-// where there is no difference, if differences are normal. Pairs have a seed, and so their data, in
-// common. It is NaN with fewer than two pairs, or where all differences are the same.
-func pairedP(a, b []float64) float64 {
+// A difference is a mean over pairs, which have a seed, and so their data, in common.
+type difference struct {
+	mean float64
+	half float64 // of its 95 % interval, if differences are normal
+	p    float64 // two-sided, of a paired t-test: how likely it is so far from 0 where there is none
+}
+
+// paired returns a less b. half and p are NaN with fewer than two pairs, or where all differences
+// are the same.
+func paired(a, b []float64) difference {
 	differences := make([]float64, len(a))
 	for i := range a {
 		differences[i] = a[i] - b[i]
@@ -45,10 +51,10 @@ func pairedP(a, b []float64) float64 {
 	n := float64(len(a))
 	mean, deviation := stat.MeanStdDev(differences, nil)
 	if n < 2 || !(deviation > 0) {
-		return math.NaN()
+		return difference{mean, math.NaN(), math.NaN()}
 	}
-	t := math.Abs(mean) / (deviation / math.Sqrt(n))
-	return 2 * num.StudentTail(t, int(n)-1)
+	e := deviation / math.Sqrt(n)
+	return difference{mean, num.StudentQuantile(0.975, int(n)-1) * e, 2 * num.StudentTail(math.Abs(mean)/e, int(n)-1)}
 }
 
 // pText writes a p, a dash if it is not known.
@@ -63,19 +69,20 @@ func pText(p float64) string {
 }
 
 // WriteBest writes a line for each method on each task, the best first, of the runs at the best
-// point of its grid: means over seeds, with the standard deviation of the criterion and p of a
-// paired t-test against the first line. Numbers that are not known are empty.
+// point of its grid: means over seeds, of the criterion and the test loss with standard deviations
+// and p of paired t-tests against the first line. Numbers that are not known are empty.
 func (r *Result) WriteBest(w io.Writer) error {
 	lines := [][]string{{"task", "method", "seeds", "parameters", "at_edge", string(r.Spec.Choose), "sd", "p",
-		"test_loss", "test_accuracy", "megabytes", "calls_per_agent", "seconds", "state"}}
+		"test_loss", "test_sd", "test_p", "test_accuracy", "megabytes", "calls_per_agent", "seconds", "state"}}
 	for _, k := range r.Rankings {
 		entries := k.byMean()
 		for _, e := range entries {
-			mean, deviation := stat.MeanStdDev(e.numbersOf(k.end), nil)
-			numbers := []float64{mean, deviation, pairedP(e.numbersOf(k.end), entries[0].numbersOf(k.end))}
-			for _, of := range []func(*Trial) float64{(*Trial).testLoss, (*Trial).testAccuracy} {
-				numbers = append(numbers, stat.Mean(e.numbersOf(of), nil))
+			var numbers []float64
+			for _, of := range []func(*Trial) float64{k.end, (*Trial).testLoss} {
+				mean, deviation := stat.MeanStdDev(e.numbersOf(of), nil)
+				numbers = append(numbers, mean, deviation, paired(e.numbersOf(of), entries[0].numbersOf(of)).p)
 			}
+			numbers = append(numbers, stat.Mean(e.numbersOf((*Trial).testAccuracy), nil))
 			for _, cost := range tableCosts {
 				numbers = append(numbers, stat.Mean(e.numbersOf(func(t *Trial) float64 { return t.spent(cost) }), nil))
 			}

@@ -32,6 +32,7 @@ type Ranking struct {
 
 	untuned *Entry // the best model without tuning, such as the best constant λ
 	spec    *Spec
+	first   map[uint64]*Trial  // by seed, whose problem and start all have
 	targets map[uint64]float64 // by seed, whose data are others
 	lowest  map[uint64]float64 // Φ of all records of all runs, by seed; none where none is known
 }
@@ -59,9 +60,11 @@ func (e *Entry) Trials() (all []*Trial) {
 	return all
 }
 
-// Applicable reports whether any run of the method began.
-func (e *Entry) Applicable() bool {
-	return slices.ContainsFunc(e.Trials(), func(t *Trial) bool { return t.State != Refused })
+// Began reports whether any run of the method did.
+func (e *Entry) Began() bool {
+	return slices.ContainsFunc(e.Trials(), func(t *Trial) bool {
+		return t.State != Refused && t.State != NotApplicable
+	})
 }
 
 // rank finds the best point of each entry, the targets, and whether all runs of a task solved
@@ -85,23 +88,24 @@ func (r *Result) rank() error {
 	return nil
 }
 
-// checkProblem returns an error if runs of the same seed have solved unlike problems.
+// checkProblem returns an error if runs of the same seed have solved unlike problems, or have not
+// started alike where they have to.
 func (k *Ranking) checkProblem() error {
-	first := map[uint64]*Trial{}
+	k.first = map[uint64]*Trial{}
 	for _, e := range k.Entries {
 		for _, t := range e.Trials() {
-			f := first[t.Seed]
+			f := k.first[t.Seed]
 			if f == nil && t.Config.Task != "" {
-				first[t.Seed] = t
+				k.first[t.Seed] = t
 			}
 			if f == nil || t.Config.Task == "" {
 				continue
 			}
 			if a, b := f.Config, t.Config; a.Agents != b.Agents || a.Holdout != b.Holdout ||
-				!bytes.Equal(a.Problem, b.Problem) {
+				!bytes.Equal(a.Problem, b.Problem) || a.X0 != b.X0 && k.spec.Start == constantStart {
 				return dsbo.ConfigErrorf(
 					"task %q: the problem of method %q is not that of %q, and results of unlike problems are not "+
-						"ranked: %s, %d agents, %g held out; %s, %d agents, %g held out",
+						"ranked, nor those of other starts: %s, %d agents, %g held out; %s, %d agents, %g held out",
 					k.Task.Name, t.Method, f.Method, b.Problem, b.Agents, b.Holdout, a.Problem, a.Agents, a.Holdout)
 			}
 		}
@@ -186,19 +190,49 @@ func (k *Ranking) Sentence() string {
 	if at := k.median(k.untuned); !math.IsNaN(at) {
 		text += fmt.Sprintf("; the best without tuning has %s", fiveDigits(at))
 	}
+	return text + "." + k.testSentence(first)
+}
+
+// testSentence says which model has the lowest test loss, and how far above it another one is.
+func (k *Ranking) testSentence(other *Entry) string {
+	median := func(e *Entry) float64 { return medianOf(e.Best, (*Trial).testLoss) }
+	best := sortedBy(k.all(), median)[0]
+	if math.IsNaN(median(best)) {
+		return ""
+	}
+	if !(median(best) < median(other)) {
+		best = other
+	}
+	text := fmt.Sprintf(" Lowest test loss: %s, %s", best.Method.Name, fiveDigits(median(best)))
+	if best != other {
+		text += fmt.Sprintf("; %s has %s", other.Method.Name, fiveDigits(median(other)))
+		if d := paired(other.numbersOf((*Trial).testLoss), best.numbersOf((*Trial).testLoss)); d.p == d.p {
+			text += fmt.Sprintf(", a mean difference of %.2g ± %.2g (95 %% interval over the seeds; paired p: %s)",
+				d.mean, d.half, pText(d.p))
+		}
+	}
 	return text + "."
+}
+
+// startText says where the methods started.
+func (k *Ranking) startText() string {
+	if k.spec.Start != constantStart {
+		return "Each method starts where its flags, its preset or its own search say."
+	}
+	if first := k.first[k.spec.Seeds[0]]; first == nil || !first.Config.X0Best {
+		return "All methods start alike, where the task says."
+	}
+	return "All methods start at the best constant, which each run finds before iteration 0: MB and " +
+		"calls count that, seconds do not."
 }
 
 // refusals lists why runs were refused, or failed, once each.
 func (k *Ranking) refusals() (all []string) {
 	for _, e := range k.all() {
 		for _, t := range e.Trials() {
-			if t.State != Refused && t.State != runs.Failed && t.State != runs.Diverged {
-				continue
-			}
 			word := string(t.State)
-			if t.State == Refused {
-				word = "not applicable"
+			if t.Error == "" {
+				continue
 			}
 			text := strings.Join(strings.Fields(
 				fmt.Sprintf("%s %s: %s: %s", t.Method, t.Point, word, strings.TrimPrefix(t.Error, word+": "))), " ")
@@ -213,10 +247,10 @@ func (k *Ranking) refusals() (all []string) {
 
 // Failure returns an error if a run failed, or if every run was refused; else nil.
 func (r *Result) Failure() error {
-	applicable := false
+	began := false
 	for _, k := range r.Rankings {
 		for _, e := range k.Entries {
-			applicable = applicable || e.Applicable()
+			began = began || e.Began()
 			for _, t := range e.Trials() {
 				if t.State == runs.Failed {
 					return fmt.Errorf("%s, %s, seed %d failed: %s", t.Task, t.Method, t.Seed, t.Error)
@@ -224,8 +258,8 @@ func (r *Result) Failure() error {
 			}
 		}
 	}
-	if !applicable {
-		return dsbo.ConfigErrorf("every run was refused: %s", strings.Join(r.Rankings[0].refusals(), "; "))
+	if !began {
+		return dsbo.ConfigErrorf("no run began: %s", strings.Join(r.Rankings[0].refusals(), "; "))
 	}
 	return nil
 }

@@ -16,17 +16,24 @@ import (
 // A Spec is what is compared: every method on every task, for every seed, at the points of the
 // method's grid.
 type Spec struct {
-	Title   string   `json:"title" must:"a text"` // of the page; "": one is made of the tasks
-	Tasks   []Task   `json:"tasks" must:"a list of tasks, each a command line such as \"synthetic -r=1\" or an object"`
+	Title string `json:"title" must:"a text"` // of the page; "": one is made of the tasks
+	// each method runs on each of them, but for those that are for some alone
+	Tasks []Task `json:"tasks" must:"a list of tasks, each a command line such as \"synthetic -r=1\" or an object"`
+	// of which no two have one name
 	Methods []Method `json:"methods" must:"methods, each a name with flags such as \"dsoba -K=200\" or an object"`
 	// of data and draws, at least one
 	Seeds []uint64 `json:"seeds" must:"a list of whole numbers of at least 0"`
+	// how methods start: "constant", the default, at the best constant, which each run finds before
+	// iteration 0 (-best-start); "given", as each method's flags and presets say
+	Start string `json:"start" must:"constant or given"`
 	// of every run, before its method's flags
 	Flags []string `json:"flags" must:"a list of flags such as \"-wire=float32\""`
 	// by which the best point of a grid is the best
-	Choose  Quantity   `json:"choose" must:"phi, val_loss or holdout_loss"`
-	Show    []Quantity `json:"show" must:"a list of phi, phi_gap, test_accuracy and {train,val,holdout,test}_loss"`
-	Against []Cost     `json:"against" must:"a list of bytes, calls, seconds and iterations"`
+	Choose Quantity `json:"choose" must:"phi, val_loss or holdout_loss"`
+	// in the figures
+	Show []Quantity `json:"show" must:"a list of phi, phi_gap, test_accuracy and {train,val,holdout,test}_loss"`
+	// of the same figures
+	Against []Cost `json:"against" must:"a list of bytes, calls, seconds and iterations"`
 }
 
 // A Task is a command line that names a task of the program, such as "synthetic -r=1".
@@ -119,13 +126,18 @@ func Read(path string) (*Spec, error) {
 }
 
 // Parse reads a spec, one JSON object as [Example] is one. Tasks and methods are lists of texts or
-// of objects, which have a name of their own, tasks a target, and methods a grid. Left out, seeds
-// are 1 alone, choose is phi, show is phi and test_loss, and against is bytes, calls and seconds.
+// of objects, which have a name of their own, tasks a target, and methods a grid. Left out,
+// start is constant, seeds are 1 alone, choose is phi, show is phi and test_loss, and against is
+// bytes, calls and seconds.
 // Errors name the field, and match [dsbo.ErrConfig].
 func Parse(data []byte) (*Spec, error) {
-	s := &Spec{Seeds: []uint64{1}, Choose: Phi, Show: []Quantity{Phi, TestLoss}, Against: []Cost{Bytes, Calls, Seconds}}
+	s := &Spec{Start: constantStart, Seeds: []uint64{1}, Choose: Phi, Show: []Quantity{Phi, TestLoss},
+		Against: []Cost{Bytes, Calls, Seconds}}
 	if err := files.StrictJSON(data, s); err != nil {
 		return nil, dsbo.ConfigErrorf("%w", err)
+	}
+	if s.Start == constantStart {
+		s.Flags = append([]string{"-best-start"}, s.Flags...)
 	}
 	return s, s.validate()
 }

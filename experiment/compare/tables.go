@@ -40,11 +40,13 @@ func (k *Ranking) rows(sorted []*Entry) (all []row) {
 	first := sorted[0].numbersOf(k.end)
 	for i, e := range sorted {
 		r := row{Method: e.Method.Name, Point: e.Method.Grid.String(e.search.Best), Edges: strings.Join(e.Edges, ", ")}
-		switch state := e.State(); {
-		case !e.Applicable():
-			r.Note, r.Point = "not applicable", ""
-		case state != runs.Finished:
+		if state := e.State(); state != runs.Finished {
 			r.Note = string(state)
+		} else {
+			r.Note = strings.Join(e.Best[0].Summary.Unknown, "; ")
+		}
+		if !e.Began() {
+			r.Point = ""
 		}
 		r.Value = fiveDigits(k.median(e))
 		r.Loss = fiveDigits(medianOf(e.Best, (*Trial).testLoss))
@@ -52,7 +54,7 @@ func (k *Ranking) rows(sorted []*Entry) (all []row) {
 		for _, of := range []func(*Trial) float64{k.end, (*Trial).testLoss, (*Trial).testAccuracy} {
 			r.Means = append(r.Means, meanText(e.numbersOf(of)))
 		}
-		r.Best, r.P = i == 0 && r.Value != unknown, pText(pairedP(e.numbersOf(k.end), first))
+		r.Best, r.P = i == 0 && r.Value != unknown, pText(paired(e.numbersOf(k.end), first).p)
 		for _, c := range tableCosts {
 			r.Spent = append(r.Spent, threeDigits(medianOf(e.Best, func(t *Trial) float64 { return t.spent(c) })))
 			r.Reached = append(r.Reached, threeDigits(k.costReached(e, c)))

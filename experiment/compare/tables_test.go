@@ -17,7 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// handmade is a result of two methods, one at the edge of its grid, and one that is refused.
+// handmade is a result of two methods, one at the edge of its grid, and one that is not for
+// the task.
 func handmade(t *testing.T) *Result {
 	t.Helper()
 	s := testkit.Get(Parse([]byte(`{
@@ -36,15 +37,16 @@ func handmade(t *testing.T) *Result {
 			e.search.Tried = append(e.search.Tried, point)
 			for _, seed := range s.Seeds {
 				trial := &Trial{Task: s.Tasks[0].Name, Method: m.Name, Point: m.Grid.String(point), Seed: seed,
-					Folder: "out", State: Refused, Error: "dascgd is for others"}
+					Folder: "out", State: NotApplicable, Error: "dascgd is for others"}
 				if m.Algorithm != "dascgd" {
 					trial.State, trial.Error = runs.Finished, ""
 					trial.Config = runs.Config{Task: "synthetic", Agents: 4}
 					for record := range 3 {
 						trial.Records = append(trial.Records, runs.Record{
 							Iteration: record, Phi: runs.Number(8 - 2*float64(i*record) - float64(n*record) -
-								float64(seed)/4), TestLoss: 0.5, TestAccuracy: runs.Unknown(),
-							ValLoss: 0.25, HoldoutLoss: runs.Unknown(), Calls: dsbo.Calls{HVP: 40 * record},
+								float64(seed)/4), TestLoss: 0.5 + runs.Number(i)*runs.Number(seed)/16,
+							TestAccuracy: runs.Unknown(),
+							ValLoss:      0.25, HoldoutLoss: runs.Unknown(), Calls: dsbo.Calls{HVP: 40 * record},
 							Traffic: dsbo.Traffic{Bytes: int64(record) * 3e6}, Seconds: float64(record),
 						})
 					}
@@ -100,20 +102,21 @@ func TestUnlikeProblems(t *testing.T) {
 	}
 }
 
-// TestPairedP: against a table of Student's t, two-sided 5 % with 4 degrees of freedom are 2.776.
-func TestPairedP(t *testing.T) {
+// TestPaired: against a table of Student's t, two-sided 5 % with 4 degrees of freedom are 2.776.
+func TestPaired(t *testing.T) {
 	const limit = 2.7764451
 	differences := []float64{-1, 1, -1, 1, 0} // standard deviation 1, and so t = √5·mean
 	a := make([]float64, len(differences))
 	for i, d := range differences {
 		a[i] = 7 + d + limit/math.Sqrt(5)
 	}
-	if p := pairedP(a, []float64{7, 7, 7, 7, 7}); math.Abs(p-0.05) > 1e-6 {
-		t.Errorf("p = %v, want 0.05", p)
+	d := paired(a, []float64{7, 7, 7, 7, 7})
+	if math.Abs(d.p-0.05) > 1e-6 || math.Abs(d.half-d.mean) > 1e-6 || math.Abs(d.mean-limit/math.Sqrt(5)) > 1e-9 {
+		t.Errorf("%+v; p must be 0.05, and the interval must reach to 0", d)
 	}
 	for _, c := range [][]float64{{1}, {2, 2}, {math.NaN(), 1}} {
-		if p := pairedP(c, make([]float64, len(c))); !math.IsNaN(p) {
-			t.Errorf("%v: p = %v, which nobody can know", c, p)
+		if d := paired(c, make([]float64, len(c))); !math.IsNaN(d.p) || !math.IsNaN(d.half) {
+			t.Errorf("%v: %+v, which nobody can know", c, d)
 		}
 	}
 }

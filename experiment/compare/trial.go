@@ -19,9 +19,12 @@ import (
 	"dsbo/runs"
 )
 
-// Refused is the state of a run that did not begin: its method is not for its task, or its settings
-// cannot work.
-const Refused runs.State = "refused"
+// The states of a run that did not begin: its settings cannot work, or its method is not for
+// its task.
+const (
+	Refused       runs.State = "refused"
+	NotApplicable runs.State = "not applicable"
+)
 
 // A Trial is one run: a method on a task, at a point of its grid, with a seed.
 type Trial struct {
@@ -30,8 +33,8 @@ type Trial struct {
 	Seed         uint64        //
 	Args         []string      // command line of the program, beginning with the task's verb
 	Folder       runs.Folder   // of the run
-	State        runs.State    // finished, diverged, failed or refused; "" before
-	Error        string        // of the last three
+	State        runs.State    // finished, diverged, failed, refused or not applicable; "" before
+	Error        string        // of all but the first
 	Records      []runs.Record // of the run
 	Summary      runs.Summary  // how the run ended
 	Config       runs.Config   // what was asked for
@@ -103,6 +106,8 @@ func (t *Trial) run(ctx context.Context, program []string, cores int, again bool
 		return t.read()
 	case cli.Usage:
 		t.State, t.Error = Refused, text
+	case cli.Unsuited:
+		t.State, t.Error = NotApplicable, text
 	default:
 		t.State, t.Error = runs.Failed, text
 	}

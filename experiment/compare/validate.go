@@ -42,7 +42,8 @@ func (s *Spec) validate() error {
 		return dsbo.ConfigErrorf(`field "seeds": they must differ; %d is there twice`, seed)
 	}
 	err := cmp.Or(checkNames("choose", criteria, s.Choose), checkNames("show", quantities, s.Show...),
-		checkNames("against", costs, s.Against...), checkFlags("flags", s.Flags))
+		checkNames("against", costs, s.Against...), checkNames("start", []string{constantStart, "given"}, s.Start),
+		checkFlags("flags", s.Flags))
 	for _, t := range s.Tasks {
 		err = cmp.Or(err, checkFlags("tasks", t.Flags))
 	}
@@ -147,3 +148,6 @@ func names[T any](all []T, of func(T) string) (list []string) {
 	}
 	return list
 }
+
+// constantStart is the [Spec.Start] of methods that start alike.
+const constantStart = "constant"

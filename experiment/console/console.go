@@ -54,6 +54,7 @@ func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page,
 	writeFacts(&b, [][2]string{
 		{"privacy", privacyLine(s)},
 		{"kept", keptLine(s)},
+		{"not known", strings.Join(s.Unknown, "; ")},
 		{"members at the end", wording.Ranges(s.Members)},
 		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm,
 			Number("%.0f", s.MsPerIteration))},

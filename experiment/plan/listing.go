@@ -37,6 +37,14 @@ func (r Run) quantities() ([]Quantity, error) {
 	for _, f := range r.Found {
 		l.addFound(f)
 	}
+	if l.Best {
+		first := *l
+		first.wire, first.suffix, first.Held = network.Float64, ", start", nil
+		n := Range{2, l.Experience.Models, 16}
+		first.addSolutions(n, exactly(1))
+		first.addNumbers("losses and right answers", scoreNumbers, n)
+		l.list = first.list
+	}
 	if l.Ending.Before {
 		first := *l
 		first.Ending.Solves = 1

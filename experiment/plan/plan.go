@@ -20,6 +20,7 @@ type Run struct {
 	// Experience is what such runs took.
 	Experience Experience
 	Ending     Ending // what the task exchanges at the end
+	Best       bool   // it starts at the best constant, which the agents find
 	Rows       []Row  // what all agents see of each at the end
 	Simpler    int    // length of the y of a simpler model whose best constant is found at the end; 0: there is none
 	Loaded     int    // number of agents whose data are loaded

@@ -25,6 +25,7 @@ const (
 	Failure     = 1
 	Usage       = 2   // the command line or a file is wrong
 	Diverged    = 3   // iterates became NaN, infinite or too large
+	Unsuited    = 4   // the method or the model does not do what was asked, whatever the settings
 	Interrupted = 130 // SIGINT, SIGTERM or SIGHUP
 )
 
@@ -39,8 +40,10 @@ func Code(err error) int {
 		return Failure
 	case errors.Is(err, dsbo.ErrDiverged):
 		return Diverged
-	case errors.Is(err, dsbo.ErrConfig), errors.Is(err, dsbo.ErrShape), errors.Is(err, dsbo.ErrCapability):
+	case errors.Is(err, dsbo.ErrConfig), errors.Is(err, dsbo.ErrShape):
 		return Usage
+	case errors.Is(err, dsbo.ErrCapability):
+		return Unsuited
 	}
 	return Failure
 }

@@ -30,7 +30,7 @@ func TestCode(t *testing.T) {
 		{errors.New("no space left on device"), cli.Failure},
 		{fmt.Errorf("%w: -agents 0", dsbo.ErrConfig), cli.Usage},
 		{fmt.Errorf("%w: x", dsbo.ErrShape), cli.Usage},
-		{fmt.Errorf("%w: x", dsbo.ErrCapability), cli.Usage},
+		{fmt.Errorf("%w: x", dsbo.ErrCapability), cli.Unsuited},
 		{fmt.Errorf("run: %w", &dsbo.DivergedError{}), cli.Diverged},
 		{dsbo.Errorf(dsbo.ErrPeer, "agent 3: %w", dsbo.ErrShape), cli.Failure},
 		{dsbo.Errorf(dsbo.ErrPeer, "agent 3: %w", dsbo.ErrDiverged), cli.Failure},

@@ -221,7 +221,7 @@ func (r *Run) state() (kind runs.State, text string) {
 
 // warnings returns what the run warned of, and says where Φ is not what its name promises.
 func (r *Run) warnings() []string {
-	list := slices.Clone(r.Summary.Warnings)
+	list := slices.Concat(r.Summary.Warnings, r.Summary.Unknown)
 	var inexact []string
 	tolerance := r.Config.ExactTol
 	for _, rec := range r.Records {

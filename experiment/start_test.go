@@ -1,0 +1,137 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/experiment/plan"
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+)
+
+// startAt runs a command line of tiny, and returns its records and its settings.
+func startAt(t *testing.T, args string) ([]runs.Record, runs.Config) {
+	t.Helper()
+	folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
+	testkit.OK(runIn(t, newTiny(), string(folder), args+" -agents=3 -K=4 -eval-every=1 -rivals=false"))
+	return testkit.Get(folder.Records()), testkit.Get(folder.ReadConfig())
+}
+
+// calls returns the oracle calls and the bytes of a record.
+func calls(r runs.Record) []int64 {
+	c := r.Calls
+	return []int64{int64(c.UpperGrad), int64(c.LowerGrad), int64(c.HVP), int64(c.JVP), int64(c.Hessian),
+		int64(c.Jacobian), int64(c.Diagonal), int64(c.Value), r.Bytes}
+}
+
+// TestStartsAlike: with -best-start all methods start at one constant, on any wire, at which Φ is
+// less than at its neighbours, and records count what it took to find it on top of their own.
+func TestStartsAlike(t *testing.T) {
+	var start float64
+	var cost []int64 // of the search, by kind of call
+	for i, method := range []string{"newtoncg -wire=int8", "dsoba -alpha=0.1", "madsbo", "fedmsa -graph=server"} {
+		args := "-algorithm=" + method
+		records, config := startAt(t, args+" -best-start")
+		begin := records[0]
+		if i == 0 {
+			start, cost = config.X0, calls(begin)[:8]
+		}
+		if !config.X0Best || config.X0 != start || config.X0 == 0 || !slices.Equal(calls(begin)[:8], cost) ||
+			begin.HVP == 0 || begin.Bytes == 0 {
+			t.Errorf("%s starts at %g after %+v; it must be %g, as the first did, after %v", method, config.X0,
+				begin.Calls, start, cost)
+		}
+		given, _ := startAt(t, args+" -x0="+fmt.Sprint(config.X0))
+		last, own := calls(records[4]), calls(given[4])
+		for k, n := range calls(begin) {
+			if last[k] != own[k]+n {
+				t.Errorf("%s: %d calls or bytes of kind %d; the search took %d and the iterations %d",
+					method, last[k], k, n, own[k])
+			}
+		}
+		if i > 0 && records[4].Phi != given[4].Phi {
+			t.Errorf("%s ends at Φ = %v, with the constant given at %v", method, records[4].Phi, given[4].Phi)
+		}
+	}
+	phi := func(x0 float64) float64 {
+		records, _ := startAt(t, "-algorithm=dsoba -alpha=0.1 -x0="+fmt.Sprint(x0))
+		return float64(records[0].Phi)
+	}
+	if at := phi(start); !(at < phi(start-1) && at < phi(start+1)) {
+		t.Errorf("Φ = %g at %g, which is not the best constant", at, start)
+	}
+}
+
+// TestBestStartGoesOn: a run from the best constant that was interrupted, one of two ranks, and one
+// of two that go on, have the bits of one that was not.
+func TestBestStartGoesOn(t *testing.T) {
+	const flags = tinyFlags + "-best-start "
+	dir := t.TempDir()
+	whole, cut, together := filepath.Join(dir, "whole"), filepath.Join(dir, "cut"), filepath.Join(dir, "together")
+	testkit.OK(runIn(t, newTiny(), whole, flags))
+	testkit.OK(runIn(t, newTiny(), cut, flags+"-keep-checkpoints"))
+	testkit.OK(os.Remove(filepath.Join(cut, runs.SummaryFile)))
+	testkit.OK(runs.Folder(cut).RemoveCheckpointsAfter(nil, 2))
+	testkit.OK(runIn(t, newTiny(), cut, "-resume"))
+	leftBy(t, whole).check(t, cut, "resumed")
+	for _, err := range runRanks(t, together, flags, "") {
+		testkit.OK(err)
+	}
+	leftBy(t, whole).check(t, together, "ranks")
+	testkit.OK(os.Remove(filepath.Join(together, runs.SummaryFile)))
+	for _, err := range runRanks(t, together, "-resume", "") {
+		testkit.OK(err)
+	}
+	leftBy(t, whole).check(t, together, "ranks that went on")
+	if a, b := testkit.Get(runs.Folder(whole).ReadConfig()), testkit.Get(runs.Folder(cut).ReadConfig()); a.X0 != b.X0 ||
+		!slices.Contains(b.Flags, "-best-start=true") {
+		t.Errorf("x0 %g of the whole run, and %g of the one that went on with %v", a.X0, b.X0, b.Flags)
+	}
+}
+
+// TestBestStartPlanned: the plan has what the search sends.
+func TestBestStartPlanned(t *testing.T) {
+	records, _ := startAt(t, "-best-start -wire=float32")
+	p := testkit.Get(parseTiny(t, "-best-start -wire=float32 -agents=3").Plan(t.Context(), 0, nil))
+	if r, got := p.All.Phases[plan.Loading].Bytes, float64(records[0].Bytes); got < r.Least || got > r.Most {
+		t.Errorf("the search sent %g bytes; the plan has %+v", got, r)
+	}
+}
+
+// TestBestStartRefused: a search has no bound of privacy.
+func TestBestStartRefused(t *testing.T) {
+	for args, want := range map[string]string{
+		"-best-start -dp-epsilon=100": "-best-start and -dp-epsilon are mutually exclusive",
+	} {
+		_, err := runMean(t.Context(), filepath.Join(t.TempDir(), "run"), strings.Fields(args)...)
+		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", args, err, want)
+		}
+	}
+}
+
+// TestBatchOfPreset: a preset's draws are no larger than an agent's examples; -batch may not be.
+func TestBatchOfPreset(t *testing.T) {
+	task := newTiny()
+	task.Presets = []Preset{{Name: "draws", DType: "float64", K: 4, Batch: 1000, Method: &algo.DSOBA{Alpha: "0.1"}}}
+	var ends []runs.Number
+	for _, flag := range []string{"", " -batch=0"} {
+		folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
+		testkit.OK(runIn(t, task, string(folder), "-preset=draws -agents=2"+flag))
+		ends = append(ends, testkit.Get(folder.ReadSummary()).PhiEnd)
+	}
+	if ends[0] != ends[1] || !ends[0].Known() {
+		t.Errorf("Φ = %v by draws of the preset, and %v by all examples", ends[0], ends[1])
+	}
+	err := runIn(t, task, filepath.Join(t.TempDir(), "run"), "-preset=draws -agents=2 -batch=11")
+	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-batch must be at most 10") {
+		t.Errorf("%v, want that -batch is refused", err)
+	}
+}
