@@ -20,12 +20,13 @@ func (r *poser) startsAtBest() bool {
 // where a run that goes on has it, after what all agents spent on it.
 func (r *poser) findStart(ctx context.Context) error {
 	l := &r.loaded
+	asked := r.X0Best
 	r.X0Best = r.startsAtBest()
 	switch {
+	case asked && r.problem.guard != nil:
+		return dsbo.ConfigErrorf("-best-start and -dp-epsilon are mutually exclusive: exact solutions have no bound")
 	case !r.X0Best || l.searched.Value > 0: // or it is known
 		return nil
-	case r.problem.guard != nil:
-		return dsbo.ConfigErrorf("-best-start and -dp-epsilon are mutually exclusive: exact solutions have no bound")
 	case r.team == nil:
 		if err := r.resumeSetup(); err != nil {
 			return err
