@@ -437,5 +437,5 @@ def _call(command, folder):
     """Run a command in a folder. What it refuses is a ValueError with its own words."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if done.returncode:
-        error = ValueError if done.returncode in (2, 4) else RuntimeError
+        error = ValueError if done.returncode == 2 else RuntimeError
         raise error(done.stderr.strip().rpartition("\n")[2] or f"dsbo ended with {done.returncode}")

@@ -126,7 +126,7 @@ func (t *Trial) start(ctx context.Context, program []string, cores int,
 	c := exec.CommandContext(ctx, line[0], line[1:]...)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
-	c.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
+	c.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores), cli.AskUnsuited)
 	err = cli.RunAttached(c, time.Minute)
 	if ctx.Err() != nil {
 		return 0, "", ctx.Err()

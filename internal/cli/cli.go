@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -25,9 +26,15 @@ const (
 	Failure     = 1
 	Usage       = 2   // the command line or a file is wrong
 	Diverged    = 3   // iterates became NaN, infinite or too large
-	Unsuited    = 4   // the method or the model does not do what was asked, whatever the settings
 	Interrupted = 130 // SIGINT, SIGTERM or SIGHUP
 )
+
+// Unsuited is the exit code of a program that another one has started with [AskUnsuited], where the
+// method or the model does not do what was asked, whatever the settings; else that is Usage.
+const Unsuited = 4
+
+// AskUnsuited is what a program adds to the environment of one that it starts.
+const AskUnsuited = "DSBO_UNSUITED=4"
 
 // Code returns the exit code of an error, 0 for nil.
 func Code(err error) int {
@@ -43,7 +50,10 @@ func Code(err error) int {
 	case errors.Is(err, dsbo.ErrConfig), errors.Is(err, dsbo.ErrShape):
 		return Usage
 	case errors.Is(err, dsbo.ErrCapability):
-		return Unsuited
+		if slices.Contains(os.Environ(), AskUnsuited) {
+			return Unsuited
+		}
+		return Usage
 	}
 	return Failure
 }

@@ -30,7 +30,7 @@ func TestCode(t *testing.T) {
 		{errors.New("no space left on device"), cli.Failure},
 		{fmt.Errorf("%w: -agents 0", dsbo.ErrConfig), cli.Usage},
 		{fmt.Errorf("%w: x", dsbo.ErrShape), cli.Usage},
-		{fmt.Errorf("%w: x", dsbo.ErrCapability), cli.Unsuited},
+		{fmt.Errorf("%w: x", dsbo.ErrCapability), cli.Usage},
 		{fmt.Errorf("run: %w", &dsbo.DivergedError{}), cli.Diverged},
 		{dsbo.Errorf(dsbo.ErrPeer, "agent 3: %w", dsbo.ErrShape), cli.Failure},
 		{dsbo.Errorf(dsbo.ErrPeer, "agent 3: %w", dsbo.ErrDiverged), cli.Failure},
@@ -39,6 +39,11 @@ func TestCode(t *testing.T) {
 		if got := cli.Code(c.err); got != c.want {
 			t.Errorf("%v: exit code %d, want %d", c.err, got, c.want)
 		}
+	}
+	name, value, _ := strings.Cut(cli.AskUnsuited, "=")
+	t.Setenv(name, value)
+	if got := cli.Code(dsbo.ErrCapability); got != cli.Unsuited {
+		t.Errorf("exit code %d of a program that was asked, want %d", got, cli.Unsuited)
 	}
 }
 
