@@ -4,7 +4,7 @@ package dsbo_test
 // on the way to. They only go down, but for tokens: a commit that needs more of these raises the
 // limit, and its message says for what.
 var limits = map[rule]int{
-	tokens: 668_000, // 649,984 before intervals and verdicts that hold
+	tokens: 659_000, // 649,984 before intervals and verdicts that hold
 
 	wideCode:     0,
 	wideComments: 0,
