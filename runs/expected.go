@@ -62,7 +62,7 @@ func shrunk(d, s Number) Number {
 		sum += float64(weight*spread) / variance
 	}
 	if weights == 0 { // farther off than numbers tell: the wide one
-		return d * largeSpread * largeSpread / (largeSpread*largeSpread + s*s)
+		return d * largeSpread * largeSpread / (largeSpread*largeSpread + Number(s*s))
 	}
 	return d * Number(sum/weights)
 }

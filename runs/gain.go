@@ -86,7 +86,7 @@ func (g Gain) AccuracyInterval() (low, high Number) {
 
 // halfWidth returns half of the width of an interval of 95 % of a mean with a standard error.
 func (g Gain) halfWidth(deviation Number) Number {
-	return Number(num.StudentQuantile(0.975, g.Examples-1)) * deviation
+	return Number(Number(num.StudentQuantile(0.975, g.Examples-1)) * deviation)
 }
 
 // withinChance reports whether the interval of the change has 0 in it.

@@ -100,7 +100,7 @@ func (a Assessment) overGuessing() Measure {
 	}
 	all := n + 2
 	d := (won - lost) / all
-	e := num.Normal95 * math.Sqrt(((won+lost+1)/all-float64(d*d))/all)
+	e := float64(num.Normal95 * math.Sqrt(((won+lost+1)/all-float64(d*d))/all))
 	return Measure{Name: a.Classes[commonest].Name, Value: Number((won - lost) / n), Low: Number(d - e),
 		High: Number(d + e)}
 }

@@ -174,7 +174,7 @@ const FewestOfSite = 20
 // where it is one of several sites' all of them do together: of each it is 1 − 0.05/sites. It is by
 // Student's distribution with a degree less than examples.
 func (s Site) ChangeInterval(sites int) (low, high Number) {
-	e := s.ChangeError * Number(num.StudentQuantile(1-0.05/float64(2*sites), s.Examples-1))
+	e := Number(s.ChangeError * Number(num.StudentQuantile(1-0.05/float64(2*sites), s.Examples-1)))
 	return s.Change - e, s.Change + e
 }
 

@@ -170,7 +170,7 @@ func Largest(q int, product func(dst, v []float64) error) (float64, error) {
 		}
 		k := len(z.diagonal)
 		largest := max(math.Abs(z.eigenvalue(0)), math.Abs(z.eigenvalue(k-1)))
-		beyond := largest * (1 + tolerance)
+		beyond := float64(largest * (1 + tolerance))
 		if beta == 0 || k == mostLargest || z.polynomial(beyond) >= bound && z.polynomial(-beyond) >= bound {
 			return largest, nil
 		}

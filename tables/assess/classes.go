@@ -193,8 +193,8 @@ func (c *Classes) AUC(k int) Interval {
 	end := func(far float64) float64 { // of the interval, on the side of far
 		near := area
 		for range 50 {
-			a := (near + far) / 2
-			byAreas := (1 + float64(((m+n)/2-1)*((1-a)/(2-a)+a/(1+a)))) / (m * n)
+			a := float64((near + far) / 2)
+			byAreas := (1 + float64((float64((m+n)/2)-1)*((1-a)/(2-a)+a/(1+a)))) / (m * n)
 			if math.Abs(area-a) > reach*math.Sqrt(float64(a*(1-a)*max(variance, byAreas))) {
 				far = a
 			} else {

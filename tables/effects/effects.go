@@ -160,7 +160,7 @@ func New(t Tables) (*Effects, error) {
 	}
 	e.Rows, e.levels, e.counts = int(sum[0]), int(sum[3]), sum[5:][:t.Classes]
 	e.unit = sum[1] / sum[0]
-	e.effective = sum[1] / sum[2] * sum[1]
+	e.effective = float64(sum[1] / sum[2] * sum[1])
 	if e.alike = float64(e.Rows)-e.effective < 1e-9*float64(e.Rows); e.alike {
 		e.effective = float64(e.Rows)
 	}
@@ -287,7 +287,7 @@ func (e *Effects) refusal() string {
 	few := false
 	switch e.Kind {
 	case Number:
-		few = n < 1.3*d+5
+		few = n < float64(1.3*d)+5
 	case Class:
 		few = n < 3*d || least < max(10, 1.3*d)
 	case Count:

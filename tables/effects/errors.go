@@ -219,7 +219,7 @@ const level = 0.05
 // of the intervals that are shown hold the truth on average, though these were chosen among all
 // (Benjamini, Yekutieli 2005).
 func (f *Fit) Quantile(shown, all int) float64 {
-	return num.StudentQuantile(1-float64(level*min(1, float64(shown)/float64(all)))/2, f.Freedom)
+	return num.StudentQuantile(1-float64(level*min(1, float64(shown)/float64(all))/2), f.Freedom)
 }
 
 // Chance returns how likely an effect as large as this is by chance.

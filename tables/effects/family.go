@@ -99,7 +99,7 @@ func (e *Effects) addPrior(residual, mean, v []float64) {
 	m := len(mean)
 	switch e.Kind {
 	case Count:
-		residual[0] += float64(0.5*v[0]) * mean[0]
+		residual[0] += float64(0.5 * v[0] * mean[0])
 	case Class:
 		var diagonal, square float64
 		along := make([]float64, m)
