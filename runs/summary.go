@@ -194,32 +194,6 @@ func (s Site) ChangeOutcome(sites int) Outcome {
 // Label returns the name of the i-th site of a list.
 func (s Site) Label(i int) string { return cmp.Or(s.Name, fmt.Sprintf("site %d", i)) }
 
-// AllSites returns the scores on the test examples of all sites together, unknown where a site's
-// is; Alone is of each site's own model.
-func AllSites(sites []Site) (all Site) {
-	for _, s := range sites {
-		all.Examples += s.Examples
-	}
-	mean := func(of func(s Site) SiteScore) (m SiteScore) {
-		for _, s := range sites {
-			if share := Number(s.Examples) / Number(all.Examples); share > 0 {
-				m.Loss += Number(share * of(s).Loss)
-				m.Accuracy += Number(share * of(s).Accuracy)
-			}
-		}
-		return m
-	}
-	all.Alone = mean(func(s Site) SiteScore { return s.Alone })
-	all.Constant = mean(func(s Site) SiteScore { return s.Constant })
-	all.Tuned = mean(func(s Site) SiteScore { return s.Tuned })
-	if len(sites) > 0 {
-		for k := range sites[0].OthersAlone {
-			all.OthersAlone = append(all.OthersAlone, mean(func(s Site) SiteScore { return s.OthersAlone[k] }))
-		}
-	}
-	return all
-}
-
 // A SiteModel is how good one model is at each site, and last on the test examples of all together.
 type SiteModel struct {
 	Name   string
@@ -227,16 +201,26 @@ type SiteModel struct {
 }
 
 // SiteModels returns what sites say of each model: of single sites, as far as others have seen
-// them, and the two of all sites.
+// them, and the two of all sites. The last score of a model is unknown where a site's is.
 func SiteModels(sites []Site) (all []SiteModel) {
 	if len(sites) == 0 {
 		return nil
 	}
+	examples := 0
+	for _, s := range sites {
+		examples += s.Examples
+	}
 	add := func(name string, of func(s Site) SiteScore) {
-		m := SiteModel{Name: name}
-		for _, s := range append(slices.Clone(sites), AllSites(sites)) {
-			m.Scores = append(m.Scores, of(s))
+		m, mean := SiteModel{Name: name}, SiteScore{}
+		for _, s := range sites {
+			score := of(s)
+			m.Scores = append(m.Scores, score)
+			if share := Number(s.Examples) / Number(examples); share > 0 {
+				mean.Loss += Number(share * score.Loss)
+				mean.Accuracy += Number(share * score.Accuracy)
+			}
 		}
+		m.Scores = append(m.Scores, mean)
 		all = append(all, m)
 	}
 	for k := range sites[0].OthersAlone {
