@@ -159,16 +159,28 @@ func (s *Summary) TunedKept() bool {
 	return n > 0 && s.Models[n-1].Kept
 }
 
-// ChangeMeaning says what changes by joining of a number of sites are.
-func ChangeMeaning(sites int) string {
-	return fmt.Sprintf("Mean losses on test rows of each site; below 0 joining lowers them. The intervals of the %d "+
-		"sites hold what it does on new rows of theirs, all of them in 95 %% of draws: one with 0 in it shows no "+
-		"difference.", sites)
+// ChangeMeaning says what changes by joining of the sites are, and what stands beside their losses.
+func (s *Summary) ChangeMeaning() string {
+	what := "Mean losses"
+	if slices.ContainsFunc(s.Sites, func(one Site) bool { return one.Alone.Accuracy.Known() }) {
+		what += ", and beside them accuracies,"
+	}
+	return fmt.Sprintf("%s on test rows of each site; below 0 joining lowers the loss. The intervals of the %d sites "+
+		"hold what it does on new rows of theirs, all of them in 95 %% of draws: one with 0 in it shows no difference.",
+		what, len(s.Sites))
 }
 
 // FewestOfSite is the number of test examples below which a site shows nothing but their number:
 // they are too few to say what joining gave.
 const FewestOfSite = 20
+
+// NoChange says why Change is not known.
+func (s Site) NoChange() string {
+	if s.Examples < FewestOfSite {
+		return "too few rows to say"
+	}
+	return "no model of its own"
+}
 
 // ChangeInterval returns the interval of Change that holds the truth with a probability of 95 %, or
 // where it is one of several sites' all of them do together: of each it is 1 − 0.05/sites. It is by

@@ -39,7 +39,7 @@ func writeAnswer(b *bytes.Buffer, s *runs.Summary, a runs.Assessment, terminal b
 			}
 			fmt.Fprintln(b, begin+line+end)
 		}
-		paragraph(runs.ChangeMeaning(len(s.Sites)))
+		paragraph(s.ChangeMeaning())
 	}
 	paragraph(featuresText(a))
 	var notes []string
@@ -61,13 +61,8 @@ func joinedRows(s *runs.Summary) [][]string {
 	rows := [][]string{{"site", "rows", "own model", "joint model", "change by joining"}}
 	add := func(name string, one runs.Site, sites int) {
 		row := []string{name, fmt.Sprint(one.Examples)}
-		low, high := one.ChangeInterval(sites)
 		if !one.Change.Known() {
-			why := "no own model"
-			if one.Examples < runs.FewestOfSite {
-				why = "too few rows to say"
-			}
-			rows = append(rows, append(row, "-", "-", why))
+			rows = append(rows, append(row, "-", "-", one.NoChange()))
 			return
 		}
 		for _, score := range []runs.SiteScore{one.Alone, one.Joint(s.TunedKept())} {
@@ -77,6 +72,7 @@ func joinedRows(s *runs.Summary) [][]string {
 			}
 			row = append(row, text)
 		}
+		low, high := one.ChangeInterval(sites)
 		rows = append(rows, append(row,
 			fmt.Sprintf("%s (%s to %s)", lossText(one.Change), lossText(low), lossText(high))))
 	}

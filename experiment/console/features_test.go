@@ -1,6 +1,8 @@
 package console
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"dsbo/runs"
@@ -20,6 +22,43 @@ func TestFeaturesText(t *testing.T) {
 	} {
 		if got := featuresText(a); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestJoinedRows: each site has the losses, with accuracies where there are classes, of its own
+// model and of the kept joint one, with an interval that allows for the number of sites; all sites
+// together have their own. Where nothing is known, the reason stands.
+func TestJoinedRows(t *testing.T) {
+	score := func(loss, accuracy runs.Number) runs.SiteScore { return runs.SiteScore{Loss: loss, Accuracy: accuracy} }
+	unknown := score(runs.Unknown(), runs.Unknown())
+	for _, accuracy := range []runs.Number{.75, runs.Unknown()} {
+		lone := score(.5, accuracy)
+		s := &runs.Summary{Models: []runs.Model{{}, {Kept: true}}, Sites: []runs.Site{
+			{Examples: 60, Alone: lone, Constant: unknown, Tuned: score(.375, accuracy), Change: -.125, ChangeError: .0625},
+			{Name: "north", Examples: 19, Alone: unknown, Tuned: unknown, Change: runs.Unknown()},
+			{Examples: 20, Alone: unknown, Tuned: lone, Change: runs.Unknown()}},
+			AllSites: &runs.Site{Examples: 60, Alone: lone, Tuned: lone, Change: -.125, ChangeError: .0625}}
+		// Student's quantiles of 59 degrees are 2.4633 at 1 − .05/6, and 2.0010 at .975
+		want := [][]string{{"site", "rows", "own model", "joint model", "change by joining"},
+			{"site 0", "60", "0.5000", "0.3750", "−0.1250 (−0.2790 to 0.0290)"},
+			{"north", "19", "-", "-", "too few rows to say"},
+			{"site 2", "20", "-", "-", "no model of its own"},
+			{"all sites", "60", "0.5000", "0.5000", "−0.1250 (−0.2501 to 0.0001)"}}
+		if accuracy.Known() {
+			for _, row := range []int{1, 4} {
+				for column := 2; column < 4; column++ {
+					want[row][column] += " (0.750)"
+				}
+			}
+		}
+		for i, row := range joinedRows(s) {
+			if !slices.Equal(row, want[i]) {
+				t.Errorf("%q, want %q", row, want[i])
+			}
+		}
+		if text := s.ChangeMeaning(); strings.Contains(text, "accuracies") != accuracy.Known() {
+			t.Errorf("with an accuracy of %v: %s", accuracy, text)
 		}
 	}
 }

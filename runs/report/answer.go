@@ -85,7 +85,7 @@ func newAnswer(r *Run) *answer {
 		wording.Count(p.Features, "feature"), wording.Count(a.Made, "row"), r.Config.Agents, sites, a.Judgement())
 	return &answer{About: withoutBreaks(about), Measures: measuresTable(a.Measures), Confusion: confusionTable(a),
 		Threshold: thresholdText(a.Threshold), Joined: joined(&r.Summary),
-		JoinedIs:     runs.ChangeMeaning(len(r.Summary.Sites)),
+		JoinedIs:     r.Summary.ChangeMeaning(),
 		Coefficients: cmp.Or(newCoefficients(p, a), newImportances(a.Importances)),
 		Kept:         keptReason(&r.Summary), Predict: "dsbo predict -model " + r.Name + " -data new.csv"}
 }
@@ -173,11 +173,7 @@ func joined(s *runs.Summary) *table {
 		"which holds the change on new rows of the site, those of all sites together in 95 % of draws")
 	add := func(name string, one runs.Site, sites int) {
 		if !one.Change.Known() {
-			why := "no model of its own"
-			if one.Examples < runs.FewestOfSite {
-				why = "too few rows to say"
-			}
-			t.add(name, numberCell(one.Examples, wholeNumber), "", "", "", why)
+			t.add(name, numberCell(one.Examples, wholeNumber), "", "", "", one.NoChange())
 			return
 		}
 		low, high := one.ChangeInterval(sites)
