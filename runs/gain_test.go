@@ -43,6 +43,7 @@ func TestOutcome(t *testing.T) {
 		"nine examples":                  {of(9, -.5, .01), Unclear},
 		"more than half a percent":       {of(100, -.0051, .001), Better},
 		"less than half a percent":       {of(100, -.0049, .001), Same},
+		"half a percent of the other's":  {of(100, .00502, .001), Worse}, // of the tuned one's it would be .0050251
 		"below 0, better":                {below(of(100, -.0199, .01)), Better},
 		"below 0, within":                {below(of(100, -.0197, .01)), Same},
 		"below 0, worse":                 {below(of(100, .0199, .01)), Worse},
