@@ -157,6 +157,7 @@ func TestExpectedGain(t *testing.T) {
 		"validation":                  {[]Gain{gain(Validation, 2, 1.9, .06)}, math.NaN()},
 		"too few":                     {[]Gain{few, crossed}, math.NaN()},
 		"losses below 0":              {[]Gain{gain(Test, -2, -2.1, .06), crossed}, math.NaN()},
+		"to a loss below 0":           {[]Gain{gain(Test, .2, -.2, .06)}, math.NaN()},
 		"none":                        {nil, math.NaN()},
 		"not known, how surely":       {[]Gain{gain(Test, 2, 1.9, Unknown())}, math.NaN()},
 		"folds, not known how surely": {[]Gain{test, gain(CrossFitted, 2, 1.8, Unknown())}, shrunkBySum(.05, .03)},

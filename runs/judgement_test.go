@@ -85,6 +85,10 @@ func TestJudgement(t *testing.T) {
 		"is right in 80.0 % (70.0 to 88.0), which beyond chance is no more and no less than always guessing a.": {
 			Judged: 100, Confusion: [][]float64{{70, 8, 0}, {7, 9, 0}, {5, 0, 1}},
 			Classes: []runs.ClassCurves{class("a"), class("b"), class("c")}, Measures: []runs.Measure{accuracy}},
+		"(70.0 to 88.0), which beyond chance is no more and no less than always guessing x.": { // 8 rows won, 12 lost
+			Judged: 100, Confusion: [][]float64{{60, 12, 0}, {18, 8, 0}, {2, 0, 0}},
+			Classes:  []runs.ClassCurves{class("x"), class("y"), class("z")},
+			Measures: []runs.Measure{accuracy}},
 		"points less": {Judged: 100, Confusion: [][]float64{{60, 30, 0}, {5, 5, 0}, {0, 0, 0}},
 			Classes: []runs.ClassCurves{class("a"), class("b"), class("c")}, Measures: []runs.Measure{accuracy}},
 		"is off by 4.8 on average (3.9 to 5.8) and explains 60.0 % (50.0 to 70.0) of the variance; guessing the mean " +
@@ -98,6 +102,37 @@ func TestJudgement(t *testing.T) {
 	} {
 		if got := a.Judgement(); !strings.Contains(got, want) {
 			t.Errorf("%q\nwant %q", got, want)
+		}
+	}
+}
+
+// TestJoiningOutcome: joining is better or worse where 0 is outside of the interval of the change,
+// 2.0930 errors on either side with 20 examples of one site, and not clear where it is not known.
+func TestJoiningOutcome(t *testing.T) {
+	for change, want := range map[runs.Number]runs.Outcome{-.2094: runs.Better, -.2092: runs.Same, .2092: runs.Same,
+		.2094: runs.Worse, runs.Unknown(): runs.Unclear} {
+		if got := (runs.Site{Examples: 20, Change: change, ChangeError: .1}).ChangeOutcome(1); got != want {
+			t.Errorf("a change of %g: %s, want %s", change, got, want)
+		}
+	}
+}
+
+// TestKeptOfSites: the joint model of a site is the tuned one where that, the last of the table, is
+// kept; fewer than 20 rows are too few to say why it has no change.
+func TestKeptOfSites(t *testing.T) {
+	site := runs.Site{Constant: runs.SiteScore{Loss: 1}, Tuned: runs.SiteScore{Loss: 2}}
+	for _, tuned := range []bool{false, true} {
+		s := runs.Summary{Models: []runs.Model{{Kept: !tuned}, {Kept: tuned}}}
+		if got := site.Joint(s.TunedKept()).Loss; (got == 2) != tuned {
+			t.Errorf("the tuned one is kept: %t, and the joint model has a loss of %g", tuned, got)
+		}
+	}
+	if new(runs.Summary).TunedKept() {
+		t.Error("a run without models keeps a tuned one")
+	}
+	for n, want := range map[int]string{19: "too few rows to say", 20: "no model of its own"} {
+		if got := (runs.Site{Examples: n}).NoChange(); got != want {
+			t.Errorf("%d rows: %q, want %q", n, got, want)
 		}
 	}
 }

@@ -226,6 +226,43 @@ func TestDisagreement(t *testing.T) {
 	}
 }
 
+// TestHeldOutDisagrees: held-out examples that promise what test examples deny give no note: it is
+// of those that hyperparameters were tuned by.
+func TestHeldOutDisagrees(t *testing.T) {
+	v := Contest{Count: 2, Meaning: Penalties, Against: "λ = 0", Constant: 0,
+		Gains: []Gain{gain(Test, .5, .6, .02), gain(HeldOut, .5, .4, .01)}}.Verdict()
+	if len(v.Notes) != 0 {
+		t.Errorf("notes %q", v.Notes)
+	}
+}
+
+// TestNothingExpected: where cross-fitted losses outweigh what test examples found, the sentence
+// expects nothing of it, with either sign.
+func TestNothingExpected(t *testing.T) {
+	for _, sign := range []Number{1, -1} {
+		v := Contest{Count: 2, Meaning: Penalties, Against: "λ = 0", Constant: 0,
+			Gains: []Gain{gain(Test, 1, 1-.1*sign, .04), gain(CrossFitted, 1, 1+.2*sign, .01)}}.Verdict()
+		if v.Outcome == Same || v.ExpectedGain*sign >= 0 ||
+			!strings.Contains(v.Sentence, ", of which nothing is to be expected on new rows") {
+			t.Errorf("%s, %g expected: %s", v.Outcome, v.ExpectedGain, v.Sentence)
+		}
+	}
+}
+
+// TestByTest: test examples have judged where there are some among the gains, and where there are
+// no gains nothing else has.
+func TestByTest(t *testing.T) {
+	for _, c := range []struct {
+		gains []Gain
+		want  bool
+	}{{nil, true}, {[]Gain{gain(Test, 1, .9, .1), gain(Validation, 1, .9, .1)}, true},
+		{[]Gain{gain(HeldOut, 1, .9, .1), gain(Validation, 1, .9, .1)}, false}} {
+		if got := (Verdict{Gains: c.gains}).ByTest(); got != c.want {
+			t.Errorf("%v: %t, want %t", c.gains, got, c.want)
+		}
+	}
+}
+
 // TestSimplerNote: it is said where a simpler model does as well as the kept one, or better, by
 // test examples, and nothing where it does not.
 func TestSimplerNote(t *testing.T) {

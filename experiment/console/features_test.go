@@ -14,11 +14,12 @@ func TestFeaturesText(t *testing.T) {
 	all := []runs.Coefficient{{Feature: "sex=m", Column: "sex", BeyondChance: true},
 		{Feature: "sex=x", Column: "sex", BeyondChance: true}, {Feature: "age", Column: "age"}}
 	for want, a := range map[string]runs.Assessment{
-		"":                                            {},
-		"Columns that count beyond chance: sex.":      {Coefficients: all, Effects: &runs.Effects{NoFeature: .05}},
-		"Columns that the model uses most: age.":      {Coefficients: all[2:], Effects: new(runs.Effects)},
-		"Columns that the model uses most: x.":        {Importances: []runs.Importance{{Feature: "x"}}},
-		"No feature counts beyond chance (p = 0.06).": {Coefficients: all, Effects: &runs.Effects{NoFeature: .06}},
+		"":                                             {},
+		"Columns that count beyond chance: sex.":       {Coefficients: all, Effects: &runs.Effects{NoFeature: .05}},
+		"Columns that the model uses most: age.":       {Coefficients: all[2:], Effects: new(runs.Effects)},
+		"Columns that the model uses most: x.":         {Importances: []runs.Importance{{Feature: "x"}}},
+		"No feature counts beyond chance (p = 0.051).": {Coefficients: all, Effects: &runs.Effects{NoFeature: .051}},
+		"No feature counts beyond chance (p = 0.06).":  {Coefficients: all, Effects: &runs.Effects{NoFeature: .06}},
 	} {
 		if got := featuresText(a); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -35,7 +36,8 @@ func TestJoinedRows(t *testing.T) {
 	for _, accuracy := range []runs.Number{.75, runs.Unknown()} {
 		lone := score(.5, accuracy)
 		s := &runs.Summary{Models: []runs.Model{{}, {Kept: true}}, Sites: []runs.Site{
-			{Examples: 60, Alone: lone, Constant: unknown, Tuned: score(.375, accuracy), Change: -.125, ChangeError: .0625},
+			{Examples: 60, Alone: lone, Constant: unknown, Tuned: score(.375, accuracy), Change: -.125,
+				ChangeError: .0625},
 			{Name: "north", Examples: 19, Alone: unknown, Tuned: unknown, Change: runs.Unknown()},
 			{Examples: 20, Alone: unknown, Tuned: lone, Change: runs.Unknown()}},
 			AllSites: &runs.Site{Examples: 60, Alone: lone, Tuned: lone, Change: -.125, ChangeError: .0625}}
