@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 
@@ -101,7 +102,9 @@ func costOf(m models.Model, e data.Examples, asked question, repeats int) (ms, m
 		}
 		testkit.WantNew(&last, dst)
 	}
-	return ms, peak() / 1e6
+	mb = peak() / 1e6
+	runtime.KeepAlive(o)
+	return ms, mb
 }
 
 // oracleOf returns the oracle of a model that trains on examples.
@@ -110,15 +113,16 @@ func oracleOf(m models.Model, e data.Examples) *models.Oracle {
 }
 
 // peakFromHere returns what tells how many bytes the process has needed at most beyond what it has
-// now; where the system cannot tell, how many live then.
+// now: by how much the resident set rose, where the system counts that, and no less than what lives
+// when it is called, as pages that the heap had and did not use are in no rise.
 func peakFromHere() func() float64 {
 	before := num.LiveBytes()
 	debug.FreeOSMemory()
 	if os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) != nil { // which sets the peak to what is resident
 		return func() float64 { return num.LiveBytes() - before }
 	}
-	resident := statusBytes("VmRSS:")
-	return func() float64 { return statusBytes("VmHWM:") - resident }
+	resident := statusBytes("VmHWM:")
+	return func() float64 { return max(statusBytes("VmHWM:")-resident, num.LiveBytes()-before) }
 }
 
 // statusBytes returns an entry of what Linux tells of this process.
