@@ -24,25 +24,20 @@ func (Plain) String() string { return "plain" }
 
 func (Plain) check(*Matrix) error { return nil }
 
-// formerMixings are mixings of former versions, by their names, with what does instead.
-var formerMixings = map[string]string{
-	"clipped": "operators remove a member that sends what cannot be",
-	"trimmed": "operators remove a member that sends what cannot be",
-}
-
 // ParseMixing returns the mixing of a text: plain, matchings, or failing:p with the probability p
 // that an edge fails. Errors match dsbo.ErrConfig.
 func ParseMixing(text string) (Mixing, error) {
 	name, value, _ := strings.Cut(text, ":")
-	switch instead, former := formerMixings[name]; {
+	switch {
 	case text == (Plain{}).String():
 		return Plain{}, nil
 	case text == (Matchings{}).String():
 		return Matchings{}, nil
 	case name == "failing":
 		return parseFailing(value)
-	case former:
-		return nil, dsbo.ConfigErrorf("mixing %s is gone: %s; it is %q", name, instead, text)
+	case name == "clipped", name == "trimmed": // of former versions
+		return nil, dsbo.ConfigErrorf(
+			"mixing %s is gone: operators remove a member that sends what cannot be; it is %q", name, text)
 	}
 	return nil, dsbo.ConfigErrorf(
 		"mixing must be plain, matchings, or failing:p, with the probability p that an edge fails; it is %q", text)
