@@ -65,6 +65,8 @@ func TestProxies(t *testing.T) {
 	kerberos := testkit.ProxyRules{Schemes: []string{"Negotiate", "NTLM realm=x"}}
 	negotiating := httptest.NewServer(testkit.Proxy(address, kerberos))
 	defer negotiating.Close()
+	named := httptest.NewServer(testkit.Proxy(address, testkit.ProxyRules{Schemes: []string{"basic realm=x"}}))
+	defer named.Close()
 	covered := httptest.NewTLSServer(testkit.Proxy(address, testkit.ProxyRules{}))
 	defer covered.Close()
 	gone := httptest.NewServer(testkit.Proxy("127.0.0.1:1", testkit.ProxyRules{}))
@@ -83,6 +85,9 @@ func TestProxies(t *testing.T) {
 			"site:xxxxx@" + strings.TrimPrefix(locked.URL, "http://") + ": 407 Proxy Authentication Required: the " +
 				"URL of the proxy must have its name and password"},
 		{"no Basic", negotiating.URL, "relay.example:443", "it takes Negotiate, NTLM, and names with passwords"},
+		{"no name", named.URL, "relay.example:443", "the URL of the proxy must have its name and password"},
+		{"with TLS of another name", strings.Replace(covered.URL, "127.0.0.1", "localhost", 1), "relay.example:443",
+			"not localhost"},
 		{"nobody behind it", gone.URL, "relay.example:443", "502 Bad Gateway"},
 		{"another kind", "socks5://127.0.0.1:1", "relay.example:443", "it must begin with http:// or https://; it " +
 			"begins with socks5://"},
@@ -96,6 +101,9 @@ func TestProxies(t *testing.T) {
 		conn, err := d.Dial(t.Context(), c.address)
 		if c.want != "" {
 			testkit.WantError(t, c.name, err, nil, c.want)
+			if err == nil {
+				conn.Close()
+			}
 			continue
 		}
 		if err != nil {
@@ -105,6 +113,18 @@ func TestProxies(t *testing.T) {
 		if got := said(conn); got != "firstsecond" {
 			t.Errorf("%s: %q was heard", c.name, got)
 		}
+	}
+}
+
+// TestPorts: the port of a proxy is its scheme's where its URL names none.
+func TestPorts(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for proxy, want := range map[string]string{"http://127.0.0.1": "dial tcp 127.0.0.1:80:",
+		"https://127.0.0.1": "dial tcp 127.0.0.1:443:"} {
+		d := carrier.Dialer{Proxy: func(*url.URL) (*url.URL, error) { return url.Parse(proxy) }}
+		_, err := d.Dial(ended, "relay.example:443")
+		testkit.WantError(t, proxy, err, nil, want)
 	}
 }
 

@@ -37,52 +37,59 @@ type Client struct {
 func (c Client) Dial(ctx context.Context, to int) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, greetingTime)
 	defer cancel()
-	conn, status, reason, err := c.request(ctx, "agents/"+strconv.Itoa(to))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("relay %s: %w", c.Address, err)
-	case status == http.StatusServiceUnavailable && reason == absentText(to):
-		return nil, fmt.Errorf("agent %d %w", to, ErrAbsent)
-	case reason != "":
-		return nil, fmt.Errorf("relay %s: %s", c.Address, reason)
+	conn, err := c.request(ctx, "agents/"+strconv.Itoa(to))
+	if errors.Is(err, refusal(absentText(to))) {
+		err = fmt.Errorf("agent %d %w", to, ErrAbsent)
 	}
-	return conn, nil
+	return conn, err
 }
 
 // absentText is what the relay answers where an agent does not wait.
 func absentText(to int) string { return fmt.Sprintf("agent %d %v", to, ErrAbsent) }
 
-// request sends a request for what is below the run's path. The reason is why the connection, which
-// is closed then, was not upgraded.
-func (c Client) request(ctx context.Context, what string) (conn net.Conn, status int, reason string, err error) {
+// A refusal is why a relay has not upgraded a connection.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// request sends a request for what is below the run's path, and returns the connection that the
+// relay has upgraded.
+func (c Client) request(ctx context.Context, what string) (net.Conn, error) {
+	conn, err := c.tryRequest(ctx, what)
+	if err != nil {
+		return nil, fmt.Errorf("relay %s: %w", c.Address, err)
+	}
+	return conn, nil
+}
+
+func (c Client) tryRequest(ctx context.Context, what string) (net.Conn, error) {
 	connect := c.Connect
 	if connect == nil {
 		connect = carrier.Dialer{}.Dial
 	}
 	raw, err := connect(ctx, c.Address)
 	if err != nil {
-		return nil, 0, "", err
+		return nil, err
 	}
 	if tcp, ok := raw.(*net.TCPConn); ok {
 		_ = tcp.SetKeepAliveConfig(keepAlive) // else the system's
 	}
 	host, _, err := net.SplitHostPort(c.Address)
 	if err != nil {
-		return nil, 0, "", errors.Join(err, raw.Close())
+		return nil, errors.Join(err, raw.Close())
 	}
 	id := c.Identity()
-	conn = tls.Client(raw, id.ToHost(host, "http/1.1"))
+	conn := tls.Client(raw, id.ToHost(host, "http/1.1"))
 	answer, err := c.upgrade(ctx, conn, id, what)
-	if err == nil && answer.StatusCode == http.StatusSwitchingProtocols {
-		return conn, answer.StatusCode, "", nil
-	}
-	if err == nil {
+	if err == nil && answer.StatusCode != http.StatusSwitchingProtocols {
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, 512))
-		reason = cmp.Or(wording.Plain(strings.TrimSpace(string(text))), answer.Status)
-		status = answer.StatusCode
+		err = refusal(cmp.Or(wording.Plain(strings.TrimSpace(string(text))), answer.Status))
 	}
-	raw.Close() // without the end that TLS would send, for which the relay may not be there
-	return nil, status, reason, err
+	if err != nil {
+		raw.Close() // without the end that TLS would send, for which the relay may not be there
+		return nil, err
+	}
+	return conn, nil
 }
 
 // upgrade sends the request on a connection and reads the answer.
@@ -151,12 +158,9 @@ func (l *listener) Accept() (net.Conn, error) {
 func (c Client) await(ctx context.Context) (net.Conn, error) {
 	greeting, cancel := context.WithTimeout(ctx, greetingTime)
 	defer cancel()
-	conn, _, reason, err := c.request(greeting, "wait")
-	if err == nil && reason != "" {
-		err = errors.New(reason)
-	}
+	conn, err := c.request(greeting, "wait")
 	if err != nil {
-		return nil, fmt.Errorf("relay %s: %w", c.Address, err)
+		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()

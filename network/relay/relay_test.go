@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -163,44 +162,9 @@ func TestAbsent(t *testing.T) {
 	absent(h.client(1), 7)
 }
 
-// TestOldestMakesRoom: of connections that wait under one name, the newest stay.
-func TestOldestMakesRoom(t *testing.T) {
-	h := newHall(t, 0)
-	c := h.client(5)
-	var all []net.Conn
-	for range maxWaiting + 1 {
-		conn := waiting(t, c)
-		defer conn.Close()
-		all = append(all, conn)
-	}
-	ended := make(chan error, len(all))
-	for _, conn := range all {
-		go func() {
-			_, err := conn.Read(make([]byte, 1))
-			ended <- err
-		}()
-	}
-	if err := <-ended; err != io.EOF {
-		t.Errorf("%v; the relay must have closed it", err)
-	}
-	for _, conn := range all {
-		testkit.OK(conn.SetReadDeadline(time.Unix(1, 0)))
-	}
-	for range maxWaiting {
-		if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("%v; the relay must have closed one alone", err)
-		}
-	}
-}
-
 // waiting returns a connection that waits.
 func waiting(t *testing.T, c Client) net.Conn {
-	t.Helper()
-	conn, _, reason, err := c.request(t.Context(), "wait")
-	if err != nil || reason != "" {
-		t.Fatal(err, reason)
-	}
-	return conn
+	return testkit.Get(c.request(t.Context(), "wait"))
 }
 
 // TestRefused: who is not an agent of the authority, or another one than the request names, cannot
@@ -335,11 +299,16 @@ func TestBounds(t *testing.T) {
 	numbered := func(k int) *ticket {
 		return &ticket{Time: now, Random: [16]byte{byte(k), byte(k >> 8), byte(k >> 16)}}
 	}
-	for k := range maxUsed {
+	ahead := numbered(0)
+	ahead.Time = now.Add(validTime)
+	testkit.OK(used.add(ahead, now))
+	for k := 1; k < maxUsed; k++ {
 		testkit.OK(used.add(numbered(k), now))
 	}
 	testkit.WantError(t, "one more", used.add(numbered(maxUsed), now.Add(validTime)), nil, "too many requests")
 	testkit.OK(used.add(numbered(maxUsed), now.Add(validTime+1)))
+	err := used.add(ahead, now.Add(validTime+1))
+	testkit.WantError(t, "one of a clock ahead", err, nil, "used this signature before")
 }
 
 // TestCancelled: a call ends with its context.

@@ -1,0 +1,80 @@
+package relay
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dsbo/internal/testkit"
+)
+
+// TestOldestMakesRoom: of connections that wait under one name, the newest stay.
+func TestOldestMakesRoom(t *testing.T) {
+	h := newHall(t, 0)
+	c := h.client(5)
+	var all []net.Conn
+	for range maxWaiting + 1 {
+		conn := waiting(t, c)
+		defer conn.Close()
+		all = append(all, conn)
+	}
+	ended := make(chan error, len(all))
+	for _, conn := range all {
+		go func() {
+			_, err := conn.Read(make([]byte, 1))
+			ended <- err
+		}()
+	}
+	if err := <-ended; err != io.EOF {
+		t.Errorf("%v; the relay must have closed it", err)
+	}
+	for _, conn := range all {
+		testkit.OK(conn.SetReadDeadline(time.Unix(1, 0)))
+	}
+	for range maxWaiting {
+		if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%v; the relay must have closed one alone", err)
+		}
+	}
+}
+
+// TestNewestFour: of connections that wait under one name four stay, and the newest is taken.
+func TestNewestFour(t *testing.T) {
+	var p places
+	var all []*waiter
+	at := place{"r", 5}
+	for range 5 {
+		conn, _ := net.Pipe()
+		defer conn.Close()
+		all = append(all, &waiter{conn: conn})
+		p.add(at, all[len(all)-1])
+	}
+	if !slices.Equal(p.waiting[at], all[1:]) || p.newest(at) != all[4] {
+		t.Errorf("%d of 5 wait; 4 must, of which the last is taken", len(p.waiting[at]))
+	}
+}
+
+// A half is a connection of which one direction can end.
+type half struct{ net.Conn }
+
+func (half) CloseWrite() error { return nil }
+
+// TestHalfOpen: when one direction of a pair has ended, the other one goes on for a minute.
+func TestHalfOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, ended := net.Pipe()
+		b, silent := net.Pipe()
+		defer silent.Close()
+		testkit.OK(ended.Close())
+		began := time.Now()
+		join(half{a}, half{b})
+		if d := time.Since(began); d != time.Minute {
+			t.Errorf("it went on for %v", d)
+		}
+	})
+}
