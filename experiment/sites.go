@@ -146,20 +146,19 @@ func (r *finisher) exchangedRows() []plan.Row {
 	}
 	rows := []plan.Row{{Name: "scores on the site's test rows", Length: siteNumbers}}
 	if n := r.Agents; sites.Exchange && n <= mostCrossed {
-		rows = append(rows, plan.Row{Name: "model of the site alone", Length: r.siteModelLength()},
+		p, q := r.siteModelDims()
+		rows = append(rows, plan.Row{Name: "model of the site alone", Length: p + q},
 			plan.Row{Name: "scores of such models", Length: 2 * n})
 	}
 	return rows
 }
 
-// siteModelLength returns the length of a site's own model with its λ.
-func (r *finisher) siteModelLength() int {
-	m := r.loaded.model
+// siteModelDims returns the lengths of λ and of the model of a site alone.
+func (r *finisher) siteModelDims() (p, q int) {
 	if r.crossFit(false) != nil {
-		m = r.linear()
+		return r.linear().Dims()
 	}
-	p, q := m.Dims()
-	return p + q
+	return r.loaded.model.Dims()
 }
 
 // united returns a model whose folds, if it has some, all are the mean of them: the
@@ -196,11 +195,8 @@ func (r *finisher) exchangeSiteModels(ctx context.Context, allowed bool, p train
 	if !allowed {
 		p.Sent = new(dsbo.Traffic)
 	}
-	nx, _ := r.loaded.model.Dims()
-	if r.crossFit(false) != nil {
-		nx, _ = r.linear().Dims()
-	}
-	vectors, err := p.GatherRows(ctx, r.siteModelLength(), func(i int, row []float64) error {
+	nx, ny := r.siteModelDims()
+	vectors, err := p.GatherRows(ctx, nx+ny, func(i int, row []float64) error {
 		if own[i].Y == nil {
 			row[0] = math.NaN()
 			return nil

@@ -74,7 +74,7 @@ type Effects struct {
 	Share     []float64 // mean of each column over the rows that have it: of a level its share
 
 	use       []int     // columns of the fit
-	levels    int       // sites with rows
+	levels    int       // sites that are in the sums
 	effective float64   // number of rows of one weight that tell as much
 	alike     bool      // whether all rows weigh the same
 	unit      float64   // what a weight is divided by, so that the mean is 1
@@ -83,7 +83,7 @@ type Effects struct {
 	blankOf   []int     // of each column the one that says where it is not known; -1: it always is
 	blanks    bool      // whether some are not known
 	fill      []float64 // by which blanks are filled; nil: there are none
-	sites     []*rows   // nil of those elsewhere
+	sites     []*rows   // nil of those that are in no sum
 }
 
 // leastRows is the number of rows below which a level has no interval.
@@ -150,12 +150,12 @@ func New(t Tables) (*Effects, error) {
 		}))
 	}
 	e.sites = make([]*rows, len(t.Sites))
-	for i, s := range t.Sites {
-		if s.Rows > 0 {
-			e.sites[i] = &rows{Site: s}
+	if err := t.Sum(sum, func(i int, part []float64) error {
+		if s := t.Sites[i]; s.weighs() {
+			e.sites[i] = &rows{Site: s, mean: e.measure(s, part)}
 		}
-	}
-	if err := e.sum(sum, func(s *rows, part []float64) { s.mean = e.measure(s.Site, part) }); err != nil {
+		return nil
+	}); err != nil {
 		return nil, err
 	}
 	e.Rows, e.levels, e.counts = int(sum[0]), int(sum[3]), sum[5:][:t.Classes]
@@ -174,7 +174,7 @@ func New(t Tables) (*Effects, error) {
 	return e, nil
 }
 
-// sum sums what the sites that are here, and have rows, fill in.
+// sum sums what the sites that are here, and have rows that weigh, fill in.
 func (e *Effects) sum(dst []float64, fill func(s *rows, part []float64)) error {
 	return e.Sum(dst, func(i int, part []float64) error {
 		if s := e.sites[i]; s != nil {

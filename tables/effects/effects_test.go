@@ -353,3 +353,45 @@ func TestSeparated(t *testing.T) {
 		t.Errorf("%+v, want %g", got, want)
 	}
 }
+
+// TestWithoutLevel: a site whose rows all weigh 0, and one that has left and is in no sum, have no
+// level: all is as without them.
+func TestWithoutLevel(t *testing.T) {
+	y := make([]float64, 120)
+	for k := range y {
+		y[k] = float64(k * k % 7 % 2)
+	}
+	for kind, classes := range map[Kind]int{Number: 0, Class: 2, Count: 0} {
+		var found [3]*Fit
+		var chances [3]float64
+		for k := range found {
+			tables := simple(kind, classes, 4, 3, y)
+			sum, all := tables.Sum, tables.Sites
+			for i := range all {
+				all[i].Weight = slices.Repeat([]float64{1, 2}, all[i].Rows/2)
+			}
+			switch k {
+			case 0:
+				all[2] = Site{}
+			case 1:
+				clear(all[2].Weight)
+			case 2:
+				tables.Sum = func(dst []float64, fill func(i int, part []float64) error) error {
+					return sum(dst, func(i int, part []float64) error {
+						if i == 2 {
+							return nil
+						}
+						return fill(i, part)
+					})
+				}
+			}
+			e := testkit.Get(New(tables))
+			found[k], chances[k] = testkit.Get(e.Fit()), testkit.Get(e.Chance(1))
+			if f := found[k]; f.Refused != "" || f.Rows != 80 || f.Freedom != found[0].Freedom ||
+				f.Effect(1, 1) != found[0].Effect(1, 1) || chances[k] != chances[0] {
+				t.Errorf("kind %d, case %d: refused %q, %d rows, %+v by chance %g; want %+v, %g", kind, k, f.Refused,
+					f.Rows, f.weights, chances[k], found[0].weights, chances[0])
+			}
+		}
+	}
+}

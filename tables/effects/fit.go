@@ -64,7 +64,7 @@ func (e *Effects) solve() (*point, error) {
 func (e *Effects) moveLevels(move []float64) {
 	m := e.outputs()
 	for _, s := range e.sites {
-		if s != nil && s.own != nil { // a site that has left is in no sum
+		if s != nil {
 			copy(s.step, s.slope)
 			linalg.Solve(m, s.own, s.step)
 			kernel.GemmNN(m, 1, len(move), s.step, 1, s.cross, len(move), scaled(-1, move), 1, true)

@@ -2,6 +2,7 @@ package effects
 
 import (
 	"math"
+	"slices"
 
 	"dsbo/internal/linalg"
 )
@@ -28,6 +29,9 @@ func (s Site) weight(row int) float64 {
 	}
 	return s.Weight[row]
 }
+
+// weighs returns whether some row weighs more than 0: else the site has no level to find.
+func (s Site) weighs() bool { return s.Rows > 0 && (s.Weight == nil || slices.Max(s.Weight) > 0) }
 
 // eachBlock calls visit for the rows of a site, some at a time, with their p columns.
 func eachBlock(s Site, p int, visit func(from, n int, x []float64)) {
