@@ -135,7 +135,7 @@ func TestTuneMeasures(t *testing.T) {
 		if name != "counts" && math.Abs(float64(m.Value-want)) > tol || !(m.Low < m.Value && m.Value < m.High) {
 			t.Errorf("%s: %+v, want %g", name, m, want)
 		}
-		if a.Judged < 20 || len(a.Coefficients) == 0 || !a.Coefficients[0].Low.Known() {
+		if a.Judged < 20 || len(a.Coefficients) == 0 || !a.Coefficients[0].Low.Known() || a.Effects.Rows != a.Made {
 			t.Errorf("%s: %+v", name, a)
 		}
 		if h := a.Threshold; (h != nil) != (name == "classes") || h != nil && (h.Own+h.Others != float64(a.Judged) ||

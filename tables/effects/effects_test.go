@@ -227,6 +227,45 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestEffectiveRows: of rows that weigh unlike as many count as tell as much with one weight:
+// (Σ v)²/Σ v², in all bounds and in that of weights, which are 9 of four classes with d = 3.
+func TestEffectiveRows(t *testing.T) {
+	four := targets(40, 0)
+	for r := range four {
+		four[r] = float64(r % 4)
+	}
+	for _, c := range []struct {
+		kind       Kind
+		classes, p int
+		y          []float64
+		weights    []float64 // of the first rows and of the others
+		first      int
+		refused    bool
+	}{
+		{Number, 0, 9, targets(24, 12), []float64{1, 3}, 12, false}, // 19.2 for 1.3 d + 5 = 18
+		{Number, 0, 9, targets(22, 11), []float64{1, 3}, 11, true},  // 17.6
+		{Class, 4, 2, four, []float64{1, 0}, 14, false},
+		{Class, 4, 2, four, []float64{1, 0}, 13, true},
+	} {
+		tables := simple(c.kind, c.classes, c.p, 1, c.y)
+		tables.Sites[0].Weight = slices.Concat(slices.Repeat(c.weights[:1], c.first),
+			slices.Repeat(c.weights[1:], len(c.y)-c.first))
+		if got := testkit.Get(New(tables)).refusal(); strings.HasPrefix(got, "too few rows") != c.refused {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
+// TestDispersion: counts that spread less than Poisson's have his errors: the variance of a slope
+// is 1/(n μ) for a mean count μ, that of the data and 1/n of the prior.
+func TestDispersion(t *testing.T) {
+	y := slices.Repeat([]float64{3}, 100)
+	f := fitted(simple(Count, 0, 1, 1, y))
+	if got := f.model[0] * 100 * 3.01; math.Abs(got-1) > .01 {
+		t.Errorf("the variance is %g of Poisson's", got)
+	}
+}
+
 // TestCorrections: 1 − h is .001 at least, also of several outputs, and W V is taken as it is.
 func TestCorrections(t *testing.T) {
 	for _, c := range []struct{ residual, curvature, v, want []float64 }{

@@ -1,0 +1,79 @@
+package tasks
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dsbo/internal/num"
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+	"dsbo/tables"
+	"dsbo/tables/effects"
+	"dsbo/tables/features"
+	"dsbo/tables/modelfile"
+)
+
+// TestChosenCoefficients: of 14 numbers and a column of four words the largest are chosen until
+// there are ten, the last column whole. Each interval misses in 5 % times their share of all, by
+// Student's distribution, and a mark is by all probabilities, not by the chosen ones alone.
+func TestChosenCoefficients(t *testing.T) {
+	const n, numbers, p = 300, 14, 18
+	of := effects.Tables{Columns: make([]effects.Column, p), Sites: []effects.Site{{Rows: n}},
+		Sum: func(dst []float64, fill func(i int, part []float64) error) error { return fill(0, dst) }}
+	weights := make([]float64, p)
+	for j := range of.Columns {
+		of.Columns[j].Group, weights[j] = min(j, numbers), math.Exp2(-float64(j))
+		of.Columns[j].Level = j >= numbers
+	}
+	copy(weights[numbers:], []float64{0, .0064, 1e-4, 2e-4}) // the tenth, by its deviation √3/4
+	r := rand.New(rand.NewPCG(9, 9))
+	x := make([]float64, n*p)
+	for row := range n {
+		for j := range numbers {
+			x[row*p+j] = r.NormFloat64()
+		}
+		x[row*p+numbers+row%4] = 1
+		of.Sites[0].Target = append(of.Sites[0].Target, .15*x[row*p+3]+r.NormFloat64())
+	}
+	of.Sites[0].Read = func(from, to int, dst []float64) { copy(dst, x[from*p:to*p]) }
+	fit := testkit.Get(testkit.Get(effects.New(of)).Fit())
+	made := &modelfile.Model{Layers: []modelfile.Layer{{In: p, Out: 1, Weights: weights}}}
+	chosen := judge{made: made}.largest(fit.Effects)
+	var told runs.Effects
+	quantile, marked := confidence(fit, chosen, &told)
+	if len(chosen) != 12 || told.Shown != len(chosen) || told.Of != p-1 {
+		t.Errorf("%v; told %+v", chosen, told)
+	}
+	want := num.StudentQuantile(1-.025*float64(told.Shown)/float64(told.Of), fit.Freedom)
+	if math.Abs(quantile-want) > 1e-9 {
+		t.Errorf("intervals reach by %g errors, want %g", quantile, want)
+	}
+	var all []float64
+	for _, j := range fit.Told() {
+		all = append(all, fit.Chance(fit.Effect(j, 0)))
+	}
+	for k, beyond := range effects.BeyondChance(all) {
+		if marked[contrast{feature: fit.Told()[k]}] != beyond {
+			t.Errorf("marks %v, chances %g", marked, all)
+		}
+	}
+	if all[3] > .02 || !slices.ContainsFunc(all, func(p float64) bool { return p < .05 && p > .05/17 }) {
+		t.Errorf("no chance %g tells Holm's rule from one by one", all)
+	}
+}
+
+// TestUnmeasured: columns are measured up to 4000 features, and where the rows are known.
+func TestUnmeasured(t *testing.T) {
+	for _, c := range []struct {
+		features, rows int
+		measured       bool
+	}{{4000, 50, true}, {4001, 50, false}, {3, 0, false}} {
+		p := &features.Prepared{Rows: [3]int{c.rows}}
+		p.Recipe.Inputs = []features.Input{{Kind: tables.Word, Words: make([]string, c.features)}}
+		if why := unmeasured(p); (why == "") != c.measured {
+			t.Errorf("%+v: %q", c, why)
+		}
+	}
+}
