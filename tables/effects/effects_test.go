@@ -227,35 +227,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestEffectiveRows: of rows that weigh unlike as many count as tell as much with one weight:
-// (Σ v)²/Σ v², in all bounds and in that of weights, which are 9 of four classes with d = 3.
-func TestEffectiveRows(t *testing.T) {
-	four := targets(40, 0)
-	for r := range four {
-		four[r] = float64(r % 4)
-	}
-	for _, c := range []struct {
-		kind       Kind
-		classes, p int
-		y          []float64
-		weights    []float64 // of the first rows and of the others
-		first      int
-		refused    bool
-	}{
-		{Number, 0, 9, targets(24, 12), []float64{1, 3}, 12, false}, // 19.2 for 1.3 d + 5 = 18
-		{Number, 0, 9, targets(22, 11), []float64{1, 3}, 11, true},  // 17.6
-		{Class, 4, 2, four, []float64{1, 0}, 14, false},
-		{Class, 4, 2, four, []float64{1, 0}, 13, true},
-	} {
-		tables := simple(c.kind, c.classes, c.p, 1, c.y)
-		tables.Sites[0].Weight = slices.Concat(slices.Repeat(c.weights[:1], c.first),
-			slices.Repeat(c.weights[1:], len(c.y)-c.first))
-		if got := testkit.Get(New(tables)).refusal(); strings.HasPrefix(got, "too few rows") != c.refused {
-			t.Errorf("%+v: %q", c, got)
-		}
-	}
-}
-
 // TestDispersion: counts that spread less than Poisson's have his errors: the variance of a slope
 // is 1/(n μ) for a mean count μ, that of the data and 1/n of the prior.
 func TestDispersion(t *testing.T) {
@@ -390,47 +361,5 @@ func TestSeparated(t *testing.T) {
 	f := fitted(inMemory(Class, 2, words(nil, 2), x, y, nil, make([]int, n)))
 	if got, want := f.Effect(1, 1).Value, -2*math.Log(20.5/.5); math.Abs(got-want) > 1e-5 {
 		t.Errorf("%+v, want %g", got, want)
-	}
-}
-
-// TestWithoutLevel: a site whose rows all weigh 0, and one that has left and is in no sum, have no
-// level: all is as without them.
-func TestWithoutLevel(t *testing.T) {
-	y := make([]float64, 120)
-	for k := range y {
-		y[k] = float64(k * k % 7 % 2)
-	}
-	for kind, classes := range map[Kind]int{Number: 0, Class: 2, Count: 0} {
-		var found [3]*Fit
-		var chances [3]float64
-		for k := range found {
-			tables := simple(kind, classes, 4, 3, y)
-			sum, all := tables.Sum, tables.Sites
-			for i := range all {
-				all[i].Weight = slices.Repeat([]float64{1, 2}, all[i].Rows/2)
-			}
-			switch k {
-			case 0:
-				all[2] = Site{}
-			case 1:
-				clear(all[2].Weight)
-			case 2:
-				tables.Sum = func(dst []float64, fill func(i int, part []float64) error) error {
-					return sum(dst, func(i int, part []float64) error {
-						if i == 2 {
-							return nil
-						}
-						return fill(i, part)
-					})
-				}
-			}
-			e := testkit.Get(New(tables))
-			found[k], chances[k] = testkit.Get(e.Fit()), testkit.Get(e.Chance(1))
-			if f := found[k]; f.Refused != "" || f.Rows != 80 || f.Freedom != found[0].Freedom ||
-				f.Effect(1, 1) != found[0].Effect(1, 1) || chances[k] != chances[0] {
-				t.Errorf("kind %d, case %d: refused %q, %d rows, %+v by chance %g; want %+v, %g", kind, k, f.Refused,
-					f.Rows, f.weights, chances[k], found[0].weights, chances[0])
-			}
-		}
 	}
 }
