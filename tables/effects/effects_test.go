@@ -228,7 +228,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // TestDispersion: counts that spread less than Poisson's have his errors: the variance of a slope
-// is 1/(n μ) for a mean count μ, that of the data and 1/n of the prior.
+// is 1/(n μ) for a mean count μ, 3 of the data and 1/n of the prior.
 func TestDispersion(t *testing.T) {
 	y := slices.Repeat([]float64{3}, 100)
 	f := fitted(simple(Count, 0, 1, 1, y))

@@ -9,7 +9,7 @@ import (
 )
 
 // TestEffectiveRows: of rows that weigh unlike as many count as tell as much with one weight:
-// (Σ v)²/Σ v², in all bounds and in that of weights, which are 9 of four classes with d = 3.
+// (Σ v)²/Σ v², in all bounds, also in the number of weights, 9 of four classes with d = 3.
 func TestEffectiveRows(t *testing.T) {
 	four := targets(40, 0)
 	for r := range four {
