@@ -149,6 +149,14 @@ var ops = append([]opCase{
 		u := Where(NotEqual(zero, Uniform(0, zero)), Add(Mul(a, Log(Square(zero))), Div(a, zero)), a)
 		return Where(Greater(n, Uniform(1, n)), Add(Mul(u, Sqrt(n)), Div(u, n)), u)
 	}},
+	{"Where, infinite entries times a column, a row and a number", func(k *kit) *Node {
+		a := k.mat(3, 2)
+		low := Detached(Less(a, Uniform(.1, a)))
+		infinite := Log(Square(Mul(a, Offset(1, Neg(low))))) // where low
+		u := Where(low, Sin(a), RowScale(infinite, k.vec(3)))
+		v := Where(low, Sin(a), ColScale(infinite, k.vec(2)))
+		return Add(Mul(u, v), Where(low, Sin(a), Mul(infinite, k.scalar())))
+	}},
 	{"Where in Where", func(k *kit) *Node {
 		a := k.rowsVec()
 		low, high := Less(a, Uniform(-.1, a)), GreaterEqual(a, Uniform(.3, a))

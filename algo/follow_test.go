@@ -38,7 +38,8 @@ func TestFollowCurvature(t *testing.T) {
 			growth float64
 		}{
 			"at the start": {[]float64{0, 0}, l, 1}, "up": {[]float64{up, 0}, l, 2}, "down": {[]float64{-3, -1}, l, 1},
-			"other members": {[]float64{0, 0}, 4 * l, 4}, "not found": {[]float64{up, 0}, 0, 1},
+			"other members": {[]float64{0, 0}, 4 * l, 4}, "flatter members": {[]float64{0, 0}, l / 2, 1},
+			"not found": {[]float64{up, 0}, 0, 1},
 		} {
 			o := growing{algotest.NewQuadratics(1, 2, 3, 1)[0]}
 			follows, scaled := testkit.Get(algo.New(name)), testkit.Get(algo.New(name))
