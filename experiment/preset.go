@@ -47,6 +47,13 @@ func ToTheLetter(others map[string]string) map[string]string {
 	return flags
 }
 
+// PaperPreset returns the preset of MA-DSBO as published, with steps that follow the curvature;
+// others are flags of the task's own that the publication's problem has.
+func PaperPreset(others map[string]string) Preset {
+	return Preset{Name: "paper", DType: "float64", K: 100, Flags: ToTheLetter(others),
+		Method: &algo.MADSBO{T: 10, N: 10, Alpha: "0.5", Beta: "auto", Gamma: "auto"}}
+}
+
 // presetsOf returns the presets of a task but private: tuned, the task's own, and where these have
 // none of the name, paper and madsbo_tuned with steps that follow the curvature.
 func presetsOf(t Task) []Preset {
@@ -54,8 +61,7 @@ func presetsOf(t Task) []Preset {
 	tuned := algo.Clone(privatePreset().Method).(*algo.Tuned)
 	tuned.T, tuned.N, tuned.MomZ, tuned.Lr = 20, 20, 0.9, "0.15*(1-k/K)"
 	for _, p := range []Preset{
-		{Name: "paper", DType: "float64", K: 100, Flags: ToTheLetter(nil),
-			Method: &algo.MADSBO{T: 10, N: 10, Alpha: "0.5", Beta: "auto", Gamma: "auto"}},
+		PaperPreset(nil),
 		{Name: "madsbo_tuned", DType: "float64", K: 60, Method: tuned},
 	} {
 		if !slices.ContainsFunc(list, func(own Preset) bool { return own.Name == p.Name }) {

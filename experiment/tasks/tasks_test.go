@@ -64,11 +64,13 @@ func TestPaperPreset(t *testing.T) {
 		{"synthetic", "-preset=paper -labels=sign -rivals",
 			"-holdout=0 -labels=sign -preset=paper -reduce=sum -rivals=true"},
 		{"synthetic", "", ""},
+		{"tune", "-preset=paper -data=d -target=t -folds=5",
+			"-data=d -folds=5 -holdout=0 -penalty=feature -preset=paper -prior=0 -refit=none -rivals=false -target=t"},
+		{"tune", "-preset=paper -data=d -target=t",
+			"-data=d -folds=0 -holdout=0 -penalty=feature -preset=paper -prior=0 -refit=none -rivals=false -target=t"},
 	} {
-		task := all()[0]
-		if c.task != task.Name {
-			task = all()[1]
-		}
+		tried := append(all(), tasks.Tune())
+		task := tried[slices.IndexFunc(tried, func(t experiment.Task) bool { return t.Name == c.task })]
 		j := testkit.Get(experiment.Parse(task, strings.Fields(c.args), io.Discard))
 		if got := strings.Join(j.Settings.Flags, " "); got != c.want {
 			t.Errorf("%s %s has the flags %s, want %s", c.task, c.args, got, c.want)

@@ -29,6 +29,8 @@ func Tune() experiment.Task {
 			"  (with the files that dsbo init clinics makes, in the folder clinics)",
 		First:       []string{"data", "target", "drop", "words", "task", "model"},
 		Fingerprint: t.Fingerprint, Describe: t.Describe, Start: t.Start, Sites: t.Sites,
+		Presets: []experiment.Preset{experiment.PaperPreset(
+			map[string]string{"folds": "0", "penalty": perFeature, "prior": "0", "refit": "none"})},
 		TestFlag: "split", CrossFit: t.crossFit, Finish: t.Finish, Ending: t.Ending, Experience: t.Experience,
 	}
 }
