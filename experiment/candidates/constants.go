@@ -24,7 +24,7 @@ func (f *Finder) Constants(ctx context.Context, near int) (zero, best *Model, er
 	if zero, err = f.constant(ctx, 0, f.fineTol); err != nil {
 		return nil, nil, err
 	}
-	if !(float64(near)*zero.slope <= 0) {
+	if zero.tells() && !(float64(near)*zero.slope <= 0) {
 		near = 0
 	}
 	best, err = f.ConstantNear(ctx, near)
@@ -88,16 +88,26 @@ func (f *Finder) bestSolved() (best *Model) {
 	return best
 }
 
-// nextConstant returns a neighbour of a constant that may be better and is not known yet: on the
-// side to which Φ falls, on either side where its slope is not known. Where Φ is flat, and beyond
-// the farthest constant, there is none.
+// nextConstant returns a constant that may be better than the best one, m, and is not known yet: a
+// neighbour on the side to which Φ falls, on either side where its slope is not known. Beyond the
+// farthest constant there is none, nor where Φ is flat, unless another one could not be solved:
+// then Φ may be lower on the way to that. Where none could be, it is a larger one, at which the
+// lower problem is better conditioned.
 func (f *Finder) nextConstant(m *Model) (next int, ok bool) {
-	if math.IsInf(m.objective(), 1) || m.slope != 0 && math.Abs(m.slope) <= flatShare*math.Abs(float64(m.Phi)) {
+	solved, last := true, 0
+	for c, m := range f.constants {
+		solved, last = solved && m.tells(), max(last, c)
+	}
+	if !m.tells() {
+		return min(max(1, 2*last), farthestConstant), last < farthestConstant
+	}
+	if solved && m.slope != 0 && math.Abs(m.slope) <= flatShare*math.Abs(float64(m.Phi)) {
 		return 0, false
 	}
+	at := int(m.Lambda)
 	for _, side := range []int{1, -1} {
-		next := int(m.Lambda) + side
-		if float64(side)*m.slope <= 0 && f.constants[next] == nil && max(next, -next) <= farthestConstant {
+		next, farthest := at+side, max(farthestConstant, at-1, -at-1)
+		if float64(side)*m.slope <= 0 && f.constants[next] == nil && max(next, -next) <= farthest {
 			return next, true
 		}
 	}

@@ -76,6 +76,9 @@ func (m *Model) objective() float64 {
 	return math.Inf(1)
 }
 
+// tells reports whether there is something that the model may be compared by.
+func (m *Model) tells() bool { return !math.IsInf(m.objective(), 1) }
+
 // Below reports whether a model is better than another one, by what models are compared by; false
 // where neither tells.
 func (m *Model) Below(other *Model) bool { return m.objective() < other.objective() }

@@ -124,35 +124,46 @@ func TestBestSolved(t *testing.T) {
 }
 
 // TestNextConstant: the next constant lies where Φ falls by more than 1e-4 of its size, within the
-// farthest, and on either side where the slope is not known.
+// farthest, and on either side where the slope is not known; where Φ is flat only if another one
+// could not be solved; where none could be, twice as far up.
 func TestNextConstant(t *testing.T) {
 	for name, c := range map[string]struct {
-		at, phi, slope float64
-		known          []int
-		want           int
-		ok             bool
+		at, phi, slope  float64
+		known, unsolved []int
+		want            int
+		ok              bool
 	}{
-		"falls upwards":               {3, 1, -.5, nil, 4, true},
-		"falls downwards":             {3, 1, .5, nil, 2, true},
-		"falls where all is known":    {3, 1, -.5, []int{4}, 0, false},
-		"falls enough":                {3, 10, -1.01e-3, nil, 4, true},
-		"falls by next to nothing":    {3, 10, -.99e-3, nil, 0, false},
-		"below 0, falls enough":       {3, -10, -1.01e-3, nil, 4, true},
-		"below 0, next to nothing":    {3, -10, -.99e-3, nil, 0, false},
-		"slope not known":             {3, 1, 0, nil, 4, true},
-		"slope not known, one is":     {3, 1, 0, []int{4}, 2, true},
-		"near the farthest":           {13, 1, -.5, nil, 14, true},
-		"the farthest":                {14, 1, -.5, nil, 0, false},
-		"the farthest, falls back":    {14, 1, .5, nil, 13, true},
-		"the farthest on the other":   {-14, 1, .5, nil, 0, false},
-		"not solved, nothing to tell": {3, math.NaN(), -.5, nil, 0, false},
+		"falls upwards":                   {3, 1, -.5, nil, nil, 4, true},
+		"falls downwards":                 {3, 1, .5, nil, nil, 2, true},
+		"falls where all is known":        {3, 1, -.5, []int{4}, nil, 0, false},
+		"falls enough":                    {3, 10, -1.01e-3, nil, nil, 4, true},
+		"falls by next to nothing":        {3, 10, -.99e-3, nil, nil, 0, false},
+		"below 0, falls enough":           {3, -10, -1.01e-3, nil, nil, 4, true},
+		"below 0, next to nothing":        {3, -10, -.99e-3, nil, nil, 0, false},
+		"slope not known":                 {3, 1, 0, nil, nil, 4, true},
+		"slope not known, one is":         {3, 1, 0, []int{4}, nil, 2, true},
+		"near the farthest":               {13, 1, -.5, nil, nil, 14, true},
+		"the farthest":                    {14, 1, -.5, nil, nil, 0, false},
+		"the farthest, falls back":        {14, 1, .5, nil, nil, 13, true},
+		"the farthest on the other":       {-14, 1, .5, nil, nil, 0, false},
+		"beyond the farthest, falls back": {19, 1, .5, nil, nil, 18, true},
+		"flat, 0 not solved":              {19, 10, .99e-3, nil, []int{0}, 18, true},
+		"flat, next to one not solved":    {1, 10, .99e-3, nil, []int{0}, 0, false},
+		"not flat, 0 not solved":          {1, 10, .5, nil, []int{0}, 0, false},
+		"none solved":                     {0, math.NaN(), 0, nil, nil, 1, true},
+		"none solved, up to 3":            {3, math.NaN(), -.5, nil, []int{0}, 6, true},
+		"none solved, up to 8":            {8, math.NaN(), -.5, nil, []int{4}, 14, true},
+		"none solved, the farthest":       {14, math.NaN(), -.5, nil, []int{8}, 0, false},
 	} {
 		f, m := &Finder{constants: map[int]*Model{}}, solved(c.at, c.phi, 0, c.slope, 0)
 		f.constants[int(c.at)] = m
 		for _, at := range c.known {
 			f.constants[at] = solved(float64(at), 2, 0, 0, 0)
 		}
-		if got, ok := f.nextConstant(m); ok != c.ok || got != c.want {
+		for _, at := range c.unsolved {
+			f.constants[at] = NewModel("", runs.Number(at), nil)
+		}
+		if got, ok := f.nextConstant(m); ok != c.ok || ok && got != c.want {
 			t.Errorf("%s: %d, %t, want %d, %t", name, got, ok, c.want, c.ok)
 		}
 	}
