@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,26 @@ func TestAgents(t *testing.T) {
 			wantError(t, run(t.Context(), []string{"agent", "-agent=1", "-cluster=" + other, "-out=" + out}, io.Discard,
 				io.Discard), cli.Usage, "agent-1 holds another run")
 		})
+	}
+}
+
+// TestAgentsFromBestStart: agents that look for their start together, with masks, find the constant
+// of a run in one process, and end with its bits.
+func TestAgentsFromBestStart(t *testing.T) {
+	flags := []string{"-best-start", "-rivals=false", "-algorithm=dsoba", "-alpha=0.1"}
+	dir := t.TempDir()
+	file := writeCluster(t, dir, 3, map[string]any{"flags": append(slices.Clip(small), flags...)})
+	certs, out := filepath.Join(dir, "certs"), filepath.Join(dir, "out")
+	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
+	agents(t, 3, "-cluster="+file, "-out="+out, "-certs="+certs, "-quiet")
+	one := alone(t, dir, append(flags, "-agents=3")...)
+	same(t, out, one, 3)
+	start := testkit.Get(runs.Folder(one).ReadConfig())
+	for i := range 3 {
+		c := testkit.Get(runs.Folder(filepath.Join(out, fmt.Sprintf("agent-%d", i))).ReadConfig())
+		if !c.X0Best || c.X0 != start.X0 || c.X0 == 0 {
+			t.Errorf("agent %d starts at %g; the run in one process at %g, and not at 0", i, c.X0, start.X0)
+		}
 	}
 }
 

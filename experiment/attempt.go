@@ -50,7 +50,7 @@ func (r *runner) attempt(ctx context.Context) error {
 	if err := r.protect(&cfg, cfg.Resume); err != nil {
 		return err
 	}
-	if err := cfg.Validate(); err != nil {
+	if err := r.validate(cfg); err != nil {
 		return err
 	}
 	if err := r.completeConfig(cfg); err != nil {

@@ -8,6 +8,7 @@ import (
 	"dsbo/experiment/candidates"
 	"dsbo/network"
 	"dsbo/runs"
+	"dsbo/train"
 )
 
 // startsAtBest reports whether x starts at the best constant.
@@ -52,4 +53,12 @@ func (r *poser) findStart(ctx context.Context) error {
 	r.X0, l.searched = found.Sum[runs.UsageLen], runs.UnpackUsage(found.Sum)
 	r.view.Log("%s starts at %g, the constant of the least Φ", r.problem.meaning.Symbol, r.X0)
 	return nil
+}
+
+// validate reports what cannot work, such as a method whose box leaves out where all methods start.
+func (r *poser) validate(c train.Config) error {
+	if box := c.Box(); r.X0Best && box != nil && (r.X0 < box[0] || r.X0 > box[1]) {
+		return dsbo.ConfigErrorf("clip must contain %g, the best constant, where x starts; it is %v", r.X0, box)
+	}
+	return c.Validate()
 }

@@ -105,14 +105,25 @@ func TestBestStartPlanned(t *testing.T) {
 	}
 }
 
-// TestBestStartRefused: a search has no bound of privacy.
+// TestBestStartRefused: a search has no bound of privacy, and a method whose box leaves the best
+// constant out would move away from it at once.
 func TestBestStartRefused(t *testing.T) {
-	for args, want := range map[string]string{
-		"-best-start -dp-epsilon=100": "-best-start and -dp-epsilon are mutually exclusive",
+	const private = "-best-start and -dp-epsilon are mutually exclusive"
+	_, err := runMean(t.Context(), filepath.Join(t.TempDir(), "run"), "-best-start", "-dp-epsilon=100")
+	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), private) {
+		t.Errorf("%v, want %q", err, private)
+	}
+	_, config := startAt(t, "-best-start -algorithm=adamcg")
+	below := fmt.Sprintf("-set=clip=[%g,%g]", config.X0-2, config.X0-1)
+	for _, tt := range []struct{ args, want string }{
+		{"-best-start -algorithm=adamcg " + below, "clip must contain "},
+		{"-best-start -preset=madsbo_tuned " + below, ", the best constant, where x starts"},
+		{"-best-start -K=2 -algorithm=newtoncg " + fmt.Sprintf("-set=clip=[%g,%g]", config.X0-1, config.X0), ""},
 	} {
-		_, err := runMean(t.Context(), filepath.Join(t.TempDir(), "run"), strings.Fields(args)...)
-		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", args, err, want)
+		err := runIn(t, newTiny(), filepath.Join(t.TempDir(), "run"), tt.args+" -agents=3 -rivals=false")
+		if refused := errors.Is(err, dsbo.ErrConfig); refused != (tt.want != "") ||
+			refused && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.args, err, tt.want)
 		}
 	}
 }

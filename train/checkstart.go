@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"math"
 
 	"dsbo"
@@ -28,19 +29,12 @@ func (p Problem) CheckStart(x, y []float64) error {
 		if o == nil {
 			continue
 		}
-		err := finite("gradient of the upper loss by x", o.UpperGrad(dx, dy, x, y, allExamples), dx, x)
-		if err == nil {
-			err = finite("gradient of the upper loss by y", nil, dy, y)
-		}
-		if err == nil {
-			err = finite("gradient of the lower loss by y", o.LowerGrad(dy, x, y, allExamples), dy, y)
-		}
-		if err == nil {
-			err = finite("Hessian of the lower loss by y, times ones,", o.HVP(dy, x, y, v, allExamples), dy, y)
-		}
-		if err == nil {
-			err = finite("derivative of the lower loss by x and y, times ones,", o.JVP(dx, x, y, v, allExamples), dx, x)
-		}
+		err := cmp.Or( // in this order, as dx and dy are used again
+			finite("gradient of the upper loss by x", o.UpperGrad(dx, dy, x, y, allExamples), dx, x),
+			finite("gradient of the upper loss by y", nil, dy, y),
+			finite("gradient of the lower loss by y", o.LowerGrad(dy, x, y, allExamples), dy, y),
+			finite("Hessian of the lower loss by y, times ones,", o.HVP(dy, x, y, v, allExamples), dy, y),
+			finite("derivative of the lower loss by x and y, times ones,", o.JVP(dx, x, y, v, allExamples), dx, x))
 		if err != nil {
 			return err
 		}

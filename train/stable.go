@@ -79,6 +79,9 @@ func (c Config) stepParameters() (p stepParameters) {
 	return p
 }
 
+// Box returns lo and hi of the box that the method keeps entries of x in; nil where it has none.
+func (c Config) Box() []float64 { return c.stepParameters().Clip }
+
 // A boundedStep is a step of y or z, which its bound must stay above.
 type boundedStep struct {
 	name, of string
@@ -141,7 +144,7 @@ func (r *runner) advice(ctx context.Context, k int) string {
 		return start
 	})
 	first := r.Start.Curvature
-	where, highest, clip := "where it diverged", diverged, r.stepParameters().Clip
+	where, highest, clip := "where it diverged", diverged, r.Box()
 	switch {
 	case diverged == 0 && first == 0:
 		return ""

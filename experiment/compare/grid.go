@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -101,11 +100,7 @@ func (g Grid) String(point []int) string {
 // begin with one.
 func (a Axis) ordered() bool {
 	return !slices.ContainsFunc(a.Values, func(v string) bool {
-		end := strings.IndexFunc(v, func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) })
-		if end < 0 {
-			end = len(v)
-		}
-		_, err := strconv.ParseFloat(strings.TrimRight(v[:end], "eE+-"), 64)
+		_, err := fmt.Sscan(v, new(float64)) // which reads as far as the number goes
 		return err != nil
 	})
 }

@@ -83,11 +83,7 @@ func (c Cost) of(r runs.Record, agents int) float64 {
 
 // medianOf returns the median of a number of some runs, NaN where one of them does not have it.
 func medianOf(trials []*Trial, of func(*Trial) float64) float64 {
-	var all []float64
-	for _, t := range trials {
-		all = append(all, of(t))
-	}
-	return median(all)
+	return median(numbersOf(trials, of))
 }
 
 // median returns the median of numbers, NaN if one of them is.

@@ -16,9 +16,9 @@ import (
 	"dsbo/runs/report"
 )
 
-// numbersOf returns a number of each best run, in the order of the seeds.
-func (e *Entry) numbersOf(of func(*Trial) float64) (all []float64) {
-	for _, t := range e.Best {
+// numbersOf returns a number of each run, in their order.
+func numbersOf(trials []*Trial, of func(*Trial) float64) (all []float64) {
+	for _, t := range trials {
 		all = append(all, of(t))
 	}
 	return all
@@ -79,12 +79,14 @@ func (r *Result) WriteBest(w io.Writer) error {
 		for _, e := range entries {
 			var numbers []float64
 			for _, of := range []func(*Trial) float64{k.end, (*Trial).testLoss} {
-				mean, deviation := stat.MeanStdDev(e.numbersOf(of), nil)
-				numbers = append(numbers, mean, deviation, paired(e.numbersOf(of), entries[0].numbersOf(of)).p)
+				own := numbersOf(e.Best, of)
+				mean, deviation := stat.MeanStdDev(own, nil)
+				numbers = append(numbers, mean, deviation, paired(own, numbersOf(entries[0].Best, of)).p)
 			}
-			numbers = append(numbers, stat.Mean(e.numbersOf((*Trial).testAccuracy), nil))
+			numbers = append(numbers, stat.Mean(numbersOf(e.Best, (*Trial).testAccuracy), nil))
 			for _, cost := range tableCosts {
-				numbers = append(numbers, stat.Mean(e.numbersOf(func(t *Trial) float64 { return t.spent(cost) }), nil))
+				spent := numbersOf(e.Best, func(t *Trial) float64 { return t.spent(cost) })
+				numbers = append(numbers, stat.Mean(spent, nil))
 			}
 			cells := []string{k.Task.Name, e.Method.Name, fmt.Sprint(len(e.Best)), e.Method.Grid.String(e.search.Best),
 				strings.Join(e.Edges, " ")}

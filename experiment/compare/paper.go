@@ -134,7 +134,7 @@ func (k *Ranking) tunes() (all []Claim) {
 	for _, e := range k.Entries {
 		if strings.HasPrefix(e.Method.Name, letter) {
 			start := medianOf(e.Best, func(t *Trial) float64 { return t.first(Phi) })
-			end := medianOf(e.Best, k.end)
+			end := k.median(e)
 			all = append(all, claim(end < 0.999*start, "%s, %s: λ is tuned (Φ %s, %s at the end)",
 				k.Task.Name, e.Method.Name, fiveDigits(start), fiveDigits(end)))
 		}

@@ -161,7 +161,7 @@ func (k *Ranking) sorted() []*Entry { return sortedBy(k.Entries, k.median) }
 
 // byMean returns all entries, what is untuned among them, by the criterion's mean over the seeds.
 func (k *Ranking) byMean() []*Entry {
-	return sortedBy(k.all(), func(e *Entry) float64 { return stat.Mean(e.numbersOf(k.end), nil) })
+	return sortedBy(k.all(), func(e *Entry) float64 { return stat.Mean(numbersOf(e.Best, k.end), nil) })
 }
 
 // end returns the criterion at the end of a run.
@@ -206,7 +206,7 @@ func (k *Ranking) testSentence(other *Entry) string {
 	text := fmt.Sprintf(" Lowest test loss: %s, %s", best.Method.Name, fiveDigits(median(best)))
 	if best != other {
 		text += fmt.Sprintf("; %s has %s", other.Method.Name, fiveDigits(median(other)))
-		if d := paired(other.numbersOf((*Trial).testLoss), best.numbersOf((*Trial).testLoss)); d.p == d.p {
+		if d := paired(numbersOf(other.Best, (*Trial).testLoss), numbersOf(best.Best, (*Trial).testLoss)); d.p == d.p {
 			text += fmt.Sprintf(", a mean difference of %.2g ± %.2g (95 %% interval over the seeds; paired p: %s)",
 				d.mean, d.half, pText(d.p))
 		}

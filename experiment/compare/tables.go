@@ -37,7 +37,7 @@ func fiveDigits(v float64) string {
 
 // rows returns entries in their order, the best first.
 func (k *Ranking) rows(sorted []*Entry) (all []row) {
-	first := sorted[0].numbersOf(k.end)
+	first := numbersOf(sorted[0].Best, k.end)
 	for i, e := range sorted {
 		r := row{Method: e.Method.Name, Point: e.Method.Grid.String(e.search.Best), Edges: strings.Join(e.Edges, ", ")}
 		if state := e.State(); state != runs.Finished {
@@ -52,9 +52,9 @@ func (k *Ranking) rows(sorted []*Entry) (all []row) {
 		r.Loss = fiveDigits(medianOf(e.Best, (*Trial).testLoss))
 		r.Accuracy = fiveDigits(medianOf(e.Best, (*Trial).testAccuracy))
 		for _, of := range []func(*Trial) float64{k.end, (*Trial).testLoss, (*Trial).testAccuracy} {
-			r.Means = append(r.Means, meanText(e.numbersOf(of)))
+			r.Means = append(r.Means, meanText(numbersOf(e.Best, of)))
 		}
-		r.Best, r.P = i == 0 && r.Value != unknown, pText(paired(e.numbersOf(k.end), first).p)
+		r.Best, r.P = i == 0 && r.Value != unknown, pText(paired(numbersOf(e.Best, k.end), first).p)
 		for _, c := range tableCosts {
 			r.Spent = append(r.Spent, threeDigits(medianOf(e.Best, func(t *Trial) float64 { return t.spent(c) })))
 			r.Reached = append(r.Reached, threeDigits(k.costReached(e, c)))
