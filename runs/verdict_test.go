@@ -64,6 +64,11 @@ func TestVerdict(t *testing.T) {
 				"which some 8.5 % is to be expected on new rows; validation −10.0 % (rows that tuned λ); the single " +
 				"one is kept.", 1,
 		},
+		"one number, as the best constant is": {
+			lost(penalties(1, -3, gain(Test, .05, .048, .0001))), Same,
+			"Tuning 1 penalty gives a single penalty too: that and the best whole number (λ = -3) differ in the test " +
+				"loss by −4.0 % (0.05000 → 0.04800), which is no gain over a single one; the single one is kept.", 0,
+		},
 		"certain, and less than another start changes": {
 			x(2, spread), Same,
 			"Tuning 2 hyperparameters made no difference to the test loss (1.0000 → 0.9000; difference −0.1000, 95 % " +
@@ -164,8 +169,8 @@ func TestVerdict(t *testing.T) {
 			"Tuning 2 hyperparameters has nothing to be compared with: there is no model without.", 0,
 		},
 		"small losses": {
-			penalties(1, -8, gain(Test, .0002841, .0003364, .0000123)), Worse,
-			"Tuning 1 penalty made it worse: it raised the test loss by 18.4 % (0.0002841 → 0.0003364; difference " +
+			penalties(2, -8, gain(Test, .0002841, .0003364, .0000123)), Worse,
+			"Tuning 2 penalties made it worse: it raised the test loss by 18.4 % (0.0002841 → 0.0003364; difference " +
 				"+0.0000523, 95 % interval +0.0000279 to +0.0000767) against the best single penalty (log-penalty λ " +
 				"= " +
 				"-8), of which some 16.4 % is to be expected on new rows; the tuned λ is kept all the same, as Φ, " +
