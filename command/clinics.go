@@ -51,17 +51,18 @@ func clinicHeader() []string {
 
 // writeClinic writes the patients of clinic i, from 0 to clinicCount-1, as comma-separated values
 // with a header. They are the same each time.
-func writeClinic(w io.Writer, i int) error { return write(w, i, clinics[i].patients, true) }
+func writeClinic(w io.Writer, i int) error { return write(w, i, clinics[i].patients) }
 
 // writeNewClinic writes some patients whose diagnosis nobody knows yet, without its column.
-func writeNewClinic(w io.Writer) error { return write(w, clinicCount, 8, false) }
+func writeNewClinic(w io.Writer) error { return write(w, clinicCount, 8) }
 
-// write writes patients; the patients of clinic clinicCount are of all.
-func write(w io.Writer, i, patients int, diagnosed bool) error {
+// write writes patients; the patients of clinic clinicCount are of all, without
+// a diagnosis.
+func write(w io.Writer, i, patients int) error {
 	r := rand.New(rand.NewPCG(2, uint64(i)))
 	out := csv.NewWriter(w)
 	columns := len(clinicHeader())
-	if !diagnosed {
+	if i == clinicCount {
 		columns--
 	}
 	if err := out.Write(clinicHeader()[:columns]); err != nil {
@@ -89,8 +90,8 @@ func (c clinic) patient(r *rand.Rand, number int) []string {
 	}
 	temperature := 37 + float64(.6*num.Normal(r))
 	pressure := 105 + float64(.4*age) + float64(14*num.Normal(r))
-	risk := -.9 + float64(.045*(age-55)) + float64(1.2*(temperature-37)) + float64(1.1*share(smoker == "current")) +
-		float64(.4*share(smoker == "former"))
+	risk := -.9 + float64(.045*(age-55)) + float64(1.2*(temperature-37)) +
+		map[string]float64{"current": 1.1, "former": .4}[smoker]
 	row := []string{
 		strconv.Itoa(number), c.number(r, age, 0), c.word(r, []string{"f", "m"}[r.IntN(2)]), c.word(r, smoker),
 		c.word(r, c.wards[r.IntN(len(c.wards))]), c.number(r, pressure, 0),
@@ -121,11 +122,4 @@ func (c clinic) word(r *rand.Rand, w string) string {
 		return ""
 	}
 	return w
-}
-
-func share(yes bool) float64 {
-	if yes {
-		return 1
-	}
-	return 0
 }

@@ -62,7 +62,7 @@ func (c metrics) send(labels prometheus.Labels, all ...metric) {
 func metricValue(value any) float64 {
 	switch v := value.(type) {
 	case bool:
-		return share(v)
+		return map[bool]float64{true: 1}[v]
 	case time.Duration:
 		return v.Seconds()
 	case time.Time:

@@ -28,7 +28,7 @@ func (r *finisher) compareSimpler(ctx context.Context, kept *candidates.Model) e
 	}
 	best.Lambda = runs.Unknown() // it is no constant of the run's own model
 	r.summary.Models = append([]runs.Model{best.Model}, r.summary.Models...)
-	if kept.Y == nil || best.Y == nil || !best.Converged {
+	if kept.Y == nil || !best.Converged {
 		return nil
 	}
 	gains, err := r.problem.Compare(ctx, kept.Fit(), f.Problem, best.Fit())

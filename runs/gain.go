@@ -233,16 +233,16 @@ func (g Gain) sentence(head, against string) string {
 			"%s made no difference that counts to the %s loss, of which next to nothing is left (%s; %.4f at "+
 				"the start), %s",
 			head, g.Set, g.testText(), float64(g.LossStart), against)
-	case outcome == Same && g.negligible() && !g.withinChance():
+	case outcome == Same && g.withinChance():
+		return fmt.Sprintf("%s made no difference beyond chance to the %s loss (%s) %s", head, g.Set,
+			g.testText(), against)
+	case outcome == Same && g.negligible():
 		return fmt.Sprintf("%s made no difference that shows to the %s loss (%s) %s", head, g.Set,
 			g.testText(), against)
-	case outcome == Same && g.withinSpread() && !g.withinChance():
+	case outcome == Same:
 		return fmt.Sprintf(
 			"%s made no difference to the %s loss (%s) that another start of the solutions would not make too, "+
 				"up to %.2g, %s", head, g.Set, g.testText(), float64(g.LossSpread), against)
-	case outcome == Same:
-		return fmt.Sprintf("%s made no difference beyond chance to the %s loss (%s) %s", head, g.Set,
-			g.testText(), against)
 	}
 	return fmt.Sprintf("%s changed the %s loss by %s (%s) %s, with an uncertainty that is not known", head,
 		g.Set, g.percentText(), g.changeText(), against)

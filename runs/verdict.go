@@ -113,8 +113,8 @@ func (c Contest) Verdict() Verdict {
 	}
 	g := c.Gains[0]
 	v.Outcome = g.Outcome()
-	if c.single() {
-		v.Outcome, v.Sentence = Same, c.singleText()
+	if c.Head == "" && c.Count == 1 && c.Constant.Known() { // one number beats no other but by its digits
+		v.Outcome, v.Sentence = Same, g.untested(head, against)+": both are one number."
 		return v
 	}
 	if c.Head == "" { // gains of networks are of another kind
@@ -150,17 +150,6 @@ func (c Contest) Verdict() Verdict {
 		}
 	}
 	return v
-}
-
-// single reports whether there is one hyperparameter: tuned or constant, it is one number.
-func (c Contest) single() bool { return c.Head == "" && c.Count == 1 && c.Constant.Known() }
-
-// singleText says that one tuned number is no more than the best single one.
-func (c Contest) singleText() string {
-	g := c.Gains[0]
-	return fmt.Sprintf("%s gives a single %s too: that and the best whole number (%s = %.4g) differ in the %s loss by "+
-		"%s (%s), which is no gain over a single one%s.", c.head(), c.Meaning.One, c.Meaning.Symbol,
-		float64(c.Constant), g.Set, g.percentText(), g.changeText(), c.keptText())
 }
 
 // expectedText says how much of what was found on test examples is to be expected on others.

@@ -66,8 +66,8 @@ func TestVerdict(t *testing.T) {
 		},
 		"one number, as the best constant is": {
 			lost(penalties(1, -3, gain(Test, .05, .048, .0001))), Same,
-			"Tuning 1 penalty gives a single penalty too: that and the best whole number (λ = -3) differ in the test " +
-				"loss by −4.0 % (0.05000 → 0.04800), which is no gain over a single one; the single one is kept.", 0,
+			"Tuning 1 penalty changed the test loss by −4.0 % (0.05000 → 0.04800) against the best single penalty " +
+				"(log-penalty λ = -3): both are one number.", 0,
 		},
 		"certain, and less than another start changes": {
 			x(2, spread), Same,
@@ -254,20 +254,6 @@ func TestNothingExpected(t *testing.T) {
 	}
 }
 
-// TestByTest: test examples have judged where there are some among the gains, and where there are
-// no gains nothing else has.
-func TestByTest(t *testing.T) {
-	for _, c := range []struct {
-		gains []Gain
-		want  bool
-	}{{nil, true}, {[]Gain{gain(Test, 1, .9, .1), gain(Validation, 1, .9, .1)}, true},
-		{[]Gain{gain(HeldOut, 1, .9, .1), gain(Validation, 1, .9, .1)}, false}} {
-		if got := (Verdict{Gains: c.gains}).ByTest(); got != c.want {
-			t.Errorf("%v: %t, want %t", c.gains, got, c.want)
-		}
-	}
-}
-
 // TestSimplerNote: it is said where a simpler model does as well as the kept one, or better, by
 // test examples, and nothing where it does not.
 func TestSimplerNote(t *testing.T) {
@@ -287,6 +273,20 @@ func TestSimplerNote(t *testing.T) {
 	} {
 		if got := tt.g.SimplerNote("λ tuned", "linear, λ = -3"); got != tt.want {
 			t.Errorf("%+v: %q, want %q", tt.g, got, tt.want)
+		}
+	}
+}
+
+// TestByTest: test examples have judged where there are some among the gains, and where there are
+// no gains nothing else has.
+func TestByTest(t *testing.T) {
+	for _, c := range []struct {
+		gains []Gain
+		want  bool
+	}{{nil, true}, {[]Gain{gain(Test, 1, .9, .1), gain(Validation, 1, .9, .1)}, true},
+		{[]Gain{gain(HeldOut, 1, .9, .1), gain(Validation, 1, .9, .1)}, false}} {
+		if got := (Verdict{Gains: c.gains}).ByTest(); got != c.want {
+			t.Errorf("%v: %t, want %t", c.gains, got, c.want)
 		}
 	}
 }

@@ -99,15 +99,17 @@ func (f *Finder) nextConstant(m *Model) (next int, ok bool) {
 		solved, last = solved && m.tells(), max(last, c)
 	}
 	if !m.tells() {
-		return min(max(1, 2*last), farthestConstant), last < farthestConstant
+		next = max(1, 2*last)
+		return next, next <= farthestConstant
 	}
 	if solved && m.slope != 0 && math.Abs(m.slope) <= flatShare*math.Abs(float64(m.Phi)) {
 		return 0, false
 	}
 	at := int(m.Lambda)
 	for _, side := range []int{1, -1} {
-		next, farthest := at+side, max(farthestConstant, at-1, -at-1)
-		if float64(side)*m.slope <= 0 && f.constants[next] == nil && max(next, -next) <= farthest {
+		next := at + side
+		if float64(side)*m.slope <= 0 && f.constants[next] == nil &&
+			(side*at < 0 || max(next, -next) <= farthestConstant) {
 			return next, true
 		}
 	}
