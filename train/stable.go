@@ -73,9 +73,8 @@ func (c Config) stepParameters() (p stepParameters) {
 	if m.Init(1, 1, c.K) != nil {
 		return p
 	}
-	if text, err := json.Marshal(m); err == nil {
-		json.Unmarshal(text, &p) // of what is no object, nothing
-	}
+	text, _ := json.Marshal(m)
+	json.Unmarshal(text, &p) // of what is no object, nothing
 	return p
 }
 

@@ -9,6 +9,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,10 +103,7 @@ var untuned = Method{Name: "best untuned", Flags: []string{"-K=1", "-eval-every=
 
 // mostPoints returns the most points of its grid at which a method is run.
 func (m Method) mostPoints() int {
-	if m.Trials > 0 {
-		return min(m.Trials, m.Grid.points())
-	}
-	return m.Grid.points()
+	return min(cmp.Or(m.Trials, maxRuns), m.Grid.points())
 }
 
 // A runner runs the trials of all entries.
@@ -125,9 +123,7 @@ func (r *runner) findBest(ctx context.Context, t Task, e *Entry) {
 	m := e.Method
 	e.search = m.Grid.search(m.Trials)
 	e.search.Try = func(points [][]int) { r.tryPoints(ctx, t, e, points) }
-	e.search.Value = func(p []int) float64 {
-		return medianOf(e.points[m.Grid.String(p)], func(t *Trial) float64 { return t.end(r.Choose.of) })
-	}
+	e.search.Value = func(p []int) float64 { return e.value(p, r.Choose) }
 	e.search.Run()
 	e.search.Tried = slices.DeleteFunc(e.search.Tried, func(p []int) bool {
 		return !slices.Equal(p, e.search.Best) && slices.ContainsFunc(e.points[m.Grid.String(p)],

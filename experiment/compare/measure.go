@@ -9,7 +9,7 @@ import (
 )
 
 // criteria are what the best point of a grid may have the least of: at the end of a run, as a
-// median over seeds. The test loss is none: what is chosen by it says nothing of other examples any
+// mean over seeds. The test loss is none: what is chosen by it says nothing of other examples any
 // more.
 var criteria = []Quantity{Phi, ValLoss, HoldoutLoss}
 

@@ -115,7 +115,7 @@ func (r *Result) introduction() string {
 		}
 	}
 	text := fmt.Sprintf(
-		"%s. Numbers are medians over %s, bands reach from the least to the greatest. Costs are those of the method, "+
+		"%s. Numbers are medians over %s, bands their whole range; a grid's best point has the least mean. Costs are "+
 			"without evaluations. An interval or p is of one pair, without a correction for their number. ",
 		wording.Count(n, "run"), wording.Count(len(r.Spec.Seeds), "seed"))
 	if r.Processes > 1 {

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"dsbo/internal/linalg"
 	"dsbo/internal/num"
 	"dsbo/runs"
 	"dsbo/runs/report"
@@ -28,7 +29,7 @@ func numbersOf(trials []*Trial, of func(*Trial) float64) (all []float64) {
 // not known.
 func meanText(numbers []float64) string {
 	mean, deviation := stat.MeanStdDev(numbers, nil)
-	if len(numbers) < 2 || math.IsNaN(mean) {
+	if math.IsNaN(deviation) { // of one number it is
 		return fiveDigits(mean)
 	}
 	return fmt.Sprintf("%s ± %.2g", fiveDigits(mean), deviation)
@@ -45,12 +46,10 @@ type difference struct {
 // are the same.
 func paired(a, b []float64) difference {
 	differences := make([]float64, len(a))
-	for i := range a {
-		differences[i] = a[i] - b[i]
-	}
+	linalg.Sub(differences, a, b)
 	n := float64(len(a))
 	mean, deviation := stat.MeanStdDev(differences, nil)
-	if n < 2 || !(deviation > 0) {
+	if !(deviation > 0) {
 		return difference{mean, math.NaN(), math.NaN()}
 	}
 	e := deviation / math.Sqrt(n)

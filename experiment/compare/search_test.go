@@ -1,8 +1,11 @@
 package compare
 
 import (
+	"math"
 	"slices"
 	"testing"
+
+	"dsbo/runs"
 )
 
 // TestSearch: the lowest point of a bowl is found at all points and by a climb, with no more trials
@@ -46,5 +49,23 @@ func TestSearch(t *testing.T) {
 					tt.tried, tt.open)
 			}
 		})
+	}
+}
+
+// TestValueOfPoint: the best point of a grid has the least mean over the seeds, as p is of means.
+// By the median a step that helps one seed of three much, and harms two a little, is none.
+func TestValueOfPoint(t *testing.T) {
+	e := newEntry(Method{Grid: Grid{{"a", []string{"1", "2", "3"}}}})
+	for point, ends := range map[string][]float64{"a=1": {5, 5, 5}, "a=2": {6, 6, 1}, "a=3": {0, 0, math.NaN()}} {
+		for _, phi := range ends {
+			e.points[point] = append(e.points[point],
+				&Trial{State: runs.Finished, Records: []runs.Record{{Phi: runs.Number(phi)}}})
+		}
+	}
+	e.search = e.Method.Grid.search(0)
+	e.search.Try = func([][]int) {}
+	e.search.Value = func(p []int) float64 { return e.value(p, Phi) }
+	if e.search.Run(); e.search.Best[0] != 1 || e.value([]int{1}, Phi) != 13.0/3 {
+		t.Errorf("point %v is the best, and a=2 has %g; want a=2, by 13/3", e.search.Best, e.value([]int{1}, Phi))
 	}
 }
