@@ -36,3 +36,28 @@ func TestRiseNotes(t *testing.T) {
 		}
 	}
 }
+
+// TestReachedNotes: where the lower problem is not known to be convex, a note has the solutions
+// that had not settled, by what two starts differ, and the least eigenvalues at the start and at
+// the end, whichever records have one.
+func TestReachedNotes(t *testing.T) {
+	at := func(iteration int, least runs.Number) runs.Record {
+		return runs.Record{Iteration: iteration, LeastEigenvalue: least}
+	}
+	models := []runs.Model{{Name: "one", Reached: true, Converged: true, Spread: .031}, {Name: "two", Reached: true},
+		{Name: "three", Converged: true, Spread: .5}}
+	note := strings.Join(reachedNotes(models, []runs.Record{at(0, -.23), at(5, .17), at(9, .43)}), " ")
+	for _, want := range []string{"whose Φ differ by 0.031 (one).", "had not settled when the solves of two ended",
+		"averaged Hessian: -0.23 after iteration 0, 0.43 after iteration 9."} {
+		if !strings.Contains(note, want) {
+			t.Errorf("%q must have %q", note, want)
+		}
+	}
+	note = strings.Join(reachedNotes(models, []runs.Record{at(0, runs.Unknown()), at(9, runs.Unknown())}), " ")
+	if strings.Contains(note, "eigenvalue") {
+		t.Errorf("%q: none is known", note)
+	}
+	if notes := reachedNotes(models[2:], []runs.Record{at(0, .1)}); notes != nil {
+		t.Errorf("%q of a convex problem", notes)
+	}
+}

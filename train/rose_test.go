@@ -78,13 +78,15 @@ func raisedBy(n int, ts ...float64) [][]float64 {
 // TestRose: the losses of held-out examples rise by more than chance from 2.9 standard errors on,
 // with Student's quantile in place of 1.96, and the newest iterate is the best up to one error.
 func TestRose(t *testing.T) {
-	// t(.975, 5) = 2.5706 and t(.975, 1999) = 1.9612, from tables
-	few, many := 2.9*2.5706/1.96, 2.9*1.9612/1.96
+	// t(.975, n − 1) of 2, 6 and 2000 examples, from tables
+	two, few, many := 2.9*12.7062/1.96, 2.9*2.5706/1.96, 2.9*1.9612/1.96
 	for name, c := range map[string]struct {
 		losses           [][]float64
 		rose, best, ends int // the records after which a run of patience 2 ends
 	}{
 		"few, just":        {raisedBy(6, 1.005*few, 1.005*few, 1.005*few), 3, 0, 2},
+		"two, just":        {raisedBy(2, 1.005*two, 1.005*two, 1.005*two), 3, 0, 2},
+		"two, not quite":   {raisedBy(2, 0.995*two, 0.995*two, 0.995*two), 0, 0, 3},
 		"few, not quite":   {raisedBy(6, 0.995*few, 0.995*few, 0.995*few), 0, 0, 3},
 		"many, just":       {raisedBy(2000, 1.005*many, 1.005*many), 2, 0, 2},
 		"many, not quite":  {raisedBy(2000, 0.995*many, 0.995*many), 0, 0, 2},

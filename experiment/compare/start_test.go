@@ -78,3 +78,19 @@ func TestReasons(t *testing.T) {
 		t.Errorf("notes %q, %q and %q", rows[0].Note, rows[1].Note, rows[2].Note)
 	}
 }
+
+// TestBegan: a method began where one of its runs did, however it ended; what was refused, or is
+// not applicable, did not.
+func TestBegan(t *testing.T) {
+	for states, want := range map[[2]runs.State]bool{
+		{Refused, NotApplicable}: false, {Refused, Refused}: false, {NotApplicable, NotApplicable}: false,
+		{Refused, runs.Failed}: true, {NotApplicable, runs.Diverged}: true, {runs.Finished, runs.Finished}: true,
+	} {
+		e := newEntry(Method{})
+		e.search = &Search{Tried: [][]int{nil}}
+		e.points[e.Method.Grid.String(nil)] = []*Trial{{State: states[0]}, {State: states[1]}}
+		if got := e.Began(); got != want {
+			t.Errorf("%v: it began: %t", states, got)
+		}
+	}
+}

@@ -124,6 +124,19 @@ func TestConfusion(t *testing.T) {
 	}
 }
 
+// TestThresholdOfTies: of thresholds that cost the same the one is taken that right probabilities
+// would have, 1/(1 + cost), or what is nearest to it.
+func TestThresholdOfTies(t *testing.T) {
+	c := NewClasses(2)
+	c.Add([]float64{.9, .1}, 0)
+	c.Add([]float64{.05, .95}, 1)
+	for cost, want := range map[float64]float64{1: .5, 3: .25, 4: .2, .25: .8, 99: .1, .01: .95} {
+		if at := c.Threshold(1, cost); math.Abs(at-want) > 1.01/Bins {
+			t.Errorf("a missed one costs %g: threshold %g, want %g", cost, at, want)
+		}
+	}
+}
+
 func TestCounts(t *testing.T) {
 	c := NewCounts(2)
 	c.Add(2, 3)

@@ -1,0 +1,30 @@
+package algo
+
+import (
+	"testing"
+
+	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
+)
+
+// TestEndRule: a solve takes the products that it is to take at least, and goes on until what is
+// left of r'M⁻¹r is a share of what there was; where there was nothing it takes none.
+func TestEndRule(t *testing.T) {
+	a := &NewtonCG{Lr: "0.1", C: 1, Cold: 1, Mem: 2, Reach: 0.25}
+	testkit.OK(a.Init(2, 2, 1))
+	linalg.Fill(a.rhs, 4)
+	a.memory.Begin(a.s, a.rhs, linalg.System{E: []float64{0, 0}, Diagonal: []float64{1, 4}})
+	ends := a.endRule(3)
+	for _, c := range []struct {
+		asked int
+		share float64 // of the right-hand side that is left
+		want  bool
+	}{{0, 1, false}, {1, .1, false}, {2, 0, false}, {3, .51, false}, {3, .49, true}, {4, .51, false}, {9, .5, true}} {
+		if linalg.Fill(a.rhs, 4*c.share); ends(c.asked) != c.want {
+			t.Errorf("%d products that leave %g: the solve ends: %t", c.asked, c.share, !c.want)
+		}
+	}
+	if linalg.Fill(a.rhs, 0); !a.endRule(3)(0) {
+		t.Error("nothing to solve takes products")
+	}
+}
