@@ -131,6 +131,17 @@ func TestCurves(t *testing.T) {
 	if len(lines) != 1+2*2*3*2 || !strings.Contains(b.String(), "newtoncg,,1,2,6,20,2,phi,3.75\n") {
 		t.Errorf("%d lines:\n%s", len(lines), &b)
 	}
+	records := r.Rankings[0].Entries[0].Best[0].Records
+	for i, v := range []runs.Number{runs.Unknown(), runs.Number(math.Inf(1))} {
+		before := records[i].Phi
+		b.Reset()
+		records[i].Phi = v
+		testkit.OK(r.WriteCurves(&b))
+		if got := strings.Count(b.String(), "\n"); got != len(lines)-1 {
+			t.Errorf("with Φ %v: %d lines, want one fewer than %d", v, got, len(lines))
+		}
+		records[i].Phi = before
+	}
 	b.Reset()
 	f := r.Rankings[0].figure(Phi, Bytes)
 	testkit.OK(writePGF(&b, &f))

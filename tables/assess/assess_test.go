@@ -147,6 +147,19 @@ func TestCounts(t *testing.T) {
 		"RMSE": {c.RMSE().Value, 1}, "explained": {c.Explained().Value, 1 - deviance/null}})
 }
 
+// TestCountBins: predicted counts are shown by quarters of their logarithm around the mean's, the
+// outermost of 24 with all beyond.
+func TestCountBins(t *testing.T) {
+	c := NewCounts(2)
+	for _, quarter := range []float64{-99, -11.9, -1.9, -1.1, -.1, .1, .9, 1.1, 10.9, 11.1, 99} {
+		c.Add(2*math.Exp(quarter/4), 3)
+	}
+	if predicted, truth := c.ByPrediction(); len(predicted) != 7 || truth[2] != 3 ||
+		math.Abs(predicted[2]-2*math.Exp(-.1/4)) > 1e-12 {
+		t.Errorf("%d bins, predictions %.3g", len(predicted), predicted)
+	}
+}
+
 // TestUnits: errors of numbers in their unit.
 func TestUnits(t *testing.T) {
 	r := NewResiduals(10, 2)
