@@ -219,6 +219,7 @@ func TestStrengthRules(t *testing.T) {
 	}{
 		"a lower loss, less certain by more":  {map[float64]trial{0: {nil, 1, .1}, 1: {nil, 1.05, .049}}, 1},
 		"a lower loss, less certain by less":  {map[float64]trial{0: {nil, 1, .1}, 1: {nil, 1.05, .051}}, 0},
+		"two alike, the smaller penalties":    {map[float64]trial{0: {nil, 1, .1}, 1: {nil, 1, .1}}, 0},
 		"a lower loss, less certain, below 0": {map[float64]trial{0: {nil, -1, .1}, 1: {nil, -.95, .049}}, 1},
 	} {
 		if got := (&strengthSearch{tried: c.tried}).best(); got != c.want {

@@ -145,6 +145,13 @@ func TestCounts(t *testing.T) {
 	null := 2 * (3*math.Log(3) - 3*math.Log(1.5)) / 2 // of the mean 1.5
 	wantNumbers(t, map[string][2]float64{"deviance": {c.Deviance().Value, deviance}, "MAE": {c.MAE().Value, 1},
 		"RMSE": {c.RMSE().Value, 1}, "explained": {c.Explained().Value, 1 - deviance/null}})
+	c.Add(8, 1)
+	wantNumbers(t, map[string][2]float64{"MAE": {c.MAE().Value, 3}, "RMSE": {c.RMSE().Value, math.Sqrt(51. / 3)}})
+	c = NewCounts(2)
+	c.Add(2, 0)
+	if i := c.Explained(); i.Value == i.Value {
+		t.Errorf("where all counts are 0 there is nothing to explain; %g is explained", i.Value)
+	}
 }
 
 // TestCountBins: predicted counts are shown by quarters of their logarithm around the mean's, the

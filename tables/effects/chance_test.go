@@ -76,15 +76,25 @@ func TestChance(t *testing.T) {
 	if below > 10 { // 3 + 4·√(60·.05·.95)
 		t.Errorf("%d of 60 tables of noise", below)
 	}
-	told := simple(Number, 0, 5, 2, make([]float64, 60))
-	x := make([]float64, 5*60)
-	for _, s := range told.Sites {
-		s.Read(0, s.Rows, x)
-		for r := range s.Target {
-			s.Target[r] = x[5*r+2]
+	for kind, of := range map[Kind]func(x float64) float64{
+		Number: func(x float64) float64 { return x },
+		Class: func(x float64) float64 { // the second of two where x is above 0
+			if x > 0 {
+				return 1
+			}
+			return 0
+		},
+	} {
+		told := simple(kind, 2*int(kind), 5, 2, make([]float64, 60))
+		x := make([]float64, 5*60)
+		for _, s := range told.Sites {
+			s.Read(0, s.Rows, x)
+			for r := range s.Target {
+				s.Target[r] = of(x[5*r+2])
+			}
 		}
-	}
-	if p := testkit.Get(testkit.Get(New(told)).Chance(1)); p != .01 {
-		t.Errorf("the target among the columns: p = %g, want .01", p)
+		if p := testkit.Get(testkit.Get(New(told)).Chance(1)); p != .01 {
+			t.Errorf("kind %d, the target among the columns: p = %g, want .01", kind, p)
+		}
 	}
 }

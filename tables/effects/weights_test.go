@@ -1,6 +1,7 @@
 package effects
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -76,5 +77,41 @@ func TestWithoutLevel(t *testing.T) {
 					f.Rows, f.weights, chances[k], found[0].weights, chances[0])
 			}
 		}
+	}
+}
+
+// TestSums: Sums returns the lengths of all sums over the sites, each taken at most Most times.
+// Here no two sums are equally long.
+func TestSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	var x [][]float64
+	var y []float64
+	var site []int
+	for i := range 200 {
+		row := []float64{r.NormFloat64(), r.NormFloat64(), r.NormFloat64(), 0}
+		if i%7 == 0 {
+			row[2], row[3] = 0, 1
+		}
+		x, y, site = append(x, row), append(y, float64(r.IntN(3))), append(site, i%2)
+	}
+	columns := append(numbers(3), Column{Name: "x2=", Group: 2, Blank: true})
+	tables, times := inMemory(Class, 3, columns, x, y, nil, site), map[int]float64{}
+	sum := tables.Sum
+	tables.Sum = func(dst []float64, fill func(i int, part []float64) error) error {
+		times[len(dst)]++
+		return sum(dst, fill)
+	}
+	e := testkit.Get(New(tables))
+	testkit.Get(e.Fit())
+	testkit.Get(e.Chance(1))
+	list := e.Sums()
+	for _, s := range list {
+		if n := times[s.Length]; n < 1 || n > s.Most {
+			t.Errorf("%s: %d numbers are summed %g times, want 1 to %g", s.Name, s.Length, n, s.Most)
+		}
+		delete(times, s.Length)
+	}
+	if len(list) != 7 || len(times) > 0 {
+		t.Errorf("%d sums; numbers that none of them tells of, and how often: %v", len(list), times)
 	}
 }

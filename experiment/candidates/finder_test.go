@@ -1,0 +1,100 @@
+package candidates_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/experiment/candidates"
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// tilted is a problem of one agent whose lower loss y⁴/4 − y²/2 + y/10 has a minimum near 0.95, and
+// one near −1.05 that is lower; its upper loss (x − 1)² is least at x = 1.
+type tilted struct{}
+
+func (tilted) Dims() (p, q int) { return 1, 1 }
+
+func (tilted) UpperGrad(dx, dy, x, _ []float64, _ dsbo.Sample) error {
+	if dx != nil {
+		dx[0] = 2 * (x[0] - 1)
+	}
+	if dy != nil {
+		dy[0] = 0
+	}
+	return nil
+}
+
+func (tilted) LowerGrad(dst, _, y []float64, _ dsbo.Sample) error {
+	dst[0] = y[0]*y[0]*y[0] - y[0] + 0.1
+	return nil
+}
+
+func (tilted) HVP(dst, _, y, v []float64, _ dsbo.Sample) error {
+	dst[0] = (3*y[0]*y[0] - 1) * v[0]
+	return nil
+}
+
+func (tilted) JVP(dst, _, _, _ []float64, _ dsbo.Sample) error {
+	dst[0] = 0
+	return nil
+}
+
+func (tilted) Values(x, y []float64, _ dsbo.Sample) (upper, lower float64, err error) {
+	s := y[0] * y[0]
+	return (x[0] - 1) * (x[0] - 1), s*s/4 - s/2 + y[0]/10, nil
+}
+
+// newTilted returns a finder that solves the lower problem from two starts.
+func newTilted(start, second float64) *candidates.Finder {
+	p := train.Problem{Oracles: []dsbo.Oracle{tilted{}}, Evaluate: []dsbo.ValueOracle{tilted{}}, Nonconvex: true,
+		Start: []float64{start}}
+	f := candidates.New(p, "λ", 1, p.Solver(), nil, nil)
+	f.Second = []float64{second}
+	return f
+}
+
+// TestSolutionOfTwo: of the solutions from two starts a model is the one of the lower training
+// loss, and keeps the other one; one that is not finite is neither.
+func TestSolutionOfTwo(t *testing.T) {
+	for name, c := range map[string]struct{ start, second, want, other float64 }{
+		"the second is lower":      {0.9, -0.9, -1.05, 0.95},
+		"the first is lower":       {-0.9, 0.9, -1.05, 0.95},
+		"the second is not finite": {0.9, math.NaN(), 0.95, math.NaN()},
+	} {
+		m := candidates.NewModel("λ = 0", 0, []float64{0})
+		testkit.OK(newTilted(c.start, c.second).Solve(t.Context(), m, nil, nil))
+		if len(m.Y) != 1 || math.Abs(m.Y[0]-c.want) > 0.05 {
+			t.Errorf("%s: y is %v, want about %g", name, m.Y, c.want)
+		}
+		if o, ok := m.Other(); ok == math.IsNaN(c.other) || ok && math.Abs(o.Y[0]-c.other) > 0.05 {
+			t.Errorf("%s: the other y is %v, want about %g", name, o.Y, c.other)
+		}
+	}
+}
+
+// TestBacktrack: a tuned x whose Φ is not below its rival's is moved half of the way to the rival's
+// x = 0, where Φ is 1, at most three times, until Φ is below it, as between x = 0 and 2.
+func TestBacktrack(t *testing.T) {
+	f := newTilted(0.9, -0.9)
+	solve := func(x float64) *candidates.Model {
+		m := candidates.NewModel("tuned λ", runs.Unknown(), []float64{x})
+		testkit.OK(f.Solve(t.Context(), m, nil, nil))
+		return m
+	}
+	rival := solve(0)
+	for x, want := range map[float64]float64{1.5: 1.5, 2: 1, 3: 1.5, 4: 1, 12: 1.5, 16: 16, 17: 17} {
+		got, notes, err := f.Backtrack(t.Context(), solve(x), rival)
+		testkit.OK(err)
+		moved := want != x
+		if got.X[0] != want || moved != (got.FoundBy == candidates.FoundByHalving) || moved != (len(notes) == 1) {
+			t.Errorf("from %g: x is %g, want %g; found by %q, notes %q", x, got.X[0], want, got.FoundBy, notes)
+		}
+		if x == 4 && !strings.Contains(strings.Join(notes, ""), "is 0.25 of the way") {
+			t.Errorf("notes %q", notes)
+		}
+	}
+}
