@@ -113,20 +113,18 @@ func (c Contest) Verdict() Verdict {
 	}
 	g := c.Gains[0]
 	v.Outcome = g.Outcome()
-	if c.Head == "" && c.Count == 1 && c.Constant.Known() { // one number beats no other but by its digits
-		v.Outcome, v.Sentence = Same, g.untested(head, against)+": both are one number."
-		return v
-	}
-	if c.Head == "" { // gains of networks are of another kind
-		if e := expectedGain(c.Gains); e.Known() {
-			v.ExpectedGain = e
-		}
+	if e := expectedGain(c.Gains); c.Head == "" && e.Known() { // gains of networks are of another kind
+		v.ExpectedGain = e
 	}
 	if g.Set == Test {
 		v.Gains[0].LossLow, v.Gains[0].LossHigh = g.Interval()
 		v.Sentence = g.sentence(head, against) + expectedText(v.Outcome, v.ExpectedGain)
 	} else {
 		v.Sentence = g.untested(head, against)
+	}
+	if v.Outcome == Better && c.Head == "" && c.Count == 1 && c.Constant.Known() {
+		// one number beats no other but by its digits
+		v.Outcome, v.Sentence = Same, g.untested(head, against)+": both are one number"
 	}
 	var others []string
 	for _, o := range c.Gains[1:] {

@@ -95,12 +95,11 @@ func (f *Finder) bestSolved() (best *Model) {
 // lower problem is better conditioned.
 func (f *Finder) nextConstant(m *Model) (next int, ok bool) {
 	solved, last := true, 0
-	for c, m := range f.constants {
-		solved, last = solved && m.tells(), max(last, c)
+	for c, other := range f.constants {
+		solved, last = solved && other.tells(), max(last, c)
 	}
 	if !m.tells() {
-		next = max(1, 2*last)
-		return next, next <= farthestConstant
+		return max(1, 2*last), 2*last <= farthestConstant
 	}
 	if solved && m.slope != 0 && math.Abs(m.slope) <= flatShare*math.Abs(float64(m.Phi)) {
 		return 0, false
