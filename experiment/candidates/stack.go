@@ -13,11 +13,12 @@ import (
 )
 
 // Of the shares: by how many examples they are pulled to what is expected of them, what is expected
-// of a structure beside one of a step less, and the share of the loss by which one more solution of
-// the search for shares is to lower it.
+// of a structure beside one of a step less, the most solutions of the search for shares, and the
+// share of the loss by which one more is to lower it.
 const (
 	shareRows    = 4
 	stepShare    = 0.4
+	mostShares   = 60
 	sharePromise = 1e-6
 )
 
@@ -35,7 +36,7 @@ func (s *Structures) stack() error {
 		return err
 	}
 	search := newDownhill(start)
-	for search.promise() > sharePromise*math.Abs(float64(search.best.Phi)) {
+	for n := 0; n < mostShares && search.promise() > sharePromise*math.Abs(float64(search.best.Phi)); n++ {
 		next, err := s.shared(search.trial())
 		if err != nil {
 			return err
