@@ -62,7 +62,10 @@ func (c metrics) send(labels prometheus.Labels, all ...metric) {
 func metricValue(value any) float64 {
 	switch v := value.(type) {
 	case bool:
-		return map[bool]float64{true: 1}[v]
+		if v {
+			return 1
+		}
+		return 0
 	case time.Duration:
 		return v.Seconds()
 	case time.Time:

@@ -90,6 +90,7 @@ func costOf(m models.Model, e data.Examples, asked question, repeats int) (ms, m
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // the peak has little garbage
 	peak := peakFromHere()
 	o := oracleOf(m, e)
+	defer runtime.KeepAlive(o) // it lives where the peak is taken
 	dst, last := make([]float64, asked.length(q)), math.NaN()
 	for i := range repeats + 1 {
 		for k := range y {
@@ -102,9 +103,7 @@ func costOf(m models.Model, e data.Examples, asked question, repeats int) (ms, m
 		}
 		testkit.WantNew(&last, dst)
 	}
-	mb = peak() / 1e6
-	runtime.KeepAlive(o)
-	return ms, mb
+	return ms, peak() / 1e6
 }
 
 // oracleOf returns the oracle of a model that trains on examples.

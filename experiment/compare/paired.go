@@ -84,8 +84,7 @@ func (r *Result) WriteBest(w io.Writer) error {
 			}
 			numbers = append(numbers, stat.Mean(numbersOf(e.Best, (*Trial).testAccuracy), nil))
 			for _, cost := range tableCosts {
-				spent := numbersOf(e.Best, func(t *Trial) float64 { return t.spent(cost) })
-				numbers = append(numbers, stat.Mean(spent, nil))
+				numbers = append(numbers, stat.Mean(numbersOf(e.Best, func(t *Trial) float64 { return t.spent(cost) }), nil))
 			}
 			cells := []string{k.Task.Name, e.Method.Name, fmt.Sprint(len(e.Best)), e.Method.Grid.String(e.search.Best),
 				strings.Join(e.Edges, " ")}

@@ -70,8 +70,8 @@ func (e *Entry) Began() bool {
 // value returns the mean over the seeds of a quantity at the end of the runs of a point, as p is of
 // means too; NaN if one of them does not have it.
 func (e *Entry) value(point []int, q Quantity) float64 {
-	trials := e.points[e.Method.Grid.String(point)]
-	return stat.Mean(numbersOf(trials, func(t *Trial) float64 { return t.end(q.of) }), nil)
+	return stat.Mean(numbersOf(e.points[e.Method.Grid.String(point)],
+		func(t *Trial) float64 { return t.end(q.of) }), nil)
 }
 
 // rank finds the best point of each entry, the targets, and whether all runs of a task solved
