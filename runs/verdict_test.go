@@ -71,9 +71,9 @@ func TestVerdict(t *testing.T) {
 		},
 		"one number, by rows that chose": {
 			penalties(1, -3, gain(HeldOut, .05, .048, .0001)), Unclear,
-			"Tuning 1 penalty changed the held-out loss by −4.0 % (0.05000 → 0.04800) against the best single penalty " +
-				"(log-penalty λ = -3). The iterate, and which model is kept, were chosen by these rows; what the penalties " +
-				"give on others is not known. Test rows would give a verdict.", 0,
+			"Tuning 1 penalty changed the held-out loss by −4.0 % (0.05000 → 0.04800) against the best single " +
+				"penalty (log-penalty λ = -3). The iterate, and which model is kept, were chosen by these rows; what " +
+				"the penalties give on others is not known. Test rows would give a verdict.", 0,
 		},
 		"certain, and less than another start changes": {
 			x(2, spread), Same,

@@ -84,7 +84,8 @@ func (r *Result) WriteBest(w io.Writer) error {
 			}
 			numbers = append(numbers, stat.Mean(numbersOf(e.Best, (*Trial).testAccuracy), nil))
 			for _, cost := range tableCosts {
-				numbers = append(numbers, stat.Mean(numbersOf(e.Best, func(t *Trial) float64 { return t.spent(cost) }), nil))
+				numbers = append(numbers,
+					stat.Mean(numbersOf(e.Best, func(t *Trial) float64 { return t.spent(cost) }), nil))
 			}
 			cells := []string{k.Task.Name, e.Method.Name, fmt.Sprint(len(e.Best)), e.Method.Grid.String(e.search.Best),
 				strings.Join(e.Edges, " ")}
