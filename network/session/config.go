@@ -1,0 +1,202 @@
+package session
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"slices"
+	"time"
+
+	"dsbo/network"
+	"dsbo/network/pki"
+	"dsbo/network/register"
+)
+
+// A Config says who an agent is and whom it exchanges with. All agents of a run have the same
+// Matrix, Run, Hash, Addresses, Quorum, AbsentAfter, Wire and Unmasked.
+type Config struct {
+	// Agent is the number of this agent, 0 ≤ Agent < n, or above with an Admission.
+	Agent int
+	// Matrix holds the neighbours and their weights. The "server" graph of package network has no
+	// server here: its agents exchange all with all, with the same result.
+	Matrix *network.Matrix
+	// Run names the run. Agents of different runs refuse each other.
+	Run string
+	// Hash stands for all settings that must be the same everywhere. Agents refuse each other if
+	// it differs.
+	Hash string
+	// Settings are what Hash stands for, name=value each: refusals name those that differ. What a
+	// hello has no room for is left out. nil: refusals name the two hashes alone.
+	Settings []string
+	// Program is what this agent computes with. Agents refuse each other if theirs cannot be in one
+	// run: see [network.Program.Mixable]. The zero value stands for network.ThisProgram().
+	Program network.Program
+	// Instance tells the processes of an agent apart: of two at the same time, the one with the
+	// larger number goes on, and the other one ends with a [FencedError]. 0 stands for the
+	// nanoseconds since 1970.
+	Instance uint64
+	// Addresses holds host:port of each agent, "" for one that nobody can reach. Of two neighbours
+	// the one with the lower number connects to the other one, or the one without an address does;
+	// two without one connect over Relay.
+	Addresses []string
+	// Relay is the host:port of the relay between agents without addresses (package relay), which
+	// needs Identity.
+	Relay string
+	// Listener is where neighbours connect. nil listens on this agent's address. The agent closes
+	// it.
+	Listener net.Listener
+	// Dial connects to the address of a neighbour or the relay. nil does so over TCP, through the
+	// site's HTTP proxy if the environment names one (package carrier).
+	Dial func(ctx context.Context, address string) (net.Conn, error)
+
+	// Identity is this agent's certificate. With nil the connections are neither encrypted nor
+	// checked, which Open refuses unless all is on this machine or Insecure is set.
+	Identity *pki.Identity
+	// Keys has the SHA-256 of public keys in hexadecimal, by agent: the certificate of an agent
+	// that has one must be of that key, and the certificates of others must name Run. nil: all
+	// must.
+	Keys []string
+	// Insecure allows connections without certificates to other machines.
+	Insecure bool
+
+	// Wire is how vectors of Mix travel. The values must be those that the wire holds exactly, as
+	// [network.Averager] sends them: Mix is then the same to the bit on all transports.
+	Wire network.Wire
+	// Unmasked has sums travel without masks: each agent then sees the numbers of its neighbours in
+	// the spanning tree.
+	Unmasked bool
+	// Data stands for all that this agent's numbers follow from and Hash does not have: its data,
+	// and its program. An agent that comes back with another one is refused. It never leaves this
+	// process: others see a tag that is keyed by the certificate.
+	Data []byte
+	// MaxFloats is the length of the longest vector that is accepted. 0 means 2²⁴, 128 MiB.
+	MaxFloats int
+
+	// Heartbeat is how often an agent tells that it is there. 0 means 500 ms, or a quarter of
+	// SilentAfter if that is less.
+	Heartbeat time.Duration
+	// SilentAfter is when a neighbour of which nothing is heard is named in the log, and its
+	// connection given up for a new one. 0 means 5 s.
+	SilentAfter time.Duration
+	// Grace is how long a session goes on without a connection between two neighbours. 0 means
+	// twice SilentAfter.
+	Grace time.Duration
+	// PeerTimeout ends, with an error, a meeting that leads to no session, and a session in which
+	// an agent that does not compute sends nothing. 0 means 20 minutes, and no less than twice
+	// AbsentAfter.
+	PeerTimeout time.Duration
+	// ComputeTimeout bounds how long an exchange waits for agents that compute or save. 0 means 24
+	// hours.
+	ComputeTimeout time.Duration
+	// OnDiskHang is called in a goroutine of its own when the disk does not answer for PeerTimeout,
+	// as the one that writes may never return. nil does nothing.
+	OnDiskHang func(error)
+
+	// Quorum is how many agents must be there for a session: more than half of the roster. 0: all,
+	// always.
+	Quorum int
+	// AbsentAfter is after how long without a sign of life the others go on without an agent. It
+	// goes with Quorum.
+	AbsentAfter time.Duration
+	// StragglerDeadline is for how long an exchange waits for what a neighbour computes until the
+	// next session begins without that one, and twice as long after each time. It goes with Quorum;
+	// 0 stands for ComputeTimeout.
+	StragglerDeadline time.Duration
+	// FewMembers has the agent take part where fewer than three members are left, of more at the
+	// start: each of two can take its own terms off the sums, and has the other's.
+	FewMembers bool
+	// Noisy says that what this agent sends follows from random bytes of its folder: one that has
+	// lost the folder must not come back.
+	Noisy bool
+	// Admission is what lets an agent that Matrix does not have into the run: the text of its
+	// [pki.Admission], "" for the agents of Matrix. It needs Quorum and Identity. Such an agent
+	// has no address, and connects to its neighbours.
+	Admission string
+	// Removals are the texts of [pki.Removal] that this agent knows: agents that are out for good.
+	Removals []string
+
+	// Store is the agent's folder.
+	Store Store
+
+	// Log gets a line when a neighbour is connected, refused, silent and back, and when a session
+	// begins and ends. nil logs nothing.
+	Log *slog.Logger
+
+	// Wrap, for tests, puts something between this agent and what it sends to a neighbour.
+	// nil means nothing.
+	Wrap func(neighbour int, s Sender) Sender
+
+	admissionNeighbours []int // the neighbours that Admission has, if it is good
+}
+
+// A Store is an agent's folder, as a session needs it. All its methods may block on a disk; none is
+// called while another one runs.
+type Store interface {
+	// Register returns what SaveRegister was given last, the zero value if there is nothing.
+	Register() (register.State, error)
+	// SaveRegister keeps a state, whole or not at all, before it returns.
+	SaveRegister(register.State) error
+	// Points returns the checkpoints that the agent has, and the result as one.
+	Points() ([]register.Point, error)
+	// Kept returns digests of what the agent has found together with the others outside of
+	// iterations, by name.
+	Kept() (map[string]string, error)
+	// Give returns what an agent takes over that begins at a point without having it. It is at most
+	// 1 GiB, and tells nothing of this agent's data but what all share.
+	Give(p register.Point) ([]byte, error)
+}
+
+// A Sender takes frames on their way to a neighbour. It is used by one goroutine at a time. A frame
+// does not change after Send, which must not change it either.
+type Sender interface {
+	Send(frame []byte) error
+}
+
+// form tells in which form vectors travel.
+func (c Config) form() string {
+	if c.Unmasked {
+		return c.Wire.String() + ", sums without masks"
+	}
+	return c.Wire.String() + ", sums with masks"
+}
+
+// allowsRemote reports whether connections without protection are out of the question, or allowed.
+func (c Config) allowsRemote() bool { return c.Identity != nil || c.Insecure }
+
+// dials reports whether this agent connects to agent i, rather than i to it or neither.
+func (c Config) dials(i int) bool {
+	if !slices.Contains(c.neighbours(), i) {
+		return false
+	}
+	if own, other := c.address(c.Agent) != "", c.address(i) != ""; own != other {
+		return other
+	}
+	return i > c.Agent
+}
+
+// isRelayed reports whether agent i is a neighbour that this agent is connected to over the relay.
+func (c Config) isRelayed(i int) bool {
+	return c.Agent < c.Matrix.N() && c.address(c.Agent) == "" && c.address(i) == "" &&
+		slices.Contains(c.neighbours(), i)
+}
+
+// waitsAtRelay reports whether a neighbour connects to this agent over the relay.
+func (c Config) waitsAtRelay() bool {
+	return slices.ContainsFunc(c.neighbours(), func(i int) bool { return i < c.Agent && c.isRelayed(i) })
+}
+
+// address returns the address of an agent, "" of one that has been admitted.
+func (c *Config) address(agent int) string {
+	if agent >= len(c.Addresses) {
+		return ""
+	}
+	return c.Addresses[agent]
+}
+
+// neighbours returns this agent's in the graph of Matrix, or those that its admission has.
+func (c *Config) neighbours() []int {
+	if c.Agent >= c.Matrix.N() {
+		return c.admissionNeighbours
+	}
+	return c.Matrix.Neighbours(c.Agent)
+}
