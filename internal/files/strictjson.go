@@ -21,8 +21,10 @@ import (
 func StrictJSON(data []byte, to any) error {
 	object := reflect.ValueOf(to).Elem()
 	var known, seen []string
-	for i := range object.NumField() {
-		name, _, _ := strings.Cut(object.Type().Field(i).Tag.Get("json"), ",")
+	fields := slices.DeleteFunc(reflect.VisibleFields(object.Type()),
+		func(f reflect.StructField) bool { return f.Anonymous })
+	for _, f := range fields {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		known = append(known, name)
 	}
 	if bytes.HasPrefix(data, []byte("\ufeff")) { // which editors do not show
@@ -50,8 +52,8 @@ func StrictJSON(data []byte, to any) error {
 		if err := dec.Decode(&raw); err != nil {
 			return syntaxError(dec, err)
 		}
-		if wrong := setField(object.Field(i), raw); wrong != "" {
-			return fmt.Errorf("field %q must be %s; it %s", name, object.Type().Field(i).Tag.Get("must"), wrong)
+		if wrong := setField(object.FieldByIndex(fields[i].Index), raw); wrong != "" {
+			return fmt.Errorf("field %q must be %s; it %s", name, fields[i].Tag.Get("must"), wrong)
 		}
 	}
 	if _, err := dec.Token(); err != nil {

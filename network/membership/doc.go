@@ -5,7 +5,7 @@
 // graph that it does without. All of the roster are members of epoch 0. Each later epoch begins
 // with a [Change], one line of the membership log, which is the same at all agents:
 //
-//	{"epoch":1,"iteration":12,"round":340,"members":[0,1,2,4],"proposer":0,
+//	{"epoch":1,"iteration":12,"session":4097,"id":"5f0c...","members":[0,1,2,4],"proposer":1,
 //	 "time":"2026-11-22T12:00:00Z","why":["agent 3 left"]}
 //
 // Together with the data a [Log] determines the bits of a run: the matrix of an epoch follows from

@@ -7,12 +7,14 @@ import (
 
 // An Epoch is the part of a run in which its members stay the same.
 type Epoch struct {
-	Number           int
-	Iteration, Round int   // iterations done, and the number of the first exchange, when it begins
-	Members          []int // numbers of agents, ascending
-	Lost             []int // the members that were members before, and have lost their state
-	Edges            Edges // what admissions have added to the roster's graph so far
-	Cut              Edges // edges between members that are not used
+	Number    int
+	Iteration int    // iterations done when it begins
+	Session   uint64 // the session that began it; 0: the first epoch, and those of older runs
+	ID        string // of that session
+	Members   []int  // numbers of agents, ascending
+	Lost      []int  // the members that were members before, and have lost their state
+	Edges     Edges  // what admissions have added to the roster's graph so far
+	Cut       Edges  // edges between members that are not used
 }
 
 // First returns epoch 0 of a roster of n agents: all are members.
@@ -29,7 +31,8 @@ func (l Log) At(epoch, n int) (Epoch, error) {
 		return First(n), nil
 	}
 	c := l[epoch-1]
-	e := Epoch{Number: epoch, Iteration: c.Iteration, Round: c.Round, Members: c.Members, Lost: c.Lost, Cut: c.Cut}
+	e := Epoch{Number: epoch, Iteration: c.Iteration, Session: c.Session, ID: c.ID, Members: c.Members, Lost: c.Lost,
+		Cut: c.Cut}
 	for _, before := range l[:epoch] {
 		e.Edges = append(e.Edges, before.Edges...)
 	}

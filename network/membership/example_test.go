@@ -29,5 +29,5 @@ func Example() {
 	// 1 10 [0 1 3] 2 true
 	// 2 30 [0 1 2 3 4] 3 true
 	// membership log: agent 3 is not known: the roster is 0 to 2, and no edges admit it
-	// membership log: epoch 1 must have the quorum, 4 members of the epoch before; it has 3
+	// membership log: epoch 1 must have the quorum, 4 members; it has 3
 }

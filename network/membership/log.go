@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,10 +27,12 @@ const maxLine = 1 << 20
 type Change struct {
 	Epoch     int `json:"epoch" must:"a whole number"`     // 1, 2, ...
 	Iteration int `json:"iteration" must:"a whole number"` // iterations done when it begins
-	// Round is the number of the exchange with which it begins; 0 where exchanges have no numbers,
-	// as in one process.
-	Round   int   `json:"round,omitzero" must:"a whole number"`
-	Members []int `json:"members" must:"numbers of agents, [0, 1, ...]"` // ascending
+	// Session is the number of the session that begins the epoch, and ID its name, 64 hexadecimal
+	// digits, from which the epoch's moves follow: nobody knows it before the epoch begins. Logs of
+	// older runs have neither.
+	Session uint64 `json:"session,omitzero" must:"a whole number"`
+	ID      string `json:"id,omitzero" must:"a text"`
+	Members []int  `json:"members" must:"numbers of agents, [0, 1, ...]"` // ascending
 	// Lost are the members that were members before too, but have lost what they would begin with:
 	// they begin as members that come in do. Ascending.
 	Lost []int `json:"lost,omitempty" must:"numbers of agents, [0, 1, ...]"`
@@ -44,11 +47,9 @@ type Change struct {
 	Proposer int      `json:"proposer" must:"the number of an agent"` // who proposed the change
 	Time     string   `json:"time,omitzero" must:"a time"`            // of the proposer, RFC 3339 in UTC
 	Why      []string `json:"why,omitempty" must:"a list of texts"`   // a sentence for each reason
-	// Liars are what proves that members of the epoch before have lied, which are left out for
-	// good.
-	Liars []Lie `json:"liars,omitempty" must:"pairs of votes"`
-	// Proof is the votes by which the change was decided; nil where nobody had to vote.
-	Proof *Proof `json:"proof,omitempty" must:"votes"`
+	// Removed are agents that the operators take out of the roster with this change, for good.
+	// Ascending.
+	Removed []int `json:"removed,omitempty" must:"numbers of agents, [0, 1, ...]"`
 }
 
 // Edges are pairs of agents.
@@ -79,6 +80,15 @@ func (c Change) Line() []byte {
 	return append(line, '\n')
 }
 
+// A line is what a line of a log may have: a change, and what older runs wrote beside it, on which
+// no number depends.
+type line struct {
+	Change
+	Round json.RawMessage `json:"round" must:"a whole number"`
+	Liars json.RawMessage `json:"liars" must:"pairs of votes"`
+	Proof json.RawMessage `json:"proof" must:"votes"`
+}
+
 // A Log is the changes of a run, in their order.
 type Log []Change
 
@@ -96,10 +106,11 @@ func Parse(name string, from io.Reader) (Log, error) {
 		return advance, line, nil
 	})
 	for lines.Scan() {
-		var c Change
-		if err := files.StrictJSON(lines.Bytes(), &c); err != nil {
+		var found line
+		if err := files.StrictJSON(lines.Bytes(), &found); err != nil {
 			return nil, dsbo.ConfigErrorf("%s, line %d: %w", name, len(l)+1, err)
 		}
+		c := found.Change
 		if err := l.successorError(c); err != nil {
 			return nil, dsbo.ConfigErrorf("%s, line %d: %w", name, len(l)+1, err)
 		}
@@ -135,9 +146,12 @@ func (l Log) successorError(c Change) error {
 	case c.Iteration < before.Iteration:
 		return fmt.Errorf("epoch %d must not begin before epoch %d, at iteration %d; it begins at %d", c.Epoch,
 			before.Epoch, before.Iteration, c.Iteration)
-	case c.Round < before.Round:
-		return fmt.Errorf("the exchanges of epoch %d must not begin before those of epoch %d, at %d; they begin at %d",
-			c.Epoch, before.Epoch, before.Round, c.Round)
+	case c.Session <= before.Session && (c.Session > 0 || before.Session > 0):
+		return fmt.Errorf("epoch %d must begin with a session after %d, with which epoch %d begins; it begins with %d",
+			c.Epoch, before.Session, before.Epoch, c.Session)
+	case !c.isNamed():
+		return fmt.Errorf("the id of a session must have %d hexadecimal digits, and none without a session; "+
+			"session %d has %+q", 2*idLength, c.Session, c.ID)
 	case len(c.Members) == 0:
 		return fmt.Errorf("epoch %d must have members", c.Epoch)
 	case c.Proposer < 0 || c.Proposer >= MaxAgents:
@@ -152,7 +166,11 @@ func (l Log) successorError(c Change) error {
 		checkAscending(c.Slow, func(m int) bool { return isAgent(m) && !c.has(m) },
 			"those that are left out as slow must be ascending numbers of agents that are no members of epoch %d",
 			c.Epoch),
-		l.liarError(c), c.textError(), checkEdges("edges", c.Edges), checkEdges("cut edges", c.Cut)); err != nil {
+		checkAscending(c.Removed, func(m int) bool { return isAgent(m) && !c.has(m) },
+			"those that are removed must be ascending numbers of agents that are no members of epoch %d", c.Epoch),
+		checkAscending(c.Members, func(m int) bool { return !slices.Contains(l.Removed(), m) },
+			"the members of epoch %d must not be removed before", c.Epoch),
+		c.textError(), checkEdges("edges", c.Edges), checkEdges("cut edges", c.Cut)); err != nil {
 		return err
 	}
 	for _, e := range c.Cut {
@@ -177,6 +195,18 @@ func (c Change) textError() error {
 		}
 	}
 	return nil
+}
+
+// idLength is the length of a session's id in bytes.
+const idLength = 32
+
+// isNamed reports whether the change has the id of a session, or neither.
+func (c Change) isNamed() bool {
+	if c.Session == 0 {
+		return c.ID == ""
+	}
+	id, err := hex.DecodeString(c.ID)
+	return err == nil && len(id) == idLength && hex.EncodeToString(id) == c.ID
 }
 
 // has reports whether an agent is a member.
@@ -217,27 +247,13 @@ func (l Log) SlowDepartures(agent int) (times int) {
 	return times
 }
 
-// Loses reports whether the change to an epoch of the log, 1 or above, has an agent leave that is
-// not slow, or begin without its state. The roster has n agents at the start.
-func (l Log) Loses(epoch, agent, n int) bool {
-	before, err := l.At(epoch-1, n)
-	_, was := before.Position(agent)
-	c := l[epoch-1]
-	return err == nil && was && (!c.has(agent) && !slices.Contains(c.Slow, agent) || slices.Contains(c.Lost, agent))
-}
-
-// VainLosses returns how many of the newest changes, which all begin at one exchange so that the
-// run has gained no checkpoint between them, lose an agent.
-func (l Log) VainLosses(agent, n int) (times int) {
-	for _, c := range slices.Backward(l) {
-		if newest := l[len(l)-1]; c.Iteration != newest.Iteration || c.Round != newest.Round {
-			break
-		}
-		if l.Loses(c.Epoch, agent, n) {
-			times++
-		}
+// Removed returns the agents that are out of the roster for good, ascending.
+func (l Log) Removed() (agents []int) {
+	for _, c := range l {
+		agents = append(agents, c.Removed...)
 	}
-	return times
+	slices.Sort(agents)
+	return slices.Compact(agents)
 }
 
 // LeftAsSlow returns the agents that were left out as slow and have not come in since, ascending.
@@ -250,48 +266,26 @@ func (l Log) LeftAsSlow() (agents []int) {
 }
 
 // Validate returns an error that matches dsbo.ErrConfig unless the log is one of a run whose roster
-// is agents 0..roster-1 at the start. With a quorum above 0, each epoch must have this number of
-// members of the one before, and the quorum must be more than half of the roster, those that are
-// admitted included.
+// is agents 0..roster-1 at the start. Each epoch must have a member of the one before that has kept
+// its state. With a quorum above 0 it must have this number of members at least, and the quorum
+// must be more than half of the roster, with those that are admitted and without those that are
+// removed.
 func (l Log) Validate(roster, quorum int) error {
 	known := make([]bool, max(roster, MaxAgents)) // agents of the roster so far
 	for i := range roster {
 		known[i] = true
 	}
-	size, members := roster, everybody(roster)
+	members := everybody(roster)
 	for k, c := range l {
 		err := l[:k].successorError(c)
-		for _, e := range c.Edges {
-			for _, agent := range e {
-				if err == nil && agent >= roster && !known[agent] {
-					known[agent] = true
-					size++
-				}
-			}
+		if err == nil {
+			err = c.admit(known, roster)
 		}
-		staying := 0
-		for _, m := range c.Members {
-			if err == nil && !known[m] {
-				err = fmt.Errorf("agent %d is not known: the roster is 0 to %d, and no edges admit it", m, roster-1)
-			}
-			if slices.Contains(members, m) {
-				staying++
-			} else if err == nil && slices.Contains(c.Lost, m) {
-				err = fmt.Errorf("agent %d, which has lost its state, must be a member of the epoch before epoch %d", m,
-					c.Epoch)
-			}
-		}
-		for _, m := range c.Slow {
-			if err == nil && !slices.Contains(members, m) {
-				err = fmt.Errorf("agent %d, which is left out as slow, must be a member of the epoch before epoch %d",
-					m, c.Epoch)
-			}
-		}
-		if err == nil && staying == len(c.Lost) {
-			err = fmt.Errorf("epoch %d must have a member of the epoch before", c.Epoch)
+		if err == nil {
+			err = c.stayingError(members)
 		}
 		if err == nil && quorum > 0 {
-			err = checkQuorum(c.Epoch, quorum, size, staying)
+			err = checkQuorum(c, quorum, len(slices.DeleteFunc(slices.Clone(known), func(is bool) bool { return !is })))
 		}
 		if err != nil {
 			return dsbo.ConfigErrorf("membership log: %w", err)
@@ -301,15 +295,53 @@ func (l Log) Validate(roster, quorum int) error {
 	return nil
 }
 
-// checkQuorum returns an error unless an epoch in which n members stay may follow.
-func checkQuorum(epoch, quorum, roster, staying int) error {
+// admit notes in known, by agent, whom c admits and removes. It returns an error if a member, or
+// one that is removed, is not known. The roster has n agents at the start.
+func (c Change) admit(known []bool, n int) error {
+	for _, e := range c.Edges {
+		known[e[1]] = known[e[1]] || e[1] >= n
+		known[e[0]] = known[e[0]] || e[0] >= n
+	}
+	for _, m := range slices.Concat(c.Members, c.Removed) {
+		if !known[m] {
+			return fmt.Errorf("agent %d is not known: the roster is 0 to %d, and no edges admit it", m, n-1)
+		}
+	}
+	for _, m := range c.Removed {
+		known[m] = false
+	}
+	return nil
+}
+
+// stayingError returns what is wrong with a change, given the members of the epoch before.
+func (c Change) stayingError(before []int) error {
+	was := func(m int) bool { return slices.Contains(before, m) }
+	for _, m := range c.Lost {
+		if !was(m) {
+			return fmt.Errorf("agent %d, which has lost its state, must be a member of the epoch before epoch %d", m,
+				c.Epoch)
+		}
+	}
+	for _, m := range c.Slow {
+		if !was(m) {
+			return fmt.Errorf("agent %d, which is left out as slow, must be a member of the epoch before epoch %d",
+				m, c.Epoch)
+		}
+	}
+	if !slices.ContainsFunc(c.Members, func(m int) bool { return was(m) && !slices.Contains(c.Lost, m) }) {
+		return fmt.Errorf("epoch %d must have a member of the epoch before", c.Epoch)
+	}
+	return nil
+}
+
+// checkQuorum returns an error unless a change of a roster of so many agents has a quorum of members.
+func checkQuorum(c Change, quorum, roster int) error {
 	switch {
 	case 2*quorum <= roster:
 		return fmt.Errorf("the quorum must be more than half of the %d agents of the roster at epoch %d; it is %d",
-			roster, epoch, quorum)
-	case staying < quorum:
-		return fmt.Errorf("epoch %d must have the quorum, %d members of the epoch before; it has %d", epoch,
-			quorum, staying)
+			roster, c.Epoch, quorum)
+	case len(c.Members) < quorum:
+		return fmt.Errorf("epoch %d must have the quorum, %d members; it has %d", c.Epoch, quorum, len(c.Members))
 	}
 	return nil
 }

@@ -14,14 +14,17 @@ import (
 	"dsbo/network/membership"
 )
 
-const first = `{"epoch":1,"iteration":5,"round":70,"members":[0,1,3],"proposer":1}` + "\n"
+// id is one of a session.
+var id = strings.Repeat("5f", 32)
+
+var first = `{"epoch":1,"iteration":5,"session":70,"id":"` + id + `","members":[0,1,3],"proposer":1}` + "\n"
 
 func TestBadLogsAreRefused(t *testing.T) {
 	const agents = "must be ascending numbers of agents"
 	for text, want := range map[string]string{ // a line and what is wrong with it
 		`[]`: `it must be a JSON object {...}`,
-		`{"epoch":1,"member":[0]}`: `field "member" is not known; it must be one of epoch, iteration, round, ` +
-			`members, lost, slow, edges, cut, proposer, time, why, liars, proof`,
+		`{"epoch":1,"member":[0]}`: `field "member" is not known; it must be one of epoch, iteration, session, ` +
+			`id, members, lost, slow, edges, cut, proposer, time, why, removed, round, liars, proof`,
 		`{"epoch":2,"members":[0]}`:    `epochs must be 1, 2, ... in order; 2 follows 0`,
 		`{"epoch":1,"iteration":5}`:    `epoch 1 must have members`,
 		`{"epoch":1,"members":[1,1]}`:  `the members of epoch 1 ` + agents + `, 0 to 1023; 1 is not`,
@@ -43,8 +46,16 @@ func TestBadLogsAreRefused(t *testing.T) {
 		first + first[:len(first)-1]:                               `epochs must be 1, 2, ... in order; 1 follows 1`,
 		first + `{"epoch":2,"iteration":4,"members":[0]}`: `epoch 2 must not begin before epoch 1, at iteration ` +
 			`5; it begins at 4`,
-		first + `{"epoch":2,"iteration":5,"members":[0]}`: `the exchanges of epoch 2 must not begin before those of ` +
-			`epoch 1, at 70; they begin at 0`,
+		first + `{"epoch":2,"iteration":5,"members":[0]}`: `epoch 2 must begin with a session after 70, with which ` +
+			`epoch 1 begins; it begins with 0`,
+		first + `{"epoch":2,"iteration":5,"session":71,"members":[0]}`: `the id of a session must have 64 ` +
+			`hexadecimal digits, and none without a session; session 71 has ""`,
+		`{"epoch":1,"session":1,"id":"` + strings.ToUpper(id) + `","members":[0]}`: `the id of a session must have ` +
+			`64 hexadecimal digits, and none without a session; session 1 has "` + strings.ToUpper(id) + `"`,
+		`{"epoch":1,"id":"` + id + `","members":[0]}`: `the id of a session must have 64 hexadecimal digits, and ` +
+			`none without a session; session 0 has "` + id + `"`,
+		`{"epoch":1,"members":[0,1],"removed":[1]}`: `those that are removed ` + agents +
+			` that are no members of epoch 1; 1 is not`,
 	} {
 		want = fmt.Sprintf("log, line %d: %s", 1+strings.Count(text, "\n"), want)
 		_, err := membership.Parse("log", strings.NewReader(text+"\n"))
@@ -75,9 +86,11 @@ func TestValidate(t *testing.T) {
 	}{
 		{name: "none", roster: 3, quorum: 2},
 		{name: "one leaves", roster: 5, quorum: 3, log: membership.Log{{Epoch: 1, Members: []int{0, 1, 2, 4}}}},
-		{name: "too few stay", roster: 5, quorum: 3,
-			log:  membership.Log{{Epoch: 1, Members: []int{0, 1, 2}}, {Epoch: 2, Members: []int{1, 2, 3, 4}}},
-			want: "membership log: epoch 2 must have the quorum, 3 members of the epoch before; it has 2"},
+		{name: "one stays with its state", roster: 5, quorum: 3,
+			log: membership.Log{{Epoch: 1, Members: []int{0, 1, 2}}, {Epoch: 2, Members: []int{2, 3, 4}}}},
+		{name: "too few", roster: 5, quorum: 3,
+			log:  membership.Log{{Epoch: 1, Members: []int{0, 1}}},
+			want: "membership log: epoch 1 must have the quorum, 3 members; it has 2"},
 		{name: "nobody stays", roster: 4,
 			log:  membership.Log{{Epoch: 1, Members: []int{0, 1}}, {Epoch: 2, Members: []int{2, 3}}},
 			want: "membership log: epoch 2 must have a member of the epoch before"},
@@ -108,13 +121,13 @@ func TestValidate(t *testing.T) {
 			want: `membership log: why epoch 1 begins must be printable; it is "agent 2 left\x1b[2J"`},
 		{name: "text for a time", roster: 3, log: membership.Log{{Epoch: 1, Members: []int{0, 1}, Time: "<script>"}},
 			want: `membership log: a time must have the form 2026-11-22T12:00:00Z; it is "<script>"`},
-		{name: "a liar that stays", roster: 3,
-			log:  membership.Log{{Epoch: 1, Members: []int{0, 1}, Liars: []membership.Lie{{Agent: 1}}}},
-			want: "membership log: those that have lied must be agents that are no members of epoch 1; agent 1 is not"},
-		{name: "a liar that returns", roster: 3,
-			log: membership.Log{{Epoch: 1, Members: []int{0, 1}, Liars: []membership.Lie{{Agent: 2}}},
-				{Epoch: 2, Members: []int{0, 1, 2}}},
-			want: "membership log: agent 2, which has lied before, must not be a member of epoch 2"},
+		{name: "removed", roster: 5, quorum: 3, log: membership.Log{{Epoch: 1, Members: []int{0, 1, 2}, Removed: []int{3}},
+			{Epoch: 2, Members: []int{0, 1, 2, 4, 5}, Edges: [][2]int{{0, 5}}}}},
+		{name: "removed and back", roster: 3,
+			log:  membership.Log{{Epoch: 1, Members: []int{0, 1}, Removed: []int{2}}, {Epoch: 2, Members: []int{0, 1, 2}}},
+			want: "membership log: the members of epoch 2 must not be removed before; 2 is not"},
+		{name: "nobody to remove", roster: 3, log: membership.Log{{Epoch: 1, Members: []int{0, 1}, Removed: []int{3}}},
+			want: "membership log: agent 3 is not known: the roster is 0 to 2, and no edges admit it"},
 		{name: "out of order", roster: 3, log: membership.Log{{Epoch: 2, Members: []int{0}}},
 			want: "membership log: epochs must be 1, 2, ... in order; 2 follows 0"},
 	} {
@@ -172,19 +185,13 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestVainLosses: what counts is who has left, but not as slow, or lost its state, since the newest
-// checkpoint with which a change begins.
-func TestVainLosses(t *testing.T) {
-	l := membership.Log{
-		{Epoch: 1, Iteration: 1, Round: 9, Members: []int{0, 1, 2, 3}},
-		{Epoch: 2, Iteration: 2, Round: 20, Members: []int{0, 1, 2}, Slow: []int{3}},
-		{Epoch: 3, Iteration: 2, Round: 20, Members: []int{0, 2, 3, 4}, Lost: []int{2}},
-		{Epoch: 4, Iteration: 2, Round: 20, Members: []int{0, 1, 2, 3}, Lost: []int{2}},
-	}
-	for agent, want := range []int{0, 1, 2, 0, 1} {
-		if got := l.VainLosses(agent, 5); got != want {
-			t.Errorf("agent %d: %d losses; it must be %d", agent, got, want)
-		}
+// TestOldLogs: what older runs wrote beside a change is read over.
+func TestOldLogs(t *testing.T) {
+	const old = `{"epoch":1,"iteration":5,"round":70,"members":[0,1,3],"proposer":1,"liars":[{"agent":2}],"proof":{"votes":[]}}`
+	l := testkit.Get(membership.Parse("log", strings.NewReader(old+"\n")))
+	want := membership.Log{{Epoch: 1, Iteration: 5, Members: []int{0, 1, 3}, Proposer: 1}}
+	if !reflect.DeepEqual(l, want) {
+		t.Errorf("%+v; it must be %+v", l, want)
 	}
 }
 
@@ -194,7 +201,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(first))
 	f.Add(
 		[]byte(first +
-			`{"epoch":2,"iteration":9,"round":90,"members":[0,1,3,9],"slow":[2],"edges":[[1,9]],"cut":[[0,1]],` +
+			`{"epoch":2,"iteration":9,"session":71,"id":"` + id + `","members":[0,1,3,9],"slow":[2],"removed":[4],"edges":[[1,9]],"cut":[[0,1]],` +
 			`"proposer":0,"time":"2026-11-22T12:00:00Z","why":["x"]}` + "\n"))
 	f.Add([]byte("{}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
