@@ -187,7 +187,8 @@ func TestSlow(t *testing.T) {
 
 // TestOldLogs: what older runs wrote beside a change is read over.
 func TestOldLogs(t *testing.T) {
-	const old = `{"epoch":1,"iteration":5,"round":70,"members":[0,1,3],"proposer":1,"liars":[{"agent":2}],"proof":{"votes":[]}}`
+	const old = `{"epoch":1,"iteration":5,"round":70,"members":[0,1,3],"proposer":1,"liars":[{"agent":2}],` +
+		`"proof":{"votes":[]}}`
 	l := testkit.Get(membership.Parse("log", strings.NewReader(old+"\n")))
 	want := membership.Log{{Epoch: 1, Iteration: 5, Members: []int{0, 1, 3}, Proposer: 1}}
 	if !reflect.DeepEqual(l, want) {
