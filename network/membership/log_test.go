@@ -202,7 +202,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(first))
 	f.Add(
 		[]byte(first +
-			`{"epoch":2,"iteration":9,"session":71,"id":"` + id + `","members":[0,1,3,9],"slow":[2],"removed":[4],"edges":[[1,9]],"cut":[[0,1]],` +
+			`{"epoch":2,"iteration":9,"session":71,"id":"` + id + `",` +
+			`"members":[0,1,3,9],"slow":[2],"removed":[4],"edges":[[1,9]],"cut":[[0,1]],` +
 			`"proposer":0,"time":"2026-11-22T12:00:00Z","why":["x"]}` + "\n"))
 	f.Add([]byte("{}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
