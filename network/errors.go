@@ -31,7 +31,11 @@ type SilentError struct {
 }
 
 func (e *SilentError) Error() string {
-	return withLast(fmt.Sprintf("%s has been silent for %v", strings.Join(e.Processes, ", "), e.Silent), e.Last)
+	text := fmt.Sprintf("%s has been silent for %v", strings.Join(e.Processes, ", "), e.Silent)
+	if e.Last != nil {
+		text += ": " + e.Last.Error()
+	}
+	return text
 }
 
 // Unwrap returns what the error matches.
@@ -50,29 +54,6 @@ func (e *PeerError) Error() string {
 
 // Unwrap returns what the error matches.
 func (e *PeerError) Unwrap() []error { return []error{dsbo.ErrPeer, e.Reason} }
-
-// A HoldupError names the process that has held up an exchange for too long. It matches [ErrSilent]
-// and [dsbo.ErrPeer].
-type HoldupError struct {
-	Process string // such as "agent 3"
-	Holdup  string // in which exchange it was waited for, for how long, and why
-	Last    error  // error of the last connection to it; nil if there was none
-}
-
-func (e *HoldupError) Error() string {
-	return withLast(fmt.Sprintf("%s holds up the run: %s", e.Process, e.Holdup), e.Last)
-}
-
-// Unwrap returns what the error matches.
-func (e *HoldupError) Unwrap() []error { return []error{ErrSilent, dsbo.ErrPeer} }
-
-// withLast adds the last error of a connection to a text, if there was one.
-func withLast(text string, last error) string {
-	if last == nil {
-		return text
-	}
-	return text + ": " + last.Error()
-}
 
 // An EndedError is another process's reason for ending the exchange. It matches [ErrEnded] and the
 // kind of that process's error, if it is one that keeps its identity; [Kind] says which. It matches

@@ -9,10 +9,8 @@ import (
 // A Team is the agents of a run that are in this process, and the way to all others. A
 // program that is written for a team runs over every transport.
 //
-// A team whose mixers are [Rewinder] survives the loss of agents: Gather too may then return a
-// [*RollbackError], and after a Rewind it is repeated as any exchange is. Only numbers that are the
-// same in a repetition may be gathered. Other teams are all or nothing: when one agent fails, so do
-// the others.
+// A team is all or nothing: when one agent fails, so do the others. Where agents are to survive
+// that, each session of theirs has a team of its own ([Saver]).
 type Team interface {
 	// Local returns this process's agents in ascending order. The slice is a view and must not
 	// be changed.
@@ -22,8 +20,8 @@ type Team interface {
 	// Gather gives every process the vectors of all agents: rows has one row for each agent, all of
 	// one length. The rows of local agents are sent, the others overwritten. All processes call it
 	// at the same point between exchanges, from one goroutine, while none of their agents mixes.
-	// Rows of another shape are an error that matches dsbo.ErrShape. After an error that is not a
-	// rollback what the rows hold is undefined.
+	// Rows of another shape are an error that matches dsbo.ErrShape. After an error what the rows
+	// hold is undefined.
 	Gather(ctx context.Context, rows [][]float64) error
 	// Fail ends the exchange for all agents, because of err. Only the first call counts.
 	Fail(err error)

@@ -8,14 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"dsbo/internal/disk"
 )
-
-// keptCheckpoints is the number of checkpoints of a process that are kept: the newest may be
-// damaged, and a neighbour may need an older one.
-const keptCheckpoints = 3
 
 // checkpointFile begins the names of checkpoints. Alone it is the name of the one checkpoint that a
 // process of all agents once had.
@@ -90,23 +85,13 @@ func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
 	return disk.SyncDir(string(f))
 }
 
-// RemoveOldCheckpoints removes the checkpoints of some agents that are no longer needed, after a
-// number of iterations. The newest stay, the newest of those that are not after these iterations,
-// in a run that has gone back, and those that are held. nil holds none.
-func (f Folder) RemoveOldCheckpoints(agents []int, done int, held *HeldCheckpoints) error {
-	if held == nil {
-		held = new(HeldCheckpoints)
-	}
-	held.mu.Lock()
-	defer held.mu.Unlock()
+// RemoveOldCheckpoints removes checkpoints of some agents that are no longer needed: all but the
+// newest few of those up to an iteration. Those after it stay, in a run that has gone back.
+func (f Folder) RemoveOldCheckpoints(agents []int, done, few int) error {
 	all, err := checkpointsIn(f, agents)
-	behind := slices.IndexFunc(all, func(c checkpointName) bool { return c.iteration > done })
-	if behind < 0 {
-		behind = len(all)
-	}
-	for i, c := range all {
-		newest := i >= len(all)-keptCheckpoints || i < behind && i >= behind-keptCheckpoints
-		if err == nil && !newest && !slices.Contains(held.iterations, c.iteration) {
+	all = slices.DeleteFunc(all, func(c checkpointName) bool { return c.iteration > done })
+	for _, c := range all[:max(0, len(all)-few)] {
+		if err == nil {
 			err = disk.Remove(c.path)
 		}
 	}
@@ -114,7 +99,7 @@ func (f Folder) RemoveOldCheckpoints(agents []int, done int, held *HeldCheckpoin
 }
 
 // RemoveAllButNewestCheckpoints removes, of each process, all checkpoints but the newest. It is for
-// a run that has finished, and whose agents no neighbour can ask to go back. It returns the paths
+// a run that has finished. It returns the paths
 // of those that stay.
 func (f Folder) RemoveAllButNewestCheckpoints() (kept []string, err error) {
 	paths, err := pathsWithPrefix(f, checkpointFile)
@@ -144,24 +129,6 @@ func (f Folder) RemoveAllButNewestCheckpoints() (kept []string, err error) {
 		err = removeFiles(f, old)
 	}
 	return kept, err
-}
-
-// HeldCheckpoints are checkpoints of an agent, by their iterations, that stay however old they are.
-// The zero value holds none. Its methods may be called by any goroutine.
-type HeldCheckpoints struct {
-	mu         sync.Mutex
-	iterations []int
-}
-
-// Protect holds those that choose returns, in place of those before. None is removed meanwhile.
-func (h *HeldCheckpoints) Protect(choose func(before []int) ([]int, error)) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	chosen, err := choose(h.iterations)
-	if err == nil {
-		h.iterations = chosen
-	}
-	return err
 }
 
 // pathsWithPrefix returns the paths of the folder's files whose names begin with a prefix, sorted.

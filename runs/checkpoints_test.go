@@ -31,7 +31,7 @@ func TestCheckpoints(t *testing.T) {
 				}
 			}
 			check(want)
-			testkit.OK(f.RemoveOldCheckpoints(agents, 1<<40, nil))
+			testkit.OK(f.RemoveOldCheckpoints(agents, 1<<40, 3))
 			check(want[2:])
 			testkit.OK(f.RemoveCheckpointsAfter(agents, 1_000_000_000))
 			check(want[2:4])
@@ -73,32 +73,27 @@ func TestRemoveAllButNewestCheckpoints(t *testing.T) {
 	}
 }
 
-// TestHeld: of a run that has gone back the newest checkpoints stay, those up to where it is, and
-// those that are held, until others are.
-func TestHeld(t *testing.T) {
-	f := runs.Folder(t.TempDir())
-	agents, held := []int{1}, new(runs.HeldCheckpoints)
-	for k := range 12 {
+// TestOldCheckpoints: of a run that has gone back the newest few checkpoints stay of those up to where
+// it is, and all after that.
+func TestOldCheckpoints(t *testing.T) {
+	f, agents := runs.Folder(t.TempDir()), []int{1}
+	for k := range 8 {
 		testkit.OK(os.WriteFile(f.CheckpointPath(agents, k), nil, 0o600))
 	}
 	for _, step := range []struct {
-		hold []int
-		done int
-		want []int
+		done, few int
+		want      []int
 	}{
-		{[]int{0, 2, 99}, 7, []int{0, 2, 5, 6, 7, 9, 10, 11}},
-		{[]int{6}, 9, []int{6, 7, 9, 10, 11}},
-		{nil, 11, []int{9, 10, 11}},
+		{5, 3, []int{3, 4, 5, 6, 7}}, {4, 2, []int{3, 4, 5, 6, 7}}, {3, 2, []int{3, 4, 5, 6, 7}}, {7, 2, []int{6, 7}},
 	} {
-		testkit.OK(held.Protect(func([]int) ([]int, error) { return step.hold, nil }))
-		testkit.OK(f.RemoveOldCheckpoints(agents, step.done, held))
+		testkit.OK(f.RemoveOldCheckpoints(agents, step.done, step.few))
 		var want []string
 		for _, k := range step.want {
 			want = append(want, f.CheckpointPath(agents, k))
 		}
 		if got := testkit.Get(f.Checkpoints(agents)); !slices.Equal(got, want) {
-			t.Errorf("after %d iterations, with %v held, there are %v; there must be %v", step.done,
-				step.hold, got, want)
+			t.Errorf("after %d iterations, with %d that stay, there are %v; there must be %v", step.done, step.few, got,
+				want)
 		}
 	}
 }

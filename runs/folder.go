@@ -29,7 +29,7 @@ const (
 	ONNXFile       = "model.onnx"        // the whole of it for other programs
 	MembershipFile = "agent.json"
 	ChangesFile    = "membership.jsonl" // the changes of who takes part, of package membership
-	MasksFile      = "masks.bin"        // which masks an agent has used, of package network/grpc/masks
+	RegisterFile   = "register.json"    // what an agent has promised the others, of package network/register
 )
 
 // A Folder is the path of a run folder.
@@ -114,7 +114,7 @@ func (f Folder) Open(m Mode) error {
 	}
 	var rest []string
 	for _, name := range []string{SumsFile, SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile,
-		MembershipFile, ChangesFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
+		MembershipFile, ChangesFile, RegisterFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
 		rest = append(rest, f.Path(name))
 	}
 	return removeFiles(f, rest) // before a configuration says that what is here is the new run's
@@ -191,10 +191,10 @@ func (f Folder) State() (State, error) {
 		return Unfinished, nil
 	}
 	summary, err := readFile[struct {
-		State        State
-		Round, Epoch int
+		State State
+		Epoch int
 	}](f, SummaryFile)
-	if err == nil && summary.State == Finished && summary.Round > 0 {
+	if err == nil && summary.State == Finished {
 		var log membership.Log
 		if log, err = f.ReadChanges(); summary.Epoch < len(log) {
 			return Unfinished, err
@@ -212,13 +212,19 @@ func isEmpty(f Folder, name string) bool {
 
 // readFile reads a JSON object of a folder. Numbers that it lacks are unknown.
 func readFile[T any](f Folder, name string) (v T, err error) {
-	setUnknown(reflect.ValueOf(&v).Elem())
 	data, err := f.ReadFile(name)
 	if err != nil {
+		setUnknown(reflect.ValueOf(&v).Elem())
 		return v, err
 	}
+	return parseFile[T](f.Path(name), data)
+}
+
+// parseFile reads a JSON object. Numbers that it lacks are unknown.
+func parseFile[T any](name string, data []byte) (v T, err error) {
+	setUnknown(reflect.ValueOf(&v).Elem())
 	if err := json.Unmarshal(data, &v); err != nil {
-		return v, dsbo.ConfigErrorf("%s: %w", f.Path(name), err)
+		return v, dsbo.ConfigErrorf("%s: %w", name, err)
 	}
 	return v, nil
 }
@@ -252,17 +258,14 @@ func (f Folder) ReadSummary() (Summary, error) { return readFile[Summary](f, Sum
 // ReadMembership reads agent.json.
 func (f Folder) ReadMembership() (Membership, error) { return readFile[Membership](f, MembershipFile) }
 
-// AllFinished reports whether the folder says that all agents of a run have finished, and whether
-// its agent's neighbours know it too. What else is there in place of agent.json is not looked at.
-func (f Folder) AllFinished(own Membership) (finished, confirmed bool, err error) {
-	m, err := f.ReadMembership()
-	telling := m.Unconfirmed
-	if m.Unconfirmed = own.Unconfirmed; err != nil || m != own {
-		return false, false, nil
+// IsFinal reports whether the folder has the result of a run, and its agent has nothing to tell
+// the others any more. What else is there in place of agent.json is not looked at.
+func (f Folder) IsFinal(own Membership) (bool, error) {
+	if m, err := f.ReadMembership(); err != nil || m != own {
+		return false, nil
 	}
 	state, err := f.State()
-	finished = state == Finished
-	return finished, finished && !telling, err
+	return state == Finished, err
 }
 
 // WriteConfig writes config.json, which makes the folder a run folder: a [Config] or
@@ -294,21 +297,7 @@ func (f Folder) ReadChanges() (membership.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ParseChanges(f.Path(ChangesFile), data)
-}
-
-// ParseChanges reads a membership log, of which each change must have the votes by which it was
-// decided, if any has: signed by the keys of the certificates with them. Whether an authority has
-// signed these, an agent checks as it learns of a change. Errors match dsbo.ErrConfig.
-func ParseChanges(name string, data []byte) (membership.Log, error) {
-	log, err := membership.Parse(name, bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	if err := log.VerifyVotes(membership.VerifyKey); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return log, nil
+	return membership.Parse(f.Path(ChangesFile), bytes.NewReader(data))
 }
 
 // WriteChanges writes membership.jsonl.

@@ -1,60 +1,134 @@
 package runs
 
 import (
+	"archive/tar"
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"slices"
 
 	"dsbo"
-	"dsbo/network/membership"
 )
 
 // TakeResult puts into the folder of an agent what another one has found that has finished the run
-// and knows that all have, in its folder from: the agent was left out, and came back when they had
-// gone. Its own folder is locked; what it holds is replaced, as what is in it of an earlier epoch
-// counts for nothing. The last change of the members must be the council's, with the votes of its
-// quorum, which verify checks, and must follow on the changes that this agent knows. Errors match
-// dsbo.ErrConfig.
+// and knows that the result is final, in its folder from: the agent came when they had gone. Its own
+// folder is locked; what it holds is replaced. The other folder is taken at its word, as its owner
+// does. Errors match dsbo.ErrConfig.
 //
 // A second call with another folder of the run writes the same λ, ω and records. Times are unknown:
 // the agent has not computed them.
-func (f Folder) TakeResult(own Membership, council membership.Council, verify membership.Verifier,
-	identity string, from Folder) error {
+func (f Folder) TakeResult(own Membership, identity string, from Folder) error {
 	p, err := readPart(from)
 	if err != nil {
 		return err
 	}
-	known, err := f.ReadChanges()
-	if err != nil {
-		return err
-	}
-	switch n := len(p.changes); {
-	case p.Run != own.Run || p.Hash != own.Hash || p.Agents != own.Agents || p.Unconfirmed:
+	if p.Run != own.Run || p.Hash != own.Hash || p.Agents != own.Agents {
 		return dsbo.ConfigErrorf(
-			"%s must be of run %s with the cluster file %.12s, and know that all have finished; it is of run %s "+
-				"with %.12s",
-			from, own.Run, own.Hash, p.Run, p.Hash)
-	case n == 0 || slices.Contains(p.members(), own.Agent):
-		return dsbo.ConfigErrorf(
-			"agent %d must have been left out before the end, to take the result of %s; there it is a member",
-			own.Agent, from)
-	case p.changes[n-1].Proof == nil || p.changes[n-1].Proof.Council != council:
-		return dsbo.ConfigErrorf("the changes in %s must have the votes of the council of %+v", from, council)
-	case !bytes.HasPrefix(p.changes.Unsigned().Bytes(), known.Unsigned().Bytes()):
-		return dsbo.ConfigErrorf("%s must have the changes of members that %s has", from, f)
-	}
-	if err := p.changes.VerifyVotes(verify); err != nil {
-		return err
+			"%s must be of run %s with the cluster file %.12s; it is of run %s with %.12s", from, own.Run, own.Hash,
+			p.Run, p.Hash)
 	}
 	if err := f.Open(Replace); err != nil {
 		return err
 	}
-	p.Config.Identity = identity
-	p.Summary.Times, p.Summary.Waited = Times{}, nil
-	for k := range p.Records {
-		p.Records[k].Times = Times{}
-	}
-	if err := p.Write(f); err != nil {
+	if err := p.writeAs(f, identity); err != nil {
 		return err
 	}
 	return f.WriteMembership(own)
+}
+
+// writeAs fills the folder of an agent that has not computed what it is given.
+func (m *Merged) writeAs(f Folder, identity string) error {
+	if own, err := f.ReadConfig(); err == nil {
+		m.Config.Flags, m.Config.Graph, m.Config.Build = own.Flags, own.Graph, own.Build
+	}
+	m.Config.Identity = identity
+	m.Summary.Times, m.Summary.Waited = Times{}, nil
+	for k := range m.Records {
+		m.Records[k].Times = Times{}
+	}
+	return m.Write(f)
+}
+
+// givenFiles are the files of which [Folder.PackResult] makes an archive: those that a finished run
+// must have, and those that it may have.
+func givenFiles() (names []string, required int) {
+	names = []string{ConfigFile, MetricsFile, SummaryFile}
+	for _, r := range resultFiles {
+		names = append(names, r.name)
+	}
+	return names, 3
+}
+
+// PackResult returns an archive of what a finished run has found, with which an agent ends that
+// takes part in the end alone.
+func (f Folder) PackResult() ([]byte, error) {
+	var archive bytes.Buffer
+	out := tar.NewWriter(&archive)
+	names, required := givenFiles()
+	for k, name := range names {
+		data, err := f.ReadFile(name)
+		if k >= required && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = out.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(data))})
+		}
+		if err == nil {
+			_, err = out.Write(data)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return archive.Bytes(), out.Close()
+}
+
+// UnpackResult fills a run folder, which is open, with what [Folder.PackResult] of another agent's
+// returned. Errors match dsbo.ErrPeer where that is not what it must be.
+func (f Folder) UnpackResult(archive []byte, identity string) error {
+	p, err := parseResult(f, archive)
+	if err != nil {
+		return dsbo.Errorf(dsbo.ErrPeer, "the result of another agent: %w", err)
+	}
+	return p.writeAs(f, identity)
+}
+
+func parseResult(f Folder, archive []byte) (*Merged, error) {
+	names, required := givenFiles()
+	parts := make([][]byte, len(names))
+	in := tar.NewReader(bytes.NewReader(archive))
+	for {
+		head, err := in.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		k := slices.Index(names, head.Name)
+		if k < 0 {
+			return nil, fmt.Errorf("%q is no file of a result", head.Name)
+		}
+		if parts[k], err = io.ReadAll(in); err != nil {
+			return nil, err
+		}
+	}
+	if k := slices.IndexFunc(parts[:required], func(part []byte) bool { return part == nil }); k >= 0 {
+		return nil, fmt.Errorf("%s must be there", names[k])
+	}
+	p := &Merged{folder: f}
+	copy(p.files[:], parts[required:])
+	var err error
+	if p.Config, err = parseFile[Config](ConfigFile, parts[0]); err == nil {
+		p.Summary, err = parseFile[Summary](SummaryFile, parts[2])
+	}
+	if err == nil {
+		p.Records, _, err = ReadRecords(MetricsFile, bytes.NewReader(parts[1]))
+	}
+	if err == nil && p.Summary.State != Finished {
+		err = fmt.Errorf("the run must be finished; it is %s", p.Summary.State)
+	}
+	return p, err
 }

@@ -12,18 +12,15 @@ import (
 
 	"dsbo"
 	"dsbo/internal/wording"
-	"dsbo/network/membership"
 )
 
 // A Membership is agent.json: the run and the agent to which a run folder belongs. It is written
-// when the agent knows that all have finished.
+// when a quorum of the agents has the result, and the others know that.
 type Membership struct {
 	Run    string `json:"run"`
 	Hash   string `json:"hash"` // hash of the cluster file
 	Agent  int    `json:"agent"`
 	Agents int    `json:"agents"` // number of agents in the cluster file
-	// Unconfirmed says that the agent's neighbours may not know yet that all have finished.
-	Unconfirmed bool `json:"telling,omitzero"`
 }
 
 // A Merged is the content of a finished run's folder: of all agents, or of one as a part of it.
@@ -33,7 +30,6 @@ type Merged struct {
 	Config     Config
 	Summary    Summary
 	Records    []Record
-	changes    membership.Log           // of members
 	folder     Folder                   // run folder of the first agent
 	files      [len(resultFiles)][]byte // the contents of these files; nil: there is none
 }
@@ -79,7 +75,7 @@ func Merge(folders []Folder) (*Merged, error) {
 	}
 	m := parts[0]
 	m.Members = len(parts)
-	m.Config.Identity, m.Summary.Round = "", 0
+	m.Config.Identity = ""
 	for _, p := range parts[1:] {
 		if err := m.addRecords(p); err != nil {
 			return nil, err
@@ -200,9 +196,6 @@ func readPart(f Folder) (*Merged, error) {
 			return nil, err
 		}
 	}
-	if p.changes, err = f.ReadChanges(); err != nil {
-		return nil, err
-	}
 	p.Records, err = f.Records()
 	return p, err
 }
@@ -261,13 +254,9 @@ func (m *Merged) compare(other *Merged) error {
 		return err
 	}
 	for k, r := range resultFiles {
-		if !r.dated && k != changesAt && !bytes.Equal(m.files[k], other.files[k]) {
+		if !r.dated && !bytes.Equal(m.files[k], other.files[k]) {
 			return m.differ(other, r.name, "other contents")
 		}
-	}
-	// the same changes may have been decided by the votes of different quorums
-	if !bytes.Equal(m.changes.Unsigned().Bytes(), other.changes.Unsigned().Bytes()) {
-		return m.differ(other, ChangesFile, "other contents")
 	}
 	return nil
 }

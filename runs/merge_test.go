@@ -33,13 +33,13 @@ func partOf(t *testing.T, agent int, loss runs.Number) runs.Folder {
 	testkit.OK(f.WriteArray(runs.LambdaFile, []float64{1}, 1))
 	testkit.OK(f.WriteArray(runs.OmegaFile, []float64{1}, 1))
 	testkit.OK(f.WriteChanges(membership.Log{
-		{Epoch: 1, Iteration: 5, Round: 7, Members: []int{0, 1, 3}, Edges: membership.Edges{{0, 3}, {1, 3}},
+		{Epoch: 1, Iteration: 5, Members: []int{0, 1, 3}, Edges: membership.Edges{{0, 3}, {1, 3}},
 			Why: []string{"agent 2 left", "agent 3 joined"}},
-		{Epoch: 2, Iteration: 15, Round: 9, Members: []int{0, 2, 3}, Why: []string{"agent 1 left", "agent 2 returned"}},
+		{Epoch: 2, Iteration: 15, Members: []int{0, 2, 3}, Why: []string{"agent 1 left", "agent 2 returned"}},
 	}))
 	testkit.OK(f.WriteMembership(runs.Membership{Run: "small", Hash: "1", Agent: agent, Agents: 3}))
 	testkit.OK(f.WriteSummary(
-		runs.Summary{State: runs.Finished, PerAgent: make([]runs.Usage, 4), Members: []int{0, 2, 3},
+		runs.Summary{State: runs.Finished, PerAgent: make([]runs.Usage, 4), Members: []int{0, 2, 3}, Epoch: 2,
 			PhiStart: phiOf(0)}))
 	return f
 }

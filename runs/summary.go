@@ -82,18 +82,14 @@ type Summary struct {
 	// for an agent's own neighbours, or for all agents after they were put together. nil where all
 	// agents are in one process.
 	Waited []float64 `json:"waited_seconds,omitempty"`
-	// Round is the number of the exchange after the last one; 0 unless the agent is one that may be
-	// lost and come back.
-	Round int `json:"round,omitzero"`
 	// Epoch is the epoch of the members whose end this is, see package membership; 0 where members
 	// stay the same.
 	Epoch int `json:"epoch,omitzero"`
 }
 
-// Timeless returns s without the fields that depend on the machine: times, memory and the number
-// of exchanges.
+// Timeless returns s without the fields that depend on the machine: times and memory.
 func (s Summary) Timeless() Summary {
-	s.Seconds, s.MsPerIteration, s.PeakRSSMiB, s.Round, s.Times = 0, 0, 0, 0, Times{}
+	s.Seconds, s.MsPerIteration, s.PeakRSSMiB, s.Times = 0, 0, 0, Times{}
 	s.Waited = nil
 	s.PerAgent = slices.Clone(s.PerAgent)
 	for i := range s.PerAgent {

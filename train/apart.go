@@ -10,6 +10,7 @@ import (
 	"dsbo"
 	"dsbo/internal/linalg"
 	"dsbo/internal/num"
+	"dsbo/network/membership"
 )
 
 // moveShare is how far a change of members moves a vector, as a share of its norm. With a fifth the
@@ -20,11 +21,20 @@ const moveShare = 0.2
 
 // An apartness moves what an epoch begins with away from where sums of earlier epochs were: the
 // difference of two sums of all members' terms at one point, before and after a change, would be
-// the term of who left or came. All agents draw the same moves, from the seed and the epoch, and so
-// does a replay. The zero value moves nothing.
+// the term of who left or came. All agents draw the same moves, from the seed and the name of the
+// epoch, and so does a replay. The zero value moves nothing.
 type apartness struct {
-	seed  uint64
-	epoch int
+	seed, epoch uint64
+}
+
+// apartnessOf returns the moves of an epoch. Nobody knows its id before all of its members have
+// begun it; of one without, in older logs, the moves follow from its number.
+func apartnessOf(seed uint64, e membership.Epoch) apartness {
+	if e.ID == "" {
+		return apartness{seed, uint64(e.Number)}
+	}
+	name := sha256.Sum256([]byte(e.ID))
+	return apartness{seed, binary.LittleEndian.Uint64(name[:]) | 1}
 }
 
 // The streams of moves.
@@ -44,7 +54,7 @@ func (a apartness) move(v []float64, stream uint64) {
 	if norm := linalg.Norm(v); norm > 0 {
 		size *= norm / math.Sqrt(float64(len(v)))
 	}
-	draw := rand.New(rand.NewPCG(num.SplitMix(a.seed)+stream, uint64(a.epoch)))
+	draw := rand.New(rand.NewPCG(num.SplitMix(a.seed)+stream, a.epoch))
 	for i := range v {
 		v[i] += float64(size * num.Normal(draw))
 	}
@@ -62,7 +72,7 @@ func (a apartness) blur(diagonal []float64) {
 	}
 	digest := sha256.New()
 	_ = linalg.Write(digest, diagonal) // which never fails
-	_ = binary.Write(digest, binary.LittleEndian, [2]uint64{a.seed, uint64(a.epoch)})
+	_ = binary.Write(digest, binary.LittleEndian, [2]uint64{a.seed, a.epoch})
 	draw := rand.New(rand.NewChaCha8([32]byte(digest.Sum(nil))))
 	for i := range diagonal {
 		diagonal[i] *= 1 - blurShare + float64(2*blurShare*draw.Float64())

@@ -68,12 +68,12 @@ func seal(head string, rest []byte) []byte {
 func TestCheckpointErrors(t *testing.T) {
 	for _, c := range []struct{ want, head, rest string }{
 		{"its head", `{`, ""},
-		{"0 agents", `{"format":7,"alike":true}`, ""},
-		{"iteration -1", `{"format":7,"iteration":-1}`, ""},
-		{"bytes are left", `{"format":7,"arrays":[{"name":"x","len":2}]}`, "12345678"},
-		{"bytes are left", `{"format":7,"arrays":[{"name":"x","len":-2}]}`, "12345678"},
-		{"bytes are left", `{"format":7,"arrays":[{"name":"x","len":4611686018427387904}]}`, "12345678"},
-		{"8 bytes too many", `{"format":7,"arrays":[]}`, "12345678"},
+		{"0 agents", `{"format":8,"alike":true}`, ""},
+		{"iteration -1", `{"format":8,"iteration":-1}`, ""},
+		{"bytes are left", `{"format":8,"arrays":[{"name":"x","len":2}]}`, "12345678"},
+		{"bytes are left", `{"format":8,"arrays":[{"name":"x","len":-2}]}`, "12345678"},
+		{"bytes are left", `{"format":8,"arrays":[{"name":"x","len":4611686018427387904}]}`, "12345678"},
+		{"8 bytes too many", `{"format":8,"arrays":[]}`, "12345678"},
 	} {
 		_, err := parseCheckpoint(seal(c.head, []byte(c.rest)))
 		if !errors.Is(err, errCorrupt) || !strings.Contains(err.Error(), c.want) {
@@ -81,11 +81,11 @@ func TestCheckpointErrors(t *testing.T) {
 		}
 	}
 	_, err := parseCheckpoint(seal(`{"format":1}`, nil))
-	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "format 7; it has 1") ||
+	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "format 8; it has 1") ||
 		!strings.Contains(err.Error(), "-force") {
 		t.Errorf("a checkpoint of another version: %v, want what the user can do", err)
 	}
-	long := seal(`{"format":7}`, nil)
+	long := seal(`{"format":8}`, nil)
 	long[len(checkpointMagic)] = 200
 	sum := sha256.Sum256(long[:len(long)-32])
 	copy(long[len(long)-32:], sum[:])
@@ -98,8 +98,8 @@ func FuzzParseCheckpoint(f *testing.F) {
 	var b bytes.Buffer
 	testkit.OK(sample().writeTo(&b))
 	f.Add(b.Bytes())
-	f.Add(seal(`{"format":7,"arrays":[{"name":"x","len":2}]}`, make([]byte, 16)))
-	f.Add(seal(`{"format":7,"arrays":[{"name":"x","len":-1}]}`, nil))
+	f.Add(seal(`{"format":8,"arrays":[{"name":"x","len":2}]}`, make([]byte, 16)))
+	f.Add(seal(`{"format":8,"arrays":[{"name":"x","len":-1}]}`, nil))
 	f.Add([]byte(checkpointMagic))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		// The hash would keep all but whole files from what comes after it: it is made right here.

@@ -54,8 +54,6 @@ type Config struct {
 	CheckpointEvery int
 	Dir             string // the run folder, which must exist; "": nothing is written
 	Resume          bool   // go on from Dir's checkpoint, from the start if there is none yet
-	// Held are checkpoints that are not removed when they are old; nil: none.
-	Held *runs.HeldCheckpoints
 	// From is the checkpoint from which a run over several processes goes on; nil: the start.
 	From *Point
 	// Settings are further settings on which the results depend (data, seed, batch, model), as a
@@ -104,11 +102,11 @@ type roster struct {
 
 // A Point is a checkpoint of the agents of one process of a run over several.
 type Point struct {
-	Iteration     int   // iterations done
-	Round         int   // the next exchange
-	Epoch         int   // whose members it is of
-	Start         Start // how the run began
-	EvaluationDue bool  // an evaluation of its iteration is due: it is not one with which another epoch can begin
+	Iteration int    // iterations done
+	Epoch     int    // whose members it is of
+	Session   uint64 // with which that epoch began; 0: the first epoch, or a run without sessions
+	Digest    string // of the scales of averages, which all agents have alike; "": it has none
+	Start     Start  // how the run began
 }
 
 // A Start is how a run began, which agents that come back or join did not see.
@@ -225,7 +223,7 @@ func (c *Config) identity(epoch int) (json.RawMessage, error) {
 		identity["curvature"] = c.Problem.Matrix
 	}
 	if epoch > 0 {
-		identity["membership"] = c.Membership[:epoch].Unsigned()
+		identity["membership"] = c.Membership[:epoch]
 	}
 	return json.Marshal(identity)
 }

@@ -24,16 +24,10 @@ func (p Problem) Collective(ctx context.Context) network.Collective { return p.a
 
 // A layout is all of a run that depends on where its agents are: all in this process ([inProcess]),
 // dealt to ranks that start and stop together ([ranks]), or one in each process, which may be lost
-// and come back ([restartable]). No other code of a run asks which of these it is in.
+// and come back ([session]). No other code of a run asks which of these it is in.
 type layout interface {
-	// round returns the number of the next exchange, which a checkpoint holds; 0 where exchanges
-	// have none.
-	round() int
 	// sharedUsage returns the part of an agent's usage that the other processes are told.
 	sharedUsage(u runs.Usage) runs.Usage
-	// divergenceIsShared reports whether all processes know that the run has diverged, so that they
-	// can find the curvature together.
-	divergenceIsShared() bool
 
 	// collectiveContext returns the context of what all processes do together.
 	collectiveContext(ctx context.Context) context.Context
@@ -48,10 +42,15 @@ type layout interface {
 	agree(ctx context.Context, s *stepper, errs []error) (stop bool, first *dsbo.DivergedError, err error)
 	// fail ends the exchange of all agents because of err, where an agent that fails ends the run.
 	fail(exchange network.Team, err error)
+	// stopsTogether reports whether an interrupted run stops after the same iteration in all
+	// processes, with a checkpoint; else that of this process ends at once.
+	stopsTogether() bool
 	// concludeInterrupted adds the averages and the usage of all agents to an interrupted run's
 	// result, if all agents are here.
 	concludeInterrupted(ctx context.Context, r *runner) error
 
+	// checkpointsKept is how many checkpoints stay, up to the newest.
+	checkpointsKept() int
 	// writesMetrics reports whether this process writes metrics.jsonl.
 	writesMetrics() bool
 	// checkpointAgents returns the agents of this process's checkpoints, as package runs names

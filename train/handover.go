@@ -9,6 +9,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/internal/disk"
+	"dsbo/network/membership"
 	"dsbo/runs"
 )
 
@@ -25,8 +26,7 @@ func (c Config) Handover(agent int, at Point) ([]byte, error) {
 		return nil, err
 	}
 	of := checkpoint{checkpointHead: checkpointHead{
-		Epoch: found.Epoch, Iteration: found.Iteration, Evaluated: found.Evaluated, Round: found.Round,
-		Seconds:    found.Seconds,
+		Epoch: found.Epoch, Iteration: found.Iteration, Evaluated: found.Evaluated, Seconds: found.Seconds,
 		Evaluation: found.Evaluation, Start: found.Start, Handover: true, Agents: []int{agent},
 	}}
 	if of.Config, err = dropExamples(found.Config); err != nil {
@@ -69,7 +69,7 @@ func (c Config) handoverNames(state []dsbo.Named) ([]string, error) {
 // Receive keeps what [Config.Handover] returned as a checkpoint of an agent that comes into an
 // epoch, in its folder c.Dir, and returns the point for Config.From. [Run] checks that it is of
 // this run.
-func (c Config) Receive(agent, epoch int, handover []byte) (Point, error) {
+func (c Config) Receive(agent int, e membership.Epoch, handover []byte) (Point, error) {
 	found, err := parseCheckpoint(handover)
 	if err != nil {
 		return Point{}, fmt.Errorf("what agent %d takes over: %w", agent, err)
@@ -78,15 +78,14 @@ func (c Config) Receive(agent, epoch int, handover []byte) (Point, error) {
 		return Point{}, fmt.Errorf("what agent %d takes over: %w", agent,
 			corruptError("it is another agent's checkpoint"))
 	}
-	found.EntryEpoch, found.Agents = epoch, []int{agent}
+	found.EntryEpoch, found.Session, found.Agents = e.Number, e.Session, []int{agent}
 	for i := range found.Arrays {
 		if found.Arrays[i].Agent >= 0 {
 			found.Arrays[i].Agent = agent
 		}
 	}
 	path := runs.Folder(c.Dir).CheckpointPath([]int{agent}, found.Iteration)
-	return Point{Iteration: found.Iteration, Round: found.Round, Epoch: epoch, Start: found.Start},
-		disk.Write(path, found.writeTo)
+	return found.point(), disk.Write(path, found.writeTo)
 }
 
 // dropExamples returns an identity without what stands for the agents' examples.
@@ -102,11 +101,18 @@ func dropExamples(identity json.RawMessage) (json.RawMessage, error) {
 // checkEpoch reports a checkpoint from which c's epoch cannot go on: it has to be of that epoch or,
 // at the beginning of it, of one before.
 func (c *Config) checkEpoch(found *checkpoint) error {
-	epoch := c.epoch.Number
-	if found.Epoch > epoch {
+	epoch, of := c.epoch.Number, max(found.Epoch, found.EntryEpoch)
+	if of > epoch {
 		return dsbo.ConfigErrorf(
-			"the checkpoint is of epoch %d, which must not be after the last one of the membership log, %d",
-			found.Epoch, epoch)
+			"the checkpoint is of epoch %d, which must not be after the last one of the membership log, %d", of, epoch)
+	}
+	began := uint64(0)
+	if of > 0 {
+		began = c.Membership[of-1].Session
+	}
+	if found.Session != began {
+		return dsbo.ConfigErrorf("the checkpoint must be of epoch %d as session %d began it; it is of session %d", of,
+			began, found.Session)
 	}
 	for _, change := range c.Membership[found.Epoch:epoch] {
 		if change.Iteration != found.Iteration {

@@ -13,11 +13,7 @@ import (
 // agreed on with other processes.
 type inProcess struct{}
 
-func (inProcess) round() int { return 0 }
-
 func (inProcess) sharedUsage(u runs.Usage) runs.Usage { return u }
-
-func (inProcess) divergenceIsShared() bool { return true }
 
 func (inProcess) collectiveContext(ctx context.Context) context.Context { return ctx }
 
@@ -47,9 +43,14 @@ func (inProcess) agree(ctx context.Context, s *stepper, errs []error) (bool, *ds
 
 func (inProcess) fail(exchange network.Team, err error) { exchange.Fail(err) }
 
+func (inProcess) stopsTogether() bool { return true }
+
 func (inProcess) concludeInterrupted(ctx context.Context, r *runner) error {
 	return r.conclude(context.WithoutCancel(ctx))
 }
+
+// checkpointsKept is above 1, as the newest may be damaged.
+func (inProcess) checkpointsKept() int { return 3 }
 
 func (inProcess) writesMetrics() bool { return true }
 

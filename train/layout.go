@@ -13,8 +13,8 @@ func (p Problem) layout(local []int) layout {
 		return inProcess{}
 	}
 	part := multiProcess{local: p.agentNumbers(local)}
-	if m, ok := p.Team.Mixer(local[0]).(network.Rewinder); ok {
-		return restartable{part, m}
+	if _, ok := p.Team.(network.Saver); ok {
+		return session{ranks{part}}
 	}
 	if len(local) == len(p.Oracles) {
 		return inProcess{}

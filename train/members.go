@@ -154,13 +154,14 @@ func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.E
 
 // setApart makes a problem the problem of an epoch: its solutions start elsewhere than in others.
 func (p *Problem) setApart(e membership.Epoch) {
-	if p.apart.epoch == e.Number {
+	apart := apartnessOf(p.Average.Seed, e)
+	if p.apart.epoch == apart.epoch {
 		return
 	}
 	if p.apart.epoch == 0 {
 		p.firstStart = p.Start
 	}
-	p.apart = apartness{p.Average.Seed, e.Number}
+	p.apart = apart
 	if p.Start = p.firstStart; e.Number == 0 {
 		return
 	}

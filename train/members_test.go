@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -24,9 +26,10 @@ import (
 // changes are some of a run of 40 iterations of 5 agents: at a checkpoint and at none, with an
 // agent that returns, one that is admitted, one that has lost its state, and an edge that is cut.
 var changes = membership.Log{
-	{Epoch: 1, Iteration: 12, Members: []int{0, 2, 3, 4}},
-	{Epoch: 2, Iteration: 24, Members: []int{0, 1, 2, 4, 5}, Edges: [][2]int{{0, 5}, {2, 5}}, Cut: [][2]int{{1, 2}}},
-	{Epoch: 3, Iteration: 24, Members: []int{0, 1, 2, 5}, Lost: []int{2}},
+	{Epoch: 1, Iteration: 12, Session: 11, ID: sessionID, Members: []int{0, 2, 3, 4}},
+	{Epoch: 2, Iteration: 24, Session: 12, ID: sessionID, Members: []int{0, 1, 2, 4, 5},
+		Edges: [][2]int{{0, 5}, {2, 5}}, Cut: [][2]int{{1, 2}}},
+	{Epoch: 3, Iteration: 24, Session: 13, ID: sessionID, Members: []int{0, 1, 2, 5}, Lost: []int{2}},
 }
 
 // changing is config with the changes, and a sixth agent to be admitted.
@@ -68,6 +71,24 @@ func TestMembersChange(t *testing.T) {
 	want, got := linalg.Norm(there.Gradient(r.X)), float64(r.Last().GradNorm)
 	if !(math.Abs(got-want) < 1e-9*want) {
 		t.Errorf("the last record has ‖∇Φ‖ = %v; that of those present is %v", got, want)
+	}
+}
+
+// TestMovesFollowTheName: where an epoch has a name, nobody can know its moves who does not know that;
+// the moves of older logs follow from the number of the epoch.
+func TestMovesFollowTheName(t *testing.T) {
+	var ends [][]float64
+	for _, id := range []string{"", sessionID, strings.Repeat("1", 64), sessionID} {
+		c, _ := changing(t)
+		c.Method = starting(t, "newtoncg")
+		c.Membership = membership.Log{{Epoch: 1, Iteration: 38, Session: uint64(len(id)), ID: id, Members: []int{0, 2, 3, 4, 5},
+			Edges: [][2]int{{0, 5}}}}
+		ends = append(ends, run(t, c).Y)
+	}
+	for k, y := range ends[:3] {
+		if slices.Equal(y, ends[3]) != (k == 1) {
+			t.Errorf("run %d of another epoch ends where the last one does, or one of the same name does not", k)
+		}
 	}
 }
 
@@ -153,12 +174,15 @@ func (h *history) epochOf(number int, from train.Point, stop int) train.Point {
 	c.Membership = c.Membership[:number]
 	var cs []train.Config
 	for k, i := range e.Members {
-		own := ofAgents(c, teams[k], c.Membership.Roster(c.W.N()), i)
+		own := ofAgents(c, saver{teams[k], len(e.Members)}, c.Membership.Roster(c.W.N()), i)
 		if h.tape != nil {
-			own.Problem.Team = taped{teams[k], h.tape, i}
+			own.Problem.Team = taped{saver{teams[k], len(e.Members)}, h.tape, i}
 		}
+		own.Dir = folderOf(c, i)
+		testkit.OK(os.MkdirAll(own.Dir, 0o777))
 		if number > 0 {
-			own.Resume, own.From = true, comesIn(own, i, from)
+			own.Resume = true
+			own.From = h.comesIn(own, i, from)
 		}
 		cs = append(cs, own)
 	}
@@ -173,7 +197,7 @@ func (h *history) epochOf(number int, from train.Point, stop int) train.Point {
 		return train.Run(ctx, c)
 	})
 	for i, err := range errs {
-		// all agree in the next iteration
+		// others may be in the next iteration
 		if err != nil && !(errors.Is(err, train.ErrInterrupted) && results[i].Iterations <= stop+1) {
 			h.Fatalf("epoch %d, agent %d: %v", number, e.Members[i], err)
 		}
@@ -182,15 +206,22 @@ func (h *history) epochOf(number int, from train.Point, stop int) train.Point {
 	return train.Point{Iteration: stop, Epoch: number}
 }
 
+// folderOf returns the run folder of an agent.
+func folderOf(c train.Config, agent int) string {
+	return filepath.Join(c.Dir, fmt.Sprint("agent-", agent))
+}
+
 // comesIn returns the point from which an agent goes on: its own or, where it was no member, the
 // point of what a neighbour hands over.
-func comesIn(c train.Config, agent int, from train.Point) *train.Point {
+func (h *history) comesIn(c train.Config, agent int, from train.Point) *train.Point {
 	at := from
 	for number := from.Epoch + 1; number <= len(c.Membership); number++ {
 		before, e := testkit.Get(c.Membership.At(number-1, c.W.N())), testkit.Get(c.Membership.At(number, c.W.N()))
 		if _, is := e.Position(agent); is && !e.StateKept(before, agent) {
 			_, source := testkit.Get2(c.W.Giver(before, e, agent))
-			at = testkit.Get(c.Receive(agent, number, testkit.Get(c.Handover(source, from))))
+			theirs := h.Config
+			theirs.Dir = folderOf(h.Config, source)
+			at = testkit.Get(c.Receive(agent, e, testkit.Get(theirs.Handover(source, from))))
 		}
 	}
 	return &at

@@ -25,17 +25,23 @@ func (ranks) stepContext(ctx context.Context) (context.Context, context.CancelFu
 func (ranks) iterationLimit(done, _ int) int { return done + 1 }
 
 // agree lets all processes know whether one is interrupted, and the first agent that has diverged.
-func (l ranks) agree(ctx context.Context, s *stepper, errs []error) (stop bool, first *dsbo.DivergedError, err error) {
+func (l ranks) agree(ctx context.Context, s *stepper, errs []error) (bool, *dsbo.DivergedError, error) {
+	return s.agreeAll(l.collectiveContext(ctx), ctx.Err() != nil, errs)
+}
+
+// agreeAll lets all processes know whether one is to stop, and the first agent that has diverged.
+func (s *stepper) agreeAll(ctx context.Context, stops bool, errs []error) (stop bool, first *dsbo.DivergedError,
+	err error) {
 	if err := s.failure(errs); err != nil {
 		return false, nil, err
 	}
-	interrupted := ctx.Err() != nil
-	rows, err := s.Gather(l.collectiveContext(ctx), 3, func(i int, row []float64) error {
-		if interrupted {
+	rows, err := s.Gather(ctx, 4, func(i int, row []float64) error {
+		if stops {
 			row[0] = 1
 		}
 		if d := earliest(errs[i : i+1]); d != nil {
 			row[1], row[2] = float64(2+slices.Index(normNames, d.Quantity)), d.Value
+			row[3] = float64(d.Iteration)
 		}
 		return nil
 	})
@@ -43,16 +49,16 @@ func (l ranks) agree(ctx context.Context, s *stepper, errs []error) (stop bool, 
 		return false, nil, err
 	}
 	for i, row := range rows {
-		if row[1] > 0 {
-			quantity := "something of the method's own" // which its process names
-			if k := int(row[1]) - 2; k >= 0 {
-				quantity = normNames[k]
-			}
-			return false, &dsbo.DivergedError{Agent: i, Iteration: s.done - 1, Quantity: quantity, Value: row[2]}, nil
-		}
 		stop = stop || row[0] > 0
+		if k := int(row[3]); row[1] > 0 && (first == nil || k < first.Iteration) {
+			quantity := "something of the method's own" // which its process names
+			if name := int(row[1]) - 2; name >= 0 {
+				quantity = normNames[name]
+			}
+			first = &dsbo.DivergedError{Agent: s.Number(i), Iteration: k, Quantity: quantity, Value: row[2]}
+		}
 	}
-	return stop, nil, nil
+	return stop, first, nil
 }
 
 // writesMetrics is true of the first rank.

@@ -40,13 +40,13 @@ func (s *tape) sum(k int, members ...int) []float64 {
 
 // A taped team writes the terms of an agent to a tape.
 type taped struct {
-	network.Team
+	network.Saver
 	tape  *tape
 	agent int
 }
 
 func (g taped) Mixer(i int) dsbo.Mixer {
-	return &tapedMixer{Reducer: g.Team.Mixer(i).(network.Reducer), tape: g.tape, agent: g.agent,
+	return &tapedMixer{Reducer: g.Saver.Mixer(i).(network.Reducer), tape: g.tape, agent: g.agent,
 		sums: networktest.Sums{Agents: 4}, scales: map[[2]int]int{}, last: map[[2]int]int{}}
 }
 
@@ -218,7 +218,7 @@ func rebuild(t *testing.T, c train.Config) map[int]pair {
 	before, after := &tape{terms: map[int][][]float64{}}, &tape{terms: map[int][][]float64{}}
 	c.Dir = t.TempDir()
 	(&history{T: t, Config: c, tape: before}).epochOf(0, train.Point{}, c.K)
-	c.Dir, c.Membership = t.TempDir(), membership.Log{{Epoch: 1, Iteration: 12, Members: stay}}
+	c.Dir, c.Membership = t.TempDir(), membership.Log{{Epoch: 1, Iteration: 12, Session: 9, ID: sessionID, Members: stay}}
 	h := &history{T: t, Config: c}
 	first := h.epochOf(0, train.Point{}, 12)
 	h.tape = after

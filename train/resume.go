@@ -2,6 +2,8 @@ package train
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +13,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/disk"
+	"dsbo/internal/linalg"
 	"dsbo/internal/wording"
 	"dsbo/runs"
 )
@@ -26,11 +29,23 @@ func Points(f runs.Folder, agents []int) (points []Point, damaged []error, err e
 		case err != nil:
 			return nil, nil, err
 		default:
-			points = append(points, Point{c.Iteration, c.Round, max(c.Epoch, c.EntryEpoch), c.Start,
-				c.EvaluationDue})
+			points = append(points, c.point())
 		}
 	}
 	return points, damaged, nil
+}
+
+// point describes the checkpoint.
+func (c *checkpoint) point() Point {
+	p := Point{Iteration: c.Iteration, Epoch: max(c.Epoch, c.EntryEpoch), Session: c.Session, Start: c.Start}
+	if scales := c.arraysAfter(scaleArrays, 0); scales != nil {
+		sum := sha256.New()
+		for _, s := range scales {
+			_ = linalg.Write(sum, s.Value) // which never fails
+		}
+		p.Digest = hex.EncodeToString(sum.Sum(nil))[:16]
+	}
+	return p
 }
 
 // Began returns with how many iterations and which [Config.Settings] the run in a folder with all

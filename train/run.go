@@ -22,11 +22,12 @@ import (
 //
 // Each process of a run over several has some of the agents ([Problem].Team) and calls Run with the
 // same configuration. The numbers are the same as of a run in one process. Where agents may be lost
-// and come back, the error may be a [*network.RollbackError]: the caller begins anew from an
-// earlier [Point].
+// and come back ([network.Saver]), an error of the exchange has the caller begin anew from an earlier
+// [Point].
 //
 // When ctx ends, the agents finish their iteration, the checkpoint is written, and the error is
-// [ErrInterrupted]. Iterates that become NaN, infinite or too large end the run with a
+// [ErrInterrupted]; an agent that may come back ends at once, and its checkpoint before stands.
+// Iterates that become NaN, infinite or too large end the run with a
 // [*dsbo.DivergedError]; the checkpoint before stays. The result is never nil after the run
 // has begun.
 func Run(ctx context.Context, c Config) (*Result, error) {
@@ -43,6 +44,9 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			return nil, errors.Join(err, r.metrics.Close())
 		}
 	}
+	if r.Resume && r.epoch.Number > 0 && r.done == r.epoch.Iteration {
+		r.newEpoch = true // again, in all processes: some may have had no time to write its first checkpoint
+	}
 	if r.Resume && r.OnResume != nil {
 		r.OnResume(r.done)
 	}
@@ -54,8 +58,11 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			err = r.atBoundary(ctx, stop, diverged)
 		}
 	}
-	if err == nil {
-		err = r.metrics.Truncate() // drops records that a run wrote before it went back
+	switch {
+	case err == nil:
+		err = r.metrics.Truncate() // drops records of a run that has begun anew since
+	case !r.stopsTogether() && errors.Is(err, context.Canceled):
+		err = r.interruption(ctx, err)
 	}
 	if e := r.metrics.Close(); err == nil {
 		err = e
@@ -88,7 +95,7 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 	}
 	// before anything is found in the epoch: all have the same, however soon the next one begins
 	if r.newEpoch && !r.epochEnds() {
-		if err := r.writeCheckpoint(); err != nil {
+		if err := r.writeCheckpoint(ctx); err != nil {
 			return err
 		}
 	}
@@ -107,7 +114,7 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 		return r.atBoundary(ctx, false, nil)
 	}
 	if r.isDue(r.CheckpointEvery) && (r.epoch.Number == 0 || r.done > r.epoch.Iteration) {
-		if err := r.writeCheckpoint(); err != nil {
+		if err := r.writeCheckpoint(ctx); err != nil {
 			return err
 		}
 	}
@@ -124,7 +131,6 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 
 // updateResult makes the result cover the iterations done. The agents stand still.
 func (r *runner) updateResult() {
-	r.round = r.layout.round()
 	r.result = Result{Method: r.method(), Start: r.Start, Best: r.eval.best(), Exact: r.eval.sharedExact,
 		Epoch: r.epoch, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent,
 		MsPerIteration: runs.Number(num.Median(r.times)), WithoutPhi: r.WithoutPhi()}
@@ -166,9 +172,12 @@ func (r *runner) evaluate(ctx context.Context) error {
 	return nil
 }
 
-// stopInterrupted writes the checkpoint of a run that stops before its end.
+// stopInterrupted writes the checkpoint of a run that stops before its end, if all do.
 func (r *runner) stopInterrupted(ctx context.Context) error {
-	if err := r.writeCheckpoint(); err != nil {
+	if !r.stopsTogether() {
+		return ctx.Err()
+	}
+	if err := r.writeCheckpoint(ctx); err != nil {
 		return fmt.Errorf("%w after %s, and %w", ErrInterrupted, wording.Count(r.done, "iteration"), err)
 	}
 	if err := r.concludeInterrupted(ctx, r); err != nil {

@@ -52,7 +52,6 @@ type runner struct {
 	end           int           // the iteration after which the run ends: K, or earlier by Patience
 	evaluated     int           // the iteration of the newest record; -1: none
 	newEpoch      bool          // whether an epoch has begun since the newest checkpoint
-	round         int           // the next exchange, when the agents last stood still
 	records       []runs.Record // of the run so far
 	checkpoint    checkpoint    // the newest that was written, whose lists the next one has
 	timesRecorded int           // number of iteration times that the newest record, and those before, have used

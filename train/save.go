@@ -1,6 +1,8 @@
 package train
 
 import (
+	"context"
+
 	"dsbo"
 	"dsbo/internal/disk"
 	"dsbo/network"
@@ -8,31 +10,47 @@ import (
 )
 
 // writeCheckpoint writes the checkpoint after the iterations done to the run folder, if there is
-// one, and removes checkpoints that are no longer needed. The agents stand still.
-func (r *runner) writeCheckpoint() error {
+// one, and removes checkpoints that are no longer needed: those before what all agents have. The
+// agents stand still.
+func (r *runner) writeCheckpoint(ctx context.Context) error {
 	if r.Dir == "" {
 		return nil
 	}
-	if s, ok := r.exchange.(network.Saver); ok {
-		defer s.Saving()()
-	}
-	config, err := r.identity(r.epoch.Number)
+	c, err := r.makeCheckpoint()
 	if err != nil {
 		return err
 	}
-	c := checkpoint{checkpointHead: checkpointHead{
-		Config: config, Epoch: r.epoch.Number, Iteration: r.done, Evaluated: r.evaluated, Round: r.round,
-		Seconds: r.seconds, Start: r.Start, Agents: r.Problem.agentNumbers(r.Local()), Alike: r.alike,
-		Evaluation: r.eval.sent, EvaluationDue: r.evaluationDue(),
-	}}
-	path := runs.Folder(r.Dir).CheckpointPath(r.checkpointAgents(), r.done)
-	if c.EvaluationDue {
-		if earlier, err := readCheckpoint(path); err == nil && earlier.Epoch == c.Epoch && !earlier.EvaluationDue {
-			return nil // of a run that has gone back: another epoch may begin with it
-		}
+	folder, agents := runs.Folder(r.Dir), r.checkpointAgents()
+	write := func() error { return disk.Write(folder.CheckpointPath(agents, r.done), c.writeTo) }
+	if s, ok := r.exchange.(network.Saver); ok {
+		err = s.Save(ctx, write)
+	} else {
+		err = write()
 	}
-	if c.MetricsBytes, c.MetricsSHA256, err = r.metrics.Sync(); err != nil {
+	if err != nil {
 		return err
+	}
+	r.newEpoch = false
+	if r.OnCheckpoint != nil {
+		r.OnCheckpoint(r.done)
+	}
+	return folder.RemoveOldCheckpoints(agents, r.done, r.checkpointsKept())
+}
+
+// makeCheckpoint returns the checkpoint after the iterations done, with views of the agents' state.
+// The records that it knows of are on the disk.
+func (r *runner) makeCheckpoint() (c *checkpoint, err error) {
+	config, err := r.identity(r.epoch.Number)
+	if err != nil {
+		return nil, err
+	}
+	c = &checkpoint{checkpointHead: checkpointHead{
+		Config: config, Epoch: r.epoch.Number, Session: r.epoch.Session, Iteration: r.done, Evaluated: r.evaluated,
+		Seconds: r.seconds, Start: r.Start, Agents: r.Problem.agentNumbers(r.Local()), Alike: r.alike,
+		Evaluation: r.eval.sent,
+	}}
+	if c.MetricsBytes, c.MetricsSHA256, err = r.metrics.Sync(); err != nil {
+		return nil, err
 	}
 	c.Usage, c.Arrays, c.values = r.checkpoint.Usage[:0], r.checkpoint.Arrays[:0], r.checkpoint.values[:0]
 	for k, i := range r.Local() {
@@ -51,21 +69,6 @@ func (r *runner) writeCheckpoint() error {
 	if r.Changing || r.roster != nil {
 		c.add(evaluationArrays, r.eval.usageState())
 	}
-	r.checkpoint = c
-	if err := disk.Write(path, c.writeTo); err != nil {
-		return err
-	}
-	r.newEpoch = false
-	if r.OnCheckpoint != nil {
-		r.OnCheckpoint(r.done)
-	}
-	return runs.Folder(r.Dir).RemoveOldCheckpoints(r.checkpointAgents(), r.done, r.Held)
-}
-
-// evaluationDue reports whether an evaluation is due after the iterations done that has not been
-// made: the run was interrupted before. At the beginning of an epoch none is, whose members might
-// make it.
-func (r *runner) evaluationDue() bool {
-	begins := r.epoch.Number > 0 && r.done == r.epoch.Iteration
-	return r.isDue(r.EvalEvery) && r.evaluated < r.done && !begins
+	r.checkpoint = *c
+	return c, nil
 }

@@ -129,8 +129,7 @@ func (c Config) stableSettings(l float64, k int) (settings []string) {
 // advice returns the settings that would keep the run stable where it diverged, at iteration k:
 // steps of y and z that fit the largest curvature at the agents' x and, as far as x may go, at the
 // corners of its box; or, for steps that are stable at the start, a box in which the curvature
-// stays near that. Where this process cannot find the curvature, the curvature of the start has
-// to do.
+// stays near that. Where it is not found, the curvature of the start has to do.
 func (r *runner) advice(ctx context.Context, k int) string {
 	if !r.HasSteps() {
 		return ""
@@ -169,12 +168,9 @@ func (r *runner) advice(ctx context.Context, k int) string {
 	return advice
 }
 
-// curvatureAt returns the largest curvature of an agent where each has its own x; 0 where this
-// process cannot find it.
+// curvatureAt returns the largest curvature of an agent where each has its own x; 0 where it is not
+// found.
 func (r *runner) curvatureAt(ctx context.Context, x func(i int) []float64) float64 {
-	if !r.divergenceIsShared() {
-		return 0
-	}
 	_, y := r.start()
 	l, err := r.Problem.curvature(r.collectiveContext(ctx), x, y)
 	if err != nil {

@@ -104,7 +104,8 @@ func (s *stepper) method() dsbo.Algorithm { return s.agents[s.Local()[0]].alg }
 // advance runs the agents up to iteration limit, or to the one in which they are interrupted or one
 // diverges. It reports whether the run is interrupted, and the first divergence.
 func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsbo.DivergedError, err error) {
-	g := &gate{ctx: s.collectiveContext(ctx), limit: s.iterationLimit(s.done, limit), entered: s.done}
+	g := &gate{ctx: s.collectiveContext(ctx), limit: s.iterationLimit(s.done, limit), entered: s.done,
+		fixed: !s.stopsTogether()}
 	inner, cancel := s.stepContext(ctx)
 	defer cancel()
 	errs := make([]error, len(s.agents))
@@ -211,6 +212,8 @@ type gate struct {
 	mu      sync.Mutex
 	limit   int // iterations from here on are closed
 	entered int // the highest iteration that an agent has begun, plus 1
+	// the agents of other processes begin all iterations up to limit, and need those of this one
+	fixed bool
 }
 
 // mayBegin reports whether an agent may begin iteration k.
@@ -218,7 +221,7 @@ func (g *gate) mayBegin(k int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.ctx.Err() != nil {
-		g.limit = min(g.limit, g.entered)
+		g.close()
 	}
 	if k >= g.limit {
 		return false
@@ -231,5 +234,11 @@ func (g *gate) mayBegin(k int) bool {
 func (g *gate) stop() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.limit = min(g.limit, g.entered)
+	g.close()
+}
+
+func (g *gate) close() {
+	if !g.fixed {
+		g.limit = min(g.limit, g.entered)
+	}
 }

@@ -55,8 +55,8 @@ func New(c Config) *Group {
 			g.local = append(g.local, i)
 		}
 	} else if g.local = c.Team.Local(); len(g.local) == c.N {
-		_, mayComeBack := c.Team.Mixer(0).(network.Rewinder)
-		g.alone = !mayComeBack
+		_, isSaver := c.Team.(network.Saver)
+		g.alone = !isSaver
 	}
 	g.parts = make([][]float64, len(g.local))
 	if g.config.Sent == nil {
