@@ -1,0 +1,171 @@
+package session
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"dsbo/network/pki"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/status"
+)
+
+// Why an agent itself ends a stream that is as it should be.
+var (
+	errReplaced = errors.New("the neighbour opened another stream")
+	errRenewed  = errors.New("this agent has another certificate now")
+	errExpired  = errors.New("a certificate of the connection has expired")
+)
+
+// maxQueued is how many frames may wait until a neighbour reads.
+const maxQueued = 256
+
+// A stream moves frames: those of gRPC, on either side, do.
+type stream interface {
+	SendMsg(m any) error
+	RecvMsg(m any) error
+}
+
+// A streamSender sends frames on a stream, one by one.
+type streamSender struct{ stream stream }
+
+// Send implements [Sender].
+func (s streamSender) Send(frame []byte) error { return s.stream.SendMsg(frame) }
+
+// A conn is one stream to a neighbour, after the hellos.
+type conn struct {
+	to      int
+	expires time.Time // when a certificate of either side does; zero: never
+	stream  stream
+	sender  Sender        // of the stream, through Config.Wrap
+	by      *pki.Identity // of this side; nil: there are no certificates
+	began   time.Time
+	useful  atomic.Bool // it has brought more than heartbeats
+
+	queue    chan []byte   // frames that are to be sent
+	dropped  chan struct{} // closed by drop, after reason is set
+	dropOnce sync.Once
+	reason   error
+}
+
+// newConn returns a connection to a neighbour over a stream that was opened with this agent's
+// certificate of then and, as auth has it, the neighbour's.
+func (l *links) newConn(to int, s stream, by *pki.Identity, auth credentials.AuthInfo) *conn {
+	return &conn{to: to, expires: connectionExpiry(by, auth), by: by, stream: s,
+		sender: l.config.Wrap(to, streamSender{s}), began: time.Now(),
+		queue: make(chan []byte, maxQueued), dropped: make(chan struct{})}
+}
+
+// send queues a frame, which does not change after; it never blocks. It reports false where the
+// neighbour reads so little that maxQueued frames wait: the caller drops the connection.
+func (c *conn) send(frame []byte) bool {
+	select {
+	case c.queue <- frame:
+		return true
+	default:
+		return false
+	}
+}
+
+// drop ends the connection because of why, the first time.
+func (c *conn) drop(why error) {
+	c.dropOnce.Do(func() {
+		c.reason = why
+		close(c.dropped)
+	})
+}
+
+// run moves frames until the stream ends and returns why: nil if this side is closed and has
+// nothing more to send, io.EOF if the other side is. in gets what ends the receiving direction, if
+// that has not ended.
+func (l *links) run(c *conn) (in chan error, err error) {
+	l.track(c)
+	defer l.untrack(c)
+	in = make(chan error, 1)
+	out := make(chan error, 1)
+	l.work.Go(func() { in <- l.receive(c) })
+	l.work.Go(func() { out <- l.transmit(c) })
+	var expired <-chan time.Time
+	if !c.expires.IsZero() {
+		t := time.NewTimer(time.Until(c.expires))
+		defer t.Stop()
+		expired = t.C
+	}
+	select {
+	case err = <-in:
+	case err = <-out:
+		if err == io.EOF { // what gRPC has for any stream that has ended: only the receiving direction knows how
+			select {
+			case err = <-in:
+			case <-c.dropped:
+				err = c.reason
+			}
+		}
+	case <-expired:
+		err = errExpired
+	case <-c.dropped:
+		err = c.reason
+	}
+	c.drop(err)
+	l.host.detach(c, err)
+	return in, err
+}
+
+// transmit sends what is queued until the links are closed and the queue is empty.
+func (l *links) transmit(c *conn) error {
+	for {
+		select {
+		case frame := <-c.queue:
+			if err := c.sender.Send(frame); err != nil {
+				return err
+			}
+			continue
+		case <-c.dropped:
+			return c.reason
+		case <-l.closing.Done():
+		}
+		for len(c.queue) > 0 { // nobody else takes from it
+			if err := c.sender.Send(<-c.queue); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// receive hands what comes to the host until the stream ends. An end in good order is io.EOF.
+func (l *links) receive(c *conn) error {
+	for {
+		var f received
+		if err := c.stream.RecvMsg(&f); err != nil {
+			if f.fault != nil {
+				return f.fault
+			}
+			if status.Code(err) == codes.ResourceExhausted { // what gRPC has for a frame that is too long
+				return &badFrame{err}
+			}
+			return l.readRefusal(c.to, err)
+		}
+		select {
+		case <-c.dropped: // only the end of the stream is of interest
+			continue
+		default:
+		}
+		if f.kind == kindHello {
+			return badFramef("a second hello on one stream")
+		}
+		if err := l.host.handle(c, f.frame); err != nil {
+			return err
+		}
+		if f.kind != kindAlive && !c.useful.Load() {
+			c.useful.Store(true)
+		}
+	}
+}
+
+// endedInOrder reports whether a stream that run left with err ended in good order.
+func endedInOrder(err error) bool { return err == nil || err == io.EOF }

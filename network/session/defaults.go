@@ -1,0 +1,45 @@
+package session
+
+import (
+	"time"
+
+	"dsbo/internal/guard"
+	"dsbo/network"
+	"dsbo/network/carrier"
+)
+
+func orDefault[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+// withDefaults returns c with its zeros replaced.
+func (c Config) withDefaults() Config {
+	orDefault(&c.MaxFloats, 1<<24)
+	orDefault(&c.SilentAfter, 5*time.Second)
+	orDefault(&c.Heartbeat, min(500*time.Millisecond, c.SilentAfter/4))
+	orDefault(&c.Grace, 2*c.SilentAfter)
+	orDefault(&c.PeerTimeout, 20*time.Minute)
+	if c.PeerTimeout > 0 {
+		c.PeerTimeout = max(c.PeerTimeout, 2*c.AbsentAfter)
+	}
+	orDefault(&c.ComputeTimeout, max(24*time.Hour, c.PeerTimeout))
+	orDefault(&c.StragglerDeadline, c.ComputeTimeout)
+	orDefault(&c.Program, network.ThisProgram())
+	orDefault(&c.Instance, uint64(time.Now().UnixNano()))
+	c.Log = guard.LimitLog(c.Log)
+	if c.Admission != "" && c.Matrix != nil {
+		if a, err := c.admission(c.Identity, c.Agent, c.Admission); err == nil {
+			c.admissionNeighbours = a.Neighbours
+		}
+	}
+	if c.Dial == nil {
+		c.Dial = carrier.Dialer{}.Dial
+	}
+	if c.Wrap == nil {
+		c.Wrap = func(_ int, s Sender) Sender { return s }
+	}
+	return c
+}

@@ -1,0 +1,84 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"dsbo"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// A FencedError is why an agent ends that runs in two processes, of which this one began earlier:
+// [Config.Instance] tells. The run goes on with the other one. It matches [dsbo.ErrConfig]: a
+// supervisor that started this process again would have the two end each other in turn.
+type FencedError struct {
+	Agent     int
+	Neighbour int // whose word it is
+}
+
+func (e *FencedError) Error() string {
+	return fmt.Sprintf(
+		"agent %d runs in another process too, which began later and is connected to agent %d: this one ends; an "+
+			"agent must have one supervisor", e.Agent, e.Neighbour)
+}
+
+// Is reports whether target is dsbo.ErrConfig.
+func (e *FencedError) Is(target error) bool { return target == dsbo.ErrConfig }
+
+// errFenced is with what a host refuses, and ends, the connections of an earlier process of a
+// neighbour: that process then gets a [FencedError].
+var errFenced = errors.New("a later process of the neighbour is connected")
+
+// Codes of the status by which a process learns why it is not connected.
+const (
+	fencedCode  = codes.FailedPrecondition // a later process of its agent is
+	strangeCode = codes.InvalidArgument    // its settings or its program are others
+	refusedCode = codes.PermissionDenied   // for another reason
+)
+
+// statusOf returns what the neighbour is told of the end of a stream that was accepted, in good
+// order or not.
+func statusOf(err error) error {
+	if endedInOrder(err) {
+		return nil
+	}
+	code := codes.Aborted
+	if errors.Is(err, errFenced) {
+		code = fencedCode
+	}
+	return status.Error(code, err.Error())
+}
+
+// refusalOf returns what a process is told that is not connected.
+func refusalOf(err error) error {
+	code := refusedCode
+	if _, strange := errors.AsType[*settingsError](err); strange {
+		code = strangeCode
+	}
+	if errors.Is(err, errFenced) {
+		code = fencedCode
+	}
+	return status.Error(code, err.Error())
+}
+
+// readRefusal returns why the connection to a neighbour ended, as the neighbour has it.
+func (l *links) readRefusal(neighbour int, err error) error {
+	s, ok := status.FromError(err)
+	if !ok || s == nil {
+		return err
+	}
+	switch s.Code() {
+	case fencedCode:
+		return &FencedError{Agent: l.config.Agent, Neighbour: neighbour}
+	case strangeCode:
+		return &settingsError{errors.New(s.Message())}
+	case refusedCode:
+		return errors.New(s.Message())
+	case codes.Unimplemented:
+		return &settingsError{fmt.Errorf("agent %d exchanges by another protocol than agent %d: all agents must have "+
+			"the same program", neighbour, l.config.Agent)}
+	}
+	return err
+}

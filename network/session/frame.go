@@ -1,0 +1,152 @@
+package session
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+// Bounds of what follows the header of a frame, by its kind. A vector has up to Config.MaxFloats
+// float64s.
+const (
+	// maxHello bounds a hello: nothing longer is read of one that has not said who it is.
+	maxHello = 4 << 10
+	maxAlive = 64
+	maxFlood = 1 << 20
+	// maxState bounds a piece of what an agent takes over that enters, maxHandover all of it.
+	maxState    = 64 << 10
+	maxHandover = 1 << 30
+)
+
+// A kind tells what a frame is for.
+type kind uint8
+
+const (
+	kindHello  kind = 1 + iota // the first frame of a stream, in both directions
+	kindAlive                  // a heartbeat, and what the sender is about
+	kindFlood                  // what all agents hear, from neighbour to neighbour
+	kindVector                 // the vector of one exchange
+	kindState                  // a piece of what an agent takes over that enters
+	kindEnd                    // the first number that is no kind
+)
+
+// A frame is headerSize bytes and a payload. All numbers are little-endian:
+//
+//	 0  kind      1 byte
+//	 1  zero      3
+//	 4  exchange  4
+//	 8  session   8, the first bytes of its id
+//	16  purpose   8
+type frame struct {
+	kind     kind
+	exchange int
+	session  uint64
+	purpose  uint64
+	payload  []byte // begins at a multiple of 8 in memory; nobody else has it
+	size     int    // with the header
+}
+
+const (
+	headerSize = 24
+	// maxExchange bounds the number of an exchange.
+	maxExchange = math.MaxInt32
+)
+
+// A badFrame is why a connection ends: its neighbour has sent what it must not send.
+type badFrame struct{ reason error }
+
+func (b *badFrame) Error() string { return b.reason.Error() }
+
+func (b *badFrame) Unwrap() error { return b.reason }
+
+// badFramef returns a [*badFrame] with a reason.
+func badFramef(format string, args ...any) error { return &badFrame{fmt.Errorf(format, args...)} }
+
+// newFrame returns the header of a frame that has room for a payload of n bytes after it, which
+// begins at a multiple of 8 in memory.
+func newFrame(h frame, payload int) []byte {
+	b := alignedBytes(headerSize + payload)[:headerSize]
+	b[0] = byte(h.kind)
+	binary.LittleEndian.PutUint32(b[4:], uint32(h.exchange))
+	binary.LittleEndian.PutUint64(b[8:], h.session)
+	binary.LittleEndian.PutUint64(b[16:], h.purpose)
+	return b
+}
+
+// decode reads a frame of size bytes into f, with a payload of its own memory. maxVector is the
+// most bytes of a vector. Each error but r's own is a [*badFrame].
+func (f *frame) decode(r io.Reader, size, maxVector int) error {
+	if size < headerSize {
+		return badFramef("a frame must have at least %d bytes; it has %d", headerSize, size)
+	}
+	var b [headerSize]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		return err
+	}
+	exchange := binary.LittleEndian.Uint32(b[4:])
+	*f = frame{kind: kind(b[0]), exchange: int(exchange), session: binary.LittleEndian.Uint64(b[8:]),
+		purpose: binary.LittleEndian.Uint64(b[16:]), size: size}
+	switch {
+	case f.kind == 0 || f.kind >= kindEnd || b[1] != 0 || b[2] != 0 || b[3] != 0:
+		return badFramef("frames that begin with %x are not known", b[:4])
+	case exchange > maxExchange:
+		return badFramef("the exchange of a frame must be at most %d; it is %d", maxExchange, exchange)
+	}
+	if most := maxPayload(f.kind, maxVector); size-headerSize > most {
+		return badFramef("a frame of kind %d must have at most %d bytes; it has %d", f.kind, headerSize+most, size)
+	}
+	f.payload = alignedBytes(size - headerSize)
+	_, err := io.ReadFull(r, f.payload)
+	return err
+}
+
+// maxPayload returns how many bytes may follow the header of a frame.
+func maxPayload(k kind, maxVector int) int {
+	return [kindEnd]int{kindHello: maxHello, kindAlive: maxAlive, kindFlood: maxFlood, kindVector: maxVector,
+		kindState: maxState}[k]
+}
+
+// encodeVector returns the frame of a vector of float64s.
+func encodeVector(h frame, v []float64) []byte {
+	h.kind = kindVector
+	b := newFrame(h, 8*len(v))[:headerSize+8*len(v)]
+	copy(b[headerSize:], bytesOf(v))
+	if cpu.IsBigEndian {
+		for i, x := range floatBits(v) {
+			binary.LittleEndian.PutUint64(b[headerSize+8*i:], x)
+		}
+	}
+	return b
+}
+
+// vectorOf returns the float64s of a payload, mostly in its memory.
+func vectorOf(payload []byte) []float64 {
+	v := unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(payload))), len(payload)/8)
+	if cpu.IsBigEndian {
+		v = slices.Clone(v)
+		raw := bytesOf(v)
+		for i := range v {
+			floatBits(v)[i] = binary.LittleEndian.Uint64(raw[8*i:])
+		}
+	}
+	return v
+}
+
+// alignedBytes returns n bytes that begin at a multiple of 8 in memory.
+func alignedBytes(n int) []byte { return bytesOf(make([]float64, (n+7)/8))[:n] }
+
+// bytesOf returns the memory of v.
+func bytesOf(v []float64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 8*len(v))
+}
+
+// floatBits returns the memory of v as whole numbers: a float64 that is moved as such may lose
+// the payload of a NaN on some machines.
+func floatBits(v []float64) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v))
+}

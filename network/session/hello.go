@@ -1,0 +1,125 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"dsbo/internal/wording"
+	"dsbo/network"
+)
+
+// maxName bounds each text in a hello but the settings'.
+const maxName = 255
+
+// A hello opens a stream, in both directions, as JSON. A later version may have more fields, which
+// this one passes over.
+type hello struct {
+	From      int             `json:"from"`
+	To        int             `json:"to"`       // whom the sender takes the receiver for
+	Instance  uint64          `json:"instance"` // see Config.Instance
+	Run       string          `json:"run"`
+	Hash      string          `json:"hash"`
+	Form      string          `json:"form"` // see Config.form
+	Program   network.Program `json:"program"`
+	Admission string          `json:"admission,omitempty"` // of an agent that Config.Matrix does not have
+	Settings  string          `json:"settings,omitempty"`  // see settingsText
+	Session   uint64          `json:"session"`             // the first bytes of the id of the session under way; 0: none
+	Due       int             `json:"due"`                 // the exchange of it whose vector the sender needs next
+}
+
+// texts returns the texts of h.
+func (h *hello) texts() []string {
+	all := []string{h.Run, h.Hash, h.Form, h.Admission, h.Settings}
+	for _, s := range h.Program.Texts() {
+		all = append(all, *s)
+	}
+	return all
+}
+
+func (h hello) encode() []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(h); err != nil {
+		panic(err) // it is numbers and texts
+	}
+	return append(newFrame(frame{kind: kindHello}, b.Len()), b.Bytes()...)
+}
+
+// readHello reads the hello in a frame.
+func readHello(f *frame) (h hello, err error) {
+	if f.kind != kindHello {
+		return h, badFramef("a stream must begin with a hello; it begins with a frame of kind %d", f.kind)
+	}
+	if err := json.Unmarshal(f.payload, &h); err != nil {
+		return hello{}, badFramef("a hello must be JSON: %w", err)
+	}
+	for _, n := range []int{h.From, h.To, h.Due} {
+		if n < 0 || n > maxExchange {
+			return hello{}, badFramef("the numbers of a hello must be 0 to %d; one is %d", maxExchange, n)
+		}
+	}
+	for _, text := range h.texts() {
+		if most := max(maxName, maxSettings); len(text) > most {
+			return hello{}, badFramef("the texts of a hello must have at most %d bytes; one has %d", most, len(text))
+		}
+		if !wording.Printable(text) {
+			return hello{}, badFramef("the texts of a hello must be printable; one is %+.60q", text)
+		}
+	}
+	return h, nil
+}
+
+// helloLength is the length of a hello without settings.
+func (c *Config) helloLength() int {
+	return len(hello{From: maxExchange, To: maxExchange, Instance: 1<<64 - 1, Run: c.Run, Hash: c.Hash, Form: c.form(),
+		Program: c.Program, Admission: c.Admission, Settings: " ", Session: 1<<64 - 1, Due: maxExchange}.encode())
+}
+
+// settingsText returns what the agent's hellos have of its settings: each byte of that may take two
+// in JSON.
+func (c *Config) settingsText() string {
+	return settingsText(c.Settings, min(maxSettings, (headerSize+maxHello-c.helloLength())/2))
+}
+
+// greet returns the hello that opens a stream to a neighbour.
+func (l *links) greet(to int) []byte {
+	c := l.config
+	session, due := l.host.greeting(to)
+	return hello{From: c.Agent, To: to, Instance: c.Instance, Run: c.Run, Hash: c.Hash, Form: c.form(),
+		Program: c.Program, Admission: c.Admission, Settings: l.settings, Session: session, Due: due}.encode()
+}
+
+// checkHello returns an error unless h is for this agent and of this run.
+func (l *links) checkHello(h hello) error {
+	c := l.config
+	switch {
+	case h.To != c.Agent:
+		return fmt.Errorf("agent %d takes agent %d for agent %d", h.From, c.Agent, h.To)
+	case h.Run != c.Run:
+		return fmt.Errorf("agent %d is of run %q, agent %d of run %q", h.From, h.Run, c.Agent, c.Run)
+	}
+	if err := l.checkSettings(h); err != nil {
+		return err
+	}
+	if h.Form != c.form() {
+		return &settingsError{fmt.Errorf(
+			"agent %d exchanges %s, agent %d %s: Wire and Unmasked must be the same for all agents", h.From, h.Form,
+			c.Agent, c.form())}
+	}
+	if err := h.Program.Mixable(fmt.Sprintf("agent %d", h.From), fmt.Sprintf("agent %d", c.Agent),
+		c.Program); err != nil {
+		return &settingsError{err}
+	}
+	return nil
+}
+
+// checkDirection returns an error unless it is agent from that connects to this one.
+func (l *links) checkDirection(from int) error {
+	if !l.config.dials(from) {
+		return nil
+	}
+	return fmt.Errorf("agent %d connects to agent %d, but the other way is right: the one with the lower number "+
+		"connects, or the one without an address", from, l.config.Agent)
+}

@@ -1,0 +1,208 @@
+package session
+
+import (
+	"context"
+	"crypto/tls"
+	"maps"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"dsbo/internal/guard"
+	"dsbo/internal/wording"
+	"dsbo/network/pki"
+	"dsbo/network/relay"
+
+	rpc "google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+const (
+	// handshakeTimeout bounds the opening of a connection, from the first packet to the
+	// neighbour's hello.
+	handshakeTimeout = 10 * time.Second
+	// closeTimeout bounds how long close waits until a neighbour has what was sent to it.
+	closeTimeout = time.Second
+	// maxWindow is how many bytes may be on their way before they are read, minWindow the least
+	// number for short vectors.
+	maxWindow, minWindow = 16 << 20, 256 << 10
+	// bufferSize is the size of the buffers for reading from and writing to a connection: two
+	// vectors of MNIST's weights, as an agent that was late has two to send at once.
+	bufferSize = 128 << 10
+)
+
+// strangerLimits are the bounds of connections that have not said a good hello: what a TLS
+// handshake and a hello take, with room.
+var strangerLimits = guard.Limits{Strangers: 64, Bytes: 64 << 10, Time: handshakeTimeout}
+
+// A host is what links ask of the agent that has them. Several goroutines may call it at once, and
+// none of its methods waits.
+type host interface {
+	// greeting returns what a hello to a neighbour has of the session: its id and the exchange
+	// whose vector is due from that neighbour next.
+	greeting(to int) (session uint64, due int)
+	// admit returns an error unless an agent whose hello is good in itself may connect now: it is a
+	// neighbour, by the graph or by an admission, and no later process of it is known (errFenced).
+	admit(h hello) error
+	// attach makes c the connection to the neighbour that has said h, in place of an older one,
+	// which it drops with errReplaced or, of an earlier process, errFenced. Of a process that is
+	// itself an earlier one it returns errFenced.
+	attach(c *conn, h hello) error
+	// handle takes in a frame of any kind but hello; its payload is the host's from then on. An
+	// error ends the connection: a *badFrame with its reason.
+	handle(c *conn, f frame) error
+	// detach ends c, unless another connection has taken its place: nil where the links are closed,
+	// io.EOF where the neighbour's are. What c brings after that is of no interest, though a last
+	// frame may still be under way to handle.
+	detach(c *conn, why error)
+	// refused notes why a neighbour is not connected; settings is true where its settings or program
+	// are others. why is a *FencedError where this process is to end. An agent that is no neighbour
+	// is passed over.
+	refused(agent int, why error, settings bool)
+}
+
+// links are the connections of an agent, and the attempts to make them. The mutex guards what is
+// below it.
+type links struct {
+	config   *Config
+	host     host
+	settings string // what hellos have of Config.Settings
+	server   *rpc.Server
+	member   atomic.Pointer[pki.Identity] // nil: there are no certificates
+
+	closing context.Context // until close
+	stop    context.CancelFunc
+	streams context.Context // until close has waited for what is on its way
+	stopAll context.CancelFunc
+	work    sync.WaitGroup
+	once    sync.Once
+
+	mu      sync.Mutex
+	conns   map[*conn]bool
+	refused int64                // connections
+	logged  map[string]time.Time // refusals, and when
+	waits   string               // what listening waits for
+}
+
+// openLinks starts to listen and to dial, and returns before anything is connected. The
+// configuration is valid and has its defaults. close ends all. Errors match dsbo.ErrConfig.
+func openLinks(c *Config, h host) (*links, error) {
+	l := &links{config: c, host: h, settings: c.settingsText(), conns: map[*conn]bool{}, logged: map[string]time.Time{}}
+	if c.Identity != nil {
+		id, err := c.Identity.InRun(c.Run, c.Keys)
+		if err != nil {
+			return nil, err
+		}
+		l.member.Store(id)
+	}
+	l.closing, l.stop = context.WithCancel(context.Background())
+	l.streams, l.stopAll = context.WithCancel(context.Background())
+	l.server = l.newServer()
+	if c.Listener != nil || c.address(c.Agent) != "" {
+		l.work.Go(func() { l.listen(c.Listener) })
+	}
+	if c.waitsAtRelay() {
+		l.work.Go(func() { l.serve(l.relay().Listen(c.Log)) })
+	}
+	for _, i := range c.neighbours() {
+		if c.dials(i) {
+			l.work.Go(func() { l.dial(i) })
+		}
+	}
+	return l, nil
+}
+
+// close ends all connections, after what is queued has been sent, for which it takes a second at
+// most. It may be called twice.
+func (l *links) close() {
+	l.once.Do(func() {
+		l.stop()
+		late := time.AfterFunc(closeTimeout, func() {
+			l.stopAll()
+			l.server.Stop()
+		})
+		l.server.GracefulStop()
+		l.work.Wait()
+		late.Stop()
+		l.stopAll()
+	})
+}
+
+// track notes a connection as long as it moves frames. One that was opened before the last renewal
+// ends.
+func (l *links) track(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conns[c] = true
+	if c.by != l.identity() {
+		c.drop(errRenewed)
+	}
+}
+
+func (l *links) untrack(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.conns, c)
+}
+
+// maxMessage returns the size of the largest frame.
+func (l *links) maxMessage() int { return headerSize + max(8*l.config.MaxFloats, maxFlood) }
+
+// streamWindow returns how many bytes may be on their way before they are read: two vectors if they
+// are short.
+func (l *links) streamWindow() int32 {
+	return int32(min(max(2*(headerSize+8*l.config.MaxFloats), minWindow), maxWindow))
+}
+
+// codec returns how frames are read.
+func (l *links) codec() codec { return codec{8 * l.config.MaxFloats} }
+
+// relay returns this agent as the relay knows it.
+func (l *links) relay() relay.Client {
+	return relay.Client{Address: l.config.Relay, Run: l.config.Run, Identity: l.identity, Connect: l.config.Dial}
+}
+
+// protection returns what a connection has below gRPC, by this agent's certificate if it has one,
+// and the size of gRPC's buffer for reading: TLS has one of its own, from which pieces go where
+// they belong.
+func (l *links) protection(settings func() *tls.Config) (creds credentials.TransportCredentials, readBuffer int) {
+	if l.identity() == nil {
+		return insecure.NewCredentials(), bufferSize
+	}
+	return batchingTLS{credentials.NewTLS(settings()), l.refuse}, 0
+}
+
+// refusals counts connections that were refused.
+func (l *links) refusals() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refused
+}
+
+// refusalPeriod is how long a refusal is not logged again: an agent that is refused tries again
+// each second.
+const refusalPeriod = time.Minute
+
+// maxRefusals bounds how many of them are kept in mind: strangers find many reasons.
+const maxRefusals = 256
+
+// refuse counts a connection that was refused and logs why, unless it has just logged the same of
+// that host.
+func (l *links) refuse(from net.Addr, reason error) {
+	host, _, _ := net.SplitHostPort(from.String())
+	text := wording.Plain(reason.Error())
+	key, now := host+" "+text, time.Now()
+	l.mu.Lock()
+	l.refused++
+	maps.DeleteFunc(l.logged, func(_ string, at time.Time) bool { return now.Sub(at) >= refusalPeriod })
+	_, again := l.logged[key]
+	if !again && len(l.logged) < maxRefusals {
+		l.logged[key] = now
+	}
+	l.mu.Unlock()
+	if !again {
+		l.config.Log.Warn("refused a connection", "from", from.String(), "reason", text)
+	}
+}

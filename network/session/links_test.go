@@ -1,0 +1,236 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dsbo/internal/testkit"
+)
+
+// A fakeHost is an agent that has links alone. It keeps what they tell it as lines.
+type fakeHost struct {
+	config *Config
+	links  *links
+
+	mu       sync.Mutex
+	conns    map[int]*conn
+	latest   map[int]uint64 // instances
+	greeted  hello          // what its hellos have of the session
+	bad      string         // payload of a frame that must not be sent
+	events   chan string
+	seen     []string    // events that nobody has waited for
+	payloads chan []byte // of vectors
+}
+
+func (a *fakeHost) note(format string, args ...any) {
+	select {
+	case a.events <- fmt.Sprintf(format, args...):
+	default: // nobody waits
+	}
+}
+
+func (a *fakeHost) greeting(int) (session uint64, due int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.greeted.Session, a.greeted.Due
+}
+
+func (a *fakeHost) admit(h hello) error {
+	if !slices.Contains(a.config.neighbours(), h.From) {
+		return fmt.Errorf("agent %d is not a neighbour of agent %d", h.From, a.config.Agent)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.conns[h.From] != nil && h.Instance < a.latest[h.From] {
+		return errFenced
+	}
+	return nil
+}
+
+func (a *fakeHost) attach(c *conn, h hello) error {
+	if err := a.admit(h); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if before := a.conns[c.to]; before != nil {
+		why := errReplaced
+		if h.Instance != a.latest[c.to] {
+			why = errFenced
+		}
+		before.drop(why)
+	}
+	a.conns[c.to], a.latest[c.to] = c, h.Instance
+	a.note("attach %d: session %d due %d", c.to, h.Session, h.Due)
+	return nil
+}
+
+func (a *fakeHost) handle(c *conn, f frame) error {
+	if a.bad != "" && string(f.payload) == a.bad {
+		return badFramef("%s must not be sent", a.bad)
+	}
+	if f.kind == kindVector {
+		a.payloads <- f.payload
+	}
+	a.note("frame of %d: kind %d exchange %d session %d purpose %d: %d bytes", c.to, f.kind, f.exchange, f.session,
+		f.purpose, len(f.payload))
+	return nil
+}
+
+func (a *fakeHost) detach(c *conn, why error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.conns[c.to] == c {
+		delete(a.conns, c.to)
+	}
+	a.note("detach %d: %v", c.to, why)
+}
+
+func (a *fakeHost) refused(agent int, why error, settings bool) {
+	a.note("refused %d: settings %t: %v", agent, settings, why)
+}
+
+// conn waits until a neighbour is attached, and returns the connection.
+func (a *fakeHost) conn(t *testing.T, to int) *conn {
+	t.Helper()
+	a.await(t, fmt.Sprintf("attach %d", to))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.conns[to]
+}
+
+// await waits for an event with all the words, takes it out, and returns it.
+func (a *fakeHost) await(t *testing.T, words ...string) string {
+	t.Helper()
+	end := time.After(patience)
+	for k := 0; ; k++ {
+		if k == len(a.seen) {
+			select {
+			case event := <-a.events:
+				a.seen = append(a.seen, event)
+			case <-end:
+				t.Fatalf("no event with %q; there were\n%s", words, strings.Join(a.seen, "\n"))
+			}
+		}
+		event := a.seen[k]
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(event, w) }) {
+			a.seen = slices.Delete(a.seen, k, k+1)
+			return event
+		}
+	}
+}
+
+// patience is how long a test waits for what takes milliseconds.
+const patience = 30 * time.Second
+
+// openHost starts the links of a host until the test ends.
+func openHost(t *testing.T, c Config) *fakeHost {
+	t.Helper()
+	testkit.OK(c.Validate())
+	c.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
+	c = c.withDefaults()
+	a := &fakeHost{config: &c, conns: map[int]*conn{}, latest: map[int]uint64{}, events: make(chan string, 10000),
+		payloads: make(chan []byte, 10000), greeted: hello{Session: uint64(c.Agent) + 1, Due: 10 * (c.Agent + 1)}}
+	a.links = testkit.Get(openLinks(&c, a))
+	t.Cleanup(a.links.close)
+	return a
+}
+
+// openHosts starts the links of several.
+func openHosts(t *testing.T, cs []Config) (hosts []*fakeHost) {
+	t.Helper()
+	for _, c := range cs {
+		hosts = append(hosts, openHost(t, c))
+	}
+	return hosts
+}
+
+// numbered returns a vector of length numbers that begins with k.
+func numbered(exchange, length int) []byte {
+	v := make([]float64, length)
+	v[0] = float64(exchange)
+	return encodeVector(frame{exchange: exchange, session: 7, purpose: 3}, v)
+}
+
+// TestFramesInOrder: with and without certificates, what is queued comes whole, once and in order,
+// each vector with memory of its own.
+func TestFramesInOrder(t *testing.T) {
+	const frames, length = 200, 1000
+	w := newGraph("ring", 3)
+	for _, cs := range [][]Config{configs(w, nil), configs(w, identities(3))} {
+		hosts := openHosts(t, cs)
+		var from *conn
+		for i, a := range hosts {
+			for _, j := range w.Neighbours(i) {
+				c := a.conn(t, j)
+				if i == 0 && j == 1 {
+					from = c
+				}
+			}
+		}
+		for k := range frames {
+			if !from.send(numbered(k, length)) {
+				t.Fatalf("frame %d is not taken; up to %d may wait", k, maxQueued)
+			}
+		}
+		for k := range frames {
+			if got, want := hosts[1].await(t, "frame of 0"), fmt.Sprintf(
+				"frame of 0: kind 4 exchange %d session 7 purpose 3: %d bytes", k, 8*length); got != want {
+				t.Fatalf("%s; it must be %s", got, want)
+			}
+		}
+		for k := range frames { // all at the end, when each has its memory
+			if v := vectorOf(<-hosts[1].payloads); len(v) != length || v[0] != float64(k) {
+				t.Errorf("vector %d has %d numbers and begins with %v", k, len(v), v[0])
+			}
+		}
+	}
+}
+
+// TestLastWords: what is queued when links are closed still comes, and then the end in good order.
+func TestLastWords(t *testing.T) {
+	for closes := range 2 { // who dials, who listens
+		hosts := openHosts(t, configs(newGraph("path", 2), identities(2)))
+		other := 1 - closes
+		hosts[other].conn(t, closes)
+		c := hosts[closes].conn(t, other)
+		for k := range maxQueued / 2 {
+			c.send(numbered(k, 2000))
+		}
+		hosts[closes].links.close()
+		hosts[closes].await(t, "detach", "<nil>")
+		hosts[other].await(t, fmt.Sprintf("exchange %d ", maxQueued/2-1))
+		hosts[other].await(t, "detach", io.EOF.Error())
+	}
+}
+
+// TestReconnect: a connection that was dropped at either end is made again, with hellos of then.
+func TestReconnect(t *testing.T) {
+	hosts := openHosts(t, configs(newGraph("path", 2), identities(2)))
+	conns := [2]*conn{hosts[0].conn(t, 1), hosts[1].conn(t, 0)}
+	for k := range 4 {
+		by, other := hosts[k%2], hosts[1-k%2]
+		by.mu.Lock()
+		by.greeted.Due = 100 + k
+		by.mu.Unlock()
+		conns[k%2].drop(errors.New("a test"))
+		by.await(t, "detach", "a test")
+		other.await(t, "detach")
+		conns[k%2] = by.conn(t, 1-k%2)
+		other.await(t, "attach", fmt.Sprintf("due %d", 100+k))
+		other.mu.Lock()
+		conns[1-k%2] = other.conns[k%2]
+		other.mu.Unlock()
+		if !conns[k%2].send(numbered(k, 1)) {
+			t.Error("the new connection takes no frame")
+		}
+		other.await(t, "frame", fmt.Sprintf("exchange %d ", k))
+	}
+}

@@ -1,0 +1,71 @@
+package session
+
+import (
+	"errors"
+	"net"
+	"time"
+
+	"dsbo/internal/guard"
+	"dsbo/internal/wording"
+
+	rpc "google.golang.org/grpc"
+)
+
+// Between two attempts to listen passes firstRetry, then twice as long each time up to lastListen.
+const lastListen = 2 * time.Second
+
+// waitLogPeriod is how often the log gets what listening waits for.
+const waitLogPeriod = time.Minute
+
+// listen serves a listener or, without one, this agent's address: until it can, because the port is
+// taken or the name is not known yet, it tries again and again, as does one that has to connect.
+func (l *links) listen(given net.Listener) {
+	if given != nil {
+		l.serve(given)
+		return
+	}
+	address := l.config.address(l.config.Agent)
+	var logged time.Time
+	for pause := firstRetry; l.closing.Err() == nil; pause = min(2*pause, lastListen) {
+		listener, err := new(net.ListenConfig).Listen(l.closing, "tcp", address)
+		if err == nil {
+			l.setWaiting("")
+			l.config.Log.Info("listening", "address", address)
+			l.serve(listener)
+			pause, logged = firstRetry, time.Time{}
+		} else if l.closing.Err() == nil {
+			reason := wording.Plain(err.Error())
+			l.setWaiting("it cannot listen on its address, " + address + ": " + reason)
+			if now := time.Now(); logged.IsZero() || now.Sub(logged) >= waitLogPeriod {
+				logged = now
+				l.config.Log.Warn("cannot listen yet, and tries again", "address", address, "reason", reason)
+			}
+		}
+		select {
+		case <-time.After(pause):
+		case <-l.closing.Done():
+		}
+	}
+}
+
+// serve accepts connections of a listener until the links are closed, or the listener is.
+func (l *links) serve(listener net.Listener) {
+	err := l.server.Serve(guard.Wrap(listener, strangerLimits))
+	if err != nil && !errors.Is(err, rpc.ErrServerStopped) { // before it began
+		l.config.Log.Error("no longer listening", "reason", err)
+	}
+}
+
+func (l *links) setWaiting(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waits = text
+}
+
+// waiting returns what the agent waits for as it cannot listen at its address; "" if it listens, or
+// has none.
+func (l *links) waiting() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waits
+}

@@ -1,0 +1,66 @@
+package session
+
+import (
+	"crypto/tls"
+	"time"
+
+	"dsbo"
+	"dsbo/network/pki"
+
+	"google.golang.org/grpc/credentials"
+)
+
+// identity returns the certificate of now, as a member of the run; nil: there is none.
+func (l *links) identity() *pki.Identity { return l.member.Load() }
+
+// renew gives this agent another certificate, or other authorities: all its connections are made
+// again with them. The key may be another one unless Config.Keys has it. What is no renewal is an
+// error that matches dsbo.ErrConfig, and leaves all as it was.
+func (l *links) renew(id *pki.Identity) error {
+	c := l.config
+	switch {
+	case l.identity() == nil:
+		return dsbo.ConfigErrorf("agent %d began without a certificate, and must go on without one", c.Agent)
+	case id.Agent != c.Agent:
+		return dsbo.ConfigErrorf("the certificate must be that of agent %d; it is that of agent %d",
+			c.Agent, id.Agent)
+	}
+	id, err := id.InRun(c.Run, c.Keys)
+	if err != nil {
+		return err
+	}
+	l.member.Store(id)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for conn := range l.conns {
+		conn.drop(errRenewed)
+	}
+	return nil
+}
+
+// serverSettings are the settings of a listener, each of whose connections has the certificate of
+// its time.
+func (l *links) serverSettings() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			now := l.identity().Server()
+			now.NextProtos = []string{"h2"} // which gRPC adds to the settings that it is given, and requires
+			return now, nil
+		},
+	}
+}
+
+// connectionExpiry returns when the first certificate of a connection expires, of either side; the
+// zero time if it has none.
+func connectionExpiry(own *pki.Identity, auth credentials.AuthInfo) time.Time {
+	info, ok := auth.(credentials.TLSInfo)
+	if own == nil || !ok {
+		return time.Time{}
+	}
+	theirs := pki.ExpiryOf(info.State.VerifiedChains)
+	if until := own.Expires(); until.Before(theirs) {
+		return until
+	}
+	return theirs
+}
