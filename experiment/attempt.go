@@ -80,7 +80,7 @@ func (r *runner) attempt(ctx context.Context) error {
 		return err
 	}
 	if r.problem.guard != nil {
-		return r.finishPrivate()
+		return r.finishPrivate(ctx)
 	}
 	return r.finish(ctx)
 }

@@ -64,7 +64,7 @@ func (r *finisher) finish(ctx context.Context) error {
 	if err := r.compareSites(ctx, nil, rival, tuned); err != nil {
 		return err
 	}
-	return r.writeFinished()
+	return r.writeFinished(ctx)
 }
 
 // finishAlone keeps the tuned model, which is compared with no other.
@@ -77,7 +77,7 @@ func (r *finisher) finishAlone(ctx context.Context, tuned *candidates.Model, not
 	if err := r.saveKept(ctx, tuned, nil); err != nil {
 		return err
 	}
-	return r.writeFinished()
+	return r.writeFinished(ctx)
 }
 
 // iterateSentence gives Φ and the test accuracy of an iterate, as far as they are known, and claims

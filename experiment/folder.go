@@ -64,10 +64,12 @@ func (r *runner) openFolder(ctx context.Context) error {
 		if err := r.folder.WriteConfig(r.Settings.Config); err != nil {
 			return err
 		}
-		if err := r.loaded.setup.write(r.folder); err != nil {
-			return err
+		if s := r.loaded.setup; !r.setupKept && len(s.Found) > 0 {
+			if err := r.layout.save(ctx, func() error { return r.folder.WriteSetup(s.Setup) }); err != nil {
+				return err
+			}
 		}
-		if len(r.changes) > 0 && !r.layout.ownsFiles() { // of an agent, the council keeps them
+		if len(r.changes) > 0 && !r.layout.ownsFiles() { // its own agents have them with what they have promised
 			if err := r.folder.WriteChanges(r.changes); err != nil {
 				return err
 			}
@@ -80,7 +82,7 @@ func (r *runner) openFolder(ctx context.Context) error {
 // writeFailure writes the summary of a run that ended with an error, if it had begun, and returns
 // that error. There is a page where one is wanted and no iteration will follow.
 func (r *runner) writeFailure(err error) error {
-	if r.result == nil || !r.layout.leads() || r.drainFailed {
+	if r.result == nil || !r.layout.leads() || r.hasResult {
 		return err
 	}
 	state := runs.StateOf(err)

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -82,7 +83,7 @@ func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	if !r.layout.leads() {
 		return nil
 	}
-	if err := removeNoise(r.folder); err != nil {
+	if err := errors.Join(removeNoise(r.folder), r.folder.RemoveKept()); err != nil {
 		return err
 	}
 	if !r.KeepCheckpoints {

@@ -71,13 +71,13 @@ func addSpread(ctx context.Context, gains []runs.Gain, of ...*candidates.Model) 
 }
 
 // writeFinished writes the summary of a run that has finished.
-func (r *finisher) writeFinished() error {
+func (r *finisher) writeFinished(ctx context.Context) error {
 	if !r.layout.leads() {
 		return nil
 	}
 	r.summary = r.summarize(runs.Finished, nil)
-	r.summary.Round, r.summary.Epoch = r.layout.round(), len(r.changes)
-	return r.folder.WriteSummary(r.summary)
+	r.summary.Epoch = len(r.changes)
+	return r.layout.save(ctx, func() error { return r.folder.WriteSummary(r.summary) })
 }
 
 // saveKept writes the model that the run keeps, if it is finite, and what the task makes of it.

@@ -36,7 +36,9 @@ func (inProcess) resumeHint(folder runs.Folder) string {
 	return fmt.Sprintf("; -resume -out %s goes on", folder)
 }
 
-func (inProcess) round() int { return 0 }
+func (inProcess) save(_ context.Context, write func() error) error { return write() }
+
+func (inProcess) hasKept(string) bool { return false }
 
 func (inProcess) endRun(_ context.Context, _ *runner, _ io.Writer, err error) error { return err }
 

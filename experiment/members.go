@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ func (r *base) readChanges() (err error) {
 			return dsbo.ConfigErrorf(
 				"-membership: %s: the last line must be whole, with a line feed at its end", s.Membership)
 		}
-		if r.changes, err = runs.ParseChanges(s.Membership, lines); err != nil {
+		if r.changes, err = membership.Parse(s.Membership, bytes.NewReader(lines)); err != nil {
 			return fmt.Errorf("-membership: %w", err)
 		}
 	case s.Resume && s.Out != "":

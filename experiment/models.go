@@ -136,7 +136,7 @@ func (r *stepChooser) trainConfig() train.Config {
 		EvalEvery: s.EvalEvery, ExactEach: r.givenFlags["eval-every"], Patience: s.Patience,
 		Newest:          !s.Rivals && s.Holdout == 0,
 		CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder),
-		Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.held, From: r.point,
+		Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), From: r.point,
 		Settings: r.checkpointSettings(),
 		Evaluate: evaluation, Start: train.Start{Curvature: r.lmax, Sent: r.stepsSent, Spent: r.loaded.searched},
 		DenseLimit: int64(s.Memory * (1 << 30)),

@@ -235,7 +235,7 @@ func (g *guard) curvature(o dsbo.Oracle, x []float64) (float64, error) {
 
 // finishPrivate writes the λ and the model of a run with differential privacy, the last ones.
 // Nothing is compared: that would take more answers.
-func (r *finisher) finishPrivate() error {
+func (r *finisher) finishPrivate(ctx context.Context) error {
 	best := r.result.Best
 	r.summary.Best = best.Iteration
 	r.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: []string{
@@ -254,5 +254,5 @@ func (r *finisher) finishPrivate() error {
 			return err
 		}
 	}
-	return r.writeFinished()
+	return r.writeFinished(ctx)
 }

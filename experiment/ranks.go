@@ -157,7 +157,7 @@ func (l *ranks) chooseCheckpoint(ctx context.Context, r *runner) error {
 	}
 	for k, p := range points {
 		if !slices.ContainsFunc(all, func(their []int) bool { return !slices.Contains(their, p.Iteration) }) {
-			r.point = &points[k]
+			r.point, r.setupKept = &points[k], true
 			r.view.Log("going on after iteration %d", p.Iteration)
 			return nil
 		}

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"context"
-	"fmt"
 
 	"dsbo"
 	"dsbo/network"
@@ -13,7 +12,7 @@ import (
 // newSetup returns the setup of a runner's next load.
 func (r *loader) newSetup(ctx context.Context) (*setup, error) {
 	s := new(setup)
-	if r.team != nil && r.point != nil {
+	if r.team != nil && r.setupKept {
 		return s, s.read(r.folder)
 	}
 	if _, planned := r.team.(alike); planned {
@@ -97,15 +96,4 @@ func (s *setup) Texts(of func(i int) (string, error)) ([]string, error) {
 		return runs.Found{Texts: texts}, err
 	})
 	return found.Texts, err
-}
-
-// write writes what was found to the run folder, if anything was.
-func (s *setup) write(f runs.Folder) error {
-	if len(s.Found) == 0 {
-		return nil
-	}
-	if err := f.WriteSetup(s.Setup); err != nil {
-		return fmt.Errorf("setup: %w", err)
-	}
-	return nil
 }

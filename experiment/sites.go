@@ -23,15 +23,28 @@ import (
 // model and the site's own.
 const siteNumbers = 1 + 2*3 + 1
 
+// A siteComparison is what [finisher.findSites] finds.
+type siteComparison struct {
+	Sites []runs.Site
+	All   *runs.Site
+}
+
 // compareSites scores three models on the test examples of each site: its own, the model of the
 // best constant and the tuned one; and the scores that other sites find alone, where they may be
 // seen. It leaves all out where the task does not ask for it. c is the choice by folds that the two
 // models are of, by which each site finds its own; nil: they are of none.
 func (r *finisher) compareSites(ctx context.Context, c *CrossFit, constant, tuned *candidates.Model) error {
-	sites := r.Task.sites()
-	if !sites.Compare || constant.Y == nil || tuned.Y == nil || r.problem.Score == nil {
+	if !r.Task.sites().Compare || constant.Y == nil || tuned.Y == nil || r.problem.Score == nil {
 		return nil
 	}
+	found, err := kept(ctx, r, "sites", func() (siteComparison, error) { return r.findSites(ctx, c, constant, tuned) })
+	r.summary.Sites, r.summary.AllSites = found.Sites, found.All
+	return err
+}
+
+// findSites finds what compareSites compares.
+func (r *finisher) findSites(ctx context.Context, c *CrossFit, constant,
+	tuned *candidates.Model) (found siteComparison, err error) {
 	r.view.Log("each site alone, for comparison")
 	// without Y of sites elsewhere, and where none converges
 	p, own := r.problem.Problem, make([]train.Fit, len(r.problem.Oracles))
@@ -49,14 +62,14 @@ func (r *finisher) compareSites(ctx context.Context, c *CrossFit, constant, tune
 		return err
 	})
 	if err != nil {
-		return err
+		return found, err
 	}
 	for k, row := range rows {
 		name := ""
 		if r.finalEpoch.Members != nil {
 			name = fmt.Sprintf("site %d", r.finalEpoch.Members[k])
 		}
-		r.summary.Sites = append(r.summary.Sites, siteOf(name, row, tuned))
+		found.Sites = append(found.Sites, siteOf(name, row, tuned))
 	}
 	total := make([]float64, siteNumbers+1) // the last counts sites without a model of their own
 	if err := p.Collective(ctx).Sum(total, func(i int, part []float64) error {
@@ -67,13 +80,13 @@ func (r *finisher) compareSites(ctx context.Context, c *CrossFit, constant, tune
 		}
 		return nil
 	}); err != nil {
-		return err
+		return found, err
 	}
 	if total[siteNumbers] == 0 {
 		all := siteOf("all sites", total, tuned)
-		r.summary.AllSites = &all
+		found.All = &all
 	}
-	return r.exchangeSiteModels(ctx, sites.Exchange, p, own)
+	return found, r.exchangeSiteModels(ctx, found.Sites, p, own)
 }
 
 // siteSums returns the numbers of site i's row for its own model of problem p and two of all sites;
@@ -187,8 +200,8 @@ const mostCrossed = 32
 // exchangeSiteModels tries the model of each site alone, of problem p, on the test examples of all
 // sites that are not few. Where the sites are in several processes the models leave them, if that
 // is allowed; in one process nothing does, and nothing is counted unless it is allowed.
-func (r *finisher) exchangeSiteModels(ctx context.Context, allowed bool, p train.Problem, own []train.Fit) error {
-	sites := r.summary.Sites
+func (r *finisher) exchangeSiteModels(ctx context.Context, sites []runs.Site, p train.Problem, own []train.Fit) error {
+	allowed := r.Task.sites().Exchange
 	if len(sites) > mostCrossed || !allowed && r.team != nil {
 		return nil
 	}

@@ -104,8 +104,11 @@ type Layout interface {
 	// resumeHint returns the end of an interrupted run's error, which says how to resume it; "" if
 	// the caller says that.
 	resumeHint(folder runs.Folder) string
-	// round returns the number of the exchange after the last one; 0 where exchanges have none.
-	round() int
+	// save has a file written on which the run depends, and waits until all agents have it that
+	// have folders of their own.
+	save(ctx context.Context, write func() error) error
+	// hasKept reports whether these agents have a file of that name, with the same contents.
+	hasKept(name string) bool
 	// endRun ends this process's part in the run after the job ended with err, and returns the
 	// error for the user.
 	endRun(ctx context.Context, r *runner, stderr io.Writer, err error) error
@@ -130,10 +133,11 @@ type (
 		// keeps other processes out of the folder; nil before it is chosen, and where another
 		// process leads
 		lock io.Closer
-		held *runs.HeldCheckpoints // checkpoints that stay; nil: none
 		// the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one
 		// process
 		point *train.Point
+		// whether the folder of this process has what all found together as they loaded
+		setupKept bool
 	}
 	// A loader loads the shards of the agents that are here, and finds what all sites have to find
 	// together.
@@ -173,9 +177,9 @@ type (
 	// A runner is one run of a job, in all of its stages.
 	runner struct {
 		finisher
-		folderOpen  bool // whether the folder is made ready
-		finished    bool // whether the run in the folder is finished, and this process only waits for others
-		drainFailed bool // finished, and the wait for the other agents failed
+		folderOpen bool // whether the folder is made ready
+		finished   bool // whether the run in the folder is finished, and this process only waits for others
+		hasResult  bool // whether what the last attempt has found is in the folder
 	}
 )
 

@@ -140,7 +140,7 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 	if err := r.compareSites(ctx, &c, one, tuned); err != nil {
 		return err
 	}
-	return r.writeFinished()
+	return r.writeFinished(ctx)
 }
 
 // structures finds the models of all structures of penalties of the problem's agents, from a

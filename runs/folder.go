@@ -29,6 +29,7 @@ const (
 	ONNXFile       = "model.onnx"        // the whole of it for other programs
 	MembershipFile = "agent.json"
 	ChangesFile    = "membership.jsonl" // the changes of who takes part, of package membership
+	KeptPrefix     = "kept."            // begins the names of what agents have found after the iterations
 	RegisterFile   = "register.json"    // what an agent has promised the others, of package network/register
 )
 
@@ -112,12 +113,33 @@ func (f Folder) Open(m Mode) error {
 	if err := removeFiles(f, checkpoints); err != nil {
 		return err
 	}
+	if err := f.RemoveKept(); err != nil {
+		return err
+	}
 	var rest []string
 	for _, name := range []string{SumsFile, SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile,
 		MembershipFile, ChangesFile, RegisterFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
 		rest = append(rest, f.Path(name))
 	}
 	return removeFiles(f, rest) // before a configuration says that what is here is the new run's
+}
+
+// KeptFiles returns the names of the files that begin with [KeptPrefix].
+func (f Folder) KeptFiles() (names []string, err error) {
+	paths, err := pathsWithPrefix(f, KeptPrefix)
+	for _, path := range paths {
+		names = append(names, filepath.Base(path))
+	}
+	return names, err
+}
+
+// RemoveKept removes these files, of a run that is over.
+func (f Folder) RemoveKept() error {
+	paths, err := pathsWithPrefix(f, KeptPrefix)
+	if err != nil || len(paths) == 0 {
+		return err
+	}
+	return removeFiles(f, paths)
 }
 
 // removeFiles removes files of the folder, which need not be there, and brings that to the disk.

@@ -1,0 +1,280 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"dsbo"
+	"dsbo/internal/wording"
+	"dsbo/network"
+	"dsbo/network/membership"
+	"dsbo/network/register"
+	"dsbo/network/session"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// A Meeting is an agent of a run among the others, as [session.Agent] is.
+type Meeting interface {
+	Next(ctx context.Context) (Session, error) // the next session in which the agent takes part
+	Linger(ctx context.Context) error          // once the result is final
+	Fail(err error)                            // ends the run for all
+}
+
+// A Session is the agent's team until anything goes wrong, as [session.Session] is.
+type Session interface {
+	network.Saver
+	Decided() register.Session // what the members have decided
+	Enters() bool              // whether the agent lacks what the session begins with
+	Join(ctx context.Context, keep func(given []byte) error) error
+	Finish(ctx context.Context) error // after nil the result is final
+}
+
+// An Opener has an agent meet the others of a run over a graph. Data stands for the agent's data.
+// No vector of the run has more than longest numbers; 0: that is known later, as the data are loaded
+// when the agents have met.
+type Opener func(g *network.Graph, folder session.Store, data []byte, longest int) (Meeting, error)
+
+// OneAgent returns the layout of a job with one agent in this process, which may be lost and come
+// back while the others wait for it: its run folder is its own, and it goes on with the run that it
+// finds there. identity stands for the run and the agent: a folder with another one is not its. The
+// caller closes what open has opened, after the job.
+func OneAgent(agent int, identity string, open Opener) Layout {
+	return &oneAgent{agent: agent, identity: identity, open: open}
+}
+
+// oneAgent is the layout that [OneAgent] returns.
+type oneAgent struct {
+	inProcess
+	agent    int
+	identity string
+	open     Opener
+	agents   int     // number of agents in the run; 0 before join
+	meeting  Meeting // nil before join
+	session  Session // the one under way
+	final    bool    // whether the result is final
+}
+
+func (*oneAgent) ownsFiles() bool { return true }
+
+func (l *oneAgent) describe(c *runs.Config) {
+	c.Transport, c.Processes, c.Identity = "grpc", l.agents, l.identity
+}
+
+// join has the agent meet the others, and takes part in the first session.
+func (l *oneAgent) join(ctx context.Context, r *runner) error {
+	l.agents = r.graph.W.N()
+	state, err := l.lockOwnFolder(r)
+	if err != nil {
+		return err
+	}
+	data, err := r.fingerprint(ctx, l.agent)
+	if err != nil {
+		return err
+	}
+	longest, err := r.longestVector()
+	if err != nil {
+		return err
+	}
+	points, err := r.checkpoints([]int{l.agent})
+	if err != nil {
+		return err
+	}
+	r.folderOpen = len(points) > 0
+	if state == runs.Absent { // the register is the first file of the run
+		l.describe(&r.Settings.Config)
+		err = cmp.Or(r.folder.Open(runs.Fresh), r.folder.WriteConfig(r.Settings.Config))
+	}
+	if err == nil {
+		r.mode = runs.Resume
+		method := train.Config{Dir: string(r.folder), K: r.Settings.Iterations, Method: r.params.method}
+		l.meeting, err = l.open(r.graph, &agentFolder{r.folder, l.agent, method}, data, longest)
+	}
+	if err == nil {
+		return l.enter(ctx, r)
+	}
+	if state == runs.Absent {
+		err = errors.Join(err, r.folder.Abandon())
+	}
+	return err
+}
+
+// lockOwnFolder locks the agent's folder, which must be its own or hold no run, and returns the
+// state that it was in.
+func (l *oneAgent) lockOwnFolder(r *runner) (state runs.State, err error) {
+	if err := r.lockFolder(); err != nil {
+		return state, err
+	}
+	if state, err = r.folder.State(); err != nil {
+		return state, err
+	}
+	if state == runs.Absent {
+		err = r.folder.Check(r.mode)
+	} else {
+		err = cmp.Or(r.checkOwner(l), r.folder.CheckResumable())
+	}
+	return state, cmp.Or(err, r.folder.RemoveStale())
+}
+
+// enter takes part in the next session, from what it begins with. Where the result is final there
+// is nothing left to do.
+func (l *oneAgent) enter(ctx context.Context, r *runner) error {
+	for {
+		s, err := l.meeting.Next(ctx)
+		if errors.Is(err, session.ErrFinal) {
+			r.finished, l.final = true, true
+			return nil
+		}
+		if state, e := r.folder.State(); e == nil && state == runs.Finished && errors.Is(err, network.ErrSilent) {
+			return fmt.Errorf("the result is in %s; whether a quorum has it is not known: %w", r.folder, err)
+		}
+		if err == nil {
+			err = l.begin(ctx, r, s)
+		}
+		if !errors.As(err, new(*session.Over)) {
+			return err
+		}
+		r.view.Log("%v", err)
+	}
+}
+
+// begin makes a session the runner's. What was found together in one before is loaded again, unless
+// it is on the disk of all.
+func (l *oneAgent) begin(ctx context.Context, r *runner, s Session) (err error) {
+	d := s.Decided()
+	r.point, r.finished, r.hasResult = nil, d.Begin.Iteration == register.Result, false
+	if err := s.Join(ctx, func(given []byte) error { return l.receive(r, d, given) }); err != nil {
+		return err
+	}
+	if !s.Enters() && d.Begin.Iteration != register.Start && !r.finished {
+		if r.point, err = l.pointAt(r, d.Begin); err != nil {
+			return err
+		}
+	}
+	l.session, r.team, r.changes = s, s, d.Log
+	r.setupKept = r.point != nil || d.Kept[runs.SetupFile] != ""
+	if had := r.loaded.setup; had == nil || len(had.Found) > 0 || r.finalEpoch.Members != nil {
+		r.loaded, r.problem, r.finalEpoch = loaded{}, problem{}, membership.Epoch{}
+	}
+	r.problem.Team = s
+	r.view.Note(Note{
+		Text: fmt.Sprintf("session %d begins with %s, %s", d.Number, wording.Count(len(d.Epoch.Members), "agent"),
+			nameOf(d.Begin)),
+		Name: "session", Facts: []any{"session", d.Number, "members", d.Epoch.Members, "iteration", d.Begin.Iteration},
+	})
+	return nil
+}
+
+// nameOf says where a point is.
+func nameOf(p register.Point) string {
+	switch p.Iteration {
+	case register.Start:
+		return "at the start"
+	case register.Result:
+		return "with the result"
+	}
+	return "after " + wording.Count(p.Iteration, "iteration")
+}
+
+// pointAt returns the agent's checkpoint that is a point.
+func (l *oneAgent) pointAt(r *runner, at register.Point) (*train.Point, error) {
+	points, err := r.checkpoints([]int{l.agent})
+	k := slices.IndexFunc(points, func(p train.Point) bool { return p.Iteration == at.Iteration })
+	if err == nil && k < 0 {
+		err = fmt.Errorf("%s: the checkpoint %s, with which the session begins, is not there any more", r.folder,
+			nameOf(at))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &points[k], nil
+}
+
+// receive keeps in the run folder what a member has handed over, with which this agent begins: the
+// setup, the configuration and a checkpoint, or the result.
+func (l *oneAgent) receive(r *runner, d register.Session, given []byte) error {
+	if d.Begin.Iteration == register.Result {
+		return r.folder.UnpackResult(given, l.identity)
+	}
+	setup, rest, ok := cutPart(given)
+	config, state, whole := cutPart(rest)
+	if !ok || !whole {
+		return dsbo.Errorf(dsbo.ErrPeer, "what a member hands over is cut short")
+	}
+	if len(setup) > 0 { // else nothing was found together
+		if err := r.folder.WriteFile(runs.SetupFile, setup); err != nil {
+			return err
+		}
+	}
+	if l.agent >= l.agents {
+		if err := l.adoptConfig(r, config); err != nil {
+			return fmt.Errorf("the configuration that a member hands over: %w", err)
+		}
+		r.folderOpen = true
+	}
+	point, err := train.Config{Dir: string(r.folder)}.Receive(l.agent, d.Log.Last(l.agents), state)
+	r.point = &point
+	return err
+}
+
+// adoptConfig keeps the configuration of an agent that was there before as this agent's, which has
+// its own flags.
+func (l *oneAgent) adoptConfig(r *runner, theirs []byte) error {
+	var config runs.Config
+	if err := json.Unmarshal(theirs, &config); err != nil {
+		return err
+	}
+	l.describe(&config)
+	config.Flags, config.Build = r.Settings.Config.Flags, r.Settings.Config.Build
+	return r.folder.WriteConfig(config)
+}
+
+// attemptAgain has the result made final, once it is on the disks of all, and waits until they know
+// that. After the end of a session the run goes on in the next one.
+func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool, error) {
+	if r.hasResult = err == nil; r.hasResult && !l.final {
+		r.view.Log("finished; waiting for the other agents")
+		if err = l.session.Finish(ctx); err == nil {
+			l.final = true
+		}
+	}
+	if errors.As(err, new(*session.Over)) {
+		r.view.Log("%v", err)
+		if err = l.enter(ctx, r); err == nil {
+			return true, nil
+		}
+	}
+	if err == nil {
+		err = l.meeting.Linger(ctx)
+	}
+	if r.hasResult && errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("%w as it waited for the other agents; it has finished", train.ErrInterrupted)
+	}
+	return false, err
+}
+
+// fail ends the run for all, unless this agent may be started again while the others wait for it:
+// it was stopped, or could not write its files.
+func (l *oneAgent) fail(_ *runner, err error) {
+	path := (*fs.PathError)(nil)
+	returns := errors.Is(err, context.Canceled) || errors.As(err, &path)
+	if !returns || errors.Is(err, dsbo.ErrConfig) {
+		l.meeting.Fail(err)
+	}
+}
+
+// resumeHint leaves it to the command that started the agent.
+func (*oneAgent) resumeHint(runs.Folder) string { return "" }
+
+// save has all agents write a file, which none goes on without.
+func (l *oneAgent) save(ctx context.Context, write func() error) error {
+	return l.session.Save(ctx, write)
+}
+
+// hasKept reports whether all members have a file of that name, with the same contents.
+func (l *oneAgent) hasKept(name string) bool { return l.session.Decided().Kept[name] != "" }

@@ -1,0 +1,229 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/testkit"
+	"dsbo/network"
+	"dsbo/network/membership"
+	"dsbo/network/register"
+	"dsbo/network/session"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// TestWhatEndsAllAgents: an agent that was stopped or could not write its files is waited for, any
+// other error ends the run.
+func TestWhatEndsAllAgents(t *testing.T) {
+	disk := &fs.PathError{Op: "write", Path: "checkpoint", Err: errors.New("no space left on device")}
+	for _, tt := range []struct {
+		err  error
+		ends bool
+	}{
+		{train.ErrInterrupted, false}, {fmt.Errorf("refit: %w", context.Canceled), false}, {disk, false},
+		{dsbo.ConfigErrorf("-data: %w", disk), true}, {&dsbo.DivergedError{}, true},
+		{errors.New("a defect"), true},
+	} {
+		m := &lone{}
+		(&oneAgent{meeting: m}).fail(nil, tt.err)
+		if m.failed != tt.ends {
+			t.Errorf("%v: ends the run is %t, want %t", tt.err, m.failed, tt.ends)
+		}
+	}
+}
+
+// TestFolderOfAnother: an agent does not touch the run folder of another.
+func TestFolderOfAnother(t *testing.T) {
+	out := runs.Folder(filepath.Join(t.TempDir(), "run"))
+	testkit.OK(runIn(t, newTiny(), string(out), tinyFlags))
+	j := parseTiny(t, tinyFlags+"-out="+string(out))
+	j.Layout = OneAgent(1, "run agent-1", nil)
+	if err := j.Run(t.Context(), io.Discard, io.Discard); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "holds another run") {
+		t.Errorf("%v, want that the folder is refused", err)
+	}
+}
+
+// newDeferred returns a task that loads when the agents have met, and knows its files before.
+func newDeferred() Task {
+	t := newTiny()
+	t.Fingerprint = func(a Agents) ([]byte, error) { return fmt.Append(nil, "files of ", a.Local), nil }
+	return t
+}
+
+// TestFingerprint: an agent meets the others with a fingerprint of its data: of its files if the
+// task tells it, else of what the task has loaded.
+func TestFingerprint(t *testing.T) {
+	met := errors.New("met")
+	of := func(agent int, task Task, args string) string {
+		var got []byte
+		later := task.Fingerprint != nil
+		j := testkit.Get(Parse(task, strings.Fields(tinyFlags+args+" -out="+filepath.Join(t.TempDir(), "run")),
+			io.Discard))
+		j.Layout = OneAgent(agent, "run",
+			func(_ *network.Graph, _ session.Store, data []byte, longest int) (Meeting, error) {
+				got = data
+				if later != (longest == 0) {
+					t.Errorf("at most %d numbers in a vector; it must be known if the data are loaded", longest)
+				}
+				return nil, met
+			})
+		if err := j.Run(t.Context(), io.Discard, io.Discard); !errors.Is(err, met) {
+			t.Fatal(err)
+		}
+		return string(got)
+	}
+	first := of(1, newTiny(), "-seed=1")
+	if again := of(1, newTiny(), "-seed=1 -K=7"); again != first || first == "" {
+		t.Errorf("fingerprints %q and %q of the same data", first, again)
+	}
+	if other, seed := of(2, newTiny(), "-seed=1"), of(1, newTiny(), "-seed=2"); other == first || seed == first {
+		t.Errorf("fingerprint %q of other data too", first)
+	}
+	if got := of(2, newDeferred(), ""); got != "files of [2]" {
+		t.Errorf("fingerprint %q; it must be that of the files", got)
+	}
+}
+
+// A lone agent meets nobody: each session begins with its newest point, and ends as the agent has
+// saved often enough.
+type lone struct {
+	network.Team
+	folder session.Store
+	begun  []register.Session // sessions
+	lasts  int                // how often the agent can save in a session
+	left   int                // how often in this one
+	saved  int                // in all of them
+	given  []byte             // what the first session has it take over; nil: nothing
+	final  bool
+	failed bool
+}
+
+func (l *lone) Next(context.Context) (Session, error) {
+	if l.final {
+		return nil, session.ErrFinal
+	}
+	d := register.Session{Number: uint64(1 + len(l.begun)), Epoch: membership.First(1),
+		Begin: register.Point{Iteration: register.Start}, Kept: testkit.Get(l.folder.Kept())}
+	for _, p := range testkit.Get(l.folder.Points()) {
+		if p.Iteration > d.Begin.Iteration {
+			d.Begin = p
+		}
+	}
+	if l.given != nil {
+		d.Begin.Iteration = register.Result
+	}
+	l.begun, l.left = append(l.begun, d), l.lasts
+	return l, nil
+}
+
+func (l *lone) Linger(context.Context) error { return nil }
+func (l *lone) Fail(error)                   { l.failed = true }
+func (l *lone) Decided() register.Session    { return l.begun[len(l.begun)-1] }
+func (l *lone) Enters() bool                 { return l.given != nil }
+
+func (l *lone) Join(_ context.Context, keep func([]byte) error) error {
+	if l.given == nil {
+		return nil
+	}
+	return keep(l.given)
+}
+
+func (l *lone) Save(_ context.Context, write func() error) error {
+	if err := write(); err != nil {
+		return err
+	}
+	l.saved++
+	if l.left--; l.left == 0 {
+		return &session.Over{Session: l.Decided().Number, Why: "a test ends it"}
+	}
+	return nil
+}
+
+func (l *lone) Finish(context.Context) error {
+	l.final = true
+	return nil
+}
+
+// runLone runs the method madsbo of one agent in a folder.
+func runLone(t *testing.T, l *lone, out string) {
+	j := parseTiny(t, "-agents=1 -algorithm=madsbo -K=6 -checkpoint-every=1 -keep-checkpoints -report=false -quiet -out="+
+		out)
+	j.Layout = OneAgent(0, "the run",
+		func(g *network.Graph, folder session.Store, _ []byte, _ int) (Meeting, error) {
+			l.Team, l.folder = network.NewLocal(g.W), folder
+			return l, nil
+		})
+	testkit.OK(j.Run(t.Context(), io.Discard, io.Discard))
+}
+
+// TestSessions: however often a session ends as something is saved, the agent goes on from what it
+// has saved last, leaves what a run leaves that nothing disturbed, and no checkpoints but the newest.
+func TestSessions(t *testing.T) {
+	straight := filepath.Join(t.TempDir(), "run")
+	undisturbed := &lone{}
+	runLone(t, undisturbed, straight)
+	want := leftBy(t, straight)
+	for lasts := 2; lasts <= undisturbed.saved; lasts++ { // the first saves again what it begins with
+		out := filepath.Join(t.TempDir(), "run")
+		l := &lone{lasts: lasts}
+		runLone(t, l, out)
+		want.check(t, out, fmt.Sprint("sessions of ", lasts))
+		if paths := testkit.Get(runs.Folder(out).Checkpoints([]int{0})); len(l.begun) < 2 || len(paths) > 3 ||
+			len(testkit.Get(runs.Folder(out).KeptFiles())) > 0 {
+			t.Errorf("%d sessions have left %v; it must be some, and three checkpoints at most", len(l.begun), paths)
+		}
+	}
+}
+
+// TestResultIsTakenOver: an agent that takes part in the end alone has the same result, and so has
+// one that is started once more.
+func TestResultIsTakenOver(t *testing.T) {
+	first, out := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+	runLone(t, &lone{}, first)
+	late := &lone{given: testkit.Get(runs.Folder(first).PackResult())}
+	for range 2 {
+		runLone(t, late, out)
+		leftBy(t, first).check(t, out, "taken over")
+		if state := testkit.Get(runs.Folder(out).State()); state != runs.Finished || late.saved > 0 || !late.final {
+			t.Errorf("the run is %v after %d files; it must be finished, and final", state, late.saved)
+		}
+	}
+	for name, archive := range map[string][]byte{"cut": late.given[:700], "none": {}} {
+		if err := runs.Folder(t.TempDir()).UnpackResult(archive, "x"); !errors.Is(err, dsbo.ErrPeer) {
+			t.Errorf("%s: error %v; it must be that of a peer", name, err)
+		}
+	}
+}
+
+// TestPoints: what an agent tells of its folder names checkpoints by the sessions that began their
+// epochs, and a result of an epoch before the last one is none.
+func TestPoints(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	runLone(t, &lone{}, out)
+	f := &agentFolder{Folder: runs.Folder(out)}
+	points := testkit.Get(f.Points())
+	if n := len(points); n < 3 || points[n-1].Iteration != register.Result || points[n-1].Digest == "" ||
+		points[0].Iteration != 6 || points[0].Epoch != 0 {
+		t.Errorf("points %+v; they must be checkpoints, the newest after 6 iterations, and the result", points)
+	}
+	s := register.State{Promised: 9, Log: membership.Log{{Epoch: 1, Iteration: 2, Members: []int{0}}}}
+	testkit.OK(f.SaveRegister(s))
+	if again := testkit.Get(f.Register()); again.Promised != 9 || len(again.Log) != 1 ||
+		len(testkit.Get(f.ReadChanges())) != 1 {
+		t.Errorf("the register is %+v, and the changes are not in a file of their own", again)
+	}
+	has := func(p register.Point) bool { return p.Iteration == register.Result }
+	if state := testkit.Get(f.State()); state != runs.Unfinished || slices.ContainsFunc(testkit.Get(f.Points()), has) {
+		t.Errorf("the run is %v after a change, and has a result; it must be unfinished, and have none", state)
+	}
+}

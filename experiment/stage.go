@@ -1,0 +1,45 @@
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"dsbo"
+	"dsbo/internal/disk"
+	"dsbo/runs"
+)
+
+// kept returns what a stage after the iterations finds, which all agents have alike, as JSON has it.
+// Where agents may be lost and come back, it stays in the folders until the run is over, and what
+// all have of the same epoch is not found again.
+func kept[T any](ctx context.Context, r *finisher, stage string, find func() (T, error)) (T, error) {
+	if !r.layout.ownsFiles() {
+		return find()
+	}
+	var of struct {
+		Found T
+		Sent  dsbo.Traffic // for models so far
+	}
+	name := fmt.Sprintf("%s%s.%d", runs.KeptPrefix, stage, r.result.Epoch.Session)
+	if r.layout.hasKept(name) {
+		data, err := disk.ReadFile(r.folder.Path(name))
+		if err == nil {
+			err = json.Unmarshal(data, &of)
+		}
+		if err == nil {
+			r.summary.Traffic.Models = of.Sent
+		}
+		return of.Found, err
+	}
+	var err error
+	if of.Found, err = find(); err != nil {
+		return of.Found, err
+	}
+	of.Sent = r.summary.Traffic.Models
+	data, err := json.Marshal(of)
+	if err != nil {
+		return of.Found, err
+	}
+	return of.Found, r.layout.save(ctx, func() error { return disk.WriteBytes(r.folder.Path(name), data) })
+}

@@ -1,0 +1,151 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"dsbo/internal/disk"
+	"dsbo/network/register"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// An agentFolder is the run folder of an agent as a [session.Store].
+type agentFolder struct {
+	runs.Folder
+	agent  int
+	method train.Config // of handovers
+}
+
+// Register implements [session.Store], as do all that follow. One that cannot be read is an error:
+// nobody knows then what the agent has promised.
+func (f *agentFolder) Register() (s register.State, err error) {
+	data, err := disk.ReadFile(f.Path(runs.RegisterFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return register.State{}, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &s)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", f.Path(runs.RegisterFile), err)
+	}
+	return s, err
+}
+
+// SaveRegister keeps the changes of members in membership.jsonl too, for who repeats the run.
+func (f *agentFolder) SaveRegister(s register.State) error {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	if err := disk.WriteBytes(f.Path(runs.RegisterFile), append(data, '\n')); err != nil {
+		return err
+	}
+	known, err := f.ReadFile(runs.ChangesFile)
+	if lines := s.Log.Bytes(); err == nil && !slices.Equal(lines, known) || err != nil && len(lines) > 0 {
+		return f.WriteChanges(s.Log)
+	}
+	return nil
+}
+
+func (f *agentFolder) Points() (all []register.Point, err error) {
+	points, _, err := train.Points(f.Folder, []int{f.agent})
+	for _, p := range points {
+		all = append(all, register.Point{Epoch: p.Session, Iteration: p.Iteration, Digest: p.Digest})
+	}
+	state, e := f.State()
+	if err != nil || e != nil || state != runs.Finished {
+		return all, errors.Join(err, e)
+	}
+	result := register.Point{Iteration: register.Result}
+	if result.Epoch, err = f.finalEpoch(); err != nil {
+		return nil, err
+	}
+	result.Digest, err = f.digest(runs.LambdaFile, runs.OmegaFile)
+	return append(all, result), err
+}
+
+// finalEpoch returns the session that began the epoch of the result.
+func (f *agentFolder) finalEpoch() (uint64, error) {
+	s, err := f.ReadSummary()
+	if err != nil || s.Epoch == 0 {
+		return 0, err
+	}
+	log, err := f.ReadChanges()
+	if err == nil && s.Epoch > len(log) {
+		err = fmt.Errorf("%s: the result must be of one of the %d epochs of %s; it is of epoch %d", f.Folder, len(log),
+			runs.ChangesFile, s.Epoch)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return log[s.Epoch-1].Session, nil
+}
+
+// digest stands for the contents of some files.
+func (f *agentFolder) digest(names ...string) (string, error) {
+	sum := sha256.New()
+	for _, name := range names {
+		data, err := f.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		_ = binary.Write(sum, binary.LittleEndian, uint64(len(data))) // which never fails
+		sum.Write(data)
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:32], nil
+}
+
+func (f *agentFolder) Kept() (map[string]string, error) {
+	kept := map[string]string{}
+	names, err := f.KeptFiles()
+	for _, name := range append(names, runs.SetupFile) {
+		digest, e := f.digest(name)
+		if e == nil {
+			kept[name] = digest
+		} else if !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return kept, err
+}
+
+// Give returns the result; or the setup and the configuration, each with its length before it, and
+// the handover of a checkpoint, this agent's own or one that it has taken over.
+func (f *agentFolder) Give(at register.Point) ([]byte, error) {
+	if at.Iteration == register.Result {
+		return f.PackResult()
+	}
+	state, err := f.method.Handover(f.agent, train.Point{Iteration: at.Iteration})
+	if err != nil {
+		return nil, err
+	}
+	setup, err := f.ReadFile(runs.SetupFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	config, err := f.ReadFile(runs.ConfigFile)
+	return append(appendPart(appendPart(nil, setup), config), state...), err
+}
+
+// appendPart appends a part of what is handed over, with its length before it.
+func appendPart(data, part []byte) []byte {
+	return append(binary.LittleEndian.AppendUint64(data, uint64(len(part))), part...)
+}
+
+// cutPart returns the first part of what is handed over, and what follows it; false if it is
+// cut short.
+func cutPart(data []byte) (part, rest []byte, ok bool) {
+	if len(data) < 8 || binary.LittleEndian.Uint64(data) > uint64(len(data)-8) {
+		return nil, nil, false
+	}
+	n := binary.LittleEndian.Uint64(data)
+	return data[8:][:n], data[8:][n:], true
+}
