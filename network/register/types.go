@@ -1,20 +1,32 @@
-// Package register decides which session is next. It is pure: values in, values out.
 package register
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"dsbo/network"
 	"dsbo/network/membership"
+	"dsbo/network/pki"
 )
 
 // A Rule is what all agents of a run decide by.
 type Rule struct {
-	Run, Hash  string
+	Run, Hash  string          // the run's name, and the hash of its settings
 	Matrix     *network.Matrix // of the roster at the start
-	Quorum     int             // 0: all of the roster
-	FewMembers bool            // fewer than three members are allowed
+	Quorum     int             // more than half of the roster; 0: all of the roster
+	FewMembers bool            // fewer than three members are allowed, of more at the start
 	Masked     bool            // sums are masked, so that fewer than three members must be allowed
+	// Authority checks signatures; nil: there are no certificates, and so no admissions and
+	// removals.
+	Authority Authority
+}
+
+// An Authority checks what it has signed, or those have that it knows. A [pki.Identity] is one.
+type Authority interface {
+	Verify(agent int, certificate, message, signature []byte, now time.Time) (until time.Time, err error)
+	Admission(text, run, hash string) (pki.Admission, error)
+	Removal(text, run, hash string) (pki.Removal, error)
 }
 
 // Result is the iteration of a point that is the result of a run.
@@ -27,48 +39,28 @@ const Start = -1
 type Point struct {
 	Epoch     uint64 `json:"epoch"`           // session that began its epoch; 0: the first epoch
 	Iteration int    `json:"iteration"`       // iterations done; Result; Start: nothing is done
-	Digest    string `json:"digest,omitzero"` // of what all members have alike at the point (scales); "": not told
-}
-
-// A State is what an agent has on its disk.
-type State struct {
-	Identity string         `json:"identity"` // of the run and the agent
-	Promised uint64         `json:"promised"` // it takes part in no session below
-	Last     uint64         `json:"last"`     // session that it has begun last
-	Log      membership.Log `json:"log"`      // of that session
-	Final    bool           `json:"final"`    // a quorum has the result
-	Attempts Attempts       `json:"attempts"`
-	Data     map[int]string `json:"data,omitempty"`     // tags of the agents' data, by agent, of the first session
-	Admitted map[int]string `json:"admitted,omitempty"` // admissions, by agent
-	Removed  map[int]string `json:"removed,omitempty"`  // removals, by agent
-}
-
-// Attempts are sessions that began at one point in which no agent's process had changed.
-type Attempts struct {
-	At        Point          `json:"at"`
-	Instances map[int]uint64 `json:"instances"`
-	Count     int            `json:"count"`
-	Left      map[int]int    `json:"left,omitempty"` // how often a member has left at this point
+	Digest    string `json:"digest,omitzero"` // of what all members have alike at the point; "": not told
 }
 
 // An Answer is an agent's promise, with all from which the next session follows.
 type Answer struct {
 	Agent    int               `json:"agent"`
 	Number   uint64            `json:"number"` // promised
-	Last     uint64            `json:"last"`
-	Log      membership.Log    `json:"log"`
+	Last     uint64            `json:"last"`   // session that it has begun last
+	Log      membership.Log    `json:"log"`    // of that session
 	Points   []Point           `json:"points"`
-	Kept     map[string]string `json:"kept,omitempty"`
-	Links    []int             `json:"links"`          // neighbours that it is connected to
+	Kept     map[string]string `json:"kept,omitempty"` // digests of what was found together, by name
+	Links    []int             `json:"links"`          // neighbours that it is connected to, ascending
 	Slow     []int             `json:"slow,omitempty"` // neighbours for which the session before was ended as slow
 	Key      []byte            `json:"key"`            // public key of its masks, drawn for this number
-	Data     string            `json:"data"`           // tag of its data
-	Seconds  float64           `json:"seconds"`        // an iteration
-	Instance uint64            `json:"instance"`
-	Time     time.Time         `json:"time"`
+	Data     string            `json:"data"`           // tag of its data ([DataTag])
+	Tags     map[int]string    `json:"tags,omitempty"` // of the agents' data in the sessions so far, by agent
+	Seconds  float64           `json:"seconds"`        // an iteration takes
+	Instance uint64            `json:"instance"`       // of its process
+	Time     time.Time         `json:"time"`           // in UTC
 	// Admission and Removals are texts that others may not know.
 	Admission string         `json:"admission,omitzero"`
-	Removals  map[int]string `json:"removals,omitempty"`
+	Removals  map[int]string `json:"removals,omitempty"` // by agent
 	// Certificate and Signature are empty where there are no certificates.
 	Certificate []byte `json:"certificate,omitempty"`
 	Signature   []byte `json:"signature,omitempty"`
@@ -78,9 +70,36 @@ type Answer struct {
 type Session struct {
 	Number   uint64
 	ID       [32]byte
-	Epoch    membership.Epoch // members, and cuts
-	Entering []int            // members that lack what it begins with
+	Epoch    membership.Epoch // members, edges of admissions, and cuts
+	Entering []int            // members that lack what it begins with, ascending
 	Begin    Point
 	Log      membership.Log // with a line of its own, if it has one
-	Kept     map[string]string
+
+	Kept      map[string]string // what all members have alike
+	Keys      [][]byte          // public keys of masks, by position
+	Instances map[int]uint64    // of the members' processes
+	Seconds   float64           // the slowest member's iteration
+	Tags      map[int]string    // of the agents' data
+	Removals  map[int]string    // texts, by agent
+	Refused   map[int]string    // why agents that have answered must not take part, by agent
 }
+
+// A WaitError says why no session can begin yet.
+type WaitError struct{ Why string }
+
+func (e *WaitError) Error() string { return e.Why }
+
+// waitErrorf returns a [*WaitError].
+func waitErrorf(format string, args ...any) error { return &WaitError{fmt.Sprintf(format, args...)} }
+
+// A RefusedError says why no session can begin: an agent without which there is no quorum must not
+// take part as it is.
+type RefusedError struct {
+	Agent int
+	Why   string
+}
+
+func (e *RefusedError) Error() string { return fmt.Sprintf("agent %d is refused: %s", e.Agent, e.Why) }
+
+// ErrLost is what [Decide] returns where all agents are there and the run has nothing to go on with.
+var ErrLost = errors.New("nobody has a state to go on with: begin the run anew")

@@ -1,0 +1,172 @@
+package register
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"dsbo/internal/wording"
+	"dsbo/network/membership"
+)
+
+// fewestMembers is how many members hide each other's terms in a sum.
+const fewestMembers = 3
+
+// A plan is what follows for given members.
+type plan struct {
+	members, entering []int // ascending
+	slow              []int // members before that are left out as slow, ascending
+	cut               membership.Edges
+	begin             Point
+}
+
+// plan returns what follows if some of those that have answered are members. slow are those that are
+// left out as slow.
+func (m *meeting) plan(members, slow []int) (plan, error) {
+	p := plan{members: slices.Clone(members), slow: slow}
+	if err := m.quorumError(members); err != nil {
+		return p, err
+	}
+	var holders []int
+	if p.begin, holders = m.choose(members); p.begin.Iteration == Start {
+		if err := m.startError(members); err != nil {
+			return p, err
+		}
+		p.members = slices.DeleteFunc(p.members, func(i int) bool { return i >= m.Matrix.N() }) // they come in later
+	} else {
+		p.entering = slices.DeleteFunc(slices.Clone(members), func(i int) bool { return slices.Contains(holders, i) })
+	}
+	for _, e := range m.graph() {
+		if slices.Contains(p.members, e[0]) && slices.Contains(p.members, e[1]) && !m.isUp(e) {
+			p.cut = append(p.cut, e)
+		}
+	}
+	return p, m.mixingError(p)
+}
+
+// quorumError returns why some agents are no quorum.
+func (m *meeting) quorumError(members []int) error {
+	quorum, experienced := m.Quorum, 0
+	if quorum == 0 {
+		quorum = len(m.roster)
+	}
+	for _, i := range members {
+		if a, _ := m.answer(i); a.Last > 0 {
+			experienced++
+		}
+	}
+	refused := slices.DeleteFunc(slices.Sorted(maps.Keys(m.refused)),
+		func(i int) bool { return !slices.Contains(m.roster, i) })
+	switch away := m.away(members); {
+	case len(members) < quorum && len(members)+len(refused) >= quorum:
+		return &RefusedError{refused[0], m.refused[refused[0]]}
+	case len(members) < quorum:
+		return waitErrorf("a session must have %d agents, and %d are there: waiting for agent %s", quorum, len(members),
+			away)
+	case m.newest.Last > 0 && experienced < quorum && away != "":
+		return waitErrorf("a session must have %d agents that know what the run has done, and %d do, as others are new "+
+			"or have lost their disks: waiting for agent %s", quorum, experienced, away)
+	}
+	return nil
+}
+
+// startError returns why some agents cannot begin with nothing.
+func (m *meeting) startError(members []int) error {
+	away := m.away(members)
+	for i := range m.Matrix.N() {
+		if m.removed[i] && len(m.log) == 0 {
+			return fmt.Errorf("agent %d is removed before there is a checkpoint: %w", i, ErrLost)
+		}
+	}
+	switch {
+	case away != "":
+		return waitErrorf("all agents are needed, as those that are there have no checkpoint: waiting for agent %s", away)
+	case len(m.log) > 0:
+		return ErrLost
+	}
+	return nil
+}
+
+// mixingError returns why the members of a plan cannot compute together.
+func (m *meeting) mixingError(p plan) error {
+	e := membership.Epoch{Number: m.epoch.Number + 1, Members: p.members,
+		Edges: slices.Concat(m.epoch.Edges, m.edges), Cut: p.cut}
+	if slices.Equal(p.members, m.epoch.Members) && slices.Equal(p.cut, m.epoch.Cut) {
+		e = m.epoch
+	}
+	_, err := m.Matrix.Members(e)
+	switch {
+	case len(p.members) < min(fewestMembers, m.Matrix.N()) && m.Masked && !m.FewMembers:
+		return waitErrorf("sums over fewer than %d members show their terms, and agents %s alone are there: waiting for "+
+			"agent %s", fewestMembers, wording.List(p.members), m.away(p.members))
+	case p.begin.Iteration == Start && len(p.cut) > 0:
+		return waitErrorf("all edges are needed until there is a checkpoint: waiting for %d-%d", p.cut[0][0], p.cut[0][1])
+	case err != nil:
+		return &WaitError{err.Error()}
+	}
+	return nil
+}
+
+// isUp reports whether both ends have told that an edge is up.
+func (m *meeting) isUp(e [2]int) bool {
+	a, _ := m.answer(e[0])
+	b, _ := m.answer(e[1])
+	return slices.Contains(a.Links, e[1]) && slices.Contains(b.Links, e[0])
+}
+
+// choose returns the point with which some agents begin, and those of them that have it: the result,
+// if one has it, as it may be final; else the checkpoint that most have, and of these the newest.
+// A checkpoint of which members have different digests is none: they were told different things.
+func (m *meeting) choose(members []int) (Point, []int) {
+	holders := map[int][]int{} // by iteration
+	told := map[Point]string{} // digests, by a point without its own
+	torn := map[int]bool{}     // iterations of which digests differ
+	newest := map[int]Point{}  // by iteration, of epochs
+	for _, i := range members {
+		a, _ := m.answer(i)
+		for _, p := range a.Points {
+			if !m.isUsable(i, p) {
+				continue
+			}
+			name := Point{Epoch: p.Epoch, Iteration: p.Iteration}
+			if before := told[name]; p.Digest != "" {
+				torn[p.Iteration] = torn[p.Iteration] || before != "" && before != p.Digest
+				told[name] = p.Digest
+			}
+			if who := holders[p.Iteration]; len(who) == 0 || who[len(who)-1] != i {
+				holders[p.Iteration] = append(who, i)
+			}
+			if p.Epoch >= newest[p.Iteration].Epoch {
+				newest[p.Iteration] = name
+			}
+		}
+	}
+	best := Start
+	for iteration, who := range holders {
+		switch most := len(holders[best]); {
+		case best == Result:
+		case iteration == Result, !torn[iteration] && (len(who) > most || len(who) == most && iteration > best):
+			best = iteration
+		}
+	}
+	if best == Start {
+		return Point{Epoch: m.epoch.Session, Iteration: Start}, nil
+	}
+	return Point{m.epoch.Session, best, told[newest[best]]}, holders[best]
+}
+
+// isUsable reports whether an agent can begin the epoch of the log with a point: it is of that epoch,
+// or of one before, at whose end all later ones began, in which the agent kept its state. The result
+// of the epoch is good for all.
+func (m *meeting) isUsable(agent int, p Point) bool {
+	if p.Iteration == Result {
+		return p.Epoch == m.epoch.Session
+	}
+	from := len(m.log)
+	for ; from > 0 && m.log[from-1].Session != p.Epoch; from-- {
+		if m.log[from-1].Iteration != p.Iteration {
+			return false
+		}
+	}
+	return (from > 0 || p.Epoch == 0) && m.log.StateKept(from, len(m.log), agent, m.Matrix.N())
+}

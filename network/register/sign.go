@@ -1,0 +1,144 @@
+package register
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"dsbo/network/pki"
+)
+
+// Bytes returns the answer as it travels, which [ParseAnswer] reads.
+func (a Answer) Bytes() []byte { return encode(a) }
+
+// ParseAnswer reads what [Answer.Bytes] has written, and nothing else: one text stands for an answer.
+func ParseAnswer(text []byte) (a Answer, err error) {
+	if err = decode(text, MaxAnswer, &a); err != nil {
+		return Answer{}, fmt.Errorf("an answer: %w", err)
+	}
+	return a, nil
+}
+
+// Bytes returns the state as it is on a disk, which [ParseState] reads.
+func (s State) Bytes() []byte { return encode(s) }
+
+// ParseState reads what [State.Bytes] has written, and nothing else.
+func ParseState(text []byte) (s State, err error) {
+	if err = decode(text, maxState, &s); err != nil {
+		return State{}, fmt.Errorf("the state of a register: %w", err)
+	}
+	return s, nil
+}
+
+// encode returns JSON, in which maps are sorted.
+func encode(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // what is checked has numbers and texts alone
+	}
+	return text
+}
+
+// decode reads what encode has written, of most bytes at the most. JSON in any other form, such as
+// with a field twice, is an error.
+func decode(text []byte, most int, to any) error {
+	if len(text) > most {
+		return fmt.Errorf("it must have at most %d bytes; it has %d", most, len(text))
+	}
+	from := json.NewDecoder(bytes.NewReader(text))
+	from.DisallowUnknownFields()
+	if err := from.Decode(to); err != nil {
+		return err
+	}
+	if _, err := from.Token(); err != io.EOF {
+		return errors.New("it must be one object alone; something follows")
+	}
+	if again, err := json.Marshal(to); err != nil || !bytes.Equal(again, text) {
+		return errors.New("it must be written as this program writes it, each field once")
+	}
+	return nil
+}
+
+// signedText is what an agent signs for its answer.
+func (a Answer) signedText(run, hash string) []byte {
+	a.Certificate, a.Signature = nil, nil
+	return append(fmt.Appendf(nil, "dsbo answer in run %q with settings %q: ", run, hash), encode(a)...)
+}
+
+// Sign signs the answer to a proposal in a run; a nil identity leaves it as it is.
+func (a *Answer) Sign(run, hash string, id *pki.Identity) (err error) {
+	if id == nil {
+		return nil
+	}
+	a.Signature, err = id.Sign(a.signedText(run, hash))
+	a.Certificate = id.Certificate()
+	return err
+}
+
+// Verify returns an error unless an answer is within bounds, and its agent has signed it, as the
+// authority has its admission and its removals. An agent that is not of the roster at the start must
+// have an admission.
+func (r Rule) Verify(a Answer, now time.Time) error {
+	if err := r.check(a); err != nil {
+		return err
+	}
+	if r.Authority == nil {
+		if len(a.Certificate)+len(a.Signature)+len(a.Admission)+len(a.Removals) > 0 {
+			return errors.New("an answer must have no signatures where there are no certificates; it has")
+		}
+		return nil
+	}
+	text := a.signedText(r.Run, r.Hash)
+	if _, err := r.Authority.Verify(a.Agent, a.Certificate, text, a.Signature, now); err != nil {
+		return fmt.Errorf("the answer of agent %d: %w", a.Agent, err)
+	}
+	if a.Agent >= r.Matrix.N() {
+		m, err := r.Authority.Admission(a.Admission, r.Run, r.Hash)
+		if err == nil && m.Agent != a.Agent {
+			err = fmt.Errorf("it is of agent %d", m.Agent)
+		}
+		for _, j := range m.Neighbours {
+			if err == nil && j >= r.Matrix.N() {
+				err = fmt.Errorf("agent %d must be of the cluster file", j)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("the admission of agent %d: %w", a.Agent, err)
+		}
+	}
+	for agent, text := range a.Removals {
+		m, err := r.Authority.Removal(text, r.Run, r.Hash)
+		if err == nil && m.Agent != agent {
+			err = fmt.Errorf("it is of agent %d", m.Agent)
+		}
+		if err != nil {
+			return fmt.Errorf("the removal of agent %d: %w", agent, err)
+		}
+	}
+	return nil
+}
+
+// tagLength is the length of the tag of data in bytes.
+const tagLength = 16
+
+// DataTag returns what an agent tells others of its data: the same for the same data, and otherwise
+// nothing, as it is keyed by the certificate. Without a certificate the key is the run alone, so
+// that whoever guesses the data can check that.
+func DataTag(id *pki.Identity, run string, data []byte) (tag string, err error) {
+	var key []byte
+	if id != nil {
+		if key, err = id.Derive("dsbo tag of data"); err != nil {
+			return "", err
+		}
+	}
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "data of run %q: ", run)
+	mac.Write(data)
+	return hex.EncodeToString(mac.Sum(nil)[:tagLength]), nil
+}

@@ -1,0 +1,123 @@
+package register
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"dsbo/network/membership"
+)
+
+// A State is what an agent has on its disk. It must be there before anything is sent that follows
+// from it.
+type State struct {
+	Identity string         `json:"identity"` // of the run and the agent
+	Promised uint64         `json:"promised"` // it takes part in no session below
+	Last     uint64         `json:"last"`     // session that it has begun last
+	Log      membership.Log `json:"log"`      // of that session
+	Final    bool           `json:"final"`    // a quorum has the result
+	Attempts Attempts       `json:"attempts"`
+	Tags     map[int]string `json:"tags,omitempty"`     // of the agents' data in the sessions so far, by agent
+	Removals map[int]string `json:"removals,omitempty"` // texts, by agent
+}
+
+const (
+	// MaxNumber is the largest number of a session.
+	MaxNumber = 1 << 62
+	// mostAhead is by how much a number may be above what an agent has promised: no member can use up
+	// the numbers.
+	mostAhead = 1 << 32
+)
+
+// Proposer returns the agent that proposes the session of a number.
+func Proposer(number uint64) int { return int(number % membership.MaxAgents) }
+
+// Next returns a number for a proposal of an agent, above what it has promised and what it has heard
+// that others have. No other agent proposes that number.
+func (s *State) Next(heard uint64, agent int) uint64 {
+	above := s.Promised
+	if heard > above && s.accepts(heard) {
+		above = heard
+	}
+	return (above/membership.MaxAgents+1)*membership.MaxAgents + uint64(agent)
+}
+
+// accepts reports whether a number may be promised, as far as it is not too low.
+func (s *State) accepts(number uint64) bool {
+	return number <= MaxNumber && (s.Promised == 0 || number < s.Promised+mostAhead)
+}
+
+// Promise promises a number, and reports whether it may: the number must be above all that were
+// promised before. With true, and once s is on the disk, the agent ends its part in the session
+// under way and answers.
+func (s *State) Promise(number uint64) bool {
+	if number <= s.Promised || !s.accepts(number) {
+		return false
+	}
+	s.Promised = number
+	return true
+}
+
+// Begin makes a session the agent's last one, and reports whether it may: the session's number must
+// be the one that the agent has promised, and it begins each once. With true, and once s is on the
+// disk, the agent takes part. An agent that enters calls Begin when what it takes over is on its
+// disk, and not before: it would count towards a quorum that knows nothing.
+func (s *State) Begin(x Session) bool {
+	if s.Promised != x.Number || s.Last == x.Number {
+		return false
+	}
+	s.Last, s.Log, s.Tags = x.Number, x.Log, maps.Clone(x.Tags)
+	for agent, text := range x.Removals {
+		if s.Removals == nil {
+			s.Removals = map[int]string{}
+		}
+		s.Removals[agent] = text
+	}
+	s.Attempts.count(x)
+	return true
+}
+
+// Attempts are the newest sessions, as far as they began at one point and no agent's process
+// had changed between them: a process that was killed and came back is no attempt.
+type Attempts struct {
+	At        Point          `json:"at"`
+	Instances map[int]uint64 `json:"instances,omitempty"` // of processes, by agent
+	Count     int            `json:"count"`
+}
+
+const (
+	patientAttempts = 4  // after which an agent waits before it answers
+	mostAttempts    = 50 // after which it gives up
+)
+
+// count counts a session that begins.
+func (a *Attempts) count(x Session) {
+	same := a.Count > 0 && a.At == x.Begin
+	for agent, instance := range x.Instances {
+		before, known := a.Instances[agent]
+		same = same && (!known || before == instance)
+	}
+	if !same {
+		*a = Attempts{At: x.Begin, Instances: map[int]uint64{}}
+	}
+	maps.Copy(a.Instances, x.Instances)
+	a.Count++
+}
+
+// Pause returns how long an agent waits before it answers the next proposal: nothing up to the
+// fourth attempt, then 1 s, 2 s, 4 s and so on, and most at the most.
+func (a Attempts) Pause(most time.Duration) time.Duration {
+	if a.Count <= patientAttempts {
+		return 0
+	}
+	return min(most, time.Second<<min(a.Count-patientAttempts-1, 30))
+}
+
+// Err returns an error once there were 50 attempts: what ends each session does not go away by
+// itself.
+func (a Attempts) Err() error {
+	if a.Count < mostAttempts {
+		return nil
+	}
+	return fmt.Errorf("%d sessions have begun at one point, and each was broken off", a.Count)
+}
