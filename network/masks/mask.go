@@ -1,0 +1,156 @@
+package masks
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"dsbo/network"
+)
+
+// Masks are the streams that an agent shares with the other members of one session. They belong to
+// one goroutine at a time.
+type Masks struct {
+	agent   int
+	members []int
+	ciphers []cipher.Block // shared with each member, in their order; nil for the agent itself
+	noise   cipher.Block   // of the agent's own stream
+	tag     int            // of the session, the members and their keys
+	last    int            // the exchange that was masked last; −1: none was
+}
+
+// TagBits is the length of the tag of masks.
+const TagBits = 24
+
+// maskChunk bytes of a stream are made at a time.
+const maskChunk = 4096
+
+// An unsigned is a type of the numbers of a stream.
+type unsigned interface{ uint16 | uint32 | uint64 }
+
+// bytesOf returns the memory of numbers.
+func bytesOf[T unsigned](numbers []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*int(unsafe.Sizeof(T(0))))
+}
+
+// Mask adds to the words of all parts of a sum the streams that this agent shares with higher
+// agents, and subtracts those with lower ones, each word or whole number mod 2^bits. The sum over
+// all members stays the same. Exchanges ascend: an exchange that is not above the one before is an
+// error, and leaves the words as they are, which must not be sent then. tag is a digest of TagBits bits
+// of the session, the members' keys, the exchange and what the sum is bound to: agents with another
+// one have streams that do not cancel.
+func (m *Masks) Mask(exchange int, bound [32]byte, parts []network.Reduction) (tag int, err error) {
+	if exchange <= m.last {
+		return 0, fmt.Errorf("an exchange is masked once, in order: %d must be above %d", exchange, m.last)
+	}
+	m.last = exchange
+	name := nameOf(exchange, bound)
+	size := 64
+	if len(parts) == 1 {
+		size = parts[0].Bits
+	}
+	switch {
+	case size <= 16:
+		addStreams[uint16](m, name[:], parts)
+	case size <= 32:
+		addStreams[uint32](m, name[:], parts)
+	default:
+		addStreams[uint64](m, name[:], parts)
+	}
+	return m.tag ^ int(binary.LittleEndian.Uint64(name[:])&(1<<TagBits-1)), nil
+}
+
+// addStreams is Mask with a number of type T of each stream for each word. The bytes of a stream
+// are numbers in the order of the machine, which is in what agents compare when they meet
+// (package arithmetic).
+func addStreams[T unsigned](m *Masks, name []byte, parts []network.Reduction) {
+	streams := make([]cipher.Stream, len(m.ciphers))
+	for j, block := range m.ciphers {
+		if block != nil {
+			streams[j] = cipher.NewCTR(block, start(block, name))
+		}
+	}
+	most := 0
+	for _, x := range parts {
+		most = max(most, len(x.Words))
+	}
+	numbers := make([]T, min(most, maskChunk/int(unsafe.Sizeof(T(0)))))
+	for _, x := range parts {
+		carries := make([]uint64, len(streams))
+		for words := x.Words; len(words) > 0; { // a chunk stays in the processor's cache
+			chunk := words[:min(len(words), len(numbers))]
+			raw := bytesOf(numbers[:len(chunk)])
+			for j, stream := range streams {
+				if stream == nil {
+					continue
+				}
+				clear(raw)
+				stream.XORKeyStream(raw, raw)
+				if subtract := m.members[j] < m.agent; x.Bits >= network.Whole {
+					carries[j] = addWhole(chunk, numbers[:len(chunk)], subtract, carries[j])
+				} else {
+					addNumbers(chunk, numbers[:len(chunk)], subtract)
+				}
+			}
+			words = words[len(chunk):]
+		}
+	}
+}
+
+// nameOf returns the name of an exchange whose masks are bound to something.
+func nameOf(exchange int, bound [32]byte) [sha256.Size]byte {
+	return sha256.Sum256(append(binary.BigEndian.AppendUint64(nil, uint64(exchange)), bound[:]...))
+}
+
+// Noise sets words to numbers that this agent alone can compute, others for each session, exchange,
+// and what the exchange is bound to.
+func (m *Masks) Noise(exchange int, bound [32]byte, words []uint64) {
+	name := nameOf(exchange, bound)
+	raw := bytesOf(words)
+	clear(raw)
+	cipher.NewCTR(m.noise, start(m.noise, name[:])).XORKeyStream(raw, raw)
+}
+
+// start returns where the counter of a stream begins: a number that only those who have the key can
+// compute from the name, CBC-MAC. Names have one length.
+func start(block cipher.Block, name []byte) []byte {
+	at := make([]byte, aes.BlockSize)
+	for part := range slices.Chunk(name, aes.BlockSize) {
+		subtle.XORBytes(at, at, part)
+		block.Encrypt(at, at)
+	}
+	return at
+}
+
+// addNumbers adds to each word, or subtracts from it, a number.
+func addNumbers[T unsigned](words []uint64, numbers []T, subtract bool) {
+	words = words[:len(numbers)]
+	if subtract {
+		for i, v := range numbers {
+			words[i] -= uint64(v)
+		}
+		return
+	}
+	for i, v := range numbers {
+		words[i] += uint64(v)
+	}
+}
+
+// addWhole is addNumbers for words of a whole number, to which carry is carried from below. It
+// returns what is carried on.
+func addWhole[T unsigned](words []uint64, numbers []T, subtract bool, carry uint64) uint64 {
+	add := bits.Add64
+	if subtract {
+		add = bits.Sub64
+	}
+	for i, v := range numbers {
+		words[i], carry = add(words[i], uint64(v), carry)
+	}
+	return carry
+}
