@@ -187,7 +187,8 @@ func TestSlow(t *testing.T) {
 
 // TestOldLogs: what older runs wrote beside a change is read over.
 func TestOldLogs(t *testing.T) {
-	const old = `{"epoch":1,"iteration":5,"round":70,"members":[0,1,3],"proposer":1,"liars":[{"agent":2}],"proof":{"votes":[]}}`
+	const old = `{"epoch":1,"iteration":5,"round":70,"members":[0,1,3],"proposer":1,"liars":[{"agent":2}],` +
+		`"proof":{"votes":[]}}`
 	l := testkit.Get(membership.Parse("log", strings.NewReader(old+"\n")))
 	want := membership.Log{{Epoch: 1, Iteration: 5, Members: []int{0, 1, 3}, Proposer: 1}}
 	if !reflect.DeepEqual(l, want) {
@@ -201,7 +202,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(first))
 	f.Add(
 		[]byte(first +
-			`{"epoch":2,"iteration":9,"session":71,"id":"` + id + `","members":[0,1,3,9],"slow":[2],"removed":[4],"edges":[[1,9]],"cut":[[0,1]],` +
+			`{"epoch":2,"iteration":9,"session":71,"id":"` + id + `",` +
+			`"members":[0,1,3,9],"slow":[2],"removed":[4],"edges":[[1,9]],"cut":[[0,1]],` +
 			`"proposer":0,"time":"2026-11-22T12:00:00Z","why":["x"]}` + "\n"))
 	f.Add([]byte("{}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -2,7 +2,6 @@ package pki
 
 import (
 	"bytes"
-	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -10,12 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/guard"
 )
 
 // An Admission lets an agent that the cluster file does not have into a run that goes on: the
@@ -110,10 +107,7 @@ func (t *Trust) Admission(text, run, hash string) (Admission, error) {
 	if err != nil {
 		return m, err
 	}
-	signed := slices.ContainsFunc(t.authorities, func(c *x509.Certificate) bool {
-		return guard.CheckSignature(c, m.message(run, hash), signature) == nil
-	})
-	if !signed {
+	if !t.hasSigned(m.message(run, hash), signature) {
 		return m,
 			fmt.Errorf(
 				"the admission of agent %d must be signed by an authority of ca.pem, for run %q and its cluster file "+

@@ -5,7 +5,8 @@
 // [dsbo/network/grpc] configuration connects. Two agents accept each other if an authority that the
 // one knows has signed the other's certificate, if that is valid now, and if it names the agent
 // that its holder claims to be. Connections are TLS 1.3. An agent can sign messages with its key,
-// and derive other keys from it, as the masks of sums need.
+// and derive others from it, such as for tags of data. The authority also signs who comes into a
+// run ([Admission]) and who is taken out of it ([Removal]).
 //
 // [Authority.Issue] makes a key and its certificate together, which is for agents of one owner.
 // Sites that keep their keys make a [Request], which [Authority.Grant] answers and
@@ -18,6 +19,8 @@
 //	ca.pem      ca-key.pem        the authority; the key stays where certificates are signed
 //	agent-3.pem agent-3-key.pem   agent 3, whose machine needs these two and ca.pem
 //	agent-3.csr                   its request
+//	agent-8.admission             lets agent 8 into a run that goes on
+//	agent-3.removal               takes agent 3 out of a run, for good
 //	relay.pem   relay-key.pem     a relay, whose certificate names its host
 //
 // ca.pem may have several certificates: what any of them has signed is accepted. For a roll-over

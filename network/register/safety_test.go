@@ -157,7 +157,7 @@ func (w *world) answer(j int, number uint64) (a Answer, ok bool) {
 		}
 	}
 	slices.SortFunc(a.Points, func(p, q Point) int {
-		return slices.Compare([]int{int(p.Epoch), p.Iteration}, []int{int(q.Epoch), q.Iteration})
+		return cmp.Or(cmp.Compare(p.Epoch, q.Epoch), cmp.Compare(p.Iteration, q.Iteration))
 	})
 	switch {
 	case w.bug == notOnDisk && w.IntN(3) == 0: // the process dies, and comes back
