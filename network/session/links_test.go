@@ -90,7 +90,7 @@ func (a *fakeHost) detach(c *conn, why error) {
 	if a.conns[c.to] == c {
 		delete(a.conns, c.to)
 	}
-	a.note("detach %d: %v", c.to, why)
+	a.note("detach %d: %T: %v", c.to, why, why)
 }
 
 func (a *fakeHost) refused(agent int, why error, settings bool) {
@@ -109,32 +109,40 @@ func (a *fakeHost) conn(t *testing.T, to int) *conn {
 // await waits for an event with all the words, takes it out, and returns it.
 func (a *fakeHost) await(t *testing.T, words ...string) string {
 	t.Helper()
+	return take(t, a.events, &a.seen, words)
+}
+
+// take waits for a line with all the words and returns it; lines before it are kept in seen.
+func take(t *testing.T, from chan string, seen *[]string, words []string) string {
+	t.Helper()
 	end := time.After(patience)
 	for k := 0; ; k++ {
-		if k == len(a.seen) {
+		if k == len(*seen) {
 			select {
-			case event := <-a.events:
-				a.seen = append(a.seen, event)
+			case line := <-from:
+				*seen = append(*seen, line)
 			case <-end:
-				t.Fatalf("no event with %q; there were\n%s", words, strings.Join(a.seen, "\n"))
+				t.Fatalf("no line with %q; there were\n%s", words, strings.Join(*seen, "\n"))
 			}
 		}
-		event := a.seen[k]
-		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(event, w) }) {
-			a.seen = slices.Delete(a.seen, k, k+1)
-			return event
+		line := (*seen)[k]
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(line, w) }) {
+			*seen = slices.Delete(*seen, k, k+1)
+			return line
 		}
 	}
 }
 
 // patience is how long a test waits for what takes milliseconds.
-const patience = 30 * time.Second
+const patience = 20 * time.Second
 
 // openHost starts the links of a host until the test ends.
 func openHost(t *testing.T, c Config) *fakeHost {
 	t.Helper()
 	testkit.OK(c.Validate())
-	c.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
+	if c.Log == nil {
+		c.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
+	}
 	c = c.withDefaults()
 	a := &fakeHost{config: &c, conns: map[int]*conn{}, latest: map[int]uint64{}, events: make(chan string, 10000),
 		payloads: make(chan []byte, 10000), greeted: hello{Session: uint64(c.Agent) + 1, Due: 10 * (c.Agent + 1)}}

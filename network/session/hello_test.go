@@ -1,0 +1,91 @@
+package session
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"dsbo/internal/testkit"
+	"dsbo/network"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// goodHello returns the hello of an agent to agent 1.
+func goodHello(from int) hello {
+	return hello{From: from, To: self, Run: "run", Hash: "hash", Form: Config{}.form(), Program: network.ThisProgram()}
+}
+
+func TestHelloRoundTrip(t *testing.T) {
+	long := strings.Repeat("ç", maxName/2) + "<"
+	for _, h := range []hello{
+		{},
+		goodHello(3),
+		{From: 1023, To: 1022, Instance: math.MaxUint64, Session: math.MaxUint64 - 1, Due: maxExchange, Run: long,
+			Hash: long, Program: network.Program{Version: long}, Admission: long, Settings: strings.Repeat("s", maxSettings)},
+	} {
+		if d := cmp.Diff(h, testkit.Get(readHello(decoded(h.encode())))); d != "" {
+			t.Errorf("(-want +got)\n%s", d)
+		}
+	}
+}
+
+// TestHelloOfLaterVersion: fields that are not known are passed over.
+func TestHelloOfLaterVersion(t *testing.T) {
+	h := goodHello(0)
+	f := decoded(h.encode())
+	f.payload = append([]byte(`{"more": {"of": ["it"]}, `), bytes.TrimPrefix(f.payload, []byte("{"))...)
+	if d := cmp.Diff(h, testkit.Get(readHello(f))); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+func TestUnreadableHellos(t *testing.T) {
+	changed := func(change func(*hello)) []byte {
+		h := goodHello(0)
+		change(&h)
+		return h.encode()
+	}
+	run := func(run string) []byte { return changed(func(h *hello) { h.Run = run }) }
+	for _, c := range []struct {
+		name  string
+		frame []byte
+		err   string
+	}{
+		{"another kind", framed(kindAlive, nil), "must begin with a hello; it begins with a frame of kind 2"},
+		{"no JSON", framed(kindHello, []byte("hello")), "a hello must be JSON"},
+		{"nothing", framed(kindHello, nil), "a hello must be JSON"},
+		{"a number that is a text", framed(kindHello, []byte(`{"from": "me"}`)), "a hello must be JSON"},
+		{"below all agents", changed(func(h *hello) { h.From = -1 }), "must be 0 to 2147483647; one is -1"},
+		{"an exchange beyond all", changed(func(h *hello) { h.Due = 1 << 31 }), "one is 2147483648"},
+		{"a long text", changed(func(h *hello) { h.Settings = strings.Repeat("s", maxSettings+1) }),
+			"at most 1024 bytes; one has 1025"},
+		{"a line of its own", run("run\nlevel=ERROR"), `must be printable; one is "run\nlevel=ERROR"`},
+		{"an escape of a terminal", run("\x1b[2J"), `"\x1b[2J"`},
+		{"text from right to left", run("\u202enur"), `"\u202enur"`},
+		{"a program", changed(func(h *hello) { h.Program.Kernels = "\a" }), `"\a"`},
+	} {
+		_, err := readHello(decoded(c.frame))
+		testkit.WantError(t, c.name, err, nil, c.err)
+	}
+}
+
+// TestLongestHello: texts of the greatest length leave room for some settings, and all fits.
+func TestLongestHello(t *testing.T) {
+	long := strings.Repeat("x", maxName)
+	c := Config{Matrix: newGraph("path", 3), Run: long, Hash: long, Admission: long,
+		Program:  network.Program{Version: long, Kernels: long, Architecture: long, Level: long, Arithmetic: long},
+		Settings: []string{`a="b"`, "-K=20", "-set=" + long}}
+	for range 1000 {
+		c.Settings = append(c.Settings, `a="b"`)
+	}
+	c.Settings = append(c.Settings, strings.Repeat(`"`, 4000))
+	text := c.settingsText()
+	if n := len(text); n < 500 || n > maxSettings {
+		t.Errorf("there is room for %d bytes of settings", n)
+	}
+	h := hello{Run: c.Run, Hash: c.Hash, Form: c.form(), Program: c.Program, Admission: c.Admission, Settings: text,
+		Instance: math.MaxUint64, Session: math.MaxUint64, From: maxExchange, To: maxExchange, Due: maxExchange}
+	testkit.Get(readHello(decoded(h.encode())))
+}

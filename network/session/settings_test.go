@@ -1,0 +1,42 @@
+package session
+
+import "testing"
+
+// TestSettingsDiffer: a refusal names the settings that differ, as far as the hellos have them.
+func TestSettingsDiffer(t *testing.T) {
+	long := []string{"-K=20", "-data=/a/long/path/to/a/folder", "-quick", "-set=a=1", "-set=b=2", "seed=1"}
+	change := func(k int, v string) []string {
+		s := append([]string{}, long...)
+		s[k] = v
+		return s
+	}
+	for name, tt := range map[string]struct {
+		theirs []string
+		room   int
+		want   string
+	}{
+		"the same":     {theirs: long, room: 400},
+		"a value":      {theirs: change(0, "-K=30"), room: 400, want: "-K is 30 at agent 2, 20 at agent 1"},
+		"a long value": {theirs: change(1, "-data=/another/long/path"), room: 400, want: "-data differs"},
+		"one of two": {theirs: change(4, "-set=b=3"), room: 400,
+			want: "-set is a, 1, b, 3 at agent 2, a, 1, b, 2 at agent 1"},
+		"no value":    {theirs: change(0, "-K"), room: 400, want: "-K is without a value at agent 2, 20 at agent 1"},
+		"one missing": {theirs: long[1:], room: 400, want: "agent 1 alone has -K=20"},
+		"one more":    {theirs: append([]string{"-L=3"}, long...), room: 400, want: "agent 2 alone has -L=3"},
+		"all others": {theirs: []string{"a=1", "b=2", "c=3"}, room: 400,
+			want: "agent 1 alone has -K=20; agent 1 alone has -data#071a1077; agent 1 alone has -quick; 5 more"},
+		"no text":              {room: 400},
+		"cut before it":        {theirs: change(5, "seed=2"), room: 40},
+		"cut after it":         {theirs: change(0, "-K=3"), room: 40, want: "-K is 3 at agent 2, 20 at agent 1"},
+		"no room":              {theirs: change(0, "-K=3"), room: 2},
+		"escapes of terminals": {theirs: change(0, "-K=\x1b[2J"), room: 400, want: "-K differs"},
+	} {
+		theirs, ours := settingsText(tt.theirs, tt.room), settingsText(long, tt.room)
+		if len(theirs) > tt.room || len(ours) > tt.room || !ascii(theirs) {
+			t.Errorf("%s: the texts %q and %q must be of %d bytes at most", name, theirs, ours, tt.room)
+		}
+		if got := settingsDiffer(2, theirs, 1, ours); got != tt.want {
+			t.Errorf("%s: %q; it must be %q", name, got, tt.want)
+		}
+	}
+}
