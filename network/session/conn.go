@@ -38,18 +38,18 @@ func (s streamSender) Send(frame []byte) error { return s.stream.SendMsg(frame) 
 
 // A conn is one stream to a neighbour, after the hellos.
 type conn struct {
-	to      int
-	expires time.Time // when a certificate of either side does; zero: never
-	stream  stream
-	sender  Sender        // of the stream, through Config.Wrap
+	to      int           // the neighbour
+	expires time.Time     // when a certificate of either side does; zero: never
 	by      *pki.Identity // of this side; nil: there are no certificates
-	began   time.Time
-	useful  atomic.Bool // it has brought more than heartbeats
+	stream  stream        // after the hellos
+	sender  Sender        // of the stream, through Config.Wrap
+	began   time.Time     // when the hellos were there
+	useful  atomic.Bool   // it has brought more than heartbeats
 
 	queue    chan []byte   // frames that are to be sent
 	dropped  chan struct{} // closed by drop, after reason is set
-	dropOnce sync.Once
-	reason   error
+	dropOnce sync.Once     // the first reason counts
+	reason   error         // why it was dropped
 }
 
 // newConn returns a connection to a neighbour over a stream that was opened with this agent's

@@ -107,7 +107,7 @@ func (l *links) connect(to int, a *attempt) error {
 	if err != nil {
 		return l.readRefusal(to, err)
 	}
-	h, auth, err := l.meet(to, s)
+	h, auth, err := l.exchangeHellos(to, s)
 	if err != nil {
 		return err
 	}
@@ -127,9 +127,9 @@ func (l *links) connect(to int, a *attempt) error {
 	return err
 }
 
-// meet exchanges hellos with a neighbour that this agent has connected to. auth has the
+// exchangeHellos exchanges hellos with a neighbour that this agent has connected to. auth has the
 // certificates.
-func (l *links) meet(to int, s rpc.ClientStream) (h hello, auth credentials.AuthInfo, err error) {
+func (l *links) exchangeHellos(to int, s rpc.ClientStream) (h hello, auth credentials.AuthInfo, err error) {
 	if err := s.SendMsg(l.greet(to)); err != nil && err != io.EOF { // with io.EOF the reason comes from RecvMsg
 		return h, nil, err
 	}

@@ -107,7 +107,8 @@ func TestUnreadableFrames(t *testing.T) {
 		{"short", vector[:headerSize-1], "a frame must have at least 24 bytes; it has 23"},
 		{"kind 0", with(0, 0), "frames that begin with 00000000 are not known"},
 		{"kind 6", with(0, byte(kindEnd)), "frames that begin with 06000000 are not known"},
-		{"of the protocol before", append([]byte("dsbo"), vector[4:]...), "frames that begin with 6473626f are not known"},
+		{"of the protocol before", append([]byte("dsbo"), vector[4:]...),
+			"frames that begin with 6473626f are not known"},
 		{"not zero", with(3, 1), "frames that begin with 04000001 are not known"},
 		{"exchange", with(7, 0x80), "the exchange of a frame must be at most 2147483647; it is 2147483653"},
 	} {

@@ -15,17 +15,17 @@ const maxName = 255
 // A hello opens a stream, in both directions, as JSON. A later version may have more fields, which
 // this one passes over.
 type hello struct {
-	From      int             `json:"from"`
-	To        int             `json:"to"`       // whom the sender takes the receiver for
-	Instance  uint64          `json:"instance"` // see Config.Instance
-	Run       string          `json:"run"`
-	Hash      string          `json:"hash"`
-	Form      string          `json:"form"` // see Config.form
-	Program   network.Program `json:"program"`
+	From      int             `json:"from"`                // the sender
+	To        int             `json:"to"`                  // whom it takes the receiver for
+	Instance  uint64          `json:"instance"`            // see Config.Instance
+	Run       string          `json:"run"`                 // see Config.Run
+	Hash      string          `json:"hash"`                // see Config.Hash
+	Form      string          `json:"form"`                // see Config.form
+	Program   network.Program `json:"program"`             // that the sender is
 	Admission string          `json:"admission,omitempty"` // of an agent that Config.Matrix does not have
 	Settings  string          `json:"settings,omitempty"`  // see settingsText
-	Session   uint64          `json:"session"`             // the first bytes of the id of the session under way; 0: none
-	Due       int             `json:"due"`                 // the exchange of it whose vector the sender needs next
+	Session   uint64          `json:"session"`             // that is under way, the first bytes of its id; 0: none
+	Due       int             `json:"due"`                 // exchange of it whose vector the sender needs next
 }
 
 // texts returns the texts of h.

@@ -23,7 +23,8 @@ func TestHelloRoundTrip(t *testing.T) {
 		{},
 		goodHello(3),
 		{From: 1023, To: 1022, Instance: math.MaxUint64, Session: math.MaxUint64 - 1, Due: maxExchange, Run: long,
-			Hash: long, Program: network.Program{Version: long}, Admission: long, Settings: strings.Repeat("s", maxSettings)},
+			Hash: long, Program: network.Program{Version: long}, Admission: long,
+			Settings: strings.Repeat("s", maxSettings)},
 	} {
 		if d := cmp.Diff(h, testkit.Get(readHello(decoded(h.encode())))); d != "" {
 			t.Errorf("(-want +got)\n%s", d)

@@ -66,29 +66,38 @@ type host interface {
 // links are the connections of an agent, and the attempts to make them. The mutex guards what is
 // below it.
 type links struct {
-	config   *Config
-	host     host
-	settings string // what hellos have of Config.Settings
-	server   *rpc.Server
-	member   atomic.Pointer[pki.Identity] // nil: there are no certificates
+	config   *Config                      // valid, with its defaults
+	host     host                         // whose links these are
+	settings string                       // what hellos have of Config.Settings
+	server   *rpc.Server                  // of those who connect to this agent
+	member   atomic.Pointer[pki.Identity] // certificate of now; nil: there is none
 
-	closing context.Context // until close
-	stop    context.CancelFunc
-	streams context.Context // until close has waited for what is on its way
-	stopAll context.CancelFunc
-	work    sync.WaitGroup
-	once    sync.Once
+	closing context.Context    // until close
+	stop    context.CancelFunc // ends closing
+	streams context.Context    // until close has waited for what is on its way
+	stopAll context.CancelFunc // ends streams
+	work    sync.WaitGroup     // of all goroutines but gRPC's
+	once    sync.Once          // of close
 
 	mu      sync.Mutex
-	conns   map[*conn]bool
+	conns   map[*conn]bool       // that move frames
 	refused int64                // connections
 	logged  map[string]time.Time // refusals, and when
 	waits   string               // what listening waits for
 }
 
-// openLinks starts to listen and to dial, and returns before anything is connected. The
-// configuration is valid and has its defaults. close ends all. Errors match dsbo.ErrConfig.
+// openLinks makes links and starts them.
 func openLinks(c *Config, h host) (*links, error) {
+	l, err := newLinks(c, h)
+	if err == nil {
+		l.start()
+	}
+	return l, err
+}
+
+// newLinks returns links that do nothing before start. The configuration is valid and has its
+// defaults. Errors match dsbo.ErrConfig.
+func newLinks(c *Config, h host) (*links, error) {
 	l := &links{config: c, host: h, settings: c.settingsText(), conns: map[*conn]bool{}, logged: map[string]time.Time{}}
 	if c.Identity != nil {
 		id, err := c.Identity.InRun(c.Run, c.Keys)
@@ -100,6 +109,13 @@ func openLinks(c *Config, h host) (*links, error) {
 	l.closing, l.stop = context.WithCancel(context.Background())
 	l.streams, l.stopAll = context.WithCancel(context.Background())
 	l.server = l.newServer()
+	return l, nil
+}
+
+// start begins to listen and to connect, and returns before anything is connected. The host may be
+// called from then on, until close has returned.
+func (l *links) start() {
+	c := l.config
 	if c.Listener != nil || c.address(c.Agent) != "" {
 		l.work.Go(func() { l.listen(c.Listener) })
 	}
@@ -111,7 +127,6 @@ func openLinks(c *Config, h host) (*links, error) {
 			l.work.Go(func() { l.dial(i) })
 		}
 	}
-	return l, nil
 }
 
 // close ends all connections, after what is queued has been sent, for which it takes a second at

@@ -109,11 +109,11 @@ func (a *fakeHost) conn(t *testing.T, to int) *conn {
 // await waits for an event with all the words, takes it out, and returns it.
 func (a *fakeHost) await(t *testing.T, words ...string) string {
 	t.Helper()
-	return take(t, a.events, &a.seen, words)
+	return takeLine(t, a.events, &a.seen, words)
 }
 
-// take waits for a line with all the words and returns it; lines before it are kept in seen.
-func take(t *testing.T, from chan string, seen *[]string, words []string) string {
+// takeLine waits for a line with all the words and returns it; lines before it are kept in seen.
+func takeLine(t *testing.T, from chan string, seen *[]string, words []string) string {
 	t.Helper()
 	end := time.After(patience)
 	for k := 0; ; k++ {

@@ -42,7 +42,7 @@ func (l lines) Write(b []byte) (int, error) {
 }
 
 // waitFor waits for a line with all the words, and takes it out.
-func (l lines) waitFor(t *testing.T, words ...string) { t.Helper(); take(t, l.c, l.seen, words) }
+func (l lines) waitFor(t *testing.T, words ...string) { t.Helper(); takeLine(t, l.c, l.seen, words) }
 
 // The agents of these tests are 0-1-2-3, a path, and the one under test is agent 1.
 const self = 1
@@ -101,10 +101,12 @@ func refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
 		{"another run", func(h *hello) { h.Run = "walk" }, `is of run \"walk\", agent 1 of run \"run\"`, true},
 		{"for another", func(h *hello) { h.To = 3 }, "takes agent 1 for agent 3", true},
 		{"another configuration", func(h *hello) { h.Hash, h.Settings = "mash", "-K=30" },
-			fmt.Sprintf("has other settings than agent 1 (SHA-256 mash and hash): -K is 30 at agent %d, 20 at agent 1", agent),
+			fmt.Sprintf("has other settings than agent 1 (SHA-256 mash and hash): -K is 30 at agent %d, 20 at agent 1",
+				agent),
 			false},
 		{"another wire", func(h *hello) { h.Form = Config{Wire: network.BF16}.form() },
-			"exchanges bf16, sums with masks, agent 1 float64, sums with masks: Wire and Unmasked must be the same", false},
+			"exchanges bf16, sums with masks, agent 1 float64, sums with masks: Wire and Unmasked must be the same",
+			false},
 		{"without masks", func(h *hello) { h.Form = Config{Unmasked: true}.form() },
 			"exchanges float64, sums without masks", false},
 		{"other kernels", func(h *hello) { h.Program.Kernels, h.Program.Arithmetic = "abacus", "clay" },
@@ -161,11 +163,12 @@ func TestVisitorsRefused(t *testing.T) {
 	bare.GetClientCertificate = nil
 	for _, c := range append(refusals(0, settings), []refusal{
 		{"no certificate", credentials.NewTLS(bare), goodHello(0).encode(), "didn't provide a certificate", "", false},
-		{"another identity", client(2), goodHello(0).encode(), "claims to be agent 0, but shows the certificate of agent 2",
-			"claims to be agent 0", false},
+		{"another identity", client(2), goodHello(0).encode(),
+			"claims to be agent 0, but shows the certificate of agent 2", "claims to be agent 0", false},
 		{"another identity as itself", client(0), goodHello(1).encode(),
 			"claims to be agent 1, but shows the certificate of agent 0", "claims to be agent 1", false},
-		{"no neighbour", client(3), goodHello(3).encode(), "agent 3 is not a neighbour of agent 1", "not a neighbour", false},
+		{"no neighbour", client(3), goodHello(3).encode(), "agent 3 is not a neighbour of agent 1",
+			"not a neighbour", false},
 		{"itself", client(1), goodHello(1).encode(), "agent 1 is not a neighbour of agent 1", "not a neighbour", false},
 		{"the wrong direction", client(2), goodHello(2).encode(), "the other way is right", "lower number", false},
 	}...) {
@@ -179,7 +182,8 @@ func TestVisitorsRefused(t *testing.T) {
 			}
 			log.waitFor(t, "level=WARN", "refused a connection", "from=127.0.0.1:", c.log)
 			if a.links.refusals() == 0 || len(a.conns) != 0 {
-				t.Errorf("%d connections were refused and %d made; one must be refused", a.links.refusals(), len(a.conns))
+				t.Errorf("%d connections were refused and %d made; one must be refused", a.links.refusals(),
+					len(a.conns))
 			}
 		})
 	}
@@ -190,7 +194,8 @@ func TestOtherProtocol(t *testing.T) {
 	const other = "/dsbo.Exchange/Frames"
 	a, log := openSelf(t, serveAs(t, "dsbo.Exchange", credentials.NewTLS(certificate(2).Server())))
 	_, err := visitBy(t, other, a.config.Listener.Addr().String(), client(0), []byte("dsbo"))
-	testkit.WantError(t, "the visitor", err, nil, "code = "+strangeCode.String(), "all agents must have the same program")
+	testkit.WantError(t, "the visitor", err, nil, "code = "+strangeCode.String(),
+		"all agents must have the same program")
 	a.await(t, "refused 0: settings true: it exchanges by", other)
 	log.waitFor(t, "refused a connection", other)
 	a.await(t, "refused 2: settings true: agent 2 exchanges by another protocol than agent 1")

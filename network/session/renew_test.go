@@ -28,7 +28,8 @@ func TestRenew(t *testing.T) {
 		c := h.conn(t, 1-i)
 		hosts[1-i].conn(t, i)
 		if got, want := c.expires.Unix(), ids[0].Expires().Unix(); (got > want) != (i == 1) {
-			t.Errorf("after %d renewals the connection is valid until %d, the first certificates until %d", i+1, got, want)
+			t.Errorf("after %d renewals the connection is valid until %d, the first certificates until %d", i+1, got,
+				want)
 		}
 	}
 }
