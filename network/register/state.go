@@ -66,13 +66,10 @@ func (s *State) Begin(x Session) bool {
 	if s.Promised != x.Number || s.Last == x.Number {
 		return false
 	}
-	s.Last, s.Log, s.Tags = x.Number, x.Log, maps.Clone(x.Tags)
-	for agent, text := range x.Removals {
-		if s.Removals == nil {
-			s.Removals = map[int]string{}
-		}
-		s.Removals[agent] = text
-	}
+	removals := map[int]string{}
+	maps.Copy(removals, s.Removals)
+	maps.Copy(removals, x.Removals)
+	s.Last, s.Log, s.Tags, s.Removals = x.Number, x.Log, maps.Clone(x.Tags), removals
 	s.Attempts.count(x)
 	return true
 }
@@ -97,10 +94,14 @@ func (a *Attempts) count(x Session) {
 		before, known := a.Instances[agent]
 		same = same && (!known || before == instance)
 	}
-	if !same {
-		*a = Attempts{At: x.Begin, Instances: map[int]uint64{}}
+	instances := map[int]uint64{}
+	if same {
+		maps.Copy(instances, a.Instances)
+	} else {
+		a.At, a.Count = x.Begin, 0
 	}
-	maps.Copy(a.Instances, x.Instances)
+	maps.Copy(instances, x.Instances)
+	a.Instances = instances
 	a.Count++
 }
 
