@@ -47,7 +47,11 @@ func (r *poser) startStructured(ctx context.Context) error {
 		r.problem.Problem, r.problem.data, c.All = r.startProblem(), memberData(r.problem.data, e), memberData(c.All, e)
 		r.problem.Sent = &l.setup.Sent
 		r.view.Log("structures of penalties, at whose λ the iterations start")
-		found, _, err := r.structures(ctx, *c, r.X0, nil)
+		fit, err := r.foldsOf(*c, nil)
+		if err != nil {
+			return start, err
+		}
+		found, err := fit.Structures(ctx, r.X0)
 		if err != nil {
 			return start, err
 		}
@@ -114,7 +118,7 @@ func (r *poser) chooseIterations() {
 // some and the best is better than that mean.
 func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.Best) error {
 	c.All = memberData(c.All, r.finalEpoch)
-	found, parts, err := r.structures(ctx, c, best.X[0], modelWatcher{&r.base})
+	found, parts, err := r.keptStructures(ctx, c, best.X[0])
 	if err != nil {
 		return err
 	}
@@ -143,22 +147,37 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 	return r.writeFinished(ctx)
 }
 
-// structures finds the models of all structures of penalties of the problem's agents, from a
-// penalty near the best one on. parts is the problem of the models of all folds.
-func (r *poser) structures(ctx context.Context, c CrossFit, near float64,
-	watch candidates.Watcher) (found *candidates.Structures, parts train.Problem, err error) {
-	folds := r.loaded.model.(models.Folds)
-	folds.Of, folds.Apart = r.linear(), true
-	if parts, err = r.roughProblem(r.problem.data, folds); err != nil {
-		return nil, parts, err
+// foldsOf returns the problem whose structures of penalties are sought.
+func (r *poser) foldsOf(c CrossFit, watch candidates.Watcher) (fit candidates.CrossFit, err error) {
+	fit = candidates.CrossFit{Model: r.loaded.model.(models.Folds), Data: r.problem.data, Blocks: c.Blocks,
+		Variance: c.Variance, Watch: watch}
+	fit.Model.Of, fit.Model.Apart = r.linear(), true
+	if fit.Problem, err = r.roughProblem(fit.Data, fit.Model); err == nil {
+		fit.All, err = r.roughProblem(c.All, r.linear())
 	}
-	all, err := r.roughProblem(c.All, r.linear())
+	return fit, err
+}
+
+// keptStructures finds the models of all structures of penalties, from a penalty near the best one
+// on, or takes those that all agents have kept. parts is the problem of the models of all folds.
+func (r *finisher) keptStructures(ctx context.Context, c CrossFit,
+	near float64) (found *candidates.Structures, parts train.Problem, err error) {
+	fit, err := r.foldsOf(c, modelWatcher{&r.base})
 	if err != nil {
 		return nil, parts, err
 	}
-	found, err = candidates.CrossFit{Model: folds, Problem: parts, Data: r.problem.data, All: all,
-		Blocks: c.Blocks, Variance: c.Variance, Watch: watch}.Structures(ctx, near)
-	return found, parts, err
+	data, err := kept(ctx, r, "structures", func() (json.RawMessage, error) {
+		if found, err = fit.Structures(ctx, near); err != nil || !r.layout.ownsFiles() {
+			return nil, err
+		}
+		return found.Keep()
+	})
+	if err == nil && found == nil {
+		sent := r.summary.Traffic.Models // which has what the structures took, and what Restore sends
+		found, err = fit.Restore(ctx, data)
+		r.summary.Traffic.Models = sent
+	}
+	return found, fit.Problem, err
 }
 
 // linearFinalist compares the mean of all structures with one penalty for all. parts is the problem
@@ -198,17 +217,28 @@ func (r *finisher) linearFinalist(ctx context.Context, parts train.Problem, foun
 // fitted reports whether a gain is on examples that have trained the models.
 func fitted(g runs.Gain) bool { return g.Set != runs.Test }
 
+// A networkChoice is what [candidates.Networks.Choose] returns, with the place of the best.
+type networkChoice struct {
+	Tried  []*candidates.Network
+	Best   int
+	Better bool
+}
+
 // networkFinalist tries networks, and compares the best with the mean of all structures; nil: it is
 // not better. What was tried comes behind the notes.
 func (r *finisher) networkFinalist(ctx context.Context, c CrossFit, found *candidates.Structures,
 	one, mean *candidates.Model, notes []string) (*finalist, []string, error) {
 	networks := candidates.Networks{Of: c.Networks, Problem: r.roughProblem, Linear: found}
-	tried, best, better, err := networks.Choose(ctx)
+	choice, err := kept(ctx, r, "networks", func() (networkChoice, error) {
+		tried, best, better, err := networks.Choose(ctx)
+		return networkChoice{tried, slices.Index(tried, best), better}, err
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, n := range tried {
-		if better && n == best {
+	tried, best, better := choice.Tried, choice.Tried[choice.Best], choice.Better
+	for k, n := range tried {
+		if n.Of = c.Networks[k]; better && n == best {
 			n.Share = 1
 		}
 		r.summary.Structures = append(r.summary.Structures, n.Structure)

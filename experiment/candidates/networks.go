@@ -28,7 +28,7 @@ type Networks struct {
 // Loss is of the rows of the folds that have judged it.
 type Network struct {
 	runs.Structure
-	Of    models.MLP
+	Of    models.MLP  `json:"-"`
 	Gain  runs.Gain   // against the linear answer on the same rows
 	Parts [][]float64 // its models, each without one of these folds
 

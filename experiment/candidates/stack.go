@@ -162,7 +162,7 @@ func (s *Structures) Refit(ctx context.Context, all train.Problem, times float64
 		one := *st
 		one.penalties = slices.Clone(st.penalties)
 		if st.from != nil {
-			one.penalties[f.Model.Count] = st.shape(again[st.from].part(&f, f.Model.Count))
+			one.penalties[f.Model.Count] = f.reweight(st.kappa, again[st.from].part(&f, f.Model.Count))
 		}
 		if err := f.solveAll(&one); err != nil {
 			return nil, err

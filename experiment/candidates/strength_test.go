@@ -124,7 +124,7 @@ func TestReweight(t *testing.T) {
 	f := &crossFit{features: 3}
 	weights := []float64{1, 0, 2, -1, 0, 0} // of two outputs; sums of squares 2, 0 and 4, with mean 2
 	for _, kappa := range []float64{0.5, 1} {
-		got := f.reweight(kappa)(weights)
+		got := f.reweight(kappa, weights)
 		for j, relative := range []float64{1, 0, 2} {
 			want := -kappa * math.Log((relative+0.01)/1.01)
 			if math.Abs(got[j]-want) > 1e-12 {

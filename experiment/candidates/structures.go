@@ -43,9 +43,9 @@ type Structure struct {
 	penalties [][]float64 // log-penalties of each part, and last of all examples; each of a number a feature
 	y         []float64   // the models of the parts
 	all       []float64   // the model of all examples; nil before it is solved for
-	shape     func(weights []float64) []float64
-	from      *Structure // whose weights in a part shape the part's penalties; nil: none do
-	steps     int        // of a chain from one penalty for all on
+	from      *Structure  // whose weights in a part shape the part's penalties; nil: none do
+	kappa     float64     // how: see reweight
+	steps     int         // of a chain from one penalty for all on
 }
 
 // Structures finds the models of all structures, and what of each the answer has.
@@ -114,9 +114,9 @@ func (c CrossFit) Structures(ctx context.Context, near float64) (*Structures, er
 		return err
 	}
 	byRoot := &Structure{Structure: runs.Structure{Name: "by √gradient"}, from: s.null, steps: 1,
-		shape: f.reweight(0.5)}
+		kappa: 0.5}
 	byGradient := &Structure{Structure: runs.Structure{Name: "by gradient"}, from: s.null, steps: 2,
-		shape: f.reweight(1)}
+		kappa: 1}
 	for _, st := range []*Structure{byRoot, byGradient} {
 		if err := s.add(st, nearRidge); err != nil {
 			return nil, err
@@ -141,7 +141,7 @@ func (s *Structures) chain(name string, last *Structure, most int) error {
 	for k := 1; !chainEnds(losses, most); k++ {
 		before := last
 		next := &Structure{Structure: runs.Structure{Name: fmt.Sprintf("%s %d", name, k)}, from: before,
-			steps: before.steps + 1, shape: s.fit.reweight(1)}
+			steps: before.steps + 1, kappa: 1}
 		if err := s.add(next, func(st *Structure) error {
 			_, err := s.fit.tune(st, before.Strength, before.y)
 			return err
@@ -231,7 +231,7 @@ func (f *crossFit) shapeParts(st *Structure) {
 		if st.from == nil {
 			st.penalties[k] = make([]float64, f.features)
 		} else {
-			st.penalties[k] = st.shape(st.from.part(f, k))
+			st.penalties[k] = f.reweight(st.kappa, st.from.part(f, k))
 		}
 	}
 }
@@ -248,24 +248,22 @@ func (st *Structure) part(f *crossFit, k int) []float64 {
 // leastWeight is the share of the mean size of the weights at which a weight counts as none.
 const leastWeight = 0.1
 
-// reweight returns the function that makes log-penalties of weights,
+// reweight returns log-penalties that follow from weights,
 //
 //	c_j = ((w_j²/m² + δ²)/(1 + δ²))^−κ      with m² the mean of w_j², δ = 0.1
 //
 // where w_j² is the mean over the outputs.
-func (f *crossFit) reweight(kappa float64) func(weights []float64) []float64 {
-	return func(weights []float64) []float64 {
-		squares, mean := make([]float64, f.features), 0.0
-		for j, w := range weights {
-			squares[j%f.features] += float64(w * w)
-			mean += float64(w * w)
-		}
-		mean = max(mean/float64(f.features), math.SmallestNonzeroFloat64)
-		for j, square := range squares {
-			squares[j] = -kappa * num.Log((square/mean+leastWeight*leastWeight)/(1+leastWeight*leastWeight))
-		}
-		return squares
+func (f *crossFit) reweight(kappa float64, weights []float64) []float64 {
+	squares, mean := make([]float64, f.features), 0.0
+	for j, w := range weights {
+		squares[j%f.features] += float64(w * w)
+		mean += float64(w * w)
 	}
+	mean = max(mean/float64(f.features), math.SmallestNonzeroFloat64)
+	for j, square := range squares {
+		squares[j] = -kappa * num.Log((square/mean+leastWeight*leastWeight)/(1+leastWeight*leastWeight))
+	}
+	return squares
 }
 
 // solveAll finds a structure's model of all examples. Over all rows the penalties sum up to as much

@@ -1,6 +1,7 @@
 package candidates_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -294,6 +295,28 @@ func TestStructuresRefit(t *testing.T) {
 		if math.Abs(got-twice.Y[j]) > 1e-2 {
 			t.Errorf("of twice the examples weight %d is %g, want %g", j, got, twice.Y[j])
 		}
+	}
+}
+
+// TestStructuresAreKept: what was kept has the same bits in all that follows from it, and other
+// problems refuse it.
+func TestStructuresAreKept(t *testing.T) {
+	f := crossFitted(sparse(8, 2), 1, 60, 3)
+	s := testkit.Get(f.Structures(t.Context(), 0))
+	kept := testkit.Get(s.Keep())
+	again := testkit.Get(f.Restore(t.Context(), kept))
+	of := func(s *candidates.Structures) string {
+		one, answer := testkit.Get2(s.Models(t.Context()))
+		return fmt.Sprint(s.Note(""), s.Summaries(), s.Tried, s.Penalties, s.CrossFitted(), s.CrossFittedOne(), one.Fit(),
+			one.Model, answer.Fit(), answer.Model, testkit.Get(s.Refit(t.Context(), f.All, 2)),
+			string(testkit.Get(s.Keep())))
+	}
+	if want, got := of(s), of(again); got != want {
+		t.Errorf("after they were kept structures give\n%s, before\n%s", got, want)
+	}
+	other := crossFitted(sparse(7, 2), 1, 60, 3)
+	if _, err := other.Restore(t.Context(), kept); err == nil {
+		t.Error("structures of 8 features are taken for some of 7")
 	}
 }
 

@@ -62,7 +62,9 @@ func newTown(t *testing.T) *town {
 	return w
 }
 
-func (w *town) folder(agent int) runs.Folder { return runs.Folder(filepath.Join(w.dir, fmt.Sprint(agent))) }
+func (w *town) folder(agent int) runs.Folder {
+	return runs.Folder(filepath.Join(w.dir, fmt.Sprint(agent)))
+}
 
 // run runs a process of an agent.
 func (w *town) run(ctx context.Context, agent int, log io.Writer) error {
