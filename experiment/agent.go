@@ -130,6 +130,9 @@ func (l *oneAgent) enter(ctx context.Context, r *runner) error {
 			r.finished, l.final = true, true
 			return nil
 		}
+		if errors.Is(err, context.Canceled) {
+			return fmt.Errorf("%w as it waited for the other agents", train.ErrInterrupted)
+		}
 		if state, e := r.folder.State(); e == nil && state == runs.Finished && errors.Is(err, network.ErrSilent) {
 			return fmt.Errorf("the result is in %s; whether a quorum has it is not known: %w", r.folder, err)
 		}
@@ -158,6 +161,7 @@ func (l *oneAgent) begin(ctx context.Context, r *runner, s Session) (err error) 
 	}
 	l.session, r.team, r.changes = s, s, d.Log
 	r.setupKept = r.point != nil || d.Kept[runs.SetupFile] != ""
+	r.folderOpen = r.folderOpen && r.point != nil // else all write what was found together, or none does
 	if had := r.loaded.setup; had == nil || len(had.Found) > 0 || r.finalEpoch.Members != nil {
 		r.loaded, r.problem, r.finalEpoch = loaded{}, problem{}, membership.Epoch{}
 	}
@@ -253,7 +257,7 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 		err = l.meeting.Linger(ctx)
 	}
 	if r.hasResult && errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("%w as it waited for the other agents; it has finished", train.ErrInterrupted)
+		err = fmt.Errorf("%w as it waited for the others to know that it has finished", train.ErrInterrupted)
 	}
 	return false, err
 }

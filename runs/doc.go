@@ -12,10 +12,13 @@
 //	lambda.csv     the same hyperparameters by name, where they have names: a [Penalty] a line
 //	setup.json     [Setup]: what the agents found together as they loaded their data
 //	model...       the same model as package modelfile writes it, where the data are tables
-//	agent.json     [Membership]: the run and the number of an agent that was a process of its own
+//	agent.json     [Membership]: the run and the number of an agent that was a process of its own,
+//	               once it has nothing to do any more
+//	register.json  what such an agent has promised the others, as package network/register has it
+//	kept...        what agents have found together after the iterations, until the run is over
 //	SHA256SUMS     the digests of the files above
 //	checkpoint...  the state from which the run can go on, as package train writes it; the
-//	               last three are kept, and the newest of a finished run
+//	               last two or three are kept, and the newest of a finished run
 //
 // While agents run as processes of one machine, the folder of their run has a [ClusterConfig]
 // instead, and their folders; where they have failed, a [ClusterSummary].

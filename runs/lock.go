@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"dsbo"
 	"dsbo/internal/disk"
@@ -86,15 +87,18 @@ func (l *folderLock) Close() error {
 	return l.Closer.Close()
 }
 
-// RemoveStale removes files that processes were writing when they were killed. The folder must be a
-// run's, and locked.
+// formerFiles are files that agents of earlier versions had, and have no use for any more.
+var formerFiles = []string{"masks.bin", "vote.json"}
+
+// RemoveStale removes files that processes were writing when they were killed, and those of earlier
+// versions. The folder must be a run's, and locked.
 func (f Folder) RemoveStale() error {
 	entries, err := disk.ReadDir(string(f))
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if disk.IsTemporary(e.Name()) && !e.IsDir() {
+		if (disk.IsTemporary(e.Name()) || slices.Contains(formerFiles, e.Name())) && !e.IsDir() {
 			// it was of one that is refused here
 			if err := disk.Remove(f.Path(e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
