@@ -8,9 +8,9 @@
 // later opens nothing that was sent before.
 //
 // A stream hides one vector: the difference of two under one stream would be plain. The stream's
-// name has the session's id, which is in no two sessions, the exchange, and what the sum is bound
-// to; [Masks.Mask] masks an exchange once. Sums of an exchange that is done again in a later session
-// have streams of that session.
+// name has the session's id, which is in no two sessions, the exchange, and what the sum is
+// bound to; [Masks.Mask] masks an exchange once. Sums of an exchange that is done again in a
+// later session have streams of that session.
 package masks
 
 import (

@@ -40,11 +40,11 @@ func bytesOf[T unsigned](numbers []T) []byte {
 }
 
 // Mask adds to the words of all parts of a sum the streams that this agent shares with higher
-// agents, and subtracts those with lower ones, each word or whole number mod 2^bits. The sum over
-// all members stays the same. Exchanges ascend: an exchange that is not above the one before is an
-// error, and leaves the words as they are, which must not be sent then. tag is a digest of TagBits bits
-// of the session, the members' keys, the exchange and what the sum is bound to: agents with another
-// one have streams that do not cancel.
+// agents, and subtracts those with lower ones, each word or whole number mod 2^bits. The sum
+// over all members stays the same. Exchanges ascend: an exchange that is not above the one
+// before is an error, and leaves the words as they are, which must not be sent then. tag is a
+// digest of TagBits bits of the session, the members' keys, the exchange and what the sum is
+// bound to: agents with another one have streams that do not cancel.
 func (m *Masks) Mask(exchange int, bound [32]byte, parts []network.Reduction) (tag int, err error) {
 	if exchange <= m.last {
 		return 0, fmt.Errorf("an exchange is masked once, in order: %d must be above %d", exchange, m.last)

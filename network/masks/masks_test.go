@@ -86,7 +86,8 @@ func TestTwoSessions(t *testing.T) {
 	off("the sum with a member of another session", torn, plain)
 }
 
-// TestMaskCancels: masks change the words of each agent, and not their sum, for all numbers of bits.
+// TestMaskCancels: masks change the words of each agent, and not their sum, for all numbers of
+// bits.
 func TestMaskCancels(t *testing.T) {
 	const length = 3000
 	all := crew([]int{0, 1, 2, 3, 4}, [32]byte{})

@@ -9,7 +9,7 @@ import (
 type Epoch struct {
 	Number    int
 	Iteration int    // iterations done when it begins
-	Session   uint64 // the session that began it; 0: the first epoch, and those of older runs
+	Session   uint64 // the session that began it; 0: the first epoch, or an older run
 	ID        string // of that session
 	Members   []int  // numbers of agents, ascending
 	Lost      []int  // the members that were members before, and have lost their state

@@ -334,7 +334,7 @@ func (c Change) stayingError(before []int) error {
 	return nil
 }
 
-// checkQuorum returns an error unless a change of a roster of so many agents has a quorum of members.
+// checkQuorum returns an error unless a change of a roster of a size has a quorum of members.
 func checkQuorum(c Change, quorum, roster int) error {
 	switch {
 	case 2*quorum <= roster:

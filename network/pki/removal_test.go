@@ -10,9 +10,9 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestRemoval: a removal is good for the agent, the run and the settings that it was made for, by an
-// authority that is known; of all else the error says what must hold. An admission of the same agent
-// is none.
+// TestRemoval: a removal is good for the agent, the run and the settings that it was made for,
+// by an authority that is known; of all else the error says what must hold. An admission of the
+// same agent is none.
 func TestRemoval(t *testing.T) {
 	now := time.Now()
 	a, other := testkit.Get(NewAuthority("one", now, now.Add(time.Hour))),

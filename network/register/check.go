@@ -24,8 +24,8 @@ const (
 	maxCertificate, maxSignature = 16384, 1024
 )
 
-// check returns what is wrong with an answer by itself, so that it can be used once its signature is
-// verified.
+// check returns what is wrong with an answer by itself, so that it can be used once its
+// signature is verified.
 func (r Rule) check(a Answer) error {
 	for _, c := range []struct {
 		holds bool

@@ -32,7 +32,7 @@ type meeting struct {
 // time may mend are [*WaitError]; others are [*RefusedError], [ErrLost], and what is wrong with
 // answers that do not belong together. The cost is a digest of all answers.
 func Decide(rule Rule, answers []Answer) (Session, error) {
-	m, err := meet(rule, answers)
+	m, err := meetingOf(rule, answers)
 	if err != nil {
 		return Session{}, err
 	}
@@ -83,8 +83,8 @@ func (m *meeting) leaveOut(p plan) plan {
 // another one.
 const mostLosses = 3
 
-// losses returns how often an agent was lost at the point of an iteration: it left, but not as slow,
-// or began with another's state.
+// losses returns how often an agent was lost at the point of an iteration: it left, but not as
+// slow, or began with another's state.
 func (m *meeting) losses(agent, iteration int) (times int) {
 	n := m.Matrix.N()
 	for k := len(m.log) - 1; k >= 0 && m.log[k].Iteration == iteration; k-- {
@@ -114,8 +114,8 @@ func (m *meeting) isSlow(agent int) bool {
 	return slow
 }
 
-// meet returns what answers have in common.
-func meet(rule Rule, answers []Answer) (*meeting, error) {
+// meetingOf returns what answers have in common.
+func meetingOf(rule Rule, answers []Answer) (*meeting, error) {
 	m := &meeting{Rule: rule, all: slices.Clone(answers), removals: map[int]string{}, refused: map[int]string{},
 		removed: map[int]bool{}}
 	slices.SortFunc(m.all, func(a, b Answer) int { return cmp.Compare(a.Agent, b.Agent) })
@@ -232,7 +232,7 @@ func (m *meeting) answer(agent int) (Answer, bool) {
 	return m.answers[k], true
 }
 
-// away names those of the roster that are not among some.
+// away lists the agents of the roster that are not among some.
 func (m *meeting) away(there []int) string {
 	return wording.List(slices.DeleteFunc(slices.Clone(m.roster),
 		func(i int) bool { return slices.Contains(there, i) }))

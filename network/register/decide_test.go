@@ -106,7 +106,8 @@ func TestDecide(t *testing.T) {
 		{name: "all go on", answers: answers(five), begin: 10, members: five},
 		{name: "one leaves", answers: answers([]int{0, 1, 2, 4}), begin: 10, members: []int{0, 1, 2, 4},
 			why: "agent 3 left: no answer"},
-		{name: "one returns", answers: answers(five, after(four), at(2, 20), of(at(2, 10), 3)), begin: 20, members: five,
+		{name: "one returns", answers: answers(five, after(four), at(2, 20), of(at(2, 10), 3)), begin: 20,
+			members:  five,
 			entering: []int{3}, why: "agent 3 returned"},
 		{name: "a lost disk", answers: answers(five, of(nobody, 1)), begin: 10, members: five, entering: []int{1},
 			why: "agent 1 has no checkpoint any more"},
@@ -122,15 +123,18 @@ func TestDecide(t *testing.T) {
 			answers: answers(five, after(four), at(2, 10), of(at(0, Result), 3)), why: "agent 3 returned"},
 		{name: "the result, and one is away", answers: answers([]int{0, 1, 2, 4}, of(at(0, Result), 4)), begin: Result,
 			members: []int{0, 1, 2, 4}, entering: []int{0, 1, 2}},
-		{name: "a point of the epoch before", answers: answers([]int{0, 1, 2, 4}, after(four), at(2, 10), of(at(0, 10), 1)),
+		{name: "a point of the epoch before", answers: answers([]int{0, 1, 2, 4}, after(four), at(2, 10), of(at(0, 10),
+			1)),
 			begin: 10, members: []int{0, 1, 2, 4}},
-		{name: "a point of the epoch before that is older", entering: []int{1}, why: "agent 1 has no checkpoint any more",
+		{name: "a point of the epoch before that is older", entering: []int{1},
+			why:     "agent 1 has no checkpoint any more",
 			answers: answers([]int{0, 1, 2, 4}, after(four), at(2, 10), of(at(0, 5), 1)), begin: 10,
 			members: []int{0, 1, 2, 4}},
 		{name: "an edge is cut", answers: answers(five, of(func(a *Answer) { a.Links = []int{2} }, 1)), begin: 10,
 			members: five, why: "edge 0-1 cut: it is not up at both ends"},
 		{name: "told different things", begin: 10, members: five,
-			answers: answers(five, at(0, 10, 20), func(a *Answer) { a.Points[1].Digest = string(rune('a' + a.Agent/4)) })},
+			answers: answers(five, at(0, 10, 20),
+				func(a *Answer) { a.Points[1].Digest = string(rune('a' + a.Agent/4)) })},
 		{name: "slow", answers: answers(five, of(func(a *Answer) { a.Slow = []int{2} }, 1, 3)), begin: 10,
 			members: []int{0, 1, 3, 4}, why: "agent 2 left: slow, as it computes and all its neighbours have waited " +
 				"too long for it (time 1)"},
@@ -138,7 +142,8 @@ func TestDecide(t *testing.T) {
 			members: five},
 		{name: "slow, and all are needed", rule: everybody, begin: 10, members: five,
 			answers: answers(five, of(func(a *Answer) { a.Slow = []int{2} }, 1, 3))},
-		{name: "lost three times at one point", answers: answers(five, at(6, 10), after(four, twice, four, twice, four)),
+		{name: "lost three times at one point", answers: answers(five, at(6, 10), after(four, twice, four, twice,
+			four)),
 			begin: 10, members: []int{0, 1, 2, 4}},
 		{name: "lost three times, before", members: five, why: "agent 3 returned", entering: []int{3}, begin: 20,
 			answers: answers(five, at(6, 20), after(four, twice, four, twice, four))},
@@ -153,9 +158,16 @@ func TestDecide(t *testing.T) {
 			why:     "agent 2 is removed by the operators"},
 		{name: "other data", answers: answers(five, of(func(a *Answer) { a.Data = "other" }, 1)), begin: 10,
 			members: []int{0, 2, 3, 4}, why: "agent 1 left: its data, or its program, is another one"},
-		{name: "admitted", answers: slices.Concat(answers([]int{0, 1, 2}, func(a *Answer) { a.Links = []int{0, 1, 2, 5} }),
+		{name: "admitted", answers: slices.Concat(answers([]int{0, 1, 2}, func(a *Answer) {
+			a.Links = []int{0, 1, 2,
+				5}
+		}),
 			answers([]int{5}, nobody, func(a *Answer) { a.Links = []int{0, 2} })),
-			rule:  func(r *Rule) { r.Matrix = testkit.Get(network.New("complete", 3, network.Options{})).W; r.Quorum = 3 },
+			rule: func(r *Rule) {
+				r.Matrix = testkit.Get(network.New("complete", 3,
+					network.Options{})).W
+				r.Quorum = 3
+			},
 			begin: 10, members: []int{0, 1, 2, 5}, entering: []int{5}, why: "agent 5 joined"},
 	} {
 		rule := ring()
@@ -169,9 +181,12 @@ func TestDecide(t *testing.T) {
 		}
 		before := newestLog(c.answers)
 		line := len(s.Log) - len(before)
-		if s.Begin.Iteration != c.begin || !slices.Equal(s.Epoch.Members, c.members) || !slices.Equal(s.Entering, c.entering) ||
-			line != map[bool]int{true: 1}[c.why != ""] || line == 1 && !strings.HasPrefix(s.Log[len(before)].Why[0], c.why) {
-			t.Errorf("%s: it begins at %d with %v, of whom %v enter; lines: %s", c.name, s.Begin.Iteration, s.Epoch.Members,
+		if s.Begin.Iteration != c.begin || !slices.Equal(s.Epoch.Members, c.members) || !slices.Equal(s.Entering,
+			c.entering) ||
+			line != map[bool]int{true: 1}[c.why != ""] || line == 1 && !strings.HasPrefix(s.Log[len(before)].Why[0],
+			c.why) {
+			t.Errorf("%s: it begins at %d with %v, of whom %v enter; lines: %s", c.name, s.Begin.Iteration,
+				s.Epoch.Members,
 				s.Entering, s.Log[len(before):].Bytes())
 		}
 		if err := s.Log.Validate(rule.Matrix.N(), rule.Quorum); err != nil {
@@ -199,13 +214,16 @@ func TestNoSession(t *testing.T) {
 		kind    any
 		want    string
 	}{
-		{"few", nil, answers([]int{0, 1}), &WaitError{}, "must have 3 agents, and 2 are there: waiting for agent 2, 3, 4"},
-		{"no quorum is set", func(r *Rule) { r.Quorum = 0 }, answers([]int{0, 1, 2, 3}), &WaitError{}, "5 agents, and 4"},
+		{"few", nil, answers([]int{0, 1}), &WaitError{},
+			"must have 3 agents, and 2 are there: waiting for agent 2, 3, 4"},
+		{"no quorum is set", func(r *Rule) { r.Quorum = 0 }, answers([]int{0, 1, 2, 3}), &WaitError{},
+			"5 agents, and 4"},
 		{"fresh ones do not count", nil, answers([]int{0, 1, 2, 3}, of(nobody, 2, 3)), &WaitError{},
 			"3 agents that know what the run has done, and 2 do"},
 		{"no checkpoint, and not all", nil, answers([]int{0, 1, 2, 3}, nobody), &WaitError{},
 			"all agents are needed, as those that are there have no checkpoint: waiting for agent 4"},
-		{"no checkpoint, and an edge is down", nil, answers(five, nobody, of(func(a *Answer) { a.Links = []int{2} }, 1)),
+		{"no checkpoint, and an edge is down", nil, answers(five, nobody, of(func(a *Answer) { a.Links = []int{2} },
+			1)),
 			&WaitError{}, "all edges are needed until there is a checkpoint: waiting for 0-1"},
 		{"no checkpoint after a change", nil, answers(five, after(four), at(0)), ErrLost, "begin the run anew"},
 		{"removed before a checkpoint", nil, answers([]int{0, 1, 3, 4}, nobody, func(a *Answer) {
@@ -267,7 +285,8 @@ func TestWhatMembersHave(t *testing.T) {
 func TestIDs(t *testing.T) {
 	seen := map[[32]byte]string{}
 	for name, change := range map[string]func(*Answer){
-		"nothing": func(*Answer) {}, "key": func(a *Answer) { a.Key = []byte("other") }, "last": func(a *Answer) { a.Last = 2 },
+		"nothing": func(*Answer) {}, "key": func(a *Answer) { a.Key = []byte("other") },
+		"last":           func(a *Answer) { a.Last = 2 },
 		"data of points": func(a *Answer) { a.Points[0].Digest = "x" }, "instance": func(a *Answer) { a.Instance++ },
 		"kept": func(a *Answer) { a.Kept = map[string]string{"a": "b"} }, "seconds": func(a *Answer) { a.Seconds++ },
 	} {

@@ -39,8 +39,8 @@ func (m *meeting) session(p plan) Session {
 	return s
 }
 
-// id returns the digest of all from which a session follows, each agent's fresh key among it. What is
-// signed counts, and not the signatures, of which one text has several.
+// id returns the digest of all from which a session follows, each agent's fresh key among it.
+// What is signed counts, and not the signatures, of which one text has several.
 func (m *meeting) id(p plan) [sha256.Size]byte {
 	answers := slices.Clone(m.all)
 	for k := range answers {

@@ -20,8 +20,8 @@ type plan struct {
 	begin             Point
 }
 
-// plan returns what follows if some of those that have answered are members. slow are those that are
-// left out as slow.
+// plan returns what follows if some of those that have answered are members. slow are those that
+// are left out as slow.
 func (m *meeting) plan(members, slow []int) (plan, error) {
 	p := plan{members: slices.Clone(members), slow: slow}
 	if err := m.quorumError(members); err != nil {
@@ -80,7 +80,8 @@ func (m *meeting) startError(members []int) error {
 	}
 	switch {
 	case away != "":
-		return waitErrorf("all agents are needed, as those that are there have no checkpoint: waiting for agent %s", away)
+		return waitErrorf("all agents are needed, as those that are there have no checkpoint: waiting for agent %s",
+			away)
 	case len(m.log) > 0:
 		return ErrLost
 	}
@@ -100,7 +101,8 @@ func (m *meeting) mixingError(p plan) error {
 		return waitErrorf("sums over fewer than %d members show their terms, and agents %s alone are there: waiting for "+
 			"agent %s", fewestMembers, wording.List(p.members), m.away(p.members))
 	case p.begin.Iteration == Start && len(p.cut) > 0:
-		return waitErrorf("all edges are needed until there is a checkpoint: waiting for %d-%d", p.cut[0][0], p.cut[0][1])
+		return waitErrorf("all edges are needed until there is a checkpoint: waiting for %d-%d", p.cut[0][0],
+			p.cut[0][1])
 	case err != nil:
 		return &WaitError{err.Error()}
 	}
@@ -114,7 +116,7 @@ func (m *meeting) isUp(e [2]int) bool {
 	return slices.Contains(a.Links, e[1]) && slices.Contains(b.Links, e[0])
 }
 
-// choose returns the point with which some agents begin, and those of them that have it: the result,
+// choose returns the point with which some agents begin, and which of them have it: the result,
 // if one has it, as it may be final; else the checkpoint that most have, and of these the newest.
 // A checkpoint of which members have different digests is none: they were told different things.
 func (m *meeting) choose(members []int) (Point, []int) {
@@ -155,9 +157,9 @@ func (m *meeting) choose(members []int) (Point, []int) {
 	return Point{m.epoch.Session, best, told[newest[best]]}, holders[best]
 }
 
-// isUsable reports whether an agent can begin the epoch of the log with a point: it is of that epoch,
-// or of one before, at whose end all later ones began, in which the agent kept its state. The result
-// of the epoch is good for all.
+// isUsable reports whether an agent can begin the epoch of the log with a point: it is of that
+// epoch, or of one before, at whose end all later ones began, in which the agent kept its state.
+// The result of the epoch is good for all.
 func (m *meeting) isUsable(agent int, p Point) bool {
 	if p.Iteration == Result {
 		return p.Epoch == m.epoch.Session

@@ -332,7 +332,8 @@ func TestSafety(t *testing.T) {
 
 // TestPlantedBugs: the schedules find what an agent may do wrong.
 func TestPlantedBugs(t *testing.T) {
-	for _, planted := range []bug{promiseLost, notOnDisk, takesBack, noResultRule, tooEarly, lastTooEarly, freshCounts, writesTooLate, keyStays} {
+	for _, planted := range []bug{promiseLost, notOnDisk, takesBack, noResultRule, tooEarly, lastTooEarly, freshCounts,
+		writesTooLate, keyStays} {
 		if testing.Short() && planted == promiseLost { // it takes thousands of schedules
 			continue
 		}

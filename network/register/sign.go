@@ -17,7 +17,8 @@ import (
 // Bytes returns the answer as it travels, which [ParseAnswer] reads.
 func (a Answer) Bytes() []byte { return encode(a) }
 
-// ParseAnswer reads what [Answer.Bytes] has written, and nothing else: one text stands for an answer.
+// ParseAnswer reads what [Answer.Bytes] has written, and nothing else: one text stands for an
+// answer.
 func ParseAnswer(text []byte) (a Answer, err error) {
 	if err = decode(text, MaxAnswer, &a); err != nil {
 		return Answer{}, fmt.Errorf("an answer: %w", err)
@@ -82,8 +83,8 @@ func (a *Answer) Sign(run, hash string, id *pki.Identity) (err error) {
 }
 
 // Verify returns an error unless an answer is within bounds, and its agent has signed it, as the
-// authority has its admission and its removals. An agent that is not of the roster at the start must
-// have an admission.
+// authority has its admission and its removals. An agent that is not of the roster at the start
+// must have an admission.
 func (r Rule) Verify(a Answer, now time.Time) error {
 	if err := r.check(a); err != nil {
 		return err

@@ -24,16 +24,16 @@ type State struct {
 const (
 	// MaxNumber is the largest number of a session.
 	MaxNumber = 1 << 62
-	// mostAhead is by how much a number may be above what an agent has promised: no member can use up
-	// the numbers.
+	// mostAhead is by how much a number may be above what an agent has promised: no member can
+	// use up the numbers.
 	mostAhead = 1 << 32
 )
 
 // Proposer returns the agent that proposes the session of a number.
 func Proposer(number uint64) int { return int(number % membership.MaxAgents) }
 
-// Next returns a number for a proposal of an agent, above what it has promised and what it has heard
-// that others have. No other agent proposes that number.
+// Next returns a number for a proposal of an agent, above what it has promised and what it has
+// heard that others have. No other agent proposes that number.
 func (s *State) Next(heard uint64, agent int) uint64 {
 	above := s.Promised
 	if heard > above && s.accepts(heard) {
@@ -70,7 +70,7 @@ func (s *State) Begin(x Session) bool {
 	maps.Copy(removals, s.Removals)
 	maps.Copy(removals, x.Removals)
 	s.Last, s.Log, s.Tags, s.Removals = x.Number, x.Log, maps.Clone(x.Tags), removals
-	s.Attempts.count(x)
+	s.Attempts.addSession(x)
 	return true
 }
 
@@ -87,8 +87,8 @@ const (
 	mostAttempts    = 50 // after which it gives up
 )
 
-// count counts a session that begins.
-func (a *Attempts) count(x Session) {
+// addSession counts a session that begins.
+func (a *Attempts) addSession(x Session) {
 	same := a.Count > 0 && a.At == x.Begin
 	for agent, instance := range x.Instances {
 		before, known := a.Instances[agent]

@@ -45,14 +45,16 @@ func TestBegin(t *testing.T) {
 		Log: membership.Log{{Epoch: 1}}}
 	for promised, may := range map[uint64]bool{8: false, 9: true, 10: false} {
 		s := State{Promised: promised}
-		if s.Begin(x) != may || (s.Last == 9) != may || (len(s.Log)+len(s.Tags)+len(s.Removals) == 3) != may || s.Begin(x) {
+		if s.Begin(x) != may || (s.Last == 9) != may || (len(s.Log)+len(s.Tags)+len(s.Removals) == 3) != may ||
+			s.Begin(x) {
 			t.Errorf("promised %d: %+v", promised, s)
 		}
 	}
 }
 
-// TestAttempts: from the fifth session at one point on an agent waits, 1 s at first and twice as long
-// each time, and at the fiftieth it gives up; another point, or a process that came back, begins anew.
+// TestAttempts: from the fifth session at one point on an agent waits, 1 s at first and twice as
+// long each time, and at the fiftieth it gives up; another point, or a process that came back,
+// begins anew.
 func TestAttempts(t *testing.T) {
 	var a Attempts
 	x := Session{Begin: Point{Iteration: 10}, Instances: map[int]uint64{0: 1, 1: 1}}
@@ -60,7 +62,7 @@ func TestAttempts(t *testing.T) {
 		if a.Err() != nil {
 			t.Fatalf("after %d attempts: %v", k, a.Err())
 		}
-		a.count(x)
+		a.addSession(x)
 		want := time.Duration(0)
 		if k >= 4 {
 			want = min(time.Second<<min(k-4, 6), time.Minute)
@@ -76,12 +78,12 @@ func TestAttempts(t *testing.T) {
 	} {
 		b, y := a, x
 		change(&y)
-		b.count(y)
+		b.addSession(y)
 		if b.Count != 1 {
 			t.Errorf("%s: %d attempts", name, b.Count)
 		}
 	}
-	a.count(Session{Begin: x.Begin, Instances: map[int]uint64{0: 1}})
+	a.addSession(Session{Begin: x.Begin, Instances: map[int]uint64{0: 1}})
 	if a.Count != 51 {
 		t.Errorf("%d attempts after one in which an agent is away", a.Count)
 	}
@@ -109,10 +111,11 @@ func TestVerify(t *testing.T) {
 		by            int
 		want          string
 	}{
-		"good":              {},
-		"another agent":     {by: 1, want: "it must be the certificate of agent 0"},
-		"another run":       {run: "walk", want: "the answer of agent 0"},
-		"another key":       {after: func(a *Answer) { a.Key = bytes.Repeat([]byte("x"), 32) }, want: "the answer of agent 0"},
+		"good":          {},
+		"another agent": {by: 1, want: "it must be the certificate of agent 0"},
+		"another run":   {run: "walk", want: "the answer of agent 0"},
+		"another key": {after: func(a *Answer) { a.Key = bytes.Repeat([]byte("x"), 32) },
+			want: "the answer of agent 0"},
 		"no signature":      {after: func(a *Answer) { a.Signature = nil }, want: "the answer of agent 0"},
 		"a short key":       {before: func(a *Answer) { a.Key = nil }, want: "must have 32 bytes"},
 		"no agent":          {before: func(a *Answer) { a.Agent = 1024 }, want: "0 to 1023"},
@@ -127,17 +130,20 @@ func TestVerify(t *testing.T) {
 		"negative":          {before: func(a *Answer) { a.Seconds = -1 }, want: "finite number"},
 		"local time":        {before: func(a *Answer) { a.Time = a.Time.In(time.FixedZone("x", 60)) }, want: "UTC"},
 		"a removal": {before: func(a *Answer) {
-			a.Removals = map[int]string{3: testkit.Get(authority.Remove(pki.Removal{Agent: 3, Run: "run", Hash: "hash"}))}
+			a.Removals = map[int]string{3: testkit.Get(authority.Remove(pki.Removal{Agent: 3, Run: "run",
+				Hash: "hash"}))}
 		}},
 		"the removal of another": {before: func(a *Answer) {
-			a.Removals = map[int]string{4: testkit.Get(authority.Remove(pki.Removal{Agent: 3, Run: "run", Hash: "hash"}))}
+			a.Removals = map[int]string{4: testkit.Get(authority.Remove(pki.Removal{Agent: 3, Run: "run",
+				Hash: "hash"}))}
 		}, want: "the removal of agent 4: it is of agent 3"},
 		"no removal": {before: func(a *Answer) { a.Removals = map[int]string{3: "x"} }, want: "a removal must be"},
 		"a log of later sessions": {before: func(a *Answer) {
 			after(four, twice)(a)
 			a.Last = 2
 		}, want: "up to the last one"},
-		"a log without a quorum": {before: after(membership.Change{Members: []int{0, 1}}), want: "must have the quorum"},
+		"a log without a quorum": {before: after(membership.Change{Members: []int{0, 1}}),
+			want: "must have the quorum"},
 	} {
 		a := answers([]int{0})[0]
 		if c.before != nil {

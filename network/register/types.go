@@ -101,5 +101,6 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("agent %d is refused: %s", e.Agent, e.Why) }
 
-// ErrLost is what [Decide] returns where all agents are there and the run has nothing to go on with.
+// ErrLost is what [Decide] returns where all agents are there and the run has nothing to go on
+// with.
 var ErrLost = errors.New("nobody has a state to go on with: begin the run anew")
