@@ -1,0 +1,139 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"dsbo/internal/wording"
+	"dsbo/network/membership"
+	"dsbo/network/register"
+)
+
+// A subject is what a message to all agents is about.
+type subject string
+
+// The subjects of messages.
+const (
+	isHere   subject = "here"    // an agent that is in no session, or was left out, is there
+	proposes subject = "propose" // a number for the next session
+	answers  subject = "answer"  // a promise
+	begins   subject = "begin"   // the answers of all from which the session follows
+	ends     subject = "end"     // a session is over, for all
+	final    subject = "final"   // a quorum has the result
+	fails    subject = "fail"    // the run is over, for all
+)
+
+// A message goes to all agents, from neighbour to neighbour.
+type message struct {
+	Subject  subject           `json:"subject"`
+	From     int               `json:"from"`
+	Instance uint64            `json:"instance"` // of the sender's process
+	Count    uint64            `json:"count"`    // of the messages of that process
+	Number   uint64            `json:"number,omitzero"`
+	Links    []int             `json:"links,omitempty"`  // of isHere: neighbours that it is connected to
+	// Admission and Removals, of isHere, are texts that others may not know.
+	Admission string         `json:"admission,omitzero"`
+	Removals  map[int]string `json:"removals,omitempty"`
+
+	Answer   *register.Answer  `json:"answer,omitempty"`
+	Answers  []register.Answer `json:"all,omitempty"`
+	Why      string            `json:"why,omitzero"`
+	Agent    int               `json:"agent,omitzero"` // of ends: who is to blame, plus 1; 0: nobody
+	Slow     bool              `json:"slow,omitzero"`  // of ends: as an agent computed for too long
+	Kind     int               `json:"kind,omitzero"`  // of fails: of the error, see network.Kind
+}
+
+// maxWhy bounds a reason.
+const maxWhy = 1000
+
+// frame returns the message as it travels.
+func (m message) frame() []byte {
+	text, err := json.Marshal(m)
+	if err != nil {
+		panic(err) // numbers and texts alone
+	}
+	return append(newFrame(frame{kind: kindFlood}, len(text)), text...)
+}
+
+// parseMessage reads a message. What is wrong with it is an error.
+func parseMessage(text []byte) (m message, err error) {
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("a message must be JSON: %w", err)
+	}
+	switch {
+	case m.From < 0 || m.From >= membership.MaxAgents:
+		return m, fmt.Errorf("the sender of a message must be an agent, 0 to %d; it is %d", membership.MaxAgents-1, m.From)
+	case m.Number > 1<<62:
+		return m, fmt.Errorf("the number of a session must be at most 2^62; it is %d", m.Number)
+	case len(m.Why) > maxWhy || !wording.Printable(m.Why):
+		return m, fmt.Errorf("a reason must be printable and have at most %d bytes", maxWhy)
+	case m.Subject == answers && m.Answer == nil:
+		return m, fmt.Errorf("an answer must have one")
+	}
+	return m, nil
+}
+
+// A route is what passes messages on: each once, of the newest process of its sender alone, and no
+// more of a sender in a heartbeat than mostMessages. The zero value has passed on none.
+type route struct {
+	senders map[int]*sender
+	count   uint64 // of this agent's messages
+}
+
+// A sender is the process of an agent whose messages are passed on.
+type sender struct {
+	instance uint64
+	highest  uint64          // of its counts
+	seen     map[uint64]bool // of the last ones
+	inBeat   int             // messages since the last heartbeat
+}
+
+const (
+	// mostMessages is how many messages of an agent are passed on in a heartbeat.
+	mostMessages = 100
+	// seenMessages is how many counts of a sender are kept in mind.
+	seenMessages = 4 * mostMessages
+)
+
+// take reports whether a message is new, and counts it.
+func (r *route) take(m message) bool {
+	if r.senders == nil {
+		r.senders = map[int]*sender{}
+	}
+	s := r.senders[m.From]
+	if s == nil || m.Instance > s.instance {
+		s = &sender{instance: m.Instance, seen: map[uint64]bool{}}
+		r.senders[m.From] = s
+	}
+	if m.Instance < s.instance || s.seen[m.Count] || m.Count+seenMessages <= s.highest || s.inBeat >= mostMessages {
+		return false
+	}
+	s.inBeat++
+	s.seen[m.Count] = true
+	if m.Count > s.highest {
+		s.highest = m.Count
+	}
+	if len(s.seen) > 2*seenMessages {
+		for count := range s.seen {
+			if count+seenMessages <= s.highest {
+				delete(s.seen, count)
+			}
+		}
+	}
+	return true
+}
+
+// beat begins a heartbeat.
+func (r *route) beat() {
+	for _, s := range r.senders {
+		s.inBeat = 0
+	}
+}
+
+// instanceOf returns the newest process of an agent of which a message has come; 0: there was none.
+func (r *route) instanceOf(agent int) uint64 {
+	if s := r.senders[agent]; s != nil {
+		return s.instance
+	}
+	return 0
+}

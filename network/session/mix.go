@@ -1,0 +1,123 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"dsbo"
+	"dsbo/network"
+)
+
+// Mix implements dsbo.Mixer.
+func (s *Session) Mix(ctx context.Context, dst, src []float64) error {
+	return s.wrap("", s.mix(ctx, dst, src))
+}
+
+func (s *Session) mix(ctx context.Context, dst, src []float64) error {
+	if len(dst) != len(src) {
+		return s.failed(dsbo.ShapeErrorf("dst and src must have one length; they have %d and %d", len(dst), len(src)))
+	}
+	if len(src) > s.config.MaxFloats {
+		return s.failed(dsbo.ConfigErrorf("a vector must have at most MaxFloats = %d numbers; it has %d",
+			s.config.MaxFloats, len(src)))
+	}
+	frame := s.encodeMix(src)
+	err := s.exchange(ctx, mixing, frame, func() (*peer, error) {
+		if bad, err := s.findTerms(frame[headerSize:], len(src)); err != nil {
+			return bad, err
+		}
+		s.combiner.Combine(dst, s.terms)
+		if finite(dst) {
+			return nil, nil
+		}
+		return s.checkFinite()
+	})
+	if err != nil {
+		return err
+	}
+	s.x.advance()
+	return nil
+}
+
+// checkFinite returns a neighbour whose vector has numbers that are not finite, and which does not
+// tell so: it has not diverged, but is broken. s.terms has the terms of the sum.
+func (s *Session) checkFinite() (bad *peer, err error) {
+	for k, p := range s.inRow() {
+		if p != nil && s.x.came(p).purpose&notFinite == 0 && !finite(s.terms[k]) {
+			return p, errors.New("it sends numbers that are not finite")
+		}
+	}
+	return nil, nil
+}
+
+// inRow returns the neighbours in the order of the matrix's row, nil in this agent's own place.
+func (s *Session) inRow() []*peer {
+	row := s.matrix.Row(s.position)
+	peers, rest := make([]*peer, len(row)), s.x.peers
+	for k, w := range row {
+		if w.Agent != s.position {
+			peers[k], rest = rest[0], rest[1:]
+		}
+	}
+	return peers
+}
+
+// finite reports whether all numbers are. The sum of x−x is 0 unless one is not.
+func finite(v []float64) bool {
+	var a, b, c, d float64
+	for ; len(v) >= 4; v = v[4:] {
+		a += v[0] - v[0]
+		b += v[1] - v[1]
+		c += v[2] - v[2]
+		d += v[3] - v[3]
+	}
+	for _, x := range v {
+		a += x - x
+	}
+	return a+b+c+d == 0
+}
+
+// encodeMix returns the frame of a vector that is mixed.
+func (s *Session) encodeMix(src []float64) []byte {
+	purpose := uint64(mixing)
+	if !finite(src) {
+		purpose |= notFinite
+	}
+	if s.config.Wire == network.Float64 {
+		return encodeVector(s.header(purpose), src)
+	}
+	return s.config.Wire.Encode(newFrame(s.header(purpose), s.config.Wire.Bytes(len(src))), src)
+}
+
+// header returns the header of a vector of this exchange.
+func (s *Session) header(purpose uint64) frame {
+	return frame{kind: kindVector, exchange: s.x.round, session: s.x.id, purpose: purpose}
+}
+
+// findTerms sets s.terms to the terms of this agent's sum, each of n numbers, or returns a neighbour
+// whose vector is none. own is the payload that this agent has sent, not the vector itself, which may
+// be where the sum goes: a long sum writes that before it has read all terms.
+func (s *Session) findTerms(own []byte, length int) (bad *peer, err error) {
+	wire := s.config.Wire
+	for k, p := range s.inRow() {
+		payload := own
+		if p != nil {
+			payload = s.x.came(p).payload
+		}
+		if want := wire.Bytes(length); len(payload) != want {
+			return p, dsbo.ShapeErrorf(
+				"neighbours must send equally many numbers; agent %d sends %d bytes and agent %d sends %d",
+				s.config.Agent, want, p.agent, len(payload))
+		}
+		if wire == network.Float64 {
+			s.terms[k] = vectorOf(payload)
+			continue
+		}
+		s.decoded[k] = resize(s.decoded[k], length)
+		if err := wire.Decode(s.decoded[k], payload); err != nil {
+			return p, err
+		}
+		s.terms[k] = s.decoded[k]
+	}
+	return nil, nil
+}

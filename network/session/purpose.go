@@ -1,0 +1,66 @@
+package session
+
+import (
+	"fmt"
+
+	"dsbo/network"
+)
+
+// What an exchange is for goes with each vector: agents that are not at the same point find out.
+// The lowest two bits are the kind of work, the others say more of it.
+const (
+	mixing = iota
+	gatheringRows
+	reducingWords
+	workBits = 2
+
+	// notFinite is part of the purpose of a vector that is mixed if its sender knows that not all
+	// of its numbers are finite, as the numbers of a run that diverges.
+	notFinite = 1 << workBits
+)
+
+// gathering is the purpose of the exchanges that gather rows of a length.
+func gathering(length int) uint64 { return gatheringRows | uint64(length)<<workBits }
+
+// tagShift is where a masked sum has the tag of its masks in its purpose, above the length of a
+// vector. Agents whose masks do not cancel so find out.
+const tagShift = 46
+
+// severalBits is above the bits of words where several kinds of words are reduced together: it says
+// then how many kinds there are.
+const severalBits = 64
+
+// reducing is the purpose of the exchanges that combine n words of some bits.
+func reducing(op network.Op, bits, length int) uint64 {
+	return reducingWords | uint64(op)<<workBits | uint64(bits)<<10 | uint64(length)<<17
+}
+
+// taggedWith returns the purpose of a sum under masks with a tag.
+func taggedWith(purpose uint64, tag int) uint64 { return purpose | uint64(tag&0xffff)<<tagShift }
+
+// purposeName says what an agent does.
+func purposeName(purpose uint64) string {
+	switch purpose & (1<<workBits - 1) {
+	case mixing:
+		return "mixes"
+	case gatheringRows:
+		return fmt.Sprintf("gathers rows of %d numbers", purpose>>workBits)
+	}
+	name := map[network.Op]string{network.Sum: "sums",
+		network.Max: "takes the largest of"}[network.Op(purpose>>workBits)]
+	words, bits := purpose&(1<<tagShift-1)>>17, purpose>>10&127
+	text := fmt.Sprintf("%s %d words of %d bits", name, words, bits)
+	if bits > severalBits && bits < network.Whole {
+		text = fmt.Sprintf("%s %d words of %d kinds", name, words, bits-severalBits)
+	}
+	if tag := purpose >> tagShift; tag != 0 {
+		text += fmt.Sprintf(" under masks %04x", tag)
+	}
+	return text
+}
+
+// sameWork reports whether two purposes are the same. Mixing matches mixing, of finite numbers or
+// not.
+func sameWork(a, b uint64) bool {
+	return a == b || a&^notFinite == mixing && b&^notFinite == mixing
+}

@@ -1,0 +1,252 @@
+package session
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"dsbo"
+	"dsbo/network"
+	"dsbo/network/masks"
+	"dsbo/network/membership"
+	"dsbo/network/register"
+)
+
+// A Session is a chain of exchanges among some members, as one of them sees it. It is the
+// [network.Team] of this process, which has this one agent, and the agent's mixer.
+//
+// Every method that exchanges returns an error that wraps an [*Over] once the session has ended:
+// what was computed since the last [Session.Save] counts for nothing then, and [Agent.Next] returns
+// the next session. A Session belongs to one goroutine.
+type Session struct {
+	register.Session // what the members have decided
+	view
+	config *Config
+	desk   desk
+	x      *exchange
+	masks  *masks.Masks // nil: sums are not masked
+	bound  [32]byte     // what the next sum is bound to
+	scratch
+}
+
+// A scratch is memory of exchanges.
+type scratch struct {
+	terms, decoded [][]float64
+	rows           []float64
+	words, joint   []uint64
+}
+
+// A view is the members as this agent's position among them has it.
+type view struct {
+	matrix   *network.Matrix   // of the members
+	position int               // of this agent
+	combiner *network.Combiner // of the next vectors
+	tree     *network.Tree     // of reductions; nil before the first
+	opposite int               // the child of the root that sends to it as it sends to that one; -1: none
+	plan     *gatherPlan       // nil before the first gathering
+}
+
+// A desk is what a session asks of the agent whose it is.
+type desk interface {
+	// end ends a session for all.
+	end(o *Over)
+	// fail ends the run for all.
+	fail(err error)
+	// save calls write unless a session has ended.
+	save(session uint64, write func() error) error
+	// enter notes on the disk that this agent has what a session begins with.
+	enter(s register.Session) error
+	// give returns what an agent takes over that begins at a point.
+	give(p register.Point) ([]byte, error)
+	// awaitsEntry reports whether an agent, or a cut edge, waits for the next session.
+	awaitsEntry(s register.Session) bool
+	// seal notes on the disk that the result is final.
+	seal(session uint64) error
+}
+
+var (
+	_ network.Team         = (*Session)(nil)
+	_ network.JointReducer = (*Session)(nil)
+	_ network.Binder       = (*Session)(nil)
+	_ network.Saver        = (*Session)(nil)
+	_ network.Waiter       = (*Session)(nil)
+
+	_ dsbo.CombiningMixer = (*Session)(nil)
+)
+
+// An Over tells that a session has ended. The run goes on with the next one.
+type Over struct {
+	Session uint64 // its number
+	Agent   int    // who has ended it
+	Why     string
+	Slow    bool // as an agent computed for too long
+}
+
+func (o *Over) Error() string {
+	return fmt.Sprintf("session %d is over, by agent %d: %s", o.Session, o.Agent, o.Why)
+}
+
+// newSession returns a decided session, its exchange without connections.
+func newSession(c *Config, d desk, s register.Session) (*Session, error) {
+	matrix, err := c.Matrix.Members(s.Epoch)
+	if err != nil {
+		return nil, err
+	}
+	position, member := s.Epoch.Position(c.Agent)
+	if !member {
+		return nil, fmt.Errorf("agent %d is no member of session %d", c.Agent, s.Number)
+	}
+	var peers []*peer
+	for _, j := range matrix.Neighbours(position) {
+		peers = append(peers, &peer{agent: s.Epoch.Members[j], position: j})
+	}
+	n := len(peers) + 1
+	return &Session{Session: s, config: c, desk: d, x: newExchange(frameID(s.ID), peers),
+		view:    view{matrix: matrix, position: position, combiner: matrix.Combiner(position), opposite: -1},
+		scratch: scratch{terms: make([][]float64, n), decoded: make([][]float64, n)}}, nil
+}
+
+// frameID is what frames have of a session's id.
+func frameID(id [32]byte) uint64 { return binary.LittleEndian.Uint64(id[:]) }
+
+// Members returns the epoch of the session: its members are the agents of the team, by their
+// positions.
+func (s *Session) Members() membership.Epoch { return s.Epoch }
+
+// Local implements [network.Team]: it returns this agent's position among the members.
+func (s *Session) Local() []int { return []int{s.position} }
+
+// Mixer implements [network.Team]: it returns s for this agent's position, and nil for others.
+func (s *Session) Mixer(i int) dsbo.Mixer {
+	if i != s.position {
+		return nil
+	}
+	return s
+}
+
+// Fail implements [network.Team]: it ends the run for all agents because of err.
+func (s *Session) Fail(err error) { s.desk.fail(err) }
+
+// Waited implements [network.Waiter], for this session.
+func (s *Session) Waited() []float64 {
+	s.x.mu.Lock()
+	defer s.x.mu.Unlock()
+	waited := make([]float64, s.Epoch.Members[len(s.Epoch.Members)-1]+1)
+	for _, p := range s.x.peers {
+		waited[p.agent] = p.waited.Seconds()
+	}
+	return waited
+}
+
+// CombineBy implements [dsbo.CombiningMixer].
+func (s *Session) CombineBy(by func(dst []float64, in [][]float64)) error {
+	return s.combiner.CombineBy(by)
+}
+
+// Bind implements [network.Binder].
+func (s *Session) Bind(to [32]byte) { s.bound = to }
+
+// Noise implements [network.Binder]: without masks it leaves words as they are.
+func (s *Session) Noise(words []uint64) {
+	if s.masks != nil {
+		s.masks.Noise(s.x.round, s.bound, words)
+	}
+}
+
+// Save writes a file on which the run depends, by write, unless the session has ended, and waits
+// until all members have called Save too. Where an agent waits to come in it ends the session, with
+// the file written.
+func (s *Session) Save(ctx context.Context, write func() error) error {
+	s.x.about(saving)
+	err := s.desk.save(s.Number, write)
+	s.x.about(computing)
+	if err != nil {
+		return err
+	}
+	entry, err := s.meet(ctx, s.desk.awaitsEntry(s.Session))
+	if err == nil && entry {
+		err = s.endFor("an agent comes in, or an edge is there again")
+	}
+	return err
+}
+
+// Finish waits until all members have the result on their disks, and makes it final. [Agent.Linger]
+// is due then.
+func (s *Session) Finish(ctx context.Context) error {
+	if _, err := s.meet(ctx, false); err != nil {
+		return err
+	}
+	return s.desk.seal(s.Number)
+}
+
+// meet waits for all members, and reports whether one of them has raised its flag.
+func (s *Session) meet(ctx context.Context, flag bool) (raised bool, err error) {
+	words := []uint64{0}
+	if flag {
+		words[0] = 1
+	}
+	err = s.Reduce(ctx, network.Max, 1, words)
+	return words[0] > 0, err
+}
+
+// endFor ends the session for a reason that is no fault, and returns it.
+func (s *Session) endFor(why string) error {
+	o := &Over{Session: s.Number, Agent: s.config.Agent, Why: why}
+	s.desk.end(o)
+	return o
+}
+
+// blame ends the session because of what a neighbour sends, and returns why.
+func (s *Session) blame(p *peer, reason error) error {
+	fault := &network.PeerError{Process: fmt.Sprintf("agent %d", p.agent), Exchange: s.x.round, Reason: reason}
+	return s.endFor(fault.Error())
+}
+
+// wrap names the agent and the exchange of an error.
+func (s *Session) wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("agent %d, exchange %d of session %d%s: %w", s.config.Agent, s.x.round, s.Number, doing, err)
+}
+
+// failed ends the run because of an error of this agent's caller, which it returns.
+func (s *Session) failed(err error) error {
+	s.desk.fail(err)
+	return err
+}
+
+// exchange sends a frame to all neighbours and waits for their vectors of this exchange. check
+// returns a neighbour whose vector cannot be, and why.
+func (s *Session) exchange(ctx context.Context, purpose uint64, frame []byte,
+	check func() (bad *peer, reason error)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := s.x.post(frame, everyone); err != nil {
+		return err
+	}
+	return s.awaitWork(ctx, purpose, everyone, check)
+}
+
+// awaitWork waits for the vectors of some neighbours, which must do the same as this agent.
+func (s *Session) awaitWork(ctx context.Context, purpose uint64, from func(p *peer) bool,
+	check func() (bad *peer, reason error)) error {
+	if err := s.x.await(ctx, from); err != nil {
+		return err
+	}
+	for _, p := range s.x.peers {
+		if theirs := s.x.came(p).purpose; from(p) && !sameWork(theirs, purpose) {
+			return s.blame(p, dsbo.ShapeErrorf("neighbours must do the same; agent %d %s and agent %d %s",
+				s.config.Agent, purposeName(purpose), p.agent, purposeName(theirs)))
+		}
+	}
+	if bad, reason := check(); bad != nil {
+		return s.blame(bad, reason)
+	}
+	return nil
+}
+
+// errStuck ends a connection over which the neighbour reads too little.
+var errStuck = errors.New("the neighbour does not read")
