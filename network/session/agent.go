@@ -32,18 +32,18 @@ type Agent struct {
 	route    route
 	council  *council
 	roll     roll
-	current  *Session            // under way, or about to begin; nil: the agents meet
-	begun    *Session            // for Next; nil: there is none that it has not returned
-	key      *masks.Key          // of the masks of the session that was promised last; nil: used
-	finals   map[int]bool        // agents that know that the result is final
-	slow     map[int]struct{}    // neighbours for which the session before ended as slow
-	saves    int                 // since a session ended so that an agent could come in
-	since    time.Time           // when the meeting began
-	wait     string              // why no session can begin; "": one can, or is under way
-	logged   string              // of wait
-	diskBusy time.Time           // since when a write is under way; zero: none is
-	err      error               // why the agent's part is over
-	news     chan struct{}       // holds a wake-up of Next and Linger
+	current  *Session         // under way, or about to begin; nil: the agents meet
+	begun    *Session         // for Next; nil: there is none that it has not returned
+	key      *masks.Key       // of the masks of the session that was promised last; nil: used
+	finals   map[int]bool     // agents that know that the result is final
+	slow     map[int]struct{} // neighbours for which the session before ended as slow
+	saves    int              // since a session ended so that an agent could come in
+	since    time.Time        // when the meeting began
+	wait     string           // why no session can begin; "": one can, or is under way
+	logged   string           // of wait
+	diskBusy time.Time        // since when a write is under way; zero: none is
+	err      error            // why the agent's part is over
+	news     chan struct{}    // holds a wake-up of Next and Linger
 }
 
 // A line is the way to a neighbour.

@@ -25,22 +25,22 @@ const (
 
 // A message goes to all agents, from neighbour to neighbour.
 type message struct {
-	Subject  subject           `json:"subject"`
-	From     int               `json:"from"`
-	Instance uint64            `json:"instance"` // of the sender's process
-	Count    uint64            `json:"count"`    // of the messages of that process
-	Number   uint64            `json:"number,omitzero"`
-	Links    []int             `json:"links,omitempty"`  // of isHere: neighbours that it is connected to
+	Subject  subject `json:"subject"`
+	From     int     `json:"from"`
+	Instance uint64  `json:"instance"` // of the sender's process
+	Count    uint64  `json:"count"`    // of the messages of that process
+	Number   uint64  `json:"number,omitzero"`
+	Links    []int   `json:"links,omitempty"` // of isHere: neighbours that it is connected to
 	// Admission and Removals, of isHere, are texts that others may not know.
 	Admission string         `json:"admission,omitzero"`
 	Removals  map[int]string `json:"removals,omitempty"`
 
-	Answer   *register.Answer  `json:"answer,omitempty"`
-	Answers  []register.Answer `json:"all,omitempty"`
-	Why      string            `json:"why,omitzero"`
-	Agent    int               `json:"agent,omitzero"` // of ends: who is to blame, plus 1; 0: nobody
-	Slow     bool              `json:"slow,omitzero"`  // of ends: as an agent computed for too long
-	Kind     int               `json:"kind,omitzero"`  // of fails: of the error, see network.Kind
+	Answer  *register.Answer  `json:"answer,omitempty"`
+	Answers []register.Answer `json:"all,omitempty"`
+	Why     string            `json:"why,omitzero"`
+	Agent   int               `json:"agent,omitzero"` // of ends: who is to blame, plus 1; 0: nobody
+	Slow    bool              `json:"slow,omitzero"`  // of ends: as an agent computed for too long
+	Kind    int               `json:"kind,omitzero"`  // of fails: of the error, see network.Kind
 }
 
 // maxWhy bounds a reason.

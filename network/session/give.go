@@ -144,4 +144,3 @@ func (x *exchange) takeState(c *conn, f frame) error {
 	x.notify()
 	return nil
 }
-

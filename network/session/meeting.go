@@ -9,7 +9,6 @@ import (
 	"dsbo/network/register"
 )
 
-
 // A council is the agents of a run while they meet, as one of them knows them: a state machine
 // without input and output, whose time is given.
 type council struct {

@@ -37,7 +37,7 @@ type Neighbour struct {
 	Fault     string        // why it is not connected; "": it is, or nothing is known
 	Waited    time.Duration // in the session
 	// Connects counts the connections, Frames* and Bytes* what has gone over them.
-	Connects                                              int64
+	Connects                                             int64
 	FramesSent, FramesReceived, BytesSent, BytesReceived int64
 }
 

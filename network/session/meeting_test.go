@@ -1,0 +1,132 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dsbo/network/register"
+)
+
+// TestTurns: the lowest agent that is here proposes once every agent of the roster is here or has
+// been away for long enough, and each edge between agents that are here is up or has been down as
+// long.
+func TestTurns(t *testing.T) {
+	const beat, absent = time.Second, time.Minute
+	begin := time.Unix(0, 0)
+	four := roster{agents: []int{0, 1, 2, 3}, edges: [][2]int{{0, 1}, {1, 2}, {2, 3}, {0, 3}}, quorum: 3}
+	all := map[int][]int{0: {1, 3}, 1: {0, 2}, 2: {1, 3}, 3: {0, 2}}
+	without := func(links map[int][]int, agents ...int) map[int][]int {
+		left := map[int][]int{}
+		for i, l := range links {
+			if !slices.Contains(agents, i) {
+				left[i] = l
+			}
+		}
+		return left
+	}
+	for _, c := range []struct {
+		name   string
+		agent  int
+		absent time.Duration
+		here   map[int][]int // links of those that are here
+		after  time.Duration
+		roster roster
+		mine   bool
+		wait   string
+	}{
+		{"all", 0, absent, all, 3 * beat, four, true, ""},
+		{"not the lowest", 1, absent, all, 3 * beat, four, false, ""},
+		{"too early", 0, absent, all, beat, four, false, ""},
+		{"one away", 0, absent, without(all, 2), 3 * beat, four, false, "waits for agent 2"},
+		{"one away for long", 0, absent, without(all, 2), absent, four, true, ""},
+		{"the lowest away for long", 1, absent, without(all, 0), absent, four, true, ""},
+		{"all must be here", 0, 0, without(all, 2), 100 * absent, four, false, "waits for agent 2"},
+		{"too few", 0, absent, without(all, 2, 3), absent, four, false, "3 agents must be here"},
+		{"an edge down", 0, absent, map[int][]int{0: {3}, 1: {0, 2}, 2: {1, 3}, 3: {0, 2}}, 3 * beat, four, false,
+			"a connection between agents 0 and 1"},
+		{"an edge down for long", 0, absent, map[int][]int{0: {1, 3}, 1: {0}, 2: {1, 3}, 3: {0, 2}}, absent + beat, four,
+			true, ""},
+	} {
+		council := newCouncil(c.agent, beat, c.absent)
+		council.begin(begin, four.agents)
+		var found turn
+		for now := begin; !now.After(begin.Add(c.after)); now = now.Add(beat) {
+			for i, links := range c.here {
+				council.heard[i], council.here[i] = now, presence{now, links}
+			}
+			found = council.look(now, c.here[c.agent], c.roster)
+		}
+		if found.mine != c.mine || c.wait == "" != (found.wait == "") || !strings.Contains(found.wait, c.wait) {
+			t.Errorf("%s: %+v, want %t, %q", c.name, found, c.mine, c.wait)
+		}
+	}
+}
+
+// TestProposals: a proposal is made again after four heartbeats, answers count once and only from
+// those that were asked, and all are returned once they are here.
+func TestProposals(t *testing.T) {
+	const beat = time.Second
+	begin := time.Unix(0, 0)
+	c := newCouncil(0, beat, 0)
+	two := roster{agents: []int{0, 1}, edges: [][2]int{{0, 1}}, quorum: 2}
+	look := func(now time.Time) bool {
+		c.here[1] = presence{now, []int{0}}
+		return c.look(now, []int{1}, two).mine
+	}
+	if !look(begin) {
+		t.Fatal("no proposal is due at once")
+	}
+	c.propose(7, []int{0, 1}, begin)
+	if look(begin.Add(3*beat)) || !look(begin.Add(4*beat)) {
+		t.Error("a proposal must be made again after four heartbeats")
+	}
+	for _, a := range []register.Answer{{Agent: 0, Number: 7}, {Agent: 0, Number: 7}, {Agent: 2, Number: 7},
+		{Agent: 1, Number: 6}} {
+		if all := c.collect(a); all != nil {
+			t.Errorf("%+v completes %v", a, all)
+		}
+	}
+	if all := c.collect(register.Answer{Agent: 1, Number: 7}); len(all) != 2 {
+		t.Errorf("all answers are %v", all)
+	}
+	c.begin(begin, []int{0, 1})
+	if look(begin.Add(beat)) || !look(begin.Add(2*beat)) {
+		t.Error("a meeting must last two heartbeats at least")
+	}
+}
+
+// TestRoute: each message is passed on once, of the newest process of its sender alone.
+func TestRoute(t *testing.T) {
+	var r route
+	for k, c := range []struct {
+		m    message
+		want bool
+	}{
+		{message{From: 1, Instance: 5, Count: 1}, true},
+		{message{From: 1, Instance: 5, Count: 1}, false},
+		{message{From: 1, Instance: 5, Count: 3}, true},
+		{message{From: 1, Instance: 5, Count: 2}, true},
+		{message{From: 2, Instance: 1, Count: 1}, true},
+		{message{From: 1, Instance: 4, Count: 9}, false},
+		{message{From: 1, Instance: 6, Count: 1}, true},
+		{message{From: 1, Instance: 5, Count: 4}, false},
+		{message{From: 1, Instance: 6, Count: 1 + seenMessages}, true},
+		{message{From: 1, Instance: 6, Count: 1}, false},
+		{message{From: 1, Instance: 6, Count: 1 + seenMessages - 1}, true},
+	} {
+		if got := r.take(c.m); got != c.want {
+			t.Errorf("message %d: taken %t", k, got)
+		}
+	}
+	taken := 0
+	for count := range uint64(3 * mostMessages) {
+		if r.take(message{From: 3, Count: count}) {
+			taken++
+		}
+	}
+	if r.beat(); taken != mostMessages || !r.take(message{From: 3, Count: 4 * mostMessages}) {
+		t.Errorf("%d messages of an agent are taken in a heartbeat, want %d", taken, mostMessages)
+	}
+}
