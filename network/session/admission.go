@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"dsbo/network/pki"
-	"dsbo/network/register"
 )
 
 // largestRoster is how many agents a roster may have of which a quorum is more than half.

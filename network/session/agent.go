@@ -271,7 +271,7 @@ func (a *Agent) attach(c *conn, h hello) error {
 	l.stats.Connects++
 	a.config.Log.Info("connected to a neighbour", "neighbour", l.agent)
 	s := a.current
-	if s == nil || s.x.peerOf(l.agent) == nil {
+	if s == nil || s.x.tieOf(l.agent) == nil {
 		return nil
 	}
 	switch {
@@ -313,7 +313,7 @@ func (a *Agent) refused(agent int, why error, settings bool) {
 		return
 	}
 	l.lastErr, l.strange = why, settings
-	if why == errFenced {
+	if fenced := (*FencedError)(nil); errors.As(why, &fenced) {
 		a.fenceLocked(agent)
 	}
 	if a.isStrange() {

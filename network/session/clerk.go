@@ -162,7 +162,7 @@ func (a *Agent) undecided(err error) {
 		a.faultLocked(err)
 		return
 	}
-	a.wait = err.Error()
+	a.wait, a.council.notBefore = err.Error(), time.Now().Add(answerBeats*a.config.Heartbeat)
 }
 
 // decided begins the session that follows from answers, if this agent has promised it. The lock is
@@ -216,7 +216,7 @@ func (a *Agent) newSession(d register.Session, all []register.Answer, key *masks
 			return nil, err
 		}
 	}
-	for _, p := range s.x.peers {
+	for _, p := range s.x.ties {
 		if l := a.lines[p.agent]; l != nil {
 			p.conn = l.conn
 			l.activity = joining
@@ -265,12 +265,8 @@ func (a *Agent) enter(d register.Session) error {
 	defer a.writing()()
 	a.mu.Lock()
 	state, current := a.state, a.current
-	var instances map[int]uint64
-	if current != nil {
-		instances = a.instances(d)
-	}
 	a.mu.Unlock()
-	if current == nil || current.Number != d.Number || !state.BeginsWith(d, instances) {
+	if current == nil || current.Number != d.Number || !state.BeginsWith(d) {
 		return &Over{Session: d.Number, Agent: a.config.Agent, Why: "another session is proposed"}
 	}
 	if err := state.Attempts.Exhausted(); err != nil {

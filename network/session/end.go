@@ -5,7 +5,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"time"
 
 	"dsbo"
@@ -45,23 +44,6 @@ func (a *Agent) Linger(ctx context.Context) error {
 	}
 	return nil
 }
-
-// A FencedError says that this agent runs in two processes, of which this one is to end:
-// [Config.Instance] says which. The run goes on with the other one. It matches [dsbo.ErrConfig]: a
-// supervisor that started this process again would have the two end each other in turn.
-type FencedError struct {
-	Agent     int
-	Neighbour int // who says so
-}
-
-func (e *FencedError) Error() string {
-	return fmt.Sprintf(
-		"agent %d runs in another process too, which began later and is connected to agent %d: this one ends; an "+
-			"agent must have one supervisor", e.Agent, e.Neighbour)
-}
-
-// Is reports whether target is dsbo.ErrConfig.
-func (e *FencedError) Is(target error) bool { return target == dsbo.ErrConfig }
 
 // settingsRefused is the error of an agent whose settings all neighbours refuse.
 func settingsRefused(why error) error { return dsbo.ConfigErrorf("%w", why) }

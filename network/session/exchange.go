@@ -24,9 +24,9 @@ type exchange struct {
 	wake chan struct{} // holds one wake-up of who waits
 
 	mu       sync.Mutex
-	peers    []*peer // neighbours among the members, by position
-	round    int     // the exchange under way, or the next one
-	over     *Over   // why the session has ended; nil: it goes on
+	ties     []*tie // neighbours among the members, by position
+	round    int    // the exchange under way, or the next one
+	over     *Over  // why the session has ended; nil: it goes on
 	activity activity
 	since    time.Time // when it began
 	vectors  int64     // payloads sent, once for each neighbour
@@ -34,8 +34,8 @@ type exchange struct {
 	handover handover  // what is given and taken over as the session begins
 }
 
-// A peer is a neighbour in a session.
-type peer struct {
+// A tie is a neighbour in a session, with what goes to it and comes from it.
+type tie struct {
 	agent    int
 	position int
 	conn     *conn // nil: there is none at present
@@ -57,13 +57,13 @@ type sent struct {
 	frame    []byte
 }
 
-func newExchange(id uint64, peers []*peer) *exchange {
-	return &exchange{id: id, wake: make(chan struct{}, 1), peers: peers, activity: joining, since: time.Now()}
+func newExchange(id uint64, ties []*tie) *exchange {
+	return &exchange{id: id, wake: make(chan struct{}, 1), ties: ties, activity: joining, since: time.Now()}
 }
 
-// peerOf returns the peer that an agent is; nil if it is none. The lock is held.
-func (x *exchange) peerOf(agent int) *peer {
-	for _, p := range x.peers {
+// tieOf returns the tie that an agent is; nil if it is none. The lock is held.
+func (x *exchange) tieOf(agent int) *tie {
+	for _, p := range x.ties {
 		if p.agent == agent {
 			return p
 		}
@@ -71,11 +71,11 @@ func (x *exchange) peerOf(agent int) *peer {
 	return nil
 }
 
-// attach makes c the connection to a peer and sends again what that one needs from exchange due on.
+// attach makes c the connection to a tie and sends again what that one needs from exchange due on.
 func (x *exchange) attach(agent int, c *conn, due int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	p := x.peerOf(agent)
+	p := x.tieOf(agent)
 	if p == nil {
 		return
 	}
@@ -92,7 +92,7 @@ func (x *exchange) attach(agent int, c *conn, due int) {
 func (x *exchange) detach(c *conn) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if p := x.peerOf(c.to); p != nil && p.conn == c {
+	if p := x.tieOf(c.to); p != nil && p.conn == c {
 		p.conn = nil
 	}
 }
@@ -101,7 +101,7 @@ func (x *exchange) detach(c *conn) {
 func (x *exchange) due(agent int) int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if p := x.peerOf(agent); p != nil {
+	if p := x.tieOf(agent); p != nil {
 		return p.received
 	}
 	return 0
@@ -111,7 +111,7 @@ func (x *exchange) due(agent int) int {
 func (x *exchange) take(agent int, f frame) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	p := x.peerOf(agent)
+	p := x.tieOf(agent)
 	switch {
 	case x.over != nil || p != nil && f.exchange < p.received: // sent again
 		return nil
@@ -158,13 +158,13 @@ func (x *exchange) about(a activity) {
 
 // post sends the frame of this exchange to some neighbours, and begins to wait. The error is why
 // the session has ended.
-func (x *exchange) post(frame []byte, to func(p *peer) bool) error {
+func (x *exchange) post(frame []byte, to func(p *tie) bool) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.over != nil {
 		return x.over
 	}
-	for _, p := range x.peers {
+	for _, p := range x.ties {
 		if !to(p) {
 			continue
 		}
@@ -184,12 +184,12 @@ func (x *exchange) post(frame []byte, to func(p *peer) bool) error {
 }
 
 // everyone is all neighbours.
-func everyone(*peer) bool { return true }
+func everyone(*tie) bool { return true }
 
 // await waits until the vectors of this exchange from some neighbours are here.
-func (x *exchange) await(ctx context.Context, from func(p *peer) bool) error {
+func (x *exchange) await(ctx context.Context, from func(p *tie) bool) error {
 	return x.awaitWhere(ctx, func() bool {
-		for _, p := range x.peers {
+		for _, p := range x.ties {
 			if p.received <= x.round && from(p) {
 				return false
 			}
@@ -220,13 +220,13 @@ func (x *exchange) awaitWhere(ctx context.Context, ready func() bool) error {
 }
 
 // came returns what a neighbour has sent in this exchange.
-func (x *exchange) came(p *peer) vector { return p.slot[x.round&1] }
+func (x *exchange) came(p *tie) vector { return p.slot[x.round&1] }
 
 // advance makes the next exchange the present one.
 func (x *exchange) advance() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, p := range x.peers {
+	for _, p := range x.ties {
 		p.slot[x.round&1] = vector{}
 	}
 	x.round++
@@ -246,7 +246,7 @@ func (x *exchange) delays() (all []delay) {
 	if x.activity != waiting {
 		return nil
 	}
-	for _, p := range x.peers {
+	for _, p := range x.ties {
 		if p.received <= x.round {
 			all = append(all, delay{p.agent, x.since})
 		}

@@ -49,8 +49,8 @@ func (s *Session) gatherPart(ctx context.Context, rows [][]float64, lo, hi int) 
 			s.rows = append(s.rows, rows[i][lo:hi]...)
 		}
 		purpose := gathering(len(rows[0]))
-		err := s.exchange(ctx, purpose, encodeVector(s.header(purpose), s.rows), func() (*peer, error) {
-			for k, p := range s.x.peers {
+		err := s.exchange(ctx, purpose, encodeVector(s.header(purpose), s.rows), func() (*tie, error) {
+			for k, p := range s.x.ties {
 				if got, want := len(s.x.came(p).payload), 8*s.plan.sizes[step][k]*(hi-lo); got != want {
 					return p, dsbo.ShapeErrorf(
 						"MaxFloats must be the same for all agents; agent %d sends %d bytes of the rows "+
@@ -63,7 +63,7 @@ func (s *Session) gatherPart(ctx context.Context, rows [][]float64, lo, hi int) 
 			return err
 		}
 		for _, l := range s.plan.learn[step] {
-			in := vectorOf(s.x.came(s.x.peers[l.neighbour]).payload)
+			in := vectorOf(s.x.came(s.x.ties[l.neighbour]).payload)
 			copy(rows[l.agent][lo:hi], in[l.position*(hi-lo):])
 		}
 		s.x.advance()

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -184,16 +183,3 @@ func (a *Agent) endLocked(o *Over, tell bool) {
 	}
 	a.notify()
 }
-
-// A badFrame is what must not come over a connection.
-type badFrame struct{ error }
-
-func (b *badFrame) Unwrap() error { return b.error }
-
-func badFramef(format string, args ...any) error { return &badFrame{fmt.Errorf(format, args...)} }
-
-// Why an agent itself ends a connection that is as it should be.
-var (
-	errReplaced = errors.New("the neighbour opened another connection")
-	errFenced   = errors.New("a later process of the neighbour is connected")
-)

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"dsbo"
 	"dsbo/network"
@@ -22,7 +23,7 @@ func (s *Session) mix(ctx context.Context, dst, src []float64) error {
 			s.config.MaxFloats, len(src)))
 	}
 	frame := s.encodeMix(src)
-	err := s.exchange(ctx, mixing, frame, func() (*peer, error) {
+	err := s.exchange(ctx, mixing, frame, func() (*tie, error) {
 		if bad, err := s.findTerms(frame[headerSize:], len(src)); err != nil {
 			return bad, err
 		}
@@ -41,7 +42,7 @@ func (s *Session) mix(ctx context.Context, dst, src []float64) error {
 
 // checkFinite returns a neighbour whose vector has numbers that are not finite, and which does not
 // tell so: it has not diverged, but is broken. s.terms has the terms of the sum.
-func (s *Session) checkFinite() (bad *peer, err error) {
+func (s *Session) checkFinite() (bad *tie, err error) {
 	for k, p := range s.inRow() {
 		if p != nil && s.x.came(p).purpose&notFinite == 0 && !finite(s.terms[k]) {
 			return p, errors.New("it sends numbers that are not finite")
@@ -51,15 +52,15 @@ func (s *Session) checkFinite() (bad *peer, err error) {
 }
 
 // inRow returns the neighbours in the order of the matrix's row, nil in this agent's own place.
-func (s *Session) inRow() []*peer {
+func (s *Session) inRow() []*tie {
 	row := s.matrix.Row(s.position)
-	peers, rest := make([]*peer, len(row)), s.x.peers
+	ties, rest := make([]*tie, len(row)), s.x.ties
 	for k, w := range row {
 		if w.Agent != s.position {
-			peers[k], rest = rest[0], rest[1:]
+			ties[k], rest = rest[0], rest[1:]
 		}
 	}
-	return peers
+	return ties
 }
 
 // finite reports whether all numbers are. The sum of x−x is 0 unless one is not.
@@ -97,7 +98,7 @@ func (s *Session) header(purpose uint64) frame {
 // findTerms sets s.terms to the terms of this agent's sum, each of n numbers, or returns a neighbour
 // whose vector is none. own is the payload that this agent has sent, not the vector itself, which may
 // be where the sum goes: a long sum writes that before it has read all terms.
-func (s *Session) findTerms(own []byte, length int) (bad *peer, err error) {
+func (s *Session) findTerms(own []byte, length int) (bad *tie, err error) {
 	wire := s.config.Wire
 	for k, p := range s.inRow() {
 		payload := own
@@ -121,3 +122,6 @@ func (s *Session) findTerms(own []byte, length int) (bad *peer, err error) {
 	}
 	return nil, nil
 }
+
+// resize returns n elements in the memory of s, if that is enough.
+func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }

@@ -119,15 +119,15 @@ func newReduction(s *Session, all []network.Reduction) (r reduction, err error) 
 func (r *reduction) run(ctx context.Context) error {
 	x := r.s.x
 	parent, below, meets := r.neighbours()
-	isParent := func(p *peer) bool { return p.position == parent }
-	isBelow := func(p *peer) bool { return slices.Contains(below, p.position) }
+	isParent := func(p *tie) bool { return p.position == parent }
+	isBelow := func(p *tie) bool { return slices.Contains(below, p.position) }
 	x.about(waiting)
 	if err := r.takeWords(ctx, isBelow, r.combine); err != nil {
 		return err
 	}
 	r.truncate()
 	empty := newFrame(r.s.header(r.purpose), 0)
-	if err := x.post(empty, func(p *peer) bool { return !isParent(p) && !isBelow(p) }); err != nil {
+	if err := x.post(empty, func(p *tie) bool { return !isParent(p) && !isBelow(p) }); err != nil {
 		return err
 	}
 	if parent >= 0 {
@@ -213,10 +213,10 @@ func (r *reduction) unpack(words []uint64, payload []byte) error {
 }
 
 // takeWords waits for the words of some neighbours and takes them in.
-func (r *reduction) takeWords(ctx context.Context, from func(p *peer) bool, take func(dst, src []uint64)) error {
+func (r *reduction) takeWords(ctx context.Context, from func(p *tie) bool, take func(dst, src []uint64)) error {
 	s := r.s
-	err := s.awaitWork(ctx, r.purpose, from, func() (*peer, error) {
-		for _, p := range s.x.peers {
+	err := s.awaitWork(ctx, r.purpose, from, func() (*tie, error) {
+		for _, p := range s.x.ties {
 			if from(p) {
 				if err := r.unpack(nil, s.x.came(p).payload); err != nil {
 					return p, err
@@ -229,7 +229,7 @@ func (r *reduction) takeWords(ctx context.Context, from func(p *peer) bool, take
 		return err
 	}
 	s.words = resize(s.words, len(r.words))
-	for _, p := range s.x.peers {
+	for _, p := range s.x.ties {
 		if !from(p) {
 			continue
 		}
@@ -243,9 +243,9 @@ func (r *reduction) takeWords(ctx context.Context, from func(p *peer) bool, take
 
 // checkOthers returns a neighbour that sends words in this exchange though it is neither above nor
 // below this agent.
-func (r *reduction) checkOthers() (bad *peer, err error) {
+func (r *reduction) checkOthers() (bad *tie, err error) {
 	t, position := r.s.tree, r.s.position
-	for _, p := range r.s.x.peers {
+	for _, p := range r.s.x.ties {
 		if got := len(r.s.x.came(p).payload); got > 0 && p.position != t.Parent[position] &&
 			t.Parent[p.position] != position {
 			return p, dsbo.ShapeErrorf(

@@ -69,8 +69,8 @@ var (
 	_ network.Team         = (*Session)(nil)
 	_ network.JointReducer = (*Session)(nil)
 	_ network.Binder       = (*Session)(nil)
-	_ network.Saver        = (*Session)(nil)
-	_ network.Waiter       = (*Session)(nil)
+
+	_ network.Waiter = (*Session)(nil)
 
 	_ dsbo.CombiningMixer = (*Session)(nil)
 )
@@ -97,12 +97,12 @@ func newSession(c *Config, d desk, s register.Session) (*Session, error) {
 	if !member {
 		return nil, fmt.Errorf("agent %d is no member of session %d", c.Agent, s.Number)
 	}
-	var peers []*peer
+	var ties []*tie
 	for _, j := range matrix.Neighbours(position) {
-		peers = append(peers, &peer{agent: s.Epoch.Members[j], position: j})
+		ties = append(ties, &tie{agent: s.Epoch.Members[j], position: j})
 	}
-	n := len(peers) + 1
-	return &Session{Session: s, config: c, desk: d, x: newExchange(frameID(s.ID), peers),
+	n := len(ties) + 1
+	return &Session{Session: s, config: c, desk: d, x: newExchange(frameID(s.ID), ties),
 		view:    view{matrix: matrix, position: position, combiner: matrix.Combiner(position), opposite: -1},
 		scratch: scratch{terms: make([][]float64, n), decoded: make([][]float64, n)}}, nil
 }
@@ -133,7 +133,7 @@ func (s *Session) Waited() []float64 {
 	s.x.mu.Lock()
 	defer s.x.mu.Unlock()
 	waited := make([]float64, s.Epoch.Members[len(s.Epoch.Members)-1]+1)
-	for _, p := range s.x.peers {
+	for _, p := range s.x.ties {
 		waited[p.agent] = p.waited.Seconds()
 	}
 	return waited
@@ -198,7 +198,7 @@ func (s *Session) endFor(why string) error {
 }
 
 // blame ends the session because of what a neighbour sends, and returns why.
-func (s *Session) blame(p *peer, reason error) error {
+func (s *Session) blame(p *tie, reason error) error {
 	fault := &network.PeerError{Process: fmt.Sprintf("agent %d", p.agent), Exchange: s.x.round, Reason: reason}
 	return s.endFor(fault.Error())
 }
@@ -220,7 +220,7 @@ func (s *Session) failed(err error) error {
 // exchange sends a frame to all neighbours and waits for their vectors of this exchange. check
 // returns a neighbour whose vector cannot be, and why.
 func (s *Session) exchange(ctx context.Context, purpose uint64, frame []byte,
-	check func() (bad *peer, reason error)) error {
+	check func() (bad *tie, reason error)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -231,12 +231,12 @@ func (s *Session) exchange(ctx context.Context, purpose uint64, frame []byte,
 }
 
 // awaitWork waits for the vectors of some neighbours, which must do the same as this agent.
-func (s *Session) awaitWork(ctx context.Context, purpose uint64, from func(p *peer) bool,
-	check func() (bad *peer, reason error)) error {
+func (s *Session) awaitWork(ctx context.Context, purpose uint64, from func(p *tie) bool,
+	check func() (bad *tie, reason error)) error {
 	if err := s.x.await(ctx, from); err != nil {
 		return err
 	}
-	for _, p := range s.x.peers {
+	for _, p := range s.x.ties {
 		if theirs := s.x.came(p).purpose; from(p) && !sameWork(theirs, purpose) {
 			return s.blame(p, dsbo.ShapeErrorf("neighbours must do the same; agent %d %s and agent %d %s",
 				s.config.Agent, purposeName(purpose), p.agent, purposeName(theirs)))

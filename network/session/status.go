@@ -64,7 +64,7 @@ func (a *Agent) Status() Status {
 		}
 		c.x.mu.Lock()
 		s.Exchange, s.Vectors, s.VectorBytes = c.x.round, c.x.vectors, c.x.bytes
-		for _, p := range c.x.peers {
+		for _, p := range c.x.ties {
 			waited[p.agent] = p.waited
 		}
 		c.x.mu.Unlock()

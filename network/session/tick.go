@@ -97,7 +97,7 @@ func (a *Agent) checkDisk(now time.Time) {
 
 // checkSession ends a session in which a neighbour is away, or holds up the exchange, for too long.
 func (a *Agent) checkSession(s *Session, now time.Time) {
-	for _, p := range s.x.peers {
+	for _, p := range s.x.ties {
 		if l := a.lines[p.agent]; l == nil || l.conn == nil && now.Sub(l.since) >= a.config.Grace {
 			a.endLocked(&Over{Session: s.Number, Agent: p.agent, Why: fmt.Sprintf("agent %d is away", p.agent)}, true)
 			return
@@ -159,7 +159,7 @@ func (a *Agent) meet(now time.Time) {
 	a.floodLocked(message{Subject: isHere, Number: a.state.Promised, Links: a.connected(), Admission: a.config.Admission,
 		Removals: a.roll.removals()})
 	t := a.council.look(now, a.connected(), a.roll.roster(&a.config))
-	if t.wait != "" || t.mine {
+	if t.wait != "" {
 		a.wait = t.wait
 	}
 	if a.wait != a.logged {

@@ -365,7 +365,7 @@ func (t toy) wantResult(tb testing.TB, disks []*toyDisk) {
 	tb.Helper()
 	for i, d := range disks {
 		if d.result != nil && !bytes.Equal(d.result, t.replay(d.state.Log)) {
-			tb.Errorf("agent %d has another result than the replay of its log", i)
+			tb.Errorf("agent %d has another result than the replay of its log:\n%s", i, d.state.Log.Bytes())
 		}
 	}
 }
