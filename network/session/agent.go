@@ -121,7 +121,7 @@ func newAgent(c Config) (*Agent, error) {
 func (a *Agent) Close() error {
 	a.mu.Lock()
 	if a.current != nil {
-		a.endLocked(&Over{Session: a.current.Number, Agent: a.config.Agent, Why: "it stops"}, true)
+		a.endLocked(&Over{Session: a.current.Number, Agent: a.config.Agent, Why: "it stops", Cause: network.ErrClosed}, true)
 	}
 	if a.err == nil {
 		a.err = network.ErrClosed
@@ -196,7 +196,7 @@ func (a *Agent) faultLocked(err error) {
 	}
 	a.err = err
 	if a.current != nil {
-		a.endLocked(&Over{Session: a.current.Number, Agent: a.config.Agent, Why: bounded(err.Error())}, true)
+		a.endLocked(&Over{Session: a.current.Number, Agent: a.config.Agent, Why: bounded(err.Error()), Cause: err}, true)
 	}
 	a.notify()
 }
@@ -270,6 +270,9 @@ func (a *Agent) attach(c *conn, h hello) error {
 	l.activity = meeting
 	l.stats.Connects++
 	a.config.Log.Info("connected to a neighbour", "neighbour", l.agent)
+	if a.isMeeting() {
+		a.tellHere() // the others need not wait for a heartbeat
+	}
 	s := a.current
 	if s == nil || s.x.tieOf(l.agent) == nil {
 		return nil

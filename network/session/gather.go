@@ -16,6 +16,9 @@ func (s *Session) Gather(ctx context.Context, rows [][]float64) error {
 }
 
 func (s *Session) gather(ctx context.Context, rows [][]float64) error {
+	if err := s.running(ctx); err != nil {
+		return err
+	}
 	if err := network.CheckRows(rows, s.matrix.N()); err != nil {
 		return s.failed(err)
 	}

@@ -46,7 +46,7 @@ func (a *Agent) handle(c *conn, f frame) error {
 		}
 		if err != nil {
 			fault := &network.PeerError{Process: fmt.Sprintf("agent %d", c.to), Exchange: f.exchange, Reason: err}
-			a.endLocked(&Over{Session: s.Number, Agent: a.config.Agent, Why: bounded(fault.Error())}, true)
+			a.endLocked(&Over{Session: s.Number, Agent: a.config.Agent, Why: bounded(fault.Error()), Cause: fault}, true)
 		}
 		return err
 	}
@@ -73,8 +73,12 @@ func (a *Agent) receive(m message, from int) {
 	}
 	switch m.Subject {
 	case isHere:
-		a.council.here[m.From] = presence{time.Now(), m.Links}
+		now := time.Now()
+		a.council.here[m.From] = presence{now, m.Links}
 		a.learnRemovals(m.Removals)
+		if a.isMeeting() {
+			defer a.lookRound(now)
+		}
 	case proposes:
 		a.asked(m.Number)
 	case answers:

@@ -15,6 +15,9 @@ func (s *Session) Mix(ctx context.Context, dst, src []float64) error {
 }
 
 func (s *Session) mix(ctx context.Context, dst, src []float64) error {
+	if err := s.running(ctx); err != nil {
+		return err
+	}
 	if len(dst) != len(src) {
 		return s.failed(dsbo.ShapeErrorf("dst and src must have one length; they have %d and %d", len(dst), len(src)))
 	}

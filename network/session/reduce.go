@@ -26,7 +26,7 @@ func (s *Session) ReduceAll(ctx context.Context, all []network.Reduction) error 
 }
 
 func (s *Session) reduce(ctx context.Context, all []network.Reduction) error {
-	if err := ctx.Err(); err != nil {
+	if err := s.running(ctx); err != nil {
 		return err
 	}
 	r, err := newReduction(s, all)

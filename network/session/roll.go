@@ -57,10 +57,7 @@ func (a *Agent) admitLocked(agent int, text string) error {
 	}
 	a.roll.admitted[agent] = m
 	if slices.Contains(m.Neighbours, a.config.Agent) && a.lines[agent] == nil {
-		a.lines[agent] = &line{agent: agent}
-		if a.links != nil {
-			//a.links.addNeighbour(agent)
-		}
+		a.lines[agent] = &line{agent: agent} // which connects to this one
 	}
 	return nil
 }

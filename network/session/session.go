@@ -80,12 +80,16 @@ type Over struct {
 	Session uint64 // its number
 	Agent   int    // who has ended it
 	Why     string
-	Slow    bool // as an agent computed for too long
+	Slow    bool  // as an agent computed for too long
+	Cause   error // of this agent's process; nil: Why is all that is known
 }
 
 func (o *Over) Error() string {
 	return fmt.Sprintf("session %d is over, by agent %d: %s", o.Session, o.Agent, o.Why)
 }
+
+// Unwrap returns the cause.
+func (o *Over) Unwrap() error { return o.Cause }
 
 // newSession returns a decided session, its exchange without connections.
 func newSession(c *Config, d desk, s register.Session) (*Session, error) {
@@ -200,7 +204,9 @@ func (s *Session) endFor(why string) error {
 // blame ends the session because of what a neighbour sends, and returns why.
 func (s *Session) blame(p *tie, reason error) error {
 	fault := &network.PeerError{Process: fmt.Sprintf("agent %d", p.agent), Exchange: s.x.round, Reason: reason}
-	return s.endFor(fault.Error())
+	o := &Over{Session: s.Number, Agent: s.config.Agent, Why: bounded(fault.Error()), Cause: fault}
+	s.desk.end(o)
+	return o
 }
 
 // wrap names the agent and the exchange of an error.
@@ -209,6 +215,19 @@ func (s *Session) wrap(doing string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("agent %d, exchange %d of session %d%s: %w", s.config.Agent, s.x.round, s.Number, doing, err)
+}
+
+// running returns why an exchange cannot begin.
+func (s *Session) running(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.x.mu.Lock()
+	defer s.x.mu.Unlock()
+	if s.x.over != nil {
+		return s.x.over
+	}
+	return nil
 }
 
 // failed ends the run because of an error of this agent's caller, which it returns.
@@ -221,7 +240,7 @@ func (s *Session) failed(err error) error {
 // returns a neighbour whose vector cannot be, and why.
 func (s *Session) exchange(ctx context.Context, purpose uint64, frame []byte,
 	check func() (bad *tie, reason error)) error {
-	if err := ctx.Err(); err != nil {
+	if err := s.running(ctx); err != nil {
 		return err
 	}
 	if err := s.x.post(frame, everyone); err != nil {

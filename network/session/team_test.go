@@ -20,7 +20,7 @@ func openTeams(cs []Config) (teams []network.Team, closeAll func()) {
 			cs[i].Store = toyStore{new(toyDisk), new(bool)}
 		}
 		if cs[i].Heartbeat == 0 {
-			cs[i].Heartbeat, cs[i].SilentAfter = 20*time.Millisecond, time.Minute
+			cs[i].Heartbeat, cs[i].SilentAfter = time.Second, time.Minute
 		}
 		agents[i] = testkit.Get(Open(cs[i]))
 	}

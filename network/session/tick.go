@@ -156,19 +156,12 @@ func (a activity) String() string {
 
 // meet tells all that this agent is here, and proposes a session where that is its turn.
 func (a *Agent) meet(now time.Time) {
-	a.floodLocked(message{Subject: isHere, Number: a.state.Promised, Links: a.connected(), Admission: a.config.Admission,
-		Removals: a.roll.removals()})
-	t := a.council.look(now, a.connected(), a.roll.roster(&a.config))
-	if t.wait != "" {
-		a.wait = t.wait
-	}
+	a.tellHere()
+	a.lookRound(now)
 	if a.wait != a.logged {
 		if a.logged = a.wait; a.wait != "" {
 			a.config.Log.Info("no session yet", "reason", a.wait)
 		}
-	}
-	if t.mine {
-		a.propose(t.present)
 	}
 	for _, l := range a.lines {
 		if l.conn != nil && l.activity != meeting {
@@ -179,6 +172,26 @@ func (a *Agent) meet(now time.Time) {
 		a.faultLocked(a.nobody(now))
 	}
 }
+
+// tellHere tells all that this agent is here, and to whom it is connected. The lock is held.
+func (a *Agent) tellHere() {
+	a.floodLocked(message{Subject: isHere, Number: a.state.Promised, Links: a.connected(), Admission: a.config.Admission,
+		Removals: a.roll.removals()})
+}
+
+// lookRound proposes a session where that is this agent's turn. The lock is held.
+func (a *Agent) lookRound(now time.Time) {
+	t := a.council.look(now, a.connected(), a.roll.roster(&a.config))
+	if t.wait != "" {
+		a.wait = t.wait
+	}
+	if t.mine {
+		a.propose(t.present)
+	}
+}
+
+// isMeeting reports whether there is no session at this agent, and one may begin.
+func (a *Agent) isMeeting() bool { return a.err == nil && a.current == nil && !a.state.Final }
 
 // nobody is the error of a meeting that has led to no session.
 func (a *Agent) nobody(now time.Time) error {
