@@ -18,6 +18,7 @@ import (
 // An Agent is one that meets the others and takes part in sessions.
 type Agent struct {
 	config   Config
+	tag      string // of the agent's data
 	links    *links
 	work     sync.WaitGroup
 	closing  context.Context
@@ -100,8 +101,12 @@ func newAgent(c Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	tag, err := register.DataTag(c.Identity, c.Run, c.Data)
+	if err != nil {
+		return nil, err
+	}
 	now := time.Now()
-	a := &Agent{config: c, promises: make(chan uint64, 1), state: state, lines: map[int]*line{},
+	a := &Agent{config: c, tag: tag, promises: make(chan uint64, 1), state: state, lines: map[int]*line{},
 		council: newCouncil(c.Agent, c.Heartbeat, c.AbsentAfter), finals: map[int]bool{}, saves: entrySaves, since: now,
 		news: make(chan struct{}, 1)}
 	a.closing, a.close = context.WithCancel(context.Background())

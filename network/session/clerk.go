@@ -8,7 +8,6 @@ import (
 
 	"dsbo"
 	"dsbo/network/masks"
-	"dsbo/network/membership"
 	"dsbo/network/register"
 )
 
@@ -49,7 +48,7 @@ func (a *Agent) asked(number uint64) {
 // promise writes a promise, and answers. No file on which the run depends is written meanwhile.
 func (a *Agent) promise(number uint64) error {
 	a.mu.Lock()
-	pause := a.state.Attempts.Wait(a.config.AbsentAfter)
+	pause := a.state.Attempts.Pause(a.timeout())
 	a.mu.Unlock()
 	select {
 	case <-time.After(pause):
@@ -107,11 +106,8 @@ func (a *Agent) answer(state register.State, number uint64, key *masks.Key) (reg
 		return register.Answer{}, err
 	}
 	answer := register.Answer{Agent: a.config.Agent, Number: number, Last: state.Last, Log: state.Log, Points: points,
-		Kept: kept, Key: key.Public(), Instance: a.config.Instance, Time: time.Now().UTC(),
-		Admission: a.config.Admission}
-	if answer.Data, err = a.config.dataTag(); err != nil {
-		return answer, err
-	}
+		Kept: kept, Key: key.Public(), Data: a.tag, Tags: state.Tags, Instance: a.config.Instance,
+		Time: time.Now().UTC(), Admission: a.config.Admission}
 	a.mu.Lock()
 	answer.Links, answer.Removals = a.connected(), a.roll.removals()
 	for j := range a.slow {
@@ -119,22 +115,23 @@ func (a *Agent) answer(state register.State, number uint64, key *masks.Key) (reg
 	}
 	a.mu.Unlock()
 	slices.Sort(answer.Slow)
-	if id := a.links.identity(); id != nil {
-		err = answer.Sign(a.rule(), id)
-	}
-	return answer, err
+	return answer, answer.Sign(a.config.Run, a.config.Hash, a.links.identity())
 }
 
 // rule is what all agents decide by.
 func (a *Agent) rule() register.Rule {
 	c := &a.config
-	return register.Rule{Run: c.Run, Hash: c.Hash, Matrix: c.Matrix, Quorum: c.Quorum, FewMembers: c.FewMembers,
+	r := register.Rule{Run: c.Run, Hash: c.Hash, Matrix: c.Matrix, Quorum: c.Quorum, FewMembers: c.FewMembers,
 		Masked: !c.Unmasked}
+	if id := a.links.identity(); id != nil {
+		r.Authority = id
+	}
+	return r
 }
 
 // propose proposes a session to those that are here. The lock is held.
 func (a *Agent) propose(present []int) {
-	number := register.Next(max(a.council.highest, a.state.Promised), a.config.Agent, membership.MaxAgents)
+	number := a.state.Next(a.council.highest, a.config.Agent)
 	a.council.propose(number, present, time.Now())
 	a.floodLocked(message{Subject: proposes, Number: number})
 	a.asked(number)
@@ -158,7 +155,11 @@ func (a *Agent) collect(answer register.Answer) {
 
 // undecided notes why answers lead to no session. The lock is held.
 func (a *Agent) undecided(err error) {
-	if errors.Is(err, register.ErrLost) || errors.Is(err, dsbo.ErrConfig) {
+	if refused := (*register.RefusedError)(nil); errors.As(err, &refused) && refused.Agent == a.config.Agent {
+		a.faultLocked(dsbo.ConfigErrorf("%w", err))
+		return
+	}
+	if errors.Is(err, register.ErrLost) {
 		a.faultLocked(err)
 		return
 	}
@@ -182,17 +183,20 @@ func (a *Agent) decided(m message) {
 	}
 	key := a.key
 	a.key = nil // nobody begins twice with one key
-	if _, member := decision.Epoch.Position(a.config.Agent); !member {
+	if why, refused := decision.Refused[a.config.Agent]; refused {
+		a.faultLocked(dsbo.ConfigErrorf("agent %d is refused: %s", a.config.Agent, why))
+		return
+	}
+	if _, member := decision.Position(a.config.Agent); !member {
 		a.wait = fmt.Sprintf("left out of session %d; agents %v are in it", decision.Number, decision.Epoch.Members)
 		return
 	}
-	s, err := a.newSession(decision, m.Answers, key)
+	s, err := a.newSession(decision, key)
 	if err != nil {
 		a.wait = err.Error()
 		return
 	}
 	a.current, a.begun, a.wait = s, s, ""
-	a.roll.learn(decision)
 	clear(a.slow)
 	a.config.Log.Info("a session begins", "session", s.Number, "members", s.Epoch.Members, "from", s.Begin.Iteration,
 		"entering", s.Entering)
@@ -200,19 +204,13 @@ func (a *Agent) decided(m message) {
 }
 
 // newSession returns a session with its masks, and the connections that there are. The lock is held.
-func (a *Agent) newSession(d register.Session, all []register.Answer, key *masks.Key) (*Session, error) {
+func (a *Agent) newSession(d register.Session, key *masks.Key) (*Session, error) {
 	s, err := newSession(&a.config, a, d)
 	if err != nil {
 		return nil, err
 	}
 	if !a.config.Unmasked {
-		publics := make([][]byte, len(d.Epoch.Members))
-		for _, answer := range all {
-			if k, member := d.Epoch.Position(answer.Agent); member {
-				publics[k] = answer.Key
-			}
-		}
-		if s.masks, err = key.Session(d.ID, a.config.Agent, d.Epoch.Members, publics); err != nil {
+		if s.masks, err = key.Session(d.ID, a.config.Agent, d.Epoch.Members, d.Keys); err != nil {
 			return nil, err
 		}
 	}
@@ -229,7 +227,7 @@ func (a *Agent) newSession(d register.Session, all []register.Answer, key *masks
 // gave, and none is left out that is there: a proposer could otherwise choose whose terms are
 // together in a sum. The lock is held.
 func (a *Agent) checkAnswers(all []register.Answer) error {
-	id, now := a.links.identity(), time.Now()
+	rule, now := a.rule(), time.Now()
 	for _, answer := range all {
 		if answer.Agent == a.config.Agent {
 			if !slices.Equal(answer.Key, a.key.Public()) {
@@ -237,7 +235,7 @@ func (a *Agent) checkAnswers(all []register.Answer) error {
 			}
 			continue
 		}
-		if err := answer.Verify(a.rule(), id, now); err != nil {
+		if err := rule.Verify(answer, now); err != nil {
 			return err
 		}
 	}
@@ -266,10 +264,10 @@ func (a *Agent) enter(d register.Session) error {
 	a.mu.Lock()
 	state, current := a.state, a.current
 	a.mu.Unlock()
-	if current == nil || current.Number != d.Number || !state.BeginsWith(d) {
+	if current == nil || current.Number != d.Number || !state.Begin(d) {
 		return &Over{Session: d.Number, Agent: a.config.Agent, Why: "another session is proposed"}
 	}
-	if err := state.Attempts.Exhausted(); err != nil {
+	if err := state.Attempts.Err(); err != nil {
 		return err
 	}
 	if err := a.config.Store.SaveRegister(state); err != nil {

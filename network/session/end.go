@@ -2,9 +2,6 @@ package session
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"time"
 
 	"dsbo"
@@ -47,19 +44,3 @@ func (a *Agent) Linger(ctx context.Context) error {
 
 // settingsRefused is the error of an agent whose settings all neighbours refuse.
 func settingsRefused(why error) error { return dsbo.ConfigErrorf("%w", why) }
-
-// dataTag returns what others see of Config.Data: the same for the same data in this run, and
-// nothing that tells them of the data, as the key follows from the certificate's.
-func (c *Config) dataTag() (string, error) {
-	key := []byte(c.Run)
-	if c.Identity != nil {
-		var err error
-		if key, err = c.Identity.Derive("tag of the data of " + c.Run); err != nil {
-			return "", err
-		}
-	}
-	h := hmac.New(sha256.New, key)
-	h.Write([]byte(c.Run))
-	h.Write(c.Data)
-	return hex.EncodeToString(h.Sum(nil)[:16]), nil
-}

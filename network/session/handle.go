@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dsbo/network"
+	"dsbo/network/register"
 )
 
 // handle implements host.
@@ -119,7 +120,7 @@ func (a *Agent) hasResult() (bool, error) {
 	defer a.writing()()
 	points, err := a.config.Store.Points()
 	for _, p := range points {
-		if p.IsResult() {
+		if p.Iteration == register.Result {
 			return true, err
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"dsbo/network/membership"
 	"dsbo/network/pki"
-	"dsbo/network/register"
 )
 
 // A roll is who may take part in the run beside the agents of the matrix, and who must not: the
@@ -21,19 +20,17 @@ type roll struct {
 // readRoll reads what the register and the settings have.
 func (a *Agent) readRoll() error {
 	a.roll = roll{admitted: map[int]pki.Admission{}, removed: map[int]string{}, founders: a.config.Matrix.N()}
-	admissions := maps.Clone(a.state.Admitted)
-	if a.config.Admission != "" {
-		if admissions == nil {
-			admissions = map[int]string{}
-		}
-		admissions[a.config.Agent] = a.config.Admission
+	for _, e := range a.state.Log.Last(a.roll.founders).Edges { // an agent that was admitted is the higher one
+		m := a.roll.admitted[e[1]]
+		m.Agent, m.Neighbours = e[1], append(m.Neighbours, e[0])
+		a.roll.admitted[e[1]] = m
 	}
-	for agent, text := range admissions {
-		if err := a.admitLocked(agent, text); err != nil {
+	if a.config.Admission != "" {
+		if err := a.admitLocked(a.config.Agent, a.config.Admission); err != nil {
 			return err
 		}
 	}
-	for _, text := range a.state.Removed {
+	for _, text := range a.state.Removals {
 		if err := a.removeLocked(text); err != nil {
 			return err
 		}
@@ -69,9 +66,6 @@ func (a *Agent) identity() *pki.Identity {
 	}
 	return a.links.identity()
 }
-
-// learn takes in what a decision has of admissions. The lock is held.
-func (r *roll) learn(register.Session) {}
 
 // learnRemovals takes in removals of others. The lock is held.
 func (a *Agent) learnRemovals(texts map[int]string) {

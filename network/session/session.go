@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -106,13 +105,10 @@ func newSession(c *Config, d desk, s register.Session) (*Session, error) {
 		ties = append(ties, &tie{agent: s.Epoch.Members[j], position: j})
 	}
 	n := len(ties) + 1
-	return &Session{Session: s, config: c, desk: d, x: newExchange(frameID(s.ID), ties),
+	return &Session{Session: s, config: c, desk: d, x: newExchange(s.Name(), ties),
 		view:    view{matrix: matrix, position: position, combiner: matrix.Combiner(position), opposite: -1},
 		scratch: scratch{terms: make([][]float64, n), decoded: make([][]float64, n)}}, nil
 }
-
-// frameID is what frames have of a session's id.
-func frameID(id [32]byte) uint64 { return binary.LittleEndian.Uint64(id[:]) }
 
 // Members returns the epoch of the session: its members are the agents of the team, by their
 // positions.
