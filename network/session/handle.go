@@ -92,8 +92,10 @@ func (a *Agent) receive(m message, from int) {
 		a.finals[m.From] = true
 		a.hearFinal(m)
 	case fails:
+		a.pass(m, from) // before the end of the session, which follows from it
 		a.faultLocked(&network.EndedError{Process: fmt.Sprintf("agent %d", m.From), Number: m.From, Reason: m.Why,
 			Kind: m.Kind})
+		return
 	}
 	a.pass(m, from)
 }

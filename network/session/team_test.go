@@ -43,7 +43,11 @@ func openTeams(cs []Config) (teams []network.Team, closeAll func()) {
 func TestTeam(t *testing.T) {
 	for name, protected := range map[string]bool{"certificates": true, "plain": false} {
 		t.Run(name, func(t *testing.T) {
-			networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
+			most := 16
+			if protected || testing.Short() {
+				most = 5
+			}
+			networktest.TestTeamOf(t, most, func(w *network.Matrix) ([]network.Team, func()) {
 				if protected {
 					return openTeams(configs(w, identities(w.N())))
 				}
