@@ -72,7 +72,7 @@ var (
 func Open(c Config) (*Agent, error) {
 	a, err := newAgent(c)
 	if err == nil {
-		a.links, err = openLinks(&a.config, a)
+		a.links, err = newLinks(&a.config, a)
 	}
 	if err != nil {
 		if c.Listener != nil {
@@ -80,6 +80,7 @@ func Open(c Config) (*Agent, error) {
 		}
 		return nil, err
 	}
+	a.links.start()
 	a.work.Go(a.clerk)
 	a.work.Go(a.ticker)
 	return a, nil
@@ -124,19 +125,24 @@ func newAgent(c Config) (*Agent, error) {
 
 // Close ends this agent's part: the session under way ends for all, and the connections.
 func (a *Agent) Close() error {
+	a.stop(true)
+	a.close()
+	a.links.close()
+	a.work.Wait()
+	return nil
+}
+
+// stop ends the session under way; tell says whether the others are told.
+func (a *Agent) stop(tell bool) {
 	a.mu.Lock()
-	if a.current != nil {
-		a.endLocked(&Over{Session: a.current.Number, Agent: a.config.Agent, Why: "it stops", Cause: network.ErrClosed}, true)
+	defer a.mu.Unlock()
+	if s := a.current; s != nil {
+		a.endLocked(&Over{Session: s.Number, Agent: a.config.Agent, Why: "it stops", Cause: network.ErrClosed}, tell)
 	}
 	if a.err == nil {
 		a.err = network.ErrClosed
 	}
 	a.notify()
-	a.mu.Unlock()
-	a.close()
-	a.links.close()
-	a.work.Wait()
-	return nil
 }
 
 // notify wakes Next and Linger.

@@ -35,6 +35,9 @@ func openTeams(cs []Config) (teams []network.Team, closeAll func()) {
 		teams = append(teams, s)
 	}
 	return teams, func() {
+		for _, a := range agents { // all at once: nobody hears of another one's end first
+			a.stop(false)
+		}
 		testkit.OK(errors.Join(networktest.RunAll(len(cs), func(i int) error { return agents[i].Close() })...))
 	}
 }
