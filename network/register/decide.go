@@ -202,8 +202,8 @@ func (m *meeting) refuse() {
 		if m.removed[a.Agent] {
 			m.refused[a.Agent] = "it is removed from the run"
 		} else if tag, known := m.newest.Tags[a.Agent]; known && tag != a.Data {
-			m.refused[a.Agent] = "its data, or its program, is another one than at the start, or its certificate's key " +
-				"is; they must stay the same during a run"
+			m.refused[a.Agent] = "its data, or its program, is another one than at the start, or its " +
+				"certificate's key is; they must stay the same during a run"
 		}
 	}
 	m.answers = slices.DeleteFunc(slices.Clone(m.all), func(a Answer) bool { return m.refused[a.Agent] != "" })

@@ -64,8 +64,8 @@ func (m *meeting) quorumError(members []int) error {
 		return waitErrorf("a session must have %d agents, and %d are there: waiting for agent %s", quorum, len(members),
 			away)
 	case m.newest.Last > 0 && experienced < quorum && away != "":
-		return waitErrorf("a session must have %d agents that know what the run has done, and %d do, as others are new "+
-			"or have lost their disks: waiting for agent %s", quorum, experienced, away)
+		return waitErrorf("a session must have %d agents that know what the run has done, and %d do, as others are "+
+			"new or have lost their disks: waiting for agent %s", quorum, experienced, away)
 	}
 	return nil
 }
@@ -98,8 +98,8 @@ func (m *meeting) mixingError(p plan) error {
 	_, err := m.Matrix.Members(e)
 	switch {
 	case len(p.members) < min(fewestMembers, m.Matrix.N()) && m.Masked && !m.FewMembers:
-		return waitErrorf("sums over fewer than %d members show their terms, and agents %s alone are there: waiting for "+
-			"agent %s", fewestMembers, wording.List(p.members), m.away(p.members))
+		return waitErrorf("sums over fewer than %d members show their terms, and agents %s alone are there: "+
+			"waiting for agent %s", fewestMembers, wording.List(p.members), m.away(p.members))
 	case p.begin.Iteration == Start && len(p.cut) > 0:
 		return waitErrorf("all edges are needed until there is a checkpoint: waiting for %d-%d", p.cut[0][0],
 			p.cut[0][1])
