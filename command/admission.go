@@ -11,7 +11,7 @@ import (
 
 	"dsbo"
 	"dsbo/command/cluster"
-	"dsbo/network/membership/paxos"
+	"dsbo/network/membership"
 	"dsbo/network/pki"
 )
 
@@ -68,13 +68,13 @@ func (o *admissionOptions) admit(c *cluster.Cluster, request string, stdout io.W
 	if err := o.load(); err != nil {
 		return err
 	}
-	if most := paxos.LargestRoster(c.Quorum); most <= len(c.Addresses) {
+	if most := membership.LargestRoster(c.Quorum); most <= len(c.Addresses) {
 		return dsbo.ConfigErrorf(
 			`nobody can be admitted to %s: the cluster file must have a "quorum" of more than half of %d `+
 				`agents; it is %d`,
 			c.Run, len(c.Addresses)+1, c.Quorum)
 	}
-	granted, err := o.grant([]string{request}, c.Run, len(c.Addresses), paxos.LargestRoster(c.Quorum), stdout)
+	granted, err := o.grant([]string{request}, c.Run, len(c.Addresses), membership.LargestRoster(c.Quorum), stdout)
 	if err != nil {
 		return err
 	}

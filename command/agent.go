@@ -13,9 +13,9 @@ import (
 	"dsbo"
 	"dsbo/command/cluster"
 	"dsbo/internal/cli"
-	dsbogrpc "dsbo/network/grpc"
-	"dsbo/network/membership/paxos"
+	"dsbo/network/membership"
 	"dsbo/network/pki"
+	"dsbo/network/session"
 )
 
 const agentIntro = `Runs one agent of the run that the cluster file describes. Its run folder is
@@ -31,16 +31,16 @@ var numberVariables = []string{"SLURM_PROCID", "JOB_COMPLETION_INDEX"}
 // agentOptions are the flags of the verb agent.
 type agentOptions struct {
 	options
-	agent     int                    // its number
-	attached  bool                   // whether it ends as stdin does
-	own       []string               // flags of the task that are this agent's own
-	fewSites  bool                   // whether fewer than 3 sites are allowed
-	listen    string                 // address, if it is not the cluster file's
-	admission string                 // what lets an agent in that the cluster file does not have
-	result    string                 // folder of an agent that has finished; "": this one runs
-	logFile   string                 // path; "": none
-	progress  time.Duration          // time between lines of progress
-	adjust    func(*dsbogrpc.Config) // changes the settings of the exchange, for tests; may be nil
+	agent     int                   // its number
+	attached  bool                  // whether it ends as stdin does
+	own       []string              // flags of the task that are this agent's own
+	fewSites  bool                  // whether fewer than 3 sites are allowed
+	listen    string                // address, if it is not the cluster file's
+	admission string                // what lets an agent in that the cluster file does not have
+	result    string                // folder of an agent that has finished; "": this one runs
+	logFile   string                // path; "": none
+	progress  time.Duration         // time between lines of progress
+	adjust    func(*session.Config) // changes the settings of sessions, for tests; may be nil
 }
 
 // agent is the verb agent: it runs one agent of a cluster file.
@@ -68,7 +68,7 @@ func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *
 // the cluster file does not have, up to the largest roster, need an admission.
 func (o *agentOptions) choose(number string, c *cluster.Cluster) (err error) {
 	n, address := len(c.Addresses), ""
-	if o.agent, err = agentNumber(number, max(n, paxos.LargestRoster(c.Quorum)), os.Getenv); err != nil {
+	if o.agent, err = agentNumber(number, max(n, membership.LargestRoster(c.Quorum)), os.Getenv); err != nil {
 		return err
 	}
 	if o.agent < n {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	dsbogrpc "dsbo/network/grpc"
+	"dsbo/network/session"
 	"dsbo/runs"
 )
 
@@ -116,58 +116,48 @@ func (c metrics) sendRecord(r *runs.Record) {
 }
 
 // sendMembership sends who takes part in a run whose members may change.
-func (c metrics) sendMembership(s dsbogrpc.Status) {
+func (c metrics) sendMembership(s session.Status) {
 	c.send(nil,
 		metric{"membership_epoch", "How often the members have changed.", s.Epoch},
 		metric{"members", "Agents that take part.", len(s.Members)},
 		metric{"members_left_as_slow",
 			"Agents that are left out at present because the others had to wait too long for what they compute.",
 			len(s.Slow)},
-		metric{"membership_waiting", "1 while the members must change and cannot, for want of a quorum or of edges.",
-			s.Waiting != ""})
+		metric{"membership_waiting", "1 while no session can begin, for want of a quorum or of edges.",
+			s.Meets && s.Waiting != ""})
 }
 
-// sendExchange sends how far the exchange is, what it has sent, and for whom it waits.
-func (c metrics) sendExchange(s dsbogrpc.Status) {
+// sendExchange sends how far the session is, what it has sent, and for whom it waits.
+func (c metrics) sendExchange(s session.Status) {
 	var waiting time.Duration
-	if s.Holdup != nil {
-		waiting = s.Holdup.Waiting
-		c.send(nil, metric{"holdup_agent",
-			"The agent that holds up the exchange under way, in the end.", s.Holdup.Agent})
+	for _, agent := range s.Holdups {
+		waiting = s.Since
+		c.send(prometheus.Labels{"neighbour": fmt.Sprint(agent)},
+			metric{"holdup_agent", "1 for an agent for which the exchange under way waits.", true})
 	}
 	c.send(nil,
-		metric{"round", "The next exchange, or the one under way; a rollback lowers it.", s.Round},
-		metric{"rollbacks_total", "Times that the agent went back to an earlier exchange.", s.Rewinds},
+		metric{"session", "The session under way, or the last one.", s.Session},
+		metric{"session_meeting", "1 while the agents meet, and no session is under way.", s.Meets},
+		metric{"session_exchange", "The exchange of the session that is under way.", s.Exchange},
 		metric{"refused_connections_total", "Connections that were refused.", s.Refused},
-		metric{"vectors_sent_total", "Vectors sent, one to each neighbour in an exchange, without repetitions.",
-			s.Vectors},
-		metric{"vector_bytes_sent_total", "Bytes of the numbers in them.", s.VectorBytes},
+		metric{"session_vectors_sent", "Vectors sent in the session, one to each neighbour in an exchange.", s.Vectors},
+		metric{"session_vector_bytes_sent", "Bytes of the numbers in them.", s.VectorBytes},
 		metric{"waiting_seconds",
 			"Time for which the exchange under way has waited for others; 0: it does not.", waiting},
-		metric{"stalled", "1 if it has waited for one that does not compute for so long that the log says so.",
-			s.Stalled})
+		metric{"stalled", "1 if it waits for one that does not compute.", waiting > 0 && !s.Computing})
 }
 
 // sendNeighbour sends the state of the connection to a neighbour, and what passed on it.
-func (c metrics) sendNeighbour(n dsbogrpc.Neighbour) {
+func (c metrics) sendNeighbour(n session.Neighbour) {
 	c.send(prometheus.Labels{"neighbour": fmt.Sprint(n.Agent)},
 		metric{"neighbour_connected", "1 if there is a connection.", n.Connected},
-		metric{"neighbour_round", "Exchanges that the neighbour is known to have sent.", n.Round},
 		metric{"neighbour_silent_seconds", "Time since the neighbour was heard.", n.Silent},
-		metric{"neighbour_present_waiting_seconds",
-			"Time for which the exchange under way has waited for the neighbour's vector.", n.Waiting},
-		metric{"neighbour_slow",
-			"1 if the neighbour computes and the exchange has waited for it for so long that it should be left out.",
-			n.Slow},
-		metric{"neighbour_waiting_seconds_total", "Time spent waiting for the neighbour's vectors.", n.Waited},
+		metric{"neighbour_session_waiting_seconds",
+			"Time of the session spent waiting for the neighbour's vectors.", n.Waited},
 		metric{"neighbour_connects_total", "Connections made to the neighbour.", n.Connects},
 		metric{"neighbour_frames_sent_total", "Frames sent to the neighbour, of all kinds.", n.FramesSent},
 		metric{"neighbour_bytes_sent_total", "Bytes of them, without what TLS and gRPC add.", n.BytesSent},
 		metric{"neighbour_frames_received_total",
 			"Frames received from the neighbour, of all kinds.", n.FramesReceived},
-		metric{"neighbour_bytes_received_total", "Bytes of them, without what TLS and gRPC add.", n.BytesReceived},
-		metric{"neighbour_resent_total", "Vectors sent to the neighbour again.", n.Resent},
-		metric{"neighbour_offences_total",
-			"Connections to the neighbour that ended because of what it sent.", n.Offences},
-		metric{"neighbour_duplicates_total", "Vectors received from the neighbour again.", n.Duplicates})
+		metric{"neighbour_bytes_received_total", "Bytes of them, without what TLS and gRPC add.", n.BytesReceived})
 }

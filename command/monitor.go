@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,7 +19,7 @@ import (
 	"dsbo/internal/guard"
 	"dsbo/internal/wording"
 	"dsbo/network"
-	dsbogrpc "dsbo/network/grpc"
+	"dsbo/network/session"
 	"dsbo/runs"
 )
 
@@ -40,9 +39,9 @@ type position struct {
 	experiment.Progress
 	saved   int // iteration of the newest checkpoint; -1: none yet
 	savedAt time.Time
-	record  *runs.Record           // the newest; nil: none yet
-	expires time.Time              // of its certificate; zero: it has none
-	status  func() dsbogrpc.Status // of its end of the exchange; nil until the agent has opened it
+	record  *runs.Record          // the newest; nil: none yet
+	expires time.Time             // of its certificate; zero: it has none
+	status  func() session.Status // of its end of the exchange; nil until the agent has opened it
 }
 
 func newMonitor(run string, agent int) *monitor {
@@ -79,24 +78,19 @@ func (m *monitor) handler() http.Handler {
 }
 
 // health serves /healthz: what the agent does, its position, and the neighbours that are not
-// connected. It is 503 while an agent that does not compute holds up the run, its members cannot
-// change, or one of them is at fault.
+// connected. It is 503 while no session can begin, or an agent that does not compute holds one up.
 func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 	p := m.current()
 	state, code, details := "computes", http.StatusOK, ""
 	if p.status != nil {
 		s := p.status()
-		faulty := func(n dsbogrpc.Neighbour) bool { return n.Fault != "" && slices.Contains(s.Members, n.Agent) }
-		switch h := s.Holdup; {
-		case s.Stalled || s.Waiting != "" || slices.ContainsFunc(s.Neighbours, faulty):
-			state, code = "waiting", http.StatusServiceUnavailable
-		case h == nil || h.Waiting < time.Second: // as in any exchange
-		case h.Computing:
-			state = fmt.Sprintf("waits for agent %d, which computes, since %v", h.Agent, h.Waiting.Round(time.Second))
-		default:
-			state = fmt.Sprintf("waits for agent %d since %v", h.Agent, h.Waiting.Round(time.Second))
+		if holdup := s.Holdup(); holdup != "" {
+			state = "waits"
+			if details = "; " + holdup; !s.Computing {
+				state, code = "waiting", http.StatusServiceUnavailable
+			}
 		}
-		details = exchangeDetails(s)
+		details += sessionDetails(s)
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff") // others' text is none that a browser runs
@@ -104,40 +98,24 @@ func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintf(w, "%s: agent %d of %s, %v%s\n", state, m.agent, m.run, p.Progress, details)
 }
 
-// exchangeDetails returns what holds up an exchange, who takes part and who is too slow to, and
-// the neighbours that are not connected, as far as there is any of it, each after a semicolon.
-func exchangeDetails(s dsbogrpc.Status) string {
+// sessionDetails returns who takes part and who is too slow to, and the neighbours that are not
+// connected, as far as there is any of it, each after a semicolon.
+func sessionDetails(s session.Status) string {
 	text := ""
-	if s.Stalled && s.Holdup != nil { // which may have ended since
-		text += "; " + s.Holdup.String()
-	}
-	if s.Waiting != "" {
-		text += "; " + s.Waiting
-	}
 	if s.Epoch > 0 {
 		text += fmt.Sprintf("; epoch %d, of agents %s", s.Epoch, strings.Trim(fmt.Sprint(s.Members), "[]"))
 	}
 	if len(s.Slow) > 0 {
 		text += "; left out as slow: agent " + wording.List(s.Slow)
 	}
-	var slow, missing []int
+	var missing []int
 	for _, n := range s.Neighbours {
-		if n.Slow {
-			slow = append(slow, n.Agent)
-		}
-		switch {
-		case n.Fault == "":
-		case slices.Contains(s.Members, n.Agent):
+		if n.Fault != "" {
 			text += "; " + n.Fault
-		default:
-			text += "; left out: " + n.Fault
 		}
 		if !n.Connected {
 			missing = append(missing, n.Agent)
 		}
-	}
-	if len(slow) > 0 {
-		text += "; too slow: agent " + wording.List(slow)
 	}
 	if len(missing) > 0 {
 		text += "; not connected: agent " + wording.List(missing)

@@ -26,9 +26,6 @@ type options struct {
 	peerTimeout    time.Duration // silence after which the run ends
 	computeTimeout time.Duration // time that a neighbour may compute
 	straggler      time.Duration // time after which who computes counts as absent; 0: none
-	delayBudget    time.Duration // time in an hour that a neighbour may delay exchanges
-	keepFrames     int           // exchanges whose vectors are kept for neighbours that come back
-	keepMiB        int           // memory of these
 	log            string        // level of the log
 	quiet          bool          // no progress
 	http           string        // address of /healthz; "": none
@@ -37,7 +34,7 @@ type options struct {
 // connectionFlags are the names of the options that are about connections, in the order of
 // the help.
 var connectionFlags = []string{"certs", "insecure", "mask", "silent-after", "peer-timeout", "compute-timeout",
-	"straggler-deadline", "delay-budget", "keep-frames", "keep-mib"}
+	"straggler-deadline"}
 
 // addFlags adds the flags to f. withoutCerts is the end of the help of -certs, what happens without
 // it; log is the default of -log.
@@ -62,14 +59,6 @@ func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
 		"with a quorum: go on without an agent for whose computation all its neighbours have waited for this `time`, "+
 			"and twice as long after each time that it was left out; the longest of theirs counts, and none waits "+
 			"for ever (default: -compute-timeout)")
-	f.DurationVar(&o.delayBudget, "delay-budget", 0,
-		"by how much `time` in an hour a neighbour may delay this agent without saying that it computes; with a "+
-			"quorum one that has spent it is left out (default: 30m, or ten times \"absent_after\" if that is longer; "+
-			"1h never ends)")
-	f.IntVar(&o.keepFrames, "keep-frames", 1024,
-		"`exchanges` kept for neighbours that come back; if one needs older ones, this agent goes back to an earlier "+
-			"checkpoint as well")
-	f.IntVar(&o.keepMiB, "keep-mib", 16, "memory for kept exchanges, in `MiB`")
 	f.StringVar(&o.log, "log", log, logForms)
 	f.BoolVar(&o.quiet, "quiet", false, "log warnings and errors alone")
 	f.StringVar(&o.http, "http", "",
@@ -109,8 +98,6 @@ func (o *options) validate(c *cluster.Cluster) error {
 	case c.Quorum > 0 && c.AbsentAfter <= o.silentAfter:
 		return dsbo.ConfigErrorf(`cluster file: "absent_after" must be longer than -silent-after, %v; it is %v`,
 			o.silentAfter, c.AbsentAfter)
-	case o.delayBudget < 0:
-		return dsbo.ConfigErrorf("-delay-budget must not be negative; it is %v", o.delayBudget)
 	case o.peerTimeout < o.silentAfter:
 		return dsbo.ConfigErrorf(
 			"-peer-timeout must be at least -silent-after, %v; it is %v", o.silentAfter, o.peerTimeout)
@@ -125,10 +112,6 @@ func (o *options) validate(c *cluster.Cluster) error {
 		return dsbo.ConfigErrorf(
 			"-straggler-deadline must be longer than -silent-after, %v, and at most -compute-timeout, %v; it is %v",
 			o.silentAfter, o.computeTimeout, o.straggler)
-	case o.keepFrames < 2:
-		return dsbo.ConfigErrorf("-keep-frames must be at least 2; it is %d", o.keepFrames)
-	case o.keepMiB < 1 || o.keepMiB > 1<<20:
-		return dsbo.ConfigErrorf("-keep-mib must be 1 to %d; it is %d", 1<<20, o.keepMiB)
 	}
 	return checkLogForm(o.log)
 }

@@ -20,6 +20,10 @@ import (
 // MaxAgents bounds the numbers of agents in a log.
 const MaxAgents = 1024
 
+// LargestRoster returns how many agents a run may have at most, of which any two quorums have one
+// in common; 0 where the members stay the same.
+func LargestRoster(quorum int) int { return max(0, 2*quorum-1) }
+
 // maxLine bounds the bytes of a line: all edges between a few hundred agents fit.
 const maxLine = 1 << 20
 
