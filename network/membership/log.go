@@ -35,7 +35,7 @@ type Change struct {
 	// digits, from which the epoch's moves follow: nobody knows it before the epoch begins. Logs of
 	// older runs have neither.
 	Session uint64 `json:"session,omitzero" must:"a whole number"`
-	ID      string `json:"id,omitzero" must:"a text"`
+	ID      string `json:"id,omitzero" must:"a text"`                     // of the session
 	Members []int  `json:"members" must:"numbers of agents, [0, 1, ...]"` // ascending
 	// Lost are the members that were members before too, but have lost what they would begin with:
 	// they begin as members that come in do. Ascending.

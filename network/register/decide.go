@@ -13,18 +13,18 @@ import (
 
 // A meeting is what the answers to one proposal have in common.
 type meeting struct {
-	Rule
-	number  uint64
-	all     []Answer // by agent
-	answers []Answer // of those that may take part, by agent
-	newest  Answer   // has begun the newest session
-	log     membership.Log
+	Rule                     // of the run
+	number  uint64           // of the proposal
+	all     []Answer         // by agent
+	answers []Answer         // of those that may take part, by agent
+	newest  Answer           // has begun the newest session
+	log     membership.Log   // of that session
 	epoch   membership.Epoch // the log's last
 	roster  []int            // of the run, ascending: admitted and not removed
 	edges   membership.Edges // that admissions of this meeting add
 	// removals and refused are texts, by agent; removed are all that are out for good.
 	removals, refused map[int]string
-	removed           map[int]bool
+	removed           map[int]bool // by agent
 }
 
 // Decide returns the session that follows from the answers to one proposal, which must be verified

@@ -44,11 +44,11 @@ type Point struct {
 
 // An Answer is an agent's promise, with all from which the next session follows.
 type Answer struct {
-	Agent    int               `json:"agent"`
-	Number   uint64            `json:"number"` // promised
-	Last     uint64            `json:"last"`   // session that it has begun last
-	Log      membership.Log    `json:"log"`    // of that session
-	Points   []Point           `json:"points"`
+	Agent    int               `json:"agent"`          // whose it is
+	Number   uint64            `json:"number"`         // promised
+	Last     uint64            `json:"last"`           // session that it has begun last
+	Log      membership.Log    `json:"log"`            // of that session
+	Points   []Point           `json:"points"`         // that it has
 	Kept     map[string]string `json:"kept,omitempty"` // digests of what was found together, by name
 	Links    []int             `json:"links"`          // neighbours that it is connected to, ascending
 	Slow     []int             `json:"slow,omitempty"` // neighbours for which the session before was ended as slow
@@ -59,21 +59,21 @@ type Answer struct {
 	Instance uint64            `json:"instance"`       // of its process
 	Time     time.Time         `json:"time"`           // in UTC
 	// Admission and Removals are texts that others may not know.
-	Admission string         `json:"admission,omitzero"`
+	Admission string         `json:"admission,omitzero"` // its own
 	Removals  map[int]string `json:"removals,omitempty"` // by agent
 	// Certificate and Signature are empty where there are no certificates.
-	Certificate []byte `json:"certificate,omitempty"`
-	Signature   []byte `json:"signature,omitempty"`
+	Certificate []byte `json:"certificate,omitempty"` // in DER, with intermediate ones
+	Signature   []byte `json:"signature,omitempty"`   // of all else
 }
 
 // A Session is what follows from the answers of a quorum.
 type Session struct {
-	Number   uint64
-	ID       [32]byte
+	Number   uint64           // of the proposal
+	ID       [32]byte         // digest of all from which it follows
 	Epoch    membership.Epoch // members, edges of admissions, and cuts
 	Entering []int            // members that lack what it begins with, ascending
-	Begin    Point
-	Log      membership.Log // with a line of its own, if it has one
+	Begin    Point            // which the members load
+	Log      membership.Log   // with a line of its own, if it has one
 
 	Kept      map[string]string // what all members have alike
 	Keys      [][]byte          // public keys of masks, by position
