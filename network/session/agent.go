@@ -36,6 +36,7 @@ type Agent struct {
 	current  *Session         // under way, or about to begin; nil: the agents meet
 	begun    *Session         // for Next; nil: there is none that it has not returned
 	key      *masks.Key       // of the masks of the session that was promised last; nil: used
+	looking  bool             // whether the disk is asked for a result that is final
 	finals   map[int]bool     // agents that know that the result is final
 	slow     map[int]struct{} // neighbours for which the session before ended as slow
 	saves    int              // since a session ended so that an agent could come in

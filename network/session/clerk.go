@@ -140,6 +140,14 @@ func (a *Agent) propose(present []int) {
 // collect takes an answer to this agent's proposal, and has the session begin once all are here.
 // The lock is held.
 func (a *Agent) collect(answer register.Answer) {
+	if a.council.proposal == nil {
+		return
+	}
+	if err := a.rule().Verify(answer, time.Now()); err != nil {
+		a.wait = bounded(err.Error())
+		a.config.Log.Warn("an answer is refused", "agent", answer.Agent, "reason", a.wait)
+		return
+	}
 	all := a.council.collect(answer)
 	if all == nil {
 		return

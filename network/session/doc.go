@@ -40,18 +40,60 @@
 // with all from which the next session follows (clerk.go). The proposer sends the answers of all to
 // all, and each member decides by itself ([register.Decide]).
 //
+// # Who talks to whom
+//
+// Each edge of the graph is one gRPC stream in both directions, kept over sessions. The agent with
+// the lower number connects, the other one listens; after the loss of a connection the first tries
+// again, at once and then less and less often, up to once in two heartbeats. An agent that nobody
+// can reach, whose address is "", connects to all neighbours that have one. Two without connect
+// over a relay (package relay), which sees their TLS alone. Connections go through the site's
+// proxy, if the environment names one (package carrier). An agent that cannot listen, because its
+// port is taken or its name is not known yet, connects to others meanwhile, and tries again.
+//
+// With certificates, the rule between machines, connections are TLS 1.3, and both sides check that
+// the other one's certificate is signed by the run's authority, is valid, and belongs to the agent
+// they mean (package pki). Then each sends a hello, as JSON: who it is, whom it takes the other
+// for, the run, the hash of its settings, the form of its vectors, the program that it is, its
+// session and the exchange whose vector it needs next. A neighbour with any of the first wrong is
+// refused, by a status that names what differs. The log has each reason of a host once a minute. An
+// agent whose settings or program differ from all its neighbours' ends with that as its error.
+//
+// A hello also has the number of its process (Config.Instance). Of two processes of one agent the
+// later one is connected; the earlier one ends with a [FencedError].
+//
+// Certificates may be replaced while the agent runs (Agent.Renew), with another key too unless
+// Config.Keys has it: the agent makes its connections again with the new ones. A connection ends
+// when a certificate of either side expires.
+//
+// # Strangers
+//
+// A connection is a stranger's until its hello is a good one: it has 64 KiB and 10 seconds, and
+// there are 64 of them at once, of which the host that has the most gives way (package guard). A
+// hello has 4 KiB at most, other frames what their kind allows (frame.go). A neighbour that sends
+// what it must not send loses its stream, and is told why.
+//
 // # Threads
 //
 //   - Who calls Next, Join, Mix, Save and so on: one goroutine, of the caller. It owns the session's
-//     vectors. Over ends its waits.
-//   - The clerk (Agent.clerk): it writes promises to the disk. Close ends it.
-//   - The ticker (Agent.ticker): heartbeats. Close ends it.
-//   - Each connection has a reader, which calls handle, and a writer (conn.go). The end of the
-//     connection ends both.
-//   - Each neighbour that this agent connects to has a goroutine that dials (dial.go). Close ends it.
-//   - The server of the others (accept.go). Close ends it.
+//     vectors. An Over ends its waits.
+//   - The clerk (Agent.clerk) writes promises to the disk. Close ends it.
+//   - The ticker (Agent.ticker) has heartbeats. Close ends it.
+//   - listen, where the agent has an address: it opens the port, again and again, and serves it; a
+//     second one serves the relay where a neighbour connects over it. gRPC has one for each
+//     connection.
+//   - dial, one for each neighbour that this agent connects to: it makes a stream, runs it, and waits
+//     before the next attempt. It owns the back-off.
+//   - accept, one for each stream that a neighbour has opened: it checks the hello and runs the
+//     stream.
+//   - receive and transmit, two for each stream: one hands frames to Agent.handle in the order in
+//     which they come, the other one sends what conn.send has queued. They end with the stream: by
+//     either of them, by conn.drop, or when a certificate expires.
 //
-// Agent.mu guards what an agent knows; exchange.mu the vectors of a session. Nobody waits for a disk
-// or a connection with one of them. Agent.disk is held while a file is written on which the run
-// depends, so that no promise is made meanwhile.
+// Agent.mu guards what an agent knows, exchange.mu the vectors of a session, links.mu connections;
+// they are locked in this order. Nobody waits for a disk or a connection with one of them.
+// Agent.disk is held while a file is written on which the run depends, so that no promise is made
+// meanwhile.
+//
+// A new kind of frame gets a number and a bound in frame.go, and a case in Agent.handle; a new
+// message to all a subject in flood.go, and a case in Agent.receive.
 package session

@@ -103,17 +103,21 @@ func (a *Agent) receive(m message, from int) {
 // hearFinal has this agent, if it has the result, know that it is final. The lock is held.
 func (a *Agent) hearFinal(m message) {
 	a.notify()
-	if a.state.Final || a.current != nil && a.current.Number > m.Number {
+	if a.state.Final || a.current != nil || a.looking || a.err != nil {
 		return
 	}
+	a.looking = true
 	a.work.Go(func() {
-		if has, err := a.hasResult(); err != nil {
-			a.fault(err)
-		} else if has {
-			if err := a.seal(m.Number); err != nil {
-				a.fault(err)
-			}
+		has, err := a.hasResult()
+		if err == nil && has {
+			err = a.seal(m.Number)
 		}
+		if err != nil {
+			a.fault(err)
+		}
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.looking = false
 	})
 }
 

@@ -74,6 +74,16 @@ func (c *council) isHere(agent int, now time.Time) bool {
 	return is && now.Sub(p.at) < presentBeats*c.beat
 }
 
+// hearsAnyone reports whether another agent was heard in the last heartbeats, whatever it told.
+func (c *council) hearsAnyone(now time.Time) bool {
+	for i, at := range c.heard {
+		if i != c.agent && now.Sub(at) < presentBeats*c.beat {
+			return true
+		}
+	}
+	return false
+}
+
 // A turn is what an agent finds when it looks whether to propose a session.
 type turn struct {
 	mine    bool   // this agent proposes

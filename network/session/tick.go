@@ -168,7 +168,11 @@ func (a *Agent) meet(now time.Time) {
 			a.since = now // others go on meanwhile
 		}
 	}
-	if now.Sub(a.since) >= a.config.PeerTimeout {
+	switch finished := len(a.finals) > 0 && !a.council.hearsAnyone(now); {
+	case finished && now.Sub(a.since) >= a.config.SilentAfter:
+		a.faultLocked(dsbo.Errorf(dsbo.ErrPeer, "the others have finished without agent %d: their result is final "+
+			"(-result takes it from a folder of one of them)", a.config.Agent))
+	case now.Sub(a.since) >= a.config.PeerTimeout:
 		a.faultLocked(a.nobody(now))
 	}
 }
