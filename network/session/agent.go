@@ -25,7 +25,7 @@ type Agent struct {
 	close    context.CancelFunc
 	promises chan uint64 // numbers for the clerk
 
-	disk sync.Mutex // held while the register or a file on which the run depends is written
+	disk chan struct{} // holds one while the register or a file on which the run depends is written
 
 	mu       sync.Mutex
 	state    register.State // as the disk has it
@@ -41,6 +41,8 @@ type Agent struct {
 	slow     map[int]struct{} // neighbours for which the session before ended as slow
 	saves    int              // since a session ended so that an agent could come in
 	since    time.Time        // when the meeting began
+	over     time.Time        // when the session before ended
+	idle     bool             // whether the caller waits in Next
 	wait     string           // why no session can begin; "": one can, or is under way
 	logged   string           // of wait
 	diskBusy time.Time        // since when a write is under way; zero: none is
@@ -109,8 +111,8 @@ func newAgent(c Config) (*Agent, error) {
 	}
 	now := time.Now()
 	a := &Agent{config: c, tag: tag, promises: make(chan uint64, 1), state: state, lines: map[int]*line{},
-		council: newCouncil(c.Agent, c.Heartbeat, c.AbsentAfter), finals: map[int]bool{}, saves: entrySaves, since: now,
-		news: make(chan struct{}, 1)}
+		council: newCouncil(c.Agent, c.Heartbeat, c.AbsentAfter), finals: map[int]bool{}, slow: map[int]struct{}{},
+		saves: entrySaves, since: now, over: now, news: make(chan struct{}, 1), disk: make(chan struct{}, 1)}
 	a.closing, a.close = context.WithCancel(context.Background())
 	if err := a.readRoll(); err != nil {
 		return nil, err
@@ -165,10 +167,16 @@ var ErrFinal = errors.New("the result is final")
 // error of the disk, or of ctx.
 func (a *Agent) Next(ctx context.Context) (*Session, error) {
 	a.mu.Lock()
+	a.idle = true
 	if a.current != nil && a.begun == nil {
 		a.endLocked(&Over{Session: a.current.Number, Agent: a.config.Agent, Why: "it goes back to the checkpoint"}, true)
 	}
 	a.mu.Unlock()
+	defer func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.idle = false
+	}()
 	for {
 		a.mu.Lock()
 		s, err, isFinal := a.begun, a.err, a.state.Final

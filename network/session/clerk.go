@@ -17,6 +17,10 @@ func (a *Agent) clerk() {
 	for {
 		select {
 		case number := <-a.promises:
+			number, ok := a.awaitTurn(number)
+			if !ok {
+				return
+			}
 			if err := a.promise(number); err != nil {
 				a.fault(err)
 				return
@@ -45,16 +49,26 @@ func (a *Agent) asked(number uint64) {
 	}
 }
 
-// promise writes a promise, and answers. No file on which the run depends is written meanwhile.
-func (a *Agent) promise(number uint64) error {
+// awaitTurn waits until the attempts at one point let this agent answer again after the session
+// before, and returns the number that is proposed then; false once the agent is closed.
+func (a *Agent) awaitTurn(number uint64) (uint64, bool) {
 	a.mu.Lock()
-	pause := a.state.Attempts.Pause(a.timeout())
+	until := a.over.Add(a.state.Attempts.Pause(a.timeout()))
 	a.mu.Unlock()
 	select {
-	case <-time.After(pause):
+	case <-time.After(time.Until(until)):
 	case <-a.closing.Done():
-		return nil
+		return 0, false
 	}
+	select {
+	case number = <-a.promises: // a higher one
+	default:
+	}
+	return number, true
+}
+
+// promise writes a promise, and answers. No file on which the run depends is written meanwhile.
+func (a *Agent) promise(number uint64) error {
 	defer a.writing()()
 	a.mu.Lock()
 	state := a.state
@@ -83,7 +97,7 @@ func (a *Agent) promise(number uint64) error {
 
 // writing locks the disk, and returns what unlocks it.
 func (a *Agent) writing() (done func()) {
-	a.disk.Lock()
+	a.disk <- struct{}{}
 	a.mu.Lock()
 	a.diskBusy = time.Now()
 	a.mu.Unlock()
@@ -91,7 +105,7 @@ func (a *Agent) writing() (done func()) {
 		a.mu.Lock()
 		a.diskBusy = time.Time{}
 		a.mu.Unlock()
-		a.disk.Unlock()
+		<-a.disk
 	}
 }
 

@@ -31,6 +31,7 @@ type message struct {
 	Count    uint64  `json:"count"`    // of the messages of that process
 	Number   uint64  `json:"number,omitzero"`
 	Links    []int   `json:"links,omitempty"` // of isHere: neighbours that it is connected to
+	Busy     bool    `json:"busy,omitzero"`   // of isHere: it computes still, for a session that is over
 	// Admission and Removals, of isHere, are texts that others may not know.
 	Admission string         `json:"admission,omitzero"`
 	Removals  map[int]string `json:"removals,omitempty"`

@@ -75,7 +75,7 @@ func (a *Agent) receive(m message, from int) {
 	switch m.Subject {
 	case isHere:
 		now := time.Now()
-		a.council.here[m.From] = presence{now, m.Links}
+		a.council.here[m.From] = presence{now, m.Links, m.Busy}
 		a.learnRemovals(m.Removals)
 		if a.isMeeting() {
 			defer a.lookRound(now)
@@ -187,7 +187,7 @@ func (a *Agent) endLocked(o *Over, tell bool) {
 		a.begun = nil
 	}
 	a.council.begin(now, s.Epoch.Members)
-	a.since = now
+	a.since, a.over = now, now
 	a.config.Log.Info("a session is over", "session", o.Session, "by", o.Agent, "reason", o.Why)
 	if tell {
 		a.floodLocked(message{Subject: ends, Number: o.Session, Why: bounded(o.Why), Agent: o.Agent + 1, Slow: o.Slow})

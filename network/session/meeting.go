@@ -22,12 +22,14 @@ type council struct {
 	highest   uint64    // number of a session that was heard of
 	notBefore time.Time // no proposal is due
 	proposal  *proposal // this agent's; nil: there is none
+	tries     int       // proposals of this agent in the meeting
 }
 
 // A presence is what an agent has told of itself.
 type presence struct {
 	at    time.Time
 	links []int // neighbours that it is connected to
+	busy  bool  // it computes still, and cannot come in
 }
 
 // A proposal is one of this agent, with the answers that have come.
@@ -48,8 +50,10 @@ type roster struct {
 const (
 	// presentBeats is for how many heartbeats an agent that was heard is here.
 	presentBeats = 3
-	// answerBeats is after how many heartbeats a proposal is made anew.
-	answerBeats = 4
+	// answerBeats is after how many heartbeats a proposal is made anew, twice as many after each one up
+	// to mostDoublings times: a disk may take longer than any heartbeat to keep a promise.
+	answerBeats   = 4
+	mostDoublings = 6
 )
 
 // newCouncil returns a council that begins now.
@@ -65,7 +69,7 @@ func (c *council) begin(now time.Time, members []int) {
 	}
 	clear(c.here)
 	clear(c.broken)
-	c.proposal, c.notBefore = nil, now.Add(2*c.beat)
+	c.proposal, c.tries, c.notBefore = nil, 0, now.Add(2*c.beat)
 }
 
 // isHere reports whether an agent was heard in the last heartbeats.
@@ -93,7 +97,7 @@ type turn struct {
 
 // look returns whether this agent is to propose a session, or why nobody can.
 func (c *council) look(now time.Time, links []int, r roster) turn {
-	c.here[c.agent] = presence{now, links}
+	c.here[c.agent] = presence{at: now, links: links}
 	var t turn
 	var away []int
 	for _, i := range r.agents {
@@ -118,9 +122,15 @@ func (c *council) look(now time.Time, links []int, r roster) turn {
 	case len(down) > 0:
 		t.wait = fmt.Sprintf("waits for a connection between agents %d and %d", down[0][0], down[0][1])
 	}
-	asked := c.proposal != nil && now.Sub(c.proposal.at) < answerBeats*c.beat
-	t.mine = t.wait == "" && slices.Min(t.present) == c.agent && !asked && !now.Before(c.notBefore)
+	t.mine = t.wait == "" && slices.Min(t.present) == c.agent && !c.awaitsAnswers(now) && !now.Before(c.notBefore)
 	return t
+}
+
+// awaitsAnswers reports whether this agent's proposal may still be answered by all.
+func (c *council) awaitsAnswers(now time.Time) bool {
+	p := c.proposal
+	return p != nil && now.Sub(p.at) < answerBeats*c.beat<<min(c.tries-1, mostDoublings) &&
+		!slices.ContainsFunc(p.from, func(i int) bool { return i != c.agent && !c.isHere(i, now) })
 }
 
 // edgesDown returns the edges between agents that are here which not both ends report, and which
@@ -147,6 +157,7 @@ func (c *council) edgesDown(now time.Time, present []int, edges [][2]int) (down 
 // propose notes a proposal of this agent.
 func (c *council) propose(number uint64, from []int, now time.Time) {
 	c.proposal = &proposal{number: number, from: from, at: now}
+	c.tries++
 }
 
 // collect takes an answer to this agent's proposal, and returns all once they are here.

@@ -1,9 +1,11 @@
 package session
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dsbo/network/register"
@@ -54,7 +56,7 @@ func TestTurns(t *testing.T) {
 		var found turn
 		for now := begin; !now.After(begin.Add(c.after)); now = now.Add(beat) {
 			for i, links := range c.here {
-				council.heard[i], council.here[i] = now, presence{now, links}
+				council.heard[i], council.here[i] = now, presence{at: now, links: links}
 			}
 			found = council.look(now, c.here[c.agent], c.roster)
 		}
@@ -64,7 +66,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestProposals: a proposal is made again after four heartbeats, answers count once and only from
+// TestProposals: a proposal is made again after four heartbeats and then after eight, or as soon as
+// one that was asked is not here any more; answers count once and only from
 // those that were asked, and all are returned once they are here.
 func TestProposals(t *testing.T) {
 	const beat = time.Second
@@ -72,7 +75,7 @@ func TestProposals(t *testing.T) {
 	c := newCouncil(0, beat, 0)
 	two := roster{agents: []int{0, 1}, edges: [][2]int{{0, 1}}, quorum: 2}
 	look := func(now time.Time) bool {
-		c.here[1] = presence{now, []int{0}}
+		c.here[1] = presence{at: now, links: []int{0}}
 		return c.look(now, []int{1}, two).mine
 	}
 	if !look(begin) {
@@ -82,6 +85,15 @@ func TestProposals(t *testing.T) {
 	if look(begin.Add(3*beat)) || !look(begin.Add(4*beat)) {
 		t.Error("a proposal must be made again after four heartbeats")
 	}
+	c.propose(7, []int{0, 1}, begin)
+	if look(begin.Add(7*beat)) || !look(begin.Add(8*beat)) {
+		t.Error("the second proposal must be made again after eight heartbeats")
+	}
+	c.propose(7, []int{0, 1, 2}, begin)
+	if !look(begin.Add(beat)) {
+		t.Error("a proposal must be made again without agent 2, which is not here")
+	}
+	c.propose(7, []int{0, 1}, begin)
 	for _, a := range []register.Answer{{Agent: 0, Number: 7}, {Agent: 0, Number: 7}, {Agent: 2, Number: 7},
 		{Agent: 1, Number: 6}} {
 		if all := c.collect(a); all != nil {
@@ -95,6 +107,31 @@ func TestProposals(t *testing.T) {
 	if look(begin.Add(beat)) || !look(begin.Add(2*beat)) {
 		t.Error("a meeting must last two heartbeats at least")
 	}
+}
+
+// TestPause: where many sessions began at one point an agent waits since the last one before it
+// promises, and then promises what is proposed by then: who proposes again and again is answered.
+func TestPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &Agent{config: Config{AbsentAfter: time.Minute}, promises: make(chan uint64, 1), over: time.Now()}
+		a.closing, a.close = context.WithCancel(context.Background())
+		defer a.close()
+		a.state.Attempts.Count = 20
+		for _, tt := range []struct {
+			after   time.Duration
+			asked   uint64
+			renewed uint64
+		}{{time.Minute, 7, 9}, {0, 10, 10}} {
+			if tt.renewed != tt.asked {
+				time.AfterFunc(30*time.Second, func() { a.promises <- tt.renewed })
+			}
+			start := time.Now()
+			number, ok := a.awaitTurn(tt.asked)
+			if took := time.Since(start); !ok || number != tt.renewed || took != tt.after {
+				t.Errorf("%d is promised after %v, %t; it must be %d after %v", number, took, ok, tt.renewed, tt.after)
+			}
+		}
+	})
 }
 
 // TestRoute: each message is passed on once, of the newest process of its sender alone.

@@ -36,8 +36,10 @@ type town struct {
 	disks  []*toyDisk
 	now    []*townProcess // by agent; of those that are down the last one
 	starts uint64
-	cuts   map[[2]string]int // how many faults cut each edge
-	moved  map[string]string // hosts that have another name now
+	cuts   map[[2]string]int             // how many faults cut each edge
+	moved  map[string]string             // hosts that have another name now
+	pauses func(agent int) time.Duration // after each iteration; nil: none
+	slow   time.Duration                 // Config.StragglerDeadline
 
 	mu       sync.Mutex
 	ids      map[[32]byte]string // what sessions of an id were
@@ -85,7 +87,7 @@ func (w *town) config(agent int, p *townProcess) Config {
 		SilentAfter: 10 * townBeat, Grace: 10 * townBeat, PeerTimeout: 10 * time.Hour, ComputeTimeout: 20 * time.Hour,
 		Store: toyStore{w.disks[agent], p.dead}, Log: log}
 	if w.quorum > 0 {
-		c.Quorum, c.AbsentAfter = w.quorum, 60*townBeat
+		c.Quorum, c.AbsentAfter, c.StragglerDeadline = w.quorum, 60*townBeat, w.slow
 	}
 	return c
 }
@@ -99,6 +101,9 @@ func (w *town) start(agent int) {
 	p.stop = stop
 	c := w.config(agent, p)
 	r := toyRun{toy: w.toy, store: toyStore{w.disks[agent], p.dead}, onSession: w.note, onIterate: func(int) {
+		if w.pauses != nil {
+			time.Sleep(w.pauses(agent))
+		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.iterated, w.last = w.iterated+1, time.Now()
@@ -333,4 +338,37 @@ func TestFenced(t *testing.T) {
 			<-first.done
 		})
 	}
+}
+
+// TestSlowMember: a member that computes for too long is left out, and comes in when it is through
+// with that, and not before.
+func TestSlowMember(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, toy{matrix: ring(5), k: 60, every: 5, length: 16, compute: 2 * time.Second}, 3)
+		defer w.close()
+		var through time.Time
+		iterations := 0 // of agent 2
+		w.slow, w.pauses = 30*time.Second, func(agent int) time.Duration {
+			if agent != 2 {
+				return 0
+			}
+			if iterations++; iterations != 12 {
+				return 0
+			}
+			through = time.Now().Add(100 * time.Second)
+			return 100 * time.Second
+		}
+		for i := range w.now {
+			w.start(i)
+		}
+		w.await(time.Hour)
+		w.wantEnd("slow", 0)
+		log := w.disks[0].state.Log
+		if len(log) != 2 || !slices.Equal(log[0].Slow, []int{2}) || log[1].Why[0] != "agent 2 returned" {
+			t.Fatalf("agent 2 must leave as slow, and return:\n%s", log.Bytes())
+		}
+		if at := testkit.Get(time.Parse(time.RFC3339, log[1].Time)); at.Before(through.Add(-time.Second)) {
+			t.Errorf("agent 2 is back at %v, as it computes until %v", at, through)
+		}
+	})
 }

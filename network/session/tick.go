@@ -179,8 +179,9 @@ func (a *Agent) meet(now time.Time) {
 
 // tellHere tells all that this agent is here, and to whom it is connected. The lock is held.
 func (a *Agent) tellHere() {
-	a.floodLocked(message{Subject: isHere, Number: a.state.Promised, Links: a.connected(), Admission: a.config.Admission,
-		Removals: a.roll.removals()})
+	a.floodLocked(message{Subject: isHere, Number: a.state.Promised, Links: a.connected(), Busy: !a.idle,
+		Admission: a.config.Admission,
+		Removals:  a.roll.removals()})
 }
 
 // lookRound proposes a session where that is this agent's turn. The lock is held.
@@ -224,7 +225,7 @@ func (a *Agent) awaitsEntry(s register.Session) bool {
 	now := time.Now()
 	guest := slices.ContainsFunc(a.roll.agents(a.config.Matrix.N()), func(i int) bool {
 		_, member := s.Epoch.Position(i)
-		return !member && a.council.isHere(i, now)
+		return !member && a.council.isHere(i, now) && !a.council.here[i].busy
 	})
 	again := slices.ContainsFunc(s.Epoch.Cut, func(e [2]int) bool {
 		l := a.lines[e[0]+e[1]-a.config.Agent]
