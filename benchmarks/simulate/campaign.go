@@ -23,7 +23,6 @@ type campaign struct {
 	workers     int           // processes at the same time
 	limit       time.Duration // real time of a run after which it counts as failed
 	only        string        // the kind of runs; "": all
-	lies        bool          // whether members lie
 	binary      string        // of workers
 	trace       bool          // whether what happens in a run is written
 	stdout      io.Writer     // for results
@@ -35,7 +34,7 @@ type campaign struct {
 	began   time.Time     // when the campaign did
 	virtual time.Duration // the simulated time of all runs
 	lives   int           // processes of agents in all runs
-	refused int           // runs that were refused by name
+	late    int           // agents that came when the others had finished
 	failed  []uint64      // seeds of failed runs
 	heaps   []uint64      // of all workers, in the order of time
 	taken   time.Duration // of processors, by workers that have ended
@@ -95,9 +94,6 @@ const workerSeeds = 5000
 // the process.
 func (c *campaign) worker(ctx context.Context) error {
 	p := exec.CommandContext(ctx, c.binary)
-	if c.lies {
-		p.Args = append(p.Args, "-test.run=^TestLies$", "-test.timeout=0")
-	}
 	p.Env = append(os.Environ(), simulate.WorkerVariable+"=1", "GOMAXPROCS=1", "GOGC=400")
 	defer func() { c.noteProcess(p.ProcessState) }()
 	var stderr strings.Builder
@@ -176,9 +172,7 @@ func (c *campaign) note(o simulate.Outcome) {
 	c.done++
 	c.virtual += o.Took
 	c.lives += o.Lives
-	if o.Refused {
-		c.refused++
-	}
+	c.late += o.Late
 	if o.Heap > 0 {
 		c.heaps = append(c.heaps, o.Heap)
 	}
@@ -187,8 +181,8 @@ func (c *campaign) note(o simulate.Outcome) {
 	}
 	if o.Error != "" {
 		c.failed = append(c.failed, o.Seed)
-		fmt.Fprintf(c.stdout, "seed %d: %s\n\tgo run ./benchmarks/simulate -lies=%t -from %d -seeds 1 -trace\n", o.Seed,
-			o.Error, c.lies, o.Seed)
+		fmt.Fprintf(c.stdout, "seed %d: %s\n\tgo run ./benchmarks/simulate -from %d -seeds 1 -trace\n", o.Seed, o.Error,
+			o.Seed)
 	}
 	state := fmt.Sprintf("%d seeds, %d fail", c.done, len(c.failed))
 	if c.done%logEvery == 0 {
@@ -206,9 +200,9 @@ func (c *campaign) report() {
 	days := c.virtual.Hours() / 24
 	fmt.Fprintf(c.stdout,
 		"%d seeds from %d in %v: %.1f a second, %.1f a second of processors, %.2f simulated days a second; %d "+
-			"processes of agents; %d runs refused by name; %d fail\n",
+			"processes of agents; %d agents too late; %d fail\n",
 		c.done, c.from, took.Round(time.Second), float64(c.done)/took.Seconds(), float64(c.done)/c.taken.Seconds(),
-		days/took.Seconds(), c.lives, c.refused, len(c.failed))
+		days/took.Seconds(), c.lives, c.late, len(c.failed))
 	if n := len(c.heaps); n > 1 {
 		fmt.Fprintf(c.stdout, "heap of a worker after %d seeds %.1f MiB, at the end %.1f MiB\n",
 			simulate.HeapFirst,

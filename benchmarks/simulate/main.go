@@ -3,7 +3,7 @@
 //
 //go:debug tlsmlkem=0
 
-// Command simulate runs the simulator (package simulate) on many seeds, and says which of them end
+// Command simulate runs the simulator (package simulate) on many seeds, and lists those that end
 // otherwise than they must.
 //
 //	go run ./benchmarks/simulate -seeds 100000
@@ -18,8 +18,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
@@ -40,7 +38,7 @@ func main() {
 // work runs the seeds that are read, one a line, and ends the process.
 func work() {
 	testing.Main(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{
-		Name: "work", F: func(t *testing.T) { testkit.OK(simulate.Work(t, os.Stdin, os.Stdout, simulate.Draw)) },
+		Name: "work", F: func(t *testing.T) { testkit.OK(simulate.Work(t, os.Stdin, os.Stdout)) },
 	}}, nil, nil)
 }
 
@@ -55,9 +53,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	f.StringVar(&c.only, "only", "",
 		"run those of the seeds alone of runs whose `members` stay, change, join, or are left out where they are "+
 			"slow (slow)")
-	f.BoolVar(&c.lies, "lies", false, "run seeds of runs in which members lie, as the simulator's tests have them do")
 	f.BoolVar(&c.trace, "trace", false, "print the history of each seed")
-	f.Group("Simulation", "from", "seeds", "only", "lies", "workers", "limit", "trace")
+	f.Group("Simulation", "from", "seeds", "only", "workers", "limit", "trace")
 	if err := f.Parse(args, stdout); err != nil {
 		return err
 	}
@@ -69,15 +66,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if kinds[c.only] == nil {
 		return dsbo.ConfigErrorf("-only must be stay, change, join or slow; it is %s", c.only)
 	}
-	if c.lies && c.only != "" {
-		return dsbo.ConfigErrorf("-only must not be given with -lies; it is %s", c.only)
-	}
-	folder, err := os.MkdirTemp("", "simulate")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	if c.binary, err = c.makeBinary(ctx, filepath.Join(folder, "worker")); err != nil {
+	var err error
+	if c.binary, err = os.Executable(); err != nil {
 		return err
 	}
 	if err := c.run(ctx); err != nil {
@@ -88,16 +78,4 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return fmt.Errorf("%d of %d seeds fail", n, c.done)
 	}
 	return nil
-}
-
-// makeBinary returns the program of the workers: this one, or of lies the simulator's tests.
-func (c *campaign) makeBinary(ctx context.Context, path string) (string, error) {
-	if !c.lies {
-		return os.Executable()
-	}
-	out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", path, "dsbo/experiment/simulate").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("the simulator's tests: %w: %s", err, out)
-	}
-	return path, nil
 }

@@ -21,25 +21,20 @@ type Case struct {
 	Sync    time.Duration // bringing a file to the disk takes up to so long
 	Second  time.Duration // what else is short takes this or a few times as long, such as a restart
 
-	// Settings of the exchange.
-	Heartbeat, SilentAfter time.Duration
-	Patience               time.Duration    // silence that ends the run
-	Refused                bool             // silence may be so long
-	KeepFrames             int              // exchanges that are kept for neighbours
-	Unmasked               bool             // sums without masks
-	Quorum                 int              // 0: all agents stay
-	AbsentAfter            time.Duration    // silence after which an agent is left out
-	DelayBudget            time.Duration    // that each neighbour has; 0: the usual one
-	StragglerDeadline      time.Duration    // how long others wait for what an agent computes; 0: as long as it takes
-	Newcomers              []newcomer       // agents that are admitted to the run, by number from Agents on
-	Liars                  []int            // agents that lie while there are faults
-	Endless                bool             // the first liar tells a lie to the end
-	lies                   lies             // what liars do; nil where there are none
-	task                   *experiment.Task // what is computed
+	// Settings of sessions.
+	Heartbeat, SilentAfter, Grace time.Duration
+	Patience                      time.Duration    // silence that ends a process
+	Hasty                         bool             // which others may be away for longer than
+	Unmasked                      bool             // sums without masks
+	Quorum                        int              // 0: all agents stay
+	AbsentAfter                   time.Duration    // silence after which an agent is left out
+	StragglerDeadline             time.Duration    // how long others wait for what an agent computes; 0: as long as it takes
+	Newcomers                     []newcomer       // agents that are admitted to the run, by number from Agents on
+	task                          *experiment.Task // what is computed
 
 	// Faults come after pauses with this mean, until Calm; the run must then end within Limit.
 	Pause       time.Duration
-	Calm, Limit time.Duration // time without faults at the end; time after which the run has failed
+	Calm, Limit time.Duration // time with faults; time after it, at which the run has failed
 }
 
 // A newcomer is an agent that is admitted to a run that goes on. Its neighbours are agents that
@@ -55,18 +50,7 @@ type newcomer struct {
 }
 
 // Draw returns the case of a seed.
-func Draw(seed uint64) Case { return usual.draw(seed) }
-
-// A span says how long and how large runs are whose members may change.
-type span struct {
-	second time.Duration // Case.Second
-	agents []int         // of which their number is drawn
-}
-
-var usual = span{time.Second, []int{3, 3, 4, 5, 5, 8}}
-
-// draw returns the case of a seed.
-func (s span) draw(seed uint64) Case {
+func Draw(seed uint64) Case {
 	d := draw(num.SplitMix(seed))
 	c := Case{Seed: seed, task: &quadratic, Agents: among(d.of("agents"), 2, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5)}
 	c.Flags = []string{
@@ -91,29 +75,27 @@ func (s span) draw(seed uint64) Case {
 	joined := members >= 0.95
 	changing := members < 0.15 || joined
 	c.Second = time.Second
-	if changing { // it is shorter: a council looks at its clock four times a second
-		latency, step, c.Second = s.second/5, 120*s.second, s.second
+	if changing {
+		latency, step = time.Second/5, 2*time.Minute
 	}
 	c.Latency = d.of("latency").between(c.Second/1000, latency)
 	c.Step = d.of("step").between(c.Second, step)
 	c.Sync = d.of("sync").between(c.Second/1000, 10*c.Second)
 	c.Heartbeat = max(5*c.Second, 10*c.Latency, d.of("heartbeat").between(c.Step/20, c.Step))
 	c.SilentAfter = c.Heartbeat * time.Duration(3+d.of("silent").below(4))
-	c.KeepFrames = among(d.of("keep"), 2, 10, 50, 1024)
+	c.Grace = d.of("grace").between(c.SilentAfter, 4*c.SilentAfter)
 	c.Unmasked = d.of("masks").chance(0.2)
-	usual := 10*c.Step + 2000*c.Latency // about what a run without faults takes
-	c.Calm = d.of("calm").between(usual/2, 4*usual)
+	c.Calm = d.of("calm").between(c.usual()/2, 4*c.usual())
 	c.Pause = d.of("pause").between(c.Calm/20, c.Calm)
-	c.Patience = d.of("patience").between(c.SilentAfter, 3*c.SilentAfter)
-	if c.Refused = d.of("refused").chance(0.1); !c.Refused {
+	c.Patience = d.of("patience").between(4*c.SilentAfter, 12*c.SilentAfter)
+	if c.Hasty = !changing && d.of("hasty").chance(0.1); !c.Hasty {
 		c.Patience += c.Calm + time.Hour // no fault lasts longer, nor does a restart
 	}
 	// After the last fault an agent may have all to do again, and each return makes others wait,
-	// redial and go back. Who did not hear that a neighbour has left waits as long as the
-	// patience says.
-	c.Limit = 10*usual + 50*c.SilentAfter + 2*c.Patience + 12*time.Hour
+	// redial and go back.
+	c.Limit = 10*c.usual() + 50*c.SilentAfter + 2*c.Patience + 12*time.Hour
 	if changing {
-		c.drawMembers(d.of("council"), s.agents)
+		c.drawMembers(d.of("council"))
 	}
 	if joined {
 		c.drawNewcomers(d.of("newcomers"))
@@ -121,9 +103,20 @@ func (s span) draw(seed uint64) Case {
 	return c
 }
 
-// drawMembers makes a case one of a run whose members may change, of one of these numbers.
-func (c *Case) drawMembers(d draw, agents []int) {
-	c.Agents = among(d.of("agents"), agents...)
+// usual is about what a run without faults takes.
+func (c Case) usual() time.Duration { return 10*c.Step + 2000*c.Latency }
+
+// linger is for how long an agent that has finished is there for the others.
+func (c Case) linger() time.Duration {
+	if c.Quorum > 0 {
+		return c.AbsentAfter
+	}
+	return c.Patience
+}
+
+// drawMembers makes a case one of a run whose members may change.
+func (c *Case) drawMembers(d draw) {
+	c.Agents = among(d.of("agents"), 3, 3, 4, 5, 5, 8)
 	c.Quorum = c.Agents/2 + 1 + d.of("quorum").below((c.Agents+1)/2-1)
 	c.Flags[0] = fmt.Sprintf("-agents=%d", c.Agents)
 	c.Flags[1] = "-graph=" + among(d.of("graph"), "complete", "complete", "ring", "exponential", "star")
@@ -134,8 +127,6 @@ func (c *Case) drawMembers(d draw, agents []int) {
 		c.Limit += 200 * c.StragglerDeadline
 	}
 	c.AbsentAfter = d.of("absent").between(c.SilentAfter+c.SilentAfter/10, 2*c.SilentAfter+c.Calm/10)
-	c.Refused = false
-	c.Patience = c.Calm + time.Hour // ends nothing
 	c.Limit += 100 * c.AbsentAfter
 }
 
@@ -182,7 +173,7 @@ type weather struct {
 	period time.Duration
 }
 
-// Delay implements memnet's.
+// Delay implements testkit's.
 func (w weather) Delay(from, to string, bytes int, at time.Time) time.Duration {
 	since := at.Sub(begin)
 	d := w.of.of(from).of(to)

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"slices"
@@ -16,9 +17,7 @@ import (
 	"dsbo/runs"
 )
 
-var crashes = flag.Int("crashes", 6,
-	"`number` of states that TestCrashStates resumes from, half of them amid changes of members; "+
-		"0: all")
+var crashes = flag.Int("crashes", 6, "`number` of states that TestCrashStates resumes from; 0: all")
 
 // A crash is a loss of power right after an operation of an agent's disk.
 type crash struct {
@@ -28,13 +27,8 @@ type crash struct {
 	all              bool // all other agents lose their power too, and each finds one of its states, as it is drawn
 }
 
-func (c crash) String() string {
-	return fmt.Sprintf("operation %d of agent %d (%s), state %d, all agents: %v", c.operation, c.agent,
-		c.what, c.state, c.all)
-}
-
 // TestCrashStates: a run of three goes on without one of them, which comes back. From each state
-// that a crash may leave on an agent's disk meanwhile, of votes, the membership log, checkpoints
+// that a crash may leave on an agent's disk meanwhile, of promises, the membership log, checkpoints
 // and all else, and where all agents crash at once, it goes on to the same end.
 func TestCrashStates(t *testing.T) {
 	testkit.Long(t, "looks at thousands of states")
@@ -43,7 +37,7 @@ func TestCrashStates(t *testing.T) {
 	c.Heartbeat, c.SilentAfter, c.AbsentAfter = 500*time.Millisecond, 2*time.Second, 8*time.Second
 	var all []crash
 	var mu sync.Mutex
-	err := c.crash(t, func(m *machine) func(*testkit.Memory, string) {
+	c.crash(t, "none", func(m *machine) func(*testkit.Memory, string) {
 		seen, operations := map[string]bool{}, 0
 		return func(files *testkit.Memory, operation string) {
 			mu.Lock()
@@ -62,53 +56,54 @@ func TestCrashStates(t *testing.T) {
 			operations++
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
+	stride := 1
+	if *crashes > 0 {
+		stride = max(1, len(all) / *crashes | 1) // odd: both kinds
 	}
-	council := func(c crash) bool { return strings.Contains(c.what, "vote") || strings.Contains(c.what, "membership") }
-	for name, others := range map[string]func(crash) bool{
-		"amid a change of members": func(c crash) bool { return !council(c) }, "of other files": council} {
-		states := slices.DeleteFunc(slices.Clone(all), others)
-		stride := 1
-		if *crashes > 0 {
-			stride = max(1, 2*len(states) / *crashes | 1) // odd: both kinds
-		}
-		for k := 0; k < len(states); k += stride {
-			if err := c.crash(t, states[k].strike); err != nil {
-				t.Errorf("%v: %v", states[k], err)
-			}
-		}
-		t.Logf("%d states %s, of which every %d. was resumed from", len(states), name, stride)
-		if len(states) < 100 {
-			t.Errorf("%d states %s alone", len(states), name)
-		}
+	for k := 0; k < len(all); k += stride {
+		c.crash(t, fmt.Sprintf("%+v", all[k]), all[k].strike)
+	}
+	t.Logf("%d states, of which every %d. was resumed from", len(all), stride)
+	if len(all) < 200 {
+		t.Errorf("%d states alone", len(all))
 	}
 }
 
 // crash runs the case while agent 2 is away for a while. watch returns what looks at the changes of
 // an agent's disk.
-func (c Case) crash(t *testing.T, watch func(m *machine) func(files *testkit.Memory, operation string)) (err error) {
-	synctest.Test(t, func(t *testing.T) {
-		w, closeAll := testkit.Get2(c.world())
-		defer closeAll()
+func (c Case) crash(t *testing.T, what string, watch func(m *machine) func(files *testkit.Memory, operation string)) {
+	t.Helper()
+	c.script(t, func(w *world) {
 		for _, m := range w.machines {
-			m.drive.changed = watch(m)
+			m.changed = watch(m)
 		}
-		var absent sync.WaitGroup
-		absent.Go(func() {
-			time.Sleep(15 * time.Second)
-			w.machines[2].crash(true, 20*time.Second)
-		})
-		err = w.run()
-		absent.Wait()
-		if err == nil {
-			err = w.verify()
-		}
+	}, func(w *world) {
+		time.Sleep(15 * time.Second)
+		w.machines[2].crash(true, 20*time.Second)
+	}, func(w *world, err error) {
 		if err != nil {
-			err = fmt.Errorf("%w\n%v", err, Result{Trace: w.trace.sorted()})
+			t.Errorf("%s: %v\n%v", what, err, Result{Trace: w.trace.sorted()})
 		}
 	})
-	return err
+}
+
+// script runs a case, which ready readies, while act does to it what it does, and has check look at
+// what is left.
+func (c Case) script(t *testing.T, ready, act func(w *world), check func(w *world, err error)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w, closeAll := c.world()
+		defer closeAll()
+		ready(w)
+		var acts sync.WaitGroup
+		acts.Go(func() { act(w) })
+		err := w.run()
+		acts.Wait()
+		if err == nil && c.task == &quadratic { // others have noise
+			err = w.verify()
+		}
+		check(w, err)
+	})
 }
 
 // strike looks at the changes of a machine's disk until the crash comes, if it is that machine's.
@@ -133,9 +128,9 @@ func (c crash) strike(m *machine) func(files *testkit.Memory, operation string) 
 				other.crash(true, time.Second)
 			}
 		}
-		m.drive.state.Lock()
-		m.drive.next = left
-		m.drive.state.Unlock()
+		m.mu.Lock()
+		m.next = left
+		m.mu.Unlock()
 	}
 }
 
@@ -158,7 +153,7 @@ func TestKilledAgents(t *testing.T) {
 			continue
 		}
 		c := changing(method...).few(3, 0, "path")
-		c.AbsentAfter, c.KeepFrames, c.Flags[3] = 0, 20, "-checkpoint-every=1"
+		c.AbsentAfter, c.Flags[3] = 0, "-checkpoint-every=1"
 		operations := make([]int, c.Agents)
 		c.kill(t, make([]int, c.Agents), operations)
 		for n := range *killed {
@@ -175,27 +170,19 @@ func TestKilledAgents(t *testing.T) {
 // not 0, and checks what is left. It counts the operations of all.
 func (c Case) kill(t *testing.T, at, operations []int) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		w, closeAll := testkit.Get2(c.world())
-		defer closeAll()
-		counts := make([]atomic.Int64, c.Agents)
+	counts := make([]atomic.Int64, c.Agents)
+	c.script(t, func(w *world) {
 		for i, m := range w.machines {
-			m.drive.changed = func(*testkit.Memory, string) {
+			m.changed = func(*testkit.Memory, string) {
 				if counts[i].Add(1) == int64(at[i]) {
 					m.crash(false, time.Second)
 				}
 			}
 		}
-		err := w.run()
-		for i := range counts {
-			operations[i] = int(counts[i].Load())
-		}
-		if err == nil {
-			err = w.verify()
-		}
+	}, func(*world) {}, func(w *world, err error) {
 		folders := make([]runs.Folder, c.Agents)
 		for i, m := range w.machines {
-			folders[i] = runs.Folder(m.dir)
+			operations[i], folders[i] = int(counts[i].Load()), runs.Folder(m.dir)
 		}
 		if err == nil {
 			_, err = runs.Merge(folders)
@@ -210,7 +197,7 @@ func (c Case) kill(t *testing.T, at, operations []int) {
 			return
 		}
 		for _, m := range w.machines {
-			p := m.begin(t.Context())
+			p := m.begin(context.Background())
 			if err := p.run(); err != nil {
 				t.Errorf("%v: agent %d, when it is started again: %v", c.Flags, m.agent, err)
 			}

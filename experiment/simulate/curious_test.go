@@ -1,15 +1,12 @@
 package simulate
 
 import (
-	"context"
 	"encoding/binary"
 	"flag"
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"dsbo/data"
@@ -17,7 +14,7 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/network"
-	"dsbo/network/grpc"
+	"dsbo/network/session"
 )
 
 // classes is a task whose answers may have noise: two classes, by the mean of logistic losses.
@@ -30,8 +27,12 @@ var classes = experiment.Task{
 	},
 }
 
-// A sum is an exchange in which an agent has sent words of a sum.
-type sum struct{ agent, exchange, purpose int }
+// A sum is an exchange of a session in which an agent has sent words of a sum.
+type sum struct {
+	agent             int
+	session           uint64
+	exchange, purpose int
+}
 
 // bits returns how many a word has. Words of several kinds in one frame, which are more than 64,
 // are taken byte by byte.
@@ -46,154 +47,158 @@ func (s sum) bits() int {
 func (s sum) unpack(payload []byte) []uint64 {
 	words := make([]uint64, len(payload))
 	if s.bits() != 8 {
-		const lengthShift = 17 // of a purpose, as package grpc has it
+		const lengthShift = 17 // of a purpose, as package session has it
 		words = words[:s.purpose>>lengthShift]
 	}
 	testkit.OK(network.UnpackWords(words, s.bits(), payload))
 	return words
 }
 
-// A record has the words that agents have sent for sums, as who got them has.
+// A record has the words that agents have sent for sums, as agent 0 has got them.
 type record struct {
-	mu    sync.Mutex
-	words map[sum][]uint64
-	tags  map[sum]int // of the masks of words
-	other []sum       // that were sent again under the same masks with other words
-	again []uint64    // the 6 highest bits of what changed in words that were sent again under other masks
+	mu       sync.Mutex
+	words    map[sum][]uint64
+	sessions map[uint64]bool
+	other    []sum // that were sent again in one session with other words
 }
 
-func (r *record) sender(p *process, _ int, s grpc.Sender) grpc.Sender {
-	return recording{s, r, p.agent}
-}
-func (r *record) fault(*world, draw) fault               { return fault{} }
-func (r *record) endless(_, _ context.Context, _ *world) {}
-
+// A recording sender writes what an agent sends to a record.
 type recording struct {
-	grpc.Sender
+	session.Sender
 	*record
 	agent int
 }
 
-// Send implements [grpc.Sender].
+// Send implements [session.Sender].
 func (r recording) Send(frame []byte) error {
-	const reducingWords, tagShift = 2, 46 // of a purpose, as package grpc has it
-	tagged := int(binary.LittleEndian.Uint64(frame[detailBytes:]))
-	purpose, tag := tagged&(1<<tagShift-1), tagged>>tagShift
-	if kind(frame[kindByte]) == vector && purpose&1023 == reducingWords|int(network.Sum)<<2 && len(frame) > headerSize {
-		s := sum{r.agent, int(binary.LittleEndian.Uint64(frame[exchangeBytes:])), purpose}
+	// as package session has them
+	const vector, headerSize, reducingWords, tagShift = 4, 24, 2, 46
+	purpose := int(binary.LittleEndian.Uint64(frame[16:]) & (1<<tagShift - 1))
+	if frame[0] == vector && purpose&1023 == reducingWords|int(network.Sum)<<2 && len(frame) > headerSize {
+		s := sum{r.agent, binary.LittleEndian.Uint64(frame[8:]), int(binary.LittleEndian.Uint32(frame[4:])), purpose}
 		words := s.unpack(frame[headerSize:])
 		r.mu.Lock()
-		if before, again := r.words[s]; again && tag != r.tags[s] {
-			r.again = append(r.again, highest(map[sum][]uint64{s: words},
-				func(sum) ([]uint64, bool) { return before, true })...)
-		} else if again && !slices.Equal(before, words) {
+		if before, again := r.words[s]; again && !slices.Equal(before, words) {
 			r.other = append(r.other, s)
 		}
-		r.words[s], r.tags[s] = words, tag
+		r.words[s], r.sessions[s.session] = words, true
 		r.mu.Unlock()
 	}
 	return r.Sender.Send(frame)
 }
 
-// sentAgain is a try that there may be no words for.
-const sentAgain = "differences of words that were sent again"
-
 // TestRunsTellNothing: two runs of one name, with the same certificates and data, in which agents
-// are lost at other moments, with and without noise. The agent in the middle of a path, to which
-// the two others send their words of each sum, tries what could cancel masks: the words themselves,
-// the differences of an agent's words of one sum in both runs, and the differences of sums that
-// follow each other, and of words of one sum that were sent again under other masks, as when an
-// agent was lost before there was a checkpoint. All are uniform. An agent that comes back sends the
-// same words again under the same masks. Without masks the same tries find that they are not
-// uniform.
+// are lost at other moments, with and without noise; in one of them an agent leaves and returns. The
+// agent in the middle of a star, to which all others send their words of each sum, tries what could
+// cancel masks: the words themselves, the differences of words of sums that follow each other, and
+// of an agent's words of one exchange in any two sessions, of both runs. All are uniform, and
+// nothing is sent twice in a session with other words. Without masks the same tries find that they
+// are not uniform.
 func TestRunsTellNothing(t *testing.T) {
-	for _, settings := range [][]string{
-		{"-dp-epsilon=5"}, {"-dp-epsilon=5", "-wire=int8"}, {"-wire=int8"}, {"-dp-epsilon=5", "unmasked"},
+	for _, tt := range []struct {
+		name   string
+		flags  []string
+		quorum int
+		adjust func(c *Case)
+	}{
+		{"noise", []string{"-dp-epsilon=5"}, 0, nil},
+		{"noise, narrow wire", []string{"-dp-epsilon=5", "-wire=int8"}, 0, nil},
+		{"members that change", []string{"-wire=int8"}, 3, nil},
+		{"unmasked", []string{"-dp-epsilon=5"}, 0, func(c *Case) { c.Unmasked = true }},
 	} {
-		if testing.Short() && len(settings) == 1 {
+		if testing.Short() && tt.name != "members that change" && tt.name != "unmasked" {
 			continue
 		}
-		c := changing("-K=6", "-x0=-3").few(3, 0, "path")
-		c.AbsentAfter, c.task, c.Flags[3] = 0, &classes, "-checkpoint-every=1"
-		if last := len(settings) - 1; settings[last] == "unmasked" {
-			c.Unmasked, settings = true, settings[:last]
+		c := changing("-K=12", "-x0=-3").few(4, tt.quorum, "star")
+		c.task, c.Flags[3], c.Step = &classes, "-checkpoint-every=1", 10*time.Second
+		if c.AbsentAfter = 0; tt.quorum > 0 {
+			c.AbsentAfter = 20 * time.Second
 		}
-		c.Flags = append(c.Flags, settings...)
-		two := [2]*record{c.listen(t, [3]int64{40, 60, 50}), c.listen(t, [3]int64{70, 30, 90})}
+		if tt.adjust != nil {
+			tt.adjust(&c)
+		}
+		c.Flags = append(c.Flags, tt.flags...)
+		heard := &record{words: map[sum][]uint64{}, sessions: map[uint64]bool{}}
+		c.listen(t, heard, []int{1, 2, 0, 3}, 25*time.Second)
+		c.listen(t, heard, []int{3, 0, 1}, 35*time.Second)
+		if len(heard.sessions) < 5 {
+			t.Errorf("%s: there were %d sessions alone", tt.name, len(heard.sessions))
+		}
 		for _, tries := range []struct {
 			name  string
 			words []uint64 // the 6 highest bits of each
 		}{
-			{"words", highest(two[0].words, func(sum) ([]uint64, bool) { return nil, true })},
-			{"differences of two runs", highest(two[0].words, func(s sum) ([]uint64, bool) {
-				v, is := two[1].words[s]
-				return v, is
-			})},
-			{"differences of sums that follow each other", highest(two[0].words, func(s sum) ([]uint64, bool) {
-				for s.exchange++; s.exchange%100 != 0; s.exchange++ {
-					if v, is := two[0].words[s]; is {
-						return v, true
+			{"words", highest(heard.words, func(sum) [][]uint64 { return [][]uint64{nil} })},
+			{"differences of sessions", highest(heard.words, func(s sum) (all [][]uint64) {
+				own := s.session
+				for other := range heard.sessions {
+					if s.session = other; other < own && heard.words[s] != nil {
+						all = append(all, heard.words[s])
 					}
 				}
-				return nil, false
+				return all
 			})},
-			{sentAgain, slices.Concat(two[0].again, two[1].again)},
+			{"differences of sums that follow each other", highest(heard.words, func(s sum) [][]uint64 {
+				for s.exchange++; s.exchange%100 != 0; s.exchange++ {
+					if v, is := heard.words[s]; is {
+						return [][]uint64{v}
+					}
+				}
+				return nil
+			})},
 		} {
-			if tries.name == sentAgain && len(tries.words) == 0 {
-				continue
+			if len(tries.words) < 64*20 {
+				t.Errorf("%s, %s: there are %d words alone", tt.name, tries.name, len(tries.words))
 			}
-			if uniform := uneven(tries.words) < 63+12*math.Sqrt(126); uniform == c.Unmasked || len(tries.words) < 256 {
-				t.Errorf("%v, unmasked %v: %d %s have χ² %.0f", settings, c.Unmasked, len(tries.words), tries.name,
-					uneven(tries.words))
+			if most := 63 + 12*math.Sqrt(126); (uneven(tries.words) > most) != c.Unmasked {
+				t.Errorf("%s, %s: %d words are uneven by %.0f; that is more than chance where it is above %.0f", tt.name,
+					tries.name, len(tries.words), uneven(tries.words), most)
 			}
-			t.Logf("%v, unmasked %v: %d %s have χ² %.0f", settings, c.Unmasked, len(tries.words), tries.name,
-				uneven(tries.words))
+		}
+		if len(heard.other) > 0 && !c.Unmasked {
+			t.Errorf("%s: %v were sent with two words", tt.name, heard.other)
 		}
 	}
 }
 
-// listen runs the case, in which each agent is lost right after an operation of its disk, and
-// returns what agents 0 and 2 have sent agent 1.
-func (c Case) listen(t *testing.T, at [3]int64) *record {
+// listen runs the case, in which agents are lost one after the other, the last one for longer than
+// the others wait, and records what the others have sent agent 0.
+func (c Case) listen(t *testing.T, heard *record, lost []int, pause time.Duration) {
 	t.Helper()
-	heard := &record{words: map[sum][]uint64{}, tags: map[sum]int{}}
-	c.lies, c.Liars = heard, []int{0, 2}
-	synctest.Test(t, func(t *testing.T) {
-		w, closeAll := testkit.Get2(c.world())
-		defer closeAll()
-		for i, m := range w.machines {
-			var operations atomic.Int64
-			m.drive.changed = func(*testkit.Memory, string) {
-				if operations.Add(1) == at[i] {
-					m.crash(false, time.Second)
-				}
+	c.script(t, func(w *world) {
+		w.wrap = func(from, to int, s session.Sender) session.Sender {
+			if to != 0 {
+				return s
 			}
+			return recording{s, heard, from}
 		}
-		if err := w.run(); err != nil {
+	}, func(w *world) {
+		for k, i := range lost {
+			time.Sleep(pause)
+			w.machines[i].crash(false, time.Second+c.AbsentAfter*time.Duration(2*k/3))
+		}
+	}, func(w *world, err error) {
+		if err != nil {
 			t.Errorf("%v\n%v", err, Result{Trace: w.trace.sorted()})
 		}
-		for _, m := range w.machines {
-			if m.lives < 2 {
-				t.Errorf("agent %d was not lost", m.agent)
+		for _, i := range lost {
+			if w.machines[i].lives < 2 {
+				t.Errorf("agent %d was not lost", i)
 			}
 		}
 	})
-	if len(heard.other) > 0 {
-		t.Errorf("%v were sent with two words", heard.other)
-	}
-	return heard
 }
 
-// highest returns the 6 highest bits of words minus others.
-func highest(words map[sum][]uint64, others func(s sum) ([]uint64, bool)) (all []uint64) {
+// highest returns the 6 highest bits of words minus each of others.
+func highest(words map[sum][]uint64, others func(s sum) [][]uint64) (all []uint64) {
 	for s, v := range words {
-		other, is := others(s)
-		for k := 0; is && k < len(v); k++ {
-			d := v[k]
-			if other != nil {
-				d -= other[k]
+		for _, other := range others(s) {
+			for k, d := range v {
+				if other != nil {
+					d -= other[k]
+				}
+				all = append(all, d<<(64-s.bits())>>58)
 			}
-			all = append(all, d<<(64-s.bits())>>58)
 		}
 	}
 	return all

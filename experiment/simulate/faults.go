@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"dsbo/runs"
 )
 
 // A fault is something that happens to a run, for a time or at a moment.
@@ -16,30 +18,20 @@ type fault struct {
 	end   func() // ends what lasts; nil: nothing does
 }
 
-// lasting returns a fault that begins and ends.
-func lasting(text string, change func(begins bool)) fault {
-	return fault{text, func() { change(true) }, func() { change(false) }}
-}
-
 // injectFaults has faults happen until the case's calm or the end of ctx, after which all that
 // lasts has ended.
 func (w *world) injectFaults(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
-	over := ctx
 	ctx, cancel := context.WithDeadline(ctx, begin.Add(w.Calm))
 	defer cancel()
 	for i, n := range w.Newcomers {
+		w.trouble(n.at)
 		all.Go(func() {
 			if n.lost >= 0 && sleep(ctx, n.at+n.after) {
-				f := w.loss(n.lost, w.draw.of("newcomer", int64(i)).chance(0.5), false, n.down)
-				w.trace.note("fault: %s", f.text)
-				f.begin()
+				w.happen(w.loss(n.lost, w.draw.of("newcomer", int64(i)).chance(0.5), n.down))
 			}
 		})
-	}
-	if w.Endless {
-		all.Go(func() { w.lies.endless(ctx, over, w) })
 	}
 	for k := 0; ; k++ {
 		d := w.draw.of("fault", int64(k))
@@ -47,15 +39,21 @@ func (w *world) injectFaults(ctx context.Context) {
 			return
 		}
 		f, lasts := w.choose(d), d.of("lasts").between(w.Latency, w.Calm/4)
-		w.trace.note("fault: %s for %v", f.text, lasts)
-		f.begin()
+		w.happen(f)
 		all.Go(func() {
 			if sleep(ctx, lasts); f.end != nil {
 				f.end()
+				w.trouble(0)
+				w.trace.note("end of: %s", f.text)
 			}
-			w.trace.note("end of: %s", f.text)
 		})
 	}
+}
+
+func (w *world) happen(f fault) {
+	w.trace.note("fault: %s", f.text)
+	f.begin()
+	w.trouble(0)
 }
 
 // sleep waits, and reports whether ctx lasts longer.
@@ -73,9 +71,6 @@ func (w *world) choose(d draw) fault {
 	n := len(w.machines)
 	agent, down := d.of("agent").below(n), d.of("down").between(w.Second, max(60*w.Second, w.Calm/10))
 	other, m := (agent+1+d.of("other").below(n-1))%n, w.machines[agent]
-	if len(w.Liars) > 0 && d.of("lie").chance(0.6) {
-		return w.lies.fault(w, d)
-	}
 	if w.Quorum > 0 && d.of("absence").chance(0.3) {
 		return w.absence(d, agent, other, down)
 	}
@@ -85,18 +80,18 @@ func (w *world) choose(d draw) fault {
 	}
 	switch u := d.of("kind").uniform(); {
 	case u < 0.3:
-		return w.loss(agent, d.of("silent").chance(0.5), d.of("rot").chance(0.2) && w.forgets(agent), down)
+		return w.loss(agent, d.of("silent").chance(0.5), down).withDisk(m, d)
 	case u < 0.4:
 		return w.blackout(d.of("downs"), down)
 	case u < 0.5: // it stops in good order
 		return fault{fmt.Sprintf("agent %d is interrupted and down for %v", agent, down),
 			func() { m.interrupt(down) }, nil}
 	case u < 0.6:
-		return lasting(fmt.Sprintf("agent %d stands still", agent), m.freeze)
-	case u < 0.65 && len(w.Liars) == 0: // else its error is not the liar's
-		return lasting("the disk of "+m.name+" is full", m.drive.fill)
+		return m.lasting(frozen, "stands still")
+	case u < 0.65:
+		return m.lasting(fullDisk, "has a full disk")
 	case u < 0.7:
-		return lasting("the disk of "+m.name+" is slow", m.drive.slowDown)
+		return m.lasting(slowDisk, "has a slow disk")
 	case u < 0.8:
 		return fault{fmt.Sprintf("connections of agents %d and %d are reset", agent, other),
 			func() { w.network.Reset(m.name, w.machines[other].name) }, nil}
@@ -107,17 +102,66 @@ func (w *world) choose(d draw) fault {
 	return w.partition(1 + d.of("side").below(1<<n-2))
 }
 
+// lasting is a fault of a machine that begins and ends.
+func (m *machine) lasting(k kind, text string) fault {
+	return fault{fmt.Sprintf("agent %d %s", m.agent, text), func() { m.suffer(k, true) },
+		func() { m.suffer(k, false) }}
+}
+
 // loss is an agent that is killed, and started again after a time: if it is silent the machine
-// loses its power too, and with rot the disk damages the newest checkpoint.
-func (w *world) loss(agent int, silent, rot bool, down time.Duration) fault {
-	return fault{fmt.Sprintf("agent %d is lost (silently: %v, with its newest checkpoint: %v) and down for %v", agent,
-		silent, rot, down), func() {
-		m := w.machines[agent]
-		m.crash(silent, down)
-		if rot {
-			m.drive.rot(m.of("rot", m.agent, m.lives))
+// loses its power too.
+func (w *world) loss(agent int, silent bool, down time.Duration) fault {
+	return fault{fmt.Sprintf("agent %d is lost (silently: %v) and down for %v", agent, silent, down),
+		func() { w.machines[agent].crash(silent, down) }, nil}
+}
+
+// withDisk has the machine of a loss also lose its disk, or the newest checkpoint on it, as
+// it is drawn.
+func (f fault) withDisk(m *machine, d draw) fault {
+	how := d.of("disk").uniform()
+	if how >= 0.3 {
+		return f
+	}
+	what := "newest checkpoint"
+	if how < 0.15 {
+		what = "disk"
+	}
+	before := f.begin
+	f.text += ", with its " + what
+	f.begin = func() {
+		before()
+		switch {
+		case !m.mayForget(m.agent):
+			m.trace.note("agent %d has its %s still", m.agent, what)
+		case how < 0.15:
+			m.erase()
+		default:
+			m.rot(d.of("rot"))
 		}
-	}, nil}
+	}
+	return f
+}
+
+// mayForget notes that an agent loses a checkpoint, unless so many may have lost theirs that the run
+// waits for ever: more than the agents without which there is a quorum, or all where members stay.
+// There each is needed that has the result.
+func (w *world) mayForget(agent int) bool {
+	most := len(w.machines) - w.Quorum
+	if w.Quorum == 0 {
+		most = w.Agents - 1
+		for _, m := range w.machines {
+			if m.has(runs.LambdaFile) {
+				return false
+			}
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.forgetful[agent] && len(w.forgetful) >= most-len(w.Newcomers) {
+		return false
+	}
+	w.forgetful[agent] = true
+	return true
 }
 
 // absence is an agent that is lost for about as long as others wait for it, and may come back
@@ -126,50 +170,18 @@ func (w *world) loss(agent int, silent, rot bool, down time.Duration) fault {
 func (w *world) absence(d draw, agent, other int, short time.Duration) fault {
 	then := among(d.of("after"), 0, w.AbsentAfter) + d.of("then").between(w.Second, w.SilentAfter)
 	down := d.of("absent").between(w.AbsentAfter/2, 4*w.AbsentAfter)
-	withoutDisk := w.mayForget(agent) && d.of("disk").chance(0.5)
-	return fault{fmt.Sprintf("agent %d is absent for %v (without its disk: %v), and after %v agent %d for %v", agent,
-		down, withoutDisk, then, other, short), func() {
-		m := w.machines[agent]
-		m.crash(true, down)
-		// else what is lost is the result, or the last state
-		if w.ending.Lock(); withoutDisk && !w.safe && w.forgets(agent) {
-			m.drive.erase()
-		}
-		w.ending.Unlock()
+	f := w.loss(agent, true, down).withDisk(w.machines[agent], d)
+	first := f.begin
+	f.text += fmt.Sprintf("; after %v agent %d for %v", then, other, short)
+	f.begin = func() {
+		first()
 		time.AfterFunc(then, func() {
 			if time.Since(begin) < w.Calm {
-				w.trace.note("fault: agent %d is lost too", other)
-				w.machines[other].crash(false, short)
+				w.happen(w.loss(other, false, short))
 			}
 		})
-	}, nil}
-}
-
-// mayForget reports whether an agent may lose its disk, and with it its votes: one agent where any
-// two quorums share two.
-func (w *world) mayForget(agent int) bool {
-	n := len(w.machines)
-	return 2*w.Quorum-n >= 2 && agent == w.draw.of("forgets").below(n)
-}
-
-// forgetful are the agents that lose checkpoints in a run.
-type forgetful struct {
-	mu     sync.Mutex
-	agents map[int]bool
-}
-
-// forgets notes that an agent loses a checkpoint, unless the last copy could be lost then of the
-// state with which an epoch begins: where members change, a quorum stays, and one of these must be
-// an agent that loses nothing.
-func (w *world) forgets(agent int) bool {
-	f := &w.forgetful
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if w.Quorum > 0 && !f.agents[agent] && len(f.agents) == w.Quorum-1 {
-		return false
 	}
-	f.agents[agent] = true
-	return true
+	return f
 }
 
 // blackout is the loss of all machines, for a time at most.
@@ -182,11 +194,11 @@ func (w *world) blackout(d draw, most time.Duration) fault {
 }
 
 // slowness has an agent compute for about as long as others wait for that. Its process is there
-// meanwhile, and says so.
+// meanwhile, and tells so.
 func (m *machine) slowness(takes time.Duration) fault {
 	return fault{fmt.Sprintf("agent %d computes for %v", m.agent, takes), func() {
-		m.slow(true)
-		time.AfterFunc(takes, func() { m.slow(false) })
+		m.suffer(busy, true)
+		time.AfterFunc(takes, func() { m.suffer(busy, false) })
 	}, nil}
 }
 
@@ -196,7 +208,7 @@ func (w *world) partition(side int) fault {
 		func(from, to int) bool { return side>>from&1 != side>>to&1 })
 }
 
-// A cut says which directions of links between agents are cut.
+// A cut reports which directions of links between agents are cut.
 type cut func(from, to int) bool
 
 // cuts are the present cuts.
@@ -212,7 +224,7 @@ func (w *world) cut(text string, f cut) fault {
 		number[m.name] = i
 	}
 	c := &w.cuts
-	return lasting(text, func(begins bool) {
+	change := func(begins bool) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if delete(c.all, &f); begins {
@@ -222,5 +234,6 @@ func (w *world) cut(text string, f cut) fault {
 		w.network.Cut(func(from, to string) bool {
 			return slices.ContainsFunc(all, func(f *cut) bool { return (*f)(number[from], number[to]) })
 		})
-	})
+	}
+	return fault{text, func() { change(true) }, func() { change(false) }}
 }

@@ -6,64 +6,52 @@ import (
 	"fmt"
 	"regexp"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
-	"dsbo/network"
-	"dsbo/network/grpc"
-	"dsbo/network/membership"
-	"dsbo/network/membership/paxos"
 	"dsbo/network/pki"
-	"dsbo/runs"
+	"dsbo/network/session"
 )
 
 // A machine has an agent's run folder and its certificate, and a supervisor that runs one process
 // of the agent after the other.
 type machine struct {
 	*world
-	agent int    // its number
-	name  string // on the network
-	dir   string // the run folder, on the drive
-	drive *drive // the machine's disk
-
+	agent     int           // its number
+	name      string        // on the network
+	dir       string        // the run folder
 	identity  *pki.Identity // the agent's certificate and key
 	admission string        // what lets the agent into the run; "" where that has it from the start
+	// changed, if it is set, is called after each operation that changes the disk, as the process
+	// that has asked for it does.
+	changed func(files *testkit.Memory, operation string)
 
-	refused bool        // the run has ended as refuses says
-	leftOut atomic.Bool // the others have finished without it
-	// The others may finish without this liar: it lies to the end, has told them that more agents
-	// had finished than it knew of, or has sent again and again what it must not.
-	forgone atomic.Bool
-
-	mu     sync.Mutex // guards what follows
-	now    *process   // nil: none
-	lives  int        // processes so far
-	down   time.Time  // the next process starts no earlier
-	frozen obstacle   // has the machine stand still
-	busy   obstacle   // has what it computes take longer, and nothing else
+	mu      sync.Mutex // guards what follows
+	now     *process   // nil: none
+	lives   int        // processes so far
+	down    time.Time  // the next process starts no earlier
+	faults  [numKinds]lasting
+	files   *testkit.Memory // the disk, as the last process has it
+	next    *testkit.Memory // as the next one will find it; nil: files
+	unmount func()
 }
 
-// An obstacle holds up what a machine does while there are faults that make it. The machine's lock
-// guards it.
-type obstacle struct {
-	faults int
-	over   chan struct{} // closed when there is none of them
-}
+// A kind is a fault of a machine that lasts.
+type kind int
 
-// addFault begins a fault, or ends one, and reports whether the obstacle begins or ends with it.
-func (o *obstacle) addFault(begins bool) (changes bool) {
-	if begins {
-		if o.faults++; o.faults == 1 {
-			o.over = make(chan struct{})
-		}
-		return o.faults == 1
-	}
-	if o.faults--; o.faults == 0 {
-		close(o.over)
-	}
-	return o.faults == 0
+const (
+	frozen   kind = iota // the machine stands still
+	busy                 // what it computes takes longer, and nothing else
+	fullDisk             // nothing fits its disk
+	slowDisk             // all that is brought to its disk takes a hundred times as long
+	numKinds
+)
+
+// lasting is one kind of fault, which there may be several times at once.
+type lasting struct {
+	count int
+	over  chan struct{} // closed when there is none of them
 }
 
 // A process is an agent's, from its start to its end.
@@ -75,7 +63,7 @@ type process struct {
 	running context.Context // ends when it is to stop
 	kill    context.CancelFunc
 	stop    context.CancelFunc
-	mixer   *grpc.Mixer // nil before the exchange is open; guarded by the machine's lock
+	opened  *session.Agent // nil before it meets the others; guarded by the machine's lock
 }
 
 // mostLives bounds how often an agent is started. Faults are too few for more, and the pause before
@@ -89,9 +77,6 @@ func (m *machine) supervise(ctx context.Context) error {
 		m.mu.Lock()
 		wait := time.Until(m.down)
 		m.mu.Unlock()
-		if m.leftOut.Load() {
-			return nil
-		}
 		if wait > 0 {
 			sleep(ctx, wait)
 			continue
@@ -101,33 +86,25 @@ func (m *machine) supervise(ctx context.Context) error {
 		killed := p.alive.Err() != nil
 		m.end(p)
 		if killed {
-			err = errKilled // what is left of it in this program has said something else
+			err = errKilled // what is left of it in this program has another error
 		}
 		m.trace.note("agent %d: process %d ends: %s", m.agent, p.life,
 			temporary.ReplaceAllString(fmt.Sprint(err), ".tmp"))
 		switch code := cli.Code(err); {
-		case killed && ctx.Err() == nil:
-		case err == nil, m.refuses(err):
-			return err
-		case m.blames(err) != nil:
-			return m.blames(err)
-		case errors.Is(err, paxos.ErrStateLost):
-			// It is started again, as by a supervisor: others have to find that out too, by
-			// its answers.
-			if err := m.world.end(m.agent, m.lost); err != nil {
-				return err
-			}
-		case code != cli.Failure && code != cli.Interrupted && !m.isLiar(m.agent):
+		case killed:
+		case err == nil:
+			return nil
+		case code != cli.Failure && code != cli.Interrupted:
 			return fmt.Errorf("exit code %d: %w", code, err)
 		case p.life >= mostLives:
 			return fmt.Errorf("it was started %d times: %w", p.life, err)
 		}
 		m.mu.Lock()
 		pause := m.of("restart", m.agent, p.life).between(m.Second, 60*m.Second) * time.Duration(1+p.life*p.life/25)
-		m.down = later(m.down, time.Now().Add(pause))
+		m.stayDown(pause)
 		m.mu.Unlock()
 	}
-	return fmt.Errorf("agent %d: %w", m.agent, context.Cause(ctx))
+	return context.Cause(ctx)
 }
 
 var (
@@ -135,17 +112,12 @@ var (
 	temporary = regexp.MustCompile(`\.[0-9]+\.tmp`) // the end of a temporary file's name, which is random
 )
 
-// refuses reports whether an error says why the run cannot go on: where silence may be so long, an
-// agent was silent for too long.
-func (c Case) refuses(err error) bool {
-	return c.Refused && (errors.Is(err, network.ErrSilent) || errors.Is(err, network.ErrEnded))
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
+// stayDown has the next process start no earlier than after a time. The machine's lock is held.
+func (m *machine) stayDown(d time.Duration) {
+	if until := time.Now().Add(d); until.After(m.down) {
+		m.down = until
 	}
-	return b
+	m.world.trouble(d)
 }
 
 // begin starts a process.
@@ -157,7 +129,7 @@ func (m *machine) begin(ctx context.Context) *process {
 	p.alive, p.kill = context.WithCancel(ctx)
 	p.running, p.stop = context.WithCancel(p.alive)
 	m.now = p
-	m.drive.attach()
+	m.attach()
 	m.trace.note("agent %d: process %d starts", m.agent, p.life)
 	return p
 }
@@ -175,8 +147,8 @@ func (m *machine) end(p *process) {
 func (m *machine) crash(silent bool, down time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.down = later(m.down, time.Now().Add(down))
-	m.drive.detach(silent, m.of("crash", m.agent, m.lives))
+	m.stayDown(down)
+	m.detach(silent, m.of("crash", m.agent, m.lives))
 	switch {
 	case m.now == nil:
 		return
@@ -192,70 +164,56 @@ func (m *machine) crash(silent bool, down time.Duration) {
 func (m *machine) interrupt(down time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.down = later(m.down, time.Now().Add(down))
+	m.stayDown(down)
 	if m.now != nil {
 		m.now.stop()
 	}
 }
 
-// dismiss ends an agent for good that is not among those that have finished the run.
-func (m *machine) dismiss() {
-	m.leftOut.Store(true)
-	m.trace.note("agent %d: the others have finished without it", m.agent)
-	m.interrupt(0)
-}
-
-// log returns the changes that the folder of an agent has which has ended.
-func (m *machine) log() (membership.Log, error) {
-	m.mu.Lock() // or the drive is lost meanwhile
-	defer m.mu.Unlock()
-	m.drive.attach()
-	return runs.Folder(m.dir).ReadChanges()
-}
-
-// freeze has the machine stand still, or ends that.
-func (m *machine) freeze(still bool) {
+// suffer begins a fault, or ends one.
+func (m *machine) suffer(k kind, begins bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.frozen.addFault(still) {
-		m.network.Freeze(m.name, still)
+	f := &m.faults[k]
+	if begins {
+		if f.count++; f.count == 1 {
+			f.over = make(chan struct{})
+		}
+	} else if f.count--; f.count == 0 {
+		close(f.over)
 	}
-}
-
-// slow has what the machine computes take as long as that lasts, or ends that.
-func (m *machine) slow(begins bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.busy.addFault(begins)
+	if k == frozen {
+		m.network.Freeze(m.name, f.count > 0)
+	}
+	m.world.trouble(0)
 }
 
 // spend has the process spend so much time, and stand still with its machine. It returns when it
 // is killed.
 func (p *process) spend(d time.Duration) {
 	if sleep(p.alive, d) {
-		p.await(&p.frozen)
+		p.await(frozen)
 	}
 }
 
-// await waits for the end of an obstacle of the process's machine. It returns when the process
-// is killed.
-func (p *process) await(o *obstacle) {
+// await waits for the end of all faults of a kind. It returns when the process is killed.
+func (p *process) await(k kind) {
 	for {
 		p.mu.Lock()
-		there, over := o.faults > 0, o.over
+		f := p.faults[k]
 		p.mu.Unlock()
-		if !there {
+		if f.count == 0 {
 			return
 		}
 		select {
-		case <-over:
+		case <-f.over:
 		case <-p.alive.Done():
 			return
 		}
 	}
 }
 
-// state says what the agent does, for a run that does not end.
+// state describes what the agent is about, for a run that does not end.
 func (m *machine) state() string {
 	m.mu.Lock()
 	p := m.now
@@ -263,15 +221,15 @@ func (m *machine) state() string {
 	switch {
 	case p == nil:
 		return "no process"
-	case p.exchange() == nil:
-		return fmt.Sprintf("process %d has not opened the exchange", p.life)
+	case p.meeting() == nil:
+		return fmt.Sprintf("process %d meets nobody yet", p.life)
 	}
-	return fmt.Sprintf("process %d: %+v", p.life, p.exchange().Status())
+	return fmt.Sprintf("process %d: %+v", p.life, p.meeting().Status())
 }
 
-// exchange returns the process's end of the exchange, nil before it is open.
-func (p *process) exchange() *grpc.Mixer {
+// meeting returns the process among the others, nil before it is.
+func (p *process) meeting() *session.Agent {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.mixer
+	return p.opened
 }

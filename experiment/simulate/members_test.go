@@ -1,161 +1,285 @@
 package simulate
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"dsbo"
 	"dsbo/internal/testkit"
+	"dsbo/network/membership"
+	"dsbo/network/session"
 	"dsbo/runs"
 )
 
-// TestLostDisk: an agent loses its disk in the first epoch, and is back before it would be left
-// out. It begins the next epoch with the state of a neighbour, and the others do not go back to the
-// start for it.
-func TestLostDisk(t *testing.T) {
-	testkit.Long(t, "many exchanges")
-	c := dsoba(40)
-	c.KeepFrames = 50 // else all that it has to repeat is sent to it again
-	log := runCase(t, c, func(w *world) {
-		time.Sleep(2 * time.Minute)
-		w.machines[3].crash(true, 10*time.Second)
-		w.machines[3].drive.erase()
-	})
-	if len(log) != 1 || fmt.Sprint(log[0].Lost) != "[3]" || log[0].Iteration < 4 {
-		t.Error("agent 3 must begin epoch 1 with a neighbour's state, late in the run")
+// changing is the case of six agents of which four decide who takes part, with a method.
+func changing(method ...string) Case {
+	return Case{
+		Seed: 7, task: &quadratic, Agents: 6,
+		Latency: 20 * time.Millisecond, Step: 5 * time.Second, Sync: 10 * time.Millisecond, Second: time.Second,
+		Flags: slices.Concat([]string{"-agents=6", "-graph=exponential", "-evaluate=off", "-checkpoint-every=2",
+			"-eval-every=4"}, method),
+		Heartbeat: time.Second, SilentAfter: 5 * time.Second, Grace: 10 * time.Second, Patience: 10 * time.Minute,
+		Quorum: 4, AbsentAfter: 2 * time.Minute,
+		Calm: time.Minute, Pause: 1e6 * time.Hour, Limit: 30 * time.Minute,
 	}
 }
 
-// TestLostState: an agent that a quorum needs goes on after it has lost its disk, with the state of
-// a neighbour: another one has left before.
-func TestLostState(t *testing.T) {
-	testkit.Long(t, "many exchanges")
-	c := dsoba(60)
-	c.Quorum, c.AbsentAfter = 5, 40*time.Second
-	log := runCase(t, c, func(w *world) {
-		time.Sleep(30 * time.Second)
-		w.machines[3].crash(true, 2*time.Minute)
-		time.Sleep(time.Minute)
-		w.machines[5].crash(true, time.Second)
-		w.machines[5].drive.erase()
+// dsoba is changing with a method of many exchanges.
+func dsoba(iterations int) Case {
+	return changing("-algorithm=dsoba", fmt.Sprint("-K=", iterations), "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+}
+
+// few returns the case with fewer agents, on another graph.
+func (c Case) few(agents, quorum int, graph string) Case {
+	c.Agents, c.Quorum, c.Flags[0], c.Flags[1] = agents, quorum, fmt.Sprint("-agents=", agents), "-graph="+graph
+	return c
+}
+
+// play runs a case to its end while act does to it what it does. All agents must finish as they
+// must. It returns the log of members.
+func (c Case) play(t *testing.T, act func(w *world)) (log membership.Log) {
+	t.Helper()
+	c.script(t, func(*world) {}, act, func(w *world, err error) {
+		if len(w.ended) < len(w.machines) {
+			err = errors.Join(err, fmt.Errorf("%d of %d agents have finished", len(w.ended), len(w.machines)))
+		}
+		if err != nil {
+			t.Fatalf("%v\n%v", err, Result{Trace: w.trace.sorted()})
+		}
+		log = testkit.Get(w.machines[0].left())
 	})
-	if len(log) < 2 || fmt.Sprint(log[1].Lost) != "[5]" {
-		t.Error("agent 5 must begin the second epoch with a neighbour's state")
+	if len(log) > 0 {
+		t.Logf("%s", log.Bytes())
+	}
+	return log
+}
+
+// left reports whether an agent left with a line of a log.
+func leaves(c membership.Change, agent int) bool { return !slices.Contains(c.Members, agent) }
+
+// TestMembersInTheEnd: agents are lost in one way or another; all are there in the end, with the
+// bits of the log's replay, and the log has what happened.
+func TestMembersInTheEnd(t *testing.T) {
+	testkit.Long(t, "many exchanges")
+	for _, tt := range []struct {
+		name string
+		c    func() Case
+		act  func(w *world)
+		good func(log membership.Log) bool
+	}{
+		{"one is back before it is left out, without its disk", func() Case { return dsoba(40) }, func(w *world) {
+			time.Sleep(time.Minute)
+			w.machines[3].crash(true, 10*time.Second)
+			w.machines[3].erase()
+		}, func(log membership.Log) bool {
+			return len(log) == 1 && fmt.Sprint(log[0].Lost) == "[3]" && log[0].Iteration >= 4
+		}},
+		{"members that stay, of which one loses its disk", func() Case {
+			c := dsoba(40)
+			c.Quorum, c.AbsentAfter = 0, 0
+			return c
+		}, func(w *world) {
+			time.Sleep(time.Minute)
+			w.machines[3].crash(true, 10*time.Second)
+			w.machines[3].erase()
+		}, func(log membership.Log) bool { return len(log) == 1 && fmt.Sprint(log[0].Lost) == "[3]" }},
+		{"one loses its disk that the quorum needs", func() Case {
+			c := dsoba(60)
+			c.Quorum, c.AbsentAfter = 5, 40*time.Second
+			return c
+		}, func(w *world) {
+			time.Sleep(30 * time.Second)
+			w.machines[3].crash(true, 2*time.Minute)
+			time.Sleep(time.Minute)
+			w.machines[5].crash(true, time.Second)
+			w.machines[5].erase()
+		}, func(log membership.Log) bool {
+			return len(log) >= 2 && slices.ContainsFunc(log, func(c membership.Change) bool { return fmt.Sprint(c.Lost) == "[5]" })
+		}},
+		{"six minutes without a network", func() Case {
+			c := dsoba(12).few(4, 3, "complete")
+			c.Heartbeat, c.SilentAfter, c.Grace, c.AbsentAfter = 20*time.Second, time.Minute, time.Minute, 3*time.Minute
+			c.Step, c.Limit = 5*time.Minute, 12*time.Hour
+			return c
+		}, func(w *world) {
+			time.Sleep(20 * time.Minute)
+			away := w.partition(1 << 3)
+			away.begin()
+			time.Sleep(6 * time.Minute)
+			away.end()
+		}, func(log membership.Log) bool {
+			return len(log) == 2 && leaves(log[0], 3) && strings.Contains(log[1].Why[0], "agent 3 returned")
+		}},
+		{"a slow one", func() Case {
+			c := dsoba(30).few(4, 3, "complete")
+			c.StragglerDeadline, c.Step = time.Minute, 20*time.Second
+			return c
+		}, func(w *world) {
+			time.Sleep(time.Minute)
+			w.machines[3].suffer(busy, true)
+			time.Sleep(4 * time.Minute)
+			w.machines[3].suffer(busy, false)
+		}, func(log membership.Log) bool {
+			return len(log) == 2 && slices.Equal(log[0].Slow, []int{3}) && log[1].Why[0] == "agent 3 returned"
+		}},
+		// They wait for 40 seconds, twice as long after each time, and so at last for as long as it takes.
+		{"one that is always slow", func() Case {
+			c := dsoba(10).few(4, 3, "complete")
+			c.StragglerDeadline, c.Step, c.Limit = 40*time.Second, time.Minute, 12*time.Hour
+			c.Heartbeat, c.SilentAfter, c.Grace = 10*time.Second, 30*time.Second, 30*time.Second
+			return c
+		}, func(w *world) {
+			time.Sleep(2 * time.Minute)
+			for range 100 {
+				w.machines[3].suffer(busy, true)
+				time.Sleep(150 * time.Second)
+				w.machines[3].suffer(busy, false)
+				time.Sleep(time.Second)
+			}
+		}, func(log membership.Log) bool {
+			times := log.SlowDepartures(3)
+			return times <= 3 && len(log.LeftAsSlow()) == 0 && log.Last(4).Session < 20*membership.MaxAgents
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if log := tt.c().play(t, tt.act); !tt.good(log) {
+				t.Errorf("the log is another one than it must be")
+			}
+		})
 	}
 }
 
-// TestStateOfAllLost: all members have lost the state with which their epoch began, and one is away
-// when the other one ends for that. Started again, they find it out together, and all end.
+// TestJoin: two of six leave, lost at different moments and one with what was on its disk, a
+// seventh agent that the authority admits comes in, and the two return; all that are there in
+// the end find the bits of the log's replay in one process, with the data of the seventh, and
+// with the default method the optimum of all seven.
+func TestJoin(t *testing.T) {
+	testkit.Long(t, "many exchanges")
+	newtoncg := []string{"-algorithm=newtoncg", "-K=40", "-x0=0", "-set=mem=3"} // as many pairs as y has entries
+	for _, method := range [][]string{{"-algorithm=dsoba", "-K=30", "-alpha=0.1", "-beta=0.1", "-gamma=0.1"},
+		newtoncg} {
+		t.Run(method[0], func(t *testing.T) {
+			c := changing(method...)
+			c.AbsentAfter = 48 * time.Second
+			c.Newcomers = []newcomer{{at: 48 * time.Second, neighbours: []int{0, 3}, lost: -1}}
+			log := c.play(t, func(w *world) {
+				time.Sleep(24 * time.Second)
+				w.machines[3].crash(true, 80*time.Second)
+				w.machines[3].erase()
+				time.Sleep(8 * time.Second)
+				w.machines[5].crash(false, 60*time.Second)
+			})
+			if e := log.Last(c.Agents); len(log) < 2 || len(e.Members) != 7 ||
+				!slices.Equal(e.Edges, membership.Edges{{0, 6}, {3, 6}}) {
+				t.Errorf("the seventh agent must come in beside agents 0 and 3, and two return; there are %v with edges %v",
+					e.Members, e.Edges)
+			}
+			if method[0] != newtoncg[0] {
+				return
+			}
+			c.Flags = append(method, "-agents=6", "-graph=exponential", "-evaluate=exact", "-eval-every=60")
+			records := testkit.Get(c.reference(log)).records
+			if g := float64(records[len(records)-1].GradNorm); !(g <= 1e-6) {
+				t.Errorf("‖∇Φ‖ of all seven is %g in the end; it must be at most 1e-6", g)
+			}
+		})
+	}
+}
+
+// TestStateOfAllLost: all members have lost the checkpoints of their epoch. Each of their processes
+// ends with an error that tells so.
 func TestStateOfAllLost(t *testing.T) {
 	testkit.Long(t, "many exchanges")
 	c := dsoba(80).few(3, 2, "path")
-	c.AbsentAfter, c.Limit = 40*time.Second, time.Hour
-	script(t, c, func(w *world) {
+	c.AbsentAfter, c.Limit = 40*time.Second, 20*time.Minute
+	c.script(t, func(*world) {}, func(w *world) {
 		time.Sleep(time.Minute)
 		w.machines[2].crash(true, 7*time.Minute)
-		members := w.machines[:2] // of epoch 1
-		for slices.ContainsFunc(members,
-			func(m *machine) bool { return len(testkit.Get(runs.Folder(m.dir).ReadChanges())) == 0 }) {
+		for testkit.Get(runs.Folder(w.machines[0].dir).ReadChanges()) == nil {
 			time.Sleep(time.Second)
 		}
-		for _, m := range members {
+		for _, m := range w.machines {
 			m.crash(true, time.Second)
-			removeCheckpoints(m)
+			m.mu.Lock()
+			for _, e := range testkit.Get(m.next.ReadDir(m.dir)) {
+				if strings.HasPrefix(e.Name(), "checkpoint.") {
+					testkit.OK(m.next.Remove(filepath.Join(m.dir, e.Name())))
+				}
+			}
+			testkit.OK(m.next.SyncDir(m.dir))
+			m.mu.Unlock()
 		}
-		time.Sleep(45 * time.Second) // they have found it out, and wait whether it stays so
-		w.machines[1].crash(false, 10*time.Minute)
-	}, func(t *testing.T, w *world) {
-		if len(w.lost) != 2 || len(w.ended) > 0 {
-			t.Errorf("the state is lost at agents %v, and %v have finished; it must be 0 and 1, and none",
-				w.lost, w.ended)
+	}, func(w *world, err error) {
+		if text := fmt.Sprint(w.trace.sorted()); !errors.Is(err, errEndless) ||
+			!strings.Contains(text, "nobody has a state to go on with: begin the run anew") {
+			t.Errorf("%v; no process tells that the state is lost:\n%s", err, text[max(0, len(text)-3000):])
 		}
 	})
 }
 
-// removeCheckpoints takes all checkpoints from the disk of a machine that was lost.
-func removeCheckpoints(m *machine) {
-	m.drive.state.Lock()
-	defer m.drive.state.Unlock()
-	files := m.drive.next
-	for _, e := range testkit.Get(files.ReadDir(m.dir)) {
-		if strings.HasPrefix(e.Name(), "checkpoint.") {
-			testkit.OK(files.Remove(filepath.Join(m.dir, e.Name())))
-		}
-	}
-	testkit.OK(files.SyncDir(m.dir))
-}
-
-// TestErrorOfOne: in a run of four an error of one agent's own ends nothing but that agent's part:
-// the others leave it out, and it comes back when it is started again.
-func TestErrorOfOne(t *testing.T) {
+// TestTooLate: an agent that comes back when all others have finished does not wait for ever: its
+// process ends with a line that tells so. From the folder of one of them it has the result, and
+// none that another run has found.
+func TestTooLate(t *testing.T) {
 	testkit.Long(t, "many exchanges")
-	c := dsoba(40).few(4, 3, "complete")
-	log := runCase(t, c, func(w *world) {
-		time.Sleep(30 * time.Second)
-		w.machines[2].mu.Lock()
-		w.machines[2].down = time.Now().Add(60 * time.Second) // who starts it again has to be called
-		w.machines[2].mu.Unlock()
-		w.machines[2].exchange().Fail(errors.New("out of memory"))
+	dsoba(12).few(4, 3, "complete").script(t, func(*world) {}, func(w *world) {
+		time.Sleep(20 * time.Second)
+		w.machines[3].crash(true, 10*time.Minute)
+	}, func(w *world, err error) {
+		if text := fmt.Sprint(w.trace.sorted()); err != nil || len(w.ended) != 3 ||
+			!strings.Contains(text, "agent 3: process 2 ends: ") {
+			t.Fatalf("%v, %d have finished:\n%s", err, len(w.ended), text)
+		}
+		late, folder, finished := w.machines[3], runs.Folder(w.machines[3].dir), runs.Folder(w.machines[0].dir)
+		other := late.own()
+		other.Hash = "another"
+		for name, err := range map[string]error{
+			"of another run":   folder.TakeResult(other, "", finished),
+			"of an unfinished": folder.TakeResult(late.own(), "", folder),
+		} {
+			if !errors.Is(err, dsbo.ErrConfig) {
+				t.Errorf("a result %s: %v", name, err)
+			}
+		}
+		testkit.OK(folder.TakeResult(late.own(), "", finished))
+		if final, err := folder.IsFinal(late.own()); !final || err != nil {
+			t.Errorf("it does not know that the result is final: %v", err)
+		}
+		if err := testkit.Get(read(finished)).compare(testkit.Get(read(folder)), 0); err != nil {
+			t.Error(err)
+		}
+		testkit.OK(folder.Verify())
 	})
-	if len(log) != 2 || slices.Contains(log[0].Members, 2) || !slices.Contains(log[1].Members, 2) {
-		t.Errorf("agent 2 must leave once and return")
-	}
 }
 
-// exchange returns the machine's end of the exchange.
-func (m *machine) exchange() interface{ Fail(error) } {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.now.mixer
-}
-
-// TestSixMinutes: in a run of hours one site is cut off for six minutes, more than the others wait
-// for it: they go on without it, and it comes in again.
-func TestSixMinutes(t *testing.T) {
-	testkit.Long(t, "many exchanges")
-	c := dsoba(12).few(4, 3, "complete")
-	c.Heartbeat, c.SilentAfter, c.AbsentAfter, c.Patience = 20*time.Second, time.Minute, 5*time.Minute, 10*time.Minute
-	c.Step, c.Limit = 5*time.Minute, 12*time.Hour
-	var ended time.Duration
-	log := runCase(t, c, func(w *world) {
-		time.Sleep(20 * time.Minute)
-		vpn := w.partition(1 << 3)
-		vpn.begin()
-		time.Sleep(6 * time.Minute)
-		vpn.end()
-		ended = time.Since(begin)
-	})
-	if len(log) != 2 || !slices.Equal(log[0].Members, []int{0, 1, 2}) ||
-		!strings.Contains(log[1].Why[0], "agent 3 returned") {
-		t.Errorf("agent 3 must leave and return")
-	}
-	took, err := time.Parse(time.RFC3339, log[1].Time)
-	if back := took.Sub(begin) - ended; err != nil || back > 10*time.Minute {
-		t.Errorf("agent 3 is back %v after it can be reached again; %v", back, err)
-	}
-}
-
-// TestLostAtTheEnd: all agents are lost at the moment at which the first of them knows that all
-// have finished. Those that know come back to tell the others, which wait for nobody in vain, also
-// where members change.
+// TestLostAtTheEnd: all agents are lost at the moment at which the first of them knows that all have
+// the result. Those that know come back to tell the others, which wait for nobody in vain.
 func TestLostAtTheEnd(t *testing.T) {
 	for _, quorum := range []int{0, 2} {
 		c := dsoba(4).few(3, quorum, "path")
 		c.Latency, c.Patience = time.Second, c.Limit // nobody's silence ends a wait
-		runCase(t, c, func(w *world) {
-			known := func(m *machine) bool {
-				_, err := runs.Folder(m.dir).ReadMembership()
-				return err == nil
+		if quorum == 0 {
+			c.AbsentAfter = 0
+		}
+		c.play(t, func(w *world) {
+			final := func(m *machine) bool {
+				a := m.meeting()
+				return a != nil && a.Status().Final
 			}
-			for !slices.ContainsFunc(w.machines, known) {
+			for !slices.ContainsFunc(w.machines, final) {
 				time.Sleep(20 * time.Millisecond)
 			}
-			if !slices.ContainsFunc(w.machines, func(m *machine) bool { return !known(m) }) {
-				t.Error("all know at once that all have finished: nobody is left to be told")
+			if !slices.ContainsFunc(w.machines, func(m *machine) bool { return !final(m) }) {
+				t.Error("all know at once that the result is final: nobody is left to be told")
 			}
 			for i, m := range w.machines {
 				m.crash(quorum > 0, time.Duration(1+i)*time.Second)
@@ -164,56 +288,78 @@ func TestLostAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestSlowSite: in a run of four one site computes for four minutes while the others wait, which
-// they do for no longer than the deadline: they go on without it. It asks to come in when it is
-// through with that, and not before.
-func TestSlowSite(t *testing.T) {
-	testkit.Long(t, "many exchanges")
-	c := dsoba(30).few(4, 3, "complete")
-	c.StragglerDeadline, c.Step = time.Minute, 20*time.Second
-	const began, lasted = time.Minute, 4 * time.Minute
-	log := runCase(t, c, func(w *world) {
-		time.Sleep(began)
-		w.machines[3].slow(true)
-		time.Sleep(lasted)
-		w.machines[3].slow(false)
-	})
-	if len(log) != 2 || !slices.Equal(log[0].Slow, []int{3}) ||
-		!strings.HasPrefix(log[0].Why[0], "agent 3 left: slow") || log[1].Why[0] != "agent 3 returned" {
-		t.Fatal("agent 3 must leave as slow and return")
+// meeting returns the machine's agent, nil if it meets nobody.
+func (m *machine) meeting() *session.Agent {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.now == nil {
+		return nil
 	}
-	for k, want := range []struct{ after, before time.Duration }{
-		{began + c.StragglerDeadline, began + c.StragglerDeadline + time.Minute},
-		{began + lasted, began + lasted + time.Minute},
-	} {
-		at, err := time.Parse(time.RFC3339, log[k].Time)
-		if since := at.Sub(begin); err != nil || since < want.after || since > want.before {
-			t.Errorf("change %d is after %v; it must be %v to %v after the start", k+1, since, want.after, want.before)
-		}
+	return m.now.opened
+}
+
+// TestErrorOfOne: in a run of four an error of one agent's own ends nothing but processes: all are
+// started again, and go on together.
+func TestErrorOfOne(t *testing.T) {
+	testkit.Long(t, "many exchanges")
+	dsoba(40).few(4, 3, "complete").play(t, func(w *world) {
+		time.Sleep(30 * time.Second)
+		w.machines[2].meeting().Fail(errors.New("out of memory"))
+	})
+}
+
+// TestTwoProcesses: an agent is started on another machine, with what its disk has, as the first one
+// stands still. The later process goes on, and the earlier one ends as it hears of that.
+func TestTwoProcesses(t *testing.T) {
+	for agent := range 2 { // those that connect to a neighbour
+		c := dsoba(60).few(3, 0, "path")
+		c.AbsentAfter = 0
+		synctest.Test(t, func(t *testing.T) {
+			w, closeAll := c.world()
+			defer closeAll()
+			first := w.machines[agent]
+			defer first.unmount()
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			var all, earlier sync.WaitGroup
+			var fenced error
+			for _, m := range w.machines {
+				if m != first {
+					all.Go(func() { testkit.OK(m.supervise(ctx)) })
+				}
+			}
+			earlier.Go(func() { fenced = first.supervise(ctx) })
+			time.Sleep(40 * time.Second)
+			first.suffer(frozen, true)
+			later := w.newMachine(agent, first.name+"-again")
+			w.mu.Lock()
+			w.moved[net.JoinHostPort(first.name, port)] = net.JoinHostPort(later.name, port)
+			w.mu.Unlock()
+			later.mu.Lock()
+			later.next = first.files.Crash(func(n int) int { return n - 1 })
+			moved(later.next, filepath.Dir(first.dir), filepath.Dir(later.dir))
+			later.mu.Unlock()
+			w.machines[agent] = later
+			all.Go(func() { testkit.OK(later.supervise(ctx)) })
+			time.Sleep(20 * time.Second)
+			first.suffer(frozen, false)
+			all.Wait()
+			earlier.Wait()
+			if !errors.As(fenced, new(*session.FencedError)) {
+				t.Errorf("agent %d: the earlier process ends with %v", agent, fenced)
+			}
+			for i := range w.machines {
+				w.ended[i] = time.Now()
+			}
+			if err := w.verify(); err != nil {
+				t.Errorf("agent %d: %v\n%v", agent, err, Result{Trace: w.trace.sorted()})
+			}
+		})
 	}
 }
 
-// TestAlwaysSlow: a site that takes minutes for each step, where the others take seconds, is left
-// out a few times, each time later than the time before, until they are as patient as it is slow.
-func TestAlwaysSlow(t *testing.T) {
-	testkit.Long(t, "many exchanges")
-	c := dsoba(10).few(4, 3, "complete")
-	c.StragglerDeadline, c.Step, c.Limit = 40*time.Second, time.Minute, 12*time.Hour
-	c.Heartbeat, c.SilentAfter = 10*time.Second, 30*time.Second
-	// What it computes in the second between two of these times lasts until the next one ends.
-	const takes = 150 * time.Second
-	log := runCase(t, c, func(w *world) {
-		time.Sleep(2 * time.Minute)
-		for range 100 {
-			w.machines[3].slow(true)
-			time.Sleep(takes)
-			w.machines[3].slow(false)
-			time.Sleep(time.Second)
-		}
-	})
-	// It is left out after 40 and 80 seconds, and after 160 where it takes two of these times; next
-	// would be after 320.
-	if times := log.SlowDepartures(3); times < 2 || times > 3 || len(log.LeftAsSlow()) > 0 {
-		t.Errorf("agent 3 was left out %d times; it must be 2 or 3 times, and be there in the end", times)
-	}
+// moved gives a folder of a disk another name.
+func moved(files *testkit.Memory, from, to string) {
+	testkit.OK(files.Rename(from, to))
+	testkit.OK(files.SyncDir(filepath.Dir(to)))
 }

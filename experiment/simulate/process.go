@@ -10,8 +10,7 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/experiment/peer"
-	"dsbo/network/grpc"
-	"dsbo/network/pki"
+	"dsbo/network/session"
 	"dsbo/runs"
 )
 
@@ -21,11 +20,21 @@ const simulated = "simulated"
 // port is where all agents listen.
 const port = "7000"
 
+// fixed are the flags of all simulated runs.
+var fixed = []string{"-quiet", "-report=false", "-batch=0", "-dtype=float64"}
+
+// hash stands for the run's settings.
+func (w *world) hash() string { return fmt.Sprint(w.Seed) }
+
+// own names the run, and the machine's agent in it.
+func (m *machine) own() runs.Membership {
+	return runs.Membership{Run: simulated, Hash: m.hash(), Agent: m.agent, Agents: m.Agents}
+}
+
 // run does what the verb agent does, with the simulation's clock, wires and disk.
 func (p *process) run() error {
-	own := runs.Membership{Run: simulated, Hash: p.hash(), Agent: p.agent, Agents: p.Agents}
-	finished, told, err := runs.Folder(p.dir).AllFinished(own)
-	if err != nil || told {
+	own := p.own()
+	if final, err := runs.Folder(p.dir).IsFinal(own); err != nil || final {
 		return err
 	}
 	j, err := experiment.Parse(*p.task, slices.Concat(p.Flags, fixed, []string{"-out=" + p.dir}), io.Discard)
@@ -34,73 +43,52 @@ func (p *process) run() error {
 	}
 	j.View = viewer{p}
 	return peer.Agent{
-		Folder: runs.Folder(p.dir), Own: own, Identity: fmt.Sprint("simulated agent ", p.agent),
-		Exchange: grpc.Config{
-			Agent: p.agent, Run: own.Run, Hash: own.Hash, Addresses: p.addresses,
-			Dial:     func(ctx context.Context, address string) (net.Conn, error) { return p.host.Dial(ctx, address) },
-			Identity: p.identity, Unmasked: p.Unmasked,
-			KeepFrames: p.KeepFrames, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, PeerTimeout: p.Patience,
-			ComputeTimeout: p.Limit,
-			DelayBudget:    p.DelayBudget,
-			OnDiskHang:     func(err error) { p.exit(err) },
-			Membership:     p.council(),
-			Admission:      p.admission,
-			Finished:       finished,
-			Log:            p.trace.logger(p.agent),
-			Wrap:           p.sender,
-		},
-		Open: p.open,
-		Known: func() {
-			p.ending.Lock()
-			defer p.ending.Unlock()
-			p.safe = true
+		Folder: runs.Folder(p.dir), Own: own, Identity: fmt.Sprint("simulated agent ", p.agent), Open: p.open,
+		Sessions: session.Config{
+			Agent: p.agent, Run: own.Run, Hash: own.Hash, Addresses: p.addresses, Dial: p.dial, Identity: p.identity,
+			Unmasked: p.Unmasked, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, Grace: p.Grace,
+			PeerTimeout: p.Patience, ComputeTimeout: p.Limit, OnDiskHang: p.exit, Quorum: p.Quorum,
+			AbsentAfter: p.AbsentAfter, StragglerDeadline: p.StragglerDeadline, FewMembers: true,
+			Admission: p.admission, Log: p.trace.logger(p.agent), Wrap: p.sender,
 		},
 	}.Run(p.running, j, nil, io.Discard)
 }
 
-// fixed are the flags of all simulated runs.
-var fixed = []string{"-quiet", "-report=false", "-batch=0", "-dtype=float64"}
+// dial connects to another agent, wherever its machine is.
+func (p *process) dial(ctx context.Context, address string) (net.Conn, error) {
+	return p.host.Dial(ctx, p.addressNow(address))
+}
 
-// hash stands for the run's settings.
-func (w *world) hash() string { return fmt.Sprint(w.Seed) }
+// sender returns what sends the agent's frames to another one.
+func (p *process) sender(to int, s session.Sender) session.Sender {
+	if p.wrap == nil {
+		return s
+	}
+	return p.wrap(p.agent, to, s)
+}
 
-// open opens the agent's end of the exchange.
-func (p *process) open(c grpc.Config) (m *grpc.Mixer, err error) {
+// open has the agent meet the others.
+func (p *process) open(c session.Config) (a *session.Agent, err error) {
 	if p.admission == "" { // nobody connects to an agent that is admitted
 		if c.Listener, err = p.host.Listen(port); err != nil {
 			return nil, err
 		}
 	}
-	if m, err = grpc.Open(c); err != nil {
+	if a, err = session.Open(c); err != nil {
 		return nil, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.mixer = m
-	return m, nil
-}
-
-// council returns what the agent needs to have members leave and come back, nil if all stay.
-func (p *process) council() *grpc.Membership {
-	if p.Quorum == 0 {
-		return nil
-	}
-	drawn := 0
-	return &grpc.Membership{Quorum: p.Quorum, AbsentAfter: p.AbsentAfter, StragglerDeadline: p.StragglerDeadline,
-		FewMembers: true,
-		Draw: func() uint64 {
-			drawn++
-			return uint64(p.of("council", p.agent, p.life, drawn))
-		}}
+	p.opened = a
+	return a, nil
 }
 
 // exit ends the process at once, as os.Exit does.
 func (p *process) exit(err error) {
-	if p.alive.Err() != nil {
-		return
+	if p.alive.Err() == nil {
+		p.trace.note("agent %d: process %d exits: %v", p.agent, p.life, err)
+		p.crash(false, 0)
 	}
-	p.trace.note("agent %d: process %d exits: %v", p.agent, p.life, err)
-	p.crash(false, 0)
 }
 
 // A viewer has a job take time where it would show how far it is.
@@ -110,7 +98,7 @@ type viewer struct{ *process }
 func (v viewer) Show(experiment.Progress) {
 	since := int64(time.Since(begin))
 	v.spend(v.of("step", v.agent).of("moment", since).exponential(v.Step / 4))
-	v.await(&v.busy)
+	v.await(busy)
 }
 
 // Log implements [experiment.Viewer].
@@ -129,24 +117,3 @@ func (v viewer) Saved(iteration int) { v.Log("checkpoint of iteration %d", itera
 
 // Stop implements [experiment.Viewer].
 func (viewer) Stop() {}
-
-// certificates are the certificates of all simulated agents, which are valid as long as any run may
-// take, and the authority that has signed them.
-type certificates struct {
-	authority *pki.Authority
-	of        []*pki.Identity
-}
-
-func newCertificates(n int) (c *certificates, err error) {
-	from, until := begin.AddDate(-1, 0, 0), begin.AddDate(100, 0, 0)
-	c = &certificates{of: make([]*pki.Identity, n)}
-	if c.authority, err = pki.NewAuthority("simulation", from, until); err != nil {
-		return nil, err
-	}
-	for i := range c.of {
-		if c.of[i], err = c.authority.Issue(i, from, until, simulated); err != nil {
-			return nil, err
-		}
-	}
-	return c, nil
-}

@@ -10,11 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"dsbo/experiment"
 	"dsbo/internal/disk"
-	"dsbo/internal/testkit"
 	"dsbo/network/membership"
 	"dsbo/runs"
 )
@@ -40,11 +38,9 @@ func read(folder runs.Folder) (*reference, error) {
 		return nil, err
 	}
 	for _, name := range compared {
-		data, err := disk.ReadFile(folder.Path(name))
-		if err != nil {
+		if r.files[name], err = folder.ReadFile(name); err != nil {
 			return nil, err
 		}
-		r.files[name] = data
 	}
 	r.records, err = folder.Records()
 	for i := range r.records {
@@ -56,11 +52,7 @@ func read(folder runs.Folder) (*reference, error) {
 // reference returns the reference of a case in which members change so.
 func (c Case) reference(log membership.Log) (*reference, error) {
 	const folder = "/simulated/reference"
-	files := testkit.NewMemory()
-	if err := files.MkdirAll(folder); err != nil {
-		return nil, err
-	}
-	defer disk.Mount(folder, files)()
+	defer disk.Mount(folder, newDisk(folder))()
 	out := filepath.Join(folder, "run")
 	args := slices.Concat(c.Flags, fixed, []string{"-out=" + out})
 	if len(log) > 0 {
@@ -76,36 +68,58 @@ func (c Case) reference(log membership.Log) (*reference, error) {
 	return read(runs.Folder(out))
 }
 
-// verify compares what each agent has left with what it must be: all have the same membership log,
-// or as much of it as they saw, and those that have ended have the bits of its replay.
+// verify compares what each agent has left with what it must be: all that have finished have the
+// same membership log, the bits of its replay, and summaries alike. An agent that came too late may
+// have a result that did not become final: the bits of its own log's replay.
 func (w *world) verify() error {
-	log, err := w.changes()
-	if err != nil {
-		return err
-	}
-	want, err := w.reference(log)
-	if err != nil {
-		return err
-	}
 	var errs []error
-	var first *reference
-	for i, m := range w.machines {
-		if m.refused || m.leftOut.Load() {
-			continue
-		}
-		got, err := read(runs.Folder(m.dir))
-		if err == nil {
-			err = want.compare(got, w.cameIn(log, i))
-		}
-		if _, member := log.Last(w.Agents).Position(i); err == nil && member {
-			first = cmp.Or(first, got)
-			err = first.compareSummaries(got)
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("agent %d: %w", i, err))
+	var log membership.Log
+	var want, first *reference
+	for _, late := range []bool{false, true} {
+		for i, m := range w.machines {
+			if _, ended := w.ended[i]; ended == late {
+				continue
+			}
+			own, err := m.left()
+			state, e := runs.Folder(m.dir).State()
+			if err = cmp.Or(err, e); err == nil && late && state != runs.Finished {
+				continue
+			}
+			switch {
+			case err != nil:
+			case want == nil || late:
+				log = own
+				want, err = w.reference(log)
+			case !bytes.Equal(own.Bytes(), log.Bytes()):
+				err = fmt.Errorf("it has the membership log\n%sothers have\n%s", own.Bytes(), log.Bytes())
+			}
+			var got *reference
+			if err == nil {
+				got, err = read(runs.Folder(m.dir))
+			}
+			if err == nil {
+				err = want.compare(got, w.cameIn(log, i))
+			}
+			if err == nil && !late {
+				first = cmp.Or(first, got)
+				err = first.compareSummaries(got)
+			}
+			if err != nil {
+				errs = append(errs, fmt.Errorf("agent %d: %w", i, err))
+			}
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// left returns the changes that the folder of an agent has after a loss of power: what it has found
+// must be safe.
+func (m *machine) left() (membership.Log, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.detach(true, m.of("last crash", m.agent))
+	m.attach()
+	return runs.Folder(m.dir).ReadChanges()
 }
 
 // cameIn returns the epoch in which an agent came in for the last time, or began without its state,
@@ -116,33 +130,8 @@ func (w *world) cameIn(log membership.Log, agent int) (epoch int) {
 	return epoch
 }
 
-// changes returns the membership log of the run. All agents that have ended must have it, and
-// others its beginning.
-func (w *world) changes() (log membership.Log, err error) {
-	logs := make([]membership.Log, len(w.machines))
-	for i, m := range w.machines {
-		m.drive.detach(true, m.of("last crash", i)) // what each agent has found must be safe
-		if logs[i], err = m.log(); err != nil {
-			return nil, fmt.Errorf("agent %d: %w", i, err)
-		}
-		if len(logs[i]) > len(log) {
-			log = logs[i]
-		}
-	}
-	for i, own := range logs {
-		if !bytes.HasPrefix(log.Unsigned().Bytes(), own.Unsigned().Bytes()) || w.ended[i] && len(own) < len(log) {
-			return nil, fmt.Errorf("agent %d has the membership log\n%sothers have\n%s", i, own.Bytes(), log.Bytes())
-		}
-	}
-	id := w.machines[0].identity
-	return log, log.VerifyVotes(func(text []byte, s membership.Signature, at time.Time) error {
-		_, err := id.Verify(s.Agent, s.Certificate, text, s.Signature, at)
-		return err
-	})
-}
-
-// compareSummaries returns an error that names the first difference of what two agents say of the
-// run, which the verb collect refuses.
+// compareSummaries returns an error that names the first difference of the summaries of two agents,
+// which the verb collect refuses.
 func (r *reference) compareSummaries(got *reference) error {
 	d, err := runs.Diff(r.summary.Timeless(), got.summary.Timeless())
 	if err == nil && len(d) > 0 {

@@ -15,12 +15,12 @@ import (
 // WorkerVariable is the environment variable that makes a process a worker of a campaign.
 const WorkerVariable = "DSBO_SIMULATE_WORKER"
 
-// An Outcome is what a worker says of a seed, a line of JSON.
+// An Outcome is what became of a seed, as a worker writes it, a line of JSON.
 type Outcome struct {
 	Seed    uint64
 	Took    time.Duration // virtual time
 	Lives   int
-	Refused bool
+	Late    int
 	Error   string `json:",omitempty"` // "": the run ended as it must
 	History string `json:",omitempty"`
 	Heap    uint64 `json:",omitempty"` // bytes in use, of some seeds
@@ -37,14 +37,14 @@ const (
 
 // Work runs the cases of the seeds that it reads, one a line, and writes their outcomes. Virtual
 // time needs a test.
-func Work(t *testing.T, in io.Reader, out io.Writer, draw func(seed uint64) Case) error {
+func Work(t *testing.T, in io.Reader, out io.Writer) error {
 	seeds, outcomes, first := bufio.NewScanner(in), json.NewEncoder(out), uint64(0)
 	for done := 1; seeds.Scan(); done++ {
 		var seed uint64
 		if _, err := fmt.Sscan(seeds.Text(), &seed); err != nil {
 			return err
 		}
-		o := outcomeOf(t, draw(seed))
+		o := outcomeOf(t, Draw(seed))
 		if done == HeapFirst || done%heapEvery == 0 {
 			o.Heap = heap()
 			first = cmp.Or(first, o.Heap)
@@ -65,7 +65,7 @@ func outcomeOf(t *testing.T, c Case) Outcome {
 	o := Outcome{Seed: c.Seed}
 	synctest.Test(t, func(*testing.T) {
 		r, err := c.Run()
-		o.Took, o.Lives, o.Refused, o.History = r.Took, r.Lives, r.Refused, fmt.Sprintf("%+v\n%v", c, r)
+		o.Took, o.Lives, o.Late, o.History = r.Took, r.Lives, r.Late, fmt.Sprintf("%+v\n%v", c, r)
 		if err != nil {
 			o.Error = err.Error()
 		}

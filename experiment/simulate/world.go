@@ -1,26 +1,27 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"dsbo/internal/testkit"
 	"dsbo/network/pki"
+	"dsbo/network/session"
 )
 
 // A Result is what became of a simulated run.
 type Result struct {
-	Took    time.Duration // virtual time
-	Lives   int           // processes of all agents
-	Refused bool          // the run ended with an error that names a silent agent, or the state that is lost
-	Trace   []Line        // what happened, by moment and then by text
+	Took  time.Duration // virtual time
+	Lives int           // processes of all agents
+	Late  int           // agents that came when the others had finished
+	Trace []Line        // what happened, by moment and then by text
 }
 
 // String returns the trace for people.
@@ -41,19 +42,36 @@ type world struct {
 	addresses []string         // by agent
 	trace     trace            // what happened, if it is wanted
 	cuts      cuts             // of links
-	forgetful forgetful        // whose disk is lost
+	// wrap, if it is set, returns what sends an agent's frames to another one.
+	wrap func(from, to int, s session.Sender) session.Sender
 
-	ending sync.Mutex   // guards what follows
-	ended  map[int]bool // agents that have ended as they must
-	lost   map[int]bool // agents that have ended once as the state is lost, and were started again
-	safe   bool         // an agent knows that all have finished
+	mu        sync.Mutex        // guards what follows
+	moved     map[string]string // addresses that have another name now
+	forgetful map[int]bool      // agents that have lost checkpoints
+	ended     map[int]time.Time // when agents finished
+	first     time.Time         // of these
+	troubled  time.Time         // until when there were faults, or agents that are down for one
+	dismiss   context.CancelCauseFunc
 }
 
 // mostAgents is the largest number of agents in a run.
 const mostAgents = 8 + mostNewcomers
 
-// identities are the certificates of the agents of all runs of this process.
-var identities = sync.OnceValues(func() (*certificates, error) { return newCertificates(mostAgents) })
+// certificates are the certificates of the agents of all runs of this process, which are valid as
+// long as any run may take, and the authority that has signed them.
+type certificates struct {
+	authority *pki.Authority
+	of        [mostAgents]*pki.Identity
+}
+
+var identities = sync.OnceValue(func() (c certificates) {
+	from, until := begin.AddDate(-1, 0, 0), begin.AddDate(100, 0, 0)
+	c.authority = testkit.Get(pki.NewAuthority("simulation", from, until))
+	for i := range c.of {
+		c.of[i] = testkit.Get(c.authority.Issue(i, from, until, simulated))
+	}
+	return c
+})
 
 // of derives a draw of an agent.
 func (w *world) of(name string, agent int, numbers ...int) draw {
@@ -65,123 +83,94 @@ func (w *world) of(name string, agent int, numbers ...int) draw {
 }
 
 // world returns the network and the machines of a case, and what ends them.
-func (c Case) world() (w *world, end func(), err error) {
-	w = &world{Case: c, draw: draw(c.Seed).of("world"), ended: map[int]bool{}, lost: map[int]bool{},
-		cuts: cuts{all: map[*cut]bool{}}, forgetful: forgetful{agents: map[int]bool{}}}
-	w.trace.forgo = func(agent int) {
-		if w.isLiar(agent) {
-			w.machines[agent].forgone.Store(true)
-		}
-	}
+func (c Case) world() (w *world, end func()) {
+	w = &world{Case: c, draw: draw(c.Seed).of("world"), cuts: cuts{all: map[*cut]bool{}}, moved: map[string]string{},
+		forgetful: map[int]bool{}, ended: map[int]time.Time{}}
 	w.network = testkit.NewNetwork(weather{w.draw.of("weather"), c.Latency, max(60*c.Second, 100*c.Latency)})
-	var unmounts []func()
-	end = func() {
-		for _, unmount := range unmounts {
-			unmount()
-		}
-	}
 	for i := range c.Agents + len(c.Newcomers) {
-		m, unmount, err := w.newMachine(i)
-		if err != nil {
-			end()
-			return nil, nil, err
-		}
-		unmounts = append(unmounts, unmount)
+		m := w.newMachine(i, fmt.Sprintf("agent-%d", i))
 		w.machines = append(w.machines, m)
 		if i < c.Agents {
 			w.addresses = append(w.addresses, net.JoinHostPort(m.name, port))
 		}
 	}
-	return w, end, nil
+	return w, func() {
+		for _, m := range w.machines {
+			m.unmount()
+		}
+	}
 }
 
-// newMachine returns the machine of an agent, and what takes its drive away.
-func (w *world) newMachine(agent int) (m *machine, unmount func(), err error) {
-	all, err := identities()
-	if err != nil {
-		return nil, nil, err
-	}
-	m = &machine{world: w, agent: agent, name: agentName(agent), identity: all.of[agent]}
+// newMachine returns a machine of an agent, with an empty disk.
+func (w *world) newMachine(agent int, name string) *machine {
+	all := identities()
+	m := &machine{world: w, agent: agent, name: name, identity: all.of[agent],
+		dir: filepath.Join("/", "simulated", name, "run")}
 	if agent >= w.Agents {
 		n := w.Newcomers[agent-w.Agents]
 		m.down = begin.Add(n.at)
-		if m.admission, err = all.authority.Admit(pki.Admission{Agent: agent, Neighbours: n.neighbours}, simulated,
-			w.hash()); err != nil {
-			return nil, nil, err
-		}
+		m.admission = testkit.Get(all.authority.Admit(pki.Admission{Agent: agent, Neighbours: n.neighbours}, simulated,
+			w.hash()))
 	}
-	folder := filepath.Join("/", "simulated", m.name)
-	m.dir = filepath.Join(folder, "run")
-	m.drive, unmount, err = newDrive(m, folder)
-	return m, unmount, err
+	m.next = newDisk(filepath.Dir(m.dir))
+	m.attach()
+	return m
 }
 
-// Run runs the case, inside of a bubble of testing/synctest that began with it. The error says what
+// addressNow returns where an address is now.
+func (w *world) addressNow(address string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return cmp.Or(w.moved[address], address)
+}
+
+// trouble notes that there are faults until after a time.
+func (w *world) trouble(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if until := time.Now().Add(d); until.After(w.troubled) {
+		w.troubled = until
+	}
+}
+
+// Run runs the case, inside of a bubble of testing/synctest that began with it. The error is what
 // is wrong with its end.
 func (c Case) Run() (Result, error) {
-	w, end, err := c.world()
-	if err != nil {
-		return Result{}, err
-	}
+	w, end := c.world()
 	defer end()
-	err = w.run()
+	err := w.run()
 	if err == nil {
 		err = w.verify()
 	}
 	if n := w.network.Open(); err == nil && n > 0 {
 		err = fmt.Errorf("%d ends of connections are left open", n)
 	}
-	r := Result{Took: time.Since(begin), Trace: w.trace.sorted()}
+	r := Result{Took: time.Since(begin), Trace: w.trace.sorted(), Late: len(w.machines) - len(w.ended)}
 	for _, m := range w.machines {
 		r.Lives += m.lives
-		r.Refused = r.Refused || m.refused || w.lost[m.agent]
 	}
 	return r, err
 }
 
-// end notes that an agent has ended as it must, in ended or lost. Agents that are no members of its
-// last epoch are waited for by nobody: they end when the members have, and so do those that were
-// started again to find out with others that the state is lost, and liars that are forgone.
-func (w *world) end(agent int, in map[int]bool) error {
-	w.ending.Lock()
-	defer w.ending.Unlock()
-	if w.machines[agent].leftOut.Load() {
-		return nil
-	}
-	in[agent] = true
-	log, err := w.machines[agent].log()
-	if err != nil {
-		return err
-	}
-	waited := func(i int) bool { return !w.ended[i] && !w.lost[i] && !w.machines[i].forgone.Load() }
-	if slices.ContainsFunc(log.Last(w.Agents).Members, waited) {
-		return nil
-	}
-	for i, m := range w.machines {
-		if !w.ended[i] {
-			m.dismiss()
-		}
-	}
-	return nil
-}
-
-// agentName is the name of an agent's machine.
-func agentName(agent int) string { return fmt.Sprintf("agent-%d", agent) }
-
-var errEndless = errors.New("the run does not end")
+var (
+	errEndless = errors.New("the run does not end")
+	errLate    = errors.New("the others have finished")
+)
 
 // run runs the agents, and faults, until all agents have ended for good. One that takes too long
 // ends all.
 func (w *world) run() error {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), w.Calm+w.Limit, errEndless)
+	limit, cancel := context.WithTimeoutCause(context.Background(), w.Calm+w.Limit, errEndless)
 	defer cancel()
+	ctx, dismiss := context.WithCancelCause(limit)
+	defer dismiss(nil)
+	w.dismiss = dismiss
 	errs := make([]error, len(w.machines))
 	var agents, faults sync.WaitGroup
 	for i, m := range w.machines {
 		agents.Go(func() {
-			errs[i] = m.supervise(ctx)
-			if errs[i] == nil {
-				errs[i] = w.end(i, w.ended)
+			if errs[i] = m.supervise(ctx); errs[i] == nil {
+				w.end(i)
 			}
 		})
 	}
@@ -197,10 +186,61 @@ func (w *world) run() error {
 	done()
 	faults.Wait()
 	for i, err := range errs {
-		w.machines[i].refused = w.refuses(err) || errors.Is(err, errEndless) && w.parted()
-		if err != nil && !w.machines[i].refused {
+		if errors.Is(err, errLate) {
+			err = w.lateError()
+		}
+		if err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}
 	}
 	return nil
+}
+
+// end notes that an agent has finished. Those that are left when they are no quorum any more have
+// time to notice that, if they can, and then are dismissed.
+func (w *world) end(agent int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended[agent] = time.Now()
+	if len(w.ended) == 1 {
+		w.first = time.Now()
+	}
+	if left, quorum := len(w.machines)-len(w.ended), cmp.Or(w.Quorum, w.Agents); left > 0 && left < quorum {
+		w.awaitLate()
+	}
+}
+
+// awaitLate dismisses those that have not ended, some time after there was anything that keeps them
+// from that. The lock is held.
+func (w *world) awaitLate() {
+	last := w.troubled
+	for _, at := range w.ended {
+		if at.After(last) {
+			last = at
+		}
+	}
+	patience := 3*w.linger() + 100*w.Second + 20*w.SilentAfter
+	time.AfterFunc(time.Until(last.Add(patience)), func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if len(w.ended) == len(w.machines) {
+			return
+		}
+		if time.Since(w.troubled) < patience {
+			w.awaitLate()
+			return
+		}
+		w.dismiss(errLate)
+	})
+}
+
+// lateError returns an error if an agent had the time to finish with the others, and did not.
+func (w *world) lateError() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if excused := w.troubled.Add(w.usual() + 2*w.linger()); (w.Quorum > 0 || w.Hasty) && w.first.Before(excused) {
+		return nil
+	}
+	return fmt.Errorf("the first of the others has finished %v after the start, when faults were over since %v, "+
+		"and it has not", w.first.Sub(begin), w.troubled.Sub(begin))
 }

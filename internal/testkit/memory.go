@@ -25,6 +25,9 @@ type Memory struct {
 	// Changed, if it is set, is called after each operation, by its goroutine, with a text such as
 	// "rename .a.tmp to a".
 	Changed func(operation string)
+	// Before, if it is set, is called before each write and sync, by its goroutine. Its error ends the
+	// operation, after the half of what was to be written.
+	Before func(operation, path string) error
 
 	mu   sync.Mutex
 	root *node // nil: the processes that used it have ended
@@ -65,7 +68,7 @@ func NewMemory() *Memory { return &Memory{root: newFolder()} }
 func (m *Memory) Restart() *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	next := &Memory{root: m.root, Changed: m.Changed}
+	next := &Memory{root: m.root, Changed: m.Changed, Before: m.Before}
 	m.root = nil
 	next.root.unlock()
 	return next
@@ -98,6 +101,17 @@ func (m *Memory) lockAndRun(operation, path string, change bool, run func() erro
 	}
 	if change && m.Changed != nil {
 		m.Changed(operation + " " + path)
+	}
+	return nil
+}
+
+// begin returns why a write or a sync must not be.
+func (m *Memory) begin(operation, path string) error {
+	if m.Before == nil {
+		return nil
+	}
+	if err := m.Before(operation, path); err != nil {
+		return &fs.PathError{Op: operation, Path: path, Err: err}
 	}
 	return nil
 }
@@ -265,6 +279,9 @@ func (m *Memory) Remove(path string) error {
 
 // SyncDir implements [FS].
 func (m *Memory) SyncDir(path string) error {
+	if err := m.begin("sync", path); err != nil {
+		return err
+	}
 	return m.operate("sync folder", path, true, func(dir *node, name string) error {
 		n := dir.child(name)
 		if n == nil {
@@ -341,6 +358,10 @@ func (f *memoryFile) Read(p []byte) (n int, err error) {
 }
 
 func (f *memoryFile) Write(p []byte) (int, error) {
+	full := f.m.begin("write", f.path)
+	if full != nil {
+		p = p[:len(p)/2]
+	}
 	err := f.operate("write", true, func() {
 		if f.flag&os.O_APPEND != 0 {
 			f.offset = len(f.n.data)
@@ -354,7 +375,7 @@ func (f *memoryFile) Write(p []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return len(p), nil
+	return len(p), full
 }
 
 func (f *memoryFile) Truncate(size int64) error {
@@ -366,6 +387,9 @@ func (f *memoryFile) Truncate(size int64) error {
 }
 
 func (f *memoryFile) Sync() error {
+	if err := f.m.begin("sync", f.path); err != nil {
+		return err
+	}
 	return f.operate("sync", true, func() { f.n.saved, f.n.changes = f.n.data, nil })
 }
 

@@ -136,13 +136,14 @@ func (a *Agent) timeout() time.Duration {
 }
 
 // patience is for how long an exchange waits for what an agent computes: twice as long after each
-// time that it was left out for that.
+// time that it was left out for that, and after each session that began at the same point, as where
+// none can be left out the next one would end so too.
 func (a *Agent) patience(agent int) time.Duration {
 	deadline := a.config.ComputeTimeout
 	if a.config.StragglerDeadline > 0 {
 		deadline = a.config.StragglerDeadline
 	}
-	for range a.state.Log.SlowDepartures(agent) {
+	for range a.state.Log.SlowDepartures(agent) + max(0, a.state.Attempts.Count-1) {
 		deadline = min(2*deadline, a.config.ComputeTimeout)
 	}
 	return deadline
