@@ -23,8 +23,8 @@ import (
 // whole has the blocks of documents run as they are, as .ci/run does, not at small sizes.
 var whole = flag.Bool("whole", false, "run the code blocks of documents as they are, long ones and Python too")
 
-// A session is what a document's blocks need to be run in one folder.
-type session struct {
+// A shell is what a document's blocks need to be run in one folder.
+type shell struct {
 	begin  string      // a script that makes what the document takes for granted
 	always [][2]string // texts of its blocks, each with what runs in its place
 	small  [][2]string // texts whose runs are long, with small ones
@@ -41,8 +41,8 @@ const (
 	tinySynthetic = `"task": "synthetic", "flags": ["-p=2", "-train=4", "-val=6", "-test=20", "-K=4"]`
 )
 
-// sessions are the documents that have blocks to run.
-var sessions = map[string]session{
+// shells are the documents that have blocks to run.
+var shells = map[string]shell{
 	"README.md": {small: [][2]string{{"go run ./cmd/mnist", "go run ./cmd/mnist" + tinyMNIST}}},
 	"docs/tables.md": {always: [][2]string{
 		{"dsbo tune -cluster cluster.json -agent 2 -certs certs -data ours.csv -target diagnosis",
@@ -95,7 +95,7 @@ agents() { # N COMMAND...: runs the command for agents 0 to N-1 at once
 
 // script returns the script of a document, which leaves the output of block i in OUT/i, and the
 // numbers of blocks that are run as they are.
-func (s session) script(t *testing.T, document string, blocks map[int]testkit.Block) (script string, asIs []int) {
+func (s shell) script(t *testing.T, document string, blocks map[int]testkit.Block) (script string, asIs []int) {
 	t.Helper()
 	unused := slices.Clone(s.always)
 	if !*whole {
@@ -161,11 +161,11 @@ func TestBlocks(t *testing.T) {
 		case strings.HasPrefix(l.How, "output of ") && !*whole:
 			leave("needs -whole")
 		case strings.HasPrefix(l.How, "output of "):
-			alone := session{}
+			alone := shell{}
 			alone.run(t, l.Document, map[int]testkit.Block{i - 1: {Text: strings.TrimPrefix(l.How, "output of ")}})
 		}
 	}
-	for document, s := range sessions {
+	for document, s := range shells {
 		blocks := map[int]testkit.Block{}
 		for i, l := range lines {
 			if l.Document == document && (l.How == "run" || l.How == "python" && python) {
@@ -181,7 +181,7 @@ func TestBlocks(t *testing.T) {
 
 // run runs blocks of a document, by their numbers among all, and compares what they print with the
 // blocks behind them.
-func (s session) run(t *testing.T, document string, blocks map[int]testkit.Block) {
+func (s shell) run(t *testing.T, document string, blocks map[int]testkit.Block) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip(err)

@@ -19,22 +19,28 @@ const (
 	warnedEvery  = 24 * time.Hour
 )
 
-// A certificate is an agent's own, which may be renewed while the agent runs.
+// A certificate is an agent's own, which may be renewed while the agent runs, with what the
+// authority has signed about other agents.
 type certificate struct {
 	files   pki.Files
+	run     string // the cluster file's, and the hash of its settings
+	hash    string
 	log     *slog.Logger
 	monitor *monitor
 	warned  time.Time // when the log last said that it expires soon
+	refused string    // why removals are not used, as the log has it
 }
 
-// load returns the identity to begin with.
-func (c *certificate) load(now time.Time) (*pki.Identity, error) {
-	id, err := c.files.Changed(now)
+// load returns the identity and the removals to begin with.
+func (c *certificate) load(now time.Time) (id *pki.Identity, removals []string, err error) {
+	if id, err = c.files.Changed(now); err == nil {
+		removals, err = pki.LoadRemovals(c.files.Folder, c.run, c.hash)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("-certs: %w", err)
+		return nil, nil, fmt.Errorf("-certs: %w", err)
 	}
 	c.adopt(id, now, "certificate")
-	return id, nil
+	return id, removals, nil
 }
 
 // adopt logs which certificate the agent has from now on, and when it expires.
@@ -55,12 +61,17 @@ func (c *certificate) warn(now time.Time) {
 	c.log.Warn("the certificate expires soon", "days", int(left.Hours()/24), "expires", c.monitor.current().expires)
 }
 
-// check has the exchange take up files that have changed. Those that are not good leave all as
-// it was.
-func (c *certificate) check(now time.Time, renew func(*pki.Identity) error) {
+// An authorized agent is one that takes up what the authority has signed, as [session.Agent] does.
+type authorized interface {
+	Renew(*pki.Identity) error
+	Remove(removals []string) error
+}
+
+// check has an agent take up files that have changed. Those that are not good leave all as it was.
+func (c *certificate) check(now time.Time, a authorized) {
 	id, err := c.files.Changed(now)
 	if err == nil && id != nil {
-		err = renew(id)
+		err = a.Renew(id)
 	}
 	switch {
 	case err != nil:
@@ -69,10 +80,19 @@ func (c *certificate) check(now time.Time, renew func(*pki.Identity) error) {
 		c.adopt(id, now, "the certificate was renewed: connections are made again with it")
 	}
 	c.warn(now)
+	removals, err := pki.LoadRemovals(c.files.Folder, c.run, c.hash)
+	if err == nil {
+		err = a.Remove(removals)
+	}
+	if text := textOf(err); text != c.refused {
+		if c.refused = text; text != "" {
+			c.log.Warn("a removal is not used", "reason", text)
+		}
+	}
 }
 
 // watchFiles checks the files again and again until stop is called.
-func (c *certificate) watchFiles(renew func(*pki.Identity) error) (stop func()) {
+func (c *certificate) watchFiles(a authorized) (stop func()) {
 	end := make(chan struct{})
 	var work sync.WaitGroup
 	work.Go(func() {
@@ -81,7 +101,7 @@ func (c *certificate) watchFiles(renew func(*pki.Identity) error) (stop func()) 
 		for {
 			select {
 			case now := <-t.C:
-				c.check(now, renew)
+				c.check(now, a)
 			case <-end:
 				return
 			}

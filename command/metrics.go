@@ -122,29 +122,29 @@ func (c metrics) sendMembership(s session.Status) {
 		metric{"members", "Agents that take part.", len(s.Members)},
 		metric{"members_left_as_slow",
 			"Agents that are left out at present because the others had to wait too long for what they compute.",
-			len(s.Slow)},
-		metric{"membership_waiting", "1 while no session can begin, for want of a quorum or of edges.",
-			s.Meets && s.Waiting != ""})
+			len(s.Slow)})
 }
 
 // sendExchange sends how far the session is, what it has sent, and for whom it waits.
 func (c metrics) sendExchange(s session.Status) {
 	var waiting time.Duration
-	for _, agent := range s.Holdups {
+	if s.Holdup() != "" {
 		waiting = s.Since
-		c.send(prometheus.Labels{"neighbour": fmt.Sprint(agent)},
-			metric{"holdup_agent", "1 for an agent for which the exchange under way waits.", true})
+		for _, agent := range s.Holdups {
+			c.send(prometheus.Labels{"for": fmt.Sprint(agent)},
+				metric{"waits", "1 for each agent for which this one waits.", true})
+		}
 	}
 	c.send(nil,
+		metric{"ready", "1 while the agent computes or waits for one that does; 0 while /readyz is 503.", isReady(s)},
+		metric{"waiting_seconds",
+			"Time for which the agent has waited for others, to meet or in an exchange; 0: it does not.", waiting},
 		metric{"session", "The session under way, or the last one.", s.Session},
-		metric{"session_meeting", "1 while the agents meet, and no session is under way.", s.Meets},
-		metric{"session_exchange", "The exchange of the session that is under way.", s.Exchange},
+		metric{"meets", "1 while the agents meet, and no session is under way.", s.Meets},
+		metric{"exchange", "The exchange of the session that is under way.", s.Exchange},
 		metric{"refused_connections_total", "Connections that were refused.", s.Refused},
 		metric{"session_vectors_sent", "Vectors sent in the session, one to each neighbour in an exchange.", s.Vectors},
-		metric{"session_vector_bytes_sent", "Bytes of the numbers in them.", s.VectorBytes},
-		metric{"waiting_seconds",
-			"Time for which the exchange under way has waited for others; 0: it does not.", waiting},
-		metric{"stalled", "1 if it waits for one that does not compute.", waiting > 0 && !s.Computing})
+		metric{"session_vector_bytes_sent", "Bytes of the numbers in them.", s.VectorBytes})
 }
 
 // sendNeighbour sends the state of the connection to a neighbour, and what passed on it.

@@ -23,8 +23,9 @@ import (
 	"dsbo/runs"
 )
 
-// A monitor keeps the position of an agent and serves it over HTTP: /healthz for people and
-// supervisors, /metrics for Prometheus. Any goroutine may call its methods.
+// A monitor keeps the position of an agent and serves it over HTTP: /livez and /readyz for
+// supervisors, /healthz, which is /readyz, for people, /metrics for Prometheus. Any goroutine may
+// call its methods.
 type monitor struct {
 	run   string
 	agent int
@@ -66,36 +67,54 @@ func (m *monitor) current() position {
 	return m.position
 }
 
-// handler returns the HTTP handler of /healthz and /metrics.
+// handler returns the HTTP handler of all pages.
 func (m *monitor) handler() http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /healthz", m.health)
+	mux.HandleFunc("GET /livez", m.live)
+	mux.HandleFunc("GET /readyz", m.ready)
+	mux.HandleFunc("GET /healthz", m.ready)
 	return mux
 }
 
-// health serves /healthz: what the agent does, its position, and the neighbours that are not
-// connected. It is 503 while no session can begin, or an agent that does not compute holds one up.
-func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
-	p := m.current()
+// live serves /livez: 200 as long as the process answers, also while it waits for others: to start
+// it again would not help. It has no answer where the agent's lock is held for ever.
+func (m *monitor) live(w http.ResponseWriter, _ *http.Request) {
+	if p := m.current(); p.status != nil {
+		p.status()
+	}
+	m.writePage(w, http.StatusOK, "alive", "")
+}
+
+// ready serves /readyz and /healthz: what the agent does, its position, for whom it waits and since
+// when, and the neighbours that are not connected. They are 503 while no session can begin, or an
+// agent that does not compute holds one up.
+func (m *monitor) ready(w http.ResponseWriter, _ *http.Request) {
 	state, code, details := "computes", http.StatusOK, ""
-	if p.status != nil {
+	if p := m.current(); p.status != nil {
 		s := p.status()
 		if holdup := s.Holdup(); holdup != "" {
 			state = "waits"
-			if details = "; " + holdup; !s.Computing {
+			if details = "; " + holdup; !isReady(s) {
 				state, code = "waiting", http.StatusServiceUnavailable
 			}
 		}
 		details += sessionDetails(s)
 	}
+	m.writePage(w, code, state, details)
+}
+
+// isReady reports whether an agent computes, or waits for one that does.
+func isReady(s session.Status) bool { return s.Holdup() == "" || s.Computing }
+
+func (m *monitor) writePage(w http.ResponseWriter, code int, state, details string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff") // others' text is none that a browser runs
 	w.WriteHeader(code)
-	fmt.Fprintf(w, "%s: agent %d of %s, %v%s\n", state, m.agent, m.run, p.Progress, details)
+	fmt.Fprintf(w, "%s: agent %d of %s, %v%s\n", state, m.agent, m.run, m.current().Progress, details)
 }
 
 // sessionDetails returns who takes part and who is too slow to, and the neighbours that are not
@@ -123,10 +142,10 @@ func sessionDetails(s session.Status) string {
 	return text
 }
 
-// mostViewers is how many connections to both pages there may be at once; the oldest makes room.
+// mostViewers is how many connections to the pages there may be at once; the oldest makes room.
 const mostViewers = 64
 
-// serve serves both pages on an address until stop is called, and returns the address, with the
+// serve serves the pages on an address until stop is called, and returns the address, with the
 // port chosen for port 0.
 func (m *monitor) serve(address string) (bound string, stop func(), err error) {
 	l, err := net.Listen("tcp", address)

@@ -13,32 +13,32 @@ import (
 	"dsbo/experiment"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
-	dsbogrpc "dsbo/network/grpc"
+	"dsbo/network/session"
 	"dsbo/runs"
 )
 
-// status returns what an exchange says of itself.
-func status(s dsbogrpc.Status) func() dsbogrpc.Status { return func() dsbogrpc.Status { return s } }
+// status returns what an agent's sessions tell of themselves.
+func status(s session.Status) func() session.Status { return func() session.Status { return s } }
 
-// watched is of an exchange with two neighbours, one of which is not there.
-var watched = status(dsbogrpc.Status{Round: 40, Rewinds: 2, Refused: 3, Vectors: 80, VectorBytes: 6400,
-	Neighbours: []dsbogrpc.Neighbour{
-		{Agent: 1, Connected: true, Connects: 2, Round: 41, Silent: 0, Waited: 1500 * time.Millisecond,
-			FramesSent: 50, BytesSent: 5000, FramesReceived: 51, BytesReceived: 5100, Resent: 4, Duplicates: 5},
-		{Agent: 3, Connects: 1, Round: 39, Silent: 6 * time.Second},
+// watched is of a session with two neighbours, one of which is not there.
+var watched = status(session.Status{Session: 9, Exchange: 40, Refused: 3, Vectors: 80, VectorBytes: 6400,
+	Neighbours: []session.Neighbour{
+		{Agent: 1, Connected: true, Connects: 2, Waited: 1500 * time.Millisecond, FramesSent: 50, BytesSent: 5000,
+			FramesReceived: 51, BytesReceived: 5100},
+		{Agent: 3, Connects: 1, Silent: 6 * time.Second},
 	}})
 
-// stalled is of an exchange that waits for agent 5, as agent 3 says.
-func stalled(computes bool) func() dsbogrpc.Status {
-	return status(dsbogrpc.Status{Round: 17, Stalled: !computes,
-		Neighbours: []dsbogrpc.Neighbour{{Agent: 3, Connected: true, Waiting: 20 * time.Second}},
-		Holdup: &dsbogrpc.Holdup{Agent: 5, Source: 3, Exchange: 17, Waiting: 20 * time.Second, Computing: computes,
-			Reason: "it is there"}})
+// held is of a session whose exchange waits for agents 3 and 5.
+func held(computes bool, since time.Duration) func() session.Status {
+	return status(session.Status{Session: 4, Exchange: 17, Holdups: []int{3, 5}, Computing: computes, Since: since})
 }
 
-// slowed is of an exchange that finds agent 3 too slow, and has left out agents 1 and 2 as slow.
-var slowed = status(dsbogrpc.Status{Quorum: 3, Epoch: 2, Members: []int{0, 3, 4}, Slow: []int{1, 2},
-	Neighbours: []dsbogrpc.Neighbour{{Agent: 3, Connected: true, Slow: true}}})
+// meeting is of agents that cannot begin a session without agent 2, before a third one.
+var meeting = status(session.Status{Session: 2, Meets: true, Waiting: "waits for agent 2", Holdups: []int{2},
+	Since: 20 * time.Second, Quorum: 3})
+
+// slowed is of a session that has left out agents 1 and 2 as slow.
+var slowed = status(session.Status{Quorum: 3, Epoch: 2, Members: []int{0, 3, 4}, Slow: []int{1, 2}})
 
 // pageAt returns what a monitor serves at a path, which must be well.
 func pageAt(t *testing.T, m *monitor, path string) string {
@@ -55,7 +55,7 @@ func getCode(t *testing.T, m *monitor, path string) (code int, text string) {
 	t.Helper()
 	r := httptest.NewRecorder()
 	m.handler().ServeHTTP(r, httptest.NewRequest(http.MethodGet, path, nil))
-	if h := r.Header(); path == "/healthz" && (h.Get("Content-Type") != "text/plain; charset=utf-8" ||
+	if h := r.Header(); path != "/metrics" && (h.Get("Content-Type") != "text/plain; charset=utf-8" ||
 		h.Get("X-Content-Type-Options") != "nosniff") {
 		t.Errorf("headers %v; a browser must take it for text", h)
 	}
@@ -96,25 +96,25 @@ dsbo_iterations_per_second 50
 dsbo_checkpoint_iteration 10
 dsbo_checkpoint_timestamp_seconds 1.7000000005e+09
 dsbo_certificate_expiry_timestamp_seconds 1.8e+09
-dsbo_round 40
-dsbo_rollbacks_total 2
+dsbo_session 9
+dsbo_meets 0
+dsbo_exchange 40
+dsbo_ready 1
+dsbo_waiting_seconds 0
 dsbo_refused_connections_total 3
-dsbo_vectors_sent_total 80
-dsbo_vector_bytes_sent_total 6400
+dsbo_session_vectors_sent 80
+dsbo_session_vector_bytes_sent 6400
 dsbo_neighbour_connected{neighbour="1"} 1
 dsbo_neighbour_connected{neighbour="3"} 0
-dsbo_neighbour_round{neighbour="1"} 41
 dsbo_neighbour_silent_seconds{neighbour="3"} 6
-dsbo_neighbour_waiting_seconds_total{neighbour="1"} 1.5
+dsbo_neighbour_session_waiting_seconds{neighbour="1"} 1.5
 dsbo_neighbour_connects_total{neighbour="1"} 2
 dsbo_neighbour_frames_sent_total{neighbour="1"} 50
 dsbo_neighbour_bytes_sent_total{neighbour="1"} 5000
 dsbo_neighbour_frames_received_total{neighbour="1"} 51
 dsbo_neighbour_bytes_received_total{neighbour="1"} 5100
-dsbo_neighbour_resent_total{neighbour="1"} 4
-dsbo_neighbour_duplicates_total{neighbour="1"} 5
-# TYPE dsbo_round gauge
-# TYPE dsbo_rollbacks_total counter`, "\n")...)
+# TYPE dsbo_session gauge
+# TYPE dsbo_refused_connections_total counter`, "\n")...)
 	text := pageAt(t, m, "/metrics")
 	if strings.Contains(text, "dsbo_validation_loss") {
 		t.Error("a loss that is not known")
@@ -130,7 +130,7 @@ func TestMetricsAtTheStart(t *testing.T) {
 	if !strings.Contains(text, `dsbo_step{phase="starting"} 0`+"\n") {
 		t.Error(text)
 	}
-	for _, not := range []string{"dsbo_checkpoint", "dsbo_certificate", "dsbo_record", "dsbo_phi", "dsbo_round",
+	for _, not := range []string{"dsbo_checkpoint", "dsbo_certificate", "dsbo_record", "dsbo_phi", "dsbo_session",
 		"dsbo_neighbour"} {
 		if strings.Contains(text, not) {
 			t.Errorf("%s in\n%s", not, text)
@@ -138,57 +138,59 @@ func TestMetricsAtTheStart(t *testing.T) {
 	}
 }
 
-// TestHealth: /healthz says what an agent does. It is not well while it waits for one that does not
-// compute, or while a member is at fault, and is when that one is left out.
+// TestHealth: /healthz and /readyz tell what an agent does, for whom it waits and since when. They
+// are 503 while no session can begin, or one that does not compute holds it up; /livez never is.
 func TestHealth(t *testing.T) {
 	const slander = `agent 1 ended the run: </title><script>alert(1)</script>\x1b[2J`
-	slandered := func(members ...int) func() dsbogrpc.Status {
-		return status(dsbogrpc.Status{Epoch: 1, Members: members,
-			Neighbours: []dsbogrpc.Neighbour{{Agent: 1, Connected: true, Fault: slander}}})
-	}
-	held := func(waiting time.Duration) func() dsbogrpc.Status { // for less time than makes it stalled
-		return status(dsbogrpc.Status{Holdup: &dsbogrpc.Holdup{Agent: 1, Waiting: waiting, Reason: "it is there"}})
-	}
+	slandered := status(session.Status{Epoch: 1, Members: []int{0, 1, 2},
+		Neighbours: []session.Neighbour{{Agent: 1, Connected: true, Fault: slander}}})
 	const well, ill = http.StatusOK, http.StatusServiceUnavailable
 	for _, c := range []struct {
-		status func() dsbogrpc.Status
+		status func() session.Status
 		code   int
 		state  string // before what it is of
 		after  string // after how far it is
 	}{
 		{nil, well, "computes", ""},
 		{watched, well, "computes", "; not connected: agent 3"},
-		{held(999 * time.Millisecond), well, "computes", ""},
-		{held(4 * time.Second), well, "waits for agent 1 since 4s", ""},
-		{stalled(false), ill, "waiting", "; exchange 17 has waited for agent 5 for 20s: it is there, as agent 3 says"},
-		{stalled(true), well, "waits for agent 5, which computes, since 20s", ""},
-		{slowed, well, "computes", "; epoch 2, of agents 0 3 4; left out as slow: agent 1, 2; too slow: agent 3"},
-		{slandered(0, 1, 2), ill, "waiting", "; epoch 1, of agents 0 1 2; " + slander},
-		{slandered(0, 2), well, "computes", "; epoch 1, of agents 0 2; left out: " + slander},
+		{held(false, 999*time.Millisecond), well, "computes", ""},
+		{held(false, 4*time.Second), ill, "waiting", "; waits for agent 3, 5 since 4s"},
+		{held(true, 20*time.Second), well, "waits", "; waits for agent 3, 5, which computes, since 20s"},
+		{meeting, ill, "waiting", "; waits for agent 2, since 20s"},
+		{slowed, well, "computes", "; epoch 2, of agents 0 3 4; left out as slow: agent 1, 2"},
+		{slandered, well, "computes", "; epoch 1, of agents 0 1 2; " + slander},
 	} {
 		m := newMonitor("mnist-8", 2)
 		for far, p := range map[string]experiment.Progress{"starting": m.Progress, "iteration 12 of 60, 1m30s left": {
 			Phase: "iteration", Done: 12, Total: 60, Remaining: 90 * time.Second}} {
 			m.position = position{Progress: p, status: c.status}
 			want := c.state + ": agent 2 of mnist-8, " + far + c.after + "\n"
-			if code, text := getCode(t, m, "/healthz"); code != c.code || text != want {
-				t.Errorf("%d %q; it must be %d %q", code, text, c.code, want)
+			for _, path := range []string{"/healthz", "/readyz"} {
+				if code, text := getCode(t, m, path); code != c.code || text != want {
+					t.Errorf("%s: %d %q; it must be %d %q", path, code, text, c.code, want)
+				}
+			}
+			if text := pageAt(t, m, "/livez"); text != "alive: agent 2 of mnist-8, "+far+"\n" {
+				t.Errorf("/livez: %q", text)
 			}
 		}
 	}
 }
 
-// TestHoldup: the metrics say for whom an agent waits, whether that one computes, and who is
-// too slow.
-func TestHoldup(t *testing.T) {
+// TestWaits: the metrics tell for whom an agent waits, since when, whether that one computes, and
+// who is left out.
+func TestWaits(t *testing.T) {
 	m := newMonitor("mnist-8", 2)
-	for computes, stall := range map[bool]string{false: "dsbo_stalled 1", true: "dsbo_stalled 0"} {
-		m.status = stalled(computes)
-		wantMetrics(t, m, "dsbo_waiting_seconds 20", "dsbo_holdup_agent 5", stall,
-			`dsbo_neighbour_present_waiting_seconds{neighbour="3"} 20`)
+	for computes, ready := range map[bool]string{false: "dsbo_ready 0", true: "dsbo_ready 1"} {
+		m.status = held(computes, 20*time.Second)
+		wantMetrics(t, m, "dsbo_waiting_seconds 20", `dsbo_waits{for="3"} 1`, `dsbo_waits{for="5"} 1`, "dsbo_meets 0",
+			ready)
 	}
+	m.status = meeting
+	wantMetrics(t, m, "dsbo_waiting_seconds 20", `dsbo_waits{for="2"} 1`, "dsbo_meets 1", "dsbo_ready 0",
+		"dsbo_session 2")
 	m.status = slowed
-	wantMetrics(t, m, "dsbo_members_left_as_slow 2", `dsbo_neighbour_slow{neighbour="3"} 1`)
+	wantMetrics(t, m, "dsbo_members_left_as_slow 2", "dsbo_waiting_seconds 0")
 }
 
 func TestServe(t *testing.T) {

@@ -28,7 +28,7 @@ type options struct {
 	straggler      time.Duration // time after which who computes counts as absent; 0: none
 	log            string        // level of the log
 	quiet          bool          // no progress
-	http           string        // address of /healthz; "": none
+	http           string        // address of the pages; "": none
 }
 
 // connectionFlags are the names of the options that are about connections, in the order of
@@ -51,19 +51,18 @@ func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
 		"reconnect to a neighbour, and log its number, after it has been silent for this `time`; must be the same "+
 			"for all agents")
 	f.DurationVar(&o.peerTimeout, "peer-timeout", 10*time.Minute,
-		"give up after a neighbour has been silent, or an agent has held up an exchange and does not say that it "+
-			"computes, for this `time`")
+		"give up after the agents have met for this `time` and no session can begin; without a quorum also the time "+
+			"for which an exchange waits for an agent that does not compute; at least twice absent_after")
 	f.DurationVar(&o.computeTimeout, "compute-timeout", 24*time.Hour,
-		"give up after agents that say that they compute have held up an exchange for this `time`")
+		"end a session, and meet again, after an exchange has waited for this `time` for an agent that computes")
 	f.DurationVar(&o.straggler, "straggler-deadline", 0,
 		"with a quorum: go on without an agent for whose computation all its neighbours have waited for this `time`, "+
-			"and twice as long after each time that it was left out; the longest of theirs counts, and none waits "+
-			"for ever (default: -compute-timeout)")
+			"and twice as long after each time that it was left out (default: -compute-timeout)")
 	f.StringVar(&o.log, "log", log, logForms)
 	f.BoolVar(&o.quiet, "quiet", false, "log warnings and errors alone")
 	f.StringVar(&o.http, "http", "",
-		"`address` on which an agent serves /healthz and, for Prometheus, /metrics; a port alone is on loopback, and "+
-			"{9100+agent} stands for ports 9100, 9101, ... of agents 0, 1, ... (default: none)")
+		"`address` on which an agent serves /livez, /readyz, /healthz and, for Prometheus, /metrics; a port alone is "+
+			"on loopback, and {9100+agent} stands for ports 9100, 9101, ... of agents 0, 1, ... (default: none)")
 }
 
 // parseCluster reads a command line with the flags -cluster and -out, and the cluster file.
@@ -106,8 +105,7 @@ func (o *options) validate(c *cluster.Cluster) error {
 			o.peerTimeout, o.computeTimeout)
 	case o.straggler != 0 && c.Quorum == 0:
 		return dsbo.ConfigErrorf(
-			`-straggler-deadline needs a "quorum" in the cluster file: whether a slow agent is left out of an ` +
-				`exchange is for a quorum to agree on, else W is not doubly stochastic`)
+			`-straggler-deadline needs a "quorum" in the cluster file: without one all agents take part, also slow ones`)
 	case o.straggler != 0 && (o.straggler <= o.silentAfter || o.straggler > o.computeTimeout):
 		return dsbo.ConfigErrorf(
 			"-straggler-deadline must be longer than -silent-after, %v, and at most -compute-timeout, %v; it is %v",

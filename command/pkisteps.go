@@ -20,6 +20,7 @@ func (p *program) pkiSteps() []verb {
 		{"request", "at a site: make the agent's key, and a request for its certificate", p.pkiRequest},
 		{"sign", "at the authority: sign the requests of sites", p.pkiSign},
 		{"admission", "at the authority: admit a site to a run that goes on", p.pkiAdmission},
+		{"remove", "at the authority: take a site out of a run for good", p.pkiRemove},
 		{"renew", "at the authority: make certificates valid for longer, with the same keys", p.pkiRenew},
 	}
 }

@@ -74,10 +74,10 @@ func TestCertificate(t *testing.T) {
 	put(20)
 	testkit.OK(a.Save(dir))
 	var log bytes.Buffer
-	c := certificate{files: pki.Files{Folder: dir, Agent: 1}, log: slog.New(slog.NewTextHandler(&log, nil)),
+	c := certificate{files: pki.Files{Folder: dir, Agent: 1}, run: "run", hash: "hash", log: slog.New(slog.NewTextHandler(&log, nil)),
 		monitor: newMonitor("r", 1)}
-	testkit.Get(c.load(now))
-	renewed := 0
+	testkit.Get2(c.load(now))
+	renewed, removed := 0, 0
 	for _, step := range []struct {
 		name  string
 		days  int // after the start
@@ -85,6 +85,8 @@ func TestCertificate(t *testing.T) {
 		err   error // of the exchange
 		log   string
 		taken int
+
+		removed int // removals that are known from then on
 	}{
 		{name: "as it was", days: 1},
 		{name: "soon", days: 7, log: `level=WARN msg="the certificate expires soon" days=12`},
@@ -99,19 +101,25 @@ func TestCertificate(t *testing.T) {
 			log:   `msg="the certificate was renewed: connections are made again with it" name=agent-1 expires=`,
 			taken: 1},
 		{name: "later", days: 12},
+		{name: "another run's removal", days: 12, files: func() {
+			testkit.OK(pki.SaveRemoval(dir, 3, testkit.Get(a.Remove(pki.Removal{Agent: 3, Run: "other", Hash: "hash"}))))
+		}, log: `msg="a removal is not used" reason=`},
+		{name: "a removal", days: 12, files: func() {
+			testkit.OK(os.Remove(pki.RemovalFile(dir, 3)))
+			testkit.OK(pki.SaveRemoval(dir, 3, testkit.Get(a.Remove(pki.Removal{Agent: 3, Run: "run", Hash: "hash"}))))
+		}, removed: 1},
 		{name: "gone", days: 41, log: "days=-1"},
 	} {
 		if step.files != nil {
 			step.files()
 		}
 		log.Reset()
-		renewed = 0
-		c.check(now.AddDate(0, 0, step.days), func(*pki.Identity) error {
-			if step.err == nil {
-				renewed++
-			}
-			return step.err
-		})
+		clerk := clerk{err: step.err}
+		c.check(now.AddDate(0, 0, step.days), &clerk)
+		renewed, removed = clerk.renewed, max(removed, step.removed)
+		if len(clerk.removals) != removed {
+			t.Errorf("%s: removals %q, want %d", step.name, clerk.removals, removed)
+		}
 		if text := log.String(); renewed != step.taken || !strings.Contains(text, step.log) ||
 			step.log == "" && text != "" {
 			t.Errorf("%s: %d renewals, and the log says\n%swant %d and %q", step.name, renewed, text,
@@ -123,4 +131,23 @@ func TestCertificate(t *testing.T) {
 	}
 	stop := c.watchFiles(nil)
 	stop()
+}
+
+// A clerk is an agent that counts what it takes up.
+type clerk struct {
+	err      error // of a new certificate
+	renewed  int
+	removals []string
+}
+
+func (c *clerk) Renew(*pki.Identity) error {
+	if c.err == nil {
+		c.renewed++
+	}
+	return c.err
+}
+
+func (c *clerk) Remove(removals []string) error {
+	c.removals = removals
+	return nil
 }

@@ -26,8 +26,8 @@ import (
 	"dsbo/internal/cli"
 	"dsbo/internal/disk"
 	"dsbo/internal/testkit"
-	dsbogrpc "dsbo/network/grpc"
 	"dsbo/network/networktest"
+	"dsbo/network/session"
 	"dsbo/runs"
 )
 
@@ -289,13 +289,11 @@ func takeFault(path string, agent int) (f fault) {
 
 // A fault is a signal that an agent's process sends to itself, so that the moment is exact: once it
 // has sent a number of Vectors, at the next log line with a text, before the next file gets a name
-// that begins like File, or at once; or when it has nothing more to say to a number of neighbours,
-// the Last, but that it has finished, which it has not said; with none of these never.
+// that begins like File, or at once; with none of these never.
 type fault struct {
 	Vectors int64
 	Line    string
 	File    string
-	Last    int64
 	Signal  unix.Signal // 0: SIGKILL
 }
 
@@ -319,9 +317,9 @@ func init() {
 			return err
 		}
 		o.own = append(o.own, "-report=false") // a page takes most of the time
-		o.adjust = func(c *dsbogrpc.Config) {
+		o.adjust = func(c *session.Config) {
 			c.Heartbeat = 50 * time.Millisecond
-			c.Wrap = func(_ int, to dsbogrpc.Sender) dsbogrpc.Sender { return &faultySender{Sender: to, f: &f} }
+			c.Wrap = func(_ int, to session.Sender) session.Sender { return faultySender{to, &f} }
 		}
 		if f.File != "" {
 			disk.Mount("/", faultyDisk{f: &f})
@@ -335,7 +333,6 @@ type faultyAgent struct {
 	fault
 	log  io.Writer
 	sent atomic.Int64
-	told atomic.Int64 // neighbours that know all but the end
 	once sync.Once
 }
 
@@ -368,28 +365,16 @@ func (d faultyDisk) Rename(from, to string) error {
 	return d.System.Rename(from, to)
 }
 
-// A faultySender counts the vectors that an agent sends, and may keep back that it has finished.
+// A faultySender counts the vectors that an agent sends.
 type faultySender struct {
-	dsbogrpc.Sender
-	f    *faultyAgent
-	kept int // heartbeats kept back since the last vector
+	session.Sender
+	f *faultyAgent
 }
 
-func (s *faultySender) Send(frame []byte) error {
-	// where a frame says what it is, and a heartbeat how far the end is known
-	const kind, vector, alive, radius = 5, 2, 3, 16
-	switch {
-	case frame[kind] == vector:
-		s.kept = 0
-		if s.f.sent.Add(1) == s.f.Vectors && s.f.Line == "" && s.f.File == "" {
-			s.f.strike()
-		}
-	case frame[kind] == alive && frame[radius] > 0 && s.f.told.Load() < s.f.Last:
-		const several = 3 // a heartbeat may come before vectors that wait, which then come before the next one
-		if s.kept++; s.kept == several && s.f.told.Add(1) == s.f.Last {
-			s.f.strike()
-		}
-		return nil
+func (s faultySender) Send(frame []byte) error {
+	const vector = 4 // which the first byte of a frame tells
+	if frame[0] == vector && s.f.sent.Add(1) == s.f.Vectors && s.f.Line == "" && s.f.File == "" {
+		s.f.strike()
 	}
 	return s.Sender.Send(frame)
 }

@@ -104,7 +104,7 @@ func TestRunSurvives(t *testing.T) {
 	})), 0o600))
 	t.Setenv(faultsVariable, faults)
 	var stderr bytes.Buffer
-	stdout, err := runAll(t.Context(), &stderr, file, out, "-report=false", "-keep-frames=2")
+	stdout, err := runAll(t.Context(), &stderr, file, out, "-report=false")
 	text := stderr.String()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,9 +58,10 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	}
 	j.View = s
 	e := agentSessions{options: &o, config: o.sessionConfig(c, s),
-		own: certificate{files: pki.Files{Folder: o.certs, Agent: o.agent}, log: s.log, monitor: m}}
+		own: certificate{files: pki.Files{Folder: o.certs, Agent: o.agent}, run: c.Run, hash: c.Hash(), log: s.log,
+			monitor: m}}
 	if o.certs != "" {
-		if e.config.Identity, err = e.own.load(time.Now()); err != nil {
+		if e.config.Identity, e.config.Removals, err = e.own.load(time.Now()); err != nil {
 			return err
 		}
 	}
@@ -100,7 +100,7 @@ func (o *agentOptions) servePages(m *monitor, log *slog.Logger) (stop func(), er
 	}
 	bound, stop, err := m.serve(address)
 	if err == nil {
-		log.Info("serving /healthz and /metrics", "address", bound)
+		log.Info("serving /livez, /readyz, /healthz and /metrics", "address", bound)
 	}
 	return stop, err
 }
@@ -128,16 +128,9 @@ func (e *agentSessions) run(ctx context.Context, j *experiment.Job, c *cluster.C
 	return err
 }
 
-// open starts the agent, where -listen says if it is given, and renews its certificate when the
-// file changes.
-func (e *agentSessions) open(config session.Config) (a *session.Agent, err error) {
-	o := e.options
-	if o.listen != "" {
-		if config.Listener, err = net.Listen("tcp", o.listen); err != nil {
-			return nil, fmt.Errorf("-listen: %w", err)
-		}
-	}
-	a, err = session.Open(config)
+// open starts the agent, and takes up its certificate and removals when their files change.
+func (e *agentSessions) open(config session.Config) (*session.Agent, error) {
+	a, err := session.Open(config)
 	if open, ok := errors.AsType[*session.UnprotectedError](err); ok {
 		err = dsbo.ConfigErrorf("%s: -certs or -insecure is required", open.Reason)
 	}
@@ -145,8 +138,8 @@ func (e *agentSessions) open(config session.Config) (a *session.Agent, err error
 		return nil, err
 	}
 	e.own.monitor.update(func(p *position) { p.status = a.Status })
-	if o.certs != "" {
-		e.unfollow = e.own.watchFiles(a.Renew)
+	if e.options.certs != "" {
+		e.unfollow = e.own.watchFiles(a)
 	}
 	return a, nil
 }
@@ -162,7 +155,7 @@ func (o *agentOptions) folder() runs.Folder { return o.agentFolder(o.agent) }
 func (o *agentOptions) sessionConfig(c *cluster.Cluster, s *screen) session.Config {
 	config := session.Config{
 		Agent: o.agent, Run: c.Run, Hash: c.Hash(), Settings: c.Settings(), Keys: c.Keys,
-		Addresses: c.Addresses, Relay: c.Relay, Insecure: o.insecure, Unmasked: !o.mask, SilentAfter: o.silentAfter,
+		Addresses: c.Addresses, Listen: o.listen, Relay: c.Relay, Insecure: o.insecure, Unmasked: !o.mask, SilentAfter: o.silentAfter,
 		PeerTimeout: o.peerTimeout, ComputeTimeout: o.computeTimeout, OnDiskHang: s.hung, Admission: o.admission,
 		Quorum: c.Quorum, AbsentAfter: c.AbsentAfter, StragglerDeadline: o.straggler,
 		FewMembers: o.fewSites || o.attached, Log: s.log,

@@ -27,7 +27,7 @@ type screen struct {
 	shown    *slog.Logger     // for lines to stderr alone
 	fileLog  *slog.Logger     // for lines to the log file alone
 	file     *os.File         // the log file; nil: none
-	monitor  *monitor         // what /healthz tells
+	monitor  *monitor         // what the pages tell
 	bars     bool             // whether progress is a bar
 	every    time.Duration    // time between lines of progress; 0: none
 	now      func() time.Time // the clock

@@ -151,10 +151,22 @@ func (m *meeting) choose(members []int) (Point, []int) {
 			best = iteration
 		}
 	}
-	if best == Start {
+	if best == Start || best == first && m.lacksFirst(members, holders[first]) {
 		return Point{Epoch: m.epoch.Session, Iteration: Start}, nil
 	}
 	return Point{m.epoch.Session, best, told[newest[best]]}, holders[best]
+}
+
+// first is the iteration of the first checkpoint.
+const first = 0
+
+// lacksFirst reports whether an agent was lost as it wrote the first checkpoint, which others have:
+// where all are there they begin anew, and the run has the bits of one that nothing disturbed.
+func (m *meeting) lacksFirst(members, holders []int) bool {
+	return len(m.log) == 0 && m.away(members) == "" && slices.ContainsFunc(members, func(i int) bool {
+		a, _ := m.answer(i)
+		return a.Last > 0 && !slices.Contains(holders, i)
+	})
 }
 
 // isUsable reports whether an agent can begin the epoch of the log with a point: it is of that

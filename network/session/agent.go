@@ -44,6 +44,7 @@ type Agent struct {
 	over     time.Time        // when the session before ended
 	idle     bool             // whether the caller waits in Next
 	wait     string           // why no session can begin; "": one can, or is under way
+	away     []int            // who the meeting waits for
 	logged   string           // of wait
 	diskBusy time.Time        // since when a write is under way; zero: none is
 	err      error            // why the agent's part is over
@@ -255,8 +256,8 @@ func (a *Agent) admit(h hello) error {
 			return err
 		}
 	}
-	if _, removed := a.roll.removed[h.From]; removed {
-		return fmt.Errorf("agent %d is removed from the run", h.From)
+	if a.roll.isRemoved(h.From) {
+		return removedError(h.From)
 	}
 	l := a.lines[h.From]
 	if l == nil {
@@ -275,6 +276,9 @@ func (a *Agent) attach(c *conn, h hello) error {
 	l := a.lines[h.From]
 	if l == nil {
 		return fmt.Errorf("agent %d is no neighbour of agent %d", h.From, a.config.Agent)
+	}
+	if a.roll.isRemoved(h.From) {
+		return removedError(h.From)
 	}
 	if old := l.conn; old != nil {
 		reason := errReplaced
@@ -367,6 +371,18 @@ func (a *Agent) fenceLocked(neighbour int) {
 // Renew gives this agent another certificate, or other authorities: its connections are made again
 // with them, within Config.Grace, and no vector is lost. Errors match dsbo.ErrConfig.
 func (a *Agent) Renew(id *pki.Identity) error { return a.links.renew(id) }
+
+// linked returns the neighbours that a session can have edges to, ascending: those that are
+// connected, or were within AbsentAfter; without a quorum, all. The lock is held.
+func (a *Agent) linked(now time.Time) (all []int) {
+	for j, l := range a.lines {
+		if l.conn != nil || a.config.AbsentAfter == 0 || now.Sub(l.since) < a.config.AbsentAfter {
+			all = append(all, j)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
 
 // connected returns the neighbours that are connected, ascending. The lock is held.
 func (a *Agent) connected() (all []int) {

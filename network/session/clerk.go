@@ -123,7 +123,7 @@ func (a *Agent) answer(state register.State, number uint64, key *masks.Key) (reg
 		Kept: kept, Key: key.Public(), Data: a.tag, Tags: state.Tags, Instance: a.config.Instance,
 		Time: time.Now().UTC(), Admission: a.config.Admission}
 	a.mu.Lock()
-	answer.Links, answer.Removals = a.connected(), a.roll.removals()
+	answer.Links, answer.Removals = a.linked(time.Now()), a.roll.removals()
 	for j := range a.slow {
 		answer.Slow = append(answer.Slow, j)
 	}

@@ -45,6 +45,8 @@ type Config struct {
 	// Listener is where neighbours connect. nil listens on this agent's address. The agent closes
 	// it.
 	Listener net.Listener
+	// Listen is the address to listen on, such as :7000. "": this agent's in Addresses.
+	Listen string
 	// Dial connects to the address of a neighbour or the relay. nil does so over TCP, through the
 	// site's HTTP proxy if the environment names one (package carrier).
 	Dial func(ctx context.Context, address string) (net.Conn, error)

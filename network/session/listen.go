@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"time"
@@ -17,14 +18,14 @@ const lastListen = 2 * time.Second
 // waitLogPeriod is how often the log gets what listening waits for.
 const waitLogPeriod = time.Minute
 
-// listen serves a listener or, without one, this agent's address: until it can, because the port is
+// listen serves a listener or, without one, Config.Listen or this agent's address: until it can, because the port is
 // taken or the name is not known yet, it tries again and again, as does one that has to connect.
 func (l *links) listen(given net.Listener) {
 	if given != nil {
 		l.serve(given)
 		return
 	}
-	address := l.config.address(l.config.Agent)
+	address := cmp.Or(l.config.Listen, l.config.address(l.config.Agent))
 	var logged time.Time
 	for pause := firstRetry; l.closing.Err() == nil; pause = min(2*pause, lastListen) {
 		listener, err := new(net.ListenConfig).Listen(l.closing, "tcp", address)

@@ -92,6 +92,7 @@ func (c *council) hearsAnyone(now time.Time) bool {
 type turn struct {
 	mine    bool   // this agent proposes
 	present []int  // who is here, this agent among them
+	away    []int  // who is waited for
 	wait    string // why no session can begin yet; "": one can
 }
 
@@ -99,7 +100,6 @@ type turn struct {
 func (c *council) look(now time.Time, links []int, r roster) turn {
 	c.here[c.agent] = presence{at: now, links: links}
 	var t turn
-	var away []int
 	for _, i := range r.agents {
 		last, known := c.heard[i]
 		if !known {
@@ -109,16 +109,16 @@ func (c *council) look(now time.Time, links []int, r roster) turn {
 		case i == c.agent || c.isHere(i, now):
 			t.present = append(t.present, i)
 		case c.absent == 0 || now.Sub(last) < c.absent:
-			away = append(away, i)
+			t.away = append(t.away, i)
 		}
 	}
 	down := c.edgesDown(now, t.present, r.edges)
 	switch {
-	case len(t.present) < r.quorum && len(away) == 0:
+	case len(t.present) < r.quorum && len(t.away) == 0:
 		t.wait = fmt.Sprintf("%s must be here for a session; agents %s are", wording.Count(r.quorum, "agent"),
 			wording.List(t.present))
-	case len(away) > 0:
-		t.wait = "waits for agent " + wording.List(away)
+	case len(t.away) > 0:
+		t.wait = "waits for agent " + wording.List(t.away)
 	case len(down) > 0:
 		t.wait = fmt.Sprintf("waits for a connection between agents %d and %d", down[0][0], down[0][1])
 	}

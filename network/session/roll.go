@@ -89,8 +89,33 @@ func (a *Agent) removeLocked(text string) error {
 		return err
 	}
 	a.roll.removed[r.Agent] = text
+	why := removedError(r.Agent)
 	if l := a.lines[r.Agent]; l != nil && l.conn != nil {
-		l.conn.drop(fmt.Errorf("agent %d is removed from the run", r.Agent))
+		l.conn.drop(why)
+	}
+	if s := a.current; s != nil && slices.Contains(s.Epoch.Members, r.Agent) {
+		a.endLocked(&Over{Session: s.Number, Agent: a.config.Agent, Why: why.Error()}, true)
+	}
+	return nil
+}
+
+// removedError is why an agent that is out for good gets no connection.
+func removedError(agent int) error { return fmt.Errorf("agent %d is removed from the run", agent) }
+
+// Remove takes in removals that the authority has signed, as Config.Removals does: the session under
+// way ends where one of those agents is a member, and the next one begins without it. All others
+// learn of it. What is known is passed over.
+func (a *Agent) Remove(texts []string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	known := slices.Collect(maps.Values(a.roll.removed))
+	for _, text := range texts {
+		if slices.Contains(known, text) {
+			continue
+		}
+		if err := a.removeLocked(text); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ type Status struct {
 	Exchange  int           // of the session
 	Waiting   string        // why no session can begin; "": one can, or is under way
 	Since     time.Duration // for how long the agents have met, or this agent has waited in its exchange
-	Holdups   []int         // agents for which the exchange waits
+	Holdups   []int         // agents for which the meeting or the exchange waits
 	Computing bool          // these tell that they compute
 	Members   []int         // of the session, or of the last one
 	Epoch     int           // of these
@@ -55,7 +55,7 @@ func (a *Agent) Status() Status {
 	}
 	waited := map[int]time.Duration{}
 	if s.Meets {
-		s.Since = now.Sub(a.since)
+		s.Since, s.Holdups = now.Sub(a.since), slices.Clone(a.away)
 	} else if c := a.current; c != nil {
 		s.Session, s.Members, s.Epoch = c.Number, c.Epoch.Members, c.Epoch.Number
 		for _, d := range c.x.delays() {

@@ -188,6 +188,7 @@ func (a *Agent) tellHere() {
 // lookRound proposes a session where that is this agent's turn. The lock is held.
 func (a *Agent) lookRound(now time.Time) {
 	t := a.council.look(now, a.connected(), a.roll.roster(&a.config))
+	a.away = t.away
 	if t.wait != "" {
 		a.wait = t.wait
 	}

@@ -122,9 +122,9 @@ func (c Config) validateAddresses() error {
 	unprotected := func(format string, args ...any) error {
 		return dsbo.ConfigErrorf("%w", &UnprotectedError{fmt.Sprintf(format, args...)})
 	}
-	if c.Listener != nil && c.address(c.Agent) == "" {
+	if (c.Listener != nil || c.Listen != "") && c.address(c.Agent) == "" {
 		return dsbo.ConfigErrorf(
-			"Listener must be nil, as agent %d has no address where others could connect", c.Agent)
+			"Listener and Listen must be left out, as agent %d has no address where others could connect", c.Agent)
 	}
 	for i, a := range c.Addresses {
 		if slices.Contains(c.admissionNeighbours, i) && a == "" {
@@ -137,7 +137,7 @@ func (c Config) validateAddresses() error {
 					"certificates for it",
 				min(i, c.Agent), max(i, c.Agent))
 		}
-		if a == "" || !c.dials(i) && (i != c.Agent || c.Listener != nil) {
+		if a == "" || !c.dials(i) && (i != c.Agent || c.Listener != nil || c.Listen != "") {
 			continue
 		}
 		host, port, err := net.SplitHostPort(a)
@@ -147,9 +147,19 @@ func (c Config) validateAddresses() error {
 		if err != nil {
 			return dsbo.ConfigErrorf("the address of agent %d must be host:port: %w", i, err)
 		}
-		if !c.allowsRemote() && host != "localhost" && !net.ParseIP(host).IsLoopback() {
+		if !c.allowsRemote() && !isLoopback(host) {
 			return unprotected("address of agent %d: %s is on another machine and agent %d has no certificate", i, a,
 				c.Agent)
+		}
+	}
+	if c.Listen != "" {
+		host, _, err := net.SplitHostPort(c.Listen)
+		if err != nil {
+			return dsbo.ConfigErrorf("Listen must be host:port: %w", err)
+		}
+		if !c.allowsRemote() && !isLoopback(host) {
+			return unprotected("agent %d listens on %s, which other machines reach, and has no certificate", c.Agent,
+				c.Listen)
 		}
 	}
 	if c.Listener != nil && !c.allowsRemote() {
@@ -160,3 +170,6 @@ func (c Config) validateAddresses() error {
 	}
 	return nil
 }
+
+// isLoopback reports whether only this machine reaches a host.
+func isLoopback(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }
