@@ -68,9 +68,9 @@
 //	W and its checks         network/graph.go, matrix.go, validate.go
 //	an exact average         network/average.go; fixed.go, reduce.go, tree.go
 //	a wire                   network/codec.go encodes, round.go rounds, wiremix.go feeds back
-//	messages over gRPC       network/grpc/doc.go; state.go, flow.go, protocol.go
-//	masks                    network/grpc/masks; who holds up a run: network/grpc/holdup
-//	who decides on members   network/membership/paxos: change.go; messages: grpc/chamber.go
+//	sessions over gRPC       network/session/doc.go; exchange.go, meeting.go, tick.go
+//	masks                    network/masks
+//	who decides on members   network/register: decide.go, plan.go; the log: network/membership
 //	certificates             network/pki
 //	proxies, a relay         network/carrier, network/relay
 //	MPI                      network/mpi
@@ -83,7 +83,7 @@
 //	exact Φ, ∇Φ, and models  train/exact: lower.go finds y*, adjoint.go z
 //	a checkpoint             train/checkpoint.go, save.go, resume.go; names: runs/checkpoints.go
 //	from a task to a result  experiment/job.go, stages.go; flags: settings.go, presets: preset.go
-//	one process, MPI, gRPC   experiment/stages.go; layout.go, ranks.go, oneagent.go
+//	one process, MPI, gRPC   experiment/stages.go; layout.go, ranks.go, agent.go
 //	the best constant        experiment/candidates; as a start (-best-start): experiment/start.go
 //	what a run keeps         experiment/finish.go, kept.go
 //	what a run will send     experiment/plan
@@ -124,7 +124,8 @@
 //   - Lower problem: min_y Σ g_i(x, y), training. Upper problem: min_x Φ(x), validation.
 //   - Mask: numbers that two agents share; one adds them to its words of a sum and the other one
 //     subtracts them.
-//   - Member: an agent that takes part in an epoch.
+//   - Meeting: agents of which no session is under way find out with which the run goes on.
+//   - Member: an agent that takes part in a session.
 //   - Membership log: the changes of who takes part, one line each, the same at all agents
 //     (package membership).
 //   - Method: an [Algorithm] with its parameters (package algo).
@@ -135,13 +136,17 @@
 //   - Model: the losses as they are written (package models); of a run, y at the end, the lower
 //     solution at one λ.
 //   - Oracle: what an agent asks about its own losses.
+//   - Point: a checkpoint, the setup or the result, with which a session can begin.
 //   - Personalized problem: one in which each agent has a lower solution of its own.
 //   - Rank: a process of an MPI job, which has some of the agents.
 //   - Record: one evaluation of a run, a line of metrics.jsonl.
 //   - Reduction: whole numbers of all agents combined, to their sum or the largest; averages are
 //     made of them.
+//   - Register: what an agent has promised and begun, on its disk (package register).
 //   - Roster: all agents that a run knows, members or not.
 //   - Run folder: what a run leaves behind (package runs).
+//   - Session: a chain of exchanges among members that does not go back; whatever goes wrong ends
+//     it, and the next one begins with a point.
 //   - Spectral gap: 1 − ρ, with ρ the second largest absolute eigenvalue of W.
 //   - Scale: the power of two that a block of numbers in an average, or on a narrow wire, is
 //     counted in.

@@ -211,10 +211,10 @@ func TestTidy(t *testing.T) {
 	root := testkit.Get(filepath.Abs("."))
 	for _, order := range [][]string{
 		{
-			"algo", "ad models data train network", "network/grpc network/mpi",
+			"algo", "ad models data train network", "network/session network/mpi",
 			"runs runs/report network/pki command/cluster experiment experiment/tasks command",
 		},
-		{"network/grpc", "models", "train"},
+		{"network/session", "models", "train"},
 	} {
 		dir := t.TempDir()
 		write := func(name, text string) {

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"dsbo"
@@ -43,23 +42,29 @@ type ending struct {
 	err   error  // why the process could not be started; nil if it was
 }
 
-// run runs n agents and returns the worst ending when all have ended. When one cannot be restarted
-// the others are stopped, as they would wait for it.
+// run runs n agents and returns the ending that is the cause of the run's when all have ended. When
+// one cannot be restarted the others are stopped, as they would wait for it.
 func (s *supervisor) run(ctx context.Context, n int) ending {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	ends := make([]ending, n)
-	var wg sync.WaitGroup
+	ends := make(chan ending, n)
 	for i := range n {
-		wg.Go(func() {
-			ends[i] = s.runAgent(ctx, i)
-			if ends[i].code != cli.OK {
-				stop()
-			}
-		})
+		go func() { ends <- s.runAgent(ctx, i) }()
 	}
-	wg.Wait()
-	return slices.MaxFunc(ends, func(a, b ending) int { return severity(a.code) - severity(b.code) })
+	var all []ending // in their order in time
+	for range n {
+		e := <-ends
+		if all = append(all, e); e.code != cli.OK {
+			stop()
+		}
+	}
+	return cause(all)
+}
+
+// cause returns the first of the most severe of endings, in their order in time: the others may have
+// followed from it.
+func cause(all []ending) ending {
+	return slices.MaxFunc(all, func(a, b ending) int { return severity(a.code) - severity(b.code) })
 }
 
 // severity orders exit codes: the cause of a run's end is more severe than an ending that may have

@@ -46,6 +46,23 @@ func TestEnding(t *testing.T) {
 	}
 }
 
+// TestCause: the run has the error of the first agent that ended with the most severe code.
+func TestCause(t *testing.T) {
+	full := ending{agent: 2, code: cli.Failure, text: "disk full"}
+	silent := ending{agent: 0, code: cli.Failure, text: "agent 2 has been silent for 10m"}
+	finished, stopped := ending{agent: 1}, ending{agent: 1, code: cli.Interrupted}
+	refused := ending{agent: 3, code: cli.Usage, text: "other settings"}
+	for want, all := range map[ending][]ending{
+		full:    {finished, full, silent, stopped},
+		silent:  {stopped, silent, full},
+		refused: {silent, full, refused},
+	} {
+		if got := cause(all); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+}
+
 // An agent that fails is started again as often as -restarts says and no more; a program that is
 // not there is not tried again.
 func TestRestarts(t *testing.T) {

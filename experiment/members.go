@@ -115,7 +115,7 @@ func (r *poser) startProblem() train.Problem {
 	if len(r.changes) == 0 {
 		return r.problem.Problem
 	}
-	p, _ := r.problem.Problem.OfMembers(r.startEpoch(), r.graph.W) // readChanges, or the council, has made its matrix
+	p, _ := r.problem.Problem.OfMembers(r.startEpoch(), r.graph.W) // readChanges, or the meeting, has made its matrix
 	return p
 }
 

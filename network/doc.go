@@ -39,7 +39,7 @@
 // A [Team] is the agents of a run that are in this process, with their ways to the others: a
 // program that is written for it runs over every transport. [Local] connects agents that are
 // goroutines of one process; in package mpi they are on the ranks of an MPI job, and in package
-// grpc each is a process. All give the same bits, because a sum runs over the agents in ascending
+// session each is a process. All give the same bits, because a sum runs over the agents in ascending
 // order and each product is rounded before it is added; the conformance suite in networktest holds
 // them to it. Agents of a [TurnTeam] that mix compute in turns, in an order that suits
 // the caches.
@@ -54,7 +54,7 @@
 // whole numbers over a spanning tree ([Tree]) of the graph, about two vectors an agent whatever the
 // graph is; a [Reducer] is what a transport gives for that. Where agents may do nothing but mix,
 // [AverageOptions].ByMix finds the mean by rounds of Mix. An [Averager] is an agent's end. Package
-// grpc masks the terms of sums, so that nobody sees one alone; Mix shows an agent's vector to
+// session masks the terms of sums, so that nobody sees one alone; Mix shows an agent's vector to
 // its neighbours.
 //
 // # Wires

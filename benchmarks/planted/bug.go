@@ -12,12 +12,12 @@ import (
 
 // patches hold the bugs: bugs/*.patch, each bug with its name, the test that finds it, and edits.
 //
-//	bug: credit off by one
-//	test: network/grpc.TestNeighbourBehind
-//	--- network/grpc/protocol.go
+//	bug: a session under way does not end
+//	test: network/session.TestSeeds
+//	--- network/session/handle.go
 //	@@
-//	-	e.credit = f.exchange + 1
-//	+	e.credit = f.exchange + 2
+//	-	a.current = nil
+//	+	a.current = s
 //
 // A hunk has no line numbers: its old lines stand in the file exactly once, so that a bug moves
 // with the code around it.
@@ -34,7 +34,7 @@ type edit struct {
 // A bug is one that somebody could write.
 type bug struct {
 	name  string
-	test  string // the test that finds it, as in "network/grpc.TestWindow"; "dsbo" is the root
+	test  string // the test that finds it, as in "network/session.TestSeeds"; "dsbo" is the root
 	edits []edit
 }
 

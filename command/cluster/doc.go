@@ -35,7 +35,7 @@
 // -prob, -seed).
 //
 // "quorum" and "absent_after" let the run go on without agents that are absent, of which package
-// dsbo/network/membership/paxos says how: this number of agents, more than half, decide to leave
+// dsbo/network/register says how: this number of agents, more than half, decide to leave
 // out one that was not heard for that long, and to let it in again.
 //
 //	"quorum": 5, "absent_after": "10m"
@@ -57,6 +57,6 @@
 // same in all of them: everything but the addresses, as a machine may know the others by names of
 // its own; but who has none is the same for all.
 //
-// A program that runs agents over [dsbo/network/grpc] itself takes Run, Hash, Addresses and Graph.W
+// A program that runs agents over [dsbo/network/session] itself takes Run, Hash, Addresses and Graph.W
 // from a [Cluster] for its grpc.Config; it may use Task and Flags as it likes.
 package cluster

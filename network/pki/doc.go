@@ -2,7 +2,7 @@
 // each other.
 //
 // An [Authority] signs, and each agent has an [Identity]: a certificate and its key, with which a
-// [dsbo/network/grpc] configuration connects. Two agents accept each other if an authority that the
+// [dsbo/network/session] configuration connects. Two agents accept each other if an authority that the
 // one knows has signed the other's certificate, if that is valid now, and if it names the agent
 // that its holder claims to be. Connections are TLS 1.3. An agent can sign messages with its key,
 // and derive others from it, such as for tags of data. The authority also signs who comes into a

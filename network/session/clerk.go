@@ -198,6 +198,12 @@ func (a *Agent) decided(m message) {
 		a.config.Log.Warn("a session is refused", "session", m.Number, "from", m.From, "reason", bounded(err.Error()))
 		return
 	}
+	if a.config.Noisy && a.state.Last == 0 &&
+		slices.ContainsFunc(m.Answers, func(b register.Answer) bool { return b.Last > 0 }) {
+		a.faultLocked(dsbo.ConfigErrorf("agent %d has lost its run folder, and with it the secret of its noise: it "+
+			"must not take part again, as its answers would have other noise", a.config.Agent))
+		return
+	}
 	decision, err := register.Decide(a.rule(), m.Answers)
 	if err != nil {
 		a.undecided(err)
