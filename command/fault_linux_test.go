@@ -115,8 +115,8 @@ func TestFaultEndedWhileOthersWork(t *testing.T) {
 	r.wantFinished(all)
 }
 
-// TestFaultInterrupted: an agent that is asked to stop ends at once, also while it waits for another
-// one, and goes on from the checkpoint before.
+// TestFaultInterrupted: an agent that is asked to stop ends at once, also while it waits for
+// another one, and goes on from the checkpoint before.
 func TestFaultInterrupted(t *testing.T) {
 	skipShort(t, "waits for seconds")
 	r := newTestRun(t, addresses(3), []string{"-evaluate=off", "-rivals=false", "-eval-every=1", "-checkpoint-every=2"},

@@ -74,25 +74,25 @@ func (m *monitor) handler() http.Handler {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /livez", m.live)
-	mux.HandleFunc("GET /readyz", m.ready)
-	mux.HandleFunc("GET /healthz", m.ready)
+	mux.HandleFunc("GET /livez", m.serveLive)
+	mux.HandleFunc("GET /readyz", m.serveReady)
+	mux.HandleFunc("GET /healthz", m.serveReady)
 	return mux
 }
 
-// live serves /livez: 200 as long as the process answers, also while it waits for others: to start
-// it again would not help. It has no answer where the agent's lock is held for ever.
-func (m *monitor) live(w http.ResponseWriter, _ *http.Request) {
+// serveLive serves /livez: 200 as long as the process answers, also while it waits for others: to
+// start it again would not help. It has no answer where the agent's lock is held for ever.
+func (m *monitor) serveLive(w http.ResponseWriter, _ *http.Request) {
 	if p := m.current(); p.status != nil {
 		p.status()
 	}
 	m.writePage(w, http.StatusOK, "alive", "")
 }
 
-// ready serves /readyz and /healthz: what the agent does, its position, for whom it waits and since
-// when, and the neighbours that are not connected. They are 503 while no session can begin, or an
-// agent that does not compute holds one up.
-func (m *monitor) ready(w http.ResponseWriter, _ *http.Request) {
+// serveReady serves /readyz and /healthz: what the agent does, its position, for whom it waits and
+// since when, and the neighbours that are not connected. They are 503 while no session can begin,
+// or an agent that does not compute holds one up.
+func (m *monitor) serveReady(w http.ResponseWriter, _ *http.Request) {
 	state, code, details := "computes", http.StatusOK, ""
 	if p := m.current(); p.status != nil {
 		s := p.status()

@@ -105,7 +105,8 @@ func (o *options) validate(c *cluster.Cluster) error {
 			o.peerTimeout, o.computeTimeout)
 	case o.straggler != 0 && c.Quorum == 0:
 		return dsbo.ConfigErrorf(
-			`-straggler-deadline needs a "quorum" in the cluster file: without one all agents take part, also slow ones`)
+			`-straggler-deadline needs a "quorum" in the cluster file: ` +
+				"without one all agents take part, also slow ones")
 	case o.straggler != 0 && (o.straggler <= o.silentAfter || o.straggler > o.computeTimeout):
 		return dsbo.ConfigErrorf(
 			"-straggler-deadline must be longer than -silent-after, %v, and at most -compute-timeout, %v; it is %v",

@@ -74,10 +74,15 @@ func TestCertificate(t *testing.T) {
 	put(20)
 	testkit.OK(a.Save(dir))
 	var log bytes.Buffer
-	c := certificate{files: pki.Files{Folder: dir, Agent: 1}, run: "run", hash: "hash", log: slog.New(slog.NewTextHandler(&log, nil)),
-		monitor: newMonitor("r", 1)}
+	c := certificate{files: pki.Files{Folder: dir, Agent: 1}, run: "run", hash: "hash",
+		log: slog.New(slog.NewTextHandler(&log, nil)), monitor: newMonitor("r", 1)}
 	testkit.Get2(c.load(now))
 	renewed, removed := 0, 0
+	remove := func(run string) {
+		_ = os.Remove(pki.RemovalFile(dir, 3))
+		removal := pki.Removal{Agent: 3, Run: run, Hash: "hash"}
+		testkit.OK(pki.SaveRemoval(dir, 3, testkit.Get(a.Remove(removal))))
+	}
 	for _, step := range []struct {
 		name  string
 		days  int // after the start
@@ -101,13 +106,9 @@ func TestCertificate(t *testing.T) {
 			log:   `msg="the certificate was renewed: connections are made again with it" name=agent-1 expires=`,
 			taken: 1},
 		{name: "later", days: 12},
-		{name: "another run's removal", days: 12, files: func() {
-			testkit.OK(pki.SaveRemoval(dir, 3, testkit.Get(a.Remove(pki.Removal{Agent: 3, Run: "other", Hash: "hash"}))))
-		}, log: `msg="a removal is not used" reason=`},
-		{name: "a removal", days: 12, files: func() {
-			testkit.OK(os.Remove(pki.RemovalFile(dir, 3)))
-			testkit.OK(pki.SaveRemoval(dir, 3, testkit.Get(a.Remove(pki.Removal{Agent: 3, Run: "run", Hash: "hash"}))))
-		}, removed: 1},
+		{name: "another run's removal", days: 12, files: func() { remove("other") },
+			log: `msg="a removal is not used" reason=`},
+		{name: "a removal", days: 12, files: func() { remove("run") }, removed: 1},
 		{name: "gone", days: 41, log: "days=-1"},
 	} {
 		if step.files != nil {

@@ -11,8 +11,8 @@ import (
 	"dsbo/network/pki"
 )
 
-const removalIntro = `Takes a site out of a run for good, such as one that will not return or sends what cannot be: signs
--out/agent-<i>.removal, which goes into the folder of certificates (-certs) of any agent that takes
+const removalIntro = `Takes a site out of a run for good, such as one that will not return or sends what cannot be:
+signs -out/agent-<i>.removal, which goes into the folder of certificates (-certs) of any agent that takes
 part. That agent reads it within seconds, also while it runs, and all others learn of it: the next
 session begins without that site, also where the cluster file has no quorum. There is no way back.`
 

@@ -11,8 +11,8 @@ import (
 	"dsbo/runs"
 )
 
-// TestResultOfAnother: an agent that comes when the others have finished and gone ends with the result
-// in the folder of one of them, and so do further starts.
+// TestResultOfAnother: an agent that comes when the others have finished and gone ends with the
+// result in the folder of one of them, and so do further starts.
 func TestResultOfAnother(t *testing.T) {
 	dir := t.TempDir()
 	file := writeCluster(t, dir, 3, map[string]any{"quorum": 2, "absent_after": "1m"})

@@ -82,7 +82,7 @@ func (o *agentOptions) takeResult(c *cluster.Cluster, log *slog.Logger) error {
 		return err
 	}
 	defer lock.Close()
-	if err := o.folder().TakeResult(o.membership(c), o.identity(c), runs.Folder(o.result)); err != nil {
+	if err := runs.TakeResult(o.folder(), o.membership(c), o.identity(c), runs.Folder(o.result)); err != nil {
 		return fmt.Errorf("-result: %w", err)
 	}
 	log.Info("the result is that of another agent", "run", c.Run, "from", o.result, "folder", o.folder())
@@ -155,7 +155,8 @@ func (o *agentOptions) folder() runs.Folder { return o.agentFolder(o.agent) }
 func (o *agentOptions) sessionConfig(c *cluster.Cluster, s *screen) session.Config {
 	config := session.Config{
 		Agent: o.agent, Run: c.Run, Hash: c.Hash(), Settings: c.Settings(), Keys: c.Keys,
-		Addresses: c.Addresses, Listen: o.listen, Relay: c.Relay, Insecure: o.insecure, Unmasked: !o.mask, SilentAfter: o.silentAfter,
+		Addresses: c.Addresses, Listen: o.listen, Relay: c.Relay, Insecure: o.insecure, Unmasked: !o.mask,
+		SilentAfter: o.silentAfter,
 		PeerTimeout: o.peerTimeout, ComputeTimeout: o.computeTimeout, OnDiskHang: s.hung, Admission: o.admission,
 		Quorum: c.Quorum, AbsentAfter: c.AbsentAfter, StragglerDeadline: o.straggler,
 		FewMembers: o.fewSites || o.attached, Log: s.log,

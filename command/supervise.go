@@ -61,8 +61,8 @@ func (s *supervisor) run(ctx context.Context, n int) ending {
 	return cause(all)
 }
 
-// cause returns the first of the most severe of endings, in their order in time: the others may have
-// followed from it.
+// cause returns the first of the most severe of endings, in their order in time: the others may
+// have followed from it.
 func cause(all []ending) ending {
 	return slices.MaxFunc(all, func(a, b ending) int { return severity(a.code) - severity(b.code) })
 }

@@ -36,8 +36,8 @@ type Session interface {
 }
 
 // An Opener has an agent meet the others of a run over a graph. Data stands for the agent's data.
-// No vector of the run has more than longest numbers; 0: that is known later, as the data are loaded
-// when the agents have met.
+// No vector of the run has more than longest numbers; 0: that is known later, as the data are
+// loaded when the agents have met.
 type Opener func(g *network.Graph, folder session.Store, data []byte, longest int) (Meeting, error)
 
 // OneAgent returns the layout of a job with one agent in this process, which may be lost and come
@@ -96,7 +96,7 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 		l.meeting, err = l.open(r.graph, &agentFolder{r.folder, l.agent, method}, data, longest)
 	}
 	if err == nil {
-		return l.enter(ctx, r)
+		return l.beginNext(ctx, r)
 	}
 	if state == runs.Absent {
 		err = errors.Join(err, r.folder.Abandon())
@@ -121,9 +121,9 @@ func (l *oneAgent) lockOwnFolder(r *runner) (state runs.State, err error) {
 	return state, cmp.Or(err, r.folder.RemoveStale())
 }
 
-// enter takes part in the next session, from what it begins with. Where the result is final there
-// is nothing left to do.
-func (l *oneAgent) enter(ctx context.Context, r *runner) error {
+// beginNext takes part in the next session, from what it begins with. Where the result is final
+// there is nothing left to do.
+func (l *oneAgent) beginNext(ctx context.Context, r *runner) error {
 	for {
 		s, err := l.meeting.Next(ctx)
 		if errors.Is(err, session.ErrFinal) {
@@ -203,7 +203,7 @@ func (l *oneAgent) pointAt(r *runner, at register.Point) (*train.Point, error) {
 // setup, the configuration and a checkpoint, or the result.
 func (l *oneAgent) receive(r *runner, d register.Session, given []byte) error {
 	if d.Begin.Iteration == register.Result {
-		return r.folder.UnpackResult(given, l.identity)
+		return runs.UnpackResult(r.folder, given, l.identity)
 	}
 	setup, rest, ok := cutPart(given)
 	config, state, whole := cutPart(rest)
@@ -249,7 +249,7 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 	}
 	if errors.As(err, new(*session.Over)) {
 		r.view.Log("%v", err)
-		if err = l.enter(ctx, r); err == nil {
+		if err = l.beginNext(ctx, r); err == nil {
 			return true, nil
 		}
 	}

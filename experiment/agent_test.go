@@ -156,8 +156,8 @@ func (l *lone) Finish(context.Context) error {
 
 // runLone runs the method madsbo of one agent in a folder.
 func runLone(t *testing.T, l *lone, out string) {
-	j := parseTiny(t, "-agents=1 -algorithm=madsbo -K=6 -checkpoint-every=1 -keep-checkpoints -report=false -quiet -out="+
-		out)
+	j := parseTiny(t, "-agents=1 -algorithm=madsbo -K=6 -checkpoint-every=1 -keep-checkpoints "+
+		"-report=false -quiet -out="+out)
 	j.Layout = OneAgent(0, "the run",
 		func(g *network.Graph, folder session.Store, _ []byte, _ int) (Meeting, error) {
 			l.Team, l.folder = network.NewLocal(g.W), folder
@@ -167,7 +167,8 @@ func runLone(t *testing.T, l *lone, out string) {
 }
 
 // TestSessions: however often a session ends as something is saved, the agent goes on from what it
-// has saved last, leaves what a run leaves that nothing disturbed, and no checkpoints but the newest.
+// has saved last, leaves what a run leaves that nothing disturbed, and no checkpoints but the
+// newest.
 func TestSessions(t *testing.T) {
 	straight := filepath.Join(t.TempDir(), "run")
 	undisturbed := &lone{}
@@ -179,7 +180,7 @@ func TestSessions(t *testing.T) {
 		runLone(t, l, out)
 		want.check(t, out, fmt.Sprint("sessions of ", lasts))
 		if paths := testkit.Get(runs.Folder(out).Checkpoints([]int{0})); len(l.begun) < 2 || len(paths) > 3 ||
-			len(testkit.Get(runs.Folder(out).KeptFiles())) > 0 {
+			len(testkit.Get(runs.Folder(out).PathsWithPrefix(runs.KeptPrefix))) > 0 {
 			t.Errorf("%d sessions have left %v; it must be some, and three checkpoints at most", len(l.begun), paths)
 		}
 	}
@@ -190,7 +191,7 @@ func TestSessions(t *testing.T) {
 func TestResultIsTakenOver(t *testing.T) {
 	first, out := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 	runLone(t, &lone{}, first)
-	late := &lone{given: testkit.Get(runs.Folder(first).PackResult())}
+	late := &lone{given: testkit.Get(runs.PackResult(runs.Folder(first)))}
 	for range 2 {
 		runLone(t, late, out)
 		leftBy(t, first).check(t, out, "taken over")
@@ -199,7 +200,7 @@ func TestResultIsTakenOver(t *testing.T) {
 		}
 	}
 	for name, archive := range map[string][]byte{"cut": late.given[:700], "none": {}} {
-		if err := runs.Folder(t.TempDir()).UnpackResult(archive, "x"); !errors.Is(err, dsbo.ErrPeer) {
+		if err := runs.UnpackResult(runs.Folder(t.TempDir()), archive, "x"); !errors.Is(err, dsbo.ErrPeer) {
 			t.Errorf("%s: error %v; it must be that of a peer", name, err)
 		}
 	}

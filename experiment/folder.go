@@ -54,7 +54,7 @@ func (r *runner) openFolder(ctx context.Context) error {
 	}
 	if r.layout.leads() {
 		if r.Force {
-			if err := removeNoise(r.folder); err != nil {
+			if err := r.folder.RemoveWithPrefix(runs.NoisePrefix); err != nil {
 				return err
 			}
 		}
@@ -100,16 +100,6 @@ func (r *runner) writeFailure(err error) error {
 	}
 	if state == runs.Interrupted {
 		return fmt.Errorf("%w%s", err, r.layout.resumeHint(r.folder))
-	}
-	return err
-}
-
-// removeNoise removes the secrets of the noise of a run that is over, or is replaced: nobody can
-// take the noise off then.
-func removeNoise(folder runs.Folder) error {
-	paths, err := folder.NoisePaths()
-	for _, path := range paths {
-		err = errors.Join(err, disk.Remove(path))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"dsbo/experiment/console"
 	"dsbo/internal/cli"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -83,7 +84,8 @@ func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	if !r.layout.leads() {
 		return nil
 	}
-	if err := errors.Join(removeNoise(r.folder), r.folder.RemoveKept()); err != nil {
+	if err := errors.Join(r.folder.RemoveWithPrefix(runs.NoisePrefix),
+		r.folder.RemoveWithPrefix(runs.KeptPrefix)); err != nil {
 		return err
 	}
 	if !r.KeepCheckpoints {

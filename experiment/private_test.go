@@ -85,7 +85,7 @@ func TestPrivateRun(t *testing.T) {
 	if !strings.Contains(strings.Join(s.Verdict.Notes, " "), "ε = 5, δ = 1e-05") {
 		t.Errorf("notes %q must tell of ε and δ", s.Verdict.Notes)
 	}
-	if paths := testkit.Get(runs.Folder(folder).NoisePaths()); len(paths) > 0 {
+	if paths := testkit.Get(runs.Folder(folder).PathsWithPrefix(runs.NoisePrefix)); len(paths) > 0 {
 		t.Errorf("%q must be gone with the run", paths)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"dsbo/runs"
 )
 
-// kept returns what a stage after the iterations finds, which all agents have alike, as JSON has it.
-// Where agents may be lost and come back, it stays in the folders until the run is over, and what
-// all have of the same epoch is not found again.
+// kept returns what a stage after the iterations finds, which all agents have alike, as JSON has
+// it. Where agents may be lost and come back, it stays in the folders until the run is over, and
+// what all have of the same epoch is not found again.
 func kept[T any](ctx context.Context, r *finisher, stage string, find func() (T, error)) (T, error) {
 	if !r.layout.ownsFiles() {
 		return find()

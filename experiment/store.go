@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 
 	"dsbo/internal/disk"
@@ -105,8 +106,9 @@ func (f *agentFolder) digest(names ...string) (string, error) {
 
 func (f *agentFolder) Kept() (map[string]string, error) {
 	kept := map[string]string{}
-	names, err := f.KeptFiles()
-	for _, name := range append(names, runs.SetupFile) {
+	paths, err := f.PathsWithPrefix(runs.KeptPrefix)
+	for _, path := range append(paths, runs.SetupFile) {
+		name := filepath.Base(path)
 		digest, e := f.digest(name)
 		if e == nil {
 			kept[name] = digest
@@ -117,11 +119,11 @@ func (f *agentFolder) Kept() (map[string]string, error) {
 	return kept, err
 }
 
-// Give returns the result; or the setup and the configuration, each with its length before it, and
-// the handover of a checkpoint, this agent's own or one that it has taken over.
-func (f *agentFolder) Give(at register.Point) ([]byte, error) {
+// Handover returns the result; or the setup and the configuration, each with its length before it,
+// and the handover of a checkpoint, this agent's own or one that it has taken over.
+func (f *agentFolder) Handover(at register.Point) ([]byte, error) {
 	if at.Iteration == register.Result {
-		return f.PackResult()
+		return runs.PackResult(f.Folder)
 	}
 	state, err := f.method.Handover(f.agent, train.Point{Iteration: at.Iteration})
 	if err != nil {

@@ -170,7 +170,7 @@ func (r *finisher) keptStructures(ctx context.Context, c CrossFit,
 		if found, err = fit.Structures(ctx, near); err != nil || !r.layout.ownsFiles() {
 			return nil, err
 		}
-		return found.Keep()
+		return found.Encode()
 	})
 	if err == nil && found == nil {
 		sent := r.summary.Traffic.Models // which has what the structures took, and what Restore sends

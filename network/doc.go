@@ -39,10 +39,10 @@
 // A [Team] is the agents of a run that are in this process, with their ways to the others: a
 // program that is written for it runs over every transport. [Local] connects agents that are
 // goroutines of one process; in package mpi they are on the ranks of an MPI job, and in package
-// session each is a process. All give the same bits, because a sum runs over the agents in ascending
-// order and each product is rounded before it is added; the conformance suite in networktest holds
-// them to it. Agents of a [TurnTeam] that mix compute in turns, in an order that suits
-// the caches.
+// session each is a process. All give the same bits, because a sum runs over the agents in
+// ascending order and each product is rounded before it is added; the conformance suite in
+// networktest holds them to it. Agents of a [TurnTeam] that mix compute in turns, in an order that
+// suits the caches.
 //
 // A [Combiner] is what all transports mix with. A [Mixing] other than [Plain], [Failing],
 // [Matchings] or [Listed], has other weights in each iteration, which an [Averager] knows: it tells

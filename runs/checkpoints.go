@@ -44,7 +44,7 @@ type checkpointName struct {
 // checkpointsIn returns the checkpoints of the agents of one process, oldest first. A folder that
 // is not there has none.
 func checkpointsIn(f Folder, agents []int) (all []checkpointName, err error) {
-	paths, err := pathsWithPrefix(f, checkpointFile)
+	paths, err := f.PathsWithPrefix(checkpointFile)
 	for _, path := range paths {
 		digits, ours := strings.CutPrefix(path, f.Path(checkpointPrefix(agents)))
 		if k, err := strconv.Atoi(digits); ours && err == nil && k >= 0 {
@@ -102,7 +102,7 @@ func (f Folder) RemoveOldCheckpoints(agents []int, done, few int) error {
 // a run that has finished. It returns the paths
 // of those that stay.
 func (f Folder) RemoveAllButNewestCheckpoints() (kept []string, err error) {
-	paths, err := pathsWithPrefix(f, checkpointFile)
+	paths, err := f.PathsWithPrefix(checkpointFile)
 	if err != nil {
 		return nil, err
 	}
@@ -131,9 +131,9 @@ func (f Folder) RemoveAllButNewestCheckpoints() (kept []string, err error) {
 	return kept, err
 }
 
-// pathsWithPrefix returns the paths of the folder's files whose names begin with a prefix, sorted.
+// PathsWithPrefix returns the paths of the folder's files whose names begin with a prefix, sorted.
 // A folder that is not there has none.
-func pathsWithPrefix(f Folder, prefix string) (paths []string, err error) {
+func (f Folder) PathsWithPrefix(prefix string) (paths []string, err error) {
 	entries, err := disk.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -73,8 +73,8 @@ func TestRemoveAllButNewestCheckpoints(t *testing.T) {
 	}
 }
 
-// TestOldCheckpoints: of a run that has gone back the newest few checkpoints stay of those up to where
-// it is, and all after that.
+// TestOldCheckpoints: the newest few checkpoints stay of a run that has gone back, up to
+// where it is, and all after that.
 func TestOldCheckpoints(t *testing.T) {
 	f, agents := runs.Folder(t.TempDir()), []int{1}
 	for k := range 8 {

@@ -106,14 +106,14 @@ func (f Folder) Open(m Mode) error {
 		return nil
 	}
 	// Checkpoints go first: whatever a crash leaves, none is without the records that it knows of.
-	checkpoints, err := pathsWithPrefix(f, checkpointFile)
+	checkpoints, err := f.PathsWithPrefix(checkpointFile)
 	if err != nil {
 		return err
 	}
 	if err := removeFiles(f, checkpoints); err != nil {
 		return err
 	}
-	if err := f.RemoveKept(); err != nil {
+	if err := f.RemoveWithPrefix(KeptPrefix); err != nil {
 		return err
 	}
 	var rest []string
@@ -124,18 +124,9 @@ func (f Folder) Open(m Mode) error {
 	return removeFiles(f, rest) // before a configuration says that what is here is the new run's
 }
 
-// KeptFiles returns the names of the files that begin with [KeptPrefix].
-func (f Folder) KeptFiles() (names []string, err error) {
-	paths, err := pathsWithPrefix(f, KeptPrefix)
-	for _, path := range paths {
-		names = append(names, filepath.Base(path))
-	}
-	return names, err
-}
-
-// RemoveKept removes these files, of a run that is over.
-func (f Folder) RemoveKept() error {
-	paths, err := pathsWithPrefix(f, KeptPrefix)
+// RemoveWithPrefix removes the files whose names begin with a prefix.
+func (f Folder) RemoveWithPrefix(prefix string) error {
+	paths, err := f.PathsWithPrefix(prefix)
 	if err != nil || len(paths) == 0 {
 		return err
 	}

@@ -12,14 +12,14 @@ import (
 	"dsbo"
 )
 
-// TakeResult puts into the folder of an agent what another one has found that has finished the run
-// and knows that the result is final, in its folder from: the agent came when they had gone. Its own
-// folder is locked; what it holds is replaced. The other folder is taken at its word, as its owner
-// does. Errors match dsbo.ErrConfig.
+// TakeResult puts into the folder f of an agent what another one has found that has finished the
+// run and knows that the result is final, in its folder from: the agent came when they had gone.
+// Its own folder is locked; what it holds is replaced. The other folder is taken at its word, as
+// its owner does. Errors match dsbo.ErrConfig.
 //
 // A second call with another folder of the run writes the same λ, ω and records. Times are unknown:
 // the agent has not computed them.
-func (f Folder) TakeResult(own Membership, identity string, from Folder) error {
+func TakeResult(f Folder, own Membership, identity string, from Folder) error {
 	p, err := readPart(from)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (m *Merged) writeAs(f Folder, identity string) error {
 	return m.Write(f)
 }
 
-// givenFiles are the files of which [Folder.PackResult] makes an archive: those that a finished run
+// givenFiles are the files of which [PackResult] makes an archive: those that a finished run
 // must have, and those that it may have.
 func givenFiles() (names []string, required int) {
 	names = []string{ConfigFile, MetricsFile, SummaryFile}
@@ -63,7 +63,7 @@ func givenFiles() (names []string, required int) {
 
 // PackResult returns an archive of what a finished run has found, with which an agent ends that
 // takes part in the end alone.
-func (f Folder) PackResult() ([]byte, error) {
+func PackResult(f Folder) ([]byte, error) {
 	var archive bytes.Buffer
 	out := tar.NewWriter(&archive)
 	names, required := givenFiles()
@@ -85,9 +85,9 @@ func (f Folder) PackResult() ([]byte, error) {
 	return archive.Bytes(), out.Close()
 }
 
-// UnpackResult fills a run folder, which is open, with what [Folder.PackResult] of another agent's
+// UnpackResult fills a run folder, which is open, with what [PackResult] of another agent's
 // returned. Errors match dsbo.ErrPeer where that is not what it must be.
-func (f Folder) UnpackResult(archive []byte, identity string) error {
+func UnpackResult(f Folder, archive []byte, identity string) error {
 	p, err := parseResult(f, archive)
 	if err != nil {
 		return dsbo.Errorf(dsbo.ErrPeer, "the result of another agent: %w", err)

@@ -90,7 +90,7 @@ func (l *folderLock) Close() error {
 // formerFiles are files that agents of earlier versions had, and have no use for any more.
 var formerFiles = []string{"masks.bin", "vote.json"}
 
-// RemoveStale removes files that processes were writing when they were killed, and those of earlier
+// RemoveStale removes files that processes were writing when they were killed, and files of earlier
 // versions. The folder must be a run's, and locked.
 func (f Folder) RemoveStale() error {
 	entries, err := disk.ReadDir(string(f))

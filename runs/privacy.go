@@ -25,12 +25,9 @@ func (p Privacy) String() string {
 	return fmt.Sprintf("(ε = %.4g, δ = %.4g) of each row of each site, whatever the others do", p.Epsilon, p.Delta)
 }
 
-// noisePrefix begins the names of the files with the secrets of the agents' noise.
-const noisePrefix = "noise.agent"
+// NoisePrefix begins the names of the files with the secrets of the agents' noise.
+const NoisePrefix = "noise.agent"
 
 // NoisePath returns the path of the file with the secret of an agent's noise, while a run with
 // [Privacy] is under way.
-func (f Folder) NoisePath(agent int) string { return f.Path(noisePrefix + strconv.Itoa(agent)) }
-
-// NoisePaths returns the paths of those that are there.
-func (f Folder) NoisePaths() ([]string, error) { return pathsWithPrefix(f, noisePrefix) }
+func (f Folder) NoisePath(agent int) string { return f.Path(NoisePrefix + strconv.Itoa(agent)) }

@@ -71,7 +71,8 @@ func TestOneStops(t *testing.T) {
 		}
 		return train.Run(ctx, c)
 	})
-	if !errors.Is(errs[3], train.ErrInterrupted) || results[3].Iterations > 15 || errors.Is(errs[1], train.ErrInterrupted) {
+	if !errors.Is(errs[3], train.ErrInterrupted) || results[3].Iterations > 15 ||
+		errors.Is(errs[1], train.ErrInterrupted) {
 		t.Errorf("after %d iterations: %v; agent 3 alone must be interrupted", results[3].Iterations, errs)
 	}
 	again := inSession(t, c)

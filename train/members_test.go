@@ -74,15 +74,15 @@ func TestMembersChange(t *testing.T) {
 	}
 }
 
-// TestMovesFollowTheName: where an epoch has a name, nobody can know its moves who does not know that;
-// the moves of older logs follow from the number of the epoch.
+// TestMovesFollowTheName: where an epoch has a name, nobody can know its moves who does not know
+// that; the moves of older logs follow from the number of the epoch.
 func TestMovesFollowTheName(t *testing.T) {
 	var ends [][]float64
 	for _, id := range []string{"", sessionID, strings.Repeat("1", 64), sessionID} {
 		c, _ := changing(t)
 		c.Method = starting(t, "newtoncg")
-		c.Membership = membership.Log{{Epoch: 1, Iteration: 38, Session: uint64(len(id)), ID: id, Members: []int{0, 2, 3, 4, 5},
-			Edges: [][2]int{{0, 5}}}}
+		c.Membership = membership.Log{{Epoch: 1, Iteration: 38, Session: uint64(len(id)), ID: id,
+			Members: []int{0, 2, 3, 4, 5}, Edges: [][2]int{{0, 5}}}}
 		ends = append(ends, run(t, c).Y)
 	}
 	for k, y := range ends[:3] {

@@ -218,7 +218,8 @@ func rebuild(t *testing.T, c train.Config) map[int]pair {
 	before, after := &tape{terms: map[int][][]float64{}}, &tape{terms: map[int][][]float64{}}
 	c.Dir = t.TempDir()
 	(&history{T: t, Config: c, tape: before}).epochOf(0, train.Point{}, c.K)
-	c.Dir, c.Membership = t.TempDir(), membership.Log{{Epoch: 1, Iteration: 12, Session: 9, ID: sessionID, Members: stay}}
+	c.Dir = t.TempDir()
+	c.Membership = membership.Log{{Epoch: 1, Iteration: 12, Session: 9, ID: sessionID, Members: stay}}
 	h := &history{T: t, Config: c}
 	first := h.epochOf(0, train.Point{}, 12)
 	h.tape = after

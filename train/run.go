@@ -22,8 +22,8 @@ import (
 //
 // Each process of a run over several has some of the agents ([Problem].Team) and calls Run with the
 // same configuration. The numbers are the same as of a run in one process. Where agents may be lost
-// and come back ([network.Saver]), an error of the exchange has the caller begin anew from an earlier
-// [Point].
+// and come back ([network.Saver]), an error of the exchange has the caller begin anew from an
+// earlier [Point].
 //
 // When ctx ends, the agents finish their iteration, the checkpoint is written, and the error is
 // [ErrInterrupted]; an agent that may come back ends at once, and its checkpoint before stands.

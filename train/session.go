@@ -9,9 +9,9 @@ import (
 )
 
 // session is the layout of a run each of whose processes has one agent, with a run folder of its
-// own, and may be lost while the others wait for it. They are ranks that do not ask each other after
-// every iteration whether to stop: what stops one of them ends the session for all, and the next
-// one begins with the newest checkpoint that all have.
+// own, and may be lost while the others wait for it. They are ranks that do not ask each other
+// after every iteration whether to stop: what stops one of them ends the session for all, and the
+// next one begins with the newest checkpoint that all have.
 type session struct{ ranks }
 
 func (session) collectiveContext(ctx context.Context) context.Context { return ctx }
@@ -31,7 +31,7 @@ func (session) agree(ctx context.Context, s *stepper, errs []error) (bool, *dsbo
 // fail leaves the exchange as it is: the others wait until the agent has come back.
 func (session) fail(network.Team, error) {}
 
-// sharedUsage returns the usage without times: each folder has those of its own agent.
+// sharedUsage returns the usage without times: each folder has its own agent's.
 func (session) sharedUsage(u runs.Usage) runs.Usage {
 	u.Times = runs.Times{}
 	return u

@@ -57,6 +57,6 @@
 // same in all of them: everything but the addresses, as a machine may know the others by names of
 // its own; but who has none is the same for all.
 //
-// A program that runs agents over [dsbo/network/session] itself takes Run, Hash, Addresses and Graph.W
-// from a [Cluster] for its grpc.Config; it may use Task and Flags as it likes.
+// A program that runs agents over [dsbo/network/session] itself takes Run, Hash, Addresses and
+// Graph.W from a [Cluster] for its session.Config; it may use Task and Flags as it likes.
 package cluster

@@ -8,7 +8,7 @@ import (
 	"dsbo/runs"
 )
 
-// keptStructures are what [Structures.Keep] writes; the first of List is null.
+// keptStructures are what [Structures.Encode] writes; the first of List is null.
 type keptStructures struct {
 	List          []keptStructure
 	Tried         []runs.Constant
@@ -27,9 +27,9 @@ type keptStructure struct {
 	From, Steps int
 }
 
-// Keep returns what was found, which all agents have alike, for [CrossFit.Restore]: numbers with all
-// their bits.
-func (s *Structures) Keep() ([]byte, error) {
+// Encode returns what was found, which all agents have alike, for [CrossFit.Restore]: numbers with
+// all their bits.
+func (s *Structures) Encode() ([]byte, error) {
 	k := keptStructures{Tried: s.Tried, Y: s.Y, Penalties: s.Penalties, Loss: s.Loss, Error: s.Error,
 		Parts: s.fit.Model.Count, Length: s.fit.features}
 	places := map[*Structure]int{nil: -1}
@@ -41,7 +41,7 @@ func (s *Structures) Keep() ([]byte, error) {
 	return json.Marshal(k)
 }
 
-// Restore returns the structures that [Structures.Keep] of the same problem has kept.
+// Restore returns the structures that [Structures.Encode] of the same problem has kept.
 func (c CrossFit) Restore(ctx context.Context, kept []byte) (*Structures, error) {
 	f, err := c.newCrossFit(ctx)
 	if err != nil {

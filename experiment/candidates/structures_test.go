@@ -303,13 +303,13 @@ func TestStructuresRefit(t *testing.T) {
 func TestStructuresAreKept(t *testing.T) {
 	f := crossFitted(sparse(8, 2), 1, 60, 3)
 	s := testkit.Get(f.Structures(t.Context(), 0))
-	kept := testkit.Get(s.Keep())
+	kept := testkit.Get(s.Encode())
 	again := testkit.Get(f.Restore(t.Context(), kept))
 	of := func(s *candidates.Structures) string {
 		one, answer := testkit.Get2(s.Models(t.Context()))
-		return fmt.Sprint(s.Note(""), s.Summaries(), s.Tried, s.Penalties, s.CrossFitted(), s.CrossFittedOne(), one.Fit(),
-			one.Model, answer.Fit(), answer.Model, testkit.Get(s.Refit(t.Context(), f.All, 2)),
-			string(testkit.Get(s.Keep())))
+		return fmt.Sprint(s.Note(""), s.Summaries(), s.Tried, s.Penalties, s.CrossFitted(), s.CrossFittedOne(),
+			one.Fit(), one.Model, answer.Fit(), answer.Model, testkit.Get(s.Refit(t.Context(), f.All, 2)),
+			string(testkit.Get(s.Encode())))
 	}
 	if want, got := of(s), of(again); got != want {
 		t.Errorf("after they were kept structures give\n%s, before\n%s", got, want)

@@ -21,8 +21,8 @@ type Agent struct {
 	Folder   runs.Folder     // of the agent alone
 	Own      runs.Membership // the run, and which of its agents this is
 	Identity string          // stands for both in the folder
-	// Sessions has the settings of its sessions, without what the job finds and the folder has. Data
-	// that it has come before the job's.
+	// Sessions has the settings of its sessions, without what the job finds and the folder has.
+	// Data that it has come before the job's.
 	Sessions session.Config
 	// Open opens the agent, with Sessions filled in. nil is [session.Open].
 	Open func(session.Config) (*session.Agent, error)

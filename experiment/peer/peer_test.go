@@ -82,7 +82,8 @@ func (w *town) run(ctx context.Context, agent int, log io.Writer) error {
 // have, and all find what one process finds.
 func TestAgentsGoOn(t *testing.T) {
 	alone := runs.Folder(filepath.Join(t.TempDir(), "run"))
-	testkit.OK(experiment.Run(t.Context(), small(), strings.Fields(flags+"-out="+string(alone)), io.Discard, io.Discard))
+	args := strings.Fields(flags + "-out=" + string(alone))
+	testkit.OK(experiment.Run(t.Context(), small(), args, io.Discard, io.Discard))
 	w := newTown(t)
 	ctx := networktest.Context(t)
 	var mu sync.Mutex
@@ -112,7 +113,8 @@ func TestAgentsGoOn(t *testing.T) {
 				t.Errorf("agent %d has another %s than one process", i, name)
 			}
 		}
-		if own := (runs.Membership{Run: "r", Hash: "h", Agent: i, Agents: agents}); !testkit.Get(w.folder(i).IsFinal(own)) {
+		own := runs.Membership{Run: "r", Hash: "h", Agent: i, Agents: agents}
+		if !testkit.Get(w.folder(i).IsFinal(own)) {
 			t.Errorf("agent %d does not know that the result is final", i)
 		}
 	}

@@ -28,7 +28,7 @@ type Case struct {
 	Unmasked                      bool             // sums without masks
 	Quorum                        int              // 0: all agents stay
 	AbsentAfter                   time.Duration    // silence after which an agent is left out
-	StragglerDeadline             time.Duration    // how long others wait for what an agent computes; 0: as long as it takes
+	StragglerDeadline             time.Duration    // how long others wait for one that computes; 0: as long as it takes
 	Newcomers                     []newcomer       // agents that are admitted to the run, by number from Agents on
 	task                          *experiment.Task // what is computed
 

@@ -88,12 +88,12 @@ func (r recording) Send(frame []byte) error {
 }
 
 // TestRunsTellNothing: two runs of one name, with the same certificates and data, in which agents
-// are lost at other moments, with and without noise; in one of them an agent leaves and returns. The
-// agent in the middle of a star, to which all others send their words of each sum, tries what could
-// cancel masks: the words themselves, the differences of words of sums that follow each other, and
-// of an agent's words of one exchange in any two sessions, of both runs. All are uniform, and
-// nothing is sent twice in a session with other words. Without masks the same tries find that they
-// are not uniform.
+// are lost at other moments, with and without noise; in one of them an agent leaves and returns.
+// The agent in the middle of a star, to which all others send their words of each sum, tries what
+// could cancel masks: the words themselves, the differences of words of sums that follow each
+// other, and of an agent's words of one exchange in any two sessions, of both runs. All are
+// uniform, and nothing is sent twice in a session with other words. Without masks the same tries
+// find that they are not uniform.
 func TestRunsTellNothing(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -151,8 +151,8 @@ func TestRunsTellNothing(t *testing.T) {
 				t.Errorf("%s, %s: there are %d words alone", tt.name, tries.name, len(tries.words))
 			}
 			if most := 63 + 12*math.Sqrt(126); (uneven(tries.words) > most) != c.Unmasked {
-				t.Errorf("%s, %s: %d words are uneven by %.0f; that is more than chance where it is above %.0f", tt.name,
-					tries.name, len(tries.words), uneven(tries.words), most)
+				t.Errorf("%s, %s: %d words are uneven by %.0f; that is more than chance where it is above %.0f",
+					tt.name, tries.name, len(tries.words), uneven(tries.words), most)
 			}
 		}
 		if len(heard.other) > 0 && !c.Unmasked {

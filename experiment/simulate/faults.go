@@ -104,8 +104,8 @@ func (w *world) choose(d draw) fault {
 
 // lasting is a fault of a machine that begins and ends.
 func (m *machine) lasting(k kind, text string) fault {
-	return fault{fmt.Sprintf("agent %d %s", m.agent, text), func() { m.suffer(k, true) },
-		func() { m.suffer(k, false) }}
+	return fault{fmt.Sprintf("agent %d %s", m.agent, text), func() { m.setFault(k, true) },
+		func() { m.setFault(k, false) }}
 }
 
 // loss is an agent that is killed, and started again after a time: if it is silent the machine
@@ -142,9 +142,9 @@ func (f fault) withDisk(m *machine, d draw) fault {
 	return f
 }
 
-// mayForget notes that an agent loses a checkpoint, unless so many may have lost theirs that the run
-// waits for ever: more than the agents without which there is a quorum, or all where members stay.
-// There each is needed that has the result.
+// mayForget notes that an agent loses a checkpoint, unless the run would then wait for ever: where
+// more agents have lost theirs than a quorum can do without or, where members stay, all have. There
+// each is needed that has the result.
 func (w *world) mayForget(agent int) bool {
 	most := len(w.machines) - w.Quorum
 	if w.Quorum == 0 {
@@ -197,8 +197,8 @@ func (w *world) blackout(d draw, most time.Duration) fault {
 // meanwhile, and tells so.
 func (m *machine) slowness(takes time.Duration) fault {
 	return fault{fmt.Sprintf("agent %d computes for %v", m.agent, takes), func() {
-		m.suffer(busy, true)
-		time.AfterFunc(takes, func() { m.suffer(busy, false) })
+		m.setFault(busy, true)
+		time.AfterFunc(takes, func() { m.setFault(busy, false) })
 	}, nil}
 }
 

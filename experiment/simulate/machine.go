@@ -27,14 +27,14 @@ type machine struct {
 	// that has asked for it does.
 	changed func(files *testkit.Memory, operation string)
 
-	mu      sync.Mutex // guards what follows
-	now     *process   // nil: none
-	lives   int        // processes so far
-	down    time.Time  // the next process starts no earlier
-	faults  [numKinds]lasting
-	files   *testkit.Memory // the disk, as the last process has it
-	next    *testkit.Memory // as the next one will find it; nil: files
-	unmount func()
+	mu      sync.Mutex        // guards what follows
+	now     *process          // nil: none
+	lives   int               // processes so far
+	down    time.Time         // the next process starts no earlier
+	faults  [numKinds]lasting // by kind
+	files   *testkit.Memory   // the disk, as the last process has it
+	next    *testkit.Memory   // as the next one will find it; nil: files
+	unmount func()            // takes the disk from the process
 }
 
 // A kind is a fault of a machine that lasts.
@@ -170,8 +170,8 @@ func (m *machine) interrupt(down time.Duration) {
 	}
 }
 
-// suffer begins a fault, or ends one.
-func (m *machine) suffer(k kind, begins bool) {
+// setFault begins a fault, or ends one.
+func (m *machine) setFault(k kind, begins bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f := &m.faults[k]

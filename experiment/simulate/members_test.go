@@ -103,7 +103,9 @@ func TestMembersInTheEnd(t *testing.T) {
 			w.machines[5].crash(true, time.Second)
 			w.machines[5].erase()
 		}, func(log membership.Log) bool {
-			return len(log) >= 2 && slices.ContainsFunc(log, func(c membership.Change) bool { return fmt.Sprint(c.Lost) == "[5]" })
+			return len(log) >= 2 && slices.ContainsFunc(log, func(c membership.Change) bool {
+				return slices.Equal(c.Lost, []int{5})
+			})
 		}},
 		{"six minutes without a network", func() Case {
 			c := dsoba(12).few(4, 3, "complete")
@@ -125,13 +127,14 @@ func TestMembersInTheEnd(t *testing.T) {
 			return c
 		}, func(w *world) {
 			time.Sleep(time.Minute)
-			w.machines[3].suffer(busy, true)
+			w.machines[3].setFault(busy, true)
 			time.Sleep(4 * time.Minute)
-			w.machines[3].suffer(busy, false)
+			w.machines[3].setFault(busy, false)
 		}, func(log membership.Log) bool {
 			return len(log) == 2 && slices.Equal(log[0].Slow, []int{3}) && log[1].Why[0] == "agent 3 returned"
 		}},
-		// They wait for 40 seconds, twice as long after each time, and so at last for as long as it takes.
+		// They wait for 40 seconds, twice as long after each time, and so at last for as long as it
+		// takes.
 		{"one that is always slow", func() Case {
 			c := dsoba(10).few(4, 3, "complete")
 			c.StragglerDeadline, c.Step, c.Limit = 40*time.Second, time.Minute, 12*time.Hour
@@ -140,9 +143,9 @@ func TestMembersInTheEnd(t *testing.T) {
 		}, func(w *world) {
 			time.Sleep(2 * time.Minute)
 			for range 100 {
-				w.machines[3].suffer(busy, true)
+				w.machines[3].setFault(busy, true)
 				time.Sleep(150 * time.Second)
-				w.machines[3].suffer(busy, false)
+				w.machines[3].setFault(busy, false)
 				time.Sleep(time.Second)
 			}
 		}, func(log membership.Log) bool {
@@ -180,7 +183,7 @@ func TestJoin(t *testing.T) {
 			})
 			if e := log.Last(c.Agents); len(log) < 2 || len(e.Members) != 7 ||
 				!slices.Equal(e.Edges, membership.Edges{{0, 6}, {3, 6}}) {
-				t.Errorf("the seventh agent must come in beside agents 0 and 3, and two return; there are %v with edges %v",
+				t.Errorf("the seventh must come in beside agents 0 and 3, and two return; there are %v, edges %v",
 					e.Members, e.Edges)
 			}
 			if method[0] != newtoncg[0] {
@@ -243,14 +246,14 @@ func TestTooLate(t *testing.T) {
 		other := late.own()
 		other.Hash = "another"
 		for name, err := range map[string]error{
-			"of another run":   folder.TakeResult(other, "", finished),
-			"of an unfinished": folder.TakeResult(late.own(), "", folder),
+			"of another run":   runs.TakeResult(folder, other, "", finished),
+			"of an unfinished": runs.TakeResult(folder, late.own(), "", folder),
 		} {
 			if !errors.Is(err, dsbo.ErrConfig) {
 				t.Errorf("a result %s: %v", name, err)
 			}
 		}
-		testkit.OK(folder.TakeResult(late.own(), "", finished))
+		testkit.OK(runs.TakeResult(folder, late.own(), "", finished))
 		if final, err := folder.IsFinal(late.own()); !final || err != nil {
 			t.Errorf("it does not know that the result is final: %v", err)
 		}
@@ -261,8 +264,8 @@ func TestTooLate(t *testing.T) {
 	})
 }
 
-// TestLostAtTheEnd: all agents are lost at the moment at which the first of them knows that all have
-// the result. Those that know come back to tell the others, which wait for nobody in vain.
+// TestLostAtTheEnd: all agents are lost at the moment at which the first of them knows that all
+// have the result. Those that know come back to tell the others, which wait for nobody in vain.
 func TestLostAtTheEnd(t *testing.T) {
 	for _, quorum := range []int{0, 2} {
 		c := dsoba(4).few(3, quorum, "path")
@@ -308,8 +311,8 @@ func TestErrorOfOne(t *testing.T) {
 	})
 }
 
-// TestTwoProcesses: an agent is started on another machine, with what its disk has, as the first one
-// stands still. The later process goes on, and the earlier one ends as it hears of that.
+// TestTwoProcesses: an agent is started on another machine, with what its disk has, as the first
+// one stands still. The later process goes on, and the earlier one ends as it hears of that.
 func TestTwoProcesses(t *testing.T) {
 	for agent := range 2 { // those that connect to a neighbour
 		c := dsoba(60).few(3, 0, "path")
@@ -330,7 +333,7 @@ func TestTwoProcesses(t *testing.T) {
 			}
 			earlier.Go(func() { fenced = first.supervise(ctx) })
 			time.Sleep(40 * time.Second)
-			first.suffer(frozen, true)
+			first.setFault(frozen, true)
 			later := w.newMachine(agent, first.name+"-again")
 			w.mu.Lock()
 			w.moved[net.JoinHostPort(first.name, port)] = net.JoinHostPort(later.name, port)
@@ -342,7 +345,7 @@ func TestTwoProcesses(t *testing.T) {
 			w.machines[agent] = later
 			all.Go(func() { testkit.OK(later.supervise(ctx)) })
 			time.Sleep(20 * time.Second)
-			first.suffer(frozen, false)
+			first.setFault(frozen, false)
 			all.Wait()
 			earlier.Wait()
 			if !errors.As(fenced, new(*session.FencedError)) {

@@ -45,13 +45,13 @@ type world struct {
 	// wrap, if it is set, returns what sends an agent's frames to another one.
 	wrap func(from, to int, s session.Sender) session.Sender
 
-	mu        sync.Mutex        // guards what follows
-	moved     map[string]string // addresses that have another name now
-	forgetful map[int]bool      // agents that have lost checkpoints
-	ended     map[int]time.Time // when agents finished
-	first     time.Time         // of these
-	troubled  time.Time         // until when there were faults, or agents that are down for one
-	dismiss   context.CancelCauseFunc
+	mu        sync.Mutex              // guards what follows
+	moved     map[string]string       // addresses that have another name now
+	forgetful map[int]bool            // agents that have lost checkpoints
+	ended     map[int]time.Time       // when agents finished
+	first     time.Time               // of these
+	troubled  time.Time               // until when there were faults, or agents that are down for one
+	dismiss   context.CancelCauseFunc // ends the run, with a cause
 }
 
 // mostAgents is the largest number of agents in a run.

@@ -2,8 +2,8 @@
 // each other.
 //
 // An [Authority] signs, and each agent has an [Identity]: a certificate and its key, with which a
-// [dsbo/network/session] configuration connects. Two agents accept each other if an authority that the
-// one knows has signed the other's certificate, if that is valid now, and if it names the agent
+// [dsbo/network/session] configuration connects. Two agents accept each other if an authority that
+// the one knows has signed the other's certificate, if that is valid now, and if it names the agent
 // that its holder claims to be. Connections are TLS 1.3. An agent can sign messages with its key,
 // and derive others from it, such as for tags of data. The authority also signs who comes into a
 // run ([Admission]) and who is taken out of it ([Removal]).

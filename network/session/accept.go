@@ -92,7 +92,8 @@ func (l *links) accept(s rpc.ServerStream) error {
 	return statusOf(err)
 }
 
-// admit returns the connection to the neighbour that a stream comes from, which has it from then on.
+// admit returns the connection to the neighbour that a stream comes from, which has it from then
+// on.
 func (l *links) admit(s stream, auth credentials.AuthInfo) (*conn, error) {
 	id := l.identity()
 	h, err := l.awaitHello(s)

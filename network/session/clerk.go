@@ -346,4 +346,4 @@ func (a *Agent) seal(session uint64) error {
 }
 
 // give implements desk.
-func (a *Agent) give(p register.Point) ([]byte, error) { return a.config.Store.Give(p) }
+func (a *Agent) give(p register.Point) ([]byte, error) { return a.config.Store.Handover(p) }

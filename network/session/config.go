@@ -143,9 +143,9 @@ type Store interface {
 	// Kept returns digests of what the agent has found together with the others outside of
 	// iterations, by name.
 	Kept() (map[string]string, error)
-	// Give returns what an agent takes over that begins at a point without having it. It is at most
-	// 1 GiB, and tells nothing of this agent's data but what all share.
-	Give(p register.Point) ([]byte, error)
+	// Handover returns what an agent takes over that begins at a point without having it. It is at
+	// most 1 GiB, and tells nothing of this agent's data but what all share.
+	Handover(p register.Point) ([]byte, error)
 }
 
 // A Sender takes frames on their way to a neighbour. It is used by one goroutine at a time. A frame

@@ -74,15 +74,15 @@
 //
 // # Threads
 //
-//   - Who calls Next, Join, Mix, Save and so on: one goroutine, of the caller. It owns the session's
-//     vectors. An Over ends its waits.
+//   - Who calls Next, Join, Mix, Save and so on: one goroutine, of the caller. It owns the
+//     session's vectors. An Over ends its waits.
 //   - The clerk (Agent.clerk) writes promises to the disk. Close ends it.
 //   - The ticker (Agent.ticker) has heartbeats. Close ends it.
 //   - listen, where the agent has an address: it opens the port, again and again, and serves it; a
 //     second one serves the relay where a neighbour connects over it. gRPC has one for each
 //     connection.
-//   - dial, one for each neighbour that this agent connects to: it makes a stream, runs it, and waits
-//     before the next attempt. It owns the back-off.
+//   - dial, one for each neighbour that this agent connects to: it makes a stream, runs it, and
+//     waits before the next attempt. It owns the back-off.
 //   - accept, one for each stream that a neighbour has opened: it checks the hello and runs the
 //     stream.
 //   - receive and transmit, two for each stream: one hands frames to Agent.handle in the order in

@@ -8,8 +8,8 @@ import (
 )
 
 // Linger has the others know that the result is final, until all members of the last session know,
-// or for Config.AbsentAfter (Config.PeerTimeout without a quorum): one that was lost at the very end
-// then finds whoever it needs, or knows that it needs nobody.
+// or for Config.AbsentAfter (Config.PeerTimeout without a quorum): one that was lost at the very
+// end then finds whoever it needs, or knows that it needs nobody.
 func (a *Agent) Linger(ctx context.Context) error {
 	a.mu.Lock()
 	members := a.state.Log.Last(a.config.Matrix.N()).Members

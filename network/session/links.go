@@ -57,14 +57,13 @@ type host interface {
 	// io.EOF where the neighbour's are. What c brings after that is of no interest, though a last
 	// frame may still be under way to handle.
 	detach(c *conn, why error)
-	// refused notes why a neighbour is not connected; settings is true where its settings or program
-	// are others. why is a *FencedError where this process is to end. An agent that is no neighbour
-	// is passed over.
+	// refused notes why a neighbour is not connected; settings is true where its settings or
+	// program are others. why is a *FencedError where this process is to end. An agent that is no
+	// neighbour is passed over.
 	refused(agent int, why error, settings bool)
 }
 
-// links are the connections of an agent, and the attempts to make them. The mutex guards what is
-// below it.
+// links are the connections of an agent, and the attempts to make them.
 type links struct {
 	config   *Config                      // valid, with its defaults
 	host     host                         // whose links these are
@@ -79,7 +78,7 @@ type links struct {
 	work    sync.WaitGroup     // of all goroutines but gRPC's
 	once    sync.Once          // of close
 
-	mu      sync.Mutex
+	mu      sync.Mutex           // guards what follows
 	conns   map[*conn]bool       // that move frames
 	refused int64                // connections
 	logged  map[string]time.Time // refusals, and when
@@ -98,7 +97,8 @@ func openLinks(c *Config, h host) (*links, error) {
 // newLinks returns links that do nothing before start. The configuration is valid and has its
 // defaults. Errors match dsbo.ErrConfig.
 func newLinks(c *Config, h host) (*links, error) {
-	l := &links{config: c, host: h, settings: c.settingsText(), conns: map[*conn]bool{}, logged: map[string]time.Time{}}
+	l := &links{config: c, host: h, settings: c.settingsText(), conns: map[*conn]bool{},
+		logged: map[string]time.Time{}}
 	if c.Identity != nil {
 		id, err := c.Identity.InRun(c.Run, c.Keys)
 		if err != nil {

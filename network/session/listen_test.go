@@ -11,8 +11,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestPortTaken: an agent whose port is taken starts, tells what it waits for, and is connected once
-// the port is free.
+// TestPortTaken: an agent whose port is taken starts, tells what it waits for, and is connected
+// once the port is free.
 func TestPortTaken(t *testing.T) {
 	cs := configs(newGraph("path", 2), identities(2))
 	taken := cs[1].Listener
@@ -75,8 +75,8 @@ func TestNameUnknown(t *testing.T) {
 	}
 }
 
-// TestBackoff: attempts come less and less often, up to one each two heartbeats; a stream that is cut
-// as soon as it is there is no success.
+// TestBackoff: attempts come less and less often, up to one each two heartbeats; a stream that is
+// cut as soon as it is there is no success.
 func TestBackoff(t *testing.T) {
 	const most = 2 * 50 * time.Millisecond
 	cs := configs(newGraph("path", 2), nil)

@@ -46,10 +46,10 @@ func TestTurns(t *testing.T) {
 		{"the lowest away for long", 1, absent, without(all, 0), absent, four, true, ""},
 		{"all must be here", 0, 0, without(all, 2), 100 * absent, four, false, "waits for agent 2"},
 		{"too few", 0, absent, without(all, 2, 3), absent, four, false, "3 agents must be here"},
-		{"an edge down", 0, absent, map[int][]int{0: {3}, 1: {0, 2}, 2: {1, 3}, 3: {0, 2}}, 3 * beat, four, false,
-			"a connection between agents 0 and 1"},
-		{"an edge down for long", 0, absent, map[int][]int{0: {1, 3}, 1: {0}, 2: {1, 3}, 3: {0, 2}}, absent + beat, four,
-			true, ""},
+		{"an edge down", 0, absent, map[int][]int{0: {3}, 1: {0, 2}, 2: {1, 3}, 3: {0, 2}}, 3 * beat, four,
+			false, "a connection between agents 0 and 1"},
+		{"an edge down for long", 0, absent, map[int][]int{0: {1, 3}, 1: {0}, 2: {1, 3}, 3: {0, 2}}, absent + beat,
+			four, true, ""},
 	} {
 		council := newCouncil(c.agent, beat, c.absent)
 		council.begin(begin, four.agents)

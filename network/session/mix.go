@@ -98,9 +98,9 @@ func (s *Session) header(purpose uint64) frame {
 	return frame{kind: kindVector, exchange: s.x.round, session: s.x.id, purpose: purpose}
 }
 
-// findTerms sets s.terms to the terms of this agent's sum, each of n numbers, or returns a neighbour
-// whose vector is none. own is the payload that this agent has sent, not the vector itself, which may
-// be where the sum goes: a long sum writes that before it has read all terms.
+// findTerms sets s.terms to the terms of this agent's sum, each of n numbers, or returns a
+// neighbour whose vector is none. own is the payload that this agent has sent, not the vector
+// itself, which may be where the sum goes: a long sum writes that before it has read all terms.
 func (s *Session) findTerms(own []byte, length int) (bad *tie, err error) {
 	wire := s.config.Wire
 	for k, p := range s.inRow() {

@@ -7,8 +7,8 @@ import (
 	"dsbo/network"
 )
 
-// A gatherPlan is one agent's plan by which all learn the rows of all. In step s every agent sends its
-// neighbours the rows of the agents that are s edges away from it, and learns the rows of the
+// A gatherPlan is one agent's plan by which all learn the rows of all. In step s every agent sends
+// its neighbours the rows of the agents that are s edges away from it, and learns the rows of the
 // agents that are s+1 away. The graph alone gives the plan, so that no row needs to say whose it
 // is; it has as many steps as the graph's diameter, for all agents, because exchanges are numbered.
 type gatherPlan struct {

@@ -70,8 +70,8 @@ func TestRelayed(t *testing.T) {
 	}
 }
 
-// TestThroughProxy: a site's proxy that lets TLS to port 443 through alone is enough for an agent to
-// connect.
+// TestThroughProxy: a site's proxy that lets TLS to port 443 through alone is enough for an agent
+// to connect.
 func TestThroughProxy(t *testing.T) {
 	cs := configs(newGraph("path", 2), identities(2))
 	door := cs[1].Listener.Addr().String()

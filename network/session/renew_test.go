@@ -10,8 +10,8 @@ import (
 	"dsbo/network/pki"
 )
 
-// TestRenew: agents whose certificates are renewed, with other keys, connect again with the new ones
-// at once; who connects with the old one is told why it cannot.
+// TestRenew: agents whose certificates are renewed, with other keys, connect again with the new
+// ones at once; who connects with the old one is told why it cannot.
 func TestRenew(t *testing.T) {
 	a := newAuthority()
 	ids := []*pki.Identity{issue(a, 0, 10*time.Minute), issue(a, 1, 10*time.Minute)}
@@ -66,8 +66,8 @@ func saved(t *testing.T, id *pki.Identity) string {
 	return folder + "/" + pki.Name(id.Agent) + ".pem"
 }
 
-// TestExpiry: a connection ends in the second in which a certificate of it expires, and is made again
-// once that is renewed.
+// TestExpiry: a connection ends in the second in which a certificate of it expires, and is made
+// again once that is renewed.
 func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cs, _ := virtual(newGraph("path", 2))

@@ -102,9 +102,9 @@ func (a *Agent) removeLocked(text string) error {
 // removedError is why an agent that is out for good gets no connection.
 func removedError(agent int) error { return fmt.Errorf("agent %d is removed from the run", agent) }
 
-// Remove takes in removals that the authority has signed, as Config.Removals does: the session under
-// way ends where one of those agents is a member, and the next one begins without it. All others
-// learn of it. What is known is passed over.
+// Remove takes in removals that the authority has signed, as Config.Removals does: the session
+// under way ends where one of those agents is a member, and the next one begins without it. All
+// others learn of it. What is known is passed over.
 func (a *Agent) Remove(texts []string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -62,7 +62,8 @@ const townBeat = time.Second
 func newTown(tb testing.TB, t toy, quorum int) *town {
 	n := t.matrix.N()
 	w := &town{toy: t, tb: tb, quorum: quorum, wires: testkit.NewNetwork(testkit.FixedDelay(20 * time.Millisecond)),
-		now: make([]*townProcess, n), cuts: map[[2]string]int{}, moved: map[string]string{}, ids: map[[32]byte]string{}, sessions: map[uint64][32]byte{}}
+		now: make([]*townProcess, n), cuts: map[[2]string]int{}, moved: map[string]string{},
+		ids: map[[32]byte]string{}, sessions: map[uint64][32]byte{}}
 	for range n {
 		w.disks = append(w.disks, new(toyDisk))
 	}
@@ -79,13 +80,14 @@ func (w *town) config(agent int, p *townProcess) Config {
 	if *showRuns {
 		log = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("agent", agent)
 	}
-	c := Config{Agent: agent, Matrix: w.matrix, Run: "run", Hash: "hash", Addresses: addresses, Identity: certificate(agent),
-		Instance: w.starts, Listener: testkit.Get(p.host.Listen("7000")), Dial: func(ctx context.Context, address string) (net.Conn, error) {
+	c := Config{Agent: agent, Matrix: w.matrix, Run: "run", Hash: "hash", Addresses: addresses,
+		Identity: certificate(agent), Instance: w.starts, Listener: testkit.Get(p.host.Listen("7000")),
+		Dial: func(ctx context.Context, address string) (net.Conn, error) {
 			host, port, _ := net.SplitHostPort(address)
 			return p.host.Dial(ctx, net.JoinHostPort(w.hostOf(host), port))
-		}, Heartbeat: townBeat,
-		SilentAfter: 10 * townBeat, Grace: 10 * townBeat, PeerTimeout: 10 * time.Hour, ComputeTimeout: 20 * time.Hour,
-		Store: toyStore{w.disks[agent], p.dead}, Log: log}
+		},
+		Heartbeat: townBeat, SilentAfter: 10 * townBeat, Grace: 10 * townBeat, PeerTimeout: 10 * time.Hour,
+		ComputeTimeout: 20 * time.Hour, Store: toyStore{w.disks[agent], p.dead}, Log: log}
 	if w.quorum > 0 {
 		c.Quorum, c.AbsentAfter, c.StragglerDeadline = w.quorum, 60*townBeat, w.slow
 	}
@@ -151,8 +153,8 @@ func (w *town) kill(agent int) {
 	<-p.done
 }
 
-// lose takes the disk of an agent that is down.
-func (w *town) lose(agent int) {
+// loseDisk takes the disk of an agent that is down.
+func (w *town) loseDisk(agent int) {
 	d := w.disks[agent]
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -256,7 +258,8 @@ func TestSeeds(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	t.Logf("%d seeds: %d sessions, %d lines at most, %d iterations for %d", *seeds, sessions, lines, iterated, *seeds*200)
+	t.Logf("%d seeds: %d sessions, %d lines at most, %d iterations for %d", *seeds, sessions, lines, iterated,
+		*seeds*200)
 }
 
 // harm runs the run of a seed: faults early in it, at any time, or near its end.
@@ -297,7 +300,7 @@ func (w *town) harm(seed int) {
 		case 4: // its disk is lost
 			w.kill(i)
 			time.Sleep(time.Duration(draw.IntN(90)) * time.Second)
-			w.lose(i)
+			w.loseDisk(i)
 			w.start(i)
 			lost++
 		case 5: // its machine stands still

@@ -31,14 +31,13 @@ type Status struct {
 
 // A Neighbour is what an agent knows of one.
 type Neighbour struct {
-	Agent     int
-	Connected bool
+	Agent     int           // its number
+	Connected bool          // a stream is up
 	Silent    time.Duration // for how long nothing was heard
 	Fault     string        // why it is not connected; "": it is, or nothing is known
 	Waited    time.Duration // in the session
 	// Connects counts the connections, Frames* and Bytes* what has gone over them.
-	Connects                                             int64
-	FramesSent, FramesReceived, BytesSent, BytesReceived int64
+	Connects, FramesSent, FramesReceived, BytesSent, BytesReceived int64
 }
 
 // Status returns the present state.
@@ -46,9 +45,9 @@ func (a *Agent) Status() Status {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last := a.state.Log.Last(a.config.Matrix.N())
-	s := Status{Session: a.state.Last, Meets: a.current == nil && !a.state.Final, Waiting: a.wait, Members: last.Members,
-		Epoch: last.Number, Slow: a.state.Log.LeftAsSlow(), Quorum: a.config.Quorum, Final: a.state.Final,
-		Refused: a.links.refusals()}
+	s := Status{Session: a.state.Last, Meets: a.current == nil && !a.state.Final, Waiting: a.wait,
+		Members: last.Members, Epoch: last.Number, Slow: a.state.Log.LeftAsSlow(), Quorum: a.config.Quorum,
+		Final: a.state.Final, Refused: a.links.refusals()}
 	now := time.Now()
 	if text := a.links.waiting(); text != "" {
 		s.Waiting = text

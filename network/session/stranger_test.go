@@ -47,8 +47,8 @@ func TestStrangers(t *testing.T) {
 	})
 }
 
-// TestBadFrames: a neighbour that sends what it must not send loses its connection, both sides learn
-// why, and it may come back.
+// TestBadFrames: a neighbour that sends what it must not send loses its connection, both sides
+// learn why, and it may come back.
 func TestBadFrames(t *testing.T) {
 	a, _ := openSelf(t, "127.0.0.1:1")
 	a.bad = "bad"

@@ -93,7 +93,7 @@ func (s toyStore) Points() (points []register.Point, err error) {
 
 func (s toyStore) Kept() (map[string]string, error) { return nil, nil }
 
-func (s toyStore) Give(p register.Point) (gift []byte, err error) {
+func (s toyStore) Handover(p register.Point) (gift []byte, err error) {
 	err = s.locked(func() error {
 		if p.Iteration == register.Result {
 			gift = s.result
@@ -112,8 +112,8 @@ func (s toyStore) Give(p register.Point) (gift []byte, err error) {
 	return gift, err
 }
 
-// keep keeps a checkpoint, and of the others the newest two.
-func (s toyStore) keep(c toyState) error {
+// saveState keeps a checkpoint, and of the others the newest two.
+func (s toyStore) saveState(c toyState) error {
 	return s.locked(func() error {
 		s.states = slices.DeleteFunc(s.states, func(o toyState) bool { return o.Point == c.Point })
 		s.states = append(s.states, toyState{c.Point, slices.Clone(c.X)})
@@ -264,7 +264,7 @@ func (r toyRun) session(ctx context.Context, s *Session) error {
 			r.move(entered.X, c.ID)
 		}
 		entered.Point.Epoch = s.epochSession()
-		return r.store.keep(*entered)
+		return r.store.saveState(*entered)
 	})
 	if err != nil || s.Begin.Iteration == register.Result {
 		return err
@@ -274,7 +274,7 @@ func (r toyRun) session(ctx context.Context, s *Session) error {
 		return err
 	}
 	point := func() register.Point { return register.Point{Epoch: s.epochSession(), Iteration: k} }
-	if err := s.Save(ctx, func() error { return r.store.keep(toyState{point(), x}) }); err != nil {
+	if err := s.Save(ctx, func() error { return r.store.saveState(toyState{point(), x}) }); err != nil {
 		return err
 	}
 	members := s.Epoch.Members
@@ -297,7 +297,7 @@ func (r toyRun) session(ctx context.Context, s *Session) error {
 			return ctx.Err()
 		}
 		if k%r.every == 0 && k < r.k {
-			if err := s.Save(ctx, func() error { return r.store.keep(toyState{point(), x}) }); err != nil {
+			if err := s.Save(ctx, func() error { return r.store.saveState(toyState{point(), x}) }); err != nil {
 				return err
 			}
 		}

@@ -210,7 +210,7 @@ func rendered(t testing.TB, fs ...fixture) []byte {
 	return testkit.Get(testkit.Get(newPage(loaded(t, fs...), "")).html())
 }
 
-// pages are those of scenarios, made once each for all tests.
+// pages has the page of each scenario, made once for all tests.
 var pages = map[string][]byte{}
 
 // pageOf is the page of a scenario.
