@@ -91,7 +91,7 @@ func (o *agentOptions) loadAdmission(c *cluster.Cluster) (err error) {
 			"agent %d is not in the cluster file, which has agents 0 to %d: it must be admitted (pki admission), and "+
 				"-certs is required", o.agent, n-1)
 	}
-	o.admission, _, err = pki.LoadAdmission(o.certs, o.agent, c.Run, c.Hash())
+	o.admission, err = pki.LoadAdmission(o.certs, o.agent, c.Run, c.Hash())
 	return err
 }
 

@@ -61,7 +61,7 @@ var shells = map[string]shell{
 		{"-agent 3 -certs certs -out results", "-agent AGENT -certs certs -out results"},
 		{"dsbo agent -cluster cluster.json -agent AGENT", "agents 8 dsbo agent -cluster cluster.json -agent AGENT"},
 		{"collect -out run", "collect -out all"},
-		{"dsbo agent -cluster cluster.json -agent 8 -certs site -out results", "ls signed/agent-8.pem"},
+		{"dsbo agent -cluster cluster.json -agent 8 -certs site -out results", "ls signed/agent-8.admission"},
 		{"dsbo pki request -agent 8", `sed -i 's/"seed"/"quorum": 5, "absent_after": "10m", "seed"/' cluster.json` +
 			"\ndsbo pki request -agent 8"},
 	}, small: [][2]string{{`"task": "mnist", "flags": ["-K=20"]`, tinySynthetic}}},
@@ -69,16 +69,14 @@ var shells = map[string]shell{
 		begin: `echo '{"run": "tune-4", "agents": 4, "address": "127.0.0.1:{7000+agent}", ` + tinySynthetic +
 			"}' > cluster.json\n",
 		always: [][2]string{
-			{"agent-*.csr", "certs/agent-*.csr"},
-			{"openssl req -x509", "mkdir openssl; cd openssl\nopenssl req -x509"},
-			{"-keyout agent-3-key.pem -out agent-3.csr -subj /CN=agent-3 -addext subjectAltName=DNS:agent-3",
-				"-keyout agent-$i-key.pem -out agent-$i.csr -subj /CN=agent-$i -addext subjectAltName=DNS:agent-$i"},
-			{"openssl x509 -req -in agent-3.csr", "openssl x509 -req -in agent-$i.csr"},
-			{"-copy_extensions copy -out agent-3.pem", "-copy_extensions copy -out agent-$i.pem; done"},
-			{"openssl req -new", "for i in 0 1 2 3; do openssl req -new"},
+			{"dsbo pki request -agent 3", "for i in 0 1 2 3; do dsbo pki request -agent $i"},
+			{"certs/agent-3.csr", "certs/agent-$i.csr"},
+			{"echo subjectAltName=DNS:agent-3", "echo subjectAltName=DNS:agent-$i"},
+			{"-extfile agent-3.names -out certs/agent-3.pem",
+				"-extfile agent-3.names -out certs/agent-$i.pem; done; cp authority/ca.pem certs"},
 			{"DSBO_FLAGS=", "dsbo tune -h "},
 		},
-		end: "agents 4 dsbo agent -cluster ../cluster.json -agent AGENT -certs . -out results\n",
+		end: "agents 4 dsbo agent -cluster cluster.json -agent AGENT -certs certs -out results\n",
 	},
 }
 

@@ -112,3 +112,11 @@ func (c *certificate) watchFiles(a authorized) (stop func()) {
 		work.Wait()
 	}
 }
+
+// textOf returns an error in one line, "" for none.
+func textOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return cli.OneLine(err)
+}

@@ -157,7 +157,7 @@ func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Wri
 		if err != nil {
 			return err
 		}
-		line, after := args[1:], []string{"-h"} // such as help pki sign
+		line, after := args[1:], []string{"-h"} // such as help pki renew
 		if n := len(line) - 1; n >= 0 && line[n] == "all" {
 			line, after = line[:n], append(after, "all")
 		}

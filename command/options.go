@@ -65,16 +65,13 @@ func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
 			"on loopback, and {9100+agent} stands for ports 9100, 9101, ... of agents 0, 1, ... (default: none)")
 }
 
-// parseCluster reads a command line with the flags -cluster and -out, and the cluster file.
-func (p *program) parseCluster(f *cli.Flags, args []string, help io.Writer) (*cluster.Cluster, error) {
-	if err := f.Parse(args, help, "cluster", "out"); err != nil {
+// parseCluster reads a command line with the flags -cluster and -out, and others that are required,
+// and the cluster file.
+func (p *program) parseCluster(f *cli.Flags, args []string, help io.Writer,
+	required ...string) (*cluster.Cluster, error) {
+	if err := f.Parse(args, help, append(required, "cluster", "out")...); err != nil {
 		return nil, err
 	}
-	return p.loadCluster(f)
-}
-
-// loadCluster reads the cluster file that flags name.
-func (p *program) loadCluster(f *cli.Flags) (*cluster.Cluster, error) {
 	return cluster.Load(f.Lookup("cluster").Value.String(), p.checkTask)
 }
 

@@ -26,13 +26,14 @@ which they know each other. The folder then holds
 
 Whoever has an agent's key can speak for it. Existing files are not overwritten.
 
-Here one machine makes all keys, which is for agents of one owner. Where each site keeps
-its own, these make the same files in steps:
+Here one machine makes all keys, which is for trials, and for agents of one owner. Where each
+site keeps its own, a consortium's authority signs by openssl, step-ca or a program of its own,
+as deploy/README.md has it, and beside it there are:
 
 `
 
-// pki is the verb pki: it makes the certificates of all agents, or is one of the steps in which
-// sites do.
+// pki is the verb pki: it makes the certificates of all agents, or is one of the steps beside a
+// consortium's authority.
 func (p *program) pki(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	steps := p.pkiSteps()
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {

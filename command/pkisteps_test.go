@@ -11,54 +11,29 @@ import (
 	"testing"
 	"time"
 
+	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/network/pki"
 )
 
-// TestPKISteps: sites make their keys, the authority signs what it has shown, and renews it.
-func TestPKISteps(t *testing.T) {
-	dir := t.TempDir()
-	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
-	file := writeCluster(t, dir, 2, nil)
-	runCommand(t, "pki", "authority", "-out="+at("ca"), "-name=our consortium", "-days=60")
-	digest := regexp.MustCompile("[0-9a-f]{64}")
-	var digests, requests []string
-	for i, site := range []string{at("site0"), at("site1")} {
-		asked := runCommand(t, "pki", "request", "-agent="+[]string{"0", "1"}[i], "-out="+site)
-		digests = append(digests, digest.FindString(asked))
-		requests = append(requests, filepath.Join(site, pki.Name(i)+".csr"))
+// TestRequestAndRenew: a site makes its key and sees its digest; a certificate is renewed with the
+// same key, and for no longer than the authority is valid.
+func TestRequestAndRenew(t *testing.T) {
+	dir, now := t.TempDir(), time.Now()
+	asked := runCommand(t, "pki", "request", "-agent=1", "-out="+dir)
+	if !regexp.MustCompile(`^agent-1 with a key ECDSA P-256, SHA-256 of the public key:\n  [0-9a-f]{64}\n$`).MatchString(asked) {
+		t.Error(asked)
 	}
-	sign := append([]string{"pki", "sign", "-ca=" + at("ca"), "-cluster=" + file, "-out=" + at("signed")}, requests...)
-	shown := runCommand(t, sign...)
-	for i, d := range digests {
-		if d == "" || !strings.Contains(shown, d) || !strings.Contains(shown, pki.Name(i)+" with a key ECDSA P-256") {
-			t.Errorf("the digest of %s is %q; what is shown:\n%s", pki.Name(i), d, shown)
-		}
-	}
-	if _, err := os.Stat(at("signed")); !errors.Is(err, os.ErrNotExist) ||
-		!strings.Contains(shown, "nothing is signed: -yes signs them") {
-		t.Errorf("signed without -yes: %v\n%s", err, shown)
-	}
-	sign = append(append([]string{}, sign[:5]...), append([]string{"-yes"}, requests...)...)
-	if out := runCommand(t, sign...); !strings.Contains(out, "2 signed in ") {
-		t.Error(out)
-	}
-	for _, name := range []string{"ca.pem", "agent-1.pem"} {
-		testkit.OK(os.WriteFile(at("site1", name), testkit.Get(os.ReadFile(at("signed", name))), 0o600))
-	}
-	now := time.Now()
-	before := testkit.Get(pki.Load(at("site1"), 1, now))
-	if _, err := os.Stat(at("signed", "agent-1-key.pem")); err == nil {
-		t.Error("the authority has a key of a site")
-	}
-	if left := before.Expires().Sub(now); left > 60*24*time.Hour {
-		t.Errorf("valid for %v, longer than the authority", left)
-	}
-	runCommand(t, "pki", "renew", "-ca="+at("ca"), "-days=20", at("site1", "agent-1.pem"))
-	after := testkit.Get(pki.Load(at("site1"), 1, now))
+	certs := t.TempDir()
+	runCommand(t, "pki", "-cluster="+writeCluster(t, t.TempDir(), 2, nil), "-out="+certs)
+	before := testkit.Get(pki.Load(certs, 1, now))
+	runCommand(t, "pki", "renew", "-ca="+certs, "-days=20", filepath.Join(certs, "agent-1.pem"))
+	after := testkit.Get(pki.Load(certs, 1, now))
 	if left := after.Expires().Sub(now); left > 21*24*time.Hour || !after.SameKey(before) {
 		t.Errorf("renewed for %v; it must be for 20 days, with the same key", left)
 	}
+	_, err := command(t, "pki", "renew", "-ca="+certs, filepath.Join(certs, "agent-1.pem"))
+	wantError(t, err, cli.Usage, "-days 29 is the most")
 }
 
 // TestCertificate: an agent takes up files that change, keeps what it has when they are not good,
@@ -66,22 +41,21 @@ func TestPKISteps(t *testing.T) {
 func TestCertificate(t *testing.T) {
 	dir, now := t.TempDir(), time.Now()
 	a := testkit.Get(pki.NewAuthority("run", now, now.AddDate(1, 0, 0)))
-	r := testkit.Get(pki.MakeRequest(dir, 1))
+	testkit.OK(testkit.Get(a.Issue(1, now, now.AddDate(0, 0, 20))).Save(dir))
+	testkit.OK(a.Save(dir))
+	own := testkit.Get(pki.LoadCertificate(filepath.Join(dir, "agent-1.pem")))
 	put := func(days int) {
 		testkit.OK(pki.ReplaceCertificate(filepath.Join(dir, "agent-1.pem"),
-			testkit.Get(a.Grant(r, now, now.AddDate(0, 0, days)))))
+			testkit.Get(a.Renew(own, now, now.AddDate(0, 0, days)))))
 	}
-	put(20)
-	testkit.OK(a.Save(dir))
 	var log bytes.Buffer
 	c := certificate{files: pki.Files{Folder: dir, Agent: 1}, run: "run", hash: "hash",
 		log: slog.New(slog.NewTextHandler(&log, nil)), monitor: newMonitor("r", 1)}
 	testkit.Get2(c.load(now))
 	renewed, removed := 0, 0
 	remove := func(run string) {
-		_ = os.Remove(pki.RemovalFile(dir, 3))
-		removal := pki.Removal{Agent: 3, Run: run, Hash: "hash"}
-		testkit.OK(pki.SaveRemoval(dir, 3, testkit.Get(a.Remove(removal))))
+		_ = os.Remove(filepath.Join(dir, "agent-3.removal"))
+		testkit.Get(pki.SaveWarrant(dir, testkit.Get(a.Remove(3, run, "hash"))))
 	}
 	for _, step := range []struct {
 		name  string

@@ -41,7 +41,7 @@
 //	"quorum": 5, "absent_after": "10m"
 //
 // "keys" pins the public key of each agent: its SHA-256 in hexadecimal, as `dsbo pki request`
-// prints it. Without it, an agent's certificate must name the run, as `dsbo pki sign` has it.
+// prints it. Without it, an agent's certificate must name the run, as `dsbo pki` has it.
 //
 //	"keys": ["9f2c...", "03ab...", ...]
 //

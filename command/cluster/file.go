@@ -196,7 +196,7 @@ func (f *file) membership(n int) (quorum int, absent time.Duration, err error) {
 	return *f.Quorum, absent, nil
 }
 
-// publicKey matches the SHA-256 of a public key, as the verbs pki request and pki sign print it.
+// publicKey matches the SHA-256 of a public key, as the verb pki request prints it.
 var publicKey = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // keys returns the pinned public keys of n agents, nil where the file has none.

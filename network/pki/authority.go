@@ -1,7 +1,6 @@
 package pki
 
 import (
-	"bytes"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -11,7 +10,6 @@ import (
 	"crypto/x509/pkix"
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"dsbo"
@@ -64,12 +62,6 @@ func (a *Authority) Issue(agent int, from, until time.Time, runs ...string) (*Id
 		Agent: agent, certificate: tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert},
 		trusted: a.Trust(), expires: earlierOf(cert.NotAfter, a.pair.Leaf.NotAfter),
 	}, nil
-}
-
-// Grant returns the certificate that a request asks for, valid between two times and in some runs.
-// Of the request it has the agent's name and the public key alone.
-func (a *Authority) Grant(r *Request, from, until time.Time, runs ...string) (*x509.Certificate, error) {
-	return a.certify(r.Agent, r.csr.PublicKey, from, until, runs)
 }
 
 // Renew returns a certificate like one that this authority, or another one of its ca.pem, has
@@ -176,15 +168,6 @@ func (a *Authority) Save(folder string) error {
 // nobody can issue more certificates.
 func (a *Authority) SaveCertificate(folder string) error {
 	return savePEM(certificateFile(folder, authorityName), a.bundle())
-}
-
-// PutCertificate is SaveCertificate, which leaves a ca.pem with the same content as it is.
-func (a *Authority) PutCertificate(folder string) error {
-	there, err := os.ReadFile(certificateFile(folder, authorityName))
-	if err == nil && bytes.Equal(there, a.bundle()) {
-		return nil
-	}
-	return a.SaveCertificate(folder)
 }
 
 // bundle returns the content of ca.pem.

@@ -6,11 +6,11 @@
 // the one knows has signed the other's certificate, if that is valid now, and if it names the agent
 // that its holder claims to be. Connections are TLS 1.3. An agent can sign messages with its key,
 // and derive others from it, such as for tags of data. The authority also signs who comes into a
-// run ([Admission]) and who is taken out of it ([Removal]).
+// run ([Authority.Admit]) and who is taken out of it ([Authority.Remove]).
 //
-// [Authority.Issue] makes a key and its certificate together, which is for agents of one owner.
-// Sites that keep their keys make a [Request], which [Authority.Grant] answers and
-// [Authority.Renew] answers again. [Files] reads them again when they change.
+// [Authority.Issue] makes a key and its certificate together, which is for trials and agents of one
+// owner. Sites that keep their keys make a [Request], which a consortium's authority signs by
+// openssl, step-ca or a program of its own. [Files] reads certificates again when they change.
 //
 // # Files
 //
@@ -29,8 +29,7 @@
 //
 // # Certificates of other programs
 //
-// openssl, step-ca or an authority of your own may take the place of this package at any step. What
-// must hold:
+// What must hold for certificates that other programs sign:
 //
 //   - Of the DNS names among a certificate's subject alternative names one, and no other, is
 //     agent-<i>. The common name does not matter, and other names are not asked.

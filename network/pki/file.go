@@ -19,13 +19,10 @@ func certificateFile(folder, name string) string { return filepath.Join(folder, 
 
 func keyFile(folder, name string) string { return filepath.Join(folder, name+"-key.pem") }
 
-func requestFile(folder, name string) string { return filepath.Join(folder, name+".csr") }
-
 // Types of PEM blocks.
 const (
 	certificateBlock = "CERTIFICATE"
 	keyBlock         = "PRIVATE KEY"
-	requestBlock     = "CERTIFICATE REQUEST"
 )
 
 func certificatePEM(c *x509.Certificate) []byte {
@@ -51,16 +48,6 @@ func savePEM(path string, text []byte) error {
 	}
 	_, err = f.Write(text)
 	return errors.Join(err, f.Close())
-}
-
-// SaveCertificate writes an agent's certificate, agent-<i>.pem, into the folder, where it must
-// not exist.
-func SaveCertificate(folder string, cert *x509.Certificate) error {
-	agent, err := Agent(cert)
-	if err != nil {
-		return err
-	}
-	return savePEM(certificateFile(folder, Name(agent)), certificatePEM(cert))
 }
 
 // ReplaceCertificate makes a certificate the content of a file, at once: a reader finds the former

@@ -29,27 +29,19 @@ func Name(agent int) string { return namePrefix + strconv.Itoa(agent) }
 
 // Agent returns the agent whose certificate this is. Of the certificate's DNS names one, and no
 // other, must have the form that [Name] gives. The subject's common name does not matter.
-func Agent(cert *x509.Certificate) (int, error) {
-	if agent, ok := agentOf(cert.DNSNames); ok {
-		return agent, nil
-	}
-	return 0, fmt.Errorf(
-		"the certificate of %q must have one DNS name such as agent-0; it has %q",
-		cert.Subject.CommonName, cert.DNSNames)
-}
-
-// agentOf returns the agent among DNS names, and false unless there is one alone.
-func agentOf(names []string) (agent int, ok bool) {
-	for _, name := range names {
+func Agent(cert *x509.Certificate) (agent int, err error) {
+	found := 0
+	for _, name := range cert.DNSNames {
 		digits, is := strings.CutPrefix(name, namePrefix)
 		if i, err := strconv.Atoi(digits); is && err == nil && i >= 0 && Name(i) == name {
-			if ok {
-				return 0, false
-			}
-			agent, ok = i, true
+			agent, found = i, found+1
 		}
 	}
-	return agent, ok
+	if found != 1 {
+		return 0, fmt.Errorf("the certificate of %q must have one DNS name such as agent-0; it has %q",
+			cert.Subject.CommonName, cert.DNSNames)
+	}
+	return agent, nil
 }
 
 // Expires returns when the certificate expires, or one of those that it was signed by if that
@@ -120,7 +112,7 @@ func (id *Identity) Save(folder string) error {
 	if err := saveKey(folder, Name(id.Agent), id.certificate.PrivateKey); err != nil {
 		return err
 	}
-	return SaveCertificate(folder, id.certificate.Leaf)
+	return savePEM(certificateFile(folder, Name(id.Agent)), certificatePEM(id.certificate.Leaf))
 }
 
 // Load reads an agent's identity from a folder that holds ca.pem, agent-<i>.pem and
@@ -152,10 +144,8 @@ func Load(folder string, agent int, now time.Time) (*Identity, error) {
 func verifyChain(chain []*x509.Certificate, agent int, roots *x509.CertPool,
 	now time.Time) (until time.Time, err error) {
 	cert := chain[0]
-	if named, err := Agent(cert); err != nil {
+	if err := checkName(cert, agent); err != nil {
 		return until, err
-	} else if named != agent {
-		return until, fmt.Errorf("it must be the certificate of agent %d; it is that of agent %d", agent, named)
 	}
 	until = cert.NotAfter
 	// Verify is content with one of several usages, but an agent needs both.
@@ -169,6 +159,16 @@ func verifyChain(chain []*x509.Certificate, agent int, roots *x509.CertPool,
 		until = earlierOf(until, ExpiryOf(chains))
 	}
 	return until, nil
+}
+
+// checkName returns an error unless a certificate names an agent.
+func checkName(cert *x509.Certificate, agent int) error {
+	if named, err := Agent(cert); err != nil {
+		return err
+	} else if named != agent {
+		return fmt.Errorf("it must be the certificate of agent %d; it is that of agent %d", agent, named)
+	}
+	return nil
 }
 
 // ExpiryOf returns when the last of some chains expires, such as the chains that a TLS connection

@@ -32,7 +32,7 @@ func RunsOf(cert *x509.Certificate) (runs []string) {
 }
 
 // KeyDigest returns the SHA-256 of a certificate's public key, in hexadecimal: of the same bytes as
-// [Request.Fingerprint].
+// Fingerprint of a [Request].
 func KeyDigest(cert *x509.Certificate) string {
 	return fmt.Sprintf("%x", sha256.Sum256(cert.RawSubjectPublicKeyInfo))
 }

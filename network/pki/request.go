@@ -13,16 +13,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
+	"dsbo"
 	"dsbo/internal/disk"
 )
 
 // A Request is what an agent's site asks of the authority: a certificate for the public key of a
 // private one that never leaves the site. It is signed by that key.
 type Request struct {
-	Agent int // whose certificate is asked for
-
-	csr *x509.CertificateRequest
+	// Key is the kind of the key, such as "ECDSA P-256". Fingerprint is the SHA-256 of the public
+	// one, in hexadecimal: what the site reads to the authority over the phone. `openssl req -in
+	// agent-3.csr -pubkey -noout | openssl pkey -pubin -outform der | sha256sum` prints the same.
+	Key, Fingerprint string
 }
 
 // MakeRequest writes agent-<i>.csr into the folder, the request for the key in agent-<i>-key.pem,
@@ -32,16 +35,22 @@ func MakeRequest(folder string, agent int) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	kind, err := keyKind(key.Public())
+	if err != nil {
+		return nil, dsbo.ConfigErrorf("%s: %w", keyFile(folder, Name(agent)), err)
+	}
 	template := &x509.CertificateRequest{Subject: pkix.Name{CommonName: Name(agent)}, DNSNames: []string{Name(agent)}}
 	der, err := x509.CreateCertificateRequest(rand.Reader, template, key)
 	if err != nil {
 		return nil, err
 	}
-	text := pem.EncodeToMemory(&pem.Block{Type: requestBlock, Bytes: der})
-	if err := disk.WriteBytes(requestFile(folder, Name(agent)), text); err != nil {
+	public, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
 		return nil, err
 	}
-	return ParseRequest(text)
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der})
+	return &Request{kind, fmt.Sprintf("%x", sha256.Sum256(public))},
+		disk.WriteBytes(filepath.Join(folder, Name(agent)+".csr"), text)
 }
 
 // siteKey reads the agent's key, or makes one.
@@ -81,54 +90,6 @@ func parseKey(text []byte) (crypto.Signer, error) {
 		block.Type)
 }
 
-// LoadRequest reads a request, of [MakeRequest] or of another program, and checks it as
-// [ParseRequest] does.
-func LoadRequest(path string) (*Request, error) { return load(path, ParseRequest) }
-
-// ParseRequest reads a request in PEM: it must be signed by its own key, which must be strong
-// enough, and ask for the one DNS name of an agent and for nothing else.
-func ParseRequest(text []byte) (*Request, error) {
-	block, _ := pem.Decode(text)
-	if block == nil || block.Type != requestBlock && block.Type != "NEW "+requestBlock {
-		return nil, fmt.Errorf("there must be a PEM block, a %s", requestBlock)
-	}
-	csr, err := x509.ParseCertificateRequest(block.Bytes)
-	if err != nil {
-		return nil, err
-	}
-	if err := csr.CheckSignature(); err != nil {
-		return nil, fmt.Errorf("it must be signed by its own key: %w", err)
-	}
-	agent, ok := agentOf(csr.DNSNames)
-	if !ok || len(csr.DNSNames) > 1 || len(csr.IPAddresses)+len(csr.EmailAddresses)+len(csr.URIs) > 0 {
-		return nil, fmt.Errorf("it must ask for one DNS name such as agent-0, and no other; it asks for %q",
-			requestedNames(csr))
-	}
-	if _, err := keyKind(csr.PublicKey); err != nil {
-		return nil, err
-	}
-	return &Request{agent, csr}, nil
-}
-
-// requestedNames returns all names of a request, as text.
-func requestedNames(csr *x509.CertificateRequest) []string {
-	names := append([]string{}, csr.DNSNames...)
-	for _, ip := range csr.IPAddresses {
-		names = append(names, ip.String())
-	}
-	names = append(names, csr.EmailAddresses...)
-	for _, u := range csr.URIs {
-		names = append(names, u.String())
-	}
-	return names
-}
-
-// KeyKind returns the kind of the request's key, such as "ECDSA P-256".
-func (r *Request) KeyKind() string {
-	kind, _ := keyKind(r.csr.PublicKey) // which ParseRequest has checked
-	return kind
-}
-
 // leastRSA is the least length of an RSA key, in bits.
 const leastRSA = 2048
 
@@ -146,11 +107,4 @@ func keyKind(public any) (string, error) {
 		return fmt.Sprintf("RSA %d", k.N.BitLen()), nil
 	}
 	return "", fmt.Errorf("the key must be ECDSA, Ed25519 or RSA; it is a %T", public)
-}
-
-// Fingerprint returns the SHA-256 of the request's public key, in hexadecimal: what the site reads
-// to the authority over the phone. `openssl req -in agent-3.csr -pubkey -noout | openssl pkey
-// -pubin -outform der | sha256sum` prints the same.
-func (r *Request) Fingerprint() string {
-	return fmt.Sprintf("%x", sha256.Sum256(r.csr.RawSubjectPublicKeyInfo))
 }

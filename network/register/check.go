@@ -44,7 +44,7 @@ func (r Rule) check(a Answer) error {
 		{len(a.Kept) <= maxKept && areShort(a.Kept), "results that are kept must be at most 1024, with short names"},
 		{a.Seconds >= 0 && a.Seconds <= math.MaxFloat64, "seconds must be a finite number, 0 or above"},
 		{a.Time.Location() == time.UTC && a.Time.Year() >= 1970 && a.Time.Year() <= 9999, "the time must be in UTC"},
-		{len(a.Admission) <= pki.MaxAdmission && wording.Printable(a.Admission), "the admission must be a short text"},
+		{len(a.Admission) <= pki.MaxWarrant && wording.Printable(a.Admission), "the admission must be a short text"},
 		{areRemovals(a.Removals), "removals must be short texts, by agent"},
 		{len(a.Certificate) <= maxCertificate && len(a.Signature) <= maxSignature, "the signature must be short"},
 	} {
@@ -100,7 +100,7 @@ func areShort[K int | string](texts map[K]string) bool {
 // areRemovals reports whether texts may be removals, by agent.
 func areRemovals(texts map[int]string) bool {
 	for agent, text := range texts {
-		if !isAgent(agent) || len(text) > pki.MaxRemoval || !wording.Printable(text) {
+		if !isAgent(agent) || len(text) > pki.MaxWarrant || !wording.Printable(text) {
 			return false
 		}
 	}

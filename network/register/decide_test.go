@@ -78,9 +78,7 @@ type trusting struct{}
 func (trusting) Verify(int, []byte, []byte, []byte, time.Time) (time.Time, error) {
 	return time.Time{}, nil
 }
-func (trusting) Removal(string, string, string) (pki.Removal, error) {
-	return pki.Removal{Agent: 2}, nil
-}
+func (trusting) Removal(string, string, string) (int, error) { return 2, nil }
 func (trusting) Admission(string, string, string) (pki.Admission, error) {
 	return pki.Admission{Agent: 5, Neighbours: []int{0, 2}}, nil
 }

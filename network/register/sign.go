@@ -114,9 +114,9 @@ func (r Rule) Verify(a Answer, now time.Time) error {
 		}
 	}
 	for agent, text := range a.Removals {
-		m, err := r.Authority.Removal(text, r.Run, r.Hash)
-		if err == nil && m.Agent != agent {
-			err = fmt.Errorf("it is of agent %d", m.Agent)
+		removed, err := r.Authority.Removal(text, r.Run, r.Hash)
+		if err == nil && removed != agent {
+			err = fmt.Errorf("it is of agent %d", removed)
 		}
 		if err != nil {
 			return fmt.Errorf("the removal of agent %d: %w", agent, err)

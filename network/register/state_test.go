@@ -130,14 +130,12 @@ func TestVerify(t *testing.T) {
 		"negative":          {before: func(a *Answer) { a.Seconds = -1 }, want: "finite number"},
 		"local time":        {before: func(a *Answer) { a.Time = a.Time.In(time.FixedZone("x", 60)) }, want: "UTC"},
 		"a removal": {before: func(a *Answer) {
-			a.Removals = map[int]string{3: testkit.Get(authority.Remove(pki.Removal{Agent: 3, Run: "run",
-				Hash: "hash"}))}
+			a.Removals = map[int]string{3: testkit.Get(authority.Remove(3, "run", "hash"))}
 		}},
 		"the removal of another": {before: func(a *Answer) {
-			a.Removals = map[int]string{4: testkit.Get(authority.Remove(pki.Removal{Agent: 3, Run: "run",
-				Hash: "hash"}))}
+			a.Removals = map[int]string{4: testkit.Get(authority.Remove(3, "run", "hash"))}
 		}, want: "the removal of agent 4: it is of agent 3"},
-		"no removal": {before: func(a *Answer) { a.Removals = map[int]string{3: "x"} }, want: "a removal must be"},
+		"no removal": {before: func(a *Answer) { a.Removals = map[int]string{3: "x"} }, want: "the removal must be"},
 		"a log of later sessions": {before: func(a *Answer) {
 			after(four, twice)(a)
 			a.Last = 2

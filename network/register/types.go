@@ -26,7 +26,7 @@ type Rule struct {
 type Authority interface {
 	Verify(agent int, certificate, message, signature []byte, now time.Time) (until time.Time, err error)
 	Admission(text, run, hash string) (pki.Admission, error)
-	Removal(text, run, hash string) (pki.Removal, error)
+	Removal(text, run, hash string) (agent int, err error)
 }
 
 // Result is the iteration of a point that is the result of a run.

@@ -84,16 +84,16 @@ func (a *Agent) removeLocked(text string) error {
 	if id == nil {
 		return fmt.Errorf("a removal needs certificates, as the authority signs it")
 	}
-	r, err := id.Removal(text, a.config.Run, a.config.Hash)
+	agent, err := id.Removal(text, a.config.Run, a.config.Hash)
 	if err != nil {
 		return err
 	}
-	a.roll.removed[r.Agent] = text
-	why := removedError(r.Agent)
-	if l := a.lines[r.Agent]; l != nil && l.conn != nil {
+	a.roll.removed[agent] = text
+	why := removedError(agent)
+	if l := a.lines[agent]; l != nil && l.conn != nil {
 		l.conn.drop(why)
 	}
-	if s := a.current; s != nil && slices.Contains(s.Epoch.Members, r.Agent) {
+	if s := a.current; s != nil && slices.Contains(s.Epoch.Members, agent) {
 		a.endLocked(&Over{Session: s.Number, Agent: a.config.Agent, Why: why.Error()}, true)
 	}
 	return nil
