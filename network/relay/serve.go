@@ -203,20 +203,20 @@ func (r *relay) serveCall(w http.ResponseWriter, q *http.Request, agent int) {
 // upgrade answers a request that its connection is the agent's from now on. undo closes it, as the
 // end of the relay does.
 func (r *relay) upgrade(w http.ResponseWriter) (conn net.Conn, undo func(), err error) {
-	conn, buffered, err := http.NewResponseController(w).Hijack()
+	under, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return nil, nil, err
 	}
-	if g, ok := conn.(*guard.Conn); ok {
-		conn = g.Conn // which can end one of its directions
+	if g, ok := under.(*guard.Conn); ok {
+		under = g.Conn // which can end one of its directions
 	}
-	stop := context.AfterFunc(r.ctx, func() { conn.Close() })
+	stop := context.AfterFunc(r.ctx, func() { under.Close() })
 	undo = func() {
 		stop()
-		conn.Close()
+		under.Close()
 	}
-	_ = conn.SetDeadline(time.Now().Add(greetingTime))
-	_, err = io.WriteString(conn,
+	_ = under.SetDeadline(time.Now().Add(greetingTime))
+	_, err = io.WriteString(under,
 		"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+protocol+"\r\n\r\n")
 	if buffered.Reader.Buffered() > 0 {
 		err = errors.New("nothing must follow a request before its answer")
@@ -225,5 +225,5 @@ func (r *relay) upgrade(w http.ResponseWriter) (conn net.Conn, undo func(), err 
 		undo()
 		return nil, nil, err
 	}
-	return conn, undo, conn.SetDeadline(time.Time{})
+	return under, undo, under.SetDeadline(time.Time{})
 }

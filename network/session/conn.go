@@ -24,7 +24,7 @@ var (
 // maxQueued is how many frames may wait until a neighbour reads.
 const maxQueued = 256
 
-// A stream moves frames; gRPC's do, on either side.
+// A stream moves frames, as a stream of gRPC does on either side.
 type stream interface {
 	SendMsg(m any) error
 	RecvMsg(m any) error

@@ -6,6 +6,8 @@ import (
 	"dsbo/internal/guard"
 	"dsbo/network"
 	"dsbo/network/carrier"
+	"dsbo/network/pki"
+	"dsbo/network/register"
 )
 
 func orDefault[T comparable](v *T, d T) {
@@ -42,4 +44,14 @@ func (c Config) withDefaults() Config {
 		c.Wrap = func(_ int, s Sender) Sender { return s }
 	}
 	return c
+}
+
+// rule is what all agents decide by; id is this agent's certificate, nil without.
+func (c *Config) rule(id *pki.Identity) register.Rule {
+	r := register.Rule{Run: c.Run, Hash: c.Hash, Matrix: c.Matrix, Quorum: c.Quorum, FewMembers: c.FewMembers,
+		Masked: !c.Unmasked}
+	if id != nil {
+		r.Authority = id
+	}
+	return r
 }

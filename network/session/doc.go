@@ -36,9 +36,9 @@
 //
 // Messages of a meeting (flood.go) go from neighbour to neighbour to all agents, over the same
 // connections. Each agent tells each heartbeat that it is here. The lowest that is here proposes a
-// number (meeting.go); who has promised none that is as high promises it, on its disk, and answers
-// with all from which the next session follows (clerk.go). The proposer sends the answers of all to
-// all, and each member decides by itself ([register.Decide]).
+// number (meeting.go); who has promised none that is as high promises it, on its disk (ledger.go),
+// and answers with all from which the next session follows (meet.go). The proposer sends the
+// answers of all to all, and each member decides by itself ([register.Decide]).
 //
 // # Who talks to whom
 //
@@ -74,10 +74,10 @@
 //
 // # Threads
 //
-//   - Who calls Next, Join, Mix, Save and so on: one goroutine, of the caller. It owns the
-//     session's vectors. An Over ends its waits.
-//   - The clerk (Agent.clerk) writes promises to the disk. Close ends it.
-//   - The ticker (Agent.ticker) has heartbeats. Close ends it.
+//   - Who calls Next, Join, Mix, Save and so on: one goroutine, of the caller. It owns the session's
+//     vectors. An Over ends its waits.
+//   - The clerk (clerk.run) writes promises to the disk. Close ends it.
+//   - every has heartbeats (Agent.heartbeat). Close ends it.
 //   - listen, where the agent has an address: it opens the port, again and again, and serves it; a
 //     second one serves the relay where a neighbour connects over it. gRPC has one for each
 //     connection.
@@ -89,10 +89,10 @@
 //     which they come, the other one sends what conn.send has queued. They end with the stream: by
 //     either of them, by conn.drop, or when a certificate expires.
 //
-// Agent.mu guards what an agent knows, exchange.mu the vectors of a session, links.mu connections;
-// they are locked in this order. Nobody waits for a disk or a connection with one of them.
-// Agent.disk is held while a file is written on which the run depends, so that no promise is made
-// meanwhile.
+// Agent.mu guards what an agent knows, exchange.mu the vectors of a session, links.mu connections,
+// and ledger.mu the copy of what the disk has; they are locked in this order. Nobody waits for a
+// disk or a connection with one of them. Whoever writes a file on which the run depends takes the
+// turn of the ledger first, without a lock, so that no promise is made meanwhile.
 //
 // A new kind of frame gets a number and a bound in frame.go, and a case in Agent.handle; a new
 // message to all a subject in flood.go, and a case in Agent.receive.

@@ -3,8 +3,6 @@ package session
 import (
 	"context"
 	"time"
-
-	"dsbo"
 )
 
 // Linger has the others know that the result is final, until all members of the last session know,
@@ -12,16 +10,16 @@ import (
 // end then finds whoever it needs, or knows that it needs nobody.
 func (a *Agent) Linger(ctx context.Context) error {
 	a.mu.Lock()
-	members := a.state.Log.Last(a.config.Matrix.N()).Members
-	a.floodLocked(message{Subject: final})
+	members := a.ledger.read().Log.Last(a.config.Matrix.N()).Members
+	a.neighbours.flood(message{Subject: final})
 	a.mu.Unlock()
-	late := time.NewTimer(a.timeout())
+	late := time.NewTimer(a.config.timeout())
 	defer late.Stop()
 	for known := false; !known; {
 		a.mu.Lock()
 		known = true
 		for _, i := range members {
-			known = known && a.finals[i]
+			known = known && a.council.finals[i]
 		}
 		a.mu.Unlock()
 		if known {
@@ -41,6 +39,3 @@ func (a *Agent) Linger(ctx context.Context) error {
 	}
 	return nil
 }
-
-// settingsRefused is the error of an agent whose settings all neighbours refuse.
-func settingsRefused(why error) error { return dsbo.ConfigErrorf("%w", why) }

@@ -17,21 +17,27 @@ const (
 	joining
 )
 
+// String names an activity, as in "agent 3 computes".
+func (a activity) String() string {
+	names := []string{"is in no session", "computes", "waits", "saves", "begins the session"}
+	return names[min(int(a), len(names)-1)]
+}
+
 // An exchange is the vectors of one session at one agent: in each exchange one to every neighbour
 // and one from it.
 type exchange struct {
 	id   uint64        // of the session
-	wake chan struct{} // holds one wake-up of who waits
+	wake chan struct{} // has a wake-up of who waits
 
-	mu       sync.Mutex
-	ties     []*tie // neighbours among the members, by position
-	round    int    // the exchange under way, or the next one
-	over     *Over  // why the session has ended; nil: it goes on
-	activity activity
-	since    time.Time // when it began
-	vectors  int64     // payloads sent, once for each neighbour
-	bytes    int64     // of these
-	handover handover  // what is given and taken over as the session begins
+	mu       sync.Mutex // guards what is below
+	ties     []*tie     // neighbours among the members, by position
+	round    int        // the exchange under way, or the next one
+	over     *Over      // why the session has ended; nil: it goes on
+	activity activity   // of this agent
+	since    time.Time  // when it began
+	vectors  int64      // payloads sent, once for each neighbour
+	bytes    int64      // of these
+	handover handover   // what is given and taken over as the session begins
 }
 
 // A tie is a neighbour in a session, with what goes to it and comes from it.
@@ -107,8 +113,33 @@ func (x *exchange) due(agent int) int {
 	return 0
 }
 
-// take takes in a vector of a neighbour. The error says why it cannot be.
-func (x *exchange) take(agent int, f frame) error {
+// alive returns the heartbeat of an agent in a session. What was asked for as the session begins
+// and has not come for a heartbeat is asked for again.
+func (x *exchange) alive() frame {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.handover.asked = time.Time{}
+	x.notify()
+	return frame{kind: kindAlive, purpose: uint64(x.activity), exchange: x.round, session: x.id}
+}
+
+// takeFrame takes in a vector, or what is handed over. The error says why it cannot be.
+func (x *exchange) takeFrame(c *conn, f frame) error {
+	if f.kind == kindState {
+		return x.takeState(c, f)
+	}
+	return x.accept(c.to, f)
+}
+
+// isOver reports whether the session has ended at this agent.
+func (x *exchange) isOver() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.over != nil
+}
+
+// accept takes in a vector of a neighbour. The error says why it cannot be.
+func (x *exchange) accept(agent int, f frame) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	p := x.tieOf(agent)
@@ -118,7 +149,7 @@ func (x *exchange) take(agent int, f frame) error {
 	case p == nil:
 		return badFramef("agent %d is no neighbour in session %x", agent, x.id)
 	case f.exchange > p.received || f.exchange > x.round+1:
-		return badFramef("the next vector must be that of exchange %d; it is that of exchange %d", p.received, f.exchange)
+		return badFramef("the next vector must be of exchange %d; it is of exchange %d", p.received, f.exchange)
 	}
 	p.slot[f.exchange&1] = vector{f.purpose, f.payload}
 	if x.activity == waiting && f.exchange == x.round {
@@ -259,4 +290,15 @@ func (x *exchange) number() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.round
+}
+
+// counts returns the exchange under way, and how many vectors and bytes have gone to neighbours;
+// waited gets for how long the agent has waited for each.
+func (x *exchange) counts(waited map[int]time.Duration) (round int, vectors, bytes int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, p := range x.ties {
+		waited[p.agent] = p.waited
+	}
+	return x.round, x.vectors, x.bytes
 }

@@ -25,23 +25,23 @@ const (
 
 // A message goes to all agents, from neighbour to neighbour.
 type message struct {
-	Subject  subject `json:"subject"`
-	From     int     `json:"from"`
-	Instance uint64  `json:"instance"` // of the sender's process
-	Count    uint64  `json:"count"`    // of the messages of that process
-	Number   uint64  `json:"number,omitzero"`
+	Subject  subject `json:"subject"`         // what it is about
+	From     int     `json:"from"`            // the sender
+	Instance uint64  `json:"instance"`        // of the sender's process
+	Count    uint64  `json:"count"`           // of the messages of that process
+	Number   uint64  `json:"number,omitzero"` // of a session
 	Links    []int   `json:"links,omitempty"` // of isHere: neighbours that it is connected to
 	Busy     bool    `json:"busy,omitzero"`   // of isHere: it computes still, for a session that is over
-	// Admission and Removals, of isHere, are texts that others may not know.
-	Admission string         `json:"admission,omitzero"`
-	Removals  map[int]string `json:"removals,omitempty"`
 
-	Answer  *register.Answer  `json:"answer,omitempty"`
-	Answers []register.Answer `json:"all,omitempty"`
-	Why     string            `json:"why,omitzero"`
-	Agent   int               `json:"agent,omitzero"` // of ends: who is to blame, plus 1; 0: nobody
-	Slow    bool              `json:"slow,omitzero"`  // of ends: as an agent computed for too long
-	Kind    int               `json:"kind,omitzero"`  // of fails: of the error, see network.Kind
+	Admission string         `json:"admission,omitzero"` // of isHere: the sender's, see Config
+	Removals  map[int]string `json:"removals,omitempty"` // of isHere: that the sender knows, by agent
+
+	Answer  *register.Answer  `json:"answer,omitempty"` // of answers
+	Answers []register.Answer `json:"all,omitempty"`    // of begins
+	Why     string            `json:"why,omitzero"`     // of ends and fails
+	Agent   int               `json:"agent,omitzero"`   // of ends: who is to blame, plus 1; 0: nobody
+	Slow    bool              `json:"slow,omitzero"`    // of ends: as an agent computed for too long
+	Kind    int               `json:"kind,omitzero"`    // of fails: of the error, see network.Kind
 }
 
 // maxWhy bounds a reason.
@@ -63,7 +63,8 @@ func parseMessage(text []byte) (m message, err error) {
 	}
 	switch {
 	case m.From < 0 || m.From >= membership.MaxAgents:
-		return m, fmt.Errorf("the sender of a message must be an agent, 0 to %d; it is %d", membership.MaxAgents-1, m.From)
+		return m, fmt.Errorf("the sender of a message must be an agent, 0 to %d; it is %d", membership.MaxAgents-1,
+			m.From)
 	case m.Number > 1<<62:
 		return m, fmt.Errorf("the number of a session must be at most 2^62; it is %d", m.Number)
 	case len(m.Why) > maxWhy || !wording.Printable(m.Why):
@@ -75,10 +76,12 @@ func parseMessage(text []byte) (m message, err error) {
 }
 
 // A route is what passes messages on: each once, of the newest process of its sender alone, and no
-// more of a sender in a heartbeat than mostMessages. The zero value has passed on none.
+// more of a sender in a heartbeat than mostMessages.
 type route struct {
-	senders map[int]*sender
-	count   uint64 // of this agent's messages
+	agent    int // whose it is
+	instance uint64
+	count    uint64 // of this agent's messages
+	senders  map[int]*sender
 }
 
 // A sender is the process of an agent whose messages are passed on.
@@ -96,8 +99,15 @@ const (
 	seenMessages = 4 * mostMessages
 )
 
-// take reports whether a message is new, and counts it.
-func (r *route) take(m message) bool {
+// stamp returns a message of this agent as it goes to all.
+func (r *route) stamp(m message) message {
+	r.count++
+	m.From, m.Instance, m.Count = r.agent, r.instance, r.count
+	return m
+}
+
+// isNew reports whether a message has not come before, and counts it.
+func (r *route) isNew(m message) bool {
 	if r.senders == nil {
 		r.senders = map[int]*sender{}
 	}
@@ -129,12 +139,4 @@ func (r *route) beat() {
 	for _, s := range r.senders {
 		s.inBeat = 0
 	}
-}
-
-// instanceOf returns the newest process of an agent of which a message has come; 0: there was none.
-func (r *route) instanceOf(agent int) uint64 {
-	if s := r.senders[agent]; s != nil {
-		return s.instance
-	}
-	return 0
 }

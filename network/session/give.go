@@ -38,7 +38,7 @@ func (s *Session) Join(ctx context.Context, keep func(given []byte) error) error
 			err = keep(given)
 		}
 		if err == nil {
-			err = s.desk.enter(s.Session)
+			err = s.record()
 		}
 		if err != nil {
 			return s.wrap(", taking over", err)
@@ -46,7 +46,11 @@ func (s *Session) Join(ctx context.Context, keep func(given []byte) error) error
 	}
 	for _, giver := range givers {
 		if giver == s.config.Agent {
-			gift, err := s.desk.give(s.Begin)
+			var gift []byte
+			err := s.ledger.during(func() (err error) {
+				gift, err = s.config.Store.Handover(s.Begin)
+				return err
+			})
 			if err != nil {
 				return s.wrap(", giving", err)
 			}
@@ -54,7 +58,7 @@ func (s *Session) Join(ctx context.Context, keep func(given []byte) error) error
 			break
 		}
 	}
-	_, err := s.meet(ctx, false)
+	_, err := s.gatherFlags(ctx, false)
 	s.x.offer(nil)
 	return err
 }

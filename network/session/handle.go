@@ -1,32 +1,145 @@
 package session
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"dsbo"
 	"dsbo/network"
+	"dsbo/network/membership"
 	"dsbo/network/register"
 )
+
+// greeting implements host.
+func (a *Agent) greeting(to int) (session uint64, due int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s := a.chain.current; s != nil {
+		return s.x.id, s.x.due(to)
+	}
+	return 0, 0
+}
+
+// admit implements host.
+func (a *Agent) admit(h hello) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if h.Admission != "" {
+		if err := a.welcome(h.From, h.Admission); err != nil {
+			return err
+		}
+	}
+	l, err := a.lineOf(h.From)
+	if err == nil && l.conn != nil && h.Instance < l.instance && time.Since(l.heard) < a.config.SilentAfter {
+		err = errFenced
+	}
+	return err
+}
+
+// lineOf returns the line of an agent that may be connected. The lock is held.
+func (a *Agent) lineOf(agent int) (*line, error) {
+	l := a.neighbours.lines[agent]
+	switch {
+	case a.roll.isRemoved(agent):
+		return nil, removedError(agent)
+	case l == nil:
+		return nil, fmt.Errorf("agent %d is no neighbour of agent %d", agent, a.config.Agent)
+	}
+	return l, nil
+}
+
+// welcome takes in an agent that shows an admission. The lock is held.
+func (a *Agent) welcome(agent int, admission string) error {
+	neighbours, err := a.roll.admit(&a.config, a.links.identity(), agent, admission)
+	if err == nil && slices.Contains(neighbours, a.config.Agent) && a.neighbours.lines[agent] == nil {
+		a.neighbours.lines[agent] = &line{agent: agent} // which connects to this one
+	}
+	return err
+}
+
+// attach implements host.
+func (a *Agent) attach(c *conn, h hello) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	l, err := a.lineOf(h.From)
+	if err != nil {
+		return err
+	}
+	if old := l.conn; old != nil {
+		reason := errReplaced
+		if h.Instance != l.instance {
+			reason = errFenced
+		}
+		a.disconnect(l, reason)
+		old.drop(reason)
+	}
+	anew := l.attach(c, h.Instance, time.Now())
+	a.config.Log.Info("connected to a neighbour", "neighbour", l.agent)
+	if a.isMeeting() {
+		a.tellHere() // the others need not wait for a heartbeat
+	}
+	s := a.chain.current
+	switch {
+	case s == nil || s.x.tieOf(l.agent) == nil:
+	case anew:
+		a.endCurrent(l.agent, "its process began anew", nil)
+	case h.Session != s.x.id:
+		a.endCurrent(l.agent, "it is not in this session", nil)
+	default:
+		s.x.attach(l.agent, c, h.Due)
+	}
+	return nil
+}
+
+// detach implements host.
+func (a *Agent) detach(c *conn, why error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if l := a.neighbours.lines[c.to]; l != nil && l.conn == c {
+		a.disconnect(l, why)
+	}
+}
+
+// disconnect notes that the connection to a neighbour has ended. The lock is held.
+func (a *Agent) disconnect(l *line, why error) {
+	if s := a.chain.current; s != nil {
+		s.x.detach(l.conn)
+	}
+	if l.detach(why, time.Now()); a.err == nil {
+		a.config.Log.Warn("lost the connection to a neighbour", "neighbour", l.agent, "reason", why)
+	}
+}
+
+// refused implements host.
+func (a *Agent) refused(agent int, why error, settings bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	l := a.neighbours.lines[agent]
+	if l == nil || l.conn != nil {
+		return
+	}
+	l.lastErr, l.strange = why, settings
+	if fenced := (*FencedError)(nil); errors.As(why, &fenced) {
+		a.faultLocked(fenced)
+	}
+	if a.neighbours.isStrange() {
+		a.faultLocked(dsbo.ConfigErrorf("%w", why))
+	}
+}
 
 // handle implements host.
 func (a *Agent) handle(c *conn, f frame) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	l := a.lines[c.to]
-	if l == nil || l.conn != c {
+	l := a.neighbours.receive(c, f.size, time.Now())
+	if l == nil {
 		return nil // only the end of the stream is of interest
 	}
-	l.heard = time.Now()
-	if l.silent {
-		a.config.Log.Info("a neighbour is back", "neighbour", l.agent)
-		l.silent = false
-	}
-	l.stats.FramesReceived++
-	l.stats.BytesReceived += int64(f.size)
-	s := a.current
 	switch f.kind {
 	case kindAlive:
-		l.activity, l.round = activity(f.purpose), f.exchange
+		l.activity = activity(f.purpose)
 		return nil
 	case kindFlood:
 		m, err := parseMessage(f.payload)
@@ -36,18 +149,14 @@ func (a *Agent) handle(c *conn, f frame) error {
 		a.receive(m, c.to)
 		return nil
 	case kindVector, kindState:
+		s := a.chain.current
 		if s == nil || f.session != s.x.id {
 			return nil // of a session that is over
 		}
-		var err error
-		if f.kind == kindState {
-			err = s.x.takeState(c, f)
-		} else {
-			err = s.x.take(c.to, f)
-		}
+		err := s.x.takeFrame(c, f)
 		if err != nil {
 			fault := &network.PeerError{Process: fmt.Sprintf("agent %d", c.to), Exchange: f.exchange, Reason: err}
-			a.endLocked(&Over{Session: s.Number, Agent: a.config.Agent, Why: bounded(fault.Error()), Cause: fault}, true)
+			a.endCurrent(a.config.Agent, bounded(fault.Error()), fault)
 		}
 		return err
 	}
@@ -58,27 +167,23 @@ func (a *Agent) handle(c *conn, f frame) error {
 func (a *Agent) receive(m message, from int) {
 	if m.From == a.config.Agent {
 		if m.Instance > a.config.Instance {
-			a.fenceLocked(from)
+			a.faultLocked(&FencedError{Agent: a.config.Agent, Neighbour: from})
 		}
 		return
 	}
-	if !a.route.take(m) {
+	if !a.neighbours.isNew(m) {
 		return
 	}
-	if !a.roll.has(m.From) && a.admitLocked(m.From, m.Admission) != nil || a.roll.isRemoved(m.From) {
+	if !a.roll.has(m.From) && a.welcome(m.From, m.Admission) != nil || a.roll.isRemoved(m.From) {
 		return
 	}
-	a.council.heard[m.From] = time.Now()
-	if m.Number > a.council.highest {
-		a.council.highest = m.Number
-	}
+	now := time.Now()
+	a.council.receive(m, now)
 	switch m.Subject {
 	case isHere:
-		now := time.Now()
-		a.council.here[m.From] = presence{now, m.Links, m.Busy}
 		a.learnRemovals(m.Removals)
 		if a.isMeeting() {
-			defer a.lookRound(now)
+			defer a.proposeIfDue(now)
 		}
 	case proposes:
 		a.asked(m.Number)
@@ -89,31 +194,48 @@ func (a *Agent) receive(m message, from int) {
 	case ends:
 		a.endLocked(&Over{Session: m.Number, Agent: max(m.Agent-1, 0), Why: m.Why, Slow: m.Slow}, false)
 	case final:
-		a.finals[m.From] = true
-		a.hearFinal(m)
+		a.hearFinal(m.Number)
 	case fails:
-		a.pass(m, from) // before the end of the session, which follows from it
+		a.neighbours.pass(m, from) // before the end of the session, which follows from it
 		a.faultLocked(&network.EndedError{Process: fmt.Sprintf("agent %d", m.From), Number: m.From, Reason: m.Why,
 			Kind: m.Kind})
 		return
 	}
-	a.pass(m, from)
+	a.neighbours.pass(m, from)
+}
+
+// learnRemovals takes in removals of others. The lock is held.
+func (a *Agent) learnRemovals(texts map[int]string) {
+	for agent, text := range texts {
+		if a.roll.isRemoved(agent) || len(a.roll.removed) >= membership.MaxAgents {
+			continue
+		}
+		removed, _, err := a.roll.remove(&a.config, a.links.identity(), text)
+		if err != nil {
+			a.config.Log.Warn("a removal is refused", "agent", agent, "reason", bounded(err.Error()))
+			continue
+		}
+		a.expel(removed)
+	}
 }
 
 // hearFinal has this agent, if it has the result, know that it is final. The lock is held.
-func (a *Agent) hearFinal(m message) {
+func (a *Agent) hearFinal(session uint64) {
 	a.notify()
-	if a.state.Final || a.current != nil || a.looking || a.err != nil {
+	if a.chain.current != nil || a.looking || a.err != nil || a.ledger.read().Final {
 		return
 	}
 	a.looking = true
 	a.work.Go(func() {
-		has, err := a.hasResult()
+		has, err := a.ledger.hasResult()
 		if err == nil && has {
-			err = a.seal(m.Number)
+			err = a.ledger.seal()
 		}
 		if err != nil {
 			a.fault(err)
+		}
+		if err == nil && has {
+			a.sealed(session)
 		}
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -121,45 +243,39 @@ func (a *Agent) hearFinal(m message) {
 	})
 }
 
-// hasResult reports whether the folder has the result.
-func (a *Agent) hasResult() (bool, error) {
-	defer a.writing()()
-	points, err := a.config.Store.Points()
-	for _, p := range points {
-		if p.Iteration == register.Result {
-			return true, err
-		}
+// awaitsEntry implements desk.
+func (a *Agent) awaitsEntry(s register.Session) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.chain.saves++; a.chain.saves < entrySaves {
+		return false
 	}
-	return false, err
+	now := time.Now()
+	guest := slices.ContainsFunc(a.roll.agents(), func(i int) bool {
+		_, member := s.Epoch.Position(i)
+		return !member && a.council.isHere(i, now) && !a.council.here[i].busy
+	})
+	again := slices.ContainsFunc(s.Epoch.Cut, func(e [2]int) bool {
+		l := a.neighbours.lines[e[0]+e[1]-a.config.Agent]
+		return (e[0] == a.config.Agent || e[1] == a.config.Agent) && l != nil && l.conn != nil
+	})
+	if guest || again {
+		a.chain.saves = 0
+	}
+	return guest || again
 }
 
-// floodLocked sends a message of this agent to all. The lock is held.
-func (a *Agent) floodLocked(m message) {
-	a.route.count++
-	m.From, m.Instance, m.Count = a.config.Agent, a.config.Instance, a.route.count
-	a.pass(m, -1)
-}
-
-// pass sends a message to all neighbours but one. The lock is held.
-func (a *Agent) pass(m message, but int) {
-	frame := m.frame()
-	for _, l := range a.lines {
-		if l.agent != but {
-			l.send(frame)
-		}
+// sealed implements desk.
+func (a *Agent) sealed(session uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.council.finals[a.config.Agent] = true
+	if s := a.chain.current; s != nil {
+		a.chain.current = nil
+		s.x.end(&Over{Session: s.Number, Agent: a.config.Agent, Why: "the result is final"})
 	}
-}
-
-// send sends a frame over the connection that there is.
-func (l *line) send(frame []byte) {
-	if l.conn == nil {
-		return
-	}
-	l.stats.FramesSent++
-	l.stats.BytesSent += int64(len(frame))
-	if !l.conn.send(frame) {
-		l.conn.drop(errStuck)
-	}
+	a.neighbours.flood(message{Subject: final, Number: session})
+	a.notify()
 }
 
 // end implements desk.
@@ -169,28 +285,31 @@ func (a *Agent) end(o *Over) {
 	a.endLocked(o, true)
 }
 
-// endLocked ends a session if it is under way; tell says whether the others are told. The lock
-// is held.
+// endCurrent ends the session under way, if there is one, for all, because of an agent. The lock is
+// held.
+func (a *Agent) endCurrent(agent int, why string, cause error) {
+	if s := a.chain.current; s != nil {
+		a.endLocked(&Over{Session: s.Number, Agent: agent, Why: why, Cause: cause}, true)
+	}
+}
+
+// endLocked ends a session if it is under way; tell is true where the others are to be told. The
+// lock is held.
 func (a *Agent) endLocked(o *Over, tell bool) {
-	s := a.current
+	s := a.chain.current
 	if s == nil || s.Number != o.Session || !s.x.end(o) {
 		return
 	}
-	a.current = nil
 	now := time.Now()
-	for _, d := range s.x.delays() {
-		if l := a.lines[d.agent]; o.Slow && l != nil && l.computes() && now.Sub(d.since) >= a.patience(d.agent)/2 {
-			a.slow[d.agent] = struct{}{}
-		}
+	if o.Slow {
+		a.chain.slow = a.config.slow(s, a.neighbours.lines, a.ledger.read(), now)
 	}
-	if a.begun == s {
-		a.begun = nil
-	}
+	a.chain.current, a.chain.begun, a.chain.over = nil, nil, now
 	a.council.begin(now, s.Epoch.Members)
-	a.since, a.over = now, now
 	a.config.Log.Info("a session is over", "session", o.Session, "by", o.Agent, "reason", o.Why)
 	if tell {
-		a.floodLocked(message{Subject: ends, Number: o.Session, Why: bounded(o.Why), Agent: o.Agent + 1, Slow: o.Slow})
+		a.neighbours.flood(message{Subject: ends, Number: o.Session, Why: bounded(o.Why), Agent: o.Agent + 1,
+			Slow: o.Slow})
 	}
 	a.notify()
 }

@@ -78,7 +78,7 @@ type links struct {
 	work    sync.WaitGroup     // of all goroutines but gRPC's
 	once    sync.Once          // of close
 
-	mu      sync.Mutex           // guards what follows
+	mu      sync.Mutex           // guards what is below
 	conns   map[*conn]bool       // that move frames
 	refused int64                // connections
 	logged  map[string]time.Time // refusals, and when

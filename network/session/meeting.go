@@ -1,28 +1,37 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
+	"dsbo"
 	"dsbo/internal/wording"
+	"dsbo/network"
 	"dsbo/network/register"
 )
 
 // A council is the agents of a run while they meet, as one of them knows them: a state machine
 // without input and output, whose time is given.
 type council struct {
-	agent  int
-	beat   time.Duration
+	agent  int           // whose view it is
+	beat   time.Duration // between two heartbeats
 	absent time.Duration // after which the others go on without an agent; 0: they never do
 
-	heard     map[int]time.Time // when each agent was heard last, through whomever; from the beginning on
-	here      map[int]presence  // of those that are here
-	broken    map[[2]int]time.Time
-	highest   uint64    // number of a session that was heard of
-	notBefore time.Time // no proposal is due
-	proposal  *proposal // this agent's; nil: there is none
-	tries     int       // proposals of this agent in the meeting
+	heard     map[int]time.Time    // when each agent was heard last, through whomever; from the beginning on
+	here      map[int]presence     // of those that are here
+	finals    map[int]bool         // agents that know that the result is final
+	broken    map[[2]int]time.Time // edges that are down, since when
+	highest   uint64               // number of a session that was heard of
+	since     time.Time            // when the meeting began
+	notBefore time.Time            // no proposal is due
+	proposal  *proposal            // this agent's; nil: there is none
+	tries     int                  // proposals of this agent in the meeting
+	blocked   string               // why nobody can propose; "": somebody can
+	wait      string               // why the last proposal has led to no session here; "": it has
+	logged    string               // the last one that newWait has returned
+	away      []int                // who the meeting waits for
 }
 
 // A presence is what an agent has told of itself.
@@ -50,26 +59,38 @@ type roster struct {
 const (
 	// presentBeats is for how many heartbeats an agent that was heard is here.
 	presentBeats = 3
-	// answerBeats is after how many heartbeats a proposal is made anew, twice as many after each one up
-	// to mostDoublings times: a disk may take longer than any heartbeat to keep a promise.
+	// answerBeats is after how many heartbeats a proposal is made anew, twice as many after each
+	// one up to mostDoublings times: a disk may take longer than any heartbeat to keep a promise.
 	answerBeats   = 4
 	mostDoublings = 6
 )
 
 // newCouncil returns a council that begins now.
-func newCouncil(agent int, beat, absent time.Duration) *council {
+func newCouncil(agent int, beat, absent time.Duration, now time.Time) *council {
 	return &council{agent: agent, beat: beat, absent: absent, heard: map[int]time.Time{}, here: map[int]presence{},
-		broken: map[[2]int]time.Time{}}
+		finals: map[int]bool{}, broken: map[[2]int]time.Time{}, since: now}
 }
 
-// begin begins a meeting: those of the session before count as heard.
+// begin begins a meeting: the members of the session before count as heard.
 func (c *council) begin(now time.Time, members []int) {
 	for _, i := range members {
 		c.heard[i] = now
 	}
 	clear(c.here)
 	clear(c.broken)
-	c.proposal, c.tries, c.notBefore = nil, 0, now.Add(2*c.beat)
+	c.proposal, c.tries, c.since, c.notBefore = nil, 0, now, now.Add(2*c.beat)
+}
+
+// receive takes in what a message tells of its sender.
+func (c *council) receive(m message, now time.Time) {
+	c.heard[m.From] = now
+	c.highest = max(c.highest, m.Number)
+	switch m.Subject {
+	case isHere:
+		c.here[m.From] = presence{now, m.Links, m.Busy}
+	case final:
+		c.finals[m.From] = true
+	}
 }
 
 // isHere reports whether an agent was heard in the last heartbeats.
@@ -78,28 +99,17 @@ func (c *council) isHere(agent int, now time.Time) bool {
 	return is && now.Sub(p.at) < presentBeats*c.beat
 }
 
-// hearsAnyone reports whether another agent was heard in the last heartbeats, whatever it told.
-func (c *council) hearsAnyone(now time.Time) bool {
-	for i, at := range c.heard {
-		if i != c.agent && now.Sub(at) < presentBeats*c.beat {
-			return true
-		}
-	}
-	return false
+// expects reports whether the next session waits for an agent that was heard.
+func (c *council) expects(agent int, now time.Time) bool {
+	heard, known := c.heard[agent]
+	return known && now.Sub(heard) < c.absent
 }
 
-// A turn is what an agent finds when it looks whether to propose a session.
-type turn struct {
-	mine    bool   // this agent proposes
-	present []int  // who is here, this agent among them
-	away    []int  // who is waited for
-	wait    string // why no session can begin yet; "": one can
-}
-
-// look returns whether this agent is to propose a session, or why nobody can.
-func (c *council) look(now time.Time, links []int, r roster) turn {
+// electors returns to whom this agent is to propose a session, itself among them; nil: it is to
+// propose none. It notes why nobody can.
+func (c *council) electors(now time.Time, links []int, r roster) (present []int) {
 	c.here[c.agent] = presence{at: now, links: links}
-	var t turn
+	c.away = nil
 	for _, i := range r.agents {
 		last, known := c.heard[i]
 		if !known {
@@ -107,23 +117,69 @@ func (c *council) look(now time.Time, links []int, r roster) turn {
 		}
 		switch {
 		case i == c.agent || c.isHere(i, now):
-			t.present = append(t.present, i)
+			present = append(present, i)
 		case c.absent == 0 || now.Sub(last) < c.absent:
-			t.away = append(t.away, i)
+			c.away = append(c.away, i)
 		}
 	}
-	down := c.edgesDown(now, t.present, r.edges)
+	down := c.edgesDown(now, present, r.edges)
+	c.blocked = ""
 	switch {
-	case len(t.present) < r.quorum && len(t.away) == 0:
-		t.wait = fmt.Sprintf("%s must be here for a session; agents %s are", wording.Count(r.quorum, "agent"),
-			wording.List(t.present))
-	case len(t.away) > 0:
-		t.wait = "waits for agent " + wording.List(t.away)
+	case len(present) < r.quorum && len(c.away) == 0:
+		c.blocked = fmt.Sprintf("%s must be here for a session; agents %s are", wording.Count(r.quorum, "agent"),
+			wording.List(present))
+	case len(c.away) > 0:
+		c.blocked = "waits for agent " + wording.List(c.away)
 	case len(down) > 0:
-		t.wait = fmt.Sprintf("waits for a connection between agents %d and %d", down[0][0], down[0][1])
+		c.blocked = fmt.Sprintf("waits for a connection between agents %d and %d", down[0][0], down[0][1])
 	}
-	t.mine = t.wait == "" && slices.Min(t.present) == c.agent && !c.awaitsAnswers(now) && !now.Before(c.notBefore)
-	return t
+	if c.blocked != "" || slices.Min(present) != c.agent || c.awaitsAnswers(now) || now.Before(c.notBefore) {
+		return nil
+	}
+	return present
+}
+
+// postpone notes why answers lead to no session: the next proposal is due later.
+func (c *council) postpone(wait string, now time.Time) {
+	c.wait, c.notBefore = wait, now.Add(answerBeats*c.beat)
+}
+
+// waitsFor is why no session can begin; "": one can, or is under way.
+func (c *council) waitsFor() string { return cmp.Or(c.blocked, c.wait) }
+
+// newReason returns the reason, if it has changed.
+func (c *council) newReason() (reason string, changed bool) {
+	reason = c.waitsFor()
+	changed = reason != c.logged && reason != ""
+	c.logged = reason
+	return reason, changed
+}
+
+// hasMissedTheEnd reports whether others had the result as final, and nobody is there any more.
+func (c *council) hasMissedTheEnd(now time.Time) bool {
+	for i, at := range c.heard {
+		if i != c.agent && now.Sub(at) < presentBeats*c.beat {
+			return false
+		}
+	}
+	return len(c.finals) > 0
+}
+
+// silence is the error of a meeting that has led to no session.
+func (c *council) silence(now time.Time, agents []int, lines map[int]*line) error {
+	e := &network.SilentError{Silent: now.Sub(c.since).Round(time.Second)}
+	for _, i := range agents {
+		if i != c.agent && !c.isHere(i, now) {
+			e.Processes = append(e.Processes, fmt.Sprintf("agent %d", i))
+		}
+		if l := lines[i]; l != nil && l.lastErr != nil {
+			e.Last = l.lastErr
+		}
+	}
+	if e.Processes == nil {
+		return dsbo.Errorf(dsbo.ErrPeer, "no session for %v: %s", e.Silent, c.waitsFor())
+	}
+	return e
 }
 
 // awaitsAnswers reports whether this agent's proposal may still be answered by all.

@@ -46,22 +46,23 @@ func TestTurns(t *testing.T) {
 		{"the lowest away for long", 1, absent, without(all, 0), absent, four, true, ""},
 		{"all must be here", 0, 0, without(all, 2), 100 * absent, four, false, "waits for agent 2"},
 		{"too few", 0, absent, without(all, 2, 3), absent, four, false, "3 agents must be here"},
-		{"an edge down", 0, absent, map[int][]int{0: {3}, 1: {0, 2}, 2: {1, 3}, 3: {0, 2}}, 3 * beat, four,
-			false, "a connection between agents 0 and 1"},
+		{"an edge down", 0, absent, map[int][]int{0: {3}, 1: {0, 2}, 2: {1, 3}, 3: {0, 2}}, 3 * beat, four, false,
+			"a connection between agents 0 and 1"},
 		{"an edge down for long", 0, absent, map[int][]int{0: {1, 3}, 1: {0}, 2: {1, 3}, 3: {0, 2}}, absent + beat,
 			four, true, ""},
 	} {
-		council := newCouncil(c.agent, beat, c.absent)
+		council := newCouncil(c.agent, beat, c.absent, begin)
 		council.begin(begin, four.agents)
-		var found turn
+		var present []int
 		for now := begin; !now.After(begin.Add(c.after)); now = now.Add(beat) {
 			for i, links := range c.here {
 				council.heard[i], council.here[i] = now, presence{at: now, links: links}
 			}
-			found = council.look(now, c.here[c.agent], c.roster)
+			present = council.electors(now, c.here[c.agent], c.roster)
 		}
-		if found.mine != c.mine || c.wait == "" != (found.wait == "") || !strings.Contains(found.wait, c.wait) {
-			t.Errorf("%s: %+v, want %t, %q", c.name, found, c.mine, c.wait)
+		wait := council.waitsFor()
+		if (present != nil) != c.mine || c.wait == "" != (wait == "") || !strings.Contains(wait, c.wait) {
+			t.Errorf("%s: proposes to %v, %q; want %t, %q", c.name, present, wait, c.mine, c.wait)
 		}
 	}
 }
@@ -72,11 +73,11 @@ func TestTurns(t *testing.T) {
 func TestProposals(t *testing.T) {
 	const beat = time.Second
 	begin := time.Unix(0, 0)
-	c := newCouncil(0, beat, 0)
+	c := newCouncil(0, beat, 0, begin)
 	two := roster{agents: []int{0, 1}, edges: [][2]int{{0, 1}}, quorum: 2}
 	look := func(now time.Time) bool {
 		c.here[1] = presence{at: now, links: []int{0}}
-		return c.look(now, []int{1}, two).mine
+		return c.electors(now, []int{1}, two) != nil
 	}
 	if !look(begin) {
 		t.Fatal("no proposal is due at once")
@@ -113,20 +114,20 @@ func TestProposals(t *testing.T) {
 // promises, and then promises what is proposed by then: who proposes again and again is answered.
 func TestPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &Agent{config: Config{AbsentAfter: time.Minute}, promises: make(chan uint64, 1), over: time.Now()}
-		a.closing, a.close = context.WithCancel(context.Background())
-		defer a.close()
-		a.state.Attempts.Count = 20
+		c, begin := newClerk(), time.Now()
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		until := begin.Add(register.Attempts{Count: 20}.Pause(time.Minute))
 		for _, tt := range []struct {
 			after   time.Duration
 			asked   uint64
 			renewed uint64
 		}{{time.Minute, 7, 9}, {0, 10, 10}} {
 			if tt.renewed != tt.asked {
-				time.AfterFunc(30*time.Second, func() { a.promises <- tt.renewed })
+				time.AfterFunc(30*time.Second, func() { c.request(tt.renewed) })
 			}
 			start := time.Now()
-			number, ok := a.awaitTurn(tt.asked)
+			number, ok := c.await(ctx, tt.asked, until)
 			if took := time.Since(start); !ok || number != tt.renewed || took != tt.after {
 				t.Errorf("%d is promised after %v, %t; it must be %d after %v", number, took, ok, tt.renewed, tt.after)
 			}
@@ -153,17 +154,17 @@ func TestRoute(t *testing.T) {
 		{message{From: 1, Instance: 6, Count: 1}, false},
 		{message{From: 1, Instance: 6, Count: 1 + seenMessages - 1}, true},
 	} {
-		if got := r.take(c.m); got != c.want {
+		if got := r.isNew(c.m); got != c.want {
 			t.Errorf("message %d: taken %t", k, got)
 		}
 	}
 	taken := 0
 	for count := range uint64(3 * mostMessages) {
-		if r.take(message{From: 3, Count: count}) {
+		if r.isNew(message{From: 3, Count: count}) {
 			taken++
 		}
 	}
-	if r.beat(); taken != mostMessages || !r.take(message{From: 3, Count: 4 * mostMessages}) {
+	if r.beat(); taken != mostMessages || !r.isNew(message{From: 3, Count: 4 * mostMessages}) {
 		t.Errorf("%d messages of an agent are taken in a heartbeat, want %d", taken, mostMessages)
 	}
 }

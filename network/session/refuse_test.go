@@ -121,7 +121,7 @@ func refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
 	return all
 }
 
-// visit connects to an agent and sends the frames; the error is what comes back.
+// visit connects to an agent and sends the frames; the error is of what comes back.
 func visit(t *testing.T, address string, creds credentials.TransportCredentials,
 	frames ...[]byte) (rpc.ClientStream, error) {
 	t.Helper()

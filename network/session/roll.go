@@ -1,12 +1,13 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
-	"dsbo/network/membership"
 	"dsbo/network/pki"
+	"dsbo/network/register"
 )
 
 // A roll is who may take part in the run beside the agents of the matrix, and who must not: the
@@ -17,108 +18,59 @@ type roll struct {
 	founders int
 }
 
-// readRoll reads what the register and the settings have.
-func (a *Agent) readRoll() error {
-	a.roll = roll{admitted: map[int]pki.Admission{}, removed: map[int]string{}, founders: a.config.Matrix.N()}
-	for _, e := range a.state.Log.Last(a.roll.founders).Edges { // an agent that was admitted is the higher one
-		m := a.roll.admitted[e[1]]
+// newRoll returns what the register and the settings have.
+func newRoll(c *Config, state register.State) (roll, error) {
+	r := roll{admitted: map[int]pki.Admission{}, removed: map[int]string{}, founders: c.Matrix.N()}
+	for _, e := range state.Log.Last(r.founders).Edges { // an agent that was admitted is the higher one
+		m := r.admitted[e[1]]
 		m.Agent, m.Neighbours = e[1], append(m.Neighbours, e[0])
-		a.roll.admitted[e[1]] = m
+		r.admitted[e[1]] = m
 	}
-	if a.config.Admission != "" {
-		if err := a.admitLocked(a.config.Agent, a.config.Admission); err != nil {
-			return err
+	if c.Admission != "" {
+		if _, err := r.admit(c, c.Identity, c.Agent, c.Admission); err != nil {
+			return r, err
 		}
 	}
-	for _, text := range a.state.Removals {
-		if err := a.removeLocked(text); err != nil {
-			return err
+	for _, text := range slices.Concat(slices.Collect(maps.Values(state.Removals)), c.Removals) {
+		if _, _, err := r.remove(c, c.Identity, text); err != nil {
+			return r, err
 		}
 	}
-	for _, text := range a.config.Removals {
-		if err := a.removeLocked(text); err != nil {
-			return err
+	return r, nil
+}
+
+// admit takes in the admission of an agent, and returns its neighbours.
+func (r *roll) admit(c *Config, id *pki.Identity, agent int, text string) (neighbours []int, err error) {
+	m, known := r.admitted[agent]
+	if !known {
+		if m, err = c.admission(id, agent, text); err != nil {
+			return nil, err
+		}
+		r.admitted[agent] = m
+	}
+	return m.Neighbours, nil
+}
+
+// remove takes in a removal, and returns whose it is.
+func (r *roll) remove(c *Config, id *pki.Identity, text string) (agent int, known bool, err error) {
+	for agent, before := range r.removed {
+		if before == text {
+			return agent, true, nil
 		}
 	}
-	return nil
-}
-
-// admitLocked takes in the admission of an agent. The lock is held.
-func (a *Agent) admitLocked(agent int, text string) error {
-	if _, known := a.roll.admitted[agent]; known {
-		return nil
-	}
-	m, err := a.config.admission(a.identity(), agent, text)
-	if err != nil {
-		return err
-	}
-	a.roll.admitted[agent] = m
-	if slices.Contains(m.Neighbours, a.config.Agent) && a.lines[agent] == nil {
-		a.lines[agent] = &line{agent: agent} // which connects to this one
-	}
-	return nil
-}
-
-// identity returns the certificate of now; nil: there is none.
-func (a *Agent) identity() *pki.Identity {
-	if a.links == nil {
-		return a.config.Identity
-	}
-	return a.links.identity()
-}
-
-// learnRemovals takes in removals of others. The lock is held.
-func (a *Agent) learnRemovals(texts map[int]string) {
-	for agent, text := range texts {
-		if _, known := a.roll.removed[agent]; !known && len(a.roll.removed) < membership.MaxAgents {
-			if err := a.removeLocked(text); err != nil {
-				a.config.Log.Warn("a removal is refused", "agent", agent, "reason", bounded(err.Error()))
-			}
-		}
-	}
-}
-
-// removeLocked takes in a removal. The lock is held.
-func (a *Agent) removeLocked(text string) error {
-	id := a.identity()
 	if id == nil {
-		return fmt.Errorf("a removal needs certificates, as the authority signs it")
+		return 0, false, errors.New("a removal needs certificates, as the authority signs it")
 	}
-	agent, err := id.Removal(text, a.config.Run, a.config.Hash)
+	m, err := id.Removal(text, c.Run, c.Hash)
 	if err != nil {
-		return err
+		return 0, false, err
 	}
-	a.roll.removed[agent] = text
-	why := removedError(agent)
-	if l := a.lines[agent]; l != nil && l.conn != nil {
-		l.conn.drop(why)
-	}
-	if s := a.current; s != nil && slices.Contains(s.Epoch.Members, agent) {
-		a.endLocked(&Over{Session: s.Number, Agent: a.config.Agent, Why: why.Error()}, true)
-	}
-	return nil
+	r.removed[m.Agent] = text
+	return m.Agent, false, nil
 }
 
 // removedError is why an agent that is out for good gets no connection.
 func removedError(agent int) error { return fmt.Errorf("agent %d is removed from the run", agent) }
-
-// Remove takes in removals that the authority has signed, as Config.Removals does: the session
-// under way ends where one of those agents is a member, and the next one begins without it. All
-// others learn of it. What is known is passed over.
-func (a *Agent) Remove(texts []string) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	known := slices.Collect(maps.Values(a.roll.removed))
-	for _, text := range texts {
-		if slices.Contains(known, text) {
-			continue
-		}
-		if err := a.removeLocked(text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // has reports whether an agent may be in the run.
 func (r *roll) has(agent int) bool {
@@ -135,8 +87,8 @@ func (r *roll) isRemoved(agent int) bool {
 func (r *roll) removals() map[int]string { return maps.Clone(r.removed) }
 
 // agents returns who may take part, ascending.
-func (r *roll) agents(founders int) (all []int) {
-	for i := range founders {
+func (r *roll) agents() (all []int) {
+	for i := range r.founders {
 		all = append(all, i)
 	}
 	all = slices.AppendSeq(all, maps.Keys(r.admitted))
@@ -159,7 +111,7 @@ func (r *roll) neighbours(agent int, matrix []int) []int {
 
 // roster returns who may take part, over which edges, and how many must be there.
 func (r *roll) roster(c *Config) roster {
-	found := roster{agents: r.agents(c.Matrix.N()), quorum: c.Quorum}
+	found := roster{agents: r.agents(), quorum: c.Quorum}
 	for i := range c.Matrix.N() {
 		for _, j := range c.Matrix.Neighbours(i) {
 			if i < j {

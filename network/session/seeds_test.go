@@ -153,8 +153,8 @@ func (w *town) kill(agent int) {
 	<-p.done
 }
 
-// loseDisk takes the disk of an agent that is down.
-func (w *town) loseDisk(agent int) {
+// wipe takes the disk of an agent that is down.
+func (w *town) wipe(agent int) {
 	d := w.disks[agent]
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -300,7 +300,7 @@ func (w *town) harm(seed int) {
 		case 4: // its disk is lost
 			w.kill(i)
 			time.Sleep(time.Duration(draw.IntN(90)) * time.Second)
-			w.loseDisk(i)
+			w.wipe(i)
 			w.start(i)
 			lost++
 		case 5: // its machine stands still

@@ -19,14 +19,15 @@ import (
 // what was computed since the last [Session.Save] counts for nothing then, and [Agent.Next] returns
 // the next session. A Session belongs to one goroutine.
 type Session struct {
-	register.Session // what the members have decided
-	view
-	config *Config
-	desk   desk
-	x      *exchange
-	masks  *masks.Masks // nil: sums are not masked
-	bound  [32]byte     // what the next sum is bound to
-	scratch
+	register.Session              // what the members have decided
+	view                          // of the members
+	config           *Config      // of the agent
+	desk             desk         // of the agent
+	ledger           *ledger      // of the agent
+	x                *exchange    // with the neighbours
+	masks            *masks.Masks // nil: sums are not masked
+	bound            [32]byte     // what the next sum is bound to
+	scratch                       // of exchanges
 }
 
 // A scratch is memory of exchanges.
@@ -50,18 +51,12 @@ type view struct {
 type desk interface {
 	// end ends a session for all.
 	end(o *Over)
-	// fail ends the run for all.
-	fail(err error)
-	// save calls write unless a session has ended.
-	save(session uint64, write func() error) error
-	// enter notes on the disk that this agent has what a session begins with.
-	enter(s register.Session) error
-	// give returns what an agent takes over that begins at a point.
-	give(p register.Point) ([]byte, error)
+	// Fail ends the run for all agents because of err.
+	Fail(err error)
 	// awaitsEntry reports whether an agent, or a cut edge, waits for the next session.
 	awaitsEntry(s register.Session) bool
-	// seal notes on the disk that the result is final.
-	seal(session uint64) error
+	// sealed is told that the disk has the result as final.
+	sealed(session uint64)
 }
 
 var (
@@ -90,8 +85,8 @@ func (o *Over) Error() string {
 // Unwrap returns the cause.
 func (o *Over) Unwrap() error { return o.Cause }
 
-// newSession returns a decided session, its exchange without connections.
-func newSession(c *Config, d desk, s register.Session) (*Session, error) {
+// newSession returns a decided session with masks by a key, its exchange without connections.
+func newSession(c *Config, d desk, l *ledger, s register.Session, key *masks.Key) (*Session, error) {
 	matrix, err := c.Matrix.Members(s.Epoch)
 	if err != nil {
 		return nil, err
@@ -104,8 +99,14 @@ func newSession(c *Config, d desk, s register.Session) (*Session, error) {
 	for _, j := range matrix.Neighbours(position) {
 		ties = append(ties, &tie{agent: s.Epoch.Members[j], position: j})
 	}
+	var m *masks.Masks
+	if !c.Unmasked {
+		if m, err = key.Session(s.ID, c.Agent, s.Epoch.Members, s.Keys); err != nil {
+			return nil, err
+		}
+	}
 	n := len(ties) + 1
-	return &Session{Session: s, config: c, desk: d, x: newExchange(s.Name(), ties),
+	return &Session{Session: s, config: c, desk: d, ledger: l, x: newExchange(s.Name(), ties), masks: m,
 		view:    view{matrix: matrix, position: position, combiner: matrix.Combiner(position), opposite: -1},
 		scratch: scratch{terms: make([][]float64, n), decoded: make([][]float64, n)}}, nil
 }
@@ -126,7 +127,7 @@ func (s *Session) Mixer(i int) dsbo.Mixer {
 }
 
 // Fail implements [network.Team]: it ends the run for all agents because of err.
-func (s *Session) Fail(err error) { s.desk.fail(err) }
+func (s *Session) Fail(err error) { s.desk.Fail(err) }
 
 // Waited implements [network.Waiter], for this session.
 func (s *Session) Waited() []float64 {
@@ -159,12 +160,17 @@ func (s *Session) Noise(words []uint64) {
 // the file written.
 func (s *Session) Save(ctx context.Context, write func() error) error {
 	s.x.about(saving)
-	err := s.desk.save(s.Number, write)
+	err := s.ledger.during(func() error {
+		if s.x.isOver() || s.ledger.read().Promised != s.Number {
+			return s.endedBy("it ended before a file was written")
+		}
+		return write()
+	})
 	s.x.about(computing)
 	if err != nil {
 		return err
 	}
-	entry, err := s.meet(ctx, s.desk.awaitsEntry(s.Session))
+	entry, err := s.gatherFlags(ctx, s.desk.awaitsEntry(s.Session))
 	if err == nil && entry {
 		err = s.endFor("an agent comes in, or an edge is there again")
 	}
@@ -174,14 +180,33 @@ func (s *Session) Save(ctx context.Context, write func() error) error {
 // Finish waits until all members have the result on their disks, and makes it final. [Agent.Linger]
 // is due then.
 func (s *Session) Finish(ctx context.Context) error {
-	if _, err := s.meet(ctx, false); err != nil {
+	if _, err := s.gatherFlags(ctx, false); err != nil {
 		return err
 	}
-	return s.desk.seal(s.Number)
+	err := s.ledger.seal()
+	if err == nil {
+		s.desk.sealed(s.Number)
+	}
+	return err
 }
 
-// meet waits for all members, and reports whether one of them has raised its flag.
-func (s *Session) meet(ctx context.Context, flag bool) (raised bool, err error) {
+// record notes on the disk that a session is this agent's last one.
+func (s *Session) record() error {
+	return s.ledger.change(func(state *register.State) (bool, error) {
+		if s.x.isOver() || !state.Begin(s.Session) {
+			return false, s.endedBy("another session is proposed")
+		}
+		return true, state.Attempts.Err()
+	})
+}
+
+// endedBy returns that the session has ended at this agent.
+func (s *Session) endedBy(why string) error {
+	return &Over{Session: s.Number, Agent: s.config.Agent, Why: why}
+}
+
+// gatherFlags waits for all members, and reports whether one of them has raised its flag.
+func (s *Session) gatherFlags(ctx context.Context, flag bool) (raised bool, err error) {
 	words := []uint64{0}
 	if flag {
 		words[0] = 1
@@ -228,7 +253,7 @@ func (s *Session) running(ctx context.Context) error {
 
 // failed ends the run because of an error of this agent's caller, which it returns.
 func (s *Session) failed(err error) error {
-	s.desk.fail(err)
+	s.desk.Fail(err)
 	return err
 }
 

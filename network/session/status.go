@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -32,51 +33,37 @@ type Status struct {
 // A Neighbour is what an agent knows of one.
 type Neighbour struct {
 	Agent     int           // its number
-	Connected bool          // a stream is up
+	Connected bool          // at present
 	Silent    time.Duration // for how long nothing was heard
 	Fault     string        // why it is not connected; "": it is, or nothing is known
 	Waited    time.Duration // in the session
-	// Connects counts the connections, Frames* and Bytes* what has gone over them.
-	Connects, FramesSent, FramesReceived, BytesSent, BytesReceived int64
+	Connects  int64         // connections so far
+	// Frames* and Bytes* count what has gone over them.
+	FramesSent, FramesReceived, BytesSent, BytesReceived int64
 }
 
 // Status returns the present state.
 func (a *Agent) Status() Status {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	last := a.state.Log.Last(a.config.Matrix.N())
-	s := Status{Session: a.state.Last, Meets: a.current == nil && !a.state.Final, Waiting: a.wait,
-		Members: last.Members, Epoch: last.Number, Slow: a.state.Log.LeftAsSlow(), Quorum: a.config.Quorum,
-		Final: a.state.Final, Refused: a.links.refusals()}
-	now := time.Now()
-	if text := a.links.waiting(); text != "" {
-		s.Waiting = text
-	}
+	state, now := a.ledger.read(), time.Now()
+	last := state.Log.Last(a.config.Matrix.N())
+	s := Status{Session: state.Last, Meets: a.chain.current == nil && !state.Final,
+		Waiting: cmp.Or(a.links.waiting(), a.council.waitsFor()), Members: last.Members, Epoch: last.Number,
+		Slow: state.Log.LeftAsSlow(), Quorum: a.config.Quorum, Final: state.Final, Refused: a.links.refusals()}
 	waited := map[int]time.Duration{}
 	if s.Meets {
-		s.Since, s.Holdups = now.Sub(a.since), slices.Clone(a.away)
-	} else if c := a.current; c != nil {
+		s.Since, s.Holdups = now.Sub(a.council.since), slices.Clone(a.council.away)
+	} else if c := a.chain.current; c != nil {
 		s.Session, s.Members, s.Epoch = c.Number, c.Epoch.Members, c.Epoch.Number
 		for _, d := range c.x.delays() {
 			s.Holdups, s.Since = append(s.Holdups, d.agent), now.Sub(d.since)
-			s.Computing = a.lines[d.agent] != nil && a.lines[d.agent].computes()
+			l := a.neighbours.lines[d.agent]
+			s.Computing = l != nil && l.computes()
 		}
-		c.x.mu.Lock()
-		s.Exchange, s.Vectors, s.VectorBytes = c.x.round, c.x.vectors, c.x.bytes
-		for _, p := range c.x.ties {
-			waited[p.agent] = p.waited
-		}
-		c.x.mu.Unlock()
+		s.Exchange, s.Vectors, s.VectorBytes = c.x.counts(waited)
 	}
-	for j, l := range a.lines {
-		n := l.stats
-		n.Agent, n.Connected, n.Silent, n.Waited = j, l.conn != nil, now.Sub(l.heard), waited[j]
-		if l.conn == nil && l.lastErr != nil {
-			n.Fault = wording.Plain(l.lastErr.Error())
-		}
-		s.Neighbours = append(s.Neighbours, n)
-	}
-	slices.SortFunc(s.Neighbours, func(a, b Neighbour) int { return a.Agent - b.Agent })
+	s.Neighbours = a.neighbours.report(now, waited)
 	return s
 }
 

@@ -20,7 +20,7 @@ func openTeams(cs []Config) (teams []network.Team, closeAll func()) {
 			cs[i].Store = toyStore{new(toyDisk), new(bool)}
 		}
 		if cs[i].Heartbeat == 0 {
-			cs[i].Heartbeat, cs[i].SilentAfter = time.Second, time.Minute
+			cs[i].Heartbeat, cs[i].SilentAfter = 20*time.Millisecond, time.Minute
 		}
 		agents[i] = testkit.Get(Open(cs[i]))
 	}
@@ -35,8 +35,8 @@ func openTeams(cs []Config) (teams []network.Team, closeAll func()) {
 		teams = append(teams, s)
 	}
 	return teams, func() {
-		for _, a := range agents { // all at once: nobody hears of another one's end first
-			a.stop(false)
+		for _, s := range sessions { // all at once: nobody hears of another one's end first
+			s.x.end(&Over{Session: s.Number, Why: "it stops", Cause: network.ErrClosed})
 		}
 		testkit.OK(errors.Join(networktest.RunAll(len(cs), func(i int) error { return agents[i].Close() })...))
 	}

@@ -112,8 +112,8 @@ func (s toyStore) Handover(p register.Point) (gift []byte, err error) {
 	return gift, err
 }
 
-// saveState keeps a checkpoint, and of the others the newest two.
-func (s toyStore) saveState(c toyState) error {
+// store keeps a checkpoint, and of the others the newest two.
+func (s toyStore) store(c toyState) error {
 	return s.locked(func() error {
 		s.states = slices.DeleteFunc(s.states, func(o toyState) bool { return o.Point == c.Point })
 		s.states = append(s.states, toyState{c.Point, slices.Clone(c.X)})
@@ -264,7 +264,7 @@ func (r toyRun) session(ctx context.Context, s *Session) error {
 			r.move(entered.X, c.ID)
 		}
 		entered.Point.Epoch = s.epochSession()
-		return r.store.saveState(*entered)
+		return r.store.store(*entered)
 	})
 	if err != nil || s.Begin.Iteration == register.Result {
 		return err
@@ -274,7 +274,7 @@ func (r toyRun) session(ctx context.Context, s *Session) error {
 		return err
 	}
 	point := func() register.Point { return register.Point{Epoch: s.epochSession(), Iteration: k} }
-	if err := s.Save(ctx, func() error { return r.store.saveState(toyState{point(), x}) }); err != nil {
+	if err := s.Save(ctx, func() error { return r.store.store(toyState{point(), x}) }); err != nil {
 		return err
 	}
 	members := s.Epoch.Members
@@ -297,7 +297,7 @@ func (r toyRun) session(ctx context.Context, s *Session) error {
 			return ctx.Err()
 		}
 		if k%r.every == 0 && k < r.k {
-			if err := s.Save(ctx, func() error { return r.store.saveState(toyState{point(), x}) }); err != nil {
+			if err := s.Save(ctx, func() error { return r.store.store(toyState{point(), x}) }); err != nil {
 				return err
 			}
 		}

@@ -1,0 +1,98 @@
+package session
+
+import (
+	"sync"
+	"time"
+
+	"dsbo/network/register"
+)
+
+// A ledger is the register of an agent, on its disk, and the turn of all that write files on which
+// the run depends: no promise is made while one is written. Its methods but read and busy may block
+// on the disk.
+type ledger struct {
+	store Store
+	turn  chan struct{} // has one element while somebody has the turn
+
+	mu    sync.Mutex
+	state register.State // as the disk has it
+	since time.Time      // when the turn was taken; zero: nobody has it
+}
+
+func openLedger(store Store) (*ledger, error) {
+	state, err := store.Register()
+	return &ledger{store: store, turn: make(chan struct{}, 1), state: state}, err
+}
+
+// read returns the state that the disk has.
+func (l *ledger) read() register.State {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state
+}
+
+// busy returns for how long the one has had the turn that has it now; 0: nobody has it.
+func (l *ledger) busy(now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.since.IsZero() {
+		return 0
+	}
+	return now.Sub(l.since)
+}
+
+// during calls do with the turn.
+func (l *ledger) during(do func() error) error {
+	l.turn <- struct{}{}
+	l.mark(time.Now())
+	defer func() {
+		l.mark(time.Time{})
+		<-l.turn
+	}()
+	return do()
+}
+
+func (l *ledger) mark(at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.since = at
+}
+
+// change changes the state by a function, which reports whether there is anything to write, and
+// returns once the disk has it.
+func (l *ledger) change(by func(*register.State) (bool, error)) error {
+	return l.during(func() error {
+		state := l.read()
+		if changed, err := by(&state); err != nil || !changed {
+			return err
+		}
+		if err := l.store.SaveRegister(state); err != nil {
+			return err
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.state = state
+		return nil
+	})
+}
+
+// seal notes that the result is final.
+func (l *ledger) seal() error {
+	return l.change(func(state *register.State) (bool, error) {
+		changed := !state.Final
+		state.Final = true
+		return changed, nil
+	})
+}
+
+// hasResult reports whether the folder has the result.
+func (l *ledger) hasResult() (has bool, err error) {
+	err = l.during(func() error {
+		points, err := l.store.Points()
+		for _, p := range points {
+			has = has || p.Iteration == register.Result
+		}
+		return err
+	})
+	return has, err
+}

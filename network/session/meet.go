@@ -1,0 +1,204 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"dsbo"
+	"dsbo/network/masks"
+	"dsbo/network/register"
+)
+
+// isMeeting reports whether there is no session at this agent, and one may begin. The lock is held.
+func (a *Agent) isMeeting() bool {
+	return a.err == nil && a.chain.current == nil && !a.ledger.read().Final
+}
+
+// tellHere tells all that this agent is here, and to whom it is connected. The lock is held.
+func (a *Agent) tellHere() {
+	a.neighbours.flood(message{Subject: isHere, Number: a.ledger.read().Promised, Links: a.neighbours.connected(),
+		Busy: !a.idle, Admission: a.config.Admission, Removals: a.roll.removals()})
+}
+
+// proposeIfDue proposes a session where that is this agent's turn. The lock is held.
+func (a *Agent) proposeIfDue(now time.Time) {
+	present := a.council.electors(now, a.neighbours.connected(), a.roll.roster(&a.config))
+	if present == nil {
+		return
+	}
+	state := a.ledger.read()
+	number := state.Next(a.council.highest, a.config.Agent)
+	a.council.propose(number, present, now)
+	a.neighbours.flood(message{Subject: proposes, Number: number})
+	a.asked(number)
+}
+
+// asked notes that a number is proposed, which ends the session under way. The lock is held.
+func (a *Agent) asked(number uint64) {
+	if state := a.ledger.read(); a.err != nil || state.Final || number <= state.Promised {
+		return
+	}
+	a.endCurrent(a.config.Agent, "another session is proposed", nil)
+	a.clerk.request(number)
+}
+
+// promise writes a promise to the disk, and answers.
+func (a *Agent) promise(number uint64) error {
+	key, err := masks.NewKey()
+	if err != nil {
+		return err
+	}
+	var answer *register.Answer
+	err = a.ledger.change(func(state *register.State) (bool, error) {
+		if state.Final || !state.Promise(number) {
+			return false, nil
+		}
+		answer, err = a.answer(*state, key)
+		return true, err
+	})
+	if err != nil || answer == nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.chain.key = key
+	a.neighbours.flood(message{Subject: answers, Number: number, Answer: answer})
+	a.collect(*answer)
+	return nil
+}
+
+// answer returns this agent's answer to the proposal that a state promises, signed. This agent has
+// the turn of its disk.
+func (a *Agent) answer(state register.State, key *masks.Key) (*register.Answer, error) {
+	points, err := a.config.Store.Points()
+	if err != nil {
+		return nil, err
+	}
+	kept, err := a.config.Store.Kept()
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	answer := &register.Answer{Agent: a.config.Agent, Number: state.Promised, Last: state.Last, Log: state.Log,
+		Points: points, Kept: kept, Key: key.Public(), Data: a.tag, Tags: state.Tags, Instance: a.config.Instance,
+		Time: now.UTC(), Admission: a.config.Admission}
+	a.mu.Lock()
+	answer.Links, answer.Removals = a.neighbours.linked(now, a.config.AbsentAfter), a.roll.removals()
+	answer.Slow = a.chain.slow
+	a.mu.Unlock()
+	return answer, answer.Sign(a.config.Run, a.config.Hash, a.links.identity())
+}
+
+// collect takes an answer to this agent's proposal, and has the session begin once all are here.
+// The lock is held.
+func (a *Agent) collect(answer register.Answer) {
+	if a.council.proposal == nil {
+		return
+	}
+	if err := a.config.rule(a.links.identity()).Verify(answer, time.Now()); err != nil {
+		a.council.wait = bounded(err.Error())
+		a.config.Log.Warn("an answer is refused", "agent", answer.Agent, "reason", a.council.wait)
+		return
+	}
+	all := a.council.collect(answer)
+	if all == nil {
+		return
+	}
+	if _, err := register.Decide(a.config.rule(a.links.identity()), all); err != nil {
+		a.undecided(err)
+		return
+	}
+	m := message{Subject: begins, Number: answer.Number, Answers: all}
+	a.decided(m)
+	a.neighbours.flood(m)
+}
+
+// undecided notes why answers lead to no session. The lock is held.
+func (a *Agent) undecided(err error) {
+	if refused := (*register.RefusedError)(nil); errors.As(err, &refused) && refused.Agent == a.config.Agent {
+		a.faultLocked(dsbo.ConfigErrorf("%w", err))
+		return
+	}
+	if errors.Is(err, register.ErrLost) {
+		a.faultLocked(err)
+		return
+	}
+	a.council.postpone(err.Error(), time.Now())
+}
+
+// decided begins the session that follows from answers, if this agent has promised it. The lock is
+// held: who hears of the session from this agent, or has told it, finds it here.
+func (a *Agent) decided(m message) {
+	state, rule := a.ledger.read(), a.config.rule(a.links.identity())
+	if a.err != nil || state.Final || a.chain.key == nil || m.Number != state.Promised {
+		return
+	}
+	there := a.neighbours.connected()
+	there = slices.DeleteFunc(there, func(j int) bool {
+		return a.roll.isRemoved(j) || !a.council.expects(j, time.Now())
+	})
+	if err := checkAnswers(rule, m.Answers, a.config.Agent, a.chain.key, there); err != nil {
+		a.config.Log.Warn("a session is refused", "session", m.Number, "from", m.From, "reason", bounded(err.Error()))
+		return
+	}
+	if a.config.Noisy && state.Last == 0 &&
+		slices.ContainsFunc(m.Answers, func(b register.Answer) bool { return b.Last > 0 }) {
+		a.faultLocked(dsbo.ConfigErrorf("agent %d has lost its run folder, and with it the secret of its noise: it "+
+			"must not take part again, as its answers would have other noise", a.config.Agent))
+		return
+	}
+	decision, err := register.Decide(rule, m.Answers)
+	if err != nil {
+		a.undecided(err)
+		return
+	}
+	key := a.chain.key
+	a.chain.key = nil // nobody begins twice with one key
+	if why, refused := decision.Refused[a.config.Agent]; refused {
+		a.faultLocked(dsbo.ConfigErrorf("agent %d is refused: %s", a.config.Agent, why))
+		return
+	}
+	if _, member := decision.Position(a.config.Agent); !member {
+		a.council.wait = fmt.Sprintf("left out of session %d; agents %v are in it", decision.Number,
+			decision.Epoch.Members)
+		return
+	}
+	s, err := newSession(&a.config, a, a.ledger, decision, key)
+	if err != nil {
+		a.council.wait = err.Error()
+		return
+	}
+	a.neighbours.join(s)
+	a.chain.current, a.chain.begun = s, s
+	a.council.blocked, a.council.wait = "", ""
+	a.chain.slow = nil
+	a.config.Log.Info("a session begins", "session", s.Number, "members", s.Epoch.Members, "from", s.Begin.Iteration,
+		"entering", s.Entering)
+	a.notify()
+}
+
+// checkAnswers returns an error unless each answer is its agent's, the agent's own is the one that
+// it gave with a key, and none is left out of those that are there: a proposer could otherwise
+// choose whose terms are together in a sum.
+func checkAnswers(rule register.Rule, all []register.Answer, agent int, key *masks.Key, there []int) error {
+	now := time.Now()
+	for _, answer := range all {
+		if answer.Agent == agent {
+			if !slices.Equal(answer.Key, key.Public()) {
+				return fmt.Errorf("the answer of agent %d is not the one that it gave", agent)
+			}
+			continue
+		}
+		if err := rule.Verify(answer, now); err != nil {
+			return err
+		}
+	}
+	for _, j := range there {
+		if !slices.ContainsFunc(all, func(b register.Answer) bool { return b.Agent == j }) {
+			return fmt.Errorf("agent %d is connected, and left out", j)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package session
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"dsbo/internal/wording"
+)
+
+// A line is the way to a neighbour.
+type line struct {
+	agent    int       // the neighbour
+	conn     *conn     // nil: there is none at present
+	since    time.Time // when conn was made, or the last one ended
+	instance uint64    // of the neighbour's process that was connected last
+	heard    time.Time // when its last frame came
+	activity activity  // as the neighbour tells
+	silent   bool      // the log has it
+	lastErr  error     // of the last connection, or attempt
+	strange  bool      // its settings or its program are others
+	stats    Neighbour // counts
+}
+
+// attach makes c the connection to the neighbour's process. anew reports whether another process
+// was connected before.
+func (l *line) attach(c *conn, instance uint64, now time.Time) (anew bool) {
+	anew = l.instance != 0 && l.instance != instance
+	l.conn, l.since, l.instance, l.heard = c, now, instance, now
+	l.silent, l.lastErr, l.strange, l.activity = false, nil, false, meeting
+	l.stats.Connects++
+	return anew
+}
+
+// detach notes that the connection has ended.
+func (l *line) detach(why error, now time.Time) { l.conn, l.since, l.lastErr = nil, now, why }
+
+// send sends a frame over the connection that there is.
+func (l *line) send(frame []byte) {
+	if l.conn == nil {
+		return
+	}
+	l.stats.FramesSent++
+	l.stats.BytesSent += int64(len(frame))
+	if !l.conn.send(frame) {
+		l.conn.drop(errStuck)
+	}
+}
+
+// computes reports whether the neighbour tells that it is at work.
+func (l *line) computes() bool {
+	return l.conn != nil && (l.activity == computing || l.activity == saving || l.activity == joining)
+}
+
+// A neighbourhood is the lines of an agent, over which messages go to all agents.
+type neighbourhood struct {
+	route
+	lines map[int]*line // by neighbour
+	log   *slog.Logger
+}
+
+func newNeighbourhood(c *Config) neighbourhood {
+	return neighbourhood{route: route{agent: c.Agent, instance: c.Instance}, lines: map[int]*line{}, log: c.Log}
+}
+
+// flood sends a message of this agent to all.
+func (n *neighbourhood) flood(m message) { n.pass(n.stamp(m), -1) }
+
+// pass sends a message to all neighbours but one.
+func (n *neighbourhood) pass(m message, but int) {
+	frame := m.frame()
+	for _, l := range n.lines {
+		if l.agent != but {
+			l.send(frame)
+		}
+	}
+}
+
+// beat sends all neighbours a heartbeat, and gives up connections over which nothing comes.
+func (n *neighbourhood) beat(alive []byte, now time.Time, silentAfter time.Duration) {
+	n.route.beat()
+	for _, l := range n.lines {
+		l.send(alive)
+		silence := now.Sub(l.heard)
+		if silence < silentAfter {
+			continue
+		}
+		if !l.silent {
+			l.silent = true
+			n.log.Warn("a neighbour is silent", "neighbour", l.agent, "silent", silence, "connected", l.conn != nil,
+				"reason", l.lastErr)
+		}
+		if l.conn != nil {
+			l.conn.drop(fmt.Errorf("nothing heard for %v", silence))
+		}
+	}
+}
+
+// receive counts a frame that has come from the neighbour at the other end of c. It returns nil if
+// c is not the connection to it any more.
+func (n *neighbourhood) receive(c *conn, size int, now time.Time) *line {
+	l := n.lines[c.to]
+	if l == nil || l.conn != c {
+		return nil
+	}
+	l.heard = now
+	if l.silent {
+		n.log.Info("a neighbour is back", "neighbour", l.agent)
+		l.silent = false
+	}
+	l.stats.FramesReceived++
+	l.stats.BytesReceived += int64(size)
+	return l
+}
+
+// join gives a session the connections that there are.
+func (n *neighbourhood) join(s *Session) {
+	for _, p := range s.x.ties {
+		if l := n.lines[p.agent]; l != nil {
+			p.conn = l.conn
+			l.activity = joining
+		}
+	}
+}
+
+// linked returns the neighbours that a session can have edges to, ascending: those that are
+// connected, or were within absentAfter; all, if that is 0.
+func (n *neighbourhood) linked(now time.Time, absentAfter time.Duration) (all []int) {
+	for j, l := range n.lines {
+		if l.conn != nil || absentAfter == 0 || now.Sub(l.since) < absentAfter {
+			all = append(all, j)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// connected returns the neighbours that are connected, ascending.
+func (n *neighbourhood) connected() (all []int) {
+	for j, l := range n.lines {
+		if l.conn != nil {
+			all = append(all, j)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// isStrange reports whether all neighbours have refused this agent because of its settings, and
+// none was connected since its start: one side is wrong, and no wait helps.
+func (n *neighbourhood) isStrange() bool {
+	for _, l := range n.lines {
+		if !l.strange || l.stats.Connects > 0 {
+			return false
+		}
+	}
+	return len(n.lines) > 0
+}
+
+// goesOn reports whether a neighbour tells that it is in a session.
+func (n *neighbourhood) goesOn() bool {
+	for _, l := range n.lines {
+		if l.conn != nil && l.activity != meeting {
+			return true
+		}
+	}
+	return false
+}
+
+// report returns what is known of the neighbours, ascending.
+func (n *neighbourhood) report(now time.Time, waited map[int]time.Duration) (all []Neighbour) {
+	for j, l := range n.lines {
+		r := l.stats
+		r.Agent, r.Connected, r.Silent, r.Waited = j, l.conn != nil, now.Sub(l.heard), waited[j]
+		if l.conn == nil && l.lastErr != nil {
+			r.Fault = wording.Plain(l.lastErr.Error())
+		}
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b Neighbour) int { return a.Agent - b.Agent })
+	return all
+}

@@ -1,0 +1,65 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"dsbo/network/register"
+)
+
+// timeout is for how long an exchange waits for a neighbour that does not compute.
+func (c *Config) timeout() time.Duration {
+	if c.AbsentAfter > 0 {
+		return c.AbsentAfter
+	}
+	return c.PeerTimeout
+}
+
+// patience is for how long an exchange waits for what an agent computes: twice as long after each
+// time that it was left out for that, and after each session that began at the same point, as where
+// none can be left out the next one would end so too.
+func (c *Config) patience(agent int, state register.State) time.Duration {
+	deadline := min(c.StragglerDeadline, c.ComputeTimeout)
+	for range state.Log.SlowDepartures(agent) + max(0, state.Attempts.Count-1) {
+		deadline = min(2*deadline, c.ComputeTimeout)
+	}
+	return deadline
+}
+
+// overdue returns why a session must end as a neighbour is away, or holds up the exchange, for too
+// long; nil: none is.
+func (c *Config) overdue(s *Session, lines map[int]*line, state register.State, now time.Time) *Over {
+	for _, p := range s.x.ties {
+		if l := lines[p.agent]; l == nil || l.conn == nil && now.Sub(l.since) >= c.Grace {
+			return &Over{Session: s.Number, Agent: p.agent, Why: fmt.Sprintf("agent %d is away", p.agent)}
+		}
+	}
+	for _, d := range s.x.delays() {
+		l, took := lines[d.agent], now.Sub(d.since)
+		switch {
+		case took >= c.ComputeTimeout:
+		case l.conn == nil || l.activity == waiting: // it is away for the time of grace, or waits itself
+			continue
+		case l.computes() && took < c.patience(d.agent, state):
+			continue
+		case !l.computes() && took < c.timeout():
+			continue
+		}
+		return &Over{Session: s.Number, Agent: d.agent, Slow: l.computes(),
+			Why: fmt.Sprintf("agent %d has kept exchange %d waiting for %v, and %s", d.agent, s.x.number(),
+				took.Round(time.Second), l.activity)}
+	}
+	return nil
+}
+
+// slow returns the neighbours for which a session waits, and which still compute, after half of the
+// patience that there is with each; ascending.
+func (c *Config) slow(s *Session, lines map[int]*line, state register.State, now time.Time) (all []int) {
+	for _, d := range s.x.delays() {
+		l := lines[d.agent]
+		if l != nil && l.computes() && now.Sub(d.since) >= c.patience(d.agent, state)/2 {
+			all = append(all, d.agent)
+		}
+	}
+	return all
+}
