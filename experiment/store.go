@@ -119,8 +119,8 @@ func (f *agentFolder) Kept() (map[string]string, error) {
 	return kept, err
 }
 
-// Handover returns the result; or the setup and the configuration, each with its length before it, and
-// the handover of a checkpoint, this agent's own or one that it has taken over.
+// Handover returns the result; or the setup and the configuration, each with its length before it,
+// and the handover of a checkpoint, this agent's own or one that it has taken over.
 func (f *agentFolder) Handover(at register.Point) ([]byte, error) {
 	if at.Iteration == register.Result {
 		return runs.PackResult(f.Folder)

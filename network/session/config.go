@@ -114,7 +114,8 @@ type Config struct {
 	// [pki.Admission], "" for the agents of Matrix. It needs Quorum and Identity. Such an agent
 	// has no address, and connects to its neighbours.
 	Admission string
-	// Removals are the texts of [pki.Trust.Removal] that this agent knows: agents that are out for good.
+	// Removals are the texts of [pki.Trust.Removal] that this agent knows: agents that are out for
+	// good.
 	Removals []string
 
 	// Store is the agent's folder.

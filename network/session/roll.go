@@ -61,12 +61,10 @@ func (r *roll) remove(c *Config, id *pki.Identity, text string) (agent int, know
 	if id == nil {
 		return 0, false, errors.New("a removal needs certificates, as the authority signs it")
 	}
-	m, err := id.Removal(text, c.Run, c.Hash)
-	if err != nil {
-		return 0, false, err
+	if agent, err = id.Removal(text, c.Run, c.Hash); err == nil {
+		r.removed[agent] = text
 	}
-	r.removed[m.Agent] = text
-	return m.Agent, false, nil
+	return agent, false, err
 }
 
 // removedError is why an agent that is out for good gets no connection.
