@@ -11,11 +11,12 @@ import (
 // A State is what an agent has on its disk. It must be there before anything is sent that follows
 // from it.
 type State struct {
-	Identity string         `json:"identity"` // of the run and the agent
-	Promised uint64         `json:"promised"` // it takes part in no session below
-	Last     uint64         `json:"last"`     // session that it has begun last
-	Log      membership.Log `json:"log"`      // of that session
-	Final    bool           `json:"final"`    // a quorum has the result
+	Identity string         `json:"identity"`       // of the run and the agent
+	Promised uint64         `json:"promised"`       // it takes part in no session below
+	Last     uint64         `json:"last"`           // session that it has begun last
+	Log      membership.Log `json:"log"`            // of that session
+	Final    bool           `json:"final"`          // a quorum has the result
+	Known    bool           `json:"known,omitzero"` // all members of the last session know that it is final
 	Attempts Attempts       `json:"attempts"`
 	Tags     map[int]string `json:"tags,omitempty"`     // of the agents' data in the sessions so far, by agent
 	Removals map[int]string `json:"removals,omitempty"` // texts, by agent

@@ -108,7 +108,7 @@ func newAgent(c Config) (*Agent, error) {
 		a.neighbours.lines[j] = &line{agent: j, since: now, heard: now}
 	}
 	if state.Final {
-		a.council.finals[c.Agent] = true
+		a.council.finals[c.Agent] = state.Known
 	}
 	if a.links, err = newLinks(&a.config, a); err != nil {
 		return nil, err

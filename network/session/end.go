@@ -2,40 +2,72 @@ package session
 
 import (
 	"context"
+	"slices"
 	"time"
+
+	"dsbo/network/register"
 )
 
-// Linger has the others know that the result is final, until all members of the last session know,
-// or for Config.AbsentAfter (Config.PeerTimeout without a quorum): one that was lost at the very
-// end then finds whoever it needs, or knows that it needs nobody.
+// Linger has the others know that the result is final, until all members of the last session know
+// that all do, or for Config.AbsentAfter (Config.PeerTimeout without a quorum): one that was lost at
+// the very end then finds whoever it needs, or knows that it needs nobody.
 func (a *Agent) Linger(ctx context.Context) error {
-	a.mu.Lock()
-	members := a.ledger.read().Log.Last(a.config.Matrix.N()).Members
-	a.neighbours.flood(message{Subject: final})
-	a.mu.Unlock()
-	late := time.NewTimer(a.config.timeout())
-	defer late.Stop()
-	for known := false; !known; {
-		a.mu.Lock()
-		known = true
-		for _, i := range members {
-			known = known && a.council.finals[i]
+	state, limit := a.ledger.read(), a.config.timeout()
+	if state.Known { // all have it on their disks; some may need this agent's word, and connect soon
+		limit = a.config.SilentAfter
+	}
+	a.tellFinal()
+	late := time.After(limit)
+	members := state.Log.Last(a.config.Matrix.N()).Members
+	all, err := a.awaitFinals(ctx, late, members, false)
+	if err == nil && all {
+		if err = a.ledger.know(); err != nil {
+			return err
 		}
-		a.mu.Unlock()
-		if known {
-			break
-		}
-		select {
-		case <-a.news:
-		case <-late.C:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		a.tellFinal()
+		all, err = a.awaitFinals(ctx, late, members, true)
+	}
+	if err != nil || !all {
+		return err
 	}
 	select { // the others are told once more
 	case <-time.After(2 * a.config.Heartbeat):
 	case <-ctx.Done():
 	}
 	return nil
+}
+
+// tellFinal tells all what this agent knows of the result.
+func (a *Agent) tellFinal() {
+	state := a.ledger.read()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.council.finals[a.config.Agent] = state.Known
+	a.neighbours.flood(finalMessage(state))
+}
+
+// finalMessage is what an agent tells of the result, of which a quorum has it.
+func finalMessage(state register.State) message { return message{Subject: final, Known: state.Known} }
+
+// awaitFinals waits until all members have told that the result is final or, with ofAll, that they
+// know that of all; false if it is late before.
+func (a *Agent) awaitFinals(ctx context.Context, late <-chan time.Time, members []int, ofAll bool) (bool, error) {
+	for {
+		a.mu.Lock()
+		all := !slices.ContainsFunc(members, func(i int) bool {
+			knowsOfAll, knows := a.council.finals[i]
+			return !knows || ofAll && !knowsOfAll
+		})
+		a.mu.Unlock()
+		if all {
+			return true, nil
+		}
+		select {
+		case <-a.news:
+		case <-late:
+			return false, nil
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
 }

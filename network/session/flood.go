@@ -41,6 +41,7 @@ type message struct {
 	Why     string            `json:"why,omitzero"`     // of ends and fails
 	Agent   int               `json:"agent,omitzero"`   // of ends: who is to blame, plus 1; 0: nobody
 	Slow    bool              `json:"slow,omitzero"`    // of ends: as an agent computed for too long
+	Known   bool              `json:"known,omitzero"`   // of final: that all members know it
 	Kind    int               `json:"kind,omitzero"`    // of fails: of the error, see network.Kind
 }
 

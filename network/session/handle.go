@@ -194,7 +194,7 @@ func (a *Agent) receive(m message, from int) {
 	case ends:
 		a.endLocked(&Over{Session: m.Number, Agent: max(m.Agent-1, 0), Why: m.Why, Slow: m.Slow}, false)
 	case final:
-		a.hearFinal(m.Number)
+		a.hearFinal()
 	case fails:
 		a.neighbours.pass(m, from) // before the end of the session, which follows from it
 		a.faultLocked(&network.EndedError{Process: fmt.Sprintf("agent %d", m.From), Number: m.From, Reason: m.Why,
@@ -220,7 +220,7 @@ func (a *Agent) learnRemovals(texts map[int]string) {
 }
 
 // hearFinal has this agent, if it has the result, know that it is final. The lock is held.
-func (a *Agent) hearFinal(session uint64) {
+func (a *Agent) hearFinal() {
 	a.notify()
 	if a.chain.current != nil || a.looking || a.err != nil || a.ledger.read().Final {
 		return
@@ -235,7 +235,7 @@ func (a *Agent) hearFinal(session uint64) {
 			a.fault(err)
 		}
 		if err == nil && has {
-			a.sealed(session)
+			a.sealed()
 		}
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -266,15 +266,16 @@ func (a *Agent) awaitsEntry(s register.Session) bool {
 }
 
 // sealed implements desk.
-func (a *Agent) sealed(session uint64) {
+func (a *Agent) sealed() {
+	state := a.ledger.read()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.council.finals[a.config.Agent] = true
+	a.council.finals[a.config.Agent] = state.Known
 	if s := a.chain.current; s != nil {
 		a.chain.current = nil
 		s.x.end(&Over{Session: s.Number, Agent: a.config.Agent, Why: "the result is final"})
 	}
-	a.neighbours.flood(message{Subject: final, Number: session})
+	a.neighbours.flood(finalMessage(state))
 	a.notify()
 }
 

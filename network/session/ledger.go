@@ -85,6 +85,15 @@ func (l *ledger) seal() error {
 	})
 }
 
+// know notes that all members know the result to be final.
+func (l *ledger) know() error {
+	return l.change(func(state *register.State) (bool, error) {
+		changed := !state.Known
+		state.Known = true
+		return changed, nil
+	})
+}
+
 // hasResult reports whether the folder has the result.
 func (l *ledger) hasResult() (has bool, err error) {
 	err = l.during(func() error {

@@ -21,7 +21,7 @@ type council struct {
 
 	heard     map[int]time.Time    // when each agent was heard last, through whomever; from the beginning on
 	here      map[int]presence     // of those that are here
-	finals    map[int]bool         // agents that know that the result is final
+	finals    map[int]bool         // agents that know the result to be final; true: of all, too
 	broken    map[[2]int]time.Time // edges that are down, since when
 	highest   uint64               // number of a session that was heard of
 	since     time.Time            // when the meeting began
@@ -89,7 +89,7 @@ func (c *council) receive(m message, now time.Time) {
 	case isHere:
 		c.here[m.From] = presence{now, m.Links, m.Busy}
 	case final:
-		c.finals[m.From] = true
+		c.finals[m.From] = c.finals[m.From] || m.Known
 	}
 }
 

@@ -56,7 +56,7 @@ type desk interface {
 	// awaitsEntry reports whether an agent, or a cut edge, waits for the next session.
 	awaitsEntry(s register.Session) bool
 	// sealed is told that the disk has the result as final.
-	sealed(session uint64)
+	sealed()
 }
 
 var (
@@ -185,7 +185,7 @@ func (s *Session) Finish(ctx context.Context) error {
 	}
 	err := s.ledger.seal()
 	if err == nil {
-		s.desk.sealed(s.Number)
+		s.desk.sealed()
 	}
 	return err
 }

@@ -47,7 +47,7 @@ func (a *Agent) heartbeat(now time.Time) {
 	switch s := a.chain.current; {
 	case a.err != nil:
 	case state.Final:
-		a.neighbours.flood(message{Subject: final})
+		a.neighbours.flood(finalMessage(state))
 	case s != nil:
 		if o := a.config.overdue(s, a.neighbours.lines, state, now); o != nil {
 			a.endLocked(o, true)
