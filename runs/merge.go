@@ -95,8 +95,8 @@ func (m *Merged) addRecords(p *Merged) error {
 		return m.differ(p, MetricsFile, fmt.Sprintf("%s and %d", wording.Count(a, "record"), b))
 	}
 	for _, o := range p.Records {
-		k, found := slices.BinarySearchFunc(m.Records, o.Iteration, func(r Record, iteration int) int {
-			return cmp.Compare(r.Iteration, iteration)
+		k, found := slices.BinarySearchFunc(m.Records, o, func(a, b Record) int {
+			return cmp.Or(cmp.Compare(a.Iteration, b.Iteration), cmp.Compare(a.Epoch, b.Epoch))
 		})
 		if !found {
 			m.Records = slices.Insert(m.Records, k, o)

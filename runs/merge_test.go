@@ -14,7 +14,7 @@ import (
 
 // partOf writes the folder of an agent of a run of three, into which agent 3 came and which agent 1
 // left for good: agent 0 lost its disk in iteration 5, agent 2 was absent in iteration 10, agent 3
-// in iteration 0. loss is the loss of the last record.
+// in iteration 0. After the last iteration agent 1 left. loss is the loss of the last record.
 func partOf(t *testing.T, agent int, loss runs.Number) runs.Folder {
 	t.Helper()
 	f := runs.Folder(filepath.Join(t.TempDir(), "agent"))
@@ -22,10 +22,10 @@ func partOf(t *testing.T, agent int, loss runs.Number) runs.Folder {
 	testkit.OK(f.WriteConfig(runs.Config{Format: runs.Format, Agents: 3}))
 	var lines strings.Builder
 	iterations := map[int][]int{0: {10, 20}, 2: {0, 20}, 3: {10, 20}}[agent]
-	for _, k := range iterations {
-		r := runs.Record{Iteration: k, ValLoss: 0.5, Phi: phiOf(k)}
-		if r.Seconds = float64(agent); k == 20 {
-			r.ValLoss = loss
+	for _, k := range append(iterations, 20) {
+		r := runs.Record{Iteration: k, Epoch: 1, ValLoss: 0.5, Phi: phiOf(k), Seconds: float64(agent)}
+		if strings.Contains(lines.String(), `"iteration":20,`) {
+			r.Epoch, r.ValLoss = 2, loss
 		}
 		testkit.OK(json.NewEncoder(&lines).Encode(r))
 	}
@@ -35,7 +35,7 @@ func partOf(t *testing.T, agent int, loss runs.Number) runs.Folder {
 	testkit.OK(f.WriteChanges(membership.Log{
 		{Epoch: 1, Iteration: 5, Members: []int{0, 1, 3}, Edges: membership.Edges{{0, 3}, {1, 3}},
 			Why: []string{"agent 2 left", "agent 3 joined"}},
-		{Epoch: 2, Iteration: 15, Members: []int{0, 2, 3}, Why: []string{"agent 1 left", "agent 2 returned"}},
+		{Epoch: 2, Iteration: 20, Members: []int{0, 2, 3}, Why: []string{"agent 1 left", "agent 2 returned"}},
 	}))
 	testkit.OK(f.WriteMembership(runs.Membership{Run: "small", Hash: "1", Agent: agent, Agents: 3}))
 	testkit.OK(f.WriteSummary(
@@ -60,7 +60,7 @@ func TestMergeAfterChanges(t *testing.T) {
 		for _, r := range m.Records {
 			iterations = append(iterations, r.Iteration)
 		}
-		if !slices.Equal(iterations, []int{0, 10, 20}) || m.Members != 3 || m.Records[2].Seconds != 3 {
+		if !slices.Equal(iterations, []int{0, 10, 20, 20}) || m.Members != 3 || m.Records[2].Seconds != 3 {
 			t.Errorf("%d agents with records of iterations %v, the last after %g s", m.Members, iterations,
 				m.Records[2].Seconds)
 		}
