@@ -150,7 +150,8 @@ func (l *oneAgent) beginNext(ctx context.Context, r *runner) error {
 // it is on the disk of all.
 func (l *oneAgent) begin(ctx context.Context, r *runner, s Session) (err error) {
 	d := s.Decided()
-	r.point, r.finished, r.hasResult = nil, d.Begin.Iteration == register.Result, false
+	r.point, r.finished, l.final = nil, d.Begin.Iteration == register.Result, false
+	r.hasResult = r.hasResult && r.finished
 	if err := s.Join(ctx, func(given []byte) error { return l.receive(r, d, given) }); err != nil {
 		return err
 	}
@@ -247,14 +248,14 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 			l.final = true
 		}
 	}
+	if err == nil {
+		err = l.meeting.Linger(ctx)
+	}
 	if errors.As(err, new(*session.Over)) {
 		r.view.Log("%v", err)
 		if err = l.beginNext(ctx, r); err == nil {
 			return true, nil
 		}
-	}
-	if err == nil {
-		err = l.meeting.Linger(ctx)
 	}
 	if r.hasResult && errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("%w as it waited for the others to know that it has finished", train.ErrInterrupted)

@@ -93,7 +93,7 @@ func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 			return err
 		}
 	}
-	if r.finished || stdout == nil {
+	if r.result == nil || stdout == nil { // it was taken over, or an earlier process has found it
 		return nil
 	}
 	return r.printResult(stdout)

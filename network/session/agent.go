@@ -163,11 +163,11 @@ func (a *Agent) Next(ctx context.Context) (*Session, error) {
 	}()
 	for {
 		a.mu.Lock()
-		s, err := a.chain.begun, a.err
+		s, err, through := a.chain.begun, a.err, a.isThrough()
 		a.chain.begun = nil
 		a.mu.Unlock()
 		switch {
-		case a.ledger.read().Final:
+		case through:
 			return nil, ErrFinal
 		case err != nil:
 			return nil, err

@@ -10,7 +10,8 @@ import (
 
 // Linger has the others know that the result is final, until all members of the last session know
 // that all do, or for Config.AbsentAfter (Config.PeerTimeout without a quorum): one that was lost at
-// the very end then finds whoever it needs, or knows that it needs nobody.
+// the very end then finds whoever it needs, or knows that it needs nobody. An agent that has lost its
+// disk by then takes the result over in one more session: [Agent.Next] is due after an [Over].
 func (a *Agent) Linger(ctx context.Context) error {
 	state, limit := a.ledger.read(), a.config.timeout()
 	if state.Known { // all have it on their disks; some may need this agent's word, and connect soon
@@ -54,11 +55,15 @@ func finalMessage(state register.State) message { return message{Subject: final,
 func (a *Agent) awaitFinals(ctx context.Context, late <-chan time.Time, members []int, ofAll bool) (bool, error) {
 	for {
 		a.mu.Lock()
+		needy := a.council.needy(time.Now())
 		all := !slices.ContainsFunc(members, func(i int) bool {
 			knowsOfAll, knows := a.council.finals[i]
 			return !knows || ofAll && !knowsOfAll
 		})
 		a.mu.Unlock()
+		if needy >= 0 {
+			return false, &Over{Session: a.ledger.read().Last, Agent: needy, Why: "it lacks the result"}
+		}
 		if all {
 			return true, nil
 		}

@@ -1,40 +1,57 @@
 package session
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// TestKilledAsAllLeave: an agent that is killed as the result becomes final ends soon after it is
-// started again, also where the others have ended meanwhile.
-func TestKilledAsAllLeave(t *testing.T) {
-	for delay := time.Duration(0); delay <= 300*time.Millisecond; delay += 20 * time.Millisecond {
-		synctest.Test(t, func(t *testing.T) {
-			const agent = 2
-			w := newTown(t, toy{matrix: ring(5), k: 4, every: 5, length: 16, compute: time.Second}, 0)
-			defer w.close()
-			for i := range w.now {
-				w.start(i)
+// TestLostAsAllLeave: an agent that is killed as the result becomes final ends soon after it is
+// started again, also where the others have ended meanwhile. If its disk is lost it takes the result
+// over, as far as the others still wait for its word.
+func TestLostAsAllLeave(t *testing.T) {
+	for _, agent := range []int{0, 2} {
+		for delay := time.Duration(0); delay <= 300*time.Millisecond; delay += 20 * time.Millisecond {
+			for _, disk := range []bool{false, true} {
+				synctest.Test(t, func(t *testing.T) { leave(t, agent, delay, disk) })
 			}
-			isFinal := func() bool {
-				w.disks[agent].mu.Lock()
-				defer w.disks[agent].mu.Unlock()
-				return w.disks[agent].state.Final
-			}
-			for !isFinal() {
-				time.Sleep(10 * time.Millisecond)
-			}
-			time.Sleep(delay)
-			w.kill(agent)
-			time.Sleep(10 * time.Second)
-			w.start(agent)
-			back := time.Now()
-			w.await(time.Hour)
-			if took := time.Since(back); took > 30*time.Second {
-				t.Errorf("killed %v after the result is final: %v until all have ended", delay, took)
-			}
-			w.wantEnd("killed at the end", 0)
-		})
+		}
 	}
+}
+
+// leave has an agent killed, a while after its disk has the result, and perhaps without that disk.
+func leave(t *testing.T, agent int, delay time.Duration, lost bool) {
+	w := newTown(t, toy{matrix: ring(5), k: 4, every: 5, length: 16, compute: time.Second}, 0)
+	defer w.close()
+	for i := range w.now {
+		w.start(i)
+	}
+	has := func() bool {
+		w.disks[agent].mu.Lock()
+		defer w.disks[agent].mu.Unlock()
+		return w.disks[agent].result != nil
+	}
+	for !has() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	time.Sleep(delay)
+	w.kill(agent)
+	if lost {
+		w.wipe(agent)
+	}
+	time.Sleep(10 * time.Second)
+	gone := !slices.ContainsFunc(w.now, func(p *townProcess) bool { return !p.ended() })
+	if lost && gone { // it comes too late
+		return
+	}
+	w.start(agent)
+	back := time.Now()
+	w.await(time.Hour)
+	name := fmt.Sprintf("agent %d, killed %v after it has the result, disk lost: %t", agent, delay, lost)
+	if took := time.Since(back); took > 30*time.Second {
+		t.Errorf("%s: %v until all have ended", name, took)
+	}
+	w.wantEnd(name, 0)
 }

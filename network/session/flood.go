@@ -32,6 +32,7 @@ type message struct {
 	Number   uint64  `json:"number,omitzero"` // of a session
 	Links    []int   `json:"links,omitempty"` // of isHere: neighbours that it is connected to
 	Busy     bool    `json:"busy,omitzero"`   // of isHere: it computes still, for a session that is over
+	Lacks    bool    `json:"lacks,omitzero"`  // of isHere: it knows that the result is final, and lacks it
 
 	Admission string         `json:"admission,omitzero"` // of isHere: the sender's, see Config
 	Removals  map[int]string `json:"removals,omitempty"` // of isHere: that the sender knows, by agent

@@ -239,7 +239,7 @@ func (a *Agent) hearFinal() {
 		}
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.looking = false
+		a.looking, a.council.lacks = false, err == nil && !has
 	})
 }
 
@@ -270,7 +270,8 @@ func (a *Agent) sealed() {
 	state := a.ledger.read()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.council.finals[a.config.Agent] = state.Known
+	a.council.finals[a.config.Agent], a.council.lacks = state.Known, false
+	clear(a.council.here)
 	if s := a.chain.current; s != nil {
 		a.chain.current = nil
 		s.x.end(&Over{Session: s.Number, Agent: a.config.Agent, Why: "the result is final"})

@@ -12,14 +12,16 @@ import (
 )
 
 // isMeeting reports whether there is no session at this agent, and one may begin. The lock is held.
-func (a *Agent) isMeeting() bool {
-	return a.err == nil && a.chain.current == nil && !a.ledger.read().Final
-}
+func (a *Agent) isMeeting() bool { return a.err == nil && a.chain.current == nil && !a.isThrough() }
+
+// isThrough reports whether this agent takes part in no further session: the result is final, and
+// nobody that is here needs it. The lock is held.
+func (a *Agent) isThrough() bool { return a.ledger.read().Final && a.council.needy(time.Now()) < 0 }
 
 // tellHere tells all that this agent is here, and to whom it is connected. The lock is held.
 func (a *Agent) tellHere() {
 	a.neighbours.flood(message{Subject: isHere, Number: a.ledger.read().Promised, Links: a.neighbours.connected(),
-		Busy: !a.idle, Admission: a.config.Admission, Removals: a.roll.removals()})
+		Busy: !a.idle, Lacks: a.council.lacks, Admission: a.config.Admission, Removals: a.roll.removals()})
 }
 
 // proposeIfDue proposes a session where that is this agent's turn. The lock is held.
@@ -37,7 +39,7 @@ func (a *Agent) proposeIfDue(now time.Time) {
 
 // asked notes that a number is proposed, which ends the session under way. The lock is held.
 func (a *Agent) asked(number uint64) {
-	if state := a.ledger.read(); a.err != nil || state.Final || number <= state.Promised {
+	if state := a.ledger.read(); a.err != nil || a.isThrough() || number <= state.Promised {
 		return
 	}
 	a.endCurrent(a.config.Agent, "another session is proposed", nil)
@@ -52,7 +54,7 @@ func (a *Agent) promise(number uint64) error {
 	}
 	var answer *register.Answer
 	err = a.ledger.change(func(state *register.State) (bool, error) {
-		if state.Final || !state.Promise(number) {
+		if !state.Promise(number) {
 			return false, nil
 		}
 		answer, err = a.answer(*state, key)
@@ -132,7 +134,7 @@ func (a *Agent) undecided(err error) {
 // held: who hears of the session from this agent, or has told it, finds it here.
 func (a *Agent) decided(m message) {
 	state, rule := a.ledger.read(), a.config.rule(a.links.identity())
-	if a.err != nil || state.Final || a.chain.key == nil || m.Number != state.Promised {
+	if a.err != nil || a.isThrough() || a.chain.key == nil || m.Number != state.Promised {
 		return
 	}
 	there := a.neighbours.connected()

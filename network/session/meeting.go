@@ -32,6 +32,7 @@ type council struct {
 	wait      string               // why the last proposal has led to no session here; "": it has
 	logged    string               // the last one that newWait has returned
 	away      []int                // who the meeting waits for
+	lacks     bool                 // this agent knows that the result is final, and lacks it
 }
 
 // A presence is what an agent has told of itself.
@@ -39,6 +40,7 @@ type presence struct {
 	at    time.Time
 	links []int // neighbours that it is connected to
 	busy  bool  // it computes still, and cannot come in
+	lacks bool  // it knows that the result is final, and lacks it
 }
 
 // A proposal is one of this agent, with the answers that have come.
@@ -87,9 +89,10 @@ func (c *council) receive(m message, now time.Time) {
 	c.highest = max(c.highest, m.Number)
 	switch m.Subject {
 	case isHere:
-		c.here[m.From] = presence{now, m.Links, m.Busy}
+		c.here[m.From] = presence{now, m.Links, m.Busy, m.Lacks}
 	case final:
 		c.finals[m.From] = c.finals[m.From] || m.Known
+		delete(c.here, m.From)
 	}
 }
 
@@ -97,6 +100,17 @@ func (c *council) receive(m message, now time.Time) {
 func (c *council) isHere(agent int, now time.Time) bool {
 	p, is := c.here[agent]
 	return is && now.Sub(p.at) < presentBeats*c.beat
+}
+
+// needy returns an agent that is here and lacks the result, which others know to be final; -1: there
+// is none.
+func (c *council) needy(now time.Time) int {
+	for i, p := range c.here {
+		if p.lacks && c.isHere(i, now) {
+			return i
+		}
+	}
+	return -1
 }
 
 // expects reports whether the next session waits for an agent that was heard.
@@ -108,7 +122,7 @@ func (c *council) expects(agent int, now time.Time) bool {
 // electors returns to whom this agent is to propose a session, itself among them; nil: it is to
 // propose none. It notes why nobody can.
 func (c *council) electors(now time.Time, links []int, r roster) (present []int) {
-	c.here[c.agent] = presence{at: now, links: links}
+	c.here[c.agent] = presence{at: now, links: links, lacks: c.lacks}
 	c.away = nil
 	for _, i := range r.agents {
 		last, known := c.heard[i]

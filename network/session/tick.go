@@ -46,12 +46,17 @@ func (a *Agent) heartbeat(now time.Time) {
 	state := a.ledger.read()
 	switch s := a.chain.current; {
 	case a.err != nil:
-	case state.Final:
-		a.neighbours.flood(finalMessage(state))
 	case s != nil:
 		if o := a.config.overdue(s, a.neighbours.lines, state, now); o != nil {
 			a.endLocked(o, true)
 		}
+	case state.Final:
+		a.neighbours.flood(finalMessage(state))
+		if !a.isThrough() {
+			a.tellHere()
+			a.proposeIfDue(now)
+		}
+		a.notify()
 	default:
 		a.convene(now)
 	}

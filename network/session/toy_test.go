@@ -231,7 +231,10 @@ func (r toyRun) run(ctx context.Context, a *Agent) error {
 	for {
 		s, err := a.Next(ctx)
 		if errors.Is(err, ErrFinal) {
-			return a.Linger(ctx)
+			if err = a.Linger(ctx); errors.As(err, new(*Over)) {
+				continue
+			}
+			return err
 		}
 		if err != nil {
 			return err
