@@ -40,13 +40,10 @@ type faultyTeam struct {
 }
 
 func (f faultyTeam) Mixer(i int) dsbo.Mixer {
-	switch m := f.Team.Mixer(i); {
-	case i == 0 && f.mix != nil:
-		return faultyMixer{m, f.fault}
-	case i == 0 && f.reduce != nil:
-		return faultyReducer{m.(network.Reducer), f.fault}
+	if i != 0 {
+		return f.Team.Mixer(i)
 	}
-	return f.Team.Mixer(i)
+	return faultyMixer{f.Team.Mixer(i).(network.Reducer), f.fault}
 }
 
 func (f faultyTeam) Gather(ctx context.Context, rows [][]float64) error {
@@ -57,24 +54,25 @@ func (f faultyTeam) Gather(ctx context.Context, rows [][]float64) error {
 }
 
 type faultyMixer struct {
-	dsbo.Mixer
-	fault
-}
-
-func (f faultyMixer) Mix(ctx context.Context, dst, src []float64) error {
-	return f.mix(ctx, f.Mixer, dst, src)
-}
-
-type faultyReducer struct {
 	network.Reducer
 	fault
 }
 
-func (f faultyReducer) CombineBy(by func(dst []float64, in [][]float64)) error {
+func (f faultyMixer) Mix(ctx context.Context, dst, src []float64) error {
+	if f.mix == nil {
+		return f.Reducer.Mix(ctx, dst, src)
+	}
+	return f.mix(ctx, f.Reducer, dst, src)
+}
+
+func (f faultyMixer) CombineBy(by func(dst []float64, in [][]float64)) error {
 	return f.Reducer.(dsbo.CombiningMixer).CombineBy(by)
 }
 
-func (f faultyReducer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
+func (f faultyMixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
+	if f.reduce == nil {
+		return f.Reducer.Reduce(ctx, op, bits, words)
+	}
 	return f.reduce(ctx, f.Reducer, op, bits, words)
 }
 
@@ -102,25 +100,24 @@ func renamed(kind error) fault {
 
 // faults are by the subtest that must find them.
 var faults = map[string]fault{
-	"Product: W·X: ": after(func(dst, _ []float64) { // one unit of rounding, as another order of the sum makes
+	"ring3/Product: W·X: ": after(func(dst, _ []float64) { // one unit of rounding, as another order of the sum makes
 		dst[0] = math.Nextafter(dst[0], 0)
 	}),
-	"Product: Mix changed src": after(func(dst, src []float64) {
+	"ring3/Product: Mix changed src": after(func(dst, src []float64) {
 		if &src[0] != &dst[0] {
 			src[0]++
 		}
 	}),
-	"Consensus: the mean of entry":    after(func(dst, _ []float64) { dst[0] *= 1 + 1e-9 }),
-	"Cancel: agent 0 ended with gone": renamed(context.Canceled),
-	"Close: agent 0 ended with gone":  renamed(network.ErrClosed),
-	"LengthOfDst: agent 0 ended with": renamed(dsbo.ErrShape),
-	"Gather: row 1": {gather: func(ctx context.Context, team network.Team, rows [][]float64) error {
+	"ring3/Cancel: agent 0 ended with gone": renamed(context.Canceled),
+	"ring3/Close: agent 0 ended with gone":  renamed(network.ErrClosed),
+	"ring3/Shapes: agent 0 ended with gone": renamed(dsbo.ErrShape),
+	"ring3/Reduce: row 1": {gather: func(ctx context.Context, team network.Team, rows [][]float64) error {
 		if len(rows[1]) > 0 {
 			rows[1][0] = math.Nextafter(rows[1][0], 0)
 		}
 		return team.Gather(ctx, rows)
 	}},
-	"Reduce: they must be": {
+	"ring3/Reduce: they must be": {
 		reduce: func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error {
 			err := r.Reduce(ctx, op, bits, words)
 			if len(words) > 100 {
@@ -128,25 +125,25 @@ var faults = map[string]fault{
 			}
 			return err
 		}},
-	"Average: not what agents of one process get": {
+	"ring3/Average: not what agents of one process get": {
 		reduce: func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error {
 			if op == network.Sum && len(words) > 0 {
 				words[0] += 1 << 20
 			}
 			return r.Reduce(ctx, op, bits, words)
 		}},
-	"ReduceBits: agent 0 ended with gone": {
+	"server4/Shapes: agent 0 ended with gone": {
 		reduce: func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error {
 			_ = r.Reduce(ctx, op, bits, words)
 			return errors.New("gone")
 		}},
-	"GatherRefuses: team 0": {gather: func(ctx context.Context, team network.Team, _ [][]float64) error {
+	"ring2/Shapes: team 0": {gather: func(ctx context.Context, team network.Team, _ [][]float64) error {
 		return team.Gather(ctx, make([][]float64, len(team.Local())))
 	}},
-	"GatherCancelledBefore: team 0": {gather: func(_ context.Context, team network.Team, rows [][]float64) error {
+	"ring2/CancelledBefore: team 0": {gather: func(_ context.Context, team network.Team, rows [][]float64) error {
 		return team.Gather(context.Background(), rows)
 	}},
-	"Fail: team 0": {gather: func(ctx context.Context, team network.Team, rows [][]float64) error {
+	"ring3/Fail: team 0": {gather: func(ctx context.Context, team network.Team, rows [][]float64) error {
 		if err := team.Gather(ctx, rows); err != nil {
 			return errors.New("gone")
 		}
@@ -156,7 +153,7 @@ var faults = map[string]fault{
 
 const faultEnv = "NETWORKTEST_FAULT"
 
-const leak = "Product: found unexpected goroutines"
+const leak = "ring3/Product: found unexpected goroutines"
 
 // TestFaulty is the suite on the fault that the environment names, for TestSuiteFinds.
 func TestFaulty(t *testing.T) {
@@ -186,7 +183,7 @@ func TestSuiteFinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			subtest, message, _ := strings.Cut(name, ": ")
-			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFaulty$/^ring3$/^"+subtest+"$")
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFaulty$/^"+strings.Replace(subtest, "/", "$/^", 1)+"$")
 			cmd.Env = append(os.Environ(), faultEnv+"="+name)
 			out, err := cmd.CombinedOutput()
 			if _, failed := errors.AsType[*exec.ExitError](err); !failed {

@@ -74,32 +74,24 @@ func reducer(m dsbo.Mixer) (network.Reducer, error) {
 	return r, nil
 }
 
-// testReduce reduces, mixes and reduces again without a pause, and gathers now and then.
+// gatherLengths has 0, 1 and others around them, and one that fills many packets.
+var gatherLengths = []int{3, 0, 1, 1, 0, 4099, 2}
+
+// testReduce reduces, mixes and reduces again without a pause, and gathers now and then, twice.
 func testReduce(t *testing.T, x *exchange) {
 	n := x.w.N()
 	all := reductions(n)
-	const between = 7 // reductions from one gathering to the next
+	const between = 5 // reductions from two gatherings to the next two
 	for first := 0; first < len(all) && !t.Failed(); first += between {
 		x.mustSucceed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
-			reducer, err := reducer(m)
-			if err != nil {
-				return err
-			}
 			for round := first; round < min(first+between, len(all)); round++ {
-				r := all[round]
-				words := r.words(n, round)
-				want := r.combined(words)
-				if err := reducer.Reduce(ctx, r.op, r.bits, words[i]); err != nil {
+				if err := all[round].check(ctx, m, n, i, round); err != nil {
 					return err
-				}
-				if !slices.Equal(words[i], want) {
-					return fmt.Errorf("reduction %d, %d words of %d bits: %x; they must be %x", round, r.length,
-						r.bits, words[i], want)
 				}
 				if round%3 != 0 {
 					continue
 				}
-				src := vectors(n, r.length, round)
+				src := vectors(n, all[round].length, round)
 				mixed := Product(x.w, src)
 				if err := m.Mix(ctx, src[i], src[i]); err != nil {
 					return err
@@ -110,10 +102,31 @@ func testReduce(t *testing.T, x *exchange) {
 			}
 			return nil
 		})
-		if err := errors.Join(x.gather(Context(t), vectors(n, 3, first))...); err != nil {
-			t.Error(err)
+		for k := range 2 {
+			length := gatherLengths[(2*first/between+k)%len(gatherLengths)]
+			if err := errors.Join(x.gather(Context(t), vectors(n, length, first))...); err != nil {
+				t.Error(err)
+			}
 		}
 	}
+}
+
+// check reduces, as agent i, and checks the result.
+func (r reduction) check(ctx context.Context, m dsbo.Mixer, n, i, round int) error {
+	reducer, err := reducer(m)
+	if err != nil {
+		return err
+	}
+	words := r.words(n, round)
+	want := r.combined(words)
+	if err := reducer.Reduce(ctx, r.op, r.bits, words[i]); err != nil {
+		return err
+	}
+	if !slices.Equal(words[i], want) {
+		return fmt.Errorf("reduction %d, %d words of %d bits: %x; they must be %x", round, r.length, r.bits, words[i],
+			want)
+	}
+	return nil
 }
 
 // testAverage compares averages with averages of agents in one process, to the last bit: on two of
@@ -196,13 +209,6 @@ func averages(ctx context.Context, a *network.Averager, o network.AverageOptions
 			for k := range v {
 				v[k] = float64(math.Cos(float64(k+i)) * size)
 			}
-			for wire := network.Float32; wire <= network.Int8; wire++ {
-				mean := slices.Clone(v)
-				if err := a.AverageOn(ctx, network.Vector{Wire: wire, Dst: mean}); err != nil {
-					return nil, err
-				}
-				results = append(results, append(mean, float64(a.Trip().Exchanges)))
-			}
 			several := []network.Vector{{Wire: network.BF16}, {Wire: network.Float64}, {Wire: network.Float32},
 				{Wire: network.BF16}}
 			for k := range several {
@@ -243,64 +249,3 @@ func (firstHalf) Decode(v, code []float64) error {
 }
 
 func (firstHalf) Floats(n int) int { return n / 2 }
-
-// step reduces zeros.
-func (r reduction) step(ctx context.Context, m dsbo.Mixer) error {
-	reducer, err := reducer(m)
-	if err != nil {
-		return err
-	}
-	return reducer.Reduce(ctx, r.op, r.bits, make([]uint64, r.length))
-}
-
-// testReduceRefuses has agent 0 reduce otherwise than the others.
-func testReduceRefuses(t *testing.T, x *exchange) {
-	others := []reduction{{network.Max, 16, 5}, {network.Sum, 17, 5}, {network.Sum, 16, 6}}
-	x.wantMismatch(t, others[x.w.N()%len(others)].step, reduction{network.Sum, 16, 5}.step)
-}
-
-// testReduceBits: numbers of bits that no word has are an error for all.
-func testReduceBits(t *testing.T, x *exchange) {
-	bits := 65 * (x.w.N() % 2)
-	x.wantAll(t, x.allStep(Context(t), reduction{network.Sum, bits, 2}.step), dsbo.ErrShape)
-}
-
-// testReduceEnds: agents that wait in a reduction for the last one, and between reductions mix, are
-// released by the end of their context, and by the end of the exchange.
-func testReduceEnds(t *testing.T, x *exchange) {
-	mixAndReduce := func(ctx context.Context, m dsbo.Mixer) error {
-		if err := mixStep(3, 3)(ctx, m); err != nil {
-			return err
-		}
-		return reduction{network.Sum, 8, 20}.step(ctx, m)
-	}
-	if x.w.N()%2 == 0 {
-		ctx, cancel := context.WithCancel(Context(t))
-		x.wantEnds(t, x.withhold(ctx, cancel, mixAndReduce), context.Canceled)
-		return
-	}
-	x.wantEnds(t, x.withhold(Context(t), x.closeAll, mixAndReduce), network.ErrClosed)
-}
-
-// testReduceFail: a process that fails, with the reason of the process of agent 0, releases all
-// agents that wait in a reduction.
-func testReduceFail(t *testing.T, x *exchange) {
-	ctx, r := Context(t), reduction{network.Max, 12, 4}
-	errs := x.onAgents(func(i int, m dsbo.Mixer) (err error) {
-		if i == 0 {
-			for k := 0; k < 3 && err == nil; k++ {
-				err = r.step(ctx, m)
-			}
-			for _, team := range x.teams {
-				if slices.Contains(team.Local(), i) {
-					team.Fail(&dsbo.DivergedError{Quantity: "x"})
-				}
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return step(r.step).untilError(ctx, m)
-	})
-	x.wantAll(t, errs, dsbo.ErrDiverged)
-}
