@@ -21,11 +21,11 @@ type Epoch struct {
 func First(n int) Epoch { return Epoch{Members: everybody(n)} }
 
 // At returns the epoch of that number, of a run whose roster has n agents at the start. The slices
-// are views of the log, but for Edges. The log must be valid for n ([Log.Validate]); an epoch that
-// it does not have is [ErrNoEpoch].
+// are views of the log, but for Edges. The log must be valid for n ([Log.Validate]), and have the
+// epoch.
 func (l Log) At(epoch, n int) (Epoch, error) {
 	if epoch < 0 || epoch > len(l) {
-		return Epoch{}, fmt.Errorf("epoch %d of 0 to %d: %w", epoch, len(l), ErrNoEpoch)
+		return Epoch{}, fmt.Errorf("the membership log must have epoch %d; it has 0 to %d", epoch, len(l))
 	}
 	if epoch == 0 {
 		return First(n), nil

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -75,15 +74,6 @@ func (e *Edges) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Line returns the change as a line of a log, with its end.
-func (c Change) Line() []byte {
-	line, err := json.Marshal(c)
-	if err != nil {
-		panic(err) // numbers and texts alone
-	}
-	return append(line, '\n')
-}
-
 // A line is what a line of a log may have: a change, and what older runs wrote beside it, on which
 // no number depends.
 type line struct {
@@ -133,7 +123,11 @@ func Parse(name string, from io.Reader) (Log, error) {
 func (l Log) Bytes() []byte {
 	var lines []byte
 	for _, c := range l {
-		lines = append(lines, c.Line()...)
+		line, err := json.Marshal(c)
+		if err != nil {
+			panic(err) // numbers and texts alone
+		}
+		lines = append(append(lines, line...), '\n')
 	}
 	return lines
 }
@@ -162,15 +156,16 @@ func (l Log) successorError(c Change) error {
 		return fmt.Errorf("the proposer must be an agent, 0 to %d; it is %d", MaxAgents-1, c.Proposer)
 	}
 	isAgent := func(m int) bool { return m >= 0 && m < MaxAgents }
+	isOther := func(m int) bool { return isAgent(m) && !c.has(m) }
 	if err := cmp.Or(
 		checkAscending(c.Members, isAgent, "the members of epoch %d must be ascending numbers of agents, 0 to %d",
 			c.Epoch, MaxAgents-1),
 		checkAscending(c.Lost, c.has,
 			"those that have lost their state must be ascending numbers of members of epoch %d", c.Epoch),
-		checkAscending(c.Slow, func(m int) bool { return isAgent(m) && !c.has(m) },
+		checkAscending(c.Slow, isOther,
 			"those that are left out as slow must be ascending numbers of agents that are no members of epoch %d",
 			c.Epoch),
-		checkAscending(c.Removed, func(m int) bool { return isAgent(m) && !c.has(m) },
+		checkAscending(c.Removed, isOther,
 			"those that are removed must be ascending numbers of agents that are no members of epoch %d", c.Epoch),
 		checkAscending(c.Members, func(m int) bool { return !slices.Contains(l.Removed(), m) },
 			"the members of epoch %d must not be removed before", c.Epoch),
@@ -349,6 +344,3 @@ func checkQuorum(c Change, quorum, roster int) error {
 	}
 	return nil
 }
-
-// ErrNoEpoch is what [Log.At] returns for an epoch that the log does not have.
-var ErrNoEpoch = errors.New("the membership log has no such epoch")

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"dsbo/network"
 	"dsbo/network/membership"
 )
 
@@ -136,19 +135,8 @@ func (m *meeting) reasons(p plan, c membership.Change) (all []string) {
 	return all
 }
 
-// Giver returns the agent from which one that enters takes over what the session begins with, and
-// the source, whose own that is, for the roster's matrix, as [network.Matrix.Giver] does.
-func (s Session) Giver(w *network.Matrix, agent int) (giver, source int, err error) {
-	before, e := membership.Epoch{Members: s.Epoch.Members}, s.Epoch
-	e.Lost = s.Entering
-	return w.Giver(before, e, agent)
-}
-
 // Position returns the place of an agent among the members, and false if it is none.
 func (s Session) Position(agent int) (int, bool) { return s.Epoch.Position(agent) }
-
-// Enters reports whether an agent is a member that lacks what the session begins with.
-func (s Session) Enters(agent int) bool { return slices.Contains(s.Entering, agent) }
 
 // Name returns the first 8 bytes of the id as a number, by which frames are named; it is never 0.
 func (s Session) Name() uint64 {

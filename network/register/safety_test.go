@@ -190,8 +190,8 @@ func (w *world) begin(l letter) {
 	}
 	w.keys[key] = x.ID
 	s.keyFor, s.in = 0, x
-	if !x.Enters(l.to) || w.bug == lastTooEarly {
-		w.join(s, x, !x.Enters(l.to))
+	if !slices.Contains(x.Entering, l.to) || w.bug == lastTooEarly {
+		w.join(s, x, !slices.Contains(x.Entering, l.to))
 	}
 }
 
@@ -215,7 +215,7 @@ func (w *world) compute(i int) {
 		return
 	}
 	if !x.passed {
-		if s := w.sites[i]; x.Enters(i) && s.Last != x.Number { // it takes over what it lacks
+		if s := w.sites[i]; slices.Contains(x.Entering, i) && s.Last != x.Number { // it takes over what it lacks
 			w.join(s, x, true)
 		}
 		if w.bug != tooEarly && !all(x.Epoch.Members, func(j int) bool { return w.sites[j].Last == x.Number }) {

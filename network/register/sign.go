@@ -1,75 +1,25 @@
 package register
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"dsbo/network/pki"
 )
 
-// Bytes returns the answer as it travels, which [ParseAnswer] reads.
-func (a Answer) Bytes() []byte { return encode(a) }
-
-// ParseAnswer reads what [Answer.Bytes] has written, and nothing else: one text stands for an
-// answer.
-func ParseAnswer(text []byte) (a Answer, err error) {
-	if err = decode(text, MaxAnswer, &a); err != nil {
-		return Answer{}, fmt.Errorf("an answer: %w", err)
-	}
-	return a, nil
-}
-
-// Bytes returns the state as it is on a disk, which [ParseState] reads.
-func (s State) Bytes() []byte { return encode(s) }
-
-// ParseState reads what [State.Bytes] has written, and nothing else.
-func ParseState(text []byte) (s State, err error) {
-	if err = decode(text, maxState, &s); err != nil {
-		return State{}, fmt.Errorf("the state of a register: %w", err)
-	}
-	return s, nil
-}
-
-// encode returns JSON, in which maps are sorted.
-func encode(v any) []byte {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // what is checked has numbers and texts alone
-	}
-	return text
-}
-
-// decode reads what encode has written, of most bytes at the most. JSON in any other form, such as
-// with a field twice, is an error.
-func decode(text []byte, most int, to any) error {
-	if len(text) > most {
-		return fmt.Errorf("it must have at most %d bytes; it has %d", most, len(text))
-	}
-	from := json.NewDecoder(bytes.NewReader(text))
-	from.DisallowUnknownFields()
-	if err := from.Decode(to); err != nil {
-		return err
-	}
-	if _, err := from.Token(); err != io.EOF {
-		return errors.New("it must be one object alone; something follows")
-	}
-	if again, err := json.Marshal(to); err != nil || !bytes.Equal(again, text) {
-		return errors.New("it must be written as this program writes it, each field once")
-	}
-	return nil
-}
-
 // signedText is what an agent signs for its answer.
 func (a Answer) signedText(run, hash string) []byte {
 	a.Certificate, a.Signature = nil, nil
-	return append(fmt.Appendf(nil, "dsbo answer in run %q with settings %q: ", run, hash), encode(a)...)
+	text, err := json.Marshal(a) // in which maps are sorted
+	if err != nil {
+		panic(err) // what is checked has numbers and texts alone
+	}
+	return append(fmt.Appendf(nil, "dsbo answer in run %q with settings %q: ", run, hash), text...)
 }
 
 // Sign signs the answer to a proposal in a run; a nil identity leaves it as it is.

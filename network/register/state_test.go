@@ -3,8 +3,6 @@ package register
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -161,28 +159,6 @@ func TestVerify(t *testing.T) {
 	testkit.WantError(t, "without certificates", open.Verify(a, time.Now()), nil, "no signatures")
 }
 
-// TestForms: answers and states are read as they were written, and in no other form.
-func TestForms(t *testing.T) {
-	a := answers([]int{3}, after(four))[0]
-	if again := testkit.Get(ParseAnswer(a.Bytes())); !reflect.DeepEqual(again, a) {
-		t.Errorf("%+v is read as %+v", a, again)
-	}
-	s := State{Identity: "run", Promised: 9, Last: 2, Log: a.Log, Tags: a.Tags}
-	if again := testkit.Get(ParseState(s.Bytes())); !reflect.DeepEqual(again, s) {
-		t.Errorf("%+v is read as %+v", s, again)
-	}
-	for text, want := range map[string]string{
-		strings.Replace(string(a.Bytes()), `"agent"`, `"Agent"`, 1):  "as this program writes it",
-		strings.Replace(string(a.Bytes()), `{`, `{"agent":3,`, 1):    "each field once",
-		strings.Replace(string(a.Bytes()), `"agent"`, `"agents"`, 1): "unknown field",
-		string(a.Bytes()) + "{}":                                     "something follows",
-		strings.Repeat(" ", MaxAnswer+1):                             "at most 1048576 bytes",
-	} {
-		_, err := ParseAnswer([]byte(text))
-		testkit.WantError(t, fmt.Sprintf("%.40q", text), err, nil, want)
-	}
-}
-
 // TestDataTag: the tag is another one for other data, runs and certificates.
 func TestDataTag(t *testing.T) {
 	_, ids, _ := signedRun()
@@ -227,7 +203,9 @@ func FuzzDecide(f *testing.F) {
 			t.Errorf("%s: %+v, %v", text, s, err)
 		}
 		for _, i := range s.Entering {
-			testkit.Get2(s.Giver(rule.Matrix, i))
+			e := s.Epoch
+			e.Lost = s.Entering
+			testkit.Get2(rule.Matrix.Giver(membership.Epoch{Members: e.Members}, e, i))
 		}
 	})
 }
