@@ -21,7 +21,8 @@ import (
 func TestRequestAndRenew(t *testing.T) {
 	dir, now := t.TempDir(), time.Now()
 	asked := runCommand(t, "pki", "request", "-agent=1", "-out="+dir)
-	if !regexp.MustCompile(`^agent-1 with a key ECDSA P-256, SHA-256 of the public key:\n  [0-9a-f]{64}\n$`).MatchString(asked) {
+	told := regexp.MustCompile(`^agent-1 with a key ECDSA P-256, SHA-256 of the public key:\n  [0-9a-f]{64}\n$`)
+	if !told.MatchString(asked) {
 		t.Error(asked)
 	}
 	certs := t.TempDir()

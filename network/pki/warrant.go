@@ -82,8 +82,8 @@ var warrant = func() *regexp.Regexp {
 func parseWarrant(kind, text string) (w signedLine, err error) {
 	parts := warrant.FindStringSubmatch(text)
 	if parts == nil || parts[2] != kind || (parts[4] != "") != (kind == admissionKind) || len(text) > MaxWarrant {
-		return w, fmt.Errorf("the %s must be a line such as %q, with %q after the number of who is admitted, of at most "+
-			"%d bytes; it is %.60q", kind, kind+" of agent 8, signed ...", "beside 0,3", MaxWarrant, text)
+		return w, fmt.Errorf("the %s must be a line such as %q, with %q after the number of who is admitted, of at "+
+			"most %d bytes; it is %.60q", kind, kind+" of agent 8, signed ...", "beside 0,3", MaxWarrant, text)
 	}
 	w.line = parts[1]
 	w.Agent, _ = strconv.Atoi(parts[3]) // at most four digits
@@ -94,8 +94,8 @@ func parseWarrant(kind, text string) (w signedLine, err error) {
 	}
 	for k, j := range w.Neighbours {
 		if j >= w.Agent || k > 0 && j <= w.Neighbours[k-1] {
-			return w, fmt.Errorf("the neighbours of agent %d must be ascending numbers of agents before it; they are %v",
-				w.Agent, w.Neighbours)
+			return w, fmt.Errorf("the neighbours of agent %d must be ascending numbers of agents before it; they "+
+				"are %v", w.Agent, w.Neighbours)
 		}
 	}
 	if w.signature, err = base64.StdEncoding.Strict().DecodeString(parts[5]); err != nil {

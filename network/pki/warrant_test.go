@@ -45,12 +45,13 @@ func TestWarrants(t *testing.T) {
 			t.Errorf("%s: %+v and agent %d", c.name, got, agent)
 		}
 	}
-	for change, want := range map[string]string{"0,4": "must be signed", "0,9": "agents before it", "3,0": "ascending"} {
+	for change, want := range map[string]string{"0,4": "must be signed", "0,9": "agents before it",
+		"3,0": "ascending"} {
 		_, err := a.Trust().Admission(strings.Replace(admission, "0,3", change, 1), "run", "hash")
 		testkit.WantError(t, change, err, nil, want)
 	}
-	for _, wrong := range []Admission{{Agent: 8}, {Agent: 1, Neighbours: []int{2}}, {Agent: 10000, Neighbours: []int{0}},
-		{Agent: -1, Neighbours: []int{0}}} {
+	for _, wrong := range []Admission{{Agent: 8}, {Agent: 1, Neighbours: []int{2}},
+		{Agent: 10000, Neighbours: []int{0}}, {Agent: -1, Neighbours: []int{0}}} {
 		_, err := a.Admit(wrong, "run", "hash")
 		testkit.WantError(t, wrong, err, dsbo.ErrConfig, "must be")
 	}

@@ -198,7 +198,7 @@ func (w *world) begin(l letter) {
 // join has a site write that it has begun a session, and its first checkpoint if it has one.
 func (w *world) join(s *site, x *chain, has bool) {
 	s.before = s.State
-	s.Begin(x.Session)
+	s.Begin(x.Session, 0)
 	if has {
 		s.points[Point{Epoch: x.Epoch.Session, Iteration: max(0, x.Begin.Iteration)}] = true
 	}

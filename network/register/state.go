@@ -59,11 +59,11 @@ func (s *State) Promise(number uint64) bool {
 	return true
 }
 
-// Begin makes a session the agent's last one, and reports whether it may: the session's number must
+// Begin makes a session an agent's last one, and reports whether it may: the session's number must
 // be the one that the agent has promised, and it begins each once. With true, and once s is on the
 // disk, the agent takes part. An agent that enters calls Begin when what it takes over is on its
 // disk, and not before: it would count towards a quorum that knows nothing.
-func (s *State) Begin(x Session) bool {
+func (s *State) Begin(x Session, agent int) bool {
 	if s.Promised != x.Number || s.Last == x.Number {
 		return false
 	}
@@ -71,39 +71,45 @@ func (s *State) Begin(x Session) bool {
 	maps.Copy(removals, s.Removals)
 	maps.Copy(removals, x.Removals)
 	s.Last, s.Log, s.Tags, s.Removals = x.Number, x.Log, maps.Clone(x.Tags), removals
-	s.Attempts.addSession(x)
+	s.Attempts.addSession(x, agent)
 	return true
 }
 
-// Attempts are the newest sessions, as far as they began at one point and no agent's process
-// had changed between them: a process that was killed and came back is no attempt.
+// Attempts are the newest sessions, as far as they began at one point and no agent's process had
+// changed between them: a process that was killed and came back is no attempt, up to a number of
+// times for each of the others, which tell that of themselves.
 type Attempts struct {
 	At        Point          `json:"at"`
 	Instances map[int]uint64 `json:"instances,omitempty"` // of processes, by agent
+	Restarts  map[int]int    `json:"restarts,omitempty"`  // changes of processes at the point, by agent
 	Count     int            `json:"count"`
 }
 
 const (
 	patientAttempts = 4  // after which an agent waits before it answers
 	mostAttempts    = 50 // after which it gives up
+	mostRestarts    = 50 // of another agent at one point, after which they are attempts too
 )
 
-// addSession counts a session that begins.
-func (a *Attempts) addSession(x Session) {
-	same := a.Count > 0 && a.At == x.Begin
+// addSession counts a session that begins, for an agent.
+func (a *Attempts) addSession(x Session, own int) {
+	next := Attempts{At: x.Begin, Instances: map[int]uint64{}, Restarts: map[int]int{}}
+	if a.At == x.Begin {
+		next.Count = a.Count
+		maps.Copy(next.Instances, a.Instances)
+		maps.Copy(next.Restarts, a.Restarts)
+	}
 	for agent, instance := range x.Instances {
-		before, known := a.Instances[agent]
-		same = same && (!known || before == instance)
+		if before, known := next.Instances[agent]; known && before != instance {
+			next.Restarts[agent]++
+			if agent == own || next.Restarts[agent] <= mostRestarts {
+				next.Count = 0
+			}
+		}
+		next.Instances[agent] = instance
 	}
-	instances := map[int]uint64{}
-	if same {
-		maps.Copy(instances, a.Instances)
-	} else {
-		a.At, a.Count = x.Begin, 0
-	}
-	maps.Copy(instances, x.Instances)
-	a.Instances = instances
-	a.Count++
+	next.Count++
+	*a = next
 }
 
 // Pause returns how long an agent waits before it answers the next proposal: nothing up to the

@@ -43,16 +43,16 @@ func TestBegin(t *testing.T) {
 		Log: membership.Log{{Epoch: 1}}}
 	for promised, may := range map[uint64]bool{8: false, 9: true, 10: false} {
 		s := State{Promised: promised}
-		if s.Begin(x) != may || (s.Last == 9) != may || (len(s.Log)+len(s.Tags)+len(s.Removals) == 3) != may ||
-			s.Begin(x) {
+		if s.Begin(x, 0) != may || (s.Last == 9) != may || (len(s.Log)+len(s.Tags)+len(s.Removals) == 3) != may ||
+			s.Begin(x, 0) {
 			t.Errorf("promised %d: %+v", promised, s)
 		}
 	}
 }
 
 // TestAttempts: from the fifth session at one point on an agent waits, 1 s at first and twice as
-// long each time, and at the fiftieth it gives up; another point, or a process that came back,
-// begins anew.
+// long each time, and at the fiftieth it gives up. Another point begins anew, and so does an
+// agent's own process that came back, or, fifty times at a point, another one.
 func TestAttempts(t *testing.T) {
 	var a Attempts
 	x := Session{Begin: Point{Iteration: 10}, Instances: map[int]uint64{0: 1, 1: 1}}
@@ -60,7 +60,7 @@ func TestAttempts(t *testing.T) {
 		if a.Err() != nil {
 			t.Fatalf("after %d attempts: %v", k, a.Err())
 		}
-		a.addSession(x)
+		a.addSession(x, 0)
 		want := time.Duration(0)
 		if k >= 4 {
 			want = min(time.Second<<min(k-4, 6), time.Minute)
@@ -76,14 +76,29 @@ func TestAttempts(t *testing.T) {
 	} {
 		b, y := a, x
 		change(&y)
-		b.addSession(y)
+		b.addSession(y, 0)
 		if b.Count != 1 {
 			t.Errorf("%s: %d attempts", name, b.Count)
 		}
 	}
-	a.addSession(Session{Begin: x.Begin, Instances: map[int]uint64{0: 1}})
+	a.addSession(Session{Begin: x.Begin, Instances: map[int]uint64{0: 1}}, 0)
 	if a.Count != 51 {
 		t.Errorf("%d attempts after one in which an agent is away", a.Count)
+	}
+	for own, want := range []int{100, 1} { // agent 1 names another process each time
+		var b Attempts
+		for k := range uint64(150) {
+			b.addSession(Session{Begin: x.Begin, Instances: map[int]uint64{0: 1, 1: k}}, own)
+			if k <= mostRestarts && b.Count != 1 {
+				t.Fatalf("to agent %d process %d is attempt %d; it must be none", own, k, b.Count)
+			}
+		}
+		if b.Count != want {
+			t.Errorf("to agent %d 150 processes are %d attempts; they must be %d", own, b.Count, want)
+		}
+		if b.addSession(Session{}, own); b.Count != 1 || len(b.Restarts) != 0 {
+			t.Errorf("at another point there are %+v", b)
+		}
 	}
 }
 

@@ -193,7 +193,7 @@ func (s *Session) Finish(ctx context.Context) error {
 // record notes on the disk that a session is this agent's last one.
 func (s *Session) record() error {
 	return s.ledger.change(func(state *register.State) (bool, error) {
-		if s.x.isOver() || !state.Begin(s.Session) {
+		if s.x.isOver() || !state.Begin(s.Session, s.config.Agent) {
 			return false, s.endedBy("another session is proposed")
 		}
 		return true, state.Attempts.Err()
