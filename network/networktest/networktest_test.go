@@ -183,7 +183,8 @@ func TestSuiteFinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			subtest, message, _ := strings.Cut(name, ": ")
-			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFaulty$/^"+strings.Replace(subtest, "/", "$/^", 1)+"$")
+			pattern := "-test.run=^TestFaulty$/^" + strings.Replace(subtest, "/", "$/^", 1) + "$"
+			cmd := exec.CommandContext(t.Context(), os.Args[0], pattern)
 			cmd.Env = append(os.Environ(), faultEnv+"="+name)
 			out, err := cmd.CombinedOutput()
 			if _, failed := errors.AsType[*exec.ExitError](err); !failed {

@@ -11,13 +11,13 @@ import (
 // A State is what an agent has on its disk. It must be there before anything is sent that follows
 // from it.
 type State struct {
-	Identity string         `json:"identity"`       // of the run and the agent
-	Promised uint64         `json:"promised"`       // it takes part in no session below
-	Last     uint64         `json:"last"`           // session that it has begun last
-	Log      membership.Log `json:"log"`            // of that session
-	Final    bool           `json:"final"`          // a quorum has the result
-	Known    bool           `json:"known,omitzero"` // all members of the last session know that it is final
-	Attempts Attempts       `json:"attempts"`
+	Identity string         `json:"identity"`           // of the run and the agent
+	Promised uint64         `json:"promised"`           // it takes part in no session below
+	Last     uint64         `json:"last"`               // session that it has begun last
+	Log      membership.Log `json:"log"`                // of that session
+	Final    bool           `json:"final"`              // a quorum has the result
+	Known    bool           `json:"known,omitzero"`     // all members of the last session know that it is final
+	Attempts Attempts       `json:"attempts"`           // at one point
 	Tags     map[int]string `json:"tags,omitempty"`     // of the agents' data in the sessions so far, by agent
 	Removals map[int]string `json:"removals,omitempty"` // texts, by agent
 }
@@ -77,7 +77,7 @@ func (s *State) Begin(x Session, agent int) bool {
 
 // Attempts are the newest sessions, as far as they began at one point and no agent's process had
 // changed between them: a process that was killed and came back is no attempt, up to a number of
-// times for each of the others, which tell that of themselves.
+// times for each of the others, as an agent's own word tells its processes apart.
 type Attempts struct {
 	At        Point          `json:"at"`
 	Instances map[int]uint64 `json:"instances,omitempty"` // of processes, by agent

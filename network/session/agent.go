@@ -232,19 +232,19 @@ func (a *Agent) Remove(texts []string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, text := range texts {
-		agent, known, err := a.roll.remove(&a.config, a.links.identity(), text)
-		if err != nil {
+		if err := a.remove(text); err != nil {
 			return err
-		}
-		if !known {
-			a.expel(agent)
 		}
 	}
 	return nil
 }
 
-// expel ends what goes on with an agent that is removed.
-func (a *Agent) expel(agent int) {
+// remove takes in a removal, and ends what goes on with that agent. The lock is held.
+func (a *Agent) remove(text string) error {
+	agent, known, err := a.roll.remove(&a.config, a.links.identity(), text)
+	if err != nil || known {
+		return err
+	}
 	why := removedError(agent)
 	if l := a.neighbours.lines[agent]; l != nil && l.conn != nil {
 		l.conn.drop(why)
@@ -252,4 +252,5 @@ func (a *Agent) expel(agent int) {
 	if s := a.chain.current; s != nil && slices.Contains(s.Epoch.Members, agent) {
 		a.endCurrent(a.config.Agent, why.Error(), nil)
 	}
+	return nil
 }

@@ -9,9 +9,10 @@ import (
 )
 
 // Linger has the others know that the result is final, until all members of the last session know
-// that all do, or for Config.AbsentAfter (Config.PeerTimeout without a quorum): one that was lost at
-// the very end then finds whoever it needs, or knows that it needs nobody. An agent that has lost its
-// disk by then takes the result over in one more session: [Agent.Next] is due after an [Over].
+// that all do, or for Config.AbsentAfter (Config.PeerTimeout without a quorum): one that was lost
+// at the very end then finds whoever it needs, or knows that it needs nobody. An agent that has
+// lost its disk by then takes the result over in one more session: [Agent.Next] is due after an
+// [Over].
 func (a *Agent) Linger(ctx context.Context) error {
 	state, limit := a.ledger.read(), a.config.timeout()
 	if state.Known { // all have it on their disks; some may need this agent's word, and connect soon
@@ -22,7 +23,7 @@ func (a *Agent) Linger(ctx context.Context) error {
 	members := state.Log.Last(a.config.Matrix.N()).Members
 	all, err := a.awaitFinals(ctx, late, members, false)
 	if err == nil && all {
-		if err = a.ledger.know(); err != nil {
+		if err = a.ledger.sealForAll(); err != nil {
 			return err
 		}
 		a.tellFinal()
@@ -51,7 +52,7 @@ func (a *Agent) tellFinal() {
 func finalMessage(state register.State) message { return message{Subject: final, Known: state.Known} }
 
 // awaitFinals waits until all members have told that the result is final or, with ofAll, that they
-// know that of all; false if it is late before.
+// know this of all; false if it is late before.
 func (a *Agent) awaitFinals(ctx context.Context, late <-chan time.Time, members []int, ofAll bool) (bool, error) {
 	for {
 		a.mu.Lock()

@@ -9,20 +9,21 @@ import (
 )
 
 // TestLostAsAllLeave: an agent that is killed as the result becomes final ends soon after it is
-// started again, also where the others have ended meanwhile. If its disk is lost it takes the result
-// over, as far as the others still wait for its word.
+// started again, also where the others have ended meanwhile. If its disk is lost it takes the
+// result over, as far as the others still wait for its word.
 func TestLostAsAllLeave(t *testing.T) {
 	for _, agent := range []int{0, 2} {
 		for delay := time.Duration(0); delay <= 300*time.Millisecond; delay += 20 * time.Millisecond {
 			for _, disk := range []bool{false, true} {
-				synctest.Test(t, func(t *testing.T) { leave(t, agent, delay, disk) })
+				synctest.Test(t, func(t *testing.T) { killAtTheEnd(t, agent, delay, disk) })
 			}
 		}
 	}
 }
 
-// leave has an agent killed, a while after its disk has the result, and perhaps without that disk.
-func leave(t *testing.T, agent int, delay time.Duration, lost bool) {
+// killAtTheEnd has an agent killed, a while after its disk has the result, and perhaps without that
+// disk.
+func killAtTheEnd(t *testing.T, agent int, delay time.Duration, lost bool) {
 	w := newTown(t, toy{matrix: ring(5), k: 4, every: 5, length: 16, compute: time.Second}, 0)
 	defer w.close()
 	for i := range w.now {

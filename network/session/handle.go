@@ -8,7 +8,6 @@ import (
 
 	"dsbo"
 	"dsbo/network"
-	"dsbo/network/membership"
 	"dsbo/network/register"
 )
 
@@ -31,23 +30,11 @@ func (a *Agent) admit(h hello) error {
 			return err
 		}
 	}
-	l, err := a.lineOf(h.From)
+	l, err := a.neighbours.lineOf(h.From, &a.roll)
 	if err == nil && l.conn != nil && h.Instance < l.instance && time.Since(l.heard) < a.config.SilentAfter {
 		err = errFenced
 	}
 	return err
-}
-
-// lineOf returns the line of an agent that may be connected. The lock is held.
-func (a *Agent) lineOf(agent int) (*line, error) {
-	l := a.neighbours.lines[agent]
-	switch {
-	case a.roll.isRemoved(agent):
-		return nil, removedError(agent)
-	case l == nil:
-		return nil, fmt.Errorf("agent %d is no neighbour of agent %d", agent, a.config.Agent)
-	}
-	return l, nil
 }
 
 // welcome takes in an agent that shows an admission. The lock is held.
@@ -63,7 +50,7 @@ func (a *Agent) welcome(agent int, admission string) error {
 func (a *Agent) attach(c *conn, h hello) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	l, err := a.lineOf(h.From)
+	l, err := a.neighbours.lineOf(h.From, &a.roll)
 	if err != nil {
 		return err
 	}
@@ -181,7 +168,14 @@ func (a *Agent) receive(m message, from int) {
 	a.council.receive(m, now)
 	switch m.Subject {
 	case isHere:
-		a.learnRemovals(m.Removals)
+		for agent, text := range m.Removals {
+			if a.roll.isRemoved(agent) {
+				continue
+			}
+			if err := a.remove(text); err != nil {
+				a.config.Log.Warn("a removal is refused", "agent", agent, "reason", bounded(err.Error()))
+			}
+		}
 		if a.isMeeting() {
 			defer a.proposeIfDue(now)
 		}
@@ -202,21 +196,6 @@ func (a *Agent) receive(m message, from int) {
 		return
 	}
 	a.neighbours.pass(m, from)
-}
-
-// learnRemovals takes in removals of others. The lock is held.
-func (a *Agent) learnRemovals(texts map[int]string) {
-	for agent, text := range texts {
-		if a.roll.isRemoved(agent) || len(a.roll.removed) >= membership.MaxAgents {
-			continue
-		}
-		removed, _, err := a.roll.remove(&a.config, a.links.identity(), text)
-		if err != nil {
-			a.config.Log.Warn("a removal is refused", "agent", agent, "reason", bounded(err.Error()))
-			continue
-		}
-		a.expel(removed)
-	}
 }
 
 // hearFinal has this agent, if it has the result, know that it is final. The lock is held.

@@ -85,8 +85,8 @@ func (l *ledger) seal() error {
 	})
 }
 
-// know notes that all members know the result to be final.
-func (l *ledger) know() error {
+// sealForAll notes that all members know the result to be final.
+func (l *ledger) sealForAll() error {
 	return l.change(func(state *register.State) (bool, error) {
 		changed := !state.Known
 		state.Known = true

@@ -102,8 +102,8 @@ func (c *council) isHere(agent int, now time.Time) bool {
 	return is && now.Sub(p.at) < presentBeats*c.beat
 }
 
-// needy returns an agent that is here and lacks the result, which others know to be final; -1: there
-// is none.
+// needy returns an agent that is here and lacks the result, which others know to be final; -1:
+// there is none.
 func (c *council) needy(now time.Time) int {
 	for i, p := range c.here {
 		if p.lacks && c.isHere(i, now) {

@@ -64,6 +64,18 @@ func newNeighbourhood(c *Config) neighbourhood {
 	return neighbourhood{route: route{agent: c.Agent, instance: c.Instance}, lines: map[int]*line{}, log: c.Log}
 }
 
+// lineOf returns the line to an agent that may be connected.
+func (n *neighbourhood) lineOf(agent int, r *roll) (*line, error) {
+	l := n.lines[agent]
+	switch {
+	case r.isRemoved(agent):
+		return nil, removedError(agent)
+	case l == nil:
+		return nil, fmt.Errorf("agent %d is no neighbour of agent %d", agent, n.agent)
+	}
+	return l, nil
+}
+
 // flood sends a message of this agent to all.
 func (n *neighbourhood) flood(m message) { n.pass(n.stamp(m), -1) }
 
