@@ -133,7 +133,7 @@ func (l *oneAgent) beginNext(ctx context.Context, r *runner) error {
 		if errors.Is(err, context.Canceled) {
 			return fmt.Errorf("%w as it waited for the other agents", train.ErrInterrupted)
 		}
-		if state, e := r.folder.State(); e == nil && state == runs.Finished && errors.Is(err, network.ErrSilent) {
+		if state, e := r.folder.State(); e == nil && state == runs.Finished && errors.Is(err, dsbo.ErrPeer) {
 			return fmt.Errorf("the result is in %s; whether a quorum has it is not known: %w", r.folder, err)
 		}
 		if err == nil {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/internal/wording"
 )
 
 // A Mixing is how an agent combines its own vector with the vectors of its neighbours in an
@@ -35,9 +36,9 @@ func ParseMixing(text string) (Mixing, error) {
 		return Matchings{}, nil
 	case name == "failing":
 		return parseFailing(value)
-	case name == "clipped", name == "trimmed": // of former versions
-		return nil, dsbo.ConfigErrorf(
-			"mixing %s is gone: operators remove a member that sends what cannot be; it is %q", name, text)
+	}
+	if instead, is := wording.Struck(name); is {
+		return nil, dsbo.ConfigErrorf("mixing %s is gone: %s; it is %q", name, instead, text)
 	}
 	return nil, dsbo.ConfigErrorf(
 		"mixing must be plain, matchings, or failing:p, with the probability p that an edge fails; it is %q", text)

@@ -164,6 +164,7 @@ func TestFlagsAndOperands(t *testing.T) {
 		{"-n 7 - a", "[- a]", ""},
 		{"a -n 7 -- -loud -- -x", "[a -loud -- -x]", ""},
 		{"-n 7 --", "[]", ""},
+		{"a -keep-mib=4", "", "flag -keep-mib is gone: a session that ends begins again with a checkpoint"},
 		{"a -quiet", "", "unknown flag -quiet"},
 		{"a -7", "", "unknown flag -7"},
 		{"a -n", "", "flag needs an argument: -n"},

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"dsbo"
+	"dsbo/internal/wording"
 )
 
 // Flags is a set of flags. Its help, -h, is one page with the first flags that a user needs, and
@@ -69,6 +70,9 @@ func (f *Flags) ParseOperands(args []string, out io.Writer, required ...string) 
 		return err
 	}
 	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
+		if instead, is := wording.Struck("-" + name); is {
+			return dsbo.ConfigErrorf("flag -%s is gone: %s", name, instead)
+		}
 		var names []string
 		f.VisitAll(func(fl *flag.Flag) { names = append(names, fl.Name) })
 		return dsbo.ConfigErrorf("unknown flag -%s%s (-h all lists the flags)", name,

@@ -89,12 +89,13 @@ func (a *Agent) detach(c *conn, why error) {
 	}
 }
 
-// disconnect notes that the connection to a neighbour has ended. The lock is held.
+// disconnect notes that the connection to a neighbour has ended, which is in order once the result
+// is final. The lock is held.
 func (a *Agent) disconnect(l *line, why error) {
 	if s := a.chain.current; s != nil {
 		s.x.detach(l.conn)
 	}
-	if l.detach(why, time.Now()); a.err == nil {
+	if l.detach(why, time.Now()); a.err == nil && !a.ledger.read().Final {
 		a.config.Log.Warn("lost the connection to a neighbour", "neighbour", l.agent, "reason", why)
 	}
 }

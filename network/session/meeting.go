@@ -179,11 +179,12 @@ func (c *council) hasMissedTheEnd(now time.Time) bool {
 	return len(c.finals) > 0
 }
 
-// silence is the error of a meeting that has led to no session.
+// silence is the error of a meeting that has led to no session: it names those who were silent all
+// the time, or else what the agents wait for.
 func (c *council) silence(now time.Time, agents []int, lines map[int]*line) error {
 	e := &network.SilentError{Silent: now.Sub(c.since).Round(time.Second)}
 	for _, i := range agents {
-		if i != c.agent && !c.isHere(i, now) {
+		if i != c.agent && !c.heard[i].After(c.since.Add(presentBeats*c.beat)) {
 			e.Processes = append(e.Processes, fmt.Sprintf("agent %d", i))
 		}
 		if l := lines[i]; l != nil && l.lastErr != nil {

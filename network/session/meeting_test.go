@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"dsbo"
+	"dsbo/internal/testkit"
 	"dsbo/network/register"
 )
 
@@ -166,5 +168,29 @@ func TestRoute(t *testing.T) {
 	}
 	if r.beat(); taken != mostMessages || !r.isNew(message{From: 3, Count: 4 * mostMessages}) {
 		t.Errorf("%d messages of an agent are taken in a heartbeat, want %d", taken, mostMessages)
+	}
+}
+
+// TestSilence: the error of a meeting without a session names who was silent all the time; where
+// all were heard, what is waited for.
+func TestSilence(t *testing.T) {
+	const beat = time.Second
+	begin := time.Unix(0, 0)
+	for _, c := range []struct {
+		heard map[int]time.Duration // after the beginning
+		want  string
+	}{
+		{map[int]time.Duration{1: 50 * beat, 2: beat}, "agent 2 has been silent for 1m0s"},
+		{map[int]time.Duration{1: 50 * beat}, "agent 2 has been silent for 1m0s"},
+		{map[int]time.Duration{1: 50 * beat, 2: 40 * beat}, "no session for 1m0s: waits for agent 1, 2"},
+	} {
+		council := newCouncil(0, beat, 0, begin)
+		council.begin(begin, []int{0, 1, 2})
+		for i, after := range c.heard {
+			council.heard[i] = begin.Add(after)
+		}
+		council.wait = "waits for agent 1, 2"
+		testkit.WantError(t, "a meeting", council.silence(begin.Add(time.Minute), []int{0, 1, 2}, nil), dsbo.ErrPeer,
+			c.want)
 	}
 }
