@@ -16,7 +16,6 @@ import (
 	"dsbo/experiment/tasks"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
-	"dsbo/internal/wording"
 	"dsbo/network"
 )
 
@@ -36,7 +35,7 @@ func TestMain(m *testing.M) {
 	testkit.SmallRuns()
 	testkit.InMemory()
 	commands := map[string]func(){
-		"dsbo":  func() { digestName(); os.Exit(cli.Main("dsbo", run)) },
+		"dsbo":  func() { os.Exit(cli.Main("dsbo", run)) },
 		"wine":  func() { Main(tasks.Synthetic()) }, // a program for one task
 		"mnist": func() { experiment.Main(tasks.MNIST()) },
 		"go":    goCommand, // of documents
@@ -74,10 +73,6 @@ func goCommand() {
 	}
 	os.Exit(0)
 }
-
-// digestName says that all processes are one program, without reading its file, which is a fifth of
-// a small run.
-func digestName() { wording.BuildDigest = func() ([]byte, error) { return []byte("dsbo"), nil } }
 
 func TestScripts(t *testing.T) { experimenttest.Scripts(t, "testdata/script", "dsbo", run, nil) }
 

@@ -305,7 +305,6 @@ func init() {
 	}
 	os.Exit(cli.Main("dsbo", func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		f := faultyAgent{log: stderr}
-		digestName()
 		p := testProgram()
 		o, c, err := p.parseAgent(args[1:], stdout) // after the verb
 		if err != nil {

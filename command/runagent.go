@@ -16,7 +16,6 @@ import (
 	"dsbo/experiment"
 	"dsbo/experiment/peer"
 	"dsbo/internal/disk"
-	"dsbo/internal/wording"
 	"dsbo/network/pki"
 	"dsbo/network/session"
 	"dsbo/runs"
@@ -116,9 +115,6 @@ type agentSessions struct {
 // run runs a job in sessions.
 func (e *agentSessions) run(ctx context.Context, j *experiment.Job, c *cluster.Cluster, stdout,
 	stderr io.Writer) (err error) {
-	if e.config.Data, err = wording.BuildDigest(); err != nil {
-		return err
-	}
 	o := e.options
 	err = peer.Agent{Folder: o.folder(), Own: o.membership(c), Identity: o.identity(c), Sessions: e.config,
 		Open: e.open}.Run(ctx, j, stdout, stderr)

@@ -3,10 +3,6 @@
 package wording
 
 import (
-	"crypto/sha256"
-	"fmt"
-	"io"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -42,25 +38,6 @@ var Build = sync.OnceValue(func() BuildInfo {
 		}
 	}
 	return b
-})
-
-// Digest returns the SHA-256 of the running program's file: the digest of another program, or of
-// the same source and another compiler, is another one. It reads the file at the first call.
-var BuildDigest = sync.OnceValues(func() ([]byte, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("the file of this program: %w", err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("the file of this program: %w", err)
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return nil, fmt.Errorf("the file of this program: %w", err)
-	}
-	return h.Sum(nil), nil
 })
 
 // Name returns the version if there is one, else the revision, marked if the source differed from

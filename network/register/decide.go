@@ -196,14 +196,17 @@ func (m *meeting) enroll() error {
 	return nil
 }
 
+// OtherData is why an agent is refused whose tag is another one than in sessions before.
+const OtherData = "its data, or its certificate's key, is another one than at the start; they must stay the same " +
+	"during a run"
+
 // refuse takes out of the answers what is of agents that must not take part.
 func (m *meeting) refuse() {
 	for _, a := range m.all {
 		if m.removed[a.Agent] {
 			m.refused[a.Agent] = "it is removed from the run"
 		} else if tag, known := m.newest.Tags[a.Agent]; known && tag != a.Data {
-			m.refused[a.Agent] = "its data, or its program, is another one than at the start, or its " +
-				"certificate's key is; they must stay the same during a run"
+			m.refused[a.Agent] = OtherData
 		}
 	}
 	m.answers = slices.DeleteFunc(slices.Clone(m.all), func(a Answer) bool { return m.refused[a.Agent] != "" })

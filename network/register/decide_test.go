@@ -159,7 +159,7 @@ func TestDecide(t *testing.T) {
 			answers: answers([]int{0, 1, 3, 4}, of(func(a *Answer) { a.Removals = map[int]string{2: "removal"} }, 0)),
 			why:     "agent 2 is removed by the operators"},
 		{name: "other data", answers: answers(five, of(func(a *Answer) { a.Data = "other" }, 1)), begin: 10,
-			members: []int{0, 2, 3, 4}, why: "agent 1 left: its data, or its program, is another one"},
+			members: []int{0, 2, 3, 4}, why: "agent 1 left: its data, or its certificate"},
 		{name: "admitted", answers: slices.Concat(answers([]int{0, 1, 2}, func(a *Answer) {
 			a.Links = []int{0, 1, 2,
 				5}

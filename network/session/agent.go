@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"dsbo"
 	"dsbo/internal/wording"
 	"dsbo/network"
 	"dsbo/network/masks"
@@ -101,6 +102,9 @@ func newAgent(c Config) (*Agent, error) {
 		return nil, err
 	}
 	state := a.ledger.read()
+	if tag, known := state.Tags[c.Agent]; known && tag != a.tag {
+		return nil, dsbo.ConfigErrorf("agent %d is refused: %s", c.Agent, register.OtherData)
+	}
 	if a.roll, err = newRoll(&a.config, state); err != nil {
 		return nil, err
 	}

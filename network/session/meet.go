@@ -108,10 +108,11 @@ func (a *Agent) collect(answer register.Answer) {
 	if all == nil {
 		return
 	}
-	if _, err := register.Decide(a.config.rule(a.links.identity()), all); err != nil {
+	if _, err := register.Decide(a.config.rule(a.links.identity()), all); errors.As(err, new(*register.WaitError)) {
 		a.undecided(err)
 		return
 	}
+	// also where that is no session: who must not take part, or has lost all, learns it
 	m := message{Subject: begins, Number: answer.Number, Answers: all}
 	a.decided(m)
 	a.neighbours.flood(m)

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/register"
@@ -40,6 +41,7 @@ type town struct {
 	moved  map[string]string             // hosts that have another name now
 	pauses func(agent int) time.Duration // after each iteration; nil: none
 	slow   time.Duration                 // Config.StragglerDeadline
+	data   map[int][]byte                // Config.Data, by agent
 
 	mu       sync.Mutex
 	ids      map[[32]byte]string // what sessions of an id were
@@ -87,7 +89,7 @@ func (w *town) config(agent int, p *townProcess) Config {
 			return p.host.Dial(ctx, net.JoinHostPort(w.hostOf(host), port))
 		},
 		Heartbeat: townBeat, SilentAfter: 10 * townBeat, Grace: 10 * townBeat, PeerTimeout: 10 * time.Hour,
-		ComputeTimeout: 20 * time.Hour, Store: toyStore{w.disks[agent], p.dead}, Log: log}
+		ComputeTimeout: 20 * time.Hour, Store: toyStore{w.disks[agent], p.dead}, Data: w.data[agent], Log: log}
 	if w.quorum > 0 {
 		c.Quorum, c.AbsentAfter, c.StragglerDeadline = w.quorum, 60*townBeat, w.slow
 	}
@@ -311,6 +313,38 @@ func (w *town) harm(seed int) {
 	}
 	w.await(2 * time.Hour)
 	w.wantEnd(fmt.Sprintf("seed %d", seed), 2+lost)
+}
+
+// TestOtherData: an agent that comes back with other data is refused, and learns it, whether it has
+// its register or only the others know; they wait for it.
+func TestOtherData(t *testing.T) {
+	for _, agent := range []int{0, 2} {
+		for _, lost := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				w := newTown(t, toy{matrix: ring(5), k: 40, every: 5, length: 16, compute: 2 * time.Second}, 0)
+				defer w.close()
+				for i := range w.now {
+					w.start(i)
+				}
+				time.Sleep(33 * time.Second)
+				w.kill(agent)
+				if lost {
+					w.wipe(agent)
+				}
+				w.data = map[int][]byte{agent: []byte("other")}
+				w.start(agent)
+				time.Sleep(2 * time.Minute)
+				for i, p := range w.now {
+					if p.ended() != (i == agent) {
+						t.Errorf("agent %d, disk lost: %t: agent %d has ended: %t, %v", agent, lost, i, p.ended(), p.err)
+					}
+				}
+				if p := w.now[agent]; p.ended() && !errors.Is(p.err, dsbo.ErrConfig) {
+					t.Errorf("agent %d, disk lost: %t: error %v must be one of its settings", agent, lost, p.err)
+				}
+			})
+		}
+	}
 }
 
 // TestFenced: of two processes of an agent the later one goes on.
