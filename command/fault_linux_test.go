@@ -99,7 +99,7 @@ func TestFaultKilledAtTheEnd(t *testing.T) {
 func TestFaultEndedWhileOthersWork(t *testing.T) {
 	skipShort(t, "like TestFaultKilled")
 	r := newTestRun(t, addresses(3), []string{"-K=2", "-evaluate=off", "-rivals=false"})
-	all := r.startAll(map[int]fault{2: {File: "summary.json", Signal: syscall.SIGSTOP}})
+	all := r.startAll(map[int]fault{2: {Line: "finished; waiting", Signal: syscall.SIGSTOP}})
 	for agent, end := range []struct {
 		signal syscall.Signal
 		code   int

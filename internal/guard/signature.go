@@ -14,8 +14,8 @@ var Signatures = map[x509.PublicKeyAlgorithm]x509.SignatureAlgorithm{
 
 // CheckSignature returns an error unless a signature is of a text by the key of a certificate, as
 // the kind of key in [Signatures] says. The last good ones are remembered, and this process's own:
-// votes and logs, of which an agent is shown the same again and again, cost a hash of the text from
-// the second time on.
+// answers and warrants, of which an agent is shown the same again and again, cost a hash of the
+// text from the second time on.
 func CheckSignature(by *x509.Certificate, text, signature []byte) error {
 	d := digestOf(by, text, signature)
 	good.Lock()

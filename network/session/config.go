@@ -67,9 +67,9 @@ type Config struct {
 	// Unmasked has sums travel without masks: each agent then sees the numbers of its neighbours in
 	// the spanning tree.
 	Unmasked bool
-	// Data stands for what this agent's numbers follow from and Hash does not have: its data. An agent
-	// that comes back with others is refused. It never leaves this process: others see a tag that is
-	// keyed by the certificate.
+	// Data stands for what this agent's numbers follow from and Hash does not have: its data. An
+	// agent that comes back with others is refused. It never leaves this process: others see a tag
+	// that is keyed by the certificate.
 	Data []byte
 	// MaxFloats is the length of the longest vector that is accepted. 0 means 2²⁴, 128 MiB.
 	MaxFloats int
