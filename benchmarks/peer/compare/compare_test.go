@@ -196,7 +196,7 @@ func TestRows(t *testing.T) {
 		"deep":       {deep, other, []string{"1.00", "4.00", "0.250", "0.7", "2.00", "8.00", "0.6", "1.50", "0.750"}},
 		"deep alone": {deep, nil, []string{"1.00"}},
 	} {
-		cells := c.table.line(c.table.rows[0], mine, c.peer, limit{GFLOPS: 1, GFLOPS64: 1})
+		cells := c.table.line(c.table.rows[0], mine, c.peer)
 		for _, want := range c.want {
 			if !slices.Contains(cells, want) {
 				t.Errorf("%s: %q lacks %s", name, cells, want)
@@ -208,36 +208,11 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestWork counts by hand: 20 gradients of two products and 9 Hessian-vector products of three, for
-// each of 8 agents, each product 2·1000·784·10 flops.
-func TestWork(t *testing.T) {
-	flops, bytes := iterationWork()
-	if want := 8. * (20*2 + 9*3) * 2 * 1000 * 784 * 10; flops != want {
-		t.Errorf("%g flops, want %g", flops, want)
-	}
-	if least := 8. * 29 * 1000 * 784; bytes < least {
-		t.Errorf("%g bytes, want at least the %g of the pictures", bytes, least)
-	}
-	l := limit{GFLOPS: flops / 1e9 * 10, GBs: bytes / 1e9 * 20}
-	if ms, why := l.floor(); math.Abs(ms-100) > 1e-9 || why != "products" {
-		t.Errorf("floor %g ms by %s, want 100 by products", ms, why)
-	}
-	l.GBs = bytes / 1e9
-	if ms, why := l.floor(); math.Abs(ms-1000) > 1e-9 || why != "memory" {
-		t.Errorf("floor %g ms by %s, want 1000 by memory", ms, why)
-	}
-	var out strings.Builder
-	if l.compare(&out, 2500); !strings.Contains(out.String(), "2.50 times") {
-		t.Errorf("%q, want 2.50 times", out.String())
-	}
-}
-
-func TestLimitPart(t *testing.T) {
-	if testing.Short() {
-		t.Skip("copies 256 MB")
-	}
-	if l := measureLimit(1); !(l.GFLOPS > 0 && l.GBs > 0) {
-		t.Errorf("%+v: want positive rates", l)
+func TestMeasureDeep(t *testing.T) {
+	for _, kind := range []dtype{f32, f64} {
+		if times := measureDeep("784-3-10", 5, kind, 0); !(min(times["Gradient"], times["Cold"], times["Warm"]) > 0) {
+			t.Errorf("%v: want positive times", times)
+		}
 	}
 }
 

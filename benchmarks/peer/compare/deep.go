@@ -4,33 +4,27 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"time"
 
 	"dsbo/ad"
 	"dsbo/internal/linalg"
 	"dsbo/internal/num"
 	"dsbo/internal/testkit"
+	"dsbo/models"
 	"dsbo/runs"
 )
 
-// timesOf are the columns of an agent's questions about a loss, on one thread.
-func timesOf() []column {
-	return []column{
-		{name: "Gradient", header: "gradient, ms", format: "%.2f", ratio: "%.3f", most: true},
-		{name: "Cold", header: "HVP, ms", format: "%.2f", ratio: "%.3f", most: true},
-	}
-}
-
-// deepTable is the comparison of an agent's questions about networks, on one thread. By count is
-// the quotient of the multiplications that an HVP and a gradient take at the least, and behind it
-// the measured one over it; share is the part of a product's time that its matrix products would
-// take at the machine's best rate.
+// deepTable is the comparison of an agent's questions about networks, on one thread.
 func deepTable() table {
-	t := table{oneThread: true, more: []string{"HVP/gradient", "by count", "÷", "warm/gradient", "share"},
-		columns: append(timesOf(), column{name: "Warm", header: "warm, ms", format: "%.2f", ratio: "%.3f"})}
+	t := table{oneThread: true}
+	for _, c := range []column{{name: "Gradient", header: "gradient, ms", most: true},
+		{name: "Cold", header: "HVP, ms", most: true}, {name: "Warm", header: "warm, ms"}} {
+		c.format, c.ratio = "%.2f", "%.3f"
+		t.columns = append(t.columns, c)
+	}
 	for _, d := range []struct{ network, gradient, product string }{
 		{"784-256-128-10", "0.7", "0.6"}, {"784-1024-1024-10", "0.7", "0.6"}, {"lenet", "0.8", "0.7"},
-		{"colours", "0.8", "0.7"}, {"recurrent", "0.8", "0.7"}, {"transformer", "0.8", "0.7"},
 	} {
 		for _, batch := range []int{64, 256} {
 			for _, kind := range []dtype{f32, f64} {
@@ -38,7 +32,6 @@ func deepTable() table {
 					most:  map[string]string{"Gradient": d.gradient, "Cold": d.product},
 					title: fmt.Sprintf("%s, batch %d, %s", d.network, batch, kind), program: torchProducts,
 					args: []string{"--network", d.network, "--batch", fmt.Sprint(batch), "--dtype", string(kind)},
-					more: func(mine result, l limit) []string { return moreOfDeep(d.network, batch, kind, mine, l) },
 					ours: func(context.Context) result { return measureDeep(d.network, batch, kind, 1) }})
 			}
 		}
@@ -46,57 +39,52 @@ func deepTable() table {
 	return t
 }
 
-// measureDeep measures ours, each for a number of seconds, by vectors of the row's type, as the
-// peer's are.
+// measureDeep measures the lower loss of a network on random pictures, each question for a number
+// of seconds, by vectors of the row's type, as the peer's are.
 func measureDeep(network string, batch int, kind dtype, seconds float64) result {
-	m := newDeep(network)
-	y, v := make([]float64, m.params.Len()), make([]float64, m.params.Len())
-	m.params.Init(y, 1)
-	m.params.Init(v, 2)
-	return m.on(pictures(batch, m.inputs)).measure(kind, y, v, seconds)
-}
-
-// moreOfDeep returns the cells of a network that follow from others.
-func moreOfDeep(network string, batch int, kind dtype, mine result, l limit) []string {
-	gradient, cold := mine["Gradient"], mine["Cold"]
-	count, least, off, share := newDeep(network).count, "", "", ""
-	if count != (productCount{}) {
-		by, best := count.product/count.gradient, l.GFLOPS
-		if kind == f64 {
-			best = l.GFLOPS64
-		}
-		least, off = fmt.Sprintf("%.2f", by), fmt.Sprintf("%.2f", float64(cold/gradient)/by)
-		share = fmt.Sprintf("%.0f %%", 100*count.product*float64(batch)/1e6/best/float64(cold))
+	r := rand.New(rand.NewPCG(1, uint64(batch)))
+	pixels, labels := make([]uint8, batch*784), make([]uint8, batch)
+	for i := range pixels {
+		pixels[i] = uint8(r.IntN(256))
 	}
-	return []string{fmt.Sprintf("%.2f", cold/gradient), least, off, fmt.Sprintf("%.2f", mine["Warm"]/gradient), share}
-}
-
-// measure measures a loss at points that are new, and products along v, by vectors of a type. Cold
-// is a product at a new point, Warm one more at the same point.
-func (m *lossModel) measure(kind dtype, y, v []float64, seconds float64) result {
-	f := m.differentiate(kind == f32)
+	for i := range labels {
+		labels[i] = uint8(r.IntN(10))
+	}
+	m := networkOf(network)
+	p, q := m.Dims()
+	d := testkit.Get(ad.Differentiate(ad.Loss{P: p, Q: q, Rows: batch, Float32: kind == f32,
+		Inputs: []ad.Input{{Name: "X", Shape: []int{784}, Batch: true}, {Name: "T", Shape: []int{10}, Batch: true}},
+		Build: func(x, y *ad.Node, in []*ad.Node) *ad.Node {
+			return m.Lower(x, y, models.Batch{Rows: batch, X: in[0], T: in[1]})
+		}}))
+	testkit.OK(d.Bind("X", testkit.Get(ad.ByteTable(batch, 784, pixels, 1./255)), nil))
+	testkit.OK(d.Bind("T", testkit.Get(ad.LabelTable(labels, 10)), nil))
+	y := make([]float64, q)
+	m.(models.Starter).Start(y)
 	if kind == f64 {
-		return timesIn(&f.DerivsIn, y, v, seconds)
+		return timesIn(&d.DerivsIn, make([]float64, p), y, seconds)
 	}
-	single, along := make([]float32, m.q), make([]float32, m.q)
+	single := make([]float32, q)
 	linalg.Convert(single, y)
-	linalg.Convert(along, v)
-	return timesIn(f.Float32(), single, along, seconds)
+	return timesIn(d.Float32(), make([]float32, p), single, seconds)
 }
 
-// timesIn returns the medians of the times of derivatives in ms, each for a number of seconds.
-func timesIn[T ad.Float](f *ad.DerivsIn[T], y, v []T, seconds float64) result {
-	dst, last := make([]T, len(y)), math.NaN()
-	product := func() { testkit.OK(f.HVP(dst, nil, y, v)) }
-	elsewhere, another := func() {
+// timesIn returns the medians of the times of derivatives in ms, each for a number of seconds. Cold
+// is a product at a new point, Warm one more at the same point.
+func timesIn[T ad.Float](d *ad.DerivsIn[T], x, y []T, seconds float64) result {
+	dst, v, last := make([]T, len(y)), make([]T, len(y)), math.NaN()
+	linalg.Fill(v, 1)
+	product := func() { testkit.OK(d.HVP(dst, x, y, v)) }
+	elsewhere := func() {
 		testkit.WantNew(&last, dst)
 		for i := range y {
-			y[i] += 1e-4 * v[i]
+			y[i] += 1e-4
 		}
-	}, func() { v[0] += 1e-3 }
+	}
 	return result{
-		"Gradient": medianTime(seconds, elsewhere, func() { testkit.OK(f.Grad(nil, dst, nil, y)) }),
-		"Cold":     medianTime(seconds, elsewhere, product), "Warm": medianTime(seconds, another, product)}
+		"Gradient": medianTime(seconds, elsewhere, func() { testkit.OK(d.Grad(nil, dst, x, y)) }),
+		"Cold":     medianTime(seconds, elsewhere, product),
+		"Warm":     medianTime(seconds, func() { v[0] += 1e-3 }, product)}
 }
 
 // medianTime calls both for a number of seconds, and returns the median time in ms of f, of
@@ -108,7 +96,7 @@ func medianTime(seconds float64, before, f func()) runs.Number {
 		before()
 		start := testkit.ProcessorTime()
 		f()
-		times = append(times, ms(testkit.ProcessorTime()-start))
+		times = append(times, 1e3*(testkit.ProcessorTime()-start).Seconds())
 	}
 	return runs.Number(num.Median(times))
 }

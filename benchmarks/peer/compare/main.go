@@ -56,7 +56,7 @@ func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	}
 	measure := workerOf(o.worker)
 	if measure == nil && o.worker != "" {
-		return dsbo.ConfigErrorf("-worker must be a row of a table, or limit; it is %q", o.worker)
+		return dsbo.ConfigErrorf("-worker must be a row of a table; it is %q", o.worker)
 	}
 	runtime.GOMAXPROCS(o.procs)
 	err := testkit.Catch(func() {
@@ -83,29 +83,26 @@ func (o options) validate() error {
 	return nil
 }
 
-// workerOf returns what is measured in a process of its own, as a value that JSON can hold; nil if
-// there is nothing of that label.
-func workerOf(label string) func(ctx context.Context) any {
-	if label == limitPart {
-		return func(context.Context) any { return measureLimit(30) }
-	}
+// workerOf returns what is measured in a process of its own, nil where no row has the title.
+func workerOf(title string) func(ctx context.Context) result {
 	for _, t := range tables() {
 		for _, w := range t.rows {
-			if w.title == label {
-				return func(ctx context.Context) any { return w.ours(ctx) }
+			if w.title == title {
+				return w.ours
 			}
 		}
 	}
 	return nil
 }
 
-// child measures what has a label in a new process of this program.
-func child(ctx context.Context, label string, o options, result any) {
-	cmd := exec.CommandContext(ctx, testkit.Get(os.Executable()), "-worker", label, "-procs", fmt.Sprint(o.procs))
+// child measures a row in a new process of this program.
+func child(ctx context.Context, title string, o options) (measured result) {
+	cmd := exec.CommandContext(ctx, testkit.Get(os.Executable()), "-worker", title, "-procs", fmt.Sprint(o.procs))
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
 	if err != nil {
-		testkit.OK(fmt.Errorf("ours, %s: %w", label, err))
+		testkit.OK(fmt.Errorf("ours, %s: %w", title, err))
 	}
-	testkit.OK(json.Unmarshal(text, result))
+	testkit.OK(json.Unmarshal(text, &measured))
+	return measured
 }

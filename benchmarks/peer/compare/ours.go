@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"dsbo/internal/testkit"
 	"dsbo/models"
@@ -27,5 +26,3 @@ func ours(ctx context.Context, t task) result {
 	return result{"ms": r.MsPerIteration, "MiB": memory, "loss": runs.Number(scores.Test.Loss()),
 		"floats": runs.Number(float64(r.Usage[0].Traffic.Floats) / float64(t.k))}
 }
-
-func ms(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }

@@ -171,9 +171,6 @@ func taskTable() table {
 	return t
 }
 
-// limitPart is the part that measures the machine.
-const limitPart = "limit"
-
 // parts lists everything that -only can choose.
 func parts() (names []string) {
 	for _, t := range tables() {
@@ -183,5 +180,5 @@ func parts() (names []string) {
 			}
 		}
 	}
-	return append(names, limitPart)
+	return names
 }
