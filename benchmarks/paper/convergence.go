@@ -68,21 +68,12 @@ func (t theorem) rates(ctx context.Context, ks []int, seeds int) (r rates) {
 // is fitted.
 func convergence(ctx context.Context, l *lab) {
 	ks, seeds := pick(l, []int{100, 250, 630, 1600, 4000, 10000}, []int{8, 16}), pick(l, 8, 1)
-	gradient := newChart("convergence-gradient", "MA-DSBO: the gradient against K",
-		"K, iterations", "least mean squared gradient norm in K iterations")
-	apart := newChart("convergence-consensus", "MA-DSBO: the consensus error against K",
-		"K, iterations", "mean squared distance of x from its average, mean over k")
 	for _, t := range []theorem{stochasticQuadratic(l), stochasticLogistic(l), flatLogistic(l)} {
 		r := t.rates(ctx, ks, seeds)
 		l.printf("%s, %d agents in a ring, %d seeds, α = %g/√K, β = %g/√K, γ = %g, T = %d:\n\n", t.name,
 			t.agents, seeds, t.a, t.b, t.gamma, t.T)
 		t.report(l, r)
-		gradient.fit(t.name, r.k, r.minGrad)
-		apart.fit(t.name, r.k, r.consensus)
 	}
-	gradient.theory(-0.5)
-	apart.theory(-1)
-	l.save(gradient, apart)
 }
 
 // report prints a problem's rates with their slopes against K.

@@ -10,11 +10,55 @@ import (
 	"runtime/debug"
 	"strconv"
 
+	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/internal/num"
 	"dsbo/internal/testkit"
 	"dsbo/models"
 )
+
+// A growing is a model in several sizes, whose second derivatives are measured.
+type growing struct {
+	name  string
+	model func(size int) (m models.Model, features int)
+	sizes []int // the first one in a quick run
+	dense int   // largest q of the whole Hessian
+}
+
+func growingModels() []growing {
+	return []growing{
+		{"logistic", func(n int) (models.Model, int) { return models.Logistic{Features: n}, n },
+			[]int{100, 784, 2500, 7840, 100_000, 1_000_000}, 7840},
+		{"softmax", func(n int) (models.Model, int) { return models.Softmax{Features: n, Classes: 10}, n },
+			[]int{10, 78, 250, 784, 10_000, 100_000}, 7840},
+		{"MLP 784-h-10", func(h int) (models.Model, int) {
+			return models.MLP{Features: 784, Outputs: 10, Hidden: []int{h}, Penalties: models.PerLayer{}}, 784
+		}, []int{1, 2, 4, 40, 400, 1200}, 4000},
+		{"LeNet, n and 2n filters", func(n int) (models.Model, int) {
+			return models.LeNet{Side: 28, Classes: 10, Filters: [2]int{n, 2 * n}, Hidden: 8 * n, PerLayer: true}, 784
+		}, []int{1, 2, 3, 10, 40}, 4000},
+	}
+}
+
+// drawnExamples are 64 random pictures of ten classes, or for a logistic loss with labels ±1.
+func drawnExamples(m models.Model, features int) data.Examples {
+	const rows = 64
+	r := rand.New(rand.NewPCG(uint64(features), 5))
+	pixels, labels, signs := make([]uint8, rows*features), make([]uint8, rows), make([]float64, rows)
+	for i := range pixels {
+		pixels[i] = uint8(r.IntN(256))
+	}
+	for i := range labels {
+		labels[i] = uint8(r.IntN(10))
+		signs[i] = float64(2*int(labels[i]%2) - 1)
+	}
+	e := data.Examples{X: testkit.Get(ad.ByteTable(rows, features, pixels, 1./255)),
+		Target: testkit.Get(ad.LabelTable(labels, 10))}
+	if _, ok := m.(models.Logistic); ok {
+		e.Target = testkit.Get(ad.FloatTable(rows, 1, signs))
+	}
+	return e
+}
 
 // A question is asked about a lower loss at a point y; its answer goes to dst.
 type question struct {
@@ -23,73 +67,34 @@ type question struct {
 	ask    func(o *models.Oracle, dst, x, y []float64) error
 }
 
-// The questions of a price, in the order of its columns.
+// The questions of a model, in the order of the columns.
 const (
-	gradient = iota
-	product
-	byProducts
-	whole
-	questionCount
+	product = 1
+	whole   = 2
 )
 
 // questions returns what is asked about a loss of q parameters, products along a vector v.
-func questions(v []float64) [questionCount]question {
+func questions(v []float64) []question {
 	one, square := func(q int) int { return q }, func(q int) int { return q * q }
 	type oracle = *models.Oracle
-	return [questionCount]question{
+	return []question{
 		{"gradient", one, func(o oracle, dst, x, y []float64) error { return o.LowerGrad(dst, x, y, allExamples) }},
 		{"HVP", one, func(o oracle, dst, x, y []float64) error { return o.HVP(dst, x, y, v, allExamples) }},
-		{"Hessian by HVPs", square, hessianByProducts},
 		{"Hessian", square, func(o oracle, dst, x, y []float64) error { return o.Hessian(dst, x, y, allExamples) }},
 	}
 }
 
-// hessianByProducts writes the whole Hessian, a column by a product along each unit vector.
-func hessianByProducts(o *models.Oracle, dst, x, y []float64) error {
-	unit := make([]float64, len(y))
-	for i := range y {
-		unit[i] = 1
-		if err := o.HVP(dst[i*len(y):][:len(y)], x, y, unit, allExamples); err != nil {
-			return err
-		}
-		unit[i] = 0
-	}
-	return nil
-}
-
-// A price is what questions about one loss cost: milliseconds of the processor, and the MB that the
-// process needs at most for the compiled loss and the answer. NaN: it was not asked.
-type price struct {
-	q      float64
-	ms, mb [questionCount]float64
-}
-
-// priceOf measures a model's lower loss of some examples, whole Hessians if dense.
-func priceOf(m models.Model, e data.Examples, repeats int, dense bool) price {
-	_, q := m.Dims()
-	p := price{q: float64(q)}
-	for i, asked := range questions(normal(rand.New(rand.NewPCG(uint64(q), 7)), q, 1)) {
-		p.ms[i], p.mb[i] = math.NaN(), math.NaN()
-		switch {
-		case i < byProducts:
-			p.ms[i], p.mb[i] = costOf(m, e, asked, repeats)
-		case dense:
-			p.ms[i], p.mb[i] = costOf(m, e, asked, min(repeats, 2))
-		}
-	}
-	return p
-}
-
-// costOf asks a question several times, each time at a point of which nothing is known, and returns
-// the least processor time in ms, after a call that compiles, and the peak of memory in MB. An
-// answer that is the last one's was not computed at its point, and is an error.
+// costOf asks a question about a model's lower loss several times, each time at a point of which
+// nothing is known, and returns the least processor time in ms, after a call that compiles, and the
+// MB that the process needs at most for the compiled loss and the answer. An answer that is the
+// last one's was not computed at its point, and is an error.
 func costOf(m models.Model, e data.Examples, asked question, repeats int) (ms, mb float64) {
 	pp, q := m.Dims()
 	r := rand.New(rand.NewPCG(uint64(q), 5))
 	x, y := normal(r, pp, 0.1), normal(r, q, 0.1)
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // the peak has little garbage
 	peak := peakFromHere()
-	o := oracleOf(m, e)
+	o := testkit.Get(models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{}))
 	defer runtime.KeepAlive(o) // it lives where the peak is taken
 	dst, last := make([]float64, asked.length(q)), math.NaN()
 	for i := range repeats + 1 {
@@ -104,11 +109,6 @@ func costOf(m models.Model, e data.Examples, asked question, repeats int) (ms, m
 		testkit.WantNew(&last, dst)
 	}
 	return ms, peak() / 1e6
-}
-
-// oracleOf returns the oracle of a model that trains on examples.
-func oracleOf(m models.Model, e data.Examples) *models.Oracle {
-	return testkit.Get(models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{}))
 }
 
 // peakFromHere returns what tells how many bytes the process has needed at most beyond what it has
@@ -130,59 +130,35 @@ func statusBytes(name string) float64 {
 	return 1024 * testkit.Get(strconv.ParseFloat(string(bytes.Fields(after)[0]), 64))
 }
 
-// hessian compares products with whole Hessians, of convex losses and of networks.
+// hessian compares products with whole Hessians, of convex losses and of networks, and tells the
+// exponents of q with which they grow by the last three sizes.
 func hessian(_ context.Context, l *lab) {
-	f := hessianFigures{
-		newChart("hessian-time", "Second derivatives: processor time", "q, length of y", "ms, 64 examples"),
-		newChart("hessian-memory", "Second derivatives: memory", "q, length of y", "MB at the peak"),
-		newChart("hessian", "Second derivatives: memory against processor time", "ms, 64 examples", "MB at the peak")}
-	for _, c := range secondOrder() {
-		list := pick(l, c.sizes, c.quick)
-		if len(list) == 0 {
-			continue
-		}
-		header := []string{c.name + ", q"}
-		for _, asked := range questions(nil) {
-			header = append(header, asked.name+", ms", "MB")
-		}
-		rows := table{header}
-		var prices, dense []price
-		for _, size := range list {
-			m, e := c.model(size)
+	for _, c := range growingModels() {
+		rows := table{{c.name + ", q", "gradient, ms", "MB", "HVP, ms", "MB", "Hessian, ms", "MB"}}
+		var sizes, ms, mb [whole + 1][]float64 // by questions
+		for _, size := range pick(l, c.sizes, c.sizes[:1]) {
+			m, features := c.model(size)
+			e := drawnExamples(m, features)
 			_, q := m.Dims()
-			p := priceOf(m, e, pick(l, 10, 1), q <= c.dense)
-			prices = append(prices, p)
-			if q <= c.dense {
-				dense = append(dense, p)
-			}
-			cells := []float64{p.q}
-			for k := range questionCount {
-				cells = append(cells, p.ms[k], p.mb[k])
+			cells := []float64{float64(q)}
+			for i, asked := range questions(normal(rand.New(rand.NewPCG(uint64(q), 7)), q, 1)) {
+				if i == whole && q > c.dense {
+					cells = append(cells, math.NaN(), math.NaN())
+					continue
+				}
+				t, peak := costOf(m, e, asked, pick(l, []int{10, 10, 2}[i], 1))
+				sizes[i], ms[i], mb[i] = append(sizes[i], float64(q)), append(ms[i], t), append(mb[i], peak)
+				cells = append(cells, t, peak)
 			}
 			rows.add(cells)
 		}
 		l.table(rows)
-		f.add(l, c.name, "one Hessian-vector product", product, prices)
-		f.add(l, c.name, "the whole Hessian", whole, dense)
-	}
-	l.save(f.time, f.memory, f.both)
-}
-
-// hessianFigures show time and memory against q, and one against the other.
-type hessianFigures struct{ time, memory, both *chart }
-
-// add draws what a question costs of a model in several sizes, and prints how that grows.
-func (f hessianFigures) add(l *lab, model, name string, asked int, prices []price) {
-	q := column(prices, func(p price) float64 { return p.q })
-	ms := column(prices, func(p price) float64 { return p.ms[asked] })
-	mb := column(prices, func(p price) float64 { return p.mb[asked] })
-	if last := max(0, len(q)-3); len(q) > 1 {
-		l.printf("%s, %s: time grows as q^%.2f, memory as q^%.2f\n\n", model, name, slope(q[last:], ms[last:]),
-			slope(q[last:], mb[last:]))
-	}
-	f.time.line(model+": "+name, q, ms)
-	f.memory.line(model+": "+name, q, mb)
-	for i := range q {
-		f.both.point(name, ms[i], mb[i]).Points = true
+		for i := product; i <= whole; i++ {
+			name := questions(nil)[i].name
+			if last := len(sizes[i]) - 3; last >= 0 {
+				l.printf("%s, %s: time grows as q^%.2f, memory as q^%.2f\n\n", c.name, name,
+					slope(sizes[i][last:], ms[i][last:]), slope(sizes[i][last:], mb[i][last:]))
+			}
+		}
 	}
 }

@@ -131,23 +131,3 @@ func (s *inverseProduct) limit() float64 {
 	}
 	return low * s.lmax
 }
-
-// least is the smallest eigenvalue of the mean Hessian: gradient descent on one machine has the
-// factor 1 − γ·least.
-func (s *inverseProduct) least() float64 {
-	q := s.ms[0].Q
-	sum := mat.NewSymDense(q, nil)
-	for _, m := range s.ms {
-		sum.AddSym(sum, mat.NewSymDense(q, m.A))
-	}
-	return smallestEigenvalue(sum) / float64(len(s.ms))
-}
-
-// smallestEigenvalue returns the least eigenvalue of a dense matrix.
-func smallestEigenvalue(m mat.Symmetric) float64 {
-	var e mat.EigenSym
-	if !e.Factorize(m, false) {
-		testkit.OK(dsbo.ConfigErrorf("the eigenvalues of a Hessian were not found"))
-	}
-	return slices.Min(e.Values(nil))
-}

@@ -2,17 +2,14 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math/rand/v2"
-
-	"gonum.org/v1/gonum/mat"
 
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 	"dsbo/network"
-	"dsbo/runs/report"
 	"dsbo/train"
 	"dsbo/train/exact"
 )
@@ -51,11 +48,14 @@ func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float
 }
 
 // withOwnHessian is ∇_x f − J H⁻¹ ∇_y f of one agent at (x, y).
-func withOwnHessian(o dsbo.Oracle, x, y []float64) []float64 {
-	p, q := o.Dims()
-	u, j, b := make([]float64, p), make([]float64, p), make([]float64, q)
-	testkit.OK(o.UpperGrad(u, b, x, y, allExamples))
-	z := solveDefinite(mat.NewSymDense(q, denseHessian(o, x, y)), b)
+func withOwnHessian(o dsbo.ValueOracle, x, y []float64) []float64 {
+	u, j, h, z := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(y)*len(y)), make([]float64, len(y))
+	testkit.OK(o.UpperGrad(u, z, x, y, allExamples))
+	testkit.OK(o.(dsbo.DenseOracle).Hessian(h, x, y, allExamples))
+	if !linalg.Cholesky(len(y), h) {
+		testkit.OK(errors.New("the Hessian must be positive definite"))
+	}
+	linalg.Solve(len(y), h, z)
 	testkit.OK(o.JVP(j, x, y, z, allExamples))
 	linalg.Sub(u, u, j)
 	return u
@@ -73,14 +73,12 @@ func estimates(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix, x,
 	return us
 }
 
-// mismatchOfEstimates draws the bias of three estimates against the heterogeneity rate r.
+// mismatchOfEstimates measures the bias of three estimates against the heterogeneity rate r.
 func mismatchOfEstimates(ctx context.Context, l *lab) {
 	rates, points, steps := pick(l, []float64{0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.25, 1.5}, []float64{0.1, 1}),
 		pick(l, 5, 1), []int{10, 100, 300}
 	names := []string{"average of local hypergradients (eq. 4)", "own Hessians at the common y* (MDBO)", "HIGP, N = 10",
 		"HIGP, N = 100", "HIGP, N = 300"}
-	f := newChart("mismatch-bias", "Bias of the averaged hypergradient against r",
-		"r, heterogeneity rate", "distance of the mean of u from the gradient, relative")
 	rows := table{append([]string{"r"}, names...)}
 	var sums []float64
 	for _, r := range rates {
@@ -93,9 +91,6 @@ func mismatchOfEstimates(ctx context.Context, l *lab) {
 				sums[i] += v / float64(points)
 			}
 		}
-		for i, v := range sums {
-			f.point(names[i], r, v)
-		}
 		rows.add(r, sums)
 	}
 	l.printf("logistic, 8 agents on the ring, p = q = %d, mean of %d problems and points:\n\n", pick(l, 20, 3), points)
@@ -103,16 +98,12 @@ func mismatchOfEstimates(ctx context.Context, l *lab) {
 	l.claim(sums[0] > 0.1 && sums[4] < 1e-3,
 		"at r = %g the average of local hypergradients is off by %.3g of the gradient, MDBO's by %.3g, HIGP's by %.3g",
 		rates[len(rates)-1], sums[0], sums[1], sums[4])
-	l.save(f)
 }
 
-// mismatchOfMethods draws where methods end, against how much the agents of a quadratic
+// mismatchOfMethods measures where methods end, against how much the agents of a quadratic
 // problem differ.
 func mismatchOfMethods(ctx context.Context, l *lab) {
 	K := pick(l, 4000, 10)
-	f := newChart("mismatch-methods", fmt.Sprintf("Where methods end (quadratic, full batch, K = %d)", K),
-		"share by which the agents differ", "norm of the gradient of Φ at the last average x")
-	f.XScale = report.Linear
 	rows := table{{"differ", "mdbo", "madsbo", "sparkle ed"}}
 	for _, differ := range pick(l, []float64{0, 0.1, 0.2, 0.4, 0.6, 0.8, 1}, []float64{0, 1}) {
 		var norms []float64
@@ -128,32 +119,8 @@ func mismatchOfMethods(ctx context.Context, l *lab) {
 			q := quadratics{n: 5, p: 5, q: 8, low: 1, high: 3, coupling: 0.5, differ: differ, seed: l.seed}
 			res := testkit.Get(run(ctx, q.problem(0), train.Config{W: ring(5), Method: r.method, K: K, EvalEvery: K}))
 			norms = append(norms, float64(res.Last().GradNorm))
-			f.point(r.name, differ, norms[len(norms)-1])
 		}
 		rows.add(differ, norms)
 	}
 	l.table(rows)
-	l.save(f)
-}
-
-// solveDefinite returns the z of hz = b.
-func solveDefinite(h mat.Symmetric, b []float64) []float64 {
-	var ch mat.Cholesky
-	if !ch.Factorize(h) {
-		testkit.OK(dsbo.ConfigErrorf("the Hessian must be positive definite"))
-	}
-	z := make([]float64, len(b))
-	testkit.OK(ch.SolveVecTo(mat.NewVecDense(len(z), z), mat.NewVecDense(len(b), b)))
-	return z
-}
-
-// denseHessian returns one agent's Hessian of g, of all its examples.
-func denseHessian(o dsbo.Oracle, x, y []float64) []float64 {
-	d, ok := o.(dsbo.DenseOracle)
-	if !ok {
-		testkit.OK(dsbo.Errorf(dsbo.ErrCapability, "the oracle must give Hessians"))
-	}
-	h := make([]float64, len(y)*len(y))
-	testkit.OK(d.Hessian(h, x, y, allExamples))
-	return h
 }
