@@ -12,7 +12,6 @@ import (
 	"dsbo"
 	"dsbo/command/cluster"
 	"dsbo/experiment"
-	"dsbo/experiment/experimenttest"
 	"dsbo/experiment/tasks"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
@@ -74,7 +73,7 @@ func goCommand() {
 	os.Exit(0)
 }
 
-func TestScripts(t *testing.T) { experimenttest.Scripts(t, "testdata/script", "dsbo", run, nil) }
+func TestScripts(t *testing.T) { runScripts(t, "testdata/script", nil) }
 
 // TestOwnName: an error of a program for one task of the program's name says that name once.
 func TestOwnName(t *testing.T) {

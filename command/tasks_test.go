@@ -35,7 +35,7 @@ func TestScriptsOfTasks(t *testing.T) {
 		"synthetic": {strings.Join(synthetic()[1:], " "), "-preset=madsbo_tuned -T=2 -N=2"},
 	} {
 		t.Run(task, func(t *testing.T) {
-			experimenttest.Scripts(t, "testdata/"+task, "dsbo", run, func(e *testscript.Env) error {
+			runScripts(t, "testdata/"+task, func(e *testscript.Env) error {
 				dir := filepath.Join(e.WorkDir, "data")
 				t.Setenv("DSBO_DATA", dir)
 				e.Setenv("SMALL", c.small)
