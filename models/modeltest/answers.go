@@ -76,14 +76,6 @@ func fingerprint(v []float64) answer {
 	return answer{h.Sum64(), linalg.Norm(v)}
 }
 
-func fingerprints(vectors ...[]float64) []answer {
-	var list []answer
-	for _, v := range vectors {
-		list = append(list, fingerprint(v))
-	}
-	return list
-}
-
 // answers makes all the calls under one sample name.
 func answers(o dsbo.Oracle, calls []call, name dsbo.Sample) []answer {
 	out := make([]answer, len(calls))

@@ -23,12 +23,12 @@ func (s *subject) convexity() error {
 	}
 	o := s.oracle(models.Config{Batch: s.batch()})
 	for k := range points(s) {
-		x, y, v := s.point()
+		x, y, _ := s.point()
 		mu := c.Modulus(x)
 		if !(mu > 0) {
 			return fmt.Errorf("the modulus that the model claims must be positive; it is %g", mu)
 		}
-		least, largest := curvatures(s, o, x, y, v, dsbo.Sample{Set: dsbo.Curvature, K: k})
+		least, largest := curvatures(s, o, x, y, dsbo.Sample{Set: dsbo.Curvature, K: k})
 		// the eigenvalues' own error is some units in the last place of the largest
 		if !(least >= mu*(1-1e-6)-1e-12*largest) {
 			return fmt.Errorf("the lower loss has curvature %g, the model claims at least %g", least, mu)
@@ -37,40 +37,15 @@ func (s *subject) convexity() error {
 	return nil
 }
 
-// lanczosSteps is how many products find extreme curvatures where q is large.
-const lanczosSteps = 12
-
-// curvatures returns the extreme eigenvalues of the lower loss's Hessian; where q is large of its
-// part that Lanczos' recurrence reaches from v. These lie between the true ones.
-func curvatures(s *subject, o *models.Oracle, x, y, v []float64, name dsbo.Sample) (least, largest float64) {
+// curvatures returns the extreme eigenvalues of the lower loss's Hessian; where q is large, numbers
+// between these, by Lanczos.
+func curvatures(s *subject, o *models.Oracle, x, y []float64, name dsbo.Sample) (least, largest float64) {
 	if s.q <= denseLimit {
-		return extremes(mat.NewSymDense(s.q, slices.Concat(hessian(s, o, x, y, name)...)))
+		values := eigen(mat.NewSymDense(s.q, slices.Concat(hessian(s, o, x, y, name)...)), false).Values(nil)
+		return values[0], values[len(values)-1]
 	}
-	t := mat.NewSymDense(lanczosSteps, nil)
-	before, next := make([]float64, s.q), make([]float64, s.q)
-	linalg.Scale(v, 1/linalg.Norm(v), v)
-	for k := range lanczosSteps {
-		testkit.OK(o.HVP(next, x, y, v, name))
-		alpha := linalg.Dot(v, next)
-		t.SetSym(k, k, alpha)
-		linalg.Axpy(next, -alpha, v)
-		if k > 0 {
-			linalg.Axpy(next, -t.At(k-1, k), before)
-		}
-		beta := linalg.Norm(next)
-		if k == lanczosSteps-1 || beta <= 1e-10*math.Abs(t.At(0, 0)) {
-			return extremes(t.SliceSym(0, k+1).(*mat.SymDense))
-		}
-		t.SetSym(k, k+1, beta)
-		linalg.Scale(next, 1/beta, next)
-		before, v, next = v, next, before
-	}
-	return 0, 0
-}
-
-func extremes(h *mat.SymDense) (least, largest float64) {
-	values := eigen(h, false).Values(nil)
-	return values[0], values[len(values)-1]
+	product := func(dst, v []float64) error { return o.HVP(dst, x, y, v, name) }
+	return testkit.Get(linalg.Least(s.q, product)), testkit.Get(linalg.Largest(s.q, product))
 }
 
 // eigen returns the eigenvalues of a Hessian, with or without its eigenvectors.

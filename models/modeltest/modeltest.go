@@ -27,19 +27,16 @@ import (
 //   - x: some answer depends on it;
 //   - float32: within 1e-4 of float64's largest entry, and what float64 changes by across a kink
 //     that rounding can cross;
-//   - names, minibatch, whole, results: same name, same bits, also of a model that is built again;
-//     a minibatch is its rows; [dsbo.Whole], and a batch no smaller than the data, are all rows;
-//     results overwrite what was there, and inputs stay;
+//   - names, minibatch, whole: same name, same bits, also of a model that is built again; a minibatch
+//     is its rows; [dsbo.Whole], and a batch no smaller than the data, are all rows;
 //   - copies: with each example twice, and three times, a loss is the mean over its examples or
 //     their sum, up to the 1/rows by which averages over pairs of examples differ;
 //   - leaks: a loss of one example depends on no other one, but where the model
 //     is [models.Batched];
-//   - dense: the dense derivatives are made of the products' columns;
 //   - bounded: the lower loss does not fall for ever along rays;
 //   - what the model claims by further methods: convexity (Modulus), penalty, diagonal, score,
 //     shape, layers, start, meaning, baselines, simpler;
-//   - lengths, allocations: vectors of a wrong length are errors, and steady work
-//     allocates nothing.
+//   - allocations: steady work allocates nothing.
 //
 // A score's losses must have Upper as their mean or the sum, up to terms that do not depend on the
 // examples and the factor of a prior, where these have no weights. They depend on no other example,
@@ -87,8 +84,6 @@ var checks = []check{
 	{"whole", (*subject).wholeData},
 	{"copies", (*subject).copies},
 	{"leaks", (*subject).leaks},
-	{"results", (*subject).results},
-	{"dense", (*subject).dense},
 	{"bounded", (*subject).bounded},
 	{"convexity", (*subject).convexity},
 	{"penalty", (*subject).penalty},
@@ -100,7 +95,6 @@ var checks = []check{
 	{"meaning", (*subject).meaning},
 	{"baselines", (*subject).baselines},
 	{"simpler", (*subject).simpler},
-	{"lengths", (*subject).lengths},
 	{"allocations", (*subject).allocations},
 }
 
