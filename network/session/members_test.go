@@ -1,0 +1,108 @@
+package session
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dsbo"
+	"dsbo/internal/testkit"
+)
+
+// TestOtherData: an agent that comes back with other data is refused, and learns it, whether it has
+// its register or only the others know; they wait for it.
+func TestOtherData(t *testing.T) {
+	for _, agent := range []int{0, 2} {
+		for _, lost := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				w := newTown(t, toy{matrix: ring(5), k: 40, every: 5, length: 16, compute: 2 * time.Second}, 0)
+				defer w.close()
+				for i := range w.now {
+					w.start(i)
+				}
+				time.Sleep(33 * time.Second)
+				w.kill(agent)
+				if lost {
+					w.wipe(agent)
+				}
+				w.data = map[int][]byte{agent: []byte("other")}
+				w.start(agent)
+				time.Sleep(2 * time.Minute)
+				for i, p := range w.now {
+					if p.ended() != (i == agent) {
+						t.Errorf("agent %d, disk lost: %t: agent %d has ended: %t, %v", agent, lost, i, p.ended(),
+							p.err)
+					}
+				}
+				if p := w.now[agent]; p.ended() && !errors.Is(p.err, dsbo.ErrConfig) {
+					t.Errorf("agent %d, disk lost: %t: error %v must be one of its settings", agent, lost, p.err)
+				}
+			})
+		}
+	}
+}
+
+// TestFenced: of two processes of an agent the later one goes on.
+func TestFenced(t *testing.T) {
+	for _, agent := range []int{0, 2} { // those that connect to a neighbour
+		synctest.Test(t, func(t *testing.T) {
+			w := newTown(t, toy{matrix: ring(5), k: 40, every: 5, length: 16, compute: 2 * time.Second}, 3)
+			defer w.close()
+			for i := range w.now {
+				w.start(i)
+			}
+			time.Sleep(33 * time.Second)
+			first := w.now[agent]
+			d := w.disks[agent]
+			d.mu.Lock()
+			w.disks[agent] = &toyDisk{state: d.state, states: slices.Clone(d.states)}
+			d.mu.Unlock()
+			w.mu.Lock()
+			w.moved[machine(agent)] = "another-" + machine(agent)
+			w.mu.Unlock()
+			w.start(agent)
+			w.await(time.Hour)
+			if fenced := (*FencedError)(nil); !first.ended() || !errors.As(first.err, &fenced) {
+				t.Errorf("agent %d: the first process has ended: %t, %v", agent, first.ended(), first.err)
+			}
+			w.wantEnd("two processes", 0)
+			first.stop()
+			<-first.done
+		})
+	}
+}
+
+// TestSlowMember: a member that computes for too long is left out, and comes in when it is through
+// with that, and not before.
+func TestSlowMember(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, toy{matrix: ring(5), k: 60, every: 5, length: 16, compute: 2 * time.Second}, 3)
+		defer w.close()
+		var through time.Time
+		iterations := 0 // of agent 2
+		w.slow, w.pauses = 30*time.Second, func(agent int) time.Duration {
+			if agent != 2 {
+				return 0
+			}
+			if iterations++; iterations != 12 {
+				return 0
+			}
+			through = time.Now().Add(100 * time.Second)
+			return 100 * time.Second
+		}
+		for i := range w.now {
+			w.start(i)
+		}
+		w.await(time.Hour)
+		w.wantEnd("slow", 0)
+		log := w.disks[0].state.Log
+		if len(log) != 2 || !slices.Equal(log[0].Slow, []int{2}) || log[1].Why[0] != "agent 2 returned" {
+			t.Fatalf("agent 2 must leave as slow, and return:\n%s", log.Bytes())
+		}
+		if at := testkit.Get(time.Parse(time.RFC3339, log[1].Time)); at.Before(through.Add(-time.Second)) {
+			t.Errorf("agent 2 is back at %v, as it computes until %v", at, through)
+		}
+	})
+}
