@@ -86,7 +86,6 @@ func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 	parity := a.round % 2
 	f := &a.slot[parity]
 	f.resize(len(src))
-	f.label(a.x.key, a.id, a.round)
 	copy(f.floats(), src)
 	a.x.arrive()
 	if err := a.x.await(ctx, a.ready); err != nil {

@@ -21,8 +21,6 @@ func (b blocks) rank(i int) int { return ((i+1)*b.ranks - 1) / b.agents }
 // label names a rank by its agents too.
 func (b blocks) label(rank int) string {
 	switch lo, hi := b.agentsOf(rank); hi - lo {
-	case 0:
-		return fmt.Sprintf("rank %d (no agent)", rank)
 	case 1:
 		return fmt.Sprintf("rank %d (agent %d)", rank, lo)
 	default:

@@ -30,11 +30,11 @@
 //
 // Reduce combines the words of a rank's agents first and then the words of all ranks by
 // MPI_Iallreduce, in words of 32 or 64 bits, on a communicator of the exchange's own; it is looked
-// at now and then, as messages are. A head of five words that says what each rank combines goes
-// before. If the heads differ, the words stay where they are and all ranks have an error; if one of
-// them says that its rank has left, so do the others. A rank takes part to the end in what it has
-// said, even if it has failed meanwhile, so that nothing is under way when MPI ends. Ranks without
-// agents take part with zeros.
+// at now and then, as messages are. Gather is such a sum, of which all ranks but one have zeros. A
+// head of five words that says what each rank combines goes before. If the heads differ, the words
+// stay where they are and all ranks have an error; if one of them says that its rank has left, so
+// do the others. A rank takes part to the end in what it has said, even if it has failed meanwhile,
+// so that nothing is under way when MPI ends.
 //
 // # When something goes wrong
 //

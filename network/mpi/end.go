@@ -2,7 +2,6 @@ package mpi
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"dsbo/network"
@@ -34,12 +33,8 @@ func (x *Exchange) end(err error, then func(notice)) {
 	x.cause = err
 	close(x.stopped)
 	n := notice{exchange: int64(x.number), rank: int64(x.world.rank), mixed: int64(x.round),
-		gathered: int64(x.gather.round),
-		reduced:  int64(x.sum.round), kind: int64(network.Kind(err))}
+		reduced: int64(x.sum.round), kind: int64(network.Kind(err))}
 	n.setReason(err.Error())
-	if len(x.local) == 0 {
-		n.mixed = math.MaxInt64 // nobody waits for vectors of this rank
-	}
 	x.world.call(func() { then(n) })
 }
 
@@ -57,7 +52,6 @@ func (x *Exchange) giveNotice(n notice) {
 
 func (x *Exchange) giveUp() {
 	x.world.remove(&x.mixing.transfer)
-	x.world.remove(&x.gather.flow.transfer)
 	x.world.remove(&x.sum.transfer)
 }
 
@@ -75,8 +69,7 @@ func (x *Exchange) noteDeparture(n notice) {
 func (x *Exchange) endIfAbandoned() {
 	x.mu.Lock()
 	i := slices.IndexFunc(x.departures, func(n notice) bool {
-		return x.arrived > 0 && n.mixed <= int64(x.round) || x.gather.isAbandoned(n.gathered) ||
-			x.sum.isAbandoned(n.reduced)
+		return x.arrived > 0 && n.mixed <= int64(x.round) || x.sum.waiting && n.reduced <= int64(x.sum.round)
 	})
 	var n notice
 	if i >= 0 {
@@ -115,16 +108,12 @@ func (x *Exchange) stopError() error { return fmt.Errorf("the exchange has ended
 func (x *Exchange) release() {
 	x.giveUp()
 	x.world.lib.closeSum(&x.sum.transfer)
-	for _, f := range []*flow{x.mixing, x.gather.flow} {
-		if !x.world.lib.drop(&f.transfer, dropTime) {
-			return // some vectors of a failed exchange are lost
-		}
+	if !x.world.lib.drop(&x.mixing.transfer, dropTime) {
+		return // some vectors of a failed exchange are lost
 	}
 	for _, a := range x.local {
 		a.slot[0].release()
 		a.slot[1].release()
 	}
 	x.mixing.release()
-	x.gather.flow.release()
-	x.gather.outgoing.release()
 }

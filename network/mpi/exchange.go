@@ -35,14 +35,12 @@ type Exchange struct {
 	world  *World                 // the ranks
 	number int                    // of the exchange, which the world has counted
 	blocks blocks                 // which agents are where
-	key    uint64                 // that marks its messages
 	agents []*agent               // agents of other ranks are nil
 	local  []*agent               // agents of this rank
 	ids    []int                  // of local
 	mixing *flow                  // messages of Mix
-	gather gather                 // messages of Gather
 	joint  network.LocalReduction // reductions within the rank
-	sum    sum                    // reductions between the ranks
+	sum    sum                    // reductions and gatherings between the ranks
 	begin  func()                 // x.beginMix, made once
 
 	mu         sync.Mutex     // guards what follows
@@ -58,8 +56,8 @@ type Exchange struct {
 var _ network.Team = (*Exchange)(nil)
 
 // Exchange opens an exchange over the edges of m with its weights. All ranks open the same ones in
-// the same order; it waits until they have, and fails if a rank's matrix is another. There may be
-// more ranks than agents.
+// the same order; it waits until they have, and fails if a rank's matrix is another. Each rank must
+// have an agent.
 func (w *World) Exchange(ctx context.Context, m *network.Matrix, o Options) (*Exchange, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -67,10 +65,12 @@ func (w *World) Exchange(ctx context.Context, m *network.Matrix, o Options) (*Ex
 	if o.Timeout == 0 {
 		o.Timeout = 10 * time.Minute
 	}
+	if m.N() < w.size {
+		return nil, dsbo.ConfigErrorf("each of the %d processes must have an agent; there are %d agents", w.size, m.N())
+	}
 	x := &Exchange{
 		world:   w,
 		blocks:  blocks{m.N(), w.size},
-		key:     fingerprint(m, w.size),
 		agents:  make([]*agent, m.N()),
 		stopped: make(chan struct{}),
 	}
@@ -79,13 +79,32 @@ func (w *World) Exchange(ctx context.Context, m *network.Matrix, o Options) (*Ex
 	if err := w.register(x); err != nil {
 		return nil, err
 	}
-	x.openSum()
-	if err := x.Gather(ctx, make([][]float64, m.N())); err != nil {
+	if err := x.compare(ctx, fingerprint(m, w.size)); err != nil {
+		x.Fail(err)
 		x.Close()
 		return nil, fmt.Errorf("opening an exchange: %w", err)
 	}
-	x.joinReductions()
 	return x, nil
+}
+
+// compare opens the ranks' way to combine words, and returns an error unless all have one key.
+func (x *Exchange) compare(ctx context.Context, key uint64) error {
+	if x.blocks.ranks == 1 {
+		return ctx.Err()
+	}
+	if !x.world.callAndWait(func() { x.world.lib.openSum(&x.sum.transfer) }) {
+		return network.ErrClosed
+	}
+	words := []uint64{key, ^key}
+	if err := x.reduceRanks(ctx, network.Max, 64, words); err != nil {
+		return fmt.Errorf("rank %d: %w", x.world.rank, err)
+	}
+	if words[0] != key || words[1] != ^key {
+		return dsbo.ConfigErrorf(
+			"all ranks must mix over one graph with the same weights and in the same way; another rank than %d does not",
+			x.world.rank)
+	}
+	return nil
 }
 
 // connect makes the local agents and their ways to the others.
@@ -94,7 +113,6 @@ func (x *Exchange) connect(m *network.Matrix, timeout time.Duration) {
 	receive, send := x.blocks.routes(m, rank)
 	x.mixing = newFlow(x, timeout, receive, send)
 	x.mixing.done = x.completeMix
-	x.gather.init(x, timeout)
 	x.sum.init(x, timeout)
 	lo, hi := x.blocks.agentsOf(rank)
 	for i := lo; i < hi; i++ {
@@ -171,10 +189,6 @@ func (x *Exchange) beginMix() {
 
 // completeMix releases the agents: what they wait for is here.
 func (x *Exchange) completeMix() {
-	if err := x.mixing.check(x.round); err != nil {
-		x.Fail(err)
-		return
-	}
 	x.mu.Lock() // until all have their wake-up, so that none ends the exchange before
 	defer x.mu.Unlock()
 	x.arrived = 0

@@ -2,12 +2,12 @@ package mpi
 
 // A fakeSum is one rank's end of a sum, with the stages of library_mpi.c.
 type fakeSum struct {
-	rounds                  *[]*fakeRound // of all ranks
-	round                   int           // number of the next
-	stage                   int
-	passive, wanted, closed bool
-	own                     sumKind // what this rank wants combined
-	memory                  []byte
+	rounds         *[]*fakeRound // of all ranks
+	round          int           // number of the next
+	stage          int
+	wanted, closed bool
+	own            sumKind // what this rank wants combined
+	memory         []byte
 }
 
 const (
@@ -31,7 +31,7 @@ func (l *fakeLibrary) openSum(t *transfer) {
 	for len(l.sums) <= l.opened {
 		l.sums = append(l.sums, new([]*fakeRound))
 	}
-	t.handle = &fakeSum{rounds: l.sums[l.opened], passive: t.sum.passive}
+	t.handle = &fakeSum{rounds: l.sums[l.opened]}
 	l.opened++
 }
 
@@ -68,7 +68,7 @@ func (l *fakeLibrary) reap() {
 // lookAtSum does what can be done now for t.
 func (l *fakeLibrary) lookAtSum(t *transfer) (state, error) {
 	s := t.handle.(*fakeSum)
-	if !t.sum.started && !t.sum.passive {
+	if !t.sum.started {
 		t.sum.started, s.wanted, s.own = true, true, *t.sum
 	}
 	for before := -1; before != s.round*4+s.stage; {
@@ -92,12 +92,12 @@ func (s *fakeSum) current() *fakeRound {
 func (l *fakeLibrary) step(s *fakeSum) (state, error) {
 	r, wanted := s.current(), s.wanted
 	switch {
-	case s.stage == fakeIdle && (s.wanted || s.closed || s.passive):
+	case s.stage == fakeIdle && (s.wanted || s.closed):
 		l.addHead(s, r)
 	case s.stage == fakeHead && r.heads == l.size && r.left:
 		s.stage = fakeEnded
 	case s.stage == fakeHead && r.heads == l.size && r.unlike:
-		s.stage, s.wanted, s.passive = fakeIdle, false, false
+		s.stage, s.wanted = fakeIdle, false
 		s.round++
 		if wanted {
 			return pending, errMismatch

@@ -15,7 +15,7 @@ type flow struct {
 	incoming []frame // of the receives, which are the first messages
 }
 
-// newFlow returns a flow that does nothing when it is done.
+// newFlow returns a flow of what is received and sent.
 func newFlow(x *Exchange, timeout time.Duration, receive, send []parcel) *flow {
 	f := &flow{x: x, incoming: make([]frame, len(receive))}
 	f.transfer = transfer{blocks: x.blocks, timeout: timeout, failed: func(err error) { x.Fail(f.failure(err)) }}
@@ -38,21 +38,11 @@ func (f *flow) expect(i, n int) {
 	f.messages[i].words = f.incoming[i].message()
 }
 
-// check looks at all that has come.
-func (f *flow) check(round int) error {
-	for i, m := range f.receives() {
-		if err := f.incoming[i].check(f.blocks.label(m.peer), f.x.key, m.agent, round); err != nil {
-			return fmt.Errorf("rank %d: %w", f.x.world.rank, err)
-		}
-	}
-	return nil
-}
-
 // failure says why a transfer cannot be completed.
 func (f *flow) failure(err error) error {
 	if l, ok := errors.AsType[*lengthError](err); ok {
 		err = dsbo.ShapeErrorf("ranks must send equally many numbers; %s sends %d numbers where this rank has %d",
-			f.blocks.label(f.messages[l.message].peer), l.words-headWords, f.incoming[l.message].n)
+			f.blocks.label(f.messages[l.message].peer), l.words, f.incoming[l.message].n)
 	}
 	return fmt.Errorf("rank %d: %w", f.x.world.rank, err)
 }

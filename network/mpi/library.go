@@ -81,7 +81,6 @@ type message struct {
 
 // A sumKind says what a sum combines.
 type sumKind struct {
-	passive bool // this rank has no words, and takes part in what the others combine
 	op      network.Op
 	bits    int
 	words   int

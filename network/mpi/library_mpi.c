@@ -194,9 +194,8 @@ enum { QUEUED, OPENING, IDLE, HEAD, WORDS, ENDED };
 enum { HEAD_LEFT, HEAD_KIND, HEAD_KIND_REST, HEAD_COUNT, HEAD_COUNT_REST };
 static const uint64_t ALIKE = UINT64_C(1) << 62;
 
-struct dsbo_sum *dsbo_new_sum(struct dsbo_world *w, int passive) {
+struct dsbo_sum *dsbo_new_sum(struct dsbo_world *w) {
 	struct dsbo_sum *s = calloc(1, sizeof *s), **last = &w->opening;
-	s->passive = passive;
 	while (*last != NULL)
 		last = &(*last)->later;
 	return *last = s;
@@ -227,7 +226,7 @@ void *dsbo_sum_words(struct dsbo_sum *s, int64_t bytes) {
 	return s->words;
 }
 
-// post_head says what this rank combines next: its words, that it has left, or, with zeros, what the others do.
+// post_head says what this rank combines next: its words, or that it has left.
 static int post_head(struct dsbo_world *w, struct dsbo_sum *s) {
 	memset(s->head, 0, sizeof s->head);
 	if (s->wanted) {
@@ -246,13 +245,6 @@ static int post_head(struct dsbo_world *w, struct dsbo_sum *s) {
 
 // post_words combines the words, about which all heads agree.
 static int post_words(struct dsbo_world *w, struct dsbo_sum *s) {
-	if (!s->wanted) { // a passive rank: zeros change nothing
-		s->kind = s->head[HEAD_KIND];
-		s->op = s->kind & 1;
-		s->width = s->kind >> 1 & 0xf;
-		s->count = s->head[HEAD_COUNT];
-		memset(dsbo_sum_words(s, (int64_t)s->width * s->count + 1), 0, (int64_t)s->width * s->count);
-	}
 	MPI_Datatype type = s->width == 4 ? MPI_UINT32_T : MPI_UINT64_T;
 	CHECK(w, "MPI_Iallreduce",
 		MPI_Iallreduce(MPI_IN_PLACE, s->words, s->count, type, s->op ? MPI_MAX : MPI_SUM, s->comm, &s->request));
@@ -270,7 +262,7 @@ static int step(struct dsbo_world *w, struct dsbo_sum *s) {
 		return DSBO_PENDING;
 	switch (s->stage) {
 	case IDLE:
-		return s->wanted || s->closed || s->passive ? post_head(w, s) : DSBO_PENDING;
+		return s->wanted || s->closed ? post_head(w, s) : DSBO_PENDING;
 	case HEAD:
 		if (s->head[HEAD_LEFT]) {
 			s->stage = ENDED;
@@ -279,7 +271,7 @@ static int step(struct dsbo_world *w, struct dsbo_sum *s) {
 		if (s->head[HEAD_KIND] + s->head[HEAD_KIND_REST] == ALIKE && s->head[HEAD_COUNT] + s->head[HEAD_COUNT_REST] == ALIKE)
 			return post_words(w, s);
 		s->stage = IDLE;
-		s->wanted = s->passive = 0;
+		s->wanted = 0;
 		return wanted ? DSBO_UNLIKE : DSBO_PENDING;
 	case WORDS:
 		s->stage = IDLE;

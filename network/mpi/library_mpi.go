@@ -77,7 +77,7 @@ func (l *cgoLibrary) open(t *transfer) *C.struct_dsbo_transfer {
 	}
 	for i := range t.messages {
 		m, c := &t.messages[i], &h.messages[i]
-		c.words, c.count = unsafe.Pointer(&m.words[0]), C.int(len(m.words))
+		c.words, c.count = unsafe.Pointer(unsafe.SliceData(m.words)), C.int(len(m.words))
 	}
 	return h.c
 }
@@ -130,11 +130,7 @@ func (l *cgoLibrary) poll(t *transfer, d time.Duration) (state, error) {
 }
 
 func (l *cgoLibrary) openSum(t *transfer) {
-	passive := C.int(0)
-	if t.sum.passive {
-		passive = 1
-	}
-	t.handle = C.dsbo_new_sum(l.world, passive)
+	t.handle = C.dsbo_new_sum(l.world)
 }
 
 func (l *cgoLibrary) sumWords(t *transfer, bytes int) []byte {
@@ -145,7 +141,7 @@ func (l *cgoLibrary) sumWords(t *transfer, bytes int) []byte {
 // beginSum has the words of t combined, once.
 func (l *cgoLibrary) beginSum(t *transfer) *C.struct_dsbo_sum {
 	c := t.handle.(*C.struct_dsbo_sum)
-	if s := t.sum; !s.started && !s.passive {
+	if s := t.sum; !s.started {
 		s.started = true
 		c.wanted, c.op, c.width, c.count, c.kind = 1, C.int(s.op), C.int(s.width()), C.int(s.words), C.int64_t(s.kind())
 	}

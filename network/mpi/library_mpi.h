@@ -40,7 +40,6 @@ struct dsbo_sum {
 	MPI_Comm comm;
 	MPI_Request request;
 	int stage;
-	int passive; // has no words, and combines what the others do
 	int wanted;  // has words that are not combined yet
 	int closed;  // will have no more
 	uint64_t head[DSBO_HEAD_WORDS];
@@ -71,7 +70,7 @@ struct dsbo_world {
 
 int dsbo_init(struct dsbo_world **world);
 struct dsbo_transfer *dsbo_new_transfer(int count);
-struct dsbo_sum *dsbo_new_sum(struct dsbo_world *w, int passive);
+struct dsbo_sum *dsbo_new_sum(struct dsbo_world *w);
 void *dsbo_sum_words(struct dsbo_sum *s, int64_t bytes);
 void dsbo_close_sum(struct dsbo_world *w, struct dsbo_sum *s);
 int dsbo_poll(struct dsbo_world *w, struct dsbo_transfer *t, struct dsbo_sum *s, int64_t nanos);

@@ -37,17 +37,20 @@ func openRank(tb testing.TB, w *network.Matrix, o Options) *Exchange {
 type meeting struct{ *Exchange }
 
 func newMeeting(t *testing.T) meeting {
-	return meeting{openRank(t, mustRing(1), Options{Timeout: jobTime})}
+	return meeting{openRank(t, mustRing(world.Size()), Options{Timeout: jobTime})}
 }
 
 func (m meeting) wait(t *testing.T) {
 	t.Helper()
-	if err := m.Gather(t.Context(), make([][]float64, 1)); err != nil {
+	if err := m.Gather(t.Context(), make([][]float64, world.Size())); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestRankConforms(t *testing.T) { networktest.TestTeam(t, openTogether(t)) }
+func TestRankConforms(t *testing.T) {
+	open := openTogether(t)
+	networktest.TestTeamOf(t, world.Size(), 16, open)
+}
 
 // TestRankMethods: all methods for several agents come to the bits of one process.
 func TestRankMethods(t *testing.T) { algotest.TestOverTeams(t, openTogether(t)) }

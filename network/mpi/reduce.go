@@ -12,46 +12,41 @@ import (
 	"dsbo/network"
 )
 
-// A sum is what Reduce of the agents runs on: MPI_Iallreduce over all ranks.
+// A sum is what reductions and gatherings run on: MPI_Iallreduce over all ranks.
 type sum struct {
-	collective
 	transfer
-	kind sumKind
+	kind    sumKind
+	begin   func()        // has the transfer polled; made once
+	ready   chan struct{} // holds one wake-up
+	waiting bool          // under the exchange's mu, like round
+	round   int           // how many are completed
 }
 
 func (s *sum) init(x *Exchange, timeout time.Duration) {
-	s.transfer = transfer{sum: &s.kind, blocks: x.blocks, timeout: timeout, done: s.complete}
+	s.ready = make(chan struct{}, 1)
+	s.begin = func() {
+		if !x.hasEnded() {
+			x.world.begin(&s.transfer)
+		}
+	}
+	s.transfer = transfer{sum: &s.kind, blocks: x.blocks, timeout: timeout}
+	s.done = func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		s.waiting = false
+		s.round++
+		s.ready <- struct{}{}
+	}
 	s.failed = func(err error) {
 		if errors.Is(err, errMismatch) {
 			err = dsbo.ShapeErrorf(
-				"ranks must reduce alike; another one reduces words of other numbers, bits or operations than %d "+
-					"words of %d bits",
-				s.kind.words, s.kind.bits)
+				"ranks must reduce or gather alike; another one combines words of other numbers, bits or operations "+
+					"than %d words of %d bits", s.kind.words, s.kind.bits)
 		}
 		x.Fail(fmt.Errorf("rank %d: %w", x.world.rank, err))
 	}
-	lo, hi := x.blocks.agentsOf(x.world.rank)
-	s.kind.passive = lo == hi
-	if s.kind.passive {
-		s.timeout = math.MaxInt64 // it waits for what the others do
-	}
-	s.collective = x.newCollective(&s.transfer)
 	if x.blocks.ranks > 1 {
 		x.joint.AcrossProcesses = x.reduceRanks
-	}
-}
-
-// openSum opens this rank's end of the sum, which all ranks do in the order of their exchanges.
-func (x *Exchange) openSum() {
-	if x.blocks.ranks > 1 {
-		x.world.call(func() { x.world.lib.openSum(&x.sum.transfer) })
-	}
-}
-
-// joinReductions has a rank without agents take part in what the others reduce.
-func (x *Exchange) joinReductions() {
-	if x.sum.kind.passive {
-		x.world.call(x.sum.begin)
 	}
 }
 
@@ -75,6 +70,39 @@ func (x *Exchange) ReduceTogether(ctx context.Context, op network.Op, bits int, 
 	return err
 }
 
+// Gather implements [network.Team]: it adds up the bits of the numbers, of which each rank has its
+// agents' and zeros for the others'. An error ends the exchange.
+func (x *Exchange) Gather(ctx context.Context, rows [][]float64) error {
+	err := network.CheckRows(rows, len(x.agents))
+	if err == nil {
+		err = x.gatherRows(ctx, rows)
+	}
+	if err != nil {
+		err = fmt.Errorf("rank %d, gathering: %w", x.world.rank, err)
+		x.Fail(err)
+	}
+	return err
+}
+
+// gatherRows is Gather of rows of one length.
+func (x *Exchange) gatherRows(ctx context.Context, rows [][]float64) error {
+	words := make([]uint64, len(rows)*len(rows[0]))
+	for _, i := range x.ids {
+		for k, v := range rows[i] {
+			words[i*len(rows[0])+k] = math.Float64bits(v)
+		}
+	}
+	if err := x.joint.ReduceTogether(ctx, network.Sum, 64, words); err != nil {
+		return err
+	}
+	for i, row := range rows {
+		for k := range row {
+			row[k] = math.Float64frombits(words[i*len(row)+k])
+		}
+	}
+	return nil
+}
+
 // reduceRanks combines the words of this rank's agents with the words of the other ranks.
 func (x *Exchange) reduceRanks(ctx context.Context, op network.Op, bits int, words []uint64) error {
 	if len(words) > maxFloats {
@@ -88,11 +116,16 @@ func (x *Exchange) reduceRanks(ctx context.Context, op network.Op, bits int, wor
 	}
 	defer x.frameUsers.Done()
 	s := &x.sum
-	s.kind.op, s.kind.bits, s.kind.words, s.kind.started = op, bits, len(words), false
+	s.kind = sumKind{op: op, bits: bits, words: len(words)}
 	width := s.kind.width()
 	memory := x.world.lib.sumWords(&s.transfer, width*len(words))
 	putWords(memory, width, words)
-	if err := s.run(ctx); err != nil {
+	x.mu.Lock()
+	s.waiting = true
+	x.mu.Unlock()
+	x.endIfAbandoned()
+	x.world.call(s.begin)
+	if err := x.await(ctx, s.ready); err != nil {
 		return err
 	}
 	getWords(words, width, memory)

@@ -221,8 +221,8 @@ func (w *World) register(x *Exchange) error {
 		return network.ErrClosed
 	}
 	x.number = w.next
-	x.mixing.tag, x.gather.flow.tag = 2*x.number+1, 2*x.number+2 // notices have 0
-	if x.gather.flow.tag > w.lastTag {
+	x.mixing.tag = x.number + 1 // notices have 0
+	if x.mixing.tag > w.lastTag {
 		w.mu.Unlock()
 		return dsbo.ConfigErrorf("this MPI has tags for %d exchanges, which were all opened before", x.number)
 	}

@@ -59,13 +59,14 @@ func Product(w *network.Matrix, x [][]float64) [][]float64 {
 // one; agents may also live in other processes that run the same suite at the same time. closeAll
 // may be called twice, and while agents wait.
 func TestTeam(t *testing.T, open func(*network.Matrix) (teams []network.Team, closeAll func())) {
-	TestTeamOf(t, 16, open)
+	TestTeamOf(t, 1, 16, open)
 }
 
-// TestTeamOf runs the suite on the graphs of at most n agents alone.
-func TestTeamOf(t *testing.T, agents int, open func(*network.Matrix) (teams []network.Team, closeAll func())) {
+// TestTeamOf runs the suite on the graphs of least to most agents alone.
+func TestTeamOf(t *testing.T, least, most int,
+	open func(*network.Matrix) (teams []network.Team, closeAll func())) {
 	for _, g := range graphs(t) {
-		if g.W.N() > agents {
+		if n := g.W.N(); n < least || n > most {
 			continue
 		}
 		t.Run(g.Name, func(t *testing.T) {

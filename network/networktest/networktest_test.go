@@ -21,7 +21,7 @@ func TestProcessesConform(t *testing.T) {
 	if testing.Short() {
 		most = 5
 	}
-	networktest.TestTeamOf(t, most, func(w *network.Matrix) ([]network.Team, func()) {
+	networktest.TestTeamOf(t, 1, most, func(w *network.Matrix) ([]network.Team, func()) {
 		return networktest.Processes(w, slices.Collect(slices.Chunk(network.NewLocal(w).Local(), 3))...)
 	})
 }
