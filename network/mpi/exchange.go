@@ -101,8 +101,8 @@ func (x *Exchange) compare(ctx context.Context, key uint64) error {
 	}
 	if words[0] != key || words[1] != ^key {
 		return dsbo.ConfigErrorf(
-			"all ranks must mix over one graph with the same weights and in the same way; another rank than %d does not",
-			x.world.rank)
+			"all ranks must mix over one graph with the same weights and in the same way; another rank than %d "+
+				"does not", x.world.rank)
 	}
 	return nil
 }
