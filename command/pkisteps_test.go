@@ -27,13 +27,14 @@ func TestRequestAndRenew(t *testing.T) {
 	}
 	certs := t.TempDir()
 	runCommand(t, "pki", "-cluster="+writeCluster(t, t.TempDir(), 2, nil), "-out="+certs)
-	before := testkit.Get(pki.Load(certs, 1, now))
-	runCommand(t, "pki", "renew", "-ca="+certs, "-days=20", filepath.Join(certs, "agent-1.pem"))
-	after := testkit.Get(pki.Load(certs, 1, now))
-	if left := after.Expires().Sub(now); left > 21*24*time.Hour || !after.SameKey(before) {
+	path := filepath.Join(certs, "agent-1.pem")
+	before := testkit.Get(pki.LoadCertificate(path))
+	runCommand(t, "pki", "renew", "-ca="+certs, "-days=20", path)
+	after := testkit.Get(pki.LoadCertificate(path))
+	if left := after.NotAfter.Sub(now); left > 21*24*time.Hour || pki.KeyDigest(before) != pki.KeyDigest(after) {
 		t.Errorf("renewed for %v; it must be for 20 days, with the same key", left)
 	}
-	_, err := command(t, "pki", "renew", "-ca="+certs, filepath.Join(certs, "agent-1.pem"))
+	_, err := command(t, "pki", "renew", "-ca="+certs, path)
 	wantError(t, err, cli.Usage, "-days 29 is the most")
 }
 

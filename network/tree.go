@@ -64,23 +64,6 @@ func (t *Tree) Opposite() int {
 	return opposite
 }
 
-// Diameter returns the most edges on the shortest way from one agent to another, of a connected
-// graph. Two agents are no further apart than twice their depth in the tree, so that those near its
-// root need not be looked at.
-func (m *Matrix) Diameter() (most int) {
-	var s search
-	t := m.Tree()
-	for depth := t.Height; most < 2*depth; depth-- {
-		for i, d := range t.Depth {
-			if d == depth {
-				s.visit(m, m.N(), i)
-				most = max(most, s.depth[s.order[m.N()-1]])
-			}
-		}
-	}
-	return most
-}
-
 // Distances returns how many edges each agent is away from the nearest of some, -1 where no edges
 // lead. It costs one pass over all edges.
 func (m *Matrix) Distances(from ...int) []int {

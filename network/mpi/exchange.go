@@ -12,17 +12,9 @@ import (
 
 // Options are the settings of an [Exchange].
 type Options struct {
-	// Timeout is how long a rank waits in an exchange for another one that says nothing. 0 means
-	// 10 minutes.
+	// Timeout is how long a rank waits in an exchange for another one that says nothing. 0 or less
+	// means 10 minutes.
 	Timeout time.Duration
-}
-
-// Validate returns an error that matches dsbo.ErrConfig if a setting cannot work.
-func (o Options) Validate() error {
-	if o.Timeout < 0 {
-		return dsbo.ConfigErrorf("Timeout must be above 0, or 0 for 10 minutes; it is %v", o.Timeout)
-	}
-	return nil
 }
 
 // An Exchange connects agents that are goroutines of several ranks. Agents are dealt to ranks in
@@ -59,10 +51,7 @@ var _ network.Team = (*Exchange)(nil)
 // the same order; it waits until they have, and fails if a rank's matrix is another. Each rank must
 // have an agent.
 func (w *World) Exchange(ctx context.Context, m *network.Matrix, o Options) (*Exchange, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
-	if o.Timeout == 0 {
+	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Minute
 	}
 	if m.N() < w.size {

@@ -1,7 +1,6 @@
 package pki
 
 import (
-	"crypto"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -47,12 +46,6 @@ func Agent(cert *x509.Certificate) (agent int, err error) {
 // Expires returns when the certificate expires, or one of those that it was signed by if that
 // expires first.
 func (id *Identity) Expires() time.Time { return id.expires }
-
-// SameKey reports whether both identities have one key. Renewed certificates keep it.
-func (id *Identity) SameKey(other *Identity) bool {
-	key, ok := id.certificate.PrivateKey.(interface{ Equal(crypto.PrivateKey) bool })
-	return ok && key.Equal(other.certificate.PrivateKey)
-}
 
 // Server returns the settings by which this agent accepts connections: TLS 1.3, from whoever has a
 // certificate that one of the authorities has signed. The function [Agent] of the connection's
