@@ -40,6 +40,12 @@ var (
 		{"numbers, few count", 150, 60, 60, 2, "regression", 1, "", false},
 		{"classes, no folds", 500, 200, 25, 4, "classification", 1, "-folds=0 -penalty=feature", false},
 		{"numbers, no folds", 400, 150, 25, 4, "regression", .5, "-folds=0 -penalty=feature", false},
+		{"counts, all", 240, 120, 15, 15, "count", .15, "", false},
+		{"classes, strong", 300, 150, 40, 2, "classification", 2, "", false},
+		{"numbers, no folds, strong", 240, 100, 30, 3, "regression", 1, "-folds=0 -penalty=feature", false},
+		{"counts, no folds", 400, 150, 20, 4, "count", .3, "-folds=0 -penalty=feature", false},
+		{"classes, alike", 300, 120, 10, 10, "classification", .5, "", true},
+		{"numbers, weak", 150, 90, 40, 40, "regression", .15, "", false},
 	}
 	nullKinds = []tableKind{
 		{"noise, classes", 200, 100, 20, 0, "classification", 0, "", false},
@@ -136,8 +142,9 @@ func BenchmarkGains(b *testing.B) {
 	for b.Loop() {
 		sums, held, n := map[string]float64{}, 0, 0
 		for _, k := range gainKinds {
-			for seed := range uint64(5) {
-				v, exact := k.run(b, 100+seed, k.judged), k.run(b, 100+seed, 4000)
+			for n := range uint64(12) {
+				seed := 2000 + n%6 + n/6*500
+				v, exact := k.run(b, seed, k.judged), k.run(b, seed, 4000)
 				g := v.Gains[0]
 				truth := -float64(exact.Gains[0].LossChange)
 				size := math.Abs(float64(exact.Gains[0].LossAgainst))

@@ -144,10 +144,10 @@ func TestExpectedGain(t *testing.T) {
 		gains []Gain
 		want  float64
 	}{
-		// (.05/.03² + .1/1.56/.02²)/(1/.03² + 1/.02²)
-		"test and folds": {[]Gain{test, crossed}, .05976331360946746},
-		"folds":          {[]Gain{crossed}, .1 / 1.56},
-		"folds, a loss":  {[]Gain{gain(CrossFitted, 2, 2.2, .04)}, -.1 / 1.56},
+		// cross-fitted .1 ± .02 counts as .086 ± .024
+		"test and folds": {[]Gain{test, crossed}, (.05/.0009 + .086/.000576) / (1/.0009 + 1/.000576)},
+		"folds":          {[]Gain{crossed}, .086},
+		"folds, a loss":  {[]Gain{gain(CrossFitted, 2, 2.2, .04)}, -.114},
 		"test":           {[]Gain{test}, shrunkBySum(.05, .03)},
 		"test and " +
 			"others": {[]Gain{test, gain(HeldOut, 2, 1, .1), gain(Validation, 2, 1, .1)}, shrunkBySum(.05, .03)},

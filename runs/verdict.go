@@ -170,8 +170,7 @@ func (c Contest) untestedText(expected Number) string {
 	switch c.Gains[0].Set {
 	case CrossFitted:
 		if expected > 0 {
-			return fmt.Sprintf(" Of it some 2/3 (1/%.4g), %s, is to be expected on new rows; not tested.",
-				crossFitOptimism, percent(-expected))
+			return fmt.Sprintf(" Of it some %s is to be expected on new rows; not tested.", percent(-expected))
 		}
 		return " Not tested."
 	case HeldOut:
