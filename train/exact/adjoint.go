@@ -16,13 +16,12 @@ const mostRounds = 4
 // solveBoth brings Y to y*(x) and Z to the solution of the adjoint system, and both again nearer
 // where Y has turned out too far off.
 //
-// Φ = f(y*) is known to first order, f(Y) − Z'g, and what is of second order follows from how large
-// the first is: f as a parabola along the way to y* is nowhere negative, as a loss is not, and
-// therefore its second-order term is at least (Z'g)²/(4f). A distance in the norm of the lower
-// Hessian does not tell that where f is far more curved than the lower loss, as at weak penalties.
-// Where f is below 0, such as the negative logarithm of a density, nothing bounds its curvature:
-// the term then follows from how Φ changes as Y comes nearer.
+// Φ = f(y*) is known to first order, as ψ(Y) of ψ(y) = f(y) − Z'∇_y g(x, y), whose slope at Y is
+// next to 0. What is left is of second order in the distance of Y from y*, but as large as f is
+// curved on the way, and as the curvature of the lower loss changes there: a distance in the norm
+// of the lower Hessian does not tell that.
 func (w *solve) solveBoth() error {
+	last, lastDistance := 0.0, math.Inf(1)
 	for round := range mostRounds {
 		if round > 0 { // less what the wire has lost
 			if err := w.askAll(w.lowerGrad(w.Y)); err != nil {
@@ -35,19 +34,18 @@ func (w *solve) solveBoth() error {
 		if err := w.solveAdjoint(); err != nil {
 			return err
 		}
-		first, last := linalg.Dot(w.Z, w.g), w.Phi
-		w.Phi = w.upper - first
-		if w.endsByResidual() || w.upper == 0 || math.IsNaN(w.upper) {
+		w.Phi = w.upper - linalg.Dot(w.Z, w.g)
+		if w.endsByResidual() || math.IsNaN(w.upper) {
 			return nil
 		}
-		second, bound := secondOrder(first, w.upper), w.tol/2*sizeOf(w.upper, w.lower)
-		switch {
-		case w.upper < 0 && round == 0 && w.Converged:
-			second = 16 * bound // not known: Y comes nearer once
-		case w.upper < 0:
-			second = math.Abs(w.Phi - last)
+		change, err := w.changeOnTheWay()
+		if err != nil {
+			return err
 		}
+		second := secondOrder(change, math.Abs(w.Phi-last)*(w.distance/lastDistance))
+		last, lastDistance = w.Phi, w.distance
 		w.PhiError += second
+		bound := w.tol / 2 * sizeOf(w.upper, w.lower)
 		if !(second > bound) || !w.Converged {
 			return nil
 		}
@@ -58,9 +56,47 @@ func (w *solve) solveBoth() error {
 	return nil
 }
 
-// secondOrder returns what Φ may be off by, from its first-order term and f > 0: four times the
-// least that is possible.
-func secondOrder(first, upper float64) float64 { return first * first / upper }
+// secondOrder returns what Φ may be off by in second order: twice the larger of what ψ changes by
+// on the way to y*, and what Φ has changed by since Y was farther off, as a share of that distance.
+// Twice, as conjugate gradients that end see less of a distance than is left.
+func secondOrder(change, moved float64) float64 { return 2 * max(change, moved) }
+
+// changeOnTheWay returns what ψ of solveBoth changes by over the distance that Y is off: the larger
+// change on two ways that are known without a product, along Z and along what the gradient
+// stands for.
+func (w *solve) changeOnTheWay() (change float64, err error) {
+	if w.distance == 0 || math.IsInf(w.distance, 1) {
+		return 0, nil
+	}
+	w.memory.Precondition(w.change, w.g)
+	var ends [][]float64
+	for _, way := range [][2][]float64{{w.Z, w.step}, {w.change, w.g}} { // each with its product with the Hessian
+		if square := linalg.Dot(way[0], way[1]); square > 0 {
+			t := math.Copysign(math.Sqrt(w.distance/square), linalg.Dot(way[0], w.g))
+			y := make([]float64, w.q)
+			linalg.Comb(y, 1, w.Y, -t, way[0])
+			ends = append(ends, y)
+		}
+	}
+	psi := make([]float64, len(ends))
+	err = w.mean(network.Float64, psi, func(_ int, o dsbo.ValueOracle, part []float64) error {
+		g := make([]float64, w.q)
+		for k, y := range ends {
+			upper, _, err := o.Values(w.x, y, allExamples)
+			if err == nil {
+				err = o.LowerGrad(g, w.x, y, allExamples)
+			}
+			if part[k] = upper - linalg.Dot(w.Z, g); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, v := range psi {
+		change = max(change, math.Abs(v-w.Phi))
+	}
+	return change, err
+}
 
 // sizeOf returns what the tolerance of Φ is a share of: f, as a loss is at least 0. A loss that may
 // be below 0 may also be near it, and then the lower loss tells how large losses are.
@@ -89,6 +125,9 @@ func (w *solve) solveAdjoint() error {
 	}
 	linalg.Fill(w.Z, 0)
 	if linalg.Norm(b) == 0 {
+		if !w.endsByResidual() {
+			w.PhiError = 0 // but for what is of second order
+		}
 		return nil
 	}
 	copy(r, b)
@@ -128,9 +167,14 @@ func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 			w.Converged = w.Converged && done
 			return nil
 		}
+		before := w.Products
 		added, last, positive, err := w.conjugateGradients(w.Z, r, end)
 		if err != nil {
 			return err
+		}
+		if w.Products == before { // not near enough, and no product would help: a loss is not finite
+			w.Converged = false
+			return nil
 		}
 		if gain, left = gain+added, last; last < 0 && w.distrustRounding() {
 			left = math.Abs(added)

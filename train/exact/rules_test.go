@@ -2,8 +2,11 @@ package exact_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
+	"dsbo"
+	"dsbo/internal/testkit"
 	"dsbo/train/exact"
 )
 
@@ -26,13 +29,102 @@ func TestFallsEnough(t *testing.T) {
 	}
 }
 
-// TestSecondOrder: what Φ may be off by is four times the second-order term of a loss that touches
-// 0: f(t) = (s + t b)² from s² on has the first-order term 2sb and the second-order term b².
+// TestSecondOrder: what Φ may be off by is twice the larger of two changes.
 func TestSecondOrder(t *testing.T) {
-	for _, c := range [][2]float64{{1, 2}, {3, 0.1}, {0.5, -7}} {
-		s, b := c[0], c[1]
-		if got, want := exact.SecondOrder(2*s*b, s*s), 4*b*b; math.Abs(got-want) > 1e-14*want {
-			t.Errorf("f = (%g + %g t)²: Φ may be off by %g, want %g", s, b, got, want)
+	for _, c := range [][3]float64{{1, 0, 2}, {3, 4, 8}, {0, 0.5, 1}} {
+		if got := exact.SecondOrder(c[0], c[1]); got != c[2] {
+			t.Errorf("changes of %g and %g: Φ may be off by %g, want %g", c[0], c[1], got, c[2])
+		}
+	}
+}
+
+// A bowl is g = Σ_j h_j (cosh(y_j − a_j) − 1), or its first term of second degree, and
+// f = above + ½ Σ_j c_j (y_j − b_j)². Φ = f(a).
+type bowl struct {
+	a, b, c, h []float64
+	above      float64
+	square     bool
+}
+
+func (o bowl) Dims() (p, q int) { return 1, len(o.a) }
+
+func (o bowl) UpperGrad(dx, dy, _, y []float64, _ dsbo.Sample) error {
+	clear(dx)
+	for j := range dy {
+		dy[j] = o.c[j] * (y[j] - o.b[j])
+	}
+	return nil
+}
+
+func (o bowl) LowerGrad(dst, _, y []float64, _ dsbo.Sample) error {
+	for j := range dst {
+		if dst[j] = o.h[j] * (y[j] - o.a[j]); !o.square {
+			dst[j] = o.h[j] * math.Sinh(y[j]-o.a[j])
+		}
+	}
+	return nil
+}
+
+func (o bowl) HVP(dst, _, y, v []float64, _ dsbo.Sample) error {
+	for j := range dst {
+		if dst[j] = o.h[j] * v[j]; !o.square {
+			dst[j] *= math.Cosh(y[j] - o.a[j])
+		}
+	}
+	return nil
+}
+
+func (o bowl) JVP(dst, _, _, _ []float64, _ dsbo.Sample) error {
+	clear(dst)
+	return nil
+}
+
+func (o bowl) Values(_, y []float64, _ dsbo.Sample) (upper, lower float64, err error) {
+	upper, lower = o.above, 1 // g is not near 0, as a loss is not
+	for j, v := range y {
+		upper += .5 * o.c[j] * (v - o.b[j]) * (v - o.b[j])
+		if d := v - o.a[j]; o.square {
+			lower += .5 * o.h[j] * d * d
+		} else {
+			lower += o.h[j] * (math.Cosh(d) - 1)
+		}
+	}
+	return upper, lower, nil
+}
+
+// TestFlatDirections: Φ of closed forms is right to the tolerance, and to the error that is stated,
+// where f is 1 to 1e5 times as curved as the lower loss in its flattest directions, and the
+// curvature of that changes or does not. Where f is least at y* its curvature is all that counts.
+func TestFlatDirections(t *testing.T) {
+	for _, tol := range []float64{1e-2, 1e-4} {
+		for _, flat := range []float64{1, 1e-2, 1e-4, 1e-5} {
+			for _, square := range []bool{true, false} {
+				for seed := range uint64(4) {
+					random := rand.New(rand.NewPCG(seed, 3))
+					const q = 60
+					o := bowl{square: square, above: float64(seed % 2)}
+					truth := o.above
+					for j := range q {
+						o.a = append(o.a, random.NormFloat64())
+						o.c = append(o.c, random.Float64())
+						o.h = append(o.h, math.Pow(flat, float64(j)/(q-1)))
+						o.b = append(o.b, o.a[j])
+						if seed > 0 {
+							o.b[j] = random.NormFloat64()
+						}
+						truth += .5 * o.c[j] * (o.a[j] - o.b[j]) * (o.a[j] - o.b[j])
+					}
+					o.above += max(0, .1-truth)
+					truth = max(truth, .1)
+					s := exact.Solver{Oracles: []dsbo.ValueOracle{o}, PhiTol: tol}
+					sol := testkit.Get(s.Solve(t.Context(), []float64{0}))
+					off := math.Abs(sol.Phi - truth)
+					if !sol.Converged || off > tol*truth || !(off <= sol.PhiError+1e-14*truth) {
+						t.Errorf("tolerance %g, flat %g, square %v, seed %d: Φ is off by %.2g of it; stated are %.2g", tol,
+							flat, square, seed, off/truth, sol.PhiError/truth)
+					}
+				}
+			}
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (w *solve) lastSolution() [2][]float64 { return [2][]float64{w.Solver.y, w.
 
 // chooseStart starts at the one of some y and z at which the lower loss is least, and finds the
 // losses there; nil: there is none. With these travels, at the first solve, the gradient that Tol
-// is relative to.
+// is relative to; where that is not finite, the one where the solve starts takes its place.
 func (w *solve) chooseStart(starts ...[2][]float64) error {
 	var questions []question
 	unscaled := w.scale[0] == 0
@@ -80,9 +80,6 @@ func (w *solve) chooseStart(starts ...[2][]float64) error {
 	if err := w.askAll(questions...); err != nil {
 		return err
 	}
-	if norm := linalg.Norm(w.g); unscaled && norm <= math.MaxFloat64 { // else the next solve finds it
-		w.scale[0] = cmp.Or(norm, 1)
-	}
 	w.lower = math.NaN()
 	for k, at := range points {
 		if at.y != nil && (at.lower < w.lower || math.IsNaN(w.lower)) {
@@ -90,5 +87,23 @@ func (w *solve) chooseStart(starts ...[2][]float64) error {
 			w.upper, w.lower, w.nearZ = at.upper, at.lower, starts[k][1]
 		}
 	}
+	if unscaled && !w.findScale() {
+		if err := w.askAll(w.lowerGrad(w.Y)); err != nil {
+			return err
+		}
+		w.findScale()
+	}
 	return nil
+}
+
+// findScale takes the gradient as what Tol is relative to, and reports whether it is finite. From
+// one that is not, no difference leads on to the next one.
+func (w *solve) findScale() (finite bool) {
+	norm := linalg.Norm(w.g)
+	if finite = norm <= math.MaxFloat64; finite {
+		w.scale[0] = cmp.Or(norm, 1)
+	} else {
+		w.localGradients = nil
+	}
+	return finite
 }

@@ -2,6 +2,7 @@ package exact_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"dsbo"
@@ -86,6 +87,58 @@ func TestNotSolved(t *testing.T) {
 				if norm := linalg.Norm(g); sol.Converged && !(norm < 0.02) || !kink && !(norm < 0.02) {
 					t.Errorf("%s, kink %v, nonconvex %v: y = %v with the gradient %v: converged %v", name, kink,
 						nonconvex, sol.Y, g, sol.Converged)
+				}
+			}
+		}
+	}
+}
+
+// holed has no finite losses and derivatives at y = 0, as some have where weights are 0.
+type holed struct{ dsbo.ValueOracle }
+
+func (o holed) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
+	if linalg.Norm(y) == 0 {
+		return math.NaN(), math.NaN(), nil
+	}
+	return o.ValueOracle.Values(x, y, s)
+}
+
+func (o holed) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
+	err := o.ValueOracle.LowerGrad(dst, x, y, s)
+	if linalg.Norm(y) == 0 {
+		linalg.Fill(dst, math.NaN())
+	}
+	return err
+}
+
+// TestStartThatIsNotFinite: solves that begin where losses are finite come to the solution, though
+// where the solver would start they are not, and so do the next ones.
+func TestStartThatIsNotFinite(t *testing.T) {
+	oracles, qs := quadratics(3)
+	for i, o := range oracles {
+		oracles[i] = holed{o}
+	}
+	x, start, none := []float64{1, -1, 2}, slices.Repeat([]float64{1}, q), make([]float64, q)
+	want := algotest.Solve(qs).LowerSolution(x)
+	for name, solve := range map[string]func(s *exact.Solver, y []float64) (exact.Solution, error){
+		"Model":     func(s *exact.Solver, y []float64) (exact.Solution, error) { return s.Model(t.Context(), x, y) },
+		"Descend":   func(s *exact.Solver, y []float64) (exact.Solution, error) { return s.Descend(t.Context(), x, y) },
+		"Lower":     func(s *exact.Solver, y []float64) (exact.Solution, error) { return s.Lower(t.Context(), x, y, 1e-9) },
+		"SolveNear": func(s *exact.Solver, y []float64) (exact.Solution, error) { return s.SolveNear(t.Context(), x, y, nil) },
+	} {
+		for _, tol := range []float64{0, 1e-6} {
+			s := &exact.Solver{Oracles: oracles, Tol: tol, PhiTol: 1e-9}
+			for n, y := range [][]float64{none, start, start} {
+				got := testkit.Get(solve(s, y))
+				if n == 0 {
+					if got.Converged {
+						t.Errorf("%s: solved where nothing is finite", name)
+					}
+					continue
+				}
+				if !got.Converged || !(linalg.Dist2(got.Y, want) < 1e-6) || !(got.Residual < 1e-2) {
+					t.Errorf("%s, tolerance %g, solve %d: y = %v, residual %g, converged %v; want %v", name, tol, n, got.Y,
+						got.Residual, got.Converged, want)
 				}
 			}
 		}
