@@ -44,8 +44,8 @@ func (t inOrder) Run(name string, f func(testscript.T)) {
 	t.T.Run(name, func(t *testing.T) { f(inOrder{t}) })
 }
 
-// runLine runs a command line in the folder of a script. It does so in this process, as a process of
-// its own takes most of its time to begin. An argument that was a variable may be several.
+// runLine runs a command line in the folder of a script. It does so in this process, as a process
+// of its own takes most of its time to begin. An argument that was a variable may be several.
 func runLine(ts *testscript.TestScript, args []string, stdout, stderr io.Writer) error {
 	home := testkit.Get(os.Getwd())
 	ts.Check(os.Chdir(ts.MkAbs(".")))

@@ -1,44 +1,52 @@
 package adtest
 
-import "math"
-
-// A variable is x or y: the point that a loss is measured at, as far as it concerns this variable.
-type variable struct {
-	at    []float64
-	value func(at []float64) (float64, error)
-	grad  func(dst, at []float64) error
+// A part is a derivative at the point of a measure, and how its entries, weighted by d, are seen by
+// differences along a line.
+type part struct {
+	n     int                                           // entries
+	entry func(dst []float64) error                     // the loss's own
+	along func(h float64, d []float64) (reading, error) // a scalar whose slope is d times the derivative
+	far   float64                                       // size of the entries of what moves
 }
 
-// variables returns x and y.
-func (m *measure) variables() (x, y variable) {
-	l := m.l
-	x = variable{m.x, func(at []float64) (float64, error) { return l.Value(at, m.y) },
-		func(dst, at []float64) error { return l.Grad(dst, nil, at, m.y) }}
-	y = variable{m.y, func(at []float64) (float64, error) { return l.Value(m.x, at) },
-		func(dst, at []float64) error { return l.Grad(nil, dst, m.x, at) }}
-	return x, y
+// part returns the derivative of a name, products along v.
+func (m *measure) part(name string, v []float64) part {
+	l, x, y := m.l, m.x, m.y
+	moved := func(h float64) []float64 { return shifted(m.at[:len(y)], y, h, v) }
+	switch name {
+	case gradientX:
+		return part{len(x), func(dst []float64) error { return l.Grad(dst, nil, x, y) },
+			func(h float64, d []float64) (reading, error) {
+				return m.value(shifted(m.at[:len(x)], x, h, d), y)
+			}, norm(x)}
+	case gradientY:
+		return part{len(y), func(dst []float64) error { return l.Grad(nil, dst, x, y) },
+			func(h float64, d []float64) (reading, error) {
+				return m.value(x, shifted(m.at[:len(y)], y, h, d))
+			}, norm(y)}
+	case hvp:
+		return part{len(y), func(dst []float64) error { return l.HVP(dst, x, y, v) },
+			func(h float64, d []float64) (reading, error) {
+				err := l.Grad(nil, m.dy, x, moved(h))
+				return weighted(m.dy, d), err
+			}, norm(y)}
+	}
+	return part{len(x), func(dst []float64) error { return l.JVP(dst, x, y, v) },
+		func(h float64, d []float64) (reading, error) {
+			err := l.Grad(m.dx, nil, x, moved(h))
+			return weighted(m.dx, d), err
+		}, norm(y)}
 }
 
-// locate replaces what is wrong in r along a direction by the derivative's worst entry, where that
-// alone is wrong beyond doubt.
+// locate replaces what is wrong in r along a direction by a wrong entry of the derivative, where
+// that alone is wrong beyond doubt.
 func (m *measure) locate(r Report) error {
-	x, y := m.variables()
-	gradXAlongY := func(dst, at []float64) error { return m.l.Grad(dst, nil, m.x, at) }
+	v := m.direction(len(m.y))
 	for k, i := range r {
-		if i.Err() == nil || i.Vague {
+		if i.Err() == nil || i.Vague || i.Name == adjoint || i.Name == symmetry {
 			continue
 		}
-		found, err := i, error(nil)
-		switch i.Name {
-		case gradientX:
-			found, err = m.gradientEntry(i, x)
-		case gradientY:
-			found, err = m.gradientEntry(i, y)
-		case hvp:
-			found, err = m.productEntry(i, m.l.HVP, y.grad, len(m.y))
-		case jvp:
-			found, err = m.productEntry(i, m.l.JVP, gradXAlongY, len(m.x))
-		}
+		found, err := m.wrongEntry(i, m.part(i.Name, v))
 		if err != nil {
 			return err
 		}
@@ -47,86 +55,43 @@ func (m *measure) locate(r Report) error {
 	return nil
 }
 
-// gradientEntry looks for a wrong entry by halving the range of a direction that sees it, and
-// returns along if it finds none.
-func (m *measure) gradientEntry(along Item, v variable) (Item, error) {
-	n := len(v.at)
-	g, random := make([]float64, n), m.direction(n)
-	if err := v.grad(g, v.at); err != nil {
-		return along, err
+// wrongEntry looks for a wrong entry by halving the range of a direction that sees it, and returns
+// seen if it finds none. It takes some dozens of readings for each halving.
+func (m *measure) wrongEntry(seen Item, p part) (Item, error) {
+	g, random := make([]float64, p.n), m.direction(p.n)
+	if err := p.entry(g); err != nil {
+		return seen, err
 	}
 	compare := func(d []float64) (Item, error) {
 		got := weighted(g, d)
-		s, err := slopes([]float64{got.size}, norm(v.at), func(dst []reading, h float64) error {
-			value, err := v.value(shifted(m.at[:n], v.at, h, d))
-			dst[0] = reading{value, math.Abs(value)}
+		s, err := slopes([]float64{got.size}, p.far, func(dst []reading, h float64) (err error) {
+			dst[0], err = p.along(h, d)
 			return err
 		})
 		if err != nil {
-			return along, err
+			return seen, err
 		}
-		return s[0].judge(along.Name, got.value, got.size), nil
+		return s[0].judge(seen.Name, got.value, got.size), nil
 	}
-	from, to := 0, n
+	from, to := 0, p.n
 	for to-from > 1 {
 		middle := (from + to) / 2
-		half := make([]float64, n)
+		half := make([]float64, p.n)
 		copy(half[from:middle], random[from:middle])
 		switch i, err := compare(half); {
 		case err != nil:
-			return along, err
+			return seen, err
 		case i.wrong():
 			to = middle
 		default:
 			from = middle
 		}
 	}
-	axis := make([]float64, n)
+	axis := make([]float64, p.n)
 	axis[from] = 1
 	i, err := compare(axis)
 	if i.Entry = from; err != nil || !i.wrong() {
-		return along, err
+		return seen, err
 	}
 	return i, nil
-}
-
-// productEntry looks for a wrong entry of a product (n numbers) among those that differ most from
-// differences of the gradient along y, and returns along if it finds none.
-func (m *measure) productEntry(along Item, product func(dst, x, y, v []float64) error,
-	grad func(dst, y []float64) error, n int) (Item, error) {
-	got, plus, minus, v := make([]float64, n), make([]float64, n), make([]float64, n), m.direction(len(m.y))
-	if err := product(got, m.x, m.y, v); err != nil {
-		return along, err
-	}
-	for h := firstStep; h > 1e-8; h /= 64 {
-		if err := grad(plus, shifted(m.at[:len(m.y)], m.y, h, v)); err != nil {
-			return along, err
-		}
-		if err := grad(minus, shifted(m.at[:len(m.y)], m.y, -h, v)); err != nil {
-			return along, err
-		}
-		worst, most := 0, -1.
-		for i := range got {
-			off := math.Abs(got[i] - (plus[i]-minus[i])/(2*h))
-			if math.IsNaN(off) {
-				off = math.Inf(1)
-			}
-			if off > most {
-				worst, most = i, off
-			}
-		}
-		s, err := slopes([]float64{math.Abs(got[worst])}, norm(m.y), func(dst []reading, h float64) error {
-			err := grad(plus, shifted(m.at[:len(m.y)], m.y, h, v))
-			dst[0] = reading{plus[worst], math.Abs(plus[worst])}
-			return err
-		})
-		if err != nil {
-			return along, err
-		}
-		if i := s[0].judge(along.Name, got[worst], math.Abs(got[worst])); i.wrong() {
-			i.Entry = worst
-			return i, nil
-		}
-	}
-	return along, nil
 }

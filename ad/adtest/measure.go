@@ -118,8 +118,11 @@ func (m *measure) value(x, y []float64) (reading, error) {
 // their rounding errors are.
 func weighted(a, weights []float64) reading {
 	var r reading
-	for i, v := range a {
-		t := v * weights[i]
+	for i, w := range weights {
+		if w == 0 { // also of what is not finite
+			continue
+		}
+		t := a[i] * w
 		r.value += t
 		r.size += t * t
 	}

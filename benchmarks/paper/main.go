@@ -39,7 +39,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	l := &lab{out: stdout, log: stderr}
 	f := cli.NewFlags("paper", "paper measures what the paper states, and prints what holds.", "")
 	names := column(experiments(), func(e experiment) string { return e.name })
-	only := f.String("only", "", "`experiments` to run, with commas between: "+strings.Join(names, ", ")+" (default all)")
+	only := f.String("only", "",
+		"`experiments` to run, with commas between: "+strings.Join(names, ", ")+" (default all)")
 	f.BoolVar(&l.quick, "quick", false, "small and short versions: they show that all works, not what holds")
 	f.Uint64Var(&l.seed, "seed", 1, "seed of problems and draws")
 	f.Group("Experiments", "only", "quick", "seed")

@@ -49,7 +49,8 @@ func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float
 
 // withOwnHessian is ∇_x f − J H⁻¹ ∇_y f of one agent at (x, y).
 func withOwnHessian(o dsbo.ValueOracle, x, y []float64) []float64 {
-	u, j, h, z := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(y)*len(y)), make([]float64, len(y))
+	u, j, z := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(y))
+	h := make([]float64, len(y)*len(y))
 	testkit.OK(o.UpperGrad(u, z, x, y, allExamples))
 	testkit.OK(o.(dsbo.DenseOracle).Hessian(h, x, y, allExamples))
 	if !linalg.Cholesky(len(y), h) {

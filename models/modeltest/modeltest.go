@@ -27,8 +27,8 @@ import (
 //   - x: some answer depends on it;
 //   - float32: within 1e-4 of float64's largest entry, and what float64 changes by across a kink
 //     that rounding can cross;
-//   - names, minibatch, whole: same name, same bits, also of a model that is built again; a minibatch
-//     is its rows; [dsbo.Whole], and a batch no smaller than the data, are all rows;
+//   - names, minibatch, whole: same name, same bits, also of a model that is built again; a
+//     minibatch is its rows; [dsbo.Whole], and a batch no smaller than the data, are all rows;
 //   - copies: with each example twice, and three times, a loss is the mean over its examples or
 //     their sum, up to the 1/rows by which averages over pairs of examples differ;
 //   - leaks: a loss of one example depends on no other one, but where the model
