@@ -2,7 +2,6 @@ package register
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -39,7 +38,6 @@ func (r Rule) check(a Answer) error {
 		{len(a.Key) == masks.KeyLength || len(a.Key) == 0 && !r.Masked, "the key must have 32 bytes"},
 		{isShort(a.Data) && areShort(a.Tags), "tags of data must be short texts"},
 		{len(a.Kept) <= maxKept && areShort(a.Kept), "results that are kept must be at most 1024, with short names"},
-		{a.Seconds >= 0 && a.Seconds <= math.MaxFloat64, "seconds must be a finite number, 0 or above"},
 		{a.Time.Location() == time.UTC && a.Time.Year() >= 1970 && a.Time.Year() <= 9999, "the time must be in UTC"},
 		{len(a.Admission) <= pki.MaxWarrant && wording.Printable(a.Admission), "the admission must be a short text"},
 		{areRemovals(a.Removals), "removals must be short texts, by agent"},

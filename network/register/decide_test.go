@@ -25,7 +25,7 @@ var id = strings.Repeat("5f", 32)
 func answers(agents []int, change ...func(*Answer)) (all []Answer) {
 	for _, i := range agents {
 		a := Answer{Agent: i, Number: number, Last: 1, Points: []Point{{Iteration: 10}}, Data: "tag",
-			Links: []int{(i + 1) % 5, (i + 4) % 5}, Key: fmt.Appendf(nil, "%032d", i), Instance: 7, Seconds: float64(i),
+			Links: []int{(i + 1) % 5, (i + 4) % 5}, Key: fmt.Appendf(nil, "%032d", i), Instance: 7,
 			Time: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Tags: map[int]string{0: "tag", 1: "tag"}}
 		slices.Sort(a.Links)
 		for _, c := range change {
@@ -277,7 +277,7 @@ func TestWhatMembersHave(t *testing.T) {
 			delete(a.Kept, "own")
 		}
 	}, of(func(a *Answer) { a.Kept = map[string]string{"setup": "same"} }, 3))))
-	if !maps.Equal(s.Kept, map[string]string{"setup": "same"}) || s.Seconds != 4 || len(s.Keys) != 5 ||
+	if !maps.Equal(s.Kept, map[string]string{"setup": "same"}) || len(s.Keys) != 5 ||
 		s.Instances[3] != 7 || len(s.Tags) != 5 || string(s.Keys[4]) != fmt.Sprintf("%032d", 4) {
 		t.Errorf("%+v", s)
 	}
@@ -290,7 +290,7 @@ func TestIDs(t *testing.T) {
 		"nothing": func(*Answer) {}, "key": func(a *Answer) { a.Key = []byte("other") },
 		"last":           func(a *Answer) { a.Last = 2 },
 		"data of points": func(a *Answer) { a.Points[0].Digest = "x" }, "instance": func(a *Answer) { a.Instance++ },
-		"kept": func(a *Answer) { a.Kept = map[string]string{"a": "b"} }, "seconds": func(a *Answer) { a.Seconds++ },
+		"kept": func(a *Answer) { a.Kept = map[string]string{"a": "b"} },
 	} {
 		s := testkit.Get(Decide(ring(), answers(five, of(change, 3))))
 		if before, twice := seen[s.ID]; twice {

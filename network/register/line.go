@@ -23,7 +23,7 @@ func (m *meeting) session(p plan) Session {
 	for k, i := range p.members {
 		a, _ := m.answer(i)
 		s.Keys = append(s.Keys, a.Key)
-		s.Instances[i], s.Seconds = a.Instance, max(s.Seconds, a.Seconds)
+		s.Instances[i] = a.Instance
 		if _, known := s.Tags[i]; !known {
 			s.Tags[i] = a.Data
 		}

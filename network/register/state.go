@@ -37,14 +37,15 @@ func Proposer(number uint64) int { return int(number % membership.MaxAgents) }
 // heard that others have. No other agent proposes that number.
 func (s *State) Next(heard uint64, agent int) uint64 {
 	above := s.Promised
-	if heard > above && s.accepts(heard) {
+	if heard > above && s.Accepts(heard) {
 		above = heard
 	}
 	return (above/membership.MaxAgents+1)*membership.MaxAgents + uint64(agent)
 }
 
-// accepts reports whether a number may be promised, as far as it is not too low.
-func (s *State) accepts(number uint64) bool {
+// Accepts reports whether a number may be promised, as far as it is not too low. An agent that knows
+// nothing, as its disk is lost, follows the others to any.
+func (s *State) Accepts(number uint64) bool {
 	return number <= MaxNumber && (s.Promised == 0 || number < s.Promised+mostAhead)
 }
 
@@ -52,7 +53,7 @@ func (s *State) accepts(number uint64) bool {
 // promised before. With true, and once s is on the disk, the agent ends its part in the session
 // under way and answers.
 func (s *State) Promise(number uint64) bool {
-	if number <= s.Promised || !s.accepts(number) {
+	if number <= s.Promised || !s.Accepts(number) {
 		return false
 	}
 	s.Promised = number

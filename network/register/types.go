@@ -55,7 +55,6 @@ type Answer struct {
 	Key      []byte            `json:"key"`            // public key of its masks, drawn for this number
 	Data     string            `json:"data"`           // tag of its data ([DataTag])
 	Tags     map[int]string    `json:"tags,omitempty"` // of the agents' data in the sessions so far, by agent
-	Seconds  float64           `json:"seconds"`        // an iteration takes
 	Instance uint64            `json:"instance"`       // of its process
 	Time     time.Time         `json:"time"`           // in UTC
 	// Admission and Removals are texts that others may not know.
@@ -78,7 +77,6 @@ type Session struct {
 	Kept      map[string]string // what all members have alike
 	Keys      [][]byte          // public keys of masks, by position
 	Instances map[int]uint64    // of the members' processes
-	Seconds   float64           // the slowest member's iteration
 	Tags      map[int]string    // of the agents' data
 	Removals  map[int]string    // texts, by agent
 	Refused   map[int]string    // why agents that have answered must not take part, by agent

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -223,7 +224,10 @@ func (a *Agent) faultLocked(err error) {
 }
 
 // bounded returns as much of a text as a message may have, in one line of printable characters.
-func bounded(text string) string { return wording.Plain(text[:min(len(text), maxWhy/2)]) }
+func bounded(text string) string {
+	text = wording.Plain(text)
+	return strings.ToValidUTF8(text[:min(len(text), maxWhy)], "")
+}
 
 // Renew gives this agent another certificate, or other authorities: its connections are made again
 // with them, within Config.Grace, and no vector is lost. Errors match dsbo.ErrConfig.

@@ -13,10 +13,11 @@ type clerk struct {
 
 func newClerk() clerk { return clerk{make(chan uint64, 1)} }
 
-// request notes that a number is proposed, which is higher than all before. It does not wait.
+// request notes that a number is proposed. It does not wait, and no two goroutines call it at once.
 func (c clerk) request(number uint64) {
 	select {
-	case <-c.asked:
+	case before := <-c.asked:
+		number = max(number, before)
 	default:
 	}
 	select {

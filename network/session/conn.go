@@ -60,14 +60,13 @@ func (l *links) newConn(to int, s stream, by *pki.Identity, auth credentials.Aut
 		queue: make(chan []byte, maxQueued), dropped: make(chan struct{})}
 }
 
-// send queues a frame, which does not change after; it never blocks. It reports false where the
-// neighbour reads so little that maxQueued frames wait: the caller drops the connection.
-func (c *conn) send(frame []byte) bool {
+// send queues a frame, which does not change after; it never blocks. Where the neighbour reads so
+// little that maxQueued frames wait, it drops the connection.
+func (c *conn) send(frame []byte) {
 	select {
 	case c.queue <- frame:
-		return true
 	default:
-		return false
+		c.drop(errStuck)
 	}
 }
 

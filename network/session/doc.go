@@ -15,6 +15,12 @@
 // the [network.Team] of this process. [Session.Join] hands over what members lack that come in, and
 // waits for all; [Session.Save] writes a checkpoint; [Session.Finish] makes the result final.
 //
+// # Names
+//
+// A line (neighbours.go) is the way to a neighbour for as long as the agent runs; a conn (conn.go)
+// is one stream, after its hellos, and a line has one at a time; a tie (exchange.go) is a neighbour
+// in one session. The links (links.go) make conns, and ask their host, the Agent, about them.
+//
 // # How an exchange happens
 //
 // Exchanges of a session are numbered from 0. In each an agent sends one vector to every neighbour
@@ -28,9 +34,10 @@
 //
 // # Who ends a session
 //
-// Any member ([Agent.end]), by a message that goes to all: as a neighbour is silent or its process
-// is another one, keeps it waiting for too long, sends what cannot be, or as its own disk fails.
-// tick.go has what is looked at each heartbeat.
+// Any member, by a message that goes to all (Agent.endLocked): as a neighbour is silent or its
+// process is another one, keeps it waiting for too long, sends what cannot be, or as its own disk
+// fails. patience.go has what is looked at each heartbeat. Once all members have the result, the
+// session ends at each without a word (Agent.sealed).
 //
 // # How agents meet
 //
@@ -70,7 +77,7 @@
 // A connection is a stranger's until its hello is a good one: it has 64 KiB and 10 seconds, and
 // there are 64 of them at once, of which the host that has the most gives way (package guard). A
 // hello has 4 KiB at most, other frames what their kind allows (frame.go). A neighbour that sends
-// what it must not send loses its stream, and is told why.
+// what it must not send loses its stream, which ends the session, and the log names it.
 //
 // # Threads
 //
@@ -84,7 +91,8 @@
 //   - dial, one for each neighbour that this agent connects to: it makes a stream, runs it, and
 //     waits before the next attempt. It owns the back-off.
 //   - accept, one for each stream that a neighbour has opened: it checks the hello and runs the
-//     stream.
+//     stream. awaitHello has one that reads the hello, and ends with the stream.
+//   - hearFinal has one that looks for the result on the disk, and OnDiskHang one of the caller's.
 //   - receive and transmit, two for each stream: one hands frames to Agent.handle in the order in
 //     which they come, the other one sends what conn.send has queued. They end with the stream: by
 //     either of them, by conn.drop, or when a certificate expires.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -61,7 +62,11 @@ func (a *Agent) awaitFinals(ctx context.Context, late <-chan time.Time, members 
 			knowsOfAll, knows := a.council.finals[i]
 			return !knows || ofAll && !knowsOfAll
 		})
+		err := a.err
 		a.mu.Unlock()
+		if errors.As(err, new(*FencedError)) {
+			return false, err
+		}
 		if needy >= 0 {
 			return false, &Over{Session: a.ledger.read().Last, Agent: needy, Why: "it lacks the result"}
 		}

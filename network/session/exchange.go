@@ -51,6 +51,13 @@ type tie struct {
 	waited   time.Duration
 }
 
+// send sends a frame, if there is a connection.
+func (p *tie) send(frame []byte) {
+	if p.conn != nil {
+		p.conn.send(frame)
+	}
+}
+
 // A vector is what came in one exchange.
 type vector struct {
 	purpose uint64
@@ -88,10 +95,11 @@ func (x *exchange) attach(agent int, c *conn, due int) {
 	p.conn = c
 	for _, number := range []int{x.round - 1, x.round} {
 		if s := p.sent[number&1]; number >= max(due, 0) && s.frame != nil && s.exchange == number {
-			c.send(s.frame)
+			p.send(s.frame)
 		}
 	}
 	x.handover.asked = time.Time{} // what was asked for may be lost
+	x.notify()
 }
 
 // detach notes that a connection has ended.
@@ -120,7 +128,7 @@ func (x *exchange) alive() frame {
 	defer x.mu.Unlock()
 	x.handover.asked = time.Time{}
 	x.notify()
-	return frame{kind: kindAlive, purpose: uint64(x.activity), exchange: x.round, session: x.id}
+	return frame{kind: kindAlive, purpose: uint64(x.activity)}
 }
 
 // takeFrame takes in a vector, or what is handed over. The error says why it cannot be.
@@ -200,9 +208,7 @@ func (x *exchange) post(frame []byte, to func(p *tie) bool) error {
 			continue
 		}
 		p.sent[x.round&1] = sent{x.round, frame}
-		if p.conn != nil && !p.conn.send(frame) {
-			p.conn.drop(errStuck)
-		}
+		p.send(frame)
 		if payload := len(frame) - headerSize; payload > 0 {
 			x.vectors++
 			x.bytes += int64(payload)

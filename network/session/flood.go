@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"dsbo/internal/wording"
@@ -37,13 +38,13 @@ type message struct {
 	Admission string         `json:"admission,omitzero"` // of isHere: the sender's, see Config
 	Removals  map[int]string `json:"removals,omitempty"` // of isHere: that the sender knows, by agent
 
-	Answer  *register.Answer  `json:"answer,omitempty"` // of answers
-	Answers []register.Answer `json:"all,omitempty"`    // of begins
-	Why     string            `json:"why,omitzero"`     // of ends and fails
-	Agent   int               `json:"agent,omitzero"`   // of ends: who is to blame, plus 1; 0: nobody
-	Slow    bool              `json:"slow,omitzero"`    // of ends: as an agent computed for too long
-	Known   bool              `json:"known,omitzero"`   // of final: that all members know it
-	Kind    int               `json:"kind,omitzero"`    // of fails: of the error, see network.Kind
+	Answer  *register.Answer `json:"answer,omitempty"` // of answers
+	Answers answerList       `json:"all,omitzero"`     // of begins
+	Why     string           `json:"why,omitzero"`     // of ends and fails
+	Agent   int              `json:"agent,omitzero"`   // of ends: because of whom, plus 1
+	Slow    bool             `json:"slow,omitzero"`    // of ends: as an agent computed for too long
+	Known   bool             `json:"known,omitzero"`   // of final: that all members know it
+	Kind    int              `json:"kind,omitzero"`    // of fails: of the error, see network.Kind
 }
 
 // maxWhy bounds a reason.
@@ -72,13 +73,15 @@ func parseMessage(text []byte) (m message, err error) {
 	case len(m.Why) > maxWhy || !wording.Printable(m.Why):
 		return m, fmt.Errorf("a reason must be printable and have at most %d bytes", maxWhy)
 	case m.Subject == answers && m.Answer == nil:
-		return m, fmt.Errorf("an answer must have one")
+		return m, errors.New("an answer must have one")
+	case m.Subject == ends && m.Agent < 1:
+		return m, errors.New("the end of a session must name an agent")
 	}
 	return m, nil
 }
 
 // A route is what passes messages on: each once, of the newest process of its sender alone, and no
-// more of a sender in a heartbeat than mostMessages.
+// more of an agent in a heartbeat than mostMessages.
 type route struct {
 	agent    int // whose it is
 	instance uint64
@@ -115,7 +118,11 @@ func (r *route) isNew(m message) bool {
 	}
 	s := r.senders[m.From]
 	if s == nil || m.Instance > s.instance {
-		s = &sender{instance: m.Instance, seen: map[uint64]bool{}}
+		inBeat := 0
+		if s != nil {
+			inBeat = s.inBeat
+		}
+		s = &sender{instance: m.Instance, seen: map[uint64]bool{}, inBeat: inBeat}
 		r.senders[m.From] = s
 	}
 	if m.Instance < s.instance || s.seen[m.Count] || m.Count+seenMessages <= s.highest || s.inBeat >= mostMessages {

@@ -16,11 +16,10 @@ import (
 const (
 	// maxHello bounds a hello: nothing longer is read of one that has not said who it is.
 	maxHello = 4 << 10
-	maxAlive = 64
-	maxFlood = 1 << 20
-	// maxState bounds a piece of what an agent takes over that enters, maxHandover all of it.
-	maxState    = 64 << 10
-	maxHandover = 1 << 30
+	// maxFlood bounds a message to all, of which the answers of 1,024 agents are the longest.
+	maxFlood = 8 << 20
+	// maxState bounds a piece of what an agent takes over that enters.
+	maxState = 64 << 10
 )
 
 // A kind tells what a frame is for.
@@ -107,7 +106,7 @@ func (f *frame) decode(r io.Reader, size, maxVector int) error {
 
 // maxPayload returns how many bytes may follow the header of a frame.
 func maxPayload(k kind, maxVector int) int {
-	return [kindEnd]int{kindHello: maxHello, kindAlive: maxAlive, kindFlood: maxFlood, kindVector: maxVector,
+	return [kindEnd]int{kindHello: maxHello, kindFlood: maxFlood, kindVector: maxVector,
 		kindState: maxState}[k]
 }
 

@@ -107,7 +107,7 @@ func (s *Session) takeOver(ctx context.Context, giver int) ([]byte, error) {
 		}
 		if p := x.tieOf(giver); p != nil && p.conn != nil && h.asked.IsZero() {
 			h.asked = time.Now()
-			p.conn.send(newFrame(frame{kind: kindState, session: x.id, purpose: uint64(len(h.taken))}, 0))
+			p.send(newFrame(frame{kind: kindState, session: x.id, purpose: uint64(len(h.taken))}, 0))
 		}
 		return false
 	})

@@ -30,10 +30,7 @@ func (a *Agent) admit(h hello) error {
 			return err
 		}
 	}
-	l, err := a.neighbours.lineOf(h.From, &a.roll)
-	if err == nil && l.conn != nil && h.Instance < l.instance && time.Since(l.heard) < a.config.SilentAfter {
-		err = errFenced
-	}
+	_, err := a.neighbours.lineOf(h, &a.roll, a.config.SilentAfter)
 	return err
 }
 
@@ -50,7 +47,7 @@ func (a *Agent) welcome(agent int, admission string) error {
 func (a *Agent) attach(c *conn, h hello) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	l, err := a.neighbours.lineOf(h.From, &a.roll)
+	l, err := a.neighbours.lineOf(h, &a.roll, a.config.SilentAfter)
 	if err != nil {
 		return err
 	}
@@ -84,9 +81,15 @@ func (a *Agent) attach(c *conn, h hello) error {
 func (a *Agent) detach(c *conn, why error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if l := a.neighbours.lines[c.to]; l != nil && l.conn == c {
-		a.disconnect(l, why)
+	l := a.neighbours.lines[c.to]
+	if l == nil || l.conn != c {
+		return
 	}
+	if bad, is := errors.AsType[*badFrame](why); is && a.chain.current != nil && a.chain.current.x.tieOf(c.to) != nil {
+		fault := &network.PeerError{Process: fmt.Sprintf("agent %d", c.to), Reason: bad}
+		a.endCurrent(c.to, bounded(fault.Error()), fault)
+	}
+	a.disconnect(l, why)
 }
 
 // disconnect notes that the connection to a neighbour has ended, which is in order once the result
@@ -127,6 +130,9 @@ func (a *Agent) handle(c *conn, f frame) error {
 	}
 	switch f.kind {
 	case kindAlive:
+		if f.purpose > uint64(joining) {
+			return badFramef("a heartbeat must have an activity, 0 to %d; it has %d", joining, f.purpose)
+		}
 		l.activity = activity(f.purpose)
 		return nil
 	case kindFlood:
@@ -144,7 +150,7 @@ func (a *Agent) handle(c *conn, f frame) error {
 		err := s.x.takeFrame(c, f)
 		if err != nil {
 			fault := &network.PeerError{Process: fmt.Sprintf("agent %d", c.to), Exchange: f.exchange, Reason: err}
-			a.endCurrent(a.config.Agent, bounded(fault.Error()), fault)
+			a.endCurrent(c.to, bounded(fault.Error()), fault)
 		}
 		return err
 	}
@@ -159,14 +165,15 @@ func (a *Agent) receive(m message, from int) {
 		}
 		return
 	}
-	if !a.neighbours.isNew(m) {
-		return
-	}
-	if !a.roll.has(m.From) && a.welcome(m.From, m.Admission) != nil || a.roll.isRemoved(m.From) {
+	if !a.roll.has(m.From) && a.welcome(m.From, m.Admission) != nil || a.roll.isRemoved(m.From) ||
+		!a.neighbours.isNew(m) {
 		return
 	}
 	now := time.Now()
 	a.council.receive(m, now)
+	if state := a.ledger.read(); state.Accepts(m.Number) {
+		a.council.highest = max(a.council.highest, m.Number)
+	}
 	switch m.Subject {
 	case isHere:
 		for agent, text := range m.Removals {
@@ -187,7 +194,7 @@ func (a *Agent) receive(m message, from int) {
 	case begins:
 		a.decided(m)
 	case ends:
-		a.endLocked(&Over{Session: m.Number, Agent: max(m.Agent-1, 0), Why: m.Why, Slow: m.Slow}, false)
+		a.endLocked(&Over{Session: m.Number, Agent: m.Agent - 1, Why: m.Why, Slow: m.Slow}, false)
 	case final:
 		a.hearFinal()
 	case fails:
@@ -288,7 +295,7 @@ func (a *Agent) endLocked(o *Over, tell bool) {
 	}
 	a.chain.current, a.chain.begun, a.chain.over = nil, nil, now
 	a.council.begin(now, s.Epoch.Members)
-	a.config.Log.Info("a session is over", "session", o.Session, "by", o.Agent, "reason", o.Why)
+	a.config.Log.Info("a session is over", "session", o.Session, "because_of", o.Agent, "reason", o.Why)
 	if tell {
 		a.neighbours.flood(message{Subject: ends, Number: o.Session, Why: bounded(o.Why), Agent: o.Agent + 1,
 			Slow: o.Slow})

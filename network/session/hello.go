@@ -9,7 +9,7 @@ import (
 	"dsbo/network"
 )
 
-// maxName bounds each text in a hello but the settings'.
+// maxName bounds each text of a Config that hellos have, but the settings.
 const maxName = 255
 
 // A hello opens a stream, in both directions, as JSON. A later version may have more fields, which

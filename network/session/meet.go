@@ -114,6 +114,10 @@ func (a *Agent) collect(answer register.Answer) {
 	}
 	// also where that is no session: who must not take part, or has lost all, learns it
 	m := message{Subject: begins, Number: answer.Number, Answers: all}
+	if n := len(m.frame()) - headerSize; n > maxFlood {
+		a.undecided(fmt.Errorf("the answers of all agents have %d bytes, and must have %d at most", n, maxFlood))
+		return
+	}
 	a.decided(m)
 	a.neighbours.flood(m)
 }
@@ -176,7 +180,9 @@ func (a *Agent) decided(m message) {
 	a.neighbours.join(s)
 	a.chain.current, a.chain.begun = s, s
 	a.council.blocked, a.council.wait = "", ""
-	a.chain.slow = nil
+	if a.chain.slow = nil; len(s.Entering) > 0 {
+		a.chain.saves = 0
+	}
 	a.config.Log.Info("a session begins", "session", s.Number, "members", s.Epoch.Members, "from", s.Begin.Iteration,
 		"entering", s.Entering)
 	a.notify()
@@ -192,7 +198,6 @@ func checkAnswers(rule register.Rule, all []register.Answer, agent int, key *mas
 			if !slices.Equal(answer.Key, key.Public()) {
 				return fmt.Errorf("the answer of agent %d is not the one that it gave", agent)
 			}
-			continue
 		}
 		if err := rule.Verify(answer, now); err != nil {
 			return err

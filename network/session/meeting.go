@@ -30,7 +30,7 @@ type council struct {
 	tries     int                  // proposals of this agent in the meeting
 	blocked   string               // why nobody can propose; "": somebody can
 	wait      string               // why the last proposal has led to no session here; "": it has
-	logged    string               // the last one that newWait has returned
+	logged    string               // the last one that newReason has returned
 	away      []int                // who the meeting waits for
 	lacks     bool                 // this agent knows that the result is final, and lacks it
 }
@@ -86,7 +86,6 @@ func (c *council) begin(now time.Time, members []int) {
 // receive takes in what a message tells of its sender.
 func (c *council) receive(m message, now time.Time) {
 	c.heard[m.From] = now
-	c.highest = max(c.highest, m.Number)
 	switch m.Subject {
 	case isHere:
 		c.here[m.From] = presence{now, m.Links, m.Busy, m.Lacks}

@@ -43,9 +43,7 @@ func (l *line) send(frame []byte) {
 	}
 	l.stats.FramesSent++
 	l.stats.BytesSent += int64(len(frame))
-	if !l.conn.send(frame) {
-		l.conn.drop(errStuck)
-	}
+	l.conn.send(frame)
 }
 
 // computes reports whether the neighbour tells that it is at work.
@@ -64,14 +62,17 @@ func newNeighbourhood(c *Config) neighbourhood {
 	return neighbourhood{route: route{agent: c.Agent, instance: c.Instance}, lines: map[int]*line{}, log: c.Log}
 }
 
-// lineOf returns the line to an agent that may be connected.
-func (n *neighbourhood) lineOf(agent int, r *roll) (*line, error) {
-	l := n.lines[agent]
+// lineOf returns the line to the sender of a hello, unless it may not be connected: a later process
+// of it is, and was heard within silentAfter (errFenced), or it is no neighbour.
+func (n *neighbourhood) lineOf(h hello, r *roll, silentAfter time.Duration) (*line, error) {
+	l := n.lines[h.From]
 	switch {
-	case r.isRemoved(agent):
-		return nil, removedError(agent)
+	case r.isRemoved(h.From):
+		return nil, removedError(h.From)
 	case l == nil:
-		return nil, fmt.Errorf("agent %d is no neighbour of agent %d", agent, n.agent)
+		return nil, fmt.Errorf("agent %d is no neighbour of agent %d", h.From, n.agent)
+	case l.conn != nil && h.Instance < l.instance && time.Since(l.heard) < silentAfter:
+		return nil, errFenced
 	}
 	return l, nil
 }

@@ -265,7 +265,7 @@ func TestHostsRefused(t *testing.T) {
 	server := (*pki.Identity).Server
 	for _, c := range append(refusals(2, server), []refusal{
 		{"too long", credentials.NewTLS(server(certificate(2))), make([]byte, headerSize+maxFlood+1),
-			"larger than max (1048601 vs. 1048600)", "", false},
+			"larger than max (8388633 vs. 8388632)", "", false},
 		{"one that trusts another authority", credentials.NewTLS(server(issue(newAuthority(), 2, time.Hour))),
 			goodHello(2).encode(), "tls: ", "", false},
 		{"another identity", credentials.NewTLS(server(certificate(3))), goodHello(2).encode(),

@@ -72,14 +72,14 @@ var (
 // An Over tells that a session has ended. The run goes on with the next one.
 type Over struct {
 	Session uint64 // its number
-	Agent   int    // who has ended it
+	Agent   int    // because of whom
 	Why     string
 	Slow    bool  // as an agent computed for too long
 	Cause   error // of this agent's process; nil: Why is all that is known
 }
 
 func (o *Over) Error() string {
-	return fmt.Sprintf("session %d is over, by agent %d: %s", o.Session, o.Agent, o.Why)
+	return fmt.Sprintf("session %d is over because of agent %d: %s", o.Session, o.Agent, o.Why)
 }
 
 // Unwrap returns the cause.
@@ -225,7 +225,7 @@ func (s *Session) endFor(why string) error {
 // blame ends the session because of what a neighbour sends, and returns why.
 func (s *Session) blame(p *tie, reason error) error {
 	fault := &network.PeerError{Process: fmt.Sprintf("agent %d", p.agent), Exchange: s.x.round, Reason: reason}
-	o := &Over{Session: s.Number, Agent: s.config.Agent, Why: bounded(fault.Error()), Cause: fault}
+	o := &Over{Session: s.Number, Agent: p.agent, Why: bounded(fault.Error()), Cause: fault}
 	s.desk.end(o)
 	return o
 }
@@ -277,13 +277,19 @@ func (s *Session) awaitWork(ctx context.Context, purpose uint64, from func(p *ti
 		return err
 	}
 	for _, p := range s.x.ties {
-		if theirs := s.x.came(p).purpose; from(p) && !sameWork(theirs, purpose) {
+		if !from(p) { // whose vector may come at this moment
+			continue
+		}
+		if theirs := s.x.came(p).purpose; !sameWork(theirs, purpose) {
 			return s.blame(p, dsbo.ShapeErrorf("neighbours must do the same; agent %d %s and agent %d %s",
 				s.config.Agent, purposeName(purpose), p.agent, purposeName(theirs)))
 		}
 	}
-	if bad, reason := check(); bad != nil {
+	switch bad, reason := check(); {
+	case bad != nil:
 		return s.blame(bad, reason)
+	case reason != nil:
+		return s.failed(reason)
 	}
 	return nil
 }

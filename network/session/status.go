@@ -59,7 +59,7 @@ func (a *Agent) Status() Status {
 		for _, d := range c.x.delays() {
 			s.Holdups, s.Since = append(s.Holdups, d.agent), now.Sub(d.since)
 			l := a.neighbours.lines[d.agent]
-			s.Computing = l != nil && l.computes()
+			s.Computing = (s.Computing || len(s.Holdups) == 1) && l != nil && l.computes()
 		}
 		s.Exchange, s.Vectors, s.VectorBytes = c.x.counts(waited)
 	}
