@@ -43,8 +43,8 @@ func (s *State) Next(heard uint64, agent int) uint64 {
 	return (above/membership.MaxAgents+1)*membership.MaxAgents + uint64(agent)
 }
 
-// Accepts reports whether a number may be promised, as far as it is not too low. An agent that knows
-// nothing, as its disk is lost, follows the others to any.
+// Accepts reports whether a number may be promised, as far as it is not too low. An agent that
+// knows nothing, as its disk is lost, follows the others to any.
 func (s *State) Accepts(number uint64) bool {
 	return number <= MaxNumber && (s.Promised == 0 || number < s.Promised+mostAhead)
 }

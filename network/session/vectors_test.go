@@ -1,10 +1,57 @@
 package session
 
 import (
+	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"dsbo/network"
+	"dsbo/network/networktest"
 )
+
+// A garbler passes frames on, and one that is none as soon as it is armed.
+type garbler struct {
+	Sender
+	armed *atomic.Bool
+}
+
+func (g garbler) Send(frame []byte) error {
+	if frame[0] == byte(kindVector) && g.armed.CompareAndSwap(true, false) {
+		frame = framed(kindEnd, nil)
+	}
+	return g.Sender.Send(frame)
+}
+
+// TestUnreadableFrameEndsTheSession: a frame that cannot be ends the session for all, with its
+// sender as the reason; if the stream alone ended, the neighbours would send and refuse the same
+// for ever.
+func TestUnreadableFrameEndsTheSession(t *testing.T) {
+	cs := configs(ring(3), nil)
+	var armed atomic.Bool
+	cs[0].Wrap = func(to int, s Sender) Sender {
+		if to != 1 {
+			return s
+		}
+		return garbler{s, &armed}
+	}
+	teams, closeAll := openTeams(cs)
+	defer closeAll()
+	armed.Store(true)
+	for i, err := range networktest.RunAll(3, func(i int) error {
+		for {
+			if err := teams[i].Mixer(i).Mix(t.Context(), make([]float64, 4), make([]float64, 4)); err != nil {
+				return err
+			}
+		}
+	}) {
+		over, is := errors.AsType[*Over](err)
+		if !is || over.Agent != 0 || i == 1 && !errors.As(err, new(*network.PeerError)) {
+			t.Errorf("agent %d: error %v must tell that the session is over because of agent 0", i, err)
+		}
+	}
+}
 
 // sentBy returns the exchanges of the frames that a connection is to send.
 func sentBy(c *conn) (exchanges []int) {
