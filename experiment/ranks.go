@@ -41,6 +41,9 @@ func (l *ranks) describe(c *runs.Config) { c.Transport, c.Processes = l.transpor
 // join compares what the processes were given, agrees on the folder of the first, and with -resume
 // on the newest checkpoint that all have.
 func (l *ranks) join(ctx context.Context, r *runner) (err error) {
+	if n := r.graph.W.N(); n < l.world.Size() {
+		return dsbo.ConfigErrorf("-agents must be at least %d, the number of processes; it is %d", l.world.Size(), n)
+	}
 	if r.team, err = l.open(ctx, r.graph); err != nil {
 		return err
 	}
@@ -49,10 +52,6 @@ func (l *ranks) join(ctx context.Context, r *runner) (err error) {
 			r.team.Fail(err)
 		}
 	}()
-	if len(r.team.Local()) == 0 {
-		return dsbo.ConfigErrorf("-agents must be at least %d, the number of processes; it is %d",
-			l.world.Size(), r.graph.W.N())
-	}
 	if l.leads() {
 		if err := r.chooseFolder(l); err != nil {
 			return err
