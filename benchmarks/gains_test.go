@@ -142,8 +142,8 @@ func BenchmarkGains(b *testing.B) {
 	for b.Loop() {
 		sums, held, n := map[string]float64{}, 0, 0
 		for _, k := range gainKinds {
-			for n := range uint64(12) {
-				seed := 2000 + n%6 + n/6*500
+			for draw := range uint64(12) {
+				seed := 2000 + draw%6 + draw/6*500
 				v, exact := k.run(b, seed, k.judged), k.run(b, seed, 4000)
 				g := v.Gains[0]
 				truth := -float64(exact.Gains[0].LossChange)
