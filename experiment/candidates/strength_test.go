@@ -174,3 +174,19 @@ func TestNote(t *testing.T) {
 		}
 	}
 }
+
+// TestBestStrength: the strength with the least loss and error is best, of several alike the
+// weakest one.
+func TestBestStrength(t *testing.T) {
+	for _, c := range []struct {
+		tried map[float64]trial
+		want  float64
+	}{
+		{map[float64]trial{-1: {loss: 2}, 3: {loss: 1, error: 0.5}, 5: {loss: 1.2}}, 5},
+		{map[float64]trial{2: {loss: 1}, -2: {loss: 0.5, error: 0.5}, 4: {loss: 1}}, -2},
+	} {
+		if got := (&strengthSearch{tried: c.tried}).best(); got != c.want {
+			t.Errorf("of %v strength %g is best, want %g", c.tried, got, c.want)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
+	"dsbo/runs/report"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -191,5 +192,24 @@ func TestUnknownComesLast(t *testing.T) {
 	}
 	if want := []string{"small", "large", "endless", "none", "nor"}; !slices.Equal(got, want) {
 		t.Errorf("the order is %v, want %v", got, want)
+	}
+}
+
+// TestPointsOfPGF: a figure for documents has the points that its axes can draw, no others.
+func TestPointsOfPGF(t *testing.T) {
+	xs, ys := []float64{0, 1, 2, 3, 4, 5}, []float64{7, 0, math.NaN(), math.Inf(1), -8, 9}
+	plain := report.Figure{}.XScale
+	for _, c := range []struct {
+		x, y report.Scale
+		want string
+	}{
+		{plain, plain, "{(0,7) (1,0) (4,-8) (5,9) }"}, {report.Log, plain, "{(1,0) (4,-8) (5,9) }"},
+		{plain, report.Log, "{(0,7) (5,9) }"}, {report.Log, report.Log, "{(5,9) }"},
+	} {
+		var text bytes.Buffer
+		testkit.OK(writePGF(&text, &report.Figure{XScale: c.x, YScale: c.y, Series: []report.Series{{X: xs, Y: ys}}}))
+		if !strings.Contains(text.String(), "coordinates "+c.want) {
+			t.Errorf("scales %v and %v: want the points %s in\n%s", c.x, c.y, c.want, &text)
+		}
 	}
 }
