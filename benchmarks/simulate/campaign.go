@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -11,44 +11,72 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"testing"
+	"testing/synctest"
 	"time"
 
 	"dsbo/experiment/simulate"
 	"dsbo/internal/cli"
+	"dsbo/internal/testkit"
 )
 
 // A campaign is many seeds, which some workers run.
 type campaign struct {
-	from, seeds uint64        // the first seed, and their number
-	workers     int           // processes at the same time
-	limit       time.Duration // real time of a run after which it counts as failed
-	only        string        // the kind of runs; "": all
-	binary      string        // of workers
-	trace       bool          // whether what happens in a run is written
-	stdout      io.Writer     // for results
-	progress    *cli.Progress // on stderr
+	from, seeds, workers uint64        // the first seed, their number, and processes at a time
+	limit                time.Duration // real time of a run after which it counts as failed
+	trace                bool          // whether what happens in a run is written
+	stdout               io.Writer     // for results
+	progress             *cli.Progress // on stderr
+	began                time.Time     // when it did
 
 	mu      sync.Mutex    // guards what follows
-	next    uint64        // seeds given to workers
 	done    uint64        // seeds that have ended
-	began   time.Time     // when the campaign did
 	virtual time.Duration // the simulated time of all runs
 	lives   int           // processes of agents in all runs
 	late    int           // agents that came when the others had finished
 	failed  []uint64      // seeds of failed runs
-	heaps   []uint64      // of all workers, in the order of time
 	taken   time.Duration // of processors, by workers that have ended
+}
+
+// workerVariable is the environment variable that makes a process a worker: it has the first seed,
+// the end of seeds, and the step from one to the next.
+const workerVariable = "DSBO_SIMULATE_WORKER"
+
+// An outcome is what became of a seed, as a worker writes it, a line of JSON.
+type outcome struct {
+	Seed   uint64
+	Result simulate.Result
+	Error  string `json:",omitempty"` // "": the run ended as it must
+}
+
+// work runs seeds, writes their outcomes, and ends the process. Virtual time needs a test.
+func work(seeds string) {
+	var from, end, step uint64
+	testkit.Get(fmt.Sscan(seeds, &from, &end, &step))
+	run := func(t *testing.T) {
+		for seed := from; seed < end; seed += step {
+			o := outcome{Seed: seed}
+			synctest.Test(t, func(*testing.T) {
+				var err error
+				if o.Result, err = simulate.Draw(seed).Run(); err != nil {
+					o.Error = err.Error()
+				}
+			})
+			testkit.OK(json.NewEncoder(os.Stdout).Encode(o))
+		}
+	}
+	testing.Main(func(string, string) (bool, error) { return true, nil },
+		[]testing.InternalTest{{Name: "work", F: run}}, nil, nil)
 }
 
 // run runs all seeds, or those before ctx ends.
 func (c *campaign) run(ctx context.Context) error {
-	c.began = time.Now()
 	errs := make([]error, c.workers)
 	var wg sync.WaitGroup
 	for k := range c.workers {
 		wg.Go(func() {
-			for errs[k] == nil && ctx.Err() == nil && c.hasSeeds() {
-				errs[k] = c.worker(ctx)
+			for seed := c.from + k; seed < c.from+c.seeds && errs[k] == nil && ctx.Err() == nil; {
+				seed, errs[k] = c.worker(ctx, seed)
 			}
 		})
 	}
@@ -57,127 +85,66 @@ func (c *campaign) run(ctx context.Context) error {
 	return cmp.Or(errs...)
 }
 
-// hasSeeds reports whether seeds remain.
-func (c *campaign) hasSeeds() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.next < c.seeds
-}
-
-// kinds are the seeds to which a campaign may be limited.
-var kinds = map[string]func(simulate.Case) bool{
-	"":       func(simulate.Case) bool { return true },
-	"stay":   func(c simulate.Case) bool { return c.Quorum == 0 },
-	"change": func(c simulate.Case) bool { return c.Quorum > 0 },
-	"join":   func(c simulate.Case) bool { return len(c.Newcomers) > 0 },
-	"slow":   func(c simulate.Case) bool { return c.StragglerDeadline > 0 },
-}
-
-// nextSeed returns the next seed of the campaign's kind.
-func (c *campaign) nextSeed() (seed uint64, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for c.next < c.seeds {
-		c.next++
-		if seed := c.from + c.next - 1; kinds[c.only](simulate.Draw(seed)) {
-			return seed, true
-		}
-	}
-	return 0, false
-}
-
 // workerSeeds is how many seeds a process runs. Go's runtime never frees 32 bytes, outside of the
 // heap, for each [sync.WaitGroup] that was waited for on virtual time: that is some 30 kB a seed.
 const workerSeeds = 5000
 
-// worker has one process run workerSeeds seeds, or fewer where none is left or one of them ends
-// the process.
-func (c *campaign) worker(ctx context.Context) error {
-	p := exec.CommandContext(ctx, c.binary)
-	p.Env = append(os.Environ(), simulate.WorkerVariable+"=1", "GOMAXPROCS=1", "GOGC=400")
-	defer func() { c.noteProcess(p.ProcessState) }()
-	var stderr strings.Builder
+// worker has one process run seeds from one on, and returns the next one: that after workerSeeds of
+// them, or after one that has ended the process.
+func (c *campaign) worker(ctx context.Context, seed uint64) (next uint64, err error) {
+	end := min(c.from+c.seeds, seed+workerSeeds*c.workers)
+	p := exec.CommandContext(ctx, testkit.Get(os.Executable()))
+	p.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %d", workerVariable, seed, end, c.workers), "GOMAXPROCS=1",
+		"GOGC=400")
+	var stderr bytes.Buffer
 	p.Stderr = &stderr
-	in, err := p.StdinPipe()
-	if err != nil {
-		return err
-	}
 	out, err := p.StdoutPipe()
+	if err == nil {
+		err = p.Start()
+	}
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if err := p.Start(); err != nil {
-		return err
-	}
-	lines := bufio.NewReader(out)
-	for ran := 0; ran < workerSeeds && ctx.Err() == nil; ran++ {
-		seed, ok := c.nextSeed()
-		if !ok {
+	hung := time.AfterFunc(c.limit, func() { _ = p.Process.Kill() })
+	for lines := json.NewDecoder(out); seed < end; seed += c.workers {
+		var o outcome
+		if lines.Decode(&o) != nil || o.Seed != seed {
 			break
 		}
-		watch := time.AfterFunc(c.limit, func() { _ = p.Process.Kill() })
-		o := runSeed(in, lines, seed)
-		hung := !watch.Stop()
-		if o.Error != "" && o.History == "" { // the process has ended
-			_ = p.Wait()
-			if hung {
-				o.Error = fmt.Sprintf("it has not ended in %v", c.limit)
-			} else if ctx.Err() == nil {
-				first, _, _ := strings.Cut(stderr.String(), "\n")
-				o.Error, o.History = "its process ends: "+first, stderr.String()
-			}
-			if ctx.Err() == nil {
-				c.note(o)
-			}
-			return nil
-		}
+		hung.Reset(c.limit)
 		c.note(o)
 	}
-	_ = in.Close()
-	_ = p.Wait() // all that matters was said
-	return nil
-}
-
-// runSeed has a worker run a seed.
-func runSeed(in io.Writer, lines *bufio.Reader, seed uint64) simulate.Outcome {
-	failed := simulate.Outcome{Seed: seed, Error: "no answer"}
-	if _, err := fmt.Fprintln(in, seed); err != nil {
-		return failed
-	}
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return failed
+	isHung := !hung.Stop()
+	_, _ = io.Copy(io.Discard, out)
+	_ = p.Wait() // what matters was said
+	if seed < end && ctx.Err() == nil {
+		first, _, _ := strings.Cut(stderr.String(), "\n")
+		o := outcome{Seed: seed, Error: "its process ends: " + first}
+		if isHung {
+			o.Error = fmt.Sprintf("it has not ended in %v", c.limit)
 		}
-		// else it is what package testing prints
-		if o := (simulate.Outcome{}); json.Unmarshal(line, &o) == nil && o.Seed == seed {
-			return o
-		}
+		c.note(o)
+		seed += c.workers
 	}
-}
-
-// noteProcess counts the time of a worker that has ended.
-func (c *campaign) noteProcess(p *os.ProcessState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if p != nil {
-		c.taken += p.UserTime() + p.SystemTime()
-	}
+	c.taken += p.ProcessState.UserTime() + p.ProcessState.SystemTime()
+	return seed, nil
 }
 
+// logEvery is how many seeds pass from one line of the log to the next.
+const logEvery = 500
+
 // note counts a seed and shows it if it fails.
-func (c *campaign) note(o simulate.Outcome) {
+func (c *campaign) note(o outcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done++
-	c.virtual += o.Took
-	c.lives += o.Lives
-	c.late += o.Late
-	if o.Heap > 0 {
-		c.heaps = append(c.heaps, o.Heap)
-	}
+	c.virtual += o.Result.Took
+	c.lives += o.Result.Lives
+	c.late += o.Result.Late
 	if c.trace {
-		fmt.Fprint(c.stdout, o.History)
+		fmt.Fprintln(c.stdout, strings.Join(o.Result.History, "\n"))
 	}
 	if o.Error != "" {
 		c.failed = append(c.failed, o.Seed)
@@ -188,24 +155,15 @@ func (c *campaign) note(o simulate.Outcome) {
 	if c.done%logEvery == 0 {
 		c.progress.Log("%s after %v, the last one %d", state, time.Since(c.began).Round(time.Second), o.Seed)
 	}
-	c.progress.Show(float64(c.next)/float64(c.seeds), state)
+	c.progress.Show(float64(c.done)/float64(c.seeds), state)
 }
-
-// logEvery is how many seeds pass from one line of the log to the next.
-const logEvery = 500
 
 // report prints what all seeds were.
 func (c *campaign) report() {
 	took := time.Since(c.began)
-	days := c.virtual.Hours() / 24
 	fmt.Fprintf(c.stdout,
-		"%d seeds from %d in %v: %.1f a second, %.1f a second of processors, %.2f simulated days a second; %d "+
-			"processes of agents; %d agents too late; %d fail\n",
+		"%d seeds from %d in %v: %.1f a second, %.1f a second of processors, %.0f simulated days; %d processes of "+
+			"agents; %d agents too late; %d fail\n",
 		c.done, c.from, took.Round(time.Second), float64(c.done)/took.Seconds(), float64(c.done)/c.taken.Seconds(),
-		days/took.Seconds(), c.lives, c.late, len(c.failed))
-	if n := len(c.heaps); n > 1 {
-		fmt.Fprintf(c.stdout, "heap of a worker after %d seeds %.1f MiB, at the end %.1f MiB\n",
-			simulate.HeapFirst,
-			float64(c.heaps[0])/(1<<20), float64(c.heaps[n-1])/(1<<20))
-	}
+		c.virtual.Hours()/24, c.lives, c.late, len(c.failed))
 }

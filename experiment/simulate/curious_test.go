@@ -109,8 +109,8 @@ func TestRunsTellNothing(t *testing.T) {
 		if testing.Short() && tt.name != "members that change" && tt.name != "unmasked" {
 			continue
 		}
-		c := changing("-K=12", "-x0=-3").few(4, tt.quorum, "star")
-		c.task, c.Flags[3], c.Step = &classes, "-checkpoint-every=1", 10*time.Second
+		c := changing("-K=30", "-x0=-3").few(4, tt.quorum, "star")
+		c.task, c.Flags[3], c.Step = classes, "-checkpoint-every=1", 5*time.Second
 		if c.AbsentAfter = 0; tt.quorum > 0 {
 			c.AbsentAfter = 20 * time.Second
 		}
@@ -165,6 +165,11 @@ func TestRunsTellNothing(t *testing.T) {
 // the others wait, and records what the others have sent agent 0.
 func (c Case) listen(t *testing.T, heard *record, lost []int, pause time.Duration) {
 	t.Helper()
+	at := time.Duration(0)
+	for k, i := range lost {
+		at += pause
+		c.Faults = append(c.Faults, Fault{Killed, at, time.Second + c.AbsentAfter*time.Duration(2*k/3), i, 0})
+	}
 	c.script(t, func(w *world) {
 		w.wrap = func(from, to int, s session.Sender) session.Sender {
 			if to != 0 {
@@ -172,14 +177,9 @@ func (c Case) listen(t *testing.T, heard *record, lost []int, pause time.Duratio
 			}
 			return recording{s, heard, from}
 		}
-	}, func(w *world) {
-		for k, i := range lost {
-			time.Sleep(pause)
-			w.machines[i].crash(false, time.Second+c.AbsentAfter*time.Duration(2*k/3))
-		}
-	}, func(w *world, err error) {
+	}, func(*world) {}, func(w *world, err error) {
 		if err != nil {
-			t.Errorf("%v\n%v", err, Result{Trace: w.trace.sorted()})
+			t.Errorf("%v\n%s", err, &w.text)
 		}
 		for _, i := range lost {
 			if w.machines[i].lives < 2 {

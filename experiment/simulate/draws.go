@@ -21,6 +21,11 @@ func (d draw) of(name string, numbers ...int64) draw {
 	return draw(num.SplitMix(h))
 }
 
+// now returns the draw of a name and an agent at this moment.
+func (d draw) now(name string, agent int) draw {
+	return d.of(name, int64(agent), int64(time.Since(begin)))
+}
+
 // uniform is in [0, 1).
 func (d draw) uniform() float64 { return float64(uint64(d)>>11) / (1 << 53) }
 
@@ -33,11 +38,6 @@ func (d draw) chance(p float64) bool { return d.uniform() < p }
 // between is a duration from low to high, each order of magnitude as likely as any other.
 func (d draw) between(low, high time.Duration) time.Duration {
 	return time.Duration(float64(low) * num.Exp(d.uniform()*num.Log(float64(high)/float64(low))))
-}
-
-// exponential is a duration with this mean.
-func (d draw) exponential(mean time.Duration) time.Duration {
-	return time.Duration(-num.Log1p(-d.uniform()) * float64(mean))
 }
 
 // among is one of several things.

@@ -4,18 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
+	"path/filepath"
+	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"dsbo/internal/cli"
+	"dsbo/internal/disk"
 	"dsbo/internal/testkit"
 	"dsbo/network/pki"
-	"dsbo/network/session"
+	"dsbo/runs"
 )
 
-// A machine has an agent's run folder and its certificate, and a supervisor that runs one process
-// of the agent after the other.
+// A machine has an agent's disk and certificate, and a supervisor that runs one process of the
+// agent after the other.
 type machine struct {
 	*world
 	agent     int           // its number
@@ -27,51 +30,40 @@ type machine struct {
 	// that has asked for it does.
 	changed func(files *testkit.Memory, operation string)
 
-	mu      sync.Mutex        // guards what follows
-	now     *process          // nil: none
-	lives   int               // processes so far
-	down    time.Time         // the next process starts no earlier
-	faults  [numKinds]lasting // by kind
-	files   *testkit.Memory   // the disk, as the last process has it
-	next    *testkit.Memory   // as the next one will find it; nil: files
-	unmount func()            // takes the disk from the process
+	mu      sync.Mutex      // guards what follows
+	now     *process        // nil: none
+	lives   int             // processes so far
+	down    time.Time       // the next process starts no earlier
+	done    time.Time       // when the agent finished; zero: it has not
+	files   *testkit.Memory // the disk, as the next process finds it
+	damaged bool            // its newest checkpoint is
+	unmount func()          // takes the disk of the last process away
 }
 
-// A kind is a fault of a machine that lasts.
-type kind int
-
-const (
-	frozen   kind = iota // the machine stands still
-	busy                 // what it computes takes longer, and nothing else
-	fullDisk             // nothing fits its disk
-	slowDisk             // all that is brought to its disk takes a hundred times as long
-	numKinds
-)
-
-// lasting is one kind of fault, which there may be several times at once.
-type lasting struct {
-	count int
-	over  chan struct{} // closed when there is none of them
+// newMachine returns a machine of an agent, with an empty disk.
+func (w *world) newMachine(agent int, name string) *machine {
+	m := &machine{world: w, agent: agent, name: name, dir: filepath.Join("/", "simulated", name, "run"), down: begin}
+	m.identity = testkit.Get(authority().Issue(agent, valid, expired, simulated))
+	if agent >= w.Agents {
+		n := w.Newcomers[agent-w.Agents]
+		m.down = begin.Add(n.at)
+		m.admission = testkit.Get(authority().Admit(pki.Admission{Agent: agent, Neighbours: n.neighbours}, simulated,
+			m.own().Hash))
+	}
+	m.files, m.unmount = testkit.NewMemory(), func() {}
+	return m
 }
 
-// A process is an agent's, from its start to its end.
-type process struct {
-	*machine
-	life    int
-	host    *testkit.Host
-	alive   context.Context // ends when it is killed
-	running context.Context // ends when it is to stop
-	kill    context.CancelFunc
-	stop    context.CancelFunc
-	opened  *session.Agent // nil before it meets the others; guarded by the machine's lock
+// own names the run, and the machine's agent in it.
+func (m *machine) own() runs.Membership {
+	return runs.Membership{Run: simulated, Hash: fmt.Sprint(m.Seed), Agent: m.agent, Agents: m.Agents}
 }
 
-// mostLives bounds how often an agent is started. Faults are too few for more, and the pause before
-// a start grows with their number.
-const mostLives = 300
+var errLate = errors.New("the others have finished")
 
 // supervise runs processes until one has finished, or ends with an error that would come again, or
-// ctx ends.
+// ctx ends. One that begins without faults, when those that are left are no quorum, is the last
+// one.
 func (m *machine) supervise(ctx context.Context) error {
 	for ctx.Err() == nil {
 		m.mu.Lock()
@@ -81,155 +73,146 @@ func (m *machine) supervise(ctx context.Context) error {
 			sleep(ctx, wait)
 			continue
 		}
-		p := m.begin(ctx)
+		late, p := m.isOver(), m.start(ctx)
 		err := p.run()
-		killed := p.alive.Err() != nil
-		m.end(p)
-		if killed {
-			err = errKilled // what is left of it in this program has another error
-		}
-		m.trace.note("agent %d: process %d ends: %s", m.agent, p.life,
-			temporary.ReplaceAllString(fmt.Sprint(err), ".tmp"))
 		switch code := cli.Code(err); {
-		case killed:
+		case m.end(p, err): // what is left of it in this program has another error
 		case err == nil:
 			return nil
 		case code != cli.Failure && code != cli.Interrupted:
 			return fmt.Errorf("exit code %d: %w", code, err)
-		case p.life >= mostLives:
-			return fmt.Errorf("it was started %d times: %w", p.life, err)
+		case late:
+			return fmt.Errorf("%w: %w", errLate, err)
+		default:
+			m.log.Error("a process fails", "agent", m.agent, "error", err)
 		}
 		m.mu.Lock()
-		pause := m.of("restart", m.agent, p.life).between(m.Second, 60*m.Second) * time.Duration(1+p.life*p.life/25)
-		m.stayDown(pause)
+		pause := m.of("restart", int64(m.agent), int64(p.life)).between(time.Second, time.Minute)
+		m.stayDown(pause * time.Duration(1+p.life*p.life/25))
 		m.mu.Unlock()
 	}
 	return context.Cause(ctx)
 }
-
-var (
-	errKilled = errors.New("killed")
-	temporary = regexp.MustCompile(`\.[0-9]+\.tmp`) // the end of a temporary file's name, which is random
-)
 
 // stayDown has the next process start no earlier than after a time. The machine's lock is held.
 func (m *machine) stayDown(d time.Duration) {
 	if until := time.Now().Add(d); until.After(m.down) {
 		m.down = until
 	}
-	m.world.trouble(d)
 }
 
-// begin starts a process.
-func (m *machine) begin(ctx context.Context) *process {
+// start starts a process.
+func (m *machine) start(ctx context.Context) *process {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.lives++
 	p := &process{machine: m, life: m.lives, host: m.network.Host(m.name)}
-	p.alive, p.kill = context.WithCancel(ctx)
-	p.running, p.stop = context.WithCancel(p.alive)
-	m.now = p
-	m.attach()
-	m.trace.note("agent %d: process %d starts", m.agent, p.life)
+	p.running, p.stop = context.WithCancel(ctx)
+	m.mount()
+	damaged := m.damaged
+	m.now, m.damaged = p, false
+	m.mu.Unlock()
+	m.log.Debug("a process starts", "agent", m.agent, "process", p.life)
+	if paths, _ := runs.Folder(m.dir).Checkpoints([]int{m.agent}); damaged && len(paths) > 0 {
+		newest := paths[len(paths)-1]
+		data, _ := disk.ReadFile(newest)
+		_ = disk.WriteBytes(newest, data[:len(data)/2])
+	}
 	return p
 }
 
-// end notes that a process has ended, of which nothing may be left.
-func (m *machine) end(p *process) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	p.host.Kill()
-	p.kill()
-	m.now = nil
-}
-
-// crash kills the process, with the machine if silent, which is down for a time.
-func (m *machine) crash(silent bool, down time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.stayDown(down)
-	m.detach(silent, m.of("crash", m.agent, m.lives))
-	switch {
-	case m.now == nil:
-		return
-	case silent:
-		m.now.host.PowerOff()
-	default:
-		m.now.host.Kill()
+// mount makes the disk the one of the machine's folder, for the next process.
+func (m *machine) mount() {
+	files := m.files
+	files.Before = m.beforeDisk
+	if m.changed != nil {
+		files.Changed = func(operation string) { m.changed(files, operation) }
 	}
-	m.now.kill()
+	before := m.unmount
+	m.unmount = disk.Mount(filepath.Dir(m.dir), files)
+	before()
 }
 
-// interrupt has the process stop in good order, as SIGTERM does.
-func (m *machine) interrupt(down time.Duration) {
+// end notes that a process has ended, of which nothing may be left, and reports whether it was
+// killed.
+func (m *machine) end(p *process, err error) (killed bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.log.Debug("a process ends", "agent", m.agent, "process", p.life, "killed", p.killed)
+	p.host.Kill()
+	p.stop()
+	if m.now = nil; err == nil && !p.killed {
+		m.done = time.Now()
+	}
+	return p.killed
+}
+
+// finished returns when the agent has finished; zero: it has not.
+func (m *machine) finished() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.done
+}
+
+// crash ends the process by a fault, after which the machine is down for a time. The next process
+// finds what that one has written, or where power is lost what was brought to the disk and, as it
+// is drawn, some of the rest.
+func (m *machine) crash(k Kind, down time.Duration) {
+	needed := m.Quorum == 0 && slices.ContainsFunc(m.machines, (*machine).hasResult)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.stayDown(down)
 	if m.now != nil {
 		m.now.stop()
 	}
+	if k == Interrupted { // in good order, as by SIGTERM
+		return
+	}
+	m.files = m.files.Restart()
+	end := (*testkit.Host).Kill
+	if k != Killed {
+		choice, choose := int64(0), m.of("crash", int64(m.agent), int64(m.lives))
+		m.files = m.files.Crash(func(n int) int {
+			choice++
+			return choose.of("", choice).below(n)
+		})
+		end = (*testkit.Host).PowerOff
+	}
+	if spoils := !needed && m.done.IsZero(); spoils && k == Emptied {
+		m.files = testkit.NewMemory()
+	} else if spoils && k == Damaged {
+		m.damaged = true
+	}
+	if m.now != nil {
+		m.now.killed = true
+		end(m.now.host)
+	}
 }
 
-// setFault begins a fault, or ends one.
-func (m *machine) setFault(k kind, begins bool) {
+// hasResult reports whether the agent's result is on the disk.
+func (m *machine) hasResult() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f := &m.faults[k]
-	if begins {
-		if f.count++; f.count == 1 {
-			f.over = make(chan struct{})
-		}
-	} else if f.count--; f.count == 0 {
-		close(f.over)
-	}
-	if k == frozen {
-		m.network.Freeze(m.name, f.count > 0)
-	}
-	m.world.trouble(0)
+	_, err := m.files.Stat(filepath.Join(m.dir, runs.LambdaFile))
+	return err == nil
 }
 
-// spend has the process spend so much time, and stand still with its machine. It returns when it
-// is killed.
-func (p *process) spend(d time.Duration) {
-	if sleep(p.alive, d) {
-		p.await(frozen)
+// beforeDisk takes the time of bringing something to the disk, and has nothing fit a full one.
+func (m *machine) beforeDisk(operation, _ string) error {
+	switch full := m.present(FullDisk, m.agent) != nil; {
+	case operation == "write" && full:
+		return syscall.ENOSPC
+	case operation == "write":
+		return nil
 	}
-}
-
-// await waits for the end of all faults of a kind. It returns when the process is killed.
-func (p *process) await(k kind) {
-	for {
-		p.mu.Lock()
-		f := p.faults[k]
-		p.mu.Unlock()
-		if f.count == 0 {
-			return
-		}
-		select {
-		case <-f.over:
-		case <-p.alive.Done():
-			return
-		}
+	takes := m.draw.now("sync", m.agent).between(m.Sync/100, m.Sync)
+	if m.present(SlowDisk, m.agent) != nil {
+		takes *= 100
 	}
-}
-
-// state describes what the agent is about, for a run that does not end.
-func (m *machine) state() string {
 	m.mu.Lock()
 	p := m.now
 	m.mu.Unlock()
-	switch {
-	case p == nil:
-		return "no process"
-	case p.meeting() == nil:
-		return fmt.Sprintf("process %d meets nobody yet", p.life)
+	if p != nil {
+		p.spend(takes)
 	}
-	return fmt.Sprintf("process %d: %+v", p.life, p.meeting().Status())
-}
-
-// meeting returns the process among the others, nil before it is.
-func (p *process) meeting() *session.Agent {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.opened
+	return nil
 }

@@ -1,12 +1,14 @@
 package simulate
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
-	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,21 +18,17 @@ import (
 	"dsbo/network/session"
 )
 
+// begin is when virtual time begins.
+var begin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // A Result is what became of a simulated run.
 type Result struct {
 	Took  time.Duration // virtual time
 	Lives int           // processes of all agents
 	Late  int           // agents that came when the others had finished
-	Trace []Line        // what happened, by moment and then by text
-}
-
-// String returns the trace for people.
-func (r Result) String() string {
-	var text strings.Builder
-	for _, l := range r.Trace {
-		fmt.Fprintln(&text, l)
-	}
-	return text.String()
+	// History is what happened, a line each, by moment and then by text. What the case follows from
+	// has level DEBUG, which sessions do not log.
+	History []string
 }
 
 // A world is a run as it is simulated.
@@ -40,207 +38,140 @@ type world struct {
 	network   *testkit.Network // between the machines
 	machines  []*machine       // by agent
 	addresses []string         // by agent
-	trace     trace            // what happened, if it is wanted
-	cuts      cuts             // of links
+	text      bytes.Buffer
+	log       *slog.Logger // to text
 	// wrap, if it is set, returns what sends an agent's frames to another one.
 	wrap func(from, to int, s session.Sender) session.Sender
-
-	mu        sync.Mutex              // guards what follows
-	moved     map[string]string       // addresses that have another name now
-	forgetful map[int]bool            // agents that have lost checkpoints
-	ended     map[int]time.Time       // when agents finished
-	first     time.Time               // of these
-	troubled  time.Time               // until when there were faults, or agents that are down for one
-	dismiss   context.CancelCauseFunc // ends the run, with a cause
 }
 
-// mostAgents is the largest number of agents in a run.
-const mostAgents = 8 + mostNewcomers
-
-// certificates are the certificates of the agents of all runs of this process, which are valid as
-// long as any run may take, and the authority that has signed them.
-type certificates struct {
-	authority *pki.Authority
-	of        [mostAgents]*pki.Identity
-}
-
-var identities = sync.OnceValue(func() (c certificates) {
-	from, until := begin.AddDate(-1, 0, 0), begin.AddDate(100, 0, 0)
-	c.authority = testkit.Get(pki.NewAuthority("simulation", from, until))
-	for i := range c.of {
-		c.of[i] = testkit.Get(c.authority.Issue(i, from, until, simulated))
-	}
-	return c
+// authority signs the certificates of the agents of all runs of this process.
+var authority = sync.OnceValue(func() *pki.Authority {
+	return testkit.Get(pki.NewAuthority("simulation", valid, expired))
 })
 
-// of derives a draw of an agent.
-func (w *world) of(name string, agent int, numbers ...int) draw {
-	d := w.draw.of(name, int64(agent))
-	for _, n := range numbers {
-		d = d.of("", int64(n))
+// valid and expired are when certificates begin and end to be valid: no run takes so long.
+var valid, expired = begin.AddDate(-1, 0, 0), begin.AddDate(100, 0, 0)
+
+// Delay implements [testkit.LinkModel]: each link has delays of its own that change every few
+// seconds, and some stretches of time are bad.
+func (w *world) Delay(from, to string, bytes int, at time.Time) time.Duration {
+	since, link := int64(at.Sub(begin)), w.of(from).of(to)
+	delay := link.of("moment", since).between(w.Latency/10, w.Latency)
+	if link.of("stretch", since/int64(max(time.Minute, 100*w.Latency))).chance(0.1) {
+		delay *= 5
 	}
-	return d
+	// A megabyte a second, in whole blocks: signatures in handshakes are now a byte shorter,
+	// now longer.
+	return delay + time.Duration(bytes>>14)*16*time.Millisecond
 }
 
-// world returns the network and the machines of a case, and what ends them.
-func (c Case) world() (w *world, end func()) {
-	w = &world{Case: c, draw: draw(c.Seed).of("world"), cuts: cuts{all: map[*cut]bool{}}, moved: map[string]string{},
-		forgetful: map[int]bool{}, ended: map[int]time.Time{}}
-	w.network = testkit.NewNetwork(weather{w.draw.of("weather"), c.Latency, max(60*c.Second, 100*c.Latency)})
+// world returns the network and the machines of a case.
+func (c Case) world() *world {
+	w := &world{Case: c, draw: draw(c.Seed).of("world")}
+	w.log = slog.New(slog.NewTextHandler(&w.text, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	w.network = testkit.NewNetwork(w)
 	for i := range c.Agents + len(c.Newcomers) {
-		m := w.newMachine(i, fmt.Sprintf("agent-%d", i))
+		m := w.newMachine(i, fmt.Sprint("agent-", i))
 		w.machines = append(w.machines, m)
 		if i < c.Agents {
 			w.addresses = append(w.addresses, net.JoinHostPort(m.name, port))
 		}
 	}
-	return w, func() {
-		for _, m := range w.machines {
-			m.unmount()
-		}
-	}
-}
-
-// newMachine returns a machine of an agent, with an empty disk.
-func (w *world) newMachine(agent int, name string) *machine {
-	all := identities()
-	m := &machine{world: w, agent: agent, name: name, identity: all.of[agent],
-		dir: filepath.Join("/", "simulated", name, "run")}
-	if agent >= w.Agents {
-		n := w.Newcomers[agent-w.Agents]
-		m.down = begin.Add(n.at)
-		m.admission = testkit.Get(all.authority.Admit(pki.Admission{Agent: agent, Neighbours: n.neighbours}, simulated,
-			w.hash()))
-	}
-	m.next = newDisk(filepath.Dir(m.dir))
-	m.attach()
-	return m
-}
-
-// addressNow returns where an address is now.
-func (w *world) addressNow(address string) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return cmp.Or(w.moved[address], address)
-}
-
-// trouble notes that there are faults until after a time.
-func (w *world) trouble(d time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if until := time.Now().Add(d); until.After(w.troubled) {
-		w.troubled = until
-	}
+	return w
 }
 
 // Run runs the case, inside of a bubble of testing/synctest that began with it. The error is what
 // is wrong with its end.
 func (c Case) Run() (Result, error) {
-	w, end := c.world()
-	defer end()
+	w := c.world()
+	defer w.close()
 	err := w.run()
 	if err == nil {
 		err = w.verify()
 	}
-	if n := w.network.Open(); err == nil && n > 0 {
-		err = fmt.Errorf("%d ends of connections are left open", n)
-	}
-	r := Result{Took: time.Since(begin), Trace: w.trace.sorted(), Late: len(w.machines) - len(w.ended)}
-	for _, m := range w.machines {
-		r.Lives += m.lives
-	}
-	return r, err
+	return w.result(), err
 }
 
-var (
-	errEndless = errors.New("the run does not end")
-	errLate    = errors.New("the others have finished")
-)
+// close takes all disks away.
+func (w *world) close() {
+	for _, m := range w.machines {
+		m.unmount()
+	}
+}
+
+// result returns what became of the run.
+func (w *world) result() Result {
+	r := Result{Took: time.Since(begin), History: strings.Split(w.text.String(), "\n")}
+	for _, m := range w.machines {
+		r.Lives += m.lives
+		if m.finished().IsZero() {
+			r.Late++
+		}
+	}
+	slices.Sort(r.History)
+	return r
+}
+
+var errEndless = errors.New("the run does not end")
 
 // run runs the agents, and faults, until all agents have ended for good. One that takes too long
 // ends all.
 func (w *world) run() error {
-	limit, cancel := context.WithTimeoutCause(context.Background(), w.Calm+w.Limit, errEndless)
+	ctx, cancel := context.WithTimeoutCause(context.Background(), w.Calm+w.Limit, errEndless)
 	defer cancel()
-	ctx, dismiss := context.WithCancelCause(limit)
-	defer dismiss(nil)
-	w.dismiss = dismiss
+	over, done := context.WithCancel(ctx)
 	errs := make([]error, len(w.machines))
 	var agents, faults sync.WaitGroup
 	for i, m := range w.machines {
-		agents.Go(func() {
-			if errs[i] = m.supervise(ctx); errs[i] == nil {
-				w.end(i)
-			}
-		})
+		agents.Go(func() { errs[i] = m.supervise(ctx) })
 	}
-	over, done := context.WithCancel(ctx)
-	faults.Go(func() { w.injectFaults(over) })
-	hung := context.AfterFunc(ctx, func() {
-		for i, m := range w.machines {
-			w.trace.note("agent %d: %s", i, m.state())
-		}
-	})
+	for _, f := range w.Faults {
+		faults.Go(func() { w.inflict(over, f) })
+	}
 	agents.Wait()
-	hung()
 	done()
 	faults.Wait()
 	for i, err := range errs {
 		if errors.Is(err, errLate) {
-			err = w.lateError()
+			err = w.lateError(err)
 		}
 		if err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}
 	}
+	if n := w.network.Open(); n > 0 {
+		return fmt.Errorf("%d ends of connections are left open", n)
+	}
 	return nil
 }
 
-// end notes that an agent has finished. Those that are left when they are no quorum any more have
-// time to notice that, if they can, and then are dismissed.
-func (w *world) end(agent int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.ended[agent] = time.Now()
-	if len(w.ended) == 1 {
-		w.first = time.Now()
+// isOver reports whether there are no faults any more, and no quorum is left.
+func (w *world) isOver() bool {
+	left := 0
+	for _, m := range w.machines {
+		if m.finished().IsZero() {
+			left++
+		}
 	}
-	if left, quorum := len(w.machines)-len(w.ended), cmp.Or(w.Quorum, w.Agents); left > 0 && left < quorum {
-		w.awaitLate()
-	}
+	return time.Since(begin) > w.Calm && left < cmp.Or(w.Quorum, w.Agents)
 }
 
-// awaitLate dismisses those that have not ended, some time after there was anything that keeps them
-// from that. The lock is held.
-func (w *world) awaitLate() {
-	last := w.troubled
-	for _, at := range w.ended {
-		if at.After(last) {
-			last = at
-		}
+// lateError returns the error of an agent that has not finished, unless it may have been too late:
+// faults were over long before the first of the others finished.
+func (w *world) lateError(err error) error {
+	var trouble time.Duration
+	for _, f := range w.Faults {
+		trouble = max(trouble, f.At+f.Lasts)
 	}
-	patience := 3*w.linger() + 100*w.Second + 20*w.SilentAfter
-	time.AfterFunc(time.Until(last.Add(patience)), func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if len(w.ended) == len(w.machines) {
-			return
-		}
-		if time.Since(w.troubled) < patience {
-			w.awaitLate()
-			return
-		}
-		w.dismiss(errLate)
-	})
-}
-
-// lateError returns an error if an agent had the time to finish with the others, and did not.
-func (w *world) lateError() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if excused := w.troubled.Add(w.usual() + 2*w.linger()); (w.Quorum > 0 || w.Hasty) && w.first.Before(excused) {
+	for _, n := range w.Newcomers {
+		trouble = max(trouble, n.at)
+	}
+	excused := begin.Add(trouble + w.usual() + 2*w.lingers())
+	mayBe := w.Quorum > 0 || w.PeerTimeout < w.Calm
+	if mayBe && slices.ContainsFunc(w.machines, func(m *machine) bool {
+		return !m.finished().IsZero() && m.finished().Before(excused)
+	}) {
 		return nil
 	}
-	return fmt.Errorf("the first of the others has finished %v after the start, when faults were over since %v, "+
-		"and it has not", w.first.Sub(begin), w.troubled.Sub(begin))
+	return fmt.Errorf("faults were over since %v, and it has not finished: %w", trouble, err)
 }
