@@ -58,7 +58,7 @@ func (a *AdaSDBO) Init(p, q, K int) error {
 
 // Traits implements [Described].
 func (a *AdaSDBO) Traits() Traits {
-	return a.traits(Traits{OneLoop: !a.Track, AlikeUntil: 1, MixesLast: true, Bounds: func(c Curvature) Curvature {
+	return a.traits(Traits{OneLoop: !a.Track, Bounds: func(c Curvature) Curvature {
 		return Curvature{L: c.L, Y: math.Inf(1), Z: math.Inf(1), Alpha: c.L}
 	}})
 }

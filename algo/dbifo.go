@@ -53,7 +53,7 @@ func (a *DBIFO) Init(p, q, K int) error {
 // Traits implements [Described].
 func (a *DBIFO) Traits() Traits {
 	lambda := cmp.Or(a.Lam, penaltyWeight)
-	return penaltyTraits(a.traits(Traits{AlikeUntil: 1}), lambda, lambda)
+	return penaltyTraits(a.traits(Traits{}), lambda, lambda)
 }
 
 // Cost of an iteration: 2p + 4q numbers to each neighbour in one message (p + 2q in the first); one

@@ -39,7 +39,7 @@ func (a *DSOBA) Init(p, q, K int) error {
 
 // Traits implements [Described].
 func (a *DSOBA) Traits() Traits {
-	return a.traits(Traits{OneLoop: true, AlikeUntil: 2, MixesLast: true})
+	return a.traits(Traits{OneLoop: true})
 }
 
 // Cost of an iteration: p + 2q numbers to each neighbour in one message; one gradient of f and of

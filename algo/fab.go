@@ -47,7 +47,7 @@ func (a *FAB) Init(p, q, K int) error {
 // Traits implements [Described].
 func (a *FAB) Traits() Traits {
 	lambda := cmp.Or(a.Lam, penaltyWeight)
-	return penaltyTraits(a.traits(Traits{Directed: true, AlikeUntil: 1,
+	return penaltyTraits(a.traits(Traits{Directed: true,
 		FullBatch: "its tracker is of the gradients themselves; dbifo takes draws"}), lambda, lambda)
 }
 

@@ -69,7 +69,7 @@ func (a *GBDSBO) Cost(int) Cost {
 
 // Traits implements [Described].
 func (a *GBDSBO) Traits() Traits {
-	return a.traits(Traits{AlikeUntil: 2,
+	return a.traits(Traits{
 		Dense: func(p, q int) int64 { return 8 * int64((cmp.Or(a.N, 10)+2)*q*q+4*p*q) }})
 }
 

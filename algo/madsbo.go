@@ -44,11 +44,6 @@ func (a *MADSBO) Init(p, q, K int) error {
 	return nil
 }
 
-// Traits implements [Described].
-func (a *MADSBO) Traits() Traits {
-	return a.traits(Traits{AlikeUntil: 1}) // the tracker of z begins anew in each iteration
-}
-
 // Cost of an iteration: Tq + 2Nq + p numbers to each neighbour in T+N messages; T gradients of g,
 // N of f, N−1 Hessian-vector products and one Jacobian-vector product.
 func (a *MADSBO) Cost(int) Cost {

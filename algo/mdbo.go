@@ -76,9 +76,6 @@ type localTracker struct {
 	out, in []float64           // messages
 }
 
-// Traits implements [Described].
-func (a *localTracker) Traits() Traits { return a.traits(Traits{AlikeUntil: 1}) }
-
 // prepare is prepare of state, with the vectors.
 func (a *localTracker) prepare(m Method, p, q, K int) *checker {
 	c := a.state.prepare(m, p, q, K)

@@ -75,12 +75,6 @@ type Traits struct {
 	// See [Held].
 	HoldX func()
 
-	// AlikeUntil is the number of iterations after which agents whose data differ may still have
-	// x, z or u alike: what moves x is of the iteration before, or 0 at first.
-	AlikeUntil int
-	// MixesLast says that x, y, z and u may be what a mix leaves: alike where it is the average.
-	MixesLast bool
-
 	// The rest is of a method after Init.
 
 	// Z and U are views of z_i and u_i, the estimates of (Σ H)⁻¹ Σ b and of the hypergradient of

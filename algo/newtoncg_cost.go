@@ -83,17 +83,18 @@ func (a *NewtonCG) settlingOf(constants, each int) (steps, diagonals int) {
 func (a *NewtonCG) renews(k int) bool { return (k+1)%a.DgEvery == 0 }
 
 // Forecast implements [Forecaster].
-func (a *NewtonCG) Forecast(k int, e Experience) (least, usual, most Cost) {
-	costBy := func(e Experience, settling int) Cost {
-		solves, products := 2, a.C // solves that may go on, and their least products
+func (a *NewtonCG) Forecast(k int) (least, most Cost) {
+	costBy := func(constants, settling, most int) Cost {
+		solves, products := 2, a.C // solves that may go on, to most products, and their least ones
 		b := *a
 		further := 0 // of C products
 		if k == 0 {
 			solves, products = 3, a.Cold
-			constants := 1
 			if a.Start == "search" {
-				constants = min(e.Constants, a.Constants)
+				constants = min(constants, a.Constants)
 				further = constants
+			} else {
+				constants = 1
 			}
 			b.tried = []float64{float64(constants), 0, 0, 0}
 			if a.Damping > 0 {
@@ -102,14 +103,12 @@ func (a *NewtonCG) Forecast(k int, e Experience) (least, usual, most Cost) {
 				further += steps
 			}
 		}
-		extra := solves*max(0, a.Most-products) + further*max(0, a.Most-a.C)
-		extra = int(float64(e.FurtherShare*float64(extra)) + 0.5)
+		extra := solves*max(0, most-products) + further*max(0, most-a.C)
 		c := b.Cost(k)
 		c.Averages, c.AverageFloats, c.HVP = c.Averages+extra, c.AverageFloats+extra*len(a.y), c.HVP+extra
 		return c
 	}
-	return costBy(Experience{Constants: 2}, leastSettling), costBy(e, usualSettling),
-		costBy(Experience{a.Constants, 1}, mostSettling)
+	return costBy(2, leastSettling, 0), costBy(a.Constants, mostSettling, a.Most)
 }
 
 // A productLog has the products of the solves of each iteration. It is part of the state: one

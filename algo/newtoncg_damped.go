@@ -84,7 +84,6 @@ const leastDamping = 1e4
 const (
 	settledShare  = 0.03
 	leastSettling = 2
-	usualSettling = 10
 	mostSettling  = 30
 )
 

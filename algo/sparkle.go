@@ -57,7 +57,7 @@ type Sparkle struct {
 
 // Traits implements [Described].
 func (a *Sparkle) Traits() Traits {
-	t := a.traits(Traits{OneLoop: true, MixesLast: true})
+	t := a.traits(Traits{OneLoop: true})
 	for _, kind := range []string{a.Strategy.X, a.Strategy.Y, a.Strategy.Z} {
 		if kind != "gt" && kind != "none" {
 			t.FixedGraph = "corrections ed and extra sum over iterations what W leaves of a variable; gt does not"

@@ -34,12 +34,11 @@ func ExampleJob_Plan() {
 	p := testkit.Get(job.Plan(context.Background(), 0, nil))
 	fmt.Println(strings.Replace(p.Line, " examples, ", " examples\n", 1))
 	for _, q := range p.Quantities[:2] {
-		fmt.Printf("%s: %d numbers by %s, %.0f to %.0f times, %.0f bytes each\n", q.Name, q.Length, q.Way,
-			q.Times.Least, q.Times.Most, q.Bytes)
+		fmt.Printf("%s: sums of %.0f numbers, %s times\n", q.Name, q.Length, q.Times.Text("%.0f"))
 	}
 	// Output:
 	// synthetic task with r = 1, p = q = 4, 3 agents with 30 training and 30 validation examples
 	// losses as a sum; ring, 3 agents, ρ = 0.250000
-	// gradients and Hessian products: 4 numbers by sum, 49 to 212 times, 480 bytes each
-	// hypergradient: 4 numbers by sum, 2 to 2 times, 480 bytes each
+	// gradients and Hessian products: sums of 4 numbers, 49-212 times
+	// hypergradient: sums of 4 numbers, 2 times
 }

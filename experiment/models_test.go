@@ -11,8 +11,6 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/experiment/candidates"
-	"dsbo/experiment/plan"
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs"
@@ -38,10 +36,7 @@ func TestAlone(t *testing.T) {
 	if len(with.Models) < 2 || with.Verdict.Against == "" {
 		t.Errorf("with rivals: models %+v, verdict %+v", with.Models, with.Verdict)
 	}
-	got := float64(s.Traffic.Models.Bytes)
-	if r := planned(t, args...).All.Phases[plan.Models].Bytes; got < r.Least || got > r.Most {
-		t.Errorf("the model sent %g bytes; the plan has %+v", got, r)
-	}
+	checkPlan(t, args, planned(t, 0, args...), s)
 }
 
 // newReticent returns mean with a model that does not say that its lower loss is convex.
@@ -76,19 +71,7 @@ func TestTrainedModels(t *testing.T) {
 	if notes := strings.Join(s.Verdict.Notes, " "); !strings.Contains(notes, "solutions that were reached") {
 		t.Errorf("notes %q must say what Φ is", notes)
 	}
-	var one float64 // bytes of a model, of which all send the same
-	for _, q := range p.Quantities {
-		if q.Phase == plan.Models && q.Name != "losses of two models" {
-			one += q.Bytes * q.Times.Least / 2
-		}
-	}
-	got := float64(s.Traffic.Models.Bytes)
-	if found := float64(len(s.Constants) + 1); got < found*one || got > (found+1+candidates.Halvings)*one {
-		t.Errorf("%g models sent %g bytes; by the plan one sends %g", found, got, one)
-	}
-	if r := p.All.Phases[plan.Models].Bytes; got < r.Least || got > r.Most {
-		t.Errorf("models sent %g bytes; the plan has %+v", got, r)
-	}
+	checkPlan(t, args, p, s)
 }
 
 // TestNearer: where x has gone too far for the models that training reaches, the tuned one lies

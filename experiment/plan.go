@@ -9,63 +9,35 @@ import (
 	"slices"
 	"time"
 
-	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment/plan"
 	"dsbo/internal/cli"
 	"dsbo/models"
 	"dsbo/runs"
-	"dsbo/train"
 )
 
-// MostPiloted is the largest number of agents whose data a plan loads.
-const MostPiloted = 1024
-
-// alike is the [network.Team] of a plan of more agents: the first one is here, and the others are
-// taken to be like it.
-type alike struct{}
-
-func (alike) Local() []int { return []int{0} }
-
-func (alike) Mixer(int) dsbo.Mixer { return nil } // a plan exchanges nothing
-
-func (alike) Fail(error) {}
-
-func (alike) Gather(_ context.Context, rows [][]float64) error {
-	for i := range rows {
-		rows[i] = rows[0]
-	}
-	return nil
-}
-
-// Plan returns what the job's run will send and need. It loads the data, as far as they are in this
-// process, and exchanges nothing. Where that depends on what the run finds, a pilot runs the job in
-// this process, in a folder that it removes, and takes the place of ranges, unless it takes longer
-// than within; 0: there is none. stderr shows how far it is. Of more than [MostPiloted] agents the
-// data of the first one are loaded, the others are taken to have as many, and there is no pilot.
+// Plan returns what the job's run will send. It loads the data, and exchanges nothing. A pilot runs
+// the job in this process, in a folder that it removes, and its counts take the place of ranges,
+// unless it takes longer than within; 0: there is none. stderr shows how far it is.
 func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Plan, error) {
-	r, program := newRunner(j, inProcess{}), train.PeakRSS()
-	if j.Agents > MostPiloted {
-		r.team, within = alike{}, 0
-	}
-	p, err := r.plan(ctx, program)
-	if err != nil || within <= 0 || p.Certain() {
+	r := newRunner(j, inProcess{})
+	p, err := r.plan(ctx)
+	if err != nil || within <= 0 {
 		return p, err
 	}
 	pilot, err := r.runPilot(ctx, within, stderr)
-	if pilot != nil {
-		p.Use(*pilot)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("pilot: %w", err)
+	}
+	if pilot != nil {
+		p.Use(*pilot)
 	}
 	return p, nil
 }
 
-// plan loads the data and returns the plan of the run, by a program that took this much memory
-// before.
-func (r *runner) plan(ctx context.Context, program runs.Number) (*plan.Plan, error) {
+// plan loads the data and returns the plan of the run.
+func (r *runner) plan(ctx context.Context) (*plan.Plan, error) {
 	if err := r.pose(ctx); err != nil {
 		return nil, err
 	}
@@ -76,7 +48,7 @@ func (r *runner) plan(ctx context.Context, program runs.Number) (*plan.Plan, err
 			return nil, err
 		}
 	}
-	return plan.New(r.planned(program))
+	return plan.New(r.planned())
 }
 
 // pose loads the data, as far as they are in this process, and makes the problem of them.
@@ -105,29 +77,23 @@ func (j *Job) explainModel(ctx context.Context, w io.Writer) error {
 	return o.WriteModel(w, r.ExplainModel == "dot")
 }
 
-// planned returns what a plan has to know of the run, whose problem and method are made, by a
-// program that took so much memory before.
-func (r *runner) planned(program runs.Number) plan.Run {
+// planned returns what a plan has to know of the run, whose problem and method are made.
+func (r *runner) planned() plan.Run {
 	run := plan.Run{
 		Line: fmt.Sprintf("%s; %v", r.problem.line, r.graph), Config: r.trainConfig(),
-		Found: r.loaded.setup.Found, Privacy: r.Privacy,
-		HeldOut: r.hasHoldout(), Experience: plan.DefaultExperience, Rows: r.exchangedRows(),
-		Best: r.startsAtBest(), Simpler: r.simplerLength(), Program: program, Loaded: len(r.localAgents()),
+		Found: r.loaded.setup.Found, Privacy: r.Privacy, HeldOut: r.hasHoldout(), Rows: r.exchangedRows(),
+		Best: r.startsAtBest(), Rivals: r.Rivals, Simpler: r.simplerLength(),
 	}
 	if held := r.trainingConfig(r.problem.Problem); held != nil {
 		run.Held = held.Method
-	}
-	if r.Task.Experience != nil {
-		run.Experience = r.Task.Experience()
 	}
 	if r.Task.Ending != nil {
 		run.Ending = r.Task.Ending()
 		if run.Rows != nil {
 			run.Ending.Sums = append(run.Ending.Sums,
-				plan.Row{Name: "sums of such scores over all sites", Length: siteNumbers + 1})
+				plan.Sum("sums of such scores over all sites", siteNumbers+1, plan.Range{Least: 1, Most: 1}))
 		}
 	}
-	run.Ending.Alone = !r.Rivals
 	return run
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,100 +12,119 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"dsbo"
+	"dsbo/algo"
 	"dsbo/experiment/plan"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
-	"dsbo/network"
 	"dsbo/runs"
 )
 
-// planned returns the plan of the task's command line.
-func planned(t *testing.T, args ...string) *plan.Plan {
-	t.Helper()
-	return piloted(t, 0, args...)
-}
-
-// piloted is planned with a pilot, which may take so long.
-func piloted(t *testing.T, within time.Duration, args ...string) *plan.Plan {
+// planned returns the plan of the task's command line, with a pilot that may take so long.
+func planned(t *testing.T, within time.Duration, args ...string) *plan.Plan {
 	t.Helper()
 	args = append([]string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3"}, args...)
 	return testkit.Get(testkit.Get(Parse(newMean(), args, io.Discard)).Plan(t.Context(), within, io.Discard))
 }
 
-// plannedAs is planned with a team in the place of what the number of agents calls for.
-func plannedAs(t *testing.T, team network.Team, args ...string) *plan.Plan {
+// checkPlan checks that a plan's ranges hold what a run has sent, but for the rounding of mean
+// lengths, and its share what each agent has sent in iterations.
+func checkPlan(t *testing.T, args any, p *plan.Plan, s runs.Summary) {
 	t.Helper()
-	args = append([]string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3"}, args...)
-	r := newRunner(testkit.Get(Parse(newMean(), args, io.Discard)), inProcess{})
-	r.team = team
-	return testkit.Get(r.plan(t.Context(), 0))
-}
-
-// checkSent compares phases of a plan with what was counted: they must be the same, but for
-// rounding and a share of evaluations.
-func checkSent(t *testing.T, args []string, p *plan.Plan, sent runs.PhaseTraffic, share float64, models bool) {
-	t.Helper()
-	for phase, s := range phasesOf(sent) {
-		off := 1e-6
-		if phase == plan.Evaluation {
-			off += share
+	sent := plan.Plan{Phases: map[string]plan.Sending{}}
+	sent.Use(plan.Pilot{Traffic: s.Traffic})
+	for _, phase := range plan.Phases {
+		got, of := sent.Phases[phase], p.Phases[phase]
+		for unit, c := range map[string][2]plan.Range{"bytes": {got.Bytes, of.Bytes},
+			"messages": {got.Messages, of.Messages}} {
+			if n := c[0].Least; n < c[1].Least*(1-1e-9) || n > c[1].Most*(1+1e-9) {
+				t.Errorf("%v: %s: %.0f %s were sent; the plan has %.0f", args, phase, n, unit, c[1])
+			}
 		}
-		got, r := float64(s.Bytes), p.All.Phases[phase].Bytes
-		if (models || phase != plan.Models) && math.Abs(r.Usual-got) > off*got {
-			t.Errorf("%v: %s: %.0f bytes are planned, %.0f were sent", args, phase, r.Usual, got)
+	}
+	for i, u := range s.PerAgent {
+		if share := float64(u.Bytes) / float64(s.Traffic.Method.Bytes); share > p.Share*(1+1e-9) {
+			t.Errorf("%v: agent %d has sent %g of all bytes; the plan has %g at most", args, i, share, p.Share)
 		}
 	}
 }
 
-// phasesOf returns what was sent in each phase of a plan.
-func phasesOf(sent runs.PhaseTraffic) map[string]dsbo.Traffic {
-	return map[string]dsbo.Traffic{plan.Loading: sent.Setup, plan.Iterations: sent.Method,
-		plan.Evaluation: sent.Evaluation, plan.Models: sent.Models}
-}
-
-// TestPlanIsWhatIsSent: where nothing depends on what a run finds, the plan has each byte of it.
-func TestPlanIsWhatIsSent(t *testing.T) {
-	for _, args := range [][]string{
-		{"-dp-epsilon=5"},
-		{"-dp-epsilon=5", "-eval-every=2", "-graph=star", "-wire=float64"},
-		{"-algorithm=dsoba", "-evaluate=off", "-wire=float32", "-alpha=0.1", "-beta=0.1", "-gamma=0.1"},
-		{"-algorithm=madsbo_tuned", "-preset=private", "-evaluate=off", "-graph=path", "-agents=5"},
-		{"-set=most=0", "-set=init=x0", "-evaluate=off"},
-		{"-set=most=0", "-set=init=x0", "-evaluate=off", "-sums", "-agents=4"},
-	} {
-		args = append(args, "-rows=50")
-		p := planned(t, args...)
-		s := testkit.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), args...))
-		// A variable that all agents still have alike at a record is not exchanged there.
-		checkSent(t, args, p, s.Traffic, 0.07, s.Privacy != nil)
+// TestPlanHoldsWhatIsSent: what a run sends in each phase lies in the plan's ranges, whatever the
+// method, graph and wire. In iterations of a method of fixed cost it is the plan, to the byte.
+func TestPlanHoldsWhatIsSent(t *testing.T) {
+	const steps = " -alpha=0.1 -beta=0.01 -gamma=0.01"
+	type line struct {
+		args  string
+		exact bool
+	}
+	lines := []line{
+		{"", false}, {"-graph=star -wire=int8", false}, {"-set=most=0 -set=init=x0 -sums -agents=4", false},
+		{"-dp-epsilon=5 -eval-every=2 -graph=star -wire=float64", true}, {"-dp-epsilon=5 -agents=5 -graph=path", true},
+		{"-algorithm=dsoba -wire=int8 -agents=6 -graph=torus -evaluate=off" + steps, false},
+		{"-algorithm=madsbo_tuned -preset=private -evaluate=off -graph=path -agents=5", true},
+		{"-average=mix -graph=ring -agents=5 -evaluate=off", true},
+		{"-algorithm=dsoba -agents=40 -graph=erdos-renyi -rivals=false -evaluate=off" + steps, true},
+	}
+	for _, name := range algo.Names() {
+		traits := algo.TraitsOf(testkit.Get(algo.New(name)))
+		if graph := map[bool]string{true: "server", false: "ring"}[traits.ExactAverage]; !traits.OneAgent &&
+			!traits.Compositional && !testing.Short() {
+			lines = append(lines, line{"-algorithm=" + name + " -agents=5 -eval-every=1 -K=4 -evaluate=off -rivals=false " +
+				"-wire=float64 -graph=" + graph + steps, name != "newtoncg" && name != "adamcg"})
+		}
+	}
+	for _, c := range lines {
+		args := append(strings.Fields(c.args), "-rows=50")
+		p := planned(t, 0, args...)
+		s, err := runMean(t.Context(), filepath.Join(t.TempDir(), "run"), args...)
+		if err != nil {
+			t.Errorf("%v: %v", args, err)
+			continue
+		}
+		checkPlan(t, args, p, s)
+		if r := p.Phases[plan.Iterations].Bytes; c.exact != (r.Least > r.Most*(1-1e-9)) {
+			t.Errorf("%v: iterations have %.0f bytes; that this is a number must be %t", args, r, c.exact)
+		}
 	}
 }
 
-// TestPlanHoldsTheDefault: what the default sends in each phase lies between the least and the most
-// of its plan.
-func TestPlanHoldsTheDefault(t *testing.T) {
-	p := planned(t, "-rows=50")
-	s := testkit.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), "-rows=50"))
-	checkPhases(t, p, s)
-}
-
-// TestPlanOfMany: a plan that takes all agents to be like the first one is right where they are.
+// TestPlanOfMany: the path of 1200 agents has its tree's root in the middle, and the agents in
+// between send two of 2 · 1199 vectors of a sum each, as by Mix.
 func TestPlanOfMany(t *testing.T) {
-	if d := cmp.Diff(plannedAs(t, nil, "-agents=6", "-rows=50").Quantities,
-		plannedAs(t, alike{}, "-agents=6", "-rows=50").Quantities, cmp.AllowUnexported(plan.Quantity{})); d != "" {
-		t.Errorf("of all agents' data (-), of the first one's (+):\n%s", d)
+	p := planned(t, 0, "-agents=1200", "-rows=2", "-graph=path")
+	if p.Height != 600 || p.Share != 1./1199 {
+		t.Errorf("height %d, share %g", p.Height, p.Share)
 	}
-	few, many := planned(t, "-agents=6", "-rows=50").Site.Bytes.Usual, planned(t, "-agents=1200", "-rows=50")
-	if got := many.Site.Bytes.Usual; math.Abs(got-few) > .1*few || many.Height != 600 { // flags of sums take more bits
-		t.Errorf("one of 1200 sites sends %g bytes, one of 6 %g; the tree has height %d", got, few, many.Height)
+}
+
+// TestPilotIsWhatIsSent: after a pilot the plan has what a run sends, by phases and in all, to the
+// byte, and the pilot leaves nothing behind. One that takes too long changes nothing.
+func TestPilotIsWhatIsSent(t *testing.T) {
+	for _, args := range [][]string{
+		{"-rows=50", "-K=3"},
+		{"-rows=40", "-graph=star", "-wire=int8", "-seed=4", "-K=3"},
+		{"-rows=60", "-algorithm=madsbo_tuned", "-K=4", "-agents=4"},
+		{"-rows=50", "-dp-epsilon=5"},
+	} {
+		kept := t.TempDir()
+		t.Setenv("TMPDIR", kept)
+		p := planned(t, time.Hour, args...)
+		if left := testkit.Get(os.ReadDir(kept)); len(left) > 0 {
+			t.Errorf("%v: the pilot left %v", args, left)
+		}
+		s := testkit.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), args...))
+		checkPlan(t, args, p, s)
+		if all := p.All(); p.Pilot == nil || all.Bytes.Least != all.Bytes.Most || all.Messages.Least != all.Messages.Most ||
+			all.Bytes.Least != float64(s.BytesSent) {
+			t.Errorf("%v: pilot %+v, %+v in all, %d bytes sent", args, p.Pilot, all, s.BytesSent)
+		}
+		if testing.Short() {
+			break
+		}
 	}
-	together := testkit.Get(Parse(newMean(), []string{"-agents=1200", "-rows=50", "-sums"}, io.Discard))
-	_, err := together.Plan(t.Context(), 0, io.Discard)
-	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-agents must be at most 1024 in a plan") {
-		t.Errorf("a plan of what 1200 agents find together: %v; it must be refused", err)
+	before, p := planned(t, 0, "-rows=50"), planned(t, time.Nanosecond, "-rows=50")
+	if p.Pilot != nil || p.All() != before.All() {
+		t.Errorf("pilot %+v, %+v in all; it was %+v", p.Pilot, p.All(), before.All())
 	}
 }
 

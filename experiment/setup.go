@@ -15,11 +15,6 @@ func (r *loader) newSetup(ctx context.Context) (*setup, error) {
 	if r.team != nil && r.setupKept {
 		return s, s.read(r.folder)
 	}
-	if _, planned := r.team.(alike); planned {
-		s.exchange = noCollective{dsbo.ConfigErrorf("-agents must be at most %d in a plan of %s, whose agents find "+
-			"things together before they begin; it is %d", MostPiloted, r.Task.Name, r.Agents)}
-		return s, nil
-	}
 	if r.team == nil && r.layout.ownsFiles() {
 		s.exchange = unmet
 		return s, nil

@@ -152,16 +152,15 @@ func siteOf(name string, row []float64, tuned *candidates.Model) runs.Site {
 }
 
 // exchangedRows returns what comparing the sites sends of each of them to all.
-func (r *finisher) exchangedRows() []plan.Row {
+func (r *finisher) exchangedRows() []plan.Quantity {
 	sites := r.Task.sites()
 	if !sites.Compare || r.problem.Score == nil {
 		return nil
 	}
-	rows := []plan.Row{{Name: "scores on the site's test rows", Length: siteNumbers}}
+	rows := []plan.Quantity{plan.Row("scores on the site's test rows", siteNumbers)}
 	if n := r.Agents; sites.Exchange && n <= mostCrossed {
 		p, q := r.siteModelDims()
-		rows = append(rows, plan.Row{Name: "model of the site alone", Length: p + q},
-			plan.Row{Name: "scores of such models", Length: 2 * n})
+		rows = append(rows, plan.Row("model of the site alone", p+q), plan.Row("scores of such models", 2*n))
 	}
 	return rows
 }

@@ -90,8 +90,6 @@ type Task struct {
 	// Ending returns what Finish exchanges where there is no differential privacy, after Load:
 	// plans count it.
 	Ending func() plan.Ending
-	// Experience returns what runs of the task took, after Load, with which plans count.
-	Experience func() plan.Experience
 }
 
 // Sites says what a run finds of agents that are sites with examples of their own, test examples

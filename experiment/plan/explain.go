@@ -9,36 +9,27 @@ import (
 	"dsbo/internal/wording"
 )
 
-// observers says who sees an agent's own part of the quantity over gRPC.
-func (q Quantity) observers() string {
-	switch q.Way {
-	case BySum:
-		return "nobody: masked"
-	case ByMix:
-		return "each neighbour"
-	case ByMax:
-		return "its parent"
-	}
-	return "all sites"
-}
+// observers are who sees an agent's own part of a quantity over gRPC, by its way.
+var observers = [...]string{"nobody: masked", "each neighbour", "its parent", "all sites", "all sites"}
 
 // lengthText writes the length of a quantity.
 func (q Quantity) lengthText() string {
 	switch q.Way {
 	case ByText:
-		return wording.Count(q.Length, "byte")
+		return wording.Count(int(q.Length), "byte")
 	case ByMax:
-		return wording.Count(q.Length, "word")
+		return wording.Count(int(q.Length), "word")
 	}
-	return fmt.Sprintf("%d %v", q.Length, q.Wire)
+	return fmt.Sprintf("%.0f %v", q.Length, q.Wire)
 }
 
-// timesText writes how often a quantity is sent.
-func (q Quantity) timesText() string {
-	if q.Times.Least == q.Times.Most {
-		return fmt.Sprintf("%.0f", q.Times.Usual)
+// Text writes the number with a format, or its least-most.
+func (r Range) Text(format string) string {
+	text := fmt.Sprintf(format, r.Least)
+	if r.Least != r.Most {
+		text += fmt.Sprintf("-"+format, r.Most)
 	}
-	return fmt.Sprintf("%.0f-%.0f", q.Times.Least, q.Times.Most)
+	return text
 }
 
 // Explain writes what each agent sends that is made of its data: every quantity, its length, how
@@ -59,7 +50,7 @@ func (p *Plan) Explain(w io.Writer) error {
 			phase = q.Phase
 			rows = append(rows, []string{phase, "", "", ""})
 		}
-		rows = append(rows, []string{"  " + q.Name, q.lengthText(), q.timesText(), q.observers()})
+		rows = append(rows, []string{"  " + q.Name, q.lengthText(), q.Times.Text("%.0f"), observers[q.Way]})
 	}
 	if err := cli.Table(&b, rows); err != nil {
 		return err

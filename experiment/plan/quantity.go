@@ -6,15 +6,15 @@ import (
 )
 
 // A Way is how a quantity leaves an agent.
-type Way string
+type Way int
 
 // The ways of quantities.
 const (
-	BySum  Way = "sum"     // a term of a sum over all agents; over gRPC it is masked
-	ByMix  Way = "mix"     // as it is, to each neighbour
-	ByMax  Way = "largest" // the largest of all agents; its parent in the tree sees the largest of the agents below
-	ByText Way = "text"    // as it is, to all agents
-	ByRow  Way = "row"     // numbers, as they are, to all agents
+	BySum  Way = iota // a term of a sum over all agents; over gRPC it is masked
+	ByMix             // as it is, to each neighbour
+	ByMax             // the largest of all agents; its parent in the tree sees the largest of the agents below
+	ByText            // text as it is, to all agents
+	ByRow             // numbers as they are, to all agents
 )
 
 // Phases of a run, as the table of its traffic calls them.
@@ -28,68 +28,84 @@ const (
 // Phases are the phases of a run, in their order.
 var Phases = []string{Loading, Iterations, Evaluation, Models}
 
-// A Quantity is something that is made of an agent's data and leaves it in a run, so and so often.
+// A Range has the least and the most that a number can be.
+type Range struct{ Least, Most float64 }
+
+// exactly returns the range of a number that is known.
+func exactly[T int | int64](n T) Range { return Range{float64(n), float64(n)} }
+
+// Times returns the range of n things, with a number each.
+func (r Range) Times(n Range) Range {
+	return Range{float64(r.Least * n.Least), float64(r.Most * n.Most)}
+}
+
+func (r Range) plus(s Range) Range { return Range{r.Least + s.Least, r.Most + s.Most} }
+
+// A Quantity is something that is made of an agent's data and leaves it in a run.
 type Quantity struct {
 	Phase  string       // Loading, Iterations, Evaluation or Models
 	Name   string       // for people
 	Way    Way          // how its terms leave an agent
-	Length int          // numbers, or of a text bytes
+	Length float64      // numbers, or of a text bytes; by Mix the mean of vectors of several lengths
 	Wire   network.Wire // type of the numbers
 	Times  Range        // how often it is sent
 	With   bool         // it travels with another one, in no message of its own
-	Text   string       // of a text that is known: the first agent's
-	Bytes  float64      // that all agents together send each time
-	losses bool         // losses are among its numbers
-	// how often at most numbers of it may be too small for one pass, where there are few
-	small float64
-	// what the mean length has more than Length, of messages by Mix of which some have more parts
-	// than others
-	more float64
+	Text   string       // of a text: the first agent's
 }
 
-// An amount is what one agent sends at a time, on average where messages differ.
-type amount struct{ messages, bytes float64 }
-
-// passes returns what agent i sends of a quantity at a time, and what more where its numbers are
-// others than expected, which happens so often at most. A number below 2^-108 that is not 0 is too
-// small for the one pass of a few: losses and gradients may be.
-func (p *Plan) passes(q Quantity, i int) (one, again amount, times float64) {
-	first, next := p.averages.Passes(q.Length, q.Wire)
-	one = p.sent(q, i, next)
-	q.With = false // again it travels alone
-	less, most := p.sent(q, i, next), p.sent(q, i, network.ThreePasses)
-	again = amount{most.messages - less.messages, most.bytes - less.bytes}
-	switch {
-	case first != next:
-		times = q.Times.Most
-	case first == network.OnePass:
-		times = q.small
-	}
-	return one, again, times
+// Sum returns the quantity of n numbers in float64 that are summed over the agents so often.
+func Sum(name string, n int, times Range) Quantity {
+	return Quantity{Name: name, Length: float64(n), Times: times}
 }
 
-// manyNumbers is a number of numbers at which their scales on a narrow wire are a fixed share of
-// their bytes.
-const manyNumbers = 1 << 20
+// Row returns the quantity of n numbers of each agent that all agents see once.
+func Row(name string, n int) Quantity {
+	return Quantity{Name: name, Way: ByRow, Length: float64(n), Times: exactly(1)}
+}
 
-// sent returns what agent i sends of a quantity at a time, of a sum in some passes.
-func (p *Plan) sent(q Quantity, i int, passes network.Passes) amount {
-	var cost dsbo.Traffic
-	switch n := p.w.N(); q.Way {
-	case ByMix:
-		sends := float64(p.w.Sends(i))
-		return amount{sends, sends * (float64(q.Length) + q.more) * float64(q.Wire.Bytes(manyNumbers)) / manyNumbers}
-	case ByMax:
-		cost = p.averages.MaxCost(i, q.Length)
-	case ByText:
-		cost = network.GatherBytesCost(n, q.Length)
-	case ByRow:
-		cost = network.GatherCost(n, q.Length)
-	default:
-		cost = p.averages.Cost(i, q.Length, q.Wire, passes)
-		if q.With {
-			cost.Messages = 0
+// A Sending is how much all agents together send.
+type Sending struct{ Bytes, Messages Range }
+
+func (s Sending) plus(t Sending) Sending {
+	return Sending{s.Bytes.plus(t.Bytes), s.Messages.plus(t.Messages)}
+}
+
+// sending returns what all agents send of a quantity in the whole run. A sum takes a second pass
+// where numbers are others than expected, such as a loss below 2^-108.
+func (q Quantity) sending(w *network.Matrix, a *network.Averages) Sending {
+	const many = 1 << 20 // numbers at which scales on a narrow wire are a fixed share of their bytes
+	bytes, least, most := Range{}, dsbo.Traffic{}, dsbo.Traffic{}
+	n, length := w.N(), int(q.Length)
+	for i := range n {
+		switch q.Way {
+		case ByMix:
+			sends, each := float64(w.Sends(i)), float64(q.Wire.Bytes(many))/many
+			vector := float64(q.Length * each)
+			bytes = bytes.plus(Range{sends * vector, sends * (vector + float64(q.Wire.Bytes(1)) - each)})
+			least.Messages += int64(sends)
+		case ByMax:
+			least.Add(a.MaxCost(i, length))
+		case ByText:
+			least.Add(network.GatherBytesCost(n, length))
+		case ByRow:
+			least.Add(network.GatherCost(n, length))
+		default:
+			first, next := a.Passes(length, q.Wire)
+			one, begin := a.Cost(i, length, q.Wire, next), a.Cost(i, length, q.Wire, first)
+			one.Bytes = min(one.Bytes, begin.Bytes)
+			if next == network.OnePass {
+				begin = a.Cost(i, length, q.Wire, network.ThreePasses)
+			}
+			if q.With {
+				one.Messages = 0
+			}
+			least.Add(one)
+			most.Add(begin)
 		}
 	}
-	return amount{float64(cost.Messages), float64(cost.Bytes)}
+	if q.Way != BySum {
+		most = least
+	}
+	bytes = bytes.plus(Range{float64(least.Bytes), float64(most.Bytes)})
+	return Sending{bytes.Times(q.Times), Range{float64(least.Messages), float64(most.Messages)}.Times(q.Times)}
 }

@@ -9,10 +9,8 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment"
-	"dsbo/experiment/plan"
 	"dsbo/internal/wording"
 	"dsbo/models"
 )
@@ -25,7 +23,7 @@ func MNIST() experiment.Task {
 		Name: "mnist", About: mnistAbout,
 		Flags: t.Flags, Load: t.Load, Presets: mnistPresets(), Preset: t.Preset, Check: t.Check,
 		First:    []string{"model", "partition", "train"},
-		Describe: t.Describe, Finish: t.Finish, Ending: t.Ending, Experience: t.Experience,
+		Describe: t.Describe, Finish: t.Finish, Ending: t.Ending,
 	}
 }
 
@@ -99,17 +97,6 @@ func (t *mnist) Check() error {
 		return err
 	}
 	return t.hidden.check(t.model, layered...)
-}
-
-// Experience is the task's: of softmax on 8 agents. Of few examples the best
-// constant is far from 0, and solutions take more.
-func (t *mnist) Experience() plan.Experience {
-	if t.train > 0 && t.train < 1000 {
-		return plan.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.13}, RecordProducts: 155,
-			Models: 6, ModelProducts: 58, Coarse: true}
-	}
-	return plan.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.35}, RecordProducts: 70, Models: 3,
-		ModelProducts: 65, Coarse: true}
 }
 
 // Load deals the images to all agents, reads the images of the agents that are here, and makes

@@ -6,11 +6,8 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment"
-	"dsbo/experiment/plan"
-	"dsbo/internal/num"
 	"dsbo/internal/wording"
 	"dsbo/models"
 )
@@ -22,7 +19,7 @@ func Synthetic() experiment.Task {
 	return experiment.Task{
 		Name: "synthetic", About: syntheticAbout,
 		Flags: t.Flags, Load: t.Load, Presets: syntheticPresets(), Check: t.Check, Describe: t.Describe,
-		Experience: t.Experience, First: []string{"p", "r", "train"},
+		First: []string{"p", "r", "train"},
 	}
 }
 
@@ -75,17 +72,6 @@ func (t *synthetic) Check() error {
 		return dsbo.ConfigErrorf("-r must be a positive number; it is %v", t.rate)
 	}
 	return nil
-}
-
-// Experience is the task's: the fewer features, the better they separate the
-// classes, and the farther is the search for the best constant.
-func (t *synthetic) Experience() plan.Experience {
-	share := max(0, num.Log(float64(t.features)/20)) / num.Log(10) // 0 at 20 features, 1 at 200
-	at := func(few, many float64) float64 { return few + float64((many-few)*min(share, 1.5)) }
-	return plan.Experience{
-		Experience:     algo.Experience{Constants: int(math.Round(at(16, 10))), FurtherShare: 0.1},
-		RecordProducts: at(25, 46), Models: at(8, 4.3), ModelProducts: 47,
-	}
 }
 
 // Load draws the examples of the agents that are here.

@@ -211,7 +211,7 @@ func TestStepsFollowX(t *testing.T) {
 }
 
 // TestCleaning: with wrong labels a run says how many are found, and how good the model of all
-// examples is, and sends what the plan says.
+// examples is.
 func TestCleaning(t *testing.T) {
 	folder := t.TempDir()
 	testkit.OK(testkit.WriteMNIST(folder, 90, 30))
@@ -223,7 +223,6 @@ func TestCleaning(t *testing.T) {
 		out := runs.Folder(filepath.Join(t.TempDir(), "run"))
 		args := arguments(out, flags, "-data="+folder, "-model="+model,
 			"-mislabel=0.5 -agents=3 -train=10 -val=10 -K=4")
-		p := testkit.Get(testkit.Get(experiment.Parse(tasks.MNIST(), args, io.Discard)).Plan(t.Context(), 0, nil))
 		testkit.OK(experiment.Run(t.Context(), tasks.MNIST(), args, io.Discard, io.Discard))
 		s := testkit.Get(out.ReadSummary())
 		notes := strings.Join(s.Verdict.Notes, " ")
@@ -232,9 +231,6 @@ func TestCleaning(t *testing.T) {
 			if !strings.Contains(notes, want) {
 				t.Errorf("%s: notes %q must say %q", model, notes, want)
 			}
-		}
-		if r, got := p.All.Phases["models"].Bytes, float64(s.Traffic.Models.Bytes); got < r.Least || got > r.Most {
-			t.Errorf("%s: models sent %g bytes; the plan has %+v", model, got, r)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func Tune() experiment.Task {
 		Fingerprint: t.Fingerprint, Describe: t.Describe, Start: t.Start, Sites: t.Sites,
 		Presets: []experiment.Preset{experiment.PaperPreset(
 			map[string]string{"folds": "0", "penalty": perFeature, "prior": "0", "refit": "none"})},
-		TestFlag: "split", CrossFit: t.crossFit, Finish: t.Finish, Ending: t.Ending, Experience: t.Experience,
+		TestFlag: "split", CrossFit: t.crossFit, Finish: t.Finish, Ending: t.Ending,
 	}
 }
 

@@ -275,14 +275,13 @@ func (t judge) kept(e *effects.Effects, j, k int) (v float64) {
 
 // effectSums returns what is sent to find coefficients, for a plan: not all of it where there are
 // no intervals, or a network is kept.
-func effectSums(t *tune) (list []plan.Repeated) {
+func effectSums(t *tune) (list []plan.Quantity) {
 	if t.taken == network || unmeasured(t.prepared) != "" {
 		return nil
 	}
 	all := effects.Tables{Classes: len(t.prepared.Recipe.Target.Classes), Columns: columnsOf(t.prepared.Recipe)}
 	for _, s := range all.Sums() { // none of it is certain
-		list = append(list, plan.Repeated{Row: plan.Row{Name: s.Name, Length: s.Length},
-			Times: plan.Range{Least: 0, Usual: s.Usual, Most: s.Most}})
+		list = append(list, plan.Sum(s.Name, s.Length, plan.Range{Most: s.Most}))
 	}
 	return list
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"dsbo/algo"
 	"dsbo/experiment"
 	"dsbo/experiment/plan"
 	"dsbo/internal/wording"
@@ -76,33 +75,15 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 	return f.Folder.WriteAssessment(*assessment)
 }
 
-// Experience is the task's: what runs over ten tables of 3 to 5 sites took,
-// made ones and scikit-learn's, with 178 to 3500 rows. Three classes and more are often separable,
-// and then the best constants are far from 0, where solutions take long.
-func (t *tune) Experience() plan.Experience {
-	folds, several := t.prepared.Folds > 0, len(t.prepared.Recipe.Target.Classes) > 2
-	switch {
-	case folds && several:
-		return plan.Experience{Experience: algo.Experience{Constants: 7}, RecordProducts: 80, Models: 8,
-			ModelProducts: 180}
-	case several:
-		return plan.Experience{Experience: algo.Experience{Constants: 6}, RecordProducts: 40, Models: 6,
-			ModelProducts: 32}
-	case folds:
-		return plan.Experience{Experience: algo.Experience{Constants: 3}, RecordProducts: 12, Models: 4,
-			ModelProducts: 18}
-	}
-	return plan.Experience{Experience: algo.Experience{Constants: 4}, RecordProducts: 14, Models: 6, ModelProducts: 22}
-}
-
 // Ending is the task's.
 func (t *tune) Ending() (e plan.Ending) {
 	n, errors := t.assessedNumbers()
+	once, told := plan.Range{Least: 1, Most: 1}, 0
 	if n > 0 {
-		e.Sums = append(e.Sums, plan.Row{Name: "counts of predictions", Length: n},
-			plan.Row{Name: "changes of measures without a row", Length: errors})
+		e.Sums = append(e.Sums, plan.Sum("counts of predictions", n, once),
+			plan.Sum("changes of measures without a row", errors, once))
 		if t.cost.class != "" {
-			e.Sums = append(e.Sums, plan.Row{Name: "counts of predictions for validation rows", Length: n})
+			e.Sums = append(e.Sums, plan.Sum("counts of predictions for validation rows", n, once))
 		}
 	}
 	m, err := t.newModel(0)
@@ -111,9 +92,9 @@ func (t *tune) Ending() (e plan.Ending) {
 	}
 	_, q := m.Dims()
 	if t.taken == network {
-		e.Importances = toldImportances(t.prepared, q)
+		told = toldImportances(t.prepared, q)
 	}
-	e.Often = effectSums(t)
+	e.Sums = append(e.Sums, effectSums(t)...)
 	if t.prepared.Folds > 0 {
 		e.Solves++
 	}
@@ -132,8 +113,11 @@ func (t *tune) Ending() (e plan.Ending) {
 		for _, n := range t.networks() {
 			_, q := n.Dims()
 			e.Networks = append(e.Networks, q)
-			e.Importances = max(e.Importances, toldImportances(t.prepared, q)) // the kept one may be a small one
+			told = max(told, toldImportances(t.prepared, q)) // the kept one may be a small one
 		}
+	}
+	if told > 0 {
+		e.Sums = append(e.Sums, plan.Sum("losses without a feature", told, plan.Range{Most: 1}))
 	}
 	return e
 }

@@ -95,11 +95,11 @@ const columnNumbers = 4
 // Measured returns the number of sums by which columns are measured.
 func (t Tables) Measured() int { return 5 + t.Classes + columnNumbers*len(t.Columns) }
 
-// Sums are numbers that are summed over the sites so and so often, usually and at most.
+// Sums are numbers that are summed over the sites so often at most.
 type Sums struct {
-	Name        string
-	Length      int
-	Usual, Most float64
+	Name   string
+	Length int
+	Most   float64
 }
 
 // Sums returns all that is summed over the sites, where no column is left out: fewer numbers where
@@ -114,22 +114,19 @@ func (t Tables) Sums() []Sums {
 		seen[c.Group] = true
 	}
 	p, q := len(e.use), len(e.use)*e.outputs()
-	list := []Sums{{"rows, means and squares of columns", t.Measured(), 1, 1},
-		{"slopes with permuted targets", e.Permuted(), 1, 1}}
+	list := []Sums{{"rows, means and squares of columns", t.Measured(), 1},
+		{"slopes with permuted targets", e.Permuted(), 1}}
 	if q > mostWeights {
 		return list
 	}
 	if e.blanks {
-		list = append(list, Sums{"products of columns where both are known", p * (p + 1), 1, 1})
+		list = append(list, Sums{"products of columns where both are known", p * (p + 1), 1})
 	}
-	return append(list, Sums{"products of columns", triangle(p) + 2, 1, 1},
-		Sums{"second derivatives, no penalties", triangle(q) + 2, usualSteps + 1, 3 * mostSteps},
-		Sums{"slopes, no penalties", q + 1, usualSteps, mostSteps},
-		Sums{"products of rows' slopes", triangle(q) + 1, 1, 1})
+	return append(list, Sums{"products of columns", triangle(p) + 2, 1},
+		Sums{"second derivatives, no penalties", triangle(q) + 2, 3 * mostSteps},
+		Sums{"slopes, no penalties", q + 1, mostSteps},
+		Sums{"products of rows' slopes", triangle(q) + 1, 1})
 }
-
-// usualSteps is the number of steps that fits usually take.
-const usualSteps = 8.0
 
 // Unmeasured returns the columns as they are without sums: others are told against the first level
 // of a group, and the first class.
