@@ -82,6 +82,8 @@ func (a *Agent) answer(state register.State, key *masks.Key) (*register.Answer, 
 	if err != nil {
 		return nil, err
 	}
+	// What was taken over in a session that ended before this agent had begun it is none.
+	points = slices.DeleteFunc(points, func(p register.Point) bool { return p.Epoch > state.Last })
 	now := time.Now()
 	answer := &register.Answer{Agent: a.config.Agent, Number: state.Promised, Last: state.Last, Log: state.Log,
 		Points: points, Kept: kept, Key: key.Public(), Data: a.tag, Tags: state.Tags, Instance: a.config.Instance,

@@ -9,6 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/testkit"
+	"dsbo/network/register"
 )
 
 // TestOtherData: an agent that comes back with other data is refused, and learns it, whether it has
@@ -104,5 +105,24 @@ func TestSlowMember(t *testing.T) {
 		if at := testkit.Get(time.Parse(time.RFC3339, log[1].Time)); at.Before(through.Add(-time.Second)) {
 			t.Errorf("agent 2 is back at %v, as it computes until %v", at, through)
 		}
+	})
+}
+
+// TestLostAsItEnters: an agent is lost between two writes as it comes in: it has the state that it
+// took over, and has not begun the session. It comes in with the next one.
+func TestLostAsItEnters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, toy{matrix: ring(5), k: 40, every: 5, length: 16, compute: 2 * time.Second}, 3)
+		defer w.close()
+		for i := range w.now {
+			w.start(i)
+		}
+		time.Sleep(33 * time.Second)
+		w.kill(2)
+		d := w.disks[2]
+		d.states = append(d.states, toyState{Point: register.Point{Epoch: d.state.Last + 1, Iteration: 10}})
+		w.start(2)
+		w.await(time.Hour)
+		w.wantEnd("lost as it enters", 0)
 	})
 }
