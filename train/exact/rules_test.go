@@ -120,8 +120,8 @@ func TestFlatDirections(t *testing.T) {
 					sol := testkit.Get(s.Solve(t.Context(), []float64{0}))
 					off := math.Abs(sol.Phi - truth)
 					if !sol.Converged || off > tol*truth || !(off <= sol.PhiError+1e-14*truth) {
-						t.Errorf("tolerance %g, flat %g, square %v, seed %d: Φ is off by %.2g of it; stated are %.2g", tol,
-							flat, square, seed, off/truth, sol.PhiError/truth)
+						t.Errorf("tolerance %g, flat %g, square %v, seed %d: Φ is off by %.2g of it; stated are %.2g",
+							tol, flat, square, seed, off/truth, sol.PhiError/truth)
 					}
 				}
 			}

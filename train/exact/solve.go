@@ -60,7 +60,7 @@ func (w *solve) runParts(parts ...func() error) error {
 }
 
 // lastSolution is where the last solve ended.
-func (w *solve) lastSolution() [2][]float64 { return [2][]float64{w.Solver.y, w.Solver.z} }
+func (s *Solver) lastSolution() [2][]float64 { return [2][]float64{s.y, s.z} }
 
 // chooseStart starts at the one of some y and z at which the lower loss is least, and finds the
 // losses there; nil: there is none. With these travels, at the first solve, the gradient that Tol

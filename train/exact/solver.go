@@ -107,9 +107,9 @@ type Solution struct {
 	// PhiError estimates a bound of the error of Φ: with the distances d² = g'H⁻¹g of Y from y* and
 	// D² = r'H⁻¹r of Z from its solution, as conjugate gradients see them shrink, it is d² f/g + d
 	// D, and twice what f(y) − Z'∇_y g(x, y) changes by over the distance d. It is short where
-	// conjugate gradients see little of flat directions: of 558 solves for logistic regressions with
-	// penalties of e⁻¹⁰ to e⁶ Φ was off by more in some 3 %. NaN where Tol and AdjointTol bound the
-	// residuals instead.
+	// conjugate gradients see little of flat directions: of 558 solves for logistic regressions
+	// with penalties of e⁻¹⁰ to e⁶ Φ was off by more in some 3 %. NaN where Tol and AdjointTol
+	// bound the residuals instead.
 	PhiError float64
 	// Converged says that both solves came to their tolerances, and met no direction of negative
 	// curvature: false where the lower problem is not strongly convex, or the products did

@@ -121,10 +121,18 @@ func TestStartThatIsNotFinite(t *testing.T) {
 	x, start, none := []float64{1, -1, 2}, slices.Repeat([]float64{1}, q), make([]float64, q)
 	want := algotest.Solve(qs).LowerSolution(x)
 	for name, solve := range map[string]func(s *exact.Solver, y []float64) (exact.Solution, error){
-		"Model":     func(s *exact.Solver, y []float64) (exact.Solution, error) { return s.Model(t.Context(), x, y) },
-		"Descend":   func(s *exact.Solver, y []float64) (exact.Solution, error) { return s.Descend(t.Context(), x, y) },
-		"Lower":     func(s *exact.Solver, y []float64) (exact.Solution, error) { return s.Lower(t.Context(), x, y, 1e-9) },
-		"SolveNear": func(s *exact.Solver, y []float64) (exact.Solution, error) { return s.SolveNear(t.Context(), x, y, nil) },
+		"Model": func(s *exact.Solver, y []float64) (exact.Solution, error) {
+			return s.Model(t.Context(), x, y)
+		},
+		"Descend": func(s *exact.Solver, y []float64) (exact.Solution, error) {
+			return s.Descend(t.Context(), x, y)
+		},
+		"Lower": func(s *exact.Solver, y []float64) (exact.Solution, error) {
+			return s.Lower(t.Context(), x, y, 1e-9)
+		},
+		"SolveNear": func(s *exact.Solver, y []float64) (exact.Solution, error) {
+			return s.SolveNear(t.Context(), x, y, nil)
+		},
 	} {
 		for _, tol := range []float64{0, 1e-6} {
 			s := &exact.Solver{Oracles: oracles, Tol: tol, PhiTol: 1e-9}
@@ -137,8 +145,8 @@ func TestStartThatIsNotFinite(t *testing.T) {
 					continue
 				}
 				if !got.Converged || !(linalg.Dist2(got.Y, want) < 1e-6) || !(got.Residual < 1e-2) {
-					t.Errorf("%s, tolerance %g, solve %d: y = %v, residual %g, converged %v; want %v", name, tol, n, got.Y,
-						got.Residual, got.Converged, want)
+					t.Errorf("%s, tolerance %g, solve %d: y = %v, residual %g, converged %v; want %v", name, tol, n,
+						got.Y, got.Residual, got.Converged, want)
 				}
 			}
 		}

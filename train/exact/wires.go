@@ -21,7 +21,7 @@ func (w *solve) changeWire() network.Wire {
 }
 
 // endsByResidual reports whether residuals have bounds of their own, which rounding may be above.
-func (w *solve) endsByResidual() bool { return w.Tol > 0 || w.AdjointTol > 0 }
+func (s *Solver) endsByResidual() bool { return s.Tol > 0 || s.AdjointTol > 0 }
 
 // productWire is the wire of products at first: where not all travels as it is, they bear to be
 // rounded to eight bits, as the next residual corrects what they lose.
