@@ -2,8 +2,8 @@ package algo
 
 // A Forecaster is a [Method] whose iterations cost what they find.
 type Forecaster interface {
-	// Forecast returns the least and the most that iteration k of a run that has not begun may cost,
-	// after Init.
+	// Forecast returns the least and the most that iteration k of a run that has not begun may
+	// cost, after Init.
 	Forecast(k int) (least, most Cost)
 }
 

@@ -69,7 +69,8 @@ func TestPlanHoldsWhatIsSent(t *testing.T) {
 		traits := algo.TraitsOf(testkit.Get(algo.New(name)))
 		if graph := map[bool]string{true: "server", false: "ring"}[traits.ExactAverage]; !traits.OneAgent &&
 			!traits.Compositional && !testing.Short() {
-			lines = append(lines, line{"-algorithm=" + name + " -agents=5 -eval-every=1 -K=4 -evaluate=off -rivals=false " +
+			lines = append(lines, line{"-algorithm=" + name +
+				" -agents=5 -eval-every=1 -K=4 -evaluate=off -rivals=false " +
 				"-wire=float64 -graph=" + graph + steps, name != "newtoncg" && name != "adamcg"})
 		}
 	}
@@ -114,7 +115,8 @@ func TestPilotIsWhatIsSent(t *testing.T) {
 		}
 		s := testkit.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), args...))
 		checkPlan(t, args, p, s)
-		if all := p.All(); p.Pilot == nil || all.Bytes.Least != all.Bytes.Most || all.Messages.Least != all.Messages.Most ||
+		if all := p.All(); p.Pilot == nil || all.Bytes.Least != all.Bytes.Most ||
+			all.Messages.Least != all.Messages.Most ||
 			all.Bytes.Least != float64(s.BytesSent) {
 			t.Errorf("%v: pilot %+v, %+v in all, %d bytes sent", args, p.Pilot, all, s.BytesSent)
 		}

@@ -23,7 +23,7 @@ type Run struct {
 	Best    bool          // it starts at the best constant, which the agents find
 	Rivals  bool          // the model of the iterations is compared with others
 	Rows    []Quantity    // what all agents see of each where models are compared
-	Simpler int           // length of the y of a simpler model whose best constant is found at the end; 0: there is none
+	Simpler int           // length of the y of a simpler model whose best constant is found; 0: none is
 }
 
 // An Ending is what a task exchanges at the end of a run, where there is no differential privacy.

@@ -187,8 +187,8 @@ func TestTuneCoefficients(t *testing.T) {
 	}
 }
 
-// TestTunePlan: a run over tables sends what its plan has, and the explanation lists what is made at
-// the end.
+// TestTunePlan: a run over tables sends what its plan has, and the explanation lists what is made
+// at the end.
 func TestTunePlan(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a run for each plan")
