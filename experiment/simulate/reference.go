@@ -78,7 +78,7 @@ func (w *world) verify() error {
 			err = errors.New("its result is not on its disk")
 		}
 		if err == nil {
-			err = w.compare(got, replays, i)
+			err = w.compare(got, replays)
 		}
 		if err == nil && !late {
 			first = cmp.Or(first, got)
@@ -105,8 +105,9 @@ func (m *machine) left() (*finding, error) {
 }
 
 // compare returns an error that names the first differences of what an agent has found from the
-// replay of its log. It may lack records of epochs before it came in, or began without its state.
-func (w *world) compare(got *finding, replays map[string]*finding, agent int) (err error) {
+// replay of its log. Records may be missing of epochs before a member of the end came in, or began
+// without its state: it may have handed over the result, and with it the records that it has.
+func (w *world) compare(got *finding, replays map[string]*finding) (err error) {
 	key := string(got.log.Bytes())
 	if replays[key] == nil {
 		if replays[key], err = w.replay(got.log); err != nil {
@@ -114,8 +115,10 @@ func (w *world) compare(got *finding, replays map[string]*finding, agent int) (e
 		}
 	}
 	since := 0
-	for since < len(got.log) && !got.log.StateKept(since, len(got.log), agent, w.Agents) {
-		since++
+	for _, agent := range got.log.Last(w.Agents).Members {
+		for since < len(got.log) && !got.log.StateKept(since, len(got.log), agent, w.Agents) {
+			since++
+		}
 	}
 	want := *replays[key]
 	want.Records = map[string]runs.Record{}
@@ -126,7 +129,7 @@ func (w *world) compare(got *finding, replays map[string]*finding, agent int) (e
 	}
 	d, err := runs.Diff(want, got)
 	if err == nil && len(d) > 0 {
-		err = fmt.Errorf("wrong bits: %v", d)
+		err = fmt.Errorf("wrong bits, in %d values: %v", len(d), d[:min(len(d), 5)])
 	}
 	return err
 }
