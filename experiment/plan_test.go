@@ -83,7 +83,7 @@ func TestPlanHoldsWhatIsSent(t *testing.T) {
 			continue
 		}
 		checkPlan(t, args, p, s)
-		if r := p.Phases[plan.Iterations].Bytes; c.exact != (r.Least > r.Most*(1-1e-9)) {
+		if r := p.Phases[plan.Iterations].Bytes; c.exact != (r.Least >= r.Most*(1-1e-9)) {
 			t.Errorf("%v: iterations have %.0f bytes; that this is a number must be %t", args, r, c.exact)
 		}
 	}

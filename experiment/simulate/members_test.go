@@ -286,13 +286,21 @@ func (m *machine) meeting() *session.Agent {
 	return m.now.opened.Load()
 }
 
-// TestErrorOfOne: in a run of four an error of one agent's own ends nothing but processes: all are
-// started again, and go on together.
+// TestErrorOfOne: in a run of four with a quorum an error of one agent's own ends that agent's
+// process alone. It is started again, and all go on together.
 func TestErrorOfOne(t *testing.T) {
 	testkit.Long(t, "many exchanges")
 	dsoba(40).few(4, 3, "complete").play(t, func(w *world) {
 		time.Sleep(30 * time.Second)
 		w.machines[2].meeting().Fail(errors.New("out of memory"))
+		time.Sleep(time.Minute)
+		for _, m := range w.machines {
+			m.mu.Lock()
+			if want := map[bool]int{true: 2, false: 1}[m.agent == 2]; m.lives != want {
+				t.Errorf("agent %d has had %d processes, want %d", m.agent, m.lives, want)
+			}
+			m.mu.Unlock()
+		}
 	})
 }
 

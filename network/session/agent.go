@@ -195,11 +195,12 @@ func (a *Agent) Next(ctx context.Context) (*Session, error) {
 	}
 }
 
-// Fail ends the run for all agents because of err: theirs end with a [*network.EndedError].
+// Fail ends this agent's part because of err, and without a quorum the run for all: theirs end with
+// a [*network.EndedError]. With a quorum the others go on without this agent.
 func (a *Agent) Fail(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.err == nil {
+	if a.err == nil && a.config.Quorum == 0 {
 		a.neighbours.flood(message{Subject: fails, Why: bounded(err.Error()), Kind: network.Kind(err)})
 	}
 	a.faultLocked(err)

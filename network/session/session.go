@@ -51,7 +51,7 @@ type view struct {
 type desk interface {
 	// end ends a session for all.
 	end(o *Over)
-	// Fail ends the run for all agents because of err.
+	// Fail does what [Agent.Fail] does.
 	Fail(err error)
 	// awaitsEntry reports whether an agent, or a cut edge, waits for the next session.
 	awaitsEntry(s register.Session) bool
@@ -126,7 +126,7 @@ func (s *Session) Mixer(i int) dsbo.Mixer {
 	return s
 }
 
-// Fail implements [network.Team]: it ends the run for all agents because of err.
+// Fail implements [network.Team] by [Agent.Fail].
 func (s *Session) Fail(err error) { s.desk.Fail(err) }
 
 // Waited implements [network.Waiter], for this session.
