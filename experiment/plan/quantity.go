@@ -81,7 +81,8 @@ func (q Quantity) sending(w *network.Matrix, a *network.Averages) Sending {
 		case ByMix:
 			sends, each := float64(w.Sends(i)), float64(q.Wire.Bytes(many))/many
 			vector := float64(q.Length * each)
-			bytes = bytes.plus(Range{sends * vector, sends * (vector + float64(q.Wire.Bytes(1)) - each)})
+			most := vector + float64(q.Wire.Bytes(1)) - each
+			bytes = bytes.plus(Range{float64(sends * vector), float64(sends * most)})
 			least.Messages += int64(sends)
 		case ByMax:
 			least.Add(a.MaxCost(i, length))
