@@ -79,7 +79,7 @@ func (q Quantity) sending(w *network.Matrix, a *network.Averages) Sending {
 	for i := range n {
 		switch q.Way {
 		case ByMix:
-			sends, each := float64(w.Sends(i)), float64(q.Wire.Bytes(many))/many
+			sends, each := float64(w.Sends(i)), float64(float64(q.Wire.Bytes(many))/many)
 			vector := float64(q.Length * each)
 			most := vector + float64(q.Wire.Bytes(1)) - each
 			bytes = bytes.plus(Range{float64(sends * vector), float64(sends * most)})
