@@ -181,7 +181,7 @@ func TestFaultLost(t *testing.T) {
 			p.wantCode(killed)
 			r.wantState(i, runs.Unfinished, 1)
 		} else {
-			p.wantCode(cli.Failure, "agent 2 has been silent for 12s")
+			p.wantCode(cli.Failure, "agent 2 has been silent for 1") // 12 s, or more on a busy machine
 			r.wantState(i, runs.Failed, 1)
 		}
 	}

@@ -246,8 +246,8 @@ func riseNotes(records []runs.Record, best train.Best, done, all int, symbol str
 	switch {
 	case overfit:
 		note := fmt.Sprintf(
-			"After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f): "+
-				"%[6]s began to fit the validation examples alone, and the tuned %[6]s is that iteration's.",
+			"After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f)"+
+				": %[6]s began to fit the validation examples alone, and the tuned %[6]s is that iteration's.",
 			best.Iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss, symbol)
 		if ended != "" {
 			note += " Therefore " + ended + "."

@@ -64,8 +64,8 @@ func (r *account) summarize(state runs.State, err error) runs.Summary {
 		s.Unknown = append(s.Unknown, "losses and accuracies: the model does not score examples (Score)")
 	}
 	if r.problem.Nonconvex {
-		s.Unknown = append(s.Unknown, "Φ, but at the solutions reached: the model does not say that its lower problem "+
-			"is strongly convex (Modulus)")
+		s.Unknown = append(s.Unknown, "Φ, but at the solutions reached: the model does not say that its lower "+
+			"problem is strongly convex (Modulus)")
 	}
 	if err != nil {
 		s.Error = cli.OneLine(err)

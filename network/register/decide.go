@@ -177,16 +177,13 @@ func (m *meeting) enroll() error {
 				"agents without it", m.Quorum, size)
 			continue
 		}
-		admission, err := m.Authority.Admission(a.Admission, m.Run, m.Hash)
-		if err == nil && admission.Agent != a.Agent {
-			err = fmt.Errorf("the admission of agent %d is that of agent %d", a.Agent, admission.Agent)
-		}
+		neighbours, err := m.admission(a)
 		if err != nil {
 			return err
 		}
 		known[a.Agent] = true
 		size++
-		for _, j := range admission.Neighbours {
+		for _, j := range neighbours {
 			m.edges = append(m.edges, [2]int{j, a.Agent})
 		}
 	}

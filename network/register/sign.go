@@ -50,17 +50,8 @@ func (r Rule) Verify(a Answer, now time.Time) error {
 		return fmt.Errorf("the answer of agent %d: %w", a.Agent, err)
 	}
 	if a.Agent >= r.Matrix.N() {
-		m, err := r.Authority.Admission(a.Admission, r.Run, r.Hash)
-		if err == nil && m.Agent != a.Agent {
-			err = fmt.Errorf("it is of agent %d", m.Agent)
-		}
-		for _, j := range m.Neighbours {
-			if err == nil && j >= r.Matrix.N() {
-				err = fmt.Errorf("agent %d must be of the cluster file", j)
-			}
-		}
-		if err != nil {
-			return fmt.Errorf("the admission of agent %d: %w", a.Agent, err)
+		if _, err := r.admission(a); err != nil {
+			return err
 		}
 	}
 	for agent, text := range a.Removals {
@@ -73,6 +64,23 @@ func (r Rule) Verify(a Answer, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// admission returns the neighbours that the admission of an agent has.
+func (r Rule) admission(a Answer) ([]int, error) {
+	m, err := r.Authority.Admission(a.Admission, r.Run, r.Hash)
+	if err == nil && m.Agent != a.Agent {
+		err = fmt.Errorf("it is of agent %d", m.Agent)
+	}
+	for _, j := range m.Neighbours {
+		if err == nil && j >= r.Matrix.N() {
+			err = fmt.Errorf("agent %d must be of the cluster file", j)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the admission of agent %d: %w", a.Agent, err)
+	}
+	return m.Neighbours, nil
 }
 
 // tagLength is the length of the tag of data in bytes.

@@ -3,6 +3,7 @@ package register
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -171,6 +172,27 @@ func TestVerify(t *testing.T) {
 	testkit.OK(open.Verify(a, time.Now()))
 	testkit.OK(a.Sign("run", "hash", ids[0]))
 	testkit.WantError(t, "without certificates", open.Verify(a, time.Now()), nil, "no signatures")
+}
+
+// TestAdmission: an admission is of the agent that shows it, to agents of the cluster file.
+func TestAdmission(t *testing.T) {
+	rule, _, authority := signedRun()
+	for _, c := range []struct {
+		agent int // who shows it
+		of    pki.Admission
+		want  string
+	}{
+		{5, pki.Admission{Agent: 5, Neighbours: []int{0, 4}}, ""},
+		{5, pki.Admission{Agent: 6, Neighbours: []int{0, 4}}, "the admission of agent 5: it is of agent 6"},
+		{8, pki.Admission{Agent: 8, Neighbours: []int{0, 5}}, "agent 5 must be of the cluster file"},
+	} {
+		text := testkit.Get(authority.Admit(c.of, "run", "hash"))
+		neighbours, err := rule.admission(Answer{Agent: c.agent, Admission: text})
+		testkit.WantError(t, text[:40], err, nil, c.want)
+		if err == nil && !slices.Equal(neighbours, c.of.Neighbours) {
+			t.Errorf("%.40s: neighbours %v", text, neighbours)
+		}
+	}
 }
 
 // TestDataTag: the tag is another one for other data, runs and certificates.

@@ -85,9 +85,9 @@ func (a *Agent) detach(c *conn, why error) {
 	if l == nil || l.conn != c {
 		return
 	}
-	if bad, is := errors.AsType[*badFrame](why); is && a.chain.current != nil && a.chain.current.x.tieOf(c.to) != nil {
-		fault := &network.PeerError{Process: fmt.Sprintf("agent %d", c.to), Reason: bad}
-		a.endCurrent(c.to, bounded(fault.Error()), fault)
+	s := a.chain.current
+	if _, bad := errors.AsType[*badFrame](why); bad && s != nil && s.x.tieOf(c.to) != nil {
+		a.endLocked(s.faultOf(c.to, s.x.number(), why), true)
 	}
 	a.disconnect(l, why)
 }
@@ -149,8 +149,7 @@ func (a *Agent) handle(c *conn, f frame) error {
 		}
 		err := s.x.takeFrame(c, f)
 		if err != nil {
-			fault := &network.PeerError{Process: fmt.Sprintf("agent %d", c.to), Exchange: f.exchange, Reason: err}
-			a.endCurrent(c.to, bounded(fault.Error()), fault)
+			a.endLocked(s.faultOf(c.to, f.exchange, err), true)
 		}
 		return err
 	}

@@ -196,10 +196,8 @@ func (a *Agent) decided(m message) {
 func checkAnswers(rule register.Rule, all []register.Answer, agent int, key *masks.Key, there []int) error {
 	now := time.Now()
 	for _, answer := range all {
-		if answer.Agent == agent {
-			if !slices.Equal(answer.Key, key.Public()) {
-				return fmt.Errorf("the answer of agent %d is not the one that it gave", agent)
-			}
+		if answer.Agent == agent && !slices.Equal(answer.Key, key.Public()) {
+			return fmt.Errorf("the answer of agent %d is not the one that it gave", agent)
 		}
 		if err := rule.Verify(answer, now); err != nil {
 			return err

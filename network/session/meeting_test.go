@@ -166,6 +166,15 @@ func TestRoute(t *testing.T) {
 			taken++
 		}
 	}
+	processes := 0
+	for instance := range uint64(3 * mostMessages) {
+		if r.isNew(message{From: 4, Instance: instance}) {
+			processes++
+		}
+	}
+	if processes != mostMessages {
+		t.Errorf("%d messages of new processes of an agent are taken in a heartbeat, want %d", processes, mostMessages)
+	}
 	if r.beat(); taken != mostMessages || !r.isNew(message{From: 3, Count: 4 * mostMessages}) {
 		t.Errorf("%d messages of an agent are taken in a heartbeat, want %d", taken, mostMessages)
 	}

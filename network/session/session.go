@@ -201,7 +201,7 @@ func (s *Session) record() error {
 }
 
 // endedBy returns that the session has ended at this agent.
-func (s *Session) endedBy(why string) error {
+func (s *Session) endedBy(why string) *Over {
 	return &Over{Session: s.Number, Agent: s.config.Agent, Why: why}
 }
 
@@ -217,17 +217,22 @@ func (s *Session) gatherFlags(ctx context.Context, flag bool) (raised bool, err 
 
 // endFor ends the session for a reason that is no fault, and returns it.
 func (s *Session) endFor(why string) error {
-	o := &Over{Session: s.Number, Agent: s.config.Agent, Why: why}
+	o := s.endedBy(why)
 	s.desk.end(o)
 	return o
 }
 
 // blame ends the session because of what a neighbour sends, and returns why.
 func (s *Session) blame(p *tie, reason error) error {
-	fault := &network.PeerError{Process: fmt.Sprintf("agent %d", p.agent), Exchange: s.x.round, Reason: reason}
-	o := &Over{Session: s.Number, Agent: p.agent, Why: bounded(fault.Error()), Cause: fault}
+	o := s.faultOf(p.agent, s.x.round, reason)
 	s.desk.end(o)
 	return o
+}
+
+// faultOf returns the end of the session because of what an agent has sent in an exchange.
+func (s *Session) faultOf(agent, exchange int, reason error) *Over {
+	fault := &network.PeerError{Process: fmt.Sprintf("agent %d", agent), Exchange: exchange, Reason: reason}
+	return &Over{Session: s.Number, Agent: agent, Why: bounded(fault.Error()), Cause: fault}
 }
 
 // wrap names the agent and the exchange of an error.

@@ -11,15 +11,16 @@ import (
 	"dsbo/network/networktest"
 )
 
-// A garbler passes frames on, and one that is none as soon as it is armed.
+// A garbler passes frames on, and another one in place of a vector as soon as it is armed.
 type garbler struct {
 	Sender
 	armed *atomic.Bool
+	frame []byte
 }
 
 func (g garbler) Send(frame []byte) error {
 	if frame[0] == byte(kindVector) && g.armed.CompareAndSwap(true, false) {
-		frame = framed(kindEnd, nil)
+		frame = g.frame
 	}
 	return g.Sender.Send(frame)
 }
@@ -28,13 +29,26 @@ func (g garbler) Send(frame []byte) error {
 // sender as the reason; if the stream alone ended, the neighbours would send and refuse the same
 // for ever.
 func TestUnreadableFrameEndsTheSession(t *testing.T) {
+	for reason, frame := range map[string][]byte{
+		"are not known":                framed(kindEnd, nil),
+		"must have an activity":        newFrame(frame{kind: kindAlive, purpose: uint64(joining) + 1}, 0),
+		"a message must be JSON":       framed(kindFlood, []byte("{")),
+		"must name an agent":           message{Subject: ends}.frame(),
+		"a second hello on one stream": goodHello(0).encode(),
+	} {
+		t.Run(reason, func(t *testing.T) { wantSessionEnds(t, frame, reason) })
+	}
+}
+
+// wantSessionEnds has agent 0 send agent 1 a frame amid a session.
+func wantSessionEnds(t *testing.T, frame []byte, reason string) {
 	cs := configs(ring(3), nil)
 	var armed atomic.Bool
 	cs[0].Wrap = func(to int, s Sender) Sender {
 		if to != 1 {
 			return s
 		}
-		return garbler{s, &armed}
+		return garbler{s, &armed, frame}
 	}
 	teams, closeAll := openTeams(cs)
 	defer closeAll()
@@ -47,7 +61,8 @@ func TestUnreadableFrameEndsTheSession(t *testing.T) {
 		}
 	}) {
 		over, is := errors.AsType[*Over](err)
-		if !is || over.Agent != 0 || i == 1 && !errors.As(err, new(*network.PeerError)) {
+		if !is || over.Agent != 0 || i == 1 && !errors.As(err, new(*network.PeerError)) ||
+			!strings.Contains(over.Why, reason) {
 			t.Errorf("agent %d: error %v must tell that the session is over because of agent 0", i, err)
 		}
 	}

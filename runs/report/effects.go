@@ -62,8 +62,8 @@ func newCoefficients(p tableProblem, a runs.Assessment) *coefficients {
 		}
 		c.Intro = fmt.Sprintf("A step is one standard deviation of a number, or the word in place of the reference: "+
 			"it %s, all other features alike, within a site. %s is no effect. Estimates are of a fit without "+
-			"penalties, by %s. Of the intervals shown 95 %% hold the truth on average%s. The mark “beyond chance” is "+
-			"on none by mistake in 95 %% of runs.%s", scale.step, scale.none, wording.Count(told.Rows, "row"),
+			"penalties, by %s. Of the intervals shown 95 %% hold the truth on average%s. The mark “beyond chance” "+
+			"is on none by mistake in 95 %% of runs.%s", scale.step, scale.none, wording.Count(told.Rows, "row"),
 			chosen, notSquared(p))
 	}
 	if told.ByChance() {

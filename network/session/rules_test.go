@@ -1,0 +1,163 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dsbo/internal/testkit"
+	"dsbo/internal/wording"
+	"dsbo/network/masks"
+	"dsbo/network/register"
+)
+
+// TestHighestProposal: of the numbers that are proposed the highest is promised, in whatever order
+// they come.
+func TestHighestProposal(t *testing.T) {
+	for _, order := range [][]uint64{{7, 9}, {9, 7}, {8, 9, 7}} {
+		c := newClerk()
+		for _, number := range order {
+			c.request(number)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		testkit.OK(c.run(ctx, time.Now, func(number uint64) error {
+			if cancel(); number != 9 {
+				t.Errorf("of %v, %d is promised", order, number)
+			}
+			return nil
+		}))
+	}
+}
+
+// TestReasonsAreBounded: what a message has of an error is short and printable, whatever the error
+// has.
+func TestReasonsAreBounded(t *testing.T) {
+	for _, text := range []string{strings.Repeat("\xff", 2*maxWhy), strings.Repeat("ç", 2*maxWhy), "\x1b[2J", "fine"} {
+		if got := bounded(text); len(got) > maxWhy || !wording.Printable(got) || text == "fine" && got != text {
+			t.Errorf("%.20q becomes %d bytes, %.40q", text, len(got), got)
+		}
+	}
+}
+
+// TestLineOf: a hello is of a neighbour that is not removed, and of no process before the one that
+// is connected and was just heard.
+func TestLineOf(t *testing.T) {
+	n := newNeighbourhood(&Config{Agent: 0})
+	now := time.Now()
+	for j, heard := range map[int]time.Time{1: now, 2: now.Add(-time.Minute), 3: now} {
+		n.lines[j] = &line{agent: j, conn: &conn{}, instance: 5, heard: heard}
+	}
+	n.lines[4] = &line{agent: 4, instance: 5, heard: now}
+	r := roll{removed: map[int]string{3: "removal"}}
+	for _, c := range []struct {
+		from     int
+		instance uint64
+		want     string
+	}{
+		{1, 5, ""}, {1, 6, ""}, {1, 4, errFenced.Error()}, {2, 4, ""}, {3, 6, "agent 3 is removed"}, {4, 4, ""},
+		{5, 5, "agent 5 is no neighbour"},
+	} {
+		_, err := n.lineOf(hello{From: c.from, Instance: c.instance}, &r, 10*time.Second)
+		if c.want == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("process %d of agent %d: error %v, want %q", c.instance, c.from, err, c.want)
+		}
+	}
+}
+
+// bareAgent returns an agent that has promised a number, without connections.
+func bareAgent(promised uint64) *Agent {
+	c := Config{Agent: 0, Matrix: ring(3), Log: slog.New(slog.NewTextHandler(io.Discard, nil))}.withDefaults()
+	return &Agent{config: c, links: &links{}, ledger: &ledger{state: register.State{Promised: promised}},
+		clerk: newClerk(), news: make(chan struct{}, 1), neighbours: newNeighbourhood(&c),
+		council: newCouncil(0, c.Heartbeat, 0, time.Now()), roll: roll{founders: 3}}
+}
+
+// TestHighestNumber: a number counts as heard unless it is too far ahead to be promised: it would
+// hide those that are.
+func TestHighestNumber(t *testing.T) {
+	a := bareAgent(5)
+	for k, c := range []struct{ number, want uint64 }{{2000, 2000}, {1 << 61, 2000}, {1000, 2000}, {3000, 3000}} {
+		a.receive(message{From: 1, Count: uint64(k), Subject: isHere, Number: c.number}, 1)
+		if got := a.council.highest; got != c.want {
+			t.Errorf("after %d the highest number is %d, want %d", c.number, got, c.want)
+		}
+	}
+}
+
+// TestStrangersAreNotCounted: a message of an agent that is not in the run leaves nothing behind.
+func TestStrangersAreNotCounted(t *testing.T) {
+	a := bareAgent(5)
+	a.receive(message{From: 900, Subject: isHere, Number: 2000}, 1)
+	if len(a.neighbours.senders) > 0 || len(a.council.heard) > 0 || a.council.highest != 0 {
+		t.Errorf("%d senders, %d agents heard, highest %d", len(a.neighbours.senders), len(a.council.heard),
+			a.council.highest)
+	}
+}
+
+// TestStatusOfWaiting: a session waits for those whose vectors are missing, and for what is
+// computed only if all of these compute.
+func TestStatusOfWaiting(t *testing.T) {
+	for _, c := range []struct {
+		activities [2]activity
+		computing  bool
+	}{
+		{[2]activity{computing, saving}, true}, {[2]activity{computing, waiting}, false},
+		{[2]activity{waiting, computing}, false},
+	} {
+		a := bareAgent(5)
+		x := newExchange(7, []*tie{{agent: 1}, {agent: 2}})
+		x.activity = waiting
+		a.chain.current = &Session{Session: register.Session{Number: 5}, x: x}
+		for j, activity := range c.activities {
+			a.neighbours.lines[j+1] = &line{agent: j + 1, conn: &conn{}, activity: activity}
+		}
+		if s := a.Status(); s.Computing != c.computing || !slices.Equal(s.Holdups, []int{1, 2}) {
+			t.Errorf("%v: computing %t, holdups %v", c.activities, s.Computing, s.Holdups)
+		}
+	}
+}
+
+// TestEntryIsCounted: checkpoints are counted from the session in which an agent has come in, at
+// all members alike.
+func TestEntryIsCounted(t *testing.T) {
+	for _, c := range []struct{ last, saves int }{{0, 0}, {1024, entrySaves}} { // of agent 2
+		a := bareAgent(2048)
+		a.config.Quorum, a.config.Unmasked, a.chain.saves = 2, true, entrySaves
+		a.ledger.state.Last = 1024
+		a.chain.key = testkit.Get(masks.NewKey())
+		m := message{Subject: begins, Number: 2048}
+		for i := range 3 {
+			answer := register.Answer{Agent: i, Number: 2048, Last: 1024, Points: []register.Point{{Iteration: 10}},
+				Links: slices.DeleteFunc([]int{0, 1, 2}, func(j int) bool { return j == i }), Time: time.Now().UTC()}
+			if i == 0 {
+				answer.Key = a.chain.key.Public()
+			}
+			if i == 2 && c.last == 0 {
+				answer.Last, answer.Points = 0, nil
+			}
+			m.Answers = append(m.Answers, answer)
+		}
+		if a.decided(m); a.chain.current == nil || a.chain.saves != c.saves {
+			t.Errorf("agent 2 knows session %d: session %v, %d checkpoints, want %d; %s", c.last,
+				a.chain.current != nil, a.chain.saves, c.saves, a.council.wait)
+		}
+	}
+}
+
+// TestFailWithAQuorum: an error of one agent's own is told to the others only where each agent is
+// needed.
+func TestFailWithAQuorum(t *testing.T) {
+	for quorum, told := range map[int]uint64{0: 1, 2: 0} {
+		a := bareAgent(5)
+		a.config.Quorum = quorum
+		own := errors.New("out of memory")
+		if a.Fail(own); !errors.Is(a.err, own) || a.neighbours.count != told {
+			t.Errorf("quorum %d: error %v, %d messages, want %d", quorum, a.err, a.neighbours.count, told)
+		}
+	}
+}
