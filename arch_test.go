@@ -62,7 +62,7 @@ var wings = [][]string{
 	{"."},
 	{"internal"},
 	{"tables/input"},
-	{"ad", "tables", "tables/assess", "tables/effects", "network/membership", "network/carrier", "network/pki",
+	{"ad", "tables", "tables/assess", "tables/effects", "network/membership", "network/pki",
 		"experiment/privacy"},
 	{"data", "network/relay"},
 	{"network", "models"},

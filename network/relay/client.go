@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"dsbo/internal/wording"
-	"dsbo/network/carrier"
 	"dsbo/network/pki"
 )
 
@@ -29,7 +28,7 @@ type Client struct {
 	Address  string               // host:port of the relay
 	Run      string               // name of the run
 	Identity func() *pki.Identity // the agent's certificate at the time
-	// Connect opens a connection to an address; nil: the zero value of carrier.Dialer does.
+	// Connect opens a connection to an address; nil: the zero value of [Dialer] does.
 	Connect func(ctx context.Context, address string) (net.Conn, error)
 }
 
@@ -65,7 +64,7 @@ func (c Client) request(ctx context.Context, what string) (net.Conn, error) {
 func (c Client) tryRequest(ctx context.Context, what string) (net.Conn, error) {
 	connect := c.Connect
 	if connect == nil {
-		connect = carrier.Dialer{}.Dial
+		connect = Dialer{}.Dial
 	}
 	raw, err := connect(ctx, c.Address)
 	if err != nil {
@@ -103,7 +102,7 @@ func (c Client) upgrade(ctx context.Context, conn net.Conn, id *pki.Identity, wh
 	if err := sign(r, id, time.Now()); err != nil {
 		return nil, err
 	}
-	return carrier.RoundTrip(ctx, conn, r)
+	return roundTrip(ctx, conn, r)
 }
 
 // Listen returns a listener whose connections come from agents that name this one at the relay. It

@@ -48,7 +48,7 @@ type Config struct {
 	// Listen is the address to listen on, such as :7000. "": this agent's in Addresses.
 	Listen string
 	// Dial connects to the address of a neighbour or the relay. nil does so over TCP, through the
-	// site's HTTP proxy if the environment names one (package carrier).
+	// site's HTTP proxy if the environment names one ([relay.Dialer]).
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 
 	// Identity is this agent's certificate. With nil the connections are neither encrypted nor

@@ -5,9 +5,9 @@ import (
 
 	"dsbo/internal/guard"
 	"dsbo/network"
-	"dsbo/network/carrier"
 	"dsbo/network/pki"
 	"dsbo/network/register"
+	"dsbo/network/relay"
 )
 
 func orDefault[T comparable](v *T, d T) {
@@ -38,7 +38,7 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	if c.Dial == nil {
-		c.Dial = carrier.Dialer{}.Dial
+		c.Dial = relay.Dialer{}.Dial
 	}
 	if c.Wrap == nil {
 		c.Wrap = func(_ int, s Sender) Sender { return s }

@@ -13,9 +13,9 @@ import (
 
 	"dsbo/internal/testkit"
 	"dsbo/network"
-	"dsbo/network/carrier"
 	"dsbo/network/networktest"
 	"dsbo/network/pki"
+	"dsbo/network/relay"
 
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -134,7 +134,7 @@ func visitBy(t *testing.T, method, address string, creds credentials.TransportCr
 	t.Helper()
 	conn := testkit.Get(rpc.NewClient("passthrough:///"+address, rpc.WithTransportCredentials(creds),
 		rpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
-			return carrier.Dialer{}.Dial(ctx, address)
+			return relay.Dialer{}.Dial(ctx, address)
 		})))
 	t.Cleanup(func() { conn.Close() })
 	s, err := conn.NewStream(networktest.Context(t), &service.Streams[0], method, rpc.ForceCodecV2(codec{testVector}))

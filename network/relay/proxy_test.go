@@ -1,4 +1,4 @@
-package carrier_test
+package relay
 
 import (
 	"bytes"
@@ -14,12 +14,7 @@ import (
 	"testing"
 
 	"dsbo/internal/testkit"
-	"dsbo/network/carrier"
-
-	"go.uber.org/goleak"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // echo runs a server that speaks first, then sends back what it gets, and returns its address.
 func echo(t *testing.T) string {
@@ -92,7 +87,7 @@ func TestProxies(t *testing.T) {
 		{"another kind", "socks5://127.0.0.1:1", "relay.example:443", "it must begin with http:// or https://; it " +
 			"begins with socks5://"},
 	} {
-		d := carrier.Dialer{TLS: trust, Proxy: func(*url.URL) (*url.URL, error) {
+		d := Dialer{TLS: trust, Proxy: func(*url.URL) (*url.URL, error) {
 			if c.proxy == "" {
 				return nil, nil
 			}
@@ -122,7 +117,7 @@ func TestPorts(t *testing.T) {
 	cancel()
 	for proxy, want := range map[string]string{"http://127.0.0.1": "dial tcp 127.0.0.1:80:",
 		"https://127.0.0.1": "dial tcp 127.0.0.1:443:"} {
-		d := carrier.Dialer{Proxy: func(*url.URL) (*url.URL, error) { return url.Parse(proxy) }}
+		d := Dialer{Proxy: func(*url.URL) (*url.URL, error) { return url.Parse(proxy) }}
 		_, err := d.Dial(ended, "relay.example:443")
 		testkit.WantError(t, proxy, err, nil, want)
 	}
@@ -135,7 +130,7 @@ func TestEnvironment(t *testing.T) {
 	proxy := httptest.NewServer(testkit.Proxy(address, testkit.ProxyRules{}))
 	defer proxy.Close()
 	dial := func(to string) error {
-		conn, err := carrier.Dialer{}.Dial(t.Context(), to)
+		conn, err := Dialer{}.Dial(t.Context(), to)
 		if err == nil {
 			said(conn)
 		}
@@ -162,7 +157,7 @@ func TestRoundTripEnds(t *testing.T) {
 		_, _ = far.Read(make([]byte, 1<<10))
 		cancel()
 	}()
-	if _, err := carrier.RoundTrip(ctx, near, r()); !errors.Is(err, context.Canceled) {
+	if _, err := roundTrip(ctx, near, r()); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 	near, far = net.Pipe()
@@ -174,7 +169,7 @@ func TestRoundTripEnds(t *testing.T) {
 		_, _ = io.WriteString(far, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nrest")
 		far.Close()
 	})
-	answer := testkit.Get(carrier.RoundTrip(t.Context(), near, r()))
+	answer := testkit.Get(roundTrip(t.Context(), near, r()))
 	rest := testkit.Get(io.ReadAll(near))
 	if answer.StatusCode != http.StatusSwitchingProtocols || !bytes.Equal(rest, []byte("rest")) {
 		t.Errorf("%s, then %q", answer.Status, rest)

@@ -1,13 +1,4 @@
-// Package carrier opens connections that leave a site: straight, or through the HTTP proxy that the
-// site's machines must use.
-//
-// A proxy gets a CONNECT request for host:port, with the name and password of its URL. Most proxies
-// let port 443 alone through. What is sent on a connection afterwards is the caller's: agents and
-// relays speak TLS, so that a proxy sees who is called and how much is sent.
-//
-// Basic authentication is all that a proxy can ask for here. Where it wants Kerberos or NTLM, a
-// program on the machine, such as cntlm, stands between.
-package carrier
+package relay
 
 import (
 	"bufio"
@@ -27,7 +18,15 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// A Dialer opens connections. The zero value goes by the environment.
+// A Dialer opens connections that leave a site: straight, or through the HTTP proxy that the site's
+// machines must use. The zero value goes by the environment.
+//
+// A proxy gets a CONNECT request for host:port, with the name and password of its URL. Most proxies
+// let port 443 alone through. What is sent on a connection afterwards is the caller's: agents and
+// relays speak TLS, so that a proxy sees who is called and how much is sent.
+//
+// Basic authentication is all that a proxy can ask for here. Where it wants Kerberos or NTLM, a
+// program on the machine, such as cntlm, stands between.
 type Dialer struct {
 	// Proxy returns the proxy for a URL, or nil for none. A nil function reads HTTPS_PROXY and
 	// NO_PROXY at each call, as curl and net/http do; loopback addresses then need no proxy.
@@ -82,9 +81,9 @@ func (d Dialer) through(ctx context.Context, proxy *url.URL, address string) (ne
 		both := base64.StdEncoding.EncodeToString([]byte(user.Username() + ":" + password))
 		r.Header.Set("Proxy-Authorization", "Basic "+both)
 	}
-	answer, err := RoundTrip(ctx, conn, r)
+	answer, err := roundTrip(ctx, conn, r)
 	if err == nil && answer.StatusCode != http.StatusOK {
-		err = errors.New(refusal(answer))
+		err = errors.New(proxyRefusal(answer))
 	}
 	if err != nil {
 		conn.Close()
@@ -93,8 +92,8 @@ func (d Dialer) through(ctx context.Context, proxy *url.URL, address string) (ne
 	return conn, nil
 }
 
-// refusal describes the answer of a proxy that does not connect.
-func refusal(answer *http.Response) string {
+// proxyRefusal describes the answer of a proxy that does not connect.
+func proxyRefusal(answer *http.Response) string {
 	if answer.StatusCode != http.StatusProxyAuthRequired {
 		return answer.Status
 	}
@@ -110,10 +109,10 @@ func refusal(answer *http.Response) string {
 		"cntlm can stand between", answer.Status, cmp.Or(strings.Join(schemes, ", "), "nothing that it names"))
 }
 
-// RoundTrip sends a request on a connection and reads the head of the answer, and not a byte after
+// roundTrip sends a request on a connection and reads the head of the answer, and not a byte after
 // it unless the answer has a body. The connection then is the caller's again, without deadlines.
 // When ctx ends first, its error is returned.
-func RoundTrip(ctx context.Context, conn net.Conn, r *http.Request) (*http.Response, error) {
+func roundTrip(ctx context.Context, conn net.Conn, r *http.Request) (*http.Response, error) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	err := r.Write(conn)
 	var answer *http.Response
