@@ -72,7 +72,7 @@
 //	masks                    network/masks
 //	who decides on members   network/register: decide.go, plan.go; the log: network/membership
 //	certificates             network/pki
-//	proxies, a relay         network/carrier, network/relay
+//	proxies, a relay         network/relay
 //	MPI                      network/mpi
 //
 // A run:
@@ -91,7 +91,7 @@
 //	the verdict, the page    runs/verdict.go, runs/report
 //	own tables               tables; features: tables/features; model files: tables/modelfile
 //	which columns count      tables/effects: coefficients with their errors, tests
-//	a task                   experiment/tasks, one file each; comparisons: experiment/compare
+//	a task                   experiment/tasks, tune below it; comparisons: experiment/compare
 //	simulated runs           experiment/simulate; what a run stands: docs/faults.md
 //	verbs                    command; cluster files: command/cluster
 //

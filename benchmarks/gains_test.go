@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"dsbo/experiment"
-	made "dsbo/experiment/tasks"
+	"dsbo/experiment/tasks/tune"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
@@ -130,7 +130,7 @@ func (k tableKind) run(b *testing.B, seed uint64, judged int) runs.Verdict {
 	args := append([]string{"-data=" + k.write(folder, seed, judged), "-target=y", "-task=" + k.task, "-model=linear",
 		"-split-column=split", "-alone=false", "-report=false", "-quiet", "-out=" + string(out)},
 		strings.Fields(k.flags)...)
-	testkit.OK(experiment.Run(b.Context(), made.Tune(), args, io.Discard, io.Discard))
+	testkit.OK(experiment.Run(b.Context(), tune.Task(), args, io.Discard, io.Discard))
 	return testkit.Get(out.ReadSummary()).Verdict
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"dsbo/experiment/tasks"
+	"dsbo/experiment/tasks/tune"
 	"dsbo/internal/testkit"
 )
 
@@ -28,7 +28,7 @@ func TestTutorial(t *testing.T) {
 		if args[0] == "tune" && !strings.Contains(line, "-agent ") {
 			args = append(args, "-report=false", "-K=5")
 		}
-		err := newProgram("dsbo", tasks.Tune()).run(ctx, args, &out, &log)
+		err := newProgram("dsbo", tune.Task()).run(ctx, args, &out, &log)
 		return out.String(), err
 	}
 	testkit.Get(run(t.Context(), "dsbo init clinics"))

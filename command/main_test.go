@@ -13,6 +13,7 @@ import (
 	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/experiment/tasks"
+	"dsbo/experiment/tasks/tune"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/network"
@@ -21,7 +22,7 @@ import (
 // testProgram returns a program like cmd/dsbo. Tasks hold the values of their flags, so that agents
 // of one process each need their own.
 func testProgram() *program {
-	return newProgram("dsbo", tasks.MNIST(), tasks.Synthetic(), tasks.Policy(), tasks.Tune())
+	return newProgram("dsbo", tasks.MNIST(), tasks.Synthetic(), tasks.Policy(), tune.Task())
 }
 
 // run runs a command line of a testProgram.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/experiment/tasks"
+	"dsbo/experiment/tasks/tune"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
@@ -64,7 +64,7 @@ func TestSite(t *testing.T) {
 		return []string{"tune", "-insecure", "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i),
 			fmt.Sprintf("-data=%s/home%d/ours.csv", dir, i)}
 	})
-	together := aloneOf(t, tasks.Tune(), dir, append(flags, "-data="+filepath.Join(dir, "site{agent}.csv"))...)
+	together := aloneOf(t, tune.Task(), dir, append(flags, "-data="+filepath.Join(dir, "site{agent}.csv"))...)
 	same(t, out, together, n)
 	want, got := testkit.Get(runs.Folder(together).ReadSummary()),
 		testkit.Get(runs.Folder(filepath.Join(out, "agent-1")).ReadSummary())
@@ -93,7 +93,7 @@ func TestCurvatureOfSites(t *testing.T) {
 				return []string{"tune", "-insecure", "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i),
 					fmt.Sprintf("-data=%s/site%d.csv", dir, i)}
 			})
-			same(t, out, aloneOf(t, tasks.Tune(), here,
+			same(t, out, aloneOf(t, tune.Task(), here,
 				append(flags, "-data="+filepath.Join(dir, "site{agent}.csv"))...), n)
 		})
 	}
@@ -104,7 +104,7 @@ func TestCurvatureOfSites(t *testing.T) {
 func TestSiteSurvives(t *testing.T) {
 	skipShort(t, "like TestFaultKilled, with tables")
 	dir := writeTables(t, "site%d.csv", 3)
-	newTaskRun(t, tasks.Tune(), addresses(3), append(slices.Clone(tuneFlags), "-penalty=feature",
+	newTaskRun(t, tune.Task(), addresses(3), append(slices.Clone(tuneFlags), "-penalty=feature",
 		"-data="+filepath.Join(dir, "site{agent}.csv"))).survive(map[int][]fault{
 		0: {{Vectors: 5}, {File: "setup.json"}, {Line: "λ starts at a mean of"}},
 		1: {{Line: "structures of penalties, at whose λ"}, {Line: `"iteration":2,`}, {Line: "each site alone"}},

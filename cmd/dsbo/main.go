@@ -5,6 +5,7 @@ package main
 import (
 	"dsbo/command"
 	"dsbo/experiment/tasks"
+	"dsbo/experiment/tasks/tune"
 )
 
-func main() { command.Main(tasks.MNIST(), tasks.Synthetic(), tasks.Policy(), tasks.Tune()) }
+func main() { command.Main(tasks.MNIST(), tasks.Synthetic(), tasks.Policy(), tune.Task()) }

@@ -8,52 +8,52 @@ import (
 	"dsbo"
 )
 
-// hidden is the flag -hidden: units of the hidden layers of a network, first to last, with
-// commas between.
-type hidden struct {
-	text  string
+// Hidden is the flag -hidden of a task: units of the hidden layers of a network, first to last,
+// with commas between.
+type Hidden struct {
+	Text  string
 	given bool
 }
 
-// defaultHidden is -hidden where it is not given.
-var defaultHidden = hidden{text: "32"}
+// DefaultHidden is -hidden where it is not given.
+var DefaultHidden = Hidden{Text: "32"}
 
 // String implements [flag.Value].
-func (h *hidden) String() string { return h.text }
+func (h *Hidden) String() string { return h.Text }
 
-// Set implements [flag.Value]. It takes any text; check says what is wrong with it.
-func (h *hidden) Set(text string) error {
-	*h = hidden{text, true}
+// Set implements [flag.Value]. It takes any text; Check says what is wrong with it.
+func (h *Hidden) Set(text string) error {
+	*h = Hidden{text, true}
 	return nil
 }
 
-// check returns an error where the units cannot be read, or are given for a model that is none of
+// Check returns an error where the units cannot be read, or are given for a model that is none of
 // those with hidden layers.
-func (h *hidden) check(model string, layered ...string) error {
+func (h *Hidden) Check(model string, layered ...string) error {
 	if h.given && !slices.Contains(layered, model) {
 		return dsbo.ConfigErrorf("-hidden must be left out, or -model be %s; -hidden is %s",
-			strings.Join(layered, " or "), h.text)
+			strings.Join(layered, " or "), h.Text)
 	}
-	_, err := h.units()
+	_, err := h.Units()
 	return err
 }
 
-// sizes returns the hidden layers of each network that a linear model is compared with: what is
+// Sizes returns the hidden layers of each network that a linear model is compared with: what is
 // given, else three of one layer.
-func (h *hidden) sizes() []string {
+func (h *Hidden) Sizes() []string {
 	if h.given {
-		return []string{h.text}
+		return []string{h.Text}
 	}
 	return []string{"8", "32", "128"}
 }
 
-// units returns the units of each layer.
-func (h *hidden) units() (units []int, err error) {
-	for part := range strings.SplitSeq(h.text, ",") {
+// Units returns the units of each layer.
+func (h *Hidden) Units() (units []int, err error) {
+	for part := range strings.SplitSeq(h.Text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || n < 1 || n > 1<<16 {
 			return nil, dsbo.ConfigErrorf("-hidden must be numbers of units with commas between; it is %s",
-				h.text)
+				h.Text)
 		}
 		units = append(units, n)
 	}

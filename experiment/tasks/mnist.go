@@ -45,7 +45,7 @@ and written to the run folder with all measurements. Other models have another x
 // mnist is what the flags of the task choose.
 type mnist struct {
 	model      string         // name
-	hidden     hidden         // sizes of hidden layers
+	hidden     Hidden         // sizes of hidden layers
 	train, val int            // examples of an agent
 	partition  data.Partition // how examples are dealt
 	mislabel   float64        // share of wrong training labels
@@ -58,7 +58,7 @@ type mnist struct {
 
 func (t *mnist) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.model, "model", "softmax", "`name` of the model: "+strings.Join(mnistModels(), ", "))
-	t.hidden = defaultHidden
+	t.hidden = DefaultHidden
 	f.Var(&t.hidden, "hidden",
 		"`units` of the hidden layers of mlp, mlp-relu, hyperrep and hyperclean-mlp, such as 256,128")
 	f.IntVar(&t.train, "train", 100, "training `examples` of each agent, for g_i; 0: half of its share")
@@ -96,7 +96,7 @@ func (t *mnist) Check() error {
 	if err := t.checkMislabel(); err != nil {
 		return err
 	}
-	return t.hidden.check(t.model, layered...)
+	return t.hidden.Check(t.model, layered...)
 }
 
 // Load deals the images to all agents, reads the images of the agents that are here, and makes
@@ -114,7 +114,7 @@ func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err e
 		return task, nil, err
 	}
 	t.size = models.Size{Features: task.Features, Classes: task.Classes, Examples: task.TrainRows(), Seed: a.Seed}
-	if t.size.Hidden, err = t.hidden.units(); err != nil {
+	if t.size.Hidden, err = t.hidden.Units(); err != nil {
 		return task, nil, err
 	}
 	if t.model == distilled {
@@ -135,7 +135,7 @@ func (t *mnist) Describe(task data.Task, m models.Model) (map[string]any, string
 	settings := map[string]any{"model": t.model, "partition": t.partition, "test": task.AllTestRows,
 		"train": train, "val": val}
 	if slices.Contains(layered, t.model) {
-		settings["hidden"] = t.hidden.text
+		settings["hidden"] = t.hidden.Text
 	}
 	if t.mislabel > 0 {
 		settings["mislabel"] = t.mislabel

@@ -1,4 +1,7 @@
-package tasks
+// Package tune is the task of tables of the user's own: which columns and files its flags name, how
+// rows are dealt to folds, which penalties and networks are tried, and what is told of the model at
+// the end.
+package tune
 
 import (
 	"cmp"
@@ -13,14 +16,15 @@ import (
 	"dsbo/data"
 	"dsbo/experiment"
 	"dsbo/experiment/candidates"
+	"dsbo/experiment/tasks"
 	"dsbo/internal/num"
 	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/tables/features"
 )
 
-// Tune returns the task that tunes the penalties of a model of the user's own tables.
-func Tune() experiment.Task {
+// Task returns the task that tunes the penalties of a model of the user's own tables.
+func Task() experiment.Task {
 	t := new(tune)
 	return experiment.Task{
 		Name: "tune", About: tuneAbout,
@@ -51,7 +55,7 @@ type tune struct {
 	model, penalty        string             // by name; model "": open
 	taken                 string             // the model that is taken, which is model but where that is open
 	shared                string             // the penalty that is taken, which is penalty but for auto; "" before Load
-	hidden                hidden             // sizes of hidden layers
+	hidden                tasks.Hidden       // sizes of hidden layers
 	balance, alone        bool               // weigh classes alike; find each site's own model
 	exchangeAlone         bool               // whether these models are exchanged
 	rare                  int                // rows below which a word is no feature of its own
@@ -90,7 +94,7 @@ func (l *list) Set(text string) error {
 }
 
 func (t *tune) Flags(f *flag.FlagSet) {
-	*t = tune{split: features.DefaultShares, hidden: defaultHidden}
+	*t = tune{split: features.DefaultShares, hidden: tasks.DefaultHidden}
 	f.StringVar(&t.data, "data", "",
 		"`file` of each agent, such as 'site{agent}.csv', of which an agent opens its own alone: site0.csv is that "+
 			"of agent 0, or site1.csv if there is no site0.csv; without {agent} the rows of one file are dealt to "+
@@ -197,7 +201,7 @@ func (t *tune) Check() error {
 	if t.rare < 1 {
 		return dsbo.ConfigErrorf("-rare must be at least 1; it is %d", t.rare)
 	}
-	if err := t.hidden.check(t.model, network, auto); err != nil {
+	if err := t.hidden.Check(t.model, network, auto); err != nil {
 		return err
 	}
 	if _, err := t.deviation(); err != nil {
@@ -291,7 +295,7 @@ func (t *tune) newModel(seed uint64) (models.Model, error) {
 		return models.Linear{Features: inputs, Outputs: outputs, Loss: loss, Penalties: penalties, Intercepts: start,
 			Prior: prior}, nil
 	}
-	hidden, err := t.hidden.units()
+	hidden, err := t.hidden.Units()
 	return models.MLP{Features: inputs, Outputs: outputs, Hidden: hidden, Loss: loss, Penalties: penalties,
 		Intercepts: start, Prior: prior, Seed: seed}, err
 }
@@ -356,7 +360,7 @@ func describeModel(m models.Model, t *tune) string {
 	text := fmt.Sprintf("linear with %s and %s, in %d folds", wording.Count(q/folds.Count, "weight"),
 		wording.Count(p, "penalty"), folds.Count)
 	if t.taken == auto {
-		text += ", or a network of hidden units " + strings.Join(t.hidden.sizes(), " or ")
+		text += ", or a network of hidden units " + strings.Join(t.hidden.Sizes(), " or ")
 	}
 	return text
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package tasks_test
+package tune_test
 
 import (
 	"context"
@@ -17,14 +17,14 @@ import (
 	"dsbo"
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
-	"dsbo/experiment/tasks"
+	"dsbo/experiment/tasks/tune"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
 
 func init() {
 	experimenttest.Struck("tune", func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-		return experiment.Run(ctx, tasks.Tune(), args, stdout, stderr)
+		return experiment.Run(ctx, tune.Task(), args, stdout, stderr)
 	})
 }
 
@@ -40,7 +40,7 @@ func TestStructuresAreResumed(t *testing.T) {
 	const search = "structures of penalties, at whose"
 	tune := func(out string, more ...string) (string, error) {
 		var log strings.Builder
-		err := experiment.Run(t.Context(), tasks.Tune(), append(more, "-out="+out), io.Discard, &log)
+		err := experiment.Run(t.Context(), tune.Task(), append(more, "-out="+out), io.Discard, &log)
 		return log.String(), err
 	}
 	if log, err := tune(whole, flags...); err != nil || !strings.Contains(log, search) {

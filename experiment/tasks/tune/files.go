@@ -1,4 +1,4 @@
-package tasks
+package tune
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package tasks_test
+package tune_test
 
 import (
 	"encoding/csv"
@@ -12,7 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"dsbo/experiment/tasks"
+	"dsbo/experiment/experimenttest"
+	"dsbo/experiment/tasks/tune"
 	"dsbo/internal/num"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
@@ -92,7 +93,7 @@ func TestGroupsRefused(t *testing.T) {
 		"-groups: open":                                "-groups=" + file + ".none",
 		"-refit must be auto or all or none; it is ok": "-refit=ok",
 	} {
-		err := tune(t, runs.Folder(filepath.Join(folder, "run")), flags, data, "-target=ill")
+		err := runTask(t, runs.Folder(filepath.Join(folder, "run")), flags, data, "-target=ill")
 		if err == nil || !strings.Contains(err.Error(), fault) {
 			t.Errorf("%v: error %v, want %q", flags, err, fault)
 		}
@@ -151,7 +152,8 @@ func TestTuneCoefficients(t *testing.T) {
 	writeSites(t, folder, 1)
 	out := runs.Folder(filepath.Join(folder, "out"))
 	path := filepath.Join(folder, "site0.csv")
-	testkit.OK(tune(t, out, "-data="+path, "-agents=1 -target=cost -features=noise -split=0.8:0.2 -K=1 -penalty=one"))
+	testkit.OK(runTask(t, out, "-data="+path,
+		"-agents=1 -target=cost -features=noise -split=0.8:0.2 -K=1 -penalty=one"))
 	m := testkit.Get(modelfile.Read(out.Path(runs.ModelFile)))
 	rows := testkit.Get(csv.NewReader(strings.NewReader(string(testkit.Get(os.ReadFile(path))))).ReadAll())[1:]
 	var x, y []float64
@@ -214,7 +216,7 @@ func TestTunePlan(t *testing.T) {
 		"feature":    {"-target=ill -folds=2 -penalty=feature", atEnd},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := runPlanned(t, tasks.Tune(), c.flags, data, "-K=3")
+			p := experimenttest.TestPlan(t, tune.Task(), c.flags, data, "-K=3")
 			var text strings.Builder
 			testkit.OK(p.Explain(&text))
 			for _, q := range atEnd {

@@ -1,4 +1,4 @@
-package tasks
+package tune
 
 import (
 	"cmp"
@@ -240,7 +240,7 @@ func (t *tune) networks() (all []models.MLP) {
 	}
 	one := *t
 	one.taken, one.shared, one.prior = network, onePenalty, "0"
-	for _, one.hidden.text = range t.hidden.sizes() {
+	for _, one.hidden.Text = range t.hidden.Sizes() {
 		if m, err := one.newModel(t.seed); err == nil { // whose units Check has read
 			all = append(all, m.(models.MLP))
 		}

@@ -1,4 +1,4 @@
-package tasks_test
+package tune_test
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 
 	"dsbo"
 	"dsbo/experiment"
-	"dsbo/experiment/tasks"
+	"dsbo/experiment/tasks/tune"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
@@ -113,7 +113,7 @@ func TestTuneRefused(t *testing.T) {
 				}
 			}
 			out := filepath.Join(dir, "run")
-			err := tune(t, runs.Folder(out), "-target=y -data="+filepath.Join(dir, "site{agent}.csv"),
+			err := runTask(t, runs.Folder(out), "-target=y -data="+filepath.Join(dir, "site{agent}.csv"),
 				strings.ReplaceAll(c.flags, "{folder}", dir))
 			if !errors.Is(err, dsbo.ErrConfig) {
 				t.Fatalf("error %v; it must be one of the user's", err)
@@ -140,7 +140,7 @@ func TestTuneUnlikeSites(t *testing.T) {
 		testkit.OK(os.WriteFile(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)), []byte(text), 0o644))
 	}
 	var log strings.Builder
-	testkit.OK(experiment.Run(t.Context(), tasks.Tune(),
+	testkit.OK(experiment.Run(t.Context(), tune.Task(),
 		[]string{"-target=y", "-K=2", "-folds=0", "-report=false", "-data=" + filepath.Join(dir, "site{agent}.csv"),
 			"-out=" + filepath.Join(dir, "run")}, io.Discard, &log))
 	said := strings.Join(strings.Fields(log.String()), " ")
@@ -163,7 +163,7 @@ func TestTuneForgottenFile(t *testing.T) {
 			[]byte(table("a,w,y", "%d,%w,%c", 40)), 0o644))
 	}
 	run := func(flags string) error {
-		return tune(t, runs.Folder(filepath.Join(dir, "run")), flags, "-target=y -K=1 -alone=false",
+		return runTask(t, runs.Folder(filepath.Join(dir, "run")), flags, "-target=y -K=1 -alone=false",
 			"-data="+filepath.Join(dir, "site{agent}.csv"))
 	}
 	err := run("")
@@ -188,7 +188,7 @@ func TestTuneRareClasses(t *testing.T) {
 	}
 	for rule, want := range map[string]string{"merge": `["no","yes","(rare)"]`, "drop": `["no","yes"]`} {
 		out := runs.Folder(filepath.Join(dir, rule))
-		testkit.OK(tune(t, out, "-target=y -K=1 -alone=false -rare-classes="+rule,
+		testkit.OK(runTask(t, out, "-target=y -K=1 -alone=false -rare-classes="+rule,
 			"-data="+filepath.Join(dir, "site{agent}.csv")))
 		model := string(testkit.Get(os.ReadFile(out.Path("model.json"))))
 		flat := strings.Join(strings.Fields(model), "")

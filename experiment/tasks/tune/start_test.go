@@ -1,4 +1,4 @@
-package tasks_test
+package tune_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"dsbo"
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
-	"dsbo/experiment/tasks"
+	"dsbo/experiment/tasks/tune"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
 	"dsbo/train"
@@ -25,7 +25,7 @@ import (
 // runTune runs tune on three sites for an iteration, and returns where it started.
 func runTune(t *testing.T, folder runs.Folder, flags ...string) (x, y []float64, err error) {
 	t.Helper()
-	task := tasks.Tune()
+	task := tune.Task()
 	all := arguments(folder, append(flags, "-target=ill -K=1 -alone=false -folds=0")...)
 	if err := testkit.Get(experiment.Parse(task, all, io.Discard)).Run(t.Context(), nil, io.Discard); err != nil {
 		return nil, nil, err
@@ -97,7 +97,7 @@ func TestTuneFrom(t *testing.T) {
 		if testing.Short() {
 			t.Skip("like TestTune")
 		}
-		experimenttest.TestTask(t, tasks.Tune(), "-target=ill", "-drop=cost,visits", data, "-from="+string(first))
+		experimenttest.TestTask(t, tune.Task(), "-target=ill", "-drop=cost,visits", data, "-from="+string(first))
 	})
 	for says, flags := range map[string][]string{
 		"-from must be the folder of a run of tune that has finished": {"-from=" + folder},
@@ -136,7 +136,7 @@ func TestFeatureStartsAtStructures(t *testing.T) {
 		notes := testkit.Get(runs.Folder(out).ReadSummary()).Verdict.Notes
 		return len(notes) > 0 && strings.HasPrefix(notes[0], "λ starts at a mean of ")
 	}
-	task := tasks.Tune()
+	task := tune.Task()
 	testkit.OK(job(task, whole).Run(t.Context(), nil, io.Discard))
 	found := testkit.Get(runs.Folder(whole).ReadSetup()).Found
 	want := testkit.Get(runs.Folder(whole).ReadLambda())
@@ -147,13 +147,13 @@ func TestFeatureStartsAtStructures(t *testing.T) {
 		t.Error("the run does not say where λ starts")
 	}
 
-	first := job(tasks.Tune(), resumed)
+	first := job(tune.Task(), resumed)
 	ctx, cancel := context.WithCancel(t.Context())
 	first.View = stopper{cancel}
 	if err := first.Run(ctx, nil, io.Discard); !errors.Is(err, train.ErrInterrupted) {
 		t.Fatalf("error %v; it must be an interrupt", err)
 	}
-	testkit.OK(job(tasks.Tune(), resumed, "-resume").Run(t.Context(), nil, io.Discard))
+	testkit.OK(job(tune.Task(), resumed, "-resume").Run(t.Context(), nil, io.Discard))
 	if got := testkit.Get(runs.Folder(resumed).ReadLambda()); !slices.Equal(got, want) || !startsAtStructures(resumed) {
 		t.Errorf("the resumed run ends at λ = %v, want %v, and says where it starts: %t", got, want,
 			startsAtStructures(resumed))
@@ -161,7 +161,7 @@ func TestFeatureStartsAtStructures(t *testing.T) {
 
 	for _, flag := range []string{"-from=" + whole, "-x0=1"} {
 		out := filepath.Join(folder, flag[1:3])
-		testkit.OK(job(tasks.Tune(), out, flag).Run(t.Context(), nil, io.Discard))
+		testkit.OK(job(tune.Task(), out, flag).Run(t.Context(), nil, io.Discard))
 		if startsAtStructures(out) {
 			t.Errorf("with %s the run starts at structures", flag)
 		}
@@ -223,7 +223,7 @@ func TestTunePrivately(t *testing.T) {
 	first, second := filepath.Join(folder, "first"), filepath.Join(folder, "second")
 	data := "-data=" + writeSites(t, folder, 3)
 	run := func(out, flags string) error {
-		return tune(t, runs.Folder(out), data, "-target=ill -drop=cost,visits -K=3", flags)
+		return runTask(t, runs.Folder(out), data, "-target=ill -drop=cost,visits -K=3", flags)
 	}
 	if err := run(second, "-dp-epsilon=5"); !errors.Is(err, dsbo.ErrConfig) ||
 		!strings.Contains(err.Error(), "-from must name a run of tune") {

@@ -1,4 +1,4 @@
-package tasks_test
+package tune_test
 
 import (
 	"fmt"
@@ -14,12 +14,35 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
-	"dsbo/experiment/tasks"
+	"dsbo/experiment/tasks/tune"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
 	"dsbo/tables"
 	"dsbo/tables/modelfile"
 )
+
+func TestMain(m *testing.M) {
+	testkit.SmallRuns()
+	testkit.InMemory()
+	m.Run()
+}
+
+// TestPaperPreset: the rows that train and validate are as in the paper, and what a command line
+// gives counts more.
+func TestPaperPreset(t *testing.T) {
+	for _, folds := range []string{"0", "5"} {
+		args := []string{"-preset=paper", "-data=d", "-target=t", "-folds=" + folds}
+		if folds == "0" {
+			args = args[:3]
+		}
+		j := testkit.Get(experiment.Parse(tune.Task(), args, io.Discard))
+		want := "-data=d -folds=" + folds +
+			" -holdout=0 -penalty=feature -preset=paper -prior=0 -refit=none -rivals=false -target=t"
+		if got := strings.Join(j.Settings.Flags, " "); got != want {
+			t.Errorf("%s has the flags %s, want %s", args, got, want)
+		}
+	}
+}
 
 // writeSites writes a file for each of n unlike sites, with words, missing values and a class, a
 // number and a count to predict. It returns the pattern of their names.
@@ -57,15 +80,15 @@ func arguments(out runs.Folder, flags ...string) []string {
 	return append(strings.Fields(strings.Join(flags, " ")), "-quiet", "-report=false", "-out="+string(out))
 }
 
-// tune runs tune with such a command line.
-func tune(t *testing.T, out runs.Folder, flags ...string) error {
-	return experiment.Run(t.Context(), tasks.Tune(), arguments(out, flags...), io.Discard, io.Discard)
+// runTask runs the task with such a command line.
+func runTask(t *testing.T, out runs.Folder, flags ...string) error {
+	return experiment.Run(t.Context(), tune.Task(), arguments(out, flags...), io.Discard, io.Discard)
 }
 
-// tuned is tune, and returns the summary.
+// tuned is runTask, and returns the summary.
 func tuned(t *testing.T, out runs.Folder, flags ...string) runs.Summary {
 	t.Helper()
-	testkit.OK(tune(t, out, flags...))
+	testkit.OK(runTask(t, out, flags...))
 	return testkit.Get(out.ReadSummary())
 }
 
@@ -79,7 +102,7 @@ func TestTune(t *testing.T) {
 		"network":    "-target=ill -model=mlp -hidden=4 -penalty=layer",
 	} {
 		t.Run(name, func(t *testing.T) {
-			experimenttest.TestTask(t, tasks.Tune(), append(strings.Fields(flags), data)...)
+			experimenttest.TestTask(t, tune.Task(), append(strings.Fields(flags), data)...)
 		})
 	}
 }
@@ -88,7 +111,7 @@ func TestTune(t *testing.T) {
 func TestTuneDealt(t *testing.T) {
 	folder := t.TempDir()
 	writeSites(t, folder, 3)
-	experimenttest.TestTask(t, tasks.Tune(), "-target=ill", "-folds=2", "-data="+filepath.Join(folder, "site2.csv"))
+	experimenttest.TestTask(t, tune.Task(), "-target=ill", "-folds=2", "-data="+filepath.Join(folder, "site2.csv"))
 }
 
 // TestTuneFolds: with cross-validation all rows but the test rows train and validate, and the model
@@ -100,7 +123,7 @@ func TestTuneFolds(t *testing.T) {
 	folder := t.TempDir()
 	data, run := "-data="+writeSites(t, folder, 3), runs.Folder(filepath.Join(folder, "run"))
 	weights := func(flags string) int {
-		testkit.OK(tune(t, run, "-target=ill -K=2 -force", data, flags))
+		testkit.OK(runTask(t, run, "-target=ill -K=2 -force", data, flags))
 		m := testkit.Get(modelfile.Read(run.Path(runs.ModelFile)))
 		n := 0
 		for _, layer := range m.Layers {
@@ -122,7 +145,7 @@ func TestTuneFolds(t *testing.T) {
 
 func TestTuneFoldsFlag(t *testing.T) {
 	for _, flags := range []string{"-folds=1", "-folds=many", "-folds=5 -model=mlp", "-prior=-1"} {
-		err := tune(t, runs.Folder(t.TempDir()), flags, "-target=ill -data=none.csv")
+		err := runTask(t, runs.Folder(t.TempDir()), flags, "-target=ill -data=none.csv")
 		if name, _, _ := strings.Cut(flags, "="); err == nil || !strings.HasPrefix(err.Error(), name+" must be") {
 			t.Errorf("%v: error %v", flags, err)
 		}
@@ -205,7 +228,7 @@ func TestTuneSparse(t *testing.T) {
 		testkit.OK(os.WriteFile(filepath.Join(folder, fmt.Sprintf("site%d.svm", i)), []byte(b.String()), 0o644))
 	}
 	run := runs.Folder(filepath.Join(folder, "run"))
-	testkit.OK(tune(t, run, "-data="+filepath.Join(folder, "site{agent}.svm"), "-target=label -K=2 -folds=2"))
+	testkit.OK(runTask(t, run, "-data="+filepath.Join(folder, "site{agent}.svm"), "-target=label -K=2 -folds=2"))
 	m := testkit.Get(modelfile.Open(string(run)))
 	if s := m.Recipe().Sparse; s == nil || s.Columns != 5 || len(s.Indices) != 4 {
 		t.Errorf("recipe %+v; 4 of 5 columns must be features, those of both sites", s)

@@ -1,4 +1,4 @@
-package tasks_test
+package tune_test
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 	"dsbo"
 	"dsbo/experiment"
-	"dsbo/experiment/tasks"
+	"dsbo/experiment/tasks/tune"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
 	"dsbo/tables/modelfile"
@@ -85,7 +85,7 @@ func TestModelAuto(t *testing.T) {
 // TestModelAutoRefused: a choice by folds needs them.
 func TestModelAutoRefused(t *testing.T) {
 	for _, flags := range []string{"-folds=0", "-penalty=feature"} {
-		_, err := experiment.Parse(tasks.Tune(), []string{flags, "-data=x.csv", "-target=y", "-model=auto"}, io.Discard)
+		_, err := experiment.Parse(tune.Task(), []string{flags, "-data=x.csv", "-target=y", "-model=auto"}, io.Discard)
 		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-model") {
 			t.Errorf("%v: got %v, want an error of the configuration that names -model", flags, err)
 		}
@@ -106,7 +106,7 @@ func TestImportancesOfOutliers(t *testing.T) {
 	for loss, small := range map[string]bool{"squared": false, "huber": true} {
 		t.Run(loss, func(t *testing.T) {
 			out := runs.Folder(filepath.Join(t.TempDir(), "run"))
-			testkit.OK(tune(t, out, "-target=y -task=regression -split-column=split -model=mlp -hidden=4 -K=2",
+			testkit.OK(runTask(t, out, "-target=y -task=regression -split-column=split -model=mlp -hidden=4 -K=2",
 				"-rivals=false", "-loss="+loss, "-data="+filepath.Join(folder, "site{agent}.csv")))
 			all := testkit.Get(out.ReadAssessment()).Importances
 			if len(all) != 2 {
