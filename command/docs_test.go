@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"dsbo/command/cluster"
-	"dsbo/experiment/compare"
 	"dsbo/internal/testkit"
 )
 
@@ -144,8 +143,6 @@ func TestDataOfDocuments(t *testing.T) {
 			if file, _, _ := strings.Cut(text, "\n\n"); strings.HasPrefix(file, "{") {
 				testkit.Get(cluster.Parse(l.Document, []byte(file), testProgram().checkTask))
 			}
-		case "spec":
-			testkit.Get(compare.Parse([]byte(text)))
 		case "source":
 			source := codeLines(string(testkit.Get(os.ReadFile(filepath.Join("..", rest)))))
 			for _, line := range codeLines(text) {

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -112,9 +111,6 @@ func TestKnownSpecs(t *testing.T) {
 		if err := s.checkTasks(all()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-	if readme := testkit.Get(os.ReadFile("../../README.md")); !bytes.Contains(readme, []byte(Example)) {
-		t.Error("README.md must show the spec of the help")
 	}
 }
 
