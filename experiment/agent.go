@@ -12,7 +12,6 @@ import (
 	"dsbo"
 	"dsbo/internal/wording"
 	"dsbo/network"
-	"dsbo/network/membership"
 	"dsbo/network/register"
 	"dsbo/network/session"
 	"dsbo/runs"
@@ -67,23 +66,23 @@ func (l *oneAgent) describe(c *runs.Config) {
 }
 
 // join has the agent meet the others, and takes part in the first session.
-func (l *oneAgent) join(ctx context.Context, r *runner) error {
+func (l *oneAgent) join(ctx context.Context, r *run) (at beginning, err error) {
 	l.agents = r.graph.W.N()
 	state, err := l.lockOwnFolder(r)
 	if err != nil {
-		return err
+		return at, err
 	}
 	data, err := r.fingerprint(ctx, l.agent)
 	if err != nil {
-		return err
+		return at, err
 	}
 	longest, err := r.longestVector()
 	if err != nil {
-		return err
+		return at, err
 	}
 	points, err := r.checkpoints([]int{l.agent})
 	if err != nil {
-		return err
+		return at, err
 	}
 	r.folderOpen = len(points) > 0
 	if state == runs.Absent { // the register is the first file of the run
@@ -92,7 +91,7 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	}
 	if err == nil {
 		r.mode = runs.Resume
-		method := train.Config{Dir: string(r.folder), K: r.Settings.Iterations, Method: r.params.method}
+		method := train.Config{Dir: string(r.folder), K: r.Iterations, Method: r.params.method}
 		l.meeting, err = l.open(r.graph, &agentFolder{r.folder, l.agent, method}, data, longest)
 	}
 	if err == nil {
@@ -101,12 +100,12 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if state == runs.Absent {
 		err = errors.Join(err, r.folder.Abandon())
 	}
-	return err
+	return at, err
 }
 
 // lockOwnFolder locks the agent's folder, which must be its own or hold no run, and returns the
 // state that it was in.
-func (l *oneAgent) lockOwnFolder(r *runner) (state runs.State, err error) {
+func (l *oneAgent) lockOwnFolder(r *run) (state runs.State, err error) {
 	if err := r.lockFolder(); err != nil {
 		return state, err
 	}
@@ -123,56 +122,53 @@ func (l *oneAgent) lockOwnFolder(r *runner) (state runs.State, err error) {
 
 // beginNext takes part in the next session, from what it begins with. Where the result is final
 // there is nothing left to do.
-func (l *oneAgent) beginNext(ctx context.Context, r *runner) error {
+func (l *oneAgent) beginNext(ctx context.Context, r *run) (at beginning, err error) {
 	for {
 		s, err := l.meeting.Next(ctx)
 		if errors.Is(err, session.ErrFinal) {
-			r.finished, l.final = true, true
-			return nil
+			l.final = true
+			return beginning{finished: true}, nil
 		}
 		if errors.Is(err, context.Canceled) {
-			return fmt.Errorf("%w as it waited for the other agents", train.ErrInterrupted)
+			return at, fmt.Errorf("%w as it waited for the other agents", train.ErrInterrupted)
 		}
 		if state, e := r.folder.State(); e == nil && state == runs.Finished && errors.Is(err, dsbo.ErrPeer) {
-			return fmt.Errorf("the result is in %s; whether a quorum has it is not known: %w", r.folder, err)
+			return at, fmt.Errorf("the result is in %s; whether a quorum has it is not known: %w", r.folder, err)
 		}
 		if err == nil {
-			err = l.begin(ctx, r, s)
+			at, err = l.begin(ctx, r, s)
 		}
 		if !errors.As(err, new(*session.Over)) {
-			return err
+			return at, err
 		}
 		r.view.Log("%v", err)
 	}
 }
 
-// begin makes a session the runner's. What was found together in one before is loaded again, unless
-// it is on the disk of all.
-func (l *oneAgent) begin(ctx context.Context, r *runner, s Session) (err error) {
+// begin returns what a session begins with.
+func (l *oneAgent) begin(ctx context.Context, r *run, s Session) (at beginning, err error) {
 	d := s.Decided()
-	r.point, r.finished, l.final = nil, d.Begin.Iteration == register.Result, false
-	r.hasResult = r.hasResult && r.finished
-	if err := s.Join(ctx, func(given []byte) error { return l.receive(r, d, given) }); err != nil {
+	at = beginning{team: s, changes: d.Log, finished: d.Begin.Iteration == register.Result}
+	l.session, l.final = s, false
+	if err := s.Join(ctx, func(given []byte) (err error) {
+		at.point, err = l.receive(r, d, given)
 		return err
+	}); err != nil {
+		return at, err
 	}
-	if !s.Enters() && d.Begin.Iteration != register.Start && !r.finished {
-		if r.point, err = l.pointAt(r, d.Begin); err != nil {
-			return err
+	if !s.Enters() && d.Begin.Iteration != register.Start && !at.finished {
+		if at.point, err = l.pointAt(r, d.Begin); err != nil {
+			return at, err
 		}
 	}
-	l.session, r.team, r.changes = s, s, d.Log
-	r.setupKept = r.point != nil || d.Kept[runs.SetupFile] != ""
-	r.folderOpen = r.folderOpen && r.point != nil // else all write what was found together, or none does
-	if had := r.loaded.setup; had == nil || len(had.Found) > 0 || r.finalEpoch.Members != nil {
-		r.loaded, r.problem, r.finalEpoch = loaded{}, problem{}, membership.Epoch{}
-	}
-	r.problem.Team = s
+	at.setupKept = at.point != nil || d.Kept[runs.SetupFile] != ""
+	r.folderOpen = r.folderOpen && at.point != nil // else all write what was found together, or none does
 	r.view.Note(Note{
 		Text: fmt.Sprintf("session %d begins with %s, %s", d.Number, wording.Count(len(d.Epoch.Members), "agent"),
 			nameOf(d.Begin)),
 		Name: "session", Facts: []any{"session", d.Number, "members", d.Epoch.Members, "iteration", d.Begin.Iteration},
 	})
-	return nil
+	return at, nil
 }
 
 // nameOf says where a point is.
@@ -187,7 +183,7 @@ func nameOf(p register.Point) string {
 }
 
 // pointAt returns the agent's checkpoint that is a point.
-func (l *oneAgent) pointAt(r *runner, at register.Point) (*train.Point, error) {
+func (l *oneAgent) pointAt(r *run, at register.Point) (*train.Point, error) {
 	points, err := r.checkpoints([]int{l.agent})
 	k := slices.IndexFunc(points, func(p train.Point) bool { return p.Iteration == at.Iteration })
 	if err == nil && k < 0 {
@@ -201,35 +197,34 @@ func (l *oneAgent) pointAt(r *runner, at register.Point) (*train.Point, error) {
 }
 
 // receive keeps in the run folder what a member has handed over, with which this agent begins: the
-// setup, the configuration and a checkpoint, or the result.
-func (l *oneAgent) receive(r *runner, d register.Session, given []byte) error {
+// setup, the configuration and the checkpoint that it returns, or the result.
+func (l *oneAgent) receive(r *run, d register.Session, given []byte) (*train.Point, error) {
 	if d.Begin.Iteration == register.Result {
-		return runs.UnpackResult(r.folder, given, l.identity)
+		return nil, runs.UnpackResult(r.folder, given, l.identity)
 	}
 	setup, rest, ok := cutPart(given)
 	config, state, whole := cutPart(rest)
 	if !ok || !whole {
-		return dsbo.Errorf(dsbo.ErrPeer, "what a member hands over is cut short")
+		return nil, dsbo.Errorf(dsbo.ErrPeer, "what a member hands over is cut short")
 	}
 	if len(setup) > 0 { // else nothing was found together
 		if err := r.folder.WriteFile(runs.SetupFile, setup); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if l.agent >= l.agents {
 		if err := l.adoptConfig(r, config); err != nil {
-			return fmt.Errorf("the configuration that a member hands over: %w", err)
+			return nil, fmt.Errorf("the configuration that a member hands over: %w", err)
 		}
 		r.folderOpen = true
 	}
 	point, err := train.Config{Dir: string(r.folder)}.Receive(l.agent, d.Log.Last(l.agents), state)
-	r.point = &point
-	return err
+	return &point, err
 }
 
 // adoptConfig keeps the configuration of an agent that was there before as this agent's, which has
 // its own flags.
-func (l *oneAgent) adoptConfig(r *runner, theirs []byte) error {
+func (l *oneAgent) adoptConfig(r *run, theirs []byte) error {
 	var config runs.Config
 	if err := json.Unmarshal(theirs, &config); err != nil {
 		return err
@@ -241,8 +236,9 @@ func (l *oneAgent) adoptConfig(r *runner, theirs []byte) error {
 
 // attemptAgain has the result made final, once it is on the disks of all, and waits until they know
 // that. After the end of a session the run goes on in the next one.
-func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool, error) {
-	if r.hasResult = err == nil; r.hasResult && !l.final {
+func (l *oneAgent) attemptAgain(ctx context.Context, r *run, err error) (next beginning, again bool, end error) {
+	done := err == nil
+	if done && !l.final {
 		r.view.Log("finished; waiting for the other agents")
 		if err = l.session.Finish(ctx); err == nil {
 			l.final = true
@@ -253,19 +249,19 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 	}
 	if errors.As(err, new(*session.Over)) {
 		r.view.Log("%v", err)
-		if err = l.beginNext(ctx, r); err == nil {
-			return true, nil
+		if next, err = l.beginNext(ctx, r); err == nil {
+			return next, true, nil
 		}
 	}
-	if r.hasResult && errors.Is(err, context.Canceled) {
+	if done && errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("%w as it waited for the others to know that it has finished", train.ErrInterrupted)
 	}
-	return false, err
+	return next, false, err
 }
 
 // fail ends the run for all, unless this agent may be started again while the others wait for it:
 // it was stopped, or could not write its files.
-func (l *oneAgent) fail(_ *runner, err error) {
+func (l *oneAgent) fail(err error) {
 	path := (*fs.PathError)(nil)
 	returns := errors.Is(err, context.Canceled) || errors.As(err, &path)
 	if !returns || errors.Is(err, dsbo.ErrConfig) {

@@ -34,7 +34,7 @@ func TestWhatEndsAllAgents(t *testing.T) {
 		{errors.New("a defect"), true},
 	} {
 		m := &lone{}
-		(&oneAgent{meeting: m}).fail(nil, tt.err)
+		(&oneAgent{meeting: m}).fail(tt.err)
 		if m.failed != tt.ends {
 			t.Errorf("%v: ends the run is %t, want %t", tt.err, m.failed, tt.ends)
 		}

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"io"
 
-	"dsbo"
 	"dsbo/internal/cli"
+	"dsbo/internal/wording"
 	"dsbo/runs"
 	"dsbo/train"
 )
 
 // prepare checks all settings that can be checked without data and without other processes.
-func (r *base) prepare(stderr io.Writer) (err error) {
+func (r *run) prepare(stderr io.Writer) (err error) {
 	if r.view = r.View; r.view == nil {
 		if !r.layout.leads() {
 			stderr = io.Discard
@@ -25,71 +25,89 @@ func (r *base) prepare(stderr io.Writer) (err error) {
 	return r.readChanges()
 }
 
-// attempt runs the method from the runner's checkpoint on, and then finds the models.
-func (r *runner) attempt(ctx context.Context) error {
-	r.result, r.iterationsOver, r.summary = nil, false, runs.Summary{}
-	if err := r.load(ctx, r.localAgents()); err != nil {
-		return err
+// attempt runs the method from a beginning on, and then finds the models. With an error it returns
+// how far it has come.
+func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
+	e := &ending{run: r}
+	l, err := r.load(ctx, at, r.localAgents(at))
+	if err != nil {
+		return e, err
 	}
-	if err := r.makeProblem(ctx); err != nil {
-		return err
-	}
-	if err := r.startStructured(ctx); err != nil {
-		return err
-	}
-	if err := r.findStart(ctx); err != nil {
-		return err
-	}
-	r.stepsSent = dsbo.Traffic{}
-	r.problem.Sent = &r.stepsSent
-	if err := r.chooseSteps(ctx); err != nil {
-		return err
-	}
-	r.problem.Sent = &r.summary.Traffic.Models // by what follows the run
-	cfg := r.trainConfig()
-	if err := r.protect(&cfg, cfg.Resume); err != nil {
-		return err
-	}
-	if err := r.validate(cfg); err != nil {
-		return err
-	}
-	if err := r.completeConfig(cfg); err != nil {
-		return err
-	}
-	r.showWarnings()
-	took := r.loaded.duration.Seconds()
-	r.view.Note(Note{
-		Text: fmt.Sprintf("%s; %v; loaded in %.1f s", r.problem.line, r.graph, took),
-		Name: "loaded", Facts: []any{"problem", r.problem.line, "graph", r.graph.Name, "seconds", took},
-	})
-	if err := r.openFolder(ctx); err != nil {
-		return err
-	}
-	err := r.protect(&cfg, !cfg.Resume)
+	p, err := r.pose(ctx, at, l)
 	if err == nil {
-		err = r.watch(&cfg)
+		p, err = r.startStructured(ctx, at, l, p)
+	}
+	if err == nil {
+		p, err = r.findStart(ctx, p)
 	}
 	if err != nil {
+		return e, err
+	}
+	e.problem = p
+	if e.config, e.warnings, err = r.chooseSteps(ctx, at, &p); err != nil {
+		return e, err
+	}
+	if err := e.iterate(ctx, l.duration.Seconds()); err != nil {
+		return e, err
+	}
+	if p.guard != nil {
+		err = e.finishPrivate(ctx)
+	} else {
+		err = e.finish(ctx)
+	}
+	e.written = err == nil
+	return e, err
+}
+
+// iterate checks the configuration, shows what was found in the seconds that loading took, makes the
+// run folder ready and runs the iterations. What follows is of the agents that are there at
+// their end.
+func (e *ending) iterate(ctx context.Context, took float64) (err error) {
+	r, c, p := e.run, e.config, &e.problem
+	if err := p.guard.protect(&c, c.Resume); err != nil {
 		return err
 	}
-	if r.result, err = train.Run(ctx, cfg); err != nil {
+	if err := r.validateStart(c); err != nil {
 		return err
 	}
-	r.summary.FloatsFormula = r.floatsByFormula()
-	if err := r.keepMembers(); err != nil {
+	if err := r.completeConfig(c, p); err != nil {
 		return err
 	}
-	if r.problem.guard != nil {
-		return r.finishPrivate(ctx)
+	for _, w := range e.warnings {
+		r.view.Log("warning: %s", w)
 	}
-	return r.finish(ctx)
+	r.view.Note(Note{
+		Text: fmt.Sprintf("%s; %v; loaded in %.1f s", p.line, r.graph, took),
+		Name: "loaded", Facts: []any{"problem", p.line, "graph", r.graph.Name, "seconds", took},
+	})
+	if err := r.openFolder(ctx, c.Membership, p.setup); err != nil {
+		return err
+	}
+	if err := p.guard.protect(&c, !c.Resume); err != nil {
+		return err
+	}
+	if e.watch, err = r.watchRun(&c); err != nil {
+		return err
+	}
+	if e.result, err = train.Run(ctx, c); err != nil {
+		return err
+	}
+	e.over = true
+	e.summary.FloatsFormula = e.floatsByFormula()
+	of := e.result.Epoch
+	if of.Number < len(c.Membership) {
+		e.warnings = append(e.warnings, fmt.Sprintf("the run ended after %s, before epoch %d of the membership log began",
+			wording.Count(e.result.Iterations, "iteration"), of.Number+1))
+	}
+	e.problem, err = p.ofMembers(of)
+	return err
 }
 
 // protect adds noise to what the agents answer, where there is differential privacy and it is due:
 // the folder of a run that goes on has the secrets already.
-func (r *poser) protect(cfg *train.Config, due bool) (err error) {
-	if g := r.problem.guard; g != nil && due {
-		cfg.Problem, err = g.addNoise(cfg.Problem, r.folder)
+func (g *guard) protect(c *train.Config, due bool) (err error) {
+	if g != nil && due {
+		c.Problem, err = g.addNoise(c.Problem, runs.Folder(c.Dir))
 	}
 	return err
 }

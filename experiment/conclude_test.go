@@ -32,16 +32,16 @@ func TestConclude(t *testing.T) {
 		"folds": {false, candidates.FoundByStructures, -.2,
 			"Tuning 2 penalties by structures that folds chose cut", "λ tuned", true},
 	} {
-		r := new(finisher)
-		r.Job = &Job{Settings: new(Settings)}
-		r.Algorithm, r.result, r.problem.meaning = "madsbo", new(train.Result), runs.Penalties
+		e := &ending{run: &run{Job: &Job{Settings: new(Settings)}}, result: new(train.Result),
+			problem: problem{meaning: runs.Penalties}}
+		e.run.Algorithm = "madsbo"
 		tuned, rival := candidates.NewModel("λ tuned", runs.Unknown(), []float64{1, 2}),
 			candidates.NewModel("λ = 1", 1, []float64{1, 1})
 		tuned.FoundBy, tuned.Converged, rival.Converged = c.foundBy, true, true
 		gain := runs.Gain{Set: runs.Test, Examples: 100, Loss: 1 + c.change, LossAgainst: 1, LossChange: c.change,
 			LossError: .01}
-		kept := r.conclude("", tuned, rival, c.lost, []*candidates.Model{rival}, []runs.Gain{gain}, nil)
-		v := &r.summary.Verdict
+		kept := e.conclude("", tuned, rival, c.lost, []*candidates.Model{rival}, []runs.Gain{gain}, nil)
+		v := &e.summary.Verdict
 		if kept.Name != c.kept || !kept.Kept || (kept == tuned) == c.lost {
 			t.Errorf("%s: kept is %s", name, kept.Name)
 		}
@@ -52,7 +52,7 @@ func TestConclude(t *testing.T) {
 		if want := c.foundBy; want != "" && v.FoundBy != want || want == "" && v.FoundBy != "madsbo" {
 			t.Errorf("%s: found by %q", name, v.FoundBy)
 		}
-		got := r.keptGain()
+		got := e.keptGain()
 		if (got > 0) != c.expected || got != v.ExpectedKept || got > 0 && got != .65*v.ExpectedGain {
 			t.Errorf("%s: %g is to be expected of the model that is kept, %g of the judged one", name, got,
 				v.ExpectedGain)

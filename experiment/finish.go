@@ -10,35 +10,37 @@ import (
 	"dsbo/experiment/candidates"
 	"dsbo/internal/wording"
 	"dsbo/runs"
+	"dsbo/train"
 )
 
 // finish writes what the run has found, then finds the models that it is compared with, and keeps
 // the better one.
-func (r *finisher) finish(ctx context.Context) error {
-	r.iterationsOver = true
-	best := r.result.Best
-	if err := r.writeIterates(best); err != nil {
+func (e *ending) finish(ctx context.Context) error {
+	r, of, best := e.run, e.result, e.result.Best
+	if err := e.writeIterates(best); err != nil {
 		return err
 	}
-	r.summary.Best = best.Iteration
-	if c := r.crossFit(false); c != nil {
-		return r.finishStructured(ctx, *c, best)
+	e.summary.Best = best.Iteration
+	if c := r.Task.crossFit(false); c != nil {
+		return e.finishStructured(ctx, *c, best)
 	}
-	solver := r.result.Exact // warm, where records had exact values
+	solver := of.Exact // warm, where records had exact values
 	if solver == nil {
-		solver = r.problem.Problem.Solver()
+		solver = e.problem.Solver()
 	}
-	tuned, found := candidates.NewModel(r.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X),
-		r.newFinder(r.problem.Problem, len(best.X), solver)
+	notes := slices.Concat(e.problem.notes,
+		riseNotes(of.Records, best, of.Iterations, r.Iterations, e.problem.meaning.Symbol))
+	tuned := candidates.NewModel(e.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X)
+	found := e.newFinder(e.problem.Problem, len(best.X), solver)
 	found.Second = best.Y
-	found.Spent = r.result.Last().HVP / r.Agents
+	found.Spent = of.Last().HVP / r.Agents
 	if err := found.Solve(ctx, tuned, best.Y, best.Z); err != nil {
 		return err
 	}
 	if !r.Rivals {
-		return r.finishAlone(ctx, tuned, r.iterationNotes(best))
+		return e.finishAlone(ctx, tuned, notes)
 	}
-	others, rival, err := r.rivals(ctx, found)
+	others, rival, err := e.rivals(ctx, found)
 	if err != nil {
 		return err
 	}
@@ -50,41 +52,44 @@ func (r *finisher) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.summary.Constants = found.Tried
-	kept, err := r.judge(ctx, tuned, rival, others, slices.Concat(r.iterationNotes(best), backtracked, descended))
+	e.summary.Constants = found.Tried
+	gains, err := gainsOf(ctx, tuned, rival, of.Start.ValLoss)
 	if err != nil {
 		return err
 	}
-	if err := r.saveKept(ctx, kept, nil); err != nil {
+	// the y of another model is no y of this one
+	lost := rival.Finder == tuned.Finder && tuned.LosesTo(rival, gains)
+	kept := e.conclude("", tuned, rival, lost, others, gains, slices.Concat(notes, backtracked, descended))
+	if err := e.saveKept(ctx, kept, nil); err != nil {
 		return err
 	}
-	if err := r.compareSimpler(ctx, kept); err != nil {
+	if err := e.compareSimpler(ctx, kept); err != nil {
 		return err
 	}
-	if err := r.compareSites(ctx, nil, rival, tuned); err != nil {
+	if err := e.compareSites(ctx, nil, rival, tuned); err != nil {
 		return err
 	}
-	return r.writeFinished(ctx)
+	return e.writeFinished(ctx)
 }
 
 // finishAlone keeps the tuned model, which is compared with no other.
-func (r *finisher) finishAlone(ctx context.Context, tuned *candidates.Model, notes []string) error {
+func (e *ending) finishAlone(ctx context.Context, tuned *candidates.Model, notes []string) error {
 	tuned.Kept = true
-	s := &r.summary
-	s.Models = []runs.Model{tuned.Model}
-	s.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: append([]string{}, notes...),
-		FoundBy: r.Algorithm, Sentence: r.iterateSentence(tuned)}
-	if err := r.saveKept(ctx, tuned, nil); err != nil {
+	e.summary.Models = []runs.Model{tuned.Model}
+	e.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: append([]string{}, notes...),
+		FoundBy:  e.run.Algorithm,
+		Sentence: iterateSentence(e.run.Algorithm, e.problem.meaning.One, e.result, tuned)}
+	if err := e.saveKept(ctx, tuned, nil); err != nil {
 		return err
 	}
-	return r.writeFinished(ctx)
+	return e.writeFinished(ctx)
 }
 
 // iterateSentence gives Φ and the test accuracy of an iterate, as far as they are known, and claims
-// nothing.
-func (r *finisher) iterateSentence(tuned *candidates.Model) string {
-	iterate, facts := fmt.Sprintf("the iterate after iteration %d", r.result.Best.Iteration), []string(nil)
-	if last := r.result.Last(); r.result.Best.Iteration == last.Iteration {
+// nothing. one is what an entry of x is called.
+func iterateSentence(algorithm, one string, of *train.Result, tuned *candidates.Model) string {
+	iterate, facts := fmt.Sprintf("the iterate after iteration %d", of.Best.Iteration), []string(nil)
+	if last := of.Last(); of.Best.Iteration == last.Iteration {
 		iterate = "the last iterate"
 		if last.TestAccuracy.Known() {
 			facts = []string{fmt.Sprintf("the test accuracy of the agents' average y is %.4f", last.TestAccuracy)}
@@ -94,30 +99,24 @@ func (r *finisher) iterateSentence(tuned *candidates.Model) string {
 		facts = slices.Insert(facts, 0, fmt.Sprintf("Φ is %.4f", tuned.Phi))
 	}
 	return fmt.Sprintf("%s of %s, compared with no other model; at %s of %s %s.",
-		wording.Count(r.result.Iterations, "iteration"), r.Algorithm, iterate,
-		wording.Count(len(tuned.X), r.problem.meaning.One), cmp.Or(strings.Join(facts, " and "), "no loss is known"))
+		wording.Count(of.Iterations, "iteration"), algorithm, iterate,
+		wording.Count(len(tuned.X), one), cmp.Or(strings.Join(facts, " and "), "no loss is known"))
 }
 
-// judge compares the tuned model with the best of the others, puts all of them and the verdict into
-// the summary, and returns the model that the run keeps. notes come before what it has to
-// say itself.
-func (r *finisher) judge(ctx context.Context, tuned, rival *candidates.Model, others []*candidates.Model,
-	notes []string) (kept *candidates.Model, err error) {
-	var gains []runs.Gain
-	if tuned.Y != nil && rival.Y != nil {
-		if gains, err = r.problem.Compare(ctx, tuned.Fit(), rival.Finder.Problem, rival.Fit()); err != nil {
-			return nil, err
-		}
-		if err := addSpread(ctx, gains, tuned, rival); err != nil {
-			return nil, err
-		}
-		if start := r.result.Start.ValLoss; start.Known() { // a rank that does not lead knows none
-			for i := range gains {
-				gains[i].LossStart = start
-			}
+// gainsOf returns what the tuned model gains over a rival; nil: one of them is not finite. start is
+// the validation loss at the start, which a rank that does not lead does not know.
+func gainsOf(ctx context.Context, tuned, rival *candidates.Model, start runs.Number) ([]runs.Gain, error) {
+	if tuned.Y == nil || rival.Y == nil {
+		return nil, nil
+	}
+	gains, err := tuned.Finder.Problem.Compare(ctx, tuned.Fit(), rival.Finder.Problem, rival.Fit())
+	if err != nil {
+		return nil, err
+	}
+	if start.Known() {
+		for i := range gains {
+			gains[i].LossStart = start
 		}
 	}
-	// the y of another model is no y of this one
-	lost := rival.Finder == tuned.Finder && tuned.LosesTo(rival, gains)
-	return r.conclude("", tuned, rival, lost, others, gains, notes), nil
+	return gains, addSpread(ctx, gains, tuned, rival)
 }

@@ -7,6 +7,7 @@ import (
 
 	"dsbo/internal/disk"
 	"dsbo/internal/wording"
+	"dsbo/network/membership"
 	"dsbo/runs"
 	"dsbo/runs/report"
 	"dsbo/train"
@@ -39,7 +40,7 @@ func (j *Job) runFolder() (runs.Folder, runs.Mode, error) {
 }
 
 // checkpoints returns the checkpoints of some agents of this process, the newest first.
-func (r *base) checkpoints(agents []int) ([]train.Point, error) {
+func (r *run) checkpoints(agents []int) ([]train.Point, error) {
 	points, damaged, err := train.Points(r.folder, agents)
 	for _, d := range damaged {
 		r.view.Log("checkpoint left out: %v", d)
@@ -47,8 +48,9 @@ func (r *base) checkpoints(agents []int) ([]train.Point, error) {
 	return points, err
 }
 
-// openFolder makes the run folder ready, once.
-func (r *runner) openFolder(ctx context.Context) error {
+// openFolder makes the run folder ready, once, with the changes of members so far and what all found
+// together.
+func (r *run) openFolder(ctx context.Context, changes membership.Log, found *setup) error {
 	if r.folderOpen {
 		return nil
 	}
@@ -64,36 +66,37 @@ func (r *runner) openFolder(ctx context.Context) error {
 		if err := r.folder.WriteConfig(r.Settings.Config); err != nil {
 			return err
 		}
-		if s := r.loaded.setup; !r.setupKept && len(s.Found) > 0 {
-			if err := r.layout.save(ctx, func() error { return r.folder.WriteSetup(s.Setup) }); err != nil {
+		if found.exchange != nil && len(found.Found) > 0 {
+			if err := r.layout.save(ctx, func() error { return r.folder.WriteSetup(found.Setup) }); err != nil {
 				return err
 			}
 		}
-		if len(r.changes) > 0 && !r.layout.ownsFiles() { // its own agents have them with what they have promised
-			if err := r.folder.WriteChanges(r.changes); err != nil {
+		if len(changes) > 0 && !r.layout.ownsFiles() { // its own agents have them with what they have promised
+			if err := r.folder.WriteChanges(changes); err != nil {
 				return err
 			}
 		}
 	}
 	r.folderOpen = true
-	return r.layout.awaitFolder(ctx, r)
+	return r.layout.awaitFolder(ctx)
 }
 
 // writeFailure writes the summary of a run that ended with an error, if it had begun, and returns
 // that error. There is a page where one is wanted and no iteration will follow.
-func (r *runner) writeFailure(err error) error {
-	if r.result == nil || !r.layout.leads() || r.hasResult {
+func (e *ending) writeFailure(err error) error {
+	r := e.run
+	if e.result == nil || !r.layout.leads() || e.written {
 		return err
 	}
 	state := runs.StateOf(err)
 	if state == runs.Interrupted && !errors.Is(err, train.ErrInterrupted) { // after the iterations
 		err = fmt.Errorf("%w after %s, before the models were found", train.ErrInterrupted,
-			wording.Count(r.result.Iterations, "iteration"))
+			wording.Count(e.result.Iterations, "iteration"))
 	}
-	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
+	if w := r.folder.WriteSummary(e.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
-	if (state == runs.Diverged || r.iterationsOver) && r.Report && len(r.result.Records) > 0 {
+	if (state == runs.Diverged || e.over) && r.Report && len(e.result.Records) > 0 {
 		if _, w := report.WriteRun(string(r.folder)); w != nil {
 			return fmt.Errorf("%w; report: %w", err, w)
 		}

@@ -68,21 +68,20 @@ func (f holdoutFlag) Set(text string) (err error) {
 // chooseHoldout sets the share of held-out examples, where -holdout leaves it open: by the numbers
 // of validation and training examples that the agents tell each other at the start of the run, and
 // when it goes on as the run folder says.
-func (r *loader) chooseHoldout(ctx context.Context) error {
-	s := r.Settings
-	if s.heldOut {
+func (r *run) chooseHoldout(ctx context.Context, at beginning, l *loaded) error {
+	if r.heldOut {
 		return nil
 	}
-	if models.IsCompositional(r.loaded.model) { // Φ is no mean over examples, so that single ones do not judge x
-		s.Holdout = 0
+	if models.IsCompositional(l.model) { // Φ is no mean over examples, so that single ones do not judge x
+		r.Holdout = 0
 		return nil
 	}
-	if r.point != nil {
+	if at.point != nil {
 		c, err := r.folder.ReadConfig()
-		s.Holdout = c.Holdout
+		r.Holdout = c.Holdout
 		return err
 	}
-	counts, err := r.gatherCounts(ctx, func(s data.Shard) []float64 {
+	counts, err := gatherCounts(ctx, at.team, l.data.Shards[:r.Agents], func(s data.Shard) []float64 {
 		return []float64{float64(s.Val.Len()), float64(s.Train.Len())}
 	})
 	if err != nil {
@@ -92,6 +91,6 @@ func (r *loader) chooseHoldout(ctx context.Context) error {
 	for _, c := range counts {
 		all, training, least = all+c[0], training+c[1], min(least, c[0])
 	}
-	s.Holdout = defaultHoldoutOf(all, training, least, r.loaded.model)
+	r.Holdout = defaultHoldoutOf(all, training, least, l.model)
 	return nil
 }

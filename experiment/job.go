@@ -34,19 +34,14 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	r := newRunner(j, l)
+	r := &run{Job: j, layout: l}
 	defer func() {
 		if r.lock != nil {
 			r.lock.Close()
 		}
-		err = l.endRun(ctx, r, stderr, err)
+		err = l.endRun(ctx, j.name, stderr, err)
 	}()
-	return r.run(ctx, stdout, stderr)
-}
-
-// printResult writes what the run found.
-func (r *account) printResult(w io.Writer) error {
-	return console.Result(w, &r.summary, fmt.Sprintf("%s; %v", r.problem.line, r.graph), r.folder, r.Report, r.Verbose)
+	return r.finishJob(ctx, stdout, stderr)
 }
 
 // chooseLayout returns the job's layout, else the layout of -transport.
@@ -61,25 +56,30 @@ func (j *Job) chooseLayout() (Layout, error) {
 	return start()
 }
 
-// run runs the method, in as many attempts as it takes, and prints the result, or writes why
+// finishJob runs the method, in as many attempts as it takes, and prints the result, or writes why
 // it failed.
-func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
+func (r *run) finishJob(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if err = r.prepare(stderr); err != nil {
 		return err
 	}
-	if err = r.layout.join(ctx, r); err != nil {
+	at, err := r.layout.join(ctx, r)
+	if err != nil {
 		return err
 	}
+	e := new(ending)
 	for again := true; again; {
-		if !r.finished {
-			err = r.attempt(ctx)
+		switch {
+		case !at.finished:
+			e, err = r.attempt(ctx, at)
+		case !e.written: // it is taken over, or an earlier process has found it
+			e = new(ending)
 		}
-		again, err = r.layout.attemptAgain(ctx, r, err)
+		at, again, err = r.layout.attemptAgain(ctx, r, err)
 	}
 	r.view.Stop()
 	if err != nil {
-		r.layout.fail(r, err)
-		return r.writeFailure(err)
+		r.layout.fail(err)
+		return e.writeFailure(err)
 	}
 	if !r.layout.leads() {
 		return nil
@@ -93,8 +93,9 @@ func (r *runner) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 			return err
 		}
 	}
-	if r.result == nil || stdout == nil { // it was taken over, or an earlier process has found it
+	if e.result == nil || stdout == nil {
 		return nil
 	}
-	return r.printResult(stdout)
+	return console.Result(stdout, &e.summary, fmt.Sprintf("%s; %v", e.problem.line, r.graph), r.folder, r.Report,
+		r.Verbose)
 }

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 // conclude puts models and the verdict of their gains into the summary, and returns the one that
 // the run keeps: the rival where the tuned one has lost. What is judged is the tuning, unless a
 // head names something else.
-func (r *finisher) conclude(head string, tuned, rival *candidates.Model, lost bool, others []*candidates.Model,
+func (e *ending) conclude(head string, tuned, rival *candidates.Model, lost bool, others []*candidates.Model,
 	gains []runs.Gain, notes []string) *candidates.Model {
 	kept := tuned
 	if lost {
@@ -30,23 +31,20 @@ func (r *finisher) conclude(head string, tuned, rival *candidates.Model, lost bo
 		rival.Name += ", best constant"
 	}
 	for _, m := range append(others, tuned) {
-		r.summary.Models = append(r.summary.Models, m.Model)
+		e.summary.Models = append(e.summary.Models, m.Model)
 	}
-	foundBy, notBy := r.Algorithm, ""
-	if tuned.FoundBy != "" {
-		foundBy = tuned.FoundBy
-	}
+	foundBy, notBy := cmp.Or(tuned.FoundBy, e.run.Algorithm), ""
 	if foundBy == candidates.FoundBySearch || foundBy == candidates.FoundByHalving {
-		notBy = r.Algorithm
+		notBy = e.run.Algorithm
 	}
-	r.summary.Verdict = runs.Contest{
-		Head: head, Count: len(tuned.X), Meaning: r.problem.meaning, FoundBy: foundBy, NotBy: notBy,
-		Constant: rival.Lambda, Against: rival.Name, Lost: lost, TestFlag: r.Task.TestFlag,
+	e.summary.Verdict = runs.Contest{
+		Head: head, Count: len(tuned.X), Meaning: e.problem.meaning, FoundBy: foundBy, NotBy: notBy,
+		Constant: rival.Lambda, Against: rival.Name, Lost: lost, TestFlag: e.run.Task.TestFlag,
 		Foreign: rival.Finder != tuned.Finder, Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
 		PhiSpread: max(tuned.Spread, rival.Spread),
 		Notes: slices.Concat(notes, rival.BeyondNotes(),
-			unconvergedNotes(r.summary.Models, r.problem.meaning.Symbol),
-			reachedNotes(r.summary.Models, r.result.Records)),
+			unconvergedNotes(e.summary.Models, e.problem.meaning.Symbol),
+			reachedNotes(e.summary.Models, e.result.Records)),
 	}.Verdict()
 	return kept
 }
@@ -71,32 +69,32 @@ func addSpread(ctx context.Context, gains []runs.Gain, of ...*candidates.Model) 
 }
 
 // writeFinished writes the summary of a run that has finished.
-func (r *finisher) writeFinished(ctx context.Context) error {
-	if !r.layout.leads() {
+func (e *ending) writeFinished(ctx context.Context) error {
+	if !e.run.layout.leads() {
 		return nil
 	}
-	r.summary = r.summarize(runs.Finished, nil)
-	r.summary.Epoch = len(r.changes)
-	return r.layout.save(ctx, func() error { return r.folder.WriteSummary(r.summary) })
+	e.summary = e.summarize(runs.Finished, nil)
+	e.summary.Epoch = len(e.config.Membership)
+	return e.run.layout.save(ctx, func() error { return e.run.folder.WriteSummary(e.summary) })
 }
 
 // saveKept writes the model that the run keeps, if it is finite, and what the task makes of it.
 // Where that is not finite, a warning says so.
-func (r *finisher) saveKept(ctx context.Context, kept *candidates.Model, final *finalist) error {
+func (e *ending) saveKept(ctx context.Context, kept *candidates.Model, final *finalist) error {
 	if kept.Y == nil {
 		return nil
 	}
-	shape := r.problem.shapeY
+	shape := e.problem.shapeY
 	if final != nil { // it is a model of all folds' rows
 		shape = []int{len(kept.Y)}
 	}
-	if err := r.writeModel(kept.X, kept.Y, shape); err != nil {
+	if err := e.run.writeModel(kept.X, kept.Y, shape); err != nil {
 		return err
 	}
-	err := r.finishTask(ctx, kept, final)
+	err := e.finishTask(ctx, kept, final)
 	if errors.Is(err, dsbo.ErrDiverged) { // what is found stays
-		r.warnings = append(r.warnings, err.Error())
-		r.view.Log("warning: %v", err)
+		e.warnings = append(e.warnings, err.Error())
+		e.run.view.Log("warning: %v", err)
 		return nil
 	}
 	return err
@@ -104,24 +102,22 @@ func (r *finisher) saveKept(ctx context.Context, kept *candidates.Model, final *
 
 // finishTask has the task make of the kept model what it makes of it. final is the choice by folds
 // that it is of, if it is.
-func (r *finisher) finishTask(ctx context.Context, kept *candidates.Model, final *finalist) error {
+func (e *ending) finishTask(ctx context.Context, kept *candidates.Model, final *finalist) error {
+	r, v := e.run, &e.summary.Verdict
 	if r.Task.Finish == nil {
 		return nil
 	}
-	together := r.problem.Collective(ctx)
 	f := FinishedRun{
-		Folder: r.folder, Writes: r.layout.leads(), X: kept.X, Y: kept.Y, Collective: together,
-		Note: func(format string, args ...any) {
-			r.summary.Verdict.Notes = append(r.summary.Verdict.Notes, fmt.Sprintf(format, args...))
-		},
-		KeptGain: r.keptGain,
+		Folder: r.folder, Writes: r.layout.leads(), X: kept.X, Y: kept.Y, Collective: e.problem.Collective(ctx),
+		Note:     func(format string, args ...any) { v.Notes = append(v.Notes, fmt.Sprintf(format, args...)) },
+		KeptGain: e.keptGain,
 		Solve: func(t data.Task, m models.Model, x []float64) (LowerSolution, error) {
-			return r.solveOther(ctx, t, m, x)
+			return e.solveOther(ctx, t, m, x)
 		},
 	}
 	if final != nil {
 		f.Refit = func(t data.Task, times float64) ([]float64, error) {
-			return final.refit(ctx, memberData(t, r.finalEpoch), times)
+			return final.refit(ctx, memberData(t, e.result.Epoch), times)
 		}
 		if n := final.network; n != nil {
 			f.Network, f.Parts = &n.Of, n.Parts
@@ -132,9 +128,9 @@ func (r *finisher) finishTask(ctx context.Context, kept *candidates.Model, final
 
 // keptGain puts into the verdict what gain is to be expected of a model of more rows that is kept
 // in place of the judged tuned one, and returns it; 0: none is known, or the tuned one is not kept.
-func (r *finisher) keptGain() runs.Number {
-	v, n := &r.summary.Verdict, len(r.summary.Models)
-	if v.ExpectedGain > 0 && n > 0 && r.summary.Models[n-1].Kept {
+func (e *ending) keptGain() runs.Number {
+	v, n := &e.summary.Verdict, len(e.summary.Models)
+	if v.ExpectedGain > 0 && n > 0 && e.summary.Models[n-1].Kept {
 		v.ExpectedKept = runs.KeptShare * v.ExpectedGain
 	}
 	return v.ExpectedKept
@@ -142,8 +138,8 @@ func (r *finisher) keptGain() runs.Number {
 
 // solveOther returns the solution of the lower problem of a model on other data of the agents,
 // at x.
-func (r *finisher) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) (LowerSolution, error) {
-	f, err := r.finderOf(memberData(t, r.finalEpoch), m)
+func (e *ending) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) (LowerSolution, error) {
+	f, err := e.finderOf(memberData(t, e.result.Epoch), m)
 	if err != nil {
 		return LowerSolution{}, err
 	}
@@ -155,7 +151,7 @@ func (r *finisher) solveOther(ctx context.Context, t data.Task, m models.Model, 
 		return LowerSolution{}, dsbo.Errorf(dsbo.ErrDiverged, "the model of all rows: its solution is not finite")
 	}
 	if !solved.Converged && !solved.Reached {
-		r.view.Log("warning: the model of all rows has not converged")
+		e.run.view.Log("warning: the model of all rows has not converged")
 	}
 	return LowerSolution{solved.Y, solved.TestAccuracy}, nil
 }
@@ -220,13 +216,6 @@ func reachedNotes(models []runs.Model, records []runs.Record) []string {
 	return []string{note}
 }
 
-// iterationNotes says what a reader has to know about the course of the run: where it started, if
-// that was found, and over-fitting.
-func (r *finisher) iterationNotes(best train.Best) []string {
-	return slices.Concat(r.loaded.notes,
-		riseNotes(r.result.Records, best, r.result.Iterations, r.Settings.Iterations, r.problem.meaning.Symbol))
-}
-
 // riseNotes says that the loss on held-out examples rose by more than chance ([train.Best]) while
 // that on the validation examples fell, as far as the printed digits tell, and why a run ended
 // after done of all iterations.
@@ -263,15 +252,15 @@ func riseNotes(records []runs.Record, best train.Best, done, all int, symbol str
 
 // writeIterates writes what the run has found before models are solved, so that nothing is lost if
 // that fails: λ, ȳ and the summary.
-func (r *finisher) writeIterates(best train.Best) error {
-	if err := r.writeModel(best.X, best.Y, r.problem.shapeY); err != nil || !r.layout.leads() {
+func (e *ending) writeIterates(best train.Best) error {
+	if err := e.run.writeModel(best.X, best.Y, e.problem.shapeY); err != nil || !e.run.layout.leads() {
 		return err
 	}
-	return r.folder.WriteSummary(r.summarize(runs.Unfinished, nil))
+	return e.run.folder.WriteSummary(e.summarize(runs.Unfinished, nil))
 }
 
 // writeModel writes lambda.npy and omega.npy, with y in a shape.
-func (r *finisher) writeModel(x, y []float64, shape []int) error {
+func (r *run) writeModel(x, y []float64, shape []int) error {
 	if !r.layout.leads() {
 		return nil
 	}

@@ -22,15 +22,17 @@ func (inProcess) leads() bool { return true }
 
 func (inProcess) describe(c *runs.Config) { c.Transport, c.Processes = "local", 1 }
 
-func (l inProcess) join(_ context.Context, r *runner) error { return r.chooseFolder(l) }
-
-func (inProcess) awaitFolder(context.Context, *runner) error { return nil }
-
-func (inProcess) attemptAgain(_ context.Context, _ *runner, err error) (bool, error) {
-	return false, err
+func (l inProcess) join(_ context.Context, r *run) (beginning, error) {
+	return beginning{changes: r.changes}, r.chooseFolder(l)
 }
 
-func (inProcess) fail(*runner, error) {}
+func (inProcess) awaitFolder(context.Context) error { return nil }
+
+func (inProcess) attemptAgain(_ context.Context, _ *run, err error) (next beginning, again bool, end error) {
+	return next, false, err
+}
+
+func (inProcess) fail(error) {}
 
 func (inProcess) resumeHint(folder runs.Folder) string {
 	return fmt.Sprintf("; -resume -out %s goes on", folder)
@@ -40,10 +42,10 @@ func (inProcess) save(_ context.Context, write func() error) error { return writ
 
 func (inProcess) hasKept(string) bool { return false }
 
-func (inProcess) endRun(_ context.Context, _ *runner, _ io.Writer, err error) error { return err }
+func (inProcess) endRun(_ context.Context, _ string, _ io.Writer, err error) error { return err }
 
 // lockFolder chooses the run folder, and keeps other processes out of it until the job ends.
-func (r *base) lockFolder() (err error) {
+func (r *run) lockFolder() (err error) {
 	if r.folder, r.mode, err = r.runFolder(); err != nil {
 		return err
 	}
@@ -53,7 +55,7 @@ func (r *base) lockFolder() (err error) {
 
 // chooseFolder locks the run folder and checks that a run that stands there was made by the same
 // layout of processes.
-func (r *base) chooseFolder(l Layout) error {
+func (r *run) chooseFolder(l Layout) error {
 	if err := r.lockFolder(); err != nil {
 		return err
 	}
@@ -70,7 +72,7 @@ func (r *base) chooseFolder(l Layout) error {
 
 // checkFlags reports a run that is not the one whose flags the command line took over, before the
 // folder was locked.
-func (r *base) checkFlags() error {
+func (r *run) checkFlags() error {
 	found, err := r.folder.ReadConfig()
 	if err == nil && !slices.Equal(found.Flags, r.resumedFlags) {
 		err = fmt.Errorf("another process has replaced the run in %s: the same command resumes that one", r.folder)
@@ -79,7 +81,7 @@ func (r *base) checkFlags() error {
 }
 
 // checkOwner reports a folder whose run has its agents elsewhere, or belongs to another agent.
-func (r *base) checkOwner(l Layout) error {
+func (r *run) checkOwner(l Layout) error {
 	var own runs.Config
 	l.describe(&own)
 	found, err := r.folder.ReadConfig()

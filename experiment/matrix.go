@@ -4,11 +4,10 @@ import (
 	"fmt"
 
 	"dsbo"
-	"dsbo/train"
 )
 
-// chooseMatrix returns the matrix of products: the one of -curvature, else the Hessian.
-func (r *poser) chooseMatrix(p train.Problem) (m dsbo.CurvatureMatrix, err error) {
+// chooseMatrix returns the matrix of a problem's products: the one of -curvature, else the Hessian.
+func (r *run) chooseMatrix(p *problem) (m dsbo.CurvatureMatrix, err error) {
 	if m = r.Matrix; m == dsbo.Hessian {
 		return m, nil
 	}
@@ -20,7 +19,7 @@ func (r *poser) chooseMatrix(p train.Problem) (m dsbo.CurvatureMatrix, err error
 	}
 	np, nq, err := p.Dims()
 	if err == nil { // whether the lower loss marks its outputs, which the model knows
-		one := p.Oracles[r.loaded.local[0]].(dsbo.GaussNewtonOracle)
+		one := p.Oracles[p.local[0]].(dsbo.GaussNewtonOracle)
 		zero := make([]float64, nq)
 		err = one.GaussNewton(make([]float64, nq), make([]float64, np), zero, zero, dsbo.Sample{Set: dsbo.Whole})
 	}

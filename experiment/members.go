@@ -17,7 +17,7 @@ import (
 
 // readChanges reads the membership log that -membership names or, of a run that goes on, its folder
 // has, and checks it against the settings.
-func (r *base) readChanges() (err error) {
+func (r *run) readChanges() (err error) {
 	s := r.Settings
 	switch {
 	case s.Membership != "":
@@ -53,25 +53,22 @@ func (r *base) readChanges() (err error) {
 	return nil
 }
 
-// loadAdmitted adds the shards of the agents that the log admits, after the shards of the agents of
+// admit adds the shards of the agents that the log admits, after the shards of the agents of
 // the start. Where all agents are in this process, their data are loaded, of all agents up to each:
 // a task may keep what it loads for the end of the run. What all found together at the
 // start stands.
-func (r *loader) loadAdmitted() error {
-	l := &r.loaded
-	if len(r.changes) == 0 {
+func (r *run) admit(changes membership.Log, l *loaded) error {
+	if len(changes) == 0 {
 		return nil
 	}
 	if l.data.Test.Len() > 0 {
 		if err := splitTests(&l.data); err != nil {
 			return err
 		}
-		l.unposed = true
 	}
-	for i := len(l.data.Shards); i < r.changes.Roster(r.Agents); i++ {
-		l.unposed = true
+	for i := len(l.data.Shards); i < changes.Roster(r.Agents); i++ {
 		if r.layout.ownsFiles() ||
-			!slices.ContainsFunc(r.changes, func(c membership.Change) bool { return slices.Contains(c.Members, i) }) {
+			!slices.ContainsFunc(changes, func(c membership.Change) bool { return slices.Contains(c.Members, i) }) {
 			l.data.Shards = append(l.data.Shards, data.Shard{}) // it is elsewhere, or never comes in
 			continue
 		}
@@ -109,56 +106,27 @@ func splitTests(t *data.Task) error {
 	return nil
 }
 
-// startProblem returns the problem of the agents that are there at the start, or where a team
-// connects members of a later epoch, of these.
-func (r *poser) startProblem() train.Problem {
-	if len(r.changes) == 0 {
-		return r.problem.Problem
-	}
-	p, _ := r.problem.Problem.OfMembers(r.startEpoch(), r.graph.W) // readChanges, or the meeting, has made its matrix
-	return p
-}
-
-// startEpoch returns the epoch of startProblem; the zero value where members stay the same.
-func (r *poser) startEpoch() (e membership.Epoch) {
+// startEpoch returns the epoch of the agents that are there at the start, or where a team connects
+// members of a later one, of these; the zero value where members stay the same.
+func (r *run) startEpoch(at beginning) (e membership.Epoch) {
 	switch {
-	case len(r.changes) == 0:
+	case len(at.changes) == 0:
 		return e
-	case r.team != nil:
-		return r.changes.Last(r.Agents)
+	case at.team != nil:
+		return at.changes.Last(r.Agents)
 	}
 	return membership.First(r.Agents)
 }
 
-// noteChange says that an epoch has begun.
-func (r *base) noteChange(e membership.Epoch) {
+// noteChange says that an epoch of a log has begun.
+func (r *run) noteChange(changes membership.Log, e membership.Epoch) {
 	text := fmt.Sprintf("epoch %d begins after iteration %d: %s", e.Number, e.Iteration,
 		wording.Count(len(e.Members), "agent"))
-	if why := r.changes[e.Number-1].Why; len(why) > 0 {
+	if why := changes[e.Number-1].Why; len(why) > 0 {
 		text += " (" + strings.Join(why, "; ") + ")"
 	}
 	r.view.Note(Note{Text: text, Name: "members",
 		Facts: []any{"epoch", e.Number, "iteration", e.Iteration, "members", e.Members}})
-}
-
-// keepMembers makes the runner's problem, data and graph belong to the agents that are there at the
-// end of the iterations: what follows is of them.
-func (r *account) keepMembers() (err error) {
-	e := r.result.Epoch
-	if e.Number < len(r.changes) {
-		r.warnings = append(r.warnings,
-			fmt.Sprintf("the run ended after %s, before epoch %d of the membership log began",
-				wording.Count(r.result.Iterations, "iteration"), e.Number+1))
-	}
-	if len(r.changes) == 0 {
-		return nil
-	}
-	if r.problem.Problem, err = r.problem.Problem.OfMembers(e, r.graph.W); err != nil {
-		return err
-	}
-	r.problem.data, r.loaded.data = memberData(r.problem.data, e), memberData(r.loaded.data, e)
-	r.finalEpoch = e
-	return nil
 }
 
 // memberData returns the data of the members of an epoch, at their positions.

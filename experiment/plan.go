@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,13 +14,14 @@ import (
 	"dsbo/internal/cli"
 	"dsbo/models"
 	"dsbo/runs"
+	"dsbo/train"
 )
 
 // Plan returns what the job's run will send. It loads the data, and exchanges nothing. A pilot runs
 // the job in this process, in a folder that it removes, and its counts take the place of ranges,
 // unless it takes longer than within; 0: there is none. stderr shows how far it is.
 func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Plan, error) {
-	r := newRunner(j, inProcess{})
+	r := &run{Job: j, layout: inProcess{}}
 	p, err := r.plan(ctx)
 	if err != nil || within <= 0 {
 		return p, err
@@ -37,54 +37,57 @@ func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) 
 }
 
 // plan loads the data and returns the plan of the run.
-func (r *runner) plan(ctx context.Context) (*plan.Plan, error) {
-	if err := r.pose(ctx); err != nil {
+func (r *run) plan(ctx context.Context) (*plan.Plan, error) {
+	p, err := r.poseHere(ctx)
+	if err != nil {
 		return nil, err
 	}
-	r.method = algo.Clone(r.params.method)
-	r.chooseStart()
-	if g := r.problem.guard; g != nil {
-		if err := g.plan(r.Settings, r.method); err != nil {
+	m := algo.Clone(r.params.method)
+	r.adaptMethod(m, &p)
+	if p.guard != nil {
+		if err := p.guard.plan(r.Settings, m); err != nil {
 			return nil, err
 		}
 	}
-	return plan.New(r.planned())
+	return plan.New(r.planned(&p, r.trainConfig(beginning{changes: r.changes}, &p, m, nil)))
 }
 
-// pose loads the data, as far as they are in this process, and makes the problem of them.
-func (r *runner) pose(ctx context.Context) error {
+// poseHere loads the data, as far as they are in this process, and makes the problem of them.
+func (r *run) poseHere(ctx context.Context) (p problem, err error) {
 	if err := r.prepare(io.Discard); err != nil {
-		return err
+		return p, err
 	}
-	if err := r.load(ctx, r.localAgents()); err != nil {
-		return err
+	at := beginning{changes: r.changes}
+	l, err := r.load(ctx, at, r.localAgents(at))
+	if err != nil {
+		return p, err
 	}
-	return r.makeProblem(ctx)
+	return r.pose(ctx, at, l)
 }
 
 // explainModel writes what the losses of the first agent here compute.
 func (j *Job) explainModel(ctx context.Context, w io.Writer) error {
-	r := newRunner(j, inProcess{})
-	if err := r.pose(ctx); err != nil {
-		return err
-	}
-	task, c := r.loaded, models.Config{Agent: r.localAgents()[0], Batch: r.Batch,
-		Seed: r.Seed, Float32: r.DType == "float32"}
-	o, err := models.NewOracle(task.model, task.data.Shards[c.Agent], c)
+	p, err := (&run{Job: j, layout: inProcess{}}).poseHere(ctx)
 	if err != nil {
 		return err
 	}
-	return o.WriteModel(w, r.ExplainModel == "dot")
+	c := p.config
+	c.Agent = p.local[0]
+	o, err := models.NewOracle(p.model, p.whole.Shards[c.Agent], c)
+	if err != nil {
+		return err
+	}
+	return o.WriteModel(w, j.ExplainModel == "dot")
 }
 
-// planned returns what a plan has to know of the run, whose problem and method are made.
-func (r *runner) planned() plan.Run {
+// planned returns what a plan has to know of the run of a problem.
+func (r *run) planned(p *problem, c train.Config) plan.Run {
 	run := plan.Run{
-		Line: fmt.Sprintf("%s; %v", r.problem.line, r.graph), Config: r.trainConfig(),
-		Found: r.loaded.setup.Found, Privacy: r.Privacy, HeldOut: r.hasHoldout(), Rows: r.exchangedRows(),
-		Best: r.startsAtBest(), Rivals: r.Rivals, Simpler: r.simplerLength(),
+		Line: fmt.Sprintf("%s; %v", p.line, r.graph), Config: c,
+		Found: p.setup.Found, Privacy: r.Privacy, HeldOut: hasHoldout(p.whole), Rows: r.exchangedRows(p),
+		Best: r.startsAtBest(p), Rivals: r.Rivals, Simpler: simplerLength(p.model),
 	}
-	if held := r.trainingConfig(r.problem.Problem); held != nil {
+	if held := heldConfig(c, p.Problem); held != nil {
 		run.Held = held.Method
 	}
 	if r.Task.Ending != nil {
@@ -98,39 +101,35 @@ func (r *runner) planned() plan.Run {
 }
 
 // hasHoldout reports whether an agent here has held-out examples.
-func (r *loader) hasHoldout() bool {
-	return slices.ContainsFunc(r.loaded.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 })
+func hasHoldout(t data.Task) bool {
+	return slices.ContainsFunc(t.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 })
 }
 
 // runPilot runs the job in this process, on the data that are here; nil if that takes longer
 // than within.
-func (r *runner) runPilot(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Pilot, error) {
+func (r *run) runPilot(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Pilot, error) {
 	folder, err := os.MkdirTemp("", "dsbo-pilot-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	job, settings := *r.Job, *r.Settings
+	pilot, job, settings := *r, *r.Job, *r.Settings
 	settings.Report, settings.Resume = false, false
 	job.Settings = &settings
 	bar := cli.NewProgress(stderr, settings.Quiet)
 	defer bar.Stop()
-	r.Job, r.folder, r.mode, r.view = &job, runs.Folder(folder), runs.Fresh, barOnly{onScreen{bar}}
+	pilot.Job, pilot.folder, pilot.mode, pilot.view = &job, runs.Folder(folder), runs.Fresh, barOnly{onScreen{bar}}
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	began := time.Now()
-	err = r.attempt(limited)
-	if r.lock != nil {
-		err = errors.Join(err, r.lock.Close())
-	}
+	e, err := pilot.attempt(limited, beginning{changes: r.changes})
 	switch {
 	case err != nil && ctx.Err() == nil && limited.Err() != nil:
 		return nil, nil // the ranges stay
 	case err != nil:
 		return nil, err
 	}
-	return &plan.Pilot{Traffic: r.summary.Traffic, Iterations: r.result.Iterations, Elapsed: time.Since(began)},
-		nil
+	return &plan.Pilot{Traffic: e.summary.Traffic, Iterations: e.result.Iterations, Elapsed: time.Since(began)}, nil
 }
 
 // barOnly shows how far a run is, and no more.

@@ -153,15 +153,16 @@ func (g *guard) stableStep(s *Settings, q int) float64 {
 
 // leastRows returns the fewest training rows of an agent, which are public: the agents tell each
 // other at the start of a run, and when it goes on the run folder says it.
-func (r *poser) leastRows(ctx context.Context) (int, error) {
-	if r.point != nil {
+func (r *run) leastRows(ctx context.Context, at beginning, p *problem) (int, error) {
+	if at.point != nil {
 		c, err := r.folder.ReadConfig()
 		if err != nil || c.Privacy == nil {
 			return 0, err
 		}
 		return c.Privacy.LeastRows, nil
 	}
-	counts, err := r.gatherCounts(ctx, func(s data.Shard) []float64 { return []float64{float64(s.Train.Len())} })
+	counts, err := gatherCounts(ctx, at.team, p.whole.Shards[:r.Agents],
+		func(s data.Shard) []float64 { return []float64{float64(s.Train.Len())} })
 	if err != nil {
 		return 0, err
 	}
@@ -235,17 +236,17 @@ func (g *guard) curvature(o dsbo.Oracle, x []float64) (float64, error) {
 
 // finishPrivate writes the λ and the model of a run with differential privacy, the last ones.
 // Nothing is compared: that would take more answers.
-func (r *finisher) finishPrivate(ctx context.Context) error {
-	best := r.result.Best
-	r.summary.Best = best.Iteration
-	r.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: []string{
+func (e *ending) finishPrivate(ctx context.Context) error {
+	r, best := e.run, e.result.Best
+	e.summary.Best = best.Iteration
+	e.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: []string{
 		fmt.Sprintf(
 			"Differential privacy %v: what was sent is about as likely with another row in its place. Losses and "+
 				"accuracies have noise too.", *r.Privacy),
 	}, Sentence: fmt.Sprintf(
 		"Tuned %s with noise on all that a site sends: they are not compared with one penalty for all, which would "+
 			"cost more of the budget.", wording.Count(len(best.X), "hyperparameter"))}
-	if err := r.writeModel(best.X, best.Y, r.problem.shapeY); err != nil {
+	if err := r.writeModel(best.X, best.Y, e.problem.shapeY); err != nil {
 		return err
 	}
 	if r.Task.Finish != nil {
@@ -254,5 +255,5 @@ func (r *finisher) finishPrivate(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.writeFinished(ctx)
+	return e.writeFinished(ctx)
 }

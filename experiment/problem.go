@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -20,20 +21,21 @@ import (
 
 // fingerprint stands for the data of an agent in this process. Where that takes no exchange, it
 // loads them.
-func (r *loader) fingerprint(ctx context.Context, agent int) ([]byte, error) {
+func (r *run) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	if r.Task.Fingerprint != nil {
 		return r.Task.Fingerprint(r.agentsFor(nil, agent))
 	}
-	if err := r.load(ctx, []int{agent}); err != nil {
+	l, err := r.load(ctx, beginning{}, []int{agent})
+	if err != nil {
 		return nil, err
 	}
-	digest, err := r.loaded.data.Digest(agent)
+	digest, err := l.data.Digest(agent)
 	return []byte(digest), err
 }
 
 // agentsFor returns the agents for which some are loaded in this process, with what finds things
 // together. One that is admitted with number i has the shard that it would have among i+1 agents.
-func (r *loader) agentsFor(together network.Collective, local ...int) Agents {
+func (r *run) agentsFor(together network.Collective, local ...int) Agents {
 	return Agents{N: max(r.Agents, slices.Max(local)+1), Start: r.Agents, Local: local, Seed: r.Seed,
 		Numbers: r.Numbers, Own: r.layout.ownsFiles(), Private: r.Privacy != nil, Collective: together,
 		Log: r.view.Log}
@@ -58,8 +60,8 @@ const commonVectorBound = 1 << 16
 
 // longestVector returns a bound on the numbers of each vector that the run exchanges, where the
 // model is loaded; 0: it is not.
-func (r *loader) longestVector() (int, error) {
-	if r.loaded.model == nil {
+func (r *run) longestVector() (int, error) {
+	if r.loaded == nil {
 		return 0, nil
 	}
 	m, err := algo.New(r.Algorithm)
@@ -70,145 +72,169 @@ func (r *loader) longestVector() (int, error) {
 }
 
 // localAgents returns the agents in this process.
-func (r *loader) localAgents() []int {
-	if r.team != nil {
-		var all []int
-		e := r.changes.Last(r.Agents)
-		for _, position := range r.team.Local() {
-			all = append(all, e.Members[position])
-		}
-		return all
+func (r *run) localAgents(at beginning) []int {
+	if at.team == nil {
+		return membership.First(r.Agents).Members
 	}
-	return membership.First(r.Agents).Members
+	var all []int
+	e := at.changes.Last(r.Agents)
+	for _, position := range at.team.Local() {
+		all = append(all, e.Members[position])
+	}
+	return all
 }
 
 // load loads the data of the agents in this process, and the model, once, and again only where the
 // agents begin anew: what they found together as they loaded has to be exchanged again then.
-func (r *loader) load(ctx context.Context, local []int) (err error) {
-	if had := r.loaded.setup; had != nil && (r.team == nil || r.point != nil || len(had.Found) == 0) {
-		return r.loadAdmitted()
+func (r *run) load(ctx context.Context, at beginning, local []int) (*loaded, error) {
+	if had := r.loaded; had != nil && (at.team == nil || len(had.setup.Found) == 0) {
+		var err error
+		if at.team != nil {
+			had.setup, err = r.newSetup(ctx, at)
+		}
+		return had, cmp.Or(err, r.admit(at.changes, had))
 	}
 	began := time.Now()
-	r.loaded = loaded{local: local, unposed: true}
-	l := &r.loaded
-	found, err := r.newSetup(ctx)
+	found, err := r.newSetup(ctx, at)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	agents := r.agentsFor(found, local...)
 	if agents.Private {
 		agents.Collective = withoutSums
 	}
+	l := &loaded{setup: found, local: local}
 	if l.data, l.model, err = r.Task.Load(agents); err != nil {
-		return err
+		return nil, err
 	}
 	if n := len(l.data.Shards); n != agents.N {
-		return dsbo.ConfigErrorf("-agents must be %d, for which %s has data; it is %d", n,
+		return nil, dsbo.ConfigErrorf("-agents must be %d, for which %s has data; it is %d", n,
 			r.Task.Name, r.Agents)
 	}
-	l.setup, l.test = found, l.data.Test
-	err = r.loadAdmitted()
+	l.test, r.loaded = l.data.Test, l
+	err = r.admit(at.changes, l)
 	l.duration = time.Since(began)
-	return err
+	return l, err
 }
 
-// checkMethod reports that the method is not made for the model.
-func (r *poser) checkMethod() error {
+// checkMethod reports that a method is not made for a model.
+func (r *run) checkMethod(model models.Model) error {
 	m, err := algo.New(r.Algorithm)
-	if err == nil && algo.TraitsOf(m).Compositional && !models.IsCompositional(r.loaded.model) {
+	if err == nil && algo.TraitsOf(m).Compositional && !models.IsCompositional(model) {
 		err = dsbo.Errorf(dsbo.ErrCapability, "%s is for compositional problems alone; that of %s is none",
 			r.Algorithm, r.Task.Name)
 	}
 	return err
 }
 
-// makeProblem makes the problem of the loaded data, once, and checks the settings against it.
-func (r *poser) makeProblem(ctx context.Context) error {
-	if err := r.checkMethod(); err != nil {
-		return err
+// pose makes the problem of what is loaded, and checks the settings against it.
+func (r *run) pose(ctx context.Context, at beginning, l *loaded) (p problem, err error) {
+	if err := r.checkMethod(l.model); err != nil {
+		return p, err
 	}
 	r.chooseIterations()
-	if err := r.chooseHoldout(ctx); err != nil || !r.loaded.unposed {
-		return err
+	if err := r.chooseHoldout(ctx, at, l); err != nil {
+		return p, err
 	}
-	return r.makeAnew()
+	return r.makeProblem(at, l, l.model)
 }
 
-// makeAnew makes the problem of the loaded data and model.
-func (r *poser) makeAnew() error {
-	s, l := r.Settings, r.loaded
-	task, err := data.HoldOut(l.data, s.Holdout, s.Seed)
-	if err != nil {
-		return fmt.Errorf("-holdout: %w", err)
+// makeProblem makes the problem of a model on the data that are loaded.
+func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p problem, err error) {
+	s := r.Settings
+	p = problem{model: model, whole: l.data, local: l.local, setup: l.setup, epoch: r.startEpoch(at),
+		config: models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}}
+	if p.data, err = data.HoldOut(l.data, s.Holdout, s.Seed); err != nil {
+		return p, fmt.Errorf("-holdout: %w", err)
 	}
-	p := problem{data: task}
-	if err := r.guardProblem(&p); err != nil {
-		return err
+	described := p.data
+	if s.Privacy != nil {
+		if p.data, err = data.Clip(p.data, s.Norm, l.local); err == nil {
+			p.guard, err = newGuard(s, p.data, model, l.local)
+		}
+		if err != nil {
+			return p, err
+		}
 	}
 	if err := r.makeOracles(&p); err != nil {
-		return err
+		return p, err
 	}
+	p.Team, p.Sent = at.team, new(dsbo.Traffic)
 	if err := r.setStart(&p); err != nil {
-		return err
+		return p, err
 	}
 	p.penalties = hasPenalties(p.Oracles[l.local[0]])
-	p.meaning = meaningOf(l.model, p.penalties)
-	nx, ny := l.model.Dims()
+	p.meaning = meaningOf(model, p.penalties)
+	nx, ny := model.Dims()
 	p.shapeY = []int{ny}
-	if matrix, ok := l.model.(models.Shaper); ok {
+	if matrix, ok := model.(models.Shaper); ok {
 		rows, cols := matrix.Shape()
 		p.shapeY = []int{rows, cols}
 	}
 	p.settings, p.line = r.taskFlags,
 		fmt.Sprintf("%s, p = %d, q = %d, %s", r.Task.Name, nx, ny, wording.Count(s.Agents, "agent"))
 	if r.Task.Describe != nil {
-		task.Test = l.test
-		p.settings, p.line = r.Task.Describe(task, l.model)
+		described.Test = l.test
+		p.settings, p.line = r.Task.Describe(described, model)
 	}
-	r.problem, r.loaded.unposed = p, false
-	return nil
-}
-
-// guardProblem clips the rows of a problem's data and bounds what they can change, where there is
-// differential privacy.
-func (r *poser) guardProblem(p *problem) (err error) {
-	s, l := r.Settings, r.loaded
-	if s.Privacy == nil {
-		return nil
-	}
-	if p.data, err = data.Clip(p.data, s.Norm, l.local); err == nil {
-		p.guard, err = newGuard(s, p.data, l.model, l.local)
-	}
-	return err
+	return p, nil
 }
 
 // makeOracles makes the oracles of a problem's data, with the matrix of their products, and the way
 // in which averages are found.
-func (r *poser) makeOracles(p *problem) (err error) {
-	s, l := r.Settings, r.loaded
-	if p.Problem, err = train.NewShare(l.local, p.data, l.model,
-		models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
+func (r *run) makeOracles(p *problem) (err error) {
+	if p.Problem, err = train.NewShare(p.local, p.data, p.model, p.config); err != nil {
 		return err
 	}
-	p.Team, p.W = r.team, r.graph.W
-	if p.Average, err = s.averaging(); err != nil {
+	p.W = r.graph.W
+	if p.Average, err = r.averaging(); err != nil {
 		return err
 	}
 	rows := math.MaxInt // fewest training or validation examples of an agent in this process
-	for _, i := range l.local {
+	for _, i := range p.local {
 		rows = min(rows, p.data.Shards[i].Train.Len(), p.data.Shards[i].Val.Len())
 	}
 	switch {
-	case s.Batch <= rows:
+	case r.Batch <= rows:
 	case r.givenFlags["batch"]:
 		return dsbo.ConfigErrorf(
-			"-batch must be at most %d, the number of examples of an agent, or 0 for all; it is %d", rows, s.Batch)
+			"-batch must be at most %d, the number of examples of an agent, or 0 for all; it is %d", rows, r.Batch)
 	default: // draws end at what there is
 		r.view.Log("an agent has %d examples, fewer than the %d of a draw of -preset %s: it takes all",
-			rows, s.Batch, s.Preset)
+			rows, r.Batch, r.Preset)
 	}
-	p.Matrix, err = r.chooseMatrix(p.Problem)
+	p.Matrix, err = r.chooseMatrix(p)
 	return err
+}
+
+// ofMembers returns the problem of the members of an epoch, of whose roster p is; p itself of the
+// zero epoch.
+func (p problem) ofMembers(e membership.Epoch) (of problem, err error) {
+	if e.Members != nil {
+		p.Problem, err = p.Problem.OfMembers(e, p.W)
+		p.data, p.whole = memberData(p.data, e), memberData(p.whole, e)
+	}
+	return p, err
+}
+
+// problemOf returns the problem of a model on data of the agents, with Oracles in float64.
+func (p *problem) problemOf(t data.Task, m models.Model) (train.Problem, error) {
+	return p.newProblem(t, m, models.Config{Seed: p.config.Seed, Batch: p.config.Batch})
+}
+
+// roughProblem is problemOf with Oracles in float32, for products.
+func (p *problem) roughProblem(t data.Task, m models.Model) (train.Problem, error) {
+	return p.newProblem(t, m, models.Config{Seed: p.config.Seed, Float32: true})
+}
+
+// newProblem returns the problem of a model on data of the agents.
+func (p *problem) newProblem(t data.Task, m models.Model, c models.Config) (train.Problem, error) {
+	of, err := train.NewPart(p.Team, t, m, c)
+	if err != nil {
+		return of, fmt.Errorf("model %T: %w", m, err)
+	}
+	of.Numbers, of.W, of.Average, of.Sent = p.Numbers, p.W, p.Average, p.Sent
+	return of, nil
 }
 
 // meaningOf returns what x of a model is, and whether it is penalties as far as the model's
@@ -224,25 +250,24 @@ func meaningOf(m models.Model, penalties bool) runs.Meaning {
 }
 
 // setStart sets where a problem starts, if the task or else the model says it.
-func (r *poser) setStart(prob *problem) error {
-	var x, y []float64
-	p, _ := r.loaded.model.Dims()
+func (r *run) setStart(p *problem) error {
+	var y []float64
+	length, _ := p.model.Dims()
 	if r.Task.Start != nil {
-		x, y = r.Task.Start()
+		p.startX, y = r.Task.Start()
 	}
-	if st, ok := r.loaded.model.(models.XStarter); ok && x == nil {
-		x = make([]float64, p)
-		st.StartX(x)
+	if st, ok := p.model.(models.XStarter); ok && p.startX == nil {
+		p.startX = make([]float64, length)
+		st.StartX(p.startX)
 	}
-	switch {
-	case x != nil && len(x) != p:
-		return dsbo.ShapeErrorf("the start of x must have p = %d numbers; it has %d", p, len(x))
+	switch x := p.startX; {
+	case x != nil && len(x) != length:
+		return dsbo.ShapeErrorf("the start of x must have p = %d numbers; it has %d", length, len(x))
 	case x != nil && r.givenFlags["x0"]:
 		return dsbo.ConfigErrorf("-x0 must not be given where x has a start of its own")
 	}
-	prob.startX = x
 	if y != nil {
-		prob.Start = y
+		p.Start = y
 	}
 	return nil
 }
@@ -266,9 +291,8 @@ func hasPenalties(o dsbo.Oracle) bool {
 	return of.Penalty(high, x) == nil && slices.Compare(low, high) < 0
 }
 
-// checkpointSettings returns the settings that a checkpoint belongs to.
-func (r *poser) checkpointSettings() map[string]any {
-	s := r.Settings
-	return map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType,
-		"holdout": s.Holdout, "flags": r.shapingFlags}
+// checkpointSettings returns the settings that a checkpoint of a problem belongs to.
+func (r *run) checkpointSettings(p *problem) map[string]any {
+	return map[string]any{"task": p.settings, "seed": r.Seed, "batch": r.Batch, "dtype": r.DType,
+		"holdout": r.Holdout, "flags": r.shapingFlags}
 }

@@ -15,6 +15,7 @@ import (
 	"dsbo/internal/cli"
 	"dsbo/network"
 	"dsbo/runs"
+	"dsbo/train"
 )
 
 // ranks is the layout of a job whose agents are dealt to processes that start and stop together and
@@ -23,6 +24,8 @@ type ranks struct {
 	inProcess
 	transport string
 	world     world
+	team      network.Team // nil before join
+	agents    int          // number of agents in the run
 	open      func(ctx context.Context, g *network.Graph) (network.Team, error)
 }
 
@@ -40,27 +43,31 @@ func (l *ranks) describe(c *runs.Config) { c.Transport, c.Processes = l.transpor
 
 // join compares what the processes were given, agrees on the folder of the first, and with -resume
 // on the newest checkpoint that all have.
-func (l *ranks) join(ctx context.Context, r *runner) (err error) {
+func (l *ranks) join(ctx context.Context, r *run) (at beginning, err error) {
 	if n := r.graph.W.N(); n < l.world.Size() {
-		return dsbo.ConfigErrorf("-agents must be at least %d, the number of processes; it is %d", l.world.Size(), n)
+		return at, dsbo.ConfigErrorf("-agents must be at least %d, the number of processes; it is %d", l.world.Size(), n)
 	}
-	if r.team, err = l.open(ctx, r.graph); err != nil {
-		return err
+	l.agents = r.Agents
+	if l.team, err = l.open(ctx, r.graph); err != nil {
+		return at, err
 	}
+	at.team = l.team
 	defer func() {
 		if err != nil {
-			r.team.Fail(err)
+			l.team.Fail(err)
 		}
 	}()
 	if l.leads() {
 		if err := r.chooseFolder(l); err != nil {
-			return err
+			return at, err
 		}
 	}
 	if err := l.exchangeGreetings(ctx, r); err != nil || !r.Resume {
-		return err
+		return at, err
 	}
-	return l.chooseCheckpoint(ctx, r)
+	at.point, err = l.chooseCheckpoint(ctx, r)
+	at.setupKept = at.point != nil
+	return at, err
 }
 
 // A greeting is what a process tells the others when they meet.
@@ -73,8 +80,8 @@ type greeting struct {
 
 // exchangeGreetings takes over the run folder of agent 0's process, and refuses a process with
 // another task, other flags or another program.
-func (l *ranks) exchangeGreetings(ctx context.Context, r *runner) error {
-	all, err := gatherJSON(ctx, r, greeting{r.Task.Name, r.Settings.Flags, network.ThisProgram(), r.folder})
+func (l *ranks) exchangeGreetings(ctx context.Context, r *run) error {
+	all, err := gatherJSON(ctx, l.team, l.agents, greeting{r.Task.Name, r.Flags, network.ThisProgram(), r.folder})
 	if err != nil {
 		return err
 	}
@@ -89,12 +96,12 @@ func (l *ranks) exchangeGreetings(ctx context.Context, r *runner) error {
 
 // gatherJSON gathers a value of each process, as JSON, and returns it for each agent of
 // that process.
-func gatherJSON[T any](ctx context.Context, r *runner, mine T) ([]T, error) {
+func gatherJSON[T any](ctx context.Context, team network.Team, agents int, mine T) ([]T, error) {
 	text, err := json.Marshal(mine)
 	if err != nil {
 		return nil, err
 	}
-	texts, err := network.GatherBytes(ctx, r.team, r.graph.W.N(), func(int) []byte { return text })
+	texts, err := network.GatherBytes(ctx, team, agents, func(int) []byte { return text })
 	if err != nil {
 		return nil, err
 	}
@@ -139,38 +146,37 @@ func flagsNamed(flags []string, name string) string {
 	return strings.Join(found, " ")
 }
 
-// chooseCheckpoint chooses the newest checkpoint that every process has; none if there is no
+// chooseCheckpoint returns the newest checkpoint that every process has; nil if there is no
 // such checkpoint.
-func (l *ranks) chooseCheckpoint(ctx context.Context, r *runner) error {
-	points, err := r.checkpoints(r.team.Local())
+func (l *ranks) chooseCheckpoint(ctx context.Context, r *run) (*train.Point, error) {
+	points, err := r.checkpoints(l.team.Local())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var mine []int
 	for _, p := range points {
 		mine = append(mine, p.Iteration)
 	}
-	all, err := gatherJSON(ctx, r, mine)
+	all, err := gatherJSON(ctx, l.team, l.agents, mine)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for k, p := range points {
 		if !slices.ContainsFunc(all, func(their []int) bool { return !slices.Contains(their, p.Iteration) }) {
-			r.point, r.setupKept = &points[k], true
 			r.view.Log("going on after iteration %d", p.Iteration)
-			return nil
+			return &points[k], nil
 		}
 	}
 	r.view.Log("no checkpoint that all processes have: from the start")
-	return nil
+	return nil, nil
 }
 
 // awaitFolder waits until the first process has made the folder.
-func (*ranks) awaitFolder(ctx context.Context, r *runner) error {
-	return r.team.Gather(ctx, make([][]float64, r.graph.W.N()))
+func (l *ranks) awaitFolder(ctx context.Context) error {
+	return l.team.Gather(ctx, make([][]float64, l.agents))
 }
 
-func (*ranks) fail(r *runner, err error) { r.team.Fail(err) }
+func (l *ranks) fail(err error) { l.team.Fail(err) }
 
 // How long a process that has failed waits for the others: with an exchange, by which they hear of
 // it, and before it has one. They have all come as far as that at the same time, and those whose
@@ -183,14 +189,14 @@ const (
 // endRun waits for the other processes, and aborts the job if they do not end. The first process
 // tells the user the error before that: the launcher ends all processes when one ends with
 // an error.
-func (l *ranks) endRun(ctx context.Context, r *runner, stderr io.Writer, err error) error {
+func (l *ranks) endRun(ctx context.Context, command string, stderr io.Writer, err error) error {
 	end := context.WithoutCancel(ctx) // the first process may have a report to draw
 	if err != nil {
 		if l.leads() {
-			cli.Report(stderr, strings.ReplaceAll(r.name, " ", ": "), err) // as the command would, by its verb
+			cli.Report(stderr, strings.ReplaceAll(command, " ", ": "), err) // as the command would, by its verb
 		}
 		timeout := leaveTimeout
-		if r.team == nil {
+		if l.team == nil {
 			timeout = startTimeout
 		}
 		limited, cancel := context.WithTimeout(end, timeout)

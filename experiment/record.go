@@ -13,57 +13,58 @@ import (
 
 // completeConfig adds to config.json the method's parameters, the problem, defaults, ρ and
 // the curvature.
-func (r *account) completeConfig(c train.Config) (err error) {
+func (r *run) completeConfig(c train.Config, p *problem) (err error) {
 	config := &r.Settings.Config
-	if config.Params, err = json.Marshal(r.method); err != nil {
+	if config.Params, err = json.Marshal(c.Method); err != nil {
 		return err
 	}
-	if config.Problem, err = json.Marshal(r.problem.settings); err != nil {
+	if config.Problem, err = json.Marshal(p.settings); err != nil {
 		return err
 	}
 	c = c.WithDefaults()
 	config.EvalEvery, config.CheckpointEvery, config.Evaluate = c.EvalEvery, c.CheckpointEvery, c.Evaluate
 	config.ExactTol, config.AdjointTol = c.Tol, c.AdjointTol
-	if r.problem.meaning != runs.Penalties {
-		config.Meaning = r.problem.meaning
+	if p.meaning != runs.Penalties {
+		config.Meaning = p.meaning
 	}
-	config.Rho, config.Curvature = r.graph.W.Rho(), r.lmax
+	config.Rho, config.Curvature = c.W.Rho(), c.Start.Curvature
 	r.layout.describe(config)
 	return nil
 }
 
 // floatsByFormula returns, where members stay the same, how many numbers the method's Cost says
 // that an agent sends in an iteration on average, to all neighbours together.
-func (r *account) floatsByFormula() float64 {
-	m, ok := r.result.Method.(algo.Method)
-	if !ok || r.result.Iterations == 0 || r.result.Epoch.Number > 0 {
+func (e *ending) floatsByFormula() float64 {
+	of, w := e.result, e.config.W
+	m, ok := of.Method.(algo.Method)
+	if !ok || of.Iterations == 0 || of.Epoch.Number > 0 {
 		return 0
 	}
-	averaging, err := network.NewAverages(nil, r.graph.W, r.problem.Average)
+	averaging, err := network.NewAverages(nil, w, e.problem.Average)
 	if err != nil {
 		return 0
 	}
 	vectors, averages := 0, 0
-	for k := range r.result.Iterations {
+	for k := range of.Iterations {
 		c := m.Cost(k)
 		vectors, averages = vectors+c.Floats, averages+c.AverageFloats
 	}
-	n, sent := r.graph.W.N(), int64(0)
+	n, sent := w.N(), int64(0)
 	for i := range n {
-		sent += int64(vectors*r.graph.W.Sends(i)) + averaging.Cost(i, averages, network.Float64, network.OnePass).Floats
+		sent += int64(vectors*w.Sends(i)) + averaging.Cost(i, averages, network.Float64, network.OnePass).Floats
 	}
-	return float64(sent) / float64(r.result.Iterations*n)
+	return float64(sent) / float64(of.Iterations*n)
 }
 
 // summarize returns the summary of a run that ended in a state, with err.
-func (r *account) summarize(state runs.State, err error) runs.Summary {
-	s := r.summary
-	s.State, s.Warnings, s.PerAgent = state, append([]string{}, r.warnings...), r.result.Usage
-	s.Members = r.result.Epoch.Members
-	if r.problem.Score == nil {
+func (e *ending) summarize(state runs.State, err error) runs.Summary {
+	s, r, of := e.summary, e.run, e.result
+	s.State, s.Warnings, s.PerAgent = state, append([]string{}, e.warnings...), of.Usage
+	s.Members = of.Epoch.Members
+	if e.problem.Score == nil {
 		s.Unknown = append(s.Unknown, "losses and accuracies: the model does not score examples (Score)")
 	}
-	if r.problem.Nonconvex {
+	if e.problem.Nonconvex {
 		s.Unknown = append(s.Unknown, "Φ, but at the solutions reached: the model does not say that its lower "+
 			"problem is strongly convex (Modulus)")
 	}
@@ -71,28 +72,26 @@ func (r *account) summarize(state runs.State, err error) runs.Summary {
 		s.Error = cli.OneLine(err)
 	}
 	s.Privacy = r.Privacy
-	s.Algorithm, s.Preset, s.Iterations = r.Algorithm, r.Preset, r.result.Iterations
-	s.PhiStart = r.result.Start.Phi
-	last := r.result.Last()
+	s.Algorithm, s.Preset, s.Iterations = r.Algorithm, r.Preset, of.Iterations
+	s.PhiStart = of.Start.Phi
+	last := of.Last()
 	s.PhiEnd, s.GradNorm = last.Phi, last.GradNorm
 	s.TrainLoss, s.ValLoss, s.TestLoss, s.TestAccuracy = last.TrainLoss, last.ValLoss, last.TestLoss, last.TestAccuracy
 	s.ConsensusX, s.ConsensusY, s.ConsensusZ = last.ConsensusX, last.ConsensusY, last.ConsensusZ
 	s.HypergradientError = last.HypergradientError
 	nameModels(&s)
-	s.Seconds, s.MsPerIteration, s.PeakRSSMiB = r.result.Seconds, r.result.MsPerIteration, train.PeakRSS()
-	if w, ok := r.team.(network.Waiter); ok {
+	s.Seconds, s.MsPerIteration, s.PeakRSSMiB = of.Seconds, of.MsPerIteration, train.PeakRSS()
+	if w, ok := e.problem.Team.(network.Waiter); ok {
 		s.Waited = w.Waited()
 	}
-	u := runs.Total(r.result.Usage)
-	s.Traffic.Method, s.Traffic.Evaluation = u.Traffic, r.result.Evaluation
-	if found := r.loaded.setup; found != nil { // else members have changed since, and it is to be loaded again
-		s.Traffic.Setup = found.Sent
-	}
-	s.Traffic.Evaluation.Add(r.stepsSent)
+	u := runs.Total(of.Usage)
+	s.Traffic = runs.PhaseTraffic{Setup: e.problem.setup.Sent, Method: u.Traffic, Evaluation: of.Evaluation,
+		Models: *e.problem.Sent}
+	s.Traffic.Evaluation.Add(e.config.Start.Sent)
 	s.BytesSent, s.Times = s.Traffic.Total().Bytes, u.Times
-	u.Add(r.loaded.searched)
+	u.Add(e.problem.searched)
 	s.OracleCalls = u.Calls
-	if n := len(r.result.Usage) * s.Iterations; n > 0 {
+	if n := len(of.Usage) * s.Iterations; n > 0 {
 		s.FloatsSent = float64(u.Traffic.Floats) / float64(n)
 	}
 	return s

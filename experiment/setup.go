@@ -9,18 +9,18 @@ import (
 	"dsbo/runs"
 )
 
-// newSetup returns the setup of a runner's next load.
-func (r *loader) newSetup(ctx context.Context) (*setup, error) {
+// newSetup returns the setup of a load.
+func (r *run) newSetup(ctx context.Context, at beginning) (*setup, error) {
 	s := new(setup)
-	if r.team != nil && r.setupKept {
+	switch {
+	case at.team != nil && at.setupKept:
 		return s, s.read(r.folder)
-	}
-	if r.team == nil && r.layout.ownsFiles() {
+	case at.team == nil && r.layout.ownsFiles():
 		s.exchange = unmet
-		return s, nil
+	default:
+		s.exchange = collective.New(
+			collective.Config{N: r.Agents, Team: at.team, W: r.graph.W, Sent: &s.Sent}).Bound(ctx)
 	}
-	s.exchange = collective.New(
-		collective.Config{N: r.Agents, Team: r.team, W: r.graph.W, Sent: &s.Sent}).Bound(ctx)
 	return s, nil
 }
 

@@ -11,13 +11,13 @@ import (
 
 // compareSimpler puts the best constant of a simpler model, where the run's names one, at the head
 // of the table, and into the verdict that it does as well as the model that is kept, or better.
-func (r *finisher) compareSimpler(ctx context.Context, kept *candidates.Model) error {
-	m, ok := r.loaded.model.(models.Simplified)
+func (e *ending) compareSimpler(ctx context.Context, kept *candidates.Model) error {
+	m, ok := e.problem.model.(models.Simplified)
 	if !ok {
 		return nil
 	}
 	name, simpler := m.Simpler()
-	f, err := r.finderOf(r.problem.data, simpler)
+	f, err := e.finderOf(e.problem.data, simpler)
 	if err != nil {
 		return fmt.Errorf("simpler model %s: %w", name, err)
 	}
@@ -27,11 +27,11 @@ func (r *finisher) compareSimpler(ctx context.Context, kept *candidates.Model) e
 		return err
 	}
 	best.Lambda = runs.Unknown() // it is no constant of the run's own model
-	r.summary.Models = append([]runs.Model{best.Model}, r.summary.Models...)
+	e.summary.Models = append([]runs.Model{best.Model}, e.summary.Models...)
 	if kept.Y == nil || !best.Converged {
 		return nil
 	}
-	gains, err := r.problem.Compare(ctx, kept.Fit(), f.Problem, best.Fit())
+	gains, err := e.problem.Compare(ctx, kept.Fit(), f.Problem, best.Fit())
 	if err != nil || len(gains) == 0 {
 		return err
 	}
@@ -39,14 +39,14 @@ func (r *finisher) compareSimpler(ctx context.Context, kept *candidates.Model) e
 		return err
 	}
 	if note := gains[0].SimplerNote(kept.Name, best.Name); note != "" {
-		r.summary.Verdict.Notes = append(r.summary.Verdict.Notes, note)
+		e.summary.Verdict.Notes = append(e.summary.Verdict.Notes, note)
 	}
 	return nil
 }
 
-// simplerLength returns the length of the simpler model's y; 0: there is no such model.
-func (r *finisher) simplerLength() int {
-	if m, ok := r.loaded.model.(models.Simplified); ok {
+// simplerLength returns the length of the y of a model's simpler one; 0: there is none.
+func simplerLength(of models.Model) int {
+	if m, ok := of.(models.Simplified); ok {
 		_, simpler := m.Simpler()
 		_, q := simpler.Dims()
 		return q

@@ -23,7 +23,7 @@ import (
 // model and the site's own.
 const siteNumbers = 1 + 2*3 + 1
 
-// A siteComparison is what [finisher.findSites] finds.
+// A siteComparison is what [ending.findSites] finds.
 type siteComparison struct {
 	Sites []runs.Site
 	All   *runs.Site
@@ -33,30 +33,30 @@ type siteComparison struct {
 // best constant and the tuned one; and the scores that other sites find alone, where they may be
 // seen. It leaves all out where the task does not ask for it. c is the choice by folds that the two
 // models are of, by which each site finds its own; nil: they are of none.
-func (r *finisher) compareSites(ctx context.Context, c *CrossFit, constant, tuned *candidates.Model) error {
-	if !r.Task.sites().Compare || constant.Y == nil || tuned.Y == nil || r.problem.Score == nil {
+func (e *ending) compareSites(ctx context.Context, c *CrossFit, constant, tuned *candidates.Model) error {
+	if !e.run.Task.sites().Compare || constant.Y == nil || tuned.Y == nil || e.problem.Score == nil {
 		return nil
 	}
-	found, err := kept(ctx, r, "sites", func() (siteComparison, error) { return r.findSites(ctx, c, constant, tuned) })
-	r.summary.Sites, r.summary.AllSites = found.Sites, found.All
+	found, err := kept(ctx, e, "sites", func() (siteComparison, error) { return e.findSites(ctx, c, constant, tuned) })
+	e.summary.Sites, e.summary.AllSites = found.Sites, found.All
 	return err
 }
 
 // findSites finds what compareSites compares.
-func (r *finisher) findSites(ctx context.Context, c *CrossFit, constant,
+func (e *ending) findSites(ctx context.Context, c *CrossFit, constant,
 	tuned *candidates.Model) (found siteComparison, err error) {
-	r.view.Log("each site alone, for comparison")
+	e.run.view.Log("each site alone, for comparison")
 	// without Y of sites elsewhere, and where none converges
-	p, own := r.problem.Problem, make([]train.Fit, len(r.problem.Oracles))
+	p, own := e.problem.Problem, make([]train.Fit, len(e.problem.Oracles))
 	if c != nil { // they are models of all examples, not of folds
 		p = constant.Finder.Problem
 	}
 	sums := make([][]float64, len(own))
 	rows, err := p.GatherRows(ctx, siteNumbers, func(i int, row []float64) (err error) {
-		if own[i], err = r.siteModel(ctx, c, i, constant.X); err != nil {
+		if own[i], err = e.siteModel(ctx, c, i, constant.X); err != nil {
 			return fmt.Errorf("agent %d alone: %w", i, err)
 		}
-		if sums[i], err = r.siteSums(i, p, own[i], constant, tuned); err == nil {
+		if sums[i], err = e.siteSums(i, p, own[i], constant, tuned); err == nil {
 			copy(row, shownSums(sums[i]))
 		}
 		return err
@@ -66,8 +66,8 @@ func (r *finisher) findSites(ctx context.Context, c *CrossFit, constant,
 	}
 	for k, row := range rows {
 		name := ""
-		if r.finalEpoch.Members != nil {
-			name = fmt.Sprintf("site %d", r.finalEpoch.Members[k])
+		if members := e.result.Epoch.Members; members != nil {
+			name = fmt.Sprintf("site %d", members[k])
 		}
 		found.Sites = append(found.Sites, siteOf(name, row, tuned))
 	}
@@ -86,12 +86,12 @@ func (r *finisher) findSites(ctx context.Context, c *CrossFit, constant,
 		all := siteOf("all sites", total, tuned)
 		found.All = &all
 	}
-	return found, r.exchangeSiteModels(ctx, found.Sites, p, own)
+	return found, e.exchangeSiteModels(ctx, found.Sites, p, own)
 }
 
 // siteSums returns the numbers of site i's row for its own model of problem p and two of all sites;
 // NaN of a model without Y.
-func (r *finisher) siteSums(i int, p train.Problem, own train.Fit, constant, tuned *candidates.Model) ([]float64,
+func (e *ending) siteSums(i int, p train.Problem, own train.Fit, constant, tuned *candidates.Model) ([]float64,
 	error) {
 	sums := make([]float64, siteNumbers)
 	var first []float64 // losses of the site's own model
@@ -99,8 +99,8 @@ func (r *finisher) siteSums(i int, p train.Problem, own train.Fit, constant, tun
 		train.Problem
 		train.Fit
 		kept bool
-	}{{p, own, false}, {constant.Finder.Problem, r.united(constant.Fit()), constant.Kept},
-		{tuned.Finder.Problem, r.united(tuned.Fit()), tuned.Kept}} {
+	}{{p, own, false}, {constant.Finder.Problem, united(e.problem.model, constant.Fit()), constant.Kept},
+		{tuned.Finder.Problem, united(e.problem.model, tuned.Fit()), tuned.Kept}} {
 		if m.Y == nil {
 			sums[1], sums[2], sums[siteNumbers-1] = math.NaN(), math.NaN(), math.NaN()
 			continue
@@ -152,32 +152,32 @@ func siteOf(name string, row []float64, tuned *candidates.Model) runs.Site {
 }
 
 // exchangedRows returns what comparing the sites sends of each of them to all.
-func (r *finisher) exchangedRows() []plan.Quantity {
+func (r *run) exchangedRows(of *problem) []plan.Quantity {
 	sites := r.Task.sites()
-	if !sites.Compare || r.problem.Score == nil {
+	if !sites.Compare || of.Score == nil {
 		return nil
 	}
 	rows := []plan.Quantity{plan.Row("scores on the site's test rows", siteNumbers)}
 	if n := r.Agents; sites.Exchange && n <= mostCrossed {
-		p, q := r.siteModelDims()
+		p, q := r.siteModelDims(of.model)
 		rows = append(rows, plan.Row("model of the site alone", p+q), plan.Row("scores of such models", 2*n))
 	}
 	return rows
 }
 
-// siteModelDims returns the lengths of λ and of the model of a site alone.
-func (r *finisher) siteModelDims() (p, q int) {
-	if r.crossFit(false) != nil {
-		return r.linear().Dims()
+// siteModelDims returns the lengths of λ and of the model of a site alone, of a run of a model.
+func (r *run) siteModelDims(of models.Model) (p, q int) {
+	if r.Task.crossFit(false) != nil {
+		return linearOf(of).Dims()
 	}
-	return r.loaded.model.Dims()
+	return of.Dims()
 }
 
-// united returns a model whose folds, if it has some, all are the mean of them: the
-// loss of one model of all their examples is next to its loss, and the mean of the folds' losses is
-// larger, by 1 to 4 % with 40 to 120 examples.
-func (r *finisher) united(m train.Fit) train.Fit {
-	folds, ok := r.loaded.model.(models.Folds)
+// united returns a fit of a model that, if it has folds, is the mean of them in all: the loss of one
+// model of all their examples is next to its loss, and the mean of the folds' losses is larger, by 1
+// to 4 % with 40 to 120 examples.
+func united(of models.Model, m train.Fit) train.Fit {
+	folds, ok := of.(models.Folds)
 	if !ok {
 		return m
 	}
@@ -199,15 +199,15 @@ const mostCrossed = 32
 // exchangeSiteModels tries the model of each site alone, of problem p, on the test examples of all
 // sites that are not few. Where the sites are in several processes the models leave them, if that
 // is allowed; in one process nothing does, and nothing is counted unless it is allowed.
-func (r *finisher) exchangeSiteModels(ctx context.Context, sites []runs.Site, p train.Problem, own []train.Fit) error {
-	allowed := r.Task.sites().Exchange
-	if len(sites) > mostCrossed || !allowed && r.team != nil {
+func (e *ending) exchangeSiteModels(ctx context.Context, sites []runs.Site, p train.Problem, own []train.Fit) error {
+	allowed := e.run.Task.sites().Exchange
+	if len(sites) > mostCrossed || !allowed && p.Team != nil {
 		return nil
 	}
 	if !allowed {
 		p.Sent = new(dsbo.Traffic)
 	}
-	nx, ny := r.siteModelDims()
+	nx, ny := e.run.siteModelDims(e.problem.model)
 	vectors, err := p.GatherRows(ctx, nx+ny, func(i int, row []float64) error {
 		if own[i].Y == nil {
 			row[0] = math.NaN()
@@ -247,40 +247,40 @@ func (r *finisher) exchangeSiteModels(ctx context.Context, sites []runs.Site, p 
 // theirs: by structures of penalties, where c has them, else at the best constant λ by its own
 // validation examples, which is looked for near the best one of all sites; nil if none converges.
 // It sends nothing.
-func (r *finisher) siteModel(ctx context.Context, c *CrossFit, i int, xOfAll []float64) (m train.Fit, err error) {
-	l := r.loaded
-	alone := func(shard data.Shard, of models.Model) (train.Problem, data.Task, error) {
+func (e *ending) siteModel(ctx context.Context, c *CrossFit, i int, xOfAll []float64) (m train.Fit, err error) {
+	of := &e.problem
+	alone := func(shard data.Shard, model models.Model) (train.Problem, data.Task, error) {
 		shard.Train.ID = nil // numbers among the examples of all
-		own := data.Task{Shards: []data.Shard{shard}, Features: l.data.Features, Classes: l.data.Classes}
-		p, err := train.NewProblem(own, of, models.Config{Seed: r.Seed})
+		own := data.Task{Shards: []data.Shard{shard}, Features: of.whole.Features, Classes: of.whole.Classes}
+		p, err := train.NewProblem(own, model, models.Config{Seed: of.config.Seed})
 		return p, own, err
 	}
 	if c != nil {
-		m, err = r.ownStructures(ctx, *c, i, num.Median(xOfAll), alone)
+		m, err = of.ownStructures(ctx, *c, i, num.Median(xOfAll), alone)
 		if errors.Is(err, dsbo.ErrDiverged) {
 			err = nil
 		}
 		return m, err
 	}
-	p, _, err := alone(l.data.Shards[i], l.model)
+	p, _, err := alone(of.whole.Shards[i], of.model)
 	if err != nil {
 		return m, err
 	}
-	best, err := candidates.New(p, r.problem.meaning.Symbol, len(r.result.X), p.RoughSolver(), nil,
+	best, err := candidates.New(p, of.meaning.Symbol, len(e.result.X), p.RoughSolver(), nil,
 		nil).ConstantNear(ctx, int(math.Round(num.Median(xOfAll))))
 	if err == nil && best.Y != nil {
-		m = r.united(best.Fit())
+		m = united(of.model, best.Fit())
 	}
 	return m, err
 }
 
 // ownStructures returns the model that agent i keeps of the structures of penalties of its own
 // examples, of which alone makes problems. near is a good penalty.
-func (r *finisher) ownStructures(ctx context.Context, c CrossFit, i int, near float64,
+func (p *problem) ownStructures(ctx context.Context, c CrossFit, i int, near float64,
 	alone func(data.Shard, models.Model) (train.Problem, data.Task, error)) (m train.Fit, err error) {
-	fit := candidates.CrossFit{Model: r.loaded.model.(models.Folds), Blocks: c.Blocks, Variance: c.Variance}
-	fit.Model.Of, fit.Model.Apart = r.linear(), true
-	if fit.Problem, fit.Data, err = alone(r.problem.data.Shards[i], fit.Model); err != nil {
+	fit := candidates.CrossFit{Model: p.model.(models.Folds), Blocks: c.Blocks, Variance: c.Variance}
+	fit.Model.Of, fit.Model.Apart = linearOf(p.model), true
+	if fit.Problem, fit.Data, err = alone(p.data.Shards[i], fit.Model); err != nil {
 		return m, err
 	}
 	if fit.All, _, err = alone(c.All.Shards[i], fit.Model.Of); err != nil {

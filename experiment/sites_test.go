@@ -55,14 +55,12 @@ func TestSiteOf(t *testing.T) {
 // the score; a model of another length stays.
 func TestUnited(t *testing.T) {
 	folds := models.Folds{Of: models.Linear{Features: 2, Outputs: 1, Loss: models.Squared{}}, Count: 3}
-	r := new(finisher)
-	r.loaded.model = folds
 	y := []float64{1, 2, 3, 4, 5, 6, 7, 8, 12} // weights of each, then intercepts
-	got := r.united(train.Fit{Y: y}).Y
+	got := united(folds, train.Fit{Y: y}).Y
 	if want := []float64{3, 4, 3, 4, 3, 4, 9, 9, 9}; !slices.Equal(got, want) || y[0] != 1 {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if one := []float64{1, 2, 3}; !slices.Equal(r.united(train.Fit{Y: one}).Y, one) {
+	if one := []float64{1, 2, 3}; !slices.Equal(united(folds, train.Fit{Y: one}).Y, one) {
 		t.Error("a model of all examples has changed")
 	}
 }

@@ -13,7 +13,8 @@ import (
 // kept returns what a stage after the iterations finds, which all agents have alike, as JSON has
 // it. Where agents may be lost and come back, it stays in the folders until the run is over, and
 // what all have of the same epoch is not found again.
-func kept[T any](ctx context.Context, r *finisher, stage string, find func() (T, error)) (T, error) {
+func kept[T any](ctx context.Context, e *ending, stage string, find func() (T, error)) (T, error) {
+	r := e.run
 	if !r.layout.ownsFiles() {
 		return find()
 	}
@@ -21,14 +22,14 @@ func kept[T any](ctx context.Context, r *finisher, stage string, find func() (T,
 		Found T
 		Sent  dsbo.Traffic // for models so far
 	}
-	name := fmt.Sprintf("%s%s.%d", runs.KeptPrefix, stage, r.result.Epoch.Session)
+	name := fmt.Sprintf("%s%s.%d", runs.KeptPrefix, stage, e.result.Epoch.Session)
 	if r.layout.hasKept(name) {
 		data, err := disk.ReadFile(r.folder.Path(name))
 		if err == nil {
 			err = json.Unmarshal(data, &of)
 		}
 		if err == nil {
-			r.summary.Traffic.Models = of.Sent
+			*e.problem.Sent = of.Sent
 		}
 		return of.Found, err
 	}
@@ -36,7 +37,7 @@ func kept[T any](ctx context.Context, r *finisher, stage string, find func() (T,
 	if of.Found, err = find(); err != nil {
 		return of.Found, err
 	}
-	of.Sent = r.summary.Traffic.Models
+	of.Sent = *e.problem.Sent
 	data, err := json.Marshal(of)
 	if err != nil {
 		return of.Found, err

@@ -5,7 +5,6 @@ import (
 	"io"
 	"time"
 
-	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment/privacy"
@@ -91,16 +90,16 @@ type Layout interface {
 	leads() bool
 	// describe adds the transport and the processes of the run to config.json.
 	describe(c *runs.Config)
-	// join brings this process together with the others, and chooses the run folder and the
-	// checkpoint to go on from.
-	join(ctx context.Context, r *runner) error
+	// join brings this process together with the others, chooses the run folder, and returns what
+	// the first attempt begins with.
+	join(ctx context.Context, r *run) (beginning, error)
 	// awaitFolder waits until all processes may write to the run folder, which is ready.
-	awaitFolder(ctx context.Context, r *runner) error
-	// attemptAgain reports whether another attempt is needed after one that ended with err. It then
-	// has set r's checkpoint for that; otherwise it returns the error with which the job ends.
-	attemptAgain(ctx context.Context, r *runner, err error) (bool, error)
+	awaitFolder(ctx context.Context) error
+	// attemptAgain returns what another attempt begins with after one that ended with err, and true
+	// if one is needed; otherwise it returns the error with which the job ends.
+	attemptAgain(ctx context.Context, r *run, err error) (next beginning, again bool, end error)
 	// fail tells the other processes that this one cannot go on.
-	fail(r *runner, err error)
+	fail(err error)
 	// resumeHint returns the end of an interrupted run's error, which says how to resume it; "" if
 	// the caller says that.
 	resumeHint(folder runs.Folder) string
@@ -110,89 +109,48 @@ type Layout interface {
 	// hasKept reports whether these agents have a file of that name, with the same contents.
 	hasKept(name string) bool
 	// endRun ends this process's part in the run after the job ended with err, and returns the
-	// error for the user.
-	endRun(ctx context.Context, r *runner, stderr io.Writer, err error) error
+	// error for the user of a command.
+	endRun(ctx context.Context, command string, stderr io.Writer, err error) error
 }
 
-// The stages of a run in this process, in their order. Each is the stage before it with what it
-// finds itself, so that it can use what came before, and nothing that comes after.
-type (
-	// A base is what a run has before it loads its data.
-	base struct {
-		*Job
-		layout     Layout           // where the agents are
-		graph      *network.Graph   // of the roster, as it is at the start
-		changes    membership.Log   // of who takes part
-		finalEpoch membership.Epoch // at the end; the zero value before, and where members stay the same
-		team       network.Team     // nil: all agents are here
-		params     parameters       // the method's parameters
-		view       Viewer           // what the user sees
-		pace       *pace            // how fast the run is, for the time left
-		folder     runs.Folder      // of the run
-		mode       runs.Mode        // how the folder is begun
-		// keeps other processes out of the folder; nil before it is chosen, and where another
-		// process leads
-		lock io.Closer
-		// the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one
-		// process
-		point *train.Point
-		// whether the folder of this process has what all found together as they loaded
-		setupKept bool
-	}
-	// A loader loads the shards of the agents that are here, and finds what all sites have to find
-	// together.
-	loader struct {
-		base
-		loaded loaded
-	}
-	// A poser makes the problem of what was loaded: oracles, the matrix of their products, and the
-	// start.
-	poser struct {
-		loader
-		problem problem
-	}
-	// A stepChooser fills in what a method leaves open: steps that follow the curvature, and its
-	// start.
-	stepChooser struct {
-		poser
-		startX    []float64    // start of x on all agents
-		method    algo.Method  // whose steps are chosen
-		lmax      float64      // the largest curvature of an agent at the start; 0 where no step follows it
-		following []string     // the steps that do
-		warnings  []string     // of the run so far
-		stepsSent dsbo.Traffic // what all agents have sent to choose the steps
-	}
-	// An account tells what the iterations have found, and what the run cost.
-	account struct {
-		stepChooser
-		result  *train.Result // of the iterations
-		summary runs.Summary  // so far
-	}
-	// A finisher finds the models at the end of a run, keeps one, compares what each site finds
-	// alone with it, and writes what the run leaves.
-	finisher struct {
-		account
-		iterationsOver bool // whether the iterations are over, and the models are being found
-	}
-	// A runner is one run of a job, in all of its stages.
-	runner struct {
-		finisher
-		folderOpen bool // whether the folder is made ready
-		finished   bool // whether the run in the folder is finished, and this process only waits for others
-		hasResult  bool // whether what the last attempt has found is in the folder
-	}
-)
+// A run is a job in this process: what stays the same in its attempts, each of which goes on from a
+// beginning. The stages of an attempt are functions from value to value: load finds what is loaded,
+// pose makes a problem of it, startStructured and findStart find where that starts, chooseSteps
+// makes a configuration of package train, iterate runs it, and an ending finds the models.
+type run struct {
+	*Job
+	layout  Layout         // where the agents are
+	graph   *network.Graph // of the roster, as it is at the start
+	params  parameters     // the method's parameters
+	changes membership.Log // of who takes part, as far as files tell it
+	view    Viewer         // what the user sees
+	folder  runs.Folder    // of the run
+	mode    runs.Mode      // how the folder is begun
+	// keeps other processes out of the folder; nil before it is chosen, and where another process
+	// leads
+	lock       io.Closer
+	folderOpen bool    // whether the folder is made ready
+	loaded     *loaded // what was loaded last; nil: nothing
+}
+
+// A beginning is what an attempt goes on from.
+type beginning struct {
+	team    network.Team   // nil: all agents are here
+	changes membership.Log // of who takes part
+	// the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
+	point *train.Point
+	// whether the folder of this process has what all found together as they loaded
+	setupKept bool
+	finished  bool // whether the run in the folder is finished, and this process only waits for others
+}
 
 // loaded is what a task has loaded for the agents of this process.
 type loaded struct {
 	data     data.Task     // the agents' examples
 	model    models.Model  // whose losses they are
-	setup    *setup        // what its agents have found together; nil before the first load
+	setup    *setup        // what its agents have found together
 	local    []int         // the agents of this process
-	unposed  bool          // whether no problem is made of the data yet
 	test     data.Examples // the test examples of all, before each agent has its own; see admit
-	notes    []string      // how the start of x was found, where it was with the loaded data
-	searched runs.Usage    // what all agents spent to find the best constant, where x starts there
 	duration time.Duration // of the load
 }
 
@@ -201,21 +159,29 @@ type loaded struct {
 // exchange it again.
 type setup struct {
 	runs.Setup
-	exchange network.Collective // nil: all is in Setup already
+	exchange network.Collective // nil: all is in Setup already, and in the folder
 	next     int                // the one of Found that comes next, without an exchange
 }
 
-// A problem is the bilevel problem of the loaded data, with its descriptions.
+// A problem is the bilevel problem of what is loaded, with its descriptions.
 type problem struct {
 	train.Problem
-	data      data.Task      // after held-out examples are taken off, and rows are clipped
-	penalties bool           // x is penalties, and the oracles tell their part of the Hessian
-	meaning   runs.Meaning   // what x is
-	startX    []float64      // start of x, where the task or the model says it; nil: -x0 or what the method finds
-	shapeY    []int          // shape of omega.npy
-	settings  map[string]any // the task's part of config.json and of what a checkpoint belongs to
-	line      string         // description for people
-	guard     *guard         // what keeps the agents' answers to a budget; nil: nothing does
+	config    models.Config    // of its oracles
+	model     models.Model     // whose losses they are
+	whole     data.Task        // all examples, as they were loaded
+	data      data.Task        // after held-out examples are taken off, and rows are clipped
+	local     []int            // the agents of this process
+	setup     *setup           // what all agents found together
+	epoch     membership.Epoch // whose members are there at the start; the zero value where they stay the same
+	penalties bool             // x is penalties, and the oracles tell their part of the Hessian
+	meaning   runs.Meaning     // what x is
+	startX    []float64        // start of x, where the task or the model says it; nil: -x0 or what the method finds
+	shapeY    []int            // shape of omega.npy
+	settings  map[string]any   // the task's part of config.json and of what a checkpoint belongs to
+	line      string           // description for people
+	guard     *guard           // what keeps the agents' answers to a budget; nil: nothing does
+	notes     []string         // how the start of x was found, where it was with the loaded data
+	searched  runs.Usage       // what all agents spent to find the best constant, where x starts there
 }
 
 // A guard keeps what the agents of this process answer to a budget.
@@ -226,22 +192,30 @@ type guard struct {
 	scores map[int]*models.Score    // on the agents' test examples
 }
 
-// newRunner returns a run of a job whose agents are where a layout says.
-func newRunner(j *Job, l Layout) *runner {
-	r := new(runner)
-	r.Job, r.layout = j, l
-	return r
+// An ending is what the iterations have found, and what is made of it so far: it finds the models,
+// keeps one, compares what each site finds alone with it, and writes what the run leaves.
+type ending struct {
+	run      *run
+	problem  problem       // of the members at the end
+	config   train.Config  // of the iterations
+	result   *train.Result // of the iterations; nil: they have not begun
+	warnings []string      // of the run so far
+	watch    modelWatcher  // of the models
+	summary  runs.Summary  // so far
+	over     bool          // whether the iterations are over
+	written  bool          // whether all that was found is in the folder
 }
 
 // gatherCounts returns the numbers of examples by which agents at the start of a run choose
 // together: all tell them to all.
-func (r *loader) gatherCounts(ctx context.Context, count func(data.Shard) []float64) ([][]float64, error) {
-	counts := make([][]float64, r.Agents)
-	for i, shard := range r.loaded.data.Shards[:len(counts)] {
-		counts[i] = count(shard)
+func gatherCounts(ctx context.Context, team network.Team, shards []data.Shard,
+	count func(data.Shard) []float64) ([][]float64, error) {
+	var counts [][]float64
+	for _, shard := range shards {
+		counts = append(counts, count(shard))
 	}
-	if r.team == nil {
+	if team == nil {
 		return counts, nil
 	}
-	return counts, r.team.Gather(ctx, counts)
+	return counts, team.Gather(ctx, counts)
 }

@@ -9,93 +9,110 @@ import (
 	"dsbo/train"
 )
 
-// chooseSteps finds the curvature where steps follow it, chooses the steps that are auto and
-// collects warnings of those that are not stable.
-func (r *stepChooser) chooseSteps(ctx context.Context) error {
-	p, q, err := r.startProblem().Dims()
+// chooseSteps returns the configuration of the iterations on a problem: it finds the curvature
+// where steps follow it, chooses the steps that are auto and collects warnings of those that are
+// not stable.
+func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c train.Config, warnings []string,
+	err error) {
+	start, err := p.ofMembers(p.epoch)
 	if err != nil {
-		return err
+		return c, nil, err
 	}
-	x, y := make([]float64, p), make([]float64, q)
+	np, nq, err := start.Dims()
+	if err != nil {
+		return c, nil, err
+	}
+	x, y := make([]float64, np), make([]float64, nq)
 	linalg.Fill(x, r.X0)
-	copy(x, r.problem.startX)
-	copy(y, r.problem.Start)
-	r.startX = x
-	r.method = algo.Clone(r.params.method)
-	if g := r.problem.guard; g != nil {
-		if r.Privacy.LeastRows, err = r.leastRows(ctx); err != nil {
-			return err
+	copy(x, p.startX)
+	copy(y, p.Start)
+	m := algo.Clone(r.params.method)
+	if g := p.guard; g != nil {
+		if r.Privacy.LeastRows, err = r.leastRows(ctx, at, p); err != nil {
+			return c, nil, err
 		}
-		if err := g.plan(r.Settings, r.method); err != nil {
-			return err
+		if err := g.plan(r.Settings, m); err != nil {
+			return c, nil, err
 		}
 	}
-	if r.trainConfig().HasSteps() {
-		if err := r.startProblem().CheckStart(x, y); err != nil { // the curvature of nothing finite says less
-			return err
+	c = r.trainConfig(at, p, m, x)
+	if start.Sent = &c.Start.Sent; c.HasSteps() {
+		if err := start.CheckStart(x, y); err != nil { // the curvature of nothing finite says less
+			return c, nil, err
 		}
-		if r.lmax, err = r.largestCurvature(ctx, x, y); err != nil {
-			return err
+		switch g := p.guard; {
+		case g != nil:
+			c.Start.Curvature, err = g.curvature(p.Oracles[p.local[0]], x)
+		case at.point != nil:
+			c.Start.Sent, c.Start.Curvature = at.point.Start.Sent, at.point.Start.Curvature
+		default:
+			c.Start.Curvature, err = start.Curvature(ctx, x, y)
 		}
-		l := algo.Curvature{L: r.lmax}
+		if err != nil {
+			return c, nil, err
+		}
+		l := algo.Curvature{L: c.Start.Curvature}
 		l.Z, l.Y = train.StableBounds(r.graph.W, l.L)
-		if g := r.problem.guard; g != nil {
-			l.Z = min(l.Z, g.stableStep(r.Settings, q))
+		if g := p.guard; g != nil {
+			l.Z = min(l.Z, g.stableStep(r.Settings, nq))
 		}
-		if r.following, err = algo.Bind(r.method, l); err != nil {
-			return err
+		if c.Following, err = algo.Bind(m, l); err != nil {
+			return c, nil, err
 		}
 	}
-	r.chooseStart()
-	r.warnings = nil
-	if r.lmax > 0 {
-		r.warnings = train.StepWarnings(r.trainConfig(), r.lmax, 0)
+	r.adaptMethod(m, p)
+	if l := c.Start.Curvature; l > 0 {
+		warnings = train.StepWarnings(c, l, 0)
 	}
+	return c, append(warnings, r.vainFlags(m)...), nil
+}
+
+// vainFlags returns a warning for each flag that changes nothing for a method.
+func (r *run) vainFlags(m algo.Method) (warnings []string) {
 	for _, flag := range r.params.unknown {
-		r.warnings = append(r.warnings,
-			fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, r.Algorithm))
+		warnings = append(warnings, fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, r.Algorithm))
 	}
-	if draws := algo.TraitsOf(r.method).FullBatch; draws != "" && r.givenFlags["batch"] && r.Batch > 0 {
-		r.warnings = append(r.warnings, fmt.Sprintf("-batch %d changes nothing: %s takes all examples (%s)",
+	if draws := algo.TraitsOf(m).FullBatch; draws != "" && r.givenFlags["batch"] && r.Batch > 0 {
+		warnings = append(warnings, fmt.Sprintf("-batch %d changes nothing: %s takes all examples (%s)",
 			r.Batch, r.Algorithm, draws))
 	}
-	return nil
+	return warnings
 }
 
-// showWarnings shows what there is to warn of before the run begins.
-func (r *stepChooser) showWarnings() {
-	for _, w := range r.warnings {
-		r.view.Log("warning: %s", w)
-	}
-}
-
-// largestCurvature returns the largest curvature of an agent at the start.
-func (r *stepChooser) largestCurvature(ctx context.Context, x, y []float64) (float64, error) {
-	switch g := r.problem.guard; {
-	case g != nil:
-		return g.curvature(r.problem.Oracles[r.loaded.local[0]], x)
-	case r.point != nil:
-		r.stepsSent = r.point.Start.Sent
-		return r.point.Start.Curvature, nil
-	}
-	return r.startProblem().Curvature(ctx, x, y)
-}
-
-// chooseStart lets a method suit the run in the parameters that the user left open.
-func (r *stepChooser) chooseStart() {
-	adapt := algo.TraitsOf(r.method).Adapt
+// adaptMethod lets a method suit a problem in the parameters that the user left open.
+func (r *run) adaptMethod(m algo.Method, p *problem) {
+	adapt := algo.TraitsOf(m).Adapt
 	if adapt == nil {
 		return
 	}
-	known := r.givenFlags["x0"] || r.X0Best || r.problem.startX != nil || r.crossFit(true) != nil
+	known := r.givenFlags["x0"] || r.X0Best || p.startX != nil || r.Task.crossFit(true) != nil
 	gaveUp := adapt(algo.Setting{
-		Nonconvex: r.problem.Nonconvex, ByMix: r.Average == "mix", StartKnown: known,
-		Penalties: r.problem.penalties,
-		Given:     func(name string) bool { return r.Settings.Set[name] != nil },
+		Nonconvex: p.Nonconvex, ByMix: r.Average == "mix", StartKnown: known, Penalties: p.penalties,
+		Given: func(name string) bool { return r.Set[name] != nil },
 	})
 	if gaveUp && !known {
 		r.view.Log(
 			"x starts at %g: the problem tells no penalties by which a start could be found (-x0 chooses another)",
 			r.X0)
+	}
+}
+
+// trainConfig returns the configuration of a method's run on a problem, for package train, whose
+// steps are not chosen yet.
+func (r *run) trainConfig(at beginning, p *problem, m algo.Method, startX []float64) train.Config {
+	s, evaluation := r.Settings, r.Evaluate
+	// all examples, of which iterations take few, cost too much
+	if p.Nonconvex && s.Batch > 0 && !r.givenFlags["evaluate"] {
+		evaluation = train.EvaluateOff
+	}
+	return train.Config{
+		Problem: p.Problem, W: r.graph.W, Membership: at.changes, Changing: r.layout.ownsFiles(),
+		Method: m, StartX: startX, K: s.Iterations, CurvatureX: startX,
+		EvalEvery: s.EvalEvery, ExactEach: r.givenFlags["eval-every"], Patience: s.Patience,
+		Newest:          !s.Rivals && s.Holdout == 0,
+		CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder),
+		Resume: s.Resume || at.point != nil || r.layout.ownsFiles(), From: at.point,
+		Settings: r.checkpointSettings(p), Evaluate: evaluation, Start: train.Start{Spent: p.searched},
+		DenseLimit: int64(s.Memory * (1 << 30)),
 	}
 }

@@ -18,11 +18,11 @@ import (
 
 // crossFit returns what the task has for a choice of structures before the iterations, or after
 // them; nil: it has none there.
-func (r *base) crossFit(before bool) *CrossFit {
-	if r.Task.CrossFit == nil {
+func (t *Task) crossFit(before bool) *CrossFit {
+	if t.CrossFit == nil {
 		return nil
 	}
-	if c := r.Task.CrossFit(); c != nil && before == (c.Begin != nil) {
+	if c := t.CrossFit(); c != nil && before == (c.Begin != nil) {
 		return c
 	}
 	return nil
@@ -31,48 +31,53 @@ func (r *base) crossFit(before bool) *CrossFit {
 // startStructured finds the structures of penalties before the iterations, where the task asks for
 // that, and makes the problem that starts at their λ. It is among what was found together, where a
 // run that goes on has it.
-func (r *poser) startStructured(ctx context.Context) error {
-	c, l := r.crossFit(true), &r.loaded
+func (r *run) startStructured(ctx context.Context, at beginning, l *loaded, p problem) (problem, error) {
+	c := r.Task.crossFit(true)
 	if c == nil || r.givenFlags["x0"] {
-		return nil
+		return p, nil
 	}
-	if r.team == nil {
-		if err := r.resumeSetup(); err != nil {
-			return err
-		}
+	if err := r.resumeSetup(&p); err != nil {
+		return p, err
 	}
-	p, _ := l.model.Dims()
-	start, err := l.setup.foundBy(p, func() (start runs.Found, err error) {
-		e := r.startEpoch()
-		r.problem.Problem, r.problem.data, c.All = r.startProblem(), memberData(r.problem.data, e), memberData(c.All, e)
-		r.problem.Sent = &l.setup.Sent
-		r.view.Log("structures of penalties, at whose λ the iterations start")
-		fit, err := r.foldsOf(*c, nil)
+	length, _ := p.model.Dims()
+	found, err := p.setup.foundBy(length, func() (of runs.Found, err error) {
+		start, err := p.ofMembers(p.epoch)
 		if err != nil {
-			return start, err
+			return of, err
+		}
+		start.Sent, c.All = &p.setup.Sent, memberData(c.All, p.epoch)
+		r.view.Log("structures of penalties, at whose λ the iterations start")
+		fit, err := start.foldsOf(*c, nil)
+		if err != nil {
+			return of, err
 		}
 		found, err := fit.Structures(ctx, r.X0)
 		if err != nil {
-			return start, err
+			return of, err
 		}
 		return runs.Found{Sum: found.Penalties, Texts: []string{found.Note("λ starts at")}}, nil
 	})
 	if err != nil {
-		return err
+		return p, err
 	}
-	if l.model, err = c.Begin(start.Sum); err != nil {
-		return err
+	model, err := c.Begin(found.Sum)
+	if err != nil {
+		return p, err
 	}
-	l.notes = start.Texts
-	r.view.Log("%s", l.notes[0])
-	return r.makeAnew()
+	r.view.Log("%s", found.Texts[0])
+	p, err = r.makeProblem(at, l, model)
+	p.notes = found.Texts
+	return p, err
 }
 
 // resumeSetup has a run of one process that goes on take what is found after the data are loaded
 // from its folder, if they and the settings are as they were.
-func (r *poser) resumeSetup() (err error) {
-	s := r.loaded.setup
-	if s.Of, err = r.digest(); err != nil || r.mode != runs.Resume {
+func (r *run) resumeSetup(p *problem) (err error) {
+	s := p.setup
+	if p.Team != nil {
+		return nil
+	}
+	if s.Of, err = r.digest(p); err != nil || r.mode != runs.Resume {
 		return err
 	}
 	var before setup
@@ -91,9 +96,9 @@ func (r *poser) resumeSetup() (err error) {
 }
 
 // digest stands for the data of all agents and the settings on which structures depend.
-func (r *poser) digest() (string, error) {
-	text, err := json.Marshal(map[string]any{"data": r.problem.Digests, "settings": r.checkpointSettings(),
-		"average": r.problem.Average, "x0": r.X0, "members": r.startEpoch().Members})
+func (r *run) digest(p *problem) (string, error) {
+	text, err := json.Marshal(map[string]any{"data": p.Digests, "settings": r.checkpointSettings(p),
+		"average": p.Average, "x0": r.X0, "members": p.epoch.Members})
 	return fmt.Sprintf("%x", sha256.Sum256(text)), err
 }
 
@@ -103,22 +108,22 @@ const structuredIterations = 6
 
 // chooseIterations sets K, where -K leaves it open, as in the run that goes on, or to what the
 // choice of structures begins with.
-func (r *poser) chooseIterations() {
+func (r *run) chooseIterations() {
 	switch {
 	case r.givenFlags["K"]:
 	case r.resumedK > 0:
-		r.Settings.Iterations = r.resumedK
-	case r.Preset == tunedPreset().Name && r.crossFit(false) != nil:
-		r.Settings.Iterations = structuredIterations
+		r.Iterations = r.resumedK
+	case r.Preset == tunedPreset().Name && r.Task.crossFit(false) != nil:
+		r.Iterations = structuredIterations
 	}
 }
 
 // finishStructured finds the models of all structures of penalties, from the λ of the iterations
 // on, and keeps the better one of their mean and one penalty for all; or a network, where there are
 // some and the best is better than that mean.
-func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.Best) error {
-	c.All = memberData(c.All, r.finalEpoch)
-	found, parts, err := r.keptStructures(ctx, c, best.X[0])
+func (e *ending) finishStructured(ctx context.Context, c CrossFit, best train.Best) error {
+	c.All = memberData(c.All, e.result.Epoch)
+	found, parts, err := e.keptStructures(ctx, c, best.X[0])
 	if err != nil {
 		return err
 	}
@@ -126,63 +131,63 @@ func (r *finisher) finishStructured(ctx context.Context, c CrossFit, best train.
 	if err != nil {
 		return err
 	}
-	r.summary.Constants = found.Tried
+	e.summary.Constants = found.Tried
 	final, notes, tuned := (*finalist)(nil), []string{found.Note("The tuned λ is")}, mean
 	if len(c.Networks) > 0 {
-		if final, notes, err = r.networkFinalist(ctx, c, found, one, mean, notes); err != nil {
+		if final, notes, err = e.networkFinalist(ctx, c, found, one, mean, notes); err != nil {
 			return err
 		}
 	}
 	if final != nil {
 		tuned = final.Model
-	} else if final, err = r.linearFinalist(ctx, parts, found, one, mean, notes); err != nil {
+	} else if final, err = e.linearFinalist(ctx, parts, found, one, mean, notes); err != nil {
 		return err
 	}
-	if err := r.saveKept(ctx, final.Model, final); err != nil {
+	if err := e.saveKept(ctx, final.Model, final); err != nil {
 		return err
 	}
-	if err := r.compareSites(ctx, &c, one, tuned); err != nil {
+	if err := e.compareSites(ctx, &c, one, tuned); err != nil {
 		return err
 	}
-	return r.writeFinished(ctx)
+	return e.writeFinished(ctx)
 }
 
 // foldsOf returns the problem whose structures of penalties are sought.
-func (r *poser) foldsOf(c CrossFit, watch candidates.Watcher) (fit candidates.CrossFit, err error) {
-	fit = candidates.CrossFit{Model: r.loaded.model.(models.Folds), Data: r.problem.data, Blocks: c.Blocks,
+func (p *problem) foldsOf(c CrossFit, watch candidates.Watcher) (fit candidates.CrossFit, err error) {
+	fit = candidates.CrossFit{Model: p.model.(models.Folds), Data: p.data, Blocks: c.Blocks,
 		Variance: c.Variance, Watch: watch}
-	fit.Model.Of, fit.Model.Apart = r.linear(), true
-	if fit.Problem, err = r.roughProblem(fit.Data, fit.Model); err == nil {
-		fit.All, err = r.roughProblem(c.All, r.linear())
+	fit.Model.Of, fit.Model.Apart = linearOf(p.model), true
+	if fit.Problem, err = p.roughProblem(fit.Data, fit.Model); err == nil {
+		fit.All, err = p.roughProblem(c.All, fit.Model.Of)
 	}
 	return fit, err
 }
 
 // keptStructures finds the models of all structures of penalties, from a penalty near the best one
 // on, or takes those that all agents have kept. parts is the problem of the models of all folds.
-func (r *finisher) keptStructures(ctx context.Context, c CrossFit,
+func (e *ending) keptStructures(ctx context.Context, c CrossFit,
 	near float64) (found *candidates.Structures, parts train.Problem, err error) {
-	fit, err := r.foldsOf(c, modelWatcher{&r.base})
+	fit, err := e.problem.foldsOf(c, e.watch)
 	if err != nil {
 		return nil, parts, err
 	}
-	data, err := kept(ctx, r, "structures", func() (json.RawMessage, error) {
-		if found, err = fit.Structures(ctx, near); err != nil || !r.layout.ownsFiles() {
+	data, err := kept(ctx, e, "structures", func() (json.RawMessage, error) {
+		if found, err = fit.Structures(ctx, near); err != nil || !e.run.layout.ownsFiles() {
 			return nil, err
 		}
 		return found.Encode()
 	})
 	if err == nil && found == nil {
-		sent := r.summary.Traffic.Models // which has what the structures took, and what Restore sends
+		sent := *e.problem.Sent // which has what the structures took, and what Restore sends
 		found, err = fit.Restore(ctx, data)
-		r.summary.Traffic.Models = sent
+		*e.problem.Sent = sent
 	}
 	return found, fit.Problem, err
 }
 
 // linearFinalist compares the mean of all structures with one penalty for all. parts is the problem
 // of the models of all folds.
-func (r *finisher) linearFinalist(ctx context.Context, parts train.Problem, found *candidates.Structures,
+func (e *ending) linearFinalist(ctx context.Context, parts train.Problem, found *candidates.Structures,
 	one, mean *candidates.Model, notes []string) (*finalist, error) {
 	all := one.Finder.Problem
 	gains, err := all.Compare(ctx, mean.Fit(), all, one.Fit())
@@ -200,13 +205,13 @@ func (r *finisher) linearFinalist(ctx context.Context, parts train.Problem, foun
 			gains = append(gains, g)
 		}
 	}
-	kept := r.conclude("", mean, one, candidates.CrossFitLost(gains), []*candidates.Model{one}, gains, notes)
+	kept := e.conclude("", mean, one, candidates.CrossFitLost(gains), []*candidates.Model{one}, gains, notes)
 	if kept == one {
 		found.KeepOne()
 	}
-	r.summary.Structures = append(found.Summaries(), r.summary.Structures...)
+	e.summary.Structures = append(found.Summaries(), e.summary.Structures...)
 	return &finalist{Model: kept, refit: func(ctx context.Context, t data.Task, times float64) ([]float64, error) {
-		all, err := r.roughProblem(t, r.linear())
+		all, err := e.problem.roughProblem(t, linearOf(e.problem.model))
 		if err != nil {
 			return nil, err
 		}
@@ -226,10 +231,10 @@ type networkChoice struct {
 
 // networkFinalist tries networks, and compares the best with the mean of all structures; nil: it is
 // not better. What was tried comes behind the notes.
-func (r *finisher) networkFinalist(ctx context.Context, c CrossFit, found *candidates.Structures,
+func (e *ending) networkFinalist(ctx context.Context, c CrossFit, found *candidates.Structures,
 	one, mean *candidates.Model, notes []string) (*finalist, []string, error) {
-	networks := candidates.Networks{Of: c.Networks, Problem: r.roughProblem, Linear: found}
-	choice, err := kept(ctx, r, "networks", func() (networkChoice, error) {
+	networks := candidates.Networks{Of: c.Networks, Problem: e.problem.roughProblem, Linear: found}
+	choice, err := kept(ctx, e, "networks", func() (networkChoice, error) {
 		tried, best, better, err := networks.Choose(ctx)
 		return networkChoice{tried, slices.Index(tried, best), better}, err
 	})
@@ -241,7 +246,7 @@ func (r *finisher) networkFinalist(ctx context.Context, c CrossFit, found *candi
 		if n.Of = c.Networks[k]; better && n == best {
 			n.Share = 1
 		}
-		r.summary.Structures = append(r.summary.Structures, n.Structure)
+		e.summary.Structures = append(e.summary.Structures, n.Structure)
 	}
 	one.Name, mean.Name = "linear, "+one.Name, "linear, "+mean.Name
 	if notes = append(notes, candidates.NetworkNote(tried, best, better)); !better {
@@ -256,20 +261,20 @@ func (r *finisher) networkFinalist(ctx context.Context, c CrossFit, found *candi
 		return nil, nil, err
 	}
 	gains = append(slices.DeleteFunc(gains, fitted), best.Gain)
-	r.conclude("A "+m.Name, m, mean, false, []*candidates.Model{one, mean}, gains, notes)
+	e.conclude("A "+m.Name, m, mean, false, []*candidates.Model{one, mean}, gains, notes)
 	for _, s := range found.Summaries() {
 		s.Share = 0
-		r.summary.Structures = append(r.summary.Structures, s)
+		e.summary.Structures = append(e.summary.Structures, s)
 	}
 	return &finalist{m, best, func(ctx context.Context, t data.Task, times float64) ([]float64, error) {
 		return networks.Refit(ctx, best, t, times)
 	}}, notes, nil
 }
 
-// linear returns the linear model of which the run's model has one for each fold, with a
-// log-penalty for each feature, and no prior, which structures have in place of it.
-func (r *poser) linear() models.Linear {
-	one := r.loaded.model.(models.Folds).Of
+// linearOf returns the linear model of which a run's model has one for each fold, with a log-penalty
+// for each feature, and no prior, which structures have in place of it.
+func linearOf(model models.Model) models.Linear {
+	one := model.(models.Folds).Of
 	one.Penalties, one.Prior = nil, models.Prior{}
 	return one
 }

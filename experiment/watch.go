@@ -6,48 +6,50 @@ import (
 
 	"dsbo/algo"
 	"dsbo/experiment/console"
+	"dsbo/network/membership"
 	"dsbo/runs"
 	"dsbo/train"
 )
 
-// watch begins the progress of a run, which its configuration then keeps up to date.
-func (r *stepChooser) watch(c *train.Config) error {
-	d := c.WithDefaults()
-	m := algo.Clone(r.method)
+// watchRun begins the progress of a run, which its configuration then keeps up to date, and the
+// models at its end.
+func (r *run) watchRun(c *train.Config) (modelWatcher, error) {
+	watch := modelWatcher{r.view, &pace{now: time.Now}}
+	d, p := c.WithDefaults(), watch.pace
+	m := algo.Clone(c.Method)
 	if err := m.Init(1, 1, d.K); err != nil { // it makes as many calls whatever p and q are
-		return err
+		return watch, err
 	}
 	evaluations := plannedEvaluations(d)
-	r.pace = &pace{now: time.Now}
-	r.pace.plan(iterating, plannedIterations(m, d.K))
-	r.pace.plan(evaluating, evaluations)
-	r.pace.plan(modelling, modelsPlanned)
-	r.pace.begin()
+	p.plan(iterating, plannedIterations(m, d.K))
+	p.plan(evaluating, evaluations)
+	p.plan(modelling, modelsPlanned)
+	p.begin()
 	done := 0
-	show := func() { r.view.Show(r.pace.progress("iteration", done, d.K)) }
+	show := func() { r.view.Show(p.progress("iteration", done, d.K)) }
 	show()
 	c.OnCheckpoint = r.view.Saved
 	c.OnDamage = func(err error) { r.view.Log("checkpoint left out: %v", err) }
-	c.OnEpoch = r.noteChange
+	c.OnEpoch = func(e membership.Epoch) { r.noteChange(d.Membership, e) }
 	c.OnResume = func(before int) {
-		r.pace.skip(iterating, plannedIterations(m, before))
-		r.pace.skip(evaluating, evaluations*float64(before)/float64(d.K))
+		p.skip(iterating, plannedIterations(m, before))
+		p.skip(evaluating, evaluations*float64(before)/float64(d.K))
 		done = before
 		show()
 	}
 	c.OnIteration = func(now int) {
 		done = now
-		r.pace.step(iterating, iterationWork(m, now-1))
+		p.step(iterating, iterationWork(m, now-1))
 		show()
 	}
 	records := 0
 	c.OnRecord = func(rec runs.Record) {
-		r.pace.step(evaluating, evaluationWork(rec.Phi.Known()))
+		p.step(evaluating, evaluationWork(rec.Phi.Known()))
 		r.showRecord(rec, records%recordsPerHead == 0)
 		records++
 		show()
 	}
-	return nil
+	return watch, nil
 }
 
 // plannedIterations returns the work of the first iterations of a method. Of more than
@@ -76,7 +78,7 @@ func plannedEvaluations(c train.Config) (work float64) {
 }
 
 // showRecord shows a record, with the names of its columns before it or without.
-func (r *base) showRecord(rec runs.Record, head bool) {
+func (r *run) showRecord(rec runs.Record, head bool) {
 	text := []string{console.RecordLine(rec)}
 	if head {
 		text = []string{console.RecordHead, text[0]}
