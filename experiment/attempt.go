@@ -50,10 +50,16 @@ func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	if err := e.iterate(ctx, l.duration.Seconds()); err != nil {
 		return e, err
 	}
-	if p.guard != nil {
-		err = e.finishPrivate(ctx)
-	} else {
+	switch c := r.Task.crossFit(false); {
+	case p.guard != nil:
+		err = e.finishPrivate()
+	case c != nil:
+		err = e.finishStructured(ctx, *c)
+	default:
 		err = e.finish(ctx)
+	}
+	if err == nil {
+		err = e.writeFinished(ctx)
 	}
 	e.written = err == nil
 	return e, err
@@ -99,8 +105,10 @@ func (e *ending) iterate(ctx context.Context, took float64) (err error) {
 		e.warnings = append(e.warnings, fmt.Sprintf("the run ended after %s, before epoch %d of the membership log began",
 			wording.Count(e.result.Iterations, "iteration"), of.Number+1))
 	}
-	e.problem, err = p.ofMembers(of)
-	return err
+	if e.problem, err = p.ofMembers(of); err != nil {
+		return err
+	}
+	return e.writeIterates()
 }
 
 // protect adds noise to what the agents answer, where there is differential privacy and it is due:

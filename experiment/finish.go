@@ -13,17 +13,9 @@ import (
 	"dsbo/train"
 )
 
-// finish writes what the run has found, then finds the models that it is compared with, and keeps
-// the better one.
+// finish finds the models that the best iterate is compared with, and keeps the better one.
 func (e *ending) finish(ctx context.Context) error {
 	r, of, best := e.run, e.result, e.result.Best
-	if err := e.writeIterates(best); err != nil {
-		return err
-	}
-	e.summary.Best = best.Iteration
-	if c := r.Task.crossFit(false); c != nil {
-		return e.finishStructured(ctx, *c, best)
-	}
 	solver := of.Exact // warm, where records had exact values
 	if solver == nil {
 		solver = e.problem.Solver()
@@ -66,10 +58,7 @@ func (e *ending) finish(ctx context.Context) error {
 	if err := e.compareSimpler(ctx, kept); err != nil {
 		return err
 	}
-	if err := e.compareSites(ctx, nil, rival, tuned); err != nil {
-		return err
-	}
-	return e.writeFinished(ctx)
+	return e.compareSites(ctx, nil, rival, tuned)
 }
 
 // finishAlone keeps the tuned model, which is compared with no other.
@@ -79,10 +68,7 @@ func (e *ending) finishAlone(ctx context.Context, tuned *candidates.Model, notes
 	e.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: append([]string{}, notes...),
 		FoundBy:  e.run.Algorithm,
 		Sentence: iterateSentence(e.run.Algorithm, e.problem.meaning.One, e.result, tuned)}
-	if err := e.saveKept(ctx, tuned, nil); err != nil {
-		return err
-	}
-	return e.writeFinished(ctx)
+	return e.saveKept(ctx, tuned, nil)
 }
 
 // iterateSentence gives Φ and the test accuracy of an iterate, as far as they are known, and claims

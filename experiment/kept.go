@@ -252,7 +252,9 @@ func riseNotes(records []runs.Record, best train.Best, done, all int, symbol str
 
 // writeIterates writes what the run has found before models are solved, so that nothing is lost if
 // that fails: λ, ȳ and the summary.
-func (e *ending) writeIterates(best train.Best) error {
+func (e *ending) writeIterates() error {
+	best := e.result.Best
+	e.summary.Best = best.Iteration
 	if err := e.run.writeModel(best.X, best.Y, e.problem.shapeY); err != nil || !e.run.layout.leads() {
 		return err
 	}

@@ -106,18 +106,6 @@ func splitTests(t *data.Task) error {
 	return nil
 }
 
-// startEpoch returns the epoch of the agents that are there at the start, or where a team connects
-// members of a later one, of these; the zero value where members stay the same.
-func (r *run) startEpoch(at beginning) (e membership.Epoch) {
-	switch {
-	case len(at.changes) == 0:
-		return e
-	case at.team != nil:
-		return at.changes.Last(r.Agents)
-	}
-	return membership.First(r.Agents)
-}
-
 // noteChange says that an epoch of a log has begun.
 func (r *run) noteChange(changes membership.Log, e membership.Epoch) {
 	text := fmt.Sprintf("epoch %d begins after iteration %d: %s", e.Number, e.Iteration,

@@ -84,7 +84,8 @@ func (j *Job) explainModel(ctx context.Context, w io.Writer) error {
 func (r *run) planned(p *problem, c train.Config) plan.Run {
 	run := plan.Run{
 		Line: fmt.Sprintf("%s; %v", p.line, r.graph), Config: c,
-		Found: p.setup.Found, Privacy: r.Privacy, HeldOut: hasHoldout(p.whole), Rows: r.exchangedRows(p),
+		Found: p.setup.Found, Privacy: r.Privacy,
+		HeldOut: slices.ContainsFunc(p.whole.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 }), Rows: r.exchangedRows(p),
 		Best: r.startsAtBest(p), Rivals: r.Rivals, Simpler: simplerLength(p.model),
 	}
 	if held := heldConfig(c, p.Problem); held != nil {
@@ -98,11 +99,6 @@ func (r *run) planned(p *problem, c train.Config) plan.Run {
 		}
 	}
 	return run
-}
-
-// hasHoldout reports whether an agent here has held-out examples.
-func hasHoldout(t data.Task) bool {
-	return slices.ContainsFunc(t.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 })
 }
 
 // runPilot runs the job in this process, on the data that are here; nil if that takes longer

@@ -236,9 +236,8 @@ func (g *guard) curvature(o dsbo.Oracle, x []float64) (float64, error) {
 
 // finishPrivate writes the λ and the model of a run with differential privacy, the last ones.
 // Nothing is compared: that would take more answers.
-func (e *ending) finishPrivate(ctx context.Context) error {
+func (e *ending) finishPrivate() error {
 	r, best := e.run, e.result.Best
-	e.summary.Best = best.Iteration
 	e.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: []string{
 		fmt.Sprintf(
 			"Differential privacy %v: what was sent is about as likely with another row in its place. Losses and "+
@@ -246,14 +245,9 @@ func (e *ending) finishPrivate(ctx context.Context) error {
 	}, Sentence: fmt.Sprintf(
 		"Tuned %s with noise on all that a site sends: they are not compared with one penalty for all, which would "+
 			"cost more of the budget.", wording.Count(len(best.X), "hyperparameter"))}
-	if err := r.writeModel(best.X, best.Y, e.problem.shapeY); err != nil {
-		return err
+	if r.Task.Finish == nil {
+		return nil
 	}
-	if r.Task.Finish != nil {
-		if err := r.Task.Finish(FinishedRun{Folder: r.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y,
-			Collective: withoutSums}); err != nil {
-			return err
-		}
-	}
-	return e.writeFinished(ctx)
+	return r.Task.Finish(FinishedRun{Folder: r.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y,
+		Collective: withoutSums})
 }

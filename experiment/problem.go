@@ -142,8 +142,13 @@ func (r *run) pose(ctx context.Context, at beginning, l *loaded) (p problem, err
 // makeProblem makes the problem of a model on the data that are loaded.
 func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p problem, err error) {
 	s := r.Settings
-	p = problem{model: model, whole: l.data, local: l.local, setup: l.setup, epoch: r.startEpoch(at),
+	p = problem{model: model, whole: l.data, local: l.local, setup: l.setup,
 		config: models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}}
+	if len(at.changes) > 0 {
+		if p.epoch = membership.First(r.Agents); at.team != nil {
+			p.epoch = at.changes.Last(r.Agents)
+		}
+	}
 	if p.data, err = data.HoldOut(l.data, s.Holdout, s.Seed); err != nil {
 		return p, fmt.Errorf("-holdout: %w", err)
 	}

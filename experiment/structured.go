@@ -121,9 +121,9 @@ func (r *run) chooseIterations() {
 // finishStructured finds the models of all structures of penalties, from the λ of the iterations
 // on, and keeps the better one of their mean and one penalty for all; or a network, where there are
 // some and the best is better than that mean.
-func (e *ending) finishStructured(ctx context.Context, c CrossFit, best train.Best) error {
+func (e *ending) finishStructured(ctx context.Context, c CrossFit) error {
 	c.All = memberData(c.All, e.result.Epoch)
-	found, parts, err := e.keptStructures(ctx, c, best.X[0])
+	found, parts, err := e.keptStructures(ctx, c, e.result.Best.X[0])
 	if err != nil {
 		return err
 	}
@@ -146,10 +146,7 @@ func (e *ending) finishStructured(ctx context.Context, c CrossFit, best train.Be
 	if err := e.saveKept(ctx, final.Model, final); err != nil {
 		return err
 	}
-	if err := e.compareSites(ctx, &c, one, tuned); err != nil {
-		return err
-	}
-	return e.writeFinished(ctx)
+	return e.compareSites(ctx, &c, one, tuned)
 }
 
 // foldsOf returns the problem whose structures of penalties are sought.
