@@ -82,8 +82,8 @@
 //	the loop over k          train/run.go, stepper.go; evaluation: evaluate.go
 //	exact Φ, ∇Φ, and models  train/exact: lower.go finds y*, adjoint.go z
 //	a checkpoint             train/checkpoint.go, save.go, resume.go; names: runs/checkpoints.go
-//	from a task to a result  experiment/job.go, stages.go; flags: settings.go, presets: preset.go
-//	one process, MPI, gRPC   experiment/stages.go; layout.go, ranks.go, agent.go
+//	from a task to a result  experiment/job.go, attempt.go; flags: settings.go, presets: preset.go
+//	one process, MPI, gRPC   experiment/layout.go, ranks.go, agent.go
 //	the best constant        experiment/candidates; as a start (-best-start): experiment/start.go
 //	what a run keeps         experiment/finish.go, kept.go
 //	what a run will send     experiment/plan

@@ -5,16 +5,17 @@
 // with -resume.
 //
 // Where the agents are is a [Layout]: in this process (layout.go), in the ranks of an MPI job
-// (ranks.go), or one in each of several processes (oneagent.go), for which package command has
+// (ranks.go), or one in each of several processes (agent.go), for which package command has
 // the verbs.
 //
-// stages.go has the parts of a run, and what each has found. The flags are in settings.go, presets
-// in preset.go, and parameters.go makes a method's parameters of them. A run begins in job.go,
-// whose attempts are in attempt.go; problem.go makes its problem of the task's data, steps.go
-// chooses its steps, and package train runs it. watch.go shows how far it is, with the time left
-// that pace.go predicts. finish.go finds the models (models.go, package candidates) and gives the
-// verdict on them; kept.go writes what is kept; record.go has the summary, and package console
-// writes the table. What a run will send, package plan says before.
+// The flags are in settings.go, presets in preset.go, and parameters.go makes a method's parameters
+// of them. A run begins in job.go, and attempt.go has the stages of its attempts in their order,
+// whose values are in stages.go: problem.go loads the data and makes the problem of them,
+// structured.go and start.go find where x starts, steps.go chooses the steps, and package train
+// runs the iterations. watch.go shows how far it is, with the time left that pace.go predicts.
+// finish.go finds the models (models.go, package candidates) and gives the verdict on them; kept.go
+// writes what is kept; record.go has the summary, and package console writes the table. What a run
+// will send, package plan says before.
 package experiment
 
 import (
