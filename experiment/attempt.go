@@ -65,8 +65,8 @@ func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	return e, err
 }
 
-// iterate checks the configuration, shows what was found in the seconds that loading took, makes the
-// run folder ready and runs the iterations. What follows is of the agents that are there at
+// iterate checks the configuration, shows what was found in the seconds that loading took, makes
+// the run folder ready and runs the iterations. What follows is of the agents that are there at
 // their end.
 func (e *ending) iterate(ctx context.Context, took float64) (err error) {
 	r, c, p := e.run, e.config, &e.problem
@@ -79,6 +79,7 @@ func (e *ending) iterate(ctx context.Context, took float64) (err error) {
 	if err := r.completeConfig(c, p); err != nil {
 		return err
 	}
+	r.layout.describe(&r.Settings.Config)
 	for _, w := range e.warnings {
 		r.view.Log("warning: %s", w)
 	}
@@ -102,8 +103,9 @@ func (e *ending) iterate(ctx context.Context, took float64) (err error) {
 	e.summary.FloatsFormula = e.floatsByFormula()
 	of := e.result.Epoch
 	if of.Number < len(c.Membership) {
-		e.warnings = append(e.warnings, fmt.Sprintf("the run ended after %s, before epoch %d of the membership log began",
-			wording.Count(e.result.Iterations, "iteration"), of.Number+1))
+		e.warnings = append(e.warnings,
+			fmt.Sprintf("the run ended after %s, before epoch %d of the membership log began",
+				wording.Count(e.result.Iterations, "iteration"), of.Number+1))
 	}
 	if e.problem, err = p.ofMembers(of); err != nil {
 		return err

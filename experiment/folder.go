@@ -48,8 +48,8 @@ func (r *run) checkpoints(agents []int) ([]train.Point, error) {
 	return points, err
 }
 
-// openFolder makes the run folder ready, once, with the changes of members so far and what all found
-// together.
+// openFolder makes the run folder ready, once, with the changes of members so far and what all
+// found together.
 func (r *run) openFolder(ctx context.Context, changes membership.Log, found *setup) error {
 	if r.folderOpen {
 		return nil

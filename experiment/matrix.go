@@ -7,11 +7,11 @@ import (
 )
 
 // chooseMatrix returns the matrix of a problem's products: the one of -curvature, else the Hessian.
-func (r *run) chooseMatrix(p *problem) (m dsbo.CurvatureMatrix, err error) {
-	if m = r.Matrix; m == dsbo.Hessian {
+func (s *Settings) chooseMatrix(p *problem) (m dsbo.CurvatureMatrix, err error) {
+	if m = s.Matrix; m == dsbo.Hessian {
 		return m, nil
 	}
-	if r.Privacy != nil {
+	if s.Privacy != nil {
 		return m, dsbo.ConfigErrorf("-curvature must be hessian with differential privacy; it is %v", m)
 	}
 	if m != dsbo.GaussNewton {

@@ -107,13 +107,13 @@ func splitTests(t *data.Task) error {
 }
 
 // noteChange says that an epoch of a log has begun.
-func (r *run) noteChange(changes membership.Log, e membership.Epoch) {
+func noteChange(v Viewer, changes membership.Log, e membership.Epoch) {
 	text := fmt.Sprintf("epoch %d begins after iteration %d: %s", e.Number, e.Iteration,
 		wording.Count(len(e.Members), "agent"))
 	if why := changes[e.Number-1].Why; len(why) > 0 {
 		text += " (" + strings.Join(why, "; ") + ")"
 	}
-	r.view.Note(Note{Text: text, Name: "members",
+	v.Note(Note{Text: text, Name: "members",
 		Facts: []any{"epoch", e.Number, "iteration", e.Iteration, "members", e.Members}})
 }
 

@@ -118,11 +118,11 @@ func (r *run) load(ctx context.Context, at beginning, local []int) (*loaded, err
 }
 
 // checkMethod reports that a method is not made for a model.
-func (r *run) checkMethod(model models.Model) error {
-	m, err := algo.New(r.Algorithm)
+func (j *Job) checkMethod(model models.Model) error {
+	m, err := algo.New(j.Algorithm)
 	if err == nil && algo.TraitsOf(m).Compositional && !models.IsCompositional(model) {
 		err = dsbo.Errorf(dsbo.ErrCapability, "%s is for compositional problems alone; that of %s is none",
-			r.Algorithm, r.Task.Name)
+			j.Algorithm, j.Task.Name)
 	}
 	return err
 }
@@ -255,11 +255,11 @@ func meaningOf(m models.Model, penalties bool) runs.Meaning {
 }
 
 // setStart sets where a problem starts, if the task or else the model says it.
-func (r *run) setStart(p *problem) error {
+func (j *Job) setStart(p *problem) error {
 	var y []float64
 	length, _ := p.model.Dims()
-	if r.Task.Start != nil {
-		p.startX, y = r.Task.Start()
+	if j.Task.Start != nil {
+		p.startX, y = j.Task.Start()
 	}
 	if st, ok := p.model.(models.XStarter); ok && p.startX == nil {
 		p.startX = make([]float64, length)
@@ -268,7 +268,7 @@ func (r *run) setStart(p *problem) error {
 	switch x := p.startX; {
 	case x != nil && len(x) != length:
 		return dsbo.ShapeErrorf("the start of x must have p = %d numbers; it has %d", length, len(x))
-	case x != nil && r.givenFlags["x0"]:
+	case x != nil && j.givenFlags["x0"]:
 		return dsbo.ConfigErrorf("-x0 must not be given where x has a start of its own")
 	}
 	if y != nil {
@@ -297,7 +297,7 @@ func hasPenalties(o dsbo.Oracle) bool {
 }
 
 // checkpointSettings returns the settings that a checkpoint of a problem belongs to.
-func (r *run) checkpointSettings(p *problem) map[string]any {
-	return map[string]any{"task": p.settings, "seed": r.Seed, "batch": r.Batch, "dtype": r.DType,
-		"holdout": r.Holdout, "flags": r.shapingFlags}
+func (j *Job) checkpointSettings(p *problem) map[string]any {
+	return map[string]any{"task": p.settings, "seed": j.Seed, "batch": j.Batch, "dtype": j.DType,
+		"holdout": j.Holdout, "flags": j.shapingFlags}
 }

@@ -45,7 +45,8 @@ func (l *ranks) describe(c *runs.Config) { c.Transport, c.Processes = l.transpor
 // on the newest checkpoint that all have.
 func (l *ranks) join(ctx context.Context, r *run) (at beginning, err error) {
 	if n := r.graph.W.N(); n < l.world.Size() {
-		return at, dsbo.ConfigErrorf("-agents must be at least %d, the number of processes; it is %d", l.world.Size(), n)
+		return at, dsbo.ConfigErrorf("-agents must be at least %d, the number of processes; it is %d",
+			l.world.Size(), n)
 	}
 	l.agents = r.Agents
 	if l.team, err = l.open(ctx, r.graph); err != nil {

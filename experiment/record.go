@@ -13,8 +13,8 @@ import (
 
 // completeConfig adds to config.json the method's parameters, the problem, defaults, ρ and
 // the curvature.
-func (r *run) completeConfig(c train.Config, p *problem) (err error) {
-	config := &r.Settings.Config
+func (s *Settings) completeConfig(c train.Config, p *problem) (err error) {
+	config := &s.Config
 	if config.Params, err = json.Marshal(c.Method); err != nil {
 		return err
 	}
@@ -28,7 +28,6 @@ func (r *run) completeConfig(c train.Config, p *problem) (err error) {
 		config.Meaning = p.meaning
 	}
 	config.Rho, config.Curvature = c.W.Rho(), c.Start.Curvature
-	r.layout.describe(config)
 	return nil
 }
 

@@ -152,30 +152,30 @@ func siteOf(name string, row []float64, tuned *candidates.Model) runs.Site {
 }
 
 // exchangedRows returns what comparing the sites sends of each of them to all.
-func (r *run) exchangedRows(of *problem) []plan.Quantity {
-	sites := r.Task.sites()
+func (j *Job) exchangedRows(of *problem) []plan.Quantity {
+	sites := j.Task.sites()
 	if !sites.Compare || of.Score == nil {
 		return nil
 	}
 	rows := []plan.Quantity{plan.Row("scores on the site's test rows", siteNumbers)}
-	if n := r.Agents; sites.Exchange && n <= mostCrossed {
-		p, q := r.siteModelDims(of.model)
+	if n := j.Agents; sites.Exchange && n <= mostCrossed {
+		p, q := j.Task.siteModelDims(of.model)
 		rows = append(rows, plan.Row("model of the site alone", p+q), plan.Row("scores of such models", 2*n))
 	}
 	return rows
 }
 
 // siteModelDims returns the lengths of λ and of the model of a site alone, of a run of a model.
-func (r *run) siteModelDims(of models.Model) (p, q int) {
-	if r.Task.crossFit(false) != nil {
+func (t *Task) siteModelDims(of models.Model) (p, q int) {
+	if t.crossFit(false) != nil {
 		return linearOf(of).Dims()
 	}
 	return of.Dims()
 }
 
-// united returns a fit of a model that, if it has folds, is the mean of them in all: the loss of one
-// model of all their examples is next to its loss, and the mean of the folds' losses is larger, by 1
-// to 4 % with 40 to 120 examples.
+// united returns a fit of a model whose folds, if it has some, all are the mean of them: the loss
+// of one model of all their examples is next to its loss, and the mean of the folds' losses is
+// larger, by 1 to 4 % with 40 to 120 examples.
 func united(of models.Model, m train.Fit) train.Fit {
 	folds, ok := of.(models.Folds)
 	if !ok {
@@ -207,7 +207,7 @@ func (e *ending) exchangeSiteModels(ctx context.Context, sites []runs.Site, p tr
 	if !allowed {
 		p.Sent = new(dsbo.Traffic)
 	}
-	nx, ny := e.run.siteModelDims(e.problem.model)
+	nx, ny := e.run.Task.siteModelDims(e.problem.model)
 	vectors, err := p.GatherRows(ctx, nx+ny, func(i int, row []float64) error {
 		if own[i].Y == nil {
 			row[0] = math.NaN()

@@ -195,7 +195,7 @@ type guard struct {
 // An ending is what the iterations have found, and what is made of it so far: it finds the models,
 // keeps one, compares what each site finds alone with it, and writes what the run leaves.
 type ending struct {
-	run      *run
+	run      *run          // with the settings
 	problem  problem       // of the members at the end
 	config   train.Config  // of the iterations
 	result   *train.Result // of the iterations; nil: they have not begun

@@ -12,8 +12,8 @@ import (
 )
 
 // startsAtBest reports whether x starts at the best constant.
-func (r *run) startsAtBest(p *problem) bool {
-	return r.X0Best && !r.givenFlags["x0"] && p.penalties && p.startX == nil
+func (j *Job) startsAtBest(p *problem) bool {
+	return j.X0Best && !j.givenFlags["x0"] && p.penalties && p.startX == nil
 }
 
 // findStart finds the constant at which Φ is least, where -best-start asks for it, and x is
@@ -56,7 +56,8 @@ func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 	return p, nil
 }
 
-// validateStart reports what cannot work, such as a method whose box leaves out where all methods start.
+// validateStart reports what cannot work, such as a method whose box leaves out where all
+// methods start.
 func (s *Settings) validateStart(c train.Config) error {
 	if box := c.Box(); s.X0Best && box != nil && (s.X0 < box[0] || s.X0 > box[1]) {
 		return dsbo.ConfigErrorf("clip must contain %g, the best constant, where x starts; it is %v", s.X0, box)

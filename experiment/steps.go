@@ -64,17 +64,18 @@ func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c trai
 	if l := c.Start.Curvature; l > 0 {
 		warnings = train.StepWarnings(c, l, 0)
 	}
-	return c, append(warnings, r.vainFlags(m)...), nil
+	return c, append(warnings, r.vainFlags(r.params.unknown, m)...), nil
 }
 
-// vainFlags returns a warning for each flag that changes nothing for a method.
-func (r *run) vainFlags(m algo.Method) (warnings []string) {
-	for _, flag := range r.params.unknown {
-		warnings = append(warnings, fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, r.Algorithm))
+// vainFlags returns a warning for each flag that changes nothing for a method: those of parameters
+// that it lacks are unknown.
+func (j *Job) vainFlags(unknown []string, m algo.Method) (warnings []string) {
+	for _, flag := range unknown {
+		warnings = append(warnings, fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, j.Algorithm))
 	}
-	if draws := algo.TraitsOf(m).FullBatch; draws != "" && r.givenFlags["batch"] && r.Batch > 0 {
+	if draws := algo.TraitsOf(m).FullBatch; draws != "" && j.givenFlags["batch"] && j.Batch > 0 {
 		warnings = append(warnings, fmt.Sprintf("-batch %d changes nothing: %s takes all examples (%s)",
-			r.Batch, r.Algorithm, draws))
+			j.Batch, j.Algorithm, draws))
 	}
 	return warnings
 }

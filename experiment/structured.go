@@ -96,9 +96,9 @@ func (r *run) resumeSetup(p *problem) (err error) {
 }
 
 // digest stands for the data of all agents and the settings on which structures depend.
-func (r *run) digest(p *problem) (string, error) {
-	text, err := json.Marshal(map[string]any{"data": p.Digests, "settings": r.checkpointSettings(p),
-		"average": p.Average, "x0": r.X0, "members": p.epoch.Members})
+func (j *Job) digest(p *problem) (string, error) {
+	text, err := json.Marshal(map[string]any{"data": p.Digests, "settings": j.checkpointSettings(p),
+		"average": p.Average, "x0": j.X0, "members": p.epoch.Members})
 	return fmt.Sprintf("%x", sha256.Sum256(text)), err
 }
 
@@ -108,13 +108,13 @@ const structuredIterations = 6
 
 // chooseIterations sets K, where -K leaves it open, as in the run that goes on, or to what the
 // choice of structures begins with.
-func (r *run) chooseIterations() {
+func (j *Job) chooseIterations() {
 	switch {
-	case r.givenFlags["K"]:
-	case r.resumedK > 0:
-		r.Iterations = r.resumedK
-	case r.Preset == tunedPreset().Name && r.Task.crossFit(false) != nil:
-		r.Iterations = structuredIterations
+	case j.givenFlags["K"]:
+	case j.resumedK > 0:
+		j.Iterations = j.resumedK
+	case j.Preset == tunedPreset().Name && j.Task.crossFit(false) != nil:
+		j.Iterations = structuredIterations
 	}
 }
 
@@ -268,8 +268,8 @@ func (e *ending) networkFinalist(ctx context.Context, c CrossFit, found *candida
 	}}, notes, nil
 }
 
-// linearOf returns the linear model of which a run's model has one for each fold, with a log-penalty
-// for each feature, and no prior, which structures have in place of it.
+// linearOf returns the linear model of which a run's model has one for each fold, with a
+// log-penalty for each feature, and no prior, which structures have in place of it.
 func linearOf(model models.Model) models.Linear {
 	one := model.(models.Folds).Of
 	one.Penalties, one.Prior = nil, models.Prior{}

@@ -30,7 +30,7 @@ func (r *run) watchRun(c *train.Config) (modelWatcher, error) {
 	show()
 	c.OnCheckpoint = r.view.Saved
 	c.OnDamage = func(err error) { r.view.Log("checkpoint left out: %v", err) }
-	c.OnEpoch = func(e membership.Epoch) { r.noteChange(d.Membership, e) }
+	c.OnEpoch = func(e membership.Epoch) { noteChange(r.view, d.Membership, e) }
 	c.OnResume = func(before int) {
 		p.skip(iterating, plannedIterations(m, before))
 		p.skip(evaluating, evaluations*float64(before)/float64(d.K))
@@ -45,7 +45,7 @@ func (r *run) watchRun(c *train.Config) (modelWatcher, error) {
 	records := 0
 	c.OnRecord = func(rec runs.Record) {
 		p.step(evaluating, evaluationWork(rec.Phi.Known()))
-		r.showRecord(rec, records%recordsPerHead == 0)
+		showRecord(r.view, rec, records%recordsPerHead == 0)
 		records++
 		show()
 	}
@@ -78,14 +78,14 @@ func plannedEvaluations(c train.Config) (work float64) {
 }
 
 // showRecord shows a record, with the names of its columns before it or without.
-func (r *run) showRecord(rec runs.Record, head bool) {
+func showRecord(v Viewer, rec runs.Record, head bool) {
 	text := []string{console.RecordLine(rec)}
 	if head {
 		text = []string{console.RecordHead, text[0]}
 	}
-	r.view.Record(rec, text)
+	v.Record(rec, text)
 	if least := rec.LeastEigenvalue; least.Known() {
-		r.view.Note(Note{
+		v.Note(Note{
 			Text: fmt.Sprintf("least eigenvalue of the averaged Hessian after iteration %d: %.2g", rec.Iteration,
 				float64(least)),
 			Name: "spectrum", Facts: []any{"iteration", rec.Iteration, "least_eigenvalue", least},
