@@ -67,8 +67,8 @@ func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c trai
 	return c, append(warnings, r.vainFlags(r.params.unknown, m)...), nil
 }
 
-// vainFlags returns a warning for each flag that changes nothing for a method: those of parameters
-// that it lacks are unknown.
+// vainFlags returns a warning for each flag that changes nothing for a method: its unknown
+// ones, of parameters that it lacks, and -batch.
 func (j *Job) vainFlags(unknown []string, m algo.Method) (warnings []string) {
 	for _, flag := range unknown {
 		warnings = append(warnings, fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, j.Algorithm))
