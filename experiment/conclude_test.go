@@ -30,7 +30,7 @@ func TestConclude(t *testing.T) {
 			"Tuning 2 penalties by a search between the best constant and the iterations, not by madsbo, cut",
 			"λ tuned", true},
 		"folds": {false, candidates.FoundByStructures, -.2,
-			"Tuning 2 penalties by structures that folds chose cut", "λ tuned", true},
+			"Tuning 2 penalties by a structure that folds chose cut", "λ tuned", true},
 	} {
 		e := &ending{run: &run{Job: &Job{Settings: new(Settings)}}, result: new(train.Result),
 			problem: problem{meaning: runs.Penalties}}

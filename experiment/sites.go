@@ -274,8 +274,8 @@ func (e *ending) siteModel(ctx context.Context, c *CrossFit, i int, xOfAll []flo
 	return m, err
 }
 
-// ownStructures returns the model that agent i keeps of the structures of penalties of its own
-// examples, of which alone makes problems. near is a good penalty.
+// ownStructures returns the model of the best structure of penalties of agent i's own examples, of
+// which alone makes problems. near is a good penalty.
 func (p *problem) ownStructures(ctx context.Context, c CrossFit, i int, near float64,
 	alone func(data.Shard, models.Model) (train.Problem, data.Task, error)) (m train.Fit, err error) {
 	fit := candidates.CrossFit{Model: p.model.(models.Folds), Blocks: c.Blocks, Variance: c.Variance}
@@ -290,13 +290,9 @@ func (p *problem) ownStructures(ctx context.Context, c CrossFit, i int, near flo
 	if err != nil {
 		return m, err
 	}
-	one, kept, err := found.Models(ctx)
+	_, best, err := found.Models(ctx)
 	if err != nil {
 		return m, err
 	}
-	gains, err := fit.Problem.Compare(ctx, found.CrossFitted(), fit.Problem, found.CrossFittedOne())
-	if candidates.CrossFitLost(gains) {
-		kept = one
-	}
-	return kept.Fit(), err
+	return best.Fit(), nil
 }

@@ -55,7 +55,7 @@ func (r *run) startStructured(ctx context.Context, at beginning, l *loaded, p pr
 		if err != nil {
 			return of, err
 		}
-		return runs.Found{Sum: found.Penalties, Texts: []string{found.Note("λ starts at")}}, nil
+		return runs.Found{Sum: found.Penalties(), Texts: []string{found.Note("λ starts at")}}, nil
 	})
 	if err != nil {
 		return p, err
@@ -119,28 +119,27 @@ func (j *Job) chooseIterations() {
 }
 
 // finishStructured finds the models of all structures of penalties, from the λ of the iterations
-// on, and keeps the better one of their mean and one penalty for all; or a network, where there are
-// some and the best is better than that mean.
+// on, and keeps the best one's; or a network, where there are some and the best is better than it.
 func (e *ending) finishStructured(ctx context.Context, c CrossFit) error {
 	c.All = memberData(c.All, e.result.Epoch)
 	found, parts, err := e.keptStructures(ctx, c, e.result.Best.X[0])
 	if err != nil {
 		return err
 	}
-	one, mean, err := found.Models(ctx)
+	one, tuned, err := found.Models(ctx)
 	if err != nil {
 		return err
 	}
 	e.summary.Constants = found.Tried
-	final, notes, tuned := (*finalist)(nil), []string{found.Note("The tuned λ is")}, mean
+	final, notes := (*finalist)(nil), []string{found.Note("The tuned λ is")}
 	if len(c.Networks) > 0 {
-		if final, notes, err = e.networkFinalist(ctx, c, found, one, mean, notes); err != nil {
+		if final, notes, err = e.networkFinalist(ctx, c, found, one, tuned, notes); err != nil {
 			return err
 		}
 	}
 	if final != nil {
 		tuned = final.Model
-	} else if final, err = e.linearFinalist(ctx, parts, found, one, mean, notes); err != nil {
+	} else if final, err = e.linearFinalist(ctx, parts, found, one, tuned, notes); err != nil {
 		return err
 	}
 	if err := e.saveKept(ctx, final.Model, final); err != nil {
@@ -182,12 +181,12 @@ func (e *ending) keptStructures(ctx context.Context, c CrossFit,
 	return found, fit.Problem, err
 }
 
-// linearFinalist compares the mean of all structures with one penalty for all. parts is the problem
-// of the models of all folds.
+// linearFinalist compares the best structure with one penalty for all. parts is the problem of the
+// models of all folds.
 func (e *ending) linearFinalist(ctx context.Context, parts train.Problem, found *candidates.Structures,
-	one, mean *candidates.Model, notes []string) (*finalist, error) {
+	one, tuned *candidates.Model, notes []string) (*finalist, error) {
 	all := one.Finder.Problem
-	gains, err := all.Compare(ctx, mean.Fit(), all, one.Fit())
+	gains, err := all.Compare(ctx, tuned.Fit(), all, one.Fit())
 	if err != nil {
 		return nil, err
 	}
@@ -202,11 +201,8 @@ func (e *ending) linearFinalist(ctx context.Context, parts train.Problem, found 
 			gains = append(gains, g)
 		}
 	}
-	kept := e.conclude("", mean, one, candidates.CrossFitLost(gains), []*candidates.Model{one}, gains, notes)
-	if kept == one {
-		found.KeepOne()
-	}
-	e.summary.Structures = append(found.Summaries(), e.summary.Structures...)
+	kept := e.conclude("", tuned, one, found.KeepsOne(), []*candidates.Model{one}, gains, notes)
+	e.summary.Structures = append(found.Summaries(true), e.summary.Structures...)
 	return &finalist{Model: kept, refit: func(ctx context.Context, t data.Task, times float64) ([]float64, error) {
 		all, err := e.problem.roughProblem(t, linearOf(e.problem.model))
 		if err != nil {
@@ -226,10 +222,10 @@ type networkChoice struct {
 	Better bool
 }
 
-// networkFinalist tries networks, and compares the best with the mean of all structures; nil: it is
-// not better. What was tried comes behind the notes.
+// networkFinalist tries networks, and compares the best with linear, the model of the best
+// structure; nil: it is not better. What was tried comes behind the notes.
 func (e *ending) networkFinalist(ctx context.Context, c CrossFit, found *candidates.Structures,
-	one, mean *candidates.Model, notes []string) (*finalist, []string, error) {
+	one, linear *candidates.Model, notes []string) (*finalist, []string, error) {
 	networks := candidates.Networks{Of: c.Networks, Problem: e.problem.roughProblem, Linear: found}
 	choice, err := kept(ctx, e, "networks", func() (networkChoice, error) {
 		tried, best, better, err := networks.Choose(ctx)
@@ -241,11 +237,11 @@ func (e *ending) networkFinalist(ctx context.Context, c CrossFit, found *candida
 	tried, best, better := choice.Tried, choice.Tried[choice.Best], choice.Better
 	for k, n := range tried {
 		if n.Of = c.Networks[k]; better && n == best {
-			n.Share = 1
+			n.Kept = true
 		}
 		e.summary.Structures = append(e.summary.Structures, n.Structure)
 	}
-	one.Name, mean.Name = "linear, "+one.Name, "linear, "+mean.Name
+	one.Name, linear.Name = "linear, "+one.Name, "linear, "+linear.Name
 	if notes = append(notes, candidates.NetworkNote(tried, best, better)); !better {
 		return nil, notes, nil
 	}
@@ -253,16 +249,13 @@ func (e *ending) networkFinalist(ctx context.Context, c CrossFit, found *candida
 	if err != nil {
 		return nil, nil, err
 	}
-	gains, err := m.Finder.Problem.Compare(ctx, m.Fit(), mean.Finder.Problem, mean.Fit())
+	gains, err := m.Finder.Problem.Compare(ctx, m.Fit(), linear.Finder.Problem, linear.Fit())
 	if err != nil {
 		return nil, nil, err
 	}
 	gains = append(slices.DeleteFunc(gains, fitted), best.Gain)
-	e.conclude("A "+m.Name, m, mean, false, []*candidates.Model{one, mean}, gains, notes)
-	for _, s := range found.Summaries() {
-		s.Share = 0
-		e.summary.Structures = append(e.summary.Structures, s)
-	}
+	e.conclude("A "+m.Name, m, linear, false, []*candidates.Model{one, linear}, gains, notes)
+	e.summary.Structures = append(e.summary.Structures, found.Summaries(false)...)
 	return &finalist{m, best, func(ctx context.Context, t data.Task, times float64) ([]float64, error) {
 		return networks.Refit(ctx, best, t, times)
 	}}, notes, nil

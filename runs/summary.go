@@ -49,7 +49,7 @@ type Summary struct {
 	Constants []Constant `json:"constants"` // exact Φ at constant λ, in the order in which they were tried
 
 	// Structures are the ways in which penalties were tried to differ from feature to feature, in
-	// their order, with their shares of the model that is kept.
+	// their order.
 	Structures []Structure `json:"structures,omitempty"`
 
 	// Sites compares the sites' own models with the models of all together, where each site has
@@ -260,11 +260,12 @@ type ClusterSummary struct {
 // A Structure is a way in which penalties differ from feature to feature, at the strength that
 // suits the examples, as a run with -penalty auto has tried it.
 type Structure struct {
-	Name      string  `json:"name"`
-	Strength  float64 `json:"strength"`  // log-penalty where the structure's factor is 1
-	Loss      Number  `json:"loss"`      // cross-fitted: of each example by the model that has not seen it
-	Error     Number  `json:"error"`     // standard error of Loss
-	Share     Number  `json:"share"`     // of the answer, which is a mean of the structures' models
-	Solutions int     `json:"solutions"` // of the lower problem, of all folds at once
-	Products  int     `json:"products"`  // with the Hessian, of all folds at once; of networks: gradients
+	Name     string  `json:"name"`
+	Strength float64 `json:"strength"` // log-penalty where the structure's factor is 1
+	Loss     Number  `json:"loss"`     // cross-fitted: of each example by the model that has not seen it
+	Error    Number  `json:"error"`    // standard error of Loss
+	// Kept says that the run keeps its model; not known of runs that kept a mean of structures.
+	Kept      bool `json:"kept,omitzero"`
+	Solutions int  `json:"solutions"` // of the lower problem, of all folds at once
+	Products  int  `json:"products"`  // with the Hessian, of all folds at once; of networks: gradients
 }

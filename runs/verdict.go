@@ -53,7 +53,7 @@ type Contest struct {
 	Against  string  // name of the other model; "": there is none
 	Constant Number  // the entry of its x, where all are one number; else unknown
 	// Lost says that the other one is kept, because the tuned x was not better by the rule of
-	// the run.
+	// the run. With cross-fitted gains both are one model: folds chose the constant.
 	Lost bool
 	// Foreign says that the other one is a model of its own, which cannot be kept in place of the
 	// tuned one's.
@@ -121,6 +121,12 @@ func (c Contest) Verdict() Verdict {
 		v.Sentence = g.sentence(head, against) + expectedText(v.Outcome, v.ExpectedGain)
 	} else {
 		v.Sentence = g.untested(head, against)
+	}
+	if c.Lost && c.crossFitted() {
+		v.Outcome, v.Sentence = Same, fmt.Sprintf("None of the structures of %d %s that were tried did better on "+
+			"rows of other folds than the best single %s (%s = %.4g), which is kept.", c.Count, c.Meaning.Many,
+			c.Meaning.One, c.Meaning.Symbol, float64(c.Constant))
+		return v
 	}
 	if v.Outcome == Better && c.Head == "" && c.Count == 1 && c.Constant.Known() {
 		// one number beats no other but by its digits
@@ -211,10 +217,8 @@ func (c Contest) lostText(outcome Outcome) string {
 	switch {
 	case outcome != Worse || c.Lost:
 		return ""
-	case c.Head != "":
+	case c.Head != "", c.crossFitted():
 		return "; it is kept all the same, as the cross-fitted loss, which decides, is lower"
-	case c.crossFitted():
-		return "; it is kept all the same, as the cross-fitted loss, which decides, is not higher by two errors"
 	case c.Foreign:
 		return fmt.Sprintf("; the tuned %s is kept all the same, as %s is another model", c.Meaning.Symbol, c.Against)
 	}

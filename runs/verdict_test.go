@@ -117,9 +117,9 @@ func TestVerdict(t *testing.T) {
 				"give a verdict.", 0,
 		},
 		"folds and no test examples": {
-			Contest{Count: 142, Meaning: Penalties, FoundBy: "structures that folds chose", Against: "λ = 2",
+			Contest{Count: 142, Meaning: Penalties, FoundBy: "a structure that folds chose", Against: "λ = 2",
 				Constant: 2, Gains: []Gain{gain(CrossFitted, .5, .45, .01)}}, Unclear,
-			"On rows of other folds tuning 142 penalties by structures that folds chose changed the loss by −10.0 % " +
+			"On rows of other folds tuning 142 penalties by a structure that folds chose changed the loss by −10.0 % " +
 				"(0.5000 → 0.4500) against the best single penalty (log-penalty λ = 2); these rows chose the " +
 				"strengths " +
 				"of penalties. Of it some −8.6 % is to be expected on new rows; not tested.", 0,
@@ -129,6 +129,18 @@ func TestVerdict(t *testing.T) {
 			"On rows of other folds tuning 142 penalties changed the loss by +2.0 % (0.5000 → 0.5100) against the " +
 				"best " +
 				"single penalty (log-penalty λ = 2); these rows chose the strengths of penalties. Not tested.", 0,
+		},
+		"folds chose one penalty": {
+			lost(penalties(142, 2, gain(Test, .5, .5, 0), gain(CrossFitted, .5, .5, 0))), Same,
+			"None of the structures of 142 penalties that were tried did better on rows of other folds than the " +
+				"best single penalty (λ = 2), which is kept.", 0,
+		},
+		"folds chose a structure that is worse": {
+			penalties(142, 2, gain(Test, .5, .6, .01), gain(CrossFitted, .5, .45, .05)), Worse,
+			"Tuning 142 penalties made it worse: it raised the test loss by 20.0 % (0.5000 → 0.6000; difference " +
+				"+0.1000, 95 % interval +0.0802 to +0.1198) against the best single penalty (log-penalty λ = 2), of " +
+				"which some 19.4 % is to be expected on new rows; cross-fitted −10.0 % (rows that chose strengths); " +
+				"it is kept all the same, as the cross-fitted loss, which decides, is lower.", 0,
 		},
 		"folds and test examples": {
 			penalties(142, 2, gain(Test, .5, .47, .0125), gain(CrossFitted, .5, .45, .01)), Better,

@@ -39,7 +39,7 @@ type Model struct {
 const (
 	FoundBySearch     = "a BFGS search from the best constant"
 	FoundByHalving    = "a search between the best constant and the iterations"
-	FoundByStructures = "structures that folds chose"
+	FoundByStructures = "a structure that folds chose"
 )
 
 // NewModel returns a model at x, which it keeps, that is not solved yet. lambda is the number of

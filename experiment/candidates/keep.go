@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"dsbo"
 	"dsbo/runs"
 )
 
@@ -12,8 +13,8 @@ import (
 type keptStructures struct {
 	List          []keptStructure
 	Tried         []runs.Constant
-	Y, Penalties  []float64
-	Loss, Error   float64
+	Best          int // its place in List
+	One, Whole    whole
 	Parts, Length int // of the model
 }
 
@@ -21,23 +22,22 @@ type keptStructures struct {
 // -1: none do.
 type keptStructure struct {
 	runs.Structure
-	Penalties   [][]float64
-	Parts, All  []float64
-	Kappa       float64
-	From, Steps int
+	Penalties [][]float64
+	Parts     []float64
+	Kappa     float64
+	From      int
 }
 
 // Encode returns what was found, which all agents have alike, for [CrossFit.Restore]: numbers with
 // all their bits.
 func (s *Structures) Encode() ([]byte, error) {
-	k := keptStructures{Tried: s.Tried, Y: s.Y, Penalties: s.Penalties, Loss: s.Loss, Error: s.Error,
-		Parts: s.fit.Model.Count, Length: s.fit.features}
+	k := keptStructures{Tried: s.Tried, One: s.one, Whole: s.best, Parts: s.fit.Model.Count, Length: s.fit.features}
 	places := map[*Structure]int{nil: -1}
 	for place, st := range append([]*Structure{s.null}, s.List...) {
 		places[st] = place
-		k.List = append(k.List, keptStructure{st.Structure, st.penalties, st.y, st.all, st.kappa, places[st.from],
-			st.steps})
+		k.List = append(k.List, keptStructure{st.Structure, st.penalties, st.y, st.kappa, places[st.from]})
 	}
+	k.Best = places[s.Best]
 	return json.Marshal(k)
 }
 
@@ -55,13 +55,16 @@ func (c CrossFit) Restore(ctx context.Context, kept []byte) (*Structures, error)
 		return nil, fmt.Errorf("structures must be of %d parts and %d features; those kept are %d of %d and %d",
 			f.Model.Count, f.features, len(k.List), k.Parts, k.Length)
 	}
-	s := &Structures{Tried: k.Tried, Y: k.Y, Loss: k.Loss, Error: k.Error, Penalties: k.Penalties, fit: f}
+	if k.Best < 1 || k.Best >= len(k.List) {
+		return nil, dsbo.ConfigErrorf("structures that are kept must tell the best one: these are of a version that "+
+			"kept their mean; without the files %s* of its folder the run finds them anew", runs.KeptPrefix)
+	}
+	s := &Structures{Tried: k.Tried, one: k.One, best: k.Whole, fit: f}
 	for place, of := range k.List {
 		if of.From >= place {
 			return nil, fmt.Errorf("structure %d must follow from one before; it follows from %d", place, of.From)
 		}
-		st := &Structure{Structure: of.Structure, penalties: of.Penalties, y: of.Parts, all: of.All, kappa: of.Kappa,
-			steps: of.Steps}
+		st := &Structure{Structure: of.Structure, penalties: of.Penalties, y: of.Parts, kappa: of.Kappa}
 		if of.From == 0 {
 			st.from = s.null
 		} else if of.From > 0 {
@@ -73,5 +76,6 @@ func (c CrossFit) Restore(ctx context.Context, kept []byte) (*Structures, error)
 			s.List = append(s.List, st)
 		}
 	}
+	s.Best = s.List[k.Best-1]
 	return s, nil
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // Networks are networks with one penalty for all weights, among which the cross-fitted loss
-// chooses, and between the best of them and the answer of structures, which is linear.
+// chooses, and between the best of them and the best structure, which is linear.
 type Networks struct {
 	Of      []models.MLP                                         // the smallest first, at least one
 	Problem func(data.Task, models.Model) (train.Problem, error) // makes the problem of a model on data
@@ -29,7 +29,7 @@ type Networks struct {
 type Network struct {
 	runs.Structure
 	Of    models.MLP  `json:"-"`
-	Gain  runs.Gain   // against the linear answer on the same rows
+	Gain  runs.Gain   // against the linear model on the same rows
 	Parts [][]float64 // its models, each without one of these folds
 
 	sums [NetworkNumbers]float64 // over these rows, as judge has them
@@ -45,7 +45,7 @@ const (
 
 // Choose tries the networks on the first fold, up to one that is not better than the one before by
 // a standard error, and the best of them on one fold after the other until it turns out worse than
-// the linear answer by two. The best is better where its loss on all folds is lower by more than
+// the linear model by two. The best is better where its loss on all folds is lower by more than
 // one, and by more than half a percent.
 func (n Networks) Choose(ctx context.Context) (tried []*Network, best *Network, better bool, err error) {
 	f := n.Linear.fit

@@ -10,7 +10,7 @@ import (
 	"dsbo/train"
 )
 
-// Of solutions: PhiTol of models that the answer is made of, the largest one of models of parts, by
+// Of solutions: PhiTol of models that a run keeps, the largest one of models of parts, by
 // which strengths are compared, and the pairs of a solver's memory.
 const (
 	solutionTol = 1e-5
@@ -147,7 +147,7 @@ func (f *crossFit) null() (*Structure, error) {
 		return nil, err
 	}
 	s.settleStrength()
-	return st, f.solveAll(st)
+	return st, nil
 }
 
 // leastFall is the share of its standard error by which the criterion has to fall for a search to

@@ -134,43 +134,50 @@ func TestReweight(t *testing.T) {
 	}
 }
 
-// TestSharesExpected: the shares are pulled by four rows, in units of the least residual variance
-// where losses are half of squares, to 0.4 for each step from one penalty for all on.
-func TestSharesExpected(t *testing.T) {
-	list := []*Structure{{steps: 0}, {steps: 1}, {steps: 3}}
-	for m, loss := range []runs.Number{2, 1.5, 3} {
-		list[m].Loss = loss
-	}
-	for variance, want := range map[bool]float64{false: 4.0 / 50, true: 4 * 3.0 / 50} {
-		s := &Structures{List: list, fit: &crossFit{rows: 50, CrossFit: CrossFit{Variance: variance}}}
-		if got := s.pull(); math.Abs(got-want) > 1e-15 {
-			t.Errorf("the pull is %g, want %g", got, want)
+// TestChoose: the structure whose loss is least is kept, of equal ones the first; its error has no
+// say.
+func TestChoose(t *testing.T) {
+	for _, c := range []struct {
+		losses, errors []runs.Number
+		want           int
+	}{
+		{[]runs.Number{2, 1, 3}, []runs.Number{0, 5, 0}, 1},
+		{[]runs.Number{2, 2, 3}, []runs.Number{1, 0, 0}, 0},
+		{[]runs.Number{-1, -1.5, -2}, []runs.Number{0, 0, 1}, 2},
+		{[]runs.Number{1}, []runs.Number{0}, 0},
+	} {
+		var list []*Structure
+		for k, loss := range c.losses {
+			list = append(list, &Structure{Structure: runs.Structure{Loss: loss, Error: c.errors[k]}})
 		}
-		logs := s.expected()
-		for m, want := range []float64{1, 0.4, 0.4 * 0.4 * 0.4} {
-			if got := math.Exp(logs[m] - logs[0]); math.Abs(got-want) > 1e-15 {
-				t.Errorf("after %d steps %g of the share of one penalty is expected, want %g", list[m].steps, got, want)
-			}
+		if got := slices.Index(list, choose(list)); got != c.want {
+			t.Errorf("of losses %v structure %d is chosen, want %d", c.losses, got, c.want)
 		}
 	}
 }
 
-// TestNote: the largest three shares are named, the largest first; and what is kept is one penalty
-// for all where that is the answer.
+// TestNote: the note names the structure that is kept with its loss, and where that is not one
+// penalty, the loss of one penalty.
 func TestNote(t *testing.T) {
 	s := &Structures{}
-	for k, share := range []runs.Number{0.05, 0.5, 0.15, 0.3} {
-		s.List = append(s.List, &Structure{Structure: runs.Structure{Name: fmt.Sprint("S", k), Share: share}})
+	for k, loss := range []runs.Number{0.5, 0.25, 0.4} {
+		s.List = append(s.List, &Structure{Structure: runs.Structure{Name: fmt.Sprint("S", k), Loss: loss}})
 	}
-	want := "λ is a mean of 4 structures of penalties by their cross-fitted predictions: S1 50 %, S3 30 %, " +
-		"S2 15 %, and others. On rows that their models have not seen its loss is 0 ± 0, with one penalty 0 ± 0."
-	if got := s.Note("λ is"); got != want {
-		t.Errorf("the note is\n%s\nwant\n%s", got, want)
-	}
-	s.KeepOne()
-	for k, want := range []runs.Number{1, 0, 0, 0} {
-		if got := s.Summaries()[k].Share; got != want {
-			t.Errorf("with one penalty kept the share of structure %d is %g, want %g", k, got, want)
+	for best, want := range []string{
+		"λ is S0, of 3 structures of penalties the one whose loss on rows that its models have not seen is least, 0.5.",
+		"λ is S1, of 3 structures of penalties the one whose loss on rows that its models have not seen is least, " +
+			"0.25; with one penalty it is 0.5.",
+	} {
+		s.Best = s.List[best]
+		if got := s.Note("λ is"); got != want || s.KeepsOne() != (best == 0) {
+			t.Errorf("the note is\n%s\nwant\n%s\none penalty is kept: %t", got, want, s.KeepsOne())
+		}
+		for _, keeps := range []bool{true, false} {
+			for k, got := range s.Summaries(keeps) {
+				if got.Kept != (keeps && k == best) {
+					t.Errorf("of structure %d the run keeps %t", k, got.Kept)
+				}
+			}
 		}
 	}
 }

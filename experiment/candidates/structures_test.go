@@ -1,6 +1,7 @@
 package candidates_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/experiment/candidates"
@@ -63,9 +65,9 @@ func sparse(d, k int) []float64 {
 	return w
 }
 
-// TestStructures: where few features matter, the mean of structures predicts new rows better than
-// one penalty for all; where all matter alike it is about as good. The cross-fitted loss that it
-// says is the mean over the rows, each by the model that has not seen it, and so is its error.
+// TestStructures: where few features matter, the structure that folds choose predicts new rows
+// better than one penalty for all; where all matter alike it is about as good. The cross-fitted
+// loss is the mean over the rows, each by the model that has not seen it, and so is its error.
 // Named blocks have a penalty each, which is larger for the block that does not matter.
 func TestStructures(t *testing.T) {
 	const d, rows, folds = 20, 120, 3
@@ -90,68 +92,62 @@ func TestStructures(t *testing.T) {
 				}
 			}
 			s := testkit.Get(f.Structures(t.Context(), 0))
-			one, answer, err := s.Models(t.Context())
+			one, best, err := s.Models(t.Context())
 			testkit.OK(err)
-			ratio := (float64(answer.TestLoss) - c.noise*c.noise/2) / (float64(one.TestLoss) - c.noise*c.noise/2)
-			t.Logf("test loss %.4f beside %.4f", float64(answer.TestLoss), float64(one.TestLoss))
+			ratio := (float64(best.TestLoss) - c.noise*c.noise/2) / (float64(one.TestLoss) - c.noise*c.noise/2)
+			t.Logf("test loss %.4f beside %.4f", float64(best.TestLoss), float64(one.TestLoss))
 			if !(ratio <= c.atMost) {
 				t.Errorf("beyond the noise, the test loss is %.3f of one penalty's, want at most %g", ratio, c.atMost)
 			}
-			mean, deviation := lossesOf(f, s.Y)
-			if math.Abs(mean-s.Loss) > 1e-12*mean || math.Abs(deviation-s.Error) > 1e-9*deviation {
-				t.Errorf("the cross-fitted loss is %v ± %v, want %v ± %v", s.Loss, s.Error, mean, deviation)
+			loss, deviation := float64(s.Best.Loss), float64(s.Best.Error)
+			mean, want := lossesOf(f, s.CrossFitted().Y)
+			if math.Abs(mean-loss) > 1e-12*mean || math.Abs(want-deviation) > 1e-9*want {
+				t.Errorf("the cross-fitted loss is %v ± %v, want %v ± %v", loss, deviation, mean, want)
 			}
-			var shares float64
+			if len(s.List) < c.structures {
+				t.Errorf("%d structures", len(s.List))
+			}
 			for _, st := range s.List {
-				shares += float64(st.Share)
-				if !(st.Share >= 0) || st.Solutions == 0 || st.Products == 0 {
-					t.Errorf("%+v", st.Structure)
+				if st.Solutions == 0 || st.Products == 0 || st.Loss < s.Best.Loss {
+					t.Errorf("%+v; the best is %+v", st.Structure, s.Best.Structure)
 				}
-				if !(s.Loss <= float64(st.Loss)+4*2*float64(st.Loss)/rows*math.Log(float64(len(s.List)))) {
-					t.Errorf("the loss %g is not near the %g of %s: the pull is of 4 rows", s.Loss, st.Loss, st.Name)
-				}
-			}
-			if math.Abs(shares-1) > 1e-12 || len(s.List) < c.structures {
-				t.Errorf("%d structures, whose shares sum to %v", len(s.List), shares)
 			}
 			if c.blocks {
 				if last := s.List[len(s.List)-1]; !strings.HasPrefix(last.Name, "blocks: matter ") ||
-					!(last.Share > 0.1) {
-					t.Errorf("the blocks' share is %v of %s", last.Share, last.Name)
+					last.Loss >= s.List[0].Loss {
+					t.Errorf("the loss of %s is %g, with one penalty %g", last.Name, last.Loss, s.List[0].Loss)
 				}
 			}
-			if first, last := s.Penalties[0], s.Penalties[d-1]; name != "all the same" && !(first+1 < last) {
-				t.Errorf("the mean log-penalty is %g of a feature that matters, %g of one that does not", first, last)
+			if x := s.Penalties(); name != "all the same" && !(x[0]+1 < x[d-1]) {
+				t.Errorf("the log-penalty is %g of a feature that matters, %g of one that does not", x[0], x[d-1])
 			}
 		})
 	}
 }
 
-// TestStructuresAre: each structure comes from the one and with the steps that the type's comment
-// lists, and its penalties follow from the weights there by the power of its name; the model of all
-// examples is the one at its penalties, which sum up to as much as in a part.
+// TestStructuresAre: each structure comes from the one that the type's comment lists, and its
+// penalties follow from the weights there by the power of its name; the model of all examples with
+// one penalty is at penalties that sum up to as much as in a part.
 func TestStructuresAre(t *testing.T) {
 	const d, folds = 5, 4
 	f := crossFitted(sparse(d, 2), 1, 80, folds)
 	s := testkit.Get(f.Structures(t.Context(), 0))
-	last, steps := "one penalty", 0
+	last := "one penalty"
 	for k, st := range s.List {
 		from, power := last, 1.0
 		switch {
 		case k == 0:
 			from, power = "", 0
 		case st.Name == "by √gradient":
-			from, power, steps = "no feature", 0.5, 1
+			from, power = "no feature", 0.5
 		case st.Name == "by gradient":
-			from, steps = "no feature", 2
-		default:
-			steps++
+			from = "no feature"
 		}
-		if st.From() != from || st.Steps() != steps {
-			t.Errorf("%s is %d steps away, from %q; want %d from %q", st.Name, st.Steps(), st.From(), steps, from)
+		if st.From() != from {
+			t.Errorf("%s follows from %q, want %q", st.Name, st.From(), from)
 		}
 		last = st.Name
-		for part := range folds + 1 {
+		for part := range folds {
 			if k == 0 {
 				continue
 			}
@@ -170,13 +166,22 @@ func TestStructuresAre(t *testing.T) {
 	}
 	x := slices.Repeat([]float64{s.List[0].Strength + math.Log(1-1.0/folds)}, d)
 	want := testkit.Get(f.All.Solver().Lower(t.Context(), x, nil, 1e-10))
-	for j, w := range s.List[0].Whole() {
+	one, best := testkit.Get2(s.Models(t.Context()))
+	for j, w := range one.Y {
 		if math.Abs(w-want.Y[j]) > 1e-2 { // right to solutionTol of Φ, a loss whose curvature is about 1
 			t.Errorf("with one penalty weight %d of all examples is %g, want %g", j, w, want.Y[j])
 		}
 	}
-	if promise := testkit.Get(s.Promise()); promise > 3e-4*s.Loss { // by a step of 1
-		t.Errorf("other shares promise to lower a loss of %g by %g", s.Loss, promise)
+	for j, x := range best.X {
+		if best.X[j] = x + math.Log(1-1.0/folds); s.KeepsOne() {
+			t.Fatal("where few features matter one penalty is kept")
+		}
+	}
+	want = testkit.Get(f.All.Solver().Lower(t.Context(), best.X, nil, 1e-10))
+	for j, w := range best.Y {
+		if math.Abs(w-want.Y[j]) > 1e-2 {
+			t.Errorf("at its penalties weight %d of all examples is %g, want %g", j, w, want.Y[j])
+		}
 	}
 }
 
@@ -275,20 +280,20 @@ func TestStrengthsAreSolved(t *testing.T) {
 	}
 }
 
-// TestStructuresRefit: the answer on the same examples is the answer, and on twice the examples the
-// penalties weigh as much beside all rows as before.
+// TestStructuresRefit: the best structure's model of the same examples is the one that is kept, and
+// where one penalty is best it weighs as much beside twice the rows as before.
 func TestStructuresRefit(t *testing.T) {
 	const d = 8
 	f := crossFitted(sparse(d, 2), 1, 60, 3)
 	s := testkit.Get(f.Structures(t.Context(), 0))
-	want, got := s.Solution(), testkit.Get(s.Refit(t.Context(), f.All, 1))
-	for j := range want {
+	_, best := testkit.Get2(s.Models(t.Context()))
+	for j, got := range testkit.Get(s.Refit(t.Context(), f.All, 1)) {
 		// both are solutions to within solutionTol of Φ, a loss whose curvature is about 1
-		if math.Abs(got[j]-want[j]) > 1e-2 {
-			t.Fatalf("refit\n%v, want\n%v", got, want)
+		if math.Abs(got-best.Y[j]) > 1e-2 {
+			t.Fatalf("of the same examples weight %d is %g, want %g", j, got, best.Y[j])
 		}
 	}
-	s.KeepOne()
+	s.Best = s.List[0]
 	x := slices.Repeat([]float64{s.List[0].Strength + math.Log((1-1.0/3)/2)}, d)
 	twice := testkit.Get(f.All.Solver().Lower(t.Context(), x, nil, 1e-10))
 	for j, got := range testkit.Get(s.Refit(t.Context(), f.All, 2)) {
@@ -306,9 +311,9 @@ func TestStructuresAreKept(t *testing.T) {
 	kept := testkit.Get(s.Encode())
 	again := testkit.Get(f.Restore(t.Context(), kept))
 	of := func(s *candidates.Structures) string {
-		one, answer := testkit.Get2(s.Models(t.Context()))
-		return fmt.Sprint(s.Note(""), s.Summaries(), s.Tried, s.Penalties, s.CrossFitted(), s.CrossFittedOne(),
-			one.Fit(), one.Model, answer.Fit(), answer.Model, testkit.Get(s.Refit(t.Context(), f.All, 2)),
+		one, best := testkit.Get2(s.Models(t.Context()))
+		return fmt.Sprint(s.Note(""), s.Summaries(true), s.Tried, s.Penalties(), s.CrossFitted(), s.CrossFittedOne(),
+			one.Fit(), one.Model, best.Fit(), best.Model, testkit.Get(s.Refit(t.Context(), f.All, 2)),
 			string(testkit.Get(s.Encode())))
 	}
 	if want, got := of(s), of(again); got != want {
@@ -318,24 +323,10 @@ func TestStructuresAreKept(t *testing.T) {
 	if _, err := other.Restore(t.Context(), kept); err == nil {
 		t.Error("structures of 8 features are taken for some of 7")
 	}
-}
-
-// TestCrossFitLost: the mean of structures gives way to one penalty where its cross-fitted loss is
-// larger by more than chance; test examples have no say.
-func TestCrossFitLost(t *testing.T) {
-	for _, c := range []struct {
-		set           string
-		change, error runs.Number
-		want          bool
-	}{
-		{runs.CrossFitted, -0.1, 0.02, false}, {runs.CrossFitted, 0.039, 0.02, false},
-		{runs.CrossFitted, 0.041, 0.02, true}, {runs.Test, 0.05, 0.02, false}, {runs.HeldOut, 0.05, 0.02, false},
-		{runs.Validation, 0.05, 0.02, false},
-	} {
-		gains := []runs.Gain{{Set: c.set, LossChange: c.change, LossError: c.error}}
-		if got := candidates.CrossFitLost(gains); got != c.want {
-			t.Errorf("a change of %g ± %g on %s examples: lost is %t", c.change, c.error, c.set, got)
-		}
+	earlier := strings.Replace(string(kept), `"Best":`, `"Mean":`, 1)
+	if _, err := f.Restore(t.Context(), []byte(earlier)); !errors.Is(err, dsbo.ErrConfig) ||
+		!strings.Contains(err.Error(), "kept.") {
+		t.Errorf("what a version with means has kept is read with error %v", err)
 	}
 }
 

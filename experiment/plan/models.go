@@ -87,7 +87,7 @@ func (l listing) addScored(n Range) {
 func (l listing) addModels() {
 	e, n, compared := l.Ending, constants.plus(Range{0, candidates.Descents}), Range{1, 3}
 	switch {
-	case e.Parts > 0: // one penalty and the answer
+	case e.Parts > 0: // one penalty and the best structure
 		l.addStructures()
 		l.addSum("losses and right answers", scoreNumbers, network.Float64, exactly(2))
 	case !l.Rivals:
@@ -118,7 +118,7 @@ func (l listing) addModels() {
 }
 
 // addStructures lists what the choice among structures of penalties sends: of each some strengths
-// of the models of all folds, one after the other, and the models of all rows.
+// of the models of all folds, one after the other, and models of all rows of the best one.
 func (l listing) addStructures() {
 	n := Range{candidates.LeastStructures, candidates.MostStructures}
 	tried := n.Times(strengths)
@@ -126,10 +126,9 @@ func (l listing) addStructures() {
 	parts.q, parts.suffix, parts.lower = l.Ending.Parts, ", all folds", true
 	parts.addSolutions(tried)
 	parts.addSum("losses of the rows that a model has not seen, and squares", 3, network.Float64, tried)
-	parts.addSum("slopes by the shares of structures", candidates.LeastStructures, network.Float64, Range{1, 100})
 	rows := parts
 	rows.q, rows.suffix = l.Ending.Model, ", all rows"
-	rows.addSolutions(n.Times(exactly(l.Ending.Solves)))
+	rows.addSolutions(Range{1, candidates.MostWholes}.Times(exactly(l.Ending.Solves)))
 	l.addNetworks()
 }
 

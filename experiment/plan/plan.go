@@ -38,7 +38,7 @@ type Ending struct {
 	Parts int
 	// Before is set where it finds the structures before the iterations, and compares as others do.
 	Before bool
-	// Networks are lengths of the y of networks with which the answer of structures is compared.
+	// Networks are lengths of the y of networks with which the best structure is compared.
 	Networks []int
 }
 

@@ -23,7 +23,7 @@ func answered(t testing.TB) (path string) {
 			Constant: runs.SiteScore{Loss: .3, Accuracy: .84}, Tuned: runs.SiteScore{Loss: tuned, Accuracy: .86}}
 	}
 	summary["sites"] = []runs.Site{site(.5, .3), site(.4, .3), site(.6, .27)}
-	summary["structures"] = []runs.Structure{{Name: "reweighted 1", Loss: .3, Error: .01, Share: 1}}
+	summary["structures"] = []runs.Structure{{Name: "reweighted 1", Loss: .3, Error: .01, Kept: true}}
 	summary["models"].([]any)[2].(map[string]any)["kept"] = true
 	folder := fixture{name: "clinics", task: "tune", method: "newtoncg", done: 100, summary: summary, bars: 12,
 		settings: map[string]any{"agents": 3, "problem": map[string]any{"model": "linear", "target": "diagnosis",

@@ -198,10 +198,14 @@ func structuresTable(s *runs.Summary) *table {
 	}
 	t := newTable("Structures of penalties that were tried", "Structure", "", "Loss",
 		"of rows by models that have not seen them, ± standard error", "Log-penalty",
-		"its strength", "Share", "of the mean of all structures")
+		"its strength")
 	for _, one := range s.Structures {
 		loss := func(v float64) string { return strings.TrimPrefix(withError(v, float64(one.Error)), "+") }
-		t.add(one.Name, numberCell(one.Loss, loss), numberCell(one.Strength, number), numberCell(one.Share, percent))
+		name := textCell(one.Name)
+		if one.Kept {
+			name.Note = "kept"
+		}
+		t.add(name, numberCell(one.Loss, loss), numberCell(one.Strength, number))
 	}
 	return t
 }

@@ -83,7 +83,7 @@ func TestStructuresAreResumed(t *testing.T) {
 	}
 
 	log, err := tune(killed, "-resume")
-	if err != nil || strings.Contains(log, search) || !strings.Contains(log, "λ starts at a mean of ") {
+	if err != nil || strings.Contains(log, search) || !strings.Contains(log, "λ starts at ") {
 		t.Fatalf("error %v; the resumed run must go on from the structures:\n%s", err, log)
 	}
 	experimenttest.SameRun(t, killed, whole)

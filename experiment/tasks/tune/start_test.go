@@ -134,7 +134,8 @@ func TestFeatureStartsAtStructures(t *testing.T) {
 	}
 	startsAtStructures := func(out string) bool {
 		notes := testkit.Get(runs.Folder(out).ReadSummary()).Verdict.Notes
-		return len(notes) > 0 && strings.HasPrefix(notes[0], "λ starts at a mean of ")
+		return len(notes) > 0 && strings.HasPrefix(notes[0], "λ starts at ") &&
+			strings.Contains(notes[0], "structures of penalties")
 	}
 	task := tune.Task()
 	testkit.OK(job(task, whole).Run(t.Context(), nil, io.Discard))

@@ -114,9 +114,9 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.Var(&t.hidden, "hidden", "`units` of the hidden layers of mlp, such as 64,32, or of the only network of auto")
 	f.StringVar(&t.penalty, "penalty", auto,
 		"`what` has a penalty of its own: feature; group, all features of one column; layer; or one for all; auto: "+
-			"with folds, a mean of structures by which penalties differ from feature to feature, such as by the size "+
-			"of its weight, by shares that cross-fitted predictions tell; without, feature where there are 4 training "+
-			"and validation rows of all sites for each feature, else one")
+			"with folds, the structure by which penalties differ from feature to feature, such as by the size of its "+
+			"weight, whose cross-fitted loss is least; without, feature where there are 4 training and validation "+
+			"rows of all sites for each feature, else one")
 	f.IntVar(&t.rare, "rare", 10,
 		"a word that is in fewer training `rows` of all sites together is one of the rare ones, which share a "+
 			"feature; so is one that no site has in 5 training rows")

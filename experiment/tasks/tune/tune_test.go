@@ -152,8 +152,8 @@ func TestTuneFoldsFlag(t *testing.T) {
 	}
 }
 
-// TestPenaltyAuto: with folds, features have a penalty each, by structures whose shares the run
-// tells. Without, they have where there are 4 training and validation rows for each; else all
+// TestPenaltyAuto: with folds, features have a penalty each, by a structure that the run
+// names. Without, they have where there are 4 training and validation rows for each; else all
 // weights share one, unless the flag says otherwise. Settings have no line for each name.
 func TestPenaltyAuto(t *testing.T) {
 	if testing.Short() {
@@ -178,12 +178,9 @@ func TestPenaltyAuto(t *testing.T) {
 			if got := testkit.Get(out.ReadLambdaTable())[0].Name; got != c.first {
 				t.Errorf("the first penalty is that of %s, want %s", got, c.first)
 			}
-			var shares float64
-			for _, s := range found {
-				shares += float64(s.Share)
-			}
-			if c.structures && (len(found) < 7 || math.Abs(shares-1) > 1e-12) || !c.structures && found != nil {
-				t.Errorf("%d structures, whose shares sum to %v", len(found), shares)
+			kept := slices.DeleteFunc(slices.Clone(found), func(s runs.Structure) bool { return !s.Kept })
+			if c.structures && (len(found) < 7 || len(kept) != 1) || !c.structures && found != nil {
+				t.Errorf("of %d structures %+v are kept, want one", len(found), kept)
 			}
 			if text := string(testkit.Get(out.ReadConfig()).Problem); strings.Contains(text, "colour=") {
 				t.Errorf("the settings name features: %s", text)
