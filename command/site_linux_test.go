@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -45,8 +46,8 @@ func writeTables(t *testing.T, name string, sites int) (dir string) {
 // tuneFlags are flags of a run of tune that takes a moment.
 var tuneFlags = []string{"-target=ill", "-K=3", "-folds=2"}
 
-// TestSite: sites that have their own file each, in a folder with no other, find what one process
-// with all files finds.
+// TestSite: sites that have their own file each, in a folder with no other, find over TLS what one
+// process with all files finds, the intervals of coefficients too.
 func TestSite(t *testing.T) {
 	const n = 3
 	dir := t.TempDir()
@@ -59,9 +60,10 @@ func TestSite(t *testing.T) {
 	// 20 test rows and more: of fewer a site shows nothing
 	flags := append(slices.Clone(tuneFlags), "-exchange-alone", "-split=0.25:0.25:0.5")
 	cluster := writeCluster(t, dir, n, map[string]any{"task": "tune", "flags": flags})
-	out := filepath.Join(dir, "out")
+	out, certs := filepath.Join(dir, "out"), filepath.Join(dir, "certs")
+	runCommand(t, "pki", "-cluster="+cluster, "-out="+certs)
 	atOnce(t, n, withoutPage, func(i int) []string {
-		return []string{"tune", "-insecure", "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i),
+		return []string{"tune", "-certs=" + certs, "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i),
 			fmt.Sprintf("-data=%s/home%d/ours.csv", dir, i)}
 	})
 	together := aloneOf(t, tune.Task(), dir, append(flags, "-data="+filepath.Join(dir, "site{agent}.csv"))...)
@@ -73,6 +75,15 @@ func TestSite(t *testing.T) {
 	}
 	if got.Traffic != want.Traffic {
 		t.Errorf("%+v was sent, in one process %+v", got.Traffic, want.Traffic)
+	}
+	one := testkit.Get(runs.Folder(together).ReadFile(runs.AssessmentFile))
+	for i := range n {
+		folder := runs.Folder(filepath.Join(out, fmt.Sprintf("agent-%d", i)))
+		a := testkit.Get(folder.ReadAssessment())
+		if of := testkit.Get(folder.ReadFile(runs.AssessmentFile)); !bytes.Equal(of, one) ||
+			len(a.Coefficients) == 0 || !(a.Coefficients[0].Low < a.Coefficients[0].High) {
+			t.Errorf("agent %d has the assessment %s; one process has %s, with intervals", i, of, one)
+		}
 	}
 }
 

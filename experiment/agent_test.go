@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -102,6 +103,9 @@ type lone struct {
 	begun  []register.Session // sessions
 	lasts  int                // how often the agent can save in a session
 	left   int                // how often in this one
+	early  bool               // a session ends before its last file is written
+	out    string             // the folder
+	kept   string             // what it had when the last file was written, or a session ended
 	saved  int                // in all of them
 	given  []byte             // what the first session has it take over; nil: nothing
 	final  bool
@@ -114,6 +118,9 @@ func (l *lone) Next(context.Context) (Session, error) {
 	}
 	d := register.Session{Number: uint64(1 + len(l.begun)), Epoch: membership.First(1),
 		Begin: register.Point{Iteration: register.Start}, Kept: testkit.Get(l.folder.Kept())}
+	if now := l.files(); len(l.begun) > 0 && now != l.kept {
+		return nil, fmt.Errorf("after the end of session %d the folder has\n%s, before\n%s", len(l.begun), now, l.kept)
+	}
 	for _, p := range testkit.Get(l.folder.Points()) {
 		if p.Iteration > d.Begin.Iteration {
 			d.Begin = p
@@ -139,14 +146,29 @@ func (l *lone) Join(_ context.Context, keep func([]byte) error) error {
 }
 
 func (l *lone) Save(_ context.Context, write func() error) error {
+	over := &session.Over{Session: l.Decided().Number, Why: "a test ends it"}
+	defer func() { l.kept = l.files() }()
+	if l.left--; l.left == 0 && l.early {
+		return over
+	}
 	if err := write(); err != nil {
 		return err
 	}
-	l.saved++
-	if l.left--; l.left == 0 {
-		return &session.Over{Session: l.Decided().Number, Why: "a test ends it"}
+	if l.saved++; l.left == 0 {
+		return over
 	}
 	return nil
+}
+
+// files lists the files of the folder with their sizes, without the list of digests.
+func (l *lone) files() string {
+	var all strings.Builder
+	for _, e := range testkit.Get(os.ReadDir(l.out)) {
+		if e.Name() != runs.SumsFile {
+			fmt.Fprintln(&all, e.Name(), testkit.Get(e.Info()).Size())
+		}
+	}
+	return all.String()
 }
 
 func (l *lone) Finish(context.Context) error {
@@ -160,7 +182,7 @@ func runLone(t *testing.T, l *lone, out string) {
 		"-report=false -quiet -out="+out)
 	j.Layout = OneAgent(0, "the run",
 		func(g *network.Graph, folder session.Store, _ []byte, _ int) (Meeting, error) {
-			l.Team, l.folder = network.NewLocal(g.W), folder
+			l.Team, l.folder, l.out = network.NewLocal(g.W), folder, out
 			return l, nil
 		})
 	testkit.OK(j.Run(t.Context(), io.Discard, io.Discard))
@@ -176,7 +198,7 @@ func TestSessions(t *testing.T) {
 	want := leftBy(t, straight)
 	for lasts := 2; lasts <= undisturbed.saved; lasts++ { // the first saves again what it begins with
 		out := filepath.Join(t.TempDir(), "run")
-		l := &lone{lasts: lasts}
+		l := &lone{lasts: lasts, early: lasts%2 > 0}
 		runLone(t, l, out)
 		want.check(t, out, fmt.Sprint("sessions of ", lasts))
 		if paths := testkit.Get(runs.Folder(out).Checkpoints([]int{0})); len(l.begun) < 2 || len(paths) > 3 ||

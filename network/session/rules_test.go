@@ -71,9 +71,12 @@ func TestLineOf(t *testing.T) {
 
 // bareAgent returns an agent that has promised a number, without connections.
 func bareAgent(promised uint64) *Agent {
-	c := Config{Agent: 0, Matrix: ring(3), Log: slog.New(slog.NewTextHandler(io.Discard, nil))}.withDefaults()
-	return &Agent{config: c, links: &links{}, ledger: &ledger{state: register.State{Promised: promised}},
-		clerk: newClerk(), news: make(chan struct{}, 1), neighbours: newNeighbourhood(&c),
+	state := register.State{Promised: promised}
+	c := Config{Agent: 0, Matrix: ring(3), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Store: toyStore{&toyDisk{state: state}, new(bool)}}.withDefaults()
+	return &Agent{config: c, links: &links{},
+		ledger: &ledger{store: c.Store, turn: make(chan struct{}, 1), state: state},
+		clerk:  newClerk(), news: make(chan struct{}, 1), neighbours: newNeighbourhood(&c),
 		council: newCouncil(0, c.Heartbeat, 0, time.Now()), roll: roll{founders: 3}}
 }
 
@@ -158,6 +161,76 @@ func TestFailWithAQuorum(t *testing.T) {
 		own := errors.New("out of memory")
 		if a.Fail(own); !errors.Is(a.err, own) || a.neighbours.count != told {
 			t.Errorf("quorum %d: error %v, %d messages, want %d", quorum, a.err, a.neighbours.count, told)
+		}
+	}
+}
+
+// A lateDisk has before called with each state, before it keeps that.
+type lateDisk struct {
+	Store
+	before func(register.State) error
+}
+
+func (d lateDisk) SaveRegister(state register.State) error {
+	if err := d.before(state); err != nil {
+		return err
+	}
+	return d.Store.SaveRegister(state)
+}
+
+// TestOnTheDiskFirst: what an agent promises, and that it begins a session, is on its disk before
+// anybody learns it, and nobody does where the disk fails.
+func TestOnTheDiskFirst(t *testing.T) {
+	for _, failure := range []error{nil, errKilled} {
+		a := bareAgent(5)
+		a.ledger.store = lateDisk{a.config.Store, func(next register.State) error {
+			if now := a.ledger.read(); a.neighbours.count > 0 || now.Promised == next.Promised && now.Last == next.Last {
+				t.Errorf("%d messages, and the agent has %+v, before the disk has %+v", a.neighbours.count, now, next)
+			}
+			return failure
+		}}
+		if err := a.promise(2048); !errors.Is(err, failure) || a.neighbours.count > 0 != (err == nil) {
+			t.Errorf("error %v: %d answers to a proposal", err, a.neighbours.count)
+		}
+		a.neighbours.count = 0
+		begun := sessionOf(a, a.ledger.read().Promised)
+		if err := begun.record(); !errors.Is(err, failure) {
+			t.Errorf("error %v of a session that begins, want %v", err, failure)
+		}
+		disk := testkit.Get(a.config.Store.Register())
+		if now := a.ledger.read(); now.Promised != disk.Promised || now.Last != disk.Last ||
+			disk.Promised == 2048 != (failure == nil) || disk.Last > 0 != (failure == nil) {
+			t.Errorf("error %v: the agent has %+v, its disk %+v", failure, now, disk)
+		}
+	}
+}
+
+// sessionOf returns a session of an agent alone, which has begun.
+func sessionOf(a *Agent, number uint64) *Session {
+	a.chain.current = &Session{Session: register.Session{Number: number}, config: &a.config, desk: a, ledger: a.ledger,
+		x: newExchange(7, nil)}
+	return a.chain.current
+}
+
+// TestOverWritesNothing: a session that has ended, or after which another number is promised, writes
+// no file, and is not the agent's last one.
+func TestOverWritesNothing(t *testing.T) {
+	for _, c := range []struct {
+		promised uint64
+		over, is bool
+	}{{5, false, true}, {5, true, false}, {2048, false, false}} {
+		a := bareAgent(c.promised)
+		s := sessionOf(a, 5)
+		if c.over {
+			a.end(&Over{Session: 5})
+		}
+		wrote := false
+		err := s.Save(t.Context(), func() error { wrote = true; return errKilled })
+		if over := errors.As(err, new(*Over)); wrote != c.is || over == c.is {
+			t.Errorf("%+v: a file is written: %t, %v", c, wrote, err)
+		}
+		if err = s.record(); err == nil != c.is || testkit.Get(a.config.Store.Register()).Last > 0 != c.is {
+			t.Errorf("%+v: the session begins with %v; the disk has %+v", c, err, a.ledger.read())
 		}
 	}
 }

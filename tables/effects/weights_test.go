@@ -81,7 +81,7 @@ func TestWithoutLevel(t *testing.T) {
 }
 
 // TestSums: Sums returns the lengths of all sums over the sites, each taken at most Most times.
-// Here no two sums are equally long.
+// Here no two sums are equally long. No number of a sum is of one site alone, such as its level.
 func TestSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	var x [][]float64
@@ -99,7 +99,20 @@ func TestSums(t *testing.T) {
 	sum := tables.Sum
 	tables.Sum = func(dst []float64, fill func(i int, part []float64) error) error {
 		times[len(dst)]++
-		return sum(dst, fill)
+		sites := make([]int, len(dst)) // that give something
+		err := sum(dst, func(i int, part []float64) error {
+			err := fill(i, part)
+			for k, v := range part {
+				if v != 0 {
+					sites[k]++
+				}
+			}
+			return err
+		})
+		if k := slices.Index(sites, 1); k >= 0 {
+			t.Errorf("number %d of %d is of one site alone", k, len(dst))
+		}
+		return err
 	}
 	e := testkit.Get(New(tables))
 	testkit.Get(e.Fit())
