@@ -149,6 +149,12 @@ func (l *lone) Save(_ context.Context, write func() error) error {
 	over := &session.Over{Session: l.Decided().Number, Why: "a test ends it"}
 	defer func() { l.kept = l.files() }()
 	if l.left--; l.left == 0 && l.early {
+		for line := range strings.Lines(l.files()) {
+			saved := strings.HasPrefix(line, "checkpoint") || strings.HasPrefix(line, runs.KeptPrefix)
+			if saved && !strings.Contains(l.kept, line) {
+				return fmt.Errorf("there is %safter\n%s, before session %d has saved", line, l.kept, len(l.begun))
+			}
+		}
 		return over
 	}
 	if err := write(); err != nil {

@@ -184,7 +184,8 @@ func TestOnTheDiskFirst(t *testing.T) {
 	for _, failure := range []error{nil, errKilled} {
 		a := bareAgent(5)
 		a.ledger.store = lateDisk{a.config.Store, func(next register.State) error {
-			if now := a.ledger.read(); a.neighbours.count > 0 || now.Promised == next.Promised && now.Last == next.Last {
+			now := a.ledger.read()
+			if a.neighbours.count > 0 || now.Promised == next.Promised && now.Last == next.Last {
 				t.Errorf("%d messages, and the agent has %+v, before the disk has %+v", a.neighbours.count, now, next)
 			}
 			return failure
@@ -212,8 +213,8 @@ func sessionOf(a *Agent, number uint64) *Session {
 	return a.chain.current
 }
 
-// TestOverWritesNothing: a session that has ended, or after which another number is promised, writes
-// no file, and is not the agent's last one.
+// TestOverWritesNothing: a session that has ended, or after which another number is promised,
+// writes no file, and is not the agent's last one.
 func TestOverWritesNothing(t *testing.T) {
 	for _, c := range []struct {
 		promised uint64
