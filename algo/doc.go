@@ -34,4 +34,22 @@
 // [New] makes a method by name, and [Decode] sets its parameters from JSON. Init refuses what
 // cannot work with an error that matches [dsbo.ErrConfig]. Steps allocate nothing once made, and
 // give the same bits for the same oracle, mixer and state.
+//
+// # How to write a method
+//
+// A method reads like its formula: a comment has citation, formula, certainty and cost, and each
+// line of Step is a line of the formula.
+//
+//   - A parameter's default and bounds are tags of its field, which prepare reads.
+//   - State has all that a resume needs; carried makes a vector and registers it.
+//   - A method that averages over all agents asks its turn for average of a term, which each
+//     agent's oracle makes, and counts averages in its Cost. If nothing else differs from agent to
+//     agent it calls averagesTerms: one method then serves all agents of a process.
+//   - Where agents may come and go, a tracker names what it tracks, and restarts what is true for
+//     the old members alone.
+//   - An improvement of a published method is a named field; the method as published keeps its
+//     bits.
+//   - With its defaults a method lowers Φ of the synthetic task. Steps that need other bounds than
+//     plain descent's have Bounds in their Traits, which also define [Auto].
+//   - The suites of the transports run every method for several agents.
 package algo

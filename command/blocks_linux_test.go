@@ -51,7 +51,7 @@ var shells = map[string]shell{
 		{"-model RUN", "-model model"},
 		{"-from RUN ...", "-from model -data 'site{agent}.csv' -target diagnosis -drop patient"},
 	}},
-	"docs/result.md": {begin: clinicsModel, always: [][2]string{{"for model in dsbo.DsboClassifier()",
+	"docs/result.md": {always: [][2]string{{"for model in dsbo.DsboClassifier()",
 		"import dsbo\nfrom sklearn.datasets import load_breast_cancer\nfrom sklearn.linear_model import " +
 			"LogisticRegression\nfrom sklearn.model_selection import cross_val_score\n" +
 			"X, y = load_breast_cancer(return_X_y=True)\nfor model in dsbo.DsboClassifier()"}}},

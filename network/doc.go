@@ -68,4 +68,12 @@
 // Wire Int8 has one float32 as the scale of 64 numbers. The exponent of the largest alone would
 // take 3 bytes less, 65 and not 68, but make the unit up to 2 times as large, 1.47 times in the
 // mean square where sizes are spread evenly: .56 bits a number lost for .38 saved.
+//
+// # How to write a transport
+//
+// A transport whose [Team] has these methods has the bits of one process: Mix, whose sums have the
+// order of the agents' numbers; Reduce ([Reducer]), of whole numbers of all agents, to their sum
+// mod 2^bits or the largest; ReduceAll ([JointReducer]), where several sums can travel in one
+// message; Gather, for small things that are no data. What an agent sends of its data goes by Mix
+// or Reduce, so that the tables of docs/privacy.md stay true.
 package network
