@@ -46,7 +46,7 @@ func (p *program) pkiAdmission(_ context.Context, args []string, stdout, _ io.Wr
 				`agents; it is %d`, c.Run, first+1, c.Quorum)
 	}
 	path, err := w.sign(first, most, func(a *pki.Authority) (string, error) {
-		return a.Admit(pki.Admission{Agent: w.agent, Neighbours: neighbours}, c.Run, c.Hash())
+		return a.Admit(membership.Admission{Agent: w.agent, Neighbours: neighbours}, c.Run, c.Hash())
 	})
 	if err != nil {
 		return err

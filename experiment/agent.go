@@ -13,7 +13,6 @@ import (
 	"dsbo/internal/wording"
 	"dsbo/network"
 	"dsbo/network/register"
-	"dsbo/network/session"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -37,7 +36,7 @@ type Session interface {
 // An Opener has an agent meet the others of a run over a graph. Data stands for the agent's data.
 // No vector of the run has more than longest numbers; 0: that is known later, as the data are
 // loaded when the agents have met.
-type Opener func(g *network.Graph, folder session.Store, data []byte, longest int) (Meeting, error)
+type Opener func(g *network.Graph, folder register.Store, data []byte, longest int) (Meeting, error)
 
 // OneAgent returns the layout of a job with one agent in this process, which may be lost and come
 // back while the others wait for it: its run folder is its own, and it goes on with the run that it
@@ -125,7 +124,7 @@ func (l *oneAgent) lockOwnFolder(r *run) (state runs.State, err error) {
 func (l *oneAgent) beginNext(ctx context.Context, r *run) (at beginning, err error) {
 	for {
 		s, err := l.meeting.Next(ctx)
-		if errors.Is(err, session.ErrFinal) {
+		if errors.Is(err, register.ErrFinal) {
 			l.final = true
 			return beginning{finished: true}, nil
 		}
@@ -138,7 +137,7 @@ func (l *oneAgent) beginNext(ctx context.Context, r *run) (at beginning, err err
 		if err == nil {
 			at, err = l.begin(ctx, r, s)
 		}
-		if !errors.As(err, new(*session.Over)) {
+		if !errors.As(err, new(*register.Over)) {
 			return at, err
 		}
 		r.view.Log("%v", err)
@@ -247,7 +246,7 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *run, err error) (next be
 	if err == nil {
 		err = l.meeting.Linger(ctx)
 	}
-	if errors.As(err, new(*session.Over)) {
+	if errors.As(err, new(*register.Over)) {
 		r.view.Log("%v", err)
 		if next, err = l.beginNext(ctx, r); err == nil {
 			return next, true, nil

@@ -17,7 +17,6 @@ import (
 	"dsbo/network"
 	"dsbo/network/membership"
 	"dsbo/network/register"
-	"dsbo/network/session"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -71,7 +70,7 @@ func TestFingerprint(t *testing.T) {
 		j := testkit.Get(Parse(task, strings.Fields(tinyFlags+args+" -out="+filepath.Join(t.TempDir(), "run")),
 			io.Discard))
 		j.Layout = OneAgent(agent, "run",
-			func(_ *network.Graph, _ session.Store, data []byte, longest int) (Meeting, error) {
+			func(_ *network.Graph, _ register.Store, data []byte, longest int) (Meeting, error) {
 				got = data
 				if later != (longest == 0) {
 					t.Errorf("at most %d numbers in a vector; it must be known if the data are loaded", longest)
@@ -99,7 +98,7 @@ func TestFingerprint(t *testing.T) {
 // saved often enough.
 type lone struct {
 	network.Team
-	folder session.Store
+	folder register.Store
 	begun  []register.Session // sessions
 	lasts  int                // how often the agent can save in a session
 	left   int                // how often in this one
@@ -114,7 +113,7 @@ type lone struct {
 
 func (l *lone) Next(context.Context) (Session, error) {
 	if l.final {
-		return nil, session.ErrFinal
+		return nil, register.ErrFinal
 	}
 	d := register.Session{Number: uint64(1 + len(l.begun)), Epoch: membership.First(1),
 		Begin: register.Point{Iteration: register.Start}, Kept: testkit.Get(l.folder.Kept())}
@@ -146,7 +145,7 @@ func (l *lone) Join(_ context.Context, keep func([]byte) error) error {
 }
 
 func (l *lone) Save(_ context.Context, write func() error) error {
-	over := &session.Over{Session: l.Decided().Number, Why: "a test ends it"}
+	over := &register.Over{Session: l.Decided().Number, Why: "a test ends it"}
 	defer func() { l.kept = l.files() }()
 	if l.left--; l.left == 0 && l.early {
 		for line := range strings.Lines(l.files()) {
@@ -187,7 +186,7 @@ func runLone(t *testing.T, l *lone, out string) {
 	j := parseTiny(t, "-agents=1 -algorithm=madsbo -K=6 -checkpoint-every=1 -keep-checkpoints "+
 		"-report=false -quiet -out="+out)
 	j.Layout = OneAgent(0, "the run",
-		func(g *network.Graph, folder session.Store, _ []byte, _ int) (Meeting, error) {
+		func(g *network.Graph, folder register.Store, _ []byte, _ int) (Meeting, error) {
 			l.Team, l.folder, l.out = network.NewLocal(g.W), folder, out
 			return l, nil
 		})

@@ -17,14 +17,14 @@ import (
 	"dsbo/train"
 )
 
-// An agentFolder is the run folder of an agent as a [session.Store].
+// An agentFolder is the run folder of an agent as a [register.Store].
 type agentFolder struct {
 	runs.Folder
 	agent  int
 	method train.Config // of handovers
 }
 
-// Register implements [session.Store], as do all that follow. One that cannot be read is an error:
+// Register implements [register.Store], as do all that follow. One that cannot be read is an error:
 // nobody knows then what the agent has promised.
 func (f *agentFolder) Register() (s register.State, err error) {
 	data, err := disk.ReadFile(f.Path(runs.RegisterFile))

@@ -37,7 +37,7 @@ func (a Agent) Run(ctx context.Context, j *experiment.Job, stdout, stderr io.Wri
 		open = session.Open
 	}
 	j.Layout = experiment.OneAgent(a.Own.Agent, a.Identity,
-		func(g *network.Graph, folder session.Store, data []byte, longest int) (experiment.Meeting, error) {
+		func(g *network.Graph, folder register.Store, data []byte, longest int) (experiment.Meeting, error) {
 			c := a.Sessions
 			c.Matrix, c.Wire, c.MaxFloats, c.Store = g.W, j.Settings.ExchangeWire(), longest, folder
 			c.Noisy, c.Data = j.Settings.Privacy != nil, slices.Concat(c.Data, data)

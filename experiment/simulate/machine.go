@@ -13,6 +13,7 @@ import (
 	"dsbo/internal/cli"
 	"dsbo/internal/disk"
 	"dsbo/internal/testkit"
+	"dsbo/network/membership"
 	"dsbo/network/pki"
 	"dsbo/runs"
 )
@@ -47,7 +48,7 @@ func (w *world) newMachine(agent int, name string) *machine {
 	if agent >= w.Agents {
 		n := w.Newcomers[agent-w.Agents]
 		m.down = begin.Add(n.at)
-		m.admission = testkit.Get(authority().Admit(pki.Admission{Agent: agent, Neighbours: n.neighbours}, simulated,
+		m.admission = testkit.Get(authority().Admit(membership.Admission{Agent: agent, Neighbours: n.neighbours}, simulated,
 			m.own().Hash))
 	}
 	m.files, m.unmount = testkit.NewMemory(), func() {}

@@ -37,15 +37,15 @@ func KeyDigest(cert *x509.Certificate) string {
 	return fmt.Sprintf("%x", sha256.Sum256(cert.RawSubjectPublicKeyInfo))
 }
 
-// A membership says which certificates of an authority belong to a run.
-type membership struct {
+// A binding says which certificates of an authority belong to a run.
+type binding struct {
 	run  string
 	keys []string // by agent, digests of public keys that are pinned; "" and beyond the end: none
 }
 
 // check returns an error unless the certificate of an agent belongs to the run: its key is the
 // pinned one, or none is pinned and it names the run.
-func (m *membership) check(agent int, cert *x509.Certificate) error {
+func (m *binding) check(agent int, cert *x509.Certificate) error {
 	if m == nil {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (m *membership) check(agent int, cert *x509.Certificate) error {
 // no key. The error, where the identity itself is none of the run, matches dsbo.ErrConfig.
 func (id *Identity) InRun(run string, keys []string) (*Identity, error) {
 	member := *id
-	member.trusted = &Trust{authorities: id.authorities, member: &membership{run, keys}}
+	member.trusted = &Trust{authorities: id.authorities, member: &binding{run, keys}}
 	if err := member.member.check(id.Agent, id.certificate.Leaf); err != nil {
 		return nil, dsbo.ConfigErrorf("%w", err)
 	}

@@ -59,8 +59,8 @@ func sign(pair tls.Certificate, message []byte) ([]byte, error) {
 // Trust is the authorities that are known: the authorities of a ca.pem.
 type Trust struct {
 	authorities []*x509.Certificate
-	member      *membership // of whose run certificates must be; nil: of any
-	good        sync.Map    // period by the bytes of a certificate whose chain was verified
+	member      *binding // of whose run certificates must be; nil: of any
+	good        sync.Map // period by the bytes of a certificate whose chain was verified
 }
 
 // trusted is Trust as what an identity embeds, which callers cannot set.

@@ -15,17 +15,8 @@ import (
 
 	"dsbo"
 	"dsbo/internal/guard"
+	"dsbo/network/membership"
 )
-
-// An Admission lets an agent that the cluster file does not have into a run that goes on: the
-// authority has signed its number, its neighbours, and of which run that is.
-type Admission struct {
-	Agent      int
-	Neighbours []int // agents of the cluster file, ascending; the admitted one connects to them
-}
-
-// MaxWarrant bounds the text of an admission or a removal, in bytes.
-const MaxWarrant = 1024
 
 // Kinds of warrants, which are lines that an authority has signed.
 const (
@@ -35,7 +26,7 @@ const (
 
 // Admit returns the text of an admission to a run with settings of a hash, signed by the authority:
 // a line of printable characters. Errors match dsbo.ErrConfig.
-func (a *Authority) Admit(m Admission, run, hash string) (string, error) {
+func (a *Authority) Admit(m membership.Admission, run, hash string) (string, error) {
 	beside := strings.Trim(strings.ReplaceAll(fmt.Sprint(m.Neighbours), " ", ","), "[]")
 	return a.warrant(fmt.Sprintf("%s of agent %d beside %s, signed ", admissionKind, m.Agent, beside), run, hash)
 }
@@ -67,7 +58,7 @@ func warrantMessage(line, run, hash string) []byte {
 
 // A signedLine is a warrant whose signature is checked by nobody yet.
 type signedLine struct {
-	Admission
+	membership.Admission
 	line      string // what is signed
 	signature []byte
 }
@@ -81,9 +72,10 @@ var warrant = func() *regexp.Regexp {
 // parseWarrant reads a warrant of a kind.
 func parseWarrant(kind, text string) (w signedLine, err error) {
 	parts := warrant.FindStringSubmatch(text)
-	if parts == nil || parts[2] != kind || (parts[4] != "") != (kind == admissionKind) || len(text) > MaxWarrant {
+	if parts == nil || parts[2] != kind || (parts[4] != "") != (kind == admissionKind) ||
+		len(text) > membership.MaxWarrant {
 		return w, fmt.Errorf("the %s must be a line such as %q, with %q after the number of who is admitted, of at "+
-			"most %d bytes; it is %.60q", kind, kind+" of agent 8, signed ...", "beside 0,3", MaxWarrant, text)
+			"most %d bytes; it is %.60q", kind, kind+" of agent 8, signed ...", "beside 0,3", membership.MaxWarrant, text)
 	}
 	w.line = parts[1]
 	w.Agent, _ = strconv.Atoi(parts[3]) // at most four digits
@@ -106,7 +98,7 @@ func parseWarrant(kind, text string) (w signedLine, err error) {
 
 // Admission reads the text of an admission, which one of the authorities must have signed, for a
 // run with settings of a hash.
-func (t *Trust) Admission(text, run, hash string) (Admission, error) {
+func (t *Trust) Admission(text, run, hash string) (membership.Admission, error) {
 	return t.open(admissionKind, text, run, hash)
 }
 
@@ -117,7 +109,7 @@ func (t *Trust) Removal(text, run, hash string) (agent int, err error) {
 }
 
 // open reads a warrant that must be signed.
-func (t *Trust) open(kind, text, run, hash string) (Admission, error) {
+func (t *Trust) open(kind, text, run, hash string) (membership.Admission, error) {
 	w, err := parseWarrant(kind, text)
 	if err != nil {
 		return w.Admission, err
@@ -180,12 +172,12 @@ func LoadRemovals(folder, run, hash string) (texts []string, err error) {
 }
 
 // loadWarrant reads a warrant beside the ca.pem whose authorities must have signed it.
-func loadWarrant(path, kind, run, hash string) (text string, m Admission, err error) {
+func loadWarrant(path, kind, run, hash string) (text string, m membership.Admission, err error) {
 	trust, err := LoadTrust(filepath.Dir(path))
 	if err != nil {
 		return "", m, err
 	}
-	m, err = load(path, func(data []byte) (Admission, error) {
+	m, err = load(path, func(data []byte) (membership.Admission, error) {
 		text = string(bytes.TrimSuffix(data, []byte("\n")))
 		return trust.open(kind, text, run, hash)
 	})

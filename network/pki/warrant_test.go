@@ -9,6 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/testkit"
+	"dsbo/network/membership"
 )
 
 // TestWarrants: an admission or a removal is good for the agent, the run and the settings that it
@@ -18,7 +19,7 @@ func TestWarrants(t *testing.T) {
 	now := time.Now()
 	a, other := testkit.Get(NewAuthority("one", now, now.Add(time.Hour))),
 		testkit.Get(NewAuthority("other", now, now.Add(time.Hour)))
-	m := Admission{Agent: 8, Neighbours: []int{0, 3}}
+	m := membership.Admission{Agent: 8, Neighbours: []int{0, 3}}
 	admission, removal := testkit.Get(a.Admit(m, "run", "hash")), testkit.Get(a.Remove(8, "run", "hash"))
 	_, signature, _ := strings.Cut(admission, "signed ")
 	for _, c := range []struct{ name, admission, removal, run, hash, want string }{
@@ -50,7 +51,7 @@ func TestWarrants(t *testing.T) {
 		_, err := a.Trust().Admission(strings.Replace(admission, "0,3", change, 1), "run", "hash")
 		testkit.WantError(t, change, err, nil, want)
 	}
-	for _, wrong := range []Admission{{Agent: 8}, {Agent: 1, Neighbours: []int{2}},
+	for _, wrong := range []membership.Admission{{Agent: 8}, {Agent: 1, Neighbours: []int{2}},
 		{Agent: 10000, Neighbours: []int{0}}, {Agent: -1, Neighbours: []int{0}}} {
 		_, err := a.Admit(wrong, "run", "hash")
 		testkit.WantError(t, wrong, err, dsbo.ErrConfig, "must be")
@@ -68,7 +69,7 @@ func TestLoadWarrants(t *testing.T) {
 	}
 	a := testkit.Get(NewAuthority("one", now, now.Add(time.Hour)))
 	testkit.OK(a.Save(dir))
-	text := testkit.Get(a.Admit(Admission{Agent: 8, Neighbours: []int{2}}, "run", "hash"))
+	text := testkit.Get(a.Admit(membership.Admission{Agent: 8, Neighbours: []int{2}}, "run", "hash"))
 	path := testkit.Get(SaveWarrant(dir, text))
 	if got := testkit.Get(LoadAdmission(dir, 8, "run", "hash")); got != text {
 		t.Errorf("%q is read as %q", text, got)

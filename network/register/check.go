@@ -6,9 +6,7 @@ import (
 	"time"
 
 	"dsbo/internal/wording"
-	"dsbo/network/masks"
 	"dsbo/network/membership"
-	"dsbo/network/pki"
 )
 
 // Bounds on what others send.
@@ -16,6 +14,7 @@ const (
 	maxPoints = 64   // of an answer
 	maxKept   = 1024 // results that are kept, of an answer
 	maxText   = 256  // bytes of a name or a digest
+	keyLength = 32   // bytes of a public key of masks
 	// maxCertificate and maxSignature are in bytes.
 	maxCertificate, maxSignature = 16384, 1024
 )
@@ -35,11 +34,11 @@ func (r Rule) check(a Answer) error {
 			return p.Epoch > a.Last || p.Iteration < 0 || p.Iteration > Result || !isShort(p.Digest)
 		}), "points must be at most 64, of epochs up to the last session"},
 		{isSet(a.Links) && isSet(a.Slow), "neighbours must be ascending numbers of agents"},
-		{len(a.Key) == masks.KeyLength || len(a.Key) == 0 && !r.Masked, "the key must have 32 bytes"},
+		{len(a.Key) == keyLength || len(a.Key) == 0 && !r.Masked, "the key must have 32 bytes"},
 		{isShort(a.Data) && areShort(a.Tags), "tags of data must be short texts"},
 		{len(a.Kept) <= maxKept && areShort(a.Kept), "results that are kept must be at most 1024, with short names"},
 		{a.Time.Location() == time.UTC && a.Time.Year() >= 1970 && a.Time.Year() <= 9999, "the time must be in UTC"},
-		{len(a.Admission) <= pki.MaxWarrant && wording.Printable(a.Admission), "the admission must be a short text"},
+		{len(a.Admission) <= membership.MaxWarrant && wording.Printable(a.Admission), "the admission must be a short text"},
 		{areRemovals(a.Removals), "removals must be short texts, by agent"},
 		{len(a.Certificate) <= maxCertificate && len(a.Signature) <= maxSignature, "the signature must be short"},
 	} {
@@ -92,7 +91,7 @@ func areShort[K int | string](texts map[K]string) bool {
 // areRemovals reports whether texts may be removals, by agent.
 func areRemovals(texts map[int]string) bool {
 	for agent, text := range texts {
-		if !isAgent(agent) || len(text) > pki.MaxWarrant || !wording.Printable(text) {
+		if !isAgent(agent) || len(text) > membership.MaxWarrant || !wording.Printable(text) {
 			return false
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/membership"
-	"dsbo/network/pki"
 )
 
 // number is the proposal of agent 0 to which the answers of these tests are.
@@ -79,8 +78,8 @@ func (trusting) Verify(int, []byte, []byte, []byte, time.Time) (time.Time, error
 	return time.Time{}, nil
 }
 func (trusting) Removal(string, string, string) (int, error) { return 2, nil }
-func (trusting) Admission(string, string, string) (pki.Admission, error) {
-	return pki.Admission{Agent: 5, Neighbours: []int{0, 2}}, nil
+func (trusting) Admission(string, string, string) (membership.Admission, error) {
+	return membership.Admission{Agent: 5, Neighbours: []int{0, 2}}, nil
 }
 
 var (

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"dsbo/network/pki"
 )
 
 // signedText is what an agent signs for its answer.
@@ -22,11 +20,14 @@ func (a Answer) signedText(run, hash string) []byte {
 	return append(fmt.Appendf(nil, "dsbo answer in run %q with settings %q: ", run, hash), text...)
 }
 
-// Sign signs the answer to a proposal in a run; a nil identity leaves it as it is.
-func (a *Answer) Sign(run, hash string, id *pki.Identity) (err error) {
-	if id == nil {
-		return nil
-	}
+// A Signer has the certificate of an agent. An identity of package pki is one.
+type Signer interface {
+	Sign(message []byte) (signature []byte, err error)
+	Certificate() []byte // in DER, with intermediate ones
+}
+
+// Sign signs the answer to a proposal in a run.
+func (a *Answer) Sign(run, hash string, id Signer) (err error) {
 	a.Signature, err = id.Sign(a.signedText(run, hash))
 	a.Certificate = id.Certificate()
 	return err
@@ -87,17 +88,10 @@ func (r Rule) admission(a Answer) ([]int, error) {
 const tagLength = 16
 
 // DataTag returns what an agent tells others of its data: the same for the same data, and otherwise
-// nothing, as it is keyed by the certificate. Without a certificate the key is the run alone, so
-// that whoever guesses the data can check that.
-func DataTag(id *pki.Identity, run string, data []byte) (tag string, err error) {
-	var key []byte
-	if id != nil {
-		if key, err = id.Derive("dsbo tag of data"); err != nil {
-			return "", err
-		}
-	}
+// nothing, as nobody else has the key. Without a key whoever guesses the data can check that.
+func DataTag(key []byte, run string, data []byte) string {
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "data of run %q: ", run)
 	mac.Write(data)
-	return hex.EncodeToString(mac.Sum(nil)[:tagLength]), nil
+	return hex.EncodeToString(mac.Sum(nil)[:tagLength])
 }

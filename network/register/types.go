@@ -7,7 +7,6 @@ import (
 
 	"dsbo/network"
 	"dsbo/network/membership"
-	"dsbo/network/pki"
 )
 
 // A Rule is what all agents of a run decide by.
@@ -22,10 +21,10 @@ type Rule struct {
 	Authority Authority
 }
 
-// An Authority checks what it has signed, or those have that it knows. A [pki.Identity] is one.
+// An Authority checks what it has signed, or those have that it knows. An identity of package pki is one.
 type Authority interface {
 	Verify(agent int, certificate, message, signature []byte, now time.Time) (until time.Time, err error)
-	Admission(text, run, hash string) (pki.Admission, error)
+	Admission(text, run, hash string) (membership.Admission, error)
 	Removal(text, run, hash string) (agent int, err error)
 }
 

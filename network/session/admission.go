@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 
+	"dsbo/network/membership"
 	"dsbo/network/pki"
 )
 
@@ -12,19 +13,19 @@ func largestRoster(quorum int) int { return 2*quorum - 1 }
 // admission reads what an agent shows that Matrix does not have, and checks it by the authorities
 // that id knows: it must be that agent's, for this run, and leave the quorum more than half of
 // the roster.
-func (c *Config) admission(id *pki.Identity, agent int, text string) (pki.Admission, error) {
+func (c *Config) admission(id *pki.Identity, agent int, text string) (membership.Admission, error) {
 	n := c.Matrix.N()
 	switch {
 	case agent < n:
-		return pki.Admission{}, fmt.Errorf("agent %d is in the cluster file, and must have no admission", agent)
+		return membership.Admission{}, fmt.Errorf("agent %d is in the cluster file, and must have no admission", agent)
 	case c.Quorum == 0:
-		return pki.Admission{}, fmt.Errorf(
+		return membership.Admission{}, fmt.Errorf(
 			"agent %d cannot be admitted: there must be a quorum, which this run does not have", agent)
 	case id == nil:
-		return pki.Admission{}, fmt.Errorf(
+		return membership.Admission{}, fmt.Errorf(
 			"agent %d cannot be admitted: there must be certificates, as the authority signs an admission", agent)
 	case agent >= largestRoster(c.Quorum):
-		return pki.Admission{}, fmt.Errorf(
+		return membership.Admission{}, fmt.Errorf(
 			"agent %d cannot be admitted: the quorum must be more than half of the roster, which would have %d "+
 				"agents; it is %d",
 			agent, agent+1, c.Quorum)
@@ -42,4 +43,13 @@ func (c *Config) admission(id *pki.Identity, agent int, text string) (pki.Admiss
 					"they are %v", agent, n-1, a.Neighbours)
 	}
 	return a, nil
+}
+
+// tagKey returns the key of the tag of this agent's data, which is its certificate's; nil: there is
+// no certificate.
+func (c *Config) tagKey() ([]byte, error) {
+	if c.Identity == nil {
+		return nil, nil
+	}
+	return c.Identity.Derive("dsbo tag of data")
 }

@@ -91,15 +91,16 @@ func newAgent(c Config) (*Agent, error) {
 			return nil, err
 		}
 	}
+	key, err := c.tagKey()
+	if err != nil {
+		return nil, err
+	}
 	now := time.Now()
-	a := &Agent{config: c, clerk: newClerk(), news: make(chan struct{}, 1),
+	a := &Agent{config: c, tag: register.DataTag(key, c.Run, c.Data), clerk: newClerk(), news: make(chan struct{}, 1),
 		neighbours: newNeighbourhood(&c),
 		council:    newCouncil(c.Agent, c.Heartbeat, c.AbsentAfter, now),
 		chain:      chain{saves: entrySaves, over: now}}
 	if a.ledger, err = openLedger(c.Store); err != nil {
-		return nil, err
-	}
-	if a.tag, err = register.DataTag(c.Identity, c.Run, c.Data); err != nil {
 		return nil, err
 	}
 	state := a.ledger.read()
@@ -145,11 +146,8 @@ func (a *Agent) notify() {
 	}
 }
 
-// ErrFinal is what Next returns once a quorum has the result, and this agent too.
-var ErrFinal = errors.New("the result is final")
-
 // Next ends the session before, if that goes on, and waits for the next one in which this agent
-// takes part. [Session.Join] is due then. Once the result is final it returns [ErrFinal], and
+// takes part. [Session.Join] is due then. Once the result is final it returns [register.ErrFinal], and
 // [Agent.Linger] is due. Other errors end the agent's part: a [*FencedError]; a
 // [*network.SilentError], if a meeting leads to no session for Config.PeerTimeout; a
 // [*network.EndedError], if another agent has failed; dsbo.ErrConfig, if this one is refused; an
@@ -173,7 +171,7 @@ func (a *Agent) Next(ctx context.Context) (*Session, error) {
 		a.mu.Unlock()
 		switch {
 		case through:
-			return nil, ErrFinal
+			return nil, register.ErrFinal
 		case err != nil:
 			return nil, err
 		case s != nil:
@@ -182,7 +180,7 @@ func (a *Agent) Next(ctx context.Context) (*Session, error) {
 			}
 			if err := s.record(); err == nil {
 				return s, nil
-			} else if !errors.As(err, new(*Over)) {
+			} else if !errors.As(err, new(*register.Over)) {
 				return nil, err
 			}
 			continue

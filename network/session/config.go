@@ -111,7 +111,7 @@ type Config struct {
 	// lost the folder must not come back.
 	Noisy bool
 	// Admission is what lets an agent that Matrix does not have into the run: the text of its
-	// [pki.Admission], "" for the agents of Matrix. It needs Quorum and Identity. Such an agent
+	// [membership.Admission], "" for the agents of Matrix. It needs Quorum and Identity. Such an agent
 	// has no address, and connects to its neighbours.
 	Admission string
 	// Removals are the texts of [pki.Trust.Removal] that this agent knows: agents that are out for
@@ -119,7 +119,7 @@ type Config struct {
 	Removals []string
 
 	// Store is the agent's folder.
-	Store Store
+	Store register.Store
 
 	// Log gets a line when a neighbour is connected, refused, silent and back, and when a session
 	// begins and ends. nil logs nothing.
@@ -130,23 +130,6 @@ type Config struct {
 	Wrap func(neighbour int, s Sender) Sender
 
 	admissionNeighbours []int // the neighbours that Admission has, if it is good
-}
-
-// A Store is an agent's folder, as a session needs it. All its methods may block on a disk; none is
-// called while another one runs.
-type Store interface {
-	// Register returns what SaveRegister was given last, the zero value if there is nothing.
-	Register() (register.State, error)
-	// SaveRegister keeps a state, whole or not at all, before it returns.
-	SaveRegister(register.State) error
-	// Points returns the checkpoints that the agent has, and the result as one.
-	Points() ([]register.Point, error)
-	// Kept returns digests of what the agent has found together with the others outside of
-	// iterations, by name.
-	Kept() (map[string]string, error)
-	// Handover returns what an agent takes over that begins at a point without having it. It is at
-	// most 1 GiB, and tells nothing of this agent's data but what all share.
-	Handover(p register.Point) ([]byte, error)
 }
 
 // A Sender takes frames on their way to a neighbour. It is used by one goroutine at a time. A frame

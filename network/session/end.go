@@ -13,7 +13,7 @@ import (
 // that all do, or for Config.AbsentAfter (Config.PeerTimeout without a quorum): one that was lost
 // at the very end then finds whoever it needs, or knows that it needs nobody. An agent that has
 // lost its disk by then takes the result over in one more session: [Agent.Next] is due after an
-// [Over].
+// [register.Over].
 func (a *Agent) Linger(ctx context.Context) error {
 	state, limit := a.ledger.read(), a.config.timeout()
 	if state.Known { // all have it on their disks; some may need this agent's word, and connect soon
@@ -68,7 +68,7 @@ func (a *Agent) awaitFinals(ctx context.Context, late <-chan time.Time, members 
 			return false, err
 		}
 		if needy >= 0 {
-			return false, &Over{Session: a.ledger.read().Last, Agent: needy, Why: "it lacks the result"}
+			return false, &register.Over{Session: a.ledger.read().Last, Agent: needy, Why: "it lacks the result"}
 		}
 		if all {
 			return true, nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"dsbo/network/register"
 )
 
 // An activity is what an agent is about, as its neighbours hear each heartbeat.
@@ -29,15 +31,15 @@ type exchange struct {
 	id   uint64        // of the session
 	wake chan struct{} // has a wake-up of who waits
 
-	mu       sync.Mutex // guards what is below
-	ties     []*tie     // neighbours among the members, by position
-	round    int        // the exchange under way, or the next one
-	over     *Over      // why the session has ended; nil: it goes on
-	activity activity   // of this agent
-	since    time.Time  // when it began
-	vectors  int64      // payloads sent, once for each neighbour
-	bytes    int64      // of these
-	handover handover   // what is given and taken over as the session begins
+	mu       sync.Mutex     // guards what is below
+	ties     []*tie         // neighbours among the members, by position
+	round    int            // the exchange under way, or the next one
+	over     *register.Over // why the session has ended; nil: it goes on
+	activity activity       // of this agent
+	since    time.Time      // when it began
+	vectors  int64          // payloads sent, once for each neighbour
+	bytes    int64          // of these
+	handover handover       // what is given and taken over as the session begins
 }
 
 // A tie is a neighbour in a session, with what goes to it and comes from it.
@@ -177,7 +179,7 @@ func (x *exchange) notify() {
 }
 
 // end ends the session at this agent; false if it has ended before.
-func (x *exchange) end(o *Over) bool {
+func (x *exchange) end(o *register.Over) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.over != nil {

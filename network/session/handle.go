@@ -193,7 +193,7 @@ func (a *Agent) receive(m message, from int) {
 	case begins:
 		a.decided(m)
 	case ends:
-		a.endLocked(&Over{Session: m.Number, Agent: m.Agent - 1, Why: m.Why, Slow: m.Slow}, false)
+		a.endLocked(&register.Over{Session: m.Number, Agent: m.Agent - 1, Why: m.Why, Slow: m.Slow}, false)
 	case final:
 		a.hearFinal()
 	case fails:
@@ -260,14 +260,14 @@ func (a *Agent) sealed() {
 	clear(a.council.here)
 	if s := a.chain.current; s != nil {
 		a.chain.current = nil
-		s.x.end(&Over{Session: s.Number, Agent: a.config.Agent, Why: "the result is final"})
+		s.x.end(&register.Over{Session: s.Number, Agent: a.config.Agent, Why: "the result is final"})
 	}
 	a.neighbours.flood(finalMessage(state))
 	a.notify()
 }
 
 // end implements desk.
-func (a *Agent) end(o *Over) {
+func (a *Agent) end(o *register.Over) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.endLocked(o, true)
@@ -277,13 +277,13 @@ func (a *Agent) end(o *Over) {
 // held.
 func (a *Agent) endCurrent(agent int, why string, cause error) {
 	if s := a.chain.current; s != nil {
-		a.endLocked(&Over{Session: s.Number, Agent: agent, Why: why, Cause: cause}, true)
+		a.endLocked(&register.Over{Session: s.Number, Agent: agent, Why: why, Cause: cause}, true)
 	}
 }
 
 // endLocked ends a session if it is under way; tell is true where the others are to be told. The
 // lock is held.
-func (a *Agent) endLocked(o *Over, tell bool) {
+func (a *Agent) endLocked(o *register.Over, tell bool) {
 	s := a.chain.current
 	if s == nil || s.Number != o.Session || !s.x.end(o) {
 		return

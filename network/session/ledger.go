@@ -11,7 +11,7 @@ import (
 // the run depends: no promise is made while one is written. Its methods but read and busy may block
 // on the disk.
 type ledger struct {
-	store Store
+	store register.Store
 	turn  chan struct{} // has one element while somebody has the turn
 
 	mu    sync.Mutex
@@ -19,7 +19,7 @@ type ledger struct {
 	since time.Time      // when the turn was taken; zero: nobody has it
 }
 
-func openLedger(store Store) (*ledger, error) {
+func openLedger(store register.Store) (*ledger, error) {
 	state, err := store.Register()
 	return &ledger{store: store, turn: make(chan struct{}, 1), state: state}, err
 }

@@ -92,7 +92,10 @@ func (a *Agent) answer(state register.State, key *masks.Key) (*register.Answer, 
 	answer.Links, answer.Removals = a.neighbours.linked(now, a.config.AbsentAfter), a.roll.removals()
 	answer.Slow = a.chain.slow
 	a.mu.Unlock()
-	return answer, answer.Sign(a.config.Run, a.config.Hash, a.links.identity())
+	if id := a.links.identity(); id != nil {
+		err = answer.Sign(a.config.Run, a.config.Hash, id)
+	}
+	return answer, err
 }
 
 // collect takes an answer to this agent's proposal, and has the session begin once all are here.

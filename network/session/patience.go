@@ -28,10 +28,10 @@ func (c *Config) patience(agent int, state register.State) time.Duration {
 
 // overdue returns why a session must end as a neighbour is away, or holds up the exchange, for too
 // long; nil: none is.
-func (c *Config) overdue(s *Session, lines map[int]*line, state register.State, now time.Time) *Over {
+func (c *Config) overdue(s *Session, lines map[int]*line, state register.State, now time.Time) *register.Over {
 	for _, p := range s.x.ties {
 		if l := lines[p.agent]; l == nil || l.conn == nil && now.Sub(l.since) >= c.Grace {
-			return &Over{Session: s.Number, Agent: p.agent, Why: fmt.Sprintf("agent %d is away", p.agent)}
+			return &register.Over{Session: s.Number, Agent: p.agent, Why: fmt.Sprintf("agent %d is away", p.agent)}
 		}
 	}
 	for _, d := range s.x.delays() {
@@ -45,7 +45,7 @@ func (c *Config) overdue(s *Session, lines map[int]*line, state register.State, 
 		case !l.computes() && took < c.timeout():
 			continue
 		}
-		return &Over{Session: s.Number, Agent: d.agent, Slow: l.computes(),
+		return &register.Over{Session: s.Number, Agent: d.agent, Slow: l.computes(),
 			Why: fmt.Sprintf("agent %d has kept exchange %d waiting for %v, and %s", d.agent, s.x.number(),
 				took.Round(time.Second), l.activity)}
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"dsbo/network/membership"
 	"dsbo/network/pki"
 	"dsbo/network/register"
 )
@@ -13,14 +14,14 @@ import (
 // A roll is who may take part in the run beside the agents of the matrix, and who must not: the
 // texts that the authority has signed, by agent.
 type roll struct {
-	admitted map[int]pki.Admission
+	admitted map[int]membership.Admission
 	removed  map[int]string
 	founders int
 }
 
 // newRoll returns what the register and the settings have.
 func newRoll(c *Config, state register.State) (roll, error) {
-	r := roll{admitted: map[int]pki.Admission{}, removed: map[int]string{}, founders: c.Matrix.N()}
+	r := roll{admitted: map[int]membership.Admission{}, removed: map[int]string{}, founders: c.Matrix.N()}
 	for _, e := range state.Log.Last(r.founders).Edges { // an agent that was admitted is the higher one
 		m := r.admitted[e[1]]
 		m.Agent, m.Neighbours = e[1], append(m.Neighbours, e[0])

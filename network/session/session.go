@@ -15,7 +15,7 @@ import (
 // A Session is a chain of exchanges among some members, as one of them sees it. It is the
 // [network.Team] of this process, which has this one agent, and the agent's mixer.
 //
-// Every method that exchanges returns an error that wraps an [*Over] once the session has ended:
+// Every method that exchanges returns an error that wraps an [*register.Over] once the session has ended:
 // what was computed since the last [Session.Save] counts for nothing then, and [Agent.Next] returns
 // the next session. A Session belongs to one goroutine.
 type Session struct {
@@ -50,7 +50,7 @@ type view struct {
 // A desk is what a session asks of the agent whose it is.
 type desk interface {
 	// end ends a session for all.
-	end(o *Over)
+	end(o *register.Over)
 	// Fail does what [Agent.Fail] does.
 	Fail(err error)
 	// awaitsEntry reports whether an agent, or a cut edge, waits for the next session.
@@ -68,22 +68,6 @@ var (
 
 	_ dsbo.CombiningMixer = (*Session)(nil)
 )
-
-// An Over tells that a session has ended. The run goes on with the next one.
-type Over struct {
-	Session uint64 // its number
-	Agent   int    // because of whom
-	Why     string
-	Slow    bool  // as an agent computed for too long
-	Cause   error // of this agent's process; nil: Why is all that is known
-}
-
-func (o *Over) Error() string {
-	return fmt.Sprintf("session %d is over because of agent %d: %s", o.Session, o.Agent, o.Why)
-}
-
-// Unwrap returns the cause.
-func (o *Over) Unwrap() error { return o.Cause }
 
 // newSession returns a decided session with masks by a key, its exchange without connections.
 func newSession(c *Config, d desk, l *ledger, s register.Session, key *masks.Key) (*Session, error) {
@@ -201,8 +185,8 @@ func (s *Session) record() error {
 }
 
 // endedBy returns that the session has ended at this agent.
-func (s *Session) endedBy(why string) *Over {
-	return &Over{Session: s.Number, Agent: s.config.Agent, Why: why}
+func (s *Session) endedBy(why string) *register.Over {
+	return &register.Over{Session: s.Number, Agent: s.config.Agent, Why: why}
 }
 
 // gatherFlags waits for all members, and reports whether one of them has raised its flag.
@@ -230,9 +214,9 @@ func (s *Session) blame(p *tie, reason error) error {
 }
 
 // faultOf returns the end of the session because of what an agent has sent in an exchange.
-func (s *Session) faultOf(agent, exchange int, reason error) *Over {
+func (s *Session) faultOf(agent, exchange int, reason error) *register.Over {
 	fault := &network.PeerError{Process: fmt.Sprintf("agent %d", agent), Exchange: exchange, Reason: reason}
-	return &Over{Session: s.Number, Agent: agent, Why: bounded(fault.Error()), Cause: fault}
+	return &register.Over{Session: s.Number, Agent: agent, Why: bounded(fault.Error()), Cause: fault}
 }
 
 // wrap names the agent and the exchange of an error.

@@ -9,6 +9,7 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
+	"dsbo/network/register"
 )
 
 // openTeams starts all agents of w and returns their ends of a session, and what closes them.
@@ -36,7 +37,7 @@ func openTeams(cs []Config) (teams []network.Team, closeAll func()) {
 	}
 	return teams, func() {
 		for _, s := range sessions { // all at once: nobody hears of another one's end first
-			s.x.end(&Over{Session: s.Number, Why: "it stops", Cause: network.ErrClosed})
+			s.x.end(&register.Over{Session: s.Number, Why: "it stops", Cause: network.ErrClosed})
 		}
 		testkit.OK(errors.Join(networktest.RunAll(len(cs), func(i int) error { return agents[i].Close() })...))
 	}

@@ -230,8 +230,8 @@ type toyRun struct {
 func (r toyRun) run(ctx context.Context, a *Agent) error {
 	for {
 		s, err := a.Next(ctx)
-		if errors.Is(err, ErrFinal) {
-			if err = a.Linger(ctx); errors.As(err, new(*Over)) {
+		if errors.Is(err, register.ErrFinal) {
+			if err = a.Linger(ctx); errors.As(err, new(*register.Over)) {
 				continue
 			}
 			return err
@@ -245,7 +245,7 @@ func (r toyRun) run(ctx context.Context, a *Agent) error {
 		if err = r.session(ctx, s); err == nil {
 			err = s.Finish(ctx)
 		}
-		if err != nil && !errors.As(err, new(*Over)) {
+		if err != nil && !errors.As(err, new(*register.Over)) {
 			return err
 		}
 	}

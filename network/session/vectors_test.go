@@ -9,6 +9,7 @@ import (
 
 	"dsbo/network"
 	"dsbo/network/networktest"
+	"dsbo/network/register"
 )
 
 // A garbler passes frames on, and another one in place of a vector as soon as it is armed.
@@ -60,7 +61,7 @@ func wantSessionEnds(t *testing.T, frame []byte, reason string) {
 			}
 		}
 	}) {
-		over, is := errors.AsType[*Over](err)
+		over, is := errors.AsType[*register.Over](err)
 		if !is || over.Agent != 0 || i == 1 && !errors.As(err, new(*network.PeerError)) ||
 			!strings.Contains(over.Why, reason) {
 			t.Errorf("agent %d: error %v must tell that the session is over because of agent 0", i, err)
@@ -125,7 +126,7 @@ func TestVectors(t *testing.T) {
 			t.Errorf("to a neighbour that needs exchange %d vectors %v are sent again; they must be %v", due, got, want)
 		}
 	}
-	x.end(&Over{Why: "over"})
+	x.end(&register.Over{Why: "over"})
 	if err := x.accept(3, frame{exchange: 99}); err != nil {
 		t.Errorf("after the session's end a vector is refused: %v", err)
 	}
