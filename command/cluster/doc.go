@@ -47,8 +47,8 @@
 //
 // Agents beyond the agents of the file may come into such a run while it goes on, as long as the
 // quorum is more than half of all: each shows an admission that the authority has signed for this
-// file (its [Cluster.Hash]), with the agents of the file that it connects to (membership.Admission). The
-// file itself stays as it is.
+// file (its [Cluster.Hash]), with the agents of the file that it connects to
+// (membership.Admission). The file itself stays as it is.
 //
 // An unknown field, null, a field or an address that is given twice, and text after the object
 // are errors.

@@ -48,8 +48,8 @@ func (w *world) newMachine(agent int, name string) *machine {
 	if agent >= w.Agents {
 		n := w.Newcomers[agent-w.Agents]
 		m.down = begin.Add(n.at)
-		m.admission = testkit.Get(authority().Admit(membership.Admission{Agent: agent, Neighbours: n.neighbours}, simulated,
-			m.own().Hash))
+		m.admission = testkit.Get(authority().Admit(membership.Admission{Agent: agent, Neighbours: n.neighbours},
+			simulated, m.own().Hash))
 	}
 	m.files, m.unmount = testkit.NewMemory(), func() {}
 	return m

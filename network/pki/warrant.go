@@ -75,7 +75,8 @@ func parseWarrant(kind, text string) (w signedLine, err error) {
 	if parts == nil || parts[2] != kind || (parts[4] != "") != (kind == admissionKind) ||
 		len(text) > membership.MaxWarrant {
 		return w, fmt.Errorf("the %s must be a line such as %q, with %q after the number of who is admitted, of at "+
-			"most %d bytes; it is %.60q", kind, kind+" of agent 8, signed ...", "beside 0,3", membership.MaxWarrant, text)
+			"most %d bytes; it is %.60q", kind, kind+" of agent 8, signed ...", "beside 0,3",
+			membership.MaxWarrant, text)
 	}
 	w.line = parts[1]
 	w.Agent, _ = strconv.Atoi(parts[3]) // at most four digits

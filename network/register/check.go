@@ -38,7 +38,8 @@ func (r Rule) check(a Answer) error {
 		{isShort(a.Data) && areShort(a.Tags), "tags of data must be short texts"},
 		{len(a.Kept) <= maxKept && areShort(a.Kept), "results that are kept must be at most 1024, with short names"},
 		{a.Time.Location() == time.UTC && a.Time.Year() >= 1970 && a.Time.Year() <= 9999, "the time must be in UTC"},
-		{len(a.Admission) <= membership.MaxWarrant && wording.Printable(a.Admission), "the admission must be a short text"},
+		{len(a.Admission) <= membership.MaxWarrant && wording.Printable(a.Admission),
+			"the admission must be a short text"},
 		{areRemovals(a.Removals), "removals must be short texts, by agent"},
 		{len(a.Certificate) <= maxCertificate && len(a.Signature) <= maxSignature, "the signature must be short"},
 	} {

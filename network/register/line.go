@@ -135,9 +135,6 @@ func (m *meeting) reasons(p plan, c membership.Change) (all []string) {
 	return all
 }
 
-// Position returns the place of an agent among the members, and false if it is none.
-func (s Session) Position(agent int) (int, bool) { return s.Epoch.Position(agent) }
-
 // Name returns the first 8 bytes of the id as a number, by which frames are named; it is never 0.
 func (s Session) Name() uint64 {
 	var name uint64

@@ -183,7 +183,7 @@ func (w *world) begin(l letter) {
 	if s.Promised != x.Number || s.keyFor != x.Number && (w.bug != keyStays || s.in == nil) {
 		return
 	}
-	k, _ := x.Position(l.to)
+	k, _ := x.Epoch.Position(l.to)
 	key := string(x.Keys[k])
 	if id, used := w.keys[key]; used && id != x.ID {
 		w.wrong = fmt.Sprintf("one key of agent %d is in two sessions", l.to)

@@ -21,7 +21,8 @@ type Rule struct {
 	Authority Authority
 }
 
-// An Authority checks what it has signed, or those have that it knows. An identity of package pki is one.
+// An Authority checks what it has signed, or those have that it knows. An identity of package pki
+// is one.
 type Authority interface {
 	Verify(agent int, certificate, message, signature []byte, now time.Time) (until time.Time, err error)
 	Admission(text, run, hash string) (membership.Admission, error)

@@ -147,8 +147,8 @@ func (a *Agent) notify() {
 }
 
 // Next ends the session before, if that goes on, and waits for the next one in which this agent
-// takes part. [Session.Join] is due then. Once the result is final it returns [register.ErrFinal], and
-// [Agent.Linger] is due. Other errors end the agent's part: a [*FencedError]; a
+// takes part. [Session.Join] is due then. Once the result is final it returns [register.ErrFinal],
+// and [Agent.Linger] is due. Other errors end the agent's part: a [*FencedError]; a
 // [*network.SilentError], if a meeting leads to no session for Config.PeerTimeout; a
 // [*network.EndedError], if another agent has failed; dsbo.ErrConfig, if this one is refused; an
 // error of the disk, or of ctx.

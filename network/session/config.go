@@ -111,8 +111,8 @@ type Config struct {
 	// lost the folder must not come back.
 	Noisy bool
 	// Admission is what lets an agent that Matrix does not have into the run: the text of its
-	// [membership.Admission], "" for the agents of Matrix. It needs Quorum and Identity. Such an agent
-	// has no address, and connects to its neighbours.
+	// [membership.Admission], "" for the agents of Matrix. It needs Quorum and Identity. Such an
+	// agent has no address, and connects to its neighbours.
 	Admission string
 	// Removals are the texts of [pki.Trust.Removal] that this agent knows: agents that are out for
 	// good.

@@ -5,11 +5,11 @@
 //
 // A run is a chain of sessions. A session has a number that was never used, members, a point (a
 // checkpoint of the run) to begin with, and an id that nobody could know before. In a session all
-// members take part in every exchange. Whatever goes wrong ends it for all ([register.Over]): the agents
-// meet, the register (package register) decides who is in, and the next session begins with the
-// newest checkpoint that its members have in common. Iterations follow from a checkpoint and the
-// members, so a run has the bits of one that nothing disturbed, or of the replay of its membership
-// log.
+// members take part in every exchange. Whatever goes wrong ends it for all ([register.Over]): the
+// agents meet, the register (package register) decides who is in, and the next session begins with
+// the newest checkpoint that its members have in common. Iterations follow from a checkpoint and
+// the members, so a run has the bits of one that nothing disturbed, or of the replay of its
+// membership log.
 //
 // [Open] starts an agent. [Agent.Next] returns the next [Session] in which it takes part, which is
 // the [network.Team] of this process. [Session.Join] hands over what members lack that come in, and

@@ -172,7 +172,7 @@ func (a *Agent) decided(m message) {
 		a.faultLocked(dsbo.ConfigErrorf("agent %d is refused: %s", a.config.Agent, why))
 		return
 	}
-	if _, member := decision.Position(a.config.Agent); !member {
+	if _, member := decision.Epoch.Position(a.config.Agent); !member {
 		a.council.wait = fmt.Sprintf("left out of session %d; agents %v are in it", decision.Number,
 			decision.Epoch.Members)
 		return

@@ -15,9 +15,9 @@ import (
 // A Session is a chain of exchanges among some members, as one of them sees it. It is the
 // [network.Team] of this process, which has this one agent, and the agent's mixer.
 //
-// Every method that exchanges returns an error that wraps an [*register.Over] once the session has ended:
-// what was computed since the last [Session.Save] counts for nothing then, and [Agent.Next] returns
-// the next session. A Session belongs to one goroutine.
+// Every method that exchanges returns an error that wraps an [*register.Over] once the session has
+// ended: what was computed since the last [Session.Save] counts for nothing then, and [Agent.Next]
+// returns the next session. A Session belongs to one goroutine.
 type Session struct {
 	register.Session              // what the members have decided
 	view                          // of the members
