@@ -167,7 +167,7 @@ func TestFailWithAQuorum(t *testing.T) {
 
 // A lateDisk has before called with each state, before it keeps that.
 type lateDisk struct {
-	Store
+	register.Store
 	before func(register.State) error
 }
 
@@ -223,11 +223,11 @@ func TestOverWritesNothing(t *testing.T) {
 		a := bareAgent(c.promised)
 		s := sessionOf(a, 5)
 		if c.over {
-			a.end(&Over{Session: 5})
+			a.end(&register.Over{Session: 5})
 		}
 		wrote := false
 		err := s.Save(t.Context(), func() error { wrote = true; return errKilled })
-		if over := errors.As(err, new(*Over)); wrote != c.is || over == c.is {
+		if over := errors.As(err, new(*register.Over)); wrote != c.is || over == c.is {
 			t.Errorf("%+v: a file is written: %t, %v", c, wrote, err)
 		}
 		if err = s.record(); err == nil != c.is || testkit.Get(a.config.Store.Register()).Last > 0 != c.is {
