@@ -24,10 +24,10 @@ var variants = map[string][]string{
 		`{"T":2,"N":3,"track_y":true,"eta":[2,1]}`,
 	},
 	"newtoncg": {
-		`{"init":"x0","c":1,"cold":2,"mem":3,"dg_every":2,"relative":true,"most":5,"reach":0.3}`,
-		`{"no_split":true,"init":"x0","c":6,"mem":3,"clip":[-0.05,0.1],"beta1":0.2}`,
+		`{"init":"x0","c":1,"cold":2,"mem":3,"dg_every":3,"absolute":true,"most":5}`,
+		`{"init":"x0","c":6,"mem":3,"clip":[-0.05,0.1],"most":1}`,
 		`{"damping":0.5,"constants":3,"mem":3,"part":true}`,
-		`{"constants":1,"c":2,"mem":3,"lr":[0.2,0.1],"floor":0.1,"cut":0.01}`,
+		`{"constants":1,"c":2,"mem":3,"lr":[0.2,0.1],"cut":0.01}`,
 	},
 	"adamcg": {`{"T":2,"N":3,"clip":[-0.05,0.1],"mu":0.5}`, `{"T":3,"hold":true}`, `{"T":1,"wait":2}`,
 		`{"T":2,"all":true}`},

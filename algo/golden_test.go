@@ -87,8 +87,8 @@ func readGolden(t *testing.T, file string) golden {
 	if g.WarmY != nil && !*g.WarmY {
 		g.params["cold_y"] = json.RawMessage("true")
 	}
-	if string(g.params["split"]) == "false" {
-		g.params["no_split"] = json.RawMessage("true")
+	if g.Algo == "newtoncg" { // as the files' program has it
+		g.params["absolute"], g.params["most"] = json.RawMessage("true"), json.RawMessage("1")
 	}
 	if l := g.params["Lg"]; l != nil { // as one file has it
 		g.params["lg"] = l

@@ -10,6 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/linalg"
+	"dsbo/internal/wording"
 )
 
 // A Method is one agent's side of a decentralized method. It is a pointer to a struct whose
@@ -273,6 +274,9 @@ func Decode(m Method, object []byte) error {
 	known := Parameters(m)
 	for name, value := range given {
 		if !slices.Contains(known, name) {
+			if instead, is := wording.Struck(NameOf(m) + " " + name); is {
+				return dsbo.ConfigErrorf("parameter %s of %s is gone: %s", name, NameOf(m), instead)
+			}
 			return dsbo.ConfigErrorf("%s has no parameter %q; it has %s", NameOf(m), name,
 				strings.Join(known, ", "))
 		}

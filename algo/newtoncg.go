@@ -40,37 +40,26 @@ type NewtonCG struct {
 	Cold int `json:"cold,omitzero" default:"8"` // products of each of the three solves of iteration 0
 	// Most, where it is more than C or Cold, lets a solve go on beyond these to this number of
 	// products at most, until r'M⁻¹r, the residual r measured by the preconditioner M, is down to
-	// Reach times what it was; default: no further. All agents have the same bits, so that they
-	// stop at the same product.
-	Most  int      `json:"most,omitzero" must:"at least 0"`
-	Reach float64  `json:"reach,omitzero" default:"0.1" must:"in (0, 1]"`  // how far a solve goes
-	Mem   int      `json:"mem,omitzero" default:"60" must:"from 1 to 120"` // pairs kept
-	Lr    Schedule `json:"lr,omitzero" default:"0.8*(1-k/K)"`              // step of x
-
-	Beta1 float64 `json:"beta1,omitzero" default:"0.5" must:"in (0, 1)"`  // Adam's weight of the average of u
-	Beta2 float64 `json:"beta2,omitzero" default:"0.95" must:"in (0, 1)"` // Adam's weight of the average of u²
-	Eps   float64 `json:"eps,omitzero" default:"1e-12"`                   // Adam's ε
+	// reach times what it was; 1: no further. All agents have the same bits, so that they stop at
+	// the same product.
+	Most int      `json:"most,omitzero" default:"8"`
+	Mem  int      `json:"mem,omitzero" default:"60" must:"from 1 to 120"` // pairs kept
+	Lr   Schedule `json:"lr,omitzero" default:"0.8*(1-k/K)"`              // step of x
 	// lo and hi, the box of x after each step
-	Clip    []float64 `json:"clip,omitempty" default:"[-6, 12]"`
-	DgEvery int       `json:"dg_every,omitzero" default:"5"` // the diagonal is renewed where it divides k+1
+	Clip    []float64 `json:"clip,omitempty" default:"[-14, 12]"`
+	DgEvery int       `json:"dg_every,omitzero" default:"2"` // the diagonal is renewed where it divides k+1
 
 	// Start says where x starts: "search", the default, tries constants until f falls no more; "x0"
 	// leaves x as it was set.
 	Start     string `json:"init,omitzero" must:"one of search, x0"`
-	Constants int    `json:"constants,omitzero" default:"12"` // the most constants that a search tries
-	// a search goes on while f falls by a share 1 − drop of the size of the last f
-	Drop float64 `json:"drop,omitzero" default:"0.85" must:"in (0, 1]"`
+	Constants int    `json:"constants,omitzero" default:"16"` // the most constants that a search tries
 
-	// least remainder of the diagonal of D beside the pairs, as a share of it
-	Floor float64 `json:"floor,omitzero" default:"0.02" must:"in (0, 1]"`
 	// eigenvalues of the pairs up to cut times the largest are left out
-	Cut     float64 `json:"cut,omitzero" default:"1e-6" must:"in (0, 1]"`
-	NoSplit bool    `json:"no_split,omitzero"` // as if the oracle did not tell the penalty's part of H
-
-	// Relative keeps the pairs relative to the diagonal of their time ([linalg.Memory]), so that
-	// they age less: as λ falls, a data part D that shrinks as its diagonal does makes no pair
-	// stale. It wants the diagonal renewed often (DgEvery 2).
-	Relative bool `json:"relative,omitzero"`
+	Cut float64 `json:"cut,omitzero" default:"1e-3" must:"in (0, 1]"`
+	// Absolute keeps the pairs as they are, and not relative to the diagonal of their time
+	// ([linalg.Memory]). Relative pairs age less: as λ falls, a data part D that shrinks as its
+	// diagonal does makes no pair stale. They want the diagonal renewed often.
+	Absolute bool `json:"absolute,omitzero"`
 
 	// Part takes the products of each solve on a draw of its own, {Curvature, k, t} for the t-th
 	// solve of iteration k, for data that are too large for full batches; gradients and diagonals
@@ -98,7 +87,6 @@ type NewtonCG struct {
 	examples dsbo.Sample         // of the products of the present solve
 	solves   int                 // of the present iteration so far
 	lr       func(k int) float64 // the schedule, bound to K
-	adam     adam                // the constants of Adam, bound
 
 	r, v          []float64 // Adam's averages of u and u²
 	e, dg, damped []float64 // P(x), the averaged diagonal of D, and P(x) + μ |dg|
@@ -125,6 +113,15 @@ func (a *NewtonCG) Traits() Traits {
 	return t
 }
 
+const (
+	reach = 0.9  // to how much of r'M⁻¹r a solve goes that may go on
+	drop  = 0.85 // a search goes on while f falls by a share 1 − drop of the size of the last f
+	floor = 0.02 // least remainder of the diagonal of D beside the pairs, as a share of it
+)
+
+// newtonAdam are the constants of Adam.
+var newtonAdam = adam{beta1: 0.5, beta2: 0.95, eps: 1e-12}
+
 // networkDamping is the first damping where the lower problem is not convex.
 const networkDamping = 1
 
@@ -137,7 +134,7 @@ func (a *NewtonCG) adapt(s Setting) (gaveUpSearch bool) {
 		a.Damping = networkDamping
 	}
 	if s.ByMix {
-		a.Most = 0
+		a.Most = 1
 	}
 	if a.Start == "x0" || s.Given("init") || !s.StartKnown && s.Penalties {
 		return false
@@ -156,12 +153,12 @@ func (a *NewtonCG) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.lr, a.adam = c.at["lr"], adam{a.Beta1, a.Beta2, a.Eps}
+	a.lr = c.at["lr"]
 	a.z, a.r, a.v = a.carried("z", q), a.carried("r", p), a.carried("v", p)
 	a.dg, a.tried, a.mu = a.carried("diagonal", q), a.carried("tried", 4), a.carried("damping", 1)
 	a.asked = a.carried("products", K)
-	a.memory = linalg.NewMemory(q, a.Mem, a.Floor, a.Cut)
-	a.memory.Relative = a.Relative
+	a.memory = linalg.NewMemory(q, a.Mem, floor, a.Cut)
+	a.memory.Relative = !a.Absolute
 	s, t, gram, counts := a.memory.State()
 	a.named = append(a.named, dsbo.Named{Name: "pairs_v", Value: s}, dsbo.Named{Name: "pairs_dv", Value: t},
 		dsbo.Named{Name: "pairs_gram", Value: gram}, dsbo.Named{Name: "pairs_counts", Value: counts})
@@ -198,7 +195,7 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	if w.err != nil {
 		return w.err
 	}
-	adamStep(a.adam, k, float64(max(a.share, leastShare)*a.lr(k)), a.x, a.r, a.v, a.u)
+	adamStep(newtonAdam, k, float64(max(a.share, leastShare)*a.lr(k)), a.x, a.r, a.v, a.u)
 	clipTo(a.Clip, a.x)
 	if a.cold && k > 0 {
 		a.asked.markCold(k)
@@ -270,13 +267,13 @@ func (a *NewtonCG) endRule(least int) func(asked int) bool {
 			before = size
 			return size == 0
 		}
-		return size <= float64(a.Reach*before)
+		return size <= float64(reach*before)
 	}
 }
 
 // splitHessian sets e to P(x), or to 0 where the oracle tells no penalty's part, and reports which.
 func (a *NewtonCG) splitHessian(w *turn) bool {
-	if !a.NoSplit && penalty(w, a.e, a.x) {
+	if penalty(w, a.e, a.x) {
 		return true
 	}
 	linalg.Fill(a.e, 0)

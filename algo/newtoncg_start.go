@@ -58,7 +58,7 @@ func (a *NewtonCG) tryConstants(w *turn, kappa float64) {
 		a.tried[0]++
 		if t > 0 {
 			a.vote = 0
-			if !fallen(loss, lastLoss, a.Drop) {
+			if !fallen(loss, lastLoss) {
 				a.vote = 1
 			}
 			if a.averageNumber(w, a.term.vote) > 0 {
@@ -77,11 +77,12 @@ func (a *NewtonCG) tryConstants(w *turn, kappa float64) {
 
 // fallen reports whether a loss is at most the last one less a share 1 − drop of its size. It may
 // be below 0.
-func fallen(loss, last, drop float64) bool {
+func fallen(loss, last float64) bool {
+	share := drop
 	if last < 0 {
-		drop = 2 - drop
+		share = 2 - drop
 	}
-	return !(loss > float64(drop*last))
+	return !(loss > float64(share*last))
 }
 
 // averageNumber is the average of a number over the agents.

@@ -99,8 +99,8 @@ var badValues = map[string]string{
 	"xstep": `"lbfgs"`,
 	"eta":   `-1`, "lr": `-0.1`, "v": `1`, "eps": `-1`, "clip": `[2,1]`, "lg": `0`, "nprime": `[2,-1]`,
 	"mav": `1.5`, "tau": `-1`,
-	"c": `-1`, "cold": `-1`, "most": `-1`, "reach": `2`, "ly": `-1`, "mu": `-1`, "wait": `-1`, "mem": `121`,
-	"beta1": `1`, "beta2": `-1`, "dg_every": `-1`, "constants": `-1`, "drop": `2`, "floor": `-1`, "cut": `2`,
+	"c": `-1`, "cold": `-1`, "most": `-1`, "ly": `-1`, "mu": `-1`, "wait": `-1`, "mem": `121`,
+	"beta1": `1`, "beta2": `-1`, "dg_every": `-1`, "constants": `-1`, "cut": `2`,
 	"damping": `-1`,
 	"a1":      `-1`, "a2": `1e300`, "rho": `-1`, "b": `2`, "init": `"random"`, "theta": `-1`,
 	"batches": `[1,0]`,
@@ -113,7 +113,7 @@ var badValues = map[string]string{
 
 // TestParametersAreChecked: each parameter of each method is refused when it is bad, with its name.
 func TestParametersAreChecked(t *testing.T) {
-	switches := []string{"warm_z", "track_y", "reuse_b", "cold_y", "no_split", "relative", "part", "hold", "all",
+	switches := []string{"warm_z", "track_y", "reuse_b", "cold_y", "absolute", "part", "hold", "all",
 		"track", "shro"}
 	for _, name := range algo.Names() {
 		parameters := algo.Parameters(made(t, name, "{}"))

@@ -58,7 +58,7 @@ func TestPlanHoldsWhatIsSent(t *testing.T) {
 		exact bool
 	}
 	lines := []line{
-		{"", false}, {"-graph=star -wire=int8", false}, {"-set=most=0 -set=init=x0 -sums -agents=4", false},
+		{"", false}, {"-graph=star -wire=int8", false}, {"-set=most=1 -set=init=x0 -sums -agents=4", false},
 		{"-dp-epsilon=5 -eval-every=2 -graph=star -wire=float64", true}, {"-dp-epsilon=5 -agents=5 -graph=path", true},
 		{"-algorithm=dsoba -wire=int8 -agents=6 -graph=torus -evaluate=off" + steps, false},
 		{"-algorithm=madsbo_tuned -preset=private -evaluate=off -graph=path -agents=5", true},

@@ -20,8 +20,7 @@ import (
 func tunedPreset() Preset {
 	return Preset{
 		Name: "tuned", Wire: "float32", K: 20, EvalEvery: 1, Patience: 2,
-		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Constants: 16,
-			Clip: []float64{-14, 12}},
+		Method: &algo.NewtonCG{Clip: []float64{-14, 12}}, // with which methods run that are named beside the preset
 	}
 }
 

@@ -48,6 +48,9 @@ func penaltyPresets() []experiment.Preset {
 	}
 }
 
+// smallBox is the box of x that is no penalties.
+var smallBox = []float64{-6, 12}
+
 // allTrain has models that learn more than a linear one does train on half of all examples.
 var allTrain = map[string]string{"train": "0"}
 
@@ -57,11 +60,11 @@ func otherPresets() []experiment.Preset {
 		// Weights of hidden layers, some ten thousand at once, from their random start.
 		{Name: "weights", Models: []string{"hyperrep"}, Flags: allTrain,
 			Wire: "float32", K: 60, EvalEvery: 5, Patience: 2,
-			Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.002*(1-k/K)"}},
+			Method: &algo.NewtonCG{Lr: "0.002*(1-k/K)", Clip: smallBox}},
 		// Pixels of pictures and temperatures.
 		{Name: "values", Models: []string{"temperature", distilled}, Flags: allTrain,
 			Wire: "float32", K: 60, EvalEvery: 5, Patience: 2,
-			Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.1*(1-k/K)"}},
+			Method: &algo.NewtonCG{Lr: "0.1*(1-k/K)", Clip: smallBox}},
 		// A deep network is trained by draws of 32 examples an agent, and its few penalties are
 		// tuned meanwhile.
 		{Name: "draws", Models: []string{"lenet"}, Flags: allTrain,
@@ -70,7 +73,7 @@ func otherPresets() []experiment.Preset {
 		// A weight for each training example, from ½.
 		{Name: "cleaning", Models: []string{"hyperclean"}, Flags: allTrain,
 			Wire: "float32", K: 30, EvalEvery: 5, Patience: 2,
-			Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Start: "x0"}},
+			Method: &algo.NewtonCG{Start: "x0", Clip: smallBox}},
 		// A weight for each training example of a network, from ½. The network first learns what
 		// most labels of a kind agree on, which takes few steps; then each example's weight follows
 		// how its loss and the loss of the validation examples fall together. By Hessians, which

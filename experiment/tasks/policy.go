@@ -22,7 +22,7 @@ func Policy() experiment.Task {
 		// as its Hessian is the identity.
 		Presets: []experiment.Preset{{
 			Name: "values", DType: "float64", Wire: "float64", K: 100, EvalEvery: 10,
-			Method: &algo.NewtonCG{C: 2, Cold: 2, Lr: "0.3*(1-k/K)", Clip: []float64{-1e6, 1e6}},
+			Method: &algo.NewtonCG{C: 2, Cold: 2, Most: 2, Lr: "0.3*(1-k/K)", Clip: []float64{-1e6, 1e6}},
 		}},
 		Preset: func() string { return "values" },
 	}
