@@ -82,3 +82,21 @@ func TestEveryCell(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryWord: documents stay short enough to be read: 12,000 words of those for users and
+// developers, 1,500 of the changes.
+func TestEveryWord(t *testing.T) {
+	words := 0
+	for name, text := range testkit.Documents(".") {
+		if filepath.Dir(name) == "docs" ||
+			slices.Contains([]string{"README.md", "CONTRIBUTING.md", "benchmarks/README.md"}, name) {
+			words += len(strings.Fields(text))
+		}
+	}
+	if words > 12_000 {
+		t.Errorf("README, CONTRIBUTING, docs and the lab book must have at most 12000 words; they have %d", words)
+	}
+	if words := len(strings.Fields(string(testkit.Get(os.ReadFile("CHANGELOG.md"))))); words > 1500 {
+		t.Errorf("CHANGELOG.md must have at most 1500 words; it has %d", words)
+	}
+}
