@@ -23,8 +23,12 @@ func extend[T any](blocks [][]T, values []T) [][]T {
 
 // NumberColumn is a column of numbers, NaN where they are missing. It copies values. With Kind and
 // Unit set it is one of times.
-func NumberColumn(name string, values []float32) *Column {
-	return &Column{Name: name, Kind: Number, numbers: extend(nil, values)}
+func NumberColumn[T float32 | float64](name string, values []T) *Column {
+	wide := make([]float64, len(values))
+	for row, v := range values {
+		wide[row] = float64(v)
+	}
+	return &Column{Name: name, Kind: Number, numbers: extend(nil, wide)}
 }
 
 // WordColumn is a column of words, "" where they are missing.

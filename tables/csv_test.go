@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -91,8 +92,8 @@ func TestParts(t *testing.T) {
 	}
 	newest := int32(-1)
 	for i := range rows {
-		if id.Number(i) != float32(i) ||
-			number.Number(i) != float32(testkit.Get(parse32(fmt.Sprintf("%.9g", float64(i)/7)))) {
+		if id.Number(i) != float64(i) ||
+			number.Number(i) != testkit.Get(strconv.ParseFloat(fmt.Sprintf("%.9g", float64(i)/7), 64)) {
 			t.Fatalf("row %d: %g, %g", i, id.Number(i), number.Number(i))
 		}
 		code := text.Code(i)

@@ -200,10 +200,10 @@ func svmPair(pair []byte) (index int, value float32, reason string) {
 	case index == 0:
 		return 0, 0, fmt.Sprintf("an index must be a whole number from 1 to %d; it is %.40q", mostSparse, pair[:colon])
 	}
-	value, form := numberOf(pair[colon+1:], '.')
+	v, form := numberOf(pair[colon+1:], '.')
 	if form != numberForm {
 		return 0, 0, fmt.Sprintf("the value of index %d must be a finite number, at most 3.4e38; it is %.40q",
 			index, pair[colon+1:])
 	}
-	return index, value, ""
+	return index, float32(v), ""
 }

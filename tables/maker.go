@@ -12,7 +12,7 @@ type maker struct {
 	words   vocabulary
 	most    int // words
 	missing map[string]bool
-	numbers []float32 // the last values, not in the column yet
+	numbers []float64 // the last values, not in the column yet
 	codes   []int32
 	text    []byte
 }
@@ -36,7 +36,7 @@ func (m *maker) number(v float64) (reason string) {
 	if math.IsInf(float64(float32(v)), 0) {
 		return fmt.Sprintf("a number must be finite and at most 3.4e38; it is %g", v)
 	}
-	m.numbers = append(m.numbers, float32(v))
+	m.numbers = append(m.numbers, v)
 	m.flush(false)
 	return ""
 }

@@ -1,11 +1,15 @@
 package tables
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"strconv"
 	"strings"
 )
+
+// exactWhole is the number up to which float64 holds all whole numbers.
+const exactWhole = 1 << 53
 
 // powers are 10^0 to 10^22, all that float64 holds exactly.
 var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
@@ -13,14 +17,11 @@ var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 
 	1e21, 1e22}
 
 // leadingNumber reads the decimal number that text begins with, of at most 19 digits and without an
-// exponent, and returns what it is rounded to float32 and how many bytes it has; 0 where it is not
-// that easy.
+// exponent, and returns how many bytes it has; 0 where it is not that easy.
 //
-// The value is the nearest float32, as of strconv.ParseFloat: the float64 on the way is off by less
-// than 2 units of its last place (one half each for the digits and the division, whose divisor is
-// exact), and where these could decide on which side of the middle between two float32 it is, the
-// number is not easy.
-func leadingNumber(text []byte, decimal byte) (v float32, length int) {
+// The value is the nearest float64, as of strconv.ParseFloat: digits below 2^53 and the power of
+// ten that divides them are exact, so the division rounds once.
+func leadingNumber(text []byte, decimal byte) (v float64, length int) {
 	i := 0
 	if i < len(text) && (text[i] == '-' || text[i] == '+') {
 		i++
@@ -42,15 +43,10 @@ func leadingNumber(text []byte, decimal byte) (v float32, length int) {
 		fraction = i - point
 		count += fraction
 	}
-	if count == 0 || count > 19 {
+	if count == 0 || count > 19 || digits > exactWhole {
 		return 0, 0
 	}
-	wide := float64(digits) / powers[fraction]
-	const half = 1 << 28 // float64 has 29 bits more than float32
-	if rest := math.Float64bits(wide) & (2*half - 1); half-2 <= rest && rest <= half+2 {
-		return 0, 0
-	}
-	if v = float32(wide); text[0] == '-' {
+	if v = float64(digits) / powers[fraction]; text[0] == '-' {
 		v = -v
 	}
 	return v, i
@@ -62,17 +58,19 @@ type form int
 const (
 	textForm form = iota
 	numberForm
-	hugeForm // infinite, or too large for float32
+	hugeForm // infinite, or too large for float32, in which features are kept
 )
 
 // numberOf returns the number that a whole text without space around is, and whether it is one. A
 // decimal number may have an exponent; numbers in base 16 and digits with marks between are text.
-func numberOf(text []byte, decimal byte) (float32, form) {
+// So are whole numbers that float64 does not hold, as codes and identifiers of 16 digits or more:
+// two of them would become one.
+func numberOf(text []byte, decimal byte) (float64, form) {
 	if v, n := leadingNumber(text, decimal); n == len(text) && n > 0 {
 		return v, numberForm
 	}
 	var buf [64]byte
-	plain := append(buf[:0], text...)
+	plain, whole := append(buf[:0], text...), true
 	for i, b := range plain {
 		switch {
 		case b == decimal:
@@ -84,15 +82,22 @@ func numberOf(text []byte, decimal byte) (float32, form) {
 			}
 			return 0, textForm
 		}
+		whole = whole && (plain[i]-'0' < 10 || i == 0)
 	}
-	v, err := strconv.ParseFloat(string(plain), 32)
+	v, err := strconv.ParseFloat(string(plain), 64)
 	switch {
-	case errors.Is(err, strconv.ErrRange):
+	case errors.Is(err, strconv.ErrRange) || math.IsInf(float64(float32(v)), 0):
 		return 0, hugeForm
-	case err != nil:
+	case err != nil || whole && !isExact(plain, v):
 		return 0, textForm
 	}
-	return float32(v), numberForm
+	return v, numberForm
+}
+
+// isExact reports whether a whole number is v.
+func isExact(plain []byte, v float64) bool {
+	digits := bytes.TrimLeft(plain, "+-0")
+	return v == 0 || string(digits) == strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
 }
 
 // isInfinite reports whether text names an infinite number.

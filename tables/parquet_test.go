@@ -52,7 +52,7 @@ func patients(n int) []patient {
 
 func TestParquet(t *testing.T) {
 	const want = "age number: 41 -3; weight number: 71.5 .; small number: -7 7; half number: 0.5 -2; count " +
-		"number: 4.2949673e+09 0; sex word: f m; " +
+		"number: 4.294967295e+09 0; sex word: f m; " +
 		"town word: Ulm .; smokes word: true false; born time(day): 19000 -1; seen time(s): 1.5778368e+09 0; paid " +
 		"number: 12.5 -0.05"
 	for name, options := range map[string][]parquet.WriterOption{
@@ -74,7 +74,7 @@ func TestParquet(t *testing.T) {
 		parquetFile(patients(3*BlockRows+1), parquet.MaxRowsPerRowGroup(1000), parquet.PageBufferSize(512)), Options{}))
 	checkTable(t, long)
 	for row := range long.Rows() {
-		if got := long.Columns[0].Number(row); got != float32(41-44*(row%2)) {
+		if got := long.Columns[0].Number(row); got != float64(41-44*(row%2)) {
 			t.Fatalf("row %d has %g", row, got)
 		}
 	}
@@ -135,4 +135,21 @@ func FuzzParquet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) {
 		fuzzFile(t, "a.parquet", parquetMagic+string(content[min(len(content), 4):]), Options{})
 	})
+}
+
+// TestParquetCodes: codes that float64 cannot tell apart are read as words, and refused as numbers.
+func TestParquetCodes(t *testing.T) {
+	type coded struct {
+		Code int64  `parquet:"code"`
+		Key  uint64 `parquet:"key"`
+	}
+	file := parquetFile([]coded{{1<<53 + 1, 1<<64 - 1}, {1<<53 + 2, 1<<64 - 2}})
+	words := testkit.Get(read(file, Options{Kinds: map[string]Kind{"code": Word, "key": Word}}))
+	const want = "code word: 9007199254740993 9007199254740994; " +
+		"key word: 18446744073709551615 18446744073709551614"
+	if got := shown(words); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	_, err := read(file, Options{Keep: []string{"code"}})
+	testkit.WantError(t, "codes as numbers", err, dsbo.ErrConfig, "it is 9007199254740993")
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -16,7 +17,7 @@ import (
 type decoder struct {
 	valueKind
 	number func(parquet.Value) float64 // nil: text
-	text   func(parquet.Value) []byte
+	text   func(parquet.Value) []byte  // nil: of a number's digits
 }
 
 // decoderOf returns what a Parquet type holds.
@@ -39,7 +40,7 @@ func decoderOf(t parquet.Type) (decoder, error) {
 			return decoder{valueKind: valueKind{kind: Number}, number: decimalOf(t.Kind(), int(l.Scale))}, nil
 		case *format.IntType:
 			if !l.IsSigned {
-				return decoder{valueKind: valueKind{kind: Number}, number: unsignedOf(t.Kind())}, nil
+				return unsigned(t.Kind()), nil
 			}
 		case *format.StringType, *format.EnumType, *format.JsonType, *format.NullType:
 		default:
@@ -61,6 +62,7 @@ func physicalDecoder(t parquet.Type) (decoder, error) {
 		d.number = func(v parquet.Value) float64 { return float64(v.Int32()) }
 	case parquet.Int64:
 		d.number = func(v parquet.Value) float64 { return float64(v.Int64()) }
+		d.text = func(v parquet.Value) []byte { return strconv.AppendInt(nil, v.Int64(), 10) }
 	case parquet.Float:
 		d.number = func(v parquet.Value) float64 { return float64(v.Float()) }
 	case parquet.Double:
@@ -82,11 +84,14 @@ func physicalDecoder(t parquet.Type) (decoder, error) {
 	return d, nil
 }
 
-func unsignedOf(kind parquet.Kind) func(parquet.Value) float64 {
+func unsigned(kind parquet.Kind) decoder {
+	d := decoder{valueKind: valueKind{kind: Number}}
+	d.number = func(v parquet.Value) float64 { return float64(v.Uint32()) }
 	if kind == parquet.Int64 {
-		return func(v parquet.Value) float64 { return float64(v.Uint64()) }
+		d.number = func(v parquet.Value) float64 { return float64(v.Uint64()) }
+		d.text = func(v parquet.Value) []byte { return strconv.AppendUint(nil, v.Uint64(), 10) }
 	}
-	return func(v parquet.Value) float64 { return float64(v.Uint32()) }
+	return d
 }
 
 // decimalOf returns the numbers of decimals, which are whole numbers over a power of ten.
@@ -128,8 +133,14 @@ func (d decoder) add(m *maker, v parquet.Value) error {
 		reason = m.word(nil)
 	case v.IsNull():
 		reason = m.number(math.NaN())
-	case d.number != nil:
-		reason = m.number(d.number(v))
+	case d.number != nil && (d.text == nil || m.column.Kind == Number):
+		n := d.number(v)
+		if d.text != nil && math.Abs(n) >= exactWhole && !isExact(d.text(v), n) {
+			reason = fmt.Sprintf("a whole number must be at most 2^53, up to which two that differ stay two; it is %s "+
+				"(-words takes a column of codes as words)", d.text(v))
+			break
+		}
+		reason = m.number(n)
 	default:
 		text := d.text(v)
 		if !utf8.Valid(text) {

@@ -8,7 +8,7 @@ import (
 	"dsbo/internal/wording"
 )
 
-var notANumber = float32(math.NaN())
+var notANumber = math.NaN()
 
 // A part is some records of a text file, and their values.
 type part struct {
@@ -24,7 +24,7 @@ type part struct {
 
 // A partColumn is the values of a column in a part. Its words are kept from part to part.
 type partColumn struct {
-	numbers []float32
+	numbers []float64
 	codes   []int32 // places in words; -1: missing
 	words   vocabulary
 	whole   []int32 // the place of each of words in the whole column; -1: not known yet

@@ -16,9 +16,7 @@ type Kind string
 const (
 	Number Kind = "number"
 	Word   Kind = "word" // text, such as the name of a category
-	// a number of [Column.Unit] since 1970 in UTC: days are exact, seconds of our time to about
-	// a minute
-	Time Kind = "time"
+	Time   Kind = "time" // a number of [Column.Unit] since 1970 in UTC
 )
 
 // A Table is rows of named columns. Its columns have the same length.
@@ -47,12 +45,12 @@ type Column struct {
 	// the file.
 	Words []string
 
-	numbers [][]float32 // of numbers and times, in blocks; NaN: missing
+	numbers [][]float64 // of numbers and times, in blocks; NaN: missing
 	codes   [][]int32   // of words, in blocks: places in Words; -1: missing
 }
 
 // Number returns the number in a row of a column of numbers or times, NaN where it is missing.
-func (c *Column) Number(row int) float32 { return c.numbers[row/BlockRows][row%BlockRows] }
+func (c *Column) Number(row int) float64 { return c.numbers[row/BlockRows][row%BlockRows] }
 
 // Code returns the place in Words of the word in a row, -1 where it is missing.
 func (c *Column) Code(row int) int32 { return c.codes[row/BlockRows][row%BlockRows] }
@@ -72,7 +70,7 @@ func (c *Column) Missing(row int) bool {
 	if c.Kind == Word {
 		return c.Code(row) < 0
 	}
-	return math.IsNaN(float64(c.Number(row)))
+	return math.IsNaN(c.Number(row))
 }
 
 // Sparse is a matrix by its numbers that are not 0, row by row. The zero value has no columns.

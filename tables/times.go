@@ -17,16 +17,16 @@ var momentLayouts = []string{"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05",
 
 // timeOf returns the time that a text is, in the unit, and whether it is one: a date is both a
 // number of days and of seconds, a time of day no number of days.
-func timeOf(text []byte, unit string) (float32, bool) {
+func timeOf(text []byte, unit string) (float64, bool) {
 	if len(text) < len(time.DateOnly) || text[4] != '-' || text[7] != '-' {
 		return 0, false
 	}
 	s := string(text)
 	if t, err := time.Parse(time.DateOnly, s); err == nil {
 		if unit == days {
-			return float32(t.Unix() / (24 * 60 * 60)), true
+			return float64(t.Unix() / (24 * 60 * 60)), true
 		}
-		return float32(t.Unix()), true
+		return float64(t.Unix()), true
 	}
 	if unit == days {
 		return 0, false
@@ -36,7 +36,7 @@ func timeOf(text []byte, unit string) (float32, bool) {
 	}
 	for _, layout := range momentLayouts {
 		if t, err := time.Parse(layout, s); err == nil {
-			return float32(float64(t.Unix()) + float64(t.Nanosecond())/1e9), true
+			return float64(t.Unix()) + float64(t.Nanosecond())/1e9, true
 		}
 	}
 	return 0, false

@@ -158,8 +158,11 @@ func (in *encodedInput) encode(row int) (place int, v float64) {
 	case in.column.Missing(row):
 		return in.indicator, 1
 	case in.Kind != tables.Word:
-		v := float32(float64(in.column.Number(row)) * in.scale) // as a model.onnx takes it
-		return in.number, (float64(v) - in.Mean) / in.Deviation
+		v := in.column.Number(row) * in.scale
+		if !in.IsWide() {
+			v = float64(float32(v)) // as a model.onnx takes it
+		}
+		return in.number, (v - in.Mean) / in.Deviation
 	}
 	return in.words[in.column.Code(row)], 1
 }
@@ -191,7 +194,7 @@ func (r Recipe) Targets(t *tables.Table) (*ad.Table, error) {
 	}
 	list := make([]float32, rows)
 	for row := range list {
-		list[row] = float32(r.Target.encode(float64(c.Number(row))))
+		list[row] = float32(r.Target.encode(c.Number(row)))
 	}
 	return ad.Float32Table(rows, 1, list)
 }

@@ -79,7 +79,7 @@ const farthest = 1e6
 func (p *preparation) refuseFar(i int) error {
 	check := func(c *tables.Column, mean, deviation float64) error {
 		for row := range p.parts[i].of {
-			if d := (float64(c.Number(row)) - mean) / deviation; math.Abs(d) > farthest {
+			if d := (c.Number(row) - mean) / deviation; math.Abs(d) > farthest {
 				return p.failAt(i, row, c.Name, "the number must be in proportion to the others; it is %s, %.3g times "+
 					"their standard deviation from their mean (-drop leaves the column out)", numberText(c.Number(row)),
 					math.Abs(d))

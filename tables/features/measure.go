@@ -18,7 +18,7 @@ type measure struct {
 	mean      float64
 	step      float64 // a power of two about the size of their distance from the mean
 	deviation float64
-	constant  bool
+	constant  bool // all numbers are one, up to their last digits
 }
 
 // measureNumbers finds the mean and the deviation of the inputs that are numbers or times, of the
@@ -125,16 +125,13 @@ func (p *preparation) moments(columns []int) ([]measure, error) {
 		}, func(m *measure, sum []float64) { m.rows, m.scale = sum[0], usualSize(sum[1], sum[2]) }},
 		{1, func(m *measure, part []float64, v float64) { part[0] += v / m.scale },
 			func(m *measure, sum []float64) { m.mean = sum[0] * m.scale / max(m.rows, 1) }},
-		{3, func(m *measure, part []float64, v float64) {
-			if float32(v) != float32(m.mean) {
-				part[0]++
-			}
-			addExponent(part[1:], v-m.mean)
-		}, func(m *measure, sum []float64) { m.constant, m.step = sum[0] == 0, usualSize(sum[1], sum[2]) }},
-		{1, func(m *measure, part []float64, v float64) {
+		{2, func(m *measure, part []float64, v float64) { addExponent(part, v-m.mean) },
+			func(m *measure, sum []float64) { m.step = usualSize(sum[0], sum[1]) }},
+		{2, func(m *measure, part []float64, v float64) {
 			d := (v - m.mean) / m.step
 			part[0] += float64(d * d)
-		}, func(m *measure, sum []float64) { m.deviation = math.Sqrt(sum[0]/max(m.rows, 1)) * m.step }},
+			part[1] += d
+		}, func(m *measure, sum []float64) { m.setDeviation(sum[0], sum[1]) }},
 	} {
 		sum := make([]float64, pass.numbers*len(all))
 		err := p.Collective.Sum(sum, func(i int, part []float64) error {
@@ -155,6 +152,17 @@ func (p *preparation) moments(columns []int) ([]measure, error) {
 		all[k].missing = float64(p.rows[training]) - all[k].rows
 	}
 	return all, nil
+}
+
+// setDeviation sets the deviation by the sums of squares and of distances from the mean, in steps.
+// The mean is rounded, by a few units of its last digit at the most: numbers that are all one have
+// one distance from it, up to rounding, and a variance around that distance of next to nothing
+// beside its square.
+func (m *measure) setDeviation(squares, distances float64) {
+	rows := max(m.rows, 1)
+	m.deviation = math.Sqrt(squares/rows) * m.step
+	off := distances / rows
+	m.constant = squares/rows-float64(off*off) <= 0x1p-20*float64(off*off)
 }
 
 // addExponent adds the exponent of a number that is not 0 to a sum, and 1 to their count.
@@ -182,7 +190,7 @@ func (p *preparation) eachNumber(i, column int, f func(v float64)) {
 	}
 	for row, of := range p.parts[i].of {
 		if v := c.Number(row); of == training && v == v {
-			f(float64(v))
+			f(v)
 		}
 	}
 }

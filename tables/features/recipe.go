@@ -3,6 +3,7 @@
 package features
 
 import (
+	"math"
 	"slices"
 
 	"dsbo/tables"
@@ -36,6 +37,11 @@ type Input struct {
 	Indicator bool        `json:"indicator,omitempty"` // whether a missing value is a feature too
 	Dropped   string      `json:"dropped,omitempty"`   // why the column becomes no feature; "": it does
 }
+
+// IsWide reports whether the input's numbers are too close together, beside their size, for
+// float32, whose rounding would move a feature by 2^-10 deviations: as times in seconds. A
+// model.onnx takes them as float64.
+func (in Input) IsWide() bool { return math.Abs(in.Mean) > 1<<14*in.Deviation }
 
 // A TargetKind is what a model predicts.
 type TargetKind string

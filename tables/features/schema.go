@@ -60,13 +60,13 @@ func allMissing(c *tables.Column, rows int) bool {
 
 // hasFewWholeNumbers reports whether the numbers of a column are whole, and few distinct ones.
 func hasFewWholeNumbers(c *tables.Column, rows int) bool {
-	seen := map[float32]bool{}
+	seen := map[float64]bool{}
 	for row := range rows {
 		v := c.Number(row)
 		if v != v {
 			continue
 		}
-		if seen[v] = true; len(seen) > mostFound || float64(v) != math.Trunc(float64(v)) {
+		if seen[v] = true; len(seen) > mostFound || v != math.Trunc(v) {
 			return false
 		}
 	}

@@ -183,7 +183,7 @@ func (p *preparation) stratum(i int) []int32 {
 
 // classCodes numbers the values of a column of classes, one after the other as they appear.
 func classCodes(c *tables.Column, rows int) []int32 {
-	codes, seen := make([]int32, rows), map[float32]int32{}
+	codes, seen := make([]int32, rows), map[float64]int32{}
 	for row := range codes {
 		if c.Kind == tables.Word {
 			codes[row] = c.Code(row)

@@ -35,7 +35,7 @@ func (p *preparation) chooseTarget() error {
 			if p.recipe.Target.Kind != Counts {
 				continue
 			}
-			if v := column.Number(row); v < 0 || float64(v) != math.Trunc(float64(v)) {
+			if v := column.Number(row); v < 0 || v != math.Trunc(v) {
 				return p.failAt(i, row, p.Target,
 					"a count must be a whole number from 0; it is %s (-task regression takes any number)",
 					numberText(v))
@@ -53,14 +53,24 @@ func className(c *tables.Column, row int) string {
 	return numberText(c.Number(row))
 }
 
-// numberText writes a number as it stands in a file.
-func numberText(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
+// numberText writes a number as it stands in a file: without an exponent, unless it is so small or
+// so large that people write one too.
+func numberText(v float64) string {
+	form := byte('f')
+	if size := math.Abs(v); v != 0 && size < 1e-4 || size >= 1e21 {
+		form = 'g'
+	}
+	return strconv.FormatFloat(v, form, -1, 64)
+}
 
 // classPlaces returns the place of the class of each row of a column in a list of all classes; an
 // error names a row whose class is not among them.
 func classPlaces(t *tables.Table, c *tables.Column, classes []string) ([]uint8, error) {
 	place := make(map[string]int, len(classes))
 	for k, name := range classes {
+		if v, err := strconv.ParseFloat(name, 64); err == nil && c.Kind == tables.Number {
+			name = numberText(v) // earlier models have 1e+06
+		}
 		place[name] = k
 	}
 	rare, merged := place[rareClass]

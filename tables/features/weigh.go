@@ -105,7 +105,7 @@ func (p *preparation) weight(i, row int) float64 {
 	if p.Weight == "" {
 		return 1
 	}
-	return float64(p.column(i, p.Weight).Number(row))
+	return p.column(i, p.Weight).Number(row)
 }
 
 // classesOf returns the class of each row of site i, 0 where there are no classes.

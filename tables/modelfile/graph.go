@@ -48,8 +48,11 @@ func (d *drawing) freeName(want string) string {
 // input adds an input with one column, by the name of the table's.
 func (d *drawing) input(in features.Input) string {
 	kind := onnxFloat
-	if in.Kind == tables.Word {
+	switch {
+	case in.Kind == tables.Word:
 		kind = onnxString
+	case in.IsWide():
+		kind = onnxDouble
 	}
 	d.Inputs = append(d.Inputs, onnxValue{Name: in.Name, Type: kind, Cols: 1})
 	return in.Name

@@ -1,6 +1,8 @@
 package modelfile
 
 import (
+	"slices"
+
 	"dsbo/tables"
 	"dsbo/tables/features"
 )
@@ -58,6 +60,7 @@ const (
 type preparation struct {
 	features         []source
 	numbers          []string // inputs
+	wide             []bool   // whether each of these is float64
 	means, deviation []float64
 	indicators       []int64  // columns of numbers with an indicator
 	hot              []string // matrices of words, 1 column a feature
@@ -76,6 +79,7 @@ func (p *preparation) addNumber(d *drawing, in features.Input) {
 		p.features = append(p.features, source{missings, len(p.indicators)})
 		p.indicators = append(p.indicators, int64(len(p.numbers)))
 	}
+	p.wide = append(p.wide, in.IsWide())
 	p.numbers, p.means, p.deviation = append(p.numbers, d.input(in)), append(p.means, in.Mean),
 		append(p.deviation, in.Deviation)
 }
@@ -96,6 +100,20 @@ func (p *preparation) addWord(d *drawing, in features.Input) {
 	}
 }
 
+// rawNumbers sets the numbers side by side as float64.
+func (p *preparation) rawNumbers(d *drawing) string {
+	if !slices.Contains(p.wide, true) {
+		return d.double("numbers", d.sideBySide("raw", p.numbers))
+	}
+	all := slices.Clone(p.numbers)
+	for k, wide := range p.wide {
+		if !wide {
+			all[k] = d.double(all[k]+" wide", all[k])
+		}
+	}
+	return d.sideBySide("numbers", all)
+}
+
 // parts adds the nodes of each part that has features, and returns them with the place of their
 // first columns side by side.
 func (p *preparation) parts(d *drawing) (parts []string, places [partCount]int) {
@@ -105,7 +123,7 @@ func (p *preparation) parts(d *drawing) (parts []string, places [partCount]int) 
 		at += cols
 	}
 	if n := len(p.numbers); n > 0 {
-		raw := d.double("numbers", d.sideBySide("raw", p.numbers))
+		raw := p.rawNumbers(d)
 		scaled := d.node("centred", "Sub", []string{raw, d.doubles("means", p.means, n)})
 		scaled = d.node("scaled", "Div", []string{scaled, d.doubles("deviations", p.deviation, n)})
 		missing := d.node("is missing", "IsNaN", []string{raw})
