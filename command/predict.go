@@ -22,7 +22,8 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 	f := p.flags("predict", predictIntro, "", "-model results/tune-tuned-seed1 -data new.csv > predictions.csv")
 	model := f.String("model", "", "run `folder`, or its file model.json")
 	data := f.String("data", "", "`file` with the table, in any format that runs read")
-	f.Group("Files", "model", "data")
+	dates := f.String("dates", "", "`order` of dates such as 1/2/2006: dmy or mdy (default: found)")
+	f.Group("Files", "model", "data", "dates")
 	if err := f.Parse(args, stdout, "model", "data"); err != nil {
 		return err
 	}
@@ -30,7 +31,9 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 	if err != nil {
 		return err
 	}
-	t, err := tables.Open(*data, m.Recipe().Options())
+	o := m.Recipe().Options()
+	o.Dates = *dates
+	t, err := tables.Open(*data, o)
 	if err != nil {
 		return err
 	}
@@ -38,7 +41,7 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 	if err != nil {
 		return err
 	}
-	for _, note := range in.Notes() {
+	for _, note := range append(in.Notes(), t.Notes...) {
 		_ = cli.Paragraph(stderr, "warning: "+*data+", "+note)
 	}
 	return writePredictions(ctx, stdout, m, in)

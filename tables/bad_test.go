@@ -41,21 +41,30 @@ func TestBadFiles(t *testing.T) {
 		{"two headers", "a,b\n1,2\na,b\n3,4\n", Options{},
 			", line 3: the header must stand once; this line repeats it"},
 		{"a line of units", "a,b\nkg,cm\n" + strings.Repeat("1,2\n", 40), Options{},
-			`, line 2, column a: a value must be a number, as more than 95 % of this column's values ` +
-				`(-words a takes them as words); it is "kg"`},
+			`, line 2, column a: a value must be a number, as 40 of this column's 41 are ` +
+				`(-missing a=WORD takes WORD as missing, -words a all as words); it is "kg"`},
 		{"a column without a name", "a,,c\n1,2,3\n", Options{},
 			", line 1, column 2: the header must name each column; this name is empty"},
 		{"a name twice", "a,b,a\n1,2,3\n", Options{},
 			", line 1, column a: the header must give each name once; columns 1 and 3 have this one"},
 		{"one bad number", many + "x,3\n", Options{},
-			`, line 42, column a: a value must be a number, as more than 95 % of this column's values ` +
-				`(-words a takes them as words); it is "x"`},
+			`, line 42, column a: a value must be a number, as 40 of this column's 41 are ` +
+				`(-missing a=WORD takes WORD as missing, -words a all as words); it is "x"`},
 		{"one bad number, late", long + "1,x\n" + long[4:], Options{},
-			`, line 1102, column b: a value must be a number, as more than 95 % of this column's values ` +
-				`(-words b takes them as words); it is "x"`},
+			`, line 1102, column b: a value must be a number, as 2200 of this column's 2201 are ` +
+				`(-missing b=WORD takes WORD as missing, -words b all as words); it is "x"`},
 		{"one bad date", "a\n" + strings.Repeat("2020-01-01\n", 40) + "2020-02-30\n", Options{},
-			`, line 42, column a: a value must be a time such as 2006-01-02 or 2006-01-02 15:04:05, as more ` +
-				`than 95 % of this column's values (-words a takes them as words); it is "2020-02-30"`},
+			`, line 42, column a: a value must be a time such as 2006-01-02 or 2006-01-02 15:04:05, as 40 of this ` +
+				`column's 41 are (-missing a=WORD takes WORD as missing, -words a all as words); it is "2020-02-30"`},
+		{"half and more are numbers", "a\n1\n<0.1\n2\n>9\n3\n", Options{},
+			`, line 3, column a: a value must be a number, as 3 of this column's 5 are (-missing a=WORD takes WORD ` +
+				`as missing, -words a all as words), and not "<0.1", ">9"; it is "<0.1"`},
+		{"shares and numbers", "a\n1%\n2%\n.5\n", Options{},
+			`, line 4, column a: a value must be a number with %, as 2 of this column's 3 are (-missing a=WORD takes ` +
+				`WORD as missing, -words a all as words); it is ".5"`},
+		{"dates that may have two orders", "a\n1/2/2020\n12/12/2020\n", Options{},
+			`, column a: dates must have a day after the twelfth in some row, to show whether the day or the month ` +
+				`comes first (-dates dmy or -dates mdy says so, -words a takes them as words)`},
 		{"a word where a number is asked for", "a,b\n1,2\nx,3\n", Options{Kinds: map[string]Kind{"a": Number}},
 			`, line 3, column a: a value must be a number, as this column's values are to be; it is "x"`},
 		{"1e400", "a,b\n1,1e400\n", Options{},
@@ -137,6 +146,7 @@ func TestBadOptions(t *testing.T) {
 		{Options{Separator: 'x'}, `the separator must be one of "\t;|, "; it is 'x'`},
 		{Options{Decimal: '\''}, `the decimal sign must be '.' or ','; it is '\''`},
 		{Options{Decimal: ',', Separator: ','}, "the separator must not be a comma where the decimal sign is one"},
+		{Options{Dates: "ymd"}, `the order of dates must be dmy or mdy; it is "ymd"`},
 		{Options{Kinds: map[string]Kind{"a": "colour"}},
 			`the kind of column a must be number, word or time; it is "colour"`},
 	} {

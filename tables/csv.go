@@ -33,7 +33,7 @@ func (csvFormat) Read(in *input.File, o Options) (*Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		again, err := pass.decideKinds()
+		again, err := pass.decideReadings()
 		if err != nil {
 			return nil, err
 		}
@@ -52,16 +52,18 @@ type layout struct {
 	lines   int    // lines in them
 	header  []byte // the header's line, nil if there is none
 	columns []layoutColumn
-	missing map[string]bool
 	most    int // words in a column
 }
 
 type layoutColumn struct {
-	name   string
-	keep   bool
-	forced bool   // the kind is not to be found
-	not    []Kind // what most of its values are not
-	valueKind
+	name    string
+	keep    bool
+	missing map[string]bool // words
+	can     []*reading      // of a kind that is not to be found: readings of that kind alone
+	forced  bool            // the kind is not to be found
+	settled bool            // the reading is not to be found: all values are counted
+	others  string          // what does not fit a reading that is settled
+	*reading
 }
 
 func newLayout(in *input.File, o Options) (*layout, error) {
@@ -86,8 +88,7 @@ func newLayout(in *input.File, o Options) (*layout, error) {
 	if s.decimal == s.separator {
 		return nil, in.Fail(0, "", "the separator must not be the decimal sign; both are %q", s.decimal)
 	}
-	l := &layout{in: in, dialect: s.dialect, skip: s.begin, lines: s.lines[0] - 1, missing: o.missingWords(),
-		most: o.maxWords()}
+	l := &layout{in: in, dialect: s.dialect, skip: s.begin, lines: s.lines[0] - 1, most: o.maxWords()}
 	from := 0
 	if o.Header == HeaderYes || o.Header == HeaderAuto && s.hasHeader() {
 		from = 1
@@ -124,15 +125,15 @@ func (l *layout) nameColumns(s sample, from int, o Options) error {
 		return l.in.Fail(0, "", "%s", reason)
 	}
 	for i, name := range names {
-		c := layoutColumn{name: name, keep: keep[i], valueKind: s.kind(i, from, l.missing)}
-		if kind, forced := o.Kinds[name]; forced {
-			if c.forced = true; c.kind != kind {
-				c.valueKind = valueKind{kind: kind}
-			}
-			if kind == Time && c.unit == "" {
-				c.unit = seconds
+		c := layoutColumn{name: name, keep: keep[i], missing: o.missingWords(name)}
+		var kind Kind
+		kind, c.forced = o.Kinds[name]
+		for _, r := range readings {
+			if (kind == "" || r.kind == kind) && (o.Dates == "" || r.order == "" || r.order == o.Dates) {
+				c.can = append(c.can, r)
 			}
 		}
+		c.reading = s.reading(i, from, c.missing, c.can)
 		l.columns = append(l.columns, c)
 	}
 	return nil

@@ -19,7 +19,8 @@ type maker struct {
 
 // newMaker begins a column of a kind, with a unit if it is one of times.
 func newMaker(name string, kind Kind, unit string, o Options) *maker {
-	return &maker{column: &Column{Name: name, Kind: kind, Unit: unit}, most: o.maxWords(), missing: o.missingWords()}
+	c := &Column{Name: name, Kind: kind, Unit: unit}
+	return &maker{column: c, most: o.maxWords(), missing: o.missingWords(name)}
 }
 
 // number appends a number, NaN where it is missing; in a column of words, its text. The reason of

@@ -22,7 +22,8 @@ const (
 
 // MissingWords are what stands for a missing value in a text file, beside nothing at all, unless
 // [Options.Missing] says otherwise.
-var MissingWords = []string{"NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-"}
+var MissingWords = []string{"NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "null", "NULL", "#NULL!", "None",
+	"?", "-", "--", "."}
 
 // mostWords is the zero value of [Options.MaxWords].
 const mostWords = 10000
@@ -30,10 +31,15 @@ const mostWords = 10000
 // Options say how to read what cannot be told from a file alone. The zero value finds out all
 // of it.
 type Options struct {
-	Header    Header   // whether there is one
-	Separator byte     // of CSV: ',', ';', '\t', '|' or ' '; 0: found
-	Decimal   byte     // of CSV: '.' or ','; 0: found
-	Missing   []string // what stands for a missing value, beside nothing at all; nil: [MissingWords]
+	Header    Header // whether there is one
+	Separator byte   // of CSV: ',', ';', '\t', '|' or ' '; 0: found
+	Decimal   byte   // of CSV: '.' or ','; 0: found
+	// Dates is the order of dates such as 1/2/2006 and 1-2-2006: "dmy" or "mdy"; "": found, by days
+	// after the twelfth. A column without such a day is an error.
+	Dates   string
+	Missing []string // what stands for a missing value, beside nothing at all; nil: [MissingWords]
+	// MissingOf are the words of columns that have others than Missing.
+	MissingOf map[string][]string
 
 	// Kinds are the kinds of columns that are not to be found from their values: codes such as
 	// postcodes are words though they look like numbers. A value that is none of its kind is an
@@ -64,6 +70,9 @@ func (o Options) check() error {
 	if o.Decimal == ',' && o.Separator == ',' {
 		return dsbo.ConfigErrorf("the separator must not be a comma where the decimal sign is one")
 	}
+	if o.Dates != "" && o.Dates != "dmy" && o.Dates != "mdy" {
+		return dsbo.ConfigErrorf("the order of dates must be dmy or mdy; it is %q", o.Dates)
+	}
 	for name, kind := range o.Kinds {
 		if kind != Number && kind != Word && kind != Time {
 			return dsbo.ConfigErrorf("the kind of column %s must be number, word or time; it is %q", name,
@@ -80,11 +89,15 @@ func (o Options) maxWords() int {
 	return mostWords
 }
 
-// missingWords is the set of words that stand for a missing value.
-func (o Options) missingWords() map[string]bool {
-	list := o.Missing
-	if list == nil {
+// missingWords is the set of words that stand for a missing value of a column.
+func (o Options) missingWords(column string) map[string]bool {
+	list, own := o.MissingOf[column]
+	switch {
+	case own:
+	case o.Missing == nil:
 		list = MissingWords
+	default:
+		list = o.Missing
 	}
 	set := map[string]bool{"": true}
 	for _, word := range list {

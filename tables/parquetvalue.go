@@ -15,7 +15,8 @@ import (
 
 // A decoder makes a number, or a text, of a Parquet value.
 type decoder struct {
-	valueKind
+	kind   Kind
+	unit   string                      // of times
 	number func(parquet.Value) float64 // nil: text
 	text   func(parquet.Value) []byte  // nil: of a number's digits
 }
@@ -25,7 +26,7 @@ func decoderOf(t parquet.Type) (decoder, error) {
 	if logical := t.LogicalType(); logical != nil && logical.Value != nil {
 		switch l := logical.Value.(type) {
 		case *format.DateType:
-			return decoder{valueKind: valueKind{Time, days}, number: func(v parquet.Value) float64 {
+			return decoder{kind: Time, unit: days, number: func(v parquet.Value) float64 {
 				return float64(v.Int32())
 			}}, nil
 		case *format.TimestampType:
@@ -33,11 +34,11 @@ func decoderOf(t parquet.Type) (decoder, error) {
 				return decoder{}, fmt.Errorf("the timestamps have no unit")
 			}
 			a := float64(time.Second / l.Unit.Value.Duration())
-			return decoder{valueKind: valueKind{Time, seconds}, number: func(v parquet.Value) float64 {
+			return decoder{kind: Time, unit: seconds, number: func(v parquet.Value) float64 {
 				return float64(v.Int64()) / a
 			}}, nil
 		case *format.DecimalType:
-			return decoder{valueKind: valueKind{kind: Number}, number: decimalOf(t.Kind(), int(l.Scale))}, nil
+			return decoder{kind: Number, number: decimalOf(t.Kind(), int(l.Scale))}, nil
 		case *format.IntType:
 			if !l.IsSigned {
 				return unsigned(t.Kind()), nil
@@ -54,7 +55,7 @@ func decoderOf(t parquet.Type) (decoder, error) {
 
 // physicalDecoder returns what a type without a further meaning holds.
 func physicalDecoder(t parquet.Type) (decoder, error) {
-	d := decoder{valueKind: valueKind{kind: Number}}
+	d := decoder{kind: Number}
 	switch t.Kind() {
 	case parquet.Boolean:
 		d.kind, d.text = Word, func(v parquet.Value) []byte { return fmt.Append(nil, v.Boolean()) }
@@ -68,7 +69,7 @@ func physicalDecoder(t parquet.Type) (decoder, error) {
 	case parquet.Double:
 		d.number = func(v parquet.Value) float64 { return v.Double() }
 	case parquet.Int96: // timestamps of older programs: nanoseconds of a day, and the day's Julian number
-		d.valueKind = valueKind{Time, seconds}
+		d.kind, d.unit = Time, seconds
 		d.number = func(v parquet.Value) float64 {
 			i := v.Int96()
 			return float64((float64(i[2])-2440588)*24*60*60) + float64(uint64(i[1])<<32|uint64(i[0]))/1e9
@@ -85,7 +86,7 @@ func physicalDecoder(t parquet.Type) (decoder, error) {
 }
 
 func unsigned(kind parquet.Kind) decoder {
-	d := decoder{valueKind: valueKind{kind: Number}}
+	d := decoder{kind: Number}
 	d.number = func(v parquet.Value) float64 { return float64(v.Uint32()) }
 	if kind == parquet.Int64 {
 		d.number = func(v parquet.Value) float64 { return float64(v.Uint64()) }

@@ -34,13 +34,13 @@ type partColumn struct {
 
 func newPart(l *layout) *part {
 	p := &part{layout: l, columns: make([]partColumn, len(l.columns)), parsed: make(chan struct{}, 1)}
-	easy := true
-	for word := range l.missing {
-		_, f := numberOf([]byte(word), l.decimal)
-		easy = easy && f == textForm
-	}
 	for j, c := range l.columns {
-		p.columns[j].easy = easy && c.keep && c.kind == Number
+		easy := c.keep && c.kind == Number && c.unit == ""
+		for word := range c.missing {
+			_, f := numberOf([]byte(word), l.decimal)
+			easy = easy && f == textForm
+		}
+		p.columns[j].easy = easy
 	}
 	return p
 }
@@ -123,12 +123,12 @@ func (p *part) nameOf(j int) string {
 // appendValue appends the value of a text to a column.
 func (p *part) appendValue(j int, text []byte, line int) {
 	c, is := &p.columns[j], &p.layout.columns[j]
-	missing := p.missing[string(text)]
+	missing := is.missing[string(text)]
 	if missing {
-		c.tally.missing++
+		c.tally.missing.add(string(text), 1)
 	}
-	switch is.kind {
-	case Word:
+	switch {
+	case is.kind == Word:
 		code := int32(-1)
 		if !missing {
 			var fits bool
@@ -138,21 +138,12 @@ func (p *part) appendValue(j int, text []byte, line int) {
 			}
 		}
 		c.codes = append(c.codes, code)
-	case Time:
-		v, ok := timeOf(text, is.unit)
-		if !ok {
-			v = notANumber
-			c.tally.note(missing, textForm, line, text)
-		}
-		c.numbers = append(c.numbers, v)
+	case missing:
+		c.numbers = append(c.numbers, notANumber)
 	default:
-		v, f := notANumber, textForm
-		if !missing {
-			if v, f = numberOf(text, p.decimal); f != numberForm {
-				v = notANumber
-			}
-		}
-		c.tally.note(missing, f, line, text)
+		v, f := is.read(text, p.decimal)
+		c.tally.note(f, line, text)
+		c.tally.certain = c.tally.certain || f == numberForm && (is.certain == nil || is.certain(text))
 		c.numbers = append(c.numbers, v)
 	}
 }

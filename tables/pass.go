@@ -13,6 +13,7 @@ type pass struct {
 	words   []vocabulary
 	rows    int
 	lines   lines
+	notes   []string // a sentence each
 }
 
 // readPass reads all values with the kinds that the layout says. Parts are parsed at the same time,
@@ -130,7 +131,7 @@ func (p *pass) table() (*Table, error) {
 	if p.rows == 0 {
 		return nil, p.in.Fail(0, "", "there are no rows below the header")
 	}
-	t := &Table{Name: p.in.Name(), rows: p.rows, lines: p.lines}
+	t := &Table{Name: p.in.Name(), Notes: append(p.notes, p.missingNotes()...), rows: p.rows, lines: p.lines}
 	for _, c := range p.made {
 		if c != nil {
 			t.Columns = append(t.Columns, c)

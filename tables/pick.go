@@ -3,7 +3,7 @@ package tables
 // Pick returns a table of some rows of t, in their order, with memory of its own. The columns share
 // the words of t.
 func (t *Table) Pick(rows []int) *Table {
-	p := &Table{Name: t.Name, rows: len(rows)}
+	p := &Table{Name: t.Name, Notes: t.Notes, rows: len(rows)}
 	for _, c := range t.Columns {
 		picked := &Column{Name: c.Name, Kind: c.Kind, Unit: c.Unit, Words: c.Words}
 		if c.Kind == Word {

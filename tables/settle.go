@@ -3,11 +3,18 @@ package tables
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"dsbo/internal/wording"
 )
 
-// mostlyShare is the share of values that make a column one of numbers, or of times: where more
-// are, the others are errors; where less are, it is a column of words.
-const mostlyShare = 0.95
+// A column is read as numbers or times where more than mostlyShare of its values can be: the others
+// are an error, which quotes them. Where more than notedShare can be, and no more than mostlyShare,
+// the column is words, and a note says so.
+const (
+	mostlyShare = 0.5
+	notedShare  = 0.05
+)
 
 // A mark is the first of some values.
 type mark struct {
@@ -22,22 +29,41 @@ func (m *mark) set(line int, text []byte) {
 	}
 }
 
-// A tally counts the values of a column that are not what they should be.
-type tally struct {
-	missing, bad int
-	first        mark // of those that are bad
-	huge         mark // infinite, or too large
-	overflow     mark // a word that was one too many; its line does not count
+// wordCounts are how often each of a few words is there.
+type wordCounts []struct {
+	word string
+	n    int
 }
 
-// note counts a value that is no number or time of its column, and keeps the first one that is too
-// large. A missing value has been counted by appendValue.
-func (t *tally) note(missing bool, f form, line int, text []byte) {
-	switch {
-	case missing || f == numberForm:
-	case f == hugeForm:
+func (w *wordCounts) add(word string, n int) {
+	for k := range *w {
+		if (*w)[k].word == word {
+			(*w)[k].n += n
+			return
+		}
+	}
+	*w = append(*w, struct {
+		word string
+		n    int
+	}{word, n})
+}
+
+// A tally counts the values of a column that are not what they should be.
+type tally struct {
+	missing  wordCounts
+	bad      int
+	certain  bool // a value has no other reading
+	first    mark // of those that are bad
+	huge     mark // infinite, or too large
+	overflow mark // a word that was one too many; its line does not count
+}
+
+// note counts a value that has no reading of its column, and keeps the first one that is too large.
+func (t *tally) note(f form, line int, text []byte) {
+	switch f {
+	case hugeForm:
 		t.huge.set(line, text)
-	default:
+	case textForm:
 		t.bad++
 		t.first.set(line, text)
 	}
@@ -45,8 +71,11 @@ func (t *tally) note(missing bool, f form, line int, text []byte) {
 
 // add adds the tally of later rows.
 func (t *tally) add(later tally) {
-	t.missing += later.missing
+	for _, w := range later.missing {
+		t.missing.add(w.word, w.n)
+	}
 	t.bad += later.bad
+	t.certain = t.certain || later.certain
 	for _, m := range []struct {
 		mine  *mark
 		later mark
@@ -57,56 +86,50 @@ func (t *tally) add(later tally) {
 	}
 }
 
-// decideKinds decides whether the columns are of the kinds that they were read with. Where not, it
-// sets others and returns true, or an error for values that are none of their column's kind.
-func (p *pass) decideKinds() (again bool, err error) {
+// decideReadings decides whether the columns are to be read as they were. Where not, it sets other
+// readings and returns true, or an error for values that have none.
+func (p *pass) decideReadings() (again bool, err error) {
 	for j, made := range p.made {
 		if made == nil {
 			continue
 		}
-		kind, err := p.decide(j)
+		r, err := p.decide(j)
 		if err != nil {
 			return false, err
 		}
-		if kind != p.columns[j].valueKind {
-			p.columns[j].valueKind, again = kind, true
+		if r != p.columns[j].reading {
+			p.columns[j].reading, again = r, true
 		}
 	}
 	return again, nil
 }
 
-// decide returns the kind that a column has by all of its values.
-func (p *pass) decide(j int) (valueKind, error) {
-	c, t := p.columns[j], p.tallies[j]
-	if c.kind == Word {
-		return p.decideWords(j)
-	}
-	present := p.rows - t.missing
+// decide returns the reading of a column by all of its values.
+func (p *pass) decide(j int) (*reading, error) {
+	c, t := &p.columns[j], p.tallies[j]
 	switch {
+	case c.kind == Word:
+		return p.decideWords(j)
 	case t.bad == 0 && t.huge.line > 0:
-		return c.valueKind, p.in.Fail(t.huge.line, c.name, "a number must be finite and at most 3.4e38; it is %q",
-			t.huge.text)
+		return nil, p.in.Fail(t.huge.line, c.name, "a number must be finite and at most 3.4e38; it is %q", t.huge.text)
+	case t.bad == 0 && c.order != "" && !t.certain && slices.ContainsFunc(c.can, c.reverses):
+		return nil, p.in.Fail(0, c.name, "dates must have a day after the twelfth in some row, to show whether the "+
+			"day or the month comes first (-dates dmy or -dates mdy says so, -words %s takes them as words)", c.name)
 	case t.bad == 0:
-		return c.valueKind, nil
-	case c.kind == Time && c.unit == days && !c.forced:
-		return valueKind{Time, seconds}, nil // dates are times as well
-	case c.forced || float64(present-t.bad) > mostlyShare*float64(present):
-		why := fmt.Sprintf("as more than 95 %% of this column's values (-words %s takes them as words)", c.name)
-		if c.forced {
-			why = "as this column's values are to be"
-		}
-		if c.kind == Number && isOtherDecimal(t.first.text, p.decimal) {
-			why += fmt.Sprintf(", with the decimal %q of the file", p.decimal)
-		}
-		what := "number"
-		if c.kind == Time {
-			what = "time such as 2006-01-02 or 2006-01-02 15:04:05"
-		}
-		return c.valueKind, p.in.Fail(t.first.line, c.name, "a value must be a %s, %s; it is %q", what,
-			why, t.first.text)
+		return c.reading, nil
+	case !c.settled:
+		return words, nil // which shows all values
 	}
-	p.columns[j].not = append(p.columns[j].not, c.kind)
-	return valueKind{kind: Word}, nil
+	why := c.others
+	if c.kind == Number && isOtherDecimal(t.first.text, p.decimal) {
+		why += fmt.Sprintf(", with the decimal %q of the file", p.decimal)
+	}
+	return nil, p.in.Fail(t.first.line, c.name, "a value must be a %s, %s; it is %q", c.what, why, t.first.text)
+}
+
+// reverses reports whether another reading takes the day for the month.
+func (r *reading) reverses(other *reading) bool {
+	return other.kind == r.kind && other.order != "" && other.order != r.order
 }
 
 // isOtherDecimal reports whether a text would be a number with the other of the two decimal signs
@@ -120,55 +143,96 @@ func isOtherDecimal(text string, decimal byte) bool {
 	return f == numberForm
 }
 
-// decideWords returns the kind of a column that was read as words: another one if most of its
-// values are numbers or times.
-func (p *pass) decideWords(j int) (valueKind, error) {
+// decideWords returns the reading of a column that was read as words: another one if more than half
+// of its values can be read so.
+func (p *pass) decideWords(j int) (*reading, error) {
 	c, made, overflow := &p.columns[j], p.made[j], p.tallies[j].overflow
-	if !c.forced {
-		counts := made.wordCounts()
-		all := 0
-		for _, n := range counts {
-			all += n
-		}
-		for _, other := range typedKinds {
-			alike := 0
-			for i, word := range made.Words {
-				if other.accepts([]byte(word), p.decimal) {
-					alike += counts[i]
-				}
-			}
-			// Dates and times of day together are times of day, so that only all dates are dates.
-			if !slices.Contains(c.not, other.kind) && float64(alike) > mostlyShare*float64(all) &&
-				(other.unit != days || alike == all) {
-				return other, nil
+	counts, all := made.rowsOfWords()
+	best, most := words, 0
+	for _, r := range c.can {
+		alike := 0
+		for i, word := range made.Words {
+			if r.fits([]byte(word), p.decimal) {
+				alike += counts[i]
 			}
 		}
+		if alike > most {
+			best, most = r, alike
+		}
+	}
+	share := float64(most) / float64(max(1, all))
+	if c.forced && len(c.can) > 0 || share > mostlyShare {
+		if best == words {
+			best = c.can[0]
+		}
+		c.settled, c.others = true, c.whyNotWords(best, made.Words, p.decimal, most, all)
+		return best, nil
 	}
 	if overflow.line > 0 {
-		return c.valueKind, p.in.Fail(0, c.name, "%s", wordLimitText(p.most, overflow.text))
+		return nil, p.in.Fail(0, c.name, "%s", wordLimitText(p.most, overflow.text))
 	}
-	return c.valueKind, nil
+	if share > notedShare {
+		p.notes = append(p.notes, fmt.Sprintf("column %s is taken for words; %d of its %d values could be a %s",
+			c.name, most, all, best.what))
+	}
+	return words, nil
 }
 
-// accepts reports whether a text can be a value of this kind.
-func (k valueKind) accepts(text []byte, decimal byte) bool {
-	if k.kind == Number {
-		_, f := numberOf(text, decimal)
-		return f != textForm
+// whyNotWords says why the values of a column must have a reading, as most of all have, and quotes
+// those that have not.
+func (c *layoutColumn) whyNotWords(r *reading, distinct []string, decimal byte, most, all int) string {
+	var list []string
+	for _, word := range distinct {
+		if !r.fits([]byte(word), decimal) {
+			list = append(list, fmt.Sprintf("%.40q", word))
+		}
 	}
-	_, ok := timeOf(text, k.unit)
-	return ok
+	why := "as this column's values are to be"
+	if !c.forced {
+		why = fmt.Sprintf("as %d of this column's %d are (-missing %s=WORD takes WORD as missing, -words %s all as "+
+			"words)", most, all, c.name, c.name)
+	}
+	if len(list) > 1 {
+		why += ", and not " + wording.Some(list)
+	}
+	return why
 }
 
-// wordCounts returns how many rows have each of the words.
-func (c *Column) wordCounts() []int {
-	counts := make([]int, len(c.Words))
+// rowsOfWords returns how many rows have each of the words, and any of them.
+func (c *Column) rowsOfWords() (counts []int, all int) {
+	counts = make([]int, len(c.Words))
 	for _, block := range c.codes {
 		for _, code := range block {
 			if code >= 0 {
 				counts[code]++
+				all++
 			}
 		}
 	}
-	return counts
+	return counts, all
+}
+
+// missingNotes says which words count as missing, and where.
+func (p *pass) missingNotes() (notes []string) {
+	var order wordCounts
+	where := map[string][]string{}
+	for j, t := range p.tallies {
+		for _, w := range t.missing {
+			if w.word != "" {
+				order.add(w.word, 0)
+				where[w.word] = append(where[w.word], fmt.Sprintf("%s (%s)", p.columns[j].name,
+					wording.Count(w.n, "row")))
+			}
+		}
+	}
+	for _, w := range order {
+		list := where[w.word]
+		const most = 5
+		if len(list) > most {
+			list = append(list[:most:most], fmt.Sprintf("%d more columns", len(list)-most))
+		}
+		notes = append(notes, fmt.Sprintf("%q counts as missing in %s (-missing sets the words that do)", w.word,
+			strings.Join(list, ", ")))
+	}
+	return notes
 }

@@ -106,23 +106,14 @@ func (s sample) hasHeader() bool {
 	return true
 }
 
-// kind guesses what a column holds by the sample's records from one on: it has every value that is
-// not missing.
-func (s sample) kind(column, from int, missing map[string]bool) valueKind {
-	left := slices.Clone(typedKinds)
+// reading guesses how a column is read by the sample's records from one on: every value that is not
+// missing can be.
+func (s sample) reading(column, from int, missing map[string]bool, left []*reading) *reading {
+	left = slices.Clone(left)
 	for _, r := range s.records[from:] {
 		if column < len(r) && !missing[r[column]] {
-			left = slices.DeleteFunc(left, func(k valueKind) bool { return !k.accepts([]byte(r[column]), s.decimal) })
+			left = slices.DeleteFunc(left, func(k *reading) bool { return !k.fits([]byte(r[column]), s.decimal) })
 		}
 	}
-	return append(left, valueKind{kind: Word})[0]
+	return append(left, words)[0]
 }
-
-// A valueKind is a kind with its unit.
-type valueKind struct {
-	kind Kind
-	unit string
-}
-
-// typedKinds are the kinds of values that are not any text; the first one that fits is taken.
-var typedKinds = []valueKind{{kind: Number}, {Time, days}, {Time, seconds}}

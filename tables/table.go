@@ -26,8 +26,10 @@ type Table struct {
 	// Sparse are further columns of numbers, most of which are 0, as of LIBSVM files; the zero
 	// value: none.
 	Sparse Sparse
-	rows   int
-	lines  lines // of text files; nil: of others
+	// Notes are what is unusual about the values of a text file, a sentence each.
+	Notes []string
+	rows  int
+	lines lines // of text files; nil: of others
 }
 
 // Rows returns the number of rows.

@@ -13,9 +13,12 @@ import (
 // Options returns how to read a table that is to be encoded: the columns that the recipe needs, of
 // the kinds that they had, whatever their values look like.
 func (r Recipe) Options() tables.Options {
-	o := tables.Options{Kinds: map[string]tables.Kind{}}
+	o := tables.Options{Kinds: map[string]tables.Kind{}, Missing: r.MissingWords, MissingOf: map[string][]string{}}
 	for _, in := range r.Used() {
 		o.Keep, o.Kinds[in.Name] = append(o.Keep, in.Name), in.Kind
+		if in.MissingWords != nil {
+			o.MissingOf[in.Name] = in.MissingWords
+		}
 	}
 	return o
 }
@@ -72,7 +75,8 @@ func (r Recipe) NewEncoder(t *tables.Table) (*Encoder, error) {
 				Reason: "the column is missing, and the model needs it"}
 		}
 		c := t.Columns[k]
-		if c.Kind != in.Kind && !allMissing(c, t.Rows()) {
+		other := c.Kind != in.Kind || c.Kind == tables.Number && c.Unit != in.Unit
+		if other && !allMissing(c, t.Rows()) {
 			return nil, &input.Error{File: t.Name, Column: in.Name,
 				Reason: fmt.Sprintf("the column holds %s; the model was trained with %s",
 					columnSchema{Kind: c.Kind, Unit: c.Unit}.describe(),

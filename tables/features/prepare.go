@@ -110,19 +110,40 @@ func (p *preparation) compareSchemas() (err error) {
 		if slices.Contains(p.Names(), c.Name) {
 			continue
 		}
-		in := Input{Name: c.Name, Kind: c.Kind, Unit: c.Unit}
+		in := Input{Name: c.Name, Kind: c.Kind, Unit: c.Unit, MissingWords: p.MissingOf[c.Name]}
 		if c.Kind == "" {
 			in.Kind, in.Dropped = tables.Number, "all values are missing"
 			p.note("column %s is dropped: all values are missing at all sites", c.Name)
 		}
 		p.recipe.Inputs, p.places = append(p.recipe.Inputs, in), append(p.places, k)
 	}
+	var local []*tables.Table
+	if p.recipe.MissingWords = p.MissingWords; p.MissingWords == nil {
+		p.recipe.MissingWords = tables.MissingWords
+	}
+	for _, i := range p.localSites() {
+		local = append(local, p.Tables[i])
+	}
+	p.notes = append(p.notes, notesOf(local)...)
 	if p.schema.Sparse > 0 && len(p.recipe.Inputs) > 0 {
 		return dsbo.ConfigErrorf(
 			"a table with sparse columns must have no others to learn from; %s has column %s (-drop leaves it out)",
 			p.label(p.localSites()[0]), p.recipe.Inputs[0].Name)
 	}
 	return p.refuseMissing()
+}
+
+// notesOf returns the notes of the tables that are here, each once: a file whose rows are
+// dealt to several sites has its notes at all of them.
+func notesOf(local []*tables.Table) (notes []string) {
+	for _, t := range local {
+		for _, note := range t.Notes {
+			if note = t.Name + ": " + note; !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
+		}
+	}
+	return notes
 }
 
 // refuseMissing names the first missing value of an input, where none may be missing.

@@ -18,6 +18,9 @@ type Recipe struct {
 	// Missing is NoneMissing where rows without a value are refused, also later; "": they
 	// are taken.
 	Missing MissingRule `json:"missing,omitempty"`
+	// MissingWords stand for a missing value in files, unless an input has others; nil: in recipes
+	// of earlier versions, which have [tables.MissingWords].
+	MissingWords []string `json:"missing_words,omitzero"`
 }
 
 // An Input is a column of the table that becomes features.
@@ -29,13 +32,15 @@ type Recipe struct {
 type Input struct {
 	Name      string      `json:"name"`                // of the column
 	Kind      tables.Kind `json:"kind"`                // of the column
-	Unit      string      `json:"unit,omitempty"`      // of a time
+	Unit      string      `json:"unit,omitempty"`      // of a time, or of numbers such as 43 %
 	Mean      float64     `json:"mean,omitempty"`      // that is subtracted
 	Deviation float64     `json:"deviation,omitempty"` // larger than 0
 	Words     []string    `json:"words,omitempty"`     // a feature each
 	Rare      bool        `json:"rare,omitempty"`      // whether other words are a feature too
 	Indicator bool        `json:"indicator,omitempty"` // whether a missing value is a feature too
 	Dropped   string      `json:"dropped,omitempty"`   // why the column becomes no feature; "": it does
+	// MissingWords stand for a missing value of this column in files; nil: the recipe's.
+	MissingWords []string `json:"missing_words,omitzero"`
 }
 
 // IsWide reports whether the input's numbers are too close together, beside their size, for

@@ -90,6 +90,10 @@ type Options struct {
 	FoldRows int         // cross-validate where all sites together have at most this number of these rows; 0: always
 	Rare     int         // a word that fewer training rows of all sites together have is no feature of its own
 	Missing  MissingRule // what becomes of missing values
+	// MissingWords are the words for missing values with which the tables were read; nil:
+	// [tables.MissingWords].
+	MissingWords []string
+	MissingOf    map[string][]string // the words of columns that have others
 	// RareClasses says what becomes of rows whose class no site has in 5 rows.
 	RareClasses RareRule
 	Balance     bool // weigh rows so that each class has the same weight

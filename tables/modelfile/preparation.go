@@ -16,7 +16,11 @@ func (d *drawing) features(r features.Recipe) string {
 	var p preparation
 	for _, in := range r.Used() {
 		if in.Kind == tables.Word {
-			p.addWord(d, in)
+			missing := in.MissingWords
+			if missing == nil {
+				missing = r.MissingWords
+			}
+			p.addWord(d, in, missing)
 		} else {
 			p.addNumber(d, in)
 		}
@@ -85,11 +89,15 @@ func (p *preparation) addNumber(d *drawing, in features.Input) {
 }
 
 // addWord adds a matrix that has true where the word is the feature's. The code of a word is the
-// place of its feature.
-func (p *preparation) addWord(d *drawing, in features.Input) {
+// place of its feature; the words for a missing value have one code.
+func (p *preparation) addWord(d *drawing, in features.Input, missingWords []string) {
 	rare, missing, count := in.Layout()
-	keys := append(append([]string{}, in.Words...), "")
-	codes := append(ascending(len(in.Words)), int64(missing))
+	keys, codes := slices.Clone(in.Words), ascending(len(in.Words))
+	for _, word := range append([]string{""}, missingWords...) {
+		if !slices.Contains(keys, word) {
+			keys, codes = append(keys, word), append(codes, int64(missing))
+		}
+	}
 	code := d.node(in.Name+" code", "LabelEncoder", []string{d.input(in)},
 		onnxWords("keys_strings", keys), onnxInts("values_int64s", codes), onnxInt("default_int64", int64(rare)))
 	of := d.wholes(in.Name+" codes", ascending(count))

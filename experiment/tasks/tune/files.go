@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"dsbo/experiment/candidates"
 	"dsbo/internal/num"
 	"dsbo/tables"
+	"dsbo/tables/features"
 	"dsbo/tables/input"
 )
 
@@ -171,7 +173,8 @@ func (t *tune) read(a experiment.Agents) ([]*tables.Table, error) {
 
 // open reads the columns of a file that the flags ask for.
 func (t *tune) open(path string) (*tables.Table, error) {
-	o := tables.Options{Drop: t.drop, Kinds: map[string]tables.Kind{}}
+	o := tables.Options{Drop: t.drop, Kinds: map[string]tables.Kind{}, Dates: t.dates, Missing: t.missing.words,
+		MissingOf: t.missing.of}
 	for _, name := range t.words {
 		o.Kinds[name] = tables.Word
 	}
@@ -190,12 +193,60 @@ func (t *tune) open(path string) (*tables.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range t.words {
-		if !slices.ContainsFunc(read.Columns, func(c *tables.Column) bool { return c.Name == name }) {
-			return nil, &input.Error{File: path, Column: name, Reason: "-words names it, and there is no such column"}
+	for flag, names := range map[string][]string{"words": t.words, "missing": slices.Sorted(maps.Keys(t.missing.of))} {
+		for _, name := range names {
+			if !slices.ContainsFunc(read.Columns, func(c *tables.Column) bool { return c.Name == name }) {
+				return nil, &input.Error{File: path, Column: name,
+					Reason: "-" + flag + " names it, and there is no such column"}
+			}
 		}
 	}
 	return read, nil
+}
+
+// missing is the value of -missing: what becomes of missing values, and the words for them.
+type missing struct {
+	rule  features.MissingRule
+	words []string            // nil: the usual ones
+	of    map[string][]string // of columns with words of their own
+}
+
+func (m *missing) String() string {
+	var list []string
+	if m.rule != "" {
+		list = append(list, string(m.rule))
+	}
+	list = append(list, m.words...)
+	for _, column := range slices.Sorted(maps.Keys(m.of)) {
+		for _, word := range append([]string{""}, m.of[column]...) {
+			list = append(list, column+"="+word)
+		}
+	}
+	return strings.Join(list, ",")
+}
+
+func (m *missing) Set(text string) error {
+	*m = missing{rule: features.MeanOfOthers}
+	for word := range strings.SplitSeq(text, ",") {
+		word = strings.TrimSpace(word)
+		column, own, of := strings.Cut(word, "=")
+		switch {
+		case word == string(features.MeanOfOthers) || word == string(features.NoneMissing):
+			m.rule = features.MissingRule(word)
+		case of:
+			if m.of == nil {
+				m.of = map[string][]string{}
+			}
+			list := append([]string{}, m.of[column]...)
+			if own != "" {
+				list = append(list, own)
+			}
+			m.of[column] = list
+		default:
+			m.words = append(m.words, word)
+		}
+	}
+	return nil
 }
 
 // streamDeal tells the draws of rows for agents from all others.

@@ -94,7 +94,7 @@ func TestTuneRefused(t *testing.T) {
 		{"a target that is dropped", good, "-drop=y", "-drop must not name y, which is the column of -target"},
 		{"shares of more than all", good, "-split=50:30:30", "shares must sum to 1, or to 100 as percentages"},
 		{"another decimal", table("a,w,y", "%d.5,%w,%c", 60) + "\"1,5\",red,yes\n", "",
-			"-words a takes them as words), with the decimal '.' of the file; it is \"1,5\""},
+			"-words a all as words), with the decimal '.' of the file; it is \"1,5\""},
 		{"a count of the file's digits", table("a,w,y", "0.095,%w,%c", 12), "-target=a -task=count", "it is 0.095"},
 		{"out of proportion in any row", table("a,w,y", "%d,%w,%c", 30) + "1e30,red,yes\n", "",
 			"site 2: site2.csv, line 32, column a: "},

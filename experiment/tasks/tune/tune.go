@@ -20,6 +20,7 @@ import (
 	"dsbo/internal/num"
 	"dsbo/internal/wording"
 	"dsbo/models"
+	"dsbo/tables"
 	"dsbo/tables/features"
 )
 
@@ -60,7 +61,8 @@ type tune struct {
 	exchangeAlone         bool               // whether these models are exchanged
 	rare                  int                // rows below which a word is no feature of its own
 	rareClasses           string             // what becomes of classes with few rows
-	missing               string             // rule for missing values
+	missing               missing            // rule for missing values, and the words for them
+	dates                 string             // order of dates
 	split                 features.Shares    // shares of training, validation and test rows
 	splitColumn           string             // column that says it; "": there is none
 	folds                 string             // number of folds, or auto
@@ -94,7 +96,7 @@ func (l *list) Set(text string) error {
 }
 
 func (t *tune) Flags(f *flag.FlagSet) {
-	*t = tune{split: features.DefaultShares, hidden: tasks.DefaultHidden}
+	*t = tune{split: features.DefaultShares, hidden: tasks.DefaultHidden, missing: missing{rule: features.MeanOfOthers}}
 	f.StringVar(&t.data, "data", "",
 		"`file` of each agent, such as 'site{agent}.csv', of which an agent opens its own alone: site0.csv is that "+
 			"of agent 0, or site1.csv if there is no site0.csv; without {agent} the rows of one file are dealt to "+
@@ -123,9 +125,7 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.rareClasses, "rare-classes", "",
 		"`what` becomes of rows whose class no site has in 5 rows, so that its name does not leave: merge, one class "+
 			"of all of them; or drop, they are left out (default: they are an error)")
-	f.StringVar(&t.missing, "missing", string(features.MeanOfOthers),
-		"`what` takes the place of missing values: mean, with a feature that says where; or refuse, which makes "+
-			"them an error")
+	t.addReadingFlags(f)
 	f.TextVar(&t.split, "split", features.DefaultShares,
 		"`shares` of a site's rows for training, validation and test, by the seed, each class in proportion")
 	f.BoolVar(&t.alone, "alone", true,
@@ -152,6 +152,15 @@ func (t *tune) Flags(f *flag.FlagSet) {
 		"standard `deviation` of log-penalties around a common value, or the λ of -from, or of the structures with "+
 			"which -penalty feature begins; 0, and with differential privacy: none; auto: 0.5 around these, else 1")
 	t.cost.addFlag(f)
+}
+
+// addReadingFlags adds the flags of how values are read.
+func (t *tune) addReadingFlags(f *flag.FlagSet) {
+	f.Var(&t.missing, "missing",
+		"`what` takes the place of missing values: mean, with a feature that says where; or refuse, which makes "+
+			"them an error; and the words for them in files, such as 'NA,.', where lab=<5 is a word of column lab "+
+			"alone, and lab= says that it has none (default: mean, "+strings.Join(tables.MissingWords, " ")+")")
+	f.StringVar(&t.dates, "dates", "", "`order` of dates such as 1/2/2006: dmy or mdy (default: found)")
 }
 
 // Values of flags.
@@ -183,7 +192,7 @@ func (t *tune) Check() error {
 		{"model", cmp.Or(t.model, linear), []string{linear, network, auto}},
 		{"penalty", t.penalty, []string{auto, perFeature, "group", "layer", onePenalty}},
 		{"refit", t.refit, []string{auto, allRows, "none"}},
-		{"missing", t.missing, []string{string(features.MeanOfOthers), string(features.NoneMissing)}},
+		{"dates", cmp.Or(t.dates, "dmy"), []string{"dmy", "mdy"}},
 		{"rare-classes", cmp.Or(t.rareClasses, string(features.MergeRare)), // "": they are refused
 			[]string{string(features.MergeRare), string(features.DropRare)}},
 	} {
@@ -235,7 +244,8 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 			Target: t.target, Kind: kinds[t.kind], Weight: t.weight, SplitColumn: t.splitColumn,
 			Split: t.split, Rare: t.rare,
 			RareClasses: features.RareRule(t.rareClasses),
-			Missing:     features.MissingRule(t.missing), Balance: t.balance, Folds: folds, FoldRows: foldRows,
+			Missing:     t.missing.rule, MissingWords: t.missing.words, MissingOf: t.missing.of,
+			Balance: t.balance, Folds: folds, FoldRows: foldRows,
 		}
 	if a.Private {
 		t.prepared, err = t.prepareByEarlier(a, sites, o)

@@ -1,0 +1,189 @@
+package tables
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// A reading is a way to read the values of a column of a text file. Columns of words have words.
+type reading struct {
+	kind Kind
+	unit string // of a column that is read so
+	what string // a value that can be read is, for errors
+	// value returns the value of a text that is not missing, of any form but numberForm where it
+	// cannot be read so.
+	value func(text []byte, decimal byte) (float64, form)
+	// certain reports that a text which can be read so has one reading alone; nil: all have.
+	certain func(text []byte) bool
+	order   string // of dates that may have another one: "dmy" or "mdy"; "": of others
+}
+
+// Units of columns.
+const (
+	days    = "day"
+	seconds = "s"
+)
+
+var words = &reading{kind: Word}
+
+// readings are the ways to read values that are not any text. The first one that fits is taken.
+var readings = slices.Concat([]*reading{
+	{kind: Number, what: "number", value: groupedNumber},
+	markedNumber("%"), markedNumber("$"), markedNumber("€"), markedNumber("£"), markedNumber("¥"),
+}, datesWritten("2006-01-02", "", "2006-01-02"), datesWritten("2006/01/02", "", "2006/1/2"),
+	datesWritten("31.12.2006", "", "2.1.2006"),
+	datesWritten("31/12/2006", "dmy", "2/1/2006"), datesWritten("12/31/2006", "mdy", "1/2/2006"),
+	datesWritten("31-12-2006", "dmy", "2-1-2006"), datesWritten("12-31-2006", "mdy", "1-2-2006"),
+	datesWritten("2 Jan 2006", "", "2 Jan 2006", "2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006"))
+
+// groupedNumber reads a number, whose digits before the decimal sign may be in groups of three.
+func groupedNumber(text []byte, decimal byte) (float64, form) {
+	v, f := numberOf(text, decimal)
+	if f != textForm {
+		return v, f
+	}
+	var buf [64]byte
+	plain, ok := withoutGroups(buf[:0], text, decimal)
+	if !ok {
+		return 0, textForm
+	}
+	return numberOf(plain, decimal)
+}
+
+// withoutGroups appends a number without the signs between groups of its digits: a comma or point
+// that is not the decimal sign, an apostrophe, or a space. All groups but the first have three
+// digits.
+func withoutGroups(plain, text []byte, decimal byte) (_ []byte, ok bool) {
+	whole, rest := text, []byte(nil)
+	if i := bytes.IndexByte(text, decimal); i >= 0 {
+		whole, rest = text[:i], text[i:]
+	}
+	between, digits, groups := rune(0), 0, 0
+	for i := 0; i < len(whole); {
+		r, n := utf8.DecodeRune(whole[i:])
+		switch {
+		case r >= '0' && r <= '9':
+			digits++
+			plain = append(plain, byte(r))
+		case i == 0 && (r == '-' || r == '+'):
+			plain = append(plain, byte(r))
+		case digits == 0 || digits > 3 || groups > 0 && (digits != 3 || r != between) ||
+			!strings.ContainsRune(",.' \u00a0\u202f’", r):
+			return nil, false
+		default:
+			between, digits, groups = r, 0, groups+1
+		}
+		i += n
+	}
+	return append(plain, rest...), groups > 0 && digits == 3
+}
+
+// markedNumber reads numbers with a sign before or behind them, such as a currency's, which becomes
+// the column's unit. An amount in parentheses is below 0.
+func markedNumber(mark string) *reading {
+	return &reading{kind: Number, unit: mark, what: "number with " + mark, value: func(text []byte, decimal byte) (
+		float64, form) {
+		sign := 1.0
+		if n := len(text); n > 2 && text[0] == '(' && text[n-1] == ')' {
+			text, sign = text[1:n-1], -1
+		}
+		if rest, ok := bytes.CutSuffix(text, []byte(mark)); ok {
+			v, f := groupedNumber(bytes.TrimRight(rest, " \u00a0\u202f"), decimal)
+			return sign * v, f
+		}
+		if rest, ok := bytes.CutPrefix(text, []byte{'-'}); ok {
+			text, sign = rest, -sign
+		}
+		rest, ok := bytes.CutPrefix(text, []byte(mark))
+		if !ok {
+			return 0, textForm
+		}
+		v, f := groupedNumber(bytes.TrimLeft(rest, " \u00a0\u202f"), decimal)
+		return sign * v, f
+	}}
+}
+
+// clocks are the times of day that may follow a date, behind a space or a T. A fraction of a second
+// may follow the seconds.
+var clocks = []string{"15:04:05Z07:00", "15:04:05", "15:04", "3:04 PM", "3:04:05 PM"}
+
+// datesWritten returns the two readings of dates in some layouts: as days, and with times of day as
+// seconds. Times that name no zone are in UTC.
+func datesWritten(example, order string, layouts ...string) []*reading {
+	moment := func(text []byte, unit string) (float64, form) {
+		if n := len(text); n < len("1/2/2006") || n > 64 {
+			return 0, textForm
+		}
+		s := string(text)
+		for _, layout := range layouts {
+			if t, err := time.Parse(layout, s); err == nil {
+				if unit == days {
+					return float64(t.Unix() / (24 * 60 * 60)), numberForm
+				}
+				return float64(t.Unix()), numberForm
+			}
+			if unit == days {
+				continue
+			}
+			at := strings.IndexByte(s, ':') // the hour is before it, and a space or T before the hour
+			if at < 0 {
+				continue
+			}
+			if at = strings.LastIndexAny(s[:at], " T"); at < 0 {
+				continue
+			}
+			for _, clock := range clocks {
+				if t, err := time.Parse(layout+" "+clock, s[:at]+" "+s[at+1:]); err == nil {
+					return float64(t.Unix()) + float64(t.Nanosecond())/1e9, numberForm
+				}
+			}
+		}
+		return 0, textForm
+	}
+	list := []*reading{}
+	for _, unit := range []string{days, seconds} {
+		r := &reading{kind: Time, unit: unit, order: order,
+			what:  "time such as " + example + " or " + example + " 15:04:05",
+			value: func(text []byte, _ byte) (float64, form) { return moment(text, unit) }}
+		if order != "" {
+			r.certain = hasLateDay
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// hasLateDay reports whether one of the first two numbers of a date is no month.
+func hasLateDay(text []byte) bool {
+	number := 0
+	for i, seen := 0, 0; i < len(text) && seen < 2; i++ {
+		if text[i]-'0' < 10 {
+			number = 10*number + int(text[i]-'0')
+			continue
+		}
+		if number > 12 {
+			return true
+		}
+		number, seen = 0, seen+1
+	}
+	return false
+}
+
+// fits reports whether a text can be a value of this reading.
+func (r *reading) fits(text []byte, decimal byte) bool {
+	_, f := r.value(text, decimal)
+	return f != textForm
+}
+
+// read returns the value of a text, NaN where it has none.
+func (r *reading) read(text []byte, decimal byte) (float64, form) {
+	v, f := r.value(text, decimal)
+	if f != numberForm {
+		v = math.NaN()
+	}
+	return v, f
+}
