@@ -15,8 +15,8 @@ import (
 )
 
 const compareIntro = `Runs methods on tasks, each at the points of a grid of its parameters and with every
-seed, as processes of this machine, and leaves one page, figures, and tables as CSV and
-LaTeX, on an interrupt of the runs so far. Runs that the folder holds already are kept,
+seed, as processes of this machine, and leaves one page, figures, and a table of all
+runs as CSV, on an interrupt of the runs so far. Runs that the folder holds already are kept,
 so that the same command goes on where it was stopped, and a longer spec runs what is
 new. All methods start at the best constant λ, which each run finds before its iterations,
 and which counts in its costs, unless the spec says otherwise. A run whose settings cannot
@@ -31,9 +31,8 @@ which costs are counted; a method has "method", "name", "grid", "trials", which 
 that a climb over the grid may try, and "tasks", the names of those that it is for. A parameter
 of the grid takes the place of {NAME} in the flags, or is the flag -NAME, or the method's own as
 by -set. Others: "title"; "start": constant, or given, where each method starts as its flags, its
-preset or its own search say; "flags" of all runs, such as a start for all, -x0=3; "choose", what the
-best has the least of: phi, val_loss or holdout_loss; "show": phi, phi_gap,
-val_loss, holdout_loss, train_loss, test_loss, test_accuracy; "against": bytes, calls, seconds, iterations.`
+preset or its own search say; "flags" of all runs, such as a start for all, -x0=3; and "choose", what
+the best has the least of: phi, val_loss or holdout_loss.`
 
 // compare is the verb compare: it sets methods side by side.
 func (p *program) compare(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -101,28 +100,26 @@ func readComparison(args []string, paper, quick bool) (*compare.Spec, string, er
 	return spec, strings.TrimSuffix(filepath.Base(args[0]), ".json"), err
 }
 
-// writeComparison writes the page of a comparison, and to stdout its rankings and where the page
+// writeComparison writes the page of a comparison, and to stdout what it found and where the page
 // is. It returns what failed among the runs.
 func writeComparison(stdout io.Writer, result *compare.Result, folder string) error {
-	page, err := result.Write(folder)
+	parts, err := result.Parts()
 	if err != nil {
 		return err
 	}
-	for _, k := range result.Rankings {
-		fmt.Fprintf(stdout, "%s\n%s\n\n", k.Task.Name, k.Sentence())
-		if err := cli.Table(stdout, append([][]string{k.Header()}, k.Cells()...)); err != nil {
+	page, err := result.Write(folder, parts)
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		fmt.Fprintf(stdout, "%s\n%s\n\n", p.Title, p.Sentence)
+		if err := cli.Table(stdout, p.Table); err != nil {
 			return err
+		}
+		for _, a := range p.Answers {
+			fmt.Fprintf(stdout, "  %-3s  %s\n", a.Word, a.Text)
 		}
 		fmt.Fprintln(stdout)
-	}
-	for _, plate := range result.Plates {
-		fmt.Fprintln(stdout, plate.Title)
-		if err := cli.Table(stdout, plate.Table); err != nil {
-			return err
-		}
-		for _, claim := range plate.Claims {
-			fmt.Fprintf(stdout, "  %-3s  %s\n", claim.Answer, claim.Text)
-		}
 	}
 	if _, err := fmt.Fprintln(stdout, page); err != nil {
 		return err

@@ -96,8 +96,34 @@ def check_words():
     assert dsbo.DsboRegressor().fit(frame, y).score(frame, y) > 0.95
 
 
+def check_comparison():
+    """compare.py has the means of a comparison, and p of a t-test by its formula."""
+    try:
+        import pandas
+        from scipy import stats
+
+        import compare
+    except ImportError:
+        print("LEFT OUT: pandas cannot be imported")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        methods = '"newtoncg -K=2", {"method": "dsoba -K=2", "grid": {"alpha": [0.01, 0.1]}}'
+        Path(folder, "spec.json").write_text('{"tasks": ["synthetic -p=2 -r=1 -train=20 -val=20 -test=20 -agents=2"], '
+                                             f'"methods": [{methods}], "seeds": [1, 2, 3]}}')
+        dsbo._call([dsbo._program(None), "compare", "-quiet", "-out=out", "spec.json"], folder)
+        runs = pandas.read_csv(Path(folder, "out", "runs.csv"))
+        (task, table), = compare.tables(runs)
+        assert len(runs) == 12 and len(table) == 3, (runs, table)
+        first, last = (runs[runs.best & (runs.method == m)].phi.to_numpy() for m in table.index[[0, -1]])
+        assert table.phi.iloc[0].startswith(f"{first.mean():.4g} ± ")
+        t = (last - first).mean() / ((last - first).std(ddof=1) / 3**0.5)
+        np.testing.assert_allclose(table["p (phi)"].iloc[-1], 2 * stats.t.sf(abs(t), 2), rtol=1e-9)
+        print(f"compare.py: p of {task} is that of its formula")
+
+
 check_files()
 check_fits()
+check_comparison()
 check_words()
 try:
     from sklearn.utils.estimator_checks import check_estimator

@@ -1,11 +1,11 @@
 // Package compare runs methods on tasks and sets them side by side: for every task, each method at
 // every point of a grid of its parameters, with every seed. [Run] makes the runs, each a process of
-// its own, and keeps those that an earlier call has made; [Result.Write] leaves one page, figures,
-// and tables as CSV and LaTeX.
+// its own, and keeps those that an earlier call has made; [Result.Write] leaves one page, which
+// package report makes, and a table of all runs.
 //
 // A [Spec] says what is compared (spec.go reads it, validate.go checks it, grid.go has the points).
-// trial.go makes one run, rank.go finds the best point and what it cost to a target, and tables.go,
-// figures.go and page.go show it. Runs are ranked with runs of the same task alone.
+// trial.go makes one run, rank.go finds the best point and what it cost to a target, and tables.go
+// and page.go say it. Runs are ranked with runs of the same task alone.
 package compare
 
 import (

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dsbo/runs"
+	"dsbo/runs/report"
 )
 
 //go:embed paper.json
@@ -41,23 +42,9 @@ func Paper(quick bool) *Spec {
 	return s
 }
 
-// A Plate is a figure or a table of the paper, as a comparison has measured it.
-type Plate struct {
-	Title  string
-	Panels []figure   // in the paper's order
-	Table  [][]string // the header first
-	Claims []Claim
-}
-
-// A Claim is what the paper states of a plate.
-type Claim struct {
-	Answer string // yes or no; a dash where a rival has no number
-	Text   string // with the numbers that decide
-}
-
-// claim returns a claim that holds or does not.
-func claim(holds bool, format string, args ...any) Claim {
-	return Claim{map[bool]string{true: "yes", false: "no"}[holds], fmt.Sprintf(format, args...)}
+// claim answers whether what the paper states is so, in a text with the numbers that decide.
+func claim(holds bool, format string, args ...any) report.Answer {
+	return report.Answer{Word: map[bool]string{true: "yes", false: "no"}[holds], Text: fmt.Sprintf(format, args...)}
 }
 
 // letter begins the names of methods that are the paper's to the letter.
@@ -66,23 +53,16 @@ const letter = "to the letter"
 // learned is the share of right answers from which on a model is said to have learned.
 const learned = 0.9
 
-// A panel is one pair of axes of the paper's figures 1 to 3: a quantity of the methods on a task.
-type panel struct {
-	plate int
-	task  string
-	show  Quantity
-	cost  Cost
-}
-
-// panels are the paper's, in its order.
-var panels = []panel{
-	{1, "synthetic, r = 1", TestAccuracy, Iterations}, {1, comparedTask, TestAccuracy, Seconds},
-	{1, comparedTask, TestAccuracy, Bytes},
-	{2, "MNIST", TestAccuracy, Iterations}, {2, "MNIST", TrainLoss, Iterations}, {2, "MNIST", TestLoss, Iterations},
-	{3, "synthetic, r = 0.5", TestAccuracy, Iterations}, {3, "synthetic, r = 1", TestAccuracy, Iterations},
-	{3, "synthetic, r = 1.5", TestAccuracy, Iterations},
-	{3, "synthetic, r = 0.5", TestLoss, Iterations}, {3, "synthetic, r = 1", TestLoss, Iterations},
-	{3, "synthetic, r = 1.5", TestLoss, Iterations},
+// panels are the paper's, in its order: the figure, the task, and what is shown.
+var panels = [][3]string{
+	{"1a", "synthetic, r = 1", "test_accuracy_iterations"}, {"1b", comparedTask, "test_accuracy_seconds"},
+	{"1c", comparedTask, "test_accuracy_bytes"},
+	{"2a", "MNIST", "test_accuracy_iterations"}, {"2b", "MNIST", "train_loss_iterations"},
+	{"2c", "MNIST", "test_loss_iterations"},
+	{"3a", "synthetic, r = 0.5", "test_accuracy_iterations"}, {"3b", "synthetic, r = 1", "test_accuracy_iterations"},
+	{"3c", "synthetic, r = 1.5", "test_accuracy_iterations"},
+	{"3d", "synthetic, r = 0.5", "test_loss_iterations"}, {"3e", "synthetic, r = 1", "test_loss_iterations"},
+	{"3f", "synthetic, r = 1.5", "test_loss_iterations"},
 }
 
 // comparedTask is the task of figures 1(b) and 1(c), on which all of its own methods are shown.
@@ -91,21 +71,25 @@ const comparedTask = "synthetic, p = 100"
 // AddPaper adds the plates of the paper to the result of its spec: figures 1 to 3, each with what
 // it is to show, and Table 1, which is measured here.
 func (r *Result) AddPaper(ctx context.Context, quick bool) error {
-	r.Plates = []Plate{{Title: "Figure 1"}, {Title: "Figure 2"}, {Title: "Figure 3"}}
+	r.Plates = []report.Part{{Title: "Figure 1"}, {Title: "Figure 2"}, {Title: "Figure 3"}}
 	for _, p := range panels {
-		k := r.ranking(p.task)
-		plate := &r.Plates[p.plate-1]
-		f := k.figureOf(p.show, p.cost, func(e *Entry) bool {
-			return strings.HasPrefix(e.Method.Name, letter) || p.task == comparedTask && e.Method.Name != "newtoncg"
+		task := p[1]
+		shown := slices.DeleteFunc(slices.Clone(r.ranking(task).Entries), func(e *Entry) bool {
+			return !strings.HasPrefix(e.Method.Name, letter) && (task != comparedTask || e.Method.Name == "newtoncg")
 		})
-		f.Levels = nil
-		title := fmt.Sprintf("(%c) %s: %s against %s", 'a'+len(plate.Panels), p.task, p.show.title(), p.cost.title())
-		plate.Panels = append(plate.Panels, figure{Title: title, drawn: f})
+		best, err := r.ranking(task).bestRuns(shown)
+		if err != nil {
+			return err
+		}
+		if f, ok := report.FigureOf(best, p[2], "Figure_"+p[0], "("+p[0][1:]+") "+task+": "); ok {
+			plate := &r.Plates[p[0][0]-'1']
+			plate.Figures = append(plate.Figures, f)
+		}
 	}
-	r.Plates[0].Claims = append(r.learns("synthetic, r = 1"), r.ranking(comparedTask).cheaper()...)
-	r.Plates[1].Claims = append(r.learns("MNIST"), r.ranking("MNIST").tunes()...)
+	r.Plates[0].Answers = append(r.learns("synthetic, r = 1"), r.ranking(comparedTask).cheaper()...)
+	r.Plates[1].Answers = append(r.learns("MNIST"), r.ranking("MNIST").tunes()...)
 	for _, rate := range []string{"0.5", "1", "1.5"} {
-		r.Plates[2].Claims = append(r.Plates[2].Claims, r.learns("synthetic, r = "+rate)...)
+		r.Plates[2].Answers = append(r.Plates[2].Answers, r.learns("synthetic, r = "+rate)...)
 	}
 	one, err := tableOne(ctx, quick)
 	r.Plates = append(r.Plates, one)
@@ -118,7 +102,7 @@ func (r *Result) ranking(task string) *Ranking {
 }
 
 // learns claims of each method to the letter that it learns a task.
-func (r *Result) learns(task string) (all []Claim) {
+func (r *Result) learns(task string) (all []report.Answer) {
 	for _, e := range r.ranking(task).Entries {
 		if strings.HasPrefix(e.Method.Name, letter) {
 			accuracy := medianOf(e.Best, func(t *Trial) float64 { return t.end(TestAccuracy.of) })
@@ -130,7 +114,7 @@ func (r *Result) learns(task string) (all []Claim) {
 }
 
 // tunes claims of each method to the letter that it tunes λ: Φ falls by more than a thousandth.
-func (k *Ranking) tunes() (all []Claim) {
+func (k *Ranking) tunes() (all []report.Answer) {
 	for _, e := range k.Entries {
 		if strings.HasPrefix(e.Method.Name, letter) {
 			start := medianOf(e.Best, func(t *Trial) float64 { return t.first(Phi) })
@@ -152,7 +136,7 @@ func (t *Trial) first(q Quantity) float64 {
 
 // cheaper claims of each MA-DSBO that it takes less time and traffic than each rival to the Φ that
 // all of them reach.
-func (k *Ranking) cheaper() (all []Claim) {
+func (k *Ranking) cheaper() (all []report.Answer) {
 	for _, e := range k.Entries {
 		if !strings.HasPrefix(e.Method.Name, "MA-DSBO") {
 			continue
@@ -164,9 +148,9 @@ func (k *Ranking) cheaper() (all []Claim) {
 			for _, c := range []Cost{Seconds, Bytes} {
 				its, others := k.costReached(e, c), k.costReached(rival, c)
 				one := claim(its < others, "%s, %s: fewer %s to Φ = %s than %s (%s, %s)", k.Task.Name, e.Method.Name,
-					c.title(), fiveDigits(k.Target), rival.Method.Name, fiveDigits(its), fiveDigits(others))
+					c, fiveDigits(k.Target), rival.Method.Name, fiveDigits(its), fiveDigits(others))
 				if math.IsNaN(others) {
-					one.Answer = "–"
+					one.Word = unknown
 				}
 				all = append(all, one)
 			}
@@ -176,7 +160,7 @@ func (k *Ranking) cheaper() (all []Claim) {
 }
 
 // tableOne measures Table 1.
-func tableOne(ctx context.Context, quick bool) (Plate, error) {
+func tableOne(ctx context.Context, quick bool) (report.Part, error) {
 	dims, K, rounds := []float64{50, 100, 200, 400}, 5, 3
 	if quick {
 		dims, K, rounds = []float64{5, 10}, 2, 1
@@ -185,7 +169,7 @@ func tableOne(ctx context.Context, quick bool) (Plate, error) {
 	for _, d := range dims {
 		head = append(head, fmt.Sprintf("p = q = %g", d), "ms")
 	}
-	p, rows := Plate{Title: "Table 1, an iteration", Table: [][]string{head}}, entrants()
+	p, rows := report.Part{Title: "Table 1, an iteration", Table: [][]string{head}}, entrants()
 	for i := range rows {
 		e := &rows[i]
 		var numbers []string
@@ -197,7 +181,7 @@ func tableOne(ctx context.Context, quick bool) (Plate, error) {
 		}
 		p.Table = append(p.Table, append([]string{e.method, e.problem, e.calls, e.formula}, numbers...))
 	}
-	p.Claims = []Claim{claim(true, "numbers sent and oracle calls are what the formulas give, exactly"),
+	p.Answers = []report.Answer{claim(true, "numbers sent and oracle calls are what the formulas give, exactly"),
 		claim(trafficGrows(rows, dims), "MA-DSBO sends O(max(p, q)) numbers, DSBO-JHIP and GBDSBO O(pq) or O(q²)")}
 	return p, nil
 }

@@ -12,14 +12,15 @@ import (
 
 	"dsbo"
 	"dsbo/runs"
+	"dsbo/runs/report"
 )
 
 // A Result is what a comparison has found.
 type Result struct {
 	Spec      *Spec
-	Processes int        // runs at once
-	Rankings  []*Ranking // one for each task, in the order of the spec
-	Plates    []Plate    // of the paper, see AddPaper
+	Processes int           // runs at once
+	Rankings  []*Ranking    // one for each task, in the order of the spec
+	Plates    []report.Part // of the paper, see AddPaper
 }
 
 // A Ranking is the methods on one task.
@@ -34,7 +35,6 @@ type Ranking struct {
 	spec    *Spec
 	first   map[uint64]*Trial  // by seed, whose problem and start all have
 	targets map[uint64]float64 // by seed, whose data are others
-	lowest  map[uint64]float64 // Φ of all records of all runs, by seed; none where none is known
 }
 
 // An Entry is a method on a task.
@@ -120,9 +120,9 @@ func (k *Ranking) checkProblem() error {
 	return nil
 }
 
-// setTargets finds the targets and the lowest Φ.
+// setTargets finds the targets.
 func (k *Ranking) setTargets() {
-	k.targets, k.lowest = map[uint64]float64{}, map[uint64]float64{}
+	k.targets = map[uint64]float64{}
 	var all []float64
 	for i, seed := range k.spec.Seeds {
 		target := math.NaN()
@@ -138,23 +138,6 @@ func (k *Ranking) setTargets() {
 		all = append(all, target)
 	}
 	k.Target = median(all)
-	for _, e := range k.Entries {
-		for _, t := range e.Trials() {
-			for _, r := range t.Records {
-				if least, known := k.lowest[t.Seed]; r.Phi.Known() && !(known && float64(r.Phi) >= least) {
-					k.lowest[t.Seed] = float64(r.Phi)
-				}
-			}
-		}
-	}
-}
-
-// base returns what a quantity of a run is shown above.
-func (k *Ranking) base(q Quantity, t *Trial) float64 {
-	if q == PhiGap {
-		return k.lowest[t.Seed]
-	}
-	return 0
 }
 
 // costReached returns the median of what the best runs had spent when they reached their targets,
@@ -165,11 +148,6 @@ func (k *Ranking) costReached(e *Entry, c Cost) float64 {
 
 // sorted returns the methods' entries by the criterion, those without a value last.
 func (k *Ranking) sorted() []*Entry { return sortedBy(k.Entries, k.median) }
-
-// byMean returns all entries, what is untuned among them, by the criterion's mean over the seeds.
-func (k *Ranking) byMean() []*Entry {
-	return sortedBy(k.all(), func(e *Entry) float64 { return stat.Mean(numbersOf(e.Best, k.end), nil) })
-}
 
 // end returns the criterion at the end of a run.
 func (k *Ranking) end(t *Trial) float64 { return t.end(k.spec.Choose.of) }
@@ -213,9 +191,9 @@ func (k *Ranking) testSentence(other *Entry) string {
 	text := fmt.Sprintf(" Lowest test loss: %s, %s", best.Method.Name, fiveDigits(median(best)))
 	if best != other {
 		text += fmt.Sprintf("; %s has %s", other.Method.Name, fiveDigits(median(other)))
-		if d := paired(numbersOf(other.Best, (*Trial).testLoss), numbersOf(best.Best, (*Trial).testLoss)); d.p == d.p {
-			text += fmt.Sprintf(", a mean difference of %.2g ± %.2g (95 %% interval over the seeds; paired p: %s)",
-				d.mean, d.half, pText(d.p))
+		mean, half := paired(numbersOf(other.Best, (*Trial).testLoss), numbersOf(best.Best, (*Trial).testLoss))
+		if half == half {
+			text += fmt.Sprintf(", a mean difference of %.2g ± %.2g (95 %% interval over the seeds)", mean, half)
 		}
 	}
 	return text + "."

@@ -30,10 +30,6 @@ type Spec struct {
 	Flags []string `json:"flags" must:"a list of flags such as \"-wire=float32\""`
 	// by which the best point of a grid is the best
 	Choose Quantity `json:"choose" must:"phi, val_loss or holdout_loss"`
-	// in the figures
-	Show []Quantity `json:"show" must:"a list of phi, phi_gap, test_accuracy and {train,val,holdout,test}_loss"`
-	// of the same figures
-	Against []Cost `json:"against" must:"a list of bytes, calls, seconds and iterations"`
 }
 
 // A Task is a command line that names a task of the program, such as "synthetic -r=1".
@@ -127,12 +123,10 @@ func Read(path string) (*Spec, error) {
 
 // Parse reads a spec, one JSON object as [Example] is one. Tasks and methods are lists of texts or
 // of objects, which have a name of their own, tasks a target, and methods a grid. Left out,
-// start is constant, seeds are 1 alone, choose is phi, show is phi and test_loss, and against is
-// bytes, calls and seconds.
+// start is constant, seeds are 1 alone, and choose is phi.
 // Errors name the field, and match [dsbo.ErrConfig].
 func Parse(data []byte) (*Spec, error) {
-	s := &Spec{Start: constantStart, Seeds: []uint64{1}, Choose: Phi, Show: []Quantity{Phi, TestLoss},
-		Against: []Cost{Bytes, Calls, Seconds}}
+	s := &Spec{Start: constantStart, Seeds: []uint64{1}, Choose: Phi}
 	if err := files.StrictJSON(data, s); err != nil {
 		return nil, dsbo.ConfigErrorf("%w", err)
 	}

@@ -32,9 +32,8 @@ func TestParse(t *testing.T) {
 	if d.Grid.points() != 2 || d.Grid.String([]int{1, 0, 0}) != "c=1 alpha=1*(1-k/K) theta=0.5" {
 		t.Errorf("grid %+v", d.Grid)
 	}
-	if s.Choose != Phi || !slices.Equal(s.Show, []Quantity{Phi, TestLoss}) ||
-		!slices.Equal(s.Against, []Cost{Bytes, Calls, Seconds}) {
-		t.Errorf("defaults %v %v %v", s.Choose, s.Show, s.Against)
+	if s.Choose != Phi || s.Start != constantStart {
+		t.Errorf("defaults %v %v", s.Choose, s.Start)
 	}
 }
 
@@ -76,9 +75,9 @@ func TestParseRefuses(t *testing.T) {
 		{bad(`"methods":["dsoba -set=aplha=1"]`),
 			`"dsoba -set=aplha=1": dsoba has no parameter "aplha"; it has alpha, beta`},
 		{bad(`"methods":[{"method":"dsoba","grid":{"alpha":[0.1],"aplha":[1]}}]`), `dsoba has no parameter "aplha"`},
-		{bad(`"choose":"test_loss"`), `field "choose" must be of phi`},
-		{bad(`"show":["loss"]`), `field "show" must be of phi`},
-		{bad(`"against":["time"]`), `field "against" must be of bytes`},
+		{bad(`"choose":"test_loss"`), `field "choose" must be one of phi`},
+		{bad(`"show":["loss"]`), `field "show" is gone: the page of a comparison has figures of all quantities`},
+		{bad(`"against":["time"]`), `field "against" is gone: figures of a comparison are against iterations`},
 	} {
 		if _, err := Parse([]byte(tt.spec)); !errors.Is(err, dsbo.ErrConfig) ||
 			!strings.Contains(err.Error(), tt.want) {

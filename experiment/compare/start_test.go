@@ -73,9 +73,13 @@ func TestStart(t *testing.T) {
 func TestReasons(t *testing.T) {
 	k := handmade(t).Rankings[0]
 	k.Entries[0].Best[0].Summary.Unknown = []string{"losses: no Score"}
-	rows := k.rows(k.Entries)
-	if rows[0].Note != "losses: no Score" || rows[1].Note != "" || rows[2].Note != "not applicable" {
-		t.Errorf("notes %q, %q and %q", rows[0].Note, rows[1].Note, rows[2].Note)
+	notes := map[string]string{}
+	for _, row := range k.Table()[1:] {
+		notes[row[0]] = row[len(row)-1]
+	}
+	if notes["dsoba"] != "losses: no Score; at the edge: alpha" || notes["newtoncg"] != "" ||
+		notes["dascgd"] != "not applicable" {
+		t.Errorf("notes %q", notes)
 	}
 }
 

@@ -197,6 +197,16 @@ func (t *Trial) testScore(tuned runs.Number, q Quantity) float64 {
 	return t.end(q.of)
 }
 
+// constants returns the baseline's Φ, if it is a constant.
+func (t *Trial) constants() (all []runs.Constant) {
+	for _, m := range t.Summary.Models {
+		if m.Name == t.Summary.Verdict.Against && m.Lambda.Known() {
+			all = append(all, runs.Constant{Lambda: float64(m.Lambda), Phi: float64(m.Phi)})
+		}
+	}
+	return all
+}
+
 // showBaseline puts the model that the run's tuned one was compared with in the place of what the
 // run ended with, if there was one.
 func (t *Trial) showBaseline() {

@@ -41,9 +41,8 @@ func (s *Spec) validate() error {
 	if seed, twice := duplicate(s.Seeds); twice {
 		return dsbo.ConfigErrorf(`field "seeds": they must differ; %d is there twice`, seed)
 	}
-	err := cmp.Or(checkNames("choose", criteria, s.Choose), checkNames("show", quantities, s.Show...),
-		checkNames("against", costs, s.Against...), checkNames("start", []string{constantStart, "given"}, s.Start),
-		checkFlags("flags", s.Flags))
+	err := cmp.Or(checkName("choose", criteria, s.Choose),
+		checkName("start", []string{constantStart, "given"}, s.Start), checkFlags("flags", s.Flags))
 	for _, t := range s.Tasks {
 		err = cmp.Or(err, checkFlags("tasks", t.Flags))
 	}
@@ -121,15 +120,13 @@ func checkFlags(field string, flags []string) error {
 	return nil
 }
 
-// checkNames reports the first name that is not in a list.
-func checkNames[T ~string](field string, all []T, some ...T) error {
-	for _, name := range some {
-		if !slices.Contains(all, name) {
-			return dsbo.ConfigErrorf(`field %q must be of %s; it has %q`, field,
-				strings.Join(names(all, func(t T) string { return string(t) }), ", "), name)
-		}
+// checkName reports a name that is not in a list.
+func checkName[T ~string](field string, all []T, name T) error {
+	if slices.Contains(all, name) {
+		return nil
 	}
-	return nil
+	return dsbo.ConfigErrorf(`field %q must be one of %s; it is %q`, field,
+		strings.Join(names(all, func(t T) string { return string(t) }), ", "), name)
 }
 
 // duplicate returns the first value that comes again.

@@ -13,6 +13,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"dsbo/internal/wording"
 )
 
 // StrictJSON reads one object into the struct that to points to. Each field of the struct has two
@@ -41,7 +43,10 @@ func StrictJSON(data []byte, to any) error {
 		}
 		name, _ := t.(string) // the decoder allows nothing else before a colon
 		i := slices.Index(known, name)
+		instead, isStruck := wording.Struck(name)
 		switch {
+		case i < 0 && isStruck:
+			return fmt.Errorf("field %q is gone: %s", name, instead)
 		case i < 0:
 			return fmt.Errorf("field %q is not known; it must be one of %s", name, strings.Join(known, ", "))
 		case slices.Contains(seen, name):

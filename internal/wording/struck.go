@@ -7,6 +7,8 @@ var struck = map[string]string{
 	"-keep-mib":         "a session that ends begins again with a checkpoint",
 	"-delay-budget":     "-peer-timeout and -straggler-deadline bound waits",
 	"-lies":             "nothing is promised against members that lie",
+	"show":              "the page of a comparison has figures of all quantities",
+	"against":           "figures of a comparison are against iterations, time, oracle calls and traffic",
 	"clipped":           "operators remove a member that sends what cannot be",
 	"newtoncg beta1":    "it is 0.5",
 	"newtoncg beta2":    "it is 0.95",

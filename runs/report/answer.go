@@ -228,7 +228,7 @@ func keptReason(s *runs.Summary) string {
 }
 
 // Data returns the points of a figure as a link to a file of comma-separated values.
-func (d namedDrawing) Data() template.URL {
+func (d Drawing) Data() template.URL {
 	f, ok := d.drawing.(*Figure)
 	if !ok {
 		return ""

@@ -10,10 +10,10 @@ import (
 )
 
 // assessments returns the figures of how good a run's predictions are on test examples.
-func assessments(r *Run) (all []namedDrawing) {
+func assessments(r *Run) (all []Drawing) {
 	add := func(name string, f *Figure) {
 		if f.Validate() == nil {
-			all = append(all, namedDrawing{drawing: f, Name: name, Label: f.Title})
+			all = append(all, Drawing{drawing: f, Name: name, Label: f.Title})
 		}
 	}
 	if classes := shownClasses(r.Assessment.Classes); len(classes) > 0 {

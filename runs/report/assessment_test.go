@@ -46,7 +46,7 @@ func TestAssessment(t *testing.T) {
 				return
 			}
 			shown := []*Run{testkit.Get(r, err)}
-			if page := string(testkit.Get(testkit.Get(newPage(shown, "")).html())); !strings.Contains(page,
+			if page := string(testkit.Get(testkit.Get(newPage(shown, "")).html("page"))); !strings.Contains(page,
 				"How good the predictions are") || !strings.Contains(page, c.text) {
 				t.Errorf("the page does not show the assessment with %q", c.text)
 			}

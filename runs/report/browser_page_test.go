@@ -20,6 +20,7 @@ import (
 // that is not on the first screen.
 const layoutScript = `
 	const wrong = [];
+	document.querySelectorAll("details").forEach(d => d.open = true);
 	document.getElementById("axis-AXIS")?.click();
 	await new Promise(done => setTimeout(done, 50)); // uPlot draws when the script has ended
 	const width = document.documentElement.clientWidth;
@@ -49,8 +50,8 @@ const layoutScript = `
 		apart([...figure.querySelectorAll(".tools > *")], 0.5, figure.id + ": buttons");
 		apart([...figure.querySelectorAll(".legend > *")], 0.5, figure.id + ": names");
 	}
-	const verdict = document.getElementById("verdict").getBoundingClientRect();
-	if (innerHeight > 800 && verdict.bottom > innerHeight) wrong.push("the verdict ends at " + verdict.bottom +
+	const verdict = document.getElementById("verdict")?.getBoundingClientRect();
+	if (innerHeight > 800 && verdict?.bottom > innerHeight) wrong.push("the verdict ends at " + verdict.bottom +
 		", below the window");
 	return wrong;
 `
@@ -97,7 +98,10 @@ func TestInBrowser(t *testing.T) {
 			windows[fmt.Sprintf("%s, %d wide", name, more.width)] = more
 		}
 	}
-	path := answered(t)
+	path := sideBySide(t)
+	windows["parts, 390 wide"] = window{path, 390, 850, true, []inspection{layout("seconds")}}
+	windows["parts, 1280 wide"] = window{path, 1280, 900, false, []inspection{switches, layout("bytes")}}
+	path = answered(t)
 	for _, w := range []window{
 		{path, 390, 850, true, []inspection{measures, persons}}, {path, 600, 900, false, []inspection{measures}},
 		{path, 1000, 900, false, []inspection{measures}}, {path, 1280, 850, false, []inspection{measures, persons}},

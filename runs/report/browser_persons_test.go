@@ -51,7 +51,7 @@ func answered(t testing.TB) (path string) {
 	testkit.OK(runs.Folder(folder).WriteAssessment(a))
 	path = filepath.Join(folder, "report.html")
 	page := testkit.Get(newPage([]*Run{testkit.Get(Load(folder))}, ""))
-	testkit.OK(os.WriteFile(path, testkit.Get(page.html()), 0o644))
+	testkit.OK(os.WriteFile(path, testkit.Get(page.html("page")), 0o644))
 	return path
 }
 

@@ -9,6 +9,8 @@
 // seed alone are drawn as one line, their median, in a band from their least to their greatest;
 // runs of unlike problems have tables of their own.
 //
+// [WriteParts] makes a page of runs that somebody has ranked, with tables and answers.
+//
 // [Figure] draws any lines and points in the same look, for programs that have other things to
 // show, and [Save] writes it as SVG. Scales choose themselves; colours are told apart by any eye,
 // and each series has its own dashes and markers too; the legend stands below the axes, where it

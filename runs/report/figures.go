@@ -8,12 +8,13 @@ import (
 // A sheet is all that is drawn of some runs. What the page's script needs of it, in basic units, is
 // in its JSON.
 type sheet struct {
-	Axes     []scaledAxis   `json:"axes"`
-	Panels   []*panel       `json:"figures"`
-	Marks    []mark         `json:"marks,omitempty"` // of a single run
-	Pictures []namedDrawing `json:"-"`
+	Axes     []scaledAxis `json:"axes"`
+	Panels   []*panel     `json:"figures"`
+	Marks    []mark       `json:"marks,omitempty"` // of a single run
+	Pictures []Drawing    `json:"-"`
 	// Assessments are of how good the predictions of a single run are.
-	Assessments []namedDrawing `json:"-"`
+	Assessments []Drawing `json:"-"`
+	id          string
 }
 
 // A scaledAxis is an axis in the unit that suits some runs.
@@ -27,7 +28,7 @@ type scaledAxis struct {
 
 // A panel is one figure of the page, which shows one of its views against one of the axes.
 type panel struct {
-	Name    string  `json:"name"`
+	ID      string  `json:"id"` // of its element on the page
 	Title   string  `json:"title"`
 	Caption string  `json:"-"`
 	Views   []*view `json:"views"`
@@ -45,15 +46,15 @@ type view struct {
 	figure Figure  // without what belongs to an axis
 }
 
-// A namedDrawing is a drawing with the name of its files.
-type namedDrawing struct {
+// A Drawing is a figure or a picture with the name of its files.
+type Drawing struct {
 	drawing
 	Name  string
 	Label string // description for screen readers
 }
 
 // drawings lists all that is drawn, in the order of the page.
-func (s sheet) drawings() (all []namedDrawing) {
+func (s *sheet) drawings() (all []Drawing) {
 	for _, p := range s.Panels {
 		for _, v := range p.Views {
 			for _, a := range s.Axes {
@@ -65,14 +66,14 @@ func (s sheet) drawings() (all []namedDrawing) {
 }
 
 // newSheet draws all quantities of the groups, and their hyperparameters. What no run has numbers
-// for is left out.
-func newSheet(gs []group) sheet {
-	s := sheet{Pictures: lambdas(gs), Axes: scaledAxes(gs)}
+// for is left out. The IDs of its panels begin with a text.
+func newSheet(gs []group, id string) *sheet {
+	s := &sheet{Pictures: lambdas(gs), Axes: scaledAxes(gs), id: id}
 	if all := runsOf(gs); len(all) == 1 {
 		s.Assessments, s.Marks = assessments(all[0]), changeMarks(all[0])
 	}
 	for _, q := range quantities(runsOf(gs)) {
-		if len(gs) == 1 { // all parts in one figure
+		if alone(gs) { // all parts in one figure
 			var lines []curve
 			for i, p := range q.parts {
 				name := p.name
@@ -127,7 +128,7 @@ func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 		last.Views = append(last.Views, v)
 		return
 	}
-	p := &panel{Name: name, Title: title, Caption: q.caption, Views: []*view{v}}
+	p := &panel{ID: s.id + name, Title: title, Caption: q.caption, Views: []*view{v}}
 	if y.log && y.low == 0 {
 		p.Caption += " On a logarithmic axis exact zeros are left out."
 	}
@@ -185,8 +186,8 @@ func (v *view) against(a scaledAxis) *Figure {
 }
 
 // drawing returns the figure of a view against an axis, with the name of its files.
-func (v *view) drawing(a scaledAxis) namedDrawing {
-	return namedDrawing{v.against(a), v.Name + "_" + a.Name, v.figure.Title + " against " + a.Title}
+func (v *view) drawing(a scaledAxis) Drawing {
+	return Drawing{v.against(a), v.Name + "_" + a.Name, v.figure.Title + " against " + a.Title}
 }
 
 // distantStart reports whether the first points of all series, before the first iteration, lie so

@@ -207,7 +207,7 @@ func loaded(t testing.TB, fs ...fixture) []*Run {
 // rendered is the page of fixtures.
 func rendered(t testing.TB, fs ...fixture) []byte {
 	t.Helper()
-	return testkit.Get(testkit.Get(newPage(loaded(t, fs...), "")).html())
+	return testkit.Get(testkit.Get(newPage(loaded(t, fs...), "")).html("page"))
 }
 
 // pages has the page of each scenario, made once for all tests.

@@ -133,7 +133,10 @@ func groups(all []*Run) ([]group, error) {
 				"run %s is of the task %s and run %s of the task %s: the runs of a report must be of one task",
 				all[0].Name, all[0].task(), r.Name, r.task())
 		}
-		i := slices.IndexFunc(gs, func(g group) bool { return len(differences(g.runs[0], r)) == 0 })
+		i := slices.IndexFunc(gs, func(g group) bool {
+			first := g.runs[0]
+			return r.Label == first.Label && (r.Label != "" || len(differences(first, r)) == 0)
+		})
 		if i < 0 {
 			i = len(gs)
 			gs = append(gs, group{})
@@ -141,13 +144,17 @@ func groups(all []*Run) ([]group, error) {
 		gs[i].runs = append(gs[i].runs, r)
 	}
 	for i := range gs {
-		gs[i].label = label(gs, i)
-		if gs[i].look = i; len(gs) == 1 {
+		gs[i].label = cmp.Or(gs[i].runs[0].Label, label(gs, i))
+		if gs[i].look = i; alone(gs) {
 			gs[i].look = -1
 		}
 	}
 	return gs, nil
 }
+
+// alone reports whether a group has no others to be told from: all parts of a quantity are then in
+// one figure.
+func alone(gs []group) bool { return len(gs) == 1 && gs[0].runs[0].Label == "" }
 
 // label names a group by its method, with the settings that differ from other groups of that
 // method, or with the name of its first run where these are many.

@@ -16,8 +16,8 @@ const imageSide = 28
 
 // lambdas returns the pictures of the runs that have such hyperparameters, or hyperparameters that
 // are pictures.
-func lambdas(gs []group) []namedDrawing {
-	var all []namedDrawing
+func lambdas(gs []group) []Drawing {
+	var all []Drawing
 	for _, g := range gs {
 		for _, r := range g.runs {
 			p := r.picture()
@@ -25,7 +25,7 @@ func lambdas(gs []group) []namedDrawing {
 				p.Title += fmt.Sprintf(", seed %d", r.Config.Seed)
 			}
 			if p.Validate() == nil {
-				all = append(all, namedDrawing{drawing: p, Name: fmt.Sprintf("lambda_%d", len(all)+1), Label: p.Title})
+				all = append(all, Drawing{drawing: p, Name: fmt.Sprintf("lambda_%d", len(all)+1), Label: p.Title})
 			}
 		}
 	}

@@ -36,31 +36,31 @@ var (
 
 // A page is what the template shows.
 type page struct {
-	sheet
-	Title, Lead       string       // of the page; its first sentence
-	Style             template.CSS // inline
-	Library, Script   template.JS  // inline
-	Answer            *answer      // what a run over tables begins with; nil: of other pages
-	LossIs            string       // in which unit losses are, "" where nothing tells
-	Verdict           headline     // of the run
-	Main              *panel       // the one figure below the verdict, nil where there is no Φ
-	Rest              []*panel     // further panels
-	Charts            []chart      // interactive figures
-	LambdaTitle       string       // of the section on the hyperparameters
-	About             string       // what an entry of them does; "": they are penalties
-	Gains             *table       // by set of examples
-	Models            [2]*table    // those that have converged, and those that have not
-	Structures        *table       // penalties that were tried
-	Constants         string       // what was tried, in a sentence
-	States, Warnings  []remark     // of the runs
-	Topics            []pageTopic  // links within the page
-	Traffic, Agents   *table       // what was sent; by agent
-	Sites             [2]*table    // what each site alone can do: losses, accuracies
-	Members           *table       // changes of who took part
-	Runs              *table       // one row each
-	Commands          []remark     // to run it again
-	SettingsTitle     string       // of the next
-	Settings, Machine []fact       // by name
+	*sheet
+	Title, Lead       string      // of the page; its first sentence
+	Data              any         // what the script draws: a sheet, or several
+	Parts             []Part      // of a page that has no more
+	Answer            *answer     // what a run over tables begins with; nil: of other pages
+	LossIs            string      // in which unit losses are, "" where nothing tells
+	Verdict           headline    // of the run
+	Main              *panel      // the one figure below the verdict, nil where there is no Φ
+	Rest              []*panel    // further panels
+	Charts            []chart     // interactive figures
+	LambdaTitle       string      // of the section on the hyperparameters
+	About             string      // what an entry of them does; "": they are penalties
+	Gains             *table      // by set of examples
+	Models            [2]*table   // those that have converged, and those that have not
+	Structures        *table      // penalties that were tried
+	Constants         string      // what was tried, in a sentence
+	States, Warnings  []remark    // of the runs
+	Topics            []pageTopic // links within the page
+	Traffic, Agents   *table      // what was sent; by agent
+	Sites             [2]*table   // what each site alone can do: losses, accuracies
+	Members           *table      // changes of who took part
+	Runs              *table      // one row each
+	Commands          []remark    // to run it again
+	SettingsTitle     string      // of the next
+	Settings, Machine []fact      // by name
 }
 
 // A pageTopic is a topic as facts of a single group, or as tables of several, one for each problem.
@@ -82,9 +82,7 @@ func newPage(all []*Run, title string) (*page, error) {
 		return nil, err
 	}
 	p := &page{
-		sheet: newSheet(gs), Verdict: headlines(gs), Charts: charts(gs), SettingsTitle: "Settings",
-		Style: template.CSS(uplotCSS + pageCSS), Script: template.JS(pageJS),
-		Library:  template.JS("/*\n" + uplotLicence + "*/\n" + uplotJS),
+		sheet: newSheet(gs, ""), Verdict: headlines(gs), Charts: charts(gs), SettingsTitle: "Settings",
 		Settings: sharedSettings(all, func(r *Run) runs.Differences { return r.settings }),
 		Machine:  sharedSettings(all, func(r *Run) runs.Differences { return r.build }),
 	}
@@ -94,7 +92,7 @@ func newPage(all []*Run, title string) (*page, error) {
 		p.LambdaTitle, p.About = "The "+m.Many, cmp.Or(m.About, "One number for each of the "+m.Many+".")
 	}
 	p.heading(gs)
-	p.Title = cmp.Or(title, p.Title)
+	p.Title, p.Data = cmp.Or(title, p.Title), p.sheet
 	p.endings(gs)
 	p.compare(gs)
 	// the panel of Φ, which has views with names, is the main one
@@ -203,15 +201,21 @@ func (p *page) endings(gs []group) {
 	}
 }
 
-// Sheet is what the page's script draws.
-func (p *page) Sheet() sheet { return p.sheet }
+// Style, Library and Script are within the page.
+func (p *page) Style() template.CSS { return template.CSS(uplotCSS + pageCSS) }
+
+// Library is uPlot.
+func (p *page) Library() template.JS { return template.JS("/*\n" + uplotLicence + "*/\n" + uplotJS) }
+
+// Script makes figures interactive.
+func (p *page) Script() template.JS { return template.JS(pageJS) }
 
 // SVG returns the first view against the first axis as an element of the page, for print and
 // readers without script.
 func (p *panel) SVG() (template.HTML, error) { return element(p.static) }
 
 // Element returns a drawing as an element of the page.
-func (d namedDrawing) Element() (template.HTML, error) { return element(d.drawing) }
+func (d Drawing) Element() (template.HTML, error) { return element(d.drawing) }
 
 // element returns a drawing without title and ground, which the page has.
 func element(d drawing) (template.HTML, error) {
@@ -222,21 +226,14 @@ func element(d drawing) (template.HTML, error) {
 	return template.HTML(document[bytes.Index(document, []byte("<svg")):]), nil
 }
 
-// Element returns a figure as an SVG element for a page with [Style], without title and ground. It
-// fails as Validate does.
-func Element(f *Figure) (template.HTML, error) { return element(f) }
-
-// Style returns the style sheet of the page, for pages beside it.
-func Style() template.CSS { return template.CSS(pageCSS) }
-
-// html renders the page.
-func (p *page) html() ([]byte, error) {
+// html renders a template of the page.
+func (p *page) html(name string) ([]byte, error) {
 	t, err := template.New("page").Parse(pageHTML)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, p); err != nil {
+	if err := t.ExecuteTemplate(&b, name, p); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil

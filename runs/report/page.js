@@ -19,7 +19,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
   }));
 }
 
-const data = JSON.parse(document.getElementById("data").textContent);
+const sheets = [JSON.parse(document.getElementById("data").textContent)].flat();
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 // element makes an element with properties, attributes for names with a dash in them, and children.
@@ -45,10 +45,11 @@ function download(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-// A Chart is one figure: it draws one of its views against the axis that all figures share.
+// A Chart is one figure: it draws one of its views against the axis that all figures of its sheet share.
 class Chart {
-  constructor(spec, figure) {
-    this.spec = spec;
+  constructor(sheet, spec) {
+    const figure = document.getElementById("figure-" + spec.id);
+    [this.sheet, this.spec] = [sheet, spec];
     this.view = spec.views[0];
     this.log = this.view.log;
     this.off = new Set(); // names of the lines that are switched off
@@ -91,7 +92,7 @@ class Chart {
 
   // columns joins the lines, and the levels, over one x. Zeros are gaps on logarithmic axes.
   columns() {
-    const axis = data.axes[axisNumber], shownY = v => v == null || this.log && v <= 0 ? null : v;
+    const axis = this.sheet.axes[this.sheet.axis], shownY = v => v == null || this.log && v <= 0 ? null : v;
     const tables = [], series = [{}], bands = [];
     this.lines = [];
     for (const c of this.view.curves) {
@@ -119,7 +120,7 @@ class Chart {
   }
 
   draw() {
-    const axis = data.axes[axisNumber], {columns, series, bands} = this.columns();
+    const axis = this.sheet.axes[this.sheet.axis], {columns, series, bands} = this.columns();
     const range = (key, log) => (u, low, high) => this.zoom[key] ?? padded(low, high, log, key === "y" ? 0.06 : 0.015);
     const line = {stroke: css("--grid"), width: 1};
     const ticks = {stroke: css("--muted"), grid: line, ticks: line, font: "12px system-ui, sans-serif", values: (u, at) => at.map(v => v == null ? "" : format(v, 6))};
@@ -144,13 +145,13 @@ class Chart {
 
   // mark draws upright lines where members changed, on the axis of iterations.
   mark(u) {
-    const axis = data.axes[axisNumber], {left, top, width, height} = u.bbox, c = u.ctx;
+    const axis = this.sheet.axes[this.sheet.axis], {left, top, width, height} = u.bbox, c = u.ctx;
     if (axis.name !== "iterations") return;
     c.save();
     c.strokeStyle = css("--muted");
     c.lineWidth = devicePixelRatio;
     c.setLineDash([2 * devicePixelRatio, 4 * devicePixelRatio]);
-    for (const m of data.marks ?? []) {
+    for (const m of this.sheet.marks ?? []) {
       const x = u.valToPos(m.x / axis.size, "x", true);
       if (x < left || x > left + width) continue;
       c.beginPath();
@@ -182,10 +183,10 @@ class Chart {
 
   // read shows the values at the cursor, or else those of the last points.
   read() {
-    const u = this.plot, axis = data.axes[axisNumber];
+    const u = this.plot, axis = this.sheet.axes[this.sheet.axis];
     if (!u || !this.lines.length || !this.lines[0].value) return;
     const at = u.cursor.idx, hovered = at != null && u.cursor.left >= 0;
-    const here = hovered && axis.name === "iterations" ? (data.marks ?? []).filter(m => m.x / axis.size === u.data[0][at]).map(m => ": " + m.text).join("") : "";
+    const here = hovered && axis.name === "iterations" ? (this.sheet.marks ?? []).filter(m => m.x / axis.size === u.data[0][at]).map(m => ": " + m.text).join("") : "";
     this.readout.textContent = hovered ? "At " + axis.label + " = " + format(u.data[0][at]) + here : "Drag to zoom; the values are the last ones.";
     for (const l of this.lines) {
       const column = u.data[l.index];
@@ -232,10 +233,10 @@ class Chart {
   // csv returns all numbers of the view, against all axes in their basic units.
   csv() {
     const quote = s => /[",\n\r]/.test(s) ? '"' + s.replaceAll('"', '""') + '"' : s;
-    const rows = [["line", ...data.axes.map(a => a.name), "value", "least", "greatest"]];
+    const rows = [["line", ...this.sheet.axes.map(a => a.name), "value", "least", "greatest"]];
     for (const c of this.view.curves)
-      c.y.forEach((y, i) => rows.push([c.name || this.spec.title, ...data.axes.map(a => c.x[a.number][i]), y ?? "", c.low?.[i] ?? "", c.high?.[i] ?? ""]));
-    for (const l of this.view.levels ?? []) rows.push([l.name, ...data.axes.map(() => ""), l.y, "", ""]);
+      c.y.forEach((y, i) => rows.push([c.name || this.spec.title, ...this.sheet.axes.map(a => c.x[a.number][i]), y ?? "", c.low?.[i] ?? "", c.high?.[i] ?? ""]));
+    for (const l of this.view.levels ?? []) rows.push([l.name, ...this.sheet.axes.map(() => ""), l.y, "", ""]);
     return rows.map(r => r.map(v => quote(String(v))).join(",") + "\n").join("");
   }
 
@@ -295,14 +296,16 @@ function logTicks(low, high) {
 
 const wholeSteps = Array.from({length: 12}, (_, e) => [1, 2, 5].map(m => m * 10 ** e)).flat();
 
-let axisNumber = 0;
-const charts = data.figures?.map(f => new Chart(f, document.getElementById("figure-" + f.name))) ?? [];
-const axes = document.querySelector(".axes");
-if (data.axes.length > 1 && axes) {
-  axes.append(...data.axes.map((a, i) => element("label", {}, element("input", {type: "radio", name: "axis", id: "axis-" + a.name, checked: i === 0, onchange: () => {
-    axisNumber = i;
-    charts.forEach(c => { delete c.zoom.x; c.draw(); });
-  }}), a.title)));
-  axes.hidden = false;
-}
+const charts = sheets.flatMap((sheet, k) => {
+  sheet.axis = 0;
+  const own = sheet.figures?.map(f => new Chart(sheet, f)) ?? [], axes = document.querySelectorAll(".axes")[k];
+  if (sheet.axes.length > 1 && axes) {
+    axes.append(...sheet.axes.map((a, i) => element("label", {}, element("input", {type: "radio", name: "axis" + k, id: "axis-" + (k || "") + a.name, checked: i === 0, onchange: () => {
+      sheet.axis = i;
+      own.forEach(c => { delete c.zoom.x; c.draw(); });
+    }}), a.title)));
+    axes.hidden = false;
+  }
+  return own;
+});
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach(c => c.draw()));

@@ -23,6 +23,7 @@ import (
 // A Run is what a run folder holds.
 type Run struct {
 	Name    string        // name of the folder
+	Label   string        // name of its line, for runs that differ in their seed alone; "": one is made
 	Config  runs.Config   // what was asked for
 	Records []runs.Record // how it went: at least one, by growing iteration
 	Summary runs.Summary  // how it ended; its State is "" if it has not

@@ -40,7 +40,7 @@ func Write(dir string, runs []*Run, opts Options) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	html, err := p.html()
+	html, err := p.html("page")
 	if err != nil {
 		return "", err
 	}
@@ -67,26 +67,44 @@ func SaveFigures(dir, prefix string, runs []*Run, opts Options, names ...string)
 	if err != nil {
 		return err
 	}
-	var known []string
-	var wanted []namedDrawing
-	for _, d := range newSheet(gs).drawings() {
-		known = append(known, d.Name)
-		if len(names) == 0 || slices.Contains(names, d.Name) {
-			wanted = append(wanted, d)
-		}
+	all := newSheet(gs, "").drawings()
+	if len(names) == 0 {
+		return saveAll(dir, prefix, opts.Title, all)
 	}
+	var known []string
+	for _, d := range all {
+		known = append(known, d.Name)
+	}
+	var wanted []Drawing
 	for _, name := range names {
-		if !slices.Contains(known, name) {
+		i := slices.Index(known, name)
+		if i < 0 {
 			return dsbo.ConfigErrorf("the runs have no figure %q: it must be one of %s",
 				name, strings.Join(known, ", "))
 		}
+		wanted = append(wanted, all[i])
 	}
 	return saveAll(dir, prefix, opts.Title, wanted)
 }
 
+// FigureOf returns the figure that [SaveFigures] would write under a name, for another file, with
+// a text before its label. It is false if the runs have none.
+func FigureOf(runs []*Run, name, file, before string) (Drawing, bool) {
+	gs, err := groups(runs)
+	if err != nil {
+		return Drawing{}, false
+	}
+	for _, d := range newSheet(gs, "").drawings() {
+		if d.Name == name {
+			return Drawing{d.drawing, file, before + d.Label}, true
+		}
+	}
+	return Drawing{}, false
+}
+
 // saveAll writes drawings, with a title before their own, as many at a time as there
 // are processors.
-func saveAll(dir, prefix, before string, all []namedDrawing) error {
+func saveAll(dir, prefix, before string, all []Drawing) error {
 	var work errgroup.Group
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for _, d := range all {

@@ -118,7 +118,7 @@ func TestOrderOfThePage(t *testing.T) {
 // The numbers that the script draws are the numbers of the run folder, with all their bits.
 func TestPageData(t *testing.T) {
 	runs := loaded(t, scenarios()["finished"]...)
-	page := testkit.Get(testkit.Get(newPage(runs, "")).html())
+	page := testkit.Get(testkit.Get(newPage(runs, "")).html("page"))
 	var data sheet
 	testkit.OK(json.Unmarshal(
 		regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`).FindSubmatch(page)[1],
@@ -242,7 +242,7 @@ func TestTextStaysText(t *testing.T) {
 		t.Error("why members changed must be text on the page")
 	}
 	if d := newSheet(testkit.Get(groups(loaded(t, fixture{name: "a", task: "t", method: evil,
-		done: 10})))); !bytes.Contains(data, []byte(`id="data">{"axes":`)) ||
+		done: 10}))), ""); !bytes.Contains(data, []byte(`id="data">{"axes":`)) ||
 		d.Panels[0].Views[0].Curves[0].Name != evil {
 		t.Error("the numbers for the script are not there")
 	}
