@@ -25,7 +25,7 @@ var variants = map[string][]string{
 	},
 	"newtoncg": {
 		`{"init":"x0","c":1,"cold":2,"mem":3,"dg_every":3,"absolute":true,"most":5}`,
-		`{"init":"x0","c":6,"mem":3,"clip":[-0.05,0.1],"most":1}`,
+		`{"init":"x0","c":6,"mem":3,"clip":[-0.05,0.1],"most":1,"beta1":0.2}`,
 		`{"damping":0.5,"constants":3,"mem":3,"part":true}`,
 		`{"constants":1,"c":2,"mem":3,"lr":[0.2,0.1],"cut":0.01}`,
 	},

@@ -1,8 +1,10 @@
 package algo
 
 import (
+	"fmt"
 	"testing"
 
+	"dsbo"
 	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 )
@@ -27,5 +29,13 @@ func TestEndRule(t *testing.T) {
 	}
 	if linalg.Fill(a.rhs, 0); !a.endRule(3)(0) {
 		t.Error("nothing to solve takes products")
+	}
+}
+
+// TestStruckParameters: a parameter that is a constant now is refused with its value.
+func TestStruckParameters(t *testing.T) {
+	for name, value := range map[string]float64{"beta2": beta2, "drop": drop, "floor": floor, "reach": reach} {
+		testkit.WantError(t, name, Decode(new(NewtonCG), fmt.Appendf(nil, "{%q:0.3}", name)), dsbo.ErrConfig,
+			fmt.Sprintf("parameter %s of newtoncg is gone: it is %g", name, value))
 	}
 }

@@ -45,6 +45,8 @@ type NewtonCG struct {
 	Most int      `json:"most,omitzero" default:"8"`
 	Mem  int      `json:"mem,omitzero" default:"60" must:"from 1 to 120"` // pairs kept
 	Lr   Schedule `json:"lr,omitzero" default:"0.8*(1-k/K)"`              // step of x
+
+	Beta1 float64 `json:"beta1,omitzero" default:"0.5" must:"in (0, 1)"` // Adam's weight of the average of u
 	// lo and hi, the box of x after each step
 	Clip    []float64 `json:"clip,omitempty" default:"[-14, 12]"`
 	DgEvery int       `json:"dg_every,omitzero" default:"2"` // the diagonal is renewed where it divides k+1
@@ -115,12 +117,10 @@ func (a *NewtonCG) Traits() Traits {
 
 const (
 	reach = 0.9  // to how much of r'M⁻¹r a solve goes that may go on
+	beta2 = 0.95 // Adam's weight of the average of u²
 	drop  = 0.85 // a search goes on while f falls by a share 1 − drop of the size of the last f
 	floor = 0.02 // least remainder of the diagonal of D beside the pairs, as a share of it
 )
-
-// newtonAdam are the constants of Adam.
-var newtonAdam = adam{beta1: 0.5, beta2: 0.95, eps: 1e-12}
 
 // networkDamping is the first damping where the lower problem is not convex.
 const networkDamping = 1
@@ -195,7 +195,7 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	if w.err != nil {
 		return w.err
 	}
-	adamStep(newtonAdam, k, float64(max(a.share, leastShare)*a.lr(k)), a.x, a.r, a.v, a.u)
+	adamStep(adam{a.Beta1, beta2, 1e-12}, k, float64(max(a.share, leastShare)*a.lr(k)), a.x, a.r, a.v, a.u)
 	clipTo(a.Clip, a.x)
 	if a.cold && k > 0 {
 		a.asked.markCold(k)

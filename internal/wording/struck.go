@@ -10,7 +10,6 @@ var struck = map[string]string{
 	"show":              "the page of a comparison has figures of all quantities",
 	"against":           "figures of a comparison are against iterations, time, oracle calls and traffic",
 	"clipped":           "operators remove a member that sends what cannot be",
-	"newtoncg beta1":    "it is 0.5",
 	"newtoncg beta2":    "it is 0.95",
 	"newtoncg eps":      "it is 1e-12",
 	"newtoncg drop":     "it is 0.85",
