@@ -5,7 +5,6 @@ import (
 
 	"dsbo"
 	"dsbo/network"
-	"dsbo/network/collective"
 	"dsbo/runs"
 )
 
@@ -18,8 +17,8 @@ func (r *run) newSetup(ctx context.Context, at beginning) (*setup, error) {
 	case at.team == nil && r.layout.ownsFiles():
 		s.exchange = unmet
 	default:
-		s.exchange = collective.New(
-			collective.Config{N: r.Agents, Team: at.team, W: r.graph.W, Sent: &s.Sent}).Bound(ctx)
+		s.exchange = network.NewGroup(
+			network.GroupConfig{N: r.Agents, Team: at.team, W: r.graph.W, Sent: &s.Sent}).Bound(ctx)
 	}
 	return s, nil
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"dsbo/network/collective"
+	"dsbo/network"
 )
 
 // commonVector returns what all agents have alike whatever the method: the iterations done, and
@@ -43,7 +43,7 @@ func (e *evaluator) checkAgreement(ctx context.Context, same []bool, variables [
 func (e *evaluator) disagreement(ctx context.Context, name string, of func(i int) []float64) error {
 	digests := make([]string, e.N())
 	for _, i := range e.Local() {
-		digests[i] = strconv.FormatUint(collective.Digest(of(i)), 16)
+		digests[i] = strconv.FormatUint(network.Digest(of(i)), 16)
 	}
 	if err := e.GatherTexts(ctx, digests); err != nil {
 		return err

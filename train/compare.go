@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/network/collective"
+	"dsbo/network"
 	"dsbo/runs"
 )
 
@@ -34,7 +34,7 @@ func (p Problem) Compare(ctx context.Context, m Fit, against Problem, a Fit) (ga
 }
 
 // compareSets compares two models on some sets of the examples of all agents together.
-func (p Problem) compareSets(ctx context.Context, g *collective.Group, m Fit, against Problem, a Fit,
+func (p Problem) compareSets(ctx context.Context, g *network.Group, m Fit, against Problem, a Fit,
 	sets ...Set) ([]runs.Gain, error) {
 	const each = 8 // numbers of a set: the numbers of pairSums, and examples without answers
 	total := make([]float64, each*len(sets))

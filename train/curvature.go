@@ -7,7 +7,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/internal/linalg"
-	"dsbo/network/collective"
+	"dsbo/network"
 )
 
 // Curvature returns L_max, the largest eigenvalue of any agent's ∇²_yy g_i(x, y) on all its
@@ -63,7 +63,7 @@ func (r *runner) followMembers(ctx context.Context) error {
 // above it by more than a twentieth, and takes at most 30 products, each over all agents. All
 // agents find the same bits. x and y (lengths p and q, the same in all processes) are not changed.
 // It is NaN where products are not finite.
-func (p Problem) leastEigenvalue(ctx context.Context, g *collective.Group, x, y []float64) (float64, error) {
+func (p Problem) leastEigenvalue(ctx context.Context, g *network.Group, x, y []float64) (float64, error) {
 	least, err := linalg.Least(len(y), func(dst, v []float64) error {
 		return g.Mean(ctx, g.FineWire(), dst, func(i int, part []float64) error {
 			if err := p.oracle(i).HVP(part, x, y, v, allExamples); err != nil {

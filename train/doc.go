@@ -10,7 +10,7 @@
 // Resuming from a checkpoint gives the same bits as not stopping.
 //
 // What leaves an agent outside of iterations is its part of exact averages and of largest numbers
-// (package collective): losses and counts, and for exact solutions gradients, products with
+// (network.Group): losses and counts, and for exact solutions gradients, products with
 // Hessians and diagonals of them. Whether agents have a variable with the same bits they find from
 // the largest and the least of its digests. Small records of usage and the agreement to stop
 // are gathered.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/network/collective"
+	"dsbo/network"
 	"dsbo/runs"
 )
 
@@ -98,7 +98,7 @@ func (e *evaluator) detachSolver(sent *dsbo.Traffic) error {
 		e.adoptPairs()
 	}
 	e.CountIn(cmp.Or(sent, new(dsbo.Traffic)))
-	return e.Begin(collective.StageAfterRun)
+	return e.Begin(network.StageAfterRun)
 }
 
 // updateBest takes a record's iterate if it is the best so far.

@@ -3,7 +3,7 @@ package train
 import (
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/network/collective"
+	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train/exact"
 )
@@ -41,8 +41,8 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 	e.ownExact = map[int]*exact.Solver{}
 	for _, i := range e.Local() {
 		var err error
-		alone := collective.New(
-			collective.Config{N: 1, Numbers: []int{c.Problem.agentNumber(i)}, Average: c.Problem.Average})
+		alone := network.NewGroup(
+			network.GroupConfig{N: 1, Numbers: []int{c.Problem.agentNumber(i)}, Average: c.Problem.Average})
 		if e.ownExact[i], err = e.newSolver(c.Problem.Evaluate[i:i+1], alone); err != nil {
 			return nil, err
 		}
@@ -51,7 +51,7 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 }
 
 // newSolver returns the solver of some agents of the problem.
-func (e *evaluator) newSolver(oracles []dsbo.ValueOracle, agents *collective.Group) (*exact.Solver, error) {
+func (e *evaluator) newSolver(oracles []dsbo.ValueOracle, agents *network.Group) (*exact.Solver, error) {
 	s := e.problem.Solver()
 	s.Oracles, s.Agents, s.Tol, s.AdjointTol = oracles, agents, e.config.Tol, e.config.AdjointTol
 	return s, s.Prepare()

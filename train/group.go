@@ -5,7 +5,6 @@ import (
 
 	"dsbo"
 	"dsbo/network"
-	"dsbo/network/collective"
 	"dsbo/runs"
 )
 
@@ -14,7 +13,7 @@ var allExamples = dsbo.Sample{Set: dsbo.Whole}
 
 // A group is the n agents of a problem as one process sees them, with their layout.
 type group struct {
-	*collective.Group
+	*network.Group
 	layout
 }
 

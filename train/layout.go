@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"dsbo/network"
-	"dsbo/network/collective"
 )
 
 // layout returns the layout of the problem's agents, of which local are in this process.
@@ -25,7 +24,7 @@ func (p Problem) layout(local []int) layout {
 // group returns the problem's agents, after a check that those in this process have oracles.
 func (p Problem) group() (*group, error) {
 	g := p.agents()
-	if err := collective.CheckOracles(g, p.Oracles); err != nil {
+	if err := network.CheckOracles(g, p.Oracles); err != nil {
 		return nil, err
 	}
 	return &group{g, p.layout(g.Local())}, nil

@@ -7,7 +7,6 @@ import (
 	"dsbo"
 	"dsbo/internal/linalg"
 	"dsbo/network"
-	"dsbo/network/collective"
 	"dsbo/runs"
 	"dsbo/train/exact"
 )
@@ -63,7 +62,7 @@ type Fit struct{ X, Y []float64 }
 
 // Dims returns p and q, or an error that matches [dsbo.ErrShape] if the parts do not fit together.
 func (p Problem) Dims() (np, nq int, err error) {
-	if np, nq, err = collective.Dims(p.agents(), p.Oracles); err != nil {
+	if np, nq, err = network.Dims(p.agents(), p.Oracles); err != nil {
 		return 0, 0, err
 	}
 	if p.Evaluate != nil && len(p.Evaluate) != len(p.Oracles) {
@@ -101,8 +100,8 @@ func (p Problem) Counted() (counted Problem, calls *dsbo.Calls) {
 }
 
 // agents returns the problem's agents, which need not have oracles yet.
-func (p Problem) agents() *collective.Group {
-	return collective.New(collective.Config{N: len(p.Oracles), Numbers: p.Numbers, Team: p.Team, W: p.W,
+func (p Problem) agents() *network.Group {
+	return network.NewGroup(network.GroupConfig{N: len(p.Oracles), Numbers: p.Numbers, Team: p.Team, W: p.W,
 		Average: p.Average, Sent: p.Sent})
 }
 

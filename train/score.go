@@ -6,7 +6,7 @@ import (
 
 	"dsbo/data"
 	"dsbo/models"
-	"dsbo/network/collective"
+	"dsbo/network"
 )
 
 // Scores returns the scores of a model on the examples of all agents together; zero scores
@@ -51,7 +51,7 @@ func (p Problem) losses(ctx context.Context, m Fit) (upper, lower float64, err e
 
 // scores is Scores by way of a group. An agent's counts and sums leave it as a part of an
 // average alone.
-func (p Problem) scores(ctx context.Context, g *collective.Group, m Fit) (sum Scores, err error) {
+func (p Problem) scores(ctx context.Context, g *network.Group, m Fit) (sum Scores, err error) {
 	if p.Score == nil {
 		return sum, nil
 	}

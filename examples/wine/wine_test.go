@@ -9,7 +9,7 @@ import (
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
 	"dsbo/models/modeltest"
-	"dsbo/network/collective"
+	"dsbo/network"
 	"dsbo/tables"
 )
 
@@ -29,7 +29,7 @@ func TestMethod(t *testing.T) {
 }
 
 func TestModel(t *testing.T) {
-	together := collective.New(collective.Config{N: 3}).Bound(t.Context())
+	together := network.NewGroup(network.GroupConfig{N: 3}).Bound(t.Context())
 	task, model, err := (&cellars{folder: "data"}).Load(
 		experiment.Agents{N: 3, Local: []int{0, 1, 2}, Seed: 1, Collective: together})
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"dsbo/algo"
 	"dsbo/experiment"
 	"dsbo/network"
-	"dsbo/network/collective"
 	"dsbo/runs"
 )
 
@@ -39,7 +38,7 @@ func TestTask(t *testing.T, task experiment.Task, small ...string) {
 // for one of them.
 func testData(t *testing.T, task experiment.Task, small []string) {
 	const agents, one = 3, 1
-	together := collective.New(collective.Config{N: agents}).Bound(t.Context())
+	together := network.NewGroup(network.GroupConfig{N: agents}).Bound(t.Context())
 	all, again := experiment.Recorded(together)
 	digests := func(c network.Collective, here ...int) []string {
 		if _, err := experiment.Parse(task, small, io.Discard); err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"dsbo/internal/testkit"
-	"dsbo/network/collective"
+	"dsbo/network"
 	"dsbo/tables"
 	"dsbo/tables/features"
 )
@@ -26,7 +26,8 @@ func ExamplePrepare() {
 			tables.NumberColumn("age", ages), tables.WordColumn("smoker", smokers),
 			tables.WordColumn("diagnosis", diagnoses))))
 	}
-	all := collective.New(collective.Config{N: len(sites)}).Bound(context.Background()) // all sites are in this process
+	// All sites are in this process.
+	all := network.NewGroup(network.GroupConfig{N: len(sites)}).Bound(context.Background())
 	p, err := features.Prepare(features.Sites{Tables: sites, Collective: all, Seed: 1},
 		features.Options{Target: "diagnosis", Split: features.DefaultShares, Rare: 5, Missing: features.MeanOfOthers})
 	if err != nil {

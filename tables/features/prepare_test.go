@@ -14,7 +14,6 @@ import (
 	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/network"
-	"dsbo/network/collective"
 	"dsbo/network/networktest"
 	"dsbo/tables"
 	"dsbo/tables/features"
@@ -65,7 +64,7 @@ func prepare(together network.Collective, o features.Options, here ...int) (*fea
 
 // alone is what sites find together that are all in this process.
 func alone(t *testing.T, n int) network.Collective {
-	return collective.New(collective.Config{N: n}).Bound(t.Context())
+	return network.NewGroup(network.GroupConfig{N: n}).Bound(t.Context())
 }
 
 // TestRecipe: means and deviations are taken over the training rows of all sites together, however
@@ -244,7 +243,7 @@ func TestProcesses(t *testing.T) {
 	teams, closeAll := networktest.Processes(w, []int{0}, []int{1}, []int{2})
 	defer closeAll()
 	testkit.OK(errors.Join(networktest.RunAll(sites, func(k int) error {
-		got, err := prepare(collective.New(collective.Config{N: sites, Team: teams[k], W: w}).Bound(t.Context()),
+		got, err := prepare(network.NewGroup(network.GroupConfig{N: sites, Team: teams[k], W: w}).Bound(t.Context()),
 			options, k)
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/linalg"
-	"dsbo/network/collective"
+	"dsbo/network"
 )
 
 // A Solver finds y*(x) of the averaged lower problem, Φ(x) and ∇Φ(x), on all the examples of all
@@ -48,7 +48,7 @@ type Solver struct {
 	Rough []dsbo.Oracle
 	// Agents are the agents of the oracles; nil: all are in this process. All processes solve at
 	// the same x.
-	Agents *collective.Group
+	Agents *network.Group
 	Start  []float64            // where the first solve begins, length q; nil: 0
 	Matrix dsbo.CurvatureMatrix // of the products
 	// Move moves the y and z near which a solve is told to start, where other sums than the
@@ -198,10 +198,10 @@ func (s *Solver) Prepare() error {
 		return nil
 	}
 	if s.Agents == nil {
-		s.Agents = collective.New(collective.Config{N: len(s.Oracles)})
+		s.Agents = network.NewGroup(network.GroupConfig{N: len(s.Oracles)})
 	}
 	var err error
-	if s.p, s.q, err = collective.Dims(s.Agents, s.Oracles); err != nil {
+	if s.p, s.q, err = network.Dims(s.Agents, s.Oracles); err != nil {
 		return err
 	}
 	if s.Start != nil && len(s.Start) != s.q {

@@ -1,26 +1,24 @@
-package collective
+package network
 
 import (
 	"context"
 	"fmt"
 	"math"
 	"slices"
-
-	"dsbo/network"
 )
 
 // Bound returns the group's way to what agents find together before a run, or after it; ctx bounds
 // all calls. Agents are named by their numbers in the roster; there are no texts of those that are
 // not there.
-func (g *Group) Bound(ctx context.Context) network.Collective { return boundGroup{ctx, g} }
+func (g *Group) Bound(ctx context.Context) Collective { return boundGroup{ctx, g} }
 
-// A boundGroup is a [network.Collective] by the averages of a group.
+// A boundGroup is a [Collective] by the averages of a group.
 type boundGroup struct {
 	ctx   context.Context // of the one time for which it is made
 	group *Group
 }
 
-// Sum implements [network.Collective]. An average of whole numbers is off by less than a millionth,
+// Sum implements [Collective]. An average of whole numbers is off by less than a millionth,
 // and so their sum is rounded to what it was.
 func (b boundGroup) Sum(dst []float64, fill func(i int, part []float64) error) error {
 	err := b.group.MeanNumbers(b.ctx, dst, func(i int, part []float64) error {
@@ -47,7 +45,7 @@ func roundToWhole(v float64) float64 {
 	return v
 }
 
-// Texts implements [network.Collective].
+// Texts implements [Collective].
 func (b boundGroup) Texts(of func(i int) (string, error)) ([]string, error) {
 	texts := make([]string, b.group.N())
 	for _, i := range b.group.local {

@@ -1,4 +1,4 @@
-package collective
+package network
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"dsbo"
 	"dsbo/internal/linalg"
-	"dsbo/network"
 )
 
 // Maximum returns the largest of the agents' numbers, none of which is negative; NaN if one is NaN.
@@ -74,7 +73,7 @@ func (g *Group) largestWords(ctx context.Context, words []uint64) error {
 		return err
 	}
 	if g.together != nil {
-		if err := g.config.Team.(network.TogetherReducer).ReduceTogether(ctx, network.Max, 64, words); err != nil {
+		if err := g.config.Team.(TogetherReducer).ReduceTogether(ctx, Max, 64, words); err != nil {
 			return err
 		}
 		g.Count(func(i int) dsbo.Traffic { return g.averages.MaxCost(i, len(words)) })
@@ -82,13 +81,13 @@ func (g *Group) largestWords(ctx context.Context, words []uint64) error {
 	}
 	results := make([][]uint64, len(g.local))
 	err := g.exchange(func(k int) error {
-		r, ok := g.config.Team.Mixer(g.local[k]).(network.Reducer)
+		r, ok := g.config.Team.Mixer(g.local[k]).(Reducer)
 		if !ok {
 			return dsbo.Errorf(dsbo.ErrCapability,
-				"this exchange has no largest number of all agents (network.Reducer is missing)")
+				"this exchange has no largest number of all agents (Reducer is missing)")
 		}
 		results[k] = append(results[k], words...)
-		return r.Reduce(ctx, network.Max, 64, results[k])
+		return r.Reduce(ctx, Max, 64, results[k])
 	})
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package collective_test
+package network_test
 
 import (
 	"context"
@@ -6,14 +6,13 @@ import (
 
 	"dsbo"
 	"dsbo/network"
-	"dsbo/network/collective"
 )
 
 // Three agents of one process find the mean of a number each, over a star: one to each of two
 // leaves, and back.
 func ExampleGroup_MeanNumbers() {
 	var sent dsbo.Traffic
-	group := collective.New(collective.Config{N: 3, Sent: &sent, Average: network.AverageOptions{}})
+	group := network.NewGroup(network.GroupConfig{N: 3, Sent: &sent, Average: network.AverageOptions{}})
 	mean := make([]float64, 1)
 	err := group.MeanNumbers(context.Background(), mean, func(i int, part []float64) error {
 		part[0] = float64(i)

@@ -1,10 +1,9 @@
-package collective
+package network
 
 import (
 	"context"
 
 	"dsbo"
-	"dsbo/network"
 )
 
 // Gather lets each agent of this process fill in a row, several at the same time, and returns the
@@ -29,7 +28,7 @@ func (g *Group) Gather(ctx context.Context, length int, fill func(i int, row []f
 
 // CountRows counts the rows of a Gather that are of data: as sent to each other agent.
 func (g *Group) CountRows(length int) {
-	g.Count(func(int) dsbo.Traffic { return network.GatherCost(g.config.N, length) })
+	g.Count(func(int) dsbo.Traffic { return GatherCost(g.config.N, length) })
 }
 
 // GatherTexts fills in the texts of the agents elsewhere: texts has one for each agent.
@@ -40,7 +39,7 @@ func (g *Group) GatherTexts(ctx context.Context, texts []string) error {
 	if err := g.open(); err != nil {
 		return err
 	}
-	all, err := network.GatherBytes(g.context(ctx), g.config.Team, g.config.N,
+	all, err := GatherBytes(g.context(ctx), g.config.Team, g.config.N,
 		func(i int) []byte { return []byte(texts[i]) })
 	if err != nil {
 		return err
@@ -49,6 +48,6 @@ func (g *Group) GatherTexts(ctx context.Context, texts []string) error {
 	for i, text := range all {
 		texts[i], longest = string(text), max(longest, len(text))
 	}
-	g.Count(func(int) dsbo.Traffic { return network.GatherBytesCost(g.config.N, longest) })
+	g.Count(func(int) dsbo.Traffic { return GatherBytesCost(g.config.N, longest) })
 	return nil
 }

@@ -1,4 +1,4 @@
-package collective
+package network
 
 import (
 	"cmp"
@@ -9,24 +9,23 @@ import (
 
 	"dsbo"
 	"dsbo/internal/linalg"
-	"dsbo/network"
 )
 
 // FineWire returns the wire of vectors that have to be right to seven digits at least, such as a
 // gradient: the configured one if it is as good.
-func (g *Group) FineWire() network.Wire { return min(g.config.Average.Wire, network.Float32) }
+func (g *Group) FineWire() Wire { return min(g.config.Average.Wire, Float32) }
 
 // Mean sets dst to the average over all agents of what those that are here fill in, in parallel: a
 // vector on the given wire.
-func (g *Group) Mean(ctx context.Context, wire network.Wire, dst []float64,
+func (g *Group) Mean(ctx context.Context, wire Wire, dst []float64,
 	fill func(i int, part []float64) error) error {
 	return g.Means(ctx, func(i int, parts [][]float64) error { return fill(i, parts[0]) },
-		network.Vector{Wire: wire, Dst: dst})
+		Vector{Wire: wire, Dst: dst})
 }
 
 // Means is Mean of several vectors, which travel together.
 func (g *Group) Means(ctx context.Context, fill func(i int, parts [][]float64) error,
-	vectors ...network.Vector) error {
+	vectors ...Vector) error {
 	if g.config.N > 1 {
 		if err := g.open(); err != nil {
 			return err
@@ -51,7 +50,7 @@ func (g *Group) Means(ctx context.Context, fill func(i int, parts [][]float64) e
 
 // MeanNumbers is Mean for a few numbers, which travel in float64.
 func (g *Group) MeanNumbers(ctx context.Context, dst []float64, fill func(i int, part []float64) error) error {
-	return g.Mean(ctx, network.Float64, dst, fill)
+	return g.Mean(ctx, Float64, dst, fill)
 }
 
 // MeanAndSpread sets mean to the average of a vector of each agent and returns (1/n) Σ_i ‖v_i −
@@ -76,7 +75,7 @@ func (g *Group) MeanAndSpread(ctx context.Context, mean []float64, of func(i int
 
 // partsOf returns vectors of the k-th local agent, of the lengths of some others. They stay
 // the group's.
-func (g *Group) partsOf(k int, vectors []network.Vector) (parts [][]float64) {
+func (g *Group) partsOf(k int, vectors []Vector) (parts [][]float64) {
 	total := 0
 	for _, v := range vectors {
 		total += len(v.Dst)
@@ -93,7 +92,7 @@ func (g *Group) partsOf(k int, vectors []network.Vector) (parts [][]float64) {
 
 // average sets vectors to the averages over all agents of the parts of this process's agents and
 // those elsewhere.
-func (g *Group) average(ctx context.Context, vectors []network.Vector) error {
+func (g *Group) average(ctx context.Context, vectors []Vector) error {
 	if g.config.N > 1 {
 		err := g.exchange(func(k int) error {
 			own := slices.Clone(vectors)

@@ -1,4 +1,4 @@
-package collective_test
+package network_test
 
 import (
 	"errors"
@@ -11,7 +11,6 @@ import (
 	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/network"
-	"dsbo/network/collective"
 	"dsbo/network/networktest"
 )
 
@@ -21,7 +20,7 @@ func TestCollective(t *testing.T) {
 	const n = 5
 	w := testkit.Get(network.New("ring", n, network.Options{W: 0.5})).W
 	find := func(team network.Team) (found [][]float64, texts []string, sent dsbo.Traffic, err error) {
-		all := collective.New(collective.Config{N: n, Team: team, W: w, Sent: &sent}).Bound(t.Context())
+		all := network.NewGroup(network.GroupConfig{N: n, Team: team, W: w, Sent: &sent}).Bound(t.Context())
 		for length := range 3 {
 			sum := make([]float64, length+1)
 			err := all.Sum(sum, func(i int, part []float64) error {
@@ -62,7 +61,7 @@ func TestCollective(t *testing.T) {
 // A sum that overflows, or has a term that is no number, is an error on all agents.
 func TestCollectiveNotFinite(t *testing.T) {
 	var sent dsbo.Traffic
-	err := collective.New(collective.Config{N: 2, Team: nil, W: nil, Sent: &sent}).Bound(t.Context()).Sum(
+	err := network.NewGroup(network.GroupConfig{N: 2, Team: nil, W: nil, Sent: &sent}).Bound(t.Context()).Sum(
 		make([]float64, 2), func(_ int, part []float64) error {
 			part[1] = 1.5e308
 			return nil

@@ -1,10 +1,4 @@
-// Package collective is what all agents of a run find together outside of its iterations: exact
-// averages, the largest of numbers, whether vectors have the same bits, and small records and texts
-// that are no data.
-//
-// Nothing of one agent's leaves it but as a part of these. Results are the same bits on all agents,
-// and depend neither on the number of processors nor on how the agents are divided among processes.
-package collective
+package network
 
 import (
 	"cmp"
@@ -13,49 +7,54 @@ import (
 	"sync"
 
 	"dsbo"
-	"dsbo/network"
 )
 
 // StageAfterRun is the stage of averages that belong to no iteration of a run, see [Group.Begin].
 const StageAfterRun = 1 << 63
 
-// A Config says which agents a group is of.
-type Config struct {
+// A GroupConfig says which agents a group is of.
+type GroupConfig struct {
 	N       int   // number of agents
 	Numbers []int // the agents' numbers in the roster, where these are others than their positions; nil: they are not
 	// Team connects the agents of this process to the agents of others; nil: all agents are in this
 	// one. All processes make the same calls on their groups, in the same order.
-	Team network.Team
+	Team Team
 	// W is the mixing matrix over whose edges averages travel; nil: a star. Average says how: ByMix
 	// is ignored, as averages of a group go over the tree wherever the averages of a method go: all
 	// agents have to come to the same decisions, by the same bits.
-	W       *network.Matrix
-	Average network.AverageOptions
+	W       *Matrix
+	Average AverageOptions
 	Sent    *dsbo.Traffic // counts what all agents send; nil: that is not counted
 }
 
 // A Group is the n agents of a problem as one process sees them, by their positions 0..n-1: some
 // are in this process, the team reaches the others. It belongs to one goroutine at a time.
+//
+// It finds what all agents of a run know together outside of its iterations: exact averages, the
+// largest of numbers, whether vectors have the same bits, and small records and texts that are no
+// data. Nothing of one agent's leaves it but as a part of these. Results are the same bits on all
+// agents, and depend neither on the number of processors nor on how the agents are divided among
+// processes.
 type Group struct {
-	config   Config
+	config   GroupConfig
 	local    []int
-	alone    bool                // whether all agents are in this process, and stay
-	averages *network.Averages   // nil before the first average
-	ends     []*network.Averager // the ends of the local agents
-	together *network.Together   // these ends as one; nil where each has to average by itself
-	scales   []float64           // with which the averages begin
-	parts    [][]float64         // a vector of each local agent
+	alone    bool        // whether all agents are in this process, and stay
+	averages *Averages   // nil before the first average
+	ends     []*Averager // the ends of the local agents
+	together *Together   // these ends as one; nil where each has to average by itself
+	scales   []float64   // with which the averages begin
+	parts    [][]float64 // a vector of each local agent
 }
 
-// New returns the group of a configuration.
-func New(c Config) *Group {
+// NewGroup returns the group of a configuration.
+func NewGroup(c GroupConfig) *Group {
 	g := &Group{config: c, alone: c.Team == nil}
 	if c.Team == nil {
 		for i := range c.N {
 			g.local = append(g.local, i)
 		}
 	} else if g.local = c.Team.Local(); len(g.local) == c.N {
-		_, isSaver := c.Team.(network.Saver)
+		_, isSaver := c.Team.(Saver)
 		g.alone = !isSaver
 	}
 	g.parts = make([][]float64, len(g.local))
@@ -70,7 +69,7 @@ func New(c Config) *Group {
 func (g *Group) N() int { return g.config.N }
 
 // Wire returns the configured wire of averages.
-func (g *Group) Wire() network.Wire { return g.config.Average.Wire }
+func (g *Group) Wire() Wire { return g.config.Average.Wire }
 
 // CountIn makes sent count what all agents send from here on.
 func (g *Group) CountIn(sent *dsbo.Traffic) { g.config.Sent = sent }
@@ -147,16 +146,16 @@ func (g *Group) open() (err error) {
 		return nil
 	}
 	if g.config.W == nil {
-		star, err := network.New("star", g.config.N, network.Options{})
+		star, err := New("star", g.config.N, Options{})
 		if err != nil {
 			return err
 		}
 		g.config.W = star.W
 	}
 	if g.config.Team == nil {
-		g.config.Team = network.NewLocal(g.config.W)
+		g.config.Team = NewLocal(g.config.W)
 	}
-	if g.averages, err = network.NewAverages(g.config.Team, g.config.W, g.config.Average); err != nil {
+	if g.averages, err = NewAverages(g.config.Team, g.config.W, g.config.Average); err != nil {
 		return err
 	}
 	for _, i := range g.local {
@@ -169,7 +168,7 @@ func (g *Group) open() (err error) {
 	return nil
 }
 
-// Begin begins a stage of the run, see [network.Averager.Begin].
+// Begin begins a stage of the run, see [Averager.Begin].
 func (g *Group) Begin(stage uint64) error {
 	if err := g.open(); err != nil {
 		return err
@@ -180,7 +179,7 @@ func (g *Group) Begin(stage uint64) error {
 	return nil
 }
 
-// Scales returns the scales of averages, see [network.Averager.Scales].
+// Scales returns the scales of averages, see [Averager.Scales].
 func (g *Group) Scales() []float64 {
 	if g.ends == nil {
 		return g.scales
