@@ -44,7 +44,10 @@ func TestBadFiles(t *testing.T) {
 			`, line 2, column a: a value must be a number, as 40 of this column's 41 are ` +
 				`(-missing a=WORD takes WORD as missing, -words a all as words); it is "kg"`},
 		{"a column without a name", "a,,c\n1,2,3\n", Options{},
-			", line 1, column 2: the header must name each column; this name is empty"},
+			", line 1, column 2: the header must name each column; this name is empty: give it one, or " +
+				"take the column out of the file"},
+		{"ragged behind comments", "# 1\n#\na,b\n1,2\n1\n", Options{},
+			`, line 5: a record must have 2 values separated by ',', as the header has; it has 1`},
 		{"a name twice", "a,b,a\n1,2,3\n", Options{},
 			", line 1, column a: the header must give each name once; columns 1 and 3 have this one"},
 		{"one bad number", many + "x,3\n", Options{},

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -53,6 +54,7 @@ type layout struct {
 	header  []byte // the header's line, nil if there is none
 	columns []layoutColumn
 	most    int // words in a column
+	notes   []string
 }
 
 type layoutColumn struct {
@@ -67,15 +69,22 @@ type layoutColumn struct {
 }
 
 func newLayout(in *input.File, o Options) (*layout, error) {
-	first, err := readStart(in)
+	whole, err := readStart(in)
 	if err != nil {
 		return nil, err
 	}
-	d := dialect{separator: o.Separator, decimal: o.Decimal}
+	skipped, named := preamble(whole)
+	first := whole[skipped:]
+	d := dialect{separator: cmp.Or(o.Separator, named), decimal: o.Decimal}
 	if d.separator == 0 {
 		d.separator = findSeparator(first)
 	}
 	s, line, reason := readSample(first, d, sampleRecords)
+	before := bytes.Count(whole[:skipped], []byte{'\n'})
+	line += before
+	for k := range s.lines {
+		s.lines[k] += before
+	}
 	if len(s.records) == 0 {
 		if reason == "" {
 			line, reason = 0, "the file has no values"
@@ -88,7 +97,7 @@ func newLayout(in *input.File, o Options) (*layout, error) {
 	if s.decimal == s.separator {
 		return nil, in.Fail(0, "", "the separator must not be the decimal sign; both are %q", s.decimal)
 	}
-	l := &layout{in: in, dialect: s.dialect, skip: s.begin, lines: s.lines[0] - 1, most: o.maxWords()}
+	l := &layout{in: in, dialect: s.dialect, skip: skipped + s.begin, lines: s.lines[0] - 1, most: o.maxWords()}
 	from := 0
 	if o.Header == HeaderYes || o.Header == HeaderAuto && s.hasHeader() {
 		from = 1
@@ -111,8 +120,14 @@ func (l *layout) nameColumns(s sample, from int, o Options) error {
 		if l.header == nil {
 			names[i] = strconv.Itoa(i + 1)
 		}
-		if names[i] == "" {
-			return l.in.Fail(s.lines[0], strconv.Itoa(i+1), "the header must name each column; this name is empty")
+		if names[i] == "" && i > 0 {
+			return l.in.Fail(s.lines[0], strconv.Itoa(i+1), "the header must name each column; this name is empty: "+
+				"give it one, or take the column out of the file")
+		}
+		if names[i] == "" && o.Keep == nil {
+			o.Drop = append(slices.Clone(o.Drop), "")
+			l.notes = append(l.notes,
+				"the first column has no name, as the row numbers of pandas and R: it is left out")
 		}
 		if other, twice := seen[names[i]]; twice {
 			return l.in.Fail(s.lines[0], names[i],

@@ -1,6 +1,9 @@
 package tables
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // separators are tried in this order: a comma may be the decimal sign, and spaces are in texts.
 const separators = "\t;|, "
@@ -9,6 +12,38 @@ const separators = "\t;|, "
 type dialect struct {
 	separator byte
 	decimal   byte
+}
+
+// preamble returns how many bytes of a file come before its header: a line "sep=;" of Excel, which
+// names the separator, and lines that begin with # and are not the header, as they have other
+// numbers of words than the first line without.
+func preamble(data []byte) (length int, separator byte) {
+	const mark = "\xef\xbb\xbf"
+	at := len(data) - len(bytes.TrimPrefix(data, []byte(mark)))
+	line, _, more := bytes.Cut(data[at:], []byte{'\n'})
+	if sign, ok := bytes.CutPrefix(bytes.TrimRight(line, "\r"), []byte("sep=")); ok && more && len(sign) == 1 &&
+		strings.IndexByte(separators, sign[0]) >= 0 {
+		return at + len(line) + 1, sign[0]
+	}
+	end, last := at, at
+	for end < len(data) && data[end] == '#' {
+		n := bytes.IndexByte(data[end:], '\n')
+		if n < 0 {
+			return 0, 0
+		}
+		last, end = end, end+n+1
+	}
+	if end == at {
+		return 0, 0
+	}
+	next, _, _ := bytes.Cut(data[end:], []byte{'\n'})
+	cut := func(line []byte) int {
+		return len(bytes.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("\t;|,", r) }))
+	}
+	if n := cut(next); n > 1 && cut(data[last:end]) == n {
+		end = last // the header, as of many tables of genes
+	}
+	return end, 0
 }
 
 // field reads the field that begins at a place of a record. It returns its text without quotes and

@@ -42,6 +42,9 @@ func checkFooter(file io.ReaderAt, length int64) error {
 	return nil
 }
 
+// lz4Codec is LZ4 in frames of Hadoop, which the library does not name.
+const lz4Codec = 5
+
 // checkPages returns an error unless the pages of a column are in the file, and hold no more than
 // the rows of its groups. It takes the bytes of the pages, when they are unpacked, from room.
 func checkPages(file io.ReaderAt, length int64, p *parquet.File, column int, room *int64) error {
@@ -50,6 +53,10 @@ func checkPages(file io.ReaderAt, length int64, p *parquet.File, column int, roo
 			return fmt.Errorf("damaged: a group of rows lacks this column")
 		}
 		c := group.Columns[column].MetaData
+		if c.Codec == format.Lz4Raw || int(c.Codec) == lz4Codec {
+			return fmt.Errorf("its pages are compressed with LZ4, which cannot be read; Snappy, gzip, Brotli and " +
+				"Zstandard can (as compression='zstd' in pyarrow)")
+		}
 		at := c.DataPageOffset
 		if c.DictionaryPageOffset > 0 {
 			at = min(at, c.DictionaryPageOffset)

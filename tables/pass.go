@@ -3,6 +3,7 @@ package tables
 import (
 	"io"
 	"runtime"
+	"slices"
 )
 
 // A pass is one reading of a text file's values.
@@ -131,7 +132,8 @@ func (p *pass) table() (*Table, error) {
 	if p.rows == 0 {
 		return nil, p.in.Fail(0, "", "there are no rows below the header")
 	}
-	t := &Table{Name: p.in.Name(), Notes: append(p.notes, p.missingNotes()...), rows: p.rows, lines: p.lines}
+	t := &Table{Name: p.in.Name(), rows: p.rows, lines: p.lines}
+	t.Notes = slices.Concat(p.layout.notes, p.notes, p.missingNotes())
 	for _, c := range p.made {
 		if c != nil {
 			t.Columns = append(t.Columns, c)

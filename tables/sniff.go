@@ -46,18 +46,24 @@ func readSample(data []byte, d dialect, most int) (s sample, line int, reason st
 
 // findSeparator returns the separator that cuts the records at the beginning of a file into the
 // same number of columns, at least two; where none does, the one that does so for most records, and
-// a comma if that is less than half of them: one column.
+// a comma if that is less than half of them: one column. All are judged by as many records as the
+// one that reads most: another one may end at the first quote.
 func findSeparator(data []byte) byte {
 	const records = 100
-	best, most := byte(','), 0.5
+	var samples []sample
+	read := 1
 	for _, separator := range []byte(separators) {
 		s, _, _ := readSample(data, dialect{separator: separator}, records)
-		counts := map[int]int{}
+		samples, read = append(samples, s), max(read, len(s.records))
+	}
+	best, most := byte(','), 0.5
+	for _, s := range samples {
+		counts, separator := map[int]int{}, s.separator
 		for _, r := range s.records {
 			counts[len(r)]++
 		}
 		for columns, n := range counts {
-			share := float64(n) / float64(len(s.records))
+			share := float64(n) / float64(read)
 			if columns < 2 || separator == ' ' && share < 0.9 { // texts of two words
 				continue
 			}
