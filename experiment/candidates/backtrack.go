@@ -9,8 +9,8 @@ import (
 	"dsbo/runs"
 )
 
-// Halvings bounds how often a tuned x is moved half of the way to its rival's x.
-const Halvings = 3
+// halvings bounds how often a tuned x is moved half of the way to its rival's x.
+const halvings = 3
 
 // Backtrack returns a tuned model whose Φ is below its rival's, if one is found, and a note on how;
 // else the tuned model. Where the lower problem is not convex, hypergradients belong to solutions
@@ -21,7 +21,7 @@ func (f *Finder) Backtrack(ctx context.Context, tuned, rival *Model) (*Model, []
 		return tuned, nil, nil
 	}
 	nearer, share := tuned, 1.0
-	for range Halvings {
+	for range halvings {
 		if nearer.objective() < rival.objective() {
 			break
 		}

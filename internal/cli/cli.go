@@ -58,15 +58,15 @@ func Code(err error) int {
 	return Failure
 }
 
-// ErrReported marks errors that the user has been shown, or is by another process.
-var ErrReported = errors.New("reported already, or by another process")
+// errReported marks errors that the user has been shown, or is by another process.
+var errReported = errors.New("reported already, or by another process")
 
-// Reported marks an error with [ErrReported]; its text stays.
+// Reported marks an error with errReported; its text stays.
 func Reported(err error) error { return reported{err} }
 
 type reported struct{ error }
 
-func (r reported) Is(target error) bool { return target == ErrReported }
+func (r reported) Is(target error) bool { return target == errReported }
 func (r reported) Unwrap() error        { return r.error }
 
 // Main runs a command and returns its exit code: [Begin], the command, [End].
@@ -102,7 +102,7 @@ func Begin() (context.Context, error) {
 
 // End writes a command's error as one line of stderr and returns the exit code.
 func End(name string, err error) int {
-	if err != nil && !errors.Is(err, flag.ErrHelp) && !errors.Is(err, ErrReported) {
+	if err != nil && !errors.Is(err, flag.ErrHelp) && !errors.Is(err, errReported) {
 		Report(os.Stderr, name, err)
 	}
 	return Code(err)

@@ -46,7 +46,7 @@ func (r *Reader) Fits(most int64) error {
 // Bytes reads the whole array as its bytes in the file. A false header costs no more than guess, or
 // twice what the file holds.
 func (r *Reader) Bytes(guess int) ([]byte, error) {
-	return ReadExactly(r.in, r.Len()*r.size, guess)
+	return readExactly(r.in, r.Len()*r.size, guess)
 }
 
 // Rows reads the whole array as its bytes in the file, each row into the memory of its length that
@@ -97,7 +97,7 @@ func (r *Reader) Next(numbers []float64) error {
 
 // End returns an error if anything follows the array, or if the compressed input is damaged at
 // its end.
-func (r *Reader) End() error { return ReadEnd(r.in, r.Len()*r.size) }
+func (r *Reader) End() error { return readEnd(r.in, r.Len()*r.size) }
 
 // Place names the place of a number in the order of the file.
 func (r *Reader) Place(i int) string {

@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// ReadExactly reads want bytes and checks that no more follow. It allocates as the bytes come in,
+// readExactly reads want bytes and checks that no more follow. It allocates as the bytes come in,
 // beginning with at most guess, so that a false want costs no more memory than the input is long.
-func ReadExactly(r io.Reader, want, guess int) ([]byte, error) {
+func readExactly(r io.Reader, want, guess int) ([]byte, error) {
 	buf := make([]byte, 0, min(want, guess))
 	for len(buf) < want {
 		if len(buf) == cap(buf) {
@@ -24,12 +24,12 @@ func ReadExactly(r io.Reader, want, guess int) ([]byte, error) {
 				ReadReason(err))
 		}
 	}
-	return buf, ReadEnd(r, want)
+	return buf, readEnd(r, want)
 }
 
-// ReadEnd returns an error if more follows than the bytes that were announced and read. Reading to
+// readEnd returns an error if more follows than the bytes that were announced and read. Reading to
 // the end also makes gzip check its sum.
-func ReadEnd(r io.Reader, announced int) error {
+func readEnd(r io.Reader, announced int) error {
 	n, err := io.ReadFull(r, make([]byte, 1))
 	if n > 0 {
 		return fmt.Errorf("too long: more than the %d bytes that its header announces", announced)

@@ -120,7 +120,7 @@ func benchOthers[T Float](b *testing.B) {
 	x, y, z, src := random[T](n), random[T](n), make([]T, n), make([]byte, tile*cols)
 	bytes, rows := n*size[T](), make([]ByteRow, tile)
 	for i := range rows {
-		rows[i] = WholeByteRow(src[i*cols:][:cols])
+		rows[i] = wholeByteRow(src[i*cols:][:cols])
 	}
 	w := Window{H: 24, W: 24, C: 8, KH: 2, KW: 2, Stride: 2}
 	images, taps, picked := random[T](w.Pixels()), random[T](w.Patches()*w.C), random[T](w.Patches()*w.C)

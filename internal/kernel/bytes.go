@@ -24,7 +24,7 @@ type ByteRow struct {
 // NewByteRow returns the row of the given bytes, and looks for the zeros at its ends, with which
 // products need no multiplications.
 func NewByteRow(bytes []byte) ByteRow {
-	r := WholeByteRow(bytes)
+	r := wholeByteRow(bytes)
 	for r.from < r.to && zeros(bytes[r.from:]) {
 		r.from += BytesBlock
 	}
@@ -39,8 +39,8 @@ func zeros(block []byte) bool {
 	return binary.NativeEndian.Uint64(block)|binary.NativeEndian.Uint64(block[8:BytesBlock]) == 0
 }
 
-// WholeByteRow returns the row of the given bytes as [ByteRow.Whole] does.
-func WholeByteRow(bytes []byte) ByteRow {
+// wholeByteRow returns the row of the given bytes as [ByteRow.Whole] does.
+func wholeByteRow(bytes []byte) ByteRow {
 	if len(bytes) > math.MaxInt32 {
 		panic(fmt.Sprintf("kernel: a row of %d bytes, which is too long", len(bytes)))
 	}

@@ -40,7 +40,7 @@ func TestByteRow(t *testing.T) {
 	check(2, 5)
 	b[0], b[7*BytesBlock-1] = 1, 1
 	check(0, 7)
-	if r := WholeByteRow(make([]byte, 40)); r.from != 0 || r.to != 32 {
+	if r := wholeByteRow(make([]byte, 40)); r.from != 0 || r.to != 32 {
 		t.Errorf("a whole row has columns %d to %d", r.from, r.to)
 	}
 }

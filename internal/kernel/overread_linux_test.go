@@ -141,7 +141,7 @@ func noReadOutsideSmall[T Float](t *testing.T, atEnd bool) {
 					if atEnd {
 						all = fenced[48-k:]
 					}
-					rows[i] = WholeByteRow(all)
+					rows[i] = wholeByteRow(all)
 				}
 				BytesNT(7, n, k, cut(z, 7*n), n, rows[:], cut(y, n*k), k)
 				BytesTN(n, k, cut(z, n*k), k, cut(y, 7*n), n, rows[:], true)

@@ -100,7 +100,7 @@ func TestUse(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	f := func(n int) []float64 { return make([]float64, n) }
-	bytesOf := func(m, k int) []ByteRow { return slices.Repeat([]ByteRow{WholeByteRow(make([]byte, k))}, m) }
+	bytesOf := func(m, k int) []ByteRow { return slices.Repeat([]ByteRow{wholeByteRow(make([]byte, k))}, m) }
 	w := Window{H: 3, W: 3, C: 1, KH: 2, KW: 2, Stride: 1}
 	const huge = math.MaxInt / 3 // its products overflow
 	for _, c := range []struct {

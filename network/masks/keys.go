@@ -51,8 +51,8 @@ func NewKey() (*Key, error) {
 // Public returns the public half, KeyLength bytes.
 func (k *Key) Public() []byte { return bytes.Clone(k.public) }
 
-// ErrUsed is what a key returns that a session has had.
-var ErrUsed = errors.New("a key of masks is for one session; it is used")
+// errUsed is what a key returns that a session has had.
+var errUsed = errors.New("a key of masks is for one session; it is used")
 
 // Session returns the masks of an agent in the session with an id, given the session's members,
 // ascending, and their public keys in the same order. The private half is forgotten, whether the
@@ -60,7 +60,7 @@ var ErrUsed = errors.New("a key of masks is for one session; it is used")
 func (k *Key) Session(id [32]byte, agent int, members []int, publics [][]byte) (*Masks, error) {
 	private := k.private
 	if k.private = nil; private == nil {
-		return nil, ErrUsed
+		return nil, errUsed
 	}
 	own, is := slices.BinarySearch(members, agent)
 	switch {
@@ -72,7 +72,7 @@ func (k *Key) Session(id [32]byte, agent int, members []int, publics [][]byte) (
 	m := &Masks{agent: agent, members: members, last: -1, ciphers: make([]cipher.Block, len(members))}
 	names := fmt.Appendf(nil, "dsbo masks of %v\n", members)
 	all := sha256.Sum256(slices.Concat(names, id[:], slices.Concat(publics...)))
-	m.tag = int(binary.LittleEndian.Uint64(all[:]) & (1<<TagBits - 1))
+	m.tag = int(binary.LittleEndian.Uint64(all[:]) & (1<<tagBits - 1))
 	for j, other := range members {
 		if j == own {
 			continue

@@ -25,8 +25,8 @@ type Masks struct {
 	last    int            // the exchange that was masked last; −1: none was
 }
 
-// TagBits is the length of the tag of masks.
-const TagBits = 24
+// tagBits is the length of the tag of masks.
+const tagBits = 24
 
 // maskChunk bytes of a stream are made at a time.
 const maskChunk = 4096
@@ -43,7 +43,7 @@ func bytesOf[T unsigned](numbers []T) []byte {
 // agents, and subtracts those with lower ones, each word or whole number mod 2^bits. The sum
 // over all members stays the same. Exchanges ascend: an exchange that is not above the one
 // before is an error, and leaves the words as they are, which must not be sent then. tag is a
-// digest of TagBits bits of the session, the members' keys, the exchange and what the sum is
+// digest of tagBits bits of the session, the members' keys, the exchange and what the sum is
 // bound to: agents with another one have streams that do not cancel.
 func (m *Masks) Mask(exchange int, bound [32]byte, parts []network.Reduction) (tag int, err error) {
 	if exchange <= m.last {
@@ -63,7 +63,7 @@ func (m *Masks) Mask(exchange int, bound [32]byte, parts []network.Reduction) (t
 	default:
 		addStreams[uint64](m, name[:], parts)
 	}
-	return m.tag ^ int(binary.LittleEndian.Uint64(name[:])&(1<<TagBits-1)), nil
+	return m.tag ^ int(binary.LittleEndian.Uint64(name[:])&(1<<tagBits-1)), nil
 }
 
 // addStreams is Mask with a number of type T of each stream for each word. The bytes of a stream

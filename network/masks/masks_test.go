@@ -181,7 +181,7 @@ func TestBound(t *testing.T) {
 			total += words[0]
 		}
 		same := bound[0] == bound[2]
-		if same != (total == 3) || same != (tags[0] == tags[2]) || tags[0]>>TagBits != 0 {
+		if same != (total == 3) || same != (tags[0] == tags[2]) || tags[0]>>tagBits != 0 {
 			t.Errorf("bound to %x: the sum is %d of 0, 1 and 2, the tags %x", bound, total, tags)
 		}
 	}
@@ -207,8 +207,8 @@ func TestKeysOfSessions(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v; it must have %q", name, err, c.want)
 		}
-		if _, err := k.Session([32]byte{}, 0, []int{0, 1}, publics); !errors.Is(err, ErrUsed) {
-			t.Errorf("%s: error %v for a key that is used; it must be ErrUsed", name, err)
+		if _, err := k.Session([32]byte{}, 0, []int{0, 1}, publics); !errors.Is(err, errUsed) {
+			t.Errorf("%s: error %v for a key that is used; it must be errUsed", name, err)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (r Rule) check(a Answer) error {
 		must  string
 	}{
 		{isAgent(a.Agent), "the agent must be 0 to 1023"},
-		{a.Number <= MaxNumber && a.Last < a.Number, "the number must be above the last one, and at most 2⁶²"},
+		{a.Number <= maxNumber && a.Last < a.Number, "the number must be above the last one, and at most 2⁶²"},
 		{len(a.Log) == 0 || a.Log[0].Session > 0 && a.Log[len(a.Log)-1].Session <= a.Last,
 			"lines of the log must be of sessions up to the last one"},
 		{len(a.Points) <= maxPoints && !slices.ContainsFunc(a.Points, func(p Point) bool {

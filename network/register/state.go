@@ -23,8 +23,8 @@ type State struct {
 }
 
 const (
-	// MaxNumber is the largest number of a session.
-	MaxNumber = 1 << 62
+	// maxNumber is the largest number of a session.
+	maxNumber = 1 << 62
 	// mostAhead is by how much a number may be above what an agent has promised: no member can
 	// use up the numbers.
 	mostAhead = 1 << 32
@@ -46,7 +46,7 @@ func (s *State) Next(heard uint64, agent int) uint64 {
 // Accepts reports whether a number may be promised, as far as it is not too low. An agent that
 // knows nothing, as its disk is lost, follows the others to any.
 func (s *State) Accepts(number uint64) bool {
-	return number <= MaxNumber && (s.Promised == 0 || number < s.Promised+mostAhead)
+	return number <= maxNumber && (s.Promised == 0 || number < s.Promised+mostAhead)
 }
 
 // Promise promises a number, and reports whether it may: the number must be above all that were

@@ -17,7 +17,7 @@ import (
 // TestNumbers: numbers ascend, no two agents propose one, and nobody can use them up.
 func TestNumbers(t *testing.T) {
 	s, seen := State{Promised: 7}, map[uint64]bool{}
-	for _, heard := range []uint64{0, 7, 2000, 1 << 40, MaxNumber} {
+	for _, heard := range []uint64{0, 7, 2000, 1 << 40, maxNumber} {
 		for _, agent := range []int{0, 3, membership.MaxAgents - 1} {
 			next := s.Next(heard, agent)
 			plausible := heard < 1<<32
@@ -28,12 +28,12 @@ func TestNumbers(t *testing.T) {
 			seen[next] = true
 		}
 	}
-	for number, may := range map[uint64]bool{6: false, 7: false, 8: true, 7 + 1<<32: false, MaxNumber: false} {
+	for number, may := range map[uint64]bool{6: false, 7: false, 8: true, 7 + 1<<32: false, maxNumber: false} {
 		if s := (State{Promised: 7}); s.Promise(number) != may || may != (s.Promised == number && number != 7) {
 			t.Errorf("%d is promised after 7: %v", number, !may)
 		}
 	}
-	if s := (State{}); !s.Promise(MaxNumber) || (&State{}).Promise(MaxNumber+1) {
+	if s := (State{}); !s.Promise(maxNumber) || (&State{}).Promise(maxNumber+1) {
 		t.Error("an agent that knows nothing must promise each number up to the largest")
 	}
 }
@@ -134,7 +134,7 @@ func TestVerify(t *testing.T) {
 		"a short key":       {before: func(a *Answer) { a.Key = nil }, want: "must have 32 bytes"},
 		"no agent":          {before: func(a *Answer) { a.Agent = 1024 }, want: "0 to 1023"},
 		"a number too low":  {before: func(a *Answer) { a.Last = a.Number }, want: "above the last one"},
-		"a number too high": {before: func(a *Answer) { a.Number = MaxNumber + 1 }, want: "at most 2⁶²"},
+		"a number too high": {before: func(a *Answer) { a.Number = maxNumber + 1 }, want: "at most 2⁶²"},
 		"a later epoch":     {before: func(a *Answer) { a.Points[0].Epoch = 2 }, want: "up to the last session"},
 		"the start":         {before: func(a *Answer) { a.Points[0].Iteration = Start }, want: "points must be"},
 		"many points":       {before: func(a *Answer) { a.Points = make([]Point, 65) }, want: "at most 64"},
