@@ -86,4 +86,11 @@
 // A [Node] is Gorgonia's; op.go has the rule behind each node and family.go the nodes of one
 // function. elementwise.go, broadcast.go, reduce.go and matmul.go are the ops that most losses use.
 // grad.go sweeps over nodes. program.go compiles them, derivs.go asks for derivatives.
+//
+// # Why not Gorgonia's own derivatives
+//
+// gorgonia.Grad of its own result gives the first gradient again, without an error, and some ops
+// have wrong second derivatives, so no Hessian-vector product follows from them. This package takes
+// Gorgonia's graphs as the notation of losses, and differentiates them by rules that are closed
+// under differentiation.
 package ad

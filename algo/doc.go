@@ -52,4 +52,11 @@
 //   - With its defaults a method lowers Φ of the synthetic task. Steps that need other bounds than
 //     plain descent's have Bounds in their Traits, which also define [Auto].
 //   - The suites of the transports run every method for several agents.
+//
+// # Why the methods are ours
+//
+// Papers come with scripts of their own, each with its own exchange, draws and problem, which
+// cannot be compared at equal cost, resumed or distributed. Here all methods answer to one
+// contract, so that a difference between two is the methods' own; golden trajectories tie each to
+// an independent program.
 package algo

@@ -17,6 +17,12 @@
 //
 // Package cluster says what a cluster file holds, and deploy/ how to start agents under Slurm,
 // Kubernetes and systemd.
+//
+// # Why it is a package
+//
+// A program for tasks of one's own needs all verbs, not its task alone: agents, certificates,
+// collecting, reports. A main of three lines has them by [Main]. A framework of commands would
+// not make flags, help and refusals of what a task, a method and a preset declare.
 package command
 
 import (

@@ -8,6 +8,12 @@
 // of one: [Linear] and [MLP] take both. [Programs.Oracle] turns a model and an agent's data into
 // the oracle that an algorithm calls: gradients, Hessian-vector and Jacobian-vector products.
 // [NewOracle] does for one agent alone.
+//
+// # Why no library
+//
+// Libraries of models come with one loss and its first gradient. A bilevel problem needs two losses
+// of one model, in x and y, with products of second derivatives; written as graphs, they cost a
+// model a few lines.
 package models
 
 import (

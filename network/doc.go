@@ -76,4 +76,10 @@
 // mod 2^bits or the largest; ReduceAll ([JointReducer]), where several sums can travel in one
 // message; Gather, for small things that are no data. What an agent sends of its data goes by Mix
 // or Reduce, so that the tables of docs/privacy.md stay true.
+//
+// # Why no library
+//
+// Libraries of collectives, such as MPI's or Gloo, sum floats in an order that depends on the ranks
+// and the transport, send all to all, and show each term. Here vectors travel along the edges of a
+// graph, and sums are of whole numbers: the same bits on each transport, and terms can be masked.
 package network

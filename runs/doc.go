@@ -25,4 +25,10 @@
 //
 // Names in JSON do not change; new ones may be added. Numbers are written so that they read back
 // with the same bits.
+//
+// # Why no tracker of experiments
+//
+// MLflow, TensorBoard and the like are services, or libraries of Python, that take numbers and keep
+// no state. A run folder is files that any program reads, with digests, which a loss of power
+// leaves whole, and from which a run is resumed and agents' parts are merged.
 package runs

@@ -1,10 +1,16 @@
-// Package table holds tables as people keep them: named columns of numbers, words and times, read
+// Package tables has tables as people keep them: named columns of numbers, words and times, read
 // from files of several formats. What a file holds is found by its content, never by its name.
 // Package features makes examples of a table.
 //
 // [Open] reads a file, [Read] anything else, as [Options] say; [NumberColumn], [WordColumn] and
 // [New] make a table of values, for tests and for a [Format] of a program of its own, which
 // [Register] adds.
+//
+// # Why not encoding/csv alone
+//
+// Sites have tables of other dialects, kinds and words, and must come to the same columns without
+// showing their rows. encoding/csv and a library for Parquet give cells; what a column is, which
+// words are missing, and where an error stands are this package's, in memory of the numbers alone.
 package tables
 
 import "math"

@@ -26,4 +26,10 @@
 // from; share.go makes problems of models, and validate.go checks settings. What depends on where
 // the agents are is a layout (group.go; layout.go chooses one), with a file for each of the three:
 // inprocess.go, ranks.go (MPI) and restartable.go (gRPC).
+//
+// # Why no library
+//
+// Loops of training libraries step an optimizer on one loss. This one alternates exchanges,
+// evaluates the bilevel problem exactly, and must end with the same bits after crashes, changes of
+// members and on any number of processes, for which the state of all agents is its own.
 package train

@@ -104,4 +104,11 @@
 //
 // A new kind of frame gets a number and a bound in frame.go, and a case in Agent.handle; a new
 // message to all a subject in flood.go, and a case in Agent.receive.
+//
+// # Why no library of consensus
+//
+// Raft or Paxos order a log by messages among all servers. Agents reach their neighbours alone, an
+// exchange must not wait for a disk, and nothing but who is in the next session has to be agreed
+// on. A promise by a quorum and a beginning by all are enough for that (package register); gRPC
+// carries the frames.
 package session

@@ -1,5 +1,11 @@
 // Package features makes examples of tables: features and targets that are alike at all sites, by a
 // [Recipe] that the sites find together by sums, none of which shows the rows of one site.
+//
+// # Why no library
+//
+// Libraries prepare features from the pooled rows. Here means, deviations, categories and shares of
+// missing values must follow from sums over sites, to the same bits at each, and travel with the
+// model.
 package features
 
 import (
