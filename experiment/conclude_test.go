@@ -40,7 +40,9 @@ func TestConclude(t *testing.T) {
 		tuned.FoundBy, tuned.Converged, rival.Converged = c.foundBy, true, true
 		gain := runs.Gain{Set: runs.Test, Examples: 100, Loss: 1 + c.change, LossAgainst: 1, LossChange: c.change,
 			LossError: .01}
-		kept := e.conclude("", tuned, rival, c.lost, []*candidates.Model{rival}, []runs.Gain{gain}, nil)
+		tuning := runs.Gain{Set: runs.Validation, Examples: 100, Loss: 1 + c.change, LossAgainst: 1,
+			LossChange: c.change, LossError: .01}
+		kept := e.conclude("", tuned, rival, c.lost, []*candidates.Model{rival}, []runs.Gain{gain, tuning}, nil)
 		v := &e.summary.Verdict
 		if kept.Name != c.kept || !kept.Kept || (kept == tuned) == c.lost {
 			t.Errorf("%s: kept is %s", name, kept.Name)
@@ -52,8 +54,8 @@ func TestConclude(t *testing.T) {
 		if want := c.foundBy; want != "" && v.FoundBy != want || want == "" && v.FoundBy != "madsbo" {
 			t.Errorf("%s: found by %q", name, v.FoundBy)
 		}
-		got := e.keptGain()
-		if (got > 0) != c.expected || got != v.ExpectedKept || got > 0 && got != .65*v.ExpectedGain {
+		got := e.keptGain(4)
+		if (got > 0) != c.expected || got != v.ExpectedKept || got > 0 && got != .5*v.ExpectedGain {
 			t.Errorf("%s: %g is to be expected of the model that is kept, %g of the judged one", name, got,
 				v.ExpectedGain)
 		}

@@ -126,12 +126,13 @@ func (e *ending) finishTask(ctx context.Context, kept *candidates.Model, final *
 	return r.Task.Finish(f)
 }
 
-// keptGain puts into the verdict what gain is to be expected of a model of more rows that is kept
-// in place of the judged tuned one, and returns it; 0: none is known, or the tuned one is not kept.
-func (e *ending) keptGain() runs.Number {
+// keptGain puts into the verdict what gain is to be expected of a model of times as many rows that
+// is kept in place of the judged tuned one, and returns it; 0: none is known, or the tuned one is
+// not kept.
+func (e *ending) keptGain(times float64) runs.Number {
 	v, n := &e.summary.Verdict, len(e.summary.Models)
 	if v.ExpectedGain > 0 && n > 0 && e.summary.Models[n-1].Kept {
-		v.ExpectedKept = runs.KeptShare * v.ExpectedGain
+		v.ExpectedKept = runs.KeptShare(times) * v.ExpectedGain
 	}
 	return v.ExpectedKept
 }

@@ -145,9 +145,9 @@ type FinishedRun struct {
 	// Note adds a sentence for people to the verdict, in the terminal and on the page.
 	Note func(format string, args ...any)
 	// KeptGain returns what gain is to be expected of a model that is kept in place of the one that
-	// was judged, and solved for with more rows, and puts it into the verdict; 0: that is not
-	// known.
-	KeptGain func() runs.Number
+	// was judged, and solved for with times as many rows, and puts it into the verdict; 0: that is
+	// not known.
+	KeptGain func(times float64) runs.Number
 	// Solve returns the solution of the lower problem of a model on other data of the agents in
 	// this process, at x. All processes call it.
 	Solve func(t data.Task, m models.Model, x []float64) (LowerSolution, error)

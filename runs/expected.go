@@ -1,75 +1,69 @@
 package runs
 
-import (
-	"math"
+import "math"
 
-	"dsbo/internal/num"
-)
-
-// Of the gain to expect: by how many of their standard errors cross-fitted gains are too large, as
-// structures and strengths of penalties were chosen by the same rows, and how much larger their
-// errors are therefore; and what true gains are without a look at a run's own: of most problems
-// normal with a spread of 0.04 of the loss, of one in five with ten times that.
+// Of the gain to expect. Cross-fitted gains are too large by some of their standard errors, as the
+// structure and the strengths of penalties were chosen by the same rows, and their errors are
+// larger therefore. Of a gain on the rows that tuned each λ some share is left on others, with an
+// error that has a part of its standard error and a part of the gain.
 const (
-	crossFitOptimism = 0.7
-	crossFitErrors   = 1.2
-	gainSpread       = 0.04
-	largeGains       = 0.2
-	largeSpread      = 0.4
+	crossFitOptimism = 0.6
+	crossFitErrors   = 1.3
+	tunedShare       = 0.4
+	tunedErrors      = 0.7
+	tunedSpread      = 1.0 / 3
 )
 
 // KeptShare is the share of the gain to expect that remains of a model which is solved for with
-// more rows than the judged one, as with more rows one penalty does better too.
-const KeptShare = 0.65
+// times as many rows as the judged one: with more rows one penalty does better too. Where rows are
+// many beside features the gain is as 1/rows, and where they are few it is what it was; the root is
+// between these.
+func KeptShare(times float64) Number { return Number(1 / math.Sqrt(times)) }
 
 // expectedGain returns by what share of the other model's loss the tuned model's is to be expected
 // to be lower on new examples, where the first gain is of test examples, or of cross-fitted ones;
-// not known of others. A gain that was found significant is on average larger than the true one,
-// and one whose rows chose something is so always: by some of its errors, as the best of several
-// choices is, whatever the size of the gain. With d ± s the gain on test examples, v ± w the
-// cross-fitted one and e = 1.2 w,
+// not known of others. A gain that was found significant is on average larger than the true one, as
+// chance has helped to find it. What the rows that chose the tuned model promise has no part in
+// this chance. With d ± s the gain on test examples, and u ± e what [Gain.promised] has,
 //
-//	g = (d/s² + (v − 0.7w)/e²) / (1/s² + 1/e²)
+//	g = (d/s² + u/e²) / (1/s² + 1/e²)
 //
-// and without v the mean of the true gain, given d, if true gains are as gainSpread has them.
+// Without u nothing is known of how large gains are, and therefore none of what is to be taken off.
 func expectedGain(gains []Gain) Number {
 	if len(gains) == 0 {
 		return Unknown()
 	}
+	if gains[0].Set == CrossFitted {
+		u, _ := gains[0].promised()
+		return u
+	}
 	d, s := -gains[0].Share(), gains[0].shareOf(gains[0].LossError)
-	switch set := gains[0].Set; {
-	case set == CrossFitted:
-		return unchosen(d, s)
-	case set != Test || gains[0].few() || !d.Known() || !s.Known():
+	switch {
+	case gains[0].Set != Test || gains[0].few() || !d.Known() || !s.Known():
 		return Unknown()
 	case s == 0:
 		return d
 	}
 	for _, g := range gains[1:] {
-		if v, w := -g.Share(), g.shareOf(g.LossError); g.Set == CrossFitted && v.Known() && w > 0 {
-			e := crossFitErrors * w
+		if u, e := g.promised(); u.Known() && e > 0 {
 			sure, also := 1/Number(s*s), 1/Number(e*e)
-			return (Number(d*sure) + Number(unchosen(v, w)*also)) / (sure + also)
+			return (Number(d*sure) + Number(u*also)) / (sure + also)
 		}
 	}
-	return shrunk(d, s)
+	return Unknown()
 }
 
-// unchosen returns a cross-fitted gain v ± w less what is to be expected of the choice alone.
-func unchosen(v, w Number) Number { return v - Number(crossFitOptimism*w) }
-
-// shrunk returns the mean of a true gain of which d ± s was found.
-func shrunk(d, s Number) Number {
-	sum, weights := 0.0, 0.0
-	for _, part := range [][2]float64{{1 - largeGains, gainSpread}, {largeGains, largeSpread}} {
-		spread := float64(part[1] * part[1])
-		variance := spread + float64(s*s)
-		weight := part[0] * num.Exp(-float64(d*d)/(2*variance)) / math.Sqrt(variance)
-		weights += weight
-		sum += float64(weight*spread) / variance
+// promised returns what gain is to be expected on other examples by a gain v ± w on examples that
+// have chosen the tuned model, and its error: v − 0.6w ± 1.3w of cross-fitted ones, and
+// 0.4v ± √((0.7w)² + (v/3)²) of validation examples, as the more hyperparameters they tuned, the
+// less is left. Not known of others.
+func (g Gain) promised() (gain, deviation Number) {
+	v, w := -g.Share(), g.shareOf(g.LossError)
+	switch g.Set {
+	case CrossFitted:
+		return v - Number(crossFitOptimism*w), crossFitErrors * w
+	case Validation:
+		return tunedShare * v, Number(math.Hypot(tunedErrors*float64(w), tunedSpread*float64(v)))
 	}
-	if weights == 0 { // farther off than numbers tell: the wide one
-		return d * largeSpread * largeSpread / (largeSpread*largeSpread + Number(s*s))
-	}
-	return d * Number(sum/weights)
+	return Unknown(), Unknown()
 }
