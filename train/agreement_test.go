@@ -38,7 +38,7 @@ func (f *faulty) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	if k == 4 {
 		f.Once.Do(func() {
 			x := f.X()
-			if x[0] = math.Nextafter(x[0], 1e9); f.NaN {
+			if x[0] += float64(math.Abs(x[0]) * 0x1p-40); f.NaN { // more than steps of x round off
 				x[0] = math.NaN()
 			}
 		})
