@@ -127,9 +127,7 @@ func NewAverages(team Team, w *Matrix, o AverageOptions) (*Averages, error) {
 
 // Agent returns the end of local agent i. It belongs to one goroutine at a time.
 func (a *Averages) Agent(i int) *Averager {
-	m := a.team.Mixer(i)
-	r, _ := m.(Reducer)
-	return &Averager{mixer: m, reducer: r, averages: a, id: i, memory: new(scaleMemory)}
+	return &Averager{mixer: a.team.Mixer(i), averages: a, id: i, memory: new(scaleMemory)}
 }
 
 // trafficTo returns what a number of messages to each of some receivers are, of some numbers and
@@ -206,10 +204,9 @@ func (a *Averages) MaxCost(i, words int) dsbo.Traffic {
 // Draws of stochastic rounding have names: seed, agent, stage, number of the Mix or average since
 // the stage began, and entry. A run that is resumed at the beginning of a stage draws the same.
 type Averager struct {
-	mixer    dsbo.Mixer // to the neighbours
-	reducer  Reducer    // nil if the mixer is none
-	averages *Averages  // what all agents agree on
-	id       int        // number of the agent
+	mixer    Reducer   // to the neighbours
+	averages *Averages // what all agents agree on
+	id       int       // number of the agent
 
 	stage, count uint64       // names of the next draws
 	mixCount     int          // calls of Mix since the stage began
@@ -291,9 +288,7 @@ func (a *Averager) AverageOn(ctx context.Context, vectors ...Vector) error {
 		}
 		return nil
 	}
-	if t.reducer = a.reducer; t.reducer == nil {
-		return dsbo.Errorf(dsbo.ErrCapability, "this exchange has no sums over all agents (network.Reducer is missing)")
-	}
+	t.reducer = a.mixer
 	t.terms, t.draws = t.terms[:0], t.draws[:0]
 	for _, v := range vectors {
 		term := v.Dst

@@ -81,13 +81,8 @@ func (g *Group) largestWords(ctx context.Context, words []uint64) error {
 	}
 	results := make([][]uint64, len(g.local))
 	err := g.exchange(func(k int) error {
-		r, ok := g.config.Team.Mixer(g.local[k]).(Reducer)
-		if !ok {
-			return dsbo.Errorf(dsbo.ErrCapability,
-				"this exchange has no largest number of all agents (Reducer is missing)")
-		}
 		results[k] = append(results[k], words...)
-		return r.Reduce(ctx, Max, 64, results[k])
+		return g.config.Team.Mixer(g.local[k]).Reduce(ctx, Max, 64, results[k])
 	})
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func NewLocal(w *Matrix) *Local {
 // When Mix returns, src is the caller's again and may be changed at once. After any error, the end
 // of its context too, the agent has left the exchange, and Mix of all the others returns an error
 // that wraps the first one. An i out of range panics, as an index does.
-func (l *Local) Mixer(i int) dsbo.Mixer { return l.agents[i] }
+func (l *Local) Mixer(i int) Reducer { return l.agents[i] }
 
 // Local implements [Team]: it returns all agents.
 func (l *Local) Local() []int { return l.ids }

@@ -38,10 +38,10 @@ func (op Op) Combine(size int, dst, src []uint64) {
 	}
 }
 
-// A Reducer is an agent's end of an exchange over which whole numbers of all agents are combined.
-// Mixers of all transports are.
+// A Reducer is what each transport has for an agent: its end of exchanges, whose vectors may be
+// combined by weights that change, and over which whole numbers of all agents are combined.
 type Reducer interface {
-	dsbo.Mixer
+	dsbo.CombiningMixer
 	// Reduce replaces words by the words of all agents combined, the same on every agent. A word is
 	// a number below 2^bits, 1 ≤ bits ≤ 64; sums are mod 2^bits, or of [Whole] numbers. All agents
 	// must call Mix and Reduce in the same order, with the same op, bits and number of words. It

@@ -16,7 +16,7 @@ type Team interface {
 	// be changed.
 	Local() []int
 	// Mixer returns the end of local agent i. It belongs to one goroutine at a time.
-	Mixer(i int) dsbo.Mixer
+	Mixer(i int) Reducer
 	// Gather gives every process the vectors of all agents: rows has one row for each agent, all of
 	// one length. The rows of local agents are sent, the others overwritten. All processes call it
 	// at the same point between exchanges, from one goroutine, while none of their agents mixes.

@@ -36,7 +36,7 @@ func TestTurns(t *testing.T) {
 				return err
 			}
 			if k == exchanges/2 {
-				err := l.Mixer(i).(network.Reducer).Reduce(t.Context(), network.Sum, 8, []uint64{1})
+				err := l.Mixer(i).Reduce(t.Context(), network.Sum, 8, []uint64{1})
 				if err != nil {
 					return err
 				}

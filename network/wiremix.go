@@ -15,10 +15,6 @@ func (a *Averager) Place() (agent, agents int) { return a.id, a.averages.w.N() }
 
 // CombineBy implements [dsbo.CombiningMixer].
 func (a *Averager) CombineBy(by func(dst []float64, in [][]float64)) error {
-	if _, ok := a.mixer.(dsbo.CombiningMixer); !ok {
-		return dsbo.Errorf(dsbo.ErrCapability,
-			"this exchange can combine vectors by sums alone (dsbo.CombiningMixer is missing)")
-	}
 	a.combination.by = by
 	return nil
 }
@@ -59,13 +55,8 @@ func (a *Averager) chooseCombination() error {
 	if by == nil && !x.kept {
 		return nil
 	}
-	m, ok := a.mixer.(dsbo.CombiningMixer)
-	if !ok {
-		return dsbo.Errorf(dsbo.ErrCapability,
-			"this exchange has the same weights always (dsbo.CombiningMixer is missing)")
-	}
 	x.kept = by != nil
-	return m.CombineBy(by)
+	return a.mixer.CombineBy(by)
 }
 
 // Pull implements [dsbo.DirectedMixer]: over a graph without directions it is Mix.

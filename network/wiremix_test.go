@@ -30,8 +30,8 @@ type countingMixer struct {
 	id   int
 }
 
-func (c *countingTeam) Mixer(i int) dsbo.Mixer {
-	return countingMixer{c.Team.Mixer(i).(network.Reducer), c, i}
+func (c *countingTeam) Mixer(i int) network.Reducer {
+	return countingMixer{c.Team.Mixer(i), c, i}
 }
 
 func (m countingMixer) Mix(ctx context.Context, dst, src []float64) error {

@@ -50,8 +50,8 @@ func (g guarded) Gather(ctx context.Context, rows [][]float64) error {
 	return g.Team.Gather(ctx, rows)
 }
 
-func (g guarded) Mixer(i int) dsbo.Mixer {
-	return guardedMixer{g.Team.Mixer(i).(network.Reducer), g.count, g.w.Sends(i), g.w.Tree().Sends(i),
+func (g guarded) Mixer(i int) network.Reducer {
+	return guardedMixer{g.Team.Mixer(i), g.count, g.w.Sends(i), g.w.Tree().Sends(i),
 		&networktest.Sums{Agents: g.w.N()}}
 }
 

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"dsbo"
 	"dsbo/ad"
 	"dsbo/algo"
 	"dsbo/data"
@@ -45,8 +44,8 @@ type taped struct {
 	agent int
 }
 
-func (g taped) Mixer(i int) dsbo.Mixer {
-	return &tapedMixer{Reducer: g.Saver.Mixer(i).(network.Reducer), tape: g.tape, agent: g.agent,
+func (g taped) Mixer(i int) network.Reducer {
+	return &tapedMixer{Reducer: g.Saver.Mixer(i), tape: g.tape, agent: g.agent,
 		sums: networktest.Sums{Agents: 4}, scales: map[[2]int]int{}, last: map[[2]int]int{}}
 }
 

@@ -124,7 +124,7 @@ func (x *Exchange) Local() []int { return x.ids }
 // When Mix returns, src is the caller's again. After any error, the end of its context too, the
 // agent has left the exchange, and Mix of all the others returns an error: on this rank one that
 // wraps the first one, on others an [*network.EndedError].
-func (x *Exchange) Mixer(i int) dsbo.Mixer {
+func (x *Exchange) Mixer(i int) network.Reducer {
 	if x.agents[i] == nil {
 		return nil
 	}

@@ -192,11 +192,11 @@ func TestSilent(t *testing.T) {
 func TestSilentReduction(t *testing.T) {
 	inBubble(t, 2, func(t *testing.T, _ []*fakeLibrary, worlds []*World) {
 		xs := openAll(t, worlds, mustRing(2), Options{Timeout: 50 * time.Millisecond})
-		err := xs[0].Mixer(0).(network.Reducer).Reduce(t.Context(), network.Sum, 64, make([]uint64, 3))
+		err := xs[0].Mixer(0).Reduce(t.Context(), network.Sum, 64, make([]uint64, 3))
 		if s, ok := errors.AsType[*network.SilentError](err); !ok || s.Silent != 50*time.Millisecond {
 			t.Errorf("%v; another rank must be silent", err)
 		}
-		err = xs[1].Mixer(1).(network.Reducer).Reduce(t.Context(), network.Sum, 64, make([]uint64, 3))
+		err = xs[1].Mixer(1).Reduce(t.Context(), network.Sum, 64, make([]uint64, 3))
 		if !errors.Is(err, network.ErrEnded) || !errors.Is(err, network.ErrSilent) {
 			t.Errorf("%v; the other rank must have ended for a silence", err)
 		}
@@ -214,7 +214,7 @@ func TestReductionIsKept(t *testing.T) {
 			if i == 1 && round == 5 {
 				cancel()
 			}
-			if err := xs[i].Mixer(i).(network.Reducer).Reduce(ctx, network.Max, 12, words); err != nil {
+			if err := xs[i].Mixer(i).Reduce(ctx, network.Max, 12, words); err != nil {
 				return err
 			}
 		}

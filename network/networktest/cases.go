@@ -13,22 +13,18 @@ import (
 )
 
 // A step is what an agent does together with the others: an exchange, or a reduction.
-type step func(ctx context.Context, m dsbo.Mixer) error
+type step func(ctx context.Context, m network.Reducer) error
 
 // mixStep mixes vectors of these lengths.
 func mixStep(dst, src int) step {
-	return func(ctx context.Context, m dsbo.Mixer) error {
+	return func(ctx context.Context, m network.Reducer) error {
 		return m.Mix(ctx, make([]float64, dst), make([]float64, src))
 	}
 }
 
 // step reduces zeros.
-func (r reduction) step(ctx context.Context, m dsbo.Mixer) error {
-	reducer, err := reducer(m)
-	if err != nil {
-		return err
-	}
-	return reducer.Reduce(ctx, r.op, r.bits, make([]uint64, r.length))
+func (r reduction) step(ctx context.Context, m network.Reducer) error {
+	return m.Reduce(ctx, r.op, r.bits, make([]uint64, r.length))
 }
 
 // step returns the exchange's step, which is a mix on some graphs, and a mix and a reduction on
@@ -37,7 +33,7 @@ func (x *exchange) step() step {
 	if x.w.N()%2 == 0 {
 		return mixStep(3, 3)
 	}
-	return func(ctx context.Context, m dsbo.Mixer) error {
+	return func(ctx context.Context, m network.Reducer) error {
 		if err := mixStep(3, 3)(ctx, m); err != nil {
 			return err
 		}
@@ -48,7 +44,7 @@ func (x *exchange) step() step {
 // wantAll has each agent of this process take a step, which must end with an error that is target.
 func (x *exchange) wantAll(ctx context.Context, t *testing.T, s step, target error) {
 	t.Helper()
-	x.wantErrors(t, x.onAgents(func(_ int, m dsbo.Mixer) error { return s(ctx, m) }), target)
+	x.wantErrors(t, x.onAgents(func(_ int, m network.Reducer) error { return s(ctx, m) }), target)
 }
 
 // wantErrors checks that every agent of this process ended with an error that is target.
@@ -112,7 +108,7 @@ func testUnlike(t *testing.T, x *exchange) {
 	if n == 1 {
 		t.Skip("one agent has nobody to be unlike")
 	}
-	if !slices.ContainsFunc(x.mixers, func(m dsbo.Mixer) bool { return m != nil }) {
+	if !slices.ContainsFunc(x.mixers, func(m network.Reducer) bool { return m != nil }) {
 		t.Skip("all agents live in other processes: there is nobody to look at")
 	}
 	first, others := mixStep(4, 4), mixStep(3, 3)
@@ -121,7 +117,7 @@ func testUnlike(t *testing.T, x *exchange) {
 		others = reduction{network.Sum, 16, 5}.step
 	}
 	ctx := Context(t)
-	errs := x.onAgents(func(i int, m dsbo.Mixer) error {
+	errs := x.onAgents(func(i int, m network.Reducer) error {
 		if i == 0 {
 			return first.untilError(ctx, m)
 		}
@@ -138,7 +134,7 @@ func testUnlike(t *testing.T, x *exchange) {
 }
 
 // untilError takes a step until an error comes.
-func (s step) untilError(ctx context.Context, m dsbo.Mixer) error {
+func (s step) untilError(ctx context.Context, m network.Reducer) error {
 	for {
 		if err := s(ctx, m); err != nil {
 			return err
@@ -177,7 +173,7 @@ func (x *exchange) wantReleased(ctx context.Context, t *testing.T, interrupt fun
 		started.Wait()
 		interrupt()
 	})
-	errs := x.onAgents(func(i int, m dsbo.Mixer) (err error) {
+	errs := x.onAgents(func(i int, m network.Reducer) (err error) {
 		for k := 0; k < 5 && err == nil; k++ {
 			err = s(ctx, m)
 		}
@@ -210,7 +206,7 @@ func testFail(t *testing.T, x *exchange) {
 			return team.Gather(ctx, vectors(x.w.N(), 2, 1))
 		}), dsbo.ErrDiverged)
 	}
-	x.wantErrors(t, x.onAgents(func(i int, m dsbo.Mixer) (err error) {
+	x.wantErrors(t, x.onAgents(func(i int, m network.Reducer) (err error) {
 		for k := 0; i == 0 && k < 3 && err == nil; k++ {
 			err = s(ctx, m)
 		}

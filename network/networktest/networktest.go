@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"dsbo"
 	"dsbo/network"
 
 	"go.uber.org/goleak"
@@ -151,14 +150,14 @@ func graphs(t *testing.T) []*network.Graph {
 type exchange struct {
 	w        *network.Matrix
 	teams    []network.Team
-	mixers   []dsbo.Mixer // nil for the agents of other processes
+	mixers   []network.Reducer // nil for the agents of other processes
 	closeAll func()
 }
 
 // newExchange finds the agents' ends.
 func newExchange(t *testing.T, w *network.Matrix, teams []network.Team, closeAll func()) *exchange {
 	t.Helper()
-	x := &exchange{w, teams, make([]dsbo.Mixer, w.N()), closeAll}
+	x := &exchange{w, teams, make([]network.Reducer, w.N()), closeAll}
 	for k, team := range teams {
 		local := team.Local()
 		if !slices.IsSorted(local) {
@@ -177,7 +176,7 @@ func newExchange(t *testing.T, w *network.Matrix, teams []network.Team, closeAll
 }
 
 // onAgents calls body for each agent of this process at the same time and returns their errors.
-func (x *exchange) onAgents(body func(i int, m dsbo.Mixer) error) []error {
+func (x *exchange) onAgents(body func(i int, m network.Reducer) error) []error {
 	return RunAll(len(x.mixers), func(i int) error {
 		if x.mixers[i] == nil {
 			return nil
@@ -215,11 +214,11 @@ func (x *exchange) gather(ctx context.Context, all [][]float64) []error {
 }
 
 // mustSucceed runs body like run and reports the errors. The first one ends the others.
-func (x *exchange) mustSucceed(t *testing.T, body func(ctx context.Context, i int, m dsbo.Mixer) error) {
+func (x *exchange) mustSucceed(t *testing.T, body func(ctx context.Context, i int, m network.Reducer) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(Context(t))
 	defer cancel()
-	errs := x.onAgents(func(i int, m dsbo.Mixer) error {
+	errs := x.onAgents(func(i int, m network.Reducer) error {
 		err := body(ctx, i, m)
 		if err != nil {
 			cancel()
@@ -264,7 +263,7 @@ func testProduct(t *testing.T, x *exchange) {
 		src[r] = vectors(n, lengths[r%len(lengths)], r)
 		want[r] = Product(x.w, src[r])
 	}
-	x.mustSucceed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
+	x.mustSucceed(t, func(ctx context.Context, i int, m network.Reducer) error {
 		pace := rand.New(rand.NewPCG(uint64(i), 0))
 		for r := range rounds {
 			for range pace.IntN(4) {

@@ -28,7 +28,7 @@ func TestProcessesConform(t *testing.T) {
 
 // A fault breaks the contract in agent 0's end of a good exchange, or in its team.
 type fault struct {
-	mix    func(ctx context.Context, m dsbo.Mixer, dst, src []float64) error
+	mix    func(ctx context.Context, m network.Reducer, dst, src []float64) error
 	gather func(ctx context.Context, team network.Team, rows [][]float64) error
 	reduce func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error
 }
@@ -39,11 +39,11 @@ type faultyTeam struct {
 	fault
 }
 
-func (f faultyTeam) Mixer(i int) dsbo.Mixer {
+func (f faultyTeam) Mixer(i int) network.Reducer {
 	if i != 0 {
 		return f.Team.Mixer(i)
 	}
-	return faultyMixer{f.Team.Mixer(i).(network.Reducer), f.fault}
+	return faultyMixer{f.Team.Mixer(i), f.fault}
 }
 
 func (f faultyTeam) Gather(ctx context.Context, rows [][]float64) error {
@@ -65,10 +65,6 @@ func (f faultyMixer) Mix(ctx context.Context, dst, src []float64) error {
 	return f.mix(ctx, f.Reducer, dst, src)
 }
 
-func (f faultyMixer) CombineBy(by func(dst []float64, in [][]float64)) error {
-	return f.Reducer.(dsbo.CombiningMixer).CombineBy(by)
-}
-
 func (f faultyMixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
 	if f.reduce == nil {
 		return f.Reducer.Reduce(ctx, op, bits, words)
@@ -78,7 +74,7 @@ func (f faultyMixer) Reduce(ctx context.Context, op network.Op, bits int, words 
 
 // after returns a mix that changes the numbers of a good one.
 func after(change func(dst, src []float64)) fault {
-	return fault{mix: func(ctx context.Context, m dsbo.Mixer, dst, src []float64) error {
+	return fault{mix: func(ctx context.Context, m network.Reducer, dst, src []float64) error {
 		err := m.Mix(ctx, dst, src)
 		if len(dst) > 0 && len(src) > 0 {
 			change(dst, src)
@@ -89,7 +85,7 @@ func after(change func(dst, src []float64)) fault {
 
 // renamed returns a mix that hides the kind of an error.
 func renamed(kind error) fault {
-	return fault{mix: func(ctx context.Context, m dsbo.Mixer, dst, src []float64) error {
+	return fault{mix: func(ctx context.Context, m network.Reducer, dst, src []float64) error {
 		err := m.Mix(ctx, dst, src)
 		if errors.Is(err, kind) {
 			return errors.New("gone")

@@ -36,9 +36,9 @@ func Processes(w *network.Matrix, locals ...[]int) (teams []network.Team, closeA
 	return teams, func() { teams[0].Fail(network.ErrClosed) }
 }
 
-func (p *process) Local() []int           { return p.local }
-func (p *process) Mixer(i int) dsbo.Mixer { return p.agents.Mixer(i) }
-func (p *process) Fail(err error)         { p.agents.Fail(err); p.processes.Fail(err) }
+func (p *process) Local() []int                { return p.local }
+func (p *process) Mixer(i int) network.Reducer { return p.agents.Mixer(i) }
+func (p *process) Fail(err error)              { p.agents.Fail(err); p.processes.Fail(err) }
 
 // Gather sums what the processes have: of each row one process has the numbers and the others −0,
 // which changes no bit.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	"dsbo"
 	"dsbo/network"
 )
 
@@ -65,15 +64,6 @@ func (r reduction) combined(words [][]uint64) []uint64 {
 	return all
 }
 
-// reducer returns a mixer's Reduce, or an error: all transports have one.
-func reducer(m dsbo.Mixer) (network.Reducer, error) {
-	r, ok := m.(network.Reducer)
-	if !ok {
-		return nil, errors.New("the mixer must be a network.Reducer")
-	}
-	return r, nil
-}
-
 // gatherLengths has 0, 1 and others around them, and one that fills many packets.
 var gatherLengths = []int{3, 0, 1, 1, 0, 4099, 2}
 
@@ -83,7 +73,7 @@ func testReduce(t *testing.T, x *exchange) {
 	all := reductions(n)
 	const between = 5 // reductions from two gatherings to the next two
 	for first := 0; first < len(all) && !t.Failed(); first += between {
-		x.mustSucceed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
+		x.mustSucceed(t, func(ctx context.Context, i int, m network.Reducer) error {
 			for round := first; round < min(first+between, len(all)); round++ {
 				if err := all[round].check(ctx, m, n, i, round); err != nil {
 					return err
@@ -112,14 +102,10 @@ func testReduce(t *testing.T, x *exchange) {
 }
 
 // check reduces, as agent i, and checks the result.
-func (r reduction) check(ctx context.Context, m dsbo.Mixer, n, i, round int) error {
-	reducer, err := reducer(m)
-	if err != nil {
-		return err
-	}
+func (r reduction) check(ctx context.Context, m network.Reducer, n, i, round int) error {
 	words := r.words(n, round)
 	want := r.combined(words)
-	if err := reducer.Reduce(ctx, r.op, r.bits, words[i]); err != nil {
+	if err := m.Reduce(ctx, r.op, r.bits, words[i]); err != nil {
 		return err
 	}
 	if !slices.Equal(words[i], want) {
@@ -159,7 +145,7 @@ func testAverage(t *testing.T, x *exchange) {
 				ends[i] = there.Agent(i)
 			}
 		}
-		x.mustSucceed(t, func(ctx context.Context, i int, _ dsbo.Mixer) error {
+		x.mustSucceed(t, func(ctx context.Context, i int, _ network.Reducer) error {
 			got, err := averages(ctx, ends[i], o, x.w, i)
 			if err != nil {
 				return err

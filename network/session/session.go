@@ -103,7 +103,7 @@ func (s *Session) Members() membership.Epoch { return s.Epoch }
 func (s *Session) Local() []int { return []int{s.position} }
 
 // Mixer implements [network.Team]: it returns s for this agent's position, and nil for others.
-func (s *Session) Mixer(i int) dsbo.Mixer {
+func (s *Session) Mixer(i int) network.Reducer {
 	if i != s.position {
 		return nil
 	}
