@@ -64,7 +64,7 @@ except ImportError:  # as much of them as is needed here
             return 1 - left / np.average((y - np.average(y, weights=sample_weight)) ** 2, weights=sample_weight)
 
 
-# What stands for a missing value in files.
+# What stands for a missing value in files, unless a model has other words.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-")
 
 
@@ -130,7 +130,8 @@ class Model:
     def __init__(self, description, weights):
         self.inputs = description["recipe"].get("inputs", [])
         self.target = description["recipe"]["target"]
-        self.refuses_missing = description["recipe"].get("missing") == "none"
+        self.refuses_missing = description["recipe"].get("missing") == "refuse"
+        self.missing_words = description["recipe"].get("missing_words", MISSING)
         if description["recipe"].get("sparse"):
             raise ValueError("models of sparse tables are for dsbo predict")
         self.layers = [
@@ -157,15 +158,19 @@ class Model:
                 continue
             if c["name"] not in columns:
                 raise ValueError(f"column {c['name']} is missing, and the model needs it")
+            gone = ("", *c.get("missing_words", self.missing_words))
+            column = [None if _is_missing(v, gone) else v for v in columns[c["name"]]]
             if c["kind"] == "word":
-                values = np.array([None if _is_missing(v) else str(v) for v in columns[c["name"]]], object)
+                values = np.array([None if v is None else str(v) for v in column], object)
                 missing = np.array([v is None for v in values], bool)
                 known = [values == word for word in c["words"]] if "words" in c else []
                 parts += known
                 if "rare" in c:
                     parts.append(~missing & ~np.any(known, axis=0) if known else ~missing)
             else:
-                values = _numbers(columns[c["name"]], c.get("unit"))
+                values = _times(column, c["unit"]) if c["kind"] == "time" else _numbers(column, c.get("unit", ""))
+                if abs(c.get("mean", 0)) <= 2**14 * c["deviation"]:
+                    values = values.astype(np.float32).astype(float)  # as dsbo rounds them
                 missing = np.isnan(values)
                 parts.append(np.where(missing, 0, (values - c.get("mean", 0)) / c["deviation"]))
             if "indicator" in c:
@@ -197,22 +202,22 @@ class Model:
         return np.exp(out) if kind == "count" else out * self.target["deviation"] + self.target.get("mean", 0)
 
 
-def _is_missing(value):
-    return value is None or value != value or isinstance(value, str) and value in MISSING
+def _is_missing(value, words=MISSING):
+    return value is None or value != value or isinstance(value, str) and value in words
 
 
-def _numbers(values, unit=None):
-    """Return numbers, or times in a unit since 1970, with the 24 bits that dsbo reads of them."""
-    values = np.asarray(values)
-    if unit:
-        if values.dtype == object or values.dtype.kind in "US":
-            values = ["NaT" if _is_missing(v) else str(v).rstrip("Z") for v in values]
-        nanoseconds = np.array(values, "datetime64[ns]")
-        per = {"day": 86400e9, "s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}[unit]
-        values = np.where(np.isnat(nanoseconds), np.nan, nanoseconds.astype("int64") / per)
-    elif values.dtype == object or values.dtype.kind in "US":
-        values = np.array([np.nan if _is_missing(v) else float(v) for v in values])
-    return np.asarray(values, np.float32).astype(float)
+def _times(values, unit):
+    """Return times in a unit since 1970, NaN for None."""
+    values = ["NaT" if v is None else str(v).rstrip("Z") if isinstance(v, str) else v for v in values]
+    nanoseconds = np.array(values, "datetime64[ns]")
+    per = {"day": 86400e9, "s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}[unit]
+    return np.where(np.isnat(nanoseconds), np.nan, nanoseconds.astype("int64") / per)
+
+
+def _numbers(values, mark):
+    """Return numbers, NaN for None; texts may have a mark such as %."""
+    return np.array([np.nan if v is None else float(v.replace(mark, "") if mark and isinstance(v, str) else v)
+                     for v in values])
 
 
 def read_csv(path, delimiter=","):
@@ -338,7 +343,7 @@ class DsboClassifier(ClassifierMixin, _Estimator):
         self.classes_, places = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("y must have more than 1 class; it has one class")
-        self._words = [f"class {c}" for c in self.classes_]
+        self._words = [f"class {k}" for k in range(len(self.classes_))]  # a text may be empty, or end in blanks
         self._fit(X, places, sites, "classification", self._words)
         rare = [str(c) for c, word in zip(self.classes_, self._words) if word not in self.model_.classes]
         if rare:
