@@ -17,7 +17,6 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/network"
-	"dsbo/runs/report"
 )
 
 // An inverseProduct is what Algorithm 1 solves: Σ H_i z = Σ b_i for the quadratics' H_i = A_i and
@@ -75,10 +74,9 @@ func (s *inverseProduct) decay(ctx context.Context, gamma float64, limit int) de
 	if from < 0 || len(d.errors)-from < 3 {
 		from = len(d.errors) / 2
 	}
-	line := testkit.Get(report.FitLine(d.steps[from:], d.errors[from:], false, true))
-	d.factor = math.Pow(10, line.Slope)
-	fitted := column(d.steps[from:], func(step float64) float64 { return math.Log10(line.At(step)) })
-	d.rSquared = stat.RSquaredFrom(fitted, column(d.errors[from:], math.Log10), nil)
+	steps, logs := d.steps[from:], column(d.errors[from:], math.Log10)
+	intercept, slope := stat.LinearRegression(steps, logs, nil, false)
+	d.factor, d.rSquared = math.Pow(10, slope), stat.RSquared(steps, logs, nil, intercept, slope)
 	return d
 }
 

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
-	"dsbo/runs/report"
 )
 
 // A lab is where the experiments leave their results.
@@ -97,7 +98,8 @@ func (l *lab) table(t table) {
 
 // slope fits the exponent of a power law.
 func slope(x, y []float64) float64 {
-	return testkit.Get(report.FitLine(x, y, true, true)).Slope
+	_, exponent := stat.LinearRegression(column(x, math.Log10), column(y, math.Log10), nil, false)
+	return exponent
 }
 
 func mean(v []float64) float64 {

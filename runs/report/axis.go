@@ -25,14 +25,6 @@ func onAxis(v float64, log bool) bool {
 	return math.Abs(v) < most && (!log || v > 1/most)
 }
 
-// axisValue is the coordinate of a number on an axis, up to shift and scale.
-func axisValue(v float64, log bool) float64 {
-	if log {
-		return math.Log10(v)
-	}
-	return v
-}
-
 // An extent is the range of the numbers of one axis.
 type extent struct {
 	low, high float64 // least and greatest finite number
@@ -102,6 +94,9 @@ func (t ticker) Ticks(low, high float64) []plot.Tick {
 			return power < from || power > to
 		})
 	}
+	if t.integers {
+		return integerTicks(low, high)
+	}
 	ticks := plot.DefaultTicks{}.Ticks(low, high)
 	for i, k := range ticks {
 		if math.Abs(k.Value) < slack*(high-low) {
@@ -111,13 +106,7 @@ func (t ticker) Ticks(low, high float64) []plot.Tick {
 			ticks[i].Label = strconv.FormatFloat(k.Value, 'g', 10, 64)
 		}
 	}
-	if !t.integers {
-		return ticks
-	}
-	if slices.ContainsFunc(ticks, func(k plot.Tick) bool { return !k.IsMinor() && k.Value != math.Trunc(k.Value) }) {
-		return integerTicks(low, high) // what is left of the others may be none
-	}
-	return slices.DeleteFunc(ticks, func(k plot.Tick) bool { return k.Value != math.Trunc(k.Value) })
+	return ticks
 }
 
 // integerTicks returns ticks at the multiples of a round integer, at most six of them.

@@ -7,8 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/plot"
 	"pgregory.net/rapid"
-
-	"dsbo/internal/testkit"
 )
 
 func labels(ticks []plot.Tick) []string {
@@ -32,7 +30,7 @@ func TestTicks(t *testing.T) {
 		{"tenths", linear, 0.62, 0.93, []string{"0.7", "0.8", "0.9"}},
 		{"around 0", linear, -1, 1, []string{"-1", "0", "1"}},
 		{"one count", whole, 0, 1.02, []string{"0", "1"}},
-		{"counts", whole, 0, 102, []string{"0", "50", "100"}},
+		{"counts", whole, 0, 102, []string{"0", "20", "40", "60", "80", "100"}},
 		{"counts from 1 on", whole, 1, 13, []string{"5", "10"}},
 		{"thousands", linear, 0, 45000, []string{"0", "20000", "40000"}},
 		{"small", linear, 1e-5, 4.2e-5, []string{"1e-05", "2e-05", "3e-05", "4e-05"}},
@@ -74,23 +72,4 @@ func TestTicksOfAnyRange(t *testing.T) {
 			t.Fatalf("%d labels", len(seen)-1)
 		}
 	})
-}
-
-func TestFitLine(t *testing.T) {
-	x := []float64{1, 10, 100, 1000, 0, 5}
-	y := []float64{7, 7 / math.Sqrt(10), 0.7, 7 / math.Sqrt(1000), 3, math.NaN()} // the last two have no place
-	l := testkit.Get(FitLine(x, y, true, true))
-	// Four exact points: the error is the error of a few logarithms.
-	if math.Abs(l.Slope+0.5) > 1e-14 || math.Abs(l.At(50)-7/math.Sqrt(50)) > 1e-13 {
-		t.Errorf("slope %v, at 50 %v", l.Slope, l.At(50))
-	}
-	if l = testkit.Get(FitLine([]float64{0, 1, 2}, []float64{8, 4, 2}, false, true)); l.label() != "×0.5 a step" {
-		t.Error(l.label())
-	}
-	if _, err := FitLine([]float64{3, 3}, []float64{1, 2}, false, false); err == nil {
-		t.Error("a line through points above each other")
-	}
-	if _, err := FitLine(nil, nil, false, false); err == nil {
-		t.Error("a line through nothing")
-	}
 }

@@ -98,14 +98,9 @@ func (f *Figure) plot() (*plot.Plot, []entry) {
 		}
 		drawn, samples := s.lines(style, x, y)
 		p.Add(s.bands(style, x, y)...) // below all lines
-		name := s.Name
-		if fit, line := s.fittedLine(style, x, y); line != nil {
-			name += " (" + fit.label() + ")"
-			drawn = append(drawn, line)
-		}
 		lines = append(lines, drawn...)
-		if name != "" {
-			entries = append(entries, entry{name, samples})
+		if s.Name != "" {
+			entries = append(entries, entry{s.Name, samples})
 		}
 	}
 	for i, l := range f.Levels {
@@ -178,16 +173,14 @@ func points(xs, ys []float64, piece [2]int) plotter.XYs {
 
 // lines returns the lines and markers of a series, and what stands beside its name in the legend.
 func (s *Series) lines(style look, x, y extent) (drawn []plot.Plotter, samples []plot.Thumbnailer) {
-	marked := s.Points || !s.Reference && len(s.X) <= fewPoints
-	if !s.Points {
-		samples = append(samples, &plotter.Line{LineStyle: style.line})
-	}
+	marked := !s.Reference && len(s.X) <= fewPoints
+	samples = append(samples, &plotter.Line{LineStyle: style.line})
 	if marked {
 		samples = append(samples, &plotter.Scatter{GlyphStyle: style.marker})
 	}
 	for _, piece := range pieces(x, y, s.X, s.Y) {
 		line := points(s.X, s.Y, piece)
-		if !s.Points && len(line) > 1 {
+		if len(line) > 1 {
 			drawn = append(drawn, &plotter.Line{XYs: line, LineStyle: style.line})
 		}
 		if marked || len(line) == 1 && !s.Reference {
@@ -210,23 +203,4 @@ func (s *Series) bands(style look, x, y extent) (areas []plot.Plotter) {
 			LineStyle: edge})
 	}
 	return areas
-}
-
-// fittedLine returns the fitted line of a series that asks for one and has the points for it, and
-// how it is drawn, else nil.
-func (s *Series) fittedLine(style look, x, y extent) (Line, plot.Plotter) {
-	l, err := FitLine(s.X, s.Y, x.log, y.log)
-	if !s.Fit || err != nil {
-		return l, nil
-	}
-	fitted := noExtent()
-	for _, piece := range pieces(x, y, s.X, s.Y) {
-		fitted.add(s.X[piece[0]:piece[1]]...)
-	}
-	ends := plotter.XYs{{X: fitted.low, Y: l.At(fitted.low)}, {X: fitted.high, Y: l.At(fitted.high)}}
-	if !onAxis(ends[0].Y, y.log) || !onAxis(ends[1].Y, y.log) {
-		return l, nil
-	}
-	dashed := draw.LineStyle{Color: style.line.Color, Width: 1, Dashes: []vg.Length{4, 3}}
-	return l, &plotter.Line{XYs: ends, LineStyle: dashed}
 }

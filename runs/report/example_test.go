@@ -22,9 +22,8 @@ func ExampleFigure() {
 		XLabel: "q, the length of y",
 		YLabel: "memory (MB)",
 		Series: []report.Series{
-			{Name: "full Hessian", X: []float64{100, 784, 7840}, Y: []float64{0.08, 4.9, 492}, Points: true, Fit: true},
-			{Name: "Hessian-vector product", X: []float64{100, 784, 7840}, Y: []float64{0.0008, 0.0063, 0.063},
-				Points: true, Fit: true},
+			{Name: "full Hessian", X: []float64{100, 784, 7840}, Y: []float64{0.08, 4.9, 492}},
+			{Name: "Hessian-vector product", X: []float64{100, 784, 7840}, Y: []float64{0.0008, 0.0063, 0.063}},
 		},
 	}
 	if err := report.Save(&f, dir, "memory"); err != nil {
@@ -80,16 +79,4 @@ func ExampleWrite() {
 	// report.html
 	// phi_gap_iterations.svg
 	// phi_iterations.svg
-}
-
-// The slope of a convergence curve on logarithmic axes is the exponent of its rate.
-func ExampleFitLine() {
-	k := []float64{100, 1000, 10000}
-	gradient := []float64{0.5, 0.05, 0.005}
-	l, err := report.FitLine(k, gradient, true, true)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("slope %.2f, at K = 500 %.2f\n", l.Slope, l.At(500))
-	// Output: slope -1.00, at K = 500 0.10
 }

@@ -17,16 +17,12 @@ type Figure struct {
 	XMarks         []float64 // thin upright lines, at x
 }
 
-// A Series is one line, or one set of points, of a [Figure]. A NaN or infinite number is a gap.
+// A Series is one line of a [Figure]. A NaN or infinite number is a gap.
 type Series struct {
 	Name string    // in the legend
 	X, Y []float64 // coordinates of the points, of one length
 	// Low and High, if not nil, are the edges of a band around Y, of its length.
 	Low, High []float64
-	Points    bool // draw markers only, without the line between them
-	// draw the straight line of least squares through the points, in the axes' scales, and name
-	// its slope
-	Fit       bool
 	Reference bool // a thin grey line, for what theory says
 	look      int  // 1 + the number of its look; 0: its number among the series
 }

@@ -298,7 +298,7 @@ func TestAnyFigure(t *testing.T) {
 			YScale: Scale(rapid.IntRange(0, 2).Draw(rt, "yscale")),
 			XCount: rapid.Bool().Draw(rt, "count"),
 			Series: []Series{{Name: "a", X: draw("x"), Y: draw("y"), Low: draw("low"), High: draw("high")},
-				{X: draw("x2"), Y: draw("y2"), Points: true, Fit: true}},
+				{X: draw("x2"), Y: draw("y2")}},
 			Levels: []Level{{"l", number.Draw(rt, "level")}},
 		}
 		data, err := render(&f, f.Title, nil)
