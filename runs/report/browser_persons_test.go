@@ -88,7 +88,7 @@ var persons = inspection{`
 	out.Features = [...document.querySelectorAll("#features tbody th")].map(seen);
 	out.Site2 = [...document.querySelectorAll("#joined tbody tr")].map(seen).find(text => text.startsWith("site 2"));
 	out.Command = seen(document.querySelector("#use code"));
-	out.Tried = [...document.querySelectorAll("#gains th")].some(th => th.textContent === "reweighted 1");
+	out.Tried = [...document.querySelectorAll("#gains th")].some(th => th.textContent.startsWith("reweighted 1"));
 	const real = HTMLAnchorElement.prototype.click;
 	const link = document.querySelector("#good a[download]");
 	out.Names.push(link.download);

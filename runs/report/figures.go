@@ -148,7 +148,7 @@ func levels(q quantity, gs []group) (all []Level) {
 	problems := byProblem(gs)
 	labels := problemLabels(problems)
 	for i, l := range q.levels {
-		if i > 0 && len(gs) > 1 {
+		if i > 0 && !alone(gs) {
 			break
 		}
 		for j, p := range problems {

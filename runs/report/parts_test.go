@@ -64,3 +64,19 @@ var switches = inspection{`
 		t.Errorf("axes %s, want that of the second part alone changed", seen)
 	}
 }}
+
+// TestLevelsOfOneMethod: the figure of one method among others' has the first level alone, as a
+// figure of several has; a run that has no others to be told from shows all.
+func TestLevelsOfOneMethod(t *testing.T) {
+	one := loaded(t, scenarios()["finished"]...)
+	for _, c := range []struct {
+		label, name string
+		levels      int
+	}{{"", "accuracy_iterations", 2}, {"a method", "test_accuracy_iterations", 1}} {
+		one[0].Label = c.label
+		f, _ := FigureOf(one, c.name, "", "")
+		if got := len(f.drawing.(*Figure).Levels); got != c.levels {
+			t.Errorf("label %q: %d levels, want %d", c.label, got, c.levels)
+		}
+	}
+}
