@@ -244,13 +244,21 @@ func TestPoints(t *testing.T) {
 		points[0].Iteration != 6 || points[0].Epoch != 0 {
 		t.Errorf("points %+v; they must be checkpoints, the newest after 6 iterations, and the result", points)
 	}
+	summary := testkit.Get(f.ReadSummary())
+	summary.Epoch = 1 // as one that is taken over has, before its changes are on the disk
+	testkit.OK(f.WriteSummary(summary))
+	has := func(p register.Point) bool { return p.Iteration == register.Result }
+	if slices.ContainsFunc(testkit.Get(f.Points()), has) {
+		t.Error("a result of an epoch that is not known is a point")
+	}
+	summary.Epoch = 0
+	testkit.OK(f.WriteSummary(summary))
 	s := register.State{Promised: 9, Log: membership.Log{{Epoch: 1, Iteration: 2, Members: []int{0}}}}
 	testkit.OK(f.SaveRegister(s))
 	if again := testkit.Get(f.Register()); again.Promised != 9 || len(again.Log) != 1 ||
 		len(testkit.Get(f.ReadChanges())) != 1 {
 		t.Errorf("the register is %+v, and the changes are not in a file of their own", again)
 	}
-	has := func(p register.Point) bool { return p.Iteration == register.Result }
 	if state := testkit.Get(f.State()); state != runs.Unfinished || slices.ContainsFunc(testkit.Get(f.Points()), has) {
 		t.Errorf("the run is %v after a change, and has a result; it must be unfinished, and have none", state)
 	}

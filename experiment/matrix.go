@@ -17,12 +17,10 @@ func (s *Settings) chooseMatrix(p *problem) (m dsbo.CurvatureMatrix, err error) 
 	if m != dsbo.GaussNewton {
 		return m, nil
 	}
-	np, nq, err := p.Dims()
-	if err == nil { // whether the lower loss marks its outputs, which the model knows
-		one := p.Oracles[p.local[0]].(dsbo.GaussNewtonOracle)
-		zero := make([]float64, nq)
-		err = one.GaussNewton(make([]float64, nq), make([]float64, np), zero, zero, dsbo.Sample{Set: dsbo.Whole})
-	}
+	// whether the lower loss marks its outputs, which the model knows
+	np, nq := p.model.Dims()
+	one, zero := p.Oracles[p.local[0]].(dsbo.GaussNewtonOracle), make([]float64, nq)
+	err = one.GaussNewton(make([]float64, nq), make([]float64, np), zero, zero, dsbo.Sample{Set: dsbo.Whole})
 	if err != nil {
 		return m, fmt.Errorf("-curvature %v: %w", m, err)
 	}

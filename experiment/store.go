@@ -66,28 +66,27 @@ func (f *agentFolder) Points() (all []register.Point, err error) {
 		return all, errors.Join(err, e)
 	}
 	result := register.Point{Iteration: register.Result}
-	if result.Epoch, err = f.finalEpoch(); err != nil {
-		return nil, err
+	known := false
+	if result.Epoch, known, err = f.finalEpoch(); !known || err != nil {
+		return all, err
 	}
 	result.Digest, err = f.digest(runs.LambdaFile, runs.OmegaFile)
 	return append(all, result), err
 }
 
-// finalEpoch returns the session that began the epoch of the result.
-func (f *agentFolder) finalEpoch() (uint64, error) {
+// finalEpoch returns the session that began the epoch of the result. It is not known of a result
+// that was taken over in a session which ended before its changes were on the disk: it is taken
+// over again.
+func (f *agentFolder) finalEpoch() (session uint64, known bool, err error) {
 	s, err := f.ReadSummary()
 	if err != nil || s.Epoch == 0 {
-		return 0, err
+		return 0, err == nil, err
 	}
 	log, err := f.ReadChanges()
-	if err == nil && s.Epoch > len(log) {
-		err = fmt.Errorf("%s: the result must be of one of the %d epochs of %s; it is of epoch %d", f.Folder, len(log),
-			runs.ChangesFile, s.Epoch)
+	if err != nil || s.Epoch > len(log) {
+		return 0, false, err
 	}
-	if err != nil {
-		return 0, err
-	}
-	return log[s.Epoch-1].Session, nil
+	return log[s.Epoch-1].Session, true, nil
 }
 
 // digest stands for the contents of some files.

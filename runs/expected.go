@@ -63,7 +63,8 @@ func (g Gain) promised() (gain, deviation Number) {
 	case CrossFitted:
 		return v - Number(crossFitOptimism*w), crossFitErrors * w
 	case Validation:
-		return tunedShare * v, Number(math.Hypot(tunedErrors*float64(w), tunedSpread*float64(v)))
+		e, s := tunedErrors*w, tunedSpread*v
+		return tunedShare * v, Number(math.Sqrt(float64(float64(e)*float64(e)) + float64(float64(s)*float64(s))))
 	}
 	return Unknown(), Unknown()
 }

@@ -25,7 +25,7 @@ func (ledger) Read(in *input.File, _ tables.Options) (*tables.Table, error) {
 		return nil, err
 	}
 	var names []string
-	var values [][]float32 // by column
+	var values [][]float64 // by column
 	lines := bufio.NewScanner(r)
 	lines.Scan() // the head
 	for number := 2; lines.Scan(); number++ {
@@ -35,14 +35,14 @@ func (ledger) Read(in *input.File, _ tables.Options) (*tables.Table, error) {
 			if number == 2 {
 				names, values = append(names, name), append(values, nil)
 			}
-			v, err := strconv.ParseFloat(text, 32)
+			v, err := strconv.ParseFloat(text, 64)
 			if err != nil || j >= len(names) || names[j] != name || number > 2 && len(fields) != len(names) {
 				reason := fmt.Sprintf(
 					"a wine must have the same measurements as the first one, each with its number; it has %q",
 					lines.Text())
 				return nil, &input.Error{File: in.Name(), Line: number, Column: name, Reason: reason}
 			}
-			values[j] = append(values[j], float32(v))
+			values[j] = append(values[j], v)
 		}
 	}
 	if err := lines.Err(); err != nil {

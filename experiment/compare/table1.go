@@ -14,6 +14,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/internal/num"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/runs"
@@ -60,7 +61,7 @@ func entrants() []entrant {
 func logs(v []float64) []float64 {
 	all := make([]float64, len(v))
 	for i, x := range v {
-		all[i] = math.Log10(x)
+		all[i] = num.Log(x) / math.Ln10
 	}
 	return all
 }
