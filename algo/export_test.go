@@ -37,6 +37,8 @@ func (a *MADSBO) R() []float64 { return a.r }
 // Rules of the damped method, and of what auto stands for.
 var (
 	DampedStep = dampedStep
+	Settling   = settling
+	Settled    = settled
 	AutoOf     = Curvature.auto
 )
 

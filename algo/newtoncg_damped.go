@@ -95,7 +95,7 @@ func (a *NewtonCG) freeze(w *turn) {
 	if a.Damping == 0 {
 		return
 	}
-	for calm, t := 0, 1; calm < leastSettling && t <= mostSettling && w.err == nil; t++ {
+	for calm, t := 0, 1; settling(calm, t) && w.err == nil; t++ {
 		renew := t%a.DgEvery == 0
 		a.stepOfY(w, a.C, renew)
 		a.tried[2]++
@@ -103,8 +103,7 @@ func (a *NewtonCG) freeze(w *turn) {
 			a.tried[3]++
 		}
 		a.vote = 0
-		// a smaller share says that the step was too long
-		if a.share == 1 && !(a.fall > float64(settledShare*math.Abs(a.losses[0]))) {
+		if settled(a.share, a.fall, a.losses[0]) {
 			a.vote = 1
 		}
 		if a.averageNumber(w, a.term.vote) > 0 {
@@ -113,4 +112,13 @@ func (a *NewtonCG) freeze(w *turn) {
 			calm = 0
 		}
 	}
+}
+
+// settling reports whether y takes step t, from 1 on, after calm ones in a row.
+func settling(calm, t int) bool { return calm < leastSettling && t <= mostSettling }
+
+// settled reports whether a step has left the lower loss nearly as it was. A smaller share says
+// that the step was too long.
+func settled(share, fall, loss float64) bool {
+	return share == 1 && !(fall > float64(settledShare*math.Abs(loss)))
 }

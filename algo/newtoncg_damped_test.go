@@ -168,6 +168,30 @@ func TestDampedStep(t *testing.T) {
 	}
 }
 
+// TestSettling: y has settled after two full steps in a row, none of which lowers the loss by more
+// than 3 % of it, or after 30 steps.
+func TestSettling(t *testing.T) {
+	for _, c := range []struct {
+		share, fall, loss float64
+		want              bool
+	}{
+		{1, .29, 10, true}, {1, .31, 10, false}, {1, .29, -10, true}, {1, .31, -10, false}, {.25, 0, 10, false},
+		{1, math.NaN(), 10, true}, {1, 0, 0, true},
+	} {
+		if got := algo.Settled(c.share, c.fall, c.loss); got != c.want {
+			t.Errorf("%+v: settled is %t", c, got)
+		}
+	}
+	for _, c := range []struct {
+		calm, step int
+		want       bool
+	}{{0, 1, true}, {1, 30, true}, {2, 2, false}, {0, 31, false}} {
+		if got := algo.Settling(c.calm, c.step); got != c.want {
+			t.Errorf("%+v: y goes on: %t", c, got)
+		}
+	}
+}
+
 // TestDampedDiagonal: entries without curvature, which are below 1e-10 of the mean, count as the
 // mean entry, and all do where the data have none.
 func TestDampedDiagonal(t *testing.T) {

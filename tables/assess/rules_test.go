@@ -225,3 +225,16 @@ func TestShare(t *testing.T) {
 		}
 	}
 }
+
+// TestBinOfProbability: bins are equally wide, and 1 is in the last one.
+func TestBinOfProbability(t *testing.T) {
+	for bin := range Bins {
+		p := (float64(bin) + 0.5) / Bins
+		if got := binOfProbability(p); got != bin {
+			t.Errorf("%g is in bin %d, want %d", p, got, bin)
+		}
+	}
+	if first, last := binOfProbability(0), binOfProbability(1); first != 0 || last != Bins-1 {
+		t.Errorf("0 and 1 are in bins %d and %d of %d", first, last, Bins)
+	}
+}

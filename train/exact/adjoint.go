@@ -49,12 +49,16 @@ func (w *solve) solveBoth() error {
 		if !(second > bound) || !w.Converged {
 			return nil
 		}
-		w.sharpness *= max(bound/second, 1e-4) / 4
+		w.sharpness *= sharper(bound / second)
 		w.nearZ = slices.Clone(w.Z)
 	}
 	w.Converged = false
 	return nil
 }
+
+// sharper returns by what Y has to be nearer where Φ may be off by more than a bound, which is a
+// share of it.
+func sharper(share float64) float64 { return max(share, 1e-4) / 4 }
 
 // secondOrder returns what Φ may be off by in second order: twice the larger of what ψ changes by
 // on the way to y*, and what Φ has changed by since Y was farther off, as a share of that distance.
@@ -134,8 +138,7 @@ func (w *solve) solveAdjoint() error {
 	gain := 0.0 // 2 b'Z − Z'HZ: how much nearer than 0 it is
 	if known {
 		along := linalg.Dot(start, b)
-		if curvature := along - linalg.Dot(start, trial); along > 0 && curvature > 0 { // the nearest multiple of it
-			t := along / curvature
+		if t := multiple(along, along-linalg.Dot(start, trial)); t > 0 {
 			gain = t * along
 			linalg.Comb(r, 1-t, b, t, trial)
 			linalg.Axpy(w.Z, t, start)
@@ -145,6 +148,15 @@ func (w *solve) solveAdjoint() error {
 		}
 	}
 	return w.refineAdjoint(b, r, gain)
+}
+
+// multiple returns t of the multiple tz that is nearest to the solution of Hz = b, by b'z and z'Hz; 0
+// where none is nearer than 0.
+func multiple(along, curvature float64) float64 {
+	if along > 0 && curvature > 0 {
+		return along / curvature
+	}
+	return 0
 }
 
 // refineAdjoint solves for what the residual r is of, until Z is near enough. gain is how much

@@ -2,6 +2,11 @@ package exact
 
 // Rules that tests see as functions of values.
 var (
-	FallsEnough = fallsEnough
-	SecondOrder = secondOrder
+	FallsEnough   = fallsEnough
+	SecondOrder   = secondOrder
+	ResidualShare = residualShare
+	GainShare     = gainShare
+	Multiple      = multiple
+	Sharper       = sharper
+	SizeOf        = sizeOf
 )

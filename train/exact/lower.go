@@ -110,14 +110,21 @@ func (w *solve) newtonStep(d *descent) (moved bool, err error) {
 // need not be exact; the closer, the more, so that the convergence is faster than linear.
 func (w *solve) newtonRule(d *descent) rule {
 	if w.Tol > 0 {
-		return rule{residual: max(min(0.1, math.Sqrt(d.last/d.first)), 0.5*w.Tol/w.Residual) * d.last,
-			share: w.leastShare()}
+		return rule{residual: residualShare(d.last/d.first, w.Tol/w.Residual) * d.last, share: w.leastShare()}
 	}
 	near := w.distanceBound()
 	return rule{share: w.leastShare(), gain: func(gain float64) float64 {
-		return max(near/4, gain*min(max(gain/d.gained, 1e-3), 0.25))
+		return max(near/4, gain*gainShare(gain/d.gained))
 	}}
 }
+
+// residualShare returns what share of the gradient a step may leave: by what share of the first one
+// is left, and what share of it would be near enough.
+func residualShare(left, wanted float64) float64 { return max(min(0.1, math.Sqrt(left)), wanted/2) }
+
+// gainShare returns what share of a step's gain may be left, by its share of the gain of the step
+// before.
+func gainShare(share float64) float64 { return min(max(share, 1e-3), 0.25) }
 
 // distanceBound returns the largest distance of Y from y*, squared, that leaves Φ right to PhiTol,
 // as far as is known.

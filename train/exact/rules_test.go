@@ -29,11 +29,28 @@ func TestFallsEnough(t *testing.T) {
 	}
 }
 
-// TestSecondOrder: what Φ may be off by is twice the larger of two changes.
-func TestSecondOrder(t *testing.T) {
-	for _, c := range [][3]float64{{1, 0, 2}, {3, 4, 8}, {0, 0.5, 1}} {
-		if got := exact.SecondOrder(c[0], c[1]); got != c[2] {
-			t.Errorf("changes of %g and %g: Φ may be off by %g, want %g", c[0], c[1], got, c[2])
+// TestRules: what the rules of solves make of numbers.
+func TestRules(t *testing.T) {
+	one := func(f func(float64) float64) func(a, _ float64) float64 {
+		return func(a, _ float64) float64 { return f(a) }
+	}
+	for name, c := range map[string]struct {
+		of  func(a, b float64) float64
+		all [][3]float64 // two arguments and the result
+	}{
+		"what Φ may be off by, of two changes": {exact.SecondOrder, [][3]float64{{1, 0, 2}, {3, 4, 8}, {0, 0.5, 1}}},
+		"the residual that a step leaves": {exact.ResidualShare,
+			[][3]float64{{1, 0, 0.1}, {4e-4, 0, 0.02}, {4e-4, 0.1, 0.05}, {4, 1, 0.5}}},
+		"the gain that a step leaves": {one(exact.GainShare), [][3]float64{{1e-4, 0, 1e-3}, {0.1, 0, 0.1}, {0.5, 0, 0.25}}},
+		"the multiple of z":           {exact.Multiple, [][3]float64{{2, 4, 0.5}, {-2, 4, 0}, {2, -4, 0}, {-2, -4, 0}}},
+		"how much nearer Y has to be": {one(exact.Sharper), [][3]float64{{0.4, 0, 0.1}, {1e-5, 0, 0.25e-4}}},
+		"what a tolerance is a share of": {exact.SizeOf,
+			[][3]float64{{2, 9, 2}, {-2, 1, 2}, {-2, 3, 3}, {0, -3, 3}}},
+	} {
+		for _, of := range c.all {
+			if got := c.of(of[0], of[1]); math.Abs(got-of[2]) > 1e-15 {
+				t.Errorf("%s: %g of %v", name, got, of)
+			}
 		}
 	}
 }

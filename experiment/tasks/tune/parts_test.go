@@ -108,12 +108,17 @@ func TestFoldCount(t *testing.T) {
 	}{
 		{auto, "", linear, false, autoFolds, autoFoldRows}, {auto, "part", linear, false, autoFolds, autoFoldRows},
 		{"0", "part", linear, false, 0, 0}, {"3", "part", linear, false, 3, 0},
-		{auto, "part", network, false, 0, 0}, {auto, "part", linear, true, 0, 0},
+		{auto, "part", network, false, 0, 0}, {auto, "part", linear, true, 0, 0}, {auto, "", auto, false, autoFolds, 0},
+		{"2", "", linear, false, 2, 0}, {"100", "", linear, false, 100, 0}, {"1", "", linear, false, -1, 0},
+		{"101", "", linear, false, -1, 0}, {"-1", "", linear, false, -1, 0}, {"3", "", network, false, -1, 0},
+		{"0", "", network, false, 0, 0}, {"3", "", linear, true, -1, 0}, {"0", "", auto, false, -1, 0},
+		{auto, "", auto, true, -1, 0},
 	} {
 		one := tune{folds: c.folds, splitColumn: c.column, model: c.model}
 		count, rows, err := one.foldCount(c.private)
-		if testkit.OK(err); count != c.want || rows != c.rows {
-			t.Errorf("%+v: %d folds up to %d rows", c, count, rows)
+		if refused := c.want < 0; refused != errors.Is(err, dsbo.ErrConfig) ||
+			!refused && (count != c.want || rows != c.rows) {
+			t.Errorf("%+v: %d folds up to %d rows, %v", c, count, rows, err)
 		}
 	}
 }
