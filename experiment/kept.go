@@ -61,11 +61,17 @@ func addSpread(ctx context.Context, gains []runs.Gain, of ...*candidates.Model) 
 		if err != nil {
 			return err
 		}
-		for i, change := range changes {
-			gains[i].LossSpread = max(gains[i].LossSpread, runs.Number(math.Abs(float64(change.LossChange))))
-		}
+		widenSpreads(gains, changes)
 	}
 	return nil
+}
+
+// widenSpreads makes the spreads of gains at least as large as changes of the losses on the same
+// sets.
+func widenSpreads(gains, changes []runs.Gain) {
+	for i, change := range changes {
+		gains[i].LossSpread = max(gains[i].LossSpread, runs.Number(math.Abs(float64(change.LossChange))))
+	}
 }
 
 // writeFinished writes the summary of a run that has finished.

@@ -61,3 +61,31 @@ func TestReachedNotes(t *testing.T) {
 		t.Errorf("%q of a convex problem", notes)
 	}
 }
+
+// TestUnconvergedNotes: the models that have not converged are named, but those whose Φ is at the
+// solution that was reached.
+func TestUnconvergedNotes(t *testing.T) {
+	is := []runs.Model{{Name: "is", Converged: true}, {Name: "reached", Reached: true}}
+	for _, c := range []struct{ name, want string }{
+		{"is not", "The model of is not has"}, {"neither", "The models of is not; neither have"},
+	} {
+		if notes := unconvergedNotes(is, "λ"); len(is) == 2 && notes != nil {
+			t.Errorf("notes %q, want none", notes)
+		}
+		is = append(is, runs.Model{Name: c.name})
+		if notes := strings.Join(unconvergedNotes(is, "λ"), " "); !strings.HasPrefix(notes, c.want) {
+			t.Errorf("notes %q must begin with %q", notes, c.want)
+		}
+	}
+}
+
+// TestSpreads: the spread of a gain is the largest change, of whatever sign, by another start.
+func TestSpreads(t *testing.T) {
+	gains := []runs.Gain{{LossSpread: .3}, {LossSpread: .3}, {}}
+	widenSpreads(gains, []runs.Gain{{LossChange: -.5}, {LossChange: .2}, {LossChange: -.1}})
+	for i, want := range []runs.Number{.5, .3, .1} {
+		if gains[i].LossSpread != want {
+			t.Errorf("spread %d is %g, want %g", i, gains[i].LossSpread, want)
+		}
+	}
+}

@@ -18,10 +18,15 @@ const mostPermuted = 2000
 // Permuted returns the number of sums that [Effects.Chance] takes, 0 where it is not made.
 func (e *Effects) Permuted() int {
 	n := e.outputs() * len(e.use)
-	if n > mostPermuted || n == 0 || float64(e.Rows)*float64(n*(permutations+1)) > mostProducts {
+	if !permutes(n, e.Rows) {
 		return 0
 	}
 	return (permutations+1)*n + e.outputs()
+}
+
+// permutes reports whether the test is made with a number of columns and outputs, and of rows.
+func permutes(n, rows int) bool {
+	return 0 < n && n <= mostPermuted && float64(rows)*float64(n*(permutations+1)) <= mostProducts
 }
 
 // Chance returns how likely it is by chance alone that the columns tell as much of the target as

@@ -98,3 +98,16 @@ func TestChance(t *testing.T) {
 		}
 	}
 }
+
+// TestPermutes: up to 2000 columns and outputs are tested by 200 slopes each, and few enough rows.
+func TestPermutes(t *testing.T) {
+	const rows = 2_000_000 // 4e9 products
+	for _, c := range []struct {
+		n, rows int
+		want    bool
+	}{{0, 9, false}, {2000, 9, true}, {2001, 9, false}, {10, rows, true}, {10, rows + 1, false}} {
+		if got := permutes(c.n, c.rows); got != c.want {
+			t.Errorf("%+v: %t", c, got)
+		}
+	}
+}

@@ -150,8 +150,8 @@ func (w *solve) solveAdjoint() error {
 	return w.refineAdjoint(b, r, gain)
 }
 
-// multiple returns t of the multiple tz that is nearest to the solution of Hz = b, by b'z and z'Hz; 0
-// where none is nearer than 0.
+// multiple returns t of the multiple tz that is nearest to the solution of Hz = b, by b'z and z'Hz;
+// 0 where none is nearer than 0.
 func multiple(along, curvature float64) float64 {
 	if along > 0 && curvature > 0 {
 		return along / curvature
