@@ -2,6 +2,7 @@ package runs
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -118,7 +119,7 @@ func (c Contest) Verdict() Verdict {
 	}
 	if g.Set == Test {
 		v.Gains[0].LossLow, v.Gains[0].LossHigh = g.Interval()
-		v.Sentence = g.sentence(head, against) + expectedText(v.Outcome, v.ExpectedGain)
+		v.Sentence = g.sentence(head, against) + expectedText(v.Outcome, v.ExpectedGain, g.Share())
 	} else {
 		v.Sentence = g.untested(head, against)
 	}
@@ -156,15 +157,20 @@ func (c Contest) Verdict() Verdict {
 	return v
 }
 
-// expectedText says how much of what was found on test examples is to be expected on others.
-func expectedText(found Outcome, gain Number) string {
+// expectedText says how much of what was found on test examples, a share of the loss, is to be
+// expected on others. It may be more, as the rows that chose count too.
+func expectedText(found Outcome, gain, share Number) string {
 	switch {
 	case gain == 0 || found != Better && found != Worse:
 		return ""
 	case (gain < 0) != (found == Worse):
 		return ", of which nothing is to be expected on new rows"
 	}
-	return fmt.Sprintf(", of which some %s is to be expected on new rows", strings.TrimLeft(percent(-gain), "+−"))
+	text := ", of which some %s is to be expected on new rows"
+	if math.Abs(float64(gain)) > math.Abs(float64(share)) {
+		text = "; on new rows some %s is to be expected"
+	}
+	return fmt.Sprintf(text, strings.TrimLeft(percent(-gain), "+−"))
 }
 
 // untestedText says why there is no verdict, and how there would be one.

@@ -146,9 +146,8 @@ func TestVerdict(t *testing.T) {
 			penalties(142, 2, gain(Test, .5, .47, .0125), gain(CrossFitted, .5, .45, .01)), Better,
 			// (0.06/0.025² + 0.088/0.026²)/(1/0.025² + 1/0.026²) = 0.0734
 			"Tuning 142 penalties cut the test loss by 6.0 % (0.5000 → 0.4700; difference −0.0300, 95 % interval " +
-				"−0.0548 to −0.0052) against the best single penalty (log-penalty λ = 2), of which some 7.3 % is to " +
-				"be " +
-				"expected on new rows; cross-fitted −10.0 % (rows that chose strengths).", 0,
+				"−0.0548 to −0.0052) against the best single penalty (log-penalty λ = 2); on new rows some 7.3 % is " +
+				"to be expected; cross-fitted −10.0 % (rows that chose strengths).", 0,
 		},
 		"one example": {
 			x(3, gain(Test, 2, 1, Unknown())), Unclear,
