@@ -6,7 +6,9 @@ import (
 	"io"
 	"strconv"
 
+	"dsbo"
 	"dsbo/internal/cli"
+	"dsbo/internal/wording"
 	"dsbo/tables"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
@@ -15,7 +17,10 @@ import (
 const predictIntro = `Predicts with the model of a run of tables. It writes CSV: one row for each row of the
 table, in order, with the prediction and, for classes, the probability p_NAME of each. The
 table has the columns of training, found by their names; it need not have the target. What
-stands in it as no training row had it, such as a word that is not known, is said.`
+stands in it as no training row had it, such as a word that is not known, is a warning.
+
+A row with a value that cannot be read has no prediction. The last column, reason, which is
+there where such a row is, says why, and the exit code is 2.`
 
 // predict is the verb predict: it writes the predictions for the rows of a table.
 func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -23,7 +28,8 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 	model := f.String("model", "", "run `folder`, or its file model.json")
 	data := f.String("data", "", "`file` with the table, in any format that runs read")
 	dates := f.String("dates", "", "`order` of dates such as 1/2/2006: dmy or mdy (default: found)")
-	f.Group("Files", "model", "data", "dates")
+	strict := f.Bool("strict", false, "refuse a table that has a value which cannot be read, before any prediction")
+	f.Group("Files", "model", "data", "dates", "strict")
 	if err := f.Parse(args, stdout, "model", "data"); err != nil {
 		return err
 	}
@@ -32,7 +38,7 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 		return err
 	}
 	o := m.Recipe().Options()
-	o.Dates = *dates
+	o.Dates, o.Spare = *dates, !*strict
 	t, err := tables.Open(*data, o)
 	if err != nil {
 		return err
@@ -44,7 +50,24 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 	for _, note := range append(in.Notes(), t.Notes...) {
 		_ = cli.Paragraph(stderr, "warning: "+*data+", "+note)
 	}
-	return writePredictions(ctx, stdout, m, in)
+	if err := writePredictions(ctx, stdout, m, in); err != nil {
+		return err
+	}
+	if n, first := badRows(in); n > 0 {
+		return dsbo.ConfigErrorf("%d of %s have no prediction, for the reasons in the last column; the first one is %v",
+			n, wording.Count(in.Rows(), "row"), t.Fail(first, "", "%s", in.Bad(first)))
+	}
+	return nil
+}
+
+// badRows returns how many rows have no prediction, and the first one.
+func badRows(in *features.Encoder) (n, first int) {
+	for row := in.Rows() - 1; row >= 0; row-- {
+		if in.Bad(row) != "" {
+			n, first = n+1, row
+		}
+	}
+	return n, first
 }
 
 // writePredictions writes the predictions for all rows as CSV.
@@ -56,21 +79,34 @@ func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in 
 			names = append(names, "p_"+class)
 		}
 	}
+	numbers := len(names)
+	bad, _ := badRows(in)
+	if bad > 0 {
+		names = append(names, "reason")
+	}
 	if err := w.Write(names); err != nil {
 		return err
 	}
+	row := 0
 	err := modelfile.PredictAll(m, in, func(made modelfile.Predictions) error {
 		for i := range made.Rows() {
-			fields := names[:0:0]
-			if made.Labels != nil {
-				fields = append(fields, made.Labels[i])
-			}
-			for _, v := range made.Numbers(i) {
-				fields = append(fields, strconv.FormatFloat(v, 'g', 9, 64))
+			fields := make([]string, 0, len(names))
+			switch reason := in.Bad(row); {
+			case reason != "":
+				fields = append(fields[:numbers], reason)
+			default:
+				if made.Labels != nil {
+					fields = append(fields, made.Labels[i])
+				}
+				for _, v := range made.Numbers(i) {
+					fields = append(fields, strconv.FormatFloat(v, 'g', 9, 64))
+				}
+				fields = fields[:len(names)]
 			}
 			if err := w.Write(fields); err != nil {
 				return err
 			}
+			row++
 		}
 		return ctx.Err()
 	})

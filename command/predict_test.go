@@ -2,10 +2,13 @@ package command
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
@@ -39,6 +42,40 @@ func TestPredict(t *testing.T) {
 	}
 }
 
+// TestPredictBad: a row with a value that cannot be read has a reason in the place of its
+// prediction, other rows have the predictions that they have without it, and the exit code is 2. A
+// number far from training rows is a warning.
+func TestPredictBad(t *testing.T) {
+	people := string(testkit.Get(os.ReadFile(golden + "/people.csv")))
+	good := strings.Split(runCommand(t, "predict", "-model", golden, "-data", golden+"/people.csv"), "\n")
+	lines := strings.Split(people, "\n")
+	for k, old := range map[int][2]string{1: {"2021-03-04", "soon"}, 3: {"38", "1e400"}, 4: {",", ",,"}} {
+		if !strings.Contains(lines[k], old[0]) {
+			t.Fatalf("line %d of people.csv is %s", k+1, lines[k])
+		}
+		lines[k] = strings.Replace(lines[k], old[0], old[1], 1)
+	}
+	path := filepath.Join(t.TempDir(), "new.csv")
+	testkit.OK(os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o666))
+	text, err := command(t, "predict", "-model", golden, "-data", path)
+	wantError(t, err, cli.Usage, "predict: 3 of 5 rows have no prediction, for the reasons in the last column; the "+
+		"first one is "+path+", line 2: column since: a value must be a time")
+	want := []string{good[0] + ",reason",
+		`,,,,"column since: a value must be a time such as 2006-01-02 or 2006-01-02 15:04:05; it is ""soon"""`,
+		good[2] + ",", `,,,,"column age: a number must be finite and at most 3.4e38; it is ""1e400"""`,
+		`,,,,"a record must have 7 values separated by ',', as the header has; it has 8"`, good[5] + ",", ""}
+	if d := cmp.Diff(want, strings.Split(text, "\n")); d != "" {
+		t.Error(d)
+	}
+	var stderr bytes.Buffer
+	testkit.OK(os.WriteFile(path, []byte(strings.Replace(people, "38", "1e6", 1)), 0o666))
+	testkit.OK(run(t.Context(), []string{"predict", "-model", golden, "-data", path}, io.Discard, &stderr))
+	if said := strings.Join(strings.Fields(stderr.String()), " "); !strings.Contains(said, "column age is more than "+
+		"10 deviations from the mean of training rows (50 ± 12) in 1 of 5 rows (line 4: 1e+06)") {
+		t.Errorf("warnings are %s", said)
+	}
+}
+
 func TestPredictRefused(t *testing.T) {
 	people := string(testkit.Get(os.ReadFile(golden + "/people.csv")))
 	file := func(text string) string {
@@ -54,7 +91,7 @@ func TestPredictRefused(t *testing.T) {
 			[]byte(strings.Replace(text, `"recipe": {`, `"recipe": {"missing": "refuse",`, 1)), 0o666))
 		return path
 	}
-	for _, c := range []struct{ model, data, says string }{
+	for _, c := range []struct{ model, data, says string }{ // with -strict
 		{"", golden + "/people.csv", "-model folder is required"},
 		{golden, "", "-data file is required"},
 		{golden, "none.csv", "none.csv"},
@@ -72,7 +109,7 @@ func TestPredictRefused(t *testing.T) {
 		{strict(), file(strings.Replace(people, "38", "", 1)),
 			`new.csv, line 3, column age: the value is missing, which the model was trained to refuse`},
 	} {
-		_, err := command(t, "predict", "-model", c.model, "-data", c.data)
+		_, err := command(t, "predict", "-strict", "-model", c.model, "-data", c.data)
 		wantError(t, err, cli.Usage, c.says)
 	}
 }

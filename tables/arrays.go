@@ -46,14 +46,15 @@ func (f arrayFormat) Read(in *input.File, o Options) (*Table, error) {
 	if cols > mostColumns {
 		return nil, in.Fail(0, "", "there must be at most %d columns; there are %d", mostColumns, cols)
 	}
-	makers, err := newMakers(in, cols, o)
+	bad := newBadRows(o.Spare)
+	makers, err := newMakers(in, cols, o, bad)
 	if err != nil {
 		return nil, err
 	}
 	if err := readArray(makers, a, rows); err != nil {
 		return nil, in.Error(err)
 	}
-	t := &Table{Name: in.Name(), rows: rows}
+	t := &Table{Name: in.Name(), rows: rows, Bad: bad}
 	for _, m := range makers {
 		if m != nil {
 			t.Columns = append(t.Columns, m.done())
@@ -63,7 +64,7 @@ func (f arrayFormat) Read(in *input.File, o Options) (*Table, error) {
 }
 
 // newMakers begins the columns of an array that are to be read; the others are nil.
-func newMakers(in *input.File, cols int, o Options) ([]*maker, error) {
+func newMakers(in *input.File, cols int, o Options, bad badRows) ([]*maker, error) {
 	names := make([]string, cols)
 	for j := range names {
 		names[j] = strconv.Itoa(j + 1)
@@ -81,6 +82,7 @@ func newMakers(in *input.File, cols int, o Options) ([]*maker, error) {
 			return nil, in.Fail(0, name, "numbers without a unit cannot be times")
 		default:
 			makers[j] = newMaker(name, kind, "", o)
+			makers[j].bad = bad
 		}
 	}
 	return makers, nil
@@ -107,7 +109,7 @@ func readArray(makers []*maker, a *files.Reader, rows int) error {
 					column = line
 				}
 				if m := makers[column]; m != nil {
-					if reason := m.number(v); reason != "" {
+					if reason := m.skip(m.number(v)); reason != "" {
 						return fmt.Errorf("%s: %s", a.Place(line*across+begin+i), reason)
 					}
 				}

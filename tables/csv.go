@@ -47,14 +47,15 @@ func (csvFormat) Read(in *input.File, o Options) (*Table, error) {
 
 // A layout is what is known of a text file before its values are read.
 type layout struct {
-	in *input.File
-	dialect
-	skip    int    // bytes before the first record with values
-	lines   int    // lines in them
-	header  []byte // the header's line, nil if there is none
-	columns []layoutColumn
-	most    int // words in a column
-	notes   []string
+	in      *input.File    // whose start was read
+	dialect                // found or given
+	skip    int            // bytes before the first record with values
+	lines   int            // lines in them
+	header  []byte         // the header's line, nil if there is none
+	columns []layoutColumn // all of the file
+	most    int            // words in a column
+	spare   bool           // what cannot be read is missing
+	notes   []string       // a sentence each
 }
 
 type layoutColumn struct {
@@ -97,7 +98,8 @@ func newLayout(in *input.File, o Options) (*layout, error) {
 	if s.decimal == s.separator {
 		return nil, in.Fail(0, "", "the separator must not be the decimal sign; both are %q", s.decimal)
 	}
-	l := &layout{in: in, dialect: s.dialect, skip: skipped + s.begin, lines: s.lines[0] - 1, most: o.maxWords()}
+	l := &layout{in: in, dialect: s.dialect, skip: skipped + s.begin, lines: s.lines[0] - 1, most: o.maxWords(),
+		spare: o.Spare}
 	from := 0
 	if o.Header == HeaderYes || o.Header == HeaderAuto && s.hasHeader() {
 		from = 1

@@ -76,7 +76,7 @@ func (d dialect) field(data []byte, at int) (text []byte, next int, last bool, r
 			"a quote stands within a value: such a value must be in quotes, with its own quotes doubled"
 	}
 	next, last, _ = d.fieldEnd(data, end)
-	return text, next, last, ""
+	return bytes.TrimSpace(text), next, last, "" // of other space, such as one that does not break
 }
 
 // quoted reads the rest of a field from behind its first quote.

@@ -69,13 +69,14 @@ func (svmFormat) Read(in *input.File, o Options) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := svmReader{in: in, labels: newMaker(svmLabel, cmp.Or(o.Kinds[svmLabel], Number), "", o)}
+	r := svmReader{in: in, bad: newBadRows(o.Spare),
+		labels: newMaker(svmLabel, cmp.Or(o.Kinds[svmLabel], Number), "", o)}
 	r.Starts, r.Indices, r.Values = append(make([]int, 0, lines+1), 0), make([]int32, 0, pairs),
 		make([]float32, 0, pairs)
 	if err := r.read(); err != nil {
 		return nil, err
 	}
-	t := &Table{Name: in.Name(), Sparse: r.Sparse, rows: len(r.Starts) - 1, lines: r.lines}
+	t := &Table{Name: in.Name(), Sparse: r.Sparse, rows: len(r.Starts) - 1, lines: r.lines, Bad: r.bad}
 	if t.rows == 0 {
 		return nil, in.Fail(0, "", "there are no rows")
 	}
@@ -109,6 +110,7 @@ type svmReader struct {
 	in     *input.File
 	labels *maker
 	lines  lines
+	bad    badRows
 	Sparse
 }
 
@@ -128,8 +130,11 @@ func (r *svmReader) read() error {
 		}
 		for line := range bytes.Lines(data) {
 			rows := len(r.Starts) - 1
-			if reason := r.line(withoutComment(line)); reason != "" {
+			if reason := r.line(withoutComment(line)); reason != "" && r.bad == nil {
 				return r.in.Fail(number, "", "%s", reason)
+			} else if reason != "" {
+				r.bad[rows] = reason
+				r.endRow(rows)
 			}
 			if len(r.Starts)-1 > rows {
 				r.lines.add(rows, number)
@@ -167,6 +172,14 @@ func (r *svmReader) line(line []byte) (reason string) {
 	}
 	r.Starts, r.Cols = append(r.Starts, len(r.Values)), max(r.Cols, last)
 	return ""
+}
+
+// endRow ends a row that cannot be read, behind what was read of it.
+func (r *svmReader) endRow(rows int) {
+	if r.labels.rows() == rows {
+		r.labels.number(notANumber)
+	}
+	r.Starts = append(r.Starts, len(r.Values))
 }
 
 // svmField returns the first field of a line and what follows it.

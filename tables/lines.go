@@ -33,6 +33,23 @@ func (l *lines) add(row, line int) {
 	}
 }
 
+// badRows are [Table.Bad]: nil where bad values are errors.
+type badRows map[int]string
+
+func newBadRows(spare bool) badRows {
+	if spare {
+		return badRows{}
+	}
+	return nil
+}
+
+// add keeps the reason of a row, unless it has one.
+func (b badRows) add(row int, column, reason string) {
+	if b != nil && b[row] == "" {
+		b[row] = "column " + column + ": " + reason
+	}
+}
+
 // Fail returns an error about a row, from 0, and a column, with the row's line where the file
 // has lines.
 func (t *Table) Fail(row int, column, format string, args ...any) *input.Error {

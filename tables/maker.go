@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -15,12 +16,23 @@ type maker struct {
 	numbers []float64 // the last values, not in the column yet
 	codes   []int32
 	text    []byte
+	bad     badRows // of the table
 }
 
 // newMaker begins a column of a kind, with a unit if it is one of times.
 func newMaker(name string, kind Kind, unit string, o Options) *maker {
 	c := &Column{Name: name, Kind: kind, Unit: unit}
 	return &maker{column: c, most: o.maxWords(), missing: o.missingWords(name)}
+}
+
+// skip appends a missing value in the place of one that cannot be read, and returns "" where that
+// is allowed, else the reason.
+func (m *maker) skip(reason string) string {
+	if reason == "" || m.bad == nil {
+		return reason
+	}
+	m.bad.add(m.rows(), m.column.Name, reason)
+	return m.number(notANumber)
 }
 
 // number appends a number, NaN where it is missing; in a column of words, its text. The reason of
@@ -42,8 +54,9 @@ func (m *maker) number(v float64) (reason string) {
 	return ""
 }
 
-// word appends a word; in a column of numbers, its value.
+// word appends a word without the space around it; in a column of numbers, its value.
 func (m *maker) word(text []byte) (reason string) {
+	text = bytes.TrimSpace(text)
 	missing := m.missing[string(text)]
 	if m.column.Kind == Number {
 		v, f := notANumber, textForm

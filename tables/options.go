@@ -51,6 +51,9 @@ type Options struct {
 	// MaxWords is the most distinct words in a column; 0: 10,000. More are an error: the column has
 	// names or numbers of single rows, and nothing can be learned from it.
 	MaxWords int
+	// Spare has a value that cannot be read, and a line with too few or too many values, be missing
+	// and stand in [Table.Bad]. Without it the first one is an error.
+	Spare bool
 	// Limit is the most bytes that a compressed file may hold when it is unwrapped; 0: 64 MiB and
 	// 200 times its length.
 	Limit int64
@@ -101,7 +104,7 @@ func (o Options) missingWords(column string) map[string]bool {
 	}
 	set := map[string]bool{"": true}
 	for _, word := range list {
-		set[word] = true
+		set[strings.TrimSpace(word)] = true
 	}
 	return set
 }

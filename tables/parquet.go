@@ -54,11 +54,14 @@ func (parquetFormat) Read(in *input.File, o Options) (t *Table, err error) {
 		return nil, in.Fail(0, "", "a file of %d bytes may not have %d rows of %d columns", length, rows, len(names))
 	}
 	t = &Table{Name: in.Name()}
+	bad := newBadRows(o.Spare)
 	for j, field := range p.Schema().Fields() {
 		if !keep[j] {
 			continue
 		}
-		c, err := readParquet(p, field, o, func(column int) error { return checkPages(file, length, p, column, &room) })
+		c, err := readParquet(p, field, o, bad, func(column int) error {
+			return checkPages(file, length, p, column, &room)
+		})
 		if err != nil {
 			return nil, in.Fail(0, field.Name(), "%v", err)
 		}
@@ -67,11 +70,15 @@ func (parquetFormat) Read(in *input.File, o Options) (t *Table, err error) {
 	if t.rows = t.Columns[0].rows(); int64(t.rows) != p.NumRows() {
 		return nil, in.Fail(0, "", "damaged Parquet data: %d rows, %d announced", t.rows, p.NumRows())
 	}
-	return New(t.Name, t.Columns...)
+	if t, err = New(t.Name, t.Columns...); err == nil {
+		t.Bad = bad
+	}
+	return t, err
 }
 
 // readParquet reads a column.
-func readParquet(p *parquet.File, field parquet.Field, o Options, check func(column int) error) (*Column, error) {
+func readParquet(p *parquet.File, field parquet.Field, o Options, bad badRows, check func(column int) error) (
+	*Column, error) {
 	if !field.Leaf() || field.Repeated() {
 		return nil, fmt.Errorf("a column must have one value a row; this one has lists or groups: leave it out")
 	}
@@ -84,6 +91,7 @@ func readParquet(p *parquet.File, field parquet.Field, o Options, check func(col
 		return nil, err
 	}
 	m := newMaker(field.Name(), kind, unit, o)
+	m.bad = bad
 	leaf, _ := p.Schema().Lookup(field.Name())
 	if err := check(leaf.ColumnIndex); err != nil {
 		return nil, err

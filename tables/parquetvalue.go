@@ -149,7 +149,7 @@ func (d decoder) add(m *maker, v parquet.Value) error {
 		}
 		reason = m.word(text)
 	}
-	if reason != "" {
+	if reason = m.skip(reason); reason != "" {
 		return fmt.Errorf("row %d: %s", m.rows()+1, reason)
 	}
 	return nil

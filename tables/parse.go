@@ -12,13 +12,14 @@ var notANumber = math.NaN()
 
 // A part is some records of a text file, and their values.
 type part struct {
-	*layout
-	data    []byte
-	line    int // of the first record
-	err     error
-	rows    int
-	lines   lines // of the rows
-	columns []partColumn
+	*layout               // of the file
+	data    []byte        // whole records
+	line    int           // of the first record
+	err     error         // of data
+	rows    int           // so far
+	lines   lines         // of the rows
+	columns []partColumn  // one for each of the layout's
+	bad     badRows       // by the row of the part
 	parsed  chan struct{} // has an entry when the part is parsed, or has an error
 }
 
@@ -47,7 +48,7 @@ func newPart(l *layout) *part {
 
 // parse reads the values of the part's data. It sets err for a record that is none.
 func (p *part) parse() {
-	p.rows, p.lines = 0, p.lines[:0]
+	p.rows, p.lines, p.bad = 0, p.lines[:0], newBadRows(p.spare)
 	for j := range p.columns {
 		c := &p.columns[j]
 		c.numbers, c.codes, c.tally = c.numbers[:0], c.codes[:0], tally{}
@@ -107,8 +108,17 @@ func (p *part) parseRecord(at, line int) (next int, err error) {
 		if p.header != nil {
 			first = "the header"
 		}
-		return 0, p.in.Fail(line, "", "a record must have %s separated by %q, as %s has; it has %d",
+		reason := fmt.Sprintf("a record must have %s separated by %q, as %s has; it has %d",
 			wording.Count(len(p.columns), "value"), p.separator, first, j)
+		if !p.spare {
+			return 0, p.in.Fail(line, "", "%s", reason)
+		}
+		for ; j < len(p.columns); j++ {
+			if p.layout.columns[j].keep {
+				p.appendValue(j, nil, line)
+			}
+		}
+		p.bad[p.rows] = reason
 	}
 	return at, nil
 }
@@ -142,7 +152,11 @@ func (p *part) appendValue(j int, text []byte, line int) {
 		c.numbers = append(c.numbers, notANumber)
 	default:
 		v, f := is.read(text, p.decimal)
-		c.tally.note(f, line, text)
+		if c.tally.note(f, line, text); is.settled && f == textForm {
+			p.bad.add(p.rows, is.name, fmt.Sprintf("a value must be a %s; it is %.40q", is.what, text))
+		} else if f == hugeForm {
+			p.bad.add(p.rows, is.name, hugeReason(text))
+		}
 		c.tally.certain = c.tally.certain || f == numberForm && (is.certain == nil || is.certain(text))
 		c.numbers = append(c.numbers, v)
 	}

@@ -14,6 +14,7 @@ type pass struct {
 	words   []vocabulary
 	rows    int
 	lines   lines
+	bad     badRows
 	notes   []string // a sentence each
 }
 
@@ -71,7 +72,8 @@ func fillParts(cut *cutter, free <-chan *part, filled chan<- *part) {
 
 func newPass(l *layout) *pass {
 	n := len(l.columns)
-	p := &pass{layout: l, made: make([]*Column, n), tallies: make([]tally, n), words: make([]vocabulary, n)}
+	p := &pass{layout: l, made: make([]*Column, n), tallies: make([]tally, n), words: make([]vocabulary, n),
+		bad: newBadRows(l.spare)}
 	for j, c := range l.columns {
 		if c.keep {
 			p.made[j] = &Column{Name: c.name, Kind: c.kind, Unit: c.unit}
@@ -100,6 +102,9 @@ func (p *pass) join(from *part) {
 	}
 	for _, at := range from.lines {
 		p.lines.add(p.rows+at.row, at.line)
+	}
+	for row, reason := range from.bad {
+		p.bad[p.rows+row] = reason
 	}
 	p.rows += from.rows
 }
@@ -132,7 +137,7 @@ func (p *pass) table() (*Table, error) {
 	if p.rows == 0 {
 		return nil, p.in.Fail(0, "", "there are no rows below the header")
 	}
-	t := &Table{Name: p.in.Name(), rows: p.rows, lines: p.lines}
+	t := &Table{Name: p.in.Name(), rows: p.rows, lines: p.lines, Bad: p.bad}
 	t.Notes = slices.Concat(p.layout.notes, p.notes, p.missingNotes())
 	for _, c := range p.made {
 		if c != nil {

@@ -107,14 +107,23 @@ func (p *pass) decideReadings() (again bool, err error) {
 // decide returns the reading of a column by all of its values.
 func (p *pass) decide(j int) (*reading, error) {
 	c, t := &p.columns[j], p.tallies[j]
+	if p.spare {
+		if t.huge = (mark{}); c.settled {
+			t.bad = 0
+		}
+	}
 	switch {
 	case c.kind == Word:
 		return p.decideWords(j)
 	case t.bad == 0 && t.huge.line > 0:
-		return nil, p.in.Fail(t.huge.line, c.name, "a number must be finite and at most 3.4e38; it is %q", t.huge.text)
+		return nil, p.in.Fail(t.huge.line, c.name, "%s", hugeReason([]byte(t.huge.text)))
 	case t.bad == 0 && c.order != "" && !t.certain && slices.ContainsFunc(c.can, c.reverses):
+		words := ""
+		if !c.forced {
+			words = fmt.Sprintf(", -words %s takes them as words", c.name)
+		}
 		return nil, p.in.Fail(0, c.name, "dates must have a day after the twelfth in some row, to show whether the "+
-			"day or the month comes first (-dates dmy or -dates mdy says so, -words %s takes them as words)", c.name)
+			"day or the month comes first (-dates dmy or -dates mdy says so%s)", words)
 	case t.bad == 0:
 		return c.reading, nil
 	case !c.settled:
@@ -125,6 +134,11 @@ func (p *pass) decide(j int) (*reading, error) {
 		why += fmt.Sprintf(", with the decimal %q of the file", p.decimal)
 	}
 	return nil, p.in.Fail(t.first.line, c.name, "a value must be a %s, %s; it is %q", c.what, why, t.first.text)
+}
+
+// hugeReason says what is wrong with a number that is too large.
+func hugeReason(text []byte) string {
+	return fmt.Sprintf("a number must be finite and at most 3.4e38; it is %.40q", text)
 }
 
 // reverses reports whether another reading takes the day for the month.

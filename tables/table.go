@@ -34,6 +34,9 @@ type Table struct {
 	Sparse Sparse
 	// Notes are what is unusual about the values of a text file, a sentence each.
 	Notes []string
+	// Bad are the rows with a value that cannot be read, and the first reason of each; nil: of a
+	// table that was read without [Options.Spare].
+	Bad   map[int]string
 	rows  int
 	lines lines // of text files; nil: of others
 }

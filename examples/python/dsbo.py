@@ -65,7 +65,8 @@ except ImportError:  # as much of them as is needed here
 
 
 # What stands for a missing value in files, unless a model has other words.
-MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-")
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "null", "NULL", "#NULL!", "None", "?", "-",
+           "--", ".")
 
 
 class Run:
@@ -158,8 +159,9 @@ class Model:
                 continue
             if c["name"] not in columns:
                 raise ValueError(f"column {c['name']} is missing, and the model needs it")
-            gone = ("", *c.get("missing_words", self.missing_words))
-            column = [None if _is_missing(v, gone) else v for v in columns[c["name"]]]
+            gone = ("", *map(str.strip, c.get("missing_words", self.missing_words)))
+            column = [v.strip() if isinstance(v, str) else v for v in columns[c["name"]]]
+            column = [None if _is_missing(v, gone) else v for v in column]
             if c["kind"] == "word":
                 values = np.array([None if v is None else str(v) for v in column], object)
                 missing = np.array([v is None for v in values], bool)

@@ -2,6 +2,7 @@ package features
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"dsbo/ad"
@@ -26,6 +27,8 @@ func (r Recipe) Options() tables.Options {
 // An Encoder makes features of the rows of one table. Its methods may be called by
 // several goroutines.
 type Encoder struct {
+	table  *tables.Table
+	bad    map[int]string // rows without a prediction, and why
 	inputs []encodedInput // those that become features
 	width  int
 	length int
@@ -61,9 +64,10 @@ func UnitScale(from, to string) float64 {
 //
 // It fails with dsbo.ErrConfig, naming the file and the column, if a column is not there, holds
 // something else or has no value in a row though the recipe refuses that, and naming the file if
-// the table is not sparse and the recipe is.
+// the table is not sparse and the recipe is. Of a table that was read with [tables.Options.Spare]
+// the row is bad instead ([Encoder.Bad]).
 func (r Recipe) NewEncoder(t *tables.Table) (*Encoder, error) {
-	e := &Encoder{length: t.Rows(), recipe: r.Sparse, sparse: t.Sparse}
+	e := &Encoder{table: t, bad: maps.Clone(t.Bad), length: t.Rows(), recipe: r.Sparse, sparse: t.Sparse}
 	if r.Sparse != nil && t.Sparse.Cols == 0 {
 		return nil, &input.Error{File: t.Name,
 			Reason: "the model was trained with sparse columns, as of LIBSVM files; there are none"}
@@ -83,17 +87,32 @@ func (r Recipe) NewEncoder(t *tables.Table) (*Encoder, error) {
 					columnSchema{Kind: in.Kind, Unit: in.Unit}.describe())}
 		}
 		if r.Missing == NoneMissing {
-			for row := range t.Rows() {
-				if c.Missing(row) {
-					return nil, t.Fail(row, in.Name,
-						"the value is missing, which the model was trained to refuse (-missing refuse)")
-				}
+			if err := e.refuseMissing(c); err != nil {
+				return nil, err
 			}
 		}
 		e.add(in, c)
 	}
 	return e, nil
 }
+
+// refuseMissing finds the rows in which a column has no value.
+func (e *Encoder) refuseMissing(c *tables.Column) error {
+	const why = "the value is missing, which the model was trained to refuse (-missing refuse)"
+	for row := range e.length {
+		switch {
+		case !c.Missing(row) || e.bad[row] != "":
+		case e.bad == nil:
+			return e.table.Fail(row, c.Name, why)
+		default:
+			e.bad[row] = "column " + c.Name + ": " + why
+		}
+	}
+	return nil
+}
+
+// Bad returns why a row has no prediction; "": it has one.
+func (e *Encoder) Bad(row int) string { return e.bad[row] }
 
 // Rows returns the number of rows of the table.
 func (e *Encoder) Rows() int { return e.length }

@@ -2,6 +2,7 @@ package features
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"dsbo/internal/wording"
@@ -14,7 +15,12 @@ func (e *Encoder) Notes() []string {
 	var notes []string
 	for i := range e.inputs {
 		in := &e.inputs[i]
-		if n := in.missingRows(e.length); n > 0 && !in.Indicator {
+		if n, where := e.farRows(in); n > 0 {
+			notes = append(notes, fmt.Sprintf("column %s is more than %d deviations from the mean of training rows "+
+				"(%.4g ± %.4g) in %d of %s (%s): predictions there extrapolate", in.Name, far, in.Mean, in.Deviation,
+				n, wording.Count(e.length, "row"), wording.Some(where)))
+		}
+		if n := e.missingRows(in); n > 0 && !in.Indicator {
 			as := "the mean"
 			if in.Kind == tables.Word {
 				as = "none of its words"
@@ -32,6 +38,11 @@ func (e *Encoder) Notes() []string {
 				"column %s has a word that the model does not know in %d of %s (%s); it counts as %s", in.Name, n,
 				wording.Count(e.length, "row"), wording.Some(words), as))
 		}
+	}
+	if n, where := e.farSparse(); n > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %s have numbers more than %d times their column's root mean "+
+			"square in training (%s): predictions there extrapolate", n, wording.Count(e.length, "row"), far,
+			wording.Some(where)))
 	}
 	if n, first := e.unknownSparse(); n > 0 {
 		notes = append(notes, fmt.Sprintf(
@@ -60,10 +71,60 @@ func (e *Encoder) unknownSparse() (n int, first string) {
 	return n, first
 }
 
-// missingRows returns how many rows have no value.
-func (in *encodedInput) missingRows(rows int) (n int) {
-	for row := range rows {
-		if in.column.Missing(row) {
+// far is how many deviations from the mean a number is far from training rows: whatever their
+// distribution, at most 1 of 100 training rows is (Chebyshev's inequality).
+const far = 10
+
+// farRows returns in how many rows an input's number is far from training rows, and where.
+func (e *Encoder) farRows(in *encodedInput) (n int, where []string) {
+	if in.Kind == tables.Word || in.column.Kind == tables.Word {
+		return 0, nil
+	}
+	for row := range e.length {
+		v := in.column.Number(row) * in.scale
+		if !(math.Abs(v-in.Mean) > far*in.Deviation) {
+			continue
+		}
+		n++
+		where = append(where, fmt.Sprintf("%s: %.6g", e.place(row), v))
+	}
+	return n, where
+}
+
+// farSparse is farRows of all sparse columns, whose numbers have mean 0 and deviation 1 in training
+// rows, as far as they are not 0.
+func (e *Encoder) farSparse() (n int, where []string) {
+	if e.recipe == nil {
+		return 0, nil
+	}
+	for row := range e.length {
+		first := -1
+		eachFeature(e.recipe, e.sparse, row, func(place int, v float64) {
+			if first < 0 && math.Abs(v) > far {
+				first = place
+			}
+		})
+		if first >= 0 {
+			n++
+			where = append(where, e.place(row)+": "+sparseName(e.recipe.Indices[first]))
+		}
+	}
+	return n, where
+}
+
+// place returns where a row is.
+func (e *Encoder) place(row int) string {
+	at := e.table.Fail(row, "", "")
+	if at.Line > 0 {
+		return fmt.Sprintf("line %d", at.Line)
+	}
+	return fmt.Sprintf("row %d", at.Row)
+}
+
+// missingRows returns how many rows have no value, and a prediction all the same.
+func (e *Encoder) missingRows(in *encodedInput) (n int) {
+	for row := range e.length {
+		if in.column.Missing(row) && e.bad[row] == "" {
 			n++
 		}
 	}

@@ -25,10 +25,10 @@ func TestNotes(t *testing.T) {
 		{Name: "since", Kind: tables.Time, Unit: "day", Mean: 10, Deviation: 2},
 	}}
 	nan := float32(math.NaN())
-	since := tables.NumberColumn("since", []float32{86400 * 14, 0, 0})
+	since := tables.NumberColumn("since", []float32{86400 * 14, 0, 86400 * 31})
 	since.Kind, since.Unit = tables.Time, "s"
 	e := testkit.Get(r.NewEncoder(testkit.Get(tables.New("new.csv",
-		tables.NumberColumn("age", []float32{nan, 1, nan}), tables.NumberColumn("size", []float32{nan, nan, nan}),
+		tables.NumberColumn("age", []float32{nan, 10, nan}), tables.NumberColumn("size", []float32{nan, nan, nan}),
 		tables.WordColumn("colour", []string{"teal", "red", "pink"}),
 		tables.WordColumn("form", []string{"", "flat", "round"}), since))))
 	want := []string{
@@ -36,6 +36,8 @@ func TestNotes(t *testing.T) {
 		"column colour has a word that the model does not know in 2 of 3 rows (teal, pink); it counts as a rare one",
 		"column form has no value in 1 of 3 rows, where no training row lacks one; it counts as none of its words",
 		"column form has a word that the model does not know in 1 of 3 rows (round); it counts as none of its words",
+		"column since is more than 10 deviations from the mean of training rows (10 ± 2) in 1 of 3 rows (row 3: 31): " +
+			"predictions there extrapolate",
 	}
 	if d := cmp.Diff(want, e.Notes()); d != "" {
 		t.Error(d)

@@ -86,6 +86,16 @@ func (r Recipe) Used() []Input {
 	return slices.DeleteFunc(slices.Clone(r.Inputs), func(in Input) bool { return in.Dropped != "" })
 }
 
+// MissingWordsOf returns the words that stand for a missing value of an input.
+func (r Recipe) MissingWordsOf(in Input) []string {
+	for _, list := range [][]string{in.MissingWords, r.MissingWords} {
+		if list != nil {
+			return list
+		}
+	}
+	return tables.MissingWords
+}
+
 // Input returns the input with a number: Inputs, then for each sparse column that becomes a feature
 // a number of mean 0.
 func (r Recipe) Input(k int) Input {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -126,8 +127,8 @@ func each(kind int, entry func(i, j int) float64, in ...matrix) matrix {
 // signatures are the types of the operators' inputs; the types of Cast and Concat differ.
 var signatures = map[string][]int{
 	"Gather": {float64s, int64s}, "Add": {float64s, float64s}, "Sub": {float64s, float64s}, "Mul": {float64s, float64s},
-	"Div":   {float64s, float64s},
-	"Equal": {int64s, int64s}, "IsNaN": {float64s}, "Where": {bools, float64s, float64s},
+	"Div": {float64s, float64s}, "RegexFullMatch": {texts},
+	"IsNaN": {float64s}, "Where": {bools, float64s, float64s},
 	"Gemm": {float64s, float64s, float64s}, "Tanh": {float64s},
 	"Relu": {float64s}, "Exp": {float64s}, "Softmax": {float64s}, "ArgMax": {float64s}, "Squeeze": {float64s, int64s},
 }
@@ -156,6 +157,13 @@ func operate(n message, in []matrix) matrix {
 		}
 		return encodeLabels(n, in[0])
 	}
+	if op == "RegexFullMatch" {
+		pattern := n.messages(5)[0]
+		expression := regexp.MustCompile("^(?:" + pattern.text(4) + ")$")
+		return each(bools, func(i, _ int) float64 {
+			return map[bool]float64{true: 1}[pattern.text(1) == "pattern" && expression.MatchString(in[0].words[i])]
+		}, in[0])
+	}
 	given := map[string]int{}
 	for _, attribute := range n.messages(5) {
 		given[attribute.text(1)] = attribute.wholes(3)[0]
@@ -179,8 +187,6 @@ func operate(n message, in []matrix) matrix {
 		return each(float64s, func(i, j int) float64 { return binary(a.at(i, j), in[1].at(i, j)) }, in...)
 	}
 	switch op {
-	case "Equal":
-		return each(bools, func(i, j int) float64 { return truth[a.at(i, j) == in[1].at(i, j)] }, in...)
 	case "IsNaN":
 		return each(bools, func(i, j int) float64 { return truth[math.IsNaN(a.at(i, j))] }, a)
 	case "Where":
@@ -240,39 +246,28 @@ func concat(in []matrix) matrix {
 	return m
 }
 
-// encodeLabels makes whole numbers of words, or words of whole numbers.
+// encodeLabels makes words of whole numbers.
 func encodeLabels(n message, in matrix) matrix {
 	of := map[string]message{}
 	for _, a := range n.messages(5) {
 		of[a.text(1)] = a
 	}
-	m := in
-	if keys := of["keys_int64s"]; keys != nil && in.kind == int64s {
-		m.kind = texts
-		for _, v := range in.numbers {
-			m.words = append(m.words, of["values_strings"].words(9)[slices.Index(keys.wholes(8), int(v))])
-		}
-		return m
-	}
-	if in.kind != texts {
+	if in.kind != int64s {
 		panic(fmt.Sprintf("labels of type %d", in.kind))
 	}
-	m.kind = int64s
-	for _, word := range in.words {
-		code := of["default_int64"].wholes(3)[0]
-		if k := slices.Index(of["keys_strings"].words(9), word); k >= 0 {
-			code = of["values_int64s"].wholes(8)[k]
-		}
-		m.numbers = append(m.numbers, float64(code))
+	m := in
+	m.kind = texts
+	for _, v := range in.numbers {
+		m.words = append(m.words, of["values_strings"].words(9)[slices.Index(of["keys_int64s"].wholes(8), int(v))])
 	}
 	return m
 }
 
-// runGraph returns the predictions of a model.onnx for all rows of a table.
-func runGraph(path string, r features.Recipe, t *tables.Table) (made modelfile.Predictions) {
+// runGraph returns the predictions of a model.onnx for rows that are its inputs.
+func runGraph(path string, input func(in message) matrix) (made modelfile.Predictions) {
 	file := parse(testkit.Get(os.ReadFile(path)))
-	if sets := file.messages(8); file.wholes(1)[0] != 8 || len(sets) != 2 || sets[0].text(1) != "" ||
-		sets[0].wholes(2)[0] != 17 || sets[1].text(1) != "ai.onnx.ml" || sets[1].wholes(2)[0] != 3 {
+	if sets := file.messages(8); file.wholes(1)[0] != 9 || len(sets) != 2 || sets[0].text(1) != "" ||
+		sets[0].wholes(2)[0] != 20 || sets[1].text(1) != "ai.onnx.ml" || sets[1].wholes(2)[0] != 3 {
 		panic(fmt.Sprintf("operators %v", sets))
 	}
 	graph, values := file.messages(7)[0], map[string]matrix{}
@@ -280,7 +275,7 @@ func runGraph(path string, r features.Recipe, t *tables.Table) (made modelfile.P
 		values[c.text(8)] = constant(c)
 	}
 	for _, in := range graph.messages(11) {
-		values[in.text(1)] = rawInput(in, r, t)
+		values[in.text(1)] = input(in)
 	}
 	for _, n := range graph.messages(1) {
 		var in []matrix
@@ -348,5 +343,6 @@ func agree(t *testing.T, folder runs.Folder, want modelfile.Predictions, data *t
 			t.Errorf("%s: %s", path, d)
 		}
 	}
-	compare(t, runGraph(folder.Path(runs.ONNXFile), testkit.Get(modelfile.Open(string(folder))).Recipe(), data), want)
+	r := testkit.Get(modelfile.Open(string(folder))).Recipe()
+	compare(t, runGraph(folder.Path(runs.ONNXFile), func(in message) matrix { return rawInput(in, r, data) }), want)
 }

@@ -22,20 +22,20 @@
 //
 // # model.onnx
 //
-// The whole model from raw values to predictions, for any program that runs ONNX (opset 17 with
-// ai.onnx.ml 3). It has an input for each column that is used, by the column's name: float32 [N, 1]
-// for numbers and times (in the recipe's unit), NaN where they are missing, float64 where float32
-// would make one of numbers that differ ([features.Input.IsWide]); string [N, 1] for words, "" or a
-// word of the recipe's missing_words where they are missing. A model of sparse columns, as of
-// LIBSVM files, has one input instead, "columns", float32 [N, columns]: column k of the file, from
-// 1 on, is number k−1, and what the file leaves out is 0. Outputs are
+// The whole model from raw values to predictions, for any program that runs ONNX (opset 20 with
+// ai.onnx.ml 3, as ONNX Runtime from 1.17 on). It has an input for each column that is used, by the
+// column's name: float32 [N, 1] for numbers and times (in the recipe's unit), NaN where they are
+// missing, float64 where float32 would make one of numbers that differ ([features.Input.IsWide]);
+// string [N, 1] for words, nothing or a word of the recipe's missing_words where they are missing,
+// with or without space around, as in tables. A model of sparse columns, as of LIBSVM files, has
+// one input instead, "columns", float32 [N, columns]: column k of the file, from 1 on, is number
+// k−1, and what the file leaves out is 0. Outputs are
 //
 //	prediction     string [N], the class; for values and counts float64 [N]
 //	probabilities  float64 [N, classes], in the order of the recipe's; not for values and counts
 //
 // An output whose name is a column's has "_" behind it. The recipe stands in the metadata under
-// "recipe", as in model.json: this package reads it and the weights, and predicts as by the other
-// two files. A graph that is not the one that they make is refused.
+// "recipe", as in model.json.
 //
 // # Prediction
 //

@@ -4,11 +4,11 @@ package modelfile
 // package need it: dense layers in float64 behind the preparation of numbers and words.
 
 // The versions of operators, and of the format, that models are written in: the versions of ONNX
-// 1.12, which every runtime since then reads.
+// 1.15, the first one with expressions that a text matches.
 const (
-	onnxOpset   = 17
+	onnxOpset   = 20
 	onnxOpsetML = 3
-	irVersion   = 8
+	irVersion   = 9
 )
 
 // onnxML is the domain of the operators for words.
@@ -58,17 +58,20 @@ type onnxNode struct {
 	Attributes []onnxAttribute
 }
 
-// An onnxAttribute is a setting of a node: one whole number (Ints alone, not List), whole numbers,
-// or words.
+// An onnxAttribute is a setting of a node: one whole number or word (not List), whole numbers or
+// words.
 type onnxAttribute struct {
 	Name  string
 	Ints  []int64
 	Words []string
-	List  bool // whether Ints are a list, even of one number
+	List  bool // whether it is a list, even of one
 }
 
 // onnxInt makes an attribute of one whole number.
 func onnxInt(name string, v int64) onnxAttribute { return onnxAttribute{Name: name, Ints: []int64{v}} }
+
+// onnxWord makes an attribute of one word.
+func onnxWord(name, v string) onnxAttribute { return onnxAttribute{Name: name, Words: []string{v}} }
 
 // onnxInts makes an attribute of whole numbers.
 func onnxInts(name string, v []int64) onnxAttribute {

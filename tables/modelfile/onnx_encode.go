@@ -90,11 +90,14 @@ func (n onnxNode) encode() (b message) {
 }
 
 func (a onnxAttribute) encode() (b message) {
-	const typeInt, typeInts, typeStrings = 2, 7, 8
+	const typeInt, typeString, typeInts, typeStrings = 2, 3, 7, 8
 	b.texts(1, a.Name)
-	b.texts(9, a.Words...)
 	switch {
+	case a.Words != nil && !a.List:
+		b.texts(4, a.Words...)
+		b.whole(20, typeString)
 	case a.Words != nil:
+		b.texts(9, a.Words...)
 		b.whole(20, typeStrings)
 	case a.List:
 		b.wholes(8, a.Ints)

@@ -1,7 +1,9 @@
 package modelfile
 
 import (
+	"regexp"
 	"slices"
+	"strings"
 
 	"dsbo/tables"
 	"dsbo/tables/features"
@@ -16,11 +18,7 @@ func (d *drawing) features(r features.Recipe) string {
 	var p preparation
 	for _, in := range r.Used() {
 		if in.Kind == tables.Word {
-			missing := in.MissingWords
-			if missing == nil {
-				missing = r.MissingWords
-			}
-			p.addWord(d, in, missing)
+			p.addWord(d, in, r.MissingWordsOf(in))
 		} else {
 			p.addNumber(d, in)
 		}
@@ -67,7 +65,7 @@ type preparation struct {
 	wide             []bool   // whether each of these is float64
 	means, deviation []float64
 	indicators       []int64  // columns of numbers with an indicator
-	hot              []string // matrices of words, 1 column a feature
+	hot              []string // matrices of float64 of words, 1 column a feature
 	hotCols          int
 }
 
@@ -88,20 +86,44 @@ func (p *preparation) addNumber(d *drawing, in features.Input) {
 		append(p.deviation, in.Deviation)
 }
 
-// addWord adds a matrix that has true where the word is the feature's. The code of a word is the
-// place of its feature; the words for a missing value have one code.
+// blanks is the space around a word, in RE2: White_Space of Unicode, which the readers of tables
+// cut off as well.
+const blanks = `[\s\x0b\x{85}\pZ]*`
+
+// addWord adds a matrix that has 1 where the word is the feature's. Each word is an expression that
+// it matches with space around it, and so are those for a missing value together; rare is whatever
+// matches none.
 func (p *preparation) addWord(d *drawing, in features.Input, missingWords []string) {
 	rare, missing, count := in.Layout()
-	keys, codes := slices.Clone(in.Words), ascending(len(in.Words))
-	for _, word := range append([]string{""}, missingWords...) {
-		if !slices.Contains(keys, word) {
-			keys, codes = append(keys, word), append(codes, int64(missing))
+	from, gone := d.input(in), []string{""}
+	for _, word := range missingWords {
+		if word = strings.TrimSpace(word); !slices.Contains(in.Words, word) {
+			gone = append(gone, regexp.QuoteMeta(word))
 		}
 	}
-	code := d.node(in.Name+" code", "LabelEncoder", []string{d.input(in)},
-		onnxWords("keys_strings", keys), onnxInts("values_int64s", codes), onnxInt("default_int64", int64(rare)))
-	of := d.wholes(in.Name+" codes", ascending(count))
-	p.hot = append(p.hot, d.node(in.Name+" is", "Equal", []string{code, of}))
+	var matches []string
+	match := func(expression string) {
+		matches = append(matches, d.node(in.Name+" is", "RegexFullMatch", []string{from},
+			onnxWord("pattern", blanks+expression+blanks)))
+	}
+	for _, word := range in.Words {
+		match(regexp.QuoteMeta(word))
+	}
+	match("(" + strings.Join(gone, "|") + ")")
+	hot := d.double(in.Name+" hot", d.sideBySide(in.Name+" matches", matches))
+	columns := ascending(count)
+	if rare >= 0 {
+		minus := slices.Repeat([]float64{-1}, len(matches))
+		other := d.node(in.Name+" other", "Gemm", []string{hot, d.doubles("minus", minus, 1, len(minus)),
+			d.doubles("one", []float64{1}, 1)}, onnxInt("transB", 1))
+		hot = d.sideBySide(in.Name+" all", []string{hot, other})
+		columns[rare] = int64(len(matches))
+	}
+	if missing >= 0 {
+		columns[missing] = int64(len(in.Words))
+	}
+	p.hot = append(p.hot, d.node(in.Name+" features", "Gather", []string{hot, d.wholes(in.Name+" columns", columns)},
+		onnxInt("axis", 1)))
 	for range count {
 		p.features = append(p.features, source{words, p.hotCols})
 		p.hotCols++
@@ -144,7 +166,7 @@ func (p *preparation) parts(d *drawing) (parts []string, places [partCount]int) 
 		}
 	}
 	if len(p.hot) > 0 {
-		add(words, d.double("words", d.sideBySide("all words", p.hot)), p.hotCols)
+		add(words, d.sideBySide("words", p.hot), p.hotCols)
 	}
 	return parts, places
 }
