@@ -76,7 +76,7 @@ func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in 
 	names := []string{"prediction"}
 	if target := m.Recipe().Target; target.Kind == features.Class {
 		for _, class := range target.Classes {
-			names = append(names, "p_"+class)
+			names = append(names, wording.Cell("p_"+class))
 		}
 	}
 	numbers := len(names)
@@ -93,10 +93,10 @@ func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in 
 			fields := make([]string, 0, len(names))
 			switch reason := in.Bad(row); {
 			case reason != "":
-				fields = append(fields[:numbers], reason)
+				fields = append(fields[:numbers], wording.Cell(reason))
 			default:
 				if made.Labels != nil {
-					fields = append(fields, made.Labels[i])
+					fields = append(fields, wording.Cell(made.Labels[i]))
 				}
 				for _, v := range made.Numbers(i) {
 					fields = append(fields, strconv.FormatFloat(v, 'g', 9, 64))

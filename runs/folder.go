@@ -14,6 +14,7 @@ import (
 	"dsbo"
 	"dsbo/internal/disk"
 	"dsbo/internal/files"
+	"dsbo/internal/wording"
 	"dsbo/network/membership"
 )
 
@@ -248,7 +249,7 @@ func writeJSON(f Folder, name string, value any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Path(name), err)
 	}
-	return f.WriteFile(name, append(data, '\n'))
+	return f.WriteFile(name, append(wording.JSON(data), '\n'))
 }
 
 // ReadConfig reads config.json.

@@ -10,6 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/num"
+	"dsbo/internal/wording"
 )
 
 // LambdaTableFile is the hyperparameters by name, for people.
@@ -26,7 +27,7 @@ type Penalty struct {
 // lambdaColumns are the columns of lambda.csv.
 var lambdaColumns = []string{"feature", "lambda", "penalty", "size", "kept"}
 
-// WriteLambdaTable writes lambda.csv, in the order of λ.
+// WriteLambdaTable writes lambda.csv, in the order of λ, with each name as a [wording.Cell].
 func (f Folder) WriteLambdaTable(all []Penalty) error {
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
@@ -37,7 +38,7 @@ func (f Folder) WriteLambdaTable(all []Penalty) error {
 		if p.Kept {
 			kept = "yes"
 		}
-		_ = w.Write([]string{p.Name, number(p.Lambda), number(num.Exp(p.Lambda)), number(p.Norm), kept})
+		_ = w.Write([]string{wording.Cell(p.Name), number(p.Lambda), number(num.Exp(p.Lambda)), number(p.Norm), kept})
 	}
 	w.Flush()
 	return f.WriteFile(LambdaTableFile, text.Bytes())
@@ -60,7 +61,7 @@ func (f Folder) ReadLambdaTable() ([]Penalty, error) {
 	}
 	var all []Penalty
 	for i, row := range rows[1:] {
-		p := Penalty{Name: row[0], Kept: row[4] == "yes"}
+		p := Penalty{Name: wording.OfCell(row[0]), Kept: row[4] == "yes"}
 		for _, number := range []struct {
 			to   *float64
 			text string

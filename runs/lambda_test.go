@@ -15,7 +15,8 @@ import (
 func TestLambdaTable(t *testing.T) {
 	f := runs.Folder(t.TempDir())
 	want := []runs.Penalty{{Name: "age", Lambda: -2.5, Norm: 1. / 3, Kept: true},
-		{Name: `colour=red, "dark"`, Lambda: 7}}
+		{Name: `colour=red, "dark"`, Lambda: 7},
+		{Name: "=1+1"}, {Name: "'=1+1"}, {Name: "w\u202e\x1b"}, {Name: "-1"}}
 	testkit.OK(f.WriteLambdaTable(want))
 	if d := cmp.Diff(want, testkit.Get(f.ReadLambdaTable())); d != "" {
 		t.Error(d)

@@ -147,7 +147,7 @@ func (m *Merged) Write(f Folder) error {
 			return err
 		}
 	}
-	if err := f.WriteFile(MetricsFile, lines.Bytes()); err != nil {
+	if err := f.WriteFile(MetricsFile, wording.JSON(lines.Bytes())); err != nil {
 		return err
 	}
 	for k, r := range resultFiles {

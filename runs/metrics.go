@@ -125,7 +125,7 @@ func (m *Metrics) Write(r Record) error {
 	if err != nil {
 		return err
 	}
-	line = append(line, '\n')
+	line = append(wording.JSON(line), '\n')
 	if old := m.nextPending(r); old != nil {
 		line, m.pending = old, m.pending[len(old):]
 	} else {

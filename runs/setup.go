@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"dsbo"
+	"dsbo/internal/wording"
 )
 
 // SetupFile is what the agents of a run found together as they loaded their data, where they did.
@@ -33,7 +34,7 @@ func (f Folder) WriteSetup(s Setup) error {
 	if err != nil {
 		return err
 	}
-	return f.WriteFile(SetupFile, append(data, '\n'))
+	return f.WriteFile(SetupFile, append(wording.JSON(data), '\n'))
 }
 
 // ReadSetup reads setup.json.

@@ -12,6 +12,7 @@ It needs Python 3.9 and NumPy. Where scikit-learn can be imported, the estimator
 into pipelines, grids and cross-validation. Fitting calls the program dsbo (go install ./cmd/dsbo).
 """
 
+import ast
 import csv
 import inspect
 import json
@@ -96,7 +97,7 @@ class Run:
         if not path.exists():
             return None
         with open(path, encoding="utf-8", newline="") as file:
-            return [row[0] for row in list(csv.reader(file))[1:]]
+            return [_of_cell(row[0]) for row in list(csv.reader(file))[1:]]
 
     @property
     def model(self):
@@ -112,6 +113,13 @@ class Run:
     def _json(self, name):
         path = self.folder / name
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def _of_cell(cell):
+    """Return the text of a cell, which has ' before a formula and is quoted with controls in it."""
+    if cell.startswith('"'):
+        return ast.literal_eval(cell)
+    return cell[1:] if re.match("'+[=+@\t\r-]", cell) else cell
 
 
 def _flat(record, before=""):

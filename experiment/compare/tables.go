@@ -11,6 +11,7 @@ import (
 
 	"dsbo/internal/linalg"
 	"dsbo/internal/num"
+	"dsbo/internal/wording"
 	"dsbo/runs"
 )
 
@@ -104,7 +105,8 @@ func (k *Ranking) line(e *Entry, t *Trial, best bool) []string {
 	for _, c := range costs {
 		numbers = append(numbers, t.costUntil(target, k.spec.Choose, c))
 	}
-	cells := []string{t.Task, t.Method, t.Point, fmt.Sprint(best), edges, fmt.Sprint(t.Seed), string(t.State)}
+	cells := []string{wording.Cell(t.Task), wording.Cell(t.Method), wording.Cell(t.Point), fmt.Sprint(best), edges,
+		fmt.Sprint(t.Seed), string(t.State)}
 	for _, v := range numbers {
 		text := fmt.Sprint(v)
 		if !runs.Number(v).Known() {
@@ -112,7 +114,7 @@ func (k *Ranking) line(e *Entry, t *Trial, best bool) []string {
 		}
 		cells = append(cells, text)
 	}
-	return append(cells, string(t.Folder), t.Error)
+	return append(cells, wording.Cell(string(t.Folder)), wording.Cell(t.Error))
 }
 
 // numbersOf returns a number of each run, in their order.

@@ -184,8 +184,9 @@ func (f *Flags) explainFlag(out io.Writer, name string) {
 const Columns = 80
 
 // Wrap breaks a text at blanks into lines of at most width characters, if no word is longer. One
-// that is short enough is left as it is.
+// that is short enough is left as it is. Characters that would move the cursor are [wording.Plain].
 func Wrap(text string, width int) []string {
+	text = plainLines(text)
 	if utf8.RuneCountInString(text) <= width {
 		return []string{text}
 	}
@@ -198,6 +199,15 @@ func Wrap(text string, width int) []string {
 		}
 	}
 	return lines
+}
+
+// plainLines returns a text whose characters do not move the cursor, but for ends of lines.
+func plainLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = wording.Plain(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Paragraph writes a text in lines of at most Columns characters, as [Wrap] breaks it.

@@ -69,7 +69,7 @@ func (p *Progress) write(text string) { _, _ = io.WriteString(p.out, text) }
 func (p *Progress) Log(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	line := fmt.Sprintf(format, args...) + "\n"
+	line := plainLines(fmt.Sprintf(format, args...)) + "\n"
 	if p.terminal {
 		line = clearLine + line + p.bar
 	}

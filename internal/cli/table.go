@@ -5,10 +5,12 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"dsbo/internal/wording"
 )
 
 // Table writes rows in columns: the first column to the left, the others to the right, under the
-// first row as head. Rows may be of different lengths.
+// first row as head. None of their characters moves the cursor. Rows may be of different lengths.
 func Table(w io.Writer, rows [][]string) error { return writeTable(w, rows, "%s", "  ") }
 
 // Markdown writes rows as [Table] does, as a table of Markdown.
@@ -23,7 +25,7 @@ func writeTable(w io.Writer, rows [][]string, format, between string) error {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], utf8.RuneCountInString(wording.Plain(cell)))
 		}
 	}
 	var text strings.Builder
@@ -34,7 +36,7 @@ func writeTable(w io.Writer, rows [][]string, format, between string) error {
 			if i == 0 {
 				width = -width // to the left
 			}
-			cells[i] = fmt.Sprintf("%*s", width, cell)
+			cells[i] = fmt.Sprintf("%*s", width, wording.Plain(cell))
 		}
 		fmt.Fprintln(&text, strings.TrimRight(fmt.Sprintf(format, strings.Join(cells, between)), " "))
 		if n == 0 {

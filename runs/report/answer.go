@@ -241,7 +241,7 @@ func (d Drawing) Data() template.URL {
 			name = "reference"
 		}
 		for i := range s.X {
-			fmt.Fprintf(&b, "%q,%s,%s\n", name, strconv.FormatFloat(s.X[i], 'g', -1, 64),
+			fmt.Fprintf(&b, "%q,%s,%s\n", wording.Cell(name), strconv.FormatFloat(s.X[i], 'g', -1, 64),
 				strconv.FormatFloat(s.Y[i], 'g', -1, 64))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"dsbo/internal/disk"
+	"dsbo/internal/wording"
 )
 
 // A drawing is a [Figure] or a picture.
@@ -53,7 +54,7 @@ func render(d drawing, title string, ground color.Color) ([]byte, error) {
 	}
 	// Typefaces of the same widths, where the one that was measured is not there.
 	fonts := []byte("font-family:'Liberation Sans',Arimo,Helvetica,Arial,sans-serif;")
-	return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), fonts), nil
+	return wording.Visible(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), fonts)), nil
 }
 
 // outerSize returns the width and the height of a drawing below a title, or none, and its label,

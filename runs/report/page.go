@@ -236,5 +236,5 @@ func (p *page) html(name string) ([]byte, error) {
 	if err := t.ExecuteTemplate(&b, name, p); err != nil {
 		return nil, err
 	}
-	return b.Bytes(), nil
+	return wording.Visible(b.Bytes()), nil
 }

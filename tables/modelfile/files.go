@@ -10,6 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/files"
+	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/tables/features"
@@ -66,7 +67,7 @@ func (m *Model) Write(folder runs.Folder) error {
 		name string
 		data []byte
 	}{{runs.WeightsFile, weights.Bytes()}, {runs.ONNXFile, m.graph(string(recipe)).Encode()},
-		{runs.ModelFile, append(text, '\n')}} {
+		{runs.ModelFile, append(wording.JSON(text), '\n')}} {
 		if err := folder.WriteFile(f.name, f.data); err != nil {
 			return err
 		}
