@@ -19,6 +19,7 @@ type lab struct {
 	out, log io.Writer // of results, and of the progress
 	quick    bool
 	seed     uint64
+	figures  string // folder of figures, or ""
 }
 
 // pick returns the size of an experiment: full, or short for a quick one.

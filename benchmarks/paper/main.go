@@ -42,8 +42,9 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	only := f.String("only", "",
 		"`experiments` to run, with commas between: "+strings.Join(names, ", ")+" (default all)")
 	f.BoolVar(&l.quick, "quick", false, "small and short versions: they show that all works, not what holds")
+	f.StringVar(&l.figures, "figures", "", "existing `folder` for the figures of hessian (default: none is drawn)")
 	f.Uint64Var(&l.seed, "seed", 1, "seed of problems and draws")
-	f.Group("Experiments", "only", "quick", "seed")
+	f.Group("Experiments", "only", "quick", "figures", "seed")
 	if err := f.Parse(args, stdout); err != nil {
 		return err
 	}

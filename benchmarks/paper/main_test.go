@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestExitCodes(t *testing.T) {
 				`"rain" is none of them`},
 		{[]string{"-only", "higp,"}, cli.Usage, `"" is none of them`},
 		{[]string{"mismatch"}, cli.Usage, `unexpected argument "mismatch"`},
-		{[]string{"-figures", "."}, cli.Usage, "-figures"},
+		{[]string{"-figure", "."}, cli.Usage, "-figure"},
 		{[]string{"-speed", "9"}, cli.Usage, "-speed"},
 		{[]string{"-seed", "one"}, cli.Usage, "-seed"},
 	} {
@@ -56,9 +57,13 @@ func TestQuick(t *testing.T) {
 				t.Skip("takes the longest")
 			}
 			var first, second, errs bytes.Buffer
-			args := []string{"-quick", "-only", e.name}
+			dir := t.TempDir()
+			args := []string{"-quick", "-only", e.name, "-figures", dir}
 			if err := command(t.Context(), args, &first, &errs); err != nil {
 				t.Fatalf("%v\n%s%s", err, first.String(), errs.String())
+			}
+			if drawn := testkit.Get(filepath.Glob(dir + "/*.svg")); (len(drawn) > 0) != (e.name == "hessian") {
+				t.Errorf("%s draws %q, only hessian draws", e.name, drawn)
 			}
 			if e.name != "convergence" { // whose seeds run at once, as the IDs of all others do
 				return
