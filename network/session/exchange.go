@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,7 +40,6 @@ type exchange struct {
 	since    time.Time      // when it began
 	vectors  int64          // payloads sent, once for each neighbour
 	bytes    int64          // of these
-	handover handover       // what is given and taken over as the session begins
 }
 
 // A tie is a neighbour in a session, with what goes to it and comes from it.
@@ -100,8 +100,6 @@ func (x *exchange) attach(agent int, c *conn, due int) {
 			p.send(s.frame)
 		}
 	}
-	x.handover.asked = time.Time{} // what was asked for may be lost
-	x.notify()
 }
 
 // detach notes that a connection has ended.
@@ -123,22 +121,11 @@ func (x *exchange) due(agent int) int {
 	return 0
 }
 
-// alive returns the heartbeat of an agent in a session. What was asked for as the session begins
-// and has not come for a heartbeat is asked for again.
+// alive returns the heartbeat of an agent in a session.
 func (x *exchange) alive() frame {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.handover.asked = time.Time{}
-	x.notify()
 	return frame{kind: kindAlive, purpose: uint64(x.activity)}
-}
-
-// takeFrame takes in a vector, or what is handed over. The error says why it cannot be.
-func (x *exchange) takeFrame(c *conn, f frame) error {
-	if f.kind == kindState {
-		return x.takeState(c, f)
-	}
-	return x.accept(c.to, f)
 }
 
 // isOver reports whether the session has ended at this agent.
@@ -227,24 +214,13 @@ func everyone(*tie) bool { return true }
 
 // await waits until the vectors of this exchange from some neighbours are here.
 func (x *exchange) await(ctx context.Context, from func(p *tie) bool) error {
-	return x.awaitWhere(ctx, func() bool {
-		for _, p := range x.ties {
-			if p.received <= x.round && from(p) {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// awaitWhere waits until ready, which it asks under the lock whenever something has changed.
-func (x *exchange) awaitWhere(ctx context.Context, ready func() bool) error {
 	for {
 		x.mu.Lock()
-		ok, over := ready(), x.over
+		missing := slices.ContainsFunc(x.ties, func(p *tie) bool { return p.received <= x.round && from(p) })
+		over := x.over
 		x.mu.Unlock()
 		switch {
-		case ok:
+		case !missing:
 			return nil
 		case over != nil:
 			return over

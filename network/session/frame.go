@@ -11,15 +11,12 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// Bounds of what follows the header of a frame, by its kind. A vector has up to Config.MaxFloats
-// float64s.
+// Bounds of what follows the header of a frame, by its kind. A vector has up to Config.mostBytes.
 const (
 	// maxHello bounds a hello: nothing longer is read of one that has not said who it is.
 	maxHello = 4 << 10
 	// maxFlood bounds a message to all, of which the answers of 1,024 agents are the longest.
 	maxFlood = 8 << 20
-	// maxState bounds a piece of what an agent takes over that enters.
-	maxState = 64 << 10
 )
 
 // A kind tells what a frame is for.
@@ -30,7 +27,6 @@ const (
 	kindAlive                  // a heartbeat, and what the sender is about
 	kindFlood                  // what all agents hear, from neighbour to neighbour
 	kindVector                 // the vector of one exchange
-	kindState                  // a piece of what an agent takes over that enters
 	kindEnd                    // the first number that is no kind
 )
 
@@ -106,8 +102,7 @@ func (f *frame) decode(r io.Reader, size, maxVector int) error {
 
 // maxPayload returns how many bytes may follow the header of a frame.
 func maxPayload(k kind, maxVector int) int {
-	return [kindEnd]int{kindHello: maxHello, kindFlood: maxFlood, kindVector: maxVector,
-		kindState: maxState}[k]
+	return [kindEnd]int{kindHello: maxHello, kindFlood: maxFlood, kindVector: maxVector}[k]
 }
 
 // encodeVector returns the frame of a vector of float64s.

@@ -70,8 +70,7 @@ func TestVectorBytes(t *testing.T) {
 
 // TestBounds: each kind of frame has its longest payload, and no longer one.
 func TestBounds(t *testing.T) {
-	for k, most := range map[kind]int{kindHello: 4096, kindAlive: 0, kindFlood: 8 << 20, kindVector: testVector,
-		kindState: 65536} {
+	for k, most := range map[kind]int{kindHello: 4096, kindAlive: 0, kindFlood: 8 << 20, kindVector: testVector} {
 		if f := decoded(framed(k, make([]byte, most))); len(f.payload) != most {
 			t.Errorf("kind %d: %d bytes; there must be %d", k, len(f.payload), most)
 		}
@@ -106,7 +105,7 @@ func TestUnreadableFrames(t *testing.T) {
 		{"nothing", nil, "a frame must have at least 24 bytes; it has 0"},
 		{"short", vector[:headerSize-1], "a frame must have at least 24 bytes; it has 23"},
 		{"kind 0", with(0, 0), "frames that begin with 00000000 are not known"},
-		{"kind 6", with(0, byte(kindEnd)), "frames that begin with 06000000 are not known"},
+		{"kind 5", with(0, byte(kindEnd)), "frames that begin with 05000000 are not known"},
 		{"of the protocol before", append([]byte("dsbo"), vector[4:]...),
 			"frames that begin with 6473626f are not known"},
 		{"not zero", with(3, 1), "frames that begin with 04000001 are not known"},

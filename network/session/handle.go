@@ -142,12 +142,12 @@ func (a *Agent) handle(c *conn, f frame) error {
 		}
 		a.receive(m, c.to)
 		return nil
-	case kindVector, kindState:
+	case kindVector:
 		s := a.chain.current
 		if s == nil || f.session != s.x.id {
 			return nil // of a session that is over
 		}
-		err := s.x.takeFrame(c, f)
+		err := s.x.accept(c.to, f)
 		if err != nil {
 			a.endLocked(s.faultOf(c.to, f.exchange, err), true)
 		}

@@ -12,6 +12,7 @@ const (
 	mixing = iota
 	gatheringRows
 	reducingWords
+	handing  // over what members that enter lack
 	workBits = 2
 
 	// notFinite is part of the purpose of a vector that is mixed if its sender knows that not all
@@ -45,6 +46,8 @@ func purposeName(purpose uint64) string {
 		return "mixes"
 	case gatheringRows:
 		return fmt.Sprintf("gathers rows of %d numbers", purpose>>workBits)
+	case handing:
+		return "hands over a state"
 	}
 	name := map[network.Op]string{network.Sum: "sums",
 		network.Max: "takes the largest of"}[network.Op(purpose>>workBits)]
