@@ -22,11 +22,11 @@ type Agent struct {
 	tag     string             // of the agent's data
 	links   *links             // connections, and the attempts to make them
 	ledger  *ledger            // the register, on the disk
-	clerk   clerk              // makes promises
 	work    sync.WaitGroup     // of all goroutines but the links'
 	closing context.Context    // until Close
 	close   context.CancelFunc // ends closing
 	news    chan struct{}      // has a wake-up of Next and Linger
+	asks    chan struct{}      // has a wake-up of keepPromising
 
 	mu         sync.Mutex    // guards what is below
 	err        error         // why the agent's part is over
@@ -43,6 +43,7 @@ type chain struct {
 	current *Session   // under way, or about to begin; nil: the agents meet
 	begun   *Session   // current, until Next has returned it
 	key     *masks.Key // of the masks of the session that was promised last; nil: used
+	asked   uint64     // highest number that was proposed
 	slow    []int      // neighbours for which the session before ended as slow, ascending
 	saves   int        // since a session ended so that an agent could come in
 	over    time.Time  // when the session before ended
@@ -64,17 +65,7 @@ func Open(c Config) (*Agent, error) {
 		return nil, err
 	}
 	a.links.start()
-	a.work.Go(func() {
-		answersFrom := func() time.Time { // by the attempts at one point
-			pause := a.ledger.read().Attempts.Pause(a.config.timeout())
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			return a.chain.over.Add(pause)
-		}
-		if err := a.clerk.run(a.closing, answersFrom, a.promise); err != nil {
-			a.fault(err)
-		}
-	})
+	a.work.Go(a.keepPromising)
 	a.work.Go(func() { every(a.closing, a.config.Heartbeat, a.heartbeat) })
 	return a, nil
 }
@@ -96,7 +87,8 @@ func newAgent(c Config) (*Agent, error) {
 		return nil, err
 	}
 	now := time.Now()
-	a := &Agent{config: c, tag: register.DataTag(key, c.Run, c.Data), clerk: newClerk(), news: make(chan struct{}, 1),
+	a := &Agent{config: c, tag: register.DataTag(key, c.Run, c.Data), news: make(chan struct{}, 1),
+		asks:       make(chan struct{}, 1),
 		neighbours: newNeighbourhood(&c),
 		council:    newCouncil(c.Agent, c.Heartbeat, c.AbsentAfter, now),
 		chain:      chain{saves: entrySaves, over: now}}
@@ -139,9 +131,12 @@ func (a *Agent) Close() error {
 }
 
 // notify wakes Next and Linger.
-func (a *Agent) notify() {
+func (a *Agent) notify() { wake(a.news) }
+
+// wake leaves a wake-up in a channel that has room for one.
+func wake(c chan<- struct{}) {
 	select {
-	case a.news <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }

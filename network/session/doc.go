@@ -83,7 +83,7 @@
 //
 //   - Who calls Next, Join, Mix, Save and so on: one goroutine, of the caller. It owns the
 //     session's vectors. An Over ends its waits.
-//   - The clerk (clerk.run) writes promises to the disk. Close ends it.
+//   - keepPromising writes promises to the disk. Close ends it.
 //   - every has heartbeats (Agent.heartbeat). Close ends it.
 //   - listen, where the agent has an address: it opens the port, again and again, and serves it; a
 //     second one serves the relay where a neighbour connects over it. gRPC has one for each

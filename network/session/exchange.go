@@ -153,16 +153,8 @@ func (x *exchange) accept(agent int, f frame) error {
 		p.waited += time.Since(x.since)
 	}
 	p.received++
-	x.notify()
+	wake(x.wake)
 	return nil
-}
-
-// notify wakes who waits.
-func (x *exchange) notify() {
-	select {
-	case x.wake <- struct{}{}:
-	default:
-	}
 }
 
 // end ends the session at this agent; false if it has ended before.
@@ -173,7 +165,7 @@ func (x *exchange) end(o *register.Over) bool {
 		return false
 	}
 	x.over = o
-	x.notify()
+	wake(x.wake)
 	return true
 }
 

@@ -43,7 +43,36 @@ func (a *Agent) asked(number uint64) {
 		return
 	}
 	a.endCurrent(a.config.Agent, "another session is proposed", nil)
-	a.clerk.request(number)
+	a.chain.asked = max(a.chain.asked, number)
+	wake(a.asks)
+}
+
+// keepPromising promises the highest number that is proposed, again and again until Close: outside
+// of the lock, as a disk may take long. After many attempts at one point it waits before.
+func (a *Agent) keepPromising() {
+	for {
+		select {
+		case <-a.asks:
+		case <-a.closing.Done():
+			return
+		}
+		pause := a.ledger.read().Attempts.Pause(a.config.timeout())
+		a.mu.Lock()
+		over := a.chain.over
+		a.mu.Unlock()
+		select {
+		case <-time.After(time.Until(over.Add(pause))):
+		case <-a.closing.Done():
+			return
+		}
+		a.mu.Lock()
+		number := a.chain.asked
+		a.mu.Unlock()
+		if err := a.promise(number); err != nil {
+			a.fault(err)
+			return
+		}
+	}
 }
 
 // promise writes a promise to the disk, and answers.

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -15,24 +14,6 @@ import (
 	"dsbo/network/masks"
 	"dsbo/network/register"
 )
-
-// TestHighestProposal: of the numbers that are proposed the highest is promised, in whatever order
-// they come.
-func TestHighestProposal(t *testing.T) {
-	for _, order := range [][]uint64{{7, 9}, {9, 7}, {8, 9, 7}} {
-		c := newClerk()
-		for _, number := range order {
-			c.request(number)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		testkit.OK(c.run(ctx, time.Now, func(number uint64) error {
-			if cancel(); number != 9 {
-				t.Errorf("of %v, %d is promised", order, number)
-			}
-			return nil
-		}))
-	}
-}
 
 // TestReasonsAreBounded: what a message has of an error is short and printable, whatever the error
 // has.
@@ -76,7 +57,7 @@ func bareAgent(promised uint64) *Agent {
 		Store: toyStore{&toyDisk{state: state}, new(bool)}}.withDefaults()
 	return &Agent{config: c, links: &links{},
 		ledger: &ledger{store: c.Store, turn: make(chan struct{}, 1), state: state},
-		clerk:  newClerk(), news: make(chan struct{}, 1), neighbours: newNeighbourhood(&c),
+		news:   make(chan struct{}, 1), asks: make(chan struct{}, 1), neighbours: newNeighbourhood(&c),
 		council: newCouncil(0, c.Heartbeat, 0, time.Now()), roll: roll{founders: 3}}
 }
 
