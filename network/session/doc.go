@@ -97,8 +97,8 @@
 //     which they come, the other one sends what conn.send has queued. They end with the stream: by
 //     either of them, by conn.drop, or when a certificate expires.
 //
-// Agent.mu guards what an agent knows, exchange.mu the vectors of a session, links.mu connections,
-// and ledger.mu the copy of what the disk has; they are locked in this order. Nobody waits for a
+// Agent.mu guards what an agent knows and the vectors of its session, links.mu connections, and
+// ledger.mu the copy of what the disk has; they are locked in this order. Nobody waits for a
 // disk or a connection with one of them. Whoever writes a file on which the run depends takes the
 // turn of the ledger first, without a lock, so that no promise is made meanwhile.
 //

@@ -32,7 +32,7 @@ type exchange struct {
 	id   uint64        // of the session
 	wake chan struct{} // has a wake-up of who waits
 
-	mu       sync.Mutex     // guards what is below
+	mu       *sync.Mutex    // the agent's, guards what is below; methods whose comment has it take it
 	ties     []*tie         // neighbours among the members, by position
 	round    int            // the exchange under way, or the next one
 	over     *register.Over // why the session has ended; nil: it goes on
@@ -46,18 +46,11 @@ type exchange struct {
 type tie struct {
 	agent    int
 	position int
-	conn     *conn // nil: there is none at present
+	line     *line // to it
 	slot     [2]vector
 	received int     // the exchange whose vector comes next
 	sent     [2]sent // the last two
 	waited   time.Duration
-}
-
-// send sends a frame, if there is a connection.
-func (p *tie) send(frame []byte) {
-	if p.conn != nil {
-		p.conn.send(frame)
-	}
 }
 
 // A vector is what came in one exchange.
@@ -72,11 +65,11 @@ type sent struct {
 	frame    []byte
 }
 
-func newExchange(id uint64, ties []*tie) *exchange {
-	return &exchange{id: id, wake: make(chan struct{}, 1), ties: ties, activity: joining, since: time.Now()}
+func newExchange(id uint64, ties []*tie, mu *sync.Mutex) *exchange {
+	return &exchange{id: id, wake: make(chan struct{}, 1), mu: mu, ties: ties, activity: joining, since: time.Now()}
 }
 
-// tieOf returns the tie that an agent is; nil if it is none. The lock is held.
+// tieOf returns the tie that an agent is; nil if it is none.
 func (x *exchange) tieOf(agent int) *tie {
 	for _, p := range x.ties {
 		if p.agent == agent {
@@ -86,59 +79,33 @@ func (x *exchange) tieOf(agent int) *tie {
 	return nil
 }
 
-// attach makes c the connection to a tie and sends again what that one needs from exchange due on.
-func (x *exchange) attach(agent int, c *conn, due int) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+// repeat sends again what a neighbour needs that is connected again, from exchange due on.
+func (x *exchange) repeat(agent, due int) {
 	p := x.tieOf(agent)
-	if p == nil {
-		return
-	}
-	p.conn = c
 	for _, number := range []int{x.round - 1, x.round} {
 		if s := p.sent[number&1]; number >= max(due, 0) && s.frame != nil && s.exchange == number {
-			p.send(s.frame)
+			p.line.send(s.frame)
 		}
-	}
-}
-
-// detach notes that a connection has ended.
-func (x *exchange) detach(c *conn) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if p := x.tieOf(c.to); p != nil && p.conn == c {
-		p.conn = nil
 	}
 }
 
 // due returns the exchange whose vector comes next from an agent.
 func (x *exchange) due(agent int) int {
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	if p := x.tieOf(agent); p != nil {
 		return p.received
 	}
 	return 0
 }
 
-// alive returns the heartbeat of an agent in a session.
-func (x *exchange) alive() frame {
+// ended returns why the session has ended at this agent; nil: it goes on. It takes the lock.
+func (x *exchange) ended() *register.Over {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return frame{kind: kindAlive, purpose: uint64(x.activity)}
-}
-
-// isOver reports whether the session has ended at this agent.
-func (x *exchange) isOver() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.over != nil
+	return x.over
 }
 
 // accept takes in a vector of a neighbour. The error says why it cannot be.
 func (x *exchange) accept(agent int, f frame) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	p := x.tieOf(agent)
 	switch {
 	case x.over != nil || p != nil && f.exchange < p.received: // sent again
@@ -159,8 +126,6 @@ func (x *exchange) accept(agent int, f frame) error {
 
 // end ends the session at this agent; false if it has ended before.
 func (x *exchange) end(o *register.Over) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	if x.over != nil {
 		return false
 	}
@@ -169,7 +134,7 @@ func (x *exchange) end(o *register.Over) bool {
 	return true
 }
 
-// about notes what the agent is about from now on.
+// about notes what the agent is about from now on. It takes the lock.
 func (x *exchange) about(a activity) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -177,7 +142,7 @@ func (x *exchange) about(a activity) {
 }
 
 // post sends the frame of this exchange to some neighbours, and begins to wait. The error is why
-// the session has ended.
+// the session has ended. It takes the lock.
 func (x *exchange) post(frame []byte, to func(p *tie) bool) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -189,7 +154,7 @@ func (x *exchange) post(frame []byte, to func(p *tie) bool) error {
 			continue
 		}
 		p.sent[x.round&1] = sent{x.round, frame}
-		p.send(frame)
+		p.line.send(frame)
 		if payload := len(frame) - headerSize; payload > 0 {
 			x.vectors++
 			x.bytes += int64(payload)
@@ -204,7 +169,7 @@ func (x *exchange) post(frame []byte, to func(p *tie) bool) error {
 // everyone is all neighbours.
 func everyone(*tie) bool { return true }
 
-// await waits until the vectors of this exchange from some neighbours are here.
+// await waits until the vectors of this exchange from some neighbours are here. It takes the lock.
 func (x *exchange) await(ctx context.Context, from func(p *tie) bool) error {
 	for {
 		x.mu.Lock()
@@ -229,7 +194,7 @@ func (x *exchange) await(ctx context.Context, from func(p *tie) bool) error {
 // came returns what a neighbour has sent in this exchange.
 func (x *exchange) came(p *tie) vector { return p.slot[x.round&1] }
 
-// advance makes the next exchange the present one.
+// advance makes the next exchange the present one. It takes the lock.
 func (x *exchange) advance() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -240,41 +205,14 @@ func (x *exchange) advance() {
 	x.activity, x.since = computing, time.Now()
 }
 
-// A delay is a neighbour for whose vector the exchange waits.
-type delay struct {
-	agent int
-	since time.Time
-}
-
-// delays returns for whom the exchange waits.
-func (x *exchange) delays() (all []delay) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.activity != waiting {
-		return nil
-	}
-	for _, p := range x.ties {
-		if p.received <= x.round {
-			all = append(all, delay{p.agent, x.since})
+// late returns the neighbours for whose vectors the exchange waits, since x.since.
+func (x *exchange) late() (all []*tie) {
+	if x.activity == waiting {
+		for _, p := range x.ties {
+			if p.received <= x.round {
+				all = append(all, p)
+			}
 		}
 	}
 	return all
-}
-
-// number returns the exchange under way.
-func (x *exchange) number() int {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.round
-}
-
-// counts returns the exchange under way, and how many vectors and bytes have gone to neighbours;
-// waited gets for how long the agent has waited for each.
-func (x *exchange) counts(waited map[int]time.Duration) (round int, vectors, bytes int64) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for _, p := range x.ties {
-		waited[p.agent] = p.waited
-	}
-	return x.round, x.vectors, x.bytes
 }

@@ -72,7 +72,7 @@ func (a *Agent) attach(c *conn, h hello) error {
 	case h.Session != s.x.id:
 		a.endCurrent(l.agent, "it is not in this session", nil)
 	default:
-		s.x.attach(l.agent, c, h.Due)
+		s.x.repeat(l.agent, h.Due)
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (a *Agent) detach(c *conn, why error) {
 	}
 	s := a.chain.current
 	if _, bad := errors.AsType[*badFrame](why); bad && s != nil && s.x.tieOf(c.to) != nil {
-		a.endLocked(s.faultOf(c.to, s.x.number(), why), true)
+		a.endLocked(s.faultOf(c.to, s.x.round, why), true)
 	}
 	a.disconnect(l, why)
 }
@@ -95,9 +95,6 @@ func (a *Agent) detach(c *conn, why error) {
 // disconnect notes that the connection to a neighbour has ended, which is in order once the result
 // is final. The lock is held.
 func (a *Agent) disconnect(l *line, why error) {
-	if s := a.chain.current; s != nil {
-		s.x.detach(l.conn)
-	}
 	if l.detach(why, time.Now()); a.err == nil && !a.ledger.read().Final {
 		a.config.Log.Warn("lost the connection to a neighbour", "neighbour", l.agent, "reason", why)
 	}
@@ -290,7 +287,7 @@ func (a *Agent) endLocked(o *register.Over, tell bool) {
 	}
 	now := time.Now()
 	if o.Slow {
-		a.chain.slow = a.config.slow(s, a.neighbours.lines, a.ledger.read(), now)
+		a.chain.slow = a.config.slow(s, a.ledger.read(), now)
 	}
 	a.chain.current, a.chain.begun, a.chain.over = nil, nil, now
 	a.council.begin(now, s.Epoch.Members)

@@ -206,12 +206,14 @@ func (a *Agent) decided(m message) {
 			decision.Epoch.Members)
 		return
 	}
-	s, err := newSession(&a.config, a, a.ledger, decision, key)
+	s, err := newSession(&a.config, a, a.ledger, &a.mu, a.neighbours.lineTo, decision, key)
 	if err != nil {
 		a.council.wait = err.Error()
 		return
 	}
-	a.neighbours.join(s)
+	for _, p := range s.x.ties {
+		p.line.activity = joining
+	}
 	a.chain.current, a.chain.begun = s, s
 	a.council.blocked, a.council.wait = "", ""
 	if a.chain.slow = nil; len(s.Entering) > 0 {

@@ -127,14 +127,12 @@ func (n *neighbourhood) receive(c *conn, size int, now time.Time) *line {
 	return l
 }
 
-// join gives a session the connections that there are.
-func (n *neighbourhood) join(s *Session) {
-	for _, p := range s.x.ties {
-		if l := n.lines[p.agent]; l != nil {
-			p.conn = l.conn
-			l.activity = joining
-		}
+// lineTo returns the line to a member; one without a connection, if nobody has heard of it here.
+func (n *neighbourhood) lineTo(agent int) *line {
+	if n.lines[agent] == nil {
+		n.lines[agent] = &line{agent: agent}
 	}
+	return n.lines[agent]
 }
 
 // linked returns the neighbours that a session can have edges to, ascending: those that are
@@ -182,10 +180,10 @@ func (n *neighbourhood) goesOn() bool {
 }
 
 // report returns what is known of the neighbours, ascending.
-func (n *neighbourhood) report(now time.Time, waited map[int]time.Duration) (all []Neighbour) {
+func (n *neighbourhood) report(now time.Time) (all []Neighbour) {
 	for j, l := range n.lines {
 		r := l.stats
-		r.Agent, r.Connected, r.Silent, r.Waited = j, l.conn != nil, now.Sub(l.heard), waited[j]
+		r.Agent, r.Connected, r.Silent = j, l.conn != nil, now.Sub(l.heard)
 		if l.conn == nil && l.lastErr != nil {
 			r.Fault = wording.Plain(l.lastErr.Error())
 		}

@@ -28,25 +28,26 @@ func (c *Config) patience(agent int, state register.State) time.Duration {
 
 // overdue returns why a session must end as a neighbour is away, or holds up the exchange, for too
 // long; nil: none is.
-func (c *Config) overdue(s *Session, lines map[int]*line, state register.State, now time.Time) *register.Over {
+func (c *Config) overdue(s *Session, state register.State, now time.Time) *register.Over {
 	for _, p := range s.x.ties {
-		if l := lines[p.agent]; l == nil || l.conn == nil && now.Sub(l.since) >= c.Grace {
+		if p.line.conn == nil && now.Sub(p.line.since) >= c.Grace {
 			return &register.Over{Session: s.Number, Agent: p.agent, Why: fmt.Sprintf("agent %d is away", p.agent)}
 		}
 	}
-	for _, d := range s.x.delays() {
-		l, took := lines[d.agent], now.Sub(d.since)
+	took := now.Sub(s.x.since)
+	for _, p := range s.x.late() {
+		l := p.line
 		switch {
 		case took >= c.ComputeTimeout:
 		case l.conn == nil || l.activity == waiting: // it is away for the time of grace, or waits itself
 			continue
-		case l.computes() && took < c.patience(d.agent, state):
+		case l.computes() && took < c.patience(p.agent, state):
 			continue
 		case !l.computes() && took < c.timeout():
 			continue
 		}
-		return &register.Over{Session: s.Number, Agent: d.agent, Slow: l.computes(),
-			Why: fmt.Sprintf("agent %d has kept exchange %d waiting for %v, and %s", d.agent, s.x.number(),
+		return &register.Over{Session: s.Number, Agent: p.agent, Slow: l.computes(),
+			Why: fmt.Sprintf("agent %d has kept exchange %d waiting for %v, and %s", p.agent, s.x.round,
 				took.Round(time.Second), l.activity)}
 	}
 	return nil
@@ -54,11 +55,10 @@ func (c *Config) overdue(s *Session, lines map[int]*line, state register.State, 
 
 // slow returns the neighbours for which a session waits, and which still compute, after half of the
 // patience that there is with each; ascending.
-func (c *Config) slow(s *Session, lines map[int]*line, state register.State, now time.Time) (all []int) {
-	for _, d := range s.x.delays() {
-		l := lines[d.agent]
-		if l != nil && l.computes() && now.Sub(d.since) >= c.patience(d.agent, state)/2 {
-			all = append(all, d.agent)
+func (c *Config) slow(s *Session, state register.State, now time.Time) (all []int) {
+	for _, p := range s.x.late() {
+		if p.line.computes() && now.Sub(s.x.since) >= c.patience(p.agent, state)/2 {
+			all = append(all, p.agent)
 		}
 	}
 	return all

@@ -94,12 +94,15 @@ func TestStatusOfWaiting(t *testing.T) {
 		{[2]activity{waiting, computing}, false},
 	} {
 		a := bareAgent(5)
-		x := newExchange(7, []*tie{{agent: 1}, {agent: 2}})
+		var ties []*tie
+		for j, activity := range c.activities {
+			l := a.neighbours.lineTo(j + 1)
+			l.conn, l.activity = &conn{}, activity
+			ties = append(ties, &tie{agent: j + 1, line: l})
+		}
+		x := newExchange(7, ties, &a.mu)
 		x.activity = waiting
 		a.chain.current = &Session{Session: register.Session{Number: 5}, x: x}
-		for j, activity := range c.activities {
-			a.neighbours.lines[j+1] = &line{agent: j + 1, conn: &conn{}, activity: activity}
-		}
 		if s := a.Status(); s.Computing != c.computing || !slices.Equal(s.Holdups, []int{1, 2}) {
 			t.Errorf("%v: computing %t, holdups %v", c.activities, s.Computing, s.Holdups)
 		}
@@ -190,7 +193,7 @@ func TestOnTheDiskFirst(t *testing.T) {
 // sessionOf returns a session of an agent alone, which has begun.
 func sessionOf(a *Agent, number uint64) *Session {
 	a.chain.current = &Session{Session: register.Session{Number: number}, config: &a.config, desk: a, ledger: a.ledger,
-		x: newExchange(7, nil)}
+		x: newExchange(7, nil, &a.mu)}
 	return a.chain.current
 }
 

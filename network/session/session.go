@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"dsbo"
 	"dsbo/network"
@@ -69,8 +70,9 @@ var (
 	_ dsbo.CombiningMixer = (*Session)(nil)
 )
 
-// newSession returns a decided session with masks by a key, its exchange without connections.
-func newSession(c *Config, d desk, l *ledger, s register.Session, key *masks.Key) (*Session, error) {
+// newSession returns a decided session with masks by a key, under the agent's lock.
+func newSession(c *Config, d desk, l *ledger, mu *sync.Mutex, lineTo func(agent int) *line, s register.Session,
+	key *masks.Key) (*Session, error) {
 	matrix, err := c.Matrix.Members(s.Epoch)
 	if err != nil {
 		return nil, err
@@ -81,7 +83,8 @@ func newSession(c *Config, d desk, l *ledger, s register.Session, key *masks.Key
 	}
 	var ties []*tie
 	for _, j := range matrix.Neighbours(position) {
-		ties = append(ties, &tie{agent: s.Epoch.Members[j], position: j})
+		agent := s.Epoch.Members[j]
+		ties = append(ties, &tie{agent: agent, position: j, line: lineTo(agent)})
 	}
 	var m *masks.Masks
 	if !c.Unmasked {
@@ -90,7 +93,7 @@ func newSession(c *Config, d desk, l *ledger, s register.Session, key *masks.Key
 		}
 	}
 	n := len(ties) + 1
-	return &Session{Session: s, config: c, desk: d, ledger: l, x: newExchange(s.Name(), ties), masks: m,
+	return &Session{Session: s, config: c, desk: d, ledger: l, x: newExchange(s.Name(), ties, mu), masks: m,
 		view:    view{matrix: matrix, position: position, combiner: matrix.Combiner(position), opposite: -1},
 		scratch: scratch{terms: make([][]float64, n), decoded: make([][]float64, n)}}, nil
 }
@@ -145,7 +148,7 @@ func (s *Session) Noise(words []uint64) {
 func (s *Session) Save(ctx context.Context, write func() error) error {
 	s.x.about(saving)
 	err := s.ledger.during(func() error {
-		if s.x.isOver() || s.ledger.read().Promised != s.Number {
+		if s.x.ended() != nil || s.ledger.read().Promised != s.Number {
 			return s.endedBy("it ended before a file was written")
 		}
 		return write()
@@ -177,7 +180,7 @@ func (s *Session) Finish(ctx context.Context) error {
 // record notes on the disk that a session is this agent's last one.
 func (s *Session) record() error {
 	return s.ledger.change(func(state *register.State) (bool, error) {
-		if s.x.isOver() || !state.Begin(s.Session, s.config.Agent) {
+		if s.x.ended() != nil || !state.Begin(s.Session, s.config.Agent) {
 			return false, s.endedBy("another session is proposed")
 		}
 		return true, state.Attempts.Err()
@@ -232,10 +235,8 @@ func (s *Session) running(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.x.mu.Lock()
-	defer s.x.mu.Unlock()
-	if s.x.over != nil {
-		return s.x.over
+	if o := s.x.ended(); o != nil {
+		return o
 	}
 	return nil
 }

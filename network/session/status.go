@@ -51,19 +51,21 @@ func (a *Agent) Status() Status {
 	s := Status{Session: state.Last, Meets: a.chain.current == nil && !state.Final,
 		Waiting: cmp.Or(a.links.waiting(), a.council.waitsFor()), Members: last.Members, Epoch: last.Number,
 		Slow: state.Log.LeftAsSlow(), Quorum: a.config.Quorum, Final: state.Final, Refused: a.links.refusals()}
-	waited := map[int]time.Duration{}
+	s.Neighbours = a.neighbours.report(now)
 	if s.Meets {
 		s.Since, s.Holdups = now.Sub(a.council.since), slices.Clone(a.council.away)
 	} else if c := a.chain.current; c != nil {
 		s.Session, s.Members, s.Epoch = c.Number, c.Epoch.Members, c.Epoch.Number
-		for _, d := range c.x.delays() {
-			s.Holdups, s.Since = append(s.Holdups, d.agent), now.Sub(d.since)
-			l := a.neighbours.lines[d.agent]
-			s.Computing = (s.Computing || len(s.Holdups) == 1) && l != nil && l.computes()
+		s.Exchange, s.Vectors, s.VectorBytes = c.x.round, c.x.vectors, c.x.bytes
+		for _, p := range c.x.late() {
+			s.Holdups, s.Since = append(s.Holdups, p.agent), now.Sub(c.x.since)
+			s.Computing = (s.Computing || len(s.Holdups) == 1) && p.line.computes()
 		}
-		s.Exchange, s.Vectors, s.VectorBytes = c.x.counts(waited)
+		for _, p := range c.x.ties {
+			k := slices.IndexFunc(s.Neighbours, func(n Neighbour) bool { return n.Agent == p.agent })
+			s.Neighbours[k].Waited = p.waited
+		}
 	}
-	s.Neighbours = a.neighbours.report(now, waited)
 	return s
 }
 

@@ -37,7 +37,9 @@ func openTeams(cs []Config) (teams []network.Team, closeAll func()) {
 	}
 	return teams, func() {
 		for _, s := range sessions { // all at once: nobody hears of another one's end first
+			s.x.mu.Lock()
 			s.x.end(&register.Over{Session: s.Number, Why: "it stops", Cause: network.ErrClosed})
+			s.x.mu.Unlock()
 		}
 		testkit.OK(errors.Join(networktest.RunAll(len(cs), func(i int) error { return agents[i].Close() })...))
 	}

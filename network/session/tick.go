@@ -32,7 +32,7 @@ func (a *Agent) heartbeat(now time.Time) {
 	defer a.mu.Unlock()
 	alive := frame{kind: kindAlive, purpose: uint64(meeting)}
 	if s := a.chain.current; s != nil {
-		alive = s.x.alive()
+		alive.purpose = uint64(s.x.activity)
 	}
 	a.neighbours.beat(newFrame(alive, 0), now, a.config.SilentAfter)
 	if busy := a.ledger.busy(now); busy >= a.config.PeerTimeout && a.err == nil {
@@ -47,7 +47,7 @@ func (a *Agent) heartbeat(now time.Time) {
 	switch s := a.chain.current; {
 	case a.err != nil:
 	case s != nil:
-		if o := a.config.overdue(s, a.neighbours.lines, state, now); o != nil {
+		if o := a.config.overdue(s, state, now); o != nil {
 			a.endLocked(o, true)
 		}
 	case state.Final:

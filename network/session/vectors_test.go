@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -81,7 +82,7 @@ func sentBy(c *conn) (exchanges []int) {
 // over, and what is further ahead than a neighbour can be is refused. A connection that is made
 // again brings the last two vectors again, as far as the neighbour has not got them.
 func TestVectors(t *testing.T) {
-	x := newExchange(7, []*tie{{agent: 3, position: 1}})
+	x := newExchange(7, []*tie{{agent: 3, position: 1, line: &line{agent: 3}}}, new(sync.Mutex))
 	p := x.ties[0]
 	for _, c := range []struct {
 		round, exchange int // this agent's, the vector's
@@ -121,7 +122,8 @@ func TestVectors(t *testing.T) {
 	x.round = 2 // amid exchange 2
 	for due, want := range [][]int{{1, 2}, {1, 2}, {2}, nil} {
 		c := &conn{to: 3, queue: make(chan []byte, maxQueued)}
-		x.attach(3, c, due)
+		p.line.conn = c
+		x.repeat(3, due)
 		if got := sentBy(c); !slices.Equal(got, want) {
 			t.Errorf("to a neighbour that needs exchange %d vectors %v are sent again; they must be %v", due, got, want)
 		}
