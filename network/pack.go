@@ -30,28 +30,17 @@ func PackWords(dst []byte, bits int, words []uint64) []byte {
 	return dst
 }
 
-// CheckPacked returns an error that matches dsbo.ErrShape if [PackWords] makes no b of n words of
-// some bits.
-func CheckPacked(words, bits int, b []byte) error {
-	want := PackedBytes(bits, words)
-	if len(b) != want {
-		return dsbo.ShapeErrorf("%d words of %d bits must be %d bytes; they are %d", words,
-			bits, want, len(b))
-	}
-	if fill := 8*want - min(bits, 64)*words; fill > 0 && b[want-1]>>(8-fill) != 0 {
-		return dsbo.ShapeErrorf("the last byte of %d words of %d bits must be filled up with zeros", words,
-			bits)
-	}
-	return nil
-}
-
-// UnpackWords fills words with those that [PackWords] made b of. It returns the error of
-// [CheckPacked], with nothing said of the words.
+// UnpackWords fills words with those that [PackWords] made b of, or returns an error that matches
+// dsbo.ErrShape if it makes no such b.
 func UnpackWords(words []uint64, bits int, b []byte) error {
-	if err := CheckPacked(len(words), bits, b); err != nil {
-		return err
+	want := PackedBytes(bits, len(words))
+	if len(b) != want {
+		return dsbo.ShapeErrorf("%d words of %d bits must be %d bytes; they are %d", len(words), bits, want, len(b))
 	}
 	bits = min(bits, 64)
+	if fill := 8*want - bits*len(words); fill > 0 && b[want-1]>>(8-fill) != 0 {
+		return dsbo.ShapeErrorf("the last byte of %d words of %d bits must be filled up with zeros", len(words), bits)
+	}
 	pending, filled := uint64(0), 0 // bits that are in no word yet, and their number, below 64
 	for i := range words {
 		word := pending

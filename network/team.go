@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"math"
 
 	"dsbo"
 )
@@ -44,6 +45,27 @@ func CheckRows(rows [][]float64, n int) error {
 		if len(row) != len(rows[0]) {
 			return dsbo.ShapeErrorf("rows must have one length; row 0 has %d and row %d has %d",
 				len(rows[0]), i, len(row))
+		}
+	}
+	return nil
+}
+
+// GatherWords gathers rows by a reduction: reduce replaces words by the largest of all processes,
+// or by their sum. Each has the bits of its agents' rows, and zeros for all others.
+func GatherWords(rows [][]float64, local []int, reduce func(words []uint64) error) error {
+	length := len(rows[0])
+	words := make([]uint64, len(rows)*length)
+	for _, i := range local {
+		for k, v := range rows[i] {
+			words[i*length+k] = math.Float64bits(v)
+		}
+	}
+	if err := reduce(words); err != nil {
+		return err
+	}
+	for i, row := range rows {
+		for k := range row {
+			row[k] = math.Float64frombits(words[i*length+k])
 		}
 	}
 	return nil

@@ -70,37 +70,19 @@ func (x *Exchange) ReduceTogether(ctx context.Context, op network.Op, bits int, 
 	return err
 }
 
-// Gather implements [network.Team]: it adds up the bits of the numbers, of which each rank has its
-// agents' and zeros for the others'. An error ends the exchange.
+// Gather implements [network.Team]: an error ends the exchange.
 func (x *Exchange) Gather(ctx context.Context, rows [][]float64) error {
 	err := network.CheckRows(rows, len(x.agents))
 	if err == nil {
-		err = x.gatherRows(ctx, rows)
+		err = network.GatherWords(rows, x.ids, func(words []uint64) error {
+			return x.joint.ReduceTogether(ctx, network.Max, 64, words)
+		})
 	}
 	if err != nil {
 		err = fmt.Errorf("rank %d, gathering: %w", x.world.rank, err)
 		x.Fail(err)
 	}
 	return err
-}
-
-// gatherRows is Gather of rows of one length.
-func (x *Exchange) gatherRows(ctx context.Context, rows [][]float64) error {
-	words := make([]uint64, len(rows)*len(rows[0]))
-	for _, i := range x.ids {
-		for k, v := range rows[i] {
-			words[i*len(rows[0])+k] = math.Float64bits(v)
-		}
-	}
-	if err := x.joint.ReduceTogether(ctx, network.Sum, 64, words); err != nil {
-		return err
-	}
-	for i, row := range rows {
-		for k := range row {
-			row[k] = math.Float64frombits(words[i*len(row)+k])
-		}
-	}
-	return nil
 }
 
 // reduceRanks combines the words of this rank's agents with the words of the other ranks.

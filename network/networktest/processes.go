@@ -2,8 +2,6 @@ package networktest
 
 import (
 	"context"
-	"math"
-	"slices"
 	"sync"
 
 	"dsbo"
@@ -13,7 +11,7 @@ import (
 // A process is the team of one of several processes, which are goroutines of a test.
 type process struct {
 	agents    *network.Local // mixes between all agents of the run
-	processes *network.Local // mixes between the processes, with weights 1, for gathering
+	processes *network.Local // between the processes, for gathering
 	rank      int
 	local     []int
 }
@@ -21,15 +19,11 @@ type process struct {
 // Processes returns the teams of processes that share a run over w, the k-th with the agents
 // locals[k]: what is tested of several processes needs no transport. closeAll ends their exchange.
 func Processes(w *network.Matrix, locals ...[]int) (teams []network.Team, closeAll func()) {
-	ones := make([][]float64, len(locals))
-	for k := range ones {
-		ones[k] = slices.Repeat([]float64{1}, len(locals))
-	}
-	sum, err := network.NewMatrix(ones)
+	all, err := network.New("complete", len(locals), network.Options{})
 	if err != nil {
 		panic(err) // there is no process
 	}
-	agents, processes := network.NewLocal(w), network.NewLocal(sum)
+	agents, processes := network.NewLocal(w), network.NewLocal(all.W)
 	for k, local := range locals {
 		teams = append(teams, &process{agents, processes, k, local})
 	}
@@ -40,27 +34,18 @@ func (p *process) Local() []int                { return p.local }
 func (p *process) Mixer(i int) network.Reducer { return p.agents.Mixer(i) }
 func (p *process) Fail(err error)              { p.agents.Fail(err); p.processes.Fail(err) }
 
-// Gather sums what the processes have: of each row one process has the numbers and the others −0,
-// which changes no bit.
+// Gather implements [network.Team].
 func (p *process) Gather(ctx context.Context, rows [][]float64) error {
 	err := p.agents.Gather(ctx, rows)
+	if err == nil {
+		err = network.GatherWords(rows, p.local, func(words []uint64) error {
+			return p.processes.Mixer(p.rank).Reduce(ctx, network.Max, 64, words)
+		})
+	}
 	if err != nil {
 		p.Fail(err)
-		return err
 	}
-	length := len(rows[0])
-	all := slices.Repeat([]float64{math.Copysign(0, -1)}, len(rows)*length)
-	for _, i := range p.local {
-		copy(all[i*length:], rows[i])
-	}
-	if err := p.processes.Mixer(p.rank).Mix(ctx, all, all); err != nil {
-		p.Fail(err)
-		return err
-	}
-	for i, row := range rows {
-		copy(row, all[i*length:])
-	}
-	return nil
+	return err
 }
 
 // RunAll calls body for 0..n-1 at the same time and returns its errors.

@@ -123,15 +123,12 @@ func (a *Agent) Close() error {
 		a.err = network.ErrClosed
 	}
 	a.mu.Unlock()
-	a.notify()
+	wake(a.news)
 	a.close()
 	a.links.close()
 	a.work.Wait()
 	return nil
 }
-
-// notify wakes Next and Linger.
-func (a *Agent) notify() { wake(a.news) }
 
 // wake leaves a wake-up in a channel that has room for one.
 func wake(c chan<- struct{}) {
@@ -214,7 +211,7 @@ func (a *Agent) faultLocked(err error) {
 		a.config.Log.Error("this process ends", "reason", err)
 	}
 	a.endCurrent(a.config.Agent, bounded(err.Error()), err)
-	a.notify()
+	wake(a.news)
 }
 
 // bounded returns as much of a text as a message may have, in one line of printable characters.

@@ -138,6 +138,12 @@ type Sender interface {
 	Send(frame []byte) error
 }
 
+// leastWords is how many words an exchange may have at least, whatever MaxFloats is.
+const leastWords = 8 << 10
+
+// mostWords bounds what an agent sends in an exchange: a vector, or a part of something longer.
+func (c *Config) mostWords() int { return max(c.MaxFloats, leastWords) }
+
 // form tells in which form vectors travel.
 func (c Config) form() string {
 	if c.Unmasked {

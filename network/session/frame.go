@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// Bounds of what follows the header of a frame, by its kind. A vector has up to Config.mostBytes.
+// Bounds of what follows the header of a frame, by its kind. A vector has up to Config.mostWords.
 const (
 	// maxHello bounds a hello: nothing longer is read of one that has not said who it is.
 	maxHello = 4 << 10

@@ -8,15 +8,8 @@ import (
 	"dsbo/network"
 )
 
-const (
-	// leastPiece is how much of what an agent takes over travels in one exchange, at least.
-	leastPiece = 64 << 10
-	// maxGift bounds all of it.
-	maxGift = 1 << 30
-)
-
-// mostBytes bounds the payload of an exchange: a vector, or a piece of what is taken over.
-func (c *Config) mostBytes() int { return max(8*c.MaxFloats, leastPiece) }
+// maxGift bounds what an agent takes over, in bytes.
+const maxGift = 1 << 30
 
 // Enters reports whether this agent lacks what the session begins with, and takes it over.
 func (s *Session) Enters() bool { return slices.Contains(s.Entering, s.config.Agent) }
@@ -79,7 +72,7 @@ func (s *Session) pass(ctx context.Context, takes, gives func(p *tie) bool) (giv
 		return nil, s.failed(dsbo.ConfigErrorf("what is handed over must have at most %d bytes; it has %d", maxGift,
 			length[0]))
 	}
-	most := s.config.mostBytes()
+	most := 8 * s.config.mostWords()
 	for range (int(length[0]) + most - 1) / most {
 		piece := gift[:min(len(gift), most)]
 		gift = gift[len(piece):]
@@ -89,7 +82,7 @@ func (s *Session) pass(ctx context.Context, takes, gives func(p *tie) bool) (giv
 			err = s.x.post(append(newFrame(head, len(piece)), piece...), takes)
 		}
 		if err == nil {
-			err = s.awaitWork(ctx, handing, everyone, func() (*tie, error) { return nil, nil })
+			err = s.awaitWork(ctx, handing, everyone, nothing)
 		}
 		if err != nil {
 			return nil, err

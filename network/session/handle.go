@@ -204,7 +204,7 @@ func (a *Agent) receive(m message, from int) {
 
 // hearFinal has this agent, if it has the result, know that it is final. The lock is held.
 func (a *Agent) hearFinal() {
-	a.notify()
+	wake(a.news)
 	if a.chain.current != nil || a.looking || a.err != nil || a.ledger.read().Final {
 		return
 	}
@@ -260,7 +260,7 @@ func (a *Agent) sealed() {
 		s.x.end(&register.Over{Session: s.Number, Agent: a.config.Agent, Why: "the result is final"})
 	}
 	a.neighbours.flood(finalMessage(state))
-	a.notify()
+	wake(a.news)
 }
 
 // end implements desk.
@@ -296,5 +296,5 @@ func (a *Agent) endLocked(o *register.Over, tell bool) {
 		a.neighbours.flood(message{Subject: ends, Number: o.Session, Why: bounded(o.Why), Agent: o.Agent + 1,
 			Slow: o.Slow})
 	}
-	a.notify()
+	wake(a.news)
 }

@@ -163,7 +163,7 @@ func (l *links) untrack(c *conn) {
 }
 
 // maxMessage returns the size of the largest frame.
-func (l *links) maxMessage() int { return headerSize + max(l.config.mostBytes(), maxFlood) }
+func (l *links) maxMessage() int { return headerSize + max(8*l.config.mostWords(), maxFlood) }
 
 // streamWindow returns how many bytes may be on their way before they are read: two vectors if they
 // are short.
@@ -172,7 +172,7 @@ func (l *links) streamWindow() int32 {
 }
 
 // codec returns how frames are read.
-func (l *links) codec() codec { return codec{l.config.mostBytes()} }
+func (l *links) codec() codec { return codec{8 * l.config.mostWords()} }
 
 // relay returns this agent as the relay knows it.
 func (l *links) relay() relay.Client {

@@ -221,7 +221,7 @@ func (a *Agent) decided(m message) {
 	}
 	a.config.Log.Info("a session begins", "session", s.Number, "members", s.Epoch.Members, "from", s.Begin.Iteration,
 		"entering", s.Entering)
-	a.notify()
+	wake(a.news)
 }
 
 // checkAnswers returns an error unless each answer is its agent's, the agent's own is the one that

@@ -9,19 +9,15 @@ import (
 // What an exchange is for goes with each vector: agents that are not at the same point find out.
 // The lowest two bits are the kind of work, the others say more of it.
 const (
-	mixing = iota
-	gatheringRows
+	mixing  = iota
+	handing // over what members that enter lack
 	reducingWords
-	handing  // over what members that enter lack
 	workBits = 2
 
 	// notFinite is part of the purpose of a vector that is mixed if its sender knows that not all
 	// of its numbers are finite, as the numbers of a run that diverges.
 	notFinite = 1 << workBits
 )
-
-// gathering is the purpose of the exchanges that gather rows of a length.
-func gathering(length int) uint64 { return gatheringRows | uint64(length)<<workBits }
 
 // tagShift is where a masked sum has the tag of its masks in its purpose, above the length of a
 // vector. Agents whose masks do not cancel so find out.
@@ -44,8 +40,6 @@ func purposeName(purpose uint64) string {
 	switch purpose & (1<<workBits - 1) {
 	case mixing:
 		return "mixes"
-	case gatheringRows:
-		return fmt.Sprintf("gathers rows of %d numbers", purpose>>workBits)
 	case handing:
 		return "hands over a state"
 	}

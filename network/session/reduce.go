@@ -67,7 +67,7 @@ func checkReductions(all []network.Reduction, most int) error {
 		}
 	}
 	if words > most {
-		return dsbo.ConfigErrorf("a reduction must have at most MaxFloats = %d words; it has %d",
+		return dsbo.ConfigErrorf("a reduction must have at most %d words; it has %d",
 			most, words)
 	}
 	return nil
@@ -86,7 +86,7 @@ type reduction struct {
 // newReduction returns the reduction of some words, which travel one after the other. The first one
 // of a session finds the tree.
 func newReduction(s *Session, all []network.Reduction) (r reduction, err error) {
-	if err := checkReductions(all, s.config.MaxFloats); err != nil {
+	if err := checkReductions(all, s.config.mostWords()); err != nil {
 		return r, err
 	}
 	if s.tree == nil {
@@ -148,7 +148,7 @@ func (r *reduction) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.s.awaitWork(ctx, r.purpose, everyone, r.checkOthers); err != nil {
+	if err := r.s.awaitWork(ctx, r.purpose, everyone, nothing); err != nil {
 		return err
 	}
 	x.advance()
@@ -192,22 +192,17 @@ func (r *reduction) frame() []byte {
 	return frame
 }
 
-// unpack fills words from a payload, or checks it where there are none.
+// unpack fills words from a payload.
 func (r *reduction) unpack(words []uint64, payload []byte) error {
 	for k, x := range r.parts {
 		own := payload
 		if k < len(r.parts)-1 {
 			own = payload[:min(len(payload), network.PackedBytes(x.Bits, len(x.Words)))]
 		}
-		if err := network.CheckPacked(len(x.Words), x.Bits, own); err != nil {
+		if err := network.UnpackWords(words[:len(x.Words)], x.Bits, own); err != nil {
 			return err
 		}
-		if payload = payload[len(own):]; words != nil {
-			if err := network.UnpackWords(words[:len(x.Words)], x.Bits, own); err != nil {
-				return err
-			}
-			words = words[len(x.Words):]
-		}
+		words, payload = words[len(x.Words):], payload[len(own):]
 	}
 	return nil
 }
@@ -215,44 +210,19 @@ func (r *reduction) unpack(words []uint64, payload []byte) error {
 // takeWords waits for the words of some neighbours and takes them in.
 func (r *reduction) takeWords(ctx context.Context, from func(p *tie) bool, take func(dst, src []uint64)) error {
 	s := r.s
-	err := s.awaitWork(ctx, r.purpose, from, func() (*tie, error) {
+	s.words = resize(s.words, len(r.words))
+	return s.awaitWork(ctx, r.purpose, from, func() (*tie, error) {
 		for _, p := range s.x.ties {
-			if from(p) {
-				if err := r.unpack(nil, s.x.came(p).payload); err != nil {
-					return p, err
-				}
+			if !from(p) {
+				continue
 			}
+			if err := r.unpack(s.words, s.x.came(p).payload); err != nil {
+				return p, err
+			}
+			take(r.words, s.words)
 		}
 		return nil, nil
 	})
-	if err != nil {
-		return err
-	}
-	s.words = resize(s.words, len(r.words))
-	for _, p := range s.x.ties {
-		if !from(p) {
-			continue
-		}
-		if err := r.unpack(s.words, s.x.came(p).payload); err != nil {
-			return s.failed(err)
-		}
-		take(r.words, s.words)
-	}
-	return nil
-}
-
-// checkOthers returns a neighbour that sends words in this exchange though it is neither above nor
-// below this agent.
-func (r *reduction) checkOthers() (bad *tie, err error) {
-	t, position := r.s.tree, r.s.position
-	for _, p := range r.s.x.ties {
-		if got := len(r.s.x.came(p).payload); got > 0 && p.position != t.Parent[position] &&
-			t.Parent[p.position] != position {
-			return p, dsbo.ShapeErrorf(
-				"there must be no words of agent %d in this exchange of a reduction; it sends %d bytes", p.agent, got)
-		}
-	}
-	return nil, nil
 }
 
 // truncate drops what the words have above their bits.

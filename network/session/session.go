@@ -34,7 +34,6 @@ type Session struct {
 // A scratch is memory of exchanges.
 type scratch struct {
 	terms, decoded [][]float64
-	rows           []float64
 	words, joint   []uint64
 }
 
@@ -45,7 +44,6 @@ type view struct {
 	combiner *network.Combiner // of the next vectors
 	tree     *network.Tree     // of reductions; nil before the first
 	opposite int               // the child of the root that sends to it as it sends to that one; -1: none
-	plan     *gatherPlan       // nil before the first gathering
 }
 
 // A desk is what a session asks of the agent whose it is.
@@ -283,6 +281,9 @@ func (s *Session) awaitWork(ctx context.Context, purpose uint64, from func(p *ti
 	}
 	return nil
 }
+
+// nothing is what is to be checked of vectors that have no payload.
+func nothing() (bad *tie, reason error) { return nil, nil }
 
 // errStuck ends a connection over which the neighbour reads too little.
 var errStuck = errors.New("the neighbour does not read")

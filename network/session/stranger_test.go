@@ -59,7 +59,7 @@ func TestBadFrames(t *testing.T) {
 		{"a second hello", goodHello(0).encode(), "a second hello on one stream"},
 		{"an unknown kind", framed(kindEnd, nil), "frames that begin with 05000000 are not known"},
 		{"a long heartbeat", framed(kindAlive, []byte{0}), "at most 24 bytes; it has 25"},
-		{"a long vector", framed(kindVector, make([]byte, leastPiece+1)), "at most 65560 bytes; it has 65561"},
+		{"a long vector", framed(kindVector, make([]byte, 8*leastWords+1)), "at most 65560 bytes; it has 65561"},
 		{"a long flood", framed(kindFlood, make([]byte, maxFlood+1)), "larger than max"},
 		{"what the host refuses", framed(kindFlood, []byte("bad")), "bad must not be sent"},
 	} {

@@ -56,7 +56,7 @@ func (a *Agent) heartbeat(now time.Time) {
 			a.tellHere()
 			a.proposeIfDue(now)
 		}
-		a.notify()
+		wake(a.news)
 	default:
 		a.convene(now)
 	}
