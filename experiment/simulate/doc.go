@@ -15,6 +15,6 @@
 // on no other. Goroutines that are ready at one moment run in an order that the Go scheduler
 // chooses, and keys are random: these are not repeated. What becomes on its way of what is sent
 // does not depend on them, and so a failing seed mostly fails again. Where members stay, two runs
-// of a seed with one processor (GOMAXPROCS=1) have the same [Result].History to the millisecond,
+// of a seed with one processor (GOMAXPROCS=1) have the same history to the millisecond,
 // apart from what sessions log; where members change, moves follow from the keys.
 package simulate

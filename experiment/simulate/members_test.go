@@ -48,7 +48,7 @@ func (c Case) few(agents, quorum int, graph string) Case {
 func (c Case) play(t *testing.T, act func(w *world)) (log membership.Log) {
 	t.Helper()
 	c.script(t, func(*world) {}, act, func(w *world, err error) {
-		if late := w.result().Late; late > 0 {
+		if late := w.late(); late > 0 {
 			err = errors.Join(err, fmt.Errorf("%d of %d agents have not finished", late, len(w.machines)))
 		}
 		if err != nil {
@@ -223,9 +223,9 @@ func TestTooLate(t *testing.T) {
 	c := dsoba(12).few(4, 3, "complete")
 	c.Faults = []Fault{{Unpowered, 20 * time.Second, 10 * time.Minute, 3, 0}}
 	c.script(t, func(*world) {}, func(*world) {}, func(w *world, err error) {
-		if text := w.text.String(); err != nil || w.result().Late != 1 ||
+		if text := w.text.String(); err != nil || w.late() != 1 ||
 			!strings.Contains(text, "a process ends\" agent=3 process=2 killed=false") {
-			t.Fatalf("%v, %d are late:\n%s", err, w.result().Late, text)
+			t.Fatalf("%v, %d are late:\n%s", err, w.late(), text)
 		}
 		late, folder, finished := w.machines[3], runs.Folder(w.machines[3].dir), runs.Folder(w.machines[0].dir)
 		other := late.own()

@@ -72,8 +72,8 @@ func TestSmallSeeds(t *testing.T) {
 // endsAsItMust runs a case.
 func endsAsItMust(t *testing.T, c Case) {
 	synctest.Test(t, func(t *testing.T) {
-		if r, err := c.Run(); err != nil {
-			t.Errorf("seed %d: %v\n%v", c.Seed, err, strings.Join(r.History, "\n"))
+		if history, err := c.Run(); err != nil {
+			t.Errorf("seed %d: %v\n%v", c.Seed, err, strings.Join(history, "\n"))
 		}
 	})
 }
@@ -86,7 +86,7 @@ func TestReplay(t *testing.T) {
 	const seed = 2
 	var histories [2][]string
 	for k := range histories {
-		synctest.Test(t, func(t *testing.T) { histories[k] = testkit.Get(Draw(seed).Run()).History })
+		synctest.Test(t, func(t *testing.T) { histories[k] = testkit.Get(Draw(seed).Run()) })
 		logged := func(l string) bool { return !strings.Contains(l, "level=DEBUG") }
 		histories[k] = slices.DeleteFunc(histories[k], logged)
 	}

@@ -21,16 +21,6 @@ import (
 // begin is when virtual time begins.
 var begin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A Result is what became of a simulated run.
-type Result struct {
-	Took  time.Duration // virtual time
-	Lives int           // processes of all agents
-	Late  int           // agents that came when the others had finished
-	// History is what happened, a line each, by moment and then by text. What the case follows from
-	// has level DEBUG, which sessions do not log.
-	History []string
-}
-
 // A world is a run as it is simulated.
 type world struct {
 	Case
@@ -80,16 +70,18 @@ func (c Case) world() *world {
 	return w
 }
 
-// Run runs the case, inside of a bubble of testing/synctest that began with it. The error is what
-// is wrong with its end.
-func (c Case) Run() (Result, error) {
+// Run runs the case, inside of a bubble of testing/synctest that began with it, and returns what
+// happened, a line each, by moment and then by text. What the case follows from has level DEBUG,
+// which sessions do not log. The error is what is wrong with its end.
+func (c Case) Run() (history []string, err error) {
 	w := c.world()
 	defer w.close()
-	err := w.run()
-	if err == nil {
+	if err = w.run(); err == nil {
 		err = w.verify()
 	}
-	return w.result(), err
+	history = strings.Split(w.text.String(), "\n")
+	slices.Sort(history)
+	return history, err
 }
 
 // close takes all disks away.
@@ -99,17 +91,14 @@ func (w *world) close() {
 	}
 }
 
-// result returns what became of the run.
-func (w *world) result() Result {
-	r := Result{Took: time.Since(begin), History: strings.Split(w.text.String(), "\n")}
+// late returns how many agents have not finished.
+func (w *world) late() (late int) {
 	for _, m := range w.machines {
-		r.Lives += m.lives
 		if m.finished().IsZero() {
-			r.Late++
+			late++
 		}
 	}
-	slices.Sort(r.History)
-	return r
+	return late
 }
 
 var errEndless = errors.New("the run does not end")
@@ -147,13 +136,7 @@ func (w *world) run() error {
 
 // isOver reports whether there are no faults any more, and no quorum is left.
 func (w *world) isOver() bool {
-	left := 0
-	for _, m := range w.machines {
-		if m.finished().IsZero() {
-			left++
-		}
-	}
-	return time.Since(begin) > w.Calm && left < cmp.Or(w.Quorum, w.Agents)
+	return time.Since(begin) > w.Calm && w.late() < cmp.Or(w.Quorum, w.Agents)
 }
 
 // lateError returns the error of an agent that has not finished, unless it may have been too late:
