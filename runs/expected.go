@@ -39,13 +39,13 @@ func expectedGain(gains []Gain) Number {
 	}
 	d, s := -gains[0].Share(), gains[0].shareOf(gains[0].LossError)
 	switch {
-	case gains[0].Set != Test || gains[0].few() || !d.Known() || !s.Known():
+	case gains[0].Set != Test || gains[0].few():
 		return Unknown()
 	case s == 0:
 		return d
 	}
 	for _, g := range gains[1:] {
-		if u, e := g.promised(); u.Known() && e > 0 {
+		if u, e := g.promised(); e > 0 {
 			sure, also := 1/Number(s*s), 1/Number(e*e)
 			return (Number(d*sure) + Number(u*also)) / (sure + also)
 		}

@@ -49,7 +49,7 @@ type Gain struct {
 const fewestExamples = 10
 
 // few reports whether there are too few examples to judge by.
-func (g Gain) few() bool { return 0 < g.Examples && g.Examples < fewestExamples }
+func (g Gain) few() bool { return g.Examples < fewestExamples }
 
 // Outcome returns what the loss on test examples tells of the tuned model: it is better or worse
 // where 0 is outside of the interval of the change, and the change is more than half a percent,
@@ -60,7 +60,7 @@ func (g Gain) Outcome() Outcome {
 	switch {
 	case g.Set != Test || g.few():
 		return Unclear
-	case g.LossChange == 0 || g.withinChance() || g.withinSpread() || g.negligible():
+	case g.withinChance() || g.withinSpread() || g.negligible():
 		return Same
 	case !g.LossChange.Known() || !g.LossError.Known():
 		return Unclear
@@ -106,9 +106,10 @@ func (g Gain) negligible() bool {
 	return g.spent() || math.Abs(float64(g.LossChange)) <= negligibleShare*math.Abs(float64(g.LossAgainst))
 }
 
-// lower reports whether the loss is lower by more than chance, another start or next to nothing.
+// lower reports whether the loss is lower by what would be better on test examples.
 func (g Gain) lower() bool {
-	return g.LossChange < 0 && !g.few() && !g.withinChance() && !g.withinSpread() && !g.negligible()
+	g.Set = Test
+	return g.Outcome() == Better
 }
 
 // disagrees reports whether the changes on two sets of examples differ by more than two standard

@@ -27,6 +27,11 @@ func TestOutcome(t *testing.T) {
 		g.LossStart = start
 		return g
 	}
+	exact := func(against, loss, spread, start Number) Gain {
+		g := gain(Test, against, loss, 0)
+		g.LossSpread, g.LossStart = spread, start
+		return g
+	}
 	for name, c := range map[string]struct {
 		g    Gain
 		want Outcome
@@ -49,10 +54,15 @@ func TestOutcome(t *testing.T) {
 		"below 0, worse":                 {below(of(100, .0199, .01)), Worse},
 		"below 0, under half a percent":  {below(of(100, .0049, .001)), Same},
 		"from above 0 to below":          {gain(Test, .2, -.2, .1), Better},
+		"half a percent":                 {gain(Test, 200, 199, .1), Same}, // which are whole numbers
 		"more than another start":        {spread(.099), Better},
+		"as much as another start":       {exact(1.5, 1, .5, 0), Same},
 		"less than another start":        {spread(.101), Same},
 		"something left of the start":    {left(1.01e-4, 1), Better},
+		"the least that counts":          {left(1e-4, 1), Better},
 		"nothing left of the start":      {left(.99e-4, 1), Same},
+		"nothing left, one is 0":         {exact(.99e-4, 0, 0, 1), Same},
+		"one below 0, start above":       {exact(-1, .99e-4, 0, 1), Worse},
 		"small, below 0, start above":    {left(-.99e-4, 1), Worse},
 		"not known how large":            {gain(Test, 1, Unknown(), .1), Unclear},
 		"not known how sure":             {gain(Test, 1, .5, Unknown()), Unclear},
@@ -153,7 +163,10 @@ func TestExpectedGain(t *testing.T) {
 		"test and validation":  {[]Gain{test, tuned}, withRows},
 		"test and others":      {[]Gain{test, gain(HeldOut, 2, 1, .1), tuned}, withRows},
 		"test":                 {[]Gain{test}, math.NaN()},
+		"folds without chance": {[]Gain{test, gain(CrossFitted, 2, 1.8, 0), tuned}, withRows},
 		"no chance":            {[]Gain{gain(Test, 2, 1.9, 0)}, .05},
+		"to a loss of 0":       {[]Gain{gain(Test, 2, 0, 0)}, 1},
+		"from one below 0":     {[]Gain{gain(Test, -.2, .2, 0)}, math.NaN()},
 		"held-out":             {[]Gain{gain(HeldOut, 2, 1.9, .06), crossed}, math.NaN()},
 		"validation":           {[]Gain{tuned}, math.NaN()},
 		"too few":              {[]Gain{few, crossed}, math.NaN()},
@@ -172,5 +185,23 @@ func TestExpectedGain(t *testing.T) {
 	if v := (Contest{Head: "A network", Against: "linear", Constant: Unknown(),
 		Gains: []Gain{test, crossed}}).Verdict(); v.ExpectedGain != 0 || strings.Contains(v.Sentence, "expected") {
 		t.Errorf("of a network %v is expected: %s", v.ExpectedGain, v.Sentence)
+	}
+}
+
+// TestTexts: numbers of gains are written with the digits that count.
+func TestTexts(t *testing.T) {
+	number := func(loss, deviation Number) string { return gain(Test, loss, loss, deviation).number(loss, false) }
+	for _, c := range [][2]string{
+		{percent(9.9), "+990.0 %"}, {percent(10), "+10 times"}, {percent(-.0004), "0.0 %"},
+		{number(100, 0), "100.00"}, {number(99, 0), "99.0000"}, {number(.01, 0), "0.0100"}, {number(.009, 0), "0.009000"},
+		{number(1, .001), "1.0000"}, {number(1, .0001), "1.00000"}, {number(1e-14, 0), "0.000000000000"},
+		{number(1, Number(math.Inf(1))), "1.0000"},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%s, want %s", c[0], c[1])
+		}
+	}
+	if KeptShare(4) != .5 {
+		t.Errorf("of a gain %g remains with four times as many rows", KeptShare(4))
 	}
 }

@@ -212,6 +212,17 @@ func TestVerdict(t *testing.T) {
 				"+0.7000, 95 % interval +0.6603 to +0.7397) against raw features; the tuned x is kept all the same, " +
 				"as raw features is another model.", 0,
 		},
+		"a network, beside few other rows": {
+			Contest{Head: "A network", Count: 1, Constant: 1, Meaning: Penalties, Against: "linear",
+				Gains: []Gain{test, {Set: HeldOut, Examples: 9, Loss: .1, LossAgainst: .2}}}, Better,
+			"A network cut the test loss by 3.1 % (0.2873 → 0.2784; difference −0.0089, 95 % interval −0.0107 to " +
+				"−0.0071) against the best single penalty (log-penalty λ = 1).", 0,
+		},
+		"one number against a baseline": {
+			Contest{Count: 1, Constant: Unknown(), Meaning: Penalties, Against: "linear", Gains: []Gain{test}}, Better,
+			"Tuning 1 penalty cut the test loss by 3.1 % (0.2873 → 0.2784; difference −0.0089, 95 % interval " +
+				"−0.0107 to −0.0071) against linear.", 0,
+		},
 		"another baseline": {
 			Contest{Count: 7840, Meaning: Meaning{"X", "pixel", "pixels", "", 10, 28, 28}, Against: "mean pictures",
 				Constant: Unknown(), Lost: true, Gains: []Gain{gain(Test, .5, .5, 0)}}, Same,
@@ -228,18 +239,17 @@ func TestVerdict(t *testing.T) {
 }
 
 // TestDisagreement: where test examples deny what validation examples promise, by more than the
-// intervals of both, a note says so. The errors here are 0.01 and 0.02: the changes have to differ
-// by more than 0.06.
+// intervals of both, a note says so. The errors here are 1/4 and 1/8: the changes have to differ by
+// more than 3/4.
 func TestDisagreement(t *testing.T) {
 	for _, c := range []struct {
 		test Number
 		want bool
-	}{{.0111, true}, {.0089, false}, {-.01, false}} {
+	}{{-.24, true}, {-.25, false}, {-.26, false}} {
 		v := Contest{Count: 2, Meaning: Penalties, Against: "λ = 0", Constant: 0,
-			Gains: []Gain{gain(Test, .5, .5+c.test, .02), gain(Validation, .5, .45, .01)}}.Verdict()
+			Gains: []Gain{gain(Test, 4, 4+c.test, .25), gain(Validation, 4, 3, .125)}}.Verdict()
 		if said := len(v.Notes) == 1 && strings.HasPrefix(v.Notes[0],
-			"Validation and test disagree: the validation loss changed by −10.0 %, the test loss by "+
-				"+"); said != c.want {
+			"Validation and test disagree: the validation loss changed by −25.0 %, the test loss by −"); said != c.want {
 			t.Errorf("a test loss that changes by %g: notes %q", c.test, v.Notes)
 		}
 	}
@@ -248,10 +258,12 @@ func TestDisagreement(t *testing.T) {
 // TestHeldOutDisagrees: held-out examples that promise what test examples deny give no note: it is
 // of those that hyperparameters were tuned by.
 func TestHeldOutDisagrees(t *testing.T) {
-	v := Contest{Count: 2, Meaning: Penalties, Against: "λ = 0", Constant: 0,
-		Gains: []Gain{gain(Test, .5, .6, .02), gain(HeldOut, .5, .4, .01)}}.Verdict()
-	if len(v.Notes) != 0 {
-		t.Errorf("notes %q", v.Notes)
+	for _, sets := range [][2]string{{Test, HeldOut}, {HeldOut, Validation}} {
+		v := Contest{Count: 2, Meaning: Penalties, Against: "λ = 0", Constant: 0,
+			Gains: []Gain{gain(sets[0], .5, .6, .02), gain(sets[1], .5, .4, .01)}}.Verdict()
+		if len(v.Notes) != 0 {
+			t.Errorf("%s: notes %q", sets, v.Notes)
+		}
 	}
 }
 
