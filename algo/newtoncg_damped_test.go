@@ -198,8 +198,8 @@ func TestDampedDiagonal(t *testing.T) {
 	for name, c := range map[string]struct{ e, dg, want []float64 }{
 		"all curved":       {[]float64{1, 2}, []float64{2, -4}, []float64{2, 4}},
 		"one is not":       {[]float64{1, 0}, []float64{3, 0}, []float64{2.5, 1}},
-		"one hardly is":    {[]float64{1, 0}, []float64{3, 3e-10}, []float64{2.5, 1.5e-10}},
-		"one is less":      {[]float64{1, 0}, []float64{3, 1e-10}, []float64{2.5, 1}},
+		"one hardly is":    {[]float64{1, 0}, []float64{3, 2.1e-10}, []float64{2.5, 1.05e-10}},
+		"one is less":      {[]float64{1, 0}, []float64{3, 1.9e-10}, []float64{2.5, 1}},
 		"data are not":     {[]float64{1, 3}, []float64{0, 0}, []float64{2, 4}},
 		"nothing is":       {[]float64{0, 0}, []float64{0, 0}, []float64{0.5, 0.5}},
 		"penalty is alone": {[]float64{1, 3}, []float64{2, 0}, []float64{2, 3}},

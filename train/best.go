@@ -91,9 +91,6 @@ func (c *bestState) state() []dsbo.Named {
 
 // rises reports whether a loss is above another by more than chance, see [Best.Rose].
 func rises(g runs.Gain) bool {
-	if g.Examples < 2 {
-		return false
-	}
 	errors := 2.9 * num.StudentQuantile(0.975, g.Examples-1) / 1.96
 	return float64(g.LossChange) > errors*float64(g.LossError)
 }

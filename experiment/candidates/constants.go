@@ -24,12 +24,15 @@ func (f *Finder) Constants(ctx context.Context, near int) (zero, best *Model, er
 	if zero, err = f.constant(ctx, 0, f.fineTol); err != nil {
 		return nil, nil, err
 	}
-	if zero.tells() && !(float64(near)*zero.slope <= 0) {
+	if zero.pointsFrom(near) {
 		near = 0
 	}
 	best, err = f.ConstantNear(ctx, near)
 	return zero, best, err
 }
+
+// pointsFrom reports whether the slope of Φ at 0 points away from another constant.
+func (m *Model) pointsFrom(near int) bool { return m.tells() && !(float64(near)*m.slope <= 0) }
 
 // ConstantNear finds the best model of a constant λ: it tries near, and then goes downhill by ones
 // from the best so far, until what is downhill is known. A constant is solved as exactly as it

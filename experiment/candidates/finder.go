@@ -230,15 +230,21 @@ func (f *Finder) solveLower(ctx context.Context, x, y, z []float64) (sol, other 
 		return sol, other, err
 	}
 	second, secondErr := f.solver.Model(ctx, x, f.Second)
+	return lowerOf(sol, second, err, secondErr)
+}
+
+// lowerOf returns the solution of two whose lower loss is less, and the other one where both are
+// finite. Errors are of each; err, of the first, is nil or a divergence.
+func lowerOf(first, second exact.Solution, err, secondErr error) (sol, other exact.Solution, _ error) {
 	switch {
 	case errors.Is(secondErr, dsbo.ErrDiverged) || secondErr == nil && !linalg.AllFinite(second.Y):
-		return sol, other, err
-	case secondErr != nil || err != nil || !linalg.AllFinite(sol.Y):
+		return first, other, err
+	case secondErr != nil || err != nil || !linalg.AllFinite(first.Y):
 		return second, other, secondErr
-	case second.LowerLoss < sol.LowerLoss:
-		return second, sol, nil
+	case second.LowerLoss < first.LowerLoss:
+		return second, first, nil
 	}
-	return sol, second, nil
+	return first, second, nil
 }
 
 // solveByTraining finds y of the lower problem at x by a run from the start, with the draws of

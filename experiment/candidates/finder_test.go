@@ -85,9 +85,13 @@ func TestBacktrack(t *testing.T) {
 		testkit.OK(f.Solve(t.Context(), m, nil, nil))
 		return m
 	}
-	rival := solve(0)
+	rivals := []*candidates.Model{solve(0), solve(2)} // Φ is 1 there
 	for x, want := range map[float64]float64{1.5: 1.5, 2: 1, 3: 1.5, 4: 1, 12: 1.5, 16: 16, 17: 17} {
-		got, notes, err := f.Backtrack(t.Context(), solve(x), rival)
+		mirrored, _, err := f.Backtrack(t.Context(), solve(2-x), rivals[1])
+		if testkit.OK(err); mirrored.X[0] != 2-want {
+			t.Errorf("from %g: x is %g, want %g", 2-x, mirrored.X[0], 2-want)
+		}
+		got, notes, err := f.Backtrack(t.Context(), solve(x), rivals[0])
 		testkit.OK(err)
 		moved := want != x
 		if got.X[0] != want || moved != (got.FoundBy == candidates.FoundByHalving) || moved != (len(notes) == 1) {
@@ -96,5 +100,18 @@ func TestBacktrack(t *testing.T) {
 		if x == 4 && !strings.Contains(strings.Join(notes, ""), "is 0.25 of the way") {
 			t.Errorf("notes %q", notes)
 		}
+	}
+	rivals[1].Finder = newTilted(0, 0)
+	unsolved := candidates.NewModel("λ = 0", 0, []float64{0})
+	unsolved.Finder = f
+	for _, rival := range append(rivals[1:], unsolved) {
+		if got, _, err := f.Backtrack(t.Context(), solve(3), rival); err != nil || got.FoundBy != "" {
+			t.Errorf("x is moved to %v, error %v", got.X, err)
+		}
+	}
+	tuned := solve(3)
+	f.Problem.Nonconvex = false
+	if got, _, err := f.Backtrack(t.Context(), tuned, rivals[0]); err != nil || got != tuned {
+		t.Errorf("x is moved where the lower problem is convex, error %v", err)
 	}
 }

@@ -50,41 +50,67 @@ const (
 func (n Networks) Choose(ctx context.Context) (tried []*Network, best *Network, better bool, err error) {
 	f := n.Linear.fit
 	strength := -num.Log(2 * f.trainShare * f.rows) // of each weight; at first as by a prior of deviation 1
-	for _, of := range n.Of {
+	tried, best, err = grow(n.Of, strength, func(one *Network, near float64, larger bool) error {
+		err := n.tune(ctx, one, near, larger)
+		f.watch.Log("%s, log-penalty %g: loss %.4g on the first of %d folds, linear %.4g", one.Name, one.Strength,
+			float64(one.Loss), f.Model.Count, float64(one.Gain.LossAgainst))
+		return err
+	})
+	if err != nil {
+		return nil, nil, false, err
+	}
+	better, err = confirm(best, f.Model.Count, func(k int) error {
+		prob, err := n.fold(k, best.Of)
+		if err != nil {
+			return err
+		}
+		m, err := n.solve(ctx, best, prob, best.Strength, nil, MostProducts)
+		if err != nil {
+			return err
+		}
+		return n.judge(ctx, best, prob, m)
+	})
+	return tried, best, better, err
+}
+
+// grow tries networks by tune, up to one that does not beat the best before, each near the strength
+// of every weight that suits the one before.
+func grow(of []models.MLP, strength float64, tune func(one *Network, near float64, larger bool) error) (
+	tried []*Network, best *Network, err error) {
+	for _, of := range of {
 		one := &Network{Of: of}
 		if one.Name = fmt.Sprintf("network of %d hidden units", of.Hidden[0]); len(of.Hidden) > 1 {
 			one.Name = fmt.Sprintf("network of hidden units %v", of.Hidden)
 		}
 		_, q := of.Dims()
 		size := num.Log(float64(q)) // the penalty is a mean over the weights
-		if err := n.tune(ctx, one, math.Round(strength+size), best != nil); err != nil {
-			return nil, nil, false, err
+		if err := tune(one, math.Round(strength+size), best != nil); err != nil {
+			return nil, nil, err
 		}
-		f.watch.Log("%s, log-penalty %g: loss %.4g on the first of %d folds, linear %.4g", one.Name, one.Strength,
-			float64(one.Loss), f.Model.Count, float64(one.Gain.LossAgainst))
 		strength, tried = one.Strength-size, append(tried, one)
-		grow := best == nil || one.beats(best)
+		last := best != nil && !one.beats(best)
 		if best == nil || one.Loss < best.Loss {
 			best = one
 		}
-		if !grow {
+		if last {
 			break
 		}
 	}
-	for k := 1; k < f.Model.Count && hopes(best.Gain); k++ {
-		prob, err := n.fold(k, best.Of)
-		if err != nil {
-			return nil, nil, false, err
+	return tried, best, nil
+}
+
+// confirm judges the best network by further folds as long as there is hope, and reports whether it
+// is better than the linear model on all.
+func confirm(best *Network, folds int, judge func(k int) error) (better bool, err error) {
+	for k := 1; k < folds; k++ {
+		if !hopes(best.Gain) {
+			return false, nil
 		}
-		m, err := n.solve(ctx, best, prob, best.Strength, nil, MostProducts)
-		if err == nil {
-			err = n.judge(ctx, best, prob, m)
-		}
-		if err != nil {
-			return nil, nil, false, err
+		if err := judge(k); err != nil {
+			return false, err
 		}
 	}
-	return tried, best, len(best.Parts) == f.Model.Count && promises(best.Gain), nil
+	return promises(best.Gain), nil
 }
 
 // beats reports whether a network's loss is lower than another one's by more than a standard error.
@@ -185,15 +211,29 @@ func (n Networks) tune(ctx context.Context, one *Network, near float64, larger b
 	if larger {
 		most, steps = MostProducts/2, steps[:1]
 	}
-	best, err := n.solve(ctx, one, prob, near, nil, most)
+	best, err := searchNetwork(near, steps, func(strength float64, start []float64) (*Model, error) {
+		return n.solve(ctx, one, prob, strength, start, most)
+	})
 	if err != nil {
 		return err
 	}
+	one.Strength = best.X[0]
+	return n.judge(ctx, one, prob, best)
+}
+
+// searchNetwork returns the best model of those at a strength and, step by step, to its sides, up
+// to the first side where one is better.
+func searchNetwork(near float64, steps []float64,
+	at func(strength float64, start []float64) (*Model, error)) (*Model, error) {
+	best, err := at(near, nil)
+	if err != nil {
+		return nil, err
+	}
 	for _, step := range steps {
 		for k := 1; k <= networkSteps; k++ {
-			next, err := n.solve(ctx, one, prob, near+float64(step*float64(k)), best.Y, most)
+			next, err := at(near+float64(step*float64(k)), best.Y)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if !next.Below(best) {
 				break
@@ -204,11 +244,10 @@ func (n Networks) tune(ctx context.Context, one *Network, near float64, larger b
 			}
 		}
 		if best.X[0] != near {
-			break // it falls to this side
+			break
 		}
 	}
-	one.Strength = best.X[0]
-	return n.judge(ctx, one, prob, best)
+	return best, nil
 }
 
 // solve returns a network's model of the training examples of a problem. Its Φ is the loss on the
@@ -247,18 +286,27 @@ func (n Networks) judge(ctx context.Context, one *Network, prob train.Problem, m
 			return err
 		}
 		for at, row := range rowsOf(f.Data.Shards[i].Val, k) {
-			l := losses[at]
-			u, d := f.weights[i][row], l-linear[row]
-			ul, ud := float64(u*l), float64(u*d)
-			for at, v := range [...]float64{1, u, ul, ud, u * u, u * ul, ul * ul, u * ud, ud * ud} {
-				part[at] += v
-			}
+			addRow(part, f.weights[i][row], losses[at], losses[at]-linear[row])
 		}
 		return nil
 	})
 	for at := range added {
 		one.sums[at] += float64(added[at] * float64(f.parts.Agents.N()))
 	}
+	one.conclude()
+	return err
+}
+
+// addRow adds a row of weight u, of loss l by a network and l−d by the linear model.
+func addRow(sums []float64, u, l, d float64) {
+	ul, ud := float64(u*l), float64(u*d)
+	for at, v := range [...]float64{1, u, ul, ud, u * u, u * ul, ul * ul, u * ud, ud * ud} {
+		sums[at] += v
+	}
+}
+
+// conclude finds the loss and the gain from the sums.
+func (one *Network) conclude() {
 	weight, squares := one.sums[1], one.sums[4]
 	statistics := func(sum, usum, square float64) (mean, deviation runs.Number) {
 		v := sum / weight
@@ -271,7 +319,6 @@ func (n Networks) judge(ctx context.Context, one *Network, prob train.Problem, m
 		AccuracyError: runs.Unknown()}
 	one.Gain.LossChange, one.Gain.LossError = statistics(one.sums[3], one.sums[7], one.sums[8])
 	one.Gain.LossAgainst = one.Loss - one.Gain.LossChange
-	return err
 }
 
 // Model returns the model of a network that is kept on the examples of all folds, with its scores.

@@ -1,11 +1,14 @@
 package candidates
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
 
+	"dsbo"
 	"dsbo/runs"
+	"dsbo/train/exact"
 )
 
 // solved returns a model with a Φ and its error, solved to a tolerance.
@@ -61,6 +64,7 @@ func TestLosesTo(t *testing.T) {
 		"lower Φ, below 0":             {below, lower, nil, false},
 		"higher Φ, lower held-out":     {higher, lower, gain(runs.HeldOut, -.1, .01), true},
 		"held-out, 0.9 errors higher":  {lower, higher, gain(runs.HeldOut, .018, .02), false},
+		"held-out, an error higher":    {lower, higher, gain(runs.HeldOut, .02, .02), false},
 		"held-out, 1.1 errors higher":  {lower, higher, gain(runs.HeldOut, .022, .02), true},
 		"held-out, not known how sure": {lower, higher, gain(runs.HeldOut, .1, runs.Unknown()), false},
 		"validation, higher":           {lower, higher, gain(runs.Validation, .1, .02), false},
@@ -89,6 +93,7 @@ func TestContender(t *testing.T) {
 		"beyond that":              {1, .049, 1.05, 0, false},
 		"below 0":                  {-1, .02, -.95, .031, true},
 		"below 0, beyond":          {-1, .02, -.95, .029, false},
+		"just by both errors":      {1, .25, 2, .75, true},
 	} {
 		f := &Finder{fineTol: 1e-4}
 		best, rough := solved(0, c.best, c.bestError, 0, f.fineTol), solved(1, c.phi, c.phiError, 0, 2e-2)
@@ -183,34 +188,6 @@ func TestBeyondNotes(t *testing.T) {
 	}
 }
 
-// TestNetworkRules: a larger network is tried after one that is better by a standard error; folds
-// go on until one is worse than the linear model by two; it is kept by one, and half a percent.
-func TestNetworkRules(t *testing.T) {
-	gain := func(against, change, deviation runs.Number) runs.Gain {
-		return runs.Gain{Loss: against + change, LossAgainst: against, LossChange: change, LossError: deviation}
-	}
-	network := func(loss, deviation runs.Number) *Network {
-		return &Network{Structure: runs.Structure{Loss: loss, Error: deviation}}
-	}
-	for name, c := range map[string]struct{ got, want bool }{
-		"1.1 errors better": {network(.978, .02).beats(network(1, .5)), true},
-		"0.9 errors better": {network(.982, .02).beats(network(1, .5)), false},
-		"1.9 errors worse":  {hopes(gain(1, .038, .02)), true},
-		"2.1 errors worse":  {hopes(gain(1, .042, .02)), false},
-		"lower by 1.1":      {promises(gain(1, -.022, .02)), true},
-		"lower by 0.9":      {promises(gain(1, -.018, .02)), false},
-		"lower by 0.6 %":    {promises(gain(2, -.012, .001)), true},
-		"lower by 0.4 %":    {promises(gain(2, -.008, .001)), false},
-		"below 0, by 0.6 %": {promises(gain(-2, -.012, .001)), true},
-		"below 0, by 0.4 %": {promises(gain(-2, -.008, .001)), false},
-		"higher":            {promises(gain(1, .5, .02)), false},
-	} {
-		if c.got != c.want {
-			t.Errorf("%s: %t", name, c.got)
-		}
-	}
-}
-
 // TestStrengthRules: strengths are compared by their loss and one standard error.
 func TestStrengthRules(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -224,6 +201,52 @@ func TestStrengthRules(t *testing.T) {
 	} {
 		if got := (&strengthSearch{tried: c.tried}).best(); got != c.want {
 			t.Errorf("%s: %g, want %g", name, got, c.want)
+		}
+	}
+}
+
+// TestPointsFrom: constants are tried from another one than 0 on unless Φ rises from 0 to there.
+func TestPointsFrom(t *testing.T) {
+	for _, c := range []struct {
+		near  int
+		slope float64
+		want  bool
+	}{{3, -1, false}, {3, 1, true}, {-3, 1, false}, {-3, -1, true}, {3, 0, false}, {3, math.NaN(), true}} {
+		if got := solved(0, 1, 0, c.slope, 0).pointsFrom(c.near); got != c.want {
+			t.Errorf("%+v: points away %t", c, got)
+		}
+	}
+	if unsolved := NewModel("", 0, nil); unsolved.pointsFrom(3) {
+		t.Error("a model that tells nothing points away")
+	}
+}
+
+// TestLowerOf: of two solutions the model is the finite one of the lower loss, the first of equal
+// ones; an error that is no divergence ends the search.
+func TestLowerOf(t *testing.T) {
+	of := func(loss, y float64) exact.Solution { return exact.Solution{LowerLoss: loss, Y: []float64{y}} }
+	one, two, none, other := of(1, 1), of(2, 2), of(0, math.NaN()), errors.New("other")
+	diverged := &dsbo.DivergedError{}
+	for name, c := range map[string]struct {
+		first, second  exact.Solution
+		err, secondErr error
+		want, other    float64 // loss; 0: none
+		wantErr        error
+	}{
+		"first":                         {one, two, nil, nil, 1, 2, nil},
+		"second":                        {two, one, nil, nil, 1, 2, nil},
+		"second not finite":             {one, none, nil, nil, 1, 0, nil},
+		"second diverged":               {one, none, nil, diverged, 1, 0, nil},
+		"first not finite":              {none, two, nil, nil, 2, 0, nil},
+		"first diverged":                {one, two, diverged, nil, 2, 0, nil},
+		"both diverged":                 {one, two, diverged, diverged, 1, 0, diverged},
+		"first diverged, second is NaN": {one, none, diverged, nil, 1, 0, diverged},
+		"second failed":                 {one, two, nil, other, 2, 0, other},
+		"second failed, not finite":     {one, none, nil, other, 0, 0, other},
+	} {
+		sol, second, err := lowerOf(c.first, c.second, c.err, c.secondErr)
+		if sol.LowerLoss != c.want || second.LowerLoss != c.other || err != c.wantErr {
+			t.Errorf("%s: losses %g and %g, %v", name, sol.LowerLoss, second.LowerLoss, err)
 		}
 	}
 }

@@ -1,0 +1,171 @@
+package candidates
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"dsbo/internal/testkit"
+	"dsbo/models"
+	"dsbo/runs"
+)
+
+// TestNetworkRules: a larger network is tried after one that is better by a standard error; folds
+// go on until one is worse than the linear model by two; it is kept by one, and half a percent.
+func TestNetworkRules(t *testing.T) {
+	gain := func(against, change, deviation runs.Number) runs.Gain {
+		return runs.Gain{Loss: against + change, LossAgainst: against, LossChange: change, LossError: deviation}
+	}
+	network := func(loss, deviation runs.Number) *Network {
+		return &Network{Structure: runs.Structure{Loss: loss, Error: deviation}}
+	}
+	for name, c := range map[string]struct{ got, want bool }{
+		"an error better":   {network(.5, .5).beats(network(1, .5)), false},
+		"an error lower":    {promises(gain(1, -.5, .5)), false},
+		"1.1 errors better": {network(.978, .02).beats(network(1, .5)), true},
+		"0.9 errors better": {network(.982, .02).beats(network(1, .5)), false},
+		"1.9 errors worse":  {hopes(gain(1, .038, .02)), true},
+		"2.1 errors worse":  {hopes(gain(1, .042, .02)), false},
+		"lower by 1.1":      {promises(gain(1, -.022, .02)), true},
+		"lower by 0.9":      {promises(gain(1, -.018, .02)), false},
+		"lower by 0.6 %":    {promises(gain(2, -.012, .001)), true},
+		"lower by 0.4 %":    {promises(gain(2, -.008, .001)), false},
+		"below 0, by 0.6 %": {promises(gain(-2, -.012, .001)), true},
+		"below 0, by 0.4 %": {promises(gain(-2, -.008, .001)), false},
+		"higher":            {promises(gain(1, .5, .02)), false},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %t", name, c.got)
+		}
+	}
+}
+
+// TestGrow: networks are tried up to one that is not better by an error, and the best is the one of
+// the least loss. Each is tried near the strength of a weight that suits the one before, where a
+// larger one has more weights.
+func TestGrow(t *testing.T) {
+	for name, c := range map[string]struct {
+		losses      []runs.Number // ± 0.1
+		tried, best int
+	}{
+		"better and better":      {[]runs.Number{3, 2, 1}, 3, 2},
+		"hardly better":          {[]runs.Number{3, 2.95, 1}, 2, 1},
+		"worse":                  {[]runs.Number{3, 4, 1}, 2, 0},
+		"as good":                {[]runs.Number{3, 3, 1}, 2, 0},
+		"better and then not so": {[]runs.Number{3, 2, 2.5}, 3, 1},
+	} {
+		var of []models.MLP
+		for k := range c.losses {
+			of = append(of, models.MLP{Features: 1, Outputs: 1, Hidden: []int{33 << (7 * k), 1}[:1+k/2]})
+		}
+		tried, best, err := grow(of, -8, func(one *Network, near float64, larger bool) error {
+			k := 0
+			for of[k].Hidden[0] != one.Of.Hidden[0] {
+				k++
+			}
+			_, q := one.Of.Dims() // their logarithms are 4.61, 9.45 and 14.30
+			want := []float64{-3, 4, 11}[k]
+			if one.Strength = near + 2.5; near != want || larger != (k > 0) {
+				t.Errorf("%s: network %d, of %d numbers, is tried near %g, larger %t", name, k, q, near, larger)
+			}
+			one.Loss, one.Error = c.losses[k], .1
+			return nil
+		})
+		testkit.OK(err)
+		if len(tried) != c.tried || best != tried[c.best] {
+			t.Errorf("%s: %d are tried, the best has loss %g", name, len(tried), best.Loss)
+		}
+		if got := tried[len(tried)-1].Name; len(tried) == 3 && got != "network of hidden units [540672 1]" {
+			t.Errorf("the name is %q", got)
+		}
+	}
+}
+
+// TestConfirm: folds go on as long as there is hope, and the last one decides.
+func TestConfirm(t *testing.T) {
+	for name, c := range map[string]struct {
+		changes []runs.Number // ± 1, after each fold
+		judged  int
+		better  bool
+	}{
+		"better":                  {[]runs.Number{-2, 0, 1, -2}, 4, true},
+		"hope to the end":         {[]runs.Number{-2, 0, 1, 1.9}, 4, false},
+		"none after the second":   {[]runs.Number{-2, 2.1, -9, -9}, 2, false},
+		"none, though the better": {[]runs.Number{2.1, -9, -9, -9}, 1, false},
+	} {
+		judged, best := 1, &Network{Gain: runs.Gain{LossChange: c.changes[0], LossError: 1}}
+		better, err := confirm(best, 4, func(k int) error {
+			if k != judged {
+				t.Errorf("%s: fold %d after %d", name, k, judged)
+			}
+			judged, best.Gain.LossChange = judged+1, c.changes[k]
+			return nil
+		})
+		if testkit.OK(err); better != c.better || judged != c.judged {
+			t.Errorf("%s: better %t after %d folds", name, better, judged)
+		}
+	}
+}
+
+// TestSearchNetwork: strengths are tried by steps to one side, to the other where nothing is better
+// there, up to five and up to one that is better by less than half a percent.
+func TestSearchNetwork(t *testing.T) {
+	grows := func(by float64) func(a float64) float64 {
+		return func(a float64) float64 { return -math.Pow(by, a/2) }
+	}
+	for name, c := range map[string]struct {
+		phi   func(a float64) float64
+		steps []float64
+		tried string
+		best  float64
+	}{
+		"up":            {func(a float64) float64 { return 5 + math.Abs(a-7) }, []float64{2, -2}, "[3 5 7 9]", 7},
+		"down":          {func(a float64) float64 { return 5 + math.Abs(a) }, []float64{2, -2}, "[3 5 1 -1]", 1},
+		"up alone":      {func(a float64) float64 { return 5 + math.Abs(a) }, []float64{2}, "[3 5]", 3},
+		"to the end":    {func(a float64) float64 { return 100 - 2*a }, []float64{2, -2}, "[3 5 7 9 11 13]", 13},
+		"by 0.52 %":     {grows(1.0052), []float64{2}, "[3 5 7 9 11 13]", 13},
+		"by 0.49 %":     {grows(1.0049), []float64{2, -2}, "[3 5]", 5},
+		"equal, so far": {func(float64) float64 { return 1 }, []float64{2, -2}, "[3 5 1]", 3},
+	} {
+		var tried, starts []float64
+		best := testkit.Get(searchNetwork(3, c.steps, func(a float64, start []float64) (*Model, error) {
+			tried, starts = append(tried, a), append(starts, start...)
+			m := solved(a, c.phi(a), 0, 0, 0)
+			m.X, m.Y = []float64{a}, []float64{a}
+			return m, nil
+		}))
+		if fmt.Sprint(tried) != c.tried || best.X[0] != c.best || len(starts) != len(tried)-1 || starts[0] != 3 {
+			t.Errorf("%s: tried %v from %v, the best is %g", name, tried, starts, best.X[0])
+		}
+	}
+}
+
+// TestConclude: the loss and the change are means by weights, and their errors are of these means.
+func TestConclude(t *testing.T) {
+	rows := [][3]float64{{1, 3, -1}, {2, 5, 2}, {.5, 4, -3}} // weights, losses, changes
+	one := new(Network)
+	for _, r := range rows {
+		addRow(one.sums[:], r[0], r[1], r[2])
+	}
+	one.conclude()
+	var want [4]float64
+	for k := range 2 {
+		squares := 0.0
+		for _, r := range rows {
+			want[2*k] += r[0] * r[1+k] / 3.5
+		}
+		for _, r := range rows {
+			squares += math.Pow(r[0]*(r[1+k]-want[2*k]), 2)
+		}
+		want[2*k+1] = math.Sqrt(squares) / 3.5
+	}
+	g := one.Gain
+	for k, got := range []runs.Number{one.Loss, one.Error, g.LossChange, g.LossError} {
+		if math.Abs(float64(got)-want[k]) > 1e-14 {
+			t.Errorf("number %d is %g, want %g", k, got, want[k])
+		}
+	}
+	if g.Examples != 3 || g.Loss != one.Loss || g.LossAgainst != g.Loss-g.LossChange || g.Set != runs.CrossFitted {
+		t.Errorf("the gain is %+v", g)
+	}
+}
