@@ -193,7 +193,8 @@ func TestTexts(t *testing.T) {
 	number := func(loss, deviation Number) string { return gain(Test, loss, loss, deviation).number(loss, false) }
 	for _, c := range [][2]string{
 		{percent(9.9), "+990.0 %"}, {percent(10), "+10 times"}, {percent(-.0004), "0.0 %"},
-		{number(100, 0), "100.00"}, {number(99, 0), "99.0000"}, {number(.01, 0), "0.0100"}, {number(.009, 0), "0.009000"},
+		{number(100, 0), "100.00"}, {number(99, 0), "99.0000"}, {number(.01, 0), "0.0100"},
+		{number(.009, 0), "0.009000"},
 		{number(1, .001), "1.0000"}, {number(1, .0001), "1.00000"}, {number(1e-14, 0), "0.000000000000"},
 		{number(1, Number(math.Inf(1))), "1.0000"},
 	} {

@@ -249,7 +249,8 @@ func TestDisagreement(t *testing.T) {
 		v := Contest{Count: 2, Meaning: Penalties, Against: "λ = 0", Constant: 0,
 			Gains: []Gain{gain(Test, 4, 4+c.test, .25), gain(Validation, 4, 3, .125)}}.Verdict()
 		if said := len(v.Notes) == 1 && strings.HasPrefix(v.Notes[0],
-			"Validation and test disagree: the validation loss changed by −25.0 %, the test loss by −"); said != c.want {
+			"Validation and test disagree: the validation loss changed by −25.0 %, the test loss by "+
+				"−"); said != c.want {
 			t.Errorf("a test loss that changes by %g: notes %q", c.test, v.Notes)
 		}
 	}
