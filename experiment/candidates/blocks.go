@@ -44,8 +44,8 @@ func (f *crossFit) tuneBlocks(st, ridge *Structure) error {
 		}
 	}
 	st.Strength, st.y = ridge.Strength+theta[n], search.best.Y
-	loss, deviation, err := f.losses(st.y)
-	st.Loss, st.Error = runs.Number(loss), runs.Number(deviation)
+	loss, deviation, wrong, err := f.losses(st.y)
+	st.Loss, st.Error, st.Separate = runs.Number(loss), runs.Number(deviation), f.classes() && wrong == 0
 	return err
 }
 
@@ -55,7 +55,7 @@ func (f *crossFit) atBlocks(st *Structure, theta []float64, strength float64, y,
 	n, count := len(theta)-1, f.Model.Count
 	x := make([]float64, count*f.features)
 	for at := range x {
-		x[at] = strength + theta[f.Blocks.Of[at%f.features]] + theta[n]
+		x[at] = f.penalty(theta[f.Blocks.Of[at%f.features]], strength+theta[n])
 	}
 	sol, err := f.parts.SolveNear(f.ctx, x, y, z)
 	if err != nil {
@@ -66,6 +66,9 @@ func (f *crossFit) atBlocks(st *Structure, theta []float64, strength float64, y,
 	m := NewModel("", runs.Unknown(), theta)
 	m.Y, m.z, m.Converged, m.gradient = sol.Y, sol.Z, true, make([]float64, n+1)
 	for at, slope := range sol.Gradient {
+		if x[at] == f.least {
+			continue
+		}
 		m.gradient[f.Blocks.Of[at%f.features]] += slope
 		m.gradient[n] += slope
 	}

@@ -26,6 +26,7 @@ func partsTol(n float64) float64 { return min(roughestTol, 0.1/math.Sqrt(n)) }
 type trial struct {
 	y           []float64
 	loss, error float64 // cross-fitted mean loss, and its standard error
+	wrong       float64 // share of the cross-fitted predictions of classes
 }
 
 // criterion is what strengths are chosen by: a penalty so weak that few examples have it lucky, as
@@ -77,7 +78,7 @@ func (f *crossFit) at(st *Structure, strength float64, start []float64, tol floa
 	x := make([]float64, 0, f.Model.Count*f.features)
 	for _, penalties := range st.penalties[:f.Model.Count] {
 		for _, c := range penalties {
-			x = append(x, c+strength)
+			x = append(x, f.penalty(c, strength))
 		}
 	}
 	sol, err := f.parts.Lower(f.ctx, x, start, tol)
@@ -87,7 +88,7 @@ func (f *crossFit) at(st *Structure, strength float64, start []float64, tol floa
 	st.Products += sol.Products
 	st.Solutions++
 	t.y = sol.Y
-	t.loss, t.error, err = f.losses(sol.Y)
+	t.loss, t.error, t.wrong, err = f.losses(sol.Y)
 	return t, err
 }
 
@@ -128,6 +129,7 @@ func (s *strengthSearch) settleStrength() {
 	s.st.Strength = s.best()
 	t := s.tried[s.st.Strength]
 	s.st.y, s.st.Loss, s.st.Error = t.y, runs.Number(t.loss), runs.Number(t.error)
+	s.st.Separate = s.classes() && t.wrong == 0
 }
 
 // list returns the strengths that were tried, ascending, with their losses.
@@ -191,12 +193,13 @@ func (s *strengthSearch) descend(near float64) error {
 }
 
 // losses returns the mean of the losses of all validation examples by the models that have not seen
-// them, and its standard error: by sums of the losses and of their squares.
-func (f *crossFit) losses(y []float64) (mean, deviation float64, err error) {
-	var sums [3]float64 // Σ u L, Σ u² L, Σ u² L²
+// them, and its standard error: by sums of the losses and of their squares; and the share of the
+// examples whose class is predicted wrongly.
+func (f *crossFit) losses(y []float64) (mean, deviation, wrong float64, err error) {
+	var sums [4]float64 // Σ u L, Σ u² L, Σ u² L², Σ u of wrong classes
 	n := float64(f.parts.Agents.N())
 	err = f.parts.Agents.MeanNumbers(f.ctx, sums[:], func(i int, part []float64) error {
-		losses, _, err := f.Problem.Each(i, train.ValSet, train.Fit{X: f.zeroX(), Y: y})
+		losses, hits, err := f.Problem.Each(i, train.ValSet, train.Fit{X: f.zeroX(), Y: y})
 		clear(part)
 		for row, l := range losses {
 			u := f.weights[i][row]
@@ -204,12 +207,15 @@ func (f *crossFit) losses(y []float64) (mean, deviation float64, err error) {
 			part[0] += ul
 			part[1] += float64(u * ul)
 			part[2] += float64(ul * ul)
+			if hits != nil && hits[row] == 0 {
+				part[3] += u
+			}
 		}
 		return err
 	})
 	mean = float64(n * sums[0])
 	squares := float64(n*sums[2]) - float64(2*mean*n*sums[1]) + float64(mean*mean)/f.rows
-	return mean, math.Sqrt(max(0, squares)), err
+	return mean, math.Sqrt(max(0, squares)), float64(n * sums[3]), err
 }
 
 // zeroX returns an x, on which scores do not depend.

@@ -17,7 +17,7 @@ func searchOf(rows float64, at func(a float64) (loss, error float64)) *strengthS
 	return &strengthSearch{&crossFit{rows: rows}, &Structure{}, nil, map[float64]trial{},
 		func(a float64, _ []float64, _ float64) (trial, error) {
 			loss, error := at(a)
-			return trial{[]float64{a}, loss, error}, nil
+			return trial{y: []float64{a}, loss: loss, error: error}, nil
 		}}
 }
 

@@ -198,6 +198,7 @@ type crossFit struct {
 	trainShare float64         // of the examples that a part has
 	watch      Watcher         // is told of the models, in their order
 	features   int             // of the linear model
+	least      float64         // the weakest log-penalty of a part
 }
 
 // newCrossFit prepares the solvers, and finds how the validation examples weigh.
@@ -226,6 +227,7 @@ func (c CrossFit) newCrossFit(ctx context.Context) (*crossFit, error) {
 		return nil
 	})
 	f.rows = 1 / (squares[0] * float64(agents.N()))
+	f.least = f.leastPenalty()
 	return f, err
 }
 
@@ -284,12 +286,13 @@ func (f *crossFit) whole(st *Structure) (w whole, err error) {
 	}
 	x := make([]float64, f.features)
 	for j := range x {
-		w.Penalties[j] += st.Strength
+		w.Penalties[j] = f.penalty(w.Penalties[j], st.Strength)
 		x[j] = w.Penalties[j] + num.Log(f.trainShare)
 	}
 	sol, err := f.all.Lower(f.ctx, x, f.Model.Mean(st.y), solutionTol)
 	w.Y = sol.Y
 	st.Products += sol.Products
+	st.Separate = st.Separate || f.weakestCounts(w)
 	return w, err
 }
 
@@ -338,10 +341,13 @@ func (s *Structures) KeepsOne() bool { return s.Best == s.List[0] }
 func (s *Structures) Note(what string) string {
 	note := fmt.Sprintf("%s %s, of %d structures of penalties the one whose loss on rows that its models have not "+
 		"seen is least, %.4g", what, s.Best.Name, len(s.List), float64(s.Best.Loss))
-	if s.KeepsOne() {
-		return note + "."
+	if !s.KeepsOne() {
+		note += fmt.Sprintf("; with one penalty it is %.4g", float64(s.List[0].Loss))
 	}
-	return note + fmt.Sprintf("; with one penalty it is %.4g.", float64(s.List[0].Loss))
+	if s.Best.Separate {
+		note += ". The classes separate: probabilities near 0 and 1 are not to be trusted"
+	}
+	return note + "."
 }
 
 // Summaries returns what a run tells of the structures. keeps says that it keeps the best one.

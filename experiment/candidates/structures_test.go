@@ -22,6 +22,13 @@ import (
 // crossFitted returns the problems of a regression on d features in folds, over rows of three sites
 // of unlike size, and 1,000 other rows as the test examples.
 func crossFitted(truth []float64, noise float64, rows, folds int) candidates.CrossFit {
+	linear := models.Linear{Features: len(truth), Outputs: 1, Loss: models.Squared{}}
+	return crossFittedOf(linear, truth, noise, rows, folds, func(sum float64) []float64 { return []float64{sum} })
+}
+
+// crossFittedOf is crossFitted for a linear model whose targets are some of the sums.
+func crossFittedOf(linear models.Linear, truth []float64, noise float64, rows, folds int,
+	target func(sum float64) []float64) candidates.CrossFit {
 	r, d := rand.New(rand.NewPCG(3, 5)), len(truth)
 	draw := func(n int) data.Examples {
 		x, y := make([]float64, 0, n*d), make([]float64, 0, n)
@@ -31,11 +38,17 @@ func crossFitted(truth []float64, noise float64, rows, folds int) candidates.Cro
 				x = append(x, r.NormFloat64())
 				sum += w * x[len(x)-1]
 			}
-			y = append(y, sum)
+			y = append(y, target(sum)...)
 		}
-		return data.Examples{X: testkit.Get(ad.FloatTable(n, d, x)), Target: testkit.Get(ad.FloatTable(n, 1, y))}
+		return data.Examples{X: testkit.Get(ad.FloatTable(n, d, x)),
+			Target: testkit.Get(ad.FloatTable(n, linear.Outputs, y))}
 	}
-	cross, all := data.Task{Features: d}, data.Task{Features: d, Test: draw(1000)}
+	cross := data.Task{Features: d}
+	if linear.Outputs > 1 {
+		cross.Classes = linear.Outputs
+	}
+	all := cross
+	all.Test = draw(1000)
 	sizes := []int{rows / 2, rows / 3, rows - rows/2 - rows/3}
 	for _, n := range sizes {
 		e, of, weights := draw(n), make([]int, n), make([]float64, n)
@@ -50,10 +63,9 @@ func crossFitted(truth []float64, noise float64, rows, folds int) candidates.Cro
 		cross.Shards = append(cross.Shards, data.Shard{Train: tr, Val: va})
 		all.Shards = append(all.Shards, data.Shard{Train: e, Val: e})
 	}
-	linear := models.Linear{Features: d, Outputs: 1, Loss: models.Squared{}}
 	m := models.Folds{Of: linear, Count: folds, Apart: true}
 	return candidates.CrossFit{Model: m, Problem: testkit.Get(train.NewProblem(cross, m, models.Config{})), Data: cross,
-		All: testkit.Get(train.NewProblem(all, linear, models.Config{})), Variance: true}
+		All: testkit.Get(train.NewProblem(all, linear, models.Config{})), Variance: linear.Loss == models.Squared{}}
 }
 
 // sparse returns a truth whose first k weights of d are ±1.

@@ -1,0 +1,44 @@
+package candidates
+
+import (
+	"math"
+
+	"dsbo/internal/num"
+	"dsbo/models"
+)
+
+// classes reports whether the model predicts classes.
+func (f *crossFit) classes() bool {
+	_, ok := f.Model.Of.Loss.(models.CrossEntropy)
+	return ok || f.Model.Of.Loss == nil
+}
+
+// leastPenalty returns the weakest log-penalty of a part; −Inf: none is too weak.
+func (f *crossFit) leastPenalty() float64 {
+	if !f.classes() {
+		return math.Inf(-1)
+	}
+	of := f.Model.Of
+	return num.Log(float64(of.Outputs*of.Features) / (2 * widestWeight * widestWeight * f.rows * f.trainShare))
+}
+
+// widestWeight is the deviation of the widest normal prior of a class's weight, by a deviation of
+// its feature: with it the penalty λ_j w_j² of a mean over n rows has λ_j = 1/(2·10²·n). Of classes
+// that can be separated a weaker one gives rows of the wrong side no probability at all. Elsewhere
+// it binds nowhere.
+const widestWeight = 10
+
+// penalty returns the log-penalty of a part's feature whose own is c at strength 0.
+func (f *crossFit) penalty(c, strength float64) float64 { return max(c+strength, f.least) }
+
+// weakestCounts reports whether the feature of the largest weight has the weakest penalty that
+// there is.
+func (f *crossFit) weakestCounts(w whole) bool {
+	most, weakest := 0.0, false
+	for at := range min(len(w.Y), f.Model.Of.Outputs*f.features) {
+		if a := math.Abs(w.Y[at]); a > most {
+			most, weakest = a, w.Penalties[at%f.features] == f.least
+		}
+	}
+	return weakest
+}

@@ -1,0 +1,50 @@
+package candidates_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo/internal/testkit"
+	"dsbo/models"
+)
+
+// TestSeparateClasses: of classes with a gap between them no penalty is weaker than a normal prior
+// of deviation 10 on each weight, and the note has a warning; others have neither.
+func TestSeparateClasses(t *testing.T) {
+	const d, rows, folds, warning = 3, 24, 3, "The classes separate: probabilities near 0 and 1"
+	binary := models.Linear{Features: d, Outputs: 2}
+	for name, c := range map[string]struct {
+		noise float64
+		apart bool
+	}{"a gap": {0, true}, "noise": {2, false}} {
+		s := testkit.Get(crossFittedOf(binary, []float64{3, 0, 0}, c.noise, rows, folds, func(sum float64) []float64 {
+			if sum > 0 {
+				return []float64{0, 1}
+			}
+			return []float64{1, 0}
+		}).Structures(t.Context(), 0))
+		least := math.Log(2 * d / (2 * 10 * 10 * rows * (1 - 1./folds)))
+		bound := false
+		for k := range folds {
+			penalties, _ := s.PenaltiesOf(s.Best, k)
+			for _, c := range penalties {
+				bound = bound || c+s.Best.Strength < least
+			}
+		}
+		if s.Best.Separate != c.apart || strings.Contains(s.Note("It is"), warning) != c.apart || bound && !c.apart {
+			t.Errorf("%s: %+v, %q", name, s.Best.Structure, s.Note("It is"))
+		}
+		one, best, err := s.Models(t.Context())
+		testkit.OK(err)
+		for _, x := range append(one.X, best.X...) {
+			if !(x >= least-1e-12) {
+				t.Errorf("%s: a log-penalty is %v, want at least %v", name, x, least)
+			}
+		}
+		if weakest := slices.Min(best.X) <= least+1e-12; weakest != c.apart {
+			t.Errorf("%s: the weakest penalty is %v, the least one %v", name, slices.Min(best.X), least)
+		}
+	}
+}
