@@ -266,8 +266,8 @@ type Structure struct {
 	Error    Number  `json:"error"`    // standard error of Loss
 	// Kept says that the run keeps its model; not known of runs that kept a mean of structures.
 	Kept bool `json:"kept,omitzero"`
-	// Separate says that its classes separate: all cross-fitted predictions are right, or the feature
-	// of the largest weight has the weakest penalty there is.
+	// Separate says that its classes separate: all cross-fitted predictions are right, or the
+	// feature of the largest weight has the weakest penalty there is.
 	Separate  bool `json:"separate,omitzero"`
 	Solutions int  `json:"solutions"` // of the lower problem, of all folds at once
 	Products  int  `json:"products"`  // with the Hessian, of all folds at once; of networks: gradients
