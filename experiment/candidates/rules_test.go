@@ -190,14 +190,15 @@ func TestBeyondNotes(t *testing.T) {
 
 // TestStrengthRules: strengths are compared by their loss and one standard error.
 func TestStrengthRules(t *testing.T) {
+	of := func(loss, error float64) trial { return trial{loss: loss, error: error} }
 	for name, c := range map[string]struct {
 		tried map[float64]trial
 		want  float64
 	}{
-		"a lower loss, less certain by more":  {map[float64]trial{0: {loss: 1, error: .1}, 1: {loss: 1.05, error: .049}}, 1},
-		"a lower loss, less certain by less":  {map[float64]trial{0: {loss: 1, error: .1}, 1: {loss: 1.05, error: .051}}, 0},
-		"two alike, the smaller penalties":    {map[float64]trial{0: {loss: 1, error: .1}, 1: {loss: 1, error: .1}}, 0},
-		"a lower loss, less certain, below 0": {map[float64]trial{0: {loss: -1, error: .1}, 1: {loss: -.95, error: .049}}, 1},
+		"a lower loss, less certain by more":  {map[float64]trial{0: of(1, .1), 1: of(1.05, .049)}, 1},
+		"a lower loss, less certain by less":  {map[float64]trial{0: of(1, .1), 1: of(1.05, .051)}, 0},
+		"two alike, the smaller penalties":    {map[float64]trial{0: of(1, .1), 1: of(1, .1)}, 0},
+		"a lower loss, less certain, below 0": {map[float64]trial{0: of(-1, .1), 1: of(-.95, .049)}, 1},
 	} {
 		if got := (&strengthSearch{tried: c.tried}).best(); got != c.want {
 			t.Errorf("%s: %g, want %g", name, got, c.want)
