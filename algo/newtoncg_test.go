@@ -153,12 +153,25 @@ func TestNewMembersPullGently(t *testing.T) {
 	}
 }
 
-// A search weighs the penalty against the data, so the oracle has to tell it apart.
+// A flat problem has constant diagonals of the penalty and of all.
+type flat struct {
+	medians
+	penalty, all float64
+}
+
+func (o flat) Penalty(dst, _ []float64) error { linalg.Fill(dst, o.penalty); return nil }
+
+func (o flat) Diagonal(dst, _, _ []float64, _ dsbo.Sample) error { linalg.Fill(dst, o.all); return nil }
+
+// A search weighs the penalty against the data, so the oracle has to tell it apart, and neither may
+// be 0.
 func TestSearchNeedsThePenalty(t *testing.T) {
-	a := ready(t, &algo.NewtonCG{}, 1, 2)
-	err := a.Step(t.Context(), 0, wavy(2), algotest.NewMixers(algotest.Ring(1, 0.5))[0])
-	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), `init must be "x0"`) {
-		t.Errorf("%v", err)
+	for _, o := range []dsbo.Oracle{wavy(2), flat{penalty: 1, all: 1}, flat{all: 1}, flat{}} {
+		a := ready(t, &algo.NewtonCG{}, 1, 2)
+		err := a.Step(t.Context(), 0, o, algotest.NewMixers(algotest.Ring(1, 0.5))[0])
+		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), `init must be "x0"`) {
+			t.Errorf("%+v: %v", o, err)
+		}
 	}
 }
 

@@ -85,6 +85,7 @@ func TestHoldOutIsNamed(t *testing.T) {
 	if slices.Equal(places(0), places(1)) {
 		t.Errorf("agents 0 and 1 hold out the same places %v", places(0))
 	}
+	all = testkit.Get(HoldOut(task, .001, 1)) // one example of each agent
 	if again := testkit.Get(HoldOut(all, .3, 1)); !slices.Equal(held(again, 0), held(all, 0)) ||
 		again.Shards[0].Val.Len() != all.Shards[0].Val.Len() {
 		t.Error("what was held out already is split again")

@@ -271,6 +271,10 @@ func TestSplitErrors(t *testing.T) {
 		{"too much", e, Split{Agents: 3, Train: 6, Val: 5}, dsbo.ErrConfig,
 			"an agent can have at most 10 examples of 30 that 3 agents share, split iid; it is to have 6 training " +
 				"and 5 validation examples"},
+		{"none for validation", labelled(3, 3), Split{Agents: 3, Train: 1, Partition: Partition{Labels: 1}},
+			dsbo.ErrConfig,
+			"an agent can have at most 1 examples of 6 that 3 agents share, split labels:1; it is to have 1 training " +
+				"and 0 validation examples"},
 		{"absurd size", e, Split{Agents: 3, Train: math.MaxInt, Val: math.MaxInt}, dsbo.ErrConfig,
 			"an agent can have at most 10 examples of 30 that 3 agents share, split iid; it is to have " +
 				"9223372036854775807 training and 9223372036854775807 validation examples"},

@@ -180,6 +180,21 @@ func TestCompare(t *testing.T) {
 		}
 		near(t, gain.Set, numbers, []float64{change, deviation, accuracy, accuracyError, change}, 1e-12)
 	}
+	other := prob // without answers
+	other.Each = func(i int, set train.Set, m train.Fit) (losses, hits []float64, err error) {
+		losses, _, err = prob.Each(i, set, m)
+		return losses, nil, err
+	}
+	for _, pair := range [][2]train.Problem{{prob, other}, {other, prob}, {other, other}} {
+		for _, gain := range testkit.Get(pair[0].Compare(t.Context(), train.Fit{X: x, Y: b}, pair[1],
+			train.Fit{X: x, Y: a})) {
+			for _, n := range []runs.Number{gain.Accuracy, gain.AccuracyAgainst, gain.AccuracyError} {
+				if n.Known() {
+					t.Errorf("%s: without answers an accuracy is %g", gain.Set, n)
+				}
+			}
+		}
+	}
 }
 
 // meanAndError returns a mean and its standard error.

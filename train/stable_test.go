@@ -110,9 +110,6 @@ func TestEarliest(t *testing.T) {
 // x must grow, as training examples are fewer than features. With either part of the advice it
 // does not.
 func TestAdviceHelps(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs hundreds of iterations of twenty steps")
-	}
 	c := train.Config{
 		K: 400, EvalEvery: 400, Evaluate: train.EvaluateOff,
 		Method: &algo.Tuned{

@@ -102,22 +102,24 @@ func TestDownhillKeepsTheStart(t *testing.T) {
 // TestDownhillSteps: the first step changes an entry by 1 at most, later ones by twice as much
 // each, and none by more than 4; half of the fall that the slope tells is promised.
 func TestDownhillSteps(t *testing.T) {
-	at := func(x float64) *Model { // a line down
-		m := NewModel("", runs.Unknown(), []float64{x})
-		m.gradient, m.Phi, m.Converged = []float64{-3}, runs.Number(-3*x), true
-		return m
-	}
-	search := newDownhill(at(0))
-	for _, want := range []float64{1, 2, 4, 4} {
-		before := search.best.X[0]
-		next := search.trial()
-		if got := next[0] - before; math.Abs(got-want) > 1e-12 {
-			t.Errorf("from %g an entry changes by %g, want %g", before, got, want)
+	for _, c := range []float64{0, .03} { // the curvature of a line down, or of a wide bowl
+		at := func(x float64) *Model {
+			m := NewModel("", runs.Unknown(), []float64{x})
+			m.gradient, m.Phi, m.Converged = []float64{c*x - 3}, runs.Number(c*x*x/2-3*x), true
+			return m
 		}
-		if got := search.promise(); math.Abs(got-3*want/2) > 1e-12 {
-			t.Errorf("from %g Φ is to fall by %g, want %g", before, got, 3*want/2)
+		search := newDownhill(at(0))
+		for _, want := range []float64{1, 2, 4, 4} {
+			before := search.best.X[0]
+			next := search.trial()
+			if got := next[0] - before; math.Abs(got-want) > 1e-12 {
+				t.Errorf("from %g an entry changes by %g, want %g", before, got, want)
+			}
+			if got, fall := search.promise(), (3-c*before)*want/2; math.Abs(got-fall) > 1e-12 {
+				t.Errorf("from %g Φ is to fall by %g, want %g", before, got, fall)
+			}
+			search.accept(at(next[0]))
 		}
-		search.accept(at(next[0]))
 	}
 }
 
@@ -128,15 +130,16 @@ func TestDownhillNearer(t *testing.T) {
 		{0, 0.5},    // the parabola −s + s²
 		{1, 0.25},   // −s + 2 s²
 		{3, 0.125},  // −s + 4 s²
+		{5.25, 0.1}, // −s + 6.25 s² is least at 0.08
 		{9, 0.1},    // −s + 10 s² is least at 0.05
 		{-0.2, 0.5}, // −s + 0.8 s² is least at 0.625; lower, but without a gradient
 		{math.NaN(), 0.1},
 	} {
 		first := NewModel("", runs.Unknown(), []float64{0})
-		first.gradient, first.Phi, first.Converged = []float64{-1}, 0, true
+		first.gradient, first.Phi, first.Converged = []float64{-1}, 8, true
 		search := newDownhill(first)
 		next := NewModel("", runs.Unknown(), search.trial())
-		next.Phi, next.Converged = runs.Number(c.phi), true
+		next.Phi, next.Converged = runs.Number(8+c.phi), true
 		search.accept(next)
 		if got := search.trial()[0]; math.Abs(got-c.want) > 1e-6 || search.best != first {
 			t.Errorf("after Φ = %g at the end of a step of 1, %g of it is tried, want %g", c.phi, got, c.want)

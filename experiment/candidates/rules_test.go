@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/network"
 	"dsbo/runs"
+	"dsbo/train"
 	"dsbo/train/exact"
 )
 
@@ -248,6 +250,23 @@ func TestLowerOf(t *testing.T) {
 		sol, second, err := lowerOf(c.first, c.second, c.err, c.secondErr)
 		if sol.LowerLoss != c.want || second.LowerLoss != c.other || err != c.wantErr {
 			t.Errorf("%s: losses %g and %g, %v", name, sol.LowerLoss, second.LowerLoss, err)
+		}
+	}
+}
+
+// TestTolerances: Φ is right to 1e-4 where it is shown, or to what narrow wires let through, and on
+// the way to the best constant to 2e-2 where the lower problem is convex.
+func TestTolerances(t *testing.T) {
+	for _, c := range []struct {
+		nonconvex   bool
+		wire        network.Wire
+		rough, fine float64
+	}{{false, network.Float64, 2e-2, 1e-4}, {false, network.Float32, 2e-2, 1e-4}, {false, network.Int8, 2e-2, 1e-3},
+		{true, network.Int8, 1e-4, 1e-4}} {
+		p := train.Problem{Nonconvex: c.nonconvex}
+		p.Average.Wire = c.wire
+		if f := New(p, "λ", 1, nil, nil, nil); f.roughTol != c.rough || f.fineTol != c.fine {
+			t.Errorf("%+v: %g and %g", c, f.roughTol, f.fineTol)
 		}
 	}
 }

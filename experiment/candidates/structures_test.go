@@ -384,6 +384,21 @@ func TestDescentCost(t *testing.T) {
 	if other, _, err := find.Descent(t.Context(), &same, rival); err != nil || !other.Below(rival) {
 		t.Errorf("where the tuned x is as good as the constant, Φ is %g after a search, error %v", other.Phi, err)
 	}
+	for k, change := range []func(m *candidates.Model){
+		func(m *candidates.Model) { m.Finder = candidates.New(p, "λ", features, p.Solver(), nil, nil) },
+		func(m *candidates.Model) { m.Lambda = runs.Unknown() },
+	} {
+		other := *rival
+		change(&other)
+		if same, notes, err := find.Descent(t.Context(), tuned, &other); same != tuned || notes != nil || err != nil {
+			t.Errorf("from a rival of another kind, %d, λ is searched for: %q, error %v", k, notes, err)
+		}
+	}
+	for _, c := range find.Tried {
+		if c.Lambda == float64(rival.Lambda) && c.Phi != float64(rival.Phi) {
+			t.Errorf("Φ of the best constant is %g, in the list %g", rival.Phi, c.Phi)
+		}
+	}
 	last, sum := search[len(search)-1], 0
 	for _, n := range search {
 		sum += n
