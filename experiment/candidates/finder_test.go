@@ -2,12 +2,15 @@ package candidates_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"dsbo"
+	"dsbo/data"
 	"dsbo/experiment/candidates"
 	"dsbo/internal/testkit"
+	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -113,5 +116,59 @@ func TestBacktrack(t *testing.T) {
 	f.Problem.Nonconvex = false
 	if got, _, err := f.Backtrack(t.Context(), tuned, rivals[0]); err != nil || got != tuned {
 		t.Errorf("x is moved where the lower problem is convex, error %v", err)
+	}
+}
+
+// TestDescentCost: where the iterations end far above the best constant, the search from there says
+// so before, finds a lower x, and takes about as many products as they and the models before it.
+func TestDescentCost(t *testing.T) {
+	const features, spent = 40, 20
+	task := testkit.Get(data.Synthetic{Agents: 3, Features: features, Train: 60, Val: 60, Test: 20, Rate: 1,
+		Seed: 1}.Task())
+	p := testkit.Get(train.NewProblem(task, models.Logistic{Features: features}, models.Config{Seed: 1}))
+	c := new(counter)
+	find := candidates.New(p, "λ", features, p.Solver(), nil, c)
+	find.Spent = spent
+	tuned := candidates.NewModel("λ tuned", runs.Unknown(), slices.Repeat([]float64{5}, features))
+	testkit.OK(find.Solve(t.Context(), tuned, nil, nil))
+	_, rival, err := find.Constants(t.Context(), 5)
+	testkit.OK(err)
+	bound := spent
+	for _, n := range c.products {
+		bound += n
+	}
+	before := len(c.products)
+	found, notes, err := find.Descent(t.Context(), tuned, rival)
+	testkit.OK(err)
+	if !found.Below(rival) || len(notes) != 1 || !c.said {
+		t.Errorf("Φ is %g, of the best constant %g; it said so before: %t; notes: %q", found.Phi, rival.Phi,
+			c.said, notes)
+	}
+	search := c.products[before:]
+	same := *rival
+	if other, _, err := find.Descent(t.Context(), &same, rival); err != nil || !other.Below(rival) {
+		t.Errorf("where the tuned x is as good as the constant, Φ is %g after a search, error %v", other.Phi, err)
+	}
+	for k, change := range []func(m *candidates.Model){
+		func(m *candidates.Model) { m.Finder = candidates.New(p, "λ", features, p.Solver(), nil, nil) },
+		func(m *candidates.Model) { m.Lambda = runs.Unknown() },
+	} {
+		other := *rival
+		change(&other)
+		if same, notes, err := find.Descent(t.Context(), tuned, &other); same != tuned || notes != nil || err != nil {
+			t.Errorf("from a rival of another kind, %d, λ is searched for: %q, error %v", k, notes, err)
+		}
+	}
+	for _, c := range find.Tried {
+		if c.Lambda == float64(rival.Lambda) && c.Phi != float64(rival.Phi) {
+			t.Errorf("Φ of the best constant is %g, in the list %g", rival.Phi, c.Phi)
+		}
+	}
+	last, sum := search[len(search)-1], 0
+	for _, n := range search {
+		sum += n
+	}
+	if sum-last > bound {
+		t.Errorf("%v products after %v: only the last solution may go beyond %d", search, c.products[:before], bound)
 	}
 }
