@@ -1,7 +1,6 @@
 package network
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ import (
 // less weight than the least that one gives itself in m: steps that were chosen for λ_min(W) of a
 // lazy m stay stable. A server ([Server]) averages over the members. The members must be a subset
 // of the roster, as members of a valid log are. A graph that falls apart is an error that matches
-// dsbo.ErrConfig and names the parts, and the fewest edges that would join them.
+// dsbo.ErrConfig and names the parts, and edges that would join them.
 func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {
 	if e.Number == 0 {
 		return m, nil
@@ -40,7 +39,7 @@ func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {
 	})
 	part := components(len(e.Members), edges.neighbours)
 	if slices.Max(part) > 0 {
-		return nil, disconnectedError(e, part, roster)
+		return nil, disconnectedError(e, part)
 	}
 	g, err := edges.graph("members", 0)
 	if err != nil {
@@ -151,76 +150,21 @@ func (m *Matrix) withEdges(further [][2]int) edgeSet {
 }
 
 // disconnectedError is the error for an epoch whose members' graph has several parts, given by the
-// part of each position.
-func disconnectedError(e membership.Epoch, part []int, roster edgeSet) error {
+// part of each position. Edges from the first agent to the first one of each other part join them.
+func disconnectedError(e membership.Epoch, part []int) error {
 	parts := make([][]string, slices.Max(part)+1)
+	var mend []string
 	for position, p := range part {
+		if agent := e.Members[position]; p > 0 && parts[p] == nil {
+			mend = append(mend, fmt.Sprintf("%d-%d", e.Members[0], agent))
+		}
 		parts[p] = append(parts[p], fmt.Sprint(e.Members[position]))
 	}
-	var words, mend []string
+	var words []string
 	for _, p := range parts {
 		words = append(words, strings.Join(p, ", "))
 	}
-	for _, edge := range joiningEdges(e, part, roster) {
-		mend = append(mend, fmt.Sprintf("%d-%d", edge[0], edge[1]))
-	}
-	these := "this edge joins them"
-	if len(mend) > 1 {
-		these = "these edges join them"
-	}
 	return dsbo.ConfigErrorf(
-		"the graph of the members of epoch %d must be connected; it falls apart into agents %s; %s: %s",
-		e.Number, strings.Join(words, " | "), these, strings.Join(mend, ", "))
-}
-
-// joiningEdges returns the fewest edges that join the parts: cut ones first, then those between
-// neighbours of an agent that is gone, and among equals the first.
-func joiningEdges(e membership.Epoch, part []int, roster edgeSet) [][2]int {
-	gone := func(i, j int) int { // how many neighbours both have that are no members
-		count := 0
-		for _, k := range roster.neighbours(i) {
-			if _, is := e.Position(k); !is && roster.has(j, k) {
-				count++
-			}
-		}
-		return count
-	}
-	type candidate struct {
-		a, b int // positions
-		cut  bool
-		gone int
-	}
-	var all []candidate
-	for b, j := range e.Members {
-		for a, i := range e.Members[:b] {
-			if part[a] != part[b] {
-				all = append(all, candidate{a, b, slices.Contains(e.Cut, [2]int{i, j}), gone(i, j)})
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(c, d candidate) int {
-		switch {
-		case c.cut != d.cut && c.cut:
-			return -1
-		case c.cut != d.cut:
-			return 1
-		}
-		return cmp.Or(cmp.Compare(d.gone, c.gone), cmp.Compare(c.a, d.a), cmp.Compare(c.b, d.b))
-	})
-	joined := slices.Clone(part)
-	var edges [][2]int
-	for _, c := range all {
-		from, to := joined[c.b], joined[c.a]
-		if from == to {
-			continue
-		}
-		edges = append(edges, [2]int{e.Members[c.a], e.Members[c.b]})
-		for k, p := range joined {
-			if p == from {
-				joined[k] = to
-			}
-		}
-	}
-	slices.SortFunc(edges, func(e, f [2]int) int { return slices.Compare(e[:], f[:]) })
-	return edges
+		"the graph of the members of epoch %d must be connected; it falls apart into agents %s; edges such as these "+
+			"join them: %s", e.Number, strings.Join(words, " | "), strings.Join(mend, ", "))
 }

@@ -107,7 +107,7 @@ func TestAServerAverages(t *testing.T) {
 	}
 }
 
-// TestAGraphThatFallsApart is refused, with the parts and as few edges as mend it.
+// TestAGraphThatFallsApart is refused, with the parts and edges that mend it.
 func TestAGraphThatFallsApart(t *testing.T) {
 	ring := testkit.Get(network.Ring(8, 0)).W
 	star := testkit.Get(network.New("star", 5, network.Options{})).W
@@ -119,13 +119,13 @@ func TestAGraphThatFallsApart(t *testing.T) {
 	}{
 		{"two of a ring", ring, epoch([]int{0, 1, 3, 4, 6, 7}, nil, nil),
 			"the graph of the members of epoch 1 must be connected; it falls apart into agents 0, 1, 6, 7 | 3, 4; " +
-				"this edge joins them: 1-3"},
+				"edges such as these join them: 0-3"},
 		{"one of a ring, and an edge", ring, epoch([]int{0, 1, 3, 4, 5, 6, 7}, nil, [][2]int{{4, 5}}),
 			"the graph of the members of epoch 1 must be connected; it falls apart into agents 0, 1, 5, 6, 7 | 3, 4; " +
-				"this edge joins them: 4-5"},
+				"edges such as these join them: 0-3"},
 		{"the middle of a star", star, epoch([]int{1, 2, 4}, nil, nil),
-			"the graph of the members of epoch 1 must be connected; it falls apart into agents 1 | 2 | 4; these " +
-				"edges join them: 1-2, 1-4"},
+			"the graph of the members of epoch 1 must be connected; it falls apart into agents 1 | 2 | 4; " +
+				"edges such as these join them: 1-2, 1-4"},
 	} {
 		if _, err := c.w.Members(c.epoch); err == nil || err.Error() != c.want || !errors.Is(err, dsbo.ErrConfig) {
 			t.Errorf("%s: error %v; it must be %s", c.name, err, c.want)

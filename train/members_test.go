@@ -239,7 +239,7 @@ func TestMembershipIsRefused(t *testing.T) {
 			log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 6}}}},
 		{name: "too late", want: "epoch 1 must begin at iteration K = 40 at the latest; it begins at 41",
 			log: membership.Log{{Epoch: 1, Iteration: 41, Members: []int{0, 1}}}},
-		{name: "apart", want: "falls apart into agents 0 | 2 | 4; these edges join them: 0-2, 0-4",
+		{name: "apart", want: "falls apart into agents 0 | 2 | 4; edges such as these join them: 0-2, 0-4",
 			log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 2, 4}, Cut: [][2]int{{0, 4}}}}},
 		{name: "nobody stays", want: "epoch 2 must have a member of the epoch before",
 			log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 1}},
