@@ -42,7 +42,7 @@ func TestInRun(t *testing.T) {
 			_, err := own.Peer([]*x509.Certificate{leaf(c.peer)})
 			testkit.WantError(t, "a connection", err, nil, c.want)
 			message := []byte("test: a message")
-			_, err = own.Verify(1, c.peer.Certificate(), message, testkit.Get(c.peer.Sign(message)), now)
+			err = own.Verify(1, c.peer.Certificate(), message, testkit.Get(c.peer.Sign(message)), now)
 			testkit.WantError(t, "a signature", err, nil, c.want)
 			_, err = c.peer.InRun(c.run, c.keys)
 			testkit.WantError(t, "its own", err, dsbo.ErrConfig, c.want)

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"dsbo/internal/guard"
@@ -60,14 +59,10 @@ func sign(pair tls.Certificate, message []byte) ([]byte, error) {
 type Trust struct {
 	authorities []*x509.Certificate
 	member      *binding // of whose run certificates must be; nil: of any
-	good        sync.Map // period by the bytes of a certificate whose chain was verified
 }
 
 // trusted is Trust as what an identity embeds, which callers cannot set.
 type trusted = Trust
-
-// A period is from when a chain was found good until it expires.
-type period struct{ since, until time.Time }
 
 // LoadTrust reads ca.pem in a folder. Errors match dsbo.ErrConfig.
 func LoadTrust(folder string) (*Trust, error) {
@@ -80,30 +75,20 @@ func LoadTrust(folder string) (*Trust, error) {
 
 // Verify returns an error unless an agent has signed the message: the certificate, in DER and with
 // intermediate ones after it, must be the agent's, signed by one of the authorities and valid at
-// the time now, and the signature must be of its key. It returns until when the certificate
-// is valid. The chain of a certificate is verified once.
-func (t *Trust) Verify(agent int, certificate, message, signature []byte, now time.Time) (until time.Time, err error) {
+// the time now, and the signature must be of its key.
+func (t *Trust) Verify(agent int, certificate, message, signature []byte, now time.Time) error {
 	chain, err := x509.ParseCertificates(certificate)
 	if err != nil {
-		return until, err
+		return err
 	}
 	if len(chain) == 0 {
-		return until, errors.New("there must be a certificate; there is none")
+		return errors.New("there must be a certificate; there is none")
 	}
-	leaf := chain[0]
-	known, _ := t.good.Load(string(leaf.Raw))
-	p, ok := known.(period)
-	if ok = ok && !now.Before(p.since) && !now.After(p.until); ok {
-		err = checkName(leaf, agent)
-	} else if p.until, err = verifyChain(chain, agent, poolOf(t.authorities), now); err == nil {
-		p.since = now
-		t.good.Store(string(leaf.Raw), p)
-	}
-	if err == nil {
-		err = t.member.check(agent, leaf)
+	if _, err = verifyChain(chain, agent, poolOf(t.authorities), now); err == nil {
+		err = t.member.check(agent, chain[0])
 	}
 	if err != nil {
-		return p.until, err
+		return err
 	}
-	return p.until, guard.CheckSignature(leaf, message, signature)
+	return guard.CheckSignature(chain[0], message, signature)
 }

@@ -73,10 +73,7 @@ func TestSign(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			message := []byte("a key")
 			signature := testkit.Get(id.Sign(message))
-			until := testkit.Get(id.Verify(0, id.Certificate(), message, signature, now))
-			if until != id.Expires() {
-				t.Errorf("valid until %v, want %v", until, id.Expires())
-			}
+			testkit.OK(id.Verify(0, id.Certificate(), message, signature, now))
 			connect(t, id, id)
 			for _, c := range []struct {
 				name      string
@@ -95,11 +92,11 @@ func TestSign(t *testing.T) {
 				{"another authority", issue(t, authority(t, "other"), 1, start, end), 0, "a key", signature, now,
 					"unknown authority"},
 			} {
-				_, err := c.by.Verify(c.agent, id.Certificate(), []byte(c.message), c.signature, c.now)
+				err := c.by.Verify(c.agent, id.Certificate(), []byte(c.message), c.signature, c.now)
 				testkit.WantError(t, c.name, err, nil, c.want)
 			}
 			for _, none := range []string{"no certificate", ""} {
-				if _, err := id.Verify(0, []byte(none), message, signature, now); err == nil {
+				if err := id.Verify(0, []byte(none), message, signature, now); err == nil {
 					t.Errorf("%q is taken for a certificate", none)
 				}
 			}
@@ -120,30 +117,5 @@ func TestDerive(t *testing.T) {
 	}
 	if bytes.Equal(first, derive(0, "other")) || bytes.Equal(first, derive(1, "masks")) {
 		t.Error("another purpose or agent has the same bytes")
-	}
-}
-
-// TestVerifyKeepsNoBytes: what was verified does not change with the caller's buffer. A neighbour
-// that writes its own key where another one's certificate stood signs nothing in its place.
-func TestVerifyKeepsNoBytes(t *testing.T) {
-	run := authority(t, "run")
-	honest, liar := issue(t, run, 0, start, end), issue(t, run, 1, start, end)
-	verify := func(id *pki.Identity, agent int, certificate, message, signature []byte) error {
-		_, err := id.Verify(agent, certificate, message, signature, now)
-		return err
-	}
-	buffer := bytes.Clone(honest.Certificate())
-	testkit.OK(verify(liar, 0, buffer, []byte("true"), testkit.Get(honest.Sign([]byte("true")))))
-	keyOf := func(id *pki.Identity) []byte {
-		return testkit.Get(x509.ParseCertificates(id.Certificate()))[0].RawSubjectPublicKeyInfo
-	}
-	at := bytes.Index(buffer, keyOf(honest))
-	if at < 0 || len(keyOf(honest)) != len(keyOf(liar)) {
-		t.Fatal("a certificate must have its key's bytes, and keys of one kind must be as long")
-	}
-	copy(buffer[at:], keyOf(liar))
-	forged := testkit.Get(liar.Sign([]byte("forged"))) // which this process knows to be good
-	if err := verify(liar, 0, honest.Certificate(), []byte("forged"), forged); err == nil {
-		t.Error("agent 1 must not sign for agent 0")
 	}
 }

@@ -47,7 +47,7 @@ func (r Rule) Verify(a Answer, now time.Time) error {
 		return nil
 	}
 	text := a.signedText(r.Run, r.Hash)
-	if _, err := r.Authority.Verify(a.Agent, a.Certificate, text, a.Signature, now); err != nil {
+	if err := r.Authority.Verify(a.Agent, a.Certificate, text, a.Signature, now); err != nil {
 		return fmt.Errorf("the answer of agent %d: %w", a.Agent, err)
 	}
 	if a.Agent >= r.Matrix.N() {

@@ -24,7 +24,7 @@ type Rule struct {
 // An Authority checks what it has signed, or those have that it knows. An identity of package pki
 // is one.
 type Authority interface {
-	Verify(agent int, certificate, message, signature []byte, now time.Time) (until time.Time, err error)
+	Verify(agent int, certificate, message, signature []byte, now time.Time) error
 	Admission(text, run, hash string) (membership.Admission, error)
 	Removal(text, run, hash string) (agent int, err error)
 }

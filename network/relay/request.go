@@ -83,7 +83,7 @@ func (t *ticket) check(r *http.Request, trust *pki.Trust, now time.Time) error {
 		return fmt.Errorf("the clock of agent %d must be within %v of the relay's; it is %v behind", t.Agent, validTime,
 			apart.Round(time.Second))
 	}
-	if _, err := trust.Verify(t.Agent, t.Certificate, t.text(r), t.Signature, now); err != nil {
+	if err := trust.Verify(t.Agent, t.Certificate, t.text(r), t.Signature, now); err != nil {
 		return fmt.Errorf("agent %d: %w", t.Agent, err)
 	}
 	return nil
