@@ -19,8 +19,7 @@ type Program struct {
 	Kernels      string // "generic", "avx2" or "avx512"
 	Architecture string // as Go names it: "amd64", "arm64", ...
 	Level        string // of the architecture, as GOAMD64 or GOARM64 names it; "" if it is not known
-	// a digest of a small computation: processes that have the same compute alike; "" if it is
-	// not known
+	// a digest of a small computation: processes that have the same compute alike
 	Arithmetic string
 }
 
@@ -44,22 +43,14 @@ func (p Program) machine() string {
 
 // Mixable returns an error that matches dsbo.ErrConfig and says in what they differ unless
 // processes with p and with other can be in one run: they must be of the same version if both are
-// known, and compute alike. Whether they do, a small computation of each tells; where one has none,
-// their kernels and architectures must be the same. The names are what the error calls the two
-// processes, such as "agent 3".
+// known, and compute alike, as a small computation of each tells. The names are what the error calls
+// the two processes, such as "agent 3".
 func (p Program) Mixable(name, otherName string, other Program) error {
 	if p.Version != other.Version && p.Version != "" && other.Version != "" {
 		return dsbo.ConfigErrorf("%s is of version %s, %s of %s: all processes of a run must be the same program",
 			name, p.Version, otherName, other.Version)
 	}
-	if p.Arithmetic != "" && other.Arithmetic != "" {
-		if p.Arithmetic == other.Arithmetic {
-			return nil
-		}
-		return p.mismatch(name, otherName, other)
-	}
-	if p.Kernels != other.Kernels && p.Kernels != "" && other.Kernels != "" || p.Architecture != other.Architecture &&
-		p.Architecture != "" && other.Architecture != "" {
+	if p.Arithmetic != other.Arithmetic {
 		return p.mismatch(name, otherName, other)
 	}
 	return nil
