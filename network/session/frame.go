@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"unsafe"
-
-	"golang.org/x/sys/cpu"
 )
 
 // Bounds of what follows the header of a frame, by its kind. A vector has up to Config.mostWords.
@@ -105,30 +102,16 @@ func maxPayload(k kind, maxVector int) int {
 	return [kindEnd]int{kindHello: maxHello, kindFlood: maxFlood, kindVector: maxVector}[k]
 }
 
-// encodeVector returns the frame of a vector of float64s.
+// encodeVector returns the frame of a vector of float64s, whose bytes are in the order of all
+// machines of a run ([network.Program]).
 func encodeVector(h frame, v []float64) []byte {
 	h.kind = kindVector
-	b := newFrame(h, 8*len(v))[:headerSize+8*len(v)]
-	copy(b[headerSize:], bytesOf(v))
-	if cpu.IsBigEndian {
-		for i, x := range floatBits(v) {
-			binary.LittleEndian.PutUint64(b[headerSize+8*i:], x)
-		}
-	}
-	return b
+	return append(newFrame(h, 8*len(v)), bytesOf(v)...)
 }
 
-// vectorOf returns the float64s of a payload, mostly in its memory.
+// vectorOf returns the float64s of a payload, in its memory.
 func vectorOf(payload []byte) []float64 {
-	v := unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(payload))), len(payload)/8)
-	if cpu.IsBigEndian {
-		v = slices.Clone(v)
-		raw := bytesOf(v)
-		for i := range v {
-			floatBits(v)[i] = binary.LittleEndian.Uint64(raw[8*i:])
-		}
-	}
-	return v
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(payload))), len(payload)/8)
 }
 
 // alignedBytes returns n bytes that begin at a multiple of 8 in memory.
@@ -137,10 +120,4 @@ func alignedBytes(n int) []byte { return bytesOf(make([]float64, (n+7)/8))[:n] }
 // bytesOf returns the memory of v.
 func bytesOf(v []float64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 8*len(v))
-}
-
-// floatBits returns the memory of v as whole numbers: a float64 that is moved as such may lose
-// the payload of a NaN on some machines.
-func floatBits(v []float64) []uint64 {
-	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v))
 }

@@ -85,15 +85,6 @@ type links struct {
 	waits   string               // what listening waits for
 }
 
-// openLinks makes links and starts them.
-func openLinks(c *Config, h host) (*links, error) {
-	l, err := newLinks(c, h)
-	if err == nil {
-		l.start()
-	}
-	return l, err
-}
-
 // newLinks returns links that do nothing before start. The configuration is valid and has its
 // defaults. Errors match dsbo.ErrConfig.
 func newLinks(c *Config, h host) (*links, error) {

@@ -146,7 +146,8 @@ func openHost(t *testing.T, c Config) *fakeHost {
 	c = c.withDefaults()
 	a := &fakeHost{config: &c, conns: map[int]*conn{}, latest: map[int]uint64{}, events: make(chan string, 10000),
 		payloads: make(chan []byte, 10000), greeted: hello{Session: uint64(c.Agent) + 1, Due: 10 * (c.Agent + 1)}}
-	a.links = testkit.Get(openLinks(&c, a))
+	a.links = testkit.Get(newLinks(&c, a))
+	a.links.start()
 	t.Cleanup(a.links.close)
 	return a
 }
