@@ -75,7 +75,7 @@ func ring() Rule {
 type trusting struct{}
 
 func (trusting) Verify(int, []byte, []byte, []byte, time.Time) error { return nil }
-func (trusting) Removal(string, string, string) (int, error) { return 2, nil }
+func (trusting) Removal(string, string, string) (int, error)         { return 2, nil }
 func (trusting) Admission(string, string, string) (membership.Admission, error) {
 	return membership.Admission{Agent: 5, Neighbours: []int{0, 2}}, nil
 }
