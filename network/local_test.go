@@ -29,7 +29,7 @@ func mixUntilError(ctx context.Context, m dsbo.Mixer, dst, src []float64) error 
 }
 
 func TestLocalConforms(t *testing.T) {
-	networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
+	networktest.TestTeam(t, 1, 16, func(w *network.Matrix) ([]network.Team, func()) {
 		l := network.NewLocal(w)
 		return []network.Team{l}, l.Close
 	})

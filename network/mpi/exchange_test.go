@@ -43,7 +43,7 @@ func TestConforms(t *testing.T) {
 				tt.agents = 4
 			}
 			worlds := newWorlds(t, newJob(tt.ranks))
-			networktest.TestTeamOf(t, tt.ranks, tt.agents, openTeams(t, worlds))
+			networktest.TestTeam(t, tt.ranks, tt.agents, openTeams(t, worlds))
 		})
 	}
 }
@@ -87,7 +87,7 @@ func TestOtherLength(t *testing.T) {
 	for _, n := range [][2]int{{3, 4}, {4, 3}, {0, 3}} {
 		xs := openAll(t, newWorlds(t, newJob(2)), mustRing(2), Options{})
 		errs := networktest.RunAll(2, func(r int) error {
-			return networktest.MixZeros(t.Context(), xs[r].Mixer(r), 1, n[r])
+			return mixZeros(t.Context(), xs[r].Mixer(r), 1, n[r])
 		})
 		if !errors.Is(errs[0], dsbo.ErrShape) || !errors.Is(errs[1], dsbo.ErrShape) {
 			t.Errorf("%v; both must match dsbo.ErrShape", errs)
@@ -123,7 +123,7 @@ func TestOtherRounds(t *testing.T) {
 		done := make(chan struct{})
 		for i, err := range networktest.RunAll(8, func(i int) error {
 			x := xs[xs[0].blocks.rank(i)]
-			if err := networktest.MixZeros(t.Context(), x.Mixer(i), rounds, 3); err != nil {
+			if err := mixZeros(t.Context(), x.Mixer(i), rounds, 3); err != nil {
 				return fmt.Errorf("before the end: %w", err)
 			}
 			switch i {
@@ -135,7 +135,7 @@ func TestOtherRounds(t *testing.T) {
 				x.Close()
 				return nil
 			}
-			return networktest.MixZeros(t.Context(), x.Mixer(i), math.MaxInt, 3)
+			return mixZeros(t.Context(), x.Mixer(i), math.MaxInt, 3)
 		}) {
 			if xs[0].blocks.rank(i) == leaver {
 				if err != nil {
@@ -171,7 +171,7 @@ func TestSilent(t *testing.T) {
 		ranks[2].mute = true
 		ranks[2].mu.Unlock()
 		errs := networktest.RunAll(4,
-			func(i int) error { return networktest.MixZeros(t.Context(), xs[xs[0].blocks.rank(i)].Mixer(i), 1, 3) })
+			func(i int) error { return mixZeros(t.Context(), xs[xs[0].blocks.rank(i)].Mixer(i), 1, 3) })
 		for i, err := range errs {
 			s, ok := errors.AsType[*network.SilentError](err)
 			if !ok && errors.Is(err, network.ErrEnded) { // the other one was faster
@@ -252,15 +252,15 @@ func TestTwoAtOnce(t *testing.T) {
 		if k >= 2 {
 			x, i = xs[1], k-2
 		}
-		return networktest.MixZeros(t.Context(), x[x[0].blocks.rank(i)].Mixer(i), rounds, 3)
+		return mixZeros(t.Context(), x[x[0].blocks.rank(i)].Mixer(i), rounds, 3)
 	})...))
 	// Rank 0 waits in one, and yet all complete the other.
 	waiting := make(chan error, 1)
-	go func() { waiting <- networktest.MixZeros(t.Context(), xs[0][0].Mixer(0), 1, 3) }()
+	go func() { waiting <- mixZeros(t.Context(), xs[0][0].Mixer(0), 1, 3) }()
 	errs := networktest.RunAll(4, func(i int) error {
-		return networktest.MixZeros(t.Context(), xs[1][xs[1][0].blocks.rank(i)].Mixer(i), rounds, 3)
+		return mixZeros(t.Context(), xs[1][xs[1][0].blocks.rank(i)].Mixer(i), rounds, 3)
 	})
-	testkit.OK(errors.Join(append(errs, networktest.MixZeros(t.Context(), xs[0][1].Mixer(1), 1, 3), <-waiting)...))
+	testkit.OK(errors.Join(append(errs, mixZeros(t.Context(), xs[0][1].Mixer(1), 1, 3), <-waiting)...))
 }
 
 func TestAfterClose(t *testing.T) {
@@ -271,7 +271,7 @@ func TestAfterClose(t *testing.T) {
 	}
 	_, err := worlds[0].Exchange(t.Context(), mustRing(2), Options{})
 	for name, err := range map[string]error{
-		"Mix":      networktest.MixZeros(t.Context(), xs[0].Mixer(0), 1, 3),
+		"Mix":      mixZeros(t.Context(), xs[0].Mixer(0), 1, 3),
 		"Gather":   xs[0].Gather(t.Context(), make([][]float64, 2)),
 		"Exchange": err,
 	} {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"dsbo"
+
 	"go.uber.org/goleak"
 )
 
@@ -46,4 +48,15 @@ func TestMain(m *testing.M) {
 		world.Abort(1)
 	}
 	os.Exit(status)
+}
+
+// mixZeros mixes vectors of zeros up to the first error.
+func mixZeros(ctx context.Context, m dsbo.Mixer, rounds, length int) error {
+	v := make([]float64, length)
+	for range rounds {
+		if err := m.Mix(ctx, v, v); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -49,7 +49,7 @@ func (m meeting) wait(t *testing.T) {
 
 func TestRankConforms(t *testing.T) {
 	open := openTogether(t)
-	networktest.TestTeamOf(t, world.Size(), 16, open)
+	networktest.TestTeam(t, world.Size(), 16, open)
 }
 
 // TestRankMethods: all methods for several agents come to the bits of one process.
@@ -112,7 +112,7 @@ func TestRankLengths(t *testing.T) {
 			if world.Rank() == 0 {
 				n += more
 			}
-			if err := networktest.MixZeros(t.Context(), x.Mixer(world.Rank()), math.MaxInt, n); !errors.Is(err,
+			if err := mixZeros(t.Context(), x.Mixer(world.Rank()), math.MaxInt, n); !errors.Is(err,
 				dsbo.ErrShape) {
 				t.Errorf("length %d%+d: %v; it must match dsbo.ErrShape", length, more, err)
 			}
@@ -129,13 +129,13 @@ func TestRankRounds(t *testing.T) {
 	x := openRank(t, mustRing(world.Size()), Options{})
 	defer x.Close()
 	mixer := x.Mixer(world.Rank())
-	if err := networktest.MixZeros(t.Context(), mixer, rounds, length); err != nil {
+	if err := mixZeros(t.Context(), mixer, rounds, length); err != nil {
 		t.Error(err)
 	}
 	if world.Rank() == 1 {
 		return
 	}
-	err := networktest.MixZeros(t.Context(), mixer, math.MaxInt, length)
+	err := mixZeros(t.Context(), mixer, math.MaxInt, length)
 	if e, ok := errors.AsType[*network.EndedError](err); !ok || e.Number != 1 ||
 		e.Process != fmt.Sprintf("rank 1 (agent 1) after %d exchanges", rounds) || !errors.Is(err, network.ErrClosed) {
 		t.Errorf("%v; it must be the end of rank 1 after %d exchanges", err, rounds)
@@ -151,7 +151,7 @@ func TestRankSilent(t *testing.T) {
 	x := openRank(t, mustRing(world.Size()), Options{})
 	x.mixing.timeout = 200 * time.Millisecond // when all are here
 	if world.Rank() != 1 {
-		err := networktest.MixZeros(t.Context(), x.Mixer(world.Rank()), 1, 1<<17)
+		err := mixZeros(t.Context(), x.Mixer(world.Rank()), 1, 1<<17)
 		if !errors.Is(err, network.ErrSilent) || !strings.Contains(err.Error(), "rank 1 (agent 1)") {
 			t.Errorf("%v; rank 1 must be silent", err)
 		}
@@ -187,7 +187,7 @@ func endAfterExchanges(t *testing.T, end func()) {
 		if local[k] == 2 {
 			rounds = 20
 		}
-		err := networktest.MixZeros(t.Context(), x.Mixer(local[k]), rounds, 1000)
+		err := mixZeros(t.Context(), x.Mixer(local[k]), rounds, 1000)
 		if local[k] == 2 {
 			end()
 		}

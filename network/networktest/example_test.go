@@ -11,7 +11,7 @@ import (
 // A transport passes if the suite does, in a test of its own: here of agents which are goroutines.
 func ExampleTestTeam() {
 	test := func(t *testing.T) {
-		networktest.TestTeam(t, func(w *network.Matrix) (teams []network.Team, closeAll func()) {
+		networktest.TestTeam(t, 1, 16, func(w *network.Matrix) (teams []network.Team, closeAll func()) {
 			l := network.NewLocal(w)
 			return []network.Team{l}, l.Close
 		})

@@ -53,16 +53,11 @@ func Product(w *network.Matrix, x [][]float64) [][]float64 {
 	return out
 }
 
-// TestTeam runs the suite. Each subtest opens an exchange of its own over a W with up to 16 agents,
-// by calling open, and closes it. The teams belong to one or several processes, all played by this
-// one; agents may also live in other processes that run the same suite at the same time. closeAll
-// may be called twice, and while agents wait.
-func TestTeam(t *testing.T, open func(*network.Matrix) (teams []network.Team, closeAll func())) {
-	TestTeamOf(t, 1, 16, open)
-}
-
-// TestTeamOf runs the suite on the graphs of least to most agents alone.
-func TestTeamOf(t *testing.T, least, most int,
+// TestTeam runs the suite, on the graphs of least to most agents, which are 1 to 16. Each subtest
+// opens an exchange of its own over a W, by calling open, and closes it. The teams belong to one or
+// several processes, all played by this one; agents may also live in other processes that run the
+// same suite at the same time. closeAll may be called twice, and while agents wait.
+func TestTeam(t *testing.T, least, most int,
 	open func(*network.Matrix) (teams []network.Team, closeAll func())) {
 	for _, g := range graphs(t) {
 		if n := g.W.N(); n < least || n > most {

@@ -21,7 +21,7 @@ func TestProcessesConform(t *testing.T) {
 	if testing.Short() {
 		most = 5
 	}
-	networktest.TestTeamOf(t, 1, most, func(w *network.Matrix) ([]network.Team, func()) {
+	networktest.TestTeam(t, 1, most, func(w *network.Matrix) ([]network.Team, func()) {
 		return networktest.Processes(w, slices.Collect(slices.Chunk(network.NewLocal(w).Local(), 3))...)
 	})
 }
@@ -157,7 +157,7 @@ func TestFaulty(t *testing.T) {
 	if name == "" {
 		t.Skip("run by TestSuiteFinds")
 	}
-	networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
+	networktest.TestTeam(t, 1, 16, func(w *network.Matrix) ([]network.Team, func()) {
 		l := network.NewLocal(w)
 		if name == leak {
 			forgotten := make(chan struct{})

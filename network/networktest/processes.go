@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"dsbo"
 	"dsbo/network"
 )
 
@@ -57,15 +56,4 @@ func RunAll(n int, body func(i int) error) []error {
 	}
 	wg.Wait()
 	return errs
-}
-
-// MixZeros mixes vectors of zeros up to the first error.
-func MixZeros(ctx context.Context, m dsbo.Mixer, rounds, length int) error {
-	v := make([]float64, length)
-	for range rounds {
-		if err := m.Mix(ctx, v, v); err != nil {
-			return err
-		}
-	}
-	return nil
 }

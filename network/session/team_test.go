@@ -53,7 +53,7 @@ func TestTeam(t *testing.T) {
 			if protected || testing.Short() {
 				most = 5
 			}
-			networktest.TestTeamOf(t, 1, most, func(w *network.Matrix) ([]network.Team, func()) {
+			networktest.TestTeam(t, 1, most, func(w *network.Matrix) ([]network.Team, func()) {
 				if protected {
 					return openTeams(configs(w, identities(w.N())))
 				}
