@@ -43,8 +43,8 @@ func (p Program) machine() string {
 
 // Mixable returns an error that matches dsbo.ErrConfig and says in what they differ unless
 // processes with p and with other can be in one run: they must be of the same version if both are
-// known, and compute alike, as a small computation of each tells. The names are what the error calls
-// the two processes, such as "agent 3".
+// known, and compute alike, as a small computation of each tells. The names are what the error
+// calls the two processes, such as "agent 3".
 func (p Program) Mixable(name, otherName string, other Program) error {
 	if p.Version != other.Version && p.Version != "" && other.Version != "" {
 		return dsbo.ConfigErrorf("%s is of version %s, %s of %s: all processes of a run must be the same program",
