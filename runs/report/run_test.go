@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,5 +109,29 @@ func TestLoadErrors(t *testing.T) {
 	if _, err := Load(filepath.Join(t.TempDir(), "none")); !errors.Is(err, dsbo.ErrConfig) ||
 		!strings.Contains(err.Error(), "none/config.json: no such file") {
 		t.Errorf("a missing folder: %v", err)
+	}
+}
+
+// TestBestConstant: the model that the verdict names is the best constant where it has one λ and a
+// Φ, else the lowest one that was tried.
+func TestBestConstant(t *testing.T) {
+	model := func(name string, lambda, phi runs.Number) runs.Model {
+		return runs.Model{Name: name, Lambda: lambda, Phi: phi}
+	}
+	tried := []runs.Constant{{Lambda: 1, Phi: 4}, {Lambda: 2, Phi: 3}, {Lambda: 3, Phi: 3}}
+	for name, c := range map[string]struct {
+		models []runs.Model
+		tried  []runs.Constant
+		want   string
+	}{
+		"named":       {[]runs.Model{model("zero", 0, 1), model("best", 7, 5)}, tried, "{7 5}"},
+		"no constant": {[]runs.Model{model("best", runs.Unknown(), 5)}, tried, "{2 3}"},
+		"no Φ":        {[]runs.Model{model("best", 7, runs.Unknown())}, tried, "{2 3}"},
+		"none":        {nil, nil, "{0 NaN}"},
+	} {
+		r := Run{Summary: runs.Summary{Models: c.models, Constants: c.tried, Verdict: runs.Verdict{Against: "best"}}}
+		if got := fmt.Sprint(r.bestConstant()); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"dsbo"
 	"dsbo/experiment"
 	"dsbo/internal/testkit"
+	"dsbo/models"
 	"dsbo/tables"
 	"dsbo/tables/features"
 )
@@ -157,5 +159,39 @@ func TestAgree(t *testing.T) {
 	err := e.agree(experiment.Agents{Collective: sites{other.digest()}})
 	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "site 1 starts elsewhere than site 0") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// layered is a model's layers.
+type layered []models.Layer
+
+func (l layered) Layers() []models.Layer { return l }
+
+// TestPenaltyTable: an entry of λ has the size of the weights that it penalizes, with biases in a
+// network, and is kept where that is above a hundredth of the largest.
+func TestPenaltyTable(t *testing.T) {
+	r := features.Recipe{}
+	for _, name := range []string{"a", "b"} {
+		r.Inputs = append(r.Inputs, features.Input{Name: name, Kind: tables.Number, Deviation: 1})
+	}
+	network := layered{{In: 2, Out: 1}, {In: 1, Out: 1, Offset: 3}}
+	for name, c := range map[string]struct {
+		shared string
+		of     layered
+		last   float64 // weight of the last layer
+		want   string
+	}{
+		"by layer, kept":    {"layer", network, .131, "[{layer 1 5 13 true} {layer 2 6 0.131 true}]"},
+		"by layer, dropped": {"layer", network, -.129, "[{layer 1 5 13 true} {layer 2 6 0.129 false}]"},
+		"one":               {onePenalty, network, 0, "[{all weights 5 13 true}]"},
+		"linear":            {"", network[:1], 0, "[{a 5 3 true} {b 6 4 true}]"},
+		"by feature": {"", network, .121,
+			"[{a 5 3 true} {b 6 4 true} {biases of layer 1 7 12 true} {layer 2 8 0.121 true}]"},
+	} {
+		one := tune{shared: c.shared, prepared: &features.Prepared{Recipe: r}}
+		x := []float64{5, 6, 7, 8}[:len(one.layering(len(c.of)).names)]
+		if got := fmt.Sprint(one.penaltyTable(c.of, x, []float64{3, 4, 12, c.last, 0})); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }
