@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"hash"
 	"io"
 	"os"
 
+	"dsbo"
 	"dsbo/internal/disk"
 	"dsbo/internal/wording"
 )
@@ -58,13 +58,13 @@ func (m *Metrics) Continue(size int64, sum []byte) ([]Record, error) {
 		return nil, err
 	}
 	if int64(len(data)) < size {
-		return nil, fmt.Errorf("%s has %s, the checkpoint knows of %d: it was changed or cut off", m.path,
+		return nil, dsbo.ConfigErrorf("%s has %s, the checkpoint knows of %d: it was changed or cut off", m.path,
 			wording.Count(len(data), "byte"), size)
 	}
 	m.size = size
 	m.sum.Write(data[:size])
 	if !bytes.Equal(m.sum.Sum(nil), sum) {
-		return nil, fmt.Errorf("%s is not the one that the checkpoint was written with: it was changed", m.path)
+		return nil, dsbo.ConfigErrorf("%s is not the one that the checkpoint was written with: it was changed", m.path)
 	}
 	records, _, err := ReadRecords(m.path, bytes.NewReader(data[:size]))
 	return records, err

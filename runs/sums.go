@@ -162,7 +162,7 @@ func (f Folder) Verify() error {
 		return err
 	}
 	if len(list) == 0 {
-		return checkUnlisted(f)
+		return CheckListed(f)
 	}
 	for _, s := range list {
 		if _, err := f.ReadFile(s.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -172,10 +172,14 @@ func (f Folder) Verify() error {
 	return nil
 }
 
-// checkUnlisted reports a run that has ended and must have a list of its files.
-func checkUnlisted(f Folder) error {
+// CheckListed reports a run that has ended and must have a list of its files, and has none. The
+// error matches [dsbo.ErrConfig].
+func CheckListed(f Folder) error {
 	ended, err := f.Has(SummaryFile)
 	if err != nil || !ended {
+		return err
+	}
+	if list, err := listedSums(f); err != nil || len(list) > 0 {
 		return err
 	}
 	if c, err := readFile[struct{ Format int }](f, ConfigFile); err != nil || c.Format == 0 {

@@ -1,11 +1,13 @@
 package tables
 
 import (
+	"errors"
 	"io"
 	"os"
 	"slices"
 
 	"dsbo"
+	"dsbo/internal/disk"
 	"dsbo/tables/input"
 )
 
@@ -30,7 +32,11 @@ func Register(f Format) { formats = slices.Insert(formats, 0, f) }
 
 // Open reads a table from a file; see [Read].
 func Open(path string, o Options) (*Table, error) {
-	file, err := os.Open(path)
+	file, err := disk.OpenRegular(path, os.O_RDONLY, 0)
+	if errors.Is(err, dsbo.ErrConfig) {
+		return nil, &input.Error{File: path, Reason: "must be a regular file, which can be read twice; of a folder, " +
+			"name the files, such as site{agent}.csv"}
+	}
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("%w", err)
 	}
@@ -38,10 +44,6 @@ func Open(path string, o Options) (*Table, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("%w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &input.Error{File: path, Reason: "must be a regular file, which can be read twice; of a folder, " +
-			"name the files, such as site{agent}.csv"}
 	}
 	return Read(path, file, info.Size(), o)
 }

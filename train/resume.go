@@ -174,7 +174,7 @@ func newestCheckpoint(f runs.Folder, damaged func(error)) (*checkpoint, error) {
 		if damaged != nil {
 			damaged(err)
 		}
-		first = cmp.Or(first, err)
+		first = cmp.Or(first, dsbo.ConfigErrorf("%w", err))
 	}
 	return nil, first
 }

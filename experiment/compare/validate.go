@@ -24,6 +24,9 @@ func (s *Spec) validate() error {
 		return dsbo.ConfigErrorf(`field "methods" must name at least one method`)
 	case len(s.Seeds) == 0:
 		return dsbo.ConfigErrorf(`field "seeds" must have at least one seed`)
+	case max(len(s.Tasks), len(s.Methods), len(s.Seeds)) > maxRuns:
+		return dsbo.ConfigErrorf(`fields "tasks", "methods" and "seeds" must have at most %d entries; one has %d`,
+			maxRuns, max(len(s.Tasks), len(s.Methods), len(s.Seeds)))
 	}
 	for _, list := range []struct {
 		field string
@@ -131,10 +134,12 @@ func checkName[T ~string](field string, all []T, name T) error {
 
 // duplicate returns the first value that comes again.
 func duplicate[T comparable](all []T) (value T, found bool) {
-	for i, v := range all {
-		if slices.Contains(all[:i], v) {
+	seen := map[T]bool{}
+	for _, v := range all {
+		if seen[v] {
 			return v, true
 		}
+		seen[v] = true
 	}
 	return value, false
 }

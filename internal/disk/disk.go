@@ -19,6 +19,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"dsbo"
 )
 
 // An FS is a file system, as far as run folders need one. Paths are paths of package filepath;
@@ -153,13 +155,36 @@ func SyncDir(path string) error { return fileSystemOf(path).SyncDir(path) }
 // the path.
 func Lock(path string) (io.Closer, error) { return fileSystemOf(path).Lock(path) }
 
-// ReadFile returns the content of a file.
+// The most that [ReadFile] reads: of a text, which takes several times its length as values, and of
+// anything else, such as an array or a checkpoint.
+const (
+	mostText = 256 << 20
+	mostRead = 4 << 30
+)
+
+// ReadFile returns the content of a file. One that is no regular file, or longer than 4 GiB, or
+// than 256 MiB where its name ends as a text's or has no ending, is an error that matches
+// [dsbo.ErrConfig], before it is read.
 func ReadFile(path string) ([]byte, error) {
 	f, err := OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
-	data, err := io.ReadAll(f)
+	most := int64(mostRead)
+	if slices.Contains([]string{"", ".json", ".jsonl", ".csv"}, filepath.Ext(path)) {
+		most = mostText
+	}
+	info, err := Stat(path)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	var data []byte
+	if length := info.Size(); length <= most {
+		data, err = io.ReadAll(io.LimitReader(f, most+1))
+	}
+	if err == nil && max(info.Size(), int64(len(data))) > most {
+		data, err = nil, dsbo.ConfigErrorf("%s must have at most %d bytes; it has %d", path, most, info.Size())
+	}
 	return data, errors.Join(err, f.Close())
 }
 

@@ -8,16 +8,36 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+
+	"dsbo"
 )
 
 // System is the file system of the operating system.
 type System struct{}
 
-// OpenFile implements [FS].
+// OpenFile implements [FS]. A path that leads to a FIFO or a device, as in a run folder that
+// somebody sent, is an error that matches [dsbo.ErrConfig], and is not waited for.
 func (System) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
-	f, err := os.OpenFile(path, flag, perm)
+	f, err := OpenRegular(path, flag, perm)
 	if err != nil {
 		return nil, err // without a nil *os.File in it
+	}
+	return f, nil
+}
+
+// OpenRegular is os.OpenFile of a regular file, and an error that matches [dsbo.ErrConfig] of
+// anything else.
+func OpenRegular(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	f, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, perm)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = dsbo.ConfigErrorf("%s must be a regular file; its mode is %s", path, info.Mode())
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
@@ -56,7 +76,7 @@ func (System) SyncDir(path string) error {
 // have made a new one, is not kept.
 func (System) Lock(path string) (io.Closer, error) {
 	for {
-		f, err := os.Open(path)
+		f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 		if err != nil {
 			return nil, err
 		}

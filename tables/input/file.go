@@ -19,6 +19,8 @@ import (
 const (
 	unwrapTimes = 200
 	unwrapPlus  = 64 << 20
+	// mostUnwrapped bounds what a table from gzip takes: 16 GiB, if each value has two bytes.
+	mostUnwrapped = 4 << 30
 )
 
 // A File is the content of a file, gzip unwrapped. It can be read several times.
@@ -41,7 +43,9 @@ func New(name string, file io.ReaderAt, length, limit int64) (*File, error) {
 	if magic != [2]byte{0x1f, 0x8b} {
 		return in, nil
 	}
-	in.zipped, in.limit = true, Limit(length, limit)
+	if in.zipped, in.limit = true, Limit(length, limit); limit == 0 {
+		in.limit = min(in.limit, mostUnwrapped)
+	}
 	return in, nil
 }
 
@@ -114,7 +118,8 @@ func (u *unzipped) Read(p []byte) (int, error) {
 	u.done += int64(n)
 	switch {
 	case u.done > u.in.limit:
-		return 0, fmt.Errorf("a compressed file of %d bytes may unwrap to %d; it has more", u.in.length, u.in.limit)
+		return 0, fmt.Errorf("a compressed file of %d bytes may unwrap to %d; it has more (gunzip it first)",
+			u.in.length, u.in.limit)
 	case err == io.ErrUnexpectedEOF:
 		return n, errCut // not to be taken for an end
 	}

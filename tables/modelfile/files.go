@@ -96,6 +96,9 @@ func biasName(layer int) string   { return fmt.Sprintf("layer%d.bias", layer) }
 func Read(path string) (*Model, error) {
 	folder := runs.Folder(filepath.Dir(path))
 	text, err := folder.ReadFile(filepath.Base(path))
+	if err == nil {
+		err = runs.CheckListed(folder)
+	}
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("%w", err)
 	}
