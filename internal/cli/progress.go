@@ -30,10 +30,21 @@ func NewProgress(out io.Writer, quiet bool) *Progress {
 	return &Progress{out: out, terminal: IsTerminal(out)}
 }
 
-// IsTerminal reports whether w is a terminal.
+// IsTerminal reports whether w is a terminal that may have colours and bars: not where NO_COLOR is
+// set or TERM is dumb, nor for a rank of mpirun, whose lines the launcher puts among others'.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	return ok && !wantsPlain(os.Getenv) && term.IsTerminal(int(f.Fd()))
+}
+
+// wantsPlain reports whether the environment asks for plain text.
+func wantsPlain(env func(name string) string) bool {
+	for _, name := range []string{"NO_COLOR", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"} {
+		if env(name) != "" {
+			return true
+		}
+	}
+	return env("TERM") == "dumb"
 }
 
 const (

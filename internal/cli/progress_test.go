@@ -25,3 +25,14 @@ func TestProgressOnTerminal(t *testing.T) {
 		}
 	}
 }
+
+// TestPlain: what asks for plain text gets no bar and no colour, on a terminal too.
+func TestPlain(t *testing.T) {
+	for setting, want := range map[string]bool{"": false, "TERM=xterm": false, "NO_COLOR=1": true, "NO_COLOR=": false,
+		"TERM=dumb": true, "OMPI_COMM_WORLD_RANK=0": true, "PMI_RANK=3": true, "PMIX_RANK=1": true} {
+		name, value, _ := strings.Cut(setting, "=")
+		if got := wantsPlain(func(n string) string { return map[string]string{name: value}[n] }); got != want {
+			t.Errorf("%q: plain text is %t, want %t", setting, got, want)
+		}
+	}
+}
