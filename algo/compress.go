@@ -169,7 +169,11 @@ func (r rounded) Encode(dst, v []float64) []float64 {
 		scale = max(scale, math.Abs(e)) // NaN if one is
 	}
 	return digitsOf(r.bits).pack(append(dst, scale), len(v), func(i int) uint64 {
-		if level := math.RoundToEven(v[i] * levels / scale); level == level { // not 0/0
+		share := v[i] * levels / scale
+		if scale > math.MaxFloat64/levels { // where the product would be infinite
+			share = v[i] / scale * levels
+		}
+		if level := math.RoundToEven(share); level == level { // not 0/0
 			return uint64(level + levels)
 		}
 		return uint64(levels)
@@ -183,7 +187,9 @@ func (r rounded) Decode(v, code []float64) error {
 			want, len(code))
 	}
 	if i := d.unpack(code[1:], len(v), func(i int, digit uint64) bool {
-		v[i] = code[0] * (float64(digit) - levels) / levels
+		if v[i] = code[0] * (float64(digit) - levels) / levels; math.Abs(code[0]) > math.MaxFloat64/levels {
+			v[i] = code[0] * ((float64(digit) - levels) / levels)
+		}
 		return float64(digit) <= 2*levels
 	}); i < len(v) {
 		return dsbo.ShapeErrorf("level %d of a code must be 0 to %g", i, 2*levels)

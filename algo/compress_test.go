@@ -31,6 +31,12 @@ func TestCodes(t *testing.T) {
 			}
 		}
 	}
+	for _, of := range compressions[3:] { // whose levels times these are beyond float64
+		x, got := of.compressor(), []float64{math.MaxFloat64, -6.8e299, 0}
+		if err := x.Decode(got, x.Encode(nil, got)); err != nil || got[0] != math.MaxFloat64 || got[1] > 0 {
+			t.Errorf("%+v of huge numbers: %v (%v)", of, got, err)
+		}
+	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		for _, of := range compressions[3:] {
 			x, got := of.compressor(), []float64{bad, 1}
