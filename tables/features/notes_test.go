@@ -77,3 +77,21 @@ func TestOddNames(t *testing.T) {
 		t.Errorf("%d notes of decimal commas, want %d", n, sites)
 	}
 }
+
+// TestNamesCoincide: two columns that make a feature of one name are refused, by their names.
+func TestNamesCoincide(t *testing.T) {
+	s := features.Sites{Tables: make([]*tables.Table, sites), Collective: alone(t, sites), Seed: 1}
+	for i := range sites {
+		var first, second, classes []string
+		for row := range 40 {
+			first, second = append(first, []string{"b=c", "d"}[row%2]), append(second, []string{"c", "e"}[row/2%2])
+			classes = append(classes, []string{"ill", "well"}[row%2])
+		}
+		s.Tables[i] = testkit.Get(tables.New("s.csv", tables.WordColumn("a", first), tables.WordColumn("a=b", second),
+			tables.WordColumn("state", classes)))
+	}
+	if _, err := features.Prepare(s, options); err == nil ||
+		!strings.Contains(err.Error(), `columns a and a=b both make the feature "a=b=c"`) {
+		t.Errorf("error %v", err)
+	}
+}

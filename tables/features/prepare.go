@@ -52,6 +52,9 @@ func Prepare(s Sites, o Options) (*Prepared, error) {
 		return nil, dsbo.ConfigErrorf("no column is left that could be a feature: %s",
 			strings.Join(p.notes, "; "))
 	}
+	if err := p.recipe.checkNames(); err != nil {
+		return nil, err
+	}
 	task, err := p.encode()
 	if err != nil {
 		return nil, err

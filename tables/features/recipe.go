@@ -12,6 +12,7 @@ import (
 	"math"
 	"slices"
 
+	"dsbo"
 	"dsbo/tables"
 )
 
@@ -167,4 +168,18 @@ func (r Recipe) Groups() []int {
 		last = f.Input
 	}
 	return list
+}
+
+// checkNames refuses two features of one name, which λ and weights are kept by.
+func (r Recipe) checkNames() error {
+	of := map[string]string{}
+	for _, f := range r.Features() {
+		column := r.Input(f.Input).Name
+		if other, twice := of[f.Name]; twice {
+			return dsbo.ConfigErrorf("columns %s and %s both make the feature %q: one must have another name, or be "+
+				"left out (-drop)", other, column, f.Name)
+		}
+		of[f.Name] = column
+	}
+	return nil
 }
