@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"math"
 	"slices"
 	"strconv"
 
@@ -21,6 +22,9 @@ type Examples struct {
 	// Weight is one column of numbers that are at least 0, by which the losses of the examples are
 	// multiplied, or a column for each of several models that a model consists of; nil: all 1.
 	Weight *ad.Table
+	// Count is one column of numbers above 0: how many rows each example stands for in what is told
+	// of the examples, such as their mean loss, whatever its Weight is; nil: 1 each.
+	Count *ad.Table
 	// ID is each example's index among the training examples of all agents together, 0 to
 	// [Task.TrainRows] - 1: agent 0's first, in the order of their rows. What has one parameter per
 	// training example (data hyper-cleaning) finds it there. nil for other examples.
@@ -44,6 +48,14 @@ func (e Examples) Column(name string) *ad.Table {
 		}
 	}
 	return nil
+}
+
+// Rows returns how many rows an example stands for.
+func (e Examples) Rows(example int) float64 {
+	if e.Count == nil {
+		return 1
+	}
+	return e.Count.At(example, 0)
 }
 
 // Len returns the number of examples.
@@ -85,6 +97,10 @@ func (t Task) Digest(i int) (string, error) {
 		if e.Weight != nil {
 			fmt.Fprint(h, "weights ")
 			e.Weight.WriteHash(h)
+		}
+		if e.Count != nil {
+			fmt.Fprint(h, "counts ")
+			e.Count.WriteHash(h)
 		}
 		for _, c := range e.Columns {
 			fmt.Fprintf(h, "column %q ", c.Name)
@@ -256,21 +272,27 @@ func (t Task) check(e Examples) error {
 	return CheckWeights(e)
 }
 
-// CheckWeights reports the first thing in which the weights of e, if it has any, do not fit it: as
-// [dsbo.ErrShape] if there is not one row for each example, and as [dsbo.ErrConfig] if one
-// is negative.
+// CheckWeights reports the first thing in which the weights and counts of e, if it has any, do not
+// fit it: as [dsbo.ErrShape] if there is not one row for each example, and as [dsbo.ErrConfig] if a
+// weight is negative, or a count is not above 0.
 func CheckWeights(e Examples) error {
-	if e.Weight == nil {
-		return nil
-	}
-	if e.Weight.Rows() != e.Len() {
-		return dsbo.ShapeErrorf("each of %d examples must have a weight; there are %d", e.Len(),
-			e.Weight.Rows())
-	}
-	for i := range e.Len() {
-		for k := range e.Weight.Cols() {
-			if w := e.Weight.At(i, k); w < 0 {
-				return dsbo.ConfigErrorf("weights must be at least 0; that of example %d is %g", i, w)
+	for _, t := range []struct {
+		of    *ad.Table
+		what  string
+		least float64
+	}{{e.Weight, "weight", 0}, {e.Count, "count", math.SmallestNonzeroFloat64}} {
+		if t.of == nil {
+			continue
+		}
+		if t.of.Rows() != e.Len() {
+			return dsbo.ShapeErrorf("each of %d examples must have a %s; there are %d", e.Len(), t.what, t.of.Rows())
+		}
+		for i := range e.Len() {
+			for k := range t.of.Cols() {
+				if w := t.of.At(i, k); w < t.least {
+					return dsbo.ConfigErrorf("a %s must be at least %g; that of example %d is %g", t.what, t.least,
+						i, w)
+				}
 			}
 		}
 	}
@@ -288,7 +310,8 @@ func (e Examples) mapTables(change func(t *ad.Table) (*ad.Table, error)) (made E
 	if made.X, err = change(e.X); err != nil {
 		return Examples{}, err
 	}
-	for _, part := range []struct{ from, to **ad.Table }{{&e.Target, &made.Target}, {&e.Weight, &made.Weight}} {
+	for _, part := range []struct{ from, to **ad.Table }{{&e.Target, &made.Target}, {&e.Weight, &made.Weight},
+		{&e.Count, &made.Count}} {
 		if *part.from == nil {
 			continue
 		}

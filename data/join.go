@@ -10,8 +10,8 @@ import (
 // the examples of b have those from next on. It fails with [dsbo.ErrShape] where features, classes
 // or the forms of numbers differ, and where examples have weights or columns, which it would lose.
 func Join(a, b Examples, next int) (joined Examples, err error) {
-	if a.Weight != nil || b.Weight != nil || a.Columns != nil || b.Columns != nil {
-		return Examples{}, dsbo.ShapeErrorf("examples must have neither weights nor columns to be joined")
+	if a.Weight != nil || b.Weight != nil || a.Count != nil || b.Count != nil || a.Columns != nil || b.Columns != nil {
+		return Examples{}, dsbo.ShapeErrorf("examples must have neither weights, counts nor columns to be joined")
 	}
 	if a.ID != nil {
 		joined.ID = slices.Concat(a.ID, countFrom(next, b.Len()))

@@ -55,9 +55,9 @@ func TestBadWeights(t *testing.T) {
 		{testkit.Get(ad.FloatTable(9, 1, make([]float64, 9))), dsbo.ErrShape,
 			"validation examples of agent 0: each of 21 examples must have a weight; there are 9"},
 		{testkit.Get(ad.FloatTable(21, 2, append(make([]float64, 41), -1))), dsbo.ErrConfig,
-			"validation examples of agent 0: weights must be at least 0; that of example 20 is -1"},
+			"validation examples of agent 0: a weight must be at least 0; that of example 20 is -1"},
 		{testkit.Get(ad.FloatTable(21, 1, append(make([]float64, 20), -.5))), dsbo.ErrConfig,
-			"validation examples of agent 0: weights must be at least 0; that of example 20 is -0.5"},
+			"validation examples of agent 0: a weight must be at least 0; that of example 20 is -0.5"},
 	} {
 		task := holdoutTask(t)
 		task.Shards[0].Val.Weight = c.weight

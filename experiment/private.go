@@ -91,7 +91,7 @@ func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, er
 		for side, e := range []data.Examples{t.Shards[i].Train, t.Shards[i].Val} {
 			rows := e.Len()
 			switch {
-			case e.Weight != nil:
+			case e.Weight != nil || e.Count != nil:
 				return nil, dsbo.ConfigErrorf(
 					"-dp-epsilon: the examples of agent %d have weights, with which one may count for many: there "+
 						"must be none", i)

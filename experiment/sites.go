@@ -105,22 +105,24 @@ func (e *ending) siteSums(i int, p train.Problem, own train.Fit, constant, tuned
 			sums[1], sums[2], sums[siteNumbers-1] = math.NaN(), math.NaN(), math.NaN()
 			continue
 		}
-		losses, hits, err := m.Each(i, train.TestSet, m.Fit)
+		each, err := m.Each(i, train.TestSet, m.Fit)
 		if err != nil {
 			return nil, err
 		}
-		sums[0] = float64(len(losses))
-		for row, l := range losses {
-			if sums[1+2*k] += l; hits != nil {
-				sums[2+2*k] += hits[row]
+		sums[0] = 0
+		for row, l := range each.Losses {
+			n := each.Rows(row)
+			sums[0] += n
+			if sums[1+2*k] += float64(n * l); each.Hits != nil {
+				sums[2+2*k] += float64(n * each.Hits[row])
 			}
 			if m.kept && first != nil {
 				d := l - first[row]
-				sums[siteNumbers-1] += float64(d * d)
+				sums[siteNumbers-1] += float64(n * d * d)
 			}
 		}
 		if k == 0 {
-			first = slices.Clone(losses)
+			first = slices.Clone(each.Losses)
 		}
 	}
 	return sums, nil

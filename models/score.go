@@ -14,6 +14,7 @@ type Score struct {
 	programs *Programs // with the memory of sums
 	program  *ad.Program
 	rows     int
+	of       data.Examples
 	values   int       // of all examples that program computes
 	each     []float64 // losses, then hits; nil before the first call of Examples
 }
@@ -58,11 +59,15 @@ func (p *Programs) Score(e data.Examples, float32 bool, w *ad.Workspace) (*Score
 	if err != nil {
 		return nil, err
 	}
-	return &Score{programs: p, program: f.program, rows: ex.rows, values: f.values * ex.rows}, ex.bind(f.program, nil)
+	return &Score{programs: p, program: f.program, rows: ex.rows, of: e, values: f.values * ex.rows},
+		ex.bind(f.program, nil)
 }
 
 // Len returns the number of examples.
 func (s *Score) Len() int { return s.rows }
+
+// Rows returns how many rows an example stands for, see [data.Examples].
+func (s *Score) Rows(example int) float64 { return s.of.Rows(example) }
 
 // Examples returns, for x of length p and y of length q, the loss of each example in the order of
 // the rows, and 1 for each right prediction, 0 for each wrong one (nil for a model without
@@ -85,20 +90,28 @@ func (s *Score) write(dst, x, y []float64) (losses, hits []float64, err error) {
 	return dst[:s.rows:s.rows], hits, nil
 }
 
+// AllRows returns how many rows all examples together stand for.
+func (s *Score) AllRows() (n float64) {
+	for k := range s.rows {
+		n += s.Rows(k)
+	}
+	return n
+}
+
 // Sums returns the sum of the losses and the number of right predictions, NaN for a model
-// without classes.
+// without classes, of all rows that the examples stand for.
 func (s *Score) Sums(x, y []float64) (losses, right float64, err error) {
 	scratch := s.programs.scratch(s.values)
 	defer s.programs.vectors.Add(scratch)
 	each, hits, err := s.write(*scratch, x, y)
-	for _, l := range each {
-		losses += l
+	for k, l := range each {
+		losses += float64(s.Rows(k) * l)
 	}
 	if hits == nil {
 		return losses, math.NaN(), err
 	}
-	for _, h := range hits {
-		right += h
+	for k, h := range hits {
+		right += float64(s.Rows(k) * h)
 	}
 	return losses, right, err
 }

@@ -57,11 +57,11 @@ func (p Problem) compareSets(ctx context.Context, g *network.Group, m Fit, again
 		for j := range row {
 			row[j] *= float64(g.N())
 		}
-		rows := math.Round(row[0])
-		gain.Examples = int(rows)
+		rows := nearWhole(row[0])
+		gain.Examples = int(math.Round(rows))
 		gain.LossAgainst, gain.Loss, gain.LossChange, gain.LossError = pairStatistics(rows, row[1:4])
 		for j, right := range row[4:7] {
-			if row[4+j] = math.Round(right); row[7] > 0 {
+			if row[4+j] = nearWhole(right); row[7] > 0 {
 				row[4+j] = math.NaN()
 			}
 		}
@@ -83,33 +83,37 @@ func pairStatistics(n float64, totals []float64) (meanA, meanB, change, deviatio
 // examples; losses of a, of b, and the squares of their differences; the same of right answers;
 // examples without answers.
 func pairSums(i int, set Set, of Problem, a Fit, other Problem, b Fit) (row [8]float64, err error) {
-	losses, hits, err := of.Each(i, set, a)
+	first, err := of.Each(i, set, a)
 	if err != nil {
 		return row, err
 	}
-	lossA, hitsA := slices.Clone(losses), slices.Clone(hits)
-	lossB, hitsB, err := other.Each(i, set, b)
+	first.Losses, first.Hits = slices.Clone(first.Losses), slices.Clone(first.Hits)
+	second, err := other.Each(i, set, b)
 	if err != nil {
 		return row, err
 	}
-	if len(lossA) != len(lossB) {
+	if len(first.Losses) != len(second.Losses) {
 		return row, dsbo.ShapeErrorf("models must be compared on the same examples; agent %d has %d and %d",
-			i, len(lossA), len(lossB))
+			i, len(first.Losses), len(second.Losses))
 	}
-	row[0] = float64(len(lossA))
-	pairTotals(row[1:4], lossA, lossB)
-	if hitsA == nil || hitsB == nil {
+	for k := range first.Losses {
+		row[0] += first.Rows(k)
+	}
+	pairTotals(row[1:4], first.Losses, second.Losses, first.Rows)
+	if first.Hits == nil || second.Hits == nil {
 		row[7] = row[0]
 		return row, nil
 	}
-	pairTotals(row[4:7], hitsA, hitsB)
+	pairTotals(row[4:7], first.Hits, second.Hits, first.Rows)
 	return row, nil
 }
 
-// pairTotals adds to totals the sums of two lists of numbers and the squares of their differences.
-func pairTotals(totals, a, b []float64) {
+// pairTotals adds to totals the sums of two lists of numbers and the squares of their differences,
+// of examples that stand for some rows each.
+func pairTotals(totals, a, b []float64, rows func(example int) float64) {
 	for k := range a {
-		d := b[k] - a[k]
-		totals[0], totals[1], totals[2] = totals[0]+a[k], totals[1]+b[k], totals[2]+float64(d*d)
+		n, d := rows(k), b[k]-a[k]
+		totals[0], totals[1] = totals[0]+float64(n*a[k]), totals[1]+float64(n*b[k])
+		totals[2] += float64(n * d * d)
 	}
 }

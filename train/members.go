@@ -32,7 +32,7 @@ func (p Problem) OfMembers(e membership.Epoch, w *network.Matrix) (Problem, erro
 		p.Score = func(i int, m Fit) (Scores, error) { return all.Score(e.Members[i], m) }
 	}
 	if all.Each != nil {
-		p.Each = func(i int, set Set, m Fit) (losses, hits []float64, err error) {
+		p.Each = func(i int, set Set, m Fit) (Each, error) {
 			return all.Each(e.Members[i], set, m)
 		}
 	}

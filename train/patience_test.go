@@ -24,8 +24,8 @@ func risingHoldout(t *testing.T) train.Problem {
 		s.Holdout.Losses = s.Holdout.Rows * linalg.Norm(m.Y)
 		return s, err
 	}
-	p.Each = func(_ int, _ train.Set, m train.Fit) (losses, hits []float64, err error) {
-		return slices.Repeat([]float64{linalg.Norm(m.Y)}, 10), nil, nil
+	p.Each = func(_ int, _ train.Set, m train.Fit) (train.Each, error) {
+		return train.Each{Losses: slices.Repeat([]float64{linalg.Norm(m.Y)}, 10)}, nil
 	}
 	return p
 }

@@ -181,9 +181,10 @@ func TestCompare(t *testing.T) {
 		near(t, gain.Set, numbers, []float64{change, deviation, accuracy, accuracyError, change}, 1e-12)
 	}
 	other := prob // without answers
-	other.Each = func(i int, set train.Set, m train.Fit) (losses, hits []float64, err error) {
-		losses, _, err = prob.Each(i, set, m)
-		return losses, nil, err
+	other.Each = func(i int, set train.Set, m train.Fit) (train.Each, error) {
+		each, err := prob.Each(i, set, m)
+		each.Hits = nil
+		return each, err
 	}
 	for _, pair := range [][2]train.Problem{{prob, other}, {other, prob}, {other, other}} {
 		for _, gain := range testkit.Get(pair[0].Compare(t.Context(), train.Fit{X: x, Y: b}, pair[1],
@@ -225,8 +226,8 @@ func TestBest(t *testing.T) {
 	// so are the differences of losses.
 	withSpread := func(times float64) train.Config {
 		c := heldOut
-		c.Problem.Each = func(_ int, _ train.Set, m train.Fit) (losses, hits []float64, err error) {
-			return []float64{(1 + times) * loss(m.Y), (1 - times) * loss(m.Y)}, nil, nil
+		c.Problem.Each = func(_ int, _ train.Set, m train.Fit) (train.Each, error) {
+			return train.Each{Losses: []float64{(1 + times) * loss(m.Y), (1 - times) * loss(m.Y)}}, nil
 		}
 		return c
 	}

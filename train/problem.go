@@ -28,11 +28,9 @@ type Problem struct {
 	// Score returns the scores of a model on agent i's examples; nil: there are no losses and no
 	// accuracies. It is called for several agents at a time.
 	Score func(i int, m Fit) (Scores, error)
-	// Each returns what a model makes of each of a set of agent i's examples: its loss, and 1 for a
-	// right answer and 0 for a wrong one (nil of a model without answers). Both are views that the
-	// next call for the agent overwrites. It is called for several agents at a time. nil: models
-	// are not compared.
-	Each func(i int, set Set, m Fit) (losses, hits []float64, err error)
+	// Each returns what a model makes of each of a set of agent i's examples. It is called for
+	// several agents at a time. nil: models are not compared.
+	Each func(i int, set Set, m Fit) (Each, error)
 	// Digests stand for the examples of each agent, "" for agents of other processes: a checkpoint
 	// is resumed only on the same ones. nil: this is not checked.
 	Digests []string
@@ -133,8 +131,23 @@ func (p Problem) agentNumbers(positions []int) []int {
 	return entriesOf(p.Numbers, positions)
 }
 
-// A Score is how well a model does on some examples: their number, the sum of their losses, without
-// regularization, and the number of right answers.
+// Each is what a model makes of each of some examples: its loss, and 1 for a right answer and 0 for
+// a wrong one (nil of a model without answers), views that the next call for the agent overwrites.
+type Each struct {
+	Losses, Hits []float64
+	rows         func(example int) float64 // nil: 1 each
+}
+
+// Rows returns how many rows an example stands for.
+func (e Each) Rows(example int) float64 {
+	if e.rows == nil {
+		return 1
+	}
+	return e.rows(example)
+}
+
+// A Score is how well a model does on some examples: the number of their rows, the sum of their
+// losses, without regularization, and the number of right answers.
 type Score struct{ Rows, Losses, Right float64 }
 
 // Loss returns the mean loss per example, NaN where there are no examples.

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"dsbo"
 	"dsbo/ad"
@@ -44,6 +46,54 @@ func task(t *testing.T) data.Task {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 1))
 	return testkit.Get(data.NewTask(examples(t, r, 120), examples(t, r, 31), data.Split{Agents: 4, Train: 17, Val: 11}))
+}
+
+// TestCountsAreRepetitions: examples that stand for k rows have the scores, and the comparison of
+// two models, of examples that are there k times. Sums differ by their order.
+func TestCountsAreRepetitions(t *testing.T) {
+	k := func(row int) int { return 1 + row%3 }
+	var found [2]train.Scores
+	var gains [2][]runs.Gain
+	d := task(t)
+	for way := range found {
+		each := d
+		each.Shards = slices.Clone(d.Shards)
+		for i := range each.Shards {
+			s := &each.Shards[i]
+			test := testkit.Get(d.TestPart(i))
+			for _, e := range []*data.Examples{&s.Train, &s.Val, &test} {
+				var rows []int
+				var counts []float64
+				for row := range e.Len() {
+					rows, counts = append(rows, slices.Repeat([]int{row}, k(row))...), append(counts, float64(k(row)))
+				}
+				e.ID = nil
+				if way == 0 {
+					e.Count = testkit.Get(ad.FloatTable(len(counts), 1, counts))
+				} else {
+					*e = testkit.Get(e.Pick(rows))
+				}
+			}
+			s.Test = test
+		}
+		m := models.Softmax{Features: features, Classes: classes}
+		prob := testkit.Get(train.NewProblem(each, m, models.Config{}))
+		a, b := train.Fit{Y: make([]float64, features*classes)}, train.Fit{Y: make([]float64, features*classes)}
+		for j := range a.Y {
+			a.Y[j], b.Y[j] = float64(j%5)/9, float64(j*j%7)/9
+		}
+		a.X, b.X = make([]float64, features), make([]float64, features)
+		found[way] = testkit.Get(prob.Scores(t.Context(), a))
+		gains[way] = testkit.Get(prob.Compare(t.Context(), a, prob, b))
+	}
+	alike := cmp.Options{cmpopts.EquateApprox(1e-12, 0), cmpopts.EquateNaNs(),
+		cmp.Transformer("number", func(n runs.Number) float64 { return float64(n) })}
+	for what, diff := range map[string]string{"scores": cmp.Diff(found[1], found[0], alike),
+		"gains": cmp.Diff(gains[1], gains[0], alike)} {
+		if diff != "" {
+			t.Errorf("%s: %s", what, diff)
+		}
+	}
 }
 
 // TestScores: losses and accuracies over all agents are taken over all examples together, counted

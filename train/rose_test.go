@@ -50,8 +50,8 @@ func withLosses(losses [][]float64) train.Config {
 		}
 		return train.Scores{Holdout: s}, nil
 	}
-	prob.Each = func(i int, _ train.Set, m train.Fit) (losses, hits []float64, err error) {
-		return part(i, m), nil, nil
+	prob.Each = func(i int, _ train.Set, m train.Fit) (train.Each, error) {
+		return train.Each{Losses: part(i, m)}, nil
 	}
 	return train.Config{Problem: prob, W: testkit.Get(network.Ring(2, 0.5)).W, K: len(losses) - 1, EvalEvery: 1,
 		Method: new(counting), Evaluate: train.EvaluateOff}

@@ -74,12 +74,21 @@ func (p Problem) scores(ctx context.Context, g *network.Group, m Fit) (sum Score
 	n := float64(g.N())
 	for k, set := range sum.sets() {
 		row := all[each*k:][:each]
-		*set = Score{Rows: math.Round(n * row[0]), Losses: n * row[1], Right: math.Round(n * row[2])}
+		*set = Score{Rows: nearWhole(n * row[0]), Losses: n * row[1], Right: nearWhole(n * row[2])}
 		if row[3] > 0 {
 			set.Right = math.NaN()
 		}
 	}
 	return sum, nil
+}
+
+// nearWhole returns the whole number that a sum of counts is, but for the rounding of averages; of
+// counts that are not whole the sum.
+func nearWhole(sum float64) float64 {
+	if whole := math.Round(sum); math.Abs(sum-whole) <= 1e-6*max(1, whole) {
+		return whole
+	}
+	return sum
 }
 
 // A scorer has the programs of a model's scores for this process's agents.
@@ -119,15 +128,16 @@ func (s scorer) score(i int, m Fit) (all Scores, err error) {
 		if err != nil {
 			return all, err
 		}
-		*score = Score{Rows: float64(of.Len()), Losses: losses, Right: right}
+		*score = Score{Rows: of.AllRows(), Losses: losses, Right: right}
 	}
 	return all, nil
 }
 
 // examples is a Problem's Each.
-func (s scorer) examples(i int, set Set, m Fit) (losses, hits []float64, err error) {
+func (s scorer) examples(i int, set Set, m Fit) (each Each, err error) {
 	if of := s[i][set]; of != nil {
-		return of.Examples(m.X, m.Y)
+		each.Losses, each.Hits, err = of.Examples(m.X, m.Y)
+		each.rows = of.Rows
 	}
-	return nil, nil, nil
+	return each, err
 }

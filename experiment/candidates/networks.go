@@ -276,17 +276,18 @@ func (n Networks) judge(ctx context.Context, one *Network, prob train.Problem, m
 	added := make([]float64, len(one.sums)) // 1, u L, u D and so on, with D the change from the linear loss
 	err := f.parts.Agents.MeanNumbers(ctx, added, func(i int, part []float64) error {
 		clear(part)
-		linear, _, err := f.Problem.Each(i, train.ValSet, n.Linear.CrossFitted())
+		each, err := f.Problem.Each(i, train.ValSet, n.Linear.CrossFitted())
 		if err != nil {
 			return err
 		}
-		linear = slices.Clone(linear)
-		losses, _, err := prob.Each(i, train.ValSet, m.Fit())
+		linear := slices.Clone(each.Losses)
+		of, err := prob.Each(i, train.ValSet, m.Fit())
 		if err != nil {
 			return err
 		}
 		for at, row := range rowsOf(f.Data.Shards[i].Val, k) {
-			addRow(part, f.weights[i][row], losses[at], losses[at]-linear[row])
+			l := of.Losses[at]
+			addRow(part, of.Rows(at), f.weights[i][row], l, l-linear[row])
 		}
 		return nil
 	})
@@ -297,11 +298,11 @@ func (n Networks) judge(ctx context.Context, one *Network, prob train.Problem, m
 	return err
 }
 
-// addRow adds a row of weight u, of loss l by a network and l−d by the linear model.
-func addRow(sums []float64, u, l, d float64) {
+// addRow adds some rows of weight u each, of loss l by a network and l−d by the linear model.
+func addRow(sums []float64, rows, u, l, d float64) {
 	ul, ud := float64(u*l), float64(u*d)
 	for at, v := range [...]float64{1, u, ul, ud, u * u, u * ul, ul * ul, u * ud, ud * ud} {
-		sums[at] += v
+		sums[at] += float64(rows * v)
 	}
 }
 

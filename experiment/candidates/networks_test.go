@@ -145,7 +145,7 @@ func TestConclude(t *testing.T) {
 	rows := [][3]float64{{1, 3, -1}, {2, 5, 2}, {.5, 4, -3}} // weights, losses, changes
 	one := new(Network)
 	for _, r := range rows {
-		addRow(one.sums[:], r[0], r[1], r[2])
+		addRow(one.sums[:], 1, r[0], r[1], r[2])
 	}
 	one.conclude()
 	var want [4]float64

@@ -199,16 +199,16 @@ func (f *crossFit) losses(y []float64) (mean, deviation, wrong float64, err erro
 	var sums [4]float64 // Σ u L, Σ u² L, Σ u² L², Σ u of wrong classes
 	n := float64(f.parts.Agents.N())
 	err = f.parts.Agents.MeanNumbers(f.ctx, sums[:], func(i int, part []float64) error {
-		losses, hits, err := f.Problem.Each(i, train.ValSet, train.Fit{X: f.zeroX(), Y: y})
+		each, err := f.Problem.Each(i, train.ValSet, train.Fit{X: f.zeroX(), Y: y})
 		clear(part)
-		for row, l := range losses {
-			u := f.weights[i][row]
+		for row, l := range each.Losses {
+			n, u := each.Rows(row), f.weights[i][row]
 			ul := float64(u * l)
-			part[0] += ul
-			part[1] += float64(u * ul)
-			part[2] += float64(ul * ul)
-			if hits != nil && hits[row] == 0 {
-				part[3] += u
+			part[0] += float64(n * ul)
+			part[1] += float64(n * u * ul)
+			part[2] += float64(n * ul * ul)
+			if each.Hits != nil && each.Hits[row] == 0 {
+				part[3] += float64(n * u)
 			}
 		}
 		return err

@@ -193,7 +193,7 @@ type crossFit struct {
 	ctx        context.Context // of the search
 	parts      *exact.Solver   // of the models of all parts
 	all        *exact.Solver   // of the model of all examples
-	weights    [][]float64     // of the validation examples of each agent here, 1 together over all agents
+	weights    [][]float64     // of the rows of each agent's validation examples here, 1 together over all
 	rows       float64         // validation examples of all agents, as many as would weigh alike
 	trainShare float64         // of the examples that a part has
 	watch      Watcher         // is told of the models, in their order
@@ -220,8 +220,9 @@ func (c CrossFit) newCrossFit(ctx context.Context) (*crossFit, error) {
 			for k := range val.Weight.Cols() {
 				w[row] += val.Weight.At(row, k)
 			}
-			w[row] /= float64(len(w) * agents.N())
-			part[0] += float64(w[row] * w[row])
+			n := val.Rows(row)
+			w[row] /= float64(len(w)*agents.N()) * n
+			part[0] += float64(n * w[row] * w[row])
 		}
 		f.weights[i] = w
 		return nil

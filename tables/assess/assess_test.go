@@ -15,7 +15,7 @@ func TestAUC(t *testing.T) {
 	for e := range n {
 		class[e] = r.IntN(2)
 		p[e] = 1 / (1 + math.Exp(-r.NormFloat64()-float64(2*class[e]-1)))
-		c.Add([]float64{1 - p[e], p[e]}, class[e])
+		c.Add([]float64{1 - p[e], p[e]}, class[e], 1)
 	}
 	pairs, right := 0.0, 0.0
 	for a := range n {
@@ -44,8 +44,8 @@ func TestSums(t *testing.T) {
 	all, parts := NewResiduals(5, 2), []*Residuals{NewResiduals(5, 2), NewResiduals(5, 2)}
 	for e := range 100 {
 		predicted, truth := 5+2*r.NormFloat64(), 5+30*r.NormFloat64()
-		all.Add(predicted, truth)
-		parts[e%2].Add(predicted, truth)
+		all.Add(predicted, truth, 1)
+		parts[e%2].Add(predicted, truth, 1)
 	}
 	for i, v := range all.Numbers() {
 		if got := parts[0].Numbers()[i] + parts[1].Numbers()[i]; math.Abs(got-v) > 1e-12*math.Abs(v) {
@@ -57,7 +57,7 @@ func TestSums(t *testing.T) {
 func TestResiduals(t *testing.T) {
 	r := NewResiduals(10, 2)
 	for _, e := range []struct{ predicted, truth float64 }{{10.1, 11.1}, {10.1, 9.1}, {14.1, 14.1}, {1e300, -1e300}} {
-		r.Add(e.predicted, e.truth)
+		r.Add(e.predicted, e.truth, 1)
 	}
 	residual, share := r.Histogram()
 	total := 0.0
@@ -73,10 +73,10 @@ func TestResiduals(t *testing.T) {
 
 func ExampleClasses() {
 	sites := []*Classes{NewClasses(2), NewClasses(2)}
-	sites[0].Add([]float64{.9, .1}, 0)
-	sites[0].Add([]float64{.4, .6}, 1)
-	sites[1].Add([]float64{.3, .7}, 0) // wrong
-	sites[1].Add([]float64{.2, .8}, 1)
+	sites[0].Add([]float64{.9, .1}, 0, 1)
+	sites[0].Add([]float64{.4, .6}, 1, 1)
+	sites[1].Add([]float64{.3, .7}, 0, 1) // wrong
+	sites[1].Add([]float64{.2, .8}, 1, 1)
 	all := NewClasses(2)
 	for i := range all.Numbers() {
 		all.Numbers()[i] = sites[0].Numbers()[i] + sites[1].Numbers()[i]
@@ -103,7 +103,7 @@ func TestConfusion(t *testing.T) {
 		p     float64
 		class int
 	}{{.9, 1}, {.3, 1}, {.2, 0}, {.6, 0}} {
-		c.Add([]float64{1 - e.p, e.p}, e.class)
+		c.Add([]float64{1 - e.p, e.p}, e.class, 1)
 	}
 	wantNumbers(t, map[string][2]float64{
 		"accuracy": {c.Accuracy().Value, .5}, "recall": {c.Recall(1).Value, .5},
@@ -128,8 +128,8 @@ func TestConfusion(t *testing.T) {
 // would have, 1/(1 + cost), or what is nearest to it.
 func TestThresholdOfTies(t *testing.T) {
 	c := NewClasses(2)
-	c.Add([]float64{.9, .1}, 0)
-	c.Add([]float64{.05, .95}, 1)
+	c.Add([]float64{.9, .1}, 0, 1)
+	c.Add([]float64{.05, .95}, 1, 1)
 	for cost, want := range map[float64]float64{1: .5, 3: .25, 4: .2, .25: .8, 99: .1, .01: .95} {
 		if at := c.Threshold(1, cost); math.Abs(at-want) > 1.01/Bins {
 			t.Errorf("a missed one costs %g: threshold %g, want %g", cost, at, want)
@@ -139,16 +139,16 @@ func TestThresholdOfTies(t *testing.T) {
 
 func TestCounts(t *testing.T) {
 	c := NewCounts(2)
-	c.Add(2, 3)
-	c.Add(1, 0)
+	c.Add(2, 3, 1)
+	c.Add(1, 0, 1)
 	deviance := (2*(3*math.Log(1.5)-1) + 2) / 2
 	null := 2 * (3*math.Log(3) - 3*math.Log(1.5)) / 2 // of the mean 1.5
 	wantNumbers(t, map[string][2]float64{"deviance": {c.Deviance().Value, deviance}, "MAE": {c.MAE().Value, 1},
 		"RMSE": {c.RMSE().Value, 1}, "explained": {c.Explained().Value, 1 - deviance/null}})
-	c.Add(8, 1)
+	c.Add(8, 1, 1)
 	wantNumbers(t, map[string][2]float64{"MAE": {c.MAE().Value, 3}, "RMSE": {c.RMSE().Value, math.Sqrt(51. / 3)}})
 	c = NewCounts(2)
-	c.Add(2, 0)
+	c.Add(2, 0, 1)
 	if i := c.Explained(); i.Value == i.Value {
 		t.Errorf("where all counts are 0 there is nothing to explain; %g is explained", i.Value)
 	}
@@ -159,7 +159,7 @@ func TestCounts(t *testing.T) {
 func TestCountBins(t *testing.T) {
 	c := NewCounts(2)
 	for _, quarter := range []float64{-99, -11.9, -1.9, -1.1, -.1, .1, .9, 1.1, 10.9, 11.1, 99} {
-		c.Add(2*math.Exp(quarter/4), 3)
+		c.Add(2*math.Exp(quarter/4), 3, 1)
 	}
 	if predicted, truth := c.ByPrediction(); len(predicted) != 7 || truth[2] != 3 ||
 		math.Abs(predicted[2]-2*math.Exp(-.1/4)) > 1e-12 {
@@ -171,7 +171,7 @@ func TestCountBins(t *testing.T) {
 func TestUnits(t *testing.T) {
 	r := NewResiduals(10, 2)
 	for _, e := range []struct{ predicted, truth float64 }{{11, 12}, {8, 6}, {9, 9}, {13, 15}} {
-		r.Add(e.predicted, e.truth)
+		r.Add(e.predicted, e.truth, 1)
 	}
 	// true numbers around their mean 10.5: squares 2.25, 20.25, 2.25, 20.25
 	wantNumbers(t, map[string][2]float64{"RMSE": {r.RMSE().Value, 1.5}, "MAE": {r.MAE().Value, 1.25},

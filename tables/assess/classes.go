@@ -2,6 +2,8 @@
 // leaves the site that made it: ROC curves, calibration and confusions of classes, residuals of
 // numbers, deviances of counts, each measure with an [Interval].
 //
+// Each example stands for a number of rows, as many as its weight: all counts are of rows.
+//
 // Each site fills in a [Classes], a [Residuals] or a [Counts]; the sums of their Numbers over all
 // sites are what a site with all examples would have. Curves, and areas under them, are right to
 // the width of a bin; all other measures are exact.
@@ -34,27 +36,28 @@ func NewClasses(n int) *Classes {
 // binOfProbability returns the bin of a probability.
 func binOfProbability(p float64) int { return min(max(int(p*Bins), 0), Bins-1) }
 
-// Add counts an example of a class to which the model gives the probabilities p, one a class.
-func (c *Classes) Add(p []float64, class int) {
+// Add counts an example of a class, which stands for some rows, to which the model gives the
+// probabilities p, one a class.
+func (c *Classes) Add(p []float64, class int, rows float64) {
 	likeliest := 0
 	for k, v := range p {
 		bin := binOfProbability(v)
 		if k == class {
 			bin += Bins
 		}
-		c.numbers[2*Bins*k+bin]++
+		c.numbers[2*Bins*k+bin] += rows
 		if v > p[likeliest] {
 			likeliest = k
 		}
 	}
-	c.confusion(class)[likeliest]++
-	*c.brier() += brierScore(p, class)
+	c.confusion(class)[likeliest] += rows
+	*c.brier() += float64(rows * brierScore(p, class))
 }
 
 // AddError counts the example of [Classes.Add] in the errors, once Numbers are the sums over
 // all sites.
-func (c *Classes) AddError(p []float64, class int) {
-	c.errors.add(0, without(brierScore(p, class), *c.brier()))
+func (c *Classes) AddError(p []float64, class int, rows float64) {
+	c.errors.add(0, without(brierScore(p, class), *c.brier()), rows)
 }
 
 // brierScore returns the squared distance of probabilities from the truth: of two classes the
@@ -224,9 +227,10 @@ func (c *Classes) AveragePrecision(k int) Interval {
 			if count == 0 || m < 2 && &counts[0] == &own[0] {
 				continue
 			}
-			counts[bin]--
-			change := logOdds(stepArea(others, own)) - logOdds(area)
-			counts[bin]++
+			row := min(1, count) // of weights that are not whole a bin may have less than one
+			counts[bin] -= row
+			change := (logOdds(stepArea(others, own)) - logOdds(area)) / row
+			counts[bin] = count
 			changes[0] += float64(count * change)
 			changes[1] += float64(count * change * change)
 		}

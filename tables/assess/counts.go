@@ -36,8 +36,9 @@ func NewCounts(mean float64) *Counts {
 	return &Counts{mean, make([]float64, perCount*countBins+countSums), newErrors(ofDeviance + 1)}
 }
 
-// Add counts an example of which the model predicts a mean, larger than 0.
-func (c *Counts) Add(predicted, truth float64) {
+// Add counts an example, which stands for some rows, of which the model predicts a mean, larger
+// than 0.
+func (c *Counts) Add(predicted, truth, rows float64) {
 	predicted = c.bounded(predicted)
 	log := 0.0 // t log t
 	if truth > 0 {
@@ -45,11 +46,11 @@ func (c *Counts) Add(predicted, truth float64) {
 	}
 	bin := binOf(num.Log(predicted/c.mean), countWidth, countBins)
 	for k, v := range [perCount]float64{1, predicted, truth} {
-		c.numbers[perCount*bin+k] += v
+		c.numbers[perCount*bin+k] += float64(rows * v)
 	}
 	e := truth - predicted
 	for k, v := range [countSums]float64{1, deviance(truth, predicted), math.Abs(e), e * e, truth, log} {
-		c.sums()[k] += v
+		c.sums()[k] += float64(rows * v)
 	}
 }
 
@@ -69,20 +70,22 @@ func deviance(t, mean float64) float64 {
 
 // AddError counts the example of [Counts.Add] in the errors, once Numbers are the sums over
 // all sites.
-func (c *Counts) AddError(predicted, truth float64) {
+func (c *Counts) AddError(predicted, truth, rows float64) {
 	s := c.sums()
 	predicted = c.bounded(predicted)
 	e, d := truth-predicted, deviance(truth, predicted)
-	c.add(ofAbs, without(math.Abs(e), s[2]))
-	c.add(ofSquare, without(e*e, s[3]))
-	c.add(ofDeviance, without(d, s[1]))
-	c.add(ofShare, without(d, s[1])-without(deviance(truth, s[4]/s[0]), c.ofMean()))
-	c.addTail(e)
+	c.add(ofAbs, without(math.Abs(e), s[2]), rows)
+	c.add(ofSquare, without(e*e, s[3]), rows)
+	c.add(ofDeviance, without(d, s[1]), rows)
+	c.add(ofShare, without(d, s[1])-without(deviance(truth, s[4]/s[0]), c.ofMean()), rows)
+	c.addTail(e, rows)
 }
 
 // AddTrained counts an example that trained the model among those that tell of rare
 // large residuals.
-func (c *Counts) AddTrained(predicted, truth float64) { c.addTail(truth - c.bounded(predicted)) }
+func (c *Counts) AddTrained(predicted, truth, rows float64) {
+	c.addTail(truth-c.bounded(predicted), rows)
+}
 
 // Numbers returns the sums, to be replaced by their sums over all sites.
 func (c *Counts) Numbers() []float64 { return c.numbers }

@@ -35,9 +35,9 @@ type sums interface {
 
 type numbers struct{ *Residuals }
 
-func (n numbers) add(p []float64, t float64)        { n.Add(p[0], t) }
-func (n numbers) addError(p []float64, t float64)   { n.AddError(p[0], t) }
-func (n numbers) addTrained(p []float64, t float64) { n.AddTrained(p[0], t) }
+func (n numbers) add(p []float64, t float64)        { n.Add(p[0], t, 1) }
+func (n numbers) addError(p []float64, t float64)   { n.AddError(p[0], t, 1) }
+func (n numbers) addTrained(p []float64, t float64) { n.AddTrained(p[0], t, 1) }
 func (n numbers) heavy() bool                       { return n.HeavyTailed() }
 func (n numbers) measures() map[string]Interval {
 	return map[string]Interval{"MAE": n.MAE(), "RMSE": n.RMSE(), "R²": n.Explained()}
@@ -45,9 +45,9 @@ func (n numbers) measures() map[string]Interval {
 
 type counts struct{ *Counts }
 
-func (c counts) add(p []float64, t float64)        { c.Add(p[0], t) }
-func (c counts) addError(p []float64, t float64)   { c.AddError(p[0], t) }
-func (c counts) addTrained(p []float64, t float64) { c.AddTrained(p[0], t) }
+func (c counts) add(p []float64, t float64)        { c.Add(p[0], t, 1) }
+func (c counts) addError(p []float64, t float64)   { c.AddError(p[0], t, 1) }
+func (c counts) addTrained(p []float64, t float64) { c.AddTrained(p[0], t, 1) }
 func (c counts) heavy() bool                       { return c.HeavyTailed() }
 func (c counts) measures() map[string]Interval {
 	return map[string]Interval{"deviance": c.Deviance(), "deviance explained": c.Explained(), "MAE": c.MAE(),
@@ -56,8 +56,8 @@ func (c counts) measures() map[string]Interval {
 
 type classes struct{ *Classes }
 
-func (c classes) add(p []float64, t float64)      { c.Add(p, int(t)) }
-func (c classes) addError(p []float64, t float64) { c.AddError(p, int(t)) }
+func (c classes) add(p []float64, t float64)      { c.Add(p, int(t), 1) }
+func (c classes) addError(p []float64, t float64) { c.AddError(p, int(t), 1) }
 func (c classes) addTrained([]float64, float64)   {}
 func (c classes) heavy() bool                     { return false }
 func (c classes) measures() map[string]Interval {

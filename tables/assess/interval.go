@@ -42,10 +42,10 @@ func student95(n float64) float64 { return num.StudentQuantile(0.975, int(n)-1) 
 // their squares.
 type jackknife []float64
 
-// add adds to measure k by how much its logarithm changes without an example.
-func (j jackknife) add(k int, change float64) {
-	j[2*k] += change
-	j[2*k+1] += float64(change * change)
+// add adds to measure k by how much its logarithm changes without one of some rows that are alike.
+func (j jackknife) add(k int, change, rows float64) {
+	j[2*k] += float64(rows * change)
+	j[2*k+1] += float64(rows * change * change)
 }
 
 // error returns the error of the logarithm of measure k of n examples: the jackknife's, raised by
@@ -129,10 +129,12 @@ func newErrors(measures int) errors {
 // Errors returns the sums, to be replaced by their sums over all sites.
 func (s errors) Errors() []float64 { return s.jackknife[:len(s.jackknife)+len(s.tail)] }
 
-// addTail counts a residual.
-func (s errors) addTail(e float64) {
+// addTail counts the residual of some rows.
+func (s errors) addTail(e, rows float64) {
 	square := float64(e * e)
-	s.tail[0], s.tail[1], s.tail[2] = s.tail[0]+1, s.tail[1]+square, s.tail[2]+float64(square*square)
+	for k, v := range [...]float64{1, square, square * square} {
+		s.tail[k] += float64(rows * v)
+	}
 }
 
 // heavyTail is the kurtosis above which residuals have heavy tails: 3 of normal ones, 6 of

@@ -45,36 +45,38 @@ func (r *Residuals) scaled(predicted, truth float64) (e, t float64) {
 	return within(truth - predicted), within(truth - r.mean)
 }
 
-// Add counts an example.
-func (r *Residuals) Add(predicted, truth float64) {
+// Add counts an example, which stands for some rows.
+func (r *Residuals) Add(predicted, truth, rows float64) {
 	e, t := r.scaled(predicted, truth)
-	r.numbers[binOf(e, residualWidth, residualBins)]++
+	r.numbers[binOf(e, residualWidth, residualBins)] += rows
 	group := r.numbers[residualBins+
 		perPrediction*binOf((predicted-r.mean)/r.deviation, predictionWidth, predictionBins):]
 	square := float64(e * e)
-	group[0], group[1], group[2] = group[0]+1, group[1]+e, group[2]+square
+	for k, v := range [perPrediction]float64{1, e, square} {
+		group[k] += float64(rows * v)
+	}
 	for k, v := range [residualSums]float64{math.Abs(e), square, t, t * t} {
-		r.sums()[k] += v
+		r.sums()[k] += float64(rows * v)
 	}
 }
 
 // AddError counts the example of [Residuals.Add] in the errors, once Numbers are the sums over
 // all sites.
-func (r *Residuals) AddError(predicted, truth float64) {
+func (r *Residuals) AddError(predicted, truth, rows float64) {
 	s, n := r.sums(), r.Examples()
 	e, t := r.scaled(predicted, truth)
 	t -= s[sumT] / n
-	r.add(ofAbs, without(math.Abs(e), s[sumAbsE]))
-	r.add(ofSquare, without(e*e, s[sumE2]))
-	r.add(ofShare, without(e*e, s[sumE2])-without(n/(n-1)*t*t, r.squares()))
-	r.addTail(e)
+	r.add(ofAbs, without(math.Abs(e), s[sumAbsE]), rows)
+	r.add(ofSquare, without(e*e, s[sumE2]), rows)
+	r.add(ofShare, without(e*e, s[sumE2])-without(n/(n-1)*t*t, r.squares()), rows)
+	r.addTail(e, rows)
 }
 
 // AddTrained counts an example that trained the model among those that tell of rare
 // large residuals.
-func (r *Residuals) AddTrained(predicted, truth float64) {
+func (r *Residuals) AddTrained(predicted, truth, rows float64) {
 	e, _ := r.scaled(predicted, truth)
-	r.addTail(e)
+	r.addTail(e, rows)
 }
 
 // squares returns the sum of the squared distances of the true numbers from their mean.

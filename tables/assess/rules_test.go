@@ -65,7 +65,7 @@ func residualsWithout(predicted, truth []float64, without int) *Residuals {
 	for pass := range 2 {
 		for e, p := range predicted {
 			if e != without {
-				[]func(_, _ float64){r.Add, r.AddError}[pass](p, truth[e])
+				[]func(_, _, _ float64){r.Add, r.AddError}[pass](p, truth[e], 1)
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func countsWithout(predicted, truth []float64, without int) *Counts {
 	for pass := range 2 {
 		for e, p := range predicted {
 			if e != without {
-				[]func(_, _ float64){c.Add, c.AddError}[pass](p, truth[e])
+				[]func(_, _, _ float64){c.Add, c.AddError}[pass](p, truth[e], 1)
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func TestRareKinds(t *testing.T) {
 			for class, count := range n {
 				for range count {
 					p := .2 + .6*r.Float64()
-					[]func([]float64, int){c.Add, c.AddError}[pass]([]float64{1 - p, p}, class)
+					[]func([]float64, int, float64){c.Add, c.AddError}[pass]([]float64{1 - p, p}, class, 1)
 				}
 			}
 		}
@@ -114,10 +114,10 @@ func TestSquaresOfCounts(t *testing.T) {
 		if i := c.RMSE(); i.Low == i.Low {
 			t.Fatalf("%d counts: %+v", e, i)
 		}
-		c.Add(2, float64(e%5))
+		c.Add(2, float64(e%5), 1)
 	}
 	for e := range 400 {
-		c.AddError(2, float64(e%5))
+		c.AddError(2, float64(e%5), 1)
 	}
 	if i := c.RMSE(); !(i.Low < i.Value && i.Value < i.High) {
 		t.Errorf("400 counts: %+v", i)
@@ -136,16 +136,16 @@ func TestHeavyTailed(t *testing.T) {
 			return 0
 		}
 		for e := 50; e < 60; e++ { // some test the model
-			r.Add(5, 5+residual(e))
-			c.Add(5, 5+residual(e))
+			r.Add(5, 5+residual(e), 1)
+			c.Add(5, 5+residual(e), 1)
 		}
 		for e := range n {
 			if e >= 50 && e < 60 {
-				r.AddError(5, 5+residual(e))
-				c.AddError(5, 5+residual(e))
+				r.AddError(5, 5+residual(e), 1)
+				c.AddError(5, 5+residual(e), 1)
 			} else {
-				r.AddTrained(5, 5+residual(e))
-				c.AddTrained(5, 5+residual(e))
+				r.AddTrained(5, 5+residual(e), 1)
+				c.AddTrained(5, 5+residual(e), 1)
 			}
 		}
 		if r.HeavyTailed() != want || c.HeavyTailed() != want {
@@ -170,7 +170,7 @@ func TestAreaEnds(t *testing.T) {
 				}
 				v := (math.Floor(Bins/(1+math.Exp(-z))) + .5) / Bins
 				p[class] = append(p[class], v)
-				c.Add([]float64{1 - v, v}, class)
+				c.Add([]float64{1 - v, v}, class, 1)
 			}
 		}
 		order := func(own, other float64) float64 {

@@ -3,6 +3,7 @@ package effects
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"dsbo/internal/kernel"
 	"dsbo/internal/linalg"
@@ -33,7 +34,7 @@ func permutes(n, rows int) bool {
 // they do, the p value of "no column counts"; 0 where that is not tested, as of too many columns.
 // It is by the slopes U_j of the columns at 0, their sum of squares and the largest square, beside
 // these with the targets permuted within each site (Westfall, Young 1993), which takes no model.
-// Sums are of 200 slopes for each column.
+// Weights that do not count rows have no part in it. Sums are of 200 slopes for each column.
 func (e *Effects) Chance(seed uint64) (float64, error) {
 	m, p := e.outputs(), len(e.use)
 	if e.Permuted() == 0 {
@@ -49,13 +50,17 @@ func (e *Effects) Chance(seed uint64) (float64, error) {
 		y := e.centred(s, part[draws*m*p:])
 		random := rand.New(rand.NewPCG(num.SplitMix(seed), num.SplitMix(num.SplitMix(uint64(i))^streamPermuted)))
 		targets := make([]float64, len(y))
+		var of []int // of each that a row stands for, the row
+		for r := range s.Rows {
+			of = append(of, slices.Repeat([]int{r}, int(s.rowsOf(r)))...)
+		}
 		for b := range draws {
-			order := random.Perm(s.Rows)
-			for r, from := range order {
+			clear(targets)
+			for k, from := range random.Perm(len(of)) {
 				if b == 0 {
-					from = r
+					from = k
 				}
-				copy(targets[r*m:][:m], y[from*m:])
+				linalg.Axpy(targets[of[k]*m:][:m], 1, y[of[from]*m:][:m])
 			}
 			e.each(s, func(from, n int, x []float64) {
 				kernel.GemmTN(m, p, n, part[b*m*p:], p, targets[from*m:], m, x, p, true)
@@ -92,7 +97,7 @@ func (e *Effects) Chance(seed uint64) (float64, error) {
 // centred returns the targets of a site's rows less their means, and adds their squares to squares.
 func (e *Effects) centred(s *rows, squares []float64) []float64 {
 	m := e.outputs()
-	y, mean := make([]float64, s.Rows*m), make([]float64, m)
+	y, mean, all := make([]float64, s.Rows*m), make([]float64, m), 0.0
 	for r, v := range s.Target {
 		switch k := e.output(int(v)); {
 		case e.Classes == 0:
@@ -100,12 +105,14 @@ func (e *Effects) centred(s *rows, squares []float64) []float64 {
 		case k >= 0:
 			y[r*m+k] = 1
 		}
-		linalg.Axpy(mean, 1/float64(s.Rows), y[r*m:][:m])
+		linalg.Axpy(mean, s.rowsOf(r), y[r*m:][:m])
+		all += s.rowsOf(r)
 	}
+	linalg.Scale(mean, 1/all, mean)
 	for r := range s.Rows {
 		linalg.Axpy(y[r*m:][:m], -1, mean)
 		for a, v := range y[r*m:][:m] {
-			squares[a] += float64(v * v)
+			squares[a] += float64(v * v * s.rowsOf(r))
 		}
 	}
 	return y

@@ -45,7 +45,8 @@ type Site struct {
 	Rows   int
 	Read   func(from, to int, x []float64) // writes the columns of some rows, row by row
 	Target []float64                       // of each row: a number, the number of a class, or a count
-	Weight []float64                       // of each row, in any unit that the sites share; nil: all alike
+	Count  []float64                       // whole rows that each row stands for; nil: one
+	Weight []float64                       // of each of these, in any unit that the sites share; nil: all alike
 }
 
 // Tables are the tables of all sites.
@@ -62,7 +63,7 @@ type Tables struct {
 // Effects are tables whose columns are measured.
 type Effects struct {
 	Tables     // as they are
-	Rows   int // of all sites
+	Rows   int // of all sites, as Count has them
 	// Reference is of each column of words the level that the others are told against, the
 	// commonest; -1: of other columns.
 	Reference []int
@@ -188,13 +189,14 @@ func (e *Effects) measure(s Site, part []float64) []float64 {
 	part[3] = 1
 	eachBlock(s, p, func(from, n int, x []float64) {
 		for r := range n {
-			v, y := s.weight(from+r), s.Target[from+r]
-			part[0]++
+			n, v, y := s.rowsOf(from+r), s.weight(from+r), s.Target[from+r]
+			part[0] += n
+			part[2] += float64(v * v * n)
+			v *= n
 			part[1] += v
-			part[2] += float64(v * v)
 			part[4] += float64(v * y)
 			if e.Classes > 0 {
-				part[5+int(y)]++
+				part[5+int(y)] += n
 			}
 			row := x[r*p:][:p]
 			for j := range row {
@@ -203,7 +205,7 @@ func (e *Effects) measure(s Site, part []float64) []float64 {
 				}
 				c := of[columnNumbers*j:]
 				if !e.isLevel(j) || row[j] != 0 {
-					c[0]++
+					c[0] += n
 				}
 				c[1] += v
 				c[2] += float64(v * row[j])

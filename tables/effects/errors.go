@@ -98,12 +98,15 @@ func (f *Fit) addSquares(full []float64, s *rows, at point) (squares float64) {
 			if f.Kind == Count {
 				square /= rows.mean[r]
 			}
-			squares += square
-			linalg.Scale(residual, rows.weight[r], residual)
+			count := s.rowsOf(from + r)
+			squares += float64(square * count)
+			linalg.Scale(residual, rows.weight[r]/count, residual)
+			linalg.Scale(curvature, 1/count, curvature)
 			rest := corrections(residual, curvature, v[r*m*m:][:m*m])
 			if f.Kind == Count {
-				residual = rest
+				copy(residual, rest)
 			}
+			linalg.Scale(rest, count, rest)
 			kernel.GemmTN(q, 1, m, slope[r*q:], 1, z[r*m*q:], q, residual, 1, false)
 			kernel.GemmTN(q, 1, m, corrected[r*q:], 1, z[r*m*q:], q, rest, 1, false)
 		}

@@ -8,8 +8,8 @@ import (
 	"dsbo/internal/num"
 )
 
-// A block is some rows at a point: of each row its weight, of mean 1, and of each output the mean
-// that is predicted, and the residual.
+// A block is some rows at a point: of each row its weight, of mean 1, times how many it counts, and
+// of each output the mean that is predicted, and the residual.
 type block struct{ weight, mean, residual []float64 }
 
 // mostLogarithm bounds the logarithm of a predicted count.
@@ -20,7 +20,7 @@ func (e *Effects) predict(s *rows, from, n int, x, weights, level []float64) blo
 	m := e.outputs()
 	b := block{make([]float64, n), linear(n, len(e.use), m, x, weights, level), make([]float64, n*m)}
 	for r := range n {
-		b.weight[r] = s.weight(from+r) / e.unit
+		b.weight[r] = s.rowsOf(from+r) * (s.weight(from+r) / e.unit)
 		mean, residual, y := b.mean[r*m:][:m], b.residual[r*m:][:m], s.Target[from+r]
 		switch e.Kind {
 		case Class:

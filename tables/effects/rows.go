@@ -22,6 +22,14 @@ type rows struct {
 	cross []float64 // (F_xs F_ss⁻¹)', a row for each output
 }
 
+// rowsOf returns how many rows a row stands for.
+func (s Site) rowsOf(row int) float64 {
+	if s.Count == nil {
+		return 1
+	}
+	return s.Count[row]
+}
+
 // weight returns the weight of a row.
 func (s Site) weight(row int) float64 {
 	if s.Weight == nil {
@@ -78,13 +86,13 @@ func (e *Effects) findFill() error {
 	err := e.sum(sum, func(s *rows, part []float64) {
 		all := len(e.Columns)
 		x, has := make([]float64, p), make([]bool, p)
-		eachBlock(s.Site, all, func(_, n int, raw []float64) {
+		eachBlock(s.Site, all, func(from, n int, raw []float64) {
 			for r := range n {
 				row := raw[r*all:][:all]
 				for k, j := range e.use {
 					x[k], has[k] = (row[j]-s.mean[j])/e.Deviation[j], e.has(row, j) && !e.Columns[j].Blank
 				}
-				addPairs(part, x, has)
+				addPairs(part, x, has, s.rowsOf(from+r))
 			}
 		})
 	})
@@ -112,8 +120,9 @@ func (e *Effects) findFill() error {
 	}
 }
 
-// addPairs adds a row's products of each two columns that it has, and their number.
-func addPairs(part, x []float64, has []bool) {
+// addPairs adds the products of each two columns that a row has, and their number, as often as it
+// counts.
+func addPairs(part, x []float64, has []bool, count float64) {
 	for j, v := range x {
 		if !has[j] {
 			continue
@@ -121,8 +130,8 @@ func addPairs(part, x []float64, has []bool) {
 		at := part[j*(j+1):]
 		for k, w := range x[:j+1] {
 			if has[k] {
-				at[2*k] += float64(v * w)
-				at[2*k+1]++
+				at[2*k] += float64(v * w * count)
+				at[2*k+1] += count
 			}
 		}
 	}

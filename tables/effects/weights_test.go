@@ -1,6 +1,7 @@
 package effects
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -126,5 +127,54 @@ func TestSums(t *testing.T) {
 	}
 	if len(list) != 7 || len(times) > 0 {
 		t.Errorf("%d sums; numbers that none of them tells of, and how often: %v", len(list), times)
+	}
+}
+
+// TestCounts: a row that counts k is k rows in all that is told: coefficients, errors, degrees of
+// freedom, and how likely all is by chance, also of columns with blanks. Sums differ by their
+// order.
+func TestCounts(t *testing.T) {
+	for kind, classes := range map[Kind]int{Number: 0, Class: 3, Count: 0} {
+		r := rand.New(rand.NewPCG(3, uint64(kind)))
+		var x, repeatedX [][]float64
+		var y, repeatedY, counts []float64
+		var site, repeatedSite []int
+		for i := range 90 {
+			row, k := []float64{r.NormFloat64(), r.NormFloat64(), 0}, 1+r.IntN(3)
+			if i%9 == 0 {
+				row[1], row[2] = 0, 1
+			}
+			x, y, site = append(x, row), append(y, float64(r.IntN(3))), append(site, i%2)
+			counts = append(counts, float64(k))
+			for range k {
+				repeatedX, repeatedY = append(repeatedX, row), append(repeatedY, y[i])
+				repeatedSite = append(repeatedSite, i%2)
+			}
+		}
+		columns := append(numbers(2), Column{Name: "x1=", Group: 1, Blank: true})
+		counted := inMemory(kind, classes, columns, x, y, nil, site)
+		for i, k := range counts {
+			counted.Sites[site[i]].Count = append(counted.Sites[site[i]].Count, k)
+		}
+		var found [2]*Fit
+		var chance [2]float64
+		for k, of := range []Tables{counted,
+			inMemory(kind, classes, columns, repeatedX, repeatedY, nil, repeatedSite)} {
+			e := testkit.Get(New(of))
+			found[k], chance[k] = testkit.Get(e.Fit()), testkit.Get(e.Chance(1))
+		}
+		got, want := found[0], found[1]
+		if got.Refused != "" || got.Rows != want.Rows || got.Freedom != want.Freedom || chance[0] != chance[1] {
+			t.Fatalf("kind %d: %q, %d rows, %d degrees of freedom, %g by chance; want %d, %d, %g", kind, got.Refused,
+				got.Rows, got.Freedom, chance[0], want.Rows, want.Freedom, chance[1])
+		}
+		for j := range columns {
+			for _, k := range want.Others() {
+				a, b := got.Effect(j, k), want.Effect(j, k)
+				if math.Abs(a.Value-b.Value)+math.Abs(a.Error-b.Error) > 1e-6*b.Error { // the fit ends at 1e-6 errors
+					t.Errorf("kind %d, column %d, class %d: %+v, want %+v", kind, j, k, a, b)
+				}
+			}
+		}
 	}
 }

@@ -2,6 +2,7 @@ package features
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +35,8 @@ func (p classFinder) nameAll() error {
 		return nil
 	}
 	ofSites, err := exchange(p.Sites, "classes", func(i int) []string {
-		return commonClasses(p.column(i, p.Target), p.Tables[i].Rows())
+		return commonClasses(p.column(i, p.Target), p.Tables[i].Rows(),
+			func(row int) float64 { return p.namedBy(i, row) })
 	})
 	if err != nil {
 		return err
@@ -71,10 +73,10 @@ func (p classFinder) nameAll() error {
 
 // commonClasses returns the sorted names of the classes that at least leastNamed rows of a column
 // have.
-func commonClasses(c *tables.Column, rows int) []string {
-	counts := map[string]int{}
+func commonClasses(c *tables.Column, rows int, count func(row int) float64) []string {
+	counts := map[string]float64{}
 	for row := range rows {
-		counts[className(c, row)]++
+		counts[className(c, row)] += count(row)
 	}
 	names := []string{}
 	for name, n := range counts {
@@ -104,14 +106,19 @@ func (p classFinder) sortClasses(all []string) {
 func (p classFinder) countRare(named []string) (n [2]int, err error) {
 	sum := make([]float64, len(n))
 	err = p.Collective.Sum(sum, func(i int, part []float64) error {
-		part[0], part[1] = float64(len(p.rowsOf(i, named, false))), float64(p.Tables[i].Rows())
+		for _, row := range p.having(i, named, false) {
+			part[0] += p.rowsOf(i, row)
+		}
+		for row := range p.Tables[i].Rows() {
+			part[1] += p.rowsOf(i, row)
+		}
 		return nil
 	})
-	return [2]int{int(sum[0]), int(sum[1])}, err
+	return [2]int{int(math.Ceil(sum[0])), int(math.Ceil(sum[1]))}, err
 }
 
-// rowsOf returns the rows of site i whose class is among some, or is not.
-func (p classFinder) rowsOf(i int, classes []string, among bool) (rows []int) {
+// having returns the rows of site i whose class is among some, or is not.
+func (p classFinder) having(i int, classes []string, among bool) (rows []int) {
 	c, known := p.column(i, p.Target), map[string]bool{}
 	for _, name := range classes {
 		known[name] = true
@@ -130,7 +137,7 @@ func (p classFinder) settleRare(named []string, rare [2]int) ([]string, error) {
 	switch {
 	case p.RareClasses == DropRare: // also of a site that came later, whose rows are not in rare
 		for _, i := range p.localSites() {
-			rows := p.rowsOf(i, named, true)
+			rows := p.having(i, named, true)
 			if len(rows) == 0 {
 				return nil, dsbo.ConfigErrorf("%s: no row has a class that some site has %d times at least",
 					p.label(i), leastNamed)

@@ -53,6 +53,9 @@ func (p *preparation) encodeSite(i int) (data.Shard, error) {
 			return data.Shard{}, err
 		}
 		e.Target = e.Target.Compact()
+		if e.Count, err = (weigher{p}).countTable(i, rows); err != nil {
+			return data.Shard{}, err
+		}
 		if set(k) != testing {
 			if e.Weight, err = p.weightTable(i, set(k)); err != nil {
 				return data.Shard{}, err

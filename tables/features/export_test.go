@@ -1,32 +1,37 @@
 package features
 
+import "dsbo/tables"
+
 // The functions of values behind the rules, for tests, which are in a package of their own: this
 // one has a constant named testing.
 var (
-	CommonClasses = commonClasses
+	CommonClasses = func(c *tables.Column, rows int) []string { return commonClasses(c, rows, alike) }
 	SplitRows     = func(n int, classes []int32, shares Shares) (of []set, err error) {
-		part, err := splitRows(n, classes, shares, 1, 0)
+		part, err := splitRows(n, classes, alike, shares, 1, 0)
 		return part.of, err
 	}
 )
 
+// alike is the weight of each row.
+func alike(int) float64 { return 1 }
+
 // Fold deals rows of some sets to folds, and returns their sets and the folds of training rows.
 func Fold(sets []set, count int, classes []int32, site int) (of []set, folds []int) {
 	part := newPartition(sets)
-	part.fold(count, classes, 1, site)
+	part.fold(count, classes, alike, 1, site)
 	return part.of, part.folds
 }
 
 // ChooseWords sets the words of an input, of training rows and with a bound of rare ones.
 func ChooseWords(in *Input, rows, rare int, names []string, missing float64, counts []float64) {
-	p := &preparation{Options: Options{Rare: rare}, rows: [sets]int{rows, 0, 0}}
+	p := &preparation{Options: Options{Rare: rare}, rows: [sets]float64{float64(rows), 0, 0}}
 	p.chooseWords(in, names, missing, counts)
 }
 
 // Balance returns the factors of classes that have some weights.
 func Balance(ofClass []float64) []float64 {
 	p := new(preparation)
-	p.setBalance(ofClass)
+	weigher{p}.setBalance(ofClass)
 	return p.balance
 }
 

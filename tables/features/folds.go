@@ -18,7 +18,11 @@ func (p *preparation) dealFolds() error {
 	}
 	rows := []float64{0} // of all sites
 	err := p.Collective.Sum(rows, func(i int, part []float64) error {
-		part[0] = float64(p.parts[i].sizes[training] + p.parts[i].sizes[validation])
+		for row, of := range p.parts[i].of {
+			if of != testing {
+				part[0] += p.rowsOf(i, row)
+			}
+		}
 		return nil
 	})
 	if err != nil || p.FoldRows > 0 && rows[0] > float64(p.FoldRows) {
@@ -30,14 +34,14 @@ func (p *preparation) dealFolds() error {
 			"and validate (-folds 0 leaves each kind to its own)", p.SplitColumn, p.folds)
 	}
 	for _, i := range p.localSites() {
-		p.parts[i].fold(p.folds, p.stratum(i), p.Seed, i)
+		p.parts[i].fold(p.folds, p.stratum(i), p.countOf(i), p.Seed, i)
 	}
 	return nil
 }
 
 // fold makes training rows of validation rows, and deals them to folds: the rows of each class in
-// proportion, by a seed.
-func (part *partition) fold(count int, classes []int32, seed uint64, site int) {
+// proportion, by a seed, each to the fold that has fewest.
+func (part *partition) fold(count int, classes []int32, rows func(row int) float64, seed uint64, site int) {
 	for row, k := range part.of {
 		if k == validation {
 			part.of[row] = training
@@ -45,12 +49,12 @@ func (part *partition) fold(count int, classes []int32, seed uint64, site int) {
 	}
 	part.sizes[training], part.sizes[validation] = part.sizes[training]+part.sizes[validation], 0
 	part.folds = part.folds[:0]
-	next := 0
+	have := make([]float64, count)
 	fold := make([]int, len(part.of))
 	for _, row := range shuffledRows(len(part.of), classes, seed, streamFolds, site) {
 		if part.of[row] == training {
-			fold[row] = next % count
-			next++
+			fold[row] = slices.Index(have, slices.Min(have))
+			have[fold[row]] += rows(row)
 		}
 	}
 	for row, k := range part.of {
@@ -84,7 +88,7 @@ func (p *preparation) crossValidate(i int, all data.Examples) (train, val data.E
 
 // weightTable returns the weights of the examples in some sets of site i, nil where all are 1.
 func (p *preparation) weightTable(i int, of ...set) (*ad.Table, error) {
-	w, err := p.exampleWeights(i, of...)
+	w, err := weigher{p}.exampleWeights(i, of...)
 	if err != nil || w == nil {
 		return nil, err
 	}

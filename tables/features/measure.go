@@ -12,7 +12,7 @@ import (
 // A measure is what all training rows of all sites tell of a column of numbers.
 type measure struct {
 	column    int     // place in the tables
-	rows      float64 // those with a number
+	rows      float64 // those with a number, by their weights
 	missing   float64 // those without
 	scale     float64 // a power of two about the size of the numbers, without those that are 0
 	mean      float64
@@ -116,28 +116,28 @@ func (p *preparation) moments(columns []int) ([]measure, error) {
 	}
 	for _, pass := range []struct {
 		numbers int // of a column
-		term    func(m *measure, part []float64, v float64)
+		term    func(m *measure, part []float64, v, rows float64)
 		take    func(m *measure, sum []float64)
 	}{
-		{3, func(_ *measure, part []float64, v float64) {
-			part[0]++
-			addExponent(part[1:], v)
+		{3, func(_ *measure, part []float64, v, rows float64) {
+			part[0] += rows
+			addExponent(part[1:], v, rows)
 		}, func(m *measure, sum []float64) { m.rows, m.scale = sum[0], usualSize(sum[1], sum[2]) }},
-		{1, func(m *measure, part []float64, v float64) { part[0] += v / m.scale },
+		{1, func(m *measure, part []float64, v, rows float64) { part[0] += float64(rows * (v / m.scale)) },
 			func(m *measure, sum []float64) { m.mean = sum[0] * m.scale / max(m.rows, 1) }},
-		{2, func(m *measure, part []float64, v float64) { addExponent(part, v-m.mean) },
+		{2, func(m *measure, part []float64, v, rows float64) { addExponent(part, v-m.mean, rows) },
 			func(m *measure, sum []float64) { m.step = usualSize(sum[0], sum[1]) }},
-		{2, func(m *measure, part []float64, v float64) {
+		{2, func(m *measure, part []float64, v, rows float64) {
 			d := (v - m.mean) / m.step
-			part[0] += float64(d * d)
-			part[1] += d
+			part[0] += float64(rows * d * d)
+			part[1] += float64(rows * d)
 		}, func(m *measure, sum []float64) { m.setDeviation(sum[0], sum[1]) }},
 	} {
 		sum := make([]float64, pass.numbers*len(all))
 		err := p.Collective.Sum(sum, func(i int, part []float64) error {
 			inParallel(len(all), func(k int) {
 				terms := part[pass.numbers*k:][:pass.numbers]
-				p.eachNumber(i, all[k].column, func(v float64) { pass.term(&all[k], terms, v) })
+				p.eachNumber(i, all[k].column, func(v, rows float64) { pass.term(&all[k], terms, v, rows) })
 			})
 			return nil
 		})
@@ -149,7 +149,7 @@ func (p *preparation) moments(columns []int) ([]measure, error) {
 		}
 	}
 	for k := range all {
-		all[k].missing = float64(p.rows[training]) - all[k].rows
+		all[k].missing = p.unlessRounding(p.rows[training] - all[k].rows)
 	}
 	return all, nil
 }
@@ -165,11 +165,21 @@ func (m *measure) setDeviation(squares, distances float64) {
 	m.constant = squares/rows-float64(off*off) <= 0x1p-20*float64(off*off)
 }
 
-// addExponent adds the exponent of a number that is not 0 to a sum, and 1 to their count.
-func addExponent(part []float64, v float64) {
+// unlessRounding returns a number of training rows that is a difference of two; 0 where it is but
+// their rounding, as of weights that are not whole.
+func (p *preparation) unlessRounding(rows float64) float64 {
+	if rows < 1e-9*p.rows[training] {
+		return 0
+	}
+	return rows
+}
+
+// addExponent adds the exponent of a number that is not 0, in some rows, to a sum, and to their
+// count.
+func addExponent(part []float64, v, rows float64) {
 	if v != 0 {
-		part[0] += float64(math.Ilogb(v))
-		part[1]++
+		part[0] += float64(rows * float64(math.Ilogb(v)))
+		part[1] += rows
 	}
 }
 
@@ -182,15 +192,16 @@ func usualSize(exponents, count float64) float64 {
 	return math.Ldexp(1, int(math.Round(exponents/count)))
 }
 
-// eachNumber calls f for the numbers of a column in site i's training rows.
-func (p *preparation) eachNumber(i, column int, f func(v float64)) {
+// eachNumber calls f for the numbers of a column in site i's training rows, and how many rows each
+// stands for.
+func (p *preparation) eachNumber(i, column int, f func(v, rows float64)) {
 	c := p.Tables[i].Columns[column]
 	if c.Kind == tables.Word { // of which all are missing
 		return
 	}
 	for row, of := range p.parts[i].of {
 		if v := c.Number(row); of == training && v == v {
-			f(v)
+			f(v, p.rowsOf(i, row))
 		}
 	}
 }

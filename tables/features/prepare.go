@@ -2,6 +2,7 @@ package features
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -16,8 +17,13 @@ import (
 type Prepared struct {
 	Recipe Recipe
 	Data   data.Task // shards with test examples of their own; the shards of sites elsewhere are empty
-	Rows   [3]int    // training, validation and test rows of all sites together
-	Folds  int       // parts of cross-validation, whose training rows are the validation rows too; 0: there is none
+	// Rows are the training, validation and test rows of all sites together: a row of weight k is k
+	// of them.
+	Rows [3]int
+	// Whole says that weights are whole numbers, which count rows. Others are scaled so that they
+	// sum to the number of rows of one weight that would tell as much, (Σ w)²/Σ w².
+	Whole bool
+	Folds int // parts of cross-validation, whose training rows are the validation rows too; 0: there is none
 	// Weights are the weights of each site's training rows without folds, where there are folds;
 	// nil: all 1.
 	Weights []*ad.Table
@@ -29,7 +35,8 @@ type Prepared struct {
 
 // Prepare compares the columns of all sites, splits the rows of each, finds the recipe by sums over
 // all training rows, and encodes the sites that are here. Each row weighs the same, whatever its
-// site. Where sites have different numbers of rows, examples have weights for that.
+// site, or by Options.Weight: a row of weight k is k rows, and one of weight 0 is not there. Where
+// sites have different numbers of rows, examples have weights for that.
 //
 // What a site sends: once the names and kinds of its columns, whether the target's numbers are few
 // and whole, the classes of at least five of its rows each, and the words that are in at least five
@@ -42,8 +49,10 @@ type Prepared struct {
 func Prepare(s Sites, o Options) (*Prepared, error) {
 	p := &preparation{Sites: s, Options: o, parts: make([]partition, len(s.Tables)),
 		unfolded: make([]*ad.Table, len(s.Tables)), together: make([]*ad.Table, len(s.Tables))}
-	for _, step := range []func() error{p.compareSchemas, p.chooseTarget, classFinder{p}.nameAll, p.splitAll,
-		p.dealFolds, p.refuseEmpty, p.nameWords, p.countRows, p.measureNumbers, p.measureSparse, p.sumWeights} {
+	w := weigher{p}
+	for _, step := range []func() error{w.checkWeights, p.compareSchemas, w.scaleWeights, p.chooseTarget,
+		classFinder{p}.nameAll, p.splitAll, p.dealFolds, p.refuseEmpty, p.nameWords, p.countRows, p.measureNumbers,
+		p.measureSparse, w.sumWeights} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -62,8 +71,12 @@ func Prepare(s Sites, o Options) (*Prepared, error) {
 	if p.folds > 0 {
 		p.rows[validation] = p.rows[training]
 	}
-	return &Prepared{Recipe: p.recipe, Data: task, Rows: p.rows, Folds: p.folds, Weights: p.unfolded,
-		Together: p.together, Notes: p.notes}, nil
+	made := &Prepared{Recipe: p.recipe, Data: task, Whole: p.whole, Folds: p.folds, Weights: p.unfolded,
+		Together: p.together, Notes: p.notes}
+	for k, rows := range p.rows {
+		made.Rows[k] = int(math.Round(rows))
+	}
+	return made, nil
 }
 
 // A preparation is one call of Prepare.
@@ -79,10 +92,12 @@ type preparation struct {
 	unfolded []*ad.Table // weights of the training rows of each site without folds
 	together []*ad.Table // weights of the rows of each site, of all kinds
 
-	rows    [sets]int     // of all sites
+	rows    [sets]float64 // of all sites, by their weights
 	names   [][]string    // of each input of words, those that a site has named
 	classes []float64     // training rows of each class
 	total   [sets]float64 // sum of the weights of all rows
+	scale   float64       // of the weights of the files
+	whole   bool          // whether these are whole numbers, and scale is 1
 	balance []float64     // factor of the weight of each class; nil: 1
 	// whether the recipe is known: rows have no weights, and their sets do not follow from
 	// their classes

@@ -244,19 +244,6 @@ func TestClassesAllowed(t *testing.T) {
 	}
 }
 
-// TestWeightsAllowed: a weight may be 0, and may not be negative.
-func TestWeightsAllowed(t *testing.T) {
-	y := tables.NumberColumn("y", numbersOf(40, 2))
-	weighted := func(least float32) error {
-		w := numbersOf(40, 3)
-		w[7] = least
-		_, err := prepareOne(t, 40, "y", func(o *features.Options) { o.Weight = "w" }, y, tables.NumberColumn("w", w))
-		return err
-	}
-	testkit.OK(weighted(0))
-	testkit.WantError(t, "weights", weighted(-1), dsbo.ErrConfig, "a weight must be a number from 0; it is -1")
-}
-
 // TestDecimalCommas: a note tells of numbers with a decimal comma where more than half of the words
 // are such.
 func TestDecimalCommas(t *testing.T) {

@@ -74,7 +74,7 @@ func (p *preparation) measureSparse() error {
 	}
 	sizes := make([]float64, 2*columns) // of each column the sum of exponents and their count
 	err := p.Collective.Sum(sizes, func(i int, part []float64) error {
-		p.eachSparse(i, func(column int32, v float64) { addExponent(part[2*column:], v) })
+		p.eachSparse(i, func(column int32, v, rows float64) { addExponent(part[2*column:], v, rows) })
 		return nil
 	})
 	if err != nil {
@@ -85,9 +85,9 @@ func (p *preparation) measureSparse() error {
 		units[k] = usualSize(sizes[2*k], sizes[2*k+1])
 	}
 	err = p.Collective.Sum(squares, func(i int, part []float64) error {
-		p.eachSparse(i, func(column int32, v float64) {
+		p.eachSparse(i, func(column int32, v, rows float64) {
 			v /= units[column]
-			part[column] += float64(v * v)
+			part[column] += float64(rows * v * v)
 		})
 		return nil
 	})
@@ -117,15 +117,16 @@ func (p *preparation) measureSparse() error {
 	return nil
 }
 
-// eachSparse calls f for the numbers in the sparse columns, from 0 on, of site i's training rows.
-func (p *preparation) eachSparse(i int, f func(column int32, v float64)) {
+// eachSparse calls f for the numbers in the sparse columns, from 0 on, of site i's training rows,
+// and how many rows each stands for.
+func (p *preparation) eachSparse(i int, f func(column int32, v, rows float64)) {
 	s := p.Tables[i].Sparse
 	for row, of := range p.parts[i].of {
 		if of != training {
 			continue
 		}
 		for e := s.Starts[row]; e < s.Starts[row+1]; e++ {
-			f(s.Indices[e], float64(s.Values[e]))
+			f(s.Indices[e], float64(s.Values[e]), p.rowsOf(i, row))
 		}
 	}
 }

@@ -86,9 +86,11 @@ func newPartition(of []set) partition {
 }
 
 // splitRows divides n rows by shares: the rows of each class in proportion, as far as whole rows
-// go, by a seed. classes has the class of each row; nil: there are none. Each set with a share gets
-// a row, which takes as many rows as there are such sets.
-func splitRows(n int, classes []int32, shares Shares, seed uint64, site int) (partition, error) {
+// go, by a seed. classes has the class of each row; nil: there are none; rows is how many rows each
+// stands for, which are not divided. Each set with a share gets a row, which takes as many rows as
+// there are such sets.
+func splitRows(n int, classes []int32, rows func(row int) float64, shares Shares, seed uint64,
+	site int) (partition, error) {
 	least := 0
 	for _, v := range shares {
 		if v > 0 {
@@ -100,26 +102,29 @@ func splitRows(n int, classes []int32, shares Shares, seed uint64, site int) (pa
 	}
 	order := shuffledRows(n, classes, seed, streamSplit, site)
 	of := make([]set, n)
-	var have [sets]int
-	for j, row := range order { // to the set that lacks most
-		best, lack := training, -1.0
+	var have [sets]float64
+	dealt := 0.0
+	for _, row := range order { // to the set that lacks most
+		dealt += rows(row)
+		best, lack := training, math.Inf(-1)
 		for k, share := range shares {
-			if d := float64(share*float64(j+1)) - float64(have[k]); share > 0 && d > lack {
+			if d := float64(share*dealt) - have[k]; share > 0 && d > lack {
 				best, lack = set(k), d
 			}
 		}
 		of[row] = best
-		have[best]++
+		have[best] += rows(row)
 	}
+	part := newPartition(of)
 	for k, share := range shares { // a small share of few rows may have none
-		for share > 0 && have[k] == 0 {
-			most := set(slices.Index(have[:], slices.Max(have[:])))
+		for share > 0 && part.sizes[k] == 0 {
+			most := set(slices.Index(part.sizes[:], slices.Max(part.sizes[:])))
 			row := order[slices.IndexFunc(order, func(row int) bool { return of[row] == most })]
 			of[row] = set(k)
-			have[k], have[most] = have[k]+1, have[most]-1
+			part.sizes[k], part.sizes[most] = part.sizes[k]+1, part.sizes[most]-1
 		}
 	}
-	return newPartition(of), nil
+	return part, nil
 }
 
 // streamSplit tells the draws of splits from all others.
@@ -129,7 +134,7 @@ const streamSplit = 0x73706c6974
 func (p *preparation) partition(i int) (partition, error) {
 	t := p.Tables[i]
 	if p.SplitColumn == "" {
-		part, err := splitRows(t.Rows(), p.stratum(i), p.Split, p.Seed, i)
+		part, err := splitRows(t.Rows(), p.stratum(i), p.countOf(i), p.Split, p.Seed, i)
 		if err != nil {
 			return part, dsbo.ConfigErrorf("%s: %w", p.label(i), err)
 		}

@@ -3,32 +3,29 @@ package features
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"dsbo"
+	"dsbo/ad"
 	"dsbo/tables"
 )
 
+// A weigher finds how rows weigh for a preparation.
+type weigher struct{ *preparation }
+
 // sumWeights finds the sum of the weights of all training rows, of all validation rows and of all
 // test rows, and with Balance the factor of each class.
-func (p *preparation) sumWeights() error {
-	if err := p.checkWeights(); err != nil {
-		return err
+func (p weigher) sumWeights() error {
+	if p.Balance && p.recipe.Target.Kind != Class {
+		return dsbo.ConfigErrorf("-balance is for classes; the target %s is a %s", p.Target, p.recipe.Target.Kind)
 	}
 	classes := max(1, len(p.recipe.Target.Classes))
-	unit := 1.0 // of the weights' sums
-	if p.Weight != "" {
-		found, err := p.moments([]int{p.columnIndex(p.Weight)})
-		if err != nil {
-			return err
-		}
-		unit = found[0].scale
-	}
 	sum := make([]float64, int(sets)*classes)
 	err := p.Collective.Sum(sum, func(i int, part []float64) error {
 		of, err := p.classesOf(i)
 		for row, set := range p.parts[i].of {
 			if err == nil {
-				part[int(set)*classes+int(of[row])] += p.weight(i, row) / unit
+				part[int(set)*classes+int(of[row])] += p.rowsOf(i, row)
 			}
 		}
 		return err
@@ -41,18 +38,14 @@ func (p *preparation) sumWeights() error {
 	}
 	for set := range p.total {
 		for k, w := range sum[set*classes:][:classes] {
-			p.total[set] += float64(w * unit * p.factor(k))
-		}
-		if p.total[set] == 0 && p.rows[set] > 0 && set != int(testing) {
-			return dsbo.ConfigErrorf("column %s, the weights, must be positive in some %s rows; all are 0",
-				p.Weight, setNames[set])
+			p.total[set] += float64(w * p.factor(k))
 		}
 	}
 	return nil
 }
 
 // setBalance gives all classes with training rows the same weight together.
-func (p *preparation) setBalance(ofClass []float64) {
+func (p weigher) setBalance(ofClass []float64) {
 	all, present := 0.0, 0.0
 	for _, w := range ofClass {
 		if all += w; w > 0 {
@@ -75,37 +68,109 @@ func (p *preparation) factor(class int) float64 {
 	return p.balance[class]
 }
 
-// checkWeights checks the weights of the rows that are here.
-func (p *preparation) checkWeights() error {
-	if p.Balance && p.recipe.Target.Kind != Class {
-		return dsbo.ConfigErrorf("-balance is for classes; the target %s is a %s", p.Target,
-			p.recipe.Target.Kind)
-	}
-	if p.Weight == "" {
-		return nil
-	}
+// checkWeights checks the weights of the rows that are here, and leaves rows of weight 0 out.
+func (p weigher) checkWeights() error {
 	for _, i := range p.localSites() {
-		c := p.column(i, p.Weight)
-		for row := range p.Tables[i].Rows() {
+		t := p.Tables[i]
+		k := slices.IndexFunc(t.Columns, func(c *tables.Column) bool { return c.Name == p.Weight })
+		if p.Weight == "" || k < 0 { // which compareSchemas says
+			return nil
+		}
+		var rows []int
+		c := t.Columns[k]
+		for row := range t.Rows() {
 			if c.Kind == tables.Word {
 				return p.failAt(i, row, c.Name, "a weight must be a number from 0; the column holds words")
 			}
-			if v := c.Number(row); v != v {
+			switch v := c.Number(row); {
+			case v != v:
 				return p.failAt(i, row, c.Name, "a weight must be a number from 0; it is missing")
-			} else if v < 0 {
+			case v < 0:
 				return p.failAt(i, row, c.Name, "a weight must be a number from 0; it is %s", numberText(v))
+			case v > 0:
+				rows = append(rows, row)
 			}
+		}
+		if len(rows) == 0 && t.Rows() > 0 {
+			return p.failf(i, c.Name, "a weight must be above 0 in some rows; all are 0")
+		}
+		if len(rows) < t.Rows() {
+			p.Tables[i] = t.Pick(rows)
 		}
 	}
 	return nil
 }
 
-// weight returns the weight of a row of site i as its file says it.
-func (p *preparation) weight(i, row int) float64 {
+// mostCounted is the number of rows up to which weights count them.
+const mostCounted = 1 << 50
+
+// scaleWeights finds what weights are multiplied by to be numbers of rows, by sums: 1 where all are
+// whole, else (Σ w)/(Σ w²), after which they sum to the number of rows that tell as much.
+func (p weigher) scaleWeights() error {
+	p.scale, p.whole = 1, true
 	if p.Weight == "" {
+		return nil
+	}
+	found := make([]float64, 3) // exponents, rows, and those whose weight is not whole
+	if err := p.Collective.Sum(found, func(i int, part []float64) error {
+		for row := range p.Tables[i].Rows() {
+			w := p.rowsOf(i, row)
+			if addExponent(part, w, 1); w != math.Trunc(w) {
+				part[2]++
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	unit := usualSize(found[0], found[1])
+	sums := make([]float64, 2) // of weights in this unit, and of their squares
+	err := p.Collective.Sum(sums, func(i int, part []float64) error {
+		for row := range p.Tables[i].Rows() {
+			w := p.rowsOf(i, row) / unit
+			part[0] += w
+			part[1] += float64(w * w)
+		}
+		return nil
+	})
+	if p.whole = found[2] == 0 && sums[0]*unit <= mostCounted; !p.whole {
+		p.scale = sums[0] / sums[1] / unit
+	}
+	return err
+}
+
+// rowsOf returns how many rows a row of site i stands for.
+func (p *preparation) rowsOf(i, row int) float64 {
+	if p.Weight == "" || p.plain {
 		return 1
 	}
-	return p.column(i, p.Weight).Number(row)
+	return p.column(i, p.Weight).Number(row) * p.scale
+}
+
+// countOf returns rowsOf for site i.
+func (p *preparation) countOf(i int) func(row int) float64 {
+	return func(row int) float64 { return p.rowsOf(i, row) }
+}
+
+// namedBy returns as how many rows a row of site i counts where a site names its words and classes:
+// of weights that do not count rows, as one.
+func (p *preparation) namedBy(i, row int) float64 {
+	if !p.whole {
+		return 1
+	}
+	return p.rowsOf(i, row)
+}
+
+// countTable returns how many rows some rows of site i stand for, nil where each is one.
+func (p weigher) countTable(i int, rows []int) (*ad.Table, error) {
+	if p.Weight == "" {
+		return nil, nil
+	}
+	counts := make([]float64, len(rows))
+	for k, row := range rows {
+		counts[k] = p.rowsOf(i, row)
+	}
+	return ad.FloatTable(len(rows), 1, counts)
 }
 
 // classesOf returns the class of each row of site i, 0 where there are no classes.
@@ -120,7 +185,7 @@ func (p *preparation) classesOf(i int) ([]uint8, error) {
 // exampleWeights returns the weights of the examples in some sets of site i, one set after the
 // other, nil where all are 1: so that the mean over the sites of the mean over a site's examples is
 // the mean over these rows of all sites.
-func (p *preparation) exampleWeights(i int, of ...set) ([]float32, error) {
+func (p weigher) exampleWeights(i int, of ...set) ([]float32, error) {
 	if p.plain {
 		return nil, nil
 	}
@@ -141,7 +206,7 @@ func (p *preparation) exampleWeights(i int, of ...set) ([]float32, error) {
 			if set != one {
 				continue
 			}
-			w := p.weight(i, row) * p.factor(int(classes[row])) * unit
+			w := p.rowsOf(i, row) * p.factor(int(classes[row])) * unit
 			if !(w <= math.MaxFloat32) {
 				return nil, p.failAt(i, row, p.Weight,
 					"the weight must be of the size of the others; it is %g of their mean", w)

@@ -31,7 +31,7 @@ func (p *preparation) nameWords() error {
 		for _, k := range p.words() {
 			c := p.Tables[i].Columns[p.places[k]]
 			var names []string
-			for code, count := range p.wordCounts(i, c) {
+			for code, count := range p.wordCounts(i, c, p.namedBy) {
 				if count >= leastNamed {
 					names = append(names, c.Words[code])
 				}
@@ -76,13 +76,13 @@ func commaNumbers(words []string) (n int) {
 	return n
 }
 
-// wordCounts returns in how many training rows of site i each word of a column is; none where all
-// values are missing.
-func (p *preparation) wordCounts(i int, c *tables.Column) []int {
-	counts := make([]int, len(c.Words))
+// wordCounts returns in how many training rows of site i, counted by rows, each word of a column
+// is; none where all values are missing.
+func (p *preparation) wordCounts(i int, c *tables.Column, rows func(i, row int) float64) []float64 {
+	counts := make([]float64, len(c.Words))
 	for row, of := range p.parts[i].of {
 		if of == training && !c.Missing(row) {
-			counts[c.Code(row)]++
+			counts[c.Code(row)] += rows(i, row)
 		}
 	}
 	return counts
@@ -99,9 +99,7 @@ func (p *preparation) countRows() error {
 	if err := p.Collective.Sum(sum, func(i int, part []float64) error { return p.countSite(i, part) }); err != nil {
 		return err
 	}
-	for k := range p.rows {
-		p.rows[k] = int(sum[k])
-	}
+	copy(p.rows[:], sum)
 	p.classes = sum[sets:][:len(p.recipe.Target.Classes)]
 	for k, class := range p.recipe.Target.Classes {
 		if p.classes[k] == 0 {
@@ -119,8 +117,8 @@ func (p *preparation) countRows() error {
 // countSite writes the counts of site i: rows of each set, training rows of each class, and of each
 // column of words the missing ones and the rows of each word.
 func (p *preparation) countSite(i int, part []float64) error {
-	for k, size := range p.parts[i].sizes {
-		part[k] = float64(size)
+	for row, k := range p.parts[i].of {
+		part[k] += p.rowsOf(i, row)
 	}
 	part = part[sets:]
 	if classes := p.recipe.Target.Classes; classes != nil {
@@ -130,22 +128,23 @@ func (p *preparation) countSite(i int, part []float64) error {
 		}
 		for row, k := range of {
 			if p.parts[i].of[row] == training {
-				part[k]++
+				part[k] += p.rowsOf(i, row)
 			}
 		}
 		part = part[len(classes):]
 	}
 	for j, k := range p.words() {
 		c := p.Tables[i].Columns[p.places[k]]
-		counts := p.wordCounts(i, c)
-		left := p.parts[i].sizes[training]
-		for code, count := range counts {
+		for code, count := range p.wordCounts(i, c, p.rowsOf) {
 			if n, named := slices.BinarySearch(p.names[j], c.Words[code]); named {
-				part[1+n] = float64(count)
+				part[1+n] = count
 			}
-			left -= count
 		}
-		part[0] = float64(left)
+		for row, of := range p.parts[i].of {
+			if of == training && c.Missing(row) {
+				part[0] += p.rowsOf(i, row)
+			}
+		}
 		part = part[1+len(p.names[j]):]
 	}
 	return nil
@@ -154,14 +153,14 @@ func (p *preparation) countSite(i int, part []float64) error {
 // chooseWords chooses which words of an input become features, by the training rows of all sites
 // that each is in, and which do together.
 func (p *preparation) chooseWords(in *Input, names []string, missing float64, counts []float64) {
-	rare := float64(p.rows[training]) - missing
+	rare := p.rows[training] - missing
 	for k, count := range counts {
 		if count >= float64(p.Rare) {
 			in.Words = append(in.Words, names[k])
 			rare -= count
 		}
 	}
-	in.Rare, in.Indicator = rare > 0, missing > 0
+	in.Rare, in.Indicator = p.unlessRounding(rare) > 0, missing > 0
 	_, _, features := in.Layout()
 	switch {
 	case len(in.Words) == 0 && !in.Rare:

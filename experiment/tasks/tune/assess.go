@@ -89,7 +89,7 @@ func (t judge) addImportances(a *runs.Assessment) error {
 			with := t.lossOf(places, values, e, row)
 			for k, v := range values {
 				values[k] = 0
-				part[places[k]] += t.lossOf(places, values, e, row) - with
+				part[places[k]] += float64(e.Rows(row) * (t.lossOf(places, values, e, row) - with))
 				values[k] = v
 			}
 		})

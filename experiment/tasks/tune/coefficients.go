@@ -151,7 +151,8 @@ func unmeasured(p *features.Prepared) string {
 }
 
 // tables returns the rows of which the model is made, and the validation rows that chose its
-// penalties, of all sites. Weights are the file's; those that balance classes change no effect.
+// penalties, of all sites. Weights are the file's, which count rows where they are whole; those
+// that balance classes change no effect.
 func (t judge) tables() effects.Tables {
 	r := t.prepared.Recipe
 	all := effects.Tables{Kind: effects.Number, Classes: len(r.Target.Classes), Columns: columnsOf(r),
@@ -162,7 +163,7 @@ func (t judge) tables() effects.Tables {
 	case features.Counts:
 		all.Kind = effects.Count
 	}
-	for i, shard := range t.prepared.Data.Shards {
+	for _, shard := range t.prepared.Data.Shards {
 		parts := []data.Examples{shard.Train}
 		if t.prepared.Folds == 0 {
 			parts = append(parts, shard.Val)
@@ -175,15 +176,14 @@ func (t judge) tables() effects.Tables {
 					target = float64(class)
 				}
 				site.Target = append(site.Target, target)
+				if t.prepared.Whole {
+					site.Count = append(site.Count, e.Rows(row))
+				} else {
+					site.Weight = append(site.Weight, e.Rows(row))
+				}
 			}
 		}
 		site.Rows, site.Read = len(site.Target), reader(parts, len(all.Columns))
-		for row := 0; t.weight != "" && row < site.Rows; row++ {
-			site.Weight = append(site.Weight, 1/float64(site.Rows+shard.Test.Len()))
-			if w := t.prepared.Together[i]; w != nil {
-				site.Weight[row] *= w.At(row, 0)
-			}
-		}
 		all.Sites = append(all.Sites, site)
 	}
 	return all

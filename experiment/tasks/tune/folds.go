@@ -179,7 +179,7 @@ func (t *tune) refitWeights(f experiment.FinishedRun, m models.Model) ([]float64
 		}
 		var joined data.Examples
 		for _, e := range parts {
-			if e.Weight = nil; joined.Len() == 0 {
+			if e.Weight, e.Count = nil, nil; joined.Len() == 0 {
 				joined = e
 			} else if e.Len() > 0 && err == nil {
 				joined, err = data.Join(joined, e, 0)

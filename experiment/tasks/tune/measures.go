@@ -58,9 +58,9 @@ type classAssessor struct {
 func (c classAssessor) addRow(p modelfile.Predictions, e data.Examples, row int, in pass) {
 	switch class, _ := e.Target.Label(row); in {
 	case counting:
-		c.Add(p.Numbers(0), class)
+		c.Add(p.Numbers(0), class, e.Rows(row))
 	case errorsOf:
-		c.AddError(p.Numbers(0), class)
+		c.AddError(p.Numbers(0), class, e.Rows(row))
 	}
 }
 
@@ -105,8 +105,8 @@ type numberAssessor struct {
 }
 
 func (n numberAssessor) addRow(p modelfile.Predictions, e data.Examples, row int, in pass) {
-	[...]func(predicted, truth float64){n.Add, n.AddError, n.AddTrained}[in](p.Values[0],
-		n.target.Decode(e.Target.At(row, 0)))
+	[...]func(predicted, truth, rows float64){n.Add, n.AddError, n.AddTrained}[in](p.Values[0],
+		n.target.Decode(e.Target.At(row, 0)), e.Rows(row))
 }
 
 func (n numberAssessor) fill(a *runs.Assessment) {
@@ -135,7 +135,8 @@ func markHeavy(heavy bool, measures []runs.Measure) {
 type countAssessor struct{ *assess.Counts }
 
 func (c countAssessor) addRow(p modelfile.Predictions, e data.Examples, row int, in pass) {
-	[...]func(predicted, truth float64){c.Add, c.AddError, c.AddTrained}[in](p.Values[0], e.Target.At(row, 0))
+	[...]func(predicted, truth, rows float64){c.Add, c.AddError, c.AddTrained}[in](p.Values[0], e.Target.At(row, 0),
+		e.Rows(row))
 }
 
 func (c countAssessor) fill(a *runs.Assessment) {

@@ -105,7 +105,9 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.Var(&t.features, "features", "`columns` to learn from, with commas between (default: all)")
 	f.Var(&t.drop, "drop", "`columns` to leave out, with commas between")
 	f.Var(&t.words, "words", "`columns` of words, with commas between, whose words look like numbers")
-	f.StringVar(&t.weight, "weight", "", "`column` of the rows' weights (default: all rows weigh alike)")
+	f.StringVar(&t.weight, "weight", "", "`column` of the rows' weights: a row of weight k is k rows in all that is "+
+		"found and told, one of 0 is not there; weights that are not all whole are scaled to sum to (Σ w)²/Σ w² "+
+		"rows (default: all weigh 1)")
 	f.StringVar(&t.kind, "task", auto,
 		"`kind` of the target: classification, regression or count; auto takes words, and whole numbers of at most "+
 			"20 values, for classes")

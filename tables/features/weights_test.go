@@ -1,0 +1,116 @@
+package features_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"dsbo"
+	"dsbo/internal/testkit"
+	"dsbo/tables"
+	"dsbo/tables/features"
+)
+
+// weighedRows are columns of 60 rows, each as often as times has it: a number with blanks, words
+// with rare ones, a class, a set, and the weight of each.
+func weighedRows(times func(row int) int, weight func(row int) float32) []*tables.Column {
+	var a, w []float32
+	var words, classes, split []string
+	for row := range 60 {
+		for range times(row) {
+			v := float32(row*row%17) + .5
+			if row%11 == 0 {
+				v = float32(math.NaN())
+			}
+			a, w = append(a, v), append(w, weight(row))
+			words = append(words, []string{"red", "blue", "green", "rare"}[min(3, row%30/9)])
+			classes = append(classes, []string{"ill", "well"}[row*row%7%2])
+			split = append(split, []string{"train", "train", "validation", "test"}[row%4])
+		}
+	}
+	return []*tables.Column{tables.NumberColumn("a", a), tables.NumberColumn("w", w),
+		tables.WordColumn("colour", words), tables.WordColumn("state", classes), tables.WordColumn("set", split)}
+}
+
+// TestWeightsAreRepetitions: a row of weight k is k rows, and one of weight 0 is not there, in
+// means, deviations, the words and classes that are named, indicators of blanks, and the numbers of
+// rows. Of weights that are not whole means are weighted, and rows are as many as tell as much.
+func TestWeightsAreRepetitions(t *testing.T) {
+	k := func(row int) int { return []int{0, 1, 3, 2, 9}[row%5] }
+	of := func(times func(int) int, weight func(int) float32, name string) *features.Prepared {
+		return preparedWith(t, weighedRows(times, weight), name)
+	}
+	once := func(int) int { return 1 }
+	repeated := of(k, func(int) float32 { return 1 }, "")
+	for _, c := range []struct {
+		name string
+		got  *features.Prepared
+		rows float64 // share of the rows when repeated
+	}{
+		{"whole", of(once, func(row int) float32 { return float32(k(row)) }, "w"), 1},
+		{"ones", of(k, func(int) float32 { return 1 }, "w"), 1},
+		// (Σ w)²/Σ w² with w = k/2: 12 rows each of 1, 2, 3 and 9, of (12·15)²/(12·95) = 28.4 for
+		// 180
+		{"halves", of(once, func(row int) float32 { return float32(k(row)) / 2 }, "w"), 28.421 / 180},
+	} {
+		// fewer words have the rows to be features
+		ignored := cmpopts.IgnoreFields(features.Input{}, "Words", "Rare", "Dropped")
+		if c.rows == 1 {
+			ignored = cmpopts.IgnoreFields(features.Input{})
+		}
+		if diff := cmp.Diff(repeated.Recipe, c.got.Recipe, cmpopts.EquateApprox(1e-12, 0), ignored); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+		for set, rows := range repeated.Rows {
+			if got := c.got.Rows[set]; math.Abs(float64(got)-float64(float64(rows)*c.rows)) > .51 {
+				t.Errorf("%s: %d rows of set %d, want %g of %d", c.name, got, set, c.rows, rows)
+			}
+		}
+		sum := 0.0
+		test := c.got.Data.Shards[0].Test
+		for row := range test.Len() {
+			sum += test.Rows(row)
+		}
+		if math.Abs(sum-float64(c.got.Rows[2])) > .5 || c.got.Whole != (c.rows == 1) {
+			t.Errorf("%s: test rows count %g, want %d; whole is %v", c.name, sum, c.got.Rows[2], c.got.Whole)
+		}
+	}
+}
+
+// preparedWith prepares columns by their sets and weights.
+func preparedWith(t *testing.T, columns []*tables.Column, weight string) *features.Prepared {
+	t.Helper()
+	if weight == "" {
+		columns = slices.Delete(columns, 1, 2)
+	}
+	table := testkit.Get(tables.New("site.csv", columns...))
+	s := features.Sites{Tables: []*tables.Table{table}, Seed: 1, Collective: alone(t, 1)}
+	return testkit.Get(features.Prepare(s, features.Options{Target: "state", SplitColumn: "set", Weight: weight,
+		Rare:    10,
+		Missing: features.MeanOfOthers}))
+}
+
+// TestWeightsAllowed: a weight may be 0, but not all of a site's, and may not be negative.
+func TestWeightsAllowed(t *testing.T) {
+	for _, c := range []struct {
+		change func(w []float32)
+		want   string
+	}{
+		{func(w []float32) { w[7] = 0 }, ""},
+		{func(w []float32) { w[7] = -1 }, "a weight must be a number from 0; it is -1"},
+		{func(w []float32) { clear(w) }, "a weight must be above 0 in some rows; all are 0"},
+	} {
+		w := numbersOf(40, 3)
+		c.change(w)
+		_, err := prepareOne(t, 40, "y", func(o *features.Options) { o.Weight = "w" },
+			tables.NumberColumn("y", numbersOf(40, 2)), tables.NumberColumn("w", w))
+		if c.want == "" {
+			testkit.OK(err)
+			continue
+		}
+		testkit.WantError(t, "weights", err, dsbo.ErrConfig, c.want)
+	}
+}
