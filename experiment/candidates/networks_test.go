@@ -3,6 +3,7 @@ package candidates
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"dsbo/internal/testkit"
@@ -167,5 +168,29 @@ func TestConclude(t *testing.T) {
 	}
 	if g.Examples != 3 || g.Loss != one.Loss || g.LossAgainst != g.Loss-g.LossChange || g.Set != runs.CrossFitted {
 		t.Errorf("the gain is %+v", g)
+	}
+}
+
+// TestFewDecide: a network is not kept where less than eight rows have the squares of differences.
+func TestFewDecide(t *testing.T) {
+	for _, c := range []struct {
+		rows int
+		few  bool
+	}{{7, true}, {8, false}} {
+		one := new(Network)
+		for row := range 100 {
+			d := -1e-3
+			if row < c.rows {
+				d = -1
+			}
+			addRow(one.sums[:], 1, 2, 3, d)
+		}
+		one.conclude()
+		if better, err := confirm(one, 1, nil); one.Few != c.few || better == c.few || err != nil {
+			t.Errorf("%d rows: few %t, kept %t, %v", c.rows, one.Few, better, err)
+		}
+		if note := NetworkNote([]*Network{one}, one, !c.few); strings.Contains(note, "a few rows decide") != c.few {
+			t.Error(note)
+		}
 	}
 }

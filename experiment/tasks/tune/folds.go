@@ -56,7 +56,7 @@ func (t *tune) foldCount(private bool) (count, rows int, err error) {
 // that the run takes seconds and not minutes. What the flags ask of a linear model alone has none
 // tried.
 const (
-	rowsPerFeature = 30
+	rowsPerFeature = 10
 	networkNumbers = 1_000_000
 )
 

@@ -66,14 +66,14 @@ func TestModelTaken(t *testing.T) {
 		of   tune
 		want string
 	}{
-		"enough rows": {few(300, 5, func(*tune) {}), auto},
-		"few rows":    {few(299, 5, func(*tune) {}), linear},
+		"enough rows": {few(100, 5, func(*tune) {}), auto},
+		"few rows":    {few(99, 5, func(*tune) {}), linear},
 		"many rows":   {few(100_001, 5, func(*tune) {}), linear},
-		"no folds":    {few(300, 0, func(*tune) {}), linear},
-		"-folds":      {few(300, 2, func(t *tune) { t.folds = "2" }), linear},
-		"-penalty":    {few(300, 5, func(t *tune) { t.penalty = onePenalty }), linear},
-		"-group":      {few(300, 5, func(t *tune) { t.group = groups{{}} }), linear},
-		"-from":       {few(300, 5, func(t *tune) { t.from = "run" }), linear},
+		"no folds":    {few(100, 0, func(*tune) {}), linear},
+		"-folds":      {few(100, 2, func(t *tune) { t.folds = "2" }), linear},
+		"-penalty":    {few(100, 5, func(t *tune) { t.penalty = onePenalty }), linear},
+		"-group":      {few(100, 5, func(t *tune) { t.group = groups{{}} }), linear},
+		"-from":       {few(100, 5, func(t *tune) { t.from = "run" }), linear},
 		"-model":      {few(9, 5, func(t *tune) { t.model = network }), network},
 	} {
 		if c.of.choose(nil); c.of.taken != c.want {

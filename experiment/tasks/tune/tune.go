@@ -114,7 +114,7 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.loss, "loss", squared, "`loss` of a regression: squared, or huber, which outliers pull less")
 	f.BoolVar(&t.balance, "balance", false, "give all classes the same weight in training and validation")
 	f.StringVar(&t.model, "model", "", "`name` of the model: linear; mlp, a network; auto, the best of both by folds "+
-		"(default: auto with 30 rows a feature, up to 10⁶ numbers, no -penalty, -folds, -group, -from; else linear)")
+		"(default: auto with 10 rows a feature, up to 10⁶ numbers, no -penalty, -folds, -group, -from; else linear)")
 	f.Var(&t.hidden, "hidden", "`units` of the hidden layers of mlp, such as 64,32, or of the only network of auto")
 	f.StringVar(&t.penalty, "penalty", auto,
 		"`what` has a penalty of its own: feature; group, all features of one column; layer; or one for all; auto: "+
