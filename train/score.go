@@ -74,7 +74,7 @@ func (p Problem) scores(ctx context.Context, g *network.Group, m Fit) (sum Score
 	n := float64(g.N())
 	for k, set := range sum.sets() {
 		row := all[each*k:][:each]
-		*set = Score{Rows: nearWhole(n * row[0]), Losses: n * row[1], Right: nearWhole(n * row[2])}
+		*set = Score{Rows: nearWhole(float64(n * row[0])), Losses: n * row[1], Right: nearWhole(float64(n * row[2]))}
 		if row[3] > 0 {
 			set.Right = math.NaN()
 		}

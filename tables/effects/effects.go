@@ -192,7 +192,7 @@ func (e *Effects) measure(s Site, part []float64) []float64 {
 			n, v, y := s.rowsOf(from+r), s.weight(from+r), s.Target[from+r]
 			part[0] += n
 			part[2] += float64(v * v * n)
-			v *= n
+			v = float64(v * n)
 			part[1] += v
 			part[4] += float64(v * y)
 			if e.Classes > 0 {

@@ -81,7 +81,7 @@ func (e *Encoder) farRows(in *encodedInput) (n int, where []string) {
 		return 0, nil
 	}
 	for row := range e.length {
-		v := in.column.Number(row) * in.scale
+		v := float64(in.column.Number(row) * in.scale)
 		if !(math.Abs(v-in.Mean) > far*in.Deviation) {
 			continue
 		}
