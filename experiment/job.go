@@ -22,6 +22,9 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		}
 		return plan.Explain(stdout)
 	}
+	if j.ShowData {
+		return j.showData(ctx, stdout)
+	}
 	if j.ExplainModel != "" {
 		return j.explainModel(ctx, stdout)
 	}

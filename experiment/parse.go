@@ -109,7 +109,7 @@ func (j *Job) CheckOverMachines(g *network.Graph) error {
 // localOnlyFlags are flags of one process of a run, which a resumed run and the agents of a cluster
 // file do not take over.
 var localOnlyFlags = []string{"out", "resume", "force", "report", "quiet", "transport", "explain-privacy",
-	"explain-model", "membership", "attached"}
+	"explain-model", "check", "membership", "attached"}
 
 // LocalOnly reports whether a flag is one of a single process: not a setting of the run.
 func LocalOnly(flag string) bool { return slices.Contains(localOnlyFlags, flag) }

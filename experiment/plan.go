@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment/plan"
@@ -78,6 +79,24 @@ func (j *Job) explainModel(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	return o.WriteModel(w, j.ExplainModel == "dot")
+}
+
+// showData writes how the tables of the agents here are read.
+func (j *Job) showData(ctx context.Context, w io.Writer) error {
+	if j.Task.Card == nil {
+		return dsbo.ConfigErrorf("-check must have a task over tables; %s has none", j.Task.Name)
+	}
+	if _, err := (&run{Job: j, layout: inProcess{}}).poseHere(ctx); err != nil {
+		return err
+	}
+	card := j.Task.Card()
+	if card == nil {
+		return dsbo.ConfigErrorf("-check must have no recipe of other rows, by which no column is looked at")
+	}
+	if _, err := fmt.Fprintf(w, "%s\n\n", card.About()); err != nil {
+		return err
+	}
+	return cli.Table(w, card.Table())
 }
 
 // planned returns what a plan has to know of the run of a problem.

@@ -60,6 +60,9 @@ func (e *ending) summarize(state runs.State, err error) runs.Summary {
 	s, r, of := e.summary, e.run, e.result
 	s.State, s.Warnings, s.PerAgent = state, append([]string{}, e.warnings...), of.Usage
 	s.Members = of.Epoch.Members
+	if r.Task.Card != nil {
+		s.Card = r.Task.Card()
+	}
 	if e.problem.Score == nil {
 		s.Unknown = append(s.Unknown, "losses and accuracies: the model does not score examples (Score)")
 	}

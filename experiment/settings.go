@@ -104,10 +104,12 @@ func (s *Settings) addComputationFlags(f *cli.Flags) {
 	f.StringVar(&s.Evaluate, "evaluate", "exact",
 		"`how` far records look: exact, to Φ and its gradient by solutions that all agents find together, which "+
 			"costs exchanges; or off, to losses alone")
+	f.BoolVar(&s.ShowData, "check", false,
+		"print how each column of the tables here is read, what is missing or dropped and why, and do not run")
 	f.Var(&s.ExplainModel, "explain-model",
 		"print what the losses and their derivatives compute, step by step, with shapes, flops and bytes, for the "+
 			"first agent's draws, and do not run; -explain-model=dot prints their graphs in the `language` of Graphviz")
-	f.Group("Computation", "batch", "dtype", "curvature", "seed", "memory", "holdout", "evaluate", "explain-model")
+	f.Group("Computation", "batch", "dtype", "curvature", "seed", "memory", "holdout", "evaluate", "check", "explain-model")
 }
 
 func (s *Settings) addPrivacyFlags(f *cli.Flags) {

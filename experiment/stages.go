@@ -71,6 +71,7 @@ type Settings struct {
 	Attached                     bool   // end as stdin does
 	Membership                   string // path of a log
 	ExplainPrivacy               bool   // print what the run would send, and do not run
+	ShowData                     bool   // print how tables are read, and do not run
 	ExplainModel                 format // of what the losses are, which is printed in place of a run
 }
 

@@ -82,6 +82,9 @@ type Task struct {
 	Start func() (x, y []float64)
 	// Sites tells, after Load, what the run is to find of agents that are sites.
 	Sites func() Sites
+	// Card returns how the tables of the run were read, after Load; nil: there are none, or nothing
+	// is found together.
+	Card func() *runs.Card
 	// CrossFit returns what a run needs that chooses how penalties differ from feature to feature,
 	// after Load, at its end or to begin with; nil: the run does not.
 	CrossFit func() *CrossFit

@@ -21,6 +21,8 @@ type Summary struct {
 	Iterations int      `json:"iterations"`        // that were done
 
 	Verdict Verdict `json:"verdict"` // what tuning gave
+	// Card is how tables were read; nil: there are none, or a recipe of other rows is followed.
+	Card *Card `json:"card,omitempty"`
 	// Privacy is what the agents' answers keep to, nil where they have no bound.
 	Privacy *Privacy     `json:"privacy,omitempty"`
 	Traffic PhaseTraffic `json:"traffic"` // by phase

@@ -26,7 +26,7 @@ func decoderOf(t parquet.Type) (decoder, error) {
 	if logical := t.LogicalType(); logical != nil && logical.Value != nil {
 		switch l := logical.Value.(type) {
 		case *format.DateType:
-			return decoder{kind: Time, unit: days, number: func(v parquet.Value) float64 {
+			return decoder{kind: Time, unit: Days, number: func(v parquet.Value) float64 {
 				return float64(v.Int32())
 			}}, nil
 		case *format.TimestampType:

@@ -22,9 +22,9 @@ type reading struct {
 	order   string // of dates that may have another one: "dmy" or "mdy"; "": of others
 }
 
-// Units of columns.
+// Units of times.
 const (
-	days    = "day"
+	Days    = "day" // of a [Column] of dates
 	seconds = "s"
 )
 
@@ -121,12 +121,12 @@ func datesWritten(example, order string, layouts ...string) []*reading {
 		s := string(text)
 		for _, layout := range layouts {
 			if t, err := time.Parse(layout, s); err == nil {
-				if unit == days {
+				if unit == Days {
 					return float64(t.Unix() / (24 * 60 * 60)), numberForm
 				}
 				return float64(t.Unix()), numberForm
 			}
-			if unit == days {
+			if unit == Days {
 				continue
 			}
 			at := strings.IndexByte(s, ':') // the hour is before it, and a space or T before the hour
@@ -145,7 +145,7 @@ func datesWritten(example, order string, layouts ...string) []*reading {
 		return 0, textForm
 	}
 	list := []*reading{}
-	for _, unit := range []string{days, seconds} {
+	for _, unit := range []string{Days, seconds} {
 		r := &reading{kind: Time, unit: unit, order: order,
 			what:  "time such as " + example + " or " + example + " 15:04:05",
 			value: func(text []byte, _ byte) (float64, form) { return moment(text, unit) }}

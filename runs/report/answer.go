@@ -19,6 +19,8 @@ import (
 // computed folds away below it.
 type answer struct {
 	About        string        // what is predicted, from what, by how many rows, and how well
+	Card         *table        // how the tables were read
+	CardIs       string        // of how many rows
 	Measures     *table        // of the predictions
 	Confusion    *table        // of classes
 	Threshold    string        // for a stated cost
@@ -83,7 +85,8 @@ func newAnswer(r *Run) *answer {
 	}
 	about := fmt.Sprintf("%s, %s, is predicted from %s. %s of %d %s made the model. %s", p.Target, what,
 		wording.Count(p.Features, "feature"), wording.Count(a.Made, "row"), r.Config.Agents, sites, a.Judgement())
-	return &answer{About: withoutBreaks(about), Measures: measuresTable(a.Measures), Confusion: confusionTable(a),
+	card, cardIs := cardTable(r.Summary.Card)
+	return &answer{About: withoutBreaks(about), Card: card, CardIs: cardIs, Measures: measuresTable(a.Measures), Confusion: confusionTable(a),
 		Threshold: thresholdText(a.Threshold), Joined: joined(&r.Summary),
 		JoinedIs:     r.Summary.ChangeMeaning(),
 		Coefficients: cmp.Or(newCoefficients(p, a), newImportances(a.Importances)),
@@ -101,6 +104,31 @@ func measureText(m runs.Measure) func(v float64) string {
 		}
 		return number(v)
 	}
+}
+
+// mostColumns is of how many columns the page has the card.
+const mostColumns = 50
+
+// cardTable lists how columns were read, and says of how many rows; nil where that is not known.
+func cardTable(c *runs.Card) (t *table, about string) {
+	if c == nil {
+		return nil, ""
+	}
+	rows := c.Table()
+	about = c.About()
+	if more := len(rows) - 1 - mostColumns; more > 0 {
+		about += fmt.Sprintf(" %s more are in summary.json.", wording.Count(more, "column"))
+		rows = rows[:1+mostColumns]
+	}
+	t = newTable("The data", "Column", "", "Read as", "", "Missing", "training rows", "Values", "", "Use", "")
+	for _, row := range rows[1:] {
+		last := cell{Text: row[4]}
+		if strings.HasPrefix(row[4], runs.DroppedColumn) {
+			last.Kind = "worse"
+		}
+		t.add(row[0], row[1], row[2], row[3], last)
+	}
+	return t, about
 }
 
 // measuresTable lists how good the predictions are, nil where nothing was measured.

@@ -13,6 +13,20 @@ import (
 	"dsbo/runs"
 )
 
+// TestCard: the page begins with how columns were read, in red where nothing is learned from one,
+// of many with the first.
+func TestCard(t *testing.T) {
+	card := &runs.Card{Columns: []runs.CardColumn{{Name: "age"}, {Name: "one", Dropped: "all have one value"}}}
+	table, about := cardTable(card)
+	if n := len(table.Rows); n != 3 || table.Rows[2][4].Kind != "worse" || table.Rows[1][4].Kind != "" {
+		t.Errorf("%d rows: %+v", n, table.Rows)
+	}
+	card.Columns = make([]runs.CardColumn, mostColumns+2)
+	if table, about = cardTable(card); len(table.Rows) != mostColumns || !strings.Contains(about, "3 columns more") {
+		t.Errorf("%d rows, %q", len(table.Rows), about)
+	}
+}
+
 func TestAssessment(t *testing.T) {
 	line := []float64{0, .5, 1}
 	two := []runs.ClassCurves{

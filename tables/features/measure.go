@@ -41,9 +41,14 @@ func (p *preparation) measureNumbers() error {
 	next := found[:inputs]
 	for k := range p.recipe.Inputs {
 		in := &p.recipe.Inputs[k]
-		if in.Kind == tables.Word || in.Dropped != "" {
+		if in.Kind == tables.Word {
 			continue
 		}
+		if in.Dropped != "" { // at all sites
+			p.missing[k] = p.rows[training]
+			continue
+		}
+		p.missing[k] = next[0].missing
 		if err := p.setMoments(in, next[0]); err != nil {
 			return err
 		}

@@ -30,7 +30,11 @@ type Prepared struct {
 	// Together are the weights of each site's rows of all kinds: of its training rows, then its
 	// validation rows where there are no folds, then its test rows; nil: all 1.
 	Together []*ad.Table
-	Notes    []string // what was dropped or is unusual, a sentence each
+	// Missing are the training rows of all sites without a value of each input of the recipe; nil:
+	// not known, as a recipe is followed.
+	Missing []float64
+	Classes []float64 // training rows of all sites of each class
+	Notes   []string  // what was dropped or is unusual, a sentence each
 }
 
 // Prepare compares the columns of all sites, splits the rows of each, finds the recipe by sums over
@@ -72,7 +76,7 @@ func Prepare(s Sites, o Options) (*Prepared, error) {
 		p.rows[validation] = p.rows[training]
 	}
 	made := &Prepared{Recipe: p.recipe, Data: task, Whole: p.whole, Folds: p.folds, Weights: p.unfolded,
-		Together: p.together, Notes: p.notes}
+		Together: p.together, Missing: p.missing, Classes: p.classes, Notes: p.notes}
 	for k, rows := range p.rows {
 		made.Rows[k] = int(math.Round(rows))
 	}
@@ -95,6 +99,7 @@ type preparation struct {
 	rows    [sets]float64 // of all sites, by their weights
 	names   [][]string    // of each input of words, those that a site has named
 	classes []float64     // training rows of each class
+	missing []float64     // training rows without a value of each input
 	total   [sets]float64 // sum of the weights of all rows
 	scale   float64       // of the weights of the files
 	whole   bool          // whether these are whole numbers, and scale is 1

@@ -107,7 +107,9 @@ func (p *preparation) countRows() error {
 		}
 	}
 	rest := sum[sets+len(p.classes):]
+	p.missing = make([]float64, len(p.recipe.Inputs))
 	for j, k := range p.words() {
+		p.missing[k] = rest[0]
 		p.chooseWords(&p.recipe.Inputs[k], p.names[j], rest[0], rest[1:][:len(p.names[j])])
 		rest = rest[1+len(p.names[j]):]
 	}

@@ -36,7 +36,7 @@ func Task() experiment.Task {
 		Fingerprint: t.Fingerprint, Describe: t.Describe, Start: t.Start, Sites: t.Sites,
 		Presets: []experiment.Preset{experiment.PaperPreset(
 			map[string]string{"folds": "0", "penalty": perFeature, "prior": "0", "refit": "none"})},
-		TestFlag: "split", CrossFit: t.crossFit, Finish: t.Finish, Ending: t.Ending,
+		TestFlag: "split", CrossFit: t.crossFit, Finish: t.Finish, Ending: t.Ending, Card: t.Card,
 	}
 }
 

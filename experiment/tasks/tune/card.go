@@ -1,0 +1,51 @@
+package tune
+
+import (
+	"dsbo/runs"
+	"dsbo/tables"
+	"dsbo/tables/features"
+)
+
+// Card is the task's.
+func (t *tune) Card() *runs.Card {
+	p := t.prepared
+	if p == nil || p.Missing == nil {
+		return nil
+	}
+	target := p.Recipe.Target
+	card := &runs.Card{Rows: p.Rows, Target: runs.CardColumn{Name: target.Name, Read: string(target.Kind),
+		Missing: runs.Unknown(), Mean: runs.Unknown(), Deviation: runs.Unknown(), Levels: target.Classes}}
+	for _, n := range p.Classes {
+		card.Target.Counts = append(card.Target.Counts, runs.Number(n))
+	}
+	if target.Kind != features.Class {
+		card.Target.Mean = runs.Number(target.Mean)
+	}
+	if target.Kind == features.Value {
+		card.Target.Deviation = runs.Number(target.Deviation)
+	}
+	for k, in := range p.Recipe.Inputs {
+		one := runs.CardColumn{Name: in.Name, Read: readAs(in), Missing: runs.Number(p.Missing[k]), Mean: runs.Unknown(),
+			Deviation: runs.Unknown(), Levels: in.Words, Dropped: in.Dropped}
+		if in.Kind != tables.Word && in.Dropped == "" {
+			one.Mean, one.Deviation = runs.Number(in.Mean), runs.Number(in.Deviation)
+		}
+		card.Columns = append(card.Columns, one)
+	}
+	return card
+}
+
+// readAs says how the values of an input were read.
+func readAs(in features.Input) string {
+	switch {
+	case in.Kind == tables.Word:
+		return "words"
+	case in.Kind == tables.Time && in.Unit == tables.Days:
+		return runs.DateColumn
+	case in.Kind == tables.Time:
+		return runs.TimeColumn
+	case in.Unit != "":
+		return "number, " + in.Unit
+	}
+	return "number"
+}

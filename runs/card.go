@@ -1,0 +1,111 @@
+package runs
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"dsbo/internal/wording"
+)
+
+// A Card tells of the tables of a run how they were read, and what the training rows of all sites
+// together have: sums over sites, and nothing of one site.
+type Card struct {
+	// Rows are the training, validation and test rows; with folds training rows validate too.
+	Rows    [3]int       `json:"rows"`
+	Target  CardColumn   `json:"target"`  // what is predicted
+	Columns []CardColumn `json:"columns"` // all others, in the order of the tables
+}
+
+// A CardColumn is a column of a [Card].
+type CardColumn struct {
+	Name      string   `json:"name"`
+	Read      string   `json:"read"`              // how: "number", "number, %", DateColumn, TimeColumn, "words"
+	Missing   Number   `json:"missing"`           // training rows without a value
+	Mean      Number   `json:"mean"`              // of numbers, and of days or seconds since 1970
+	Deviation Number   `json:"deviation"`         // see Mean
+	Levels    []string `json:"levels,omitempty"`  // words with a feature of their own, or the target's classes
+	Counts    []Number `json:"counts,omitempty"`  // training rows of each class
+	Dropped   string   `json:"dropped,omitempty"` // why nothing is learned from it; "": something is
+}
+
+// How times are read: as days or as seconds since 1970.
+const (
+	DateColumn = "date"
+	TimeColumn = "date and time"
+)
+
+// mostLevels is of how many levels the text of a column has the names.
+const mostLevels = 6
+
+// Values returns the mean and the deviation of a column for people, or its levels.
+func (c CardColumn) Values() string {
+	mean, deviation := float64(c.Mean), float64(c.Deviation)
+	since := func(seconds float64) string { return time.Unix(int64(seconds), 0).UTC().Format(time.DateOnly) }
+	switch {
+	case len(c.Levels) > 0:
+		return c.levels()
+	case c.Dropped != "" || !c.Mean.Known():
+		return ""
+	case c.Read == DateColumn:
+		return fmt.Sprintf("%s ± %.3g days", since(86400*mean), deviation)
+	case c.Read == TimeColumn:
+		return fmt.Sprintf("%s ± %.3g days", since(mean), deviation/86400)
+	}
+	if !c.Deviation.Known() {
+		return fmt.Sprintf("%.4g", mean)
+	}
+	return fmt.Sprintf("%.4g ± %.4g", mean, deviation)
+}
+
+// levels lists the levels, of many the first, with their shares where these are known.
+func (c CardColumn) levels() string {
+	total, shown := 0.0, make([]string, min(len(c.Levels), mostLevels))
+	for _, n := range c.Counts {
+		total += float64(n)
+	}
+	for k := range shown {
+		if shown[k] = c.Levels[k]; total > 0 {
+			shown[k] += fmt.Sprintf(" %.1f %%", 100*float64(c.Counts[k])/total)
+		}
+	}
+	text := strings.Join(shown, ", ")
+	if more := len(c.Levels) - len(shown); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// DroppedColumn is before the reason why nothing is learned from a column.
+const DroppedColumn = "dropped: "
+
+// Table returns the card as rows of text under a header, the target first.
+func (c Card) Table() [][]string {
+	rows := [][]string{{"column", "read as", "missing", "values", "use"}}
+	for k, one := range append([]CardColumn{c.Target}, c.Columns...) {
+		missing, remark := "", one.Dropped
+		if one.Missing.Known() && c.Rows[0] > 0 {
+			missing = fmt.Sprintf("%.0f (%.1f %%)", float64(one.Missing), 100*float64(one.Missing)/float64(c.Rows[0]))
+		}
+		switch {
+		case k == 0:
+			remark = "predicted"
+		case remark != "":
+			remark = DroppedColumn + remark
+		}
+		rows = append(rows, []string{one.Name, one.Read, missing, one.Values(), remark})
+	}
+	return rows
+}
+
+// About says of how many rows the card is.
+func (c Card) About() string {
+	text := wording.Count(c.Rows[0], "training row") + " of all sites together"
+	if validation := c.Rows[1]; validation > 0 && validation != c.Rows[0] {
+		text += ", " + wording.Count(validation, "validation row")
+	}
+	if c.Rows[2] > 0 {
+		text += ", " + wording.Count(c.Rows[2], "test row")
+	}
+	return text + "."
+}

@@ -1,0 +1,45 @@
+package runs_test
+
+import (
+	"reflect"
+	"testing"
+
+	"dsbo/runs"
+)
+
+// TestCard: a card says of each column how it was read, how much is missing and what the values are.
+func TestCard(t *testing.T) {
+	none := runs.Unknown()
+	c := runs.Card{Rows: [3]int{80, 80, 20},
+		Target: runs.CardColumn{Name: "ill", Read: "class", Missing: none, Mean: none, Levels: []string{"no", "yes"},
+			Counts: []runs.Number{60, 20}},
+		Columns: []runs.CardColumn{
+			{Name: "age", Read: "number", Missing: 4, Mean: 49.987, Deviation: 2353.4},
+			{Name: "visits", Read: "count", Missing: none, Mean: 2.25, Deviation: none},
+			{Name: "seen", Read: runs.DateColumn, Mean: 18800.4, Deviation: 100.6},
+			{Name: "at", Read: runs.TimeColumn, Mean: 86400 * 18800.4, Deviation: 43200},
+			{Name: "where", Read: "words", Mean: none, Levels: []string{"a", "b", "c", "d", "e", "f", "g", "h"}},
+			{Name: "empty", Read: "number", Missing: 80, Mean: none, Dropped: "all values are missing"},
+		}}
+	want := [][]string{
+		{"column", "read as", "missing", "values", "use"},
+		{"ill", "class", "", "no 75.0 %, yes 25.0 %", "predicted"},
+		{"age", "number", "4 (5.0 %)", "49.99 ± 2353", ""},
+		{"visits", "count", "", "2.25", ""},
+		{"seen", "date", "0 (0.0 %)", "2021-06-22 ± 101 days", ""},
+		{"at", "date and time", "0 (0.0 %)", "2021-06-22 ± 0.5 days", ""},
+		{"where", "words", "0 (0.0 %)", "a, b, c, d, e, f and 2 more", ""},
+		{"empty", "number", "80 (100.0 %)", "", "dropped: all values are missing"},
+	}
+	if got := c.Table(); !reflect.DeepEqual(got, want) {
+		t.Errorf("the table is\n%q, want\n%q", got, want)
+	}
+	for rows, want := range map[[3]int]string{
+		{80, 80, 20}: "80 training rows of all sites together, 20 test rows.",
+		{1, 2, 0}:    "1 training row of all sites together, 2 validation rows.",
+	} {
+		if got := (runs.Card{Rows: rows}).About(); got != want {
+			t.Errorf("%v: %q, want %q", rows, got, want)
+		}
+	}
+}
