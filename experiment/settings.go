@@ -109,7 +109,8 @@ func (s *Settings) addComputationFlags(f *cli.Flags) {
 	f.Var(&s.ExplainModel, "explain-model",
 		"print what the losses and their derivatives compute, step by step, with shapes, flops and bytes, for the "+
 			"first agent's draws, and do not run; -explain-model=dot prints their graphs in the `language` of Graphviz")
-	f.Group("Computation", "batch", "dtype", "curvature", "seed", "memory", "holdout", "evaluate", "check", "explain-model")
+	f.Group("Computation", "batch", "dtype", "curvature", "seed", "memory", "holdout", "evaluate", "check",
+		"explain-model")
 }
 
 func (s *Settings) addPrivacyFlags(f *cli.Flags) {

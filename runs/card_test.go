@@ -7,7 +7,8 @@ import (
 	"dsbo/runs"
 )
 
-// TestCard: a card says of each column how it was read, how much is missing and what the values are.
+// TestCard: a card says of each column how it was read, how much is missing and what the values
+// are.
 func TestCard(t *testing.T) {
 	none := runs.Unknown()
 	c := runs.Card{Rows: [3]int{80, 80, 20},

@@ -86,7 +86,8 @@ func newAnswer(r *Run) *answer {
 	about := fmt.Sprintf("%s, %s, is predicted from %s. %s of %d %s made the model. %s", p.Target, what,
 		wording.Count(p.Features, "feature"), wording.Count(a.Made, "row"), r.Config.Agents, sites, a.Judgement())
 	card, cardIs := cardTable(r.Summary.Card)
-	return &answer{About: withoutBreaks(about), Card: card, CardIs: cardIs, Measures: measuresTable(a.Measures), Confusion: confusionTable(a),
+	return &answer{About: withoutBreaks(about), Card: card, CardIs: cardIs, Measures: measuresTable(a.Measures),
+		Confusion: confusionTable(a),
 		Threshold: thresholdText(a.Threshold), Joined: joined(&r.Summary),
 		JoinedIs:     r.Summary.ChangeMeaning(),
 		Coefficients: cmp.Or(newCoefficients(p, a), newImportances(a.Importances)),

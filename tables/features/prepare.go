@@ -15,7 +15,7 @@ import (
 // Prepared are the examples of the sites of this process, with the recipe that all sites
 // have found.
 type Prepared struct {
-	Recipe Recipe
+	Recipe Recipe    // that all sites have found, or that is followed
 	Data   data.Task // shards with test examples of their own; the shards of sites elsewhere are empty
 	// Rows are the training, validation and test rows of all sites together: a row of weight k is k
 	// of them.

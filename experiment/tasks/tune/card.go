@@ -25,8 +25,8 @@ func (t *tune) Card() *runs.Card {
 		card.Target.Deviation = runs.Number(target.Deviation)
 	}
 	for k, in := range p.Recipe.Inputs {
-		one := runs.CardColumn{Name: in.Name, Read: readAs(in), Missing: runs.Number(p.Missing[k]), Mean: runs.Unknown(),
-			Deviation: runs.Unknown(), Levels: in.Words, Dropped: in.Dropped}
+		one := runs.CardColumn{Name: in.Name, Read: readAs(in), Missing: runs.Number(p.Missing[k]),
+			Mean: runs.Unknown(), Deviation: runs.Unknown(), Levels: in.Words, Dropped: in.Dropped}
 		if in.Kind != tables.Word && in.Dropped == "" {
 			one.Mean, one.Deviation = runs.Number(in.Mean), runs.Number(in.Deviation)
 		}

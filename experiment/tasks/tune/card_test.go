@@ -18,8 +18,8 @@ import (
 	"dsbo/runs"
 )
 
-// TestTuneCard: the summary says how each column was read, with counts over the training rows of all
-// sites; -check prints the same without a run.
+// TestTuneCard: the summary says how each column was read, with counts over the training rows of
+// all sites; -check prints the same without a run.
 func TestTuneCard(t *testing.T) {
 	folder := t.TempDir()
 	for site := range 2 {
@@ -32,8 +32,8 @@ func TestTuneCard(t *testing.T) {
 			if row >= 30 {
 				split = []string{"validation", "test"}[row%2]
 			}
-			text += fmt.Sprintf("%s,%d %%,\"$1,%03d\",2021-03-%02d,2021-03-01 %02d:00,%s,7,,%s,%s\n", age, row, row, 1+row%28,
-				row%24, sex, []string{"no", "yes", "no"}[row%3], split)
+			text += fmt.Sprintf("%s,%d %%,\"$1,%03d\",2021-03-%02d,2021-03-01 %02d:00,%s,7,,%s,%s\n", age, row, row,
+				1+row%28, row%24, sex, []string{"no", "yes", "no"}[row%3], split)
 		}
 		testkit.OK(os.WriteFile(filepath.Join(folder, fmt.Sprintf("site%d.csv", site)), []byte(text), 0o644))
 	}
@@ -48,7 +48,8 @@ func TestTuneCard(t *testing.T) {
 	if card.Rows != [3]int{60, 10, 10} || !reflect.DeepEqual(card.Target.Counts, []runs.Number{40, 20}) {
 		t.Errorf("rows %v, classes %v", card.Rows, card.Target.Counts)
 	}
-	want := map[string]string{"age": "number|7 (11.7 %)|", "share": "number, %|0 (0.0 %)|", "paid": "number, $|0 (0.0 %)|",
+	want := map[string]string{"age": "number|7 (11.7 %)|", "share": "number, %|0 (0.0 %)|",
+		"paid": "number, $|0 (0.0 %)|",
 		"seen": "date|0 (0.0 %)|", "at": "date and time|0 (0.0 %)|", "sex": "words|0 (0.0 %)|",
 		"one":   "number|0 (0.0 %)|dropped: all training rows have one value",
 		"empty": "number|60 (100.0 %)|dropped: all values are missing", "ill": "class||predicted"}
