@@ -125,8 +125,14 @@ func (r *runner) findBest(ctx context.Context, t Task, e *Entry) {
 	e.search.Try = func(points [][]int) { r.tryPoints(ctx, t, e, points) }
 	e.search.Value = func(p []int) float64 { return e.value(p, r.Choose) }
 	e.search.Run()
+	e.dropInterrupted()
+}
+
+// dropInterrupted takes points that have an interrupted trial from those that were tried, but for
+// the best.
+func (e *Entry) dropInterrupted() {
 	e.search.Tried = slices.DeleteFunc(e.search.Tried, func(p []int) bool {
-		return !slices.Equal(p, e.search.Best) && slices.ContainsFunc(e.points[m.Grid.String(p)],
+		return !slices.Equal(p, e.search.Best) && slices.ContainsFunc(e.points[e.Method.Grid.String(p)],
 			func(t *Trial) bool { return t.State == runs.Interrupted })
 	})
 }

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -67,5 +68,20 @@ func TestValueOfPoint(t *testing.T) {
 	e.search.Value = func(p []int) float64 { return e.value(p, Phi) }
 	if e.search.Run(); e.search.Best[0] != 1 || e.value([]int{1}, Phi) != 13.0/3 {
 		t.Errorf("point %v is the best, and a=2 has %g; want a=2, by 13/3", e.search.Best, e.value([]int{1}, Phi))
+	}
+}
+
+// TestDropInterrupted: points with an interrupted trial were not tried, but for the best.
+func TestDropInterrupted(t *testing.T) {
+	e := newEntry(Method{Grid: Grid{{Name: "c", Values: []string{"0", "1", "2", "3"}}}})
+	done, broken := &Trial{State: runs.Finished}, &Trial{State: runs.Interrupted}
+	for p, trials := range [][]*Trial{{done, done}, {broken, broken}, {done, broken}, {done}} {
+		e.points[e.Method.Grid.String([]int{p})] = trials
+	}
+	for best, want := range [][][]int{{{0}, {3}}, {{0}, {1}, {3}}, {{0}, {2}, {3}}} {
+		e.search = &Search{Tried: [][]int{{0}, {1}, {2}, {3}}, Best: []int{best}}
+		if e.dropInterrupted(); !reflect.DeepEqual(e.search.Tried, want) {
+			t.Errorf("where %d is best, %v were tried, want %v", best, e.search.Tried, want)
+		}
 	}
 }
