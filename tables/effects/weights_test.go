@@ -178,3 +178,22 @@ func TestCounts(t *testing.T) {
 		}
 	}
 }
+
+// TestMixture: a mixture names the columns whose weight is a thousandth of a deviation or more.
+func TestMixture(t *testing.T) {
+	e := &Effects{Tables: Tables{Columns: []Column{{Name: "a"}, {Name: "b"}, {Name: "c"}}}}
+	factor := [][]float64{{2}, {1, 4}, {0, 0, 1}}
+	for want, weights := range map[string][3]float64{
+		"a, b": {1.1e-3, -1.1e-3, .9e-3}, "c": {0, .9e-3, 1}, "the sites": {.9e-3, 0, 0},
+	} {
+		b := make([]float64, 3) // the row of the factor of a column with these weights
+		for k, w := range weights {
+			for j, f := range factor[k] {
+				b[j] += w * f
+			}
+		}
+		if got := e.mixture([]int{0, 1, 2}, factor, b); got != want {
+			t.Errorf("weights %v: %q, want %q", weights, got, want)
+		}
+	}
+}
