@@ -70,12 +70,14 @@ func (x *Exchange) ReduceTogether(ctx context.Context, op network.Op, bits int, 
 	return err
 }
 
-// Gather implements [network.Team]: an error ends the exchange.
+// Gather implements [network.Team]: an error ends the exchange. Rows are added, as the largest of
+// words whose highest bit is set, such as negative numbers, is not the same by every MPI: MPICH
+// compares them as signed ones.
 func (x *Exchange) Gather(ctx context.Context, rows [][]float64) error {
 	err := network.CheckRows(rows, len(x.agents))
 	if err == nil {
 		err = network.GatherWords(rows, x.ids, func(words []uint64) error {
-			return x.joint.ReduceTogether(ctx, network.Max, 64, words)
+			return x.joint.ReduceTogether(ctx, network.Sum, 64, words)
 		})
 	}
 	if err != nil {
