@@ -17,12 +17,12 @@ import (
 // of many with the first.
 func TestCard(t *testing.T) {
 	card := &runs.Card{Columns: []runs.CardColumn{{Name: "age"}, {Name: "one", Dropped: "all have one value"}}}
-	table, about := cardTable(card)
+	table, _ := cardTable(card)
 	if n := len(table.Rows); n != 3 || table.Rows[2][4].Kind != "worse" || table.Rows[1][4].Kind != "" {
 		t.Errorf("%d rows: %+v", n, table.Rows)
 	}
 	card.Columns = make([]runs.CardColumn, mostColumns+2)
-	if table, about = cardTable(card); len(table.Rows) != mostColumns || !strings.Contains(about, "3 columns more") {
+	if table, about := cardTable(card); len(table.Rows) != mostColumns || !strings.Contains(about, "3 columns more") {
 		t.Errorf("%d rows, %q", len(table.Rows), about)
 	}
 }
