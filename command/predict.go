@@ -50,10 +50,11 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 	for _, note := range append(in.Notes(), t.Notes...) {
 		_ = cli.Paragraph(stderr, "warning: "+*data+", "+note)
 	}
-	if err := writePredictions(ctx, stdout, m, in); err != nil {
+	n, first := badRows(in)
+	if err := writePredictions(ctx, stdout, m, in, n > 0); err != nil {
 		return err
 	}
-	if n, first := badRows(in); n > 0 {
+	if n > 0 {
 		return dsbo.ConfigErrorf("%d of %s have no prediction, for the reasons in the last column; the first one is %v",
 			n, wording.Count(in.Rows(), "row"), t.Fail(first, "", "%s", in.Bad(first)))
 	}
@@ -70,8 +71,10 @@ func badRows(in *features.Encoder) (n, first int) {
 	return n, first
 }
 
-// writePredictions writes the predictions for all rows as CSV.
-func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in *features.Encoder) error {
+// writePredictions writes the predictions for all rows as CSV, with a column of reasons where rows
+// have none.
+func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in *features.Encoder,
+	reasons bool) error {
 	w := csv.NewWriter(to)
 	names := []string{"prediction"}
 	if target := m.Recipe().Target; target.Kind == features.Class {
@@ -80,8 +83,7 @@ func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in 
 		}
 	}
 	numbers := len(names)
-	bad, _ := badRows(in)
-	if bad > 0 {
+	if reasons {
 		names = append(names, "reason")
 	}
 	if err := w.Write(names); err != nil {
@@ -91,10 +93,9 @@ func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in 
 	err := modelfile.PredictAll(m, in, func(made modelfile.Predictions) error {
 		for i := range made.Rows() {
 			fields := make([]string, 0, len(names))
-			switch reason := in.Bad(row); {
-			case reason != "":
+			if reason := in.Bad(row); reason != "" {
 				fields = append(fields[:numbers], wording.Cell(reason))
-			default:
+			} else {
 				if made.Labels != nil {
 					fields = append(fields, wording.Cell(made.Labels[i]))
 				}

@@ -76,9 +76,6 @@ func (c CardColumn) levels() string {
 	return text
 }
 
-// DroppedColumn is before the reason why nothing is learned from a column.
-const DroppedColumn = "dropped: "
-
 // Table returns the card as rows of text under a header, the target first.
 func (c Card) Table() [][]string {
 	rows := [][]string{{"column", "read as", "missing", "values", "use"}}
@@ -91,7 +88,7 @@ func (c Card) Table() [][]string {
 		case k == 0:
 			remark = "predicted"
 		case remark != "":
-			remark = DroppedColumn + remark
+			remark = "dropped: " + remark
 		}
 		rows = append(rows, []string{one.Name, one.Read, missing, one.Values(), remark})
 	}

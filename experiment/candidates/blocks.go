@@ -43,9 +43,8 @@ func (f *crossFit) tuneBlocks(st, ridge *Structure) error {
 			penalties[j] = theta[block]
 		}
 	}
-	st.Strength, st.y = ridge.Strength+theta[n], search.best.Y
-	loss, deviation, wrong, err := f.losses(st.y)
-	st.Loss, st.Error, st.Separate = runs.Number(loss), runs.Number(deviation), f.classes() && wrong == 0
+	t, err := f.judge(search.best.Y)
+	f.settleAt(st, ridge.Strength+theta[n], t)
 	return err
 }
 

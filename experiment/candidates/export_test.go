@@ -30,6 +30,6 @@ func (c CrossFit) AtBlocks(ctx context.Context, theta []float64, strength float6
 	if err != nil {
 		return 0, nil, 0, err
 	}
-	alone, _, _, err = f.losses(m.Y)
-	return float64(m.Phi), m.gradient, alone, err
+	t, err := f.judge(m.Y)
+	return float64(m.Phi), m.gradient, t.loss, err
 }

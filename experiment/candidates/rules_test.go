@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/models"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
@@ -267,6 +268,21 @@ func TestTolerances(t *testing.T) {
 		p.Average.Wire = c.wire
 		if f := New(p, "λ", 1, nil, nil, nil); f.roughTol != c.rough || f.fineTol != c.fine {
 			t.Errorf("%+v: %g and %g", c, f.roughTol, f.fineTol)
+		}
+	}
+}
+
+// TestWeakestCounts: only the penalty of the feature of the largest weight counts, of any class.
+func TestWeakestCounts(t *testing.T) {
+	f := &crossFit{features: 2, least: -3}
+	f.Model.Of = models.Linear{Features: 2, Outputs: 2}
+	for _, c := range []struct {
+		y    []float64 // of two classes, then their intercepts
+		want bool
+	}{{[]float64{5, 1, 2, 3, 9, 9}, true}, {[]float64{1, -5, 2, 3, 9, 9}, false}, {[]float64{1, 2, -5, 3, 9, 9}, true},
+		{make([]float64, 6), false}} {
+		if got := f.weakestCounts(whole{Penalties: []float64{-3, 0}, Y: c.y}); got != c.want {
+			t.Errorf("weights %v: %t, want %t", c.y, got, c.want)
 		}
 	}
 }

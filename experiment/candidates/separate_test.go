@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo/experiment/candidates"
 	"dsbo/internal/testkit"
 	"dsbo/models"
 )
@@ -19,21 +20,22 @@ func TestSeparateClasses(t *testing.T) {
 		noise float64
 		apart bool
 	}{"a gap": {0, true}, "noise": {2, false}} {
-		s := testkit.Get(crossFittedOf(binary, []float64{3, 0, 0}, c.noise, rows, folds, func(sum float64) []float64 {
+		f := crossFittedOf(binary, []float64{3, 0, 0}, c.noise, rows, folds, func(sum float64) []float64 {
 			if sum > 0 {
 				return []float64{0, 1}
 			}
 			return []float64{1, 0}
-		}).Structures(t.Context(), 0))
+		})
+		s := testkit.Get(f.Structures(t.Context(), 0))
 		least := math.Log(2 * d / (2 * 10 * 10 * rows * (1 - 1./folds)))
-		bound := false
+		weaker := false
 		for k := range folds {
 			penalties, _ := s.PenaltiesOf(s.Best, k)
 			for _, c := range penalties {
-				bound = bound || c+s.Best.Strength < least
+				weaker = weaker || c+s.Best.Strength < least
 			}
 		}
-		if s.Best.Separate != c.apart || strings.Contains(s.Note("It is"), warning) != c.apart || bound && !c.apart {
+		if s.Best.Separate != c.apart || strings.Contains(s.Note("It is"), warning) != c.apart || weaker && !c.apart {
 			t.Errorf("%s: %+v, %q", name, s.Best.Structure, s.Note("It is"))
 		}
 		one, best, err := s.Models(t.Context())
@@ -45,6 +47,14 @@ func TestSeparateClasses(t *testing.T) {
 		}
 		if weakest := slices.Min(best.X) <= least+1e-12; weakest != c.apart {
 			t.Errorf("%s: the weakest penalty is %v, the least one %v", name, slices.Min(best.X), least)
+		}
+		f.Blocks = candidates.Blocks{Names: []string{"all"}, Of: make([]int, d)}
+		bound, _, _, err := f.AtBlocks(t.Context(), make([]float64, 2), least)
+		testkit.OK(err)
+		below, gradient, _, err := f.AtBlocks(t.Context(), make([]float64, 2), least-3)
+		if testkit.OK(err); math.Abs(below-bound) > 1e-6*bound || gradient[0] != 0 || gradient[1] != 0 {
+			t.Errorf("%s: blocks below the least penalty have loss %v with gradient %v, want %v", name, below,
+				gradient, bound)
 		}
 	}
 }

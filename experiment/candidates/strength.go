@@ -74,7 +74,7 @@ func (s *strengthSearch) at(strength float64) (trial, error) {
 }
 
 // at returns a structure at a strength, solved from start to a tolerance.
-func (f *crossFit) at(st *Structure, strength float64, start []float64, tol float64) (t trial, err error) {
+func (f *crossFit) at(st *Structure, strength float64, start []float64, tol float64) (trial, error) {
 	x := make([]float64, 0, f.Model.Count*f.features)
 	for _, penalties := range st.penalties[:f.Model.Count] {
 		for _, c := range penalties {
@@ -83,13 +83,11 @@ func (f *crossFit) at(st *Structure, strength float64, start []float64, tol floa
 	}
 	sol, err := f.parts.Lower(f.ctx, x, start, tol)
 	if err != nil {
-		return t, err
+		return trial{}, err
 	}
 	st.Products += sol.Products
 	st.Solutions++
-	t.y = sol.Y
-	t.loss, t.error, t.wrong, err = f.losses(sol.Y)
-	return t, err
+	return f.judge(sol.Y)
 }
 
 // best returns the best strength so far.
@@ -126,10 +124,14 @@ func (s *strengthSearch) refine() error {
 
 // settleStrength gives the structure its best strength.
 func (s *strengthSearch) settleStrength() {
-	s.st.Strength = s.best()
-	t := s.tried[s.st.Strength]
-	s.st.y, s.st.Loss, s.st.Error = t.y, runs.Number(t.loss), runs.Number(t.error)
-	s.st.Separate = s.classes() && t.wrong == 0
+	best := s.best()
+	s.settleAt(s.st, best, s.tried[best])
+}
+
+// settleAt gives a structure a strength, and what was found there.
+func (f *crossFit) settleAt(st *Structure, strength float64, t trial) {
+	st.Strength, st.y, st.Loss, st.Error = strength, t.y, runs.Number(t.loss), runs.Number(t.error)
+	st.Separate = f.classes() && t.wrong == 0
 }
 
 // list returns the strengths that were tried, ascending, with their losses.
@@ -192,13 +194,12 @@ func (s *strengthSearch) descend(near float64) error {
 	return s.refine()
 }
 
-// losses returns the mean of the losses of all validation examples by the models that have not seen
-// them, and its standard error: by sums of the losses and of their squares; and the share of the
-// examples whose class is predicted wrongly.
-func (f *crossFit) losses(y []float64) (mean, deviation, wrong float64, err error) {
+// judge returns the trial of the models of the parts: each validation example is judged by the
+// models that have not seen it, by sums of the losses and of their squares.
+func (f *crossFit) judge(y []float64) (trial, error) {
 	var sums [4]float64 // Σ u L, Σ u² L, Σ u² L², Σ u of wrong classes
 	n := float64(f.parts.Agents.N())
-	err = f.parts.Agents.MeanNumbers(f.ctx, sums[:], func(i int, part []float64) error {
+	err := f.parts.Agents.MeanNumbers(f.ctx, sums[:], func(i int, part []float64) error {
 		each, err := f.Problem.Each(i, train.ValSet, train.Fit{X: f.zeroX(), Y: y})
 		clear(part)
 		for row, l := range each.Losses {
@@ -213,9 +214,9 @@ func (f *crossFit) losses(y []float64) (mean, deviation, wrong float64, err erro
 		}
 		return err
 	})
-	mean = float64(n * sums[0])
+	mean := float64(n * sums[0])
 	squares := float64(n*sums[2]) - float64(2*mean*n*sums[1]) + float64(mean*mean)/f.rows
-	return mean, math.Sqrt(max(0, squares)), float64(n * sums[3]), err
+	return trial{y, mean, math.Sqrt(max(0, squares)), float64(n * sums[3])}, err
 }
 
 // zeroX returns an x, on which scores do not depend.

@@ -122,9 +122,9 @@ func cardTable(c *runs.Card) (t *table, about string) {
 		rows = rows[:1+mostColumns]
 	}
 	t = newTable("The data", "Column", "", "Read as", "", "Missing", "training rows", "Values", "", "Use", "")
-	for _, row := range rows[1:] {
+	for k, row := range rows[1:] {
 		last := cell{Text: row[4]}
-		if strings.HasPrefix(row[4], runs.DroppedColumn) {
+		if k > 0 && c.Columns[k-1].Dropped != "" { // the target comes first
 			last.Kind = "worse"
 		}
 		t.add(row[0], row[1], row[2], row[3], last)

@@ -29,6 +29,9 @@ func TestTuneCard(t *testing.T) {
 			if row < 3+site {
 				age = ""
 			}
+			if row == 0 {
+				sex = "NA"
+			}
 			if row >= 30 {
 				split = []string{"validation", "test"}[row%2]
 			}
@@ -50,7 +53,7 @@ func TestTuneCard(t *testing.T) {
 	}
 	want := map[string]string{"age": "number|7 (11.7 %)|", "share": "number, %|0 (0.0 %)|",
 		"paid": "number, $|0 (0.0 %)|",
-		"seen": "date|0 (0.0 %)|", "at": "date and time|0 (0.0 %)|", "sex": "words|0 (0.0 %)|",
+		"seen": "date|0 (0.0 %)|", "at": "date and time|0 (0.0 %)|", "sex": "words|2 (3.3 %)|",
 		"one":   "number|0 (0.0 %)|dropped: all training rows have one value",
 		"empty": "number|60 (100.0 %)|dropped: all values are missing", "ill": "class||predicted"}
 	for _, row := range card.Table()[1:] {
