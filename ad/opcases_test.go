@@ -27,6 +27,12 @@ func (k *kit) vec(n int) *Node {
 
 func (k *kit) mat(r, c int) *Node { return Reshape(k.vec(r*c), r, c) }
 
+// risk returns risk sets of tied times, by k.idx: two events, one time without, and no weight.
+func (k *kit) risk(efron bool) Risk {
+	times := Where(Equal(k.idx, Uniform(2, k.idx)), Uniform(-2, k.idx), Offset(1, k.idx))
+	return Risk{times, Step(Offset(2.5, Neg(k.idx))), efron}
+}
+
 func (k *kit) scalar() *Node { return SumAll(k.vec(1)) }
 
 func (k *kit) rowsMat(c int) *Node {
@@ -338,6 +344,11 @@ var ops = append([]opCase{
 	{"Gather from a vector", func(k *kit) *Node { return Mul(Gather(Sin(k.vec(4)), k.idx), k.rowsVec()) }},
 	{"SegmentSum", func(k *kit) *Node { return SegmentSum(k.rowsMat(2), k.idx, 4) }},
 	{"SegmentSum of a vector", func(k *kit) *Node { return SegmentSum(k.rowsVec(), k.idx, 4) }},
+	{"Risk.Log", func(k *kit) *Node { return k.risk(true).Log(Scale(2, k.rowsVec())) }},
+	{"Risk.Mean", func(k *kit) *Node { return k.risk(false).Mean(k.rowsVec(), k.rowsMat(2)) }},
+	{"Risk.Mean, Efron", func(k *kit) *Node { return k.risk(true).Mean(k.rowsVec(), k.rowsVec()) }},
+	{"Risk.Share", func(k *kit) *Node { return k.risk(true).Share(k.rowsVec(), k.rowsMat(2)) }},
+	{"Risk.TieMean", func(k *kit) *Node { return k.risk(false).TieMean(k.rowsVec()) }},
 	// A sum over all rows comes before what is done to each: two passes over the batch.
 	{"centred columns", func(k *kit) *Node {
 		a := k.rowsMat(2)

@@ -19,7 +19,8 @@ import (
 // where f_i^k and g_i^k are the losses of the linear model whose examples have column k of the
 // weights: validation examples are in fold k, training examples in all other folds. So every
 // example both trains and tunes, and few examples tune x better than a part of them would.
-// [FoldWeights] makes the weights.
+// [FoldWeights] makes the weights. Of a [JointLoss] f_i is one loss of all examples, each with the
+// output of the model that leaves it out.
 //
 // All folds have the same x_k = x, or with Apart each has a log-penalty for each of its features,
 // so that what shapes the penalties of a fold may follow from the rows of its model alone: x is the
@@ -145,7 +146,26 @@ func (m Folds) Lower(x, y *ad.Node, b Batch) *ad.Node {
 }
 
 // Upper implements [Model].
-func (m Folds) Upper(x, y *ad.Node, b Batch) *ad.Node { return m.Of.Prior.add(m.fit(y, b), x) }
+func (m Folds) Upper(x, y *ad.Node, b Batch) *ad.Node {
+	if !m.Joint() {
+		return m.Of.Prior.add(m.fit(y, b), x)
+	}
+	outputs, all := m.jointOutputs(y, b)
+	return m.Of.Prior.add(meanLoss(m.Of.Loss, outputs, all), x)
+}
+
+// jointOutputs builds the output of each row by the model that leaves it out, and the batch with
+// the row's weight: the rows of all folds are judged together.
+func (m Folds) jointOutputs(y *ad.Node, b Batch) (*ad.Node, Batch) {
+	all, outputs := b, m.outputs(y, b)
+	if b.W != nil {
+		all.W = m.sum(func(k int) *ad.Node { return m.batch(k, b).W })
+	}
+	return m.mean(b, func(k int) *ad.Node { return ad.Flatten(outputs[k]) }), all
+}
+
+// Joint implements [Joint].
+func (m Folds) Joint() bool { return m.Of.Joint() }
 
 // noWeight is added to the weights of models in a score, so that a row without any weight counts
 // for all models alike.
@@ -156,6 +176,12 @@ const noWeight = 1e-30
 // have no weights, as test examples.
 func (m Folds) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	loss, outputs := lossOrDefault(m.Of.Loss), m.outputs(y, b)
+	if joint, ok := loss.(JointLoss); ok {
+		if b.W == nil {
+			return m.mean(b, func(k int) *ad.Node { return joint.JointLosses(outputs[k], b) }), nil
+		}
+		return joint.JointLosses(m.jointOutputs(y, b)), nil
+	}
 	losses = m.mean(b, func(k int) *ad.Node { return loss.Losses(outputs[k], b.T) })
 	if loss.Hits(outputs[0], b.T) != nil {
 		hits = m.mean(b, func(k int) *ad.Node { return loss.Hits(outputs[k], b.T) })
@@ -187,11 +213,18 @@ func (m Folds) Penalty(dst, x []float64) {
 // Diagonal implements [Curved].
 func (m Folds) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 	loss, layer, outputs := lossOrDefault(m.Of.Loss), m.layer(), m.outputs(y, b)
-	curvatures := make([]*ad.Node, m.Count)
-	for k := range curvatures {
-		curvatures[k] = meanCurvature(loss, outputs[k], m.batch(k, b))
+	var diagonal *ad.Node
+	if joint, ok := loss.(JointLoss); ok {
+		diagonal = m.sum(func(k int) *ad.Node {
+			return ad.Place(joint.JointDiagonal(outputs[k], m.batch(k, b)), k*m.Of.Features, layer.size())
+		})
+	} else {
+		curvatures := make([]*ad.Node, m.Count)
+		for k := range curvatures {
+			curvatures[k] = meanCurvature(loss, outputs[k], m.batch(k, b))
+		}
+		diagonal = layer.diagonal(ad.ConcatCols(curvatures...), b.X, layer.size())
 	}
-	diagonal := layer.diagonal(ad.ConcatCols(curvatures...), b.X, layer.size())
 	if _, ok := loss.(ShiftInvariant); ok {
 		each := ad.Uniform(sumRidge/float64(m.Of.Outputs), layer.vector(y))
 		diagonal = ad.Add(diagonal, ad.Place(each, layer.in*layer.out, layer.size()))

@@ -118,14 +118,22 @@ func (l Linear) Penalty(dst, x []float64) {
 
 // Diagonal implements [Curved].
 func (l Linear) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
-	layer := l.layer()
-	diagonal := layer.diagonal(meanCurvature(lossOrDefault(l.Loss), layer.outputs(y, b.X), b), b.X, layer.size())
+	layer, outputs := l.layer(), l.layer().outputs(y, b.X)
+	var diagonal *ad.Node
+	if joint, ok := l.Loss.(JointLoss); ok {
+		diagonal = ad.Place(joint.JointDiagonal(outputs, b), 0, layer.size())
+	} else {
+		diagonal = layer.diagonal(meanCurvature(lossOrDefault(l.Loss), outputs, b), b.X, layer.size())
+	}
 	if _, ok := lossOrDefault(l.Loss).(ShiftInvariant); ok {
 		each := ad.Uniform(l.InterceptCoupling(), layer.vector(y))
 		diagonal = ad.Add(diagonal, ad.Place(each, l.Outputs*l.Features, layer.size()))
 	}
 	return diagonal
 }
+
+// Joint implements [Joint].
+func (l Linear) Joint() bool { return isJoint(l.Loss) }
 
 // Start implements [Starter]: Intercepts, and 0 elsewhere.
 func (l Linear) Start(y []float64) {

@@ -78,6 +78,9 @@ func (m MLP) Check(s data.Shard) error {
 			return dsbo.ConfigErrorf("hidden layer %d must have at least 1 unit; it has %d", l, units)
 		}
 	}
+	if isJoint(m.Loss) {
+		return dsbo.ConfigErrorf("a network must have a loss of single examples; %T is of all of an agent's", m.Loss)
+	}
 	return Linear{m.Features, m.Outputs, m.Loss, m.Penalties, m.Intercepts, m.Prior}.Check(s)
 }
 

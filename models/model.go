@@ -4,10 +4,10 @@
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
 // Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter],
 // [XStarter], [Shaper], [StronglyConvex], [Penalized], [Curved], [Layered], [Meant], [Baselined],
-// [Simplified], [Restrained], [Masked], [Batched]. An [OutputLoss] and [Penalties] make many models
-// of one: [Linear] and [MLP] take both. [Programs.Oracle] turns a model and an agent's data into
-// the oracle that an algorithm calls: gradients, Hessian-vector and Jacobian-vector products.
-// [NewOracle] does for one agent alone.
+// [Simplified], [Restrained], [Masked], [Batched], [Joint]. An [OutputLoss] and [Penalties] make
+// many models of one: [Linear] and [MLP] take both. [Programs.Oracle] turns a model and an agent's
+// data into the oracle that an algorithm calls: gradients, Hessian-vector and Jacobian-vector
+// products. [NewOracle] does for one agent alone.
 //
 // # Why no library
 //
@@ -109,6 +109,13 @@ type Masked interface {
 // batch, or pairs of examples. Draws then estimate another loss than the loss of all examples. In a
 // model that does not say so package modeltest takes it for a leak.
 type Batched interface{ Batched() }
+
+// A Joint is a [Model] with a loss of all examples of an agent together, such as [Cox], of which a
+// draw would have other terms: oracles refuse to draw. What an example adds depends on the others.
+type Joint interface {
+	// Joint reports whether it is one with its present loss.
+	Joint() bool
+}
 
 // A Mask is a matrix with a row for each example of a draw, a vector where it has one column, of
 // numbers that are 1/Keep with probability Keep, and else 0. A mask that is Normal has standard

@@ -83,6 +83,10 @@ func (programs *Programs) Oracle(s data.Shard, c Config) (*Oracle, error) {
 	if c.Batch < 0 {
 		return nil, dsbo.ConfigErrorf("batch must be at least 0 (all examples); it is %d", c.Batch)
 	}
+	if joint, ok := m.(Joint); ok && joint.Joint() && c.Batch > 0 {
+		return nil, dsbo.ConfigErrorf("-batch must be 0 with survival times, whose risk sets have all rows: a draw "+
+			"would have others; it is %d", c.Batch)
+	}
 	memory := programs.Workspace()
 	o := &Oracle{p: p, q: q, programs: programs, diagonals: map[int]*ad.Program{}}
 	for _, of := range []struct {

@@ -10,9 +10,9 @@ import (
 )
 
 // An OutputLoss is a convex loss of a model's outputs for an example: [CrossEntropy], [Squared],
-// [Huber], [Poisson], or one of your own. Its methods build nodes for all rows of a batch at once,
-// from outputs, a matrix with a row for each example, and the targets t of the batch: a matrix of
-// that shape, or a vector where there is one output.
+// [Huber], [Poisson], [Cox], or one of your own. Its methods build nodes for all rows of a batch at
+// once, from outputs, a matrix with a row for each example, and the targets t of the batch: a
+// matrix of that shape, or a vector where there is one output.
 type OutputLoss interface {
 	// Check returns an error, as [dsbo.ErrShape] or [dsbo.ErrConfig], that names what of the loss's
 	// settings or of the targets does not suit a model with this number of outputs.
@@ -34,11 +34,25 @@ type OutputLoss interface {
 }
 
 // A ShiftInvariant is an [OutputLoss] that stays as it is when one number is added to all outputs
-// of an example.
+// of an example, or of all examples.
 type ShiftInvariant interface {
 	OutputLoss
 	ShiftInvariant()
 }
+
+// A JointLoss is an [OutputLoss] of rows of which each one's loss depends on the other rows of the
+// same agent. The methods of OutputLoss have all rows in them; models of such a loss are [Joint].
+type JointLoss interface {
+	OutputLoss
+	// JointLosses builds the loss of each row of a batch, of which rows of weight 0 are not there.
+	JointLosses(outputs *ad.Node, b Batch) *ad.Node
+	// JointDiagonal builds the second derivatives of the mean over the batch, each row's loss times
+	// its weight, by the entries of w, where outputs are X w.
+	JointDiagonal(outputs *ad.Node, b Batch) *ad.Node
+}
+
+// isJoint reports whether a loss is a [JointLoss].
+func isJoint(l OutputLoss) bool { _, ok := l.(JointLoss); return ok }
 
 // CrossEntropy is the loss log Σ_k e^{o_k} − o_t of classes: t is the place of the 1 in the target,
 // and P(k) = e^{o_k} / Σ e^{o}.
@@ -207,7 +221,11 @@ func separateCurvature(w, curvature *ad.Node) *ad.Node {
 func meanLoss(l OutputLoss, outputs *ad.Node, b Batch) *ad.Node {
 	mean := 1 / float64(b.Rows)
 	outputs = ad.Outputs(outputs)
-	if b.W == nil {
+	joint, ok := l.(JointLoss)
+	switch {
+	case ok:
+		return ad.Scale(mean, ad.SumAll(b.weighted(joint.JointLosses(outputs, b))))
+	case b.W == nil:
 		return ad.Scale(mean, l.Sum(outputs, b.T))
 	}
 	return ad.Scale(mean, ad.Dot(b.W, l.Losses(outputs, b.T)))
@@ -220,6 +238,9 @@ func meanCurvature(l OutputLoss, outputs *ad.Node, b Batch) *ad.Node {
 
 // score is the Score of a model with these outputs.
 func score(l OutputLoss, outputs *ad.Node, b Batch) (losses, hits *ad.Node) {
+	if joint, ok := l.(JointLoss); ok {
+		return joint.JointLosses(outputs, b), nil
+	}
 	return l.Losses(outputs, b.T), l.Hits(outputs, b.T)
 }
 

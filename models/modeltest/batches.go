@@ -56,7 +56,7 @@ func (s *subject) copies() error {
 // model does not say so: an example that another one's loss depends on has leaked, such as through
 // attention over the batch in place of a sequence.
 func (s *subject) leaks() error {
-	if _, ok := s.m.(models.Batched); ok {
+	if _, ok := s.m.(models.Batched); ok || s.joint() {
 		return nil
 	}
 	x, y, _ := s.point()
@@ -69,6 +69,12 @@ func (s *subject) leaks() error {
 		}
 	}
 	return nil
+}
+
+// joint reports whether the model has a loss of all examples together, by its own word.
+func (s *subject) joint() bool {
+	joint, ok := s.m.(models.Joint)
+	return ok && joint.Joint()
 }
 
 // separates reports whether a loss, less the same at another y, is a sum or a mean of terms of

@@ -32,7 +32,7 @@ import (
 //   - copies: with each example twice, and three times, a loss is the mean over its examples or
 //     their sum, up to the 1/rows by which averages over pairs of examples differ;
 //   - leaks: a loss of one example depends on no other one, but where the model
-//     is [models.Batched];
+//     is [models.Batched], or [models.Joint];
 //   - bounded: the lower loss does not fall for ever along rays;
 //   - what the model claims by further methods: convexity (Modulus), penalty, diagonal, score,
 //     shape, layers, start, meaning, baselines, simpler;

@@ -13,6 +13,9 @@ import (
 
 // batch returns a batch size smaller than both of the agent's sets, or 0 if there is none.
 func (s *subject) batch() int {
+	if s.joint() {
+		return 0
+	}
 	return min(s.s.Train.Len(), s.s.Val.Len()) / 2
 }
 
@@ -90,7 +93,7 @@ func (s *subject) wholeData() error {
 		{0, whole}, {s.batch(), dsbo.Sample{Set: dsbo.Whole, K: 9, T: 9}}, {0, dsbo.Sample{Set: dsbo.Lower}},
 		{all, dsbo.Sample{Set: dsbo.Upper}}, {all + 1, dsbo.Sample{Set: dsbo.Curvature, K: 2}},
 	} {
-		if masked && c.name.Set != dsbo.Whole {
+		if masked && c.name.Set != dsbo.Whole || c.batch > 0 && s.joint() {
 			continue
 		}
 		got := answers(s.rebuilt(models.Config{Batch: c.batch}), calls, c.name)

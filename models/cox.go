@@ -1,0 +1,115 @@
+package models
+
+import (
+	"dsbo"
+	"dsbo/ad"
+)
+
+// Cox is minus the logarithm of Cox's partial likelihood of survival times, of rows whose outputs o
+// are the logarithms of their hazards up to one number. A target is a time above 0, negative where
+// no event ended it; an agent's rows are compared with each other alone, so agents are strata and
+// each has a baseline hazard of its own. The loss of a row with an event at t is
+//
+//	log S(t) − o      with S(t) = Σ v_i e^{o_i} over the rows whose time is not before t
+//
+// where v is the column [RiskWeights], 1 if there is none; other rows have the loss 0. Of tied
+// events log S is, by Efron's rule, the mean over l from 0 on of the logarithm in which they count
+// 1 − l/k each, k events at a time, or the same for all by Breslow's. See [ad.Risk] for how it is
+// found.
+type Cox struct {
+	Breslow bool // the rule for ties; else Efron's
+}
+
+// RiskWeights is the name of the column with the weights of rows in risk sets, where they are not
+// 1: how many rows each stands for.
+const RiskWeights = "weight at risk"
+
+// Check implements [OutputLoss].
+func (Cox) Check(targets *ad.Table, outputs int) error {
+	if err := checkNumbers(targets, outputs); err != nil {
+		return err
+	}
+	if outputs != 1 {
+		return dsbo.ConfigErrorf("a model of survival times must have 1 output; it has %d", outputs)
+	}
+	for i := range targets.Rows() {
+		if targets.At(i, 0) == 0 {
+			return dsbo.ConfigErrorf("times must be above 0, or below where there was no event; row %d has 0", i)
+		}
+	}
+	return nil
+}
+
+// A hazard is the rows of a batch with what their outputs say of them.
+type hazard struct {
+	ad.Risk
+	scores *ad.Node // outputs, a vector
+	event  *ad.Node // 1 for a row with an event, else 0
+}
+
+// hazard returns the rows of a batch. Rows of weight 0 are in no risk set.
+func (c Cox) hazard(outputs *ad.Node, b Batch) hazard {
+	at := b.Column(RiskWeights)
+	if at == nil {
+		at = ad.Uniform(1, b.T)
+	}
+	if b.W != nil {
+		at = ad.Mul(at, ad.Step(b.W))
+	}
+	return hazard{ad.Risk{Times: b.T, Weights: at, Efron: !c.Breslow}, ad.Flatten(outputs), ad.Step(b.T)}
+}
+
+// expected builds the number of events that is expected of each row, and the mass of each event's
+// term; rows count by the weights of the batch.
+func (h hazard) expected(b Batch) (expected, mass *ad.Node) {
+	mass = h.TieMean(b.weighted(h.event))
+	return h.Share(h.scores, mass), mass
+}
+
+// JointLosses implements [JointLoss].
+func (c Cox) JointLosses(outputs *ad.Node, b Batch) *ad.Node {
+	h := c.hazard(outputs, b)
+	return ad.Mul(h.event, ad.Sub(h.TieMean(h.Log(h.scores)), h.scores))
+}
+
+// JointDiagonal implements [JointLoss]: Σ_i c_i x_ij² − Σ_e m_e x̄_ej², with c_i the number of
+// events that is expected of row i, and of event e m_e its mass and x̄_e the mean over its risk
+// set.
+func (c Cox) JointDiagonal(outputs *ad.Node, b Batch) *ad.Node {
+	h := c.hazard(outputs, b)
+	expected, mass := h.expected(b)
+	squares := ad.MatVec(ad.Square(b.X), expected, true)
+	means := ad.MatVec(ad.Square(h.Mean(h.scores, b.X)), mass, true)
+	return ad.Scale(1/float64(b.Rows), ad.ReLU(ad.Sub(squares, means)))
+}
+
+// Losses implements [OutputLoss].
+func (c Cox) Losses(outputs, t *ad.Node) *ad.Node { return c.JointLosses(outputs, Batch{T: t}) }
+
+// Sum implements [OutputLoss].
+func (c Cox) Sum(outputs, t *ad.Node) *ad.Node { return ad.SumAll(c.Losses(outputs, t)) }
+
+// Slope implements [OutputLoss]: the events that are expected of a row less its own.
+func (c Cox) Slope(outputs, t *ad.Node) *ad.Node {
+	h := c.hazard(outputs, Batch{T: t})
+	expected, _ := h.expected(Batch{})
+	return targetsLike(outputs, ad.Sub(expected, h.event))
+}
+
+// Curvature implements [OutputLoss]. It is an upper bound, as a row's second derivative depends on
+// the other rows: the events that are expected of the row.
+func (c Cox) Curvature(outputs, t *ad.Node) *ad.Node {
+	expected, _ := c.hazard(outputs, Batch{T: t}).expected(Batch{})
+	return targetsLike(outputs, expected)
+}
+
+// CurvatureBehind implements [OutputLoss], as an upper bound too.
+func (c Cox) CurvatureBehind(w, outputs, t *ad.Node) *ad.Node {
+	return separateCurvature(w, c.Curvature(outputs, t))
+}
+
+// Hits implements [OutputLoss].
+func (Cox) Hits(_, _ *ad.Node) *ad.Node { return nil }
+
+// ShiftInvariant implements [ShiftInvariant]: what is added to the outputs of all rows cancels.
+func (Cox) ShiftInvariant() {}

@@ -1,0 +1,182 @@
+package models_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"dsbo"
+	"dsbo/data"
+	"dsbo/internal/testkit"
+	"dsbo/models"
+)
+
+// survivalShard makes examples with normal features and few distinct times as targets, about half
+// of them events.
+func survivalShard(train, val, features int) data.Shard {
+	return numberShard(train, val, features, func(r *rand.Rand) float64 {
+		return float64(1+r.IntN(9)) * float64(1-2*r.IntN(2))
+	})
+}
+
+// A coxTable is what R's packages survival and glmnet find of a table in strata, for columns with
+// the mean and the deviation taken off.
+type coxTable struct {
+	Time, Status, Mean, Deviation []float64
+	Site                          []int
+	X                             [][]float64
+	Breslow, Efron                coxFit
+}
+
+type coxFit struct {
+	Coefficients []float64
+	Loglik       float64
+	At           struct {
+		Coefficients, Gradient, V []float64
+		Information               []float64 `json:"information_v"`
+		Loglik                    float64
+		Site                      []float64 `json:"loglik_site"`
+	}
+	Ridge, Glmnet []struct {
+		Lambda       float64
+		Coefficients []float64
+		Objective    float64
+	}
+}
+
+// A coxProblem is the oracles of the sites of a table.
+type coxProblem struct {
+	t     *testing.T
+	sites []*models.Oracle
+	rows  []float64
+	x     []float64
+	q     int
+}
+
+func newCoxProblem(t *testing.T, name string, breslow bool) (*coxProblem, coxFit) {
+	t.Helper()
+	var of coxTable
+	testkit.OK(json.Unmarshal(testkit.Get(os.ReadFile("testdata/survival_"+name+".json")), &of))
+	d := len(of.Mean)
+	p := &coxProblem{t: t, q: d + 1, x: slices.Repeat([]float64{math.Inf(-1)}, d)}
+	for site := range slices.Max(of.Site) + 1 {
+		var x, targets []float64
+		for row, at := range of.Site {
+			if at != site {
+				continue
+			}
+			for j, v := range of.X[row] {
+				x = append(x, (v-of.Mean[j])/of.Deviation[j])
+			}
+			targets = append(targets, (2*of.Status[row]-1)*of.Time[row])
+		}
+		e := data.Examples{X: table(len(targets), d, x), Target: table(len(targets), 1, targets)}
+		model := models.Linear{Features: d, Outputs: 1, Loss: models.Cox{Breslow: breslow}}
+		p.sites = append(p.sites, testkit.Get(models.NewOracle(model, data.Shard{Train: e, Val: e}, models.Config{})))
+		p.rows = append(p.rows, float64(len(targets)))
+	}
+	if breslow {
+		return p, of.Breslow
+	}
+	return p, of.Efron
+}
+
+// all returns the sums over the sites of the loss, its gradient and its products with vs.
+func (p *coxProblem) all(w []float64, vs ...[]float64) (loss float64, gradient []float64, products [][]float64) {
+	whole, y := dsbo.Sample{Set: dsbo.Whole}, append(slices.Clone(w), 0)
+	add := func(dst, part []float64, rows float64) {
+		for j := range dst {
+			dst[j] += rows * part[j]
+		}
+	}
+	gradient, products = make([]float64, p.q-1), make([][]float64, len(vs))
+	part := make([]float64, p.q)
+	for i, o := range p.sites {
+		_, value, err := o.Values(p.x, y, whole)
+		testkit.OK(err)
+		loss += p.rows[i] * value
+		testkit.OK(o.LowerGrad(part, p.x, y, whole))
+		add(gradient, part, p.rows[i])
+		for k, v := range vs {
+			if products[k] == nil {
+				products[k] = make([]float64, p.q-1)
+			}
+			testkit.OK(o.HVP(part, p.x, y, append(slices.Clone(v), 0), whole))
+			add(products[k], part, p.rows[i])
+		}
+	}
+	return loss, gradient, products
+}
+
+// solve returns the coefficients at a ridge ½ θ ‖w‖² by Newton's method.
+func (p *coxProblem) solve(theta float64) []float64 {
+	d := p.q - 1
+	w, units := make([]float64, d), make([][]float64, d)
+	for j := range units {
+		units[j] = make([]float64, d)
+		units[j][j] = 1
+	}
+	for range 12 {
+		_, g, columns := p.all(w, units...)
+		h, rhs := mat.NewDense(d, d, nil), mat.NewVecDense(d, nil)
+		for j := range d {
+			rhs.SetVec(j, g[j]+theta*w[j])
+			for k := range d {
+				h.Set(j, k, columns[k][j])
+			}
+			h.Set(j, j, h.At(j, j)+theta)
+		}
+		var step mat.VecDense
+		testkit.OK(step.SolveVec(h, rhs))
+		for j := range w {
+			w[j] -= step.AtVec(j)
+		}
+	}
+	return w
+}
+
+// near requires numbers within 1e-6 of the largest, at least 1: R and glmnet stop there.
+func (p *coxProblem) near(name string, got, want []float64) {
+	p.t.Helper()
+	for j, v := range want {
+		if !(math.Abs(got[j]-v) <= 1e-6*max(1, math.Abs(slices.Max(want)), math.Abs(slices.Min(want)))) {
+			p.t.Errorf("%s: %v, want %v", name, got, want)
+			return
+		}
+	}
+}
+
+// TestCoxLikeR: the likelihood of strata, its derivatives and its solutions are R's.
+func TestCoxLikeR(t *testing.T) {
+	for _, name := range []string{"lung", "veteran"} {
+		for _, breslow := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", Breslow ", breslow), func(t *testing.T) {
+				p, want := newCoxProblem(t, name, breslow)
+				loss, gradient, products := p.all(want.At.Coefficients, want.At.V)
+				p.near("−ℓ", []float64{-loss}, []float64{want.At.Loglik})
+				for j := range gradient {
+					gradient[j] = -gradient[j]
+				}
+				p.near("gradient", gradient, want.At.Gradient)
+				p.near("product", products[0], want.At.Information)
+				w := p.solve(0)
+				p.near("coefficients", w, want.Coefficients)
+				loss, _, _ = p.all(w)
+				p.near("ℓ", []float64{-loss}, []float64{want.Loglik})
+				rows := 0.0
+				for _, n := range p.rows {
+					rows += n
+				}
+				for _, r := range append(want.Ridge, want.Glmnet...) {
+					p.near(fmt.Sprint("λ = ", r.Lambda), p.solve(r.Lambda*rows), r.Coefficients)
+				}
+			})
+		}
+	}
+}
