@@ -70,13 +70,13 @@ type window struct {
 	inspections   []inspection
 }
 
-// page has the inspections of a window in one script.
-func (w window) page() testkit.Page {
+// script has the inspections of a window in one.
+func (w window) script() string {
 	script := "const seen = [];\n"
 	for _, i := range w.inspections {
 		script += fmt.Sprintf("seen.push(await (async () => {%s})());\n", i.script)
 	}
-	return testkit.Page{Path: w.path, Width: w.width, Height: w.height, Dark: w.dark, Script: script + "return seen;"}
+	return script + "return seen;"
 }
 
 // TestInBrowser looks at pages of every kind in a narrow window, and at those with the most to show
@@ -108,11 +108,7 @@ func TestInBrowser(t *testing.T) {
 	} {
 		windows[fmt.Sprintf("answered, %d wide", w.width)] = w
 	}
-	pages := map[string]testkit.Page{}
-	for name, w := range windows {
-		pages[name] = w.page()
-	}
-	all := testkit.OpenPages(t, pages)
+	all := openPages(t, windows)
 	for name, w := range windows {
 		t.Run(name, func(t *testing.T) {
 			var seen []json.RawMessage
@@ -147,7 +143,7 @@ var contrasts = inspection{`
 func checkColours(t *testing.T, seen json.RawMessage) {
 	var c struct{ Ground, Text, Line string }
 	testkit.OK(json.Unmarshal(seen, &c))
-	if text, line := testkit.Contrast(t, c.Text, c.Ground), testkit.Contrast(t, c.Line, c.Ground); text < 4.5 ||
+	if text, line := contrast(t, c.Text, c.Ground), contrast(t, c.Line, c.Ground); text < 4.5 ||
 		line < 3 {
 		t.Errorf("contrast of text %.1f, of lines %.1f; want 4.5 and 3", text, line)
 	}

@@ -1,6 +1,4 @@
-// OpenPages looks at pages in a headless Chromium, for tests.
-
-package testkit
+package report
 
 import (
 	"bytes"
@@ -17,21 +15,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dsbo/internal/testkit"
 )
 
-// A Page is a file in a window of some size, for a user who prefers light or dark colours, with the
-// body of a function that looks at it and returns what is JSON.
-type Page struct {
-	Path          string
-	Width, Height int
-	Dark          bool
-	Script        string
-}
-
-// OpenPages opens pages in one headless Chromium, and returns what their scripts return, by name.
+// openPages opens pages in one headless Chromium, and returns what their scripts return, by name.
 // Whatever the browser complains of is an error. Where there is no browser, and with -short, the
 // test is skipped.
-func OpenPages(t *testing.T, pages map[string]Page) map[string]json.RawMessage {
+func openPages(t *testing.T, pages map[string]window) map[string]json.RawMessage {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a browser")
@@ -63,26 +54,26 @@ func OpenPages(t *testing.T, pages map[string]Page) map[string]json.RawMessage {
 
 // writeHost writes a page that has each page in a frame, and collects what their scripts return. It
 // returns its path.
-func writeHost(dir string, pages map[string]Page) string {
+func writeHost(dir string, pages map[string]window) string {
 	host := `<pre id="results"></pre><script>
 		const results = {};
 		onmessage = e => { results[e.data.name] = e.data.value; document.getElementById("results").textContent =
 			JSON.stringify(results) };
 	</script>`
 	for name, p := range pages {
-		page := Get(os.ReadFile(p.Path))
+		page := testkit.Get(os.ReadFile(p.path))
 		page = fmt.Appendf(page,
 			`<script>addEventListener("load", () => (async () => {%s})().then(value => `+
-				`parent.postMessage({name: %q, value}, "*")))</script>`, p.Script, name)
+				`parent.postMessage({name: %q, value}, "*")))</script>`, p.script(), name)
 		file := strconv.Itoa(strings.Count(host, "<iframe")) + ".html"
-		OK(os.WriteFile(filepath.Join(dir, file), page, 0o644))
+		testkit.OK(os.WriteFile(filepath.Join(dir, file), page, 0o644))
 		// which the page in the frame takes for its user's
-		scheme := map[bool]string{true: "dark", false: "light"}[p.Dark]
+		scheme := map[bool]string{true: "dark", false: "light"}[p.dark]
 		host += fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" style="border: 0; color-scheme: %s"></iframe>`,
-			file, p.Width, p.Height, scheme)
+			file, p.width, p.height, scheme)
 	}
 	path := filepath.Join(dir, "host.html")
-	OK(os.WriteFile(path, []byte(host), 0o644))
+	testkit.OK(os.WriteFile(path, []byte(host), 0o644))
 	return path
 }
 
@@ -104,8 +95,8 @@ func runBrowser(t *testing.T, browser, dir, path string) (page, complaints strin
 	return out.String(), said.String()
 }
 
-// Contrast is the contrast of two colours in the form rgb(r, g, b), as WCAG defines it.
-func Contrast(t testing.TB, a, b string) float64 {
+// contrast is the contrast of two colours in the form rgb(r, g, b), as WCAG defines it.
+func contrast(t testing.TB, a, b string) float64 {
 	t.Helper()
 	light := func(s string) float64 {
 		var c [3]float64
