@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
-	"math"
 	"slices"
 	"strconv"
 
@@ -22,8 +21,9 @@ type Examples struct {
 	// Weight is one column of numbers that are at least 0, by which the losses of the examples are
 	// multiplied, or a column for each of several models that a model consists of; nil: all 1.
 	Weight *ad.Table
-	// Count is one column of numbers above 0: how many rows each example stands for in what is told
-	// of the examples, such as their mean loss, whatever its Weight is; nil: 1 each.
+	// Count is one column of numbers from 0 on: how many rows each example stands for in what is
+	// told of the examples, such as their mean loss, whatever its Weight is; nil: 1 each. Of a loss
+	// of all examples together an example of 0 has no share of its own.
 	Count *ad.Table
 	// ID is each example's index among the training examples of all agents together, 0 to
 	// [Task.TrainRows] - 1: agent 0's first, in the order of their rows. What has one parameter per
@@ -274,13 +274,12 @@ func (t Task) check(e Examples) error {
 
 // CheckWeights reports the first thing in which the weights and counts of e, if it has any, do not
 // fit it: as [dsbo.ErrShape] if there is not one row for each example, and as [dsbo.ErrConfig] if a
-// weight is negative, or a count is not above 0.
+// weight or a count is negative.
 func CheckWeights(e Examples) error {
 	for _, t := range []struct {
-		of    *ad.Table
-		what  string
-		least float64
-	}{{e.Weight, "weight", 0}, {e.Count, "count", math.SmallestNonzeroFloat64}} {
+		of   *ad.Table
+		what string
+	}{{e.Weight, "weight"}, {e.Count, "count"}} {
 		if t.of == nil {
 			continue
 		}
@@ -289,9 +288,8 @@ func CheckWeights(e Examples) error {
 		}
 		for i := range e.Len() {
 			for k := range t.of.Cols() {
-				if w := t.of.At(i, k); w < t.least {
-					return dsbo.ConfigErrorf("a %s must be at least %g; that of example %d is %g", t.what, t.least,
-						i, w)
+				if w := t.of.At(i, k); w < 0 {
+					return dsbo.ConfigErrorf("a %s must be at least 0; that of example %d is %g", t.what, i, w)
 				}
 			}
 		}

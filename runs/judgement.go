@@ -19,6 +19,9 @@ func (a Assessment) Judgement() string {
 	default:
 		return "No rows were left to judge the model."
 	}
+	if a.Events > 0 {
+		return a.survivalJudgement()
+	}
 	text := fmt.Sprintf("On %s that it has not seen the model ", wording.Count(a.Judged, "row"))
 	if a.Confusion == nil {
 		return text + a.numbersJudgement()
@@ -40,6 +43,22 @@ func (a Assessment) Judgement() string {
 			percentages(a.measure("AUROC of "+name)))
 	}
 	return text
+}
+
+// survivalJudgement is the judgement on survival times.
+func (a Assessment) survivalJudgement() string {
+	text := fmt.Sprintf("On %s with %s that it has not seen the model ", wording.Count(a.Judged, "row"),
+		wording.Count(a.Events, "event"))
+	c := a.measure("concordance")
+	if !c.Value.Known() {
+		return text + "cannot be judged: too few pairs of the same site tell which event came first."
+	}
+	text += fmt.Sprintf("gives the row whose event came first the higher hazard in %s of pairs of the same site; "+
+		"guessing does in 50 %%", percentages(c))
+	if !(float64(c.Low) > 0.5) {
+		text += ", which beyond chance is no less"
+	}
+	return text + "."
 }
 
 // numbersJudgement is the end of the judgement on predicted numbers and counts.

@@ -221,7 +221,9 @@ func (c CrossFit) newCrossFit(ctx context.Context) (*crossFit, error) {
 				w[row] += val.Weight.At(row, k)
 			}
 			n := val.Rows(row)
-			w[row] /= float64(len(w)*agents.N()) * n
+			if w[row] /= float64(len(w)*agents.N()) * n; n == 0 { // it has no loss of its own
+				w[row] = 0
+			}
 			part[0] += float64(n * w[row] * w[row])
 		}
 		f.weights[i] = w

@@ -58,6 +58,8 @@ func (r *Run) lossName() string {
 		return "A loss is the negative logarithm of the probability that the model gave to the truth."
 	case p.Task == "count":
 		return "A loss is the negative log-likelihood of the count, up to what the model cannot change."
+	case p.Task == "survival":
+		return "A loss is minus the logarithm of the partial likelihood, of rows with an event."
 	case p.Loss == "squared":
 		return "A loss is half of the squared error, in standard deviations of " + p.Target + "."
 	}
@@ -78,6 +80,8 @@ func newAnswer(r *Run) *answer {
 		what = "one of " + strings.Join(p.Classes, ", ")
 	case p.Task == "count":
 		what = "a count"
+	case p.Task == "survival":
+		what = "the time until an event"
 	}
 	sites := "site"
 	if n := r.Config.Agents; n > 1 {

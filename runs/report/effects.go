@@ -36,6 +36,9 @@ func (p tableProblem) effectScale() effectScale {
 	case "count":
 		return effectScale{"Rate ratio", "multiplies the expected count by the rate ratio",
 			"the logarithm of the count", "1", num.Exp}
+	case "survival":
+		return effectScale{"Hazard ratio", "multiplies the hazard by the hazard ratio",
+			"the logarithm of the hazard", "1", num.Exp}
 	}
 	return effectScale{"Effect, in " + p.Target, "changes " + p.Target + " by the effect", p.Target, "0",
 		func(v float64) float64 { return v }}

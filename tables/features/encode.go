@@ -211,6 +211,9 @@ func (r Recipe) Targets(t *tables.Table) (*ad.Table, error) {
 		}
 		return ad.LabelTable(labels, len(r.Target.Classes))
 	}
+	if r.Target.Kind == Survival {
+		return r.survivalTargets(t, c)
+	}
 	if c.Kind == tables.Word {
 		return nil, &input.Error{File: t.Name, Column: c.Name,
 			Reason: "the target must be numbers; the column holds words"}
@@ -230,13 +233,13 @@ func (t Target) encode(v float64) float64 {
 	return v
 }
 
-// Decode returns the value of a number in the model's units: of a count, which the model gives as
-// its logarithm, e^v.
+// Decode returns the value of a number in the model's units: of a count, or of a hazard beside the
+// mean row's, which the model gives as their logarithms, e^v.
 func (t Target) Decode(v float64) float64 {
 	switch t.Kind {
 	case Value:
 		return float64(v*t.Deviation) + t.Mean
-	case Counts:
+	case Counts, Survival:
 		return num.Exp(v)
 	}
 	return v

@@ -56,8 +56,18 @@ func (p *preparation) encodeSite(i int) (data.Shard, error) {
 		if e.Count, err = (weigher{p}).countTable(i, rows); err != nil {
 			return data.Shard{}, err
 		}
+		if p.recipe.Target.Kind == Survival {
+			if err = setEvents(&e); err != nil {
+				return data.Shard{}, err
+			}
+		}
 		if set(k) != testing {
 			if e.Weight, err = p.weightTable(i, set(k)); err != nil {
+				return data.Shard{}, err
+			}
+		}
+		if by := (eventFinder{p}).perEvent(validation); set(k) == validation && by != 1 {
+			if e.Weight, err = scaled(e.Weight, len(rows), by); err != nil {
 				return data.Shard{}, err
 			}
 		}

@@ -83,6 +83,12 @@ func (p *preparation) crossValidate(i int, all data.Examples) (train, val data.E
 	p.unfolded[i] = all.Weight
 	train, val = all, all
 	train.Weight, val.Weight, err = models.FoldWeights(p.parts[i].folds, p.folds, all.Weight)
+	if by := (eventFinder{p}).perEvent(training); by != 1 && err == nil {
+		var weight *ad.Table
+		if weight, err = scaled(all.Weight, all.Len(), by); err == nil {
+			_, val.Weight, err = models.FoldWeights(p.parts[i].folds, p.folds, weight)
+		}
+	}
 	return train, val, err
 }
 

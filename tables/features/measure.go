@@ -31,7 +31,7 @@ func (p *preparation) measureNumbers() error {
 		}
 	}
 	inputs := len(columns)
-	if p.recipe.Target.Kind != Class {
+	if p.recipe.Target.isMeasured() {
 		columns = append(columns, p.columnIndex(p.Target))
 	}
 	found, err := p.moments(columns)
@@ -54,7 +54,7 @@ func (p *preparation) measureNumbers() error {
 		}
 		next = next[1:]
 	}
-	if p.recipe.Target.Kind == Class {
+	if !p.recipe.Target.isMeasured() {
 		return nil
 	}
 	target := found[inputs]

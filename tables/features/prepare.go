@@ -33,8 +33,9 @@ type Prepared struct {
 	// Missing are the training rows of all sites without a value of each input of the recipe; nil:
 	// not known, as a recipe is followed.
 	Missing []float64
-	Classes []float64 // training rows of all sites of each class
-	Notes   []string  // what was dropped or is unusual, a sentence each
+	Classes []float64  // training rows of all sites of each class
+	Events  [3]float64 // events among Rows, where targets are times
+	Notes   []string   // what was dropped or is unusual, a sentence each
 }
 
 // Prepare compares the columns of all sites, splits the rows of each, finds the recipe by sums over
@@ -55,8 +56,8 @@ func Prepare(s Sites, o Options) (*Prepared, error) {
 		unfolded: make([]*ad.Table, len(s.Tables)), together: make([]*ad.Table, len(s.Tables))}
 	w := weigher{p}
 	for _, step := range []func() error{w.checkWeights, p.compareSchemas, w.scaleWeights, p.chooseTarget,
-		classFinder{p}.nameAll, p.splitAll, p.dealFolds, p.refuseEmpty, p.nameWords, p.countRows, p.measureNumbers,
-		p.measureSparse, w.sumWeights} {
+		classFinder{p}.nameAll, p.splitAll, p.dealFolds, p.refuseEmpty,
+		eventFinder{p}.countEvents, p.nameWords, p.countRows, p.measureNumbers, p.measureSparse, w.sumWeights} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -76,7 +77,7 @@ func Prepare(s Sites, o Options) (*Prepared, error) {
 		p.rows[validation] = p.rows[training]
 	}
 	made := &Prepared{Recipe: p.recipe, Data: task, Whole: p.whole, Folds: p.folds, Weights: p.unfolded,
-		Together: p.together, Missing: p.missing, Classes: p.classes, Notes: p.notes}
+		Together: p.together, Missing: p.missing, Classes: p.classes, Events: p.events, Notes: p.notes}
 	for k, rows := range p.rows {
 		made.Rows[k] = int(math.Round(rows))
 	}
@@ -97,6 +98,7 @@ type preparation struct {
 	together []*ad.Table // weights of the rows of each site, of all kinds
 
 	rows    [sets]float64 // of all sites, by their weights
+	events  [sets]float64 // of all sites, where targets are times
 	names   [][]string    // of each input of words, those that a site has named
 	classes []float64     // training rows of each class
 	missing []float64     // training rows without a value of each input

@@ -63,10 +63,13 @@ const (
 	Class  TargetKind = "class"
 	Value  TargetKind = "value" // a real number
 	Counts TargetKind = "count" // a whole number from 0
+	// a time until an event, or until its row was lost sight of, which is censored
+	Survival TargetKind = "survival"
 )
 
 // A Target is the column that a model predicts. A value v is learned as (v − Mean) / Deviation; a
-// count as it is, by a model that starts at the mean.
+// count as it is, by a model that starts at the mean; a time by its order among the times of a
+// site.
 type Target struct {
 	Name string     `json:"name"`
 	Kind TargetKind `json:"kind"`
@@ -74,7 +77,14 @@ type Target struct {
 	Classes   []string `json:"classes,omitempty"`
 	Mean      float64  `json:"mean,omitempty"` // of values and counts
 	Deviation float64  `json:"deviation,omitempty"`
+	// Event is the column that says whether a time ended with the event, and EventWord the word of
+	// it for that; "": 1, and 0 for none.
+	Event     string `json:"event,omitempty"`
+	EventWord string `json:"event_word,omitempty"`
 }
+
+// isMeasured reports whether the target has a mean.
+func (t Target) isMeasured() bool { return t.Kind == Value || t.Kind == Counts }
 
 // A Feature is one number of an example.
 type Feature struct {

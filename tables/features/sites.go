@@ -81,6 +81,8 @@ const (
 type Options struct {
 	Target      string     // column to predict
 	Kind        TargetKind // "": found, by what the target's column holds
+	Event       string     // column of events, see [Target]; "": times are no targets
+	EventWord   string     // the word of an event; "": 1
 	Weight      string     // column of the weights of rows; "": all 1
 	SplitColumn string     // column of words train, validation and test; "": Split says it
 	Split       Shares     // shares of a site's rows
@@ -101,7 +103,7 @@ type Options struct {
 
 // Names returns the columns that Options name.
 func (o Options) Names() (list []string) {
-	for _, name := range []string{o.Target, o.Weight, o.SplitColumn} {
+	for _, name := range []string{o.Target, o.Event, o.Weight, o.SplitColumn} {
 		if name != "" {
 			list = append(list, name)
 		}

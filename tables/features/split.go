@@ -178,9 +178,15 @@ func (p *preparation) refuseEmpty() error {
 	return nil
 }
 
-// stratum returns the number of the class of each row of site i, nil where there are no classes.
+// stratum returns the number of the class of each row of site i, or whether it has an event, as of
+// times; nil where there are neither.
 func (p *preparation) stratum(i int) []int32 {
-	if p.recipe.Target.Kind != Class || p.plain {
+	switch {
+	case p.plain:
+		return nil
+	case p.recipe.Target.Kind == Survival:
+		return eventFinder{p}.eventCodes(i)
+	case p.recipe.Target.Kind != Class:
 		return nil
 	}
 	return classCodes(p.column(i, p.Target), p.Tables[i].Rows())

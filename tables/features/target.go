@@ -21,6 +21,8 @@ func (p *preparation) chooseTarget() error {
 		if c.Kind == tables.Word || p.schema.Few {
 			p.recipe.Target.Kind = Class
 		}
+	case p.Kind == Survival:
+		return eventFinder{p}.chooseSurvival()
 	case p.Kind != Class && c.Kind == tables.Word:
 		return dsbo.ConfigErrorf(
 			"column %s, the target, must hold numbers to be learned as a %s; it holds words (-task classification "+

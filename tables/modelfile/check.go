@@ -87,8 +87,10 @@ func checkRecipe(r features.Recipe) error {
 		return checkDistinct("classes", len(t.Classes), func(i int) string { return t.Classes[i] })
 	case t.Kind == features.Value:
 		return checkScale(t.Mean, t.Deviation)
-	case t.Kind != features.Counts:
-		return fmt.Errorf(`the target must be of kind "class", "value" or "count"; it is %q`, t.Kind)
+	case t.Kind == features.Survival && t.Event == "":
+		return fmt.Errorf("times must have a column of events; it has no name")
+	case t.Kind != features.Counts && t.Kind != features.Survival:
+		return fmt.Errorf(`the target must be of kind "class", "value", "count" or "survival"; it is %q`, t.Kind)
 	}
 	return nil
 }

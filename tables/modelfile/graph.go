@@ -122,7 +122,7 @@ func (d *drawing) predictions(t features.Target, h string) {
 	case features.Value:
 		h = d.node("scaled", "Mul", []string{h, d.doubles("target.deviation", []float64{t.Deviation}, 1)})
 		h = d.node("shifted", "Add", []string{h, d.doubles("target.mean", []float64{t.Mean}, 1)})
-	case features.Counts:
+	case features.Counts, features.Survival:
 		h = d.node("mean", "Exp", []string{h})
 	}
 	d.last(prediction, "Squeeze", []string{h, d.wholes("columns", []int64{1})})

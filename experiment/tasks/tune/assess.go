@@ -34,6 +34,11 @@ func (t judge) assess() (*runs.Assessment, error) {
 	if t.prepared.Folds == 0 {
 		a.Made += t.prepared.Rows[1] // which chose its penalties
 	}
+	if judgesSurvival(t.prepared) {
+		if err := t.assessSurvival(a); err != nil {
+			return nil, err
+		}
+	}
 	if n, _ := t.assessedNumbers(); n > 0 {
 		all := newAssessor(t.prepared.Recipe.Target)
 		rows := func(of data.Examples, to assessor, in pass) {
@@ -140,7 +145,7 @@ func (t judge) sumCounts(all assessor, numbers func(assessor) []float64, visit f
 // assessedNumbers returns how many numbers assess adds up in its first pass, and in its second; 0
 // if none.
 func (t *tune) assessedNumbers() (counted, errors int) {
-	if t.prepared.Rows[2] < fewestAssessed {
+	if t.prepared.Rows[2] < fewestAssessed || t.prepared.Recipe.Target.Kind == features.Survival {
 		return 0, 0
 	}
 	a := newAssessor(t.prepared.Recipe.Target)

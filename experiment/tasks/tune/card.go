@@ -18,7 +18,11 @@ func (t *tune) Card() *runs.Card {
 	for _, n := range p.Classes {
 		card.Target.Counts = append(card.Target.Counts, runs.Number(n))
 	}
-	if target.Kind != features.Class {
+	if target.Kind == features.Survival {
+		card.Target.Levels = []string{"event", "censored"}
+		card.Target.Counts = []runs.Number{runs.Number(p.Events[0]), runs.Number(float64(p.Rows[0]) - p.Events[0])}
+	}
+	if target.Kind == features.Value || target.Kind == features.Counts {
 		card.Target.Mean = runs.Number(target.Mean)
 	}
 	if target.Kind == features.Value {

@@ -142,6 +142,8 @@ func unmeasured(p *features.Prepared) string {
 	switch n := len(p.Recipe.Features()); {
 	case p.Rows[0] == 0: // nobody knows it
 		return "differential privacy has no sums by which one could say how sure the coefficients are"
+	case p.Recipe.Target.Kind == features.Survival:
+		return "how sure ratios of hazards are is not found"
 	case p.Recipe.Sparse != nil:
 		return "how sure the coefficients of sparse columns are is not found"
 	case n > mostMeasured:

@@ -12,6 +12,7 @@ import (
 	"dsbo/internal/num"
 	"dsbo/internal/wording"
 	"dsbo/models"
+	"dsbo/tables/features"
 )
 
 // Cross-validation, where -folds leaves it open: a linear model has autoFolds folds up to
@@ -24,6 +25,10 @@ const (
 // foldCount returns the number of folds that -folds asks for, 0 for none, and the number of rows up
 // to which it does; 0: any.
 func (t *tune) foldCount(private bool) (count, rows int, err error) {
+	if private && kinds[t.kind] == features.Survival {
+		return 0, 0, dsbo.ConfigErrorf("-dp-epsilon must not be given with -task survival: a row changes the losses " +
+			"of others, so that noise for one row would not hide it")
+	}
 	if t.model == auto && (t.folds == "0" || private) {
 		return 0, 0, dsbo.ConfigErrorf("-model must be linear or mlp without -folds, and with differential " +
 			"privacy: auto is a choice by folds")
@@ -68,11 +73,12 @@ const rowsPerPenalty = 4
 // choose decides on the model and on what has a penalty of its own, where the flags leave these
 // open, and says so where the latter is not the usual.
 func (t *tune) choose(log func(format string, args ...any)) {
-	training, features := t.prepared.Rows[0], len(t.prepared.Recipe.Features())
+	training, width := t.prepared.Rows[0], len(t.prepared.Recipe.Features())
 	folded := t.penalty == auto && t.prepared.Folds > 0
 	t.taken, t.shared = cmp.Or(t.model, linear), t.penalty
-	if t.model == "" && folded && t.folds == auto && t.from == "" && t.group == nil && t.groupsFile == "" &&
-		training >= rowsPerFeature*features && training*features <= networkNumbers {
+	if t.model == "" && kinds[t.kind] != features.Survival && folded && t.folds == auto && t.from == "" &&
+		t.group == nil && t.groupsFile == "" &&
+		training >= rowsPerFeature*width && training*width <= networkNumbers {
 		t.taken = auto
 	}
 	if t.penalty != auto || folded {
@@ -80,14 +86,14 @@ func (t *tune) choose(log func(format string, args ...any)) {
 	}
 	t.shared = perFeature
 	rows := training + t.prepared.Rows[1] // with differential privacy nobody knows how many there are
-	if rows == 0 || rows >= rowsPerPenalty*features {
+	if rows == 0 || rows >= rowsPerPenalty*width {
 		return
 	}
 	t.shared = onePenalty
 	if log != nil {
 		log("all weights share one penalty: for %s there are %s, fewer than %d for each (-penalty feature gives "+
 			"each its own)",
-			wording.Count(features, "feature"), wording.Count(rows, "training and validation row"), rowsPerPenalty)
+			wording.Count(width, "feature"), wording.Count(rows, "training and validation row"), rowsPerPenalty)
 	}
 }
 
@@ -178,14 +184,21 @@ func (t *tune) refitWeights(f experiment.FinishedRun, m models.Model) ([]float64
 			parts[1] = data.Examples{} // they are training rows
 		}
 		var joined data.Examples
+		var atRisk []data.Examples
 		for _, e := range parts {
-			if e.Weight, e.Count = nil, nil; joined.Len() == 0 {
+			if e.Column(models.RiskWeights) != nil {
+				atRisk = append(atRisk, e)
+			}
+			if e.Weight, e.Count, e.Columns = nil, nil, nil; joined.Len() == 0 {
 				joined = e
 			} else if e.Len() > 0 && err == nil {
 				joined, err = data.Join(joined, e, 0)
 			}
 		}
 		joined.Weight = t.prepared.Together[i]
+		if atRisk != nil && err == nil {
+			joined.Columns, err = joinRisk(atRisk)
+		}
 		all.Shards[i].Train, all.Shards[i].Val = joined, joined
 	}
 	if err != nil {

@@ -11,12 +11,15 @@ import (
 	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/runs"
+	"dsbo/tables/assess"
+	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
 )
 
 // Sites tells what the run finds of the sites.
 func (t *tune) Sites() experiment.Sites {
-	return experiment.Sites{Compare: t.alone && t.prepared.Rows[2] > 0, Exchange: t.exchangeAlone}
+	survival := t.prepared.Recipe.Target.Kind == features.Survival // a site alone may have no event
+	return experiment.Sites{Compare: t.alone && t.prepared.Rows[2] > 0 && !survival, Exchange: t.exchangeAlone}
 }
 
 // Finish is the task's: it writes λ by name, the model, and how good its
@@ -85,6 +88,10 @@ func (t *tune) Ending() (e plan.Ending) {
 		if t.cost.class != "" {
 			e.Sums = append(e.Sums, plan.Sum("counts of predictions for validation rows", n, once))
 		}
+	}
+	if judgesSurvival(t.prepared) {
+		e.Sums = append(e.Sums, plan.Sum("pairs in the right order, and losses of events",
+			len(new(assess.Concordance).Numbers())+survivalNumbers, once))
 	}
 	m, err := t.newModel(0)
 	if err != nil {

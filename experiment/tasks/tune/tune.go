@@ -5,10 +5,7 @@ package tune
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"flag"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -18,7 +15,6 @@ import (
 	"dsbo/experiment/candidates"
 	"dsbo/experiment/tasks"
 	"dsbo/internal/num"
-	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/tables"
 	"dsbo/tables/features"
@@ -57,6 +53,8 @@ type tune struct {
 	taken                 string             // the model that is taken, which is model but where that is open
 	shared                string             // the penalty that is taken, which is penalty but for auto; "" before Load
 	hidden                tasks.Hidden       // sizes of hidden layers
+	event                 eventFlag          // column of events; the zero value: times are no target
+	ties                  string             // rule for tied events
 	balance, alone        bool               // weigh classes alike; find each site's own model
 	exchangeAlone         bool               // whether these models are exchanged
 	rare                  int                // rows below which a word is no feature of its own
@@ -109,10 +107,10 @@ func (t *tune) Flags(f *flag.FlagSet) {
 		"found and told, one of 0 is not there; weights that are not all whole are scaled to sum to (Σ w)²/Σ w² "+
 		"rows (default: all weigh 1)")
 	f.StringVar(&t.kind, "task", auto,
-		"`kind` of the target: classification, regression or count; auto takes words, and whole numbers of at most "+
-			"20 values, for classes")
+		"`kind` of the target: classification, regression, count, or survival, times until an -event; auto takes "+
+			"words, and whole numbers of at most 20 values, for classes")
+	t.event.addFlags(f, &t.ties)
 	f.StringVar(&t.loss, "loss", squared, "`loss` of a regression: squared, or huber, which outliers pull less")
-	f.BoolVar(&t.balance, "balance", false, "give all classes the same weight in training and validation")
 	f.StringVar(&t.model, "model", "", "`name` of the model: linear; mlp, a network; auto, the best of both by folds "+
 		"(default: auto with 10 rows a feature, up to 10⁶ numbers, no -penalty, -folds, -group, -from; else linear)")
 	f.Var(&t.hidden, "hidden", "`units` of the hidden layers of mlp, such as 64,32, or of the only network of auto")
@@ -156,8 +154,9 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	t.cost.addFlag(f)
 }
 
-// addReadingFlags adds the flags of how values are read.
+// addReadingFlags adds the flags of how values are read and classes weighed.
 func (t *tune) addReadingFlags(f *flag.FlagSet) {
+	f.BoolVar(&t.balance, "balance", false, "give all classes the same weight in training and validation")
 	f.Var(&t.missing, "missing",
 		"`what` takes the place of missing values: mean, with a feature that says where; or refuse, which makes "+
 			"them an error; and the words for them in files, such as 'NA,.', where lab=<5 is a word of column lab "+
@@ -180,7 +179,7 @@ const (
 
 // kinds are the values of -task.
 var kinds = map[string]features.TargetKind{auto: "", "classification": features.Class, "regression": features.Value,
-	"count": features.Counts}
+	"count": features.Counts, "survival": features.Survival}
 
 // Check is the task's. What one site may leave to its own command line is checked
 // by Load.
@@ -189,7 +188,8 @@ func (t *tune) Check() error {
 		flag, value string
 		allowed     []string
 	}{
-		{"task", t.kind, []string{auto, "classification", "regression", "count"}},
+		{"task", t.kind, []string{auto, "classification", "regression", "count", "survival"}},
+		{"ties", t.ties, []string{efron, breslow}},
 		{"loss", t.loss, []string{squared, huber}},
 		{"model", cmp.Or(t.model, linear), []string{linear, network, auto}},
 		{"penalty", t.penalty, []string{auto, perFeature, "group", "layer", onePenalty}},
@@ -203,8 +203,8 @@ func (t *tune) Check() error {
 				strings.Join(c.allowed, " or "), c.value)
 		}
 	}
-	for _, c := range []struct{ flag, name string }{{"target", t.target}, {"weight", t.weight},
-		{"split-column", t.splitColumn}} {
+	for _, c := range []struct{ flag, name string }{{"target", t.target}, {"event", t.event.column},
+		{"weight", t.weight}, {"split-column", t.splitColumn}} {
 		if c.name != "" && slices.Contains(t.drop, c.name) {
 			return dsbo.ConfigErrorf("-drop must not name %s, which is the column of -%s", c.name, c.flag)
 		}
@@ -225,6 +225,9 @@ func (t *tune) Check() error {
 	if t.model == auto && t.penalty != auto {
 		return dsbo.ConfigErrorf("-penalty must be auto with -model auto; it is %s", t.penalty)
 	}
+	if err := checkSurvival(t); err != nil {
+		return err
+	}
 	_, _, err := t.foldCount(false)
 	return err
 }
@@ -243,8 +246,8 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	}
 	sites, o := features.Sites{Tables: tables, Start: a.Start, Collective: a.Collective, Seed: a.Seed},
 		features.Options{
-			Target: t.target, Kind: kinds[t.kind], Weight: t.weight, SplitColumn: t.splitColumn,
-			Split: t.split, Rare: t.rare,
+			Target: t.target, Kind: kinds[t.kind], Event: t.event.column, EventWord: t.event.word,
+			Weight: t.weight, SplitColumn: t.splitColumn, Split: t.split, Rare: t.rare,
 			RareClasses: features.RareRule(t.rareClasses),
 			Missing:     t.missing.rule, MissingWords: t.missing.words, MissingOf: t.missing.of,
 			Balance: t.balance, Folds: folds, FoldRows: foldRows,
@@ -296,7 +299,7 @@ func (t *tune) newModel(seed uint64) (models.Model, error) {
 	var prior models.Prior
 	// with differential privacy nobody knows how many rows there are
 	if d, _ := t.deviation(); d > 0 && t.prepared.Rows[1] > 0 { // which Check has read
-		prior = models.Prior{Deviation: d, Rows: float64(t.prepared.Rows[1]),
+		prior = models.Prior{Deviation: d, Rows: float64(judgedRows(t.prepared, 1)),
 			Residuals: r.Target.Kind == features.Value, Center: t.center}
 	}
 	var start []float64
@@ -319,6 +322,8 @@ func (t *tune) outputLoss(kind features.TargetKind) models.OutputLoss {
 		return models.CrossEntropy{}
 	case kind == features.Counts:
 		return models.Poisson{}
+	case kind == features.Survival:
+		return models.Cox{Breslow: t.ties == breslow}
 	case t.loss == huber:
 		return models.Huber{}
 	}
@@ -336,57 +341,4 @@ func (t *tune) penalties(r features.Recipe) models.Penalties {
 		return models.OnePenalty{}
 	}
 	return models.PerFeature{}
-}
-
-// Describe is the task's.
-func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string) {
-	r, rows := t.prepared.Recipe, t.prepared.Rows
-	what := wording.Count(task.Classes, "class")
-	switch r.Target.Kind {
-	case features.Value:
-		what = "a number"
-	case features.Counts:
-		what = "a count"
-	}
-	return map[string]any{
-			"model": t.taken, "target": r.Target.Name, "task": r.Target.Kind, "classes": r.Target.Classes,
-			"features":        task.Features,
-			"features_sha256": digestOf(t.layering(layersOf(m)).names), "penalty": t.shared, "loss": t.loss,
-			"blocks":  digestOf(append(t.blocks.Names, fmt.Sprint(t.blocks.Of))),
-			"balance": t.balance, "train": rows[0], "val": rows[1], "test": rows[2],
-		}, fmt.Sprintf("%s, %s of %s; %s; %s with %d training, %d validation and %s together",
-			r.Target.Name, what, wording.Count(task.Features, "feature"), describeModel(m, t),
-			wording.Count(t.sites, "site"), rows[0], rows[1], wording.Count(rows[2], "test row"))
-}
-
-// describeModel describes the model of Load for people, with the penalties that it has in the end.
-func describeModel(m models.Model, t *tune) string {
-	p, q := m.Dims()
-	folds, ok := m.(models.Folds)
-	if !ok {
-		return fmt.Sprintf("%s with %s and %s", t.taken, wording.Count(q, "weight"), wording.Count(p, "penalty"))
-	}
-	if t.shared == auto {
-		p = folds.Of.Features
-	}
-	text := fmt.Sprintf("linear with %s and %s, in %d folds", wording.Count(q/folds.Count, "weight"),
-		wording.Count(p, "penalty"), folds.Count)
-	if t.taken == auto {
-		text += ", or a network of hidden units " + strings.Join(t.hidden.Sizes(), " or ")
-	}
-	return text
-}
-
-// digestOf stands for a list of names, which lambda.csv has: settings hold no line for each name.
-func digestOf(names []string) string {
-	sum := sha256.Sum256([]byte(strings.Join(names, "\n")))
-	return hex.EncodeToString(sum[:])
-}
-
-// layersOf returns the number of a model's layers.
-func layersOf(m models.Model) int {
-	if l, ok := m.(models.Layered); ok {
-		return len(l.Layers())
-	}
-	return 1
 }

@@ -1,0 +1,70 @@
+package tune
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"dsbo/data"
+	"dsbo/internal/wording"
+	"dsbo/models"
+	"dsbo/tables/features"
+)
+
+// Describe is the task's.
+func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string) {
+	r, rows := t.prepared.Recipe, t.prepared.Rows
+	what := wording.Count(task.Classes, "class")
+	switch r.Target.Kind {
+	case features.Value:
+		what = "a number"
+	case features.Counts:
+		what = "a count"
+	case features.Survival:
+		e := t.prepared.Events
+		what = fmt.Sprintf("the time until an event (%s)", wording.Count(int(e[0]+e[1]+e[2]), "event"))
+	}
+	return map[string]any{
+			"model": t.taken, "target": r.Target.Name, "task": r.Target.Kind, "classes": r.Target.Classes,
+			"event": t.event.String(), "ties": t.ties,
+			"features":        task.Features,
+			"features_sha256": digestOf(t.layering(layersOf(m)).names), "penalty": t.shared, "loss": t.loss,
+			"blocks":  digestOf(append(t.blocks.Names, fmt.Sprint(t.blocks.Of))),
+			"balance": t.balance, "train": rows[0], "val": rows[1], "test": rows[2],
+		}, fmt.Sprintf("%s, %s of %s; %s; %s with %d training, %d validation and %s together",
+			r.Target.Name, what, wording.Count(task.Features, "feature"), describeModel(m, t),
+			wording.Count(t.sites, "site"), rows[0], rows[1], wording.Count(rows[2], "test row"))
+}
+
+// describeModel describes the model of Load for people, with the penalties that it has in the end.
+func describeModel(m models.Model, t *tune) string {
+	p, q := m.Dims()
+	folds, ok := m.(models.Folds)
+	if !ok {
+		return fmt.Sprintf("%s with %s and %s", t.taken, wording.Count(q, "weight"), wording.Count(p, "penalty"))
+	}
+	if t.shared == auto {
+		p = folds.Of.Features
+	}
+	text := fmt.Sprintf("linear with %s and %s, in %d folds", wording.Count(q/folds.Count, "weight"),
+		wording.Count(p, "penalty"), folds.Count)
+	if t.taken == auto {
+		text += ", or a network of hidden units " + strings.Join(t.hidden.Sizes(), " or ")
+	}
+	return text
+}
+
+// digestOf stands for a list of names, which lambda.csv has: settings hold no line for each name.
+func digestOf(names []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(names, "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// layersOf returns the number of a model's layers.
+func layersOf(m models.Model) int {
+	if l, ok := m.(models.Layered); ok {
+		return len(l.Layers())
+	}
+	return 1
+}

@@ -1,0 +1,182 @@
+package tune
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/internal/num"
+	"dsbo/models"
+	"dsbo/runs"
+	"dsbo/tables/assess"
+	"dsbo/tables/features"
+)
+
+// Rules for tied events.
+const (
+	efron   = "efron"
+	breslow = "breslow"
+)
+
+// An eventFlag is the flag -event: a column, and the word in it that says that there was an event.
+type eventFlag struct{ column, word string }
+
+// addFlags adds the flags of survival times.
+func (e *eventFlag) addFlags(f *flag.FlagSet, ties *string) {
+	f.Var(e, "event", "`column` of survival times that is 1 where a time ended with the event and 0 where the row was "+
+		"lost sight of; or a column and its word for the event, such as status=dead")
+	f.StringVar(ties, "ties", efron, "`rule` for events at one time: efron or breslow")
+}
+
+// String implements flag.Value.
+func (e *eventFlag) String() string {
+	switch {
+	case e == nil:
+		return ""
+	case e.word == "":
+		return e.column
+	}
+	return e.column + "=" + e.word
+}
+
+// Set implements flag.Value.
+func (e *eventFlag) Set(text string) error {
+	*e = eventFlag{column: text}
+	if i := strings.LastIndexByte(text, '='); i >= 0 {
+		*e = eventFlag{text[:i], text[i+1:]}
+		if e.column == "" || e.word == "" {
+			return fmt.Errorf("it must be a column, or a column and the word for an event, such as status=dead; it is "+
+				"%q", text)
+		}
+	}
+	return nil
+}
+
+// checkSurvival checks the flags that survival times need, or leave no sense.
+func checkSurvival(t *tune) error {
+	if kinds[t.kind] != features.Survival {
+		if t.event.column != "" || t.ties != efron {
+			return dsbo.ConfigErrorf("-event and -ties must come with -task survival; -task is %s", t.kind)
+		}
+		return nil
+	}
+	switch {
+	case t.event.column == "":
+		return dsbo.ConfigErrorf(
+			"-task survival must have -event, the column that says whether a time ended with the event")
+	case t.event.column == t.target:
+		return dsbo.ConfigErrorf("-event must be another column than -target; both are %s", t.target)
+	case t.model != "" && t.model != linear:
+		return dsbo.ConfigErrorf("-model must be linear with -task survival; it is %s", t.model)
+	case t.exchangeAlone:
+		return dsbo.ConfigErrorf(
+			"-exchange-alone must not be given with -task survival, which finds no model of a site alone")
+	}
+	return nil
+}
+
+// judgedRows returns how many of the rows of a set losses are a mean of: the events of times.
+func judgedRows(p *features.Prepared, set int) int {
+	if p.Recipe.Target.Kind == features.Survival {
+		if set == 1 && p.Folds > 0 {
+			set = 0
+		}
+		return int(math.Round(p.Events[set]))
+	}
+	return p.Rows[set]
+}
+
+// joinRisk returns the column of the weights in risk sets of examples, one after the other.
+func joinRisk(of []data.Examples) ([]data.Column, error) {
+	var all []float64
+	for _, e := range of {
+		for row := range e.Len() {
+			all = append(all, e.Column(models.RiskWeights).At(row, 0))
+		}
+	}
+	t, err := ad.FloatTable(len(all), 1, all)
+	return []data.Column{{Name: models.RiskWeights, Table: t}}, err
+}
+
+// judgesSurvival reports whether test rows judge a model of survival times.
+func judgesSurvival(p *features.Prepared) bool {
+	return p.Recipe.Target.Kind == features.Survival && p.Rows[2] >= fewestAssessed
+}
+
+// survivalNumbers are the numbers after the concordance's: events, and the sums of their losses, of
+// the losses of a model without features, and of the squares of the differences.
+const survivalNumbers = 4
+
+// assessSurvival finds the concordance of the model with the test rows of each site, and their loss
+// beside a model without features, by sums.
+func (t judge) assessSurvival(a *runs.Assessment) error {
+	a.Events = judgedRows(t.prepared, 2)
+	var all assess.Concordance
+	pairs := len(all.Numbers())
+	sums := make([]float64, pairs+survivalNumbers)
+	err := t.run.Collective.Sum(sums, func(i int, part []float64) error {
+		test := t.prepared.Data.Shards[i].Test
+		if test.Len() == 0 {
+			return nil
+		}
+		var own assess.Concordance
+		own.AddSite(t.survivalTimes(test))
+		copy(part, own.Numbers())
+		return t.addEventLosses(part[pairs:], test)
+	})
+	copy(all.Numbers(), sums)
+	n, loss, null, squares := sums[pairs], sums[pairs+1], sums[pairs+2], sums[pairs+3]
+	saved := (null - loss) / n
+	reach := num.StudentQuantile(0.975, int(math.Round(n))-1) *
+		math.Sqrt(max(0, squares/n-float64(saved*saved))/(n-1))
+	a.Measures = []runs.Measure{
+		measure("concordance", "", "of two rows of one site, how often the one whose event came first has the higher "+
+			"hazard; 0.5 is chance", false, all.Interval()),
+		measure("loss per event", "", "minus the logarithm of the partial likelihood", false,
+			assess.Interval{Value: loss / n, Low: math.NaN(), High: math.NaN()}),
+		measure("loss saved per event", "", "by how much it is below the loss without features; 0: no better",
+			false, assess.Interval{Value: saved, Low: saved - reach, High: saved + reach}),
+	}
+	return err
+}
+
+// survivalTimes returns the times of rows, negative without an event, their hazards by the model,
+// and how many rows each stands for.
+func (t judge) survivalTimes(e data.Examples) (times, hazards, rows []float64) {
+	eachRow(e, func(_ data.Examples, row int, places []int32, values []float64) {
+		n := 1.0
+		if at := e.Column(models.RiskWeights); at != nil {
+			n = at.At(row, 0)
+		}
+		times, rows = append(times, e.Target.At(row, 0)), append(rows, n)
+		hazards = append(hazards, t.made.PredictFeatures(places, values).Values[0])
+	})
+	return times, hazards, rows
+}
+
+// addEventLosses adds the survivalNumbers of a site's test rows to part.
+func (t judge) addEventLosses(part []float64, test data.Examples) error {
+	score, err := models.NewScore(t.m, test, false)
+	if err != nil {
+		return err
+	}
+	p, q := t.m.Dims()
+	losses, _, err := score.Examples(make([]float64, p), t.y)
+	if err != nil {
+		return err
+	}
+	losses = slices.Clone(losses)
+	null, _, err := score.Examples(make([]float64, p), make([]float64, q))
+	for row, l := range losses {
+		d := l - null[row]
+		for k, v := range [survivalNumbers]float64{1, l, null[row], d * d} {
+			part[k] += float64(test.Rows(row) * v)
+		}
+	}
+	return err
+}

@@ -1,0 +1,160 @@
+package tune_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/experiment/experimenttest"
+	"dsbo/experiment/tasks/tune"
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+)
+
+// writeSurvival writes sites with times until a death whose hazard grows with age, another baseline
+// hazard at each, and ends of follow-up; the last of four or more sites sees no death. It returns
+// the pattern of their names.
+func writeSurvival(t *testing.T, folder string, sites, rows int) string {
+	t.Helper()
+	for i := range sites {
+		r := rand.New(rand.NewPCG(5, uint64(i)))
+		var b strings.Builder
+		b.WriteString("age,dose,noise,months,dead,end,weight\n")
+		for range rows {
+			age, dose := r.NormFloat64(), r.NormFloat64()
+			size, dead, word := math.Exp(float64(i)), 1, "dead"
+			time, end := size*r.ExpFloat64()*math.Exp(dose/2-age), 3*size*r.Float64()
+			if time > end || i > 2 {
+				time, dead, word = min(time, end), 0, "alive"
+				if r.IntN(4) == 0 {
+					word = "moved"
+				}
+			}
+			fmt.Fprintf(&b, "%.2f,%.2f,%.2f,%.1f,%d,%s,%d\n", 60+8*age, dose, r.NormFloat64(), time, dead, word,
+				1+r.IntN(3))
+		}
+		testkit.OK(os.WriteFile(filepath.Join(folder, fmt.Sprintf("site%d.csv", i)), []byte(b.String()), 0o644))
+	}
+	return filepath.Join(folder, "site{agent}.csv")
+}
+
+// survival are flags of such sites.
+const survival = "-task=survival -target=months -drop=end -folds=3"
+
+// TestSurvival: survival times are a task as others are, by either rule for ties, by folds and
+// without, and with a site that sees no event.
+func TestSurvival(t *testing.T) {
+	data := "-data=" + writeSurvival(t, t.TempDir(), 4, 60)
+	experimenttest.TestTask(t, tune.Task(), append(strings.Fields(survival+" -event=dead -batch=0"), data)...)
+	for name, flags := range map[string]string{
+		"breslow": "-event=end=dead -drop=dead,weight -ties=breslow -folds=0",
+		"feature": "-event=dead -drop=end,weight -penalty=feature",
+	} {
+		t.Run(name, func(t *testing.T) {
+			summary := tuned(t, runs.Folder(t.TempDir()), survival, flags, data)
+			if g := summary.Verdict.Gains; len(g) == 0 || !(g[0].Loss > 1 && g[0].Loss < 6) {
+				t.Errorf("gains %+v", g)
+			}
+		})
+	}
+}
+
+// survivalMeasures runs the task and returns what is told of its model.
+func survivalMeasures(t *testing.T, flags ...string) (runs.Folder, runs.Assessment) {
+	t.Helper()
+	out := runs.Folder(t.TempDir())
+	summary := tuned(t, out, append([]string{survival}, flags...)...)
+	for _, s := range summary.Structures {
+		if s.Kept && !(s.Loss > 1 && s.Loss < 6) {
+			t.Errorf("%s has the loss %g per event", s.Name, float64(s.Loss))
+		}
+	}
+	return out, testkit.Get(out.ReadAssessment())
+}
+
+// TestSurvivalJudged: test rows judge by pairs of one site and by the loss of events, where a
+// rising risk is found, and a hazard that depends on nothing is not.
+func TestSurvivalJudged(t *testing.T) {
+	data := "-data=" + writeSurvival(t, t.TempDir(), 3, 150)
+	_, good := survivalMeasures(t, "-event=dead -features=age,dose,noise", data)
+	c, saved := good.Measures[0], good.Measures[2]
+	// of log-hazards of deviation √1.25 two rows are in order in some 75 % of pairs
+	if !(c.Low > 0.62 && c.Low < c.Value && c.Value < c.High && c.High < 0.9) || !(saved.Low > 0) || good.Events < 30 {
+		t.Errorf("of %d events: %+v, %+v", good.Events, c, saved)
+	}
+	if text := good.Judgement(); !strings.Contains(text, "of pairs of the same site; guessing does in 50 %.") {
+		t.Error(text)
+	}
+	_, chance := survivalMeasures(t, "-event=dead -features=noise", data)
+	if c := chance.Measures[0]; !(c.Low < 0.5) || !strings.Contains(chance.Judgement(), "beyond chance is no less") {
+		t.Errorf("%+v: %s", c, chance.Judgement())
+	}
+}
+
+// TestSurvivalWeights: a row of weight k is k rows, in risk sets, losses and pairs.
+func TestSurvivalWeights(t *testing.T) {
+	var told [2]runs.Assessment
+	for k := range told {
+		folder := t.TempDir()
+		data := writeSurvival(t, folder, 3, 60)
+		for i := range 3 {
+			path := filepath.Join(folder, fmt.Sprintf("site%d.csv", i))
+			lines := strings.Fields(string(testkit.Get(os.ReadFile(path))))
+			text := lines[0] + ",set\n"
+			for row, line := range lines[1:] {
+				times := 1
+				if k == 1 {
+					times = int(line[len(line)-1] - '0')
+				}
+				text += strings.Repeat(line+","+[]string{"train", "train", "validation", "test"}[row%4]+"\n", times)
+			}
+			testkit.OK(os.WriteFile(path, []byte(text), 0o644))
+		}
+		_, told[k] = survivalMeasures(t, "-data="+data, "-event=dead -folds=0 -ties=breslow -penalty=one",
+			"-split-column=set", []string{"-weight=weight", "-drop=weight,end"}[k])
+	}
+	for k, m := range told[0].Measures {
+		// features are float32, and λ is looked for to a share of Φ of some 1e-4
+		if other := told[1].Measures[k]; !(math.Abs(float64(m.Value-other.Value)) <= 1e-3) {
+			t.Errorf("%+v by weights, %+v by rows", m, other)
+		}
+	}
+}
+
+// TestSurvivalRefused: what survival times do not have is refused by name.
+func TestSurvivalRefused(t *testing.T) {
+	folder := t.TempDir()
+	data := "-data=" + writeSurvival(t, folder, 3, 60)
+	few := "-data=" + writeSurvival(t, t.TempDir(), 3, 8)
+	for flags, says := range map[string]string{
+		"": "-task survival must have -event, the column that says whether a time ended with the event",
+		"-drop=age -event=end": "column end: it must be 1 for an event, else 0, or another number or word must " +
+			"stand for it (-event end=WORD)",
+		"-event=months":                     "-event must be another column than -target",
+		"-event=dose=2":                     "there must be 10 events at least among the rows of all sites that train",
+		"-event=dead -model=mlp":            "-model must be linear with -task survival; it is mlp",
+		"-event=dead -balance":              "-balance is for classes",
+		"-event=dead -loss=huber":           "-loss huber is for regressions",
+		"-event=dead -cost=1=2":             "-cost is for classes",
+		"-event=dead -batch=10":             "-batch must be 0 with survival times",
+		"-event=dead -dp-epsilon=1":         "-dp-epsilon must not be given with -task survival",
+		"-event=dead -target=dose":          "column dose: a time must be a number from 0; it is -",
+		"-event=dead -drop=age -target=end": "column end, the target, must have the times until events as numbers",
+		"-event=dead -task=count":           "-event and -ties must come with -task survival; -task is count",
+		"-event=dead -exchange-alone":       "-exchange-alone must not be given with -task survival",
+		"-event=dead -ties=exact":           "-ties must be efron or breslow",
+		"-event=dead " + few:                "there must be 5 events at least among the test rows of all sites",
+	} {
+		out := runs.Folder(filepath.Join(t.TempDir(), "run"))
+		err := runTask(t, out, survival, data, flags)
+		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", flags, err, says)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package assess_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"dsbo/internal/testkit"
+	"dsbo/tables/assess"
+)
+
+// ExampleConcordance is three rows of a site, the last of which was lost sight of.
+func ExampleConcordance() {
+	var c assess.Concordance
+	c.AddSite([]float64{2, 5, -7}, []float64{1.5, -0.3, 0.1}, []float64{1, 1, 1})
+	fmt.Printf("%.0f pairs\n", c.Pairs())
+	// Output: 3 pairs
+}
+
+// TestConcordanceLikeR: c and its error are as by R's package survival at its coefficients.
+func TestConcordanceLikeR(t *testing.T) {
+	for _, name := range []string{"lung", "veteran"} {
+		var of struct {
+			Time, Status, Mean, Deviation []float64
+			Site                          []int
+			X                             [][]float64
+			Efron                         struct {
+				Coefficients []float64
+				Concordance  struct {
+					C, SE, Concordant, Discordant float64
+					Tied                          float64 `json:"tied_x"`
+				}
+			}
+		}
+		testkit.OK(json.Unmarshal(testkit.Get(os.ReadFile("../../models/testdata/survival_"+name+".json")), &of))
+		var c assess.Concordance
+		for site := range slices.Max(of.Site) + 1 {
+			var times, scores, rows []float64
+			for row, at := range of.Site {
+				if at != site {
+					continue
+				}
+				score := 0.0
+				for j, v := range of.X[row] {
+					score += (v - of.Mean[j]) / of.Deviation[j] * of.Efron.Coefficients[j]
+				}
+				times = append(times, of.Time[row]*(2*of.Status[row]-1))
+				scores, rows = append(scores, score), append(rows, 1)
+			}
+			c.AddSite(times, scores, rows)
+		}
+		want := of.Efron.Concordance
+		got, pairs := c.Interval(), want.Concordant+want.Discordant+want.Tied
+		for _, d := range [][2]float64{{got.Value, want.C}, {c.Error(), want.SE}, {c.Pairs(), pairs}} {
+			if !(math.Abs(d[0]-d[1]) <= 1e-6*max(1, d[1])) {
+				t.Errorf("%s: %g, want %g", name, d[0], d[1])
+			}
+		}
+		if !(got.Low < got.Value && got.Value < got.High) {
+			t.Errorf("%s: interval %v", name, got)
+		}
+	}
+}
+
+// TestConcordanceRows: rows that stand for several are as many rows, and fewer than 100 pairs tell
+// nothing.
+func TestConcordanceRows(t *testing.T) {
+	var weighted, repeated assess.Concordance
+	r := rand.New(rand.NewPCG(1, 2))
+	var times, scores, rows, allTimes, allScores, ones []float64
+	for range 30 {
+		k := 1 + r.IntN(3)
+		times, scores = append(times, float64(1+r.IntN(9))*float64(1-2*r.IntN(2))), append(scores, float64(r.IntN(8)))
+		rows = append(rows, float64(k))
+		for range k {
+			allTimes, allScores = append(allTimes, times[len(times)-1]), append(allScores, scores[len(scores)-1])
+			ones = append(ones, 1)
+		}
+	}
+	weighted.AddSite(times, scores, rows)
+	repeated.AddSite(allTimes, allScores, ones)
+	if a, b := weighted.Interval(), repeated.Interval(); a != b {
+		t.Errorf("weights: %v, repeated: %v", a, b)
+	}
+	var few assess.Concordance
+	few.AddSite(times[:12], scores[:12], ones[:12])
+	if i := few.Interval(); few.Pairs() >= 100 || i.Value == i.Value {
+		t.Errorf("%g pairs: %v", few.Pairs(), i)
+	}
+}

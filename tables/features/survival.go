@@ -1,0 +1,183 @@
+package features
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/models"
+	"dsbo/tables"
+	"dsbo/tables/input"
+)
+
+// The fewest events that times are learned from, and by which a split may judge.
+const (
+	fewestEvents = 10
+	fewestJudged = 5
+)
+
+// hadEvent reports whether the time of a row ended with the event, by the column of events.
+func (t Target) hadEvent(c *tables.Column, row int) bool {
+	if t.EventWord != "" {
+		return className(c, row) == t.EventWord
+	}
+	return c.Number(row) == 1
+}
+
+// failure returns what is wrong with the time and the event of a row, and of which column; "":
+// nothing.
+func (t Target) failure(time, event *tables.Column, row int) (column, why string) {
+	switch v := time.Number(row); {
+	case time.Missing(row):
+		return t.Name, "each row must have a time; it is missing"
+	case !(v >= 0) || math.IsInf(v, 1):
+		return t.Name, fmt.Sprintf("a time must be a number from 0; it is %s", numberText(v))
+	case event.Missing(row):
+		return t.Event, "each row must say whether there was an event; it is missing"
+	case t.EventWord != "":
+	case event.Kind == tables.Word || event.Number(row) != 0 && event.Number(row) != 1:
+		return t.Event, fmt.Sprintf("it must be 1 for an event, else 0, or another number or word must stand for it "+
+			"(-event %s=WORD); it is %s", t.Event, className(event, row))
+	}
+	return "", ""
+}
+
+// An eventFinder finds the events of survival times for a preparation.
+type eventFinder struct{ *preparation }
+
+// chooseSurvival checks the times and events of the rows that are here.
+func (p eventFinder) chooseSurvival() error {
+	p.recipe.Target.Event, p.recipe.Target.EventWord = p.Event, p.EventWord
+	if kind := p.schema.Columns[p.columnIndex(p.Target)].Kind; kind != tables.Number {
+		return dsbo.ConfigErrorf("column %s, the target, must have the times until events as numbers; it has %s",
+			p.Target, columnSchema{Kind: kind}.describe())
+	}
+	for _, i := range p.localSites() {
+		time, event := p.column(i, p.Target), p.column(i, p.Event)
+		for row := range p.Tables[i].Rows() {
+			if column, why := p.recipe.Target.failure(time, event, row); why != "" {
+				return p.failAt(i, row, column, "%s", why)
+			}
+		}
+	}
+	if p.EventWord != "" {
+		p.note("times that end with another word of %s than %s are censored: hazards are of that cause alone, and are "+
+			"not the risk where other causes are common", p.Event, p.EventWord)
+	}
+	return nil
+}
+
+// eventCodes has 1 for each row of site i whose time ended with an event, else 0.
+func (p eventFinder) eventCodes(i int) []int32 {
+	codes, c := make([]int32, p.Tables[i].Rows()), p.column(i, p.Event)
+	for row := range codes {
+		if p.recipe.Target.hadEvent(c, row) {
+			codes[row] = 1
+		}
+	}
+	return codes
+}
+
+// countEvents finds the events in each set of rows of all sites, and in how many sites there are
+// none, by sums.
+func (p eventFinder) countEvents() error {
+	if p.recipe.Target.Kind != Survival {
+		return nil
+	}
+	sum := make([]float64, 2*sets+1) // events and rows of each set; sites without an event
+	if err := p.Collective.Sum(sum, func(i int, part []float64) error {
+		part[2*sets] = 1
+		for row, event := range p.eventCodes(i) {
+			of, n := p.parts[i].of[row], p.rowsOf(i, row)
+			if part[sets+of] += n; event == 1 {
+				part[of] += n
+				part[2*sets] = 0
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	copy(p.events[:], sum)
+	if without := int(sum[2*sets]); without > 0 {
+		p.note("%d of %d sites have no event: they tell of the features alone", without,
+			cmp.Or(p.Start, len(p.Tables)))
+	}
+	if p.events[training] < fewestEvents {
+		return dsbo.ConfigErrorf("there must be %d events at least among the rows of all sites that train the model; "+
+			"there are fewer", fewestEvents)
+	}
+	for _, set := range []set{validation, testing} {
+		if sum[sets+set] > 0 && p.events[set] < fewestJudged {
+			return dsbo.ConfigErrorf("there must be %d events at least among the %s rows of all sites; there are "+
+				"fewer (-split has other shares)", fewestJudged, setNames[set])
+		}
+	}
+	return nil
+}
+
+// perEvent returns the rows of a set of all sites for each of its events, by which weights make a
+// mean over rows the mean over events; 1 of other targets.
+func (p eventFinder) perEvent(s set) float64 {
+	if p.recipe.Target.Kind != Survival {
+		return 1
+	}
+	return p.rows[s] / p.events[s]
+}
+
+// survivalTargets returns the times of all rows as ranks from 1 on, which keep their order in
+// float32, negative where there was no event.
+func (r Recipe) survivalTargets(t *tables.Table, time *tables.Column) (*ad.Table, error) {
+	k := slices.IndexFunc(t.Columns, func(c *tables.Column) bool { return c.Name == r.Target.Event })
+	if k < 0 {
+		return nil, &input.Error{File: t.Name, Column: r.Target.Event, Reason: "the column of events is missing"}
+	}
+	event, times := t.Columns[k], make([]float64, t.Rows())
+	for row := range times {
+		if column, why := r.Target.failure(time, event, row); why != "" {
+			return nil, t.Fail(row, column, "%s", why)
+		}
+		times[row] = time.Number(row)
+	}
+	sorted := slices.Compact(slices.Sorted(slices.Values(times)))
+	list := make([]float32, len(times))
+	for row, v := range times {
+		rank, _ := slices.BinarySearch(sorted, v)
+		if list[row] = float32(rank + 1); !r.Target.hadEvent(event, row) {
+			list[row] = -list[row]
+		}
+	}
+	return ad.Float32Table(len(list), 1, list)
+}
+
+// setEvents makes an example count as its events in what is told of losses, and as its rows in risk
+// sets.
+func setEvents(e *data.Examples) (err error) {
+	rows, events := make([]float64, e.Target.Rows()), make([]float64, e.Target.Rows())
+	for k := range rows {
+		if rows[k] = e.Rows(k); e.Target.At(k, 0) > 0 {
+			events[k] = rows[k]
+		}
+	}
+	if e.Count != nil {
+		e.Columns = []data.Column{{Name: models.RiskWeights, Table: e.Count}}
+	}
+	e.Count, err = ad.FloatTable(len(events), 1, events)
+	return err
+}
+
+// scaled returns weights of one column, 1 where there are none, times a number.
+func scaled(weight *ad.Table, rows int, by float64) (*ad.Table, error) {
+	list := make([]float32, rows)
+	for row := range list {
+		list[row] = float32(by)
+		if weight != nil {
+			list[row] = float32(by * weight.At(row, 0))
+		}
+	}
+	return ad.Float32Table(rows, 1, list)
+}
