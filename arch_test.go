@@ -62,7 +62,7 @@ var wings = [][]string{
 	{"."},
 	{"internal"},
 	{"tables/input", "network/membership"},
-	{"ad", "tables", "tables/assess", "tables/effects", "network/pki", "experiment/privacy"},
+	{"ad", "tables", "tables/assess", "tables/effects", "tables/survival", "network/pki", "experiment/privacy"},
 	{"data", "network/relay"},
 	{"network", "models"},
 	{"algo"},

@@ -91,6 +91,7 @@
 //	the verdict, the page    runs/verdict.go, runs/report
 //	own tables               tables; features: tables/features; model files: tables/modelfile
 //	which columns count      tables/effects: coefficients with their errors, tests
+//	survival times           models/cox.go, ad/risk.go; tables/survival: the baseline hazard
 //	a task                   experiment/tasks, tune below it; comparisons: experiment/compare
 //	simulated runs           experiment/simulate; what a run stands: docs/faults.md
 //	verbs                    command; cluster files: command/cluster

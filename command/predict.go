@@ -3,8 +3,10 @@ package command
 import (
 	"context"
 	"encoding/csv"
+	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"dsbo"
 	"dsbo/internal/cli"
@@ -12,10 +14,12 @@ import (
 	"dsbo/tables"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
+	"dsbo/tables/survival"
 )
 
 const predictIntro = `Predicts with the model of a run of tables. It writes CSV: one row for each row of the
-table, in order, with the prediction and, for classes, the probability p_NAME of each. The
+table, in order, with the prediction and, for classes, the probability p_NAME of each; for
+survival times the hazard beside the mean row's, and with -at probabilities of no event. The
 table has the columns of training, found by their names; it need not have the target. What
 stands in it as no training row had it, such as a word that is not known, is a warning.
 
@@ -28,13 +32,22 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 	model := f.String("model", "", "run `folder`, or its file model.json")
 	data := f.String("data", "", "`file` with the table, in any format that runs read")
 	dates := f.String("dates", "", "`order` of dates such as 1/2/2006: dmy or mdy (default: found)")
+	var at []float64
+	f.Func("at", "`times`, with commas between, of survival: the probability of no event up to each one",
+		func(text string) (err error) {
+			at, err = parseTimes(text)
+			return err
+		})
 	strict := f.Bool("strict", false, "refuse a table that has a value which cannot be read, before any prediction")
-	f.Group("Files", "model", "data", "dates", "strict")
+	f.Group("Files", "model", "data", "dates", "at", "strict")
 	if err := f.Parse(args, stdout, "model", "data"); err != nil {
 		return err
 	}
 	m, err := modelfile.Open(*model)
 	if err != nil {
+		return err
+	}
+	if err := checkTimes(at, m.Baseline); err != nil {
 		return err
 	}
 	o := m.Recipe().Options()
@@ -51,7 +64,7 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 		_ = cli.Paragraph(stderr, "warning: "+*data+", "+note)
 	}
 	n, first := badRows(in)
-	if err := writePredictions(ctx, stdout, m, in, n > 0); err != nil {
+	if err := writePredictions(ctx, stdout, m, in, at, n > 0); err != nil {
 		return err
 	}
 	if n > 0 {
@@ -71,9 +84,36 @@ func badRows(in *features.Encoder) (n, first int) {
 	return n, first
 }
 
-// writePredictions writes the predictions for all rows as CSV, with a column of reasons where rows
-// have none.
-func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in *features.Encoder,
+// parseTimes returns the times of -at.
+func parseTimes(text string) (times []float64, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || !(v >= 0) {
+			return nil, fmt.Errorf("each time must be a number from 0; one is %q", part)
+		}
+		times = append(times, v)
+	}
+	return times, nil
+}
+
+// checkTimes refuses times that a baseline does not reach.
+func checkTimes(times []float64, b *survival.Baseline) error {
+	for _, v := range times {
+		switch {
+		case b == nil:
+			return dsbo.ConfigErrorf("-at must be given with a model of survival times that has a baseline hazard; " +
+				"this one has none")
+		case v > b.Horizon():
+			return dsbo.ConfigErrorf("-at must be at most %g, up to where enough rows were at risk; it is %g",
+				b.Horizon(), v)
+		}
+	}
+	return nil
+}
+
+// writePredictions writes the predictions for all rows as CSV, with the probability of no event up
+// to each of some times, and a column of reasons where rows have none.
+func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in *features.Encoder, at []float64,
 	reasons bool) error {
 	w := csv.NewWriter(to)
 	names := []string{"prediction"}
@@ -81,6 +121,9 @@ func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in 
 		for _, class := range target.Classes {
 			names = append(names, wording.Cell("p_"+class))
 		}
+	}
+	for _, t := range at {
+		names = append(names, "survival_"+strconv.FormatFloat(t, 'g', -1, 64))
 	}
 	numbers := len(names)
 	if reasons {
@@ -101,6 +144,9 @@ func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in 
 				}
 				for _, v := range made.Numbers(i) {
 					fields = append(fields, strconv.FormatFloat(v, 'g', 9, 64))
+				}
+				for _, t := range at {
+					fields = append(fields, strconv.FormatFloat(m.Baseline.Survival(t, made.Values[i]), 'g', 9, 64))
 				}
 				fields = fields[:len(names)]
 			}

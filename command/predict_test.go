@@ -2,7 +2,10 @@ package command
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,6 +77,42 @@ func TestPredictBad(t *testing.T) {
 		"10 deviations from the mean of training rows (50 ± 12) in 1 of 5 rows (line 4: 1e+06)") {
 		t.Errorf("warnings are %s", said)
 	}
+}
+
+// TestPredictSurvival: rows have the probability of no event up to the times of -at, which falls
+// with the time and with the hazard; a time beyond the baseline is refused, and so are
+// other models.
+func TestPredictSurvival(t *testing.T) {
+	folder, r := t.TempDir(), rand.New(rand.NewPCG(6, 7))
+	for site := range 3 {
+		text := "age,months,dead\n"
+		for range 60 {
+			age := r.NormFloat64()
+			text += fmt.Sprintf("%.2f,%.1f,%d\n", age, 1+10*r.ExpFloat64()*math.Exp(-age), r.IntN(2))
+		}
+		testkit.OK(os.WriteFile(filepath.Join(folder, fmt.Sprintf("site%d.csv", site)), []byte(text), 0o666))
+	}
+	model, data := filepath.Join(folder, "model"), filepath.Join(folder, "new.csv")
+	runCommand(t, "tune", "-task=survival", "-target=months", "-event=dead", "-folds=2", "-report=false",
+		"-data="+filepath.Join(folder, "site{agent}.csv"), "-out="+model)
+	testkit.OK(os.WriteFile(data, []byte("age\n-1\n0\n1\n"), 0o666))
+	lines := strings.Fields(runCommand(t, "predict", "-model", model, "-data", data, "-at", "0,2,5"))
+	if len(lines) != 4 || lines[0] != "prediction,survival_0,survival_2,survival_5" {
+		t.Fatalf("predictions are %q", lines)
+	}
+	before := 1.0
+	for _, line := range lines[1:] {
+		var hazard, start, two, five float64
+		testkit.Get(fmt.Sscanf(line, "%g,%g,%g,%g", &hazard, &start, &two, &five))
+		if !(start == 1 && start > two && two > five && five > 0 && five < before) {
+			t.Errorf("%s", line)
+		}
+		before = five
+	}
+	_, err := command(t, "predict", "-model", model, "-data", data, "-at", "1e6")
+	wantError(t, err, cli.Usage, "-at must be at most ")
+	_, err = command(t, "predict", "-model", golden, "-data", golden+"/people.csv", "-at", "1")
+	wantError(t, err, cli.Usage, "-at must be given with a model of survival times that has a baseline hazard")
 }
 
 func TestPredictRefused(t *testing.T) {

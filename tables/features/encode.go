@@ -211,9 +211,6 @@ func (r Recipe) Targets(t *tables.Table) (*ad.Table, error) {
 		}
 		return ad.LabelTable(labels, len(r.Target.Classes))
 	}
-	if r.Target.Kind == Survival {
-		return r.survivalTargets(t, c)
-	}
 	if c.Kind == tables.Word {
 		return nil, &input.Error{File: t.Name, Column: c.Name,
 			Reason: "the target must be numbers; the column holds words"}

@@ -24,12 +24,20 @@ func (p *preparation) encode() (data.Task, error) {
 	return t, nil
 }
 
+// targetsOf returns the targets of the rows of site i.
+func (p eventFinder) targetsOf(i int) (*ad.Table, error) {
+	if p.recipe.Target.Kind == Survival {
+		return p.targets(i)
+	}
+	return p.recipe.Targets(p.Tables[i])
+}
+
 // encodeSite makes the examples of site i. Its table is empty then.
 func (p *preparation) encodeSite(i int) (data.Shard, error) {
 	if err := p.refuseFar(i); err != nil {
 		return data.Shard{}, err
 	}
-	targets, err := p.recipe.Targets(p.Tables[i])
+	targets, err := eventFinder{p}.targetsOf(i)
 	if err != nil {
 		return data.Shard{}, err
 	}

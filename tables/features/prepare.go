@@ -35,7 +35,10 @@ type Prepared struct {
 	Missing []float64
 	Classes []float64  // training rows of all sites of each class
 	Events  [3]float64 // events among Rows, where targets are times
-	Notes   []string   // what was dropped or is unusual, a sentence each
+	// Times are the times of the training, validation and test rows of each site, one after the
+	// other, negative without an event, −0 too; nil: targets are no times.
+	Times [][]float64
+	Notes []string // what was dropped or is unusual, a sentence each
 }
 
 // Prepare compares the columns of all sites, splits the rows of each, finds the recipe by sums over
@@ -77,7 +80,7 @@ func Prepare(s Sites, o Options) (*Prepared, error) {
 		p.rows[validation] = p.rows[training]
 	}
 	made := &Prepared{Recipe: p.recipe, Data: task, Whole: p.whole, Folds: p.folds, Weights: p.unfolded,
-		Together: p.together, Missing: p.missing, Classes: p.classes, Events: p.events, Notes: p.notes}
+		Together: p.together, Missing: p.missing, Classes: p.classes, Events: p.events, Times: p.times, Notes: p.notes}
 	for k, rows := range p.rows {
 		made.Rows[k] = int(math.Round(rows))
 	}
@@ -99,6 +102,7 @@ type preparation struct {
 
 	rows    [sets]float64 // of all sites, by their weights
 	events  [sets]float64 // of all sites, where targets are times
+	times   [][]float64   // of the sites, see [Prepared.Times]
 	names   [][]string    // of each input of words, those that a site has named
 	classes []float64     // training rows of each class
 	missing []float64     // training rows without a value of each input

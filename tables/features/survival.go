@@ -11,7 +11,6 @@ import (
 	"dsbo/data"
 	"dsbo/models"
 	"dsbo/tables"
-	"dsbo/tables/input"
 )
 
 // The fewest events that times are learned from, and by which a split may judge.
@@ -120,6 +119,33 @@ func (p eventFinder) countEvents() error {
 	return nil
 }
 
+// targets returns the times of site i as ranks from 1 on, which keep their order in float32,
+// negative where there was no event. It keeps the times in the order of the examples.
+func (p eventFinder) targets(i int) (*ad.Table, error) {
+	if p.times == nil {
+		p.times = make([][]float64, len(p.Tables))
+	}
+	events, c := p.eventCodes(i), p.column(i, p.Target)
+	times, ranks := make([]float64, len(events)), make([]float32, len(events))
+	for row := range times {
+		times[row] = c.Number(row)
+	}
+	sorted := slices.Compact(slices.Sorted(slices.Values(times)))
+	for row, event := range events {
+		rank, _ := slices.BinarySearch(sorted, times[row])
+		sign := float64(2*event - 1)
+		ranks[row], times[row] = float32(sign)*float32(rank+1), math.Copysign(times[row], sign)
+	}
+	for of := range set(sets) {
+		for row, set := range p.parts[i].of {
+			if set == of {
+				p.times[i] = append(p.times[i], times[row])
+			}
+		}
+	}
+	return ad.Float32Table(len(ranks), 1, ranks)
+}
+
 // perEvent returns the rows of a set of all sites for each of its events, by which weights make a
 // mean over rows the mean over events; 1 of other targets.
 func (p eventFinder) perEvent(s set) float64 {
@@ -127,31 +153,6 @@ func (p eventFinder) perEvent(s set) float64 {
 		return 1
 	}
 	return p.rows[s] / p.events[s]
-}
-
-// survivalTargets returns the times of all rows as ranks from 1 on, which keep their order in
-// float32, negative where there was no event.
-func (r Recipe) survivalTargets(t *tables.Table, time *tables.Column) (*ad.Table, error) {
-	k := slices.IndexFunc(t.Columns, func(c *tables.Column) bool { return c.Name == r.Target.Event })
-	if k < 0 {
-		return nil, &input.Error{File: t.Name, Column: r.Target.Event, Reason: "the column of events is missing"}
-	}
-	event, times := t.Columns[k], make([]float64, t.Rows())
-	for row := range times {
-		if column, why := r.Target.failure(time, event, row); why != "" {
-			return nil, t.Fail(row, column, "%s", why)
-		}
-		times[row] = time.Number(row)
-	}
-	sorted := slices.Compact(slices.Sorted(slices.Values(times)))
-	list := make([]float32, len(times))
-	for row, v := range times {
-		rank, _ := slices.BinarySearch(sorted, v)
-		if list[row] = float32(rank + 1); !r.Target.hadEvent(event, row) {
-			list[row] = -list[row]
-		}
-	}
-	return ad.Float32Table(len(list), 1, list)
 }
 
 // setEvents makes an example count as its events in what is told of losses, and as its rows in risk

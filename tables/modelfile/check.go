@@ -31,6 +31,9 @@ func (m *Model) check() error {
 		}
 		in = l.Out
 	}
+	if b := m.Baseline; b != nil && !b.IsValid() {
+		return dsbo.ConfigErrorf("baseline: its edges must ascend from 0, and its hazard must not fall")
+	}
 	if want := outputs(m.recipe.Target); in != want {
 		return dsbo.ConfigErrorf("the last layer must have %d outputs; it has %d", want, in)
 	}

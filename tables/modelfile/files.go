@@ -14,6 +14,7 @@ import (
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/tables/features"
+	"dsbo/tables/survival"
 )
 
 // format is the number of the format of model.json.
@@ -26,6 +27,8 @@ type description struct {
 	Layers  []layerDescription `json:"layers" must:"a list of objects"`
 	Weights weightsFile        `json:"weights" must:"an object"`
 	Origin  Origin             `json:"origin" must:"an object"`
+
+	Baseline *survival.Baseline `json:"baseline,omitempty" must:"an object"`
 }
 
 type layerDescription struct {
@@ -55,7 +58,7 @@ func (m *Model) Write(folder runs.Folder) error {
 	}
 	sum := sha256.Sum256(weights.Bytes())
 	d := description{Format: format, Recipe: m.recipe,
-		Weights: weightsFile{runs.WeightsFile, hex.EncodeToString(sum[:])}, Origin: m.Origin}
+		Weights: weightsFile{runs.WeightsFile, hex.EncodeToString(sum[:])}, Origin: m.Origin, Baseline: m.Baseline}
 	for _, l := range m.Layers {
 		d.Layers = append(d.Layers, layerDescription{l.In, l.Out, l.Bias != nil, l.Unit})
 	}
@@ -106,7 +109,7 @@ func Read(path string) (*Model, error) {
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("%s: %w", path, err)
 	}
-	m := &Model{recipe: d.Recipe, Origin: d.Origin}
+	m := &Model{recipe: d.Recipe, Origin: d.Origin, Baseline: d.Baseline}
 	weights := folder.Path(d.Weights.File)
 	data, err := folder.ReadFile(d.Weights.File)
 	if err != nil {

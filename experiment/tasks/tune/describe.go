@@ -27,7 +27,7 @@ func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string)
 	}
 	return map[string]any{
 			"model": t.taken, "target": r.Target.Name, "task": r.Target.Kind, "classes": r.Target.Classes,
-			"event": t.event.String(), "ties": t.ties,
+			"event": t.event, "ties": t.ties,
 			"features":        task.Features,
 			"features_sha256": digestOf(t.layering(layersOf(m)).names), "penalty": t.shared, "loss": t.loss,
 			"blocks":  digestOf(append(t.blocks.Names, fmt.Sprint(t.blocks.Of))),

@@ -183,7 +183,8 @@ func (t *tune) open(path string) (*tables.Table, error) {
 	}
 	if len(t.features) > 0 {
 		o.Keep = slices.Clone(t.features)
-		for _, name := range []string{t.target, t.event.column, t.weight, t.splitColumn} {
+		event, _ := eventOf(t.event)
+		for _, name := range []string{t.target, event, t.weight, t.splitColumn} {
 			if name != "" && !slices.Contains(o.Keep, name) {
 				o.Keep = append(o.Keep, name)
 			}

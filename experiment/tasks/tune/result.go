@@ -14,6 +14,7 @@ import (
 	"dsbo/tables/assess"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
+	"dsbo/tables/survival"
 )
 
 // Sites tells what the run finds of the sites.
@@ -66,8 +67,8 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 			return err
 		}
 	}
-	if !f.Writes {
-		return nil
+	if err := (judge{t, made, m, y, f}).keepBaseline(t.refits()); err != nil || !f.Writes {
+		return err
 	}
 	if err := f.Folder.WriteLambdaTable(t.penaltyTable(layered, f.X, y)); err != nil {
 		return err
@@ -92,6 +93,11 @@ func (t *tune) Ending() (e plan.Ending) {
 	if judgesSurvival(t.prepared) {
 		e.Sums = append(e.Sums, plan.Sum("pairs in the right order, and losses of events",
 			len(new(assess.Concordance).Numbers())+survivalNumbers, once))
+	}
+	if t.prepared.Times != nil {
+		e.Sums = append(e.Sums, plan.Sum("rows beyond times of a public ladder", len(survival.Ladder()), once),
+			plan.Sum("events, rows at risk and sites that have some in each bin of times", survival.BinNumbers, once),
+			plan.Sum("events and time at risk in each bin", survival.HazardNumbers, once))
 	}
 	m, err := t.newModel(0)
 	if err != nil {

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"flag"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"dsbo/runs"
 	"dsbo/tables/assess"
 	"dsbo/tables/features"
+	"dsbo/tables/survival"
 )
 
 // Rules for tied events.
@@ -23,53 +23,34 @@ const (
 	breslow = "breslow"
 )
 
-// An eventFlag is the flag -event: a column, and the word in it that says that there was an event.
-type eventFlag struct{ column, word string }
-
-// addFlags adds the flags of survival times.
-func (e *eventFlag) addFlags(f *flag.FlagSet, ties *string) {
-	f.Var(e, "event", "`column` of survival times that is 1 where a time ended with the event and 0 where the row was "+
-		"lost sight of; or a column and its word for the event, such as status=dead")
-	f.StringVar(ties, "ties", efron, "`rule` for events at one time: efron or breslow")
+// addSurvivalFlags adds the flags of survival times.
+func addSurvivalFlags(f *flag.FlagSet, t *tune) {
+	f.StringVar(&t.event, "event", "", "`column` of survival times that is 1 where a time ended with the event and 0 "+
+		"where the row was lost sight of; or a column and its word for the event, such as status=dead")
+	f.StringVar(&t.ties, "ties", efron, "`rule` for events at one time: efron or breslow")
 }
 
-// String implements flag.Value.
-func (e *eventFlag) String() string {
-	switch {
-	case e == nil:
-		return ""
-	case e.word == "":
-		return e.column
+// eventOf returns the column of events that -event names, and its word for one; "": 1.
+func eventOf(flag string) (column, word string) {
+	if i := strings.LastIndexByte(flag, '='); i >= 0 {
+		return flag[:i], flag[i+1:]
 	}
-	return e.column + "=" + e.word
-}
-
-// Set implements flag.Value.
-func (e *eventFlag) Set(text string) error {
-	*e = eventFlag{column: text}
-	if i := strings.LastIndexByte(text, '='); i >= 0 {
-		*e = eventFlag{text[:i], text[i+1:]}
-		if e.column == "" || e.word == "" {
-			return fmt.Errorf("it must be a column, or a column and the word for an event, such as status=dead; it is "+
-				"%q", text)
-		}
-	}
-	return nil
+	return flag, ""
 }
 
 // checkSurvival checks the flags that survival times need, or leave no sense.
 func checkSurvival(t *tune) error {
 	if kinds[t.kind] != features.Survival {
-		if t.event.column != "" || t.ties != efron {
+		if t.event != "" || t.ties != efron {
 			return dsbo.ConfigErrorf("-event and -ties must come with -task survival; -task is %s", t.kind)
 		}
 		return nil
 	}
-	switch {
-	case t.event.column == "":
+	switch column, _ := eventOf(t.event); {
+	case column == "":
 		return dsbo.ConfigErrorf(
 			"-task survival must have -event, the column that says whether a time ended with the event")
-	case t.event.column == t.target:
+	case column == t.target:
 		return dsbo.ConfigErrorf("-event must be another column than -target; both are %s", t.target)
 	case t.model != "" && t.model != linear:
 		return dsbo.ConfigErrorf("-model must be linear with -task survival; it is %s", t.model)
@@ -177,6 +158,52 @@ func (t judge) addEventLosses(part []float64, test data.Examples) error {
 		for k, v := range [survivalNumbers]float64{1, l, null[row], d * d} {
 			part[k] += float64(test.Rows(row) * v)
 		}
+	}
+	return err
+}
+
+// keepBaseline finds, by sums over the rows of which the kept model is, the hazard of the mean row
+// in bins of time; with the test rows if the model has them.
+func (t judge) keepBaseline(withTest bool) error {
+	p := t.prepared
+	if p.Times == nil {
+		return nil
+	}
+	sum := func(n int, add func(part, times, rows, hazards []float64)) ([]float64, error) {
+		all := make([]float64, n)
+		err := t.run.Collective.Sum(all, func(i int, part []float64) error {
+			left := p.Times[i]
+			for k, e := range []data.Examples{p.Data.Shards[i].Train, p.Data.Shards[i].Val, p.Data.Shards[i].Test} {
+				if e.Len() == 0 || k == 1 && p.Folds > 0 || k == 2 && !withTest {
+					continue
+				}
+				_, hazards, rows := t.survivalTimes(e)
+				add(part, left[:len(rows)], rows, hazards)
+				left = left[len(rows):]
+			}
+			return nil
+		})
+		return all, err
+	}
+	beyond, err := sum(len(survival.Ladder()), func(part, times, rows, _ []float64) {
+		survival.Beyond(part, times, rows)
+	})
+	if err != nil {
+		return err
+	}
+	edges := survival.Bins(beyond)
+	counts, err := sum(survival.BinNumbers, func(part, times, rows, _ []float64) {
+		survival.CountBins(part, edges, times, rows)
+	})
+	if err != nil {
+		return err
+	}
+	grid := survival.Grid(edges, counts, t.sites)
+	sums, err := sum(survival.HazardNumbers, func(part, times, rows, hazards []float64) {
+		survival.AddHazard(part, grid, times, rows, hazards)
+	})
+	if b := survival.NewBaseline(grid, sums); b.Horizon() > 0 {
+		t.made.Baseline = &b
 	}
 	return err
 }

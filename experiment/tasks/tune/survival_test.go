@@ -15,6 +15,7 @@ import (
 	"dsbo/experiment/tasks/tune"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
+	"dsbo/tables/modelfile"
 )
 
 // writeSurvival writes sites with times until a death whose hazard grows with age, another baseline
@@ -82,7 +83,7 @@ func survivalMeasures(t *testing.T, flags ...string) (runs.Folder, runs.Assessme
 // rising risk is found, and a hazard that depends on nothing is not.
 func TestSurvivalJudged(t *testing.T) {
 	data := "-data=" + writeSurvival(t, t.TempDir(), 3, 150)
-	_, good := survivalMeasures(t, "-event=dead -features=age,dose,noise", data)
+	out, good := survivalMeasures(t, "-event=dead -features=age,dose,noise", data)
 	c, saved := good.Measures[0], good.Measures[2]
 	// of log-hazards of deviation √1.25 two rows are in order in some 75 % of pairs
 	if !(c.Low > 0.62 && c.Low < c.Value && c.Value < c.High && c.High < 0.9) || !(saved.Low > 0) || good.Events < 30 {
@@ -90,6 +91,11 @@ func TestSurvivalJudged(t *testing.T) {
 	}
 	if text := good.Judgement(); !strings.Contains(text, "of pairs of the same site; guessing does in 50 %.") {
 		t.Error(text)
+	}
+	b := testkit.Get(modelfile.Open(string(out))).Baseline
+	// sites have baseline hazards of 1, 1/e and 1/e², of which the pooled one is a mean
+	if h := b.Survival(1, 1); b.Horizon() < 1 || !(math.Exp(-1) < h && h < math.Exp(-math.Exp(-2))) {
+		t.Errorf("survival at 1 is %g by %+v", h, b)
 	}
 	_, chance := survivalMeasures(t, "-event=dead -features=noise", data)
 	if c := chance.Measures[0]; !(c.Low < 0.5) || !strings.Contains(chance.Judgement(), "beyond chance is no less") {

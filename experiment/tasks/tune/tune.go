@@ -53,7 +53,7 @@ type tune struct {
 	taken                 string             // the model that is taken, which is model but where that is open
 	shared                string             // the penalty that is taken, which is penalty but for auto; "" before Load
 	hidden                tasks.Hidden       // sizes of hidden layers
-	event                 eventFlag          // column of events; the zero value: times are no target
+	event                 string             // column of events, and perhaps the word for one
 	ties                  string             // rule for tied events
 	balance, alone        bool               // weigh classes alike; find each site's own model
 	exchangeAlone         bool               // whether these models are exchanged
@@ -109,7 +109,7 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.kind, "task", auto,
 		"`kind` of the target: classification, regression, count, or survival, times until an -event; auto takes "+
 			"words, and whole numbers of at most 20 values, for classes")
-	t.event.addFlags(f, &t.ties)
+	addSurvivalFlags(f, t)
 	f.StringVar(&t.loss, "loss", squared, "`loss` of a regression: squared, or huber, which outliers pull less")
 	f.StringVar(&t.model, "model", "", "`name` of the model: linear; mlp, a network; auto, the best of both by folds "+
 		"(default: auto with 10 rows a feature, up to 10⁶ numbers, no -penalty, -folds, -group, -from; else linear)")
@@ -203,7 +203,8 @@ func (t *tune) Check() error {
 				strings.Join(c.allowed, " or "), c.value)
 		}
 	}
-	for _, c := range []struct{ flag, name string }{{"target", t.target}, {"event", t.event.column},
+	event, _ := eventOf(t.event)
+	for _, c := range []struct{ flag, name string }{{"target", t.target}, {"event", event},
 		{"weight", t.weight}, {"split-column", t.splitColumn}} {
 		if c.name != "" && slices.Contains(t.drop, c.name) {
 			return dsbo.ConfigErrorf("-drop must not name %s, which is the column of -%s", c.name, c.flag)
@@ -244,9 +245,10 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	if err != nil {
 		return data.Task{}, nil, err
 	}
+	event, word := eventOf(t.event)
 	sites, o := features.Sites{Tables: tables, Start: a.Start, Collective: a.Collective, Seed: a.Seed},
 		features.Options{
-			Target: t.target, Kind: kinds[t.kind], Event: t.event.column, EventWord: t.event.word,
+			Target: t.target, Kind: kinds[t.kind], Event: event, EventWord: word,
 			Weight: t.weight, SplitColumn: t.splitColumn, Split: t.split, Rare: t.rare,
 			RareClasses: features.RareRule(t.rareClasses),
 			Missing:     t.missing.rule, MissingWords: t.missing.words, MissingOf: t.missing.of,

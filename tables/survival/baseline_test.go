@@ -1,0 +1,129 @@
+package survival_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"dsbo/internal/testkit"
+	"dsbo/tables/survival"
+)
+
+// ExampleBaseline is a hazard of 0.1 a month up to month 10.
+func ExampleBaseline() {
+	b := survival.NewBaseline([]float64{0, 10}, []float64{20, 200})
+	fmt.Printf("%.3f of mean rows, %.3f of rows with twice their hazard\n", b.Survival(5, 1), b.Survival(5, 2))
+	// Output: 0.607 of mean rows, 0.368 of rows with twice their hazard
+}
+
+// pooled returns the grid of sites, by the sums that they send.
+func pooled(times [][]float64) (grid []float64) {
+	sum := func(n int, add func(part, times, rows []float64)) []float64 {
+		all := make([]float64, n)
+		for _, site := range times {
+			part := make([]float64, n)
+			add(part, site, slices.Repeat([]float64{1}, len(site)))
+			for k, v := range part {
+				all[k] += v
+			}
+		}
+		return all
+	}
+	edges := survival.Bins(sum(len(survival.Ladder()), survival.Beyond))
+	counts := sum(survival.BinNumbers, func(part, times, rows []float64) {
+		survival.CountBins(part, edges, times, rows)
+	})
+	return survival.Grid(edges, counts, len(times))
+}
+
+// TestGrid: steps are of the public ladder, 40 at most; a bin has 5 events; the grid ends before
+// fewer than 10 rows, or rows of fewer than 3 sites, are left.
+func TestGrid(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, size := range []float64{1e-3, 1, 37, 5e4} {
+		sites := make([][]float64, 4)
+		var all []float64
+		for i := range sites {
+			for range 40 * (i + 1) {
+				v := size * r.ExpFloat64() * float64(1-2*r.IntN(2))
+				sites[i], all = append(sites[i], v), append(all, v)
+			}
+		}
+		grid := pooled(sites)
+		if n := len(grid) - 1; n < 3 || n > 40 {
+			t.Fatalf("size %g: %d bins", size, n)
+		}
+		for k, end := range grid[1:] {
+			events, left, with := 0, 0, 0
+			for _, v := range all {
+				if v > grid[k] && v <= end {
+					events++
+				}
+				if math.Abs(v) > grid[k] {
+					left++
+				}
+			}
+			for _, s := range sites {
+				if slices.ContainsFunc(s, func(v float64) bool { return math.Abs(v) > grid[k] }) {
+					with++
+				}
+			}
+			if events < 5 || left < 10 || with < 3 {
+				t.Errorf("size %g, from %g to %g: %d events, %d rows of %d sites at risk", size, grid[k], end, events,
+					left, with)
+			}
+		}
+	}
+}
+
+// TestBaselineByEvents: survival by the grid is within 0.016 of Breslow's curve of the rows as one
+// site, the bound that was measured on its tables.
+func TestBaselineByEvents(t *testing.T) {
+	for _, name := range []string{"lung", "veteran"} {
+		var of struct {
+			Time, Status, Mean, Deviation []float64
+			Site                          []int
+			X                             [][]float64
+			Breslow                       struct{ Coefficients []float64 }
+		}
+		testkit.OK(json.Unmarshal(testkit.Get(os.ReadFile("../../models/testdata/survival_"+name+".json")), &of))
+		sites := make([][]float64, slices.Max(of.Site)+1)
+		var times, hazards []float64
+		for row, v := range of.Time {
+			score := 0.0
+			for j, x := range of.X[row] {
+				score += (x - of.Mean[j]) / of.Deviation[j] * of.Breslow.Coefficients[j]
+			}
+			times, hazards = append(times, v*(2*of.Status[row]-1)), append(hazards, math.Exp(score))
+			sites[of.Site[row]] = append(sites[of.Site[row]], times[row])
+		}
+		grid := pooled(sites)
+		sums := make([]float64, survival.HazardNumbers)
+		survival.AddHazard(sums, grid, times, slices.Repeat([]float64{1}, len(times)), hazards)
+		b := survival.NewBaseline(grid, sums)
+		if !b.IsValid() {
+			t.Errorf("%s: %+v", name, b)
+		}
+		for _, end := range grid {
+			breslow := 0.0
+			for _, v := range times {
+				risk := 0.0
+				for other, u := range times {
+					if math.Abs(u) >= v {
+						risk += hazards[other]
+					}
+				}
+				if v > 0 && v <= end {
+					breslow += 1 / risk
+				}
+			}
+			if got, want := b.Survival(end, 1), math.Exp(-breslow); !(math.Abs(got-want) <= 0.016) {
+				t.Errorf("%s at %g: %.4f, want %.4f", name, end, got, want)
+			}
+		}
+	}
+}
