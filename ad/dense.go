@@ -46,7 +46,7 @@ func (d *Derivs) Jacobian(dst, x, y []float64) error {
 // isEntrywise reports whether entry i of a product with second derivatives reads entry i of the
 // vector alone.
 func (d *Derivs) isEntrywise(product int) (bool, error) {
-	if err := d.build(alongY); err != nil || d.nodes[product] == nil {
+	if err := d.build(secondOrder); err != nil || d.nodes[product] == nil {
 		return false, err
 	}
 	p, err := d.planFor(1 << product)
@@ -81,7 +81,7 @@ func (d *Derivs) entrywiseJacobian(dst, x, y []float64) error {
 // matrix writes all columns of a matrix of second derivatives, by the product that gives one, to
 // dst, from memory where nothing has changed since it was found.
 func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *engine.Plan, from, lanes int)) error {
-	if err := d.build(alongY); err != nil {
+	if err := d.build(secondOrder); err != nil {
 		return err
 	}
 	if err := setPoint(d.Program, d.machine, x, y); err != nil {

@@ -68,7 +68,7 @@ func (d *Derivs) Float32() *DerivsIn[float32] { return &d.single }
 type derivatives struct {
 	loss  *code
 	mu    sync.Mutex
-	v, u  direction                        // of products along y, and along x
+	v     direction                        // of products
 	built stage                            // so far
 	nodes [derivCount]*Node                // nil where the derivative is 0, or not built yet
 	plans [2][1 << derivCount]*engine.Plan // by whether they run in lanes, and by the bits of derivatives
@@ -82,8 +82,6 @@ const (
 	hvp
 	gnp
 	lossValue // beside gradients
-	jvpT
-	hvpX
 	derivCount
 )
 
@@ -91,10 +89,9 @@ const (
 type stage uint8
 
 const (
-	gradients  stage = 1 << iota
-	alongY           // products with a vector as long as y
-	alongX           // products with a vector as long as x
-	linearized       // Gauss-Newton products
+	gradients   stage = 1 << iota
+	secondOrder       // products with second derivatives
+	linearized        // Gauss-Newton products
 )
 
 // A direction is the vector of products; none before they are built.
@@ -174,28 +171,13 @@ func (in *DerivsIn[V]) Grad(dx, dy, x, y []V) error {
 
 // HVP writes (∇²_yy) v to dst, both of length Q. Cost: about two gradients.
 func (in *DerivsIn[V]) HVP(dst, x, y, v []V) error {
-	return in.compute(alongY, 1<<hvp, [derivCount][]V{hvp: dst}, x, y, v)
+	return in.compute(secondOrder, 1<<hvp, [derivCount][]V{hvp: dst}, x, y, v)
 }
 
 // JVP writes (∇²_xy) v to dst (length P), v of length Q. Cost: at most about two gradients;
 // only the part of the graph that x and y share is touched.
 func (in *DerivsIn[V]) JVP(dst, x, y, v []V) error {
-	return in.compute(alongY, 1<<jvp, [derivCount][]V{jvp: dst}, x, y, v)
-}
-
-// MixedHVP is [DerivsIn.JVP] by the name that says what it is: a product with the mixed second
-// derivatives. JVP is its name in the contract.
-func (in *DerivsIn[V]) MixedHVP(dst, x, y, v []V) error { return in.JVP(dst, x, y, v) }
-
-// MixedHVPT is the transpose of [DerivsIn.MixedHVP]: it writes (∇²_yx) u to dst (length Q), u of
-// length P. Cost: at most about two gradients.
-func (in *DerivsIn[V]) MixedHVPT(dst, x, y, u []V) error {
-	return in.compute(alongX, 1<<jvpT, [derivCount][]V{jvpT: dst}, x, y, u)
-}
-
-// HVPX writes (∇²_xx) u to dst, both of length P. Cost: at most about two gradients.
-func (in *DerivsIn[V]) HVPX(dst, x, y, u []V) error {
-	return in.compute(alongX, 1<<hvpX, [derivCount][]V{hvpX: dst}, x, y, u)
+	return in.compute(secondOrder, 1<<jvp, [derivCount][]V{jvp: dst}, x, y, v)
 }
 
 // compute writes the derivatives whose bits are set in wanted, of a stage, to dst. v is the
@@ -208,7 +190,7 @@ func (in *DerivsIn[V]) compute(of stage, wanted int, dst [derivCount][]V, x, y, 
 		}
 		n, what := d.f.Q, "y"
 		switch i {
-		case gradX, jvp, hvpX:
+		case gradX, jvp:
 			n, what = d.f.P, "x"
 		case lossValue:
 			continue
@@ -218,10 +200,7 @@ func (in *DerivsIn[V]) compute(of stage, wanted int, dst [derivCount][]V, x, y, 
 				derivNames[i], what, n, len(to))
 		}
 	}
-	switch {
-	case of == alongX && len(v) != d.f.P:
-		return dsbo.ShapeErrorf("len(u) must be len(x)=%d; it is %d", d.f.P, len(v))
-	case of != alongX && of != gradients && len(v) != d.f.Q:
+	if of != gradients && len(v) != d.f.Q {
 		return dsbo.ShapeErrorf("len(v) must be len(y)=%d; it is %d", d.f.Q, len(v))
 	}
 	if err := d.build(of); err != nil {
@@ -230,10 +209,7 @@ func (in *DerivsIn[V]) compute(of stage, wanted int, dst [derivCount][]V, x, y, 
 	if err := setPoint(d.Program, in.machine, x, y); err != nil {
 		return err
 	}
-	switch of {
-	case alongX:
-		in.machine.SetInput(d.u.slot, v)
-	case alongY, linearized:
+	if of != gradients {
 		in.machine.SetInput(d.v.slot, v)
 	}
 	at := d.m.Changes() + 1
@@ -271,8 +247,7 @@ func (in *DerivsIn[V]) run(key int, outs [][]V) error {
 
 // derivNames names the derivatives in errors about their lengths.
 var derivNames = [derivCount]string{"the gradient by x", "the gradient by y", "a Jacobian-vector product",
-	"a Hessian-vector product", "a Gauss-Newton product", "the value", "a product with mixed derivatives",
-	"a Hessian-vector product by x"}
+	"a Hessian-vector product", "a Gauss-Newton product", "the value"}
 
 // add makes the graphs of a stage.
 func (d *derivatives) add(of stage) (err error) {
@@ -284,35 +259,27 @@ func (d *derivatives) add(of stage) (err error) {
 			return err
 		}
 		d.nodes[gradX], d.nodes[gradY], d.nodes[lossValue] = g[0], g[1], l.outs[0]
-	case alongY:
-		d.nodes[jvp], d.nodes[hvp], err = d.products(&d.v, "v", l.f.Q, d.nodes[gradY])
-	case alongX:
-		d.nodes[hvpX], d.nodes[jvpT], err = d.products(&d.u, "u", max(l.f.P, 1), d.nodes[gradX])
+	case secondOrder:
+		if d.v.node == nil {
+			v, err := l.addPoint("v", l.f.Q)
+			if err != nil {
+				return err
+			}
+			d.v = direction{v, l.slots[v]}
+			l.template.AddDirection(d.v.slot)
+		}
+		if d.nodes[gradY] == nil {
+			return nil
+		}
+		by, err := Grad(Dot(d.nodes[gradY], d.v.node), l.x, l.y)
+		if err != nil {
+			return err
+		}
+		d.nodes[jvp], d.nodes[hvp] = by[0], by[1]
 	case linearized:
 		d.nodes[gnp], err = gaussNewton(l.outs[0], l.y, d.v.node)
 	}
 	return err
-}
-
-// products makes the derivatives by x and y of a gradient along a direction, which it adds.
-func (d *derivatives) products(along *direction, name string, length int, g *Node) (byX, byY *Node, err error) {
-	l := d.loss
-	if along.node == nil {
-		v, err := l.addPoint(name, length)
-		if err != nil {
-			return nil, nil, err
-		}
-		along.node, along.slot = v, l.slots[v]
-		l.template.AddDirection(along.slot)
-	}
-	if g == nil {
-		return nil, nil, nil
-	}
-	by, err := Grad(Dot(g, along.node), l.x, l.y)
-	if err != nil {
-		return nil, nil, err
-	}
-	return by[0], by[1], nil
 }
 
 // build makes the graphs of a stage, after the stages that it needs. Only the first time takes the
@@ -326,7 +293,7 @@ func (d *Derivs) build(of stage) error {
 	defer all.mu.Unlock()
 	needed := []stage{gradients, of}
 	if of == linearized {
-		needed = []stage{gradients, alongY, of}
+		needed = []stage{gradients, secondOrder, of}
 	}
 	for _, s := range needed {
 		if all.built&s == 0 {

@@ -1,52 +1,11 @@
 package ad
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
-	"dsbo"
 	"dsbo/internal/testkit"
 )
-
-// TestDirectionsOfX: products along x are those along y of the loss with x and y exchanged, from
-// graphs of random ops, in turn with the others, and in both types.
-func TestDirectionsOfX(t *testing.T) {
-	seeds := uint64(4) // of either type, a derivative every second one
-	if testing.Short() {
-		seeds = 2
-	}
-	for seed := range seeds {
-		k := newRandomTask(100 + seed/2 + 2*(seed%2))
-		loss := func(exchanged bool) *Derivs {
-			l := k.loss(seed%2 == 1, nil)
-			if exchanged {
-				build := l.Build
-				l.P, l.Q, l.Build = l.Q, l.P, func(x, y *Node, in []*Node) *Node { return build(y, x, in) }
-			}
-			d := testkit.Get(Differentiate(l))
-			testkit.OK(errors.Join(d.Bind("data", k.data, k.batches[0]), d.Bind("signs", k.signs, k.batches[0])))
-			return d
-		}
-		d, other := loss(false), loss(true)
-		x, y, u, v := k.x[0], k.y[0], k.x[1], k.v[0]
-		got, want := make([]float64, randomX+randomY), make([]float64, randomX+randomY)
-		tol := 1e-12
-		if seed%2 == 1 {
-			tol = 1e-3
-		}
-		for range 2 { // what is kept for one direction does not disturb another
-			testkit.OK(errors.Join(d.HVPX(got[:randomX], x, y, u), d.HVP(got[randomX:], x, y, v),
-				other.HVP(want[:randomX], y, x, u), other.HVPX(want[randomX:], y, x, v)))
-			within(t, fmt.Sprint("HVP by x and y of graph ", seed), got, want, tol)
-			testkit.OK(errors.Join(d.MixedHVPT(got[randomX:], x, y, u), d.MixedHVP(got[:randomX], x, y, v),
-				other.JVP(want[randomX:], y, x, u), other.MixedHVPT(want[:randomX], y, x, v)))
-			within(t, fmt.Sprint("mixed products of graph ", seed), got, want, tol)
-			y, u, v = k.y[1], k.v[1][:randomX], k.v[1]
-		}
-		wantError(t, d.HVPX(got[:randomX], x, y, v), dsbo.ErrShape, "len(u)")
-	}
-}
 
 // TestFunctions: Jacobians, Hessians and their products as nodes, of functions whose derivatives
 // are known.
@@ -71,31 +30,6 @@ func TestFunctions(t *testing.T) {
 		0, 0, 0, 0, 0, 0, 0, 0, 0,
 		8, 18, 32}
 	sameValues(t, "functions", got, want)
-}
-
-// TestExampleGrads: the gradients of single examples have the sum of the batch's.
-func TestExampleGrads(t *testing.T) {
-	k := newRandomTask(3)
-	s := NewSizes(Loss{P: 1, Q: 4, Inputs: []Input{{Name: "data", Shape: []int{narrow}, Batch: true}, {Name: "c"}},
-		Build: func(x, y *Node, in []*Node) *Node {
-			return SumAll(Mul(Sin(AddCol(in[0], MatVec(in[0], PartVec(y, 0, 3), false))), Mul(Item(y, 3), in[1])))
-		}})
-	tables := map[string]*Table{"data": k.data, "c": testkit.Get(FloatTable(1, 1, []float64{3}))}
-	rows, x, y := []int{4, 1, 7, 1}, []float64{0}, []float64{.1, -.2, .3, .5}
-	each, all, sum := make([]float64, 16), make([]float64, 4), make([]float64, 4)
-	testkit.OK(s.ExampleGrads(each, x, y, tables, rows))
-	d := testkit.Get(s.Derivs(4))
-	testkit.OK(errors.Join(d.Bind("data", k.data, rows), d.Bind("c", tables["c"], nil), d.Grad(nil, all, x, y)))
-	for i, g := range each {
-		sum[i%4] += g
-	}
-	within(t, "sum", sum, all, 1e-14)
-	within(t, "twice the same example", each[4:8], each[12:], 0)
-	for _, err := range []error{s.ExampleGrads(each[1:], x, y, tables, rows), s.ExampleGrads(each, x, y, nil, rows)} {
-		if !errors.Is(err, dsbo.ErrShape) {
-			t.Errorf("error %v, want ErrShape", err)
-		}
-	}
 }
 
 // TestKeep: values are kept for another product within the bound, none that Remat is about, and the

@@ -19,8 +19,6 @@ const (
 	GradientOf                      // ∇_x and ∇_y
 	HVPOf                           // (∇²_yy) v
 	MixedHVPOf                      // (∇²_xy) v
-	MixedHVPTOf                     // (∇²_yx) u
-	HVPXOf                          // (∇²_xx) u
 	GaussNewtonOf                   // the product with the Gauss-Newton matrix
 )
 
@@ -31,10 +29,8 @@ var derivativesOf = [...]struct {
 	of    []int
 }{
 	{"the loss", gradients, []int{lossValue}}, {"its gradients by x and y", gradients, []int{gradX, gradY}},
-	{"its Hessian-vector product by y", alongY, []int{hvp}},
-	{"its mixed Hessian-vector product", alongY, []int{jvp}},
-	{"its transposed mixed product", alongX, []int{jvpT}},
-	{"its Hessian-vector product by x", alongX, []int{hvpX}},
+	{"its Hessian-vector product by y", secondOrder, []int{hvp}},
+	{"its mixed Hessian-vector product", secondOrder, []int{jvp}},
 	{"its Gauss-Newton product", linearized, []int{gnp}},
 }
 
