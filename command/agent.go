@@ -12,6 +12,7 @@ import (
 
 	"dsbo"
 	"dsbo/command/cluster"
+	"dsbo/experiment/site"
 	"dsbo/internal/cli"
 	"dsbo/network/membership"
 	"dsbo/network/pki"
@@ -40,6 +41,7 @@ type agentOptions struct {
 	result    string                // folder of an agent that has finished; "": this one runs
 	logFile   string                // path; "": none
 	progress  time.Duration         // time between lines of progress
+	guard     *site.Guard           // the site's policies
 	adjust    func(*session.Config) // changes the settings of sessions, for tests; may be nil
 }
 
@@ -58,7 +60,10 @@ func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *
 		"-cluster cluster.json -out results/mnist-8 -agent 3 -certs certs")
 	agent := o.addFlags(f)
 	f.First = slices.Concat([]string{"cluster", "agent"}, siteFlags)
-	if c, err = p.parseCluster(f, args, help); err != nil {
+	if err = cmp.Or(f.Parse(args, help, "cluster", "out"), o.loadPolicy()); err != nil {
+		return o, nil, err
+	}
+	if c, err = cluster.Load(o.cluster, p.checkTask); err != nil {
 		return o, nil, err
 	}
 	return o, c, o.choose(*agent, c)

@@ -27,8 +27,9 @@ type certificate struct {
 	hash    string
 	log     *slog.Logger
 	monitor *monitor
-	warned  time.Time // when the log last said that it expires soon
-	refused string    // why removals are not used, as the log has it
+	warned  time.Time                 // when the log last said that it expires soon
+	admits  func(*pki.Identity) error // a policy's error about the authorities of a new identity
+	refused string                    // why removals are not used, as the log has it
 }
 
 // load returns the identity and the removals to begin with.
@@ -70,6 +71,9 @@ type authorized interface {
 // check has an agent take up files that have changed. Those that are not good leave all as it was.
 func (c *certificate) check(now time.Time, a authorized) {
 	id, err := c.files.Changed(now)
+	if err == nil && id != nil && c.admits != nil {
+		err = c.admits(id)
+	}
 	if err == nil && id != nil {
 		err = a.Renew(id)
 	}

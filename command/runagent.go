@@ -15,6 +15,7 @@ import (
 	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/experiment/peer"
+	"dsbo/experiment/site"
 	"dsbo/internal/disk"
 	"dsbo/network/pki"
 	"dsbo/network/session"
@@ -63,6 +64,15 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		if e.config.Identity, e.config.Removals, err = e.own.load(time.Now()); err != nil {
 			return err
 		}
+	}
+	if err := p.askSite(&o, c, e.config.Identity); err != nil {
+		return err
+	}
+	if o.guard.IsSet() {
+		j.Site = o.guard.AddNeed
+	}
+	e.own.admits = func(id *pki.Identity) error {
+		return o.guard.AddNeed(func(r *site.Request) { r.Admits = admitting(c, id) })
 	}
 	if o.attached {
 		stdout = nil // the verb run writes the page and the table once for all
@@ -155,7 +165,7 @@ func (o *agentOptions) sessionConfig(c *cluster.Cluster, s *screen) session.Conf
 		SilentAfter: o.silentAfter,
 		PeerTimeout: o.peerTimeout, ComputeTimeout: o.computeTimeout, OnDiskHang: s.hung, Admission: o.admission,
 		Quorum: c.Quorum, AbsentAfter: c.AbsentAfter, StragglerDeadline: o.straggler,
-		FewMembers: o.fewSites || o.attached, Log: s.log,
+		FewMembers: o.fewSites || o.attached, LeastMembers: o.guard.LeastSites(), Log: s.log,
 	}
 	if o.adjust != nil {
 		o.adjust(&config)

@@ -62,6 +62,9 @@ func (p *program) parseSite(t experiment.Task, args []string,
 			given[fl.Name] = fl.Value.String()
 		}
 	})
+	if err := o.loadPolicy(); err != nil {
+		return o, nil, err
+	}
 	if c, err = cluster.Load(o.cluster, p.checkTask); err != nil {
 		return o, nil, err
 	}

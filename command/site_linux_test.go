@@ -62,6 +62,8 @@ func TestSite(t *testing.T) {
 	cluster := writeCluster(t, dir, n, map[string]any{"task": "tune", "flags": flags})
 	out, certs := filepath.Join(dir, "out"), filepath.Join(dir, "certs")
 	runCommand(t, "pki", "-cluster="+cluster, "-out="+certs)
+	policyOf(certs, map[string]any{"least_rows": 10, "least_sites": n, "columns": []string{"age", "c*", "ill"}, // edges
+		"tasks": []string{"tune"}, "methods": []string{"newtoncg"}, "unmasked": false, "admit": []string{}})
 	atOnce(t, n, withoutPage, func(i int) []string {
 		return []string{"tune", "-certs=" + certs, "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i),
 			fmt.Sprintf("-data=%s/home%d/ours.csv", dir, i)}

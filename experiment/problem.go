@@ -26,6 +26,9 @@ func (r *run) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 		return r.Task.Fingerprint(r.agentsFor(nil, agent))
 	}
 	l, err := r.load(ctx, beginning{}, []int{agent})
+	if err == nil {
+		err = r.askRows(l.data, agent)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +40,7 @@ func (r *run) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 // together. One that is admitted with number i has the shard that it would have among i+1 agents.
 func (r *run) agentsFor(together network.Collective, local ...int) Agents {
 	return Agents{N: max(r.Agents, slices.Max(local)+1), Start: r.Agents, Local: local, Seed: r.Seed,
-		Numbers: r.Numbers, Own: r.layout.ownsFiles(), Private: r.Privacy != nil, Collective: together,
+		Numbers: r.Numbers, Own: r.layout.ownsFiles(), Private: r.Privacy != nil, Collective: together, Need: r.Site,
 		Log: r.view.Log}
 }
 
@@ -151,6 +154,9 @@ func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p proble
 	}
 	if p.data, err = data.HoldOut(l.data, s.Holdout, s.Seed); err != nil {
 		return p, fmt.Errorf("-holdout: %w", err)
+	}
+	if err := r.askRows(p.data, l.local...); err != nil {
+		return p, err
 	}
 	described := p.data
 	if s.Privacy != nil {

@@ -8,6 +8,7 @@ import (
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment/privacy"
+	"dsbo/experiment/site"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/network/membership"
@@ -21,6 +22,8 @@ type Job struct {
 	*Settings        // by flags
 	Layout    Layout // layout of the agents; nil: the one of -transport
 	View      Viewer // nil: a bar and lines on stderr
+	// Site is told what the run needs of the site in this process as that is found; nil: nobody is.
+	Site site.Need
 
 	name         string            // of the command, such as "dsbo mnist"
 	presets      []Preset          // of the task, and the one of all tasks

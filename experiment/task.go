@@ -26,6 +26,7 @@ import (
 	"dsbo/data"
 	"dsbo/experiment/candidates"
 	"dsbo/experiment/plan"
+	"dsbo/experiment/site"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/runs"
@@ -82,6 +83,11 @@ type Task struct {
 	Start func() (x, y []float64)
 	// Sites tells, after Load, what the run is to find of agents that are sites.
 	Sites func() Sites
+	// SiteFlags tells before Load what Sites may tell after it, at most.
+	SiteFlags func() Sites
+	// AskSite tells a.Need what the table of the agent in a.Local shows of what Load needs of a
+	// site: columns, rows, and whether words and classes are named. Nothing is exchanged.
+	AskSite func(a Agents) error
 	// Card returns how the tables of the run were read, after Load; nil: there are none, or nothing
 	// is found together.
 	Card func() *runs.Card
@@ -134,6 +140,9 @@ type Agents struct {
 	// processes make the same calls: what a process calls must depend on nothing but flags, N, Seed
 	// and what was found before. A task that uses it has a Fingerprint.
 	Collective network.Collective
+	// Need is told what is needed of the site of an agent here, before anything is made of it; nil:
+	// nobody is.
+	Need site.Need
 	// Log shows a line about the data, such as what was left out of them; nil: there is nobody to
 	// see it.
 	Log func(format string, args ...any)

@@ -73,6 +73,14 @@ func LoadTrust(folder string) (*Trust, error) {
 	return &Trust{authorities: all}, nil
 }
 
+// AuthorityKeys returns the SHA-256 of the authorities' public keys, in hexadecimal.
+func (t *Trust) AuthorityKeys() (keys []string) {
+	for _, a := range t.authorities {
+		keys = append(keys, KeyDigest(a))
+	}
+	return keys
+}
+
 // Verify returns an error unless an agent has signed the message: the certificate, in DER and with
 // intermediate ones after it, must be the agent's, signed by one of the authorities and valid at
 // the time now, and the signature must be of its key.

@@ -231,6 +231,8 @@ func TestNoSession(t *testing.T) {
 		{"parts", nil, answers([]int{0, 1, 3}), &WaitError{}, "falls apart into agents 0, 1 | 3"},
 		{"two members", func(r *Rule) { r.Quorum = 2; r.Matrix = testkit.Get(network.Ring(3, 0)).W },
 			answers([]int{0, 1}, func(a *Answer) { a.Links = []int{0, 1, 2} }), &WaitError{}, "fewer than 3 members"},
+		{"fewer than this agent allows", func(r *Rule) { r.FewMembers, r.LeastMembers = true, 4 },
+			answers([]int{0, 1, 2}), &WaitError{}, "fewer than 4 members"},
 		{"other data", nil, answers([]int{0, 1, 2}, of(func(a *Answer) { a.Data = "other" }, 1)), &RefusedError{},
 			"agent 1 is refused: its data"},
 		{"two proposals", nil, answers(five, of(func(a *Answer) { a.Number++ }, 3)), nil, "to one proposal"},

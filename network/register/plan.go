@@ -96,10 +96,14 @@ func (m *meeting) mixingError(p plan) error {
 		e = m.epoch
 	}
 	_, err := m.Matrix.Members(e)
+	least := m.LeastMembers
+	if m.Masked && !m.FewMembers {
+		least = max(least, min(fewestMembers, m.Matrix.N()))
+	}
 	switch {
-	case len(p.members) < min(fewestMembers, m.Matrix.N()) && m.Masked && !m.FewMembers:
-		return waitErrorf("sums over fewer than %d members show their terms, and agents %s alone are there: "+
-			"waiting for agent %s", fewestMembers, wording.List(p.members), m.away(p.members))
+	case len(p.members) < least:
+		return waitErrorf("sums over fewer than %d members are refused, as they show more of a term, and agents %s "+
+			"alone are there: waiting for agent %s", least, wording.List(p.members), m.away(p.members))
 	case p.begin.Iteration == Start && len(p.cut) > 0:
 		return waitErrorf("all edges are needed until there is a checkpoint: waiting for %d-%d", p.cut[0][0],
 			p.cut[0][1])

@@ -15,7 +15,9 @@ type Rule struct {
 	Matrix     *network.Matrix // of the roster at the start
 	Quorum     int             // more than half of the roster; 0: all of the roster
 	FewMembers bool            // fewer than three members are allowed, of more at the start
-	Masked     bool            // sums are masked, so that fewer than three members must be allowed
+	// LeastMembers are the fewest members with which this agent takes part; 0: as FewMembers says.
+	LeastMembers int
+	Masked       bool // sums are masked, so that fewer than three members must be allowed
 	// Authority checks signatures; nil: there are no certificates, and so no admissions and
 	// removals.
 	Authority Authority

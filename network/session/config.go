@@ -107,6 +107,8 @@ type Config struct {
 	// FewMembers has the agent take part where fewer than three members are left, of more at the
 	// start: each of two can take its own terms off the sums, and has the other's.
 	FewMembers bool
+	// LeastMembers are the fewest members with which the agent takes part; 0: as FewMembers says.
+	LeastMembers int
 	// Noisy says that what this agent sends follows from random bytes of its folder: one that has
 	// lost the folder must not come back.
 	Noisy bool

@@ -49,7 +49,7 @@ func (c Config) withDefaults() Config {
 // rule is what all agents decide by; id is this agent's certificate, nil without.
 func (c *Config) rule(id *pki.Identity) register.Rule {
 	r := register.Rule{Run: c.Run, Hash: c.Hash, Matrix: c.Matrix, Quorum: c.Quorum, FewMembers: c.FewMembers,
-		Masked: !c.Unmasked}
+		LeastMembers: c.LeastMembers, Masked: !c.Unmasked}
 	if id != nil {
 		r.Authority = id
 	}

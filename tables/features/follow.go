@@ -1,6 +1,7 @@
 package features
 
 import (
+	"cmp"
 	"slices"
 
 	"dsbo"
@@ -30,7 +31,7 @@ func PrepareBy(s Sites, r Recipe, o Options) (*Prepared, error) {
 			return nil, err
 		}
 	}
-	if err := p.refuseEmpty(); err != nil {
+	if err := cmp.Or(p.refuseEmpty(), p.askRows()); err != nil {
 		return nil, err
 	}
 	task, err := p.encode()

@@ -59,7 +59,7 @@ func Prepare(s Sites, o Options) (*Prepared, error) {
 		unfolded: make([]*ad.Table, len(s.Tables)), together: make([]*ad.Table, len(s.Tables))}
 	w := weigher{p}
 	for _, step := range []func() error{w.checkWeights, p.compareSchemas, w.scaleWeights, p.chooseTarget,
-		classFinder{p}.nameAll, p.splitAll, p.dealFolds, p.refuseEmpty,
+		classFinder{p}.nameAll, p.splitAll, p.dealFolds, p.refuseEmpty, p.askRows,
 		eventFinder{p}.countEvents, p.nameWords, p.countRows, p.measureNumbers, p.measureSparse, w.sumWeights} {
 		if err := step(); err != nil {
 			return nil, err

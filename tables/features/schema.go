@@ -2,6 +2,7 @@ package features
 
 import (
 	"math"
+	"slices"
 
 	"dsbo"
 	"dsbo/tables"
@@ -47,6 +48,29 @@ func newSchema(t *tables.Table, target string) schema {
 	}
 	return s
 }
+
+// NamesOf returns what a site that prepares a table would name to all others: its columns, and
+// whether it names words of these and classes of the target.
+func (o Options) NamesOf(t *tables.Table) (columns []string, words, classes bool) {
+	s := newSchema(t, o.Target)
+	for _, c := range s.Columns {
+		columns = append(columns, c.Name)
+		isWord := c.Kind == tables.Word
+		switch {
+		case c.Name == o.Target:
+			classes = o.Kind == Class || o.Kind == "" && (isWord || s.Few)
+		case !slices.Contains(o.Names(), c.Name):
+			words = words || isWord
+		}
+	}
+	if s.Sparse > 0 {
+		columns = append(columns, SparseColumns)
+	}
+	return columns, words, classes
+}
+
+// SparseColumns stands for the columns of a sparse table, which have no names.
+const SparseColumns = "(sparse)"
 
 // allMissing reports whether all values of a column are missing.
 func allMissing(c *tables.Column, rows int) bool {

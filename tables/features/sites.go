@@ -17,6 +17,9 @@ type Sites struct {
 	Start      int
 	Collective network.Collective // way to what all sites find together
 	Seed       uint64             // of the split
+	// Rows is asked before anything is made of the rows of each kind or fold of site i, which is
+	// here; nil: nobody is.
+	Rows func(i int, rows []int) error
 }
 
 // localSites returns the numbers of the sites of this process.

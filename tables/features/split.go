@@ -178,6 +178,24 @@ func (p *preparation) refuseEmpty() error {
 	return nil
 }
 
+// askRows asks whether rows of the sites here may be used.
+func (p *preparation) askRows() error {
+	if p.Rows == nil {
+		return nil
+	}
+	for _, i := range p.localSites() {
+		rows := slices.Clone(p.parts[i].sizes[:])
+		ofFolds := make([]int, p.folds)
+		for _, fold := range p.parts[i].folds {
+			ofFolds[fold]++
+		}
+		if err := p.Rows(i, append(rows, ofFolds...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // stratum returns the number of the class of each row of site i, or whether it has an event, as of
 // times; nil where there are neither.
 func (p *preparation) stratum(i int) []int32 {

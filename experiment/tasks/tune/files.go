@@ -265,3 +265,15 @@ func (t *tune) deal(whole *tables.Table, a experiment.Agents) []*tables.Table {
 	}
 	return sites
 }
+
+// optionsOf returns how tables are prepared, by the flags.
+func optionsOf(t *tune) features.Options {
+	event, word := eventOf(t.event)
+	return features.Options{
+		Target: t.target, Kind: kinds[t.kind], Event: event, EventWord: word,
+		Weight: t.weight, SplitColumn: t.splitColumn, Split: t.split, Rare: t.rare,
+		RareClasses: features.RareRule(t.rareClasses),
+		Missing:     t.missing.rule, MissingWords: t.missing.words, MissingOf: t.missing.of,
+		Balance: t.balance,
+	}
+}

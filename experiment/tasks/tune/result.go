@@ -8,6 +8,7 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/experiment/plan"
+	"dsbo/experiment/site"
 	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/runs"
@@ -20,7 +21,28 @@ import (
 // Sites tells what the run finds of the sites.
 func (t *tune) Sites() experiment.Sites {
 	survival := t.prepared.Recipe.Target.Kind == features.Survival // a site alone may have no event
-	return experiment.Sites{Compare: t.alone && t.prepared.Rows[2] > 0 && !survival, Exchange: t.exchangeAlone}
+	s := siteFlags(t)
+	s.Compare = s.Compare && t.prepared.Rows[2] > 0 && !survival
+	return s
+}
+
+// siteFlags is the task's SiteFlags.
+func siteFlags(t *tune) experiment.Sites {
+	return experiment.Sites{Compare: t.alone, Exchange: t.exchangeAlone}
+}
+
+// askSite is the task's AskSite.
+func askSite(t *tune, a experiment.Agents) error {
+	read, err := t.read(a)
+	if err != nil {
+		return err
+	}
+	own := read[a.Local[0]]
+	columns, words, classes := optionsOf(t).NamesOf(own)
+	return a.Need(func(r *site.Request) {
+		r.Columns, r.Words, r.Classes = columns, words && !a.Private, classes && !a.Private
+		r.AskRows(own.Rows())
+	})
 }
 
 // Finish is the task's: it writes λ by name, the model, and how good its

@@ -13,6 +13,7 @@ import (
 	"dsbo/data"
 	"dsbo/experiment"
 	"dsbo/experiment/candidates"
+	"dsbo/experiment/site"
 	"dsbo/experiment/tasks"
 	"dsbo/internal/num"
 	"dsbo/models"
@@ -30,6 +31,8 @@ func Task() experiment.Task {
 			"  (with the files that dsbo init clinics makes, in the folder clinics)",
 		First:       []string{"data", "target", "drop", "words", "task", "model"},
 		Fingerprint: t.Fingerprint, Describe: t.Describe, Start: t.Start, Sites: t.Sites,
+		SiteFlags: func() experiment.Sites { return siteFlags(t) },
+		AskSite:   func(a experiment.Agents) error { return askSite(t, a) },
 		Presets: []experiment.Preset{experiment.PaperPreset(
 			map[string]string{"folds": "0", "penalty": perFeature, "prior": "0", "refit": "none"})},
 		TestFlag: "split", CrossFit: t.crossFit, Finish: t.Finish, Ending: t.Ending, Card: t.Card,
@@ -245,15 +248,13 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	if err != nil {
 		return data.Task{}, nil, err
 	}
-	event, word := eventOf(t.event)
-	sites, o := features.Sites{Tables: tables, Start: a.Start, Collective: a.Collective, Seed: a.Seed},
-		features.Options{
-			Target: t.target, Kind: kinds[t.kind], Event: event, EventWord: word,
-			Weight: t.weight, SplitColumn: t.splitColumn, Split: t.split, Rare: t.rare,
-			RareClasses: features.RareRule(t.rareClasses),
-			Missing:     t.missing.rule, MissingWords: t.missing.words, MissingOf: t.missing.of,
-			Balance: t.balance, Folds: folds, FoldRows: foldRows,
+	sites, o := features.Sites{Tables: tables, Start: a.Start, Collective: a.Collective, Seed: a.Seed}, optionsOf(t)
+	o.Folds, o.FoldRows = folds, foldRows
+	if a.Need != nil {
+		sites.Rows = func(_ int, rows []int) error {
+			return a.Need(func(r *site.Request) { r.AskRows(rows...) })
 		}
+	}
 	if a.Private {
 		t.prepared, err = t.prepareByEarlier(a, sites, o)
 	} else {

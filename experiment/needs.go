@@ -1,0 +1,62 @@
+package experiment
+
+import (
+	"dsbo/algo"
+	"dsbo/data"
+	"dsbo/experiment/site"
+)
+
+// AskSite adds what the job needs of the site whose agent this is, of n at the start, as far as
+// flags and the site's own table tell it. What follows from what all find together, Job.Site is
+// asked for as it is found. Other errors than a policy's match dsbo.ErrConfig.
+//
+// from has what the way of the agent's exchange needs: whether sums are without masks, and who can
+// let agents in.
+func (j *Job) AskSite(agent, n int, from site.Request, need site.Need) error {
+	p, err := j.resolveParameters()
+	if err != nil {
+		return err
+	}
+	m := algo.Clone(p.method)
+	if err := m.Init(1, 1, j.Iterations); err != nil {
+		return err
+	}
+	cost, shown := m.Cost(0), Sites{}
+	if j.Task.SiteFlags != nil && j.Epsilon == 0 {
+		shown = j.Task.SiteFlags()
+	}
+	if err := need(func(r *site.Request) {
+		*r = from
+		r.Task, r.Method, r.Sites = j.Task.Name, j.Algorithm, n
+		if r.Epsilon = j.Epsilon; j.Epsilon > 0 {
+			r.Delta = j.Delta
+		}
+		r.OwnResults, r.Models = shown.Compare, shown.Exchange
+		r.Unmasked = (r.Unmasked || j.Average == "mix" || cost.Messages > 0 && cost.Averages == 0) && j.Epsilon == 0
+		r.AskRows(j.Batch)
+	}); err != nil || j.Task.AskSite == nil {
+		return err
+	}
+	return j.Task.AskSite(Agents{N: max(n, agent+1), Start: n, Local: []int{agent}, Seed: j.Seed, Own: true,
+		Private: j.Epsilon != 0, Collective: unmet, Need: need})
+}
+
+// askRows asks the sites of agents here for the rows of which terms are made.
+func (r *run) askRows(t data.Task, local ...int) error {
+	if r.Site == nil {
+		return nil
+	}
+	for _, i := range local {
+		s := t.Shards[i]
+		test, err := t.TestPart(i)
+		if err != nil {
+			return err
+		}
+		if err := r.Site(func(q *site.Request) {
+			q.AskRows(s.Train.Len(), s.Val.Len(), s.Holdout.Len(), test.Len())
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
