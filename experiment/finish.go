@@ -49,9 +49,8 @@ func (e *ending) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// the y of another model is no y of this one
-	lost := rival.Finder == tuned.Finder && tuned.LosesTo(rival, gains)
-	kept := e.conclude("", tuned, rival, lost, others, gains, slices.Concat(notes, backtracked, descended))
+	notes = slices.Concat(notes, backtracked, descended)
+	kept := e.conclude("", tuned, rival, tuned.LosesTo(rival, gains), others, gains, notes)
 	if err := e.saveKept(ctx, kept, nil); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"dsbo/network"
 	"dsbo/network/membership"
 	"dsbo/network/networktest"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -148,6 +149,27 @@ func TestMembersOfProcesses(t *testing.T) {
 			h.epochOf(3, at, c.K) // the epochs between have no iterations
 			sameRun(t, want, h.ended)
 		})
+	}
+}
+
+// TestCheckpointsOfOtherEpochs: where an epoch begins, an agent's later checkpoints are removed,
+// which are of an epoch before and no good in this one.
+func TestCheckpointsOfOtherEpochs(t *testing.T) {
+	c, _ := changing(t)
+	c.Method, c.Dir = starting(t, "madsbo_tuned"), t.TempDir()
+	h := history{T: t, Config: c}
+	at := h.epochOf(0, train.Point{}, 12)
+	var later []string
+	for _, i := range changes[0].Members {
+		f := runs.Folder(folderOf(c, i))
+		later = append(later, f.CheckpointPath([]int{i}, 39))
+		testkit.OK(os.WriteFile(later[len(later)-1], testkit.Get(os.ReadFile(f.CheckpointPath([]int{i}, 12))), 0o666))
+	}
+	h.epochOf(1, at, 24)
+	for _, path := range later {
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s is of an epoch before, and stays", path)
+		}
 	}
 }
 

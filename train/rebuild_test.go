@@ -2,6 +2,7 @@ package train_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"dsbo"
 	"dsbo/ad"
 	"dsbo/algo"
 	"dsbo/data"
@@ -257,4 +259,50 @@ func rebuildError(with, without, term []float64) float64 {
 	d := make([]float64, len(term))
 	linalg.Sub(d, with, without)
 	return math.Sqrt(linalg.Dist2(d, term)) / linalg.Norm(term)
+}
+
+// failing fails to tell its penalty, or tells no penalty at all.
+type failing struct {
+	dsbo.Oracle
+	err error
+}
+
+func (o failing) Penalty(dst, _ []float64) error {
+	copy(dst, []float64{10, 20})
+	if o.err != nil {
+		clear(dst)
+	}
+	return o.err
+}
+
+// TestBlurBeside: the penalty's part of a diagonal is not blurred, as all know it; all of it is
+// where an oracle has none or cannot tell it, and another error is told. In the first epoch
+// nothing is.
+func TestBlurBeside(t *testing.T) {
+	broken := errors.New("broken")
+	for name, c := range map[string]struct {
+		epoch uint64
+		o     dsbo.Oracle
+		e     [2]float64 // what is not blurred
+		err   error
+	}{
+		"told":        {3, failing{}, [2]float64{10, 20}, nil},
+		"cannot":      {3, failing{err: fmt.Errorf("penalty: %w", dsbo.ErrCapability)}, [2]float64{}, nil},
+		"none":        {3, struct{ dsbo.Oracle }{}, [2]float64{}, nil},
+		"broken":      {3, failing{err: broken}, [2]float64{}, broken},
+		"first epoch": {0, failing{err: broken}, [2]float64{11, 22}, nil},
+	} {
+		diagonal := []float64{11, 22}
+		err := train.BlurBeside(1, c.epoch, c.o, diagonal, nil)
+		if !errors.Is(err, c.err) || c.err == nil && err != nil {
+			t.Errorf("%s: error %v, want %v", name, err, c.err)
+		}
+		for j, d := range diagonal {
+			part := []float64{11, 22}[j] - c.e[j]
+			moved := math.Abs(d-c.e[j]-part) / max(part, 1)
+			if err == nil && (moved > 0.5 || (moved == 0) != (part == 0)) {
+				t.Errorf("%s: entry %d of the diagonal is %g", name, j, d)
+			}
+		}
+	}
 }

@@ -241,6 +241,32 @@ func TestDivergenceKeepsTheCheckpoint(t *testing.T) {
 	}
 }
 
+// TestCheckpointsThatStay: where a run goes back its later checkpoints stay; a run that is not
+// resumed removes all.
+func TestCheckpointsThatStay(t *testing.T) {
+	for resume, want := range map[bool][]int{true: {12, 18, 20}, false: nil} {
+		cfg, _ := config(t)
+		cfg.Dir = t.TempDir()
+		interruptAt(t, cfg, 20)
+		if cfg.Resume = resume; resume {
+			cfg.From = &train.Point{Iteration: 12}
+		}
+		var got []int
+		seen := false
+		cfg.OnRecord = func(runs.Record) {
+			for k := 0; k <= cfg.K && !seen; k++ {
+				if _, err := os.Stat(runs.Folder(cfg.Dir).CheckpointPath(nil, k)); err == nil {
+					got = append(got, k)
+				}
+			}
+			seen = true
+		}
+		if run(t, cfg); !slices.Equal(got, want) {
+			t.Errorf("resumed %t: checkpoints after %v iterations are there, want %v", resume, got, want)
+		}
+	}
+}
+
 // TestTwoRunsInOneFolder: the second does not touch what the first writes.
 func TestTwoRunsInOneFolder(t *testing.T) {
 	c, _ := config(t)

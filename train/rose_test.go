@@ -2,8 +2,10 @@ package train_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"dsbo"
@@ -50,7 +52,10 @@ func withLosses(losses [][]float64) train.Config {
 		}
 		return train.Scores{Holdout: s}, nil
 	}
-	prob.Each = func(i int, _ train.Set, m train.Fit) (train.Each, error) {
+	prob.Each = func(i int, set train.Set, m train.Fit) (train.Each, error) {
+		if set != train.HoldoutSet {
+			return train.Each{}, fmt.Errorf("held-out examples choose the iterate; it is by set %d", set)
+		}
 		return train.Each{Losses: part(i, m)}, nil
 	}
 	return train.Config{Problem: prob, W: testkit.Get(network.Ring(2, 0.5)).W, K: len(losses) - 1, EvalEvery: 1,
@@ -96,6 +101,7 @@ func TestRose(t *testing.T) {
 		"within one error": {raisedBy(6, 0.99), 0, 1, 1},
 		"beyond one error": {raisedBy(6, 1.01), 0, 0, 1},
 		"a new least":      {raisedBy(6, 9, -1, 9), 1, 2, 3},
+		"above the least":  {raisedBy(6, -9, -4), 1, 1, 2}, // and far below the start
 		"one example":      {[][]float64{{1, 1}, {2, 2}, {3, 3}}, 2, 0, 2},
 	} {
 		config := withLosses(c.losses)
@@ -112,6 +118,44 @@ func TestRose(t *testing.T) {
 	config.Patience = 1
 	if _, err := train.Run(t.Context(), config); err == nil {
 		t.Error("a patience of one record must be an error")
+	}
+}
+
+// TestBestBy: the best iterate is chosen by held-out losses where there are some, else by Φ, else
+// by validation losses, and never by test losses. The first Φ that is known is the best so far.
+func TestBestBy(t *testing.T) {
+	holdout, val, test := []float64{2, 3, 1, 4}, []float64{3, 1, 2, 4}, []float64{4, 3, 2, 1}
+	for name, c := range map[string]struct {
+		sets     string // that there are
+		evaluate bool
+		wire     network.Wire
+		by       string
+		best     int
+	}{
+		"held-out":           {"holdout val test", true, network.Float64, "held-out loss", 2},
+		"Φ":                  {"val test", true, network.Float64, "Φ", 0},
+		"Φ of some records":  {"val test", true, network.Float32, "Φ", 1},
+		"validation":         {"val test", false, network.Float64, "validation loss", 1},
+		"no validation":      {"test", false, network.Float64, "", 3},
+		"held-out without Φ": {"holdout val test", false, network.Float64, "held-out loss", 2},
+	} {
+		config := withLosses([][]float64{{0, 0}, {0, 0}, {0, 0}, {0, 0}})
+		config.Problem.Each, config.Problem.Average.Wire = nil, c.wire
+		config.Problem.Score = func(_ int, m train.Fit) (s train.Scores, err error) {
+			for set, to := range map[string]*train.Score{"holdout": &s.Holdout, "val": &s.Val, "test": &s.Test} {
+				losses := map[string][]float64{"holdout": holdout, "val": val, "test": test}[set]
+				if strings.Contains(c.sets, set) {
+					*to = train.Score{Rows: 1, Losses: losses[int(m.Y[0])], Right: math.NaN()}
+				}
+			}
+			return s, nil
+		}
+		if c.evaluate {
+			config.Evaluate = train.Config{}.Evaluate
+		}
+		if best := testkit.Get(train.Run(t.Context(), config)).Best; best.By != c.by || best.Iteration != c.best {
+			t.Errorf("%s: iterate %d by %q, want %d by %q", name, best.Iteration, best.By, c.best, c.by)
+		}
 	}
 }
 

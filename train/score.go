@@ -19,21 +19,9 @@ func (p Problem) Scores(ctx context.Context, m Fit) (sum Scores, err error) {
 	return p.scores(ctx, g.Group, m)
 }
 
-// UpperLoss returns f(x, y) of a model, the averaged upper loss on all examples; NaN
+// Losses returns f(x, y) and g(x, y) of a model, the averaged losses on all examples; NaN
 // without [Problem.Evaluate].
-func (p Problem) UpperLoss(ctx context.Context, m Fit) (float64, error) {
-	upper, _, err := p.losses(ctx, m)
-	return upper, err
-}
-
-// LowerLoss returns g(x, y) likewise.
-func (p Problem) LowerLoss(ctx context.Context, m Fit) (float64, error) {
-	_, lower, err := p.losses(ctx, m)
-	return lower, err
-}
-
-// losses returns f(x, y) and g(x, y).
-func (p Problem) losses(ctx context.Context, m Fit) (upper, lower float64, err error) {
+func (p Problem) Losses(ctx context.Context, m Fit) (upper, lower float64, err error) {
 	if p.Evaluate == nil {
 		return math.NaN(), math.NaN(), nil
 	}

@@ -59,13 +59,8 @@ func (f *Finder) constant(ctx context.Context, c int, tol float64) (*Model, erro
 	if m := f.constants[c]; m != nil {
 		return m, nil
 	}
-	m, near := NewModel(fmt.Sprintf("%s = %d", f.Symbol, c), runs.Number(c), make([]float64, f.length)), new(Model)
+	m, near := NewModel(fmt.Sprintf("%s = %d", f.Symbol, c), runs.Number(c), make([]float64, f.length)), f.nearest(c)
 	linalg.Fill(m.X, float64(c))
-	for _, d := range f.solvedConstants() {
-		if near.X == nil || math.Abs(float64(d-c)) < math.Abs(float64(near.Lambda)-float64(c)) {
-			near = f.constants[d]
-		}
-	}
 	f.watch.Expect(len(f.constants) + 3)
 	if err := f.solve(ctx, m, near.Y, near.z, tol); err != nil {
 		return nil, err
@@ -75,6 +70,17 @@ func (f *Finder) constant(ctx context.Context, c int, tol float64) (*Model, erro
 		f.Tried = append(f.Tried, runs.Constant{Lambda: float64(c), Phi: float64(m.Phi)})
 	}
 	return m, nil
+}
+
+// nearest returns the model of the constant nearest to c, of two the smaller one's.
+func (f *Finder) nearest(c int) *Model {
+	near := new(Model)
+	for _, d := range f.solvedConstants() {
+		if near.X == nil || math.Abs(float64(d-c)) < math.Abs(float64(near.Lambda)-float64(c)) {
+			near = f.constants[d]
+		}
+	}
+	return near
 }
 
 // solvedConstants returns the constants that are solved, in order.
@@ -143,14 +149,18 @@ func (m *Model) BeyondNotes() []string {
 		float64(m.Lambda))}
 }
 
-// refine solves the best constant to the tolerance of the models that are shown, and another one
-// more exactly than it was.
-func (f *Finder) refine(ctx context.Context, m, best *Model) error {
-	tol := f.fineTol
-	if m != best {
-		tol = max(tol, m.tol/4)
+// finer returns to which tolerance a contender is solved: the best constant to the one of models
+// that are shown, another one more exactly than it was.
+func (f *Finder) finer(m, best *Model) float64 {
+	if m == best {
+		return f.fineTol
 	}
-	if err := f.solve(ctx, m, m.Y, m.z, tol); err != nil {
+	return max(f.fineTol, m.tol/4)
+}
+
+// refine solves a contender more exactly.
+func (f *Finder) refine(ctx context.Context, m, best *Model) error {
+	if err := f.solve(ctx, m, m.Y, m.z, f.finer(m, best)); err != nil {
 		return err
 	}
 	for i, c := range f.Tried {

@@ -78,11 +78,7 @@ func (s *downhill) turn() {
 	}
 	s.d, s.share = slices.Clone(g), 1
 	s.bfgs.Solve(s.d, g)
-	if s.slope = -linalg.Dot(g, s.d); s.slope > 0 { // the pairs are of other places
-		s.bfgs.Forget()
-		copy(s.d, g)
-		s.slope = -linalg.Dot(g, g)
-	}
+	s.slope = -linalg.Dot(g, s.d) // not above 0, as each pair curves upward
 	linalg.Scale(s.d, -1, s.d)
 	largest := 0.0
 	for _, v := range s.d {

@@ -85,8 +85,11 @@ func (m *Model) Below(other *Model) bool { return m.objective() < other.objectiv
 
 // LosesTo reports whether a tuned model lost against a rival: its Φ is larger, or its loss on
 // held-out examples by more than a standard error, as gains say. One that has not converged loses
-// against one that has.
+// against one that has. Against another finder's none loses, whose y is no y of this model.
 func (m *Model) LosesTo(rival *Model, gains []runs.Gain) bool {
+	if rival.Finder != m.Finder {
+		return false
+	}
 	return !(m.objective() <= rival.objective()) || slices.ContainsFunc(gains, func(g runs.Gain) bool {
 		return g.Set == runs.HeldOut && g.LossChange > g.LossError // false where there is no number
 	})
@@ -265,6 +268,6 @@ func (f *Finder) solveByTraining(ctx context.Context, x []float64) (exact.Soluti
 	if err != nil {
 		return exact.Solution{}, err
 	}
-	phi, err := f.Problem.UpperLoss(ctx, train.Fit{X: x, Y: result.Y})
+	phi, _, err := f.Problem.Losses(ctx, train.Fit{X: x, Y: result.Y})
 	return exact.Solution{Phi: phi, Y: result.Y, Converged: true}, err
 }

@@ -270,7 +270,7 @@ func (n Networks) solve(ctx context.Context, one *Network, prob train.Problem, s
 	m := NewModel(one.Name, runs.Unknown(), []float64{strength})
 	sol, err := solver.Descend(ctx, m.X, start)
 	if err == nil {
-		sol.Phi, err = prob.UpperLoss(ctx, train.Fit{X: m.X, Y: sol.Y})
+		sol.Phi, _, err = prob.Losses(ctx, train.Fit{X: m.X, Y: sol.Y})
 	}
 	one.Products += sol.Products
 	one.Solutions++
@@ -354,18 +354,30 @@ func (n Networks) refit(ctx context.Context, kept *Network, all data.Task, times
 	if err != nil {
 		return nil, err
 	}
-	var start []float64
-	least, x := math.Inf(1), []float64{kept.Strength + num.Log(n.Linear.fit.trainShare/times)}
-	for _, y := range kept.Parts {
-		loss, err := prob.LowerLoss(ctx, train.Fit{X: x, Y: y})
+	x := []float64{kept.Strength + num.Log(n.Linear.fit.trainShare/times)}
+	start, err := leastOf(kept.Parts, func(y []float64) (loss float64, err error) {
+		_, loss, err = prob.Losses(ctx, train.Fit{X: x, Y: y})
+		return loss, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return n.solve(ctx, kept, prob, x[0], start, MostProducts)
+}
+
+// leastOf returns the model of the least loss, of equal ones the first; nil where none is a number.
+func leastOf(models [][]float64, lossOf func(y []float64) (float64, error)) (best []float64, err error) {
+	least := math.Inf(1)
+	for _, y := range models {
+		loss, err := lossOf(y)
 		if err != nil {
 			return nil, err
 		}
 		if loss < least {
-			start, least = y, loss
+			best, least = y, loss
 		}
 	}
-	return n.solve(ctx, kept, prob, x[0], start, MostProducts)
+	return best, nil
 }
 
 // Refit is Structures.Refit for a network that is kept.

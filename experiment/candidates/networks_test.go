@@ -1,6 +1,7 @@
 package candidates
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -168,6 +169,31 @@ func TestConclude(t *testing.T) {
 	}
 	if g.Examples != 3 || g.Loss != one.Loss || g.LossAgainst != g.Loss-g.LossChange || g.Set != runs.CrossFitted {
 		t.Errorf("the gain is %+v", g)
+	}
+}
+
+// TestLeastOf: a network that is kept begins at the model of the fold whose loss is least, of equal
+// ones the first; at none where no loss is a number. An error ends the search.
+func TestLeastOf(t *testing.T) {
+	for _, c := range []struct {
+		losses []float64
+		want   int // -1: none
+	}{
+		{[]float64{3, 1, 2}, 1}, {[]float64{1, 2, 3}, 0}, {[]float64{3, 2, 1}, 2}, {[]float64{-1, -1}, 0},
+		{[]float64{math.NaN(), 5}, 1}, {[]float64{math.NaN()}, -1}, {nil, -1},
+	} {
+		var models [][]float64
+		for k := range c.losses {
+			models = append(models, []float64{float64(k)})
+		}
+		best := testkit.Get(leastOf(models, func(y []float64) (float64, error) { return c.losses[int(y[0])], nil }))
+		if (best == nil) != (c.want < 0) || best != nil && best[0] != float64(c.want) {
+			t.Errorf("of losses %v model %v is where it begins, want %d", c.losses, best, c.want)
+		}
+	}
+	wrong := errors.New("wrong")
+	if _, err := leastOf(make([][]float64, 2), func([]float64) (float64, error) { return 0, wrong }); err != wrong {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -54,26 +54,28 @@ func TestLosesTo(t *testing.T) {
 			{Set: set, LossChange: change, LossError: deviation}}
 	}
 	lower, higher := solved(0, .9, 0, 0, 0), solved(0, 1.1, 0, 0, 0)
-	below, unsolved := solved(0, -1, 0, 0, 0), NewModel("", runs.Unknown(), nil)
+	below, unsolved, foreign := solved(0, -1, 0, 0, 0), NewModel("", runs.Unknown(), nil), solved(0, .5, 0, 0, 0)
+	foreign.Finder = new(Finder)
 	for name, c := range map[string]struct {
 		tuned, rival *Model
 		gains        []runs.Gain
 		want         bool
 	}{
-		"lower Φ":                      {lower, higher, nil, false},
-		"the same Φ":                   {lower, lower, nil, false},
-		"higher Φ":                     {higher, lower, nil, true},
-		"higher Φ, both below 0":       {below, solved(0, -1.01, 0, 0, 0), nil, true},
-		"lower Φ, below 0":             {below, lower, nil, false},
-		"higher Φ, lower held-out":     {higher, lower, gain(runs.HeldOut, -.1, .01), true},
-		"held-out, 0.9 errors higher":  {lower, higher, gain(runs.HeldOut, .018, .02), false},
-		"held-out, an error higher":    {lower, higher, gain(runs.HeldOut, .02, .02), false},
-		"held-out, 1.1 errors higher":  {lower, higher, gain(runs.HeldOut, .022, .02), true},
-		"held-out, not known how sure": {lower, higher, gain(runs.HeldOut, .1, runs.Unknown()), false},
-		"validation, higher":           {lower, higher, gain(runs.Validation, .1, .02), false},
-		"test, higher":                 {lower, higher, gain(runs.Test, .1, .02), false},
-		"not solved":                   {unsolved, higher, nil, true},
-		"rival not solved":             {lower, unsolved, nil, false},
+		"lower Φ":                       {lower, higher, nil, false},
+		"the same Φ":                    {lower, lower, nil, false},
+		"higher Φ":                      {higher, lower, nil, true},
+		"higher Φ, both below 0":        {below, solved(0, -1.01, 0, 0, 0), nil, true},
+		"lower Φ, below 0":              {below, lower, nil, false},
+		"higher Φ, lower held-out":      {higher, lower, gain(runs.HeldOut, -.1, .01), true},
+		"held-out, 0.9 errors higher":   {lower, higher, gain(runs.HeldOut, .018, .02), false},
+		"held-out, an error higher":     {lower, higher, gain(runs.HeldOut, .02, .02), false},
+		"held-out, 1.1 errors higher":   {lower, higher, gain(runs.HeldOut, .022, .02), true},
+		"held-out, not known how sure":  {lower, higher, gain(runs.HeldOut, .1, runs.Unknown()), false},
+		"validation, higher":            {lower, higher, gain(runs.Validation, .1, .02), false},
+		"test, higher":                  {lower, higher, gain(runs.Test, .1, .02), false},
+		"not solved":                    {unsolved, higher, nil, true},
+		"rival not solved":              {lower, unsolved, nil, false},
+		"higher Φ than another model's": {lower, foreign, gain(runs.HeldOut, .1, .02), false},
 	} {
 		if got := c.tuned.LosesTo(c.rival, c.gains); got != c.want {
 			t.Errorf("%s: it loses: %t, want %t", name, got, c.want)
@@ -107,6 +109,38 @@ func TestContender(t *testing.T) {
 		best.tol = 2e-2
 		if f.contender(best) != best {
 			t.Errorf("%s: a best one that is solved roughly must come first", name)
+		}
+	}
+}
+
+// TestFiner: the best constant is solved to the tolerance of what is shown at once, another one to
+// a quarter of its own, and none to less than what is shown.
+func TestFiner(t *testing.T) {
+	f, best := &Finder{fineTol: 1e-3}, solved(0, 1, 0, 0, 2e-2)
+	for tol, want := range map[float64]float64{2e-2: 5e-3, 4e-3: 1e-3, 2e-3: 1e-3} {
+		if got := f.finer(solved(1, 1, 0, 0, tol), best); math.Abs(got-want) > 1e-18 {
+			t.Errorf("a contender of tolerance %g is solved to %g, want %g", tol, got, want)
+		}
+	}
+	if got := f.finer(best, best); got != 1e-3 {
+		t.Errorf("the best constant is solved to %g", got)
+	}
+}
+
+// TestNearest: a constant begins at the model of the one next to it, of two at the smaller one's;
+// the first one has none.
+func TestNearest(t *testing.T) {
+	f := &Finder{constants: map[int]*Model{}}
+	if m := f.nearest(3); m.Y != nil || m.z != nil {
+		t.Errorf("the first constant begins at %v", m.Y)
+	}
+	for _, c := range []int{-2, 0, 4} {
+		f.constants[c] = solved(float64(c), 1, 0, 0, 0)
+		f.constants[c].X = []float64{float64(c)}
+	}
+	for c, want := range map[int]float64{-9: -2, -1: -2, 1: 0, 2: 0, 3: 4, 14: 4} {
+		if got := f.nearest(c); float64(got.Lambda) != want {
+			t.Errorf("constant %d begins at the model of %g, want %g", c, got.Lambda, want)
 		}
 	}
 }

@@ -130,6 +130,96 @@ func TestSums(t *testing.T) {
 	}
 }
 
+// TestSumsOfUnlikeSites: where one site alone has a word, the numbers that are of that site alone
+// are the ones of the word's column, in all sums; where it has a level of its own, most of the
+// rows, or numbers of another size, there is no other.
+func TestSumsOfUnlikeSites(t *testing.T) {
+	const own = 3 // column of the word; the reference is the one after it
+	for kind, classes := range map[Kind]int{Number: 0, Class: 3, Count: 0} {
+		for _, has := range []bool{true, false} {
+			r := rand.New(rand.NewPCG(9, uint64(kind)))
+			var x [][]float64
+			var y []float64
+			var site []int
+			for i := range 400 {
+				row, of := []float64{r.NormFloat64(), r.NormFloat64(), 0, 0, 1, 0}, min(i%5, 2)
+				row[0] *= math.Pow(100, float64(of))
+				if i%11 == 0 {
+					row[1], row[2] = 0, 1
+				}
+				switch {
+				case of == 1 && has && i%2 == 0:
+					row[own], row[4] = 1, 0
+				case i%3 == 0:
+					row[4], row[5] = 0, 1
+				}
+				x, y, site = append(x, row), append(y, float64((r.IntN(5)+of)%3)), append(site, of)
+			}
+			columns := append(numbers(2), Column{Name: "x1=", Group: 1, Blank: true})
+			tables := inMemory(kind, classes, words(columns, 3), x, y, nil, site)
+			sum, found := tables.Sum, 0
+			var e *Effects
+			tables.Sum = func(dst []float64, fill func(i int, part []float64) error) error {
+				sites := make([]int, len(dst)) // that give something
+				err := sum(dst, func(i int, part []float64) error {
+					err := fill(i, part)
+					for k, v := range part {
+						if v != 0 {
+							sites[k]++
+						}
+					}
+					return err
+				})
+				for k, n := range sites {
+					if is := has && e.ofColumn(own, len(dst), k); n == 1 && !is {
+						t.Errorf("kind %d: number %d of %d is of one site alone", kind, k, len(dst))
+					} else if n == 1 {
+						found++
+					}
+				}
+				return err
+			}
+			e = Unmeasured(tables)
+			measured := testkit.Get(New(tables))
+			*e = *measured
+			if f := testkit.Get(e.Fit()); f.Refused != "" || slices.Contains(f.use, own) != has {
+				t.Fatalf("kind %d: refused %q, columns %v", kind, f.Refused, f.use)
+			}
+			testkit.Get(e.Chance(1))
+			if has != (found > 0) {
+				t.Errorf("kind %d: %d numbers are of one site alone; it has a word of its own: %t", kind, found, has)
+			}
+		}
+	}
+}
+
+// ofColumn reports whether number k of a sum of some length is of a column.
+func (e *Effects) ofColumn(column, length, k int) bool {
+	place, p, m := slices.Index(e.use, column), len(e.use), e.outputs()
+	triangular := func(q int) bool { // of rows and columns of the lower triangle
+		row := 0
+		for triangle(row+1) <= k {
+			row++
+		}
+		return k < triangle(q) && (row%p == place || (k-triangle(row))%p == place)
+	}
+	switch length {
+	case e.Measured():
+		return k >= 5+e.Classes && (k-5-e.Classes)/columnNumbers == column
+	case p * (p + 1): // products where both are known, and their number
+		row := 0
+		for (row+1)*(row+2) <= k {
+			row++
+		}
+		return row == place || (k-row*(row+1))/2 == place
+	case triangle(p) + 2:
+		return triangular(p)
+	case triangle(m*p) + 2, triangle(m*p) + 1:
+		return triangular(m * p)
+	}
+	return k%p == place && k < length-m // slopes, permuted or not
+}
+
 // TestCounts: a row that counts k is k rows in all that is told: coefficients, errors, degrees of
 // freedom, and how likely all is by chance, also of columns with blanks. Sums differ by their
 // order.

@@ -29,6 +29,12 @@ func (s *Solver) Descend(ctx context.Context, x, start []float64) (Solution, err
 	return w.Solution, err
 }
 
+// settled reports whether a descent by these losses has settled.
+func settled(losses []float64) bool {
+	last := len(losses) - 1
+	return last >= restSteps && losses[last-restSteps]-losses[last] <= restFall*math.Abs(losses[last-restSteps])
+}
+
 // descend brings Y down the lower loss. A step of which nothing is known has length 1.
 func (w *solve) descend() error {
 	bfgs := linalg.BFGS{Most: descentPairs}
@@ -36,8 +42,7 @@ func (w *solve) descend() error {
 	for {
 		norm := linalg.Norm(w.g)
 		w.Residual = norm / w.scale[0]
-		before := losses[max(0, len(losses)-1-restSteps)]
-		w.Converged = norm == 0 || len(losses) > restSteps && before-w.lower <= restFall*math.Abs(before)
+		w.Converged = norm == 0 || settled(losses)
 		if w.Converged || !(norm <= math.MaxFloat64) || w.Products >= w.productLimit {
 			return nil
 		}

@@ -9,4 +9,5 @@ var (
 	Multiple      = multiple
 	Sharper       = sharper
 	SizeOf        = sizeOf
+	Settled       = settled
 )

@@ -56,6 +56,36 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestSettled: a descent has settled where the last ten steps together have lowered the loss by a
+// thousandth of its size before them, whatever its sign; ones before these do not count.
+func TestSettled(t *testing.T) {
+	steps := func(from, by float64, n int) []float64 {
+		losses := []float64{from + 5, from}
+		for k := range n {
+			losses = append(losses, from-by*float64(k+1)/float64(n))
+		}
+		return losses
+	}
+	for name, c := range map[string]struct {
+		losses []float64
+		want   bool
+	}{
+		"by less":             {steps(100, 0.099, 10), true},
+		"by more":             {steps(100, 0.101, 10), false},
+		"by less, below 0":    {steps(-100, 0.099, 10), true},
+		"by more, below 0":    {steps(-100, 0.101, 10), false},
+		"by less, in nine":    {steps(100, 0.01, 9), false},
+		"by more, in eleven":  {steps(100, 0.108, 11), true},
+		"ten steps from 0":    {make([]float64, 11), true},
+		"nine steps":          {make([]float64, 10), false},
+		"by less, at the end": {append(steps(100, 0.2, 10), 99.8), false},
+	} {
+		if got := exact.Settled(c.losses); got != c.want {
+			t.Errorf("%s: settled is %t", name, got)
+		}
+	}
+}
+
 // A bowl is g = Σ_j h_j (cosh(y_j − a_j) − 1), or its first term of second degree, and
 // f = above + ½ Σ_j c_j (y_j − b_j)². Φ = f(a).
 type bowl struct {

@@ -114,20 +114,34 @@ func (t judge) addImportances(a *runs.Assessment) error {
 
 // lossOf returns the loss of a test row whose features that are not 0 are given.
 func (t judge) lossOf(places []int32, values []float64, e data.Examples, row int) float64 {
-	p, target := t.made.PredictFeatures(places, values).Numbers(0), t.prepared.Recipe.Target
+	target := t.prepared.Recipe.Target
+	return predictionLoss(t.made.PredictFeatures(places, values).Numbers(0), targetOf(e, row), target,
+		t.outputLoss(target.Kind))
+}
+
+// predictionLoss returns the loss of a prediction p of a target's true class, count or number, but
+// for what no prediction changes; numbers are in deviations.
+func predictionLoss(p []float64, truth float64, target features.Target, of models.OutputLoss) float64 {
 	switch target.Kind {
 	case features.Class:
-		class, _ := e.Target.Label(row)
-		return -num.Log(max(p[class], math.SmallestNonzeroFloat64))
+		return -num.Log(max(p[int(truth)], math.SmallestNonzeroFloat64))
 	case features.Counts:
-		return p[0] - float64(e.Target.At(row, 0)*num.Log(max(p[0], math.SmallestNonzeroFloat64)))
+		return p[0] - float64(truth*num.Log(max(p[0], math.SmallestNonzeroFloat64)))
 	}
-	r := math.Abs(p[0]-target.Decode(e.Target.At(row, 0))) / target.Deviation
+	r := math.Abs(p[0]-target.Decode(truth)) / target.Deviation
 	slope := r
-	if h, ok := t.outputLoss(target.Kind).(models.Huber); ok {
+	if h, ok := of.(models.Huber); ok {
 		slope = min(r, cmp.Or(h.Delta, 1))
 	}
 	return float64(slope * (r - float64(slope/2)))
+}
+
+// targetOf returns the target of a row: a number, the number of a class, or a count.
+func targetOf(e data.Examples, row int) float64 {
+	if class, ok := e.Target.Label(row); ok {
+		return float64(class)
+	}
+	return e.Target.At(row, 0)
 }
 
 // sumCounts adds to numbers of an assessor, all of one pass, what visit counts at each site.

@@ -173,11 +173,7 @@ func (t judge) tables() effects.Tables {
 		var site effects.Site
 		for _, e := range parts {
 			for row := range e.Len() {
-				target := e.Target.At(row, 0)
-				if class, ok := e.Target.Label(row); ok {
-					target = float64(class)
-				}
-				site.Target = append(site.Target, target)
+				site.Target = append(site.Target, targetOf(e, row))
 				if t.prepared.Whole {
 					site.Count = append(site.Count, e.Rows(row))
 				} else {

@@ -3,6 +3,7 @@ package tune
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -121,6 +122,35 @@ func TestFoldCount(t *testing.T) {
 		if refused := c.want < 0; refused != errors.Is(err, dsbo.ErrConfig) ||
 			!refused && (count != c.want || rows != c.rows) {
 			t.Errorf("%+v: %d folds up to %d rows, %v", c, count, rows, err)
+		}
+	}
+}
+
+// TestPredictionLoss: importances are by the loss of the run: of a class −log p, of a count
+// μ − k log μ, of a number half of the square in deviations, or Huber's beyond δ.
+func TestPredictionLoss(t *testing.T) {
+	number := features.Target{Kind: features.Value, Mean: 10, Deviation: 2}
+	class, count := features.Target{Kind: features.Class}, features.Target{Kind: features.Counts}
+	for name, c := range map[string]struct {
+		p      []float64
+		truth  float64 // of a number, in the model's units
+		target features.Target
+		of     models.OutputLoss
+		want   float64
+	}{
+		"class":              {[]float64{.5, .2, .3}, 2, class, models.CrossEntropy{}, -math.Log(.3)},
+		"impossible class":   {[]float64{1, 0}, 1, class, models.CrossEntropy{}, 744.4400719},
+		"count":              {[]float64{2.5}, 3, count, models.Poisson{}, 2.5 - 3*math.Log(2.5)},
+		"no count":           {[]float64{2.5}, 0, count, models.Poisson{}, 2.5},
+		"too low by 3":       {[]float64{8}, 2, number, models.Squared{}, 4.5},
+		"too high by 3":      {[]float64{12}, -2, number, models.Squared{}, 4.5},
+		"Huber, by 3":        {[]float64{8}, 2, number, models.Huber{}, 2.5},
+		"Huber, by 0.5":      {[]float64{11}, 0, number, models.Huber{}, .125},
+		"Huber of 2, by 3":   {[]float64{8}, 2, number, models.Huber{Delta: 2}, 4},
+		"Huber of 2, by 1.5": {[]float64{13}, 0, number, models.Huber{Delta: 2}, 1.125},
+	} {
+		if got := predictionLoss(c.p, c.truth, c.target, c.of); math.Abs(got-c.want) > 1e-7 {
+			t.Errorf("%s: the loss is %g, want %g", name, got, c.want)
 		}
 	}
 }
