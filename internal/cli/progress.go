@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
@@ -18,8 +18,8 @@ type Progress struct {
 	terminal bool
 
 	mu    sync.Mutex
-	bar   string    // as it is shown; "": none is
-	drawn time.Time // time when Show last drew it
+	bar   *progressbar.ProgressBar // nil: none is shown
+	drawn time.Time                // time when Show last drew it
 }
 
 // NewProgress makes one that writes to out; quiet leaves out bars and lines alike.
@@ -48,33 +48,38 @@ func wantsPlain(env func(name string) string) bool {
 }
 
 const (
-	barWidth  = 24
+	barSteps  = 100
 	barPause  = 100 * time.Millisecond // least time between two drawings
 	clearLine = "\r\x1b[K"             // the line may hold the bar, or the line of another process
 )
 
-// Show draws the bar at a share of the whole, from 0 to 1, with a text beside it.
+// Show draws the bar at a share of the whole, from 0 to 1, with a text beside it. The text has the
+// time left, if that is to be shown: the bar's own estimate would be of steps that take equally
+// long, which the phases of a run do not.
 func (p *Progress) Show(share float64, text string) {
 	if !p.terminal {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bar == "" || time.Since(p.drawn) >= barPause {
-		p.bar, p.drawn = barOf(share, text), time.Now()
-		p.write(clearLine + p.bar)
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions(barSteps,
+			progressbar.OptionSetWriter(p.out),
+			progressbar.OptionSetWidth(24),
+			progressbar.OptionSetPredictTime(false),
+			progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionShowDescriptionAtLineEnd(),
+			progressbar.OptionUseANSICodes(true),
+		)
+	} else if time.Since(p.drawn) < barPause {
+		return
 	}
+	p.drawn = time.Now()
+	// The last step is left to Stop, as a bar that is full is not drawn again. One that cannot be
+	// drawn is no failure of the command.
+	_ = p.bar.Set(min(int(barSteps*max(share, 0)), barSteps-1))
+	p.bar.Describe(text)
 }
-
-// barOf returns the line of a bar.
-func barOf(share float64, text string) string {
-	full := int(barWidth * min(max(share, 0), 1))
-	return fmt.Sprintf("%3.0f %% |%s%s| %s", 100*share, strings.Repeat("█", full), strings.Repeat(" ", barWidth-full),
-		text)
-}
-
-// write writes a text. One that cannot be shown is no failure of the command.
-func (p *Progress) write(text string) { _, _ = io.WriteString(p.out, text) }
 
 // Log writes a line, above the bar.
 func (p *Progress) Log(format string, args ...any) {
@@ -82,17 +87,20 @@ func (p *Progress) Log(format string, args ...any) {
 	defer p.mu.Unlock()
 	line := plainLines(fmt.Sprintf(format, args...)) + "\n"
 	if p.terminal {
-		line = clearLine + line + p.bar
+		line = clearLine + line
 	}
-	p.write(line)
+	_, _ = io.WriteString(p.out, line) // a line that cannot be shown is no failure either
+	if p.bar != nil {
+		_ = p.bar.RenderBlank()
+	}
 }
 
 // Stop takes the bar away.
 func (p *Progress) Stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bar != "" {
-		p.write(clearLine)
-		p.bar = ""
+	if p.bar != nil {
+		_ = p.bar.Clear()
+		p.bar = nil
 	}
 }
