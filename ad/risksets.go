@@ -1,7 +1,6 @@
 package ad
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -11,9 +10,11 @@ import (
 // riskSets are the rows of a riskRule in the order of their times. Its kernels are two passes: by
 // falling time for risk sets, and by rising time for the terms that have a row at risk.
 type riskSets struct {
+	keys   []riskKey // of the rows that are there
+	spare  []riskKey // of sortKeys
 	order  []int     // rows that are there, by time; of equal times the events come last
 	tied   []tiedSet // the rows of one time
-	efron  bool
+	efron  bool      // the rule for ties
 	scores []float64 // η + log v
 
 	column, logs, made []float64 // of a kernel
@@ -23,112 +24,157 @@ type riskSets struct {
 // them begin, and where they end.
 type tiedSet struct{ from, events, to int }
 
+// A riskKey is a row with its place in the order: the bits of its time, then whether it has an
+// event.
+type riskKey struct {
+	place uint64
+	row   int
+}
+
 // sortRows sorts rows by their times, negative without an event, and leaves rows of weight 0 out.
 func sortRows[T Float](s *riskSets, times, weights []T) {
-	s.order, s.tied = s.order[:0], s.tied[:0]
+	s.keys, s.order, s.tied = s.keys[:0], s.order[:0], s.tied[:0]
 	for i, w := range weights {
 		if w > 0 {
-			s.order = append(s.order, i)
+			key := riskKey{math.Float64bits(math.Abs(float64(times[i]))) << 1, i} // without a sign they ascend
+			if times[i] > 0 {
+				key.place++
+			}
+			s.keys = append(s.keys, key)
 		}
 	}
-	size := func(i int) T { return max(times[i], -times[i]) }
-	slices.SortFunc(s.order, func(i, j int) int {
-		return cmp.Or(cmp.Compare(size(i), size(j)), cmp.Compare(times[i], times[j]), cmp.Compare(i, j))
-	})
-	for at := 0; at < len(s.order); {
+	s.sortKeys()
+	for at := 0; at < len(s.keys); {
 		set := tiedSet{from: at, events: at}
-		for t := size(s.order[at]); at < len(s.order) && size(s.order[at]) == t; at++ {
-			if times[s.order[at]] < 0 {
+		for t := s.keys[at].place >> 1; at < len(s.keys) && s.keys[at].place>>1 == t; at++ {
+			if s.keys[at].place&1 == 0 {
 				set.events++
 			}
+			s.order = append(s.order, s.keys[at].row)
 		}
 		set.to = at
 		s.tied = append(s.tied, set)
 	}
 }
 
+// sortKeys sorts the keys, of equal ones the first row first, byte by byte from the last on.
+// Comparisons took twice as long as a pass over the rows.
+func (s *riskSets) sortKeys() {
+	s.spare = slices.Grow(s.spare[:0], len(s.keys))[:len(s.keys)]
+	for shift := 0; shift < 64; shift += 8 {
+		var from [257]int // of each byte, where its keys begin
+		for _, k := range s.keys {
+			from[k.place>>shift&255+1]++
+		}
+		if slices.Contains(from[:], len(s.keys)) { // all have the same
+			continue
+		}
+		for b := range 256 {
+			from[b+1] += from[b]
+		}
+		for _, k := range s.keys {
+			b := k.place >> shift & 255
+			s.spare[from[b]] = k
+			from[b]++
+		}
+		s.keys, s.spare = s.spare, s.keys
+	}
+}
+
 // setScores adds the logarithms of weights to the scores of the rows that are there.
 func (s *riskSets) setScores(scores, weights []float64) {
 	for _, i := range s.order {
-		scores[i] += num.Log(weights[i])
+		if weights[i] != 1 {
+			scores[i] += num.Log(weights[i])
+		}
 	}
 	s.scores = scores
 }
 
-// share returns log m of the l-th term of k events for these events themselves.
+// share returns m of the l-th term of k events for these events themselves.
 func (s *riskSets) share(l, k int) float64 {
-	if !s.efron || l == 0 {
-		return 0
+	if !s.efron {
+		return 1
 	}
-	return num.Log(1 - float64(l)/float64(k))
+	return 1 - float64(l)/float64(k)
 }
 
-// A logMean is the logarithm of a sum of weights e^a, and the mean of numbers with these weights.
-type logMean struct{ log, mean float64 }
-
-// noRows is a logMean of nothing.
-var noRows = logMean{log: math.Inf(-1)}
+// A logMean is a sum of weights, sum·e^high with the largest exponent among them, and the mean of
+// numbers with these weights; the zero sum is of nothing.
+type logMean struct{ high, sum, mean float64 }
 
 // with returns m with another part: a step of the mean in place of a difference of sums.
-func (m logMean) with(log, mean float64) logMean {
-	if math.IsInf(m.log, -1) {
-		return logMean{log, mean}
+func (m logMean) with(part logMean) logMean {
+	if m.sum == 0 || m.high < part.high {
+		m, part = part, m
 	}
-	high, low := max(m.log, log), min(m.log, log)
-	sum := high + num.Log1p(num.Exp(low-high))
-	return logMean{sum, m.mean + float64(num.Exp(log-sum)*(mean-m.mean))}
+	if part.sum == 0 {
+		return m
+	}
+	weight := float64(part.sum * num.Exp(part.high-m.high))
+	m.sum += weight
+	m.mean += float64(weight / m.sum * (part.mean - m.mean))
+	return m
 }
 
 // fall goes from the last time to the first, and writes the logarithms of the sums of risks of the
 // terms, and the means of f over their risk sets; nil: not asked for.
 func (s *riskSets) fall(logs, f, means []float64) {
-	mean := func(i int) float64 {
+	var at logMean
+	part := func(i int) logMean {
 		if f == nil {
-			return 0
+			return logMean{s.scores[i], 1, 0}
 		}
-		return f[i]
+		return logMean{s.scores[i], 1, f[i]}
 	}
-	at := noRows
 	for _, set := range slices.Backward(s.tied) {
 		for _, i := range s.order[set.from:set.events] {
-			at = at.with(s.scores[i], mean(i))
+			at = at.with(part(i))
 		}
 		events := s.order[set.events:set.to]
-		tied := noRows
+		var tied logMean
 		for _, i := range events {
-			tied = tied.with(s.scores[i], mean(i))
+			tied = tied.with(part(i))
 		}
+		all := at.with(tied)
 		for l, i := range events {
-			term := at.with(tied.log+s.share(l, len(events)), tied.mean)
+			term := all
+			if share := s.share(l, len(events)); share < 1 {
+				term = at.with(logMean{tied.high, tied.sum * share, tied.mean})
+			}
 			if logs != nil {
-				logs[i] = term.log
+				logs[i] = term.high + num.Log(term.sum)
 			}
 			if means != nil {
 				means[i] = term.mean
 			}
 		}
-		if len(events) > 0 {
-			at = at.with(tied.log, tied.mean)
-		}
+		at = all
 	}
 }
 
 // rise goes from the first time to the last, and writes the sums of g over the terms that have a
 // row at risk, by the row's shares. logs are the logarithms of the sums of risks.
 func (s *riskSets) rise(sums, g, logs []float64) {
-	at := noRows
+	var at logMean
 	for _, set := range s.tied {
 		events := s.order[set.events:set.to]
 		own := at // of the events themselves
 		for l, i := range events {
-			own = own.with(s.share(l, len(events))-logs[i], g[i])
+			own = own.with(logMean{-logs[i], s.share(l, len(events)), g[i]})
 		}
-		for _, i := range events {
-			at = at.with(-logs[i], g[i])
+		if len(events) == 1 {
+			at = own
+		} else {
+			for _, i := range events {
+				at = at.with(logMean{-logs[i], 1, g[i]})
+			}
 		}
 		write := func(rows []int, of logMean) {
 			for _, i := range rows {
-				sums[i] = float64(num.Exp(s.scores[i]+of.log) * of.mean)
+				if of.sum > 0 {
+					sums[i] = float64(num.Exp(s.scores[i]+of.high) * of.sum * of.mean)
+				}
 			}
 		}
 		write(s.order[set.from:set.events], at)

@@ -29,7 +29,7 @@ func survivalShard(train, val, features int) data.Shard {
 // the mean and the deviation taken off.
 type coxTable struct {
 	Time, Status, Mean, Deviation []float64
-	Site                          []int
+	Site, Fold                    []int
 	X                             [][]float64
 	Breslow, Efron                coxFit
 }
@@ -46,8 +46,11 @@ type coxFit struct {
 	Ridge, Glmnet []struct {
 		Lambda       float64
 		Coefficients []float64
-		Objective    float64
 	}
+	CrossFitted struct {
+		Coefficients [][]float64 `json:"fold_coefficients"`
+		Joint        float64
+	} `json:"cross_fitted"`
 }
 
 // A coxProblem is the oracles of the sites of a table.
@@ -59,32 +62,43 @@ type coxProblem struct {
 	q     int
 }
 
+// readCox returns a table of R's, and what R finds of it.
+func readCox(name string, breslow bool) (of coxTable, fit coxFit) {
+	testkit.OK(json.Unmarshal(testkit.Get(os.ReadFile("testdata/survival_"+name+".json")), &of))
+	if breslow {
+		return of, of.Breslow
+	}
+	return of, of.Efron
+}
+
+// of returns the examples of a site, and their folds.
+func (t coxTable) of(site int) (e data.Examples, folds []int) {
+	var x, targets []float64
+	for row, at := range t.Site {
+		if at != site {
+			continue
+		}
+		for j, v := range t.X[row] {
+			x = append(x, (v-t.Mean[j])/t.Deviation[j])
+		}
+		targets, folds = append(targets, (2*t.Status[row]-1)*t.Time[row]), append(folds, t.Fold[row])
+	}
+	n := len(targets)
+	return data.Examples{X: table(n, len(t.Mean), x), Target: table(n, 1, targets)}, folds
+}
+
 func newCoxProblem(t *testing.T, name string, breslow bool) (*coxProblem, coxFit) {
 	t.Helper()
-	var of coxTable
-	testkit.OK(json.Unmarshal(testkit.Get(os.ReadFile("testdata/survival_"+name+".json")), &of))
+	of, fit := readCox(name, breslow)
 	d := len(of.Mean)
 	p := &coxProblem{t: t, q: d + 1, x: slices.Repeat([]float64{math.Inf(-1)}, d)}
 	for site := range slices.Max(of.Site) + 1 {
-		var x, targets []float64
-		for row, at := range of.Site {
-			if at != site {
-				continue
-			}
-			for j, v := range of.X[row] {
-				x = append(x, (v-of.Mean[j])/of.Deviation[j])
-			}
-			targets = append(targets, (2*of.Status[row]-1)*of.Time[row])
-		}
-		e := data.Examples{X: table(len(targets), d, x), Target: table(len(targets), 1, targets)}
+		e, _ := of.of(site)
 		model := models.Linear{Features: d, Outputs: 1, Loss: models.Cox{Breslow: breslow}}
 		p.sites = append(p.sites, testkit.Get(models.NewOracle(model, data.Shard{Train: e, Val: e}, models.Config{})))
-		p.rows = append(p.rows, float64(len(targets)))
+		p.rows = append(p.rows, float64(e.Len()))
 	}
-	if breslow {
-		return p, of.Breslow
-	}
-	return p, of.Efron
+	return p, fit
 }
 
 // all returns the sums over the sites of the loss, its gradient and its products with vs.
@@ -177,6 +191,32 @@ func TestCoxLikeR(t *testing.T) {
 					p.near(fmt.Sprint("λ = ", r.Lambda), p.solve(r.Lambda*rows), r.Coefficients)
 				}
 			})
+		}
+	}
+}
+
+// TestCoxFoldsLikeR: rows of all folds, each with the score of the model that leaves it out, are
+// judged by one partial likelihood of each site, as R judges them.
+func TestCoxFoldsLikeR(t *testing.T) {
+	for _, name := range []string{"lung", "veteran"} {
+		for _, breslow := range []bool{false, true} {
+			of, want := readCox(name, breslow)
+			d, joint, scored := len(of.Mean), 0.0, 0.0
+			one := models.Linear{Features: d, Outputs: 1, Loss: models.Cox{Breslow: breslow}}
+			model := models.Folds{Of: one, Count: 5}
+			y := append(slices.Concat(want.CrossFitted.Coefficients...), make([]float64, 5)...)
+			for site := range slices.Max(of.Site) + 1 {
+				train, folds := of.of(site)
+				val := train
+				train.Weight, val.Weight = testkit.Get2(models.FoldWeights(folds, 5, nil))
+				o := testkit.Get(models.NewOracle(model, data.Shard{Train: train, Val: val}, models.Config{}))
+				upper, _ := testkit.Get2(o.Values(make([]float64, d), y, dsbo.Sample{Set: dsbo.Whole}))
+				sum, _ := testkit.Get2(testkit.Get(models.NewScore(model, val, false)).Sums(make([]float64, d), y))
+				joint -= float64(val.Len()) * upper
+				scored -= sum
+			}
+			p := &coxProblem{t: t}
+			p.near(name, []float64{joint, scored}, []float64{want.CrossFitted.Joint, want.CrossFitted.Joint})
 		}
 	}
 }

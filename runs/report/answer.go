@@ -59,7 +59,7 @@ func (r *Run) lossName() string {
 	case p.Task == "count":
 		return "A loss is the negative log-likelihood of the count, up to what the model cannot change."
 	case p.Task == "survival":
-		return "A loss is minus the logarithm of the partial likelihood, of rows with an event."
+		return "A loss is minus the logarithm of the partial likelihood, and examples are rows with an event."
 	case p.Loss == "squared":
 		return "A loss is half of the squared error, in standard deviations of " + p.Target + "."
 	}

@@ -113,7 +113,7 @@ func (t *tune) Ending() (e plan.Ending) {
 		}
 	}
 	if judgesSurvival(t.prepared) {
-		e.Sums = append(e.Sums, plan.Sum("pairs in the right order, and losses of events",
+		e.Sums = append(e.Sums, plan.Sum("pairs in the right order, and what losses of events are less",
 			len(new(assess.Concordance).Numbers())+survivalNumbers, once))
 	}
 	if t.prepared.Times != nil {

@@ -89,9 +89,9 @@ func judgesSurvival(p *features.Prepared) bool {
 	return p.Recipe.Target.Kind == features.Survival && p.Rows[2] >= fewestAssessed
 }
 
-// survivalNumbers are the numbers after the concordance's: events, and the sums of their losses, of
-// the losses of a model without features, and of the squares of the differences.
-const survivalNumbers = 4
+// survivalNumbers are the numbers after the concordance's: events, and the sums of what their
+// losses are less than without features, and of the squares of that.
+const survivalNumbers = 3
 
 // assessSurvival finds the concordance of the model with the test rows of each site, and their loss
 // beside a model without features, by sums.
@@ -111,16 +111,13 @@ func (t judge) assessSurvival(a *runs.Assessment) error {
 		return t.addEventLosses(part[pairs:], test)
 	})
 	copy(all.Numbers(), sums)
-	n, loss, null, squares := sums[pairs], sums[pairs+1], sums[pairs+2], sums[pairs+3]
-	saved := (null - loss) / n
+	n, saved, squares := sums[pairs], sums[pairs+1]/sums[pairs], sums[pairs+2]
 	reach := num.StudentQuantile(0.975, int(math.Round(n))-1) *
 		math.Sqrt(max(0, squares/n-float64(saved*saved))/(n-1))
 	a.Measures = []runs.Measure{
 		measure("concordance", "", "of two rows of one site, how often the one whose event came first has the higher "+
 			"hazard; 0.5 is chance", false, all.Interval()),
-		measure("loss per event", "", "minus the logarithm of the partial likelihood", false,
-			assess.Interval{Value: loss / n, Low: math.NaN(), High: math.NaN()}),
-		measure("loss saved per event", "", "by how much it is below the loss without features; 0: no better",
+		measure("loss saved per event", "", "by how much the loss is below the loss without features; 0: no better",
 			false, assess.Interval{Value: saved, Low: saved - reach, High: saved + reach}),
 	}
 	return err
@@ -154,8 +151,8 @@ func (t judge) addEventLosses(part []float64, test data.Examples) error {
 	losses = slices.Clone(losses)
 	null, _, err := score.Examples(make([]float64, p), make([]float64, q))
 	for row, l := range losses {
-		d := l - null[row]
-		for k, v := range [survivalNumbers]float64{1, l, null[row], d * d} {
+		d := null[row] - l
+		for k, v := range [survivalNumbers]float64{1, d, d * d} {
 			part[k] += float64(test.Rows(row) * v)
 		}
 	}
