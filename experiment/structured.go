@@ -257,7 +257,11 @@ func (e *ending) networkFinalist(ctx context.Context, c CrossFit, found *candida
 	e.conclude("A "+m.Name, m, linear, false, []*candidates.Model{one, linear}, gains, notes)
 	e.summary.Structures = append(e.summary.Structures, found.Summaries(false)...)
 	return &finalist{m, best, func(ctx context.Context, t data.Task, times float64) ([]float64, error) {
-		return networks.Refit(ctx, best, t, times)
+		again, err := networks.Refit(ctx, best, t, times)
+		if err != nil {
+			return nil, err
+		}
+		return again.Y, nil
 	}}, notes, nil
 }
 

@@ -66,18 +66,29 @@ func (f *Finder) constant(ctx context.Context, c int, tol float64) (*Model, erro
 		return nil, err
 	}
 	f.constants[c] = m
-	if m.Phi.Known() {
-		f.Tried = append(f.Tried, runs.Constant{Lambda: float64(c), Phi: float64(m.Phi)})
-	}
+	f.addTried(m)
 	return m, nil
+}
+
+// addTried adds Φ of a constant to those that were tried, or puts it in place of what is there.
+func (f *Finder) addTried(m *Model) {
+	for i, c := range f.Tried {
+		if c.Lambda == float64(m.Lambda) {
+			f.Tried[i].Phi = float64(m.Phi)
+			return
+		}
+	}
+	if m.Phi.Known() {
+		f.Tried = append(f.Tried, runs.Constant{Lambda: float64(m.Lambda), Phi: float64(m.Phi)})
+	}
 }
 
 // nearest returns the model of the constant nearest to c, of two the smaller one's.
 func (f *Finder) nearest(c int) *Model {
-	near := new(Model)
+	near, least := new(Model), math.MaxInt
 	for _, d := range f.solvedConstants() {
-		if near.X == nil || math.Abs(float64(d-c)) < math.Abs(float64(near.Lambda)-float64(c)) {
-			near = f.constants[d]
+		if far := max(d-c, c-d); far < least {
+			near, least = f.constants[d], far
 		}
 	}
 	return near
@@ -160,13 +171,7 @@ func (f *Finder) finer(m, best *Model) float64 {
 
 // refine solves a contender more exactly.
 func (f *Finder) refine(ctx context.Context, m, best *Model) error {
-	if err := f.solve(ctx, m, m.Y, m.z, f.finer(m, best)); err != nil {
-		return err
-	}
-	for i, c := range f.Tried {
-		if c.Lambda == float64(m.Lambda) {
-			f.Tried[i].Phi = float64(m.Phi)
-		}
-	}
-	return nil
+	err := f.solve(ctx, m, m.Y, m.z, f.finer(m, best))
+	f.addTried(m)
+	return err
 }

@@ -87,12 +87,10 @@ func (m *Model) Below(other *Model) bool { return m.objective() < other.objectiv
 // held-out examples by more than a standard error, as gains say. One that has not converged loses
 // against one that has. Against another finder's none loses, whose y is no y of this model.
 func (m *Model) LosesTo(rival *Model, gains []runs.Gain) bool {
-	if rival.Finder != m.Finder {
-		return false
-	}
-	return !(m.objective() <= rival.objective()) || slices.ContainsFunc(gains, func(g runs.Gain) bool {
-		return g.Set == runs.HeldOut && g.LossChange > g.LossError // false where there is no number
-	})
+	return rival.Finder == m.Finder && (!(m.objective() <= rival.objective()) ||
+		slices.ContainsFunc(gains, func(g runs.Gain) bool {
+			return g.Set == runs.HeldOut && g.LossChange > g.LossError // false where there is no number
+		}))
 }
 
 // A Watcher is told how far a [Finder] is, by its goroutine.

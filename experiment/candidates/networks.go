@@ -338,7 +338,7 @@ func (one *Network) conclude() {
 // Model returns the model of a network that is kept on the examples of all folds, with its scores.
 // Φ and the validation loss are cross-fitted.
 func (n Networks) Model(ctx context.Context, kept *Network, all data.Task) (*Model, error) {
-	m, err := n.refit(ctx, kept, all, 1)
+	m, err := n.Refit(ctx, kept, all, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -346,15 +346,15 @@ func (n Networks) Model(ctx context.Context, kept *Network, all data.Task) (*Mod
 	return m, n.Linear.fit.addScores(ctx, m)
 }
 
-// refit returns the model of a network on examples of which there are times as many as all folds
+// Refit returns the model of a network on examples of which there are times as many as all folds
 // have. It begins at the model of a fold whose loss on them is least: so chance at the start, by
 // which some solutions are poor, has less of a say.
-func (n Networks) refit(ctx context.Context, kept *Network, all data.Task, times float64) (*Model, error) {
+func (n Networks) Refit(ctx context.Context, kept *Network, all data.Task, times float64) (*Model, error) {
 	prob, err := n.Problem(all, kept.Of)
 	if err != nil {
 		return nil, err
 	}
-	x := []float64{kept.Strength + num.Log(n.Linear.fit.trainShare/times)}
+	x := []float64{overall(kept.Strength, n.Linear.fit.trainShare, times)}
 	start, err := leastOf(kept.Parts, func(y []float64) (loss float64, err error) {
 		_, loss, err = prob.Losses(ctx, train.Fit{X: x, Y: y})
 		return loss, err
@@ -364,6 +364,10 @@ func (n Networks) refit(ctx context.Context, kept *Network, all data.Task, times
 	}
 	return n.solve(ctx, kept, prob, x[0], start, MostProducts)
 }
+
+// overall returns the strength over times as many rows as all folds have, whose penalties sum up to
+// as much as at a strength over a part, a share of these rows.
+func overall(strength, share, times float64) float64 { return strength + num.Log(share/times) }
 
 // leastOf returns the model of the least loss, of equal ones the first; nil where none is a number.
 func leastOf(models [][]float64, lossOf func(y []float64) (float64, error)) (best []float64, err error) {
@@ -378,13 +382,4 @@ func leastOf(models [][]float64, lossOf func(y []float64) (float64, error)) (bes
 		}
 	}
 	return best, nil
-}
-
-// Refit is Structures.Refit for a network that is kept.
-func (n Networks) Refit(ctx context.Context, kept *Network, all data.Task, times float64) ([]float64, error) {
-	m, err := n.refit(ctx, kept, all, times)
-	if err != nil {
-		return nil, err
-	}
-	return m.Y, nil
 }

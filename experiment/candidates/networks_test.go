@@ -197,6 +197,38 @@ func TestLeastOf(t *testing.T) {
 	}
 }
 
+// TestOverall: penalties over all rows, or more, sum up to as much as over a part of them.
+func TestOverall(t *testing.T) {
+	for _, times := range []float64{1, 1.25} {
+		part, all := 0.8*math.Exp(-3), times*math.Exp(overall(-3, 0.8, times))
+		if math.Abs(part-all) > 1e-15 {
+			t.Errorf("%g times as many rows: penalties sum up to %g, over a part to %g", times, all, part)
+		}
+	}
+}
+
+// TestWeightedMean: the error of a mean of rows that weigh unlike is of their weighted distances
+// from it.
+func TestWeightedMean(t *testing.T) {
+	u, losses, agents := []float64{0.5, 0.3, 0.1, 0.1}, []float64{2, 7, -1, 4}, 3.0
+	var sums [3]float64
+	mean, squares, ofWeights := 0.0, 0.0, 0.0
+	for k, l := range losses {
+		mean += u[k] * l
+		ofWeights += u[k] * u[k]
+		for at, v := range []float64{u[k] * l, u[k] * u[k] * l, u[k] * u[k] * l * l} {
+			sums[at] += v / agents
+		}
+	}
+	for k, l := range losses {
+		squares += math.Pow(u[k]*(l-mean), 2)
+	}
+	got, deviation := weightedMean(sums[:], agents, 1/ofWeights)
+	if want := math.Sqrt(squares); math.Abs(got-mean) > 1e-14 || math.Abs(deviation-want) > 1e-14 {
+		t.Errorf("the mean is %g ± %g, want %g ± %g", got, deviation, mean, want)
+	}
+}
+
 // TestFewDecide: a network is not kept where less than eight rows have the squares of differences.
 func TestFewDecide(t *testing.T) {
 	for _, c := range []struct {

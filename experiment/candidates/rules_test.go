@@ -3,6 +3,7 @@ package candidates
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,6 +125,19 @@ func TestFiner(t *testing.T) {
 	}
 	if got := f.finer(best, best); got != 1e-3 {
 		t.Errorf("the best constant is solved to %g", got)
+	}
+}
+
+// TestAddTried: of each constant the last Φ is kept, once, and none that is not known.
+func TestAddTried(t *testing.T) {
+	f := new(Finder)
+	for _, m := range []*Model{solved(0, 3, 0, 0, 0), solved(1, 2, 0, 0, 0), solved(-1, 5, 0, 0, 0),
+		solved(1, 1.5, 0, 0, 0), NewModel("", 7, nil)} {
+		f.addTried(m)
+	}
+	if want := []runs.Constant{{Lambda: 0, Phi: 3}, {Lambda: 1, Phi: 1.5}, {Lambda: -1, Phi: 5}}; !slices.Equal(f.Tried,
+		want) {
+		t.Errorf("constants %v, want %v", f.Tried, want)
 	}
 }
 

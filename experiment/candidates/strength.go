@@ -214,9 +214,16 @@ func (f *crossFit) judge(y []float64) (trial, error) {
 		}
 		return err
 	})
-	mean := float64(n * sums[0])
-	squares := float64(n*sums[2]) - float64(2*mean*n*sums[1]) + float64(mean*mean)/f.rows
-	return trial{y, mean, math.Sqrt(max(0, squares)), float64(n * sums[3])}, err
+	mean, deviation := weightedMean(sums[:], n, f.rows)
+	return trial{y, mean, deviation, float64(n * sums[3])}, err
+}
+
+// weightedMean returns Σ u L with its standard error, √Σ u² (L − Σ u L)², from the means over n
+// agents of the sums Σ u L, Σ u² L and Σ u² L²; rows is 1/Σ u².
+func weightedMean(sums []float64, n, rows float64) (mean, deviation float64) {
+	mean = float64(n * sums[0])
+	squares := float64(n*sums[2]) - float64(2*mean*n*sums[1]) + float64(mean*mean)/rows
+	return mean, math.Sqrt(max(0, squares))
 }
 
 // zeroX returns an x, on which scores do not depend.

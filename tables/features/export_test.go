@@ -16,9 +16,13 @@ var (
 func alike(int) float64 { return 1 }
 
 // Fold deals rows of some sets to folds, and returns their sets and the folds of training rows.
-func Fold(sets []set, count int, classes []int32, site int) (of []set, folds []int) {
+// Each stands for some rows; nil: for one.
+func Fold(sets []set, count int, classes []int32, rows func(row int) float64, site int) (of []set, folds []int) {
 	part := newPartition(sets)
-	part.fold(count, classes, alike, 1, site)
+	if rows == nil {
+		rows = alike
+	}
+	part.fold(count, classes, rows, 1, site)
 	return part.of, part.folds
 }
 

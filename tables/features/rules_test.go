@@ -85,7 +85,7 @@ func TestFoldsAreDealt(t *testing.T) {
 				tests++
 			}
 		}
-		sets, of := features.Fold(before, folds, classes, site)
+		sets, of := features.Fold(before, folds, classes, nil, site)
 		if len(of) != rows-tests {
 			t.Errorf("%d rows are in folds, want %d", len(of), rows-tests)
 		}
@@ -117,6 +117,23 @@ func TestFoldsAreDealt(t *testing.T) {
 	}
 	if _, other := deal(1); slices.Equal(of, other) {
 		t.Error("two sites deal their rows alike")
+	}
+}
+
+// TestFoldsOfCountedRows: where rows stand for several, folds differ by the largest at most, though
+// some have fewer rows of the table.
+func TestFoldsOfCountedRows(t *testing.T) {
+	const rows, folds = 60, 5
+	before, err := features.SplitRows(rows, nil, features.Shares{0.5, 0.5})
+	testkit.OK(err)
+	count := func(row int) float64 { return []float64{1, 1, 12}[row%3] }
+	_, of := features.Fold(before, folds, nil, count, 0)
+	have := make([]float64, folds)
+	for row, k := range of { // all rows train
+		have[k] += count(row)
+	}
+	if len(of) != rows || slices.Max(have)-slices.Min(have) > 12 {
+		t.Errorf("%d rows are in folds of %v", len(of), have)
 	}
 }
 

@@ -204,18 +204,17 @@ func (t *tune) refitWeights(f experiment.FinishedRun, m models.Model) ([]float64
 	if err != nil {
 		return nil, err
 	}
-	trained, total := rows[0], rows[0]+rows[2]
+	total := rows[0] + rows[2]
 	if t.prepared.Folds == 0 {
 		total += rows[1]
 	}
 	f.Note("The test rows judge the model of %s; the model that is kept, in model.json, is then solved for with all "+
-		"%d, the test rows too (-refit none leaves them out).", wording.Count(trained, "row"), total)
-	times := float64(total) / float64(trained)
+		"%d, the test rows too (-refit none leaves them out).", wording.Count(rows[0], "row"), total)
+	times := float64(total) / float64(rows[0])
 	if f.Refit != nil {
 		if gain := f.KeptGain(times); gain > 0 {
 			f.Note("The loss of the model that is kept is to be expected some %.1f %% below that of one penalty on "+
-				"new "+
-				"rows: with more rows one penalty does better too.", 100*float64(gain))
+				"new rows: with more rows one penalty does better too.", 100*float64(gain))
 		}
 		return f.Refit(all, times)
 	}

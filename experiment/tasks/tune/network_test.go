@@ -59,6 +59,9 @@ func TestModelAuto(t *testing.T) {
 			if len(keeps) != 1 || name(keeps[0]) != c.network || !slices.ContainsFunc(s.Structures, name) {
 				t.Errorf("the structures are %+v; one must be kept, and a network among them", s.Structures)
 			}
+			if len(keeps) > 0 && kept.Phi != keeps[0].Loss {
+				t.Errorf("Φ of the kept model is %g, the cross-fitted loss that chose it %g", kept.Phi, keeps[0].Loss)
+			}
 			v := s.Verdict
 			if notes := strings.Join(v.Notes, "\n"); !strings.Contains(notes, "Tried by the same folds: network of 6") {
 				t.Errorf("no note says which networks were tried: %s", notes)

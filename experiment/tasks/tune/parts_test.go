@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/data"
 	"dsbo/experiment"
 	"dsbo/internal/testkit"
 	"dsbo/models"
@@ -97,6 +98,29 @@ func TestRefits(t *testing.T) {
 			prepared: &features.Prepared{Rows: [3]int{1, 1, c.tests}}}
 		if got := one.refits(); got != c.want {
 			t.Errorf("%+v: refits is %v", c, got)
+		}
+	}
+}
+
+// TestAllRows: the model that is kept is of all rows, each once, at penalties that sum up over them
+// to as much as over the rows that trained the judged one.
+func TestAllRows(t *testing.T) {
+	for folds, total := range map[int]float64{0: 120, 5: 100} {
+		x, note := []float64{-1, 2}, ""
+		one := tune{prepared: &features.Prepared{Rows: [3]int{60, 20, 40}, Folds: folds}}
+		_, err := one.refitWeights(experiment.FinishedRun{X: x,
+			Note: func(format string, args ...any) { note += fmt.Sprintf(format, args...) },
+			Solve: func(_ data.Task, _ models.Model, all []float64) (s experiment.LowerSolution, err error) {
+				for j, v := range all {
+					if before, after := 60*math.Exp(x[j]), total*math.Exp(v); math.Abs(after-before) > 1e-12*before {
+						t.Errorf("%d folds: a penalty is %g over all rows, and was %g", folds, after, before)
+					}
+				}
+				return s, nil
+			}}, nil)
+		testkit.OK(err)
+		if want := fmt.Sprintf("with all %g, the test rows too", total); !strings.Contains(note, want) {
+			t.Errorf("%d folds: %q must have %q", folds, note, want)
 		}
 	}
 }
