@@ -87,13 +87,8 @@ func mixCompressed(w *turn, dst, src []float64, c dsbo.Compressor) {
 	}
 }
 
-// pull and push exchange src over the directed edges of this iteration; where edges have no
+// mixDirected exchanges src over the directed edges of this iteration; where edges have no
 // direction, by W.
-func pull(w *turn, dst, src []float64) { mixDirected(w, dst, src, dsbo.DirectedMixer.Pull) }
-
-func push(w *turn, dst, src []float64) { mixDirected(w, dst, src, dsbo.DirectedMixer.Push) }
-
-// mixDirected is pull or push.
 func mixDirected(w *turn, dst, src []float64,
 	exchange func(m dsbo.DirectedMixer, ctx context.Context, k int, dst, src []float64) error) {
 	m, ok := w.m.(dsbo.DirectedMixer)

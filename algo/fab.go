@@ -68,11 +68,11 @@ func (a *FAB) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) erro
 		a.penaltyDirections(&w, a.last, a.point, a.Lam, wholeDraws)
 		copy(a.tracker.all, a.last.all)
 	}
-	pull(&w, a.in.all, a.point.all)
+	mixDirected(&w, a.in.all, a.point.all, dsbo.DirectedMixer.Pull)
 	copy(a.point.all, a.in.all)
 	a.descend(a.tracker, k)
 	a.penaltyDirections(&w, a.next, a.point, a.Lam, wholeDraws)
-	push(&w, a.in.all, a.tracker.all)
+	mixDirected(&w, a.in.all, a.tracker.all, dsbo.DirectedMixer.Push)
 	track(a.tracker.all, a.in.all, a.next.all, a.last.all) // T ← B T + P⁺ − P
 	return w.err
 }

@@ -13,6 +13,7 @@ import (
 	"dsbo/algo/algotest"
 	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
+	"dsbo/network"
 )
 
 // Where the methods with a constant step end, on quadratics with a closed form.
@@ -97,6 +98,11 @@ func pushPull() (pull, push [][][]float64) {
 	return pull, push
 }
 
+// directedMixers joins the agents of a directed graph, with the rows of its matrices.
+func directedMixers(pull, push [][][]float64) []*algotest.Mixer {
+	return algotest.NewMixersOver(testkit.Get(network.NewDirected(pull, push)))
+}
+
 func identity(n int) [][]float64 {
 	m := make([][]float64, n)
 	for i := range m {
@@ -178,7 +184,7 @@ func TestExactFixedPoints(t *testing.T) {
 			case traits.ExactAverage:
 				ms = algotest.NewMixers(algotest.Average(c.agents))
 			case c.name == "fab":
-				ms = algotest.NewDirectedMixers(pushPull())
+				ms = directedMixers(pushPull())
 			}
 			x := endOf(t, c.name, c.object, c.K, qs, ms)
 			off := norm(algotest.Solve(qs).Gradient(x))
@@ -263,7 +269,7 @@ func TestBiasOfAnotherProblem(t *testing.T) {
 
 	pull, push := pushPull()
 	const penalty = `{"lam":5,"alpha":0.03,"beta":0.02,"gamma":0.02}`
-	x = endOf(t, "fab", penalty, 1000, qs, algotest.NewDirectedMixers(pull, push),
+	x = endOf(t, "fab", penalty, 1000, qs, directedMixers(pull, push),
 		func(m algo.Method) algo.Method { return pulledMethod{m} })
 	if d := math.Sqrt(linalg.Dist2(x, penaltySolution(qs, 5))); !(d > 0.05) {
 		t.Errorf("fab whose trackers have rows that sum to 1 ends %.3g from x_λ; it must be off", d)

@@ -51,7 +51,11 @@ func wholeOracle(kind string, d goldenData, agent int) oracle {
 	case "softmax":
 		m = models.Softmax{Features: d.P, Classes: d.C}
 		s = goldenShard(part, d.P, func(v []float64) *ad.Table {
-			return testkit.Get(data.OneHot(testkit.Get(ad.FloatTable(len(v), 1, v)), d.C))
+			labels := make([]uint8, len(v))
+			for i, class := range v {
+				labels[i] = uint8(class)
+			}
+			return testkit.Get(ad.LabelTable(labels, d.C))
 		})
 	case "quadratic":
 		m = d.quadratic(agent)

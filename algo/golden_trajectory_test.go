@@ -66,7 +66,7 @@ func (g golden) mixers(t *testing.T) []*algotest.Mixer {
 	if g.params["A"] == nil {
 		return algotest.NewMixers(g.W)
 	}
-	return algotest.NewDirectedMixers(parsed[[][][]float64](g.params["A"]), parsed[[][][]float64](g.params["B"]))
+	return directedMixers(parsed[[][][]float64](g.params["A"]), parsed[[][][]float64](g.params["B"]))
 }
 
 func (tr *trajectory) record(t *testing.T, as []algo.Method) {

@@ -11,6 +11,7 @@ import (
 	"dsbo/algo/algotest"
 	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
+	"dsbo/network"
 )
 
 // trackers are the methods' trackers and what they track, by their names in the state; "" is 0.
@@ -46,7 +47,7 @@ func TestSumsHoldAfterAChange(t *testing.T) {
 	for name, cases := range trackers {
 		for _, c := range cases {
 			m := newMembership(func() algo.Method { return ready(t, made(t, name, c.object), 3, 4) },
-				oraclesOf(algotest.NewQuadratics(6, 3, 4, 5)), []int{0, 1, 2, 3, 4}, algotest.Metropolis)
+				oraclesOf(algotest.NewQuadratics(6, 3, 4, 5)), []int{0, 1, 2, 3, 4}, metropolis)
 			m.run(t, 0, 5)
 			for k, present := range [][]int{nil, {0, 2, 3, 4}, {0, 2, 4, 5}, {0, 1, 2, 3, 4, 5}} {
 				if present != nil {
@@ -94,7 +95,7 @@ func TestTheOptimumIsThatOfThosePresent(t *testing.T) {
 	qs := algotest.NewQuadratics(6, p, q, 5)
 	for _, c := range exactMethods {
 		t.Run(c.name, func(t *testing.T) {
-			matrix := func(n int) [][]float64 { return lazy(algotest.Metropolis(n)) }
+			matrix := func(n int) [][]float64 { return lazy(metropolis(n)) }
 			if c.name == "fednest" {
 				matrix = algotest.Average
 			}
@@ -233,4 +234,9 @@ func (m *membership) sum(name string) []float64 {
 		}
 	}
 	return sum
+}
+
+// metropolis is the mixing matrix of a path of n agents with Metropolis weights.
+func metropolis(n int) [][]float64 {
+	return testkit.Get(network.New("path", n, network.Options{})).W.Dense()
 }

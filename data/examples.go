@@ -366,21 +366,3 @@ func countFrom(first, count int) []int {
 	}
 	return list
 }
-
-// OneHot turns a table of one column, of the whole numbers 0 to classes-1, into one-hot codes.
-// It fails with [dsbo.ErrConfig], naming the row, for other numbers.
-func OneHot(target *ad.Table, classes int) (*ad.Table, error) {
-	if target.Cols() != 1 {
-		return nil, dsbo.ShapeErrorf("class labels must be in 1 column; they are in %d", target.Cols())
-	}
-	labels := make([]uint8, target.Rows())
-	for i := range labels {
-		v := target.At(i, 0)
-		if v < 0 || v >= float64(classes) || v != float64(uint8(v)) {
-			return nil, dsbo.ConfigErrorf("class labels must be whole numbers from 0 to %d; row %d has %g",
-				classes-1, i, v)
-		}
-		labels[i] = uint8(v)
-	}
-	return ad.LabelTable(labels, classes)
-}

@@ -3,7 +3,6 @@ package data
 import (
 	"errors"
 	"math"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -349,34 +348,5 @@ func TestTaskValidate(t *testing.T) {
 	task.Test = Examples{}
 	if err := task.Validate(); err != nil {
 		t.Errorf("a task without a test set: %v", err)
-	}
-}
-
-func TestOneHot(t *testing.T) {
-	numbers := func(v ...float64) *ad.Table { return testkit.Get(ad.FloatTable(len(v), 1, v)) }
-	got := testkit.Get(OneHot(numbers(2, 0, 1), 3))
-	var classes []int
-	for i := range got.Rows() {
-		l, _ := got.Label(i)
-		classes = append(classes, l)
-	}
-	if !reflect.DeepEqual(classes, []int{2, 0, 1}) || got.Cols() != 3 {
-		t.Errorf("classes %v of %d", classes, got.Cols())
-	}
-	for _, c := range []struct {
-		target  *ad.Table
-		classes int
-		text    string
-	}{
-		{numbers(0, 3), 3, "class labels must be whole numbers from 0 to 2; row 1 has 3"},
-		{numbers(.5), 3, "class labels must be whole numbers from 0 to 2; row 0 has 0.5"},
-		{numbers(-1), 3, "class labels must be whole numbers from 0 to 2; row 0 has -1"},
-		{numbers(300), 1000, "class labels must be whole numbers from 0 to 999; row 0 has 300"},
-		{numbers(0), 300, "the number of classes must be from 1 to 256; it is 300"},
-		{testkit.Get(ad.FloatTable(1, 2, []float64{1, 0})), 3, "class labels must be in 1 column; they are in 2"},
-	} {
-		if _, err := OneHot(c.target, c.classes); err == nil || err.Error() != c.text {
-			t.Errorf("error %q, want %q", err, c.text)
-		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
@@ -78,14 +79,14 @@ func TestMLPPenalties(t *testing.T) {
 func TestMLPLearns(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	const rows = 120
-	var pts, signs []float64
+	var pts []float64
+	var labels []uint8
 	for i := range rows {
 		angle, radius := 2*math.Pi*r.Float64(), 1+2*float64(i%2)
 		pts = append(pts, radius*math.Cos(angle), radius*math.Sin(angle))
-		signs = append(signs, float64(i%2))
+		labels = append(labels, uint8(i%2))
 	}
-	target := testkit.Get(data.OneHot(table(rows, 1, signs), 2))
-	e := data.Examples{X: table(rows, 2, pts), Target: target}
+	e := data.Examples{X: table(rows, 2, pts), Target: testkit.Get(ad.LabelTable(labels, 2))}
 	for _, relu := range []bool{false, true} {
 		m := models.MLP{Features: 2, Outputs: 2, Hidden: []int{12}, ReLU: relu}
 		p, q := m.Dims()

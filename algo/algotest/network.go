@@ -53,15 +53,6 @@ func mixersOf(team network.Team, w *network.Matrix) (ms []*Mixer, err error) {
 	return ms, nil
 }
 
-// NewDirectedMixers joins the agents of a directed graph, with the rows of its matrices.
-func NewDirectedMixers(pull, push [][][]float64) []*Mixer {
-	m, err := network.NewDirected(pull, push)
-	if err != nil {
-		panic(err)
-	}
-	return NewMixersOver(m)
-}
-
 // Pull counts and pulls, by Mix where edges have no direction.
 func (m *Mixer) Pull(ctx context.Context, k int, dst, src []float64) error {
 	return m.countMix(len(src), func() error { return m.Averager.(dsbo.DirectedMixer).Pull(ctx, k, dst, src) })

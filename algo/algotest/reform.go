@@ -7,7 +7,6 @@ import (
 
 	"dsbo/algo"
 	"dsbo/internal/linalg"
-	"dsbo/network"
 )
 
 // members: a method goes on when the last agent leaves, and when one comes in. What a change does
@@ -82,6 +81,3 @@ func names(m algo.Method) (all []string) {
 	}
 	return all
 }
-
-// Metropolis is the mixing matrix of a path of n agents with Metropolis weights.
-func Metropolis(n int) [][]float64 { return rows(network.New("path", n, network.Options{})) }

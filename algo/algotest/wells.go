@@ -8,21 +8,13 @@ import (
 
 // Wells is agent i of a problem whose lower loss is not convex: g_i = c_i Σ_j (y_j⁴/4 − b_j y_j²/2)
 // with b_j = 1 + j, and f_i = ½ ‖y − e^x‖², of one x. Where the c_i average to 1 the averaged lower
-// loss has a saddle at 0, with Hessian −diag(b), and minima at y_j = ±√b_j, all of [WellsMinimum].
+// loss has a saddle at 0, with Hessian −diag(b), and minima −Σ b_j²/4 at y_j = ±√b_j.
 type Wells struct {
 	Q int // length of y
 	C float64
 }
 
 var _ dsbo.ValueOracle = Wells{}
-
-// WellsMinimum returns the least value −Σ b_j²/4 of the averaged lower loss.
-func WellsMinimum(q int) (least float64) {
-	for j := range q {
-		least -= b(j) * b(j) / 4
-	}
-	return least
-}
 
 func b(j int) float64 { return 1 + float64(j) }
 

@@ -33,12 +33,8 @@ func stochasticQuadratic(l *lab) theorem {
 	return theorem{name: "quadratic", of: q.problem, agents: q.n, a: 1, b: 1, gamma: 0.15, logs: 3, T: 1}
 }
 
-// stochasticLogistic has a prior that keeps x from running to where Φ is flat.
-func stochasticLogistic(l *lab) theorem { return logisticTheorem(l, "logistic", 1) }
-
-// flatLogistic is without the prior, as in the paper's experiment.
-func flatLogistic(l *lab) theorem { return logisticTheorem(l, "logistic without prior", 0) }
-
+// logisticTheorem has a prior that keeps x from running to where Φ is flat; in the paper's
+// experiment it is 0.
 func logisticTheorem(l *lab, name string, prior float64) theorem {
 	c := logistic{n: 5, p: 10, examples: 60, batch: 10, rate: 0.25, weight: 20, prior: prior, seed: l.seed}
 	return theorem{name: name, of: c.problem, agents: c.n, a: 1, b: 1, gamma: 0.3, logs: 4, T: 1}
@@ -68,7 +64,8 @@ func (t theorem) rates(ctx context.Context, ks []int, seeds int) (r rates) {
 // is fitted.
 func convergence(ctx context.Context, l *lab) {
 	ks, seeds := pick(l, []int{100, 250, 630, 1600, 4000, 10000}, []int{8, 16}), pick(l, 8, 1)
-	for _, t := range []theorem{stochasticQuadratic(l), stochasticLogistic(l), flatLogistic(l)} {
+	for _, t := range []theorem{stochasticQuadratic(l), logisticTheorem(l, "logistic", 1),
+		logisticTheorem(l, "logistic without prior", 0)} {
 		r := t.rates(ctx, ks, seeds)
 		l.printf("%s, %d agents in a ring, %d seeds, α = %g/√K, β = %g/√K, γ = %g, T = %d:\n\n", t.name,
 			t.agents, seeds, t.a, t.b, t.gamma, t.T)

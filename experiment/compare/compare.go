@@ -195,7 +195,7 @@ func (t *Trial) line(by Quantity) string {
 // that it does not understand, or that sets the problem by the flags of a method. It pins the
 // problems of the tasks.
 func (s *Spec) checkTasks(all []experiment.Task) error {
-	known := names(all, func(t experiment.Task) string { return t.Name })
+	known := each(all, func(t experiment.Task) string { return t.Name })
 	for k := range s.Tasks {
 		t := &s.Tasks[k]
 		i := slices.Index(known, t.Verb)

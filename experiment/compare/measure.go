@@ -59,7 +59,7 @@ func (c Cost) of(r runs.Record, agents int) float64 {
 
 // medianOf returns the median of a number of some runs, NaN where one of them does not have it.
 func medianOf(trials []*Trial, of func(*Trial) float64) float64 {
-	return median(numbersOf(trials, of))
+	return median(each(trials, of))
 }
 
 // median returns the median of numbers, NaN if one of them is.

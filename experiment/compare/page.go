@@ -47,7 +47,7 @@ func (r *Result) title() string {
 	if r.Spec.Title != "" {
 		return r.Spec.Title
 	}
-	return "Comparison: " + strings.Join(names(r.Spec.Tasks, func(t Task) string { return t.Name }), "; ")
+	return "Comparison: " + strings.Join(each(r.Spec.Tasks, func(t Task) string { return t.Name }), "; ")
 }
 
 func (r *Result) introduction() string {

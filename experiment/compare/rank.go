@@ -70,7 +70,7 @@ func (e *Entry) Began() bool {
 // value returns the mean over the seeds of a quantity at the end of the runs of a point, as p is of
 // means too; NaN if one of them does not have it.
 func (e *Entry) value(point []int, q Quantity) float64 {
-	return stat.Mean(numbersOf(e.points[e.Method.Grid.String(point)],
+	return stat.Mean(each(e.points[e.Method.Grid.String(point)],
 		func(t *Trial) float64 { return t.end(q.of) }), nil)
 }
 
@@ -191,7 +191,7 @@ func (k *Ranking) testSentence(other *Entry) string {
 	text := fmt.Sprintf(" Lowest test loss: %s, %s", best.Method.Name, fiveDigits(median(best)))
 	if best != other {
 		text += fmt.Sprintf("; %s has %s", other.Method.Name, fiveDigits(median(other)))
-		mean, half := paired(numbersOf(other.Best, (*Trial).testLoss), numbersOf(best.Best, (*Trial).testLoss))
+		mean, half := paired(each(other.Best, (*Trial).testLoss), each(best.Best, (*Trial).testLoss))
 		if half == half {
 			text += fmt.Sprintf(", a mean difference of %.2g ± %.2g (95 %% interval over the seeds)", mean, half)
 		}

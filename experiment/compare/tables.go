@@ -117,14 +117,6 @@ func (k *Ranking) line(e *Entry, t *Trial, best bool) []string {
 	return append(cells, wording.Cell(string(t.Folder)), wording.Cell(t.Error))
 }
 
-// numbersOf returns a number of each run, in their order.
-func numbersOf(trials []*Trial, of func(*Trial) float64) (all []float64) {
-	for _, t := range trials {
-		all = append(all, of(t))
-	}
-	return all
-}
-
 // paired returns the mean of a less b, which have a seed and so their data in common pair by pair,
 // and half of its 95 % interval, if differences are normal. That is NaN with fewer than two pairs,
 // or where all differences are the same.

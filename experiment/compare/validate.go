@@ -31,12 +31,12 @@ func (s *Spec) validate() error {
 	for _, list := range []struct {
 		field string
 		names []string
-	}{{"tasks", names(s.Tasks, func(t Task) string { return t.Name })},
-		{"methods", names(s.Methods, func(m Method) string { return m.Name })}} {
+	}{{"tasks", each(s.Tasks, func(t Task) string { return t.Name })},
+		{"methods", each(s.Methods, func(m Method) string { return m.Name })}} {
 		if name, twice := duplicate(list.names); twice {
 			return dsbo.ConfigErrorf(`field %q: names must differ; %q is there twice`, list.field, name)
 		}
-		if name, twice := duplicate(names(list.names, fileName)); twice {
+		if name, twice := duplicate(each(list.names, fileName)); twice {
 			return dsbo.ConfigErrorf(
 				`field %q: names must differ in letters or digits; two are the folder %q`, list.field, name)
 		}
@@ -129,7 +129,7 @@ func checkName[T ~string](field string, all []T, name T) error {
 		return nil
 	}
 	return dsbo.ConfigErrorf(`field %q must be one of %s; it is %q`, field,
-		strings.Join(names(all, func(t T) string { return string(t) }), ", "), name)
+		strings.Join(each(all, func(t T) string { return string(t) }), ", "), name)
 }
 
 // duplicate returns the first value that comes again.
@@ -144,7 +144,8 @@ func duplicate[T comparable](all []T) (value T, found bool) {
 	return value, false
 }
 
-func names[T any](all []T, of func(T) string) (list []string) {
+// each returns what a function makes of each of a list, in their order.
+func each[T, U any](all []T, of func(T) U) (list []U) {
 	for _, v := range all {
 		list = append(list, of(v))
 	}

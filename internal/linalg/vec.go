@@ -121,15 +121,6 @@ func Dist2(x, y []float64) float64 {
 	return s
 }
 
-// Mean sets dst to the average of the rows, summed in order.
-func Mean(dst []float64, rows ...[]float64) {
-	Fill(dst, 0)
-	for _, r := range rows {
-		Add(dst, dst, r)
-	}
-	Scale(dst, 1/float64(len(rows)), dst)
-}
-
 // AllFinite reports whether no entry of x is NaN or infinite.
 func AllFinite(x []float64) bool {
 	for _, v := range x {

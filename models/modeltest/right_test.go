@@ -136,20 +136,19 @@ func (m factors) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 func examples(rows, features, classes int, feature func(r *rand.Rand, column int) float64) data.Shard {
 	r := rand.New(rand.NewPCG(8, uint64(features)))
 	set := func(rows int) data.Examples {
-		v, target := make([]float64, rows*features), make([]float64, rows)
+		v, target, labels := make([]float64, rows*features), make([]float64, rows), make([]uint8, rows)
 		for i := range v {
 			v[i] = feature(r, i%features)
 		}
 		for i := range target {
-			target[i] = r.ExpFloat64()
-			if classes > 0 {
-				target[i] = float64(r.IntN(classes))
+			if target[i] = r.ExpFloat64(); classes > 0 {
+				labels[i] = uint8(r.IntN(classes))
 			}
 		}
 		e := data.Examples{X: testkit.Get(ad.FloatTable(rows, features, v)),
 			Target: testkit.Get(ad.FloatTable(rows, 1, target))}
 		if classes > 0 {
-			e.Target = testkit.Get(data.OneHot(e.Target, classes))
+			e.Target = testkit.Get(ad.LabelTable(labels, classes))
 		}
 		return e
 	}
