@@ -88,7 +88,7 @@
 //	what a run keeps         experiment/finish.go, kept.go
 //	what a run will send     experiment/plan
 //	noise, ε and δ           experiment/privacy, private.go
-//	what a site allows       experiment/site, needs.go
+//	what a site allows, sent experiment/site, needs.go; command/disclosure.go
 //	the verdict, the page    runs/verdict.go, runs/report
 //	own tables               tables; features: tables/features; model files: tables/modelfile
 //	which columns count      tables/effects: coefficients with their errors, tests

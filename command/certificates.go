@@ -22,14 +22,15 @@ const (
 // A certificate is an agent's own, which may be renewed while the agent runs, with what the
 // authority has signed about other agents.
 type certificate struct {
-	files   pki.Files
-	run     string // the cluster file's, and the hash of its settings
-	hash    string
-	log     *slog.Logger
-	monitor *monitor
-	warned  time.Time                 // when the log last said that it expires soon
-	admits  func(*pki.Identity) error // a policy's error about the authorities of a new identity
-	refused string                    // why removals are not used, as the log has it
+	files    pki.Files                 // in the folder of certificates
+	run      string                    // the cluster file's
+	hash     string                    // of its settings
+	log      *slog.Logger              // of the agent
+	monitor  *monitor                  // with when it expires
+	identity *pki.Identity             // that is in use; nil: there is none
+	warned   time.Time                 // when the log last said that it expires soon
+	admits   func(*pki.Identity) error // a policy's error about the authorities of a new identity
+	refused  string                    // why removals are not used, as the log has it
 }
 
 // load returns the identity and the removals to begin with.
@@ -46,6 +47,7 @@ func (c *certificate) load(now time.Time) (id *pki.Identity, removals []string, 
 
 // adopt logs which certificate the agent has from now on, and when it expires.
 func (c *certificate) adopt(id *pki.Identity, now time.Time, what string) {
+	c.identity = id
 	c.log.Info(what, "name", pki.Name(id.Agent), "expires", id.Expires())
 	c.monitor.update(func(p *position) { p.expires = id.Expires() })
 	c.warned = time.Time{}

@@ -65,17 +65,11 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 			return err
 		}
 	}
-	if err := p.askSite(&o, c, e.config.Identity); err != nil {
-		return err
-	}
-	if o.guard.IsSet() {
-		j.Site = o.guard.AddNeed
-	}
-	e.own.admits = func(id *pki.Identity) error {
-		return o.guard.AddNeed(func(r *site.Request) { r.Admits = admitting(c, id) })
-	}
 	if o.attached {
 		stdout = nil // the verb run writes the page and the table once for all
+	}
+	if err := p.askSite(&o, c, e.config.Identity); err != nil {
+		return err
 	}
 	err = e.run(ctx, j, c, stdout, stderr)
 	if errors.Is(err, context.Canceled) {
@@ -122,14 +116,26 @@ type agentSessions struct {
 	unfollow func() // ends the watch for a new certificate; nil: there is none
 }
 
-// run runs a job in sessions.
+// run runs a job in sessions, within the site's policies, and tells what has left.
 func (e *agentSessions) run(ctx context.Context, j *experiment.Job, c *cluster.Cluster, stdout,
 	stderr io.Writer) (err error) {
 	o := e.options
+	if o.guard.IsSet() {
+		j.Site = o.guard.AddNeed
+	}
+	e.own.admits = func(id *pki.Identity) error {
+		return o.guard.AddNeed(func(r *site.Request) { r.Admits = admitting(c, id) })
+	}
+	if j.Sent, err = site.OpenTally(o.folder().Path(runs.SentFile)); err != nil {
+		return err
+	}
 	err = peer.Agent{Folder: o.folder(), Own: o.membership(c), Identity: o.identity(c), Sessions: e.config,
 		Open: e.open}.Run(ctx, j, stdout, stderr)
 	if e.unfollow != nil {
 		e.unfollow()
+	}
+	if failed := o.disclose(c, j.Sent, e.own.identity, err); failed != nil {
+		err = errors.Join(err, fmt.Errorf("disclosure: %w", failed))
 	}
 	return err
 }

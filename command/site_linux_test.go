@@ -68,6 +68,7 @@ func TestSite(t *testing.T) {
 		return []string{"tune", "-certs=" + certs, "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i),
 			fmt.Sprintf("-data=%s/home%d/ours.csv", dir, i)}
 	})
+	disclosed(t, out, certs, n)
 	together := aloneOf(t, tune.Task(), dir, append(flags, "-data="+filepath.Join(dir, "site{agent}.csv"))...)
 	same(t, out, together, n)
 	want, got := testkit.Get(runs.Folder(together).ReadSummary()),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"dsbo/experiment/plan"
 	"dsbo/internal/cli"
 	"dsbo/internal/wording"
 	"dsbo/runs"
@@ -29,6 +30,7 @@ func (r *run) prepare(stderr io.Writer) (err error) {
 // how far it has come.
 func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	e := &ending{run: r}
+	r.Sent.Begin(plan.Loading)
 	l, err := r.load(ctx, at, r.localAgents(at))
 	if err != nil {
 		return e, err
@@ -46,6 +48,13 @@ func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	e.problem = p
 	if e.config, e.warnings, err = r.chooseSteps(ctx, at, &p); err != nil {
 		return e, err
+	}
+	if r.Sent != nil {
+		of, err := plan.New(r.planned(&p, e.config))
+		if err != nil {
+			return e, err
+		}
+		r.Sent.List(of.Quantities)
 	}
 	if err := e.iterate(ctx, l.duration.Seconds()); err != nil {
 		return e, err
@@ -96,10 +105,12 @@ func (e *ending) iterate(ctx context.Context, took float64) (err error) {
 	if e.watch, err = r.watchRun(&c); err != nil {
 		return err
 	}
+	r.Sent.Begin(plan.Iterations)
 	if e.result, err = train.Run(ctx, c); err != nil {
 		return err
 	}
 	e.over = true
+	r.Sent.Begin(plan.Models)
 	e.summary.FloatsFormula = e.floatsByFormula()
 	of := e.result.Epoch
 	if of.Number < len(c.Membership) {

@@ -24,6 +24,7 @@ type Job struct {
 	View      Viewer // nil: a bar and lines on stderr
 	// Site is told what the run needs of the site in this process as that is found; nil: nobody is.
 	Site site.Need
+	Sent *site.Tally // counts what leaves the agent in this process; nil: nothing does
 
 	name         string            // of the command, such as "dsbo mnist"
 	presets      []Preset          // of the task, and the one of all tasks

@@ -101,12 +101,15 @@ type Averages struct {
 	tree    *Tree
 	roots   []float64 // eigenvalues of W but 1 in Leja's order, with ByMix
 	options AverageOptions
+	labeler Labeler // the team; nil: it need not know what travels
+	ofGroup bool    // whether a Group finds them
 }
 
 // NewAverages returns the averages of a team over the edges of w. w must be connected and, for
 // o.ByMix, have a spectrum.
 func NewAverages(team Team, w *Matrix, o AverageOptions) (*Averages, error) {
 	a := &Averages{team: team, w: w, tree: w.Tree(), options: o}
+	a.labeler, _ = team.(Labeler)
 	if a.tree == nil {
 		return nil, dsbo.ConfigErrorf("the graph must be connected to average over it")
 	}
@@ -304,9 +307,11 @@ func (a *Averager) AverageOn(ctx context.Context, vectors ...Vector) error {
 		a.memory.setState(of.state())
 	}
 	t.fill(a.averages, a.memory, vectors)
+	a.averages.label(BySum, vectors...)
 	if err := t.average(ctx, t); err != nil {
 		return err
 	}
+	a.averages.label(BySum)
 	a.sent.Add(a.averages.Traffic(a.id, t.Trip))
 	for i := range vectors {
 		if v := &t.vectors[i]; v.Lost != nil {

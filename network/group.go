@@ -158,6 +158,7 @@ func (g *Group) open() (err error) {
 	if g.averages, err = NewAverages(g.config.Team, g.config.W, g.config.Average); err != nil {
 		return err
 	}
+	g.averages.ofGroup = true
 	for _, i := range g.local {
 		end := g.averages.Agent(i)
 		end.Begin(StageAfterRun)

@@ -39,6 +39,10 @@ func (g *Group) GatherTexts(ctx context.Context, texts []string) error {
 	if err := g.open(); err != nil {
 		return err
 	}
+	for _, i := range g.local {
+		Label(g.config.Team, Carried{Way: ByText, Numbers: len(texts[i]), Text: texts[i], Group: true})
+	}
+	defer Label(g.config.Team)
 	all, err := GatherBytes(g.context(ctx), g.config.Team, g.config.N,
 		func(i int) []byte { return []byte(texts[i]) })
 	if err != nil {

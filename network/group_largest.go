@@ -80,6 +80,8 @@ func (g *Group) largestWords(ctx context.Context, words []uint64) error {
 		return nil
 	}
 	results := make([][]uint64, len(g.local))
+	Label(g.config.Team, Carried{Way: ByMax, Numbers: len(words), Group: true})
+	defer Label(g.config.Team)
 	err := g.exchange(func(k int) error {
 		results[k] = append(results[k], words...)
 		return g.config.Team.Mixer(g.local[k]).Reduce(ctx, Max, 64, results[k])

@@ -119,9 +119,13 @@ func (a *Averager) mix(ctx context.Context, dst, src []float64, factor float64, 
 		wire.round(a.rounded, src, d)
 		src = a.rounded
 	}
+	if a.averages.labeler != nil {
+		a.averages.label(ByMix, Vector{Wire: wire, Dst: src})
+	}
 	if err := linalg.MixAdd(ctx, a.mixer, dst, src, factor, v, &a.kept); err != nil {
 		return err
 	}
+	a.averages.label(ByMix)
 	a.sent.Add(trafficTo(a.averages.w.Sends(a.id), 1, len(src), wire.Bytes(len(src))))
 	return nil
 }

@@ -31,6 +31,9 @@ const (
 	MembershipFile = "agent.json"
 	ChangesFile    = "membership.jsonl" // the changes of who takes part, of package membership
 	KeptPrefix     = "kept."            // begins the names of what agents have found after the iterations
+	DisclosureFile = "disclosure.json"  // what has left the agent, which it has signed
+	DisclosurePage = "disclosure.html"  // the same for people
+	SentFile       = "sent.json"        // the counts that they are made of
 	RegisterFile   = "register.json"    // what an agent has promised the others, of package network/register
 )
 
@@ -119,7 +122,8 @@ func (f Folder) Open(m Mode) error {
 	}
 	var rest []string
 	for _, name := range []string{SumsFile, SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile,
-		MembershipFile, ChangesFile, RegisterFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
+		MembershipFile, ChangesFile, RegisterFile, SetupFile, DisclosureFile, DisclosurePage, SentFile,
+		LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
 		rest = append(rest, f.Path(name))
 	}
 	return removeFiles(f, rest) // before a configuration says that what is here is the new run's

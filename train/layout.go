@@ -38,6 +38,8 @@ func (p Problem) GatherRows(ctx context.Context, length int,
 	if err != nil {
 		return nil, err
 	}
+	network.Label(p.Team, network.Carried{Way: network.ByRow, Numbers: length, Group: true})
+	defer network.Label(p.Team)
 	rows, err := g.Gather(ctx, length, fill)
 	if err != nil {
 		return nil, err

@@ -4,12 +4,14 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"slices"
 
 	"dsbo/experiment"
+	"dsbo/experiment/site"
 	"dsbo/network"
 	"dsbo/network/register"
 	"dsbo/network/session"
@@ -40,10 +42,13 @@ func (a Agent) Run(ctx context.Context, j *experiment.Job, stdout, stderr io.Wri
 		func(g *network.Graph, folder register.Store, data []byte, longest int) (experiment.Meeting, error) {
 			c := a.Sessions
 			c.Matrix, c.Wire, c.MaxFloats, c.Store = g.W, j.Settings.ExchangeWire(), longest, folder
+			if j.Sent != nil {
+				c.Sent = j.Sent.Count
+			}
 			c.Noisy, c.Data = j.Settings.Privacy != nil, slices.Concat(c.Data, data)
 			var err error
 			opened, err = open(c)
-			return meeting{opened}, err
+			return meeting{opened, j.Sent}, err
 		})
 	err := j.Run(ctx, stdout, stderr)
 	if opened != nil {
@@ -56,17 +61,38 @@ func (a Agent) Run(ctx context.Context, j *experiment.Job, stdout, stderr io.Wri
 }
 
 // A meeting is a session's agent as a job sees it.
-type meeting struct{ *session.Agent }
+type meeting struct {
+	*session.Agent
+	sent *site.Tally
+}
 
 func (m meeting) Next(ctx context.Context) (experiment.Session, error) {
 	s, err := m.Agent.Next(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return joined{s}, nil
+	return joined{s, m.sent}, m.sent.Join(s.Number, s.Epoch.Members)
 }
 
 // A joined session is one as a job sees it.
-type joined struct{ *session.Session }
+type joined struct {
+	*session.Session
+	sent *site.Tally
+}
+
+// Label implements [network.Labeler].
+func (s joined) Label(what ...network.Carried) { s.sent.Label(what...) }
+
+// Join implements [experiment.Session], and counts what is handed over.
+func (s joined) Join(ctx context.Context, keep func(given []byte) error) error {
+	s.sent.Label(network.Carried{Way: network.ByState})
+	defer s.sent.Label()
+	return s.Session.Join(ctx, keep)
+}
+
+// Save implements [network.Saver], and keeps what was counted.
+func (s joined) Save(ctx context.Context, write func() error) error {
+	return cmp.Or(s.Session.Save(ctx, write), s.sent.SaveCounts())
+}
 
 func (s joined) Decided() register.Session { return s.Session.Session }

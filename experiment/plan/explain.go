@@ -9,11 +9,12 @@ import (
 	"dsbo/internal/wording"
 )
 
-// observers are who sees an agent's own part of a quantity over gRPC, by its way.
-var observers = [...]string{"nobody: masked", "each neighbour", "its parent", "all sites", "all sites"}
+// Observers are who sees an agent's own part of a quantity over gRPC, by its way.
+var Observers = [...]string{"nobody: masked", "each neighbour", "its parent", "all sites", "all sites",
+	"sites that enter"}
 
-// lengthText writes the length of a quantity.
-func (q Quantity) lengthText() string {
+// LengthText writes the length of a quantity.
+func (q Quantity) LengthText() string {
 	switch q.Way {
 	case ByText:
 		return wording.Count(int(q.Length), "byte")
@@ -50,7 +51,7 @@ func (p *Plan) Explain(w io.Writer) error {
 			phase = q.Phase
 			rows = append(rows, []string{phase, "", "", ""})
 		}
-		rows = append(rows, []string{"  " + q.Name, q.lengthText(), q.Times.Text("%.0f"), observers[q.Way]})
+		rows = append(rows, []string{"  " + q.Name, q.LengthText(), q.Times.Text("%.0f"), Observers[q.Way]})
 	}
 	if err := cli.Table(&b, rows); err != nil {
 		return err

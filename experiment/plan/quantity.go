@@ -6,15 +6,15 @@ import (
 )
 
 // A Way is how a quantity leaves an agent.
-type Way int
+type Way = network.Way
 
 // The ways of quantities.
 const (
-	BySum  Way = iota // a term of a sum over all agents; over gRPC it is masked
-	ByMix             // as it is, to each neighbour
-	ByMax             // the largest of all agents; its parent in the tree sees the largest of the agents below
-	ByText            // text as it is, to all agents
-	ByRow             // numbers as they are, to all agents
+	BySum  = network.BySum
+	ByMix  = network.ByMix
+	ByMax  = network.ByMax
+	ByText = network.ByText
+	ByRow  = network.ByRow
 )
 
 // Phases of a run, as the table of its traffic calls them.

@@ -127,6 +127,10 @@ type Config struct {
 	// begins and ends. nil logs nothing.
 	Log *slog.Logger
 
+	// Sent is called with the bytes of each vector that goes to a neighbour, but not where it is
+	// sent again; it must return at once. nil counts nothing.
+	Sent func(to, bytes int)
+
 	// Wrap, for tests, puts something between this agent and what it sends to a neighbour.
 	// nil means nothing.
 	Wrap func(neighbour int, s Sender) Sender

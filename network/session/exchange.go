@@ -32,14 +32,15 @@ type exchange struct {
 	id   uint64        // of the session
 	wake chan struct{} // has a wake-up of who waits
 
-	mu       *sync.Mutex    // the agent's, guards what is below; methods whose comment has it take it
-	ties     []*tie         // neighbours among the members, by position
-	round    int            // the exchange under way, or the next one
-	over     *register.Over // why the session has ended; nil: it goes on
-	activity activity       // of this agent
-	since    time.Time      // when it began
-	vectors  int64          // payloads sent, once for each neighbour
-	bytes    int64          // of these
+	mu       *sync.Mutex         // the agent's, guards what is below; methods whose comment has it take it
+	ties     []*tie              // neighbours among the members, by position
+	round    int                 // the exchange under way, or the next one
+	over     *register.Over      // why the session has ended; nil: it goes on
+	activity activity            // of this agent
+	since    time.Time           // when it began
+	vectors  int64               // payloads sent, once for each neighbour
+	bytes    int64               // of these
+	count    func(to, bytes int) // [Config.Sent]
 }
 
 // A tie is a neighbour in a session, with what goes to it and comes from it.
@@ -158,6 +159,9 @@ func (x *exchange) post(frame []byte, to func(p *tie) bool) error {
 		if payload := len(frame) - headerSize; payload > 0 {
 			x.vectors++
 			x.bytes += int64(payload)
+			if x.count != nil {
+				x.count(p.agent, payload)
+			}
 		}
 	}
 	if x.activity != waiting {

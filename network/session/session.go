@@ -91,7 +91,9 @@ func newSession(c *Config, d desk, l *ledger, mu *sync.Mutex, lineTo func(agent 
 		}
 	}
 	n := len(ties) + 1
-	return &Session{Session: s, config: c, desk: d, ledger: l, x: newExchange(s.Name(), ties, mu), masks: m,
+	x := newExchange(s.Name(), ties, mu)
+	x.count = c.Sent
+	return &Session{Session: s, config: c, desk: d, ledger: l, x: x, masks: m,
 		view:    view{matrix: matrix, position: position, combiner: matrix.Combiner(position), opposite: -1},
 		scratch: scratch{terms: make([][]float64, n), decoded: make([][]float64, n)}}, nil
 }

@@ -1,0 +1,149 @@
+package site
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dsbo/experiment/plan"
+	"dsbo/internal/wording"
+	"dsbo/network"
+)
+
+// A Report is what has left a site's agent in a run, by the counts of its own processes.
+type Report struct {
+	Format   int       `json:"format"`   // 1
+	Run      string    `json:"run"`      // name
+	Hash     string    `json:"hash"`     // of the cluster file
+	Agent    int       `json:"agent"`    // number
+	Program  string    `json:"program"`  // version
+	State    string    `json:"state"`    // how the last process ended
+	Ended    time.Time `json:"ended"`    // likewise
+	Masked   bool      `json:"masked"`   // whether sums were
+	Policies []Policy  `json:"policies"` // of the site
+	Asked    Request   `json:"asked"`    // what the run was found to need, where there is a policy
+	Starts   int       `json:"starts"`   // processes
+	Killed   int       `json:"killed"`   // processes of which the last part is not counted
+	Sessions []Session `json:"sessions"` // in which the agent took part
+	Rows     []Sent    `json:"sent"`     // by phases
+	All      Count     `json:"all"`      // vectors to all neighbours
+}
+
+// Sent is a row of a report.
+type Sent struct {
+	Phase   string        `json:"phase"`
+	Name    string        `json:"name"`    // as -explain-privacy has it
+	Numbers string        `json:"numbers"` // how many of what type
+	Times   int64         `json:"times"`
+	To      map[int]Count `json:"to"` // by neighbour, with what travels together
+	SeenBy  string        `json:"seen_by"`
+	Text    string        `json:"text,omitempty"`
+}
+
+// Make completes a report with counts and policies.
+func (t *Tally) Make(r Report, g *Guard) Report {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r.Format, r.Policies, r.Asked = 1, g.policies, g.request
+	r.Starts, r.Killed, r.Sessions = t.of.Starts, t.of.Killed, t.of.Sessions
+	for _, row := range t.of.Rows {
+		s := Sent{Phase: row.Phase, Name: row.nameIn(t.of.Listed), Times: row.Times, To: row.To,
+			SeenBy: plan.Observers[row.Way], Text: row.Text}
+		if row.Numbers > 0 {
+			s.Numbers = plan.Quantity{Way: row.Way, Length: float64(row.Numbers), Wire: row.Wire}.LengthText()
+		}
+		if row.Way == plan.BySum && !r.Masked {
+			s.SeenBy = "its neighbours in the tree"
+		}
+		for _, c := range row.To {
+			r.All = r.All.plus(c)
+		}
+		r.Rows = append(r.Rows, s)
+	}
+	slices.SortStableFunc(r.Rows, func(a, b Sent) int {
+		return slices.Index(plan.Phases, a.Phase) - slices.Index(plan.Phases, b.Phase)
+	})
+	return r
+}
+
+func (c Count) plus(d Count) Count { return Count{c.Vectors + d.Vectors, c.Bytes + d.Bytes} }
+
+// Unlisted is the name of what no list of quantities has.
+const Unlisted = "not listed"
+
+// nameIn returns what a row is by the list of the run: of quantities that are alike all names, and
+// of other phases where this one has none.
+func (r *row) nameIn(listed []plan.Quantity) string {
+	switch {
+	case r.Way == network.ByState:
+		return "checkpoint, to sites that enter"
+	case r.Numbers == 0:
+		return "counts of rows and of what was computed, times, progress"
+	}
+	for _, phases := range [][]string{{r.Phase}, plan.Phases} {
+		var names []string
+		for _, q := range listed {
+			alike := r.Way == plan.ByText || int(q.Length) == r.Numbers && q.Wire == r.Wire
+			if q.Way == r.Way && alike && slices.Contains(phases, q.Phase) && !slices.Contains(names, q.Name) {
+				names = append(names, q.Name)
+			}
+		}
+		if names != nil {
+			return strings.Join(names, "; ")
+		}
+	}
+	return Unlisted
+}
+
+//go:embed page.html
+var pageText string
+
+// page is the template of a report on A4.
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"short": func(text string) string { // quoted: others have written it
+		if len(text) > 120 {
+			text = text[:120] + "..."
+		}
+		return strconv.Quote(text)
+	},
+	"count": wording.Count,
+	"to":    func(to map[int]Count) []int { return slices.Sorted(maps.Keys(to)) },
+	"sum": func(to map[int]Count) (all Count) {
+		for _, c := range to {
+			all = all.plus(c)
+		}
+		return all
+	},
+	"members": func(s Session) string { return wording.List(s.Members) },
+}).Parse(pageText))
+
+// WritePage writes a report for people. The same report has the same page.
+func (r Report) WritePage(w io.Writer) error { return page.Execute(w, r) }
+
+// Line tells a report in one line.
+func (r Report) Line() string {
+	return fmt.Sprintf("agent %d of run %s sent %s in %s: %s, in %s", r.Agent, r.Run,
+		wording.Count(int(r.All.Bytes), "byte"), wording.Count(int(r.All.Vectors), "vector"),
+		wording.Count(len(r.Rows), "kind"), wording.Count(len(r.Sessions), "session"))
+}
+
+// Finish notes that the process ends in order, and keeps the counts.
+func (t *Tally) Finish() error {
+	t.mu.Lock()
+	t.of.Running = false
+	t.mu.Unlock()
+	return t.SaveCounts()
+}
+
+// HasSent reports whether there is anything to tell.
+func (t *Tally) HasSent() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.of.Sessions) > 0
+}

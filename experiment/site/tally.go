@@ -1,0 +1,162 @@
+package site
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"dsbo"
+	"dsbo/experiment/plan"
+	"dsbo/internal/disk"
+	"dsbo/network"
+)
+
+// A Tally counts what leaves an agent, in all of its processes. Its methods may be called of nil,
+// which counts nothing, and by several goroutines.
+type Tally struct {
+	mu    sync.Mutex
+	path  string
+	phase string
+	open  key // of what travels now
+	of    counts
+}
+
+// counts are what a tally keeps in the run folder.
+type counts struct {
+	Starts   int             `json:"starts"`   // processes
+	Killed   int             `json:"killed"`   // of which what they sent after their last save is not counted
+	Running  bool            `json:"running"`  // whether one is there, or was killed
+	Sessions []Session       `json:"sessions"` // in which the agent took part
+	Rows     []row           `json:"rows"`
+	Listed   []plan.Quantity `json:"listed"` // what -explain-privacy lists
+}
+
+// A Session is one in which an agent took part.
+type Session struct {
+	Number  uint64 `json:"number"`
+	Members []int  `json:"members"`
+}
+
+// A key tells rows apart.
+type key struct {
+	Phase   string       `json:"phase"`
+	Way     network.Way  `json:"way"`
+	Numbers int          `json:"numbers"` // 0: counts of what was computed, progress, a checkpoint
+	Wire    network.Wire `json:"wire"`
+	Text    string       `json:"text,omitempty"`
+}
+
+// A row counts one kind of quantity.
+type row struct {
+	key
+	Times int64         `json:"times"`
+	To    map[int]Count `json:"to"` // by neighbour
+}
+
+// A Count is what goes to one neighbour.
+type Count struct {
+	Vectors int64 `json:"vectors"`
+	Bytes   int64 `json:"bytes"` // of the vectors
+}
+
+// OpenTally returns the counts of an agent, whose former processes have kept theirs at path.
+func OpenTally(path string) (*Tally, error) {
+	t := &Tally{path: path, phase: plan.Loading}
+	data, err := disk.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, &t.of)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil {
+		return nil, dsbo.ConfigErrorf("%s: %w", path, err)
+	}
+	if t.of.Starts++; t.of.Running {
+		t.of.Killed++
+	}
+	return t, nil
+}
+
+// Begin begins a phase of the run, as package plan names it.
+func (t *Tally) Begin(phase string) {
+	if t != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.phase, t.open = phase, key{Phase: phase, Way: network.ByRow}
+	}
+}
+
+// List names what the run sends.
+func (t *Tally) List(all []plan.Quantity) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.of.Listed = all
+}
+
+// Join counts a session, and keeps that this process is there.
+func (t *Tally) Join(number uint64, members []int) error {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	t.of.Sessions, t.of.Running = append(t.of.Sessions, Session{number, members}), true
+	t.mu.Unlock()
+	return t.SaveCounts()
+}
+
+// Label says what is counted from now on, once each; nothing: progress. Several travel together.
+func (t *Tally) Label(what ...network.Carried) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open = key{Phase: t.phase, Way: network.ByRow}
+	for i, w := range what {
+		k := key{Phase: t.phase, Way: w.Way, Numbers: w.Numbers, Wire: w.Wire, Text: w.Text}
+		if w.Group && t.phase == plan.Iterations {
+			k.Phase = plan.Evaluation
+		}
+		t.row(k).Times++
+		if i == 0 {
+			t.open = k
+		}
+	}
+}
+
+// row returns the row of a key. The lock is held.
+func (t *Tally) row(k key) *row {
+	i := slices.IndexFunc(t.of.Rows, func(r row) bool { return r.key == k })
+	if i < 0 {
+		i = len(t.of.Rows)
+		t.of.Rows = append(t.of.Rows, row{key: k, To: map[int]Count{}})
+	}
+	return &t.of.Rows[i]
+}
+
+// Count counts a vector to a neighbour.
+func (t *Tally) Count(to, bytes int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.row(t.open)
+	c := r.To[to]
+	c.Vectors++
+	c.Bytes += int64(bytes)
+	r.To[to] = c
+}
+
+// SaveCounts writes the counts to the disk.
+func (t *Tally) SaveCounts() error {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	data, err := json.Marshal(t.of)
+	t.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return disk.WriteBytes(t.path, data)
+}

@@ -1,0 +1,49 @@
+package network
+
+// A Way is how a quantity leaves an agent.
+type Way int
+
+// The ways of quantities.
+const (
+	BySum   Way = iota // a term of a sum over all agents; over gRPC it is masked
+	ByMix              // as it is, to each neighbour
+	ByMax              // the largest of all agents; its parent in the tree sees the largest of the agents below
+	ByText             // text as it is, to all agents
+	ByRow              // numbers as they are, to all agents
+	ByState            // a checkpoint, to agents that enter
+)
+
+// Carried is a quantity of an agent's data that an exchange carries.
+type Carried struct {
+	Way
+	Numbers int  // of the agent, or bytes of a text
+	Wire    Wire // type of the numbers
+	Text    string
+	Group   bool // found by a [Group], in no iteration
+}
+
+// A Labeler is a [Team] that is told what its next exchanges carry; nothing stands for counts of
+// what was computed and for progress.
+type Labeler interface {
+	Team
+	Label(what ...Carried)
+}
+
+// Label tells a team, if it is to know, what its next exchanges carry.
+func Label(t Team, what ...Carried) {
+	if l, ok := t.(Labeler); ok {
+		l.Label(what...)
+	}
+}
+
+// label tells the team that vectors are next; none: that they are over.
+func (a *Averages) label(way Way, vectors ...Vector) {
+	if a.labeler == nil {
+		return
+	}
+	var all []Carried
+	for _, v := range vectors {
+		all = append(all, Carried{Way: way, Numbers: len(v.Dst), Wire: v.Wire, Group: a.ofGroup})
+	}
+	a.labeler.Label(all...)
+}
