@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/ad"
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/internal/cli"
@@ -231,6 +232,39 @@ func TestDefaultHoldout(t *testing.T) {
 	} {
 		if got := defaultHoldoutOf(c.validation, c.training, c.least, c.model); got != c.want {
 			t.Errorf("%s: %g is held out, want %g", c.name, got, c.want)
+		}
+	}
+}
+
+// TestChooseHoldout: the share follows from the validation and training examples of all agents, and
+// from the agent with the fewest validation examples; a run that goes on has the share of its
+// folder, whatever examples there are now. A share that is given stays.
+func TestChooseHoldout(t *testing.T) {
+	of := func(n int) data.Examples {
+		return data.Examples{X: testkit.Get(ad.FloatTable(n, 1, make([]float64, n)))}
+	}
+	folder := runs.Folder(t.TempDir())
+	testkit.OK(folder.WriteConfig(runs.Config{Holdout: 0.3}))
+	for name, c := range map[string]struct {
+		train, val [2]int
+		given      bool
+		at         beginning
+		want       float64
+	}{
+		"enough":            {[2]int{2000, 10}, [2]int{20, 3980}, false, beginning{}, 0.1},
+		"few of one":        {[2]int{2000, 20}, [2]int{19, 3981}, false, beginning{}, 0},
+		"few training ones": {[2]int{1998, 1}, [2]int{2000, 2000}, false, beginning{}, 0},
+		"goes on":           {[2]int{2000, 10}, [2]int{20, 3980}, false, beginning{point: &train.Point{}}, 0.3},
+		"given":             {[2]int{2000, 10}, [2]int{20, 3980}, true, beginning{point: &train.Point{}}, 0.7},
+	} {
+		r := &run{Job: &Job{Settings: new(Settings)}, folder: folder}
+		r.Agents, r.Holdout, r.heldOut = 2, 0.7, c.given
+		l := &loaded{model: models.Linear{Features: 1, Outputs: 1}}
+		for i := range c.val {
+			l.data.Shards = append(l.data.Shards, data.Shard{Train: of(c.train[i]), Val: of(c.val[i])})
+		}
+		if err := r.chooseHoldout(t.Context(), c.at, l); err != nil || r.Holdout != c.want {
+			t.Errorf("%s: %g is held out, want %g; error %v", name, r.Holdout, c.want, err)
 		}
 	}
 }

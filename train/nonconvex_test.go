@@ -3,6 +3,7 @@ package train_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,8 +50,9 @@ func nonconvexConfig(matrix dsbo.CurvatureMatrix, m algo.Method) train.Config {
 
 // TestNonconvexRun: iterations go down to a minimum; records have the least eigenvalue, negative
 // first and positive at the end; and a run that is interrupted goes on with the same bits,
-// damping included.
+// damping included, which makes another run of it.
 func TestNonconvexRun(t *testing.T) {
+	var ends [][]float64
 	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.Hessian, dsbo.DampedHessian} {
 		c := nonconvexConfig(matrix, &algo.NewtonCG{Start: "x0", Damping: 0.1, Mem: 6, Lr: "0.01"})
 		whole := run(t, c)
@@ -64,6 +66,10 @@ func TestNonconvexRun(t *testing.T) {
 		interruptAt(t, c, 3)
 		c.Resume = true
 		sameRun(t, whole, run(t, c))
+		ends = append(ends, slices.Concat(whole.X, whole.Y))
+	}
+	if slices.Equal(ends[0], ends[1]) {
+		t.Error("products of damped Hessians are not damped")
 	}
 }
 

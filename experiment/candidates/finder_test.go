@@ -127,10 +127,14 @@ func TestDescentCost(t *testing.T) {
 		Seed: 1}.Task())
 	p := testkit.Get(train.NewProblem(task, models.Logistic{Features: features}, models.Config{Seed: 1}))
 	c := new(counter)
-	find := candidates.New(p, "λ", features, p.Solver(), nil, c)
+	solver := p.Solver()
+	find := candidates.New(p, "λ", features, solver, nil, c)
 	find.Spent = spent
 	tuned := candidates.NewModel("λ tuned", runs.Unknown(), slices.Repeat([]float64{5}, features))
 	testkit.OK(find.Solve(t.Context(), tuned, nil, nil))
+	if solver.PhiTol != 1e-4 || solver.GradientTol != 1e-2 { // the gradient only says where to go
+		t.Errorf("a model that is shown is solved to %g, its gradient to %g", solver.PhiTol, solver.GradientTol)
+	}
 	_, rival, err := find.Constants(t.Context(), 5)
 	testkit.OK(err)
 	bound := spent

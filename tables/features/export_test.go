@@ -7,10 +7,15 @@ import "dsbo/tables"
 var (
 	CommonClasses = func(c *tables.Column, rows int) []string { return commonClasses(c, rows, alike) }
 	SplitRows     = func(n int, classes []int32, shares Shares) (of []set, err error) {
-		part, err := splitRows(n, classes, alike, shares, 1, 0)
-		return part.of, err
+		return SplitCounted(n, classes, alike, shares)
 	}
 )
+
+// SplitCounted divides rows, each of which stands for some, by shares.
+func SplitCounted(n int, classes []int32, rows func(row int) float64, shares Shares) (of []set, err error) {
+	part, err := splitRows(n, classes, rows, shares, 1, 0)
+	return part.of, err
+}
 
 // alike is the weight of each row.
 func alike(int) float64 { return 1 }

@@ -120,6 +120,23 @@ func TestFoldsAreDealt(t *testing.T) {
 	}
 }
 
+// TestSplitOfCountedRows: where rows stand for several, each set has its share of all that they
+// stand for, to the largest of them.
+func TestSplitOfCountedRows(t *testing.T) {
+	count := func(row int) float64 { return []float64{1, 1, 12}[row%3] }
+	of, err := features.SplitCounted(120, nil, count, features.DefaultShares)
+	testkit.OK(err)
+	have := make([]float64, 3)
+	for row, k := range of {
+		have[k] += count(row)
+	}
+	for k, share := range features.DefaultShares {
+		if want := share * 40 * 14; math.Abs(have[k]-want) > 12 {
+			t.Errorf("set %d has %g rows, want %g", k, have[k], want)
+		}
+	}
+}
+
 // TestFoldsOfCountedRows: where rows stand for several, folds differ by the largest at most, though
 // some have fewer rows of the table.
 func TestFoldsOfCountedRows(t *testing.T) {
