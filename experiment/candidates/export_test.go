@@ -33,3 +33,13 @@ func (c CrossFit) AtBlocks(ctx context.Context, theta []float64, strength float6
 	t, err := f.judge(m.Y)
 	return float64(m.Phi), m.gradient, t.loss, err
 }
+
+// RowWeights returns how much a row that an example stands for weighs, of each agent's validation
+// examples.
+func (c CrossFit) RowWeights(ctx context.Context) ([][]float64, error) {
+	f, err := c.newCrossFit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return f.weights, nil
+}

@@ -352,3 +352,24 @@ func (c *counter) Solved()                   {}
 func (c *counter) Found(m *candidates.Model) { c.products = append(c.products, m.Steps) }
 func (c *counter) Expect(int)                {}
 func (c *counter) Log(string, ...any)        { c.said = true }
+
+// TestRowWeights: an example that stands for n rows weighs as much as they do together.
+func TestRowWeights(t *testing.T) {
+	f := crossFitted(sparse(3, 1), 1, 12, 3)
+	plain := testkit.Get(f.RowWeights(t.Context()))
+	for i := range f.Data.Shards {
+		val := &f.Data.Shards[i].Val
+		counts := make([]float64, val.Len())
+		for row := range counts {
+			counts[row] = float64(1 + row%3)
+		}
+		val.Count = testkit.Get(ad.FloatTable(val.Len(), 1, counts))
+	}
+	for i, weights := range testkit.Get(f.RowWeights(t.Context())) {
+		for row, w := range weights {
+			if n := float64(1 + row%3); math.Abs(w*n-plain[i][row]) > 1e-15 {
+				t.Errorf("agent %d: a row of example %d, of %g, weighs %g, want %g", i, row, n, w, plain[i][row]/n)
+			}
+		}
+	}
+}
