@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -250,14 +251,26 @@ func keptReason(s *runs.Summary) string {
 	values := fmt.Sprintf("Φ, which decides, is the mean loss on the rows that tune and what keeps log-penalties "+
 		"together: it is %s with the tuned ones and %s with one for all", number(float64(tuned.Phi)),
 		number(float64(other.Phi)))
-	switch {
-	case tuned.Kept:
+	if tuned.Kept {
 		return "The tuned log-penalties are kept. " + values + "."
-	case tuned.Phi <= other.Phi:
-		return "One log-penalty for all is kept. " + values +
-			", but on rows that tune nothing it does better by more than a standard error."
 	}
-	return "One log-penalty for all is kept. " + values + "."
+	return "One log-penalty for all is kept" + lostBy(s, tuned, other) + ". " + values + "."
+}
+
+// lostBy returns the rule by which a tuned model has lost, by the rules for models of a run,
+// where that is not that its Φ is larger.
+func lostBy(s *runs.Summary, tuned, other runs.Model) string {
+	switch {
+	case !tuned.Converged && !tuned.Reached:
+		return ", as the solution with the tuned ones has not converged"
+	case tuned.Phi > other.Phi:
+		return ""
+	case slices.ContainsFunc(s.Verdict.Gains, func(g runs.Gain) bool {
+		return g.Set == runs.HeldOut && g.LossChange > g.LossError
+	}):
+		return ", as on rows that tune nothing it does better by more than a standard error"
+	}
+	return ", as the tuned ones are no better"
 }
 
 // Data returns the points of a figure as a link to a file of comma-separated values.

@@ -135,3 +135,29 @@ func TestBestConstant(t *testing.T) {
 		}
 	}
 }
+
+// TestKeptReason: a page gives the rule by which one penalty for all is kept.
+func TestKeptReason(t *testing.T) {
+	heldOut := func(change runs.Number) []runs.Gain {
+		return []runs.Gain{{Set: runs.Test, LossChange: 9, LossError: 1},
+			{Set: runs.HeldOut, LossChange: change, LossError: 0.5}}
+	}
+	for name, c := range map[string]struct {
+		tuned runs.Model
+		gains []runs.Gain
+		want  string
+	}{
+		"kept":          {runs.Model{Phi: 2, Kept: true}, nil, "The tuned log-penalties are kept. Φ"},
+		"larger Φ":      {runs.Model{Phi: 4, Converged: true}, heldOut(0.6), "One log-penalty for all is kept. Φ"},
+		"held-out rows": {runs.Model{Phi: 2, Reached: true}, heldOut(0.6), "better by more than a standard error. Φ"},
+		"no worse":      {runs.Model{Phi: 3, Converged: true}, heldOut(0.4), "the tuned ones are no better. Φ"},
+		"not converged": {runs.Model{Phi: 2}, heldOut(0.6), "has not converged. Φ"},
+		"no Φ":          {runs.Model{Phi: runs.Unknown(), Converged: true}, nil, ""},
+	} {
+		s := &runs.Summary{Models: []runs.Model{{Name: "one", Phi: 3, Converged: true}, c.tuned},
+			Verdict: runs.Verdict{Against: "one", Gains: c.gains}}
+		if got := keptReason(s); !strings.Contains(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
