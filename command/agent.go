@@ -33,6 +33,7 @@ var numberVariables = []string{"SLURM_PROCID", "JOB_COMPLETION_INDEX"}
 type agentOptions struct {
 	options
 	agent     int                   // its number
+	check     bool                  // whether it is only tried what the agent needs
 	attached  bool                  // whether it ends as stdin does
 	own       []string              // flags of the task that are this agent's own
 	fewSites  bool                  // whether fewer than 3 sites are allowed
@@ -110,6 +111,8 @@ func (o *agentOptions) addFlags(f *cli.Flags) (agent *string) {
 	f.BoolVar(&o.attached, "attached", false,
 		"for a program that starts agents: stop when stdin ends, as on an interrupt, and write an error to stdout "+
 			"instead of stderr")
+	f.BoolVar(&o.check, "check", false,
+		"read the files of the agent and connect to its neighbours once, print each step, and end")
 	f.StringVar(&o.listen, "listen", "",
 		"`address` to listen on, for instance :7000 (default: the agent's own in the cluster file)")
 	f.BoolVar(&o.fewSites, "few-sites", false,
@@ -121,7 +124,7 @@ func (o *agentOptions) addFlags(f *cli.Flags) (agent *string) {
 	f.StringVar(&o.logFile, "log-file", "", "`file` to which to append the whole log, as JSON lines, beside stderr")
 	f.DurationVar(&o.progress, "progress", 10*time.Second,
 		"`time` between log lines about the agent's progress, if stderr is no terminal; 0: none")
-	f.Group("Run", "cluster", "agent", "out", "result", "few-sites", "attached")
+	f.Group("Run", "cluster", "agent", "out", "result", "few-sites", "check", "attached")
 	f.Group("Connections", slices.Insert(slices.Clone(connectionFlags), 1, "listen")...)
 	f.Group("Output", "log", "log-file", "quiet", "progress", "http")
 	return agent

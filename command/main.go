@@ -10,6 +10,7 @@
 //	dsbo agent -cluster FILE -out DIR     one agent of a cluster file
 //	dsbo collect -out DIR RUN...          one run folder from the agents' folders
 //	dsbo disclosure -certs DIR RUN...     check what sites have signed of what left them
+//	dsbo network -cluster FILE -agent I   the connections of an agent, for a firewall
 //	dsbo relay -certs DIR -listen ADDR    a relay between agents that can only dial out
 //	dsbo pki -cluster FILE -out DIR       certificates for the agents, all at once
 //	dsbo pki STEP                         certificates for sites that keep their keys
@@ -82,6 +83,7 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 		verb{"agent", "run one agent of a cluster file", p.agent},
 		verb{"collect", "make one run folder from the folders of all agents", p.collect},
 		verb{"disclosure", "verify what sites have signed of what left them", p.disclosure},
+		verb{"network", "print the connections of an agent, for a firewall", p.network},
 		verb{"relay", "connect agents of several sites that can only dial out", p.relay},
 		verb{"pki", "make the certificates by which agents know each other", p.pki},
 		verb{"version", "print the version of this program and its kernels", p.version},

@@ -110,6 +110,9 @@ func (o *agentOptions) mergeFlags(t experiment.Task, c *cluster.Cluster, given m
 
 // startAgent runs an agent whose command line has been read.
 func (p *program) startAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, stderr io.Writer) error {
+	if o.check {
+		return p.checkAgent(ctx, o, c, stdout)
+	}
 	ignoreTerminal()
 	if o.attached {
 		var stop context.CancelFunc

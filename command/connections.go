@@ -1,0 +1,169 @@
+package command
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"dsbo"
+	"dsbo/command/cluster"
+	"dsbo/experiment/site"
+	"dsbo/internal/cli"
+	"dsbo/network/pki"
+	"dsbo/network/relay"
+)
+
+// A connection is one that an agent makes, or that others make to it.
+type connection struct {
+	inbound       bool
+	peer          int // the other agent; -1: the relay
+	address       string
+	protocol, why string
+}
+
+// connectionsOf returns the connections of an agent of a cluster file, as sessions make them: of
+// two neighbours the lower number connects to the higher one, or who has no address to who has one.
+func connectionsOf(c *cluster.Cluster, agent int) (list []connection) {
+	own, relayed := c.Addresses[agent], false
+	for _, j := range c.Graph.W.Neighbours(agent) {
+		other := c.Addresses[j]
+		why := fmt.Sprintf("sums and vectors of run %s with agent %d", c.Run, j)
+		switch {
+		case own == "" && other == "":
+			if !relayed {
+				list = append(list, connection{peer: -1, address: c.Relay, protocol: "HTTPS, Upgrade",
+					why: "the relay: TLS 1.3 to agents without addresses passes it"})
+			}
+			relayed = true
+		case other != "" && (own == "" || j > agent):
+			list = append(list, connection{peer: j, address: other, protocol: "TCP, TLS 1.3", why: why})
+		default:
+			list = append(list, connection{inbound: true, peer: j, address: own, protocol: "TCP, TLS 1.3", why: why})
+		}
+	}
+	return list
+}
+
+const networkIntro = `Prints the connections of one agent, one a row, as the form for a firewall asks for them:
+direction, host, port, protocol, purpose. Where the environment names a proxy (HTTPS_PROXY),
+the row is the connection to it, by CONNECT. Nothing else comes in or goes out, but for what
+-http serves.`
+
+// network is the verb network: it prints the connections of an agent.
+func (p *program) network(_ context.Context, args []string, stdout, _ io.Writer) error {
+	f := p.flags("network", networkIntro, "-cluster FILE -agent I", "-cluster cluster.json -agent 3")
+	path := f.String("cluster", "", "cluster `file`")
+	agent := f.String("agent", "", "the agent's `number`")
+	f.Group("Flags", "cluster", "agent")
+	if err := f.Parse(args, stdout, "cluster", "agent"); err != nil {
+		return err
+	}
+	c, err := cluster.Load(*path, p.checkTask)
+	if err != nil {
+		return err
+	}
+	i, err := agentNumber(*agent, len(c.Addresses), os.Getenv)
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"direction", "host", "port", "protocol", "purpose"}}
+	for _, x := range connectionsOf(c, i) {
+		direction, address, protocol := "outbound", x.address, x.protocol
+		if x.inbound {
+			direction = "inbound"
+		} else if proxy, err := httpproxy.FromEnvironment().ProxyFunc()(
+			&url.URL{Scheme: "https", Host: address}); err == nil && proxy != nil {
+			address, protocol = proxy.Host, "HTTP, CONNECT "+address
+		}
+		host, port, err := net.SplitHostPort(address)
+		if err != nil {
+			return dsbo.ConfigErrorf("the proxy of HTTPS_PROXY must have a port; it is %s", address)
+		}
+		rows = append(rows, []string{direction, host, port, protocol, x.why})
+	}
+	return cli.Table(stdout, rows)
+}
+
+// dialTimeout bounds the check of one connection.
+const dialTimeout = 10 * time.Second
+
+// checkAgent is agent -check: it prints what is read and reached, a line each, and returns the
+// first error, after all have been tried.
+func (p *program) checkAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout io.Writer) error {
+	var first error
+	step := func(name string, err error) {
+		text := "ok"
+		if err != nil {
+			text = cli.OneLine(err)
+			if first == nil {
+				first = err
+			}
+		}
+		fmt.Fprintf(stdout, "%s: %s\n", name, text)
+	}
+	step("cluster file "+o.cluster, nil)
+	var id *pki.Identity
+	if o.certs != "" {
+		var err error
+		if id, err = pki.Load(o.certs, o.agent, time.Now()); err == nil {
+			id, err = id.InRun(c.Run, c.Keys)
+		}
+		step("certificate", err)
+		if err != nil {
+			return first
+		}
+	}
+	j, err := p.agentJob(&o, c)
+	if err == nil {
+		from := site.Request{Unmasked: !o.mask, Admits: admitting(c, id)}
+		err = j.AskSite(o.agent, len(c.Addresses), from, o.guard.AddNeed)
+	}
+	step("data, and "+site.PolicyFile, err)
+	if o.agent < len(c.Addresses) {
+		for _, x := range connectionsOf(c, o.agent) {
+			if name := fmt.Sprintf("agent %d at %s", x.peer, x.address); x.inbound {
+				fmt.Fprintf(stdout, "agent %d: connects to this agent\n", x.peer)
+			} else if x.peer < 0 {
+				step("relay "+x.address, reach(ctx, x, id))
+			} else {
+				step(name, reach(ctx, x, id))
+			}
+		}
+	}
+	return first
+}
+
+// reach connects once, through a proxy if there is one, and waits until the other side has accepted
+// this agent's certificate.
+func reach(ctx context.Context, x connection, id *pki.Identity) error {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	conn, err := relay.Dialer{}.Dial(ctx, x.address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if id == nil {
+		return nil
+	}
+	host, _, _ := net.SplitHostPort(x.address) // which the cluster file has checked
+	settings := id.ToHost(host)
+	if x.peer >= 0 {
+		settings = id.Client(x.peer)
+		settings.NextProtos = []string{"h2"}
+	}
+	secured := tls.Client(conn, settings)
+	if err := secured.HandshakeContext(ctx); err != nil || x.peer < 0 {
+		return err
+	}
+	_ = secured.SetReadDeadline(time.Now().Add(dialTimeout)) // a read fails without it too
+	_, err = secured.Read(make([]byte, 1))
+	return err
+}
