@@ -70,7 +70,7 @@ type layoutColumn struct {
 }
 
 func newLayout(in *input.File, o Options) (*layout, error) {
-	whole, err := readStart(in)
+	whole, err := readStart(in, o.Spare)
 	if err != nil {
 		return nil, err
 	}

@@ -79,13 +79,16 @@ func (d dialect) field(data []byte, at int) (text []byte, next int, last bool, r
 	return bytes.TrimSpace(text), next, last, "" // of other space, such as one that does not break
 }
 
+// openQuote is what is wrong with a value that never ends.
+const openQuote = "a quote is not closed: close it, or double it where it is part of the value"
+
 // quoted reads the rest of a field from behind its first quote.
 func (d dialect) quoted(data []byte, at int) (text []byte, next int, last bool, reason string) {
 	copied := false
 	for begin := at; ; {
 		n := bytes.IndexByte(data[at:], '"')
 		if n < 0 {
-			return nil, 0, false, "a quote is not closed"
+			return nil, 0, false, openQuote
 		}
 		end := at + n
 		if doubled := end+1 < len(data) && data[end+1] == '"'; doubled {
@@ -146,6 +149,28 @@ func (d dialect) blank(data []byte, at int) int {
 		return i + 1
 	}
 	return at
+}
+
+// spareRecords is wholeRecords of text some of whose records cannot be read, each of which is a
+// line: so is one whose quote is not closed in a part of the file.
+func (d dialect) spareRecords(data []byte) (end int) {
+	for end < len(data) {
+		at, last, reason := end, false, ""
+		for !last && reason == "" {
+			_, at, last, reason = d.field(data, at)
+		}
+		if reason != "" {
+			at = end + bytes.IndexByte(data[end:], '\n') + 1
+			if reason == openQuote && end > 0 {
+				return end // with more of the file behind it
+			}
+		}
+		if at == end || data[at-1] != '\n' {
+			return end
+		}
+		end = at
+	}
+	return end
 }
 
 // record reads the fields of the record at a place, as texts of their own. It returns where the

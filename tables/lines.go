@@ -45,9 +45,13 @@ func newBadRows(spare bool) badRows {
 
 // add keeps the reason of a row, unless it has one.
 func (b badRows) add(row int, column, reason string) {
-	if b != nil && b[row] == "" {
-		b[row] = "column " + column + ": " + reason
+	if b == nil || b[row] != "" {
+		return
 	}
+	if column != "" {
+		reason = "column " + column + ": " + reason
+	}
+	b[row] = reason
 }
 
 // Fail returns an error about a row, from 0, and a column, with the row's line where the file

@@ -58,10 +58,11 @@ func (p *part) parse() {
 		next := p.blank(p.data, at)
 		if next == at {
 			if p.repeatsHeader(at) {
-				p.err = p.in.Fail(line, "", "the header must stand once; this line repeats it")
-				return
+				next, p.err = p.leaveOut(at, 0, line, "", "the header must stand once; this line repeats it: take it out")
+			} else {
+				next, p.err = p.parseRecord(at, line)
 			}
-			if next, p.err = p.parseRecord(at, line); p.err != nil {
+			if p.err != nil {
 				return
 			}
 			p.lines.add(p.rows, line)
@@ -81,9 +82,29 @@ func (p *part) repeatsHeader(at int) bool {
 	return ok
 }
 
+// leaveOut makes the record at a place a row that lacks the values from column j on, for a reason.
+// Where nothing may be missing it is an error. It returns where the next line begins.
+func (p *part) leaveOut(at, j, line int, column, reason string) (next int, err error) {
+	if !p.spare {
+		return 0, p.in.Fail(line, column, "%s", reason)
+	}
+	for ; j < len(p.columns); j++ {
+		if p.layout.columns[j].keep {
+			p.appendValue(j, nil, line)
+		}
+	}
+	delete(p.bad, p.rows)
+	p.bad.add(p.rows, column, reason)
+	n := bytes.IndexByte(p.data[at:], '\n')
+	if n < 0 {
+		return len(p.data), nil
+	}
+	return at + n + 1, nil
+}
+
 // parseRecord reads the values of the record at a place and returns where the next one begins.
 func (p *part) parseRecord(at, line int) (next int, err error) {
-	j := 0
+	j, begin := 0, at
 	for last := false; !last; j++ {
 		if j < len(p.columns) && p.columns[j].easy {
 			if v, n := leadingNumber(p.data[at:], p.decimal); n > 0 {
@@ -97,7 +118,7 @@ func (p *part) parseRecord(at, line int) (next int, err error) {
 		var text []byte
 		var reason string
 		if text, at, last, reason = p.field(p.data, at); reason != "" {
-			return 0, p.in.Fail(line, p.nameOf(j), "%s", reason)
+			return p.leaveOut(begin, j, line, p.nameOf(j), reason)
 		}
 		if j < len(p.columns) && p.layout.columns[j].keep {
 			p.appendValue(j, text, line)
@@ -110,17 +131,9 @@ func (p *part) parseRecord(at, line int) (next int, err error) {
 		}
 		reason := fmt.Sprintf("a record must have %s separated by %q, as %s has; it has %d",
 			wording.Count(len(p.columns), "value"), p.separator, first, j)
-		if !p.spare {
-			return 0, p.in.Fail(line, "", "%s", reason)
-		}
-		for ; j < len(p.columns); j++ {
-			if p.layout.columns[j].keep {
-				p.appendValue(j, nil, line)
-			}
-		}
-		p.bad[p.rows] = reason
+		_, err = p.leaveOut(begin, j, line, "", reason)
 	}
-	return at, nil
+	return at, err
 }
 
 func (p *part) nameOf(j int) string {

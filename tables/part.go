@@ -75,9 +75,14 @@ func (c *cutter) next(data []byte) (_ []byte, line int, err error) {
 	}
 }
 
-// readStart returns the first part of a file, which has at least one record.
-func readStart(in *input.File) ([]byte, error) {
-	c, err := newCutter(in, 0, 0, wholeRecords)
+// readStart returns the first part of a file, which has at least one record, or where records may
+// be spared a line.
+func readStart(in *input.File, spare bool) ([]byte, error) {
+	whole := wholeRecords
+	if spare {
+		whole = wholeLines
+	}
+	c, err := newCutter(in, 0, 0, whole)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,11 @@ type pass struct {
 // readPass reads all values with the kinds that the layout says. Parts are parsed at the same time,
 // and joined in their order.
 func readPass(l *layout) (*pass, error) {
-	cut, err := newCutter(l.in, l.skip, l.lines, wholeRecords)
+	whole := wholeRecords
+	if l.spare {
+		whole = l.spareRecords
+	}
+	cut, err := newCutter(l.in, l.skip, l.lines, whole)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +26,15 @@ func TestSpare(t *testing.T) {
 			2: `column b: a number must be finite and at most 3.4e38; it is "Inf"`,
 			3: `a record must have 2 values separated by ',', as the header has; it has 1`,
 		}},
+		{"quotes, a header", "a,b\n1,\"x\n2,3\n4,5\" pipe\na,b\n6,\"7\"8\n\"9\",\"1\n0\"\n\"3\",4\n1,\"z\n",
+			"a number: 1 2 4 . 6 9 3 1; b number: . 3 . . . . 4 .", map[int]string{
+				0: "column b: a closing quote must be followed by a separator or the end of the line",
+				2: "column b: a quote stands within a value: such a value must be in quotes, with its own quotes doubled",
+				3: "the header must stand once; this line repeats it: take it out",
+				4: "column b: a closing quote must be followed by a separator or the end of the line",
+				5: "column b: a value must be a number; it is \"1\\n0\"",
+				7: "column b: a quote is not closed: close it, or double it where it is part of the value",
+			}},
 		{"one row", "a,b\nx,1\n", "a number: .; b number: 1",
 			map[int]string{0: `column a: a value must be a number; it is "x"`}},
 		{"Parquet", parquetFile([]row{{1, "2"}, {1e39, "x"}, {3, " 4 "}}), "a number: 1 . 3; b number: 2 . 4",
@@ -39,6 +49,20 @@ func TestSpare(t *testing.T) {
 		read := testkit.Get(read(c.file, o))
 		if d := cmp.Diff(c.bad, read.Bad); d != "" || shown(read) != c.want {
 			t.Errorf("%s: %s, want %s\n%s", c.name, shown(read), c.want, d)
+		}
+	}
+}
+
+// TestSpareParts: a quote that is not closed takes its own row alone also where the file has many
+// parts.
+func TestSpareParts(t *testing.T) {
+	row, n := "1234567,\"2 345\"\n", 3*partBytes/16
+	for _, bad := range []string{"1,\"x\n", "1,2\" pipe\n", "a,b\n"} {
+		got := testkit.Get(read("a,b\n"+strings.Repeat(row, n)+bad+strings.Repeat(row, n),
+			Options{Kinds: map[string]Kind{"a": Number, "b": Word}, Spare: true}))
+		if got.Rows() != 2*n+1 || len(got.Bad) != 1 || got.Bad[n] == "" || got.Fail(n, "", "").Line != n+2 {
+			t.Errorf("%q: %d rows of %d, of which %d are bad, number %d for %q", bad, got.Rows(), 2*n+1, len(got.Bad), n,
+				got.Bad[n])
 		}
 	}
 }
