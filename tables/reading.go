@@ -33,18 +33,29 @@ var words = &reading{kind: Word}
 // readings are the ways to read values that are not any text. The first one that fits is taken.
 var readings = slices.Concat([]*reading{
 	{kind: Number, what: "number", value: groupedNumber},
-	markedNumber("%"), markedNumber("$"), markedNumber("€"), markedNumber("£"), markedNumber("¥"),
-}, datesWritten("2006-01-02", "", "2006-01-02"), datesWritten("2006/01/02", "", "2006/1/2"),
+}, markedNumbers, datesWritten("2006-01-02", "", "2006-1-2"), datesWritten("2006/01/02", "", "2006/1/2"),
+	datesWritten("2006.01.02", "", "2006.1.2"),
 	datesWritten("31.12.2006", "", "2.1.2006"),
 	datesWritten("31/12/2006", "dmy", "2/1/2006"), datesWritten("12/31/2006", "mdy", "1/2/2006"),
 	datesWritten("31-12-2006", "dmy", "2-1-2006"), datesWritten("12-31-2006", "mdy", "1-2-2006"),
 	datesWritten("2 Jan 2006", "", "2 Jan 2006", "2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006"))
+
+// markedNumbers are numbers with a per cent sign or a currency.
+var markedNumbers = []*reading{markedNumber("%"), markedNumber("$"), markedNumber("€"), markedNumber("£"),
+	markedNumber("¥"), markedNumber("₹"), markedNumber("₩"), markedNumber("₺"), markedNumber("₽"), markedNumber("₪"),
+	markedNumber("฿"), markedNumber("₫"), markedNumber("₴"), markedNumber("R$"), markedNumber("CHF"),
+	markedNumber("EUR"), markedNumber("USD"), markedNumber("GBP"), markedNumber("zł"), markedNumber("kr"),
+	markedNumber("Kč"), markedNumber("Ft"), markedNumber("‰")}
 
 // groupedNumber reads a number, whose digits before the decimal sign may be in groups of three.
 func groupedNumber(text []byte, decimal byte) (float64, form) {
 	v, f := numberOf(text, decimal)
 	if f != textForm {
 		return v, f
+	}
+	if rest, ok := bytes.CutPrefix(text, []byte("−")); ok && len(rest) > 0 && rest[0] != '-' && rest[0] != '+' {
+		v, f := groupedNumber(rest, decimal)
+		return -v, f
 	}
 	var buf [64]byte
 	plain, ok := withoutGroups(buf[:0], text, decimal)
@@ -109,7 +120,7 @@ func markedNumber(mark string) *reading {
 
 // clocks are the times of day that may follow a date, behind a space or a T. A fraction of a second
 // may follow the seconds.
-var clocks = []string{"15:04:05Z07:00", "15:04:05", "15:04", "3:04 PM", "3:04:05 PM"}
+var clocks = []string{"15:04:05Z07:00", "15:04:05Z0700", "15:04:05", "15:04", "3:04 PM", "3:04:05 PM"}
 
 // datesWritten returns the two readings of dates in some layouts: as days, and with times of day as
 // seconds. Times that name no zone are in UTC.

@@ -88,10 +88,10 @@ func (s sample) findDecimal() byte {
 			if !comma && strings.IndexByte(value, '.') < 0 {
 				continue
 			}
-			if _, f := numberOf([]byte(value), '.'); f != textForm {
+			switch point, comma := isNumber([]byte(value), '.'), isNumber([]byte(value), ','); {
+			case point && !comma:
 				return '.'
-			}
-			if _, f := numberOf([]byte(value), ','); f != textForm {
+			case comma && !point: // as 1.234,5 €, where 1.234 € shows nothing
 				commas++
 			}
 		}
@@ -100,6 +100,15 @@ func (s sample) findDecimal() byte {
 		return ','
 	}
 	return '.'
+}
+
+// isNumber reports whether a value is a number with a decimal sign: of plain digits, or with a mark
+// such as %, and then in groups too.
+func isNumber(value []byte, decimal byte) bool {
+	if _, f := numberOf(value, decimal); f != textForm {
+		return true
+	}
+	return slices.ContainsFunc(markedNumbers, func(r *reading) bool { return r.fits(value, decimal) })
 }
 
 // hasHeader reports whether no value of the first record is a number.
