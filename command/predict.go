@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -64,8 +65,12 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 		_ = cli.Paragraph(stderr, "warning: "+*data+", "+note)
 	}
 	n, first := badRows(in)
-	if err := writePredictions(ctx, stdout, m, in, at, n > 0); err != nil {
+	counts, err := writePredictions(ctx, stdout, m, in, at, n > 0)
+	if err != nil {
 		return err
+	}
+	if note := in.Bounded(m.Recipe().Target, counts); note != "" {
+		_ = cli.Paragraph(stderr, "warning: "+*data+", "+note)
 	}
 	if n > 0 {
 		return dsbo.ConfigErrorf("%d of %s have no prediction, for the reasons in the last column; the first one is %v",
@@ -112,12 +117,14 @@ func checkTimes(times []float64, b *survival.Baseline) error {
 }
 
 // writePredictions writes the predictions for all rows as CSV, with the probability of no event up
-// to each of some times, and a column of reasons where rows have none.
+// to each of some times, and a column of reasons where rows have none. It returns those that are
+// counts.
 func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in *features.Encoder, at []float64,
-	reasons bool) error {
+	reasons bool) (counts []float64, err error) {
 	w := csv.NewWriter(to)
 	names := []string{"prediction"}
-	if target := m.Recipe().Target; target.Kind == features.Class {
+	target := m.Recipe().Target
+	if target.Kind == features.Class {
 		for _, class := range target.Classes {
 			names = append(names, wording.Cell("p_"+class))
 		}
@@ -130,10 +137,13 @@ func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in 
 		names = append(names, "reason")
 	}
 	if err := w.Write(names); err != nil {
-		return err
+		return nil, err
 	}
 	row := 0
-	err := modelfile.PredictAll(m, in, func(made modelfile.Predictions) error {
+	err = modelfile.PredictAll(m, in, func(made modelfile.Predictions) error {
+		if target.Kind == features.Counts {
+			counts = append(counts, made.Values...)
+		}
 		for i := range made.Rows() {
 			fields := make([]string, 0, len(names))
 			if reason := in.Bad(row); reason != "" {
@@ -157,9 +167,6 @@ func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in 
 		}
 		return ctx.Err()
 	})
-	if err != nil {
-		return err
-	}
 	w.Flush()
-	return w.Error()
+	return counts, errors.Join(err, w.Error())
 }

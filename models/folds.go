@@ -111,10 +111,10 @@ func (m Folds) outputs(y *ad.Node, b Batch) (folds []*ad.Node) {
 	return folds
 }
 
-// fit builds the sum of the mean losses of all folds.
-func (m Folds) fit(y *ad.Node, b Batch) *ad.Node {
+// fit builds the sum over all folds of the mean of a loss.
+func (m Folds) fit(loss OutputLoss, y *ad.Node, b Batch) *ad.Node {
 	outputs := m.outputs(y, b)
-	return m.sum(func(k int) *ad.Node { return meanLoss(lossOrDefault(m.Of.Loss), outputs[k], m.batch(k, b)) })
+	return m.sum(func(k int) *ad.Node { return meanLoss(loss, outputs[k], m.batch(k, b)) })
 }
 
 // penalties returns which weights of a fold share an entry of its x.
@@ -142,13 +142,13 @@ func (m Folds) Lower(x, y *ad.Node, b Batch) *ad.Node {
 		return ad.Add(ad.Scale(m.Of.scale(), featurePenalty(m.penalties(), own, ad.Part(y, k*c*d, c, d))),
 			m.Of.interceptPenalty(ad.PartVec(y, m.Count*c*d+k*c, c)))
 	})
-	return ad.Scale(1/float64(m.Count), ad.Add(m.fit(y, b), penalty))
+	return ad.Scale(1/float64(m.Count), ad.Add(m.fit(lossOrDefault(m.Of.Loss), y, b), penalty))
 }
 
 // Upper implements [Model].
 func (m Folds) Upper(x, y *ad.Node, b Batch) *ad.Node {
 	if !m.Joint() {
-		return m.Of.Prior.add(m.fit(y, b), x)
+		return m.Of.Prior.add(m.fit(judging(m.Of.Loss), y, b), x)
 	}
 	outputs, all := m.jointOutputs(y, b)
 	return m.Of.Prior.add(meanLoss(m.Of.Loss, outputs, all), x)
@@ -175,7 +175,7 @@ const noWeight = 1e-30
 // score of the model that left it out for validation examples, and of all models where examples
 // have no weights, as test examples.
 func (m Folds) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
-	loss, outputs := lossOrDefault(m.Of.Loss), m.outputs(y, b)
+	loss, outputs := judging(m.Of.Loss), m.outputs(y, b)
 	if joint, ok := loss.(JointLoss); ok {
 		if b.W == nil {
 			return m.mean(b, func(k int) *ad.Node { return joint.JointLosses(outputs[k], b) }), nil

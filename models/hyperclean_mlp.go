@@ -43,7 +43,9 @@ func (h HyperCleanMLP) Lower(x, y *ad.Node, b Batch) *ad.Node {
 }
 
 // Upper implements [Model].
-func (h HyperCleanMLP) Upper(_, y *ad.Node, b Batch) *ad.Node { return h.Net.fit(y, b) }
+func (h HyperCleanMLP) Upper(_, y *ad.Node, b Batch) *ad.Node {
+	return h.Net.fit(lossOrDefault(h.Net.Loss), y, b)
+}
 
 // Score implements [Scorer].
 func (h HyperCleanMLP) Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node) {

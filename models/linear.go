@@ -74,7 +74,7 @@ func (l Linear) scale() float64 { return 1 / float64(l.Outputs*l.Features) }
 func (l Linear) Lower(x, y *ad.Node, b Batch) *ad.Node {
 	layer := l.layer()
 	penalty := featurePenalty(penaltiesOrDefault(l.Penalties), ad.Exp(x), layer.matrix(y))
-	return ad.Sum(l.fit(y, b), ad.Scale(l.scale(), penalty), l.interceptPenalty(layer.vector(y)))
+	return ad.Sum(l.fit(lossOrDefault(l.Loss), y, b), ad.Scale(l.scale(), penalty), l.interceptPenalty(layer.vector(y)))
 }
 
 // interceptPenalty builds the terms of g_i that are of the intercepts alone.
@@ -91,16 +91,18 @@ func (l Linear) interceptPenalty(intercepts *ad.Node) *ad.Node {
 func (l Linear) InterceptCoupling() float64 { return sumRidge / float64(l.Outputs) }
 
 // Upper implements [Model].
-func (l Linear) Upper(x, y *ad.Node, b Batch) *ad.Node { return l.Prior.add(l.fit(y, b), x) }
+func (l Linear) Upper(x, y *ad.Node, b Batch) *ad.Node {
+	return l.Prior.add(l.fit(judging(l.Loss), y, b), x)
+}
 
-// fit builds the mean loss of the batch.
-func (l Linear) fit(y *ad.Node, b Batch) *ad.Node {
-	return meanLoss(lossOrDefault(l.Loss), l.layer().outputs(y, b.X), b)
+// fit builds the mean of a loss over the batch.
+func (l Linear) fit(loss OutputLoss, y *ad.Node, b Batch) *ad.Node {
+	return meanLoss(loss, l.layer().outputs(y, b.X), b)
 }
 
 // Score implements [Scorer].
 func (l Linear) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
-	return score(lossOrDefault(l.Loss), l.layer().outputs(y, b.X), b)
+	return score(judging(l.Loss), l.layer().outputs(y, b.X), b)
 }
 
 // Penalty implements [Penalized].

@@ -145,6 +145,9 @@ func TestOutputLosses(t *testing.T) {
 		{models.Poisson{}, -800, 0, 0, 0},
 		{models.Poisson{}, -800, 2, 1600 - 2 + 2*math.Ln2, 1e-12},
 		{models.Poisson{}, 32, 1, 5*math.Exp(30) - 33, 1e-2}, // 1 + 2 + ½·2²; ulp of 5e13
+		{models.Poisson{Most: 3}, math.Log(2), 2, 0, 1e-15},
+		{models.Poisson{Most: 3}, 8, 0, 3, 1e-14}, // not e⁸
+		{models.Poisson{Most: 3}, 8, 5, 3 - 5 + 5*math.Log(5./3), 1e-14},
 		{models.Poisson{}, 1000, 0, math.Exp(30) * (1 + 970 + 970*970/2), 1e4},
 	} {
 		m := models.Linear{Features: 1, Outputs: 1, Loss: c.loss}

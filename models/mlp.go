@@ -97,15 +97,17 @@ func (m MLP) Lower(x, y *ad.Node, b Batch) *ad.Node {
 		penalty = ad.Add(penalty, weigh(1+i, ad.PartVec(y, l.off, l.size())))
 	}
 	_, q := m.Dims()
-	return ad.Add(m.fit(y, b), ad.Scale(1/float64(q), penalty))
+	return ad.Add(m.fit(lossOrDefault(m.Loss), y, b), ad.Scale(1/float64(q), penalty))
 }
 
 // Upper implements [Model].
-func (m MLP) Upper(x, y *ad.Node, b Batch) *ad.Node { return m.Prior.add(m.fit(y, b), x) }
+func (m MLP) Upper(x, y *ad.Node, b Batch) *ad.Node {
+	return m.Prior.add(m.fit(judging(m.Loss), y, b), x)
+}
 
-// fit builds the mean loss of the batch.
-func (m MLP) fit(y *ad.Node, b Batch) *ad.Node {
-	return meanLoss(lossOrDefault(m.Loss), m.outputs(y, b.X), b)
+// fit builds the mean of a loss over the batch.
+func (m MLP) fit(loss OutputLoss, y *ad.Node, b Batch) *ad.Node {
+	return meanLoss(loss, m.outputs(y, b.X), b)
 }
 
 // units builds the values of hidden units whose sums are a.
@@ -178,7 +180,7 @@ func (m MLP) unitDerivatives(a, h *ad.Node) (slope, bend *ad.Node) {
 
 // Score implements [Scorer].
 func (m MLP) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
-	return score(lossOrDefault(m.Loss), m.outputs(y, b.X), b)
+	return score(judging(m.Loss), m.outputs(y, b.X), b)
 }
 
 // Start implements [Starter]: normal weights of variance 1/in (2/in for ReLU), which keep the

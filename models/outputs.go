@@ -191,6 +191,14 @@ func lossOrDefault(l OutputLoss) OutputLoss {
 	return l
 }
 
+// judging returns the loss of a model's predictions, which for some losses l are bounded.
+func judging(l OutputLoss) OutputLoss {
+	if j, ok := l.(interface{ judging() OutputLoss }); ok {
+		return j.judging()
+	}
+	return lossOrDefault(l)
+}
+
 // checkNumbers checks targets that are numbers, one for each output.
 func checkNumbers(targets *ad.Table, outputs int) error {
 	if c := targets.Cols(); c != outputs {

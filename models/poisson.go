@@ -1,8 +1,11 @@
 package models
 
 import (
+	"math"
+
 	"dsbo"
 	"dsbo/ad"
+	"dsbo/internal/num"
 )
 
 // Poisson is the loss of counts t ≥ 0 whose mean is e^o: half the Poisson deviance, Σ_k e^{o_k} −
@@ -11,13 +14,22 @@ import (
 //
 // e^o is exact up to o = 30, about 10¹³, and goes on from there as the parabola with its value,
 // slope and curvature: the loss stays convex and finite, in float32 too, wherever a step leads.
-type Poisson struct{}
+//
+// A log link extrapolates without a bound. With Most a prediction is e^o and Most at most, and so it
+// is judged: by validation losses and scores. Training has e^o, which alone is convex.
+type Poisson struct {
+	Most float64 // the largest prediction; 0: there is none
+}
 
 // poissonKnee is the o from which on e^o is a parabola.
 const poissonKnee = 30
 
 // Check implements [OutputLoss]: a target is a number ≥ 0 for each output.
-func (Poisson) Check(targets *ad.Table, outputs int) error {
+func (p Poisson) Check(targets *ad.Table, outputs int) error {
+	if !(p.Most >= 0) || math.IsInf(p.Most, 1) {
+		return dsbo.ConfigErrorf("the largest prediction of counts must be positive and finite, or 0 for none; it is %g",
+			p.Most)
+	}
 	if err := checkNumbers(targets, outputs); err != nil {
 		return err
 	}
@@ -68,3 +80,25 @@ func (p Poisson) CurvatureBehind(w, outputs, t *ad.Node) *ad.Node {
 
 // Hits implements [OutputLoss].
 func (Poisson) Hits(_, _ *ad.Node) *ad.Node { return nil }
+
+// judging is the loss of predictions.
+func (p Poisson) judging() OutputLoss {
+	if p.Most == 0 {
+		return p
+	}
+	return boundedPoisson{Poisson{}, num.Log(p.Most)}
+}
+
+// A boundedPoisson is the loss of counts whose mean is e^o, and e^most at most.
+type boundedPoisson struct {
+	Poisson
+	most float64
+}
+
+// Losses implements [OutputLoss].
+func (p boundedPoisson) Losses(outputs, t *ad.Node) *ad.Node {
+	return p.Poisson.Losses(ad.Sub(outputs, ad.ReLU(ad.Offset(-p.most, outputs))), t)
+}
+
+// Sum implements [OutputLoss].
+func (p boundedPoisson) Sum(outputs, t *ad.Node) *ad.Node { return ad.SumAll(p.Losses(outputs, t)) }

@@ -209,7 +209,9 @@ class Model:
         if kind == "class":
             return np.array(self.classes, object)[self.predict_proba(columns).argmax(axis=1)]
         out = self.outputs(columns)[:, 0]
-        return np.exp(out) if kind == "count" else out * self.target["deviation"] + self.target.get("mean", 0)
+        if kind == "count":
+            return np.minimum(np.exp(out), self.target.get("most", np.inf))
+        return out * self.target["deviation"] + self.target.get("mean", 0)
 
 
 def _is_missing(value, words=MISSING):
@@ -226,7 +228,7 @@ def _times(values, unit):
 
 def _numbers(values, mark):
     """Return numbers, NaN for None; texts may have a mark such as %."""
-    return np.array([np.nan if v is None else float(v.replace(mark, "") if mark and isinstance(v, str) else v)
+    return np.array([np.nan if v is None else float(v.replace(mark, "").replace("−", "-") if isinstance(v, str) else v)
                      for v in values])
 
 

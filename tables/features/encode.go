@@ -231,12 +231,15 @@ func (t Target) encode(v float64) float64 {
 }
 
 // Decode returns the value of a number in the model's units: of a count, or of a hazard beside the
-// mean row's, which the model gives as their logarithms, e^v.
+// mean row's, which the model gives as their logarithms, e^v; counts are Most at most.
 func (t Target) Decode(v float64) float64 {
 	switch t.Kind {
 	case Value:
 		return float64(v*t.Deviation) + t.Mean
 	case Counts, Survival:
+		if t.Most > 0 {
+			return min(num.Exp(v), t.Most)
+		}
 		return num.Exp(v)
 	}
 	return v

@@ -65,8 +65,26 @@ func (p *preparation) measureNumbers() error {
 	p.recipe.Target.Mean = target.mean
 	if p.recipe.Target.Kind == Value {
 		p.recipe.Target.Deviation = target.deviation
+	} else if p.recipe.Target.Most, err = p.largestCount(target); err != nil {
+		return err
 	}
 	return p.checkSpread(target)
+}
+
+// largestCount returns about how large the counts c of n training rows are at the most, (Σ c⁴)^¼:
+// the largest one at least, and n^¼ times it where all are alike. A sum hides whose it is, and the
+// nearer it is to the largest the more a few rows have of all. Terms are counted in shares of the
+// sum of all, so that none is above 1.
+func (p *preparation) largestCount(m measure) (float64, error) {
+	all, sum := m.mean*m.rows, make([]float64, 1)
+	err := p.Collective.Sum(sum, func(i int, part []float64) error {
+		p.eachNumber(i, m.column, func(v, rows float64) {
+			square := (v / all) * (v / all)
+			part[0] += float64(rows * square * square)
+		})
+		return nil
+	})
+	return all * math.Sqrt(math.Sqrt(sum[0])), err
 }
 
 // setMoments sets what an input is encoded by.

@@ -52,6 +52,22 @@ func (e *Encoder) Notes() []string {
 	return notes
 }
 
+// Bounded says which of the rows have the largest prediction of counts, and what that is; "": none
+// do. values are the predictions.
+func (e *Encoder) Bounded(t Target, values []float64) string {
+	var where []string
+	for row, v := range values {
+		if t.Most > 0 && v == t.Most && e.bad[row] == "" {
+			where = append(where, e.place(row))
+		}
+	}
+	if where == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s have the largest prediction there is, %.4g, by the counts of training rows (%s): the "+
+		"model extrapolates there", len(where), wording.Count(e.length, "row"), t.Most, wording.Some(where))
+}
+
 // unknownSparse returns how many rows have a number in a sparse column that is no feature, and the
 // first such column.
 func (e *Encoder) unknownSparse() (n int, first string) {

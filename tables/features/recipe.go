@@ -77,6 +77,7 @@ type Target struct {
 	Classes   []string `json:"classes,omitempty"`
 	Mean      float64  `json:"mean,omitempty"` // of values and counts
 	Deviation float64  `json:"deviation,omitempty"`
+	Most      float64  `json:"most,omitempty"` // the largest prediction of counts; 0: any, of earlier models
 	// Event is the column that says whether a time ended with the event, and EventWord the word of
 	// it for that; "": 1, and 0 for none.
 	Event     string `json:"event,omitempty"`

@@ -94,6 +94,8 @@ func checkRecipe(r features.Recipe) error {
 		return fmt.Errorf("times must have a column of events; it has no name")
 	case t.Kind != features.Counts && t.Kind != features.Survival:
 		return fmt.Errorf(`the target must be of kind "class", "value", "count" or "survival"; it is %q`, t.Kind)
+	case !(t.Most >= 0):
+		return fmt.Errorf("the largest prediction must be positive, or 0 for none; it is %g", t.Most)
 	}
 	return nil
 }

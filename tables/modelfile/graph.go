@@ -124,6 +124,9 @@ func (d *drawing) predictions(t features.Target, h string) {
 		h = d.node("shifted", "Add", []string{h, d.doubles("target.mean", []float64{t.Mean}, 1)})
 	case features.Counts, features.Survival:
 		h = d.node("mean", "Exp", []string{h})
+		if t.Most > 0 {
+			h = d.node("bounded", "Min", []string{h, d.doubles("target.most", []float64{t.Most}, 1)})
+		}
 	}
 	d.last(prediction, "Squeeze", []string{h, d.wholes("columns", []int64{1})})
 	d.Outputs = []onnxValue{prediction}

@@ -127,7 +127,7 @@ func each(kind int, entry func(i, j int) float64, in ...matrix) matrix {
 // signatures are the types of the operators' inputs; the types of Cast and Concat differ.
 var signatures = map[string][]int{
 	"Gather": {float64s, int64s}, "Add": {float64s, float64s}, "Sub": {float64s, float64s}, "Mul": {float64s, float64s},
-	"Div": {float64s, float64s}, "RegexFullMatch": {texts},
+	"Div": {float64s, float64s}, "Min": {float64s, float64s}, "RegexFullMatch": {texts},
 	"IsNaN": {float64s}, "Where": {bools, float64s, float64s},
 	"Gemm": {float64s, float64s, float64s}, "Tanh": {float64s},
 	"Relu": {float64s}, "Exp": {float64s}, "Softmax": {float64s}, "ArgMax": {float64s}, "Squeeze": {float64s, int64s},
@@ -145,7 +145,7 @@ var (
 		"Relu": func(v float64) float64 { return max(v, 0) }, "Exp": math.Exp}
 	binaries = map[string]func(v, w float64) float64{"Add": func(v, w float64) float64 { return v + w },
 		"Sub": func(v, w float64) float64 { return v - w }, "Mul": func(v, w float64) float64 { return v * w },
-		"Div": func(v, w float64) float64 { return v / w }}
+		"Div": func(v, w float64) float64 { return v / w }, "Min": func(v, w float64) float64 { return min(v, w) }}
 )
 
 // operate returns the output of a node.

@@ -43,8 +43,8 @@
 // Features are the recipe's features. With h the features, each layer makes unit(W h + b) of h.
 // What the last one makes is, by the kind of the target: logits, whose softmax is the probabilities
 // of the classes, the first one of the largest the prediction; (value − mean) / deviation of a
-// value; or the logarithm of the mean of a count, or of a hazard beside the mean row's, which is
-// the prediction.
+// value; or the logarithm of the mean of a count, which is the prediction, but the recipe's most at
+// most, or of a hazard beside the mean row's.
 package modelfile
 
 import (

@@ -37,6 +37,7 @@ var (
 	classes = features.Target{Name: "diagnosis", Kind: features.Class, Classes: []string{"benign", "malignant", "?"}}
 	value   = features.Target{Name: "price", Kind: features.Value, Mean: 1e5, Deviation: 3e4}
 	count   = features.Target{Name: "visits", Kind: features.Counts}
+	bounded = features.Target{Name: "visits", Kind: features.Counts, Most: 1.5}
 )
 
 // rows makes a table with values that are missing, and words that the recipe does not know.
@@ -96,7 +97,7 @@ func predictions(m *modelfile.Model, t *tables.Table) modelfile.Predictions {
 func TestFilesAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	data := rows(r, 700)
-	for _, target := range []features.Target{classes, value, count} {
+	for _, target := range []features.Target{classes, value, count, bounded} {
 		for _, hidden := range [][]int{{}, {5}, {4, 3}} {
 			for _, relu := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%v/%v", target.Kind, hidden, relu), func(t *testing.T) {

@@ -324,7 +324,7 @@ func (t *tune) outputLoss(kind features.TargetKind) models.OutputLoss {
 	case kind == features.Class:
 		return models.CrossEntropy{}
 	case kind == features.Counts:
-		return models.Poisson{}
+		return models.Poisson{Most: t.prepared.Recipe.Target.Most}
 	case kind == features.Survival:
 		return models.Cox{Breslow: t.ties == breslow}
 	case t.loss == huber:
