@@ -76,7 +76,7 @@ func (t *tune) choose(log func(format string, args ...any)) {
 	training, width := t.prepared.Rows[0], len(t.prepared.Recipe.Features())
 	folded := t.penalty == auto && t.prepared.Folds > 0
 	t.taken, t.shared = cmp.Or(t.model, linear), t.penalty
-	if t.model == "" && kinds[t.kind] != features.Survival && folded && t.folds == auto && t.from == "" &&
+	if t.model == "" && kinds[t.kind] != features.Survival && folded && t.folds == auto && t.earlier == nil &&
 		t.group == nil && t.groupsFile == "" &&
 		training >= rowsPerFeature*width && training*width <= networkNumbers {
 		t.taken = auto

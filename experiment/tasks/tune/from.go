@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"dsbo"
 	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/internal/wording"
 	"dsbo/models"
+	exchange "dsbo/network"
 	"dsbo/runs"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
@@ -75,8 +77,8 @@ func (t *tune) prepareByEarlier(a experiment.Agents, s features.Sites, o feature
 // startFromEarlier finds where a run of the model m starts by the earlier run of -from, which must
 // be the same at all sites.
 func (t *tune) startFromEarlier(a experiment.Agents, m models.Model) (err error) {
-	if t.earlier, err = t.readEarlier(a.Local[0]); err != nil || t.earlier == nil {
-		return err
+	if t.earlier == nil {
+		return nil
 	}
 	e, layered := t.earlier, m.(models.Layered)
 	var notes [2]string
@@ -168,6 +170,55 @@ func (e *earlier) startLambda(names []string) (x []float64, note string) {
 		note += fmt.Sprintf("; %d of the earlier ones are not here: %s", len(dropped), wording.Some(dropped))
 	}
 	return x, note
+}
+
+// A recorder keeps what all sites find together as they load their data.
+type recorder struct {
+	exchange.Collective
+	found []runs.Found
+}
+
+// Sum implements [network.Collective].
+func (r *recorder) Sum(dst []float64, fill func(i int, part []float64) error) error {
+	err := r.Collective.Sum(dst, fill)
+	r.found = append(r.found, runs.Found{Sum: slices.Clone(dst)})
+	return err
+}
+
+// Texts implements [network.Collective].
+func (r *recorder) Texts(of func(i int) (string, error)) ([]string, error) {
+	texts, err := r.Collective.Texts(of)
+	r.found = append(r.found, runs.Found{Texts: texts})
+	return texts, err
+}
+
+// findEarlier reads the run of -from, if there is one. Where that has found the same of its sites'
+// tables, as of the same rows with the same seed, this run is to find the same model: it starts as
+// without -from, and not at a solution, from which a search takes other steps.
+func (t *tune) findEarlier(a experiment.Agents, found []runs.Found) (err error) {
+	if t.earlier, err = t.readEarlier(a.Local[0]); err != nil || t.earlier == nil || a.Private {
+		return err
+	}
+	e := t.earlier
+	there, err := e.folder.Has(runs.SetupFile)
+	if err != nil || !there {
+		return err
+	}
+	setup, err := e.folder.ReadSetup()
+	if err != nil || !begins(setup.Found, found) {
+		return err
+	}
+	if t.earlier = nil; a.Log != nil {
+		a.Log("%s is of the same rows and seed: the run is as without -from", e.folder)
+	}
+	return e.agree(a)
+}
+
+// begins reports whether a list begins with another one.
+func begins(list, with []runs.Found) bool {
+	return len(list) >= len(with) && slices.EqualFunc(list[:len(with)], with, func(a, b runs.Found) bool {
+		return slices.Equal(a.Sum, b.Sum) && slices.Equal(a.Texts, b.Texts)
+	})
 }
 
 // digest stands for the start.

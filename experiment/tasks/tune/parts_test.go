@@ -75,7 +75,7 @@ func TestModelTaken(t *testing.T) {
 		"-folds":      {few(100, 2, func(t *tune) { t.folds = "2" }), linear},
 		"-penalty":    {few(100, 5, func(t *tune) { t.penalty = onePenalty }), linear},
 		"-group":      {few(100, 5, func(t *tune) { t.group = groups{{}} }), linear},
-		"-from":       {few(100, 5, func(t *tune) { t.from = "run" }), linear},
+		"-from":       {few(100, 5, func(t *tune) { t.earlier = new(earlier) }), linear},
 		"-model":      {few(9, 5, func(t *tune) { t.model = network }), network},
 	} {
 		if c.of.choose(nil); c.of.taken != c.want {

@@ -139,7 +139,7 @@ func (t *tune) Flags(f *flag.FlagSet) {
 			"one process that is shown in any case")
 	f.StringVar(&t.from, "from", "",
 		"`folder` of an earlier run of tune, perhaps of other sites: λ and the model start at its own, by the names "+
-			"of features; {agent} is the number of the agent")
+			"of features, but for a run of the same rows and seed; {agent} is the number of the agent")
 	f.StringVar(&t.splitColumn, "split-column", "", "`column` with the words train, validation and test, for -split")
 	f.StringVar(&t.folds, "folds", auto,
 		"`parts` of the training and validation rows for cross-validation, of which each validates a model of the "+
@@ -248,7 +248,8 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	if err != nil {
 		return data.Task{}, nil, err
 	}
-	sites, o := features.Sites{Tables: tables, Start: a.Start, Collective: a.Collective, Seed: a.Seed}, optionsOf(t)
+	together := &recorder{Collective: a.Collective}
+	sites, o := features.Sites{Tables: tables, Start: a.Start, Collective: together, Seed: a.Seed}, optionsOf(t)
 	o.Folds, o.FoldRows = folds, foldRows
 	if a.Need != nil {
 		sites.Rows = func(_ int, rows []int) error {
@@ -277,6 +278,9 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 		if a.Log != nil {
 			a.Log("%s", note)
 		}
+	}
+	if err := t.findEarlier(a, together.found); err != nil {
+		return data.Task{}, nil, err
 	}
 	t.choose(a.Log)
 	if err := t.nameBlocks(); err != nil {
