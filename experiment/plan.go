@@ -96,7 +96,13 @@ func (j *Job) showData(ctx context.Context, w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "%s\n\n", card.About()); err != nil {
 		return err
 	}
-	return cli.Table(w, card.Table())
+	if err := cli.Table(w, card.Table()); err != nil || card.SiteRows() == nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return cli.Table(w, card.SiteRows())
 }
 
 // planned returns what a plan has to know of the run of a problem.

@@ -9,12 +9,18 @@ import (
 )
 
 // A Card tells of the tables of a run how they were read, and what the training rows of all sites
-// together have: sums over sites, and nothing of one site.
+// together have: sums over sites, and of one site nothing but rows, and what Own and Odd have.
 type Card struct {
 	// Rows are the training, validation and test rows; with folds training rows validate too.
 	Rows    [3]int       `json:"rows"`
 	Target  CardColumn   `json:"target"`  // what is predicted
 	Columns []CardColumn `json:"columns"` // all others, in the order of the tables
+	// Sites are the training, validation and test rows of each site.
+	Sites [][3]int `json:"sites,omitempty"`
+	// Own are the training rows of each class of the site that wrote the folder, which others do not
+	// know; none where it is of all sites.
+	Own []Number `json:"own,omitempty"`
+	Odd []string `json:"odd,omitempty"` // what is unusual of values of the files of that site, a sentence each
 }
 
 // A CardColumn is a column of a [Card].
@@ -104,5 +110,27 @@ func (c Card) About() string {
 	if c.Rows[2] > 0 {
 		text += ", " + wording.Count(c.Rows[2], "test row")
 	}
-	return text + "."
+	text += "."
+	if len(c.Own) > 0 {
+		own := c.Target
+		own.Counts = c.Own
+		text += " Of the training rows of this site alone: " + own.levels() + "."
+	}
+	return text
+}
+
+// SiteRows returns the rows of each site as rows of text under a header; nil: there is one site, or
+// they are not known.
+func (c Card) SiteRows() [][]string {
+	if len(c.Sites) < 2 {
+		return nil
+	}
+	rows := [][]string{{"site", "training rows", "validation rows", "test rows"}}
+	for i, of := range c.Sites {
+		if c.Rows[1] == c.Rows[0] { // with folds
+			of[1] = of[0]
+		}
+		rows = append(rows, []string{fmt.Sprintf("site %d", i), fmt.Sprint(of[0]), fmt.Sprint(of[1]), fmt.Sprint(of[2])})
+	}
+	return rows
 }

@@ -35,6 +35,15 @@ func TestCard(t *testing.T) {
 	if got := c.Table(); !reflect.DeepEqual(got, want) {
 		t.Errorf("the table is\n%q, want\n%q", got, want)
 	}
+	c.Sites, c.Own = [][3]int{{30, 0, 8}, {50, 0, 12}}, []runs.Number{10, 30}
+	if got, want := c.SiteRows(), [][]string{{"site", "training rows", "validation rows", "test rows"},
+		{"site 0", "30", "30", "8"}, {"site 1", "50", "50", "12"}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("the rows of sites are %q, want %q", got, want)
+	}
+	if got, want := c.About(), "80 training rows of all sites together, 20 test rows. Of the training rows of this site "+
+		"alone: no 25.0 %, yes 75.0 %."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	for rows, want := range map[[3]int]string{
 		{80, 80, 20}: "80 training rows of all sites together, 20 test rows.",
 		{1, 2, 0}:    "1 training row of all sites together, 2 validation rows.",

@@ -22,6 +22,9 @@ type answer struct {
 	About        string        // what is predicted, from what, by how many rows, and how well
 	Card         *table        // how the tables were read
 	CardIs       string        // of how many rows
+	CardFolded   string        // what the card is where it is folded, as it is long; "": it is not
+	SiteRows     *table        // the rows of each site
+	Odd          []string      // what is unusual of the files
 	Measures     *table        // of the predictions
 	Confusion    *table        // of classes
 	Threshold    string        // for a stated cost
@@ -91,7 +94,9 @@ func newAnswer(r *Run) *answer {
 	about := fmt.Sprintf("%s, %s, is predicted from %s. %s of %d %s made the model. %s", p.Target, what,
 		wording.Count(p.Features, "feature"), wording.Count(a.Made, "row"), r.Config.Agents, sites, a.Judgement())
 	card, cardIs := cardTable(r.Summary.Card)
-	return &answer{About: withoutBreaks(about), Card: card, CardIs: cardIs, Measures: measuresTable(a.Measures),
+	siteRows, odd := siteRowsTable(r.Summary.Card)
+	return &answer{About: withoutBreaks(about), Card: card, CardIs: cardIs, CardFolded: cardFolded(r.Summary.Card), SiteRows: siteRows, Odd: odd,
+		Measures:  measuresTable(a.Measures),
 		Confusion: confusionTable(a),
 		Threshold: thresholdText(a.Threshold), Joined: joined(&r.Summary),
 		JoinedIs:     r.Summary.ChangeMeaning(),
@@ -112,8 +117,30 @@ func measureText(m runs.Measure) func(v float64) string {
 	}
 }
 
-// mostColumns is of how many columns the page has the card.
-const mostColumns = 50
+// Of how many columns the page has the card, and shows it before a click.
+const (
+	mostColumns = 50
+	mostShown   = 12
+)
+
+// cardFolded says what a card has that is folded, and of which columns nothing is learned; "": it is
+// short.
+func cardFolded(c *runs.Card) string {
+	if c == nil || len(c.Columns) <= mostShown {
+		return ""
+	}
+	var dropped []string
+	for _, one := range c.Columns {
+		if one.Dropped != "" {
+			dropped = append(dropped, one.Name)
+		}
+	}
+	text := fmt.Sprintf("How %d columns were read", len(c.Columns))
+	if dropped != nil {
+		text += ", of which nothing is learned from " + wording.Some(dropped)
+	}
+	return text
+}
 
 // cardTable lists how columns were read, and says of how many rows; nil where that is not known.
 func cardTable(c *runs.Card) (t *table, about string) {
@@ -135,6 +162,25 @@ func cardTable(c *runs.Card) (t *table, about string) {
 		t.add(row[0], row[1], row[2], row[3], last)
 	}
 	return t, about
+}
+
+// siteRowsTable lists the rows of each site, nil of one, and returns what is unusual of the files.
+func siteRowsTable(c *runs.Card) (t *table, odd []string) {
+	if c == nil {
+		return nil, nil
+	}
+	for k, row := range c.SiteRows() {
+		if k == 0 {
+			t = newTable("Rows of each site", "Site", "", "Training", "rows", "Validation", "rows", "Test", "rows")
+			continue
+		}
+		cells := []any{row[0]}
+		for j := range c.Rows {
+			cells = append(cells, cell{Text: row[1+j], Sort: row[1+j]})
+		}
+		t.add(cells...)
+	}
+	return t, c.Odd
 }
 
 // measuresTable lists how good the predictions are, nil where nothing was measured.

@@ -21,6 +21,17 @@ func TestCard(t *testing.T) {
 	if n := len(table.Rows); n != 3 || table.Rows[2][4].Kind != "worse" || table.Rows[1][4].Kind != "" {
 		t.Errorf("%d rows: %+v", n, table.Rows)
 	}
+	if got := cardFolded(card); got != "" {
+		t.Errorf("a short card is folded: %s", got)
+	}
+	card.Columns = append(card.Columns, make([]runs.CardColumn, mostShown)...)
+	if got := cardFolded(card); got != "How 14 columns were read, of which nothing is learned from one" {
+		t.Errorf("a long card is called %q", got)
+	}
+	card.Sites = [][3]int{{30, 0, 10}, {50, 0, 11}}
+	if table, _ := siteRowsTable(card); len(table.Rows) != 2 || table.Rows[1][3].Text != "11" {
+		t.Errorf("rows of sites: %+v", table.Rows)
+	}
 	card.Columns = make([]runs.CardColumn, mostColumns+2)
 	if table, about := cardTable(card); len(table.Rows) != mostColumns || !strings.Contains(about, "3 columns more") {
 		t.Errorf("%d rows, %q", len(table.Rows), about)

@@ -38,7 +38,11 @@ type Prepared struct {
 	// Times are the times of the training, validation and test rows of each site, one after the
 	// other, negative without an event, −0 too; nil: targets are no times.
 	Times [][]float64
-	Notes []string // what was dropped or is unusual, a sentence each
+	// OfSites are the training, validation and test rows of each site; nil: not known, as Missing.
+	OfSites [][sets]int
+	OwnRows []float64 // training rows of each class of the only site that is here; nil: there are several
+	Notes   []string  // what was dropped or is unusual, a sentence each
+	Odd     []string  // those on how values of the files here were read
 }
 
 // Prepare compares the columns of all sites, splits the rows of each, finds the recipe by sums over
@@ -80,7 +84,8 @@ func Prepare(s Sites, o Options) (*Prepared, error) {
 		p.rows[validation] = p.rows[training]
 	}
 	made := &Prepared{Recipe: p.recipe, Data: task, Whole: p.whole, Folds: p.folds, Weights: p.unfolded,
-		Together: p.together, Missing: p.missing, Classes: p.classes, Events: p.events, Times: p.times, Notes: p.notes}
+		Together: p.together, Missing: p.missing, Classes: p.classes, Events: p.events, Times: p.times, Notes: p.notes,
+		OfSites: p.ofSites, OwnRows: p.ownRows, Odd: p.odd}
 	for k, rows := range p.rows {
 		made.Rows[k] = int(math.Round(rows))
 	}
@@ -100,6 +105,9 @@ type preparation struct {
 	unfolded []*ad.Table // weights of the training rows of each site without folds
 	together []*ad.Table // weights of the rows of each site, of all kinds
 
+	ofSites [][sets]int   // see Prepared
+	ownRows []float64     // see Prepared
+	odd     []string      // see Prepared
 	rows    [sets]float64 // of all sites, by their weights
 	events  [sets]float64 // of all sites, where targets are times
 	times   [][]float64   // of the sites, see [Prepared.Times]
@@ -153,7 +161,8 @@ func (p *preparation) compareSchemas() (err error) {
 	for _, i := range p.localSites() {
 		local = append(local, p.Tables[i])
 	}
-	p.notes = append(p.notes, notesOf(local)...)
+	p.odd = notesOf(local)
+	p.notes = append(p.notes, p.odd...)
 	if p.schema.Sparse > 0 && len(p.recipe.Inputs) > 0 {
 		return dsbo.ConfigErrorf(
 			"a table with sparse columns must have no others to learn from; %s has column %s (-drop leaves it out)",

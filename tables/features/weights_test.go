@@ -114,3 +114,63 @@ func TestWeightsAllowed(t *testing.T) {
 		testkit.WantError(t, "weights", err, dsbo.ErrConfig, c.want)
 	}
 }
+
+// TestLargestCount: the largest prediction is (Σ c⁴)^¼ over the training rows of all sites: about
+// the largest count where a few rows have most of all, and n^¼ times it where all are alike.
+func TestLargestCount(t *testing.T) {
+	for _, c := range []struct {
+		counts [2][]float32 // training rows of each site
+		want   float64
+	}{
+		{[2][]float32{{0, 1, 2, 0}, {1, 88, 0, 3}}, 88.000036}, // (1 + 16 + 1 + 81)/(4·88³) more
+		{[2][]float32{{3, 3, 3, 3, 3, 3, 3, 2}, {3, 3, 3, 3, 3, 3, 3, 2}}, math.Pow(14*81+2*16, .25)},
+	} {
+		s := features.Sites{Seed: 1, Collective: alone(t, 2)}
+		for _, counts := range c.counts {
+			counts = append(slices.Clone(counts), 1e4, 1e4) // of rows that do not train
+			split := slices.Repeat([]string{"train"}, len(counts))
+			split[len(split)-2], split[len(split)-1] = "validation", "test"
+			s.Tables = append(s.Tables, testkit.Get(tables.New("", tables.NumberColumn("n", counts),
+				tables.NumberColumn("x", numbersOf(len(counts), 3)), tables.WordColumn("set", split))))
+		}
+		p := testkit.Get(features.Prepare(s, features.Options{Target: "n", Kind: features.Counts, SplitColumn: "set",
+			Missing: features.MeanOfOthers}))
+		if got := p.Recipe.Target.Most; math.Abs(got/c.want-1) > 1e-8 {
+			t.Errorf("%v: the largest prediction is %.9g, want %.9g", c.counts, got, c.want)
+		}
+	}
+}
+
+// An echo is a collective of two sites of which the other one is as the one that is here.
+type echo struct{}
+
+func (echo) Sum(dst []float64, fill func(i int, part []float64) error) error {
+	part := make([]float64, len(dst))
+	err := fill(0, part)
+	for k, v := range part {
+		dst[k] = 2 * v
+	}
+	return err
+}
+
+func (echo) Texts(of func(i int) (string, error)) ([]string, error) {
+	text, err := of(0)
+	return []string{text, text}, err
+}
+
+// TestOwnRows: the rows of each site are known to all, and how many of each class a site has to a
+// process that has no other one.
+func TestOwnRows(t *testing.T) {
+	k := func(row int) int { return []int{0, 1, 3, 2, 9}[row%5] }
+	columns := weighedRows(func(int) int { return 1 }, func(row int) float32 { return float32(k(row)) })
+	table := testkit.Get(tables.New("site.csv", columns...))
+	o := features.Options{Target: "state", SplitColumn: "set", Weight: "w", Rare: 10, Missing: features.MeanOfOthers}
+	s := features.Sites{Tables: []*tables.Table{table, nil}, Seed: 1, Collective: echo{}}
+	p := testkit.Get(features.Prepare(s, o))
+	if r := p.OfSites; len(r) != 2 || r[0] != r[1] || 2*r[0][0] != p.Rows[0] || 2*r[0][2] != p.Rows[2] {
+		t.Errorf("rows %v of all, %v of sites", p.Rows, p.OfSites)
+	}
+	if len(p.OwnRows) != 2 || 2*p.OwnRows[0] != p.Classes[0] || 2*p.OwnRows[1] != p.Classes[1] {
+		t.Errorf("classes %v of all, %v of this site", p.Classes, p.OwnRows)
+	}
+}

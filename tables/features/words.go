@@ -2,6 +2,7 @@ package features
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,15 +89,22 @@ func (p *preparation) wordCounts(i int, c *tables.Column, rows func(i, row int) 
 	return counts
 }
 
+// namedWords returns how many counts countSite writes of words.
+func (p *preparation) namedWords() (n int) {
+	for _, names := range p.names {
+		n += 1 + len(names)
+	}
+	return n
+}
+
 // countRows finds the rows of all sites, and of each class and word, and chooses the words that
 // become features.
 func (p *preparation) countRows() error {
-	length := sets + len(p.recipe.Target.Classes)
-	for _, names := range p.names {
-		length += 1 + len(names)
-	}
-	sum := make([]float64, length)
+	sum := make([]float64, sets+len(p.recipe.Target.Classes)+p.namedWords())
 	if err := p.Collective.Sum(sum, func(i int, part []float64) error { return p.countSite(i, part) }); err != nil {
+		return err
+	}
+	if err := p.countSites(); err != nil {
 		return err
 	}
 	copy(p.rows[:], sum)
@@ -114,6 +122,29 @@ func (p *preparation) countRows() error {
 		rest = rest[1+len(p.names[j]):]
 	}
 	return nil
+}
+
+// countSites has all sites know the rows of each, and finds how many of each class the only one
+// here has.
+func (p *preparation) countSites() (err error) {
+	p.ofSites, err = exchange(p.Sites, "rows", func(i int) (rows [sets]int) {
+		var of [sets]float64
+		for row, k := range p.parts[i].of {
+			of[k] += p.rowsOf(i, row)
+		}
+		for k, n := range of {
+			rows[k] = int(math.Round(n))
+		}
+		return rows
+	})
+	classes, here := len(p.recipe.Target.Classes), p.localSites()
+	if err != nil || len(here) != 1 || len(p.Tables) == 1 || classes == 0 {
+		return err
+	}
+	own := make([]float64, sets+classes+p.namedWords())
+	err = p.countSite(here[0], own)
+	p.ownRows = own[sets:][:classes]
+	return err
 }
 
 // countSite writes the counts of site i: rows of each set, training rows of each class, and of each

@@ -22,6 +22,10 @@ func (t *tune) Card() *runs.Card {
 		card.Target.Levels = []string{"event", "censored"}
 		card.Target.Counts = []runs.Number{runs.Number(p.Events[0]), runs.Number(float64(p.Rows[0]) - p.Events[0])}
 	}
+	card.Sites, card.Odd = p.OfSites, p.Odd
+	for _, n := range p.OwnRows {
+		card.Own = append(card.Own, runs.Number(n))
+	}
 	if target.Kind == features.Value || target.Kind == features.Counts {
 		card.Target.Mean = runs.Number(target.Mean)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"dsbo"
 	"dsbo/experiment"
 	"dsbo/experiment/tasks"
@@ -50,6 +52,12 @@ func TestTuneCard(t *testing.T) {
 	card := *tuned(t, out, flags).Card
 	if card.Rows != [3]int{60, 10, 10} || !reflect.DeepEqual(card.Target.Counts, []runs.Number{40, 20}) {
 		t.Errorf("rows %v, classes %v", card.Rows, card.Target.Counts)
+	}
+	if d := cmp.Diff(card.Sites, [][3]int{{30, 5, 5}, {30, 5, 5}}); d != "" || card.Own != nil {
+		t.Errorf("rows of sites: %s; a process that has all sites tells of one alone: %v", d, card.Own)
+	}
+	if len(card.Odd) != 2 || !strings.Contains(card.Odd[0], `site0.csv: "NA" counts as missing in sex (1 row)`) {
+		t.Errorf("odd: %q", card.Odd)
 	}
 	want := map[string]string{"age": "number|7 (11.7 %)|", "share": "number, %|0 (0.0 %)|",
 		"paid": "number, $|0 (0.0 %)|",
