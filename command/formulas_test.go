@@ -39,7 +39,8 @@ func TestFormulas(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	tune := []string{"tune", "-data", data, "-target", "t\x7f", "-K", "2", "-v", "-penalty", "feature", "-folds", "0"}
 	testkit.OK(run(t.Context(), append(tune, "-out", out), &stdout, &stderr))
-	testkit.OK(run(t.Context(), append(tune, "-out", out+"2", "-from", out, "-seed=2", "-report=false"), &stdout, &stderr))
+	testkit.OK(run(t.Context(), append(tune, "-out", out+"2", "-from", out, "-seed", "2", "-report=false"), &stdout,
+		&stderr))
 	if said := stderr.String(); strings.Contains(said, "as they are new") || !strings.Contains(said, "λ starts at") {
 		t.Errorf("a run from another one does not know its names: %s", said)
 	}

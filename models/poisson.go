@@ -15,8 +15,8 @@ import (
 // e^o is exact up to o = 30, about 10¹³, and goes on from there as the parabola with its value,
 // slope and curvature: the loss stays convex and finite, in float32 too, wherever a step leads.
 //
-// A log link extrapolates without a bound. With Most a prediction is e^o and Most at most, and so it
-// is judged: by validation losses and scores. Training has e^o, which alone is convex.
+// A log link extrapolates without a bound. With Most a prediction is e^o and Most at most, and so
+// it is judged: by validation losses and scores. Training has e^o, which alone is convex.
 type Poisson struct {
 	Most float64 // the largest prediction; 0: there is none
 }
@@ -27,8 +27,7 @@ const poissonKnee = 30
 // Check implements [OutputLoss]: a target is a number ≥ 0 for each output.
 func (p Poisson) Check(targets *ad.Table, outputs int) error {
 	if !(p.Most >= 0) || math.IsInf(p.Most, 1) {
-		return dsbo.ConfigErrorf("the largest prediction of counts must be positive and finite, or 0 for none; it is %g",
-			p.Most)
+		return dsbo.ConfigErrorf("the largest prediction of counts must be finite, or 0 for none; it is %g", p.Most)
 	}
 	if err := checkNumbers(targets, outputs); err != nil {
 		return err

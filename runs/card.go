@@ -17,8 +17,8 @@ type Card struct {
 	Columns []CardColumn `json:"columns"` // all others, in the order of the tables
 	// Sites are the training, validation and test rows of each site.
 	Sites [][3]int `json:"sites,omitempty"`
-	// Own are the training rows of each class of the site that wrote the folder, which others do not
-	// know; none where it is of all sites.
+	// Own are the training rows of each class of the site that wrote the folder, which others do
+	// not know; none where it is of all sites.
 	Own []Number `json:"own,omitempty"`
 	Odd []string `json:"odd,omitempty"` // what is unusual of values of the files of that site, a sentence each
 }
@@ -130,7 +130,11 @@ func (c Card) SiteRows() [][]string {
 		if c.Rows[1] == c.Rows[0] { // with folds
 			of[1] = of[0]
 		}
-		rows = append(rows, []string{fmt.Sprintf("site %d", i), fmt.Sprint(of[0]), fmt.Sprint(of[1]), fmt.Sprint(of[2])})
+		row := []string{fmt.Sprintf("site %d", i)}
+		for _, n := range of {
+			row = append(row, fmt.Sprint(n))
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }

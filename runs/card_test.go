@@ -40,8 +40,8 @@ func TestCard(t *testing.T) {
 		{"site 0", "30", "30", "8"}, {"site 1", "50", "50", "12"}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("the rows of sites are %q, want %q", got, want)
 	}
-	if got, want := c.About(), "80 training rows of all sites together, 20 test rows. Of the training rows of this site "+
-		"alone: no 25.0 %, yes 75.0 %."; got != want {
+	if got, want := c.About(), "80 training rows of all sites together, 20 test rows. Of the training rows of this "+
+		"site alone: no 25.0 %, yes 75.0 %."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for rows, want := range map[[3]int]string{

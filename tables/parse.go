@@ -58,7 +58,8 @@ func (p *part) parse() {
 		next := p.blank(p.data, at)
 		if next == at {
 			if p.repeatsHeader(at) {
-				next, p.err = p.leaveOut(at, 0, line, "", "the header must stand once; this line repeats it: take it out")
+				next, p.err = p.leaveOut(at, 0, line, "",
+					"the header must stand once; this line repeats it: take it out")
 			} else {
 				next, p.err = p.parseRecord(at, line)
 			}

@@ -41,11 +41,15 @@ var readings = slices.Concat([]*reading{
 	datesWritten("2 Jan 2006", "", "2 Jan 2006", "2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006"))
 
 // markedNumbers are numbers with a per cent sign or a currency.
-var markedNumbers = []*reading{markedNumber("%"), markedNumber("$"), markedNumber("€"), markedNumber("£"),
-	markedNumber("¥"), markedNumber("₹"), markedNumber("₩"), markedNumber("₺"), markedNumber("₽"), markedNumber("₪"),
-	markedNumber("฿"), markedNumber("₫"), markedNumber("₴"), markedNumber("R$"), markedNumber("CHF"),
-	markedNumber("EUR"), markedNumber("USD"), markedNumber("GBP"), markedNumber("zł"), markedNumber("kr"),
-	markedNumber("Kč"), markedNumber("Ft"), markedNumber("‰")}
+var markedNumbers = readingsMarked(strings.Fields("% $ € £ ¥ ₹ ₩ ₺ ₽ ₪ ฿ ₫ ₴ R$ CHF EUR USD GBP zł kr Kč Ft ‰"))
+
+// readingsMarked returns the readings of numbers with marks.
+func readingsMarked(marks []string) (list []*reading) {
+	for _, mark := range marks {
+		list = append(list, markedNumber(mark))
+	}
+	return list
+}
 
 // groupedNumber reads a number, whose digits before the decimal sign may be in groups of three.
 func groupedNumber(text []byte, decimal byte) (float64, form) {

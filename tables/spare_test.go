@@ -29,7 +29,8 @@ func TestSpare(t *testing.T) {
 		{"quotes, a header", "a,b\n1,\"x\n2,3\n4,5\" pipe\na,b\n6,\"7\"8\n\"9\",\"1\n0\"\n\"3\",4\n1,\"z\n",
 			"a number: 1 2 4 . 6 9 3 1; b number: . 3 . . . . 4 .", map[int]string{
 				0: "column b: a closing quote must be followed by a separator or the end of the line",
-				2: "column b: a quote stands within a value: such a value must be in quotes, with its own quotes doubled",
+				2: "column b: a quote stands within a value: such a value must be in quotes, with its own quotes " +
+					"doubled",
 				3: "the header must stand once; this line repeats it: take it out",
 				4: "column b: a closing quote must be followed by a separator or the end of the line",
 				5: "column b: a value must be a number; it is \"1\\n0\"",
@@ -61,8 +62,8 @@ func TestSpareParts(t *testing.T) {
 		got := testkit.Get(read("a,b\n"+strings.Repeat(row, n)+bad+strings.Repeat(row, n),
 			Options{Kinds: map[string]Kind{"a": Number, "b": Word}, Spare: true}))
 		if got.Rows() != 2*n+1 || len(got.Bad) != 1 || got.Bad[n] == "" || got.Fail(n, "", "").Line != n+2 {
-			t.Errorf("%q: %d rows of %d, of which %d are bad, number %d for %q", bad, got.Rows(), 2*n+1, len(got.Bad), n,
-				got.Bad[n])
+			t.Errorf("%q: %d rows of %d, of which %d are bad, number %d for %q", bad, got.Rows(), 2*n+1, len(got.Bad),
+				n, got.Bad[n])
 		}
 	}
 }

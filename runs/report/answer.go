@@ -95,7 +95,8 @@ func newAnswer(r *Run) *answer {
 		wording.Count(p.Features, "feature"), wording.Count(a.Made, "row"), r.Config.Agents, sites, a.Judgement())
 	card, cardIs := cardTable(r.Summary.Card)
 	siteRows, odd := siteRowsTable(r.Summary.Card)
-	return &answer{About: withoutBreaks(about), Card: card, CardIs: cardIs, CardFolded: cardFolded(r.Summary.Card), SiteRows: siteRows, Odd: odd,
+	return &answer{About: withoutBreaks(about), Card: card, CardIs: cardIs, CardFolded: cardFolded(r.Summary.Card),
+		SiteRows: siteRows, Odd: odd,
 		Measures:  measuresTable(a.Measures),
 		Confusion: confusionTable(a),
 		Threshold: thresholdText(a.Threshold), Joined: joined(&r.Summary),
@@ -123,8 +124,8 @@ const (
 	mostShown   = 12
 )
 
-// cardFolded says what a card has that is folded, and of which columns nothing is learned; "": it is
-// short.
+// cardFolded says what a card has that is folded, and of which columns nothing is learned; "": it
+// is short.
 func cardFolded(c *runs.Card) string {
 	if c == nil || len(c.Columns) <= mostShown {
 		return ""

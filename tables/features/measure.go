@@ -65,7 +65,7 @@ func (p *preparation) measureNumbers() error {
 	p.recipe.Target.Mean = target.mean
 	if p.recipe.Target.Kind == Value {
 		p.recipe.Target.Deviation = target.deviation
-	} else if p.recipe.Target.Most, err = p.largestCount(target); err != nil {
+	} else if p.recipe.Target.Most, err = largestCount(p, target); err != nil {
 		return err
 	}
 	return p.checkSpread(target)
@@ -75,7 +75,7 @@ func (p *preparation) measureNumbers() error {
 // the largest one at least, and n^¼ times it where all are alike. A sum hides whose it is, and the
 // nearer it is to the largest the more a few rows have of all. Terms are counted in shares of the
 // sum of all, so that none is above 1.
-func (p *preparation) largestCount(m measure) (float64, error) {
+func largestCount(p *preparation, m measure) (float64, error) {
 	all, sum := m.mean*m.rows, make([]float64, 1)
 	err := p.Collective.Sum(sum, func(i int, part []float64) error {
 		p.eachNumber(i, m.column, func(v, rows float64) {

@@ -90,8 +90,8 @@ func (p *preparation) wordCounts(i int, c *tables.Column, rows func(i, row int) 
 }
 
 // namedWords returns how many counts countSite writes of words.
-func (p *preparation) namedWords() (n int) {
-	for _, names := range p.names {
+func namedWords(all [][]string) (n int) {
+	for _, names := range all {
 		n += 1 + len(names)
 	}
 	return n
@@ -100,11 +100,11 @@ func (p *preparation) namedWords() (n int) {
 // countRows finds the rows of all sites, and of each class and word, and chooses the words that
 // become features.
 func (p *preparation) countRows() error {
-	sum := make([]float64, sets+len(p.recipe.Target.Classes)+p.namedWords())
+	sum := make([]float64, sets+len(p.recipe.Target.Classes)+namedWords(p.names))
 	if err := p.Collective.Sum(sum, func(i int, part []float64) error { return p.countSite(i, part) }); err != nil {
 		return err
 	}
-	if err := p.countSites(); err != nil {
+	if err := countSites(p); err != nil {
 		return err
 	}
 	copy(p.rows[:], sum)
@@ -126,7 +126,7 @@ func (p *preparation) countRows() error {
 
 // countSites has all sites know the rows of each, and finds how many of each class the only one
 // here has.
-func (p *preparation) countSites() (err error) {
+func countSites(p *preparation) (err error) {
 	p.ofSites, err = exchange(p.Sites, "rows", func(i int) (rows [sets]int) {
 		var of [sets]float64
 		for row, k := range p.parts[i].of {
@@ -141,7 +141,7 @@ func (p *preparation) countSites() (err error) {
 	if err != nil || len(here) != 1 || len(p.Tables) == 1 || classes == 0 {
 		return err
 	}
-	own := make([]float64, sets+classes+p.namedWords())
+	own := make([]float64, sets+classes+namedWords(p.names))
 	err = p.countSite(here[0], own)
 	p.ownRows = own[sets:][:classes]
 	return err

@@ -14,9 +14,9 @@ import (
 	"dsbo/tables/modelfile"
 )
 
-// writeTrips writes the tables of 3 sites with 100 rows each of counts whose means are lognormal, as
-// of trips, and whose first number is far out in some rows; it returns the pattern of their names
-// and the largest count.
+// writeTrips writes the tables of 3 sites with 100 rows each of counts whose means are lognormal,
+// as of trips, and whose first number is far out in some rows; it returns the pattern of their
+// names and the largest count.
 func writeTrips(t *testing.T, seed uint64) (pattern string, largest float64) {
 	folder, r := t.TempDir(), rand.New(rand.NewPCG(seed, 3))
 	for site := range 3 {
@@ -59,8 +59,8 @@ func TestCountsAreBounded(t *testing.T) {
 		if p.Values[0] != most || !(p.Values[1] < p.Values[2]) {
 			t.Errorf("seed %d: predictions are %v, want the first one to be %g", seed, p.Values, most)
 		}
-		// Half of the deviance of a row of count t at a prediction μ is μ − t + t log t/μ, where μ is
-		// at most most, and t e⁻¹⁰ at least.
+		// Half of the deviance of a row of count t at a prediction μ is μ − t + t log t/μ, where μ
+		// is at most most, and t e⁻¹⁰ at least.
 		bound := most + 10*largest
 		for _, one := range s.Structures {
 			if !(float64(one.Loss) < bound) {

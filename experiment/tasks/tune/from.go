@@ -195,23 +195,22 @@ func (r *recorder) Texts(of func(i int) (string, error)) ([]string, error) {
 // findEarlier reads the run of -from, if there is one. Where that has found the same of its sites'
 // tables, as of the same rows with the same seed, this run is to find the same model: it starts as
 // without -from, and not at a solution, from which a search takes other steps.
-func (t *tune) findEarlier(a experiment.Agents, found []runs.Found) (err error) {
-	if t.earlier, err = t.readEarlier(a.Local[0]); err != nil || t.earlier == nil || a.Private {
-		return err
+func findEarlier(t *tune, a experiment.Agents, found []runs.Found) (e *earlier, err error) {
+	if e, err = t.readEarlier(a.Local[0]); err != nil || e == nil || a.Private {
+		return e, err
 	}
-	e := t.earlier
 	there, err := e.folder.Has(runs.SetupFile)
 	if err != nil || !there {
-		return err
+		return e, err
 	}
 	setup, err := e.folder.ReadSetup()
 	if err != nil || !begins(setup.Found, found) {
-		return err
+		return e, err
 	}
-	if t.earlier = nil; a.Log != nil {
+	if a.Log != nil {
 		a.Log("%s is of the same rows and seed: the run is as without -from", e.folder)
 	}
-	return e.agree(a)
+	return nil, e.agree(a)
 }
 
 // begins reports whether a list begins with another one.

@@ -243,7 +243,7 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	if err != nil {
 		return data.Task{}, nil, err
 	}
-	t.sites, t.seed = cmp.Or(a.Start, a.N), a.Seed
+	t.sites, t.seed, t.center = cmp.Or(a.Start, a.N), a.Seed, nil
 	folds, foldRows, err := t.foldCount(a.Private)
 	if err != nil {
 		return data.Task{}, nil, err
@@ -279,14 +279,13 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 			a.Log("%s", note)
 		}
 	}
-	if err := t.findEarlier(a, together.found); err != nil {
+	if t.earlier, err = findEarlier(t, a, together.found); err != nil {
 		return data.Task{}, nil, err
 	}
 	t.choose(a.Log)
 	if err := t.nameBlocks(); err != nil {
 		return data.Task{}, nil, err
 	}
-	t.center = nil
 	m, err := t.newModel(a.Seed)
 	if err == nil {
 		err = t.startFromEarlier(a, m)

@@ -36,8 +36,8 @@ func writeWeighed(t *testing.T) (weighed, repeated string) {
 	return filepath.Join(folder, "once{agent}.csv"), filepath.Join(folder, "times{agent}.csv")
 }
 
-// toldNumbers returns by name all numbers that a run over two sites tells of its models, of each site
-// and of columns.
+// toldNumbers returns by name all numbers that a run over two sites tells of its models, of each
+// site and of columns.
 func toldNumbers(folder runs.Folder, s runs.Summary) map[string]float64 {
 	all := map[string]float64{}
 	add := func(name string, v ...runs.Number) {
@@ -95,7 +95,8 @@ func TestWeightsAreRows(t *testing.T) {
 			// Solutions are right to 1e-4 of Φ: weights to the root, 1e-2 of their size, and a mean
 			// loss near its least to 1e-4; examples in float32 add less.
 			got, known := told[0][name]
-			if !known || !(math.Abs(got-want) <= 5e-3*max(math.Abs(want), .1)) && !(math.IsNaN(got) && math.IsNaN(want)) {
+			alike := math.Abs(got-want) <= 5e-3*max(math.Abs(want), .1) || math.IsNaN(got) && math.IsNaN(want)
+			if !known || !alike {
 				t.Errorf("%s: %s is %g with weights, %g with repeated rows", flags, name, got, want)
 			}
 		}
