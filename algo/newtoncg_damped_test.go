@@ -192,6 +192,43 @@ func TestSettling(t *testing.T) {
 	}
 }
 
+// A falling problem is medians with lower losses of its own: a full step of y lowers the loss of 1
+// by the next of falls, and shares of it do not.
+type falling struct {
+	medians
+	falls  []float64
+	values int // that were asked for, four a step
+}
+
+func (o *falling) Values(x, y []float64, s dsbo.Sample) (f, g float64, err error) {
+	step, share := o.values/4, o.values%4
+	o.values++
+	if g = 1; share == 1 && step < len(o.falls) {
+		g -= o.falls[step]
+	}
+	return 0, g, nil
+}
+
+// TestSettlesInARow: only steps in a row count, so that one which lowers the loss by more than 3 %
+// has y settle anew.
+func TestSettlesInARow(t *testing.T) {
+	for _, c := range []struct {
+		falls []float64
+		steps float64
+	}{
+		{[]float64{.01, .01}, 2}, {[]float64{.5, .01, .01}, 3}, {[]float64{.01, .5, .01, .01}, 4},
+		{[]float64{.01, .5, .01, .5, .01, .01}, 6},
+	} {
+		a := ready(t, &algo.NewtonCG{Start: "x0", Damping: 1}, 1, 2)
+		alone(t, 1, a, &falling{medians: medians{a: []float64{1, 2}, t: []float64{3, 5}}, falls: c.falls})
+		for _, s := range a.State() {
+			if s.Name == "tried" && s.Value[2] != c.steps {
+				t.Errorf("falls %v: y has taken %g steps, want %g", c.falls, s.Value[2], c.steps)
+			}
+		}
+	}
+}
+
 // TestDampedDiagonal: entries without curvature, which are below 1e-10 of the mean, count as the
 // mean entry, and all do where the data have none.
 func TestDampedDiagonal(t *testing.T) {

@@ -39,6 +39,34 @@ func TestAlone(t *testing.T) {
 	checkPlan(t, args, planned(t, 0, args...), s)
 }
 
+// A based model is compared with constants that have names of their own.
+type based struct {
+	models.Model
+	models.Scorer
+}
+
+func (based) Baselines() []models.Baseline {
+	return []models.Baseline{{Name: "worse", X: []float64{2, 2, 2}}, {Name: "best", X: []float64{-4, -4, -4}},
+		{Name: "worst", X: []float64{5, 5, 5}}}
+}
+
+// TestBestBaseline: the verdict is against the baseline whose Φ is least, in whatever place.
+func TestBestBaseline(t *testing.T) {
+	task := newMean()
+	load := task.Load
+	task.Load = func(a Agents) (data.Task, models.Model, error) {
+		set, m, err := load(a)
+		return set, based{m, m.(models.Scorer)}, err
+	}
+	folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
+	testkit.OK(runIn(t, task, string(folder), "-agents=3 -rows=50 -K=2 -algorithm=dsoba -alpha=0.01 -x0=-3"))
+	s := testkit.Get(folder.ReadSummary())
+	if phi := func(k int) float64 { return float64(s.Models[k].Phi) }; !(phi(1) < phi(0) && phi(0) < phi(2)) ||
+		s.Verdict.Against != "best" {
+		t.Errorf("models %+v; the verdict is against %s", s.Models, s.Verdict.Against)
+	}
+}
+
 // newReticent returns mean with a model that does not say that its lower loss is convex.
 func newReticent() Task {
 	t := newMean()

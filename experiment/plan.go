@@ -110,7 +110,7 @@ func (r *run) planned(p *problem, c train.Config) plan.Run {
 	run := plan.Run{
 		Line: fmt.Sprintf("%s; %v", p.line, r.graph), Config: c,
 		Found: p.setup.Found, Privacy: r.Privacy, Rows: r.exchangedRows(p),
-		HeldOut: slices.ContainsFunc(p.whole.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 }),
+		HeldOut: slices.ContainsFunc(p.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 }),
 		Best:    r.startsAtBest(p), Rivals: r.Rivals, Simpler: simplerLength(p.model),
 	}
 	if held := heldConfig(c, p.Problem); held != nil {

@@ -89,6 +89,23 @@ func TestPlanHoldsWhatIsSent(t *testing.T) {
 	}
 }
 
+// TestPlanOfPatience: a run of patience n may end after n records behind the first one, so that
+// its iterations send at least what as many iterations do, and at most what all do.
+func TestPlanOfPatience(t *testing.T) {
+	sent := func(args string) plan.Sending {
+		return planned(t, 0, strings.Fields("-rows=50 -algorithm=dsoba -alpha=0.1 -beta=0.01 -gamma=0.01 "+
+			"-holdout=0.2 -eval-every=3 "+args)...).Phases[plan.Iterations]
+	}
+	all, ends := sent("-K=20 -patience=0").Bytes, sent("-K=6 -patience=0").Bytes
+	if got := sent("-K=20 -patience=2").Bytes; got.Least != ends.Least || got.Most != all.Most ||
+		!(ends.Least < all.Least) {
+		t.Errorf("iterations send %.0f bytes; of 6 it is %.0f, of all %.0f", got, ends, all)
+	}
+	if got := sent("-K=6 -patience=3").Bytes; got != ends {
+		t.Errorf("a run that ends before its patience does sends %.0f bytes, want %.0f", got, ends)
+	}
+}
+
 // TestPlanOfMany: the path of 1200 agents has its tree's root in the middle, and the agents in
 // between send two of 2 · 1199 vectors of a sum each, as by Mix.
 func TestPlanOfMany(t *testing.T) {
