@@ -42,7 +42,7 @@ func (c *Concordance) AddSite(times, scores, rows []float64) {
 			concordant = all - below - equal
 		}
 		pairs[i] += all
-		right[i] += concordant + equal/2
+		right[i] += concordant + float64(equal/2)
 	}
 	later, earlier := make(fenwick, len(sorted)+1), make(fenwick, len(sorted)+1)
 	groups := tiedTimes(times, order)

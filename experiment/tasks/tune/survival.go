@@ -112,8 +112,8 @@ func (t judge) assessSurvival(a *runs.Assessment) error {
 	})
 	copy(all.Numbers(), sums)
 	n, saved, squares := sums[pairs], sums[pairs+1]/sums[pairs], sums[pairs+2]
-	reach := num.StudentQuantile(0.975, int(math.Round(n))-1) *
-		math.Sqrt(max(0, squares/n-float64(saved*saved))/(n-1))
+	reach := float64(num.StudentQuantile(0.975, int(math.Round(n))-1) *
+		math.Sqrt(max(0, squares/n-float64(saved*saved))/(n-1)))
 	a.Measures = []runs.Measure{
 		measure("concordance", "", "of two rows of one site, how often the one whose event came first has the higher "+
 			"hazard; 0.5 is chance", false, all.Interval()),
