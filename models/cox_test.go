@@ -195,6 +195,36 @@ func TestCoxLikeR(t *testing.T) {
 	}
 }
 
+// TestCoxOfNoWeight: rows of weight 0 are in no risk set: the loss and its derivatives are as
+// without them.
+func TestCoxOfNoWeight(t *testing.T) {
+	of, fit := readCox("lung", false)
+	e, _ := of.of(0)
+	n, kept, weights := e.Len(), []int{}, []float64{}
+	for row := range n {
+		weights = append(weights, float64(row%2))
+		if row%2 == 1 {
+			kept = append(kept, row)
+		}
+	}
+	without := testkit.Get(e.Pick(kept))
+	e.Weight = table(n, 1, weights)
+	at := func(e data.Examples) (*coxProblem, float64, []float64, [][]float64) {
+		d := len(of.Mean)
+		model := models.Linear{Features: d, Outputs: 1, Loss: models.Cox{}}
+		o := testkit.Get(models.NewOracle(model, data.Shard{Train: e, Val: e}, models.Config{}))
+		p := &coxProblem{t: t, q: d + 1, x: slices.Repeat([]float64{math.Inf(-1)}, d),
+			rows: []float64{float64(e.Len())}, sites: []*models.Oracle{o}}
+		loss, gradient, products := p.all(fit.At.Coefficients, fit.At.V)
+		return p, loss, gradient, products
+	}
+	_, loss, gradient, products := at(e)
+	p, want, wantGradient, wantProducts := at(without)
+	p.near("loss", []float64{loss}, []float64{want})
+	p.near("gradient", gradient, wantGradient)
+	p.near("product", products[0], wantProducts[0])
+}
+
 // TestCoxFoldsLikeR: rows of all folds, each with the score of the model that leaves it out, are
 // judged by one partial likelihood of each site, as R judges them.
 func TestCoxFoldsLikeR(t *testing.T) {

@@ -66,6 +66,21 @@ func TestConcordanceLikeR(t *testing.T) {
 	}
 }
 
+// TestFewestPairs: c is told of 100 pairs on.
+func TestFewestPairs(t *testing.T) {
+	for pairs := 99; pairs <= 100; pairs++ {
+		var c assess.Concordance // one event, and rows that were lost sight of after it
+		times, scores := []float64{1}, []float64{0.5}
+		for k := range pairs {
+			times, scores = append(times, -2), append(scores, float64(k%2))
+		}
+		c.AddSite(times, scores, slices.Repeat([]float64{1}, pairs+1))
+		if i := c.Interval(); c.Pairs() != float64(pairs) || (i.Value == i.Value) != (pairs == 100) {
+			t.Errorf("%d pairs: %g and %v", pairs, c.Pairs(), i)
+		}
+	}
+}
+
 // TestConcordanceRows: rows that stand for several are as many rows, and fewer than 100 pairs tell
 // nothing.
 func TestConcordanceRows(t *testing.T) {

@@ -80,6 +80,39 @@ func TestGrid(t *testing.T) {
 	}
 }
 
+// TestLimitsOfGrid: each number of a rule is itself enough, and one less is not; runs of fewer than
+// 3 sites need rows of all of them.
+func TestLimitsOfGrid(t *testing.T) {
+	for _, c := range []struct {
+		events, rows, with float64
+		sites              int
+		joined             bool
+	}{
+		{5, 10, 3, 4, true}, {4, 10, 3, 4, false}, {5, 9, 3, 4, false}, {5, 10, 2, 4, false}, {5, 10, 2, 2, true},
+		{5, 10, 1, 2, false}, {5, 10, 1, 1, true},
+	} {
+		got := survival.Grid([]float64{0, 1}, []float64{c.events, c.rows, c.with}, c.sites)
+		if (len(got) == 2) != c.joined {
+			t.Errorf("%+v: the grid is %v", c, got)
+		}
+	}
+	beyond := make([]float64, len(survival.Ladder()))
+	survival.Beyond(beyond, []float64{-2, 1.5}, []float64{1, 1})
+	if edges := survival.Bins(beyond); len(edges) != 41 || edges[40] != 2 {
+		t.Errorf("of times up to 2 the bins are %v; they must be 40 of 0.05", edges)
+	}
+}
+
+// TestTimesAtEdges: a time at an edge is of the bin that ends there, and 0 of the first one.
+func TestTimesAtEdges(t *testing.T) {
+	counts := make([]float64, survival.BinNumbers)
+	survival.CountBins(counts, []float64{0, 1, 2}, []float64{0, math.Copysign(0, -1), 1, -1, 2},
+		[]float64{1, 1, 2, 1, 1})
+	if want := []float64{3, 6, 1, 1, 1, 1}; !slices.Equal(counts[:6], want) {
+		t.Errorf("events, rows and sites of the bins are %v, want %v", counts[:6], want)
+	}
+}
+
 // TestBaselineByEvents: survival by the grid is within 0.016 of Breslow's curve of the rows as one
 // site, the bound that was measured on its tables.
 func TestBaselineByEvents(t *testing.T) {
