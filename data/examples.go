@@ -138,6 +138,7 @@ type Task struct {
 	// AllTestRows is the number of test examples of all agents together, where each has its own; 0:
 	// not known, or the examples of Test.
 	AllTestRows int
+	Counted     string // what losses are a mean of, such as "event"; "": example
 }
 
 // OfAgents returns the task as a process of the given agents has it: without the shards of others.

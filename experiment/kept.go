@@ -40,7 +40,8 @@ func (e *ending) conclude(head string, tuned, rival *candidates.Model, lost bool
 	e.summary.Verdict = runs.Contest{
 		Head: head, Count: len(tuned.X), Meaning: e.problem.meaning, FoundBy: foundBy, NotBy: notBy,
 		Constant: rival.Lambda, Against: rival.Name, Lost: lost, TestFlag: e.run.Task.TestFlag,
-		Foreign: rival.Finder != tuned.Finder, Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
+		Foreign: rival.Finder != tuned.Finder, Counted: e.problem.whole.Counted,
+		Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
 		PhiSpread: max(tuned.Spread, rival.Spread),
 		Notes: slices.Concat(notes, rival.BeyondNotes(),
 			unconvergedNotes(e.summary.Models, e.problem.meaning.Symbol),

@@ -217,13 +217,13 @@ func (g Gain) testText() string {
 }
 
 // sentence says what its subject head, such as "Tuning 10 penalties", did to the loss on test
-// examples, compared with another model.
-func (g Gain) sentence(head, against string) string {
+// examples, or what else is counted, compared with another model.
+func (g Gain) sentence(head, counted, against string) string {
 	share, outcome := strings.TrimLeft(g.percentText(), "+−"), g.Outcome()
 	switch {
 	case g.few():
 		return fmt.Sprintf("%s cannot be judged by %s, too few to tell (loss %s), %s", head,
-			wording.Count(g.Examples, g.Set+" example"), g.changeText(), against)
+			wording.Count(g.Examples, g.Set+" "+counted), g.changeText(), against)
 	case outcome == Better:
 		return fmt.Sprintf("%s cut the %s loss by %s (%s) %s", head, g.Set, share, g.testText(), against)
 	case outcome == Worse:

@@ -55,7 +55,10 @@ func (a Assessment) survivalJudgement() string {
 	}
 	text += fmt.Sprintf("gives the row whose event came first the higher hazard in %s of pairs of the same site; "+
 		"guessing does in 50 %%", percentages(c))
-	if !(float64(c.Low) > 0.5) {
+	switch {
+	case !c.Low.Known():
+		text += "; how sure that is, is not known"
+	case !(float64(c.Low) > 0.5):
 		text += ", which beyond chance is no less"
 	}
 	return text + "."

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -59,6 +60,7 @@ type Contest struct {
 	// Foreign says that the other one is a model of its own, which cannot be kept in place of the
 	// tuned one's.
 	Foreign  bool
+	Counted  string // what losses are a mean of, such as "event"; "": example
 	TestFlag string // the flag that sets test examples aside, such as "split"; "": none
 	Gains    []Gain // the most telling set first; none where the model tells no losses of single examples
 	// Phi and PhiAgainst are Φ of the two, by which they are compared where there are no Gains, and
@@ -119,7 +121,8 @@ func (c Contest) Verdict() Verdict {
 	}
 	if g.Set == Test {
 		v.Gains[0].LossLow, v.Gains[0].LossHigh = g.Interval()
-		v.Sentence = g.sentence(head, against) + expectedText(v.Outcome, v.ExpectedGain, g.Share())
+		v.Sentence = g.sentence(head, cmp.Or(c.Counted, "example"), against) +
+			expectedText(v.Outcome, v.ExpectedGain, g.Share())
 	} else {
 		v.Sentence = g.untested(head, against)
 	}

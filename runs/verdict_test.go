@@ -108,6 +108,12 @@ func TestVerdict(t *testing.T) {
 				"penalty (log-penalty λ = 1). The penalties were chosen by these rows; what they give on others is " +
 				"not known. Hold out test rows (-split) or use folds.", 0,
 		},
+		"few events": {
+			Contest{Count: 9, Meaning: Penalties, Against: "λ", Constant: 1, Counted: "event",
+				Gains: []Gain{{Set: Test, Examples: 9, Loss: .5, LossAgainst: .75}}}, Unclear,
+			"Tuning 9 penalties cannot be judged by 9 test events, too few to tell (loss 0.7500 → 0.5000), against " +
+				"the best single penalty (log-penalty λ = 1).", 0,
+		},
 		"held-out examples": {
 			x(3, held, val), Unclear,
 			"Tuning 3 hyperparameters changed the held-out loss by −4.0 % (0.3000 → 0.2880) against the best single " +

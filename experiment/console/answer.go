@@ -94,14 +94,23 @@ func lossText(n runs.Number) string {
 	return strings.ReplaceAll(fmt.Sprintf("%.*f", digits, float64(n)), "-", "−")
 }
 
+// negligible is the share of the largest weight below which a column is not among the used ones.
+const negligible = 0.01
+
 // featuresText names the columns that count beyond chance, or else those that the model uses most.
 func featuresText(a runs.Assessment) string {
 	if a.Effects.ByChance() {
 		return fmt.Sprintf("No feature counts beyond chance (p = %.2g).", a.Effects.NoFeature)
 	}
 	var used, beyond []string
+	largest := 0.0
 	for _, c := range a.Coefficients {
-		used = append(used, cmp.Or(c.Column, c.Feature))
+		largest = max(largest, math.Abs(float64(c.Value)*c.Step()))
+	}
+	for _, c := range a.Coefficients {
+		if !(math.Abs(float64(c.Value)*c.Step()) < negligible*largest) {
+			used = append(used, cmp.Or(c.Column, c.Feature))
+		}
 		if c.BeyondChance {
 			beyond = append(beyond, c.Column)
 		}

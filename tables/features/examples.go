@@ -14,6 +14,9 @@ import (
 func (p *preparation) encode() (data.Task, error) {
 	t := data.Task{Shards: make([]data.Shard, len(p.Tables)), Features: len(p.recipe.Features()),
 		Classes: len(p.recipe.Target.Classes)}
+	if p.recipe.Target.Kind == Survival {
+		t.Counted = "event"
+	}
 	for _, i := range p.localSites() {
 		shard, err := p.encodeSite(i)
 		if err != nil {

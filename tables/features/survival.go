@@ -13,10 +13,12 @@ import (
 	"dsbo/tables"
 )
 
-// The fewest events that times are learned from, and by which a split may judge.
+// The fewest events that times are learned from, by which a split may judge, and with which the
+// choice of λ moves the loss that it minimizes by less than that loss's error.
 const (
-	fewestEvents = 10
-	fewestJudged = 5
+	fewestEvents  = 10
+	fewestJudged  = 5
+	fewestSettled = 50
 )
 
 // hadEvent reports whether the time of a row ended with the event, by the column of events.
@@ -52,7 +54,7 @@ type eventFinder struct{ *preparation }
 func (p eventFinder) chooseSurvival() error {
 	p.recipe.Target.Event, p.recipe.Target.EventWord = p.Event, p.EventWord
 	if kind := p.schema.Columns[p.columnIndex(p.Target)].Kind; kind != tables.Number {
-		return dsbo.ConfigErrorf("column %s, the target, must have the times until events as numbers; it has %s",
+		return dsbo.ConfigErrorf("column %s, the target, must have durations until events as numbers; it has %s",
 			p.Target, columnSchema{Kind: kind}.describe())
 	}
 	for _, i := range p.localSites() {
@@ -109,6 +111,10 @@ func (p eventFinder) countEvents() error {
 	if p.events[training] < fewestEvents {
 		return dsbo.ConfigErrorf("there must be %d events at least among the rows of all sites that train the model; "+
 			"there are fewer", fewestEvents)
+	}
+	if p.folds > 0 && p.events[training] < fewestSettled {
+		p.note("with fewer than %d events the cross-fitted loss is optimistic, as the best of those of several λ",
+			fewestSettled)
 	}
 	for _, set := range []set{validation, testing} {
 		if sum[sets+set] > 0 && p.events[set] < fewestJudged {

@@ -46,12 +46,17 @@ func checkSurvival(t *tune) error {
 		}
 		return nil
 	}
-	switch column, _ := eventOf(t.event); {
+	column, _ := eventOf(t.event)
+	for _, c := range []struct{ flag, name string }{{"target", t.target}, {"weight", t.weight},
+		{"split-column", t.splitColumn}} {
+		if column != "" && column == c.name {
+			return dsbo.ConfigErrorf("-event must be another column than -%s; both are %s", c.flag, column)
+		}
+	}
+	switch {
 	case column == "":
 		return dsbo.ConfigErrorf(
 			"-task survival must have -event, the column that says whether a time ended with the event")
-	case column == t.target:
-		return dsbo.ConfigErrorf("-event must be another column than -target; both are %s", t.target)
 	case t.model != "" && t.model != linear:
 		return dsbo.ConfigErrorf("-model must be linear with -task survival; it is %s", t.model)
 	case t.exchangeAlone:
