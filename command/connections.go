@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -78,14 +79,17 @@ func (p *program) network(_ context.Context, args []string, stdout, _ io.Writer)
 		direction, address, protocol := "outbound", x.address, x.protocol
 		if x.inbound {
 			direction = "inbound"
-		} else if proxy, err := httpproxy.FromEnvironment().ProxyFunc()(
-			&url.URL{Scheme: "https", Host: address}); err == nil && proxy != nil {
-			address, protocol = proxy.Host, "HTTP, CONNECT "+address
+		} else {
+			proxy, err := httpproxy.FromEnvironment().ProxyFunc()(&url.URL{Scheme: "https", Host: address})
+			if err == nil && proxy != nil {
+				protocol = "HTTP, CONNECT " + address
+				address, err = relay.AddressOf(proxy)
+			}
+			if err != nil {
+				return dsbo.ConfigErrorf("the proxy of HTTPS_PROXY: %w", err)
+			}
 		}
-		host, port, err := net.SplitHostPort(address)
-		if err != nil {
-			return dsbo.ConfigErrorf("the proxy of HTTPS_PROXY must have a port; it is %s", address)
-		}
+		host, port, _ := net.SplitHostPort(address) // which the cluster file has checked
 		rows = append(rows, []string{direction, host, port, protocol, x.why})
 	}
 	return cli.Table(stdout, rows)
@@ -127,6 +131,13 @@ func (p *program) checkAgent(ctx context.Context, o agentOptions, c *cluster.Clu
 	}
 	step("data, and "+site.PolicyFile, err)
 	if o.agent < len(c.Addresses) {
+		if address := cmp.Or(o.listen, c.Addresses[o.agent]); address != "" {
+			l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+			if err == nil {
+				err = l.Close()
+			}
+			step("listening on "+address, err)
+		}
 		for _, x := range connectionsOf(c, o.agent) {
 			if name := fmt.Sprintf("agent %d at %s", x.peer, x.address); x.inbound {
 				fmt.Fprintf(stdout, "agent %d: connects to this agent\n", x.peer)

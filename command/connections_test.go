@@ -42,10 +42,17 @@ func TestNetwork(t *testing.T) {
 			t.Errorf("agent %s:\n%s", agent, strings.Join(lines, "\n"))
 		}
 	}
-	t.Setenv("HTTPS_PROXY", "http://proxy:3128")
-	if text := runCommand(t, "network", "-cluster="+file, "-agent=2"); !regexp.MustCompile(
-		`outbound +proxy +3128 +HTTP, CONNECT b:7001`).MatchString(text) {
-		t.Error(text)
+	for proxy, port := range map[string]string{"http://proxy:3128": "3128", "http://proxy": "80"} {
+		t.Setenv("HTTPS_PROXY", proxy)
+		if text := runCommand(t, "network", "-cluster="+file, "-agent=2"); !regexp.MustCompile(
+			`outbound +proxy +` + port + ` +HTTP, CONNECT b:7001`).MatchString(text) {
+			t.Error(text)
+		}
+	}
+	for _, proxy := range []string{"ftp://proxy"} {
+		t.Setenv("HTTPS_PROXY", proxy)
+		_, err := command(t, "network", "-cluster="+file, "-agent=2")
+		wantError(t, err, cli.Usage, "the proxy of HTTPS_PROXY")
 	}
 }
 
@@ -101,6 +108,10 @@ func TestAgentCheck(t *testing.T) {
 	}
 	stop()
 	wantError(t, <-over, cli.Interrupted, "")
+	listen := testkit.Get(net.Listen("tcp", all[1]))
+	_, err = command(t, args...)
+	wantError(t, err, cli.Failure, "listen tcp "+all[1])
+	testkit.OK(listen.Close())
 	l := serve(2)
 	if text := runCommand(t, args...); !strings.Contains(text, "agent 2 at "+all[2]+": ok\n") {
 		t.Error(text)

@@ -66,13 +66,14 @@ func (o *agentOptions) disclose(c *cluster.Cluster, t *site.Tally, id *pki.Ident
 
 const disclosureIntro = `Checks what sites have signed of what left them: disclosure.json in the folder of each agent,
 and its page disclosure.html. The signature must be of the key of the agent's certificate,
-which an authority of ca.pem has signed, and the page must be the report's.`
+which an authority of ca.pem has signed for the run, and the page must be the report's.`
 
 // disclosure is the verb disclosure: it verifies the reports of agents.
 func (p *program) disclosure(_ context.Context, args []string, stdout, _ io.Writer) error {
 	f := p.flags("disclosure", disclosureIntro, "-certs DIR RUN...", "-certs certs results/mnist-8/agent-3")
 	certs := f.String("certs", "", "`folder` with ca.pem")
-	f.Group("Flags", "certs")
+	file := f.String("cluster", "", "cluster `file` of the run, which may pin the keys of agents")
+	f.Group("Flags", "certs", "cluster")
 	if err := f.ParseOperands(args, stdout, "certs"); err != nil {
 		return err
 	}
@@ -80,8 +81,17 @@ func (p *program) disclosure(_ context.Context, args []string, stdout, _ io.Writ
 	if err != nil {
 		return dsbo.ConfigErrorf("-certs: %w", err)
 	}
+	c := new(cluster.Cluster)
+	if *file != "" {
+		if c, err = cluster.Load(*file, p.checkTask); err != nil {
+			return err
+		}
+	}
 	for _, path := range f.Args() {
-		r, err := verifyDisclosure(runs.Folder(path), trust)
+		r, err := verifyDisclosure(runs.Folder(path), trust, c.Keys)
+		if err == nil && *file != "" && c.Hash() != r.Hash {
+			err = fmt.Errorf("the cluster file must be the run's, of hash %s; its hash is %s", r.Hash, c.Hash())
+		}
 		if err != nil {
 			return dsbo.ConfigErrorf("%s: %w", path, err)
 		}
@@ -90,22 +100,32 @@ func (p *program) disclosure(_ context.Context, args []string, stdout, _ io.Writ
 	return nil
 }
 
-// verifyDisclosure returns the report in a run folder, if its agent has signed it.
-func verifyDisclosure(folder runs.Folder, trust *pki.Trust) (r site.Report, err error) {
+// verifyDisclosure returns the report in a run folder, if its agent has signed it. The certificate
+// must name the run, or have the agent's key of keys.
+func verifyDisclosure(folder runs.Folder, trust *pki.Trust, keys []string) (r site.Report, err error) {
 	data, err := disk.ReadFile(folder.Path(runs.DisclosureFile))
 	if err != nil {
 		return r, err
 	}
 	var d disclosure
+	var all bytes.Buffer
 	if err = json.Unmarshal(data, &d); err == nil {
 		err = json.Unmarshal(d.Report, &r)
+	}
+	if err == nil {
+		err = json.Compact(&all, data)
 	}
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", runs.DisclosureFile, err)
 	}
+	if signed, _ := json.Marshal(d); !bytes.Equal(signed, all.Bytes()) { // as with a second report
+		return r, fmt.Errorf("%s must have report, certificate and signature alone, in this order",
+			runs.DisclosureFile)
+	}
 	if d.Certificate == nil {
 		return r, fmt.Errorf("%s must be signed; its agent had no certificate", runs.DisclosureFile)
 	}
+	trust = trust.InRun(r.Run, keys)
 	if err := trust.Verify(r.Agent, d.Certificate, d.signedBytes(), d.Signature, r.Ended); err != nil {
 		return r, fmt.Errorf("%s is not signed by agent %d: %w", runs.DisclosureFile, r.Agent, err)
 	}

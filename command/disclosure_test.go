@@ -1,12 +1,15 @@
 package command
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dsbo/experiment/site"
 	"dsbo/internal/cli"
@@ -21,7 +24,7 @@ func disclosed(t *testing.T, out, certs string, n int) (first site.Report) {
 	t.Helper()
 	trust := testkit.Get(pki.LoadTrust(certs))
 	for i := range n {
-		r, err := verifyDisclosure(runs.Folder(filepath.Join(out, fmt.Sprint("agent-", i))), trust)
+		r, err := verifyDisclosure(runs.Folder(filepath.Join(out, fmt.Sprint("agent-", i))), trust, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,6 +66,7 @@ func TestDisclosure(t *testing.T) {
 	for _, c := range []struct{ path, old, new, says string }{
 		{report, `"format": 1`, `"format": 2`, "not signed by agent 1"},
 		{report, `"agent": 1`, `"agent": 2`, "not signed by agent 2"},
+		{report, "{", `{"report": {}, `, "must have report, certificate and signature alone"},
 		{page, "What left site 1", "What left site 2", "must be the page"},
 	} {
 		good := testkit.Get(os.ReadFile(c.path))
@@ -75,8 +79,32 @@ func TestDisclosure(t *testing.T) {
 		wantError(t, err, cli.Usage, c.says)
 		testkit.OK(os.WriteFile(c.path, good, 0o666))
 	}
+	if text := runCommand(t, "disclosure", "-certs="+certs, "-cluster="+file, folders[1]); !strings.Contains(text,
+		"agent 1 of run ") {
+		t.Error(text)
+	}
+	trust := testkit.Get(pki.LoadTrust(certs))
+	another := writeCluster(t, dir, 3, map[string]any{"seed": 9, "flags": small})
+	_, err := command(t, "disclosure", "-certs="+certs, "-cluster="+another, folders[1])
+	wantError(t, err, cli.Usage, "the cluster file must be the run's")
+	good := testkit.Get(os.ReadFile(report))
+	_, err = command(t, "agent", "-agent=1", "-cluster="+another, "-out="+out, "-certs="+certs, "-quiet")
+	wantError(t, err, cli.Usage, "holds another run")
+	if !bytes.Equal(good, testkit.Get(os.ReadFile(report))) {
+		t.Error("a run that the folder refuses has written its report there")
+	}
+	id := testkit.Get(pki.Load(certs, 1, time.Now())) // of the run, which signs a report of another one
+	d := disclosure{Report: testkit.Get(json.Marshal(site.Report{Run: "another", Agent: 1, Ended: time.Now()})),
+		Certificate: id.Certificate()}
+	d.Signature = testkit.Get(id.Sign(d.signedBytes()))
+	testkit.OK(os.WriteFile(report, testkit.Get(json.Marshal(d)), 0o666))
+	_, err = verifyDisclosure(runs.Folder(folders[1]), trust, nil)
+	wantError(t, err, 1, `must name run "another"`)
+	key := pki.KeyDigest(testkit.Get(pki.LoadCertificate(filepath.Join(certs, "agent-1.pem"))))
+	_, err = verifyDisclosure(runs.Folder(folders[1]), trust, []string{"", key})
+	wantError(t, err, 1, "must be the page")
 	others := filepath.Join(dir, "others")
 	runCommand(t, "pki", "-cluster="+file, "-out="+others)
-	_, err := command(t, "disclosure", "-certs="+others, folders[1])
+	_, err = command(t, "disclosure", "-certs="+others, folders[1])
 	wantError(t, err, cli.Usage, "not signed by agent 1")
 }

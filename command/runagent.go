@@ -113,6 +113,7 @@ type agentSessions struct {
 	options  *agentOptions
 	config   session.Config
 	own      certificate
+	opened   bool   // whether the run folder is this process's
 	unfollow func() // ends the watch for a new certificate; nil: there is none
 }
 
@@ -134,6 +135,9 @@ func (e *agentSessions) run(ctx context.Context, j *experiment.Job, c *cluster.C
 	if e.unfollow != nil {
 		e.unfollow()
 	}
+	if !e.opened { // the report in the folder is another one's
+		return err
+	}
 	if failed := o.disclose(c, j.Sent, e.own.identity, err); failed != nil {
 		err = errors.Join(err, fmt.Errorf("disclosure: %w", failed))
 	}
@@ -142,6 +146,7 @@ func (e *agentSessions) run(ctx context.Context, j *experiment.Job, c *cluster.C
 
 // open starts the agent, and takes up its certificate and removals when their files change.
 func (e *agentSessions) open(config session.Config) (*session.Agent, error) {
+	e.opened = true
 	a, err := session.Open(config)
 	if open, ok := errors.AsType[*session.UnprotectedError](err); ok {
 		err = dsbo.ConfigErrorf("%s: -certs or -insecure is required", open.Reason)

@@ -194,10 +194,13 @@ func (s *strengthSearch) descend(near float64) error {
 	return s.refine()
 }
 
+// JudgedNumbers is the length of the sums by which models are judged.
+const JudgedNumbers = 4
+
 // judge returns the trial of the models of the parts: each validation example is judged by the
 // models that have not seen it, by sums of the losses and of their squares.
 func (f *crossFit) judge(y []float64) (trial, error) {
-	var sums [4]float64 // Σ u L, Σ u² L, Σ u² L², Σ u of wrong classes
+	var sums [JudgedNumbers]float64 // Σ u L, Σ u² L, Σ u² L², Σ u of wrong classes
 	n := float64(f.parts.Agents.N())
 	err := f.parts.Agents.MeanNumbers(f.ctx, sums[:], func(i int, part []float64) error {
 		each, err := f.Problem.Each(i, train.ValSet, train.Fit{X: f.zeroX(), Y: y})

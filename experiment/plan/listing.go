@@ -76,17 +76,23 @@ func (l listing) addWith(name string, n int, wire network.Wire, times Range) {
 	l.add(Quantity{Name: name, Length: float64(n), Wire: wire, Times: times, With: true})
 }
 
+// The names of what loading finds.
+const (
+	TextsName = "text: columns, words or classes"
+	SumsName  = "sums over rows"
+)
+
 // addFound lists what was found together as the data were loaded.
 func (l listing) addFound(f runs.Found) {
 	if f.Sum != nil {
-		l.addSum("sums over rows", len(f.Sum), network.Float64, exactly(1))
+		l.addSum(SumsName, len(f.Sum), network.Float64, exactly(1))
 		return
 	}
 	longest := 0
 	for _, text := range f.Texts {
 		longest = max(longest, len(text))
 	}
-	l.add(Quantity{Name: "text: columns, words or classes", Way: ByText, Length: float64(longest), Times: exactly(1),
+	l.add(Quantity{Name: TextsName, Way: ByText, Length: float64(longest), Times: exactly(1),
 		Text: f.Texts[0]})
 }
 

@@ -125,7 +125,8 @@ func (l listing) addStructures() {
 	parts := l
 	parts.q, parts.suffix, parts.lower = l.Ending.Parts, ", all folds", true
 	parts.addSolutions(tried)
-	parts.addSum("losses of the rows that a model has not seen, and squares", 3, network.Float64, tried)
+	parts.addSum("losses of the rows that a model has not seen, squares, wrong classes", candidates.JudgedNumbers,
+		network.Float64, tried)
 	rows := parts
 	rows.q, rows.suffix = l.Ending.Model, ", all rows"
 	rows.addSolutions(Range{1, candidates.MostWholes}.Times(exactly(l.Ending.Solves)))

@@ -98,6 +98,12 @@ func (r *row) nameIn(listed []plan.Quantity) string {
 			return strings.Join(names, "; ")
 		}
 	}
+	if listed == nil { // the run ended while it loaded
+		if r.Way == plan.ByText {
+			return plan.TextsName
+		}
+		return plan.SumsName
+	}
 	return Unlisted
 }
 

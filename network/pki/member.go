@@ -69,7 +69,7 @@ func (m *binding) check(agent int, cert *x509.Certificate) error {
 // no key. The error, where the identity itself is none of the run, matches dsbo.ErrConfig.
 func (id *Identity) InRun(run string, keys []string) (*Identity, error) {
 	member := *id
-	member.trusted = &Trust{authorities: id.authorities, member: &binding{run, keys}}
+	member.trusted = id.trusted.InRun(run, keys)
 	if err := member.member.check(id.Agent, id.certificate.Leaf); err != nil {
 		return nil, dsbo.ConfigErrorf("%w", err)
 	}

@@ -73,6 +73,12 @@ func LoadTrust(folder string) (*Trust, error) {
 	return &Trust{authorities: all}, nil
 }
 
+// InRun returns a trust in certificates that name a run, or have the key of its agent in keys, as
+// of [Identity.InRun].
+func (t *Trust) InRun(run string, keys []string) *Trust {
+	return &Trust{authorities: t.authorities, member: &binding{run, keys}}
+}
+
 // AuthorityKeys returns the SHA-256 of the authorities' public keys, in hexadecimal.
 func (t *Trust) AuthorityKeys() (keys []string) {
 	for _, a := range t.authorities {

@@ -56,13 +56,22 @@ func (d Dialer) Dial(ctx context.Context, address string) (net.Conn, error) {
 	return conn, nil
 }
 
-// through connects to an address through a proxy.
-func (d Dialer) through(ctx context.Context, proxy *url.URL, address string) (net.Conn, error) {
+// AddressOf returns host:port of a proxy, whose URL may leave the port to its scheme.
+func AddressOf(proxy *url.URL) (string, error) {
 	port, ok := map[string]string{"http": "80", "https": "443"}[proxy.Scheme]
 	if !ok {
-		return nil, fmt.Errorf("it must begin with http:// or https://; it begins with %s://", proxy.Scheme)
+		return "", fmt.Errorf("it must begin with http:// or https://; it begins with %s://", proxy.Scheme)
 	}
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(proxy.Hostname(), cmp.Or(proxy.Port(), port)))
+	return net.JoinHostPort(proxy.Hostname(), cmp.Or(proxy.Port(), port)), nil
+}
+
+// through connects to an address through a proxy.
+func (d Dialer) through(ctx context.Context, proxy *url.URL, address string) (net.Conn, error) {
+	at, err := AddressOf(proxy)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", at)
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,8 @@
 // The intervals are of a fit of their own, which no penalty pulls towards 0: by least squares, or
 // with Jeffreys' prior (Firth 1993; Kosmidis, Firth 2009), which is nearly unbiased, and finite
 // where classes separate. Each site has a level of its own, so that effects are within sites. All
-// that the sites exchange is sums over their rows, from which each has eliminated its level before:
-// no number of a sum is of one site alone.
+// that the sites exchange is sums over their rows, from which each has eliminated its level before.
+// An entry of a word that one site alone has is of this site's rows, as the others add 0.
 //
 // [New] chooses the columns, [Effects.Chance] tests whether any of them counts, and [Effects.Fit]
 // finds the effects with their errors.
