@@ -124,12 +124,7 @@ func (p *program) checkAgent(ctx context.Context, o agentOptions, c *cluster.Clu
 			return first
 		}
 	}
-	j, err := p.agentJob(&o, c)
-	if err == nil {
-		from := site.Request{Unmasked: !o.mask, Admits: admitting(c, id)}
-		err = j.AskSite(o.agent, len(c.Addresses), from, o.guard.AddNeed)
-	}
-	step("data, and "+site.PolicyFile, err)
+	step("data, and "+site.PolicyFile, p.askSite(&o, c, id))
 	if o.agent < len(c.Addresses) {
 		if address := cmp.Or(o.listen, c.Addresses[o.agent]); address != "" {
 			l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)

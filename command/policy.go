@@ -26,9 +26,6 @@ func (o *agentOptions) loadPolicy() error {
 // askSite returns an error if the run needs more of the site than its policy allows, as far as that
 // is known before the agent meets others.
 func (p *program) askSite(o *agentOptions, c *cluster.Cluster, id *pki.Identity) error {
-	if !o.guard.IsSet() {
-		return nil
-	}
 	j, err := p.agentJob(o, c)
 	if err != nil {
 		return err

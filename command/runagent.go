@@ -68,8 +68,10 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	if o.attached {
 		stdout = nil // the verb run writes the page and the table once for all
 	}
-	if err := p.askSite(&o, c, e.config.Identity); err != nil {
-		return err
+	if o.guard.IsSet() {
+		if err := p.askSite(&o, c, e.config.Identity); err != nil {
+			return err
+		}
 	}
 	err = e.run(ctx, j, c, stdout, stderr)
 	if errors.Is(err, context.Canceled) {

@@ -3,6 +3,7 @@ package runs
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"dsbo/internal/num"
@@ -267,4 +268,10 @@ func (g Gain) beside(symbol string) string {
 	did := map[string]string{HeldOut: "chose the iterate", CrossFitted: "chose strengths",
 		Validation: "tuned " + symbol}[g.Set]
 	return fmt.Sprintf("%s %s (rows that %s)", g.Set, g.percentText(), did)
+}
+
+// LostHeldOut reports whether held-out examples have a larger loss by more than a standard error,
+// by which a tuned model is not kept. It is false where there is no number.
+func LostHeldOut(gains []Gain) bool {
+	return slices.ContainsFunc(gains, func(g Gain) bool { return g.Set == HeldOut && g.LossChange > g.LossError })
 }

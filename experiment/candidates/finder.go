@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -88,9 +87,7 @@ func (m *Model) Below(other *Model) bool { return m.objective() < other.objectiv
 // against one that has. Against another finder's none loses, whose y is no y of this model.
 func (m *Model) LosesTo(rival *Model, gains []runs.Gain) bool {
 	return rival.Finder == m.Finder && (!(m.objective() <= rival.objective()) ||
-		slices.ContainsFunc(gains, func(g runs.Gain) bool {
-			return g.Set == runs.HeldOut && g.LossChange > g.LossError // false where there is no number
-		}))
+		runs.LostHeldOut(gains))
 }
 
 // A Watcher is told how far a [Finder] is, by its goroutine.

@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"math"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -312,9 +311,7 @@ func lostBy(s *runs.Summary, tuned, other runs.Model) string {
 		return ", as the solution with the tuned ones has not converged"
 	case tuned.Phi > other.Phi:
 		return ""
-	case slices.ContainsFunc(s.Verdict.Gains, func(g runs.Gain) bool {
-		return g.Set == runs.HeldOut && g.LossChange > g.LossError
-	}):
+	case runs.LostHeldOut(s.Verdict.Gains):
 		return ", as on rows that tune nothing it does better by more than a standard error"
 	}
 	return ", as the tuned ones are no better"
