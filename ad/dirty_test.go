@@ -129,3 +129,16 @@ func TestSameBitsAfterAnyHistory(t *testing.T) {
 		}
 	})
 }
+
+// TestDirectionAlone: where v alone changes, no product is of the v before, in any order.
+func TestDirectionAlone(t *testing.T) {
+	w, asked := newWalker(t), []string{"HVP", "JVP"}
+	for order := range 1 << 6 { // every order of six products
+		d := w.program(t)
+		for k := range 6 {
+			what, s := asked[order>>k&1], state{v: 2 * (k / 2 % 2)}
+			sameBits(t, fmt.Sprintf("%s at %+v, number %d of order %b", what, s, k, order),
+				w.derivative(t, d, s, what), w.derivative(t, w.program(t), s, what))
+		}
+	}
+}

@@ -61,3 +61,21 @@ func TestConclude(t *testing.T) {
 		}
 	}
 }
+
+// TestSpreadOfPhi: a change of Φ is judged by the larger spread of the two models.
+func TestSpreadOfPhi(t *testing.T) {
+	for _, c := range []struct {
+		tuned, rival runs.Number // by how much Φ differs between solutions from two starts
+		want         runs.Outcome
+	}{{.01, .01, runs.Unclear}, {.3, .01, runs.Same}, {.01, .3, runs.Same}} {
+		e := &ending{run: &run{Job: &Job{Settings: new(Settings)}}, problem: problem{meaning: runs.Penalties},
+			result: new(train.Result)}
+		tuned, rival := candidates.NewModel("λ tuned", runs.Unknown(), []float64{1, 2}),
+			candidates.NewModel("λ = 1", 1, []float64{1, 1})
+		tuned.Phi, tuned.Spread, rival.Phi, rival.Spread = .8, c.tuned, 1, c.rival
+		e.conclude("", tuned, rival, false, []*candidates.Model{rival}, nil, nil)
+		if v := e.summary.Verdict; v.Outcome != c.want {
+			t.Errorf("spreads %g, %g: %s, want %s: %s", c.tuned, c.rival, v.Outcome, c.want, v.Sentence)
+		}
+	}
+}

@@ -116,25 +116,31 @@ func TestWeightsAllowed(t *testing.T) {
 }
 
 // TestLargestCount: the largest prediction is (Σ c⁴)^¼ over the training rows of all sites: about
-// the largest count where a few rows have most of all, and n^¼ times it where all are alike.
+// the largest count where a few rows have most of all, and n^¼ times it where all are alike. A row
+// of weight k is k rows.
 func TestLargestCount(t *testing.T) {
 	for _, c := range []struct {
 		counts [2][]float32 // training rows of each site
+		weight float32      // of the first row
 		want   float64
 	}{
-		{[2][]float32{{0, 1, 2, 0}, {1, 88, 0, 3}}, 88.000036}, // (1 + 16 + 1 + 81)/(4·88³) more
-		{[2][]float32{{3, 3, 3, 3, 3, 3, 3, 2}, {3, 3, 3, 3, 3, 3, 3, 2}}, math.Pow(14*81+2*16, .25)},
+		{[2][]float32{{0, 1, 2, 0}, {1, 88, 0, 3}}, 1, 88.000036}, // (1 + 16 + 1 + 81)/(4·88³) more
+		{[2][]float32{{3, 3, 3, 3, 3, 3, 3, 2}, {3, 3, 3, 3, 3, 3, 3, 2}}, 1, math.Pow(14*81+2*16, .25)},
+		{[2][]float32{{3, 3, 3, 3, 3, 3, 3, 2}, {3, 3, 3, 3, 3, 3, 3, 2}}, 5, math.Pow(22*81+2*16, .25)},
 	} {
 		s := features.Sites{Seed: 1, Collective: alone(t, 2)}
 		for _, counts := range c.counts {
 			counts = append(slices.Clone(counts), 1e4, 1e4) // of rows that do not train
 			split := slices.Repeat([]string{"train"}, len(counts))
 			split[len(split)-2], split[len(split)-1] = "validation", "test"
+			weights := slices.Repeat([]float32{1}, len(counts))
+			weights[0] = c.weight
 			s.Tables = append(s.Tables, testkit.Get(tables.New("", tables.NumberColumn("n", counts),
-				tables.NumberColumn("x", numbersOf(len(counts), 3)), tables.WordColumn("set", split))))
+				tables.NumberColumn("x", numbersOf(len(counts), 3)), tables.WordColumn("set", split),
+				tables.NumberColumn("w", weights))))
 		}
 		p := testkit.Get(features.Prepare(s, features.Options{Target: "n", Kind: features.Counts, SplitColumn: "set",
-			Missing: features.MeanOfOthers}))
+			Weight: "w", Missing: features.MeanOfOthers}))
 		if got := p.Recipe.Target.Most; math.Abs(got/c.want-1) > 1e-8 {
 			t.Errorf("%v: the largest prediction is %.9g, want %.9g", c.counts, got, c.want)
 		}

@@ -1,0 +1,56 @@
+package tune
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo/runs"
+)
+
+// TestStartLambda: penalties of an earlier run start at its λ; new ones at the mean of the known
+// ones, or of all earlier ones where none is known.
+func TestStartLambda(t *testing.T) {
+	e := &earlier{lambdas: []runs.Penalty{{Name: "a", Lambda: 1}, {Name: "b", Lambda: 3}, {Name: "c", Lambda: 8}}}
+	for _, c := range []struct {
+		names []string
+		want  []float64
+		note  string
+	}{
+		{[]string{"c", "a", "b"}, []float64{8, 1, 3}, "λ starts at that of "},
+		{[]string{"b"}, []float64{3}, "λ starts at that of ; 2 of the earlier ones are not here: a, c"},
+		{[]string{"a", "new", "b"}, []float64{1, 2, 3}, "λ starts at that of ; of 3 penalties 1 start at 2, the mean " +
+			"of the others, as they are new: new; 1 of the earlier ones are not here: c"},
+		{[]string{"new", "newer"}, []float64{4, 4}, "λ starts at that of ; of 2 penalties 2 start at 4, the mean of " +
+			"the others, as they are new: new, newer; 3 of the earlier ones are not here: a, b, c"},
+	} {
+		x, note := e.startLambda(c.names)
+		for i := range x { // three shares of numbers below 16 round three times
+			x[i] = math.Round(x[i]*0x1p40) / 0x1p40
+		}
+		if !slices.Equal(x, c.want) || !strings.HasPrefix(note, c.note) {
+			t.Errorf("%v: λ starts at %v, want %v; %q, want %q", c.names, x, c.want, note, c.note)
+		}
+	}
+}
+
+// TestBegins: an earlier run is of the same rows where it found, first of all, what this one finds.
+func TestBegins(t *testing.T) {
+	a, b, text := runs.Found{Sum: []float64{1, 2}}, runs.Found{Sum: []float64{1, 3}}, runs.Found{Texts: []string{"a"}}
+	for _, c := range []struct {
+		list, with []runs.Found
+		want       bool
+	}{
+		{[]runs.Found{a, text}, []runs.Found{a, text}, true},
+		{[]runs.Found{a, text, b}, []runs.Found{a, text}, true}, // structures are found after the tables are read
+		{[]runs.Found{a}, []runs.Found{a, text}, false},
+		{[]runs.Found{b, text}, []runs.Found{a, text}, false},
+		{[]runs.Found{a, {Texts: []string{"b"}}}, []runs.Found{a, text}, false},
+		{[]runs.Found{text, a}, []runs.Found{a}, false},
+	} {
+		if got := begins(c.list, c.with); got != c.want {
+			t.Errorf("%v begins with %v: %t, want %t", c.list, c.with, got, c.want)
+		}
+	}
+}
