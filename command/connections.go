@@ -74,25 +74,35 @@ func (p *program) network(_ context.Context, args []string, stdout, _ io.Writer)
 	if err != nil {
 		return err
 	}
+	list := connectionsOf(c, i)
+	for k, x := range list {
+		if x.inbound {
+			continue
+		}
+		proxy, err := httpproxy.FromEnvironment().ProxyFunc()(&url.URL{Scheme: "https", Host: x.address})
+		if err == nil && proxy != nil {
+			list[k].protocol = "HTTP, CONNECT " + x.address
+			list[k].address, err = relay.AddressOf(proxy)
+		}
+		if err != nil {
+			return dsbo.ConfigErrorf("the proxy of HTTPS_PROXY: %w", err)
+		}
+	}
+	return cli.Table(stdout, connectionRows(list))
+}
+
+// connectionRows returns connections as a form for a firewall asks for them.
+func connectionRows(list []connection) [][]string {
 	rows := [][]string{{"direction", "host", "port", "protocol", "purpose"}}
-	for _, x := range connectionsOf(c, i) {
-		direction, address, protocol := "outbound", x.address, x.protocol
+	for _, x := range list {
+		direction := "outbound"
 		if x.inbound {
 			direction = "inbound"
-		} else {
-			proxy, err := httpproxy.FromEnvironment().ProxyFunc()(&url.URL{Scheme: "https", Host: address})
-			if err == nil && proxy != nil {
-				protocol = "HTTP, CONNECT " + address
-				address, err = relay.AddressOf(proxy)
-			}
-			if err != nil {
-				return dsbo.ConfigErrorf("the proxy of HTTPS_PROXY: %w", err)
-			}
 		}
-		host, port, _ := net.SplitHostPort(address) // which the cluster file has checked
-		rows = append(rows, []string{direction, host, port, protocol, x.why})
+		host, port, _ := net.SplitHostPort(x.address) // which the cluster file has checked
+		rows = append(rows, []string{direction, host, port, x.protocol, x.why})
 	}
-	return cli.Table(stdout, rows)
+	return rows
 }
 
 // dialTimeout bounds the check of one connection.

@@ -84,9 +84,10 @@ func TestService(t *testing.T) {
 	dir := t.TempDir()
 	testkit.OK(os.WriteFile(filepath.Join(dir, "cluster.json"),
 		[]byte(`{"run": "r", "agents": 4, "address": "a{agent}:1", "task": "mnist"}`), 0o644))
-	_, line, ok := strings.Cut(deployed(t, "dsbo-agent@.service"), "\nExecStart=/usr/local/bin/dsbo ${DSBO_VERB} ")
+	unit := string(testkit.Get(kitFiles.ReadFile("kit/dsbo-agent@.service")))
+	_, line, ok := strings.Cut(unit, "\nExecStart=/usr/local/bin/dsbo ${DSBO_VERB} ")
 	line, _, _ = strings.Cut(line, "\n")
-	if !ok || !strings.Contains(deployed(t, "dsbo-agent@.service"), "\nEnvironment=DSBO_VERB=agent\n") {
+	if !ok || !strings.Contains(unit, "\nEnvironment=DSBO_VERB=agent\n") {
 		t.Fatal("no command")
 	}
 	flags := strings.Fields(strings.NewReplacer("%i", "3", "%d", dir).Replace(line))

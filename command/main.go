@@ -11,6 +11,7 @@
 //	dsbo collect -out DIR RUN...          one run folder from the agents' folders
 //	dsbo disclosure -certs DIR RUN...     check what sites have signed of what left them
 //	dsbo network -cluster FILE -agent I   the connections of an agent, for a firewall
+//	dsbo kit -cluster FILE -ca DIR        an archive for each site of what it needs
 //	dsbo relay -certs DIR -listen ADDR    a relay between agents that can only dial out
 //	dsbo pki -cluster FILE -out DIR       certificates for the agents, all at once
 //	dsbo pki STEP                         certificates for sites that keep their keys
@@ -84,6 +85,7 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 		verb{"collect", "make one run folder from the folders of all agents", p.collect},
 		verb{"disclosure", "verify what sites have signed of what left them", p.disclosure},
 		verb{"network", "print the connections of an agent, for a firewall", p.network},
+		verb{"kit", "make an archive for each site of what it needs to take part", p.kit},
 		verb{"relay", "connect agents of several sites that can only dial out", p.relay},
 		verb{"pki", "make the certificates by which agents know each other", p.pki},
 		verb{"version", "print the version of this program and its kernels", p.version},
