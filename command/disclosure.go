@@ -32,14 +32,15 @@ func (d *disclosure) signedBytes() []byte {
 	return b.Bytes()
 }
 
-// disclose writes what has left the agent, signed where it has a certificate.
-func (o *agentOptions) disclose(c *cluster.Cluster, t *site.Tally, id *pki.Identity, end error) error {
+// disclose writes what has left the agent, with the head of its audit, signed where it has a
+// certificate.
+func (o *agentOptions) disclose(c *cluster.Cluster, t *site.Tally, audit string, id *pki.Identity, end error) error {
 	if !t.HasSent() {
 		return nil
 	}
 	state := string(runs.StateOf(end))
 	r := t.Make(site.Report{Run: c.Run, Hash: c.Hash(), Agent: o.agent, Program: wording.Build().Version,
-		State: state, Ended: time.Now().UTC().Truncate(time.Second), Masked: o.mask}, o.guard)
+		State: state, Ended: time.Now().UTC().Truncate(time.Second), Masked: o.mask, Audit: audit}, o.guard)
 	d, page := disclosure{}, new(bytes.Buffer)
 	var err error
 	if d.Report, err = json.Marshal(r); err == nil && id != nil {

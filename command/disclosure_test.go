@@ -62,6 +62,7 @@ func TestDisclosure(t *testing.T) {
 		"signed by its certificate\n") != 3 {
 		t.Errorf("the verb says %s", text)
 	}
+	audited(t, folders[1])
 	report, page := filepath.Join(folders[1], runs.DisclosureFile), filepath.Join(folders[1], runs.DisclosurePage)
 	for _, c := range []struct{ path, old, new, says string }{
 		{report, `"format": 1`, `"format": 2`, "not signed by agent 1"},

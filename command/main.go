@@ -10,6 +10,7 @@
 //	dsbo agent -cluster FILE -out DIR     one agent of a cluster file
 //	dsbo collect -out DIR RUN...          one run folder from the agents' folders
 //	dsbo disclosure -certs DIR RUN...     check what sites have signed of what left them
+//	dsbo audit RUN...                     check the chained logs of agents
 //	dsbo network -cluster FILE -agent I   the connections of an agent, for a firewall
 //	dsbo kit -cluster FILE -ca DIR        an archive for each site of what it needs
 //	dsbo relay -certs DIR -listen ADDR    a relay between agents that can only dial out
@@ -84,6 +85,7 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 		verb{"agent", "run one agent of a cluster file", p.agent},
 		verb{"collect", "make one run folder from the folders of all agents", p.collect},
 		verb{"disclosure", "verify what sites have signed of what left them", p.disclosure},
+		verb{"audit", "check what agents have logged of who connected and what they did", auditor(p.flags)},
 		verb{"network", "print the connections of an agent, for a firewall", p.network},
 		verb{"kit", "make an archive for each site of what it needs to take part", p.kit},
 		verb{"relay", "connect agents of several sites that can only dial out", p.relay},

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +17,9 @@ import (
 	"dsbo/experiment"
 	"dsbo/experiment/peer"
 	"dsbo/experiment/site"
+	"dsbo/internal/cli"
 	"dsbo/internal/disk"
+	"dsbo/internal/wording"
 	"dsbo/network/pki"
 	"dsbo/network/session"
 	"dsbo/runs"
@@ -47,9 +50,13 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		return err
 	}
 	defer stop()
-	s.log.Info("starting", "run", c.Run, "agents", len(c.Addresses), "process", os.Getpid())
+	s.events.Info("starting", "run", c.Run, "agents", len(c.Addresses), "process", os.Getpid(), "program",
+		wording.Build().Version, "cluster", c.Hash())
+	for path, digest := range o.guard.Policies() {
+		s.events.Info("a policy", "file", path, "sha256", digest)
+	}
 	if o.insecure && (!o.attached || o.agent == 0) { // of those that the verb run starts one speaks for all
-		s.log.Warn(
+		s.events.Warn(
 			"-insecure: connections are not protected, and whoever reaches this agent's port can take part in the run")
 	}
 	j, err := p.agentJob(&o, c)
@@ -58,8 +65,8 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	}
 	j.View = s
 	e := agentSessions{options: &o, config: o.sessionConfig(c, s),
-		own: certificate{files: pki.Files{Folder: o.certs, Agent: o.agent}, run: c.Run, hash: c.Hash(), log: s.log,
-			monitor: m}}
+		own: certificate{files: pki.Files{Folder: o.certs, Agent: o.agent}, run: c.Run, hash: c.Hash(), log: s.events,
+			monitor: m}, screen: s}
 	if o.certs != "" {
 		if e.config.Identity, e.config.Removals, err = e.own.load(time.Now()); err != nil {
 			return err
@@ -115,8 +122,9 @@ type agentSessions struct {
 	options  *agentOptions
 	config   session.Config
 	own      certificate
-	opened   bool   // whether the run folder is this process's
-	unfollow func() // ends the watch for a new certificate; nil: there is none
+	screen   *screen // with the audit
+	opened   bool    // whether the run folder is this process's
+	unfollow func()  // ends the watch for a new certificate; nil: there is none
 }
 
 // run runs a job in sessions, within the site's policies, and tells what has left.
@@ -140,15 +148,34 @@ func (e *agentSessions) run(ctx context.Context, j *experiment.Job, c *cluster.C
 	if !e.opened { // the report in the folder is another one's
 		return err
 	}
-	if failed := o.disclose(c, j.Sent, e.own.identity, err); failed != nil {
+	o.logEnd(e.screen.events, err)
+	if failed := o.disclose(c, j.Sent, e.screen.audit.Head(), e.own.identity, err); failed != nil {
 		err = errors.Join(err, fmt.Errorf("disclosure: %w", failed))
 	}
+	if failed := e.screen.audit.Close(); failed != nil {
+		err = errors.Join(err, fmt.Errorf("audit: %w", failed))
+	}
 	return err
+}
+
+// logEnd logs how the process ends, and the digest of what it leaves in its folder.
+func (o *agentOptions) logEnd(log *slog.Logger, end error) {
+	attributes := []any{"state", string(runs.StateOf(end))}
+	if end != nil {
+		attributes = append(attributes, "reason", cli.OneLine(end))
+	}
+	if text, err := o.folder().ReadFile(runs.SumsFile); err == nil {
+		attributes = append(attributes, runs.SumsFile, fmt.Sprintf("%x", sha256.Sum256(text)))
+	}
+	log.Info("the process ends", attributes...)
 }
 
 // open starts the agent, and takes up its certificate and removals when their files change.
 func (e *agentSessions) open(config session.Config) (*session.Agent, error) {
 	e.opened = true
+	if err := e.screen.audit.Open(e.options.folder().Path(runs.AuditFile)); err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
 	a, err := session.Open(config)
 	if open, ok := errors.AsType[*session.UnprotectedError](err); ok {
 		err = dsbo.ConfigErrorf("%s: -certs or -insecure is required", open.Reason)
@@ -178,7 +205,7 @@ func (o *agentOptions) sessionConfig(c *cluster.Cluster, s *screen) session.Conf
 		SilentAfter: o.silentAfter,
 		PeerTimeout: o.peerTimeout, ComputeTimeout: o.computeTimeout, OnDiskHang: s.hung, Admission: o.admission,
 		Quorum: c.Quorum, AbsentAfter: c.AbsentAfter, StragglerDeadline: o.straggler,
-		FewMembers: o.fewSites || o.attached, LeastMembers: o.guard.LeastSites(), Log: s.log,
+		FewMembers: o.fewSites || o.attached, LeastMembers: o.guard.LeastSites(), Log: s.events,
 	}
 	if o.adjust != nil {
 		o.adjust(&config)

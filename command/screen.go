@@ -12,6 +12,7 @@ import (
 
 	"dsbo"
 	"dsbo/experiment"
+	"dsbo/experiment/site"
 	"dsbo/internal/cli"
 	"dsbo/runs"
 )
@@ -22,6 +23,8 @@ import (
 type screen struct {
 	*cli.Progress
 	log      *slog.Logger     // for lines about this agent
+	events   *slog.Logger     // for lines about this agent that are in its audit too
+	audit    *site.Audit      // of the agent
 	common   *slog.Logger     // for lines of the job, which all agents log alike
 	people   bool             // whether lines on stderr are for people
 	shown    *slog.Logger     // for lines to stderr alone
@@ -58,6 +61,8 @@ func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
 	}
 	s.shown, s.fileLog = slog.New(shown.WithAttrs(agent)), slog.New(filed)
 	s.log = slog.New(slog.NewMultiHandler(s.shown.Handler(), filed))
+	s.audit = new(site.Audit)
+	s.events = slog.New(slog.NewMultiHandler(s.log.Handler(), s.audit.Handler()))
 	if s.common = s.log; o.attached && o.agent > 0 {
 		s.common = s.fileLog // agent 0 shows the same on the same stderr
 	}

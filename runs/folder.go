@@ -34,6 +34,7 @@ const (
 	DisclosureFile = "disclosure.json"  // what has left the agent, which it has signed
 	DisclosurePage = "disclosure.html"  // the same for people
 	SentFile       = "sent.json"        // the counts that they are made of
+	AuditFile      = "audit.jsonl"      // what an agent did, chained by digests, over all runs in its folder
 	RegisterFile   = "register.json"    // what an agent has promised the others, of package network/register
 )
 

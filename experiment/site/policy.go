@@ -4,9 +4,11 @@
 package site
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"slices"
@@ -190,6 +192,7 @@ func shown(v any) string {
 type Guard struct {
 	mu       sync.Mutex
 	paths    []string // of the policies
+	digests  []string // SHA-256 of them, in hexadecimal
 	policies []Policy
 	request  Request
 }
@@ -211,7 +214,19 @@ func (g *Guard) Load(path string) error {
 		return dsbo.ConfigErrorf("policy %s: %w", path, err)
 	}
 	g.paths, g.policies = append(g.paths, path), append(g.policies, p)
+	g.digests = append(g.digests, fmt.Sprintf("%x", sha256.Sum256(data)))
 	return nil
+}
+
+// Policies returns the path and the SHA-256, in hexadecimal, of each policy.
+func (g *Guard) Policies() iter.Seq2[string, string] {
+	return func(yield func(path, digest string) bool) {
+		for k, path := range g.paths {
+			if !yield(path, g.digests[k]) {
+				return
+			}
+		}
+	}
 }
 
 // IsSet reports whether there is a policy.

@@ -26,6 +26,7 @@ type Report struct {
 	State    string    `json:"state"`    // how the last process ended
 	Ended    time.Time `json:"ended"`    // likewise
 	Masked   bool      `json:"masked"`   // whether sums were
+	Audit    string    `json:"audit"`    // SHA-256 of the last line of the agent's audit
 	Policies []Policy  `json:"policies"` // of the site
 	Asked    Request   `json:"asked"`    // what the run was found to need, where there is a policy
 	Starts   int       `json:"starts"`   // processes

@@ -41,6 +41,7 @@ type conn struct {
 	to      int           // the neighbour
 	expires time.Time     // when a certificate of either side does; zero: never
 	by      *pki.Identity // of this side; nil: there are no certificates
+	key     string        // SHA-256 of the neighbour's public key, in hexadecimal; "": it has none
 	stream  stream        // after the hellos
 	sender  Sender        // of the stream, through Config.Wrap
 	began   time.Time     // when the hellos were there
@@ -55,7 +56,7 @@ type conn struct {
 // newConn returns a connection to a neighbour over a stream that was opened with this agent's
 // certificate of then and, as auth has it, the neighbour's.
 func (l *links) newConn(to int, s stream, by *pki.Identity, auth credentials.AuthInfo) *conn {
-	return &conn{to: to, expires: connectionExpiry(by, auth), by: by, stream: s,
+	return &conn{to: to, expires: connectionExpiry(by, auth), by: by, key: keyOf(auth), stream: s,
 		sender: l.config.Wrap(to, streamSender{s}), began: time.Now(),
 		queue: make(chan []byte, maxQueued), dropped: make(chan struct{})}
 }

@@ -60,7 +60,7 @@ func (a *Agent) attach(c *conn, h hello) error {
 		old.drop(reason)
 	}
 	anew := l.attach(c, h.Instance, time.Now())
-	a.config.Log.Info("connected to a neighbour", "neighbour", l.agent)
+	a.config.Log.Info("connected to a neighbour", "neighbour", l.agent, "key", c.key)
 	if a.isMeeting() {
 		a.tellHere() // the others need not wait for a heartbeat
 	}
