@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -144,5 +145,33 @@ func TestBatchOfPreset(t *testing.T) {
 	err := runIn(t, task, filepath.Join(t.TempDir(), "run"), "-preset=draws -agents=2 -batch=11")
 	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-batch must be at most 10") {
 		t.Errorf("%v, want that -batch is refused", err)
+	}
+}
+
+// TestResumeSetup: a run goes on with what it found as it loaded, if its data, settings and what
+// it has found again are as they were.
+func TestResumeSetup(t *testing.T) {
+	a, b := runs.Found{Sum: []float64{1}}, runs.Found{Texts: []string{"b"}}
+	for name, c := range map[string]struct {
+		of          string // digest in the folder; "": as it is
+		again, kept []runs.Found
+		want        string
+	}{
+		"as it was":       {"", []runs.Found{a}, []runs.Found{a, b}, ""},
+		"nothing loaded":  {"", nil, []runs.Found{b}, ""},
+		"other settings":  {"other", []runs.Found{a}, []runs.Found{a, b}, "they must be as they were"},
+		"other tables":    {"", []runs.Found{b}, []runs.Found{a, b}, "they must be as they were"},
+		"nothing further": {"", []runs.Found{a}, []runs.Found{a}, "they must be as they were"},
+	} {
+		r := &run{Job: &Job{Settings: new(Settings)}, folder: runs.Folder(t.TempDir()), mode: runs.Resume}
+		p := &problem{setup: &setup{Setup: runs.Setup{Found: c.again}}}
+		of := cmp.Or(c.of, testkit.Get(r.digest(p)))
+		testkit.OK(r.folder.WriteSetup(runs.Setup{Of: of, Found: c.kept}))
+		err := r.resumeSetup(p)
+		if c.want != "" {
+			testkit.WantError(t, name, err, dsbo.ErrConfig, c.want)
+		} else if err != nil || p.setup.next != len(c.again) || len(p.setup.Found) != len(c.kept) {
+			t.Errorf("%s: %v, goes on with number %d of %v", name, err, p.setup.next, p.setup.Found)
+		}
 	}
 }

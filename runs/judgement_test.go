@@ -102,6 +102,12 @@ func TestJudgement(t *testing.T) {
 			"how sure that is, is not known.": {
 			Judged: 9, Events: 8, Measures: []runs.Measure{{Name: "concordance", Value: 1, Low: runs.Unknown(),
 				High: runs.Unknown()}}},
+		"of the same site; guessing does in 50 %, which beyond chance is no less.": {Judged: 90, Events: 40,
+			Measures: []runs.Measure{{Name: "concordance", Value: .6, Low: .5, High: .7}}},
+		"in 60.0 % (50.1 to 70.0) of pairs of the same site; guessing does in 50 %.": {Judged: 90, Events: 40,
+			Measures: []runs.Measure{{Name: "concordance", Value: .6, Low: .501, High: .7}}},
+		"cannot be judged: too few pairs of the same site tell which event came first.": {Judged: 90, Events: 40,
+			Measures: []runs.Measure{{Name: "concordance", Value: runs.Unknown()}}},
 		"19 test rows are too few to judge the model.": {Judged: 19},
 		"No rows were left to judge the model.":        {},
 	} {

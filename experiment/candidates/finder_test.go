@@ -61,7 +61,7 @@ func newTilted(start, second float64) *candidates.Finder {
 }
 
 // TestSolutionOfTwo: of the solutions from two starts a model is the one of the lower training
-// loss, and keeps the other one; one that is not finite is neither.
+// loss, and keeps the other one; one that is not finite is neither. What it took is of both.
 func TestSolutionOfTwo(t *testing.T) {
 	for name, c := range map[string]struct{ start, second, want, other float64 }{
 		"the second is lower":      {0.9, -0.9, -1.05, 0.95},
@@ -75,6 +75,17 @@ func TestSolutionOfTwo(t *testing.T) {
 		}
 		if o, ok := m.Other(); ok == math.IsNaN(c.other) || ok && math.Abs(o.Y[0]-c.other) > 0.05 {
 			t.Errorf("%s: the other y is %v, want about %g", name, o.Y, c.other)
+		}
+		steps := 0 // from each start alone
+		for _, start := range []float64{c.start, c.second} {
+			one := candidates.NewModel("λ = 0", 0, []float64{0})
+			testkit.OK(newTilted(start, math.NaN()).Solve(t.Context(), one, nil, nil))
+			if one.Y != nil {
+				steps += one.Steps
+			}
+		}
+		if m.Steps != steps || steps == 0 {
+			t.Errorf("%s: %d products, want %d", name, m.Steps, steps)
 		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // TestTallyOfProcesses: counts add up over the processes of an agent; of a killed one up to its
-// last save. What no list has, as the run ended while it loaded, has the names of that phase.
+// last save. What no list has, as the run ended while it loaded, has the names of that phase. A
+// report has the phases in the order of a run, whichever was counted first.
 func TestTallyOfProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sent.json")
 	first := testkit.Get(OpenTally(path))
@@ -29,5 +30,12 @@ func TestTallyOfProcesses(t *testing.T) {
 	if want := (Count{2, 100}); !third.HasSent() || r.All != want || r.Starts != 3 || r.Killed != 1 ||
 		len(r.Sessions) != 3 || r.Rows[0].Name != plan.TextsName || r.Rows[1].Name != plan.SumsName {
 		t.Errorf("%+v", r)
+	}
+	third.Begin(plan.Evaluation)
+	third.Label(network.Carried{Way: network.BySum, Numbers: 3})
+	third.Begin(plan.Iterations)
+	third.Label(network.Carried{Way: network.BySum, Numbers: 4})
+	if r := third.Make(Report{}, new(Guard)); r.Rows[2].Phase != plan.Iterations || r.Rows[3].Phase != plan.Evaluation {
+		t.Errorf("%+v are not in the order of a run", r.Rows)
 	}
 }

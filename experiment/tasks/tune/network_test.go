@@ -54,6 +54,11 @@ func TestModelAuto(t *testing.T) {
 			if got := strings.HasPrefix(kept.Name, "network"); got != c.network || !kept.Kept {
 				t.Errorf("the last of %+v is kept, want a network: %v", s.Models, c.network)
 			}
+			for _, m := range s.Models {
+				if linear := strings.HasPrefix(m.Name, "linear, "); linear == strings.HasPrefix(m.Name, "network") {
+					t.Errorf("%s does not name its kind", m.Name)
+				}
+			}
 			name := func(s runs.Structure) bool { return s.Name == "network of 6 hidden units" }
 			keeps := slices.DeleteFunc(slices.Clone(s.Structures), func(s runs.Structure) bool { return !s.Kept })
 			if len(keeps) != 1 || name(keeps[0]) != c.network || !slices.ContainsFunc(s.Structures, name) {

@@ -1,0 +1,58 @@
+package tune
+
+import (
+	"testing"
+
+	"dsbo/tables/features"
+)
+
+// TestChoose: networks are tried where folds choose, no flag asks of a linear model, and there are
+// ten training rows a feature and a million numbers at most. Without folds each feature has a
+// penalty of its own from four training and validation rows a feature on.
+func TestChoose(t *testing.T) {
+	folded := tune{kind: "classification", folds: auto, penalty: auto}
+	single := tune{kind: "classification", folds: "0", penalty: auto}
+	for name, c := range map[string]struct {
+		of            tune
+		change        func(t *tune)
+		width         int
+		rows          [3]int
+		taken, shared string
+	}{
+		"ten rows":           {folded, nil, 8, [3]int{80, 80}, auto, auto},
+		"fewer":              {folded, nil, 8, [3]int{79, 79, 1000}, linear, auto},
+		"a million numbers":  {folded, nil, 100, [3]int{10000}, auto, auto},
+		"more":               {folded, nil, 100, [3]int{10001}, linear, auto},
+		"regression":         {folded, func(t *tune) { t.kind = "regression" }, 8, [3]int{80}, auto, auto},
+		"survival":           {folded, func(t *tune) { t.kind = "survival" }, 8, [3]int{80}, linear, auto},
+		"-model":             {folded, func(t *tune) { t.model = linear }, 8, [3]int{80}, linear, auto},
+		"-folds":             {folded, func(t *tune) { t.folds = "5" }, 8, [3]int{80}, linear, auto},
+		"-from":              {folded, func(t *tune) { t.earlier = new(earlier) }, 8, [3]int{80}, linear, auto},
+		"-group":             {folded, func(t *tune) { t.group = groups{{}} }, 8, [3]int{80}, linear, auto},
+		"-groups":            {folded, func(t *tune) { t.groupsFile = "g.json" }, 8, [3]int{80}, linear, auto},
+		"-penalty":           {folded, func(t *tune) { t.penalty = perFeature }, 8, [3]int{80}, linear, perFeature},
+		"no folds":           {single, nil, 8, [3]int{800, 1}, linear, perFeature},
+		"no folds, 4 rows":   {single, nil, 8, [3]int{30, 2, 90}, linear, perFeature},
+		"no folds, fewer":    {single, nil, 8, [3]int{30, 1, 90}, linear, onePenalty},
+		"no folds, -penalty": {single, func(t *tune) { t.penalty = perFeature }, 8, [3]int{9}, linear, perFeature},
+		"unknown rows":       {single, nil, 8, [3]int{}, linear, perFeature},
+	} {
+		of := c.of
+		of.prepared = &features.Prepared{Rows: c.rows}
+		if of.folds != "0" {
+			of.prepared.Folds = 5
+		}
+		for range c.width {
+			of.prepared.Recipe.Inputs = append(of.prepared.Recipe.Inputs, features.Input{Name: "x"})
+		}
+		if c.change != nil {
+			c.change(&of)
+		}
+		said := 0
+		of.choose(func(string, ...any) { said++ })
+		if of.taken != c.taken || of.shared != c.shared || (said > 0) != (c.shared == onePenalty) {
+			t.Errorf("%s: model %s, penalty %s, %d notes; want %s, %s", name, of.taken, of.shared, said, c.taken,
+				c.shared)
+		}
+	}
+}
