@@ -38,6 +38,7 @@ type agentOptions struct {
 	own       []string              // flags of the task that are this agent's own
 	fewSites  bool                  // whether fewer than 3 sites are allowed
 	listen    string                // address, if it is not the cluster file's
+	connect   string                // program that makes connections; "": this one
 	admission string                // what lets an agent in that the cluster file does not have
 	result    string                // folder of an agent that has finished; "": this one runs
 	logFile   string                // path; "": none
@@ -115,6 +116,9 @@ func (o *agentOptions) addFlags(f *cli.Flags) (agent *string) {
 		"read the files of the agent and connect to its neighbours once, print each step, and end")
 	f.StringVar(&o.listen, "listen", "",
 		"`address` to listen on, for instance :7000 (default: the agent's own in the cluster file)")
+	f.StringVar(&o.connect, "connect-by", "",
+		"`program` that makes connections, with %h and %p for host and port: its stdin and stdout are the stream, as "+
+			"of ProxyCommand of ssh")
 	f.BoolVar(&o.fewSites, "few-sites", false,
 		"take part in a run of two agents, or stay as one of two when others leave: each learns the other's terms "+
 			"of all sums")

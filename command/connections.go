@@ -11,8 +11,6 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/net/http/httpproxy"
-
 	"dsbo"
 	"dsbo/command/cluster"
 	"dsbo/experiment/site"
@@ -79,7 +77,7 @@ func (p *program) network(_ context.Context, args []string, stdout, _ io.Writer)
 		if x.inbound {
 			continue
 		}
-		proxy, err := httpproxy.FromEnvironment().ProxyFunc()(&url.URL{Scheme: "https", Host: x.address})
+		proxy, err := relay.EnvironmentProxy(&url.URL{Scheme: "https", Host: x.address})
 		if err == nil && proxy != nil {
 			list[k].protocol = "HTTP, CONNECT " + x.address
 			list[k].address, err = relay.AddressOf(proxy)
@@ -147,21 +145,32 @@ func (p *program) checkAgent(ctx context.Context, o agentOptions, c *cluster.Clu
 			if name := fmt.Sprintf("agent %d at %s", x.peer, x.address); x.inbound {
 				fmt.Fprintf(stdout, "agent %d: connects to this agent\n", x.peer)
 			} else if x.peer < 0 {
-				step("relay "+x.address, reach(ctx, x, id))
+				step("relay "+x.address, reach(ctx, o.dial(), x, id))
 			} else {
-				step(name, reach(ctx, x, id))
+				step(name, reach(ctx, o.dial(), x, id))
 			}
 		}
 	}
 	return first
 }
 
+// A dialer connects to host:port.
+type dialer func(ctx context.Context, address string) (net.Conn, error)
+
+// dial returns how the agent makes connections.
+func (o *agentOptions) dial() dialer {
+	if o.connect != "" {
+		return relay.Command(o.connect).Dial
+	}
+	return relay.Dialer{}.Dial
+}
+
 // reach connects once, through a proxy if there is one, and waits until the other side has accepted
 // this agent's certificate.
-func reach(ctx context.Context, x connection, id *pki.Identity) error {
+func reach(ctx context.Context, dial dialer, x connection, id *pki.Identity) error {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	conn, err := relay.Dialer{}.Dial(ctx, x.address)
+	conn, err := dial(ctx, x.address)
 	if err != nil {
 		return err
 	}

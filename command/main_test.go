@@ -35,10 +35,11 @@ func TestMain(m *testing.M) {
 	testkit.SmallRuns()
 	testkit.InMemory()
 	commands := map[string]func(){
-		"dsbo":  func() { os.Exit(cli.Main("dsbo", run)) },
-		"wine":  func() { Main(tasks.Synthetic()) }, // a program for one task
-		"mnist": func() { experiment.Main(tasks.MNIST()) },
-		"go":    goCommand, // of documents
+		"dsbo":   func() { os.Exit(cli.Main("dsbo", run)) },
+		"wine":   func() { Main(tasks.Synthetic()) }, // a program for one task
+		"mnist":  func() { experiment.Main(tasks.MNIST()) },
+		"go":     goCommand, // of documents
+		"bridge": bridge,    // of a platform's connections
 	}
 	if command, is := commands[filepath.Base(os.Args[0])]; is {
 		command()

@@ -201,8 +201,8 @@ func (o *agentOptions) folder() runs.Folder { return o.agentFolder(o.agent) }
 func (o *agentOptions) sessionConfig(c *cluster.Cluster, s *screen) session.Config {
 	config := session.Config{
 		Agent: o.agent, Run: c.Run, Hash: c.Hash(), Settings: c.Settings(), Keys: c.Keys,
-		Addresses: c.Addresses, Listen: o.listen, Relay: c.Relay, Insecure: o.insecure, Unmasked: !o.mask,
-		SilentAfter: o.silentAfter,
+		Addresses: c.Addresses, Listen: o.listen, Relay: c.Relay, Dial: o.dial(), Insecure: o.insecure,
+		Unmasked: !o.mask, SilentAfter: o.silentAfter,
 		PeerTimeout: o.peerTimeout, ComputeTimeout: o.computeTimeout, OnDiskHang: s.hung, Admission: o.admission,
 		Quorum: c.Quorum, AbsentAfter: c.AbsentAfter, StragglerDeadline: o.straggler,
 		FewMembers: o.fewSites || o.attached, LeastMembers: o.guard.LeastSites(), Log: s.events,

@@ -40,7 +40,7 @@ type Dialer struct {
 func (d Dialer) Dial(ctx context.Context, address string) (net.Conn, error) {
 	find := d.Proxy
 	if find == nil {
-		find = httpproxy.FromEnvironment().ProxyFunc()
+		find = EnvironmentProxy
 	}
 	proxy, err := find(&url.URL{Scheme: "https", Host: address})
 	if err != nil {
@@ -54,6 +54,18 @@ func (d Dialer) Dial(ctx context.Context, address string) (net.Conn, error) {
 		return nil, fmt.Errorf("proxy %s: %w", proxy.Redacted(), err)
 	}
 	return conn, nil
+}
+
+// EnvironmentProxy returns the proxy of HTTPS_PROXY for a URL, nil for none, as NO_PROXY has it. A
+// value that is no URL is an error, where net/http takes it for none.
+func EnvironmentProxy(u *url.URL) (*url.URL, error) {
+	c := httpproxy.FromEnvironment()
+	if _, err := url.Parse(c.HTTPSProxy); err != nil {
+		if _, err := url.Parse("http://" + c.HTTPSProxy); err != nil { // the value may have a password
+			return nil, errors.New("HTTPS_PROXY must be a URL, such as http://proxy.example:3128; it is none")
+		}
+	}
+	return c.ProxyFunc()(u)
 }
 
 // AddressOf returns host:port of a proxy, whose URL may leave the port to its scheme.

@@ -111,6 +111,31 @@ func TestProxies(t *testing.T) {
 	}
 }
 
+// TestEnvironmentProxy: what is no URL in HTTPS_PROXY is an error without the value; NO_PROXY and a
+// host without a scheme are as in other programs.
+func TestEnvironmentProxy(t *testing.T) {
+	t.Setenv("NO_PROXY", "inside.example")
+	for _, c := range []struct{ proxy, host, want, err string }{
+		{"", "out.example:443", "<nil>", ""},
+		{"http://proxy:3128", "out.example:443", "http://proxy:3128", ""},
+		{"http://proxy:3128", "inside.example:443", "<nil>", ""},
+		{"proxy:3128", "out.example:443", "http://proxy:3128", ""},
+		{"http://site:sec%ret@proxy:3128", "out.example:443", "", "HTTPS_PROXY must be a URL"},
+	} {
+		t.Setenv("HTTPS_PROXY", c.proxy)
+		got, err := EnvironmentProxy(&url.URL{Scheme: "https", Host: c.host})
+		if c.err != "" {
+			if testkit.WantError(t, c.proxy, err, nil, c.err); err != nil && strings.Contains(err.Error(), "ret") {
+				t.Errorf("%q has a part of the password", err)
+			}
+			continue
+		}
+		if text := "<nil>"; err != nil || got != nil && got.String() != c.want || got == nil && text != c.want {
+			t.Errorf("%q for %s: %v, %v; it must be %s", c.proxy, c.host, got, err, c.want)
+		}
+	}
+}
+
 // TestPorts: the port of a proxy is its scheme's where its URL names none.
 func TestPorts(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
