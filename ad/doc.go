@@ -70,7 +70,7 @@
 //     no other program runs on, with the same bits.
 //
 // [Derivs.Listing] says what a program does, step by step; [Derivs.WriteDOT] draws a loss and its
-// derivative, and [Derivs.Graph] is for Gorgonia's printers.
+// derivative.
 //
 // Training needs no bilevel problem: a loss may have no x (P = 0), [DerivsIn.ValueGrad] gives the
 // value and the gradient in one pass, [Sizes] a program for each batch size, and dsbo/models/nn has

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-
-	"gorgonia.org/gorgonia"
 )
 
 // A Derivative names what a [Derivs] computes, for listings and pictures.
@@ -217,31 +215,4 @@ func (d *Derivs) WriteDOT(w io.Writer, name string, of Derivative) error {
 	}
 	_, err = io.WriteString(w, b.String()+"}\n")
 	return err
-}
-
-// Graph returns a copy of the graph of a loss and of one of its derivatives for Gorgonia's
-// printers, such as its ToDot: nodes that ad's constructors make are not entered into the graph of
-// a loss, which would take long. The time is quadratic in the nodes.
-func (d *Derivs) Graph(of Derivative) (*gorgonia.ExprGraph, error) {
-	outs, _, err := d.outputs(of)
-	if err != nil {
-		return nil, err
-	}
-	g, copied := gorgonia.NewGraph(), map[*Node]*Node{}
-	for salt, n := range topological(append(nodes{d.outs[0]}, outs...)...) {
-		if isLeaf(n) {
-			copied[n] = gorgonia.NewTensor(g, n.Dtype(), len(n.Shape()), gorgonia.WithShape(n.Shape()...),
-				gorgonia.WithName(leafName(n)))
-			continue
-		}
-		var in nodes
-		for _, a := range children(n) {
-			in = append(in, copied[a])
-		}
-		o := &op{rule: ruleOf(n), shape: n.Shape(), in: in, salt: salt}
-		if copied[n], err = gorgonia.ApplyOp(o, in...); err != nil {
-			return nil, fmt.Errorf("%w: %v: %w", ErrGraph, o, err)
-		}
-	}
-	return g, nil
 }

@@ -1,8 +1,11 @@
 package ad
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"gorgonia.org/gorgonia"
 
 	"dsbo/internal/testkit"
 )
@@ -66,8 +69,8 @@ func TestPictures(t *testing.T) {
 	d := small(t, false)
 	var b strings.Builder
 	testkit.OK(d.WriteDOT(&b, "net", GradientOf))
-	g := testkit.Get(d.Graph(GradientOf))
-	loss := testkit.Get(d.Graph(LossOf))
+	g := testkit.Get(graphOf(d, GradientOf))
+	loss := testkit.Get(graphOf(d, LossOf))
 	lines, dashed, n := strings.Count(b.String(), "label="), strings.Count(b.String(), "dashed"), len(g.AllNodes())
 	if lines != n || lines-dashed != len(loss.AllNodes()) || !strings.Contains(g.ToDot(), "Tanh") {
 		t.Errorf("%d nodes, %d of them of the derivative; Gorgonia sees %d, and %d in the loss:\n%s", lines, dashed, n,
@@ -79,4 +82,30 @@ func TestPictures(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, &b)
 		}
 	}
+}
+
+// graphOf returns a copy of the graph of a loss and of one of its derivatives for Gorgonia's
+// printers.
+func graphOf(d *Derivs, of Derivative) (*gorgonia.ExprGraph, error) {
+	outs, _, err := d.outputs(of)
+	if err != nil {
+		return nil, err
+	}
+	g, copied := gorgonia.NewGraph(), map[*Node]*Node{}
+	for salt, n := range topological(append(nodes{d.outs[0]}, outs...)...) {
+		if isLeaf(n) {
+			copied[n] = gorgonia.NewTensor(g, n.Dtype(), len(n.Shape()), gorgonia.WithShape(n.Shape()...),
+				gorgonia.WithName(leafName(n)))
+			continue
+		}
+		var in nodes
+		for _, a := range children(n) {
+			in = append(in, copied[a])
+		}
+		o := &op{rule: ruleOf(n), shape: n.Shape(), in: in, salt: salt}
+		if copied[n], err = gorgonia.ApplyOp(o, in...); err != nil {
+			return nil, fmt.Errorf("%w: %v: %w", ErrGraph, o, err)
+		}
+	}
+	return g, nil
 }

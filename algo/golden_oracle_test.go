@@ -60,7 +60,7 @@ func wholeOracle(kind string, d goldenData, agent int) oracle {
 	case "quadratic":
 		m = d.quadratic(agent)
 	case "dsco":
-		m = models.SineBowl(d.P, part("A"), part("b"), part("D"), part("t"), part("w"))
+		m = sineBowl(d.P, part("A"), part("b"), part("D"), part("t"), part("w"))
 	default:
 		panic("golden kind " + kind + " is unknown")
 	}
@@ -200,4 +200,22 @@ func goldenShard(part func(key string) []float64, features int, target func([]fl
 func parsed[T any](text json.RawMessage) (v T) {
 	testkit.OK(json.Unmarshal(text, &v))
 	return v
+}
+
+// sineBowl returns the compositional problem of one agent with
+//
+//	G(x) = sin(Ax) + b      F(y) = ½ Σ_k d_k (y_k − t_k)² + log(1 + e^{w'y})
+//
+// a q×p (row-major), b, d, t and w of length q. It is smooth and not convex in x.
+func sineBowl(p int, a, b, d, t, w []float64) models.Compositional {
+	q := len(b)
+	return models.Compositional{P: p, Q: q,
+		Inner: func(x *ad.Node, _ models.Batch) *ad.Node {
+			return ad.Add(ad.Sin(ad.MatVec(ad.NewConst(x, "A", q, p, a), x, false)), ad.NewConst(x, "b", q, 0, b))
+		},
+		Outer: func(y *ad.Node, _ models.Batch) *ad.Node {
+			off := ad.Sub(y, ad.NewConst(y, "t", q, 0, t))
+			bowl := ad.Scale(.5, ad.Dot(ad.NewConst(y, "d", q, 0, d), ad.Square(off)))
+			return ad.Add(bowl, ad.Softplus(ad.Dot(ad.NewConst(y, "w", q, 0, w), y)))
+		}}
 }

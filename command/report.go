@@ -55,23 +55,23 @@ func (p *program) report(_ context.Context, args []string, stdout, _ io.Writer) 
 		}
 		all = append(all, r)
 	}
-	options := report.Options{Title: *title}
 	if *figures != "" {
 		var names []string
 		if *only != "" {
 			names = strings.Split(*only, ",")
 		}
-		return report.SaveFigures(*figures, *prefix, all, options, names...)
+		return report.SaveFigures(*figures, *prefix, *title, all, names...)
 	}
 	folder := cmp.Or(*out, "report")
 	if *out == "" && f.NArg() == 1 {
 		folder = f.Arg(0)
 	}
-	return writeReport(folder, all, options, stdout)
+	return writeReport(folder, *title, all, stdout)
 }
 
-// writeReport writes the page of runs and its figures to a folder, and the page's path to stdout.
-func writeReport(folder string, all []*report.Run, options report.Options, stdout io.Writer) error {
+// writeReport writes the page of runs, under a title or none, and its figures to a folder, and the
+// page's path to stdout.
+func writeReport(folder, title string, all []*report.Run, stdout io.Writer) error {
 	lock, err := runs.Folder(folder).Lock() // a run that is still going writes its page itself
 	if errors.Is(err, disk.ErrLocked) {
 		err = fmt.Errorf("%w -out puts the page elsewhere", err)
@@ -80,7 +80,7 @@ func writeReport(folder string, all []*report.Run, options report.Options, stdou
 		return err
 	}
 	defer lock.Close()
-	path, err := report.Write(folder, all, options)
+	path, err := report.Write(folder, all, title)
 	if err != nil {
 		return err
 	}

@@ -58,22 +58,3 @@ func (c Compositional) Diagonal(_, y *ad.Node, _ Batch) *ad.Node {
 
 // Modulus implements [StronglyConvex].
 func (c Compositional) Modulus([]float64) float64 { return 1 }
-
-// SineBowl returns the compositional problem of one agent with
-//
-//	G(x) = sin(Ax) + b      F(y) = ½ Σ_k d_k (y_k − t_k)² + log(1 + e^{w'y})
-//
-// a q×p (row-major), b, d, t and w of length q. It is smooth and not convex in x; experiments run
-// on it.
-func SineBowl(p int, a, b, d, t, w []float64) Compositional {
-	q := len(b)
-	return Compositional{P: p, Q: q,
-		Inner: func(x *ad.Node, _ Batch) *ad.Node {
-			return ad.Add(ad.Sin(ad.MatVec(ad.NewConst(x, "A", q, p, a), x, false)), ad.NewConst(x, "b", q, 0, b))
-		},
-		Outer: func(y *ad.Node, _ Batch) *ad.Node {
-			off := ad.Sub(y, ad.NewConst(y, "t", q, 0, t))
-			bowl := ad.Scale(.5, ad.Dot(ad.NewConst(y, "d", q, 0, d), ad.Square(off)))
-			return ad.Add(bowl, ad.Softplus(ad.Dot(ad.NewConst(y, "w", q, 0, w), y)))
-		}}
-}

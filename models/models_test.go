@@ -109,7 +109,7 @@ func TestMLPLearns(t *testing.T) {
 func TestCompositionalLowerSolution(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	a, b := normal(r, 4*2, 1), normal(r, 4, 1)
-	o := testkit.Get(models.NewOracle(models.SineBowl(2, a, b, make([]float64, 4), b, b), data.Shard{},
+	o := testkit.Get(models.NewOracle(sineBowl(2, a, b, make([]float64, 4), b, b), data.Shard{},
 		models.Config{}))
 	x, y, g := []float64{.3, -.7}, make([]float64, 4), make([]float64, 4)
 	for k := range y {
@@ -136,4 +136,22 @@ func TestByNameErrors(t *testing.T) {
 			t.Errorf("%s: error is %v, want %q", c.name, err, c.want)
 		}
 	}
+}
+
+// sineBowl returns the compositional problem of one agent with
+//
+//	G(x) = sin(Ax) + b      F(y) = ½ Σ_k d_k (y_k − t_k)² + log(1 + e^{w'y})
+//
+// a q×p (row-major), b, d, t and w of length q. It is smooth and not convex in x.
+func sineBowl(p int, a, b, d, t, w []float64) models.Compositional {
+	q := len(b)
+	return models.Compositional{P: p, Q: q,
+		Inner: func(x *ad.Node, _ models.Batch) *ad.Node {
+			return ad.Add(ad.Sin(ad.MatVec(ad.NewConst(x, "A", q, p, a), x, false)), ad.NewConst(x, "b", q, 0, b))
+		},
+		Outer: func(y *ad.Node, _ models.Batch) *ad.Node {
+			off := ad.Sub(y, ad.NewConst(y, "t", q, 0, t))
+			bowl := ad.Scale(.5, ad.Dot(ad.NewConst(y, "d", q, 0, d), ad.Square(off)))
+			return ad.Add(bowl, ad.Softplus(ad.Dot(ad.NewConst(y, "w", q, 0, w), y)))
+		}}
 }

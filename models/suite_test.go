@@ -53,7 +53,7 @@ func TestModels(t *testing.T) {
 		{"hyperclean ridge", models.HyperClean{Features: 7, Classes: 4, Examples: 80, Ridge: .3}, classes, false},
 		{"quadratic", quadratic(r, 4, 6), data.Shard{}, false},
 		{"quadratic with noise", quadratic(r, 3, 5), noise, true},
-		{"sine bowl", models.SineBowl(3, normal(r, 5*3, 1), normal(r, 5, 1), []float64{1, 2, 3, 4, 5}, normal(r, 5, 1),
+		{"sine bowl", sineBowl(3, normal(r, 5*3, 1), normal(r, 5, 1), []float64{1, 2, 3, 4, 5}, normal(r, 5, 1),
 			normal(r, 5, 1)), data.Shard{}, false},
 		{"compositional of examples", meanVariance(5), noise, true},
 		{"classes", linear, classes, false},

@@ -59,7 +59,7 @@ func (r *Result) introduction() string {
 	}
 	text := fmt.Sprintf(
 		"%s. Numbers are medians over %s, bands their whole range; a grid's best point has the least mean. Costs are "+
-			"without evaluations. An interval is of one pair, without a correction for their number. ",
+			"without evaluations. ",
 		wording.Count(n, "run"), wording.Count(len(r.Spec.Seeds), "seed"))
 	if r.Processes > 1 {
 		text += fmt.Sprintf("%d runs shared the machine at a time: seconds are those of a busy one.", r.Processes)

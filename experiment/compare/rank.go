@@ -191,10 +191,6 @@ func (k *Ranking) testSentence(other *Entry) string {
 	text := fmt.Sprintf(" Lowest test loss: %s, %s", best.Method.Name, fiveDigits(median(best)))
 	if best != other {
 		text += fmt.Sprintf("; %s has %s", other.Method.Name, fiveDigits(median(other)))
-		mean, half := paired(each(other.Best, (*Trial).testLoss), each(best.Best, (*Trial).testLoss))
-		if half == half {
-			text += fmt.Sprintf(", a mean difference of %.2g ± %.2g (95 %% interval over the seeds)", mean, half)
-		}
 	}
 	return text + "."
 }

@@ -7,10 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-
-	"dsbo/internal/linalg"
-	"dsbo/internal/num"
 	"dsbo/internal/wording"
 	"dsbo/runs"
 )
@@ -115,18 +111,4 @@ func (k *Ranking) line(e *Entry, t *Trial, best bool) []string {
 		cells = append(cells, text)
 	}
 	return append(cells, wording.Cell(string(t.Folder)), wording.Cell(t.Error))
-}
-
-// paired returns the mean of a less b, which have a seed and so their data in common pair by pair,
-// and half of its 95 % interval, if differences are normal. That is NaN with fewer than two pairs,
-// or where all differences are the same.
-func paired(a, b []float64) (mean, half float64) {
-	differences := make([]float64, len(a))
-	linalg.Sub(differences, a, b)
-	n := len(a)
-	mean, deviation := stat.MeanStdDev(differences, nil)
-	if !(deviation > 0) {
-		return mean, math.NaN()
-	}
-	return mean, num.StudentQuantile(0.975, n-1) * deviation / math.Sqrt(float64(n))
 }

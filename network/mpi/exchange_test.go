@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/algo/algotest"
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
@@ -64,7 +63,7 @@ func openTeams(t *testing.T, worlds []*World) func(w *network.Matrix) (teams []n
 // TestMethods: all methods for several agents come to the bits of one process, where one of two
 // ranks has two agents.
 func TestMethods(t *testing.T) {
-	algotest.TestOverTeams(t, openTeams(t, newWorlds(t, newJob(2))))
+	testMethods(t, openTeams(t, newWorlds(t, newJob(2))))
 }
 
 func TestMixerOfAnotherRank(t *testing.T) {

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/algo/algotest"
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
@@ -53,7 +52,7 @@ func TestRankConforms(t *testing.T) {
 }
 
 // TestRankMethods: all methods for several agents come to the bits of one process.
-func TestRankMethods(t *testing.T) { algotest.TestOverTeams(t, openTogether(t)) }
+func TestRankMethods(t *testing.T) { testMethods(t, openTogether(t)) }
 
 // openTogether is openRank for the suites of teams, in which ranks wait for each other at the end.
 func openTogether(t *testing.T) func(w *network.Matrix) (teams []network.Team, closeAll func()) {

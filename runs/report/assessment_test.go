@@ -75,7 +75,7 @@ func TestAssessment(t *testing.T) {
 				"How good the predictions are") || !strings.Contains(page, c.text) {
 				t.Errorf("the page does not show the assessment with %q", c.text)
 			}
-			testkit.OK(SaveFigures(folder, "", shown, Options{}, c.figures...))
+			testkit.OK(SaveFigures(folder, "", "", shown, c.figures...))
 			for _, name := range c.figures {
 				testkit.Get(os.Stat(filepath.Join(folder, name+".svg")))
 			}

@@ -63,7 +63,7 @@ func ExampleWrite() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	path, err := report.Write(dir, []*report.Run{run}, report.Options{})
+	path, err := report.Write(dir, []*report.Run{run}, "")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func TestGroups(t *testing.T) {
 func TestMixedTasksAreRefused(t *testing.T) {
 	_, err := Write(t.TempDir(),
 		loaded(t, fixture{name: "a", method: "madsbo"}, fixture{name: "b", task: "synthetic", method: "madsbo"}),
-		Options{})
+		"")
 	if !errors.Is(err, dsbo.ErrConfig) {
 		t.Fatal(err)
 	}

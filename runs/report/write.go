@@ -12,11 +12,6 @@ import (
 	"dsbo/internal/disk"
 )
 
-// Options says how a report is written. The zero value is a useful one.
-type Options struct {
-	Title string // title of the page; "": the task and its methods
-}
-
 // WriteRun writes the page of the one run in a folder to that folder, as [Write] does, and returns
 // its path.
 func WriteRun(dir string) (path string, err error) {
@@ -24,19 +19,20 @@ func WriteRun(dir string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return Write(dir, []*Run{run}, Options{})
+	return Write(dir, []*Run{run}, "")
 }
 
 // PageFile is the name of the page in a run folder.
 const PageFile = "report.html"
 
 // Write writes report.html and the folder figures, with every figure as SVG, to dir, which
-// it makes if need be, and returns the path of the page. Files that are there are replaced, each as
-// a whole or not at all; the page comes last.
+// it makes if need be, and returns the path of the page. An empty title is replaced by one of the
+// task and its methods. Files that are there are replaced, each as a whole or not at all; the page
+// comes last.
 //
 // Without runs, or with runs of different tasks, the error matches [dsbo.ErrConfig].
-func Write(dir string, runs []*Run, opts Options) (path string, err error) {
-	p, err := newPage(runs, opts.Title)
+func Write(dir string, runs []*Run, title string) (path string, err error) {
+	p, err := newPage(runs, title)
 	if err != nil {
 		return "", err
 	}
@@ -57,19 +53,18 @@ func Write(dir string, runs []*Run, opts Options) (path string, err error) {
 
 // SaveFigures writes some of the figures that [Write] would write, without the page, to dir, which
 // must exist: dir/prefix+name.svg, for the names as in the folder figures of a report, such as
-// phi_iterations or lambda; without names all of them. With a title in opts, it comes before each
-// figure's own.
+// phi_iterations or lambda; without names all of them. A title comes before each figure's own.
 //
 // A name that the runs have no figure for is an error that lists those that they have, and matches
 // [dsbo.ErrConfig], as do no runs and runs of different tasks.
-func SaveFigures(dir, prefix string, runs []*Run, opts Options, names ...string) error {
+func SaveFigures(dir, prefix, title string, runs []*Run, names ...string) error {
 	gs, err := groups(runs)
 	if err != nil {
 		return err
 	}
 	all := newSheet(gs, "").drawings()
 	if len(names) == 0 {
-		return saveAll(dir, prefix, opts.Title, all)
+		return saveAll(dir, prefix, title, all)
 	}
 	var known []string
 	for _, d := range all {
@@ -84,7 +79,7 @@ func SaveFigures(dir, prefix string, runs []*Run, opts Options, names ...string)
 		}
 		wanted = append(wanted, all[i])
 	}
-	return saveAll(dir, prefix, opts.Title, wanted)
+	return saveAll(dir, prefix, title, wanted)
 }
 
 // FigureOf returns the figure that [SaveFigures] would write under a name, for another file, with

@@ -164,7 +164,7 @@ func TestPairedDifferences(t *testing.T) {
 func TestWrite(t *testing.T) {
 	testkit.Long(t, "draws 37 figures twice; TestPages has the pages")
 	dir := filepath.Join(t.TempDir(), "new", "folder")
-	path := testkit.Get(Write(dir, loaded(t, scenarios()["finished"]...), Options{Title: "A <title>"}))
+	path := testkit.Get(Write(dir, loaded(t, scenarios()["finished"]...), "A <title>"))
 	page := checkPage(t, testkit.Get(os.ReadFile(path)))
 	if !strings.Contains(page, "<title>A &lt;title&gt;</title>") {
 		t.Error("the page lacks its title")
@@ -249,13 +249,13 @@ func TestTextStaysText(t *testing.T) {
 }
 
 func TestWriteErrors(t *testing.T) {
-	if _, err := Write(t.TempDir(), nil, Options{}); !errors.Is(err, dsbo.ErrConfig) {
+	if _, err := Write(t.TempDir(), nil, ""); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("no runs: %v", err)
 	}
 	runs := loaded(t, fixture{method: "madsbo", rate: 1, done: 10})
 	file := filepath.Join(t.TempDir(), "file")
 	testkit.OK(os.WriteFile(file, nil, 0o644))
-	if _, err := Write(filepath.Join(file, "x"), runs, Options{}); err == nil ||
+	if _, err := Write(filepath.Join(file, "x"), runs, ""); err == nil ||
 		!strings.Contains(err.Error(), "file") {
 		t.Errorf("below a file: %v", err)
 	}
