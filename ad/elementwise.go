@@ -35,8 +35,38 @@ func Exp(a *Node) *Node { return apply1(fnExp, a) }
 // Log returns the natural logarithm elementwise.
 func Log(a *Node) *Node { return apply1(fnLog, a) }
 
-// Sqrt returns the square root elementwise.
-func Sqrt(a *Node) *Node { return apply1(fnSqrt, a) }
+// Sqrt returns the square root elementwise, whose derivative at 0 is infinite: of sums of squares,
+// such as Dot(y, y), which it knows by their ops, it is a norm, and its derivatives at 0 are taken
+// as 0.
+func Sqrt(a *Node) *Node {
+	root := apply1(fnSqrt, a)
+	if !sumsSquares(a) {
+		return root
+	}
+	zero := Uniform(0, a)
+	return choice(Equal(a, zero), zero, root)
+}
+
+// sumsSquares reports whether each entry of n is a sum of squares, which is 0 where they are.
+func sumsSquares(n *Node) bool {
+	in := children(n)
+	switch r := ruleOf(n).(type) {
+	case shapeRule, viewRule:
+		return sumsSquares(in[0])
+	case affine:
+		return r.b == 0 && r.a > 0 && sumsSquares(in[0])
+	case named:
+		switch r {
+		case dotOp, rowDot, colDot, opMul:
+			return in[0] == in[1]
+		case sumAllOp, sumRows, sumCols:
+			return sumsSquares(in[0])
+		case opAdd:
+			return sumsSquares(in[0]) && sumsSquares(in[1])
+		}
+	}
+	return false
+}
 
 // Log1p returns log(1+a) elementwise, precise for small a.
 func Log1p(a *Node) *Node { return apply1(fnLog1p, a) }

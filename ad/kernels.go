@@ -43,6 +43,19 @@ func mapped[T Float](f func(float64) float64) func(dst, a []T) {
 	}
 }
 
+// computing2 is an op that computes each entry of two inputs in float64.
+func computing2(f func(a, b float64) float64) engine.Op {
+	return combining(mapped2[float32](f), mapped2[float64](f))
+}
+
+func mapped2[T Float](f func(a, b float64) float64) func(dst, a, b []T) {
+	return func(dst, a, b []T) {
+		for i, v := range a {
+			dst[i] = T(f(float64(v), float64(b[i])))
+		}
+	}
+}
+
 // combining is an op that computes entry by entry of two inputs.
 func combining(f32 func(dst, a, b []float32), f64 func(dst, a, b []float64)) engine.Op {
 	return engine.Op{Args: "rr", InPlace: both,

@@ -10,7 +10,8 @@ import (
 // matmulRule is op(A) op(B), where op transposes if the flag is set.
 type matmulRule struct{ tA, tB bool }
 
-// MatMul returns op(a)·op(b), where op transposes if the flag is set. Both are matrices.
+// MatMul returns the matrix op(a)·op(b), where op transposes if the flag is set. A vector is a
+// matrix of one column: [MatVec] returns a vector.
 func MatMul(a, b *Node, tA, tB bool) *Node {
 	return matmul(a, b, tA, tB, func(r, c int) tensor.Shape { return matShape(r, c) })
 }

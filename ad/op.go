@@ -118,8 +118,8 @@ func failf(format string, args ...any) {
 	panic(misuse{dsbo.ShapeErrorf("%s%s", fmt.Sprintf(format, args...), position())})
 }
 
-// catchMisuse turns a panicked misuse into *err, and so other errors that a model panics with, as
-// gorgonia.Must does. Panics of the Go runtime and of other kinds go on.
+// catchMisuse turns a panicked misuse into *err, and so what else a model panics with, as Gorgonia
+// does. Panics of the Go runtime go on.
 func catchMisuse(err *error) {
 	switch r := recover().(type) {
 	case nil:
@@ -130,7 +130,7 @@ func catchMisuse(err *error) {
 	case error:
 		*err = fmt.Errorf("%w: in Build: %w%s%s", ErrGraph, r, position(), advice(r))
 	default:
-		panic(r)
+		*err = fmt.Errorf("%w: in Build: %v%s", ErrGraph, r, position())
 	}
 }
 

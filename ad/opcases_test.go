@@ -178,6 +178,13 @@ var ops = append([]opCase{
 	{"Polygamma", func(k *kit) *Node { return Polygamma(2, Offset(1, Square(k.rowsVec()))) }},
 	{"LogNormalCDF", func(k *kit) *Node { return LogNormalCDF(Scale(2, k.rowsMat(2))) }},
 	{"LogNormalCDF, far to the left", func(k *kit) *Node { return LogNormalCDF(Offset(-7, k.rowsMat(2))) }},
+	{"Erfc", func(k *kit) *Node { return Erfc(k.rowsMat(2)) }},
+	{"NormalCDF", func(k *kit) *Node { return NormalCDF(Scale(2, k.rowsMat(2))) }},
+	{"Power of negative numbers and of 0", func(k *kit) *Node {
+		a := k.rowsMat(2)
+		return Power(Where(Less(a, Uniform(.1, a)), a, Uniform(0, a)), Add(Uniform(4, a), Greater(a, a)))
+	}},
+	{"Norm", func(k *kit) *Node { a := k.rowsMat(2); return Sqrt(RowDot(a, a)) }},
 	{"Atan", func(k *kit) *Node { return Atan(k.rowsMat(2)) }},
 	{"CumSum", func(k *kit) *Node { return CumSum(Sin(k.rowsMat(2))) }},
 	{"CumSum of a vector", func(k *kit) *Node { return Log(CumSum(Exp(k.rowsVec()))) }},

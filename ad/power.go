@@ -32,13 +32,28 @@ func Pow(a *Node, p float64) *Node {
 // Rsqrt returns 1/√a elementwise.
 func Rsqrt(a *Node) *Node { return Pow(a, -.5) }
 
-// Power returns a^b elementwise for a > 0, with shapes broadcast.
-func Power(a, b *Node) *Node {
-	powerName.broadcastShape(a, b)
-	return Exp(Mul(b, Log(a)))
+const opPower named = "Power"
+
+func init() {
+	define(map[named]definition{opPower: {computing2(num.Pow), func(in nodes, out, g *Node) nodes {
+		a, b := in[0], in[1]
+		zero := Uniform(0, a)
+		byA := choice(Equal(b, zero), zero, Mul(b, Power(a, Offset(-1, b))))
+		byB := choice(Mul(Equal(a, zero), GreaterEqual(b, zero)), zero, Mul(out, Log(a)))
+		return nodes{Mul(g, byA), Mul(g, byB)}
+	}}})
 }
 
-const powerName named = "Power" // for errors
+// Power returns a^b elementwise, with shapes broadcast. Where a is 0 and b at least 0 its
+// derivative by b is taken as 0; where a is negative b must be a whole number, by which there is no
+// derivative: it is NaN.
+func Power(a, b *Node) *Node {
+	same := opPower.broadcast(a, b)
+	if p, ok := constOf(same[1]); ok {
+		return Pow(same[0], p)
+	}
+	return newNode(opPower, shapeOf(same[0]), same...)
+}
 
 func (r power) String() string { return fmt.Sprintf("Pow(%v)", r.p) }
 func (r power) grad(in nodes, _, g *Node) nodes {

@@ -10,6 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/ad/internal/engine"
+	"dsbo/internal/kernel"
 	"dsbo/internal/linalg"
 )
 
@@ -285,7 +286,7 @@ func newConst[T Float](like *Node, name string, shape tensor.Shape, data []T) *N
 	n := gorgonia.NewTensor(like.Graph(), like.Dtype(), len(shape), gorgonia.WithShape(shape...),
 		gorgonia.WithName("const:"+name), gorgonia.WithValue(t))
 	// Gorgonia merges leaves of equal name: n may be an older one.
-	if old, err := valueData[T](n.Value()); err != nil || !equal(n.Shape(), shape) || !slices.Equal(old, data) {
+	if old, err := valueData[T](n.Value()); err != nil || !equal(n.Shape(), shape) || !kernel.SameBits(old, data) {
 		failf("NewConst %q: different constants of a graph must have different names; there is another of this name",
 			name)
 	}

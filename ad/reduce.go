@@ -1,6 +1,9 @@
 package ad
 
 import (
+	"math"
+	"slices"
+
 	"dsbo/ad/internal/engine"
 	"dsbo/internal/kernel"
 )
@@ -80,13 +83,15 @@ func ScaleBy(s, a *Node) *Node {
 	return newNode(scaleByOp, shapeOf(a), Scale(c, s), a)
 }
 
-// RowSoftmax returns the softmax of each row of a matrix, stable at any size of the entries.
+// RowSoftmax returns the softmax of each row of a matrix, stable at any size of the entries. A row
+// of −Inf alone, such as of scores that are all masked, has zeros, and no derivatives.
 func RowSoftmax(a *Node) *Node {
 	softmaxOp.matrix(a)
 	return apply1(softmaxOp, a)
 }
 
-// RowLogSumExp returns log Σ_j e^{a_ij}, one entry a row, stable at any size of the entries.
+// RowLogSumExp returns log Σ_j e^{a_ij}, one entry a row, stable at any size of the entries: −Inf
+// of a row of −Inf alone, with derivatives of 0.
 func RowLogSumExp(a *Node) *Node {
 	r, _ := logSumExpOp.matrix(a)
 	return newNode(logSumExpOp, vecShape(r), a)
@@ -112,6 +117,11 @@ func spreadKernel[T Float](c *call[T]) {
 
 func softmaxKernel[T Float](c *call[T]) {
 	kernel.RowSoftmax(c.In[0].R, c.In[0].C, c.Dst.V, c.In[0].V)
+	for i := range c.In[0].R {
+		if p := c.Dst.Row(i); p[0] != p[0] && math.IsInf(float64(slices.Max(c.In[0].Row(i))), -1) {
+			clear(p)
+		}
+	}
 }
 
 func logSumExpKernel[T Float](c *call[T]) {

@@ -2,6 +2,7 @@ package ad
 
 import (
 	"fmt"
+	"math"
 
 	"dsbo/ad/internal/engine"
 	"dsbo/internal/kernel"
@@ -12,11 +13,18 @@ const (
 	fnAtan         named = "Atan"
 	fnLgamma       named = "Lgamma"
 	fnLogNormalCDF named = "LogNormalCDF"
+	fnErfc         named = "Erfc"
+	fnNormalCDF    named = "NormalCDF"
 	fnInverseMills named = "InverseMills" // φ/Φ, whose derivative is −φ/Φ (a + φ/Φ)
-	fnMillsExcess  named = "MillsExcess"  // a + φ/Φ, whose derivative is 1 − φ/Φ (a + φ/Φ)
+	fnMillsExcess  named = "MillsExcess"  // a + φ/Φ
+	// opMillsProduct is the product of its last inputs, φ/Φ of the first and a + φ/Φ. Its
+	// derivative is no sum of products, which cancel far to the left.
+	opMillsProduct named = "MillsProduct"
 )
 
 func init() {
+	millsProduct := cheap(kernels("rrr", productKernel, productKernel))
+	millsProduct.InPlace = []int{0, 1, 2}
 	define(map[named]definition{
 		fnAtan: {computing(num.Atan),
 			func(in nodes, _, g *Node) nodes { return nodes{Div(g, Offset(1, Square(in[0])))} }},
@@ -24,14 +32,22 @@ func init() {
 		fnLogNormalCDF: {computing(num.LogNormalCDF), slope(inverseMills)},
 		fnInverseMills: {mapping(kernel.InverseMills, kernel.InverseMills),
 			func(in nodes, out, g *Node) nodes {
-				return nodes{Neg(Mul(g, Mul(out, apply1(fnMillsExcess, in[0]))))}
+				excess := apply1(fnMillsExcess, in[0])
+				return nodes{Neg(Mul(g, newNode(opMillsProduct, in[0].Shape(), in[0], out, excess)))}
 			}},
-		fnMillsExcess: {mapping(kernel.MillsExcess, kernel.MillsExcess),
-			func(in nodes, out, g *Node) nodes {
-				return nodes{Sub(g, Mul(g, Mul(out, inverseMills(in[0]))))}
-			}},
+		fnMillsExcess: {mapping(kernel.MillsExcess, kernel.MillsExcess), slope(millsExcessSlope(1))},
+		opMillsProduct: {millsProduct, func(in nodes, _, g *Node) nodes {
+			return nodes{Neg(Mul(g, millsExcessSlope(2)(in[0]))), nil, nil}
+		}},
+		fnNormalCDF: {mapping(kernel.NormalCDF, kernel.NormalCDF), slope(func(a *Node) *Node {
+			return Scale(1/math.Sqrt(2*math.Pi), Exp(Scale(-.5, Square(a))))
+		})},
+		fnErfc: {computing(num.Erfc),
+			slope(func(a *Node) *Node { return Scale(-2/math.SqrtPi, Exp(Neg(Square(a)))) })},
 	})
 }
+
+func productKernel[T Float](c *call[T]) { kernel.MulTo(c.Dst.V, c.In[1].V, c.In[2].V) }
 
 // Atan returns the arc tangent elementwise.
 func Atan(a *Node) *Node { return apply1(fnAtan, a) }
@@ -46,7 +62,27 @@ func Digamma(a *Node) *Node { return Polygamma(0, a) }
 // cut-off in the tails: the logarithm of a probit model's probability.
 func LogNormalCDF(a *Node) *Node { return apply1(fnLogNormalCDF, a) }
 
+// NormalCDF returns Φ(a) elementwise, Φ being the standard normal distribution, accurate relative
+// to Φ far to the left too.
+func NormalCDF(a *Node) *Node { return apply1(fnNormalCDF, a) }
+
+// Erfc returns 1 − erf(a) elementwise, accurate where it is small.
+func Erfc(a *Node) *Node { return apply1(fnErfc, a) }
+
 func inverseMills(a *Node) *Node { return apply1(fnInverseMills, a) }
+
+// excessSlope is the derivative of order n of a + φ/Φ.
+type excessSlope struct{ n int }
+
+func millsExcessSlope(n int) func(a *Node) *Node {
+	return func(a *Node) *Node { return apply1(excessSlope{n}, a) }
+}
+
+func (r excessSlope) String() string { return fmt.Sprintf("MillsExcessSlope(%d)", r.n) }
+func (r excessSlope) grad(in nodes, _, g *Node) nodes {
+	return nodes{Mul(g, millsExcessSlope(r.n+1)(in[0]))}
+}
+func (r excessSlope) lower(nodes) engine.Op { return computing(num.MillsExcessSlope(r.n)) }
 
 // polygamma is a derivative of the digamma function.
 type polygamma struct{ n int }

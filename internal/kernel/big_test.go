@@ -138,6 +138,22 @@ func bigMills(x float64) (inverse, excess exact) {
 	return inverse, excess
 }
 
+// bigNormalCDF is φ over φ/Φ.
+func bigNormalCDF(x float64) exact {
+	switch {
+	case x > 30:
+		return number(1)
+	case x < -60:
+		return number(0)
+	}
+	square := number(x)
+	square.Mul(square, square)
+	density := bigExpOf(fresh().Quo(square, number(-2)))
+	density.Quo(density, fresh().Sqrt(fresh().Mul(number(2), bigPi())))
+	inverse, _ := bigMills(x)
+	return density.Quo(density, inverse)
+}
+
 var mills = map[float64][2]exact{}
 
 func bigMillsOf(x float64) (inverse, excess exact) {

@@ -40,6 +40,8 @@ func inverseMillsGo[T Float](dst, src []T) { eachGo(dst, src, num.InverseMills) 
 
 func millsExcessGo[T Float](dst, src []T) { eachGo(dst, src, num.MillsExcess) }
 
+func normalCDFGo[T Float](dst, src []T) { eachGo(dst, src, num.NormalCDF) }
+
 // rowShiftGo sets each row of dst to the row of src less its maximum, which goes to peak unless
 // that is nil. A NaN is never the maximum.
 func rowShiftGo[T Float](rows, cols int, dst, src, peak []T) {

@@ -70,6 +70,15 @@ func inverseMillsF32AVX2(n int, dst *float32, src *float32)
 //go:noescape
 func millsExcessF32AVX2(n int, dst *float32, src *float32)
 
+// normalCDFF32AVX2 sets dst = Φ(x) for each x of src, Φ being the standard normal distribution,
+// with the
+// relative error of [InverseMills]: far to the left it is small. NaN gives NaN. dst and src
+// have one
+// length, and dst may be src.
+//
+//go:noescape
+func normalCDFF32AVX2(n int, dst *float32, src *float32)
+
 // rowShiftF32AVX2 subtracts from every row its maximum, NaN left out of account, and stores the
 // maximum in
 // peak unless that is nil.
@@ -163,6 +172,15 @@ func inverseMillsF64AVX2(n int, dst *float64, src *float64)
 //
 //go:noescape
 func millsExcessF64AVX2(n int, dst *float64, src *float64)
+
+// normalCDFF64AVX2 sets dst = Φ(x) for each x of src, Φ being the standard normal distribution,
+// with the
+// relative error of [InverseMills]: far to the left it is small. NaN gives NaN. dst and src
+// have one
+// length, and dst may be src.
+//
+//go:noescape
+func normalCDFF64AVX2(n int, dst *float64, src *float64)
 
 // rowShiftF64AVX2 subtracts from every row its maximum, NaN left out of account, and stores the
 // maximum in

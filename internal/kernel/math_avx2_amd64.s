@@ -1510,6 +1510,164 @@ done:
 	VZEROUPPER
 	RET
 
+// func normalCDFF32AVX2(n int, dst *float32, src *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalCDFF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+224(SB), Y15
+	VBROADCASTSD constants<>+256(SB), Y14
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
+	VBROADCASTSD constants<>+160(SB), Y11
+	SUBQ         $0x04, AX
+	JLT          rest
+
+loop:
+	VCVTPS2PD    (DX), Y0
+	VANDPD       constants<>+32(SB), Y0, Y6
+	VADDPD       constants<>+928(SB), Y6, Y3
+	VDIVPD       Y3, Y11, Y3
+	VMOVAPD      Y3, Y1
+	VBROADCASTSD constants<>+960(SB), Y5
+	VFNMADD213PD Y11, Y5, Y1
+	VBROADCASTSD constants<>+4320(SB), Y4
+	VFMADD213PD  constants<>+4288(SB), Y1, Y4
+	VFMADD213PD  constants<>+4256(SB), Y1, Y4
+	VFMADD213PD  constants<>+4224(SB), Y1, Y4
+	VFMADD213PD  constants<>+4192(SB), Y1, Y4
+	VFMADD213PD  constants<>+4160(SB), Y1, Y4
+	VFMADD213PD  constants<>+4128(SB), Y1, Y4
+	VFMADD213PD  constants<>+4096(SB), Y1, Y4
+	VFMADD213PD  constants<>+4064(SB), Y1, Y4
+	VFMADD213PD  constants<>+4032(SB), Y1, Y4
+	VFMADD213PD  constants<>+4000(SB), Y1, Y4
+	VFMADD213PD  constants<>+3968(SB), Y1, Y4
+	VFMADD213PD  constants<>+3936(SB), Y1, Y4
+	VFMADD213PD  constants<>+3904(SB), Y1, Y4
+	VFMADD213PD  constants<>+3872(SB), Y1, Y4
+	VFMADD213PD  constants<>+3840(SB), Y1, Y4
+	VFMADD213PD  constants<>+3808(SB), Y1, Y4
+	VMULPD       Y3, Y4, Y7
+	VADDPD       Y7, Y6, Y5
+	VMINPD       Y6, Y15, Y6
+	VMULPD       Y6, Y6, Y3
+	VFMSUB213PD  Y3, Y6, Y6
+	VMULPD       constants<>+992(SB), Y6, Y8
+	VMULPD       constants<>+992(SB), Y3, Y6
+	VMAXPD       Y6, Y14, Y6
+	VMOVAPD      Y6, Y1
+	VFMADD213PD  Y12, Y13, Y1
+	VSUBPD       Y12, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1312(SB), Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VPADDD       constants<>+64(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y4, Y4
+	VPADDD       constants<>+64(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y1, Y4, Y4
+	VFMADD231PD  Y8, Y4, Y4
+	VMULPD       constants<>+1024(SB), Y4, Y4
+	VDIVPD       Y5, Y4, Y5
+	VSUBPD       Y5, Y11, Y4
+	VBLENDVPD    Y0, Y5, Y4, Y4
+	VCVTPD2PSY   Y4, X4
+	VMOVUPS      X4, (CX)
+	ADDQ         $0x10, DX
+	ADDQ         $0x10, CX
+	SUBQ         $0x04, AX
+	JGE          loop
+
+rest:
+	ADDQ         $0x04, AX
+	JZ           done
+	SHLQ         $0x02, AX
+	LEAQ         tail<>+64(SB), BX
+	SUBQ         AX, BX
+	VMOVUPS      (BX), X10
+	VMASKMOVPS   (DX), X10, X0
+	VCVTPS2PD    X0, Y0
+	VANDPD       constants<>+32(SB), Y0, Y6
+	VADDPD       constants<>+928(SB), Y6, Y3
+	VDIVPD       Y3, Y11, Y3
+	VMOVAPD      Y3, Y1
+	VBROADCASTSD constants<>+960(SB), Y5
+	VFNMADD213PD Y11, Y5, Y1
+	VBROADCASTSD constants<>+4320(SB), Y4
+	VFMADD213PD  constants<>+4288(SB), Y1, Y4
+	VFMADD213PD  constants<>+4256(SB), Y1, Y4
+	VFMADD213PD  constants<>+4224(SB), Y1, Y4
+	VFMADD213PD  constants<>+4192(SB), Y1, Y4
+	VFMADD213PD  constants<>+4160(SB), Y1, Y4
+	VFMADD213PD  constants<>+4128(SB), Y1, Y4
+	VFMADD213PD  constants<>+4096(SB), Y1, Y4
+	VFMADD213PD  constants<>+4064(SB), Y1, Y4
+	VFMADD213PD  constants<>+4032(SB), Y1, Y4
+	VFMADD213PD  constants<>+4000(SB), Y1, Y4
+	VFMADD213PD  constants<>+3968(SB), Y1, Y4
+	VFMADD213PD  constants<>+3936(SB), Y1, Y4
+	VFMADD213PD  constants<>+3904(SB), Y1, Y4
+	VFMADD213PD  constants<>+3872(SB), Y1, Y4
+	VFMADD213PD  constants<>+3840(SB), Y1, Y4
+	VFMADD213PD  constants<>+3808(SB), Y1, Y4
+	VMULPD       Y3, Y4, Y7
+	VADDPD       Y7, Y6, Y5
+	VMINPD       Y6, Y15, Y6
+	VMULPD       Y6, Y6, Y3
+	VFMSUB213PD  Y3, Y6, Y6
+	VMULPD       constants<>+992(SB), Y6, Y8
+	VMULPD       constants<>+992(SB), Y3, Y6
+	VMAXPD       Y6, Y14, Y6
+	VMOVAPD      Y6, Y1
+	VFMADD213PD  Y12, Y13, Y1
+	VSUBPD       Y12, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1312(SB), Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VPADDD       constants<>+64(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y4, Y4
+	VPADDD       constants<>+64(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y1, Y4, Y4
+	VFMADD231PD  Y8, Y4, Y4
+	VMULPD       constants<>+1024(SB), Y4, Y4
+	VDIVPD       Y5, Y4, Y5
+	VSUBPD       Y5, Y11, Y4
+	VBLENDVPD    Y0, Y5, Y4, Y4
+	VCVTPD2PSY   Y4, X4
+	VMOVUPS      (BX), X10
+	VMASKMOVPS   X4, X10, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func rowShiftF32AVX2(rows int, cols int, dst *float32, src *float32, peak *float32)
 // Requires: AVX, AVX2
 TEXT ·rowShiftF32AVX2(SB), NOSPLIT, $0-40
@@ -3049,6 +3207,193 @@ rest:
 	VDIVPD       Y3, Y4, Y4
 	VADDPD       Y0, Y4, Y4
 	VBLENDVPD    Y0, Y7, Y4, Y4
+	VMOVUPS      (BX), Y10
+	VMASKMOVPD   Y4, Y10, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func normalCDFF64AVX2(n int, dst *float64, src *float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalCDFF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+224(SB), Y15
+	VBROADCASTSD constants<>+256(SB), Y14
+	VBROADCASTSD constants<>+416(SB), Y13
+	VBROADCASTSD constants<>+384(SB), Y12
+	VBROADCASTSD constants<>+160(SB), Y11
+	SUBQ         $0x04, AX
+	JLT          rest
+
+loop:
+	VMOVUPD      (DX), Y0
+	VANDPD       constants<>+32(SB), Y0, Y6
+	VADDPD       constants<>+928(SB), Y6, Y3
+	VDIVPD       Y3, Y11, Y3
+	VMOVAPD      Y3, Y1
+	VBROADCASTSD constants<>+960(SB), Y5
+	VFNMADD213PD Y11, Y5, Y1
+	VBROADCASTSD constants<>+3776(SB), Y4
+	VFMADD213PD  constants<>+3744(SB), Y1, Y4
+	VFMADD213PD  constants<>+3712(SB), Y1, Y4
+	VFMADD213PD  constants<>+3680(SB), Y1, Y4
+	VFMADD213PD  constants<>+3648(SB), Y1, Y4
+	VFMADD213PD  constants<>+3616(SB), Y1, Y4
+	VFMADD213PD  constants<>+3584(SB), Y1, Y4
+	VFMADD213PD  constants<>+3552(SB), Y1, Y4
+	VFMADD213PD  constants<>+3520(SB), Y1, Y4
+	VFMADD213PD  constants<>+3488(SB), Y1, Y4
+	VFMADD213PD  constants<>+3456(SB), Y1, Y4
+	VFMADD213PD  constants<>+3424(SB), Y1, Y4
+	VFMADD213PD  constants<>+3392(SB), Y1, Y4
+	VFMADD213PD  constants<>+3360(SB), Y1, Y4
+	VFMADD213PD  constants<>+3328(SB), Y1, Y4
+	VFMADD213PD  constants<>+3296(SB), Y1, Y4
+	VFMADD213PD  constants<>+3264(SB), Y1, Y4
+	VFMADD213PD  constants<>+3232(SB), Y1, Y4
+	VFMADD213PD  constants<>+3200(SB), Y1, Y4
+	VFMADD213PD  constants<>+3168(SB), Y1, Y4
+	VFMADD213PD  constants<>+3136(SB), Y1, Y4
+	VFMADD213PD  constants<>+3104(SB), Y1, Y4
+	VFMADD213PD  constants<>+3072(SB), Y1, Y4
+	VFMADD213PD  constants<>+3040(SB), Y1, Y4
+	VFMADD213PD  constants<>+3008(SB), Y1, Y4
+	VFMADD213PD  constants<>+2976(SB), Y1, Y4
+	VFMADD213PD  constants<>+2944(SB), Y1, Y4
+	VFMADD213PD  constants<>+2912(SB), Y1, Y4
+	VMULPD       Y3, Y4, Y7
+	VADDPD       Y7, Y6, Y5
+	VMINPD       Y6, Y15, Y6
+	VMULPD       Y6, Y6, Y3
+	VFMSUB213PD  Y3, Y6, Y6
+	VMULPD       constants<>+992(SB), Y6, Y8
+	VMULPD       constants<>+992(SB), Y3, Y6
+	VMAXPD       Y6, Y14, Y6
+	VMOVAPD      Y6, Y1
+	VFMADD213PD  Y12, Y13, Y1
+	VSUBPD       Y12, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y3, Y4
+	VFMADD213PD  constants<>+1408(SB), Y3, Y4
+	VFMADD213PD  constants<>+1376(SB), Y3, Y4
+	VFMADD213PD  constants<>+1344(SB), Y3, Y4
+	VFMADD213PD  constants<>+1312(SB), Y3, Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VPADDD       constants<>+64(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y4, Y4
+	VPADDD       constants<>+64(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y1, Y4, Y4
+	VFMADD231PD  Y8, Y4, Y4
+	VMULPD       constants<>+1024(SB), Y4, Y4
+	VDIVPD       Y5, Y4, Y5
+	VSUBPD       Y5, Y11, Y4
+	VBLENDVPD    Y0, Y5, Y4, Y4
+	VMOVUPD      Y4, (CX)
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, CX
+	SUBQ         $0x04, AX
+	JGE          loop
+
+rest:
+	ADDQ         $0x04, AX
+	JZ           done
+	SHLQ         $0x03, AX
+	LEAQ         tail<>+64(SB), BX
+	SUBQ         AX, BX
+	VMOVUPS      (BX), Y10
+	VMASKMOVPD   (DX), Y10, Y0
+	VANDPD       constants<>+32(SB), Y0, Y6
+	VADDPD       constants<>+928(SB), Y6, Y3
+	VDIVPD       Y3, Y11, Y3
+	VMOVAPD      Y3, Y1
+	VBROADCASTSD constants<>+960(SB), Y5
+	VFNMADD213PD Y11, Y5, Y1
+	VBROADCASTSD constants<>+3776(SB), Y4
+	VFMADD213PD  constants<>+3744(SB), Y1, Y4
+	VFMADD213PD  constants<>+3712(SB), Y1, Y4
+	VFMADD213PD  constants<>+3680(SB), Y1, Y4
+	VFMADD213PD  constants<>+3648(SB), Y1, Y4
+	VFMADD213PD  constants<>+3616(SB), Y1, Y4
+	VFMADD213PD  constants<>+3584(SB), Y1, Y4
+	VFMADD213PD  constants<>+3552(SB), Y1, Y4
+	VFMADD213PD  constants<>+3520(SB), Y1, Y4
+	VFMADD213PD  constants<>+3488(SB), Y1, Y4
+	VFMADD213PD  constants<>+3456(SB), Y1, Y4
+	VFMADD213PD  constants<>+3424(SB), Y1, Y4
+	VFMADD213PD  constants<>+3392(SB), Y1, Y4
+	VFMADD213PD  constants<>+3360(SB), Y1, Y4
+	VFMADD213PD  constants<>+3328(SB), Y1, Y4
+	VFMADD213PD  constants<>+3296(SB), Y1, Y4
+	VFMADD213PD  constants<>+3264(SB), Y1, Y4
+	VFMADD213PD  constants<>+3232(SB), Y1, Y4
+	VFMADD213PD  constants<>+3200(SB), Y1, Y4
+	VFMADD213PD  constants<>+3168(SB), Y1, Y4
+	VFMADD213PD  constants<>+3136(SB), Y1, Y4
+	VFMADD213PD  constants<>+3104(SB), Y1, Y4
+	VFMADD213PD  constants<>+3072(SB), Y1, Y4
+	VFMADD213PD  constants<>+3040(SB), Y1, Y4
+	VFMADD213PD  constants<>+3008(SB), Y1, Y4
+	VFMADD213PD  constants<>+2976(SB), Y1, Y4
+	VFMADD213PD  constants<>+2944(SB), Y1, Y4
+	VFMADD213PD  constants<>+2912(SB), Y1, Y4
+	VMULPD       Y3, Y4, Y7
+	VADDPD       Y7, Y6, Y5
+	VMINPD       Y6, Y15, Y6
+	VMULPD       Y6, Y6, Y3
+	VFMSUB213PD  Y3, Y6, Y6
+	VMULPD       constants<>+992(SB), Y6, Y8
+	VMULPD       constants<>+992(SB), Y3, Y6
+	VMAXPD       Y6, Y14, Y6
+	VMOVAPD      Y6, Y1
+	VFMADD213PD  Y12, Y13, Y1
+	VSUBPD       Y12, Y1, Y2
+	VMOVAPD      Y6, Y3
+	VFNMADD231PD constants<>+480(SB), Y2, Y3
+	VFNMADD231PD constants<>+512(SB), Y2, Y3
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y3, Y4
+	VFMADD213PD  constants<>+1408(SB), Y3, Y4
+	VFMADD213PD  constants<>+1376(SB), Y3, Y4
+	VFMADD213PD  constants<>+1344(SB), Y3, Y4
+	VFMADD213PD  constants<>+1312(SB), Y3, Y4
+	VFMADD213PD  constants<>+1280(SB), Y3, Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VPADDD       constants<>+64(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y4, Y4
+	VPADDD       constants<>+64(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y1, Y4, Y4
+	VFMADD231PD  Y8, Y4, Y4
+	VMULPD       constants<>+1024(SB), Y4, Y4
+	VDIVPD       Y5, Y4, Y5
+	VSUBPD       Y5, Y11, Y4
+	VBLENDVPD    Y0, Y5, Y4, Y4
 	VMOVUPS      (BX), Y10
 	VMASKMOVPD   Y4, Y10, (CX)
 

@@ -70,6 +70,15 @@ func inverseMillsF32AVX512(n int, dst *float32, src *float32)
 //go:noescape
 func millsExcessF32AVX512(n int, dst *float32, src *float32)
 
+// normalCDFF32AVX512 sets dst = Φ(x) for each x of src, Φ being the standard normal
+// distribution, with the
+// relative error of [InverseMills]: far to the left it is small. NaN gives NaN. dst and src
+// have one
+// length, and dst may be src.
+//
+//go:noescape
+func normalCDFF32AVX512(n int, dst *float32, src *float32)
+
 // rowShiftF32AVX512 subtracts from every row its maximum, NaN left out of account, and stores
 // the maximum in
 // peak unless that is nil.
@@ -164,6 +173,15 @@ func inverseMillsF64AVX512(n int, dst *float64, src *float64)
 //
 //go:noescape
 func millsExcessF64AVX512(n int, dst *float64, src *float64)
+
+// normalCDFF64AVX512 sets dst = Φ(x) for each x of src, Φ being the standard normal
+// distribution, with the
+// relative error of [InverseMills]: far to the left it is small. NaN gives NaN. dst and src
+// have one
+// length, and dst may be src.
+//
+//go:noescape
+func normalCDFF64AVX512(n int, dst *float64, src *float64)
 
 // rowShiftF64AVX512 subtracts from every row its maximum, NaN left out of account, and stores
 // the maximum in

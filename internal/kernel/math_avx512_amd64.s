@@ -1000,6 +1000,150 @@ done:
 	VZEROUPPER
 	RET
 
+// func normalCDFF32AVX512(n int, dst *float32, src *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·normalCDFF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+56(SB), Z15
+	VBROADCASTSD constants<>+64(SB), Z14
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
+	VBROADCASTSD constants<>+40(SB), Z11
+	SUBQ         $0x08, AX
+	JLT          rest
+
+loop:
+	VCVTPS2PD         (DX), Z0
+	VANDPD.BCST       constants<>+8(SB), Z0, Z6
+	VADDPD.BCST       constants<>+232(SB), Z6, Z3
+	VDIVPD            Z3, Z11, Z3
+	VMOVAPD           Z3, Z1
+	VBROADCASTSD      constants<>+240(SB), Z5
+	VFNMADD213PD      Z11, Z5, Z1
+	VBROADCASTSD      constants<>+1080(SB), Z4
+	VFMADD213PD.BCST  constants<>+1072(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1064(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1056(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1048(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1040(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1032(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1024(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1016(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1008(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1000(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+992(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+984(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+976(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+968(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+960(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+952(SB), Z1, Z4
+	VMULPD            Z3, Z4, Z7
+	VADDPD            Z7, Z6, Z5
+	VMINPD            Z6, Z15, Z6
+	VMULPD            Z6, Z6, Z3
+	VFMSUB213PD       Z3, Z6, Z6
+	VMULPD.BCST       constants<>+248(SB), Z6, Z8
+	VMULPD.BCST       constants<>+248(SB), Z3, Z6
+	VMAXPD            Z6, Z14, Z6
+	VMOVAPD           Z6, Z1
+	VFMADD213PD       Z12, Z13, Z1
+	VSUBPD            Z12, Z1, Z2
+	VMOVAPD           Z6, Z3
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+328(SB), Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VSCALEFPD         Z2, Z4, Z4
+	VFMADD231PD       Z8, Z4, Z4
+	VMULPD.BCST       constants<>+256(SB), Z4, Z4
+	VDIVPD            Z5, Z4, Z5
+	VSUBPD            Z5, Z11, Z4
+	VPMOVQ2M          Z0, K2
+	VBLENDMPD         Z5, Z4, K2, Z4
+	VCVTPD2PS         Z4, Y4
+	VMOVUPS           Y4, (CX)
+	ADDQ              $0x20, DX
+	ADDQ              $0x20, CX
+	SUBQ              $0x08, AX
+	JGE               loop
+
+rest:
+	ADDQ              $0x08, AX
+	JZ                done
+	MOVL              $0xffffffff, BX
+	BZHIL             AX, BX, BX
+	KMOVW             BX, K1
+	VMOVUPS.Z         (DX), K1, Y0
+	VCVTPS2PD         Y0, Z0
+	VANDPD.BCST       constants<>+8(SB), Z0, Z6
+	VADDPD.BCST       constants<>+232(SB), Z6, Z3
+	VDIVPD            Z3, Z11, Z3
+	VMOVAPD           Z3, Z1
+	VBROADCASTSD      constants<>+240(SB), Z5
+	VFNMADD213PD      Z11, Z5, Z1
+	VBROADCASTSD      constants<>+1080(SB), Z4
+	VFMADD213PD.BCST  constants<>+1072(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1064(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1056(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1048(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1040(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1032(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1024(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1016(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1008(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+1000(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+992(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+984(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+976(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+968(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+960(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+952(SB), Z1, Z4
+	VMULPD            Z3, Z4, Z7
+	VADDPD            Z7, Z6, Z5
+	VMINPD            Z6, Z15, Z6
+	VMULPD            Z6, Z6, Z3
+	VFMSUB213PD       Z3, Z6, Z6
+	VMULPD.BCST       constants<>+248(SB), Z6, Z8
+	VMULPD.BCST       constants<>+248(SB), Z3, Z6
+	VMAXPD            Z6, Z14, Z6
+	VMOVAPD           Z6, Z1
+	VFMADD213PD       Z12, Z13, Z1
+	VSUBPD            Z12, Z1, Z2
+	VMOVAPD           Z6, Z3
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+328(SB), Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VSCALEFPD         Z2, Z4, Z4
+	VFMADD231PD       Z8, Z4, Z4
+	VMULPD.BCST       constants<>+256(SB), Z4, Z4
+	VDIVPD            Z5, Z4, Z5
+	VSUBPD            Z5, Z11, Z4
+	VPMOVQ2M          Z0, K2
+	VBLENDMPD         Z5, Z4, K2, Z4
+	VCVTPD2PS         Z4, Y4
+	VMOVUPS           Y4, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func rowShiftF32AVX512(rows int, cols int, dst *float32, src *float32, peak *float32)
 // Requires: AVX, AVX512F, AVX512VL, BMI2
 TEXT ·rowShiftF32AVX512(SB), NOSPLIT, $0-40
@@ -2408,6 +2552,179 @@ rest:
 	VADDPD            Z0, Z4, Z4
 	VPMOVQ2M          Z0, K2
 	VBLENDMPD         Z7, Z4, K2, Z4
+	VMOVUPD           Z4, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func normalCDFF64AVX512(n int, dst *float64, src *float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·normalCDFF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+56(SB), Z15
+	VBROADCASTSD constants<>+64(SB), Z14
+	VBROADCASTSD constants<>+104(SB), Z13
+	VBROADCASTSD constants<>+96(SB), Z12
+	VBROADCASTSD constants<>+40(SB), Z11
+	SUBQ         $0x08, AX
+	JLT          rest
+
+loop:
+	VMOVUPD           (DX), Z0
+	VANDPD.BCST       constants<>+8(SB), Z0, Z6
+	VADDPD.BCST       constants<>+232(SB), Z6, Z3
+	VDIVPD            Z3, Z11, Z3
+	VMOVAPD           Z3, Z1
+	VBROADCASTSD      constants<>+240(SB), Z5
+	VFNMADD213PD      Z11, Z5, Z1
+	VBROADCASTSD      constants<>+944(SB), Z4
+	VFMADD213PD.BCST  constants<>+936(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+928(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+920(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+912(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+904(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+896(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+888(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+880(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+872(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+864(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+856(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+848(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+840(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+832(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+824(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+816(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+808(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+800(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+792(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+784(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+776(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+768(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+760(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+752(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+744(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+736(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+728(SB), Z1, Z4
+	VMULPD            Z3, Z4, Z7
+	VADDPD            Z7, Z6, Z5
+	VMINPD            Z6, Z15, Z6
+	VMULPD            Z6, Z6, Z3
+	VFMSUB213PD       Z3, Z6, Z6
+	VMULPD.BCST       constants<>+248(SB), Z6, Z8
+	VMULPD.BCST       constants<>+248(SB), Z3, Z6
+	VMAXPD            Z6, Z14, Z6
+	VMOVAPD           Z6, Z1
+	VFMADD213PD       Z12, Z13, Z1
+	VSUBPD            Z12, Z1, Z2
+	VMOVAPD           Z6, Z3
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VSCALEFPD         Z2, Z4, Z4
+	VFMADD231PD       Z8, Z4, Z4
+	VMULPD.BCST       constants<>+256(SB), Z4, Z4
+	VDIVPD            Z5, Z4, Z5
+	VSUBPD            Z5, Z11, Z4
+	VPMOVQ2M          Z0, K2
+	VBLENDMPD         Z5, Z4, K2, Z4
+	VMOVUPD           Z4, (CX)
+	ADDQ              $0x40, DX
+	ADDQ              $0x40, CX
+	SUBQ              $0x08, AX
+	JGE               loop
+
+rest:
+	ADDQ              $0x08, AX
+	JZ                done
+	MOVL              $0xffffffff, BX
+	BZHIL             AX, BX, BX
+	KMOVW             BX, K1
+	VMOVUPD.Z         (DX), K1, Z0
+	VANDPD.BCST       constants<>+8(SB), Z0, Z6
+	VADDPD.BCST       constants<>+232(SB), Z6, Z3
+	VDIVPD            Z3, Z11, Z3
+	VMOVAPD           Z3, Z1
+	VBROADCASTSD      constants<>+240(SB), Z5
+	VFNMADD213PD      Z11, Z5, Z1
+	VBROADCASTSD      constants<>+944(SB), Z4
+	VFMADD213PD.BCST  constants<>+936(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+928(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+920(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+912(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+904(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+896(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+888(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+880(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+872(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+864(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+856(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+848(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+840(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+832(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+824(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+816(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+808(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+800(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+792(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+784(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+776(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+768(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+760(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+752(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+744(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+736(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+728(SB), Z1, Z4
+	VMULPD            Z3, Z4, Z7
+	VADDPD            Z7, Z6, Z5
+	VMINPD            Z6, Z15, Z6
+	VMULPD            Z6, Z6, Z3
+	VFMSUB213PD       Z3, Z6, Z6
+	VMULPD.BCST       constants<>+248(SB), Z6, Z8
+	VMULPD.BCST       constants<>+248(SB), Z3, Z6
+	VMAXPD            Z6, Z14, Z6
+	VMOVAPD           Z6, Z1
+	VFMADD213PD       Z12, Z13, Z1
+	VSUBPD            Z12, Z1, Z2
+	VMOVAPD           Z6, Z3
+	VFNMADD231PD.BCST constants<>+120(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+128(SB), Z2, Z3
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+328(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+320(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VSCALEFPD         Z2, Z4, Z4
+	VFMADD231PD       Z8, Z4, Z4
+	VMULPD.BCST       constants<>+256(SB), Z4, Z4
+	VDIVPD            Z5, Z4, Z5
+	VSUBPD            Z5, Z11, Z4
+	VPMOVQ2M          Z0, K2
+	VBLENDMPD         Z5, Z4, K2, Z4
 	VMOVUPD           Z4, K1, (CX)
 
 done:

@@ -188,6 +188,30 @@ func MillsExcess[T Float](dst []T, src []T) {
 	}
 }
 
+// NormalCDF sets dst = Φ(x) for each x of src, Φ being the standard normal distribution, with
+// the
+// relative error of [InverseMills]: far to the left it is small. NaN gives NaN. dst and src
+// have one
+// length, and dst may be src.
+func NormalCDF[T Float](dst []T, src []T) {
+	checkLen("NormalCDF", len(dst), len(src))
+	n := len(dst)
+	switch {
+	case active == Generic:
+		normalCDFGo(dst, src)
+	case n == 0:
+
+	case active == AVX512 && size[T]() == 4:
+		normalCDFF32AVX512(n, (*float32)(pointer(dst)), (*float32)(pointer(src)))
+	case active == AVX512:
+		normalCDFF64AVX512(n, (*float64)(pointer(dst)), (*float64)(pointer(src)))
+	case size[T]() == 4:
+		normalCDFF32AVX2(n, (*float32)(pointer(dst)), (*float32)(pointer(src)))
+	default:
+		normalCDFF64AVX2(n, (*float64)(pointer(dst)), (*float64)(pointer(src)))
+	}
+}
+
 func rowShift[T Float](rows int, cols int, dst []T, src []T, peak []T) {
 	switch {
 	case active == Generic:

@@ -76,6 +76,16 @@ func MillsExcess[T Float](dst []T, src []T) {
 	millsExcessGo(dst, src)
 }
 
+// NormalCDF sets dst = Φ(x) for each x of src, Φ being the standard normal distribution, with
+// the
+// relative error of [InverseMills]: far to the left it is small. NaN gives NaN. dst and src
+// have one
+// length, and dst may be src.
+func NormalCDF[T Float](dst []T, src []T) {
+	checkLen("NormalCDF", len(dst), len(src))
+	normalCDFGo(dst, src)
+}
+
 func rowShift[T Float](rows int, cols int, dst []T, src []T, peak []T) {
 	rowShiftGo(rows, cols, dst, src, peak)
 }

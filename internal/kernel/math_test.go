@@ -42,6 +42,7 @@ func functions[T Float]() []function[T] {
 			[7]float64{nan, inf, large, inUlps, inUlps, 0, 0}},
 		{"MillsExcess", MillsExcess[T], func(x float64) exact { _, v := bigMills(x); return v }, loose,
 			[7]float64{nan, 0, 1 / large, inUlps, inUlps, large, inf}},
+		{"NormalCDF", NormalCDF[T], bigNormalCDF, loose, [7]float64{nan, 0, 0, inUlps, inUlps, 1, 1}},
 		{"Log", Log[T], bigLog, loose, [7]float64{nan, nan, nan, -inf, -inf, math.Log(large), inf}},
 	}
 }

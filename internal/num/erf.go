@@ -68,6 +68,19 @@ func Erf(x float64) float64 {
 	return math.Copysign(v, x)
 }
 
+// Erfc returns 1 − [Erf], accurate where it is small: 0 of +Inf, 2 of −Inf, NaN of NaN.
+func Erfc(x float64) float64 {
+	switch {
+	case x >= 28:
+		return 0
+	case x >= 1.25:
+		return erfcAbove(x)
+	case x >= 0.25 && x < 0.84375:
+		return 0.5 - (x - 0.5 + float64(x*erfNear.value(x*x)))
+	}
+	return 1 - Erf(x)
+}
+
 // erfcAbove returns 1 − erf x from 1.25 to 28, accurate though it is small.
 func erfcAbove(x float64) float64 {
 	far := erfcFar
@@ -127,6 +140,16 @@ func LogNormalCDF(x float64) float64 {
 	return Log1p(-density(x) / (x + tailExcess(x)))
 }
 
+// NormalCDF returns Φ(x), accurate in the left tail, where it is small.
+func NormalCDF(x float64) float64 {
+	z := math.Abs(x)
+	q := density(z) / (z + tailExcess(z))
+	if x > 0 {
+		return 1 - q
+	}
+	return q
+}
+
 // InverseMills returns φ(x)/Φ(x), the derivative of [LogNormalCDF]: about −x far to the left.
 func InverseMills(x float64) float64 {
 	if x < 0 {
@@ -134,6 +157,72 @@ func InverseMills(x float64) float64 {
 	}
 	d := density(x)
 	return d / (1 - d/(x+tailExcess(x)))
+}
+
+// MillsExcessSlope returns the derivative of order n of [MillsExcess], n from 1 on, as a function,
+// accurate in both tails, where terms of its own would cancel: about (−1)^(n+1) n!/x^(n+1) far to
+// the left. To the left of farLeft it is made of derivatives of tailExcess's polynomial P(t): with
+// r = 1/(z+3), z = −x, r^a P^(j)(t) has the derivative by x a r^(a+1) P^(j)(t) − 6 r^(a+2)
+// P^(j+1)(t). Elsewhere it is made of derivatives of p = φ/Φ (x + φ/Φ), as d(φ/Φ)/dx = −p and d(x +
+// φ/Φ)/dx = 1 − p.
+func MillsExcessSlope(n int) func(x float64) float64 {
+	of := []float64{1} // by j: the factor of r^(1+n+j) P^(j)(t)
+	for k := range n {
+		next := make([]float64, len(of)+1)
+		for j, f := range of {
+			next[j] += float64(f * float64(1+k+j))
+			next[j+1] -= float64(f * 6)
+		}
+		of = next
+	}
+	return func(x float64) float64 {
+		if x < farLeft {
+			return slopesFarLeft(-x, of)
+		}
+		return slopesByProduct(x, n)
+	}
+}
+
+const farLeft = -3
+
+// slopesFarLeft returns Σ_j factor_j r^(n+j) P^(j)(t) for n + 1 = len(factors), see
+// [MillsExcessSlope].
+func slopesFarLeft(z float64, factors []float64) float64 {
+	r := 1 / (z + 3)
+	t := math.FMA(-6, r, 1)
+	derivatives := make([]float64, len(factors)) // of P, over j!
+	for i := len(millsTerms) - 1; i >= 0; i-- {
+		for j := len(derivatives) - 1; j > 0; j-- {
+			derivatives[j] = math.FMA(derivatives[j], t, derivatives[j-1])
+		}
+		derivatives[0] = math.FMA(derivatives[0], t, millsTerms[i])
+	}
+	sum := 0.0
+	for j := len(factors) - 1; j >= 0; j-- {
+		sum = math.FMA(sum, r, float64(factors[j]*factorial(j)*derivatives[j]))
+	}
+	return sum * power(r, len(factors))
+}
+
+// slopesByProduct is [MillsExcessSlope] by Leibniz's rule.
+func slopesByProduct(x float64, n int) float64 {
+	h, e := make([]float64, n), make([]float64, n) // derivatives of φ/Φ and of x + φ/Φ
+	h[0], e[0] = InverseMills(x), MillsExcess(x)
+	for k := 0; ; k++ {
+		p, choose := 0.0, 1.0
+		for i := 0; i <= k; i++ {
+			p += float64(choose * h[i] * e[k-i])
+			choose = choose * float64(k-i) / float64(i+1)
+		}
+		slope := -p
+		if k == 0 {
+			slope = 1 - p
+		}
+		if k+1 == n {
+			return slope
+		}
+		h[k+1], e[k+1] = -p, slope
+	}
 }
 
 // MillsExcess returns x + φ(x)/Φ(x), accurate far to the left too, where it is about −1/x.

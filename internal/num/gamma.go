@@ -111,8 +111,9 @@ var bernoulli = []float64{1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 
 	43867. / 798, -174611. / 330}
 
 // Polygamma returns the derivative of order n of the digamma function d log Γ(x)/dx, n from 0 on,
-// as a function: the digamma function itself for 0. It is NaN of negative whole numbers and 0, but
-// +Inf of 0 where n is odd, and NaN of NaN and −Inf.
+// as a function: the digamma function itself for 0. At 0 and negative whole numbers, its poles, it
+// is +Inf where n is odd; where n is even it is infinite at 0 with the sign of −x, and NaN at the
+// others, whose sides differ. It is NaN of NaN and −Inf.
 //
 // Above 0 it is (−1)^(n+1) (n! Σ_j 1/(x+j)^(n+1) + (n−1)!/z^n + n!/2z^(n+1) + Σ_k B_2k
 // (2k+n−1)!/(2k)! / z^(2k+n)), with −log z for (n−1)!/z^n of the digamma function, and z = x + J
@@ -138,9 +139,13 @@ func Polygamma(n int) func(x float64) float64 {
 		switch {
 		case x > 0:
 			return positive(x)
-		case x == 0 && n%2 == 1:
+		case x != x || x < -math.MaxFloat64:
+			return math.NaN()
+		case x == 0 && n%2 == 0:
+			return -1 / x
+		case x == math.Trunc(x) && n%2 == 1:
 			return math.Inf(1)
-		case x != x || x == math.Trunc(x):
+		case x == math.Trunc(x):
 			return math.NaN()
 		}
 		return alternate(n, positive(1-x)) - cotangent(n, x)

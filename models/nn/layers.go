@@ -1,10 +1,6 @@
 package nn
 
-import (
-	"math"
-
-	"dsbo/ad"
-)
+import "dsbo/ad"
 
 // Dense maps each row h to W h + b.
 type Dense struct{ W, B Param }
@@ -182,9 +178,7 @@ func Dropout(h, mask *ad.Node) *ad.Node {
 
 // GELU builds a Φ(a) elementwise, Φ being the standard normal distribution, without
 // an approximation.
-func GELU(a *ad.Node) *ad.Node {
-	return ad.Scale(.5, ad.Mul(a, ad.Offset(1, ad.Erf(ad.Scale(1/math.Sqrt2, a)))))
-}
+func GELU(a *ad.Node) *ad.Node { return ad.Mul(a, ad.NormalCDF(a)) }
 
 // CrossEntropy builds the loss of each example, a vector, for its scores of all classes and its
 // target, one-hot or probabilities that sum to 1: −Σ_k t_k log softmax(scores)_k.

@@ -207,6 +207,11 @@ func TestBatchNorm(t *testing.T) {
 func TestFunctions(t *testing.T) {
 	near(t, "GELU", named("GELU").values(nil, []float64{0, 1, -2}, 1),
 		[]float64{0, .8413447460685429, -2 * .02275013194817921})
+	for x, want := range map[float64]float64{-8: -4.976768459417427e-15, -20: -5.507248237212467e-88} {
+		if got := named("GELU").values(nil, []float64{x, 1, 1}, 1)[0]; math.Abs(got/want-1) > 1e-14 {
+			t.Errorf("GELU(%v) is %v; it must be %v, which is small", x, got, want)
+		}
+	}
 	near(t, "CrossEntropy", named("CrossEntropy").values(nil, []float64{0, 0, 0, 1, 3, 2}, 2),
 		[]float64{math.Log(3), math.Log(math.Exp(1)+math.Exp(3)+math.Exp(2)) - 3})
 }

@@ -198,8 +198,24 @@ func (m *mathEmitter) fMillsExcess() {
 	m.signSelects(vX, vExcess, vQ)
 }
 
+// fNormalCDF is Q for x = −z, and 1 − Q for positive x.
+func (m *mathEmitter) fNormalCDF() {
+	m.density()
+	m.vectors("VDIVPD", vU, vQ, vU)
+	m.vectors("VSUBPD", vU, vOne, vQ)
+	m.signSelects(vX, vU, vQ)
+}
+
 // millsRatios leaves φ/Q in vU, φ/(1 − Q) in vQ, and what the first is more than |x| in vExcess.
 func (m *mathEmitter) millsRatios() {
+	m.density()
+	m.vectors("VDIVPD", vU, vQ, vR)
+	m.vectors("VSUBPD", vR, vOne, vR)
+	m.vectors("VDIVPD", vR, vQ, vQ)
+}
+
+// density leaves φ/Q in vU, φ in vQ, and what the first is more than |x| in vExcess.
+func (m *mathEmitter) density() {
 	series, terms := "mills", len(millsTerms64)
 	if m.size == 4 {
 		series, terms = "narrow", len(millsTerms32)
@@ -224,9 +240,6 @@ func (m *mathEmitter) millsRatios() {
 	m.exp(vW)
 	m.vectors("VFMADD231PD", vLost, vQ, vQ)
 	m.withConstant("VMULPD", "density", vQ, vQ)
-	m.vectors("VDIVPD", vU, vQ, vR)
-	m.vectors("VSUBPD", vR, vOne, vR)
-	m.vectors("VDIVPD", vR, vQ, vQ)
 }
 
 // signSelects sets register no to register yes where register v is negative.

@@ -254,6 +254,10 @@ distribution Φ, with a relative error of at most 1e-15 (float64) or 2 ulp (floa
 		{"MillsExcess", "low", m.fMillsExcess,
 			`sets dst = x + φ(x)/Φ(x) for each x of src as [InverseMills] does, and as precisely
 far to the left, where it is about −1/x.`},
+		{"NormalCDF", "low", m.fNormalCDF,
+			`sets dst = Φ(x) for each x of src, Φ being the standard normal distribution, with the
+relative error of [InverseMills]: far to the left it is small. NaN gives NaN. dst and src have one
+length, and dst may be src.`},
 	} {
 		m.fn(f.name, f.doc, "n int, dst, src *T", "")
 		m.eachLanes(f.low, f.body)
