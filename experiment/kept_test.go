@@ -29,8 +29,11 @@ func TestRiseNotes(t *testing.T) {
 		"validation":      {0.04, 0.03004, 2, 6, "", overfit},
 		"validation rose": {0.04, 0.05, 2, 9, ended, overfit},
 	} {
-		best := train.Best{Iteration: 3, Rose: c.rose}
-		notes := strings.Join(riseNotes(records(c.holdout, c.val), best, 6, c.all, "λ"), " ")
+		best, all := train.Best{Iteration: 3, Rose: c.rose}, records(c.holdout, c.val)
+		notes := strings.Join(riseNotes(all, best, 6, c.all, "λ"), " ")
+		if first := strings.Join(riseNotes(all[1:], best, 6, c.all, "λ"), " "); first != notes {
+			t.Errorf("%s: where the first record is the best, notes are %q, else %q", name, first, notes)
+		}
 		if !strings.Contains(notes, c.want) || c.want == "" && notes != "" || strings.Contains(notes, c.not) {
 			t.Errorf("%s: notes %q must have %q and not %q", name, notes, c.want, c.not)
 		}

@@ -41,12 +41,17 @@ func TestSiteOf(t *testing.T) {
 		for e := range own {
 			square += (kept[e] - own[e] - mean) * (kept[e] - own[e] - mean) / 3
 		}
+		row[2], row[4], row[6] = 1, 2, 3 // right answers
 		m := candidates.NewModel("", 0, nil)
 		m.Kept = &kept[0] == &tuned[0]
 		s := siteOf("", row[:], m)
 		if math.Abs(float64(s.Change)-mean) > 1e-12 || math.Abs(float64(s.ChangeError)-math.Sqrt(square/4)) > 1e-12 ||
 			s.Alone.Accuracy.Known() {
 			t.Errorf("%+v; want %g ± %g, and no right answers of numbers", s, mean, math.Sqrt(square/4))
+		}
+		m.TestAccuracy = .5
+		if s := siteOf("", row[:], m); s.Alone.Accuracy != .25 || s.Constant.Accuracy != .5 || s.Tuned.Accuracy != .75 {
+			t.Errorf("%+v; want accuracies .25, .5, .75", s)
 		}
 	}
 }

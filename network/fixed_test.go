@@ -65,3 +65,30 @@ func TestTermsAreRounded(t *testing.T) {
 		}
 	}
 }
+
+// TestScalesFit: scales fit where no block is above its own, and some agent's is near it, unless
+// all are zeros, which need none.
+func TestScalesFit(t *testing.T) {
+	f := newFixedPoint(Float32, 4*longBlock, 3, true)
+	const scale = 40
+	guard := uint64(f.guard)
+	for _, c := range []struct {
+		least [3]uint64 // of each agent's block; 0: zeros
+		want  bool
+	}{
+		{[3]uint64{scale, scale, scale}, true},
+		{[3]uint64{scale + 1, scale, scale}, false},
+		{[3]uint64{scale - guard, scale - guard - 1, 0}, true}, // one fits
+		{[3]uint64{scale - guard - 1, scale - guard - 1, scale - guard - 1}, false},
+		{[3]uint64{scale - guard - 1, 0, 0}, false},
+		{[3]uint64{}, true},
+	} {
+		flags := uint64(0) // a sum of all agents
+		for _, least := range c.least {
+			flags += f.flag(least, scale)
+		}
+		if got := f.allFit([]uint64{f.flag(scale, scale), flags}); got != c.want {
+			t.Errorf("blocks of least scales %d fit scale %d: %t, want %t", c.least, scale, got, c.want)
+		}
+	}
+}

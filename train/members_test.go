@@ -200,6 +200,8 @@ func (h *history) epochOf(number int, from train.Point, stop int) train.Point {
 		if h.tape != nil {
 			own.Problem.Team = taped{saver{teams[k], len(e.Members)}, h.tape, i}
 		}
+		own.Problem.Digests = make([]string, c.Membership.Roster(c.W.N()))
+		own.Problem.Digests[i] = fmt.Sprint("examples ", i) // each knows its own alone
 		own.Dir = folderOf(c, i)
 		testkit.OK(os.MkdirAll(own.Dir, 0o777))
 		if number > 0 {

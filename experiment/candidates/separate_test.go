@@ -48,6 +48,11 @@ func TestSeparateClasses(t *testing.T) {
 		if weakest := slices.Min(best.X) <= least+1e-12; weakest != c.apart {
 			t.Errorf("%s: the weakest penalty is %v, the least one %v", name, slices.Min(best.X), least)
 		}
+		// A refit keeps that the parts separate classes, whatever its weakest penalty counts.
+		s.Best.Separate = true
+		if _, err := s.Refit(t.Context(), f.All, 1); err != nil || !s.Best.Separate {
+			t.Errorf("%s: after a refit classes separate: %t, error %v", name, s.Best.Separate, err)
+		}
 		f.Blocks = candidates.Blocks{Names: []string{"all"}, Of: make([]int, d)}
 		bound, _, _, err := f.AtBlocks(t.Context(), make([]float64, 2), least)
 		testkit.OK(err)

@@ -39,3 +39,37 @@ func TestTallyOfProcesses(t *testing.T) {
 		t.Errorf("%+v are not in the order of a run", r.Rows)
 	}
 }
+
+// TestNameIn: what was sent has the names of the quantities of its phase that are alike, else of
+// other phases; of texts the length is not theirs. What is in no list is said to be in none.
+func TestNameIn(t *testing.T) {
+	listed := []plan.Quantity{{Phase: plan.Loading, Name: "a", Length: 3}, {Phase: plan.Loading, Name: "b", Length: 3},
+		{Phase: plan.Loading, Name: "a", Length: 3}, {Phase: plan.Evaluation, Name: "c", Length: 4},
+		{Phase: plan.Evaluation, Name: "d", Length: 4, Wire: network.Float32},
+		{Phase: plan.Loading, Name: "text", Way: plan.ByText, Length: 9}}
+	for _, c := range []struct {
+		of   key
+		none bool // nothing is listed
+		want string
+	}{
+		{key{Phase: plan.Loading, Numbers: 3}, false, "a; b"},
+		{key{Phase: plan.Evaluation, Numbers: 4}, false, "c"},
+		{key{Phase: plan.Evaluation, Numbers: 4, Wire: network.Float32}, false, "d"},
+		{key{Phase: plan.Models, Numbers: 3}, false, "a; b"}, // of another phase
+		{key{Phase: plan.Models, Numbers: 5}, false, Unlisted},
+		{key{Phase: plan.Loading, Numbers: 7, Way: plan.ByText}, false, "text"},
+		{key{Phase: plan.Loading, Numbers: 3, Way: plan.ByRow}, false, Unlisted},
+		{key{Phase: plan.Loading}, false, "counts of rows and of what was computed, times, progress"},
+		{key{Phase: plan.Loading, Numbers: 3, Way: network.ByState}, false, "checkpoint, to sites that enter"},
+		{key{Phase: plan.Loading, Numbers: 3}, true, plan.SumsName},
+		{key{Phase: plan.Loading, Numbers: 3, Way: plan.ByText}, true, plan.TextsName},
+	} {
+		list := listed
+		if c.none {
+			list = nil
+		}
+		if got := (&row{key: c.of}).nameIn(list); got != c.want {
+			t.Errorf("%+v is %q, want %q", c.of, got, c.want)
+		}
+	}
+}

@@ -129,6 +129,9 @@ func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 		return
 	}
 	p := &panel{ID: s.id + name, Title: title, Caption: q.caption, Views: []*view{v}}
+	if v.Levels != nil {
+		p.Caption += q.lines
+	}
 	if y.log && y.low == 0 {
 		p.Caption += " On a logarithmic axis exact zeros are left out."
 	}

@@ -76,6 +76,7 @@ type quantity struct {
 	// methods are compared; 0: all.
 	compared int
 	levels   []level            // as horizontal lines
+	lines    string             // what the caption adds where there are such lines
 	less     func(*Run) float64 // what is subtracted from the numbers of each run; nil: nothing
 	view     string             // name among the views of the figure before it; "": it has a figure of its own
 	scale    Scale              // of the y axis
@@ -152,8 +153,8 @@ func quantities(all []*Run) []quantity {
 				{"holdout_loss", "held-out", true}, {"train_loss", "training", true}},
 			levels: []level{{"test, baseline", baselineValue("test_loss")},
 				{"held-out, baseline", baselineValue("holdout_loss")}},
-			caption: "The loss is that of the agents' average model, per example and without regularization. " +
-				"The baseline is the model with which the tuned one is compared, solved exactly."},
+			caption: "The loss is that of the agents' average model, per example and without regularization.",
+			lines:   " The baseline is the model with which the tuned one is compared, solved exactly."},
 		{name: "hypergradient_error", title: "Hypergradient error", label: "distance from the exact one, relative",
 			parts: []part{{of: "hypergradient_error"}},
 			caption: "The error is the distance of the agents' average estimate, by which the last step of x was " +

@@ -94,6 +94,9 @@ func TestPages(t *testing.T) {
 			if got := strings.Count(page, `<figure id="figure-`); got != want.panels {
 				t.Errorf("%d figures, want %d", got, want.panels)
 			}
+			if said, is := strings.Contains(page, "The baseline is"), strings.Contains(page, ", baseline"); said != is {
+				t.Errorf("a baseline is explained: %t, and drawn: %t", said, is)
+			}
 			if got := strings.Count(page, `class="picture"`); got != want.lambda {
 				t.Errorf("%d pictures of lambda, want %d", got, want.lambda)
 			}
