@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dsbo/experiment/candidates"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/train"
@@ -76,5 +77,69 @@ func TestChangeOutcome(t *testing.T) {
 	// Student's quantiles of 59 degrees are 2.001 at .975, 2.463 at 1 − .05/6
 	if one, three := s.ChangeOutcome(1), s.ChangeOutcome(3); one != runs.Better || three != runs.Same {
 		t.Errorf("of one site %s, of three %s", one, three)
+	}
+}
+
+// TestExchangedRows: what all see of each site is its scores, where sites are compared, and its own
+// model too, where these are exchanged among 32 sites at most.
+func TestExchangedRows(t *testing.T) {
+	score := new(problem)
+	score.Score = func(int, train.Fit) (train.Scores, error) { panic("a plan asks for no scores") }
+	score.model = models.Logistic{Features: 3}
+	for _, c := range []struct {
+		sites  Sites
+		agents int
+		of     *problem
+		want   []float64 // lengths
+	}{
+		{Sites{}, 3, score, nil}, {Sites{Exchange: true}, 3, score, nil}, {Sites{Compare: true}, 3, new(problem), nil},
+		{Sites{Compare: true}, 3, score, []float64{8}},
+		{Sites{Compare: true, Exchange: true}, 3, score, []float64{8, 6, 6}},
+		{Sites{Compare: true, Exchange: true}, 32, score, []float64{8, 6, 64}},
+		{Sites{Compare: true, Exchange: true}, 33, score, []float64{8}},
+	} {
+		j := &Job{Settings: new(Settings), Task: Task{Sites: func() Sites { return c.sites }}}
+		j.Agents = c.agents
+		var got []float64
+		for _, q := range j.exchangedRows(c.of) {
+			got = append(got, q.Length)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v, %d agents: rows of %v numbers, want %v", c.sites, c.agents, got, c.want)
+		}
+	}
+}
+
+// TestSiteSums: a site's numbers are its rows, losses and right answers of three models, and the
+// squares of how far the losses of the kept one are from its own model's, example by example.
+func TestSiteSums(t *testing.T) {
+	losses := map[float64][]float64{1: {3, 1, 4}, 2: {2, 2, 2}, 3: {1, 1, 8}} // by y
+	view := make([]float64, 3)                                                // which each call overwrites
+	p := train.Problem{Each: func(_ int, set train.Set, m train.Fit) (train.Each, error) {
+		if set != train.TestSet {
+			t.Errorf("set %v", set)
+		}
+		copy(view, losses[m.Y[0]])
+		return train.Each{Losses: view, Hits: []float64{1, 0, m.Y[0] - 1}}, nil
+	}}
+	f := candidates.New(p, "λ", 1, nil, nil, nil)
+	of := func(y float64, kept bool) *candidates.Model {
+		m := candidates.NewModel("", 0, nil)
+		m.Y, m.Finder, m.Kept = []float64{y}, f, kept
+		return m
+	}
+	e := new(ending)
+	for _, c := range []struct {
+		kept int
+		last float64
+	}{{2, 1 + 1 + 4}, {3, 4 + 0 + 16}} {
+		got := testkit.Get(e.siteSums(0, p, train.Fit{Y: []float64{1}}, of(2, c.kept == 2), of(3, c.kept == 3)))
+		if want := []float64{3, 8, 1, 6, 2, 10, 3, c.last}; !slices.Equal(got, want) {
+			t.Errorf("model %d is kept: %v, want %v", c.kept, got, want)
+		}
+	}
+	got := testkit.Get(e.siteSums(0, p, train.Fit{}, of(2, false), of(3, true)))
+	if !math.IsNaN(got[1]) || !math.IsNaN(got[2]) || !math.IsNaN(got[siteNumbers-1]) || got[5] != 10 {
+		t.Errorf("without a model of its own: %v", got)
 	}
 }

@@ -175,3 +175,25 @@ func TestResumeSetup(t *testing.T) {
 		}
 	}
 }
+
+// TestChooseIterations: K is the flag's, else the one of the run that goes on, else six where
+// structures follow the preset tuned.
+func TestChooseIterations(t *testing.T) {
+	structures := Task{CrossFit: func() *CrossFit { return new(CrossFit) }}
+	for _, c := range []struct {
+		given   bool
+		resumed int
+		preset  string
+		task    Task
+		want    int
+	}{
+		{true, 4, "tuned", structures, 20}, {false, 4, "tuned", structures, 4}, {false, 1, "tuned", structures, 1},
+		{false, 0, "tuned", structures, 6}, {false, 0, "paper", structures, 20}, {false, 0, "tuned", Task{}, 20},
+	} {
+		j := &Job{Settings: new(Settings), Task: c.task, resumedK: c.resumed, givenFlags: map[string]bool{"K": c.given}}
+		j.Iterations, j.Preset = 20, c.preset
+		if j.chooseIterations(); j.Iterations != c.want {
+			t.Errorf("%+v: K is %d", c, j.Iterations)
+		}
+	}
+}

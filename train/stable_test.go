@@ -128,6 +128,11 @@ func TestAdviceHelps(t *testing.T) {
 	if !errors.As(err, &d) {
 		t.Fatalf("%v, want divergence", err)
 	}
+	known, same := c, (*dsbo.DivergedError)(nil)
+	known.Start.Curvature = l // which is found at the start where it is not known
+	if _, err := train.Run(context.Background(), known); !errors.As(err, &same) || same.Advice != d.Advice {
+		t.Errorf("where the curvature of the start is known: %v, want %q", err, d.Advice)
+	}
 	_, settings, _ := strings.Cut(d.Advice, ": ")
 	steps, box, _ := strings.Cut(settings, ", or ")
 	for _, follow := range [][]string{strings.Fields(steps), {box}} {

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"math"
 	"testing"
 
 	"dsbo/tables/features"
@@ -54,5 +55,28 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s: model %s, penalty %s, %d notes; want %s, %s", name, of.taken, of.shared, said, c.taken,
 				c.shared)
 		}
+	}
+}
+
+// TestToldImportances: importances are found with twenty test rows and four thousand million
+// products at most.
+func TestToldImportances(t *testing.T) {
+	for _, c := range []struct{ rows, q, want int }{
+		{20, 10, 4}, {19, 10, 0}, {1000, 1e6, 4}, {1000, 1e6 + 1, 0},
+	} {
+		p := &features.Prepared{Rows: [3]int{5, 5, c.rows},
+			Recipe: features.Recipe{Inputs: make([]features.Input, 4)}}
+		if got := toldImportances(p, c.q); got != c.want {
+			t.Errorf("%d rows, %d weights: of %d features, want %d", c.rows, c.q, got, c.want)
+		}
+	}
+}
+
+// TestSavedPerEvent: the mean of 1, 2, 3, 6 with the interval of Student's distribution, whose
+// quantile at 0.975 with three degrees of freedom is 3.1824463.
+func TestSavedPerEvent(t *testing.T) {
+	got, reach := savedPerEvent([]float64{4, 12, 50}), 3.1824463*math.Sqrt((4+1+0+9)/3./4)
+	if got.Value != 3 || math.Abs(got.High-3-reach) > 1e-6 || math.Abs(got.Low-3+reach) > 1e-6 {
+		t.Errorf("%+v, want 3 ± %g", got, reach)
 	}
 }

@@ -116,16 +116,21 @@ func (t judge) assessSurvival(a *runs.Assessment) error {
 		return t.addEventLosses(part[pairs:], test)
 	})
 	copy(all.Numbers(), sums)
-	n, saved, squares := sums[pairs], sums[pairs+1]/sums[pairs], sums[pairs+2]
-	reach := float64(num.StudentQuantile(0.975, int(math.Round(n))-1) *
-		math.Sqrt(max(0, squares/n-float64(saved*saved))/(n-1)))
 	a.Measures = []runs.Measure{
 		measure("concordance", "", "of two rows of one site, how often the one whose event came first has the higher "+
 			"hazard; 0.5 is chance", false, all.Interval()),
 		measure("loss saved per event", "", "by how much the loss is below the loss without features; 0: no better",
-			false, assess.Interval{Value: saved, Low: saved - reach, High: saved + reach}),
+			false, savedPerEvent(sums[pairs:])),
 	}
 	return err
+}
+
+// savedPerEvent returns the mean of what events save, with its interval, of survivalNumbers.
+func savedPerEvent(sums []float64) assess.Interval {
+	n, saved := sums[0], sums[1]/sums[0]
+	reach := float64(num.StudentQuantile(0.975, int(math.Round(n))-1) *
+		math.Sqrt(max(0, sums[2]/n-float64(saved*saved))/(n-1)))
+	return assess.Interval{Value: saved, Low: saved - reach, High: saved + reach}
 }
 
 // survivalTimes returns the times of rows, negative without an event, their hazards by the model,
