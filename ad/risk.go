@@ -6,6 +6,7 @@ import (
 
 	"dsbo/ad/internal/engine"
 	"dsbo/internal/kernel"
+	"dsbo/internal/num"
 )
 
 // A riskRule is an op over risk sets of Cox's partial likelihood. At the time of an event all rows
@@ -24,7 +25,7 @@ import (
 //
 // with ū_j = Σ_i p_ji u_i. Passes over the rows by time take running maxima and means in place of
 // sums and differences, in float64 whatever the type of the loss is, so that the scores may be
-// ±2000.
+// ±2000 ([num.RiskSets]).
 type riskRule struct {
 	of    riskOp
 	efron bool
@@ -116,21 +117,27 @@ func rowSum(a *Node) *Node {
 
 func (r riskRule) lower(nodes) engine.Op { return with(r, "", riskKernel, riskKernel) }
 
-// riskSpares are riskSets that no kernel uses.
-var riskSpares kernel.Spares[riskSets]
+// A riskWork is risk sets with the columns of a kernel.
+type riskWork struct {
+	num.RiskSets
+	scores, column, logs, made []float64
+}
+
+// riskSpares are those that no kernel uses.
+var riskSpares kernel.Spares[riskWork]
 
 // riskKernel runs an op column by column of its first input after times and weights.
 func riskKernel[T Float](r riskRule, c *call[T]) {
 	s := riskSpares.Get()
 	defer riskSpares.Add(s)
-	sortRows(s, c.In[0].V, c.In[1].V)
-	s.efron = r.efron
+	num.SortRisks(&s.RiskSets, c.In[0].V, c.In[1].V)
+	s.Efron = r.efron
 	scores := c.In[2]
 	if r.of == riskMean || r.of == riskShare {
 		scores = c.In[3]
 	}
 	if r.of != tieMean {
-		s.setScores(in64(&s.scores, scores.V, 0, 1), in64(&s.column, c.In[1].V, 0, 1))
+		s.SetScores(in64(&s.scores, scores.V, 0, 1), in64(&s.column, c.In[1].V, 0, 1))
 	}
 	if r.of == riskShare {
 		in64(&s.logs, c.In[4].V, 0, 1)
@@ -141,13 +148,13 @@ func riskKernel[T Float](r riskRule, c *call[T]) {
 		clear(s.made)
 		switch r.of {
 		case riskLog:
-			s.fall(s.made, nil, nil)
+			s.Fall(s.made, nil, nil)
 		case riskMean:
-			s.fall(nil, column, s.made)
+			s.Fall(nil, column, s.made)
 		case riskShare:
-			s.rise(s.made, column, s.logs)
+			s.Rise(s.made, column, s.logs)
 		case tieMean:
-			s.tieMeans(s.made, column)
+			s.TieMeans(s.made, column)
 		}
 		for i, v := range s.made {
 			c.Dst.V[i*c.Dst.C+k] = T(v)

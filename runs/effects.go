@@ -6,7 +6,8 @@ import (
 
 // Effects is what is known of the coefficients of a linear model together.
 type Effects struct {
-	Rows int `json:"rows,omitzero"` // of all agents, by which they are estimated
+	Rows   int `json:"rows,omitzero"`   // of all agents, by which they are estimated
+	Events int `json:"events,omitzero"` // among them, of survival times; with unlike weights as many as tell as much
 	// Refused says why there are no estimates; "": there are.
 	Refused string `json:"refused,omitempty"`
 	// Shown is how many intervals there are, chosen by the kept weights among Of: of these 95 %
@@ -36,7 +37,7 @@ type ColumnEffect struct {
 }
 
 // A Coefficient is by how much one more of a feature, in the unit of the file, raises the predicted
-// number, the logarithm of the odds of a class against another one, or the logarithm of a count.
+// number, the logarithm of the odds of a class against another one, or of a count or a hazard.
 type Coefficient struct {
 	Feature string `json:"feature"`          // name of the feature
 	Column  string `json:"column,omitempty"` // of the file, of which the feature is made

@@ -66,8 +66,8 @@ func newCoefficients(p tableProblem, a runs.Assessment) *coefficients {
 		c.Intro = fmt.Sprintf("A step is one standard deviation of a number, or the word in place of the reference: "+
 			"it %s, all other features alike, within a site. %s is no effect. Estimates are of a fit without "+
 			"penalties, by %s. Of the intervals shown 95 %% hold the truth on average%s. The mark “beyond chance” "+
-			"is on none by mistake in 95 %% of runs.%s", scale.step, scale.none, wording.Count(told.Rows, "row"),
-			chosen, notSquared(p))
+			"is on none by mistake in 95 %% of runs.%s", scale.step, scale.none, effectRows(told), chosen,
+			notSquared(p))
 	}
 	if told.ByChance() {
 		c.Folded = fmt.Sprintf("No feature counts beyond chance (p = %.2g)", told.NoFeature)
@@ -79,6 +79,15 @@ func newCoefficients(p tableProblem, a runs.Assessment) *coefficients {
 	c.BarsAre = "How much a column gives with all its words, and its interval: the standard deviation of its part of " +
 		scale.part + ", chance taken off."
 	return c
+}
+
+// effectRows says by how many rows, and events, effects are estimated.
+func effectRows(told *runs.Effects) string {
+	text := wording.Count(told.Rows, "row")
+	if told.Events > 0 {
+		text += " with " + wording.Count(told.Events, "event")
+	}
+	return text
 }
 
 // notSquared says what is estimated where the model's loss is not squared.

@@ -39,7 +39,8 @@ type truth struct {
 	blanks        float64 // share of the cells of half of the columns that are blank
 	unlike        bool    // rows weigh unlike
 	copies        int     // numbers that are sums of the two before them
-	noise         string  // heavy, unequal; of counts over
+	noise         string  // heavy, unequal; of counts over; of times ties
+	ends          float64 // logarithm of a time without event at 0, of times, which grows with the first number
 }
 
 // drawn is a table with its truth: of each column and output, NaN where it has none.
@@ -141,6 +142,17 @@ func (c truth) target(r *rand.Rand, eta, x []float64) float64 {
 			n++
 		}
 		return n
+	}
+	if c.kind == Hazard {
+		time, end := r.ExpFloat64()*math.Exp(-eta[0]), r.ExpFloat64()*math.Exp(c.ends+x[0]/2)
+		sign := 1.0
+		if end < time {
+			time, sign = end, -1
+		}
+		if c.noise == "ties" {
+			time = math.Ceil(4*time) / 4
+		}
+		return sign * time
 	}
 	e := r.NormFloat64()
 	switch c.noise {
@@ -273,60 +285,6 @@ func (h *held) addTable(c truth, d drawn) {
 			h.real.add(one.far <= f.Quantile(1, 1))
 		}
 	}
-}
-
-// truths are the kinds of tables that the lab book has.
-var truths = []truth{
-	{name: "classes, pure noise", kind: Class, classes: 2, rows: 350, numbers: 24, sites: 4, apart: .3},
-	{name: "classes, few rows", kind: Class, classes: 2, rows: 140, numbers: 14, count: 4, size: .7, sites: 3,
-		apart: .3},
-	{name: "classes, many weak", kind: Class, classes: 2, rows: 700, numbers: 40, count: 40, size: .2,
-		sites: 5, apart: .4},
-	{name: "classes, strong", kind: Class, classes: 2, rows: 400, numbers: 20, count: 8, size: 1, sites: 3,
-		apart: .3},
-	{name: "classes, one in 14", kind: Class, classes: 2, rows: 700, numbers: 12, count: 4, size: .6, base: -3,
-		sites: 3, apart: .3},
-	{name: "classes, correlated .9", kind: Class, classes: 2, rows: 500, numbers: 15, count: 5, size: .6,
-		rho: .9, sites: 3, apart: .2},
-	{name: "classes, words of 4, 8, 15", kind: Class, classes: 2, rows: 900, numbers: 3, count: 2, size: .7,
-		levels: []int{4, 8, 15}, sites: 3, apart: .3},
-	{name: "classes, unlike sites", kind: Class, classes: 2, rows: 500, numbers: 10, count: 3, size: .5,
-		sites: 6, apart: 1},
-	{name: "classes, 15 % blank", kind: Class, classes: 2, rows: 600, numbers: 12, count: 5, size: .7, rho: .6,
-		levels: []int{4}, blanks: .15, sites: 3, apart: .3},
-	{name: "classes, weights", kind: Class, classes: 2, rows: 500, numbers: 12, count: 4, size: .6,
-		unlike: true, sites: 3, apart: .3},
-	{name: "classes, sums of columns", kind: Class, classes: 2, rows: 400, numbers: 12, count: 0, copies: 2,
-		sites: 3, apart: .3},
-	{name: "three classes", kind: Class, classes: 3, rows: 500, numbers: 10, count: 4, size: .6, sites: 3,
-		apart: .4},
-	{name: "five classes, words", kind: Class, classes: 5, rows: 1200, numbers: 4, count: 2, size: .5,
-		levels: []int{4, 6}, sites: 2, apart: .3},
-	{name: "four classes, few rows", kind: Class, classes: 4, rows: 300, numbers: 12, count: 3, size: .6,
-		sites: 3, apart: .3},
-	{name: "three classes, weights and blanks", kind: Class, classes: 3, rows: 800, numbers: 8, count: 3,
-		size: .5, rho: .4, unlike: true, blanks: .1, sites: 3, apart: .4},
-	{name: "numbers", kind: Number, rows: 250, numbers: 20, count: 6, size: .5, sites: 4, apart: .6},
-	{name: "numbers, few rows", kind: Number, rows: 90, numbers: 45, count: 8, size: .5, sites: 3, apart: .4},
-	{name: "numbers, heavy tails", kind: Number, rows: 300, numbers: 15, count: 4, size: .5, noise: "heavy",
-		sites: 3, apart: .4},
-	{name: "numbers, unequal spread", kind: Number, rows: 300, numbers: 12, count: 4, size: .5,
-		noise: "unequal", sites: 3, apart: .4},
-	{name: "numbers, words", kind: Number, rows: 400, numbers: 3, count: 2, size: .5, levels: []int{5, 12},
-		sites: 3, apart: .6},
-	{name: "numbers, 20 % blank", kind: Number, rows: 500, numbers: 12, count: 6, size: .5, rho: .7,
-		levels: []int{3}, blanks: .2, sites: 3, apart: .4},
-	{name: "numbers, weights", kind: Number, rows: 300, numbers: 10, count: 4, size: .4, unlike: true,
-		noise: "unequal", sites: 3, apart: .4},
-	{name: "numbers, one site", kind: Number, rows: 150, numbers: 12, count: 4, size: .4, sites: 1},
-	{name: "counts", kind: Count, rows: 400, numbers: 12, count: 4, size: .3, base: .5, sites: 3, apart: .3},
-	{name: "counts, overdispersed", kind: Count, rows: 400, numbers: 12, count: 4, size: .3, base: .8,
-		noise: "over", sites: 3, apart: .3},
-	{name: "counts, noise", kind: Count, rows: 300, numbers: 18, noise: "over", base: .5, sites: 5, apart: .5},
-	{name: "counts, words and blanks", kind: Count, rows: 500, numbers: 6, count: 3, size: .25,
-		levels: []int{4, 7}, blanks: .1, base: .5, sites: 3, apart: .3},
-	{name: "counts, weights", kind: Count, rows: 500, numbers: 10, count: 3, size: .3, unlike: true, base: .6,
-		noise: "over", sites: 3, apart: .3},
 }
 
 // TestCoverage: intervals hold the truth in 95 % of tables, whether it is 0 or not, and so do the

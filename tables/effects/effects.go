@@ -24,11 +24,13 @@ import (
 // A Kind is what is predicted.
 type Kind int
 
-// The kinds: a number by least squares, a class by its log-odds, a count by its logarithm.
+// The kinds: a number by least squares, a class by its log-odds, a count by its logarithm, and
+// times until an event by the logarithm of the hazard.
 const (
 	Number Kind = iota
 	Class
 	Count
+	Hazard
 )
 
 // A Column is a number of each row. Columns of a group are made of one column of a file: the levels
@@ -44,7 +46,7 @@ type Column struct {
 type Site struct {
 	Rows   int
 	Read   func(from, to int, x []float64) // writes the columns of some rows, row by row
-	Target []float64                       // of each row: a number, the number of a class, or a count
+	Target []float64                       // a number, of a class, a count, or a time, below 0 without event
 	Count  []float64                       // whole rows that each row stands for; nil: one
 	Weight []float64                       // of each of these, in any unit that the sites share; nil: all alike
 }
@@ -52,7 +54,8 @@ type Site struct {
 // Tables are the tables of all sites.
 type Tables struct {
 	Kind    Kind
-	Classes int // of a class
+	Classes int  // of a class
+	Breslow bool // the rule for tied events; else Efron's
 	Columns []Column
 	Sites   []Site // those elsewhere are empty
 	// Sum sets dst to the sum over all sites of what each site that is here fills in, whose part
@@ -81,6 +84,7 @@ type Effects struct {
 	unit      float64   // what a weight is divided by, so that the mean is 1
 	counts    []float64 // rows of each class
 	start     float64   // mean count
+	events    float64   // of one weight that tell as much
 	blankOf   []int     // of each column the one that says where it is not known; -1: it always is
 	blanks    bool      // whether some are not known
 	fill      []float64 // by which blanks are filled; nil: there are none
@@ -121,7 +125,11 @@ func (t Tables) Sums() []Sums {
 		return list
 	}
 	if e.blanks {
-		list = append(list, Sums{"products of columns where both are known", p * (p + 1), 1})
+		list = append(list, Sums{"products of columns where both are known", p * (p + 1), 2})
+	}
+	if e.Kind == Hazard {
+		return append(list, Sums{"partial likelihood with its derivatives, no penalties", triangle(p) + p + 2,
+			mostSteps + 2}, Sums{"products of rows' slopes", triangle(p), 1})
 	}
 	return append(list, Sums{"products of columns", triangle(p) + 2, 1},
 		Sums{"second derivatives, no penalties", triangle(q) + 2, 3 * mostSteps},
@@ -162,8 +170,11 @@ func New(t Tables) (*Effects, error) {
 	if e.alike = float64(e.Rows)-e.effective < 1e-9*float64(e.Rows); e.alike {
 		e.effective = float64(e.Rows)
 	}
-	if t.Kind == Count {
+	switch t.Kind {
+	case Count:
 		e.start = sum[4] / sum[1]
+	case Hazard: // baseline hazards take no weights
+		e.levels, e.events = 0, float64(sum[4]*e.effective)/sum[0]
 	}
 	if t.Classes > 2 {
 		e.Class = slices.Index(e.counts, slices.Max(e.counts))
@@ -194,7 +205,11 @@ func (e *Effects) measure(s Site, part []float64) []float64 {
 			part[2] += float64(v * v * n)
 			v = float64(v * n)
 			part[1] += v
-			part[4] += float64(v * y)
+			if e.Kind != Hazard {
+				part[4] += float64(v * y)
+			} else if y > 0 {
+				part[4] += n
+			}
 			if e.Classes > 0 {
 				part[5+int(y)] += n
 			}
@@ -274,6 +289,7 @@ const leastFreedom = 5
 const (
 	mostWeights  = 400
 	mostProducts = 4e9
+	mostAtRisk   = 4e7 // numbers of rows whose risk sets are in memory
 )
 
 // refusal says why there can be no intervals, "" where there can be.
@@ -285,6 +301,10 @@ func (e *Effects) refusal() string {
 	}
 	few := false
 	switch e.Kind {
+	case Hazard:
+		if few = e.events < leastOfColumn*d; few || e.events < d+leastFreedom {
+			return e.refuse(fmt.Sprintf("too few events (%.0f)", e.events))
+		}
 	case Number:
 		few = n < float64(1.3*d)+5
 	case Class:
@@ -297,7 +317,8 @@ func (e *Effects) refusal() string {
 		return e.refuse("too few rows")
 	case q > mostWeights:
 		return e.refuse("too many columns")
-	case len(e.use) == 0 || float64(q*q)*float64(e.Rows) > mostProducts:
+	case len(e.use) == 0 || float64(q*q)*float64(e.Rows) > mostProducts ||
+		e.Kind == Hazard && q*float64(e.Rows) > mostAtRisk:
 		return e.refuse("no columns, or too many rows,")
 	}
 	return ""
@@ -318,13 +339,9 @@ func (e *Effects) fillAndDrop() error {
 			return err
 		}
 	}
-	plain := *e
-	plain.Kind, plain.Classes = Number, 0
-	plain.begin()
 	p := len(e.use)
-	start := make([]float64, p)
-	products, _, ok, err := plain.curve(start, start, 0)
-	if err != nil || !ok {
+	products, squares, err := e.products()
+	if products == nil {
 		return err
 	}
 	var kept, names []int // places among the products, and columns
@@ -335,13 +352,15 @@ func (e *Effects) fillAndDrop() error {
 			v := (products[j*p+at] - linalg.Dot(row, factor[k][:k])) / factor[k][k]
 			row, pivot = append(row, v), pivot-float64(v*v)
 		}
-		if pivot < leastPivot*float64(e.Rows) {
+		if pivot < leastPivot*squares {
 			e.Why[e.use[j]] = "cannot be told apart from " + e.mixture(names, factor, row)
 			continue
 		}
 		kept, names, factor = append(kept, j), append(names, e.use[j]), append(factor, append(row, math.Sqrt(pivot)))
 	}
-	e.use = names
+	if e.use = names; e.blanks && len(names) < p {
+		return e.findFill()
+	}
 	return nil
 }
 

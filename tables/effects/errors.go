@@ -41,7 +41,11 @@ func (e *Effects) Fit() (*Fit, error) {
 	if f.Refused = f.refusal(); f.Refused != "" {
 		return f, nil
 	}
-	at, err := f.solve()
+	solve, findErrors, tell := f.solve, f.findErrors, f.effective
+	if f.Kind == Hazard {
+		solve, findErrors, tell = f.solveHazards, f.findHazardErrors, f.events
+	}
+	at, err := solve()
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +53,8 @@ func (e *Effects) Fit() (*Fit, error) {
 		f.Refused = f.refuse("the fit takes too many steps")
 		return f, nil
 	}
-	f.weights, f.Freedom = at.weights, int(f.effective)-f.Weights()
-	return f, f.findErrors(*at)
+	f.weights, f.Freedom = at.weights, int(tell)-f.Weights()
+	return f, findErrors(*at)
 }
 
 // findErrors finds the covariances of the weights at a point: of the model φF⁻¹, and by the
@@ -74,14 +78,20 @@ func (f *Fit) findErrors(at point) error {
 	case Count:
 		dispersion = max(1, dispersion)
 	}
+	f.setErrors(at, sum, dispersion)
+	return nil
+}
+
+// setErrors sets the covariances of the weights from the squares of the rows' slopes.
+func (f *Fit) setErrors(at point, squares []float64, dispersion float64) {
 	if !f.alike {
 		dispersion = 0
 	}
+	q := len(at.weights)
 	f.model, f.sandwich = scaled(dispersion, at.inverse), make([]float64, q*q)
 	half := make([]float64, q*q)
-	kernel.GemmNN(q, q, q, half, q, at.inverse, q, unpackLower(sum, q), q, false)
+	kernel.GemmNN(q, q, q, half, q, at.inverse, q, unpackLower(squares, q), q, false)
 	kernel.GemmNN(q, q, q, f.sandwich, q, half, q, at.inverse, q, false)
-	return nil
 }
 
 // addSquares adds to full the squares of the rows' slopes, symmetric, and returns the sum of the

@@ -76,6 +76,24 @@ func (e *Effects) each(s *rows, visit func(from, n int, x []float64)) {
 	})
 }
 
+// products returns the products of the columns within sites, of hazards within risk sets where
+// nothing counts, and about what the square of a column is; nil where sites have none.
+func (e *Effects) products() (products []float64, square float64, err error) {
+	zero := make([]float64, len(e.use))
+	if e.Kind == Hazard {
+		at, _, err := e.hazardsAt(zero, zero)
+		return at.bends, e.events, err
+	}
+	plain := *e
+	plain.Kind, plain.Classes = Number, 0
+	plain.begin()
+	products, _, ok, err := plain.curve(zero, zero, 0)
+	if !ok {
+		return nil, 0, err
+	}
+	return products, float64(e.Rows), err
+}
+
 // findFill finds how blanks are filled: each by its best linear prediction from what a row has,
 // which takes the precision matrix of the columns within sites. Their covariances are by the
 // rows that have both columns. They are drawn towards 0 by the share of columns in rows, as

@@ -58,7 +58,7 @@ func (t judge) fitEffects(told *runs.Effects) (*effects.Fit, error) {
 		if err != nil {
 			return nil, err
 		}
-		told.Rows = e.Rows
+		told.Rows, told.Events = e.Rows, e.Events()
 		if told.NoFeature, err = e.Chance(t.seed); err != nil {
 			return nil, err
 		}
@@ -123,9 +123,9 @@ func (t judge) addCoefficients(a *runs.Assessment, fit *effects.Fit, chosen []co
 			one.Estimate, one.Error = runs.Number(effect.Value*unit), runs.Number(effect.Error*unit)
 			one.Low, one.High = runs.Number((effect.Value-reach)*unit), runs.Number((effect.Value+reach)*unit)
 			one.BeyondChance = marked[contrast{feature: c.feature, class: c.class}]
-			isNew := !slices.ContainsFunc(a.Effects.Columns,
+			told := slices.ContainsFunc(a.Effects.Columns,
 				func(c runs.ColumnEffect) bool { return c.Column == one.Column })
-			if isNew && !column.Blank {
+			if !told && !column.Blank && !fit.IsEndless(column.Group) {
 				v, low, high := fit.Importance(column.Group, quantile)
 				a.Effects.Columns = append(a.Effects.Columns, runs.ColumnEffect{Column: one.Column,
 					Value: runs.Number(v * scale), Low: runs.Number(low * scale), High: runs.Number(high * scale)})
@@ -142,8 +142,6 @@ func unmeasured(p *features.Prepared) string {
 	switch n := len(p.Recipe.Features()); {
 	case p.Rows[0] == 0: // nobody knows it
 		return "differential privacy has no sums by which one could say how sure the coefficients are"
-	case p.Recipe.Target.Kind == features.Survival:
-		return "how sure ratios of hazards are is not found"
 	case p.Recipe.Sparse != nil:
 		return "how sure the coefficients of sparse columns are is not found"
 	case n > mostMeasured:
@@ -164,6 +162,8 @@ func (t judge) tables() effects.Tables {
 		all.Kind = effects.Class
 	case features.Counts:
 		all.Kind = effects.Count
+	case features.Survival:
+		all.Kind, all.Breslow = effects.Hazard, t.ties == breslow
 	}
 	for _, shard := range t.prepared.Data.Shards {
 		parts := []data.Examples{shard.Train}
@@ -174,10 +174,14 @@ func (t judge) tables() effects.Tables {
 		for _, e := range parts {
 			for row := range e.Len() {
 				site.Target = append(site.Target, targetOf(e, row))
+				n := e.Rows(row)
+				if all.Kind == effects.Hazard {
+					n = rowsAt(e, row)
+				}
 				if t.prepared.Whole {
-					site.Count = append(site.Count, e.Rows(row))
+					site.Count = append(site.Count, n)
 				} else {
-					site.Weight = append(site.Weight, e.Rows(row))
+					site.Weight = append(site.Weight, n)
 				}
 			}
 		}
@@ -278,6 +282,9 @@ func effectSums(t *tune) (list []plan.Quantity) {
 		return nil
 	}
 	all := effects.Tables{Classes: len(t.prepared.Recipe.Target.Classes), Columns: columnsOf(t.prepared.Recipe)}
+	if t.prepared.Recipe.Target.Kind == features.Survival {
+		all.Kind = effects.Hazard
+	}
 	for _, s := range all.Sums() { // none of it is certain
 		list = append(list, plan.Sum(s.Name, s.Length, plan.Range{Most: s.Most}))
 	}

@@ -77,6 +77,14 @@ func judgedRows(p *features.Prepared, set int) int {
 	return p.Rows[set]
 }
 
+// rowsAt returns how many rows a row of survival times stands for.
+func rowsAt(e data.Examples, row int) float64 {
+	if at := e.Column(models.RiskWeights); at != nil {
+		return at.At(row, 0)
+	}
+	return 1
+}
+
 // joinRisk returns the column of the weights in risk sets of examples, one after the other.
 func joinRisk(of []data.Examples) ([]data.Column, error) {
 	var all []float64
@@ -137,11 +145,7 @@ func savedPerEvent(sums []float64) assess.Interval {
 // and how many rows each stands for.
 func (t judge) survivalTimes(e data.Examples) (times, hazards, rows []float64) {
 	eachRow(e, func(_ data.Examples, row int, places []int32, values []float64) {
-		n := 1.0
-		if at := e.Column(models.RiskWeights); at != nil {
-			n = at.At(row, 0)
-		}
-		times, rows = append(times, e.Target.At(row, 0)), append(rows, n)
+		times, rows = append(times, e.Target.At(row, 0)), append(rows, rowsAt(e, row))
 		hazards = append(hazards, t.made.PredictFeatures(places, values).Values[0])
 	})
 	return times, hazards, rows

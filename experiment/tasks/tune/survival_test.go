@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,13 +93,26 @@ func TestSurvivalJudged(t *testing.T) {
 	if text := good.Judgement(); !strings.Contains(text, "of pairs of the same site; guessing does in 50 %.") {
 		t.Error(text)
 	}
+	if e := good.Effects; e.Refused != "" || e.Events < 150 || e.Shown != 3 || e.ByChance() || len(e.Columns) != 3 {
+		t.Errorf("%+v", e)
+	}
+	for k, log := range []float64{.125, -.5, 0} { // of the hazard, by age, dose and noise
+		k = slices.IndexFunc(good.Coefficients, func(c runs.Coefficient) bool {
+			return c.Feature == []string{"age", "dose", "noise"}[k]
+		})
+		c := good.Coefficients[k]
+		if !(float64(c.Low) <= log && log <= float64(c.High)) || c.BeyondChance != (log != 0) {
+			t.Errorf("%+v does not have %g", c, log)
+		}
+	}
 	b := testkit.Get(modelfile.Open(string(out))).Baseline
 	// sites have baseline hazards of 1, 1/e and 1/e², of which the pooled one is a mean
 	if h := b.Survival(1, 1); b.Horizon() < 1 || !(math.Exp(-1) < h && h < math.Exp(-math.Exp(-2))) {
 		t.Errorf("survival at 1 is %g by %+v", h, b)
 	}
 	_, chance := survivalMeasures(t, "-event=dead -features=noise", data)
-	if c := chance.Measures[0]; !(c.Low < 0.5) || !strings.Contains(chance.Judgement(), "beyond chance is no less") {
+	if c := chance.Measures[0]; !(c.Low < 0.5) || !chance.Effects.ByChance() ||
+		!strings.Contains(chance.Judgement(), "beyond chance is no less") {
 		t.Errorf("%+v: %s", c, chance.Judgement())
 	}
 }

@@ -1,23 +1,23 @@
-package ad
+package num
 
 import (
 	"math"
 	"slices"
-
-	"dsbo/internal/num"
 )
 
-// riskSets are the rows of a riskRule in the order of their times. Its kernels are two passes: by
-// falling time for risk sets, and by rising time for the terms that have a row at risk.
-type riskSets struct {
+// RiskSets are the rows of Cox's partial likelihood in the order of their times. At the time of an
+// event all rows are at risk whose time is not before it. Event j has a term: row i has a share of
+// its risk, m_ji v_i e^{η_i} of their sum over the rows at risk, where v_i is the row's weight and
+// η_i its score. m_ji is 1; by Efron's rule it is 1 − l/k for k tied events themselves, in the
+// l-th of their terms, from 0 on. There are two passes: by falling time for risk sets, and by
+// rising time for the terms that have a row at risk.
+type RiskSets struct {
+	Efron  bool      // the rule for ties; else Breslow's
 	keys   []riskKey // of the rows that are there
 	spare  []riskKey // of sortKeys
 	order  []int     // rows that are there, by time; of equal times the events come last
 	tied   []tiedSet // the rows of one time
-	efron  bool      // the rule for ties
 	scores []float64 // η + log v
-
-	column, logs, made []float64 // of a kernel
 }
 
 // A tiedSet is the rows of one time: places in the order where they begin, where the events among
@@ -31,8 +31,8 @@ type riskKey struct {
 	row   int
 }
 
-// sortRows sorts rows by their times, negative without an event, and leaves rows of weight 0 out.
-func sortRows[T Float](s *riskSets, times, weights []T) {
+// SortRisks sorts rows by their times, negative without an event, and leaves rows of weight 0 out.
+func SortRisks[T float32 | float64](s *RiskSets, times, weights []T) {
 	s.keys, s.order, s.tied = s.keys[:0], s.order[:0], s.tied[:0]
 	for i, w := range weights {
 		if w > 0 {
@@ -59,7 +59,7 @@ func sortRows[T Float](s *riskSets, times, weights []T) {
 
 // sortKeys sorts the keys, of equal ones the first row first, byte by byte from the last on.
 // Comparisons took twice as long as a pass over the rows.
-func (s *riskSets) sortKeys() {
+func (s *RiskSets) sortKeys() {
 	s.spare = slices.Grow(s.spare[:0], len(s.keys))[:len(s.keys)]
 	for shift := 0; shift < 64; shift += 8 {
 		var from [257]int // of each byte, where its keys begin
@@ -81,19 +81,19 @@ func (s *riskSets) sortKeys() {
 	}
 }
 
-// setScores adds the logarithms of weights to the scores of the rows that are there.
-func (s *riskSets) setScores(scores, weights []float64) {
+// SetScores sets the scores, to which it adds the logarithms of weights, of rows that are there.
+func (s *RiskSets) SetScores(scores, weights []float64) {
 	for _, i := range s.order {
 		if weights[i] != 1 {
-			scores[i] += num.Log(weights[i])
+			scores[i] += Log(weights[i])
 		}
 	}
 	s.scores = scores
 }
 
 // share returns m of the l-th term of k events for these events themselves.
-func (s *riskSets) share(l, k int) float64 {
-	if !s.efron {
+func (s *RiskSets) share(l, k int) float64 {
+	if !s.Efron {
 		return 1
 	}
 	return 1 - float64(l)/float64(k)
@@ -111,15 +111,15 @@ func (m logMean) with(part logMean) logMean {
 	if part.sum == 0 {
 		return m
 	}
-	weight := float64(part.sum * num.Exp(part.high-m.high))
+	weight := float64(part.sum * Exp(part.high-m.high))
 	m.sum += weight
 	m.mean += float64(weight / m.sum * (part.mean - m.mean))
 	return m
 }
 
-// fall goes from the last time to the first, and writes the logarithms of the sums of risks of the
+// Fall goes from the last time to the first, and writes the logarithms of the sums of risks of the
 // terms, and the means of f over their risk sets; nil: not asked for.
-func (s *riskSets) fall(logs, f, means []float64) {
+func (s *RiskSets) Fall(logs, f, means []float64) {
 	var at logMean
 	part := func(i int) logMean {
 		if f == nil {
@@ -143,7 +143,7 @@ func (s *riskSets) fall(logs, f, means []float64) {
 				term = at.with(logMean{tied.high, tied.sum * share, tied.mean})
 			}
 			if logs != nil {
-				logs[i] = term.high + num.Log(term.sum)
+				logs[i] = term.high + Log(term.sum)
 			}
 			if means != nil {
 				means[i] = term.mean
@@ -153,9 +153,9 @@ func (s *riskSets) fall(logs, f, means []float64) {
 	}
 }
 
-// rise goes from the first time to the last, and writes the sums of g over the terms that have a
+// Rise goes from the first time to the last, and writes the sums of g over the terms that have a
 // row at risk, by the row's shares. logs are the logarithms of the sums of risks.
-func (s *riskSets) rise(sums, g, logs []float64) {
+func (s *RiskSets) Rise(sums, g, logs []float64) {
 	var at logMean
 	for _, set := range s.tied {
 		events := s.order[set.events:set.to]
@@ -173,7 +173,7 @@ func (s *riskSets) rise(sums, g, logs []float64) {
 		write := func(rows []int, of logMean) {
 			for _, i := range rows {
 				if of.sum > 0 {
-					sums[i] = float64(num.Exp(s.scores[i]+of.high) * of.sum * of.mean)
+					sums[i] = float64(Exp(s.scores[i]+of.high) * of.sum * of.mean)
 				}
 			}
 		}
@@ -182,8 +182,8 @@ func (s *riskSets) rise(sums, g, logs []float64) {
 	}
 }
 
-// tieMeans writes the means of v in events of one time.
-func (s *riskSets) tieMeans(means, v []float64) {
+// TieMeans writes the means of v in events of one time.
+func (s *RiskSets) TieMeans(means, v []float64) {
 	for _, set := range s.tied {
 		events, mean := s.order[set.events:set.to], 0.0
 		for l, i := range events {
