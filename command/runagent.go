@@ -172,16 +172,16 @@ func (o *agentOptions) logEnd(log *slog.Logger, end error) {
 
 // open starts the agent, and takes up its certificate and removals when their files change.
 func (e *agentSessions) open(config session.Config) (*session.Agent, error) {
-	e.opened = true
-	if err := e.screen.audit.Open(e.options.folder().Path(runs.AuditFile)); err != nil {
-		return nil, fmt.Errorf("audit: %w", err)
-	}
 	a, err := session.Open(config)
 	if open, ok := errors.AsType[*session.UnprotectedError](err); ok {
 		err = dsbo.ConfigErrorf("%s: -certs or -insecure is required", open.Reason)
 	}
 	if err != nil {
 		return nil, err
+	}
+	e.opened = true
+	if err := e.screen.audit.Open(e.options.folder().Path(runs.AuditFile)); err != nil {
+		return nil, errors.Join(fmt.Errorf("audit: %w", err), a.Close())
 	}
 	e.own.monitor.update(func(p *position) { p.status = a.Status })
 	if e.options.certs != "" {
