@@ -113,7 +113,8 @@ func (s *subject) wholeData() error {
 func (s *subject) allocations() error {
 	o := s.oracle(models.Config{Batch: s.batch()})
 	x, y, v := s.point()
-	dx, dy := make([]float64, s.p), make([]float64, s.q)
+	calls, dx, dy := s.callsAt(x, y, v), make([]float64, s.p), make([]float64, s.q)
+	into := map[int][]float64{s.q: dy, s.p: dx}
 	runs, sets := 20, []dsbo.Set{dsbo.Lower, dsbo.Curvature, dsbo.Upper, dsbo.Whole}
 	if s.q > denseLimit {
 		runs, sets = 3, []dsbo.Set{dsbo.Lower}
@@ -127,14 +128,10 @@ func (s *subject) allocations() error {
 		x[0], y[0], v[0] = -x[0], -y[0], -v[0]
 		for _, set := range sets {
 			name := dsbo.Sample{Set: set, K: k}
-			testkit.OK(o.UpperGrad(dx, dy, x, y, name))
-			testkit.OK(o.UpperGrad(nil, dy, x, y, name))
-			testkit.OK(o.LowerGrad(dy, x, y, name))
-			testkit.OK(o.HVP(dy, x, y, v, name))
-			testkit.OK(o.JVP(dx, x, y, v, name))
-			if s.asksDiagonal() {
-				testkit.OK(o.Diagonal(dy, x, y, name))
+			for _, c := range calls {
+				testkit.OK(c.ask(o, into[c.n], name))
 			}
+			testkit.OK(o.UpperGrad(dx, dy, x, y, name))
 			testkit.Get2(o.Values(x, y, name))
 		}
 	})

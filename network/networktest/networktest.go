@@ -102,28 +102,20 @@ func graphs(t *testing.T) []*network.Graph {
 	for _, c := range []struct {
 		graph string
 		n     int
-		o     network.Options
-		mix   network.Mixing
+		w     float64        // 0: the graph's own
+		mix   network.Mixing // nil: plain
 	}{
-		{"ring", 1, network.Options{W: 0.5}, network.Plain{}},
-		{"ring", 2, network.Options{W: 0.3}, network.Plain{}},
-		{"ring", 3, network.Options{W: 0.4}, network.Plain{}},
-		{"ring", 8, network.Options{W: 0.5}, network.Plain{}},
-		{"path", 5, network.Options{}, network.Plain{}},
-		{"star", 6, network.Options{}, network.Plain{}},
-		{"complete", 5, network.Options{}, network.Plain{}},
-		{"torus", 9, network.Options{}, network.Plain{}},
-		{"erdos-renyi", 16, network.Options{Seed: 1}, network.Plain{}},
-		{"server", 4, network.Options{}, network.Plain{}},
-		{"ring", 5, network.Options{}, network.Failing{Probability: 0.4}},
-		{"complete", 4, network.Options{}, network.Matchings{}},
+		{"ring", 1, 0.5, nil}, {"ring", 2, 0.3, nil}, {"ring", 3, 0.4, nil}, {"ring", 8, 0.5, nil}, {"path", 5, 0, nil},
+		{"star", 6, 0, nil}, {"complete", 5, 0, nil}, {"torus", 9, 0, nil}, {"erdos-renyi", 16, 0, nil},
+		{"server", 4, 0, nil}, {"ring", 5, 0, network.Failing{Probability: 0.4}},
+		{"complete", 4, 0, network.Matchings{}},
 	} {
-		g, err := network.New(c.graph, c.n, c.o)
+		g, err := network.New(c.graph, c.n, network.Options{W: c.w, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		g.Name = fmt.Sprintf("%s%d", c.graph, c.n)
-		if c.mix != (network.Plain{}) {
+		if c.mix != nil {
 			g.Name += fmt.Sprintf(" %v", c.mix)
 			if g.W, err = g.W.WithMixing(c.mix); err != nil {
 				t.Fatal(err)
