@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -294,13 +295,19 @@ func keptReason(s *runs.Summary) string {
 	if !tuned.Phi.Known() || !other.Phi.Known() {
 		return ""
 	}
-	values := fmt.Sprintf("Φ, which decides, is the mean loss on the rows that tune and what keeps log-penalties "+
-		"together: it is %s with the tuned ones and %s with one for all", number(float64(tuned.Phi)),
-		number(float64(other.Phi)))
-	if tuned.Kept {
-		return "The tuned log-penalties are kept. " + values + "."
+	kept, with, without := "The tuned log-penalties are kept", "the tuned ones", "one for all"
+	switch {
+	case !tuned.Kept:
+		kept = "One log-penalty for all is kept" + lostBy(s, tuned, other)
+	case !other.Lambda.Known():
+		kept, with, without = "The "+tuned.Name+" is kept", "it", other.Name
 	}
-	return "One log-penalty for all is kept" + lostBy(s, tuned, other) + ". " + values + "."
+	decides := "Φ, which decides, is the mean loss on the rows that tune and what keeps log-penalties together"
+	if slices.ContainsFunc(s.Verdict.Gains, func(g runs.Gain) bool { return g.Set == runs.CrossFitted }) {
+		decides = "The cross-fitted loss, which decides, is of each row by a model that has not seen it"
+	}
+	return fmt.Sprintf("%s. %s: it is %s with %s and %s with %s.", kept, decides, number(float64(tuned.Phi)), with,
+		number(float64(other.Phi)), without)
 }
 
 // lostBy returns the rule by which a tuned model has lost, by the rules for models of a run,

@@ -136,7 +136,7 @@ func TestBestConstant(t *testing.T) {
 	}
 }
 
-// TestKeptReason: a page gives the rule by which one penalty for all is kept.
+// TestKeptReason: a page gives the rule by which one penalty for all is kept, and what decides.
 func TestKeptReason(t *testing.T) {
 	heldOut := func(change runs.Number) []runs.Gain {
 		return []runs.Gain{{Set: runs.Test, LossChange: 9, LossError: 1},
@@ -152,12 +152,22 @@ func TestKeptReason(t *testing.T) {
 		"held-out rows": {runs.Model{Phi: 2, Reached: true}, heldOut(0.6), "better by more than a standard error. Φ"},
 		"no worse":      {runs.Model{Phi: 3, Converged: true}, heldOut(0.4), "the tuned ones are no better. Φ"},
 		"not converged": {runs.Model{Phi: 2}, heldOut(0.6), "has not converged. Φ"},
-		"no Φ":          {runs.Model{Phi: runs.Unknown(), Converged: true}, nil, ""},
+		"folds": {runs.Model{Phi: 2, Kept: true}, []runs.Gain{{Set: runs.Test}, {Set: runs.CrossFitted}},
+			"are kept. The cross-fitted loss, which decides, is of each row by a model that has not seen it: it is " +
+				"2 with the tuned ones and 3 with one for all."},
+		"no Φ": {runs.Model{Phi: runs.Unknown(), Converged: true}, nil, ""},
 	} {
 		s := &runs.Summary{Models: []runs.Model{{Name: "one", Phi: 3, Converged: true}, c.tuned},
 			Verdict: runs.Verdict{Against: "one", Gains: c.gains}}
 		if got := keptReason(s); !strings.Contains(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+	s := &runs.Summary{Models: []runs.Model{{Name: "linear, λ tuned", Phi: 3, Lambda: runs.Unknown()},
+		{Name: "network of 6 hidden units", Phi: 2, Kept: true}},
+		Verdict: runs.Verdict{Against: "linear, λ tuned", Gains: []runs.Gain{{Set: runs.CrossFitted}}}}
+	if got, want := keptReason(s), "is 2 with it and 3 with linear, λ tuned."; !strings.HasSuffix(got, want) ||
+		!strings.HasPrefix(got, "The network of 6 hidden units is kept. ") {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

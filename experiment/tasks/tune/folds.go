@@ -212,9 +212,13 @@ func (t *tune) refitWeights(f experiment.FinishedRun, m models.Model) ([]float64
 		"%d, the test rows too (-refit none leaves them out).", wording.Count(rows[0], "row"), total)
 	times := float64(total) / float64(rows[0])
 	if f.Refit != nil {
-		if gain := f.KeptGain(times); gain > 0 {
-			f.Note("The loss of the model that is kept is to be expected some %.1f %% below that of one penalty on "+
-				"new rows: with more rows one penalty does better too.", 100*float64(gain))
+		other := "one penalty"
+		if f.Network != nil {
+			other = "the linear model"
+		}
+		if gain := f.KeptGain(times); gain >= leastToldGain {
+			f.Note("The loss of the model that is kept is to be expected some %.1f %% below that of %s on new rows: "+
+				"with more rows %[2]s does better too.", 100*float64(gain), other)
 		}
 		return f.Refit(all, times)
 	}
@@ -225,6 +229,9 @@ func (t *tune) refitWeights(f experiment.FinishedRun, m models.Model) ([]float64
 	solved, err := f.Solve(all, m, x)
 	return solved.Y, err
 }
+
+// leastToldGain is the gain from which a note has it, which rounds to 0.1 %.
+const leastToldGain = 0.0005
 
 // crossFit is the task's: a run with folds chooses how penalties differ where the flags leave
 // that open, and where features have a penalty each it starts there, unless -from says where.

@@ -13,6 +13,7 @@ import (
 	"dsbo/experiment"
 	"dsbo/internal/testkit"
 	"dsbo/models"
+	"dsbo/runs"
 	"dsbo/tables"
 	"dsbo/tables/features"
 )
@@ -121,6 +122,33 @@ func TestAllRows(t *testing.T) {
 		testkit.OK(err)
 		if want := fmt.Sprintf("with all %g, the test rows too", total); !strings.Contains(note, want) {
 			t.Errorf("%d folds: %q must have %q", folds, note, want)
+		}
+	}
+}
+
+// TestToldGain: the note has the gain to expect of the kept model of all rows, against the model
+// that it was compared with, unless it is 0.0 % in print.
+func TestToldGain(t *testing.T) {
+	for _, c := range []struct {
+		gain    runs.Number
+		network bool
+		want    string
+	}{
+		{.0372, false, "some 3.7 % below that of one penalty on new rows: with more rows one penalty"},
+		{.0372, true, "some 3.7 % below that of the linear model on new rows: with more rows the linear model"},
+		{.0005, false, "some 0.1 % below"}, {.00049, false, ""},
+	} {
+		note, one := "", tune{prepared: &features.Prepared{Rows: [3]int{60, 20, 40}, Folds: 5}}
+		f := experiment.FinishedRun{Note: func(format string, args ...any) { note += fmt.Sprintf(format, args...) },
+			KeptGain: func(float64) runs.Number { return c.gain },
+			Refit:    func(data.Task, float64) ([]float64, error) { return nil, nil }}
+		if c.network {
+			f.Network = new(models.MLP)
+		}
+		testkit.Get(one.refitWeights(f, nil))
+		told := strings.Contains(note, "is to be expected")
+		if !strings.Contains(note, c.want) || told != (c.want != "") {
+			t.Errorf("gain %g: %q must have %q", c.gain, note, c.want)
 		}
 	}
 }
