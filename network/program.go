@@ -11,11 +11,12 @@ import (
 	"dsbo/internal/wording"
 )
 
-// A Program is the version, the kernels and the architecture of a process, and how it computes.
-// Processes of one run compare theirs when they meet, because other versions are other programs,
-// and other kernels may round otherwise.
+// A Program is what a process computes with. Processes of one run compare theirs when they meet,
+// because others may exchange or compute something else, and other kernels may round otherwise.
 type Program struct {
-	Version      string // version of the module, or revision of its source; "" if it is not known
+	Messages     int    // wording.MessagesVersion
+	Numbers      int    // wording.NumbersVersion
+	Version      string // version of the module, or revision of its source, which may differ; "": not known
 	Kernels      string // "generic", "avx2" or "avx512"
 	Architecture string // as Go names it: "amd64", "arm64", ...
 	Level        string // of the architecture, as GOAMD64 or GOARM64 names it; "" if it is not known
@@ -26,7 +27,8 @@ type Program struct {
 // ThisProgram returns the program of the running process.
 func ThisProgram() Program {
 	b := wording.Build()
-	return Program{Version: b.Name(), Kernels: kernel.Active().String(), Architecture: runtime.GOARCH, Level: b.Level,
+	return Program{Messages: wording.MessagesVersion, Numbers: wording.NumbersVersion, Version: b.Name(),
+		Kernels: kernel.Active().String(), Architecture: runtime.GOARCH, Level: b.Level,
 		Arithmetic: linalg.ArithmeticDigest()}
 }
 
@@ -36,19 +38,24 @@ func (p *Program) Texts() []*string {
 	return []*string{&p.Version, &p.Kernels, &p.Architecture, &p.Level, &p.Arithmetic}
 }
 
-// machine names what an error shows of p beside its version.
+// machine names what an error shows of p beside its versions.
 func (p Program) machine() string {
 	return strings.TrimSpace(p.Architecture+" "+p.Level) + " with kernels " + p.Kernels
 }
 
 // Mixable returns an error that matches dsbo.ErrConfig and says in what they differ unless
-// processes with p and with other can be in one run: they must be of the same version if both are
-// known, and compute alike, as a small computation of each tells. The names are what the error
-// calls the two processes, such as "agent 3".
+// processes with p and with other can be in one run: their versions of messages and of numbers must
+// be the same, and they must compute alike, as a small computation of each tells. The names are
+// what the error calls the two processes, such as "agent 3".
 func (p Program) Mixable(name, otherName string, other Program) error {
-	if p.Version != other.Version && p.Version != "" && other.Version != "" {
-		return dsbo.ConfigErrorf("%s is of version %s, %s of %s: all processes of a run must be the same program",
-			name, p.Version, otherName, other.Version)
+	for _, v := range []struct {
+		what         string
+		here, theirs int
+	}{{"messages", p.Messages, other.Messages}, {"numbers", p.Numbers, other.Numbers}} {
+		if v.here != v.theirs {
+			return dsbo.ConfigErrorf("%s has version %d of %s, %s version %d: programs of a run must have the same "+
+				"(one is %q, the other one %q)", name, v.here, v.what, otherName, v.theirs, p.Version, other.Version)
+		}
 	}
 	if p.Arithmetic != other.Arithmetic {
 		return p.mismatch(name, otherName, other)

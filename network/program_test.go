@@ -8,12 +8,14 @@ import (
 	"dsbo"
 	"dsbo/internal/kernel"
 	"dsbo/internal/linalg"
+	"dsbo/internal/wording"
 	"dsbo/network"
 )
 
 func TestThisProgram(t *testing.T) {
 	p := network.ThisProgram()
-	if p.Kernels != kernel.Active().String() || p.Architecture != runtime.GOARCH ||
+	if p.Messages != wording.MessagesVersion || p.Numbers != wording.NumbersVersion ||
+		p.Kernels != kernel.Active().String() || p.Architecture != runtime.GOARCH ||
 		p.Arithmetic != linalg.ArithmeticDigest() {
 		t.Errorf("this program is %+v; its kernels must be %v, its architecture %s, its digest %s", p, kernel.Active(),
 			runtime.GOARCH, linalg.ArithmeticDigest())
@@ -24,13 +26,15 @@ func TestThisProgram(t *testing.T) {
 }
 
 func TestMixable(t *testing.T) {
-	own := network.Program{Version: "v1.0.0", Kernels: "avx2", Architecture: "amd64", Level: "v1", Arithmetic: "a1"}
+	own := network.Program{Messages: 2, Numbers: 3, Version: "v1.0.0",
+		Kernels: "avx2", Architecture: "amd64", Level: "v1", Arithmetic: "a1"}
 	other := func(change func(p *network.Program)) network.Program {
 		p := own
 		change(&p)
 		return p
 	}
-	plain := network.Program{Kernels: "generic", Architecture: "amd64", Level: "v1", Arithmetic: "b2"}
+	plain := network.Program{Messages: 2, Numbers: 3,
+		Kernels: "generic", Architecture: "amd64", Level: "v1", Arithmetic: "b2"}
 	const remedy = ": DSBO_KERNEL must choose kernels that all machines of a run have (generic: every machine has them)"
 	for _, c := range []struct {
 		name       string
@@ -42,9 +46,15 @@ func TestMixable(t *testing.T) {
 		{"the same bits by other kernels", own, other(func(p *network.Program) { p.Kernels = "avx512" }), ""},
 		{"the same bits at another level", own, other(func(p *network.Program) { p.Level = "v3" }), ""},
 		{"the same bits on another architecture", plain,
-			network.Program{Kernels: "generic", Architecture: "arm64", Level: "v8.0", Arithmetic: "b2"}, ""},
-		{"another version", own, other(func(p *network.Program) { p.Version = "v1.0.1" }),
-			"agent 3 is of version v1.0.0, agent 0 of v1.0.1: all processes of a run must be the same program"},
+			network.Program{Messages: 2, Numbers: 3, Kernels: "generic", Architecture: "arm64", Level: "v8.0",
+				Arithmetic: "b2"}, ""},
+		{"another version", own, other(func(p *network.Program) { p.Version = "v1.0.1" }), ""},
+		{"other messages", own, other(func(p *network.Program) { p.Messages, p.Version = 1, "v0.9.0" }),
+			`agent 3 has version 2 of messages, agent 0 version 1: programs of a run must have the same (one is ` +
+				`"v1.0.0", the other one "v0.9.0")`},
+		{"other numbers", own, other(func(p *network.Program) { p.Numbers = 4 }),
+			`agent 3 has version 3 of numbers, agent 0 version 4: programs of a run must have the same (one is ` +
+				`"v1.0.0", the other one "v1.0.0")`},
 		{"other kernels", own, plain,
 			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels avx2, that amd64 v1 with " +
 				"kernels generic" + remedy},
@@ -52,7 +62,8 @@ func TestMixable(t *testing.T) {
 			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels avx2, that amd64 v3 with " +
 				"kernels avx2" + remedy},
 		{"another architecture", plain,
-			network.Program{Kernels: "generic", Architecture: "arm64", Level: "v8.0", Arithmetic: "c3"},
+			network.Program{Messages: 2, Numbers: 3, Kernels: "generic", Architecture: "arm64", Level: "v8.0",
+				Arithmetic: "c3"},
 			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels generic, that arm64 v8.0 with " +
 				"kernels generic" + remedy},
 		{"another compiler", own, other(func(p *network.Program) { p.Arithmetic = "c3" }),

@@ -13,6 +13,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/internal/linalg"
+	"dsbo/internal/wording"
 	"dsbo/network"
 	"dsbo/network/membership"
 	"dsbo/runs"
@@ -215,6 +216,9 @@ func (c *Config) identity(epoch int) (json.RawMessage, error) {
 		"agents": matrix.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
 		"evaluate": c.Evaluate, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": digests,
 		"average": c.Problem.Average,
+	}
+	if wording.NumbersVersion > 1 { // which earlier checkpoints lack
+		identity["numbers"] = wording.NumbersVersion
 	}
 	if x := c.W.Mixing(); x != (network.Plain{}) {
 		identity["mix"] = x.String()

@@ -9,6 +9,17 @@ import (
 	"sync"
 )
 
+// What processes of one run must have alike of their programs, whatever these are called. A release
+// that mends anything else can replace another one amid a run.
+const (
+	// MessagesVersion is raised when an older program would take a frame, a text of a site or a
+	// checkpoint for another one.
+	MessagesVersion = 1
+	// NumbersVersion is raised when a run of the same settings gives other bits, or exchanges
+	// something else; command.TestNumbersVersion finds it.
+	NumbersVersion = 1
+)
+
 // BuildInfo is what the Go tool wrote into a program.
 type BuildInfo struct {
 	Version  string // of the main module; "" or "(devel)" if it has none

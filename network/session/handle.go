@@ -60,7 +60,8 @@ func (a *Agent) attach(c *conn, h hello) error {
 		old.drop(reason)
 	}
 	anew := l.attach(c, h.Instance, time.Now())
-	a.config.Log.Info("connected to a neighbour", "neighbour", l.agent, "key", c.key)
+	a.config.Log.Info("connected to a neighbour", "neighbour", l.agent, "key", c.key, "program",
+		h.Program.Version)
 	if a.isMeeting() {
 		a.tellHere() // the others need not wait for a heartbeat
 	}
