@@ -137,6 +137,14 @@ func (m *meteredMixer) MixAdd(ctx context.Context, dst, src []float64, a float64
 	return m.call(func() error { return m.Averager.MixAdd(ctx, dst, src, a, v) })
 }
 
+func (m *meteredMixer) Pull(ctx context.Context, k int, dst, src []float64) error {
+	return m.call(func() error { return m.Averager.Pull(ctx, k, dst, src) })
+}
+
+func (m *meteredMixer) Push(ctx context.Context, k int, dst, src []float64) error {
+	return m.call(func() error { return m.Averager.Push(ctx, k, dst, src) })
+}
+
 func (m *meteredMixer) Average(ctx context.Context, vectors ...[]float64) error {
 	return m.call(func() error { return m.Averager.Average(ctx, vectors...) })
 }

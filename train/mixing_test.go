@@ -13,8 +13,8 @@ import (
 	"dsbo/train"
 )
 
-// TestMixing: each method runs over weights that change, to the same bits again, or is refused by
-// name, with the reason.
+// TestMixing: each method runs over weights that change, to the same bits again, with its exchanges
+// timed, or is refused by name, with the reason.
 func TestMixing(t *testing.T) {
 	c, _ := config(t)
 	c.K, c.EvalEvery = 4, 2
@@ -39,7 +39,11 @@ func TestMixing(t *testing.T) {
 				continue
 			}
 			if !refused {
-				sameRun(t, run(t, c), run(t, c))
+				once := run(t, c)
+				sameRun(t, once, run(t, c))
+				if once.Usage[0].MixSeconds <= 0 {
+					t.Errorf("%s with mixing %v: its exchanges must be timed", name, w.Mixing())
+				}
 			} else if _, err := train.Run(context.Background(), c); !errors.Is(err, dsbo.ErrConfig) ||
 				!strings.Contains(err.Error(), want) {
 				t.Errorf("%s with mixing %v: %v; it must be refused: %s", name, w.Mixing(), err, want)
