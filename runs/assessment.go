@@ -35,6 +35,8 @@ type Assessment struct {
 	LossUnit float64 `json:"loss_unit,omitzero"`
 	// Counts are of a target that is a count.
 	Counts *CountCurves `json:"counts,omitempty"`
+	// Survival is of survival times.
+	Survival SurvivalCurves `json:"survival,omitzero"`
 	// Coefficients of a linear model that matter most: of the columns whose kept weights are
 	// largest, the first the most.
 	Coefficients []Coefficient `json:"coefficients,omitempty"`
@@ -42,6 +44,36 @@ type Assessment struct {
 	Effects *Effects `json:"effects,omitempty"`
 	// Importances of the features of a network that matter most, the first the most.
 	Importances []Importance `json:"importances,omitempty"`
+}
+
+// SurvivalCurves are the curve of the rows of all agents, and how predicted probabilities agree
+// with what becomes of test examples.
+type SurvivalCurves struct {
+	Curve        SurvivalCurve     `json:"curve,omitzero"`
+	Calibrations []TimeCalibration `json:"calibrations,omitempty"`
+}
+
+// IsZero reports whether nothing is known.
+func (c SurvivalCurves) IsZero() bool { return c.Curve.Times == nil && c.Calibrations == nil }
+
+// A SurvivalCurve is the share of rows without an event up to each time, in its interval of 95 %.
+type SurvivalCurve struct {
+	Times []float64 `json:"times"`
+	Share []float64 `json:"share"`
+	Low   []float64 `json:"low"`
+	High  []float64 `json:"high"`
+}
+
+// IsZero reports whether there is none.
+func (c SurvivalCurve) IsZero() bool { return c.Times == nil }
+
+// A TimeCalibration has, of test examples with like predictions, the mean probability of an event
+// up to a time, and the share that has one.
+type TimeCalibration struct {
+	Time      float64   `json:"time"`
+	Rows      []float64 `json:"rows"`
+	Predicted []float64 `json:"predicted"`
+	Observed  []float64 `json:"observed"`
 }
 
 // An Importance says what a network's mean loss on test examples rises by where all have a feature

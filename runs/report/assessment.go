@@ -24,6 +24,7 @@ func assessments(r *Run) (all []Drawing) {
 		add("calibration", classFigure("Calibration", "predicted probability", "share that is of the class", classes,
 			func(c runs.ClassCurves) Series { return Series{Name: c.Name, X: c.Predicted, Y: c.Observed} }))
 	}
+	survivalFigures(r, add)
 	if c := r.Assessment.Counts; c != nil {
 		truth := Series{Name: "mean of true counts", X: c.Predicted, Y: c.True}
 		add("predicted", predictedFigure(truth))
@@ -43,6 +44,34 @@ func assessments(r *Run) (all []Drawing) {
 				}})
 	}
 	return all
+}
+
+// fewestOfPoint is the number of rows below which they are no point of a calibration.
+const fewestOfPoint = 5
+
+// survivalFigures adds the curve of all rows, and the calibration at times.
+func survivalFigures(r *Run, add func(name string, f *Figure)) {
+	of := r.Assessment.Survival
+	if c := of.Curve; len(c.Times) > 1 {
+		add("survival", &Figure{Title: "Rows without an event, by Kaplan and Meier", XLabel: r.tables().Target,
+			YLabel: "share, with its interval", XScale: Linear, YScale: Linear,
+			Series: []Series{{X: c.Times, Y: c.Share, Low: c.Low, High: c.High}}})
+	}
+	f := &Figure{Title: "Calibration of an event up to a time, on test examples", XLabel: "predicted probability",
+		YLabel: "share that has one", XScale: Linear, YScale: Linear}
+	for _, c := range of.Calibrations {
+		s := Series{Name: "up to " + number(c.Time)}
+		for k, n := range c.Rows {
+			if n >= fewestOfPoint {
+				s.X, s.Y = append(s.X, c.Predicted[k]), append(s.Y, c.Observed[k])
+			}
+		}
+		f.Series = append(f.Series, s)
+	}
+	if f.Series != nil {
+		f.Series = append(f.Series, Series{X: []float64{0, 1}, Y: []float64{0, 1}, Reference: true})
+		add("calibration", f)
+	}
 }
 
 // predictedAgainstTrue returns the mean of the true numbers for predictions, in a band of their

@@ -15,7 +15,6 @@ import (
 	"dsbo/tables/assess"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
-	"dsbo/tables/survival"
 )
 
 // Sites tells what the run finds of the sites.
@@ -89,7 +88,7 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 			return err
 		}
 	}
-	if err := (judge{t, made, m, y, f}).keepBaseline(t.refits()); err != nil || !f.Writes {
+	if err := (judge{t, made, m, y, f}).keepBaseline(assessment); err != nil || !f.Writes {
 		return err
 	}
 	if err := f.Folder.WriteLambdaTable(t.penaltyTable(layered, f.X, y)); err != nil {
@@ -117,9 +116,7 @@ func (t *tune) Ending() (e plan.Ending) {
 			len(new(assess.Concordance).Numbers())+survivalNumbers, once))
 	}
 	if t.prepared.Times != nil {
-		e.Sums = append(e.Sums, plan.Sum("rows beyond times of a public ladder", len(survival.Ladder()), once),
-			plan.Sum("events, rows at risk and sites that have some in each bin of times", survival.BinNumbers, once),
-			plan.Sum("events and time at risk in each bin", survival.HazardNumbers, once))
+		e.Sums = append(e.Sums, timesSums(t)...)
 	}
 	m, err := t.newModel(0)
 	if err != nil {

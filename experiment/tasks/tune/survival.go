@@ -14,7 +14,6 @@ import (
 	"dsbo/runs"
 	"dsbo/tables/assess"
 	"dsbo/tables/features"
-	"dsbo/tables/survival"
 )
 
 // Rules for tied events.
@@ -123,6 +122,9 @@ func (t judge) assessSurvival(a *runs.Assessment) error {
 		copy(part, own.Numbers())
 		return t.addEventLosses(part[pairs:], test)
 	})
+	if err != nil {
+		return err
+	}
 	copy(all.Numbers(), sums)
 	a.Measures = []runs.Measure{
 		measure("concordance", "", "of two rows of one site, how often the one whose event came first has the higher "+
@@ -130,7 +132,7 @@ func (t judge) assessSurvival(a *runs.Assessment) error {
 		measure("loss saved per event", "", "by how much the loss is below the loss without features; 0: no better",
 			false, savedPerEvent(sums[pairs:])),
 	}
-	return err
+	return t.assessTimes(a)
 }
 
 // savedPerEvent returns the mean of what events save, with its interval, of survivalNumbers.
@@ -169,52 +171,6 @@ func (t judge) addEventLosses(part []float64, test data.Examples) error {
 		for k, v := range [survivalNumbers]float64{1, d, d * d} {
 			part[k] += float64(test.Rows(row) * v)
 		}
-	}
-	return err
-}
-
-// keepBaseline finds, by sums over the rows of which the kept model is, the hazard of the mean row
-// in bins of time; with the test rows if the model has them.
-func (t judge) keepBaseline(withTest bool) error {
-	p := t.prepared
-	if p.Times == nil {
-		return nil
-	}
-	sum := func(n int, add func(part, times, rows, hazards []float64)) ([]float64, error) {
-		all := make([]float64, n)
-		err := t.run.Collective.Sum(all, func(i int, part []float64) error {
-			left := p.Times[i]
-			for k, e := range []data.Examples{p.Data.Shards[i].Train, p.Data.Shards[i].Val, p.Data.Shards[i].Test} {
-				if e.Len() == 0 || k == 1 && p.Folds > 0 || k == 2 && !withTest {
-					continue
-				}
-				_, hazards, rows := t.survivalTimes(e)
-				add(part, left[:len(rows)], rows, hazards)
-				left = left[len(rows):]
-			}
-			return nil
-		})
-		return all, err
-	}
-	beyond, err := sum(len(survival.Ladder()), func(part, times, rows, _ []float64) {
-		survival.Beyond(part, times, rows)
-	})
-	if err != nil {
-		return err
-	}
-	edges := survival.Bins(beyond)
-	counts, err := sum(survival.BinNumbers, func(part, times, rows, _ []float64) {
-		survival.CountBins(part, edges, times, rows)
-	})
-	if err != nil {
-		return err
-	}
-	grid := survival.Grid(edges, counts, t.sites)
-	sums, err := sum(survival.HazardNumbers, func(part, times, rows, hazards []float64) {
-		survival.AddHazard(part, grid, times, rows, hazards)
-	})
-	if b := survival.NewBaseline(grid, sums); b.Horizon() > 0 {
-		t.made.Baseline = &b
 	}
 	return err
 }

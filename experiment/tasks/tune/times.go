@@ -1,0 +1,170 @@
+package tune
+
+import (
+	"fmt"
+
+	"dsbo/data"
+	"dsbo/experiment/plan"
+	"dsbo/runs"
+	"dsbo/tables/assess"
+	"dsbo/tables/survival"
+)
+
+// A timedRows is rows of a site with their times, negative without an event, how many rows each
+// stands for, and their hazards beside the mean row's.
+type timedRows struct{ times, rows, hazards []float64 }
+
+// timed returns the rows of site i that made the judged model, and its test rows.
+func (t judge) timed(i int) (made, test timedRows) {
+	p := t.prepared
+	left := p.Times[i]
+	for k, e := range []data.Examples{p.Data.Shards[i].Train, p.Data.Shards[i].Val, p.Data.Shards[i].Test} {
+		if e.Len() == 0 || k == 1 && p.Folds > 0 {
+			continue
+		}
+		_, hazards, rows := t.survivalTimes(e)
+		to := &made
+		if k == 2 {
+			to = &test
+		}
+		to.times, to.rows = append(to.times, left[:len(rows)]...), append(to.rows, rows...)
+		to.hazards = append(to.hazards, hazards...)
+		left = left[len(rows):]
+	}
+	return made, test
+}
+
+// with returns the rows of both.
+func (r timedRows) with(other timedRows) timedRows {
+	return timedRows{append(r.times[:len(r.times):len(r.times)], other.times...),
+		append(r.rows[:len(r.rows):len(r.rows)], other.rows...),
+		append(r.hazards[:len(r.hazards):len(r.hazards)], other.hazards...)}
+}
+
+// sumTimes sums what add adds for the rows of each site, with the test rows or without.
+func (t judge) sumTimes(n int, withTest bool, add func(part []float64, r timedRows)) ([]float64, error) {
+	all := make([]float64, n)
+	return all, t.run.Collective.Sum(all, func(i int, part []float64) error {
+		made, test := t.timed(i)
+		if withTest {
+			made = made.with(test)
+		}
+		add(part, made)
+		return nil
+	})
+}
+
+// findBaseline finds, by sums over the rows of which the model is, the hazard of the mean row in
+// bins of time, with the test rows if the model has them; and the events of each bin.
+func (t judge) findBaseline(withTest bool) (grid, events []float64, err error) {
+	beyond, err := t.sumTimes(len(survival.Ladder()), withTest, func(part []float64, r timedRows) {
+		survival.Beyond(part, r.times, r.rows)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	edges := survival.Bins(beyond)
+	counts, err := t.sumTimes(survival.BinNumbers, withTest, func(part []float64, r timedRows) {
+		survival.CountBins(part, edges, r.times, r.rows)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	grid = survival.Grid(edges, counts, t.sites)
+	sums, err := t.sumTimes(survival.HazardNumbers, withTest, func(part []float64, r timedRows) {
+		survival.AddHazard(part, grid, r.times, r.rows, r.hazards)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if b := survival.NewBaseline(grid, sums); b.Horizon() > 0 {
+		t.made.Baseline = &b
+	}
+	for k := range grid[1:] {
+		events = append(events, sums[2*k])
+	}
+	return grid, events, nil
+}
+
+// keepBaseline finds the baseline hazard of the kept model, and the curve of all rows.
+func (t judge) keepBaseline(a *runs.Assessment) error {
+	if t.prepared.Times == nil {
+		return nil
+	}
+	grid, _, err := t.findBaseline(t.refits())
+	if err != nil {
+		return err
+	}
+	sums, err := t.sumTimes(survival.CurveNumbers, true, func(part []float64, r timedRows) {
+		survival.AddCurve(part, grid, r.times, r.rows)
+	})
+	if c := survival.NewCurve(grid, sums); len(c.Times) > 1 {
+		a.Survival.Curve = runs.SurvivalCurve(c)
+	}
+	return err
+}
+
+// assessTimes finds how far the probabilities of no event are from what becomes of the test rows,
+// by a baseline hazard of the rows that made the model.
+func (t judge) assessTimes(a *runs.Assessment) error {
+	grid, events, err := t.findBaseline(false)
+	if err != nil {
+		return err
+	}
+	b := survival.NewBrier(grid, events)
+	sum := func(numbers []float64, add func(*survival.Brier, survival.JudgedSite),
+		of func(*survival.Brier) []float64) error {
+		return t.run.Collective.Sum(numbers, func(i int, part []float64) error {
+			own := survival.NewBrier(grid, events)
+			copy(own.Numbers(), b.Numbers())
+			clear(of(own))
+			made, test := t.timed(i)
+			all := made.with(test)
+			add(own, survival.JudgedSite{Times: test.times, Rows: test.rows,
+				View: survival.KaplanMeier(all.times, all.rows, true),
+				Null: survival.KaplanMeier(made.times, made.rows, false),
+				Survival: func(row int, at float64) float64 {
+					return t.made.Baseline.Survival(at, test.hazards[row])
+				}})
+			copy(part, of(own))
+			return nil
+		})
+	}
+	if err := sum(b.Numbers(), (*survival.Brier).Add, (*survival.Brier).Numbers); err != nil {
+		return err
+	}
+	if err := sum(b.Errors(), (*survival.Brier).AddErrors, (*survival.Brier).Errors); err != nil {
+		return err
+	}
+	add := func(name, what string, s survival.Score) {
+		a.Measures = append(a.Measures, measure(name, "", fmt.Sprintf("%s; each site's own curve, without features, "+
+			"has %.3g", what, s.Null), false, assess.Interval{Value: s.Value, Low: s.Low, High: s.High}))
+	}
+	for _, s := range b.Shown() {
+		add(fmt.Sprintf("Brier score at %g", s.Time), "mean squared error of the probability of no event up to then", s)
+	}
+	if s := b.Integrated(); s.Time > 0 {
+		add(fmt.Sprintf("Brier score up to %g", s.Time), "mean over these times", s)
+	}
+	for _, c := range b.Calibrations() {
+		a.Survival.Calibrations = append(a.Survival.Calibrations, runs.TimeCalibration(c))
+	}
+	return nil
+}
+
+// timesSums returns what is sent of times, for a plan.
+func timesSums(t *tune) []plan.Quantity {
+	often, once := plan.Range{Least: 1, Most: 1}, plan.Range{Least: 1, Most: 1}
+	var list []plan.Quantity
+	if judgesSurvival(t.prepared) {
+		b := survival.NewBrier(nil, nil)
+		often = plan.Range{Least: 2, Most: 2}
+		list = append(list, plan.Sum("squared errors of probabilities at edges of bins of times",
+			len(b.Numbers()), once),
+			plan.Sum("their changes without a row", len(b.Errors()), once))
+	}
+	return append(list, plan.Sum("rows beyond times of a public ladder", len(survival.Ladder()), often),
+		plan.Sum("events, rows at risk and sites that have some in each bin of times", survival.BinNumbers, often),
+		plan.Sum("events and time at risk in each bin", survival.HazardNumbers, often),
+		plan.Sum("rows at risk in each bin, and what sites' own curves leave of them", survival.CurveNumbers, once))
+}
