@@ -39,9 +39,9 @@ func (o *Oracle) Dims() (p, q int) { return o.inner.Dims() }
 
 // Penalty implements [dsbo.PenaltyOracle]. It tells nothing of rows.
 func (o *Oracle) Penalty(dst, x []float64) error {
-	of, ok := o.inner.(dsbo.PenaltyOracle)
-	if !ok {
-		return dsbo.Errorf(dsbo.ErrCapability, "this problem's oracles give no penalty (dsbo.PenaltyOracle is missing)")
+	of, err := dsbo.OracleAs[dsbo.PenaltyOracle](o.inner, "penalty")
+	if err != nil {
+		return err
 	}
 	return of.Penalty(dst, x)
 }

@@ -61,10 +61,6 @@ func usageValue(name string) func(*Run) float64 {
 	return func(r *Run) float64 { return float64(runs.NumberOf(r.usage(), name)) }
 }
 
-func iterations(r *Run) float64 { return iteration(r.lastRecord()) }
-
-func startPhi(r *Run) float64 { return float64(r.Records[0].Phi) }
-
 // allBytes is what all agents sent: in the whole run where it says so, else in its iterations.
 func allBytes(r *Run) float64 {
 	if all := r.Summary.Traffic.Total().Bytes; all > 0 {
@@ -110,7 +106,8 @@ var (
 	formatBytes = unitFormat(byteUnits)
 	memory      = unitFormat([]unit{{0, 1 << 20, "MiB"}, {1 << 30, 1 << 30, "GiB"}})
 
-	done    = measure[*Run]{"Iterations", "at the last evaluation", iterations, wholeNumber}
+	done = measure[*Run]{"Iterations", "at the last evaluation",
+		func(r *Run) float64 { return iteration(r.lastRecord()) }, wholeNumber}
 	lastPhi = measure[*Run]{"Φ, last iterate", "at the agents' average x, of the last evaluation that has it",
 		lastValue("phi"), number}
 	clock   = measure[*Run]{"Time", "of the iterations, evaluation excluded", seconds, formatTime}
@@ -132,8 +129,8 @@ func topics() []topic {
 	const perExample = "mean per example"
 	summary, last := measureBy(summaryValue), measureBy(lastValue)
 	change := func(title, set string) measure[*Run] {
-		return measure[*Run]{title, "of examples that chose " + roles[set], gainNumber(set, lossChange),
-			withSign(number)}
+		return measure[*Run]{title, "of examples that chose " + roles[set],
+			gainNumber(set, func(g runs.Gain) runs.Number { return g.LossChange }), withSign(number)}
 	}
 	return []topic{
 		{Name: "Exact values", Hint: "with the lower problem solved to its tolerance", models: true,
@@ -142,7 +139,8 @@ func topics() []topic {
 					withSign(number)},
 				{"Φ, tuned", "at the tuned hyperparameters", (*Run).tunedPhi, number},
 				lastPhi,
-				{"Φ at the start", "before the first iteration", startPhi, number},
+				{"Φ at the start", "before the first iteration",
+					func(r *Run) float64 { return float64(r.Records[0].Phi) }, number},
 				{"Φ, best constant", "where all hyperparameters are the best single number", bestPhi, number},
 				summary("Φ at λ = 0", "all hyperparameters are 0", "phi_lambda0", number),
 				last("‖∇Φ‖", "norm of the exact hypergradient", "grad_norm", number),
@@ -152,7 +150,8 @@ func topics() []topic {
 		{Name: "Tuned against the best constant", Hint: "differences over the same examples, tuned less constant",
 			models: true, paired: true, measures: []measure[*Run]{
 				change("Change of test loss", runs.Test),
-				{"Change of test accuracy", "percentage points", gainNumber(runs.Test, accuracyChange),
+				{"Change of test accuracy", "percentage points",
+					gainNumber(runs.Test, func(g runs.Gain) runs.Number { return g.AccuracyChange }),
 					withSign(percentPoints)},
 				change("Change of held-out loss", runs.HeldOut),
 				change("Change of cross-fitted loss", runs.CrossFitted),

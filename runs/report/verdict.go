@@ -80,9 +80,6 @@ func gainNumber(set string, of func(runs.Gain) runs.Number) func(*Run) float64 {
 	}
 }
 
-func lossChange(g runs.Gain) runs.Number     { return g.LossChange }
-func accuracyChange(g runs.Gain) runs.Number { return g.AccuracyChange }
-
 // headline returns the verdict of a run.
 func (r *Run) headline() headline {
 	if r.Summary.Verdict.Sentence != "" {
