@@ -65,6 +65,21 @@ func (o *agentOptions) disclose(c *cluster.Cluster, t *site.Tally, audit string,
 	return t.Finish()
 }
 
+// discloseLate writes the report of a process that was killed after it had the result.
+func (o *agentOptions) discloseLate(c *cluster.Cluster) error {
+	t, err := site.OpenTally(o.folder().Path(runs.SentFile))
+	if err != nil || !t.IsOpen() {
+		return err
+	}
+	var id *pki.Identity
+	if o.certs != "" {
+		if id, err = pki.Load(o.certs, o.agent, time.Now()); err != nil {
+			return dsbo.ConfigErrorf("-certs: %w", err)
+		}
+	}
+	return o.disclose(c, t, "", id, nil)
+}
+
 const disclosureIntro = `Checks what sites have signed of what left them: disclosure.json in the folder of each agent,
 and its page disclosure.html. The signature must be of the key of the agent's certificate,
 which an authority of ca.pem has signed for the run, and the page must be the report's.`

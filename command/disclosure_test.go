@@ -63,6 +63,7 @@ func TestDisclosure(t *testing.T) {
 		t.Errorf("the verb says %s", text)
 	}
 	audited(t, folders[1])
+	late(t, folders[2], func() { agents(t, 3, "-cluster="+file, "-out="+out, "-certs="+certs, "-quiet") }, certs)
 	report, page := filepath.Join(folders[1], runs.DisclosureFile), filepath.Join(folders[1], runs.DisclosurePage)
 	for _, c := range []struct{ path, old, new, says string }{
 		{report, `"format": 1`, `"format": 2`, "not signed by agent 1"},
@@ -108,4 +109,23 @@ func TestDisclosure(t *testing.T) {
 	runCommand(t, "pki", "-cluster="+file, "-out="+others)
 	_, err = command(t, "disclosure", "-certs="+others, folders[1])
 	wantError(t, err, cli.Usage, "not signed by agent 1")
+}
+
+// late checks that an agent that was killed between its result and its report writes that when it
+// is started again.
+func late(t *testing.T, folder string, again func(), certs string) {
+	t.Helper()
+	report := filepath.Join(folder, runs.DisclosureFile)
+	testkit.OK(os.Remove(report))
+	edit(t, filepath.Join(folder, runs.SentFile), `"running":false`, `"running":true`)
+	again()
+	r, err := verifyDisclosure(runs.Folder(folder), testkit.Get(pki.LoadTrust(certs)), nil)
+	if err != nil || r.State != "finished" || r.Killed != 1 || r.All.Bytes == 0 {
+		t.Errorf("the report of later is %+v, %v", r, err)
+	}
+	before := testkit.Get(os.ReadFile(report))
+	again()
+	if !bytes.Equal(before, testkit.Get(os.ReadFile(report))) {
+		t.Error("a report that was there has been written again")
+	}
 }

@@ -40,7 +40,7 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	}
 	if final {
 		s.log.Info("the run is finished", "run", c.Run, "folder", o.folder())
-		return nil
+		return o.discloseLate(c)
 	}
 	if o.result != "" {
 		return o.takeResult(c, s.log)

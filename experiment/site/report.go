@@ -148,6 +148,13 @@ func (t *Tally) Finish() error {
 	return t.SaveCounts()
 }
 
+// IsOpen reports whether the process before this one ended before it could tell what it had sent.
+func (t *Tally) IsOpen() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.of.Running
+}
+
 // HasSent reports whether there is anything to tell.
 func (t *Tally) HasSent() bool {
 	t.mu.Lock()
