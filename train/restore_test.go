@@ -13,6 +13,7 @@ import (
 	"dsbo/algo/algotest"
 	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -111,5 +112,21 @@ func TestEpochsFirstCheckpointAgain(t *testing.T) {
 	if len(written) == 0 || written[0] != changes[0].Iteration {
 		t.Errorf("checkpoints after %v iterations were written; the first must be after %d", written,
 			changes[0].Iteration)
+	}
+}
+
+// TestShrink: of a run that has finished the newest checkpoint stays, without the pairs of the
+// exact solver, whose arrays are of agent -2.
+func TestShrink(t *testing.T) {
+	const pairs = `"agent":-2`
+	c := scaled(t)
+	c.Dir = t.TempDir()
+	run(t, c)
+	all := contents(t, c.Dir, "checkpoint*")
+	testkit.OK(train.Shrink(runs.Folder(c.Dir)))
+	left := contents(t, c.Dir, "checkpoint*")
+	if len(left) != 1 || !strings.Contains(all[len(all)-1], pairs) || strings.Contains(left[0], pairs) {
+		t.Errorf("%d of %d checkpoints are left, of %d bytes, and of %d before", len(left), len(all), len(left[0]),
+			len(all[len(all)-1]))
 	}
 }

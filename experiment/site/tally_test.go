@@ -31,6 +31,10 @@ func TestTallyOfProcesses(t *testing.T) {
 		len(r.Sessions) != 3 || r.Rows[0].Name != plan.TextsName || r.Rows[1].Name != plan.SumsName {
 		t.Errorf("%+v", r)
 	}
+	if masked := third.Make(Report{Masked: true}, new(Guard)); r.Rows[1].SeenBy != "its neighbours in the tree" ||
+		masked.Rows[1].SeenBy != plan.Observers[plan.BySum] {
+		t.Errorf("%q see a sum, masked %q", r.Rows[1].SeenBy, masked.Rows[1].SeenBy)
+	}
 	third.Begin(plan.Evaluation)
 	third.Label(network.Carried{Way: network.BySum, Numbers: 3})
 	third.Begin(plan.Iterations)

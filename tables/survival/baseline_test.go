@@ -160,3 +160,18 @@ func TestBaselineByEvents(t *testing.T) {
 		}
 	}
 }
+
+// TestFewBins: where no time is beyond the smallest of the ladder, the bins end there; where some
+// are beyond the largest, there.
+func TestFewBins(t *testing.T) {
+	ladder := survival.Ladder()
+	for beyond, want := range map[float64]float64{0: ladder[0], 1: ladder[len(ladder)-1]} {
+		counts := make([]float64, len(ladder))
+		for k := range counts {
+			counts[k] = beyond
+		}
+		if edges := survival.Bins(counts); edges[0] != 0 || math.Abs(edges[len(edges)-1]/want-1) > 1e-12 {
+			t.Errorf("%g rows beyond all: bins up to %g, want up to %g", beyond, edges[len(edges)-1], want)
+		}
+	}
+}
