@@ -19,7 +19,7 @@
 //
 //	elementwise       Add Sub Mul Div Sum Scale Neg Offset Square Pow Power Sqrt Rsqrt
 //	                  Exp Expm1 Log Log1p Tanh Sigmoid Softplus Erf Sin Cos Atan Uniform
-//	                  Lgamma Digamma Polygamma LogNormalCDF
+//	                  Erfc Lgamma Digamma Polygamma NormalCDF LogNormalCDF
 //	  with kinks      ReLU Step Abs Sign Max Min Clip
 //	  of conditions   Where Greater GreaterEqual Less LessEqual Equal NotEqual
 //	products          MatMul MatVec Outer BatchMatMul Dot RowDot ColDot ScaleBy RowScale ColScale
@@ -35,6 +35,7 @@
 //	orders            SortRows ArgSort TopK ArgMax TakeAlongRows
 //	images            Im2col Col2im Convolve ConvTranspose MaxPool AvgPool
 //	recurrences       Scan
+//	implicit          Root FixedPoint ArgMin, with derivatives by the implicit function theorem
 //	no derivatives    StopGradient Detached
 //	one's own         CustomGrad, and Remat, whose values are not kept
 //	marks             Outputs, for Gauss-Newton products

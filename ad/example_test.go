@@ -1,6 +1,7 @@
 package ad_test
 
 import (
+	"errors"
 	"fmt"
 	"log"
 
@@ -116,4 +117,30 @@ func ExampleSparseTable() {
 	}
 	fmt.Println(p.Eval(products, []float64{0}, y), products)
 	// Output: <nil> [12 30]
+}
+
+// A bilevel problem: the penalty of a ridge regression on three examples by its loss on another
+// one. Φ(x) = f(argmin_y g(x, y)) has all derivatives, here the first and the second.
+func ExampleArgMin() {
+	train := func(y *ad.Node, in []*ad.Node) *ad.Node {
+		features, targets := ad.NewConst(y, "features", 3, 2, []float64{1, 0, 0, 1, 1, 1}), []float64{1, 2, 4}
+		off := ad.Sub(ad.MatVec(features, y, false), ad.NewConst(y, "targets", 3, 0, targets))
+		return ad.Add(ad.Dot(off, off), ad.Mul(ad.Exp(in[0]), ad.Dot(y, y)))
+	}
+	phi, err := ad.Differentiate(ad.Loss{Q: 1, Build: func(_, x *ad.Node, _ []*ad.Node) *ad.Node {
+		start := ad.NewConst(x, "start", 2, 0, []float64{0, 0})
+		y := ad.ArgMin(train, start, []*ad.Node{ad.Item(x, 0)}, ad.Solver{})
+		return ad.Square(ad.Offset(-2.4, ad.SumAll(y)))
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	slope, curvature := make([]float64, 1), make([]float64, 1)
+	value, err := phi.ValueGrad(nil, slope, nil, []float64{0})
+	if err := errors.Join(err, phi.HVP(curvature, nil, []float64{0}, []float64{1})); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("Φ = %.4f, Φ' = %.4f, Φ'' = %.4f\n", value, slope[0], curvature[0])
+	// Output:
+	// Φ = 0.1225, Φ' = -0.4813, Φ'' = 0.7047
 }

@@ -239,11 +239,14 @@ func (m *machine[T]) runStep(ins *instr[T], from, to int) {
 	m.compute(ins, from, to)
 }
 
-// failure returns the error of a run that panicked with r because of an index, with the index's
-// place in its table. Other panics go on.
+// failure returns the error of a run that panicked with a [Failure], or because of an index, with
+// the index's place in its table. Other panics go on.
 func (m *machine[T]) failure(r any) error {
 	if r == nil {
 		return nil
+	}
+	if f, ok := r.(Failure); ok {
+		return f.Err
 	}
 	bad, ok := r.(*indexError)
 	if !ok {

@@ -47,6 +47,9 @@ func (e *indexError) Error() string {
 
 func (e *indexError) Unwrap() error { return dsbo.ErrShape }
 
+// A Failure is what a kernel panics with to fail the run with an error.
+type Failure struct{ Err error }
+
 // CallBlock is how many numbers Call.Block has, which the first-level cache holds.
 const CallBlock = 1024
 
