@@ -20,6 +20,8 @@ import (
 //	u = ∇_x f + λ(∇_x g(x,y) − ∇_x g(x,z));  s_x += γ_o(mix s_x − s_x) + u − u₋, at the start u
 //	x += γ_o(mix x − x) − α s_x
 //
+// With order 2 (penalty.go) r of z is g − f/λ, and u P_x of that order.
+//
 // Class and ingredients are certain from the abstract; the lines are our own, after compressed
 // gradient tracking (BEER). γ_i must fall with the share that is sent. It converges to DBIFO's x
 // exactly, and with no error feedback beside: what was not sent stays in d − d̂. All examples: the
@@ -30,22 +32,25 @@ type C2DFB struct {
 	Gamma    Schedule    `json:"gamma,omitzero" default:"0.1"`                // γ, step of z, below 2/L_g
 	Lam      float64     `json:"lam,omitzero" default:"10"`                   // λ, weight of the penalty
 	T        int         `json:"T,omitzero" default:"10"`                     // inner steps
+	Order    int         `json:"order,omitzero" default:"1" must:"1 or 2"`    // 2: central differences
 	Gin      float64     `json:"gin,omitzero" default:"0.5" must:"in (0, 1]"` // γ_i, mixing of the inner loops
 	Gout     float64     `json:"gout,omitzero" default:"1" must:"in (0, 1]"`  // γ_o, mixing of x
 	Compress Compression `json:"compress,omitzero"`                           // Q; default none
 
 	state
-	inner      [2]innerLoop    // of y and of z
-	fx, gy, gz []float64       // ∇_x f, and ∇_x g at y and at z
-	b          []float64       // ∇_y f
-	sx, un     []float64       // s_x, and u before it is taken up
-	out, in    []float64       // messages
-	send       dsbo.Compressor // Q
+	inner   [2]innerLoop    // of y and of z
+	fx, fz  []float64       // ∇_x f at y and, with order 2, at z
+	gy, gz  []float64       // ∇_x g at y and at z
+	b       []float64       // ∇_y f
+	sx, un  []float64       // s_x, and u before it is taken up
+	out, in []float64       // messages
+	send    dsbo.Compressor // Q
 }
 
 // Init implements [Method].
 func (a *C2DFB) Init(p, q, K int) error {
 	c := a.prepare(a, p, q, K)
+	c.centralSteps(a.Order, a.Lam, 1)
 	if c.err != nil {
 		return c.err
 	}
@@ -53,7 +58,7 @@ func (a *C2DFB) Init(p, q, K int) error {
 	a.tracks(a.sx, a.u)
 	a.send = a.Compress.compressor()
 	a.inner = [2]innerLoop{newInnerLoop(&a.state, "y", a.y), newInnerLoop(&a.state, "z", a.carried("z", q))}
-	a.scratch(p, &a.fx, &a.gy, &a.gz, &a.un)
+	a.scratch(p, &a.fx, &a.fz, &a.gy, &a.gz, &a.un)
 	a.b, a.z = a.newVec(q), nil
 	a.scratch(2*p, &a.out, &a.in)
 	return nil
@@ -64,12 +69,12 @@ func (a *C2DFB) Traits() Traits {
 	return penaltyTraits(a.traits(Traits{
 		FixedGraph: "agents keep the sum of what their neighbours have sent so far, by its weights",
 		FullBatch:  "its trackers are of the gradients themselves; dbifo takes draws",
-	}), cmp.Or(a.Lam, penaltyWeight), 1)
+	}), a.Order, cmp.Or(a.Lam, penaltyWeight), 1)
 }
 
 // Cost of an iteration: 2p numbers to each neighbour (p in the first) and 4T vectors of q as the
-// compressor leaves them, in 4T+1 messages; T+1 gradients of f and 2(T+1) of g, of which the last
-// are in both variables.
+// compressor leaves them, in 4T+1 messages; 2(T+1) gradients of g and, with order 1, half as
+// many of f, of which the last are in both variables.
 func (a *C2DFB) Cost(k int) Cost {
 	ofX := 2 * len(a.x)
 	if k == 0 {
@@ -80,7 +85,7 @@ func (a *C2DFB) Cost(k int) Cost {
 		inner = a.send.Floats(inner)
 	}
 	return Cost{Floats: ofX + 4*a.T*inner, Messages: 4*a.T + 1,
-		Calls: dsbo.Calls{UpperGrad: a.T + 1, LowerGrad: 2 * (a.T + 1)}}
+		Calls: dsbo.Calls{UpperGrad: a.Order * (a.T + 1), LowerGrad: 2 * (a.T + 1)}}
 }
 
 // Step is one outer iteration.
@@ -90,6 +95,9 @@ func (a *C2DFB) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 	a.descend(&w, &a.inner[1], a.gamma(k))
 	linalg.Sub(a.un, a.gy, a.gz)
 	linalg.Comb(a.un, 1, a.fx, a.Lam, a.un) // u
+	if a.Order == 2 {
+		central(a.un, a.fz)
+	}
 
 	p := len(a.x)
 	if k == 0 {
@@ -140,12 +148,16 @@ func (a *C2DFB) descend(w *turn, l *innerLoop, step float64) {
 
 // gradient asks for ∇r at d, and the last time for the gradients by x there.
 func (a *C2DFB) gradient(w *turn, l *innerLoop, last bool) {
-	var fx, gy, gz []float64
+	var fx, fz, gy, gz []float64
 	if last {
-		fx, gy, gz = a.fx, a.gy, a.gz
+		fx, fz, gy, gz = a.fx, a.fz, a.gy, a.gz
 	}
 	if l == &a.inner[1] {
 		lowerJointGrad(w, gz, l.gNew, a.x, l.d, allExamples)
+		if a.Order == 2 {
+			w.upperGrad(fz, a.b, a.x, l.d, allExamples)
+			linalg.Axpy(l.gNew, -1/a.Lam, a.b)
+		}
 		return
 	}
 	w.upperGrad(fx, a.b, a.x, l.d, allExamples)

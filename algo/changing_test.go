@@ -37,7 +37,7 @@ func TestGraphsThatChange(t *testing.T) {
 			end := endOf(t, c.name, c.object, c.K, qs, algotest.NewMixersOver(m))
 			off := norm(algotest.Solve(qs).Gradient(end))
 			if c.name != "sparkle" {
-				axpy(end, -1, penaltySolution(qs, 5))
+				axpy(end, -1, penaltySolution(qs, 5, 1))
 				off = norm(end)
 			}
 			if !fixed && !(off <= 1e-10) || fixed && off < 0.1 {

@@ -27,6 +27,7 @@ type checker struct {
 // bounds are what must may say of a number.
 var bounds = map[string]func(v float64) bool{
 	"positive":      func(v float64) bool { return v > 0 && v <= math.MaxFloat64 },
+	"1 or 2":        func(v float64) bool { return v == 1 || v == 2 },
 	"at least 0":    func(v float64) bool { return v >= 0 && v <= math.MaxFloat64 },
 	"at least 1":    func(v float64) bool { return v >= 1 },
 	"in (0, 1)":     func(v float64) bool { return v > 0 && v < 1 },

@@ -21,13 +21,15 @@ import (
 // (Wang, Chen, Ma, Zhang 2024), of which we know the abstract alone.
 //
 // Each agent converges to the x where the gradient of min_y [f + λ(g − min_z g)] is 0: ∇Φ there is
-// of order 1/λ. Safe are β < 2/(L_f + λL_g) and γ < 2/(λL_g), less on a network. Draws:
+// of order 1/λ, and of order 1/λ² with order 2 (penalty.go), of which no publication for agents in
+// a network is known to us. Safe are β < 2/(L_f + λL_g) and γ < 2/(λL_g), less on a network. Draws:
 // {Lower, k, 0} and {Upper, k, 0}, at both points.
 type DBIFO struct {
 	Alpha Schedule `json:"alpha,omitzero" default:"0.1"`              // α, step of x
 	Beta  Schedule `json:"beta,omitzero" default:"0.01"`              // β, step of y
 	Gamma Schedule `json:"gamma,omitzero" default:"0.01"`             // γ, step of z
 	Lam   float64  `json:"lam,omitzero" default:"10"`                 // λ, weight of the penalty
+	Order int      `json:"order,omitzero" default:"1" must:"1 or 2"`  // 2: central differences
 	A     float64  `json:"a,omitzero" default:"0.5" must:"in (0, 1]"` // a, weight of what is forgotten of M
 
 	tripleState
@@ -39,6 +41,7 @@ type DBIFO struct {
 // Init implements [Method].
 func (a *DBIFO) Init(p, q, K int) error {
 	c := a.prepare(a, p, q, K)
+	c.centralSteps(a.Order, a.Lam, a.Lam)
 	if c.err != nil {
 		return c.err
 	}
@@ -53,18 +56,19 @@ func (a *DBIFO) Init(p, q, K int) error {
 // Traits implements [Described].
 func (a *DBIFO) Traits() Traits {
 	lambda := cmp.Or(a.Lam, penaltyWeight)
-	return penaltyTraits(a.traits(Traits{}), lambda, lambda)
+	return penaltyTraits(a.traits(Traits{}), a.Order, lambda, lambda)
 }
 
-// Cost of an iteration: 2p + 4q numbers to each neighbour in one message (p + 2q in the first); one
-// gradient of f and two of g in both variables, twice as many from the second on where a < 1.
+// Cost of an iteration: 2p + 4q numbers to each neighbour in one message (p + 2q in the first); two
+// gradients of g in both variables and one or, with order 2, two of f, twice as many from the
+// second on where a < 1.
 func (a *DBIFO) Cost(k int) Cost {
-	cost := Cost{Floats: 2 * len(a.p.all), Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 2}}
+	cost := Cost{Floats: 2 * len(a.p.all), Messages: 1, Calls: dsbo.Calls{UpperGrad: a.Order, LowerGrad: 2}}
 	switch {
 	case k == 0:
 		cost.Floats /= 2
 	case a.A < 1:
-		cost.UpperGrad, cost.LowerGrad = 2, 4
+		cost.UpperGrad, cost.LowerGrad = 2*a.Order, 4
 	}
 	return cost
 }
@@ -74,9 +78,9 @@ func (a *DBIFO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 	w := a.newTurn(ctx, k, o, m)
 	n := len(a.p.all)
 	if k > 0 && a.A < 1 {
-		a.penaltyDirections(&w, a.past, a.before, a.Lam, drawsOf(k)) // P₋
+		a.penaltyDirections(&w, a.past, a.before, a.Lam, a.Order, drawsOf(k)) // P₋
 	}
-	a.penaltyDirections(&w, a.p, a.point, a.Lam, drawsOf(k))
+	a.penaltyDirections(&w, a.p, a.point, a.Lam, a.Order, drawsOf(k))
 	if k == 0 {
 		copy(a.t.all, a.p.all)
 		copy(a.m.all, a.p.all)

@@ -22,7 +22,9 @@
 //	pdsbo_gossip, pdsbo_al   the personalized problem: every agent has its own y
 //	dascgd        compositional problems
 //	dsoba, sparkle           one loop, one step of each variable an iteration
-//	aidcg, itd, stocbio, alset, soba   one agent
+//	dbifo, c2dfb, fab, f2sa  gradients alone: a penalty, by differences of order 1 or 2
+//	sundsbo       gradients alone, for lower losses that are not convex
+//	aidcg, itd, stocbio, alset, soba, subbio, lancbio   one agent
 //
 // Beside them [HIGP] and [Hypergradient] are Algorithms 1 and 2 by themselves.
 //

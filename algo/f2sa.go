@@ -12,11 +12,14 @@ import (
 // Optimization", ICML 2023), for one agent. z is a second y:
 //
 //	T times, both at once: y −= β(∇_y f + λ ∇_y g)(x,y),  z −= γ ∇_y g(x,z)
-//	x −= α(∇_x f(x,y) + λ(∇_x g(x,y) − ∇_x g(x,z)));  λ += δ_k
+//	x −= α P_x,  P_x = ∇_x f(x,y) + λ(∇_x g(x,y) − ∇_x g(x,z));  λ += δ_k
 //
 // The lines are certain, from public code and the paper. x follows the minimum of
 // min_y [f + λ(g − min_z g)] at the present λ, where ∇Φ is of order 1/λ. β must fall as λ grows:
 // safe are β < 2/(L_f + λL_g) and γ < 2/L_g. Draws: {Lower, k, 0} and {Upper, k, 0} in all T steps.
+//
+// With order 2 it is F²SA-2 (penalty.go): z −= γ(∇_y g − ∇_y f/λ)(x,z), and the bias is of order
+// 1/λ². Unit steps, x −= α P_x/(‖P_x‖ + 1e-6), are its published form; they need α that falls.
 type F2SA struct {
 	Alpha Schedule `json:"alpha,omitzero" default:"0.1"`                // α, step of x
 	Beta  Schedule `json:"beta,omitzero" default:"0.01"`                // β, step of y
@@ -24,6 +27,8 @@ type F2SA struct {
 	T     int      `json:"T,omitzero" default:"10"`                     // steps of y and z
 	Lam0  float64  `json:"lam0,omitzero" default:"10"`                  // λ at the start
 	DLam  Schedule `json:"dlam,omitzero" default:"0" must:"at least 0"` // δ, what λ grows by
+	Order int      `json:"order,omitzero" default:"1" must:"1 or 2"`    // 2: central differences
+	Unit  bool     `json:"unit,omitzero"`                               // steps of x of length α
 
 	tripleState
 	d    triple              // directions of x, y and z
@@ -34,6 +39,7 @@ type F2SA struct {
 // Init implements [Method].
 func (a *F2SA) Init(p, q, K int) error {
 	c := a.prepare(a, p, q, K)
+	c.centralSteps(a.Order, a.Lam0, 1)
 	if c.err != nil {
 		return c.err
 	}
@@ -44,13 +50,13 @@ func (a *F2SA) Init(p, q, K int) error {
 
 // Traits implements [Described].
 func (a *F2SA) Traits() Traits {
-	return penaltyTraits(a.traits(Traits{OneAgent: true}), cmp.Or(a.Lam0, penaltyWeight), 1)
+	return penaltyTraits(a.traits(Traits{OneAgent: true}), a.Order, cmp.Or(a.Lam0, penaltyWeight), 1)
 }
 
-// Cost of an iteration: nothing is sent; T+1 gradients of f and 2(T+1) of g, of which the last are
-// in both variables.
+// Cost of an iteration: nothing is sent; 2(T+1) gradients of g and, with order 1, half as many
+// of f, of which the last are in both variables.
 func (a *F2SA) Cost(int) Cost {
-	return Cost{Calls: dsbo.Calls{UpperGrad: a.T + 1, LowerGrad: 2 * (a.T + 1)}}
+	return Cost{Calls: dsbo.Calls{UpperGrad: a.Order * (a.T + 1), LowerGrad: 2 * (a.T + 1)}}
 }
 
 // Step is one outer iteration; m is not used.
@@ -65,11 +71,19 @@ func (a *F2SA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 		w.lowerGrad(a.d.y, a.x, a.y, on.lower)
 		w.lowerGrad(a.d.z, a.x, a.point.z, on.lower)
 		linalg.Comb(a.d.y, 1, a.b, lambda, a.d.y)
+		if a.Order == 2 {
+			w.upperGrad(nil, a.b, a.x, a.point.z, on.upper)
+			linalg.Axpy(a.d.z, -1/lambda, a.b)
+		}
 		linalg.Axpy(a.y, -a.beta(k), a.d.y)
 		linalg.Axpy(a.point.z, -a.gamma(k), a.d.z)
 	}
-	a.penaltyDirections(&w, a.d, a.point, lambda, on)
-	linalg.Axpy(a.x, -a.alpha(k), a.d.x)
+	a.penaltyDirections(&w, a.d, a.point, lambda, a.Order, on)
+	step := a.alpha(k)
+	if a.Unit {
+		step /= linalg.Norm(a.d.x) + 1e-6
+	}
+	linalg.Axpy(a.x, -step, a.d.x)
 	a.lam[0] += a.grow(k)
 	return w.err
 }

@@ -18,13 +18,14 @@ import (
 // and the tracker's line. Our reading: the step stands outside of the pull (as in AB of Xin and
 // Khan), and λ is constant (theirs is K^{1/3}). The sum of T over the agents is the sum of P
 // always, whence x converges as in DBIFO; a T with rows that sum to 1 would lead elsewhere. Where
-// edges have no direction A = B = W, and it is DBIFO with a = 1. No draws are forgotten, so FAB
-// takes all examples.
+// edges have no direction A = B = W, and it is DBIFO with a = 1, also with order 2. No draws are
+// forgotten, so FAB takes all examples.
 type FAB struct {
-	Alpha Schedule `json:"alpha,omitzero" default:"0.1"`  // α, step of x
-	Beta  Schedule `json:"beta,omitzero" default:"0.01"`  // β, step of y, below 2/(L_f + λL_g)
-	Gamma Schedule `json:"gamma,omitzero" default:"0.01"` // γ, step of z, below 2/(λL_g)
-	Lam   float64  `json:"lam,omitzero" default:"10"`     // λ, weight of the penalty
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"`             // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.01"`             // β, step of y, below 2/(L_f + λL_g)
+	Gamma Schedule `json:"gamma,omitzero" default:"0.01"`            // γ, step of z, below 2/(λL_g)
+	Lam   float64  `json:"lam,omitzero" default:"10"`                // λ, weight of the penalty
+	Order int      `json:"order,omitzero" default:"1" must:"1 or 2"` // 2: central differences
 
 	tripleState
 	tracker, last triple // T, P
@@ -35,6 +36,7 @@ type FAB struct {
 // Init implements [Method].
 func (a *FAB) Init(p, q, K int) error {
 	c := a.prepare(a, p, q, K)
+	c.centralSteps(a.Order, a.Lam, a.Lam)
 	if c.err != nil {
 		return c.err
 	}
@@ -48,15 +50,15 @@ func (a *FAB) Init(p, q, K int) error {
 func (a *FAB) Traits() Traits {
 	lambda := cmp.Or(a.Lam, penaltyWeight)
 	return penaltyTraits(a.traits(Traits{Directed: true,
-		FullBatch: "its tracker is of the gradients themselves; dbifo takes draws"}), lambda, lambda)
+		FullBatch: "its tracker is of the gradients themselves; dbifo takes draws"}), a.Order, lambda, lambda)
 }
 
-// Cost of an iteration: 2p + 4q numbers to each that hears the agent, in two messages; one gradient
-// of f and two of g in both variables, twice as many in the first.
+// Cost of an iteration: 2p + 4q numbers to each that hears the agent, in two messages; two
+// gradients of g in both variables and one or, with order 2, two of f, twice as many in the first.
 func (a *FAB) Cost(k int) Cost {
-	cost := Cost{Floats: 2 * len(a.last.all), Messages: 2, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 2}}
+	cost := Cost{Floats: 2 * len(a.last.all), Messages: 2, Calls: dsbo.Calls{UpperGrad: a.Order, LowerGrad: 2}}
 	if k == 0 {
-		cost.UpperGrad, cost.LowerGrad = 2, 4
+		cost.UpperGrad, cost.LowerGrad = 2*a.Order, 4
 	}
 	return cost
 }
@@ -65,13 +67,13 @@ func (a *FAB) Cost(k int) Cost {
 func (a *FAB) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	if k == 0 {
-		a.penaltyDirections(&w, a.last, a.point, a.Lam, wholeDraws)
+		a.penaltyDirections(&w, a.last, a.point, a.Lam, a.Order, wholeDraws)
 		copy(a.tracker.all, a.last.all)
 	}
 	mixDirected(&w, a.in.all, a.point.all, dsbo.DirectedMixer.Pull)
 	copy(a.point.all, a.in.all)
 	a.descend(a.tracker, k)
-	a.penaltyDirections(&w, a.next, a.point, a.Lam, wholeDraws)
+	a.penaltyDirections(&w, a.next, a.point, a.Lam, a.Order, wholeDraws)
 	mixDirected(&w, a.in.all, a.tracker.all, dsbo.DirectedMixer.Push)
 	track(a.tracker.all, a.in.all, a.next.all, a.last.all) // T ← B T + P⁺ − P
 	return w.err

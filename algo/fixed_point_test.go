@@ -6,8 +6,6 @@ import (
 	"math"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
@@ -17,60 +15,6 @@ import (
 )
 
 // Where the methods with a constant step end, on quadratics with a closed form.
-
-// penaltySolution returns x_λ, where the gradient of min_y [f + λ(g − min_z g)] vanishes, f and g
-// averaged: it is linear in x, and so its columns are its values at unit vectors.
-func penaltySolution(qs []*algotest.Quadratic, lambda float64) []float64 {
-	p, q := qs[0].Dims()
-	upper, lower := mat.NewDense(q, q, nil), mat.NewDense(q, q, nil)
-	for _, o := range qs {
-		a, d := mat.NewDense(q, q, o.A), mat.NewDense(q, q, o.D)
-		lower.Add(lower, a)
-		upper.Add(upper, d)
-	}
-	upper.Add(upper, scaled(lambda, lower)) // of f + λg
-	gradient := func(x []float64) []float64 {
-		forY, forZ, sum := mat.NewVecDense(q, nil), mat.NewVecDense(q, nil), make([]float64, p)
-		for _, o := range qs {
-			for i := range q {
-				ofG := o.C[i] + dot(o.B[i*p:(i+1)*p], x)
-				forZ.SetVec(i, forZ.AtVec(i)+ofG)
-				forY.SetVec(i, forY.AtVec(i)+dot(o.D[i*q:(i+1)*q], o.T)+lambda*ofG)
-			}
-		}
-		var y, z mat.VecDense
-		testkit.OK(y.SolveVec(upper, forY))
-		testkit.OK(z.SolveVec(lower, forZ))
-		for _, o := range qs {
-			for j := range p {
-				sum[j] += dot(o.E[j*p:(j+1)*p], x) + o.LinearTerm[j]
-				for i := range q {
-					sum[j] += lambda * o.B[i*p+j] * (z.AtVec(i) - y.AtVec(i))
-				}
-			}
-		}
-		return sum
-	}
-	at0 := gradient(make([]float64, p))
-	slope := mat.NewDense(p, p, nil)
-	for j := range p {
-		unit := make([]float64, p)
-		unit[j] = 1
-		column := gradient(unit)
-		axpy(column, -1, at0)
-		slope.SetCol(j, column)
-	}
-	var x mat.VecDense
-	testkit.OK(x.SolveVec(slope, mat.NewVecDense(p, at0)))
-	x.ScaleVec(-1, &x)
-	return x.RawVector().Data
-}
-
-func scaled(a float64, m *mat.Dense) *mat.Dense {
-	var s mat.Dense
-	s.Scale(a, m)
-	return &s
-}
 
 // pushPull are three changing, unbalanced graphs of four agents, whose union alone is strongly
 // connected: an edge from each agent to the next, and one more. Rows of pull and columns of push
@@ -144,35 +88,48 @@ func endOf(t *testing.T, name, object string, K int, qs []*algotest.Quadratic, m
 }
 
 // TestExactFixedPoints: methods that are exact end where the gradient of Φ vanishes, those with a
-// penalty at x_λ, though agents differ, and though the draws of saba and srba have errors. A fixed
-// point is found to the rounding of its iteration, 1e-16 times a condition below 1e4.
+// penalty or an envelope at their closed forms, though agents differ, and though the draws of saba
+// and srba have errors. A fixed point is found to the rounding of its iteration, 1e-16 times a
+// condition below 1e4.
 func TestExactFixedPoints(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs thousands of iterations")
 	}
 	const p, q, lambda = 3, 4, 5
+	first := func(qs []*algotest.Quadratic) []float64 { return penaltySolution(qs, lambda, 1) }
+	second := func(qs []*algotest.Quadratic) []float64 { return penaltySolution(qs, lambda, 2) }
+	envelope := func(qs []*algotest.Quadratic) []float64 { return envelopeSolution(qs, 0.1, 2) }
 	penalty := fmt.Sprintf(`"lam":%d,"alpha":0.03,"beta":0.02`, lambda)
 	for _, c := range []struct {
 		name, object string
 		agents, K    int
-		lambda       float64 // 0: exact
+		end          func(qs []*algotest.Quadratic) []float64 // nil: exact
 	}{
-		{"dbifo", `{` + penalty + `,"gamma":0.02,"a":1}`, 4, 2400, lambda},
-		{"dbifo", `{` + penalty + `,"gamma":0.02,"a":0.2}`, 4, 2400, lambda},
-		{"fab", `{` + penalty + `,"gamma":0.02}`, 4, 2800, lambda},
-		{"c2dfb", `{` + penalty + `,"gamma":0.1,"T":3}`, 4, 2400, lambda},
-		{"c2dfb", `{` + penalty + `,"gamma":0.1,"T":3,"gin":0.3,"compress":{"kind":"top","keep":2}}`, 4, 2400, lambda},
-		{"c2dfb", `{` + penalty + `,"gamma":0.1,"T":3,"compress":{"kind":"round","bits":4}}`, 4, 2400, lambda},
-		{"f2sa", `{"lam0":5,"alpha":0.03,"beta":0.03,"gamma":0.1,"T":3}`, 1, 4500, lambda},
-		{"adasdbo", `{"track":true,"alpha":0.3,"beta":0.3,"gamma":0.3}`, 4, 5000, 0},
-		{"adasdbo", `{}`, 1, 1800, 0},
-		{"fedmsa", `{"tau":4,"alpha":0.03,"beta":0.08,"gamma":0.08}`, 4, 900, 0},
-		{"simfbo", `{"tau":1,"shro":true,"alpha":0.03,"beta":0.1,"gamma":0.1}`, 4, 2400, 0},
-		{"brfedbi", `{"mom":0.5,"alpha":0.03,"beta":0.1,"gamma":0.1}`, 4, 2400, 0},
-		{"saba", `{"batches":5,"alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 5800, 0},
-		{"saba", `{"batches":[3,7],"init":"full","alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 5800, 0},
-		{"srba", `{"period":7,"alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 5800, 0},
-		{"srba", `{"refresh":[1,0,0,1,0],"alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 5800, 0},
+		{"dbifo", `{` + penalty + `,"gamma":0.02,"a":1}`, 4, 2400, first},
+		{"dbifo", `{` + penalty + `,"gamma":0.02,"a":0.2}`, 4, 2400, first},
+		{"fab", `{` + penalty + `,"gamma":0.02}`, 4, 2800, first},
+		{"c2dfb", `{` + penalty + `,"gamma":0.1,"T":3}`, 4, 2400, first},
+		{"c2dfb", `{` + penalty + `,"gamma":0.1,"T":3,"gin":0.3,"compress":{"kind":"top","keep":2}}`, 4, 2400, first},
+		{"c2dfb", `{` + penalty + `,"gamma":0.1,"T":3,"compress":{"kind":"round","bits":4}}`, 4, 2400, first},
+		{"f2sa", `{"lam0":5,"alpha":0.03,"beta":0.03,"gamma":0.1,"T":3}`, 1, 4500, first},
+		{"dbifo", `{` + penalty + `,"gamma":0.02,"a":0.2,"order":2}`, 4, 2400, second},
+		{"fab", `{` + penalty + `,"gamma":0.02,"order":2}`, 4, 2800, second},
+		{"c2dfb", `{` + penalty + `,"gamma":0.1,"T":3,"gin":0.3,"compress":{"kind":"top","keep":2},"order":2}`, 4, 2400,
+			second},
+		{"f2sa", `{"lam0":5,"alpha":0.03,"beta":0.03,"gamma":0.15,"T":3,"order":2}`, 1, 4500, second},
+		{"sundsbo", `{"mu":0.1,"env":2,"alpha":0.2,"beta":0.1,"gamma":0.1}`, 4, 4000, envelope},
+		{"subbio", `{"alpha":0.05,"beta":0.1,"gamma":0.1,"T":3}`, 1, 2400, nil},
+		{"lancbio", `{"dim":2,"alpha":0.05,"beta":0.1,"T":3}`, 1, 2400, nil},
+		{"lancbio", `{"dim":7,"alpha":0.05,"beta":0.1,"T":3}`, 1, 2400, nil},
+		{"adasdbo", `{"track":true,"alpha":0.3,"beta":0.3,"gamma":0.3}`, 4, 5000, nil},
+		{"adasdbo", `{}`, 1, 1800, nil},
+		{"fedmsa", `{"tau":4,"alpha":0.03,"beta":0.08,"gamma":0.08}`, 4, 900, nil},
+		{"simfbo", `{"tau":1,"shro":true,"alpha":0.03,"beta":0.1,"gamma":0.1}`, 4, 2400, nil},
+		{"brfedbi", `{"mom":0.5,"alpha":0.03,"beta":0.1,"gamma":0.1}`, 4, 2400, nil},
+		{"saba", `{"batches":5,"alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 5800, nil},
+		{"saba", `{"batches":[3,7],"init":"full","alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 5800, nil},
+		{"srba", `{"period":7,"alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 5800, nil},
+		{"srba", `{"refresh":[1,0,0,1,0],"alpha":0.02,"beta":0.06,"gamma":0.06}`, 1, 5800, nil},
 	} {
 		t.Run(c.name+c.object, func(t *testing.T) {
 			qs := algotest.NewQuadratics(c.agents, p, q, 5)
@@ -188,8 +145,8 @@ func TestExactFixedPoints(t *testing.T) {
 			}
 			x := endOf(t, c.name, c.object, c.K, qs, ms)
 			off := norm(algotest.Solve(qs).Gradient(x))
-			if c.lambda > 0 {
-				off = math.Sqrt(linalg.Dist2(x, penaltySolution(qs, c.lambda)))
+			if c.end != nil {
+				off = math.Sqrt(linalg.Dist2(x, c.end(qs)))
 			}
 			if !(off <= 1e-10) {
 				t.Errorf("it is off by %.3g after %d iterations; it must be 1e-10 at most", off, c.K)
@@ -198,8 +155,9 @@ func TestExactFixedPoints(t *testing.T) {
 	}
 }
 
-// TestBiasIsOfFirstOrder: bias of order e halves with e, up to a share of order e.
-func TestBiasIsOfFirstOrder(t *testing.T) {
+// TestBiasIsOfItsOrder: bias of order e halves with e, up to a share of order e, and bias of order
+// e² quarters.
+func TestBiasIsOfItsOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs thousands of iterations")
 	}
@@ -222,11 +180,15 @@ func TestBiasIsOfFirstOrder(t *testing.T) {
 				coarse, fine)
 		}
 	}
-	for _, lambda := range []float64{10, 20, 40} { // of the methods with a penalty, which end at x_λ
-		coarse := norm(solution.Gradient(penaltySolution(qs, lambda)))
-		fine := norm(solution.Gradient(penaltySolution(qs, 2*lambda)))
-		if r := coarse / fine; !(math.Abs(r-2) < 1/lambda) {
-			t.Errorf("the gradient at x_λ is %.4g for λ = %g and %.4g for twice that", coarse, lambda, fine)
+	// The methods with a penalty end at x_λ, 1/λ or 1/λ² from x*: to a share of that order.
+	for _, lambda := range []float64{10, 20, 40} {
+		for order, within := range map[int]float64{1: 1 / lambda, 2: 4 / (lambda * lambda)} {
+			coarse := norm(solution.Gradient(penaltySolution(qs, lambda, order)))
+			fine := norm(solution.Gradient(penaltySolution(qs, 2*lambda, order)))
+			if r := coarse / fine; !(math.Abs(r-float64(2*order)) < within) {
+				t.Errorf("order %d: the gradient at x_λ is %.4g for λ = %g and %.4g for twice that", order, coarse,
+					lambda, fine)
+			}
 		}
 	}
 }
@@ -271,7 +233,7 @@ func TestBiasOfAnotherProblem(t *testing.T) {
 	const penalty = `{"lam":5,"alpha":0.03,"beta":0.02,"gamma":0.02}`
 	x = endOf(t, "fab", penalty, 1000, qs, directedMixers(pull, push),
 		func(m algo.Method) algo.Method { return pulledMethod{m} })
-	if d := math.Sqrt(linalg.Dist2(x, penaltySolution(qs, 5))); !(d > 0.05) {
+	if d := math.Sqrt(linalg.Dist2(x, penaltySolution(qs, 5, 1))); !(d > 0.05) {
 		t.Errorf("fab whose trackers have rows that sum to 1 ends %.3g from x_λ; it must be off", d)
 	}
 }

@@ -72,6 +72,9 @@ type Traits struct {
 	// Bounds turns the bounds of steps along ∇_y g and Hz − b into the bounds of the method's own
 	// steps of y and z; nil: they are the same. See [BoundsOf].
 	Bounds func(Curvature) Curvature
+	// Central is λ of a method that takes central differences of a penalty, for which λg − f must
+	// have a minimum in y, f and g averaged; 0: there is no such need.
+	Central float64
 	// HoldX sets the parameter with which all iterations leave x where it is; nil: there is none.
 	// See [Held].
 	HoldX func()
@@ -182,6 +185,9 @@ var methods = []entry{
 	of[FedBiOAcc]("fedbioacc"),
 	of[SimFBO]("simfbo"),
 	of[BRFedBi]("brfedbi"),
+	of[SubBiO]("subbio"),
+	of[LancBiO]("lancbio"),
+	of[SUNDSBO]("sundsbo"),
 }
 
 // Register adds a method of another module to the methods that [New] knows; construct returns one

@@ -108,13 +108,14 @@ var badValues = map[string]string{
 	"I": `-1`, "at": `-1`, "cx": `-1`, "cy": `-1`, "cz": `-1`, "ex": `-1`, "ey": `-1`, "ez": `-1`, "ball": `-1`,
 	"agg": `{"kind":"best"}`, "mom": `1`, "byz": `[-1]`, "attack": `-1`,
 	"lam": `-1`, "a": `2`, "lam0": `-1`, "dlam": `-1`, "m0": `[1,0,1]`,
+	"order": `3`, "dim": `-1`, "dim_fre": `-1`, "dim_inc": `-1`, "dim_max": `-1`, "env": `-1`,
 	"strategy": `{"y":"none of these"}`,
 }
 
 // TestParametersAreChecked: each parameter of each method is refused when it is bad, with its name.
 func TestParametersAreChecked(t *testing.T) {
 	switches := []string{"warm_z", "track_y", "reuse_b", "cold_y", "absolute", "part", "hold", "all",
-		"track", "shro"}
+		"track", "shro", "unit", "plain"}
 	for _, name := range algo.Names() {
 		parameters := algo.Parameters(made(t, name, "{}"))
 		for _, p := range parameters {

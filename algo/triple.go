@@ -85,35 +85,6 @@ func (s *tripleState) tracksTriple(tracker, quantity triple) {
 // descend moves x, y and z along d by the steps of iteration k.
 func (s *tripleState) descend(d triple, k int) { s.point.descend(d, s.alpha(k), s.beta(k), s.gamma(k)) }
 
-// penaltyWeight is the default of λ in methods with a penalty λ(g(x, y) − g(x, z)).
-const penaltyWeight = 10
-
-// penaltyTraits are the traits of a method with such a penalty, whose z is a second y, given its
-// other traits. Its step of y is along ∇_y f + λ∇_y g, where f has about the curvature of g, its
-// step of z along ofZ times ∇_y g. The bounds are gradient tracking's. By default both steps go as
-// far along ∇_y g: x is moved by how y differs from z, and must not see that one of them is slower.
-func penaltyTraits(t Traits, lambda, ofZ float64) Traits {
-	t.Z = nil
-	t.Bounds = func(c Curvature) Curvature {
-		tracked := min(c.Y, c.Z)
-		beta := 0.8 * tracked / (1 + lambda)
-		return Curvature{L: c.L, Y: tracked / (1 + lambda), Z: tracked / ofZ, Beta: beta, Gamma: beta * lambda / ofZ}
-	}
-	return t
-}
-
-// penaltyDirections asks for the gradients at v of f + λ(g(x, y) − g(x, z)) in x and y, and for
-// λ∇_y g(x, z). v.z is a second y.
-func (s *tripleState) penaltyDirections(w *turn, d, v triple, lambda float64, on draws) {
-	w.upperGrad(d.x, d.y, v.x, v.y, on.upper)
-	lowerJointGrad(w, s.j, s.b, v.x, v.y, on.lower)
-	linalg.Axpy(d.x, lambda, s.j)
-	linalg.Axpy(d.y, lambda, s.b)
-	lowerJointGrad(w, s.j, d.z, v.x, v.z, on.lower)
-	linalg.Axpy(d.x, -lambda, s.j)
-	linalg.Scale(d.z, lambda, d.z)
-}
-
 // directions asks for the directions at v of a single-loop method of second order:
 // d = (∇_x f − J z, ∇_y g, Hz − b).
 func (s *tripleState) directions(w *turn, d, v triple, on draws) {

@@ -1,0 +1,92 @@
+package algo
+
+import (
+	"context"
+
+	"dsbo"
+	"dsbo/internal/linalg"
+)
+
+// SubBiO is SubBiO (Yang, Gao, Yuan, "LancBiO: Dynamic Lanczos-aided Bilevel Optimization via
+// Krylov Subspace", ICLR 2025), for one agent:
+//
+//	T times y −= β ∇_y g(x, y)
+//	z = argmin ½ z'Hz − b'z in span{b, (I − γH) z₋}, z₋ the last z
+//	u = ∇_x f − J z;  x −= α u
+//
+// The lines are certain, from the authors' program; that z is 0 at the start, where theirs is
+// random, is ours. At a fixed point it is exact. Draws: {Lower, k, t}, {Upper, k, 0}, and one
+// {Curvature, k, 0} for J and all products.
+type SubBiO struct {
+	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
+	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y
+	Gamma Schedule `json:"gamma,omitzero" default:"0.1"` // γ, step of the second vector
+	T     int      `json:"T,omitzero" default:"10"`      // steps of y
+
+	soloState
+	e, he [2][]float64 // an orthonormal basis of the plane, and its products
+}
+
+// Init implements [Method].
+func (a *SubBiO) Init(p, q, K int) error {
+	c := a.prepare(a, p, q, K)
+	if c.err != nil {
+		return c.err
+	}
+	a.z = a.carried("z", q)
+	a.scratch(q, &a.e[0], &a.e[1], &a.he[0], &a.he[1])
+	return nil
+}
+
+// Cost of an iteration: nothing is sent; T gradients of g, one of f, at most 3 Hessian-vector
+// products (2 in the first, fewer where b and the second vector are one direction) and one
+// Jacobian-vector product.
+func (a *SubBiO) Cost(k int) Cost {
+	return Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: min(2+k, 3), JVP: 1}}
+}
+
+// Step is one outer iteration; m is not used.
+func (a *SubBiO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+	w := a.newTurn(ctx, k, o, m)
+	a.descendY(&w, a.T)
+	a.minimize(&w)
+	a.descendX(&w)
+	return w.err
+}
+
+// minimize sets z to the minimizer in the span.
+func (a *SubBiO) minimize(w *turn) {
+	s, dot := w.draw(dsbo.Curvature, 0), linalg.Dot[float64]
+	w.hvp(a.he[0], a.x, a.y, a.z, s)
+	copy(a.e[0], a.b)
+	linalg.Comb(a.e[1], 1, a.z, -a.gamma(w.k), a.he[0])
+	linalg.Fill(a.z, 0)
+	n := 0 // of the basis
+	for _, v := range a.e {
+		long := linalg.Norm(v)
+		if n > 0 {
+			linalg.Axpy(v, -dot(a.e[0], v), a.e[0])
+		}
+		if rest := linalg.Norm(v); rest > vanished*long {
+			linalg.Scale(a.e[n], 1/rest, v)
+			w.hvp(a.he[n], a.x, a.y, a.e[n], s)
+			n++
+		}
+	}
+	if w.err != nil {
+		return
+	}
+	switch e, h := a.e, a.he; n { // c solves (E'HE) c = E'b, and z = E c
+	case 1:
+		linalg.Scale(a.z, dot(e[0], a.b)/dot(e[0], h[0]), e[0])
+	case 2:
+		g00, g01, g10, g11 := dot(e[0], h[0]), dot(e[0], h[1]), dot(e[1], h[0]), dot(e[1], h[1])
+		b0, b1 := dot(e[0], a.b), dot(e[1], a.b)
+		det := float64(g00*g11) - float64(g01*g10)
+		linalg.Comb(a.z, (float64(b0*g11)-float64(g01*b1))/det, e[0], (float64(g00*b1)-float64(b0*g10))/det, e[1])
+	}
+}
+
+// vanished is the share of a vector at or below which what is left of it, once it is orthogonal to
+// others, is rounding.
+const vanished = 1e-12
