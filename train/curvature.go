@@ -64,9 +64,18 @@ func (r *runner) followMembers(ctx context.Context) error {
 // agents find the same bits. x and y (lengths p and q, the same in all processes) are not changed.
 // It is NaN where products are not finite.
 func (p Problem) leastEigenvalue(ctx context.Context, g *network.Group, x, y []float64) (float64, error) {
-	least, err := linalg.Least(len(y), func(dst, v []float64) error {
+	return leastOfMean(ctx, g, len(y), func(i int, dst, v []float64) error {
+		return p.oracle(i).HVP(dst, x, y, v, allExamples)
+	})
+}
+
+// leastOfMean is about the least eigenvalue of the mean of agents' matrices, of which product
+// writes a product.
+func leastOfMean(ctx context.Context, g *network.Group, q int,
+	product func(i int, dst, v []float64) error) (float64, error) {
+	least, err := linalg.Least(q, func(dst, v []float64) error {
 		return g.Mean(ctx, g.FineWire(), dst, func(i int, part []float64) error {
-			if err := p.oracle(i).HVP(part, x, y, v, allExamples); err != nil {
+			if err := product(i, part, v); err != nil {
 				return fmt.Errorf("agent %d: %w", g.Number(i), err)
 			}
 			return nil

@@ -40,7 +40,11 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	if r.done == 0 {
-		if err := r.Problem.CheckStart(r.start()); err != nil {
+		err := r.Problem.CheckStart(r.start())
+		if err == nil {
+			err = r.checkCentral(ctx)
+		}
+		if err != nil {
 			return nil, errors.Join(err, r.metrics.Close())
 		}
 	}

@@ -1,0 +1,71 @@
+package train
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/internal/linalg"
+	"dsbo/internal/num"
+)
+
+// farOut is how far from the start of y the curvature of λg − f is looked at, in each entry times a
+// normal number.
+const farOut = 1e9
+
+// checkCentral requires of a method that takes central differences of a penalty that λg − f,
+// averaged, has a minimum in y: that it curves upwards far out. For quadratics that is λ above the
+// largest eigenvalue of (∇²_yy g)⁻¹ ∇²_yy f, which λ > L_f/μ_g is enough for. A loss f whose
+// gradient is bounded leaves a minimum with any λ, and is flat there. It takes at most 60 products
+// with ∇²_yy g and as many differences of ∇_y f, each over all agents. Problems that are not
+// evaluated, or not convex, are not asked.
+func (r *runner) checkCentral(ctx context.Context) error {
+	lambda := algo.TraitsOf(r.agents[r.Local()[0]].alg).Central
+	if lambda == 0 || r.Problem.Nonconvex || r.Problem.Evaluate == nil {
+		return nil
+	}
+	least, err := r.leastFarOut(ctx, lambda, 1)
+	if err != nil || !(least < 0) {
+		return err
+	}
+	ofG, err := r.leastFarOut(ctx, 1, 0)
+	if err != nil {
+		return err
+	}
+	name := "lam"
+	if !slices.Contains(algo.Parameters(r.Config.Method), name) {
+		name = "lam0"
+	}
+	return dsbo.ConfigErrorf("%s: %s must be above L_f/μ_g with order 2, so that λg − f has a minimum in y (%.3g is "+
+		"enough here); it is %g", algo.NameOf(r.Config.Method), name, lambda-least/ofG*1.01, lambda)
+}
+
+// leastFarOut returns about the least eigenvalue of the averaged Hessian of ofG·g − ofF·f in y, far
+// from the start of y.
+func (r *runner) leastFarOut(ctx context.Context, ofG, ofF float64) (float64, error) {
+	const h = farOut * 1e-3 // of differences, which are exact for quadratics; elsewhere the sign counts
+	p := r.Problem
+	p.Sent = &r.eval.sent
+	x, y := r.start()
+	far, draws := slices.Clone(y), rand.New(rand.NewPCG(1, 0))
+	for i := range far {
+		far[i] += float64(farOut * num.Normal(draws))
+	}
+	return leastOfMean(r.collectiveContext(ctx), p.agents(), len(y), func(i int, dst, v []float64) error {
+		up, down, at := make([]float64, len(y)), make([]float64, len(y)), make([]float64, len(y))
+		linalg.Comb(at, 1, far, h, v)
+		err := p.oracle(i).UpperGrad(nil, up, x, at, allExamples)
+		if err == nil {
+			linalg.Comb(at, 1, far, -h, v)
+			err = p.oracle(i).UpperGrad(nil, down, x, at, allExamples)
+		}
+		if err == nil {
+			err = p.oracle(i).HVP(dst, x, far, v, allExamples)
+		}
+		linalg.Sub(up, up, down)
+		linalg.Comb(dst, ofG, dst, -ofF/(2*h), up)
+		return err
+	})
+}
