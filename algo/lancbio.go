@@ -29,7 +29,7 @@ type LancBiO struct {
 	Alpha Schedule `json:"alpha,omitzero" default:"0.1"`       // α, step of x
 	Beta  Schedule `json:"beta,omitzero" default:"0.1"`        // β, step of y
 	T     int      `json:"T,omitzero" default:"10"`            // steps of y
-	Dim   int      `json:"dim,omitzero" default:"3"`          // m, iterations from restart to restart
+	Dim   int      `json:"dim,omitzero" default:"3"`           // m, iterations from restart to restart
 	Fre   int      `json:"dim_fre,omitzero" must:"at least 0"` // iterations after which m grows; 0: it stays
 	Inc   float64  `json:"dim_inc,omitzero" default:"1"`       // what m is multiplied by
 	Max   int      `json:"dim_max,omitzero" default:"50"`      // the largest m that it grows to

@@ -67,20 +67,23 @@ func TestCentralNeedsAMinimum(t *testing.T) {
 				return "0.05"
 			}
 			for share, order := range map[float64]int{0.95: 2, 1.05: 2, 0.9: 1} {
-				c.Method = method(t, name, "alpha=1e-9", "beta=0.05", "gamma="+gamma(share*sharp), fmt.Sprint("order=", order),
-					fmt.Sprint("lam=", share*sharp), fmt.Sprint("lam0=", share*sharp))
+				lambda := fmt.Sprint(share * sharp)
+				c.Method = method(t, name, "alpha=1e-9", "beta=0.05", "gamma="+gamma(share*sharp),
+					fmt.Sprint("order=", order), "lam="+lambda, "lam0="+lambda)
 				_, err := train.Run(t.Context(), c)
 				if share > 1 || order == 1 {
 					testkit.OK(err)
 					continue
 				}
 				parameter := map[bool]string{true: "lam0", false: "lam"}[name == "f2sa"]
-				want := name + ": " + parameter + " must be above L_f/μ_g with order 2, so that λg − f has a minimum in y ("
+				want := name + ": " + parameter +
+					" must be above L_f/μ_g with order 2, so that λg − f has a minimum in y ("
 				var enough, is float64
 				if !errors.Is(err, dsbo.ErrConfig) || !strings.HasPrefix(err.Error(), want) {
 					t.Fatalf("seed %d, λ of %g: error %v", seed, share*sharp, err)
 				}
-				testkit.Get(fmt.Sscanf(strings.TrimPrefix(err.Error(), want), "%g is enough here); it is %g", &enough, &is))
+				rest := strings.TrimPrefix(err.Error(), want)
+				testkit.Get(fmt.Sscanf(rest, "%g is enough here); it is %g", &enough, &is))
 				if math.Abs(is-share*sharp) > 1e-9 || enough < sharp || enough > 3*sharp {
 					t.Errorf("seed %d: %v; the least is %g", seed, err, sharp)
 				}
