@@ -56,6 +56,10 @@ func checkSurvival(t *tune) error {
 	case column == "":
 		return dsbo.ConfigErrorf(
 			"-task survival must have -event, the column that says whether a time ended with the event")
+	case strings.HasSuffix(t.event, "="):
+		return dsbo.ConfigErrorf("-event must have a word behind =, such as status=dead; it is %s", t.event)
+	case t.rareClasses != "":
+		return dsbo.ConfigErrorf("-rare-classes is for classes; -task is survival")
 	case t.model != "" && t.model != linear:
 		return dsbo.ConfigErrorf("-model must be linear with -task survival; it is %s", t.model)
 	case t.exchangeAlone:

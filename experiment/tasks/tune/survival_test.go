@@ -178,6 +178,8 @@ func TestSurvivalRefused(t *testing.T) {
 		"-event=dead -target=dose":          "column dose: a time must be a number from 0; it is -",
 		"-event=dead -drop=age -target=end": "column end, the target, must have durations until events as numbers",
 		"-event=dead -task=count":           "-event and -ties must come with -task survival; -task is count",
+		"-drop=age -event=end=":             "-event must have a word behind =, such as status=dead; it is end=",
+		"-event=dead -rare-classes=merge":   "-rare-classes is for classes; -task is survival",
 		"-event=dead -exchange-alone":       "-exchange-alone must not be given with -task survival",
 		"-event=dead -ties=exact":           "-ties must be efron or breslow",
 		"-event=dead " + few:                "there must be 5 events at least among the test rows of all sites",
