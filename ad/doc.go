@@ -18,7 +18,8 @@
 // same closed set of ops:
 //
 //	elementwise       Add Sub Mul Div Sum Scale Neg Offset Square Pow Power Sqrt Rsqrt
-//	                  Exp Expm1 Log Log1p Tanh Sigmoid Softplus Erf Sin Cos Atan Uniform
+//	                  Exp Expm1 Log Log1p LogAddExp Tanh Sigmoid Softplus Erf Sin Cos Tan Asin
+//	                  Acos Atan Sinh Cosh Atanh Floor Mod Uniform
 //	                  Erfc Lgamma Digamma Polygamma NormalCDF LogNormalCDF
 //	  with kinks      ReLU Step Abs Sign Max Min Clip
 //	  of conditions   Where Greater GreaterEqual Less LessEqual Equal NotEqual
@@ -29,7 +30,8 @@
 //	                  RowLogSumExp RowMax RowMin RowHit
 //	parts             Part PartVec Place Item Rows Cols ConcatRows
 //	                  ConcatCols Reshape Flatten Transpose
-//	more than 2 axes  Einsum TensorOf, and a Tensor's Transpose and Sum
+//	more than 2 axes  Einsum TensorOf, and a Tensor's Transpose, Sum, Mean, Max, Min, Prod, Norm,
+//	                  LogSumExp, Softmax; Reduced, Along and Accumulated take any function of rows
 //	tables            Gather, which is an embedding too; NewConst
 //	                  SegmentSum ScatterAdd SparseMatMul
 //	orders            SortRows ArgSort TopK ArgMax TakeAlongRows
