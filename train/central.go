@@ -39,7 +39,7 @@ func (r *runner) checkCentral(ctx context.Context) error {
 		name = "lam0"
 	}
 	return dsbo.ConfigErrorf("%s: %s must be above L_f/μ_g with order 2, so that λg − f has a minimum in y (%.3g is "+
-		"enough here); it is %g", algo.NameOf(r.Config.Method), name, lambda-least/ofG*1.01, lambda)
+		"enough here); it is %g", algo.NameOf(r.Config.Method), name, lambda-float64(least/ofG*1.01), lambda)
 }
 
 // leastFarOut returns about the least eigenvalue of the averaged Hessian of ofG·g − ofF·f in y, far

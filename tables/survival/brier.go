@@ -47,7 +47,7 @@ func NewBrier(grid, events []float64) *Brier {
 	for k := range grid[1:] {
 		before += events[k]
 		for of := range b.shown {
-			away := math.Abs(before/total - float64(of+1)/(shownTimes+1))
+			away := math.Abs(before/total - float64(float64(of+1)/(shownTimes+1)))
 			if b.shown[of] == 0 || away < nearest[of] {
 				b.shown[of], nearest[of] = k+1, away
 			}

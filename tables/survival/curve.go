@@ -91,7 +91,7 @@ func AddCurve(sums, grid, times, rows []float64) {
 		}
 		share, sum := own.At(end)
 		if share > 0 && before > 0 {
-			left := risk * (share / before)
+			left := float64(risk * (share / before))
 			sums[perStep*k+1] += left
 			sums[perStep*k+2] += float64(left * left * (sum - spread))
 		}
