@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"dsbo"
 	"dsbo/experiment/candidates"
 	"dsbo/internal/testkit"
 	"dsbo/models"
@@ -106,6 +107,41 @@ func TestExchangedRows(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%+v, %d agents: rows of %v numbers, want %v", c.sites, c.agents, got, c.want)
+		}
+	}
+}
+
+// TestOthersAlone: each site has the loss and the accuracy of the models of all, in the sites'
+// order; none of a model that was not found, and none where it has fewer than 20 test rows.
+func TestOthersAlone(t *testing.T) {
+	p := train.Problem{Oracles: slices.Repeat([]dsbo.Oracle{struct{ dsbo.Oracle }{}}, 4)}
+	p.Score = func(i int, m train.Fit) (s train.Scores, err error) {
+		s.Test = train.Score{Rows: 10, Losses: m.X[0] + float64(100*i), Right: m.Y[0]}
+		return s, nil
+	}
+	e := &ending{run: &run{Job: new(Job)}}
+	e.problem.model = models.Logistic{Features: 3}
+	nx, ny := e.problem.model.Dims()
+	own := make([]train.Fit, 4)
+	for i := range own[:3] { // the last one found none
+		own[i] = train.Fit{X: slices.Repeat([]float64{float64(10 + i)}, nx),
+			Y: slices.Repeat([]float64{float64(1 + i)}, ny)}
+	}
+	sites := []runs.Site{{Examples: 20}, {Examples: 19}, {Examples: 21}, {Examples: 90}}
+	testkit.OK(e.exchangeSiteModels(t.Context(), sites, p, own))
+	for i, s := range sites {
+		if len(s.OthersAlone) != 4 {
+			t.Fatalf("site %d has %d scores", i, len(s.OthersAlone))
+		}
+		for k, got := range s.OthersAlone {
+			loss, accuracy := runs.Number(float64(10+k+100*i)/10), runs.Number(float64(1+k)/10)
+			if k == 3 || i == 1 {
+				if got.Loss.Known() || got.Accuracy.Known() {
+					t.Errorf("site %d, model of site %d: %+v, want none", i, k, got)
+				}
+			} else if got.Loss != loss || got.Accuracy != accuracy {
+				t.Errorf("site %d, model of site %d: %+v, want %v and %v", i, k, got, loss, accuracy)
+			}
 		}
 	}
 }

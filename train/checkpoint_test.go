@@ -51,6 +51,10 @@ func TestCheckpointRoundTrip(t *testing.T) {
 			t.Errorf("%s: %v, want that it is refused", name, err)
 		}
 	}
+	last := []dsbo.Named{{Name: "x", Value: make([]float64, 5000)}, {Name: "y", Value: x}}
+	if err := got.restore(1, last); !errors.Is(err, errCorrupt) || !strings.Contains(err.Error(), "agent 1 lacks y") {
+		t.Errorf("an array after the last one: %v, want that it is refused", err)
+	}
 	if err := got.restore(2, []dsbo.Named{{Name: "x", Value: x}}); !errors.Is(err, errCorrupt) {
 		t.Errorf("an agent too many: %v", err)
 	}

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"maps"
 	"path/filepath"
 	"testing"
 
@@ -41,6 +42,36 @@ func TestTallyOfProcesses(t *testing.T) {
 	third.Label(network.Carried{Way: network.BySum, Numbers: 4})
 	if r := third.Make(Report{}, new(Guard)); r.Rows[2].Phase != plan.Iterations || r.Rows[3].Phase != plan.Evaluation {
 		t.Errorf("%+v are not in the order of a run", r.Rows)
+	}
+}
+
+// TestLabel: what is counted goes to the row of the last label's first quantity, once each for all;
+// without a quantity, and once a phase begins, to the row of progress.
+func TestLabel(t *testing.T) {
+	tally := testkit.Get(OpenTally(filepath.Join(t.TempDir(), "sent.json")))
+	tally.Begin(plan.Iterations)
+	sum, group := network.Carried{Way: network.BySum, Numbers: 2}, network.Carried{Way: network.BySum, Numbers: 3,
+		Group: true}
+	tally.Label(sum, group)
+	tally.Count(1, 16)
+	tally.Label()
+	tally.Count(1, 8)
+	tally.Label(group)
+	tally.Count(2, 24)
+	tally.Begin(plan.Iterations)
+	tally.Count(2, 4)
+	of := func(phase string, w network.Carried) key { return key{Phase: phase, Way: w.Way, Numbers: w.Numbers} }
+	for k, want := range map[key]row{
+		of(plan.Iterations, sum):                     {Times: 1, To: map[int]Count{1: {1, 16}}},
+		of(plan.Evaluation, group):                   {Times: 2, To: map[int]Count{2: {1, 24}}},
+		{Phase: plan.Iterations, Way: network.ByRow}: {To: map[int]Count{1: {1, 8}, 2: {1, 4}}},
+	} {
+		if got := tally.row(k); got.Times != want.Times || !maps.Equal(got.To, want.To) {
+			t.Errorf("%+v: %d times, %v; want %d times, %v", k, got.Times, got.To, want.Times, want.To)
+		}
+	}
+	if len(tally.of.Rows) != 3 {
+		t.Errorf("%d rows are counted, want 3: %+v", len(tally.of.Rows), tally.of.Rows)
 	}
 }
 

@@ -130,6 +130,22 @@ func TestSums(t *testing.T) {
 	}
 }
 
+// TestSumsOfManyColumns: a fit of 400 weights without levels is made, and has sums of its own; one
+// of more is refused, and its columns are measured and tested alone.
+func TestSumsOfManyColumns(t *testing.T) {
+	for _, c := range []struct {
+		kind             Kind
+		classes, columns int
+		want             int
+	}{{Number, 0, 400, 6}, {Number, 0, 401, 2}, {Class, 3, 200, 6}, {Class, 3, 201, 2}, {Hazard, 0, 400, 4},
+		{Hazard, 0, 401, 2}} {
+		tables := Tables{Kind: c.kind, Classes: c.classes, Columns: numbers(c.columns)}
+		if got := len(tables.Sums()); got != c.want {
+			t.Errorf("kind %v, %d columns, %d classes: %d sums, want %d", c.kind, c.columns, c.classes, got, c.want)
+		}
+	}
+}
+
 // TestSumsOfUnlikeSites: where one site alone has a word, the numbers that are of that site alone
 // are the ones of the word's column, in all sums; where it has a level of its own, most of the
 // rows, or numbers of another size, there is no other.

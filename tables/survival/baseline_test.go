@@ -175,3 +175,31 @@ func TestFewBins(t *testing.T) {
 		}
 	}
 }
+
+// TestIsValid: the edges of a baseline ascend from 0 and its hazard does not fall, each finite.
+func TestIsValid(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		edges, cumulative []float64
+		want              bool
+	}{
+		{[]float64{0}, []float64{0}, true},
+		{[]float64{0, 1, 2}, []float64{0, 1, 1}, true},
+		{nil, nil, false},
+		{[]float64{0, 1}, []float64{0}, false},
+		{[]float64{1, 2}, []float64{0, 1}, false},
+		{[]float64{-1, 2}, []float64{0, 1}, false},
+		{[]float64{0, 1}, []float64{0.1, 1}, false},
+		{[]float64{0, 1, 1}, []float64{0, 1, 2}, false},
+		{[]float64{0, 2, 1}, []float64{0, 1, 2}, false},
+		{[]float64{0, 1, 2}, []float64{0, 1, 0.9}, false},
+		{[]float64{0, 1, inf}, []float64{0, 1, 2}, false},
+		{[]float64{0, 1, 2}, []float64{0, 1, inf}, false},
+		{[]float64{0, math.NaN()}, []float64{0, 1}, false},
+		{[]float64{0, 1}, []float64{0, math.NaN()}, false},
+	} {
+		if got := (survival.Baseline{Edges: c.edges, Cumulative: c.cumulative}).IsValid(); got != c.want {
+			t.Errorf("edges %v with hazards %v: valid %t, want %t", c.edges, c.cumulative, got, c.want)
+		}
+	}
+}

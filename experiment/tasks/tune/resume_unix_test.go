@@ -87,6 +87,10 @@ func TestStructuresAreResumed(t *testing.T) {
 		t.Fatalf("error %v; the resumed run must go on from the structures:\n%s", err, log)
 	}
 	experimenttest.SameRun(t, killed, whole)
+	starts := func(note string) bool { return strings.HasPrefix(note, "λ starts at ") }
+	if notes := testkit.Get(f.ReadSummary()).Verdict.Notes; !slices.ContainsFunc(notes, starts) {
+		t.Errorf("the notes of the resumed run must have where λ starts: %q", notes)
+	}
 	got, want := testkit.Get(f.ReadSummary()).Traffic, testkit.Get(runs.Folder(whole).ReadSummary()).Traffic
 	if got.Setup != want.Setup || got.Setup.Bytes == 0 {
 		t.Errorf("%+v was sent to find structures, without a kill %+v", got.Setup, want.Setup)
