@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 	"math"
+	"strings"
 	"testing"
 
 	"dsbo/internal/testkit"
@@ -55,5 +58,23 @@ func TestMismatch(t *testing.T) {
 	b := biasesAt(t.Context(), p, ring(8), make([]float64, c.p), []int{20, 300})
 	if !(b[0] > 0.05 && b[1] > 0.01 && b[3] < 1e-5 && b[3] < b[2]) {
 		t.Errorf("local %.3g, MDBO %.3g, HIGP %.3g", b[0], b[1], b[2:])
+	}
+}
+
+// TestBiasFallsByOrder: as λ doubles bias halves with order 1 and quarters with order 2, by all
+// methods with a penalty. Of ν = 1/λ it is c₁ν + c₂ν² + ..., or c₂ν² + c₄ν⁴ + ...: each further
+// ν comes with a further factor (∇²_yy g)⁻¹∇²_yy f, of about L_f/μ_g, below 4 here. From λ = 80 to
+// 160 the ratios are 2 and 4, to about 4/80 and 3 (4/80)².
+func TestBiasFallsByOrder(t *testing.T) {
+	for seed := range uint64(3) {
+		l := testLab()
+		var out bytes.Buffer
+		l.out, l.seed = &out, seed+1
+		order2(t.Context(), l)
+		for order := 1; order <= 2; order++ {
+			if !strings.Contains(out.String(), fmt.Sprintf("\nholds: order %d: from λ = 80 to 160", order)) {
+				t.Errorf("seed %d, order %d:\n%s", l.seed, order, out.String())
+			}
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 
 	"dsbo/ad"
@@ -43,16 +44,17 @@ func growingModels() []growing {
 	}
 }
 
-// drawnExamples are 64 random pictures of ten classes, or for a logistic loss with labels ±1.
-func drawnExamples(m models.Model, features int) data.Examples {
+// drawnExamples are 64 random pictures of ten classes, by the brightest of their first pixels, or
+// for a logistic loss with labels ±1.
+func drawnExamples(m models.Model, features int, r *rand.Rand) data.Examples {
 	const rows = 64
-	r := rand.New(rand.NewPCG(uint64(features), 5))
 	pixels, labels, signs := make([]uint8, rows*features), make([]uint8, rows), make([]float64, rows)
 	for i := range pixels {
 		pixels[i] = uint8(r.IntN(256))
 	}
 	for i := range labels {
-		labels[i] = uint8(r.IntN(10))
+		first := pixels[i*features:][:10]
+		labels[i] = uint8(slices.Index(first, slices.Max(first)))
 		signs[i] = float64(2*int(labels[i]%2) - 1)
 	}
 	e := data.Examples{X: testkit.Get(ad.ByteTable(rows, features, pixels, 1./255)),
@@ -147,7 +149,7 @@ func hessian(_ context.Context, l *lab) {
 		var sizes, ms, mb [whole + 1][]float64 // by question
 		for _, size := range pick(l, c.sizes, c.sizes[:1]) {
 			m, features := c.model(size)
-			e := drawnExamples(m, features)
+			e := drawnExamples(m, features, rand.New(rand.NewPCG(5, 5)))
 			_, q := m.Dims()
 			cells := []float64{float64(q)}
 			for i, asked := range questions(normal(rand.New(rand.NewPCG(uint64(q), 7)), q, 1)) {

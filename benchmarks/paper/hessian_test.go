@@ -1,9 +1,9 @@
 package main
 
 import (
+	"math/rand/v2"
 	"testing"
 
-	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 	"dsbo/models"
 )
@@ -17,8 +17,8 @@ func TestNothingKept(t *testing.T) {
 		}
 		m, features := c.model(c.sizes[0])
 		_, q := m.Dims()
-		e, v := drawnExamples(m, features), make([]float64, q)
-		linalg.Fill(v, .1)
+		r := rand.New(rand.NewPCG(5, 5))
+		e, v := drawnExamples(m, features, r), normal(r, q, .1)
 		for _, asked := range questions(v) {
 			err := testkit.Catch(func() {
 				if ms, mb := costOf(m, e, asked, 2); !(ms >= 0) || !(mb > 0) {

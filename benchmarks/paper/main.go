@@ -29,6 +29,7 @@ func experiments() []experiment {
 		{"higp", "Algorithm 1 alone: linear convergence, against the step and the graph", higp},
 		{"mismatch", "eq. 4: the bias of averaged local hypergradients, and MDBO's", mismatch},
 		{"hessian", "a Hessian-vector product against the whole Hessian: time and memory", hessian},
+		{"order2", "central differences: the bias of methods with a penalty, against λ", order2},
 	}
 }
 
@@ -42,7 +43,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	only := f.String("only", "",
 		"`experiments` to run, with commas between: "+strings.Join(names, ", ")+" (default all)")
 	f.BoolVar(&l.quick, "quick", false, "small and short versions: they show that all works, not what holds")
-	f.StringVar(&l.figures, "figures", "", "existing `folder` for the figures of hessian (default: none is drawn)")
+	f.StringVar(&l.figures, "figures", "",
+		"existing `folder` for the figures of hessian and order2 (default: none is drawn)")
 	f.Uint64Var(&l.seed, "seed", 1, "seed of problems and draws")
 	f.Group("Experiments", "only", "quick", "figures", "seed")
 	if err := f.Parse(args, stdout); err != nil {

@@ -28,7 +28,7 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{[]string{"-h"}, cli.OK, "-only"},
 		{[]string{"-only", "higp,rain"}, cli.Usage,
-			`-only must name some of convergence, higp, mismatch, hessian; ` +
+			`-only must name some of convergence, higp, mismatch, hessian, order2; ` +
 				`"rain" is none of them`},
 		{[]string{"-only", "higp,"}, cli.Usage, `"" is none of them`},
 		{[]string{"mismatch"}, cli.Usage, `unexpected argument "mismatch"`},
@@ -62,8 +62,9 @@ func TestQuick(t *testing.T) {
 			if err := command(t.Context(), args, &first, &errs); err != nil {
 				t.Fatalf("%v\n%s%s", err, first.String(), errs.String())
 			}
-			if drawn := testkit.Get(filepath.Glob(dir + "/*.svg")); (len(drawn) > 0) != (e.name == "hessian") {
-				t.Errorf("%s draws %q, only hessian draws", e.name, drawn)
+			draws := e.name == "hessian" || e.name == "order2"
+			if drawn := testkit.Get(filepath.Glob(dir + "/*.svg")); (len(drawn) > 0) != draws {
+				t.Errorf("%s draws %q, only hessian and order2 draw", e.name, drawn)
 			}
 			if e.name != "convergence" { // whose seeds run at once, as the IDs of all others do
 				return

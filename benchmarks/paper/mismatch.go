@@ -28,11 +28,7 @@ func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float
 	solver := exact.Solver{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-12}
 	sol := testkit.Get(solver.Solve(ctx, x))
 	off := func(estimates [][]float64) float64 {
-		avg := make([]float64, len(x))
-		for _, estimate := range estimates {
-			linalg.Add(avg, avg, estimate)
-		}
-		linalg.Scale(avg, 1/float64(len(estimates)), avg)
+		avg := meanOf(estimates)
 		linalg.Sub(avg, avg, sol.Gradient)
 		return linalg.Norm(avg) / linalg.Norm(sol.Gradient)
 	}
@@ -48,6 +44,16 @@ func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float
 		all = append(all, off(estimates(ctx, p.Oracles, w, x, sol.Y, 0.4/lmax, N)))
 	}
 	return all
+}
+
+// meanOf returns the mean of vectors of one length.
+func meanOf(vectors [][]float64) []float64 {
+	avg := make([]float64, len(vectors[0]))
+	for _, v := range vectors {
+		linalg.Add(avg, avg, v)
+	}
+	linalg.Scale(avg, 1/float64(len(vectors)), avg)
+	return avg
 }
 
 // withOwnHessian is ∇_x f − J H⁻¹ ∇_y f of one agent at (x, y).
