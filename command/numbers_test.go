@@ -60,6 +60,20 @@ func numberedRuns(tables string) map[string]numberedRun {
 	return all
 }
 
+// writeTimes writes the table of site i with two more columns: counts, and times.
+func writeTimes(path string, i int) {
+	writeTable(path, i)
+	var text strings.Builder
+	for k, line := range slices.Collect(strings.Lines(string(testkit.Get(os.ReadFile(path))))) {
+		more := fmt.Sprintf(",%d,%d\n", k*7%5, 1+k*k%97)
+		if k == 0 {
+			more = ",visits,time\n"
+		}
+		text.WriteString(strings.TrimSuffix(line, "\n") + more)
+	}
+	testkit.OK(os.WriteFile(path, []byte(text.String()), 0o644))
+}
+
 // TestNumbersVersion: runs have the bits, and send as much, as programs of the same version of
 // numbers, which can be in one run with this one. Where a change moves them, raise
 // wording.NumbersVersion, and write the lines that the test prints to the file.
@@ -68,17 +82,7 @@ func TestNumbersVersion(t *testing.T) {
 	defer kernel.Use(kernel.Generic)() // which all machines have
 	dir := t.TempDir()
 	for i := range 3 {
-		path := filepath.Join(dir, fmt.Sprintf("site%d.csv", i))
-		writeTable(path, i)
-		var text strings.Builder
-		for k, line := range slices.Collect(strings.Lines(string(testkit.Get(os.ReadFile(path))))) {
-			more := fmt.Sprintf(",%d,%d\n", k*7%5, 1+k*k%97)
-			if k == 0 {
-				more = ",visits,time\n"
-			}
-			text.WriteString(strings.TrimSuffix(line, "\n") + more)
-		}
-		testkit.OK(os.WriteFile(path, []byte(text.String()), 0o644))
+		writeTimes(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)), i)
 	}
 	all := numberedRuns(filepath.Join(dir, "site{agent}.csv"))
 	got := fmt.Sprintf("version %d\n", wording.NumbersVersion)

@@ -113,6 +113,38 @@ func TestCurvatureOfSites(t *testing.T) {
 	}
 }
 
+// TestSurvivalOfSites: of times too each site finds what one process finds, and what it sends is
+// listed before.
+func TestSurvivalOfSites(t *testing.T) {
+	testkit.Long(t, "as TestSite, of times")
+	const n = 3
+	dir := t.TempDir()
+	for i := range n {
+		writeTimes(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)), i)
+	}
+	flags := []string{"-task=survival", "-target=time", "-event=ill=yes", "-K=2", "-folds=2", "-split=0.25:0.25:0.5"}
+	cluster := writeCluster(t, dir, n, map[string]any{"task": "tune", "flags": flags})
+	out, certs := filepath.Join(dir, "out"), filepath.Join(dir, "certs")
+	runCommand(t, "pki", "-cluster="+cluster, "-out="+certs)
+	atOnce(t, n, withoutPage, func(i int) []string {
+		return []string{"tune", "-certs=" + certs, "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i),
+			fmt.Sprintf("-data=%s/site%d.csv", dir, i)}
+	})
+	disclosed(t, out, certs, n)
+	data := "-data=" + filepath.Join(dir, "site{agent}.csv")
+	together := aloneOf(t, tune.Task(), dir, append(flags, data)...)
+	same(t, out, together, n)
+	one := testkit.Get(runs.Folder(together).ReadFile(runs.AssessmentFile))
+	of := testkit.Get(runs.Folder(filepath.Join(out, "agent-1")).ReadFile(runs.AssessmentFile))
+	if !bytes.Equal(of, one) || !bytes.Contains(one, []byte("Brier score")) {
+		t.Errorf("the assessment of agent 1 is %s; one process has %s", of, one)
+	}
+	text := runCommand(t, append([]string{"tune", "-explain-privacy", data}, flags...)...)
+	if !strings.Contains(text, "squared errors of probabilities") {
+		t.Error(text)
+	}
+}
+
 // TestSiteSurvives: agents that are killed before they have a checkpoint find sums together anew,
 // those that come back later know them; structures of penalties are among what is in setup.json.
 func TestSiteSurvives(t *testing.T) {

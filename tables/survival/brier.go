@@ -35,16 +35,18 @@ const (
 )
 
 // NewBrier returns sums of 0 for a grid, and the events of its bins, which choose the times shown:
-// the edges nearest to 25, 50 and 75 % of them.
+// the edges nearest to 25, 50 and 75 % of them. Without a grid, which is not known before sites
+// have met, there are as many sums.
 func NewBrier(grid, events []float64) *Brier {
 	b := &Brier{grid: grid, numbers: make([]float64, perEdge*mostBins+shownTimes*riskBins*perRisk),
 		errors: make([]float64, shownTimes+1)}
 	total, nearest := 0.0, [shownTimes]float64{}
-	for k := range grid[1:] {
+	bins := max(len(grid)-1, 0)
+	for k := range bins {
 		total += events[k]
 	}
 	before := 0.0
-	for k := range grid[1:] {
+	for k := range bins {
 		before += events[k]
 		for of := range b.shown {
 			away := math.Abs(before/total - float64(float64(of+1)/(shownTimes+1)))
