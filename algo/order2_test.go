@@ -38,6 +38,23 @@ func TestCentralStepsAreAlike(t *testing.T) {
 				}
 			}
 		}
+		for steps, ok := range map[string]bool{ // first 3, 1/3, 1 and 1 times as far
+			`"beta":%g,"gamma":"%g/(k+1)"`: false, `"beta":"%g/(k+1)","gamma":%g`: false,
+			`"beta":"%g/sqrt(k+1)","gamma":"%g/(k+1)"`: true, `"beta":%g,"gamma":"%g,9"`: true,
+		} {
+			beta, gamma := 0.01, c.equal
+			switch {
+			case ok:
+			case strings.HasPrefix(steps, `"beta":%g,`):
+				gamma *= 3
+			default:
+				beta *= 3
+			}
+			m := made(t, name, fmt.Sprintf(`{"%s":8,`+steps+`,"order":2}`, c.lambda, beta, gamma))
+			if err := m.Init(3, 4, 10); (err == nil) != ok {
+				t.Errorf("%s, "+steps+": error %v, want one: %t", name, beta, gamma, err, !ok)
+			}
+		}
 		m := made(t, name, `{"order":2,"beta":"auto","gamma":"auto"}`)
 		testkit.OK(algo.Clone(m).Init(3, 4, 10))
 		testkit.Get(algo.Bind(m, algo.Curvature{L: 3, Y: 0.5, Z: 0.2}))

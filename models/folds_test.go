@@ -134,3 +134,28 @@ func TestPrior(t *testing.T) {
 		}
 	}
 }
+
+// TestPenaltyOfFoldsApart: with Apart each fold's weights have the penalties of its own part of x,
+// else all folds' the same ones.
+func TestPenaltyOfFoldsApart(t *testing.T) {
+	for apart, p := range map[bool]int{true: 6, false: 3} {
+		m := models.Folds{Of: models.Linear{Features: 3, Outputs: 1, Penalties: models.PerFeature{}}, Count: 2,
+			Apart: apart}
+		nx, ny := m.Dims()
+		x, e := make([]float64, nx), make([]float64, ny)
+		for j := range x {
+			x[j] = float64(j)
+		}
+		if m.Penalty(e, x); nx != p {
+			t.Errorf("apart %t: %d log-penalties, want %d", apart, nx, p)
+		}
+		for k := range 2 {
+			weights, _ := m.Fold(e, k)
+			for j, got := range weights { // of the mean over 2 folds and 3 features of e^x w²
+				if want := 2. / 6 * math.Exp(x[(k*3+j)%nx]); math.Abs(got-want) > 1e-13*want {
+					t.Errorf("apart %t, fold %d, weight %d: penalty %v, want %v", apart, k, j, got, want)
+				}
+			}
+		}
+	}
+}

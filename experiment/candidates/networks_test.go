@@ -77,6 +77,9 @@ func TestGrow(t *testing.T) {
 		if len(tried) != c.tried || best != tried[c.best] {
 			t.Errorf("%s: %d are tried, the best has loss %g", name, len(tried), best.Loss)
 		}
+		if got, want := tried[0].Name, "network of 33 hidden units"; got != want {
+			t.Errorf("the name is %q, want %q", got, want)
+		}
 		if got := tried[len(tried)-1].Name; len(tried) == 3 && got != "network of hidden units [540672 1]" {
 			t.Errorf("the name is %q", got)
 		}

@@ -156,6 +156,11 @@ func TestBrier(t *testing.T) {
 			return math.Exp(-h * hazards[site][row])
 		})
 		s, observed := b.Shown()[0], 0.0
+		for _, s := range []survival.Score{s, b.Integrated()} {
+			if low := max(0, 2*s.Value-s.High); !(s.High > s.Value) || math.Abs(s.Low-low) > 1e-15 {
+				t.Errorf("%s: the interval of %+v must reach as far down as up, to 0 at most", name, s)
+			}
+		}
 		c := b.Calibrations()[0]
 		for k, n := range c.Rows {
 			observed += n * c.Observed[k]
