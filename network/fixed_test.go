@@ -44,6 +44,26 @@ func TestSumsFit(t *testing.T) {
 	}
 }
 
+// TestBitsOfWords: a word has the wire's bits, or a term's with its sign and the carries of a sum
+// of n; a guarded one has 12 or 16 bits more, and room for three counts of n agents.
+func TestBitsOfWords(t *testing.T) {
+	const long = shortVector + 1
+	for _, c := range []struct {
+		wire        Wire
+		length, n   int
+		bare, guard int
+		guarded     int
+	}{{Float64, long, 4, 64, 0, 64}, {Float32, long, 4, 32, 12, 44}, {BF16, long, 4, 16, 16, 32},
+		{Int8, long, 4, 10, 16, 26}, {Float32, long, 1024, 35, 12, 47}, {BF16, long, 1024, 19, 16, 35},
+		{Int8, long, 1024, 18, 16, 34}, {Int8, long, 1 << 20, 28, 16, 63}, {Int8, shortVector, 4, Whole, 0, Whole}} {
+		bare, guarded := newFixedPoint(c.wire, c.length, c.n, false), newFixedPoint(c.wire, c.length, c.n, true)
+		if bare.bits != c.bare || bare.guard != 0 || guarded.bits != c.guarded || guarded.guard != c.guard {
+			t.Errorf("%v, %d numbers, n = %d: %d bits with %d of guard, guarded %d with %d; want %d, 0, %d, %d", c.wire,
+				c.length, c.n, bare.bits, bare.guard, guarded.bits, guarded.guard, c.bare, c.guarded, c.guard)
+		}
+	}
+}
+
 // TestTermsAreRounded: a term is the nearest multiple of its block's unit, on wires that do
 // not draw.
 func TestTermsAreRounded(t *testing.T) {
