@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"dsbo"
 	"dsbo/experiment/site"
 	"dsbo/internal/cli"
-	"dsbo/internal/disk"
 	"dsbo/internal/wording"
 	"dsbo/runs"
 )
@@ -57,17 +55,10 @@ func verifyAudit(folder runs.Folder, head string) (site.Chain, error) {
 	if err != nil {
 		return c, err
 	}
-	var d disclosure
-	var r site.Report
-	data, err := disk.ReadFile(folder.Path(runs.DisclosureFile))
-	if err == nil {
-		if err = json.Unmarshal(data, &d); err == nil {
-			err = json.Unmarshal(d.Report, &r)
-		}
-	}
+	_, r, _, err := readDisclosure(folder)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return c, fmt.Errorf("%s: %w", runs.DisclosureFile, err)
+		return c, err
 	case head != "" && !c.Has(head):
 		return c, fmt.Errorf("it must have a line of SHA-256 %s (-head); it has none", head)
 	case r.Audit != "" && !c.Has(r.Audit):

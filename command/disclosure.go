@@ -116,24 +116,30 @@ func (p *program) disclosure(_ context.Context, args []string, stdout, _ io.Writ
 	return nil
 }
 
-// verifyDisclosure returns the report in a run folder, if its agent has signed it. The certificate
-// must name the run, or have the agent's key of keys.
-func verifyDisclosure(folder runs.Folder, trust *pki.Trust, keys []string) (r site.Report, err error) {
-	data, err := disk.ReadFile(folder.Path(runs.DisclosureFile))
-	if err != nil {
-		return r, err
+// readDisclosure returns the report in a run folder, which it does not verify, and the bytes of its
+// file.
+func readDisclosure(folder runs.Folder) (d disclosure, r site.Report, data []byte, err error) {
+	if data, err = disk.ReadFile(folder.Path(runs.DisclosureFile)); err != nil {
+		return d, r, nil, err
 	}
-	var d disclosure
-	var all bytes.Buffer
 	if err = json.Unmarshal(data, &d); err == nil {
 		err = json.Unmarshal(d.Report, &r)
 	}
-	if err == nil {
-		err = json.Compact(&all, data)
-	}
 	if err != nil {
-		return r, fmt.Errorf("%s: %w", runs.DisclosureFile, err)
+		err = fmt.Errorf("%s: %w", runs.DisclosureFile, err)
 	}
+	return d, r, data, err
+}
+
+// verifyDisclosure returns the report in a run folder, if its agent has signed it. The certificate
+// must name the run, or have the agent's key of keys.
+func verifyDisclosure(folder runs.Folder, trust *pki.Trust, keys []string) (site.Report, error) {
+	d, r, data, err := readDisclosure(folder)
+	if err != nil {
+		return r, err
+	}
+	var all bytes.Buffer
+	_ = json.Compact(&all, data)                                         // which has been read
 	if signed, _ := json.Marshal(d); !bytes.Equal(signed, all.Bytes()) { // as with a second report
 		return r, fmt.Errorf("%s must have report, certificate and signature alone, in this order",
 			runs.DisclosureFile)
