@@ -12,7 +12,7 @@ import (
 // each side, and cut into KH×KW patches at every Stride-th pixel. StrideW is the stride along a
 // row of pixels where it is another one, and the pixels of a patch lie DilationH and DilationW
 // apart; 0 stands for Stride and 1. Only windows without these have kernels that need no patches in
-// memory, and pooling by the largest entry.
+// memory.
 type Window struct {
 	H, W, C, KH, KW, Stride, PadH, PadW int // see above
 
@@ -70,8 +70,7 @@ func (w Window) images(op string, images *Node) int {
 
 // A windowRule does to the patches of a window, for each image, what its name says. Adjoint to each
 // other are im2col, which lines patches up, and col2im, which adds them into the places that they
-// came from; poolOp, which adds up each patch, one sum a channel, and unpoolOp, which adds such a
-// sum to each pixel of its patch; pickOp and unpickOp.
+// came from; pickOp and unpickOp.
 //
 // largestOp finds, for each patch and each channel, where the patch has its largest entry: the tap,
 // counted along the rows of the kernel, which is a small whole number. Of equal entries the first
@@ -86,16 +85,13 @@ type windowRule struct {
 const (
 	im2col    named = "Im2col"
 	col2im    named = "Col2im"
-	poolOp    named = "Pool"
-	unpoolOp  named = "Unpool"
 	largestOp named = "Largest"
 	pickOp    named = "Pick"
 	unpickOp  named = "Unpick"
 )
 
 // adjointTo has no largestOp.
-var adjointTo = map[named]named{im2col: col2im, col2im: im2col, poolOp: unpoolOp, unpoolOp: poolOp,
-	pickOp: unpickOp, unpickOp: pickOp}
+var adjointTo = map[named]named{im2col: col2im, col2im: im2col, pickOp: unpickOp, unpickOp: pickOp}
 
 // Im2col turns m images (m × H·W·C) into their patches (m·OutH·OutW × KH·KW·C), so that a
 // convolution with F filters is MatMul(Im2col(images, w), filters, false, true) with filters F ×
@@ -182,8 +178,6 @@ func (r windowRule) lower(nodes) engine.Op {
 		return uncut(with(r.w, "r", im2colKernel, im2colKernel))
 	case col2im:
 		return uncut(with(r.w, "r", col2imKernel, col2imKernel))
-	case poolOp, unpoolOp:
-		return with(r, "r", poolKernel, poolKernel)
 	case largestOp:
 		return kernels("r", pickKernel[float32](r), pickKernel[float64](r))
 	}

@@ -19,12 +19,14 @@ var windows = []Window{
 	{H: 4, W: 6, C: 1, KH: 3, KW: 2, Stride: 1},
 	{H: 6, W: 5, C: 2, KH: 3, KW: 3, Stride: 2, PadH: 1, PadW: 1},
 	{H: 2, W: 2, C: 2, KH: 4, KW: 5, Stride: 1, PadH: 1, PadW: 4},
+	{H: 6, W: 5, C: 2, KH: 2, KW: 3, Stride: 2, StrideW: 1, PadH: 1, PadW: 1, DilationH: 3, DilationW: 2},
 }
 
 // at returns the pixel's index in an image, −1 for padding, of row kh, column kw and channel c of
 // the patch at (oh, ow).
 func (w Window) at(oh, ow, kh, kw, c int) int {
-	i, j := oh*w.Stride+kh-w.PadH, ow*w.Stride+kw-w.PadW
+	strideW, _, _ := w.along()
+	i, j := oh*w.Stride+kh*max(w.DilationH, 1)-w.PadH, ow*strideW+kw*max(w.DilationW, 1)-w.PadW
 	if i < 0 || i >= w.H || j < 0 || j >= w.W {
 		return -1
 	}

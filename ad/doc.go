@@ -30,8 +30,10 @@
 //	                  RowLogSumExp RowMax RowMin RowHit
 //	parts             Part PartVec Place Item Rows Cols ConcatRows
 //	                  ConcatCols Reshape Flatten Transpose
-//	more than 2 axes  Einsum TensorOf, and a Tensor's Transpose, Sum, Mean, Max, Min, Prod, Norm,
-//	                  LogSumExp, Softmax; Reduced, Along and Accumulated take any function of rows
+//	more than 2 axes  Einsum Broadcast TensorOf, and a Tensor's Transpose, Sum, Mean, Max, Min,
+//	                  Prod, Norm, LogSumExp, Softmax; Reduced, Along, Accumulated take any
+//	                  function of rows; Entries Slice Flip Roll Tile Repeat Pad PadWith Resize
+//	                  MeanPool MaxPool Unfold
 //	tables            Gather, which is an embedding too; NewConst
 //	                  SegmentSum ScatterAdd SparseMatMul
 //	orders            SortRows ArgSort TopK ArgMax TakeAlongRows

@@ -60,23 +60,27 @@ func (n named) unequal(a, b tensor.Shape) {
 func (n named) broadcastShape(in ...*Node) tensor.Shape {
 	shape := shapeOf(in[0])
 	for _, a := range in[1:] {
-		s := shapeOf(a)
-		longer, shorter := shape, s
-		if len(s) > len(shape) {
-			longer, shorter = s, shape
-		}
-		all := slices.Clone(longer)
-		for i, length := range shorter {
-			switch to := &all[len(all)-len(shorter)+i]; {
-			case *to == 1:
-				*to = length
-			case length != 1 && length != *to:
-				n.unequal(shape, s)
-			}
-		}
-		shape = all
+		shape = n.commonShape(shape, shapeOf(a))
 	}
 	return shape
+}
+
+// commonShape is broadcastShape of two shapes.
+func (n named) commonShape(a, b tensor.Shape) tensor.Shape {
+	longer, shorter := a, b
+	if len(b) > len(a) {
+		longer, shorter = b, a
+	}
+	all := slices.Clone(longer)
+	for i, length := range shorter {
+		switch to := &all[len(all)-len(shorter)+i]; {
+		case *to == 1:
+			*to = length
+		case length != 1 && length != *to:
+			n.unequal(a, b)
+		}
+	}
+	return all
 }
 
 // broadcast returns the inputs repeated to one shape.

@@ -6,10 +6,14 @@ import "dsbo/internal/kernel"
 // OutH·OutW·C. Padding does not count. Of equal entries the first has the derivative.
 func MaxPool(images *Node, w Window) *Node {
 	m := w.images("MaxPool", images)
-	if _, plain := w.plain(); !plain {
-		failf("MaxPool: there must be one stride and no dilation; the window is %+v", w)
+	if _, plain := w.plain(); plain {
+		return pick(images, images, m, w)
 	}
-	return pick(images, images, m, w)
+	strideW, _, _ := w.along()
+	t := TensorOf(images, m, w.H, w.W, w.C)
+	t = t.MaxPool(2, Pooling{Size: w.KW, Stride: strideW, Dilation: w.DilationW, Pad: w.PadW})
+	t = t.MaxPool(1, Pooling{Size: w.KH, Stride: w.Stride, Dilation: w.DilationH, Pad: w.PadH})
+	return Reshape(t.Node, m, w.patches()*w.C)
 }
 
 func pick(by, a *Node, m int, w Window) *Node {
@@ -64,24 +68,14 @@ func pickKernel[T Float](r windowRule) func(*call[T]) {
 // AvgPool returns the mean of each patch and channel: m images (m × H·W·C) become m × OutH·OutW·C.
 // Padding counts as zeros.
 func AvgPool(images *Node, w Window) *Node {
-	m := w.images("AvgPool", images)
-	return Scale(1/float64(w.KH*w.KW), newNode(windowRule{poolOp, w}, matShape(m, w.patches()*w.C), images))
-}
-
-func poolKernel[T Float](r windowRule, c *call[T]) {
-	w, back := r.w, r.of == unpoolOp
-	clear(c.Dst.V)
-	for m := range c.Dst.R {
-		from, to := c.In[0].Row(m), c.Dst.Row(m)
-		w.eachRun(func(image, patch, n int) {
-			sum := patch / w.taps() * w.C
-			for p := image; p < image+n; p += w.C {
-				src, dst := p, sum
-				if back {
-					src, dst = sum, p
-				}
-				kernel.AddTo(to[dst:dst+w.C], to[dst:dst+w.C], from[src:src+w.C])
-			}
-		})
-	}
+	w.images("AvgPool", images)
+	patches, channels := make([]taps, w.patches()), w.C
+	w.C = 1
+	w.eachRun(func(image, patch, n int) {
+		t := &patches[patch/w.taps()]
+		for p := range n {
+			t.at = append(t.at, image+p)
+		}
+	})
+	return Scale(1/float64(w.KH*w.KW), sparseRule{s: mapOf(w.H*w.W, patches), cols: channels}.of(images))
 }

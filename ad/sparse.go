@@ -34,52 +34,69 @@ func NewSparseMatrix(rows, cols int, starts []int, indices []int32, values []flo
 // Dims returns the rows and columns.
 func (s *SparseMatrix) Dims() (rows, cols int) { return s.rows, s.cols }
 
-// sparseRule is op(S) B for a constant S, where op transposes if the flag is set.
+// sparseRule is op(S) B for each row of its input, which is read as a matrix B of cols columns,
+// where op transposes if the flag is set. Its derivative is the transposed rule.
 type sparseRule struct {
 	s          *SparseMatrix
+	cols       int
 	transposes bool
 }
 
 // SparseMatMul returns op(s)·b for a matrix or a vector b, where op transposes if the flag is set.
 // It costs time by what is not 0 in s.
 func SparseMatMul(s *SparseMatrix, b *Node, transposes bool) *Node {
-	inner, height := s.cols, s.rows
-	if transposes {
-		inner, height = s.rows, s.cols
-	}
-	if r, _ := dims(b); r != inner {
+	r, c := dims(b)
+	rule := sparseRule{s, c, transposes}
+	inner, height := rule.sizes()
+	if r != inner {
 		failf("SparseMatMul: inner lengths must be the same; they are %d and %d, of shape %v", inner, r, b.Shape())
 	}
-	return newNode(sparseRule{s, transposes}, tall(height, b), b)
+	return reshape(rule.of(Reshape(b, 1, r*c)), tall(height, b))
+}
+
+// of returns the products for each row of a.
+func (r sparseRule) of(a *Node) *Node {
+	m, _ := dims(a)
+	_, height := r.sizes()
+	return newNode(r, matShape(m, height*r.cols), a)
+}
+
+func (r sparseRule) sizes() (inner, height int) {
+	if r.transposes {
+		return r.s.rows, r.s.cols
+	}
+	return r.s.cols, r.s.rows
 }
 
 func (r sparseRule) String() string {
-	return fmt.Sprintf("SparseMatMul(%d, %d, %t)", r.s.rows, r.s.cols, r.transposes)
+	return fmt.Sprintf("SparseMatMul(%d, %d, %d, %t)", r.s.rows, r.s.cols, r.cols, r.transposes)
 }
 
 func (r sparseRule) grad(_ nodes, _, g *Node) nodes {
-	return nodes{SparseMatMul(r.s, g, !r.transposes)}
+	r.transposes = !r.transposes
+	return nodes{r.of(g)}
 }
 
 func (r sparseRule) lower(nodes) engine.Op {
-	return kernels("", sparseKernel(r, r.s.f32), sparseKernel(r, r.s.f64))
+	return kernels("r", sparseKernel(r, r.s.f32), sparseKernel(r, r.s.f64))
 }
 
 func sparseKernel[T Float](r sparseRule, values []T) func(*call[T]) {
-	s := r.s
-	if r.transposes {
-		return func(c *call[T]) {
+	s, n := r.s, r.cols
+	return func(c *call[T]) {
+		if r.transposes {
 			clear(c.Dst.V)
+		}
+		for m := range c.Dst.R {
+			a, d := c.In[0].Row(m), c.Dst.Row(m)
 			for i := range s.rows {
 				from, to := s.starts[i], s.starts[i+1]
-				kernel.SparseOuterT(c.Dst.V, c.Dst.C, c.In[0].Row(i), s.indices[from:to], values[from:to])
+				if r.transposes {
+					kernel.SparseOuterT(d, n, a[i*n:][:n], s.indices[from:to], values[from:to])
+				} else {
+					kernel.SparseRowNN(d[i*n:][:n], s.indices[from:to], values[from:to], a, n)
+				}
 			}
-		}
-	}
-	return func(c *call[T]) {
-		for i := range s.rows {
-			from, to := s.starts[i], s.starts[i+1]
-			kernel.SparseRowNN(c.Dst.Row(i), s.indices[from:to], values[from:to], c.In[0].V, c.In[0].C)
 		}
 	}
 }

@@ -24,14 +24,13 @@ var replacements = map[string]string{
 	"dropoutOp":         "it draws anew at every evaluation; use a mask as an input",
 	"randomOp":          "it draws anew at every evaluation; use an input",
 	"im2colOp":          "it has padding as wide as the kernel; use ad.Im2col",
-	"maxPoolOp":         "it has two strides, or padding of one side, or as wide as the kernel; use ad.MaxPool",
+	"maxPoolOp":         "it has padding of one side, or as wide as the kernel; use ad.MaxPool",
 	"avgPoolOp":         "it divides by the width of the image in place of the size of the patch; use ad.AvgPool",
 	"BatchNormOp":       "it has no second derivative; use nn.BatchNorm",
 	"GroupNormOp":       "it has no second derivative; use nn.GroupNorm",
 	"ctcLossOp":         "it has no second derivative",
 	"yoloOp":            "it has no second derivative",
 	"dtConvOp":          "a model must have one element type",
-	"transposeOp":       "it moves more than four axes that are not neighbours; use ad.Reshape and ad.Transpose",
 	"constantTensor":    "long constants that print alike become one; use ad.NewConst",
 }
 

@@ -29,10 +29,7 @@ func (s stock) sum() *Node {
 }
 
 func (s stock) most() *Node {
-	if m := rowsAlong(s.in[0], s.old[0].Shape(), s.ints("along")); m != nil {
-		return RowMax(m)
-	}
-	return nil
+	return RowMax(rowsAlong(s.in[0], s.old[0].Shape(), s.ints("along")))
 }
 
 func (s stock) softmax() *Node {
@@ -40,21 +37,11 @@ func (s stock) softmax() *Node {
 	if axis < 0 {
 		axis += len(shape)
 	}
-	axes := append(others(len(shape), []int{axis}), axis)
-	m := rowsAlong(s.in[0], shape, []int{axis})
-	if m == nil {
-		return nil
-	}
+	f := RowSoftmax
 	if s.field("isLog").Bool() {
-		m = AddCol(m, Neg(RowLogSumExp(m)))
-	} else {
-		m = RowSoftmax(m)
+		f = func(m *Node) *Node { return AddCol(m, Neg(RowLogSumExp(m))) }
 	}
-	there, back := make(tensor.Shape, len(axes)), make([]int, len(axes))
-	for i, a := range axes {
-		there[i], back[a] = shape[a], i
-	}
-	return permuted(m, there, back)
+	return TensorOf(s.in[0], shape...).Along(f, axis).Node
 }
 
 func (s stock) slice() *Node {
@@ -137,8 +124,7 @@ func (s stock) patches() *Node {
 
 func (s stock) maxPool() *Node {
 	w, ok := s.window("padNorth", "padWest")
-	_, plain := w.plain()
-	if !ok || !plain || s.int("padNorth") != s.int("padSouth") || s.int("padWest") != s.int("padEast") {
+	if !ok || s.int("padNorth") != s.int("padSouth") || s.int("padWest") != s.int("padEast") {
 		return nil
 	}
 	p := MaxPool(s.channelsLast(), w)

@@ -209,8 +209,5 @@ func (s stock) contraction() *Node {
 	}
 	left := permuted(s.in[0], a, append(others(len(a), aAxes), aAxes...))
 	right := permuted(s.in[1], b, append(slices.Clone(bAxes), others(len(b), bAxes)...))
-	if left == nil || right == nil {
-		return nil
-	}
 	return MatMul(Reshape(left, a.TotalSize()/inner, inner), Reshape(right, inner, b.TotalSize()/inner), false, false)
 }

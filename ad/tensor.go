@@ -7,7 +7,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A Tensor is a node that is read as having up to 4 axes, by the entries' row-major order. Node has
+// A Tensor is a node that is read as having any axes, by the entries' row-major order. Node has
 // the last axis as its columns and a row for each place on the others: it is a vector for one axis,
 // a scalar for none. Elementwise ops take the nodes, and [TensorOf] gives results their axes again.
 type Tensor struct {
@@ -17,9 +17,6 @@ type Tensor struct {
 
 // TensorOf returns the entries of n, a view, with axes of these lengths.
 func TensorOf(n *Node, shape ...int) Tensor {
-	if len(shape) > maxAxes {
-		failf("TensorOf: there must be at most %d axes; the shape is %v", maxAxes, shape)
-	}
 	s := tensor.Shape(slices.Clone(shape))
 	if len(s) > 2 {
 		s = matShape(s[:len(s)-1].TotalSize(), s[len(s)-1])
@@ -27,7 +24,7 @@ func TensorOf(n *Node, shape ...int) Tensor {
 	return Tensor{reshape(n, s), slices.Clone(shape)}
 }
 
-// maxAxes is how many axes a tensor may have, and a view may move.
+// maxAxes is how many axes a view may move.
 const maxAxes = 4
 
 // Transpose returns the tensor whose axis i is t's axis axes[i]. The first axis, such as the
@@ -82,8 +79,7 @@ func strides(shape []int) []int {
 	return list
 }
 
-// permuted returns the entries of a tensor of this shape with its axes in another order, nil if a
-// view cannot move as many of them.
+// permuted returns the entries of a tensor of this shape with its axes in another order.
 func permuted(a *Node, shape, axes []int) *Node {
 	n, s, apart := make([]int, len(axes)), make([]int, len(axes)), strides(shape)
 	for i, axis := range axes {
@@ -92,8 +88,8 @@ func permuted(a *Node, shape, axes []int) *Node {
 	return restrided(a, n, s)
 }
 
-// restrided returns the entries of a by axes of lengths n whose neighbours lie s apart, nil if
-// there are too many axes. Where the first axis goes through all of a, its places stay rows.
+// restrided returns the entries of a by axes of lengths n whose neighbours lie s apart. Where the
+// first axis goes through all of a, its places stay rows.
 func restrided(a *Node, n, s []int) *Node {
 	size := shapeOf(a).TotalSize()
 	var lengths, steps []int
@@ -111,14 +107,14 @@ func restrided(a *Node, n, s []int) *Node {
 	switch {
 	case len(lengths) == 0 && size > 1:
 		lengths, steps = []int{1}, []int{1}
-	case len(lengths) == 0, lengths[0] == size && steps[0] == 1:
+	case len(lengths) == 0, len(lengths) == 1 && lengths[0] == size && steps[0] == 1:
 		return a
 	case lengths[0]*steps[0] == size: // rows, which may be examples of a batch
 		rows, lengths, steps = lengths[0], lengths[1:], steps[1:]
 	}
 	from := maxAxes - len(lengths)
 	if from < 0 {
-		return nil
+		return taken(Reshape(a, rows, size/rows), 1, places(lengths, steps))
 	}
 	v := viewRule{n: [maxAxes]int{1, 1, 1, 1}}
 	copy(v.n[from:], lengths)
@@ -126,8 +122,7 @@ func restrided(a *Node, n, s []int) *Node {
 	return view(Reshape(a, rows, size/rows), v)
 }
 
-// summed returns the sums of a tensor of this shape over some axes, ascending, nil if a view cannot
-// move as many of them.
+// summed returns the sums of a tensor of this shape over some axes, ascending.
 func summed(a *Node, shape, along []int) *Node {
 	if len(along) == len(shape) {
 		return SumAll(a)
@@ -137,18 +132,13 @@ func summed(a *Node, shape, along []int) *Node {
 		lead := tensor.Shape(shape[:len(along)]).TotalSize()
 		return SumRows(Reshape(a, lead, size/lead))
 	}
-	if m := rowsAlong(a, shape, along); m != nil {
-		return SumCols(m)
-	}
-	return nil
+	return SumCols(rowsAlong(a, shape, along))
 }
 
 // rowsAlong returns a matrix with a row of all entries along some axes for each place on the
 // others.
 func rowsAlong(a *Node, shape, along []int) *Node {
-	if a = permuted(a, shape, append(others(len(shape), along), along...)); a == nil {
-		return nil
-	}
+	a = permuted(a, shape, append(others(len(shape), along), along...))
 	size, cols := tensor.Shape(shape).TotalSize(), 1
 	for _, axis := range along {
 		cols *= shape[axis]
@@ -159,9 +149,10 @@ func rowsAlong(a *Node, shape, along []int) *Node {
 // Einsum returns sums of products by NumPy's notation: each axis of each tensor has a letter, and
 // what is behind the arrow has the axes of the result. Of "bqd,bkd->bqk" entry (b, q, k) is
 // Σ_d of the first tensor's entry (b, q, d) times the second's (b, k, d). A letter that one tensor
-// has twice is its diagonal. Tensors are combined from left to right, by [MatMul] and
-// [BatchMatMul]; a letter of the examples of a batch is best the first of each tensor that has it.
-// Cost: of the products, and copies where axes have another order than a product reads.
+// has twice is its diagonal, and "..." is all axes without a letter, which are broadcast. Tensors
+// are combined from left to right, by [MatMul] and [BatchMatMul]; a letter of the examples of a
+// batch is best the first of each tensor that has it. Cost: of the products, and copies where axes
+// have another order than a product reads.
 func Einsum(spec string, ts ...Tensor) Tensor {
 	operands, out, arrow := strings.Cut(strings.ReplaceAll(spec, " ", ""), "->")
 	list := strings.Split(operands, ",")
@@ -169,6 +160,9 @@ func Einsum(spec string, ts ...Tensor) Tensor {
 	if !arrow || len(list) != len(ts) {
 		failf("Einsum: %q must have the axes of each of %d tensors, and an arrow before those of the result", spec,
 			len(ts))
+	}
+	if strings.Contains(spec, "...") {
+		ts, out = e.lettered(list, slices.Clone(ts), out)
 	}
 	var all labelled
 	for i, axes := range list {
@@ -193,6 +187,44 @@ func Einsum(spec string, ts ...Tensor) Tensor {
 type einsum struct {
 	spec   string
 	length map[byte]int // by letter
+}
+
+// lettered gives letters to the axes of tensors, and of the result, that have none. Axes of length
+// 1 that are broadcast are left out.
+func (e *einsum) lettered(list []string, ts []Tensor, out string) ([]Tensor, string) {
+	const dots, all = "...", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	letters := strings.Map(func(l rune) rune {
+		if strings.ContainsRune(e.spec, l) {
+			return -1
+		}
+		return l
+	}, all)
+	var shape tensor.Shape
+	first, more := make([]int, len(list)), make([]int, len(list)) // of the axes without a letter
+	for i, axes := range list {
+		first[i], more[i] = strings.Index(axes, dots), len(ts[i].Shape)-len(axes)+len(dots)
+		if first[i] < 0 {
+			continue
+		}
+		if more[i] < 0 {
+			failf("Einsum: %q must have the axes of each tensor; %q is of one of shape %v", e.spec, axes, ts[i].Shape)
+		}
+		shape = named("Einsum").commonShape(shape, ts[i].Shape[first[i]:][:more[i]])
+	}
+	letters = letters[:len(shape)]
+	for i, axes := range list {
+		if first[i] < 0 {
+			continue
+		}
+		own, lengths := letters[len(shape)-more[i]:], slices.Clone(ts[i].Shape)
+		for k := more[i] - 1; k >= 0; k-- {
+			if lengths[first[i]+k] == 1 && shape[len(shape)-more[i]+k] > 1 {
+				lengths, own = slices.Delete(lengths, first[i]+k, first[i]+k+1), own[:k]+own[k+1:]
+			}
+		}
+		list[i], ts[i] = strings.Replace(axes, dots, own, 1), TensorOf(ts[i].Node, lengths...)
+	}
+	return ts, strings.Replace(out, dots, letters, 1)
 }
 
 // labelled is entries in the row-major order of axes, each a letter.
@@ -241,11 +273,7 @@ func (e *einsum) arranged(a labelled, axes string) *Node {
 	for i := range axes {
 		order[i] = strings.IndexByte(a.axes, axes[i])
 	}
-	n := permuted(a.node, e.lengths(a.axes), order)
-	if n == nil {
-		failf("Einsum: %q moves more axes at a time than %d", e.spec, maxAxes)
-	}
-	return n
+	return permuted(a.node, e.lengths(a.axes), order)
 }
 
 // reduced sums a over the axes that are not needed.
@@ -261,11 +289,7 @@ func (e *einsum) reduced(a labelled, needed string) labelled {
 	if len(along) == 0 {
 		return a
 	}
-	n := summed(a.node, e.lengths(a.axes), along)
-	if n == nil {
-		failf("Einsum: %q moves more axes at a time than %d", e.spec, maxAxes)
-	}
-	return labelled{n, kept}
+	return labelled{summed(a.node, e.lengths(a.axes), along), kept}
 }
 
 // product returns the sums of products over the axes that both have and nothing else needs. The

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gorgonia.org/tensor"
+
 	"dsbo"
 	"dsbo/internal/testkit"
 )
@@ -107,6 +109,32 @@ func sameValues(t *testing.T, title string, got, want []float64) {
 	}
 }
 
+// TestEinsumDots: axes without letters are those that letters would be, broadcast.
+func TestEinsumDots(t *testing.T) {
+	y := make([]float64, 24)
+	for i := range y {
+		y[i] = float64(i*i%7 - 3)
+	}
+	for _, c := range []struct {
+		dots, letters string
+		a, b, same    []int // same: b for letters
+	}{
+		{"...ij,...jk->...ik", "abij,bjk->abik", []int{2, 3, 2, 2}, []int{3, 2, 1}, []int{3, 2, 1}},
+		{"i...,...->i...", "iab,b->iab", []int{2, 3, 4}, []int{1, 4}, []int{4}},
+		{"...,...->...", "ab,a->ab", []int{6, 4}, []int{6, 1}, []int{6}},
+		{"...a,a->...", "bca,a->bc", []int{2, 3, 4}, []int{4}, []int{4}},
+	} {
+		of := func(spec string, b []int) []float64 {
+			return valueOf(t, y, func(y *Node) *Node {
+				a := PartVec(y, 0, tensor.Shape(c.a).TotalSize())
+				return Flatten(Einsum(spec, TensorOf(a, c.a...),
+					TensorOf(PartVec(y, 0, tensor.Shape(b).TotalSize()), b...)).Node)
+			})
+		}
+		sameValues(t, c.dots, of(c.dots, c.b), of(c.letters, c.same))
+	}
+}
+
 // TestTensorMisuse: axes that do not fit are errors that say so.
 func TestTensorMisuse(t *testing.T) {
 	matrix := func(y *Node) Tensor { return TensorOf(y, 3, 4) }
@@ -114,8 +142,32 @@ func TestTensorMisuse(t *testing.T) {
 		return func(y *Node) Tensor { return Einsum(spec, matrix(y)) }
 	}
 	for want, build := range map[string]func(y *Node) Tensor{
-		"at most 4 axes": func(y *Node) Tensor { return TensorOf(y, 1, 1, 1, 4, 3) },
-		"Reshape":        func(y *Node) Tensor { return TensorOf(y, 5, 2) },
+		"Entries: indices must be from 0 to 3; there is 4": func(y *Node) Tensor {
+			return matrix(y).Entries(1, 0, 4)
+		},
+		"Entries: the axis must be one of shape [3 4]; it is 2": func(y *Node) Tensor {
+			return matrix(y).Entries(2, 0)
+		},
+		"Slice: entries must be from 0 to 3, and the step not 0; they are from 1 to 5 by 1": func(y *Node) Tensor {
+			return matrix(y).Slice(1, 1, 5, 1)
+		},
+		"Slice: at least one entry along axis 1 of shape [3 4] must be left; there are 0": func(y *Node) Tensor {
+			return matrix(y).Slice(1, 2, 1, 1)
+		},
+		"Pad: fewer entries must be reflected than the 3 of the axis; they are 3 and 0": func(y *Node) Tensor {
+			return matrix(y).Pad(0, 3, 0, Reflect)
+		},
+		"MaxPool: a window must fit into the padded axis": func(y *Node) Tensor {
+			return matrix(y).MaxPool(0, Pooling{Size: 4})
+		},
+		"MeanPool: a window must have an entry of the axis": func(y *Node) Tensor {
+			return matrix(y).MeanPool(0, Pooling{Size: 2, Dilation: 4, Pad: 3})
+		},
+		"Resize: at least one entry": func(y *Node) Tensor { return matrix(y).Resize(0, 0, Cubic) },
+		"Broadcast: shapes must be the same": func(y *Node) Tensor {
+			return Broadcast(func(in ...*Node) *Node { return in[0] }, matrix(y), TensorOf(y, 4, 3))
+		},
+		"Reshape": func(y *Node) Tensor { return TensorOf(y, 5, 2) },
 		"Transpose: axes must be those of shape [3 4], each once; they are [1 1]": func(y *Node) Tensor {
 			return matrix(y).Transpose(1, 1)
 		},
@@ -124,6 +176,7 @@ func TestTensorMisuse(t *testing.T) {
 		"an arrow":                                             sums("ij"),
 		`"i" is of one of shape [3 4]`:                         sums("i->i"),
 		"'i' is 4, and 3 before":                               sums("ii->i"),
+		`"...abc" is of one of shape [3 4]`:                    sums("...abc->..."),
 		"must have axes of the tensors, each o":                sums("ij->k"),
 	} {
 		_, err := Compile(Func{Q: 12, Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{build(y).Node} }})
