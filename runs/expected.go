@@ -44,7 +44,7 @@ func expectedGain(gains []Gain) Number {
 	case s == 0:
 		return d
 	}
-	for _, g := range gains[1:] {
+	for _, g := range gains {
 		if u, e := g.promised(); e > 0 {
 			sure, also := 1/Number(s*s), 1/Number(e*e)
 			return (Number(d*sure) + Number(u*also)) / (sure + also)

@@ -230,15 +230,15 @@ func (g Gain) sentence(head, counted, against string) string {
 	case outcome == Worse:
 		return fmt.Sprintf("%s made it worse: it raised the %s loss by %s (%s) %s", head, g.Set, share,
 			g.testText(), against)
-	case outcome == Same && g.spent():
+	case g.spent():
 		return fmt.Sprintf(
 			"%s made no difference that counts to the %s loss, of which next to nothing is left (%s; %.4f at "+
 				"the start), %s",
 			head, g.Set, g.testText(), float64(g.LossStart), against)
-	case outcome == Same && g.withinChance():
+	case g.withinChance():
 		return fmt.Sprintf("%s made no difference beyond chance to the %s loss (%s) %s", head, g.Set,
 			g.testText(), against)
-	case outcome == Same && g.negligible():
+	case g.negligible():
 		return fmt.Sprintf("%s made no difference that shows to the %s loss (%s) %s", head, g.Set,
 			g.testText(), against)
 	case outcome == Same:

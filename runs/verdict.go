@@ -149,7 +149,7 @@ func (c Contest) Verdict() Verdict {
 	if g.Set != Test {
 		v.Sentence += c.untestedText(v.ExpectedGain)
 	}
-	for _, o := range c.Gains[1:] {
+	for _, o := range c.Gains {
 		if o.Set == Validation && o.lower() && g.Set == Test && v.Outcome != Better && g.disagrees(o) {
 			v.Notes = append(v.Notes,
 				fmt.Sprintf("Validation and %s disagree: the validation loss changed by %s, the %s loss by %s. "+
@@ -173,7 +173,7 @@ func expectedText(found Outcome, gain, share Number) string {
 	if math.Abs(float64(gain)) > math.Abs(float64(share)) {
 		text = "; on new rows some %s is to be expected"
 	}
-	return fmt.Sprintf(text, strings.TrimLeft(percent(-gain), "+−"))
+	return fmt.Sprintf(text, strings.TrimLeft(percent(gain), "+−"))
 }
 
 // untestedText says why there is no verdict, and how there would be one.
