@@ -88,7 +88,7 @@ func TestSentences(t *testing.T) {
 		"how sure not known": {verdict(gain(Test, 1, .8, Unknown())),
 			"changed the test loss by −20.0 % (1.0000 → 0.8000)"},
 		"falls by ten times": {percent(-10), "−10 times"},
-		// found .1 ± .045, promised .312 ± .026: (.1/.045² + .312/.026²)/(1/.045² + 1/.026²) is .259
+		// found .1 ± .045, promised .312 ± .026
 		"worse than found": {verdict(gain(Test, 1, 1.1, .045), gain(CrossFitted, 1, 1.3, .02)),
 			"; on new rows some 25.9 % is to be expected"},
 		// found .3 ± .01, promised .23 ± .065
@@ -163,7 +163,8 @@ func TestConsistent(t *testing.T) {
 func TestSiteModels(t *testing.T) {
 	score := func(v Number) SiteScore { return SiteScore{Loss: v, Accuracy: 2 * v} }
 	sites := []Site{
-		{Name: "north", Examples: 30, Constant: score(1), Tuned: score(3), OthersAlone: []SiteScore{score(5), score(9)}},
+		{Name: "north", Examples: 30, Constant: score(1), Tuned: score(3),
+			OthersAlone: []SiteScore{score(5), score(9)}},
 		{Examples: 10, Constant: score(2), Tuned: score(7), OthersAlone: []SiteScore{score(6), score(8)}},
 		// without test examples
 		{Constant: score(4), Tuned: score(4), OthersAlone: []SiteScore{score(Unknown()), score(1)}},

@@ -2,7 +2,6 @@ package candidates
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"dsbo/internal/linalg"
@@ -26,7 +25,7 @@ func (f *crossFit) tuneBlocks(st, ridge *Structure) error {
 		return err
 	}
 	search := newDownhill(first)
-	for k := 0; k < mostBlocks && search.promise() > blockPromise*math.Abs(float64(search.best.Phi)); k++ {
+	for solved := 1; search.worth(solved, mostBlocks, blockPromise); solved++ {
 		next, err := f.atBlocks(st, search.trial(), ridge.Strength, search.best.Y, search.best.z)
 		if err != nil {
 			return err

@@ -3,7 +3,6 @@ package candidates
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"dsbo/runs"
 )
@@ -50,8 +49,7 @@ func (f *Finder) Descent(ctx context.Context, tuned, rival *Model) (*Model, []st
 // goesOn reports whether a further solution is worth it, of a number from 1 on: where as many
 // products are left as it is likely to take, and Φ is expected to fall by enough.
 func goesOn(search *downhill, solved, likely, effort int) bool {
-	return solved <= Descents && likely <= effort &&
-		search.promise() > leastPromise*math.Abs(float64(search.best.Phi))
+	return likely <= effort && search.worth(solved, Descents, leastPromise)
 }
 
 // products returns how many the tuned model and the constants have taken.

@@ -41,6 +41,12 @@ func newDownhill(from *Model) *downhill {
 // promise returns about how much Φ would fall by the next trial.
 func (s *downhill) promise() float64 { return float64(-s.slope*s.share) / 2 }
 
+// worth reports whether one more solution, of a number from 1 on, is not beyond the most, and Φ is
+// expected to fall by it by more than a share.
+func (s *downhill) worth(solved, most int, share float64) bool {
+	return solved <= most && s.promise() > share*math.Abs(float64(s.best.Phi))
+}
+
 // trial returns the x to be solved for next.
 func (s *downhill) trial() []float64 {
 	x := slices.Clone(s.best.X)

@@ -193,3 +193,78 @@ func TestOfPart(t *testing.T) {
 		t.Errorf("of a part without examples there are %d, of weight %g", part.Len(), part.Weight.At(0, 0))
 	}
 }
+
+// TestDownhillRules: a trial stays in the box, one that is not lower is not accepted with a
+// gradient either, the parabola follows from the share of the way that was tried, and once it is
+// known how Φ bends, a step has its own length.
+func TestDownhillRules(t *testing.T) {
+	at := func(phi float64, x, gradient []float64) *Model {
+		m := NewModel("", runs.Unknown(), x)
+		m.gradient, m.Phi, m.Converged = gradient, runs.Number(phi), true
+		return m
+	}
+	first := at(8, []float64{13.5, -13.5}, []float64{-1, 1})
+	search := newDownhill(first)
+	if x := search.trial(); x[0] != 14 || x[1] != -14 {
+		t.Errorf("it leaves the box to %v", x)
+	}
+	if search.accept(at(8.5, search.trial(), []float64{9, 9})); search.best != first {
+		t.Error("it goes on from what is not lower")
+	}
+	first = at(8, []float64{0}, []float64{-1})
+	search = newDownhill(first)
+	search.share = .5
+	search.accept(at(8+.25, search.trial(), nil)) // −s + 3 s², least at a sixth, a third of .5
+	if got := search.trial()[0]; math.Abs(got-1./6) > 1e-12 {
+		t.Errorf("a parabola leads to %g", got)
+	}
+	first = at(1.25, []float64{0, 0}, []float64{-.5, -2})
+	search = newDownhill(first)
+	search.accept(at(.5, []float64{.25, 1}, []float64{-.25, -1}))
+	if x := search.trial(); math.Abs(x[0]-.5) > 1e-9 || math.Abs(x[1]-2) > 1e-9 {
+		t.Errorf("where Φ is known to bend by 1 it goes on to %v", x)
+	}
+	first = at(8, []float64{0, 0}, []float64{-4, -1}) // the first entry is the largest
+	if x := newDownhill(first).trial(); math.Abs(x[0]-1) > 1e-12 || math.Abs(x[1]-.25) > 1e-12 {
+		t.Errorf("the first step is %v", x)
+	}
+	for _, c := range []struct {
+		solved int
+		share  float64
+		want   bool
+	}{{25, .265, true}, {26, .265, false}, {1, .266, false}} { // half of the slope of 4 + 1/4 is promised, of 8
+		if got := newDownhill(first).worth(c.solved, 25, c.share); got != c.want {
+			t.Errorf("%+v: it is worth it %t", c, got)
+		}
+	}
+}
+
+// TestDescentStays: where the search finds nothing, the tuned model stays, and a note says so but
+// where Φ falls beyond the farthest constant. Where the tuned one is below, nothing is said.
+func TestDescentStays(t *testing.T) {
+	find := &Finder{Symbol: "λ", watch: unwatched{}, constants: map[int]*Model{1: {}, 3: {}}, Spent: -1000}
+	find.constants[1].Steps, find.constants[3].Steps = 20, 300
+	tuned, rival := solved(0, 2, 0, 0, 0), solved(14, 1, 0, .5, 0)
+	tuned.Lambda, tuned.Steps = runs.Unknown(), 4
+	if got := find.products(tuned); got != 324 {
+		t.Errorf("the models have taken %d products", got)
+	}
+	rival.Finder, rival.X, rival.gradient = find, []float64{14}, []float64{.5}
+	for name, c := range map[string]struct {
+		change func()
+		notes  int
+	}{
+		"no effort left":         {func() {}, 1},
+		"falls beyond the box":   {func() { rival.slope = -.5 }, 0},
+		"no gradient":            {func() { rival.gradient, rival.slope = nil, .5 }, 0},
+		"the tuned one is below": {func() { tuned.Phi = .5 }, 0},
+	} {
+		before, was := *rival, *tuned
+		c.change()
+		got, notes, err := find.Descent(t.Context(), tuned, rival)
+		if got != tuned || got.FoundBy != "" || len(notes) != c.notes || err != nil {
+			t.Errorf("%s: notes %q, error %v", name, notes, err)
+		}
+		*rival, *tuned = before, was
+	}
+}

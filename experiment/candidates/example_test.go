@@ -24,7 +24,12 @@ func ExampleFinder_Constants() {
 	best, err = find.ConstantNear(context.Background(), -6)
 	testkit.OK(err)
 	fmt.Println(best.Name, "after", len(find.Tried))
+	find = candidates.New(p, "λ", 4, p.Solver(), nil, nil)
+	_, best, err = find.Constants(context.Background(), -6)
+	testkit.OK(err)
+	fmt.Println(best.Name, "after", len(find.Tried))
 	// Output:
 	// λ = -8 true after 9 constants
 	// λ = -8 after 3
+	// λ = -8 after 4
 }

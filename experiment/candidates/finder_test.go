@@ -90,6 +90,32 @@ func TestSolutionOfTwo(t *testing.T) {
 	}
 }
 
+// leaning is tilted with an upper loss that y is a part of.
+type leaning struct{ tilted }
+
+func (leaning) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
+	upper, lower, err = tilted{}.Values(x, y, s)
+	return upper + y[0], lower, err
+}
+
+// TestSpread: how far Φ of the two solutions is apart is not below 0, whichever is the model; from
+// one start alone there is no other.
+func TestSpread(t *testing.T) {
+	for _, starts := range [][]float64{{.9, -.9}, {-.9, .9}, {.9}} {
+		f := newTilted(starts[0], 0)
+		f.Problem.Evaluate, f.Second = []dsbo.ValueOracle{leaning{}}, nil
+		want := 0.
+		if len(starts) == 2 {
+			f.Second, want = starts[1:], 1.0466+.9456
+		}
+		m := candidates.NewModel("λ = 0", 0, []float64{0})
+		testkit.OK(f.Solve(t.Context(), m, nil, nil))
+		if _, ok := m.Other(); ok != (len(starts) == 2) || math.Abs(float64(m.Spread)-want) > 1e-3 {
+			t.Errorf("from %v: spread %g, want %g; another solution: %t", starts, m.Spread, want, ok)
+		}
+	}
+}
+
 // TestBacktrack: a tuned x whose Φ is not below its rival's is moved half of the way to the rival's
 // x = 0, where Φ is 1, at most three times, until Φ is below it, as between x = 0 and 2.
 func TestBacktrack(t *testing.T) {
@@ -140,14 +166,29 @@ func TestDescentCost(t *testing.T) {
 	c := new(counter)
 	solver := p.Solver()
 	find := candidates.New(p, "λ", features, solver, nil, c)
-	find.Spent = spent
+	find.Spent, c.solver = spent, solver
 	tuned := candidates.NewModel("λ tuned", runs.Unknown(), slices.Repeat([]float64{5}, features))
 	testkit.OK(find.Solve(t.Context(), tuned, nil, nil))
 	if solver.PhiTol != 1e-4 || solver.GradientTol != 1e-2 { // the gradient only says where to go
 		t.Errorf("a model that is shown is solved to %g, its gradient to %g", solver.PhiTol, solver.GradientTol)
 	}
-	_, rival, err := find.Constants(t.Context(), 5)
+	solutions := len(c.tols)
+	zero, rival, err := find.Constants(t.Context(), 5)
 	testkit.OK(err)
+	for _, tols := range c.tols[solutions+1:] { // on the way gradients are as rough as solutions
+		if want := max(1e-2, 2*tols[0]); tols[0] > 2e-2 || tols[1] != want {
+			t.Errorf("a constant is solved to %g, its gradient to %g", tols[0], tols[1])
+		}
+	}
+	for _, tried := range find.Tried {
+		if tried.Lambda > 0 { // the slope at 0 points away
+			t.Errorf("%g is tried", tried.Lambda)
+		}
+	}
+	if !(zero.ValLoss > 0 && zero.ValLoss < zero.Phi && zero.TestLoss > 0) || // Φ has a prior beside it
+		!(zero.TestAccuracy > .5) || zero.HoldoutLoss.Known() {
+		t.Errorf("the model of λ = 0 has %+v", zero.Model)
+	}
 	bound := spent
 	for _, n := range c.products {
 		bound += n
@@ -155,7 +196,7 @@ func TestDescentCost(t *testing.T) {
 	before := len(c.products)
 	found, notes, err := find.Descent(t.Context(), tuned, rival)
 	testkit.OK(err)
-	if !found.Below(rival) || len(notes) != 1 || !c.said {
+	if !found.Below(rival) || len(notes) != 1 || !c.said || found.FoundBy != candidates.FoundBySearch {
 		t.Errorf("Φ is %g, of the best constant %g; it said so before: %t; notes: %q", found.Phi, rival.Phi,
 			c.said, notes)
 	}

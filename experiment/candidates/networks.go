@@ -30,7 +30,7 @@ type Network struct {
 	runs.Structure
 	Of    models.MLP  `json:"-"`
 	Gain  runs.Gain   // against the linear model on the same rows
-	Few   bool        // a few of these rows decide on the difference
+	Few   bool        // a few of these rows decide on the difference, which is within their chance
 	Parts [][]float64 // its models, each without one of these folds
 
 	sums [NetworkNumbers]float64 // over these rows, as judge has them
@@ -157,8 +157,10 @@ const networkPromise = 0.005
 // leastDeciders is of how many rows the squares of differences are to be, by (Σ d²)²/Σ d⁴. Where
 // fewer have nearly all of them, as of counts with a heavy tail, the difference is as these rows
 // happen to be, and its standard error too small: of 5 draws of 300 counts with 2 to 4 such rows
-// new ones had a higher loss by a network in 3, where it was lower by 1.2 to 1.9 errors. Where a
-// network halves the loss it is of 25 or more.
+// new ones had a higher loss by a network in 3, where it was lower by 1.2 to 1.9 errors. Fewer rows
+// are to tell as a mean of as many does: 0 is outside of its interval of 95 % by Student's
+// distribution. Of 300 rows of y = a² − b, where a linear model is off by most in a few, a gain is
+// of 5 errors by 4 rows: 3.2 are needed.
 const leastDeciders = 8
 
 // fold returns the problem of a network whose training examples are those outside of fold k, and
@@ -332,7 +334,9 @@ func (one *Network) conclude() {
 		AccuracyError: runs.Unknown()}
 	one.Gain.LossChange, one.Gain.LossError = statistics(one.sums[3], one.sums[7], one.sums[8])
 	one.Gain.LossAgainst = one.Loss - one.Gain.LossChange
-	one.Few = float64(one.sums[8]*one.sums[8]) < float64(leastDeciders*one.sums[9])
+	deciders := float64(one.sums[8]*one.sums[8]) / one.sums[9]
+	one.Few = deciders < leastDeciders && !(float64(-one.Gain.LossChange) >
+		float64(num.StudentQuantile(0.975, int(deciders)-1)*float64(one.Gain.LossError)))
 }
 
 // Model returns the model of a network that is kept on the examples of all folds, with its scores.

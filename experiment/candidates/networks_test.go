@@ -124,13 +124,16 @@ func TestSearchNetwork(t *testing.T) {
 		tried string
 		best  float64
 	}{
-		"up":            {func(a float64) float64 { return 5 + math.Abs(a-7) }, []float64{2, -2}, "[3 5 7 9]", 7},
-		"down":          {func(a float64) float64 { return 5 + math.Abs(a) }, []float64{2, -2}, "[3 5 1 -1]", 1},
-		"up alone":      {func(a float64) float64 { return 5 + math.Abs(a) }, []float64{2}, "[3 5]", 3},
-		"to the end":    {func(a float64) float64 { return 100 - 2*a }, []float64{2, -2}, "[3 5 7 9 11 13]", 13},
-		"by 0.52 %":     {grows(1.0052), []float64{2}, "[3 5 7 9 11 13]", 13},
-		"by 0.49 %":     {grows(1.0049), []float64{2, -2}, "[3 5]", 5},
-		"equal, so far": {func(float64) float64 { return 1 }, []float64{2, -2}, "[3 5 1]", 3},
+		"up":         {func(a float64) float64 { return 5 + math.Abs(a-7) }, []float64{2, -2}, "[3 5 7 9]", 7},
+		"down":       {func(a float64) float64 { return 5 + math.Abs(a) }, []float64{2, -2}, "[3 5 1 -1]", 1},
+		"up alone":   {func(a float64) float64 { return 5 + math.Abs(a) }, []float64{2}, "[3 5]", 3},
+		"to the end": {func(a float64) float64 { return 100 - 2*a }, []float64{2, -2}, "[3 5 7 9 11 13]", 13},
+		"by 0.52 %":  {grows(1.0052), []float64{2}, "[3 5 7 9 11 13]", 13},
+		"by 0.49 %":  {grows(1.0049), []float64{2, -2}, "[3 5]", 5},
+		"of 100, by 0.52 %": {func(a float64) float64 { return 100 * grows(1.0052)(a) }, []float64{2},
+			"[3 5 7 9 11 13]", 13},
+		"of 100, by 0.49 %": {func(a float64) float64 { return 100 * grows(1.0049)(a) }, []float64{2}, "[3 5]", 5},
+		"equal, so far":     {func(float64) float64 { return 1 }, []float64{2, -2}, "[3 5 1]", 3},
 	} {
 		var tried, starts []float64
 		best := testkit.Get(searchNetwork(3, c.steps, func(a float64, start []float64) (*Model, error) {
@@ -163,6 +166,10 @@ func TestConclude(t *testing.T) {
 			squares += math.Pow(r[0]*(r[1+k]-want[2*k]), 2)
 		}
 		want[2*k+1] = math.Sqrt(squares) / 3.5
+	}
+	squares := 1. + 256 + 1.5*1.5*1.5*1.5 // of u d
+	if got := one.sums[9]; math.Abs(got-squares) > 1e-12 {
+		t.Errorf("the sum of fourth powers is %g, want %g", got, squares)
 	}
 	g := one.Gain
 	for k, got := range []runs.Number{one.Loss, one.Error, g.LossChange, g.LossError} {
@@ -232,26 +239,48 @@ func TestWeightedMean(t *testing.T) {
 	}
 }
 
-// TestFewDecide: a network is not kept where less than eight rows have the squares of differences.
+// TestFewDecide: where less than eight rows have the squares of differences, a network is kept if
+// its gain is beyond the interval of 95 % of a mean of as many rows.
 func TestFewDecide(t *testing.T) {
-	for _, c := range []struct {
-		rows int
-		few  bool
-	}{{7, true}, {8, false}} {
+	for name, c := range map[string]struct {
+		few      int     // rows that have all squares
+		gain     float64 // in errors
+		promises bool
+		want     bool
+	}{
+		"eight rows, 1.1 errors":         {8, 1.1, true, false},
+		"seven rows, 1.1 errors":         {7, 1.1, true, true},
+		"seven rows, within 2.4469":      {7, 2.44, true, true},
+		"seven rows, beyond 2.4469":      {7, 2.46, true, false},
+		"three rows, within 4.3027":      {3, 4.29, true, true},
+		"three rows, beyond 4.3027":      {3, 4.32, true, false},
+		"two rows, within 12.7062":       {2, 12.6, true, true},
+		"two rows, beyond 12.7062":       {2, 12.8, true, false},
+		"one row alone":                  {1, 1e6, true, true},
+		"seven rows, worse beyond that":  {7, -2.46, false, true},
+		"eight rows, worse beyond that":  {8, -2.46, false, false},
+		"seven rows, better by too few":  {7, 0.5, false, true},
+		"no difference, of no row, ever": {0, 0, false, false},
+	} {
 		one := new(Network)
-		for row := range 100 {
-			d := -1e-3
-			if row < c.rows {
-				d = -1
-			}
-			addRow(one.sums[:], 1, 2, 3, d)
+		one.sums[1], one.sums[4] = 100, 100 // rows of weight 1
+		n := float64(c.few)
+		squares := (100 + c.gain*c.gain) * math.Min(n, 1) // a change of a tenth of the gain, ± 0.1
+		one.sums[3], one.sums[7], one.sums[8] = -10*c.gain, -10*c.gain, squares
+		if one.sums[9] = squares * squares / n; n == 0 {
+			one.sums[9] = 0
 		}
 		one.conclude()
-		if better, err := confirm(one, 1, nil); one.Few != c.few || better == c.few || err != nil {
-			t.Errorf("%d rows: few %t, kept %t, %v", c.rows, one.Few, better, err)
+		better, err := confirm(one, 1, nil)
+		if one.Few != c.want || better != (c.promises && !c.want) || err != nil {
+			t.Errorf("%s: few %t, kept %t, %v (%g ± %g)", name, one.Few, better, err, one.Gain.LossChange,
+				one.Gain.LossError)
 		}
-		if note := NetworkNote([]*Network{one}, one, !c.few); strings.Contains(note, "a few rows decide") != c.few {
-			t.Error(note)
+		note := NetworkNote([]*Network{one}, one, better)
+		if strings.Contains(note, "a few rows decide") != (c.promises && c.want) ||
+			strings.Contains(note, "The network is kept.") != better ||
+			strings.Contains(note, "linear model is kept.") == better {
+			t.Errorf("%s: %s", name, note)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func TestContender(t *testing.T) {
 		if got := f.contender(best); (got == rough) != c.want || !c.want && got != nil {
 			t.Errorf("%s: the contender is %+v", name, got)
 		}
-		best.tol = 2e-2
+		best.tol, f.constants[-1] = 2e-2, rough
 		if f.contender(best) != best {
 			t.Errorf("%s: a best one that is solved roughly must come first", name)
 		}
@@ -167,6 +167,7 @@ func TestBestSolved(t *testing.T) {
 	}{
 		"the least":          {map[int]float64{-1: 3, 0: 2, 1: 1, 2: 1.5}, 1},
 		"the least, below 0": {map[int]float64{-1: -3, 0: -2, 1: 1}, -1},
+		"as near to 0":       {map[int]float64{-2: 1, 2: 1, 3: 1}, -2},
 		"of equal ones":      {map[int]float64{-3: 1, -2: 1, 4: 1, 1: 2}, -2},
 	} {
 		f := &Finder{constants: map[int]*Model{}}
@@ -204,6 +205,7 @@ func TestNextConstant(t *testing.T) {
 		"the farthest on the other":       {-14, 1, .5, nil, nil, 0, false},
 		"beyond the farthest, falls back": {19, 1, .5, nil, nil, 18, true},
 		"flat, 0 not solved":              {19, 10, .99e-3, nil, []int{0}, 18, true},
+		"flat, one not solved of many":    {19, 10, .99e-3, []int{9, 10, 11, 12, 13}, []int{0}, 18, true},
 		"flat, next to one not solved":    {1, 10, .99e-3, nil, []int{0}, 0, false},
 		"not flat, 0 not solved":          {1, 10, .5, nil, []int{0}, 0, false},
 		"none solved":                     {0, math.NaN(), 0, nil, nil, 1, true},
@@ -230,7 +232,8 @@ func TestBeyondNotes(t *testing.T) {
 	for _, c := range []struct {
 		at, slope float64
 		want      bool
-	}{{14, -.1, true}, {14, .1, false}, {13, -.1, false}, {-14, .1, true}, {-14, -.1, false}, {14, 0, false}} {
+	}{{14, -.1, true}, {14, .1, false}, {13, -.1, false}, {-14, .1, true}, {-14, -.1, false}, {14, 0, false},
+		{math.NaN(), -.1, false}} {
 		m := solved(c.at, 1, 0, c.slope, 0)
 		m.Finder = &Finder{Symbol: "λ"}
 		if notes := strings.Join(m.BeyondNotes(), ""); strings.Contains(notes, "λ = ") != c.want {
@@ -268,7 +271,8 @@ func TestPointsFrom(t *testing.T) {
 			t.Errorf("%+v: points away %t", c, got)
 		}
 	}
-	if unsolved := NewModel("", 0, nil); unsolved.pointsFrom(3) {
+	unsolved := NewModel("", 0, nil)
+	if unsolved.slope = 1; unsolved.pointsFrom(3) {
 		t.Error("a model that tells nothing points away")
 	}
 }
@@ -328,7 +332,7 @@ func TestWeakestCounts(t *testing.T) {
 		y    []float64 // of two classes, then their intercepts
 		want bool
 	}{{[]float64{5, 1, 2, 3, 9, 9}, true}, {[]float64{1, -5, 2, 3, 9, 9}, false}, {[]float64{1, 2, -5, 3, 9, 9}, true},
-		{make([]float64, 6), false}} {
+		{make([]float64, 6), false}, {[]float64{.05, .01, .02, .03, 9, 9}, true}, {nil, false}} {
 		if got := f.weakestCounts(whole{Penalties: []float64{-3, 0}, Y: c.y}); got != c.want {
 			t.Errorf("weights %v: %t, want %t", c.y, got, c.want)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dsbo/internal/testkit"
+	"dsbo/models"
 	"dsbo/runs"
 )
 
@@ -44,6 +45,8 @@ func TestStrengthsTried(t *testing.T) {
 		"down, and between two":    {bowl(-1.7), 0, []float64{-3, -2, -1.7, -1, 0, 1}, -1.7},
 		"between two, near one":    {bowl(2.09), 0, []float64{0, 1, 2, 3}, 2},
 		"between two, not so near": {bowl(2.11), 0, []float64{0, 1, 2, 2.11, 3}, 2.11},
+		"between two, below":       {bowl(1.7), 0, []float64{0, 1, 1.7, 2, 3}, 1.7},
+		"lower by more, downwards": {slope(-.011), -27, []float64{-29, -28, -27, -26}, -29},
 		"at the first":             {bowl(4), 4, []float64{3, 4, 5}, 4},
 		"lower with a larger error": {table(map[float64][2]float64{0: {1, .1}, 1: {.9, .3}, -1: {1, .2}}), 0,
 			[]float64{-1, 0, 1}, 0},
@@ -196,6 +199,55 @@ func TestBestStrength(t *testing.T) {
 	} {
 		if got := (&strengthSearch{tried: c.tried}).best(); got != c.want {
 			t.Errorf("of %v strength %g is best, want %g", c.tried, got, c.want)
+		}
+	}
+}
+
+// TestRefine: the strength where a parabola through the best one and unequally distant neighbors is
+// least, on either side; none at the ends.
+func TestRefine(t *testing.T) {
+	for _, c := range []struct{ least, below, best, above, want float64 }{
+		{1.3, 0, 1, 3, 1.3}, {0.7, -1, 1, 2, 0.7}, {1.2, 0.5, 1, 1.5, 1.2}, {1.05, 0, 1, 3, math.NaN()},
+		{9, 0, 1, 3, math.NaN()}, {-9, 0, 1, 3, math.NaN()},
+	} {
+		s := searchOf(100, nil)
+		for _, a := range []float64{c.below, c.best, c.above} {
+			s.tried[a] = trial{loss: 2 + 5*(a-c.least)*(a-c.least)}
+		}
+		s.solve = func(a float64, _ []float64, _ float64) (trial, error) { return trial{loss: 1}, nil }
+		testkit.OK(s.refine())
+		got := s.best()
+		if more := len(s.tried) == 4; more && math.Abs(got-c.want) > 1e-12 || more == math.IsNaN(c.want) {
+			t.Errorf("%+v: %d are tried, the best is %g", c, len(s.tried), got)
+		}
+	}
+}
+
+// TestSettleAt: classes separate where no cross-fitted prediction is wrong; numbers never do.
+func TestSettleAt(t *testing.T) {
+	for _, c := range []struct {
+		loss  models.OutputLoss
+		wrong float64
+		want  bool
+	}{{nil, 0, true}, {nil, .01, false}, {models.CrossEntropy{}, 0, true}, {models.CrossEntropy{}, .01, false},
+		{models.Squared{}, 0, false}} {
+		f, st := &crossFit{rows: 30, trainShare: .5, features: 2}, new(Structure)
+		f.Model.Of = models.Linear{Features: 2, Outputs: 3, Loss: c.loss}
+		f.settleAt(st, 2, trial{loss: 3, error: 4, wrong: c.wrong})
+		if st.Separate != c.want || st.Strength != 2 || st.Loss != 3 || st.Error != 4 {
+			t.Errorf("%+v: %+v", c, st.Structure)
+		}
+		least := math.Inf(-1)
+		if f.classes() {
+			least = math.Log(3. * 2 / (2 * 10 * 10 * 15))
+		}
+		if got := f.leastPenalty(); got != least && !(math.Abs(got-least) < 1e-12) {
+			t.Errorf("%+v: the weakest penalty is %g, want %g", c, got, least)
+		}
+	}
+	for _, p := range (&crossFit{features: 3}).reweight(1, make([]float64, 3)) {
+		if !(math.Abs(p-math.Log(101)) < 1e-12) {
+			t.Errorf("of weights that are all 0 the log-penalty is %g", p)
 		}
 	}
 }

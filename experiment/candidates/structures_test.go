@@ -16,6 +16,7 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/train"
+	"dsbo/train/exact"
 )
 
 // crossFitted returns the problems of a regression on d features in folds, over rows of three sites
@@ -124,9 +125,11 @@ func TestStructures(t *testing.T) {
 				}
 			}
 			if c.blocks {
-				if last := s.List[len(s.List)-1]; !strings.HasPrefix(last.Name, "blocks: matter ") ||
-					last.Loss >= s.List[0].Loss {
-					t.Errorf("the loss of %s is %g, with one penalty %g", last.Name, last.Loss, s.List[0].Loss)
+				last, matter, other := s.List[len(s.List)-1], 0., 0.
+				_, err := fmt.Sscanf(last.Name, "blocks: matter %g, noise %g", &matter, &other)
+				if err != nil || !(matter+2 < other) || last.Loss >= s.List[0].Loss || last.Solutions > 26 {
+					t.Errorf("%v: %s, by %d solutions; the loss is %g, with one penalty %g", err, last.Name,
+						last.Solutions, last.Loss, s.List[0].Loss)
 				}
 			}
 			if x := s.Penalties(); name != "all the same" && !(x[0]+1 < x[d-1]) {
@@ -144,6 +147,9 @@ func TestStructuresAre(t *testing.T) {
 	f := crossFitted(sparse(d, 2), 1, 80, folds)
 	s := testkit.Get(f.Structures(t.Context(), 0))
 	last := "one penalty"
+	if got := s.List[1].Name; got != "reweighted 1" {
+		t.Errorf("the first reweighted structure is %q", got)
+	}
 	for k, st := range s.List {
 		from, power := last, 1.0
 		switch {
@@ -182,6 +188,9 @@ func TestStructuresAre(t *testing.T) {
 		if math.Abs(w-want.Y[j]) > 1e-2 { // right to solutionTol of Φ, a loss whose curvature is about 1
 			t.Errorf("with one penalty weight %d of all examples is %g, want %g", j, w, want.Y[j])
 		}
+	}
+	if penalties, _ := s.PenaltiesOf(s.Best, 0); math.Abs(penalties[d-1]+s.Best.Strength-best.X[d-1]) < 1e-6 {
+		t.Error("of all rows the penalties are those of a part")
 	}
 	for j, x := range best.X {
 		if best.X[j] = x + math.Log(1-1.0/folds); s.KeepsOne() {
@@ -334,6 +343,23 @@ func TestStructuresAreKept(t *testing.T) {
 	if _, err := other.Restore(t.Context(), kept); err == nil {
 		t.Error("structures of 8 features are taken for some of 7")
 	}
+	for name, change := range map[string][2]string{
+		"other parts":  {`"Parts":3,"Length"`, `"Parts":4,"Length"`},
+		"no structure": {`"List":[`, `"List":[],"Before":[`},
+		"itself":       {`"From":1`, `"From":7`}, "the null one": {`"Best":`, `"Best":0,"Is":`},
+		"one beyond all": {`"Best":`, fmt.Sprintf(`"Best":%d,"Is":`, len(s.List)+1)},
+	} {
+		text := strings.Replace(string(kept), change[0], change[1], 1)
+		if _, err := f.Restore(t.Context(), []byte(text)); err == nil {
+			t.Errorf("%s: what was kept is read", name)
+		}
+	}
+	for _, best := range []int{1, len(s.List)} {
+		text := strings.Replace(string(kept), `"Best":`, fmt.Sprintf(`"Best":%d,"Is":`, best), 1)
+		if got, err := f.Restore(t.Context(), []byte(text)); err != nil || got.Best != got.List[best-1] {
+			t.Errorf("structure %d is not read as the best, error %v", best, err)
+		}
+	}
 	earlier := strings.Replace(string(kept), `"Best":`, `"Mean":`, 1)
 	if _, err := f.Restore(t.Context(), []byte(earlier)); !errors.Is(err, dsbo.ErrConfig) ||
 		!strings.Contains(err.Error(), "kept.") {
@@ -344,32 +370,17 @@ func TestStructuresAreKept(t *testing.T) {
 // A counter counts the products of models.
 type counter struct {
 	products []int
+	solver   *exact.Solver // of which tols are PhiTol and GradientTol
+	tols     [][2]float64
 	said     bool // that a search begins
 }
 
-func (c *counter) Begin(string)              {}
-func (c *counter) Solved()                   {}
+func (c *counter) Begin(string) {}
+func (c *counter) Solved() {
+	if c.solver != nil {
+		c.tols = append(c.tols, [2]float64{c.solver.PhiTol, c.solver.GradientTol})
+	}
+}
 func (c *counter) Found(m *candidates.Model) { c.products = append(c.products, m.Steps) }
 func (c *counter) Expect(int)                {}
 func (c *counter) Log(string, ...any)        { c.said = true }
-
-// TestRowWeights: an example that stands for n rows weighs as much as they do together.
-func TestRowWeights(t *testing.T) {
-	f := crossFitted(sparse(3, 1), 1, 12, 3)
-	plain := testkit.Get(f.RowWeights(t.Context()))
-	for i := range f.Data.Shards {
-		val := &f.Data.Shards[i].Val
-		counts := make([]float64, val.Len())
-		for row := range counts {
-			counts[row] = float64(1 + row%3)
-		}
-		val.Count = testkit.Get(ad.FloatTable(val.Len(), 1, counts))
-	}
-	for i, weights := range testkit.Get(f.RowWeights(t.Context())) {
-		for row, w := range weights {
-			if n := float64(1 + row%3); math.Abs(w*n-plain[i][row]) > 1e-15 {
-				t.Errorf("agent %d: a row of example %d, of %g, weighs %g, want %g", i, row, n, w, plain[i][row]/n)
-			}
-		}
-	}
-}
