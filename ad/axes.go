@@ -106,6 +106,17 @@ func Cosh(a *Node) *Node { return Scale(.5, Add(Exp(a), Exp(Neg(a)))) }
 // Atanh returns the inverse of [Tanh] elementwise.
 func Atanh(a *Node) *Node { return Scale(.5, Sub(Log1p(a), Log1p(Neg(a)))) }
 
+// Asinh returns the inverse of [Sinh] elementwise.
+func Asinh(a *Node) *Node { return apply1(fnAsinh, a) }
+
+// Acosh returns the inverse of [Cosh] elementwise, which is at least 0. Its derivative at 1 is
+// infinite.
+func Acosh(a *Node) *Node { return apply1(fnAcosh, a) }
+
+// Atan2 returns the angle of the points (x, y) elementwise, from −π to π, with shapes broadcast. It
+// has no derivative at (0, 0).
+func Atan2(y, x *Node) *Node { return apply2(opAtan2, y, x) }
+
 // Asin returns the arc sine elementwise. Its derivative at −1 and 1 is infinite.
 func Asin(a *Node) *Node { return apply1(fnAsin, a) }
 
@@ -120,7 +131,10 @@ func Mod(a, b *Node) *Node { return Sub(a, Mul(b, Floor(Div(a, b)))) }
 
 const (
 	fnAsin  named = "Asin"
+	fnAsinh named = "Asinh"
+	fnAcosh named = "Acosh"
 	fnFloor named = "Floor"
+	opAtan2 named = "Atan2"
 )
 
 func init() {
@@ -128,8 +142,35 @@ func init() {
 		fnAsin: {computing(asin), slope(func(a *Node) *Node {
 			return Rsqrt(Mul(Offset(1, Neg(a)), Offset(1, a)))
 		})},
+		fnAsinh: {computing(asinh), slope(func(a *Node) *Node { return Rsqrt(Offset(1, Square(a))) })},
+		fnAcosh: {computing(acosh), slope(func(a *Node) *Node { return Rsqrt(Mul(Offset(-1, a), Offset(1, a))) })},
+		opAtan2: {computing2(num.Atan2), func(in nodes, _, g *Node) nodes {
+			y, x := in[0], in[1]
+			g = Div(g, Add(Square(x), Square(y)))
+			return nodes{Mul(g, x), Neg(Mul(g, y))}
+		}},
 		fnFloor: {cheap(computing(math.Floor)), noGrad},
 	})
 }
 
 func asin(a float64) float64 { return num.Atan(a / math.Sqrt((1-a)*(1+a))) }
+
+// far is from where on 1 is nothing beside a².
+const far = 1 << 28
+
+func asinh(a float64) float64 {
+	size := math.Abs(a)
+	v := num.Log(size) + math.Ln2
+	if size < far {
+		square := float64(size * size)
+		v = num.Log1p(size + square/(1+math.Sqrt(1+square)))
+	}
+	return math.Copysign(v, a)
+}
+
+func acosh(a float64) float64 {
+	if a < far {
+		return num.Log1p(a - 1 + math.Sqrt((a-1)*(a+1)))
+	}
+	return num.Log(a) + math.Ln2
+}

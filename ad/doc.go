@@ -19,12 +19,14 @@
 //
 //	elementwise       Add Sub Mul Div Sum Scale Neg Offset Square Pow Power Sqrt Rsqrt
 //	                  Exp Expm1 Log Log1p LogAddExp Tanh Sigmoid Softplus Erf Sin Cos Tan Asin
-//	                  Acos Atan Sinh Cosh Atanh Floor Mod Uniform
+//	                  Acos Atan Atan2 Sinh Cosh Asinh Acosh Atanh Floor Mod Uniform
 //	                  Erfc Lgamma Digamma Polygamma NormalCDF LogNormalCDF
 //	  with kinks      ReLU Step Abs Sign Max Min Clip
 //	  of conditions   Where Greater GreaterEqual Less LessEqual Equal NotEqual
 //	products          MatMul MatVec Outer BatchMatMul Dot RowDot ColDot ScaleBy RowScale ColScale
-//	small systems     Solve LogDet Cholesky SolveLower, and Batch... for stacked ones
+//	                  Distances
+//	small systems     Solve LogDet Cholesky SolveLower SymmetricEigen, and Batch... for stacked
+//	                  ones; SVD QR LeastSquares Inverse SignOfDet Det
 //	sums              SumAll Mean SumRows SumCols CumSum ReverseCumSum
 //	rows and columns  AddRow AddCol RepeatRow RepeatCol RowSoftmax
 //	                  RowLogSumExp RowMax RowMin RowHit

@@ -109,13 +109,7 @@ func stackedOuter(u, v *Node, k int, transposes bool) *Node {
 // logDetGrad: G A⁻ᵀ of each matrix.
 func logDetGrad(a, g *Node) nodes {
 	rows, k := dims(a)
-	units := make([]float64, rows*k)
-	for i := range rows {
-		units[i*k+i%k] = 1
-	}
-	// It is named by the shape, so that equal numbers are one node.
-	of := NewConst(g, fmt.Sprintf("units %v", a.Shape()), rows, k, units)
-	inverse := solve(a, of, systemRule{solveOp, k, true})
+	inverse := solve(a, identityLike(g, rows, k), systemRule{solveOp, k, true})
 	return nodes{RowScale(inverse, Flatten(RepeatCol(g, k))), nil}
 }
 
@@ -160,6 +154,8 @@ func (r systemRule) lower(nodes) engine.Op {
 		return stacked(r.k, with(r, "rrr", solveKernel, solveKernel))
 	case logDetOp:
 		return stacked(1, with(r.k, "rr", logDetKernel, logDetKernel))
+	case signOp:
+		return stacked(1, with(r.k, "r", signKernel, signKernel))
 	case choleskyOp:
 		return stacked(r.k, with(r.k, "r", choleskyKernel, choleskyKernel))
 	case solveLowerOp:

@@ -389,4 +389,4 @@ var ops = append([]opCase{
 		w.C = 1
 		return Col2im(Reshape(k.rowsMat(w.patches()*w.taps()), k.rows*w.patches(), w.taps()), w)
 	}},
-}, slices.Concat(systems, tensorCases, implicits, axesCases, mapCases)...)
+}, slices.Concat(systems, tensorCases, implicits, axesCases, mapCases, decompositions)...)

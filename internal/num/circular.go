@@ -117,3 +117,18 @@ func Atan(x float64) float64 {
 	}
 	return math.Copysign(size, x)
 }
+
+// Atan2 returns the angle of the point (x, y), from −π to π, with the sign of y.
+func Atan2(y, x float64) float64 {
+	angle := Atan(math.Abs(y / x)) // of the point with positive coordinates
+	switch {
+	case math.IsInf(y, 0) && math.IsInf(x, 0):
+		angle = math.Pi / 4
+	case y == 0 && x == x: // also where x is 0
+		angle = 0
+	}
+	if math.Signbit(x) {
+		angle = math.Pi - angle
+	}
+	return math.Copysign(angle, y)
+}

@@ -125,3 +125,17 @@ func digest(h interface{ Write([]byte) (int, error) }, v float64) {
 	}
 	_, _ = h.Write(b[:])
 }
+
+// TestAtan2: angles of points of all kinds are as in package math.
+func TestAtan2(t *testing.T) {
+	list := []float64{0, math.Copysign(0, -1), 1, -1, .3, -7, 1e300, -1e-300, math.Inf(1), math.Inf(-1), math.NaN()}
+	for _, y := range list {
+		for _, x := range list {
+			own, std := num.Atan2(y, x), math.Atan2(y, x)
+			same := math.Signbit(own) == math.Signbit(std) && math.Abs(own-std) <= 0x1p-51*math.Abs(std)
+			if !same && (own == own || std == std) {
+				t.Errorf("Atan2(%v, %v) is %v; it must be %v", y, x, own, std)
+			}
+		}
+	}
+}
