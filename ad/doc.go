@@ -38,13 +38,16 @@
 //	                  MeanPool MaxPool Unfold
 //	tables            Gather, which is an embedding too; NewConst
 //	                  SegmentSum ScatterAdd SparseMatMul
-//	orders            SortRows ArgSort TopK ArgMax TakeAlongRows
+//	orders            SortRows ArgSort TopK ArgMax TakeAlongRows PlaceAlongRows
 //	images            Im2col Col2im Convolve ConvTranspose MaxPool AvgPool
 //	recurrences       Scan
 //	implicit          Root FixedPoint ArgMin, with derivatives by the implicit function theorem
 //	no derivatives    StopGradient Detached
 //	one's own         CustomGrad, and Remat, whose values are not kept
 //	marks             Outputs, for Gauss-Newton products
+//
+// ops.md has a line for each, with its counterparts in PyTorch and NumPy, and what to write for
+// names of theirs that are not here.
 //
 // Elementwise ops of two inputs broadcast shapes as NumPy does, see [Add]. Ops of one kind on the
 // same inputs are one node, however often a loss asks for them: see [Detached].

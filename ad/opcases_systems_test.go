@@ -30,6 +30,10 @@ var systems = []opCase{
 		a := k.rowsMat(4)
 		return Sub(RowLogSumExp(a), TakeAlongRows(a, k.idx))
 	}},
+	{"PlaceAlongRows", func(k *kit) *Node {
+		a := k.rowsMat(2)
+		return PlaceAlongRows(a, ConcatCols(k.idx, ArgMax(k.rowsMat(4))), 4)
+	}},
 	{"ArgMax", func(k *kit) *Node { a := k.rowsMat(3); return TakeAlongRows(Sin(a), ArgMax(a)) }},
 	{"SparseMatMul", func(k *kit) *Node { return SparseMatMul(sparseRows(k.rows), k.rowsMat(5), false) }},
 	{"SparseMatMul(Sᵀ)", func(k *kit) *Node { return SparseMatMul(sparseRows(k.rows), Sin(k.mat(4, 3)), true) }},

@@ -72,8 +72,22 @@ func TakeAlongRows(a, idx *Node) *Node {
 	return reshape(taken, idx.Shape())
 }
 
+// PlaceAlongRows returns rows of c zeros to which the entries of a matrix are added: entry (i, j)
+// in row i and column idx_ij, see [TakeAlongRows], whose adjoint it is.
+func PlaceAlongRows(a, idx *Node, c int) *Node {
+	m, _ := placeAlongName.matrix(a)
+	placeAlongName.sameShape(a, idx)
+	if c < 1 {
+		failf("PlaceAlongRows: there must be at least 1 column; there are %d", c)
+	}
+	checkExact("PlaceAlongRows", a, c)
+	return newNode(alongRule{c, true}, matShape(m, c), a, idx)
+}
+
 // Names for errors.
 const (
+	placeAlongName named = "PlaceAlongRows"
+
 	argSortName named = "ArgSort"
 	topKName    named = "TopK"
 	argMaxName  named = "ArgMax"
