@@ -123,7 +123,7 @@ func (e *ending) finishTask(ctx context.Context, kept *candidates.Model, final *
 		},
 	}
 	if final != nil {
-		f.Refit = func(t data.Task, times float64) ([]float64, error) {
+		f.Refit = func(t data.Task, times float64) (train.Fit, error) {
 			return final.refit(ctx, memberData(t, e.result.Epoch), times)
 		}
 		if n := final.network; n != nil {

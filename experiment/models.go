@@ -129,5 +129,5 @@ type finalist struct {
 	*candidates.Model
 	network *candidates.Network // of the model; nil: it is linear
 	// refit returns the model of other examples, of which there are times as many.
-	refit func(ctx context.Context, t data.Task, times float64) ([]float64, error)
+	refit func(ctx context.Context, t data.Task, times float64) (train.Fit, error)
 }

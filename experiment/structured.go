@@ -203,10 +203,10 @@ func (e *ending) linearFinalist(ctx context.Context, parts train.Problem, found 
 	}
 	kept := e.conclude("", tuned, one, found.KeepsOne(), []*candidates.Model{one}, gains, notes)
 	e.summary.Structures = append(found.Summaries(true), e.summary.Structures...)
-	return &finalist{Model: kept, refit: func(ctx context.Context, t data.Task, times float64) ([]float64, error) {
+	return &finalist{Model: kept, refit: func(ctx context.Context, t data.Task, times float64) (train.Fit, error) {
 		all, err := e.problem.roughProblem(t, linearOf(e.problem.model))
 		if err != nil {
-			return nil, err
+			return train.Fit{}, err
 		}
 		return found.Refit(ctx, all, times)
 	}}, nil
@@ -256,12 +256,12 @@ func (e *ending) networkFinalist(ctx context.Context, c CrossFit, found *candida
 	gains = append(slices.DeleteFunc(gains, fitted), best.Gain)
 	e.conclude("A "+m.Name, m, linear, false, []*candidates.Model{one, linear}, gains, notes)
 	e.summary.Structures = append(e.summary.Structures, found.Summaries(false)...)
-	return &finalist{m, best, func(ctx context.Context, t data.Task, times float64) ([]float64, error) {
+	return &finalist{m, best, func(ctx context.Context, t data.Task, times float64) (train.Fit, error) {
 		again, err := networks.Refit(ctx, best, t, times)
 		if err != nil {
-			return nil, err
+			return train.Fit{}, err
 		}
-		return again.Y, nil
+		return train.Fit{X: m.X, Y: again.Y}, nil
 	}}, notes, nil
 }
 

@@ -30,6 +30,7 @@ import (
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/runs"
+	"dsbo/train"
 )
 
 // A Task is a data set and a model, with the flags that choose them: all that a problem has of its
@@ -164,10 +165,10 @@ type FinishedRun struct {
 	// this process, at x. All processes call it.
 	Solve func(t data.Task, m models.Model, x []float64) (LowerSolution, error)
 	// Refit returns the model of other data, with times as many training examples as there are in
-	// Task.CrossFit, by the structures of penalties that the run keeps; nil of a run that has
-	// chosen none. X are log-penalties of features then, and Y is the linear model of all folds'
-	// examples.
-	Refit func(t data.Task, times float64) ([]float64, error)
+	// Task.CrossFit, by the structures of penalties that the run keeps, whose penalties follow from
+	// the data; nil of a run that has chosen none. X are log-penalties of features then, and Y is
+	// the linear model of all folds' examples.
+	Refit func(t data.Task, times float64) (train.Fit, error)
 	// Network is what the run keeps in place of the linear model, of one penalty; nil: none.
 	Network *models.MLP
 	Parts   [][]float64 // the network's models, each without one of the folds

@@ -364,11 +364,12 @@ func (s *Structures) Summaries(keeps bool) (all []runs.Structure) {
 }
 
 // Refit returns the best structure's model of other examples, of which there are times as many as
-// parts have together. all is the problem of the linear model on them.
-func (s *Structures) Refit(ctx context.Context, all train.Problem, times float64) (y []float64, err error) {
+// parts have together, with its log-penalties beside those of a part. all is the problem of the
+// linear model on them.
+func (s *Structures) Refit(ctx context.Context, all train.Problem, times float64) (train.Fit, error) {
 	f := *s.fit
 	f.ctx = ctx
 	f.all, f.trainShare = newSolver(all), f.trainShare/times
 	w, err := f.whole(s.Best)
-	return w.Y, err
+	return train.Fit{X: w.Penalties, Y: w.Y}, err
 }

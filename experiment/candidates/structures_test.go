@@ -307,7 +307,13 @@ func TestStructuresRefit(t *testing.T) {
 	f := crossFitted(sparse(d, 2), 1, 60, 3)
 	s := testkit.Get(f.Structures(t.Context(), 0))
 	_, best := testkit.Get2(s.Models(t.Context()))
-	for j, got := range testkit.Get(s.Refit(t.Context(), f.All, 1)) {
+	again := testkit.Get(s.Refit(t.Context(), f.All, 1))
+	for j, x := range again.X {
+		if math.Abs(x-best.X[j]) > 1e-1 { // twice the logarithm of a weight
+			t.Errorf("of the same examples log-penalty %d is %g, want %g", j, x, best.X[j])
+		}
+	}
+	for j, got := range again.Y {
 		// both are solutions to within solutionTol of Φ, a loss whose curvature is about 1
 		if math.Abs(got-best.Y[j]) > 1e-2 {
 			t.Fatalf("of the same examples weight %d is %g, want %g", j, got, best.Y[j])
@@ -316,7 +322,7 @@ func TestStructuresRefit(t *testing.T) {
 	s.Best = s.List[0]
 	x := slices.Repeat([]float64{s.List[0].Strength + math.Log((1-1.0/3)/2)}, d)
 	twice := testkit.Get(f.All.Solver().Lower(t.Context(), x, nil, 1e-10))
-	for j, got := range testkit.Get(s.Refit(t.Context(), f.All, 2)) {
+	for j, got := range testkit.Get(s.Refit(t.Context(), f.All, 2)).Y {
 		if math.Abs(got-twice.Y[j]) > 1e-2 {
 			t.Errorf("of twice the examples weight %d is %g, want %g", j, got, twice.Y[j])
 		}

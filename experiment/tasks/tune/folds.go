@@ -13,6 +13,7 @@ import (
 	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/tables/features"
+	"dsbo/train"
 )
 
 // Cross-validation, where -folds leaves it open: a linear model has autoFolds folds up to
@@ -173,10 +174,10 @@ func (t *tune) refits() bool {
 	return asked && (t.taken != network || t.prepared.Folds > 0) && t.prepared.Rows[2] > 0
 }
 
-// refitWeights returns y of the linear model m of all rows, the test rows too: at penalties that
-// sum up over the rows to as much as before. It says so.
-func (t *tune) refitWeights(f experiment.FinishedRun, m models.Model) ([]float64, error) {
-	all, rows, err := t.prepared.Data, t.prepared.Rows, error(nil)
+// refitted returns the linear model m of all rows, the test rows too, with its λ beside the rows of
+// before: at penalties that sum up over the rows to as much. It says so.
+func (t *tune) refitted(f experiment.FinishedRun, m models.Model) (kept train.Fit, err error) {
+	all, rows := t.prepared.Data, t.prepared.Rows
 	all.Shards = slices.Clone(all.Shards)
 	for i, s := range all.Shards {
 		parts := []data.Examples{s.Train, s.Val, s.Test}
@@ -202,7 +203,7 @@ func (t *tune) refitWeights(f experiment.FinishedRun, m models.Model) ([]float64
 		all.Shards[i].Train, all.Shards[i].Val = joined, joined
 	}
 	if err != nil {
-		return nil, err
+		return kept, err
 	}
 	total := rows[0] + rows[2]
 	if t.prepared.Folds == 0 {
@@ -227,7 +228,7 @@ func (t *tune) refitWeights(f experiment.FinishedRun, m models.Model) ([]float64
 		x[j] -= num.Log(times)
 	}
 	solved, err := f.Solve(all, m, x)
-	return solved.Y, err
+	return train.Fit{X: f.X, Y: solved.Y}, err
 }
 
 // leastToldGain is the gain from which a note has it, which rounds to 0.1 %.

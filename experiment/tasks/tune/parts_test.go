@@ -16,6 +16,7 @@ import (
 	"dsbo/runs"
 	"dsbo/tables"
 	"dsbo/tables/features"
+	"dsbo/train"
 )
 
 // TestGroups: a feature is in the block of the first group whose pattern matches its column, or in
@@ -109,7 +110,7 @@ func TestAllRows(t *testing.T) {
 	for folds, total := range map[int]float64{0: 120, 5: 100} {
 		x, note := []float64{-1, 2}, ""
 		one := tune{prepared: &features.Prepared{Rows: [3]int{60, 20, 40}, Folds: folds}}
-		_, err := one.refitWeights(experiment.FinishedRun{X: x,
+		kept, err := one.refitted(experiment.FinishedRun{X: x,
 			Note: func(format string, args ...any) { note += fmt.Sprintf(format, args...) },
 			Solve: func(_ data.Task, _ models.Model, all []float64) (s experiment.LowerSolution, err error) {
 				for j, v := range all {
@@ -119,7 +120,9 @@ func TestAllRows(t *testing.T) {
 				}
 				return s, nil
 			}}, nil)
-		testkit.OK(err)
+		if testkit.OK(err); !slices.Equal(kept.X, x) {
+			t.Errorf("λ is %v, want %v beside the rows of before", kept.X, x)
+		}
 		if want := fmt.Sprintf("with all %g, the test rows too", total); !strings.Contains(note, want) {
 			t.Errorf("%d folds: %q must have %q", folds, note, want)
 		}
@@ -141,11 +144,13 @@ func TestToldGain(t *testing.T) {
 		note, one := "", tune{prepared: &features.Prepared{Rows: [3]int{60, 20, 40}, Folds: 5}}
 		f := experiment.FinishedRun{Note: func(format string, args ...any) { note += fmt.Sprintf(format, args...) },
 			KeptGain: func(float64) runs.Number { return c.gain },
-			Refit:    func(data.Task, float64) ([]float64, error) { return nil, nil }}
+			Refit:    func(data.Task, float64) (train.Fit, error) { return train.Fit{X: []float64{7}}, nil }}
 		if c.network {
 			f.Network = new(models.MLP)
 		}
-		testkit.Get(one.refitWeights(f, nil))
+		if kept := testkit.Get(one.refitted(f, nil)); kept.X[0] != 7 {
+			t.Errorf("λ is %v, want what the kept model has", kept.X)
+		}
 		told := strings.Contains(note, "is to be expected")
 		if !strings.Contains(note, c.want) || told != (c.want != "") {
 			t.Errorf("gain %g: %q must have %q", c.gain, note, c.want)

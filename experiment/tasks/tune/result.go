@@ -81,9 +81,11 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 		if assessment.Kept = rows[0] + rows[2]; t.prepared.Folds == 0 {
 			assessment.Kept += rows[1]
 		}
-		if y, err = t.refitWeights(f, m); err != nil {
+		kept, err := t.refitted(f, m)
+		if err != nil {
 			return err
 		}
+		f.X, y = kept.X, kept.Y
 		if made, err = modelfile.New(t.prepared.Recipe, layered, y, origin); err != nil {
 			return err
 		}
