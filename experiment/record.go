@@ -6,6 +6,7 @@ import (
 	"dsbo/algo"
 	"dsbo/experiment/candidates"
 	"dsbo/internal/cli"
+	"dsbo/internal/wording"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
@@ -69,6 +70,9 @@ func (e *ending) summarize(state runs.State, err error) runs.Summary {
 	if e.problem.Nonconvex {
 		s.Unknown = append(s.Unknown, "Φ, but at the solutions reached: the model does not say that its lower "+
 			"problem is strongly convex (Modulus)")
+	}
+	for k, note := range s.Verdict.Notes {
+		s.Verdict.Notes[k] = wording.Minus(note)
 	}
 	if err != nil {
 		s.Error = cli.OneLine(err)

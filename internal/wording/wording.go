@@ -4,6 +4,7 @@ package wording
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -64,3 +65,9 @@ func Some(names []string) string {
 	}
 	return text
 }
+
+// negative is a number below 0 in a text: no date, range, exponent or name has such a hyphen.
+var negative = regexp.MustCompile(`(^|[\s(=:])-(\d)`)
+
+// Minus writes the sign of numbers below 0 in a text as reports do, by a minus for a hyphen.
+func Minus(text string) string { return negative.ReplaceAllString(text, "$1−$2") }

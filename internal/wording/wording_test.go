@@ -35,3 +35,16 @@ func TestRanges(t *testing.T) {
 		}
 	}
 }
+
+// TestMinus: numbers below 0 have a minus, and nothing else has.
+func TestMinus(t *testing.T) {
+	for text, want := range map[string]string{
+		"-0.3 ± 0.06 (-1.5e-05 to -2), λ = -3: -4": "−0.3 ± 0.06 (−1.5e-05 to −2), λ = −3: −4",
+		"-refit none, 2026-01-02, 3-4, a-1, --1":   "-refit none, 2026-01-02, 3-4, a-1, --1",
+		"":                                         "",
+	} {
+		if got := wording.Minus(text); got != want || wording.Minus(got) != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

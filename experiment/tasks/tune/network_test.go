@@ -70,6 +70,8 @@ func TestModelAuto(t *testing.T) {
 			v := s.Verdict
 			if notes := strings.Join(v.Notes, "\n"); !strings.Contains(notes, "Tried by the same folds: network of 6") {
 				t.Errorf("no note says which networks were tried: %s", notes)
+			} else if c.network && !strings.Contains(notes, "the difference is −") {
+				t.Errorf("no note has the difference with its sign: %s", notes)
 			}
 			if c.network && (v.Outcome != runs.Better || !strings.HasPrefix(v.Sentence, "A network of 6")) {
 				t.Errorf("the verdict is %+v", v)
