@@ -38,32 +38,37 @@ func verifyAudits(f *cli.Flags, args []string, stdout io.Writer) error {
 		return dsbo.ConfigErrorf("run folders of agents are required, such as results/mnist-8/agent-3")
 	}
 	for _, path := range f.Args() {
-		c, err := verifyAudit(runs.Folder(path), *head)
+		c, unseen, err := verifyAudit(runs.Folder(path), *head)
 		if err != nil {
 			return dsbo.ConfigErrorf("%s: %s: %w", path, runs.AuditFile, err)
 		}
-		fmt.Fprintf(stdout, "%s: %s from %s to %s, whole; its head is %s\n", path,
-			wording.Count(c.Lines, "line"), wording.Plain(c.First), wording.Plain(c.Last), c.Head)
+		fmt.Fprintf(stdout, "%s: %s from %s to %s, unbroken%s; its head is %s\n", path,
+			wording.Count(c.Lines, "line"), wording.Plain(c.First), wording.Plain(c.Last), unseen, c.Head)
 	}
 	return nil
 }
 
 // verifyAudit checks the audit in a run folder, which must have the line of a head and of the
-// agent's report, if there are.
-func verifyAudit(folder runs.Folder, head string) (site.Chain, error) {
-	c, err := site.VerifyAudit(folder.Path(runs.AuditFile))
-	if err != nil {
-		return c, err
+// agent's report, if there are. unseen says which lines may have been cut off: those after a line
+// that is known so.
+func verifyAudit(folder runs.Folder, head string) (c site.Chain, unseen string, err error) {
+	if c, err = site.VerifyAudit(folder.Path(runs.AuditFile)); err != nil {
+		return c, "", err
 	}
 	_, r, _, err := readDisclosure(folder)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return c, err
+		return c, "", err
 	case head != "" && !c.Has(head):
-		return c, fmt.Errorf("it must have a line of SHA-256 %s (-head); it has none", head)
+		return c, "", fmt.Errorf("it must have a line of SHA-256 %s (-head); it has none", head)
 	case r.Audit != "" && !c.Has(r.Audit):
-		return c, fmt.Errorf("it must have a line of SHA-256 %s, as %s has it; it has none", r.Audit,
+		return c, "", fmt.Errorf("it must have a line of SHA-256 %s, as %s has it; it has none", r.Audit,
 			runs.DisclosureFile)
+	case c.Head == head || c.Head == r.Audit:
+	case head+r.Audit == "":
+		unseen = " (that lines are cut off at its end shows by -head alone)"
+	default:
+		unseen = " (that lines are cut off after the one of -head, or of " + runs.DisclosureFile + ", does not show)"
 	}
-	return c, nil
+	return c, unseen, nil
 }

@@ -10,11 +10,44 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo/experiment/site"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/network/pki"
 	"dsbo/runs"
 )
+
+// TestAuditIsCutOff: a chain is unbroken that has lost its end; what shows that, and what does not,
+// is said.
+func TestAuditIsCutOff(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, runs.AuditFile)
+	var a site.Audit
+	testkit.OK(a.Open(path))
+	var heads []string
+	for k := range 3 {
+		testkit.Get(a.Write(fmt.Appendf(nil, `{"time":"2026-01-0%d","event":"e"}`, k+1)))
+		heads = append(heads, a.Head())
+	}
+	testkit.OK(a.Close())
+	const whole = ", unbroken; its"
+	const none = ", unbroken (that lines are cut off at its end shows by -head alone); its"
+	const after = ", unbroken (that lines are cut off after the one of"
+	for _, c := range []struct{ flag, signed, want string }{
+		{"", "", none}, {heads[2], "", whole}, {heads[0], "", after}, {"", heads[2], whole}, {"", heads[1], after},
+		{heads[0], heads[2], whole}, {heads[2], heads[0], whole},
+	} {
+		disclosure := filepath.Join(folder, runs.DisclosureFile)
+		if os.Remove(disclosure); c.signed != "" {
+			testkit.OK(os.WriteFile(disclosure, fmt.Appendf(nil, `{"report":{"audit":%q}}`, c.signed), 0o600))
+		}
+		told := runCommand(t, "audit", "-head="+c.flag, folder)
+		if !strings.Contains(told, ": 3 lines from 2026-01-01 to 2026-01-03"+c.want) ||
+			!strings.Contains(told, heads[2]) {
+			t.Errorf("%+v: %s", c, told)
+		}
+	}
+}
 
 // audited checks that the audit of an agent of TestDisclosure has what it did, and that the verb
 // finds what is done to it.
@@ -33,7 +66,7 @@ func audited(t *testing.T, folder string) {
 		}
 	}
 	told := runCommand(t, "audit", folder)
-	head := regexp.MustCompile(`, whole; its head is ([0-9a-f]{64})\n$`).FindStringSubmatch(told)
+	head := regexp.MustCompile(`, unbroken.*; its head is ([0-9a-f]{64})\n$`).FindStringSubmatch(told)
 	if head == nil {
 		t.Fatal(told)
 	}

@@ -364,7 +364,7 @@ func (s *Structures) Summaries(keeps bool) (all []runs.Structure) {
 }
 
 // Refit returns the best structure's model of other examples, of which there are times as many as
-// parts have together, with its log-penalties beside those of a part. all is the problem of the
+// parts have together, with log-penalties beside the rows of a part. all is the problem of the
 // linear model on them.
 func (s *Structures) Refit(ctx context.Context, all train.Problem, times float64) (train.Fit, error) {
 	f := *s.fit

@@ -34,7 +34,7 @@ func TestAsLarge(t *testing.T) {
 		"alone, the other one": {Number, 0, []float64{2, 2}, same(9, 0, 2.5), []float64{1}, .01},
 		"some alone, some together": {Number, 0, []float64{2, 2}, append(same(9, 2.5, 0), same(4, 2.1, 2.1)...),
 			[]float64{1}, .05},
-		// of two outputs, whose slopes are in units of 4 and 1: the truth is 3 and 3, others 1.25 and 4
+		// of two outputs, whose slopes are in units of 1 and 4
 		"outputs": {Class, 3, []float64{2, 2, 2, 2}, same(7, 1, 4, 1, 0), []float64{1, 4}, .08},
 		"units":   {Class, 3, []float64{4, 0, 0, 0}, same(7, 0, 0, 0, 7.9), []float64{1, 4}, .01},
 		"no unit": {Number, 0, []float64{0, 0}, nil, []float64{0}, 1},
