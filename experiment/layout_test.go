@@ -60,7 +60,7 @@ func TestRanks(t *testing.T) {
 	dir := t.TempDir()
 	alone, together := filepath.Join(dir, "alone"), filepath.Join(dir, "together")
 	testkit.OK(runIn(t, newTiny(), alone, tinyFlags))
-	for _, err := range runRanks(t, together, tinyFlags, "") {
+	for _, err := range runRanks(t, together, tinyFlags+"-keep-checkpoints", "") { // with what solves need to go on
 		testkit.OK(err)
 	}
 	leftBy(t, alone).check(t, together, "all")

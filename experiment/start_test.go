@@ -82,7 +82,7 @@ func TestBestStartGoesOn(t *testing.T) {
 	testkit.OK(runs.Folder(cut).RemoveCheckpointsAfter(nil, 2))
 	testkit.OK(runIn(t, newTiny(), cut, "-resume"))
 	leftBy(t, whole).check(t, cut, "resumed")
-	for _, err := range runRanks(t, together, flags, "") {
+	for _, err := range runRanks(t, together, flags+"-keep-checkpoints", "") {
 		testkit.OK(err)
 	}
 	leftBy(t, whole).check(t, together, "ranks")

@@ -35,7 +35,7 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 	e.byPhi = c.ExactAt(c.K)
 	if !algo.TraitsOf(c.Method).Personalized {
 		var err error
-		e.sharedExact, err = e.newSolver(c.Problem.Evaluate, e.Group)
+		e.sharedExact, err = e.newSolver(c.Problem.Solver(), e.Group)
 		return e, err
 	}
 	e.ownExact = map[int]*exact.Solver{}
@@ -43,17 +43,21 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 		var err error
 		alone := network.NewGroup(
 			network.GroupConfig{N: 1, Numbers: []int{c.Problem.agentNumber(i)}, Average: c.Problem.Average})
-		if e.ownExact[i], err = e.newSolver(c.Problem.Evaluate[i:i+1], alone); err != nil {
+		own := c.Problem.Solver()
+		own.Oracles = own.Oracles[i : i+1]
+		if own.Rough != nil {
+			own.Rough = own.Rough[i : i+1]
+		}
+		if e.ownExact[i], err = e.newSolver(own, alone); err != nil {
 			return nil, err
 		}
 	}
 	return e, nil
 }
 
-// newSolver returns the solver of some agents of the problem.
-func (e *evaluator) newSolver(oracles []dsbo.ValueOracle, agents *network.Group) (*exact.Solver, error) {
-	s := e.problem.Solver()
-	s.Oracles, s.Agents, s.Tol, s.AdjointTol = oracles, agents, e.config.Tol, e.config.AdjointTol
+// newSolver returns a solver with the tolerances of the run, for the agents of its oracles.
+func (e *evaluator) newSolver(s *exact.Solver, agents *network.Group) (*exact.Solver, error) {
+	s.Agents, s.Tol, s.AdjointTol = agents, e.config.Tol, e.config.AdjointTol
 	return s, s.Prepare()
 }
 

@@ -75,10 +75,15 @@ func (p Problem) Dims() (np, nq int, err error) {
 }
 
 // Solver returns the solver of the problem's exact values and models, which needs oracles for
-// evaluation. The first solve begins at Start.
+// evaluation. The first solve begins at Start. Where products travel rounded, Oracles answer for
+// them, which may be in float32.
 func (p Problem) Solver() *exact.Solver {
-	return &exact.Solver{Oracles: p.Evaluate, Agents: p.agents(), Start: p.Start, Matrix: p.Matrix,
+	s := &exact.Solver{Oracles: p.Evaluate, Agents: p.agents(), Start: p.Start, Matrix: p.Matrix,
 		Move: p.apart.moveNear(), Blur: p.apart.blur}
+	if s.Agents.FineWire() != network.Float64 {
+		s.Rough = p.Oracles
+	}
+	return s
 }
 
 // RoughSolver returns the solver whose products and diagonals are as exact as a method's, such as
@@ -92,8 +97,8 @@ func (p Problem) RoughSolver() *exact.Solver {
 // Counted returns the problem, and counts what evaluation asks the first agent of this process.
 func (p Problem) Counted() (counted Problem, calls *dsbo.Calls) {
 	m, i := &meter{products: linalg.NewMatrix(dsbo.Hessian), ctx: context.Background()}, p.agents().Local()[0]
-	p.Evaluate = slices.Clone(p.Evaluate)
-	p.Evaluate[i] = &meteredOracle{p.Evaluate[i], m}
+	p.Evaluate, p.Oracles = slices.Clone(p.Evaluate), slices.Clone(p.Oracles)
+	p.Evaluate[i], p.Oracles[i] = &meteredOracle{p.Evaluate[i], m}, &meteredOracle{p.Oracles[i], m}
 	return p, &m.calls
 }
 
