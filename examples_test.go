@@ -202,6 +202,26 @@ func TestDigits(t *testing.T) {
 	}
 }
 
+// TestSquares: a program with a model of its own has it behind -model, with what MNIST's task makes
+// of a run.
+func TestSquares(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program of another module")
+	}
+	dir := t.TempDir()
+	testkit.OK(testkit.WriteMNIST(dir, 150, 40))
+	t.Setenv("DSBO_DATA", dir)
+	program := filepath.Join(dir, "squares")
+	outputOf(t, "examples/squares", "go", "build", "-ldflags=-s -w", "-o", program, ".")
+	table := outputOf(t, dir, program, "-model=squares", "-agents=2", "-train=30", "-val=30", "-K=3", "-rivals=false",
+		"-report=false", "-out=run")
+	for _, want := range []string{"squares with 7840 weights and 784 penalties", "3 of newtoncg"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in the table:\n%s", want, table)
+		}
+	}
+}
+
 // TestTidy: a module outside may come to import more and more packages of the engine, and go mod
 // tidy finds all modules that they need: none is ambiguous.
 func TestTidy(t *testing.T) {

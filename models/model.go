@@ -4,10 +4,11 @@
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
 // Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter],
 // [XStarter], [Shaper], [StronglyConvex], [Penalized], [Curved], [Layered], [Meant], [Baselined],
-// [Simplified], [Restrained], [Masked], [Batched], [Joint]. An [OutputLoss] and [Penalties] make
-// many models of one: [Linear] and [MLP] take both. [Programs.Oracle] turns a model and an agent's
-// data into the oracle that an algorithm calls: gradients, Hessian-vector and Jacobian-vector
-// products. [NewOracle] does for one agent alone.
+// [Simplified], [Restrained], [Masked], [Batched], [Joint], [Stopped]. [Register] gives a model of
+// another module a name. An [OutputLoss] and [Penalties] make many models of one: [Linear] and
+// [MLP] take both. [Programs.Oracle] turns a model and an agent's data into the oracle that an
+// algorithm calls: gradients, Hessian-vector and Jacobian-vector products. [NewOracle] does for one
+// agent alone.
 //
 // # Why no library
 //
@@ -115,6 +116,14 @@ type Batched interface{ Batched() }
 type Joint interface {
 	// Joint reports whether it is one with its present loss.
 	Joint() bool
+}
+
+// A Stopped is a [Model] some of whose values have derivatives of 0 on purpose ([ad.StopGradient]):
+// its derivatives are no longer of its losses. Package modeltest takes them for wrong in a model
+// that does not say so.
+type Stopped interface {
+	// Stopped says what has no derivatives, and why.
+	Stopped() string
 }
 
 // A Mask is a matrix with a row for each example of a draw, a vector where it has one column, of

@@ -121,6 +121,16 @@ func TestCompositionalLowerSolution(t *testing.T) {
 	}
 }
 
+// TestRegister: the name of a model of another module must be free; TestSquares uses one.
+func TestRegister(t *testing.T) {
+	defer func() {
+		if got := recover(); got != `models: a model named "softmax" is registered already` {
+			t.Errorf("a name that is taken: %v", got)
+		}
+	}()
+	models.Register("softmax", true, nil)
+}
+
 func TestByNameErrors(t *testing.T) {
 	for _, c := range []struct {
 		name string

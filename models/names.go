@@ -1,6 +1,8 @@
 package models
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"dsbo"
@@ -20,11 +22,7 @@ type Size struct {
 
 // namedModels is the table of models with a name: a line here makes a model known to commands and
 // to the conformance test.
-var namedModels = []struct {
-	name    string
-	classes bool // whether it takes classes; otherwise targets are +1 and -1
-	build   func(Size) Model
-}{
+var namedModels = []namedModel{
 	{"softmax", true, func(s Size) Model { return Softmax{s.Features, s.Classes} }},
 	{"mlp", true, func(s Size) Model { return newMLP(s, false) }},
 	{"mlp-relu", true, func(s Size) Model { return newMLP(s, true) }},
@@ -46,6 +44,22 @@ var namedModels = []struct {
 	}},
 	{"logistic", false, func(s Size) Model { return Logistic{Features: s.Features} }},
 	{"logistic-mean", false, func(s Size) Model { return Logistic{Features: s.Features, Mean: true} }},
+}
+
+type namedModel struct {
+	name    string
+	classes bool // whether it takes classes; otherwise targets are +1 and -1
+	build   func(Size) Model
+}
+
+// Register adds a model of another module to the models that [ByName] knows, and with it to -model
+// of commands; classes says whether it takes classes, or targets +1 and -1. It is for init
+// functions, and panics if the name is taken.
+func Register(name string, classes bool, build func(Size) Model) {
+	if slices.Contains(Names(), name) {
+		panic(fmt.Sprintf("models: a model named %q is registered already", name))
+	}
+	namedModels = append(namedModels, namedModel{name, classes, build})
 }
 
 // cleanRidge is the ridge of data hyper-cleaning: on MNIST with half of 5000 labels wrong, 0.001

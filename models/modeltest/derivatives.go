@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"dsbo/ad"
 	"dsbo/ad/adtest"
+	"dsbo/internal/testkit"
 	"dsbo/models"
 )
 
@@ -23,10 +25,20 @@ func (s *subject) derivatives() error {
 		d := s.differentiate(l, l.on, false)
 		err := atPoints(s, func(x, y []float64) (adtest.Report, error) { return adtest.Measure(d, x, y) })
 		if err != nil {
-			return fmt.Errorf("%s: %w", l.name, err)
+			return fmt.Errorf("%s: %w%s", l.name, err, stops(d))
 		}
 	}
 	return nil
+}
+
+// stops says that a loss has no derivatives on purpose, if it has ops that do so.
+func stops(d *ad.Derivs) string {
+	for _, s := range testkit.Get(d.Listing(ad.LossOf)).Steps {
+		if s.Op == "StopGradient" || s.Op == "Detached" {
+			return "\nThe loss has " + s.Op + ": a model that means it is a models.Stopped"
+		}
+	}
+	return ""
 }
 
 // float32 compares both losses in the two element types. Sums of a few thousand terms, each with

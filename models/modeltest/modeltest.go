@@ -23,7 +23,8 @@ import (
 //
 //   - derivatives: both losses' by finite differences along random directions, symmetry and
 //     adjointness ([adtest.Measure]), with what is allowed found from the differences' own error;
-//     kinks, as of ReLU, are stepped around;
+//     kinks, as of ReLU, are stepped around; a [models.Stopped] goes without, and a line of the
+//     test's log says so;
 //   - x: some answer depends on it;
 //   - float32: within 1e-4 of float64's largest entry, and what float64 changes by across a kink
 //     that rounding can cross;
@@ -54,6 +55,10 @@ func TestModel(t testing.TB, m models.Model, s data.Shard) {
 	}
 	programs := models.NewPrograms(m)
 	for _, c := range checks {
+		if stopped, ok := m.(models.Stopped); ok && c.name == derivativesName {
+			t.Logf("%s: left out, for the model has none of %s", c.name, stopped.Stopped())
+			continue
+		}
 		if sub, ok := t.(*testing.T); ok {
 			sub.Run(c.name, func(t *testing.T) { c.report(t, newSubject(m, s, programs)) })
 		} else {
@@ -75,8 +80,11 @@ func (c check) report(t testing.TB, s *subject) {
 	}
 }
 
+// derivativesName is the check that a [models.Stopped] goes without.
+const derivativesName = "derivatives"
+
 var checks = []check{
-	{"derivatives", (*subject).derivatives},
+	{derivativesName, (*subject).derivatives},
 	{"x", (*subject).xMatters},
 	{"float32", (*subject).float32},
 	{"names", (*subject).names},

@@ -99,6 +99,7 @@ type (
 	wordless        struct{ ridge }
 	shortBaseline   struct{ ridge }
 	otherSimpler    struct{ ridge } // its simpler model takes other features
+	halted          struct{ ridge } // takes weights of examples, which depend on y, for constants
 )
 
 var built int
@@ -160,6 +161,19 @@ func (rootless) Upper(_, y *ad.Node, b models.Batch) *ad.Node {
 func (steep) Upper(_, y *ad.Node, _ models.Batch) *ad.Node {
 	return ad.SumAll(ad.Offset(-1e8, ad.Offset(1e8, ad.Square(y))))
 }
+
+func (halted) Upper(_, y *ad.Node, b models.Batch) *ad.Node {
+	each := ridge{}.each(y, b)
+	return ad.Mean(ad.Mul(ad.StopGradient(ad.Exp(ad.Neg(each))), each))
+}
+
+// declared says so.
+type declared struct{ halted }
+
+func (declared) Stopped() string { return "the weights of examples, which are constants of a step" }
+
+// TestStopped: a model that stops gradients on purpose passes if it says so.
+func TestStopped(t *testing.T) { modeltest.TestModel(t, declared{halted{ridge{3}}}, numbers(3)) }
 
 func (tooConvex) Modulus([]float64) float64 { return 100 }
 func (notConvex) Modulus([]float64) float64 { return 0 }
@@ -312,6 +326,7 @@ func TestPlantedMistakes(t *testing.T) {
 		{shortBaseline{r}, "baselines", "3 finite hyperparameters"},
 		{otherSimpler{r}, "simpler", "must take the same examples"},
 		{ridge{4}, "derivatives", "lower loss: "},
+		{halted{r}, "derivatives", "The loss has StopGradient: a model that means it is a models.Stopped"},
 	} {
 		c.test(t, numbers(3))
 	}

@@ -1,6 +1,10 @@
 package nn
 
-import "dsbo/ad"
+import (
+	"fmt"
+
+	"dsbo/ad"
+)
 
 // Dense maps each row h to W h + b.
 type Dense struct{ W, B Param }
@@ -124,7 +128,7 @@ func (g GroupNorm) Outputs(z, h *ad.Node) *ad.Node {
 // BatchNorm gives each column mean 0 and variance 1 over the rows of the batch, and then the
 // layer's scale and offset. Its statistics are a function of the batch, and derivatives go through
 // them: outputs of an example depend on the others of its draw, also where the model is scored.
-// Such a model is a [dsbo/models.Batched].
+// Such a model is a [dsbo/models.Batched]; with [BatchNorm.Fixed] it is none.
 type BatchNorm struct{ Scale, Offset Param }
 
 // NewBatchNorm adds a normalization of n columns, or channels, of scales 1 and offsets 0.
@@ -135,15 +139,41 @@ func NewBatchNorm(ps *Params, name string, width int) BatchNorm {
 // Outputs builds the normalized columns of h, m × width. Rows of k·width numbers are images of k
 // pixels with width channels: statistics are then over all pixels.
 func (b BatchNorm) Outputs(z, h *ad.Node) *ad.Node {
+	centred, _, variance := moments(h, b.Scale.Rows)
+	return b.scaled(z, h, centred, variance)
+}
+
+// Fixed builds the columns of h normalized by means and variances that do not depend on the batch,
+// such as all training examples have, see [Trainer.Moments].
+func (b BatchNorm) Fixed(z, h *ad.Node, mean, variance []float32) *ad.Node {
 	width := b.Scale.Rows
+	constant := func(values []float32) *ad.Node {
+		list := make([]float64, len(values))
+		for i, v := range values {
+			list[i] = float64(v)
+		}
+		return ad.NewConst(z, fmt.Sprint("moments ", values), len(list), 0, list)
+	}
+	rows := ad.Reshape(h, h.Shape().TotalSize()/width, width)
+	return b.scaled(z, h, ad.AddRow(rows, ad.Neg(constant(mean))), constant(variance))
+}
+
+// scaled builds columns of a variance as the layer has them, in the shape of h.
+func (b BatchNorm) scaled(z, h, centred, variance *ad.Node) *ad.Node {
+	m, cols := ad.Dims(h)
+	scale := ad.Mul(b.Scale.Node(z), ad.Rsqrt(ad.Offset(epsilon, variance)))
+	return ad.Reshape(ad.AddRow(ad.ColScale(centred, scale), b.Offset.Node(z)), m, cols)
+}
+
+// moments builds the columns of h, of some width, less their means, with means and variances.
+func moments(h *ad.Node, width int) (centred, mean, variance *ad.Node) {
 	m, cols := ad.Dims(h)
 	count := m * cols / width
 	rows := ad.Reshape(h, count, width)
 	n := 1 / float64(count)
-	centred := ad.AddRow(rows, ad.Scale(-n, ad.SumRows(rows)))
-	variance := ad.Scale(n, ad.ColDot(centred, centred))
-	scale := ad.Mul(b.Scale.Node(z), ad.Rsqrt(ad.Offset(epsilon, variance)))
-	return ad.Reshape(ad.AddRow(ad.ColScale(centred, scale), b.Offset.Node(z)), m, cols)
+	less := ad.Scale(-n, ad.SumRows(rows))
+	centred = ad.AddRow(rows, less)
+	return centred, ad.Neg(less), ad.Scale(n, ad.ColDot(centred, centred))
 }
 
 // Embedding is a table of vectors, of which rows are read by index: words, say.

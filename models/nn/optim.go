@@ -48,6 +48,27 @@ func (s Schedule) at(step int, rate float64) float32 {
 	return float32(rate)
 }
 
+// A Memory is what an optimizer keeps from step to step. [Trainer.Save] writes it for each
+// optimizer that is a [Keeper], as all of this package are.
+type Memory struct {
+	Steps   int         // so far
+	Vectors [][]float32 // one number for each parameter; none before they are needed
+}
+
+// A Keeper is an [Optimizer] with a [Memory].
+type Keeper interface{ Kept() *Memory }
+
+// Kept implements [Keeper].
+func (m *Memory) Kept() *Memory { return m }
+
+// vectors returns a number of vectors of length n, which begin with zeros.
+func (m *Memory) vectors(count, n int) [][]float32 {
+	for len(m.Vectors) < count {
+		m.Vectors = append(m.Vectors, make([]float32, n))
+	}
+	return m.Vectors
+}
+
 // SGD is z −= rate·b with b = Momentum·b + g, which begins with g; with Nesterov, z −= rate (g +
 // Momentum·b). WeightDecay·z is part of g.
 type SGD struct {
@@ -55,29 +76,29 @@ type SGD struct {
 	Momentum, WeightDecay float64
 	Nesterov              bool
 
-	steps int
-	b     []float32
+	Memory // b
 }
 
 // Step implements [Optimizer].
 func (o *SGD) Step(z, g []float32) {
-	rate, momentum, decay := o.Rate.at(o.steps, 1e-3), float32(o.Momentum), float32(o.WeightDecay)
-	if o.b == nil && momentum != 0 {
-		o.b = make([]float32, len(z))
+	rate, momentum, decay := o.Rate.at(o.Steps, 1e-3), float32(o.Momentum), float32(o.WeightDecay)
+	var b []float32
+	if momentum != 0 {
+		b = o.vectors(1, len(z))[0]
 	}
 	for i, d := range g {
 		d += float32(decay * z[i])
 		if momentum != 0 {
-			o.b[i] = float32(momentum*o.b[i]) + d
+			b[i] = float32(momentum*b[i]) + d
 			if o.Nesterov {
-				d += float32(momentum * o.b[i])
+				d += float32(momentum * b[i])
 			} else {
-				d = o.b[i]
+				d = b[i]
 			}
 		}
 		z[i] -= float32(rate * d)
 	}
-	o.steps++
+	o.Steps++
 }
 
 // Adam is Kingma and Ba's (2015): z −= rate·m̂/(√v̂ + Eps) with averages m of g and v of g².
@@ -88,8 +109,7 @@ type Adam struct {
 	Eps          float64  // default 1e-8
 	WeightDecay  float64
 
-	steps int
-	m, v  []float32
+	Memory // m and v
 }
 
 // Step implements [Optimizer].
@@ -97,16 +117,14 @@ func (o *Adam) Step(z, g []float32) { o.step(z, g, float32(o.WeightDecay), 0) }
 
 // step takes a step with a decay that is part of g, and another one that is not.
 func (o *Adam) step(z, g []float32, inner, outer float32) {
-	if o.m == nil {
-		o.m, o.v = make([]float32, len(z)), make([]float32, len(z))
-	}
+	averages := o.vectors(2, len(z))
 	beta1, beta2, eps := cmp.Or(o.Beta1, .9), cmp.Or(o.Beta2, .999), float32(cmp.Or(o.Eps, 1e-8))
-	rate := o.Rate.at(o.steps, 1e-3)
-	o.steps++
-	size := rate / float32(1-num.Pow(beta1, float64(o.steps)))
-	root := float32(math.Sqrt(1 - num.Pow(beta2, float64(o.steps))))
+	rate := o.Rate.at(o.Steps, 1e-3)
+	o.Steps++
+	size := rate / float32(1-num.Pow(beta1, float64(o.Steps)))
+	root := float32(math.Sqrt(1 - num.Pow(beta2, float64(o.Steps))))
 	keep, first, held, second := 1-float32(rate*outer), float32(1-beta1), float32(beta2), float32(1-beta2)
-	m, v := o.m[:len(z)], o.v[:len(z)]
+	m, v := averages[0][:len(z)], averages[1][:len(z)]
 	for i, d := range g[:len(z)] {
 		d += float32(inner * z[i])
 		m[i] += float32(first * (d - m[i]))

@@ -1,14 +1,13 @@
 package nn
 
 import (
-	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/files"
 )
 
 // A Build makes a node of the parameters z, the features x and the targets t of a batch, which are
@@ -20,6 +19,9 @@ type Build func(z, x, t *ad.Node) *ad.Node
 type Trainer struct {
 	Z     []float32 // the parameters
 	Masks []*Mask   // that the loss takes; they stay the same from the first epoch on
+	// MaxNorm is the largest norm of a gradient; a longer one is shortened to it, as PyTorch's
+	// clip_grad_norm_ does. 0: any.
+	MaxNorm float64
 
 	params    *Params   // the layout of Z
 	optimizer Optimizer // moves Z along grad
@@ -78,25 +80,61 @@ func (t *Trainer) Epoch(e data.Examples) (loss float64, err error) {
 		if err != nil {
 			return 0, err
 		}
+		t.shorten()
 		t.optimizer.Step(t.Z, t.grad)
 		loss += float64(float64(value) * float64(len(rows)) / all)
 	}
 	return loss, nil
 }
 
+// shorten keeps the gradient within MaxNorm.
+func (t *Trainer) shorten() {
+	if t.MaxNorm <= 0 {
+		return
+	}
+	squares := 0.
+	for _, g := range t.grad {
+		squares += float64(float64(g) * float64(g))
+	}
+	if factor := t.MaxNorm / (math.Sqrt(squares) + 1e-6); factor < 1 {
+		for i := range t.grad {
+			t.grad[i] *= float32(factor)
+		}
+	}
+}
+
 // Mean returns the mean entry of what build makes of all examples, such as [ad.RowHit] of scores.
 func (t *Trainer) Mean(e data.Examples, build Build) (float64, error) {
+	var mean [1]float32
+	err := t.evaluate(mean[:], e, func(z *ad.Node, in []*ad.Node) []*ad.Node {
+		return []*ad.Node{ad.Mean(build.of(z, in))}
+	})
+	return float64(mean[0]), err
+}
+
+// Moments returns the means and variances of width columns, or channels, of what build makes of
+// all examples: the statistics of [BatchNorm.Fixed] once a network is trained, of its first such
+// layer first.
+func (t *Trainer) Moments(e data.Examples, width int, build Build) (mean, variance []float32, err error) {
+	all := make([]float32, 2*width)
+	err = t.evaluate(all, e, func(z *ad.Node, in []*ad.Node) []*ad.Node {
+		_, mean, variance := moments(build.of(z, in), width)
+		return []*ad.Node{mean, variance}
+	})
+	return all[:width], all[width:], err
+}
+
+// evaluate writes values of all examples to dst.
+func (t *Trainer) evaluate(dst []float32, e data.Examples, build func(z *ad.Node, in []*ad.Node) []*ad.Node) error {
 	p, err := ad.Compile(ad.Func{Q: len(t.Z), Rows: e.Len(), Inputs: inputsOf(e), Float32: true,
-		Build: func(_, z *ad.Node, in []*ad.Node) []*ad.Node { return []*ad.Node{ad.Mean(build.of(z, in))} }})
+		Build: func(_, z *ad.Node, in []*ad.Node) []*ad.Node { return build(z, in) }})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if err := bind(p, e, nil); err != nil {
-		return 0, err
+		return err
 	}
-	var mean [1]float32
-	err = p.Eval32(mean[:], nil, t.Z)
-	return float64(mean[0]), err
+	return p.Eval32(dst, nil, t.Z)
 }
 
 // build builds the loss of a batch, which has masks.
@@ -134,53 +172,4 @@ func bind(p *ad.Program, e data.Examples, rows []int) error {
 		return err
 	}
 	return p.Bind("T", e.Target, rows)
-}
-
-// Save writes the parameters as float32 arrays by their names, in the safetensors format.
-func (t *Trainer) Save(w io.Writer) error {
-	var list []files.Tensor
-	for _, p := range t.params.List() {
-		tensor := files.Tensor{Name: p.Name, Shape: []int{p.Rows}, Single: true}
-		if p.Cols > 0 {
-			tensor.Shape = append(tensor.Shape, p.Cols)
-		}
-		for _, v := range t.Z[p.Offset:][:p.Len()] {
-			tensor.Data = append(tensor.Data, float64(v))
-		}
-		list = append(list, tensor)
-	}
-	return files.WriteTensors(w, nil, list...)
-}
-
-// Load reads parameters that [Trainer.Save], or another program, has written. It fails with
-// [dsbo.ErrConfig], and leaves the parameters as they are, where one is missing or has another
-// shape; what else is in the file does not count.
-func (t *Trainer) Load(r io.Reader) error {
-	file, err := io.ReadAll(r)
-	if err != nil {
-		return err
-	}
-	_, list, err := files.ReadTensors(file)
-	if err != nil {
-		return err
-	}
-	of := map[string]files.Tensor{}
-	for _, tensor := range list {
-		of[tensor.Name] = tensor
-	}
-	z := make([]float32, len(t.Z))
-	for _, p := range t.params.List() {
-		tensor := of[p.Name]
-		if n := len(tensor.Shape); n == 0 || tensor.Shape[0] != p.Rows || len(tensor.Data) != p.Len() ||
-			n != 1+min(p.Cols, 1) {
-			return dsbo.ConfigErrorf(
-				"parameter %q must have %d rows and %d columns (0: a vector) in the file; its shape there is %v",
-				p.Name, p.Rows, p.Cols, tensor.Shape)
-		}
-		for i, v := range tensor.Data {
-			z[p.Offset+i] = float32(v)
-		}
-	}
-	copy(t.Z, z)
-	return nil
 }

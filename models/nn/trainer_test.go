@@ -34,6 +34,11 @@ var optimizers = []struct {
 		[]float32{0.775429726, -1.47796917, -0.0835312828}},
 	{"AdamW", &nn.AdamW{Adam: nn.Adam{Rate: nn.Constant(.1)}},
 		[]float32{0.784996152, -1.47434199, -0.091640234}},
+	{"RMSprop", &nn.RMSprop{},
+		[]float32{0.845242143, -1.6900593, 0.223984122}},
+	{"RMSprop with momentum and decay, centred", &nn.RMSprop{Rate: nn.Constant(.05), Alpha: .9, Momentum: .5,
+		WeightDecay: .1, Centred: true},
+		[]float32{0.764164567, -1.23161769, -0.352112502}},
 	{"SGD, cosine", &nn.SGD{Rate: nn.Cosine(.1, .01, 4)},
 		[]float32{0.896131337, -1.65071905, 0.246169239}},
 	{"SGD, warm-up and cosine", &nn.SGD{Rate: nn.WarmUp(.001, 2, nn.Cosine(.1, .01, 4))},
@@ -114,6 +119,77 @@ func TestTrainer(t *testing.T) {
 	}
 	if _, err := nn.NewTrainer(ps, &nn.Adam{}, 0, 1, loss).Epoch(e); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("a batch of 0: error %v", err)
+	}
+}
+
+// TestGoesOn: a trainer that loads what another one has saved goes on with its bits, whatever the
+// optimizer keeps.
+func TestGoesOn(t *testing.T) {
+	ps, loss, e := line(17)
+	groups := func() nn.Optimizer {
+		return nn.NewGroups(ps, func(p nn.Param) int { return min(p.Cols, 1) }, &nn.Adam{}, &nn.RMSprop{Momentum: .5})
+	}
+	for _, o := range []func() nn.Optimizer{
+		func() nn.Optimizer { return &nn.SGD{Rate: nn.Cosine(.1, .01, 20), Momentum: .9} },
+		func() nn.Optimizer { return &nn.AdamW{} }, groups,
+	} {
+		a, b := nn.NewTrainer(ps, o(), 5, 1, loss), nn.NewTrainer(ps, o(), 5, 1, loss)
+		testkit.Get(a.Epoch(e))
+		var file bytes.Buffer
+		testkit.OK(a.Save(&file))
+		testkit.OK(b.Load(bytes.NewReader(file.Bytes())))
+		for _, tr := range []*nn.Trainer{a, b} {
+			testkit.Get(tr.Epoch(e))
+		}
+		if !slices.Equal(a.Z, b.Z) {
+			t.Errorf("%T: parameters %v, and %v of a trainer that was not stopped", o(), b.Z, a.Z)
+		}
+		other := nn.NewTrainer(ps, groups(), 5, 1, loss)
+		if _, grouped := o().(*nn.Groups); !grouped {
+			before := slices.Clone(other.Z)
+			err := other.Load(&file)
+			if !errors.Is(err, dsbo.ErrConfig) || !slices.Equal(other.Z, before) {
+				t.Errorf("state of another optimizer: error %v, parameters %v from %v", err, other.Z, before)
+			}
+		}
+	}
+}
+
+// TestGroups: biases without decay, and gradients of a largest norm, are as by hand.
+func TestGroups(t *testing.T) {
+	ps, _, e := line(8)
+	slope := func(z, _, _ *ad.Node) *ad.Node { return ad.SumAll(ad.Scale(3, z)) }
+	decay := nn.NewGroups(ps, func(p nn.Param) int { return min(p.Cols, 1) }, &nn.SGD{Rate: nn.Constant(.1)},
+		&nn.SGD{Rate: nn.Constant(.1), WeightDecay: 1})
+	tr := nn.NewTrainer(ps, decay, 8, 1, slope)
+	tr.Z = []float32{1, 2, 4}
+	tr.MaxNorm = 1
+	testkit.Get(tr.Epoch(e))
+	g := float32(1 / math.Sqrt(3)) // but for the 1e-6 that PyTorch adds to the norm
+	for i, want := range []float32{1 - .1*(g+1), 2 - .1*(g+2), 4 - .1*g} {
+		if math.Abs(float64(tr.Z[i]-want)) > 1e-6 {
+			t.Errorf("parameter %d is %v; it must be %v", i, tr.Z[i], want)
+		}
+	}
+	nn.NewGroups(ps, func(nn.Param) int { return 2 }, &nn.SGD{})
+	if err := ps.Err(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), `group of parameter "l.w`) {
+		t.Errorf("a group that is not there: error %v", err)
+	}
+}
+
+// TestMoments: with the moments of all examples a layer does to one batch of them what it does by
+// its own statistics.
+func TestMoments(t *testing.T) {
+	ps, _, e := line(17)
+	norm := nn.NewBatchNorm(ps, "norm", 2)
+	tr := nn.NewTrainer(ps, &nn.Adam{}, 17, 1, nil)
+	mean, variance, err := tr.Moments(e, 2, func(_, x, _ *ad.Node) *ad.Node { return x })
+	testkit.OK(err)
+	off := testkit.Get(tr.Mean(e, func(z, x, _ *ad.Node) *ad.Node {
+		return ad.Abs(ad.Sub(norm.Outputs(z, x), norm.Fixed(z, x, mean, variance)))
+	}))
+	if off > 1e-6 { // numbers are around 1, in float32
+		t.Errorf("outputs are off by %g", off)
 	}
 }
 
