@@ -1,0 +1,251 @@
+package assess
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dsbo/internal/num"
+)
+
+// scored are rows with probabilities of class 1, in the middles of bins, by which a naive program
+// finds what Classes finds by counts.
+type scored struct {
+	p   []float64
+	own []bool
+}
+
+// scores draws rows whose probabilities have ties, some of class 1.
+func scores(r *rand.Rand, own, others int) (s scored) {
+	for k := range own + others {
+		is, z := k < own, r.NormFloat64()
+		if is {
+			z += 1.5
+		}
+		s.p = append(s.p, (math.Floor(40/(1+math.Exp(-z)))*Bins/40+.5)/Bins)
+		s.own = append(s.own, is)
+	}
+	return s
+}
+
+// classes counts the rows.
+func (s scored) classes() *Classes {
+	c := NewClasses(2)
+	for k, p := range s.p {
+		class := 0
+		if s.own[k] {
+			class = 1
+		}
+		c.Add([]float64{1 - p, p}, class, 1)
+	}
+	return c
+}
+
+// taken returns how many rows of class 1, and of others, have at least a probability.
+func (s scored) taken(least float64) (own, others float64) {
+	for k, p := range s.p {
+		if p >= least && s.own[k] {
+			own++
+		} else if p >= least {
+			others++
+		}
+	}
+	return own, others
+}
+
+// thresholds are the probabilities, each once, the largest first.
+func (s scored) thresholds() []float64 {
+	all := slices.Compact(slices.Sorted(slices.Values(s.p)))
+	slices.Reverse(all)
+	return all
+}
+
+// precision is the average precision, row by row of class 1.
+func (s scored) precision() (mean float64) {
+	m, _ := s.taken(0)
+	for k, p := range s.p {
+		if own, others := s.taken(p); s.own[k] {
+			mean += own / (own + others) / m
+		}
+	}
+	return mean
+}
+
+// without returns the rows without one.
+func (s scored) without(k int) scored {
+	return scored{slices.Delete(slices.Clone(s.p), k, k+1), slices.Delete(slices.Clone(s.own), k, k+1)}
+}
+
+// TestCurves: the ROC curve has a point for each probability that rows have, the calibration groups
+// of rows with ascending probabilities, and a threshold takes the rows from it on.
+func TestCurves(t *testing.T) {
+	s := scores(rand.New(rand.NewPCG(4, 4)), 30, 50)
+	c := s.classes()
+	wrong, right := c.ROC(1)
+	all := s.thresholds()
+	if len(wrong) != 1+len(all) || len(right) != len(wrong) || wrong[0] != 0 || right[0] != 0 {
+		t.Fatalf("%d and %d points from (%g, %g), want %d", len(wrong), len(right), wrong[0], right[0], 1+len(all))
+	}
+	for k, p := range all {
+		own, others := s.taken(p)
+		if math.Abs(wrong[k+1]-others/50) > 1e-15 || math.Abs(right[k+1]-own/30) > 1e-15 {
+			t.Errorf("point %d is (%g, %g), want (%g, %g)", k+1, wrong[k+1], right[k+1], others/50, own/30)
+		}
+		if a, b := c.At(1, p-.5/Bins); a != own || b != others {
+			t.Errorf("from %g on %g and %g are taken, want %g and %g", p, a, b, own, others)
+		}
+	}
+	for _, at := range []float64{1, 1.5} {
+		if a, b := c.At(1, at); a != 0 || b != 0 {
+			t.Errorf("from %g on %g and %g are taken", at, a, b)
+		}
+	}
+	if a, b := c.At(1, -1); a != 30 || b != 50 {
+		t.Errorf("from -1 on %g and %g are taken", a, b)
+	}
+	predicted, observed := c.Calibration(1, 4)
+	slices.Reverse(all)
+	var count, sum, hits float64
+	group := 0
+	for k, p := range all {
+		for row, q := range s.p {
+			if q == p {
+				if count, sum = count+1, sum+p; s.own[row] {
+					hits++
+				}
+			}
+		}
+		if count < 80/4 && k+1 < len(all) {
+			continue
+		}
+		if group >= len(predicted) || math.Abs(predicted[group]-sum/count) > 1e-12 ||
+			math.Abs(observed[group]-hits/count) > 1e-12 {
+			t.Errorf("group %d of %v and %v must have %g and %g", group, predicted, observed, sum/count, hits/count)
+		}
+		count, sum, hits, group = 0, 0, 0, group+1
+	}
+	if group != len(predicted) || group < 3 || len(observed) != group {
+		t.Errorf("%d and %d groups, want %d", len(predicted), len(observed), group)
+	}
+}
+
+// TestLastGroup: a group of calibration closes where it has as many rows as fall to it, and the
+// last one has what is left.
+func TestLastGroup(t *testing.T) {
+	c := NewClasses(2)
+	for k, n := range []float64{3, 2, 4, 1} { // of 10 rows in two groups: 3 + 2, and 4 + 1
+		p := (float64(20*k) + .5) / Bins
+		c.Add([]float64{1 - p, p}, k%2, n)
+	}
+	predicted, observed := c.Calibration(1, 2)
+	for k, want := range []float64{(3*.5 + 2*20.5) / 5 / Bins, (4*40.5 + 60.5) / 5 / Bins} {
+		if len(predicted) != 2 || math.Abs(predicted[k]-want) > 1e-15 {
+			t.Fatalf("groups with means %v, want %g", predicted, want)
+		}
+	}
+	if !slices.Equal(observed, []float64{.4, .2}) {
+		t.Errorf("shares %v", observed)
+	}
+	if predicted, _ := c.Calibration(1, 3); len(predicted) != 3 { // 3 + 2, 4, and 1 is left, of 3.3 each
+		t.Errorf("groups with means %v", predicted)
+	}
+}
+
+// TestKindsAreMissing: without rows of either kind nothing is measured; areas of 0 and of 1 have
+// ends where there are ten of each.
+func TestKindsAreMissing(t *testing.T) {
+	for class := range 2 {
+		c := NewClasses(2)
+		c.Add([]float64{.3, .7}, class, 20)
+		if wrong, right := c.ROC(1); wrong != nil || right != nil {
+			t.Errorf("class %d alone has a curve %v, %v", class, wrong, right)
+		}
+		for _, i := range []Interval{c.AUC(1), c.AveragePrecision(1)} {
+			if !math.IsNaN(i.Value) || !math.IsNaN(i.Low) {
+				t.Errorf("class %d alone has %+v", class, i)
+			}
+		}
+		c.Add([]float64{.6, .4}, 1-class, 20)
+		i := c.AUC(1) // Newcombe's error alone
+		end := i.Low
+		if class == 0 {
+			end = i.High
+		}
+		q := (20 - 1) * ((1-end)/(2-end) + end/(1+end))
+		want := num.StudentQuantile(.975, 19) * math.Sqrt(end*(1-end)*(1+q)/400)
+		if i.Value != float64(class) || math.Abs(math.Abs(end-i.Value)-want) > 1e-9 {
+			t.Errorf("an area of %d: %+v, want its end %g away", class, i, want)
+		}
+	}
+}
+
+// TestAveragePrecision: the average precision and its interval are what leaving out each row once
+// gives, in log-odds, or the binomial error where that is larger; it has no ends with fewer than ten
+// of a kind, and reaches 1 where it is next to 1.
+func TestAveragePrecision(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for _, n := range [][2]int{{30, 50}, {12, 200}, {9, 50}, {50, 9}} {
+		s := scores(r, n[0], n[1])
+		m, all := float64(n[0]), float64(n[0]+n[1])
+		got, area := s.classes().AveragePrecision(1), s.precision()
+		logOdds := func(p float64) float64 { p = min(p, 1-1/(2*m)); return math.Log(p / (1 - p)) }
+		var sum, squares float64
+		for k := range s.p {
+			d := logOdds(s.without(k).precision()) - logOdds(area)
+			sum, squares = sum+d, squares+d*d
+		}
+		e := (1 + 1/math.Sqrt(all)) * math.Sqrt((all-1)/all*(squares-sum*sum/all))
+		e = num.StudentQuantile(.975, n[0]-1) * max(e, 1/math.Sqrt(m*area*(1-area)))
+		low, high := area/(1-area)*math.Exp(-e), area/(1-area)*math.Exp(e)
+		want := Interval{area, low / (1 + low), high / (1 + high)}.ifEnough(m, float64(n[1]))
+		for k, v := range [][2]float64{{got.Value, want.Value}, {got.Low, want.Low}, {got.High, want.High}} {
+			if math.IsNaN(v[0]) != math.IsNaN(v[1]) || math.Abs(v[0]-v[1]) > 1e-9 {
+				t.Errorf("%v rows, number %d: %+v, want %+v", n, k, got, want)
+			}
+		}
+	}
+	for _, c := range []struct {
+		above int // others that are above the 20 of the class
+		whole bool
+	}{{0, true}, {1, false}} {
+		classes := NewClasses(2)
+		classes.Add([]float64{.2, .8}, 1, 20)
+		classes.Add([]float64{.6, .4}, 0, 40)
+		classes.Add([]float64{.1, .9}, 0, float64(c.above))
+		i, p := classes.AveragePrecision(1), 20/(20+float64(c.above))
+		if i.Value != p || (i.High == 1) != c.whole || !(i.Low > .5) {
+			t.Errorf("%d above: %+v", c.above, i)
+		}
+	}
+	one := NewClasses(2) // the only row of a class is not left out
+	one.Add([]float64{.2, .8}, 1, 1)
+	one.Add([]float64{.6, .4}, 0, 20)
+	if i := one.AveragePrecision(1); i.Value != 1 || !math.IsNaN(i.Low) {
+		t.Errorf("of one row %+v", i)
+	}
+}
+
+// TestOfThree: the likeliest class, of equal ones the first, and what follows from the counts.
+func TestOfThree(t *testing.T) {
+	c := NewClasses(3)
+	for _, e := range []struct {
+		p     []float64
+		class int
+		rows  float64
+	}{{[]float64{.4, .4, .2}, 0, 3}, {[]float64{.1, .2, .7}, 1, 2}, {[]float64{.2, .5, .3}, 1, 4},
+		{[]float64{.1, .2, .7}, 2, 1}} {
+		c.Add(e.p, e.class, e.rows)
+	}
+	wantNumbers(t, map[string][2]float64{
+		"accuracy": {c.Accuracy().Value, .8},
+		"recall":   {c.Recall(1).Value, 4. / 6}, "precision": {c.Precision(2).Value, 1. / 3},
+		"of the first": {c.Precision(0).Value, 1}, "examples": {c.Examples(), 10},
+		"Brier": {c.Brier().Value, (3*(.36+.16+.04) + 2*(.01+.64+.49) + 4*(.04+.25+.09) + .01 + .04 + .09) / 10},
+	})
+	for p, bin := range map[float64]int{-.1: 0, 1.2: Bins - 1} {
+		if got := binOfProbability(p); got != bin {
+			t.Errorf("%g is in bin %d", p, got)
+		}
+	}
+}
