@@ -174,7 +174,7 @@ func TestITDIsTheDerivative(t *testing.T) {
 		x[j] = v - h
 		_, down := at(x)
 		x[j] = v
-		if fd := (up - down) / (2 * h); math.Abs(fd-u) > 1e-8 {
+		if fd := (up - down) / (2 * h); !(math.Abs(fd-u) <= 1e-8) {
 			t.Errorf("entry %d: u = %g, differences give %g", j, u, fd)
 		}
 	}

@@ -86,7 +86,7 @@ func TestUnitSteps(t *testing.T) {
 			before := slices.Clone(m.X())
 			testkit.OK(m.Step(t.Context(), k, o, nil))
 			moved := distance(before, m.X())
-			if u := norm(algo.TraitsOf(m).U); math.Abs(moved*float64(k+1)-0.3*u/(u+1e-6)) > 1e-14 {
+			if u := norm(algo.TraitsOf(m).U); !(math.Abs(moved*float64(k+1)-0.3*u/(u+1e-6)) <= 1e-14) {
 				t.Errorf("order %d, iteration %d: x moved by %g along a direction of %g", order, k, moved, u)
 			}
 		}

@@ -218,7 +218,7 @@ func TestAutoIs(t *testing.T) {
 		{all, "alpha", 0}, {all, "beta", 1.5}, {all, "gamma", 4}, {all, "lg", 4.2}, {all, "lr", 0},
 		{own, "alpha", 7}, {own, "beta", 8}, {own, "gamma", 9}, {free, "beta", 0}, {free, "gamma", 0},
 	} {
-		if got, ok := algo.AutoOf(c.of, c.name); ok != (c.want != 0) || ok && math.Abs(got-c.want) > 1e-15 {
+		if got, ok := algo.AutoOf(c.of, c.name); ok != (c.want != 0) || ok && !(math.Abs(got-c.want) <= 1e-15) {
 			t.Errorf("auto of %s is %g, %t; want %g", c.name, got, ok, c.want)
 		}
 	}

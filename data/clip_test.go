@@ -24,7 +24,7 @@ func TestClip(t *testing.T) {
 		for i := range 5 {
 			a, b := clipped.X.At(i, 0), clipped.X.At(i, 1)
 			// 1e-6 is kept from the bound, and float32 rounds by 6e-8.
-			if math.Abs(a-want[2*i]) > 1.1e-6 || math.Abs(b-want[2*i+1]) > 1.1e-6 || math.Hypot(a, b) > 1 {
+			if !(math.Abs(a-want[2*i]) <= 1.1e-6) || !(math.Abs(b-want[2*i+1]) <= 1.1e-6) || math.Hypot(a, b) > 1 {
 				t.Errorf("%s row %d is (%g, %g), want (%g, %g)", name, i, a, b, want[2*i], want[2*i+1])
 			}
 		}

@@ -68,7 +68,7 @@ func TestPolicyValues(t *testing.T) {
 		off[s] += (constant*e.X.At(i, 0) + slope*e.X.At(i, 1) - e.Target.At(i, 0)) / each
 	}
 	for s, v := range off {
-		if math.Abs(v) > .15 { // the deviation of a mean of 2000: values spread by some units, noise by 0.1
+		if !(math.Abs(v) <= .15) { // the deviation of a mean of 2000: values spread by some units, noise by 0.1
 			t.Errorf("state %d: the mean temporal difference at the true values is %g, want about 0", s, v)
 		}
 	}

@@ -119,7 +119,7 @@ func TestMaskMean(t *testing.T) {
 				}
 			}
 		}
-		if share := kept / (rows * cols); math.Abs(share-keep) > 6*math.Sqrt(keep*(1-keep)/(rows*cols)) {
+		if share := kept / (rows * cols); !(math.Abs(share-keep) <= 6*math.Sqrt(keep*(1-keep)/(rows*cols))) {
 			t.Errorf("a mask keeps %g of its numbers, want %g", share, keep)
 		}
 	}
@@ -206,7 +206,7 @@ func TestDrawsWithDifferentNamesAreIndependent(t *testing.T) {
 		}
 		const b, m = float64(batch), float64(rows)
 		mean, sd := b*b/m, b*(m-b)/(m*math.Sqrt(m-1))
-		if got := float64(shared) / pairs; math.Abs(got-mean) > 6*sd/math.Sqrt(pairs) {
+		if got := float64(shared) / pairs; !(math.Abs(got-mean) <= 6*sd/math.Sqrt(pairs)) {
 			t.Errorf("names that differ in %s share %.3f rows in the mean, want %.3f", c.what, got, mean)
 		}
 	}
@@ -258,7 +258,7 @@ func TestSigns(t *testing.T) {
 		}
 		sum += v
 	}
-	if math.Abs(sum) > 6*math.Sqrt(1000) {
+	if !(math.Abs(sum) <= 6*math.Sqrt(1000)) {
 		t.Errorf("the sum of 1000 signs is %g", sum)
 	}
 	for _, other := range [][]float64{signs(2, 2, 3), signs(1, 3, 3), signs(1, 2, 4)} {

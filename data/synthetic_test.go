@@ -38,10 +38,10 @@ func TestSyntheticIsThePapers(t *testing.T) {
 			for _, v := range x {
 				sum += v
 			}
-			if mean := sum / m; math.Abs(mean) > 6*sd/math.Sqrt(m) {
+			if mean := sum / m; !(math.Abs(mean) <= 6*sd/math.Sqrt(m)) {
 				t.Errorf("agent %d: mean %g of the features", i, mean)
 			}
-			if got := linalg.Dot(x, x) / m; math.Abs(got/(sd*sd)-1) > 6*math.Sqrt(2/m) {
+			if got := linalg.Dot(x, x) / m; !(math.Abs(got/(sd*sd)-1) <= 6*math.Sqrt(2/m)) {
 				t.Errorf("agent %d: mean square %g of the features, want %g", i, got, sd*sd)
 			}
 			// The noise of 0.1 is small beside the margins, whose deviation is about √40·sd: a
@@ -74,7 +74,7 @@ func TestRealLabels(t *testing.T) {
 		x := numbersOf(s.Train.X)
 		for j, target := range numbersOf(s.Train.Target) {
 			off := target - linalg.Dot(x[7*j:7*j+7], real.Truth())
-			if far = max(far, math.Abs(off)); math.Abs(off) > 0.6 || target*a.Shards[i].Train.Target.At(j, 0) <= 0 {
+			if far = max(far, math.Abs(off)); !(math.Abs(off) <= 0.6) || target*a.Shards[i].Train.Target.At(j, 0) <= 0 {
 				t.Errorf("agent %d, row %d: label %g, %g from x·w*; its sign elsewhere is %g", i, j, target, off,
 					a.Shards[i].Train.Target.At(j, 0))
 			}

@@ -116,7 +116,7 @@ func TestPlannedIterations(t *testing.T) {
 			t.Errorf("%T: the work of 300 iterations is %g, want %g", m, got, sum)
 		}
 		each := sum / 300 // the first ones may do more, once
-		if got := plannedIterations(m, 1<<40) / (1 << 40); math.Abs(got-each) > 0.1*each {
+		if got := plannedIterations(m, 1<<40) / (1 << 40); !(math.Abs(got-each) <= 0.1*each) {
 			t.Errorf("%T: the work of an iteration is %g, want about %g", m, got, each)
 		}
 	}

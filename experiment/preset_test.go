@@ -25,7 +25,7 @@ func TestToTheLetter(t *testing.T) {
 	if last.HoldoutLoss.Known() || testkit.Get(folder.ReadConfig()).Holdout != 0 {
 		t.Errorf("rows are held out: %v", last.HoldoutLoss)
 	}
-	if math.Abs(float64(s.Models[0].Phi-last.Phi)) > 1e-6*math.Abs(float64(last.Phi)) {
+	if !(math.Abs(float64(s.Models[0].Phi-last.Phi)) <= 1e-6*math.Abs(float64(last.Phi))) {
 		t.Errorf("Φ of the result is %v, of the last record %v", s.Models[0].Phi, last.Phi)
 	}
 	if !strings.HasPrefix(s.Verdict.Sentence, "6 iterations of madsbo, compared with no other model; at the last ") {

@@ -47,7 +47,8 @@ func TestSiteOf(t *testing.T) {
 		m := candidates.NewModel("", 0, nil)
 		m.Kept = &kept[0] == &tuned[0]
 		s := siteOf("", row[:], m)
-		if math.Abs(float64(s.Change)-mean) > 1e-12 || math.Abs(float64(s.ChangeError)-math.Sqrt(square/4)) > 1e-12 ||
+		if !(math.Abs(float64(s.Change)-mean) <= 1e-12) ||
+			!(math.Abs(float64(s.ChangeError)-math.Sqrt(square/4)) <= 1e-12) ||
 			s.Alone.Accuracy.Known() {
 			t.Errorf("%+v; want %g ± %g, and no right answers of numbers", s, mean, math.Sqrt(square/4))
 		}

@@ -60,7 +60,7 @@ func TestFoldsAreModels(t *testing.T) {
 		e    data.Examples
 		want float64
 	}{{"lower", m.Lower, shard.Train, lower}, {"upper", m.Upper, shard.Val, upper}} {
-		if got := valueOf(c.loss, c.e, x, y); math.Abs(got-c.want) > 1e-6*math.Abs(c.want) { // weights are float32
+		if got := valueOf(c.loss, c.e, x, y); !(math.Abs(got-c.want) <= 1e-6*math.Abs(c.want)) { // weights are float32
 			t.Errorf("%s loss %.9g, by the models alone %.9g", c.name, got, c.want)
 		}
 	}
@@ -69,7 +69,7 @@ func TestFoldsAreModels(t *testing.T) {
 	for _, l := range lossesOf(m, shard.Val, x, y) {
 		mean += l / rows
 	}
-	if math.Abs(mean-upper) > 1e-6*upper {
+	if !(math.Abs(mean-upper) <= 1e-6*upper) {
 		t.Errorf("mean score %.9g, upper loss %.9g", mean, upper)
 	}
 }
@@ -116,13 +116,13 @@ func TestPrior(t *testing.T) {
 		scaled := with
 		scaled.Prior.Residuals = true
 		loss := value(plain)
-		if got := value(with) - loss; math.Abs(got-c.want) > 1e-12 {
+		if got := value(with) - loss; !(math.Abs(got-c.want) <= 1e-12) {
 			t.Errorf("at %v the prior adds %g, want %g", c.x, got, c.want)
 		}
-		if got := value(scaled) - loss; math.Abs(got-2*loss*c.want) > 1e-12 {
+		if got := value(scaled) - loss; !(math.Abs(got-2*loss*c.want) <= 1e-12) {
 			t.Errorf("at %v the prior of residuals adds %g, want %g", c.x, got, 2*loss*c.want)
 		}
-		if got := scaled.Prior.Factor(c.x); math.Abs(got-1-2*c.want) > 1e-15 {
+		if got := scaled.Prior.Factor(c.x); !(math.Abs(got-1-2*c.want) <= 1e-15) {
 			t.Errorf("at %v the prior's factor is %g, want %g", c.x, got, 1+2*c.want)
 		}
 	}
@@ -152,7 +152,7 @@ func TestPenaltyOfFoldsApart(t *testing.T) {
 		for k := range 2 {
 			weights, _ := m.Fold(e, k)
 			for j, got := range weights { // of the mean over 2 folds and 3 features of e^x w²
-				if want := 2. / 6 * math.Exp(x[(k*3+j)%nx]); math.Abs(got-want) > 1e-13*want {
+				if want := 2. / 6 * math.Exp(x[(k*3+j)%nx]); !(math.Abs(got-want) <= 1e-13*want) {
 					t.Errorf("apart %t, fold %d, weight %d: penalty %v, want %v", apart, k, j, got, want)
 				}
 			}

@@ -33,11 +33,11 @@ func TestHyperCleanWeights(t *testing.T) {
 			want = loss / 4 / rows
 			total += loss / 2 / rows
 		}
-		if math.Abs(got-want) > 1e-14 {
+		if !(math.Abs(got-want) <= 1e-14) {
 			t.Errorf("∂g/∂x_%d = %g, want %g", id, got, want)
 		}
 	}
-	if v, err := g.Value(x, y); err != nil || math.Abs(v-total-1e-9*linalg.Dot(y, y)) > 1e-13 {
+	if v, err := g.Value(x, y); err != nil || !(math.Abs(v-total-1e-9*linalg.Dot(y, y)) <= 1e-13) {
 		t.Errorf("lower loss %g (%v), want %g", v, err, total)
 	}
 }

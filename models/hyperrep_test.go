@@ -28,11 +28,11 @@ func TestHyperRepIsNetwork(t *testing.T) {
 	x, y := make([]float64, p), normal(rand.New(rand.NewPCG(1, 2)), q, 1)
 	m.StartX(x)
 	f, want := valueOf(m.Upper, s.Val, x, y), valueOf(mlp.Upper, s.Val, make([]float64, all), append(x, y...))
-	if math.Abs(f-want) > 1e-14*want {
+	if !(math.Abs(f-want) <= 1e-14*want) {
 		t.Errorf("upper loss %g, that of the network %g", f, want)
 	}
 	g := valueOf(m.Lower, s.Val, x, y)
-	if want := f + 1e-4*linalg.Dot(y, y); math.Abs(g-want) > 1e-14*want {
+	if want := f + 1e-4*linalg.Dot(y, y); !(math.Abs(g-want) <= 1e-14*want) {
 		t.Errorf("lower loss %g, want %g", g, want)
 	}
 }
@@ -90,7 +90,7 @@ func TestDistilledTrainsOnPictures(t *testing.T) {
 	pictures.X, pictures.Target = table(c, d, x), testkit.Get(ad.LabelTable([]uint8{0, 1, 2}, c))
 	got := valueOf(m.Lower, s.Train, x, y)
 	mean := valueOf(models.Softmax{Features: d, Classes: c}.Upper, pictures, make([]float64, d), y)
-	if want := mean + 1e-3*linalg.Dot(y, y); math.Abs(got-want) > 1e-6*want { // tables are float32
+	if want := mean + 1e-3*linalg.Dot(y, y); !(math.Abs(got-want) <= 1e-6*want) { // tables are float32
 		t.Errorf("lower loss %g, want %g", got, want)
 	}
 }

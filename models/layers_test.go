@@ -32,7 +32,7 @@ func TestLayers(t *testing.T) {
 					out = outputs(l, y, out)
 				}
 				_, loss := probabilities(identity(c), out, c, s.Val.Target, i)
-				if math.Abs(loss-want[i]) > closedTol*max(1, want[i]) {
+				if !(math.Abs(loss-want[i]) <= closedTol*max(1, want[i])) {
 					t.Fatalf("loss of example %d by layers is %g, by Score %g", i, loss, want[i])
 				}
 			}

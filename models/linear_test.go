@@ -51,7 +51,7 @@ func squaredForm(o, t float64) (loss, slope, curvature float64) {
 
 func huberForm(o, t float64) (loss, slope, curvature float64) {
 	const delta = .8
-	if r := o - t; math.Abs(r) > delta {
+	if r := o - t; !(math.Abs(r) <= delta) {
 		return delta * (math.Abs(r) - delta/2), math.Copysign(delta, r), 0
 	}
 	return squaredForm(o, t)
@@ -153,7 +153,7 @@ func TestOutputLosses(t *testing.T) {
 		m := models.Linear{Features: 1, Outputs: 1, Loss: c.loss}
 		e := data.Examples{X: table(1, 1, []float64{1}), Target: table(1, 1, []float64{c.t})}
 		got, hits := testkit.Get2(testkit.Get(models.NewScore(m, e, false)).Examples([]float64{0}, []float64{c.o, 0}))
-		if math.Abs(got[0]-c.want) > c.within || hits != nil {
+		if !(math.Abs(got[0]-c.want) <= c.within) || hits != nil {
 			t.Errorf("%T of output %g and target %g is %g with hits %v, want %g without", c.loss, c.o, c.t,
 				got[0], hits, c.want)
 		}
@@ -182,7 +182,7 @@ func TestWeightsAreRepetitions(t *testing.T) {
 		x, y := normal(r, p, 1), normal(r, q, 1)
 		got, mean := valueOf(m.Upper, s.Train, x, y), valueOf(m.Upper, repeated, x, y)
 		// Sums of 20 and of 30 terms.
-		if want := mean * float64(len(rows)) / 20; math.Abs(got-want) > 1e-14*want {
+		if want := mean * float64(len(rows)) / 20; !(math.Abs(got-want) <= 1e-14*want) {
 			t.Errorf("%T: weighted loss %g, want %g", m, got, want)
 		}
 		if each, plain := lossesOf(m, s.Train, x, y), lossesOf(m, unweighted, x, y); !slices.Equal(each, plain) {
@@ -209,7 +209,7 @@ func TestOnePenaltyIsAllAlike(t *testing.T) {
 				models.MLP{Features: 4, Outputs: 3, Penalties: models.OnePenalty{}}},
 		} {
 			got, want := value(pair[0], 1.5), value(pair[1], 1.5)
-			if math.Abs(got-want) > 1e-14*want {
+			if !(math.Abs(got-want) <= 1e-14*want) {
 				t.Errorf("%T: %T gives %g, one penalty %g", pair[0], group, got, want)
 			}
 		}

@@ -43,7 +43,7 @@ func TestMLPOfOneLayerIsSoftmax(t *testing.T) {
 	xb, wb := append(x, 2), append(w, 0, 0, 0)
 	f, g := testkit.Get2(linear.Values(x[:d], w[:c*d], dsbo.Sample{}))
 	fb, gb := testkit.Get2(mlp.Values(xb, wb, dsbo.Sample{}))
-	if math.Abs(fb-f) > 1e-14*f {
+	if !(math.Abs(fb-f) <= 1e-14*f) {
 		t.Errorf("upper loss %g, that of softmax is %g", fb, f)
 	}
 	penalty := 0.0
@@ -51,7 +51,7 @@ func TestMLPOfOneLayerIsSoftmax(t *testing.T) {
 		penalty += math.Exp(x[i%d]) * v * v
 	}
 	train := g - penalty/(c*d)
-	if want := train + penalty/(c*d+c); math.Abs(gb-want) > 1e-13*want {
+	if want := train + penalty/(c*d+c); !(math.Abs(gb-want) <= 1e-13*want) {
 		t.Errorf("lower loss %g, want %g", gb, want)
 	}
 }

@@ -144,7 +144,7 @@ func TestNewScore(t *testing.T) {
 		score := testkit.Get(models.NewScore(models.Logistic{Features: 1}, e, float32))
 		losses, hits := testkit.Get2(score.Examples([]float64{0}, []float64{2}))
 		for i, want := range []float64{softplus(-2), softplus(2), math.Ln2} {
-			if math.Abs(losses[i]-want) > 1e-6 {
+			if !(math.Abs(losses[i]-want) <= 1e-6) {
 				t.Errorf("the loss of example %d is %g, want %g", i, losses[i], want)
 			}
 		}
@@ -152,7 +152,7 @@ func TestNewScore(t *testing.T) {
 			t.Errorf("hits %v, want %v", hits, want)
 		}
 		sum, right := testkit.Get2(score.Sums([]float64{0}, []float64{2}))
-		if want := softplus(-2) + softplus(2) + math.Ln2; math.Abs(sum-want) > 1e-6 || right != 1 {
+		if want := softplus(-2) + softplus(2) + math.Ln2; !(math.Abs(sum-want) <= 1e-6) || right != 1 {
 			t.Errorf("sums %g and %g, want %g and 1", sum, right, want)
 		}
 	}
@@ -197,7 +197,7 @@ func TestLowerValueGrad(t *testing.T) {
 	got, want := make([]float64, 3), make([]float64, 3)
 	value := testkit.Get(o.LowerValueGrad(got, x, y))
 	testkit.OK(o.Double().LowerGrad(want, x, y, dsbo.Sample{Set: dsbo.Whole}))
-	if loss := testkit.Get(o.LowerValue(x, y)); math.Abs(value-loss) > 1e-15*loss || !slices.Equal(got, want) {
+	if loss := testkit.Get(o.LowerValue(x, y)); !(math.Abs(value-loss) <= 1e-15*loss) || !slices.Equal(got, want) {
 		t.Errorf("%v and %v in one pass, want %v and %v", value, got, loss, want)
 	}
 }

@@ -51,7 +51,7 @@ func TestPolicyEvaluation(t *testing.T) {
 		t.Errorf("∇_y g = %v and ∇Φ = %v at the least squares solution", g, dx)
 	}
 	f, _ := testkit.Get2(o.Values(x, ys, whole))
-	if want := linalg.Dot(ys, ys) / (2 * S); math.Abs(f-want) > 1e-6*want {
+	if want := linalg.Dot(ys, ys) / (2 * S); !(math.Abs(f-want) <= 1e-6*want) {
 		t.Errorf("Φ = %g, want %g", f, want)
 	}
 }

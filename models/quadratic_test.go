@@ -30,7 +30,7 @@ func TestSolveQuadratics(t *testing.T) {
 	solver.Tol, solver.AdjointTol = 1e-14, 1e-14
 	s := testkit.Get(models.SolveQuadratics(ms))
 	at := testkit.Get(solver.Solve(t.Context(), s.X))
-	if math.Abs(at.Phi-s.Phi) > 1e-12*math.Abs(s.Phi) {
+	if !(math.Abs(at.Phi-s.Phi) <= 1e-12*math.Abs(s.Phi)) {
 		t.Errorf("Φ* = %g, the average of f is %g", s.Phi, at.Phi)
 	}
 	if off, gradient := math.Sqrt(linalg.Dist2(at.Y, s.Y)), linalg.Norm(at.Gradient); off > 1e-12 || gradient > 1e-12 {

@@ -81,7 +81,7 @@ func TestVectorsOfQuestions(t *testing.T) {
 					of, i = "Jacobian", i-q
 				}
 				// sums over 30 examples, in another order: some 30 roundings of the type
-				if b := answers[of][i*q+j]; math.Abs(a-b) > map[bool]float64{false: 1e-14, true: 1e-5}[c.Float32] {
+				if b := answers[of][i*q+j]; !(math.Abs(a-b) <= map[bool]float64{false: 1e-14, true: 1e-5}[c.Float32]) {
 					t.Fatalf("%+v: entry (%d, %d) of the %s is %v, of the product %v", c, i, j, of, b, a)
 				}
 			}

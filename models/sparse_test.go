@@ -87,7 +87,7 @@ func TestSparseIsDense(t *testing.T) {
 				for i := range want {
 					size := max(slices.Max(want[i]), -slices.Min(want[i]))
 					for j := range want[i] {
-						if math.Abs(got[i][j]-want[i][j]) > tol*size {
+						if !(math.Abs(got[i][j]-want[i][j]) <= tol*size) {
 							t.Fatalf("%T, float32=%v, %v: answer %d, entry %d is %g, of dense tables %g", c.model, f32,
 								name, i, j, got[i][j], want[i][j])
 						}

@@ -90,7 +90,7 @@ func TestInterval(t *testing.T) {
 	a, b := g.AccuracyInterval()
 	for _, c := range [][2]Number{{low, -.1 - .05141163677}, {high, -.1 + .05141163677}, {a, .1 - .05141163677},
 		{b, .1 + .05141163677}} {
-		if math.Abs(float64(c[0]-c[1])) > 1e-9 { // the digits of the quantile, 2.57058183661
+		if !(math.Abs(float64(c[0]-c[1])) <= 1e-9) { // the digits of the quantile, 2.57058183661
 			t.Errorf("%v, want %v", c[0], c[1])
 		}
 	}

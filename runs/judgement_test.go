@@ -16,7 +16,7 @@ func TestChangeInterval(t *testing.T) {
 		s := runs.Site{Examples: 20, Change: 0.5, ChangeError: 0.25}
 		low, high := s.ChangeInterval(sites)
 		reach := 0.25 * num.StudentQuantile(1-.025/float64(sites), 19)
-		if math.Abs(float64(high-low)/2/reach-1) > 1e-12 || math.Abs(float64(high+low)-1) > 1e-12 {
+		if !(math.Abs(float64(high-low)/2/reach-1) <= 1e-12) || !(math.Abs(float64(high+low)-1) <= 1e-12) {
 			t.Errorf("%d sites: %g to %g, want 0.5 ± %g", sites, low, high, reach)
 		}
 	}

@@ -84,7 +84,7 @@ func TestCentralNeedsAMinimum(t *testing.T) {
 				}
 				rest := strings.TrimPrefix(err.Error(), want)
 				testkit.Get(fmt.Sscanf(rest, "%g is enough here); it is %g", &enough, &is))
-				if math.Abs(is-share*sharp) > 1e-9 || enough < sharp || enough > 3*sharp {
+				if !(math.Abs(is-share*sharp) <= 1e-9) || enough < sharp || enough > 3*sharp {
 					t.Errorf("seed %d: %v; the least is %g", seed, err, sharp)
 				}
 			}

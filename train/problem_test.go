@@ -125,7 +125,7 @@ func TestScores(t *testing.T) {
 			}
 		}
 		// Sums of at most 68 terms of about 1, in float64.
-		if math.Abs(c.got.Loss()-loss/n) > 1e-13 || math.Abs(c.got.Accuracy()-hits/n) > 1e-13 {
+		if !(math.Abs(c.got.Loss()-loss/n) <= 1e-13) || !(math.Abs(c.got.Accuracy()-hits/n) <= 1e-13) {
 			t.Errorf("%s: %+v, want loss %g and accuracy %g", name, c.got, loss/n, hits/n)
 		}
 	}
@@ -172,7 +172,7 @@ func TestModelRun(t *testing.T) {
 		}
 		phi[i] = last.Phi
 	}
-	if phi[0] == phi[1] || math.Abs(float64(phi[0]-phi[1])) > 1e-5 {
+	if phi[0] == phi[1] || !(math.Abs(float64(phi[0]-phi[1])) <= 1e-5) {
 		t.Errorf("Φ = %v in float64 and %v in float32: want a little difference", phi[0], phi[1])
 	}
 }

@@ -59,7 +59,7 @@ func TestStepsBeyondTheirBounds(t *testing.T) {
 	least := w.LambdaMin()
 	tracked := func(m float64) float64 { return (1 + least) * (1 + least*(1+2*m)) / (2 * l) }
 	for _, m := range []float64{0, 0.3} {
-		if got := train.TrackedBound(w, l, m); math.Abs(got-tracked(m)) > 1e-15 {
+		if got := train.TrackedBound(w, l, m); !(math.Abs(got-tracked(m)) <= 1e-15) {
 			t.Errorf("with momentum %g the bound is %g, want %g", m, got, tracked(m))
 		}
 	}

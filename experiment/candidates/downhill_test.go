@@ -112,10 +112,10 @@ func TestDownhillSteps(t *testing.T) {
 		for _, want := range []float64{1, 2, 4, 4} {
 			before := search.best.X[0]
 			next := search.trial()
-			if got := next[0] - before; math.Abs(got-want) > 1e-12 {
+			if got := next[0] - before; !(math.Abs(got-want) <= 1e-12) {
 				t.Errorf("from %g an entry changes by %g, want %g", before, got, want)
 			}
-			if got, fall := search.promise(), (3-c*before)*want/2; math.Abs(got-fall) > 1e-12 {
+			if got, fall := search.promise(), (3-c*before)*want/2; !(math.Abs(got-fall) <= 1e-12) {
 				t.Errorf("from %g Φ is to fall by %g, want %g", before, got, fall)
 			}
 			search.accept(at(next[0]))
@@ -141,7 +141,7 @@ func TestDownhillNearer(t *testing.T) {
 		next := NewModel("", runs.Unknown(), search.trial())
 		next.Phi, next.Converged = runs.Number(8+c.phi), true
 		search.accept(next)
-		if got := search.trial()[0]; math.Abs(got-c.want) > 1e-6 || search.best != first {
+		if got := search.trial()[0]; !(math.Abs(got-c.want) <= 1e-6) || search.best != first {
 			t.Errorf("after Φ = %g at the end of a step of 1, %g of it is tried, want %g", c.phi, got, c.want)
 		}
 	}
@@ -184,7 +184,7 @@ func TestOfPart(t *testing.T) {
 		for row := range part.Len() {
 			got += part.X.At(row, 0) * part.Weight.At(row, 0) / float64(part.Len())
 		}
-		if part.Len() != count || math.Abs(got-want) > 1e-6 { // weights are in float32
+		if part.Len() != count || !(math.Abs(got-want) <= 1e-6) { // weights are in float32
 			t.Errorf("part %d: %d examples of mean %g, want %d of %g", k, part.Len(), got, count, want)
 		}
 	}
@@ -215,17 +215,17 @@ func TestDownhillRules(t *testing.T) {
 	search = newDownhill(first)
 	search.share = .5
 	search.accept(at(8+.25, search.trial(), nil)) // −s + 3 s², least at a sixth, a third of .5
-	if got := search.trial()[0]; math.Abs(got-1./6) > 1e-12 {
+	if got := search.trial()[0]; !(math.Abs(got-1./6) <= 1e-12) {
 		t.Errorf("a parabola leads to %g", got)
 	}
 	first = at(1.25, []float64{0, 0}, []float64{-.5, -2})
 	search = newDownhill(first)
 	search.accept(at(.5, []float64{.25, 1}, []float64{-.25, -1}))
-	if x := search.trial(); math.Abs(x[0]-.5) > 1e-9 || math.Abs(x[1]-2) > 1e-9 {
+	if x := search.trial(); !(math.Abs(x[0]-.5) <= 1e-9) || !(math.Abs(x[1]-2) <= 1e-9) {
 		t.Errorf("where Φ is known to bend by 1 it goes on to %v", x)
 	}
 	first = at(8, []float64{0, 0}, []float64{-4, -1}) // the first entry is the largest
-	if x := newDownhill(first).trial(); math.Abs(x[0]-1) > 1e-12 || math.Abs(x[1]-.25) > 1e-12 {
+	if x := newDownhill(first).trial(); !(math.Abs(x[0]-1) <= 1e-12) || !(math.Abs(x[1]-.25) <= 1e-12) {
 		t.Errorf("the first step is %v", x)
 	}
 	for _, c := range []struct {

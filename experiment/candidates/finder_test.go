@@ -70,7 +70,7 @@ func TestSolutionOfTwo(t *testing.T) {
 	} {
 		m := candidates.NewModel("λ = 0", 0, []float64{0})
 		testkit.OK(newTilted(c.start, c.second).Solve(t.Context(), m, nil, nil))
-		if len(m.Y) != 1 || math.Abs(m.Y[0]-c.want) > 0.05 {
+		if len(m.Y) != 1 || !(math.Abs(m.Y[0]-c.want) <= 0.05) {
 			t.Errorf("%s: y is %v, want about %g", name, m.Y, c.want)
 		}
 		if o, ok := m.Other(); ok == math.IsNaN(c.other) || ok && math.Abs(o.Y[0]-c.other) > 0.05 {
@@ -110,7 +110,7 @@ func TestSpread(t *testing.T) {
 		}
 		m := candidates.NewModel("λ = 0", 0, []float64{0})
 		testkit.OK(f.Solve(t.Context(), m, nil, nil))
-		if _, ok := m.Other(); ok != (len(starts) == 2) || math.Abs(float64(m.Spread)-want) > 1e-3 {
+		if _, ok := m.Other(); ok != (len(starts) == 2) || !(math.Abs(float64(m.Spread)-want) <= 1e-3) {
 			t.Errorf("from %v: spread %g, want %g; another solution: %t", starts, m.Spread, want, ok)
 		}
 	}

@@ -80,7 +80,7 @@ func TestNetworks(t *testing.T) {
 	for name, c := range map[string][2]float64{"loss": {float64(best.Loss), loss},
 		"its error": {float64(best.Error), e},
 		"change":    {float64(best.Gain.LossChange), change}, "of it": {float64(best.Gain.LossError), deviation}} {
-		if math.Abs(c[0]-c[1]) > 1e-9 {
+		if !(math.Abs(c[0]-c[1]) <= 1e-9) {
 			t.Errorf("%s: %g, want %g", name, c[0], c[1])
 		}
 	}
@@ -129,7 +129,7 @@ func TestRowWeights(t *testing.T) {
 	for i, weights := range testkit.Get(f.RowWeights(t.Context())) {
 		for row, w := range weights {
 			n := float64(row % 3)
-			if n == 0 && w != 0 || n > 0 && math.Abs(w*n-plain[i][row]) > 1e-15 {
+			if n == 0 && w != 0 || n > 0 && !(math.Abs(w*n-plain[i][row]) <= 1e-15) {
 				t.Errorf("agent %d: a row of example %d, of %g, weighs %g, want %g", i, row, n, w, plain[i][row]/n)
 			}
 		}

@@ -168,12 +168,12 @@ func TestConclude(t *testing.T) {
 		want[2*k+1] = math.Sqrt(squares) / 3.5
 	}
 	squares := 1. + 256 + 1.5*1.5*1.5*1.5 // of u d
-	if got := one.sums[9]; math.Abs(got-squares) > 1e-12 {
+	if got := one.sums[9]; !(math.Abs(got-squares) <= 1e-12) {
 		t.Errorf("the sum of fourth powers is %g, want %g", got, squares)
 	}
 	g := one.Gain
 	for k, got := range []runs.Number{one.Loss, one.Error, g.LossChange, g.LossError} {
-		if math.Abs(float64(got)-want[k]) > 1e-14 {
+		if !(math.Abs(float64(got)-want[k]) <= 1e-14) {
 			t.Errorf("number %d is %g, want %g", k, got, want[k])
 		}
 	}
@@ -211,7 +211,7 @@ func TestLeastOf(t *testing.T) {
 func TestOverall(t *testing.T) {
 	for _, times := range []float64{1, 1.25} {
 		part, all := 0.8*math.Exp(-3), times*math.Exp(overall(-3, 0.8, times))
-		if math.Abs(part-all) > 1e-15 {
+		if !(math.Abs(part-all) <= 1e-15) {
 			t.Errorf("%g times as many rows: penalties sum up to %g, over a part to %g", times, all, part)
 		}
 	}
@@ -234,7 +234,7 @@ func TestWeightedMean(t *testing.T) {
 		squares += math.Pow(u[k]*(l-mean), 2)
 	}
 	got, deviation := weightedMean(sums[:], agents, 1/ofWeights)
-	if want := math.Sqrt(squares); math.Abs(got-mean) > 1e-14 || math.Abs(deviation-want) > 1e-14 {
+	if want := math.Sqrt(squares); !(math.Abs(got-mean) <= 1e-14) || !(math.Abs(deviation-want) <= 1e-14) {
 		t.Errorf("the mean is %g ± %g, want %g ± %g", got, deviation, mean, want)
 	}
 }

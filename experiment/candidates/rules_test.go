@@ -119,7 +119,7 @@ func TestContender(t *testing.T) {
 func TestFiner(t *testing.T) {
 	f, best := &Finder{fineTol: 1e-3}, solved(0, 1, 0, 0, 2e-2)
 	for tol, want := range map[float64]float64{2e-2: 5e-3, 4e-3: 1e-3, 2e-3: 1e-3} {
-		if got := f.finer(solved(1, 1, 0, 0, tol), best); math.Abs(got-want) > 1e-18 {
+		if got := f.finer(solved(1, 1, 0, 0, tol), best); !(math.Abs(got-want) <= 1e-18) {
 			t.Errorf("a contender of tolerance %g is solved to %g, want %g", tol, got, want)
 		}
 	}

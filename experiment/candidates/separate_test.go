@@ -57,7 +57,7 @@ func TestSeparateClasses(t *testing.T) {
 		bound, _, _, err := f.AtBlocks(t.Context(), make([]float64, 2), least)
 		testkit.OK(err)
 		below, gradient, _, err := f.AtBlocks(t.Context(), make([]float64, 2), least-3)
-		if testkit.OK(err); math.Abs(below-bound) > 1e-6*bound || gradient[0] != 0 || gradient[1] != 0 {
+		if testkit.OK(err); !(math.Abs(below-bound) <= 1e-6*bound) || gradient[0] != 0 || gradient[1] != 0 {
 			t.Errorf("%s: blocks below the least penalty have loss %v with gradient %v, want %v", name, below,
 				gradient, bound)
 		}

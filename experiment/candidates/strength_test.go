@@ -65,12 +65,12 @@ func TestStrengthsTried(t *testing.T) {
 			s.settleStrength()
 			tried := slices.Sorted(maps.Keys(s.tried))
 			for k := range tried { // a parabola is right to its rounding
-				if len(tried) != len(c.tried) || math.Abs(tried[k]-c.tried[k]) > 1e-9 {
+				if len(tried) != len(c.tried) || !(math.Abs(tried[k]-c.tried[k]) <= 1e-9) {
 					t.Fatalf("strengths %v are tried, want %v", tried, c.tried)
 				}
 			}
 			loss, error := c.at(s.st.Strength)
-			if math.Abs(s.st.Strength-c.best) > 1e-9 || s.st.Loss != runs.Number(loss) ||
+			if !(math.Abs(s.st.Strength-c.best) <= 1e-9) || s.st.Loss != runs.Number(loss) ||
 				s.st.Error != runs.Number(error) || s.st.y[0] != s.st.Strength {
 				t.Errorf("the best is %g with loss %g ± %g and models %v, want %g", s.st.Strength, s.st.Loss,
 					s.st.Error, s.st.y, c.best)
@@ -98,7 +98,7 @@ func TestStrengthsBegin(t *testing.T) {
 		t.Errorf("solutions %q, want %q", calls, want)
 	}
 	for rows, want := range map[float64]float64{100: 1e-3, 1e4: 1e-3, 4e4: 5e-4, 1e6: 1e-4} {
-		if got := partsTol(rows); math.Abs(got-want) > 1e-18 {
+		if got := partsTol(rows); !(math.Abs(got-want) <= 1e-18) {
 			t.Errorf("of %g rows parts are solved to %g, want %g", rows, got, want)
 		}
 	}
@@ -132,7 +132,7 @@ func TestReweight(t *testing.T) {
 		got := f.reweight(kappa, weights)
 		for j, relative := range []float64{1, 0, 2} {
 			want := -kappa * math.Log((relative+0.01)/1.01)
-			if math.Abs(got[j]-want) > 1e-12 {
+			if !(math.Abs(got[j]-want) <= 1e-12) {
 				t.Errorf("exponent %g: the log-penalty of feature %d is %g, want %g", kappa, j, got[j], want)
 			}
 		}

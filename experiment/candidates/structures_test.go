@@ -113,7 +113,7 @@ func TestStructures(t *testing.T) {
 			}
 			loss, deviation := float64(s.Best.Loss), float64(s.Best.Error)
 			mean, want := lossesOf(f, s.CrossFitted().Y)
-			if math.Abs(mean-loss) > 1e-12*mean || math.Abs(want-deviation) > 1e-9*want {
+			if !(math.Abs(mean-loss) <= 1e-12*mean) || !(math.Abs(want-deviation) <= 1e-9*want) {
 				t.Errorf("the cross-fitted loss is %v ± %v, want %v ± %v", loss, deviation, mean, want)
 			}
 			if len(s.List) < c.structures {
@@ -174,7 +174,7 @@ func TestStructuresAre(t *testing.T) {
 				mean += w * w / d
 			}
 			for j, w := range weights {
-				if want := -power * math.Log((w*w/mean+0.01)/1.01); math.Abs(penalties[j]-want) > 1e-9 {
+				if want := -power * math.Log((w*w/mean+0.01)/1.01); !(math.Abs(penalties[j]-want) <= 1e-9) {
 					t.Errorf("%s, part %d: the log-penalty of feature %d is %g, want %g", st.Name, part, j,
 						penalties[j], want)
 				}
@@ -185,7 +185,7 @@ func TestStructuresAre(t *testing.T) {
 	want := testkit.Get(f.All.Solver().Lower(t.Context(), x, nil, 1e-10))
 	one, best := testkit.Get2(s.Models(t.Context()))
 	for j, w := range one.Y {
-		if math.Abs(w-want.Y[j]) > 1e-2 { // right to solutionTol of Φ, a loss whose curvature is about 1
+		if !(math.Abs(w-want.Y[j]) <= 1e-2) { // right to solutionTol of Φ, a loss whose curvature is about 1
 			t.Errorf("with one penalty weight %d of all examples is %g, want %g", j, w, want.Y[j])
 		}
 	}
@@ -199,7 +199,7 @@ func TestStructuresAre(t *testing.T) {
 	}
 	want = testkit.Get(f.All.Solver().Lower(t.Context(), best.X, nil, 1e-10))
 	for j, w := range best.Y {
-		if math.Abs(w-want.Y[j]) > 1e-2 {
+		if !(math.Abs(w-want.Y[j]) <= 1e-2) {
 			t.Errorf("at its penalties weight %d of all examples is %g, want %g", j, w, want.Y[j])
 		}
 	}
@@ -220,7 +220,7 @@ func TestBlocksHaveAPrior(t *testing.T) {
 		if variance {
 			unit = 2 * alone
 		}
-		if want := alone + unit*(1+4)/(2*2*2*rows); math.Abs(loss-want) > 1e-6*want { // Φ is right to float32
+		if want := alone + unit*(1+4)/(2*2*2*rows); !(math.Abs(loss-want) <= 1e-6*want) { // Φ is right to float32
 			t.Errorf("with the prior the loss is %g, want %g", loss, want)
 		}
 		for k := range theta {
@@ -231,7 +231,7 @@ func TestBlocksHaveAPrior(t *testing.T) {
 				ends[side], _, _, err = f.AtBlocks(t.Context(), moved, 0.5)
 				testkit.OK(err)
 			}
-			if want := (ends[1] - ends[0]) / (2 * step); math.Abs(gradient[k]-want) > 1e-3*loss {
+			if want := (ends[1] - ends[0]) / (2 * step); !(math.Abs(gradient[k]-want) <= 1e-3*loss) {
 				t.Errorf("in units of the variance %t: slope %d is %g, by differences %g", variance, k, gradient[k],
 					want)
 			}
@@ -294,7 +294,7 @@ func TestStrengthsAreSolved(t *testing.T) {
 		x := slices.Repeat([]float64{c.Lambda}, f.Model.Count*d)
 		sol := testkit.Get(f.Problem.Solver().Lower(t.Context(), x, nil, 1e-8))
 		want, _ := testkit.Get2(f.Problem.Losses(t.Context(), train.Fit{X: x, Y: sol.Y}))
-		if math.Abs(c.Phi-want) > 1e-2*want { // models of strengths are right to 1e-3 of the loss
+		if !(math.Abs(c.Phi-want) <= 1e-2*want) { // models of strengths are right to 1e-3 of the loss
 			t.Errorf("the loss at %.3g is %.5g, want %.5g", c.Lambda, c.Phi, want)
 		}
 	}
@@ -309,13 +309,13 @@ func TestStructuresRefit(t *testing.T) {
 	_, best := testkit.Get2(s.Models(t.Context()))
 	again := testkit.Get(s.Refit(t.Context(), f.All, 1))
 	for j, x := range again.X {
-		if math.Abs(x-best.X[j]) > 1e-1 { // twice the logarithm of a weight
+		if !(math.Abs(x-best.X[j]) <= 1e-1) { // twice the logarithm of a weight
 			t.Errorf("of the same examples log-penalty %d is %g, want %g", j, x, best.X[j])
 		}
 	}
 	for j, got := range again.Y {
 		// both are solutions to within solutionTol of Φ, a loss whose curvature is about 1
-		if math.Abs(got-best.Y[j]) > 1e-2 {
+		if !(math.Abs(got-best.Y[j]) <= 1e-2) {
 			t.Fatalf("of the same examples weight %d is %g, want %g", j, got, best.Y[j])
 		}
 	}
@@ -323,7 +323,7 @@ func TestStructuresRefit(t *testing.T) {
 	x := slices.Repeat([]float64{s.List[0].Strength + math.Log((1-1.0/3)/2)}, d)
 	twice := testkit.Get(f.All.Solver().Lower(t.Context(), x, nil, 1e-10))
 	for j, got := range testkit.Get(s.Refit(t.Context(), f.All, 2)).Y {
-		if math.Abs(got-twice.Y[j]) > 1e-2 {
+		if !(math.Abs(got-twice.Y[j]) <= 1e-2) {
 			t.Errorf("of twice the examples weight %d is %g, want %g", j, got, twice.Y[j])
 		}
 	}

@@ -323,7 +323,7 @@ func TestPreconditioner(t *testing.T) {
 		got := make([]float64, 2)
 		m.Precondition(got, []float64{1, 1})
 		for j, want := range c.want {
-			if math.Abs(got[j]*want-1) > 1e-12 {
+			if !(math.Abs(got[j]*want-1) <= 1e-12) {
 				t.Errorf("D = diag%v and %v: M is diag(%g, %g), want diag%v", c.d, c.e, 1/got[0], 1/got[1], c.want)
 			}
 		}
@@ -378,7 +378,7 @@ func TestBFGS(t *testing.T) {
 		t.Errorf("%d steps leave %g of the way", q, left)
 	}
 	v := []float64{1, 1, 1, 1}
-	if b.Solve(d, gradient(v)); math.Abs(linalg.Dot(d, v)/float64(q)-1) > 1e-9 {
+	if b.Solve(d, gradient(v)); !(math.Abs(linalg.Dot(d, v)/float64(q)-1) <= 1e-9) {
 		t.Errorf("H⁻¹Hv is %v, want %v", d, v)
 	}
 	saddle := linalg.BFGS{Most: 1}

@@ -63,7 +63,7 @@ func TestSpecial(t *testing.T) {
 		math.MaxFloat64, -math.MaxFloat64, -2, -745.2, 709.78, 0.5, -0.5, 2, 3, 1 << 62, 1 << 63}
 	for _, x := range special {
 		for _, f := range functions {
-			large := math.Abs(x) > 0x1p53 && !math.IsInf(x, 0) && (f.name == "Sin" || f.name == "Cos")
+			large := !(math.Abs(x) <= 0x1p53) && !math.IsInf(x, 0) && (f.name == "Sin" || f.name == "Cos")
 			if large || x > 0 && x < 0x1p-1022 && f.name == "Log" { // of which math.Log of amd64 is wrong
 				continue
 			}
@@ -86,7 +86,7 @@ func TestSpecial(t *testing.T) {
 
 // TestLogOfLeast: 2^−1074 is the least number above 0.
 func TestLogOfLeast(t *testing.T) {
-	if got, want := num.Log(0x1p-1074), -1074*math.Ln2; math.Abs(got-want) > 0x1p-51*-want {
+	if got, want := num.Log(0x1p-1074), -1074*math.Ln2; !(math.Abs(got-want) <= 0x1p-51*-want) {
 		t.Errorf("the logarithm of 2^-1074 is %v; it must be %v", got, want)
 	}
 }
@@ -101,7 +101,7 @@ func TestPow(t *testing.T) {
 		x, y := num.Exp(float64(6*r.Float64())-3), float64(40*r.Float64())-20
 		for _, y := range []float64{y, math.Round(y), math.Round(y) + 0.5} {
 			own, std := num.Pow(x, y), math.Pow(x, y)
-			if math.Abs(own-std) > 0x1p-49*std {
+			if !(math.Abs(own-std) <= 0x1p-49*std) {
 				t.Fatalf("Pow(%v, %v) is %v; it must be %v", x, y, own, std)
 			}
 			digest(h, own)

@@ -42,10 +42,10 @@ func TestDistribution(t *testing.T) {
 	for range draws {
 		v := num.Normal(r)
 		sum, squares, fourth = sum+v, squares+v*v, fourth+v*v*v*v
-		if math.Abs(v) > 2 {
+		if !(math.Abs(v) <= 2) {
 			far++
 		}
-		if math.Abs(v) > 3.5 {
+		if !(math.Abs(v) <= 3.5) {
 			tail++
 		}
 	}
@@ -60,7 +60,7 @@ func TestDistribution(t *testing.T) {
 		{"share beyond 2", far, math.Erfc(2 / math.Sqrt2), share(math.Erfc(2 / math.Sqrt2))},
 		{"share beyond 3.5", tail, math.Erfc(3.5 / math.Sqrt2), share(math.Erfc(3.5 / math.Sqrt2))},
 	} {
-		if got := c.mean / draws; math.Abs(got-c.want) > 5*c.deviation/math.Sqrt(draws) {
+		if got := c.mean / draws; !(math.Abs(got-c.want) <= 5*c.deviation/math.Sqrt(draws)) {
 			t.Errorf("the %s of %d numbers is %v; it must be about %v", c.name, draws, got, c.want)
 		}
 	}

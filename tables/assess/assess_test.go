@@ -30,10 +30,10 @@ func TestAUC(t *testing.T) {
 	}
 	// Pairs within a bin count half: at most their share of all pairs is wrong, about 1/Bins times
 	// the density.
-	if auc, want := c.AUC(1).Value, right/pairs; math.Abs(auc-want) > 1.0/Bins {
+	if auc, want := c.AUC(1).Value, right/pairs; !(math.Abs(auc-want) <= 1.0/Bins) {
 		t.Errorf("area %.4f, by pairs %.4f", auc, want)
 	}
-	if a, b := c.AUC(0).Value, c.AUC(1).Value; math.Abs(a-b) > 1.0/Bins {
+	if a, b := c.AUC(0).Value, c.AUC(1).Value; !(math.Abs(a-b) <= 1.0/Bins) {
 		t.Errorf("areas of two classes %.4f and %.4f, which must be alike", a, b)
 	}
 }
@@ -48,7 +48,7 @@ func TestSums(t *testing.T) {
 		parts[e%2].Add(predicted, truth, 1)
 	}
 	for i, v := range all.Numbers() {
-		if got := parts[0].Numbers()[i] + parts[1].Numbers()[i]; math.Abs(got-v) > 1e-12*math.Abs(v) {
+		if got := parts[0].Numbers()[i] + parts[1].Numbers()[i]; !(math.Abs(got-v) <= 1e-12*math.Abs(v)) {
 			t.Errorf("number %d: %g, want %g", i, got, v)
 		}
 	}
@@ -66,7 +66,7 @@ func TestResiduals(t *testing.T) {
 	}
 	wantNumbers(t, map[string][2]float64{"all shares": {total, 1}})
 	predicted, mean, size := r.ByPrediction()
-	if len(predicted) != 3 || math.Abs(mean[0]) > 1e-12 || math.Abs(size[0]-1) > 1e-12 {
+	if len(predicted) != 3 || !(math.Abs(mean[0]) <= 1e-12) || !(math.Abs(size[0]-1) <= 1e-12) {
 		t.Errorf("predictions around %v have residuals of mean %v and size %v", predicted, mean, size)
 	}
 }
@@ -89,7 +89,7 @@ func ExampleClasses() {
 func wantNumbers(t *testing.T, pairs map[string][2]float64) {
 	t.Helper()
 	for name, pair := range pairs {
-		if math.Abs(pair[0]-pair[1]) > 1e-12 {
+		if !(math.Abs(pair[0]-pair[1]) <= 1e-12) {
 			t.Errorf("%s: %g, want %g", name, pair[0], pair[1])
 		}
 	}
@@ -131,7 +131,7 @@ func TestThresholdOfTies(t *testing.T) {
 	c.Add([]float64{.9, .1}, 0, 1)
 	c.Add([]float64{.05, .95}, 1, 1)
 	for cost, want := range map[float64]float64{1: .5, 3: .25, 4: .2, .25: .8, 99: .1, .01: .95} {
-		if at := c.Threshold(1, cost); math.Abs(at-want) > 1.01/Bins {
+		if at := c.Threshold(1, cost); !(math.Abs(at-want) <= 1.01/Bins) {
 			t.Errorf("a missed one costs %g: threshold %g, want %g", cost, at, want)
 		}
 	}
@@ -162,7 +162,7 @@ func TestCountBins(t *testing.T) {
 		c.Add(2*math.Exp(quarter/4), 3, 1)
 	}
 	if predicted, truth := c.ByPrediction(); len(predicted) != 7 || truth[2] != 3 ||
-		math.Abs(predicted[2]-2*math.Exp(-.1/4)) > 1e-12 {
+		!(math.Abs(predicted[2]-2*math.Exp(-.1/4)) <= 1e-12) {
 		t.Errorf("%d bins, predictions %.3g", len(predicted), predicted)
 	}
 }

@@ -89,7 +89,7 @@ func TestCurves(t *testing.T) {
 	}
 	for k, p := range all {
 		own, others := s.taken(p)
-		if math.Abs(wrong[k+1]-others/50) > 1e-15 || math.Abs(right[k+1]-own/30) > 1e-15 {
+		if !(math.Abs(wrong[k+1]-others/50) <= 1e-15) || !(math.Abs(right[k+1]-own/30) <= 1e-15) {
 			t.Errorf("point %d is (%g, %g), want (%g, %g)", k+1, wrong[k+1], right[k+1], others/50, own/30)
 		}
 		if a, b := c.At(1, p-.5/Bins); a != own || b != others {
@@ -119,8 +119,8 @@ func TestCurves(t *testing.T) {
 		if count < 80/4 && k+1 < len(all) {
 			continue
 		}
-		if group >= len(predicted) || math.Abs(predicted[group]-sum/count) > 1e-12 ||
-			math.Abs(observed[group]-hits/count) > 1e-12 {
+		if group >= len(predicted) || !(math.Abs(predicted[group]-sum/count) <= 1e-12) ||
+			!(math.Abs(observed[group]-hits/count) <= 1e-12) {
 			t.Errorf("group %d of %v and %v must have %g and %g", group, predicted, observed, sum/count, hits/count)
 		}
 		count, sum, hits, group = 0, 0, 0, group+1
@@ -140,7 +140,7 @@ func TestLastGroup(t *testing.T) {
 	}
 	predicted, observed := c.Calibration(1, 2)
 	for k, want := range []float64{(3*.5 + 2*20.5) / 5 / Bins, (4*40.5 + 60.5) / 5 / Bins} {
-		if len(predicted) != 2 || math.Abs(predicted[k]-want) > 1e-15 {
+		if len(predicted) != 2 || !(math.Abs(predicted[k]-want) <= 1e-15) {
 			t.Fatalf("groups with means %v, want %g", predicted, want)
 		}
 	}
@@ -174,7 +174,7 @@ func TestKindsAreMissing(t *testing.T) {
 		}
 		q := (20 - 1) * ((1-end)/(2-end) + end/(1+end))
 		want := num.StudentQuantile(.975, 19) * math.Sqrt(end*(1-end)*(1+q)/400)
-		if i.Value != float64(class) || math.Abs(math.Abs(end-i.Value)-want) > 1e-9 {
+		if i.Value != float64(class) || !(math.Abs(math.Abs(end-i.Value)-want) <= 1e-9) {
 			t.Errorf("an area of %d: %+v, want its end %g away", class, i, want)
 		}
 	}
@@ -246,6 +246,71 @@ func TestOfThree(t *testing.T) {
 	for p, bin := range map[float64]int{-.1: 0, 1.2: Bins - 1} {
 		if got := binOfProbability(p); got != bin {
 			t.Errorf("%g is in bin %d", p, got)
+		}
+	}
+}
+
+// TestBoundedCounts: predictions of counts are between a millionth of the mean and a million times
+// the mean, in all sums; deviances are of these, and of counts of 0 twice the mean.
+func TestBoundedCounts(t *testing.T) {
+	for predicted, want := range map[float64]float64{3: 3, 1.9e6: 1.9e6, 2.1e6: 2e6, 1e300: 2e6, 2.1e-6: 2.1e-6,
+		1.9e-6: 2e-6, 1e-300: 2e-6} {
+		for truth, deviance := range map[float64]float64{0: 2 * want, 4: 2 * (4*math.Log(4/want) - 4 + want)} {
+			c, e := NewCounts(2), math.Abs(truth-want)
+			if c.Add(predicted, truth, 1); !(math.Abs(c.sums()[1]/deviance-1) <= 1e-12) || c.sums()[2] != e ||
+				c.sums()[3] != e*e || c.numbers[1]+c.numbers[perCount*(countBins-1)+1] != want && want != 3 {
+				t.Errorf("%g is predicted for %g: sums %v, want a deviance of %g", predicted, truth, c.sums(), deviance)
+			}
+			if c.AddError(predicted, truth, 2); c.tail[0] != 2 || c.tail[1] != 2*e*e || c.tail[2] != 2*e*e*(e*e) {
+				t.Errorf("%g is predicted for %g: the tail is %v, want that of %g", predicted, truth, c.tail, e)
+			}
+			if c.AddTrained(predicted, truth, 1); !(math.Abs(c.tail[1]/(3*e*e)-1) <= 1e-12) {
+				t.Errorf("%g was trained for %g: the tail is %v", predicted, truth, c.tail)
+			}
+		}
+	}
+	c := NewCounts(2)
+	for _, truth := range []float64{0, 2, 0, 6} {
+		c.Add(2, truth, 1)
+	}
+	if got, want := c.ofMean(), 2*(2*math.Log(2)+6*math.Log(6)-8*math.Log(2)); !(math.Abs(got-want) <= 1e-12) {
+		t.Errorf("the mean count has a deviance of %g, want %g", got, want)
+	}
+	predicted, truth := c.ByPrediction()
+	if !slices.Equal(predicted, []float64{2}) || !slices.Equal(truth, []float64{2}) {
+		t.Errorf("predictions %v of counts %v", predicted, truth)
+	}
+}
+
+// TestReach: an interval reaches by e^100 at most, a measure of 0 has none, and a share is of its
+// interval's other end.
+func TestReach(t *testing.T) {
+	j := jackknife{0, 1e9}
+	if i := j.around(2, 0, 30); !(math.Abs(math.Log(i.High/2)-100)+math.Abs(math.Log(2/i.Low)-100) <= 1e-9) {
+		t.Errorf("it reaches from %g to %g", i.Low, i.High)
+	}
+	if i := j.around(0, 0, 30); i.Value != 0 || i.Low == i.Low || i.High == i.High {
+		t.Errorf("a measure of 0 has %+v", i)
+	}
+	j = jackknife{}
+	j = append(j, make([]float64, 2)...)
+	j.add(0, .1, 2)
+	j.add(0, -.1, 1)
+	if !(math.Abs(j[0]-.1) <= 1e-15) || !(math.Abs(j[1]-.03) <= 1e-15) {
+		t.Errorf("sums of changes %v", j)
+	}
+	e := (1 + 1/math.Sqrt(30)) * math.Sqrt(29./30*(.03-.01/30)) * num.StudentQuantile(.975, 29)
+	i := j.explained(.4, 0, 30)
+	for k, d := range []float64{i.Value - .6, i.Low - (1 - .4*math.Exp(e)), i.High - (1 - .4*math.Exp(-e))} {
+		if !(math.Abs(d) <= 1e-12) {
+			t.Errorf("number %d of %+v is %g off", k, i, d)
+		}
+	}
+	for _, p := range []float64{0, 1} { // no pair, or all, in the right order: their error is not known
+		c := new(Concordance)
+		c.numbers[0], c.numbers[1] = 400, 400*p
+		if i := c.Interval(); i.Value != p || i.Low == i.Low || i.High == i.High {
+			t.Errorf("a concordance of %g has %+v", p, i)
 		}
 	}
 }

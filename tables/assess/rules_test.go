@@ -21,7 +21,10 @@ func TestLeaveOneOut(t *testing.T) {
 	for name, of := range map[string]func(without int) Interval{
 		"RMSE": func(without int) Interval { return residualsWithout(predicted[:], truth[:], without).RMSE() },
 		"MAE":  func(without int) Interval { return residualsWithout(predicted[:], truth[:], without).MAE() },
-		"R²":   func(without int) Interval { return residualsWithout(predicted[:], truth[:], without).Explained() },
+		"R²": func(without int) Interval {
+			return residualsWithout(predicted[:], truth[:], without).Explained()
+		},
+		"MAE of counts": func(without int) Interval { return countsWithout(predicted[:], truth[:], without).MAE() },
 		"deviance": func(without int) Interval {
 			return countsWithout(predicted[:], truth[:], without).Deviance()
 		},
@@ -54,7 +57,7 @@ func TestLeaveOneOut(t *testing.T) {
 		if name == "deviance explained" {
 			tol = .1
 		}
-		if math.Abs(got/reach-1) > tol {
+		if !(math.Abs(got/reach-1) <= tol) {
 			t.Errorf("%s: the interval %+v reaches by %g, want %g", name, whole, got, reach)
 		}
 	}
@@ -207,7 +210,7 @@ func TestAreaEnds(t *testing.T) {
 				(1 + ((m+n)/2-1)*(1-end)/(2-end) + ((m+n)/2-1)*end/(1+end))
 			deLong := variance * end * (1 - end) / (i.Value * (1 - i.Value))
 			want := num.StudentQuantile(.975, 14) * math.Sqrt(max(newcombe, deLong))
-			if math.Abs(math.Abs(end-i.Value)/want-1) > 1e-9 {
+			if !(math.Abs(math.Abs(end-i.Value)/want-1) <= 1e-9) {
 				t.Errorf("spread %g: %+v is %g from its end, want %g", spread, i, math.Abs(end-i.Value), want)
 			}
 		}
@@ -220,7 +223,7 @@ func TestShare(t *testing.T) {
 		{81, 263, .2535, .3682}, {15, 148, .0598, .1644}, {0, 20, 0, .2005}, {1, 29, .0018, .1963}, {29, 29, .8544, 1},
 	} {
 		i := share(c.k, c.n)
-		if math.Abs(i.Low-c.low) > 6e-5 || math.Abs(i.High-c.high) > 6e-5 {
+		if !(math.Abs(i.Low-c.low) <= 6e-5) || !(math.Abs(i.High-c.high) <= 6e-5) {
 			t.Errorf("%g of %g: %+v, want %g to %g", c.k, c.n, i, c.low, c.high)
 		}
 	}

@@ -36,7 +36,7 @@ func TestFill(t *testing.T) {
 	slope := (1 - 3./n) * (ab / (.8 * n)) / (b / n)
 	e.each(e.sites[0], func(from, rows int, z []float64) {
 		for k := range rows {
-			if x[from+k][1] == 1 && math.Abs(z[3*k]-slope*z[3*k+2]) > 1e-9 {
+			if x[from+k][1] == 1 && !(math.Abs(z[3*k]-slope*z[3*k+2]) <= 1e-9) {
 				t.Errorf("row %d is filled with %g, want %g", from+k, z[3*k], slope*z[3*k+2])
 			}
 		}
@@ -61,7 +61,7 @@ func TestChance(t *testing.T) {
 	below := 0
 	for seed := range uint64(60) {
 		p := testkit.Get(e.Chance(seed))
-		if k := p * 100; math.Abs(k-math.Round(k)) > 1e-9 || p <= 0 || p > 1 {
+		if k := p * 100; !(math.Abs(k-math.Round(k)) <= 1e-9) || p <= 0 || p > 1 {
 			t.Errorf("p = %g", p)
 		}
 		y := make([]float64, 60)

@@ -101,7 +101,7 @@ func TestReference(t *testing.T) {
 			continue
 		}
 		near := func(what string, j int, got, want float64) {
-			if math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
+			if !(math.Abs(got-want) <= 1e-6*(1+math.Abs(want))) {
 				t.Errorf("%s: %s of column %d is %.9g, want %.9g", c.Name, what, j, got, want)
 			}
 		}
@@ -122,7 +122,8 @@ func TestReference(t *testing.T) {
 		if c.Importance != nil {
 			v, low, high := f.Importance(p-c.Levels, f.Quantile(1, 1))
 			for k, got := range []float64{v, low, high} {
-				if math.Abs(got-c.Importance[k]) > c.Importance[k]/float64(len(c.Y)) { // G over n in place of n − 1
+				// G over n in place of n − 1
+				if !(math.Abs(got-c.Importance[k]) <= c.Importance[k]/float64(len(c.Y))) {
 					t.Errorf("%s: importance %g, want %v", c.Name, got, c.Importance)
 				}
 			}
@@ -138,11 +139,11 @@ func TestQuantile(t *testing.T) {
 		shown, all int
 		want       float64
 	}{{10, 40, 2.744376}, {40, 40, 2.085963}, {50, 40, 2.085963}} {
-		if got := f.Quantile(c.shown, c.all); math.Abs(got-c.want) > 1e-6 {
+		if got := f.Quantile(c.shown, c.all); !(math.Abs(got-c.want) <= 1e-6) {
 			t.Errorf("%d of %d: %.7f errors, want %.6f", c.shown, c.all, got, c.want)
 		}
 	}
-	if got := f.Chance(Effect{-5, 2}); math.Abs(got-0.0212335) > 1e-7 {
+	if got := f.Chance(Effect{-5, 2}); !(math.Abs(got-0.0212335) <= 1e-7) {
 		t.Errorf("an effect of 2.5 errors has chance %.7f", got)
 	}
 }
@@ -232,7 +233,7 @@ func TestRefusals(t *testing.T) {
 func TestDispersion(t *testing.T) {
 	y := slices.Repeat([]float64{3}, 100)
 	f := fitted(simple(Count, 0, 1, 1, y))
-	if got := f.model[0] * 100 * 3.01; math.Abs(got-1) > .01 {
+	if got := f.model[0] * 100 * 3.01; !(math.Abs(got-1) <= .01) {
 		t.Errorf("the variance is %g of Poisson's", got)
 	}
 }
@@ -246,7 +247,7 @@ func TestCorrections(t *testing.T) {
 		{[]float64{1, 3}, []float64{1, 0, 0, 1}, []float64{1, 0, 0, .5}, []float64{1000, 3 / .501}},
 	} {
 		for k, got := range corrections(c.residual, c.curvature, c.v) {
-			if math.Abs(got/c.want[k]-1) > 1e-9 {
+			if !(math.Abs(got/c.want[k]-1) <= 1e-9) {
 				t.Errorf("%+v: %g", c, got)
 			}
 		}
@@ -338,7 +339,7 @@ func TestWeights(t *testing.T) {
 		variance += w[i] * w[i] * e * e * d * d / (1 - w[i]*(1/sum+d*d/square)) / square / square
 	}
 	got := fitted(inMemory(Number, 0, numbers(1), x, y, w, make([]int, n))).Effect(0, 0)
-	if math.Abs(got.Value/slope-1) > 1e-9 || math.Abs(got.Error/math.Sqrt(variance)-1) > 1e-9 {
+	if !(math.Abs(got.Value/slope-1) <= 1e-9) || !(math.Abs(got.Error/math.Sqrt(variance)-1) <= 1e-9) {
 		t.Errorf("%+v, want %g ± %g", got, slope, math.Sqrt(variance))
 	}
 	alike := fitted(inMemory(Number, 0, numbers(1), x, y, plain, make([]int, n))).Effect(0, 0)
@@ -359,7 +360,7 @@ func TestSeparated(t *testing.T) {
 		y[i] = float64(i % 2)
 	}
 	f := fitted(inMemory(Class, 2, words(nil, 2), x, y, nil, make([]int, n)))
-	if got, want := f.Effect(1, 1).Value, -2*math.Log(20.5/.5); math.Abs(got-want) > 1e-5 {
+	if got, want := f.Effect(1, 1).Value, -2*math.Log(20.5/.5); !(math.Abs(got-want) <= 1e-5) {
 		t.Errorf("%+v, want %g", got, want)
 	}
 }

@@ -59,7 +59,7 @@ func TestHazardReference(t *testing.T) {
 					"weighted": {w.Value * d, want.Weighted.Coefficients[j]},
 					"its":      {w.Error * d, want.Weighted.Robust[j] * raised(weighted)},
 				} {
-					if math.Abs(v[0]-v[1]) > 1e-6 {
+					if !(math.Abs(v[0]-v[1]) <= 1e-6) {
 						t.Errorf("%s, Breslow %t, %s of column %d: %.9f, want %.9f", name, breslow, what, j, v[0], v[1])
 					}
 				}

@@ -49,7 +49,7 @@ func TestAsLarge(t *testing.T) {
 		for k, draw := range c.draws {
 			copy(sum[(k+1)*n:], draw)
 		}
-		if got := e.asLarge(append(sum, c.units...)); math.Abs(got-c.want) > 1e-12 {
+		if got := e.asLarge(append(sum, c.units...)); !(math.Abs(got-c.want) <= 1e-12) {
 			t.Errorf("%s: %g, want %g", name, got, c.want)
 		}
 	}
@@ -91,7 +91,7 @@ func TestCentred(t *testing.T) {
 		squares := make([]float64, len(c.squares))
 		got := e.centred(&rows{Site: Site{Rows: 3, Target: c.y, Count: c.n}}, squares)
 		for k, v := range append(got, squares...) {
-			if want := append(slices.Clone(c.want), c.squares...)[k]; math.Abs(v-want) > 1e-15 {
+			if want := append(slices.Clone(c.want), c.squares...)[k]; !(math.Abs(v-want) <= 1e-15) {
 				t.Errorf("kind %d, %d classes: %v and %v, want %v and %v", c.kind, c.classes, got, squares, c.want,
 					c.squares)
 				break
@@ -127,7 +127,8 @@ func TestSigned(t *testing.T) {
 		}
 		got := part[200*2+2+j]
 		// the mean of 199 squares is off by less than √(2/199) of the variance in 4 deviations
-		if math.Abs(part[j]-want[j]) > 1e-12 || math.Abs(got-want[2+j]) > 1e-12 || math.Abs(squares/got-1) > .4 {
+		if !(math.Abs(part[j]-want[j]) <= 1e-12) || !(math.Abs(got-want[2+j]) <= 1e-12) ||
+			!(math.Abs(squares/got-1) <= .4) {
 			t.Errorf("column %d: slope %g, want %g; variance %g, want %g, of draws %g", j, part[j], want[j], got,
 				want[2+j], squares)
 		}
@@ -175,7 +176,7 @@ func TestMeasure(t *testing.T) {
 		"count": {e.start, (1 + 4 + 3 + 8) / 6.}, "rows": {float64(e.Rows), 5}, "unit": {e.unit, 6. / 5},
 		"as many": {e.effective, 36. / 8}, "sites": {float64(e.levels), 1},
 	} {
-		if math.Abs(c[0]-c[1]) > 1e-12 {
+		if !(math.Abs(c[0]-c[1]) <= 1e-12) {
 			t.Errorf("%s: %g, want %g", name, c[0], c[1])
 		}
 	}
@@ -284,7 +285,7 @@ func TestImportanceOfOne(t *testing.T) {
 		for range 2 {
 			v, low, high := f.Importance(2, 2)
 			for k, d := range []float64{v - c.value, low - c.low, high - c.high} {
-				if math.Abs(d) > 1e-12 {
+				if !(math.Abs(d) <= 1e-12) {
 					t.Errorf("weight %g: number %d of %g, %g to %g is %g off", c.weight, k, v, low, high, d)
 				}
 			}
@@ -302,7 +303,8 @@ func TestImportanceOfOne(t *testing.T) {
 	// 12.5 − .5; errors are √(4·9·.5 + 2·.25) and √(4·16·.5 + 2·.25), and twice their mean counts
 	v, low, high := g.Importance(0, 2)
 	half := math.Sqrt(18.5) + math.Sqrt(32.5)
-	if math.Abs(v*v-12) > 1e-12 || math.Abs(low*low-(12-half)) > 1e-12 || math.Abs(high*high-(12+half)) > 1e-12 {
+	if !(math.Abs(v*v-12) <= 1e-12) || !(math.Abs(low*low-(12-half)) <= 1e-12) ||
+		!(math.Abs(high*high-(12+half)) <= 1e-12) {
 		t.Errorf("of three classes %g, %g to %g", v, low, high)
 	}
 }
@@ -314,7 +316,7 @@ func TestPredictions(t *testing.T) {
 	for score, want := range map[float64]float64{2: 2, 29: 29, 31: 30, 99: 30, -29: -29, -31: -30, -99: -30} {
 		s := &rows{Site: Site{Rows: 1, Target: []float64{0}}}
 		got := e.predict(s, 0, 1, []float64{score}, []float64{1}, []float64{0})
-		if math.Abs(math.Log(got.mean[0])-want) > 1e-12 || got.residual[0] != -got.mean[0] {
+		if !(math.Abs(math.Log(got.mean[0])-want) <= 1e-12) || got.residual[0] != -got.mean[0] {
 			t.Errorf("at %g a count is e^%g, want e^%g", score, math.Log(got.mean[0]), want)
 		}
 	}

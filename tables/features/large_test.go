@@ -56,7 +56,7 @@ func TestLargeNumbers(t *testing.T) {
 				if !slices.Equal(p.Recipe.Target.Classes, want) {
 					t.Errorf("the classes are %q, want %q", p.Recipe.Target.Classes, want)
 				}
-			} else if d := p.Recipe.Target.Deviation / c.step; math.Abs(d-math.Sqrt(2./3)) > .1 {
+			} else if d := p.Recipe.Target.Deviation / c.step; !(math.Abs(d-math.Sqrt(2./3)) <= .1) {
 				t.Errorf("%g: the target's deviation is %g steps", c.base, d)
 			}
 		}

@@ -92,7 +92,7 @@ func TestRecipe(t *testing.T) {
 			mean, square, n = mean+row[k], square+row[k]*row[k], n+1
 		}
 		// Standardised numbers are rounded to float32.
-		if mean, square = mean/n, square/n; k < 4 && (math.Abs(mean) > 1e-6 || math.Abs(square-1) > 1e-6) {
+		if mean, square = mean/n, square/n; k < 4 && (!(math.Abs(mean) <= 1e-6) || !(math.Abs(square-1) <= 1e-6)) {
 			t.Errorf("%s has mean %g and deviation %g; they must be 0 and 1", f.Name, mean, math.Sqrt(square))
 		}
 	}
@@ -134,12 +134,12 @@ func TestWeights(t *testing.T) {
 				class, _ := s.Train.Target.Label(row)
 				total += w / n / sites
 				ofClass[class] += w / n / sites
-				if want := sites * n / 90; !balance && math.Abs(w-want) > 1e-6*want {
+				if want := sites * n / 90; !balance && !(math.Abs(w-want) <= 1e-6*want) {
 					t.Fatalf("weight %g, want %g", w, want)
 				}
 			}
 		}
-		if math.Abs(total-1) > 1e-6 {
+		if !(math.Abs(total-1) <= 1e-6) {
 			t.Errorf("weights have the mean %g; it must be 1", total)
 		}
 		all, rows := 0.0, 0 // of all kinds, in Together
@@ -154,11 +154,11 @@ func TestWeights(t *testing.T) {
 				all += w / float64(n) / sites
 			}
 		}
-		if math.Abs(all-1) > 1e-6 || rows != p.Rows[0]+p.Rows[1]+p.Rows[2] {
+		if !(math.Abs(all-1) <= 1e-6) || rows != p.Rows[0]+p.Rows[1]+p.Rows[2] {
 			t.Errorf("the weights of all %d rows have the mean %g; it must be 1", rows, all)
 		}
 		for _, w := range ofClass {
-			if balance && math.Abs(w-1./3) > 1e-6 {
+			if balance && !(math.Abs(w-1./3) <= 1e-6) {
 				t.Errorf("classes weigh %v; they must weigh alike", ofClass)
 			}
 		}
@@ -230,7 +230,7 @@ func TestWeightsOfANewcomer(t *testing.T) {
 	train := p.Data.Shards[sites].Train
 	n := float64(train.Len())
 	for row := range train.Len() {
-		if w, want := train.Weight.At(row, 0), sites*n/90; math.Abs(w-want) > 1e-6*want {
+		if w, want := train.Weight.At(row, 0), sites*n/90; !(math.Abs(w-want) <= 1e-6*want) {
 			t.Fatalf("weight %g, want %g", w, want)
 		}
 	}
@@ -277,7 +277,7 @@ func TestEncode(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff([3][]int{{4, 8}, {7}, {9}}, got); diff != "" || first[0] != 0 || math.Abs(first[1]) > 1e-6 {
+	if diff := cmp.Diff([3][]int{{4, 8}, {7}, {9}}, got); diff != "" || first[0] != 0 || !(math.Abs(first[1]) <= 1e-6) {
 		t.Errorf("features at 1: %s; the mean is %g", diff, first[1])
 	}
 	_, err := r.NewEncoder(testkit.Get(tables.New("new.csv", tables.NumberColumn("a", []float32{1}))))

@@ -61,7 +61,7 @@ func TestShares(t *testing.T) {
 			t.Errorf("shares %s: error %v", text, err)
 		}
 		for k := range got {
-			if err == nil && math.Abs(got[k]-want[k]) > 1e-15 {
+			if err == nil && !(math.Abs(got[k]-want[k]) <= 1e-15) {
 				t.Errorf("shares %s are %v, want %v", text, got, want)
 			}
 		}
@@ -131,7 +131,7 @@ func TestSplitOfCountedRows(t *testing.T) {
 		have[k] += count(row)
 	}
 	for k, share := range features.DefaultShares {
-		if want := share * 40 * 14; math.Abs(have[k]-want) > 12 {
+		if want := share * 40 * 14; !(math.Abs(have[k]-want) <= 12) {
 			t.Errorf("set %d has %g rows, want %g", k, have[k], want)
 		}
 	}

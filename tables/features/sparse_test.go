@@ -88,7 +88,7 @@ func TestSparse(t *testing.T) {
 		}
 	}
 	for k := range squares { // scales and numbers are float32
-		if size := math.Sqrt(squares[k] / counts[k]); math.Abs(size-1) > 1e-6 {
+		if size := math.Sqrt(squares[k] / counts[k]); !(math.Abs(size-1) <= 1e-6) {
 			t.Errorf("feature %d has the root mean square %g; it must be 1", k, size)
 		}
 	}

@@ -65,7 +65,7 @@ func TestWeightsAreRepetitions(t *testing.T) {
 			t.Errorf("%s: %s", c.name, diff)
 		}
 		for set, rows := range repeated.Rows {
-			if got := c.got.Rows[set]; math.Abs(float64(got)-float64(float64(rows)*c.rows)) > .51 {
+			if got := c.got.Rows[set]; !(math.Abs(float64(got)-float64(float64(rows)*c.rows)) <= .51) {
 				t.Errorf("%s: %d rows of set %d, want %g of %d", c.name, got, set, c.rows, rows)
 			}
 		}
@@ -74,7 +74,7 @@ func TestWeightsAreRepetitions(t *testing.T) {
 		for row := range test.Len() {
 			sum += test.Rows(row)
 		}
-		if math.Abs(sum-float64(c.got.Rows[2])) > .5 || c.got.Whole != (c.rows == 1) {
+		if !(math.Abs(sum-float64(c.got.Rows[2])) <= .5) || c.got.Whole != (c.rows == 1) {
 			t.Errorf("%s: test rows count %g, want %d; whole is %v", c.name, sum, c.got.Rows[2], c.got.Whole)
 		}
 	}
@@ -141,7 +141,7 @@ func TestLargestCount(t *testing.T) {
 		}
 		p := testkit.Get(features.Prepare(s, features.Options{Target: "n", Kind: features.Counts, SplitColumn: "set",
 			Weight: "w", Missing: features.MeanOfOthers}))
-		if got := p.Recipe.Target.Most; math.Abs(got/c.want-1) > 1e-8 {
+		if got := p.Recipe.Target.Most; !(math.Abs(got/c.want-1) <= 1e-8) {
 			t.Errorf("%v: the largest prediction is %.9g, want %.9g", c.counts, got, c.want)
 		}
 	}

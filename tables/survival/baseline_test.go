@@ -63,12 +63,12 @@ func TestGrid(t *testing.T) {
 				if v > grid[k] && v <= end {
 					events++
 				}
-				if math.Abs(v) > grid[k] {
+				if !(math.Abs(v) <= grid[k]) {
 					left++
 				}
 			}
 			for _, s := range sites {
-				if slices.ContainsFunc(s, func(v float64) bool { return math.Abs(v) > grid[k] }) {
+				if slices.ContainsFunc(s, func(v float64) bool { return !(math.Abs(v) <= grid[k]) }) {
 					with++
 				}
 			}
@@ -170,7 +170,7 @@ func TestFewBins(t *testing.T) {
 		for k := range counts {
 			counts[k] = beyond
 		}
-		if edges := survival.Bins(counts); edges[0] != 0 || math.Abs(edges[len(edges)-1]/want-1) > 1e-12 {
+		if edges := survival.Bins(counts); edges[0] != 0 || !(math.Abs(edges[len(edges)-1]/want-1) <= 1e-12) {
 			t.Errorf("%g rows beyond all: bins up to %g, want up to %g", beyond, edges[len(edges)-1], want)
 		}
 	}

@@ -84,13 +84,13 @@ func TestCurve(t *testing.T) {
 		for k, at := range of.KaplanMeier.Times {
 			for i, site := range times {
 				got, _ := survival.KaplanMeier(site, ones(len(site)), false).At(at)
-				if want := of.KaplanMeier.Site[i].Survival[k]; math.Abs(got-want) > 1e-9 {
+				if want := of.KaplanMeier.Site[i].Survival[k]; !(math.Abs(got-want) <= 1e-9) {
 					t.Errorf("%s, site %d at %g: %.9f, want %.9f", name, i, at, got, want)
 				}
 			}
 			want, se := of.KaplanMeier.Pooled.Survival[k], of.KaplanMeier.Pooled.SE[k]
 			got, day := fine.Share[int(at)], int(at)
-			if math.Abs(got-want) > 1e-9 {
+			if !(math.Abs(got-want) <= 1e-9) {
 				t.Errorf("%s at %g: %.9f, want %.9f", name, at, got, want)
 			}
 			reach := math.Log(math.Log(fine.Low[day])/math.Log(got)) / 1.959964 * got * -math.Log(got)
@@ -99,7 +99,7 @@ func TestCurve(t *testing.T) {
 			}
 		}
 		for k, at := range coarse.Times {
-			if got, want := coarse.Share[k], fine.Share[int(at)]; math.Abs(got-want) > .008 {
+			if got, want := coarse.Share[k], fine.Share[int(at)]; !(math.Abs(got-want) <= .008) {
 				t.Errorf("%s on the grid at %g: %.4f, want %.4f", name, at, got, want)
 			}
 		}
@@ -157,7 +157,7 @@ func TestBrier(t *testing.T) {
 		})
 		s, observed := b.Shown()[0], 0.0
 		for _, s := range []survival.Score{s, b.Integrated()} {
-			if low := max(0, 2*s.Value-s.High); !(s.High > s.Value) || math.Abs(s.Low-low) > 1e-15 {
+			if low := max(0, 2*s.Value-s.High); !(s.High > s.Value) || !(math.Abs(s.Low-low) <= 1e-15) {
 				t.Errorf("%s: the interval of %+v must reach as far down as up, to 0 at most", name, s)
 			}
 		}
@@ -167,7 +167,7 @@ func TestBrier(t *testing.T) {
 		}
 		for what, v := range map[string][2]float64{"Cox": {s.Value, of.Brier.Cox}, "null": {s.Null, of.Brier.Null},
 			"events": {observed, of.Brier.Observed}, "integral": {b.Integrated().Value, of.Brier.Cox}} {
-			if math.Abs(v[0]-v[1]) > 1e-6 {
+			if !(math.Abs(v[0]-v[1]) <= 1e-6) {
 				t.Errorf("%s, %s: %.8f, want %.8f", name, what, v[0], v[1])
 			}
 		}

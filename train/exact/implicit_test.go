@@ -57,7 +57,7 @@ func TestAgainstArgMin(t *testing.T) {
 		phi := testkit.Get(ad.Differentiate(ad.Loss{Q: features, Build: build}))
 		gradient := make([]float64, features)
 		value := testkit.Get(phi.ValueGrad(nil, gradient, nil, lambda))
-		if math.Abs(value-want.Phi) > 1e-8*want.Phi {
+		if !(math.Abs(value-want.Phi) <= 1e-8*want.Phi) {
 			t.Errorf("%v: Φ is %v; the solver has %v", by.Method, value, want.Phi)
 		}
 		near(t, "hypergradient", gradient, want.Gradient, 1e-8*linalg.Norm(want.Gradient))

@@ -29,7 +29,7 @@ func TestModelDescends(t *testing.T) {
 		if !sol.Converged || lower > least+2e-3*math.Abs(least) { // three steps within a thousandth
 			t.Errorf("%v: the lower loss is %g (converged: %v), want %g", matrix, lower, sol.Converged, least)
 		}
-		if math.Abs(sol.Phi-upper) > 1e-12*upper {
+		if !(math.Abs(sol.Phi-upper) <= 1e-12*upper) {
 			t.Errorf("%v: Φ is %g, f at the solution %g", matrix, sol.Phi, upper)
 		}
 		sol = testkit.Get(s.Descend(context.Background(), []float64{0}, s.Start))

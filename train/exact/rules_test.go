@@ -49,7 +49,7 @@ func TestRules(t *testing.T) {
 			[][3]float64{{2, 9, 2}, {-2, 1, 2}, {-2, 3, 3}, {0, -3, 3}}},
 	} {
 		for _, of := range c.all {
-			if got := c.of(of[0], of[1]); math.Abs(got-of[2]) > 1e-15 {
+			if got := c.of(of[0], of[1]); !(math.Abs(got-of[2]) <= 1e-15) {
 				t.Errorf("%s: %g of %v", name, got, of)
 			}
 		}

@@ -62,7 +62,7 @@ func TestPhiIsSecondOrder(t *testing.T) {
 	}
 	// For a quadratic f with Hessian D, the error is ½ e'De with e = y − y*, and the norm of D is
 	// at most 2.
-	if e := linalg.Dist2(got.Y, want.Y); math.Abs(got.Phi-want.Phi) > e+1e-9 {
+	if e := linalg.Dist2(got.Y, want.Y); !(math.Abs(got.Phi-want.Phi) <= e+1e-9) {
 		t.Errorf("Φ off by %g, want at most %g", got.Phi-want.Phi, e)
 	}
 }

@@ -33,7 +33,7 @@ func TestWhereTheGradientGrowsFirst(t *testing.T) {
 	solver := exact.Solver{Oracles: []dsbo.ValueOracle{oracle}, Start: []float64{-4.5}, Tol: 1e-9}
 	sol := testkit.Get(solver.Solve(context.Background(), []float64{0}))
 	// |y| = |∇g|/g'' to first order, and g''(0) = 1.
-	if math.Abs(sol.Y[0]) > 2e-9 || sol.Residual > 1e-9 {
+	if !(math.Abs(sol.Y[0]) <= 2e-9) || sol.Residual > 1e-9 {
 		t.Errorf("y = %g with residual %g, want 0", sol.Y[0], sol.Residual)
 	}
 }
@@ -76,7 +76,8 @@ func TestAtTheSolution(t *testing.T) {
 	for _, start := range []struct{ y, z float64 }{{1, -2}, {1, 0}, {0, -2}, {1, -2 + 1e-15}, {1 + 1e-12, -2}} {
 		s := exact.Solver{Oracles: []dsbo.ValueOracle{o}}
 		sol := testkit.Get(s.SolveNear(context.Background(), []float64{0}, []float64{start.y}, []float64{start.z}))
-		if !sol.Converged || math.Abs(sol.Y[0]-1) > 1e-9 || math.Abs(sol.Z[0]+2) > 1e-9 || !(sol.PhiError <= 1e-3) {
+		if !sol.Converged || !(math.Abs(sol.Y[0]-1) <= 1e-9) || !(math.Abs(sol.Z[0]+2) <= 1e-9) ||
+			!(sol.PhiError <= 1e-3) {
 			t.Errorf("from y = %g, z = %g: y = %g, z = %g, error of Φ %g, converged %t; must be 1, -2, about 0, true",
 				start.y, start.z, sol.Y[0], sol.Z[0], sol.PhiError, sol.Converged)
 		}

@@ -76,7 +76,7 @@ func TestToldImportances(t *testing.T) {
 // quantile at 0.975 with three degrees of freedom is 3.1824463.
 func TestSavedPerEvent(t *testing.T) {
 	got, reach := savedPerEvent([]float64{4, 12, 50}), 3.1824463*math.Sqrt((4+1+0+9)/3./4)
-	if got.Value != 3 || math.Abs(got.High-3-reach) > 1e-6 || math.Abs(got.Low-3+reach) > 1e-6 {
+	if got.Value != 3 || !(math.Abs(got.High-3-reach) <= 1e-6) || !(math.Abs(got.Low-3+reach) <= 1e-6) {
 		t.Errorf("%+v, want 3 ± %g", got, reach)
 	}
 }

@@ -47,7 +47,7 @@ func TestChosenCoefficients(t *testing.T) {
 		t.Errorf("%v; told %+v", chosen, told)
 	}
 	want := num.StudentQuantile(1-.025*float64(told.Shown)/float64(told.Of), fit.Freedom)
-	if math.Abs(quantile-want) > 1e-9 {
+	if !(math.Abs(quantile-want) <= 1e-9) {
 		t.Errorf("intervals reach by %g errors, want %g", quantile, want)
 	}
 	var all []float64

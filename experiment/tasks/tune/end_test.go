@@ -130,7 +130,7 @@ func TestTuneMeasures(t *testing.T) {
 		if name == "numbers" { // behind the mean size of the error
 			m = a.Measures[1]
 		}
-		if name != "counts" && math.Abs(float64(m.Value-want)) > tol || !(m.Low < m.Value && m.Value < m.High) {
+		if name != "counts" && !(math.Abs(float64(m.Value-want)) <= tol) || !(m.Low < m.Value && m.Value < m.High) {
 			t.Errorf("%s: %+v, want %g", name, m, want)
 		}
 		if a.Judged < 20 || len(a.Coefficients) == 0 || !a.Coefficients[0].Low.Known() || a.Effects.Rows != a.Made {
@@ -179,7 +179,7 @@ func TestTuneCoefficients(t *testing.T) {
 	kept := m.Layers[0].Weights[0] * m.Recipe().Target.Deviation / in.Deviation
 	for _, near := range [][2]float64{{float64(c.Estimate), slope}, {float64(c.Error), want},
 		{float64(c.Low), slope - reach}, {float64(c.High), slope + reach}, {float64(c.Value), kept}} {
-		if math.Abs(near[0]-near[1]) > 1e-5*want { // features are of float32
+		if !(math.Abs(near[0]-near[1]) <= 1e-5*want) { // features are of float32
 			t.Errorf("%+v: %g must be %g", c, near[0], near[1])
 		}
 	}

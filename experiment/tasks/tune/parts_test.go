@@ -114,7 +114,7 @@ func TestAllRows(t *testing.T) {
 			Note: func(format string, args ...any) { note += fmt.Sprintf(format, args...) },
 			Solve: func(_ data.Task, _ models.Model, all []float64) (s experiment.LowerSolution, err error) {
 				for j, v := range all {
-					if before, after := 60*math.Exp(x[j]), total*math.Exp(v); math.Abs(after-before) > 1e-12*before {
+					if before, after := 60*math.Exp(x[j]), total*math.Exp(v); !(math.Abs(after-before) <= 1e-12*before) {
 						t.Errorf("%d folds: a penalty is %g over all rows, and was %g", folds, after, before)
 					}
 				}
@@ -206,7 +206,7 @@ func TestPredictionLoss(t *testing.T) {
 		"Huber of 2, by 3":   {[]float64{8}, 2, number, models.Huber{Delta: 2}, 4},
 		"Huber of 2, by 1.5": {[]float64{13}, 0, number, models.Huber{Delta: 2}, 1.125},
 	} {
-		if got := predictionLoss(c.p, c.truth, c.target, c.of); math.Abs(got-c.want) > 1e-7 {
+		if got := predictionLoss(c.p, c.truth, c.target, c.of); !(math.Abs(got-c.want) <= 1e-7) {
 			t.Errorf("%s: the loss is %g, want %g", name, got, c.want)
 		}
 	}

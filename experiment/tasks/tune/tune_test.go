@@ -263,7 +263,7 @@ func TestCrossSites(t *testing.T) {
 		}
 	}
 	all := runs.SiteModels(shown.Sites)
-	if last := all[4].Scores[3]; len(all) != 5 || math.Abs(float64(last.Loss-shown.TestLossTuned)) > 1e-9 {
+	if last := all[4].Scores[3]; len(all) != 5 || !(math.Abs(float64(last.Loss-shown.TestLossTuned)) <= 1e-9) {
 		t.Errorf("the models at the sites are %+v; the last number of the last one must be the tuned test loss, %v",
 			all, shown.TestLossTuned)
 	}
