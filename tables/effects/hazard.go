@@ -143,10 +143,16 @@ func (f *Fit) solveHazards() (*point, error) {
 		if err != nil {
 			return nil, err
 		}
-		if share /= 2; near && to.inverse != nil && to.loss <= at.loss+float64(1e-12*math.Abs(at.loss)) {
+		if share /= 2; near && at.risesTo(to) {
 			at, share = to, 1
 		}
 	}
+}
+
+// risesTo reports whether the likelihood at a point is not lower, but for rounding, and has a
+// curvature.
+func (at hazardPoint) risesTo(to hazardPoint) bool {
+	return to.inverse != nil && to.loss <= at.loss+float64(1e-12*math.Abs(at.loss))
 }
 
 // markEndless marks the columns whose weights have no end, and returns whether there are any.

@@ -237,3 +237,74 @@ func TestFillWithoutMixture(t *testing.T) {
 		t.Errorf("with a mixture %+v, without %+v", a, b)
 	}
 }
+
+// TestHazardPoint: the slopes and second derivatives are the loss's, minus the logarithm of the
+// partial likelihood, which at 0 is of the numbers at risk; a point is near where no row's score
+// moves by more than 3.
+func TestHazardPoint(t *testing.T) {
+	e := testkit.Get(New(hazards(40, 2, 2, 25)))
+	at := func(move float64, weights ...float64) (hazardPoint, bool) {
+		p, near, err := e.hazardsAt(weights, []float64{move, 0})
+		testkit.OK(err)
+		return p, near
+	}
+	loss := 0.
+	for _, s := range e.Sites {
+		for _, t := range s.Target {
+			risk := 0.
+			for _, other := range s.Target {
+				if math.Abs(other) >= t {
+					risk++
+				}
+			}
+			if t > 0 {
+				loss += math.Log(risk)
+			}
+		}
+	}
+	if p, _ := at(0, 0, 0); !(math.Abs(p.loss-loss) <= 1e-9) {
+		t.Errorf("at 0 the loss is %g, want %g", p.loss, loss)
+	}
+	const step = 1e-4
+	here, _ := at(0, .3, -.2)
+	for j := range 2 {
+		ends := [2]hazardPoint{}
+		for side := range ends {
+			w := []float64{.3, -.2}
+			w[j] += step * float64(2*side-1)
+			ends[side], _ = at(0, w...)
+		}
+		slope, bend := (ends[0].loss-ends[1].loss)/(2*step), (ends[0].slope[j]-ends[1].slope[j])/(2*step)
+		if !(math.Abs(here.slope[j]-slope) <= 1e-5) || !(math.Abs(here.bends[3*j]-bend) <= 1e-5) {
+			t.Errorf("column %d: slope %g and curvature %g, want %g and %g", j, here.slope[j], here.bends[3*j], slope,
+				bend)
+		}
+	}
+	largest := 0.
+	for _, s := range e.sites {
+		e.each(s, func(_, n int, x []float64) {
+			for r := range n {
+				largest = max(largest, math.Abs(x[2*r]))
+			}
+		})
+	}
+	for far, want := range map[float64]bool{2.99: true, -2.99: true, 3.01: false, -3.01: false} {
+		if _, near := at(far/largest, 0, 0); near != want {
+			t.Errorf("where a score moves by %g the point is near: %t", far, near)
+		}
+	}
+	for _, c := range []struct {
+		from, to float64
+		curved   bool
+		want     bool
+	}{{8, 7, true, true}, {8, 8 * (1 + 9e-13), true, true}, {8, 8 * (1 + 1.1e-12), true, false}, {8, 7, false, false},
+		{-8, -8 * (1 - 9e-13), true, true}, {-8, -8 * (1 - 1.1e-12), true, false}} {
+		to := hazardPoint{loss: c.to}
+		if c.curved {
+			to.inverse = []float64{1}
+		}
+		if got := (hazardPoint{loss: c.from}).risesTo(to); got != c.want {
+			t.Errorf("%+v: taken %t", c, got)
+		}
+	}
+}
