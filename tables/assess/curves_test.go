@@ -181,8 +181,8 @@ func TestKindsAreMissing(t *testing.T) {
 }
 
 // TestAveragePrecision: the average precision and its interval are what leaving out each row once
-// gives, in log-odds, or the binomial error where that is larger; it has no ends with fewer than ten
-// of a kind, and reaches 1 where it is next to 1.
+// gives, in log-odds, or the binomial error where that is larger; it has no ends with fewer than
+// ten of a kind, and reaches 1 where it is next to 1.
 func TestAveragePrecision(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for _, n := range [][2]int{{30, 50}, {12, 200}, {9, 50}, {50, 9}} {

@@ -114,7 +114,8 @@ func TestAllRows(t *testing.T) {
 			Note: func(format string, args ...any) { note += fmt.Sprintf(format, args...) },
 			Solve: func(_ data.Task, _ models.Model, all []float64) (s experiment.LowerSolution, err error) {
 				for j, v := range all {
-					if before, after := 60*math.Exp(x[j]), total*math.Exp(v); !(math.Abs(after-before) <= 1e-12*before) {
+					before, after := 60*math.Exp(x[j]), total*math.Exp(v)
+					if !(math.Abs(after-before) <= 1e-12*before) {
 						t.Errorf("%d folds: a penalty is %g over all rows, and was %g", folds, after, before)
 					}
 				}

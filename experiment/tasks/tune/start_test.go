@@ -66,7 +66,7 @@ func TestTuneFrom(t *testing.T) {
 		if !slices.Equal(x, testkit.Get(first.ReadLambda())) || len(y) == 0 {
 			t.Errorf("λ starts at %v, want that of the earlier run", x)
 		}
-		// The prior is around that λ, and adds nothing there; Φ is of the solution, not of y so far.
+		// The prior is around that λ, and adds nothing there; Φ is of the solution.
 		if first := testkit.Get(again.Records())[0]; !(first.Phi > 0 && first.Phi < first.ValLoss) {
 			t.Errorf("Φ begins at %g, want less than the validation loss %g", first.Phi, first.ValLoss)
 		}
