@@ -16,6 +16,7 @@
 //	dsbo relay -certs DIR -listen ADDR    a relay between agents that can only dial out
 //	dsbo pki -cluster FILE -out DIR       certificates for the agents, all at once
 //	dsbo pki STEP                         certificates for sites that keep their keys
+//	dsbo golden METHOD                    what a method does on a small problem
 //	dsbo version
 //	dsbo help VERB
 //
@@ -90,6 +91,7 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 		verb{"kit", "make an archive for each site of what it needs to take part", p.kit},
 		verb{"relay", "connect agents of several sites that can only dial out", p.relay},
 		verb{"pki", "make the certificates by which agents know each other", p.pki},
+		verb{"golden", "write what a method does on a small problem, to check others by", goldenWriter(p.flags)},
 		verb{"version", "print the version of this program and its kernels", p.version},
 		verb{"help", "explain a verb: help VERB", p.help})
 	return p
