@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,10 +12,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dsbo/command/cluster"
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/testkit"
+	"dsbo/network/session"
+	"dsbo/runs"
 )
 
 // deployed reads a file of the folder deploy.
@@ -151,4 +155,31 @@ for p in "${pids[@]}"; do wait "$p" || exit; done
 		t.Error("the authority's key is still there")
 	}
 	batch() // again
+}
+
+// TestMetricsOfDeploy: the dashboard and the alarms have metrics that an agent exports alone.
+func TestMetricsOfDeploy(t *testing.T) {
+	m := newMonitor("r", 1)
+	m.update(func(p *position) {
+		p.saved, p.expires, p.record = 4, time.Unix(1, 0), &runs.Record{MsPerIteration: 1}
+		p.Remaining = 0
+		p.status = func() session.Status {
+			return session.Status{Quorum: 1, Since: time.Minute, Holdups: []int{2},
+				Neighbours: []session.Neighbour{{Agent: 2}}}
+		}
+	})
+	page := httptest.NewRecorder()
+	m.handler().ServeHTTP(page, httptest.NewRequest("GET", "/metrics", nil))
+	name := regexp.MustCompile(`\bdsbo_\w+`)
+	for _, file := range []string{"grafana.json", "prometheus-rules.yaml", "prometheus-rules-test.yaml"} {
+		names := name.FindAllString(deployed(t, file), -1)
+		for _, n := range names {
+			if !strings.Contains(page.Body.String(), "# TYPE "+n+" ") {
+				t.Errorf("%s: an agent exports no %s", file, n)
+			}
+		}
+		if len(names) < 5 {
+			t.Errorf("%s has %d metrics", file, len(names))
+		}
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"dsbo/experiment"
 	"dsbo/experiment/site"
 	"dsbo/internal/cli"
+	"dsbo/internal/wording"
 	"dsbo/runs"
 )
 
@@ -57,7 +58,7 @@ func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
 		if s.file, err = os.OpenFile(o.logFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
 			return nil, dsbo.ConfigErrorf("-log-file: %w", err)
 		}
-		filed = slog.NewJSONHandler(s.file, nil).WithAttrs(agent)
+		filed = logHandler("json", s.file, slog.LevelInfo).WithAttrs(agent)
 	}
 	s.shown, s.fileLog = slog.New(shown.WithAttrs(agent)), slog.New(filed)
 	s.log = slog.New(slog.NewMultiHandler(s.shown.Handler(), filed))
@@ -73,7 +74,7 @@ func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
 func logHandler(form string, to io.Writer, level slog.Level) slog.Handler {
 	switch form {
 	case "json":
-		return slog.NewJSONHandler(to, &slog.HandlerOptions{Level: level})
+		return slog.NewJSONHandler(to, &slog.HandlerOptions{Level: level, ReplaceAttr: wording.LogUnits})
 	case "text":
 		return slog.NewTextHandler(to, &slog.HandlerOptions{Level: level})
 	}
@@ -204,7 +205,7 @@ func (h plainHandler) Handle(_ context.Context, r slog.Record) error {
 	}
 	line += r.Message
 	r.Attrs(func(a slog.Attr) bool {
-		line += fmt.Sprintf(", %s %v", a.Key, a.Value)
+		line += fmt.Sprintf(", %s %v", strings.ReplaceAll(a.Key, "_", " "), a.Value)
 		return true
 	})
 	return cli.Paragraph(h.out, line)

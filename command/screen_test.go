@@ -3,8 +3,14 @@ package command
 import (
 	"bytes"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -144,5 +150,46 @@ func TestCommonLines(t *testing.T) {
 		if out.String() != want {
 			t.Errorf("%s\nwant\n%s", out.String(), want)
 		}
+	}
+}
+
+// TestLogKeys: the names of the fields of log lines are plain, none is one of slog's own, and JSON
+// has durations in seconds.
+func TestLogKeys(t *testing.T) {
+	plain, calls := regexp.MustCompile(`^"[a-z][a-z0-9_]*"$`), 0
+	for _, dir := range []string{".", "../network/session", "../network/relay", "../experiment", "../internal/guard"} {
+		for _, path := range testkit.Get(filepath.Glob(filepath.Join(dir, "*.go"))) {
+			file := testkit.Get(parser.ParseFile(token.NewFileSet(), path, nil, 0))
+			ast.Inspect(file, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok || strings.HasSuffix(path, "_test.go") {
+					return true
+				}
+				f, ok := call.Fun.(*ast.SelectorExpr)
+				if !ok || !slices.Contains([]string{"Info", "Warn", "Error", "Debug"}, f.Sel.Name) {
+					return true
+				}
+				if of, ok := f.X.(*ast.Ident); ok && (of.Name == "http" || of.Name == "status") {
+					return true // no log
+				}
+				for i := 1; i < len(call.Args); i += 2 {
+					key, ok := call.Args[i].(*ast.BasicLit)
+					calls++
+					if ok && (!plain.MatchString(key.Value) ||
+						slices.Contains([]string{`"time"`, `"level"`, `"msg"`, `"event"`}, key.Value)) {
+						t.Errorf("%s: a field has the name %s", path, key.Value)
+					}
+				}
+				return true
+			})
+		}
+	}
+	if calls < 20 {
+		t.Errorf("%d fields are found", calls)
+	}
+	var out bytes.Buffer
+	slog.New(logHandler("json", &out, slog.LevelInfo)).Info("a neighbour is silent", "silent", 1500*time.Millisecond)
+	if !strings.Contains(out.String(), `"silent_seconds":1.5}`) {
+		t.Error(out.String())
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"dsbo/internal/disk"
+	"dsbo/internal/wording"
 )
 
 // An Audit is the log of what an agent did, a JSON object a line, in which each line has the
@@ -42,7 +43,7 @@ func (a *Audit) Handler() slog.Handler {
 		if x.Key == slog.MessageKey && groups == nil {
 			x.Key = "event"
 		}
-		return x
+		return wording.LogUnits(groups, x)
 	}})
 }
 

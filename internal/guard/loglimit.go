@@ -90,7 +90,7 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 		return true
 	})
 	if missed > 0 {
-		shown.AddAttrs(slog.Int("left out", missed))
+		shown.AddAttrs(slog.Int("left_out", missed))
 	}
 	return h.Handler.Handle(ctx, shown)
 }

@@ -56,8 +56,8 @@ func TestLimit(t *testing.T) {
 			time.Sleep(time.Second)
 			log.Info("refused")
 		}
-		if got := b.String(); lines() != 10 || !strings.Contains(got, `agent=3 "left out"=999`) ||
-			!strings.Contains(got, `"left out"=9`+"\n") {
+		if got := b.String(); lines() != 10 || !strings.Contains(got, `agent=3 left_out=999`) ||
+			!strings.Contains(got, `left_out=9`+"\n") {
 			t.Errorf(
 				"in 100 s came\n%s\nthey must be 10 lines, the first of which says that 999 were left out, the "+
 					"others 9", got)

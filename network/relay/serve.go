@@ -196,7 +196,7 @@ func (r *relay) serveCall(w http.ResponseWriter, q *http.Request, agent int) {
 	defer undo()
 	began := time.Now()
 	sent, received := join(conn, other)
-	r.Log.Info("connection", "run", run, "agent", agent, "to", to, "bytes", sent, "bytes back", received, "time",
+	r.Log.Info("connection", "run", run, "agent", agent, "to", to, "bytes", sent, "bytes_back", received, "took",
 		time.Since(began).Round(time.Second))
 }
 
