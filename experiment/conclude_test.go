@@ -79,3 +79,23 @@ func TestSpreadOfPhi(t *testing.T) {
 		}
 	}
 }
+
+// TestKeptGain: what is expected of more rows is told of a gain above 0 of the last model, if that
+// is kept: half of it with four times as many rows.
+func TestKeptGain(t *testing.T) {
+	for _, c := range []struct {
+		expected runs.Number
+		kept     []bool
+		want     runs.Number
+	}{{.2, []bool{true}, .1}, {.2, []bool{false, true}, .1}, {.2, []bool{true, false}, 0}, {.2, nil, 0},
+		{-.2, []bool{true}, 0}, {0, []bool{true}, 0}, {runs.Unknown(), []bool{true}, 0}} {
+		e := new(ending)
+		e.summary.Verdict.ExpectedGain = c.expected
+		for _, kept := range c.kept {
+			e.summary.Models = append(e.summary.Models, runs.Model{Kept: kept})
+		}
+		if got := e.keptGain(4); got != c.want || e.summary.Verdict.ExpectedKept != c.want {
+			t.Errorf("%+v: %g", c, got)
+		}
+	}
+}

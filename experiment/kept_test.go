@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo/experiment/candidates"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -16,6 +17,9 @@ func TestRiseNotes(t *testing.T) {
 			{Iteration: 3, HoldoutLoss: 0.0301, ValLoss: 0.03}, {Iteration: 6, HoldoutLoss: holdout, ValLoss: val}}
 	}
 	const overfit, ended = "fit the validation examples alone", "ended after 6 of 9"
+	if notes := riseNotes(records(.04, .02), train.Best{Iteration: 5, Rose: 2}, 6, 9, "λ"); notes != nil {
+		t.Errorf("notes %q of a best iterate that has no record", notes)
+	}
 	for name, c := range map[string]struct {
 		holdout, val runs.Number
 		rose, all    int
@@ -24,9 +28,11 @@ func TestRiseNotes(t *testing.T) {
 		"once":            {0.04, 0.02, 1, 9, "", overfit},
 		"twice":           {0.04, 0.02, 2, 6, "After iteration 3 the held-out loss rose (0.0301 → 0.0400)", ended},
 		"ended":           {0.04, 0.02, 2, 9, "Therefore the iterations " + ended, "chance"},
+		"not ended":       {0.04, 0.02, 2, 6, "is that iteration's.", "Therefore"},
 		"digits alike":    {0.03013, 0.02, 2, 6, "", overfit},
 		"ended, alike":    {0.03013, 0.02, 3, 9, "3 evaluations the held-out loss was above iteration 3's", overfit},
 		"validation":      {0.04, 0.03004, 2, 6, "", overfit},
+		"by no digit":     {0.04, 0.02996, 2, 6, "", overfit},
 		"validation rose": {0.04, 0.05, 2, 9, ended, overfit},
 	} {
 		best, all := train.Best{Iteration: 3, Rose: c.rose}, records(c.holdout, c.val)
@@ -60,6 +66,9 @@ func TestReachedNotes(t *testing.T) {
 	if strings.Contains(note, "eigenvalue") {
 		t.Errorf("%q: none is known", note)
 	}
+	if note := strings.Join(reachedNotes(models[:1], nil), " "); strings.Contains(note, "settled") {
+		t.Errorf("%q: all have settled", note)
+	}
 	if notes := reachedNotes(models[2:], []runs.Record{at(0, .1)}); notes != nil {
 		t.Errorf("%q of a convex problem", notes)
 	}
@@ -89,6 +98,37 @@ func TestSpreads(t *testing.T) {
 	for i, want := range []runs.Number{.5, .3, .1} {
 		if gains[i].LossSpread != want {
 			t.Errorf("spread %d is %g, want %g", i, gains[i].LossSpread, want)
+		}
+	}
+}
+
+// TestIterateSentence: Φ of the tuned model, the test accuracy of the last iterate where that is
+// the best one, and neither where it is not known.
+func TestIterateSentence(t *testing.T) {
+	const last = "at the last iterate of 2 penalties "
+	const accuracy = "the test accuracy of the agents' average y is 0.7500."
+	for _, c := range []struct {
+		best          int
+		phi, accuracy runs.Number
+		want          string
+	}{
+		{6, .25, .75, last + "Φ is 0.2500 and " + accuracy}, {6, .25, runs.Unknown(), last + "Φ is 0.2500."},
+		{6, runs.Unknown(), .75, last + accuracy}, {6, runs.Unknown(), runs.Unknown(), last + "no loss is known."},
+		{3, .25, .75, "at the iterate after iteration 3 of 2 penalties Φ is 0.2500."},
+	} {
+		result := &train.Result{Iterations: 6, Best: train.Best{Iteration: c.best},
+			Records: []runs.Record{{Iteration: 0}, {Iteration: 6, TestAccuracy: c.accuracy}}}
+		tuned := candidates.NewModel("", runs.Unknown(), make([]float64, 2))
+		tuned.Phi = c.phi
+		got := iterateSentence("madsbo", "penalty", result, tuned)
+		if want := "6 iterations of madsbo, compared with no other model; " + c.want; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for _, c := range [][2][]float64{{nil, {1}}, {{1}, nil}} {
+		tuned, rival := &candidates.Model{Y: c[0]}, &candidates.Model{Y: c[1]}
+		if gains, err := gainsOf(t.Context(), tuned, rival, 1); gains != nil || err != nil {
+			t.Errorf("solutions %v and %v have gains %v, error %v", c[0], c[1], gains, err)
 		}
 	}
 }
