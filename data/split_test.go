@@ -350,3 +350,12 @@ func TestTaskValidate(t *testing.T) {
 		t.Errorf("a task without a test set: %v", err)
 	}
 }
+
+// TestLastOfALabel: an example that is the only one left of its label is given as others are, and
+// none of a label that the agent's law leaves out.
+func TestLastOfALabel(t *testing.T) {
+	quotas, got := allocate(newRand(1, streamSplit), [][]float64{{1, 1, 0}}, []int{1, 1, 1}, 9)
+	if got != 2 || !slices.Equal(quotas[0], []int{1, 1, 0}) {
+		t.Errorf("%d examples, %v", got, quotas)
+	}
+}

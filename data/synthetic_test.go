@@ -165,12 +165,16 @@ func TestMislabel(t *testing.T) {
 	if all, wrong, err := Mislabel(e, 1, 1, 0); err != nil || len(wrong) != 150 || labelCounts(all)[0] == 50 {
 		t.Errorf("all wrong: %d of 150, %v", len(wrong), err)
 	}
+	if none, wrong, err := Mislabel(e, 0, 1, 0); err != nil || len(wrong) != 0 || none.X != e.X {
+		t.Errorf("none wrong: %d of 150, %v", len(wrong), err)
+	}
 	one := labelled(3)
 	for _, c := range []struct {
 		e     Examples
 		share float64
 		text  string
 	}{
+		{e, -.01, "the share of wrong labels must be from 0 to 1; it is -0.01"},
 		{e, 1.5, "the share of wrong labels must be from 0 to 1; it is 1.5"},
 		{e, math.NaN(), "the share of wrong labels must be from 0 to 1; it is NaN"},
 		{one, .5, "wrong labels need data with class labels"},

@@ -245,3 +245,40 @@ func FuzzParsePolicy(f *testing.F) {
 		}
 	})
 }
+
+// TestPolicyNumbers: numbers of a policy are not below 0, and one that is empty allows all.
+func TestPolicyNumbers(t *testing.T) {
+	for _, name := range []string{"least_rows", "least_sites", "most_epsilon", "most_delta"} {
+		for value, good := range map[string]bool{"-1": false, "0": true, "1": true} {
+			if _, err := ParsePolicy([]byte(`{"` + name + `": ` + value + `}`)); (err == nil) != good {
+				t.Errorf("%s %s: error %v", name, value, err)
+			}
+		}
+	}
+	p := testkit.Get(ParsePolicy([]byte(`{}`)))
+	if err := p.Check(Request{OwnResults: true, Words: true, Classes: true, Models: true, Unmasked: true}); err != nil {
+		t.Error(err)
+	}
+	var r Request
+	for _, rows := range [][2]int{{5, 5}, {0, 5}, {7, 5}, {-1, 5}, {3, 3}, {1, 1}} {
+		if r.AskRows(rows[0]); r.Rows != rows[1] {
+			t.Errorf("after a term of %d rows the fewest are %d, want %d", rows[0], r.Rows, rows[1])
+		}
+	}
+	path := filepath.Join(t.TempDir(), "policy.json")
+	testkit.OK(os.WriteFile(path, []byte(`{"least_sites": 3}`), 0o600))
+	g := new(Guard)
+	if g.IsSet() {
+		t.Error("there is a policy before one is loaded")
+	}
+	testkit.OK(g.Load(path))
+	if err := g.AddNeed(func(r *Request) { r.Sites = 2 }); !g.IsSet() || g.LeastSites() != 3 ||
+		!errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("one policy: %t, of %d sites at least, error %v", g.IsSet(), g.LeastSites(), err)
+	}
+	for at, digest := range g.Policies() {
+		if at != path || len(digest) != 64 {
+			t.Errorf("the policy is %s of SHA-256 %q", at, digest)
+		}
+	}
+}

@@ -81,7 +81,7 @@ func TestNameIn(t *testing.T) {
 	listed := []plan.Quantity{{Phase: plan.Loading, Name: "a", Length: 3}, {Phase: plan.Loading, Name: "b", Length: 3},
 		{Phase: plan.Loading, Name: "a", Length: 3}, {Phase: plan.Evaluation, Name: "c", Length: 4},
 		{Phase: plan.Evaluation, Name: "d", Length: 4, Wire: network.Float32},
-		{Phase: plan.Loading, Name: "text", Way: plan.ByText, Length: 9}}
+		{Phase: plan.Evaluation, Name: "elsewhere", Length: 3}, {Phase: plan.Loading, Name: "text", Way: plan.ByText, Length: 9}}
 	for _, c := range []struct {
 		of   key
 		none bool // nothing is listed
@@ -90,7 +90,7 @@ func TestNameIn(t *testing.T) {
 		{key{Phase: plan.Loading, Numbers: 3}, false, "a; b"},
 		{key{Phase: plan.Evaluation, Numbers: 4}, false, "c"},
 		{key{Phase: plan.Evaluation, Numbers: 4, Wire: network.Float32}, false, "d"},
-		{key{Phase: plan.Models, Numbers: 3}, false, "a; b"}, // of another phase
+		{key{Phase: plan.Models, Numbers: 3}, false, "a; b; elsewhere"}, // of other phases
 		{key{Phase: plan.Models, Numbers: 5}, false, Unlisted},
 		{key{Phase: plan.Loading, Numbers: 7, Way: plan.ByText}, false, "text"},
 		{key{Phase: plan.Loading, Numbers: 3, Way: plan.ByRow}, false, Unlisted},
