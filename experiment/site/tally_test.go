@@ -81,7 +81,8 @@ func TestNameIn(t *testing.T) {
 	listed := []plan.Quantity{{Phase: plan.Loading, Name: "a", Length: 3}, {Phase: plan.Loading, Name: "b", Length: 3},
 		{Phase: plan.Loading, Name: "a", Length: 3}, {Phase: plan.Evaluation, Name: "c", Length: 4},
 		{Phase: plan.Evaluation, Name: "d", Length: 4, Wire: network.Float32},
-		{Phase: plan.Evaluation, Name: "elsewhere", Length: 3}, {Phase: plan.Loading, Name: "text", Way: plan.ByText, Length: 9}}
+		{Phase: plan.Evaluation, Name: "elsewhere", Length: 3},
+		{Phase: plan.Loading, Name: "text", Way: plan.ByText, Length: 9}}
 	for _, c := range []struct {
 		of   key
 		none bool // nothing is listed

@@ -15,7 +15,7 @@ var one = network.NewGroup(network.GroupConfig{N: 1})
 func near(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-12*math.Abs(b) }
 
 // TestDistances: Y is near enough where its squared distance is at most half of the tolerance of
-// the lower loss, whatever its sign; a residual next to that of round-off has none.
+// the lower loss, whatever its sign; a residual of round-off has none.
 func TestDistances(t *testing.T) {
 	for _, c := range []struct{ lower, tol, sharpness, want float64 }{{4, 1e-4, 1, 2e-4}, {-4, 1e-4, 1, 2e-4},
 		{4, 1e-4, .25, .5e-4}, {4, 3e-4, 1, 6e-4}} {
