@@ -49,12 +49,8 @@ func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	if e.config, e.warnings, err = r.chooseSteps(ctx, at, &p); err != nil {
 		return e, err
 	}
-	if r.Sent != nil {
-		of, err := plan.New(r.planned(&p, e.config))
-		if err != nil {
-			return e, err
-		}
-		r.Sent.List(of.Quantities)
+	if err := r.listSent(e.config, p); err != nil {
+		return e, err
 	}
 	if err := e.iterate(ctx, l.duration.Seconds()); err != nil {
 		return e, err
@@ -72,6 +68,23 @@ func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	}
 	e.written = err == nil
 	return e, err
+}
+
+// listSent names what the members of a problem's epoch send, where that is counted.
+func (r *run) listSent(c train.Config, p problem) error {
+	if r.Sent == nil {
+		return nil
+	}
+	here, err := p.ofMembers(p.epoch)
+	if err != nil {
+		return err
+	}
+	c.Problem = here.Problem
+	of, err := plan.New(r.planned(&p, c))
+	if err == nil {
+		r.Sent.List(of.Quantities)
+	}
+	return err
 }
 
 // iterate checks the configuration, shows what was found in the seconds that loading took, makes

@@ -10,6 +10,7 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/experiment/peer"
+	"dsbo/experiment/site"
 	"dsbo/internal/testkit"
 	"dsbo/network/session"
 	"dsbo/runs"
@@ -40,6 +41,9 @@ func (p *process) run() error {
 	}
 	j, err := experiment.Parse(p.task, slices.Concat(fixed, p.Flags, []string{"-out=" + p.dir}), io.Discard)
 	if err != nil {
+		return err
+	}
+	if j.Sent, err = site.OpenTally(runs.Folder(p.dir).Path(runs.SentFile)); err != nil {
 		return err
 	}
 	j.View = viewer{p}
