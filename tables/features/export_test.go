@@ -56,3 +56,21 @@ func SetMoments(in *Input, m Measured) error {
 	return p.setMoments(in, measure{rows: m.Rows, missing: m.Missing, scale: m.Scale, mean: m.Mean, step: m.Step,
 		deviation: m.Deviation, constant: m.Constant})
 }
+
+// Failure returns what is wrong with the time and the event of a row.
+func Failure(time, event *tables.Column, row int, word string) (column, why string) {
+	return Target{Name: "time", Event: "event", EventWord: word}.failure(time, event, row)
+}
+
+// IsConstant reports whether a column of some rows has one value, by sums of squares and of
+// distances, and MissingRows how many of 100 training rows have none, by a difference.
+func IsConstant(rows, squares, distances float64) bool {
+	m := measure{rows: rows, step: 1}
+	m.setDeviation(squares, distances)
+	return m.constant
+}
+
+// MissingRows is told at IsConstant.
+func MissingRows(difference float64) float64 {
+	return (&preparation{rows: [sets]float64{100}}).unlessRounding(difference)
+}

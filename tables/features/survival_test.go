@@ -1,6 +1,7 @@
 package features_test
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -75,6 +76,53 @@ func TestFewJudgedEvents(t *testing.T) {
 			testkit.WantError(t, "events", err, dsbo.ErrConfig, c.want)
 		} else if err != nil || !strings.Contains(strings.Join(p.Notes, "\n"), "1 of 2 sites have no event") {
 			t.Errorf("%d and %d events: %v", c.validated, c.tested, err)
+		}
+	}
+}
+
+// TestFailure: a time is a finite number from 0, an event 1 or 0, or any word where one is named.
+func TestFailure(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	times := tables.NumberColumn("time", []float32{0, 3, -1, nan, inf, 3, 3, 3})
+	events := tables.NumberColumn("event", []float32{0, 1, 1, 1, 1, nan, 2, -1})
+	for row, want := range []string{"", "", "time a time must be a number from 0; it is -1",
+		"time each row must have a time; it is missing", "time a time must be a number from 0; it is +Inf",
+		"event each row must say whether there was an event; it is missing", "event it must be 1 for an event",
+		"event it must be 1 for an event"} {
+		for _, word := range []string{"", "2"} {
+			column, why := features.Failure(times, events, row, word)
+			want := want
+			if word != "" && row > 5 { // any number stands for an end
+				want = ""
+			}
+			if got := strings.TrimSpace(column + " " + why); !strings.HasPrefix(got, want) || want == "" && got != "" {
+				t.Errorf("row %d, of the word %q: %q, want %q", row, word, got, want)
+			}
+		}
+	}
+	words := tables.WordColumn("event", []string{"died", "moved"})
+	for word, want := range map[string]string{"": "event", "died": ""} {
+		if column, _ := features.Failure(times, words, 0, word); column != want {
+			t.Errorf("words of which %q is the event fail by column %q", word, column)
+		}
+	}
+}
+
+// TestOneValue: a column has one value where its variance around one distance from the mean is a
+// millionth of the distance's square at most; rows of less than a billionth of all are rounding.
+func TestOneValue(t *testing.T) {
+	for _, c := range []struct {
+		distance, variance float64
+		want               bool
+	}{{1, 0.9 * 0x1p-20, true}, {1, 1.1 * 0x1p-20, false}, {-2, 3.9 * 0x1p-20, true}, {-2, 4.1 * 0x1p-20, false},
+		{0, 0, true}, {0, 1e-30, false}} {
+		if got := features.IsConstant(4, 4*(c.distance*c.distance+c.variance), 4*c.distance); got != c.want {
+			t.Errorf("%+v: one value %t", c, got)
+		}
+	}
+	for rows, want := range map[float64]float64{3: 3, 1.1e-7: 1.1e-7, .9e-7: 0, 0: 0, -1e-9: 0} {
+		if got := features.MissingRows(rows); got != want {
+			t.Errorf("%g of 100 rows are taken for %g", rows, got)
 		}
 	}
 }
