@@ -3,6 +3,7 @@ package ad
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"dsbo/ad/internal/engine"
 	"dsbo/internal/linalg"
@@ -154,8 +155,41 @@ func SignOfDet(a *Node) *Node {
 	return reshape(newNode(systemRule{signOp, k, false}, vecShape(1), factors(a, k)), scalarShape)
 }
 
-// Det returns the determinant of a square matrix. Its derivatives are NaN where A is singular.
-func Det(a *Node) *Node { return Mul(SignOfDet(a), Exp(LogDet(a))) }
+// mostExpanded is of how many rows a determinant is a sum of products, at most.
+const mostExpanded = 8
+
+// Det returns the determinant of a square matrix. Its derivatives are right where A is singular, of
+// up to 8 rows: it is expanded by minors then. They are NaN, or of no use, of more rows.
+func Det(a *Node) *Node {
+	k := squares("Det", a, 1)
+	if k > mostExpanded {
+		return Mul(SignOfDet(a), Exp(LogDet(a)))
+	}
+	// Minors of the first rows, one for each set of as many columns, by the minors of one row less.
+	minors, place := Uniform(1, Flatten(Rows(Cols(a, 0, 1), 0, 1))), map[int]int{0: 0}
+	for r := range k {
+		var signed []taps
+		var entries []int
+		next := map[int]int{}
+		for set := range 1 << k {
+			if bits.OnesCount(uint(set)) != r+1 {
+				continue
+			}
+			next[set] = len(next)
+			sign := float64(1 - 2*(r%2)) // of the first column of the set
+			for j := range k {
+				if set>>j&1 == 1 {
+					signed = append(signed, taps{[]int{place[set&^(1<<j)]}, []float64{sign}})
+					entries, sign = append(entries, j), -sign
+				}
+			}
+		}
+		less := sparseRule{s: mapOf(len(place), signed), cols: 1}.of(Reshape(minors, 1, len(place)))
+		row := taken(Rows(a, r, 1), 1, entries)
+		minors, place = RowDot(Reshape(less, len(next), r+1), Reshape(row, len(next), r+1)), next
+	}
+	return reshape(minors, scalarShape)
+}
 
 // Distances returns the Euclidean distances of the rows of a from the rows of b, a row for each of
 // a's. Their derivatives at 0 are taken as 0.

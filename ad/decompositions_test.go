@@ -34,6 +34,12 @@ var decompositions = []opCase{
 		a := dominant(k.mat(3, 3), 1)
 		return Det(ConcatRows(Rows(a, 1, 2), Rows(a, 0, 1)))
 	}},
+	{"Det where it is 0", func(k *kit) *Node {
+		a := k.mat(3, 3)
+		return Det(Add(MatMul(a, NewConst(a, "flat", 3, 3, []float64{1, 2, 3, 0, 0, 0, 0, 0, 1}), false,
+			false), Mul(a, a)))
+	}},
+	{"Det of many rows", func(k *kit) *Node { return Det(dominant(k.mat(9, 9), 1)) }},
 	{"Distances", func(k *kit) *Node { return Distances(k.rowsMat(2), k.mat(3, 2)) }},
 	{"Atan2", func(k *kit) *Node { return Atan2(k.rowsMat(2), Offset(.2, k.rowsMat(2))) }},
 	{"Asinh and Acosh", func(k *kit) *Node {
@@ -105,6 +111,9 @@ func TestDecompositions(t *testing.T) {
 				t.Errorf("%s: entry %d is %v; it must be %v", c.name, i, got, want)
 			}
 		}
+	}
+	if got := slopesAt(t, []float64{1, 2, 2, 4}, square(Det)); got != [4]float64{0, 1, 0, 0} {
+		t.Errorf("derivatives of a determinant at a singular matrix are %v; they must be 4 − 2 − 2 + 1, 0 and 0", got)
 	}
 	for name, f := range map[string]func(y *Node) *Node{
 		"eigenvalues that are equal": square(func(a *Node) *Node { v, _ := SymmetricEigen(a); return v }),
