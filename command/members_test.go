@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"dsbo/internal/testkit"
+	"dsbo/runs"
 )
 
 // TestMembersAtTheEnd: a run that sites left and joined says of whom its rows are, and who was
 // there at the end.
 func TestMembersAtTheEnd(t *testing.T) {
-	testkit.Long(t, "as TestAgents, with members that change")
 	dir := t.TempDir()
 	for site := range 3 {
 		table := "a,y\n"
@@ -29,12 +29,19 @@ func TestMembersAtTheEnd(t *testing.T) {
 				`joined","agent 1 left"]}`+"\n"), 0o644))
 	out := filepath.Join(dir, "out")
 	stdout := runCommand(t, "tune", "-data="+filepath.Join(dir, "site{agent}.csv"), "-target=y", "-agents=2",
-		"-K=2", "-alone=false", "-v",
+		"-K=2", "-v",
 		"-membership="+log, "-out="+out)
 	if words := strings.Join(strings.Fields(stdout), " "); !strings.Contains(words,
 		"2 sites with 18 training, 18 validation and 6 test rows together; ring, 2 agents") ||
 		!strings.Contains(words, "members at the end 0, 2 ") {
 		t.Errorf("the run says\n%s", stdout)
+	}
+	s, rows := testkit.Get(runs.Folder(out).ReadSummary()), 0
+	for _, of := range s.Sites {
+		rows += of.Examples
+	}
+	if s.AllSites == nil || len(s.Sites) != 2 || s.AllSites.Examples != rows || s.Sites[1].Name != "site 2" {
+		t.Errorf("all sites are %+v, which are %+v", s.AllSites, s.Sites)
 	}
 	if page := string(testkit.Get(os.ReadFile(filepath.Join(out, "report.html")))); !strings.Contains(page,
 		"Members at the end: 0, 2.") {

@@ -72,7 +72,11 @@ func (e *ending) findSites(ctx context.Context, c *CrossFit, constant,
 		found.Sites = append(found.Sites, siteOf(name, row, tuned))
 	}
 	total := make([]float64, siteNumbers+1) // the last counts sites without a model of their own
-	if err := p.Collective(ctx).Sum(total, func(i int, part []float64) error {
+	if err := p.Collective(ctx).Sum(total, func(agent int, part []float64) error {
+		i := agent
+		if members := e.result.Epoch; members.Members != nil {
+			i, _ = members.Position(agent)
+		}
 		for k, v := range sums[i] {
 			if part[k] = v; math.IsNaN(v) {
 				part[k], part[siteNumbers] = 0, 1

@@ -75,7 +75,7 @@ func Merge(folders []Folder) (*Merged, error) {
 	}
 	m := parts[0]
 	m.Members = len(parts)
-	m.Config.Identity = ""
+	m.Config.Identity, m.Summary.Card = "", m.Summary.Timeless().Card
 	for _, p := range parts[1:] {
 		if err := m.addRecords(p); err != nil {
 			return nil, err

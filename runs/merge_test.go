@@ -40,7 +40,8 @@ func partOf(t *testing.T, agent int, loss runs.Number) runs.Folder {
 	testkit.OK(f.WriteMembership(runs.Membership{Run: "small", Hash: "1", Agent: agent, Agents: 3}))
 	testkit.OK(f.WriteSummary(
 		runs.Summary{State: runs.Finished, PerAgent: make([]runs.Usage, 4), Members: []int{0, 2, 3}, Epoch: 2,
-			PhiStart: phiOf(0)}))
+			PhiStart: phiOf(0),
+			Card:     &runs.Card{Own: []runs.Number{runs.Number(agent)}, Odd: []string{"of the site"}[agent%2:]}}))
 	return f
 }
 
@@ -63,6 +64,9 @@ func TestMergeAfterChanges(t *testing.T) {
 		if !slices.Equal(iterations, []int{0, 10, 20, 20}) || m.Members != 3 || m.Records[2].Seconds != 3 {
 			t.Errorf("%d agents with records of iterations %v, the last after %g s", m.Members, iterations,
 				m.Records[2].Seconds)
+		}
+		if c := m.Summary.Card; c == nil || c.Own != nil || c.Odd != nil {
+			t.Errorf("the card of all has what one site knows of itself: %+v", c)
 		}
 		if m.Summary.PhiStart != phiOf(0) {
 			t.Errorf("Φ at the start is %v; that of iteration 0 is %v", m.Summary.PhiStart, phiOf(0))

@@ -89,10 +89,16 @@ type Summary struct {
 	Epoch int `json:"epoch,omitzero"`
 }
 
-// Timeless returns s without the fields that depend on the machine: times and memory.
+// Timeless returns s without the fields that depend on the machine, times and memory, and without
+// what a card has of the one site.
 func (s Summary) Timeless() Summary {
 	s.Seconds, s.MsPerIteration, s.PeakRSSMiB, s.Times = 0, 0, 0, Times{}
 	s.Waited = nil
+	if s.Card != nil {
+		card := *s.Card
+		card.Own, card.Odd = nil, nil
+		s.Card = &card
+	}
 	s.PerAgent = slices.Clone(s.PerAgent)
 	for i := range s.PerAgent {
 		s.PerAgent[i].Times = Times{}
