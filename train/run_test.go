@@ -65,8 +65,16 @@ func TestRunEvaluates(t *testing.T) {
 		t.Errorf("Φ from %v to %v; hypergradient error %v before the first iteration", first.Phi, last.Phi,
 			first.HypergradientError)
 	}
-	if last.ConsensusX <= 0 || last.ConsensusZ <= 0 || last.TestLoss.Known() || !last.HypergradientError.Known() {
+	if !(last.ConsensusX > 0 && last.ConsensusZ > 0) || last.TestLoss.Known() || !last.HypergradientError.Known() {
 		t.Errorf("unlikely record %+v", last)
+	}
+	if len(r.Best.Z) != len(r.Y) || !(linalg.Norm(r.Best.Z) > 0) {
+		t.Errorf("z of the best iterate is %v", r.Best.Z)
+	}
+	if first := r.Records[1].EvaluationSent.Bytes; first <= 0 || first >= last.EvaluationSent.Bytes ||
+		last.EvaluationSent.Bytes > r.Evaluation.Bytes {
+		t.Errorf("evaluations sent %+v, in all %+v, at first %+v", last.EvaluationSent, r.Evaluation,
+			r.Records[1].EvaluationSent)
 	}
 }
 
@@ -297,5 +305,18 @@ func TestStart(t *testing.T) {
 	near(t, "y after a tiny step", r.Y, c.Problem.Start, 1e-7) // the gradient is below 100
 	if r.Records[0].ConsensusY != 0 {
 		t.Errorf("consensus %v at the start, want 0", r.Records[0].ConsensusY)
+	}
+}
+
+// TestNothingToCompare: without losses of single examples of either there are no gains.
+func TestNothingToCompare(t *testing.T) {
+	p := withLosses(raisedBy(6, 1)).Problem
+	without := p
+	without.Each = nil
+	for _, pair := range [][2]train.Problem{{p, without}, {without, p}} {
+		gains, err := pair[0].Compare(t.Context(), train.Fit{Y: []float64{0}}, pair[1], train.Fit{Y: []float64{1}})
+		if gains != nil || err != nil {
+			t.Errorf("gains %+v, error %v", gains, err)
+		}
 	}
 }
