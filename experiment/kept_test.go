@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo/algo"
 	"dsbo/experiment/candidates"
 	"dsbo/runs"
 	"dsbo/train"
@@ -129,6 +130,35 @@ func TestIterateSentence(t *testing.T) {
 		tuned, rival := &candidates.Model{Y: c[0]}, &candidates.Model{Y: c[1]}
 		if gains, err := gainsOf(t.Context(), tuned, rival, 1); gains != nil || err != nil {
 			t.Errorf("solutions %v and %v have gains %v, error %v", c[0], c[1], gains, err)
+		}
+	}
+}
+
+// TestStartsAtBest: x starts at the best constant where -best-start asks for it, -x0 names none, x
+// is penalties, and nothing else gives it a start; a box has to contain it.
+func TestStartsAtBest(t *testing.T) {
+	for _, c := range []struct{ asked, given, penalties, known, want bool }{
+		{true, false, true, false, true}, {false, false, true, false, false}, {true, true, true, false, false},
+		{true, false, false, false, false}, {true, false, true, true, false},
+	} {
+		j := &Job{Settings: new(Settings), givenFlags: map[string]bool{"x0": c.given}}
+		p := problem{penalties: c.penalties}
+		if j.X0Best = c.asked; c.known {
+			p.startX = []float64{1}
+		}
+		if got := j.startsAtBest(&p); got != c.want {
+			t.Errorf("%+v: %t", c, got)
+		}
+	}
+	for x0, inside := range map[float64]bool{-2.1: false, -2: true, 0: true, 3: true, 3.1: false} {
+		for _, asked := range []bool{true, false} {
+			s := new(Settings)
+			s.X0, s.X0Best = x0, asked
+			err := s.validateStart(train.Config{K: 9, Method: &algo.Tuned{Clip: []float64{-2, 3}}})
+			refused := err != nil && strings.Contains(err.Error(), "clip must contain")
+			if refused != (asked && !inside) {
+				t.Errorf("x starts at %g, the best constant %t: %v", x0, asked, err)
+			}
 		}
 	}
 }

@@ -1,0 +1,120 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo/runs"
+)
+
+// judged is a run with a verdict.
+func judged(name string, outcome runs.Outcome, notes ...string) *Run {
+	r := &Run{Name: name, Records: make([]runs.Record, 1)}
+	r.Summary.Verdict = runs.Verdict{Outcome: outcome, Sentence: "It is so.", Notes: notes,
+		Gains: []runs.Gain{{Set: runs.Test, Loss: .9, LossAgainst: 1, LossChange: -.1}}}
+	return r
+}
+
+// TestHeadlines: all runs together are better where all that are judged are, mixed where some are,
+// worse where none is and some lost; runs without a verdict are counted apart.
+func TestHeadlines(t *testing.T) {
+	const better, same, worse, unclear = runs.Better, runs.Same, runs.Worse, runs.Unclear
+	for _, c := range []struct {
+		outcomes []runs.Outcome
+		want     runs.Outcome
+		sentence string
+	}{
+		{[]runs.Outcome{better, better}, better, "won in 2 of 2 runs, lost in 0 and made no clear difference in 0."},
+		{[]runs.Outcome{better, unclear}, better, "won in 1 of 1 run, lost in 0 and made no clear difference in 0. "},
+		{[]runs.Outcome{better, same, worse}, mixed,
+			"won in 1 of 3 runs, lost in 1 and made no clear difference in 1."},
+		{[]runs.Outcome{worse, same, same}, worse, "won in 0 of 3 runs, lost in 1 and made no clear difference in 2."},
+		{[]runs.Outcome{same, same}, same, "won in 0 of 2 runs, lost in 0 and made no clear difference in 2."},
+		{[]runs.Outcome{unclear, same, unclear}, same, "difference in 1. Runs without a verdict: 2."},
+		{[]runs.Outcome{unclear, unclear}, unclear, "No run was compared"},
+	} {
+		var g group
+		for _, outcome := range c.outcomes {
+			g.runs = append(g.runs, judged("run", outcome))
+		}
+		if h := headlines([]group{g}); h.Outcome != c.want || !strings.Contains(h.Sentence, c.sentence) {
+			t.Errorf("%v: %s, %q", c.outcomes, h.Outcome, h.Sentence)
+		}
+	}
+	old := judged("old", better) // judged by examples that had chosen something
+	old.Summary.Verdict.Gains[0].Set = runs.Validation
+	if h := headlines([]group{{runs: []*Run{old}}}); h.Outcome != unclear || h.Sentence != "It is so." {
+		t.Errorf("by validation examples: %+v", h)
+	}
+	for state, want := range map[runs.State]string{runs.Finished: "was not compared",
+		runs.Unfinished: "has not finished"} {
+		r := &Run{Records: make([]runs.Record, 1)}
+		if r.Summary.State = state; !strings.Contains(r.headline().Sentence, want) {
+			t.Errorf("state %q: %q", state, r.headline().Sentence)
+		}
+	}
+	notes := sharedNotes([]*Run{judged("a", same, "one", "two"), judged("b", same, "two"), judged("c", same, "three")})
+	if !slices.Equal(notes, []string{"a: one", "2 runs: two", "c: three"}) {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+// TestGainOfPhi: Φ of the constant that the tuned model was compared with, else the least one
+// that was tried; the gain is beside it, as a share of its size.
+func TestGainOfPhi(t *testing.T) {
+	r := judged("", runs.Same)
+	if !math.IsNaN(r.bestConstant().Phi) {
+		t.Errorf("of none that was tried Φ is %g", r.bestConstant().Phi)
+	}
+	r.Summary.Constants = []runs.Constant{{Lambda: 0, Phi: -1}, {Lambda: 1, Phi: -2}, {Lambda: 2, Phi: -2},
+		{Lambda: 3, Phi: 4}}
+	if best := r.bestConstant(); best.Lambda != 1 || best.Phi != -2 {
+		t.Errorf("the best that was tried is %+v", best)
+	}
+	r.Summary.Verdict.Against = "one"
+	r.Summary.Models = []runs.Model{{Name: "one", Lambda: 7, Phi: -4}, {Name: "tuned", Lambda: runs.Unknown(), Phi: -5}}
+	if best := r.bestConstant(); best.Lambda != 7 || best.Phi != -4 || r.phiGain() != -1 || r.relativeGain() != -.25 {
+		t.Errorf("it was compared with %+v; gains %g and %g", best, r.phiGain(), r.relativeGain())
+	}
+	r.Summary.Models[0].Lambda = runs.Unknown() // no constant
+	if best := r.bestConstant(); best.Lambda != 1 {
+		t.Errorf("instead of what is no constant it is %+v", best)
+	}
+	if r.unconverged(); !r.unconverged() {
+		t.Error("models that have not converged")
+	}
+	for k := range r.Summary.Models {
+		r.Summary.Models[k].Converged = true
+	}
+	if r.unconverged() {
+		t.Error("all models have converged")
+	}
+}
+
+// TestColours: a change on test examples has the colour of what it is beyond chance, a higher
+// accuracy the better one; of other examples, and where the verdict is the same, none.
+func TestColours(t *testing.T) {
+	for _, c := range []struct {
+		set          string
+		change, half runs.Number
+		worse        runs.Number
+		want         string
+	}{
+		{runs.Test, -.3, .2, 1, "better"}, {runs.Test, .3, .2, 1, "worse"}, {runs.Test, .3, .4, 1, ""},
+		{runs.Test, .3, .2, -1, "better"}, {runs.Test, -.3, .2, -1, "worse"}, {runs.Test, -.3, .4, -1, ""},
+		{runs.HeldOut, -.3, .2, 1, ""}, {runs.Validation, -.3, .2, 1, ""}, {runs.Test, -.3, runs.Unknown(), 1, ""},
+		{runs.Test, -.003, .002, 1, ""}, {runs.Test, -.003, .002, -1, "worse"}, // less than half a percent of the loss
+	} {
+		g := runs.Gain{Set: c.set, Examples: 100, Loss: 1 + c.change, LossAgainst: 1, LossChange: c.change,
+			LossError: c.half / 2}
+		cells := changeCells(g, [3]runs.Number{c.change, c.change - c.half, c.change + c.half}, c.worse, 1, "")
+		if got := cells[0].(cell).Kind; got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+		if told := cells[1] != ""; told != (c.set == runs.Test && c.half.Known()) {
+			t.Errorf("%+v: the interval is %q", c, cells[1])
+		}
+	}
+}
