@@ -57,7 +57,8 @@
 // refused with an error that names the op and what to use instead.
 //
 // Derivatives can be parts of a graph themselves: [Grad], [VJP], [JVP], [Jacobian] and [Hessian]
-// build nodes. [Derivs] computes the derivatives of a loss.
+// build nodes. [Derivs] computes the derivatives of a loss. Of its products, [Curvature] makes
+// spectra, traces and diagonals.
 //
 // Constructors such as [MatMul] panic on shapes that do not fit; [Compile], [Differentiate] and
 // [Grad] return that as an error that matches dsbo.ErrShape, and names the line of Build. Package
