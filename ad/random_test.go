@@ -27,7 +27,7 @@ const (
 	randomX      = wide
 	randomY      = 2*narrow*wide + 3*wide
 
-	kinds = 35 // of values that add makes
+	kinds = 41 // of values that add makes
 )
 
 // buildThird builds the derivative of a random graph along a vector: its second derivatives are
@@ -127,6 +127,8 @@ func (g *randomGraph) rearranged(kind int, a, b *Node) *Node {
 		return Reshape(BatchMatMul(outer, v, randomRows, g.r.IntN(2) == 0, false), randomRows, c)
 	}
 	switch {
+	case kind > 34:
+		return g.mapped(kind, a, b)
 	case kind > 24:
 		return g.structured(kind, a, b)
 	case kind > 17:
