@@ -37,19 +37,7 @@ func TestSpecialFiles(t *testing.T) {
 		runs.WeightsFile: {predict},
 		runs.SumsFile:    {{"report"}, from, predict},
 	} {
-		for what, c := range map[string]struct {
-			put  func(path string) error
-			says string
-		}{
-			"FIFO": {func(path string) error { return syscall.Mkfifo(path, 0o666) },
-				"must be a regular file; its mode is p"},
-			"device": {func(path string) error { return os.Symlink("/dev/zero", path) },
-				"must be a regular file; its mode is D"},
-			"long": {func(path string) error {
-				testkit.OK(os.WriteFile(path, nil, 0o666))
-				return os.Truncate(path, 5<<30) // which takes no space
-			}, "bytes; it has 5368709120"},
-		} {
+		for what, c := range specialFiles {
 			out := filepath.Join(t.TempDir(), "sent")
 			testkit.OK(os.CopyFS(out, os.DirFS(run)))
 			path := filepath.Join(out, name)
@@ -71,6 +59,68 @@ func TestSpecialFiles(t *testing.T) {
 				_, err := command(t, append(verb[:len(verb):len(verb)], out)...)
 				wantError(t, err, cli.Usage, "must list the files of the run")
 			}
+		}
+	}
+}
+
+// specialFiles are what a file may be in place of a regular one, with what is said of it.
+var specialFiles = map[string]struct {
+	put  func(path string) error
+	says string
+}{
+	"FIFO": {func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"must be a regular file; its mode is p"},
+	"device": {func(path string) error { return os.Symlink("/dev/zero", path) },
+		"must be a regular file; its mode is D"},
+	"long": {func(path string) error {
+		testkit.OK(os.WriteFile(path, nil, 0o600))
+		return os.Truncate(path, 5<<30) // which takes no space
+	}, "bytes; it has 5368709120"},
+}
+
+// TestSpecialSettings: nor do files of a run's settings that somebody sent.
+func TestSpecialSettings(t *testing.T) {
+	dir := t.TempDir()
+	certs, path := filepath.Join(dir, "certs"), filepath.Join(dir, "special.json")
+	whole := writeCluster(t, dir, 3, nil)
+	runCommand(t, "pki", "-cluster="+whole, "-out="+certs)
+	table := filepath.Join(dir, "site.csv")
+	testkit.OK(os.WriteFile(table, []byte("a,b\n"+strings.Repeat("1,2\n2,3\n3,1\n", 20)), 0o600))
+	agent := []string{"agent", "-agent=0", "-check", "-out=" + dir, "-certs=" + certs, "-cluster="}
+	ours := func(name string) string { return filepath.Join(certs, name) }
+	for name, c := range map[string]struct {
+		path string
+		args []string
+	}{
+		"cluster file": {path, append(agent[:5:5], "-cluster="+path)},
+		"policy":       {ours("site.json"), append(agent[:5:5], "-cluster="+whole)},
+		"authority":    {ours("ca.pem"), append(agent[:5:5], "-cluster="+whole)},
+		"certificate":  {ours("agent-0.pem"), append(agent[:5:5], "-cluster="+whole)},
+		"key":          {ours("agent-0-key.pem"), append(agent[:5:5], "-cluster="+whole)},
+		"graph":        {path, []string{"synthetic", "-K=1", "-graph=" + path, "-out=" + dir + "/graph"}},
+		"spec":         {path, []string{"compare", "-out=" + dir + "/compared", path}},
+		"groups": {path, []string{"tune", "-agents=1", "-data=" + table, "-target=a", "-groups=" + path,
+			"-out=" + dir + "/grouped"}},
+		"renewal": {ours("agent-1.pem"),
+			[]string{"pki", "renew", "-days=9", "-ca=" + certs, ours("agent-1.pem")}},
+		"kit's cluster": {path, []string{"kit", "-cluster=" + path, "-ca=" + certs, "-out=" + dir + "/kits"}},
+	} {
+		for what, special := range specialFiles {
+			if name == "key" && what == "device" { // others can read it, which is refused before
+				continue
+			}
+			t.Run(name+" "+what, func(t *testing.T) {
+				before, err := os.ReadFile(c.path)
+				_ = os.Remove(c.path)
+				testkit.OK(special.put(c.path))
+				_, refused := command(t, c.args...)
+				testkit.OK(os.Remove(c.path))
+				if err == nil {
+					testkit.OK(os.WriteFile(c.path, before, 0o600))
+				}
+				wantError(t, refused, cli.Usage, special.says)
+				wantError(t, refused, cli.Usage, c.path)
+			})
 		}
 	}
 }

@@ -3,11 +3,11 @@ package network
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
 	"dsbo"
+	"dsbo/internal/disk"
 	"dsbo/internal/wording"
 )
 
@@ -145,7 +145,7 @@ func squarest(n int) (int, error) {
 
 // load reads a graph file.
 func load(path string, n int, w float64) (*Graph, error) {
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("graph file: %w", err)
 	}

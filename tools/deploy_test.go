@@ -32,6 +32,7 @@ var checks = map[string]func(t *testing.T, path string, text []byte){
 	"README.md":                  func(*testing.T, string, []byte) {}, // command.TestBlocks
 	"build.sh":                   checkShell,                          // image.TestImage
 	"compose.yaml":               checkCompose,
+	"consortium.sh":              checkShell, // it runs by hand, as root
 	"grafana.json":               checkGrafana,
 	"kubernetes.yaml":            func(t *testing.T, _ string, text []byte) { kinds(t, text) },
 	"kubernetes-collect.yaml":    func(t *testing.T, _ string, text []byte) { kinds(t, text) },

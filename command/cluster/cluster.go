@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"time"
 
 	"dsbo"
+	"dsbo/internal/disk"
 	"dsbo/network"
 )
 
@@ -44,7 +44,7 @@ type Check func(c *Cluster) error
 
 // Load reads the cluster file at path, as [Parse] does.
 func Load(path string, check Check) (*Cluster, error) {
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("cluster file: %w", err)
 	}

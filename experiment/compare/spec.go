@@ -5,11 +5,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"dsbo"
+	"dsbo/internal/disk"
 	"dsbo/internal/files"
 )
 
@@ -110,7 +110,7 @@ func textOr(data []byte, text *string, object any) error {
 
 // Read reads the spec in a file, whose name errors begin with.
 func Read(path string) (*Spec, error) {
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("%w", err)
 	}

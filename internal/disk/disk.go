@@ -171,7 +171,7 @@ func ReadFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	most := int64(mostRead)
-	if slices.Contains([]string{"", ".json", ".jsonl", ".csv"}, filepath.Ext(path)) {
+	if slices.Contains([]string{"", ".json", ".jsonl", ".csv", ".pem", ".txt"}, filepath.Ext(path)) {
 		most = mostText
 	}
 	info, err := Stat(path)

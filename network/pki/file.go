@@ -62,19 +62,24 @@ func loadPair(folder, name string) (tls.Certificate, error) {
 	if err := disk.CheckSecret(keyPath); err != nil {
 		return tls.Certificate{}, err
 	}
-	pair, err := tls.LoadX509KeyPair(path, keyPath)
-	if _, named := errors.AsType[*fs.PathError](err); err != nil && !named {
-		return pair, dsbo.ConfigErrorf("%s and %s must be a certificate and its key: %w", path, keyPath, err)
+	certificate, err := disk.ReadFile(path)
+	var key []byte
+	if err == nil {
+		key, err = disk.ReadFile(keyPath)
 	}
 	if err != nil {
-		return pair, dsbo.ConfigErrorf("%w", err)
+		return tls.Certificate{}, dsbo.ConfigErrorf("%w", err)
+	}
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		return pair, dsbo.ConfigErrorf("%s and %s must be a certificate and its key: %w", path, keyPath, err)
 	}
 	return pair, nil
 }
 
 // load reads a file by a function. Errors match dsbo.ErrConfig and name the file.
 func load[T any](path string, parse func(text []byte) (T, error)) (v T, err error) {
-	text, err := os.ReadFile(path)
+	text, err := disk.ReadFile(path)
 	if err != nil {
 		return v, dsbo.ConfigErrorf("%w", err)
 	}

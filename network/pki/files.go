@@ -2,8 +2,9 @@ package pki
 
 import (
 	"crypto/sha256"
-	"os"
 	"time"
+
+	"dsbo/internal/disk"
 )
 
 // Files are an agent's certificate, its key and ca.pem, in a folder where they may be replaced
@@ -23,7 +24,7 @@ func (f *Files) Changed(now time.Time) (*Identity, error) {
 	name := Name(f.Agent)
 	for _, path := range []string{certificateFile(f.Folder, authorityName), certificateFile(f.Folder, name),
 		keyFile(f.Folder, name)} {
-		text, err := os.ReadFile(path)
+		text, err := disk.ReadFile(path)
 		if err != nil {
 			text = []byte(err.Error()) // Load says it too, once
 		}

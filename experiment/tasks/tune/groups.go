@@ -2,13 +2,13 @@ package tune
 
 import (
 	"fmt"
-	"os"
 	"path"
 	"slices"
 	"strings"
 
 	"dsbo"
 	"dsbo/experiment/candidates"
+	"dsbo/internal/disk"
 	"dsbo/internal/wording"
 	"dsbo/tables/features"
 )
@@ -84,7 +84,7 @@ func (g groups) findBlocks(r features.Recipe) (b candidates.Blocks, err error) {
 func (t *tune) nameBlocks() (err error) {
 	named := t.group
 	if t.groupsFile != "" {
-		text, err := os.ReadFile(t.groupsFile)
+		text, err := disk.ReadFile(t.groupsFile)
 		if err != nil {
 			return dsbo.ConfigErrorf("-groups: %w", err)
 		}
