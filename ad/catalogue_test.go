@@ -41,6 +41,7 @@ var alone = []opCase{
 	{"RowProd itself", func(k *kit) *Node { return RowProd(k.rowsMat(3)) }},
 	{"Square itself", func(k *kit) *Node { return Square(k.rowsMat(2)) }},
 	{"Reshape itself", func(k *kit) *Node { return Reshape(k.rowsMat(4), 2*k.rows, 2) }},
+	{"ResizeBy itself", func(k *kit) *Node { return k.cube().ResizeBy(1, 1.7, Cubic).Node }},
 	{"Remat itself", func(k *kit) *Node {
 		return Remat(func(in ...*Node) *Node { return Sin(in[0]) }, k.rowsMat(2))
 	}},

@@ -35,7 +35,7 @@
 //	more than 2 axes  Einsum Broadcast TensorOf, and a Tensor's Transpose, Sum, Mean, Max, Min,
 //	                  Prod, Norm, LogSumExp, Softmax; Reduced, Along, Accumulated take any
 //	                  function of rows; Entries Slice Flip Roll Tile Repeat Pad PadWith Resize
-//	                  MeanPool MaxPool Unfold
+//	                  ResizeBy MeanPool MaxPool Unfold
 //	tables            Gather, which is an embedding too; NewConst
 //	                  SegmentSum ScatterAdd SparseMatMul
 //	orders            SortRows ArgSort TopK ArgMax TakeAlongRows PlaceAlongRows

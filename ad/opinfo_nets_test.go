@@ -81,8 +81,11 @@ func interpolating(mode string, aligned bool) infoOp {
 		}
 		k := btoi(c.flag(4, "align_corners", aligned))
 		dims := len(t.Shape) - 2
-		if c.has(2, "scale_factor") {
-			panic(notHere("scales, which are no ratio of lengths"))
+		if scale := c.number(2, "scale_factor", 0); scale > 0 {
+			for i := range dims {
+				t = t.ResizeBy(2+i, scale, by[k])
+			}
+			return just(t)
 		}
 		for i, n := range c.list(1, "size", dims, 0) {
 			t = t.Resize(2+i, n, by[k])

@@ -22,7 +22,7 @@ func init() {
 		infoOps[name] = func(c *infoCase) []Tensor { return just(c.reduced(c.t(0), 1, f)) }
 	}
 	for _, list := range []map[string]infoOp{infoArithmetic, infoAxes, infoShapes, infoProducts, infoNets, infoLosses,
-		infoMasked} {
+		infoMasked, infoRest} {
 		maps.Copy(infoOps, list)
 	}
 }

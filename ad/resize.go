@@ -138,23 +138,35 @@ const (
 // Resize makes of the entries along an axis n, which are evenly spread; of several axes, one call
 // each. The mean of the areas is [Tensor.MeanPool] by Windows.
 func (t Tensor) Resize(axis, n int, by Interpolation) Tensor {
+	return t.resized(axis, n, func(i int) float64 { return float64(i*t.Shape[axis]) / float64(n) }, by)
+}
+
+// ResizeBy is Resize to a multiple of the length, rounded down, whose entries lie exactly 1/scale
+// apart.
+func (t Tensor) ResizeBy(axis int, scale float64, by Interpolation) Tensor {
+	n := int(float64(t.length("Resize", axis)) * scale)
+	return t.resized(axis, n, func(i int) float64 { return float64(i) / scale }, by)
+}
+
+// resized makes n entries, whose areas begin at some places.
+func (t Tensor) resized(axis, n int, begin func(i int) float64, by Interpolation) Tensor {
 	length := t.length("Resize", axis)
 	results := make([]taps, max(n, 0))
 	for i := range results {
-		results[i] = by.taps(i, n, length)
+		results[i] = by.taps(i, n, length, begin(i), begin(2*i+1)/2)
 	}
 	return t.weighted("Resize", axis, results)
 }
 
-// taps returns what entry i of n is made of.
-func (by Interpolation) taps(i, n, length int) taps {
+// taps returns what entry i of n is made of, an area with a beginning and a centre.
+func (by Interpolation) taps(i, n, length int, begin, centre float64) taps {
 	switch by {
 	case Nearest:
-		return taps{at: []int{i * length / n}}
+		return taps{at: []int{min(int(begin), length-1)}}
 	case NearestExact:
-		return taps{at: []int{(2*i + 1) * length / (2 * n)}}
+		return taps{at: []int{min(int(centre), length-1)}}
 	}
-	x := (float64(i)+.5)*float64(length)/float64(n) - .5
+	x := centre - .5
 	if by == LinearAligned || by == CubicAligned {
 		x = float64(i) * float64(length-1) / float64(max(n-1, 1))
 	}
