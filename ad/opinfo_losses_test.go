@@ -49,9 +49,6 @@ func classLoss(logs bool) infoOp {
 		var given []float64
 		if w, ok := c.argument(-1, "weight").(map[string]any); ok {
 			if w["n"] == nil {
-				for _, p := range c.Y[int(w["y"].(float64))] {
-					given = append(given, *p)
-				}
 				panic(notHere("weights that are differentiated"))
 			}
 			given = floats(w["n"])

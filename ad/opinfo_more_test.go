@@ -28,8 +28,8 @@ func maskedPair(c *infoCase, f func(rows, mask *Node) *Node) []Tensor {
 	t = paired(func(a, m *Node) *Node { return Where(m, a, Uniform(0, a)) }, t, mask)
 	c.Kw["dim"] = c.argument(1, "dim")
 	both := stacked2(-1, []Tensor{t, mask})
-	axes := []int{}
-	if _, axes = c.axes(t, 1, "dim"); len(t.Shape) == 0 {
+	_, axes := c.axes(t, 1, "dim")
+	if len(t.Shape) == 0 {
 		return just(TensorOf(f(Reshape(t.Node, 1, 1), Reshape(mask.Node, 1, 1)), []int{}...))
 	}
 	out := both.Reduced(func(rows *Node) *Node {
@@ -178,14 +178,12 @@ var infoMore = map[string]infoOp{
 	"unflatten": func(c *infoCase) []Tensor {
 		t := c.t(0)
 		axis := axisOf(t, c.whole(1, "dim", 0))
-		shape := withShape(TensorOf(t.Node, total(t.Shape)), []int{-1}).Shape
 		sizes := c.list(2, "sizes", 0, 0)
 		if i := slices.Index(sizes, -1); i >= 0 {
 			sizes[i] = 1
 			sizes[i] = t.Shape[axis] / total(sizes)
 		}
-		shape = slices.Replace(slices.Clone(t.Shape), axis, axis+1, sizes...)
-		return just(TensorOf(t.Node, shape...))
+		return just(TensorOf(t.Node, slices.Replace(slices.Clone(t.Shape), axis, axis+1, sizes...)...))
 	},
 	"meshgrid": func(c *infoCase) []Tensor {
 		var ts []Tensor
