@@ -364,3 +364,18 @@ func TestFeedbackResumes(t *testing.T) {
 		t.Errorf("loss and consensus errors of the resumed run are %v; they must be %v", got, want)
 	}
 }
+
+// TestPinnedFlags: flags of the task that a preset changes, and -holdout, are pinned to what a
+// command line leaves them at; those that it gives, and that no preset changes, are not.
+func TestPinnedFlags(t *testing.T) {
+	task := newTiny()
+	task.Presets[0].Flags = map[string]string{"p": "7", "seed": "4"}
+	for args, want := range map[string]string{
+		"": "-holdout=auto -p=3", "-p=5": "-holdout=auto", "-holdout=0.1": "-p=3", "-p=3 -holdout=auto": "",
+	} {
+		got, err := PinnedFlags(task, strings.Fields(args))
+		if text := strings.Join(got, " "); err != nil || text != want {
+			t.Errorf("%q: %q, want %q, error %v", args, text, want, err)
+		}
+	}
+}

@@ -5,11 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo"
 	"dsbo/ad"
+	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment/candidates"
+	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 	"dsbo/models"
+	"dsbo/network"
 	"dsbo/train"
 )
 
@@ -133,5 +137,31 @@ func TestRowWeights(t *testing.T) {
 				t.Errorf("agent %d: a row of example %d, of %g, weighs %g, want %g", i, row, n, w, plain[i][row]/n)
 			}
 		}
+	}
+}
+
+// TestByTraining: where a method holds x still, a model is what a run of it from the start finds,
+// whose exchange counts as the models'.
+func TestByTraining(t *testing.T) {
+	task := testkit.Get(data.Synthetic{Agents: 3, Features: 4, Train: 40, Val: 40, Test: 20, Rate: 1, Seed: 1}.Task())
+	p := testkit.Get(train.NewProblem(task, models.Logistic{Features: 4}, models.Config{Seed: 1}))
+	exact := testkit.Get(p.Solver().Lower(t.Context(), make([]float64, 4), nil, 1e-9))
+	p.Nonconvex, p.Sent = true, new(dsbo.Traffic)
+	method := algo.Held(&algo.AdamCG{})
+	if method == nil {
+		t.Fatal("no method holds x")
+	}
+	w := testkit.Get(network.Ring(3, .5))
+	training := &train.Config{Problem: p, W: w.W, Method: method, K: 200, EvalEvery: 200, Evaluate: train.EvaluateOff}
+	f := candidates.New(p, "λ", 4, p.Solver(), training, nil)
+	m := candidates.NewModel("λ = 0", 0, make([]float64, 4))
+	testkit.OK(f.Solve(t.Context(), m, nil, nil))
+	for j, v := range m.Y {
+		if !(math.Abs(v-exact.Y[j]) <= 1e-3*linalg.Norm(exact.Y)) {
+			t.Errorf("weight %d is %g, want %g", j, v, exact.Y[j])
+		}
+	}
+	if !m.Converged || !(m.Phi > 0) || p.Sent.Bytes == 0 {
+		t.Errorf("the model is %+v, after %+v", m.Model, *p.Sent)
 	}
 }
