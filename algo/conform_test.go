@@ -54,7 +54,9 @@ var variants = map[string][]string{
 	"brfedbi":   {`{"agg":{"kind":"median"},"mom":0.5,"ball":0.1}`, `{"byz":[1],"attack":2}`},
 	"f2sa":      {`{"T":1,"lam0":2,"dlam":0.5}`, `{"T":2,"order":2,"unit":true}`},
 	"aidcg":     {`{"T":2,"N":3,"warm_z":true}`}, "itd": {`{"T":2,"cold_y":true}`},
-	"lancbio":  {`{"dim":1}`, `{"dim":2,"dim_fre":2,"dim_inc":1.4,"dim_max":4}`},
+	"lancbio": {`{"dim":1}`, `{"dim":2,"dim_fre":2,"dim_inc":1.4,"dim_max":4}`},
+	"search": {`{"rule":"grid","T":2,"N":4}`, `{"rule":"bayes","T":1,"N":3,"clip":[-1,1]}`,
+		`{"each":true,"seed":3,"T":1,"N":4}`},
 	"sundsbo":  {`{"plain":true}`, `{"mu":0.5,"env":2}`},
 	"pdsbo_al": {`{"T":2,"N":3,"rho":0.3}`},
 }

@@ -46,6 +46,8 @@ type Traits struct {
 	Compositional  bool // is right only for lower problems g_i = y'y/2 − G_i(x)'y
 	Differentiates bool // asks for products to differentiate its own steps, which are with the Hessian itself
 
+	// KeepsBest says that x and y are of the best iteration so far, and may stay the same.
+	KeepsBest bool
 	// Directed says that the method exchanges by Pull and Push alone ([dsbo.DirectedMixer]), and so
 	// runs on graphs whose edges have a direction.
 	Directed bool
@@ -188,6 +190,7 @@ var methods = []entry{
 	of[SubBiO]("subbio"),
 	of[LancBiO]("lancbio"),
 	of[SUNDSBO]("sundsbo"),
+	of[Search]("search"),
 }
 
 // Register adds a method of another module to the methods that [New] knows; construct returns one

@@ -109,13 +109,13 @@ var badValues = map[string]string{
 	"agg": `{"kind":"best"}`, "mom": `1`, "byz": `[-1]`, "attack": `-1`,
 	"lam": `-1`, "a": `2`, "lam0": `-1`, "dlam": `-1`, "m0": `[1,0,1]`,
 	"order": `3`, "dim": `-1`, "dim_fre": `-1`, "dim_inc": `-1`, "dim_max": `-1`, "env": `-1`,
-	"strategy": `{"y":"none of these"}`,
+	"strategy": `{"y":"none of these"}`, "rule": `"best"`, "seed": `-1`,
 }
 
 // TestParametersAreChecked: each parameter of each method is refused when it is bad, with its name.
 func TestParametersAreChecked(t *testing.T) {
 	switches := []string{"warm_z", "track_y", "reuse_b", "cold_y", "absolute", "part", "hold", "all",
-		"track", "shro", "unit", "plain"}
+		"track", "shro", "unit", "plain", "each"}
 	for _, name := range algo.Names() {
 		parameters := algo.Parameters(made(t, name, "{}"))
 		for _, p := range parameters {
@@ -142,7 +142,8 @@ func TestParametersAreChecked(t *testing.T) {
 		!strings.Contains(err.Error(), "number K") {
 		t.Errorf("a schedule c/√K without K: %v", err)
 	}
-	for _, m := range []algo.Method{new(algo.NewtonCG), new(algo.AdamCG)} { // whose state would not fit into memory
+	// whose state would not fit into memory
+	for _, m := range []algo.Method{new(algo.NewtonCG), new(algo.AdamCG), new(algo.Search)} {
 		if err := m.Init(2, 3, 1e13); !errors.Is(err, dsbo.ErrConfig) ||
 			!strings.Contains(err.Error(), "K must be at most 1000000") {
 			t.Errorf("%T with 10¹³ iterations: %v", m, err)
