@@ -17,3 +17,21 @@ func TestInherit(t *testing.T) {
 		t.Errorf("without bounds of its own it has %+v", plain)
 	}
 }
+
+// TestLists: what lists of numbers must be.
+func TestLists(t *testing.T) {
+	const box, three = "two numbers, the lower one first", "three positive numbers"
+	for _, c := range []struct {
+		must string
+		v    []float64
+		want bool
+	}{
+		{box, []float64{-1, 2}, true}, {box, []float64{2, 2}, false}, {box, []float64{-1, 2, 3}, false},
+		{three, []float64{1, 2, .1}, true}, {three, []float64{1, 2}, false}, {three, []float64{1, 2, 0}, false},
+		{three, []float64{1, 2, 3, 4}, false},
+	} {
+		if got := lists[c.must](c.v); got != c.want {
+			t.Errorf("%v is %s: %t", c.v, c.must, got)
+		}
+	}
+}

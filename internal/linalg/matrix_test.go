@@ -130,3 +130,24 @@ func TestBFGS(t *testing.T) {
 		t.Error("it has forgotten nothing")
 	}
 }
+
+// TestUnaliased: what is the end of a vector, in its memory, is copied; what is elsewhere is not.
+func TestUnaliased(t *testing.T) {
+	dst := []float64{1, 2, 3, 4}
+	for name, c := range map[string]struct {
+		v      []float64
+		copied bool
+	}{"end": {dst[2:], true}, "all": {dst, true}, "begin": {dst[:2], false}, "middle": {dst[1:3], false},
+		"elsewhere": {[]float64{3, 4}, false}, "longer": {make([]float64, 5), false}, "empty": {nil, false}} {
+		var kept []float64
+		got := Unaliased(c.v, dst, &kept)
+		if len(got) != len(c.v) || (len(kept) > 0) != c.copied || len(got) > 0 && (&got[0] != &c.v[0]) != c.copied {
+			t.Errorf("%s: %v of %v, kept %v", name, got, c.v, kept)
+		}
+		for k, v := range got {
+			if v != c.v[k] {
+				t.Errorf("%s: %v, want %v", name, got, c.v)
+			}
+		}
+	}
+}

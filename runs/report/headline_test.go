@@ -118,3 +118,14 @@ func TestColours(t *testing.T) {
 		}
 	}
 }
+
+// TestLastValue: a number is of the last evaluation that knows it.
+func TestLastValue(t *testing.T) {
+	r := &Run{Records: []runs.Record{{Phi: 3}, {Phi: 2}, {Phi: runs.Unknown()}}}
+	if got := lastValue("phi")(r); got != 2 {
+		t.Errorf("Φ is %g, want 2", got)
+	}
+	if got := lastValue("phi")(&Run{Records: r.Records[2:]}); !math.IsNaN(got) {
+		t.Errorf("Φ that is not known is %g", got)
+	}
+}
