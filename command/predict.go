@@ -1,17 +1,21 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"dsbo"
 	"dsbo/internal/cli"
 	"dsbo/internal/wording"
+	"dsbo/runs"
 	"dsbo/tables"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
@@ -22,7 +26,8 @@ const predictIntro = `Predicts with the model of a run of tables. It writes CSV:
 table, in order, with the prediction and, for classes, the probability p_NAME of each; for
 survival times the hazard beside the mean row's, and with -at probabilities of no event. The
 table has the columns of training, found by their names; it need not have the target. What
-stands in it as no training row had it, such as a word that is not known, is a warning.
+stands in it as no training row had it, such as a word that is not known, is a warning. Where
+sites have levels of their own, -site names the one of the rows.
 
 A row with a value that cannot be read has no prediction. The last column, reason, which is
 there where such a row is, says why, and the exit code is 2.`
@@ -32,6 +37,8 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 	f := p.flags("predict", predictIntro, "", "-model results/tune-tuned-seed1 -data new.csv > predictions.csv")
 	model := f.String("model", "", "run `folder`, or its file model.json")
 	data := f.String("data", "", "`file` with the table, in any format that runs read")
+	site := f.String("site", "", "`number` of the site whose level predictions have, own for the only one here, or "+
+		"new for that of all sites (default: own where there is one, new where sites have none)")
 	dates := f.String("dates", "", "`order` of dates such as 1/2/2006: dmy or mdy (default: found)")
 	var at []float64
 	f.Func("at", "`times`, with commas between, of survival: the probability of no event up to each one",
@@ -40,13 +47,20 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 			return err
 		})
 	strict := f.Bool("strict", false, "refuse a table that has a value which cannot be read, before any prediction")
-	f.Group("Files", "model", "data", "dates", "at", "strict")
+	f.Group("Files", "model", "data", "site", "dates", "at", "strict")
 	if err := f.Parse(args, stdout, "model", "data"); err != nil {
 		return err
 	}
-	m, err := modelfile.Open(*model)
+	path, err := modelOfSite(*model, *site)
 	if err != nil {
 		return err
+	}
+	m, err := modelfile.Open(path)
+	if err != nil {
+		return err
+	}
+	if *site == "" && path != *model {
+		_ = cli.Paragraph(stderr, "predictions are by "+path+", with the level of its site (-site new has that of all)")
 	}
 	if err := checkTimes(at, m.Baseline); err != nil {
 		return err
@@ -77,6 +91,37 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 			n, wording.Count(in.Rows(), "row"), t.Fail(first, "", "%s", in.Bad(first)))
 	}
 	return nil
+}
+
+// modelOfSite returns the path of the model of a site in a run folder, by -site.
+func modelOfSite(model, site string) (string, error) {
+	const rest = "." + runs.ModelFile
+	own := map[string]string{}
+	var numbers []string
+	paths, err := runs.Folder(model).PathsWithPrefix(runs.OwnPrefix)
+	if err != nil && site != "" {
+		return "", dsbo.ConfigErrorf("-site must be given with the folder of a run: %w", err)
+	}
+	for _, path := range paths {
+		if name, ok := strings.CutSuffix(filepath.Base(path), rest); ok {
+			number := strings.TrimPrefix(name, runs.OwnPrefix)
+			own[number], numbers = path, append(numbers, number)
+		}
+	}
+	slices.Sort(numbers)
+	switch {
+	case site == "new" || site == "" && len(own) == 0:
+		return model, nil
+	case own[site] != "":
+		return own[site], nil
+	case (site == "" || site == "own") && len(own) == 1:
+		return own[numbers[0]], nil
+	case len(own) == 0:
+		return "", dsbo.ConfigErrorf("-site must be new with %s, where no site has a level of its own; it is %s", model,
+			site)
+	}
+	return "", dsbo.ConfigErrorf("-site must be one of %s, or new, as sites of %s have a level each; it is %s",
+		strings.Join(numbers, ", "), model, cmp.Or(site, "not given"))
 }
 
 // badRows returns how many rows have no prediction, and the first one.

@@ -126,6 +126,7 @@ func (e *ending) finishTask(ctx context.Context, kept *candidates.Model, final *
 		f.Refit = func(t data.Task, times float64) (train.Fit, error) {
 			return final.refit(ctx, memberData(t, e.result.Epoch), times)
 		}
+		f.Levels = final.levels
 		if n := final.network; n != nil {
 			f.Network, f.Parts = &n.Of, n.Parts
 		}

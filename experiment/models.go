@@ -128,6 +128,7 @@ func startConstant(startX []float64, of dsbo.Algorithm) int {
 type finalist struct {
 	*candidates.Model
 	network *candidates.Network // of the model; nil: it is linear
+	levels  candidates.Levels   // of sites in the model
 	// refit returns the model of other examples, of which there are times as many.
 	refit func(ctx context.Context, t data.Task, times float64) (train.Fit, error)
 }

@@ -48,8 +48,8 @@ func (e *ending) findSites(ctx context.Context, c *CrossFit, constant,
 	e.run.view.Log("each site alone, for comparison")
 	// without Y of sites elsewhere, and where none converges
 	p, own := e.problem.Problem, make([]train.Fit, len(e.problem.Oracles))
-	if c != nil { // they are models of all examples, not of folds
-		p = constant.Finder.Problem
+	if c != nil { // they are models of all examples, not of folds, with a level each by themselves
+		p = c.alone
 	}
 	sums := make([][]float64, len(own))
 	rows, err := p.GatherRows(ctx, siteNumbers, func(i int, row []float64) (err error) {

@@ -122,16 +122,24 @@ func (j *Job) chooseIterations() {
 // on, and keeps the best one's; or a network, where there are some and the best is better than it.
 func (e *ending) finishStructured(ctx context.Context, c CrossFit) error {
 	c.All = memberData(c.All, e.result.Epoch)
-	found, parts, err := e.keptStructures(ctx, c, e.result.Best.X[0])
+	found, parts, err := e.keptStructures(ctx, c, e.result.Best.X[0], "structures")
 	if err != nil {
 		return err
+	}
+	var notes []string
+	if c.alone = found.Problem(); c.Levels.Rows > 0 {
+		var note string
+		if c, found, parts, note, err = e.chooseLevels(ctx, c, found, parts); err != nil {
+			return err
+		}
+		notes = append(notes, note)
 	}
 	one, tuned, err := found.Models(ctx)
 	if err != nil {
 		return err
 	}
 	e.summary.Constants = found.Tried
-	final, notes := (*finalist)(nil), []string{found.Note("The tuned λ is")}
+	final, notes := (*finalist)(nil), append([]string{found.Note("The tuned λ is")}, notes...)
 	if len(c.Networks) > 0 {
 		if final, notes, err = e.networkFinalist(ctx, c, found, one, tuned, notes); err != nil {
 			return err
@@ -139,7 +147,7 @@ func (e *ending) finishStructured(ctx context.Context, c CrossFit) error {
 	}
 	if final != nil {
 		tuned = final.Model
-	} else if final, err = e.linearFinalist(ctx, parts, found, one, tuned, notes); err != nil {
+	} else if final, err = e.linearFinalist(ctx, c, parts, found, one, tuned, notes); err != nil {
 		return err
 	}
 	if err := e.saveKept(ctx, final.Model, final); err != nil {
@@ -152,22 +160,24 @@ func (e *ending) finishStructured(ctx context.Context, c CrossFit) error {
 func (p *problem) foldsOf(c CrossFit, watch candidates.Watcher) (fit candidates.CrossFit, err error) {
 	fit = candidates.CrossFit{Model: p.model.(models.Folds), Data: p.data, Blocks: c.Blocks,
 		Variance: c.Variance, Watch: watch}
-	fit.Model.Of, fit.Model.Apart = linearOf(p.model), true
+	one := linearOf(p.model)
+	fit.Model.Of, fit.Model.Apart = c.Levels.Of(one, 1-1/float64(fit.Model.Count)), true
 	if fit.Problem, err = p.roughProblem(fit.Data, fit.Model); err == nil {
-		fit.All, err = p.roughProblem(c.All, fit.Model.Of)
+		fit.All, err = p.roughProblem(c.All, c.Levels.Of(one, 1))
 	}
 	return fit, err
 }
 
 // keptStructures finds the models of all structures of penalties, from a penalty near the best one
-// on, or takes those that all agents have kept. parts is the problem of the models of all folds.
-func (e *ending) keptStructures(ctx context.Context, c CrossFit,
-	near float64) (found *candidates.Structures, parts train.Problem, err error) {
+// on, or takes those that all agents have kept under a name. parts is the problem of the models of
+// all folds.
+func (e *ending) keptStructures(ctx context.Context, c CrossFit, near float64,
+	name string) (found *candidates.Structures, parts train.Problem, err error) {
 	fit, err := e.problem.foldsOf(c, e.watch)
 	if err != nil {
 		return nil, parts, err
 	}
-	data, err := kept(ctx, e, "structures", func() (json.RawMessage, error) {
+	data, err := kept(ctx, e, name, func() (json.RawMessage, error) {
 		if found, err = fit.Structures(ctx, near); err != nil || !e.run.layout.ownsFiles() {
 			return nil, err
 		}
@@ -183,7 +193,7 @@ func (e *ending) keptStructures(ctx context.Context, c CrossFit,
 
 // linearFinalist compares the best structure with one penalty for all. parts is the problem of the
 // models of all folds.
-func (e *ending) linearFinalist(ctx context.Context, parts train.Problem, found *candidates.Structures,
+func (e *ending) linearFinalist(ctx context.Context, c CrossFit, parts train.Problem, found *candidates.Structures,
 	one, tuned *candidates.Model, notes []string) (*finalist, error) {
 	all := one.Finder.Problem
 	gains, err := all.Compare(ctx, tuned.Fit(), all, one.Fit())
@@ -203,8 +213,9 @@ func (e *ending) linearFinalist(ctx context.Context, parts train.Problem, found 
 	}
 	kept := e.conclude("", tuned, one, found.KeepsOne(), []*candidates.Model{one}, gains, notes)
 	e.summary.Structures = append(found.Summaries(true), e.summary.Structures...)
-	return &finalist{Model: kept, refit: func(ctx context.Context, t data.Task, times float64) (train.Fit, error) {
-		all, err := e.problem.roughProblem(t, linearOf(e.problem.model))
+	return &finalist{Model: kept, levels: c.Levels, refit: func(ctx context.Context, t data.Task,
+		times float64) (train.Fit, error) {
+		all, err := e.problem.roughProblem(t, c.Levels.Of(linearOf(e.problem.model), times))
 		if err != nil {
 			return train.Fit{}, err
 		}
@@ -254,9 +265,13 @@ func (e *ending) networkFinalist(ctx context.Context, c CrossFit, found *candida
 		return nil, nil, err
 	}
 	gains = append(slices.DeleteFunc(gains, fitted), best.Gain)
+	if c.Levels.Strength > 0 {
+		notes = append(notes, "The network has one level for all sites.")
+	}
 	e.conclude("A "+m.Name, m, linear, false, []*candidates.Model{one, linear}, gains, notes)
 	e.summary.Structures = append(e.summary.Structures, found.Summaries(false)...)
-	return &finalist{m, best, func(ctx context.Context, t data.Task, times float64) (train.Fit, error) {
+	return &finalist{Model: m, network: best, refit: func(ctx context.Context, t data.Task,
+		times float64) (train.Fit, error) {
 		again, err := networks.Refit(ctx, best, t, times)
 		if err != nil {
 			return train.Fit{}, err

@@ -172,6 +172,8 @@ type FinishedRun struct {
 	// Network is what the run keeps in place of the linear model, of one penalty; nil: none.
 	Network *models.MLP
 	Parts   [][]float64 // the network's models, each without one of the folds
+	// Levels are what sites have in the linear model that is kept, with Y for all of them.
+	Levels candidates.Levels
 }
 
 // LowerSolution is the model that solves a lower problem, and its share of right answers on test
@@ -215,4 +217,9 @@ type CrossFit struct {
 	// Begin returns the model of a run that starts at λ, one a feature, where structures are found
 	// before the iterations; nil: they are found after them, of a model of one penalty.
 	Begin func(lambda []float64) (models.Model, error)
+	// Levels say how sites may get a level of their own, in structures that are found after the
+	// iterations. Validation examples have the column [models.LevelWeights] then.
+	Levels candidates.Levels
+
+	alone train.Problem // of models of all examples with one level
 }

@@ -111,12 +111,6 @@ func (m Folds) outputs(y *ad.Node, b Batch) (folds []*ad.Node) {
 	return folds
 }
 
-// fit builds the sum over all folds of the mean of a loss.
-func (m Folds) fit(loss OutputLoss, y *ad.Node, b Batch) *ad.Node {
-	outputs := m.outputs(y, b)
-	return m.sum(func(k int) *ad.Node { return meanLoss(loss, outputs[k], m.batch(k, b)) })
-}
-
 // penalties returns which weights of a fold share an entry of its x.
 func (m Folds) penalties() Penalties {
 	if m.Apart {
@@ -142,16 +136,21 @@ func (m Folds) Lower(x, y *ad.Node, b Batch) *ad.Node {
 		return ad.Add(ad.Scale(m.Of.scale(), featurePenalty(m.penalties(), own, ad.Part(y, k*c*d, c, d))),
 			m.Of.interceptPenalty(ad.PartVec(y, m.Count*c*d+k*c, c)))
 	})
-	return ad.Scale(1/float64(m.Count), ad.Add(m.fit(lossOrDefault(m.Of.Loss), y, b), penalty))
+	outputs := m.outputs(y, b)
+	fit := m.sum(func(k int) *ad.Node { return m.Of.trainingLoss(outputs[k], m.batch(k, b)) })
+	return ad.Scale(1/float64(m.Count), ad.Add(fit, penalty))
 }
 
 // Upper implements [Model].
 func (m Folds) Upper(x, y *ad.Node, b Batch) *ad.Node {
-	if !m.Joint() {
-		return m.Of.Prior.add(m.fit(judging(m.Of.Loss), y, b), x)
+	if isJoint(m.Of.Loss) {
+		outputs, all := m.jointOutputs(y, b)
+		return m.Of.Prior.add(meanLoss(m.Of.Loss, outputs, all), x)
 	}
-	outputs, all := m.jointOutputs(y, b)
-	return m.Of.Prior.add(meanLoss(m.Of.Loss, outputs, all), x)
+	outputs := m.outputs(y, b)
+	return m.Of.Prior.add(m.sum(func(k int) *ad.Node {
+		return meanLoss(judging(m.Of.Loss), m.Of.judged(outputs[k], m.batch(k, trained(b))), m.batch(k, b))
+	}), x)
 }
 
 // jointOutputs builds the output of each row by the model that leaves it out, and the batch with
@@ -214,16 +213,21 @@ func (m Folds) Penalty(dst, x []float64) {
 func (m Folds) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 	loss, layer, outputs := lossOrDefault(m.Of.Loss), m.layer(), m.outputs(y, b)
 	var diagonal *ad.Node
+	if m.Of.Level.Ridge > 0 && m.Of.Outputs > 1 {
+		return nil
+	}
 	if joint, ok := loss.(JointLoss); ok {
 		diagonal = m.sum(func(k int) *ad.Node {
 			return ad.Place(joint.JointDiagonal(outputs[k], m.batch(k, b)), k*m.Of.Features, layer.size())
 		})
 	} else {
-		curvatures := make([]*ad.Node, m.Count)
-		for k := range curvatures {
-			curvatures[k] = meanCurvature(loss, outputs[k], m.batch(k, b))
+		var curvatures, levels []*ad.Node
+		for k := range m.Count {
+			own, d := m.batch(k, b), m.Of.Features
+			curvatures = append(curvatures, meanCurvature(loss, m.Of.judged(outputs[k], own), own))
+			levels = append(levels, m.Of.levelDiagonal(curvatures[k], b.X, k*d, m.Count*d+k, layer.size())...)
 		}
-		diagonal = layer.diagonal(ad.ConcatCols(curvatures...), b.X, layer.size())
+		diagonal = ad.Sum(layer.diagonal(ad.ConcatCols(curvatures...), b.X, layer.size()), levels...)
 	}
 	if _, ok := loss.(ShiftInvariant); ok {
 		each := ad.Uniform(sumRidge/float64(m.Of.Outputs), layer.vector(y))

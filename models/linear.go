@@ -31,6 +31,7 @@ type Linear struct {
 	Penalties         Penalties  // nil: PerFeature
 	Intercepts        []float64  // b at the start, such as the logarithm of a mean count; nil: 0
 	Prior             Prior      // a term of f_i that keeps x together
+	Level             Level      // intercepts of an agent's own
 }
 
 // interceptRidge is the coefficient of ½ ‖b‖².
@@ -64,6 +65,9 @@ func (l Linear) check(s data.Shard, weights int) error {
 	if err := checkIntercepts(l.Intercepts, l.Outputs); err != nil {
 		return err
 	}
+	if err := l.Level.check(l.Loss); err != nil {
+		return err
+	}
 	return checkOutputs(s, l.Features, l.Outputs, lossOrDefault(l.Loss), weights)
 }
 
@@ -74,7 +78,8 @@ func (l Linear) scale() float64 { return 1 / float64(l.Outputs*l.Features) }
 func (l Linear) Lower(x, y *ad.Node, b Batch) *ad.Node {
 	layer := l.layer()
 	penalty := featurePenalty(penaltiesOrDefault(l.Penalties), ad.Exp(x), layer.matrix(y))
-	return ad.Sum(l.fit(lossOrDefault(l.Loss), y, b), ad.Scale(l.scale(), penalty), l.interceptPenalty(layer.vector(y)))
+	return ad.Sum(l.trainingLoss(layer.outputs(y, b.X), b), ad.Scale(l.scale(), penalty),
+		l.interceptPenalty(layer.vector(y)))
 }
 
 // interceptPenalty builds the terms of g_i that are of the intercepts alone.
@@ -92,12 +97,7 @@ func (l Linear) InterceptCoupling() float64 { return sumRidge / float64(l.Output
 
 // Upper implements [Model].
 func (l Linear) Upper(x, y *ad.Node, b Batch) *ad.Node {
-	return l.Prior.add(l.fit(judging(l.Loss), y, b), x)
-}
-
-// fit builds the mean of a loss over the batch.
-func (l Linear) fit(loss OutputLoss, y *ad.Node, b Batch) *ad.Node {
-	return meanLoss(loss, l.layer().outputs(y, b.X), b)
+	return l.Prior.add(meanLoss(judging(l.Loss), l.judged(l.layer().outputs(y, b.X), trained(b)), b), x)
 }
 
 // Score implements [Scorer].
@@ -122,10 +122,15 @@ func (l Linear) Penalty(dst, x []float64) {
 func (l Linear) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 	layer, outputs := l.layer(), l.layer().outputs(y, b.X)
 	var diagonal *ad.Node
+	if l.Level.Ridge > 0 && l.Outputs > 1 {
+		return nil
+	}
 	if joint, ok := l.Loss.(JointLoss); ok {
 		diagonal = ad.Place(joint.JointDiagonal(outputs, b), 0, layer.size())
 	} else {
-		diagonal = layer.diagonal(meanCurvature(lossOrDefault(l.Loss), outputs, b), b.X, layer.size())
+		curvature := meanCurvature(lossOrDefault(l.Loss), l.judged(outputs, b), b)
+		diagonal = ad.Sum(layer.diagonal(curvature, b.X, layer.size()),
+			l.levelDiagonal(curvature, b.X, 0, l.Features, layer.size())...)
 	}
 	if _, ok := lossOrDefault(l.Loss).(ShiftInvariant); ok {
 		each := ad.Uniform(l.InterceptCoupling(), layer.vector(y))
@@ -135,7 +140,7 @@ func (l Linear) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 }
 
 // Joint implements [Joint].
-func (l Linear) Joint() bool { return isJoint(l.Loss) }
+func (l Linear) Joint() bool { return isJoint(l.Loss) || l.Level.Ridge > 0 }
 
 // Start implements [Starter]: Intercepts, and 0 elsewhere.
 func (l Linear) Start(y []float64) {

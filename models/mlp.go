@@ -81,7 +81,7 @@ func (m MLP) Check(s data.Shard) error {
 	if isJoint(m.Loss) {
 		return dsbo.ConfigErrorf("a network must have a loss of single examples; %T is of all of an agent's", m.Loss)
 	}
-	return Linear{m.Features, m.Outputs, m.Loss, m.Penalties, m.Intercepts, m.Prior}.Check(s)
+	return Linear{m.Features, m.Outputs, m.Loss, m.Penalties, m.Intercepts, m.Prior, Level{}}.Check(s)
 }
 
 // Lower implements [Model].

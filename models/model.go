@@ -4,11 +4,11 @@
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
 // Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter],
 // [XStarter], [Shaper], [StronglyConvex], [Penalized], [Curved], [Layered], [Meant], [Baselined],
-// [Simplified], [Restrained], [Masked], [Batched], [Joint], [Stopped]. [Register] gives a model of
-// another module a name. An [OutputLoss] and [Penalties] make many models of one: [Linear] and
-// [MLP] take both. [Programs.Oracle] turns a model and an agent's data into the oracle that an
-// algorithm calls: gradients, Hessian-vector and Jacobian-vector products. [NewOracle] does for one
-// agent alone.
+// [Simplified], [Restrained], [Masked], [Batched], [Joint], [Leveled], [Stopped]. [Register] gives
+// a model of another module a name. An [OutputLoss] and [Penalties] make many models of one:
+// [Linear] and [MLP] take both. [Programs.Oracle] turns a model and an agent's data into the oracle
+// that an algorithm calls: gradients, Hessian-vector and Jacobian-vector products. [NewOracle] does
+// for one agent alone.
 //
 // # Why no library
 //

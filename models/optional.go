@@ -13,7 +13,7 @@ var optional = []reflect.Type{
 	reflect.TypeFor[Shaper](), reflect.TypeFor[StronglyConvex](), reflect.TypeFor[Penalized](),
 	reflect.TypeFor[Curved](), reflect.TypeFor[Layered](), reflect.TypeFor[Meant](), reflect.TypeFor[Baselined](),
 	reflect.TypeFor[Simplified](), reflect.TypeFor[Restrained](), reflect.TypeFor[Masked](), reflect.TypeFor[Batched](),
-	reflect.TypeFor[Joint](),
+	reflect.TypeFor[Joint](), reflect.TypeFor[Leveled](),
 }
 
 // checkMethods returns an error that matches [dsbo.ErrConfig] for a method of a model that has the

@@ -41,6 +41,7 @@ const (
 	upperLoss    part = "upper"
 	diagonalForm part = "diagonal"
 	scoreForm    part = "score"
+	levelForm    part = "level"
 )
 
 // A form is a compiled closed form or score.

@@ -92,6 +92,10 @@ func TestModels(t *testing.T) {
 		{"folds", models.Folds{Of: linear, Count: 3}, folded(classes, 3, nil), false},
 		{"folds, apart", models.Folds{Of: linear, Count: 3, Apart: true}, folded(classes, 3, nil), true},
 		{"folds, weighted", models.Folds{Of: value, Count: 2}, folded(values, 2, table(30, 1, half)), false},
+		{"level", models.Linear{Features: 5, Outputs: 1, Loss: models.Poisson{}, Level: models.Level{Ridge: .2}},
+			weighted(counts), true},
+		{"levels in folds", models.Folds{Of: models.Linear{Features: 5, Outputs: 1, Loss: models.Huber{Delta: .7},
+			Level: models.Level{Ridge: .1}}, Count: 3, Apart: true}, folded(values, 3, nil), false},
 		{"lenet per layer", lenet(true), classShard(12, 9, 16*16, 3), false},
 		{"policy evaluation", unscored{policy, policy, policy, policy, policy, policy}, policyData().Shards[0], true},
 	} {

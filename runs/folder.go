@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"dsbo"
 	"dsbo/internal/disk"
@@ -31,6 +32,8 @@ const (
 	MembershipFile = "agent.json"
 	ChangesFile    = "membership.jsonl" // the changes of who takes part, of package membership
 	KeptPrefix     = "kept."            // begins the names of what agents have found after the iterations
+	OwnPrefix      = "own.site"         // begins the names of the files of models with a site's own level
+	LevelFile      = "level.txt"        // ends the name of the one that tells the level in a sentence
 	DisclosureFile = "disclosure.json"  // what has left the agent, which it has signed
 	DisclosurePage = "disclosure.html"  // the same for people
 	SentFile       = "sent.json"        // the counts that they are made of
@@ -118,8 +121,10 @@ func (f Folder) Open(m Mode) error {
 	if err := removeFiles(f, checkpoints); err != nil {
 		return err
 	}
-	if err := f.RemoveWithPrefix(KeptPrefix); err != nil {
-		return err
+	for _, prefix := range []string{KeptPrefix, OwnPrefix} {
+		if err := f.RemoveWithPrefix(prefix); err != nil {
+			return err
+		}
 	}
 	var rest []string
 	for _, name := range []string{SumsFile, SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile,
@@ -128,6 +133,19 @@ func (f Folder) Open(m Mode) error {
 		rest = append(rest, f.Path(name))
 	}
 	return removeFiles(f, rest) // before a configuration says that what is here is the new run's
+}
+
+// ReadLevels returns the sentences on the levels of the sites whose folder it is.
+func ReadLevels(f Folder) (texts []string, err error) {
+	paths, err := f.PathsWithPrefix(OwnPrefix)
+	for _, path := range paths {
+		if name := filepath.Base(path); err == nil && strings.HasSuffix(name, "."+LevelFile) {
+			var text []byte
+			text, err = f.ReadFile(name)
+			texts = append(texts, strings.TrimSpace(string(text)))
+		}
+	}
+	return texts, err
 }
 
 // RemoveWithPrefix removes the files whose names begin with a prefix.

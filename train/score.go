@@ -79,8 +79,12 @@ func nearWhole(sum float64) float64 {
 	return sum
 }
 
-// A scorer has the programs of a model's scores for this process's agents.
-type scorer [][allSets]*models.Score // nil where there are no examples
+// A scorer has the programs of a model's scores for this process's agents, which each predict with
+// a level of their own where the model has levels.
+type scorer []struct {
+	sets   [allSets]*models.Score // nil where there are no examples
+	levels *models.Levels
+}
 
 // newScorer makes a model's scores, one for each set of examples. The scorers of an agent share
 // a workspace.
@@ -92,12 +96,15 @@ func newScorer(t data.Task, programs *models.Programs, local []int) (scorer, err
 			return nil, err
 		}
 		shard, memory := t.Shards[i], programs.Workspace()
+		if s[i].levels, err = programs.Levels(shard.Train, memory); err != nil {
+			return nil, err
+		}
 		for k, e := range [allSets]data.Examples{shard.Train, shard.Val, shard.Holdout, test} {
 			if e.Len() == 0 {
 				continue
 			}
 			// in float64, whatever the run computes in
-			if s[i][k], err = programs.Score(e, false, memory); err != nil {
+			if s[i].sets[k], err = programs.Score(e, false, memory); err != nil {
 				return nil, err
 			}
 		}
@@ -107,12 +114,16 @@ func newScorer(t data.Task, programs *models.Programs, local []int) (scorer, err
 
 // score is a Problem's Score.
 func (s scorer) score(i int, m Fit) (all Scores, err error) {
+	y, err := s[i].levels.Own(m.X, m.Y)
+	if err != nil {
+		return all, err
+	}
 	for k, score := range all.sets() {
-		of := s[i][k]
+		of := s[i].sets[k]
 		if of == nil {
 			continue
 		}
-		losses, right, err := of.Sums(m.X, m.Y)
+		losses, right, err := of.Sums(m.X, y)
 		if err != nil {
 			return all, err
 		}
@@ -123,9 +134,14 @@ func (s scorer) score(i int, m Fit) (all Scores, err error) {
 
 // examples is a Problem's Each.
 func (s scorer) examples(i int, set Set, m Fit) (each Each, err error) {
-	if of := s[i][set]; of != nil {
-		each.Losses, each.Hits, err = of.Examples(m.X, m.Y)
-		each.rows = of.Rows
+	of := s[i].sets[set]
+	if of == nil {
+		return each, nil
 	}
+	y, err := s[i].levels.Own(m.X, m.Y)
+	if err == nil {
+		each.Losses, each.Hits, err = of.Examples(m.X, y)
+	}
+	each.rows = of.Rows
 	return each, err
 }

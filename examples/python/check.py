@@ -82,6 +82,21 @@ def check_fits():
     assert np.allclose(classifier.predict_proba(X).sum(axis=1), 1)
 
 
+def check_levels():
+    """Rows of a site have its level, and rows of a new one that of all sites, which is the mean."""
+    random = np.random.default_rng(4)
+    X, site = random.normal(size=(300, 3)), np.arange(300) % 3
+    y = X[:, 0] + np.array([-2, 0, 2])[site] + random.normal(0, 0.3, 300)
+    fitted = dsbo.DsboRegressor(options=["-site-effects=auto"]).fit(X, y, sites=site)
+    new, own = fitted.predict(X), fitted.predict(X, sites=site)
+    assert np.mean((own - y) ** 2) < 0.2 < 2 < np.mean((new - y) ** 2)
+    assert np.allclose(fitted.predict(X, sites=site + 7), new) and abs(np.mean(own - new)) < 1e-6
+    labels = np.where(y > 0, "high", "low")
+    classifier = dsbo.DsboClassifier(options=["-site-effects=intercept"]).fit(X, labels, sites=site)
+    assert np.mean(classifier.predict(X, sites=site) == labels) > classifier.score(X, labels) + 0.1
+    print("levels: rows of a site, and of a new one")
+
+
 def check_words():
     """Columns of words, as pandas has them, are words to the program."""
     try:
@@ -123,6 +138,7 @@ def check_comparison():
 
 check_files()
 check_fits()
+check_levels()
 check_comparison()
 check_words()
 try:

@@ -101,8 +101,14 @@ class Run:
 
     @property
     def model(self):
-        """The model of a run over tables."""
+        """The model of a run over tables, of all sites: of those too that were not there."""
         return Model.read(self.folder)
+
+    @property
+    def own(self):
+        """The models of the sites whose own level is here, by their numbers."""
+        names = [path.name for path in self.folder.glob("own.site*.model.json")]
+        return {int(n.split(".")[1][4:]): Model.read(self.folder, n) for n in names}
 
     def frame(self):
         """Return curves as a pandas DataFrame, by iteration."""
@@ -149,9 +155,9 @@ class Model:
         ]
 
     @classmethod
-    def read(cls, folder):
+    def read(cls, folder, name="model.json"):
         folder = Path(folder)
-        description = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+        description = json.loads((folder / name).read_text(encoding="utf-8"))
         return cls(description, read_safetensors(folder / description["weights"]["file"]))
 
     @property
@@ -302,7 +308,19 @@ class _Estimator(BaseEstimator):
                 raise ValueError(f"{e} (n_samples={rows}, n_features={len(columns)})") from None
             run = Run(Path(folder, "run"))
             self.model_, self.summary_, self.assessment_ = run.model, run.summary, run.assessment
+            self.own_ = {labels[i]: model for i, model in run.own.items()}
         return self
+
+    def _each(self, X, sites, of):
+        """Return what of makes of each row by the model of its site, or by that of all sites for a new one."""
+        columns = self._columns(X)
+        made = of(self.model_, columns)
+        if sites is not None and np.shape(sites) != (len(made),):
+            raise ValueError(f"sites must have a site for each of {len(made)} rows; its shape is {np.shape(sites)}")
+        for label, own in self.own_.items() if sites is not None else ():
+            here = np.asarray(sites) == label
+            made[here] = of(own, columns)[here]
+        return made
 
     def _columns(self, X):
         """Return the columns of X by the names that the model has for them."""
@@ -362,17 +380,17 @@ class DsboClassifier(ClassifierMixin, _Estimator):
             warnings.warn(f"no site has 5 rows of {', '.join(rare)}: these rows were left out")
         return self
 
-    def predict_proba(self, X):
-        """Return the probability of each of classes_, row by row."""
-        columns = self._columns(X)
-        probabilities = self.model_.predict_proba(columns)
+    def predict_proba(self, X, sites=None):
+        """Return the probability of each of classes_, row by row. sites says where rows lie, whose level counts
+        with options such as ["-site-effects=auto"]; without, and of others than in fit, it is that of all sites."""
+        probabilities = self._each(X, sites, Model.predict_proba)
         known = {word: k for k, word in enumerate(self.model_.classes)}
         return np.column_stack([probabilities[:, known[w]] if w in known else np.zeros(len(probabilities))
                                 for w in self._words])
 
-    def predict(self, X):
-        """Return the likeliest class of each row."""
-        likeliest = self.predict_proba(X).argmax(axis=1)
+    def predict(self, X, sites=None):
+        """Return the likeliest class of each row, see predict_proba."""
+        likeliest = self.predict_proba(X, sites).argmax(axis=1)
         return self.classes_[likeliest]
 
 
@@ -385,10 +403,9 @@ class DsboRegressor(RegressorMixin, _Estimator):
         """Fit to rows X with numbers y. sites says of each row where it lies; None: all in one place."""
         return self._fit(X, np.asarray(_target(y), float), sites, "regression", None)
 
-    def predict(self, X):
-        """Return the number that each row has."""
-        columns = self._columns(X)
-        return self.model_.predict(columns)
+    def predict(self, X, sites=None):
+        """Return the number that each row has. sites is as in DsboClassifier.predict_proba."""
+        return self._each(X, sites, Model.predict)
 
 
 def _table(X):

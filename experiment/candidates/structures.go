@@ -334,6 +334,9 @@ func (s *Structures) CrossFitted() train.Fit { return train.Fit{X: s.fit.zeroX()
 // CrossFittedOne returns the models of the parts with one penalty for all.
 func (s *Structures) CrossFittedOne() train.Fit { return train.Fit{X: s.fit.zeroX(), Y: s.List[0].y} }
 
+// Problem returns the problem of the models of all examples.
+func (s *Structures) Problem() train.Problem { return s.fit.All }
+
 // Penalties returns the log-penalties of the best structure's model of all examples, one a feature.
 func (s *Structures) Penalties() []float64 { return s.best.Penalties }
 

@@ -90,6 +90,9 @@ func (l listing) addModels() {
 	case e.Parts > 0: // one penalty and the best structure
 		l.addStructures()
 		l.addSum("losses and right answers", scoreNumbers, network.Float64, exactly(2))
+		if e.Levels { // of each strength that is the best so far, and of the best
+			compared.Most += float64(len(candidates.LevelStrengths) + 1)
+		}
 	case !l.Rivals:
 		n, compared, l.Simpler, l.Rows = exactly(1), Range{}, 0, nil
 		fallthrough
@@ -120,7 +123,10 @@ func (l listing) addModels() {
 // addStructures lists what the choice among structures of penalties sends: of each some strengths
 // of the models of all folds, one after the other, and models of all rows of the best one.
 func (l listing) addStructures() {
-	n := Range{candidates.LeastStructures, candidates.MostStructures}
+	n, wholes := Range{candidates.LeastStructures, candidates.MostStructures}, Range{1, candidates.MostWholes}
+	if l.Ending.Levels {
+		n.Most, wholes.Most = 2*n.Most, 2*wholes.Most
+	}
 	tried := n.Times(strengths)
 	parts := l
 	parts.q, parts.suffix, parts.lower = l.Ending.Parts, ", all folds", true
@@ -129,7 +135,7 @@ func (l listing) addStructures() {
 		network.Float64, tried)
 	rows := parts
 	rows.q, rows.suffix = l.Ending.Model, ", all rows"
-	rows.addSolutions(Range{1, candidates.MostWholes}.Times(exactly(l.Ending.Solves)))
+	rows.addSolutions(wholes.Times(exactly(l.Ending.Solves)))
 	l.addNetworks()
 }
 

@@ -38,6 +38,8 @@ type Ending struct {
 	Parts int
 	// Before is set where it finds the structures before the iterations, and compares as others do.
 	Before bool
+	// Levels is set where structures may be found once more, with levels of sites.
+	Levels bool
 	// Networks are lengths of the y of networks with which the best structure is compared.
 	Networks []int
 }

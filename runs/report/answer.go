@@ -96,7 +96,7 @@ func newAnswer(r *Run) *answer {
 	card, cardIs := cardTable(r.Summary.Card)
 	siteRows, odd := siteRowsTable(r.Summary.Card)
 	return &answer{About: withoutBreaks(about), Card: card, CardIs: cardIs, CardFolded: cardFolded(r.Summary.Card),
-		SiteRows: siteRows, Odd: odd,
+		SiteRows: siteRows, Odd: append(odd, r.Levels...),
 		Measures:  measuresTable(a.Measures),
 		Confusion: confusionTable(a),
 		Threshold: thresholdText(a.Threshold), Joined: joined(&r.Summary),

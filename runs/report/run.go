@@ -31,6 +31,7 @@ type Run struct {
 	Names   []string      // of the entries of λ, by lambda.csv; nil: there is none
 	// Assessment is how good the predictions are; the zero value: the run's task does not tell.
 	Assessment runs.Assessment
+	Levels     []string       // sentences on levels of sites, of the folder's own alone
 	Changes    membership.Log // of who took part
 	Notes      []string       // what was found odd in the folder, but not wrong
 
@@ -75,6 +76,9 @@ func Load(dir string) (*Run, error) {
 		r.Names = append(r.Names, p.Name)
 	}
 	if r.Assessment, err = folder.ReadAssessment(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if r.Levels, err = runs.ReadLevels(folder); err != nil {
 		return nil, err
 	}
 	return r, folder.Verify() // with what has no place on the page

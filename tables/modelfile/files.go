@@ -46,19 +46,22 @@ type weightsFile struct {
 // Write writes the model's three files to a folder, each of them complete or not at all, model.json
 // last. The files of weights and graph have the same bytes for the same model and program, whenever
 // it was made.
-func (m *Model) Write(folder runs.Folder) error {
+func (m *Model) Write(folder runs.Folder) error { return m.WriteAs(folder, "") }
+
+// WriteAs is Write, with something before the names of the files.
+func (m *Model) WriteAs(folder runs.Folder, prefix string) error {
 	recipe, err := json.Marshal(m.recipe)
 	if err != nil {
 		return err
 	}
 	var weights bytes.Buffer
-	metadata := map[string]string{"description": runs.ModelFile}
+	metadata := map[string]string{"description": prefix + runs.ModelFile}
 	if err := files.WriteTensors(&weights, metadata, m.tensors()...); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(weights.Bytes())
-	d := description{Format: format, Recipe: m.recipe,
-		Weights: weightsFile{runs.WeightsFile, hex.EncodeToString(sum[:])}, Origin: m.Origin, Baseline: m.Baseline}
+	d := description{Format: format, Recipe: m.recipe, Origin: m.Origin, Baseline: m.Baseline,
+		Weights: weightsFile{prefix + runs.WeightsFile, hex.EncodeToString(sum[:])}}
 	for _, l := range m.Layers {
 		d.Layers = append(d.Layers, layerDescription{l.In, l.Out, l.Bias != nil, l.Unit})
 	}
@@ -71,7 +74,7 @@ func (m *Model) Write(folder runs.Folder) error {
 		data []byte
 	}{{runs.WeightsFile, weights.Bytes()}, {runs.ONNXFile, m.graph(string(recipe)).Encode()},
 		{runs.ModelFile, append(wording.JSON(text), '\n')}} {
-		if err := folder.WriteFile(f.name, f.data); err != nil {
+		if err := folder.WriteFile(prefix+f.name, f.data); err != nil {
 			return err
 		}
 	}

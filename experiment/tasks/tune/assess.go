@@ -25,7 +25,11 @@ type judge struct {
 	m    models.Model // of made
 	y    []float64
 	run  experiment.FinishedRun
+	own  map[int]*modelfile.Model // with which the sites that are here predict; nil: made
 }
+
+// ofSite returns the model with which site i predicts.
+func (t judge) ofSite(i int) *modelfile.Model { return cmp.Or(t.own[i], t.made) }
 
 // assess finds how good the model's predictions are on the test rows of all sites together, by
 // counts that they add up, and the coefficients that matter most.
@@ -41,19 +45,20 @@ func (t judge) assess() (*runs.Assessment, error) {
 	}
 	if n, _ := t.assessedNumbers(); n > 0 {
 		all := newAssessor(t.prepared.Recipe.Target)
-		rows := func(of data.Examples, to assessor, in pass) {
+		rows := func(i int, of data.Examples, to assessor, in pass) {
+			made := t.ofSite(i)
 			eachRow(of, func(e data.Examples, row int, places []int32, values []float64) {
-				to.addRow(t.made.PredictFeatures(places, values), e, row, in)
+				to.addRow(made.PredictFeatures(places, values), e, row, in)
 			})
 		}
 		if err := t.sumCounts(all, assessor.Numbers, func(i int, own assessor) {
-			rows(t.prepared.Data.Shards[i].Test, own, counting)
+			rows(i, t.prepared.Data.Shards[i].Test, own, counting)
 		}); err != nil {
 			return nil, err
 		}
 		if err := t.sumCounts(all, assessor.Errors, func(i int, own assessor) {
-			rows(t.prepared.Data.Shards[i].Test, own, errorsOf)
-			rows(t.prepared.Data.Shards[i].Train, own, trained)
+			rows(i, t.prepared.Data.Shards[i].Test, own, errorsOf)
+			rows(i, t.prepared.Data.Shards[i].Train, own, trained)
 		}); err != nil {
 			return nil, err
 		}

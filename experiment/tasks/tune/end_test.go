@@ -214,6 +214,8 @@ func TestTunePlan(t *testing.T) {
 		"cost nets":  {"-target=ill -model=auto -hidden=4 -folds=2 -cost=yes=5", atEnd},
 		"cost auto":  {"-target=ill -folds=2 -cost=yes=5", atEnd},
 		"feature":    {"-target=ill -folds=2 -penalty=feature", atEnd},
+		"levels":     {"-target=ill -folds=2 -model=linear -site-effects=intercept", atEnd},
+		"auto":       {"-target=cost -folds=2 -site-effects=auto", atEnd},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := experimenttest.TestPlan(t, tune.Task(), c.flags, data, "-K=3")

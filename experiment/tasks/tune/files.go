@@ -124,7 +124,7 @@ func (t *tune) Fingerprint(a experiment.Agents) ([]byte, error) {
 	h := sha256.New()
 	shown := *t
 	shown.prepared, shown.earlier, shown.center, shown.blocks = nil, nil, nil, candidates.Blocks{}
-	shown.taken, shown.shared = "", ""
+	shown.taken, shown.shared, shown.levels = "", "", candidates.Levels{}
 	fmt.Fprintf(h, "%+v seed %d\n", shown, a.Seed)
 	if e, err := t.readEarlier(a.Local[0]); err != nil {
 		return nil, err

@@ -30,6 +30,10 @@ func (t *tune) foldCount(private bool) (count, rows int, err error) {
 		return 0, 0, dsbo.ConfigErrorf("-dp-epsilon must not be given with -task survival: a row changes the losses " +
 			"of others, so that noise for one row would not hide it")
 	}
+	if private && t.siteEffects == intercept {
+		return 0, 0, dsbo.ConfigErrorf("-dp-epsilon must not be given with -site-effects intercept: a level of few " +
+			"rows is not hidden by noise for one")
+	}
 	if t.model == auto && (t.folds == "0" || private) {
 		return 0, 0, dsbo.ConfigErrorf("-model must be linear or mlp without -folds, and with differential " +
 			"privacy: auto is a choice by folds")
@@ -160,8 +164,9 @@ func (t *tune) unfolded() data.Task {
 	all := t.prepared.Data
 	all.Shards = slices.Clone(all.Shards)
 	for i, s := range all.Shards {
-		if s.Train.Len() > 0 {
+		if s.Train.Len() > 0 && t.prepared.Folds > 0 {
 			s.Train.Weight, s.Val.Weight = t.prepared.Weights[i], t.prepared.Weights[i]
+			s.Val.Columns = s.Train.Columns // without weights of folds
 			all.Shards[i] = s
 		}
 	}
@@ -174,10 +179,10 @@ func (t *tune) refits() bool {
 	return asked && (t.taken != network || t.prepared.Folds > 0) && t.prepared.Rows[2] > 0
 }
 
-// refitted returns the linear model m of all rows, the test rows too, with its λ beside the rows of
-// before: at penalties that sum up over the rows to as much. It says so.
-func (t *tune) refitted(f experiment.FinishedRun, m models.Model) (kept train.Fit, err error) {
-	all, rows := t.prepared.Data, t.prepared.Rows
+// rowsOfRefit returns the data with all rows for training, the test rows too, and how many times
+// as many they are as before. It says so.
+func rowsOfRefit(t *tune, f experiment.FinishedRun) (data.Task, float64, error) {
+	all, rows, err := t.prepared.Data, t.prepared.Rows, error(nil)
 	all.Shards = slices.Clone(all.Shards)
 	for i, s := range all.Shards {
 		parts := []data.Examples{s.Train, s.Val, s.Test}
@@ -203,7 +208,7 @@ func (t *tune) refitted(f experiment.FinishedRun, m models.Model) (kept train.Fi
 		all.Shards[i].Train, all.Shards[i].Val = joined, joined
 	}
 	if err != nil {
-		return kept, err
+		return all, 0, err
 	}
 	total := rows[0] + rows[2]
 	if t.prepared.Folds == 0 {
@@ -211,7 +216,12 @@ func (t *tune) refitted(f experiment.FinishedRun, m models.Model) (kept train.Fi
 	}
 	f.Note("The test rows judge the model of %s; the model that is kept, in model.json, is then solved for with all "+
 		"%d, the test rows too (-refit none leaves them out).", wording.Count(rows[0], "row"), total)
-	times := float64(total) / float64(rows[0])
+	return all, float64(total) / float64(rows[0]), nil
+}
+
+// refitted returns the linear model m of all rows, times as many as before, with its λ beside the
+// rows of before: at penalties that sum up over the rows to as much.
+func (t *tune) refitted(f experiment.FinishedRun, m models.Model, all data.Task, times float64) (train.Fit, error) {
 	if f.Refit != nil {
 		other := "one penalty"
 		if f.Network != nil {
@@ -242,7 +252,8 @@ func (t *tune) crossFit() *experiment.CrossFit {
 		return nil
 	}
 	_, squares := t.outputLoss(t.prepared.Recipe.Target.Kind).(models.Squared)
-	c := &experiment.CrossFit{All: t.unfolded(), Blocks: t.blocks, Variance: squares, Networks: t.networks()}
+	c := &experiment.CrossFit{All: t.unfolded(), Blocks: t.blocks, Variance: squares, Networks: t.networks(),
+		Levels: t.levels}
 	if first {
 		c.Begin = func(lambda []float64) (models.Model, error) { // the prior is around the start
 			t.center = lambda

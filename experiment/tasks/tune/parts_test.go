@@ -110,7 +110,7 @@ func TestAllRows(t *testing.T) {
 	for folds, total := range map[int]float64{0: 120, 5: 100} {
 		x, note := []float64{-1, 2}, ""
 		one := tune{prepared: &features.Prepared{Rows: [3]int{60, 20, 40}, Folds: folds}}
-		kept, err := one.refitted(experiment.FinishedRun{X: x,
+		f := experiment.FinishedRun{X: x,
 			Note: func(format string, args ...any) { note += fmt.Sprintf(format, args...) },
 			Solve: func(_ data.Task, _ models.Model, all []float64) (s experiment.LowerSolution, err error) {
 				for j, v := range all {
@@ -120,8 +120,9 @@ func TestAllRows(t *testing.T) {
 					}
 				}
 				return s, nil
-			}}, nil)
-		if testkit.OK(err); !slices.Equal(kept.X, x) {
+			}}
+		all, times := testkit.Get2(rowsOfRefit(&one, f))
+		if kept := testkit.Get(one.refitted(f, nil, all, times)); !slices.Equal(kept.X, x) {
 			t.Errorf("λ is %v, want %v beside the rows of before", kept.X, x)
 		}
 		if want := fmt.Sprintf("with all %g, the test rows too", total); !strings.Contains(note, want) {
@@ -149,7 +150,8 @@ func TestToldGain(t *testing.T) {
 		if c.network {
 			f.Network = new(models.MLP)
 		}
-		if kept := testkit.Get(one.refitted(f, nil)); kept.X[0] != 7 {
+		all, times := testkit.Get2(rowsOfRefit(&one, f))
+		if kept := testkit.Get(one.refitted(f, nil, all, times)); kept.X[0] != 7 {
 			t.Errorf("λ is %v, want what the kept model has", kept.X)
 		}
 		told := strings.Contains(note, "is to be expected")

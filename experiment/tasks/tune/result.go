@@ -68,11 +68,11 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 		Program: "dsbo " + wording.Build().Name(), Made: time.Now().UTC().Format(time.RFC3339), Run: string(f.Folder),
 		Lambda: runs.LambdaTableFile,
 	}
-	made, err := modelfile.New(t.prepared.Recipe, layered, y, origin)
+	made, own, err := modelsOf(t, f, m, t.unfolded(), 1, y, origin)
 	if err != nil {
 		return err
 	}
-	assessment, err := judge{t, made, m, y, f}.assess()
+	assessment, err := judge{t, made, m, y, f, own}.assess()
 	if err != nil {
 		return err
 	}
@@ -81,22 +81,26 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 		if assessment.Kept = rows[0] + rows[2]; t.prepared.Folds == 0 {
 			assessment.Kept += rows[1]
 		}
-		kept, err := t.refitted(f, m)
+		all, times, err := rowsOfRefit(t, f)
+		if err != nil {
+			return err
+		}
+		kept, err := t.refitted(f, m, all, times)
 		if err != nil {
 			return err
 		}
 		f.X, y = kept.X, kept.Y
-		if made, err = modelfile.New(t.prepared.Recipe, layered, y, origin); err != nil {
+		if made, own, err = modelsOf(t, f, m, all, times, y, origin); err != nil {
 			return err
 		}
 	}
-	if err := (judge{t, made, m, y, f}).keepBaseline(assessment); err != nil || !f.Writes {
+	if err := (judge{t, made, m, y, f, own}).keepBaseline(assessment); err != nil || !f.Writes {
 		return err
 	}
 	if err := f.Folder.WriteLambdaTable(t.penaltyTable(layered, f.X, y)); err != nil {
 		return err
 	}
-	if err := made.Write(f.Folder); err != nil {
+	if err := writeModels(own, made, f.Folder); err != nil {
 		return err
 	}
 	return f.Folder.WriteAssessment(*assessment)
@@ -142,7 +146,7 @@ func (t *tune) Ending() (e plan.Ending) {
 		e.Model = q
 	}
 	if c := t.crossFit(); c != nil {
-		e.Before = c.Begin != nil
+		e.Before, e.Levels = c.Begin != nil, c.Levels.Rows > 0
 		_, e.Parts = t.inFolds(m).Dims()
 		for _, n := range t.networks() {
 			_, q := n.Dims()

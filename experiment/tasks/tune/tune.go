@@ -72,12 +72,14 @@ type tune struct {
 	group                 groups             // blocks of features, by their names
 	groupsFile            string             // the same from a file; "": none
 	blocks                candidates.Blocks  // of features; the zero value: none are named, or before Load
+	siteEffects           string             // whether sites have a level of their own
 	cost                  missCost           // cost of a missed example of each class
 	from                  string             // earlier run or model; "": none
 	prepared              *features.Prepared // nil before Load
 	seed                  uint64             // of the run
 	sites                 int                // of whose rows prepared tells: those at the start
 	earlier               *earlier           // nil: there is none
+	levels                candidates.Levels  // of sites, that may be tried; the zero value: none
 	center                []float64          // where λ starts, around which its prior is; nil: elsewhere
 }
 
@@ -157,8 +159,10 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	t.cost.addFlag(f)
 }
 
-// addReadingFlags adds the flags of how values are read and classes weighed.
+// addReadingFlags adds the flags of how values are read, and classes and sites told apart.
 func (t *tune) addReadingFlags(f *flag.FlagSet) {
+	f.StringVar(&t.siteEffects, "site-effects", "off",
+		"whether each site has a `level` of its own, which does not leave it: intercept; off; or auto, by folds")
 	f.BoolVar(&t.balance, "balance", false, "give all classes the same weight in training and validation")
 	f.Var(&t.missing, "missing",
 		"`what` takes the place of missing values: mean, with a feature that says where; or refuse, which makes "+
@@ -178,6 +182,7 @@ const (
 	perFeature = "feature"
 	allRows    = "all"
 	onePenalty = "one"
+	intercept  = "intercept"
 )
 
 // kinds are the values of -task.
@@ -197,6 +202,7 @@ func (t *tune) Check() error {
 		{"model", cmp.Or(t.model, linear), []string{linear, network, auto}},
 		{"penalty", t.penalty, []string{auto, perFeature, "group", "layer", onePenalty}},
 		{"refit", t.refit, []string{auto, allRows, "none"}},
+		{"site-effects", t.siteEffects, []string{"off", intercept, auto}},
 		{"dates", cmp.Or(t.dates, "dmy"), []string{"dmy", "mdy"}},
 		{"rare-classes", cmp.Or(t.rareClasses, string(features.MergeRare)), // "": they are refused
 			[]string{string(features.MergeRare), string(features.DropRare)}},
@@ -230,6 +236,9 @@ func (t *tune) Check() error {
 		return dsbo.ConfigErrorf("-penalty must be auto with -model auto; it is %s", t.penalty)
 	}
 	if err := checkSurvival(t); err != nil {
+		return err
+	}
+	if err := checkLevels(t); err != nil {
 		return err
 	}
 	_, _, err := t.foldCount(false)
@@ -283,7 +292,8 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 		return data.Task{}, nil, err
 	}
 	t.choose(a.Log)
-	if err := t.nameBlocks(); err != nil {
+	t.levels, err = findLevels(t, a)
+	if err = cmp.Or(err, t.nameBlocks()); err != nil {
 		return data.Task{}, nil, err
 	}
 	m, err := t.newModel(a.Seed)

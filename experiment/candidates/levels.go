@@ -1,0 +1,46 @@
+package candidates
+
+import (
+	"context"
+
+	"dsbo/models"
+	"dsbo/train"
+)
+
+// Levels say how sites get a level of their own, if they do ([models.Level]).
+type Levels struct {
+	Rows  float64 // training rows of all sites; 0: sites have one level
+	Sites int     // of whose losses g is the mean
+	// Strength is of how many rows of curvature 1 a site's level has the say; 0: it has none yet.
+	Strength float64
+	Always   bool // whatever the folds tell
+}
+
+// LevelStrengths are tried.
+var LevelStrengths = []float64{.1, 1, 10, 100}
+
+// Of returns a linear model with these levels, of a share of the rows.
+func (l Levels) Of(m models.Linear, share float64) models.Linear {
+	if l.Strength > 0 {
+		m.Level.Ridge = l.Strength * float64(l.Sites) / (l.Rows * share)
+	}
+	return m
+}
+
+// WithLevels returns the models of the parts of one penalty for all, at the strength that suits
+// models with one level, where c has levels, and the criterion by which they are judged.
+func (s *Structures) WithLevels(ctx context.Context, c CrossFit) (parts train.Fit, criterion float64, err error) {
+	f, err := c.newCrossFit(ctx)
+	if err != nil {
+		return parts, 0, err
+	}
+	one := *s.List[0]
+	t, err := f.at(&one, one.Strength, one.y, partsTol(f.rows))
+	return train.Fit{X: f.zeroX(), Y: t.y}, t.criterion(), err
+}
+
+// One returns the strength of one penalty for all.
+func (s *Structures) One() float64 { return s.List[0].Strength }
+
+// Promises reports whether a loss is lower by more than a standard error and half a percent.
+var Promises = promises

@@ -1,0 +1,97 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"dsbo/experiment/candidates"
+	"dsbo/internal/wording"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// A levelChoice is how strongly levels of sites are best shrunk, and what they give one penalty for
+// all on rows that its models have not seen.
+type levelChoice struct {
+	Strength float64
+	Gain     runs.Gain
+}
+
+// chooseLevels finds the structures of models in which each site has a level of its own. It returns
+// them, the problem of their parts and c with the levels where their loss on rows that these models
+// have not seen is lower than by plain, the structures of one level; else plain. The note has
+// both losses.
+func (e *ending) chooseLevels(ctx context.Context, c CrossFit, plain *candidates.Structures,
+	parts train.Problem) (CrossFit, *candidates.Structures, train.Problem, string, error) {
+	best, err := kept(ctx, e, "levels", func() (levelChoice, error) { return e.tryLevels(ctx, c, plain, parts) })
+	if err != nil {
+		return c, nil, parts, "", err
+	}
+	if !c.Levels.Always && !candidates.Promises(best.Gain) {
+		return c, plain, parts, levelNote(best, false), nil
+	}
+	with := c
+	with.Levels.Strength = best.Strength
+	found, ofLevels, err := e.keptStructures(ctx, with, plain.One(), "structures with levels")
+	if err != nil {
+		return c, nil, parts, "", err
+	}
+	if best.Gain, err = unseenGain(ctx, ofLevels, found.CrossFitted(), parts, plain.CrossFitted()); err != nil {
+		return c, nil, parts, "", err
+	}
+	if keeps := c.Levels.Always || candidates.Promises(best.Gain); !keeps {
+		return c, plain, parts, levelNote(best, false), nil
+	}
+	return with, found, ofLevels, levelNote(best, true), nil
+}
+
+// tryLevels returns the best strength of levels by one penalty for all.
+func (e *ending) tryLevels(ctx context.Context, c CrossFit, plain *candidates.Structures,
+	parts train.Problem) (best levelChoice, err error) {
+	least := math.Inf(1)
+	for _, strength := range candidates.LevelStrengths {
+		c.Levels.Strength = strength
+		fit, err := e.problem.foldsOf(c, e.watch)
+		if err != nil {
+			return best, err
+		}
+		y, criterion, err := plain.WithLevels(ctx, fit)
+		if err != nil {
+			return best, err
+		}
+		if !(criterion < least) {
+			continue
+		}
+		least, best.Strength = criterion, strength
+		best.Gain, err = unseenGain(ctx, fit.Problem, y, parts, plain.CrossFittedOne())
+		if err != nil {
+			return best, err
+		}
+	}
+	return best, nil
+}
+
+// unseenGain compares models of folds on the rows that they have not seen.
+func unseenGain(ctx context.Context, p train.Problem, m train.Fit, against train.Problem, a train.Fit) (runs.Gain,
+	error) {
+	gains, err := p.Compare(ctx, m, against, a)
+	for _, g := range gains {
+		if g.Set == runs.Validation {
+			return g, err
+		}
+	}
+	return runs.Gain{}, err
+}
+
+// levelNote says whether sites have a level of their own, and why.
+func levelNote(of levelChoice, kept bool) string {
+	head := "All sites have one level, as one for each does not promise more"
+	if kept {
+		head = fmt.Sprintf("Each site has a level of its own, which stays there, shrunk as by %g rows", of.Strength)
+	}
+	g := of.Gain
+	return fmt.Sprintf("%s: on %s that its models have not seen the loss is %.4g with levels and %.4g without; the "+
+		"difference is %.2g ± %.2g.", head, wording.Count(g.Examples, "row"), float64(g.Loss), float64(g.LossAgainst),
+		float64(g.LossChange), float64(g.LossError))
+}

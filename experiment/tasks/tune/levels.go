@@ -1,0 +1,139 @@
+package tune
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/experiment"
+	"dsbo/experiment/candidates"
+	"dsbo/internal/num"
+	"dsbo/models"
+	"dsbo/runs"
+	"dsbo/tables/features"
+	"dsbo/tables/modelfile"
+)
+
+// checkLevels refuses what sites cannot have a level of their own with, by name.
+func checkLevels(t *tune) error {
+	if t.siteEffects == "off" {
+		return nil
+	}
+	for _, c := range []struct {
+		refuses     bool
+		flag, value string
+	}{
+		{kinds[t.kind] == features.Survival, "-task survival", ": each site is a stratum already"},
+		{t.cost.class != "", "-cost", ", whose threshold is for one level"},
+		{t.siteEffects == intercept && t.model == network, "-model mlp", ": levels are of a linear model"},
+		{t.siteEffects == intercept && t.penalty != auto, "-penalty", ": the strength of levels is chosen with it"},
+		{t.siteEffects == intercept && t.folds == "0", "-folds 0", ": folds choose how strong levels are"},
+	} {
+		if c.refuses {
+			return dsbo.ConfigErrorf("-site-effects %s must not be given with %s%s", t.siteEffects, c.flag, c.value)
+		}
+	}
+	return nil
+}
+
+// findLevels returns how sites may get levels, and prepares the validation rows for them. Where
+// auto cannot try them, there are none, and a line tells why.
+func findLevels(t *tune, a experiment.Agents) (l candidates.Levels, err error) {
+	why := ""
+	switch {
+	case t.siteEffects == "off":
+		return l, nil
+	case t.sites < 2:
+		why = "there are several sites"
+	case t.shared != auto:
+		why = "-penalty auto has folds"
+	}
+	if why != "" && t.siteEffects == intercept {
+		return l, dsbo.ConfigErrorf("-site-effects intercept can be given where %s", why)
+	}
+	if why != "" {
+		if a.Log != nil {
+			a.Log("sites have one level: -site-effects auto tries others where %s", why)
+		}
+		return l, nil
+	}
+	for i, s := range t.prepared.Data.Shards {
+		if s.Train.Len() > 0 {
+			t.prepared.Data.Shards[i].Val.Columns = append(slices.Clone(s.Val.Columns),
+				data.Column{Name: models.LevelWeights, Table: s.Train.Weight})
+		}
+	}
+	return candidates.Levels{Rows: float64(t.prepared.Rows[0]), Sites: t.sites, Always: t.siteEffects == intercept}, nil
+}
+
+// writeModels writes the models of the sites that are here, with a sentence on the level of each,
+// and the model of all sites.
+func writeModels(own map[int]*modelfile.Model, all *modelfile.Model, folder runs.Folder) error {
+	for _, i := range slices.Sorted(maps.Keys(own)) {
+		prefix, text := fmt.Sprintf("%s%d.", runs.OwnPrefix, i), levelText(i, own[i], all)
+		err := own[i].WriteAs(folder, prefix)
+		if err == nil {
+			err = folder.WriteFile(prefix+runs.LevelFile, []byte(text+"\n"))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return all.Write(folder)
+}
+
+// levelText tells by how much the level of site i differs from the mean of all sites.
+func levelText(i int, own, all *modelfile.Model) string {
+	target := all.Recipe().Target
+	var parts []string
+	for k, b := range own.Layers[0].Bias {
+		switch d := b - all.Layers[0].Bias[k]; target.Kind {
+		case features.Class:
+			parts = append(parts, fmt.Sprintf("%+.3g for %s", d, target.Classes[k]))
+		case features.Counts:
+			parts = append(parts, fmt.Sprintf("%.3g times the counts", num.Exp(d)))
+		default:
+			parts = append(parts, fmt.Sprintf("%+.3g", d*target.Deviation))
+		}
+	}
+	what := target.Name
+	if target.Kind == features.Class {
+		what += " (log-odds)"
+	}
+	return fmt.Sprintf("The level of site %d in %s, beside that of all sites: %s. It has not left the site.", i, what,
+		strings.Join(parts, ", "))
+}
+
+// modelsOf returns the model y of all sites, and the models with which the sites that are here
+// predict, by the rows that train it, times as many as train the folds; nil: sites have one level.
+func modelsOf(t *tune, f experiment.FinishedRun, of models.Model, rows data.Task, times float64, y []float64,
+	origin modelfile.Origin) (made *modelfile.Model, own map[int]*modelfile.Model, err error) {
+	made, err = modelfile.New(t.prepared.Recipe, of.(models.Layered), y, origin)
+	if err != nil || f.Levels.Strength == 0 {
+		return made, nil, err
+	}
+	m := f.Levels.Of(of.(models.Linear), times)
+	own = map[int]*modelfile.Model{}
+	for i, s := range rows.Shards {
+		levels, err := models.NewPrograms(m).Levels(s.Train, new(ad.Workspace))
+		if err != nil {
+			return nil, nil, err
+		}
+		if levels == nil { // the site is elsewhere
+			continue
+		}
+		p, _ := m.Dims()
+		its, err := levels.Own(make([]float64, p), y)
+		if err != nil {
+			return nil, nil, err
+		}
+		if own[i], err = modelfile.New(t.prepared.Recipe, m, its, origin); err != nil {
+			return nil, nil, err
+		}
+	}
+	return made, own, nil
+}
