@@ -43,3 +43,13 @@ func (c CrossFit) RowWeights(ctx context.Context) ([][]float64, error) {
 	}
 	return f.weights, nil
 }
+
+// Wrong returns the share of the rows whose class the models of the parts get wrong.
+func (c CrossFit) Wrong(ctx context.Context, y []float64) (float64, error) {
+	f, err := c.newCrossFit(ctx)
+	if err != nil {
+		return 0, err
+	}
+	t, err := f.judge(y)
+	return t.wrong, err
+}

@@ -48,6 +48,18 @@ func TestSeparateClasses(t *testing.T) {
 		if weakest := slices.Min(best.X) <= least+1e-12; weakest != c.apart {
 			t.Errorf("%s: the weakest penalty is %v, the least one %v", name, slices.Min(best.X), least)
 		}
+		// Without noise the sign of the first feature is the class of all rows.
+		for sign, want := range map[float64]float64{1: 0, -1: 1} {
+			y := make([]float64, folds*2*(d+1))
+			for k := range folds {
+				weights, _ := f.Model.Fold(y, k)
+				weights[0], weights[d] = -sign, sign
+			}
+			wrong := testkit.Get(f.Wrong(t.Context(), y))
+			if c.apart && !(math.Abs(wrong-want) <= 1e-12) || !c.apart && !(wrong > .05 && wrong < .95) {
+				t.Errorf("%s: %g of the rows are wrong by weights of sign %g", name, wrong, sign)
+			}
+		}
 		// A refit keeps that the parts separate classes, whatever its weakest penalty counts.
 		s.Best.Separate = true
 		if _, err := s.Refit(t.Context(), f.All, 1); err != nil || !s.Best.Separate {
