@@ -145,6 +145,7 @@ func checkCompose(t *testing.T, path string, _ []byte) {
 
 // checkGrafana decodes the dashboard, in which each field must be known, and parses its queries.
 func checkGrafana(t *testing.T, _ string, text []byte) {
+	//lint:ignore SA1019 the file is of this version, which all of Grafana take
 	var d dashboard.Dashboard
 	if err := d.UnmarshalJSONStrict(text); err != nil && err.Error() != "" {
 		t.Error(err)
