@@ -3,6 +3,7 @@ package runs
 import (
 	"archive/tar"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -62,7 +63,8 @@ func givenFiles() (names []string, required int) {
 }
 
 // PackResult returns an archive of what a finished run has found, with which an agent ends that
-// takes part in the end alone.
+// takes part in the end alone: without what is of the agent itself, its flags, its machine, and
+// what a card has of its rows.
 func PackResult(f Folder) ([]byte, error) {
 	var archive bytes.Buffer
 	out := tar.NewWriter(&archive)
@@ -71,6 +73,9 @@ func PackResult(f Folder) ([]byte, error) {
 		data, err := f.ReadFile(name)
 		if k >= required && errors.Is(err, fs.ErrNotExist) {
 			continue
+		}
+		if own := withoutAgent[name]; err == nil && own != nil {
+			data, err = own(data)
 		}
 		if err == nil {
 			err = out.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(data))})
@@ -83,6 +88,25 @@ func PackResult(f Folder) ([]byte, error) {
 		}
 	}
 	return archive.Bytes(), out.Close()
+}
+
+// withoutAgent return files without what they have of the agent whose folder it is.
+var withoutAgent = map[string]func(data []byte) ([]byte, error){
+	ConfigFile: func(data []byte) ([]byte, error) {
+		c, err := parseFile[Config](ConfigFile, data)
+		if err != nil {
+			return nil, err
+		}
+		c.Flags, c.Build = nil, Build{}
+		return json.Marshal(c)
+	},
+	SummaryFile: func(data []byte) ([]byte, error) {
+		s, err := parseFile[Summary](SummaryFile, data)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(s.Timeless())
+	},
 }
 
 // UnpackResult fills a run folder, which is open, with what [PackResult] of another agent's

@@ -1,6 +1,7 @@
 package runs_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -148,5 +149,29 @@ func TestMergeCounts(t *testing.T) {
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)
 		}
+	}
+}
+
+// TestResultWithoutTheAgent: what an agent hands to one that comes at the end has nothing of its
+// own flags, machine and rows.
+func TestResultWithoutTheAgent(t *testing.T) {
+	f := partOf(t, 0, 0.25)
+	c := testkit.Get(f.ReadConfig())
+	c.Flags, c.Build.Host = []string{"-data=/home/somebody/ours.csv"}, "ward-7"
+	testkit.OK(f.WriteConfig(c))
+	s := testkit.Get(f.ReadSummary())
+	s.Card = &runs.Card{Rows: [3]int{5, 0, 2}, Own: []runs.Number{4141417, 43}, Odd: []string{"age 2117771"}}
+	testkit.OK(f.WriteSummary(s))
+	given := testkit.Get(runs.PackResult(f))
+	for _, own := range []string{"somebody", "ward-7", "2117771", "4141417", `"own"`} {
+		if bytes.Contains(given, []byte(own)) {
+			t.Errorf("the result that is handed over has %q", own)
+		}
+	}
+	out := runs.Folder(filepath.Join(t.TempDir(), "late"))
+	testkit.OK(out.Open(runs.Fresh))
+	testkit.OK(runs.UnpackResult(out, given, "i"))
+	if got := testkit.Get(out.ReadSummary()); got.Card == nil || got.Card.Rows != s.Card.Rows || got.Epoch != s.Epoch {
+		t.Errorf("what is of all sites is lost: %+v", got)
 	}
 }
