@@ -39,8 +39,8 @@ func TestAsLarge(t *testing.T) {
 		"units":   {Class, 3, []float64{4, 0, 0, 0}, same(7, 0, 0, 0, 7.9), []float64{1, 4}, .01},
 		"no unit": {Number, 0, []float64{0, 0}, nil, []float64{0}, 1},
 		// of hazards: the truth in its units 1 and 4, others in 4 and 1
-		"hazards":               {Hazard, 0, []float64{3, 3}, same(7, 6.6, 1), []float64{1, 4, 4, 1}, .08},
-		"hazards, less by unit": {Hazard, 0, []float64{3, 3}, same(7, 5.9, 0), []float64{1, 4, 4, 1}, .01},
+		"hazards":               {Hazard, 0, []float64{3, 1}, same(7, 6.1, 1), []float64{1, 4, 4, 1}, .08},
+		"hazards, less by unit": {Hazard, 0, []float64{3, 1}, same(7, 5.9, 0), []float64{1, 4, 4, 1}, .01},
 	} {
 		e := &Effects{Tables: Tables{Kind: c.kind, Classes: c.classes}, use: []int{0, 1}}
 		n := len(c.truth)
