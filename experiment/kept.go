@@ -39,7 +39,8 @@ func (e *ending) conclude(head string, tuned, rival *candidates.Model, lost bool
 	}
 	e.summary.Verdict = runs.Contest{
 		Head: head, Count: len(tuned.X), Meaning: e.problem.meaning, FoundBy: foundBy, NotBy: notBy,
-		Constant: rival.Lambda, Against: rival.Name, Lost: lost, TestFlag: e.run.Task.TestFlag,
+		Constant: rival.Lambda, Against: rival.Name, Lost: lost,
+		Asked: tuned.FoundBy == candidates.FoundByPath, TestFlag: e.run.Task.TestFlag,
 		Foreign: rival.Finder != tuned.Finder, Counted: e.problem.whole.Counted,
 		Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
 		PhiSpread: max(tuned.Spread, rival.Spread),
@@ -127,9 +128,7 @@ func (e *ending) finishTask(ctx context.Context, kept *candidates.Model, final *
 			return final.refit(ctx, memberData(t, e.result.Epoch), times)
 		}
 		f.Levels = final.levels
-		if n := final.network; n != nil {
-			f.Network, f.Parts = &n.Of, n.Parts
-		}
+		f.Network, f.Parts, f.Lasso = final.network, final.parts, final.lasso
 	}
 	return r.Task.Finish(f)
 }

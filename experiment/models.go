@@ -127,8 +127,10 @@ func startConstant(startX []float64, of dsbo.Algorithm) int {
 // A finalist is the model that a choice by folds has come to.
 type finalist struct {
 	*candidates.Model
-	network *candidates.Network // of the model; nil: it is linear
-	levels  candidates.Levels   // of sites in the model
+	network *models.MLP       // which it is; nil: it is linear
+	lasso   *runs.Lasso       // which it is; nil: it is none
+	parts   [][]float64       // of a network or a lasso: the models without one of the folds each
+	levels  candidates.Levels // of sites in the model
 	// refit returns the model of other examples, of which there are times as many.
 	refit func(ctx context.Context, t data.Task, times float64) (train.Fit, error)
 }

@@ -284,7 +284,8 @@ func (e *ending) siteModel(ctx context.Context, c *CrossFit, i int, xOfAll []flo
 // which alone makes problems. near is a good penalty.
 func (p *problem) ownStructures(ctx context.Context, c CrossFit, i int, near float64,
 	alone func(data.Shard, models.Model) (train.Problem, data.Task, error)) (m train.Fit, err error) {
-	fit := candidates.CrossFit{Model: p.model.(models.Folds), Blocks: c.Blocks, Variance: c.Variance}
+	fit := candidates.CrossFit{Model: p.model.(models.Folds), Blocks: c.Blocks, Variance: c.Variance,
+		Lasso: c.lassoOf(c.All.Shards[i : i+1])}
 	fit.Model.Of, fit.Model.Apart = linearOf(p.model), true
 	if fit.Problem, fit.Data, err = alone(p.data.Shards[i], fit.Model); err != nil {
 		return m, err

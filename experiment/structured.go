@@ -159,13 +159,23 @@ func (e *ending) finishStructured(ctx context.Context, c CrossFit) error {
 // foldsOf returns the problem whose structures of penalties are sought.
 func (p *problem) foldsOf(c CrossFit, watch candidates.Watcher) (fit candidates.CrossFit, err error) {
 	fit = candidates.CrossFit{Model: p.model.(models.Folds), Data: p.data, Blocks: c.Blocks,
-		Variance: c.Variance, Watch: watch}
+		Variance: c.Variance, Lasso: c.lassoOf(c.All.Shards), Watch: watch}
 	one := linearOf(p.model)
 	fit.Model.Of, fit.Model.Apart = c.Levels.Of(one, 1-1/float64(fit.Model.Count)), true
 	if fit.Problem, err = p.roughProblem(fit.Data, fit.Model); err == nil {
 		fit.All, err = p.roughProblem(c.All, c.Levels.Of(one, 1))
 	}
 	return fit, err
+}
+
+// lassoOf returns what is asked of a lasso of the examples of shards; nil: nothing is.
+func (c CrossFit) lassoOf(shards []data.Shard) *candidates.Lasso {
+	if c.Lasso == nil {
+		return nil
+	}
+	l := *c.Lasso
+	l.All = shards
+	return &l
 }
 
 // keptStructures finds the models of all structures of penalties, from a penalty near the best one
@@ -211,15 +221,19 @@ func (e *ending) linearFinalist(ctx context.Context, c CrossFit, parts train.Pro
 			gains = append(gains, g)
 		}
 	}
-	kept := e.conclude("", tuned, one, found.KeepsOne(), []*candidates.Model{one}, gains, notes)
+	head := ""
+	if found.Lasso() != nil {
+		head = "The " + tuned.Name
+	}
+	kept := e.conclude(head, tuned, one, found.KeepsOne(), []*candidates.Model{one}, gains, notes)
 	e.summary.Structures = append(found.Summaries(true), e.summary.Structures...)
-	return &finalist{Model: kept, levels: c.Levels, refit: func(ctx context.Context, t data.Task,
-		times float64) (train.Fit, error) {
+	return &finalist{Model: kept, levels: c.Levels, lasso: found.Lasso(), parts: found.LassoParts(), refit: func(
+		ctx context.Context, t data.Task, times float64) (train.Fit, error) {
 		all, err := e.problem.roughProblem(t, c.Levels.Of(linearOf(e.problem.model), times))
 		if err != nil {
 			return train.Fit{}, err
 		}
-		return found.Refit(ctx, all, times)
+		return found.Refit(ctx, all, t.Shards, times)
 	}}, nil
 }
 
@@ -270,7 +284,7 @@ func (e *ending) networkFinalist(ctx context.Context, c CrossFit, found *candida
 	}
 	e.conclude("A "+m.Name, m, linear, false, []*candidates.Model{one, linear}, gains, notes)
 	e.summary.Structures = append(e.summary.Structures, found.Summaries(false)...)
-	return &finalist{Model: m, network: best, refit: func(ctx context.Context, t data.Task,
+	return &finalist{Model: m, network: &best.Of, parts: best.Parts, refit: func(ctx context.Context, t data.Task,
 		times float64) (train.Fit, error) {
 		again, err := networks.Refit(ctx, best, t, times)
 		if err != nil {

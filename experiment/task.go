@@ -171,7 +171,10 @@ type FinishedRun struct {
 	Refit func(t data.Task, times float64) (train.Fit, error)
 	// Network is what the run keeps in place of the linear model, of one penalty; nil: none.
 	Network *models.MLP
-	Parts   [][]float64 // the network's models, each without one of the folds
+	// Parts are the models of the network, or of the lasso, each without one of the folds; nil of
+	// others.
+	Parts [][]float64
+	Lasso *runs.Lasso // of the model, once it is refitted; nil: it is none
 	// Levels are what sites have in the linear model that is kept, with Y for all of them.
 	Levels candidates.Levels
 }
@@ -212,6 +215,7 @@ type Preset struct {
 type CrossFit struct {
 	All      data.Task         // the training examples of all folds, once each
 	Blocks   candidates.Blocks // of features; the zero value: none are named
+	Lasso    *candidates.Lasso // asked for; nil: none is
 	Variance bool              // losses are half of squares, and count in units of the residual variance
 	Networks []models.MLP      // with which the linear model is compared, the smallest first; nil: there are none
 	// Begin returns the model of a run that starts at λ, one a feature, where structures are found

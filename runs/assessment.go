@@ -42,8 +42,19 @@ type Assessment struct {
 	Coefficients []Coefficient `json:"coefficients,omitempty"`
 	// Effects is what is known of the coefficients together; nil of other models.
 	Effects *Effects `json:"effects,omitempty"`
+	// Lasso is which features the model that is kept has, of a lasso or an elastic net; nil of
+	// others.
+	Lasso *KeptFeatures `json:"lasso,omitempty"`
 	// Importances of the features of a network that matter most, the first the most.
 	Importances []Importance `json:"importances,omitempty"`
+}
+
+// KeptFeatures are those that a lasso or an elastic net gives a weight.
+type KeptFeatures struct {
+	Names  []string `json:"names"`
+	Of     int      `json:"of"`       // of how many
+	Lambda float64  `json:"lambda"`   // glmnet's, in the target's unit
+	Ratio  float64  `json:"l1_ratio"` // glmnet's alpha
 }
 
 // SurvivalCurves are the curve of the rows of all agents, and how predicted probabilities agree

@@ -129,7 +129,7 @@ func (f Folder) Open(m Mode) error {
 	var rest []string
 	for _, name := range []string{SumsFile, SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile,
 		MembershipFile, ChangesFile, RegisterFile, SetupFile, DisclosureFile, DisclosurePage, SentFile,
-		LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
+		LambdaTableFile, PathFile, ModelFile, WeightsFile, ONNXFile} {
 		rest = append(rest, f.Path(name))
 	}
 	return removeFiles(f, rest) // before a configuration says that what is here is the new run's

@@ -16,6 +16,10 @@ import (
 // LambdaTableFile is the hyperparameters by name, for people.
 const LambdaTableFile = "lambda.csv"
 
+// PathFile is the path of a lasso, a λ a line with its cross-fitted loss, standard error and number
+// of features.
+const PathFile = "path.csv"
+
 // A Penalty is a line of lambda.csv: an entry of λ that is a log-penalty, and what it penalizes.
 type Penalty struct {
 	Name   string  // of what is penalized, such as a feature

@@ -46,6 +46,7 @@ var resultFiles = [...]struct {
 }{
 	changesAt: {name: ChangesFile, optional: true},
 	{name: LambdaFile}, {name: OmegaFile}, {name: SetupFile, optional: true}, {name: LambdaTableFile, optional: true},
+	{name: PathFile, optional: true},
 	{name: AssessmentFile, optional: true}, {name: WeightsFile, optional: true}, {name: ONNXFile, optional: true},
 	{name: ModelFile, optional: true, dated: true},
 }

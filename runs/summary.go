@@ -268,7 +268,7 @@ type ClusterSummary struct {
 // A Structure is a way in which penalties differ from feature to feature, at the strength that
 // suits the examples, as a run with -penalty auto has tried it.
 type Structure struct {
-	Name     string  `json:"name"`
+	Name     string  `json:"name"`     // for people
 	Strength float64 `json:"strength"` // log-penalty where the structure's factor is 1
 	Loss     Number  `json:"loss"`     // cross-fitted: of each example by the model that has not seen it
 	Error    Number  `json:"error"`    // standard error of Loss
@@ -276,7 +276,26 @@ type Structure struct {
 	Kept bool `json:"kept,omitzero"`
 	// Separate says that its classes separate: all cross-fitted predictions are right, or the
 	// feature of the largest weight has the weakest penalty there is.
-	Separate  bool `json:"separate,omitzero"`
-	Solutions int  `json:"solutions"` // of the lower problem, of all folds at once
-	Products  int  `json:"products"`  // with the Hessian, of all folds at once; of networks: gradients
+	Separate  bool   `json:"separate,omitzero"`
+	Solutions int    `json:"solutions"`       // of the lower problem, of all folds at once
+	Products  int    `json:"products"`        // with the Hessian, of all folds at once; of networks: gradients
+	Lasso     *Lasso `json:"lasso,omitempty"` // what it is of a lasso or an elastic net; nil of others
+}
+
+// A Lasso is the penalty λ (α Σ|u_j| + (1 − α)/2 Σ u_j²) of weights u in deviations of the
+// features, with losses of targets in their own deviations.
+type Lasso struct {
+	Lambda  float64      `json:"lambda"`
+	Ratio   float64      `json:"l1_ratio"` // α
+	Nonzero int          `json:"nonzero"`  // features with a weight, in the kept model
+	Of      int          `json:"of"`       // features
+	Path    []LassoPoint `json:"path"`     // from the strongest λ on
+}
+
+// A LassoPoint is a λ of a path.
+type LassoPoint struct {
+	Lambda  float64 `json:"lambda"`
+	Loss    Number  `json:"loss"`    // cross-fitted
+	Error   Number  `json:"error"`   // standard error of Loss
+	Nonzero float64 `json:"nonzero"` // features with a weight, a mean over the folds
 }

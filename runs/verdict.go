@@ -57,6 +57,8 @@ type Contest struct {
 	// Lost says that the other one is kept, because the tuned x was not better by the rule of
 	// the run. With cross-fitted gains both are one model: folds chose the constant.
 	Lost bool
+	// Asked says that the tuned one is kept whatever it gave, as a flag asks for it.
+	Asked bool
 	// Foreign says that the other one is a model of its own, which cannot be kept in place of the
 	// tuned one's.
 	Foreign  bool
@@ -226,6 +228,8 @@ func (c Contest) lostText(outcome Outcome) string {
 	switch {
 	case outcome != Worse || c.Lost:
 		return ""
+	case c.Asked:
+		return "; it is kept all the same, as it is asked for"
 	case c.Head != "", c.crossFitted():
 		return "; it is kept all the same, as the cross-fitted loss, which decides, is lower"
 	case c.Foreign:

@@ -148,6 +148,13 @@ func TestVerdict(t *testing.T) {
 				"which some 19.4 % is to be expected on new rows; cross-fitted −10.0 % (rows that chose strengths); " +
 				"it is kept all the same, as the cross-fitted loss, which decides, is lower.", 0,
 		},
+		"a lasso that is worse": {
+			Contest{Head: "The lasso", Count: 9, Constant: 2, Meaning: Penalties, Against: "λ = 2", Asked: true,
+				Gains: []Gain{gain(Test, .5, .6, .01), gain(CrossFitted, .5, .55, .05)}}, Worse,
+			"The lasso made it worse: it raised the test loss by 20.0 % (0.5000 → 0.6000; difference +0.1000, 95 % " +
+				"interval +0.0802 to +0.1198) against the best single penalty (log-penalty λ = 2); cross-fitted " +
+				"+10.0 % (rows that chose strengths); it is kept all the same, as it is asked for.", 0,
+		},
 		"folds and test examples": {
 			penalties(142, 2, gain(Test, .5, .47, .0125), gain(CrossFitted, .5, .45, .01)), Better,
 			// (0.06/0.025² + 0.088/0.026²)/(1/0.025² + 1/0.026²) = 0.0734

@@ -44,6 +44,19 @@ func (c CrossFit) RowWeights(ctx context.Context) ([][]float64, error) {
 	return f.weights, nil
 }
 
+// Strongest returns the λ from which on there are no weights with α = 1.
+func (s *SparseProblem) Strongest() float64 { return s.largest }
+
+// Judged returns the cross-fitted loss of the models of all parts.
+func (c CrossFit) Judged(ctx context.Context, y []float64) (float64, error) {
+	f, err := c.newCrossFit(ctx)
+	if err != nil {
+		return 0, err
+	}
+	t, err := f.judge(y)
+	return t.loss, err
+}
+
 // Wrong returns the share of the rows whose class the models of the parts get wrong.
 func (c CrossFit) Wrong(ctx context.Context, y []float64) (float64, error) {
 	f, err := c.newCrossFit(ctx)

@@ -39,6 +39,7 @@ const (
 	FoundBySearch     = "a BFGS search from the best constant"
 	FoundByHalving    = "a search between the best constant and the iterations"
 	FoundByStructures = "a structure that folds chose"
+	FoundByPath       = "a path and its hypergradient"
 )
 
 // NewModel returns a model at x, which it keeps, that is not solved yet. lambda is the number of

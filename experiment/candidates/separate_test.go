@@ -62,7 +62,7 @@ func TestSeparateClasses(t *testing.T) {
 		}
 		// A refit keeps that the parts separate classes, whatever its weakest penalty counts.
 		s.Best.Separate = true
-		if _, err := s.Refit(t.Context(), f.All, 1); err != nil || !s.Best.Separate {
+		if _, err := s.Refit(t.Context(), f.All, nil, 1); err != nil || !s.Best.Separate {
 			t.Errorf("%s: after a refit classes separate: %t, error %v", name, s.Best.Separate, err)
 		}
 		f.Blocks = candidates.Blocks{Names: []string{"all"}, Of: make([]int, d)}

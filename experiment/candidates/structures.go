@@ -27,6 +27,7 @@ type CrossFit struct {
 	All      train.Problem // of Model.Of, with a log-penalty for each feature, on the examples of all parts
 	Blocks   Blocks        // the zero value: none are named
 	Variance bool          // the loss is half of a square: it counts in units of the residual variance
+	Lasso    *Lasso        // kept, whatever its loss; nil: none is asked for
 	Watch    Watcher       // nil: nobody watches
 }
 
@@ -103,6 +104,9 @@ func (c CrossFit) Structures(ctx context.Context, near float64) (*Structures, er
 		return err
 	}); err != nil {
 		return nil, err
+	}
+	if c.Lasso != nil {
+		return s, s.addLasso(ridge)
 	}
 	if err := s.chain("reweighted", ridge, mostReweighted); err != nil {
 		return nil, err
@@ -307,6 +311,9 @@ func (s *Structures) Models(ctx context.Context) (one, best *Model, err error) {
 	one.Y, one.Phi, one.Steps = s.one.Y, ridge.Loss, ridge.Products
 	best = NewModel("λ tuned", runs.Unknown(), s.best.Penalties)
 	best.Y, best.Phi, best.FoundBy = s.best.Y, s.Best.Loss, FoundByStructures
+	if s.Best.Lasso != nil {
+		best.Name, best.FoundBy = s.Best.Name, FoundByPath
+	}
 	for _, st := range s.List {
 		best.Steps += st.Products
 	}
@@ -345,6 +352,9 @@ func (s *Structures) KeepsOne() bool { return s.Best == s.List[0] }
 
 // Note tells the best structure, and what it gave. It begins with what, such as "The tuned λ is".
 func (s *Structures) Note(what string) string {
+	if s.Best.Lasso != nil {
+		return s.lassoNote()
+	}
 	note := fmt.Sprintf("%s %s, of %d structures of penalties the one whose loss on rows that its models have not "+
 		"seen is least, %.4g", what, s.Best.Name, len(s.List), float64(s.Best.Loss))
 	if !s.KeepsOne() {
@@ -368,10 +378,15 @@ func (s *Structures) Summaries(keeps bool) (all []runs.Structure) {
 
 // Refit returns the best structure's model of other examples, of which there are times as many as
 // parts have together, with log-penalties beside the rows of a part. all is the problem of the
-// linear model on them.
-func (s *Structures) Refit(ctx context.Context, all train.Problem, times float64) (train.Fit, error) {
+// linear model on them, of shards.
+func (s *Structures) Refit(ctx context.Context, all train.Problem, shards []data.Shard, times float64) (train.Fit,
+	error) {
 	f := *s.fit
 	f.ctx = ctx
+	if s.Best.Lasso != nil {
+		w, err := f.wholeLasso(s.Best, all, shards, s.best.Y)
+		return train.Fit{X: w.Penalties, Y: w.Y}, err
+	}
 	f.all, f.trainShare = newSolver(all), f.trainShare/times
 	w, err := f.whole(s.Best)
 	return train.Fit{X: w.Penalties, Y: w.Y}, err

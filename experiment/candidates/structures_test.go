@@ -307,7 +307,7 @@ func TestStructuresRefit(t *testing.T) {
 	f := crossFitted(sparse(d, 2), 1, 60, 3)
 	s := testkit.Get(f.Structures(t.Context(), 0))
 	_, best := testkit.Get2(s.Models(t.Context()))
-	again := testkit.Get(s.Refit(t.Context(), f.All, 1))
+	again := testkit.Get(s.Refit(t.Context(), f.All, nil, 1))
 	for j, x := range again.X {
 		if !(math.Abs(x-best.X[j]) <= 1e-1) { // twice the logarithm of a weight
 			t.Errorf("of the same examples log-penalty %d is %g, want %g", j, x, best.X[j])
@@ -322,7 +322,7 @@ func TestStructuresRefit(t *testing.T) {
 	s.Best = s.List[0]
 	x := slices.Repeat([]float64{s.List[0].Strength + math.Log((1-1.0/3)/2)}, d)
 	twice := testkit.Get(f.All.Solver().Lower(t.Context(), x, nil, 1e-10))
-	for j, got := range testkit.Get(s.Refit(t.Context(), f.All, 2)).Y {
+	for j, got := range testkit.Get(s.Refit(t.Context(), f.All, nil, 2)).Y {
 		if !(math.Abs(got-twice.Y[j]) <= 1e-2) {
 			t.Errorf("of twice the examples weight %d is %g, want %g", j, got, twice.Y[j])
 		}
@@ -339,7 +339,7 @@ func TestStructuresAreKept(t *testing.T) {
 	of := func(s *candidates.Structures) string {
 		one, best := testkit.Get2(s.Models(t.Context()))
 		return fmt.Sprint(s.Note(""), s.Summaries(true), s.Tried, s.Penalties(), s.CrossFitted(), s.CrossFittedOne(),
-			one.Fit(), one.Model, best.Fit(), best.Model, testkit.Get(s.Refit(t.Context(), f.All, 2)),
+			one.Fit(), one.Model, best.Fit(), best.Model, testkit.Get(s.Refit(t.Context(), f.All, nil, 2)),
 			string(testkit.Get(s.Encode())))
 	}
 	if want, got := of(s), of(again); got != want {

@@ -16,6 +16,8 @@ var (
 	steps         = Range{1, 60}  // of Newton's method, of an exact solution
 	losses        = Range{1, 700} // where they no longer fall but for their round-off
 	strengths     = Range{3, 25}  // of a structure of penalties
+	lassoSteps    = Range{1, 100}
+	lassoProducts = Range{0, 3000}
 	descentSteps  = Range{1, candidates.MostProducts}
 	descentLosses = Range{0, 4 * candidates.MostProducts}
 )
@@ -127,6 +129,10 @@ func (l listing) addStructures() {
 	if l.Ending.Levels {
 		n.Most, wholes.Most = 2*n.Most, 2*wholes.Most
 	}
+	if l.Ending.Scales > 0 {
+		n = exactly(2) // without a feature, and one penalty
+		l.addLasso()
+	}
 	tried := n.Times(strengths)
 	parts := l
 	parts.q, parts.suffix, parts.lower = l.Ending.Parts, ", all folds", true
@@ -137,6 +143,31 @@ func (l listing) addStructures() {
 	rows.q, rows.suffix = l.Ending.Model, ", all rows"
 	rows.addSolutions(wholes.Times(exactly(l.Ending.Solves)))
 	l.addNetworks()
+}
+
+// addLasso lists what a lasso sends: of all folds at each λ of a path and of a search, and of all
+// rows at the chosen one.
+func (l listing) addLasso() {
+	folds, ends := l.Ending.Parts/l.Ending.Model, l.Ending.Solves
+	for _, of := range []struct {
+		suffix string
+		q      int
+		times  Range
+		parts  int
+	}{{", lasso, all folds", l.Ending.Parts, Range{3, candidates.MostLassoSolutions}, folds},
+		{", lasso, all rows", l.Ending.Model, exactly(2 * ends), 1}} {
+		one := l
+		one.suffix = of.suffix
+		one.addSum("means and squares of features", candidates.ScaleNumbers(of.parts, l.Ending.Scales), network.Float64,
+			exactly(max(1, ends/2)))
+		one.addSum("gradients", of.q, network.Float64, of.times.Times(lassoSteps))
+		one.addSum("products with the Hessian", of.q, network.Float64, of.times.Times(lassoProducts))
+		if of.parts > 1 {
+			one.addSum("validation gradients", of.q, network.Float64, Range{1, candidates.MostLassoSlopes})
+			one.addSum("losses of the rows that a model has not seen, squares, wrong classes",
+				candidates.JudgedNumbers, network.Float64, of.times)
+		}
+	}
 }
 
 // addNetworks lists what the choice among networks sends, not all of which need be tried: each is

@@ -42,6 +42,8 @@ type Ending struct {
 	Levels bool
 	// Networks are lengths of the y of networks with which the best structure is compared.
 	Networks []int
+	// Scales is the number of features, where a lasso is found beside one penalty; else 0.
+	Scales int
 }
 
 // A Plan is what a run will send, before it is run.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"dsbo/internal/num"
 	"dsbo/internal/wording"
@@ -69,6 +70,7 @@ func newCoefficients(p tableProblem, a runs.Assessment) *coefficients {
 			"is on none by mistake in 95 %% of runs.%s", scale.step, scale.none, effectRows(told), chosen,
 			notSquared(p))
 	}
+	c.Intro = lassoText(a.Lasso) + c.Intro
 	if told.ByChance() {
 		c.Folded = fmt.Sprintf("No feature counts beyond chance (p = %.2g)", told.NoFeature)
 	}
@@ -80,6 +82,27 @@ func newCoefficients(p tableProblem, a runs.Assessment) *coefficients {
 		scale.part + ", chance taken off."
 	return c
 }
+
+// lassoText says which features a lasso has, and why its weights have no intervals; "" of another
+// model.
+func lassoText(l *runs.KeptFeatures) string {
+	if l == nil {
+		return ""
+	}
+	kept := ""
+	if len(l.Names) > 0 {
+		kept = ", " + strings.Join(l.Names[:min(len(l.Names), mostKeptNames)], ", ")
+	}
+	if len(l.Names) > mostKeptNames {
+		kept += " and others (lambda.csv)"
+	}
+	return fmt.Sprintf("The model that predicts has %d of %d features%s. Its weights have no intervals: the rows "+
+		"that they are of have chosen which are not 0, and a feature left out may count all the same. ", len(l.Names),
+		l.Of, kept)
+}
+
+// mostKeptNames is how many features of a lasso are named.
+const mostKeptNames = 30
 
 // effectRows says by how many rows, and events, effects are estimated.
 func effectRows(told *runs.Effects) string {

@@ -50,6 +50,12 @@ func TestCoefficients(t *testing.T) {
 			t.Errorf("%q must have in it %q", c.Intro, part)
 		}
 	}
+	a.Lasso = &runs.KeptFeatures{Names: []string{"age", "sex=m"}, Of: 7}
+	if got := newCoefficients(p, a).Intro; !strings.HasPrefix(got, "The model that predicts has 2 of 7 features, age, "+
+		"sex=m. Its weights have no intervals") || !strings.HasSuffix(got, c.Intro) {
+		t.Errorf("of a lasso: %q", got)
+	}
+	a.Lasso = nil
 	a.Effects.NoFeature, a.Effects.Of, p.Loss = .06, 3, "huber"
 	if c = newCoefficients(p, a); c.Folded != "No feature counts beyond chance (p = 0.06)" ||
 		strings.Contains(c.Intro, "chosen among") || !strings.Contains(c.Intro, "Huber") {

@@ -112,7 +112,8 @@ func (t judge) validators() ([]*modelfile.Model, error) {
 	one, ok := t.m.(models.Linear)
 	var parts []*modelfile.Model
 	for _, y := range t.run.Parts {
-		part, err := modelfile.New(t.prepared.Recipe, t.run.Network, y, t.made.Origin)
+		of, _ := t.m.(models.Layered)
+		part, err := modelfile.New(t.prepared.Recipe, of, y, t.made.Origin)
 		if err != nil {
 			return nil, err
 		}

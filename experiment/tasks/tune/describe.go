@@ -25,16 +25,20 @@ func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string)
 		e := t.prepared.Events
 		what = fmt.Sprintf("the time until an event (%s)", wording.Count(int(e[0]+e[1]+e[2]), "event"))
 	}
-	return map[string]any{
-			"model": t.taken, "target": r.Target.Name, "task": r.Target.Kind, "classes": r.Target.Classes,
-			"event": t.event, "ties": t.ties,
-			"features":        task.Features,
-			"features_sha256": digestOf(t.layering(layersOf(m)).names), "penalty": t.shared, "loss": t.loss,
-			"blocks":  digestOf(append(t.blocks.Names, fmt.Sprint(t.blocks.Of))),
-			"balance": t.balance, "train": rows[0], "val": rows[1], "test": rows[2],
-		}, fmt.Sprintf("%s, %s of %s; %s; %s with %d training, %d validation and %s together",
-			r.Target.Name, what, wording.Count(task.Features, "feature"), describeModel(m, t),
-			wording.Count(t.sites, "site"), rows[0], rows[1], wording.Count(rows[2], "test row"))
+	settings := map[string]any{
+		"model": t.taken, "target": r.Target.Name, "task": r.Target.Kind, "classes": r.Target.Classes,
+		"event": t.event, "ties": t.ties,
+		"features":        task.Features,
+		"features_sha256": digestOf(t.layering(layersOf(m)).names), "penalty": t.shared, "loss": t.loss,
+		"blocks":  digestOf(append(t.blocks.Names, fmt.Sprint(t.blocks.Of))),
+		"balance": t.balance, "train": rows[0], "val": rows[1], "test": rows[2],
+	}
+	if wantsLasso(t) {
+		settings["l1_ratio"], settings["lambda"] = t.lasso.ratio, t.lasso.lambda
+	}
+	return settings, fmt.Sprintf("%s, %s of %s; %s; %s with %d training, %d validation and %s together",
+		r.Target.Name, what, wording.Count(task.Features, "feature"), describeModel(m, t),
+		wording.Count(t.sites, "site"), rows[0], rows[1], wording.Count(rows[2], "test row"))
 }
 
 // describeModel describes the model of Load for people, with the penalties that it has in the end.
@@ -47,8 +51,12 @@ func describeModel(m models.Model, t *tune) string {
 	if t.shared == auto {
 		p = folds.Of.Features
 	}
-	text := fmt.Sprintf("linear with %s and %s, in %d folds", wording.Count(q/folds.Count, "weight"),
-		wording.Count(p, "penalty"), folds.Count)
+	penalties := wording.Count(p, "penalty")
+	if wantsLasso(t) {
+		penalties = "the penalty " + t.penalty
+	}
+	text := fmt.Sprintf("linear with %s and %s, in %d folds", wording.Count(q/folds.Count, "weight"), penalties,
+		folds.Count)
 	if t.taken == auto {
 		text += ", or a network of hidden units " + strings.Join(t.hidden.Sizes(), " or ")
 	}

@@ -36,6 +36,7 @@ func TestRefit(t *testing.T) {
 		"structures":           {"-target=ill", 0},
 		"groups":               {"-target=cost -group=body=age,colour=colour", 0},
 		"one penalty, folds":   {"-target=visits -task=count -penalty=one", 0},
+		"lasso":                {"-target=cost -penalty=l1", 0},
 		"no folds, balanced":   {"-target=ill -folds=0 -balance", 0},
 		"few test rows":        {"-target=cost -split=0.5:0.48:0.02", 0.1},
 		"few, features' folds": {"-target=cost -split=0.5:0.48:0.02 -penalty=feature", 0.1},
@@ -216,6 +217,9 @@ func TestTunePlan(t *testing.T) {
 		"feature":    {"-target=ill -folds=2 -penalty=feature", atEnd},
 		"levels":     {"-target=ill -folds=2 -model=linear -site-effects=intercept", atEnd},
 		"auto":       {"-target=cost -folds=2 -site-effects=auto", atEnd},
+		"lasso":      {"-target=cost -alone=false -folds=2 -penalty=l1", []string{atEnd[0], atEnd[2]}},
+		"elastic":    {"-target=ill -folds=2 -penalty=elastic -lambda=1se -cost=yes=5", atEnd},
+		"unrefitted": {"-target=visits -task=count -folds=2 -penalty=elastic -l1-ratio=auto -refit=none", atEnd},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := experimenttest.TestPlan(t, tune.Task(), c.flags, data, "-K=3")

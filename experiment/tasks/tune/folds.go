@@ -34,11 +34,15 @@ func (t *tune) foldCount(private bool) (count, rows int, err error) {
 		return 0, 0, dsbo.ConfigErrorf("-dp-epsilon must not be given with -site-effects intercept: a level of few " +
 			"rows is not hidden by noise for one")
 	}
+	if private && wantsLasso(t) {
+		return 0, 0, dsbo.ConfigErrorf("-penalty must be another one with -dp-epsilon than %s, whose path of exact "+
+			"solutions has no noise", t.penalty)
+	}
 	if t.model == auto && (t.folds == "0" || private) {
 		return 0, 0, dsbo.ConfigErrorf("-model must be linear or mlp without -folds, and with differential " +
 			"privacy: auto is a choice by folds")
 	}
-	if t.folds == auto && t.model == auto {
+	if t.folds == auto && (t.model == auto || wantsLasso(t)) {
 		return autoFolds, 0, nil
 	}
 	if t.folds == auto {
@@ -248,12 +252,12 @@ const leastToldGain = 0.0005
 // that open, and where features have a penalty each it starts there, unless -from says where.
 func (t *tune) crossFit() *experiment.CrossFit {
 	first := t.shared == perFeature && t.prepared.Folds > 0 && t.center == nil
-	if t.shared != auto && !first {
+	if t.shared != auto && !first && !wantsLasso(t) {
 		return nil
 	}
 	_, squares := t.outputLoss(t.prepared.Recipe.Target.Kind).(models.Squared)
 	c := &experiment.CrossFit{All: t.unfolded(), Blocks: t.blocks, Variance: squares, Networks: t.networks(),
-		Levels: t.levels}
+		Levels: t.levels, Lasso: wantedLasso(t)}
 	if first {
 		c.Begin = func(lambda []float64) (models.Model, error) { // the prior is around the start
 			t.center = lambda

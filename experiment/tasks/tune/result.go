@@ -97,7 +97,7 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 	if err := (judge{t, made, m, y, f, own}).keepBaseline(assessment); err != nil || !f.Writes {
 		return err
 	}
-	if err := f.Folder.WriteLambdaTable(t.penaltyTable(layered, f.X, y)); err != nil {
+	if err := tellPenalties(t, f, assessment, t.penaltyTable(layered, f.X, y)); err != nil {
 		return err
 	}
 	if err := writeModels(own, made, f.Folder); err != nil {
@@ -136,7 +136,7 @@ func (t *tune) Ending() (e plan.Ending) {
 	if t.prepared.Folds > 0 {
 		e.Solves++
 	}
-	if t.cost.class != "" && n > 0 {
+	if t.cost.class != "" && n > 0 && !wantsLasso(t) {
 		e.Solves += t.prepared.Folds // at once, with a vector for each
 	}
 	if t.refits() {
@@ -148,6 +148,9 @@ func (t *tune) Ending() (e plan.Ending) {
 	if c := t.crossFit(); c != nil {
 		e.Before, e.Levels = c.Begin != nil, c.Levels.Rows > 0
 		_, e.Parts = t.inFolds(m).Dims()
+		if c.Lasso != nil {
+			e.Scales = len(t.prepared.Recipe.Features())
+		}
 		for _, n := range t.networks() {
 			_, q := n.Dims()
 			e.Networks = append(e.Networks, q)
@@ -231,8 +234,11 @@ func (t *tune) penaltyTable(m models.Layered, x, y []float64) []runs.Penalty {
 	largest := math.Sqrt(slices.Max(squares))
 	var all []runs.Penalty
 	for k, name := range l.names {
-		size := math.Sqrt(squares[k])
-		all = append(all, runs.Penalty{Name: name, Lambda: x[k], Norm: size, Kept: size > negligible*largest})
+		size, least := math.Sqrt(squares[k]), negligible*largest
+		if wantsLasso(t) {
+			least = 0
+		}
+		all = append(all, runs.Penalty{Name: name, Lambda: x[k], Norm: size, Kept: size > least})
 	}
 	return all
 }

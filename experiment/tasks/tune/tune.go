@@ -55,6 +55,7 @@ type tune struct {
 	model, penalty        string             // by name; model "": open
 	taken                 string             // the model that is taken, which is model but where that is open
 	shared                string             // the penalty that is taken, which is penalty but for auto; "" before Load
+	lasso                 lassoFlags         // of -penalty l1 and elastic
 	hidden                tasks.Hidden       // sizes of hidden layers
 	event                 string             // column of events, and perhaps the word for one
 	ties                  string             // rule for tied events
@@ -115,6 +116,7 @@ func (t *tune) Flags(f *flag.FlagSet) {
 		"`kind` of the target: classification, regression, count, or survival, times until an -event; auto takes "+
 			"words, and whole numbers of at most 20 values, for classes")
 	addSurvivalFlags(f, t)
+	t.lasso.addFlags(f)
 	f.StringVar(&t.loss, "loss", squared, "`loss` of a regression: squared, or huber, which outliers pull less")
 	f.StringVar(&t.model, "model", "", "`name` of the model: linear; mlp, a network; auto, the best of both by folds "+
 		"(default: auto with 10 rows a feature, up to 10⁶ numbers, no -penalty, -folds, -group, -from; else linear)")
@@ -123,10 +125,7 @@ func (t *tune) Flags(f *flag.FlagSet) {
 		"`what` has a penalty of its own: feature; group, all features of one column; layer; or one for all; auto: "+
 			"with folds, the structure by which penalties differ from feature to feature, such as by the size of its "+
 			"weight, whose cross-fitted loss is least; without, feature where there are 4 training and validation "+
-			"rows of all sites for each feature, else one")
-	f.IntVar(&t.rare, "rare", 10,
-		"a word that is in fewer training `rows` of all sites together is one of the rare ones, which share a "+
-			"feature; so is one that no site has in 5 training rows")
+			"rows of all sites for each feature, else one; l1 or elastic: a lasso or an elastic net")
 	f.StringVar(&t.rareClasses, "rare-classes", "",
 		"`what` becomes of rows whose class no site has in 5 rows, so that its name does not leave: merge, one class "+
 			"of all of them; or drop, they are left out (default: they are an error)")
@@ -163,6 +162,9 @@ func (t *tune) Flags(f *flag.FlagSet) {
 func (t *tune) addReadingFlags(f *flag.FlagSet) {
 	f.StringVar(&t.siteEffects, "site-effects", "off",
 		"whether each site has a `level` of its own, which does not leave it: intercept; off; or auto, by folds")
+	f.IntVar(&t.rare, "rare", 10,
+		"a word that is in fewer training `rows` of all sites together is one of the rare ones, which share a "+
+			"feature; so is one that no site has in 5 training rows")
 	f.BoolVar(&t.balance, "balance", false, "give all classes the same weight in training and validation")
 	f.Var(&t.missing, "missing",
 		"`what` takes the place of missing values: mean, with a feature that says where; or refuse, which makes "+
@@ -200,7 +202,7 @@ func (t *tune) Check() error {
 		{"ties", t.ties, []string{efron, breslow}},
 		{"loss", t.loss, []string{squared, huber}},
 		{"model", cmp.Or(t.model, linear), []string{linear, network, auto}},
-		{"penalty", t.penalty, []string{auto, perFeature, "group", "layer", onePenalty}},
+		{"penalty", t.penalty, []string{auto, perFeature, "group", "layer", onePenalty, lasso, elastic}},
 		{"refit", t.refit, []string{auto, allRows, "none"}},
 		{"site-effects", t.siteEffects, []string{"off", intercept, auto}},
 		{"dates", cmp.Or(t.dates, "dmy"), []string{"dmy", "mdy"}},
@@ -236,6 +238,9 @@ func (t *tune) Check() error {
 		return dsbo.ConfigErrorf("-penalty must be auto with -model auto; it is %s", t.penalty)
 	}
 	if err := checkSurvival(t); err != nil {
+		return err
+	}
+	if err := checkLasso(t); err != nil {
 		return err
 	}
 	if err := checkLevels(t); err != nil {
@@ -353,7 +358,7 @@ func (t *tune) penalties(r features.Recipe) models.Penalties {
 		return models.PerGroup{Of: r.Groups()}
 	case "layer":
 		return models.PerLayer{}
-	case onePenalty, auto: // by which structures begin
+	case onePenalty, auto, lasso, elastic: // by which structures begin
 		return models.OnePenalty{}
 	}
 	return models.PerFeature{}

@@ -99,6 +99,7 @@ func TestTune(t *testing.T) {
 		"balanced":   "-target=ill -balance -penalty=group -folds=2",
 		"regression": "-target=cost -drop=ill -loss=huber -weight=visits -folds=2",
 		"counts":     "-target=visits -task=count -features=age,colour -penalty=one -folds=2",
+		"lasso":      "-target=ill -drop=cost,visits -penalty=elastic -folds=2",
 		"network":    "-target=ill -model=mlp -hidden=4 -penalty=layer",
 	} {
 		t.Run(name, func(t *testing.T) {

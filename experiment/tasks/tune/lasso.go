@@ -1,0 +1,120 @@
+package tune
+
+import (
+	"bytes"
+	"encoding/csv"
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"dsbo"
+	"dsbo/experiment"
+	"dsbo/experiment/candidates"
+	"dsbo/runs"
+	"dsbo/tables/features"
+)
+
+// Values of -penalty, and of -lambda.
+const (
+	lasso    = "l1"
+	elastic  = "elastic"
+	leastOne = "min"
+	oneError = "1se"
+)
+
+// lassoFlags are the flags of a lasso or an elastic net.
+type lassoFlags struct {
+	ratio  string // α, or auto
+	lambda string // rule for λ
+}
+
+func (l *lassoFlags) addFlags(f *flag.FlagSet) {
+	f.StringVar(&l.ratio, "l1-ratio", "0.5", "`α` of -penalty elastic, λ(α Σ|w| + (1−α)/2 Σw²) with w in deviations "+
+		"of the features: above 0, below 1; auto: tuned with λ by the hypergradient")
+	f.StringVar(&l.lambda, "lambda", leastOne, "`λ` of -penalty l1 and elastic: min, of the least cross-fitted loss; "+
+		"or 1se, the largest within a standard error of it")
+}
+
+// wantsLasso reports whether the flags ask for a lasso or an elastic net.
+func wantsLasso(t *tune) bool { return t.penalty == lasso || t.penalty == elastic }
+
+// wantedLasso returns what is asked of it; nil: none is asked for.
+func wantedLasso(t *tune) *candidates.Lasso {
+	if !wantsLasso(t) {
+		return nil
+	}
+	l := &candidates.Lasso{Ratio: 1, OneError: t.lasso.lambda == oneError}
+	if t.penalty == elastic {
+		l.Ratio, _ = strconv.ParseFloat(t.lasso.ratio, 64) // which Check has read; 0 of auto
+	}
+	return l
+}
+
+// checkLasso checks the flags.
+func checkLasso(t *tune) error {
+	if !wantsLasso(t) {
+		if t.lasso != (lassoFlags{"0.5", leastOne}) {
+			return dsbo.ConfigErrorf("-l1-ratio and -lambda must come with -penalty l1 or elastic; -penalty is %s",
+				t.penalty)
+		}
+		return nil
+	}
+	ratio, err := strconv.ParseFloat(t.lasso.ratio, 64)
+	switch {
+	case t.penalty == lasso && t.lasso.ratio != "0.5":
+		return dsbo.ConfigErrorf("-l1-ratio must come with -penalty elastic; that of l1 is 1")
+	case t.lasso.ratio != auto && !(err == nil && ratio > 0 && ratio < 1):
+		return dsbo.ConfigErrorf("-l1-ratio must be auto, or above 0 and below 1; it is %s", t.lasso.ratio)
+	case t.lasso.lambda != leastOne && t.lasso.lambda != oneError:
+		return dsbo.ConfigErrorf("-lambda must be min or 1se; it is %s", t.lasso.lambda)
+	case t.model != "" && t.model != linear:
+		return dsbo.ConfigErrorf("-model must be linear with -penalty %s; it is %s", t.penalty, t.model)
+	case t.folds == "0":
+		return dsbo.ConfigErrorf("-folds must be 2 to 100 with -penalty %s, whose λ they choose; it is 0", t.penalty)
+	case t.from != "":
+		return dsbo.ConfigErrorf("-from must be left out with -penalty %s, whose path begins with no weight at all",
+			t.penalty)
+	}
+	return nil
+}
+
+// keepsLasso reports whether a run has kept a lasso or an elastic net.
+func keepsLasso(s runs.Summary) bool {
+	for _, one := range s.Structures {
+		if one.Kept && one.Lasso != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// tellPenalties writes λ by name; of a lasso also the path, in glmnet's λ, and it tells which
+// features the kept model has.
+func tellPenalties(t *tune, f experiment.FinishedRun, a *runs.Assessment, all []runs.Penalty) error {
+	if err := f.Folder.WriteLambdaTable(all); err != nil || f.Lasso == nil {
+		return err
+	}
+	unit, l, target := 1.0, f.Lasso, t.prepared.Recipe.Target
+	if target.Kind == features.Value {
+		unit = target.Deviation
+	}
+	told := &runs.KeptFeatures{Of: l.Of, Lambda: float64(l.Lambda * unit), Ratio: l.Ratio}
+	for _, p := range all {
+		if p.Kept {
+			told.Names = append(told.Names, p.Name)
+		}
+	}
+	a.Lasso = told
+	f.Note("The kept model has %d of %d features (lambda.csv); glmnet's lambda is %.6g, its alpha %.4g.",
+		len(told.Names), told.Of, told.Lambda, told.Ratio)
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	_ = w.Write([]string{"lambda", "loss", "error", "nonzero"}) // a buffer takes all
+	for _, at := range l.Path {
+		_ = w.Write(strings.Fields(fmt.Sprintf("%.10g %.10g %.10g %.4g", at.Lambda*unit, float64(at.Loss),
+			float64(at.Error), at.Nonzero)))
+	}
+	w.Flush()
+	return f.Folder.WriteFile(runs.PathFile, text.Bytes())
+}

@@ -1,0 +1,81 @@
+package tune_test
+
+import (
+	"encoding/csv"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+	"dsbo/tables/modelfile"
+)
+
+// TestLasso: a run keeps the lasso that is asked for, whatever one penalty gives, and its folder
+// tells λ, the features that have a weight, and the path.
+func TestLasso(t *testing.T) {
+	out := runs.Folder(t.TempDir())
+	s := tuned(t, out, "-data="+writeSites(t, t.TempDir(), 3), "-target=cost", "-penalty=l1", "-K=2", "-folds=2",
+		"-alone=false")
+	last := s.Structures[len(s.Structures)-1]
+	if last.Name != "lasso" || !last.Kept || last.Lasso == nil || last.Lasso.Ratio != 1 {
+		t.Fatalf("%+v", s.Structures)
+	}
+	made := testkit.Get(modelfile.Read(out.Path(runs.ModelFile)))
+	a := testkit.Get(out.ReadAssessment())
+	var kept, listed []string
+	for j, f := range made.Recipe().Features() {
+		if made.Layers[0].Weights[j] != 0 {
+			kept = append(kept, f.Name)
+		}
+	}
+	for _, p := range testkit.Get(out.ReadLambdaTable()) {
+		if p.Kept {
+			listed = append(listed, p.Name)
+		}
+	}
+	want := strings.Join(kept, ", ")
+	if strings.Join(a.Lasso.Names, ", ") != want || strings.Join(listed, ", ") != want ||
+		last.Lasso.Nonzero != len(kept) {
+		t.Errorf("%q are told, %q listed, %d counted; %q have a weight", a.Lasso.Names, listed, last.Lasso.Nonzero,
+			kept)
+	}
+	f := testkit.Get(os.Open(out.Path(runs.PathFile)))
+	defer f.Close()
+	rows := testkit.Get(csv.NewReader(f).ReadAll())
+	if len(rows) != 1+len(last.Lasso.Path) || rows[1][3] != "0" {
+		t.Errorf("path.csv has %d lines, and begins with %v", len(rows), rows[1])
+	}
+	err := runTask(t, runs.Folder(t.TempDir()), "-data="+writeSites(t, t.TempDir(), 3), "-target=cost",
+		"-from="+string(out))
+	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-from") {
+		t.Errorf("-from a lasso: %v", err)
+	}
+}
+
+// TestLassoFlags: what does not fit a lasso is refused by name.
+func TestLassoFlags(t *testing.T) {
+	for flags, names := range map[string]string{
+		"-l1-ratio=0.3":                   "-penalty",
+		"-penalty=auto -lambda=1se":       "-penalty",
+		"-penalty=l1 -l1-ratio=0.3":       "-l1-ratio",
+		"-penalty=elastic -l1-ratio=1":    "-l1-ratio",
+		"-penalty=elastic -l1-ratio=half": "-l1-ratio",
+		"-penalty=l1 -lambda=max":         "-lambda",
+		"-penalty=l1 -model=mlp":          "-model",
+		"-penalty=l1 -model=auto":         "-penalty",
+		"-penalty=l1 -folds=0":            "-folds",
+		"-penalty=l1 -from=x":             "-from",
+		"-penalty=l1 -group=a=b":          "-group",
+		"-penalty=elastic -dp-epsilon=8":  "-dp-epsilon",
+		"-penalty=lasso":                  "-penalty",
+	} {
+		data := "-data=" + writeSites(t, t.TempDir(), 3)
+		err := runTask(t, runs.Folder(t.TempDir()), append(strings.Fields(flags), data, "-target=ill")...)
+		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), names) {
+			t.Errorf("%s: error %v; it must name %s", flags, err, names)
+		}
+	}
+}

@@ -1,0 +1,347 @@
+package linalg
+
+import "math"
+
+// An L1 is a convex problem of blocks that do not depend on each other, and have equal lengths,
+//
+//	min_u  Σ_k s_k(u_k) + Σ_j τ_j |u_j|
+//
+// known by gradients and products with the Hessian of s, each of all blocks at once. τ_j = 0 leaves
+// an entry free, and +Inf holds it at 0.
+//
+// Newton's method minimizes a quadratic model of each block, by steps of conjugate gradients among
+// the entries that are not 0, and proximal steps where these would change their signs or others
+// weigh more (Byrd, Nocedal, Oztoprak: "An inexact successive quadratic approximation method for
+// L-1 regularized optimization", Math. Program. 2016; Dostál's proportioning). Blocks have steps of
+// their own, which share the products. A step is shortened until the slope at its end is small: no
+// values are needed.
+type L1 struct {
+	Blocks     int
+	Thresholds []float64 // τ, of all blocks
+	Gradient   func(dst, u []float64) error
+	Product    func(dst, u, v []float64) error // of the Hessian at u and v
+
+	Gradients, Products int // taken so far
+
+	curvature []float64 // of each block, the largest seen along a step
+}
+
+// Bounds of the steps of a solution, and of the products of each.
+const (
+	mostL1Steps    = 60
+	mostL1Products = 1000
+)
+
+// Of steps: what share of its slope at the start may be left at the end, and the most and least by
+// which a longer one is shortened.
+const (
+	slopeLeft     = 0.5
+	leastShortens = 0.1
+	mostShortens  = 0.7
+)
+
+// leastGain is the share of a subgradient beyond which a step that leaves it has come to round-off,
+// if that is as small as roughestFloor of the first one.
+const (
+	leastGain     = 0.5
+	roughestFloor = 1e-6
+)
+
+// Solve moves u to the minimum, from where it is: until in each block no subgradient is longer
+// than tol. It returns the gradient of s there, and whether all blocks have come there, or as near
+// as round-off lets them.
+func (p *L1) Solve(u []float64, tol float64) (gradient []float64, converged bool, err error) {
+	n := len(u)
+	gradient, z, r := make([]float64, n), make([]float64, n), make([]float64, n)
+	if err := p.gradient(gradient, u); err != nil {
+		return nil, false, err
+	}
+	first, last := p.norms(u, gradient), make([]float64, p.Blocks)
+	Fill(last, math.Inf(1))
+	for range mostL1Steps {
+		norms, left, ended := p.norms(u, gradient), make([]float64, p.Blocks), true
+		for k, norm := range norms {
+			floor := norm >= leastGain*last[k] && norm <= roughestFloor*first[k]
+			if left[k] = math.Inf(1); !(norm <= tol || floor) {
+				left[k], ended = max(norm*min(0.1, math.Sqrt(norm/first[k])), tol/2), false
+			}
+			last[k] = norm
+		}
+		if ended {
+			return gradient, true, nil
+		}
+		copy(z, u)
+		copy(r, gradient)
+		if err := p.quadratic(u, z, r, p.Thresholds, left); err != nil {
+			return nil, false, err
+		}
+		if moved, err := p.step(u, z, gradient); err != nil || !moved {
+			return gradient, false, err
+		}
+	}
+	return gradient, false, nil
+}
+
+// SolveFree returns v of H v = b with the Hessian at u, of the entries that are free: where u is
+// not 0, or the threshold is. Elsewhere v is 0. The residual of each block is at most
+// tol of b.
+func (p *L1) SolveFree(u, b []float64, tol float64) (v []float64, err error) {
+	v, r, thresholds, left := make([]float64, len(u)), make([]float64, len(u)), make([]float64, len(u)),
+		make([]float64, p.Blocks)
+	Scale(r, -1, b)
+	for j, at := range u {
+		if at == 0 && p.Thresholds[j] > 0 {
+			thresholds[j] = math.Inf(1)
+		}
+	}
+	m := len(u) / p.Blocks
+	for k := range left {
+		left[k] = tol * Norm(b[k*m:][:m])
+	}
+	return v, p.quadratic(u, v, r, thresholds, left)
+}
+
+// gradient counts.
+func (p *L1) gradient(dst, u []float64) error {
+	p.Gradients++
+	return p.Gradient(dst, u)
+}
+
+// norms returns the length of the shortest subgradient of each block.
+func (p *L1) norms(u, gradient []float64) []float64 {
+	all := make([]float64, p.Blocks)
+	for k := range all {
+		b := p.block(k, u, gradient, p.Thresholds)
+		free, zero := b.subgradients()
+		all[k] = math.Sqrt(free + zero)
+	}
+	return all
+}
+
+// step moves each block of u towards z, as far as its slope allows, and finds the gradient there.
+func (p *L1) step(u, z, gradient []float64) (moved bool, err error) {
+	n, m := len(u), len(u)/p.Blocks
+	d, trial, after := make([]float64, n), make([]float64, n), make([]float64, n)
+	Sub(d, z, u)
+	copy(trial, z)
+	shares, slopes := make([]float64, p.Blocks), make([]float64, p.Blocks)
+	for k := range shares {
+		at := k * m
+		shares[k], slopes[k] = 1, slopeAlong(u[at:][:m], d[at:][:m], gradient[at:][:m], p.Thresholds[at:][:m])
+	}
+	for short := true; short; {
+		if err := p.gradient(after, trial); err != nil {
+			return false, err
+		}
+		short = false
+		for k, t := range shares {
+			own := d[k*m:][:m]
+			end := -slopeAlong(trial[k*m:][:m], negative(own), after[k*m:][:m], p.Thresholds[k*m:][:m])
+			if slopes[k] >= 0 || end <= -slopeLeft*slopes[k] {
+				continue
+			}
+			cut := -slopes[k] / (end - slopes[k])
+			if !(cut >= leastShortens) { // not a number, too
+				cut = leastShortens
+			}
+			if shares[k] = t * min(cut, mostShortens); shares[k] < roughestFloor {
+				return false, nil
+			}
+			short = true
+			Comb(trial[k*m:][:m], 1, u[k*m:][:m], shares[k], own)
+		}
+	}
+	copy(u, trial)
+	copy(gradient, after)
+	return true, nil
+}
+
+// negative returns −v.
+func negative(v []float64) []float64 {
+	w := make([]float64, len(v))
+	Scale(w, -1, v)
+	return w
+}
+
+// slopeAlong returns the slope of a block's s + Σ τ|u| at u towards u + d.
+func slopeAlong(u, d, gradient, thresholds []float64) (slope float64) {
+	for j, v := range d {
+		switch {
+		case v == 0:
+			continue
+		case u[j] == 0:
+			slope += float64(thresholds[j] * math.Abs(v))
+		default:
+			slope += float64(thresholds[j] * math.Copysign(v, float64(v*u[j])))
+		}
+		slope += float64(gradient[j] * v)
+	}
+	return slope
+}
+
+// quadratic moves z to the minimum of the quadratic models of s at u, whose gradients at z are r,
+// with thresholds: until no subgradient of block k is longer than left[k].
+func (p *L1) quadratic(u, z, r, thresholds, left []float64) error {
+	if p.curvature == nil {
+		p.curvature = make([]float64, p.Blocks)
+	}
+	n, m := len(u), len(u)/p.Blocks
+	v, product, blocks := make([]float64, n), make([]float64, n), make([]*l1Block, p.Blocks)
+	for k := range blocks {
+		blocks[k] = p.block(k, z, r, thresholds)
+		blocks[k].left, blocks[k].curvature = left[k], &p.curvature[k]
+		blocks[k].way = make([]float64, m)
+	}
+	for range mostL1Products {
+		moving := false
+		for k, b := range blocks {
+			own := v[k*m:][:m]
+			if b.ended = b.ended || !b.chooseWay(); b.ended {
+				Fill(own, 0)
+				continue
+			}
+			copy(own, b.way)
+			moving = true
+		}
+		if !moving {
+			return nil
+		}
+		p.Products++
+		if err := p.Product(product, u, v); err != nil {
+			return err
+		}
+		for k, b := range blocks {
+			if !b.ended {
+				b.move(product[k*m:][:m])
+			}
+		}
+	}
+	return nil
+}
+
+// block returns block k at z.
+func (p *L1) block(k int, z, r, thresholds []float64) *l1Block {
+	m := len(z) / p.Blocks
+	return &l1Block{z: z[k*m:][:m], r: r[k*m:][:m], thresholds: thresholds[k*m:][:m]}
+}
+
+// An l1Block is the quadratic model of a block at z.
+type l1Block struct {
+	z, r, thresholds []float64 // the point, the gradient there, τ
+	left             float64   // length of a subgradient that may be left
+	curvature        *float64  // the largest seen
+	way              []float64 // of the next step
+	proximal         bool      // so is that step
+	blocked          bool      // an entry has come to 0, where conjugate gradients end
+	square           float64   // of the free subgradient before the last step of conjugate gradients; 0: they begin
+	ended            bool      // no further step is needed, or leads anywhere
+}
+
+// subgradient returns the entry of the shortest subgradient, and whether the entry of z is free.
+func (b *l1Block) subgradient(j int) (g float64, free bool) {
+	t := b.thresholds[j]
+	switch z := b.z[j]; {
+	case t == 0:
+		return b.r[j], true
+	case z == 0:
+		return softThreshold(b.r[j], t), false
+	default:
+		return b.r[j] + math.Copysign(t, z), true
+	}
+}
+
+// softThreshold returns v, nearer to 0 by t, and not beyond it.
+func softThreshold(v, t float64) float64 { return math.Copysign(max(0, math.Abs(v)-t), v) }
+
+// subgradients returns the squared lengths of the two parts of the shortest subgradient: of free
+// entries, and of those at 0.
+func (b *l1Block) subgradients() (free, zero float64) {
+	for j := range b.z {
+		if g, ok := b.subgradient(j); ok {
+			free += float64(g * g)
+		} else {
+			zero += float64(g * g)
+		}
+	}
+	return free, zero
+}
+
+// chooseWay finds the way of the next step; false: none is needed.
+func (b *l1Block) chooseWay() bool {
+	free, zero := b.subgradients()
+	if !(math.Sqrt(free+zero) > b.left) {
+		return false
+	}
+	if b.proximal = b.blocked || zero > free; b.proximal {
+		b.blocked, b.square = false, 0
+		c := *b.curvature
+		if c == 0 {
+			c = 1
+		}
+		for j, z := range b.z {
+			b.way[j] = softThreshold(z-b.r[j]/c, b.thresholds[j]/c) - z
+		}
+		return true
+	}
+	share := 0.0
+	if b.square > 0 {
+		share = free / b.square
+	}
+	for j, way := range b.way {
+		if g, ok := b.subgradient(j); ok {
+			b.way[j] = float64(share*way) - g
+		} else {
+			b.way[j] = 0
+		}
+	}
+	b.square = free
+	return true
+}
+
+// move takes the step along the way, whose product with the Hessian is known.
+func (b *l1Block) move(product []float64) {
+	bend, square := Dot(b.way, product), Dot(b.way, b.way)
+	if bend > float64(*b.curvature*square) {
+		*b.curvature = bend / square
+	}
+	share, first := 1.0, -1 // the entry that comes to 0 first
+	if b.proximal {
+		slope := Dot(b.r, b.way)
+		for j, v := range b.way {
+			if v != 0 {
+				slope += float64(b.thresholds[j] * (math.Abs(b.z[j]+v) - math.Abs(b.z[j])))
+			}
+		}
+		if !(slope < 0) {
+			b.ended = true
+			return
+		}
+		if share = 1; bend > 0 {
+			share = min(1, -slope/bend)
+		}
+	} else {
+		share = b.square / bend
+		if !(bend > 0) {
+			share = math.Inf(1)
+		}
+		for j, v := range b.way {
+			if z := b.z[j]; b.thresholds[j] > 0 && float64(z*v) < 0 && -z/v <= share {
+				share, first = -z/v, j
+			}
+		}
+		if b.blocked = first >= 0; math.IsInf(share, 1) { // flat, and without an end
+			b.ended = true
+			return
+		}
+	}
+	for j, v := range b.way {
+		at := b.z[j]
+		if b.z[j] = at + float64(share*v); b.proximal && share == 1 && v == -at {
+			b.z[j] = 0
+		}
+	}
+	if first >= 0 {
+		b.z[first] = 0
+	}
+	Axpy(b.r, share, product)
+}
