@@ -38,10 +38,7 @@ func TestBrierByRows(t *testing.T) {
 	for _, s := range sites {
 		b.AddErrors(s)
 	}
-	type edge struct {
-		rows, score, null, width float64
-		judges                   [3]bool
-	}
+	type edge struct{ rows, score, null, width float64 }
 	var all [6]edge
 	each := func(k int, f func(s JudgedSite, row int, n, w float64, event bool)) {
 		for _, s := range sites {
