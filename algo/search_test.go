@@ -97,3 +97,15 @@ func TestSearchRefuses(t *testing.T) {
 	err = (&Search{Rule: "bayes"}).Init(2, 2, 501)
 	testkit.WantError(t, "a long search", err, dsbo.ErrConfig, "K must be at most 500 with rule bayes; it is 501")
 }
+
+// TestStandardize: what is not finite counts as the largest, wherever that is.
+func TestStandardize(t *testing.T) {
+	f := []float64{9, 1, math.Inf(1), 2, math.NaN()}
+	least := standardize(f)
+	if f[2] != f[0] || f[4] != f[0] || least != f[1] || !(math.Abs(mean(f)) < 1e-15) {
+		t.Errorf("losses become %v, the least of them %g", f, least)
+	}
+	if least := standardize([]float64{math.NaN()}); least != 0 {
+		t.Errorf("no finite loss: %g, want 0", least)
+	}
+}

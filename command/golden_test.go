@@ -96,6 +96,11 @@ func TestGoldenByHand(t *testing.T) {
 		}
 		var nx, ny, nz, nr matrix
 		for i, a := range agents {
+			for j, row := range member[matrix](a, "A") {
+				if row[j] < 1 {
+					t.Errorf("agent %d: A[%d][%d] is %g; A must be at least I", i, j, j, row[j])
+				}
+			}
 			gy := plus(plus(member[matrix](a, "A").times(y[i]), -1, member[matrix](a, "B").times(x[i])), -1,
 				member[[]float64](a, "c"))
 			fy := member[matrix](a, "D").times(plus(y[i], -1, member[[]float64](a, "t")))
