@@ -3,6 +3,7 @@ package ad
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -176,6 +177,38 @@ func TestManyUnknowns(t *testing.T) {
 	for _, v := range append(g, h...) {
 		if math.IsNaN(v) {
 			t.Fatal("a derivative is NaN")
+		}
+	}
+}
+
+// TestArgMinBesideLargeTerms: a minimum comes to 1e-12 though the loss is a small difference of
+// larger terms, as where classes all but separate: it has no digits for what a last step gains.
+func TestArgMinBesideLargeTerms(t *testing.T) {
+	const rows = 100
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		logits, onehot := make([]float64, 2*rows), make([]float64, 2*rows)
+		for i := range rows {
+			s := 1.3 * r.NormFloat64()
+			logits[2*i], logits[2*i+1] = 1000-s, 1000+s
+			likely := 1
+			if s < -3 {
+				likely = 0
+			}
+			onehot[2*i+likely] = 1
+		}
+		d := testkit.Get(Differentiate(Loss{Q: 2, Build: func(_, y *Node, _ []*Node) *Node {
+			outputs := NewConst(y, "logits", rows, 2, logits)
+			in := []*Node{outputs, NewConst(y, "labels", rows, 2, onehot)}
+			level := ArgMin(func(b *Node, in []*Node) *Node {
+				at := AddRow(in[0], b)
+				loss := Scale(1./rows, Sub(SumAll(RowLogSumExp(at)), Dot(Flatten(in[1]), Flatten(at))))
+				return Add(loss, Scale(5e-4, Dot(b, b)))
+			}, Uniform(0, SumRows(outputs)), in, Solver{Tolerance: 1e-12})
+			return Dot(y, level)
+		}}))
+		if err := d.Grad(nil, make([]float64, 2), nil, []float64{1, 2}); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
 		}
 	}
 }

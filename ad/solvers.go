@@ -132,19 +132,21 @@ func (r *implicitRun) solve(z []float64) error {
 }
 
 // search writes z + t·step, for the first t of 1, ½, ¼, ... that helps, to next, and F there to
-// trial: by the loss, or else by ‖F‖, less a ten-thousandth of what the slope promises.
+// trial: by the loss, or else by ‖F‖, less a ten-thousandth of what the slope promises. Next to a
+// minimum the loss, of terms that may be larger, has no digits for what a step promises: there ‖F‖
+// decides too.
 func (r *implicitRun) search(next, trial, z, f, step []float64, loss float64) (now float64, fell bool) {
-	const roundOff = 1e-14
+	const roundOff, unseen = 1e-14, 1e-12
 	before, slope := linalg.Norm(f), linalg.Dot(f, step)
+	byLoss := r.of.loss != nil && -slope > unseen*max(1, math.Abs(loss))
 	for t := 1.; t > 1e-10; t /= 2 {
 		linalg.Comb(next, 1, z, t, step)
 		now = r.at(trial, next)
 		norm := linalg.Norm(trial)
-		switch {
-		case r.of.loss == nil:
-			fell = norm <= before-float64(1e-4*t*before)
-		default:
+		if byLoss {
 			fell = now <= loss+float64(1e-4*t*slope)+float64(roundOff*math.Abs(loss)) && norm <= math.MaxFloat64
+		} else {
+			fell = norm <= before-float64(1e-4*t*before)
 		}
 		if fell {
 			return now, true

@@ -90,7 +90,7 @@ def check_levels():
     fitted = dsbo.DsboRegressor(options=["-site-effects=auto"]).fit(X, y, sites=site)
     new, own = fitted.predict(X), fitted.predict(X, sites=site)
     assert np.mean((own - y) ** 2) < 0.2 < 2 < np.mean((new - y) ** 2)
-    assert np.allclose(fitted.predict(X, sites=site + 7), new) and abs(np.mean(own - new)) < 1e-6
+    assert np.allclose(fitted.predict(X, sites=site + 7), new) and abs(np.mean(own - new)) < 1e-4  # as y is solved for to a tolerance of Φ
     labels = np.where(y > 0, "high", "low")
     classifier = dsbo.DsboClassifier(options=["-site-effects=intercept"]).fit(X, labels, sites=site)
     assert np.mean(classifier.predict(X, sites=site) == labels) > classifier.score(X, labels) + 0.1
