@@ -87,7 +87,7 @@ func (e *ending) writeFinished(ctx context.Context) error {
 }
 
 // saveKept writes the model that the run keeps, if it is finite, and what the task makes of it.
-// Where that is not finite, a warning says so.
+// Where that does not come to an end, a note and a warning say so in place of the task's notes.
 func (e *ending) saveKept(ctx context.Context, kept *candidates.Model, final *finalist) error {
 	if kept.Y == nil {
 		return nil
@@ -99,8 +99,11 @@ func (e *ending) saveKept(ctx context.Context, kept *candidates.Model, final *fi
 	if err := e.run.writeModel(kept.X, kept.Y, shape); err != nil {
 		return err
 	}
+	notes := &e.summary.Verdict.Notes
+	before := len(*notes)
 	err := e.finishTask(ctx, kept, final)
 	if errors.Is(err, dsbo.ErrDiverged) { // what is found stays
+		*notes = append((*notes)[:before], fmt.Sprintf("There is no model to predict with: %v", err))
 		e.warnings = append(e.warnings, err.Error())
 		e.run.view.Log("warning: %v", err)
 		return nil

@@ -199,18 +199,26 @@ func TestChooseIterations(t *testing.T) {
 }
 
 // TestFinishDiverges: what a task cannot make of the kept model, as it diverges, is a warning of
-// the run, which ends well; another error is the run's.
+// the run, which ends well, and a note in place of the task's; another error is the run's.
 func TestFinishDiverges(t *testing.T) {
 	task := newTiny()
 	for kind, fails := range map[error]bool{dsbo.ErrDiverged: false, dsbo.ErrConfig: true} {
-		task.Finish = func(FinishedRun) error { return dsbo.Errorf(kind, "the model of all rows") }
+		task.Finish = func(f FinishedRun) error {
+			f.Note("The model that is kept is of all rows.")
+			return dsbo.Errorf(kind, "the model of all rows")
+		}
 		folder := filepath.Join(t.TempDir(), "run")
 		if err := runIn(t, task, folder, tinyFlags); (err != nil) != fails {
 			t.Fatalf("%v: the run ends with %v", kind, err)
 		}
-		if s := testkit.Get(runs.Folder(folder).ReadSummary()); !fails &&
-			!strings.Contains(strings.Join(s.Warnings, " "), "the model of all rows") {
+		s := testkit.Get(runs.Folder(folder).ReadSummary())
+		if !fails && !strings.Contains(strings.Join(s.Warnings, " "), "the model of all rows") {
 			t.Errorf("warnings %q", s.Warnings)
+		}
+		notes := strings.Join(s.Verdict.Notes, " ")
+		if !fails && (strings.Contains(notes, "that is kept") ||
+			!strings.Contains(notes, "There is no model to predict with: the model of all rows")) {
+			t.Errorf("notes %q", s.Verdict.Notes)
 		}
 	}
 }
