@@ -101,6 +101,5 @@ func expectedImprovement(mean, deviation float64) float64 {
 		return max(0, mean)
 	}
 	z := mean / deviation
-	density := num.Exp(-float64(z*z/2)) / math.Sqrt(2*math.Pi)
-	return float64(mean*num.NormalCDF(z)) + float64(deviation*density)
+	return float64(mean*num.NormalCDF(z)) + float64(deviation*num.NormalDensity(z))
 }

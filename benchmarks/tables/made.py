@@ -148,14 +148,16 @@ def peers(x, y, kind):
     return models
 
 
-def tune(program, folder, kind, y):
-    """The loss of the program's default on test.csv."""
+def tune(program, folder, kind, y, target="y", tables=("test.csv",)):
+    """The loss of the program's default on the rows of tables, whose targets are y."""
     program, *flags = program.split()
     flags = [f for f in flags if f != "tune"] + (["-task", "count"] if kind == "count" else [])
-    subprocess.run([program, "tune", "-data", f"{folder}/site{{agent}}.csv", "-target", "y", "-alone=false", "-report=false", "-quiet", "-force",
-                    "-out", f"{folder}/run", *flags], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    out = subprocess.run([program, "predict", "-model", f"{folder}/run", "-data", f"{folder}/test.csv"], check=True, capture_output=True, text=True).stdout
-    rows = list(csv.DictReader(out.splitlines()))
+    subprocess.run([program, "tune", "-data", f"{folder}/site{{agent}}.csv", "-target", target, "-alone=false", "-report=false", "-quiet", "-force",
+                    "-out", f"{folder}/run", *flags], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    rows = []
+    for table in tables:
+        out = subprocess.run([program, "predict", "-model", f"{folder}/run", "-data", f"{folder}/{table}"], check=True, capture_output=True, text=True).stdout
+        rows += csv.DictReader(out.splitlines())
     if kind != "class":
         return loss(kind, y, np.array([float(r["prediction"]) for r in rows]))
     names = sorted(k[2:] for k in rows[0] if k.startswith("p_"))

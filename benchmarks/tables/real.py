@@ -131,21 +131,6 @@ def more(kind):
     return {"C 1": logistic(), "l1": logistic(penalty="l1", solver="saga", tol=1e-3), "none": logistic(C=1e4)}
 
 
-def dsbo(program, folder, kind, target, judges, truth):
-    program, *flags = program.split()
-    flags = [f for f in flags if f != "tune"] + (["-task", "count"] if kind == "count" else [])
-    subprocess.run([program, "tune", "-data", f"{folder}/site{{agent}}.csv", "-target", target, "-alone=false", "-report=false", "-quiet", "-force",
-                    "-out", f"{folder}/run", *flags], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    rows = []
-    for k in range(judges):
-        out = subprocess.run([program, "predict", "-model", f"{folder}/run", "-data", f"{folder}/judge{k}.csv"], check=True, capture_output=True, text=True).stdout
-        rows += list(made.csv.DictReader(out.splitlines()))
-    if kind != "class":
-        return made.loss(kind, truth, np.array([float(r["prediction"]) for r in rows]))
-    names = sorted(k[2:] for k in rows[0] if k.startswith("p_"))
-    return made.loss(kind, truth, np.array([[float(r["p_" + c]) for c in names] for r in rows]), names)
-
-
 def measure(program, folder, name, seed):
     package, table, target, column, drop = TABLES[name]
     rng = np.random.default_rng(seed)
@@ -170,7 +155,7 @@ def measure(program, folder, name, seed):
         train[-1].to_csv(f"{at}/site{k}.csv", index=False)
     x, new = pd.concat(train), pd.concat(judge)
     y, truth = x.pop(target).to_numpy(), new.pop(target).to_numpy()
-    losses = {"dsbo": dsbo(program, at, kind, target, len(sites), truth)}
+    losses = {"dsbo": made.tune(program, at, kind, truth, target, [f"judge{k}.csv" for k in range(len(sites))])}
     f = prepare(x)
     a, b = f.fit_transform(x), f.transform(new)
     for peer, m in {**made.peers(a, y, kind), **more(kind)}.items():

@@ -117,10 +117,10 @@ func tailExcess(z float64) float64 {
 	return float64(sum * r)
 }
 
-// density returns φ(z) for z ≥ 0. What rounding took off z² is made good by the first term of its
+// NormalDensity returns φ(z). What rounding took off z² is made good by the first term of its
 // exponential.
-func density(z float64) float64 {
-	z = min(z, 1000)
+func NormalDensity(z float64) float64 {
+	z = min(math.Abs(z), 1000)
 	square := float64(z * z)
 	e := Exp(-0.5 * square)
 	return (e - float64(e*0.5*math.FMA(z, z, -square))) * (math.Sqrt2 / 2 / math.SqrtPi)
@@ -137,13 +137,13 @@ func LogNormalCDF(x float64) float64 {
 	case x < 0:
 		return -float64(0.5*x*x) - (0.5*logTwoPi + Log(InverseMills(x)))
 	}
-	return Log1p(-density(x) / (x + tailExcess(x)))
+	return Log1p(-NormalDensity(x) / (x + tailExcess(x)))
 }
 
 // NormalCDF returns Φ(x), accurate in the left tail, where it is small.
 func NormalCDF(x float64) float64 {
 	z := math.Abs(x)
-	q := density(z) / (z + tailExcess(z))
+	q := NormalDensity(z) / (z + tailExcess(z))
 	if x > 0 {
 		return 1 - q
 	}
@@ -155,7 +155,7 @@ func InverseMills(x float64) float64 {
 	if x < 0 {
 		return tailExcess(-x) - x
 	}
-	d := density(x)
+	d := NormalDensity(x)
 	return d / (1 - d/(x+tailExcess(x)))
 }
 
