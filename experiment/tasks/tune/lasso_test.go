@@ -4,6 +4,8 @@ import (
 	"encoding/csv"
 	"errors"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,5 +79,22 @@ func TestLassoFlags(t *testing.T) {
 		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), names) {
 			t.Errorf("%s: error %v; it must name %s", flags, err, names)
 		}
+	}
+}
+
+// TestOneError: -lambda 1se takes the largest λ whose loss is within one standard error of the
+// least, up to a step of λ.
+func TestOneError(t *testing.T) {
+	data := "-data=" + writeSites(t, t.TempDir(), 3)
+	var found [2]runs.Structure
+	for k, lambda := range []string{"min", "1se"} {
+		s := tuned(t, runs.Folder(filepath.Join(t.TempDir(), "run")), data, "-target=cost -drop=ill,visits",
+			"-K=2 -folds=2 -alone=false -penalty=l1 -lambda="+lambda)
+		found[k] = s.Structures[slices.IndexFunc(s.Structures, func(s runs.Structure) bool { return s.Lasso != nil })]
+	}
+	least, largest := found[0], found[1]
+	within := float64(largest.Loss-least.Loss) / float64(least.Error)
+	if !(within <= 1 && within > .5 && largest.Lasso.Lambda > least.Lasso.Lambda) {
+		t.Errorf("the loss is %g errors above the least; it must be up to 1", within)
 	}
 }

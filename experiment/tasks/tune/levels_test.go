@@ -116,3 +116,15 @@ func TestSiteEffectsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestStrengthOfLevels: where sites differ much, their levels are hardly shrunk; where they hardly
+// differ, by as much as is tried.
+func TestStrengthOfLevels(t *testing.T) {
+	for apart, want := range map[float64]string{3: "shrunk as by 0.1 rows", 0.02: "shrunk as by 100 rows"} {
+		s := tuned(t, runs.Folder(filepath.Join(t.TempDir(), "run")), "-data="+writeLevels(t, apart),
+			levelFlags["numbers"], "-model=linear -K=2 -folds=3 -alone=false -site-effects=intercept")
+		if notes := strings.Join(s.Verdict.Notes, " "); !strings.Contains(notes, want) {
+			t.Errorf("levels %g apart: notes %q, want %q", apart, notes, want)
+		}
+	}
+}
