@@ -326,13 +326,9 @@ func lostBy(s *runs.Summary, tuned, other runs.Model) string {
 
 // Data returns the points of a figure as a link to a file of comma-separated values.
 func (d Drawing) Data() template.URL {
-	f, ok := d.drawing.(*Figure)
-	if !ok {
-		return ""
-	}
 	var b strings.Builder
 	b.WriteString("line,x,y\n")
-	for _, s := range f.Series {
+	for _, s := range d.Series {
 		name := s.Name
 		if name == "" {
 			name = "reference"

@@ -13,7 +13,7 @@ import (
 func assessments(r *Run) (all []Drawing) {
 	add := func(name string, f *Figure) {
 		if f.Validate() == nil {
-			all = append(all, Drawing{drawing: f, Name: name, Label: f.Title})
+			all = append(all, Drawing{f, name, f.Title})
 		}
 	}
 	if classes := shownClasses(r.Assessment.Classes); len(classes) > 0 {
@@ -89,8 +89,7 @@ func predictedAgainstTrue(c *runs.ResidualCurves) Series {
 // predictedFigure shows true numbers against predictions, which lie on the line where predictions
 // are right.
 func predictedFigure(truth Series) *Figure {
-	ends := noExtent()
-	ends.add(truth.X...)
+	ends := extentOf(truth.X...)
 	return &Figure{Title: "Predicted against true, on test examples", XLabel: "predicted", YLabel: "true",
 		XScale: Linear, YScale: Linear, Series: []Series{truth,
 			{Name: "where predictions are right", X: []float64{ends.low, ends.high}, Y: []float64{ends.low, ends.high},

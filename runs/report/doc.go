@@ -12,7 +12,7 @@
 // [WriteParts] makes a page of runs that somebody has ranked, with tables and answers.
 //
 // [Figure] draws any lines and points in the same look, for programs that have other things to
-// show, and [Save] writes it as SVG. Scales choose themselves; colours are told apart by any eye,
+// show, and [Save] writes it as SVG by gonum/plot. Colours are told apart by any eye,
 // and each series has its own dashes and markers too; the legend stands below the axes, where it
 // covers nothing.
 package report

@@ -9,11 +9,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
-	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot"
 	"pgregory.net/rapid"
 
 	"dsbo"
@@ -28,8 +30,7 @@ type svgDoc struct {
 		Style string `xml:"style,attr"`
 	} `xml:"g>path"`
 	Texts []struct {
-		Y    float64 `xml:"y,attr"` // smaller where it stands higher
-		Text string  `xml:",chardata"`
+		Text string `xml:",chardata"`
 	} `xml:"g>text"`
 }
 
@@ -45,23 +46,17 @@ func readSVG(t rapid.TB, data []byte) (doc svgDoc) {
 	return doc
 }
 
-// at returns the y of a text, and fails if it is missing.
-func (d svgDoc) at(t rapid.TB, text string) float64 {
-	t.Helper()
-	for _, e := range d.Texts {
-		if e.Text == text {
-			return e.Y
-		}
-	}
-	t.Errorf("no text %q in %v", text, d.Texts)
-	return math.NaN()
-}
-
 // has fails if one of the texts is missing.
 func (d svgDoc) has(t rapid.TB, texts ...string) {
 	t.Helper()
+	var all []string
+	for _, e := range d.Texts {
+		all = append(all, e.Text)
+	}
 	for _, s := range texts {
-		d.at(t, s)
+		if !slices.Contains(all, s) {
+			t.Errorf("no text %q in %v", s, all)
+		}
 	}
 }
 
@@ -105,21 +100,20 @@ func (d svgDoc) inside(t rapid.TB) {
 	}
 }
 
-func svgOf(t rapid.TB, d drawing) svgDoc {
+func svgOf(t rapid.TB, f *Figure) svgDoc {
 	t.Helper()
-	title, _ := d.heading()
-	return readSVG(t, testkit.Get(render(d, title, color.White)))
+	return readSVG(t, testkit.Get(f.svg(f.Title, color.White)))
 }
 
 func TestFigureDrawsEverySeries(t *testing.T) {
-	f := Figure{Title: "Eight <methods>", XLabel: "iterations", YLabel: "Φ", XCount: true}
+	f := Figure{Title: "Eight <methods>", XLabel: "iterations", YLabel: "Φ"}
 	for i := range 8 {
 		f.Series = append(f.Series,
 			Series{Name: fmt.Sprintf("method & %d", i), X: []float64{0, 1, 2}, Y: []float64{3, 2, float64(i)}})
 	}
 	d := svgOf(t, &f)
 	d.inside(t)
-	d.has(t, "Eight <methods>", "iterations", "Φ", "0", "1", "2")
+	d.has(t, "Eight <methods>", "iterations", "Φ", "0", "2")
 	for i, c := range seriesColours {
 		d.has(t, f.Series[i].Name)
 		if got := d.strokes(c); got < 2 { // the line and its sample in the legend
@@ -174,17 +168,24 @@ func TestFigureScales(t *testing.T) {
 	}
 }
 
-// A long label below a logarithmic axis takes no width from it.
-func TestWholeWidth(t *testing.T) {
-	for _, label := range []string{"k", "oracle calls of an agent, a matrix counts as many as its columns"} {
-		f := Figure{XLabel: label, XScale: Log, Series: []Series{{X: []float64{1, 1e5}, Y: []float64{1, 2}}}}
-		points, width, _ := svgOf(t, &f).corners(t)
-		right := 0.0
-		for _, p := range points {
-			right = max(right, p[0])
+// TestDecades: a logarithmic axis ends at powers of ten, which have labels.
+func TestDecades(t *testing.T) {
+	for _, c := range []struct {
+		low, high, from, to float64
+	}{{2, 6.5, 1, 10}, {1e-5, 1e-1, 1e-5, 1e-1}, {1000, 1000, 1000, 10000}, {0.3, 1000, 0.1, 1000}} {
+		var a plot.Axis
+		extentOf(c.low, c.high).scaled(Log, false).set(&a)
+		if math.Abs(a.Min/c.from-1) > 0.01 || math.Abs(a.Max/c.to-1) > 0.01 {
+			t.Errorf("%g to %g: an axis from %g to %g, want %g to %g", c.low, c.high, a.Min, a.Max, c.from, c.to)
 		}
-		if right < 0.9*width {
-			t.Errorf("label %q: the axis ends at %g of %g", label, right, width)
+		labels := 0
+		for _, k := range a.Tick.Marker.Ticks(a.Min, a.Max) {
+			if k.Label != "" && k.Value >= a.Min && k.Value <= a.Max {
+				labels++
+			}
+		}
+		if want := 1 + int(math.Round(math.Log10(c.to/c.from))); labels != want {
+			t.Errorf("%g to %g: %d labels, want %d", c.low, c.high, labels, want)
 		}
 	}
 }
@@ -205,19 +206,8 @@ func TestFigureGapsAndSinglePoints(t *testing.T) {
 			arcs++
 		}
 	}
-	if arcs != 5 { // four points of the first series and its legend
-		t.Errorf("%d round markers, want 5", arcs)
-	}
-}
-
-func TestLegendIsBelowThePlot(t *testing.T) {
-	f := Figure{XLabel: "x axis", Series: []Series{{Name: "a name", X: []float64{1, 2}, Y: []float64{1, 2}}},
-		Levels: []Level{{"a level", 1.5}}}
-	d := svgOf(t, &f)
-	for _, s := range []string{"a name", "a level"} {
-		if got, x := d.at(t, s), d.at(t, "x axis"); got-x < labelSize {
-			t.Errorf("%q at %g, the label of x at %g: want it below", s, got, x)
-		}
+	if arcs != 4 {
+		t.Errorf("%d round markers, want one at each point of the first series", arcs)
 	}
 }
 
@@ -226,48 +216,50 @@ func TestLongNamesAreShortened(t *testing.T) {
 	d := svgOf(t, &Figure{Title: long, YLabel: long,
 		Series: []Series{{Name: long, X: []float64{1, 2}, Y: []float64{1, 2}}}})
 	for _, s := range d.Texts {
-		if len(s.Text) > 120 {
+		if utf8.RuneCountInString(s.Text) > mostRunes+1 {
 			t.Errorf("text of %d bytes", len(s.Text))
 		}
 	}
 }
 
-// TestLegendHasRoom: names are cut to what a browser has room for whose typeface is wider.
-func TestLegendHasRoom(t *testing.T) {
-	const wider, width = 1.15, figureWidth - 2*edge
-	entries := []entry{{name: strings.Repeat("Adenocarcinoma of the lower oesophagus ", 3)}}
-	legends(entries, width)
-	got := wider*textStyle(tickSize, ink).Width(entries[0].name) + sampleWidth + sampleGap
-	if !(got <= width) {
-		t.Errorf("%q is %.0f points wide, of %.0f", entries[0].name, got, vg.Length(width))
+func TestNothingToDraw(t *testing.T) {
+	for name, f := range map[string]*Figure{
+		"zero value":      {},
+		"no finite point": {Series: []Series{{X: []float64{1}, Y: []float64{math.NaN()}}}},
+		"no positive one": {YScale: Log, Series: []Series{{X: []float64{1}, Y: []float64{0}}}},
+		"infinite cell":   {Cells: []float64{math.Inf(1)}, Columns: 1},
+	} {
+		err := Save(f, t.TempDir(), "f")
+		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "no point") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
-func TestDrawingErrors(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		d    drawing
-		kind error
-		word string
-	}{
-		{"zero value", &Figure{Title: "t"}, dsbo.ErrConfig, `"t" has no point`},
-		{"no finite point", &Figure{Series: []Series{{X: []float64{1}, Y: []float64{math.NaN()}}}},
-			dsbo.ErrConfig, "no point"},
-		{"log without positive", &Figure{YScale: Log, Series: []Series{{X: []float64{1}, Y: []float64{0}}}},
-			dsbo.ErrConfig, "no point"},
-		{"lengths", &Figure{Series: []Series{{Name: "s", X: []float64{1, 2}, Y: []float64{1}}}}, dsbo.ErrShape,
-			`"s" of figure "" has 2 x, 1 y`},
-		{"half a band", &Figure{Series: []Series{{Name: "s", X: []float64{1}, Y: []float64{1}, Low: []float64{1}}}},
-			dsbo.ErrShape, "Low and High"},
-		{"empty picture", &picture{}, dsbo.ErrShape, ""},
-		{"picture of another size", &picture{Rows: 2, Cols: 2, Cells: []float64{1, 2, 3}}, dsbo.ErrShape, ""},
-		{"infinite cell", &picture{Rows: 1, Cols: 1, Cells: []float64{math.Inf(1)}}, dsbo.ErrConfig, ""},
-	} {
-		if err := save(tt.d, "", filepath.Join(t.TempDir(), "f")); !errors.Is(err, tt.kind) ||
-			!strings.Contains(err.Error(), tt.word) {
-			t.Errorf("%s: %v, want %q", tt.name, err, tt.word)
+// TestPicture: cells lie in rows from the top, in colours that grow in lightness; one that is not
+// known is empty, and one number has a colour too.
+func TestPicture(t *testing.T) {
+	f := &Figure{Title: "λ", YLabel: "a weight for each pixel", Columns: 28}
+	for i := range 28 * 28 {
+		f.Cells = append(f.Cells, float64(i)/10-3)
+	}
+	f.Cells[5] = math.NaN()
+	d := svgOf(t, f)
+	d.inside(t)
+	d.has(t, "λ", "a weight for each pixel", "0", "25", "50", "75")
+	if g := (cellGrid{f.Cells, f.Columns, 0, 1}); g.Z(0, 27) != -3 || g.Z(27, 0) != f.Cells[783] {
+		t.Errorf("the first cell is %g, and the last one %g", g.Z(0, 27), g.Z(27, 0))
+	}
+	last := uint32(0)
+	for _, c := range colourMap().Palette(8).Colors() {
+		r, g, b, _ := c.RGBA()
+		if light := 30*r + 59*g + 11*b; light <= last {
+			t.Errorf("colour %v is no lighter than the one before", c)
+		} else {
+			last = light
 		}
 	}
+	svgOf(t, &Figure{Cells: []float64{3, 3, 3, 3}, Columns: 2}).inside(t)
 }
 
 func TestFigureSave(t *testing.T) {
@@ -296,12 +288,10 @@ func TestAnyFigure(t *testing.T) {
 			Title: "t", XLabel: "x", YLabel: rapid.String().Draw(rt, "label"),
 			XScale: Scale(rapid.IntRange(0, 2).Draw(rt, "xscale")),
 			YScale: Scale(rapid.IntRange(0, 2).Draw(rt, "yscale")),
-			XCount: rapid.Bool().Draw(rt, "count"),
 			Series: []Series{{Name: "a", X: draw("x"), Y: draw("y"), Low: draw("low"), High: draw("high")},
 				{X: draw("x2"), Y: draw("y2")}},
-			Levels: []Level{{"l", number.Draw(rt, "level")}},
 		}
-		data, err := render(&f, f.Title, nil)
+		data, err := f.svg(f.Title, nil)
 		if err != nil {
 			return
 		}

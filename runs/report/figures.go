@@ -37,18 +37,25 @@ type panel struct {
 
 // A view is one quantity of some runs.
 type view struct {
-	Name   string  `json:"name"`  // name of its files, before the name of the axis
-	Title  string  `json:"title"` // name among the views of its panel
-	Label  string  `json:"label"`
-	Log    bool    `json:"log"`
-	Curves []curve `json:"curves"`
-	Levels []Level `json:"levels"`
-	figure Figure  // without what belongs to an axis
+	Name   string     `json:"name"`  // name of its files, before the name of the axis
+	Title  string     `json:"title"` // name among the views of its panel
+	Label  string     `json:"label"`
+	Log    bool       `json:"log"`
+	Curves []curve    `json:"curves"`
+	Levels []baseline `json:"levels"`
+	title  string
+	scale  Scale
 }
 
-// A Drawing is a figure or a picture with the name of its files.
+// A baseline is a horizontal line over the whole width, such as a baseline to compare with.
+type baseline struct {
+	Name string  `json:"name"`
+	Y    float64 `json:"y"`
+}
+
+// A Drawing is a figure with the name of its files.
 type Drawing struct {
-	drawing
+	*Figure
 	Name  string
 	Label string // description for screen readers
 }
@@ -58,7 +65,7 @@ func (s *sheet) drawings() (all []Drawing) {
 	for _, p := range s.Panels {
 		for _, v := range p.Views {
 			for _, a := range s.Axes {
-				all = append(all, v.drawing(a))
+				all = append(all, Drawing{s.figure(v, a), v.Name + "_" + a.Name, v.title + " against " + a.Title})
 			}
 		}
 	}
@@ -112,12 +119,8 @@ func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 		return !slices.ContainsFunc(c.Y, func(y float64) bool { return onAxis(y, q.scale == Log) })
 	}
 	v := &view{Name: name, Title: q.view, Label: q.label, Levels: levels(q, gs),
-		Curves: slices.DeleteFunc(lines, empty)}
-	v.figure = Figure{Title: title, YLabel: q.label, YScale: q.scale, Levels: v.Levels}
-	for _, m := range s.Marks {
-		v.figure.XMarks = append(v.figure.XMarks, float64(m.Iteration))
-	}
-	f := v.against(s.Axes[0])
+		Curves: slices.DeleteFunc(lines, empty), title: title, scale: q.scale}
+	f := new(sheet).figure(v, s.Axes[0]) // without marks, which no axis follows
 	if f.Validate() != nil {
 		return
 	}
@@ -132,7 +135,7 @@ func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 	if v.Levels != nil {
 		p.Caption += q.lines
 	}
-	if y.log && y.low == 0 {
+	if y.log && slices.ContainsFunc(v.Curves, func(c curve) bool { return slices.Contains(c.Y, 0) }) {
 		p.Caption += " On a logarithmic axis exact zeros are left out."
 	}
 	if low, high, out := f.distantStart(); out {
@@ -141,13 +144,13 @@ func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 		}
 		p.Caption += " The start lies outside of the figure, at " + rangeText(low, high) + "."
 	}
-	p.static = v.against(s.Axes[0])
+	p.static = s.figure(v, s.Axes[0])
 	s.Panels = append(s.Panels, p)
 }
 
 // levels returns the levels of a quantity, as medians over runs: all of a single group, of several
 // the first for each problem.
-func levels(q quantity, gs []group) (all []Level) {
+func levels(q quantity, gs []group) (all []baseline) {
 	problems := byProblem(gs)
 	labels := problemLabels(problems)
 	for i, l := range q.levels {
@@ -160,51 +163,56 @@ func levels(q quantity, gs []group) (all []Level) {
 			if labels[j] != "" && q.less == nil {
 				name += ", " + labels[j]
 			}
-			if !math.IsNaN(mid) && !slices.ContainsFunc(all, func(l Level) bool { return l.Y == mid }) {
-				all = append(all, Level{Name: name, Y: mid})
+			if !math.IsNaN(mid) && !slices.ContainsFunc(all, func(l baseline) bool { return l.Y == mid }) {
+				all = append(all, baseline{Name: name, Y: mid})
 			}
 		}
 	}
 	return all
 }
 
-// against returns the figure of a view against an axis.
-func (v *view) against(a scaledAxis) *Figure {
-	f := v.figure
-	f.XLabel, f.XScale, f.XCount = a.Label, Linear, a.Count
+// figure returns the figure of a view against an axis, with its levels, and on the axis of
+// iterations marks, as lines without an end.
+func (s *sheet) figure(v *view, a scaledAxis) *Figure {
+	f := &Figure{Title: v.title, XLabel: a.Label, YLabel: v.Label, XScale: Linear, YScale: v.scale}
 	if a.Log {
 		f.XScale = Log
 	}
-	if a.Name != iterationsAxis {
-		f.XMarks = nil
-	}
 	for _, c := range v.Curves {
-		s := Series{Name: c.Name, look: 1 + c.look, Y: c.Y, Low: c.Low, High: c.High}
+		line := Series{Name: c.Name, look: 1 + c.look, Y: c.Y, Low: c.Low, High: c.High}
 		for _, x := range c.X[a.Number] {
-			s.X = append(s.X, x/a.Size)
+			line.X = append(line.X, x/a.Size)
 		}
-		f.Series = append(f.Series, s)
+		f.Series = append(f.Series, line)
 	}
-	return &f
-}
-
-// drawing returns the figure of a view against an axis, with the name of its files.
-func (v *view) drawing(a scaledAxis) Drawing {
-	return Drawing{v.against(a), v.Name + "_" + a.Name, v.figure.Title + " against " + a.Title}
+	x, y := f.extents(0)
+	for _, l := range v.Levels {
+		f.Series = append(f.Series, Series{Name: l.Name, X: []float64{x.low, x.high}, Y: []float64{l.Y, l.Y},
+			Reference: true})
+	}
+	for _, m := range s.Marks {
+		if at := float64(m.Iteration); a.Name == iterationsAxis && at >= x.low && at <= x.high {
+			f.Series = append(f.Series, Series{X: []float64{at, at}, Y: []float64{y.low, y.high}, Reference: true})
+		}
+	}
+	return f
 }
 
 // distantStart reports whether the first points of all series, before the first iteration, lie so
 // far from all others that the rest would be flat, and returns their least and greatest.
 func (f *Figure) distantStart() (low, high float64, out bool) {
 	const share, few = 1. / 5, 3
-	starts := noExtent()
+	var firsts []float64
 	for _, s := range f.Series {
-		if n := len(s.Y); n > few {
-			starts.add(s.Y[0])
-		} else if n > 0 {
+		switch n := len(s.Y); {
+		case s.Reference:
+		case n > few:
+			firsts = append(firsts, s.Y[0])
+		case n > 0:
 			return 0, 0, false
 		}
 	}
+	starts := extentOf(firsts...)
 	_, rest := f.extents(1)
 	if _, all := f.extents(0); all.log {
 		return 0, 0, false
@@ -229,11 +237,12 @@ func scaledAxes(gs []group) (all []scaledAxis) {
 	const farApart = 8
 	matrices := slices.ContainsFunc(runsOf(gs), func(r *Run) bool { return r.usage().Hessian+r.usage().Jacobian > 0 })
 	for i, a := range axes() {
-		spent := noExtent()
+		var most []float64
 		for _, g := range gs {
-			_, _, most := spread(g.runs, func(r *Run) float64 { return a.of(r.lastRecord()) })
-			spent.add(most)
+			_, _, high := spread(g.runs, func(r *Run) float64 { return a.of(r.lastRecord()) })
+			most = append(most, high)
 		}
+		spent := extentOf(most...)
 		if i > 0 && spent.high <= 0 {
 			continue
 		}

@@ -192,7 +192,7 @@ func TestStartApart(t *testing.T) {
 			"2.200 to 2.300"},
 		{"near", Figure{Series: []Series{{Y: []float64{0.8, 0.90, 0.91, 0.92}}}}, false, ""},
 		{"one is near", Figure{Series: []Series{{Y: flat}, {Y: []float64{0.9, 0.90, 0.91, 0.92}}}}, false, ""},
-		{"a level is near", Figure{Series: []Series{{Y: flat}}, Levels: []Level{{Y: 0.2}}}, false, ""},
+		{"a level is near", Figure{Series: []Series{{Y: flat}, {Y: []float64{0.2, 0.2}, Reference: true}}}, false, ""},
 		{"with a band", Figure{Series: []Series{{Y: flat, Low: []float64{0, 0.89, 0.9, 0.9}, High: flat}}},
 			true, "0.1000"},
 		{"not measured", Figure{Series: []Series{{Y: []float64{nan, 0.90, 0.91, 0.92}}}}, false, ""},

@@ -20,12 +20,14 @@ func lambdas(gs []group) []Drawing {
 	var all []Drawing
 	for _, g := range gs {
 		for _, r := range g.runs {
-			p := r.picture()
-			if p.Title = g.label; len(g.runs) > 1 {
-				p.Title += fmt.Sprintf(", seed %d", r.Config.Seed)
+			f := r.picture()
+			if f.Title = g.label; len(g.runs) > 1 {
+				f.Title += fmt.Sprintf(", seed %d", r.Config.Seed)
 			}
-			if p.Validate() == nil {
-				all = append(all, Drawing{drawing: p, Name: fmt.Sprintf("lambda_%d", len(all)+1), Label: p.Title})
+			if f.Validate() == nil {
+				e := extentOf(f.Cells...)
+				f.YLabel += fmt.Sprintf(", from %.3g to %.3g", e.low, e.high)
+				all = append(all, Drawing{f, fmt.Sprintf("lambda_%d", len(all)+1), f.Title})
 			}
 		}
 	}
@@ -37,14 +39,14 @@ func lambdas(gs []group) []Drawing {
 
 // picture returns the hyperparameters of the run as a picture, one that is not valid where they
 // are none.
-func (r *Run) picture() *picture {
+func (r *Run) picture() *Figure {
 	switch m := r.Config.Hyperparameters(); {
 	case m.Pictures > 0 && m.Pictures*m.Rows*m.Cols <= len(r.Lambda):
 		return contactSheet(m, r.Lambda)
 	case m == runs.Penalties && len(r.Lambda) == imageSide*imageSide:
-		return &picture{Label: m.Symbol + " of each pixel", Rows: imageSide, Cols: imageSide, Cells: r.Lambda}
+		return &Figure{YLabel: m.Symbol + " of each pixel", Cells: r.Lambda, Columns: imageSide}
 	}
-	return new(picture)
+	return new(Figure)
 }
 
 // sheetColumns is the number of pictures beside each other on a contact sheet, and mostPictures the
@@ -52,19 +54,19 @@ func (r *Run) picture() *picture {
 const sheetColumns, mostPictures = 5, 20
 
 // contactSheet returns pictures in rows, with an empty line of cells between them.
-func contactSheet(m runs.Meaning, x []float64) *picture {
+func contactSheet(m runs.Meaning, x []float64) *Figure {
 	count := min(m.Pictures, mostPictures)
 	across := min(count, sheetColumns)
 	down := (count + across - 1) / across
-	p := &picture{Label: m.Many, Rows: down*(m.Rows+1) - 1, Cols: across*(m.Cols+1) - 1}
-	p.Cells = slices.Repeat([]float64{math.NaN()}, p.Rows*p.Cols)
+	f := &Figure{YLabel: m.Many, Columns: across*(m.Cols+1) - 1}
+	f.Cells = slices.Repeat([]float64{math.NaN()}, (down*(m.Rows+1)-1)*f.Columns)
 	for k := range count {
 		for row := range m.Rows {
-			at := ((k/across)*(m.Rows+1)+row)*p.Cols + (k%across)*(m.Cols+1)
-			copy(p.Cells[at:][:m.Cols], x[(k*m.Rows+row)*m.Cols:])
+			at := ((k/across)*(m.Rows+1)+row)*f.Columns + (k%across)*(m.Cols+1)
+			copy(f.Cells[at:][:m.Cols], x[(k*m.Rows+row)*m.Cols:])
 		}
 	}
-	return p
+	return f
 }
 
 // A chart is the hyperparameters of a group by the names of their features, the largest first; of
@@ -106,12 +108,12 @@ func charts(gs []group) (all []chart) {
 // runs, with the range.
 func newChart(title string, rs []*Run) chart {
 	m := rs[0].Config.Hyperparameters()
-	c, edges, names := chart{Title: title, Symbol: m.Symbol, Of: m.One}, noExtent(), rs[0].Names
+	c, names := chart{Title: title, Symbol: m.Symbol, Of: m.One}, rs[0].Names
+	var ends []float64
 	if m == runs.Penalties {
 		c.Of = "feature"
-	}
-	if m != runs.Penalties {
-		edges.add(0)
+	} else {
+		ends = append(ends, 0)
 	}
 	for i, n := 0, len(rs[0].Lambda); i < n; i++ {
 		b := bar{Name: fmt.Sprintf("%s %d", c.Of, i+1)}
@@ -122,9 +124,10 @@ func newChart(title string, rs []*Run) chart {
 		if b.Text, b.value = number(mid), mid; len(rs) > 1 {
 			b.Range = rangeText(low, high)
 		}
-		edges.add(mid)
+		ends = append(ends, mid)
 		c.Bars = append(c.Bars, b)
 	}
+	edges := extentOf(ends...)
 	slices.SortStableFunc(c.Bars, func(a, b bar) int { return cmp.Compare(b.value, a.value) })
 	if m == runs.Penalties {
 		slices.Reverse(c.Bars) // what the model makes most of comes first

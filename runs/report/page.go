@@ -210,16 +210,12 @@ func (p *page) Library() template.JS { return template.JS("/*\n" + uplotLicence 
 // Script makes figures interactive.
 func (p *page) Script() template.JS { return template.JS(pageJS) }
 
-// SVG returns the first view against the first axis as an element of the page, for print and
-// readers without script.
-func (p *panel) SVG() (template.HTML, error) { return element(p.static) }
+// SVG returns the first view against the first axis, for print and readers without script.
+func (p *panel) SVG() (template.HTML, error) { return p.static.Element() }
 
-// Element returns a drawing as an element of the page.
-func (d Drawing) Element() (template.HTML, error) { return element(d.drawing) }
-
-// element returns a drawing without title and ground, which the page has.
-func element(d drawing) (template.HTML, error) {
-	document, err := render(d, "", nil)
+// Element returns the figure as an element of the page, without the title, which the page has.
+func (f *Figure) Element() (template.HTML, error) {
+	document, err := f.svg("", nil)
 	if err != nil {
 		return "", err
 	}

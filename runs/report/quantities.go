@@ -182,15 +182,13 @@ func quantities(all []*Run) []quantity {
 // a run.
 func lowestPhi(all []*Run) func(*Run) float64 {
 	key := func(r *Run) string { return fmt.Sprint(r.Config.Seed, r.problem()) }
-	lowest := map[string]*extent{}
+	lowest := map[string]float64{}
 	for _, r := range all {
-		if lowest[key(r)] == nil {
-			e := noExtent()
-			lowest[key(r)] = &e
-		}
-		for i := range r.Records {
-			lowest[key(r)].add(float64(r.Records[i].Phi))
+		for _, rec := range r.Records {
+			if low, is := lowest[key(r)]; rec.Phi.Known() && (!is || float64(rec.Phi) < low) {
+				lowest[key(r)] = float64(rec.Phi)
+			}
 		}
 	}
-	return func(r *Run) float64 { return lowest[key(r)].low }
+	return func(r *Run) float64 { return lowest[key(r)] }
 }

@@ -4,31 +4,14 @@ import (
 	"fmt"
 	"image/color"
 	"strings"
-	"unicode"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/palette"
+	"gonum.org/v1/plot/palette/moreland"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-)
-
-// Sizes of all figures, in points. They are chosen for a phone, where the default width becomes the
-// width of the screen.
-const (
-	titleSize  = 12
-	labelSize  = 10.5
-	tickSize   = 10
-	lineHeight = 17 // height of a title or label with the space below it
-	edge       = 6  // around the whole figure
-)
-
-// The colours of all figures, of what is no series.
-var (
-	ink   = color.NRGBA{0x1B, 0x1F, 0x24, 0xff}
-	muted = color.NRGBA{0x5A, 0x63, 0x6D, 0xff}
-	faint = color.NRGBA{0xE2, 0xE5, 0xE9, 0xff}
 )
 
 // seriesColours are the colours of Okabe and Ito, which people with any colour vision can tell
@@ -61,10 +44,10 @@ func seriesLook(i int) look {
 	}
 }
 
-// hex writes a colour for a style sheet.
-func hex(c color.Color) string {
-	r, g, b, _ := c.RGBA()
-	return fmt.Sprintf("#%02X%02X%02X", r>>8, g>>8, b>>8)
+// greyLook is the look of reference i.
+func greyLook(i int) look {
+	dashes := [][]vg.Length{{3, 3}, {5, 2, 1, 2}, {8, 4}}
+	return look{line: draw.LineStyle{Color: color.Black, Width: 1.2, Dashes: dashes[i%len(dashes)]}}
 }
 
 // A lookData is the look of a line for the page.
@@ -73,56 +56,67 @@ type lookData struct {
 	Dash  []float64 `json:"dash"`
 }
 
-// lookOf returns look i for the page, nil for -1.
+// lookOf returns look i for the page, nil for -1. Its dashes are twice as long as on paper: lines
+// on a screen are wider.
 func lookOf(i int) *lookData {
 	if i < 0 {
 		return nil
 	}
-	l := seriesLook(i).line
-	return &lookData{hex(l.Color), screenDashes(l.Dashes)}
+	c, d := seriesColours[i%len(seriesColours)], &lookData{Dash: []float64{}}
+	d.Color = fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B)
+	for _, dash := range seriesLook(i).line.Dashes {
+		d.Dash = append(d.Dash, 2*float64(dash))
+	}
+	return d
 }
 
 // Pattern is the dashes as an attribute of SVG.
 func (l lookData) Pattern() string { return strings.Trim(fmt.Sprint(l.Dash), "[]") }
 
-// screenDashes returns dashes as numbers, twice as long as on paper: lines on a screen are wider.
-func screenDashes(dashes []vg.Length) []float64 {
-	all := []float64{}
-	for _, d := range dashes {
-		all = append(all, 2*float64(d))
+// colourScale adds the cells to a plot, and returns the plot of their colours.
+func (f *Figure) colourScale(p *plot.Plot) *plot.Plot {
+	const shades = 64
+	scale, colours := plot.New(), colourMap()
+	_, e := f.extents(0)
+	e.set(&scale.Y)
+	low, high := scale.Y.Min, scale.Y.Max
+	steps := cellGrid{columns: 1, low: low, step: (high - low) / shades}
+	for r := range shades {
+		steps.cells = append(steps.cells, steps.Y(shades-1-r))
 	}
-	return all
-}
-
-// greyLine is the style of level or reference i.
-func greyLine(i int) draw.LineStyle {
-	dashes := [][]vg.Length{{3, 3}, {5, 2, 1, 2}, {8, 4}}
-	return draw.LineStyle{Color: muted, Width: 1.4, Dashes: dashes[i%len(dashes)]}
-}
-
-// textStyle is the one typeface of all figures.
-func textStyle(size vg.Length, colour color.Color) text.Style {
-	sans := font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size)
-	return text.Style{Color: colour, Font: sans, Handler: plot.DefaultTextHandler}
-}
-
-// printable replaces what no SVG document may hold, such as control characters, by blanks.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) && !unicode.Is(unicode.Mn, r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, " "))
-}
-
-// shortened returns a printable text without its middle if it is wider than there is room.
-func shortened(s string, style text.Style, room vg.Length) string {
-	runes := []rune(printable(s))
-	cut := string(runes)
-	for keep := len(runes) - 1; keep > 1 && style.Width(cut) > room; keep-- {
-		head := (keep + 1) / 2
-		cut = string(runes[:head]) + "…" + string(runes[len(runes)-(keep-head):])
+	for on, grid := range map[*plot.Plot]cellGrid{p: {f.Cells, f.Columns, 0, 1}, scale: steps} {
+		cells := plotter.NewHeatMap(grid, colours.Palette(256))
+		cells.Min, cells.Max = low, high
+		on.Add(cells, cells) // twice, as the edges of a cell let the ground through
 	}
-	return cut
+	p.HideAxes()
+	scale.HideX()
+	scale.BackgroundColor, scale.Y.Padding = nil, 0
+	return scale
+}
+
+// A cellGrid is cells as gonum/plot has them, the lowest row first.
+type cellGrid struct {
+	cells     []float64 // the top row first
+	columns   int
+	low, step float64 // of y
+}
+
+func (g cellGrid) Dims() (c, r int)   { return g.columns, len(g.cells) / g.columns }
+func (g cellGrid) X(c int) float64    { return float64(c) }
+func (g cellGrid) Y(r int) float64    { return g.low + float64((float64(r)+0.5)*g.step) }
+func (g cellGrid) Z(c, r int) float64 { return g.cells[len(g.cells)-(r+1)*g.columns+c] }
+
+// colourMap goes from dark blue over green to yellow, evenly in lightness. The darkest is not black
+// and the lightest not white, so that an empty cell shows.
+func colourMap() palette.ColorMap {
+	m, err := moreland.NewLuminance([]color.Color{
+		color.NRGBA{0x2A, 0x16, 0x4D, 0xff}, color.NRGBA{0x33, 0x4A, 0x8F, 0xff}, color.NRGBA{0x1F, 0x81, 0x86, 0xff},
+		color.NRGBA{0x6F, 0xBE, 0x5C, 0xff}, color.NRGBA{0xFA, 0xE6, 0x4B, 0xff},
+	})
+	if err != nil {
+		panic(err) // these colours grow in lightness
+	}
+	m.SetMax(1)
+	return m
 }

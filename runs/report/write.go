@@ -91,7 +91,7 @@ func FigureOf(runs []*Run, name, file, before string) (Drawing, bool) {
 	}
 	for _, d := range newSheet(gs, "").drawings() {
 		if d.Name == name {
-			return Drawing{d.drawing, file, before + d.Label}, true
+			return Drawing{d.Figure, file, before + d.Label}, true
 		}
 	}
 	return Drawing{}, false
@@ -103,11 +103,11 @@ func saveAll(dir, prefix, before string, all []Drawing) error {
 	var work errgroup.Group
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for _, d := range all {
-		title, _ := d.heading()
+		f := *d.Figure
 		if before != "" {
-			title = before + ": " + title
+			f.Title = before + ": " + f.Title
 		}
-		work.Go(func() error { return save(d.drawing, title, filepath.Join(dir, prefix+d.Name)) })
+		work.Go(func() error { return Save(&f, dir, prefix+d.Name) })
 	}
 	return work.Wait()
 }
