@@ -44,7 +44,7 @@ type view struct {
 	Curves []curve    `json:"curves"`
 	Levels []baseline `json:"levels"`
 	title  string
-	scale  Scale
+	log    bool
 }
 
 // A baseline is a horizontal line over the whole width, such as a baseline to compare with.
@@ -82,29 +82,29 @@ func newSheet(gs []group, id string) *sheet {
 	for _, q := range quantities(runsOf(gs)) {
 		if alone(gs) { // all parts in one figure
 			var lines []curve
-			for i, p := range q.parts {
-				name := p.name
-				if len(q.parts) == 1 && len(q.levels) > 0 { // one line alone needs no name
+			for i, p := range q.Parts {
+				name := p.Name
+				if len(q.Parts) == 1 && len(q.Levels) > 0 { // one line alone needs no name
 					name = gs[0].label
 				}
-				lines = append(lines, gs[0].course(p, q.less).named(name, i))
+				lines = append(lines, gs[0].course(p, q.Less).named(name, i))
 			}
-			s.add(q, q.name, q.title, gs, lines)
+			s.add(q, q.Name, q.Title, gs, lines)
 			continue
 		}
-		for i, p := range q.parts {
-			if q.compared > 0 && i >= q.compared {
+		for i, p := range q.Parts {
+			if q.Compared > 0 && i >= q.Compared {
 				break
 			}
 			var lines []curve
 			// one that was not measured keeps its look: what is one colour here is so in
 			// all figures
 			for _, g := range gs {
-				lines = append(lines, g.course(p, q.less).named(g.label, g.look))
+				lines = append(lines, g.course(p, q.Less).named(g.label, g.look))
 			}
-			name, title := q.name, q.title
-			if len(q.parts) > 1 {
-				name, title = p.of, q.title+", "+p.name
+			name, title := q.Name, q.Title
+			if len(q.Parts) > 1 {
+				name, title = p.Of, q.Title+", "+p.Name
 			}
 			s.add(q, name, title, gs, lines)
 		}
@@ -116,24 +116,24 @@ func newSheet(gs []group, id string) *sheet {
 // was measured.
 func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 	empty := func(c curve) bool {
-		return !slices.ContainsFunc(c.Y, func(y float64) bool { return onAxis(y, q.scale == Log) })
+		return !slices.ContainsFunc(c.Y, func(y float64) bool { return onAxis(y, q.Log) })
 	}
-	v := &view{Name: name, Title: q.view, Label: q.label, Levels: levels(q, gs),
-		Curves: slices.DeleteFunc(lines, empty), title: title, scale: q.scale}
+	v := &view{Name: name, Title: q.View, Label: q.Label, Levels: levels(q, gs),
+		Curves: slices.DeleteFunc(lines, empty), title: title, log: q.Log}
 	f := new(sheet).figure(v, s.Axes[0]) // without marks, which no axis follows
 	if f.Validate() != nil {
 		return
 	}
 	_, y := f.extents(0)
 	v.Log = y.log
-	if q.view != "" && len(s.Panels) > 0 && s.Panels[len(s.Panels)-1].Views[0].Title != "" {
+	if q.View != "" && len(s.Panels) > 0 && s.Panels[len(s.Panels)-1].Views[0].Title != "" {
 		last := s.Panels[len(s.Panels)-1]
 		last.Views = append(last.Views, v)
 		return
 	}
-	p := &panel{ID: s.id + name, Title: title, Caption: q.caption, Views: []*view{v}}
+	p := &panel{ID: s.id + name, Title: title, Caption: q.Caption, Views: []*view{v}}
 	if v.Levels != nil {
-		p.Caption += q.lines
+		p.Caption += q.Lines
 	}
 	if y.log && slices.ContainsFunc(v.Curves, func(c curve) bool { return slices.Contains(c.Y, 0) }) {
 		p.Caption += " On a logarithmic axis exact zeros are left out."
@@ -153,14 +153,14 @@ func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 func levels(q quantity, gs []group) (all []baseline) {
 	problems := byProblem(gs)
 	labels := problemLabels(problems)
-	for i, l := range q.levels {
+	for i, l := range q.Levels {
 		if i > 0 && !alone(gs) {
 			break
 		}
 		for j, p := range problems {
-			mid, _, _ := spread(runsOf(p), l.of)
-			name := l.name
-			if labels[j] != "" && q.less == nil {
+			mid, _, _ := spread(runsOf(p), func(r *Run) float64 { return r.value(l.Value) })
+			name := l.Title
+			if labels[j] != "" && q.Less == "" {
 				name += ", " + labels[j]
 			}
 			if !math.IsNaN(mid) && !slices.ContainsFunc(all, func(l baseline) bool { return l.Y == mid }) {
@@ -174,9 +174,12 @@ func levels(q quantity, gs []group) (all []baseline) {
 // figure returns the figure of a view against an axis, with its levels, and on the axis of
 // iterations marks, as lines without an end.
 func (s *sheet) figure(v *view, a scaledAxis) *Figure {
-	f := &Figure{Title: v.title, XLabel: a.Label, YLabel: v.Label, XScale: Linear, YScale: v.scale}
+	f := &Figure{Title: v.title, XLabel: a.Label, YLabel: v.Label, XScale: Linear}
 	if a.Log {
 		f.XScale = Log
+	}
+	if v.log {
+		f.YScale = Log
 	}
 	for _, c := range v.Curves {
 		line := Series{Name: c.Name, look: 1 + c.look, Y: c.Y, Low: c.Low, High: c.High}
@@ -191,7 +194,7 @@ func (s *sheet) figure(v *view, a scaledAxis) *Figure {
 			Reference: true})
 	}
 	for _, m := range s.Marks {
-		if at := float64(m.Iteration); a.Name == iterationsAxis && at >= x.low && at <= x.high {
+		if at := float64(m.Iteration); a.Name == axes[0].Name && at >= x.low && at <= x.high {
 			f.Series = append(f.Series, Series{X: []float64{at, at}, Y: []float64{y.low, y.high}, Reference: true})
 		}
 	}
@@ -236,7 +239,7 @@ func rangeText(low, high float64) string {
 func scaledAxes(gs []group) (all []scaledAxis) {
 	const farApart = 8
 	matrices := slices.ContainsFunc(runsOf(gs), func(r *Run) bool { return r.usage().Hessian+r.usage().Jacobian > 0 })
-	for i, a := range axes() {
+	for i, a := range axes {
 		var most []float64
 		for _, g := range gs {
 			_, _, high := spread(g.runs, func(r *Run) float64 { return a.of(r.lastRecord()) })
@@ -254,7 +257,7 @@ func scaledAxes(gs []group) (all []scaledAxis) {
 		if s.Size = u.size; u.name != "" {
 			s.Label += " (" + u.name + ")"
 		}
-		if a.Name == callsAxis && matrices {
+		if a.Name == "calls" && matrices {
 			s.Label += ", a whole matrix as one"
 		}
 		all = append(all, s)

@@ -143,6 +143,7 @@ func groups(all []*Run) ([]group, error) {
 		}
 		gs[i].runs = append(gs[i].runs, r)
 	}
+	setLowest(all)
 	for i := range gs {
 		gs[i].label = cmp.Or(gs[i].runs[0].Label, label(gs, i))
 		if gs[i].look = i; alone(gs) {
@@ -150,6 +151,23 @@ func groups(all []*Run) ([]group, error) {
 		}
 	}
 	return gs, nil
+}
+
+// setLowest finds the lowest Φ of all runs of the same problem and seed.
+func setLowest(all []*Run) {
+	for _, r := range all {
+		r.lowest = math.NaN()
+		for _, other := range all {
+			if other.Config.Seed != r.Config.Seed || other.problem() != r.problem() {
+				continue
+			}
+			for _, rec := range other.Records {
+				if phi := float64(rec.Phi); phi < r.lowest || math.IsNaN(r.lowest) {
+					r.lowest = phi
+				}
+			}
+		}
+	}
 }
 
 // alone reports whether a group has no others to be told from: all parts of a quantity are then in
@@ -216,19 +234,24 @@ func (c curve) named(name string, i int) curve {
 
 // A sample is one evaluation of one run.
 type sample struct {
-	run    *Run
 	record *runs.Record
+	y      float64
 }
 
-// course returns the curve of a part, less a number of its run, over the evaluations that know it.
-func (g group) course(p part, less func(*Run) float64) curve {
-	all := axes()
-	c := curve{X: make([][]float64, len(all))}
+// course returns the curve of a part, less a number of its run by its name, over the evaluations
+// that know it.
+func (g group) course(p part, less string) curve {
+	c := curve{X: make([][]float64, len(axes))}
 	measured := map[int][]sample{} // by iteration
 	for _, r := range g.runs {
+		subtracted := 0.0
+		if less != "" {
+			subtracted = r.value(less)
+		}
 		for i := range r.Records {
-			if rec := &r.Records[i]; runs.Number(p.in(rec)).Known() && (less == nil || !math.IsNaN(less(r))) {
-				measured[rec.Iteration] = append(measured[rec.Iteration], sample{r, rec})
+			rec := &r.Records[i]
+			if y := p.in(rec) - subtracted; runs.Number(y).Known() {
+				measured[rec.Iteration] = append(measured[rec.Iteration], sample{rec, y})
 			}
 		}
 	}
@@ -239,16 +262,11 @@ func (g group) course(p part, less func(*Run) float64) curve {
 		if i%stride != 0 && i != len(iterations)-1 || 2*len(samples) < len(g.runs) {
 			continue
 		}
-		for a, x := range all {
+		for a, x := range axes {
 			mid, _, _ := spread(samples, func(s sample) float64 { return x.of(s.record) })
 			c.X[a] = append(c.X[a], mid)
 		}
-		mid, low, high := spread(samples, func(s sample) float64 {
-			if less == nil {
-				return p.in(s.record)
-			}
-			return p.in(s.record) - less(s.run)
-		})
+		mid, low, high := spread(samples, func(s sample) float64 { return s.y })
 		c.Y = append(c.Y, mid)
 		if len(g.runs) > 1 {
 			c.Low, c.High = append(c.Low, low), append(c.High, high)

@@ -89,7 +89,7 @@ func TestCourse(t *testing.T) {
 	if len(gs) != 1 {
 		t.Fatalf("%d groups, want 1", len(gs))
 	}
-	c := gs[0].course(part{of: "phi"}, nil)
+	c := gs[0].course(part{Of: "phi"}, "")
 	if diff := cmp.Diff([]float64{0, 10, 20, 30}, c.X[0]); diff != "" {
 		t.Error(diff)
 	}
@@ -106,7 +106,7 @@ func TestCourse(t *testing.T) {
 				num.Median(at), low, high)
 		}
 	}
-	if one := (group{runs: gs[0].runs[:1]}).course(part{of: "phi"}, nil); one.Low != nil {
+	if one := (group{runs: gs[0].runs[:1]}).course(part{Of: "phi"}, ""); one.Low != nil {
 		t.Error("one run has a band")
 	}
 }
@@ -118,7 +118,7 @@ func TestCourseOfRareNumbers(t *testing.T) {
 		r.Records[k].Iteration, r.Records[k].Phi = k, runs.Unknown()
 	}
 	r.Records[0].Phi, r.Records[4].Phi = 2, 1
-	if c := (group{runs: []*Run{r}}).course(part{of: "phi"}, nil); !slices.Equal(c.X[0], []float64{0, 4}) ||
+	if c := (group{runs: []*Run{r}}).course(part{Of: "phi"}, ""); !slices.Equal(c.X[0], []float64{0, 4}) ||
 		!slices.Equal(c.Y, []float64{2, 1}) {
 		t.Errorf("%v at %v, want 2 and 1 at 0 and 4", c.Y, c.X[0])
 	}
@@ -130,7 +130,7 @@ func TestCourseOfALongRun(t *testing.T) {
 	for k := range r.Records {
 		r.Records[k].Iteration = k
 	}
-	x := group{runs: []*Run{r}}.course(part{of: "phi"}, nil).X[0]
+	x := group{runs: []*Run{r}}.course(part{Of: "phi"}, "").X[0]
 	if len(x) > 2*mostPoints || x[len(x)-1] != float64(len(r.Records)-1) {
 		t.Errorf("%d points, the last at iteration %g", len(x), x[len(x)-1])
 	}
@@ -220,7 +220,7 @@ func TestMatricesAreNamed(t *testing.T) {
 	label := func(agents ...any) string {
 		gs := grouped(t, fixture{method: "jhip", done: 20, summary: map[string]any{"per_agent": agents}})
 		for _, a := range scaledAxes(gs) {
-			if a.Name == callsAxis {
+			if a.Name == "calls" {
 				return a.Label
 			}
 		}
@@ -239,13 +239,13 @@ func TestLateParts(t *testing.T) {
 	r := &Run{Records: []runs.Record{{Phi: 1, ValLoss: 2}, {Iteration: 1, Phi: runs.Unknown(), ValLoss: 1},
 		{Iteration: 2, Phi: runs.Unknown(), ValLoss: 1}}}
 	r.Config.Problem = []byte(`{"reduce":"mean"}`)
-	parts := objective([]*Run{r}).parts
+	parts := quantities([]*Run{r})[0].Parts
 	if len(parts) != 3 {
 		t.Fatalf("%d parts, want Φ and two losses", len(parts))
 	}
 	for i, p := range parts {
 		if known := !math.IsNaN(p.in(&r.Records[0])); known != (i == 0) {
-			t.Errorf("part %d, %s, known at the start: %v", i, p.name, known)
+			t.Errorf("part %d, %s, known at the start: %v", i, p.Name, known)
 		}
 	}
 }

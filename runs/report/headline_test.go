@@ -75,8 +75,8 @@ func TestGainOfPhi(t *testing.T) {
 	}
 	r.Summary.Verdict.Against = "one"
 	r.Summary.Models = []runs.Model{{Name: "one", Lambda: 7, Phi: -4}, {Name: "tuned", Lambda: runs.Unknown(), Phi: -5}}
-	if best := r.bestConstant(); best.Lambda != 7 || best.Phi != -4 || r.phiGain() != -1 || r.relativeGain() != -.25 {
-		t.Errorf("it was compared with %+v; gains %g and %g", best, r.phiGain(), r.relativeGain())
+	if best := r.bestConstant(); best.Lambda != 7 || best.Phi != -4 || r.phi("gain") != -1 || r.phi("share") != -.25 {
+		t.Errorf("it was compared with %+v; gains %g and %g", best, r.phi("gain"), r.phi("share"))
 	}
 	r.Summary.Models[0].Lambda = runs.Unknown() // no constant
 	if best := r.bestConstant(); best.Lambda != 1 {
@@ -122,10 +122,10 @@ func TestColours(t *testing.T) {
 // TestLastValue: a number is of the last evaluation that knows it.
 func TestLastValue(t *testing.T) {
 	r := &Run{Records: []runs.Record{{Phi: 3}, {Phi: 2}, {Phi: runs.Unknown()}}}
-	if got := lastValue("phi")(r); got != 2 {
+	if got := r.value("last phi"); got != 2 {
 		t.Errorf("Φ is %g, want 2", got)
 	}
-	if got := lastValue("phi")(&Run{Records: r.Records[2:]}); !math.IsNaN(got) {
+	if got := (&Run{Records: r.Records[2:]}).value("last phi"); !math.IsNaN(got) {
 		t.Errorf("Φ that is not known is %g", got)
 	}
 }

@@ -1,213 +1,242 @@
 package report
 
 import (
+	_ "embed"
+	"encoding/json"
 	"math"
+	"strings"
 
+	"dsbo"
 	"dsbo/runs"
 )
 
-// A measure is a number of what a table has rows of: of a whole run, or of a model.
-type measure[T any] struct {
-	title string
-	hint  string // what it is, in a few words
-	of    func(T) float64
-	show  func(float64) string
-}
+//go:embed shown.json
+var shownJSON []byte
 
-// measureBy returns what makes measures of the numbers that by finds by their names in JSON.
-func measureBy[T any](by func(name string) func(T) float64) func(title, hint, name string,
-	show func(float64) string) measure[T] {
-	return func(title, hint, name string, show func(float64) string) measure[T] {
-		return measure[T]{title, hint, by(name), show}
+// shown is what tables and figures are made of.
+var shown = func() (s struct {
+	Topics       []topic
+	Runs, Models []measure // of each run, and of each model, in the tables of these
+	Quantities   []quantity
+}) {
+	if err := json.Unmarshal(shownJSON, &s); err != nil {
+		panic(err) // the embedded file is tested
 	}
+	return s
+}()
+
+// A measure is a number of what a table has rows of, of a run by a name as [Run.value] has it. The
+// hint is what it is, in a few words.
+type measure struct{ Title, Hint, Value, Show string }
+
+// shows are the ways to write a measure, by their names.
+var shows = map[string]func(float64) string{
+	"number": number, "whole": wholeNumber, "percent": percent, "signed": withSign(number),
+	"points": withSign(percentPoints), "time": formatTime, "bytes": formatBytes,
+	"memory": unitFormat([]unit{{0, 1, "MiB"}, {1 << 10, 1 << 10, "GiB"}}),
 }
 
-// lastValue is a number of a run's last evaluation that knows it, by its name in JSON.
-func lastValue(name string) func(*Run) float64 {
-	return func(r *Run) float64 {
+var formatTime, formatBytes = unitFormat(timeUnits), unitFormat(byteUnits)
+
+// A topic is measures of one kind, by which methods are compared: the first one that was measured
+// orders the table. Exact values and values of models as they stand are never in one table.
+type topic struct {
+	Name, Hint string
+	Models     bool // the measures are of models that may not have converged
+	Paired     bool // the measures stand in the table of gains
+	Measures   []measure
+}
+
+// value returns a number of a run, NaN where it has none. Its name is of two words: what it is a
+// number of, and its name there in JSON.
+func (r *Run) value(name string) float64 {
+	of, field, _ := strings.Cut(name, " ")
+	switch of {
+	case "first":
+		return float64(runs.NumberOf(r.Records[0], field))
+	case "last": // evaluation that knows it
 		for i := len(r.Records) - 1; i >= 0; i-- {
-			if v := runs.NumberOf(r.Records[i], name); v.Known() {
+			if v := runs.NumberOf(r.Records[i], field); v.Known() {
 				return float64(v)
 			}
 		}
-		return math.NaN()
-	}
-}
-
-// summaryValue is a number of a run's summary, by its name in JSON.
-func summaryValue(name string) func(*Run) float64 {
-	return func(r *Run) float64 {
-		if r.Summary.State == runs.Absent {
-			return math.NaN()
+	case "summary":
+		if r.Summary.State != runs.Absent {
+			return float64(runs.NumberOf(r.Summary, field))
 		}
-		return float64(runs.NumberOf(r.Summary, name))
-	}
-}
-
-// baselineValue is a number of the model with which the tuned one is compared, by its name in JSON.
-func baselineValue(name string) func(*Run) float64 {
-	return func(r *Run) float64 {
+	case "baseline": // the model with which the tuned one is compared
 		for _, m := range r.Summary.Models {
 			if m.Name == r.Summary.Verdict.Against {
-				return float64(runs.NumberOf(m, name))
+				return float64(runs.NumberOf(m, field))
 			}
 		}
-		return math.NaN()
-	}
-}
-
-// usageValue is a number of what all agents together had spent at a run's end, by its name in JSON.
-func usageValue(name string) func(*Run) float64 {
-	return func(r *Run) float64 { return float64(runs.NumberOf(r.usage(), name)) }
-}
-
-// allBytes is what all agents sent: in the whole run where it says so, else in its iterations.
-func allBytes(r *Run) float64 {
-	if all := r.Summary.Traffic.Total().Bytes; all > 0 {
-		return float64(all)
-	}
-	return float64(r.usage().Bytes)
-}
-
-// matrixCalls is a number of calls for whole matrices, unknown where there are none: most methods
-// make none.
-func matrixCalls(name string) func(*Run) float64 {
-	return func(r *Run) float64 {
-		if n := usageValue(name)(r); n > 0 {
+	case "spent": // by all agents together
+		return float64(runs.NumberOf(r.usage(), field))
+	case "matrices": // of which most methods ask for none
+		if n := r.value("spent " + field); n > 0 {
 			return n
 		}
+	case "Φ":
+		return r.phi(field)
+	case "time":
+		return max(r.Summary.Seconds, r.lastRecord().Seconds)
+	case "evaluation":
+		sum := 0.0
+		for _, rec := range r.Records {
+			sum += rec.EvaluationSeconds
+		}
+		return sum
+	case "pace":
+		if v := r.value("summary ms_per_iteration"); !math.IsNaN(v) {
+			return v
+		}
+		return r.value("last ms_per_iteration")
+	case "traffic": // of the whole run where it says so, else of its iterations
+		if all := r.Summary.Traffic.Total().Bytes; all > 0 {
+			return float64(all)
+		}
+		return r.value("spent bytes")
+	default: // a set of examples, on which the verdict has compared models
+		for _, g := range r.Summary.Verdict.Gains {
+			if g.Set == of && field == "share" {
+				return float64(g.Share())
+			} else if g.Set == of {
+				return float64(runs.NumberOf(g, field))
+			}
+		}
+	}
+	return math.NaN()
+}
+
+// phi returns a value of Φ. As the data of a run and of its best constant are the same, the gain of
+// a seed is comparable with another seed's.
+func (r *Run) phi(name string) float64 {
+	best := r.bestConstant().Phi
+	switch name {
+	case "best":
+		return best
+	case "zero": // where the constant is known
+		return best - best
+	case "lowest": // of all runs of the same data
+		return r.lowest
+	case "gain":
+		return r.phi("tuned") - best
+	case "share":
+		return r.phi("gain") / math.Abs(best)
+	}
+	if n := len(r.Summary.Models); n > 0 && r.Summary.Models[n-1].Phi.Known() {
+		return float64(r.Summary.Models[n-1].Phi)
+	}
+	return r.value("last phi")
+}
+
+// A quantity is what one figure shows: one number of each evaluation, or a few that
+// belong together.
+type quantity struct {
+	Name    string // name in file names
+	Title   string // for people
+	Label   string // label of the y axis, with the unit
+	Unit    bool   // the label ends with the unit of Φ
+	Caption string // under the figure
+	Parts   []part // of each curve
+	Seldom  []part // beside them where they are known seldom, as exact solutions cost traffic
+	// Compared is how many of the parts, from the first, have a figure of their own where several
+	// methods are compared; 0: all.
+	Compared int
+	Levels   []measure // as horizontal lines
+	Lines    string    // what the caption adds where there are such lines
+	Less     string    // what is subtracted from the numbers of each run, by its name; "": nothing
+	View     string    // name among the views of the figure before it; "": it has a figure of its own
+	Log      bool      // the y axis is logarithmic
+}
+
+// A part is a number of a record, by its name in JSON, which files that show it alone have too. Its
+// name for people tells it from the others.
+type part struct {
+	Of, Name string
+	Late     bool // without the start, whose model knows nothing and would flatten the figure
+}
+
+// in returns the number of a record.
+func (p part) in(r *runs.Record) float64 {
+	if p.Late && r.Iteration == 0 {
 		return math.NaN()
 	}
+	return float64(runs.NumberOf(*r, p.Of))
 }
 
-// seconds is the time of a run's iterations.
-func seconds(r *Run) float64 { return max(r.Summary.Seconds, r.lastRecord().Seconds) }
-
-// evaluationSeconds is the time of all evaluations together.
-func evaluationSeconds(r *Run) float64 {
-	sum := 0.0
-	for _, rec := range r.Records {
-		sum += rec.EvaluationSeconds
+// quantities lists what is drawn of some runs.
+func quantities(all []*Run) (qs []quantity) {
+	first, known := all[0], 0
+	for _, rec := range first.Records {
+		if rec.Phi.Known() {
+			known++
+		}
 	}
-	return sum
-}
-
-// milliseconds is the median time of an iteration.
-func milliseconds(r *Run) float64 {
-	if r.Summary.State != runs.Absent && r.Summary.MsPerIteration.Known() {
-		return float64(r.Summary.MsPerIteration)
+	for _, q := range shown.Quantities {
+		if q.Unit {
+			q.Label += first.phiUnit()
+		}
+		if q.Seldom != nil && len(all) == 1 && first.phiUnit() == meanPerExample && 2*known < len(first.Records) {
+			q.Parts = append(q.Parts[:len(q.Parts):len(q.Parts)], q.Seldom...)
+			q.Caption += " Beside it, the losses of the agents' average model as it stands in each iteration."
+		}
+		qs = append(qs, q)
 	}
-	return lastValue("ms_per_iteration")(r)
+	return qs
 }
 
-// What a run did and sent, in several tables.
+// An axis is something to draw against: what was spent.
+type axis struct {
+	Name  string `json:"name"` // name in file names and of the switch on the page
+	Title string `json:"title"`
+	label string // label of the axis, before the unit
+	Count bool   `json:"count"` // whole numbers
+	units []unit
+}
+
+// A unit is the size of one, from the given number of basic ones on.
+type unit struct {
+	from, size float64
+	name       string
+}
+
+// unitFor chooses the unit in which the largest number is easy to read.
+func unitFor(units []unit, largest float64) unit {
+	chosen := unit{size: 1}
+	for _, u := range units {
+		if largest >= u.from {
+			chosen = u
+		}
+	}
+	return chosen
+}
+
 var (
-	formatTime  = unitFormat(timeUnits)
-	formatBytes = unitFormat(byteUnits)
-	memory      = unitFormat([]unit{{0, 1 << 20, "MiB"}, {1 << 30, 1 << 30, "GiB"}})
-
-	done = measure[*Run]{"Iterations", "at the last evaluation",
-		func(r *Run) float64 { return iteration(r.lastRecord()) }, wholeNumber}
-	lastPhi = measure[*Run]{"Φ, last iterate", "at the agents' average x, of the last evaluation that has it",
-		lastValue("phi"), number}
-	clock   = measure[*Run]{"Time", "of the iterations, evaluation excluded", seconds, formatTime}
-	traffic = measure[*Run]{"Traffic", "sent by all agents in the whole run", allBytes, formatBytes}
+	timeUnits = []unit{{0, 1e-3, "ms"}, {1, 1, "s"}, {600, 60, "min"}, {5 * 3600, 3600, "h"}}
+	byteUnits = []unit{{0, 1, "B"}, {1e3, 1e3, "kB"}, {1e6, 1e6, "MB"}, {1e9, 1e9, "GB"}, {1e12, 1e12, "TB"}}
 )
 
-// A topic is measures of one kind: exact values and values of models as they stand are never in
-// one table.
-type topic struct {
-	Name, Hint string
-	models     bool // the measures are of models that may not have converged
-	paired     bool // the measures stand in the table of gains
-	measures   []measure[*Run]
+// axes are what figures are drawn against; marks stand on the first. The calls of an oracle count
+// alike, a Hessian once: the table of costs has them by kind.
+var axes = []axis{
+	{"iterations", "iterations", "outer iterations k", true, nil},
+	{"seconds", "time", "time of iterations", false, timeUnits},
+	{"calls", "oracle calls", "oracle calls of all agents", false, nil},
+	{"bytes", "traffic", "traffic of all agents", false, byteUnits},
 }
 
-// topics are what methods are compared by: the first measure of a topic that was measured orders
-// its table.
-func topics() []topic {
-	const perExample = "mean per example"
-	summary, last := measureBy(summaryValue), measureBy(lastValue)
-	change := func(title, set string) measure[*Run] {
-		return measure[*Run]{title, "of examples that chose " + roles[set],
-			gainNumber(set, func(g runs.Gain) runs.Number { return g.LossChange }), withSign(number)}
+// of returns what was spent at an evaluation.
+func (a axis) of(r *runs.Record) float64 {
+	switch a.Name {
+	case "iterations":
+		return float64(r.Iteration)
+	case "calls":
+		return float64(calls(r.Calls))
 	}
-	return []topic{
-		{Name: "Exact values", Hint: "with the lower problem solved to its tolerance", models: true,
-			measures: []measure[*Run]{
-				{"Φ − best constant", "Φ less that of the best single penalty of the same run", (*Run).phiGain,
-					withSign(number)},
-				{"Φ, tuned", "at the tuned hyperparameters", (*Run).tunedPhi, number},
-				lastPhi,
-				{"Φ at the start", "before the first iteration",
-					func(r *Run) float64 { return float64(r.Records[0].Phi) }, number},
-				{"Φ, best constant", "where all hyperparameters are the best single number", bestPhi, number},
-				summary("Φ at λ = 0", "all hyperparameters are 0", "phi_lambda0", number),
-				last("‖∇Φ‖", "norm of the exact hypergradient", "grad_norm", number),
-				summary("Test loss, solved", "of the model at the tuned hyperparameters", "test_loss_tuned", number),
-				summary("Test accuracy, solved", "of the same model", "test_accuracy_tuned", percent),
-			}},
-		{Name: "Tuned against the best constant", Hint: "differences over the same examples, tuned less constant",
-			models: true, paired: true, measures: []measure[*Run]{
-				change("Change of test loss", runs.Test),
-				{"Change of test accuracy", "percentage points",
-					gainNumber(runs.Test, func(g runs.Gain) runs.Number { return g.AccuracyChange }),
-					withSign(percentPoints)},
-				change("Change of held-out loss", runs.HeldOut),
-				change("Change of cross-fitted loss", runs.CrossFitted),
-				change("Change of validation loss", runs.Validation),
-			}},
-		{Name: "The average model as it stands", Hint: "at the last evaluation, before the lower problem is solved",
-			measures: []measure[*Run]{
-				last("Test loss as it stands", perExample, "test_loss", number),
-				last("Test accuracy as it stands", "share of right answers", "test_accuracy", percent),
-				last("Validation loss as it stands", perExample, "val_loss", number),
-				last("Training loss as it stands", "mean per example, without regularization", "train_loss", number),
-				last("Consensus of x", "mean squared distance of the agents' x from their average", "consensus_x",
-					number),
-			}},
-		{Name: "Cost", Hint: "sums over all agents, where nothing else is said", measures: costs()},
-	}
+	return float64(runs.NumberOf(*r, a.Name))
 }
 
-// costs are what a run took.
-func costs() []measure[*Run] {
-	spent, matrices := measureBy(usageValue), measureBy(matrixCalls)
-	peak := func(r *Run) float64 { return lastValue("peak_rss_mib")(r) * (1 << 20) }
-	return []measure[*Run]{
-		clock, traffic, done,
-		spent("Gradients of f", "calls of the oracles", "upper_grad", wholeNumber),
-		spent("Gradients of g", "calls of the oracles", "lower_grad", wholeNumber),
-		spent("HVPs", "Hessian-vector products", "hvp", wholeNumber),
-		spent("JVPs", "Jacobian-vector products", "jvp", wholeNumber),
-		matrices("Hessians", "whole matrices", "hessian", wholeNumber),
-		matrices("Jacobians", "whole matrices", "jacobian", wholeNumber),
-		spent("Messages", "one to each neighbour in an exchange", "messages", wholeNumber),
-		spent("Numbers sent", "in the iterations", "floats", wholeNumber),
-		{"Per agent and iteration", "numbers that one agent sends in one iteration",
-			summaryValue("floats_sent_per_agent_per_iteration"), wholeNumber},
-		{"ms per iteration", "median, evaluation excluded", milliseconds, number},
-		spent("In oracles", "time, all agents added", "oracle_seconds", formatTime),
-		spent("In exchanges", "time, all agents added, with waiting", "mix_seconds", formatTime),
-		spent("In algebra", "time, all agents added: the rest", "algebra_seconds", formatTime),
-		{"Evaluation", "time of all evaluations", evaluationSeconds, formatTime},
-		{"Peak memory", "of the process", peak, memory},
-	}
-}
-
-// modelMeasures are what the models at the tuned and at fixed hyperparameters are compared by.
-func modelMeasures() []measure[runs.Model] {
-	const perExample = "mean per example"
-	is := measureBy(func(name string) func(runs.Model) float64 {
-		return func(m runs.Model) float64 { return float64(runs.NumberOf(m, name)) }
-	})
-	return []measure[runs.Model]{
-		is("Φ", "upper objective", "phi", number),
-		is("Validation loss", perExample, "val_loss", number),
-		is("Held-out loss", perExample, "holdout_loss", number),
-		is("Test loss", perExample, "test_loss", number),
-		is("Test accuracy", "share of right answers", "test_accuracy", percent),
-		is("Steps", "of the agents' solver", "refit_steps", wholeNumber),
-		is("Gradient", "of the lower problem, its norm", "refit_gradient", number),
-	}
+func calls(c dsbo.Calls) int {
+	return c.UpperGrad + c.LowerGrad + c.HVP + c.JVP + c.Hessian + c.Jacobian
 }

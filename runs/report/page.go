@@ -110,7 +110,7 @@ func newPage(all []*Run, title string) (*page, error) {
 	if p.Answer, p.LossIs = newAnswer(all[0]), all[0].lossName(); p.Answer != nil && title == "" {
 		p.Title = "Predicting " + all[0].tables().Target
 	}
-	p.Topics = slices.DeleteFunc(p.Topics, func(t pageTopic) bool { return t.paired }) // the table of gains says more
+	p.Topics = slices.DeleteFunc(p.Topics, func(t pageTopic) bool { return t.Paired }) // the table of gains says more
 	p.Gains, p.Models = gains(s),
 		[2]*table{models(s, "Models", true), models(s, "Models that have not converged", false)}
 	return p, nil
@@ -120,11 +120,11 @@ func newPage(all []*Run, title string) (*page, error) {
 func (p *page) compare(gs []group) {
 	heading, problems := groupDifference(gs), byProblem(gs)
 	names := problemLabels(problems)
-	for _, t := range topics() {
+	for _, t := range shown.Topics {
 		view := pageTopic{topic: t}
 		if len(gs) == 1 {
-			view.Facts = facts(gs[0], t.measures)
-			if t.models && slices.ContainsFunc(gs[0].runs, (*Run).unconverged) {
+			view.Facts = facts(gs[0], t.Measures)
+			if t.Models && slices.ContainsFunc(gs[0].runs, (*Run).unconverged) {
 				view.Mark = notConverged
 			}
 		} else {

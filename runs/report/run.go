@@ -36,6 +36,7 @@ type Run struct {
 	Notes      []string       // what was found odd in the folder, but not wrong
 
 	settings, build runs.Differences // all values of Config
+	lowest          float64          // Φ of all runs of the same data beside which it is shown
 }
 
 // Load reads a run folder: config.json and metrics.jsonl, and summary.json, lambda.npy and

@@ -22,7 +22,7 @@ func TestLoad(t *testing.T) {
 		r.Config.Build.Go != "go1.26" {
 		t.Errorf("name %q, task %q, method %q, Go %q", r.Name, r.task(), r.method(), r.Config.Build.Go)
 	}
-	if diff := cmp.Diff([]float64{0, 10, 20}, group{runs: []*Run{r}}.course(part{of: "phi"}, nil).X[0]); diff != "" {
+	if diff := cmp.Diff([]float64{0, 10, 20}, group{runs: []*Run{r}}.course(part{Of: "phi"}, "").X[0]); diff != "" {
 		t.Error(diff)
 	}
 	if r.Records[0].HypergradientError.Known() || !r.Records[1].HypergradientError.Known() {

@@ -45,9 +45,9 @@ type fact struct {
 }
 
 // facts lists the measures of one group.
-func facts(g group, ms []measure[*Run]) (fs []fact) {
+func facts(g group, ms []measure) (fs []fact) {
 	t := table{Rows: make([][]cell, 1)}
-	addMeasures(&t, [][]*Run{g.runs}, ms)
+	addMeasures(&t, [][]*Run{g.runs}, ms, (*Run).value)
 	for i, c := range t.Columns {
 		fs = append(fs, fact{c, t.Rows[0][i]})
 	}
@@ -79,14 +79,14 @@ func (t *table) add(row ...any) {
 
 // addMeasures appends the columns of those measures that any row has. A cell shows the median of
 // its row's items, such as the runs of a group, with the range where there is one.
-func addMeasures[T any](t *table, rows [][]T, ms []measure[T]) {
+func addMeasures[T any](t *table, rows [][]T, ms []measure, value func(T, string) float64) {
 	for _, m := range ms {
-		cells := make([]cell, len(rows))
+		show, cells := shows[m.Show], make([]cell, len(rows))
 		measured := false
 		for i, items := range rows {
-			mid, low, high := spread(items, m.of)
-			cells[i] = numberCell(mid, m.show)
-			if from, to := m.show(low), m.show(high); from != to {
+			mid, low, high := spread(items, func(item T) float64 { return value(item, m.Value) })
+			cells[i] = numberCell(mid, show)
+			if from, to := show(low), show(high); from != to {
 				cells[i].Range = from + " to " + to
 			}
 			measured = measured || cells[i].Sort != ""
@@ -94,7 +94,7 @@ func addMeasures[T any](t *table, rows [][]T, ms []measure[T]) {
 		if !measured {
 			continue
 		}
-		t.Columns = append(t.Columns, column{Title: m.title, Hint: m.hint, Numeric: true})
+		t.Columns = append(t.Columns, column{Title: m.Title, Hint: m.Hint, Numeric: true})
 		for i, c := range cells {
 			t.Rows[i] = append(t.Rows[i], c)
 		}
@@ -115,7 +115,7 @@ func comparison(name, heading string, gs []group, of topic) *table {
 	for _, g := range gs {
 		rows = append(rows, g.runs)
 		row := []cell{{Text: g.label, Sort: g.label, Look: lookOf(g.look)}}
-		if of.models && slices.ContainsFunc(g.runs, (*Run).unconverged) {
+		if of.Models && slices.ContainsFunc(g.runs, (*Run).unconverged) {
 			row[0].Mark = notConverged
 		}
 		if seeds {
@@ -124,7 +124,7 @@ func comparison(name, heading string, gs []group, of topic) *table {
 		t.Rows = append(t.Rows, row)
 	}
 	first := len(t.Columns)
-	addMeasures(t, rows, of.measures)
+	addMeasures(t, rows, of.Measures, (*Run).value)
 	if len(t.Columns) == first {
 		return nil
 	}
@@ -150,7 +150,7 @@ func runTable(gs []group) *table {
 				strconv.FormatUint(r.Config.Seed, 10), string(end))
 		}
 	}
-	addMeasures(t, rows, []measure[*Run]{done, lastPhi})
+	addMeasures(t, rows, shown.Runs, (*Run).value)
 	for _, name := range varyingSettings(gs) {
 		t.Columns = append(t.Columns, column{Title: name})
 		for i, row := range rows {
@@ -185,7 +185,9 @@ func models(s *runs.Summary, name string, converged bool) *table {
 		}
 		t.add(c)
 	}
-	if addMeasures(t, rows, modelMeasures()); len(t.Columns) == 1 {
+	addMeasures(t, rows, shown.Models,
+		func(m runs.Model, name string) float64 { return float64(runs.NumberOf(m, name)) })
+	if len(t.Columns) == 1 {
 		return nil
 	}
 	return t

@@ -52,34 +52,6 @@ func (r *Run) bestConstant() (best runs.Constant) {
 	return best
 }
 
-// tunedPhi returns the exact Φ of the tuned hyperparameters, of a run's last model.
-func (r *Run) tunedPhi() float64 {
-	if n := len(r.Summary.Models); n > 0 && r.Summary.Models[n-1].Phi.Known() {
-		return float64(r.Summary.Models[n-1].Phi)
-	}
-	return lastValue("phi")(r)
-}
-
-// phiGain returns Φ of a run less the Φ of its own best constant. As the data of both are the same,
-// this difference of a seed is comparable with the difference of another seed.
-func (r *Run) phiGain() float64 { return r.tunedPhi() - r.bestConstant().Phi }
-
-// relativeGain is that difference as a share of the constant's Φ.
-func (r *Run) relativeGain() float64 { return r.phiGain() / math.Abs(r.bestConstant().Phi) }
-
-// gainNumber returns a number of the verdict's comparison on one set of examples, NaN if there
-// is none.
-func gainNumber(set string, of func(runs.Gain) runs.Number) func(*Run) float64 {
-	return func(r *Run) float64 {
-		for _, g := range r.Summary.Verdict.Gains {
-			if g.Set == set {
-				return float64(of(g))
-			}
-		}
-		return math.NaN()
-	}
-}
-
 // headline returns the verdict of a run.
 func (r *Run) headline() headline {
 	if r.Summary.Verdict.Sentence != "" {
@@ -149,12 +121,10 @@ func headlines(gs []group) (h headline) {
 func (g group) changes() string {
 	show := withSign(func(v float64) string { return share(v, 1) })
 	var parts []string
-	for _, m := range []struct {
-		name string
-		of   func(*Run) float64
-	}{{"test loss ", gainNumber(runs.Test, runs.Gain.Share)}, {"Φ ", (*Run).relativeGain}} {
-		mid, low, high := spread(g.runs, m.of)
-		text := m.name + show(mid)
+	for _, name := range []string{"test loss", "Φ"} {
+		of, _, _ := strings.Cut(name, " ")
+		mid, low, high := spread(g.runs, func(r *Run) float64 { return r.value(of + " share") })
+		text := name + " " + show(mid)
 		if show(low) != show(high) {
 			text += " in the median (" + show(low) + " to " + show(high) + ")"
 		}

@@ -159,7 +159,8 @@ func TestPairedDifferences(t *testing.T) {
 		return fixture{method: "m", seed: n, done: 10, summary: s}
 	}
 	all := loaded(t, seed(1, 1, 2), seed(2, 7, 9), seed(3, 3, 3.5))
-	if mid, low, high := spread(all, (*Run).phiGain); mid != -1 || low != -2 || high != -0.5 {
+	gain := func(r *Run) float64 { return r.value("Φ gain") }
+	if mid, low, high := spread(all, gain); mid != -1 || low != -2 || high != -0.5 {
 		t.Errorf("median %v from %v to %v, want -1 from -2 to -0.5", mid, low, high)
 	}
 }
