@@ -15,42 +15,23 @@ type agent struct {
 	id       int               // number of the agent
 	row      []network.Weight  // of W
 	combiner *network.Combiner // makes the mix
-	terms    [][2]*frame       // what the sum of an even and of an odd exchange reads, in the order of row
-	vectors  [][]float64       // the numbers in that
+	from     []int             // where the terms of a sum come in a swap, in the order of row; -1: from this rank
+	vectors  [][]float64       // these terms
 	round    int               // number of its next Mix
+	lengths  [2]uint64         // of its vector, and ^ that: the largest of all agents tell whether they are alike
 
 	// Exchange r uses slot r%2. Two are enough: this agent fills the slot again in exchange r+2,
 	// after all agents of the rank have entered r+1 and so are done with r.
-	slot  [2]frame
-	ready chan struct{} // holds one wake-up
+	slot [2][]float64
 }
 
 func newAgent(x *Exchange, id int, m *network.Matrix) *agent {
 	row := m.Row(id)
-	a := &agent{
-		x:        x,
-		id:       id,
-		row:      row,
-		combiner: m.Combiner(id),
-		terms:    make([][2]*frame, len(row)),
-		vectors:  make([][]float64, len(row)),
-		ready:    make(chan struct{}, 1),
+	a := &agent{x: x, id: id, row: row, combiner: m.Combiner(id), vectors: make([][]float64, len(row))}
+	for _, w := range row {
+		a.from = append(a.from, slices.IndexFunc(x.receive, func(p parcel) bool { return p.agent == w.Agent }))
 	}
-	a.slot[0].lib, a.slot[1].lib = x.world.lib, x.world.lib
 	return a
-}
-
-// findTerms looks up where the terms of the sum will be.
-func (a *agent) findTerms() {
-	for k, w := range a.row {
-		if b := a.x.agents[w.Agent]; b != nil {
-			a.terms[k] = [2]*frame{&b.slot[0], &b.slot[1]}
-			continue
-		}
-		from := slices.IndexFunc(a.x.mixing.receives(), func(m message) bool { return m.agent == w.Agent })
-		f := &a.x.mixing.incoming[from]
-		a.terms[k] = [2]*frame{f, f}
-	}
 }
 
 // CombineBy implements dsbo.CombiningMixer.
@@ -73,27 +54,36 @@ func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 	if len(dst) != len(src) {
 		return dsbo.ShapeErrorf("dst and src must have one length; they have %d and %d", len(dst), len(src))
 	}
-	if len(src) > maxFloats {
-		return dsbo.ShapeErrorf("a vector must have at most %d numbers; it has %d", maxFloats, len(src))
-	}
-	if err := ctx.Err(); err != nil {
+	if err := checkLength(len(src)); err != nil {
 		return err
 	}
-	if err := a.x.holdFrames(); err != nil {
+	if err := a.x.holdMemory(); err != nil {
 		return err
 	}
-	defer a.x.frameUsers.Done()
+	defer a.x.users.Done()
 	parity := a.round % 2
-	f := &a.slot[parity]
-	f.resize(len(src))
-	copy(f.floats(), src)
-	a.x.arrive()
-	if err := a.x.await(ctx, a.ready); err != nil {
+	a.slot[parity] = append(a.slot[parity][:0], src...)
+	a.lengths = [2]uint64{uint64(len(src)), ^uint64(len(src))}
+	if err := a.x.mixing.Reduce(ctx, network.Max, 64, a.lengths[:]); err != nil {
 		return err
 	}
-	for k, t := range a.terms {
-		a.vectors[k] = t[parity].floats()
+	for k, w := range a.row {
+		if at := a.from[k]; at < 0 {
+			a.vectors[k] = a.x.agents[w.Agent].slot[parity]
+		} else {
+			a.vectors[k] = a.x.incoming[at*len(src):][:len(src)]
+		}
 	}
 	a.combiner.Combine(dst, a.vectors)
 	return nil
+}
+
+// Reduce implements [network.Reducer].
+func (a *agent) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
+	err := a.x.joint.Reduce(ctx, op, bits, words)
+	if err != nil {
+		err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
+		a.x.Fail(err)
+	}
+	return err
 }

@@ -21,30 +21,30 @@
 // # Threads
 //
 // MPI is started with MPI_THREAD_FUNNELED, by a goroutine that has its thread to itself and makes
-// all calls. One round of an exchange is one call into C: it sends, finds and receives until all of
-// the rank's messages are done, and sleeps briefly between looks when that takes long. What needs
-// the thread meanwhile interrupts the call. Go's signal handlers, some of which MPI replaces when
-// it starts, are put back.
+// all calls. A call into C lets the operations of all exchanges go on until one is done, and sleeps
+// briefly between looks when that takes long. What needs the thread meanwhile interrupts the call.
+// Go's signal handlers, some of which MPI replaces when it starts, are put back.
 //
-// # Reductions
+// # Operations
 //
-// Reduce combines the words of a rank's agents first and then the words of all ranks by
-// MPI_Iallreduce, in words of 32 or 64 bits, on a communicator of the exchange's own; it is looked
-// at now and then, as messages are. Gather is such a sum, of which all ranks but one have zeros. A
-// head of five words that says what each rank combines goes before. If the heads differ, the words
-// stay where they are and all ranks have an error; if one of them says that its rank has left, so
-// do the others. A rank takes part to the end in what it has said, even if it has failed meanwhile,
-// so that nothing is under way when MPI ends.
+// Ranks do two things together, on a communicator of the exchange's own. Mix swaps vectors by
+// MPI_Ialltoallv, once the agents of a rank have theirs in place. Reduce combines the words of a
+// rank's agents first and then the words of all ranks by MPI_Iallreduce, in words of 32 or 64 bits;
+// Gather is such a sum, of which all ranks but one have zeros. A head of five words that says what
+// each rank does goes before. If the heads differ, the words stay where they are and all ranks have
+// an error; if one of them says that its rank has left, MPI_Ibcast tells why, and so do the others.
+// A rank takes part to the end in what it has said, even if it has failed meanwhile, so that
+// nothing is under way when MPI ends.
 //
 // # When something goes wrong
 //
-// No wait is without end. A rank that fails, or whose context ends, tells the others, whose Mix
-// returns an [*network.EndedError]; what it has completed they complete first, so that the outcome
-// does not depend on who is faster. Lengths that differ, another matrix and another number of
-// exchanges are found so. A rank that is there but says nothing is named by a
-// [*network.SilentError] after Options.Timeout. A rank that dies, or exits before [World.Close],
-// makes mpirun end the job within seconds, as srun --kill-on-bad-exit=1 does: start it again from a
-// checkpoint. One that fails before [Init] calls [Abandon].
+// No wait is without end. A rank that fails, or whose context ends, leaves, and the next Mix of the
+// others returns an [*network.EndedError]: what it has begun they complete first, so that the
+// outcome does not depend on who is faster. Lengths that differ, another matrix and another number
+// of exchanges are found so. A rank that waits for another one for Options.Timeout leaves with a
+// [*network.SilentError]; MPI does not say for which. A rank that dies, or exits before
+// [World.Close], makes mpirun end the job within seconds, as srun --kill-on-bad-exit=1 does: start
+// it again from a checkpoint. One that fails before [Init] calls [Abandon].
 //
 // Errors of MPI itself are returned where MPI returns them: the error handler is MPI_ERRORS_RETURN.
 package mpi

@@ -1,8 +1,13 @@
 package mpi
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,30 +27,36 @@ type Options struct {
 // other's vectors in place; each other rank where a neighbour is gets a vector once.
 //
 // An exchange of a rank begins when all its agents have called Mix. Its memory is two vectors for
-// each local agent and one for each remote neighbour; a steady run allocates nothing.
+// each local agent, and one for each that is sent or received; a steady run allocates nothing.
 type Exchange struct {
-	world  *World                 // the ranks
-	number int                    // of the exchange, which the world has counted
-	blocks blocks                 // which agents are where
-	agents []*agent               // agents of other ranks are nil
-	local  []*agent               // agents of this rank
-	ids    []int                  // of local
-	mixing *flow                  // messages of Mix
-	joint  network.LocalReduction // reductions within the rank
-	sum    sum                    // reductions and gatherings between the ranks
-	begin  func()                 // x.beginMix, made once
+	world    *World                 // the ranks
+	blocks   blocks                 // which agents are where
+	agents   []*agent               // agents of other ranks are nil
+	local    []*agent               // agents of this rank
+	ids      []int                  // of local
+	receive  []parcel               // in a swap, by rank
+	send     []parcel               // likewise
+	incoming []float64              // what came in the last one
+	mixing   network.LocalReduction // of lengths of vectors, which are swapped between the ranks then
+	joint    network.LocalReduction // reductions within the rank
+	timeout  time.Duration          // of Options
+	channel  channel                // between the ranks; nil where there is one
 
-	mu         sync.Mutex     // guards what follows
-	arrived    int            // agents in Mix
-	round      int            // mixings completed
-	cause      error          // why the exchange ended
-	stopped    chan struct{}  // closed when cause is set
-	frameUsers sync.WaitGroup // goroutines that may touch frames
-	closing    sync.Once      // once
-	departures []notice       // of the ranks that have left
+	next   operation     // which start begins
+	start  func()        // begins next, made once
+	ready  chan struct{} // holds a wake-up once it is done
+	waited bool          // for that, of serve alone
+	began  time.Time     // when that wait did
+
+	mu      sync.Mutex     // guards what follows
+	mixed   int            // mixings completed
+	cause   error          // why the exchange ended
+	stopped chan struct{}  // closed when cause is set
+	users   sync.WaitGroup // goroutines that may touch memory of the channel
+	closing sync.Once      // once
 }
 
-var _ network.Team = (*Exchange)(nil)
+var _ network.TogetherReducer = (*Exchange)(nil)
 
 // Exchange opens an exchange over the edges of m with its weights. All ranks open the same ones in
 // the same order; it waits until they have, and fails if a rank's matrix is another. Each rank must
@@ -57,16 +68,22 @@ func (w *World) Exchange(ctx context.Context, m *network.Matrix, o Options) (*Ex
 	if m.N() < w.size {
 		return nil, dsbo.ConfigErrorf("each of the %d processes must have an agent; there are %d agents", w.size, m.N())
 	}
-	x := &Exchange{
-		world:   w,
-		blocks:  blocks{m.N(), w.size},
-		agents:  make([]*agent, m.N()),
-		stopped: make(chan struct{}),
+	x := &Exchange{world: w, blocks: blocks{m.N(), w.size}, agents: make([]*agent, m.N()), timeout: o.Timeout,
+		ready: make(chan struct{}, 1), stopped: make(chan struct{})}
+	x.start = x.begin
+	x.receive, x.send = x.blocks.routes(m, w.rank)
+	slices.SortStableFunc(x.send, func(a, b parcel) int { return cmp.Compare(a.peer, b.peer) })
+	lo, hi := x.blocks.agentsOf(w.rank)
+	for i := lo; i < hi; i++ {
+		x.agents[i] = newAgent(x, i, m)
+		x.local, x.ids = append(x.local, x.agents[i]), append(x.ids, i)
 	}
-	x.begin = x.beginMix
-	x.connect(m, o.Timeout)
-	if err := w.register(x); err != nil {
-		return nil, err
+	for _, r := range []*network.LocalReduction{&x.mixing, &x.joint} {
+		r.Agents, r.Stopped, r.Cause = len(x.local), x.stopped, x.stopError
+	}
+	x.mixing.AcrossProcesses = x.swap
+	if !w.callAndWait(x.open) {
+		return nil, network.ErrClosed
 	}
 	if err := x.compare(ctx, fingerprint(m, w.size)); err != nil {
 		x.Fail(err)
@@ -76,16 +93,26 @@ func (w *World) Exchange(ctx context.Context, m *network.Matrix, o Options) (*Ex
 	return x, nil
 }
 
-// compare opens the ranks' way to combine words, and returns an error unless all have one key.
+// open makes the ranks' channel.
+func (x *Exchange) open() {
+	if x.world.open = append(x.world.open, x); x.blocks.ranks == 1 {
+		return
+	}
+	vectors := make([]int32, 2*x.blocks.ranks)
+	for _, p := range x.send {
+		vectors[p.peer]++
+	}
+	for _, p := range x.receive {
+		vectors[x.blocks.ranks+p.peer]++
+	}
+	x.channel = x.world.lib.open(vectors)
+	x.joint.AcrossProcesses = x.reduceRanks
+}
+
+// compare returns an error unless all ranks have one key.
 func (x *Exchange) compare(ctx context.Context, key uint64) error {
-	if x.blocks.ranks == 1 {
-		return ctx.Err()
-	}
-	if !x.world.callAndWait(func() { x.world.lib.openSum(&x.sum.transfer) }) {
-		return network.ErrClosed
-	}
 	words := []uint64{key, ^key}
-	if err := x.reduceRanks(ctx, network.Max, 64, words); err != nil {
+	if err := x.joint.ReduceTogether(ctx, network.Max, 64, words); err != nil {
 		return fmt.Errorf("rank %d: %w", x.world.rank, err)
 	}
 	if words[0] != key || words[1] != ^key {
@@ -96,23 +123,20 @@ func (x *Exchange) compare(ctx context.Context, key uint64) error {
 	return nil
 }
 
-// connect makes the local agents and their ways to the others.
-func (x *Exchange) connect(m *network.Matrix, timeout time.Duration) {
-	rank := x.world.rank
-	receive, send := x.blocks.routes(m, rank)
-	x.mixing = newFlow(x, timeout, receive, send)
-	x.mixing.done = x.completeMix
-	x.sum.init(x, timeout)
-	lo, hi := x.blocks.agentsOf(rank)
-	for i := lo; i < hi; i++ {
-		x.agents[i] = newAgent(x, i, m)
-		x.local = append(x.local, x.agents[i])
-		x.ids = append(x.ids, i)
+// fingerprint stands for a matrix with its mixing, and the distribution of its agents.
+func fingerprint(w *network.Matrix, ranks int) uint64 {
+	h := fnv.New64a()
+	put := func(v uint64) { h.Write(binary.LittleEndian.AppendUint64(nil, v)) }
+	put(uint64(ranks))
+	for i := range w.N() {
+		put(uint64(len(w.Row(i))))
+		for _, e := range w.Row(i) {
+			put(uint64(e.Agent))
+			put(math.Float64bits(e.Weight))
+		}
 	}
-	x.joint.Agents, x.joint.Stopped, x.joint.Cause = len(x.local), x.stopped, x.stopError
-	for _, a := range x.local {
-		a.findTerms()
-	}
+	h.Write([]byte(w.Mixing().String()))
+	return h.Sum64()
 }
 
 // Local implements [network.Team]: it returns the agents of this rank.
@@ -131,63 +155,51 @@ func (x *Exchange) Mixer(i int) network.Reducer {
 	return x.agents[i]
 }
 
-// arrive notes that an agent is in Mix. The last one of the rank sets the exchange going.
-func (x *Exchange) arrive() {
+// Fail ends the exchange: every Mix, waiting or later, returns an error that wraps err, on other
+// ranks as soon as they have completed what this one has begun. Only the first call counts.
+func (x *Exchange) Fail(err error) {
 	x.mu.Lock()
-	x.arrived++
-	all := x.arrived == len(x.local)
-	x.mu.Unlock()
-	x.endIfAbandoned()
-	switch {
-	case !all:
-	case len(x.mixing.messages) == 0: // all neighbours are here
-		x.beginMix()
-	default:
-		x.world.call(x.begin)
-	}
-}
-
-// beginMix begins the exchange for which all agents of the rank have come.
-func (x *Exchange) beginMix() {
-	if x.hasEnded() {
-		return
-	}
-	f, slot := x.mixing, x.round%2
-	n := x.local[0].slot[slot].n
-	for _, a := range x.local[1:] {
-		if m := a.slot[slot].n; m != n {
-			x.Fail(dsbo.ShapeErrorf(
-				"neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
-				x.local[0].id, n, a.id, m))
-			return
-		}
-	}
-	if len(f.messages) == 0 {
-		x.completeMix()
-		return
-	}
-	for i := range f.incoming {
-		f.expect(i, n)
-	}
-	sends := f.sends()
-	for i := range sends {
-		sends[i].words = x.agents[sends[i].agent].slot[slot].message()
-	}
-	x.world.begin(&f.transfer)
-}
-
-// completeMix releases the agents: what they wait for is here.
-func (x *Exchange) completeMix() {
-	x.mu.Lock() // until all have their wake-up, so that none ends the exchange before
 	defer x.mu.Unlock()
-	x.arrived = 0
-	x.round++
-	for _, a := range x.local {
-		a.ready <- struct{}{}
+	if x.cause != nil {
+		return
 	}
+	x.cause = err
+	close(x.stopped)
+	n := notice{rank: int64(x.world.rank), mixed: int64(x.mixed), kind: int64(network.Kind(err))}
+	n.setReason(err.Error())
+	x.world.call(func() {
+		if x.waited = false; x.channel != nil {
+			*x.channel.notice() = n
+			x.channel.tellLeft()
+		}
+	})
 }
 
-// await waits until ready holds a wake-up.
-func (x *Exchange) await(ctx context.Context, ready <-chan struct{}) error {
-	return network.Await(ctx, ready, x.stopped, x.stopError)
+// Close ends the exchange with [network.ErrClosed] unless it has failed before, and waits until no
+// Mix uses it. It may be called twice.
+func (x *Exchange) Close() {
+	x.Fail(network.ErrClosed)
+	x.closing.Do(func() {
+		x.users.Wait()
+		x.world.callAndWait(func() {
+			x.world.open = slices.DeleteFunc(x.world.open, func(o *Exchange) bool { return o == x })
+			if x.channel != nil {
+				x.channel.release()
+			}
+		})
+	})
 }
+
+// holdMemory keeps the memory of the channel in place until x.users.Done.
+func (x *Exchange) holdMemory() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.cause != nil {
+		return x.stopError()
+	}
+	x.users.Add(1)
+	return nil
+}
+
+// stopError says why the exchange has ended, which it has.
+func (x *Exchange) stopError() error { return fmt.Errorf("the exchange has ended: %w", x.cause) }

@@ -16,178 +16,243 @@ import (
 type job struct {
 	mu      sync.Mutex
 	ranks   []*fakeLibrary
-	sent    map[route][][]uint64
-	told    map[int][]notice
 	left    int
-	aborted int // status + 1
-	lastTag int
-	sums    []*[]*fakeRound // of the exchanges, in the order in which each rank opens them
+	aborted int             // status + 1
+	rounds  []*[]*fakeRound // of the channels, in the order in which each rank opens them
 }
-
-type route struct{ from, to, tag int }
 
 // A fakeLibrary is one rank of a job.
 type fakeLibrary struct {
 	*job
 	rank, size int
-	mute       bool // what it sends is lost
 	wake       chan struct{}
 	loud       bool
-	heard      notice
 	leaving    bool
-	opened     int // sums
-	closedSums []*fakeSum
+	channels   []*fakeChannel
 }
 
-// A fakeHandle says which messages of a transfer are done.
-type fakeHandle struct {
-	posted bool
-	done   []bool
+// A fakeChannel is one rank's end, with the stages of library_mpi.c.
+type fakeChannel struct {
+	lib                      *fakeLibrary
+	rounds                   *[]*fakeRound // of all ranks
+	round                    int           // number of the next
+	stage                    int
+	wanted, leaves, released bool
+	state                    state
+	said                     notice
+	own                      operation // what this rank does
+	vectors                  []int32
+	out, in                  []byte
+}
+
+const (
+	fakeIdle = iota
+	fakeHead
+	fakeWords
+	fakeEnded
+)
+
+// A fakeRound is what the ranks do in one go.
+type fakeRound struct {
+	heads, parts int // ranks whose head and whose words are here
+	left         *fakeChannel
+	unlike       bool
+	kind         *operation // what the first rank with words does
+	sent         [][]byte   // by rank
 }
 
 func newJob(size int) []*fakeLibrary {
-	j := &job{ranks: make([]*fakeLibrary, size), sent: map[route][][]uint64{}, told: map[int][]notice{}, lastTag: 32767}
+	j := &job{ranks: make([]*fakeLibrary, size)}
 	for r := range j.ranks {
 		j.ranks[r] = &fakeLibrary{job: j, rank: r, size: size, wake: make(chan struct{}, 1)}
 	}
 	return j.ranks
 }
 
-func (l *fakeLibrary) position() (rank, size, lastTag int) { return l.rank, l.size, l.lastTag }
-func (l *fakeLibrary) alloc(words int) []uint64            { return make([]uint64, words) }
-func (l *fakeLibrary) free(words []uint64)                 { clear(words) } // so that a use after it shows
+func (l *fakeLibrary) position() (rank, size int) { return l.rank, l.size }
 
-// signal has the poll of a rank, or its next one, look again.
-func (l *fakeLibrary) signal() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
+func (l *fakeLibrary) open(vectors []int32) channel {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.rounds) <= len(l.channels) {
+		l.rounds = append(l.rounds, new([]*fakeRound))
 	}
+	c := &fakeChannel{lib: l, rounds: l.rounds[len(l.channels)], vectors: slices.Clone(vectors)}
+	l.channels = append(l.channels, c)
+	return c
 }
 
-// signalAll is signal of all ranks.
+// signalAll has the poll of each rank, or its next one, look again.
 func (j *job) signalAll() {
 	for _, l := range j.ranks {
-		l.signal()
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
 	}
 }
 
-func (l *fakeLibrary) poll(t *transfer, d time.Duration) (state, error) {
+func (l *fakeLibrary) poll(d time.Duration) bool {
 	end := time.NewTimer(d)
 	defer end.Stop()
 	for {
 		l.mu.Lock()
-		s, err := l.progress(t)
+		busy, news := l.advance()
 		loud := l.loud
 		l.mu.Unlock()
-		if s != pending || err != nil || loud {
-			return s, err
+		if !busy || news || loud {
+			return busy
 		}
 		select {
 		case <-l.wake:
 		case <-end.C:
-			return pending, nil
+			return busy
 		}
 	}
 }
 
-// progress does what can be done now.
-func (l *fakeLibrary) progress(t *transfer) (state, error) {
-	if n := l.told[l.rank]; len(n) > 0 {
-		l.heard, l.told[l.rank] = n[0], n[1:]
-		return noticed, nil
+// advance has channels go on as far as they can; the lock is held.
+func (l *fakeLibrary) advance() (busy, news bool) {
+	for _, c := range l.channels {
+		for before := -1; before != c.round*4+c.stage; {
+			before = c.round*4 + c.stage
+			c.step()
+		}
+		busy = busy || c.stage != fakeEnded && (c.stage != fakeIdle || c.wanted || c.leaves)
+		news = news || c.state != pending
 	}
-	l.reap()
+	return busy, news
+}
+
+// step goes one step further if the other ranks have; the lock is held.
+func (c *fakeChannel) step() {
+	for len(*c.rounds) <= c.round {
+		*c.rounds = append(*c.rounds, &fakeRound{sent: make([][]byte, c.lib.size)})
+	}
+	r, size := (*c.rounds)[c.round], c.lib.size
 	switch {
-	case t == nil:
-		return pending, nil
-	case t.sum != nil:
-		return l.lookAtSum(t)
-	}
-	h, _ := t.handle.(*fakeHandle)
-	if h == nil || !h.posted {
-		h = &fakeHandle{posted: true, done: make([]bool, len(t.messages))}
-		t.handle = h
-		l.post(t, h)
-	}
-	for i, m := range t.messages {
-		if h.done[i] {
-			continue
+	case c.stage == fakeIdle && (c.wanted || c.leaves):
+		c.addHead(r)
+	case c.stage == fakeHead && r.heads == size && r.left != nil:
+		c.stage, c.said = fakeEnded, r.left.said
+		c.conclude(left)
+	case c.stage == fakeHead && r.heads == size && r.unlike:
+		c.stage = fakeIdle
+		c.round++
+		c.conclude(unlike)
+	case c.stage == fakeHead && r.heads == size:
+		c.stage, r.sent[c.lib.rank] = fakeWords, slices.Clone(c.out)
+		if r.parts++; r.parts == size {
+			c.lib.signalAll()
 		}
-		from := route{m.peer, l.rank, t.tag}
-		if box := l.sent[from]; len(box) > 0 {
-			h.done[i], l.sent[from] = true, box[1:]
-			if len(m.words) != len(box[0]) {
-				return pending, &lengthError{i, len(box[0])}
+	case c.stage == fakeWords && r.parts == size:
+		c.stage = fakeIdle
+		c.round++
+		c.takeWords(r)
+		c.conclude(done)
+	}
+}
+
+func (c *fakeChannel) conclude(s state) {
+	if c.wanted && !c.leaves {
+		c.state = s
+	}
+	c.wanted = false
+}
+
+// addHead says what a rank does.
+func (c *fakeChannel) addHead(r *fakeRound) {
+	switch {
+	case c.wanted && r.kind == nil:
+		kind := c.own
+		r.kind = &kind
+	case c.wanted:
+		r.unlike = r.unlike || r.kind.kind() != c.own.kind() || r.kind.length != c.own.length
+	case r.left == nil || c.lib.rank < r.left.lib.rank:
+		r.left = c
+	}
+	c.stage = fakeHead
+	if r.heads++; r.heads == c.lib.size {
+		c.lib.signalAll()
+	}
+}
+
+// takeWords takes what all ranks have sent.
+func (c *fakeChannel) takeWords(r *fakeRound) {
+	if c.own.swap {
+		c.in = c.in[:0]
+		for from, words := range r.sent {
+			at := 0
+			for _, n := range c.lib.ranks[from].channels[slices.Index(c.lib.channels, c)].vectors[:c.lib.rank] {
+				at += int(n)
 			}
-			copy(m.words, box[0])
+			n := int(c.vectors[c.lib.size+from])
+			c.in = append(c.in, words[8*c.own.length*at:][:8*c.own.length*n]...)
 		}
+		return
 	}
-	if slices.Contains(h.done, false) {
-		return pending, nil
+	all, next := make([]uint64, c.own.length), make([]uint64, c.own.length)
+	getWords(all, c.own.width(), r.sent[0])
+	for _, words := range r.sent[1:] {
+		getWords(next, c.own.width(), words)
+		c.own.op.Combine(64, all, next)
 	}
-	h.posted = false
-	return done, nil
+	putWords(c.out, c.own.width(), all)
 }
 
-func (l *fakeLibrary) post(t *transfer, h *fakeHandle) {
-	for i, m := range t.messages {
-		if m.send {
-			h.done[i] = true
-			if to := (route{l.rank, m.peer, t.tag}); !l.mute {
-				l.sent[to] = append(l.sent[to], slices.Clone(m.words))
-				l.ranks[m.peer].signal()
-			}
-		}
-	}
+func (c *fakeChannel) memory(out, in int) (own, theirs []byte, err error) {
+	clear(c.out) // so that a use after it shows
+	clear(c.in)
+	c.out, c.in = make([]byte, out), make([]byte, in)
+	return c.out, c.in, nil
 }
 
-func (l *fakeLibrary) pending(t *transfer) []int {
-	if t.sum != nil {
-		return nil
-	}
-	var all []int
-	for i, is := range t.handle.(*fakeHandle).done {
-		if !is {
-			all = append(all, i)
-		}
-	}
-	return all
+func (c *fakeChannel) begin(o operation) {
+	c.lib.mu.Lock()
+	defer c.lib.mu.Unlock()
+	c.own, c.wanted = o, true
 }
 
-func (l *fakeLibrary) drop(t *transfer, _ time.Duration) bool {
-	t.handle = nil
-	return true
+func (c *fakeChannel) result() (state, error) {
+	c.lib.mu.Lock()
+	defer c.lib.mu.Unlock()
+	s := c.state
+	c.state = pending
+	return s, nil
 }
 
-func (l *fakeLibrary) notice() notice { return l.heard }
+func (c *fakeChannel) notice() *notice { return &c.said }
 
-func (l *fakeLibrary) sendNotice(rank int, n notice) error {
+func (c *fakeChannel) tellLeft() {
+	c.lib.mu.Lock()
+	defer c.lib.mu.Unlock()
+	c.leaves, c.state = true, pending
+	c.wanted = c.wanted && c.stage != fakeIdle
+}
+
+func (c *fakeChannel) release() {
+	c.lib.mu.Lock()
+	defer c.lib.mu.Unlock()
+	c.released = true
+}
+
+func (l *fakeLibrary) setLoud(loud bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.mute {
-		l.told[rank] = append(l.told[rank], n)
-		l.ranks[rank].signal()
-	}
-	return nil
+	l.loud = loud
+	l.signalAll()
 }
 
-func (l *fakeLibrary) interrupt() {
-	l.mu.Lock()
-	l.loud = true
-	l.mu.Unlock()
-	l.signal()
-}
-
-func (l *fakeLibrary) quiet() {
-	l.mu.Lock()
-	l.loud = false
-	l.mu.Unlock()
-}
+func (l *fakeLibrary) interrupt() { l.setLoud(true) }
+func (l *fakeLibrary) quiet()     { l.setLoud(false) }
 
 func (l *fakeLibrary) finalize(time.Duration) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.advance()
+	if slices.ContainsFunc(l.channels, func(c *fakeChannel) bool { return c.stage != fakeEnded || !c.released }) {
+		return false, nil
+	}
 	if !l.leaving {
 		l.leaving = true
 		l.left++

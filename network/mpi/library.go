@@ -1,10 +1,10 @@
 package mpi
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
-	"slices"
 	"time"
+	"unicode/utf8"
 
 	"dsbo/network"
 )
@@ -12,117 +12,97 @@ import (
 // A library is what this package asks of MPI, which is little. Its methods are called by one
 // thread, but for interrupt. The tests have one of their own.
 type library interface {
-	// position returns the number of this rank, how many there are, and the highest tag.
-	position() (rank, size, lastTag int)
-	// alloc returns memory that messages may lie in, which free takes back.
-	alloc(words int) []uint64
-	free(words []uint64)
-	// poll posts the messages of t if they are not, and waits until all have arrived and left, a
-	// notice has come, interrupt has been called or d has passed. A nil t waits for notices alone.
-	poll(t *transfer, d time.Duration) (state, error)
-	// pending returns which messages of t are neither done nor failed.
-	pending(t *transfer) []int
-	// drop gives up the receives of t and reports whether, within d, nothing of t is still under
-	// way. If so its memory is free.
-	drop(t *transfer, d time.Duration) bool
-	// openSum makes the ranks' way to combine words of t, which is a sum. All ranks open the same
-	// ones in the same order.
-	openSum(t *transfer)
-	// sumWords returns memory for the words of t: the words of this rank before they are combined,
-	// of all after. Any thread may call it while t is not polled.
-	sumWords(t *transfer, bytes int) []byte
-	// closeSum ends t. The memory of its words is then the library's, which combines them with the
-	// others' if these have heard of them.
-	closeSum(t *transfer)
-	// notice returns what came when poll said noticed.
-	notice() notice
-	// sendNotice sends a notice and does not wait.
-	sendNotice(rank int, n notice) error
+	// position returns the number of this rank and how many there are.
+	position() (rank, size int)
+	// open makes a channel. All ranks open the same ones in the same order. vectors are how many of
+	// a swap go to each rank, and then how many come from each.
+	open(vectors []int32) channel
+	// poll lets the operations of all channels go on until one has a result, none is under way,
+	// interrupt has been called or d has passed, and reports whether one is.
+	poll(d time.Duration) (busy bool)
 	// interrupt makes poll return at once, now or when it is called next, until quiet is called.
 	interrupt()
 	quiet()
-	// finalize ends MPI once all ranks have called it. It waits for d and reports whether that
-	// is done.
+	// finalize ends MPI once all channels have ended on all ranks, which have called it. It waits
+	// for d and reports whether that is done.
 	finalize(d time.Duration) (bool, error)
 	// abort ends all ranks.
 	abort(code int)
 }
 
-// A state is what poll found.
+// A channel is the ranks' way to combine and to swap words, one operation after another.
+type channel interface {
+	// memory returns memory for the words of this rank, and of a swap for the words of others. Any
+	// thread may call it while no operation is under way; what was there is lost.
+	memory(out, in int) (own, theirs []byte, err error)
+	// begin begins an operation. A sum leaves its words where this rank's were.
+	begin(o operation)
+	// result returns what has come of it, once.
+	result() (state, error)
+	// notice is what this rank leaves with and, once it finds others left, the lowest's.
+	notice() *notice
+	// tellLeft says that no operation follows: the others find this rank left after what they have
+	// heard of.
+	tellLeft()
+	// release gives the memory back once it is not used.
+	release()
+}
+
+// A state is what has come of an operation.
 type state int
 
 const (
 	pending state = iota
 	done
-	noticed
+	unlike // another rank does something else
+	left   // another rank has left
 )
 
-// A transfer is a set of messages that are posted together, or a sum.
-type transfer struct {
-	sum      *sumKind  // nil if it is a set of messages
-	tag      int       // of its messages
-	messages []message // in the same order at both ends: those between two ranks have nothing else to tell them apart
-	handle   any       // the library's
-
-	blocks  blocks        // for the names of the ranks
-	began   time.Time     // when the transfer did
-	timeout time.Duration // after which it fails
-	done    func()        // called when all messages have arrived and left
-	failed  func(error)   // called when that cannot be any more
-}
-
-// A message is sent to, or received from, another rank.
-type message struct {
-	send  bool
-	peer  int
-	agent int // whose vector it is, or the first of them
-	words []uint64
-}
-
-// A sumKind says what a sum combines.
-type sumKind struct {
-	op      network.Op
-	bits    int
-	words   int
-	started bool // has been polled
+// An operation is what all ranks do together.
+type operation struct {
+	swap   bool // of vectors, not a sum
+	op     network.Op
+	bits   int
+	length int // words, or numbers of a vector
 }
 
 // width returns the bytes of a word, 4 or 8. MPI has words of 2 as well, but sums of these saturate
 // in Open MPI 4.1 where it uses AVX, instead of going round.
-func (s *sumKind) width() int {
-	if s.bits <= 32 {
+func (o operation) width() int {
+	if o.bits <= 32 {
 		return 4
 	}
 	return 8
 }
 
-// kind stands for all that must be alike on all ranks but the number of words: the operation in bit
-// 0, and the width from bit 1 on.
-func (s *sumKind) kind() int { return int(s.op) | s.width()<<1 | s.bits<<5 }
-
-// errMismatch says that ranks combine words of other numbers, bits or operations.
-var errMismatch = errors.New("other words")
-
-// A lengthError says that a message has not the length of its receive.
-type lengthError struct{ message, words int }
-
-func (e *lengthError) Error() string {
-	return fmt.Sprintf("message %d has %d words", e.message, e.words)
+// kind stands for all that must be alike on all ranks but the length: 1 for a swap, else the
+// operation in bit 0, and the width from bit 1 on.
+func (o operation) kind() int {
+	if o.swap {
+		return 1
+	}
+	return int(o.op) | o.width()<<1 | o.bits<<5
 }
 
-// silence returns the error of a transfer of which these messages did not move in time.
-func (t *transfer) silence(pending []int) *network.SilentError {
-	var ranks []int
-	for _, k := range pending {
-		ranks = append(ranks, t.messages[k].peer)
+// A notice tells other ranks that one has left an exchange. It travels as it lies in memory.
+type notice struct {
+	rank, mixed int64
+	kind        int64 // see network.Kind
+	text        [232]byte
+}
+
+// setReason cuts a long reason.
+func (n *notice) setReason(text string) {
+	for len(text) > len(n.text) {
+		_, size := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-size]
 	}
-	if t.sum != nil { // MPI does not say which ranks it waits for
-		return &network.SilentError{Processes: []string{"another rank"}, Silent: t.timeout}
-	}
-	slices.Sort(ranks)
-	e := &network.SilentError{Silent: t.timeout}
-	for _, r := range slices.Compact(ranks) {
-		e.Processes = append(e.Processes, t.blocks.label(r))
-	}
-	return e
+	copy(n.text[:], text)
+}
+
+// error returns what the rank's leaving means to another one.
+func (n *notice) error(b blocks) error {
+	rank := int(n.rank)
+	return &network.EndedError{Process: fmt.Sprintf("%s after %d exchanges", b.label(rank), n.mixed), Number: rank,
+		Reason: string(bytes.TrimRight(n.text[:], "\x00")), Kind: int(n.kind)}
 }

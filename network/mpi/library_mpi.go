@@ -7,6 +7,7 @@ package mpi
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -16,15 +17,9 @@ import (
 	"dsbo"
 )
 
-// cgoLibrary is MPI itself. Messages lie in memory from malloc: it stays in place, and fast
-// networks that keep memory registered notice when it is freed, as they do not with Go's.
+// cgoLibrary is MPI itself. Words lie in memory from malloc: it stays in place, and fast networks
+// that keep memory registered notice when it is freed, as they do not with Go's.
 type cgoLibrary struct{ world *C.struct_dsbo_world }
-
-// A handle is a transfer's C side, whose messages are seen here as a slice.
-type handle struct {
-	c        *C.struct_dsbo_transfer
-	messages []C.struct_dsbo_message
-}
 
 func newLibrary() (library, error) {
 	runtime.LockOSThread() // the one that may call MPI
@@ -39,152 +34,31 @@ func newLibrary() (library, error) {
 		return nil, dsbo.ConfigErrorf(
 			"MPI must provide MPI_THREAD_FUNNELED, which a program with several threads needs; this one does not")
 	default:
-		return nil, l.failure()
+		return nil, failure(l.world.function, l.world.error)
 	}
 }
 
-// failure returns the error that a call left.
-func (l *cgoLibrary) failure() error {
-	if l.world.function == nil {
-		return fmt.Errorf("MPI_Init_thread failed")
+// failure returns the error of a function of MPI.
+func failure(function *C.char, code C.int) error {
+	if function == nil {
+		return errors.New("MPI_Init_thread failed")
 	}
 	text := (*C.char)(C.malloc(C.MPI_MAX_ERROR_STRING))
 	defer C.free(unsafe.Pointer(text))
 	var n C.int
-	C.MPI_Error_string(l.world.error, text, &n)
-	return fmt.Errorf("%s: %s", C.GoString(l.world.function), C.GoStringN(text, n))
+	C.MPI_Error_string(code, text, &n)
+	return fmt.Errorf("%s: %s", C.GoString(function), C.GoStringN(text, n))
 }
 
-func (l *cgoLibrary) position() (rank, size, lastTag int) {
-	return int(l.world.rank), int(l.world.size), int(l.world.last_tag)
+func (l *cgoLibrary) position() (rank, size int) { return int(l.world.rank), int(l.world.size) }
+
+func (l *cgoLibrary) open(vectors []int32) channel {
+	return &cgoChannel{C.dsbo_open(l.world, (*C.int)(unsafe.SliceData(vectors)))}
 }
 
-func (l *cgoLibrary) alloc(words int) []uint64 {
-	return unsafe.Slice((*uint64)(C.malloc(C.size_t(8*words))), words)
-}
-
-func (l *cgoLibrary) free(words []uint64) { C.free(unsafe.Pointer(&words[0])) }
-
-// open returns the C side of t. While t is not posted it takes the messages' memory as it is now.
-func (l *cgoLibrary) open(t *transfer) *C.struct_dsbo_transfer {
-	h, ok := t.handle.(*handle)
-	if !ok {
-		h = l.newHandle(t)
-		t.handle = h
-	}
-	if h.c.posted != 0 { // MPI is using the messages
-		return h.c
-	}
-	for i := range t.messages {
-		m, c := &t.messages[i], &h.messages[i]
-		c.words, c.count = unsafe.Pointer(unsafe.SliceData(m.words)), C.int(len(m.words))
-	}
-	return h.c
-}
-
-// newHandle makes the C side of t, without the memory of its messages.
-func (l *cgoLibrary) newHandle(t *transfer) *handle {
-	h := &handle{c: C.dsbo_new_transfer(C.int(len(t.messages)))}
-	h.messages = unsafe.Slice(h.c.messages, len(t.messages))
-	h.c.tag = C.int(t.tag)
-	last := map[int]int{}
-	for i, m := range t.messages {
-		c := &h.messages[i]
-		c.peer, c.after = C.int(m.peer), -1
-		if m.send {
-			c.send = 1
-			continue
-		}
-		if before, ok := last[m.peer]; ok {
-			c.after = C.int(before)
-		}
-		last[m.peer] = i
-	}
-	return h
-}
-
-func (l *cgoLibrary) poll(t *transfer, d time.Duration) (state, error) {
-	var c *C.struct_dsbo_transfer
-	var sum *C.struct_dsbo_sum
-	switch {
-	case t == nil:
-	case t.sum != nil:
-		sum = l.beginSum(t)
-	default:
-		c = l.open(t)
-	}
-	switch s := C.dsbo_poll(l.world, c, sum, C.int64_t(d)); s {
-	case C.DSBO_PENDING:
-		return pending, nil
-	case C.DSBO_DONE:
-		return done, nil
-	case C.DSBO_NOTICED:
-		return noticed, nil
-	case C.DSBO_UNLIKE:
-		return pending, errMismatch
-	case C.DSBO_OTHER_LENGTH:
-		return pending, &lengthError{int(l.world.where), int(l.world.words)}
-	default:
-		return pending, l.failure()
-	}
-}
-
-func (l *cgoLibrary) openSum(t *transfer) {
-	t.handle = C.dsbo_new_sum(l.world)
-}
-
-func (l *cgoLibrary) sumWords(t *transfer, bytes int) []byte {
-	room := max(bytes, 1) // MPI wants an address
-	return unsafe.Slice((*byte)(C.dsbo_sum_words(t.handle.(*C.struct_dsbo_sum), C.int64_t(room))), room)[:bytes]
-}
-
-// beginSum has the words of t combined, once.
-func (l *cgoLibrary) beginSum(t *transfer) *C.struct_dsbo_sum {
-	c := t.handle.(*C.struct_dsbo_sum)
-	if s := t.sum; !s.started {
-		s.started = true
-		c.wanted, c.op, c.width, c.count, c.kind = 1, C.int(s.op), C.int(s.width()), C.int(s.words), C.int64_t(s.kind())
-	}
-	return c
-}
-
-func (l *cgoLibrary) closeSum(t *transfer) {
-	if c, ok := t.handle.(*C.struct_dsbo_sum); ok {
-		C.dsbo_close_sum(l.world, c)
-		t.handle = nil
-	}
-}
-
-func (l *cgoLibrary) pending(t *transfer) []int {
-	if t.sum != nil {
-		return nil
-	}
-	var all []int
-	for i, m := range t.handle.(*handle).messages {
-		if m.done == 0 {
-			all = append(all, i)
-		}
-	}
-	return all
-}
-
-func (l *cgoLibrary) drop(t *transfer, d time.Duration) bool {
-	h, ok := t.handle.(*handle)
-	t.handle = nil
-	return !ok || C.dsbo_drop(l.world, h.c, C.int64_t(d)) == C.DSBO_DONE
-}
-
-func (l *cgoLibrary) notice() notice { return *(*notice)(unsafe.Pointer(&l.world.notice)) }
-
-func (l *cgoLibrary) sendNotice(rank int, n notice) error {
-	if C.dsbo_tell(l.world, C.int(rank), (*C.uint64_t)(unsafe.Pointer(&n))) != C.DSBO_DONE {
-		return l.failure()
-	}
-	return nil
-}
-
-func (l *cgoLibrary) interrupt() { atomic.StoreInt32((*int32)(&l.world.interrupted), 1) }
-func (l *cgoLibrary) quiet()     { atomic.StoreInt32((*int32)(&l.world.interrupted), 0) }
+func (l *cgoLibrary) poll(d time.Duration) bool { return C.dsbo_poll(l.world, C.int64_t(d)) != 0 }
+func (l *cgoLibrary) interrupt()                { atomic.StoreInt32((*int32)(&l.world.interrupted), 1) }
+func (l *cgoLibrary) quiet()                    { atomic.StoreInt32((*int32)(&l.world.interrupted), 0) }
 
 func (l *cgoLibrary) finalize(d time.Duration) (bool, error) {
 	switch C.dsbo_leave(l.world, C.int64_t(d)) {
@@ -193,8 +67,49 @@ func (l *cgoLibrary) finalize(d time.Duration) (bool, error) {
 	case C.DSBO_PENDING:
 		return false, nil
 	default:
-		return false, l.failure()
+		return false, failure(l.world.function, l.world.error)
 	}
 }
 
 func (l *cgoLibrary) abort(code int) { C.MPI_Abort(l.world.comm, C.int(code)) }
+
+// A cgoChannel is a channel of MPI.
+type cgoChannel struct{ c *C.struct_dsbo_channel }
+
+func (c *cgoChannel) memory(out, in int) (own, theirs []byte, err error) {
+	if C.dsbo_memory(c.c, C.int64_t(max(out, 1)), C.int64_t(max(in, 1))) != C.DSBO_DONE { // MPI wants an address
+		return nil, nil, fmt.Errorf("there is no memory for %d bytes", out+in)
+	}
+	return unsafe.Slice((*byte)(c.c.out), out), unsafe.Slice((*byte)(c.c.in), in), nil
+}
+
+func (c *cgoChannel) begin(o operation) {
+	c.c.op, c.c.width, c.c.count, c.c.kind = C.int(o.op), C.int(o.width()), C.int(o.length), C.int64_t(o.kind())
+	c.c.wanted = 1
+}
+
+func (c *cgoChannel) result() (state, error) {
+	s := c.c.state
+	switch c.c.state = C.DSBO_PENDING; s {
+	case C.DSBO_PENDING:
+		return pending, nil
+	case C.DSBO_DONE:
+		return done, nil
+	case C.DSBO_UNLIKE:
+		return unlike, nil
+	case C.DSBO_LEFT:
+		return left, nil
+	}
+	return pending, failure(c.c.function, c.c.error)
+}
+
+func (c *cgoChannel) notice() *notice { return (*notice)(unsafe.Pointer(&c.c.notice)) }
+
+func (c *cgoChannel) tellLeft() {
+	c.c.leaves, c.c.state = 1, C.DSBO_PENDING
+	if c.c.stage <= C.DSBO_IDLE {
+		c.c.wanted = 0 // no other rank has heard of it
+	}
+}
+
+func (c *cgoChannel) release() { c.c.released = 1 }

@@ -1,81 +1,58 @@
-// What the Go side calls. All functions belong to the thread that called dsbo_init.
+// What the Go side calls. All functions but dsbo_memory belong to the thread that called dsbo_init.
 #ifndef DSBO_LIBRARY_MPI_H
 #define DSBO_LIBRARY_MPI_H
 
 #include <mpi.h>
 #include <stdint.h>
 
-enum { DSBO_NOTICE_WORDS = 32 };
+enum { DSBO_HEAD_WORDS = 5, DSBO_NOTICE_WORDS = 32 };
 
-// What a call found. Values below 0 are failures: error and where then say what happened.
-enum { DSBO_PENDING, DSBO_DONE, DSBO_NOTICED, DSBO_FAILED = -1, DSBO_OTHER_LENGTH = -2, DSBO_STARTED_BEFORE = -3, DSBO_NO_THREADS = -4,
-	DSBO_UNLIKE = -5 };
+// What a call, or an operation of a channel, came to.
+enum { DSBO_PENDING, DSBO_DONE, DSBO_UNLIKE, DSBO_LEFT, DSBO_FAILED, DSBO_STARTED_BEFORE, DSBO_NO_THREADS };
 
-struct dsbo_message {
-	void *words;
-	int count, peer, send;
-	int after; // the receive before this one from the same rank, -1 for the first
-	int found; // of a receive: MPI has been told where to put it
-	int done;
-};
+// Stages of a channel: no other rank has heard of an operation up to DSBO_IDLE.
+enum { DSBO_QUEUED, DSBO_OPENING, DSBO_IDLE, DSBO_HEAD, DSBO_WORDS, DSBO_NEWS, DSBO_ENDED };
 
-struct dsbo_loose; // a notice on its way, or a message that nobody wants
-
-struct dsbo_transfer {
-	struct dsbo_transfer *next; // among the dropped ones
-	int tag, count, left, posted;
-	struct dsbo_message *messages;
-	MPI_Request *requests; // of the messages, in their order
-	MPI_Status *statuses;
-	int *indices;
-};
-
-enum { DSBO_HEAD_WORDS = 5 };
-
-// A dsbo_sum combines words of all ranks, one set after another. Each begins with a head that says what each rank combines: only where
-// all heads agree, words follow. The last head of a rank says that it has left, so that none waits for its words.
-struct dsbo_sum {
-	struct dsbo_sum *next;  // among the closed ones
-	struct dsbo_sum *later; // among those that have no communicator yet
+// A dsbo_channel combines or swaps words of all ranks, one operation after another. Each begins with a head that says what each rank
+// does: only where all heads agree, words follow. The last head of a rank says that it has left, and its notice follows, so that none
+// waits for its words.
+struct dsbo_channel {
+	struct dsbo_channel *next;
 	MPI_Comm comm;
 	MPI_Request request;
 	int stage;
-	int wanted;  // has words that are not combined yet
-	int closed;  // will have no more
-	uint64_t head[DSBO_HEAD_WORDS];
-	void *words;
-	int64_t room; // bytes that words may have
-	int op, width, count;
-	int64_t kind; // what else must be alike
+	int wanted;   // has an operation that is not done yet
+	int leaves;   // will have no more
+	int released; // its memory is free as soon as MPI does not use it
+	int state;    // what the operation came to, until Go has taken that
+	const char *function; // of MPI, that has failed
+	int error;            // which it returned
+	uint64_t head[DSBO_HEAD_WORDS], notice[DSBO_NOTICE_WORDS];
+	void *out, *in; // words of this rank, and of a swap what comes
+	int64_t room[2];
+	int *vectors;    // of a swap: to each rank, and from each rank
+	int op, width, count; // of a sum, or the length of the vectors of a swap
+	int64_t kind;         // what else must be alike; DSBO_SWAP of a swap
 };
+
+enum { DSBO_SWAP = 1 };
 
 struct dsbo_world {
 	MPI_Comm comm;
-	MPI_Comm parent; // of the sums' communicators: opening one and leaving are collective, and ranks may do them in another order
-	int rank, size, last_tag;
+	MPI_Comm parent; // of the channels' communicators: opening one and leaving are collective, and ranks may do them in another order
+	int rank, size;
 	int32_t interrupted; // atomic: Go writes it at any time
-	MPI_Request incoming;
-	uint64_t arriving[DSBO_NOTICE_WORDS], notice[DSBO_NOTICE_WORDS];
-	struct dsbo_loose *loose;
-	struct dsbo_transfer *dropped;                 // of which something is still under way
-	struct dsbo_sum *opening;                      // in the order in which all ranks open them
-	struct dsbo_sum *closed;                       // whose last head is not with all ranks yet
-	int64_t received, all, *sent, *expected; // messages: so far, in the end, to each rank, from each rank
-	MPI_Request leaving;
-	int left;               // how far dsbo_leave is
-	int error;              // of MPI
-	const char *function;   // that returned it
-	int where, words;       // which message has another length, and that
+	struct dsbo_channel *channels; // in the order in which all ranks open them
+	int leaving;
+	MPI_Request left;
+	const char *function; // of MPI, that has failed
+	int error;
 };
 
 int dsbo_init(struct dsbo_world **world);
-struct dsbo_transfer *dsbo_new_transfer(int count);
-struct dsbo_sum *dsbo_new_sum(struct dsbo_world *w);
-void *dsbo_sum_words(struct dsbo_sum *s, int64_t bytes);
-void dsbo_close_sum(struct dsbo_world *w, struct dsbo_sum *s);
-int dsbo_poll(struct dsbo_world *w, struct dsbo_transfer *t, struct dsbo_sum *s, int64_t nanos);
-int dsbo_drop(struct dsbo_world *w, struct dsbo_transfer *t, int64_t nanos);
-int dsbo_tell(struct dsbo_world *w, int rank, const uint64_t *notice);
+struct dsbo_channel *dsbo_open(struct dsbo_world *w, const int *vectors);
+int dsbo_memory(struct dsbo_channel *c, int64_t out, int64_t in);
+int dsbo_poll(struct dsbo_world *w, int64_t nanos);
 int dsbo_leave(struct dsbo_world *w, int64_t nanos);
 
 #endif

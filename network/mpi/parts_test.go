@@ -84,7 +84,7 @@ func TestNotice(t *testing.T) {
 		{fmt.Errorf("agent 1: %w: 3", dsbo.ErrShape), dsbo.ErrShape, "agent 1: shape mismatch: 3"},
 		{errors.New("disk full"), nil, "disk full"},
 		{errors.New(""), nil, ""},
-		{errors.New("a" + long), nil, "a" + long[:214]},
+		{errors.New("a" + long), nil, "a" + long[:230]},
 	} {
 		n := notice{rank: 1, mixed: 5, kind: int64(network.Kind(c.err))}
 		n.setReason(c.err.Error())

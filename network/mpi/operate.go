@@ -1,0 +1,210 @@
+package mpi
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+	"unsafe"
+
+	"dsbo"
+	"dsbo/network"
+)
+
+// maxLength is the length of the longest vector: MPI counts in 31 bits.
+const maxLength = math.MaxInt32
+
+func checkLength(n int) error {
+	if n > maxLength {
+		return dsbo.ShapeErrorf("ranks must exchange at most %d numbers at a time; they are %d", maxLength, n)
+	}
+	return nil
+}
+
+// operate has all ranks do something together: put writes this rank's bytes, and take reads what
+// has come of them, and for a swap what others have sent.
+func (x *Exchange) operate(ctx context.Context, o operation, out, in int, put func(own []byte),
+	take func(own, theirs []byte)) error {
+	if err := x.holdMemory(); err != nil {
+		return err
+	}
+	defer x.users.Done()
+	own, theirs, err := x.channel.memory(out, in)
+	if err != nil {
+		return err
+	}
+	put(own)
+	x.next = o
+	x.world.call(x.start)
+	if err := network.Await(ctx, x.ready, x.stopped, x.stopError); err != nil {
+		return err
+	}
+	take(own, theirs)
+	return nil
+}
+
+// begin begins the next operation.
+func (x *Exchange) begin() {
+	select {
+	case <-x.stopped:
+	default:
+		x.waited, x.began = true, time.Now()
+		x.channel.begin(x.next)
+	}
+}
+
+// lookAtResult hands on what has come of an operation.
+func (x *Exchange) lookAtResult(now time.Time) {
+	if !x.waited {
+		return
+	}
+	s, err := x.channel.result()
+	switch {
+	case err != nil:
+	case s == pending && now.Sub(x.began) < x.timeout:
+		return
+	case s == pending: // MPI does not say which ranks it waits for
+		err = &network.SilentError{Processes: []string{"another rank"}, Silent: x.timeout}
+	case s == unlike:
+		err = dsbo.ShapeErrorf("ranks must do alike; another one does something else than to %v", x.next)
+	case s == left:
+		err = x.channel.notice().error(x.blocks)
+	}
+	x.waited = false
+	if err != nil && s != left {
+		err = fmt.Errorf("rank %d: %w", x.world.rank, err)
+	}
+	if err != nil {
+		x.Fail(err)
+		return
+	}
+	x.ready <- struct{}{}
+}
+
+// String says what an operation is.
+func (o operation) String() string {
+	if o.swap {
+		return fmt.Sprintf("mix vectors of %d numbers", o.length)
+	}
+	return fmt.Sprintf("combine %d words of %d bits", o.length, o.bits)
+}
+
+// swap exchanges the vectors that the agents of this rank have in their slots with vectors of other
+// ranks. lengths are the largest of the lengths, and of ^length, of those agents.
+func (x *Exchange) swap(ctx context.Context, _ network.Op, _ int, lengths []uint64) error {
+	n := int(lengths[0])
+	if least := ^lengths[1]; least != lengths[0] {
+		return dsbo.ShapeErrorf("neighbours must send equally many numbers; one sends %d and another one %d", least, n)
+	}
+	slot := x.local[0].round % 2
+	put := func(own []byte) {
+		for k, p := range x.send {
+			copy(floatsOf(own)[k*n:], x.agents[p.agent].slot[slot])
+		}
+	}
+	var err error
+	if x.channel != nil {
+		err = x.operate(ctx, operation{swap: true, length: n}, 8*n*len(x.send), 8*n*len(x.receive), put,
+			func(_, theirs []byte) { x.incoming = floatsOf(theirs) })
+	}
+	if err == nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.mixed++
+	}
+	return err
+}
+
+// floatsOf returns the numbers in memory of the library.
+func floatsOf(b []byte) []float64 {
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8)
+}
+
+// ReduceTogether implements [network.TogetherReducer].
+func (x *Exchange) ReduceTogether(ctx context.Context, op network.Op, bits int, words []uint64) error {
+	err := x.joint.ReduceTogether(ctx, op, bits, words)
+	if err != nil {
+		err = fmt.Errorf("rank %d, reduction: %w", x.world.rank, err)
+		x.Fail(err)
+	}
+	return err
+}
+
+// Gather implements [network.Team]: an error ends the exchange. Rows are added, as the largest of
+// words whose highest bit is set, such as negative numbers, is not the same by every MPI: MPICH
+// compares them as signed ones.
+func (x *Exchange) Gather(ctx context.Context, rows [][]float64) error {
+	err := network.CheckRows(rows, len(x.agents))
+	if err == nil {
+		err = network.GatherWords(rows, x.ids, func(words []uint64) error {
+			return x.joint.ReduceTogether(ctx, network.Sum, 64, words)
+		})
+	}
+	if err != nil {
+		err = fmt.Errorf("rank %d, gathering: %w", x.world.rank, err)
+		x.Fail(err)
+	}
+	return err
+}
+
+// reduceRanks combines the words of this rank's agents with the words of the other ranks. MPI
+// carries nothing from word to word: halves of a whole number's have room for the sums.
+func (x *Exchange) reduceRanks(ctx context.Context, op network.Op, bits int, words []uint64) error {
+	o := operation{op: op, bits: bits, length: len(words)}
+	if bits >= network.Whole {
+		o.length *= 2
+	}
+	if err := checkLength(o.length); err != nil {
+		return err
+	}
+	put, get := putWords, getWords
+	if bits >= network.Whole {
+		put, get = putHalves, getHalves
+	}
+	return x.operate(ctx, o, o.width()*o.length, 0, func(own []byte) { put(own, o.width(), words) },
+		func(own, _ []byte) { get(words, o.width(), own) })
+}
+
+// putWords writes words of 4 or 8 bytes as this machine has them, without the bits above.
+func putWords(memory []byte, width int, words []uint64) {
+	if width == 4 {
+		for k, w := range words {
+			binary.NativeEndian.PutUint32(memory[4*k:], uint32(w))
+		}
+		return
+	}
+	for k, w := range words {
+		binary.NativeEndian.PutUint64(memory[8*k:], w)
+	}
+}
+
+// getWords reads what putWords writes.
+func getWords(words []uint64, width int, memory []byte) {
+	for k := range words {
+		if width == 4 {
+			words[k] = uint64(binary.NativeEndian.Uint32(memory[4*k:]))
+		} else {
+			words[k] = binary.NativeEndian.Uint64(memory[8*k:])
+		}
+	}
+}
+
+// putHalves writes the halves of words, the lower first, in 8 bytes each.
+func putHalves(memory []byte, _ int, words []uint64) {
+	for k, w := range words {
+		putWords(memory[16*k:], 8, []uint64{w & math.MaxUint32, w >> 32})
+	}
+}
+
+// getHalves reads the sums of what putHalves writes, and carries.
+func getHalves(words []uint64, _ int, memory []byte) {
+	carried := uint64(0)
+	for k := range words {
+		var half [2]uint64
+		getWords(half[:], 8, memory[16*k:])
+		low := half[0] + carried
+		high := half[1] + low>>32
+		words[k], carried = low&math.MaxUint32|high<<32, high>>32
+	}
+}
