@@ -4,42 +4,50 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo/network/membership"
 	"dsbo/runs"
 )
 
 // TestAgentsTable: a slow agent is seen by how long the others waited for it; in one process there
 // is nobody to wait.
 func TestAgentsTable(t *testing.T) {
-	usage := []runs.Usage{{Times: runs.Times{OracleSeconds: 2, MixSeconds: 30}},
-		{Times: runs.Times{OracleSeconds: 31, MixSeconds: 1}}}
-	if agentsTable(&runs.Summary{PerAgent: usage}) != nil {
-		t.Error("there is a table of agents that wait for nobody")
+	r := &Run{Summary: runs.Summary{PerAgent: []runs.Usage{{Times: runs.Times{OracleSeconds: 2, MixSeconds: 30}},
+		{Times: runs.Times{OracleSeconds: 31, MixSeconds: 1}}}}}
+	if _, rows := section(t, "spent", r); rows != nil {
+		t.Errorf("a table of agents that wait for nobody: %q", rows)
 	}
-	table := agentsTable(&runs.Summary{PerAgent: usage, Waited: []float64{0.5, 29}})
-	var slow []string
-	for _, c := range table.Rows[1] {
-		slow = append(slow, c.Text)
+	r.Summary.Waited = []float64{0.5, 29}
+	if _, rows := section(t, "spent", r); len(rows) != 3 || rows[2] != "agent 1 | 31 s | 1 s | 29 s" {
+		t.Errorf("the rows are %q", rows)
 	}
-	want := []string{"agent 1", formatTime(31), formatTime(1), formatTime(29)}
-	for i, text := range want {
-		if slow[i] != text {
-			t.Errorf("the row of agent 1 is %q; it must be %q", slow, want)
+}
+
+// TestSitesTable: accuracies have columns where there are some, which numbers have not, and models
+// that were tried at other sites a table.
+func TestSitesTable(t *testing.T) {
+	for accuracy, want := range map[runs.Number]string{
+		0.8:            "site 0 | 9 | 0.5000 | 0.5000 | 0.5000 | 80.00 % | 80.00 % | 80.00 %",
+		runs.Unknown(): "site 0 | 9 | 0.5000 | 0.5000 | 0.5000",
+	} {
+		score := runs.SiteScore{Loss: 0.5, Accuracy: accuracy}
+		site := runs.Site{Examples: 9, Alone: score, Constant: score, Tuned: score,
+			OthersAlone: []runs.SiteScore{score}}
+		_, rows := section(t, "sites", &Run{Summary: runs.Summary{Sites: []runs.Site{site}}})
+		if len(rows) < 4 || rows[1] != want || !strings.HasPrefix(rows[2], "Model | Site 0 | All sites") ||
+			!strings.HasPrefix(rows[3], "site 0 alone | 0.5000") {
+			t.Errorf("accuracy %v: %q, want %q", accuracy, rows, want)
 		}
 	}
 }
 
-// TestSitesTable: accuracies have columns where there are some, which numbers have not.
-func TestSitesTable(t *testing.T) {
-	for accuracy, columns := range map[runs.Number]int{0.8: 8, runs.Unknown(): 5} {
-		score := runs.SiteScore{Loss: 0.5, Accuracy: accuracy}
-		site := runs.Site{Examples: 9, Alone: score, Constant: score, Tuned: score}
-		table := sitesTable(&runs.Summary{Sites: []runs.Site{site}})
-		for _, row := range table.Rows {
-			if len(row) != columns || len(table.Columns) != columns {
-				t.Errorf("accuracy %v: a row of %d cells in %d columns, want %d", accuracy, len(row),
-					len(table.Columns), columns)
-			}
-		}
+// TestMembers: a change without a reason tells who left and who came.
+func TestMembers(t *testing.T) {
+	r := &Run{Changes: membership.Log{{Epoch: 1, Iteration: 5, Members: []int{0, 2, 3}, Proposer: 2}}}
+	r.Config.Agents = 3
+	r.explainChanges()
+	if _, rows := section(t, "members", r); rows[1] != "0 | 0 | 0–2 | start | – | –" ||
+		rows[2] != "1 | 5 | 0, 2, 3 | 1 left; 3 came in | – | 2" {
+		t.Errorf("%q", rows)
 	}
 }
 

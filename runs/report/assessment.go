@@ -53,7 +53,7 @@ const fewestOfPoint = 5
 func survivalFigures(r *Run, add func(name string, f *Figure)) {
 	of := r.Assessment.Survival
 	if c := of.Curve; len(c.Times) > 1 {
-		add("survival", &Figure{Title: "Rows without an event, by Kaplan and Meier", XLabel: r.tables().Target,
+		add("survival", &Figure{Title: "Rows without an event, by Kaplan and Meier", XLabel: r.Problem().Target,
 			YLabel: "share, with its interval", XScale: Linear, YScale: Linear,
 			Series: []Series{{X: c.Times, Y: c.Share, Low: c.Low, High: c.High}}})
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,27 +15,24 @@ import (
 )
 
 // TestCard: the page begins with how columns were read, in red where nothing is learned from one,
-// of many with the first.
+// folded where they are many, and of very many the first.
 func TestCard(t *testing.T) {
 	card := &runs.Card{Columns: []runs.CardColumn{{Name: "age"}, {Name: "one", Dropped: "all have one value"}}}
-	table, _ := cardTable(card)
-	if n := len(table.Rows); n != 3 || table.Rows[2][4].Kind != "worse" || table.Rows[1][4].Kind != "" {
-		t.Errorf("%d rows: %+v", n, table.Rows)
+	r := &Run{Summary: runs.Summary{Card: card}}
+	if text, rows := section(t, "data", r); len(rows) != 4 || strings.Contains(text, "How ") ||
+		!strings.HasSuffix(rows[3], "dropped: all have one value") {
+		t.Errorf("%q in %q", rows, text)
 	}
-	if got := cardFolded(card); got != "" {
-		t.Errorf("a short card is folded: %s", got)
-	}
-	card.Columns = append(card.Columns, make([]runs.CardColumn, mostShown)...)
-	if got := cardFolded(card); got != "How 14 columns were read, of which nothing is learned from one" {
-		t.Errorf("a long card is called %q", got)
-	}
+	card.Columns = append(card.Columns, make([]runs.CardColumn, 12)...)
 	card.Sites = [][3]int{{30, 0, 10}, {50, 0, 11}}
-	if table, _ := siteRowsTable(card); len(table.Rows) != 2 || table.Rows[1][3].Text != "11" {
-		t.Errorf("rows of sites: %+v", table.Rows)
+	text, rows := section(t, "data", r)
+	if !strings.Contains(text, "How 14 columns were read, of which nothing is learned from one") ||
+		rows[2] != "site 1 | 50 | 50 | 11" {
+		t.Errorf("of a long card: %q", text)
 	}
-	card.Columns = make([]runs.CardColumn, mostColumns+2)
-	if table, about := cardTable(card); len(table.Rows) != mostColumns || !strings.Contains(about, "3 columns more") {
-		t.Errorf("%d rows, %q", len(table.Rows), about)
+	card.Sites, card.Columns = nil, make([]runs.CardColumn, 52)
+	if text, rows := section(t, "data", r); len(rows) != 51 || !strings.Contains(text, "3 columns more") {
+		t.Errorf("%d rows, %q", len(rows), text)
 	}
 }
 
@@ -86,22 +84,19 @@ func TestAssessment(t *testing.T) {
 // TestImportances: the features of a network are listed as they come, with bars as long as what
 // they count for, none for one that does not.
 func TestImportances(t *testing.T) {
-	c := newImportances([]runs.Importance{{Feature: "age", Rise: .2}, {Feature: "dose", Rise: .05},
-		{Feature: "noise", Rise: -.01}})
-	var names []string
-	var widths []float64
-	for i, row := range c.Table.Rows {
-		names, widths = append(names, row[0].Text), append(widths, c.Bars[i].Width)
+	r := &Run{Assessment: runs.Assessment{Importances: []runs.Importance{{Feature: "age", Rise: .2},
+		{Feature: "dose", Rise: .05}, {Feature: "noise", Rise: -.01}}}}
+	if _, rows := section(t, "features", r); !slices.Equal(rows[1:], []string{"age | 0.2000", "dose | 0.0500",
+		"noise | −0.0100"}) {
+		t.Errorf("%q", rows)
 	}
-	if !slices.Equal(names, []string{"age", "dose", "noise"}) || !slices.Equal(widths, []float64{100, 25, 0}) {
-		t.Errorf("features %q with bars of %v %%", names, widths)
-	}
-	for _, b := range newImportances([]runs.Importance{{Rise: 0}, {Rise: -.01}}).Bars {
-		if b.Width != 0 {
-			t.Errorf("where no feature counts a bar has %v %%", b.Width)
+	part := functions["part"].(func(v, of runs.Number) float64)
+	for _, c := range [][3]runs.Number{{.05, .2, 25}, {-.01, .2, 0}, {0, 0, 0}, {-.01, -.01, 0}} {
+		if got := part(c[0], c[1]); math.Abs(got-float64(c[2])) > 1e-9 {
+			t.Errorf("%g of %g is a bar of %g %%, want %g", c[0], c[1], got, c[2])
 		}
 	}
-	if newImportances(nil) != nil {
-		t.Error("there is a table of no features")
+	if text, _ := section(t, "features", &Run{}); text != "" {
+		t.Errorf("of no features: %q", text)
 	}
 }

@@ -5,9 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"html"
+	"html/template"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -208,6 +211,32 @@ func loaded(t testing.TB, fs ...fixture) []*Run {
 func rendered(t testing.TB, fs ...fixture) []byte {
 	t.Helper()
 	return testkit.Get(testkit.Get(newPage(loaded(t, fs...), "")).html("page"))
+}
+
+var (
+	tableRow = regexp.MustCompile(`(?s)<tr>(.*?)</tr>`)
+	tag      = regexp.MustCompile(`<[^>]*>`)
+	blanks   = regexp.MustCompile(`[\s\x{202f}]+`)
+)
+
+// section renders a section of the page for a run, and returns its text, and the rows of its tables
+// with a bar between cells.
+func section(t testing.TB, name string, r any) (text string, rows []string) {
+	t.Helper()
+	all := testkit.Get(template.New("page").Funcs(functions).Parse(pageHTML + runHTML))
+	var b bytes.Buffer
+	testkit.OK(all.ExecuteTemplate(&b, name, r))
+	plain := func(s string) string {
+		return strings.TrimSpace(blanks.ReplaceAllString(html.UnescapeString(tag.ReplaceAllString(s, "")), " "))
+	}
+	for _, row := range tableRow.FindAllStringSubmatch(b.String(), -1) {
+		cells := regexp.MustCompile(`</t[hd]>`).Split(row[1], -1)
+		for i := range cells {
+			cells[i] = plain(cells[i])
+		}
+		rows = append(rows, strings.Join(cells[:len(cells)-1], " | "))
+	}
+	return plain(b.String()), rows
 }
 
 // pages has the page of each scenario, made once for all tests.

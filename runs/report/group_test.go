@@ -262,10 +262,9 @@ func TestNoVerdictOfChosenRows(t *testing.T) {
 		if got := r.headline().Outcome == runs.Better; got != judged {
 			t.Errorf("%s: the page has the outcome %s", set, r.headline().Outcome)
 		}
-		row := gains(&r.Summary).Rows[0]
-		for _, at := range []int{5, 9} {
-			if c := row[at]; (c.Kind == string(runs.Better)) != judged || (row[at+1].Text != none) != judged {
-				t.Errorf("%s: column %d is %+v with the interval %+v", set, at, c, row[at+1])
+		for _, cells := range [][]cell{lossChange(g), accuracyChange(g)} {
+			if (cells[0].Kind == string(runs.Better)) != judged || (cells[1].Text != none) != judged {
+				t.Errorf("%s: the change is %+v with the interval %+v", set, cells[0], cells[1])
 			}
 		}
 	}
@@ -285,7 +284,7 @@ func TestChangeCells(t *testing.T) {
 	} {
 		g := runs.Gain{Set: runs.Test, Examples: 100, Loss: 1 + c.share, LossAgainst: 1, LossChange: c.share,
 			LossError: .001}
-		cell := changeCells(g, [3]runs.Number{c.change, c.low, c.high}, c.worse, 1, "")[0].(cell)
+		cell := changeCells(g, [3]runs.Number{c.change, c.low, c.high}, c.worse, 1, "")[0]
 		if cell.Kind != c.want {
 			t.Errorf("%g from %g to %g is %q, want %q", c.change, c.low, c.high, cell.Kind, c.want)
 		}

@@ -110,11 +110,11 @@ func TestColours(t *testing.T) {
 		g := runs.Gain{Set: c.set, Examples: 100, Loss: 1 + c.change, LossAgainst: 1, LossChange: c.change,
 			LossError: c.half / 2}
 		cells := changeCells(g, [3]runs.Number{c.change, c.change - c.half, c.change + c.half}, c.worse, 1, "")
-		if got := cells[0].(cell).Kind; got != c.want {
+		if got := cells[0].Kind; got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
-		if told := cells[1] != ""; told != (c.set == runs.Test && c.half.Known()) {
-			t.Errorf("%+v: the interval is %q", c, cells[1])
+		if told := cells[1].Text != none; told != (c.set == runs.Test && c.half.Known()) {
+			t.Errorf("%+v: the interval is %q", c, cells[1].Text)
 		}
 	}
 }

@@ -16,6 +16,9 @@ import (
 //go:embed page.html
 var pageHTML string
 
+//go:embed run.html
+var runHTML string
+
 //go:embed page.css
 var pageCSS string
 
@@ -40,23 +43,15 @@ type page struct {
 	Title, Lead       string      // of the page; its first sentence
 	Data              any         // what the script draws: a sheet, or several
 	Parts             []Part      // of a page that has no more
-	Answer            *answer     // what a run over tables begins with; nil: of other pages
-	LossIs            string      // in which unit losses are, "" where nothing tells
+	Run               *Run        // the only one, nil of several
 	Verdict           headline    // of the run
 	Main              *panel      // the one figure below the verdict, nil where there is no Φ
 	Rest              []*panel    // further panels
 	Charts            []chart     // interactive figures
 	LambdaTitle       string      // of the section on the hyperparameters
 	About             string      // what an entry of them does; "": they are penalties
-	Gains             *table      // by set of examples
-	Models            [2]*table   // those that have converged, and those that have not
-	Structures        *table      // penalties that were tried
-	Constants         string      // what was tried, in a sentence
 	States, Warnings  []remark    // of the runs
 	Topics            []pageTopic // links within the page
-	Traffic, Agents   *table      // what was sent; by agent
-	Sites             [2]*table   // what each site alone can do: losses, accuracies
-	Members           *table      // changes of who took part
 	Runs              *table      // one row each
 	Commands          []remark    // to run it again
 	SettingsTitle     string      // of the next
@@ -103,16 +98,10 @@ func newPage(all []*Run, title string) (*page, error) {
 		p.Runs, p.SettingsTitle = runTable(gs), "Settings of all runs"
 		return p, nil
 	}
-	s := &all[0].Summary
-	p.Constants, p.Traffic, p.Agents, p.Sites = constants(s), trafficTable(s), agentsTable(s),
-		[2]*table{sitesTable(s), crossTable(s)}
-	p.Members, p.Structures = membersTable(all[0]), structuresTable(s)
-	if p.Answer, p.LossIs = newAnswer(all[0]), all[0].lossName(); p.Answer != nil && title == "" {
-		p.Title = "Predicting " + all[0].tables().Target
+	if p.Run = all[0]; p.Answered() && title == "" {
+		p.Title = "Predicting " + p.Run.Problem().Target
 	}
 	p.Topics = slices.DeleteFunc(p.Topics, func(t pageTopic) bool { return t.Paired }) // the table of gains says more
-	p.Gains, p.Models = gains(s),
-		[2]*table{models(s, "Models", true), models(s, "Models that have not converged", false)}
 	return p, nil
 }
 
@@ -224,7 +213,7 @@ func (f *Figure) Element() (template.HTML, error) {
 
 // html renders a template of the page.
 func (p *page) html(name string) ([]byte, error) {
-	t, err := template.New("page").Parse(pageHTML)
+	t, err := template.New("page").Funcs(functions).Parse(pageHTML + runHTML)
 	if err != nil {
 		return nil, err
 	}

@@ -65,6 +65,7 @@ func Load(dir string) (*Run, error) {
 	if r.Changes, err = folder.ReadChanges(); err != nil {
 		return nil, err
 	}
+	r.explainChanges()
 	r.Lambda, err = folder.ReadLambda()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // worth a picture, not an error
 		r.Notes = append(r.Notes, fmt.Sprintf("The hyperparameters have no picture: %v.", err))

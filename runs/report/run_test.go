@@ -157,16 +157,16 @@ func TestKeptReason(t *testing.T) {
 				"2 with the tuned ones and 3 with one for all."},
 		"no Φ": {runs.Model{Phi: runs.Unknown(), Converged: true}, nil, ""},
 	} {
-		s := &runs.Summary{Models: []runs.Model{{Name: "one", Phi: 3, Converged: true}, c.tuned},
-			Verdict: runs.Verdict{Against: "one", Gains: c.gains}}
-		if got := keptReason(s); !strings.Contains(got, c.want) || c.want == "" && got != "" {
+		r := &Run{Summary: runs.Summary{Models: []runs.Model{{Name: "one", Phi: 3, Converged: true}, c.tuned},
+			Verdict: runs.Verdict{Against: "one", Gains: c.gains}}}
+		if got := r.KeptReason(); !strings.Contains(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	s := &runs.Summary{Models: []runs.Model{{Name: "linear, λ tuned", Phi: 3, Lambda: runs.Unknown()},
+	r := &Run{Summary: runs.Summary{Models: []runs.Model{{Name: "linear, λ tuned", Phi: 3, Lambda: runs.Unknown()},
 		{Name: "network of 6 hidden units", Phi: 2, Kept: true}},
-		Verdict: runs.Verdict{Against: "linear, λ tuned", Gains: []runs.Gain{{Set: runs.CrossFitted}}}}
-	if got, want := keptReason(s), "is 2 with it and 3 with linear, λ tuned."; !strings.HasSuffix(got, want) ||
+		Verdict: runs.Verdict{Against: "linear, λ tuned", Gains: []runs.Gain{{Set: runs.CrossFitted}}}}}
+	if got, want := r.KeptReason(), "is 2 with it and 3 with linear, λ tuned."; !strings.HasSuffix(got, want) ||
 		!strings.HasPrefix(got, "The network of 6 hidden units is kept. ") {
 		t.Errorf("%q, want %q", got, want)
 	}

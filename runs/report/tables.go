@@ -3,11 +3,14 @@ package report
 import (
 	"cmp"
 	"encoding/json"
+	"html/template"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"dsbo"
+	"dsbo/internal/wording"
 	"dsbo/runs"
 )
 
@@ -26,7 +29,7 @@ type column struct {
 
 type cell struct {
 	Text  string
-	Range string    // least and greatest over seeds
+	Range string    // least and greatest over seeds, or what is below the text
 	Sort  string    // what to sort by, a number in numeric columns; empty sorts last
 	Look  *lookData // sample of its line before a first cell; nil: none
 	Kind  string    // better or worse
@@ -35,13 +38,120 @@ type cell struct {
 	value float64
 }
 
-// known is 1 for a cell that has something to sort by, else 0.
-func (c cell) known() int { return min(1, len(c.Sort)) }
-
 // A fact is a setting, or a measure of the only group, with its name.
 type fact struct {
 	column
 	cell
+}
+
+// functions are what templates make tables of.
+var functions = template.FuncMap{
+	"table": newTable, "num": numberOf, "sent": sentCells, "scored": scoredCell,
+	"text": func(n any, show string) string { return numberOf(n, show).Text },
+	"kind": func(c any, kind string) cell { return changed(c, func(c *cell) { c.Kind = kind }) },
+	"under": func(c any, text string) cell {
+		return changed(c, func(c *cell) { c.Range = text })
+	},
+	"plain": func(text string) cell { return cell{Text: text, Sort: text} },
+	"note": func(c any, note any) cell {
+		return changed(c, func(c *cell) { c.Note, _ = note.(string) })
+	},
+	"plusMinus": func(v, e runs.Number) cell {
+		return numberCell(v, func(v float64) string { return strings.TrimPrefix(withError(v, float64(e)), "+") })
+	},
+	"lossChange": lossChange, "accuracyChange": accuracyChange, "siteModels": runs.SiteModels,
+	"role": func(set string) string { return roles[set] },
+	"part": func(v, of runs.Number) float64 { return 100 * max(0, float64(v)) / max(float64(of), 1e-300) },
+	"list": func(texts ...string) []string { return texts },
+	"add":  func(list []string, text string) []string { return append(list, text) },
+	"has":  slices.Contains[[]string], "join": strings.Join, "count": wording.Count, "some": wording.Some,
+	"ranges": wording.Ranges, "unbroken": withoutBreaks, "csv": Drawing.csv,
+	"capital": func(s string) string { return strings.ToUpper(s[:1]) + s[1:] },
+}
+
+// newTable returns a table without rows, with columns of the given titles and hints; those with a
+// hint are numeric.
+func newTable(name string, titlesAndHints ...string) *table {
+	t := &table{Name: name}
+	t.Column(titlesAndHints...)
+	return t
+}
+
+// Column adds columns, and returns "" for templates.
+func (t *table) Column(titlesAndHints ...string) string {
+	for pair := range slices.Chunk(titlesAndHints, 2) {
+		t.Columns = append(t.Columns, column{Title: pair[0], Hint: pair[1], Numeric: pair[1] != ""})
+	}
+	return ""
+}
+
+// Add adds a row, as And extends it.
+func (t *table) Add(cells ...any) string {
+	t.Rows = append(t.Rows, nil)
+	return t.And(cells...)
+}
+
+// And adds cells and texts, or lists of them, to the last row, and returns "" for templates.
+func (t *table) And(cells ...any) string {
+	row := &t.Rows[len(t.Rows)-1]
+	for _, c := range cells {
+		switch c := c.(type) {
+		case []cell:
+			*row = append(*row, c...)
+		case []string:
+			for _, text := range c {
+				*row = append(*row, textCell(text))
+			}
+		default:
+			*row = append(*row, changed(c, func(*cell) {}))
+		}
+	}
+	return ""
+}
+
+// changed returns a cell, or a text's, with a change.
+func changed(c any, change func(*cell)) cell {
+	text, is := c.(string)
+	one := textCell(text)
+	if !is {
+		one = c.(cell)
+	}
+	change(&one)
+	return one
+}
+
+// numberOf is the cell of any kind of number, written in a way of [shows].
+func numberOf(n any, show string) cell {
+	v := reflect.ValueOf(n)
+	if v.CanInt() {
+		return numberCell(float64(v.Int()), shows[show])
+	}
+	return numberCell(v.Float(), shows[show])
+}
+
+func numberCell[T ~int | ~float64](n T, show func(float64) string) cell {
+	v := float64(n)
+	c := cell{Text: show(v), value: v}
+	if runs.Number(v).Known() {
+		c.Sort = strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return c
+}
+
+func textCell(s string) cell { return cell{Text: cmp.Or(s, none), Sort: s} }
+
+// sentCells are the numbers of traffic.
+func sentCells(t dsbo.Traffic) []cell {
+	return []cell{numberOf(t.Messages, "whole"), numberOf(t.Floats, "whole"), numberOf(t.Bytes, "bytes")}
+}
+
+// scoredCell is a loss, with the accuracy below it where there is one.
+func scoredCell(s runs.SiteScore) cell {
+	c := numberCell(s.Loss, number)
+	if s.Accuracy.Known() {
+		c.Range = share(float64(s.Accuracy), 1) + " right"
+	}
+	return c
 }
 
 // facts lists the measures of one group.
@@ -52,29 +162,6 @@ func facts(g group, ms []measure) (fs []fact) {
 		fs = append(fs, fact{c, t.Rows[0][i]})
 	}
 	return fs
-}
-
-// newTable returns a table without rows, with columns of the given titles and hints; those with a
-// hint are numeric.
-func newTable(name string, titlesAndHints ...string) *table {
-	t := &table{Name: name}
-	for i := 0; i < len(titlesAndHints); i += 2 {
-		hint := titlesAndHints[i+1]
-		t.Columns = append(t.Columns, column{Title: titlesAndHints[i], Hint: hint, Numeric: hint != ""})
-	}
-	return t
-}
-
-// add adds a row of cells and texts.
-func (t *table) add(row ...any) {
-	cells := make([]cell, len(row))
-	for i, v := range row {
-		if text, is := v.(string); is {
-			v = textCell(text)
-		}
-		cells[i] = v.(cell)
-	}
-	t.Rows = append(t.Rows, cells)
 }
 
 // addMeasures appends the columns of those measures that any row has. A cell shows the median of
@@ -105,23 +192,21 @@ func addMeasures[T any](t *table, rows [][]T, ms []measure, value func(T, string
 // heading, and the measures of a topic. Rows ascend by the first measure, and rows without it come
 // last. It is nil where nothing was measured.
 func comparison(name, heading string, gs []group, of topic) *table {
-	t := &table{Name: name, Columns: []column{{Title: heading}}}
+	t := newTable(name, heading, "")
 	seeds := slices.ContainsFunc(gs, func(g group) bool { return len(g.runs) > 1 })
 	if seeds {
-		hint := "with different seeds: medians, and below them the range"
-		t.Columns = append(t.Columns, column{Title: "Runs", Hint: hint, Numeric: true})
+		t.Column("Runs", "with different seeds: medians, and below them the range")
 	}
 	var rows [][]*Run
 	for _, g := range gs {
 		rows = append(rows, g.runs)
-		row := []cell{{Text: g.label, Sort: g.label, Look: lookOf(g.look)}}
+		first := cell{Text: g.label, Sort: g.label, Look: lookOf(g.look)}
 		if of.Models && slices.ContainsFunc(g.runs, (*Run).unconverged) {
-			row[0].Mark = notConverged
+			first.Mark = notConverged
 		}
-		if seeds {
-			row = append(row, textCell(strconv.Itoa(len(g.runs))))
+		if t.Add(first); seeds {
+			t.And(strconv.Itoa(len(g.runs)))
 		}
-		t.Rows = append(t.Rows, row)
 	}
 	first := len(t.Columns)
 	addMeasures(t, rows, of.Measures, (*Run).value)
@@ -130,7 +215,8 @@ func comparison(name, heading string, gs []group, of topic) *table {
 	}
 	t.Columns[first].Sorted = true
 	slices.SortStableFunc(t.Rows, func(a, b []cell) int {
-		return cmp.Or(cmp.Compare(b[first].known(), a[first].known()), cmp.Compare(a[first].value, b[first].value))
+		known := func(c cell) int { return min(1, len(c.Sort)) }
+		return cmp.Or(known(b[first])-known(a[first]), cmp.Compare(a[first].value, b[first].value))
 	})
 	return t
 }
@@ -146,13 +232,13 @@ func runTable(gs []group) *table {
 		for _, r := range g.runs {
 			end, _ := r.state()
 			rows = append(rows, []*Run{r})
-			t.add(cell{Text: r.Name, Sort: r.Name, Look: lookOf(g.look)}, r.method(),
+			t.Add(cell{Text: r.Name, Sort: r.Name, Look: lookOf(g.look)}, r.method(),
 				strconv.FormatUint(r.Config.Seed, 10), string(end))
 		}
 	}
 	addMeasures(t, rows, shown.Runs, (*Run).value)
 	for _, name := range varyingSettings(gs) {
-		t.Columns = append(t.Columns, column{Title: name})
+		t.Column(name, "")
 		for i, row := range rows {
 			value := ""
 			for _, d := range row[0].settings {
@@ -166,24 +252,25 @@ func runTable(gs []group) *table {
 	return t
 }
 
-// models is the table of those models that have converged, or of those that have not; nil where a
-// run has none.
-func models(s *runs.Summary, name string, converged bool) *table {
-	t := &table{Name: name, Columns: []column{{Title: "Hyperparameters"}}}
+// ModelTable is the table of those models that have converged, or of those that have not; nil where
+// a run has none.
+func (r *Run) ModelTable(converged bool) *table {
+	t := newTable("Models", "Hyperparameters", "")
+	mark := ""
+	if !converged {
+		t.Name, mark = "Models that have not converged", notConverged
+	}
 	var rows [][]runs.Model
-	for _, m := range s.Models {
+	for _, m := range r.Summary.Models {
 		if m.Converged != converged {
 			continue
 		}
 		rows = append(rows, []runs.Model{m})
 		c := textCell(m.Name)
-		if m.Kept {
+		if c.Mark = mark; m.Kept {
 			c.Note = "kept"
 		}
-		if !converged {
-			c.Mark = notConverged
-		}
-		t.add(c)
+		t.Add(c)
 	}
 	addMeasures(t, rows, shown.Models,
 		func(m runs.Model, name string) float64 { return float64(runs.NumberOf(m, name)) })
@@ -192,129 +279,6 @@ func models(s *runs.Summary, name string, converged bool) *table {
 	}
 	return t
 }
-
-// structuresTable lists the structures of penalties that a run has tried, nil where it has none.
-func structuresTable(s *runs.Summary) *table {
-	if len(s.Structures) == 0 {
-		return nil
-	}
-	t := newTable("Structures of penalties that were tried", "Structure", "", "Loss",
-		"of rows by models that have not seen them, ± standard error", "Log-penalty",
-		"its strength")
-	for _, one := range s.Structures {
-		loss := func(v float64) string { return strings.TrimPrefix(withError(v, float64(one.Error)), "+") }
-		name := textCell(one.Name)
-		if one.Kept {
-			name.Note = "kept"
-		}
-		t.add(name, numberCell(one.Loss, loss), numberCell(one.Strength, number))
-	}
-	return t
-}
-
-// trafficTable is what was sent by what it was for, nil where a run does not say it.
-func trafficTable(s *runs.Summary) *table {
-	if s.Traffic.Total().Bytes == 0 {
-		return nil
-	}
-	t := newTable("Traffic", "Sent for", "", "Messages", "vectors", "Numbers", "in them", "Bytes", "of these numbers")
-	for _, row := range []struct {
-		name string
-		part dsbo.Traffic
-	}{{"loading", s.Traffic.Setup}, {"iterations", s.Traffic.Method}, {"evaluation", s.Traffic.Evaluation},
-		{"models", s.Traffic.Models}, {"all", s.Traffic.Total()}} {
-		part := row.part
-		if row.name == "loading" && part.Messages == 0 {
-			continue
-		}
-		t.add(row.name, numberCell(part.Messages, wholeNumber), numberCell(part.Floats, wholeNumber),
-			numberCell(part.Bytes, formatBytes))
-	}
-	return t
-}
-
-// sitesTable says what each site gains by taking part, nil where the run does not say it.
-func sitesTable(s *runs.Summary) *table {
-	if len(s.Sites) == 0 {
-		return nil
-	}
-	const loss, right = "mean test loss", "share of right answers"
-	t := newTable("What each site gains", "Site", "", "Examples", "test examples of the site", "Alone",
-		loss+" of the site's own model", "One penalty", loss+" of the model of all sites at the best constant λ",
-		"Tuned", loss+" of the model of all sites at the tuned λ",
-		"Alone, accuracy", right, "One penalty, accuracy", right, "Tuned, accuracy", right)
-	add := func(name string, site runs.Site) {
-		row := []any{name, numberCell(site.Examples, wholeNumber)}
-		scores := []runs.SiteScore{site.Alone, site.Constant, site.Tuned}
-		for _, score := range scores {
-			row = append(row, numberCell(score.Loss, number))
-		}
-		for _, score := range scores {
-			row = append(row, numberCell(score.Accuracy, percent))
-		}
-		t.add(row...)
-	}
-	for i, site := range s.Sites {
-		add(site.Label(i), site)
-	}
-	if s.AllSites != nil {
-		add("all sites", *s.AllSites)
-	}
-	const losses = 5 // columns before accuracies, of which numbers have none
-	if !slices.ContainsFunc(t.Rows, func(row []cell) bool { return row[losses].Sort != "" }) {
-		t.Columns = t.Columns[:losses]
-		for i, row := range t.Rows {
-			t.Rows[i] = row[:losses]
-		}
-	}
-	return t
-}
-
-// crossTable says how good the model of each site alone and the models of all sites are on the test
-// examples of each site; nil where the sites' own models have not been tried on others' examples.
-func crossTable(s *runs.Summary) *table {
-	if len(s.Sites) == 0 || len(s.Sites[0].OthersAlone) == 0 {
-		return nil
-	}
-	columns := []string{"Model", ""}
-	for i, site := range s.Sites {
-		name := site.Label(i)
-		columns = append(columns, strings.ToUpper(name[:1])+name[1:], "mean loss on the test examples of this site")
-	}
-	t := newTable("Each model at each site",
-		append(columns, "All sites", "mean loss on the test examples of all sites")...)
-	for _, m := range runs.SiteModels(s.Sites) {
-		row := []any{m.Name}
-		for _, score := range m.Scores {
-			row = append(row, numberCell(score.Loss, number))
-		}
-		t.add(row...)
-	}
-	return t
-}
-
-// constants says in a sentence what Φ is where all hyperparameters are one number.
-func constants(s *runs.Summary) string {
-	if len(s.Constants) == 0 {
-		return ""
-	}
-	var parts []string
-	for _, c := range s.Constants {
-		parts = append(parts, number(c.Phi)+" at "+number(c.Lambda))
-	}
-	return "Exact Φ with one number for all hyperparameters: " + strings.Join(parts, ", ") + "."
-}
-
-func numberCell[T ~int | ~int64 | ~float64](n T, show func(float64) string) cell {
-	v := float64(n)
-	c := cell{Text: show(v), value: v}
-	if runs.Number(v).Known() {
-		c.Sort = strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	return c
-}
-
-func textCell(s string) cell { return cell{Text: cmp.Or(s, none), Sort: s} }
 
 // varyingSettings lists the settings in which any two groups differ, but for the method.
 func varyingSettings(gs []group) []string {
@@ -361,20 +325,4 @@ func shownSetting(s string) string {
 		return string(runes[:most]) + "…"
 	}
 	return string(runes)
-}
-
-// agentsTable says where each agent spent its time, and how long others waited for it; nil where
-// all were in one process.
-func agentsTable(s *runs.Summary) *table {
-	if len(s.Waited) == 0 || len(s.Waited) != len(s.PerAgent) {
-		return nil
-	}
-	t := newTable("Agents", "Agent", "", "In oracles", "time of the agent", "In exchanges",
-		"time of the agent, with waiting for others",
-		"Others waited", "time of its neighbours' exchanges that waited for its vectors, added")
-	for i, u := range s.PerAgent {
-		t.add("agent "+strconv.Itoa(i), numberCell(u.OracleSeconds, formatTime), numberCell(u.MixSeconds, formatTime),
-			numberCell(s.Waited[i], formatTime))
-	}
-	return t
 }

@@ -170,45 +170,25 @@ var roles = map[string]string{
 	runs.CrossFitted: "strengths of penalties, by models of other rows", runs.Validation: "the hyperparameters",
 }
 
-// gains is the table of the verdict's comparisons, nil where there are none: tuned less the other.
-// Intervals, and colours, are of test examples alone.
-func gains(s *runs.Summary) *table {
-	if len(s.Verdict.Gains) == 0 {
-		return nil
-	}
-	const between = "95 % interval"
-	t := newTable("Tuned against "+s.Verdict.Against, "Examples", "", "Chose", "what was chosen by them", "Number",
-		"examples", "Loss, tuned", "mean per example", "Loss, other", "mean per example", "Change of loss",
-		"tuned less other", between, "of the change of loss")
-	classes := slices.ContainsFunc(s.Verdict.Gains, func(g runs.Gain) bool { return g.Accuracy.Known() })
-	if classes {
-		t.Columns = append(t.Columns, newTable("", "Accuracy, tuned", "share of right answers", "Accuracy, other",
-			"share of right answers", "Change of accuracy", "percentage points", between,
-			"of the change of accuracy").Columns...)
-	}
-	for _, g := range s.Verdict.Gains {
-		row := []any{g.Set, roles[g.Set], numberCell(g.Examples, wholeNumber), numberCell(g.Loss, number),
-			numberCell(g.LossAgainst, number)}
-		low, high := g.Interval()
-		row = append(row, changeCells(g, [3]runs.Number{g.LossChange, low, high}, 1, 1, "")...)
-		if classes {
-			low, high := g.AccuracyInterval()
-			row = append(row, numberCell(g.Accuracy, percent), numberCell(g.AccuracyAgainst, percent))
-			row = append(row, changeCells(g, [3]runs.Number{g.AccuracyChange, low, high}, -1, 100, "\u202fpp")...)
-		}
-		t.add(row...)
-	}
-	return t
+// lossChange and accuracyChange are the changes of a comparison with their intervals.
+func lossChange(g runs.Gain) []cell {
+	low, high := g.Interval()
+	return changeCells(g, [3]runs.Number{g.LossChange, low, high}, 1, 1, "")
+}
+
+func accuracyChange(g runs.Gain) []cell {
+	low, high := g.AccuracyInterval()
+	return changeCells(g, [3]runs.Number{g.AccuracyChange, low, high}, -1, 100, "\u202fpp")
 }
 
 // changeCells show a change and the ends of its interval, times a factor and with a unit, and
-// whether it is good beyond chance: worse is the sign of a bad one.
-func changeCells(g runs.Gain, change [3]runs.Number, worse runs.Number, factor float64, unit string) []any {
+// whether it is good beyond chance, of test examples alone: worse is the sign of a bad one.
+func changeCells(g runs.Gain, change [3]runs.Number, worse runs.Number, factor float64, unit string) []cell {
 	half := factor * float64(change[2]-change[1]) / 2
 	show := func(v float64) string { return withSign(toDigitsOf(half))(factor*v) + unit }
 	c := numberCell(change[0], show)
 	if g.Set != runs.Test || !change[1].Known() {
-		return []any{c, ""}
+		return []cell{c, textCell("")}
 	}
 	counts := worse < 0 || g.Outcome() != runs.Same
 	switch low, high := worse*change[1], worse*change[2]; {
@@ -217,5 +197,5 @@ func changeCells(g runs.Gain, change [3]runs.Number, worse runs.Number, factor f
 	case counts && max(low, high) < 0:
 		c.Kind = string(runs.Better)
 	}
-	return []any{c, show(float64(change[1])) + " to " + show(float64(change[2]))}
+	return []cell{c, textCell(show(float64(change[1])) + " to " + show(float64(change[2])))}
 }
