@@ -94,7 +94,10 @@ func (k *Ranking) bestRuns(entries []*Entry) (all []*report.Run, err error) {
 				return nil, err
 			}
 			run.Label = e.Method.Name
-			run.Summary.Constants = append(run.Summary.Constants, k.untuned.Best[i].constants()...)
+			if m := k.untuned.Best[i].baseline(); m != nil && m.Lambda.Known() {
+				run.Summary.Constants = append(run.Summary.Constants,
+					runs.Constant{Lambda: float64(m.Lambda), Phi: float64(m.Phi)})
+			}
 			all = append(all, run)
 		}
 	}

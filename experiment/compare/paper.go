@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"dsbo/runs"
 	"dsbo/runs/report"
 )
 
@@ -86,10 +85,10 @@ func (r *Result) AddPaper(ctx context.Context, quick bool) error {
 			plate.Figures = append(plate.Figures, f)
 		}
 	}
-	r.Plates[0].Answers = append(r.learns("synthetic, r = 1"), r.ranking(comparedTask).cheaper()...)
-	r.Plates[1].Answers = append(r.learns("MNIST"), r.ranking("MNIST").tunes()...)
+	r.Plates[0].Answers = append(r.ranking("synthetic, r = 1").learns(), r.ranking(comparedTask).cheaper()...)
+	r.Plates[1].Answers = append(r.ranking("MNIST").learns(), r.ranking("MNIST").tunes()...)
 	for _, rate := range []string{"0.5", "1", "1.5"} {
-		r.Plates[2].Answers = append(r.Plates[2].Answers, r.learns("synthetic, r = "+rate)...)
+		r.Plates[2].Answers = append(r.Plates[2].Answers, r.ranking("synthetic, r = "+rate).learns()...)
 	}
 	one, err := tableOne(ctx, quick)
 	r.Plates = append(r.Plates, one)
@@ -101,48 +100,39 @@ func (r *Result) ranking(task string) *Ranking {
 	return r.Rankings[slices.IndexFunc(r.Rankings, func(k *Ranking) bool { return k.Task.Name == task })]
 }
 
+// literal lists the entries of methods to the letter.
+func (k *Ranking) literal() []*Entry {
+	return slices.DeleteFunc(slices.Clone(k.Entries),
+		func(e *Entry) bool { return !strings.HasPrefix(e.Method.Name, letter) })
+}
+
 // learns claims of each method to the letter that it learns a task.
-func (r *Result) learns(task string) (all []report.Answer) {
-	for _, e := range r.ranking(task).Entries {
-		if strings.HasPrefix(e.Method.Name, letter) {
-			accuracy := medianOf(e.Best, func(t *Trial) float64 { return t.end(TestAccuracy.of) })
-			all = append(all, claim(accuracy >= learned, "%s, %s: the model learns (test accuracy %.4f, at least %g)",
-				task, e.Method.Name, accuracy, learned))
-		}
+func (k *Ranking) learns() (all []report.Answer) {
+	for _, e := range k.literal() {
+		accuracy := medianOf(e.Best, func(t *Trial) float64 { return t.end(TestAccuracy.of) })
+		all = append(all, claim(accuracy >= learned, "%s, %s: the model learns (test accuracy %.4f, at least %g)",
+			k.Task.Name, e.Method.Name, accuracy, learned))
 	}
 	return all
 }
 
 // tunes claims of each method to the letter that it tunes λ: Φ falls by more than a thousandth.
 func (k *Ranking) tunes() (all []report.Answer) {
-	for _, e := range k.Entries {
-		if strings.HasPrefix(e.Method.Name, letter) {
-			start := medianOf(e.Best, func(t *Trial) float64 { return t.first(Phi) })
-			end := k.median(e)
-			all = append(all, claim(end < 0.999*start, "%s, %s: λ is tuned (Φ %s, %s at the end)",
-				k.Task.Name, e.Method.Name, fiveDigits(start), fiveDigits(end)))
-		}
+	for _, e := range k.literal() {
+		start, end := medianOf(e.Best, func(t *Trial) float64 { return t.at(0, Phi.of) }), k.median(e)
+		all = append(all, claim(end < 0.999*start, "%s, %s: λ is tuned (Φ %s, %s at the end)",
+			k.Task.Name, e.Method.Name, fiveDigits(start), fiveDigits(end)))
 	}
 	return all
-}
-
-// first returns a quantity of the first record of a run that has finished, NaN of others.
-func (t *Trial) first(q Quantity) float64 {
-	if t.State != runs.Finished || len(t.Records) == 0 {
-		return math.NaN()
-	}
-	return q.of(t.Records[0])
 }
 
 // cheaper claims of each MA-DSBO that it takes less time and traffic than each rival to the Φ that
 // all of them reach.
 func (k *Ranking) cheaper() (all []report.Answer) {
 	for _, e := range k.Entries {
-		if !strings.HasPrefix(e.Method.Name, "MA-DSBO") {
-			continue
-		}
 		for _, rival := range k.Entries {
-			if rival.Method.Algorithm != "jhip" && rival.Method.Algorithm != "gbdsbo" {
+			if !strings.HasPrefix(e.Method.Name, "MA-DSBO") || rival.Method.Algorithm != "jhip" &&
+				rival.Method.Algorithm != "gbdsbo" {
 				continue
 			}
 			for _, c := range []Cost{Seconds, Bytes} {
@@ -157,31 +147,4 @@ func (k *Ranking) cheaper() (all []report.Answer) {
 		}
 	}
 	return all
-}
-
-// tableOne measures Table 1.
-func tableOne(ctx context.Context, quick bool) (report.Part, error) {
-	dims, K, rounds := []float64{50, 100, 200, 400}, 5, 3
-	if quick {
-		dims, K, rounds = []float64{5, 10}, 2, 1
-	}
-	head := []string{"method", "problem", "oracle calls of an agent", "numbers to each neighbour"}
-	for _, d := range dims {
-		head = append(head, fmt.Sprintf("p = q = %g", d), "ms")
-	}
-	p, rows := report.Part{Title: "Table 1, an iteration", Table: [][]string{head}}, entrants()
-	for i := range rows {
-		e := &rows[i]
-		var numbers []string
-		for j, d := range dims {
-			if err := e.measure(ctx, int(d), K, rounds); err != nil {
-				return p, err
-			}
-			numbers = append(numbers, fmt.Sprintf("%.0f", e.floats[j]), fiveDigits(e.ms[j]))
-		}
-		p.Table = append(p.Table, append([]string{e.method, e.problem, e.calls, e.formula}, numbers...))
-	}
-	p.Answers = []report.Answer{claim(true, "numbers sent and oracle calls are what the formulas give, exactly"),
-		claim(trafficGrows(rows, dims), "MA-DSBO sends O(max(p, q)) numbers, DSBO-JHIP and GBDSBO O(pq) or O(q²)")}
-	return p, nil
 }

@@ -56,7 +56,7 @@ func TestClaims(t *testing.T) {
 			trial("MA-DSBO", 3, 2, 1, 5, 70), trial("JHIP", 3, 2, 1, 5, 71), {Method: Method{Algorithm: "gbdsbo"},
 				Best: []*Trial{{State: runs.Diverged}}}}}}}
 	var got []string
-	for _, c := range append(append(r.learns("a"), r.Rankings[0].tunes()...), r.Rankings[0].cheaper()...) {
+	for _, c := range append(append(r.Rankings[0].learns(), r.Rankings[0].tunes()...), r.Rankings[0].cheaper()...) {
 		got = append(got, c.Word)
 	}
 	// 0.9 and less of right answers; Φ falls by 0.00097 and by 0.00103 of it; equal time, fewer

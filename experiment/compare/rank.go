@@ -101,19 +101,17 @@ func (k *Ranking) checkProblem() error {
 	k.first = map[uint64]*Trial{}
 	for _, e := range k.Entries {
 		for _, t := range e.Trials() {
-			f := k.first[t.Seed]
-			if f == nil && t.Config.Task != "" {
+			if k.first[t.Seed] == nil && t.Config.Task != "" {
 				k.first[t.Seed] = t
 			}
-			if f == nil || t.Config.Task == "" {
-				continue
-			}
-			if a, b := f.Config, t.Config; a.Agents != b.Agents || a.Holdout != b.Holdout ||
-				!bytes.Equal(a.Problem, b.Problem) || a.X0 != b.X0 && k.spec.Start == constantStart {
+			if a, b := k.first[t.Seed], t.Config; b.Task != "" && (a.Config.Agents != b.Agents ||
+				a.Config.Holdout != b.Holdout || !bytes.Equal(a.Config.Problem, b.Problem) ||
+				a.Config.X0 != b.X0 && k.spec.Start == constantStart) {
 				return dsbo.ConfigErrorf(
 					"task %q: the problem of method %q is not that of %q, and results of unlike problems are not "+
 						"ranked, nor those of other starts: %s, %d agents, %g held out; %s, %d agents, %g held out",
-					k.Task.Name, t.Method, f.Method, b.Problem, b.Agents, b.Holdout, a.Problem, a.Agents, a.Holdout)
+					k.Task.Name, t.Method, a.Method, b.Problem, b.Agents, b.Holdout, a.Config.Problem, a.Config.Agents,
+					a.Config.Holdout)
 			}
 		}
 	}
@@ -163,34 +161,29 @@ func sortedBy(entries []*Entry, value func(*Entry) float64) []*Entry {
 	return all
 }
 
-// Sentence says which method is the best on the task.
+// Sentence says which method is the best on the task, and which model has the lowest test loss, and
+// how far above it another one is.
 func (k *Ranking) Sentence() string {
-	by := k.spec.Choose
-	first := k.sorted()[0]
+	title, first := k.spec.Choose.title(), k.sorted()[0]
 	v := k.median(first)
 	if math.IsNaN(v) {
-		return fmt.Sprintf("No method ended with a known %s.", by.title())
+		return fmt.Sprintf("No method ended with a known %s.", title)
 	}
-	text := fmt.Sprintf("Lowest %s: %s, %s", by.title(), first.Method.Name, fiveDigits(v))
+	text := fmt.Sprintf("Lowest %s: %s, %s", title, first.Method.Name, fiveDigits(v))
 	if at := k.median(k.untuned); !math.IsNaN(at) {
 		text += fmt.Sprintf("; the best without tuning has %s", fiveDigits(at))
 	}
-	return text + "." + k.testSentence(first)
-}
-
-// testSentence says which model has the lowest test loss, and how far above it another one is.
-func (k *Ranking) testSentence(other *Entry) string {
-	median := func(e *Entry) float64 { return medianOf(e.Best, (*Trial).testLoss) }
-	best := sortedBy(k.all(), median)[0]
-	if math.IsNaN(median(best)) {
-		return ""
+	loss := func(e *Entry) float64 { return medianOf(e.Best, (*Trial).testLoss) }
+	best := sortedBy(k.all(), loss)[0]
+	if math.IsNaN(loss(best)) {
+		return text + "."
 	}
-	if !(median(best) < median(other)) {
-		best = other
+	if loss(best) >= loss(first) {
+		best = first
 	}
-	text := fmt.Sprintf(" Lowest test loss: %s, %s", best.Method.Name, fiveDigits(median(best)))
-	if best != other {
-		text += fmt.Sprintf("; %s has %s", other.Method.Name, fiveDigits(median(other)))
+	text += fmt.Sprintf(". Lowest test loss: %s, %s", best.Method.Name, fiveDigits(loss(best)))
+	if best != first {
+		text += fmt.Sprintf("; %s has %s", first.Method.Name, fiveDigits(loss(first)))
 	}
 	return text + "."
 }

@@ -63,7 +63,7 @@ func TestParseRefuses(t *testing.T) {
 		{bad(`"tasks":["synthetic -r=1","synthetic  _-r=1"]`), `two are the folder "synthetic_-r=1"`},
 		{bad(`"tasks":[""]`), `"task" must name a task`},
 		{bad(`"tasks":["synthetic r=1"]`), `"tasks": flags must be of the form -name=value; "r=1" is not`},
-		{bad(`"methods":["newton"]`), `"newton" is no method`},
+		{bad(`"methods":["newton"]`), `"newton" is unknown`},
 		{bad(`"methods":[{"method":"dsoba","gird":{}}]`), `field "gird" is not known`},
 		{bad(`"methods":[{"method":"dsoba","grid":{"alpha":[]}}]`), `"alpha" must be a list of values`},
 		{bad(`"methods":[{"method":"dsoba","grid":{"alpha":[1,1]}}]`), `the values of "alpha" must differ`},

@@ -9,140 +9,128 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/internal/num"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/runs"
+	"dsbo/runs/report"
 	"dsbo/train"
 )
 
-// What all entrants have: n, and T and N.
-const (
-	entrantAgents = 8
-	loopSteps     = 10
-)
+// What all rows have: n, and T and N.
+const rowAgents, loopSteps = 8, 10
 
-// An entrant is a row of Table 1 of the paper: a method, with the formula of its traffic written
-// down here once more, apart from algo's: numbers to each neighbour in an iteration after the
-// first.
-type entrant struct {
+// A row1 is a row of Table 1 of the paper: a method, with its traffic written down here once more,
+// apart from algo's formulas: for p = q = d, T and N, linear·d + square·d² numbers to each
+// neighbour in an iteration after the first.
+type row1 struct {
 	method, problem, formula string
-	growth                   float64 // exponent of the traffic in p = q, by the formula
-	traffic                  func(d int) int
-	calls                    string    // of an agent's oracle, in an iteration
-	ms, floats               []float64 // of an iteration of all agents, and traffic, by dimension
+	linear, square           int
 }
 
-// entrants are the methods of Table 1 of the paper, then others of algo.
-func entrants() []entrant {
-	const T, N = loopSteps, loopSteps
-	var all []entrant
-	add := func(method, problem, formula string, growth float64, traffic func(d int) int) {
-		all = append(all, entrant{method: method, problem: problem, formula: formula, growth: growth, traffic: traffic})
+// rows1 are the methods of Table 1 of the paper, then others of algo.
+var rows1 = []row1{
+	{"madsbo", "G-DSBO", "Tq + 2Nq + p", 31, 0},
+	{"gbdsbo", "G-DSBO", "p + q + Nq² + pq + p + q", 4, 11},
+	{"jhip", "G-DSBO", "Tq + 2Npq + p", 11, 20},
+	{"fednest", "FBO", "2Tq + Nq + 2p up, and down", 32, 0},
+	{"pdsbo_al", "P-DSBO", "p", 1, 0},
+	{"mdbo", "G-DSBO, biased", "2p + 2q", 4, 0},
+	{"dsoba", "G-DSBO", "p + 2q", 3, 0},
+	{"sparkle", "G-DSBO", "p + 2q", 3, 0},
+}
+
+// traffic is what the formula gives.
+func (r row1) traffic(d int) int { return r.linear*d + r.square*d*d }
+
+// tableOne measures Table 1.
+func tableOne(ctx context.Context, quick bool) (report.Part, error) {
+	dims, K, rounds := []int{50, 100, 200, 400}, 5, 3
+	if quick {
+		dims, K, rounds = []int{5, 10}, 2, 1
 	}
-	three := func(d int) int { return 3 * d }
-	add("madsbo", "G-DSBO", "Tq + 2Nq + p", 1, func(d int) int { return T*d + 2*N*d + d })
-	add("gbdsbo", "G-DSBO", "p + q + Nq² + pq + p + q", 2, func(d int) int { return 4*d + N*d*d + d*d })
-	add("jhip", "G-DSBO", "Tq + 2Npq + p", 2, func(d int) int { return T*d + 2*N*d*d + d })
-	add("fednest", "FBO", "2Tq + Nq + 2p up, and down", 1, func(d int) int { return 2*T*d + N*d + 2*d })
-	add("pdsbo_al", "P-DSBO", "p", 1, func(d int) int { return d })
-	add("mdbo", "G-DSBO, biased", "2p + 2q", 1, func(d int) int { return 4 * d })
-	add("dsoba", "G-DSBO", "p + 2q", 1, three)
-	add("sparkle", "G-DSBO", "p + 2q", 1, three)
-	return all
-}
-
-// logs returns decimal logarithms.
-func logs(v []float64) []float64 {
-	all := make([]float64, len(v))
-	for i, x := range v {
-		all[i] = num.Log(x) / math.Ln10
+	head := []string{"method", "problem", "oracle calls of an agent", "numbers to each neighbour"}
+	for _, d := range dims {
+		head = append(head, fmt.Sprintf("p = q = %d", d), "ms")
 	}
-	return all
+	p := report.Part{Title: "Table 1, an iteration", Table: [][]string{head}, Answers: []report.Answer{
+		claim(true, "numbers sent and oracle calls are what the formulas give, exactly"),
+		claim(rows1[0].square == 0 && rows1[1].square > 0 && rows1[2].square > 0,
+			"MA-DSBO sends O(max(p, q)) numbers, DSBO-JHIP and GBDSBO O(pq) or O(q²)")}}
+	for _, r := range rows1 {
+		cells := []string{r.method, r.problem, "", r.formula}
+		for _, d := range dims {
+			calls, ms, err := r.measure(ctx, d, K, rounds)
+			if err != nil {
+				return p, err
+			}
+			cells[2] = calls
+			cells = append(cells, fmt.Sprint(r.traffic(d)), fiveDigits(ms))
+		}
+		p.Table = append(p.Table, cells)
+	}
+	return p, nil
 }
 
-// trafficGrows reports whether the traffic of all rows grows with the exponents of their formulas.
-func trafficGrows(rows []entrant, dims []float64) bool {
-	return !slices.ContainsFunc(rows, func(e entrant) bool {
-		_, slope := stat.LinearRegression(logs(dims), logs(e.floats), nil, false)
-		return !(math.Abs(slope-e.growth) < 0.1)
-	})
-}
-
-// smallSteps returns a method with small steps and as many inner steps as all entrants have.
-func smallSteps(name string) (algo.Method, error) {
+// smallSteps returns a method with small steps and as many inner steps as all rows have, on a ring,
+// or on a server where it takes exact averages.
+func smallSteps(name string) (algo.Method, *network.Matrix, error) {
 	m, err := algo.New(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	values := map[string]any{"alpha": 1e-3, "beta": 1e-3, "gamma": 1e-3, "lg": 100, "T": loopSteps, "N": loopSteps}
 	maps.DeleteFunc(values, func(name string, _ any) bool { return !slices.Contains(algo.Parameters(m), name) })
 	text, err := json.Marshal(values)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return m, algo.Decode(m, text)
-}
-
-// entrantGraph returns the mixing matrix of a ring, or of a server where a method takes exact
-// averages.
-func entrantGraph(m algo.Method) (*network.Matrix, error) {
-	g, err := network.Ring(entrantAgents, 0.5)
+	g, err := network.Ring(rowAgents, 0.5)
 	if algo.TraitsOf(m).ExactAverage {
-		g, err = network.Server(entrantAgents)
+		g, err = network.Server(rowAgents)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return g.W, nil
+	return m, g.W, algo.Decode(m, text)
 }
 
-// measure adds a dimension to the row: K iterations, several rounds, of which the fastest counts,
-// as what else the machine does only adds to it. It fails where a count is not what the formulas
-// give.
-func (e *entrant) measure(ctx context.Context, d, K, rounds int) error {
-	method, err := smallSteps(e.method)
+// measure returns the oracle calls of an agent and the time of an iteration at a dimension: of
+// several rounds of K iterations the fastest, as what else the machine does only adds to it. It
+// fails where a count is not what the formulas give.
+func (r row1) measure(ctx context.Context, d, K, rounds int) (calls string, ms float64, err error) {
+	method, w, err := smallSteps(r.method)
 	if err != nil {
-		return err
+		return "", 0, err
 	}
-	w, err := entrantGraph(method)
+	t, err := data.Synthetic{Agents: rowAgents, Features: d, Train: 200, Val: 200, Test: 1, Rate: 0.1, Seed: 1}.Task()
 	if err != nil {
-		return err
-	}
-	t, err := data.Synthetic{Agents: entrantAgents, Features: d, Train: 200, Val: 200, Test: 1, Rate: 0.1,
-		Seed: 1}.Task()
-	if err != nil {
-		return err
+		return "", 0, err
 	}
 	p, err := train.NewProblem(t, models.Logistic{Features: d, Mean: true}, models.Config{Seed: 1, Batch: 100})
 	if err != nil {
-		return err
+		return "", 0, err
 	}
-	least := math.Inf(1)
+	ms = math.Inf(1)
 	for range rounds {
 		res, err := train.Run(ctx,
 			train.Config{Problem: p, W: w, Method: method, K: K, EvalEvery: K, Evaluate: train.EvaluateOff})
 		if err == nil {
-			err = e.check(method, d, K, w, res)
+			err = r.check(method, d, K, w, res)
 		}
 		if err != nil {
-			return err
+			return "", 0, err
 		}
-		least = min(least, float64(res.MsPerIteration))
-		e.calls = describe(res.Usage[0].Calls, K)
+		ms, calls = min(ms, float64(res.MsPerIteration)), describe(res.Usage[0].Calls, K)
 	}
-	e.ms, e.floats = append(e.ms, least), append(e.floats, float64(e.traffic(d)))
-	return nil
+	return calls, ms, nil
 }
 
-// check compares algo's formula of the traffic with this table's, and what each agent sent and its
-// oracle calls in a run of K iterations, for p = q = d, with algo's formulas.
-func (e *entrant) check(method algo.Method, d, K int, w *network.Matrix, res *train.Result) error {
+// check compares what each agent sent, and its oracle calls, in a run of K iterations with algo's
+// formulas, and these with the table's.
+func (r row1) check(method algo.Method, d, K int, w *network.Matrix, res *train.Result) error {
 	m := algo.Clone(method)
 	if err := m.Init(d, d, K); err != nil {
 		return err
@@ -150,23 +138,18 @@ func (e *entrant) check(method algo.Method, d, K int, w *network.Matrix, res *tr
 	var want runs.Usage // to one neighbour
 	for k := range K {
 		c := m.Cost(k)
-		if formula := e.traffic(d); k > 0 && c.Floats != formula {
+		if k > 0 && c.Floats != r.traffic(d) {
 			return fmt.Errorf("%s, p = q = %d: algo's formula gives %d numbers in an iteration, the table's %d",
-				e.method, d, c.Floats, formula)
+				r.method, d, c.Floats, r.traffic(d))
 		}
 		want.Add(runs.Usage{Calls: c.Calls,
 			Traffic: dsbo.Traffic{Floats: int64(c.Floats), Messages: int64(c.Messages)}})
 	}
 	for i, u := range res.Usage {
-		sends := int64(w.Sends(i))
-		if u.Traffic.Floats != sends*want.Traffic.Floats || u.Traffic.Messages != sends*want.Traffic.Messages {
-			return fmt.Errorf("%s, p = q = %d, agent %d: %d numbers in %d messages were sent, by formula %d in %d",
-				e.method, d, i, u.Traffic.Floats, u.Traffic.Messages, sends*want.Traffic.Floats,
-				sends*want.Traffic.Messages)
-		}
-		if u.Calls != want.Calls {
-			return fmt.Errorf("%s, p = q = %d, agent %d: the oracle was called %+v, by formula %+v", e.method, d, i,
-				u.Calls, want.Calls)
+		n := int64(w.Sends(i))
+		if u.Floats != n*want.Floats || u.Messages != n*want.Messages || u.Calls != want.Calls {
+			return fmt.Errorf("%s, p = q = %d, agent %d: sent and called %+v, by formula to each of %d neighbours %+v",
+				r.method, d, i, u, n, want)
 		}
 	}
 	return nil
@@ -175,13 +158,9 @@ func (e *entrant) check(method algo.Method, d, K int, w *network.Matrix, res *tr
 // describe lists the oracle calls of an iteration, c being the calls of K.
 func describe(c dsbo.Calls, K int) string {
 	var parts []string
-	for _, kind := range []struct {
-		n    int
-		name string
-	}{{c.LowerGrad, "∇g"}, {c.UpperGrad, "∇f"}, {c.HVP, "HVP"}, {c.JVP, "JVP"}, {c.Hessian, "Hessian"},
-		{c.Jacobian, "Jacobian"}} {
-		if n := kind.n / K; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, kind.name))
+	for i, n := range []int{c.LowerGrad, c.UpperGrad, c.HVP, c.JVP, c.Hessian, c.Jacobian} {
+		if n >= K {
+			parts = append(parts, fmt.Sprint(n/K, []string{" ∇g", " ∇f", " HVP", " JVP", " Hessian", " Jacobian"}[i]))
 		}
 	}
 	return strings.Join(parts, " + ")

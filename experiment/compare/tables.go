@@ -68,18 +68,18 @@ func (e *Entry) note() string {
 	return strings.Join(words, "; ")
 }
 
+// csvHeader has the columns of the table of runs.
+const csvHeader = "task,method,parameters,best,at_edge,seed,state,phi,val_loss,holdout_loss,test_loss,test_accuracy," +
+	"megabytes,calls_per_agent,seconds,target,target_megabytes,target_calls_per_agent,target_seconds,folder,error"
+
 // WriteCSV writes a line for each run, with what it found and spent; what is untuned is in lines of
 // its own. Numbers that are not known are empty.
 func (r *Result) WriteCSV(w io.Writer) error {
-	lines := [][]string{{"task", "method", "parameters", "best", "at_edge", "seed", "state", "phi", "val_loss",
-		"holdout_loss", "test_loss", "test_accuracy",
-		"megabytes", "calls_per_agent", "seconds", "target", "target_megabytes", "target_calls_per_agent",
-		"target_seconds", "folder", "error"}}
+	lines := [][]string{strings.Split(csvHeader, ",")}
 	for _, k := range r.Rankings {
 		for _, e := range k.all() {
-			best := e.Method.Grid.String(e.search.Best)
 			for _, t := range e.Trials() {
-				lines = append(lines, k.line(e, t, t.Point == best))
+				lines = append(lines, k.line(e, t, t.Point == e.Method.Grid.String(e.search.Best)))
 			}
 		}
 	}
@@ -94,21 +94,17 @@ func (k *Ranking) line(e *Entry, t *Trial, best bool) []string {
 	}
 	target := k.targets[t.Seed]
 	numbers := []float64{t.end(Phi.of), t.end(ValLoss.of), t.end(HoldoutLoss.of), t.testLoss(), t.testAccuracy()}
+	reached := []float64{target}
 	for _, c := range costs {
-		numbers = append(numbers, t.spent(c))
+		numbers, reached = append(numbers, t.spent(c)), append(reached, t.costUntil(target, k.spec.Choose, c))
 	}
-	numbers = append(numbers, target)
-	for _, c := range costs {
-		numbers = append(numbers, t.costUntil(target, k.spec.Choose, c))
-	}
-	cells := []string{wording.Cell(t.Task), wording.Cell(t.Method), wording.Cell(t.Point), fmt.Sprint(best), edges,
-		fmt.Sprint(t.Seed), string(t.State)}
-	for _, v := range numbers {
+	cells := []string{t.Task, t.Method, t.Point, fmt.Sprint(best), edges, fmt.Sprint(t.Seed), string(t.State)}
+	for _, v := range append(numbers, reached...) {
 		text := fmt.Sprint(v)
 		if !runs.Number(v).Known() {
 			text = ""
 		}
 		cells = append(cells, text)
 	}
-	return append(cells, wording.Cell(string(t.Folder)), wording.Cell(t.Error))
+	return each(append(cells, string(t.Folder), t.Error), wording.Cell)
 }

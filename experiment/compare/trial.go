@@ -153,11 +153,14 @@ func (t *Trial) read() (err error) {
 }
 
 // end returns a number of the last record of a run that has finished, NaN of others.
-func (t *Trial) end(of func(runs.Record) float64) float64 {
+func (t *Trial) end(of func(runs.Record) float64) float64 { return t.at(len(t.Records)-1, of) }
+
+// at returns a number of a record of a run that has finished, NaN of others.
+func (t *Trial) at(i int, of func(runs.Record) float64) float64 {
 	if t.State != runs.Finished || len(t.Records) == 0 {
 		return math.NaN()
 	}
-	return of(t.Records[len(t.Records)-1])
+	return of(t.Records[i])
 }
 
 // spent returns what a run has spent when it has ended; NaN of what is untuned.
@@ -197,25 +200,21 @@ func (t *Trial) testScore(tuned runs.Number, q Quantity) float64 {
 	return t.end(q.of)
 }
 
-// constants returns the baseline's Φ, if it is a constant.
-func (t *Trial) constants() (all []runs.Constant) {
-	for _, m := range t.Summary.Models {
-		if m.Name == t.Summary.Verdict.Against && m.Lambda.Known() {
-			all = append(all, runs.Constant{Lambda: float64(m.Lambda), Phi: float64(m.Phi)})
-		}
+// baseline returns the model that the run's tuned one was compared with, nil if there was none.
+func (t *Trial) baseline() *runs.Model {
+	i := slices.IndexFunc(t.Summary.Models, func(m runs.Model) bool { return m.Name == t.Summary.Verdict.Against })
+	if i < 0 {
+		return nil
 	}
-	return all
+	return &t.Summary.Models[i]
 }
 
-// showBaseline puts the model that the run's tuned one was compared with in the place of what the
-// run ended with, if there was one.
+// showBaseline puts the baseline in the place of what the run ended with, if there was one.
 func (t *Trial) showBaseline() {
 	t.Records = nil
-	for _, m := range t.Summary.Models {
-		if m.Name == t.Summary.Verdict.Against {
-			t.Records = []runs.Record{{Phi: m.Phi, ValLoss: m.ValLoss, HoldoutLoss: m.HoldoutLoss, TestLoss: m.TestLoss,
-				TestAccuracy: m.TestAccuracy}}
-			t.Summary.TestLossTuned, t.Summary.TestAccuracyTuned = m.TestLoss, m.TestAccuracy
-		}
+	if m := t.baseline(); m != nil {
+		t.Records = []runs.Record{{Phi: m.Phi, ValLoss: m.ValLoss, HoldoutLoss: m.HoldoutLoss, TestLoss: m.TestLoss,
+			TestAccuracy: m.TestAccuracy}}
+		t.Summary.TestLossTuned, t.Summary.TestAccuracyTuned = m.TestLoss, m.TestAccuracy
 	}
 }

@@ -2,14 +2,12 @@ package compare
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/experiment"
-	"dsbo/internal/cli"
 )
 
 // maxRuns bounds the runs of a comparison.
@@ -28,23 +26,12 @@ func (s *Spec) validate() error {
 		return dsbo.ConfigErrorf(`fields "tasks", "methods" and "seeds" must have at most %d entries; one has %d`,
 			maxRuns, max(len(s.Tasks), len(s.Methods), len(s.Seeds)))
 	}
-	for _, list := range []struct {
-		field string
-		names []string
-	}{{"tasks", each(s.Tasks, func(t Task) string { return t.Name })},
-		{"methods", each(s.Methods, func(m Method) string { return m.Name })}} {
-		if name, twice := duplicate(list.names); twice {
-			return dsbo.ConfigErrorf(`field %q: names must differ; %q is there twice`, list.field, name)
-		}
-		if name, twice := duplicate(each(list.names, fileName)); twice {
-			return dsbo.ConfigErrorf(
-				`field %q: names must differ in letters or digits; two are the folder %q`, list.field, name)
-		}
-	}
+	err := cmp.Or(checkNames("tasks", each(s.Tasks, func(t Task) string { return t.Name })),
+		checkNames("methods", each(s.Methods, func(m Method) string { return m.Name })))
 	if seed, twice := duplicate(s.Seeds); twice {
-		return dsbo.ConfigErrorf(`field "seeds": they must differ; %d is there twice`, seed)
+		err = cmp.Or(err, dsbo.ConfigErrorf(`field "seeds": they must differ; %d is there twice`, seed))
 	}
-	err := cmp.Or(checkName("choose", criteria, s.Choose),
+	err = cmp.Or(err, checkName("choose", criteria, s.Choose),
 		checkName("start", []string{constantStart, "given"}, s.Start), checkFlags("flags", s.Flags))
 	for _, t := range s.Tasks {
 		err = cmp.Or(err, checkFlags("tasks", t.Flags))
@@ -67,43 +54,31 @@ func (s *Spec) validate() error {
 }
 
 func (s *Spec) checkMethod(m Method) error {
-	if all := algo.Names(); !slices.Contains(all, m.Algorithm) {
-		return dsbo.ConfigErrorf(`field "methods": %q is no method (%s)%s`,
-			m.Algorithm, strings.Join(all, ", "), cli.Suggest("", m.Algorithm, all))
-	}
 	if m.Trials < 0 {
 		return dsbo.ConfigErrorf(
 			`field "methods", %q: "trials" must be at least 1, or 0 for all points of the grid; it is %d`,
 			m.Name, m.Trials)
 	}
+	method, err := algo.New(m.Algorithm)
+	if err != nil {
+		return dsbo.ConfigErrorf(`field "methods": %w`, err)
+	}
 	first := m.flagsAt(make([]int, len(m.Grid)))[1:] // without the method itself
 	if err := cmp.Or(checkFlags("methods", m.Flags), checkFlags("methods", first)); err != nil {
 		return err
 	}
-	if err := m.checkParameters(first); err != nil {
-		return dsbo.ConfigErrorf(`field "methods", %q: %w`, m.Name, err)
+	for _, f := range first {
+		set, found := strings.CutPrefix(strings.TrimLeft(f, "-"), "set=")
+		parameter, _, _ := strings.Cut(set, "=")
+		if all := algo.Parameters(method); found && !slices.Contains(all, parameter) {
+			return dsbo.ConfigErrorf(`field "methods", %q: %s has no parameter %q; it has %s`, m.Name, m.Algorithm,
+				parameter, strings.Join(all, ", "))
+		}
 	}
 	for _, name := range m.Tasks {
 		if !slices.ContainsFunc(s.Tasks, func(t Task) bool { return t.Name == name }) {
 			return dsbo.ConfigErrorf(`field "methods", %q: "tasks" must be names of tasks; %q is none`,
 				m.Name, name)
-		}
-	}
-	return nil
-}
-
-// checkParameters reports the first -set of flags that names no parameter of the method.
-func (m Method) checkParameters(flags []string) error {
-	method, err := algo.New(m.Algorithm)
-	if err != nil {
-		return err
-	}
-	for _, f := range flags {
-		name, value, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
-		if parameter, _, _ := strings.Cut(value, "="); name == "set" &&
-			!slices.Contains(algo.Parameters(method), parameter) {
-			return fmt.Errorf("%s has no parameter %q; it has %s", m.Algorithm, parameter,
-				strings.Join(algo.Parameters(method), ", "))
 		}
 	}
 	return nil
@@ -119,6 +94,17 @@ func checkFlags(field string, flags []string) error {
 		case name == "seed" || name == "algorithm" || name == "h" || name == "help" || experiment.LocalOnly(name):
 			return dsbo.ConfigErrorf(`field %q: %s is not allowed: the comparison sets it`, field, f)
 		}
+	}
+	return nil
+}
+
+// checkNames reports names that are there twice, or would be one folder.
+func checkNames(field string, names []string) error {
+	if name, twice := duplicate(names); twice {
+		return dsbo.ConfigErrorf(`field %q: names must differ; %q is there twice`, field, name)
+	}
+	if name, twice := duplicate(each(names, fileName)); twice {
+		return dsbo.ConfigErrorf(`field %q: names must differ in letters or digits; two are the folder %q`, field, name)
 	}
 	return nil
 }
