@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/linalg"
 )
 
 // AverageOptions choose how agents find averages, and how their numbers travel. The zero value
@@ -222,34 +221,9 @@ type Averager struct {
 	rounded, mixture, kept []float64    // scratch of averages by Mix
 	memory                 *scaleMemory // alike on all agents
 	shares                 bool         // a Together has averaged since: other ends have the same memory
-	own                    ownTerms     // of the average under way
-}
-
-// ownTerms are what one agent puts into an average.
-type ownTerms struct {
-	bundle
-	reducer Reducer
-	given   []Vector    // as vectors of the bundle
-	terms   [][]float64 // of each vector
-	draws   []draws     // likewise
-	scratch []uint64
-}
-
-func (t *ownTerms) combined(_ context.Context, op Op, _ int) ([]uint64, error) {
-	t.scratch = t.appendTerm(t.scratch[:0], op, t.terms, t.draws)
-	if op == Sum && t.binder() != nil {
-		t.hide(t.scratch, t.terms, t.binder())
-	}
-	return t.scratch, nil
-}
-
-func (t *ownTerms) binder() Binder {
-	b, _ := t.reducer.(Binder)
-	return b
-}
-
-func (t *ownTerms) reduce(ctx context.Context, all []Reduction) error {
-	return ReduceAll(ctx, t.reducer, all)
+	alone                  *Together    // this end as all of a process; nil before its first average
+	given                  []Vector     // on the wire of the options
+	trip                   Trip         // of the last average
 }
 
 var _ dsbo.Averager = (*Averager)(nil)
@@ -271,18 +245,17 @@ func (a *Averager) Average(ctx context.Context, vectors ...[]float64) error {
 
 // onWire returns vectors on the wire of the options, which are a's until the next call.
 func (a *Averager) onWire(vectors [][]float64) []Vector {
-	a.own.given = a.own.given[:0]
+	a.given = a.given[:0]
 	for _, v := range vectors {
-		a.own.given = append(a.own.given, Vector{Wire: a.averages.options.Wire, Dst: v})
+		a.given = append(a.given, Vector{Wire: a.averages.options.Wire, Dst: v})
 	}
-	return a.own.given
+	return a.given
 }
 
 // AverageOn is Average on wires of the vectors' own, the same on all agents. With ByMix it takes
 // the options' wire all the same: a transport encodes all vectors alike, and there is no error
 // feedback.
 func (a *Averager) AverageOn(ctx context.Context, vectors ...Vector) error {
-	t := &a.own
 	if a.averages.options.ByMix {
 		for _, v := range vectors {
 			if err := a.averageByMix(ctx, v.Dst, v.Dst); err != nil {
@@ -291,38 +264,19 @@ func (a *Averager) AverageOn(ctx context.Context, vectors ...Vector) error {
 		}
 		return nil
 	}
-	t.reducer = a.mixer
-	t.terms, t.draws = t.terms[:0], t.draws[:0]
-	for _, v := range vectors {
-		term := v.Dst
-		if v.Lost != nil {
-			term = v.Lost[0]
-			linalg.Add(term, term, v.Dst)
-		}
-		t.terms, t.draws = append(t.terms, term), append(t.draws, a.nextDraws())
+	if a.alone == nil {
+		a.alone = a.averages.together([]*Averager{a})
 	}
 	if a.shares { // with ends whose goroutines write theirs too
 		of := a.memory
 		a.memory, a.shares = new(scaleMemory), false
 		a.memory.setState(of.state())
 	}
-	t.fill(a.averages, a.memory, vectors)
-	a.averages.label(BySum, vectors...)
-	if err := t.average(ctx, t); err != nil {
-		return err
-	}
-	a.averages.label(BySum)
-	a.sent.Add(a.averages.Traffic(a.id, t.Trip))
-	for i := range vectors {
-		if v := &t.vectors[i]; v.Lost != nil {
-			t.scratch, a.rounded = v.f.keepLost(v.Lost[0], v.scales, t.draws[i], t.scratch, a.rounded)
-		}
-	}
-	return nil
+	return a.alone.AverageOn(ctx, nil, vectors...)
 }
 
 // Trip returns what the last average took, the same on all agents.
-func (a *Averager) Trip() Trip { return a.own.Trip }
+func (a *Averager) Trip() Trip { return a.trip }
 
 // Scales returns the scales under which the next averages are tried, and a digest of the averages
 // so far where masks are bound to it, the same on all agents: what a checkpoint holds of averages,

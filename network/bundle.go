@@ -43,16 +43,6 @@ type bundled struct {
 	done   bool       // it has its average
 }
 
-// terms are what the agents of a process put into the average of a bundle.
-type terms interface {
-	// combined returns what [bundle.appendTerm] appends, of all these agents: a number of words.
-	combined(ctx context.Context, op Op, words int) ([]uint64, error)
-	// binder binds the masks of the next sums; nil where there are none.
-	binder() Binder
-	// reduce combines words with the words of the other processes.
-	reduce(ctx context.Context, all []Reduction) error
-}
-
 // fill makes b the bundle of some vectors.
 func (b *bundle) fill(a *Averages, m *scaleMemory, vectors []Vector) {
 	b.agents, b.memory, b.Trip = a.w.N(), m, Trip{}
@@ -71,15 +61,15 @@ func (b *bundle) fill(a *Averages, m *scaleMemory, vectors []Vector) {
 // average finds the averages of all agents' terms. The bits are the same as for one vector at a
 // time. Without unknown scales it takes one exchange. Masks are bound to all earlier sums and to
 // their scales.
-func (b *bundle) average(ctx context.Context, t terms) error {
-	binder := t.binder()
+func (b *jointTerms) average(ctx context.Context) error {
+	binder := b.binder
 	var bound digest // of earlier sums and scales; agents without masks do not use the one they share
 	if binder != nil {
 		bound = b.memory.bound
 	}
 	for b.begin() {
 		if b.words(Max) > 0 {
-			if err := b.exchange(ctx, Max, t); err != nil {
+			if err := b.exchange(ctx, Max); err != nil {
 				return err
 			}
 		}
@@ -96,7 +86,7 @@ func (b *bundle) average(ctx context.Context, t terms) error {
 			}
 			binder.Bind(bound)
 		}
-		if err := b.exchange(ctx, Sum, t); err != nil {
+		if err := b.exchange(ctx, Sum); err != nil {
 			return err
 		}
 		if binder != nil {
@@ -131,8 +121,8 @@ func (b *bundle) hasEarlier(i int) bool {
 }
 
 // exchange reduces the terms of all agents, scales or words.
-func (b *bundle) exchange(ctx context.Context, op Op, t terms) error {
-	words, err := t.combined(ctx, op, b.words(op))
+func (b *jointTerms) exchange(ctx context.Context, op Op) error {
+	words, err := b.combined(ctx, op, b.words(op))
 	if err != nil {
 		return err
 	}
@@ -146,7 +136,7 @@ func (b *bundle) exchange(ctx context.Context, op Op, t terms) error {
 			b.Bytes += PackedBytes(r.Bits, len(r.Words))
 		}
 	}
-	if err := t.reduce(ctx, b.reducing); err != nil {
+	if err := b.reduce(ctx, b.reducing...); err != nil {
 		return err
 	}
 	for i := range b.vectors {

@@ -41,9 +41,8 @@ type Group struct {
 	alone    bool        // whether all agents are in this process, and stay
 	averages *Averages   // nil before the first average
 	ends     []*Averager // the ends of the local agents
-	together *Together   // these ends as one; nil where each has to average by itself
+	together *Together   // these ends as one
 	scales   []float64   // with which the averages begin
-	parts    [][]float64 // a vector of each local agent
 }
 
 // NewGroup returns the group of a configuration.
@@ -57,7 +56,6 @@ func NewGroup(c GroupConfig) *Group {
 		_, isSaver := c.Team.(Saver)
 		g.alone = !isSaver
 	}
-	g.parts = make([][]float64, len(g.local))
 	if g.config.Sent == nil {
 		g.config.Sent = new(dsbo.Traffic)
 	}

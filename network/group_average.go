@@ -3,9 +3,6 @@ package network
 import (
 	"cmp"
 	"context"
-	"errors"
-	"slices"
-	"sync"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -26,26 +23,37 @@ func (g *Group) Mean(ctx context.Context, wire Wire, dst []float64,
 // Means is Mean of several vectors, which travel together.
 func (g *Group) Means(ctx context.Context, fill func(i int, parts [][]float64) error,
 	vectors ...Vector) error {
-	if g.config.N > 1 {
-		if err := g.open(); err != nil {
-			return err
-		}
+	if g.config.N == 1 {
+		return g.fillAlone(ctx, fill, vectors)
 	}
-	var err error
-	if g.together != nil {
-		err = g.together.AverageOn(g.context(ctx), func(k int, parts [][]float64) error {
-			return cmp.Or(ctx.Err(), fill(g.local[k], parts))
-		}, vectors...)
-	} else {
-		err = g.ForEach(ctx, func(k, i int) error { return fill(i, g.partsOf(k, vectors)) })
-		if err == nil {
-			err = g.average(g.context(ctx), vectors)
-		}
+	if err := g.open(); err != nil {
+		return err
 	}
-	if err == nil && g.config.N > 1 {
+	err := g.together.AverageOn(g.context(ctx), func(k int, parts [][]float64) error {
+		return cmp.Or(ctx.Err(), fill(g.local[k], parts))
+	}, vectors...)
+	if err == nil {
 		g.Count(func(i int) dsbo.Traffic { return g.averages.Traffic(i, g.ends[0].Trip()) })
 	}
 	return err
+}
+
+// fillAlone is Means of one agent.
+func (g *Group) fillAlone(ctx context.Context, fill func(i int, parts [][]float64) error, vectors []Vector) error {
+	rows := rowsMemory.Get()
+	defer rowsMemory.Add(rows)
+	*rows = (*rows)[:0]
+	for _, v := range vectors {
+		*rows = append(*rows, v.Dst...)
+	}
+	parts := cutParts(nil, *rows, vectors)
+	if err := cmp.Or(ctx.Err(), fill(g.local[0], parts)); err != nil {
+		return err
+	}
+	for i, v := range vectors {
+		copy(v.Dst, parts[i])
+	}
+	return nil
 }
 
 // MeanNumbers is Mean for a few numbers, which travel in float64.
@@ -71,55 +79,4 @@ func (g *Group) MeanAndSpread(ctx context.Context, mean []float64, of func(i int
 		return nil
 	})
 	return spread[0], err
-}
-
-// partsOf returns vectors of the k-th local agent, of the lengths of some others. They stay
-// the group's.
-func (g *Group) partsOf(k int, vectors []Vector) (parts [][]float64) {
-	total := 0
-	for _, v := range vectors {
-		total += len(v.Dst)
-	}
-	if cap(g.parts[k]) < total {
-		g.parts[k] = make([]float64, total)
-	}
-	rest := g.parts[k][:total]
-	for _, v := range vectors {
-		parts, rest = append(parts, rest[:len(v.Dst)]), rest[len(v.Dst):]
-	}
-	return parts
-}
-
-// average sets vectors to the averages over all agents of the parts of this process's agents and
-// those elsewhere.
-func (g *Group) average(ctx context.Context, vectors []Vector) error {
-	if g.config.N > 1 {
-		err := g.exchange(func(k int) error {
-			own := slices.Clone(vectors)
-			for i, part := range g.partsOf(k, vectors) {
-				if own[i].Dst = part; own[i].Lost != nil {
-					own[i].Lost = own[i].Lost[k:]
-				}
-			}
-			return g.ends[k].AverageOn(ctx, own...)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	for i, part := range g.partsOf(0, vectors) {
-		copy(vectors[i].Dst, part)
-	}
-	return nil
-}
-
-// exchange calls f for all local agents at the same time: each waits for the others.
-func (g *Group) exchange(f func(k int) error) error {
-	errs := make([]error, len(g.local))
-	var calls sync.WaitGroup
-	for k := range g.local {
-		calls.Go(func() { errs[k] = f(k) })
-	}
-	calls.Wait()
-	return errors.Join(errs...)
 }

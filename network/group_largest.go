@@ -72,24 +72,11 @@ func (g *Group) largestWords(ctx context.Context, words []uint64) error {
 	if err := g.open(); err != nil {
 		return err
 	}
-	if g.together != nil {
-		if err := g.config.Team.(TogetherReducer).ReduceTogether(ctx, Max, 64, words); err != nil {
-			return err
-		}
-		g.Count(func(i int) dsbo.Traffic { return g.averages.MaxCost(i, len(words)) })
-		return nil
-	}
-	results := make([][]uint64, len(g.local))
 	Label(g.config.Team, Carried{Way: ByMax, Numbers: len(words), Group: true})
 	defer Label(g.config.Team)
-	err := g.exchange(func(k int) error {
-		results[k] = append(results[k], words...)
-		return g.config.Team.Mixer(g.local[k]).Reduce(ctx, Max, 64, results[k])
-	})
-	if err != nil {
-		return err
+	err := g.together.reduce(ctx, Reduction{Max, 64, words})
+	if err == nil {
+		g.Count(func(i int) dsbo.Traffic { return g.averages.MaxCost(i, len(words)) })
 	}
-	copy(words, results[0])
-	g.Count(func(i int) dsbo.Traffic { return g.averages.MaxCost(i, len(words)) })
-	return nil
+	return err
 }

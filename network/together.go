@@ -3,6 +3,7 @@ package network
 import (
 	"cmp"
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -21,13 +22,14 @@ import (
 // It belongs to one goroutine at a time.
 type Together struct {
 	averages *Averages
-	reducer  TogetherReducer
+	reducer  TogetherReducer // of several ends; nil: each reduces by itself
 	ends     []*Averager
 
-	errs  []error // of the agents
-	hands []hand
-	sums  []uint64   // scratch of the average under way
-	terms jointTerms // of the average under way
+	errs   []error // of the agents
+	hands  []hand
+	sums   []uint64   // scratch of the average under way
+	binder Binder     // of the masks of one end; nil: there are none
+	terms  jointTerms // of the average under way
 }
 
 // A hand is the memory of one of the goroutines that make terms.
@@ -42,22 +44,65 @@ type hand struct {
 type jointTerms struct {
 	*Together
 	bundle
-	fill   func(k int, parts [][]float64) error
-	rows   []float64 // the vectors of the agents, one after the other
-	filled bool      // these are made
-	draws  []draws   // of the vectors, by agents
+	given  []Vector
+	fill   func(k int, parts [][]float64) error // nil: the vectors of one agent have its parts
+	rows   []float64                            // the vectors of the agents, one after the other
+	filled bool                                 // these are made
+	draws  []draws                              // of the vectors, by agents
 }
 
-// Together returns the ends of local agents as one, in their order; nil where the team has no
-// reductions of several agents in one call, or averages are by Mix.
+// Together returns the ends of all local agents as one, in their order; nil where averages are
+// by Mix.
 func (a *Averages) Together(ends []*Averager) *Together {
-	reducer, ok := a.team.(TogetherReducer)
-	if !ok || a.options.ByMix || len(ends) != len(a.team.Local()) {
+	if a.options.ByMix {
 		return nil
 	}
-	hands := min(runtime.GOMAXPROCS(0), len(ends))
-	return &Together{averages: a, reducer: reducer, ends: ends, errs: make([]error, len(ends)),
-		hands: make([]hand, hands)}
+	t := a.together(ends)
+	if len(ends) > 1 {
+		t.reducer, _ = a.team.(TogetherReducer)
+	}
+	return t
+}
+
+func (a *Averages) together(ends []*Averager) *Together {
+	t := &Together{averages: a, ends: ends, errs: make([]error, len(ends)),
+		hands: make([]hand, min(runtime.GOMAXPROCS(0), len(ends)))}
+	if len(ends) == 1 {
+		t.binder, _ = ends[0].mixer.(Binder)
+	}
+	return t
+}
+
+// reduce combines words of the agents here, combined, with the words of other processes.
+func (t *Together) reduce(ctx context.Context, all ...Reduction) error {
+	switch {
+	case len(t.ends) == 1:
+		return ReduceAll(ctx, t.ends[0].mixer, all)
+	case t.reducer == nil:
+		return t.reduceEach(ctx, all)
+	}
+	for _, r := range all {
+		if err := t.reducer.ReduceTogether(ctx, r.Op, r.Bits, r.Words); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reduceEach is reduce over the agents' own ends: the first one brings the words, and others zeros.
+func (t *Together) reduceEach(ctx context.Context, all []Reduction) error {
+	var calls sync.WaitGroup
+	for k, end := range t.ends {
+		own := slices.Clone(all)
+		for i, r := range all {
+			if k > 0 {
+				own[i].Words = make([]uint64, len(r.Words))
+			}
+		}
+		calls.Go(func() { t.errs[k] = ReduceAll(ctx, end.mixer, own) })
+	}
+	calls.Wait()
+	return errors.Join(t.errs...)
 }
 
 // Average is AverageOn on the wire of the options, without feedback of errors.
@@ -70,26 +115,30 @@ func (t *Together) Average(ctx context.Context, fill func(k int, parts [][]float
 // have the lengths of the vectors. The error of the first agent whose parts fail is returned as
 // it is.
 func (t *Together) AverageOn(ctx context.Context, fill func(k int, parts [][]float64) error, vectors ...Vector) error {
-	rows := rowsMemory.Get()
-	defer rowsMemory.Add(rows)
 	all := &t.terms
-	all.Together, all.fill, all.filled, all.draws = t, fill, false, all.draws[:0]
+	all.Together, all.given, all.fill, all.filled, all.draws = t, vectors, fill, false, all.draws[:0]
 	memory := t.ends[0].memory
 	all.bundle.fill(t.averages, memory, vectors)
-	need := all.Floats * len(t.ends)
-	*rows = slices.Grow((*rows)[:0], need)[:need]
-	all.rows = *rows
+	if fill != nil {
+		rows := rowsMemory.Get()
+		defer rowsMemory.Add(rows)
+		need := all.Floats * len(t.ends)
+		*rows = slices.Grow((*rows)[:0], need)[:need]
+		all.rows = *rows
+	}
 	for _, end := range t.ends {
 		end.memory, end.shares = memory, len(t.ends) > 1
 		for range vectors {
 			all.draws = append(all.draws, end.nextDraws())
 		}
 	}
-	if err := all.average(ctx, all); err != nil {
+	t.averages.label(BySum, vectors...)
+	if err := all.average(ctx); err != nil {
 		return err
 	}
+	t.averages.label(BySum)
 	for _, end := range t.ends {
-		end.own.Trip = all.Trip
+		end.trip = all.Trip
 		end.sent.Add(t.averages.Traffic(end.id, all.Trip))
 	}
 	if !slices.ContainsFunc(vectors, func(v Vector) bool { return v.Lost != nil }) {
@@ -111,43 +160,34 @@ func (t *jointTerms) drawsOf(k int) []draws {
 	return t.draws[k*n:][:n]
 }
 
-// forEach calls f with the terms of all agents, which are made before if they have not been.
-func (t *jointTerms) forEach(ctx context.Context, f func(h *hand, k int)) error {
-	if t.filled {
-		ctx = context.WithoutCancel(ctx)
-	}
-	err := t.Together.forEach(ctx, func(h *hand, k int) error {
-		h.parts = h.parts[:0]
-		for row, i := t.rows[k*t.Floats:], 0; i < len(t.vectors); i++ {
-			n := len(t.vectors[i].Dst)
-			h.parts, row = append(h.parts, row[:n]), row[n:]
-		}
-		if !t.filled {
-			if err := t.fill(k, h.parts); err != nil {
-				return err
-			}
-			for i, v := range t.vectors {
-				if v.Lost != nil {
-					linalg.Add(v.Lost[k], v.Lost[k], h.parts[i])
-					copy(h.parts[i], v.Lost[k])
-				}
-			}
-		}
-		f(h, k)
-		return nil
-	})
-	t.filled = true
-	return err
-}
-
+// combined returns what [bundle.appendTerm] appends, of all agents here: a number of words.
 func (t *jointTerms) combined(ctx context.Context, op Op, words int) ([]uint64, error) {
+	if len(t.ends) == 1 {
+		h := &t.hands[0]
+		if err := t.makeParts(ctx, h, 0); err != nil {
+			return nil, err
+		}
+		t.filled = true
+		if t.sums = t.appendTerm(t.sums[:0], op, h.parts, t.draws); op == Sum && t.binder != nil {
+			t.hide(t.sums, h.parts, t.binder)
+		}
+		return t.sums, nil
+	}
 	for i := range t.hands {
 		t.hands[i].words = cleared(t.hands[i].words, words)
 	}
-	err := t.forEach(ctx, func(h *hand, k int) {
-		h.term = t.appendTerm(h.term[:0], op, h.parts, t.drawsOf(k))
-		t.combine(op, h.words, h.term)
+	if t.filled {
+		ctx = context.WithoutCancel(ctx)
+	}
+	err := t.forEach(ctx, func(h *hand, k int) error {
+		err := t.makeParts(ctx, h, k)
+		if err == nil {
+			h.term = t.appendTerm(h.term[:0], op, h.parts, t.drawsOf(k))
+			t.combine(op, h.words, h.term)
+		}
+		return err
 	})
+	t.filled = true
 	t.sums = append(t.sums[:0], t.hands[0].words...)
 	for i := range t.hands[1:] {
 		t.combine(op, t.sums, t.hands[1+i].words)
@@ -155,15 +195,38 @@ func (t *jointTerms) combined(ctx context.Context, op Op, words int) ([]uint64, 
 	return t.sums, err
 }
 
-func (t *jointTerms) binder() Binder { return nil }
-
-func (t *jointTerms) reduce(ctx context.Context, all []Reduction) error {
-	for _, r := range all {
-		if err := t.reducer.ReduceTogether(ctx, r.Op, r.Bits, r.Words); err != nil {
+// makeParts finds the parts of an agent's term, which are made before if they have not been.
+func (t *jointTerms) makeParts(ctx context.Context, h *hand, k int) error {
+	if h.parts = h.parts[:0]; t.fill != nil {
+		h.parts = cutParts(h.parts, t.rows[k*t.Floats:], t.given)
+	} else {
+		for _, v := range t.given {
+			h.parts = append(h.parts, v.Dst)
+		}
+	}
+	if t.filled {
+		return nil
+	}
+	if t.fill != nil {
+		if err := cmp.Or(ctx.Err(), t.fill(k, h.parts)); err != nil {
 			return err
 		}
 	}
+	for i, v := range t.given {
+		if v.Lost != nil {
+			linalg.Add(v.Lost[k], v.Lost[k], h.parts[i])
+			copy(h.parts[i], v.Lost[k])
+		}
+	}
 	return nil
+}
+
+// cutParts appends parts of a row, of the lengths of some vectors.
+func cutParts(parts [][]float64, row []float64, vectors []Vector) [][]float64 {
+	for _, v := range vectors {
+		parts, row = append(parts, row[:len(v.Dst)]), row[len(v.Dst):]
+	}
+	return parts
 }
 
 // rowsMemory has the rows of averages that have ended: the averages of a method and of evaluation,
