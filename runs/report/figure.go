@@ -47,9 +47,9 @@ type Scale uint8
 
 // The scales. On a logarithmic axis zeros and negative numbers are gaps.
 const (
-	Auto   Scale = iota // logarithmic where numbers are positive and span more than 1.5 decades, else linear
-	Linear              // equal steps
+	Linear Scale = iota // equal steps
 	Log                 // equal ratios
+	Auto                // logarithmic where numbers are positive and span more than 1.5 decades, else linear
 )
 
 // Sizes of all figures, in points: on a phone the width becomes the width of the screen.

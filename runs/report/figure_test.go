@@ -137,25 +137,25 @@ func TestLooksDiffer(t *testing.T) {
 
 func TestFigureScales(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
+	auto := func(s Series) Figure { return Figure{XScale: Auto, YScale: Auto, Series: []Series{s}} }
 	tests := []struct {
 		name       string
 		f          Figure
 		xLog, yLog bool
 	}{
-		{"positive and wide", Figure{Series: []Series{{X: []float64{1, 2}, Y: []float64{1, 100}}}}, false, true},
-		{"positive and narrow", Figure{Series: []Series{{X: []float64{1, 2}, Y: []float64{1, 20}}}}, false, false},
-		{"negative", Figure{Series: []Series{{X: []float64{1, 2, 3}, Y: []float64{1, -1, 1000}}}}, false, false},
-		{"zero first", Figure{Series: []Series{{X: []float64{0, 1, 2}, Y: []float64{0, 1, 1000}}}}, false, true},
-		{"zero on x", Figure{Series: []Series{{X: []float64{0, 1, 1000}, Y: []float64{1, 1, 1}}}}, false, false},
-		{"wide on x", Figure{Series: []Series{{X: []float64{1, 1000}, Y: []float64{1, 1}}}}, true, false},
-		{"wide on x, but Linear", Figure{XScale: Linear, Series: []Series{{X: []float64{1, 1000}, Y: []float64{1, 1}}}},
+		{"positive and wide", auto(Series{X: []float64{1, 2}, Y: []float64{1, 100}}), false, true},
+		{"positive and narrow", auto(Series{X: []float64{1, 2}, Y: []float64{1, 20}}), false, false},
+		{"negative", auto(Series{X: []float64{1, 2, 3}, Y: []float64{1, -1, 1000}}), false, false},
+		{"zero first", auto(Series{X: []float64{0, 1, 2}, Y: []float64{0, 1, 1000}}), false, true},
+		{"zero on x", auto(Series{X: []float64{0, 1, 1000}, Y: []float64{1, 1, 1}}), false, false},
+		{"wide on x", auto(Series{X: []float64{1, 1000}, Y: []float64{1, 1}}), true, false},
+		{"wide on x, but Linear", Figure{YScale: Auto, Series: []Series{{X: []float64{1, 1000}, Y: []float64{1, 1}}}},
 			false, false},
 		{"narrow, but Log", Figure{YScale: Log, Series: []Series{{X: []float64{1, 2}, Y: []float64{1, 2}}}}, false,
 			true},
-		{"not finite", Figure{Series: []Series{{X: []float64{1, 2, 3}, Y: []float64{1, inf, nan}}}}, false, false},
+		{"not finite", auto(Series{X: []float64{1, 2, 3}, Y: []float64{1, inf, nan}}), false, false},
 		{"band counts",
-			Figure{Series: []Series{
-				{X: []float64{1, 2}, Y: []float64{1, 2}, Low: []float64{0.01, 1}, High: []float64{2, 3}}}}, false,
+			auto(Series{X: []float64{1, 2}, Y: []float64{1, 2}, Low: []float64{0.01, 1}, High: []float64{2, 3}}), false,
 			true},
 	}
 	for _, tt := range tests {

@@ -174,7 +174,7 @@ func levels(q quantity, gs []group) (all []baseline) {
 // figure returns the figure of a view against an axis, with its levels, and on the axis of
 // iterations marks, as lines without an end.
 func (s *sheet) figure(v *view, a scaledAxis) *Figure {
-	f := &Figure{Title: v.title, XLabel: a.Label, YLabel: v.Label, XScale: Linear}
+	f := &Figure{Title: v.title, XLabel: a.Label, YLabel: v.Label, YScale: Auto}
 	if a.Log {
 		f.XScale = Log
 	}

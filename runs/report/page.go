@@ -3,7 +3,7 @@ package report
 import (
 	"bytes"
 	"cmp"
-	_ "embed"
+	"embed"
 	"fmt"
 	"html/template"
 	"slices"
@@ -13,29 +13,21 @@ import (
 	"dsbo/runs"
 )
 
-//go:embed page.html
-var pageHTML string
+// files are the templates of the page and what is within it. The library of the interactive figures
+// is uPlot 1.6.32, as its package has it: npm pack uplot@1.6.32, dist/uPlot.iife.min.js and
+// dist/uPlot.min.css, with its licence, which the page carries too.
+//
+//go:embed page.html run.html page.css page.js uplot
+var files embed.FS
 
-//go:embed run.html
-var runHTML string
-
-//go:embed page.css
-var pageCSS string
-
-//go:embed page.js
-var pageJS string
-
-// The library of the interactive figures is uPlot 1.6.32, as its package has it: npm pack
-// uplot@1.6.32, dist/uPlot.iife.min.js and dist/uPlot.min.css, with its licence, which the page
-// carries too.
-var (
-	//go:embed uplot/uPlot.iife.min.js
-	uplotJS string
-	//go:embed uplot/uPlot.min.css
-	uplotCSS string
-	//go:embed uplot/LICENSE
-	uplotLicence string
-)
+// file returns one of the files.
+func file(name string) string {
+	data, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // all are embedded
+	}
+	return string(data)
+}
 
 // A page is what the template shows.
 type page struct {
@@ -43,17 +35,18 @@ type page struct {
 	Title, Lead       string      // of the page; its first sentence
 	Data              any         // what the script draws: a sheet, or several
 	Parts             []Part      // of a page that has no more
+	All               []*Run      // that it shows
 	Run               *Run        // the only one, nil of several
+	Groups            []group     // of runs
+	Things            string      // how many methods or settings there are
 	Verdict           headline    // of the run
 	Main              *panel      // the one figure below the verdict, nil where there is no Φ
 	Rest              []*panel    // further panels
 	Charts            []chart     // interactive figures
 	LambdaTitle       string      // of the section on the hyperparameters
 	About             string      // what an entry of them does; "": they are penalties
-	States, Warnings  []remark    // of the runs
 	Topics            []pageTopic // links within the page
 	Runs              *table      // one row each
-	Commands          []remark    // to run it again
 	SettingsTitle     string      // of the next
 	Settings, Machine []fact      // by name
 }
@@ -66,9 +59,6 @@ type pageTopic struct {
 	Tables []*table
 }
 
-// A remark is a sentence on one run; its name is empty if there is only one.
-type remark struct{ Kind, Name, Text string }
-
 // newPage builds the page of some runs. An empty title is replaced by one of the task and
 // its methods.
 func newPage(all []*Run, title string) (*page, error) {
@@ -77,6 +67,7 @@ func newPage(all []*Run, title string) (*page, error) {
 		return nil, err
 	}
 	p := &page{
+		All: all, Groups: gs, Things: wording.Count(len(gs), strings.ToLower(groupDifference(gs))),
 		sheet: newSheet(gs, ""), Verdict: headlines(gs), Charts: charts(gs), SettingsTitle: "Settings",
 		Settings: sharedSettings(all, func(r *Run) runs.Differences { return r.settings }),
 		Machine:  sharedSettings(all, func(r *Run) runs.Differences { return r.build }),
@@ -86,9 +77,7 @@ func newPage(all []*Run, title string) (*page, error) {
 	} else {
 		p.LambdaTitle, p.About = "The "+m.Many, cmp.Or(m.About, "One number for each of the "+m.Many+".")
 	}
-	p.heading(gs)
-	p.Title, p.Data = cmp.Or(title, p.Title), p.sheet
-	p.endings(gs)
+	p.Title, p.Data = cmp.Or(title, p.heading()), p.sheet
 	p.compare(gs)
 	// the panel of Φ, which has views with names, is the main one
 	if p.Rest = p.Panels; len(p.Panels) > 0 && p.Panels[0].Views[0].Title != "" {
@@ -130,74 +119,38 @@ func (p *page) compare(gs []group) {
 	}
 }
 
-// heading writes title and first sentence.
-func (p *page) heading(gs []group) {
-	const median = "their median is drawn as a line, in a band from least to greatest."
-	first := gs[0].runs[0]
-	n := len(runsOf(gs))
+// heading is the title of runs of tasks without tables.
+func (p *page) heading() string {
 	var labels []string
-	for _, g := range gs {
+	for _, g := range p.Groups {
 		labels = append(labels, g.label)
 	}
-	things := wording.Count(len(gs), strings.ToLower(groupDifference(gs)))
-	p.Title = first.task() + ": " + strings.Join(labels, ", ")
-	switch {
-	case n == 1:
-		p.Lead = "Run " + first.Name + first.origin() + "."
-		if m := first.Summary.Members; m != nil {
-			p.Lead += " Members at the end: " + wording.Ranges(m) + "."
-		}
-	case len(gs) == 1:
-		p.Title += fmt.Sprintf(", %d runs", n)
-		p.Lead = fmt.Sprintf("%d runs differ in their seed alone: %s", n, median)
-	default:
-		p.Lead = fmt.Sprintf("%d runs of %s.", n, things)
-		if n > len(gs) {
-			p.Lead += " Where runs differ in their seed alone, " + median
-		}
+	switch n := len(p.All); {
+	case len(labels) > 3:
+		labels = []string{p.Things}
+	case len(labels) == 1 && n > 1:
+		labels = append(labels, fmt.Sprintf("%d runs", n))
 	}
-	if len(gs) > 3 {
-		p.Title = first.task() + ": " + things
-	}
+	return p.All[0].task() + ": " + strings.Join(labels, ", ")
 }
 
-// endings says how the runs ended: of several, those that finished in one sentence, each other in
-// its own.
-func (p *page) endings(gs []group) {
-	var finished []string
-	all := runsOf(gs)
-	for _, r := range all {
-		kind, text := r.state()
-		name := ""
-		if len(all) > 1 {
-			name = r.Name
-		}
-		if kind == runs.Finished && name != "" {
-			finished = append(finished, name)
-		} else {
-			p.States = append(p.States, remark{string(kind), name, text})
-		}
-		if command := r.command(); command != "" {
-			p.Commands = append(p.Commands, remark{"", name, command})
-		}
-		for _, text := range append(r.warnings(), r.Notes...) {
-			p.Warnings = append(p.Warnings, remark{"", name, text})
-		}
-	}
-	if len(finished) > 0 {
-		text := wording.Count(len(finished), "run") + " did all iterations: " + strings.Join(finished, ", ") + "."
-		p.States = append(p.States, remark{string(runs.Finished), "", text})
-	}
+// Warned reports whether any run has warnings.
+func (p *page) Warned() bool {
+	return slices.ContainsFunc(p.All, func(r *Run) bool { return len(r.Warnings()) > 0 })
 }
 
 // Style, Library and Script are within the page.
-func (p *page) Style() template.CSS { return template.CSS(uplotCSS + pageCSS) }
+func (p *page) Style() template.CSS {
+	return template.CSS(file("uplot/uPlot.min.css") + file("page.css"))
+}
 
 // Library is uPlot.
-func (p *page) Library() template.JS { return template.JS("/*\n" + uplotLicence + "*/\n" + uplotJS) }
+func (p *page) Library() template.JS {
+	return template.JS("/*\n" + file("uplot/LICENSE") + "*/\n" + file("uplot/uPlot.iife.min.js"))
+}
 
 // Script makes figures interactive.
-func (p *page) Script() template.JS { return template.JS(pageJS) }
+func (p *page) Script() template.JS { return template.JS(file("page.js")) }
 
 // SVG returns the first view against the first axis, for print and readers without script.
 func (p *panel) SVG() (template.HTML, error) { return p.static.Element() }
@@ -213,7 +166,7 @@ func (f *Figure) Element() (template.HTML, error) {
 
 // html renders a template of the page.
 func (p *page) html(name string) ([]byte, error) {
-	t, err := template.New("page").Funcs(functions).Parse(pageHTML + runHTML)
+	t, err := template.New("page").Funcs(functions).ParseFS(files, "*.html")
 	if err != nil {
 		return nil, err
 	}

@@ -2,10 +2,9 @@ package report
 
 import (
 	"fmt"
-	"path/filepath"
+	"slices"
 	"strconv"
-
-	"dsbo/internal/disk"
+	"strings"
 )
 
 // A Part is a section of a page that sets methods side by side.
@@ -29,11 +28,8 @@ type Answer struct{ Word, Text string }
 // dir/figures. It makes both folders if need be. A file that is there is replaced, as a whole or
 // not at all; the page comes last. The runs of a part must be of one task.
 func WriteParts(dir, name, title, lead string, parts []Part) (path string, err error) {
-	figures := filepath.Join(dir, "figures")
-	if err := disk.MkdirAll(figures); err != nil {
-		return "", err
-	}
-	sheets := []*sheet{}
+	p := &page{Title: title, Lead: lead, Parts: parts}
+	sheets, figures := []*sheet{}, []Drawing{}
 	for i := range parts {
 		part := &parts[i]
 		all := part.Figures
@@ -45,17 +41,13 @@ func WriteParts(dir, name, title, lead string, parts []Part) (path string, err e
 			part.sheet = newSheet(gs, strconv.Itoa(i)+"-")
 			sheets, all = append(sheets, part.sheet), append(all, part.sheet.drawings()...)
 		}
-		if err := saveAll(figures, part.Name, "", all); err != nil {
-			return "", err
+		for _, d := range all {
+			d.Name = part.Name + d.Name
+			figures = append(figures, d)
 		}
 	}
-	p := &page{Title: title, Lead: lead, Parts: parts, Data: sheets}
-	html, err := p.html("parts")
-	if err != nil {
-		return "", err
-	}
-	path = filepath.Join(dir, name)
-	return path, disk.WriteBytes(path, html)
+	p.Data = sheets
+	return p.write(dir, name, "parts", figures)
 }
 
 // Panels are the figures of its runs: Φ beside the test loss, and the rest.
@@ -74,7 +66,7 @@ func (p Part) Panels() (all [2][]*panel) {
 func (p Part) Commands() (all []string) {
 	for i, r := range p.Runs {
 		if i == 0 || r.Label != p.Runs[i-1].Label {
-			all = append(all, r.command())
+			all = append(all, r.Command())
 		}
 	}
 	return all
@@ -86,21 +78,18 @@ func (p Part) Rows() *table {
 		return nil
 	}
 	t := &table{Name: p.Title}
-	for _, title := range p.Table[0] {
-		t.Columns = append(t.Columns, column{Title: title, Numeric: true})
+	for i, title := range p.Table[0] {
+		t.Columns = append(t.Columns, column{Title: title, Numeric: !slices.ContainsFunc(p.Table[1:],
+			func(row []string) bool {
+				_, err := strconv.ParseFloat(row[i], 64)
+				return err != nil && row[i] != none
+			})})
 	}
-	for _, texts := range p.Table[1:] {
-		var row []cell
-		for i, text := range texts {
-			c := cell{Text: text, Sort: text}
-			if _, err := strconv.ParseFloat(text, 64); text == none {
-				c.Sort = ""
-			} else if err != nil {
-				t.Columns[i].Numeric = false
-			}
-			row = append(row, c)
+	for _, row := range p.Table[1:] {
+		t.Add()
+		for _, text := range row {
+			t.And(cell{Text: text, Sort: strings.TrimSuffix(text, none)})
 		}
-		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"dsbo"
 	"dsbo/internal/wording"
@@ -146,8 +145,8 @@ func (r *Run) task() string {
 // method names what solved it.
 func (r *Run) method() string { return cmp.Or(r.Config.Algorithm, "unknown") }
 
-// origin says when and where a run began, as far as it says so itself.
-func (r *Run) origin() (text string) {
+// Origin says when and where a run began, as far as it says so itself.
+func (r *Run) Origin() (text string) {
 	b := r.Config.Build
 	if t, err := time.Parse(time.RFC3339, b.Started); err == nil {
 		text = " of " + t.Format("2 January 2006, 15:04 MST")
@@ -158,9 +157,9 @@ func (r *Run) origin() (text string) {
 	return text
 }
 
-// command returns the command line that does the same again, "" where the folder does not name
+// Command returns the command line that does the same again, "" where the folder does not name
 // the program.
-func (r *Run) command() string {
+func (r *Run) Command() string {
 	program := r.Config.Build.Program
 	if program == "" {
 		return ""
@@ -198,36 +197,15 @@ func (r *Run) phiUnit() string {
 	return ""
 }
 
-// state says how a run ended, and a sentence on it. A run that was killed, or goes on, has
-// no summary.
-func (r *Run) state() (kind runs.State, text string) {
-	iterations := r.lastRecord().Iteration
-	done, all := wholeNumber(float64(iterations)), r.Config.Iterations
-	last := "The last evaluation is at iteration " + done
-	if all > 0 {
-		last += " of " + wholeNumber(float64(all))
-	}
-	last += "."
-	switch {
-	case r.Summary.State == runs.Absent:
-		return runs.Unfinished, "The run goes on, or was stopped from outside. " + last
-	case r.Summary.State == runs.Finished && iterations < all:
-		return runs.Finished, fmt.Sprintf(
-			"%s of %s iterations are done, as the held-out loss rose by more than chance.", done,
-			wholeNumber(float64(all)))
-	case r.Summary.State == runs.Finished && iterations == 1:
-		return runs.Finished, "The one iteration is done."
-	case r.Summary.State == runs.Finished:
-		return runs.Finished, fmt.Sprintf("All %s iterations are done.", done)
-	case r.Summary.Error != "":
-		first, n := utf8.DecodeRuneInString(r.Summary.Error)
-		last = string(unicode.ToUpper(first)) + r.Summary.Error[n:] + ". " + last
-	}
-	return r.Summary.State, last
-}
+// End is how a run ended. One that was killed, or goes on, has no summary.
+func (r *Run) End() runs.State { return cmp.Or(r.Summary.State, runs.Unfinished) }
 
-// warnings returns what the run warned of, and says where Φ is not what its name promises.
-func (r *Run) warnings() []string {
+// Iteration is at which the last evaluation was.
+func (r *Run) Iteration() int { return r.lastRecord().Iteration }
+
+// Warnings returns what the run warned of, and says where Φ is not what its name promises and what
+// is odd in the folder.
+func (r *Run) Warnings() []string {
 	list := slices.Concat(r.Summary.Warnings, r.Summary.Unknown)
 	var inexact []string
 	tolerance := r.Config.ExactTol
@@ -241,5 +219,5 @@ func (r *Run) warnings() []string {
 			"the lower problem was not solved there to the tolerance of %s.", strings.Join(inexact, ", "),
 			number(tolerance)))
 	}
-	return list
+	return append(list, r.Notes...)
 }

@@ -40,8 +40,9 @@ func TestLoad(t *testing.T) {
 func TestLoadWhatAKilledRunLeaves(t *testing.T) {
 	dir := fixture{method: "madsbo", rate: 1, done: 40, cut: true}.write(t, t.TempDir())
 	r := testkit.Get(Load(dir))
-	if kind, text := r.state(); kind != runs.Unfinished || !strings.Contains(text, "iteration 40 of 100") {
-		t.Errorf("state %s: %s", kind, text)
+	if text, _ := section(t, "ending", r); r.End() != runs.Unfinished ||
+		!strings.HasSuffix(text, "at iteration 40 of 100.") {
+		t.Errorf("state %s: %s", r.End(), text)
 	}
 	if len(r.Records) != 5 || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "cut short") {
 		t.Errorf("%d records, notes %q", len(r.Records), r.Notes)

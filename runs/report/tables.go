@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"dsbo"
 	"dsbo/internal/wording"
@@ -66,7 +68,10 @@ var functions = template.FuncMap{
 	"add":  func(list []string, text string) []string { return append(list, text) },
 	"has":  slices.Contains[[]string], "join": strings.Join, "count": wording.Count, "some": wording.Some,
 	"ranges": wording.Ranges, "unbroken": withoutBreaks, "csv": Drawing.csv,
-	"capital": func(s string) string { return strings.ToUpper(s[:1]) + s[1:] },
+	"capital": func(s string) string {
+		first, n := utf8.DecodeRuneInString(s)
+		return string(unicode.ToUpper(first)) + s[n:]
+	},
 }
 
 // newTable returns a table without rows, with columns of the given titles and hints; those with a
@@ -230,10 +235,9 @@ func runTable(gs []group) *table {
 	var rows [][]*Run
 	for _, g := range gs {
 		for _, r := range g.runs {
-			end, _ := r.state()
 			rows = append(rows, []*Run{r})
 			t.Add(cell{Text: r.Name, Sort: r.Name, Look: lookOf(g.look)}, r.method(),
-				strconv.FormatUint(r.Config.Seed, 10), string(end))
+				strconv.FormatUint(r.Config.Seed, 10), string(r.End()))
 		}
 	}
 	addMeasures(t, rows, shown.Runs, (*Run).value)

@@ -65,7 +65,7 @@ func (r *Run) headline() headline {
 		}
 		return headline{v.Outcome, withoutBreaks(v.Sentence), notes}
 	}
-	if state, _ := r.state(); state != runs.Finished {
+	if r.End() != runs.Finished {
 		return headline{Outcome: runs.Unclear,
 			Sentence: "The run has not finished: its hyperparameters were not compared with others."}
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -36,19 +37,30 @@ func Write(dir string, runs []*Run, title string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	html, err := p.html("page")
+	return p.write(dir, PageFile, "page", p.drawings())
+}
+
+// write writes figures to dir/figures, and last the page, by a template, to a file of dir.
+func (p *page) write(dir, name, template string, figures []Drawing) (path string, err error) {
+	html, err := p.html(template)
 	if err != nil {
 		return "", err
 	}
-	figures := filepath.Join(dir, "figures")
-	if err := disk.MkdirAll(figures); err != nil {
+	folder := filepath.Join(dir, "figures")
+	if err := cmp.Or(disk.MkdirAll(folder), saveAll(folder, "", "", figures)); err != nil {
 		return "", err
 	}
-	if err := saveAll(figures, "", "", p.drawings()); err != nil {
-		return "", err
-	}
-	path = filepath.Join(dir, PageFile)
+	path = filepath.Join(dir, name)
 	return path, disk.WriteBytes(path, html)
+}
+
+// drawingsOf lists all that is drawn of runs.
+func drawingsOf(runs []*Run) ([]Drawing, error) {
+	gs, err := groups(runs)
+	if err != nil {
+		return nil, err
+	}
+	return newSheet(gs, "").drawings(), nil
 }
 
 // SaveFigures writes some of the figures that [Write] would write, without the page, to dir, which
@@ -58,13 +70,9 @@ func Write(dir string, runs []*Run, title string) (path string, err error) {
 // A name that the runs have no figure for is an error that lists those that they have, and matches
 // [dsbo.ErrConfig], as do no runs and runs of different tasks.
 func SaveFigures(dir, prefix, title string, runs []*Run, names ...string) error {
-	gs, err := groups(runs)
-	if err != nil {
-		return err
-	}
-	all := newSheet(gs, "").drawings()
-	if len(names) == 0 {
-		return saveAll(dir, prefix, title, all)
+	all, err := drawingsOf(runs)
+	if err != nil || len(names) == 0 {
+		return cmp.Or(err, saveAll(dir, prefix, title, all))
 	}
 	var known []string
 	for _, d := range all {
@@ -85,16 +93,12 @@ func SaveFigures(dir, prefix, title string, runs []*Run, names ...string) error 
 // FigureOf returns the figure that [SaveFigures] would write under a name, for another file, with
 // a text before its label. It is false if the runs have none.
 func FigureOf(runs []*Run, name, file, before string) (Drawing, bool) {
-	gs, err := groups(runs)
-	if err != nil {
+	all, err := drawingsOf(runs)
+	i := slices.IndexFunc(all, func(d Drawing) bool { return d.Name == name })
+	if err != nil || i < 0 {
 		return Drawing{}, false
 	}
-	for _, d := range newSheet(gs, "").drawings() {
-		if d.Name == name {
-			return Drawing{d.Figure, file, before + d.Label}, true
-		}
-	}
-	return Drawing{}, false
+	return Drawing{all[i].Figure, file, before + all[i].Label}, true
 }
 
 // saveAll writes drawings, with a title before their own, as many at a time as there

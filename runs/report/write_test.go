@@ -185,7 +185,8 @@ func TestWrite(t *testing.T) {
 func checkPage(t *testing.T, data []byte) string {
 	t.Helper()
 	page := string(data)
-	for _, script := range []string{uplotJS, pageJS} { // they may name addresses in comments, and NaN
+	// Scripts may name addresses in comments, and NaN.
+	for _, script := range []string{file("uplot/uPlot.iife.min.js"), file("page.js")} {
 		page = strings.Replace(page, script, "", 1)
 	}
 	// Addresses: of the SVG name space only, which nothing loads, and places in the page.
