@@ -15,7 +15,7 @@ type Card struct {
 	Rows    [3]int       `json:"rows"`
 	Target  CardColumn   `json:"target"`  // what is predicted
 	Columns []CardColumn `json:"columns"` // all others, in the order of the tables
-	// Sites are the training, validation and test rows of each site.
+	// Sites are the training, validation and test rows of each site, with folds as Rows.
 	Sites [][3]int `json:"sites,omitempty"`
 	// Own are the training rows of each class of the site that wrote the folder, which others do
 	// not know; none where it is of all sites.
@@ -127,9 +127,6 @@ func (c Card) SiteRows() [][]string {
 	}
 	rows := [][]string{{"site", "training rows", "validation rows", "test rows"}}
 	for i, of := range c.Sites {
-		if c.Rows[1] == c.Rows[0] { // with folds
-			of[1] = of[0]
-		}
 		row := []string{fmt.Sprintf("site %d", i)}
 		for _, n := range of {
 			row = append(row, fmt.Sprint(n))

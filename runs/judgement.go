@@ -16,6 +16,8 @@ func (a Assessment) Judgement() string {
 	case len(a.Measures) > 0:
 	case a.Judged > 0:
 		return wording.Count(a.Judged, "test row") + " are too few to judge the model."
+	case a.Made == 0:
+		return "Differential privacy has no count of rows that could judge the model."
 	default:
 		return "No rows were left to judge the model."
 	}

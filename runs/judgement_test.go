@@ -108,8 +108,9 @@ func TestJudgement(t *testing.T) {
 			Measures: []runs.Measure{{Name: "concordance", Value: .6, Low: .501, High: .7}}},
 		"cannot be judged: too few pairs of the same site tell which event came first.": {Judged: 90, Events: 40,
 			Measures: []runs.Measure{{Name: "concordance", Value: runs.Unknown()}}},
-		"19 test rows are too few to judge the model.": {Judged: 19},
-		"No rows were left to judge the model.":        {},
+		"19 test rows are too few to judge the model.":                          {Judged: 19},
+		"No rows were left to judge the model.":                                 {Made: 9},
+		"Differential privacy has no count of rows that could judge the model.": {},
 	} {
 		if got := a.Judgement(); !strings.Contains(got, want) {
 			t.Errorf("%q\nwant %q", got, want)

@@ -163,6 +163,11 @@ func (s *Summary) TunedKept() bool {
 	return n > 0 && s.Models[n-1].Kept
 }
 
+// KeepsLasso reports whether a lasso or an elastic net is kept, which is as asked.
+func (s *Summary) KeepsLasso() bool {
+	return slices.ContainsFunc(s.Structures, func(one Structure) bool { return one.Kept && one.Lasso != nil })
+}
+
 // ChangeMeaning says what changes by joining of the sites are, and what stands beside their losses.
 func (s *Summary) ChangeMeaning() string {
 	what := "Mean losses"

@@ -108,7 +108,7 @@ func featuresText(a runs.Assessment) string {
 		largest = max(largest, math.Abs(float64(c.Value)*c.Step()))
 	}
 	for _, c := range a.Coefficients {
-		if !(math.Abs(float64(c.Value)*c.Step()) < negligible*largest) {
+		if size := math.Abs(float64(c.Value) * c.Step()); size > 0 && size >= negligible*largest {
 			used = append(used, cmp.Or(c.Column, c.Feature))
 		}
 		if c.BeyondChance {
@@ -135,11 +135,12 @@ func answerNotes(s *runs.Summary, a runs.Assessment) (notes []string) {
 			notes = append(notes, "The model has not converged: it is not the best that there is.")
 		}
 	}
+	marked := map[string][]string{}
 	for _, m := range a.Measures {
-		if m.Note != "" {
-			notes = append(notes, fmt.Sprintf("%s is %s.", m.Name, m.Note))
-			break
-		}
+		marked[m.Note] = append(marked[m.Note], m.Name)
+	}
+	if of := marked[runs.HeavyTails]; of != nil {
+		notes = append(notes, fmt.Sprintf("%s: %s.", strings.Join(of, ", "), runs.HeavyTails))
 	}
 	if a.Kept > a.Made {
 		notes = append(notes, fmt.Sprintf("These numbers are of a model of %s. The one that is kept is of all %d, the "+

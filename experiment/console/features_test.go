@@ -15,10 +15,11 @@ func TestFeaturesText(t *testing.T) {
 		{Feature: "sex=x", Column: "sex", BeyondChance: true}, {Feature: "age", Column: "age"}}
 	used := []runs.Coefficient{{Column: "age", Value: -.5, Deviation: 2}, {Column: "dose", Value: .01},
 		{Column: "site", Value: .00999}}
+	none := []runs.Coefficient{{Column: "age"}} // which the kept lasso leaves out
 	for want, a := range map[string]runs.Assessment{
-		"":                                       {},
+		"":                                       {Coefficients: none, Effects: new(runs.Effects)},
 		"Columns that count beyond chance: sex.": {Coefficients: all, Effects: &runs.Effects{NoFeature: .05}},
-		"Columns that the model uses most: age.": {Coefficients: all[2:], Effects: new(runs.Effects)},
+		"Columns that the model uses most: age.": {Coefficients: used[:1], Effects: new(runs.Effects)},
 		"Columns that the model uses most: age, dose.": {Coefficients: used, Effects: new(runs.Effects)},
 		"Columns that the model uses most: x.":         {Importances: []runs.Importance{{Feature: "x"}}},
 		"No feature counts beyond chance (p = 0.051).": {Coefficients: all, Effects: &runs.Effects{NoFeature: .051}},

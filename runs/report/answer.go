@@ -116,10 +116,11 @@ func (s siteRow) Kind() string {
 	return ""
 }
 
-// KeptReason says why the model that is kept is, "" where nothing was compared.
+// KeptReason says why the model that is kept is, "" where nothing was compared, or no
+// loss decided.
 func (r *Run) KeptReason() string {
 	s := &r.Summary
-	if len(s.Models) < 2 {
+	if len(s.Models) < 2 || s.KeepsLasso() {
 		return ""
 	}
 	tuned, other := s.Models[len(s.Models)-1], runs.Model{Phi: runs.Unknown()}

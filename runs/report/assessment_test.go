@@ -24,7 +24,7 @@ func TestCard(t *testing.T) {
 		t.Errorf("%q in %q", rows, text)
 	}
 	card.Columns = append(card.Columns, make([]runs.CardColumn, 12)...)
-	card.Sites = [][3]int{{30, 0, 10}, {50, 0, 11}}
+	card.Sites = [][3]int{{30, 30, 10}, {50, 50, 11}}
 	text, rows := section(t, "data", r)
 	if !strings.Contains(text, "How 14 columns were read, of which nothing is learned from one") ||
 		rows[2] != "site 1 | 50 | 50 | 11" {

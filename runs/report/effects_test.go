@@ -64,7 +64,14 @@ func TestCoefficients(t *testing.T) {
 		!strings.Contains(text, a.Effects.Refused) {
 		t.Errorf("refused: %q, %q", rows[1], text)
 	}
-	a.Effects = nil
+	a = runs.Assessment{Lasso: &runs.KeptFeatures{Of: 7}, Effects: &runs.Effects{NoFeature: .06}}
+	if text, _ := told(cost); !strings.Contains(text, "has none of 7 features. No feature counts beyond chance (p =") {
+		t.Errorf("of a lasso without features: %q", text)
+	}
+	if text, _ := section(t, "about", &Run{Assessment: a}); strings.Contains(text, "made the model") {
+		t.Errorf("rows that are not counted: %q", text)
+	}
+	a = runs.Assessment{Coefficients: []runs.Coefficient{{Feature: "age"}}}
 	if text, _ := told(cost); !strings.Contains(text, "an older program") {
 		t.Error("the intervals of an older program are shown")
 	}

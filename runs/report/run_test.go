@@ -167,6 +167,11 @@ func TestKeptReason(t *testing.T) {
 	r := &Run{Summary: runs.Summary{Models: []runs.Model{{Name: "linear, λ tuned", Phi: 3, Lambda: runs.Unknown()},
 		{Name: "network of 6 hidden units", Phi: 2, Kept: true}},
 		Verdict: runs.Verdict{Against: "linear, λ tuned", Gains: []runs.Gain{{Set: runs.CrossFitted}}}}}
+	lasso := *r
+	lasso.Summary.Structures = []runs.Structure{{Lasso: new(runs.Lasso), Kept: true}}
+	if got := lasso.KeptReason(); got != "" { // it is kept as asked
+		t.Errorf("of a lasso: %q", got)
+	}
 	if got, want := r.KeptReason(), "is 2 with it and 3 with linear, λ tuned."; !strings.HasSuffix(got, want) ||
 		!strings.HasPrefix(got, "The network of 6 hidden units is kept. ") {
 		t.Errorf("%q, want %q", got, want)

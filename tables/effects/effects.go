@@ -326,8 +326,8 @@ func (e *Effects) refusal() string {
 
 // refuse makes a refusal of its reason.
 func (e *Effects) refuse(why string) string {
-	return fmt.Sprintf("%s to say how sure the coefficients are (%d rows, %d columns)", why, e.Rows,
-		len(e.use)+e.levels)
+	return fmt.Sprintf("%s to say how sure the coefficients are (%.0f rows, %d columns and levels of sites)", why,
+		e.effective, len(e.use)+e.levels)
 }
 
 // fillAndDrop finds how blanks are filled, and takes columns out of the fit that are mixtures of

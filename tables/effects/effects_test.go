@@ -192,7 +192,7 @@ func targets(n, ones int) []float64 {
 
 // TestRefusals: each bound, and one row or column beyond it. d is 10 with the sites' levels.
 func TestRefusals(t *testing.T) {
-	const few = "too few rows to say how sure the coefficients are (%d rows, 10 columns)"
+	const few = "too few rows to say how sure the coefficients are (%d rows, 10 columns and levels of sites)"
 	for _, c := range []struct {
 		kind    Kind
 		classes int

@@ -131,7 +131,7 @@ func TestHazardRefusals(t *testing.T) {
 	for _, c := range []struct {
 		columns, events int
 		says            string
-	}{{4, 12, ""}, {4, 11, "too few events (11) to say how sure the coefficients are (80 rows, 4 columns)"},
+	}{{4, 12, ""}, {4, 11, "too few events (11) to say how sure the coefficients are (80 rows, 4 columns"},
 		{1, 6, ""}, {1, 5, "too few events (5)"}} {
 		got := fitted(hazards(80, c.columns, 3, c.events)).Refused
 		if !strings.HasPrefix(got, c.says) || c.says == "" && got != "" {

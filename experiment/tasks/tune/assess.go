@@ -32,11 +32,14 @@ type judge struct {
 func (t judge) ofSite(i int) *modelfile.Model { return cmp.Or(t.own[i], t.made) }
 
 // assess finds how good the model's predictions are on the test rows of all sites together, by
-// counts that they add up, and the coefficients that matter most.
+// counts that they add up.
 func (t judge) assess() (*runs.Assessment, error) {
 	a := &runs.Assessment{Made: t.prepared.Rows[0], Judged: t.prepared.Rows[2]}
 	if t.prepared.Folds == 0 {
 		a.Made += t.prepared.Rows[1] // which chose its penalties
+	}
+	if t.refits() {
+		a.Kept = a.Made + a.Judged
 	}
 	if judgesSurvival(t.prepared) {
 		if err := t.assessSurvival(a); err != nil {
@@ -70,7 +73,7 @@ func (t judge) assess() (*runs.Assessment, error) {
 	if target := t.prepared.Recipe.Target; target.Kind == features.Value && t.loss == squared {
 		a.LossUnit = target.Deviation
 	}
-	return a, t.addFeatures(a)
+	return a, nil
 }
 
 // mostPredicted is the number of products up to which importances are found.

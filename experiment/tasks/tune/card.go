@@ -1,6 +1,8 @@
 package tune
 
 import (
+	"slices"
+
 	"dsbo/runs"
 	"dsbo/tables"
 	"dsbo/tables/features"
@@ -22,7 +24,12 @@ func (t *tune) Card() *runs.Card {
 		card.Target.Levels = []string{"event", "censored"}
 		card.Target.Counts = []runs.Number{runs.Number(p.Events[0]), runs.Number(float64(p.Rows[0]) - p.Events[0])}
 	}
-	card.Sites, card.Odd = p.OfSites, p.Odd
+	card.Sites, card.Odd = slices.Clone(p.OfSites), p.Odd
+	for i := range card.Sites {
+		if p.Folds > 0 {
+			card.Sites[i][1] = card.Sites[i][0]
+		}
+	}
 	for _, n := range p.OwnRows {
 		card.Own = append(card.Own, runs.Number(n))
 	}

@@ -12,6 +12,7 @@ import (
 	"dsbo/tables"
 	"dsbo/tables/effects"
 	"dsbo/tables/features"
+	"dsbo/tables/modelfile"
 )
 
 // Limits of coefficients: from how many on no further column is told, and up to how many features
@@ -29,12 +30,13 @@ type contrast struct {
 }
 
 // addFeatures tells which features matter most: of a linear model the coefficients of the columns
-// whose kept weights are largest, with intervals by a fit of their own; of a network importances.
-func (t judge) addFeatures(a *runs.Assessment) error {
+// whose weights are largest in kept, which predicts, with intervals by a fit of their own; of a
+// network importances.
+func (t judge) addFeatures(a *runs.Assessment, kept *modelfile.Model) error {
 	if _, ok := t.m.(models.Linear); !ok {
 		return t.addImportances(a)
 	}
-	a.Effects = new(runs.Effects)
+	t.made, a.Effects = kept, &runs.Effects{Rows: a.Made}
 	fit, err := t.fitEffects(a.Effects)
 	if err != nil {
 		return err
@@ -58,7 +60,7 @@ func (t judge) fitEffects(told *runs.Effects) (*effects.Fit, error) {
 		if err != nil {
 			return nil, err
 		}
-		told.Rows, told.Events = e.Rows, e.Events()
+		told.Events = e.Events()
 		if told.NoFeature, err = e.Chance(t.seed); err != nil {
 			return nil, err
 		}
@@ -82,7 +84,7 @@ func confidence(fit *effects.Fit, chosen []contrast, told *runs.Effects) (quanti
 		}
 	}
 	for k, beyond := range effects.BeyondChance(chances) {
-		marked[all[k]] = beyond
+		marked[all[k]] = beyond && !told.ByChance()
 	}
 	told.Of = len(all)
 	for _, c := range chosen {

@@ -1,9 +1,11 @@
 package tune
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"dsbo/internal/num"
@@ -59,6 +61,10 @@ func TestChosenCoefficients(t *testing.T) {
 			t.Errorf("marks %v, chances %g", marked, all)
 		}
 	}
+	told.NoFeature = .06
+	if _, marked = confidence(fit, chosen, &told); slices.Contains(slices.Collect(maps.Values(marked)), true) {
+		t.Errorf("no feature counts, and %v do", marked)
+	}
 	if all[3] > .02 || !slices.ContainsFunc(all, func(p float64) bool { return p < .05 && p > .05/17 }) {
 		t.Errorf("no chance %g tells Holm's rule from one by one", all)
 	}
@@ -74,6 +80,24 @@ func TestUnmeasured(t *testing.T) {
 		p.Recipe.Inputs = []features.Input{{Kind: tables.Word, Words: make([]string, c.features)}}
 		if why := unmeasured(p); (why == "") != c.measured {
 			t.Errorf("%+v: %q", c, why)
+		}
+	}
+}
+
+// TestLevelText: a level is told as the file has its target, of classes in the logarithm of the
+// odds against the first class: a site with odds of 9 beside odds of 1 is log 9 above.
+func TestLevelText(t *testing.T) {
+	class, e := features.Target{Name: "y", Kind: features.Class, Classes: []string{"a", "b", "c"}}, math.Log(9)
+	for want, text := range map[string]string{
+		"in y (log-odds against a), beside that of all sites: +2.2 for b, +0 for c.": levelText(0, class,
+			[]float64{-e / 2, e / 2, -e / 2}, []float64{0, 0, 0}),
+		"in y, beside that of all sites: -3.": levelText(0, features.Target{Name: "y", Kind: features.Value,
+			Deviation: 2}, []float64{-1}, []float64{.5}),
+		"beside that of all sites: 9 times the counts.": levelText(0, features.Target{Kind: features.Counts},
+			[]float64{1 + e}, []float64{1}),
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q, want %q", text, want)
 		}
 	}
 }

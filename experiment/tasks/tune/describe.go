@@ -36,9 +36,13 @@ func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string)
 	if wantsLasso(t) {
 		settings["l1_ratio"], settings["lambda"] = t.lasso.ratio, t.lasso.lambda
 	}
-	return settings, fmt.Sprintf("%s, %s of %s; %s; %s with %d training, %d validation and %s together",
-		r.Target.Name, what, wording.Count(task.Features, "feature"), describeModel(m, t),
-		wording.Count(t.sites, "site"), rows[0], rows[1], wording.Count(rows[2], "test row"))
+	counts := "rows that nobody counts"
+	if rows[0] > 0 {
+		counts = fmt.Sprintf("%d training, %d validation and %s together", rows[0], rows[1],
+			wording.Count(rows[2], "test row"))
+	}
+	return settings, fmt.Sprintf("%s, %s of %s; %s; %s with %s", r.Target.Name, what,
+		wording.Count(task.Features, "feature"), describeModel(m, t), wording.Count(t.sites, "site"), counts)
 }
 
 // describeModel describes the model of Load for people, with the penalties that it has in the end.

@@ -41,7 +41,7 @@ func (t *tune) readEarlier(agent int) (*earlier, error) {
 	if e.model, err = modelfile.Read(e.folder.Path(runs.ModelFile)); err == nil {
 		e.lambdas, err = e.folder.ReadLambdaTable()
 	}
-	if s, unread := e.folder.ReadSummary(); unread == nil && err == nil && keepsLasso(s) {
+	if s, unread := e.folder.ReadSummary(); unread == nil && err == nil && s.KeepsLasso() {
 		return nil, dsbo.ConfigErrorf("-from %s must be a run with penalties of squares; it has kept a lasso or an "+
 			"elastic net, whose λ is another one", path)
 	}

@@ -79,16 +79,6 @@ func checkLasso(t *tune) error {
 	return nil
 }
 
-// keepsLasso reports whether a run has kept a lasso or an elastic net.
-func keepsLasso(s runs.Summary) bool {
-	for _, one := range s.Structures {
-		if one.Kept && one.Lasso != nil {
-			return true
-		}
-	}
-	return false
-}
-
 // tellPenalties writes λ by name; of a lasso also the path, in glmnet's λ, and it tells which
 // features the kept model has.
 func tellPenalties(t *tune, f experiment.FinishedRun, a *runs.Assessment, all []runs.Penalty) error {

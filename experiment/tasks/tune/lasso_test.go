@@ -3,6 +3,7 @@ package tune_test
 import (
 	"encoding/csv"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
+	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
 )
 
@@ -43,6 +45,18 @@ func TestLasso(t *testing.T) {
 		last.Lasso.Nonzero != len(kept) {
 		t.Errorf("%q are told, %q listed, %d counted; %q have a weight", a.Lasso.Names, listed, last.Lasso.Nonzero,
 			kept)
+	}
+	for _, c := range a.Coefficients { // of the model that predicts
+		weight := func(name string) float64 {
+			j := slices.IndexFunc(made.Recipe().Features(), func(f features.Feature) bool { return f.Name == name })
+			return made.Layers[0].Weights[j] * made.Recipe().Target.Deviation / c.Step()
+		}
+		if c.Reference != "" || strings.HasSuffix(c.Feature, "missing") {
+			continue
+		}
+		if w := weight(c.Feature); !(math.Abs(float64(c.Value)-w) <= 1e-9*math.Abs(w)) {
+			t.Errorf("%s is told as %g, the model has %g", c.Feature, float64(c.Value), w)
+		}
 	}
 	f := testkit.Get(os.Open(out.Path(runs.PathFile)))
 	defer f.Close()

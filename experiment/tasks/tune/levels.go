@@ -74,7 +74,8 @@ func findLevels(t *tune, a experiment.Agents) (l candidates.Levels, err error) {
 // and the model of all sites.
 func writeModels(own map[int]*modelfile.Model, all *modelfile.Model, folder runs.Folder) error {
 	for _, i := range slices.Sorted(maps.Keys(own)) {
-		prefix, text := fmt.Sprintf("%s%d.", runs.OwnPrefix, i), levelText(i, own[i], all)
+		prefix, text := fmt.Sprintf("%s%d.", runs.OwnPrefix, i), levelText(i, all.Recipe().Target,
+			own[i].Layers[0].Bias, all.Layers[0].Bias)
 		err := own[i].WriteAs(folder, prefix)
 		if err == nil {
 			err = folder.WriteFile(prefix+runs.LevelFile, []byte(text+"\n"))
@@ -86,15 +87,16 @@ func writeModels(own map[int]*modelfile.Model, all *modelfile.Model, folder runs
 	return all.Write(folder)
 }
 
-// levelText tells by how much the level of site i differs from the mean of all sites.
-func levelText(i int, own, all *modelfile.Model) string {
-	target := all.Recipe().Target
+// levelText tells by how much the level of site i differs from the mean of all sites, of classes in
+// the logarithm of the odds against the first one.
+func levelText(i int, target features.Target, own, mean []float64) string {
 	var parts []string
-	for k, b := range own.Layers[0].Bias {
-		switch d := b - all.Layers[0].Bias[k]; target.Kind {
-		case features.Class:
-			parts = append(parts, fmt.Sprintf("%+.3g for %s", d, target.Classes[k]))
-		case features.Counts:
+	for k, b := range own {
+		switch d := b - mean[k]; {
+		case target.Kind == features.Class && k == 0:
+		case target.Kind == features.Class:
+			parts = append(parts, fmt.Sprintf("%+.3g for %s", d-(own[0]-mean[0]), target.Classes[k]))
+		case target.Kind == features.Counts:
 			parts = append(parts, fmt.Sprintf("%.3g times the counts", num.Exp(d)))
 		default:
 			parts = append(parts, fmt.Sprintf("%+.3g", d*target.Deviation))
@@ -102,7 +104,7 @@ func levelText(i int, own, all *modelfile.Model) string {
 	}
 	what := target.Name
 	if target.Kind == features.Class {
-		what += " (log-odds)"
+		what += " (log-odds against " + target.Classes[0] + ")"
 	}
 	return fmt.Sprintf("The level of site %d in %s, beside that of all sites: %s. It has not left the site.", i, what,
 		strings.Join(parts, ", "))

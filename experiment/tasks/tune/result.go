@@ -72,15 +72,12 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 	if err != nil {
 		return err
 	}
-	assessment, err := judge{t, made, m, y, f, own}.assess()
+	judged := judge{t, made, m, y, f, own}
+	assessment, err := judged.assess()
 	if err != nil {
 		return err
 	}
 	if t.refits() {
-		rows := t.prepared.Rows
-		if assessment.Kept = rows[0] + rows[2]; t.prepared.Folds == 0 {
-			assessment.Kept += rows[1]
-		}
 		all, times, err := rowsOfRefit(t, f)
 		if err != nil {
 			return err
@@ -93,6 +90,9 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 		if made, own, err = modelsOf(t, f, m, all, times, y, origin); err != nil {
 			return err
 		}
+	}
+	if err := judged.addFeatures(assessment, made); err != nil {
+		return err
 	}
 	if err := (judge{t, made, m, y, f, own}).keepBaseline(assessment); err != nil || !f.Writes {
 		return err

@@ -102,3 +102,20 @@ func TestWeightsAreRows(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsOfWeights: with weights that are not whole, and with folds, one number of rows is told:
+// of the model, of the fit of its coefficients, and of the card, whose training rows validate.
+func TestRowsOfWeights(t *testing.T) {
+	out := runs.Folder(t.TempDir())
+	s := tuned(t, out, "-data="+writeSites(t, t.TempDir(), 2), "-target=ill -weight=cost -penalty=one -K=1 -folds=2",
+		"-alone=false")
+	a := testkit.Get(out.ReadAssessment())
+	if rows := s.Card.Rows; rows[0] >= 75 || a.Made != rows[0] || a.Effects.Rows != rows[0] || rows[1] != rows[0] {
+		t.Errorf("%d rows made the model, %d its coefficients; the card has %v", a.Made, a.Effects.Rows, rows)
+	}
+	for i, rows := range s.Card.Sites {
+		if rows[1] != rows[0] {
+			t.Errorf("site %d: %v", i, rows)
+		}
+	}
+}
