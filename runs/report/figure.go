@@ -64,7 +64,7 @@ func init() { plot.DefaultFont.Variant = "Sans" }
 
 // Validate reports that nothing can be drawn, as [dsbo.ErrConfig].
 func (f *Figure) Validate() error {
-	x, y := f.extents(0)
+	x, y := f.extents()
 	drawn := f.Cells != nil && y.low <= y.high
 	for _, s := range f.Series {
 		drawn = drawn || len(pieces(x, y, s.X, s.Y)) > 0
@@ -131,7 +131,7 @@ func (f *Figure) svg(title string, ground color.Color) ([]byte, error) {
 
 // draw adds axes, grid and series to a plot, and their names to a legend.
 func (f *Figure) draw(p *plot.Plot, legend *plot.Legend) {
-	x, y := f.extents(0)
+	x, y := f.extents()
 	p.X.Label.Text = shortened(f.XLabel)
 	p.Add(plotter.NewGrid())
 	grey, next := 0, 0
@@ -270,14 +270,14 @@ func (e extent) set(a *plot.Axis) {
 	a.Tick.Marker = plot.ConstantTicks(ticks)
 }
 
-// extents returns the ranges of what is drawn, of each series from a point on, with the axes'
-// scales; y is of the cells where there are any.
-func (f *Figure) extents(from int) (x, y extent) {
+// extents returns the ranges of what is drawn, with the axes' scales; y is of the cells where there
+// are any.
+func (f *Figure) extents() (x, y extent) {
 	xs, ys := []float64{}, slices.Clone(f.Cells)
 	for _, s := range f.Series {
-		for i := from; i < len(s.X); i++ {
-			xs = append(xs, s.X[i]) // at a gap too: figures side by side keep the same axis
-			if !onAxis(s.X[i], false) || !onAxis(s.Y[i], false) {
+		for i, at := range s.X {
+			xs = append(xs, at) // at a gap too: figures side by side keep the same axis
+			if !onAxis(at, false) || !onAxis(s.Y[i], false) {
 				continue
 			}
 			if ys = append(ys, s.Y[i]); s.Low != nil {

@@ -160,7 +160,7 @@ func TestFigureScales(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if x, y := tt.f.extents(0); x.log != tt.xLog || y.log != tt.yLog {
+			if x, y := tt.f.extents(); x.log != tt.xLog || y.log != tt.yLog {
 				t.Errorf("logarithmic x %v, y %v; want %v, %v", x.log, y.log, tt.xLog, tt.yLog)
 			}
 			svgOf(t, &tt.f).inside(t)

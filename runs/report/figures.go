@@ -120,31 +120,24 @@ func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 	}
 	v := &view{Name: name, Title: q.View, Label: q.Label, Levels: levels(q, gs),
 		Curves: slices.DeleteFunc(lines, empty), title: title, log: q.Log}
-	f := new(sheet).figure(v, s.Axes[0]) // without marks, which no axis follows
+	f := s.figure(v, s.Axes[0])
 	if f.Validate() != nil {
 		return
 	}
-	_, y := f.extents(0)
+	_, y := f.extents()
 	v.Log = y.log
 	if q.View != "" && len(s.Panels) > 0 && s.Panels[len(s.Panels)-1].Views[0].Title != "" {
 		last := s.Panels[len(s.Panels)-1]
 		last.Views = append(last.Views, v)
 		return
 	}
-	p := &panel{ID: s.id + name, Title: title, Caption: q.Caption, Views: []*view{v}}
+	p := &panel{ID: s.id + name, Title: title, Caption: q.Caption, Views: []*view{v}, static: f}
 	if v.Levels != nil {
 		p.Caption += q.Lines
 	}
 	if y.log && slices.ContainsFunc(v.Curves, func(c curve) bool { return slices.Contains(c.Y, 0) }) {
 		p.Caption += " On a logarithmic axis exact zeros are left out."
 	}
-	if low, high, out := f.distantStart(); out {
-		for i, c := range v.Curves {
-			v.Curves[i] = c.tail(1)
-		}
-		p.Caption += " The start lies outside of the figure, at " + rangeText(low, high) + "."
-	}
-	p.static = s.figure(v, s.Axes[0])
 	s.Panels = append(s.Panels, p)
 }
 
@@ -188,7 +181,7 @@ func (s *sheet) figure(v *view, a scaledAxis) *Figure {
 		}
 		f.Series = append(f.Series, line)
 	}
-	x, y := f.extents(0)
+	x, y := f.extents()
 	for _, l := range v.Levels {
 		f.Series = append(f.Series, Series{Name: l.Name, X: []float64{x.low, x.high}, Y: []float64{l.Y, l.Y},
 			Reference: true})
@@ -199,30 +192,6 @@ func (s *sheet) figure(v *view, a scaledAxis) *Figure {
 		}
 	}
 	return f
-}
-
-// distantStart reports whether the first points of all series, before the first iteration, lie so
-// far from all others that the rest would be flat, and returns their least and greatest.
-func (f *Figure) distantStart() (low, high float64, out bool) {
-	const share, few = 1. / 5, 3
-	var firsts []float64
-	for _, s := range f.Series {
-		switch n := len(s.Y); {
-		case s.Reference:
-		case n > few:
-			firsts = append(firsts, s.Y[0])
-		case n > 0:
-			return 0, 0, false
-		}
-	}
-	starts := extentOf(firsts...)
-	_, rest := f.extents(1)
-	if _, all := f.extents(0); all.log {
-		return 0, 0, false
-	}
-	distance := max(rest.low-starts.high, starts.low-rest.high)
-	return starts.low, starts.high, starts.high >= starts.low && rest.high >= rest.low &&
-		distance*share > rest.high-rest.low
 }
 
 // rangeText writes a range of numbers, one if they look the same.

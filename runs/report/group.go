@@ -275,19 +275,6 @@ func (g group) course(p part, less string) curve {
 	return c
 }
 
-// tail returns the curve without its first points.
-func (c curve) tail(first int) curve {
-	first = min(first, len(c.Y))
-	c.X, c.Y = slices.Clone(c.X), c.Y[first:]
-	for a := range c.X {
-		c.X[a] = c.X[a][first:]
-	}
-	if c.Low != nil {
-		c.Low, c.High = c.Low[first:], c.High[first:]
-	}
-	return c
-}
-
 // spread returns the median of a number of some items, with the range.
 func spread[T any](items []T, of func(T) float64) (mid, low, high float64) {
 	var vs []float64

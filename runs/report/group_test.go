@@ -177,44 +177,6 @@ func TestAxisOfUnequalRuns(t *testing.T) {
 	}
 }
 
-func TestStartApart(t *testing.T) {
-	nan := math.NaN()
-	flat := []float64{0.1, 0.90, 0.91, 0.92}
-	tests := []struct {
-		name string
-		f    Figure
-		out  bool
-		want string
-	}{
-		{"far below", Figure{Series: []Series{{Y: flat}}}, true, "0.1000"},
-		{"far above, several", Figure{
-			Series: []Series{{Y: []float64{2.3, 0.3, 0.29, 0.28}}, {Y: []float64{2.2, 0.31, 0.3, 0.3}}, {}}}, true,
-			"2.200 to 2.300"},
-		{"near", Figure{Series: []Series{{Y: []float64{0.8, 0.90, 0.91, 0.92}}}}, false, ""},
-		{"one is near", Figure{Series: []Series{{Y: flat}, {Y: []float64{0.9, 0.90, 0.91, 0.92}}}}, false, ""},
-		{"a level is near", Figure{Series: []Series{{Y: flat}, {Y: []float64{0.2, 0.2}, Reference: true}}}, false, ""},
-		{"with a band", Figure{Series: []Series{{Y: flat, Low: []float64{0, 0.89, 0.9, 0.9}, High: flat}}},
-			true, "0.1000"},
-		{"not measured", Figure{Series: []Series{{Y: []float64{nan, 0.90, 0.91, 0.92}}}}, false, ""},
-		{"a band is near", Figure{Series: []Series{{Y: flat, Low: []float64{0, 0.2, 0.9, 0.9}, High: flat}}}, false,
-			""},
-		{"few points", Figure{Series: []Series{{Y: flat[:3]}}}, false, ""},
-		{"logarithmic", Figure{YScale: Log, Series: []Series{{Y: flat}}}, false, ""},
-		{"nothing else", Figure{Series: []Series{{Y: []float64{1, nan, nan, nan}}}}, false, ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			for i := range tt.f.Series {
-				tt.f.Series[i].X = make([]float64, len(tt.f.Series[i].Y))
-			}
-			low, high, out := tt.f.distantStart()
-			if out != tt.out || out && rangeText(low, high) != tt.want {
-				t.Errorf("%v, %s; want %v, %s", out, rangeText(low, high), tt.out, tt.want)
-			}
-		})
-	}
-}
-
 // A whole matrix is one call on the axis, which says so where there are any.
 func TestMatricesAreNamed(t *testing.T) {
 	label := func(agents ...any) string {
@@ -259,8 +221,8 @@ func TestNoVerdictOfChosenRows(t *testing.T) {
 		r := &Run{Summary: runs.Summary{State: runs.Finished,
 			Verdict: runs.Verdict{Outcome: runs.Better, Sentence: "Better.", Gains: []runs.Gain{g}}}}
 		judged := set == runs.Test
-		if got := r.headline().Outcome == runs.Better; got != judged {
-			t.Errorf("%s: the page has the outcome %s", set, r.headline().Outcome)
+		if got := r.Outcome() == runs.Better; got != judged {
+			t.Errorf("%s: the page has the outcome %s", set, r.Outcome())
 		}
 		for _, cells := range [][]cell{lossChange(g), accuracyChange(g)} {
 			if (cells[0].Kind == string(runs.Better)) != judged || (cells[1].Text != none) != judged {

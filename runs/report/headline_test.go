@@ -27,7 +27,7 @@ func TestHeadlines(t *testing.T) {
 		sentence string
 	}{
 		{[]runs.Outcome{better, better}, better, "won in 2 of 2 runs, lost in 0 and made no clear difference in 0."},
-		{[]runs.Outcome{better, unclear}, better, "won in 1 of 1 run, lost in 0 and made no clear difference in 0. "},
+		{[]runs.Outcome{better, unclear}, better, "won in 1 of 1 run, lost in 0 and made no clear difference in 0. R"},
 		{[]runs.Outcome{better, same, worse}, mixed,
 			"won in 1 of 3 runs, lost in 1 and made no clear difference in 1."},
 		{[]runs.Outcome{worse, same, same}, worse, "won in 0 of 3 runs, lost in 1 and made no clear difference in 2."},
@@ -39,20 +39,24 @@ func TestHeadlines(t *testing.T) {
 		for _, outcome := range c.outcomes {
 			g.runs = append(g.runs, judged("run", outcome))
 		}
-		if h := headlines([]group{g}); h.Outcome != c.want || !strings.Contains(h.Sentence, c.sentence) {
-			t.Errorf("%v: %s, %q", c.outcomes, h.Outcome, h.Sentence)
+		h := headlines([]group{g})
+		text, _ := section(t, "headline", &page{Verdict: h})
+		if h.Outcome != c.want || !strings.Contains(text, c.sentence) {
+			t.Errorf("%v: %s, %q", c.outcomes, h.Outcome, text)
 		}
 	}
 	old := judged("old", better) // judged by examples that had chosen something
 	old.Summary.Verdict.Gains[0].Set = runs.Validation
-	if h := headlines([]group{{runs: []*Run{old}}}); h.Outcome != unclear || h.Sentence != "It is so." {
-		t.Errorf("by validation examples: %+v", h)
+	h := headlines([]group{{runs: []*Run{old}}})
+	if text, _ := section(t, "headline", &page{Verdict: h, Run: old}); text != "No verdict It is so." {
+		t.Errorf("by validation examples: %q", text)
 	}
 	for state, want := range map[runs.State]string{runs.Finished: "was not compared",
 		runs.Unfinished: "has not finished"} {
 		r := &Run{Records: make([]runs.Record, 1)}
-		if r.Summary.State = state; !strings.Contains(r.headline().Sentence, want) {
-			t.Errorf("state %q: %q", state, r.headline().Sentence)
+		r.Summary.State = state
+		if text, _ := section(t, "headline", &page{Verdict: h, Run: r}); !strings.Contains(text, want) {
+			t.Errorf("state %q: %q", state, text)
 		}
 	}
 	notes := sharedNotes([]*Run{judged("a", same, "one", "two"), judged("b", same, "two"), judged("c", same, "three")})

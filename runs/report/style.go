@@ -77,7 +77,7 @@ func (l lookData) Pattern() string { return strings.Trim(fmt.Sprint(l.Dash), "[]
 func (f *Figure) colourScale(p *plot.Plot) *plot.Plot {
 	const shades = 64
 	scale, colours := plot.New(), colourMap()
-	_, e := f.extents(0)
+	_, e := f.extents()
 	e.set(&scale.Y)
 	low, high := scale.Y.Min, scale.Y.Max
 	steps := cellGrid{columns: 1, low: low, step: (high - low) / shades}

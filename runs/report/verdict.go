@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -10,26 +9,13 @@ import (
 	"dsbo/runs"
 )
 
-// A headline is the first sentence of the page: what tuning gave against one penalty for all.
+// A headline is what tuning gave against one penalty for all: the outcome of all runs together, how
+// many runs have each outcome, and which were judged.
 type headline struct {
-	Outcome  runs.Outcome
-	Sentence string
-	Notes    []string
-}
-
-// Word is the outcome in a few words, for readers who do not see its colour.
-func (h headline) Word() string {
-	switch h.Outcome {
-	case runs.Better:
-		return "Tuning helped"
-	case runs.Same:
-		return "No clear difference"
-	case runs.Worse:
-		return "Tuning lost"
-	case mixed:
-		return "Tuning helped in some runs"
-	}
-	return "No verdict"
+	Outcome runs.Outcome
+	Count   map[string]int
+	Judged  int
+	Notes   []string
 }
 
 // mixed is the outcome of several runs, of which no more have lost than won.
@@ -52,24 +38,13 @@ func (r *Run) bestConstant() (best runs.Constant) {
 	return best
 }
 
-// headline returns the verdict of a run.
-func (r *Run) headline() headline {
-	if r.Summary.Verdict.Sentence != "" {
-		v := r.Summary.Verdict
-		if !v.ByTest() { // earlier versions judged by examples that had chosen something
-			v.Outcome = runs.Unclear
-		}
-		notes := make([]string, len(v.Notes))
-		for i, n := range v.Notes {
-			notes[i] = withoutBreaks(n)
-		}
-		return headline{v.Outcome, withoutBreaks(v.Sentence), notes}
+// Outcome is what the verdict of a run tells. Earlier versions judged by examples that had chosen
+// something.
+func (r *Run) Outcome() runs.Outcome {
+	if v := r.Summary.Verdict; v.Sentence != "" && v.ByTest() {
+		return v.Outcome
 	}
-	if r.End() != runs.Finished {
-		return headline{Outcome: runs.Unclear,
-			Sentence: "The run has not finished: its hyperparameters were not compared with others."}
-	}
-	return headline{Outcome: runs.Unclear, Sentence: "The run was not compared with one penalty for all."}
+	return runs.Unclear
 }
 
 // withoutBreaks keeps a number and the unit or the change after it on one line.
@@ -80,35 +55,31 @@ func withoutBreaks(s string) string {
 
 // headlines returns the verdict of all runs together: how many won and lost, and the changes of
 // each group.
-func headlines(gs []group) (h headline) {
+func headlines(gs []group) headline {
 	all := runsOf(gs)
-	if len(all) == 1 {
-		return all[0].headline()
-	}
-	count := map[runs.Outcome]int{}
+	h := headline{Count: map[string]int{}}
 	for _, r := range all {
-		count[r.headline().Outcome]++
+		h.Count[string(r.Outcome())]++
 	}
-	won, lost, judged := count[runs.Better], count[runs.Worse], len(all)-count[runs.Unclear]
-	switch {
-	case judged == 0:
-		return headline{runs.Unclear, "No run was compared with one penalty for all.", sharedNotes(all)}
-	case won == judged:
+	h.Judged = len(all) - h.Count["unclear"]
+	if len(all) == 1 {
+		h.Outcome, h.Notes = all[0].Outcome(), all[0].Summary.Verdict.Notes
+		return h
+	}
+	switch won := h.Count["better"]; {
+	case h.Judged == 0:
+		h.Outcome = runs.Unclear
+	case won == h.Judged:
 		h.Outcome = runs.Better
 	case won > 0:
 		h.Outcome = mixed
-	case lost > 0:
+	case h.Count["worse"] > 0:
 		h.Outcome = runs.Worse
 	default:
 		h.Outcome = runs.Same
 	}
-	h.Sentence = fmt.Sprintf("Against the best single penalty of the same data, tuning won in %d of %s, lost in %d "+
-		"and made no clear difference in %d.", won, wording.Count(judged, "run"), lost, count[runs.Same])
-	if len(all) > judged {
-		h.Sentence += fmt.Sprintf(" Runs without a verdict: %d.", len(all)-judged)
-	}
 	for _, g := range gs {
-		if changes := g.changes(); changes != "" {
+		if changes := g.changes(); changes != "" && h.Judged > 0 {
 			h.Notes = append(h.Notes, g.label+": "+changes)
 		}
 	}
@@ -141,7 +112,7 @@ func sharedNotes(all []*Run) (list []string) {
 	var notes []string
 	said := map[string][]string{}
 	for _, r := range all {
-		for _, n := range r.headline().Notes {
+		for _, n := range r.Summary.Verdict.Notes {
 			if said[n] == nil {
 				notes = append(notes, n)
 			}

@@ -64,7 +64,7 @@ func TestPages(t *testing.T) {
 		"interrupted": {[]string{"Interrupted after 45 of 100 iterations", "iteration 40 of 100",
 			`class="verdict unclear"`, "has not finished"}, 7, 0},
 		"killed":        {[]string{"unfinished", "cut short", "not exact at iteration 0", "iteration 40 of 100"}, 7, 0},
-		"start only":    {[]string{"unfinished"}, 5, 0}, // no loss or hypergradient error yet; consensus is 0
+		"start only":    {[]string{"unfinished"}, 4, 0}, // no loss, accuracy or hypergradient error; consensus is 0
 		"ended early":   {[]string{"10 of 20 iterations are done, as the held-out loss rose"}, 7, 0},
 		"one iteration": {[]string{"The one iteration is done"}, 7, 0},
 		"diverged": {[]string{"Diverged: agent 3", "HIGP may diverge", "madsbo (γ 2)", "madsbo (γ 0.2)",
