@@ -11,7 +11,7 @@ const (
 	Hessian CurvatureMatrix = iota
 	// GaussNewton is the generalized Gauss-Newton matrix: second derivatives as if the model's
 	// outputs were linear in y, which has no negative eigenvalue where the loss of the outputs is
-	// convex. It needs a [GaussNewtonOracle].
+	// convex. It needs GaussNewton of [OracleCapabilities].
 	GaussNewton
 	// DampedHessian is ∇²_yy g + μI, where μ is a little more than what the least eigenvalue of the
 	// average over all agents, found on the way, is below 0.
@@ -40,13 +40,4 @@ func (c *CurvatureMatrix) UnmarshalText(text []byte) error {
 		}
 	}
 	return Errorf(ErrConfig, "a curvature must be hessian, gauss-newton or damped; it is %q", text)
-}
-
-// A GaussNewtonOracle also gives products with the Gauss-Newton matrix.
-type GaussNewtonOracle interface {
-	Oracle
-	// GaussNewton writes the product of v and the generalized Gauss-Newton matrix of g_i by y to
-	// dst (length q), or fails with [ErrCapability] if the problem has none. It costs about
-	// two gradients.
-	GaussNewton(dst, x, y, v []float64, s Sample) error
 }

@@ -19,7 +19,7 @@
 // it. To run a method inside of a program of yours, fill in a train.Config and call train.Run, as
 // the example of this package does. To write a method, take the contract below: an [Oracle] answers
 // an agent's questions about its own f_i and g_i, a [Mixer] exchanges vectors with the neighbours,
-// an [Averager] averages them over all agents, and an [Algorithm] alternates between asking
+// [Capabilities] are what some of them can besides, and an [Algorithm] alternates between asking
 // and exchanging.
 //
 // # From the paper to the code
@@ -39,8 +39,8 @@
 //	x, y, z, u, r, s, d         the same letters in algo
 //	Φ(x̄), ∇Φ(x̄)                 exact.Solver
 //
-// What the paper does not have: [Averager], [TermAverager], [PenaltyOracle] and
-// [DiagonalOracle], for algo/newtoncg.go.
+// What the paper does not have: averages, and the penalty and the diagonal of the Hessian, of
+// [MixerCapabilities] and [OracleCapabilities], for algo/newtoncg.go.
 //
 // # Where to find what
 //

@@ -34,6 +34,9 @@ func (in *DerivsIn[V]) GaussNewton(dst, x, y, v []V) error {
 	return in.compute(linearized, 1<<gnp, [derivCount][]V{gnp: dst}, x, y, v)
 }
 
+// MarksOutputs reports whether the loss marks outputs, without which it has no Gauss-Newton matrix.
+func (d *Derivs) MarksOutputs() bool { return len(marks(d.loss.outs[0])) > 0 }
+
 // gaussNewton builds the product of v with the Gauss-Newton matrix of cost by y; nil: it is 0.
 func gaussNewton(cost, y, v *Node) (product *Node, err error) {
 	defer catchMisuse(&err)

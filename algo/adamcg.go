@@ -25,8 +25,8 @@ import (
 // learned yet, each penalty seems too much. With Hold x stays where it is, and only y is trained:
 // that is how the model of an x is found, by the same steps and draws for each x.
 //
-// The mixer must be a [dsbo.Averager]. Draws: {Lower, k, t}, {Curvature, k, 0} and {Upper, k, 0},
-// each once, the last one not with All.
+// The mixer must have Average of [dsbo.MixerCapabilities]. Draws: {Lower, k, t}, {Curvature,
+// k, 0} and {Upper, k, 0}, each once, the last one not with All.
 type AdamCG struct {
 	T  int      `json:"T,omitzero" default:"20"`             // steps of y
 	N  int      `json:"N,omitzero" default:"8"`              // products of a solve

@@ -2,30 +2,42 @@ package algo
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"dsbo"
 )
 
 // What follows are the questions of methods to oracles and exchanges that answer more than all do.
 
-// capability returns what a turn asks, its oracle or mixer, as one that can do more. For any other
-// it keeps an error, which says for what the method needs it. ok is false if nothing is to
-// be asked.
-func capability[C any](w *turn, of any, need string) (c C, ok bool) {
-	if c, ok = of.(C); !ok && w.err == nil {
-		w.err = dsbo.Errorf(dsbo.ErrCapability, "%s %s", w.method, need)
+// setOracle sets which oracle the turn asks.
+func (w *turn) setOracle(o dsbo.Oracle) {
+	var err error
+	w.o = o
+	w.also, err = dsbo.Capabilities(o)
+	w.recordCapabilities(err)
+}
+
+// recordCapabilities keeps the error of an oracle or a mixer whose capabilities are not its own.
+func (w *turn) recordCapabilities(err error) {
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("%s: %w", w.method, err)
 	}
-	return c, ok && w.ready()
+}
+
+// requires reports whether a turn may ask for what it needs. Where that is not there it keeps an
+// error.
+func (w *turn) requires(is bool, what, name string) bool {
+	if !is && w.err == nil {
+		w.err = dsbo.Errorf(dsbo.ErrCapability, "%s needs %s (%s of its capabilities is nil)", w.method, what, name)
+	}
+	return is && w.ready()
 }
 
 // values returns f and g.
 func values(w *turn, x, y []float64, s dsbo.Sample) (f, g float64) {
-	o, ok := capability[dsbo.ValueOracle](w, w.o,
-		"needs values of f and g, which this oracle does not give (dsbo.ValueOracle is missing)")
-	if ok {
+	if ask := w.also.Values; w.requires(ask != nil, "values of f and g, which this oracle does not give", "Values") {
 		var err error
-		f, g, err = o.Values(x, y, s)
+		f, g, err = ask(x, y, s)
 		w.recordError("values of f and g", s, err)
 	}
 	return f, g
@@ -33,20 +45,18 @@ func values(w *turn, x, y []float64, s dsbo.Sample) (f, g float64) {
 
 // lowerJointGrad writes ∇_x g to dx and ∇_y g to dy; one of them may be nil.
 func lowerJointGrad(w *turn, dx, dy, x, y []float64, s dsbo.Sample) {
-	o, ok := capability[dsbo.JointOracle](w, w.o,
-		"needs gradients of g by x, which this oracle does not give (dsbo.JointOracle is missing)")
-	if ok {
-		w.recordError("gradient of g", s, o.LowerJointGrad(dx, dy, x, y, s))
+	ask := w.also.LowerJointGrad
+	if w.requires(ask != nil, "gradients of g by x, which this oracle does not give", "LowerJointGrad") {
+		w.recordError("gradient of g", s, ask(dx, dy, x, y, s))
 	}
 }
 
 // batchOf returns the batch that a draw takes of a partition in n, and its share of the examples.
 func batchOf(w *turn, draw dsbo.Sample, n int) (batch dsbo.Sample, share float64) {
-	o, ok := capability[dsbo.PartitionOracle](w, w.o,
-		"needs batches of a partition, which this oracle does not give (dsbo.PartitionOracle is missing)")
-	if ok {
+	ask := w.also.Batch
+	if w.requires(ask != nil, "batches of a partition, which this oracle does not give", "Batch") {
 		var err error
-		batch, share, err = o.Batch(draw, n)
+		batch, share, err = ask(draw, n)
 		w.recordError("batch of a partition", draw, err)
 	}
 	return batch, share
@@ -54,22 +64,20 @@ func batchOf(w *turn, draw dsbo.Sample, n int) (batch dsbo.Sample, share float64
 
 // agentAndCount returns the agent's number and how many agents there are.
 func agentAndCount(w *turn) (agent, agents int) {
-	m, ok := capability[dsbo.PlacedMixer](w, w.m,
-		"needs the agent's number, which this exchange does not tell (dsbo.PlacedMixer is missing)")
-	if !ok {
+	place := w.exchanges.Place
+	if !w.requires(place != nil, "the agent's number, which this exchange does not tell", "Place") {
 		return 0, 1
 	}
-	return m.Place()
+	return place()
 }
 
 // mixCombined exchanges src; dst is what combine makes of all agents' vectors.
 func mixCombined(w *turn, dst, src []float64, combine func(dst []float64, in [][]float64)) {
-	m, ok := capability[dsbo.CombiningMixer](w, w.m,
-		"needs the values of all agents, which this exchange does not give (dsbo.CombiningMixer is missing)")
-	if !ok {
+	by := w.exchanges.CombineBy
+	if !w.requires(by != nil, "the values of all agents, which this exchange does not give", "CombineBy") {
 		return
 	}
-	if w.recordExchange(len(src), m.CombineBy(combine)); w.err == nil {
+	if w.recordExchange(len(src), by(combine)); w.err == nil {
 		w.mix(dst, src)
 	}
 }
@@ -80,73 +88,56 @@ func mixCompressed(w *turn, dst, src []float64, c dsbo.Compressor) {
 		w.mix(dst, src)
 		return
 	}
-	m, ok := capability[dsbo.CompressingMixer](w, w.m,
-		"sends compressed vectors, which this exchange cannot (dsbo.CompressingMixer is missing)")
-	if ok {
-		w.recordExchange(len(src), m.MixCompressed(w.ctx, dst, src, c))
+	mix := w.exchanges.MixCompressed
+	if w.requires(mix != nil, "an exchange of compressed vectors, which this one is not", "MixCompressed") {
+		w.recordExchange(len(src), mix(w.ctx, dst, src, c))
 	}
 }
 
-// mixDirected exchanges src over the directed edges of this iteration; where edges have no
-// direction, by W.
-func mixDirected(w *turn, dst, src []float64,
-	exchange func(m dsbo.DirectedMixer, ctx context.Context, k int, dst, src []float64) error) {
-	m, ok := w.m.(dsbo.DirectedMixer)
-	if !ok {
+// mixDirected exchanges src over the directed edges of this iteration, by Pull or Push; where edges
+// have no direction, by W.
+func mixDirected(w *turn, dst, src []float64, exchange func(ctx context.Context, k int, dst, src []float64) error) {
+	if exchange == nil {
 		w.mix(dst, src)
-		return
-	}
-	if w.ready() {
-		w.recordExchange(len(src), exchange(m, w.ctx, w.k, dst, src))
+	} else if w.ready() {
+		w.recordExchange(len(src), exchange(w.ctx, w.k, dst, src))
 	}
 }
 
 // penalty writes P(x) to dst, and reports whether the oracle knows it.
 func penalty(w *turn, dst, x []float64) (known bool) {
-	o, ok := w.o.(dsbo.PenaltyOracle)
-	if !ok || !w.ready() {
+	ask := w.also.Penalty
+	if ask == nil || !w.ready() {
 		return false
 	}
-	return recordUnlessMissing(w, "diagonal of the penalty", allExamples, o.Penalty(dst, x))
+	w.recordError("diagonal of the penalty", allExamples, ask(dst, x))
+	return true
 }
 
 // diagonal writes the diagonal of H to dst, and reports whether the oracle knows it.
 func diagonal(w *turn, dst, x, y []float64, s dsbo.Sample) (known bool) {
-	o, ok := w.o.(dsbo.DiagonalOracle)
-	if !ok || !w.ready() {
+	ask := w.also.Diagonal
+	if ask == nil || !w.ready() {
 		return false
 	}
-	return recordUnlessMissing(w, "diagonal of the Hessian", s, o.Diagonal(dst, x, y, s))
-}
-
-// recordUnlessMissing keeps the error of an optional question to the oracle. An oracle may say by
-// [dsbo.ErrCapability] that it has no answer: that is no error, and it reports false.
-func recordUnlessMissing(w *turn, call string, s dsbo.Sample, err error) (known bool) {
-	if errors.Is(err, dsbo.ErrCapability) {
-		return false
-	}
-	w.recordError(call, s, err)
+	w.recordError("diagonal of the Hessian", s, ask(dst, x, y, s))
 	return true
 }
 
-// denseOracle returns the oracle as one that gives matrices. For any other oracle it keeps an error
-// and returns nil.
-func denseOracle(w *turn) dsbo.DenseOracle {
-	d, _ := capability[dsbo.DenseOracle](w, w.o,
-		"needs whole Hessians and Jacobians, and this oracle gives products only (dsbo.DenseOracle is missing)")
-	return d
-}
-
 // hessian writes the Hessian H to dst, q×q row-major.
-func hessian(w *turn, d dsbo.DenseOracle, dst, x, y []float64, s dsbo.Sample) {
-	if w.ready() {
-		w.recordError("Hessian", s, d.Hessian(dst, x, y, s))
-	}
+func hessian(w *turn, dst, x, y []float64, s dsbo.Sample) {
+	matrix(w, "Hessian", w.also.Hessian, dst, x, y, s)
 }
 
 // jacobian writes the Jacobian J to dst, p×q row-major.
-func jacobian(w *turn, d dsbo.DenseOracle, dst, x, y []float64, s dsbo.Sample) {
-	if w.ready() {
-		w.recordError("Jacobian", s, d.Jacobian(dst, x, y, s))
+func jacobian(w *turn, dst, x, y []float64, s dsbo.Sample) {
+	matrix(w, "Jacobian", w.also.Jacobian, dst, x, y, s)
+}
+
+// matrix writes the matrix that ask answers to dst.
+func matrix(w *turn, name string, ask func(dst, x, y []float64, s dsbo.Sample) error, dst, x, y []float64,
+	s dsbo.Sample) {
+	if w.requires(ask != nil, "whole Hessians and Jacobians, and this oracle gives products only", name) {
+		w.recordError(name, s, ask(dst, x, y, s))
 	}
 }

@@ -9,7 +9,7 @@
 // It is one file, which says where the method comes from, its formula, parameters, cost and Step,
 // and one line of the table in method.go; a method of another module takes [Register] in place of
 // that line, or none. All of them run one agent, ask a [dsbo.Oracle] and exchange through a
-// [dsbo.Mixer], newtoncg through a [dsbo.Averager]; none knows the problem, the number of agents or
+// [dsbo.Mixer], newtoncg through its averages; none knows the problem, the number of agents or
 // the transport. Read madsbo.go, hypergrad.go and higp.go first: they follow the paper line
 // by line.
 //

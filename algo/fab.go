@@ -70,11 +70,11 @@ func (a *FAB) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) erro
 		a.penaltyDirections(&w, a.last, a.point, a.Lam, a.Order, wholeDraws)
 		copy(a.tracker.all, a.last.all)
 	}
-	mixDirected(&w, a.in.all, a.point.all, dsbo.DirectedMixer.Pull)
+	mixDirected(&w, a.in.all, a.point.all, w.exchanges.Pull)
 	copy(a.point.all, a.in.all)
 	a.descend(a.tracker, k)
 	a.penaltyDirections(&w, a.next, a.point, a.Lam, a.Order, wholeDraws)
-	mixDirected(&w, a.in.all, a.tracker.all, dsbo.DirectedMixer.Push)
+	mixDirected(&w, a.in.all, a.tracker.all, w.exchanges.Push)
 	track(a.tracker.all, a.in.all, a.next.all, a.last.all) // T ← B T + P⁺ − P
 	return w.err
 }

@@ -59,8 +59,10 @@ func identity(n int) [][]float64 {
 // A pulled exchange pushes by the weights of the pull, whose rows sum to 1, and not the columns.
 type pulled struct{ *algotest.Mixer }
 
-func (m pulled) Push(ctx context.Context, k int, dst, src []float64) error {
-	return m.Pull(ctx, k, dst, src)
+func (m pulled) Capabilities() *dsbo.MixerCapabilities {
+	of := *m.Mixer.Capabilities()
+	of.Of, of.Push = m, of.Pull
+	return &of
 }
 
 // A pulledMethod is a method over such an exchange.

@@ -7,7 +7,7 @@ import (
 )
 
 // A following is what the steps of a method need that follow the curvature while x moves. Where L
-// was found, at x₀, P(x₀) of it was the penalty's ([dsbo.PenaltyOracle]), and at x
+// was found, at x₀, P(x₀) of it was the penalty's (Penalty of [dsbo.OracleCapabilities]), and at x
 //
 //	L(x) ≤ L(x₀) + max_j (P_j(x) − P_j(x₀))⁺,
 //

@@ -16,11 +16,11 @@ import (
 // A growing oracle has the penalty's part e^{x_j} for entry j of y, over and over.
 type growing struct{ dsbo.Oracle }
 
-func (o growing) Penalty(dst, x []float64) error {
-	for j := range dst {
-		dst[j] = math.Exp(x[j%len(x)])
-	}
-	return nil
+func (o growing) Capabilities() *dsbo.OracleCapabilities {
+	return &dsbo.OracleCapabilities{Of: o, LowerJointGrad: o.Oracle.Capabilities().LowerJointGrad,
+		Penalty: func(dst, x []float64) error {
+			return fill(dst, func(j int) float64 { return math.Exp(x[j%len(x)]) })
+		}}
 }
 
 // TestFollowCurvature: steps that follow the curvature are those divided by (L(x₀) + max_j (P_j(x)

@@ -21,7 +21,7 @@ import (
 // direction is off by the order of b². Only the product Q h is ever needed, so the recursion runs
 // on the vector: N products of q² in place of q³, and no Q. Draws: {Upper, k, 0}, {Lower, k, 0},
 // the Jacobian at {Curvature, k, 0}, H(ζ_m) at {Curvature, k, m}, m = 1..N. It asks the oracle
-// for [dsbo.DenseOracle].
+// for matrices (Hessian, Jacobian of [dsbo.OracleCapabilities]).
 type GBDSBO struct {
 	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
 	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y
@@ -76,12 +76,12 @@ func (a *GBDSBO) Traits() Traits {
 // Step is one outer iteration.
 func (a *GBDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
-	d, p, q, b := denseOracle(&w), len(a.x), len(a.y), a.Mav
+	p, q, b := len(a.x), len(a.y), a.Mav
 	copy(a.xo, a.x)
 	copy(a.yo, a.y)
 	w.upperGrad(a.fresh[:p], a.fresh[p:p+q], a.xo, a.yo, w.draw(dsbo.Upper, 0))
 	w.lowerGrad(a.gy, a.xo, a.yo, w.draw(dsbo.Lower, 0))
-	jacobian(&w, d, a.fresh[p+q:], a.xo, a.yo, w.draw(dsbo.Curvature, 0))
+	jacobian(&w, a.fresh[p+q:], a.xo, a.yo, w.draw(dsbo.Curvature, 0))
 	a.direction()
 
 	w.mix(a.in, joined(a.out, a.yx, a.averages))
@@ -91,7 +91,7 @@ func (a *GBDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	for i := range a.N {
 		v := a.hessians[i*q*q : (i+1)*q*q]
 		w.mix(a.mixedV, v)
-		hessian(&w, d, a.hes, a.xo, a.yo, w.draw(dsbo.Curvature, i+1))
+		hessian(&w, a.hes, a.xo, a.yo, w.draw(dsbo.Curvature, i+1))
 		linalg.Comb(v, 1-b, a.mixedV, b, a.hes) // V_m = (1−b) mix(V_m) + b H(ζ_m)
 	}
 	return w.err

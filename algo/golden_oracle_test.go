@@ -101,15 +101,8 @@ type drawn struct {
 	lower, upper []oracle   // of the batches
 }
 
-// oracle is all that a golden oracle can do.
-type oracle interface {
-	dsbo.ValueOracle
-	dsbo.JointOracle
-	dsbo.DenseOracle
-	dsbo.DiagonalOracle
-	dsbo.PenaltyOracle
-	dsbo.PartitionOracle
-}
+// An oracle is one of a golden problem.
+type oracle = dsbo.ValueOracle
 
 // newOracle makes the oracle of one agent of a golden problem, with its draws.
 func (g golden) newOracle(agent int) oracle {
@@ -154,6 +147,12 @@ func (o *drawn) on(batches []oracle, s dsbo.Sample) oracle {
 	return o.oracle
 }
 
+func (o *drawn) Capabilities() *dsbo.OracleCapabilities {
+	of := *o.oracle.Capabilities()
+	of.Of, of.Batch, of.LowerJointGrad = o, o.Batch, o.LowerJointGrad
+	return &of
+}
+
 // Batch returns the batch that the file names for a draw.
 func (o *drawn) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
 	switch s.Set {
@@ -176,7 +175,7 @@ func (o *drawn) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 }
 
 func (o *drawn) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	return o.on(o.lower, s).LowerJointGrad(dx, dy, x, y, whole)
+	return o.on(o.lower, s).Capabilities().LowerJointGrad(dx, dy, x, y, whole)
 }
 
 func (o *drawn) HVP(dst, x, y, v []float64, s dsbo.Sample) error {

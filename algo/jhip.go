@@ -17,7 +17,8 @@ import (
 //
 // The matrix that Z approximates is certain, the form likely; a constant γ and fresh H_t, J_t in
 // each step (draws {Curvature, k, t}, as in Algorithm 1) are our reading. S_N and D_N reach nothing
-// and are not computed. It asks the oracle for [dsbo.DenseOracle].
+// and are not computed. It asks the oracle for matrices (Hessian, Jacobian of
+// [dsbo.OracleCapabilities]).
 //
 // Z is kept transposed, p×q, the layout of the Jacobian: H is symmetric, so (HZ)' = Z'H.
 type JHIP struct {
@@ -68,7 +69,6 @@ func (a *JHIP) Traits() Traits {
 // Step is one outer iteration.
 func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
-	d := denseOracle(&w)
 	for t := 0; t < a.T && w.err == nil; t++ {
 		if t == 0 {
 			w.mix(a.mixedYX, a.yx) // x goes along
@@ -78,7 +78,7 @@ func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 		w.lowerGrad(a.v, a.x, a.y, w.draw(dsbo.Lower, t))
 		linalg.Comb(a.y, 1, a.mixedYX[:len(a.y)], -a.beta(k), a.v) // y = mix(y) − β ∇_y g
 	}
-	a.solve(&w, d, a.gamma(k))
+	a.solve(&w, a.gamma(k))
 
 	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
 	mulVec(a.zb, a.zd[:len(a.s)], a.b)
@@ -88,10 +88,10 @@ func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 }
 
 // solve runs the N steps of Z, the matrix (Σ J)(Σ H)⁻¹, with gradient tracking, from Z = 0.
-func (a *JHIP) solve(w *turn, o dsbo.DenseOracle, gamma float64) {
+func (a *JHIP) solve(w *turn, gamma float64) {
 	q, pq := len(a.y), len(a.s)
 	z, d := a.zd[:pq], a.zd[pq:]
-	jacobian(w, o, a.s, a.x, a.y, w.draw(dsbo.Curvature, 0))
+	jacobian(w, a.s, a.x, a.y, w.draw(dsbo.Curvature, 0))
 	linalg.Fill(z, 0)
 	linalg.Scale(a.s, -1, a.s)
 	copy(d, a.s)
@@ -102,8 +102,8 @@ func (a *JHIP) solve(w *turn, o dsbo.DenseOracle, gamma float64) {
 			break
 		}
 		s := w.draw(dsbo.Curvature, t+1)
-		hessian(w, o, a.h, a.x, a.y, s)
-		jacobian(w, o, a.s1, a.x, a.y, s)
+		hessian(w, a.h, a.x, a.y, s)
+		jacobian(w, a.s1, a.x, a.y, s)
 		linalg.Scale(a.s1, -1, a.s1)
 		if w.ready() {
 			kernel.GemmNN(len(a.x), q, q, a.s1, q, z, q, a.h, q, true) // S⁺ = H Z − J'

@@ -48,8 +48,8 @@ type Traits struct {
 
 	// KeepsBest says that x and y are of the best iteration so far, and may stay the same.
 	KeepsBest bool
-	// Directed says that the method exchanges by Pull and Push alone ([dsbo.DirectedMixer]), and so
-	// runs on graphs whose edges have a direction.
+	// Directed says that the method exchanges by Pull and Push alone, and so runs
+	// on graphs whose edges have a direction.
 	Directed bool
 	// FixedGraph says why the weights of the graph must stay the same in all iterations; "": they
 	// may change, as long as they are doubly stochastic.
@@ -65,8 +65,8 @@ type Traits struct {
 	// draws instead; "": it takes draws.
 	FullBatch string
 	// Dense returns the bytes of the method's matrices on one agent; nil: it has none, and any
-	// oracle will do. A method with matrices asks its oracle for [dsbo.DenseOracle], whose own
-	// memory comes on top.
+	// oracle will do. A method with matrices asks its oracle for Hessian and Jacobian of
+	// [dsbo.OracleCapabilities], whose own memory comes on top.
 	Dense func(p, q int) int64
 	// Adapt sets parameters that the user left open to suit a run, before Init, and reports whether
 	// it gave up the search for the start of x for lack of penalties; nil: there are none.
@@ -88,8 +88,9 @@ type Traits struct {
 	Z, U []float64
 	// Alike says that all agents have the same state, by the same bits, where averages are exact.
 	Alike bool
-	// Terms says that Step asks its oracle in terms of averages alone, where the mixer is a
-	// [dsbo.TermAverager]: with Alike, one method then serves all agents of a process.
+	// Terms says that Step asks its oracle in terms of averages alone, where the mixer has
+	// AverageTerms of [dsbo.MixerCapabilities]: with Alike, one method then serves all agents of a
+	// process.
 	Terms bool
 	// Pairs are products (v, D v) with the averaged Hessian's data part, which all agents have
 	// alike where averages are exact; nil: there are none. They stay the method's.

@@ -25,16 +25,16 @@ import (
 // in Nyström's form (Frangella, Tropp, Udell 2023), approximate implicit differentiation (AID:
 // Pedregosa 2016; Grazzi et al. 2020), Adam (Kingma, Ba 2015).
 //
-// The oracle should tell the penalty's part of H ([dsbo.PenaltyOracle]; else P = 0, and a search
-// for the start is not possible) and the diagonal of H ([dsbo.DiagonalOracle]; else it is estimated
-// from four products with random signs). The memory of pairs takes 3·Mem·q numbers an agent, and a
+// Of [dsbo.OracleCapabilities] the oracle should have Penalty, the penalty's part of H (else P = 0,
+// and a search for the start is not possible), and Diagonal, the diagonal of H (else four products
+// with random signs estimate it). The memory of pairs takes 3·Mem·q numbers an agent, and a
 // checkpoint holds 2·Mem·q of them.
 //
 // After members changed, y is the solution of another problem, from which a full Newton step may
 // lead away from this one's: the steps of y in the first iteration after it go by the share at
 // which the averaged lower loss is least, as those with Damping do.
 //
-// The mixer must be a [dsbo.Averager]. Draws: all examples, but with Part.
+// The mixer must have Average of [dsbo.MixerCapabilities]. Draws: all examples, but with Part.
 type NewtonCG struct {
 	C    int `json:"c,omitzero" default:"4"`    // products of a solve
 	Cold int `json:"cold,omitzero" default:"8"` // products of each of the three solves of iteration 0

@@ -30,6 +30,10 @@ func (o medians) means(y []float64, v, measure func(r float64) float64) (dy [2]f
 
 func sign(r float64) float64 { return math.Copysign(1, r) }
 
+func (o medians) Capabilities() *dsbo.OracleCapabilities {
+	return &dsbo.OracleCapabilities{Of: o, Values: o.Values, Penalty: o.Penalty, Diagonal: o.Diagonal}
+}
+
 func (o medians) UpperGrad(dx, dy, _, y []float64, _ dsbo.Sample) error {
 	clear(dx)
 	d, _ := o.means(y, func(r float64) float64 { return r }, math.Abs)
@@ -93,6 +97,12 @@ func round(dst []float64, err error) error {
 		dst[i] = float64(float32(v))
 	}
 	return err
+}
+
+func (o rounded) Capabilities() *dsbo.OracleCapabilities {
+	of := o.penalized.Capabilities()
+	of.Of, of.Values = o, o.Values
+	return of
 }
 
 func (o rounded) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
@@ -198,6 +208,12 @@ type falling struct {
 	medians
 	falls  []float64
 	values int // that were asked for, four a step
+}
+
+func (o *falling) Capabilities() *dsbo.OracleCapabilities {
+	of := o.medians.Capabilities()
+	of.Of, of.Values = o, o.Values
+	return of
 }
 
 func (o *falling) Values(x, y []float64, s dsbo.Sample) (f, g float64, err error) {

@@ -24,8 +24,7 @@ func (a *NewtonCG) findStart(w *turn) {
 	if !known {
 		w.err = dsbo.ConfigErrorf(
 			`newtoncg: init must be "x0", with a start of x, where the oracle does not tell the penalty's part ` +
-				`of the Hessian ` +
-				`(dsbo.PenaltyOracle): it is "search"`)
+				`of the Hessian (Penalty of its capabilities): it is "search"`)
 		return
 	}
 	kappa := num.Log(mean(a.dg) / mean(a.e)) // penalty and data weigh the same on average

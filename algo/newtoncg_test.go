@@ -24,6 +24,10 @@ type separable struct {
 
 func (o separable) Dims() (p, q int) { return 1, o.q }
 
+func (o separable) Capabilities() *dsbo.OracleCapabilities {
+	return &dsbo.OracleCapabilities{Of: o, Values: o.Values, Diagonal: o.Diagonal}
+}
+
 // fill sets the entries of dst.
 func fill(dst []float64, entry func(i int) float64) error {
 	for i := range dst {
@@ -75,8 +79,11 @@ func (o separable) Values(x, y []float64, _ dsbo.Sample) (f, g float64, err erro
 // A penalized problem tells its penalty.
 type penalized struct{ separable }
 
-func (o penalized) Penalty(dst, x []float64) error {
-	return fill(dst, func(int) float64 { return o.penalty(x) })
+func (o penalized) Capabilities() *dsbo.OracleCapabilities {
+	of := o.separable.Capabilities()
+	of.Of = o
+	of.Penalty = func(dst, x []float64) error { return fill(dst, func(int) float64 { return o.penalty(x) }) }
+	return of
 }
 
 // squares is f = ½ Σ (y_j − centre)².
@@ -159,9 +166,12 @@ type flat struct {
 	penalty, all float64
 }
 
-func (o flat) Penalty(dst, _ []float64) error { linalg.Fill(dst, o.penalty); return nil }
-
-func (o flat) Diagonal(dst, _, _ []float64, _ dsbo.Sample) error { linalg.Fill(dst, o.all); return nil }
+func (o flat) Capabilities() *dsbo.OracleCapabilities {
+	constant := func(dst []float64, v float64) error { linalg.Fill(dst, v); return nil }
+	return &dsbo.OracleCapabilities{Of: o,
+		Penalty:  func(dst, _ []float64) error { return constant(dst, o.penalty) },
+		Diagonal: func(dst, _, _ []float64, _ dsbo.Sample) error { return constant(dst, o.all) }}
+}
 
 // A search weighs the penalty against the data, so the oracle has to tell it apart, and neither may
 // be 0.
@@ -175,10 +185,15 @@ func TestSearchNeedsThePenalty(t *testing.T) {
 	}
 }
 
+// mixOnly is an exchange of Mix alone.
+type mixOnly struct{ dsbo.Mixer }
+
+func (mixOnly) Capabilities() *dsbo.MixerCapabilities { return nil }
+
 // Exact averages are asked for by name where the exchange has none.
 func TestNewtonCGNeedsAverages(t *testing.T) {
 	a := ready(t, &algo.NewtonCG{Start: "x0"}, 1, 2)
-	if err := a.Step(t.Context(), 0, wavy(2), struct{ dsbo.Mixer }{}); !errors.Is(err, dsbo.ErrCapability) {
+	if err := a.Step(t.Context(), 0, wavy(2), mixOnly{}); !errors.Is(err, dsbo.ErrCapability) {
 		t.Errorf("%v", err)
 	}
 }
@@ -186,8 +201,11 @@ func TestNewtonCGNeedsAverages(t *testing.T) {
 // An expPenalty grows with x, as the penalties of models do.
 type expPenalty struct{ *algotest.Quadratic }
 
-func (o expPenalty) Penalty(dst, x []float64) error {
-	return fill(dst, func(int) float64 { return math.Exp(x[0]) / 2 })
+func (o expPenalty) Capabilities() *dsbo.OracleCapabilities {
+	of := *o.Quadratic.Capabilities()
+	of.Of = o
+	of.Penalty = func(dst, x []float64) error { return fill(dst, func(int) float64 { return math.Exp(x[0]) / 2 }) }
+	return &of
 }
 
 // A search for the start looks at the same constants wherever x was set before it.

@@ -19,9 +19,9 @@ import (
 //	x −= α (∇_x f − J z),  y −= β ∇_y g,  z −= γ (H z − b)
 //
 // The lines are certain, from public code. It converges exactly with constant steps. Losses must be
-// means over examples, which oracles check. Batches are a partition ([dsbo.PartitionOracle]); those
-// drawn are the batches of {Lower, k, 0} and {Upper, k, 0}. The tables take 2q + p numbers for a
-// batch of the training examples and p + q for one of the others.
+// means over examples, which oracles check. Batches are a partition (Batch of
+// [dsbo.OracleCapabilities]); the drawn ones are of {Lower, k, 0} and {Upper, k, 0}. The tables
+// take 2q + p numbers for a batch of the training examples and p + q for one of the others.
 type SABA struct {
 	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
 	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y

@@ -19,8 +19,8 @@ import (
 // through the losses so far expects the most improvement ("bayes": Jones, Schonlau, Welch 1998).
 // With Each, random draws each entry of x by itself.
 //
-// X and Y are of the best training so far. The mixer must be a [dsbo.Averager]. Draws: all
-// examples.
+// X and Y are of the best training so far. The mixer must have Average of
+// [dsbo.MixerCapabilities]. Draws: all examples.
 type Search struct {
 	// Rule chooses the constants that later iterations try
 	Rule string    `json:"rule,omitzero" default:"random" must:"one of grid, random, bayes"`

@@ -40,7 +40,8 @@ func (t *terms) Term(agent int, o dsbo.Oracle, vectors [][]float64) error {
 	p := t.free.Get()
 	defer t.free.Add(p)
 	p.turn = t.turn
-	p.turn.o, p.turn.work, p.turn.agent = o, &p.work, 1+agent
+	p.turn.work, p.turn.agent = &p.work, 1+agent
+	p.turn.setOracle(o)
 	for i, v := range vectors {
 		t.make[i](&p.turn, v)
 	}

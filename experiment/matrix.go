@@ -1,10 +1,6 @@
 package experiment
 
-import (
-	"fmt"
-
-	"dsbo"
-)
+import "dsbo"
 
 // chooseMatrix returns the matrix of a problem's products: the one of -curvature, else the Hessian.
 func (s *Settings) chooseMatrix(p *problem) (m dsbo.CurvatureMatrix, err error) {
@@ -17,12 +13,10 @@ func (s *Settings) chooseMatrix(p *problem) (m dsbo.CurvatureMatrix, err error) 
 	if m != dsbo.GaussNewton {
 		return m, nil
 	}
-	// whether the lower loss marks its outputs, which the model knows
-	np, nq := p.model.Dims()
-	one, zero := p.Oracles[p.local[0]].(dsbo.GaussNewtonOracle), make([]float64, nq)
-	err = one.GaussNewton(make([]float64, nq), make([]float64, np), zero, zero, dsbo.Sample{Set: dsbo.Whole})
-	if err != nil {
-		return m, fmt.Errorf("-curvature %v: %w", m, err)
+	one, err := dsbo.Capabilities(p.Oracles[p.local[0]])
+	if err == nil && one.GaussNewton == nil {
+		err = dsbo.Errorf(dsbo.ErrCapability, "-curvature %v: the lower loss of %T marks no outputs (ad.Outputs), "+
+			"by which there would be a Gauss-Newton matrix", m, p.model)
 	}
-	return m, nil
+	return m, err
 }

@@ -181,7 +181,9 @@ func (g *guard) addNoise(p train.Problem, folder runs.Folder) (train.Problem, er
 			return p, err
 		}
 		curators[i] = privacy.NewCurator(g.terms, l, p.Digests[i])
-		oracles[i] = privacy.NewOracle(p.Oracles[i], two[0], two[1], curators[i])
+		if oracles[i], err = privacy.NewOracle(p.Oracles[i], two[0], two[1], curators[i]); err != nil {
+			return p, err
+		}
 		p.Digests[i] = l.Keyed(p.Digests[i])
 	}
 	p.Oracles, p.Evaluate, p.Each = oracles, nil, nil
@@ -228,7 +230,11 @@ func (g *guard) score(i int, m train.Fit, c *privacy.Curator) (train.Scores, err
 func (g *guard) curvature(o dsbo.Oracle, x []float64) (float64, error) {
 	_, q := o.Dims()
 	e := make([]float64, q)
-	if err := o.(dsbo.PenaltyOracle).Penalty(e, x); err != nil {
+	of, err := dsbo.Capabilities(o)
+	if err == nil {
+		err = of.Penalty(e, x)
+	}
+	if err != nil {
 		return 0, err
 	}
 	return g.curve + slices.Max(e), nil

@@ -286,8 +286,8 @@ func (j *Job) setStart(p *problem) error {
 // hasPenalties reports whether an oracle tells a penalty's part of the Hessian, and it grows
 // with x.
 func hasPenalties(o dsbo.Oracle) bool {
-	of, ok := o.(dsbo.PenaltyOracle)
-	if !ok {
+	of, err := dsbo.Capabilities(o)
+	if err != nil || of.Penalty == nil {
 		return false
 	}
 	p, q := o.Dims()

@@ -36,7 +36,10 @@ func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 		if err != nil {
 			return runs.Found{}, err
 		}
-		prob, calls := start.Counted()
+		prob, calls, err := start.Counted()
+		if err != nil {
+			return runs.Found{}, err
+		}
 		// the same λ whatever the method's wire and its matrix
 		prob.Sent, prob.Average, prob.Matrix = &spent.Traffic, network.AverageOptions{}, dsbo.Hessian
 		length, _ := p.model.Dims()

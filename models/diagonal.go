@@ -8,23 +8,18 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// Penalty implements [dsbo.PenaltyOracle], with [dsbo.ErrCapability] for a model that is
-// not [Penalized].
-func (o *Oracle) Penalty(dst, x []float64) error {
-	m, ok := o.programs.model.(Penalized)
-	if !ok {
-		return dsbo.Errorf(dsbo.ErrCapability, "model %T has no Penalty", o.programs.model)
-	}
+// penalty is Penalty of [dsbo.OracleCapabilities], of a model that is [Penalized].
+func (o *Oracle) penalty(dst, x []float64) error {
 	if len(dst) != o.q || len(x) != o.p {
 		return dsbo.ShapeErrorf("len(dst) and len(x) must be q=%d and p=%d; they are %d and %d", o.q, o.p,
 			len(dst), len(x))
 	}
-	m.Penalty(dst, x)
+	o.programs.model.(Penalized).Penalty(dst, x)
 	return nil
 }
 
-// Diagonal implements [dsbo.DiagonalOracle]. Of a model that is [Curved] it is exact, and costs
-// about two gradients.
+// Diagonal is Diagonal of [dsbo.OracleCapabilities]. Of a model that is [Curved] it is exact, and
+// costs about two gradients.
 //
 // Of others it is the mean of v∘(∇²_yy g_i)v over 8 vectors v of random signs (Bekas, Kokiopoulou
 // and Saad 2007), at the cost of as many products. The estimate is unbiased, the standard deviation

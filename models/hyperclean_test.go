@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"dsbo"
 	"dsbo/ad"
 	"dsbo/algo"
 	"dsbo/data"
@@ -44,6 +45,8 @@ func TestHyperCleanWeights(t *testing.T) {
 
 // alone is the mixer of the only agent.
 type alone struct{}
+
+func (alone) Capabilities() *dsbo.MixerCapabilities { return nil }
 
 func (alone) Mix(_ context.Context, dst, src []float64) error {
 	copy(dst, src)

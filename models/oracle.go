@@ -20,28 +20,19 @@ type Config struct {
 	Keep    int    // bytes of large values that a compiled loss may keep for the next product, see [ad.Func]
 }
 
-// An Oracle answers for one agent's f_i and g_i from its own data. It is a [dsbo.JointOracle], a
-// [dsbo.DenseOracle], a [dsbo.ValueOracle], a [dsbo.DiagonalOracle], a [dsbo.GaussNewtonOracle], a
-// [dsbo.PartitionOracle] and, if its model is [Penalized], a [dsbo.PenaltyOracle]: of other models
-// Penalty fails with [dsbo.ErrCapability].
+// An Oracle answers for one agent's f_i and g_i from its own data. It has all of
+// [dsbo.OracleCapabilities], but for Penalty of a model that is not [Penalized] and
+// GaussNewton of a model whose lower loss marks no outputs ([ad.Outputs]).
 type Oracle struct {
 	p, q      int                 // lengths of x and y
 	programs  *Programs           // compiled, shared by all agents
 	low, up   side                // the lower and the upper loss
 	diagonals map[int]*ad.Program // closed forms, by number of rows; nil for a model without
 	double    *Oracle             // computes in float64
+	also      *dsbo.OracleCapabilities
 }
 
-var (
-	_ dsbo.DenseOracle    = (*Oracle)(nil)
-	_ dsbo.ValueOracle    = (*Oracle)(nil)
-	_ dsbo.PenaltyOracle  = (*Oracle)(nil)
-	_ dsbo.DiagonalOracle = (*Oracle)(nil)
-	_ dsbo.JointOracle    = (*Oracle)(nil)
-
-	_ dsbo.GaussNewtonOracle = (*Oracle)(nil)
-	_ dsbo.PartitionOracle   = (*Oracle)(nil)
-)
+var _ dsbo.ValueOracle = (*Oracle)(nil)
 
 // A side is the upper or the lower loss of an agent, with the examples that it is taken on.
 type side struct {
@@ -116,6 +107,25 @@ func (programs *Programs) Oracle(s data.Shard, c Config) (*Oracle, error) {
 		}
 	}
 	return o, nil
+}
+
+// Capabilities implements [dsbo.Oracle].
+func (o *Oracle) Capabilities() *dsbo.OracleCapabilities {
+	if o.also != nil {
+		return o.also
+	}
+	o.also = &dsbo.OracleCapabilities{Of: o, Values: o.Values, LowerJointGrad: o.LowerJointGrad, Batch: o.Batch,
+		Hessian: o.Hessian, Jacobian: o.Jacobian, Diagonal: o.Diagonal}
+	if _, ok := o.programs.model.(Penalized); ok {
+		o.also.Penalty = o.penalty
+	}
+	// a loss that cannot be compiled fails with each question, too
+	_, rows := o.low.rowsOf(dsbo.Sample{})
+	loss, err := o.programs.differentiate(lowerLoss, &o.low.ex, rows, o.low.cfg, o.low.memory)
+	if err == nil && loss.MarksOutputs() {
+		o.also.GaussNewton = o.gaussNewton
+	}
+	return o.also
 }
 
 // Double returns the oracle of the same agent and draws that computes in float64; o itself if it
@@ -196,7 +206,7 @@ func (s *side) failure(err error) error {
 	return fmt.Errorf("agent %d, %s loss: %w", s.cfg.Agent, s.loss, err)
 }
 
-// Batch implements [dsbo.PartitionOracle]. The mean of the answers over the batches, by their
+// Batch is Batch of [dsbo.OracleCapabilities]. The mean of the answers over the batches, by their
 // shares, must be the answer on all examples: losses that are sums over examples are an error that
 // matches [dsbo.ErrConfig], found by values at the first question.
 func (o *Oracle) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
@@ -276,7 +286,7 @@ func (o *Oracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 	return o.low.answer(s, func(d *ad.Derivs) error { return d.Grad(nil, dst, x, y) })
 }
 
-// LowerJointGrad implements [dsbo.JointOracle].
+// LowerJointGrad is LowerJointGrad of [dsbo.OracleCapabilities].
 func (o *Oracle) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
 	return o.low.answer(s, func(d *ad.Derivs) error { return d.Grad(dx, dy, x, y) })
 }
@@ -286,9 +296,8 @@ func (o *Oracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	return o.low.answer(s, func(d *ad.Derivs) error { return d.HVP(dst, x, y, v) })
 }
 
-// GaussNewton implements [dsbo.GaussNewtonOracle], for models whose lower loss marks its
-// outputs ([ad.Outputs]).
-func (o *Oracle) GaussNewton(dst, x, y, v []float64, s dsbo.Sample) error {
+// gaussNewton is GaussNewton of [dsbo.OracleCapabilities].
+func (o *Oracle) gaussNewton(dst, x, y, v []float64, s dsbo.Sample) error {
 	return o.low.answer(s, func(d *ad.Derivs) error { return d.GaussNewton(dst, x, y, v) })
 }
 
@@ -297,12 +306,12 @@ func (o *Oracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	return o.low.answer(s, func(d *ad.Derivs) error { return d.JVP(dst, x, y, v) })
 }
 
-// Hessian implements [dsbo.DenseOracle].
+// Hessian is Hessian of [dsbo.OracleCapabilities].
 func (o *Oracle) Hessian(dst, x, y []float64, s dsbo.Sample) error {
 	return o.low.answer(s, func(d *ad.Derivs) error { return d.Hessian(dst, x, y) })
 }
 
-// Jacobian implements [dsbo.DenseOracle].
+// Jacobian is Jacobian of [dsbo.OracleCapabilities].
 func (o *Oracle) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 	return o.low.answer(s, func(d *ad.Derivs) error { return d.Jacobian(dst, x, y) })
 }

@@ -201,3 +201,37 @@ func TestLowerValueGrad(t *testing.T) {
 		t.Errorf("%v and %v in one pass, want %v and %v", value, got, loss, want)
 	}
 }
+
+// TestCapabilities: an oracle has Penalty of a penalized model alone, and Gauss-Newton products
+// where the lower loss marks its outputs; what it has does not fail with ErrCapability.
+func TestCapabilities(t *testing.T) {
+	shard := classShard(30, 21, 3, 4)
+	for name, c := range map[string]struct {
+		m                models.Model
+		penalty, outputs bool
+	}{
+		"marked":  {models.Softmax{Features: 3, Classes: 4}, true, true},
+		"neither": {bareModel{models.Softmax{Features: 3, Classes: 4}}, false, false},
+	} {
+		o := testkit.Get(models.NewOracle(c.m, shard, models.Config{Batch: 7}))
+		can := testkit.Get(dsbo.Capabilities(o))
+		if (can.Penalty != nil) != c.penalty || (can.GaussNewton != nil) != c.outputs {
+			t.Errorf("%s: penalty %t, want %t; Gauss-Newton products %t, want %t", name, can.Penalty != nil, c.penalty,
+				can.GaussNewton != nil, c.outputs)
+		}
+		p, q := o.Dims()
+		if x, v := make([]float64, p), make([]float64, q); c.outputs {
+			testkit.OK(errors.Join(can.Penalty(v, x), can.GaussNewton(v, x, slices.Clone(v), slices.Clone(v),
+				dsbo.Sample{Set: dsbo.Whole})))
+		}
+	}
+}
+
+// A bareModel has the lower loss of squares, which marks nothing, and no method but a model's.
+type bareModel struct{ of models.Softmax }
+
+func (m bareModel) Dims() (p, q int)                             { return m.of.Dims() }
+func (m bareModel) Upper(x, y *ad.Node, b models.Batch) *ad.Node { return m.of.Upper(x, y, b) }
+func (bareModel) Lower(x, y *ad.Node, _ models.Batch) *ad.Node {
+	return ad.Add(ad.Dot(y, y), ad.Dot(x, x))
+}

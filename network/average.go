@@ -129,7 +129,28 @@ func NewAverages(team Team, w *Matrix, o AverageOptions) (*Averages, error) {
 
 // Agent returns the end of local agent i. It belongs to one goroutine at a time.
 func (a *Averages) Agent(i int) *Averager {
-	return &Averager{mixer: a.team.Mixer(i), averages: a, id: i, memory: new(scaleMemory)}
+	end := &Averager{mixer: a.team.Mixer(i), averages: a, id: i, memory: new(scaleMemory)}
+	end.also = dsbo.MixerCapabilities{Of: end, MixAdd: end.MixAdd, Place: end.Place, CombineBy: end.CombineBy,
+		Pull: end.Pull, Push: end.Push, MixCompressed: end.MixCompressed, Average: end.Average}
+	return end
+}
+
+// Around returns the capabilities of a mixer around a, whose exchanges around makes, each of a
+// number of entries. Average is nil: it has vectors of several lengths.
+func (a *Averager) Around(of dsbo.Mixer, around func(entries int, exchange func() error) error) dsbo.MixerCapabilities {
+	return dsbo.MixerCapabilities{Of: of, Place: a.Place, CombineBy: a.CombineBy,
+		MixAdd: func(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
+			return around(len(src), func() error { return a.MixAdd(ctx, dst, src, factor, v) })
+		},
+		Pull: func(ctx context.Context, k int, dst, src []float64) error {
+			return around(len(src), func() error { return a.Pull(ctx, k, dst, src) })
+		},
+		Push: func(ctx context.Context, k int, dst, src []float64) error {
+			return around(len(src), func() error { return a.Push(ctx, k, dst, src) })
+		},
+		MixCompressed: func(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {
+			return around(c.Floats(len(src)), func() error { return a.MixCompressed(ctx, dst, src, c) })
+		}}
 }
 
 // trafficTo returns what a number of messages to each of some receivers are, of some numbers and
@@ -194,7 +215,7 @@ func (a *Averages) MaxCost(i, words int) dsbo.Traffic {
 	return trafficTo(a.tree.Sends(i), 1, words, 8*words)
 }
 
-// An Averager is one agent's end of [Averages]: a [dsbo.Averager] whose Mix sends what the wire
+// An Averager is one agent's end of [Averages]: a [dsbo.Mixer] that sends what the wire
 // can carry.
 //
 // Mix rounds its vector to the wire, with nearest even on Float32 and stochastically on BF16 and
@@ -206,9 +227,10 @@ func (a *Averages) MaxCost(i, words int) dsbo.Traffic {
 // Draws of stochastic rounding have names: seed, agent, stage, number of the Mix or average since
 // the stage began, and entry. A run that is resumed at the beginning of a stage draws the same.
 type Averager struct {
-	mixer    Reducer   // to the neighbours
-	averages *Averages // what all agents agree on
-	id       int       // number of the agent
+	mixer    Reducer                // to the neighbours
+	averages *Averages              // what all agents agree on
+	id       int                    // number of the agent
+	also     dsbo.MixerCapabilities // its own
 
 	stage, count uint64       // names of the next draws
 	mixCount     int          // calls of Mix since the stage began
@@ -226,7 +248,7 @@ type Averager struct {
 	trip                   Trip         // of the last average
 }
 
-var _ dsbo.Averager = (*Averager)(nil)
+var _ dsbo.Mixer = (*Averager)(nil)
 
 // Begin begins a stage, such as an iteration or an evaluation, whose number no other stage of the
 // run has. Iteration k is stage 2k, and what follows it 2k+1: weights that change are k's.
@@ -238,7 +260,7 @@ func (a *Averager) Begin(stage uint64) {
 // once, also when a transport sends it again.
 func (a *Averager) Sent() dsbo.Traffic { return a.sent }
 
-// Average implements [dsbo.Averager] on the wire of the options.
+// Average is Average of [dsbo.MixerCapabilities], on the wire of the options.
 func (a *Averager) Average(ctx context.Context, vectors ...[]float64) error {
 	return a.AverageOn(ctx, a.onWire(vectors)...)
 }

@@ -1,11 +1,11 @@
 package network_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
 
-	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
@@ -63,6 +63,11 @@ func BenchmarkAverage(b *testing.B) {
 	}
 }
 
+// adder is what the agents of a Local are.
+type adder interface {
+	MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error
+}
+
 // BenchmarkMixAdd times one exchange in place of all 8 agents of a ring, to which the last half of
 // the vector is added: of MNIST's numbers, and of the numbers of a network.
 func BenchmarkMixAdd(b *testing.B) {
@@ -72,7 +77,7 @@ func BenchmarkMixAdd(b *testing.B) {
 			l, vectors := network.NewLocal(newRing(n).W), zeros(n, length)
 			measure(b, n, func(i int) error {
 				x := vectors[i]
-				return l.Mixer(i).(dsbo.AddingMixer).MixAdd(b.Context(), x, x, -0.1, x[length/2:])
+				return l.Mixer(i).(adder).MixAdd(b.Context(), x, x, -0.1, x[length/2:])
 			})
 		})
 	}

@@ -18,7 +18,7 @@ type Listed struct {
 }
 
 // Directed reports whether edges have a direction: Mix, whose weights are doubly stochastic, is not
-// for such a graph, but Pull and Push ([dsbo.DirectedMixer]).
+// for such a graph, but Pull and Push ([dsbo.MixerCapabilities]).
 func (l *Listed) Directed() bool { return l.directed }
 
 // String returns the kind of the lists with a digest of their numbers.

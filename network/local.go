@@ -124,17 +124,17 @@ type localAgent struct {
 	ready   chan struct{}   // holds at most one wake-up, as an agent counts itself
 }
 
-// CombineBy implements dsbo.CombiningMixer.
+// CombineBy implements Reducer.
 func (a *localAgent) CombineBy(by func(dst []float64, in [][]float64)) error {
 	return a.combiner.CombineBy(by)
 }
 
-// Mix implements dsbo.Mixer.
+// Mix implements Reducer.
 func (a *localAgent) Mix(ctx context.Context, dst, src []float64) error {
 	return a.MixAdd(ctx, dst, src, 0, nil)
 }
 
-// MixAdd implements dsbo.AddingMixer.
+// MixAdd implements adder.
 func (a *localAgent) MixAdd(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
 	joint, err := a.swap(ctx, dst, src, v)
 	switch {

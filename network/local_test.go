@@ -17,7 +17,7 @@ import (
 func newRing(n int) *network.Graph { return testkit.Get(network.Ring(n, 0.5)) }
 
 // mixUntilError mixes src until an error comes, after which it writes to both vectors.
-func mixUntilError(ctx context.Context, m dsbo.Mixer, dst, src []float64) error {
+func mixUntilError(ctx context.Context, m network.Reducer, dst, src []float64) error {
 	for {
 		if err := m.Mix(ctx, dst, src); err != nil {
 			clear(dst)
@@ -161,7 +161,7 @@ func TestMixAdd(t *testing.T) {
 		}
 	}
 	v := make([]float64, 2)
-	if err := network.NewLocal(newRing(1).W).Mixer(0).(dsbo.AddingMixer).MixAdd(t.Context(), v[:1], v[:1], 1,
+	if err := network.NewLocal(newRing(1).W).Mixer(0).(adder).MixAdd(t.Context(), v[:1], v[:1], 1,
 		v); !errors.Is(err, dsbo.ErrShape) {
 		t.Errorf("more numbers are added than mixed: error %v, want dsbo.ErrShape", err)
 	}

@@ -41,13 +41,21 @@ func (op Op) Combine(size int, dst, src []uint64) {
 // A Reducer is what each transport has for an agent: its end of exchanges, whose vectors may be
 // combined by weights that change, and over which whole numbers of all agents are combined.
 type Reducer interface {
-	dsbo.CombiningMixer
+	// Mix is Mix of [dsbo.Mixer].
+	Mix(ctx context.Context, dst, src []float64) error
+	// CombineBy is CombineBy of [dsbo.MixerCapabilities].
+	CombineBy(by func(dst []float64, in [][]float64)) error
 	// Reduce replaces words by the words of all agents combined, the same on every agent. A word is
 	// a number below 2^bits, 1 ≤ bits ≤ 64; sums are mod 2^bits, or of [Whole] numbers. All agents
 	// must call Mix and Reduce in the same order, with the same op, bits and number of words. It
 	// blocks until the result is here or ctx is done. After an error what the words hold is
 	// undefined.
 	Reduce(ctx context.Context, op Op, bits int, words []uint64) error
+}
+
+// An adder is a [Reducer] with the MixAdd of [dsbo.MixerCapabilities].
+type adder interface {
+	MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error
 }
 
 // A Binder is a [Reducer] whose sums are masked.

@@ -10,10 +10,13 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// Place implements [dsbo.PlacedMixer].
+// Capabilities implements [dsbo.Mixer]: but for AverageTerms, an Averager has all.
+func (a *Averager) Capabilities() *dsbo.MixerCapabilities { return &a.also }
+
+// Place returns the number of the agent and how many there are.
 func (a *Averager) Place() (agent, agents int) { return a.id, a.averages.w.N() }
 
-// CombineBy implements [dsbo.CombiningMixer].
+// CombineBy is CombineBy of [dsbo.MixerCapabilities].
 func (a *Averager) CombineBy(by func(dst []float64, in [][]float64)) error {
 	a.combination.by = by
 	return nil
@@ -59,12 +62,12 @@ func (a *Averager) chooseCombination() error {
 	return a.mixer.CombineBy(by)
 }
 
-// Pull implements [dsbo.DirectedMixer]: over a graph without directions it is Mix.
+// Pull is Pull of [dsbo.MixerCapabilities]: over a graph without directions it is Mix.
 func (a *Averager) Pull(ctx context.Context, k int, dst, src []float64) error {
 	return a.mixAt(ctx, k, false, dst, src)
 }
 
-// Push implements [dsbo.DirectedMixer]: over a graph without directions it is Mix.
+// Push is Push of [dsbo.MixerCapabilities]: over a graph without directions it is Mix.
 func (a *Averager) Push(ctx context.Context, k int, dst, src []float64) error {
 	return a.mixAt(ctx, k, true, dst, src)
 }
@@ -84,7 +87,7 @@ func (a *Averager) Mix(ctx context.Context, dst, src []float64) error {
 	return a.MixAdd(ctx, dst, src, 0, nil)
 }
 
-// MixAdd implements [dsbo.AddingMixer].
+// MixAdd is MixAdd of [dsbo.MixerCapabilities].
 func (a *Averager) MixAdd(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
 	o := a.averages.options
 	if o.Wire == Float64 || !o.ErrorFeedback {
@@ -122,7 +125,13 @@ func (a *Averager) mix(ctx context.Context, dst, src []float64, factor float64, 
 	if a.averages.labeler != nil {
 		a.averages.label(ByMix, Vector{Wire: wire, Dst: src})
 	}
-	if err := linalg.MixAdd(ctx, a.mixer, dst, src, factor, v, &a.kept); err != nil {
+	var err error
+	if m, ok := a.mixer.(adder); ok {
+		err = m.MixAdd(ctx, dst, src, factor, v)
+	} else {
+		err = linalg.MixAdd(ctx, a.mixer.Mix, dst, src, factor, v, &a.kept)
+	}
+	if err != nil {
 		return err
 	}
 	a.averages.label(ByMix)

@@ -19,9 +19,8 @@ import (
 type agent struct {
 	id          int            // its number in the roster
 	alg         dsbo.Algorithm // the method, with its state
-	metered     dsbo.Oracle    // the oracle with its meter
-	oracle      *meteredOracle // what metered counts with
-	mixer       meteredMixer   // the exchange with its meter
+	oracle      *meteredOracle // the oracle with its meter
+	mixer       *meteredMixer  // the exchange with its meter
 	shared      *shared        // the agents that its algorithm serves; nil: this one alone
 	k           int            // iterations done
 	usageBefore runs.Usage     // spent before a resume
@@ -31,13 +30,13 @@ type agent struct {
 
 // newAgent joins agent id's algorithm, oracle and end of the exchange; c says what products
 // are with, and apart what diagonals are blurred by.
-func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, c *linalg.Matrix, m *network.Averager, apart apartness) *agent {
-	metered := &meteredOracle{o, &meter{products: c, apart: apart, ctx: context.Background()}}
-	made := &agent{id: id, alg: a, mixer: meteredMixer{Averager: m}, oracle: metered, metered: metered}
-	if d, ok := o.(dsbo.DenseOracle); ok {
-		made.metered = meteredDense{metered, d}
+func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, c *linalg.Matrix, m *network.Averager,
+	apart apartness) (*agent, error) {
+	metered, err := newMeteredOracle(o, &meter{products: c, apart: apart, ctx: context.Background()})
+	if err != nil {
+		return nil, fmt.Errorf("agent %d: %w", id, err)
 	}
-	return made
+	return &agent{id: id, alg: a, mixer: newMeteredMixer(m), oracle: metered}, nil
 }
 
 // setStart sets an algorithm's y before its first step, and the y before, so that there is no
@@ -54,7 +53,7 @@ func setStart(a dsbo.Algorithm, y []float64) {
 func (a *agent) begin(ctx context.Context) (dsbo.Oracle, dsbo.Mixer) {
 	a.mixer.Begin(2 * uint64(a.k))
 	a.oracle.ctx = ctx
-	return a.metered, &a.mixer
+	return a.oracle, a.mixer
 }
 
 // end notes what an iteration's Step took and returned. If a norm of x, y or z is then NaN,

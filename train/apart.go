@@ -3,11 +3,9 @@ package train
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"math"
 	"math/rand/v2"
 
-	"dsbo"
 	"dsbo/internal/linalg"
 	"dsbo/internal/num"
 	"dsbo/network/membership"
@@ -79,14 +77,15 @@ func (a apartness) blur(diagonal []float64) {
 	}
 }
 
-// blurBeside is blur of a diagonal that has the penalty's part at x in it, as far as o tells it.
-func (a apartness) blurBeside(o dsbo.Oracle, diagonal, x []float64) error {
+// blurBeside is blur of a diagonal that has the penalty's part at x in it, which penalty writes;
+// nil: it is not known.
+func (a apartness) blurBeside(penalty func(dst, x []float64) error, diagonal, x []float64) error {
 	if a.epoch == 0 {
 		return nil
 	}
 	e := make([]float64, len(diagonal))
-	if p, ok := o.(dsbo.PenaltyOracle); ok {
-		if err := p.Penalty(e, x); err != nil && !errors.Is(err, dsbo.ErrCapability) {
+	if penalty != nil {
+		if err := penalty(e, x); err != nil {
 			return err
 		}
 	}

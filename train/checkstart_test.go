@@ -16,6 +16,12 @@ type broken struct {
 	upperX, upperY, lower, hvp, jvp float64
 }
 
+func (o broken) Capabilities() *dsbo.OracleCapabilities {
+	of := *o.ValueOracle.Capabilities()
+	of.Of = o
+	return &of
+}
+
 func (o broken) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
 	err := o.ValueOracle.UpperGrad(dx, dy, x, y, s)
 	dx[1], dy[2] = dx[1]+o.upperX, dy[2]+o.upperY

@@ -52,6 +52,8 @@ type flat struct {
 	h float64
 }
 
+func (flat) Capabilities() *dsbo.OracleCapabilities { return nil }
+
 func (f flat) HVP(dst, _, _, v []float64, _ dsbo.Sample) error {
 	for i := range dst {
 		dst[i] = f.h * v[i]

@@ -18,6 +18,70 @@ type meter struct {
 	busy     time.Duration
 }
 
+// A meteredOracle is an oracle with a meter.
+type meteredOracle struct {
+	dsbo.Oracle
+	*meter
+	also dsbo.OracleCapabilities
+}
+
+// newMeteredOracle returns an oracle whose questions are counted, but for those that look at no
+// data.
+func newMeteredOracle(o dsbo.Oracle, counts *meter) (*meteredOracle, error) {
+	of, err := dsbo.Capabilities(o)
+	m := &meteredOracle{Oracle: o, meter: counts}
+	m.also = dsbo.OracleCapabilities{Of: m, Batch: of.Batch, Penalty: of.Penalty,
+		Hessian: m.counted(&m.calls.Hessian, of.Hessian), Jacobian: m.counted(&m.calls.Jacobian, of.Jacobian)}
+	if ask := of.GaussNewton; ask != nil {
+		m.also.GaussNewton = func(dst, x, y, v []float64, s dsbo.Sample) error {
+			return m.countQuestion(&m.calls.HVP, func() error { return ask(dst, x, y, v, s) })
+		}
+	}
+	if ask := of.LowerJointGrad; ask != nil {
+		m.also.LowerJointGrad = func(dx, dy, x, y []float64, s dsbo.Sample) error {
+			return m.countQuestion(&m.calls.LowerGrad, func() error { return ask(dx, dy, x, y, s) })
+		}
+	}
+	if ask := of.Diagonal; ask != nil {
+		m.also.Diagonal = m.counted(&m.calls.Diagonal, func(dst, x, y []float64, s dsbo.Sample) error {
+			if err := ask(dst, x, y, s); err != nil {
+				return err
+			}
+			m.products.Damp(dst)
+			return m.apart.blurBeside(of.Penalty, dst, x)
+		})
+	}
+	if ask := of.Values; ask != nil {
+		m.also.Values = func(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
+			err = m.countQuestion(&m.calls.Value, func() (err error) {
+				upper, lower, err = ask(x, y, s)
+				return err
+			})
+			return upper, lower, err
+		}
+	}
+	return m, err
+}
+
+// Values implements [dsbo.ValueOracle], of an oracle that has values.
+func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
+	return m.also.Values(x, y, s)
+}
+
+// Capabilities implements [dsbo.Oracle].
+func (m *meteredOracle) Capabilities() *dsbo.OracleCapabilities { return &m.also }
+
+// counted is ask, nil or not, with a count.
+func (m *meter) counted(calls *int,
+	ask func(dst, x, y []float64, s dsbo.Sample) error) func(dst, x, y []float64, s dsbo.Sample) error {
+	if ask == nil {
+		return nil
+	}
+	return func(dst, x, y []float64, s dsbo.Sample) error {
+		return m.countQuestion(calls, func() error { return ask(dst, x, y, s) })
+	}
+}
+
 // countQuestion counts and times a question to the oracle, unless the step has ended.
 func (m *meter) countQuestion(calls *int, question func() error) error {
 	if err := m.ctx.Err(); err != nil {
@@ -30,35 +94,12 @@ func (m *meter) countQuestion(calls *int, question func() error) error {
 	return err
 }
 
-// meteredOracle is an agent's oracle with its meter.
-type meteredOracle struct {
-	dsbo.Oracle
-	*meter
-}
-
 func (m *meteredOracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
 	return m.countQuestion(&m.calls.UpperGrad, func() error { return m.Oracle.UpperGrad(dx, dy, x, y, s) })
 }
 
 func (m *meteredOracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 	return m.countQuestion(&m.calls.LowerGrad, func() error { return m.Oracle.LowerGrad(dst, x, y, s) })
-}
-
-func (m *meteredOracle) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	o, err := dsbo.OracleAs[dsbo.JointOracle](m.Oracle, "gradients of g by x")
-	if err != nil {
-		return err
-	}
-	return m.countQuestion(&m.calls.LowerGrad, func() error { return o.LowerJointGrad(dx, dy, x, y, s) })
-}
-
-// Batch asks which batch a draw takes, without a look at data, and is not counted.
-func (m *meteredOracle) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
-	o, err := dsbo.OracleAs[dsbo.PartitionOracle](m.Oracle, "batches of a partition")
-	if err != nil {
-		return batch, 0, err
-	}
-	return o.Batch(s, n)
 }
 
 func (m *meteredOracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
@@ -74,83 +115,29 @@ func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	return m.countQuestion(&m.calls.JVP, func() error { return m.Oracle.JVP(dst, x, y, v, s) })
 }
 
-// Penalty asks for P(x), which is known without data, and is not counted.
-func (m *meteredOracle) Penalty(dst, x []float64) error {
-	o, err := dsbo.OracleAs[dsbo.PenaltyOracle](m.Oracle, "penalty")
-	if err != nil {
-		return err
-	}
-	return o.Penalty(dst, x)
-}
-
-func (m *meteredOracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
-	o, err := dsbo.OracleAs[dsbo.DiagonalOracle](m.Oracle, "diagonals")
-	if err != nil {
-		return err
-	}
-	return m.countQuestion(&m.calls.Diagonal, func() error {
-		if err := m.products.Diagonal(o, dst, x, y, s); err != nil {
-			return err
-		}
-		return m.apart.blurBeside(m.Oracle, dst, x)
-	})
-}
-
-func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
-	o, err := dsbo.OracleAs[dsbo.ValueOracle](m.Oracle, "losses")
-	if err != nil {
-		return 0, 0, err
-	}
-	err = m.countQuestion(&m.calls.Value, func() (err error) {
-		upper, lower, err = o.Values(x, y, s)
-		return err
-	})
-	return upper, lower, err
-}
-
-// meteredDense is a meteredOracle for an oracle that gives whole matrices: methods look for them.
-type meteredDense struct {
-	*meteredOracle
-	dense dsbo.DenseOracle
-}
-
-func (m meteredDense) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	return m.countQuestion(&m.calls.Hessian, func() error { return m.dense.Hessian(dst, x, y, s) })
-}
-
-func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	return m.countQuestion(&m.calls.Jacobian, func() error { return m.dense.Jacobian(dst, x, y, s) })
-}
-
-// meteredMixer times an agent's exchanges and averages.
+// A meteredMixer is an agent's end of exchanges and averages, which it times.
 type meteredMixer struct {
 	*network.Averager
+	also   dsbo.MixerCapabilities
 	busy   time.Duration
 	failed bool
 }
 
+// newMeteredMixer returns an end with a meter: all that goes over the exchange is timed.
+func newMeteredMixer(of *network.Averager) *meteredMixer {
+	m := &meteredMixer{Averager: of}
+	m.also = of.Around(m, func(_ int, exchange func() error) error { return m.call(exchange) })
+	m.also.Average = func(ctx context.Context, vectors ...[]float64) error {
+		return m.call(func() error { return of.Average(ctx, vectors...) })
+	}
+	return m
+}
+
+// Capabilities implements [dsbo.Mixer].
+func (m *meteredMixer) Capabilities() *dsbo.MixerCapabilities { return &m.also }
+
 func (m *meteredMixer) Mix(ctx context.Context, dst, src []float64) error {
-	return m.MixAdd(ctx, dst, src, 0, nil)
-}
-
-func (m *meteredMixer) MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error {
-	return m.call(func() error { return m.Averager.MixAdd(ctx, dst, src, a, v) })
-}
-
-func (m *meteredMixer) Pull(ctx context.Context, k int, dst, src []float64) error {
-	return m.call(func() error { return m.Averager.Pull(ctx, k, dst, src) })
-}
-
-func (m *meteredMixer) Push(ctx context.Context, k int, dst, src []float64) error {
-	return m.call(func() error { return m.Averager.Push(ctx, k, dst, src) })
-}
-
-func (m *meteredMixer) Average(ctx context.Context, vectors ...[]float64) error {
-	return m.call(func() error { return m.Averager.Average(ctx, vectors...) })
-}
-
-func (m *meteredMixer) MixCompressed(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {
-	return m.call(func() error { return m.Averager.MixCompressed(ctx, dst, src, c) })
+	return m.call(func() error { return m.Averager.Mix(ctx, dst, src) })
 }
 
 // call makes an exchange, which it times.

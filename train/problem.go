@@ -95,11 +95,13 @@ func (p Problem) RoughSolver() *exact.Solver {
 }
 
 // Counted returns the problem, and counts what evaluation asks the first agent of this process.
-func (p Problem) Counted() (counted Problem, calls *dsbo.Calls) {
+func (p Problem) Counted() (counted Problem, calls *dsbo.Calls, err error) {
 	m, i := &meter{products: linalg.NewMatrix(dsbo.Hessian), ctx: context.Background()}, p.agents().Local()[0]
 	p.Evaluate, p.Oracles = slices.Clone(p.Evaluate), slices.Clone(p.Oracles)
-	p.Evaluate[i], p.Oracles[i] = &meteredOracle{p.Evaluate[i], m}, &meteredOracle{p.Oracles[i], m}
-	return p, &m.calls
+	if p.Evaluate[i], err = newMeteredOracle(p.Evaluate[i], m); err == nil {
+		p.Oracles[i], err = newMeteredOracle(p.Oracles[i], m)
+	}
+	return p, &m.calls, err
 }
 
 // agents returns the problem's agents, which need not have oracles yet.

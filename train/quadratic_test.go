@@ -69,13 +69,11 @@ func (h *hooked) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	return h.ValueOracle.HVP(dst, x, y, v, s)
 }
 
-// Penalty and Diagonal ask the oracle: all agents have to give the same things.
-func (h *hooked) Penalty(dst, x []float64) error {
-	return h.ValueOracle.(dsbo.PenaltyOracle).Penalty(dst, x)
-}
-
-func (h *hooked) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
-	return h.ValueOracle.(dsbo.DiagonalOracle).Diagonal(dst, x, y, s)
+// Capabilities are the oracle's: all agents have to give the same things.
+func (h *hooked) Capabilities() *dsbo.OracleCapabilities {
+	of := *h.ValueOracle.Capabilities()
+	of.Of = h
+	return &of
 }
 
 func (h *hooked) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {

@@ -19,8 +19,26 @@ import (
 type shared struct {
 	agents   []*agent // by their positions in this process
 	together *network.Together
+	oracle   sharedOracle // stands for the agents'
+	also     dsbo.MixerCapabilities
 	busy     time.Duration // in averages
 	terms    atomic.Int64  // nanoseconds in terms of these, of all agents added
+}
+
+// newShared returns the end of agents that are still to come.
+func newShared(together *network.Together) *shared {
+	s := &shared{together: together}
+	s.also = dsbo.MixerCapabilities{Of: s, Average: s.Average, AverageTerms: s.AverageTerms}
+	return s
+}
+
+// add adds an agent.
+func (s *shared) add(a *agent) {
+	a.shared, s.agents = s, append(s.agents, a)
+	if s.oracle.first == nil {
+		s.oracle.first = a.oracle
+		s.oracle.also = dsbo.OracleCapabilities{Of: &s.oracle, Penalty: a.oracle.also.Penalty}
+	}
 }
 
 // mayShare reports whether one method can serve several agents.
@@ -42,7 +60,7 @@ func (s *shared) begin(ctx context.Context) (dsbo.Oracle, dsbo.Mixer) {
 	for _, a := range s.agents {
 		a.begin(ctx)
 	}
-	return sharedOracle{s.agents[0].oracle}, s
+	return &s.oracle, s
 }
 
 // end notes for all agents what [agent.end] notes for the first one.
@@ -66,13 +84,16 @@ func (s *shared) times() (mix, algebra time.Duration) {
 	return max(0, s.busy-terms) / n, (s.agents[0].allSteps - s.busy) / n
 }
 
-// AverageTerms implements [dsbo.TermAverager].
+// Capabilities implements [dsbo.Mixer].
+func (s *shared) Capabilities() *dsbo.MixerCapabilities { return &s.also }
+
+// AverageTerms is AverageTerms of [dsbo.MixerCapabilities].
 func (s *shared) AverageTerms(ctx context.Context, t dsbo.Terms, vectors ...[]float64) (err error) {
 	defer s.noteAverage(time.Now(), &err)
 	return s.together.Average(ctx, func(k int, parts [][]float64) error {
 		began := time.Now()
 		a := s.agents[k]
-		err := t.Term(k, a.metered, parts)
+		err := t.Term(k, a.oracle, parts)
 		s.terms.Add(int64(time.Since(began)))
 		if err != nil {
 			return &termError{a, err}
@@ -81,7 +102,7 @@ func (s *shared) AverageTerms(ctx context.Context, t dsbo.Terms, vectors ...[]fl
 	}, vectors...)
 }
 
-// Average implements [dsbo.Averager]: all agents have the same vector.
+// Average is Average of [dsbo.MixerCapabilities]: all agents have the same vector.
 func (s *shared) Average(ctx context.Context, vectors ...[]float64) (err error) {
 	defer s.noteAverage(time.Now(), &err)
 	return s.together.Average(ctx, func(_ int, parts [][]float64) error {
@@ -102,21 +123,22 @@ func (s *shared) noteAverage(began time.Time, err *error) {
 
 // errOfTerms is the error of what a method that serves several agents must not ask.
 var errOfTerms = dsbo.Errorf(dsbo.ErrCapability,
-	"a method that serves several agents must ask their oracles in terms of averages alone (dsbo.TermAverager)")
+	"a method that serves several agents must ask their oracles in terms of averages alone (AverageTerms)")
 
 // Mix implements [dsbo.Mixer]. What all have alike is not mixed.
 func (s *shared) Mix(context.Context, []float64, []float64) error { return errOfTerms }
 
 // A sharedOracle stands for the oracles of all agents that a method serves, by the first one's: it
 // tells what they have alike.
-type sharedOracle struct{ first *meteredOracle }
+type sharedOracle struct {
+	first dsbo.Oracle
+	also  dsbo.OracleCapabilities
+}
 
-func (o sharedOracle) Dims() (p, q int) { return o.first.Dims() }
+func (o *sharedOracle) Capabilities() *dsbo.OracleCapabilities { return &o.also }
+func (o *sharedOracle) Dims() (p, q int)                       { return o.first.Dims() }
 
-// Penalty implements [dsbo.PenaltyOracle].
-func (o sharedOracle) Penalty(dst, x []float64) error { return o.first.Penalty(dst, x) }
-
-func (sharedOracle) UpperGrad(_, _, _, _ []float64, _ dsbo.Sample) error { return errOfTerms }
-func (sharedOracle) LowerGrad(_, _, _ []float64, _ dsbo.Sample) error    { return errOfTerms }
-func (sharedOracle) HVP(_, _, _, _ []float64, _ dsbo.Sample) error       { return errOfTerms }
-func (sharedOracle) JVP(_, _, _, _ []float64, _ dsbo.Sample) error       { return errOfTerms }
+func (*sharedOracle) UpperGrad(_, _, _, _ []float64, _ dsbo.Sample) error { return errOfTerms }
+func (*sharedOracle) LowerGrad(_, _, _ []float64, _ dsbo.Sample) error    { return errOfTerms }
+func (*sharedOracle) HVP(_, _, _, _ []float64, _ dsbo.Sample) error       { return errOfTerms }
+func (*sharedOracle) JVP(_, _, _, _ []float64, _ dsbo.Sample) error       { return errOfTerms }

@@ -87,12 +87,15 @@ func (s *stepper) join(p Problem, averages *network.Averages,
 				return err
 			}
 			if k == 0 && len(ends) > 1 && together != nil && mayShare(m) {
-				s.shared = &shared{together: together}
+				s.shared = newShared(together)
 			}
 		}
-		a := newAgent(p.agentNumber(i), m, p.Oracles[i], s.products, ends[k], p.apart)
+		a, err := newAgent(p.agentNumber(i), m, p.Oracles[i], s.products, ends[k], p.apart)
+		if err != nil {
+			return err
+		}
 		if s.agents[i] = a; s.shared != nil {
-			a.shared, s.shared.agents = s.shared, append(s.shared.agents, a)
+			s.shared.add(a)
 		}
 	}
 	return nil

@@ -98,7 +98,9 @@ func (c *Config) checkMethod() error {
 	if err != nil {
 		return err
 	}
-	if _, ok := c.Problem.Oracles[g.Local()[0]].(dsbo.DenseOracle); !ok {
+	if also, err := dsbo.Capabilities(c.Problem.Oracles[g.Local()[0]]); err != nil {
+		return err
+	} else if also.Hessian == nil || also.Jacobian == nil {
 		return dsbo.Errorf(dsbo.ErrCapability,
 			"%s needs whole Hessians and Jacobians, which this problem's oracles do not give", name)
 	}

@@ -27,20 +27,17 @@ func TestQuadraticIsTheModel(t *testing.T) {
 	for agent, o := range algotest.NewQuadratics(3, p, q, 17) {
 		model := testkit.Get(models.NewOracle(o.Quadratic, data.Shard{}, models.Config{}))
 		x, y, v := []float64{0.3, -0.4, 1}, []float64{1, -2, 0.5, 0.25}, []float64{0.5, 1, -1, 2}
-		answers := func(o interface {
-			dsbo.DenseOracle
-			dsbo.JointOracle
-			dsbo.DiagonalOracle
-			dsbo.ValueOracle
-		}) []float64 {
+		answers := func(o dsbo.ValueOracle) []float64 {
+			can := o.Capabilities()
 			var all [][]float64
 			take := func(n int) []float64 {
 				all = append(all, make([]float64, n))
 				return all[len(all)-1]
 			}
-			wantNoErrors(t, o.UpperGrad(take(p), take(q), x, y, whole), o.LowerJointGrad(take(p), take(q), x, y, whole),
-				o.LowerGrad(take(q), x, y, whole), o.HVP(take(q), x, y, v, whole), o.JVP(take(p), x, y, v, whole),
-				o.Hessian(take(q*q), x, y, whole), o.Jacobian(take(p*q), x, y, whole), o.Diagonal(take(q), x, y, whole))
+			wantNoErrors(t, o.UpperGrad(take(p), take(q), x, y, whole),
+				can.LowerJointGrad(take(p), take(q), x, y, whole), o.LowerGrad(take(q), x, y, whole),
+				o.HVP(take(q), x, y, v, whole), o.JVP(take(p), x, y, v, whole), can.Hessian(take(q*q), x, y, whole),
+				can.Jacobian(take(p*q), x, y, whole), can.Diagonal(take(q), x, y, whole))
 			f, g := testkit.Get2(o.Values(x, y, whole))
 			return slices.Concat(append(all, []float64{f, g})...)
 		}
@@ -180,13 +177,19 @@ func TestMixerCounts(t *testing.T) {
 	m := algotest.NewMixers(algotest.Average(1))[0]
 	m.FailAt, m.Err = 3, failure
 	wide := []float64{1, 2, 3}
-	testkit.OK(m.MixAdd(t.Context(), wide, wide, 0, nil))
-	testkit.OK(m.MixAdd(t.Context(), wide, wide, 0, nil))
+	testkit.OK(m.Mix(t.Context(), wide, wide))
+	testkit.OK(m.Mix(t.Context(), wide, wide))
 	if m.Messages != 2 || m.Floats != 6 || m.Longest != 3 {
 		t.Errorf("%d messages of %d numbers, the longest of %d; there were 2 of 6, the longest of 3", m.Messages,
 			m.Floats, m.Longest)
 	}
-	if err := m.MixAdd(t.Context(), wide, wide, 0, nil); err != failure {
+	if err := m.Mix(t.Context(), wide, wide); err != failure {
 		t.Errorf("the third exchange ends with %v; it must be %v", err, failure)
 	}
+}
+
+// TestRecorderPassesOn: a recorder has the oracle's capabilities, but for one that it has no record
+// of.
+func TestRecorderPassesOn(t *testing.T) {
+	algotest.CheckCapabilities(t, func(o dsbo.Oracle) dsbo.Oracle { return algotest.NewRecorder(o) }, "GaussNewton")
 }

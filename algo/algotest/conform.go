@@ -258,7 +258,7 @@ func (s suite) cost(t *testing.T) {
 }
 
 func (s suite) allocation(t *testing.T) {
-	a, o, m := s.method(p, q), oracle(0), lone{new([]float64)}
+	a, o, m := s.method(p, q), oracle(0), newLone()
 	k, ctx := 0, context.Background()
 	step := func() {
 		if err := a.Step(ctx, k, o, m); err != nil {
@@ -350,15 +350,13 @@ func (s suite) shape(t *testing.T) {
 	}
 }
 
-// productsOnly hides an oracle's dense side.
-type productsOnly struct{ dsbo.JointOracle }
+// productsOnly hides an oracle's matrices.
+type productsOnly struct{ dsbo.Oracle }
 
-func (o productsOnly) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
-	return o.JointOracle.(dsbo.ValueOracle).Values(x, y, s)
-}
-
-func (o productsOnly) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
-	return o.JointOracle.(dsbo.PartitionOracle).Batch(s, n)
+func (o productsOnly) Capabilities() *dsbo.OracleCapabilities {
+	of := *o.Oracle.Capabilities()
+	of.Of, of.Hessian, of.Jacobian = o, nil, nil
+	return &of
 }
 
 func (s suite) dense(t *testing.T) {
@@ -366,7 +364,7 @@ func (s suite) dense(t *testing.T) {
 	if bytes != nil && bytes(784, 7840) < 7840*7840*8 {
 		t.Errorf("%d bytes of matrices, a Hessian alone takes 469 MiB", bytes(784, 7840))
 	}
-	err := s.method(p, q).Step(t.Context(), 0, productsOnly{oracle(0).(dsbo.JointOracle)}, single())
+	err := s.method(p, q).Step(t.Context(), 0, productsOnly{oracle(0)}, single())
 	if errors.Is(err, dsbo.ErrCapability) != (bytes != nil) {
 		t.Errorf("on an oracle without matrices Step returned %v", err)
 	}

@@ -7,17 +7,16 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
 // A Mixer is one agent's end of an exchange, with a count of what it was asked. It can be made
 // to fail.
 type Mixer struct {
-	dsbo.Averager
-	algo.Cost           // of the exchanges; no questions are counted
-	Longest   int       // numbers of the longest vector that was exchanged
-	kept      []float64 // a copy of what was exchanged
+	of        *network.Averager
+	algo.Cost     // of the exchanges; no questions are counted
+	Longest   int // numbers of the longest vector that was exchanged
+	also      dsbo.MixerCapabilities
 	// FailAt, when not 0, makes the FailAt-th call (from 1) return Err without an exchange.
 	FailAt int
 	Err    error // what the exchange FailAt returns
@@ -48,55 +47,33 @@ func mixersOf(team network.Team, w *network.Matrix) (ms []*Mixer, err error) {
 		return nil, err
 	}
 	for _, i := range team.Local() {
-		ms = append(ms, &Mixer{Averager: averages.Agent(i)})
+		ms = append(ms, newMixer(averages.Agent(i)))
 	}
 	return ms, nil
 }
 
-// Pull counts and pulls, by Mix where edges have no direction.
-func (m *Mixer) Pull(ctx context.Context, k int, dst, src []float64) error {
-	return m.countMix(len(src), func() error { return m.Averager.(dsbo.DirectedMixer).Pull(ctx, k, dst, src) })
+// newMixer returns an agent's end with a count.
+func newMixer(of *network.Averager) *Mixer {
+	m := &Mixer{of: of}
+	m.also = of.Around(m, m.countMix)
+	m.also.Average = func(ctx context.Context, vectors ...[]float64) error {
+		m.Averages += len(vectors)
+		m.Joined += len(vectors) - 1
+		for _, v := range vectors {
+			m.AverageFloats += len(v)
+			m.Longest = max(m.Longest, len(v))
+		}
+		return m.call(func() error { return of.Average(ctx, vectors...) })
+	}
+	return m
 }
 
-// Push counts and pushes, by Mix where edges have no direction.
-func (m *Mixer) Push(ctx context.Context, k int, dst, src []float64) error {
-	return m.countMix(len(src), func() error { return m.Averager.(dsbo.DirectedMixer).Push(ctx, k, dst, src) })
-}
+// Capabilities implements [dsbo.Mixer].
+func (m *Mixer) Capabilities() *dsbo.MixerCapabilities { return &m.also }
 
 // Mix counts and exchanges.
 func (m *Mixer) Mix(ctx context.Context, dst, src []float64) error {
-	return m.MixAdd(ctx, dst, src, 0, nil)
-}
-
-// MixAdd counts and exchanges.
-func (m *Mixer) MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error {
-	return m.countMix(len(src), func() error { return linalg.MixAdd(ctx, m.Averager, dst, src, a, v, &m.kept) })
-}
-
-// MixCompressed counts what is left of src, and exchanges.
-func (m *Mixer) MixCompressed(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {
-	return m.countMix(c.Floats(len(src)), func() error {
-		return m.Averager.(dsbo.CompressingMixer).MixCompressed(ctx, dst, src, c)
-	})
-}
-
-// CombineBy implements [dsbo.CombiningMixer].
-func (m *Mixer) CombineBy(by func(dst []float64, in [][]float64)) error {
-	return m.Averager.(dsbo.CombiningMixer).CombineBy(by)
-}
-
-// Place implements [dsbo.PlacedMixer].
-func (m *Mixer) Place() (agent, agents int) { return m.Averager.(dsbo.PlacedMixer).Place() }
-
-// Average counts and averages.
-func (m *Mixer) Average(ctx context.Context, vectors ...[]float64) error {
-	m.Averages += len(vectors)
-	m.Joined += len(vectors) - 1
-	for _, v := range vectors {
-		m.AverageFloats += len(v)
-		m.Longest = max(m.Longest, len(v))
-	}
-	return m.call(func() error { return m.Averager.Average(ctx, vectors...) })
+	return m.countMix(len(src), func() error { return m.of.Mix(ctx, dst, src) })
 }
 
 // countMix counts and makes an exchange by W of n numbers.
@@ -161,30 +138,35 @@ func Step[A dsbo.Algorithm](ctx context.Context, k int, as []A, os []dsbo.Oracle
 
 // stepAgent runs iteration k of one agent.
 func stepAgent(ctx context.Context, k int, a dsbo.Algorithm, o dsbo.Oracle, m *Mixer) error {
-	if of, ok := m.Averager.(*network.Averager); ok {
-		of.Begin(2 * uint64(k))
-	}
+	m.of.Begin(2 * uint64(k))
 	return a.Step(ctx, k, o, m)
 }
 
 // lone is the exchange of an agent without others that allocates nothing itself.
-type lone struct{ code *[]float64 }
+type lone struct {
+	code []float64
+	also dsbo.MixerCapabilities
+}
 
-func (lone) Mix(_ context.Context, dst, src []float64) error {
+func newLone() *lone {
+	l := new(lone)
+	l.also = dsbo.MixerCapabilities{Of: l,
+		Place:     func() (agent, agents int) { return 0, 1 },
+		CombineBy: func(func(dst []float64, in [][]float64)) error { return nil },
+		Average:   func(context.Context, ...[]float64) error { return nil },
+		MixCompressed: func(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {
+			l.code = c.Encode(l.code[:0], src)
+			if err := c.Decode(src, l.code); err != nil {
+				return err
+			}
+			return l.Mix(ctx, dst, src)
+		}}
+	return l
+}
+
+func (l *lone) Capabilities() *dsbo.MixerCapabilities { return &l.also }
+
+func (*lone) Mix(_ context.Context, dst, src []float64) error {
 	copy(dst, src)
 	return nil
 }
-
-func (lone) Place() (agent, agents int) { return 0, 1 }
-
-func (lone) CombineBy(func(dst []float64, in [][]float64)) error { return nil }
-
-func (l lone) MixCompressed(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {
-	*l.code = c.Encode((*l.code)[:0], src)
-	if err := c.Decode(src, *l.code); err != nil {
-		return err
-	}
-	return l.Mix(ctx, dst, src)
-}
-
-func (lone) Average(context.Context, ...[]float64) error { return nil }

@@ -16,6 +16,16 @@ type Quadratic struct {
 	models.Quadratic
 	Noise float64
 	Agent int
+	also  dsbo.OracleCapabilities
+}
+
+// Capabilities implements [dsbo.Oracle].
+func (o *Quadratic) Capabilities() *dsbo.OracleCapabilities {
+	if o.also.Of != dsbo.Oracle(o) { // the first time, or of a copy
+		o.also = dsbo.OracleCapabilities{Of: o, Values: o.Values, LowerJointGrad: o.LowerJointGrad, Batch: o.Batch,
+			Hessian: o.Hessian, Jacobian: o.Jacobian, Penalty: o.Penalty, Diagonal: o.Diagonal}
+	}
+	return &o.also
 }
 
 // noise is an error of the size of Noise that belongs to the sample, the quantity and the entry.

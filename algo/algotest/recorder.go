@@ -25,11 +25,11 @@ func (c Call) String() string {
 	return fmt.Sprintf("%s %s k=%d t=%d", c.Kind, c.Sample.Set, c.Sample.K, c.Sample.T)
 }
 
-// A Recorder passes questions on to an oracle and records them. It is all that the oracle is; what
-// the oracle does not know it answers with [dsbo.ErrCapability], and records only what it is. It
-// can be made to fail.
+// A Recorder passes questions on to an oracle and records them. But for GaussNewton it has the
+// oracle's capabilities. It can be made to fail.
 type Recorder struct {
 	dsbo.Oracle
+	also  dsbo.OracleCapabilities
 	Calls []Call
 	Total dsbo.Calls
 	// FailAt, when not 0, makes the FailAt-th call (from 1) return Err without asking the oracle.
@@ -112,15 +112,6 @@ func (r *Recorder) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
 	return r.askBoth("upper", r.Oracle.UpperGrad, dx, dy, x, y, s)
 }
 
-// LowerJointGrad records and asks, if the oracle has gradients of g in both variables.
-func (r *Recorder) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	o, err := dsbo.OracleAs[dsbo.JointOracle](r.Oracle, "gradient of g by x")
-	if err != nil {
-		return err
-	}
-	return r.askBoth("lower", o.LowerJointGrad, dx, dy, x, y, s)
-}
-
 // askBoth records and asks for a gradient in both variables, of which a nil one is skipped.
 func (r *Recorder) askBoth(kind string, grad func(dx, dy, x, y []float64, s dsbo.Sample) error,
 	dx, dy, x, y []float64, s dsbo.Sample) error {
@@ -135,21 +126,21 @@ func (r *Recorder) askBoth(kind string, grad func(dx, dy, x, y []float64, s dsbo
 	return r.record(c, func() error { return grad(dx, dy, x, y, s) }, dst...)
 }
 
-// askFor records and asks a question to oracles of a type, which is for what, whose answer has n
-// numbers.
-func askFor[O dsbo.Oracle](r *Recorder, kind, what string, question func(o O, dst, x, y []float64, s dsbo.Sample) error,
-	dst []float64, n int, x, y []float64, s dsbo.Sample) error {
-	o, err := dsbo.OracleAs[O](r.Oracle, what)
-	if err != nil {
-		return err
+// recorded is ask, nil or not, whose answer has n numbers, with a record.
+func (r *Recorder) recorded(kind string, n int,
+	ask func(dst, x, y []float64, s dsbo.Sample) error) func(dst, x, y []float64, s dsbo.Sample) error {
+	if ask == nil {
+		return nil
 	}
-	c := Call{Kind: kind, Sample: s, X: x, Y: y}
-	return r.record(c, func() error { return question(o, dst, x, y, s) }, vector{dst, n})
+	return func(dst, x, y []float64, s dsbo.Sample) error {
+		c := Call{Kind: kind, Sample: s, X: x, Y: y}
+		return r.record(c, func() error { return ask(dst, x, y, s) }, vector{dst, n})
+	}
 }
 
 // LowerGrad records and asks.
 func (r *Recorder) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
-	return askFor(r, "lower", "gradients", dsbo.Oracle.LowerGrad, dst, len(y), x, y, s)
+	return r.recorded("lower", len(y), r.Oracle.LowerGrad)(dst, x, y, s)
 }
 
 // HVP records and asks.
@@ -164,49 +155,33 @@ func (r *Recorder) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	return r.record(c, func() error { return r.Oracle.JVP(dst, x, y, v, s) }, vector{dst, len(x)})
 }
 
-// Hessian records and asks, if the oracle has matrices.
-func (r *Recorder) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	return askFor(r, "hessian", "Hessian", dsbo.DenseOracle.Hessian, dst, len(y)*len(y), x, y, s)
-}
-
-// Jacobian records and asks, if the oracle has matrices.
-func (r *Recorder) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	return askFor(r, "jacobian", "Jacobian", dsbo.DenseOracle.Jacobian, dst, len(x)*len(y), x, y, s)
-}
-
-// Diagonal records and asks, if the oracle has diagonals.
-func (r *Recorder) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
-	return askFor(r, "diagonal", "diagonals", dsbo.DiagonalOracle.Diagonal, dst, len(y), x, y, s)
-}
-
-// Penalty asks without a record: no data are looked at.
-func (r *Recorder) Penalty(dst, x []float64) error {
-	o, err := dsbo.OracleAs[dsbo.PenaltyOracle](r.Oracle, "penalty")
+// Capabilities implements [dsbo.Oracle]. Questions that look at no data are not recorded.
+func (r *Recorder) Capabilities() *dsbo.OracleCapabilities {
+	of, err := dsbo.Capabilities(r.Oracle)
 	if err != nil {
-		return err
+		return r.Oracle.Capabilities() // which asking for them refuses, too
 	}
-	return o.Penalty(dst, x)
-}
-
-// Batch asks without a record: no data are looked at.
-func (r *Recorder) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
-	o, err := dsbo.OracleAs[dsbo.PartitionOracle](r.Oracle, "batches of a partition")
-	if err != nil {
-		return batch, 0, err
+	if r.also.Of == dsbo.Oracle(r) {
+		return &r.also
 	}
-	return o.Batch(s, n)
-}
-
-// Values records and asks, if the oracle has values.
-func (r *Recorder) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
-	o, err := dsbo.OracleAs[dsbo.ValueOracle](r.Oracle, "values")
-	if err != nil {
-		return 0, 0, err
+	p, q := r.Dims()
+	r.also = dsbo.OracleCapabilities{Of: r, Penalty: of.Penalty, Batch: of.Batch,
+		Hessian: r.recorded("hessian", q*q, of.Hessian), Jacobian: r.recorded("jacobian", p*q, of.Jacobian),
+		Diagonal: r.recorded("diagonal", q, of.Diagonal)}
+	if ask := of.LowerJointGrad; ask != nil {
+		r.also.LowerJointGrad = func(dx, dy, x, y []float64, s dsbo.Sample) error {
+			return r.askBoth("lower", ask, dx, dy, x, y, s)
+		}
 	}
-	upper, lower = math.NaN(), math.NaN()
-	err = r.record(Call{Kind: "value", Sample: s, X: x, Y: y}, func() (err error) {
-		upper, lower, err = o.Values(x, y, s)
-		return err
-	})
-	return upper, lower, err
+	if ask := of.Values; ask != nil {
+		r.also.Values = func(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
+			upper, lower = math.NaN(), math.NaN()
+			err = r.record(Call{Kind: "value", Sample: s, X: x, Y: y}, func() (err error) {
+				upper, lower, err = ask(x, y, s)
+				return err
+			})
+			return upper, lower, err
+		}
+	}
+	return &r.also
 }

@@ -18,6 +18,11 @@ var _ dsbo.ValueOracle = Wells{}
 
 func b(j int) float64 { return 1 + float64(j) }
 
+// Capabilities implements [dsbo.Oracle].
+func (w Wells) Capabilities() *dsbo.OracleCapabilities {
+	return &dsbo.OracleCapabilities{Of: w, Values: w.Values}
+}
+
 // Dims implements [dsbo.Oracle].
 func (w Wells) Dims() (p, q int) { return 1, w.Q }
 

@@ -61,7 +61,7 @@ func withOwnHessian(o dsbo.ValueOracle, x, y []float64) []float64 {
 	u, j, z := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(y))
 	h := make([]float64, len(y)*len(y))
 	testkit.OK(o.UpperGrad(u, z, x, y, allExamples))
-	testkit.OK(o.(dsbo.DenseOracle).Hessian(h, x, y, allExamples))
+	testkit.OK(o.Capabilities().Hessian(h, x, y, allExamples))
 	if !linalg.Cholesky(len(y), h) {
 		testkit.OK(errors.New("the Hessian must be positive definite"))
 	}

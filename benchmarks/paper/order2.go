@@ -121,7 +121,7 @@ func order2(ctx context.Context, l *lab) {
 		b.exact = testkit.Get(solver.Solve(ctx, b.x))
 		q := len(b.exact.Y)
 		b.factor = b.mean(q*q, func(o dsbo.ValueOracle, dst []float64) error {
-			return o.(dsbo.DenseOracle).Hessian(dst, b.x, b.exact.Y, allExamples)
+			return o.Capabilities().Hessian(dst, b.x, b.exact.Y, allExamples)
 		})
 		linalg.Cholesky(q, b.factor)
 		for order := 1; order <= 2; order++ {

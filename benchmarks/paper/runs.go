@@ -58,9 +58,10 @@ func onAgents(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix,
 	work func(context.Context, int, dsbo.Oracle, dsbo.Mixer) error) {
 	l := network.NewLocal(w)
 	defer l.Close()
+	ends := testkit.Get(network.NewAverages(l, w, network.AverageOptions{}))
 	g, ctx := errgroup.WithContext(ctx)
 	for i, o := range oracles {
-		g.Go(func() error { return work(ctx, i, o, l.Mixer(i)) })
+		g.Go(func() error { return work(ctx, i, o, ends.Agent(i)) })
 	}
 	testkit.OK(g.Wait())
 }

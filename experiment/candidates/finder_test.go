@@ -19,6 +19,8 @@ import (
 // one near −1.05 that is lower; its upper loss (x − 1)² is least at x = 1.
 type tilted struct{}
 
+func (tilted) Capabilities() *dsbo.OracleCapabilities { return nil }
+
 func (tilted) Dims() (p, q int) { return 1, 1 }
 
 func (tilted) UpperGrad(dx, dy, x, _ []float64, _ dsbo.Sample) error {

@@ -52,7 +52,7 @@ func (l listing) addSolutions(n Range) {
 	// at the two points where a solution may start, too
 	l.addSum("training and validation loss", 2, network.Float64, losses.plus(exactly(1)).Times(n))
 	l.addWith("losses at another start", 2, network.Float64, n)
-	if _, ok := prob.Evaluate[0].(dsbo.DiagonalOracle); ok {
+	if of, err := dsbo.Capabilities(prob.Evaluate[0]); err == nil && of.Diagonal != nil {
 		l.addWith("diagonal of the Hessian", l.q, coarse, n)
 	}
 }

@@ -12,39 +12,43 @@ type Bound struct {
 	Product  float64 // norm by which a product of the Hessian by y with v moves at most, for ‖v‖ = 1
 }
 
-// An Oracle answers for an agent with noise. It is a [dsbo.Oracle] and, if the one behind it is, a
-// [dsbo.JointOracle] and a [dsbo.PenaltyOracle]; it has neither values, diagonals nor matrices.
-// Draws are always of all rows.
+// An Oracle answers for an agent with noise. Beside gradients and products it has the inner
+// oracle's LowerJointGrad and Penalty, and neither values, diagonals nor matrices. Draws are always
+// of all rows.
 //
-// The problem must be one whose x enters a penalty alone, the same for all data: ∇_x f and products
-// with ∇²_xy g then tell nothing of rows, and are without noise.
+// The problem must be one whose x enters a penalty alone, the same for all data: ∇_x f, products
+// with ∇²_xy g and P(x) then tell nothing of rows, and are without noise.
 type Oracle struct {
 	inner        dsbo.Oracle
+	also         dsbo.OracleCapabilities
 	lower, upper Bound
 	curator      *Curator
 }
 
 // NewOracle returns the oracle that stands before inner, whose losses lower and upper bound.
-func NewOracle(inner dsbo.Oracle, lower, upper Bound, c *Curator) *Oracle {
-	return &Oracle{inner, lower, upper, c}
+func NewOracle(inner dsbo.Oracle, lower, upper Bound, c *Curator) (*Oracle, error) {
+	of, err := dsbo.Capabilities(inner)
+	o := &Oracle{inner: inner, lower: lower, upper: upper, curator: c}
+	o.also = dsbo.OracleCapabilities{Of: o, Penalty: of.Penalty}
+	if ask := of.LowerJointGrad; ask != nil {
+		o.also.LowerJointGrad = func(dx, dy, x, y []float64, _ dsbo.Sample) error {
+			if err := ask(dx, dy, x, y, everyRow); err != nil || dy == nil {
+				return err
+			}
+			return c.AddNoise(dy, Training, lower.Gradient, "gradient of g", x, y)
+		}
+	}
+	return o, err
 }
-
-var _ dsbo.PenaltyOracle = (*Oracle)(nil)
 
 // everyRow is the draw of all rows.
 var everyRow = dsbo.Sample{Set: dsbo.Whole}
 
+// Capabilities implements [dsbo.Oracle].
+func (o *Oracle) Capabilities() *dsbo.OracleCapabilities { return &o.also }
+
 // Dims implements [dsbo.Oracle].
 func (o *Oracle) Dims() (p, q int) { return o.inner.Dims() }
-
-// Penalty implements [dsbo.PenaltyOracle]. It tells nothing of rows.
-func (o *Oracle) Penalty(dst, x []float64) error {
-	of, err := dsbo.OracleAs[dsbo.PenaltyOracle](o.inner, "penalty")
-	if err != nil {
-		return err
-	}
-	return of.Penalty(dst, x)
-}
 
 // UpperGrad implements [dsbo.Oracle].
 func (o *Oracle) UpperGrad(dx, dy, x, y []float64, _ dsbo.Sample) error {
@@ -60,18 +64,6 @@ func (o *Oracle) LowerGrad(dst, x, y []float64, _ dsbo.Sample) error {
 		return err
 	}
 	return o.curator.AddNoise(dst, Training, o.lower.Gradient, "gradient of g", x, y)
-}
-
-// LowerJointGrad implements [dsbo.JointOracle]. The part by x tells nothing of rows.
-func (o *Oracle) LowerJointGrad(dx, dy, x, y []float64, _ dsbo.Sample) error {
-	of, err := dsbo.OracleAs[dsbo.JointOracle](o.inner, "gradients of g by x")
-	if err != nil {
-		return err
-	}
-	if err := of.LowerJointGrad(dx, dy, x, y, everyRow); err != nil || dy == nil {
-		return err
-	}
-	return o.curator.AddNoise(dy, Training, o.lower.Gradient, "gradient of g", x, y)
 }
 
 // HVP implements [dsbo.Oracle].

@@ -8,12 +8,15 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/algo/algotest"
 	"dsbo/experiment/privacy"
 	"dsbo/internal/testkit"
 )
 
 // A still is an oracle whose answers are all zeros but for what it is asked to tell without noise.
 type still struct{ p, q int }
+
+func (still) Capabilities() *dsbo.OracleCapabilities { return nil }
 
 func (s still) Dims() (p, q int) { return s.p, s.q }
 
@@ -35,8 +38,8 @@ func covered(t *testing.T, folder string, q int, terms privacy.Terms) *privacy.O
 func coveredRows(t *testing.T, folder string, q int, terms privacy.Terms, rows string) *privacy.Oracle {
 	l := testkit.Get(privacy.OpenLedger(filepath.Join(folder, "noise")))
 	t.Cleanup(func() { l.Close() })
-	return privacy.NewOracle(still{2, q}, privacy.Bound{Gradient: 0.02, Product: 0.01}, privacy.Bound{Gradient: 0.04},
-		privacy.NewCurator(terms, l, rows))
+	return testkit.Get(privacy.NewOracle(still{2, q}, privacy.Bound{Gradient: 0.02, Product: 0.01},
+		privacy.Bound{Gradient: 0.04}, privacy.NewCurator(terms, l, rows)))
 }
 
 // deviation is the root mean square of numbers.
@@ -230,4 +233,16 @@ func TestBudgetsThatCannotBe(t *testing.T) {
 			t.Errorf("%+v: error %v, want one that matches ErrConfig", b, err)
 		}
 	}
+}
+
+// TestOraclePassesOn: noise is on what is passed on; values, diagonals, matrices and batches, whose
+// answers would tell of rows, are not.
+func TestOraclePassesOn(t *testing.T) {
+	algotest.CheckCapabilities(t, func(o dsbo.Oracle) dsbo.Oracle {
+		l := testkit.Get(privacy.OpenLedger(filepath.Join(t.TempDir(), "noise")))
+		t.Cleanup(func() { l.Close() })
+		terms := testkit.Get(privacy.NewTerms(privacy.Budget{Epsilon: 2, Delta: 1e-6}, [3]int{10, 3, 0}))
+		return testkit.Get(privacy.NewOracle(o, privacy.Bound{Gradient: 1, Product: 1}, privacy.Bound{Gradient: 1},
+			privacy.NewCurator(terms, l, "rows")))
+	}, "Values", "Batch", "Hessian", "Jacobian", "Diagonal", "GaussNewton")
 }

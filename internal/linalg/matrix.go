@@ -33,11 +33,14 @@ func Product(m *Matrix, o dsbo.Oracle, dst, x, y, v []float64, s dsbo.Sample) er
 	case dsbo.Hessian:
 		return o.HVP(dst, x, y, v, s)
 	case dsbo.GaussNewton:
-		g, err := dsbo.OracleAs[dsbo.GaussNewtonOracle](o, "Gauss-Newton products")
+		c, err := dsbo.Capabilities(o)
+		if err == nil && c.GaussNewton == nil {
+			err = dsbo.Errorf(dsbo.ErrCapability, "this problem's oracles have no Gauss-Newton products")
+		}
 		if err != nil {
 			return err
 		}
-		return g.GaussNewton(dst, x, y, v, s)
+		return c.GaussNewton(dst, x, y, v, s)
 	}
 	if err := o.HVP(dst, x, y, v, s); err != nil {
 		return err
@@ -46,14 +49,10 @@ func Product(m *Matrix, o dsbo.Oracle, dst, x, y, v []float64, s dsbo.Sample) er
 	return nil
 }
 
-// Diagonal writes the diagonal of an agent's matrix to dst (length q), the diagonal of a
-// Gauss-Newton matrix about: it is the Hessian's.
-func (m *Matrix) Diagonal(o dsbo.DiagonalOracle, dst, x, y []float64, s dsbo.Sample) error {
-	if err := o.Diagonal(dst, x, y, s); err != nil {
-		return err
+// Damp adds μ to the diagonal of an agent's Hessian, which is the matrix's then, a Gauss-Newton
+// matrix's about.
+func (m *Matrix) Damp(diagonal []float64) {
+	for i := range diagonal {
+		diagonal[i] += m.Mu[0]
 	}
-	for i := range dst {
-		dst[i] += m.Mu[0]
-	}
-	return nil
 }

@@ -1,19 +1,13 @@
 package linalg
 
-import (
-	"context"
+import "context"
 
-	"dsbo"
-)
-
-// MixAdd is the MixAdd of a [dsbo.AddingMixer], for any mixer: in one pass where m can. Where it
-// cannot, and overwrites v as the end of dst, v is first copied to kept, which grows.
-func MixAdd(ctx context.Context, m dsbo.Mixer, dst, src []float64, a float64, v []float64, kept *[]float64) error {
-	if adding, ok := m.(dsbo.AddingMixer); ok {
-		return adding.MixAdd(ctx, dst, src, a, v)
-	}
+// MixAdd is the MixAdd of [dsbo.MixerCapabilities] by a mixer's Mix. Where mix overwrites v as the
+// end of dst, v is first copied to kept, which grows.
+func MixAdd(ctx context.Context, mix func(ctx context.Context, dst, src []float64) error, dst, src []float64,
+	a float64, v []float64, kept *[]float64) error {
 	v = Unaliased(v, dst, kept)
-	if err := m.Mix(ctx, dst, src); err != nil {
+	if err := mix(ctx, dst, src); err != nil {
 		return err
 	}
 	Axpy(dst[:len(v)], a, v)

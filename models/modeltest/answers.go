@@ -25,7 +25,7 @@ func (s *subject) callsAt(x, y, v []float64) []call {
 	list := questions(x, y, v)
 	if s.asksDiagonal() {
 		diagonal := func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error {
-			return o.(dsbo.DiagonalOracle).Diagonal(dst, x, y, n)
+			return o.Capabilities().Diagonal(dst, x, y, n)
 		}
 		list = append(list, call{"diagonal of ∇²_yy g", s.q, diagonal})
 	}
@@ -44,11 +44,7 @@ func questions(x, y, v []float64) []call {
 		}},
 		{"∇_y g", q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.LowerGrad(dst, x, y, n) }},
 		{"∇_x g", p, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error {
-			joint, err := dsbo.OracleAs[dsbo.JointOracle](o, "gradients of g by x")
-			if err != nil {
-				return err
-			}
-			return joint.LowerJointGrad(dst, nil, x, y, n)
+			return o.Capabilities().LowerJointGrad(dst, nil, x, y, n)
 		}},
 		{"(∇²_yy g)v", q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.HVP(dst, x, y, v, n) }},
 		{"(∇²_xy g)v", p, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.JVP(dst, x, y, v, n) }},

@@ -16,24 +16,20 @@ import (
 // to be convex, no more than the diagonal of the Hessian; and where x enters the lower loss by a
 // penalty alone, as large as that.
 func (s *subject) penalty() error {
-	o := s.oracle(models.Config{})
-	x, y, v := s.point()
-	p := slices.Repeat([]float64{math.NaN()}, s.q)
-	err := o.Penalty(p, x)
 	m, ok := s.m.(models.Penalized)
 	if !ok {
-		if !errors.Is(err, dsbo.ErrCapability) {
-			return fmt.Errorf("the error about a model without penalty must match ErrCapability; it is %v", err)
-		}
 		return nil
 	}
-	testkit.OK(err)
+	o := s.oracle(models.Config{})
+	x, y, v := s.point()
+	p, ask := slices.Repeat([]float64{math.NaN()}, s.q), o.Capabilities().Penalty
+	testkit.OK(ask(p, x))
 	for j, v := range p {
 		if !(v >= 0) || math.IsInf(v, 0) {
 			return fmt.Errorf("the penalty must be finite and not negative; entry %d is %g", j, v)
 		}
 	}
-	if err := o.Penalty(p[1:], x); !errors.Is(err, dsbo.ErrShape) {
+	if err := ask(p[1:], x); !errors.Is(err, dsbo.ErrShape) {
 		return fmt.Errorf("the error about a short penalty must match ErrShape; it is %v", err)
 	}
 	if err := penaltyOfX(s, m, x, y, v); err != nil {

@@ -34,12 +34,12 @@ func newAgent(x *Exchange, id int, m *network.Matrix) *agent {
 	return a
 }
 
-// CombineBy implements dsbo.CombiningMixer.
+// CombineBy implements network.Reducer.
 func (a *agent) CombineBy(by func(dst []float64, in [][]float64)) error {
 	return a.combiner.CombineBy(by)
 }
 
-// Mix implements dsbo.Mixer.
+// Mix implements network.Reducer.
 func (a *agent) Mix(ctx context.Context, dst, src []float64) error {
 	if err := a.mix(ctx, dst, src); err != nil {
 		err = fmt.Errorf("agent %d, exchange %d: %w", a.id, a.round, err)

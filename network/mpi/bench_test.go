@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/network"
 )
@@ -45,7 +44,7 @@ func BenchmarkJobs(b *testing.B) {
 		}
 		report("local", func(b *testing.B) time.Duration {
 			l := network.NewLocal(mustRing(benchAgents))
-			mixers := make([]dsbo.Mixer, benchAgents)
+			mixers := make([]network.Reducer, benchAgents)
 			for i := range mixers {
 				mixers[i] = l.Mixer(i)
 			}
@@ -97,7 +96,7 @@ func TestRankTimes(t *testing.T) {
 	}
 	x := openRank(t, mustRing(benchAgents), Options{})
 	defer x.Close()
-	var mixers []dsbo.Mixer
+	var mixers []network.Reducer
 	for _, i := range x.Local() {
 		mixers = append(mixers, x.Mixer(i))
 	}
@@ -108,7 +107,7 @@ func TestRankTimes(t *testing.T) {
 }
 
 // medianRound returns the median time of an exchange as the first of these agents sees it.
-func medianRound(tb testing.TB, mixers []dsbo.Mixer, length, rounds int) time.Duration {
+func medianRound(tb testing.TB, mixers []network.Reducer, length, rounds int) time.Duration {
 	const before = 3 // they grow the frames
 	took := make([]time.Duration, before+rounds)
 	var wg sync.WaitGroup

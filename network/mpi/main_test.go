@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"dsbo"
+	"dsbo/network"
 
 	"go.uber.org/goleak"
 )
@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 }
 
 // mixZeros mixes vectors of zeros up to the first error.
-func mixZeros(ctx context.Context, m dsbo.Mixer, rounds, length int) error {
+func mixZeros(ctx context.Context, m network.Reducer, rounds, length int) error {
 	v := make([]float64, length)
 	for range rounds {
 		if err := m.Mix(ctx, v, v); err != nil {

@@ -9,7 +9,7 @@ import (
 	"dsbo/network"
 )
 
-// Mix implements dsbo.Mixer.
+// Mix implements [network.Reducer].
 func (s *Session) Mix(ctx context.Context, dst, src []float64) error {
 	return s.wrap("", s.mix(ctx, dst, src))
 }

@@ -64,8 +64,6 @@ var (
 	_ network.Binder       = (*Session)(nil)
 
 	_ network.Waiter = (*Session)(nil)
-
-	_ dsbo.CombiningMixer = (*Session)(nil)
 )
 
 // newSession returns a decided session with masks by a key, under the agent's lock.
@@ -127,7 +125,7 @@ func (s *Session) Waited() []float64 {
 	return waited
 }
 
-// CombineBy implements [dsbo.CombiningMixer].
+// CombineBy implements [network.Reducer].
 func (s *Session) CombineBy(by func(dst []float64, in [][]float64)) error {
 	return s.combiner.CombineBy(by)
 }

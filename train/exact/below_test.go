@@ -18,6 +18,12 @@ type lowered struct {
 	by float64
 }
 
+func (o lowered) Capabilities() *dsbo.OracleCapabilities {
+	of := *o.ValueOracle.Capabilities()
+	of.Of, of.Values = o, o.Values
+	return &of
+}
+
 func (o lowered) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
 	upper, lower, err = o.ValueOracle.Values(x, y, s)
 	return upper - o.by, lower + 1e4, err

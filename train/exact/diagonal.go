@@ -2,7 +2,6 @@ package exact
 
 import (
 	"cmp"
-	"errors"
 	"math"
 
 	"dsbo"
@@ -17,22 +16,21 @@ func (w *solve) findSystem() error { return w.findDiagonal(w.lowerGrad(w.Y)) }
 // not give of it is a number in the size of the products so far. Other questions travel with it.
 func (w *solve) findDiagonal(with ...question) error {
 	w.diagonalLower = w.lower
-	one := w.Oracles[w.Agents.Local()[0]]
+	one, err := dsbo.Capabilities(w.Oracles[w.Agents.Local()[0]])
 	linalg.Fill(w.e, 0)
-	if o, ok := one.(dsbo.PenaltyOracle); ok {
-		if err := o.Penalty(w.e, w.x); err != nil && !errors.Is(err, dsbo.ErrCapability) {
-			return err
-		}
+	if err == nil && one.Penalty != nil {
+		err = one.Penalty(w.e, w.x)
 	}
-	err := dsbo.ErrCapability
-	if _, ok := one.(dsbo.DiagonalOracle); ok {
-		err = w.askAll(append([]question{w.dataDiagonal()}, with...)...)
+	if err != nil {
+		return err
 	}
-	if errors.Is(err, dsbo.ErrCapability) {
+	if one.Diagonal != nil {
+		with = append([]question{w.dataDiagonal()}, with...)
+	} else {
 		linalg.Fill(w.diag, w.meanCurvature())
-		if err = nil; with != nil {
-			err = w.askAll(with...)
-		}
+	}
+	if with != nil {
+		err = w.askAll(with...)
 	}
 	w.memory.Prepare(w.e, w.diag)
 	w.prepared = true
@@ -43,9 +41,14 @@ func (w *solve) findDiagonal(with ...question) error {
 func (w *solve) dataDiagonal() question {
 	return question{network.Vector{Wire: w.wire, Dst: w.diag},
 		func(i int, _ dsbo.ValueOracle, part []float64) error {
-			if err := w.products.Diagonal(w.rough(i).(dsbo.DiagonalOracle), part, w.x, w.Y, allExamples); err != nil {
+			of, err := dsbo.Capabilities(w.rough(i))
+			if err == nil {
+				err = of.Diagonal(part, w.x, w.Y, allExamples)
+			}
+			if err != nil {
 				return err
 			}
+			w.products.Damp(part)
 			linalg.Sub(part, part, w.e)
 			if w.Blur != nil {
 				w.Blur(part)

@@ -94,6 +94,8 @@ type bowl struct {
 	square     bool
 }
 
+func (bowl) Capabilities() *dsbo.OracleCapabilities { return nil }
+
 func (o bowl) Dims() (p, q int) { return 1, len(o.a) }
 
 func (o bowl) UpperGrad(dx, dy, _, y []float64, _ dsbo.Sample) error {

@@ -74,6 +74,12 @@ type twisted struct {
 	products int
 }
 
+func (o *twisted) Capabilities() *dsbo.OracleCapabilities {
+	of := *o.ValueOracle.Capabilities()
+	of.Of = o
+	return &of
+}
+
 func (o *twisted) HVP(dst, _, _, v []float64, _ dsbo.Sample) error {
 	o.products++
 	for i := range v {

@@ -20,6 +20,12 @@ type rooted struct {
 	kink bool
 }
 
+func (o rooted) Capabilities() *dsbo.OracleCapabilities {
+	of := *o.Quadratic.Capabilities()
+	of.Of, of.Values = o, o.Values
+	return &of
+}
+
 func (o rooted) Values(_, y []float64, _ dsbo.Sample) (upper, lower float64, err error) {
 	norm := 0.0
 	for _, v := range y {
@@ -95,6 +101,12 @@ func TestNotSolved(t *testing.T) {
 
 // holed has no finite losses and derivatives at y = 0, as some have where weights are 0.
 type holed struct{ dsbo.ValueOracle }
+
+func (o holed) Capabilities() *dsbo.OracleCapabilities {
+	of := *o.ValueOracle.Capabilities()
+	of.Of, of.Values = o, o.Values
+	return &of
+}
 
 func (o holed) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
 	if linalg.Norm(y) == 0 {
