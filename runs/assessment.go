@@ -16,6 +16,8 @@ type Assessment struct {
 	// Made and Judged are how many rows of all agents made the model, and how many others judge it.
 	Made   int `json:"made,omitzero"`
 	Judged int `json:"judged,omitzero"` // see Made
+	// Levels says that each site predicts with a level of its own, which no new site has.
+	Levels bool `json:"levels,omitzero"`
 	// Events is how many of the rows that judge have an event, where targets are survival times.
 	Events int `json:"events,omitzero"`
 	// Kept is how many rows the model that is kept is of; 0: as many as Made.

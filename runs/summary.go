@@ -170,13 +170,17 @@ func (s *Summary) KeepsLasso() bool {
 
 // ChangeMeaning says what changes by joining of the sites are, and what stands beside their losses.
 func (s *Summary) ChangeMeaning() string {
-	what := "Mean losses"
-	if slices.ContainsFunc(s.Sites, func(one Site) bool { return one.Alone.Accuracy.Known() }) {
-		what += ", and beside them accuracies,"
+	what, hold := "Mean losses", ""
+	for _, one := range s.Sites {
+		if one.Alone.Accuracy.Known() {
+			what = "Mean losses, and beside them accuracies,"
+		}
+		if one.Change.Known() {
+			hold = fmt.Sprintf(" The intervals of the %d sites hold what it does on new rows of theirs, all of them "+
+				"in 95 %% of draws: one with 0 in it shows no difference.", len(s.Sites))
+		}
 	}
-	return fmt.Sprintf("%s on test rows of each site; below 0 joining lowers the loss. The intervals of the %d sites "+
-		"hold what it does on new rows of theirs, all of them in 95 %% of draws: one with 0 in it shows no difference.",
-		what, len(s.Sites))
+	return what + " on test rows of each site; below 0 joining lowers the loss." + hold
 }
 
 // FewestOfSite is the number of test examples below which a site shows nothing but their number:

@@ -116,7 +116,9 @@ func featuresText(a runs.Assessment) string {
 		}
 	}
 	for _, one := range a.Importances {
-		used = append(used, one.Feature)
+		if one.Rise > 0 && one.Rise >= negligible*a.Importances[0].Rise {
+			used = append(used, one.Feature)
+		}
 	}
 	switch {
 	case beyond != nil:
@@ -141,6 +143,9 @@ func answerNotes(s *runs.Summary, a runs.Assessment) (notes []string) {
 	}
 	if of := marked[runs.HeavyTails]; of != nil {
 		notes = append(notes, fmt.Sprintf("%s: %s.", strings.Join(of, ", "), runs.HeavyTails))
+	}
+	if a.Levels {
+		notes = append(notes, "Each site predicts with a level of its own: of rows of a new site nothing is judged.")
 	}
 	if a.Kept > a.Made {
 		notes = append(notes, fmt.Sprintf("These numbers are of a model of %s. The one that is kept is of all %d, the "+

@@ -21,7 +21,8 @@ func TestFeaturesText(t *testing.T) {
 		"Columns that count beyond chance: sex.": {Coefficients: all, Effects: &runs.Effects{NoFeature: .05}},
 		"Columns that the model uses most: age.": {Coefficients: used[:1], Effects: new(runs.Effects)},
 		"Columns that the model uses most: age, dose.": {Coefficients: used, Effects: new(runs.Effects)},
-		"Columns that the model uses most: x.":         {Importances: []runs.Importance{{Feature: "x"}}},
+		"Columns that the model uses most: x.": {Importances: []runs.Importance{{Feature: "x", Rise: .2},
+			{Feature: "y", Rise: .001}, {Feature: "z", Rise: -.1}}},
 		"No feature counts beyond chance (p = 0.051).": {Coefficients: all, Effects: &runs.Effects{NoFeature: .051}},
 		"No feature counts beyond chance (p = 0.06).":  {Coefficients: all, Effects: &runs.Effects{NoFeature: .06}},
 	} {
@@ -66,5 +67,23 @@ func TestJoinedRows(t *testing.T) {
 		if text := s.ChangeMeaning(); strings.Contains(text, "accuracies") != accuracy.Known() {
 			t.Errorf("with an accuracy of %v: %s", accuracy, text)
 		}
+		s.Sites = s.Sites[1:] // none of which has an interval
+		if text := s.ChangeMeaning(); strings.Contains(text, "interval") {
+			t.Errorf("without an interval: %s", text)
+		}
+	}
+}
+
+// TestNotes: the marks of heavy tails and levels of sites are told, each once.
+func TestNotes(t *testing.T) {
+	marked := func(name string) runs.Measure { return runs.Measure{Name: name, Note: runs.HeavyTails} }
+	a := runs.Assessment{Levels: true, Measures: []runs.Measure{{Name: "MAE"}, marked("RMSE"), marked("R²")}}
+	want := []string{"RMSE, R²: " + runs.HeavyTails + ".",
+		"Each site predicts with a level of its own: of rows of a new site nothing is judged."}
+	if got := answerNotes(new(runs.Summary), a); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := answerNotes(new(runs.Summary), runs.Assessment{Measures: a.Measures[:1]}); got != nil {
+		t.Errorf("nothing to note: %q", got)
 	}
 }

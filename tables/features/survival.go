@@ -105,7 +105,7 @@ func (p eventFinder) countEvents() error {
 	}
 	copy(p.events[:], sum)
 	if without := int(sum[2*sets]); without > 0 {
-		p.note("%d of %d sites have no event: they tell of the features alone", without,
+		p.note("sites without an event, %d of %d, tell of the features alone", without,
 			cmp.Or(p.Start, len(p.Tables)))
 	}
 	if p.events[training] < fewestEvents {

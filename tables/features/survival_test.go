@@ -74,7 +74,7 @@ func TestFewJudgedEvents(t *testing.T) {
 			SplitColumn: "set", Missing: features.MeanOfOthers})
 		if c.want != "" {
 			testkit.WantError(t, "events", err, dsbo.ErrConfig, c.want)
-		} else if err != nil || !strings.Contains(strings.Join(p.Notes, "\n"), "1 of 2 sites have no event") {
+		} else if err != nil || !strings.Contains(strings.Join(p.Notes, "\n"), "without an event, 1 of 2, tell") {
 			t.Errorf("%d and %d events: %v", c.validated, c.tested, err)
 		}
 	}

@@ -236,7 +236,7 @@ func (b *Brier) Calibrations() (list []Calibration) {
 			n := b.numbers[perEdge*mostBins+(of*riskBins+bin)*perRisk:][:perRisk]
 			if n[0] > 0 {
 				c.Rows, c.Predicted = append(c.Rows, n[0]), append(c.Predicted, n[1]/n[0])
-				c.Observed = append(c.Observed, n[2]/n[0])
+				c.Observed = append(c.Observed, min(1, n[2]/n[0])) // the weights may be more than rows
 			}
 		}
 		list = append(list, c)

@@ -34,7 +34,8 @@ func (t judge) ofSite(i int) *modelfile.Model { return cmp.Or(t.own[i], t.made) 
 // assess finds how good the model's predictions are on the test rows of all sites together, by
 // counts that they add up.
 func (t judge) assess() (*runs.Assessment, error) {
-	a := &runs.Assessment{Made: t.prepared.Rows[0], Judged: t.prepared.Rows[2]}
+	a := &runs.Assessment{Made: t.prepared.Rows[0], Judged: t.prepared.Rows[2],
+		Levels: t.run.Levels.Strength > 0}
 	if t.prepared.Folds == 0 {
 		a.Made += t.prepared.Rows[1] // which chose its penalties
 	}

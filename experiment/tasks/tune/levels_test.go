@@ -59,6 +59,9 @@ func TestSiteEffects(t *testing.T) {
 				losses = append(losses, last.TestLoss)
 				models = append(models, testkit.Get(out.ReadFile(runs.WeightsFile)))
 				own := testkit.Get(out.PathsWithPrefix(runs.OwnPrefix))
+				if a := testkit.Get(out.ReadAssessment()); a.Levels != (len(own) > 0) {
+					t.Errorf("%s, %g apart, %s: levels told %v", kind, apart, flags, a.Levels)
+				}
 				said := strings.Contains(strings.Join(s.Verdict.Notes, " "), "Each site has a level of its own")
 				if kept := flags == "auto" && apart > 0; (len(own) > 0) != kept || said != kept {
 					t.Errorf("%s, %g apart, %s: own files %v, notes %q", kind, apart, flags, own, s.Verdict.Notes)
