@@ -3,33 +3,56 @@ package ad
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"dsbo"
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/linalg"
 )
 
 // A Curvature is a symmetric matrix of size Q that is known by its products, such as a Hessian:
 //
-//	c := ad.Curvature{Q: q, Product: func(dst, v []float64) error { return d.HVP(dst, x, y, v) }}
+//	c := ad.Curvature{Q: q,
+//		Products: func(dst, vs []float64) error { return d.HVPs(dst, x, y, vs) }}
 //
 // What it estimates depends on random signs, the same of the same seed.
 type Curvature struct {
 	Q       int
 	Product func(dst, v []float64) error
-	Seed    uint64
+	// Products has the products of the vectors in vs, which are one after another; nil: Product is
+	// asked for each.
+	Products func(dst, vs []float64) error
+	Seed     uint64
+}
+
+// products returns the products of vectors.
+func (c Curvature) products(vs [][]float64) (products [][]float64, err error) {
+	dst := make([]float64, len(vs)*c.Q)
+	for w := range slices.Chunk(dst, c.Q) {
+		if products = append(products, w); c.Products == nil && err == nil {
+			err = c.Product(w, vs[len(products)-1])
+		}
+	}
+	if c.Products != nil {
+		err = c.Products(dst, slices.Concat(vs...))
+	}
+	return products, err
 }
 
 // A Spectrum is a measure on eigenvalues: Weights, whose sum is 1, at Values, which ascend for each
 // probe. Its moments are estimates of the mean of powers of all eigenvalues.
 type Spectrum struct{ Values, Weights []float64 }
 
-// signs draws a vector of signs.
-func (c Curvature) signs(r *rand.Rand) []float64 {
-	v := make([]float64, c.Q)
-	for i := range v {
-		v[i] = 1 - 2*float64(r.Uint64()>>63)
+// signs draws vectors of signs.
+func (c Curvature) signs(r *rand.Rand, n int) (vs [][]float64) {
+	for range n {
+		v := make([]float64, c.Q)
+		for i := range v {
+			v[i] = 1 - 2*float64(r.Uint64()>>63)
+		}
+		vs = append(vs, v)
 	}
-	return v
+	return vs
 }
 
 func (c Curvature) random() *rand.Rand { return rand.New(rand.NewPCG(c.Seed, 1)) }
@@ -50,9 +73,31 @@ func (c Curvature) Spectrum(probes, steps int) (s Spectrum, err error) {
 	if err := c.check("probes and steps", min(probes, steps), 1); err != nil {
 		return s, err
 	}
-	r := c.random()
-	for range probes {
-		values, weights, err := c.lanczos(c.signs(r), min(steps, c.Q))
+	chains := make([]krylov, probes)
+	for i, v := range c.signs(c.random(), probes) {
+		linalg.Scale(v, 1/linalg.Norm(v), v)
+		chains[i].basis = [][]float64{v}
+	}
+	for range min(steps, c.Q) {
+		var ends [][]float64
+		for i := range chains {
+			if k := len(chains[i].diagonal); k < len(chains[i].basis) {
+				ends = append(ends, chains[i].basis[k])
+			}
+		}
+		ws, err := c.products(ends)
+		if err != nil {
+			return s, err
+		}
+		for i := range chains {
+			if l := &chains[i]; len(l.diagonal) < len(l.basis) {
+				l.lengthen(ws[0])
+				ws = ws[1:]
+			}
+		}
+	}
+	for i := range chains {
+		values, weights, err := chains[i].values()
 		if err != nil {
 			return Spectrum{}, err
 		}
@@ -62,32 +107,31 @@ func (c Curvature) Spectrum(probes, steps int) (s Spectrum, err error) {
 	return s, nil
 }
 
-// lanczos returns eigenvalues of the matrix on the space of v and its products, and the squares of
-// the shares that v has of their vectors.
-func (c Curvature) lanczos(v []float64, steps int) (values, weights []float64, err error) {
-	linalg.Scale(v, 1/linalg.Norm(v), v)
-	basis := [][]float64{v}
-	var diagonal, off []float64
-	for {
-		k := len(diagonal)
-		w := make([]float64, c.Q)
-		if err := c.Product(w, basis[k]); err != nil {
-			return nil, nil, err
-		}
-		diagonal = append(diagonal, linalg.Dot(w, basis[k]))
-		size := linalg.Norm(w)
-		rest := orthogonalTo(w, basis)
-		if k+1 == steps || !(rest > 1e-12*size) { // the space is whole
-			break
-		}
+// A krylov is a vector with its products, orthogonal to each other, and the matrix on their space,
+// by its diagonal and what is beside it.
+type krylov struct {
+	basis         [][]float64
+	diagonal, off []float64
+}
+
+// lengthen adds the product w of the last vector, unless the space is whole.
+func (l *krylov) lengthen(w []float64) {
+	l.diagonal = append(l.diagonal, linalg.Dot(w, l.basis[len(l.diagonal)]))
+	size := linalg.Norm(w)
+	if rest := orthogonalTo(w, l.basis); rest > 1e-12*size {
 		linalg.Scale(w, 1/rest, w)
-		basis, off = append(basis, w), append(off, rest)
+		l.basis, l.off = append(l.basis, w), append(l.off, rest)
 	}
-	n := len(diagonal)
+}
+
+// values returns the eigenvalues of the matrix on the space, and the squares of the shares that the
+// first vector has of their vectors.
+func (l *krylov) values() (values, weights []float64, err error) {
+	n := len(l.diagonal)
 	t, values := make([]float64, n*n), make([]float64, n)
-	for i, d := range diagonal {
+	for i, d := range l.diagonal {
 		if t[i*n+i] = d; i > 0 {
-			t[i*n+i-1], t[(i-1)*n+i] = off[i-1], off[i-1]
+			t[i*n+i-1], t[(i-1)*n+i] = l.off[i-1], l.off[i-1]
 		}
 	}
 	if !linalg.Eigen(n, t, values, make([]float64, linalg.Work(n))) {
@@ -116,38 +160,42 @@ func (c Curvature) Trace(products int) (trace, deviation float64, err error) {
 	if err := c.check("products", products, 6); err != nil {
 		return 0, 0, err
 	}
-	r, w := c.random(), make([]float64, c.Q)
+	third := products / 3
+	r := c.random()
+	large, err := c.products(c.signs(r, min(third, c.Q)))
+	if err != nil {
+		return 0, 0, err
+	}
 	var basis [][]float64
-	for range min(products/3, c.Q) {
-		v := make([]float64, c.Q)
-		if err := c.Product(v, c.signs(r)); err != nil {
-			return 0, 0, err
-		}
+	for _, v := range large {
 		size := linalg.Norm(v)
 		if rest := orthogonalTo(v, basis); rest > 1e-12*size {
 			linalg.Scale(v, 1/rest, v)
 			basis = append(basis, v)
 		}
 	}
-	for _, b := range basis {
-		if err := c.Product(w, b); err != nil {
-			return 0, 0, err
-		}
-		trace += linalg.Dot(w, b)
+	there, err := c.products(basis)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i, w := range there {
+		trace += linalg.Dot(w, basis[i])
 	}
 	if len(basis) == c.Q {
 		return trace, 0, nil
 	}
-	rest := make([]float64, products/3)
-	mean := 0.
-	for i := range rest {
-		v := c.signs(r)
+	vs := c.signs(r, third)
+	for _, v := range vs {
 		orthogonalTo(v, basis)
-		if err := c.Product(w, v); err != nil {
-			return 0, 0, err
-		}
-		rest[i] = linalg.Dot(w, v)
-		mean += rest[i] / float64(len(rest))
+	}
+	ws, err := c.products(vs)
+	if err != nil {
+		return 0, 0, err
+	}
+	rest, mean := make([]float64, third), 0.
+	for i, w := range ws {
+		rest[i] = linalg.Dot(w, vs[i])
+		mean += rest[i] / float64(third)
 	}
 	squares := 0.
 	for _, v := range rest {
@@ -163,15 +211,18 @@ func (c Curvature) Diagonal(dst []float64, products int) error {
 	if err := c.check("products", products, 1); err != nil {
 		return err
 	}
-	r, w := c.random(), make([]float64, c.Q)
+	r := c.random()
 	clear(dst)
-	for range products {
-		v := c.signs(r)
-		if err := c.Product(w, v); err != nil {
+	for done := 0; done < products; done += engine.Lanes {
+		vs := c.signs(r, min(engine.Lanes, products-done))
+		ws, err := c.products(vs)
+		if err != nil {
 			return err
 		}
-		for i := range dst {
-			dst[i] += float64(v[i]*w[i]) / float64(products)
+		for k, v := range vs {
+			for i := range dst {
+				dst[i] += float64(v[i]*ws[k][i]) / float64(products)
+			}
 		}
 	}
 	return nil

@@ -27,7 +27,8 @@ func reflected(t *testing.T, eigenvalues []float64) Curvature {
 		return Scale(.5, Dot(NewConst(y, "eigenvalues", q, 0, eigenvalues), Square(u)))
 	}}))
 	y := make([]float64, q)
-	return Curvature{Q: q, Seed: 3, Product: func(dst, v []float64) error { return d.HVP(dst, nil, y, v) }}
+	return Curvature{Q: q, Seed: 3, Product: func(dst, v []float64) error { return d.HVP(dst, nil, y, v) },
+		Products: func(dst, vs []float64) error { return d.HVPs(dst, nil, y, vs) }}
 }
 
 // TestCurvature: eigenvalues, a trace and a diagonal of matrices whose own are known.
@@ -46,13 +47,18 @@ func TestCurvature(t *testing.T) {
 	r := c.random()
 	w := make([]float64, 6)
 	for range 8 {
-		v := c.signs(r)
+		v := c.signs(r, 1)[0]
 		testkit.OK(c.Product(w, v))
 		for i := range v {
 			exact += v[i] * w[i] / 48
 		}
 	}
 	within(t, "the first moment", []float64{first}, []float64{exact}, 1e-12)
+
+	one := c
+	one.Products = nil
+	s2 := testkit.Get(one.Spectrum(3, 4))
+	within(t, "a spectrum by single products", s2.Values, testkit.Get(c.Spectrum(3, 4)).Values, 0)
 
 	trace, deviation, err := c.Trace(18)
 	testkit.OK(err)
@@ -102,7 +108,7 @@ func TestCurvature(t *testing.T) {
 	within(t, "a diagonal", mean, whole, 5*40/math.Sqrt(4000)/40) // rows are at most 40 long
 
 	broken := errors.New("broken")
-	c.Product = func(_, _ []float64) error { return broken }
+	c.Products = func(_, _ []float64) error { return broken }
 	_, err1 := c.Spectrum(1, 2)
 	_, _, err2 := c.Trace(6)
 	for _, err := range []error{err1, err2, c.Diagonal(mean, 1)} {

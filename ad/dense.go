@@ -20,6 +20,21 @@ func (d *Derivs) Hessian(dst, x, y []float64) error {
 	})
 }
 
+// HVPs is [DerivsIn.HVP] for many vectors: those in vs and their products in dst are one after
+// another. They have the same bits, and what the point alone determines is computed once for many,
+// in products of matrices.
+func (d *Derivs) HVPs(dst, x, y, vs []float64) error {
+	q := d.f.Q
+	if len(dst) != len(vs) || len(vs)%q != 0 {
+		return dsbo.ShapeErrorf("vectors must have len(y)=%d numbers each, and their products as many; len(vs)=%d, "+
+			"len(dst)=%d", q, len(vs), len(dst))
+	}
+	if zero, err := d.begin(hvp, dst, x, y); zero || err != nil {
+		return err
+	}
+	return d.inLanes(hvp, len(vs)/q, vs, func(p *engine.Plan, from, _ int) { d.m.ReadLanes(dst[from*q:], q, p) })
+}
+
 // Jacobian writes ∇²_xy to dst, P×Q row-major, at the cost of Q products, or of two where each
 // entry of a product is an entry of the vector times a number, as with one penalty for each entry
 // of y. It is kept like [Derivs.Hessian].
@@ -29,7 +44,7 @@ func (d *Derivs) Jacobian(dst, x, y []float64) error {
 		return dsbo.ShapeErrorf("a Jacobian has %d×%d numbers; len(dst)=%d", p, q, len(dst))
 	}
 	if d.columns == nil {
-		d.columns = make([]float64, engine.UnitLanes*p)
+		d.columns = make([]float64, engine.Lanes*p)
 	}
 	switch entrywise, err := d.isEntrywise(jvp); {
 	case err != nil:
@@ -81,15 +96,8 @@ func (d *Derivs) entrywiseJacobian(dst, x, y []float64) error {
 // matrix writes all columns of a matrix of second derivatives, by the product that gives one, to
 // dst, from memory where nothing has changed since it was found.
 func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *engine.Plan, from, lanes int)) error {
-	if err := d.build(secondOrder); err != nil {
+	if zero, err := d.begin(product, dst, x, y); zero || err != nil {
 		return err
-	}
-	if err := setPoint(d.Program, d.machine, x, y); err != nil {
-		return err
-	}
-	if d.nodes[product] == nil {
-		clear(dst)
-		return nil
 	}
 	k, now := &d.kept[product], d.m.Changes()
 	again := k.found && k.at == now
@@ -98,11 +106,7 @@ func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *engine.Pl
 		return nil
 	}
 	k.found = false
-	p, err := d.planOf(1<<product, true)
-	if err == nil {
-		err = d.m.EachUnit(p, d.v.slot, func(from, lanes int) { each(p, from, lanes) })
-	}
-	if err != nil {
+	if err := d.inLanes(product, d.f.Q, nil, each); err != nil {
 		return err
 	}
 	if again {
@@ -111,4 +115,24 @@ func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *engine.Pl
 	copy(k.numbers, dst)
 	k.found, k.at = true, now
 	return nil
+}
+
+// begin makes the graphs of products and sets the point. A product that is 0 it has found: dst.
+func (d *Derivs) begin(product int, dst, x, y []float64) (zero bool, err error) {
+	if err := d.build(secondOrder); err != nil {
+		return false, err
+	}
+	if zero = d.nodes[product] == nil; zero {
+		clear(dst)
+	}
+	return zero, setPoint(d.Program, d.machine, x, y)
+}
+
+// inLanes finds a product for n vectors, which are unit vectors if vs is nil.
+func (d *Derivs) inLanes(product, n int, vs []float64, each func(p *engine.Plan, from, lanes int)) error {
+	p, err := d.planOf(1<<product, true)
+	if err != nil {
+		return err
+	}
+	return d.m.EachVector(p, d.v.slot, n, vs, func(from, lanes int) { each(p, from, lanes) })
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/kernel"
 	"dsbo/internal/testkit"
 )
@@ -83,6 +84,16 @@ func products(t *testing.T, d *Derivs, x, y []float64, step int) {
 	}
 	testkit.OK(d.Hessian(again, x, y))
 	sameBits(t, "the Hessian after the products", again, h)
+	many := engine.Lanes + 2
+	vs, dst := make([]float64, many*q), make([]float64, many*q)
+	for i := range vs {
+		vs[i] = float64(i%7-3) / float64(1+i%5)
+	}
+	testkit.OK(d.HVPs(dst, x, y, vs))
+	for k := range many {
+		testkit.OK(d.HVP(hv, x, y, vs[k*q:][:q]))
+		sameBits(t, fmt.Sprint("one of many products ", k), dst[k*q:][:q], hv)
+	}
 }
 
 // TestWholeMatricesOnEveryPath: so it is for every column of the tasks of the paper, which are more

@@ -201,3 +201,24 @@ func (g *graph) chooseTile(y int) {
 	tiles := max(1, (g.rows+most-1)/most)
 	g.tile = min(((g.rows+tiles-1)/tiles+7)&^7, g.rows)
 }
+
+// laneBytes is how many bytes a value with rows takes in all lanes, about: some of them stay in the
+// second-level cache.
+const laneBytes = 256 << 10
+
+// tileOf returns the examples of a tile of p: in lanes fewer, unless there is a sum to one number,
+// whose bits depend on them.
+func (g *graph) tileOf(p *Plan) int {
+	widest := 1
+	for _, k := range p.order {
+		s := g.steps[k]
+		v := g.values[s.out]
+		if !p.lanes || s.sums && v.numbers() == 1 {
+			return g.tile
+		}
+		if v.deps&g.directions != 0 {
+			widest = max(widest, v.per*v.c)
+		}
+	}
+	return min(max(1, laneBytes/g.size/Lanes/widest), g.tile)
+}

@@ -6,6 +6,9 @@ package engine
 func (t *Template) Limit(tile, budget int) {
 	if tile > 0 {
 		t.tile = min(tile, t.tile)
+		for _, l := range t.layouts {
+			l.tile = t.tile
+		}
 	}
 	if budget > 0 {
 		t.budget = budget

@@ -7,31 +7,100 @@ func (m *machine[T]) hasLanes(s *slot[T]) bool {
 	return m.lanes > 0 && s.deps&m.slots[m.unit].bit != 0
 }
 
+// part returns where in the vectors the numbers of a slot begin, if it is a view of them.
+func (m *machine[T]) part(s *slot[T]) (off int, ok bool) {
+	for s != &m.slots[m.unit] {
+		if s.base < 0 {
+			return 0, false
+		}
+		off += s.off
+		s = &m.slots[s.base]
+	}
+	return off, true
+}
+
+// isSame reports whether the output of a step is the same in all lanes: what it depends on is, such
+// as a part of unit vectors without a 1.
+func (m *machine[T]) isSame(ins *instr[T]) bool {
+	s := &m.slots[ins.out]
+	if off, ok := m.part(s); ok {
+		return m.vectors == nil && (off >= m.from+m.lanes || off+s.numbers() <= m.from)
+	}
+	for _, a := range ins.args {
+		if a >= 0 && m.hasLanes(&m.slots[a]) && !m.slots[a].lanes.same {
+			return false
+		}
+	}
+	return true
+}
+
 // runLanes runs a step on examples from..to in all lanes.
 func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
-	if m.slots[ins.out].base >= 0 || m.runFused(ins, from, to) {
+	out := &m.slots[ins.out]
+	if out.base >= 0 || !out.lanes.same && (m.runUnits(ins, from, to) || m.runFused(ins, from, to)) {
 		return
 	}
 	c := m.callOf(ins)
 	c.First = from == 0
 	inLanes := m.inLanes[:len(ins.args)]
 	clear(inLanes)
+	stacks := ins.Args != "" && !ins.Sum && !out.lanes.same // the lanes of each are one matrix
 	for i, a := range ins.args {
-		if a >= 0 {
-			c.In[i], inLanes[i] = m.laneBlock(&m.slots[a], ins.tiled && ins.cut[i], from, to)
+		if a < 0 {
+			stacks = false
+			continue
+		}
+		s := &m.slots[a]
+		c.In[i], inLanes[i] = m.laneBlock(s, ins.tiled && ins.cut[i], from, to)
+		if rows := ins.Args != "" && ins.Args[i] == 'r'; rows != (inLanes[i] != nil) ||
+			rows && m.stride(s, from, to) != len(c.In[i].V) {
+			stacks = false
 		}
 	}
-	dst, lanes := m.laneBlock(&m.slots[ins.out], ins.tiled && !ins.sums, from, to)
+	dst, wide := m.laneBlock(out, ins.tiled && !ins.sums, from, to)
 	c.Dst = dst
-	for l := range m.lanes {
+	switch stride := m.stride(out, from, to); {
+	case out.lanes.same:
+		m.compute(ins, from, to)
+		return
+	case stacks && stride == len(dst.V):
+		c.Dst = stack(dst, wide, m.lanes)
 		for i, in := range inLanes {
 			if in != nil {
-				c.In[i].V = in[l*m.slots[ins.args[i]].lanes.stride:][:len(c.In[i].V)]
+				c.In[i] = stack(c.In[i], in, m.lanes)
 			}
 		}
-		c.Dst.V = lanes[l*m.slots[ins.out].lanes.stride:][:len(dst.V)]
+		m.compute(ins, from, to)
+		return
+	}
+	for l := m.lanes - 1; l >= 0; l-- { // the first last: it may be an input of all that is overwritten
+		for i, in := range inLanes {
+			if in != nil {
+				c.In[i].V = in[l*m.stride(&m.slots[ins.args[i]], from, to):][:len(c.In[i].V)]
+			}
+		}
+		c.Dst.V = wide[l*m.stride(out, from, to):][:len(dst.V)]
 		m.compute(ins, from, to)
 	}
+}
+
+// stack returns the matrices of lanes, one below the other.
+func stack[T Float](first Mat[T], wide []T, lanes int) Mat[T] {
+	return Mat[T]{V: wide[:lanes*len(first.V)], R: lanes * first.R, C: first.C}
+}
+
+// stride returns how far the lanes of a slot are apart while examples from..to run.
+func (m *machine[T]) stride(s *slot[T], from, to int) int {
+	for s.base >= 0 && !s.lanes.same {
+		s = &m.slots[s.base]
+	}
+	switch {
+	case s.lanes.same:
+		return 0
+	case s.buf == nil && s.per > 0:
+		return (to - from) * s.per * s.c
+	}
+	return s.numbers()
 }
 
 // laneBlock returns the value of s in the first lane, its rows of examples from..to if cut, and the
@@ -47,11 +116,43 @@ func (m *machine[T]) laneBlock(s *slot[T], cut bool, from, to int) (Mat[T], []T)
 	if cut {
 		per := s.r / m.template.rows
 		rows = (to - from) * per
-		if s.buf != nil {
+		if s.buf != nil || s.per == 0 {
 			lanes = lanes[from*per*s.c:]
 		}
 	}
 	return Mat[T]{V: lanes[:rows*s.c], R: rows, C: s.c}, lanes
+}
+
+// runUnits runs the product of a matrix without lanes, of finite numbers, and a part of the unit
+// vectors as a matrix: a column in the place of each lane's 1. It reports whether the step is such
+// a product.
+func (m *machine[T]) runUnits(ins *instr[T], from, to int) bool {
+	if m.vectors != nil || ins.Kind != Product || ins.TransA {
+		return false
+	}
+	left, right, out := &m.slots[ins.args[0]], &m.slots[ins.args[1]], &m.slots[ins.out]
+	off, ok := m.part(right)
+	if !ok || m.hasLanes(left) || left.sparse != nil {
+		return false
+	}
+	a, _ := m.laneBlock(left, ins.tiled && ins.cut[0], from, to)
+	dst, wide := m.laneBlock(out, ins.tiled, from, to)
+	for l := range m.lanes {
+		d := wide[l*m.stride(out, from, to):][:len(dst.V)]
+		clear(d)
+		at := m.from + l - off
+		if at < 0 || at >= right.numbers() {
+			continue
+		}
+		k, j := at/right.c, at%right.c
+		if ins.TransB {
+			k, j = j, k
+		}
+		for i := range dst.R {
+			d[i*dst.C+j] = a.V[i*a.C+k] + 0 // a sum has no −0
+		}
+	}
+	return true
 }
 
 // runFused runs the product of a matrix without lanes and a vector with lanes in all lanes at once:
@@ -67,26 +168,11 @@ func (m *machine[T]) runFused(ins *instr[T], from, to int) bool {
 	a, _ := m.laneBlock(left, ins.tiled && ins.cut[0], from, to)
 	_, vs := m.laneBlock(right, ins.tiled && ins.cut[1], from, to)
 	_, dst := m.laneBlock(out, ins.tiled && !ins.sums, from, to)
-	switch {
-	case ins.TransA:
-		kernel.GemmNN(m.lanes, a.C, a.R, dst, out.lanes.stride, vs, right.lanes.stride, a.V, a.C, ins.tiled && from > 0)
-	case ins.args[1] == m.unit && left.hasTable():
-		m.copyColumns(dst, out.lanes.stride, a)
-	default:
-		kernel.Dots(m.lanes, a.R, a.C, dst, out.lanes.stride, vs, right.lanes.stride, a.V, a.C)
+	step, next := m.stride(right, from, to), m.stride(out, from, to)
+	if ins.TransA {
+		kernel.GemmNN(m.lanes, a.C, a.R, dst, next, vs, step, a.V, a.C, ins.tiled && from > 0)
+	} else {
+		kernel.Dots(m.lanes, a.R, a.C, dst, next, vs, step, a.V, a.C)
 	}
 	return true
-}
-
-// copyColumns writes the product of a with the unit vectors, its columns, to dst, one a lane.
-func (m *machine[T]) copyColumns(dst []T, stride int, a Mat[T]) {
-	kernel.Transpose(a.R, m.lanes, dst, stride, a.V[m.from:], a.C)
-	var zeros [256]T
-	for l := range m.lanes { // a sum has no −0
-		for column := dst[l*stride:][:a.R]; len(column) > 0; {
-			n := min(len(column), len(zeros))
-			kernel.AddTo(column[:n], column[:n], zeros[:n])
-			column = column[n:]
-		}
-	}
 }

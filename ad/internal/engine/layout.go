@@ -11,6 +11,7 @@ type layout struct {
 	views   []int     // values, each after the value that it is a view of
 	commons []int     // kept values that programs share
 	size    int       // numbers of scratch memory
+	tile    int       // examples in a tile
 	tail    *tail     // nil if there is none; its values have no places
 }
 
@@ -66,7 +67,8 @@ type layoutState struct {
 // newLayout makes the layout of p.
 func (g *graph) newLayout(p *Plan) *layout {
 	n := len(g.values)
-	l := layoutState{graph: g, plan: p, made: &layout{tail: g.newTail(p), roles: make([]role, len(g.steps))},
+	l := layoutState{graph: g, plan: p,
+		made:     &layout{tail: g.newTail(p), roles: make([]role, len(g.steps)), tile: g.tileOf(p)},
 		lastStep: make([]int, n), lastRead: make([]int, n), extent: make([]extent, n), lifeOf: make([]int, n)}
 	for i := range l.lifeOf {
 		l.lifeOf[i] = -1
@@ -190,7 +192,7 @@ func (l *layoutState) place(k int) {
 	to := place{value: s.out, n: v.numbers(), extent: l.extent[s.out]}
 	switch to.extent {
 	case tileExtent:
-		to.n = l.tile * v.per * v.c
+		to.n = l.made.tile * v.per * v.c
 	case stripExtent:
 		to.n = now.strip * v.per * v.c
 	}

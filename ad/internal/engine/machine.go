@@ -34,7 +34,9 @@ type machine[T Float] struct {
 	tileFrom int     // the first example of the tile that runs
 	needed   []bool  // by value; scratch of chooseSteps
 
-	lanes, from, unit int // of EachUnit: unit vectors that run now, the first of them, their input
+	lanes, from, unit int       // of EachVector: vectors that run now, the first of them, their input
+	vectors           []float64 // of EachVector; nil for unit vectors
+	laneMemory        []T       // of EachVector: of values that are not kept
 
 	call           Call[T]        // of the step that runs
 	in             []Mat[T]       // memory of call.In

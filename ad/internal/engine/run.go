@@ -49,7 +49,7 @@ func (m port[T, V]) has(c *common[T], v []V) bool {
 	return true
 }
 
-// Run computes the outputs of p and writes them to dst. In EachUnit dst is empty, and the outputs
+// Run computes the outputs of p and writes them to dst. In EachVector dst is empty, and the outputs
 // can be read until the next run. It fails on an index out of range.
 func (m port[T, V]) Run(p *Plan, dst [][]V) (err error) {
 	defer func() {
@@ -125,7 +125,7 @@ func (m *machine[T]) runTiles(st *stage, groups []group) {
 		return
 	}
 	m.chooseForms(st)
-	rows, tile := m.template.rows, m.template.tile
+	rows, tile := m.template.rows, m.current.tile
 	for from := 0; from < rows; from += tile {
 		to := min(from+tile, rows)
 		m.loadTile(st, from, to)

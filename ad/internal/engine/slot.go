@@ -34,8 +34,9 @@ type source[T Float] struct {
 
 // laneValues are a value in each lane of a run in lanes.
 type laneValues[T Float] struct {
-	wide   []T
-	stride int // from one lane to the next
+	wide []T
+	own  []T  // memory of a value that is kept
+	same bool // all lanes have the value of the first
 }
 
 // retain makes the slot retain its whole value in memory of its own.
@@ -115,23 +116,9 @@ func (s *source[T]) rowsBeside(numbers []T) []kernel.ByteRow {
 	return whole
 }
 
-// allotLanes makes the lanes of a slot, as large as its buffer or its tile.
-func (s *slot[T]) allotLanes(tile int) {
-	stride := s.r * s.c
-	if s.buf == nil && s.per > 0 {
-		stride = tile * s.per * s.c
-	}
-	if s.lanes == nil {
-		s.lanes = new(laneValues[T])
-	}
-	if s.lanes.stride = stride; len(s.lanes.wide) < UnitLanes*stride {
-		s.lanes.wide = make([]T, UnitLanes*stride)
-	}
-}
-
-// UnitLanes is how many unit vectors run side by side: enough rows for a matrix product to run at
+// Lanes is how many vectors run side by side: enough rows for a matrix product to run at
 // full speed, which takes 12 at once, and few enough for their values to stay in cache.
-const UnitLanes = 24
+const Lanes = 24
 
 // An instr is a step as a machine runs it now.
 type instr[T Float] struct {

@@ -77,7 +77,7 @@ func (t *Template) AddDirection(input int) {
 	t.directions |= t.values[input].bit
 }
 
-// Plan makes a plan that computes outs. With lanes it is for [Machine.EachUnit]. The first plan
+// Plan makes a plan that computes outs. With lanes it is for [Machine.EachVector]. The first plan
 // fixes the tile; a plan by which more values are kept changes the layouts of all.
 func (t *Template) Plan(lanes bool, outs []int) (*Plan, error) {
 	t.mu.Lock()

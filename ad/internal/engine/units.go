@@ -1,6 +1,11 @@
 package engine
 
-import "dsbo/internal/linalg"
+import (
+	"slices"
+
+	"dsbo/internal/kernel"
+	"dsbo/internal/linalg"
+)
 
 // A Machine holds the numbers of one program.
 type Machine interface {
@@ -10,9 +15,10 @@ type Machine interface {
 	Bind(input int, t *Rows, idx []int) error
 	// Changes returns a number that grows when an input changes, except for a direction.
 	Changes() uint64
-	// EachUnit runs p for every unit vector of an input, many at a time, and calls each with the
-	// number of the first of these and how many there are.
-	EachUnit(p *Plan, input int, each func(from, lanes int)) error
+	// EachVector runs p for n vectors in the place of an input: the numbers of v one after another,
+	// or unit vectors if v is nil. It runs many at a time, and calls each with the number of the
+	// first of them and how many there are.
+	EachVector(p *Plan, input, n int, v []float64, each func(from, lanes int)) error
 	// ReadLanes copies p's first output of n numbers for these vectors to dst, one a row.
 	ReadLanes(dst []float64, n int, p *Plan)
 }
@@ -36,23 +42,32 @@ func NewMachine(t *Template, w *Workspace) Machine {
 func (m *machine[T]) Float32() Vectors[float32] { return port[T, float32]{m} }
 func (m *machine[T]) Float64() Vectors[float64] { return port[T, float64]{m} }
 
-// EachUnit runs p for every unit vector of an input, as many at a time as there are lanes.
+// EachVector runs p for n vectors in the place of an input, as many at a time as there are lanes.
 //
 // What depends on the input has a value in each lane, beside the ordinary buffers, which stay as
-// they are; the rest is computed once for all lanes. Products of a matrix without lanes and
-// vectors with lanes become products of matrices.
-func (m *machine[T]) EachUnit(p *Plan, input int, each func(from, lanes int)) error {
-	m.unit = input
+// they are; the rest is computed once for all lanes. The lanes of a value lie one below the other,
+// so that a step on rows runs once for all of them; passes have so few rows at a time that they
+// stay in cache.
+func (m *machine[T]) EachVector(p *Plan, input, n int, v []float64, each func(from, lanes int)) error {
+	m.unit, m.vectors = input, v
 	m.bindSlots(p)
 	defer m.releaseSlots()
 	s := &m.slots[input]
-	defer func() { m.lanes = 0 }()
-	for m.from = 0; m.from < s.r; m.from += m.lanes {
-		m.lanes = min(UnitLanes, s.r-m.from)
+	if size := Lanes * (m.current.size + s.r); len(m.laneMemory) < size {
+		m.laneMemory = kernel.MakePages[T](size)
+	}
+	defer func() { m.lanes, m.vectors = 0, nil }()
+	for m.from = 0; m.from < n; m.from += m.lanes {
+		m.lanes = min(Lanes, n-m.from)
 		m.allotLanes(p)
-		clear(s.lanes.wide)
+		wide := s.lanes.wide[:m.lanes*s.r]
+		clear(wide)
 		for l := range m.lanes {
-			s.lanes.wide[l*s.lanes.stride+m.from+l] = 1
+			if v == nil {
+				wide[l*s.r+m.from+l] = 1
+			} else {
+				linalg.Convert(wide[l*s.r:][:s.r], v[(m.from+l)*s.r:][:s.r])
+			}
 		}
 		if err := (port[T, T]{m}).Run(p, nil); err != nil {
 			return err
@@ -67,29 +82,40 @@ func (m *machine[T]) ReadLanes(dst []float64, n int, p *Plan) {
 	s := &m.slots[p.outs[0]]
 	for l := range m.lanes {
 		if to := dst[l*n:][:n]; m.hasLanes(s) {
-			linalg.Convert(to, s.lanes.wide[l*s.lanes.stride:][:n])
+			linalg.Convert(to, s.lanes.wide[l*m.stride(s, 0, 0):][:n])
 		} else {
 			linalg.Convert(to, s.whole())
 		}
 	}
 }
 
-// allotLanes gives lanes to what depends on the unit vectors.
+// allotLanes gives lanes to what depends on the vectors. Values that are not kept share memory as
+// the layout says.
 func (m *machine[T]) allotLanes(p *Plan) {
-	tile := m.template.tile
-	m.slots[m.unit].allotLanes(tile)
-	for _, k := range p.order {
-		s := &m.slots[m.instrs[k].out]
-		switch {
-		case !m.hasLanes(s):
-		case s.base < 0:
-			s.allotLanes(tile)
-		default:
-			base := m.slots[s.base].lanes
-			if s.lanes == nil {
-				s.lanes = new(laneValues[T])
-			}
-			s.lanes.wide, s.lanes.stride = base.wide[s.off:], base.stride
+	lanesOf := func(s *slot[T]) *laneValues[T] {
+		if s.lanes == nil {
+			s.lanes = new(laneValues[T])
 		}
+		return s.lanes
+	}
+	n := Lanes * m.slots[m.unit].r
+	lanesOf(&m.slots[m.unit]).wide = m.laneMemory[:n]
+	for _, to := range m.current.places {
+		lanesOf(&m.slots[to.value]).wide = m.laneMemory[n+Lanes*to.off:][:Lanes*to.n]
+	}
+	for _, k := range p.order {
+		ins := &m.instrs[k]
+		s := &m.slots[ins.out]
+		if !m.hasLanes(s) {
+			continue
+		}
+		of := lanesOf(s)
+		if s.base >= 0 {
+			of.wide = m.slots[s.base].lanes.wide[s.off:]
+		} else if s.retained {
+			of.own = slices.Grow(of.own, Lanes*s.numbers())
+			of.wide = of.own[:Lanes*s.numbers()]
+		}
+		of.same = m.isSame(ins)
 	}
 }
