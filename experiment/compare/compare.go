@@ -66,7 +66,7 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 		cores: max(1, runtime.NumCPU()/o.Processes)}
 	result := &Result{Spec: s, Processes: o.Processes}
 	for _, t := range s.Tasks {
-		rank := &Ranking{Task: t, spec: s, untuned: newEntry(untuned)}
+		rank := &Ranking{Task: t, Spec: s, untuned: newEntry(untuned)}
 		result.Rankings = append(result.Rankings, rank)
 		for _, m := range s.Methods {
 			if m.isFor(t) {
@@ -183,7 +183,7 @@ func (t *Trial) line(by Quantity) string {
 		text += ": " + strings.TrimPrefix(t.Error, text+": ")
 	}
 	if v := t.end(by.of); !math.IsNaN(v) && t.Method != untuned.Name {
-		text = fmt.Sprintf("%s %.5g", by.title(), v)
+		text = fmt.Sprintf("%s %.5g", by.Title(), v)
 	}
 	if t.kept {
 		text += " (kept)"

@@ -25,7 +25,7 @@ const (
 	TestAccuracy Quantity = "test_accuracy"
 )
 
-func (q Quantity) title() string {
+func (q Quantity) Title() string {
 	return map[Quantity]string{Phi: "Φ", ValLoss: "validation loss", HoldoutLoss: "held-out loss"}[q]
 }
 

@@ -1,9 +1,11 @@
 package compare
 
 import (
+	_ "embed"
 	"fmt"
 	"path/filepath"
 	"strings"
+	"text/template"
 
 	"dsbo/internal/disk"
 	"dsbo/internal/wording"
@@ -26,7 +28,7 @@ func (r *Result) Write(dir string, parts []report.Part) (path string, err error)
 	if err := disk.Write(filepath.Join(dir, CSVFile), r.WriteCSV); err != nil {
 		return "", err
 	}
-	return report.WriteParts(dir, PageFile, r.title(), r.introduction(), parts)
+	return report.WriteParts(dir, PageFile, prose("title", r), prose("introduction", r), parts)
 }
 
 // Parts returns what the page has: the plates of the paper, where they were added, and the tasks.
@@ -37,48 +39,34 @@ func (r *Result) Parts() ([]report.Part, error) {
 		if err != nil {
 			return nil, fmt.Errorf("task %q: %w", k.Task.Name, err)
 		}
-		parts = append(parts, report.Part{Title: k.Task.Name, Sentence: k.Sentence(), Hint: k.hint(), Table: k.Table(),
-			Warnings: k.refusals(), Runs: best, Name: fileName(k.Task.Name) + "-"})
+		parts = append(parts, report.Part{Title: k.Task.Name, Sentence: k.Sentence(), Hint: prose("hint", k),
+			Table: k.Table(), Warnings: k.refusals(), Runs: best, Name: fileName(k.Task.Name) + "-"})
 	}
 	return parts, nil
 }
 
-func (r *Result) title() string {
-	if r.Spec.Title != "" {
-		return r.Spec.Title
+//go:embed prose.txt
+var proseText string
+
+// prose writes a paragraph on a result, or on a ranking.
+func prose(name string, of any) string {
+	var b strings.Builder
+	all := template.Must(template.New("").Funcs(template.FuncMap{"count": wording.Count, "digits": fiveDigits}).
+		Parse(proseText))
+	if err := all.ExecuteTemplate(&b, name, of); err != nil {
+		panic(err) // paragraphs are tested
 	}
-	return "Comparison: " + strings.Join(each(r.Spec.Tasks, func(t Task) string { return t.Name }), "; ")
+	return b.String()
 }
 
-func (r *Result) introduction() string {
-	n := 0
+// Made is how many runs of methods there are.
+func (r *Result) Made() (n int) {
 	for _, k := range r.Rankings {
 		for _, e := range k.Entries {
 			n += len(e.Trials())
 		}
 	}
-	text := fmt.Sprintf(
-		"%s. Numbers are medians over %s, bands their whole range; a grid's best point has the least mean. Costs are "+
-			"without evaluations. ",
-		wording.Count(n, "run"), wording.Count(len(r.Spec.Seeds), "seed"))
-	if r.Processes > 1 {
-		text += fmt.Sprintf("%d runs shared the machine at a time: seconds are those of a busy one.", r.Processes)
-	}
-	return text
-}
-
-// hint says to which target the table has costs, and where the methods started.
-func (k *Ranking) hint() string {
-	origin := "which the task names"
-	if k.Task.Target == nil {
-		origin = "which all methods that finished reach"
-		if len(k.spec.Seeds) > 1 {
-			origin += ", each seed a value of its own"
-		}
-	}
-	return fmt.Sprintf("Costs to %s %s, %s, are those of the first record that is as low. The table is of models "+
-		"that are solved to the end, figures are of the iterates. A whole matrix counts as one oracle call. %s",
-		k.spec.Choose.title(), fiveDigits(k.Target), origin, k.startText())
+	return n
 }
 
 // bestRuns loads the runs of entries that finished at their best points, each with the best

@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -11,8 +12,12 @@ import (
 	"dsbo/runs/report"
 )
 
-//go:embed paper.json
-var paper []byte
+var (
+	//go:embed paper.json
+	paper []byte
+	//go:embed plates.json
+	platesJSON []byte
+)
 
 // Paper returns the comparisons that the paper's figures 1 to 3 show, for the tasks synthetic and
 // mnist: test accuracy, losses and Φ against iterations, time and traffic. The paper gives no
@@ -52,43 +57,51 @@ const letter = "to the letter"
 // learned is the share of right answers from which on a model is said to have learned.
 const learned = 0.9
 
-// panels are the paper's, in its order: the figure, the task, and what is shown.
-var panels = [][3]string{
-	{"1a", "synthetic, r = 1", "test_accuracy_iterations"}, {"1b", comparedTask, "test_accuracy_seconds"},
-	{"1c", comparedTask, "test_accuracy_bytes"},
-	{"2a", "MNIST", "test_accuracy_iterations"}, {"2b", "MNIST", "train_loss_iterations"},
-	{"2c", "MNIST", "test_loss_iterations"},
-	{"3a", "synthetic, r = 0.5", "test_accuracy_iterations"}, {"3b", "synthetic, r = 1", "test_accuracy_iterations"},
-	{"3c", "synthetic, r = 1.5", "test_accuracy_iterations"},
-	{"3d", "synthetic, r = 0.5", "test_loss_iterations"}, {"3e", "synthetic, r = 1", "test_loss_iterations"},
-	{"3f", "synthetic, r = 1.5", "test_loss_iterations"},
+// A plate is a figure of the paper: its panels, in its order, and the tasks of which it is to show
+// that methods learn them, tune λ, and are cheaper than rivals.
+type plate struct {
+	Title                  string
+	Learns, Tunes, Cheaper []string
+	Panels                 []struct {
+		Name, Task, Figure string
+		Rivals             bool // all methods of the task are shown but ours, not those to the letter alone
+	}
 }
-
-// comparedTask is the task of figures 1(b) and 1(c), on which all of its own methods are shown.
-const comparedTask = "synthetic, p = 100"
 
 // AddPaper adds the plates of the paper to the result of its spec: figures 1 to 3, each with what
 // it is to show, and Table 1, which is measured here.
 func (r *Result) AddPaper(ctx context.Context, quick bool) error {
-	r.Plates = []report.Part{{Title: "Figure 1"}, {Title: "Figure 2"}, {Title: "Figure 3"}}
-	for _, p := range panels {
-		task := p[1]
-		shown := slices.DeleteFunc(slices.Clone(r.ranking(task).Entries), func(e *Entry) bool {
-			return !strings.HasPrefix(e.Method.Name, letter) && (task != comparedTask || e.Method.Name == "newtoncg")
-		})
-		best, err := r.ranking(task).bestRuns(shown)
-		if err != nil {
-			return err
-		}
-		if f, ok := report.FigureOf(best, p[2], "Figure_"+p[0], "("+p[0][1:]+") "+task+": "); ok {
-			plate := &r.Plates[p[0][0]-'1']
-			plate.Figures = append(plate.Figures, f)
-		}
+	var plates []plate
+	if err := json.Unmarshal(platesJSON, &plates); err != nil {
+		return err
 	}
-	r.Plates[0].Answers = append(r.ranking("synthetic, r = 1").learns(), r.ranking(comparedTask).cheaper()...)
-	r.Plates[1].Answers = append(r.ranking("MNIST").learns(), r.ranking("MNIST").tunes()...)
-	for _, rate := range []string{"0.5", "1", "1.5"} {
-		r.Plates[2].Answers = append(r.Plates[2].Answers, r.ranking("synthetic, r = "+rate).learns()...)
+	for _, p := range plates {
+		part := report.Part{Title: p.Title}
+		for _, one := range p.Panels {
+			k := r.ranking(one.Task)
+			shown := k.literal()
+			if one.Rivals {
+				shown = slices.DeleteFunc(slices.Clone(k.Entries),
+					func(e *Entry) bool { return e.Method.Name == "newtoncg" })
+			}
+			best, err := k.bestRuns(shown)
+			if err != nil {
+				return err
+			}
+			before := "(" + one.Name[1:] + ") " + one.Task + ": "
+			if f, ok := report.FigureOf(best, one.Figure, "Figure_"+one.Name, before); ok {
+				part.Figures = append(part.Figures, f)
+			}
+		}
+		for _, claims := range []struct {
+			tasks []string
+			of    func(*Ranking) []report.Answer
+		}{{p.Learns, (*Ranking).learns}, {p.Tunes, (*Ranking).tunes}, {p.Cheaper, (*Ranking).cheaper}} {
+			for _, task := range claims.tasks {
+				part.Answers = append(part.Answers, claims.of(r.ranking(task))...)
+			}
+		}
+		r.Plates = append(r.Plates, part)
 	}
 	one, err := tableOne(ctx, quick)
 	r.Plates = append(r.Plates, one)

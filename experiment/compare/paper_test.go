@@ -50,7 +50,7 @@ func TestClaims(t *testing.T) {
 		return &Entry{Method: Method{Name: method, Algorithm: strings.ToLower(method)}, Best: all}
 	}
 	spec := &Spec{Choose: Phi}
-	r := &Result{Rankings: []*Ranking{{Task: Task{Name: "a"}, spec: spec, untuned: &Entry{}, Target: 2,
+	r := &Result{Rankings: []*Ranking{{Task: Task{Name: "a"}, Spec: spec, untuned: &Entry{}, Target: 2,
 		targets: map[uint64]float64{0: 2},
 		Entries: []*Entry{trial(letter, 3, 2.9971, 0.9, 1, 1), trial(letter, 3, 2.9969, 0.899, 1, 1),
 			trial("MA-DSBO", 3, 2, 1, 5, 70), trial("JHIP", 3, 2, 1, 5, 71), {Method: Method{Algorithm: "gbdsbo"},

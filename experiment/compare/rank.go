@@ -31,8 +31,8 @@ type Ranking struct {
 	// a value
 	Target float64
 
-	untuned *Entry // the best model without tuning, such as the best constant λ
-	spec    *Spec
+	Spec    *Spec
+	untuned *Entry             // the best model without tuning, such as the best constant λ
 	first   map[uint64]*Trial  // by seed, whose problem and start all have
 	targets map[uint64]float64 // by seed, whose data are others
 }
@@ -106,7 +106,7 @@ func (k *Ranking) checkProblem() error {
 			}
 			if a, b := k.first[t.Seed], t.Config; b.Task != "" && (a.Config.Agents != b.Agents ||
 				a.Config.Holdout != b.Holdout || !bytes.Equal(a.Config.Problem, b.Problem) ||
-				a.Config.X0 != b.X0 && k.spec.Start == constantStart) {
+				a.Config.X0 != b.X0 && k.Spec.Start == constantStart) {
 				return dsbo.ConfigErrorf(
 					"task %q: the problem of method %q is not that of %q, and results of unlike problems are not "+
 						"ranked, nor those of other starts: %s, %d agents, %g held out; %s, %d agents, %g held out",
@@ -122,7 +122,7 @@ func (k *Ranking) checkProblem() error {
 func (k *Ranking) setTargets() {
 	k.targets = map[uint64]float64{}
 	var all []float64
-	for i, seed := range k.spec.Seeds {
+	for i, seed := range k.Spec.Seeds {
 		target := math.NaN()
 		for _, e := range k.Entries { // what all methods reach is the largest of their ends
 			if v := k.end(e.Best[i]); !math.IsNaN(k.median(e)) && !(v <= target) {
@@ -141,14 +141,14 @@ func (k *Ranking) setTargets() {
 // costReached returns the median of what the best runs had spent when they reached their targets,
 // NaN if one of them did not.
 func (k *Ranking) costReached(e *Entry, c Cost) float64 {
-	return medianOf(e.Best, func(t *Trial) float64 { return t.costUntil(k.targets[t.Seed], k.spec.Choose, c) })
+	return medianOf(e.Best, func(t *Trial) float64 { return t.costUntil(k.targets[t.Seed], k.Spec.Choose, c) })
 }
 
 // sorted returns the methods' entries by the criterion, those without a value last.
 func (k *Ranking) sorted() []*Entry { return sortedBy(k.Entries, k.median) }
 
 // end returns the criterion at the end of a run.
-func (k *Ranking) end(t *Trial) float64 { return t.end(k.spec.Choose.of) }
+func (k *Ranking) end(t *Trial) float64 { return t.end(k.Spec.Choose.of) }
 
 // median returns the criterion's median over the seeds at the best point.
 func (k *Ranking) median(e *Entry) float64 { return medianOf(e.Best, k.end) }
@@ -164,7 +164,7 @@ func sortedBy(entries []*Entry, value func(*Entry) float64) []*Entry {
 // Sentence says which method is the best on the task, and which model has the lowest test loss, and
 // how far above it another one is.
 func (k *Ranking) Sentence() string {
-	title, first := k.spec.Choose.title(), k.sorted()[0]
+	title, first := k.Spec.Choose.Title(), k.sorted()[0]
 	v := k.median(first)
 	if math.IsNaN(v) {
 		return fmt.Sprintf("No method ended with a known %s.", title)
@@ -188,16 +188,10 @@ func (k *Ranking) Sentence() string {
 	return text + "."
 }
 
-// startText says where the methods started.
-func (k *Ranking) startText() string {
-	if k.spec.Start != constantStart {
-		return "Each method starts where its flags, its preset or its own search say."
-	}
-	if first := k.first[k.spec.Seeds[0]]; first == nil || !first.Config.X0Best {
-		return "All methods start alike, where the task says."
-	}
-	return "All methods start at the best constant, which each run finds before iteration 0: MB and " +
-		"calls count that, seconds do not."
+// StartsBest reports whether all methods start at the best constant.
+func (k *Ranking) StartsBest() bool {
+	first := k.first[k.Spec.Seeds[0]]
+	return first != nil && first.Config.X0Best
 }
 
 // refusals lists why runs were refused, or failed, once each.

@@ -18,47 +18,31 @@ type Search struct {
 }
 
 // Run tries all points, or at most a number of points by steps from the start, and finds the best.
+// Steps go along each axis in turn to the best point's neighbour above and below, and on the same
+// way while that is better, until no neighbour of the best point is left.
 func (s *Search) Run() {
-	n := 1
-	for _, length := range s.Lengths {
-		if n *= length; s.Most > 0 && n > s.Most {
+	all := [][]int{nil}
+	for _, length := range s.Lengths { // the last axis changes first
+		var longer [][]int
+		for _, p := range all {
+			for at := range length {
+				longer = append(longer, append(slices.Clip(p), at))
+			}
+		}
+		if all = longer; s.Most > 0 && len(all) > s.Most {
 			s.climb()
 			return
 		}
 	}
-	for i := range n {
-		s.Tried = append(s.Tried, s.point(i))
-	}
-	s.Try(s.Tried)
-	s.Best = s.Tried[0]
-	for _, p := range s.Tried[1:] {
-		if s.better(p) {
-			s.Best = p
-		}
-	}
+	s.visit(all...)
 }
 
-// point returns point i of all; the last axis changes first.
-func (s *Search) point(i int) []int {
-	p := make([]int, len(s.Lengths))
-	for axis := len(p) - 1; axis >= 0; axis-- {
-		p[axis], i = i%s.Lengths[axis], i/s.Lengths[axis]
-	}
-	return p
-}
-
-// climb tries the start, and then along each axis in turn the best point's neighbour above and
-// below, going on the same way while that is better. It ends when no neighbour of the best point is
-// left to try, or after the most points.
 func (s *Search) climb() {
-	s.Best = s.Start
-	s.Tried = [][]int{s.Best}
-	s.Try(s.Tried)
-	for moved := true; moved; {
+	for moved := s.visit(s.Start); moved; {
 		moved = false
 		for axis := range s.Lengths {
 			for _, way := range []int{1, -1} {
-				for s.step(axis, way) {
+				for next := s.neighbour(axis, way); s.isNew(next) && s.visit(next); next = s.neighbour(axis, way) {
 					moved = true
 				}
 			}
@@ -66,25 +50,23 @@ func (s *Search) climb() {
 	}
 }
 
-// step tries the best point's neighbour on an axis, and reports whether it is the best one now.
-func (s *Search) step(axis, way int) bool {
-	next := s.neighbour(axis, way)
-	if next == nil || s.isTried(next) || len(s.Tried) == s.Most {
+// visit tries points, and reports whether one of them is the best one now: it has a lower value, or
+// the first value at all. It tries none beyond the most.
+func (s *Search) visit(points ...[]int) (moved bool) {
+	if s.Most > 0 && len(s.Tried)+len(points) > s.Most {
 		return false
 	}
-	s.Tried = append(s.Tried, next)
-	s.Try([][]int{next})
-	if !s.better(next) {
-		return false
+	s.Tried = append(s.Tried, points...)
+	s.Try(points)
+	for _, p := range points {
+		if s.Best == nil {
+			s.Best, moved = p, true
+		}
+		if v, best := s.Value(p), s.Value(s.Best); v < best || v == v && best != best {
+			s.Best, moved = p, true
+		}
 	}
-	s.Best = next
-	return true
-}
-
-// better reports whether a point has a lower value than the best one, or the first value at all.
-func (s *Search) better(point []int) bool {
-	v, best := s.Value(point), s.Value(s.Best)
-	return v < best || v == v && best != best
+	return moved
 }
 
 // neighbour returns the best point's neighbour on an axis; nil where the axis ends.
@@ -97,8 +79,9 @@ func (s *Search) neighbour(axis, way int) []int {
 	return next
 }
 
-func (s *Search) isTried(point []int) bool {
-	return slices.ContainsFunc(s.Tried, func(p []int) bool { return slices.Equal(p, point) })
+// isNew reports whether there is a point that was not tried.
+func (s *Search) isNew(point []int) bool {
+	return point != nil && !slices.ContainsFunc(s.Tried, func(p []int) bool { return slices.Equal(p, point) })
 }
 
 // Open reports whether points may be better than the best one along an axis: where a neighbour was
@@ -106,6 +89,6 @@ func (s *Search) isTried(point []int) bool {
 func (s *Search) Open(axis int) bool {
 	return slices.ContainsFunc([]int{-1, 1}, func(way int) bool {
 		next := s.neighbour(axis, way)
-		return next == nil || !s.isTried(next)
+		return next == nil || s.isNew(next)
 	})
 }

@@ -37,7 +37,7 @@ func TestStates(t *testing.T) {
 			t.Errorf("%s starts at %g, after %g calls", trial.Method, c.X0, spent)
 		}
 	}
-	if text := k.startText(); !strings.Contains(text, "All methods start at the best constant") {
+	if text := prose("start", k); !strings.Contains(text, "All methods start at the best constant") {
 		t.Errorf("the page has %q", text)
 	}
 	k.Entries[1].Best[0].Config.X0++
@@ -64,7 +64,7 @@ func TestStart(t *testing.T) {
 	}
 	r := handmade(t)
 	r.Spec.Start = "given"
-	if text := r.Rankings[0].startText(); !strings.Contains(text, "its own search") {
+	if text := prose("start", r.Rankings[0]); !strings.Contains(text, "its own search") {
 		t.Errorf("the page has %q", text)
 	}
 }

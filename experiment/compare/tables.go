@@ -34,7 +34,7 @@ func threeDigits(v float64) string {
 
 // Table returns a header and a row for each method, the best first: medians over the seeds.
 func (k *Ranking) Table() [][]string {
-	rows := [][]string{{"method", k.spec.Choose.title(), "test loss", "test accuracy", "MB", "calls", "s",
+	rows := [][]string{{"method", k.Spec.Choose.Title(), "test loss", "test accuracy", "MB", "calls", "s",
 		"to " + fiveDigits(k.Target) + ": MB", "calls", "s", "best of its grid", ""}}
 	for _, e := range sortedBy(k.all(), k.median) {
 		row := []string{e.Method.Name, fiveDigits(k.median(e)), fiveDigits(medianOf(e.Best, (*Trial).testLoss)),
@@ -96,7 +96,7 @@ func (k *Ranking) line(e *Entry, t *Trial, best bool) []string {
 	numbers := []float64{t.end(Phi.of), t.end(ValLoss.of), t.end(HoldoutLoss.of), t.testLoss(), t.testAccuracy()}
 	reached := []float64{target}
 	for _, c := range costs {
-		numbers, reached = append(numbers, t.spent(c)), append(reached, t.costUntil(target, k.spec.Choose, c))
+		numbers, reached = append(numbers, t.spent(c)), append(reached, t.costUntil(target, k.Spec.Choose, c))
 	}
 	cells := []string{t.Task, t.Method, t.Point, fmt.Sprint(best), edges, fmt.Sprint(t.Seed), string(t.State)}
 	for _, v := range append(numbers, reached...) {

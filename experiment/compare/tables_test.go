@@ -23,7 +23,7 @@ func handmade(t *testing.T) *Result {
 	s := testkit.Get(Parse([]byte(`{
 		"tasks": [{"task": "synthetic -r=1", "name": "50 % & _more_"}],
 		"methods": [{"method": "dsoba", "grid": {"alpha": [0.1, 1]}}, "newtoncg", "dascgd"], "seeds": [1, 2]}`)))
-	k := &Ranking{Task: s.Tasks[0], spec: s}
+	k := &Ranking{Task: s.Tasks[0], Spec: s}
 	for i, m := range s.Methods {
 		e := newEntry(m)
 		e.search = m.Grid.search(0)

@@ -46,33 +46,27 @@ type effectScale struct {
 	Name, Step string // of the effect; what a step does
 	Part       string // of which a column makes a part
 	None       string // no effect
-	of         func(v float64) float64
+	exp        bool   // it is the exponential of a coefficient
 }
 
 // Effect returns how effects are told, weights as they are where estimates are refused.
 func (p tableProblem) Effect(refused string) effectScale {
-	plain := func(v float64) float64 { return v }
-	e := effectScale{"Effect, in " + p.Target, "changes " + p.Target + " by the effect", p.Target, "0", plain}
-	switch p.Task {
-	case "class":
-		e = effectScale{"Odds ratio", "multiplies the odds of the class by the odds ratio", "the log-odds", "1",
-			num.Exp}
-	case "count":
-		e = effectScale{"Rate ratio", "multiplies the expected count by the rate ratio",
-			"the logarithm of the count", "1", num.Exp}
-	case "survival":
-		e = effectScale{"Hazard ratio", "multiplies the hazard by the hazard ratio", "the logarithm of the hazard", "1",
-			num.Exp}
+	e, is := shown.Effects[p.Task]
+	if !is {
+		e = effectScale{Name: "Effect, in " + p.Target, Step: "changes " + p.Target + " by the effect", Part: p.Target,
+			None: "0"}
 	}
-	if refused != "" {
-		e.of = plain
-	}
+	e.exp = is && refused == ""
 	return e
 }
 
 // Of is the effect of a step of a coefficient, by one of its values.
 func (e effectScale) Of(c runs.Coefficient, v runs.Number) float64 {
-	return e.of(float64(v) * c.Step())
+	x := float64(v) * c.Step()
+	if e.exp {
+		return num.Exp(x)
+	}
+	return x
 }
 
 // measureText writes a measure's number.
@@ -114,51 +108,6 @@ func (s siteRow) Kind() string {
 		return string(o)
 	}
 	return ""
-}
-
-// KeptReason says why the model that is kept is, "" where nothing was compared, or no
-// loss decided.
-func (r *Run) KeptReason() string {
-	s := &r.Summary
-	if len(s.Models) < 2 || s.KeepsLasso() {
-		return ""
-	}
-	tuned, other := s.Models[len(s.Models)-1], runs.Model{Phi: runs.Unknown()}
-	for _, m := range s.Models {
-		if m.Name == s.Verdict.Against {
-			other = m
-		}
-	}
-	if !tuned.Phi.Known() || !other.Phi.Known() {
-		return ""
-	}
-	kept, with, without := "The tuned log-penalties are kept", "the tuned ones", "one for all"
-	switch {
-	case !tuned.Kept:
-		kept = "One log-penalty for all is kept" + lostBy(s, tuned, other)
-	case !other.Lambda.Known():
-		kept, with, without = "The "+tuned.Name+" is kept", "it", other.Name
-	}
-	decides := "Φ, which decides, is the mean loss on the rows that tune and what keeps log-penalties together"
-	if slices.ContainsFunc(s.Verdict.Gains, func(g runs.Gain) bool { return g.Set == runs.CrossFitted }) {
-		decides = "The cross-fitted loss, which decides, is of each row by a model that has not seen it"
-	}
-	return fmt.Sprintf("%s. %s: it is %s with %s and %s with %s.", kept, decides, number(float64(tuned.Phi)), with,
-		number(float64(other.Phi)), without)
-}
-
-// lostBy returns the rule by which a tuned model has lost, by the rules for models of a run,
-// where that is not that its Φ is larger.
-func lostBy(s *runs.Summary, tuned, other runs.Model) string {
-	switch {
-	case !tuned.Converged && !tuned.Reached:
-		return ", as the solution with the tuned ones has not converged"
-	case tuned.Phi > other.Phi:
-		return ""
-	case runs.LostHeldOut(s.Verdict.Gains):
-		return ", as on rows that tune nothing it does better by more than a standard error"
-	}
-	return ", as the tuned ones are no better"
 }
 
 // csv returns the points of a figure as a link to a file of comma-separated values.

@@ -242,8 +242,8 @@ func (e extent) scaled(s Scale, zeros bool) extent {
 	return e
 }
 
-// set makes an axis of a plot: over whole powers of ten where it is logarithmic, as the ticks of
-// others have no labels, and with some room where all numbers are equal but for round-off.
+// set makes an axis of a plot logarithmic, over whole powers of ten, as the ticks of others have no
+// labels; or gives its ticks labels of all digits: gonum's may be too short to differ.
 func (e extent) set(a *plot.Axis) {
 	if e.log {
 		const slack = 1e-3 // of the logarithm, whose round-off would lose a tick at an end
@@ -253,21 +253,23 @@ func (e extent) set(a *plot.Axis) {
 		return
 	}
 	a.Min, a.Max = e.low, e.high
-	if size := max(math.Abs(e.low), math.Abs(e.high)); size <= 1e-250 {
+	if room := max(math.Abs(e.low), math.Abs(e.high)) / 20; room <= 1e-250 {
 		a.Min, a.Max = -1, 1
-	} else if e.high-e.low <= 1e-9*size {
-		a.Min, a.Max = e.low-size/20, e.high+size/20
+	} else if e.high-e.low <= 1e-8*room { // equal but for round-off, for which there are no ticks
+		a.Min, a.Max = e.low-room, e.high+room
 	}
-	ticks := plot.DefaultTicks{}.Ticks(a.Min, a.Max)
-	for i, k := range ticks {
-		if math.Abs(k.Value) < 1e-9*(a.Max-a.Min) {
-			k.Value = 0
+	a.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick {
+		ticks := plot.DefaultTicks{}.Ticks(low, high)
+		for i, k := range ticks {
+			if math.Abs(k.Value) < 1e-9*(high-low) {
+				k.Value = 0
+			}
+			if !k.IsMinor() {
+				ticks[i].Label = strconv.FormatFloat(k.Value, 'g', 10, 64)
+			}
 		}
-		if !k.IsMinor() { // its own label may have too few digits to differ from its neighbour's
-			ticks[i].Label = strconv.FormatFloat(k.Value, 'g', 10, 64)
-		}
-	}
-	a.Tick.Marker = plot.ConstantTicks(ticks)
+		return ticks
+	})
 }
 
 // extents returns the ranges of what is drawn, with the axes' scales; y is of the cells where there

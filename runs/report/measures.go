@@ -18,6 +18,8 @@ var shown = func() (s struct {
 	Topics       []topic
 	Runs, Models []measure // of each run, and of each model, in the tables of these
 	Quantities   []quantity
+	Effects      map[string]effectScale // of targets of a task
+	Roles        map[string]string      // of sets of examples: what was chosen by them
 }) {
 	if err := json.Unmarshal(shownJSON, &s); err != nil {
 		panic(err) // the embedded file is tested

@@ -58,31 +58,38 @@ func Load(dir string) (*Run, error) {
 	if err := r.loadRecords(folder); err != nil {
 		return nil, err
 	}
-	if r.Summary, err = folder.ReadSummary(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if r.Summary, err = folder.ReadSummary(); present(err) != nil {
 		return nil, dsbo.ConfigErrorf("run folder %s: %w", dir, err)
 	}
 	if r.Changes, err = folder.ReadChanges(); err != nil {
 		return nil, err
 	}
 	r.explainChanges()
-	r.Lambda, err = folder.ReadLambda()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // worth a picture, not an error
+	if r.Lambda, err = folder.ReadLambda(); present(err) != nil { // worth a picture, not an error
 		r.Notes = append(r.Notes, fmt.Sprintf("The hyperparameters have no picture: %v.", err))
 	}
 	named, err := folder.ReadLambdaTable()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if present(err) != nil {
 		return nil, err
 	}
 	for _, p := range named {
 		r.Names = append(r.Names, p.Name)
 	}
-	if r.Assessment, err = folder.ReadAssessment(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if r.Assessment, err = folder.ReadAssessment(); present(err) != nil {
 		return nil, err
 	}
 	if r.Levels, err = runs.ReadLevels(folder); err != nil {
 		return nil, err
 	}
 	return r, folder.Verify() // with what has no place on the page
+}
+
+// present returns an error of a file that is there.
+func present(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 func (r *Run) loadRecords(folder runs.Folder) error {

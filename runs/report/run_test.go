@@ -160,7 +160,7 @@ func TestKeptReason(t *testing.T) {
 	} {
 		r := &Run{Summary: runs.Summary{Models: []runs.Model{{Name: "one", Phi: 3, Converged: true}, c.tuned},
 			Verdict: runs.Verdict{Against: "one", Gains: c.gains}}}
-		if got := r.KeptReason(); !strings.Contains(got, c.want) || c.want == "" && got != "" {
+		if got, _ := section(t, "kept", r); !strings.Contains(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -169,10 +169,11 @@ func TestKeptReason(t *testing.T) {
 		Verdict: runs.Verdict{Against: "linear, λ tuned", Gains: []runs.Gain{{Set: runs.CrossFitted}}}}}
 	lasso := *r
 	lasso.Summary.Structures = []runs.Structure{{Lasso: new(runs.Lasso), Kept: true}}
-	if got := lasso.KeptReason(); got != "" { // it is kept as asked
+	if got, _ := section(t, "kept", &lasso); got != "" { // it is kept as asked
 		t.Errorf("of a lasso: %q", got)
 	}
-	if got, want := r.KeptReason(), "is 2 with it and 3 with linear, λ tuned."; !strings.HasSuffix(got, want) ||
+	got, _ := section(t, "kept", r)
+	if want := "is 2 with it and 3 with linear, λ tuned."; !strings.HasSuffix(got, want) ||
 		!strings.HasPrefix(got, "The network of 6 hidden units is kept. ") {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -50,19 +50,12 @@ type fact struct {
 var functions = template.FuncMap{
 	"table": newTable, "num": numberOf, "sent": sentCells, "scored": scoredCell,
 	"text": func(n any, show string) string { return numberOf(n, show).Text },
-	"kind": func(c any, kind string) cell { return changed(c, func(c *cell) { c.Kind = kind }) },
-	"under": func(c any, text string) cell {
-		return changed(c, func(c *cell) { c.Range = text })
-	},
-	"plain": func(text string) cell { return cell{Text: text, Sort: text} },
-	"note": func(c any, note any) cell {
-		return changed(c, func(c *cell) { c.Note, _ = note.(string) })
-	},
+	"cell": func(text string) cell { return cell{Text: text, Sort: text} },
 	"plusMinus": func(v, e runs.Number) cell {
 		return numberCell(v, func(v float64) string { return strings.TrimPrefix(withError(v, float64(e)), "+") })
 	},
 	"lossChange": lossChange, "accuracyChange": accuracyChange, "siteModels": runs.SiteModels,
-	"role": func(set string) string { return roles[set] },
+	"role": func(set string) string { return shown.Roles[set] }, "lostHeldOut": runs.LostHeldOut,
 	"part": func(v, of runs.Number) float64 { return 100 * max(0, float64(v)) / max(float64(of), 1e-300) },
 	"list": func(texts ...string) []string { return texts },
 	"add":  func(list []string, text string) []string { return append(list, text) },
@@ -107,22 +100,29 @@ func (t *table) And(cells ...any) string {
 			for _, text := range c {
 				*row = append(*row, textCell(text))
 			}
-		default:
-			*row = append(*row, changed(c, func(*cell) {}))
+		case string:
+			*row = append(*row, textCell(c))
+		case cell:
+			*row = append(*row, c)
 		}
 	}
 	return ""
 }
 
-// changed returns a cell, or a text's, with a change.
-func changed(c any, change func(*cell)) cell {
-	text, is := c.(string)
-	one := textCell(text)
-	if !is {
-		one = c.(cell)
-	}
-	change(&one)
-	return one
+// Colored, Over and Noted are the cell with a kind, a text below and a word behind its own.
+func (c cell) Colored(kind string) cell {
+	c.Kind = kind
+	return c
+}
+
+func (c cell) Over(text string) cell {
+	c.Range = text
+	return c
+}
+
+func (c cell) Noted(word string) cell {
+	c.Note = word
+	return c
 }
 
 // numberOf is the cell of any kind of number, written in a way of [shows].

@@ -135,12 +135,6 @@ func (r *Run) unconverged() bool {
 	return slices.ContainsFunc(r.Summary.Models, func(m runs.Model) bool { return !m.Converged })
 }
 
-// roles says what each set of examples has chosen, so that a reader knows which losses to believe.
-var roles = map[string]string{
-	runs.Test: "nothing: they judge", runs.HeldOut: "the iterate, and what is kept",
-	runs.CrossFitted: "strengths of penalties, by models of other rows", runs.Validation: "the hyperparameters",
-}
-
 // lossChange and accuracyChange are the changes of a comparison with their intervals.
 func lossChange(g runs.Gain) []cell {
 	low, high := g.Interval()
