@@ -177,7 +177,10 @@ func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in 
 	for _, t := range at {
 		names = append(names, "survival_"+strconv.FormatFloat(t, 'g', -1, 64))
 	}
-	numbers := len(names)
+	numbers, digits := len(names), 9
+	if target.Kind == features.Value {
+		digits = wording.Digits(digits, target.Mean, target.Deviation)
+	}
 	if reasons {
 		names = append(names, "reason")
 	}
@@ -198,7 +201,7 @@ func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in 
 					fields = append(fields, wording.Cell(made.Labels[i]))
 				}
 				for _, v := range made.Numbers(i) {
-					fields = append(fields, strconv.FormatFloat(v, 'g', 9, 64))
+					fields = append(fields, strconv.FormatFloat(v, 'g', digits, 64))
 				}
 				for _, t := range at {
 					fields = append(fields, strconv.FormatFloat(m.Baseline.Survival(t, made.Values[i]), 'g', 9, 64))

@@ -115,6 +115,25 @@ func TestPredictSurvival(t *testing.T) {
 	wantError(t, err, cli.Usage, "-at must be given with a model of survival times that has a baseline hazard")
 }
 
+// TestPredictDigits: predictions that are alike in eight digits differ as the model's do.
+func TestPredictDigits(t *testing.T) {
+	folder, text := t.TempDir(), "x,y\n"
+	for k := range 60 {
+		text += fmt.Sprintf("%d,%.2f\n", k, 1e8+float64(k)/100)
+	}
+	model, data := filepath.Join(folder, "model"), filepath.Join(folder, "all.csv")
+	testkit.OK(os.WriteFile(data, []byte(text), 0o666))
+	runCommand(t, "tune", "-target=y", "-model=linear", "-agents=1", "-folds=2", "-report=false",
+		"-data="+data, "-out="+model)
+	testkit.OK(os.WriteFile(data, []byte("x\n10\n20\n"), 0o666))
+	var low, high float64
+	lines := strings.Fields(runCommand(t, "predict", "-model", model, "-data", data))
+	testkit.Get(fmt.Sscan(strings.Join(lines[1:], " "), &low, &high))
+	if !(math.Abs(high-low-.1) < .01) {
+		t.Errorf("predictions are %q", lines)
+	}
+}
+
 func TestPredictRefused(t *testing.T) {
 	people := string(testkit.Get(os.ReadFile(golden + "/people.csv")))
 	file := func(text string) string {

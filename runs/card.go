@@ -61,7 +61,7 @@ func (c CardColumn) Values() string {
 	if !c.Deviation.Known() {
 		return fmt.Sprintf("%.4g", mean)
 	}
-	return fmt.Sprintf("%.4g ± %.4g", mean, deviation)
+	return fmt.Sprintf("%.*g ± %.4g", wording.Digits(4, mean, deviation), mean, deviation)
 }
 
 // levels lists the levels, of many the first, with their shares where these are known.

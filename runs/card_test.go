@@ -16,6 +16,7 @@ func TestCard(t *testing.T) {
 			Counts: []runs.Number{60, 20}},
 		Columns: []runs.CardColumn{
 			{Name: "age", Read: "number", Missing: 4, Mean: 49.987, Deviation: 2353.4},
+			{Name: "code", Read: "number", Mean: -1e8 - .1, Deviation: 1.5},
 			{Name: "visits", Read: "count", Missing: none, Mean: 2.25, Deviation: none},
 			{Name: "seen", Read: runs.DateColumn, Mean: 18800.4, Deviation: 100.6},
 			{Name: "at", Read: runs.TimeColumn, Mean: 86400 * 18800.4, Deviation: 43200},
@@ -26,6 +27,7 @@ func TestCard(t *testing.T) {
 		{"column", "read as", "missing", "values", "use"},
 		{"ill", "class", "", "no 75.0 %, yes 25.0 %", "predicted"},
 		{"age", "number", "4 (5.0 %)", "49.99 ± 2353", ""},
+		{"code", "number", "0 (0.0 %)", "-100000000.1 ± 1.5", ""},
 		{"visits", "count", "", "2.25", ""},
 		{"seen", "date", "0 (0.0 %)", "2021-06-22 ± 101 days", ""},
 		{"at", "date and time", "0 (0.0 %)", "2021-06-22 ± 0.5 days", ""},

@@ -122,7 +122,11 @@ func featuresText(a runs.Assessment) string {
 	}
 	switch {
 	case beyond != nil:
-		return "Columns that count beyond chance: " + strings.Join(slices.Compact(beyond), ", ") + "."
+		head := "Columns that count beyond chance"
+		if e := a.Effects; e != nil && e.Shown < e.Of {
+			head += ", of those that the model uses most"
+		}
+		return head + ": " + strings.Join(slices.Compact(beyond), ", ") + "."
 	case used != nil:
 		return "Columns that the model uses most: " + strings.Join(slices.Compact(used), ", ") + "."
 	}

@@ -17,9 +17,11 @@ func TestFeaturesText(t *testing.T) {
 		{Column: "site", Value: .00999}}
 	none := []runs.Coefficient{{Column: "age"}} // which the kept lasso leaves out
 	for want, a := range map[string]runs.Assessment{
-		"":                                       {Coefficients: none, Effects: new(runs.Effects)},
-		"Columns that count beyond chance: sex.": {Coefficients: all, Effects: &runs.Effects{NoFeature: .05}},
-		"Columns that the model uses most: age.": {Coefficients: used[:1], Effects: new(runs.Effects)},
+		"": {Coefficients: none, Effects: new(runs.Effects)},
+		"Columns that count beyond chance, of those that the model uses most: sex.": {Coefficients: all,
+			Effects: &runs.Effects{Shown: 2, Of: 3}},
+		"Columns that count beyond chance: sex.":       {Coefficients: all, Effects: &runs.Effects{NoFeature: .05}},
+		"Columns that the model uses most: age.":       {Coefficients: used[:1], Effects: new(runs.Effects)},
 		"Columns that the model uses most: age, dose.": {Coefficients: used, Effects: new(runs.Effects)},
 		"Columns that the model uses most: x.": {Importances: []runs.Importance{{Feature: "x", Rise: .2},
 			{Feature: "y", Rise: .001}, {Feature: "z", Rise: -.1}}},

@@ -4,9 +4,12 @@ package wording
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"dsbo/internal/num"
 )
 
 // Count writes how many things there are, of which one is called by the English name one: "1
@@ -71,3 +74,13 @@ var negative = regexp.MustCompile(`(^|[\s(=:])-(\d)`)
 
 // Minus writes the sign of numbers below 0 in a text as reports do, by a minus for a hyphen.
 func Minus(text string) string { return negative.ReplaceAllString(text, "$1−$2") }
+
+// Digits returns how many digits of a value tell as much as least of one near 0, where values lie
+// apart by a spread.
+func Digits(least int, value, spread float64) int {
+	apart := num.Log(math.Abs(value)/spread) / math.Ln10
+	if !(apart > float64(least-least/2) && spread > 0) {
+		return least
+	}
+	return min(17, least/2+int(math.Ceil(apart)))
+}

@@ -1,6 +1,7 @@
 package wording_test
 
 import (
+	"math"
 	"testing"
 
 	"dsbo/internal/wording"
@@ -45,6 +46,20 @@ func TestMinus(t *testing.T) {
 	} {
 		if got := wording.Minus(text); got != want || wording.Minus(got) != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestDigits: digits are more where values lie close beside their distance from 0.
+func TestDigits(t *testing.T) {
+	for _, c := range []struct {
+		least         int
+		value, spread float64
+		want          int
+	}{{9, 100, 20, 9}, {9, 1e5, 1.1, 9}, {9, 1e5, .9, 10}, {4, 110, 1, 5}, {4, -1e8, 1.5, 10}, {9, 0, 1, 9},
+		{9, 5, 0, 9}, {9, 1e20, 1, 17}, {9, math.NaN(), 1, 9}} {
+		if got := wording.Digits(c.least, c.value, c.spread); got != c.want {
+			t.Errorf("%+v: %d", c, got)
 		}
 	}
 }
