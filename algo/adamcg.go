@@ -48,7 +48,7 @@ type AdamCG struct {
 	All bool `json:"all,omitzero"`
 
 	state
-	turn turn                                                        // oracle and exchange of an iteration
+	turn Turn                                                        // oracle and exchange of an iteration
 	term struct{ lowerGrad, upperGrad, product, hypergradient term } // named once
 
 	asked  []float64           // the products of each iteration, after it
@@ -87,16 +87,16 @@ func (a *AdamCG) Init(p, q, K int) error {
 
 // makeTerms makes the terms of averages at the present x, y and z.
 func (a *AdamCG) makeTerms() {
-	a.term.lowerGrad = func(w *turn, dst []float64) { w.lowerGrad(dst, a.x, a.y, a.draw) }
-	a.term.upperGrad = func(w *turn, dst []float64) { // ∇_y f, and ∇_x f in u
-		w.upperGrad(w.own(a.u), dst, a.x, a.y, a.draw)
+	a.term.lowerGrad = func(w *Turn, dst []float64) { w.LowerGrad(dst, a.x, a.y, a.draw) }
+	a.term.upperGrad = func(w *Turn, dst []float64) { // ∇_y f, and ∇_x f in u
+		w.UpperGrad(w.own(a.u), dst, a.x, a.y, a.draw)
 	}
-	a.term.product = func(w *turn, dst []float64) {
-		w.hvp(dst, a.x, a.y, a.along, w.draw(dsbo.Curvature, 0))
+	a.term.product = func(w *Turn, dst []float64) {
+		w.HVP(dst, a.x, a.y, a.along, w.Draw(dsbo.Curvature, 0))
 	}
-	a.term.hypergradient = func(w *turn, dst []float64) { // ∇_x f − J z
+	a.term.hypergradient = func(w *Turn, dst []float64) { // ∇_x f − J z
 		jz := w.scratch(0, len(dst))
-		w.jvp(jz, a.x, a.y, a.z, a.products)
+		w.JVP(jz, a.x, a.y, a.z, a.products)
 		linalg.Sub(dst, w.own(a.u), jz)
 	}
 }
@@ -128,7 +128,7 @@ func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	w := &a.turn
 	*w = a.newTurn(ctx, k, o, m)
 	for t := 0; t < a.T && w.err == nil; t++ { // y −= ly · Adam(∇_y g)
-		a.draw = w.draw(dsbo.Lower, t)
+		a.draw = w.Draw(dsbo.Lower, t)
 		if w.average(a.g, a.term.lowerGrad); w.err == nil {
 			adamStep(a.adam, k*a.T+t, a.ly(k), a.y, a.ry, a.vy, a.g)
 		}
@@ -136,7 +136,7 @@ func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	if a.holdsX(k) {
 		return w.err
 	}
-	a.draw, a.products = w.draw(dsbo.Upper, 0), w.draw(dsbo.Curvature, 0)
+	a.draw, a.products = w.Draw(dsbo.Upper, 0), w.Draw(dsbo.Curvature, 0)
 	if a.All {
 		a.draw, a.products = allExamples, allExamples
 	}
@@ -150,7 +150,7 @@ func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 }
 
 // product sets hs to (H + μ) v on the iteration's draw.
-func (a *AdamCG) product(w *turn, v []float64) {
+func (a *AdamCG) product(w *Turn, v []float64) {
 	a.along = v
 	w.average(a.hs, a.term.product)
 	linalg.Axpy(a.hs, a.Mu, v)
@@ -158,7 +158,7 @@ func (a *AdamCG) product(w *turn, v []float64) {
 }
 
 // solve brings z nearer to the solution of (H + μ) z = g by N conjugate gradients.
-func (a *AdamCG) solve(w *turn) {
+func (a *AdamCG) solve(w *Turn) {
 	a.asked[w.k] = 0
 	a.product(w, a.z)
 	if w.err != nil {

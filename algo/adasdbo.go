@@ -94,7 +94,7 @@ func (a *AdaSDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 	if a.Track {
 		d = a.t
 		if k > 0 {
-			w.mix(a.t.all, a.t.all)
+			w.Mix(a.t.all, a.t.all)
 		}
 		track(a.t.all, a.t.all, a.d.all, a.past.all) // T ← mix(T) + D − D₋
 	}
@@ -103,7 +103,7 @@ func (a *AdaSDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 	}
 	phi := math.Sqrt(max(a.sums[1], a.sums[2]))
 	a.point.descend(d, a.alpha(k)/(math.Sqrt(a.sums[0])*phi), a.beta(k)/math.Sqrt(a.sums[1]), a.gamma(k)/phi)
-	w.mix(a.in[:p+2*q+3], joined(a.out, a.point.all, a.sums))
+	w.Mix(a.in[:p+2*q+3], joined(a.out, a.point.all, a.sums))
 	copy(a.point.all, a.in)
 	copy(a.sums, a.in[p+2*q:])
 	return w.err

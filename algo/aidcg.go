@@ -58,11 +58,11 @@ func (a *AIDCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 }
 
 // solve runs conjugate gradients on H z = b.
-func (a *AIDCG) solve(w *turn) {
-	s := w.draw(dsbo.Curvature, 0)
+func (a *AIDCG) solve(w *Turn) {
+	s := w.Draw(dsbo.Curvature, 0)
 	copy(a.r, a.b)
 	if a.WarmZ {
-		w.hvp(a.hp, a.x, a.y, a.z, s)
+		w.HVP(a.hp, a.x, a.y, a.z, s)
 		linalg.Sub(a.r, a.r, a.hp)
 	} else {
 		linalg.Fill(a.z, 0)
@@ -73,7 +73,7 @@ func (a *AIDCG) solve(w *turn) {
 		if cg.RR == 0 {
 			return
 		}
-		w.hvp(a.hp, a.x, a.y, a.p, s)
+		w.HVP(a.hp, a.x, a.y, a.p, s)
 		cg.Step(cg.Curvature())
 	}
 }

@@ -101,11 +101,11 @@ func (a *C2DFB) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 
 	p := len(a.x)
 	if k == 0 {
-		w.mix(a.in[:p], a.x)
+		w.Mix(a.in[:p], a.x)
 		copy(a.sx, a.un)
 		copy(a.u, a.un)
 	} else {
-		w.mix(a.in, joined(a.out, a.x, a.sx))
+		w.Mix(a.in, joined(a.out, a.x, a.sx))
 		approach(a.sx, a.in[p:], a.sx, a.Gout)
 		track(a.sx, a.sx, a.un, a.u)
 	}
@@ -131,7 +131,7 @@ func newInnerLoop(s *state, name string, d []float64) innerLoop {
 }
 
 // descend is the inner loop.
-func (a *C2DFB) descend(w *turn, l *innerLoop, step float64) {
+func (a *C2DFB) descend(w *Turn, l *innerLoop, step float64) {
 	a.gradient(w, l, false)
 	track(l.s, l.s, l.gNew, l.g)
 	for t := 0; t < a.T && w.err == nil; t++ {
@@ -147,7 +147,7 @@ func (a *C2DFB) descend(w *turn, l *innerLoop, step float64) {
 }
 
 // gradient asks for ∇r at d, and the last time for the gradients by x there.
-func (a *C2DFB) gradient(w *turn, l *innerLoop, last bool) {
+func (a *C2DFB) gradient(w *Turn, l *innerLoop, last bool) {
 	var fx, fz, gy, gz []float64
 	if last {
 		fx, fz, gy, gz = a.fx, a.fz, a.gy, a.gz
@@ -155,12 +155,12 @@ func (a *C2DFB) gradient(w *turn, l *innerLoop, last bool) {
 	if l == &a.inner[1] {
 		lowerJointGrad(w, gz, l.gNew, a.x, l.d, allExamples)
 		if a.Order == 2 {
-			w.upperGrad(fz, a.b, a.x, l.d, allExamples)
+			w.UpperGrad(fz, a.b, a.x, l.d, allExamples)
 			linalg.Axpy(l.gNew, -1/a.Lam, a.b)
 		}
 		return
 	}
-	w.upperGrad(fx, a.b, a.x, l.d, allExamples)
+	w.UpperGrad(fx, a.b, a.x, l.d, allExamples)
 	lowerJointGrad(w, gy, l.gNew, a.x, l.d, allExamples)
 	linalg.Comb(l.gNew, 1, a.b, a.Lam, l.gNew)
 }

@@ -10,7 +10,7 @@ import (
 // What follows are the questions of methods to oracles and exchanges that answer more than all do.
 
 // setOracle sets which oracle the turn asks.
-func (w *turn) setOracle(o dsbo.Oracle) {
+func (w *Turn) setOracle(o dsbo.Oracle) {
 	var err error
 	w.o = o
 	w.also, err = dsbo.Capabilities(o)
@@ -18,7 +18,7 @@ func (w *turn) setOracle(o dsbo.Oracle) {
 }
 
 // recordCapabilities keeps the error of an oracle or a mixer whose capabilities are not its own.
-func (w *turn) recordCapabilities(err error) {
+func (w *Turn) recordCapabilities(err error) {
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("%s: %w", w.method, err)
 	}
@@ -26,7 +26,7 @@ func (w *turn) recordCapabilities(err error) {
 
 // requires reports whether a turn may ask for what it needs. Where that is not there it keeps an
 // error.
-func (w *turn) requires(is bool, what, name string) bool {
+func (w *Turn) requires(is bool, what, name string) bool {
 	if !is && w.err == nil {
 		w.err = dsbo.Errorf(dsbo.ErrCapability, "%s needs %s (%s of its capabilities is nil)", w.method, what, name)
 	}
@@ -34,7 +34,7 @@ func (w *turn) requires(is bool, what, name string) bool {
 }
 
 // values returns f and g.
-func values(w *turn, x, y []float64, s dsbo.Sample) (f, g float64) {
+func values(w *Turn, x, y []float64, s dsbo.Sample) (f, g float64) {
 	if ask := w.also.Values; w.requires(ask != nil, "values of f and g, which this oracle does not give", "Values") {
 		var err error
 		f, g, err = ask(x, y, s)
@@ -44,7 +44,7 @@ func values(w *turn, x, y []float64, s dsbo.Sample) (f, g float64) {
 }
 
 // lowerJointGrad writes ∇_x g to dx and ∇_y g to dy; one of them may be nil.
-func lowerJointGrad(w *turn, dx, dy, x, y []float64, s dsbo.Sample) {
+func lowerJointGrad(w *Turn, dx, dy, x, y []float64, s dsbo.Sample) {
 	ask := w.also.LowerJointGrad
 	if w.requires(ask != nil, "gradients of g by x, which this oracle does not give", "LowerJointGrad") {
 		w.recordError("gradient of g", s, ask(dx, dy, x, y, s))
@@ -52,7 +52,7 @@ func lowerJointGrad(w *turn, dx, dy, x, y []float64, s dsbo.Sample) {
 }
 
 // batchOf returns the batch that a draw takes of a partition in n, and its share of the examples.
-func batchOf(w *turn, draw dsbo.Sample, n int) (batch dsbo.Sample, share float64) {
+func batchOf(w *Turn, draw dsbo.Sample, n int) (batch dsbo.Sample, share float64) {
 	ask := w.also.Batch
 	if w.requires(ask != nil, "batches of a partition, which this oracle does not give", "Batch") {
 		var err error
@@ -63,7 +63,7 @@ func batchOf(w *turn, draw dsbo.Sample, n int) (batch dsbo.Sample, share float64
 }
 
 // agentAndCount returns the agent's number and how many agents there are.
-func agentAndCount(w *turn) (agent, agents int) {
+func agentAndCount(w *Turn) (agent, agents int) {
 	place := w.exchanges.Place
 	if !w.requires(place != nil, "the agent's number, which this exchange does not tell", "Place") {
 		return 0, 1
@@ -72,20 +72,20 @@ func agentAndCount(w *turn) (agent, agents int) {
 }
 
 // mixCombined exchanges src; dst is what combine makes of all agents' vectors.
-func mixCombined(w *turn, dst, src []float64, combine func(dst []float64, in [][]float64)) {
+func mixCombined(w *Turn, dst, src []float64, combine func(dst []float64, in [][]float64)) {
 	by := w.exchanges.CombineBy
 	if !w.requires(by != nil, "the values of all agents, which this exchange does not give", "CombineBy") {
 		return
 	}
 	if w.recordExchange(len(src), by(combine)); w.err == nil {
-		w.mix(dst, src)
+		w.Mix(dst, src)
 	}
 }
 
 // mixCompressed exchanges what c leaves of src, which src is then; nil leaves all.
-func mixCompressed(w *turn, dst, src []float64, c dsbo.Compressor) {
+func mixCompressed(w *Turn, dst, src []float64, c dsbo.Compressor) {
 	if c == nil {
-		w.mix(dst, src)
+		w.Mix(dst, src)
 		return
 	}
 	mix := w.exchanges.MixCompressed
@@ -96,16 +96,16 @@ func mixCompressed(w *turn, dst, src []float64, c dsbo.Compressor) {
 
 // mixDirected exchanges src over the directed edges of this iteration, by Pull or Push; where edges
 // have no direction, by W.
-func mixDirected(w *turn, dst, src []float64, exchange func(ctx context.Context, k int, dst, src []float64) error) {
+func mixDirected(w *Turn, dst, src []float64, exchange func(ctx context.Context, k int, dst, src []float64) error) {
 	if exchange == nil {
-		w.mix(dst, src)
+		w.Mix(dst, src)
 	} else if w.ready() {
 		w.recordExchange(len(src), exchange(w.ctx, w.k, dst, src))
 	}
 }
 
 // penalty writes P(x) to dst, and reports whether the oracle knows it.
-func penalty(w *turn, dst, x []float64) (known bool) {
+func penalty(w *Turn, dst, x []float64) (known bool) {
 	ask := w.also.Penalty
 	if ask == nil || !w.ready() {
 		return false
@@ -115,7 +115,7 @@ func penalty(w *turn, dst, x []float64) (known bool) {
 }
 
 // diagonal writes the diagonal of H to dst, and reports whether the oracle knows it.
-func diagonal(w *turn, dst, x, y []float64, s dsbo.Sample) (known bool) {
+func diagonal(w *Turn, dst, x, y []float64, s dsbo.Sample) (known bool) {
 	ask := w.also.Diagonal
 	if ask == nil || !w.ready() {
 		return false
@@ -125,17 +125,17 @@ func diagonal(w *turn, dst, x, y []float64, s dsbo.Sample) (known bool) {
 }
 
 // hessian writes the Hessian H to dst, q×q row-major.
-func hessian(w *turn, dst, x, y []float64, s dsbo.Sample) {
+func hessian(w *Turn, dst, x, y []float64, s dsbo.Sample) {
 	matrix(w, "Hessian", w.also.Hessian, dst, x, y, s)
 }
 
 // jacobian writes the Jacobian J to dst, p×q row-major.
-func jacobian(w *turn, dst, x, y []float64, s dsbo.Sample) {
+func jacobian(w *Turn, dst, x, y []float64, s dsbo.Sample) {
 	matrix(w, "Jacobian", w.also.Jacobian, dst, x, y, s)
 }
 
 // matrix writes the matrix that ask answers to dst.
-func matrix(w *turn, name string, ask func(dst, x, y []float64, s dsbo.Sample) error, dst, x, y []float64,
+func matrix(w *Turn, name string, ask func(dst, x, y []float64, s dsbo.Sample) error, dst, x, y []float64,
 	s dsbo.Sample) {
 	if w.requires(ask != nil, "whole Hessians and Jacobians, and this oracle gives products only", name) {
 		w.recordError(name, s, ask(dst, x, y, s))

@@ -32,7 +32,7 @@ func (n *Counts) UnmarshalJSON(text []byte) error {
 // clientShare returns by how much an agent's vector counts in the mean over the clients that take
 // part in this iteration, times the number of agents: 1 where all do (no lists), 0 if the agent
 // does not. The lists are one an iteration, from the start again when they end.
-func clientShare(w *turn, lists [][]int) float64 {
+func clientShare(w *Turn, lists [][]int) float64 {
 	if len(lists) == 0 {
 		return 1
 	}

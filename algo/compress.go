@@ -54,7 +54,7 @@ func (s *state) newReference(name string, n int) reference {
 }
 
 // exchange sends Q(v − v̂), which all add to v̂.
-func (r *reference) exchange(w *turn, v []float64, q dsbo.Compressor) {
+func (r *reference) exchange(w *Turn, v []float64, q dsbo.Compressor) {
 	linalg.Sub(r.rest, v, r.sent)
 	mixCompressed(w, r.mixed, r.rest, q)
 	linalg.Add(r.sent, r.sent, r.rest)

@@ -37,16 +37,16 @@ func newCorrected(s *state, kind, name string, v []float64) corrected {
 }
 
 // step moves v by g, its direction times its step, which it may overwrite.
-func (c *corrected) step(w *turn, g []float64) {
+func (c *corrected) step(w *Turn, g []float64) {
 	switch c.kind {
 	case "ed":
 		linalg.Sub(g, c.v, g) // ψ = v − g
 		linalg.Add(c.out, g, c.memory)
-		w.mix(c.v, c.out)
+		w.Mix(c.v, c.out)
 		linalg.Sub(c.memory, c.v, g)
 	case "extra":
 		linalg.Add(c.out, c.v, c.memory)
-		w.mix(c.in, c.out)
+		w.Mix(c.in, c.out)
 		copy(c.memory, c.v)
 		for i, gi := range g {
 			c.v[i] = c.in[i] - (gi - c.last[i])
@@ -58,12 +58,12 @@ func (c *corrected) step(w *turn, g []float64) {
 			c.out[i] = c.memory[i] + gi - c.last[i]
 		}
 		copy(c.last, g)
-		w.mix(c.memory, c.out)
+		w.Mix(c.memory, c.out)
 		linalg.Sub(c.out, c.v, c.memory)
-		w.mix(c.v, c.out)
+		w.Mix(c.v, c.out)
 	default:
 		linalg.Sub(c.out, c.v, g)
-		w.mix(c.v, c.out)
+		w.Mix(c.v, c.out)
 	}
 }
 

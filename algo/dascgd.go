@@ -75,14 +75,14 @@ func (a *DASCGD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	if k == 0 {
 		a.setStart(&w)
 	}
-	w.mix(a.in, joined(a.out, a.x, a.y, a.z))
+	w.Mix(a.in, joined(a.out, a.x, a.y, a.z))
 
 	copy(a.u, a.fx)
 	implicitGrad(&w, a.u, a.j, a.x, a.y, a.z) // u = ∇_x f − J z
 	copy(a.xOld, a.x)
 	linalg.Comb(a.x, 1, a.in[:p], -a.alpha(k), a.u) // x⁺ = mix(x) − α u
 
-	s := w.draw(dsbo.Lower, 1)
+	s := w.Draw(dsbo.Lower, 1)
 	a.innerMap(&w, a.gx, a.xOld, s)
 	a.innerMap(&w, a.gFresh, a.x, s)
 	for i := range a.gn { // G⁺ = (1−b)(G − G_i(x)) + G_i(x⁺)
@@ -90,7 +90,7 @@ func (a *DASCGD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	}
 	track(a.y, a.in[p:p+q], a.gn, a.g) // y⁺ = mix(y) + G⁺ − G
 
-	w.upperGrad(a.fx, a.fn, a.x, a.y, w.draw(dsbo.Upper, 1))
+	w.UpperGrad(a.fx, a.fn, a.x, a.y, w.Draw(dsbo.Upper, 1))
 	track(a.z, a.in[p+q:], a.fn, a.fy) // z⁺ = mix(z) + ∇_y f(y⁺) − ∇_y f(y)
 	return w.err
 }
@@ -100,17 +100,17 @@ func (a *DASCGD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 func (a *DASCGD) Handover() []dsbo.Named { return a.named[:1] }
 
 // setStart sets G, y, z and the gradient of f at the start.
-func (a *DASCGD) setStart(w *turn) {
+func (a *DASCGD) setStart(w *Turn) {
 	if a.Start == "exact" {
-		a.innerMap(w, a.g, a.x, w.draw(dsbo.Lower, 0))
+		a.innerMap(w, a.g, a.x, w.Draw(dsbo.Lower, 0))
 	}
 	copy(a.y, a.g)
-	w.upperGrad(a.fx, a.fy, a.x, a.y, w.draw(dsbo.Upper, 0))
+	w.UpperGrad(a.fx, a.fy, a.x, a.y, w.Draw(dsbo.Upper, 0))
 	copy(a.z, a.fy)
 }
 
 // innerMap sets dst = G_i(x) = −∇_y g_i(x, 0).
-func (a *DASCGD) innerMap(w *turn, dst, x []float64, s dsbo.Sample) {
-	w.lowerGrad(dst, x, a.zero, s)
+func (a *DASCGD) innerMap(w *Turn, dst, x []float64, s dsbo.Sample) {
+	w.LowerGrad(dst, x, a.zero, s)
 	linalg.Scale(dst, -1, dst)
 }

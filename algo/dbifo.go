@@ -84,10 +84,10 @@ func (a *DBIFO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 	if k == 0 {
 		copy(a.t.all, a.p.all)
 		copy(a.m.all, a.p.all)
-		w.mix(a.in[:n], a.point.all)
+		w.Mix(a.in[:n], a.point.all)
 	} else {
 		storm(a.past.all, a.m.all, a.p.all, a.past.all, a.A) // M⁺
-		w.mix(a.in, joined(a.out, a.point.all, a.t.all))
+		w.Mix(a.in, joined(a.out, a.point.all, a.t.all))
 		track(a.t.all, a.in[n:], a.past.all, a.m.all) // T ← mix(T) + M⁺ − M
 	}
 	copy(a.before.all, a.point.all)

@@ -42,6 +42,8 @@
 // A method reads like its formula: a comment has citation, formula, certainty and cost, and each
 // line of Step is a line of the formula.
 //
+//   - A method of another module embeds [Iterates], which give it state, defaults, checks and steps
+//     that follow the curvature, as in examples/wine/method.go; here a method embeds state.
 //   - A parameter's default and bounds are tags of its field, which prepare reads.
 //   - State has all that a resume needs; carried makes a vector and registers it.
 //   - A method that averages over all agents asks its turn for average of a term, which each

@@ -56,7 +56,7 @@ func (a *DSOBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 	along := a.d
 	along.x = a.r       // the old one
 	a.descend(along, k) // x − α r, y − β ∇_y g, z − γ (Hz − b)
-	w.mix(a.point.all, a.point.all)
+	w.Mix(a.point.all, a.point.all)
 	linalg.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u) // r = (1−θ) r + θ u
 	return w.err
 }

@@ -67,12 +67,12 @@ func (a *F2SA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 	}
 	lambda, on := a.lam[0], drawsOf(k)
 	for t := 0; t < a.T && w.err == nil; t++ {
-		w.upperGrad(nil, a.b, a.x, a.y, on.upper)
-		w.lowerGrad(a.d.y, a.x, a.y, on.lower)
-		w.lowerGrad(a.d.z, a.x, a.point.z, on.lower)
+		w.UpperGrad(nil, a.b, a.x, a.y, on.upper)
+		w.LowerGrad(a.d.y, a.x, a.y, on.lower)
+		w.LowerGrad(a.d.z, a.x, a.point.z, on.lower)
 		linalg.Comb(a.d.y, 1, a.b, lambda, a.d.y)
 		if a.Order == 2 {
-			w.upperGrad(nil, a.b, a.x, a.point.z, on.upper)
+			w.UpperGrad(nil, a.b, a.x, a.point.z, on.upper)
 			linalg.Axpy(a.d.z, -1/lambda, a.b)
 		}
 		linalg.Axpy(a.y, -a.beta(k), a.d.y)

@@ -85,8 +85,8 @@ func (a *FedBiOAcc) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer
 }
 
 // average averages v in iterations that end a round.
-func (a *FedBiOAcc) average(w *turn, v triple) {
+func (a *FedBiOAcc) average(w *Turn, v triple) {
 	if (w.k+1)%a.I == 0 {
-		w.mix(v.all, v.all)
+		w.Mix(v.all, v.all)
 	}
 }

@@ -72,7 +72,7 @@ func (a *FedMSA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 		storm(a.out.all, a.h.all, a.d.all, a.now.all, a.Rho)
 		a.work.asked++
 	}
-	w.mix(a.h.all, a.out.all)
+	w.Mix(a.h.all, a.out.all)
 	copy(a.before.all, a.point.all)
 
 	share := clientShare(&w, a.Clients)
@@ -81,12 +81,12 @@ func (a *FedMSA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 		a.localSteps(&w)
 	}
 	linalg.Scale(a.out.all, share, a.local.all)
-	w.mix(a.point.all, a.out.all)
+	w.Mix(a.point.all, a.out.all)
 	return w.err
 }
 
 // localSteps moves v_i from v by τ steps along h_i, of which the first is h. a.out holds h_i.
-func (a *FedMSA) localSteps(w *turn) {
+func (a *FedMSA) localSteps(w *Turn) {
 	k := w.k
 	a.local.descend(a.h, a.alpha(k), a.beta(k), a.gamma(k)) // at v itself h_i is h
 	for t := 1; t < a.Tau && w.err == nil; t++ {

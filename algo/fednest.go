@@ -71,7 +71,7 @@ func (a *FedNest) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 	for t := 0; t < a.T && w.err == nil; t++ {
 		a.roundOfY(&w, t, a.beta(k)/float64(a.Tau))
 	}
-	w.upperGrad(a.f, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
+	w.UpperGrad(a.f, a.b, a.x, a.y, w.Draw(dsbo.Upper, 0))
 	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.lg)
 	a.roundOfX(&w, a.alpha(k)/float64(a.Tau))
 	return w.err
@@ -79,31 +79,31 @@ func (a *FedNest) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 
 // roundOfY is one round of y: an exchange of gradients, Tau local steps, and the average of the
 // agents' y.
-func (a *FedNest) roundOfY(w *turn, t int, step float64) {
-	s := w.draw(dsbo.Lower, t)
-	w.lowerGrad(a.g, a.x, a.y, s) // G
-	w.mix(a.h, a.g)               // h = avg(G)
+func (a *FedNest) roundOfY(w *Turn, t int, step float64) {
+	s := w.Draw(dsbo.Lower, t)
+	w.LowerGrad(a.g, a.x, a.y, s) // G
+	w.Mix(a.h, a.g)               // h = avg(G)
 	copy(a.v, a.y)
 	linalg.Axpy(a.v, -step, a.h)
 	for range a.Tau - 1 {
-		w.lowerGrad(a.d, a.x, a.v, s)
+		w.LowerGrad(a.d, a.x, a.v, s)
 		correctedStep(a.v, a.d, a.g, a.h, step)
 	}
-	w.mix(a.y, a.v) // y = avg(v)
+	w.Mix(a.y, a.v) // y = avg(v)
 }
 
 // roundOfX is the round of x, of the same form as a round of y.
-func (a *FedNest) roundOfX(w *turn, step float64) {
+func (a *FedNest) roundOfX(w *Turn, step float64) {
 	copy(a.e, a.f)
 	implicitGrad(w, a.e, a.j, a.x, a.y, a.z)
-	w.mix(a.u, a.e) // u = avg(F − J z)
+	w.Mix(a.u, a.e) // u = avg(F − J z)
 	copy(a.vx, a.x)
 	linalg.Axpy(a.vx, -step, a.u)
 	for range a.Tau - 1 {
-		w.upperGrad(a.e, nil, a.vx, a.y, w.draw(dsbo.Upper, 0))
+		w.UpperGrad(a.e, nil, a.vx, a.y, w.Draw(dsbo.Upper, 0))
 		correctedStep(a.vx, a.e, a.f, a.u, step)
 	}
-	w.mix(a.x, a.vx) // x = avg(v)
+	w.Mix(a.x, a.vx) // x = avg(v)
 }
 
 // correctedStep is a local step with the server's correction: v −= step (at − from + server).

@@ -63,7 +63,7 @@ func (s *state) foundCurvature(l float64, x []float64) {
 }
 
 // update finds by what L has grown at x.
-func (f *following) update(w *turn, s *state) {
+func (f *following) update(w *Turn, s *state) {
 	grown := 0.0
 	if penalty(w, f.before, f.x) && penalty(w, f.at, s.x) {
 		for j, v := range f.at {

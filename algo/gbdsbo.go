@@ -79,19 +79,19 @@ func (a *GBDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	p, q, b := len(a.x), len(a.y), a.Mav
 	copy(a.xo, a.x)
 	copy(a.yo, a.y)
-	w.upperGrad(a.fresh[:p], a.fresh[p:p+q], a.xo, a.yo, w.draw(dsbo.Upper, 0))
-	w.lowerGrad(a.gy, a.xo, a.yo, w.draw(dsbo.Lower, 0))
-	jacobian(&w, a.fresh[p+q:], a.xo, a.yo, w.draw(dsbo.Curvature, 0))
+	w.UpperGrad(a.fresh[:p], a.fresh[p:p+q], a.xo, a.yo, w.Draw(dsbo.Upper, 0))
+	w.LowerGrad(a.gy, a.xo, a.yo, w.Draw(dsbo.Lower, 0))
+	jacobian(&w, a.fresh[p+q:], a.xo, a.yo, w.Draw(dsbo.Curvature, 0))
 	a.direction()
 
-	w.mix(a.in, joined(a.out, a.yx, a.averages))
+	w.Mix(a.in, joined(a.out, a.yx, a.averages))
 	linalg.Comb(a.y, 1, a.in[:q], -a.beta(k), a.gy)      // y = mix(y) − β ∇_y g
 	linalg.Comb(a.x, 1, a.in[q:q+p], -a.alpha(k), a.u)   // x = mix(x) − α u
 	linalg.Comb(a.averages, 1-b, a.in[q+p:], b, a.fresh) // s, h, U = (1−b) mix(·) + b (∇_x f, ∇_y f, J)
 	for i := range a.N {
 		v := a.hessians[i*q*q : (i+1)*q*q]
-		w.mix(a.mixedV, v)
-		hessian(&w, a.hes, a.xo, a.yo, w.draw(dsbo.Curvature, i+1))
+		w.Mix(a.mixedV, v)
+		hessian(&w, a.hes, a.xo, a.yo, w.Draw(dsbo.Curvature, i+1))
 		linalg.Comb(v, 1-b, a.mixedV, b, a.hes) // V_m = (1−b) mix(V_m) + b H(ζ_m)
 	}
 	return w.err

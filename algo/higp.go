@@ -42,19 +42,19 @@ func (h *HIGP) Z() []float64 { return h.z }
 
 // run is Solve in a turn that has begun; errors stay in the turn. It leaves ∇_x f(x, y; φ_0), which
 // comes from one call with b_0, in fx unless that is nil.
-func (h *HIGP) run(w *turn, fx, x, y []float64, gamma float64, N int) {
+func (h *HIGP) run(w *Turn, fx, x, y []float64, gamma float64, N int) {
 	w.kept = &h.kept
-	w.upperGrad(fx, h.b, x, y, w.draw(dsbo.Upper, 0)) // b_0, φ_0
+	w.UpperGrad(fx, h.b, x, y, w.Draw(dsbo.Upper, 0)) // b_0, φ_0
 	linalg.Fill(h.z, 0)                               // line 1: z_0 = 0
 	linalg.Scale(h.s, -1, h.b)                        // line 1: s_0 = −b_0
 	copy(h.d, h.s)                                    // line 1: d_0 = −b_0
 	for t := 0; t < N && w.err == nil; t++ {          // line 2
-		w.mixAdd(h.zd, h.zd, -gamma, h.d) // line 4: z = mix(z) − γ d; and d = mix(d) for line 6
+		w.MixAdd(h.zd, h.zd, -gamma, h.d) // line 4: z = mix(z) − γ d; and d = mix(d) for line 6
 		if t == N-1 {
 			break
 		}
-		w.hvp(h.hz, x, y, h.z, w.draw(dsbo.Curvature, t+1))  // H_{t+1} z_{t+1}, ξ_{t+1}
-		w.upperGrad(nil, h.b, x, y, w.draw(dsbo.Upper, t+1)) // b_{t+1}, φ_{t+1}
+		w.HVP(h.hz, x, y, h.z, w.Draw(dsbo.Curvature, t+1))  // H_{t+1} z_{t+1}, ξ_{t+1}
+		w.UpperGrad(nil, h.b, x, y, w.Draw(dsbo.Upper, t+1)) // b_{t+1}, φ_{t+1}
 		trackResidual(h.d, h.d, h.hz, h.b, h.s)              // lines 5 and 6: s' = Hz − b, d = mix(d) + s' − s
 	}
 }

@@ -39,8 +39,8 @@ func (h *Hypergradient) Z() []float64 { return h.higp.z }
 func (h *Hypergradient) U() []float64 { return h.u }
 
 // run is Estimate in a turn that has begun; errors stay in the turn.
-func (h *Hypergradient) run(w *turn, x, y []float64, gamma float64, N int) {
+func (h *Hypergradient) run(w *Turn, x, y []float64, gamma float64, N int) {
 	h.higp.run(w, h.u, x, y, gamma, N)                     // lines 2-5: Algorithm 1; φ_0 leaves ∇_x f in u, line 6
-	w.jvp(h.ju, x, y, h.higp.z, w.draw(dsbo.Curvature, 0)) // line 7: J(ξ_0) z_N
+	w.JVP(h.ju, x, y, h.higp.z, w.Draw(dsbo.Curvature, 0)) // line 7: J(ξ_0) z_N
 	linalg.Sub(h.u, h.u, h.ju)                             // line 7: u = ∇_x f − J z_N
 }

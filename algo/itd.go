@@ -52,14 +52,14 @@ func (a *ITD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) erro
 	}
 	for t := 0; t < a.T && w.err == nil; t++ {
 		copy(a.yAt(t), a.y)
-		w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, t))
+		w.LowerGrad(a.g, a.x, a.y, w.Draw(dsbo.Lower, t))
 		linalg.Axpy(a.y, -beta, a.g)
 	}
-	w.upperGrad(a.u, a.z, a.x, a.y, w.draw(dsbo.Upper, 0)) // u = ∇_x f, and in z a = ∇_y f
+	w.UpperGrad(a.u, a.z, a.x, a.y, w.Draw(dsbo.Upper, 0)) // u = ∇_x f, and in z a = ∇_y f
 	for t := a.T - 1; t >= 0; t-- {
-		w.jvp(a.j, a.x, a.yAt(t), a.z, w.draw(dsbo.Lower, t))
+		w.JVP(a.j, a.x, a.yAt(t), a.z, w.Draw(dsbo.Lower, t))
 		linalg.Axpy(a.u, -beta, a.j) // u −= β J(x, y^t) a
-		w.hvp(a.g, a.x, a.yAt(t), a.z, w.draw(dsbo.Lower, t))
+		w.HVP(a.g, a.x, a.yAt(t), a.z, w.Draw(dsbo.Lower, t))
 		linalg.Axpy(a.z, -beta, a.g) // a −= β H(x, y^t) a
 	}
 	linalg.Axpy(a.x, -a.alpha(k), a.u)

@@ -71,16 +71,16 @@ func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 	w := a.newTurn(ctx, k, o, m)
 	for t := 0; t < a.T && w.err == nil; t++ {
 		if t == 0 {
-			w.mix(a.mixedYX, a.yx) // x goes along
+			w.Mix(a.mixedYX, a.yx) // x goes along
 		} else {
-			w.mix(a.mixedYX[:len(a.y)], a.y)
+			w.Mix(a.mixedYX[:len(a.y)], a.y)
 		}
-		w.lowerGrad(a.v, a.x, a.y, w.draw(dsbo.Lower, t))
+		w.LowerGrad(a.v, a.x, a.y, w.Draw(dsbo.Lower, t))
 		linalg.Comb(a.y, 1, a.mixedYX[:len(a.y)], -a.beta(k), a.v) // y = mix(y) − β ∇_y g
 	}
 	a.solve(&w, a.gamma(k))
 
-	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
+	w.UpperGrad(a.u, a.b, a.x, a.y, w.Draw(dsbo.Upper, 0))
 	mulVec(a.zb, a.zd[:len(a.s)], a.b)
 	linalg.Sub(a.u, a.u, a.zb)                                  // u = ∇_x f − Z' b
 	linalg.Comb(a.x, 1, a.mixedYX[len(a.y):], -a.alpha(k), a.u) // x = mix(x) − α u
@@ -88,20 +88,20 @@ func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 }
 
 // solve runs the N steps of Z, the matrix (Σ J)(Σ H)⁻¹, with gradient tracking, from Z = 0.
-func (a *JHIP) solve(w *turn, gamma float64) {
+func (a *JHIP) solve(w *Turn, gamma float64) {
 	q, pq := len(a.y), len(a.s)
 	z, d := a.zd[:pq], a.zd[pq:]
-	jacobian(w, a.s, a.x, a.y, w.draw(dsbo.Curvature, 0))
+	jacobian(w, a.s, a.x, a.y, w.Draw(dsbo.Curvature, 0))
 	linalg.Fill(z, 0)
 	linalg.Scale(a.s, -1, a.s)
 	copy(d, a.s)
 	for t := 0; t < a.N && w.err == nil; t++ {
-		w.mix(a.mixed, a.zd)
+		w.Mix(a.mixed, a.zd)
 		linalg.Comb(z, 1, a.mixed[:pq], -gamma, d) // Z = mix(Z) − γ D
 		if t == a.N-1 {
 			break
 		}
-		s := w.draw(dsbo.Curvature, t+1)
+		s := w.Draw(dsbo.Curvature, t+1)
 		hessian(w, a.h, a.x, a.y, s)
 		jacobian(w, a.s1, a.x, a.y, s)
 		linalg.Scale(a.s1, -1, a.s1)

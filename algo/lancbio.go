@@ -122,9 +122,9 @@ func (a *LancBiO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 }
 
 // restart begins a space at z.
-func (a *LancBiO) restart(w *turn) {
+func (a *LancBiO) restart(w *Turn) {
 	copy(a.base, a.z)
-	w.hvp(a.hb, a.x, a.y, a.base, w.draw(dsbo.Curvature, 0))
+	w.HVP(a.hb, a.x, a.y, a.base, w.Draw(dsbo.Curvature, 0))
 	linalg.Sub(a.v, a.b, a.hb)
 	if n := linalg.Norm(a.v); n > 0 {
 		linalg.Scale(a.v, 1/n, a.v)
@@ -134,8 +134,8 @@ func (a *LancBiO) restart(w *turn) {
 }
 
 // grow adds q to the space and finds the next one.
-func (a *LancBiO) grow(w *turn) {
-	w.hvp(a.h, a.x, a.y, a.v, w.draw(dsbo.Curvature, 0))
+func (a *LancBiO) grow(w *Turn) {
+	w.HVP(a.h, a.x, a.y, a.v, w.Draw(dsbo.Curvature, 0))
 	n, q, long := int(a.count[0]), len(a.v), linalg.Norm(a.h)
 	linalg.Axpy(a.h, -a.count[1], a.before)
 	a.diagonal[n], a.off[n] = linalg.Dot(a.v, a.h), a.count[1]

@@ -62,11 +62,11 @@ func (a *MADSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 
 	copy(a.xk, a.x)
 	for t := 0; t < a.T && w.err == nil; t++ { // line 4; line 3: y stands where the last iteration left it
-		w.lowerGrad(a.v, a.xk, a.y, w.draw(dsbo.Lower, t)) // line 6: v = ∇_y g(x, y; ξ̃_t)
+		w.LowerGrad(a.v, a.xk, a.y, w.Draw(dsbo.Lower, t)) // line 6: v = ∇_y g(x, y; ξ̃_t)
 		if t == 0 {
-			w.mixAdd(a.yx, a.yx, -beta, a.v) // line 6: y = mix(y) − β v, and with it mix(x) for line 11
+			w.MixAdd(a.yx, a.yx, -beta, a.v) // line 6: y = mix(y) − β v, and with it mix(x) for line 11
 		} else {
-			w.mixAdd(a.y, a.y, -beta, a.v) // line 6: y = mix(y) − β v
+			w.MixAdd(a.y, a.y, -beta, a.v) // line 6: y = mix(y) − β v
 		}
 	}
 

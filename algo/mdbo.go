@@ -105,24 +105,24 @@ func (a *localTracker) cost(k int) Cost {
 }
 
 // gradients writes F, with its z, and G at (x, y).
-func (a *localTracker) gradients(w *turn, f, g, z, x, y []float64) {
-	w.upperGrad(f, a.b, x, y, w.draw(dsbo.Upper, 0))
+func (a *localTracker) gradients(w *Turn, f, g, z, x, y []float64) {
+	w.UpperGrad(f, a.b, x, y, w.Draw(dsbo.Upper, 0))
 	a.inverse.solve(w, z, a.b, x, y, 1/a.lg)
 	implicitGrad(w, f, a.j, x, y, z) // F = ∇_x f − J z
-	w.lowerGrad(g, x, y, w.draw(dsbo.Lower, 0))
+	w.LowerGrad(g, x, y, w.Draw(dsbo.Lower, 0))
 }
 
 // trackAndStep exchanges x, y and the trackers, takes up u⁺ and v⁺, and steps along the trackers.
-func (a *localTracker) trackAndStep(w *turn, eta float64) {
+func (a *localTracker) trackAndStep(w *Turn, eta float64) {
 	p, q := len(a.x), len(a.y)
 	if w.k == 0 {
-		w.mix(a.in[:p+q], joined(a.out, a.x, a.y))
+		w.Mix(a.in[:p+q], joined(a.out, a.x, a.y))
 		copy(a.u, a.fx)
 		copy(a.v, a.g)
 		copy(a.zF, a.fx)
 		copy(a.zG, a.g)
 	} else {
-		w.mix(a.in, joined(a.out, a.x, a.y, a.zF, a.zG))
+		w.Mix(a.in, joined(a.out, a.x, a.y, a.zF, a.zG))
 		track(a.zF, a.in[p+q:2*p+q], a.un, a.u)
 		track(a.zG, a.in[2*p+q:], a.vn, a.v)
 	}

@@ -31,7 +31,7 @@ func (s *neumann) products(k int) int {
 }
 
 // solve writes the approximation at (x, y) to z.
-func (s *neumann) solve(w *turn, z, b, x, y []float64, a float64) {
+func (s *neumann) solve(w *Turn, z, b, x, y []float64, a float64) {
 	if len(s.draws) > 0 {
 		linalg.Scale(z, float64(s.n)*a, b)
 		s.exchange(w, z)
@@ -51,15 +51,15 @@ func (s *neumann) solve(w *turn, z, b, x, y []float64, a float64) {
 }
 
 // applyFactor sets v = (I − aH) v with draw m.
-func (s *neumann) applyFactor(w *turn, v, x, y []float64, a float64, m int) {
-	w.hvp(s.h, x, y, v, w.draw(dsbo.Curvature, m))
+func (s *neumann) applyFactor(w *Turn, v, x, y []float64, a float64, m int) {
+	w.HVP(s.h, x, y, v, w.Draw(dsbo.Curvature, m))
 	linalg.Axpy(v, -a, s.h)
 	s.exchange(w, v)
 }
 
 // exchange averages v over the agents, where the method asks for that.
-func (s *neumann) exchange(w *turn, v []float64) {
+func (s *neumann) exchange(w *Turn, v []float64) {
 	if s.average {
-		w.mix(v, v)
+		w.Mix(v, v)
 	}
 }

@@ -79,7 +79,7 @@ type NewtonCG struct {
 	Damping float64 `json:"damping,omitzero" must:"at least 0"`
 
 	state
-	turn   turn           // the oracle and the exchange of the present iteration
+	turn   Turn           // the oracle and the exchange of the present iteration
 	asked  productLog     // the products of each iteration, after it
 	memory *linalg.Memory // the pairs, and the solver that uses them
 	term   newtonTerms    // the terms of its averages, named once
@@ -205,7 +205,7 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 
 // stepOfY is y −= solve(∇_y g(x, y)), before which the diagonal may be renewed. Of a damped solve,
 // and after members changed, it takes a share.
-func (a *NewtonCG) stepOfY(w *turn, products int, renew bool) {
+func (a *NewtonCG) stepOfY(w *Turn, products int, renew bool) {
 	if renew {
 		w.averageBoth(a.rhs, a.term.lowerGrad, a.dg, a.term.diagonal)
 	} else {
@@ -221,20 +221,20 @@ func (a *NewtonCG) stepOfY(w *turn, products int, renew bool) {
 }
 
 // stepOfZ is z += solve(∇_y f(x, y) − H z); its term leaves ∇_x f in u.
-func (a *NewtonCG) stepOfZ(w *turn, products int) {
+func (a *NewtonCG) stepOfZ(w *Turn, products int) {
 	w.average(a.rhs, a.term.adjoint)
 	a.solve(w, a.z, products, false)
 }
 
 // solve adds to s the solution of H s = rhs, H damped if so wanted, that a number of products give.
 // With descend it goes on along a direction without positive curvature, where it ends.
-func (a *NewtonCG) solve(w *turn, s []float64, products int, descend bool) {
+func (a *NewtonCG) solve(w *Turn, s []float64, products int, descend bool) {
 	if w.err != nil {
 		return
 	}
 	a.examples = allExamples
 	if a.Part {
-		a.examples = w.draw(dsbo.Curvature, a.solves)
+		a.examples = w.Draw(dsbo.Curvature, a.solves)
 		a.solves++
 	}
 	a.damp()
@@ -272,7 +272,7 @@ func (a *NewtonCG) endRule(least int) func(asked int) bool {
 }
 
 // splitHessian sets e to P(x), or to 0 where the oracle tells no penalty's part, and reports which.
-func (a *NewtonCG) splitHessian(w *turn) bool {
+func (a *NewtonCG) splitHessian(w *Turn) bool {
 	if penalty(w, a.e, a.x) {
 		return true
 	}
@@ -281,4 +281,4 @@ func (a *NewtonCG) splitHessian(w *turn) bool {
 }
 
 // renewDiagonal sets dg to the averaged diagonal of D, for the e of the present x.
-func (a *NewtonCG) renewDiagonal(w *turn) { w.average(a.dg, a.term.diagonal) }
+func (a *NewtonCG) renewDiagonal(w *Turn) { w.average(a.dg, a.term.diagonal) }

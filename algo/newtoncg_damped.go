@@ -17,7 +17,7 @@ const lossRounding = 0x1p-23
 
 // dampedShare returns the share of the step −s of y at which the averaged lower loss is least, and
 // sets the damping that follows. One message averages the losses of all shares.
-func (a *NewtonCG) dampedShare(w *turn) (share float64) {
+func (a *NewtonCG) dampedShare(w *Turn) (share float64) {
 	w.average(a.losses, a.term.lowerLosses)
 	share, a.mu[0], a.fall = dampedStep(a.losses, a.mu[0], a.Damping/leastDamping)
 	return share
@@ -91,7 +91,7 @@ const (
 // falls any more. What f tells of an x is the loss of its solution: along the way there f falls for
 // y's sake whatever x is, and its gradient says of every penalty that it is too much. One agent's
 // vote is enough to end it.
-func (a *NewtonCG) freeze(w *turn) {
+func (a *NewtonCG) freeze(w *Turn) {
 	if a.Damping == 0 {
 		return
 	}

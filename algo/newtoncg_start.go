@@ -10,7 +10,7 @@ import (
 )
 
 // findStart is what comes before iteration 0: the diagonal, and the search for x.
-func (a *NewtonCG) findStart(w *turn) {
+func (a *NewtonCG) findStart(w *Turn) {
 	a.mu[0] = a.Damping
 	if a.Start == "search" { // from where weights are compared, wherever x was set
 		linalg.Fill(a.x, 0)
@@ -41,7 +41,7 @@ func (a *NewtonCG) findStart(w *turn) {
 // tryConstants tries the constants kappa, kappa − 1, ... for all entries of x, each with one solve
 // from the last one's y, and as many as y takes to settle where steps are damped, while the loss f
 // falls by enough. Otherwise one agent's vote is enough to go back to the last but one.
-func (a *NewtonCG) tryConstants(w *turn, kappa float64) {
+func (a *NewtonCG) tryConstants(w *Turn, kappa float64) {
 	last, lastLoss := 0.0, 0.0
 	for t := 0; t < a.Constants && w.err == nil; t++ {
 		copy(a.yOld, a.y)
@@ -85,7 +85,7 @@ func fallen(loss, last float64) bool {
 }
 
 // averageNumber is the average of a number over the agents.
-func (a *NewtonCG) averageNumber(w *turn, t term) float64 {
+func (a *NewtonCG) averageNumber(w *Turn, t term) float64 {
 	w.average(a.number, t)
 	return a.number[0]
 }

@@ -12,41 +12,41 @@ type newtonTerms struct {
 // newTerms returns the terms at the present x, y and z.
 func (a *NewtonCG) newTerms() newtonTerms {
 	return newtonTerms{
-		lowerGrad: func(w *turn, dst []float64) { w.lowerGrad(dst, a.x, a.y, allExamples) },
-		product: func(w *turn, dst []float64) { // D v = H v − P(x) v
-			w.hvp(dst, a.x, a.y, a.along, a.examples)
+		lowerGrad: func(w *Turn, dst []float64) { w.LowerGrad(dst, a.x, a.y, allExamples) },
+		product: func(w *Turn, dst []float64) { // D v = H v − P(x) v
+			w.HVP(dst, a.x, a.y, a.along, a.examples)
 			for i, e := range a.e {
 				dst[i] -= float64(e * a.along[i])
 			}
 		},
-		adjoint: func(w *turn, dst []float64) { // ∇_y f − H z, and ∇_x f in u
-			w.upperGrad(w.own(a.u), dst, a.x, a.y, allExamples)
+		adjoint: func(w *Turn, dst []float64) { // ∇_y f − H z, and ∇_x f in u
+			w.UpperGrad(w.own(a.u), dst, a.x, a.y, allExamples)
 			if w.k > 0 { // z is 0 before
 				hz := w.scratch(0, len(dst))
-				w.hvp(hz, a.x, a.y, a.z, allExamples)
+				w.HVP(hz, a.x, a.y, a.z, allExamples)
 				linalg.Sub(dst, dst, hz)
 			}
 		},
-		hypergradient: func(w *turn, dst []float64) { // ∇_x f − J z
+		hypergradient: func(w *Turn, dst []float64) { // ∇_x f − J z
 			jz := w.scratch(0, len(dst))
-			w.jvp(jz, a.x, a.y, a.z, allExamples)
+			w.JVP(jz, a.x, a.y, a.z, allExamples)
 			linalg.Sub(dst, w.own(a.u), jz)
 		},
-		diagonal: func(w *turn, dst []float64) {
+		diagonal: func(w *Turn, dst []float64) {
 			if !diagonal(w, dst, a.x, a.y, allExamples) {
 				a.estimateDiagonal(w, dst)
 			}
 			linalg.Sub(dst, dst, a.e)
 		},
-		upperLoss: func(w *turn, dst []float64) { dst[0], _ = values(w, a.x, a.y, allExamples) },
-		lowerLosses: func(w *turn, dst []float64) { // after each share of the step −s of y
+		upperLoss: func(w *Turn, dst []float64) { dst[0], _ = values(w, a.x, a.y, allExamples) },
+		lowerLosses: func(w *Turn, dst []float64) { // after each share of the step −s of y
 			trial := w.scratch(0, len(a.y))
 			for j, share := range dampedShares {
 				linalg.Comb(trial, 1, a.y, -share, a.s)
 				_, dst[j] = values(w, a.x, trial, allExamples)
 			}
 		},
-		vote: func(_ *turn, dst []float64) { dst[0] = a.vote },
+		vote: func(_ *Turn, dst []float64) { dst[0] = a.vote },
 	}
 }
 
@@ -56,12 +56,12 @@ const probes = 4
 // estimateDiagonal sets dst to the mean of v∘Hv over vectors v of random signs, the same on all
 // agents and in a resumed run: an estimate of the diagonal whose error is the norm of the other
 // entries of a row over √probes.
-func (a *NewtonCG) estimateDiagonal(w *turn, dst []float64) {
+func (a *NewtonCG) estimateDiagonal(w *Turn, dst []float64) {
 	signs, product := w.scratch(0, len(dst)), w.scratch(1, len(dst))
 	linalg.Fill(dst, 0)
 	for t := range probes {
 		randomSigns(signs, uint64(w.k*probes+t))
-		w.hvp(product, a.x, a.y, signs, allExamples)
+		w.HVP(product, a.x, a.y, signs, allExamples)
 		for i, v := range signs {
 			dst[i] += float64(v * product[i] / probes)
 		}

@@ -58,7 +58,7 @@ func (a *Lagrangian) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixe
 	for i := range a.x { // x −= α (u + μ + ρ ℓ)
 		a.x[i] -= float64(alpha * (a.u[i] + a.mu[i] + float64(rho*a.l[i])))
 	}
-	w.mix(a.l, a.x)
+	w.Mix(a.l, a.x)
 	linalg.Sub(a.l, a.x, a.l)   // ℓ = x − mix(x)
 	linalg.Axpy(a.mu, rho, a.l) // μ += ρ ℓ
 	return w.err

@@ -48,7 +48,7 @@ func (a *Gossip) Cost(int) Cost { return a.cost(a.T, a.N) }
 func (a *Gossip) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	a.solve(&w, a.T, a.N)
-	w.mix(a.mixed, a.x)
+	w.Mix(a.mixed, a.x)
 	linalg.Comb(a.x, 1, a.mixed, -a.alpha(k), a.u) // x = mix(x) − α u
 	return w.err
 }
@@ -62,12 +62,12 @@ func (s *personalState) cost(T, N int) Cost {
 }
 
 // solve moves y and leaves z and u. The first step of z from 0 needs no product.
-func (s *personalState) solve(w *turn, T, N int) {
+func (s *personalState) solve(w *Turn, T, N int) {
 	s.descendY(w, T)
 	gamma := s.gamma(w.k)
 	linalg.Scale(s.z, gamma, s.b) // z = 0 − γ (H 0 − b)
 	for t := 1; t < N; t++ {
-		w.hvp(s.g, s.x, s.y, s.z, w.draw(dsbo.Curvature, t))
+		w.HVP(s.g, s.x, s.y, s.z, w.Draw(dsbo.Curvature, t))
 		linalg.Sub(s.g, s.g, s.b)
 		linalg.Axpy(s.z, -gamma, s.g) // z −= γ (Hz − b)
 	}

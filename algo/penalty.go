@@ -65,8 +65,8 @@ func penaltyTraits(t Traits, order int, lambda, ofZ float64) Traits {
 
 // penaltyDirections asks for the gradients at v of f + λ(g(x, y) − g(x, z)) in x and y, and for
 // λ∇_y g(x, z), of order 1, or for their likes of order 2 ([central]). v.z is a second y.
-func (s *tripleState) penaltyDirections(w *turn, d, v triple, lambda float64, order int, on draws) {
-	w.upperGrad(d.x, d.y, v.x, v.y, on.upper)
+func (s *tripleState) penaltyDirections(w *Turn, d, v triple, lambda float64, order int, on draws) {
+	w.UpperGrad(d.x, d.y, v.x, v.y, on.upper)
 	lowerJointGrad(w, s.j, s.b, v.x, v.y, on.lower)
 	linalg.Axpy(d.x, lambda, s.j)
 	linalg.Axpy(d.y, lambda, s.b)
@@ -74,7 +74,7 @@ func (s *tripleState) penaltyDirections(w *turn, d, v triple, lambda float64, or
 	linalg.Axpy(d.x, -lambda, s.j)
 	linalg.Scale(d.z, lambda, d.z)
 	if order == 2 {
-		w.upperGrad(s.j, s.b, v.x, v.z, on.upper)
+		w.UpperGrad(s.j, s.b, v.x, v.z, on.upper)
 		central(d.x, s.j)
 		linalg.Sub(d.z, d.z, s.b)
 	}

@@ -104,7 +104,7 @@ func (a *SABA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 		for b := 0; k == 0 && a.Start == "full" && b < len(s.table); b++ {
 			a.move(&w, s, dsbo.Sample{Set: s.of, K: b, T: len(s.table)})
 		}
-		a.move(&w, s, w.draw(s.draws, 0))
+		a.move(&w, s, w.Draw(s.draws, 0))
 	}
 	low, up := a.sides[0].fresh, a.sides[1].fresh
 	linalg.Sub(a.d.x, up[1], low[2]) // ∇_x f − J z
@@ -115,14 +115,14 @@ func (a *SABA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 }
 
 // move takes a draw's batch up in the tables and leaves new − row + m, m before it.
-func (a *SABA) move(w *turn, s *sagaSide, draw dsbo.Sample) {
+func (a *SABA) move(w *Turn, s *sagaSide, draw dsbo.Sample) {
 	batch, share := batchOf(w, draw, len(s.table))
 	if s.of == dsbo.UpperBatch {
-		w.upperGrad(s.fresh[1], s.fresh[0], a.x, a.y, batch)
+		w.UpperGrad(s.fresh[1], s.fresh[0], a.x, a.y, batch)
 	} else {
-		w.lowerGrad(s.fresh[0], a.x, a.y, batch)
-		w.hvp(s.fresh[1], a.x, a.y, a.z, batch)
-		w.jvp(s.fresh[2], a.x, a.y, a.z, batch)
+		w.LowerGrad(s.fresh[0], a.x, a.y, batch)
+		w.HVP(s.fresh[1], a.x, a.y, a.z, batch)
+		w.JVP(s.fresh[2], a.x, a.y, a.z, batch)
 	}
 	if w.err != nil {
 		return

@@ -65,7 +65,7 @@ func (a *SimFBO) Cost(k int) Cost {
 }
 
 // tau returns the agent's number of local steps.
-func (a *SimFBO) tau(w *turn) int {
+func (a *SimFBO) tau(w *Turn) int {
 	if len(a.Tau) == 1 {
 		return a.Tau[0]
 	}
@@ -94,7 +94,7 @@ func (a *SimFBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 		share /= float64(tau)
 	}
 	linalg.Scale(a.sum.all, share, a.sum.all)
-	w.mix(a.local.all, a.sum.all)
+	w.Mix(a.local.all, a.sum.all)
 	a.descend(a.local, k)
 	project(a.z, a.Ball)
 	return w.err

@@ -93,12 +93,12 @@ func (a *Sparkle) Cost(int) Cost {
 // Step is one outer iteration.
 func (a *Sparkle) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
-	w.lowerGrad(a.gy, a.x, a.y, w.draw(dsbo.Lower, 0))
+	w.LowerGrad(a.gy, a.x, a.y, w.Draw(dsbo.Lower, 0))
 	linalg.Scale(a.gy, a.beta(k), a.gy)
 	a.by.step(&w, a.gy) // y along β ∇_y g
 
-	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
-	w.hvp(a.gy, a.x, a.y, a.z, w.draw(dsbo.Curvature, 0))
+	w.UpperGrad(a.u, a.b, a.x, a.y, w.Draw(dsbo.Upper, 0))
+	w.HVP(a.gy, a.x, a.y, a.z, w.Draw(dsbo.Curvature, 0))
 	linalg.Sub(a.gy, a.gy, a.b)
 	linalg.Scale(a.gy, a.gamma(k), a.gy)
 	a.bz.step(&w, a.gy) // z along γ (Hz − b)

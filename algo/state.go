@@ -44,13 +44,13 @@ func (s *localState) prepare(m Method, p, q, K int) *checker {
 
 // descendY takes T local steps of y with draws {Lower, k, 0..T−1}, and leaves b and, in u, ∇_x f at
 // the new y.
-func (s *localState) descendY(w *turn, T int) {
+func (s *localState) descendY(w *Turn, T int) {
 	beta := s.beta(w.k)
 	for t := 0; t < T && w.err == nil; t++ {
-		w.lowerGrad(s.g, s.x, s.y, w.draw(dsbo.Lower, t))
+		w.LowerGrad(s.g, s.x, s.y, w.Draw(dsbo.Lower, t))
 		linalg.Axpy(s.y, -beta, s.g) // y −= β ∇_y g(x, y)
 	}
-	w.upperGrad(s.u, s.b, s.x, s.y, w.draw(dsbo.Upper, 0))
+	w.UpperGrad(s.u, s.b, s.x, s.y, w.Draw(dsbo.Upper, 0))
 }
 
 // A soloState is the state of a method for one agent.
@@ -60,7 +60,7 @@ type soloState struct{ localState }
 func (s *soloState) Traits() Traits { return s.traits(Traits{OneAgent: true}) }
 
 // descendX takes a step of x along the hypergradient u = ∇_x f − J z.
-func (s *soloState) descendX(w *turn) {
+func (s *soloState) descendX(w *Turn) {
 	implicitGrad(w, s.u, s.j, s.x, s.y, s.z)
 	linalg.Axpy(s.x, -s.alpha(w.k), s.u)
 }
@@ -111,7 +111,7 @@ func (s *state) carried(name string, n int) []float64 {
 }
 
 // newTurn begins outer iteration k.
-func (s *state) newTurn(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) turn {
+func (s *state) newTurn(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) Turn {
 	w := newTurn(s.name, ctx, k, o, m, len(s.x), len(s.y))
 	if w.terms = s.terms; w.terms != nil {
 		w.work = &w.terms.work
@@ -173,8 +173,8 @@ func trackResidual(d, mixed, hz, b, s []float64) {
 }
 
 // implicitGrad sets u = ∇_x f − J z, where u holds ∇_x f on entry; j is scratch of length p.
-func implicitGrad(w *turn, u, j, x, y, z []float64) {
-	w.jvp(j, x, y, z, w.draw(dsbo.Curvature, 0))
+func implicitGrad(w *Turn, u, j, x, y, z []float64) {
+	w.JVP(j, x, y, z, w.Draw(dsbo.Curvature, 0))
 	linalg.Sub(u, u, j)
 }
 

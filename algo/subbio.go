@@ -55,9 +55,9 @@ func (a *SubBiO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 }
 
 // minimize sets z to the minimizer in the span.
-func (a *SubBiO) minimize(w *turn) {
-	s, dot := w.draw(dsbo.Curvature, 0), linalg.Dot[float64]
-	w.hvp(a.he[0], a.x, a.y, a.z, s)
+func (a *SubBiO) minimize(w *Turn) {
+	s, dot := w.Draw(dsbo.Curvature, 0), linalg.Dot[float64]
+	w.HVP(a.he[0], a.x, a.y, a.z, s)
 	copy(a.e[0], a.b)
 	linalg.Comb(a.e[1], 1, a.z, -a.gamma(w.k), a.he[0])
 	linalg.Fill(a.z, 0)
@@ -69,7 +69,7 @@ func (a *SubBiO) minimize(w *turn) {
 		}
 		if rest := linalg.Norm(v); rest > vanished*long {
 			linalg.Scale(a.e[n], 1/rest, v)
-			w.hvp(a.he[n], a.x, a.y, a.e[n], s)
+			w.HVP(a.he[n], a.x, a.y, a.e[n], s)
 			n++
 		}
 	}

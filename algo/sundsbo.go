@@ -78,9 +78,9 @@ func (a *SUNDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 	if k == 0 || a.Plain {
 		copy(a.t.all, a.d.all)
 		copy(a.last.all, a.d.all)
-		w.mix(a.in[:n], a.point.all)
+		w.Mix(a.in[:n], a.point.all)
 	} else {
-		w.mix(a.in, joined(a.out, a.point.all, a.t.all))
+		w.Mix(a.in, joined(a.out, a.point.all, a.t.all))
 		track(a.t.all, a.in[n:], a.d.all, a.last.all) // T ← mix(T) + D − D₋
 	}
 	copy(a.point.all, a.in[:n])
@@ -89,9 +89,9 @@ func (a *SUNDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 }
 
 // envelopeDirections asks for D.
-func (a *SUNDSBO) envelopeDirections(w *turn, on draws) {
+func (a *SUNDSBO) envelopeDirections(w *Turn, on draws) {
 	d, v := a.d, a.point
-	w.upperGrad(d.x, d.y, v.x, v.y, on.upper)
+	w.UpperGrad(d.x, d.y, v.x, v.y, on.upper)
 	lowerJointGrad(w, a.j, a.b, v.x, v.y, on.lower)
 	linalg.Comb(d.x, a.Mu, d.x, 1, a.j)
 	linalg.Comb(d.y, a.Mu, d.y, 1, a.b)

@@ -9,15 +9,15 @@ import (
 
 // A term writes to dst what one agent puts into an average, by the oracle of w. Where one method
 // serves several agents, their terms are made at the same time: a term writes to nothing but dst,
-// [turn.scratch] and [turn.own].
-type term func(w *turn, dst []float64)
+// [Turn.scratch] and [Turn.own].
+type term func(w *Turn, dst []float64)
 
 // workVectors are the scratch vectors of a term.
 type workVectors [2][]float64
 
 // terms makes the terms of the agents that a method serves: it is the [dsbo.Terms] of a turn.
 type terms struct {
-	turn  turn // the one under way
+	turn  Turn // the one under way
 	make  [2]term
 	under [2][]float64 // the vectors whose averages are under way
 	work  workVectors  // of a method that serves one agent
@@ -31,7 +31,7 @@ type terms struct {
 
 // A workplace is what one term at a time is made with.
 type workplace struct {
-	turn turn
+	turn Turn
 	work workVectors
 }
 
@@ -72,7 +72,7 @@ func (t *terms) vectorOf(agent int, v []float64) []float64 {
 }
 
 // scratch returns scratch vector i of a term, of n numbers.
-func (w *turn) scratch(i, n int) []float64 {
+func (w *Turn) scratch(i, n int) []float64 {
 	if cap(w.work[i]) < n {
 		w.work[i] = make([]float64, n)
 	}
@@ -81,7 +81,7 @@ func (w *turn) scratch(i, n int) []float64 {
 
 // own returns the agent's own vector in place of v, in which what a term writes stays for the terms
 // of later averages: v itself where the method serves one agent.
-func (w *turn) own(v []float64) []float64 {
+func (w *Turn) own(v []float64) []float64 {
 	if w.agent == 0 {
 		return v
 	}

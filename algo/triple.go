@@ -87,12 +87,12 @@ func (s *tripleState) descend(d triple, k int) { s.point.descend(d, s.alpha(k), 
 
 // directions asks for the directions at v of a single-loop method of second order:
 // d = (∇_x f − J z, ∇_y g, Hz − b).
-func (s *tripleState) directions(w *turn, d, v triple, on draws) {
-	w.lowerGrad(d.y, v.x, v.y, on.lower)
-	w.upperGrad(d.x, s.b, v.x, v.y, on.upper)
-	w.hvp(d.z, v.x, v.y, v.z, on.curvature)
+func (s *tripleState) directions(w *Turn, d, v triple, on draws) {
+	w.LowerGrad(d.y, v.x, v.y, on.lower)
+	w.UpperGrad(d.x, s.b, v.x, v.y, on.upper)
+	w.HVP(d.z, v.x, v.y, v.z, on.curvature)
 	linalg.Sub(d.z, d.z, s.b)
-	w.jvp(s.j, v.x, v.y, v.z, on.curvature)
+	w.JVP(s.j, v.x, v.y, v.z, on.curvature)
 	linalg.Sub(d.x, d.x, s.j)
 }
 

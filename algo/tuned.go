@@ -140,7 +140,7 @@ func (a *Tuned) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 	copy(a.out.x, a.x) // x and z's tracker travel with the first y
 	copy(a.out.dZ, a.dZ)
 	a.stepsOfY(&w, a.beta(k))
-	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0)) // b_0, and ∇_x f in u
+	w.UpperGrad(a.u, a.b, a.x, a.y, w.Draw(dsbo.Upper, 0)) // b_0, and ∇_x f in u
 	a.startZ(&w)
 	a.stepsOfZ(&w, a.gamma(k))
 	implicitGrad(&w, a.u, a.ju, a.x, a.y, a.z) // u = ∇_x f − J z
@@ -149,16 +149,16 @@ func (a *Tuned) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 }
 
 // stepsOfY takes T steps of y; x and the tracker of z are mixed with the first one.
-func (a *Tuned) stepsOfY(w *turn, beta float64) {
+func (a *Tuned) stepsOfY(w *Turn, beta float64) {
 	for t := 0; t < a.T && w.err == nil; t++ {
 		extrapolate(a.out.y, a.y, a.yOld, a.MomY) // y + m (y − y₋)
 		copy(a.out.dY, a.dY)
 		if t == 0 {
-			w.mix(a.in.all, a.out.all)
+			w.Mix(a.in.all, a.out.all)
 		} else {
-			w.mix(a.in.all[:a.head], a.out.all[:a.head])
+			w.Mix(a.in.all[:a.head], a.out.all[:a.head])
 		}
-		w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, t)) // G
+		w.LowerGrad(a.g, a.x, a.y, w.Draw(dsbo.Lower, t)) // G
 		direction := a.g
 		if a.TrackY {
 			track(a.dY, a.in.dY, a.g, a.gOld) // D = mix(D) + G − G₋
@@ -170,9 +170,9 @@ func (a *Tuned) stepsOfY(w *turn, beta float64) {
 }
 
 // startZ begins the steps of z with b_0: where the last iteration ended, or at 0.
-func (a *Tuned) startZ(w *turn) {
+func (a *Tuned) startZ(w *Turn) {
 	if a.WarmZ { // in the first iteration z and s are 0: a cold start
-		w.hvp(a.hz, a.x, a.y, a.z, w.draw(dsbo.Curvature, 0))
+		w.HVP(a.hz, a.x, a.y, a.z, w.Draw(dsbo.Curvature, 0))
 		trackResidual(a.dZ, a.in.dZ, a.hz, a.b, a.s) // d = mix(d) + s⁺ − s, s⁺ = H z − b at the new (x, y)
 		return
 	}
@@ -184,24 +184,24 @@ func (a *Tuned) startZ(w *turn) {
 
 // stepsOfZ takes N steps of z: the loop of Algorithm 1 with momentum, the last message of which
 // holds z alone.
-func (a *Tuned) stepsOfZ(w *turn, gamma float64) {
+func (a *Tuned) stepsOfZ(w *Turn, gamma float64) {
 	for t := 0; t < a.N && w.err == nil; t++ {
 		last := t == a.N-1
 		extrapolate(a.zOut.z, a.z, a.zOld, a.MomZ) // z + m (z − z₋)
 		copy(a.zOut.dZ, a.dZ)
 		if last {
-			w.mix(a.zIn.z, a.zOut.z)
+			w.Mix(a.zIn.z, a.zOut.z)
 		} else {
-			w.mix(a.zIn.all, a.zOut.all)
+			w.Mix(a.zIn.all, a.zOut.all)
 		}
 		copy(a.zOld, a.z)
 		linalg.Comb(a.z, 1, a.zIn.z, -gamma, a.dZ) // z = mix(z + m (z − z₋)) − γ d
 		if last {
 			break
 		}
-		w.hvp(a.hz, a.x, a.y, a.z, w.draw(dsbo.Curvature, t+1))
+		w.HVP(a.hz, a.x, a.y, a.z, w.Draw(dsbo.Curvature, t+1))
 		if !a.ReuseB {
-			w.upperGrad(nil, a.b, a.x, a.y, w.draw(dsbo.Upper, t+1))
+			w.UpperGrad(nil, a.b, a.x, a.y, w.Draw(dsbo.Upper, t+1))
 		}
 		trackResidual(a.dZ, a.zIn.dZ, a.hz, a.b, a.s) // d = mix(d) + s⁺ − s, s⁺ = H z − b
 	}

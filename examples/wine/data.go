@@ -26,7 +26,7 @@ for validation, the others for the test.`,
 		Flags: c.Flags, Load: c.Load, Fingerprint: c.Fingerprint, Finish: c.Finish,
 		Presets: []experiment.Preset{{
 			Name: "oneloop", DType: "float64", K: 400,
-			Method: &oneLoop{Alpha: 0.5}, // beta follows the curvature
+			Method: &oneLoop{Alpha: "0.5"}, // beta follows the curvature
 		}},
 	}
 }

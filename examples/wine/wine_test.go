@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"strings"
 	"testing"
 
+	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
 	"dsbo/experiment"
@@ -25,7 +28,19 @@ func TestMain(m *testing.M) {
 }
 
 func TestMethod(t *testing.T) {
-	algotest.TestMethod(t, func() algo.Method { return &oneLoop{Alpha: 0.05} })
+	algotest.TestMethod(t, func() algo.Method { return &oneLoop{Alpha: "0.05"} })
+}
+
+// TestParameters: what cannot work is refused by its name, and what is open has its default.
+func TestParameters(t *testing.T) {
+	err := (&oneLoop{Alpha: "-1"}).Init(1, 1, 1)
+	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "alpha must be positive; it is -1") {
+		t.Errorf("%v must name alpha", err)
+	}
+	m := &oneLoop{Alpha: "0.5/sqrt(k+1)"}
+	if err := m.Init(1, 1, 4); err != nil || m.Beta != "0.1" || m.alpha(3) != 0.25 {
+		t.Errorf("beta is %q, alpha at k = 3 %g (%v); they must be 0.1 and 0.25", m.Beta, m.alpha(3), err)
+	}
 }
 
 func TestModel(t *testing.T) {

@@ -1,0 +1,35 @@
+package algo
+
+import (
+	"context"
+
+	"dsbo"
+)
+
+// Iterates are what a method of another package embeds: its x and y, and all that the methods of
+// this package have in common. It then lacks Init, Step and Cost alone.
+type Iterates struct {
+	state
+	turn Turn
+}
+
+// Prepare fills in and checks the parameters of m, the method that embeds s, by the tags of its
+// fields, and makes x and y: it is the begin of Init. A field of type [Schedule] is a step, whose
+// number at k is in steps by the parameter's name; one that a run leaves open may follow the
+// curvature. The tag default is what a parameter is where it is unset, and must what it has to be,
+// such as "in (0, 1]".
+func (s *Iterates) Prepare(m Method, p, q, K int) (steps map[string]func(k int) float64, err error) {
+	c := s.prepare(m, p, q, K)
+	s.z, s.u = nil, nil
+	return c.at, c.err
+}
+
+// Carried makes a variable of length n, all 0, which a checkpoint holds under its name: it has to
+// be asked for anew in each Init.
+func (s *Iterates) Carried(name string, n int) []float64 { return s.carried(name, n) }
+
+// Turn begins outer iteration k, and is the method's until the next one.
+func (s *Iterates) Turn(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) *Turn {
+	s.turn = s.newTurn(ctx, k, o, m)
+	return &s.turn
+}
