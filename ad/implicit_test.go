@@ -34,6 +34,13 @@ var implicits = []opCase{
 		a := k.vec(3)
 		return FixedPoint(g, Uniform(0, a), []*Node{a, a}, Solver{Tolerance: 1e-14})
 	}},
+	{"ArgMin of four inputs", func(k *kit) *Node {
+		fit := func(y *Node, in []*Node) *Node {
+			return Add(bowl(y, in), Dot(Exp(in[2]), Mul(Square(y), Square(in[3]))))
+		}
+		inputs := []*Node{k.vec(3), k.vec(3), k.vec(3), k.vec(3)}
+		return ArgMin(fit, Uniform(0, inputs[0]), inputs, Solver{Tolerance: 1e-13})
+	}},
 	{"ArgMin in Root", func(k *kit) *Node {
 		f := func(z *Node, in []*Node) *Node {
 			return Sub(z, ArgMin(bowl, Uniform(0, z), []*Node{Scale(.2, z), in[0]}, Solver{Tolerance: 1e-14}))

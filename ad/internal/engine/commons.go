@@ -24,7 +24,8 @@ type commonKind struct {
 	number   int // the length of a point, the number of a value
 }
 
-// mostPoints is how many points a template can have: x, y, v and u.
+// mostPoints is on how many points, the first ones of a template, values depend that are shared: x,
+// y, v and u.
 const mostPoints = 4
 
 // commons are the numbers of type T that programs of a pool share, under the pool's lock.

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 )
 
@@ -16,7 +17,7 @@ type graph struct {
 	size       int      // bytes of a number
 	inputs     int      // how many there are
 	directions uint64   // the bits of the inputs that change while others stay
-	points     uint64   // the bits of x, y, v and u
+	points     uint64   // the bits of x, y, v and u: of the first mostPoints
 	values     []*value // inputs before what depends on them
 	steps      []*step  // in the order in which they were added
 }
@@ -71,7 +72,7 @@ func (g *graph) addInput(v *value) (int, error) {
 	}
 	v.base, v.step, v.bit = -1, -1, 1<<g.inputs
 	v.deps = v.bit
-	if v.point != "" {
+	if v.point != "" && bits.OnesCount64(g.points) < mostPoints {
 		g.points |= v.bit
 	}
 	g.inputs++
