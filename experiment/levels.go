@@ -11,11 +11,11 @@ import (
 	"dsbo/train"
 )
 
-// A levelChoice is how strongly levels of sites are best shrunk, and what they give one penalty for
-// all on rows that its models have not seen.
+// A levelChoice is how strongly levels and slopes of sites are best shrunk, and what they give one
+// penalty for all on rows that its models have not seen.
 type levelChoice struct {
-	Strength float64
-	Gain     runs.Gain
+	Strength, SlopeStrength float64 // of slopes 0: there are none
+	Gain                    runs.Gain
 }
 
 // chooseLevels finds the structures of models in which each site has a level of its own. It returns
@@ -32,7 +32,7 @@ func (e *ending) chooseLevels(ctx context.Context, c CrossFit, plain *candidates
 		return c, plain, parts, levelNote(best, false), nil
 	}
 	with := c
-	with.Levels.Strength = best.Strength
+	with.Levels.Strength, with.Levels.SlopeStrength = best.Strength, best.SlopeStrength
 	found, ofLevels, err := e.keptStructures(ctx, with, plain.One(), "structures with levels")
 	if err != nil {
 		return c, nil, parts, "", err
@@ -46,26 +46,39 @@ func (e *ending) chooseLevels(ctx context.Context, c CrossFit, plain *candidates
 	return with, found, ofLevels, levelNote(best, true), nil
 }
 
-// tryLevels returns the best strength of levels by one penalty for all.
+// tryLevels returns the best strength of levels by one penalty for all; then the best one of slopes
+// beside these, where they are better or always asked for.
 func (e *ending) tryLevels(ctx context.Context, c CrossFit, plain *candidates.Structures,
 	parts train.Problem) (best levelChoice, err error) {
 	least := math.Inf(1)
-	for _, strength := range candidates.LevelStrengths {
-		c.Levels.Strength = strength
+	try := func(strength, ofSlopes float64) error {
+		c.Levels.Strength, c.Levels.SlopeStrength = strength, ofSlopes
 		fit, err := e.problem.foldsOf(c, e.watch)
 		if err != nil {
-			return best, err
+			return err
 		}
 		y, criterion, err := plain.WithLevels(ctx, fit)
-		if err != nil {
+		if err != nil || !(criterion < least) {
+			return err
+		}
+		least, best.Strength, best.SlopeStrength = criterion, strength, ofSlopes
+		best.Gain, err = unseenGain(ctx, fit.Problem, y, parts, plain.CrossFittedOne())
+		return err
+	}
+	for _, strength := range candidates.LevelStrengths {
+		if err := try(strength, 0); err != nil {
 			return best, err
 		}
-		if !(criterion < least) {
-			continue
-		}
-		least, best.Strength = criterion, strength
-		best.Gain, err = unseenGain(ctx, fit.Problem, y, parts, plain.CrossFittedOne())
-		if err != nil {
+	}
+	if c.Levels.Slopes == nil {
+		return best, nil
+	}
+	if c.Levels.Always {
+		least = math.Inf(1)
+	}
+	of := best.Strength
+	for _, strength := range candidates.LevelStrengths {
+		if err := try(of, strength); err != nil {
 			return best, err
 		}
 	}
@@ -89,6 +102,9 @@ func levelNote(of levelChoice, kept bool) string {
 	head := "All sites have one level, as one for each does not promise more"
 	if kept {
 		head = fmt.Sprintf("Each site has a level of its own, which stays there, shrunk as by %g rows", of.Strength)
+		if of.SlopeStrength > 0 {
+			head += fmt.Sprintf(", and slopes, as by %g", of.SlopeStrength)
+		}
 	}
 	g := of.Gain
 	return fmt.Sprintf("%s: on %s that its models have not seen the loss is %.4g with levels and %.4g without; the "+

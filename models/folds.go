@@ -213,7 +213,7 @@ func (m Folds) Penalty(dst, x []float64) {
 func (m Folds) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 	loss, layer, outputs := lossOrDefault(m.Of.Loss), m.layer(), m.outputs(y, b)
 	var diagonal *ad.Node
-	if m.Of.Level.Ridge > 0 && m.Of.Outputs > 1 {
+	if m.Of.Level.Ridge > 0 && (m.Of.Outputs > 1 || m.Of.Level.Slopes != nil) {
 		return nil
 	}
 	if joint, ok := loss.(JointLoss); ok {

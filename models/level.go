@@ -1,22 +1,29 @@
 package models
 
 import (
+	"fmt"
+	"slices"
+
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
 )
 
-// A Level is intercepts of an agent's own, beside the common ones, which no other agent learns:
+// A Level is intercepts and slopes of an agent's own, beside the common ones, which no other agent
+// learns:
 //
-//	g_i(x, y) = min_b  mean_e w_e L(Y a_e + b_0 + b, t_e) + ½ τ ‖b‖² + (terms of x and y)
+//	g_i(x, y) = min_B  mean_e w_e L(Y a_e + b_0 + B'u_e, t_e) + ½ Σ_j τ_j ‖B_j‖²
+//	                   + (terms of x and y)
 //
-// where b_0 are the intercepts in y. The minimum is found at each (x, y) from the agent's training
-// examples, and derivatives of g_i follow b: products have the Hessian less what b takes
-// off. The sum over the agents of τ b is 0 at y*, so intercepts of y are the mean of theirs. f_i is
-// the loss of validation examples with the b of the training examples, by weights in the column
-// [LevelWeights], or of the same examples where there is none.
+// where b_0 are the intercepts in y, and u_e is 1 and the features of Slopes. The minimum is found
+// at each (x, y) from the agent's training examples, and derivatives of g_i follow B: products have
+// the Hessian less what B takes off. The sum over the agents of τ_0 B_0 is 0 at y*, so intercepts
+// of y are the mean of theirs. f_i is the loss of validation examples with the B of the training
+// examples, by weights in the column [LevelWeights], or of the same examples where there is none.
 type Level struct {
-	Ridge float64 // τ > 0; 0: agents have no level
+	Ridge      float64 // τ_0 > 0; 0: agents have no level
+	Slopes     []int   // features, in order; nil: the level is intercepts alone
+	SlopeRidge float64 // τ_j > 0 of all of them
 }
 
 // LevelWeights is the name of the column with the training weights of validation examples.
@@ -32,28 +39,51 @@ type Leveled interface {
 // levelTolerance is the size of the gradient at a level, whose loss is a mean over examples.
 const levelTolerance = 1e-12
 
-// level builds the level of outputs in a batch with training weights.
+// level builds B, a row for each entry of u, of outputs in a batch with training weights.
 func (l Linear) level(outputs *ad.Node, b Batch) *ad.Node {
-	loss, in := lossOrDefault(l.Loss), []*ad.Node{outputs, b.T}
+	loss, in := lossOrDefault(l.Loss), []*ad.Node{outputs, l.levelColumns(b.X), b.T}
 	if b.W != nil {
 		in = append(in, b.W)
 	}
 	cost := func(level *ad.Node, in []*ad.Node) *ad.Node {
-		sum, shifted := (*ad.Node)(nil), ad.AddRow(in[0], level)
-		if len(in) > 2 {
-			sum = ad.Dot(in[2], loss.Losses(shifted, in[1]))
+		sum, shifted := (*ad.Node)(nil), ad.Add(in[0], ad.MatMul(in[1], level, false, false))
+		if len(in) > 3 {
+			sum = ad.Dot(in[3], loss.Losses(shifted, in[2]))
 		} else {
-			sum = loss.Sum(shifted, in[1])
+			sum = loss.Sum(shifted, in[2])
 		}
 		return ad.Add(ad.Scale(1/float64(b.Rows), sum), l.ridge(level))
 	}
-	start := ad.Uniform(0, ad.SumRows(outputs))
+	start := ad.Uniform(0, ad.MatMul(in[1], outputs, true, false))
 	return ad.ArgMin(cost, start, in, ad.Solver{Tolerance: levelTolerance})
 }
 
-// ridge builds ½ τ ‖b‖².
+// levelPlaces builds the matrix of which row j is 1 at the feature of u_j; the intercept's is 0.
+func (l Linear) levelPlaces(like *ad.Node) *ad.Node {
+	rows := 1 + len(l.Level.Slopes)
+	at := make([]float64, rows*l.Features)
+	for k, j := range l.Level.Slopes {
+		at[(1+k)*l.Features+j] = 1
+	}
+	return ad.NewConst(like, fmt.Sprint("places of ", l.Level.Slopes), rows, l.Features, at)
+}
+
+// levelColumns builds u of each row of x.
+func (l Linear) levelColumns(x *ad.Node) *ad.Node {
+	return ad.AddRow(ad.MatMul(x, l.levelPlaces(x), false, true), unitVector(x, 0, 1+len(l.Level.Slopes)))
+}
+
+// shift builds outputs with a level.
+func (l Linear) shift(outputs, level, x *ad.Node) *ad.Node {
+	return ad.Add(outputs, ad.MatMul(l.levelColumns(x), level, false, false))
+}
+
+// ridge builds ½ Σ_j τ_j ‖B_j‖².
 func (l Linear) ridge(level *ad.Node) *ad.Node {
-	return ad.Scale(l.Level.Ridge/2, ad.Dot(level, level))
+	each := slices.Repeat([]float64{l.Level.SlopeRidge}, 1+len(l.Level.Slopes))
+	each[0] = l.Level.Ridge
+	by := ad.NewConst(level, fmt.Sprint("ridges ", each), len(each), 0, each)
+	return ad.Scale(.5, ad.Dot(by, ad.SumCols(ad.Square(level))))
 }
 
 // trainingLoss builds the mean loss of outputs over a batch, and what a level adds to it. As the
@@ -65,9 +95,9 @@ func (l Linear) trainingLoss(outputs *ad.Node, b Batch) *ad.Node {
 	}
 	level := l.level(outputs, b)
 	stays := ad.StopGradient(level)
-	value := ad.Add(meanLoss(loss, ad.AddRow(outputs, stays), b), l.ridge(stays))
+	value := ad.Add(meanLoss(loss, l.shift(outputs, stays, b.X), b), l.ridge(stays))
 	return ad.CustomGrad(value, func(_ []*ad.Node, _, g *ad.Node) []*ad.Node {
-		slope := b.weightedRows(ad.Scale(1/float64(b.Rows), loss.Slope(ad.AddRow(outputs, level), b.T)))
+		slope := b.weightedRows(ad.Scale(1/float64(b.Rows), loss.Slope(l.shift(outputs, level, b.X), b.T)))
 		return []*ad.Node{ad.ScaleBy(g, slope)}
 	}, outputs)
 }
@@ -77,7 +107,7 @@ func (l Linear) judged(outputs *ad.Node, b Batch) *ad.Node {
 	if l.Level.Ridge == 0 {
 		return outputs
 	}
-	return ad.AddRow(outputs, l.level(outputs, b))
+	return l.shift(outputs, l.level(outputs, b), b.X)
 }
 
 // levelDiagonal builds what a level takes off the diagonal of the Hessian, of one output with a
@@ -106,6 +136,9 @@ func (l Level) check(of OutputLoss) error {
 	if !(l.Ridge >= 0) {
 		return dsbo.ConfigErrorf("the ridge of levels must be positive, or 0 for none; it is %g", l.Ridge)
 	}
+	if len(l.Slopes) > 0 && !(l.SlopeRidge > 0) {
+		return dsbo.ConfigErrorf("the ridge of slopes must be positive; it is %g", l.SlopeRidge)
+	}
 	if l.Ridge > 0 && isJoint(of) {
 		return dsbo.ConfigErrorf("sites have no level with survival times: strata have a baseline hazard each")
 	}
@@ -129,7 +162,10 @@ func (m Folds) own(y *ad.Node, batch func(k int) Batch, x *ad.Node) *ad.Node {
 	}
 	all, c, q := []*ad.Node{}, m.Of.Outputs, m.layer().size()
 	for k, outputs := range m.outputs(y, Batch{X: x}) {
-		all = append(all, ad.Place(m.Of.level(outputs, batch(k)), q-(m.Count-k)*c, q))
+		level := m.Of.level(outputs, batch(k))
+		slopes := ad.MatMul(level, m.Of.levelPlaces(x), true, false)
+		all = append(all, ad.Place(ad.PartVec(ad.Flatten(level), 0, c), q-(m.Count-k)*c, q),
+			ad.Place(slopes, k*c*m.Of.Features, q))
 	}
 	return ad.Sum(y, all...)
 }

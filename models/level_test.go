@@ -164,44 +164,112 @@ func TestLevelsByR(t *testing.T) {
 // whose validation rows have the level of the training rows.
 func TestLevelHypergradient(t *testing.T) {
 	for name, c := range readLevels() {
-		outputs, classes := 1, name == "classes"
-		if classes {
+		testLevelHypergradient(t, name, c, models.Level{Ridge: .1})
+		testLevelHypergradient(t, name, c, models.Level{Ridge: .1, Slopes: []int{0, 2}, SlopeRidge: .3})
+	}
+}
+
+func testLevelHypergradient(t *testing.T, name string, c levelCase, level models.Level) {
+	outputs, classes := 1, name == "classes"
+	if classes {
+		outputs = 2
+	}
+	linear := models.Linear{Features: len(c.X[0]), Outputs: outputs, Loss: levelLosses[name],
+		Level: level}
+	if name == "count" {
+		linear.Intercepts = []float64{2}
+	}
+	m := models.Folds{Of: linear, Count: 2}
+	var shards []data.Shard
+	for site := range 3 {
+		s := folded(data.Shard{Train: c.of(site, classes)}, 2, nil)
+		s.Val.Columns = []data.Column{{Name: models.LevelWeights, Table: s.Train.Weight}}
+		shards = append(shards, s)
+	}
+	p := newSitesProblem(m, shards...)
+	x, y := make([]float64, linear.Features), make([]float64, p.q)
+	for j := range x {
+		x[j] = float64(j%3) - 2
+	}
+	m.Start(y)
+	p.solve(x, y)
+	whole := dsbo.Sample{Set: dsbo.Whole}
+	z := p.system(x, y, p.mean(p.q, func(o *models.Oracle, dst []float64) error {
+		return o.UpperGrad(nil, dst, x, y, whole)
+	}))
+	gradient := p.mean(len(x), func(o *models.Oracle, dst []float64) error { return o.JVP(dst, x, y, z, whole) })
+	for j := range x {
+		const step = 1e-4 // Φ is known to 1e-13 or so, and is curved by about its size
+		phi := func(by float64) float64 {
+			moved := slices.Clone(x)
+			moved[j] += by
+			return p.upper(moved, p.solve(moved, slices.Clone(y)))
+		}
+		if want := (phi(step) - phi(-step)) / (2 * step); math.Abs(-gradient[j]-want) > 1e-7 {
+			t.Errorf("%s, %v: entry %d of ∇Φ is %.10g; by differences it is %.10g", name, level, j, -gradient[j], want)
+		}
+	}
+}
+
+// slopeOfLoss is the derivative of a loss by outputs.
+var slopeOfLoss = map[string]func(outputs []float64, target float64) []float64{
+	"value": func(o []float64, y float64) []float64 { return []float64{o[0] - y} },
+	"count": func(o []float64, y float64) []float64 { return []float64{math.Exp(o[0]) - y} },
+	"classes": func(o []float64, y float64) []float64 {
+		p := 1 / (1 + math.Exp(o[0]-o[1]))
+		return []float64{y - p, p - y}
+	},
+}
+
+// TestSlopesAreLeast: at the intercepts and slopes of a site's own the loss of its rows with their
+// ridges is level, and other weights are the common ones.
+func TestSlopesAreLeast(t *testing.T) {
+	for name, c := range readLevels() {
+		outputs, d, slopes := 1, len(c.X[0]), []int{0, 2}
+		if name == "classes" {
 			outputs = 2
 		}
-		linear := models.Linear{Features: len(c.X[0]), Outputs: outputs, Loss: levelLosses[name],
-			Level: models.Level{Ridge: .1}}
-		if name == "count" {
-			linear.Intercepts = []float64{2}
+		const ofIntercept, ofSlopes = .1, .3
+		m := models.Linear{Features: d, Outputs: outputs, Loss: levelLosses[name],
+			Level: models.Level{Ridge: ofIntercept, Slopes: slopes, SlopeRidge: ofSlopes}}
+		x, y := make([]float64, d), make([]float64, outputs*(d+1))
+		for j := range y {
+			y[j] = .1 * float64(j%4)
 		}
-		m := models.Folds{Of: linear, Count: 2}
-		var shards []data.Shard
-		for site := range 3 {
-			s := folded(data.Shard{Train: c.of(site, classes)}, 2, nil)
-			s.Val.Columns = []data.Column{{Name: models.LevelWeights, Table: s.Train.Weight}}
-			shards = append(shards, s)
-		}
-		p := newSitesProblem(m, shards...)
-		x, y := make([]float64, linear.Features), make([]float64, p.q)
-		for j := range x {
-			x[j] = float64(j%3) - 2
-		}
-		m.Start(y)
-		p.solve(x, y)
-		whole := dsbo.Sample{Set: dsbo.Whole}
-		z := p.system(x, y, p.mean(p.q, func(o *models.Oracle, dst []float64) error {
-			return o.UpperGrad(nil, dst, x, y, whole)
-		}))
-		gradient := p.mean(len(x), func(o *models.Oracle, dst []float64) error { return o.JVP(dst, x, y, z, whole) })
-		for j := range x {
-			const step = 1e-4 // Φ is known to 1e-13 or so, and is curved by about its size
-			phi := func(by float64) float64 {
-				moved := slices.Clone(x)
-				moved[j] += by
-				return p.upper(moved, p.solve(moved, slices.Clone(y)))
+		e := c.of(1, outputs > 1)
+		own := testkit.Get(testkit.Get(models.NewPrograms(m).Levels(e, new(ad.Workspace))).Own(x, y))
+		gradient := make([]float64, len(y))
+		for row := range e.Len() {
+			o := slices.Clone(own[outputs*d:])
+			for k := range o {
+				for j := range d {
+					o[k] += own[k*d+j] * e.X.At(row, j)
+				}
 			}
-			if want := (phi(step) - phi(-step)) / (2 * step); math.Abs(-gradient[j]-want) > 1e-7 {
-				t.Errorf("%s: entry %d of ∇Φ is %.10g; by differences it is %.10g", name, j, -gradient[j], want)
+			target := e.Target.At(row, outputs-1)
+			for k, s := range slopeOfLoss[name](o, target) {
+				s *= e.Weight.At(row, 0) / float64(e.Len())
+				gradient[outputs*d+k] += s
+				for j := range d {
+					gradient[k*d+j] += s * e.X.At(row, j)
+				}
 			}
+		}
+		for j := range y {
+			switch {
+			case j >= outputs*d:
+				gradient[j] += ofIntercept * (own[j] - y[j])
+			case slices.Contains(slopes, j%d):
+				gradient[j] += ofSlopes * (own[j] - y[j])
+			case own[j] != y[j]:
+				t.Errorf("%s: weight %d is %g for the site and %g for all", name, j, own[j], y[j])
+				fallthrough
+			default:
+				gradient[j] = 0
+			}
+		}
+		if off := linalg.Norm(gradient); off > 1e-9 { // ArgMin ends at 1e-12 of the gradient where it starts
+			t.Errorf("%s: the gradient at a site's level is %g", name, off)
 		}
 	}
 }
@@ -211,7 +279,11 @@ func TestLevelsRefuse(t *testing.T) {
 	if err := m.Check(valueShard(30, 21, 5)); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("a ridge below 0 gives %v", err)
 	}
-	m.Loss, m.Level.Ridge = models.Cox{}, 1
+	m.Level = models.Level{Ridge: 1, Slopes: []int{1}}
+	if err := m.Check(valueShard(30, 21, 5)); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("slopes without a ridge give %v", err)
+	}
+	m.Loss, m.Level = models.Cox{}, models.Level{Ridge: 1}
 	if err := m.Check(survivalShard(30, 21, 5)); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("a level of survival times gives %v", err)
 	}

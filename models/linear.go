@@ -122,7 +122,7 @@ func (l Linear) Penalty(dst, x []float64) {
 func (l Linear) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 	layer, outputs := l.layer(), l.layer().outputs(y, b.X)
 	var diagonal *ad.Node
-	if l.Level.Ridge > 0 && l.Outputs > 1 {
+	if l.Level.Ridge > 0 && (l.Outputs > 1 || l.Level.Slopes != nil) {
 		return nil
 	}
 	if joint, ok := l.Loss.(JointLoss); ok {

@@ -12,8 +12,10 @@ type Levels struct {
 	Rows  float64 // training rows of all sites; 0: sites have one level
 	Sites int     // of whose losses g is the mean
 	// Strength is of how many rows of curvature 1 a site's level has the say; 0: it has none yet.
-	Strength float64
-	Always   bool // whatever the folds tell
+	Strength      float64
+	Slopes        []int   // features that may have a slope of each site's own too; nil: none
+	SlopeStrength float64 // as Strength, of slopes; 0: sites have none yet
+	Always        bool    // whatever the folds tell
 }
 
 // LevelStrengths are tried.
@@ -21,8 +23,11 @@ var LevelStrengths = []float64{.1, 1, 10, 100}
 
 // Of returns a linear model with these levels, of a share of the rows.
 func (l Levels) Of(m models.Linear, share float64) models.Linear {
-	if l.Strength > 0 {
-		m.Level.Ridge = l.Strength * float64(l.Sites) / (l.Rows * share)
+	if each := float64(l.Sites) / (l.Rows * share); l.Strength > 0 {
+		m.Level.Ridge = l.Strength * each
+		if l.SlopeStrength > 0 {
+			m.Level.Slopes, m.Level.SlopeRidge = l.Slopes, l.SlopeStrength*each
+		}
 	}
 	return m
 }

@@ -93,7 +93,7 @@ func (l listing) addModels() {
 		l.addStructures()
 		l.addSum("losses and right answers", scoreNumbers, network.Float64, exactly(2))
 		if e.Levels { // of each strength that is the best so far, and of the best
-			compared.Most += float64(len(candidates.LevelStrengths) + 1)
+			compared.Most += float64(2*len(candidates.LevelStrengths) + 1) // with slopes
 		}
 	case !l.Rivals:
 		n, compared, l.Simpler, l.Rows = exactly(1), Range{}, 0, nil

@@ -21,6 +21,9 @@ import (
 // checkLevels refuses what sites cannot have a level of their own with, by name.
 func checkLevels(t *tune) error {
 	if t.siteEffects == "off" {
+		if t.siteSlopes != nil {
+			return dsbo.ConfigErrorf("-site-slopes must be given with -site-effects intercept or auto")
+		}
 		return nil
 	}
 	for _, c := range []struct {
@@ -38,6 +41,23 @@ func checkLevels(t *tune) error {
 		}
 	}
 	return nil
+}
+
+// findSlopes returns the features of the columns of -site-slopes.
+func findSlopes(t *tune) (all []int, err error) {
+	for _, name := range t.siteSlopes {
+		before := len(all)
+		for j, f := range t.prepared.Recipe.Features() {
+			if t.prepared.Recipe.Input(f.Input).Name == name && !slices.Contains(all, j) {
+				all = append(all, j)
+			}
+		}
+		if len(all) == before {
+			return nil, dsbo.ConfigErrorf("-site-slopes must name columns that the model has, once; %s is none", name)
+		}
+	}
+	slices.Sort(all)
+	return all, nil
 }
 
 // findLevels returns how sites may get levels, and prepares the validation rows for them. Where
@@ -67,7 +87,9 @@ func findLevels(t *tune, a experiment.Agents) (l candidates.Levels, err error) {
 				data.Column{Name: models.LevelWeights, Table: s.Train.Weight})
 		}
 	}
-	return candidates.Levels{Rows: float64(t.prepared.Rows[0]), Sites: t.sites, Always: t.siteEffects == intercept}, nil
+	slopes, err := findSlopes(t)
+	return candidates.Levels{Rows: float64(t.prepared.Rows[0]), Sites: t.sites, Slopes: slopes,
+		Always: t.siteEffects == intercept}, err
 }
 
 // writeModels writes the models of the sites that are here, with a sentence on the level of each,
@@ -75,7 +97,7 @@ func findLevels(t *tune, a experiment.Agents) (l candidates.Levels, err error) {
 func writeModels(own map[int]*modelfile.Model, all *modelfile.Model, folder runs.Folder) error {
 	for _, i := range slices.Sorted(maps.Keys(own)) {
 		prefix, text := fmt.Sprintf("%s%d.", runs.OwnPrefix, i), levelText(i, all.Recipe().Target,
-			own[i].Layers[0].Bias, all.Layers[0].Bias)
+			own[i].Layers[0].Bias, all.Layers[0].Bias, slopeTexts(own[i], all)...)
 		err := own[i].WriteAs(folder, prefix)
 		if err == nil {
 			err = folder.WriteFile(prefix+runs.LevelFile, []byte(text+"\n"))
@@ -88,26 +110,46 @@ func writeModels(own map[int]*modelfile.Model, all *modelfile.Model, folder runs
 }
 
 // levelText tells by how much the level of site i differs from the mean of all sites, of classes in
-// the logarithm of the odds against the first one.
-func levelText(i int, target features.Target, own, mean []float64) string {
-	var parts []string
-	for k, b := range own {
-		switch d := b - mean[k]; {
-		case target.Kind == features.Class && k == 0:
-		case target.Kind == features.Class:
-			parts = append(parts, fmt.Sprintf("%+.3g for %s", d-(own[0]-mean[0]), target.Classes[k]))
-		case target.Kind == features.Counts:
-			parts = append(parts, fmt.Sprintf("%.3g times the counts", num.Exp(d)))
-		default:
-			parts = append(parts, fmt.Sprintf("%+.3g", d*target.Deviation))
-		}
-	}
+// the logarithm of the odds against the first one, and with slopes how these do.
+func levelText(i int, target features.Target, own, mean []float64, slopes ...string) string {
 	what := target.Name
 	if target.Kind == features.Class {
 		what += " (log-odds against " + target.Classes[0] + ")"
 	}
 	return fmt.Sprintf("The level of site %d in %s, beside that of all sites: %s. It has not left the site.", i, what,
-		strings.Join(parts, ", "))
+		strings.Join(append(differences(target, own, mean, ""), slopes...), ", "))
+}
+
+// differences tells by how much weights of all outputs differ from others, by what.
+func differences(target features.Target, own, all []float64, by string) (parts []string) {
+	for k := range own {
+		switch d := own[k] - all[k]; {
+		case target.Kind == features.Class && k == 0:
+		case target.Kind == features.Class:
+			parts = append(parts, fmt.Sprintf("%+.3g for %s%s", d-(own[0]-all[0]), target.Classes[k], by))
+		case target.Kind == features.Counts:
+			parts = append(parts, fmt.Sprintf("%.3g times the counts%s", num.Exp(d), by))
+		default:
+			parts = append(parts, fmt.Sprintf("%+.3g%s", d*target.Deviation, by))
+		}
+	}
+	return parts
+}
+
+// slopeTexts tells by how much slopes of a site differ from the common ones.
+func slopeTexts(own, all *modelfile.Model) (parts []string) {
+	named := all.Recipe().Features()
+	for j, f := range named {
+		var slopes, common []float64
+		for at := j; at < len(all.Layers[0].Weights); at += len(named) {
+			slopes, common = append(slopes, own.Layers[0].Weights[at]), append(common, all.Layers[0].Weights[at])
+		}
+		if !slices.Equal(slopes, common) {
+			by := " by a deviation of " + f.Name
+			parts = append(parts, differences(all.Recipe().Target, slopes, common, by)...)
+		}
+	}
+	return parts
 }
 
 // modelsOf returns the model y of all sites, and the models with which the sites that are here

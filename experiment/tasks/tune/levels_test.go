@@ -79,6 +79,52 @@ func TestSiteEffects(t *testing.T) {
 	}
 }
 
+// TestSiteSlopes: where sites differ in the slope of a column, folds keep slopes of their own,
+// which halve the loss at least; a site's words and model have its own, other slopes are common.
+func TestSiteSlopes(t *testing.T) {
+	folder := t.TempDir()
+	for i := range 4 {
+		r := rand.New(rand.NewPCG(6, uint64(i)))
+		var b strings.Builder
+		b.WriteString("a,b,number\n")
+		for range 60 {
+			x, z := r.NormFloat64(), r.NormFloat64()
+			fmt.Fprintf(&b, "%.4f,%.4f,%.4f\n", x, z, z/2+x*(float64(i)-1)+r.NormFloat64()/2)
+		}
+		testkit.OK(os.WriteFile(filepath.Join(folder, fmt.Sprintf("site%d.csv", i)), []byte(b.String()), 0o644))
+	}
+	data, losses := "-data="+filepath.Join(folder, "site{agent}.csv"), []runs.Number{}
+	for _, flags := range []string{"off", "auto -site-slopes=a"} {
+		out := runs.Folder(filepath.Join(t.TempDir(), "run"))
+		s := tuned(t, out, data, "-target=number", "-model=linear -K=2 -folds=3 -alone=false -site-effects="+flags)
+		losses = append(losses, s.Models[len(s.Models)-1].TestLoss)
+		if flags == "off" {
+			continue
+		}
+		if notes := strings.Join(s.Verdict.Notes, " "); !strings.Contains(notes, ", and slopes, as by 0.1") {
+			t.Errorf("notes %q", notes)
+		}
+		all := testkit.Get(modelfile.Open(string(out))).Layers[0].Weights
+		for i := range 4 {
+			prefix := fmt.Sprintf("%s%d.", runs.OwnPrefix, i)
+			own := testkit.Get(modelfile.Open(out.Path(prefix + runs.ModelFile))).Layers[0].Weights
+			if apart := own[0] / own[1] / 2; math.Abs(apart-(float64(i)-1)) > .5 { // of 45 rows: ± .1
+				t.Errorf("the slope of site %d is %g", i, apart)
+			}
+			if own[1] != all[1] {
+				t.Errorf("site %d has another slope of b, %g; of all %g", i, own[1], all[1])
+			}
+			text := string(testkit.Get(out.ReadFile(prefix + runs.LevelFile)))
+			if !strings.Contains(text, " by a deviation of a. ") || strings.Contains(text, "of b") {
+				t.Errorf("site %d: %s", i, text)
+			}
+		}
+	}
+	if !(losses[1] < losses[0]/2) {
+		t.Errorf("test losses %v without slopes and with", losses)
+	}
+}
+
 // checkMean compares the mean of the sites' intercepts with the intercept of all.
 func checkMean(t *testing.T, out runs.Folder) {
 	t.Helper()
@@ -110,6 +156,9 @@ func TestSiteEffectsRefused(t *testing.T) {
 		{"intercept", "-penalty=feature", "the strength of levels is chosen with it"},
 		{"auto", "-cost=yes=5", "whose threshold is for one level"},
 		{"intercept", "-dp-epsilon=8 -from=x", "not hidden by noise for one"},
+		{"off", "-site-slopes=a", "must be given with -site-effects intercept or auto"},
+		{"auto", "-site-slopes=a,weight", "-site-slopes must name columns that the model has, once; weight is none"},
+		{"auto", "-site-slopes=a,a", "once; a is none"},
 		{"intercept", "-agents=1 -data=" + one, "several sites"},
 	} {
 		err := runTask(t, runs.Folder(filepath.Join(t.TempDir(), "run")), data, "-target=class", c.flags,

@@ -74,6 +74,7 @@ type tune struct {
 	groupsFile            string             // the same from a file; "": none
 	blocks                candidates.Blocks  // of features; the zero value: none are named, or before Load
 	siteEffects           string             // whether sites have a level of their own
+	siteSlopes            list               // columns of which they have slopes with it
 	cost                  missCost           // cost of a missed example of each class
 	from                  string             // earlier run or model; "": none
 	prepared              *features.Prepared // nil before Load
@@ -162,6 +163,8 @@ func (t *tune) Flags(f *flag.FlagSet) {
 func (t *tune) addReadingFlags(f *flag.FlagSet) {
 	f.StringVar(&t.siteEffects, "site-effects", "off",
 		"whether each site has a `level` of its own, which does not leave it: intercept; off; or auto, by folds")
+	f.Var(&t.siteSlopes, "site-slopes", "`columns`, with commas between, whose slopes are each site's own beside the "+
+		"common ones, as -site-effects has levels")
 	f.IntVar(&t.rare, "rare", 10,
 		"a word that is in fewer training `rows` of all sites together is one of the rare ones, which share a "+
 			"feature; so is one that no site has in 5 training rows")
