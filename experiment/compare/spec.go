@@ -62,25 +62,21 @@ const Example = `{
 }`
 
 // UnmarshalJSON reads a command line, or an object.
-func (t *Task) UnmarshalJSON(data []byte) error {
+func (t *Task) UnmarshalJSON(data []byte) (err error) {
 	var f struct {
 		Task   string   `json:"task" must:"a command line such as \"synthetic -r=1\""`
 		Name   string   `json:"name" must:"a text"`
 		Target *float64 `json:"target" must:"a number"`
 	}
-	if err := textOr(data, &f.Task, &f); err != nil {
-		return err
+	if err = textOr(data, &f.Task, &f); err == nil {
+		t.Target = f.Target
+		t.Verb, t.Name, t.Flags, err = commandLine("task", "synthetic -r=1", f.Task, f.Name)
 	}
-	words := strings.Fields(f.Task)
-	if len(words) == 0 {
-		return fmt.Errorf(`"task" must name a task, as in "synthetic -r=1"; it is %q`, f.Task)
-	}
-	*t = Task{Name: cmp.Or(f.Name, strings.Join(words, " ")), Verb: words[0], Flags: words[1:], Target: f.Target}
-	return nil
+	return err
 }
 
 // UnmarshalJSON reads a name with flags, or an object.
-func (m *Method) UnmarshalJSON(data []byte) error {
+func (m *Method) UnmarshalJSON(data []byte) (err error) {
 	var f struct {
 		Method string   `json:"method" must:"a name with flags such as \"dsoba -K=200\""`
 		Name   string   `json:"name" must:"a text"`
@@ -88,16 +84,20 @@ func (m *Method) UnmarshalJSON(data []byte) error {
 		Trials int      `json:"trials" must:"a whole number"`
 		Tasks  []string `json:"tasks" must:"a list of names of tasks"`
 	}
-	if err := textOr(data, &f.Method, &f); err != nil {
-		return err
+	if err = textOr(data, &f.Method, &f); err == nil {
+		m.Grid, m.Trials, m.Tasks = f.Grid, f.Trials, f.Tasks
+		m.Algorithm, m.Name, m.Flags, err = commandLine("method", "dsoba -K=200", f.Method, f.Name)
 	}
-	words := strings.Fields(f.Method)
+	return err
+}
+
+// commandLine splits a line into its first word and flags, with a name of its own or none.
+func commandLine(field, example, line, own string) (first, name string, flags []string, err error) {
+	words := strings.Fields(line)
 	if len(words) == 0 {
-		return fmt.Errorf(`"method" must name a method, as in "dsoba -K=200"; it is %q`, f.Method)
+		return "", "", nil, fmt.Errorf("%q must name a %[1]s, as in %[2]q; it is %[3]q", field, example, line)
 	}
-	*m = Method{f.Name, words[0], words[1:], f.Grid, f.Trials, f.Tasks}
-	m.Name = cmp.Or(m.Name, strings.Join(words, " "))
-	return nil
+	return words[0], cmp.Or(own, strings.Join(words, " ")), words[1:], nil
 }
 
 // textOr reads a text, or else an object.

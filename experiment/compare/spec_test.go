@@ -52,12 +52,12 @@ func bad(field string) string {
 func TestParseRefuses(t *testing.T) {
 	for _, tt := range []struct{ spec, want string }{
 		{``, "must be a JSON object"},
-		{`{"methods": ["newtoncg"]}`, `"tasks" must name at least one`},
-		{bad(`"methods":[]`), `"methods" must name at least one`},
+		{`{"methods": ["newtoncg"]}`, `"tasks" must have from 1`},
+		{bad(`"methods":[]`), `"methods" must have from 1`},
 		{bad(`"seed":[1]`), `field "seed" is not known`},
-		{bad(`"seeds":[]`), `"seeds" must have at least one`},
+		{bad(`"seeds":[]`), `"seeds" must have from 1`},
 		{bad(`"seeds":[1,2,1]`), `1 is there twice`},
-		{bad(`"seeds":[` + strings.Repeat("1,", 1e6) + `1]`), `must have at most 100000 entries; one has 1000001`},
+		{bad(`"seeds":[` + strings.Repeat("1,", 1e6) + `1]`), `must have from 1 to 100000 entries; it has 1000001`},
 		{bad(`"seeds":[-1]`), `"seeds" must be a list of whole numbers`},
 		{bad(`"tasks":["a","a"]`), `"tasks": names must differ`},
 		{bad(`"tasks":["synthetic -r=1","synthetic  _-r=1"]`), `two are the folder "synthetic_-r=1"`},

@@ -15,16 +15,11 @@ const maxRuns = 100_000
 
 // validate reports the first field that cannot work, whatever the program's tasks.
 func (s *Spec) validate() error {
-	switch {
-	case len(s.Tasks) == 0:
-		return dsbo.ConfigErrorf(`field "tasks" must name at least one task`)
-	case len(s.Methods) == 0:
-		return dsbo.ConfigErrorf(`field "methods" must name at least one method`)
-	case len(s.Seeds) == 0:
-		return dsbo.ConfigErrorf(`field "seeds" must have at least one seed`)
-	case max(len(s.Tasks), len(s.Methods), len(s.Seeds)) > maxRuns:
-		return dsbo.ConfigErrorf(`fields "tasks", "methods" and "seeds" must have at most %d entries; one has %d`,
-			maxRuns, max(len(s.Tasks), len(s.Methods), len(s.Seeds)))
+	for i, n := range []int{len(s.Tasks), len(s.Methods), len(s.Seeds)} {
+		if n < 1 || n > maxRuns {
+			return dsbo.ConfigErrorf(`field %q must have from 1 to %d entries; it has %d`,
+				[]string{"tasks", "methods", "seeds"}[i], maxRuns, n)
+		}
 	}
 	err := cmp.Or(checkNames("tasks", each(s.Tasks, func(t Task) string { return t.Name })),
 		checkNames("methods", each(s.Methods, func(m Method) string { return m.Name })))

@@ -275,21 +275,16 @@ func (g group) course(p part, less string) curve {
 	return c
 }
 
-// spread returns the median of a number of some items, with the range.
+// spread returns the median of a number of some items, with the least and the greatest that is
+// known, NaN for none.
 func spread[T any](items []T, of func(T) float64) (mid, low, high float64) {
 	var vs []float64
 	for _, item := range items {
 		vs = append(vs, of(item))
 	}
-	low, high = valueRange(vs)
-	return num.Median(vs), low, high
-}
-
-// valueRange returns the least and the greatest of the numbers that are known, NaN for none.
-func valueRange(values []float64) (low, high float64) {
-	vs := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
-	if len(vs) == 0 {
-		return math.NaN(), math.NaN()
+	mid = num.Median(vs)
+	if vs = slices.DeleteFunc(vs, math.IsNaN); len(vs) == 0 {
+		return mid, math.NaN(), math.NaN()
 	}
-	return slices.Min(vs), slices.Max(vs)
+	return mid, slices.Min(vs), slices.Max(vs)
 }

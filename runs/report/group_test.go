@@ -100,7 +100,7 @@ func TestCourse(t *testing.T) {
 				at = append(at, float64(r.Records[i].Phi))
 			}
 		}
-		low, high := valueRange(at)
+		_, low, high := spread(at, same)
 		if c.Y[i] != num.Median(at) || c.Low[i] != low || c.High[i] != high {
 			t.Errorf("row %d: %v in [%v, %v], want %v in [%v, %v]", i, c.Y[i], c.Low[i], c.High[i],
 				num.Median(at), low, high)
@@ -136,11 +136,13 @@ func TestCourseOfALongRun(t *testing.T) {
 	}
 }
 
+func same(v float64) float64 { return v }
+
 func TestSpan(t *testing.T) {
-	if low, high := valueRange([]float64{4, math.NaN(), 1, 2}); low != 1 || high != 4 {
+	if _, low, high := spread([]float64{4, math.NaN(), 1, 2}, same); low != 1 || high != 4 {
 		t.Errorf("from %v to %v, want 1 to 4", low, high)
 	}
-	if low, high := valueRange([]float64{math.NaN()}); !math.IsNaN(low) || !math.IsNaN(high) {
+	if _, low, high := spread([]float64{math.NaN()}, same); !math.IsNaN(low) || !math.IsNaN(high) {
 		t.Errorf("from %v to %v, want NaN", low, high)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"dsbo/runs"
 )
@@ -70,7 +69,7 @@ func contactSheet(m runs.Meaning, x []float64) *Figure {
 }
 
 // A chart is the hyperparameters of a group by the names of their features, the largest first; of
-// log-penalties the smallest.
+// log-penalties the smallest, of which the model makes most.
 type chart struct {
 	Title, Symbol, Of string // of the group; of the hyperparameters; what has one
 	From              string // the scale of the bars of log-penalties
@@ -80,13 +79,10 @@ type chart struct {
 
 // A bar is one hyperparameter. Start and Width are shares of the chart's width, in percent.
 type bar struct {
-	Name, Text, Range string
-	Start, Width      float64
-	value             float64
+	Name string
+	cell
+	Start, Width float64
 }
-
-// OfTitle is what has one, as the head of a column.
-func (c chart) OfTitle() string { return strings.ToUpper(c.Of[:1]) + c.Of[1:] }
 
 // mostBars is how many hyperparameters a chart shows.
 const mostBars = 200
@@ -108,41 +104,32 @@ func charts(gs []group) (all []chart) {
 // runs, with the range.
 func newChart(title string, rs []*Run) chart {
 	m := rs[0].Config.Hyperparameters()
-	c, names := chart{Title: title, Symbol: m.Symbol, Of: m.One}, rs[0].Names
-	var ends []float64
+	c, sign, ends := chart{Title: title, Symbol: m.Symbol, Of: m.One}, -1.0, []float64{0}
 	if m == runs.Penalties {
-		c.Of = "feature"
-	} else {
-		ends = append(ends, 0)
+		c.Of, sign, ends = "feature", 1, nil
 	}
-	for i, n := 0, len(rs[0].Lambda); i < n; i++ {
-		b := bar{Name: fmt.Sprintf("%s %d", c.Of, i+1)}
-		if len(names) == n {
-			b.Name = names[i]
-		}
+	for i := range rs[0].Lambda {
 		mid, low, high := spread(rs, func(r *Run) float64 { return r.Lambda[i] })
-		if b.Text, b.value = number(mid), mid; len(rs) > 1 {
+		b := bar{Name: fmt.Sprintf("%s %d", c.Of, i+1), cell: numberCell(mid, number)}
+		if len(rs[0].Names) == len(rs[0].Lambda) {
+			b.Name = rs[0].Names[i]
+		}
+		if len(rs) > 1 {
 			b.Range = rangeText(low, high)
 		}
-		ends = append(ends, mid)
-		c.Bars = append(c.Bars, b)
+		c.Bars, ends = append(c.Bars, b), append(ends, mid)
 	}
-	edges := extentOf(ends...)
-	slices.SortStableFunc(c.Bars, func(a, b bar) int { return cmp.Compare(b.value, a.value) })
-	if m == runs.Penalties {
-		slices.Reverse(c.Bars) // what the model makes most of comes first
-		c.From = "from " + number(edges.low) + " to " + number(edges.high)
-	}
+	slices.SortStableFunc(c.Bars, func(a, b bar) int { return cmp.Compare(sign*a.value, sign*b.value) })
 	c.More = max(0, len(c.Bars)-mostBars)
 	c.Bars = c.Bars[:len(c.Bars)-c.More]
-	for i, b := range c.Bars {
-		switch width := edges.high - edges.low; {
-		case width <= 0:
-		case m == runs.Penalties:
-			c.Bars[i].Width = 1 + 99*(b.value-edges.low)/width
-		default:
-			c.Bars[i].Start, c.Bars[i].Width = 100*(min(b.value, 0)-edges.low)/width, 100*math.Abs(b.value)/width
-		}
+	edges, from := extentOf(ends...), 0.0
+	if m == runs.Penalties {
+		from, c.From = edges.low, "from "+number(edges.low)+" to "+number(edges.high)
+	}
+	share := 100 / max(edges.high-edges.low, 1e-300)
+	for i := range c.Bars {
+		b := &c.Bars[i]
+		b.Start, b.Width = share*(min(b.value, from)-edges.low), share*math.Abs(b.value-from)
 	}
 	return c
 }

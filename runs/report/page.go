@@ -40,11 +40,7 @@ type page struct {
 	Groups            []group     // of runs
 	Things            string      // how many methods or settings there are
 	Verdict           headline    // of the run
-	Main              *panel      // the one figure below the verdict, nil where there is no Φ
-	Rest              []*panel    // further panels
 	Charts            []chart     // interactive figures
-	LambdaTitle       string      // of the section on the hyperparameters
-	About             string      // what an entry of them does; "": they are penalties
 	Topics            []pageTopic // links within the page
 	Runs              *table      // one row each
 	SettingsTitle     string      // of the next
@@ -72,17 +68,8 @@ func newPage(all []*Run, title string) (*page, error) {
 		Settings: sharedSettings(all, func(r *Run) runs.Differences { return r.settings }),
 		Machine:  sharedSettings(all, func(r *Run) runs.Differences { return r.build }),
 	}
-	if m := all[0].Config.Hyperparameters(); m == runs.Penalties {
-		p.LambdaTitle = "The log-penalties " + m.Symbol
-	} else {
-		p.LambdaTitle, p.About = "The "+m.Many, cmp.Or(m.About, "One number for each of the "+m.Many+".")
-	}
 	p.Title, p.Data = cmp.Or(title, p.heading()), p.sheet
 	p.compare(gs)
-	// the panel of Φ, which has views with names, is the main one
-	if p.Rest = p.Panels; len(p.Panels) > 0 && p.Panels[0].Views[0].Title != "" {
-		p.Main, p.Rest = p.Panels[0], p.Panels[1:]
-	}
 	if len(all) > 1 {
 		p.Runs, p.SettingsTitle = runTable(gs), "Settings of all runs"
 		return p, nil
@@ -133,6 +120,9 @@ func (p *page) heading() string {
 	}
 	return p.All[0].task() + ": " + strings.Join(labels, ", ")
 }
+
+// HasMain reports whether the first panel is the main one, of Φ, which has views with names.
+func (p *page) HasMain() bool { return len(p.Panels) > 0 && p.Panels[0].Views[0].Title != "" }
 
 // Warned reports whether any run has warnings.
 func (p *page) Warned() bool {

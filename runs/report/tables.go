@@ -244,11 +244,10 @@ func runTable(gs []group) *table {
 	for _, name := range varyingSettings(gs) {
 		t.Column(name, "")
 		for i, row := range rows {
+			at := slices.IndexFunc(row[0].settings, func(d runs.Difference) bool { return d.Name == name })
 			value := ""
-			for _, d := range row[0].settings {
-				if d.Name == name {
-					value = d.This
-				}
+			if at >= 0 {
+				value = row[0].settings[at].This
 			}
 			t.Rows[i] = append(t.Rows[i], textCell(value))
 		}
