@@ -101,8 +101,8 @@ func refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
 		{"another run", func(h *hello) { h.Run = "walk" }, `is of run \"walk\", agent 1 of run \"run\"`, true},
 		{"for another", func(h *hello) { h.To = 3 }, "takes agent 1 for agent 3", true},
 		{"another configuration", func(h *hello) { h.Hash, h.Settings = "mash", "-K=30" },
-			fmt.Sprintf("has other settings than agent 1 (SHA-256 mash and hash): -K is 30 at agent %d, 20 at agent 1",
-				agent),
+			fmt.Sprintf("has other settings than agent 1 (SHA-256 mash and hash): agent %d has -K=30; agent 1 has "+
+				"-K=20", agent),
 			false},
 		{"another wire", func(h *hello) { h.Form = Config{Wire: network.BF16}.form() },
 			"exchanges bf16, sums with masks, agent 1 float64, sums with masks: Wire and Unmasked must be the same",
@@ -289,6 +289,6 @@ func TestBothSidesHear(t *testing.T) {
 	cs := configs(newGraph("path", 2), identities(2))
 	cs[0].Settings, cs[1].Settings, cs[1].Hash = []string{"agents=2", "-K=20"}, []string{"agents=2", "-K=30"}, "1"
 	for i, a := range openHosts(t, cs) {
-		a.await(t, fmt.Sprintf("refused %d: settings true: ", 1-i), "-K is 20 at agent 0, 30 at agent 1")
+		a.await(t, fmt.Sprintf("refused %d: settings true: ", 1-i), "agent 0 has -K=20; agent 1 has -K=30")
 	}
 }

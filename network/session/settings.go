@@ -14,7 +14,7 @@ import (
 const (
 	longestValue = 16
 	settingsEnd  = "..." // the last word where there was no room for all
-	namedMost    = 3     // settings that a refusal names
+	namedMost    = 4     // settings that a refusal names
 	maxSettings  = 1 << 10
 )
 
@@ -45,69 +45,33 @@ func ascii(s string) bool {
 	return wording.Printable(s) && !strings.ContainsFunc(s, func(r rune) bool { return r > '~' })
 }
 
-// settingsOf reads a text of settings: the values by name, with "=" or "#" before each, and
-// together where a name is there more than once. all says whether there was room for all of them.
-func settingsOf(text string) (names []string, values map[string]string, all bool) {
-	values = map[string]string{}
-	words := strings.Fields(text)
-	if all = !slices.Contains(words, settingsEnd); !all {
-		words = words[:slices.Index(words, settingsEnd)]
-	}
-	for _, word := range words {
-		end := strings.IndexAny(word, "=#")
-		if end < 0 {
-			end = len(word)
-		}
-		if name := word[:end]; !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-		values[word[:end]] += word[end:]
-	}
-	return names, values, all
-}
-
 // settingsDiffer says which settings differ of two agents; "" if that cannot be known by what their
 // hellos tell.
 func settingsDiffer(from int, theirs string, agent int, ours string) string {
-	theirNames, their, theirAll := settingsOf(theirs)
-	ourNames, our, ourAll := settingsOf(ours)
-	if len(their) == 0 || len(our) == 0 {
+	their, own := strings.Fields(theirs), strings.Fields(ours)
+	if len(their) == 0 || len(own) == 0 {
 		return ""
 	}
-	var found []string
-	for _, name := range append(ourNames, theirNames...) {
-		a, there := their[name]
-		b, here := our[name]
-		text := ""
-		switch {
-		case a == b && there == here || !there && !theirAll || !here && !ourAll:
-			continue
-		case !there:
-			text = fmt.Sprintf("agent %d alone has %s%s", agent, name, b)
-		case !here:
-			text = fmt.Sprintf("agent %d alone has %s%s", from, name, a)
-		case strings.ContainsRune(a+b, '#'):
-			text = name + " differs"
-		default:
-			text = fmt.Sprintf("%s is %s at agent %d, %s at agent %d", name, shownValue(a), from, shownValue(b), agent)
-		}
-		if !slices.Contains(found, text) {
-			found = append(found, text)
-		}
-	}
+	found := append(settingsAlone(from, their, own), settingsAlone(agent, own, their)...)
 	if more := len(found) - namedMost; more > 0 {
 		found = append(found[:namedMost], fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(found, "; ")
 }
 
-// shownValue returns the values of a setting for people: of "=a=b" the text "a, b". An empty text
-// means that there is none.
-func shownValue(values string) string {
-	if values == "" {
-		return "without a value"
+// settingsAlone says which settings an agent has that another one has not, as far as that shows: of
+// settings that have no room with the other one it shows where the name is there.
+func settingsAlone(agent int, own, other []string) (found []string) {
+	name := func(word string) string { return word[:strings.IndexAny(word+"=", "=#")] }
+	cut := slices.Contains(other, settingsEnd)
+	for _, word := range own {
+		if word == settingsEnd || slices.Contains(other, word) ||
+			cut && !slices.ContainsFunc(other, func(o string) bool { return name(o) == name(word) }) {
+			continue
+		}
+		found = append(found, fmt.Sprintf("agent %d has %s", agent, word))
 	}
-	return strings.ReplaceAll(values[1:], "=", ", ")
+	return found
 }
 
 // A settingsError is the refusal of an agent with other settings, or another program: one of the

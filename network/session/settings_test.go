@@ -15,21 +15,24 @@ func TestSettingsDiffer(t *testing.T) {
 		room   int
 		want   string
 	}{
-		"the same":     {theirs: long, room: 400},
-		"a value":      {theirs: change(0, "-K=30"), room: 400, want: "-K is 30 at agent 2, 20 at agent 1"},
-		"a long value": {theirs: change(1, "-data=/another/long/path"), room: 400, want: "-data differs"},
+		"the same": {theirs: long, room: 400},
+		"a value":  {theirs: change(0, "-K=30"), room: 400, want: "agent 2 has -K=30; agent 1 has -K=20"},
+		"a long value": {theirs: change(1, "-data=/another/long/path"), room: 400,
+			want: "agent 2 has -data#9ea5bcd7; agent 1 has -data#071a1077"},
 		"one of two": {theirs: change(4, "-set=b=3"), room: 400,
-			want: "-set is a, 1, b, 3 at agent 2, a, 1, b, 2 at agent 1"},
-		"no value":    {theirs: change(0, "-K"), room: 400, want: "-K is without a value at agent 2, 20 at agent 1"},
-		"one missing": {theirs: long[1:], room: 400, want: "agent 1 alone has -K=20"},
-		"one more":    {theirs: append([]string{"-L=3"}, long...), room: 400, want: "agent 2 alone has -L=3"},
+			want: "agent 2 has -set=b=3; agent 1 has -set=b=2"},
+		"no value":    {theirs: change(0, "-K"), room: 400, want: "agent 2 has -K; agent 1 has -K=20"},
+		"one missing": {theirs: long[1:], room: 400, want: "agent 1 has -K=20"},
+		"one more":    {theirs: append([]string{"-L=3"}, long...), room: 400, want: "agent 2 has -L=3"},
 		"all others": {theirs: []string{"a=1", "b=2", "c=3"}, room: 400,
-			want: "agent 1 alone has -K=20; agent 1 alone has -data#071a1077; agent 1 alone has -quick; 5 more"},
-		"no text":              {room: 400},
-		"cut before it":        {theirs: change(5, "seed=2"), room: 40},
-		"cut after it":         {theirs: change(0, "-K=3"), room: 40, want: "-K is 3 at agent 2, 20 at agent 1"},
-		"no room":              {theirs: change(0, "-K=3"), room: 2},
-		"escapes of terminals": {theirs: change(0, "-K=\x1b[2J"), room: 400, want: "-K differs"},
+			want: "agent 2 has a=1; agent 2 has b=2; agent 2 has c=3; agent 1 has -K=20; 5 more"},
+		"no text":       {room: 400},
+		"cut before it": {theirs: change(5, "seed=2"), room: 40},
+		"cut after it": {theirs: change(0, "-K=3"), room: 40,
+			want: "agent 2 has -K=3; agent 1 has -K=20"},
+		"no room": {theirs: change(0, "-K=3"), room: 2},
+		"escapes of terminals": {theirs: change(0, "-K=\x1b[2J"), room: 400,
+			want: "agent 2 has -K#05704e8a; agent 1 has -K=20"},
 	} {
 		theirs, ours := settingsText(tt.theirs, tt.room), settingsText(long, tt.room)
 		if len(theirs) > tt.room || len(ours) > tt.room || !ascii(theirs) {
