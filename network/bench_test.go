@@ -1,7 +1,6 @@
 package network_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -63,21 +62,15 @@ func BenchmarkAverage(b *testing.B) {
 	}
 }
 
-// adder is what the agents of a Local are.
-type adder interface {
-	MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error
-}
-
 // BenchmarkMixAdd times one exchange in place of all 8 agents of a ring, to which the last half of
 // the vector is added: of MNIST's numbers, and of the numbers of a network.
 func BenchmarkMixAdd(b *testing.B) {
 	for _, length := range []int{7840, 1860000} {
 		b.Run(fmt.Sprintf("numbers=%d", length), func(b *testing.B) {
-			const n = 8
-			l, vectors := network.NewLocal(newRing(n).W), zeros(n, length)
-			measure(b, n, func(i int) error {
+			ends, vectors := averagers(newRing(8).W, network.AverageOptions{}), zeros(8, length)
+			measure(b, len(ends), func(i int) error {
 				x := vectors[i]
-				return l.Mixer(i).(adder).MixAdd(b.Context(), x, x, -0.1, x[length/2:])
+				return ends[i].MixAdd(b.Context(), x, x, -0.1, x[length/2:])
 			})
 		})
 	}

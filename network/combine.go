@@ -6,19 +6,17 @@ import "dsbo/internal/linalg"
 // rounded before it is added: the sum of every transport, so that all give the same bits. The
 // vectors have the length of dst; none may overlap it.
 func Combine(dst []float64, row []Weight, in [][]float64) {
-	linalg.EachBlock(len(dst), func(from, to int) { combineBlock(dst[from:to], row, in, from, to) })
-}
-
-// combineBlock is Combine for entries from..to, which dst has.
-func combineBlock(dst []float64, row []Weight, in [][]float64, from, to int) {
-	if len(row) == 1 {
-		linalg.Scale(dst, row[0].Weight, in[0][from:to])
-		return
-	}
-	linalg.Comb(dst, row[0].Weight, in[0][from:to], row[1].Weight, in[1][from:to])
-	for k := 2; k < len(row); k++ {
-		linalg.Axpy(dst, row[k].Weight, in[k][from:to])
-	}
+	linalg.EachBlock(len(dst), func(from, to int) {
+		part := dst[from:to]
+		if len(row) == 1 {
+			linalg.Scale(part, row[0].Weight, in[0][from:to])
+			return
+		}
+		linalg.Comb(part, row[0].Weight, in[0][from:to], row[1].Weight, in[1][from:to])
+		for k := 2; k < len(row); k++ {
+			linalg.Axpy(part, row[k].Weight, in[k][from:to])
+		}
+	})
 }
 
 // A Combiner is what every transport makes of the vectors that an agent has after an exchange, by

@@ -41,8 +41,7 @@
 // goroutines of one process; in package mpi they are on the ranks of an MPI job, and in package
 // session each is a process. All give the same bits, because a sum runs over the agents in
 // ascending order and each product is rounded before it is added; the conformance suite in
-// networktest holds them to it. Agents of a [TurnTeam] that mix compute in turns, in an order that
-// suits the caches.
+// networktest holds them to it.
 //
 // A [Combiner] is what all transports mix with. A [Mixing] other than [Plain], [Failing],
 // [Matchings] or [Listed], has other weights in each iteration, which an [Averager] knows: it tells

@@ -3,26 +3,21 @@ package network
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"dsbo"
-	"dsbo/internal/linalg"
 )
 
 // Local is an exchange between agents that are goroutines of one process.
 //
 // Each agent publishes a copy of its vector in one of two slots, in turn, and sums once all its
 // neighbours have published. An exchange thus costs a copy and one pass over the neighbours' slots;
-// a steady run allocates nothing. The memory is two vectors an agent. Long vectors that are mixed
-// plainly are summed without copies: see [jointSum].
+// a steady run allocates nothing. The memory is two vectors an agent.
 type Local struct {
 	agents    []*localAgent
 	ids       []int // the numbers of all agents
 	reduction LocalReduction
-	joint     *jointSum // of long vectors; nil where weights change
-	turns     turns
 	stop      sync.Once
 	stopped   chan struct{}
 	cause     error // set before stopped is closed
@@ -34,7 +29,6 @@ var _ TogetherReducer = (*Local)(nil)
 // the sense of [Matrix.Validate]: any square matrix mixes.
 func NewLocal(w *Matrix) *Local {
 	l := &Local{agents: make([]*localAgent, w.N()), stopped: make(chan struct{})}
-	l.turns.free = runtime.GOMAXPROCS(0)
 	l.reduction = LocalReduction{Agents: w.N(), Stopped: l.stopped, Cause: l.stopError}
 	for i := range l.agents {
 		l.agents[i] = &localAgent{
@@ -54,9 +48,6 @@ func NewLocal(w *Matrix) *Local {
 		for parity := range a.missing {
 			a.missing[parity].Store(int32(len(a.row)))
 		}
-	}
-	if w.Mixing() == (Plain{}) {
-		l.joint = &jointSum{agents: l.agents, wishes: make([]wish, w.N())}
 	}
 	return l
 }
@@ -110,16 +101,12 @@ type localAgent struct {
 	neighbours []*localAgent // in ascending order
 	round      int           // number of the next exchange
 	terms      [][]float64   // the copies that a sum reads, in the order of row
-	added      []float64     // a copy of what is to be added, where it is overwritten
-	turn       int           // number of its last turn
-	summed     bool          // a joint sum with what this agent wants of it has begun
 
 	// Round r uses slot r%2 and missing[r%2], the number of agents of row, this one
-	// included, that have not published in round r; when it is 0 this agent waits for its turn.
+	// included, that have not published in round r; when it is 0 this agent goes on.
 	// Two are enough: a neighbour enters round r+2 only after round r+1, for which this agent
 	// publishes when it is done with round r.
 	slot    [2][]float64    // copies
-	sent    [2]int          // length of what the neighbours read: such a copy, or the vector itself for a joint sum
 	missing [2]atomic.Int32 // vectors that are not here yet, of even and of odd exchanges
 	ready   chan struct{}   // holds at most one wake-up, as an agent counts itself
 }
@@ -131,26 +118,11 @@ func (a *localAgent) CombineBy(by func(dst []float64, in [][]float64)) error {
 
 // Mix implements Reducer.
 func (a *localAgent) Mix(ctx context.Context, dst, src []float64) error {
-	return a.MixAdd(ctx, dst, src, 0, nil)
-}
-
-// MixAdd implements adder.
-func (a *localAgent) MixAdd(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
-	joint, err := a.swap(ctx, dst, src, v)
-	switch {
-	case err != nil:
-	case joint:
-		err = a.local.joint.sum(ctx, a, wish{dst: dst, src: src, factor: factor, add: v})
-	default:
-		a.combine(dst, factor, linalg.Unaliased(v, dst, &a.added))
+	err := a.swap(ctx, dst, src)
+	if err == nil {
+		a.combiner.Combine(dst, a.terms)
 	}
 	return a.end(err)
-}
-
-// combine sets dst to the sum of the neighbours' copies, with factor·v added to the first entries.
-func (a *localAgent) combine(dst []float64, factor float64, v []float64) {
-	a.combiner.Combine(dst, a.terms)
-	linalg.Axpy(dst[:len(v)], factor, v)
 }
 
 // end ends an exchange: an error gets its number and ends the exchange of all agents.
@@ -166,12 +138,7 @@ func (a *localAgent) end(err error) error {
 
 // Reduce implements [Reducer].
 func (a *localAgent) Reduce(ctx context.Context, op Op, bits int, words []uint64) error {
-	a.local.turns.end()
 	err := a.local.reduction.Reduce(ctx, op, bits, words)
-	if err == nil {
-		a.local.turns.begin(a)
-		err = a.await(ctx)
-	}
 	if err != nil {
 		err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
 		a.local.Fail(err)
@@ -189,61 +156,43 @@ func (l *Local) ReduceTogether(ctx context.Context, op Op, bits int, words []uin
 	return err
 }
 
-// swap shows the agent's vector to the neighbours and waits for theirs: copies, which it notes,
-// unless the sum is to be a joint one.
-func (a *localAgent) swap(ctx context.Context, dst, src, v []float64) (joint bool, err error) {
-	if len(dst) != len(src) || len(v) > len(dst) {
-		return false, dsbo.ShapeErrorf(
-			"dst and src must have one length, and v at most that; they have %d, %d and %d", len(dst), len(src), len(v))
+// swap shows the agent's vector to the neighbours and waits for copies of theirs, which it notes.
+func (a *localAgent) swap(ctx context.Context, dst, src []float64) error {
+	if len(dst) != len(src) {
+		return dsbo.ShapeErrorf("dst and src must have one length; they have %d and %d", len(dst), len(src))
 	}
 	if err := ctx.Err(); err != nil {
-		return false, err
+		return err
 	}
 	if a.local.hasStopped() {
-		return false, a.local.stopError()
+		return a.local.stopError()
 	}
-	parity, sent := a.round%2, len(src)
-	if joint = a.combiner.by == nil && a.local.joint.serves(len(src)); !joint {
-		a.slot[parity] = append(a.slot[parity][:0], src...)
+	parity := a.round % 2
+	a.slot[parity] = append(a.slot[parity][:0], src...)
+	for _, b := range a.neighbours {
+		b.noteVector(parity)
 	}
-	a.publish(parity, sent)
-	a.local.turns.end()
-	if err := a.await(ctx); err != nil {
-		return false, err
+	a.noteVector(parity)
+	if err := Await(ctx, a.ready, a.local.stopped, a.local.stopError); err != nil {
+		return err
 	}
 	a.missing[parity].Store(int32(len(a.row)))
 	for k, w := range a.row {
 		b := a.local.agents[w.Agent]
-		if b.sent[parity] != sent {
-			return false, dsbo.ShapeErrorf(
+		if a.terms[k] = b.slot[parity]; len(a.terms[k]) != len(src) {
+			return dsbo.ShapeErrorf(
 				"neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
-				a.id, sent, b.id, b.sent[parity])
+				a.id, len(src), b.id, len(a.terms[k]))
 		}
-		a.terms[k] = b.slot[parity]
 	}
-	return joint, nil
+	return nil
 }
 
-// publish says that this agent and its neighbours may read what has been sent. Those for whom it
-// was the last vector go on in their turns.
-func (a *localAgent) publish(parity int, sent int) {
-	a.sent[parity] = sent
-	for _, b := range a.neighbours {
-		b.arrived(parity)
-	}
-	a.arrived(parity)
-}
-
-// arrived notes that a vector is here.
-func (a *localAgent) arrived(parity int) {
+// noteVector notes that a vector is here; with the last one this agent goes on.
+func (a *localAgent) noteVector(parity int) {
 	if a.missing[parity].Add(-1) == 0 {
-		a.local.turns.begin(a)
+		a.ready <- struct{}{}
 	}
-}
-
-// await waits for this agent's turn.
-func (a *localAgent) await(ctx context.Context) error {
-	return Await(ctx, a.ready, a.local.stopped, a.local.stopError)
 }
 
 // hasStopped reports whether the exchange has ended.

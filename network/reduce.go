@@ -53,11 +53,6 @@ type Reducer interface {
 	Reduce(ctx context.Context, op Op, bits int, words []uint64) error
 }
 
-// An adder is a [Reducer] with the MixAdd of [dsbo.MixerCapabilities].
-type adder interface {
-	MixAdd(ctx context.Context, dst, src []float64, a float64, v []float64) error
-}
-
 // A Binder is a [Reducer] whose sums are masked.
 type Binder interface {
 	// Bind binds the masks of the next sum to what this agent has been told before. They cancel

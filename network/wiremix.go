@@ -125,13 +125,7 @@ func (a *Averager) mix(ctx context.Context, dst, src []float64, factor float64, 
 	if a.averages.labeler != nil {
 		a.averages.label(ByMix, Vector{Wire: wire, Dst: src})
 	}
-	var err error
-	if m, ok := a.mixer.(adder); ok {
-		err = m.MixAdd(ctx, dst, src, factor, v)
-	} else {
-		err = linalg.MixAdd(ctx, a.mixer.Mix, dst, src, factor, v, &a.kept)
-	}
-	if err != nil {
+	if err := linalg.MixAdd(ctx, a.mixer.Mix, dst, src, factor, v, &a.kept); err != nil {
 		return err
 	}
 	a.averages.label(ByMix)
