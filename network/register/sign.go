@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"dsbo/network/membership"
 )
 
 // signedText is what an agent signs for its answer.
@@ -67,6 +69,24 @@ func (r Rule) Verify(a Answer, now time.Time) error {
 	return nil
 }
 
+// Admission returns the neighbours that an admission gives an agent, which this run can admit.
+func (r Rule) Admission(agent int, text string) ([]int, error) {
+	switch largest := membership.LargestRoster(r.Quorum); {
+	case agent < r.Matrix.N():
+		return nil, fmt.Errorf("agent %d is in the cluster file, and must have no admission", agent)
+	case r.Quorum == 0:
+		return nil, fmt.Errorf("agent %d cannot be admitted: there must be a quorum, which this run does not have",
+			agent)
+	case r.Authority == nil:
+		return nil, fmt.Errorf(
+			"agent %d cannot be admitted: there must be certificates, as the authority signs an admission", agent)
+	case agent >= largest:
+		return nil, fmt.Errorf("agent %d cannot be admitted: the quorum must be more than half of the roster, which "+
+			"would have %d agents; it is %d", agent, agent+1, r.Quorum)
+	}
+	return r.admission(Answer{Agent: agent, Admission: text})
+}
+
 // admission returns the neighbours that the admission of an agent has.
 func (r Rule) admission(a Answer) ([]int, error) {
 	m, err := r.Authority.Admission(a.Admission, r.Run, r.Hash)
@@ -75,7 +95,7 @@ func (r Rule) admission(a Answer) ([]int, error) {
 	}
 	for _, j := range m.Neighbours {
 		if err == nil && j >= r.Matrix.N() {
-			err = fmt.Errorf("agent %d must be of the cluster file", j)
+			err = fmt.Errorf("neighbours must be agents of the cluster file, 0 to %d; one is %d", r.Matrix.N()-1, j)
 		}
 	}
 	if err != nil {

@@ -184,7 +184,7 @@ func TestAdmission(t *testing.T) {
 	}{
 		{5, membership.Admission{Agent: 5, Neighbours: []int{0, 4}}, ""},
 		{5, membership.Admission{Agent: 6, Neighbours: []int{0, 4}}, "the admission of agent 5: it is of agent 6"},
-		{8, membership.Admission{Agent: 8, Neighbours: []int{0, 5}}, "agent 5 must be of the cluster file"},
+		{8, membership.Admission{Agent: 8, Neighbours: []int{0, 5}}, "agents of the cluster file, 0 to 4; one is 5"},
 	} {
 		text := testkit.Get(authority.Admit(c.of, "run", "hash"))
 		neighbours, err := rule.admission(Answer{Agent: c.agent, Admission: text})

@@ -33,9 +33,7 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.Instance, uint64(time.Now().UnixNano()))
 	c.Log = guard.LimitLog(c.Log)
 	if c.Admission != "" && c.Matrix != nil {
-		if a, err := c.admission(c.Identity, c.Agent, c.Admission); err == nil {
-			c.admissionNeighbours = a.Neighbours
-		}
+		c.admissionNeighbours, _ = c.rule(c.Identity).Admission(c.Agent, c.Admission) // Validate has the error
 	}
 	if c.Dial == nil {
 		c.Dial = relay.Dialer{}.Dial
@@ -54,4 +52,13 @@ func (c *Config) rule(id *pki.Identity) register.Rule {
 		r.Authority = id
 	}
 	return r
+}
+
+// tagKey returns the key of the tag of this agent's data, which is its certificate's; nil: there is
+// no certificate.
+func (c *Config) tagKey() ([]byte, error) {
+	if c.Identity == nil {
+		return nil, nil
+	}
+	return c.Identity.Derive("dsbo tag of data")
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"dsbo/network/membership"
 	"dsbo/network/pki"
 	"dsbo/network/register"
 )
@@ -14,18 +13,16 @@ import (
 // A roll is who may take part in the run beside the agents of the matrix, and who must not: the
 // texts that the authority has signed, by agent.
 type roll struct {
-	admitted map[int]membership.Admission
+	admitted map[int][]int // their neighbours
 	removed  map[int]string
 	founders int
 }
 
 // newRoll returns what the register and the settings have.
 func newRoll(c *Config, state register.State) (roll, error) {
-	r := roll{admitted: map[int]membership.Admission{}, removed: map[int]string{}, founders: c.Matrix.N()}
+	r := roll{admitted: map[int][]int{}, removed: map[int]string{}, founders: c.Matrix.N()}
 	for _, e := range state.Log.Last(r.founders).Edges { // an agent that was admitted is the higher one
-		m := r.admitted[e[1]]
-		m.Agent, m.Neighbours = e[1], append(m.Neighbours, e[0])
-		r.admitted[e[1]] = m
+		r.admitted[e[1]] = append(r.admitted[e[1]], e[0])
 	}
 	if c.Admission != "" {
 		if _, err := r.admit(c, c.Identity, c.Agent, c.Admission); err != nil {
@@ -42,14 +39,13 @@ func newRoll(c *Config, state register.State) (roll, error) {
 
 // admit takes in the admission of an agent, and returns its neighbours.
 func (r *roll) admit(c *Config, id *pki.Identity, agent int, text string) (neighbours []int, err error) {
-	m, known := r.admitted[agent]
+	neighbours, known := r.admitted[agent]
 	if !known {
-		if m, err = c.admission(id, agent, text); err != nil {
-			return nil, err
+		if neighbours, err = c.rule(id).Admission(agent, text); err == nil {
+			r.admitted[agent] = neighbours
 		}
-		r.admitted[agent] = m
 	}
-	return m.Neighbours, nil
+	return neighbours, err
 }
 
 // remove takes in a removal, and returns whose it is.
@@ -99,8 +95,8 @@ func (r *roll) agents() (all []int) {
 // neighbours returns an agent's neighbours by the matrix with those that are admitted beside it.
 func (r *roll) neighbours(agent int, matrix []int) []int {
 	all := slices.Clone(matrix)
-	for i, m := range r.admitted {
-		if slices.Contains(m.Neighbours, agent) {
+	for i, beside := range r.admitted {
+		if slices.Contains(beside, agent) {
 			all = append(all, i)
 		}
 	}
@@ -118,8 +114,8 @@ func (r *roll) roster(c *Config) roster {
 			}
 		}
 	}
-	for i, m := range r.admitted {
-		for _, j := range m.Neighbours {
+	for i, beside := range r.admitted {
+		for _, j := range beside {
 			found.edges = append(found.edges, [2]int{j, i})
 		}
 	}

@@ -43,7 +43,7 @@ func (c Config) Validate() error {
 		return err
 	}
 	if c.Admission != "" {
-		if _, err := c.admission(c.Identity, c.Agent, c.Admission); err != nil {
+		if _, err := c.rule(c.Identity).Admission(c.Agent, c.Admission); err != nil {
 			return dsbo.ConfigErrorf("%w", err)
 		}
 	}
