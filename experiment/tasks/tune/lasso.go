@@ -96,8 +96,11 @@ func tellPenalties(t *tune, f experiment.FinishedRun, a *runs.Assessment, all []
 		}
 	}
 	a.Lasso = told
-	f.Note("The kept model has %d of %d features (lambda.csv); glmnet's lambda is %.6g, its alpha %.4g.",
-		len(told.Names), told.Of, told.Lambda, told.Ratio)
+	glmnet := fmt.Sprintf("; glmnet's lambda is %.6g, its alpha %.4g", told.Lambda, told.Ratio)
+	if target.Kind == features.Value && t.loss != squared { // which glmnet does not have
+		glmnet = ""
+	}
+	f.Note("The kept model has %d of %d features (lambda.csv)%s.", len(told.Names), told.Of, glmnet)
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
 	_ = w.Write([]string{"lambda", "loss", "error", "nonzero"}) // a buffer takes all

@@ -112,3 +112,15 @@ func TestOneError(t *testing.T) {
 		t.Errorf("the loss is %g errors above the least; it must be up to 1", within)
 	}
 }
+
+// TestLassoNote: λ is glmnet's but for a loss that glmnet does not have.
+func TestLassoNote(t *testing.T) {
+	data := "-data=" + writeSites(t, t.TempDir(), 2)
+	for loss, want := range map[string]bool{"squared": true, "huber": false} {
+		s := tuned(t, runs.Folder(t.TempDir()), data, "-target=cost -penalty=l1 -K=1 -folds=2 -alone=false -loss="+loss)
+		if notes := strings.Join(s.Verdict.Notes, " "); strings.Contains(notes, "glmnet") != want ||
+			!strings.Contains(notes, "features (lambda.csv)") {
+			t.Errorf("%s: %q", loss, notes)
+		}
+	}
+}
