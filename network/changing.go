@@ -68,12 +68,8 @@ func (Matchings) weights(dst []Weight, m *Matrix, i int, seed uint64, k int, _ b
 		ends [2]int
 	}
 	var edges []edge
-	for a, neighbours := range m.neighbours {
-		for _, b := range neighbours {
-			if a < b {
-				edges = append(edges, edge{edgeDraw(seed, k, a, b), [2]int{a, b}})
-			}
-		}
+	for _, e := range m.Edges() {
+		edges = append(edges, edge{edgeDraw(seed, k, e[0], e[1]), e})
 	}
 	slices.SortFunc(edges, func(a, b edge) int { // ties by number: all agents have one order
 		return slices.Compare([]uint64{a.draw, uint64(a.ends[0]), uint64(a.ends[1])},

@@ -124,6 +124,18 @@ func (m *Matrix) IsAverage() bool {
 // The slice is a view and must not be changed.
 func (m *Matrix) Neighbours(i int) []int { return m.neighbours[i] }
 
+// Edges returns the edges i-j, i < j, in ascending order.
+func (m *Matrix) Edges() (all [][2]int) {
+	for i, neighbours := range m.neighbours {
+		for _, j := range neighbours {
+			if i < j {
+				all = append(all, [2]int{i, j})
+			}
+		}
+	}
+	return all
+}
+
 // Sends returns how many vectors agent i sends in one exchange: one to each neighbour, or
 // one to the server of [Server].
 func (m *Matrix) Sends(i int) int {

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"context"
 	"math/bits"
 	"sync"
@@ -136,13 +137,19 @@ func (j *LocalReduction) Reduce(ctx context.Context, op Op, bits int, words []ui
 	return r.err
 }
 
-// check returns why a reduction cannot begin.
-func (j *LocalReduction) check(ctx context.Context, op Op, bits int) error {
+// CheckReduction returns an error that matches dsbo.ErrShape unless words of some bits can be
+// combined by an operation.
+func CheckReduction(op Op, bits int) error {
 	if op > Max || bits < 1 || bits > 64 && bits < Whole || bits > Whole+1 {
 		return dsbo.ShapeErrorf(
 			"a reduction must be Sum or Max of words of 1 to 64 bits; it is operation %d of %d bits", op, bits)
 	}
-	if err := ctx.Err(); err != nil {
+	return nil
+}
+
+// check returns why a reduction cannot begin.
+func (j *LocalReduction) check(ctx context.Context, op Op, bits int) error {
+	if err := cmp.Or(CheckReduction(op, bits), ctx.Err()); err != nil {
 		return err
 	}
 	select {

@@ -211,14 +211,7 @@ func (m *meeting) refuse() {
 
 // graph returns the edges of the roster's graph, each [i, j] with i < j, ascending.
 func (m *meeting) graph() membership.Edges {
-	edges := slices.Concat(m.epoch.Edges, m.edges)
-	for i := range m.Matrix.N() {
-		for _, j := range m.Matrix.Neighbours(i) {
-			if i < j {
-				edges = append(edges, [2]int{i, j})
-			}
-		}
-	}
+	edges := slices.Concat(m.epoch.Edges, m.edges, m.Matrix.Edges())
 	slices.SortFunc(edges, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 	return slices.Compact(edges)
 }

@@ -54,16 +54,13 @@ func (s *Session) reduce(ctx context.Context, all []network.Reduction) error {
 func checkReductions(all []network.Reduction, most int) error {
 	words := 0
 	for _, x := range all {
-		if words += len(x.Words); x.Op > network.Max {
-			return dsbo.ConfigErrorf("an operation must be %d to %d; it is %d",
-				network.Sum, network.Max, x.Op)
+		words += len(x.Words)
+		if err := network.CheckReduction(x.Op, x.Bits); err != nil {
+			return err
 		}
 		if x.Op != all[0].Op {
 			return dsbo.ConfigErrorf("what is reduced together must have one operation; it has %d and %d",
 				all[0].Op, x.Op)
-		}
-		if x.Bits < 1 || x.Bits > 64 && x.Bits < network.Whole || x.Bits > network.Whole+1 {
-			return dsbo.ShapeErrorf("words must have 1 to 64 bits; they have %d", x.Bits)
 		}
 	}
 	if words > most {

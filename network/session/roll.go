@@ -106,14 +106,7 @@ func (r *roll) neighbours(agent int, matrix []int) []int {
 
 // roster returns who may take part, over which edges, and how many must be there.
 func (r *roll) roster(c *Config) roster {
-	found := roster{agents: r.agents(), quorum: c.Quorum}
-	for i := range c.Matrix.N() {
-		for _, j := range c.Matrix.Neighbours(i) {
-			if i < j {
-				found.edges = append(found.edges, [2]int{i, j})
-			}
-		}
-	}
+	found := roster{agents: r.agents(), edges: c.Matrix.Edges(), quorum: c.Quorum}
 	for i, beside := range r.admitted {
 		for _, j := range beside {
 			found.edges = append(found.edges, [2]int{j, i})
