@@ -9,6 +9,10 @@
 // seed alone are drawn as one line, their median, in a band from their least to their greatest;
 // runs of unlike problems have tables of their own.
 //
+// The page is templates over the runs themselves: page.html frames it, and run.html has the tables
+// and sentences of a run, whose functions are in tables.go. Measures, quantities and captions are
+// data, in shown.json; value in measures.go finds a number by its name there.
+//
 // [WriteParts] makes a page of runs that somebody has ranked, with tables and answers.
 //
 // [Figure] draws any lines and points in the same look, for programs that have other things to

@@ -146,8 +146,8 @@ func (f *Figure) draw(p *plot.Plot, legend *plot.Legend) {
 		}
 		if s.Low != nil {
 			for _, piece := range pieces(x, y, s.X, s.Y, s.Low, s.High) {
-				area := slices.Concat(piece[2], reversed(piece[1]))
-				p.Add(&plotter.Polygon{XYs: []plotter.XYs{area}, Color: style.band,
+				slices.Reverse(piece[1]) // back along Low
+				p.Add(&plotter.Polygon{XYs: []plotter.XYs{slices.Concat(piece[2], piece[1])}, Color: style.band,
 					LineStyle: draw.LineStyle{Color: style.band, Width: 1}})
 			}
 		}
@@ -164,11 +164,6 @@ func (f *Figure) draw(p *plot.Plot, legend *plot.Legend) {
 	}
 	x.set(&p.X)
 	y.set(&p.Y)
-}
-
-func reversed(xy plotter.XYs) plotter.XYs {
-	slices.Reverse(xy)
-	return xy
 }
 
 // pieces splits points at the gaps between them, where x or any y cannot be drawn. A piece has the

@@ -47,7 +47,7 @@ type view struct {
 	log    bool
 }
 
-// A baseline is a horizontal line over the whole width, such as a baseline to compare with.
+// A baseline is a horizontal line over the whole width, such as Φ of the best constant.
 type baseline struct {
 	Name string  `json:"name"`
 	Y    float64 `json:"y"`

@@ -47,7 +47,10 @@ func (p *page) write(dir, name, template string, figures []Drawing) (path string
 		return "", err
 	}
 	folder := filepath.Join(dir, "figures")
-	if err := cmp.Or(disk.MkdirAll(folder), saveAll(folder, "", "", figures)); err != nil {
+	if err := disk.MkdirAll(folder); err != nil {
+		return "", err
+	}
+	if err := saveAll(folder, "", "", figures); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, name)
