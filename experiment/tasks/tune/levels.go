@@ -179,5 +179,34 @@ func modelsOf(t *tune, f experiment.FinishedRun, of models.Model, rows data.Task
 			return nil, nil, err
 		}
 	}
-	return made, own, nil
+	return made, own, addMeanSlopes(f, &made.Layers[0], own)
+}
+
+// addMeanSlopes adds the mean of the sites' slopes to the common ones. Penalties draw these to 0 as
+// far as slopes of a site's own take their place, where a new site has none.
+func addMeanSlopes(f experiment.FinishedRun, all *modelfile.Layer, own map[int]*modelfile.Model) error {
+	if f.Levels.SlopeStrength == 0 {
+		return nil
+	}
+	var places []int
+	for _, j := range f.Levels.Slopes {
+		for ; j < len(all.Weights); j += all.In {
+			places = append(places, j)
+		}
+	}
+	sums := make([]float64, len(places)+1)
+	err := f.Collective.Sum(sums, func(i int, part []float64) error {
+		if own[i] != nil {
+			for k, at := range places {
+				part[k] = own[i].Layers[0].Weights[at] - all.Weights[at]
+			}
+			part[len(places)] = 1
+		}
+		return nil
+	})
+	all.Weights = slices.Clone(all.Weights)
+	for k, at := range places {
+		all.Weights[at] += sums[k] / sums[len(places)]
+	}
+	return err
 }

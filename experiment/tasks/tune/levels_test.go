@@ -104,13 +104,14 @@ func TestSiteSlopes(t *testing.T) {
 		if notes := strings.Join(s.Verdict.Notes, " "); !strings.Contains(notes, ", and slopes, as by 0.1") {
 			t.Errorf("notes %q", notes)
 		}
-		all := testkit.Get(modelfile.Open(string(out))).Layers[0].Weights
+		all, mean := testkit.Get(modelfile.Open(string(out))).Layers[0].Weights, 0.0
 		for i := range 4 {
 			prefix := fmt.Sprintf("%s%d.", runs.OwnPrefix, i)
 			own := testkit.Get(modelfile.Open(out.Path(prefix + runs.ModelFile))).Layers[0].Weights
 			if apart := own[0] / own[1] / 2; math.Abs(apart-(float64(i)-1)) > .5 { // of 45 rows: ± .1
 				t.Errorf("the slope of site %d is %g", i, apart)
 			}
+			mean += own[0] / 4
 			if own[1] != all[1] {
 				t.Errorf("site %d has another slope of b, %g; of all %g", i, own[1], all[1])
 			}
@@ -118,6 +119,9 @@ func TestSiteSlopes(t *testing.T) {
 			if !strings.Contains(text, " by a deviation of a. ") || strings.Contains(text, "of b") {
 				t.Errorf("site %d: %s", i, text)
 			}
+		}
+		if !(math.Abs(mean-all[0]) <= 1e-12) { // sums are in fixed point
+			t.Errorf("a new site has the slope %g, the mean is %g", all[0], mean)
 		}
 	}
 	if !(losses[1] < losses[0]/2) {

@@ -129,6 +129,10 @@ func (t *tune) Ending() (e plan.Ending) {
 		return e
 	}
 	_, q := m.Dims()
+	if slopes, _ := findSlopes(t); slopes != nil {
+		e.Sums = append(e.Sums, plan.Sum("slopes of sites' own", len(slopes)*m.(models.Layered).Layers()[0].Out+1,
+			plan.Range{Most: 2}))
+	}
 	if t.taken == network {
 		told = toldImportances(t.prepared, q)
 	}
