@@ -75,10 +75,11 @@
 //   - Values whose lives do not overlap share memory, also with other programs ([Workspace]).
 //   - Values that the point alone determines, and that are dear, are kept for the next product
 //     there. A value is computed again only when an input that it depends on has changed.
-//   - Nothing is allocated once every derivative has been computed.
+//   - Nothing is allocated once every derivative has been computed, but by processors that share
+//     the rows of a batch.
 //   - Vectors may be float64 or float32 ([Derivs.Float32]), whichever the program computes in.
-//   - A program uses one processor, and for large products and long vectors also processors that
-//     no other program runs on, with the same bits.
+//   - A program uses one processor, and for many rows, large products and long vectors also
+//     processors that no other program runs on, with the same bits.
 //
 // [Derivs.Listing] says what a program does, step by step; [Derivs.WriteDOT] draws a loss and its
 // derivative.

@@ -32,6 +32,24 @@ func Begin() { busy.Add(1) }
 // End says that what began with [Begin] is over.
 func End() { busy.Add(-1) }
 
+// Hire counts helpers for work of some multiplications among those that compute, each until its
+// [End]: as many as there are processors for which nobody computes, at most n.
+func Hire(work, n int) (helpers int) {
+	if work < crewWork {
+		return 0
+	}
+	for {
+		b := busy.Load()
+		helpers = max(0, min(n, runtime.GOMAXPROCS(0)-int(max(b, 1))))
+		if busy.CompareAndSwap(b, b+int64(helpers)) {
+			return helpers
+		}
+	}
+}
+
+// Crowded reports whether more goroutines compute than there are processors.
+func Crowded() bool { return busy.Load() > int64(runtime.GOMAXPROCS(0)) }
+
 // A Crew is the goroutines that share work, the caller's among them.
 type Crew struct {
 	helpers int

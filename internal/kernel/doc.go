@@ -30,7 +30,7 @@
 // Large products of matrices, and work entry by entry on long vectors, are shared with goroutines
 // on processors that nobody else computes on: the processors of GOMAXPROCS for which no [Begin] is
 // without its [End]. With as many agents at work as processors, each has one. Plain Go's products
-// are not shared.
+// are not shared. Compiled programs share the rows of a batch in the same way, see [Hire].
 //
 // # Accuracy
 //

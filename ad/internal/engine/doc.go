@@ -11,7 +11,7 @@
 // steps into stages and passes over tiles of the batch; strips.go cuts passes into strips of rows;
 // tail.go, series.go and layout.go decide where values lie; keep.go decides what stays between
 // runs; template.go ties them together. slot.go and machine.go hold numbers, run.go runs plans,
-// and units.go runs a plan for many vectors at once.
+// wave.go shares a pass between processors, and units.go runs a plan for many vectors at once.
 //
 // # Why not Gorgonia's machines
 //

@@ -46,6 +46,8 @@ type machine[T Float] struct {
 	scaled         []T            // scratch of runBytes
 	tail           *tailMemory[T] // of a tail that no crew shares; made at its first run
 
+	helpers []*machine[T] // that run tiles of waves
+
 	// running is the step that runs now, on examples from..to.
 	running struct {
 		ins      *instr[T]

@@ -125,29 +125,44 @@ func (m *machine[T]) runTiles(st *stage, groups []group) {
 		return
 	}
 	m.chooseForms(st)
+	if w, helpers := newWave(m, st, groups); helpers > 0 {
+		w.run(m, helpers)
+		return
+	}
 	rows, tile := m.template.rows, m.current.tile
 	for from := 0; from < rows; from += tile {
-		to := min(from+tile, rows)
-		m.loadTile(st, from, to)
-		for _, of := range groups {
-			strip := tile
-			if of.rows > 0 {
-				strip = of.rows
-			}
-			for first := from; first < to; first += strip {
-				end := min(first+strip, to)
-				for _, k := range st.tiled[of.first:of.end] {
-					switch ins := &m.instrs[k]; {
-					case !ins.run:
-					case ins.wide:
-						m.runLanes(ins, first, end)
-					case ins.bytes >= 0:
-						m.runBytes(ins, first, end)
-					default:
-						m.runStep(ins, first, end)
-					}
+		runTile(m, st, from, min(from+tile, rows), groups, nil, 0)
+	}
+}
+
+// runTile runs a pass on examples from..to, which are tile t of a wave, if there is one.
+func runTile[T Float](m *machine[T], st *stage, from, to int, groups []group, w *wave[T], t int) {
+	m.loadTile(st, from, to)
+	for g, of := range groups {
+		steps := st.tiled[of.first:of.end]
+		if w != nil && slices.ContainsFunc(steps, func(k int) bool { return m.instrs[k].run && m.instrs[k].sums }) {
+			w.await(t, g)
+		}
+		strip := to - from
+		if of.rows > 0 {
+			strip = of.rows
+		}
+		for first := from; first < to; first += strip {
+			end := min(first+strip, to)
+			for _, k := range steps {
+				switch ins := &m.instrs[k]; {
+				case !ins.run:
+				case ins.wide:
+					m.runLanes(ins, first, end)
+				case ins.bytes >= 0:
+					m.runBytes(ins, first, end)
+				default:
+					m.runStep(ins, first, end)
 				}
 			}
+		}
+		if w != nil {
+			w.passes(t, g)
 		}
 	}
 }
@@ -183,14 +198,22 @@ func (m *machine[T]) bindSlots(p *Plan) {
 		m.scratch = m.memory.acquire(m.current.size)
 	}
 	for _, to := range m.current.places {
-		s := &m.slots[to.value]
-		s.buf, s.tiles = m.scratch[to.off:][:to.n:to.n], nil
-		if s.strip = to.extent == stripExtent; to.extent != wholeExtent {
-			s.buf, s.tiles = nil, s.buf
+		if s := &m.slots[to.value]; to.extent == wholeExtent {
+			s.buf, s.tiles, s.strip = m.scratch[to.off:][:to.n:to.n], nil, false
 		}
 	}
+	placeTiles(m)
 	for k, does := range m.current.roles {
 		m.instrs[k].role = does
+	}
+}
+
+// placeTiles gives values that are not there whole their places, and views theirs.
+func placeTiles[T Float](m *machine[T]) {
+	for _, to := range m.current.places {
+		if s := &m.slots[to.value]; to.extent != wholeExtent {
+			s.buf, s.tiles, s.strip = nil, m.scratch[to.off:][:to.n:to.n], to.extent == stripExtent
+		}
 	}
 	for _, i := range m.current.views {
 		s := &m.slots[i]
