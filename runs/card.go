@@ -127,6 +127,9 @@ func (c Card) SiteRows() [][]string {
 	}
 	rows := [][]string{{"site", "training rows", "validation rows", "test rows"}}
 	for i, of := range c.Sites {
+		if of[1] == 0 && c.Rows[1] == c.Rows[0] { // with folds, in older folders
+			of[1] = of[0]
+		}
 		row := []string{fmt.Sprintf("site %d", i)}
 		for _, n := range of {
 			row = append(row, fmt.Sprint(n))

@@ -37,7 +37,8 @@ func TestCard(t *testing.T) {
 	if got := c.Table(); !reflect.DeepEqual(got, want) {
 		t.Errorf("the table is\n%q, want\n%q", got, want)
 	}
-	c.Sites, c.Own = [][3]int{{30, 30, 8}, {50, 50, 12}}, []runs.Number{10, 30}
+	// The second site's rows are as older folders have them.
+	c.Sites, c.Own = [][3]int{{30, 30, 8}, {50, 0, 12}}, []runs.Number{10, 30}
 	if got, want := c.SiteRows(), [][]string{{"site", "training rows", "validation rows", "test rows"},
 		{"site 0", "30", "30", "8"}, {"site 1", "50", "50", "12"}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("the rows of sites are %q, want %q", got, want)
