@@ -15,7 +15,9 @@ func (st *Structure) From() string {
 // PenaltiesOf returns a structure's log-penalties of part k at strength 0, and the weights that
 // shape them.
 func (s *Structures) PenaltiesOf(st *Structure, k int) (penalties, weights []float64) {
-	weights, _ = s.fit.Model.Fold(st.from.y, k)
+	if st.from != nil {
+		weights, _ = s.fit.Model.Fold(st.from.y, k)
+	}
 	return st.penalties[k], weights
 }
 

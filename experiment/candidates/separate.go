@@ -28,6 +28,24 @@ func (f *crossFit) leastPenalty() float64 {
 // it binds nowhere.
 const widestWeight = 10
 
+// Strengths of classes have a normal prior around the one by which weights have deviation 1, by a
+// deviation of the feature. Its deviation, strengthSpread, is of the logarithm: e² times as much.
+// Of rows that separate classes the folds tell little of strengths, and what they tell is chance.
+const (
+	usualWeight    = 1
+	strengthSpread = 2
+)
+
+// strengthPrior returns minus the logarithm of the prior, a row's share of it; 0 of other targets.
+func (f *crossFit) strengthPrior(strength float64) float64 {
+	if !f.classes() {
+		return 0
+	}
+	const wider = widestWeight / usualWeight
+	z := (strength - f.least - num.Log(wider*wider)) / strengthSpread
+	return float64(z*z) / (2 * f.rows)
+}
+
 // penalty returns the log-penalty of a part's feature whose own is c at strength 0.
 func (f *crossFit) penalty(c, strength float64) float64 { return max(c+strength, f.least) }
 

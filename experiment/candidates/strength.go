@@ -26,12 +26,13 @@ func partsTol(n float64) float64 { return min(roughestTol, 0.1/math.Sqrt(n)) }
 type trial struct {
 	y           []float64
 	loss, error float64 // cross-fitted mean loss, and its standard error
+	prior       float64 // how unlikely the strength is, in units of the loss
 	wrong       float64 // share of the cross-fitted predictions of classes
 }
 
 // criterion is what strengths are chosen by: a penalty so weak that few examples have it lucky, as
 // where classes can be separated or losses have heavy tails, has a large error.
-func (t trial) criterion() float64 { return t.loss + t.error }
+func (t trial) criterion() float64 { return t.loss + t.error + t.prior }
 
 // A strengthSearch looks for the best strength of a structure.
 type strengthSearch struct {
@@ -87,7 +88,9 @@ func (f *crossFit) at(st *Structure, strength float64, start []float64, tol floa
 	}
 	st.Products += sol.Products
 	st.Solutions++
-	return f.judge(sol.Y)
+	t, err := f.judge(sol.Y)
+	t.prior = f.strengthPrior(strength)
+	return t, err
 }
 
 // best returns the best strength so far.
@@ -218,7 +221,7 @@ func (f *crossFit) judge(y []float64) (trial, error) {
 		return err
 	})
 	mean, deviation := weightedMean(sums[:], n, f.rows)
-	return trial{y, mean, deviation, float64(n * sums[3])}, err
+	return trial{y: y, loss: mean, error: deviation, wrong: float64(n * sums[3])}, err
 }
 
 // weightedMean returns Σ u L with its standard error, √Σ u² (L − Σ u L)², from the means over n

@@ -139,23 +139,29 @@ func TestReweight(t *testing.T) {
 	}
 }
 
-// TestChoose: the structure whose loss is least is kept, of equal ones the first; its error has no
-// say.
+// TestChoose: the structure whose loss is least is kept where it surely beats all before it, else
+// the first that it does not.
 func TestChoose(t *testing.T) {
 	for _, c := range []struct {
-		losses, errors []runs.Number
-		want           int
+		losses []runs.Number
+		surely runs.Number // by so much
+		want   int
 	}{
-		{[]runs.Number{2, 1, 3}, []runs.Number{0, 5, 0}, 1},
-		{[]runs.Number{2, 2, 3}, []runs.Number{1, 0, 0}, 0},
-		{[]runs.Number{-1, -1.5, -2}, []runs.Number{0, 0, 1}, 2},
-		{[]runs.Number{1}, []runs.Number{0}, 0},
+		{[]runs.Number{2, 1, 3}, .9, 1},
+		{[]runs.Number{2, 1, 3}, 1, 0},
+		{[]runs.Number{2, 1.2, .5, .1}, 1.5, 1},
+		{[]runs.Number{2, 2, 3}, 0, 0},
+		{[]runs.Number{-1, -1.5, -2}, .4, 2},
+		{[]runs.Number{1}, 0, 0},
 	} {
 		var list []*Structure
-		for k, loss := range c.losses {
-			list = append(list, &Structure{Structure: runs.Structure{Loss: loss, Error: c.errors[k]}})
+		for _, loss := range c.losses {
+			list = append(list, &Structure{Structure: runs.Structure{Loss: loss}})
 		}
-		if got := slices.Index(list, choose(list)); got != c.want {
+		best, err := choose(list, func(least, st *Structure) (bool, error) {
+			return st.Loss-least.Loss > c.surely, nil
+		})
+		if got := slices.Index(list, best); err != nil || got != c.want {
 			t.Errorf("of losses %v structure %d is chosen, want %d", c.losses, got, c.want)
 		}
 	}
@@ -169,9 +175,10 @@ func TestNote(t *testing.T) {
 		s.List = append(s.List, &Structure{Structure: runs.Structure{Name: fmt.Sprint("S", k), Loss: loss}})
 	}
 	for best, want := range []string{
-		"λ is S0, of 3 structures of penalties the one whose loss on rows that its models have not seen is least, 0.5.",
-		"λ is S1, of 3 structures of penalties the one whose loss on rows that its models have not seen is least, " +
-			"0.25; with one penalty it is 0.5.",
+		"λ is S0, of 3 structures of penalties the first that none surely beats on rows that its models have not " +
+			"seen; its loss on them is 0.5.",
+		"λ is S1, of 3 structures of penalties the first that none surely beats on rows that its models have not " +
+			"seen; its loss on them is 0.25; with one penalty it is 0.5.",
 	} {
 		s.Best = s.List[best]
 		if got := s.Note("λ is"); got != want || s.KeepsOne() != (best == 0) {
@@ -196,6 +203,7 @@ func TestBestStrength(t *testing.T) {
 	}{
 		{map[float64]trial{-1: {loss: 2}, 3: {loss: 1, error: 0.5}, 5: {loss: 1.2}}, 5},
 		{map[float64]trial{2: {loss: 1}, -2: {loss: 0.5, error: 0.5}, 4: {loss: 1}}, -2},
+		{map[float64]trial{1: {loss: 1, prior: .2}, 2: {loss: 1.1}}, 2},
 	} {
 		if got := (&strengthSearch{tried: c.tried}).best(); got != c.want {
 			t.Errorf("of %v strength %g is best, want %g", c.tried, got, c.want)
@@ -223,7 +231,8 @@ func TestRefine(t *testing.T) {
 	}
 }
 
-// TestSettleAt: classes separate where no cross-fitted prediction is wrong; numbers never do.
+// TestSettleAt: classes separate where no cross-fitted prediction is wrong; numbers never do, and
+// have no prior of strengths.
 func TestSettleAt(t *testing.T) {
 	for _, c := range []struct {
 		loss  models.OutputLoss
@@ -244,6 +253,15 @@ func TestSettleAt(t *testing.T) {
 		if got := f.leastPenalty(); got != least && !(math.Abs(got-least) < 1e-12) {
 			t.Errorf("%+v: the weakest penalty is %g, want %g", c, got, least)
 		}
+	}
+	f := &crossFit{rows: 40, least: math.Log(1. / 100)}
+	for strength, want := range map[float64]float64{0: 0, 2: .5 / 40, -4: 2. / 40} { // beside a deviation of 1
+		if got := f.strengthPrior(strength); !(math.Abs(got-want) < 1e-12) {
+			t.Errorf("the prior of strength %g is %g, want %g", strength, got, want)
+		}
+	}
+	if f.Model.Of.Loss = (models.Squared{}); f.strengthPrior(5) != 0 {
+		t.Error("numbers have a prior of strengths")
 	}
 	for _, p := range (&crossFit{features: 3}).reweight(1, make([]float64, 3)) {
 		if !(math.Abs(p-math.Log(101)) < 1e-12) {

@@ -139,6 +139,7 @@ func (l listing) addStructures() {
 	parts.addSolutions(tried)
 	parts.addSum("losses of the rows that a model has not seen, squares, wrong classes", candidates.JudgedNumbers,
 		network.Float64, tried)
+	parts.addSum("losses of two structures' models", compareNumbers, network.Float64, Range{0, n.Most - 1})
 	rows := parts
 	rows.q, rows.suffix = l.Ending.Model, ", all rows"
 	rows.addSolutions(wholes.Times(exactly(l.Ending.Solves)))

@@ -50,9 +50,9 @@ func TestModelAuto(t *testing.T) {
 			out := runs.Folder(filepath.Join(t.TempDir(), "run"))
 			s := tuned(t, out, "-data="+writeTruth(t, c.truth),
 				"-target=y -task=regression -model=auto -hidden=6 -K=2 -folds=3")
-			kept := s.Models[len(s.Models)-1]
-			if got := strings.HasPrefix(kept.Name, "network"); got != c.network || !kept.Kept {
-				t.Errorf("the last of %+v is kept, want a network: %v", s.Models, c.network)
+			kept := s.Models[slices.IndexFunc(s.Models, func(m runs.Model) bool { return m.Kept })]
+			if got := strings.HasPrefix(kept.Name, "network"); got != c.network {
+				t.Errorf("%s is kept, want a network: %v", kept.Name, c.network)
 			}
 			for _, m := range s.Models {
 				if linear := strings.HasPrefix(m.Name, "linear, "); linear == strings.HasPrefix(m.Name, "network") {
