@@ -25,7 +25,7 @@ type BRFedBi struct {
 	Alpha  Schedule    `json:"alpha,omitzero" default:"0.1"`    // α, step of x
 	Beta   Schedule    `json:"beta,omitzero" default:"0.1"`     // β, step of y
 	Gamma  Schedule    `json:"gamma,omitzero" default:"0.1"`    // γ, step of z
-	Agg    Aggregation `json:"agg,omitzero"`                    // AGG; default the mean
+	Agg    aggregation `json:"agg,omitzero"`                    // AGG; default the mean
 	Mom    float64     `json:"mom,omitzero" must:"in [0, 1)"`   // μ, momentum
 	Ball   float64     `json:"ball,omitzero" must:"at least 0"` // radius of the ball of z; 0: there is none
 	Byz    []int       `json:"byz,omitempty"`                   // agents that lie, to try what that does

@@ -35,7 +35,7 @@ type C2DFB struct {
 	Order    int         `json:"order,omitzero" default:"1" must:"1 or 2"`    // 2: central differences
 	Gin      float64     `json:"gin,omitzero" default:"0.5" must:"in (0, 1]"` // γ_i, mixing of the inner loops
 	Gout     float64     `json:"gout,omitzero" default:"1" must:"in (0, 1]"`  // γ_o, mixing of x
-	Compress Compression `json:"compress,omitzero"`                           // Q; default none
+	Compress compression `json:"compress,omitzero"`                           // Q; default none
 
 	state
 	inner   [2]innerLoop    // of y and of z

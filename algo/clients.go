@@ -18,11 +18,11 @@ func (c *checker) clients(name string, lists [][]int) {
 	}
 }
 
-// Counts are numbers, or one for all: in JSON a list or a number.
-type Counts []int
+// counts are numbers, or one for all: in JSON a list or a number.
+type counts []int
 
 // UnmarshalJSON reads a number or a list of numbers.
-func (n *Counts) UnmarshalJSON(text []byte) error {
+func (n *counts) UnmarshalJSON(text []byte) error {
 	if text[0] != '[' {
 		text = slices.Concat([]byte("["), text, []byte("]"))
 	}
@@ -71,9 +71,9 @@ func directionCalls(times int) dsbo.Calls {
 	return dsbo.Calls{UpperGrad: times, LowerGrad: times, HVP: times, JVP: times}
 }
 
-// An Aggregation is how a server combines the numbers of its clients: "mean" (the default),
+// An aggregation is how a server combines the numbers of its clients: "mean" (the default),
 // "median" or "trim", the mean without the F largest and the F smallest.
-type Aggregation struct {
+type aggregation struct {
 	Kind string `json:"kind,omitempty"`
 	F    int    `json:"f,omitempty"`
 
@@ -81,13 +81,13 @@ type Aggregation struct {
 }
 
 // check requires an aggregation that exists.
-func (a *Aggregation) check(c *checker, name string) {
+func (a *aggregation) check(c *checker, name string) {
 	c.choice(name, &a.Kind, "mean", "median", "trim")
 	c.require(a.F >= 0, name, "with f at least 0", a.F)
 }
 
 // combine sets each entry of dst to the aggregate of the clients' values.
-func (a *Aggregation) combine(dst []float64, in [][]float64) {
+func (a *aggregation) combine(dst []float64, in [][]float64) {
 	a.values = slices.Grow(a.values[:0], len(in))[:len(in)]
 	for e := range dst {
 		for i, v := range in {
@@ -98,7 +98,7 @@ func (a *Aggregation) combine(dst []float64, in [][]float64) {
 }
 
 // of returns the aggregate of the clients' values, which it sorts.
-func (a *Aggregation) of(values []float64) float64 {
+func (a *aggregation) of(values []float64) float64 {
 	if slices.ContainsFunc(values, math.IsNaN) {
 		return math.NaN()
 	}
@@ -120,7 +120,7 @@ func (a *Aggregation) of(values []float64) float64 {
 }
 
 // fits returns an error unless clients are left over.
-func (a *Aggregation) fits(agents int) error {
+func (a *aggregation) fits(agents int) error {
 	if a.Kind == "trim" && 2*a.F >= agents {
 		return dsbo.ConfigErrorf("agg must leave clients over: 2f below %d; f is %d", agents, a.F)
 	}

@@ -8,27 +8,27 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// A Compression says what is sent of a vector: "none" (the default) sends all, "top" the Keep
+// A compression says what is sent of a vector: "none" (the default) sends all, "top" the Keep
 // numbers of largest absolute value (of equal ones the first), with their places, "round" all of
 // them in Bits bits, as s·round(v L/s)/L with s = max |v| and L = 2^(Bits−1) − 1, half to even.
 //
 // A code is numbers of 8 bytes that every exchange carries: with top the numbers, and two places in
 // each; with round s, and as many entries in each as fit into 52 bits.
-type Compression struct {
+type compression struct {
 	Kind string `json:"kind,omitempty"`
 	Keep int    `json:"keep,omitempty"`
 	Bits int    `json:"bits,omitempty"`
 }
 
 // check requires a compression that exists.
-func (s *Compression) check(c *checker, name string) {
+func (s *compression) check(c *checker, name string) {
 	c.choice(name, &s.Kind, "none", "top", "round")
 	c.require(s.Kind != "top" || s.Keep >= 1, name, "with keep at least 1", s.Keep)
 	c.require(s.Kind != "round" || s.Bits >= 2 && s.Bits <= 32, name, "with bits from 2 to 32", s.Bits)
 }
 
 // compressor returns what compresses so, nil for none. It belongs to one goroutine at a time.
-func (s Compression) compressor() dsbo.Compressor {
+func (s compression) compressor() dsbo.Compressor {
 	switch s.Kind {
 	case "top":
 		return &top{keep: s.Keep}

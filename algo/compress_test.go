@@ -8,20 +8,20 @@ import (
 )
 
 // compressions are of each kind, whole and partial words included.
-var compressions = []Compression{{Kind: "top", Keep: 1}, {Kind: "top", Keep: 2}, {Kind: "top", Keep: 5},
+var compressions = []compression{{Kind: "top", Keep: 1}, {Kind: "top", Keep: 2}, {Kind: "top", Keep: 5},
 	{Kind: "round", Bits: 2}, {Kind: "round", Bits: 4}, {Kind: "round", Bits: 13}, {Kind: "round", Bits: 32}}
 
 // TestCodes: what a code brings back, and that what is left of a vector is left as it is.
 func TestCodes(t *testing.T) {
 	v := []float64{0.25, -3, 3, 0, math.Copysign(0, -1), 1}
 	for _, c := range []struct {
-		of   Compression
+		of   compression
 		want []float64
 	}{
 		{compressions[0], []float64{0, -3, 0, 0, 0, 0}},
 		{compressions[1], []float64{0, -3, 3, 0, 0, 0}},
-		{Compression{Kind: "round", Bits: 3}, []float64{0, -3, 3, 0, 0, 1}},
-		{Compression{Kind: "round", Bits: 2}, []float64{0, -3, 3, 0, 0, 0}},
+		{compression{Kind: "round", Bits: 3}, []float64{0, -3, 3, 0, 0, 1}},
+		{compression{Kind: "round", Bits: 2}, []float64{0, -3, 3, 0, 0, 0}},
 	} {
 		x := c.of.compressor()
 		got := slices.Clone(v)

@@ -27,7 +27,7 @@ type SABA struct {
 	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y
 	Gamma Schedule `json:"gamma,omitzero" default:"0.1"` // γ, step of z
 	// batches: one number, or for training and validation
-	Batches Counts `json:"batches,omitempty" default:"10"`
+	Batches counts `json:"batches,omitempty" default:"10"`
 	Start   string `json:"init,omitempty" must:"one of zero, full"` // tables at the start; full: of all batches
 
 	tripleState

@@ -24,7 +24,7 @@ type SimFBO struct {
 	Alpha Schedule `json:"alpha,omitzero" default:"0.1"`    // α, the server's step of x
 	Beta  Schedule `json:"beta,omitzero" default:"0.1"`     // β, its step of y
 	Gamma Schedule `json:"gamma,omitzero" default:"0.1"`    // γ, its step of z
-	Tau   Counts   `json:"tau,omitempty" default:"1"`       // τ, local steps: one number, or one for each agent
+	Tau   counts   `json:"tau,omitempty" default:"1"`       // τ, local steps: one number, or one for each agent
 	Ex    float64  `json:"ex,omitzero" default:"0.01"`      // e_x, local step of x
 	Ey    float64  `json:"ey,omitzero" default:"0.01"`      // e_y, local step of y
 	Ez    float64  `json:"ez,omitzero" default:"0.01"`      // e_z, local step of z

@@ -9,13 +9,13 @@ import (
 
 // Strategy names the correction of each variable of [Sparkle]: "ed" (the default), "extra", "gt"
 // or "none".
-type Strategy struct {
+type strategy struct {
 	X string `json:"x,omitempty"`
 	Y string `json:"y,omitempty"`
 	Z string `json:"z,omitempty"`
 }
 
-func (s *Strategy) check(c *checker, name string) {
+func (s *strategy) check(c *checker, name string) {
 	for _, v := range []struct {
 		of   string
 		kind *string
@@ -46,7 +46,7 @@ type Sparkle struct {
 	Gamma Schedule `json:"gamma,omitzero" default:"0.1"` // γ, step of z
 	// θ, weight of the fresh hypergradient in r
 	Theta    float64  `json:"theta,omitzero" default:"0.5" must:"in (0, 1]"`
-	Strategy Strategy `json:"strategy,omitzero"` // how y, z and x are corrected
+	Strategy strategy `json:"strategy,omitzero"` // how y, z and x are corrected
 
 	state
 	r          []float64 // the moving average of u

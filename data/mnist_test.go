@@ -177,7 +177,7 @@ func TestFindMNIST(t *testing.T) {
 	// What the environment says, for every test the whole of it; without a path there is no
 	// go command.
 	set := func(t *testing.T, path, env, modcache, gopath, home string) {
-		for name, value := range map[string]string{"PATH": path, EnvData: env, "GOMODCACHE": modcache,
+		for name, value := range map[string]string{"PATH": path, envData: env, "GOMODCACHE": modcache,
 			"GOPATH": gopath, "HOME": home} {
 			t.Setenv(name, value)
 		}
@@ -206,7 +206,7 @@ func TestFindMNIST(t *testing.T) {
 			{missing, "", "$DSBO_DATA: open " + missing + ": no such file or directory"},
 			{"", "", "-data and $DSBO_DATA are not set, and the module cache has no /none/go/pkg/mod/" + mnistFolder},
 		} {
-			t.Setenv(EnvData, c.env)
+			t.Setenv(envData, c.env)
 			_, _, err := LoadMNIST(c.dir)
 			if want := "MNIST not found: " + c.text + places; err == nil || err.Error() != want ||
 				!errors.Is(err, dsbo.ErrConfig) {

@@ -21,8 +21,8 @@ type Partition struct {
 	Labels int
 }
 
-// ParsePartition reads "iid", "dirichlet:0.3" or "labels:2", what [Partition.String] writes.
-func ParsePartition(text string) (Partition, error) {
+// parsePartition reads "iid", "dirichlet:0.3" or "labels:2", what [Partition.String] writes.
+func parsePartition(text string) (Partition, error) {
 	var p Partition
 	var err error
 	switch kind, value, _ := strings.Cut(text, ":"); kind {
@@ -56,7 +56,7 @@ func (p Partition) Validate() error {
 	return nil
 }
 
-// String returns the form that [ParsePartition] reads.
+// String returns the form that [parsePartition] reads.
 func (p Partition) String() string {
 	switch {
 	case p.Dirichlet != 0:
@@ -70,9 +70,9 @@ func (p Partition) String() string {
 // MarshalText is [Partition.String], for flags and JSON.
 func (p Partition) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalText is [ParsePartition], for flags and JSON.
+// UnmarshalText is [parsePartition], for flags and JSON.
 func (p *Partition) UnmarshalText(text []byte) error {
-	q, err := ParsePartition(string(text))
+	q, err := parsePartition(string(text))
 	if err == nil {
 		*p = q
 	}

@@ -41,7 +41,7 @@ func TestParsePartition(t *testing.T) {
 		{"labels:1.5", Partition{}, form + `"labels:1.5"`},
 		{"labels:257", Partition{}, "K of the partition labels:K must be from 1 to 256; it is 257"},
 	} {
-		got, err := ParsePartition(c.text)
+		got, err := parsePartition(c.text)
 		if c.err == "" {
 			if err != nil || got != c.want {
 				t.Errorf("%q: %v, %v", c.text, got, err)
@@ -62,14 +62,14 @@ func FuzzParsePartition(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := ParsePartition(text)
+		p, err := parsePartition(text)
 		if err != nil {
 			if p != (Partition{}) || !errors.Is(err, dsbo.ErrConfig) {
 				t.Fatalf("%q: %v, %v", text, p, err)
 			}
 			return
 		}
-		if again, err := ParsePartition(p.String()); err != nil || again != p {
+		if again, err := parsePartition(p.String()); err != nil || again != p {
 			t.Fatalf("%q is %v, and that is read as %v, %v", text, p, again, err)
 		}
 	})

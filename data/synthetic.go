@@ -45,8 +45,8 @@ func (c *Synthetic) sizes() []size {
 		{"validation examples an agent", &c.Val, 500}, {"test examples an agent", &c.Test, 500}}
 }
 
-// WithDefaults returns c with its zeros replaced by what they stand for.
-func (c Synthetic) WithDefaults() Synthetic {
+// withDefaults returns c with its zeros replaced by what they stand for.
+func (c Synthetic) withDefaults() Synthetic {
 	for _, s := range c.sizes() {
 		if *s.field == 0 {
 			*s.field = s.usual
@@ -76,7 +76,7 @@ func (c Synthetic) Validate() error {
 		return dsbo.ConfigErrorf("the label noise must be positive and finite; it is %g", c.Noise)
 	}
 	const bytes = 1 << 40
-	d := c.WithDefaults()
+	d := c.withDefaults()
 	size := 8 * float64(d.Agents) * float64(d.Features) * (float64(d.Train) + float64(d.Val) + float64(d.Test))
 	if size > bytes {
 		return dsbo.ConfigErrorf(
@@ -92,7 +92,7 @@ func (c Synthetic) Task() (Task, error) {
 	if err := c.Validate(); err != nil {
 		return Task{}, err
 	}
-	c = c.WithDefaults()
+	c = c.withDefaults()
 	t := Task{Features: c.Features}
 	x, target := make([]float64, 0, c.Agents*c.Test*c.Features), make([]float64, 0, c.Agents*c.Test)
 	for i := range c.Agents {
@@ -116,7 +116,7 @@ func (c Synthetic) Shard(i int) (Shard, error) {
 	if err := c.Validate(); err != nil {
 		return Shard{}, err
 	}
-	c = c.WithDefaults()
+	c = c.withDefaults()
 	if i < 0 || i >= c.Agents {
 		return Shard{}, dsbo.ConfigErrorf("the agent must be from 0 to %d; it is %d", c.Agents-1, i)
 	}
@@ -144,9 +144,9 @@ func (c Synthetic) shard(i, test int) (s Shard, err error) {
 	return s, nil
 }
 
-// Truth returns w*.
-func (c Synthetic) Truth() []float64 {
-	c = c.WithDefaults()
+// truth returns w*.
+func (c Synthetic) truth() []float64 {
+	c = c.withDefaults()
 	return normals(newRand(c.Seed, streamTruth), c.Features, 1)
 }
 
@@ -160,7 +160,7 @@ const (
 
 // draw appends count examples of agent i (from 0) to features and targets.
 func (c Synthetic) draw(i int, part uint64, count int, features, targets []float64) (_, _ []float64) {
-	w := c.Truth()
+	w := c.truth()
 	r := newRand(c.Seed, streamAgent, uint64(i), part)
 	deviation := float64(i+1) * c.Rate
 	features, targets = slices.Grow(features, count*len(w)), slices.Grow(targets, count)

@@ -29,7 +29,7 @@ func TestSyntheticIsThePapers(t *testing.T) {
 		t.Fatalf("%d features, %d classes, %d test examples, %d agents", task.Features, task.Classes, task.Test.Len(),
 			len(task.Shards))
 	}
-	w := c.Truth()
+	w := c.truth()
 	for i, s := range task.Shards {
 		for _, e := range []Examples{s.Train, s.Val} {
 			x := numbersOf(e.X)
@@ -73,7 +73,7 @@ func TestRealLabels(t *testing.T) {
 	for i, s := range b.Shards {
 		x := numbersOf(s.Train.X)
 		for j, target := range numbersOf(s.Train.Target) {
-			off := target - linalg.Dot(x[7*j:7*j+7], real.Truth())
+			off := target - linalg.Dot(x[7*j:7*j+7], real.truth())
 			if far = max(far, math.Abs(off)); !(math.Abs(off) <= 0.6) || target*a.Shards[i].Train.Target.At(j, 0) <= 0 {
 				t.Errorf("agent %d, row %d: label %g, %g from x·w*; its sign elsewhere is %g", i, j, target, off,
 					a.Shards[i].Train.Target.At(j, 0))
@@ -113,7 +113,7 @@ func TestSyntheticAgentsAlone(t *testing.T) {
 	}
 	other := c
 	other.Seed = 2
-	if a, b := c.Truth(), other.Truth(); a[0] == b[0] {
+	if a, b := c.truth(), other.truth(); a[0] == b[0] {
 		t.Error("two seeds gave the same truth")
 	}
 }

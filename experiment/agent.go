@@ -33,16 +33,16 @@ type Session interface {
 	Finish(ctx context.Context) error // after nil the result is final
 }
 
-// An Opener has an agent meet the others of a run over a graph. Data stands for the agent's data.
+// An opener has an agent meet the others of a run over a graph. Data stands for the agent's data.
 // No vector of the run has more than longest numbers; 0: that is known later, as the data are
 // loaded when the agents have met.
-type Opener func(g *network.Graph, folder register.Store, data []byte, longest int) (Meeting, error)
+type opener func(g *network.Graph, folder register.Store, data []byte, longest int) (Meeting, error)
 
 // OneAgent returns the layout of a job with one agent in this process, which may be lost and come
 // back while the others wait for it: its run folder is its own, and it goes on with the run that it
 // finds there. identity stands for the run and the agent: a folder with another one is not its. The
 // caller closes what open has opened, after the job.
-func OneAgent(agent int, identity string, open Opener) Layout {
+func OneAgent(agent int, identity string, open opener) layout {
 	return &oneAgent{agent: agent, identity: identity, open: open}
 }
 
@@ -51,7 +51,7 @@ type oneAgent struct {
 	inProcess
 	agent    int
 	identity string
-	open     Opener
+	open     opener
 	agents   int     // number of agents in the run; 0 before join
 	meeting  Meeting // nil before join
 	session  Session // the one under way

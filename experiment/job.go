@@ -48,7 +48,7 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 }
 
 // chooseLayout returns the job's layout, else the layout of -transport.
-func (j *Job) chooseLayout() (Layout, error) {
+func (j *Job) chooseLayout() (layout, error) {
 	if j.Layout != nil {
 		return j.Layout, nil
 	}

@@ -55,7 +55,7 @@ func (r *run) lockFolder() (err error) {
 
 // chooseFolder locks the run folder and checks that a run that stands there was made by the same
 // layout of processes.
-func (r *run) chooseFolder(l Layout) error {
+func (r *run) chooseFolder(l layout) error {
 	if err := r.lockFolder(); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (r *run) checkFlags() error {
 }
 
 // checkOwner reports a folder whose run has its agents elsewhere, or belongs to another agent.
-func (r *run) checkOwner(l Layout) error {
+func (r *run) checkOwner(l layout) error {
 	var own runs.Config
 	l.describe(&own)
 	found, err := r.folder.ReadConfig()

@@ -20,7 +20,7 @@ import (
 type Job struct {
 	Task      Task   // whose data and model it is
 	*Settings        // by flags
-	Layout    Layout // layout of the agents; nil: the one of -transport
+	Layout    layout // layout of the agents; nil: the one of -transport
 	View      Viewer // nil: a bar and lines on stderr
 	// Site is told what the run needs of the site in this process as that is found; nil: nobody is.
 	Site site.Need
@@ -85,10 +85,10 @@ type parameters struct {
 	unknown []string    // the names of flags that were given for parameters that the method lacks
 }
 
-// A Layout is all of a job that depends on where its agents are: all in this process, dealt to
+// A layout is all of a job that depends on where its agents are: all in this process, dealt to
 // ranks that start and stop together (-transport mpi), or one in each process, which may be lost
 // and come back ([OneAgent]). No other code asks which of these it is.
-type Layout interface {
+type layout interface {
 	// ownsFiles reports whether this process belongs to one agent, with files of its own.
 	ownsFiles() bool
 	// leads reports whether this process writes the run folder and shows the run's progress.
@@ -124,7 +124,7 @@ type Layout interface {
 // makes a configuration of package train, iterate runs it, and an ending finds the models.
 type run struct {
 	*Job
-	layout  Layout         // where the agents are
+	layout  layout         // where the agents are
 	graph   *network.Graph // of the roster, as it is at the start
 	params  parameters     // the method's parameters
 	changes membership.Log // of who takes part, as far as files tell it

@@ -4,7 +4,7 @@
 // of the best constant λ, and leaves a run folder with a report. A run that was interrupted goes on
 // with -resume.
 //
-// Where the agents are is a [Layout]: in this process (layout.go), in the ranks of an MPI job
+// Where the agents are is a layout: in this process (layout.go), in the ranks of an MPI job
 // (ranks.go), or one in each of several processes (agent.go), for which package command has
 // the verbs.
 //

@@ -15,19 +15,19 @@ import (
 // are lost and come back are not among them: see [OneAgent].
 var transports = []struct {
 	name, about string
-	layout      func() (Layout, error)
+	layout      func() (layout, error)
 	// ends the processes that wait for this one, which has failed before layout; nil: there
 	// are none
 	abandon func(code int)
 }{
-	{"local", "all in this process", func() (Layout, error) { return inProcess{}, nil }, nil},
+	{"local", "all in this process", func() (layout, error) { return inProcess{}, nil }, nil},
 	{"mpi",
 		"dealt to the processes of an MPI job (mpirun -n 8 mnist -transport mpi; built with -tags mpi), which share " +
 			"the run folder", mpiRanks, mpi.Abandon},
 }
 
 // mpiRanks makes this process a rank of an MPI job.
-func mpiRanks() (Layout, error) {
+func mpiRanks() (layout, error) {
 	w, err := mpi.Init()
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func transportHelp() string {
 }
 
 // layoutOf returns the constructor of the layout of a transport.
-func layoutOf(transport string) (func() (Layout, error), error) {
+func layoutOf(transport string) (func() (layout, error), error) {
 	var names []string
 	for _, t := range transports {
 		if t.name == transport {

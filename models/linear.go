@@ -86,14 +86,14 @@ func (l Linear) Lower(x, y *ad.Node, b Batch) *ad.Node {
 func (l Linear) interceptPenalty(intercepts *ad.Node) *ad.Node {
 	penalty := ad.Scale(interceptRidge/2, ad.Dot(intercepts, intercepts))
 	if _, ok := lossOrDefault(l.Loss).(ShiftInvariant); ok {
-		penalty = ad.Add(penalty, ad.Scale(l.InterceptCoupling()/2, ad.Square(ad.SumAll(intercepts))))
+		penalty = ad.Add(penalty, ad.Scale(l.interceptCoupling()/2, ad.Square(ad.SumAll(intercepts))))
 	}
 	return penalty
 }
 
-// InterceptCoupling returns the second derivative of that term of g_i by any two intercepts, which
+// interceptCoupling returns the second derivative of that term of g_i by any two intercepts, which
 // losses have that are [ShiftInvariant].
-func (l Linear) InterceptCoupling() float64 { return sumRidge / float64(l.Outputs) }
+func (l Linear) interceptCoupling() float64 { return sumRidge / float64(l.Outputs) }
 
 // Upper implements [Model].
 func (l Linear) Upper(x, y *ad.Node, b Batch) *ad.Node {
@@ -133,7 +133,7 @@ func (l Linear) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 			l.levelDiagonal(curvature, b.X, 0, l.Features, layer.size())...)
 	}
 	if _, ok := lossOrDefault(l.Loss).(ShiftInvariant); ok {
-		each := ad.Uniform(l.InterceptCoupling(), layer.vector(y))
+		each := ad.Uniform(l.interceptCoupling(), layer.vector(y))
 		diagonal = ad.Add(diagonal, ad.Place(each, l.Outputs*l.Features, layer.size()))
 	}
 	return diagonal

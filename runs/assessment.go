@@ -38,7 +38,7 @@ type Assessment struct {
 	// Counts are of a target that is a count.
 	Counts *CountCurves `json:"counts,omitempty"`
 	// Survival is of survival times.
-	Survival SurvivalCurves `json:"survival,omitzero"`
+	Survival survivalCurves `json:"survival,omitzero"`
 	// Coefficients of a linear model that matter most: of the columns whose kept weights are
 	// largest, the first the most.
 	Coefficients []Coefficient `json:"coefficients,omitempty"`
@@ -59,15 +59,15 @@ type KeptFeatures struct {
 	Ratio  float64  `json:"l1_ratio"` // glmnet's alpha
 }
 
-// SurvivalCurves are the curve of the rows of all agents, and how predicted probabilities agree
+// survivalCurves are the curve of the rows of all agents, and how predicted probabilities agree
 // with what becomes of test examples.
-type SurvivalCurves struct {
+type survivalCurves struct {
 	Curve        SurvivalCurve     `json:"curve,omitzero"`
 	Calibrations []TimeCalibration `json:"calibrations,omitempty"`
 }
 
 // IsZero reports whether nothing is known.
-func (c SurvivalCurves) IsZero() bool { return c.Curve.Times == nil && c.Calibrations == nil }
+func (c survivalCurves) IsZero() bool { return c.Curve.Times == nil && c.Calibrations == nil }
 
 // A SurvivalCurve is the share of rows without an event up to each time, in its interval of 95 %.
 type SurvivalCurve struct {

@@ -292,13 +292,13 @@ func (f Folder) ReadClusterConfig() (ClusterConfig, error) {
 // ReadSummary reads summary.json. Numbers that it lacks are unknown.
 func (f Folder) ReadSummary() (Summary, error) { return readFile[Summary](f, SummaryFile) }
 
-// ReadMembership reads agent.json.
-func (f Folder) ReadMembership() (Membership, error) { return readFile[Membership](f, MembershipFile) }
+// readMembership reads agent.json.
+func (f Folder) readMembership() (Membership, error) { return readFile[Membership](f, MembershipFile) }
 
 // IsFinal reports whether the folder has the result of a run, and its agent has nothing to tell
 // the others any more. What else is there in place of agent.json is not looked at.
 func (f Folder) IsFinal(own Membership) (bool, error) {
-	if m, err := f.ReadMembership(); err != nil || m != own {
+	if m, err := f.readMembership(); err != nil || m != own {
 		return false, nil
 	}
 	state, err := f.State()

@@ -147,9 +147,9 @@ func (c Config) ExactAt(k int) bool {
 	return wire == network.Float64 || c.ExactEach || k == c.EvalEvery || k > 0 && k%quarter == 0 || k == c.K
 }
 
-// WithoutPhi says why records have no Φ; "" where the records of [Config.ExactAt] have it. c must
+// withoutPhi says why records have no Φ; "" where the records of [Config.ExactAt] have it. c must
 // have its defaults.
-func (c Config) WithoutPhi() string {
+func (c Config) withoutPhi() string {
 	switch {
 	case c.Problem.Evaluate == nil:
 		return "the problem has no oracles for evaluation (Problem.Evaluate)"

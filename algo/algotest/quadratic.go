@@ -22,7 +22,7 @@ type Quadratic struct {
 // Capabilities implements [dsbo.Oracle].
 func (o *Quadratic) Capabilities() *dsbo.OracleCapabilities {
 	if o.also.Of != dsbo.Oracle(o) { // the first time, or of a copy
-		o.also = dsbo.OracleCapabilities{Of: o, Values: o.Values, LowerJointGrad: o.LowerJointGrad, Batch: o.Batch,
+		o.also = dsbo.OracleCapabilities{Of: o, Values: o.Values, LowerJointGrad: o.lowerJointGrad, Batch: o.batch,
 			Hessian: o.Hessian, Jacobian: o.Jacobian, Penalty: o.Penalty, Diagonal: o.Diagonal}
 	}
 	return &o.also
@@ -88,8 +88,8 @@ func (o *Quadratic) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 		func(i int) float64 { return rowDot(o.A, i, y) - rowDot(o.B, i, x) - o.C[i] + o.noise(s, 2, i) })
 }
 
-// LowerJointGrad writes −B'y and Ay − Bx − c.
-func (o *Quadratic) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
+// lowerJointGrad writes −B'y and Ay − Bx − c.
+func (o *Quadratic) lowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
 	err := o.answer(dx, x, y, func(i int) float64 {
 		sum := o.noise(s, 5, i)
 		for j := range y {
@@ -103,8 +103,8 @@ func (o *Quadratic) LowerJointGrad(dx, dy, x, y []float64, s dsbo.Sample) error 
 	return o.LowerGrad(dy, x, y, s)
 }
 
-// Batch takes batches in turn. Each has the error of its number, and there are no examples.
-func (o *Quadratic) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
+// batch takes batches in turn. Each has the error of its number, and there are no examples.
+func (o *Quadratic) batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, err error) {
 	batch = dsbo.Sample{Set: dsbo.LowerBatch, K: (s.K + s.T) % n, T: n}
 	switch s.Set {
 	case dsbo.LowerBatch, dsbo.UpperBatch:

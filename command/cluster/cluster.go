@@ -38,12 +38,12 @@ type Cluster struct {
 	w, prob float64 // of a graph by name
 }
 
-// A Check reports what is wrong with the task of a cluster and the flags of its command line, on
+// A check reports what is wrong with the task of a cluster and the flags of its command line, on
 // its graph and with its quorum, as far as it can be known without data.
-type Check func(c *Cluster) error
+type check func(c *Cluster) error
 
 // Load reads the cluster file at path, as [Parse] does.
-func Load(path string, check Check) (*Cluster, error) {
+func Load(path string, check check) (*Cluster, error) {
 	data, err := disk.ReadFile(path)
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("cluster file: %w", err)
@@ -54,7 +54,7 @@ func Load(path string, check Check) (*Cluster, error) {
 // Parse reads a cluster file, whose format the package documentation states, and checks it; the
 // check of the graph takes O(n³) time. The program that knows the tasks gives a check of the task
 // and its flags; nil accepts all. name is the file's, for errors, which match dsbo.ErrConfig.
-func Parse(name string, data []byte, check Check) (*Cluster, error) {
+func Parse(name string, data []byte, check check) (*Cluster, error) {
 	c, err := parse(name, data, check)
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("cluster file %s: %w", name, err)
@@ -62,7 +62,7 @@ func Parse(name string, data []byte, check Check) (*Cluster, error) {
 	return c, nil
 }
 
-func parse(name string, data []byte, check Check) (*Cluster, error) {
+func parse(name string, data []byte, check check) (*Cluster, error) {
 	f, err := parseFields(data)
 	if err != nil {
 		return nil, err

@@ -31,9 +31,9 @@ type Report struct {
 	Asked    Request   `json:"asked"`    // what the run was found to need, where there is a policy
 	Starts   int       `json:"starts"`   // processes
 	Killed   int       `json:"killed"`   // processes of which the last part is not counted
-	Sessions []Session `json:"sessions"` // in which the agent took part
+	Sessions []session `json:"sessions"` // in which the agent took part
 	Rows     []Sent    `json:"sent"`     // by phases
-	All      Count     `json:"all"`      // vectors to all neighbours
+	All      count     `json:"all"`      // vectors to all neighbours
 }
 
 // Sent is a row of a report.
@@ -42,7 +42,7 @@ type Sent struct {
 	Name    string        `json:"name"`    // as -explain-privacy has it
 	Numbers string        `json:"numbers"` // how many of what type
 	Times   int64         `json:"times"`
-	To      map[int]Count `json:"to"` // by neighbour, with what travels together
+	To      map[int]count `json:"to"` // by neighbour, with what travels together
 	SeenBy  string        `json:"seen_by"`
 	Text    string        `json:"text,omitempty"`
 }
@@ -73,7 +73,7 @@ func (t *Tally) Make(r Report, g *Guard) Report {
 	return r
 }
 
-func (c Count) plus(d Count) Count { return Count{c.Vectors + d.Vectors, c.Bytes + d.Bytes} }
+func (c count) plus(d count) count { return count{c.Vectors + d.Vectors, c.Bytes + d.Bytes} }
 
 // Unlisted is the name of what no list of quantities has.
 const Unlisted = "not listed"
@@ -120,14 +120,14 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 		return strconv.Quote(text)
 	},
 	"count": wording.Count,
-	"to":    func(to map[int]Count) []int { return slices.Sorted(maps.Keys(to)) },
-	"sum": func(to map[int]Count) (all Count) {
+	"to":    func(to map[int]count) []int { return slices.Sorted(maps.Keys(to)) },
+	"sum": func(to map[int]count) (all count) {
 		for _, c := range to {
 			all = all.plus(c)
 		}
 		return all
 	},
-	"members": func(s Session) string { return wording.List(s.Members) },
+	"members": func(s session) string { return wording.List(s.Members) },
 }).Parse(pageText))
 
 // WritePage writes a report for people. The same report has the same page.

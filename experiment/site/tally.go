@@ -28,13 +28,13 @@ type counts struct {
 	Starts   int             `json:"starts"`   // processes
 	Killed   int             `json:"killed"`   // of which what they sent after their last save is not counted
 	Running  bool            `json:"running"`  // whether one is there, or was killed
-	Sessions []Session       `json:"sessions"` // in which the agent took part
+	Sessions []session       `json:"sessions"` // in which the agent took part
 	Rows     []row           `json:"rows"`
 	Listed   []plan.Quantity `json:"listed"` // what -explain-privacy lists
 }
 
-// A Session is one in which an agent took part.
-type Session struct {
+// A session is one in which an agent took part.
+type session struct {
 	Number  uint64 `json:"number"`
 	Members []int  `json:"members"`
 }
@@ -52,11 +52,11 @@ type key struct {
 type row struct {
 	key
 	Times int64         `json:"times"`
-	To    map[int]Count `json:"to"` // by neighbour
+	To    map[int]count `json:"to"` // by neighbour
 }
 
-// A Count is what goes to one neighbour.
-type Count struct {
+// A count is what goes to one neighbour.
+type count struct {
 	Vectors int64 `json:"vectors"`
 	Bytes   int64 `json:"bytes"` // of the vectors
 }
@@ -101,7 +101,7 @@ func (t *Tally) Join(number uint64, members []int) error {
 		return nil
 	}
 	t.mu.Lock()
-	t.of.Sessions, t.of.Running = append(t.of.Sessions, Session{number, members}), true
+	t.of.Sessions, t.of.Running = append(t.of.Sessions, session{number, members}), true
 	t.mu.Unlock()
 	return t.SaveCounts()
 }
@@ -131,7 +131,7 @@ func (t *Tally) row(k key) *row {
 	i := slices.IndexFunc(t.of.Rows, func(r row) bool { return r.key == k })
 	if i < 0 {
 		i = len(t.of.Rows)
-		t.of.Rows = append(t.of.Rows, row{key: k, To: map[int]Count{}})
+		t.of.Rows = append(t.of.Rows, row{key: k, To: map[int]count{}})
 	}
 	return &t.of.Rows[i]
 }

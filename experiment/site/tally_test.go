@@ -28,7 +28,7 @@ func TestTallyOfProcesses(t *testing.T) {
 	third := testkit.Get(OpenTally(path))
 	testkit.OK(third.Join(3, []int{0, 1}))
 	r := third.Make(Report{}, new(Guard))
-	if want := (Count{2, 100}); !third.HasSent() || r.All != want || r.Starts != 3 || r.Killed != 1 ||
+	if want := (count{2, 100}); !third.HasSent() || r.All != want || r.Starts != 3 || r.Killed != 1 ||
 		len(r.Sessions) != 3 || r.Rows[0].Name != plan.TextsName || r.Rows[1].Name != plan.SumsName {
 		t.Errorf("%+v", r)
 	}
@@ -62,9 +62,9 @@ func TestLabel(t *testing.T) {
 	tally.Count(2, 4)
 	of := func(phase string, w network.Carried) key { return key{Phase: phase, Way: w.Way, Numbers: w.Numbers} }
 	for k, want := range map[key]row{
-		of(plan.Iterations, sum):                     {Times: 1, To: map[int]Count{1: {1, 16}}},
-		of(plan.Evaluation, group):                   {Times: 2, To: map[int]Count{2: {1, 24}}},
-		{Phase: plan.Iterations, Way: network.ByRow}: {To: map[int]Count{1: {1, 8}, 2: {1, 4}}},
+		of(plan.Iterations, sum):                     {Times: 1, To: map[int]count{1: {1, 16}}},
+		of(plan.Evaluation, group):                   {Times: 2, To: map[int]count{2: {1, 24}}},
+		{Phase: plan.Iterations, Way: network.ByRow}: {To: map[int]count{1: {1, 8}, 2: {1, 4}}},
 	} {
 		if got := tally.row(k); got.Times != want.Times || !maps.Equal(got.To, want.To) {
 			t.Errorf("%+v: %d times, %v; want %d times, %v", k, got.Times, got.To, want.Times, want.To)

@@ -28,8 +28,8 @@ type Limits struct {
 // ErrStranger ends connections that must have been admitted before they send more.
 var ErrStranger = errors.New("too much was sent before it was known who it is")
 
-// A Listener is a net.Listener whose connections are *[Conn].
-type Listener struct {
+// A listener is a net.Listener whose connections are *[Conn].
+type listener struct {
 	net.Listener
 	limits Limits
 
@@ -40,12 +40,12 @@ type Listener struct {
 }
 
 // Wrap returns a listener whose strangers are bounded. It must not be used without it then.
-func Wrap(l net.Listener, limits Limits) *Listener {
-	return &Listener{Listener: l, limits: limits, hosts: map[string][]*Conn{}}
+func Wrap(l net.Listener, limits Limits) *listener {
+	return &listener{Listener: l, limits: limits, hosts: map[string][]*Conn{}}
 }
 
 // Accept implements net.Listener.
-func (l *Listener) Accept() (net.Conn, error) {
+func (l *listener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 }
 
 // admit counts a stranger, and returns one that has to make room; nil if there is room.
-func (l *Listener) admit(c *Conn) (crowded *Conn) {
+func (l *listener) admit(c *Conn) (crowded *Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c.closed || c.stranger {
@@ -87,7 +87,7 @@ func (l *Listener) admit(c *Conn) (crowded *Conn) {
 }
 
 // discharge counts a stranger no longer.
-func (l *Listener) discharge(c *Conn) {
+func (l *listener) discharge(c *Conn) {
 	if !c.stranger {
 		return
 	}
@@ -105,7 +105,7 @@ func (l *Listener) discharge(c *Conn) {
 // A Conn is a connection that was accepted. It is a stranger's until Admit.
 type Conn struct {
 	net.Conn
-	listener  *Listener    // that accepted it
+	listener  *listener    // that accepted it
 	host      string       // of the other end
 	address   address      // by which strangers are counted
 	known     atomic.Bool  // whether the other end has shown who it is
@@ -167,7 +167,7 @@ type address struct {
 }
 
 // ConnOf returns the connection whose remote address this is; nil if it was not accepted by
-// a [Listener].
+// a [listener].
 func ConnOf(remote net.Addr) *Conn {
 	if a, ok := remote.(address); ok {
 		return a.conn

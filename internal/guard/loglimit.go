@@ -15,7 +15,7 @@ import (
 // Of each kind, as many lines as Burst come at once, and then one each Every.
 const (
 	LogBurst = 10
-	Every    = 10 * time.Second
+	every    = 10 * time.Second
 )
 
 // neighbour is the attribute that makes lines with one message of several kinds.
@@ -52,16 +52,16 @@ func (k *kinds) allow(of kind, now time.Time) (missed int, ok bool) {
 	defer k.mu.Unlock()
 	c := k.all[of]
 	if c == nil {
-		c = &count{credit: LogBurst * Every, updated: now}
+		c = &count{credit: LogBurst * every, updated: now}
 		k.all[of] = c
 	}
-	c.credit = min(LogBurst*Every, c.credit+now.Sub(c.updated))
+	c.credit = min(LogBurst*every, c.credit+now.Sub(c.updated))
 	c.updated = now
-	if c.credit < Every {
+	if c.credit < every {
 		c.omitted++
 		return 0, false
 	}
-	c.credit -= Every
+	c.credit -= every
 	missed, c.omitted = c.omitted, 0
 	return missed, true
 }

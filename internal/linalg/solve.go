@@ -16,11 +16,11 @@ type System struct {
 	Prepared bool
 }
 
-// A Solving is preconditioned conjugate gradients under way. Its caller makes the products: for
-// each it asks [Solving.Next] for the direction, and lets [Solving.Advance] make a step of the
+// A solving is preconditioned conjugate gradients under way. Its caller makes the products: for
+// each it asks [solving.Next] for the direction, and lets [solving.Advance] make a step of the
 // product. The scalars are functions of what products returned: agents that are given the same bits
 // do the same.
-type Solving struct {
+type solving struct {
 	Asked    int  // products so far
 	Positive bool // all directions had positive curvature
 
@@ -38,18 +38,18 @@ const leastKnown = 1e-5
 // Begin begins to add to s an approximate solution of (D + diag(E)) s = r, and to leave the
 // residual in r. The pairs of a solve are kept for the preconditioner of the next one, without
 // those in which E leaves nothing of D but rounding. A memory has one solve under way.
-func (m *Memory) Begin(s, r []float64, of System) Solving {
+func (m *Memory) Begin(s, r []float64, of System) solving {
 	if !of.Prepared {
 		m.Prepare(of.E, of.Diagonal)
 	}
 	m.Precondition(m.z, r)
 	copy(m.d, m.z)
-	return Solving{Positive: true, System: of, memory: m, s: s, r: r}
+	return solving{Positive: true, System: of, memory: m, s: s, r: r}
 }
 
 // Next returns the next conjugate direction v, and where D v is to be written: views that hold
 // until the next call. The direction after d is ζ₊ + [(r₊ − r)'ζ₊ / r'ζ] d with ζ = M⁻¹ r.
-func (c *Solving) Next() (dst, v []float64) {
+func (c *solving) Next() (dst, v []float64) {
 	m := c.memory
 	if c.stepped {
 		before := Dot(m.before, m.z)
@@ -64,7 +64,7 @@ func (c *Solving) Next() (dst, v []float64) {
 // Advance makes the step that follows from the product. After a direction d without positive
 // curvature (d'Hd ≤ 0, or not finite), and the step of [System.Descend] along it, s, r and the
 // memory stay as they are, whatever further products are.
-func (c *Solving) Advance() {
+func (c *solving) Advance() {
 	c.Asked++
 	m := c.memory
 	for i, d := range m.d {

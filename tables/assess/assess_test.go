@@ -30,10 +30,10 @@ func TestAUC(t *testing.T) {
 	}
 	// Pairs within a bin count half: at most their share of all pairs is wrong, about 1/Bins times
 	// the density.
-	if auc, want := c.AUC(1).Value, right/pairs; !(math.Abs(auc-want) <= 1.0/Bins) {
+	if auc, want := c.AUC(1).Value, right/pairs; !(math.Abs(auc-want) <= 1.0/bins) {
 		t.Errorf("area %.4f, by pairs %.4f", auc, want)
 	}
-	if a, b := c.AUC(0).Value, c.AUC(1).Value; !(math.Abs(a-b) <= 1.0/Bins) {
+	if a, b := c.AUC(0).Value, c.AUC(1).Value; !(math.Abs(a-b) <= 1.0/bins) {
 		t.Errorf("areas of two classes %.4f and %.4f, which must be alike", a, b)
 	}
 }
@@ -131,7 +131,7 @@ func TestThresholdOfTies(t *testing.T) {
 	c.Add([]float64{.9, .1}, 0, 1)
 	c.Add([]float64{.05, .95}, 1, 1)
 	for cost, want := range map[float64]float64{1: .5, 3: .25, 4: .2, .25: .8, 99: .1, .01: .95} {
-		if at := c.Threshold(1, cost); !(math.Abs(at-want) <= 1.01/Bins) {
+		if at := c.Threshold(1, cost); !(math.Abs(at-want) <= 1.01/bins) {
 			t.Errorf("a missed one costs %g: threshold %g, want %g", cost, at, want)
 		}
 	}

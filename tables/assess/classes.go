@@ -16,7 +16,7 @@ import (
 )
 
 // Bins is the number of bins in which probabilities are counted, all of one width.
-const Bins = 200
+const bins = 200
 
 // Classes counts the probabilities that a model gives to each class, by whether an example is of
 // that class.
@@ -30,11 +30,11 @@ type Classes struct {
 
 // NewClasses returns counts of 0 for n classes.
 func NewClasses(n int) *Classes {
-	return &Classes{n, make([]float64, 2*Bins*n+n*n+1), make(jackknife, 2)}
+	return &Classes{n, make([]float64, 2*bins*n+n*n+1), make(jackknife, 2)}
 }
 
 // binOfProbability returns the bin of a probability.
-func binOfProbability(p float64) int { return min(max(int(p*Bins), 0), Bins-1) }
+func binOfProbability(p float64) int { return min(max(int(p*bins), 0), bins-1) }
 
 // Add counts an example of a class, which stands for some rows, to which the model gives the
 // probabilities p, one a class.
@@ -43,9 +43,9 @@ func (c *Classes) Add(p []float64, class int, rows float64) {
 	for k, v := range p {
 		bin := binOfProbability(v)
 		if k == class {
-			bin += Bins
+			bin += bins
 		}
-		c.numbers[2*Bins*k+bin] += rows
+		c.numbers[2*bins*k+bin] += rows
 		if v > p[likeliest] {
 			likeliest = k
 		}
@@ -80,7 +80,7 @@ func (c *Classes) brier() *float64 { return &c.numbers[len(c.numbers)-1] }
 
 // confusion returns the counts of the likeliest classes of the examples of a class.
 func (c *Classes) confusion(class int) []float64 {
-	return c.numbers[2*Bins*c.count+class*c.count:][:c.count]
+	return c.numbers[2*bins*c.count+class*c.count:][:c.count]
 }
 
 // Confusion returns for each class how many of its examples have each class as the likeliest one.
@@ -141,8 +141,8 @@ func (c *Classes) Errors() []float64 { return c.errors }
 
 // class returns the counts of class k: the counts of examples of other classes, and of its own.
 func (c *Classes) class(k int) (others, own []float64) {
-	all := c.numbers[2*Bins*k:]
-	return all[:Bins], all[Bins : 2*Bins]
+	all := c.numbers[2*bins*k:]
+	return all[:bins], all[bins : 2*bins]
 }
 
 // ROC returns the curve of class k against the rest, from (0, 0) to (1, 1): for thresholds from 1
@@ -156,7 +156,7 @@ func (c *Classes) ROC(k int) (wrong, right []float64) {
 	}
 	wrong, right = []float64{0}, []float64{0}
 	w, r := 0.0, 0.0
-	for bin := Bins - 1; bin >= 0; bin-- {
+	for bin := bins - 1; bin >= 0; bin-- {
 		if others[bin] == 0 && own[bin] == 0 {
 			continue
 		}
@@ -181,7 +181,7 @@ func (c *Classes) AUC(k int) Interval {
 	// Of each example the share of the other kind that it is in order with: sums of it and of its
 	// square.
 	var area, ownSquares, otherSquares, ownBelow, othersBelow float64
-	for bin := range Bins {
+	for bin := range bins {
 		below, above := (othersBelow+float64(others[bin]/2))/n, (m-ownBelow-float64(own[bin]/2))/m
 		area += float64(own[bin] * below / m)
 		ownSquares += float64(own[bin] * below * below)
@@ -245,7 +245,7 @@ func (c *Classes) AveragePrecision(k int) Interval {
 // stepArea returns the area under the curve of precision against recall.
 func stepArea(others, own []float64) (area float64) {
 	m, found, taken := sum(own), 0.0, 0.0
-	for bin := Bins - 1; bin >= 0; bin-- {
+	for bin := bins - 1; bin >= 0; bin-- {
 		if taken += own[bin] + others[bin]; own[bin] > 0 {
 			found += own[bin]
 			area += float64(own[bin] / m * (found / taken))
@@ -257,7 +257,7 @@ func stepArea(others, own []float64) (area float64) {
 // At returns how many examples a threshold for the probability of class k, one of the edges of
 // bins, takes for the class: of its own and of the others.
 func (c *Classes) At(k int, threshold float64) (own, others float64) {
-	first := min(max(int(math.Round(threshold*Bins)), 0), Bins)
+	first := min(max(int(math.Round(threshold*bins)), 0), bins)
 	o, w := c.class(k)
 	return sum(w[first:]), sum(o[first:])
 }
@@ -268,8 +268,8 @@ func (c *Classes) At(k int, threshold float64) (own, others float64) {
 func (c *Classes) Threshold(k int, cost float64) float64 {
 	best, least, want := 0.0, math.Inf(1), 1/(1+cost)
 	all, _ := c.At(k, 0)
-	for edge := range Bins + 1 {
-		t := float64(edge) / Bins
+	for edge := range bins + 1 {
+		t := float64(edge) / bins
 		found, alarms := c.At(k, t)
 		paid := float64(cost*(all-found)) + alarms
 		if paid < least || paid == least && math.Abs(t-want) < math.Abs(best-want) {
@@ -285,10 +285,10 @@ func (c *Classes) Calibration(k, groups int) (predicted, observed []float64) {
 	others, own := c.class(k)
 	least := (sum(others) + sum(own)) / float64(groups)
 	count, p, hits := 0.0, 0.0, 0.0
-	for bin := range Bins {
+	for bin := range bins {
 		rows := others[bin] + own[bin]
-		count, p, hits = count+rows, p+rows*(float64(bin)+.5)/Bins, hits+own[bin]
-		if count > 0 && (count >= least*(1-1e-9) || bin == Bins-1) {
+		count, p, hits = count+rows, p+rows*(float64(bin)+.5)/bins, hits+own[bin]
+		if count > 0 && (count >= least*(1-1e-9) || bin == bins-1) {
 			predicted, observed = append(predicted, p/count), append(observed, hits/count)
 			count, p, hits = 0, 0, 0
 		}

@@ -92,19 +92,19 @@ func (c *Counts) Numbers() []float64 { return c.numbers }
 
 func (c *Counts) sums() []float64 { return c.numbers[perCount*countBins:] }
 
-// Examples returns the number of examples.
-func (c *Counts) Examples() float64 { return c.sums()[0] }
+// examples returns the number of examples.
+func (c *Counts) examples() float64 { return c.sums()[0] }
 
 // Deviance returns the mean of the deviances 2 (t log(t/μ) − (t − μ)).
 func (c *Counts) Deviance() Interval {
-	n := c.Examples()
+	n := c.examples()
 	return c.around(c.sums()[1]/n, ofDeviance, n)
 }
 
 // MAE returns the mean size of the residuals, RMSE the root of the mean of their squares, which has
 // no interval with fewer than 400 examples: it stands on the few largest counts.
 func (c *Counts) MAE() Interval {
-	n := c.Examples()
+	n := c.examples()
 	return c.around(c.sums()[2]/n, ofAbs, n)
 }
 
@@ -113,7 +113,7 @@ const fewestSquaredCounts = 400
 
 // RMSE is told at MAE.
 func (c *Counts) RMSE() Interval {
-	n := c.Examples()
+	n := c.examples()
 	i := c.around(c.sums()[3]/n, ofSquare, n).through(math.Sqrt)
 	if n < fewestSquaredCounts {
 		i.Low, i.High = math.NaN(), math.NaN()
@@ -136,7 +136,7 @@ func (c *Counts) Explained() Interval {
 	if !(mean > 0) {
 		return unknown()
 	}
-	return c.explained(c.sums()[1]/mean, ofShare, c.Examples())
+	return c.explained(c.sums()[1]/mean, ofShare, c.examples())
 }
 
 // ByPrediction returns for each bin with examples the means of predictions and of true counts.

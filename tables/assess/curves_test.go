@@ -23,7 +23,7 @@ func scores(r *rand.Rand, own, others int) (s scored) {
 		if is {
 			z += 1.5
 		}
-		s.p = append(s.p, (math.Floor(40/(1+math.Exp(-z)))*Bins/40+.5)/Bins)
+		s.p = append(s.p, (math.Floor(40/(1+math.Exp(-z)))*bins/40+.5)/bins)
 		s.own = append(s.own, is)
 	}
 	return s
@@ -92,7 +92,7 @@ func TestCurves(t *testing.T) {
 		if !(math.Abs(wrong[k+1]-others/50) <= 1e-15) || !(math.Abs(right[k+1]-own/30) <= 1e-15) {
 			t.Errorf("point %d is (%g, %g), want (%g, %g)", k+1, wrong[k+1], right[k+1], others/50, own/30)
 		}
-		if a, b := c.At(1, p-.5/Bins); a != own || b != others {
+		if a, b := c.At(1, p-.5/bins); a != own || b != others {
 			t.Errorf("from %g on %g and %g are taken, want %g and %g", p, a, b, own, others)
 		}
 	}
@@ -135,11 +135,11 @@ func TestCurves(t *testing.T) {
 func TestLastGroup(t *testing.T) {
 	c := NewClasses(2)
 	for k, n := range []float64{3, 2, 4, 1} { // of 10 rows in two groups: 3 + 2, and 4 + 1
-		p := (float64(20*k) + .5) / Bins
+		p := (float64(20*k) + .5) / bins
 		c.Add([]float64{1 - p, p}, k%2, n)
 	}
 	predicted, observed := c.Calibration(1, 2)
-	for k, want := range []float64{(3*.5 + 2*20.5) / 5 / Bins, (4*40.5 + 60.5) / 5 / Bins} {
+	for k, want := range []float64{(3*.5 + 2*20.5) / 5 / bins, (4*40.5 + 60.5) / 5 / bins} {
 		if len(predicted) != 2 || !(math.Abs(predicted[k]-want) <= 1e-15) {
 			t.Fatalf("groups with means %v, want %g", predicted, want)
 		}
@@ -243,7 +243,7 @@ func TestOfThree(t *testing.T) {
 		"of the first": {c.Precision(0).Value, 1}, "examples": {c.Examples(), 10},
 		"Brier": {c.Brier().Value, (3*(.36+.16+.04) + 2*(.01+.64+.49) + 4*(.04+.25+.09) + .01 + .04 + .09) / 10},
 	})
-	for p, bin := range map[float64]int{-.1: 0, 1.2: Bins - 1} {
+	for p, bin := range map[float64]int{-.1: 0, 1.2: bins - 1} {
 		if got := binOfProbability(p); got != bin {
 			t.Errorf("%g is in bin %d", p, got)
 		}

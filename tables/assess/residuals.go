@@ -63,7 +63,7 @@ func (r *Residuals) Add(predicted, truth, rows float64) {
 // AddError counts the example of [Residuals.Add] in the errors, once Numbers are the sums over
 // all sites.
 func (r *Residuals) AddError(predicted, truth, rows float64) {
-	s, n := r.sums(), r.Examples()
+	s, n := r.sums(), r.examples()
 	e, t := r.scaled(predicted, truth)
 	t -= s[sumT] / n
 	r.add(ofAbs, without(math.Abs(e), s[sumAbsE]), rows)
@@ -82,25 +82,25 @@ func (r *Residuals) AddTrained(predicted, truth, rows float64) {
 // squares returns the sum of the squared distances of the true numbers from their mean.
 func (r *Residuals) squares() float64 {
 	s := r.sums()
-	return s[sumT2] - float64(s[sumT]*s[sumT])/r.Examples()
+	return s[sumT2] - float64(s[sumT]*s[sumT])/r.examples()
 }
 
 // sums returns the sums behind the counts.
 func (r *Residuals) sums() []float64 { return r.numbers[len(r.numbers)-residualSums:] }
 
-// Examples returns the number of examples.
-func (r *Residuals) Examples() float64 { return sum(r.numbers[:residualBins]) }
+// examples returns the number of examples.
+func (r *Residuals) examples() float64 { return sum(r.numbers[:residualBins]) }
 
 // MAE returns the mean size of the residuals, and RMSE the root of the mean of their squares, in
 // the unit of the targets.
 func (r *Residuals) MAE() Interval {
-	n := r.Examples()
+	n := r.examples()
 	return r.around(r.deviation*r.sums()[sumAbsE]/n, ofAbs, n)
 }
 
 // RMSE is told at MAE.
 func (r *Residuals) RMSE() Interval {
-	n := r.Examples()
+	n := r.examples()
 	return r.around(r.deviation*r.deviation*r.sums()[sumE2]/n, ofSquare, n).through(math.Sqrt)
 }
 
@@ -145,5 +145,5 @@ func (r *Residuals) Explained() Interval {
 	if !(r.squares() > 0) {
 		return unknown()
 	}
-	return r.explained(r.sums()[sumE2]/r.squares(), ofShare, r.Examples())
+	return r.explained(r.sums()[sumE2]/r.squares(), ofShare, r.examples())
 }

@@ -171,7 +171,7 @@ func TestAreaEnds(t *testing.T) {
 				if class == 1 {
 					z = 1 + spread*z
 				}
-				v := (math.Floor(Bins/(1+math.Exp(-z))) + .5) / Bins
+				v := (math.Floor(bins/(1+math.Exp(-z))) + .5) / bins
 				p[class] = append(p[class], v)
 				c.Add([]float64{1 - v, v}, class, 1)
 			}
@@ -231,13 +231,13 @@ func TestShare(t *testing.T) {
 
 // TestBinOfProbability: bins are equally wide, and 1 is in the last one.
 func TestBinOfProbability(t *testing.T) {
-	for bin := range Bins {
-		p := (float64(bin) + 0.5) / Bins
+	for bin := range bins {
+		p := (float64(bin) + 0.5) / bins
 		if got := binOfProbability(p); got != bin {
 			t.Errorf("%g is in bin %d, want %d", p, got, bin)
 		}
 	}
-	if first, last := binOfProbability(0), binOfProbability(1); first != 0 || last != Bins-1 {
-		t.Errorf("0 and 1 are in bins %d and %d of %d", first, last, Bins)
+	if first, last := binOfProbability(0), binOfProbability(1); first != 0 || last != bins-1 {
+		t.Errorf("0 and 1 are in bins %d and %d of %d", first, last, bins)
 	}
 }

@@ -49,7 +49,7 @@ func TestWeightsAreRepetitions(t *testing.T) {
 	list := func(values ...float64) []float64 { return values }
 	ends := func(i Interval) []float64 { return list(i.Value, i.Low, i.High) }
 	for name, of := range map[string]func(k int) []float64{
-		"examples":   func(k int) []float64 { return list(classes[k].Examples(), residuals[k].Examples()) },
+		"examples":   func(k int) []float64 { return list(classes[k].Examples(), residuals[k].examples()) },
 		"accuracy":   func(k int) []float64 { return ends(classes[k].Accuracy()) },
 		"recall":     func(k int) []float64 { return ends(classes[k].Recall(1)) },
 		"precision":  func(k int) []float64 { return ends(classes[k].Precision(1)) },

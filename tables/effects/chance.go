@@ -16,8 +16,8 @@ const permutations = 199
 // mostPermuted is the number of columns and outputs up to which the test is made.
 const mostPermuted = 2000
 
-// Permuted returns the number of sums that [Effects.Chance] takes, 0 where it is not made.
-func (e *Effects) Permuted() int {
+// permuted returns the number of sums that [Effects.Chance] takes, 0 where it is not made.
+func (e *Effects) permuted() int {
 	n := e.outputs() * len(e.use)
 	if !permutes(n, e.Rows) {
 		return 0
@@ -44,10 +44,10 @@ func permutes(n, rows int) bool {
 // events for each column that does not do, and nothing is tested.
 func (e *Effects) Chance(seed uint64) (float64, error) {
 	m, p := e.outputs(), len(e.use)
-	if e.Permuted() == 0 || e.Kind == Hazard && e.events < float64(leastOfColumn*p) {
+	if e.permuted() == 0 || e.Kind == Hazard && e.events < float64(leastOfColumn*p) {
 		return 0, nil
 	}
-	sum := make([]float64, e.Permuted())
+	sum := make([]float64, e.permuted())
 	draws := permutations + 1
 	err := e.Sum(sum, func(i int, part []float64) error {
 		s := e.sites[i]

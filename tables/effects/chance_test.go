@@ -55,7 +55,7 @@ func TestChance(t *testing.T) {
 		}
 	}
 	e := testkit.Get(New(tables))
-	if got := e.Permuted(); got != 200*4*2+2 {
+	if got := e.permuted(); got != 200*4*2+2 {
 		t.Errorf("%d sums", got)
 	}
 	below := 0

@@ -97,11 +97,11 @@ const leastRows = 5
 // columnNumbers is how many sums tell of a column.
 const columnNumbers = 4
 
-// Measured returns the number of sums by which columns are measured.
-func (t Tables) Measured() int { return 5 + t.Classes + columnNumbers*len(t.Columns) }
+// measured returns the number of sums by which columns are measured.
+func (t Tables) measured() int { return 5 + t.Classes + columnNumbers*len(t.Columns) }
 
-// Sums are numbers that are summed over the sites so often at most.
-type Sums struct {
+// sums are numbers that are summed over the sites so often at most.
+type sums struct {
 	Name   string
 	Length int
 	Most   float64
@@ -109,7 +109,7 @@ type Sums struct {
 
 // Sums returns all that is summed over the sites, where no column is left out: fewer numbers where
 // some are.
-func (t Tables) Sums() []Sums {
+func (t Tables) Sums() []sums {
 	e := Effects{Tables: t}
 	seen := map[int]bool{}
 	for j, c := range t.Columns {
@@ -119,22 +119,22 @@ func (t Tables) Sums() []Sums {
 		seen[c.Group] = true
 	}
 	p, q := len(e.use), len(e.use)*e.outputs()
-	list := []Sums{{"rows, means and squares of columns", t.Measured(), 1},
-		{"slopes with permuted targets", e.Permuted(), 1}}
+	list := []sums{{"rows, means and squares of columns", t.measured(), 1},
+		{"slopes with permuted targets", e.permuted(), 1}}
 	if q > mostWeights {
 		return list
 	}
 	if e.blanks {
-		list = append(list, Sums{"products of columns where both are known", p * (p + 1), 2})
+		list = append(list, sums{"products of columns where both are known", p * (p + 1), 2})
 	}
 	if e.Kind == Hazard {
-		return append(list, Sums{"partial likelihood with its derivatives, no penalties", triangle(p) + p + 2,
-			mostSteps + 2}, Sums{"products of rows' slopes", triangle(p), 1})
+		return append(list, sums{"partial likelihood with its derivatives, no penalties", triangle(p) + p + 2,
+			mostSteps + 2}, sums{"products of rows' slopes", triangle(p), 1})
 	}
-	return append(list, Sums{"products of columns", triangle(p) + 2, 1},
-		Sums{"second derivatives, no penalties", triangle(q) + 2, 3 * mostSteps},
-		Sums{"slopes, no penalties", q + 1, mostSteps},
-		Sums{"products of rows' slopes", triangle(q) + 1, 1})
+	return append(list, sums{"products of columns", triangle(p) + 2, 1},
+		sums{"second derivatives, no penalties", triangle(q) + 2, 3 * mostSteps},
+		sums{"slopes, no penalties", q + 1, mostSteps},
+		sums{"products of rows' slopes", triangle(q) + 1, 1})
 }
 
 // Unmeasured returns the columns as they are without sums: others are told against the first level
@@ -149,7 +149,7 @@ func Unmeasured(t Tables) *Effects {
 // references, and none of one value.
 func New(t Tables) (*Effects, error) {
 	e := &Effects{Tables: t, Why: make([]string, len(t.Columns))}
-	sum := make([]float64, t.Measured())
+	sum := make([]float64, t.measured())
 	for _, c := range t.Columns {
 		e.blankOf = append(e.blankOf, slices.IndexFunc(t.Columns, func(other Column) bool {
 			return other.Blank && other.Group == c.Group && !c.Blank
@@ -279,8 +279,8 @@ func (e *Effects) choose(of []float64) {
 // outputs returns the number of numbers that are predicted: of a class, one less than there are.
 func (e *Effects) outputs() int { return max(1, e.Classes-1) }
 
-// Weights returns the number of weights of the fit, with a level for each site and output.
-func (e *Effects) Weights() int { return e.outputs() * (len(e.use) + e.levels) }
+// rowWeights returns the number of weights of the fit, with a level for each site and output.
+func (e *Effects) rowWeights() int { return e.outputs() * (len(e.use) + e.levels) }
 
 // leastFreedom is how many more rows than weights there must be.
 const leastFreedom = 5
@@ -312,7 +312,7 @@ func (e *Effects) refusal() string {
 	case Count:
 		few = n < 4*d
 	}
-	switch q := float64(e.Weights()); {
+	switch q := float64(e.rowWeights()); {
 	case few || n < q+leastFreedom:
 		return e.refuse("too few rows")
 	case q > mostWeights:

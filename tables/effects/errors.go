@@ -53,7 +53,7 @@ func (e *Effects) Fit() (*Fit, error) {
 		f.Refused = f.refuse("the fit takes too many steps")
 		return f, nil
 	}
-	f.weights, f.Freedom = at.weights, int(tell)-f.Weights()
+	f.weights, f.Freedom = at.weights, int(tell)-f.rowWeights()
 	return f, findErrors(*at)
 }
 

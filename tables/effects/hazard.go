@@ -19,7 +19,7 @@ const (
 )
 
 // NoEstimate is why there is no interval of a weight that has no end.
-const NoEstimate = "no finite estimate"
+const noEstimate = "no finite estimate"
 
 // A risk is what a site's rows tell at a point of the fit of hazards: minus the logarithm of the
 // partial likelihood, and of each row its part of the slopes, w_i d_i (x_i − x̄_i) − c_i (x_i −
@@ -160,7 +160,7 @@ func (f *Fit) markEndless(start, at point) (some bool) {
 	for k, j := range f.use {
 		place := k * (len(f.use) + 1)
 		if at.inverse[place] > float64(endless*start.inverse[place]) {
-			f.Why[j], some = NoEstimate, true
+			f.Why[j], some = noEstimate, true
 		}
 	}
 	return some
@@ -168,7 +168,7 @@ func (f *Fit) markEndless(start, at point) (some bool) {
 
 // IsEndless reports whether weights of a group have no end, so that it gives no finite part.
 func (f *Fit) IsEndless(group int) bool {
-	return slices.ContainsFunc(f.use, func(j int) bool { return f.Columns[j].Group == group && f.Why[j] == NoEstimate })
+	return slices.ContainsFunc(f.use, func(j int) bool { return f.Columns[j].Group == group && f.Why[j] == noEstimate })
 }
 
 // Events returns how many events the rows have, where a hazard is predicted.

@@ -152,7 +152,7 @@ func TestHazardRefusals(t *testing.T) {
 		tables.Sites[i].Read = func(from, to int, dst []float64) { copy(dst, x[4*from:4*to]) }
 	}
 	f := fitted(tables)
-	if !slices.Equal(f.Why, []string{"", NoEstimate, "cannot be told apart from the sites", ""}) || f.Refused != "" ||
+	if !slices.Equal(f.Why, []string{"", noEstimate, "cannot be told apart from the sites", ""}) || f.Refused != "" ||
 		!slices.Equal(f.Told(), []int{0, 3}) {
 		t.Errorf("%q, refused %q", f.Why, f.Refused)
 	}

@@ -57,13 +57,13 @@ func TestAsLarge(t *testing.T) {
 
 // TestPermutedSums: how many sums the test takes, and where it is not made.
 func TestPermutedSums(t *testing.T) {
-	if e := testkit.Get(New(hazards(80, 4, 3, 40))); e.Permuted() != 202*4 {
-		t.Errorf("%d sums of hazards", e.Permuted())
+	if e := testkit.Get(New(hazards(80, 4, 3, 40))); e.permuted() != 202*4 {
+		t.Errorf("%d sums of hazards", e.permuted())
 	}
 	many := testkit.Get(New(simple(Number, 0, 2, 1, targets(20, 10))))
 	for _, n := range []int{0, 2001} {
-		if many.use = make([]int, n); many.Permuted() != 0 || testkit.Get(many.Chance(1)) != 0 {
-			t.Errorf("%d columns are tested by %d sums", n, many.Permuted())
+		if many.use = make([]int, n); many.permuted() != 0 || testkit.Get(many.Chance(1)) != 0 {
+			t.Errorf("%d columns are tested by %d sums", n, many.permuted())
 		}
 	}
 	for events, want := range map[int]bool{11: false, 12: true, 13: true} { // 3 for each column
@@ -109,7 +109,7 @@ func TestSigned(t *testing.T) {
 		s.Count = append(s.Count, float64(row%3))
 	}
 	e := testkit.Get(New(tables))
-	part, want := make([]float64, e.Permuted()), make([]float64, 4)
+	part, want := make([]float64, e.permuted()), make([]float64, 4)
 	e.addSigned(e.sites[0], part, rand.New(rand.NewPCG(1, 2)))
 	slope := e.riskOf(e.sites[0], make([]float64, 2)).slope
 	for row := range s.Rows {
@@ -341,14 +341,14 @@ func TestEndless(t *testing.T) {
 		times []float64
 		want  []string
 	}{
-		{[]float64{1, .99e6}, []string{"", "", ""}}, {[]float64{1, 1.01e6}, []string{"", "", NoEstimate}},
-		{[]float64{1.01e6, 1}, []string{NoEstimate, "", ""}},
-		{[]float64{2e6, 3e6}, []string{NoEstimate, "", NoEstimate}},
+		{[]float64{1, .99e6}, []string{"", "", ""}}, {[]float64{1, 1.01e6}, []string{"", "", noEstimate}},
+		{[]float64{1.01e6, 1}, []string{noEstimate, "", ""}},
+		{[]float64{2e6, 3e6}, []string{noEstimate, "", noEstimate}},
 	} {
 		start, at := []float64{2, 9e9, 9e9, 5}, []float64{2 * c.times[0], 9e20, 9e20, 5 * c.times[1]}
 		f := &Fit{Effects: &Effects{Tables: Tables{Columns: numbers(3)}, Why: make([]string, 3), use: []int{0, 2}}}
 		some := f.markEndless(point{inverse: start}, point{inverse: at})
-		if !slices.Equal(f.Why, c.want) || some != slices.Contains(c.want, NoEstimate) || f.IsEndless(1) ||
+		if !slices.Equal(f.Why, c.want) || some != slices.Contains(c.want, noEstimate) || f.IsEndless(1) ||
 			f.IsEndless(2) != (c.want[2] != "") || f.IsEndless(0) != (c.want[0] != "") {
 			t.Errorf("%v times: %q, some %t", c.times, f.Why, some)
 		}

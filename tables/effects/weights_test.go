@@ -220,7 +220,7 @@ func (e *Effects) ofColumn(column, length, k int) bool {
 		return k < triangle(q) && (row%p == place || (k-triangle(row))%p == place)
 	}
 	switch length {
-	case e.Measured():
+	case e.measured():
 		return k >= 5+e.Classes && (k-5-e.Classes)/columnNumbers == column
 	case p * (p + 1): // products where both are known, and their number
 		row := 0

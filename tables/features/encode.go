@@ -190,10 +190,10 @@ func (in *encodedInput) encode(row int) (place int, v float64) {
 	return in.words[in.column.Code(row)], 1
 }
 
-// Targets returns the targets of all rows of a table as the model learns them: one-hot classes, or
+// targets returns the targets of all rows of a table as the model learns them: one-hot classes, or
 // one column of numbers. It fails with dsbo.ErrConfig if the target's column is not there, or has a
 // value that was no class in training.
-func (r Recipe) Targets(t *tables.Table) (*ad.Table, error) {
+func (r Recipe) targets(t *tables.Table) (*ad.Table, error) {
 	k := slices.IndexFunc(t.Columns, func(c *tables.Column) bool { return c.Name == r.Target.Name })
 	if k < 0 {
 		return nil, &input.Error{File: t.Name, Column: r.Target.Name, Reason: "the column of the target is missing"}

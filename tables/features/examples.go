@@ -32,7 +32,7 @@ func (p eventFinder) targetsOf(i int) (*ad.Table, error) {
 	if p.recipe.Target.Kind == Survival {
 		return p.targets(i)
 	}
-	return p.recipe.Targets(p.Tables[i])
+	return p.recipe.targets(p.Tables[i])
 }
 
 // encodeSite makes the examples of site i. Its table is empty then.

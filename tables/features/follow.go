@@ -21,7 +21,7 @@ func PrepareBy(s Sites, r Recipe, o Options) (*Prepared, error) {
 		together: make([]*ad.Table, len(s.Tables))}
 	for _, i := range p.localSites() {
 		p.schema = newSchema(s.Tables[i], o.Target)
-		for _, name := range o.Names() {
+		for _, name := range o.columnNames() {
 			if p.columnIndex(name) < 0 {
 				return nil, dsbo.ConfigErrorf("%s has no column %q", p.label(i), name)
 			}

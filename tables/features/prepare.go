@@ -137,14 +137,14 @@ func (p *preparation) compareSchemas() (err error) {
 	for _, c := range p.schema.Columns {
 		names = append(names, c.Name)
 	}
-	for _, name := range p.Names() {
+	for _, name := range p.columnNames() {
 		if !slices.Contains(names, name) {
 			return dsbo.ConfigErrorf("%s has no column %q; its columns are %s", p.label(p.localSites()[0]),
 				name, strings.Join(names, ", "))
 		}
 	}
 	for k, c := range p.schema.Columns {
-		if slices.Contains(p.Names(), c.Name) {
+		if slices.Contains(p.columnNames(), c.Name) {
 			continue
 		}
 		in := Input{Name: c.Name, Kind: c.Kind, Unit: c.Unit, MissingWords: p.MissingOf[c.Name]}

@@ -59,18 +59,18 @@ func (o Options) NamesOf(t *tables.Table) (columns []string, words, classes bool
 		switch {
 		case c.Name == o.Target:
 			classes = o.Kind == Class || o.Kind == "" && (isWord || s.Few)
-		case !slices.Contains(o.Names(), c.Name):
+		case !slices.Contains(o.columnNames(), c.Name):
 			words = words || isWord
 		}
 	}
 	if s.Sparse > 0 {
-		columns = append(columns, SparseColumns)
+		columns = append(columns, sparseColumns)
 	}
 	return columns, words, classes
 }
 
 // SparseColumns stands for the columns of a sparse table, which have no names.
-const SparseColumns = "(sparse)"
+const sparseColumns = "(sparse)"
 
 // allMissing reports whether all values of a column are missing.
 func allMissing(c *tables.Column, rows int) bool {

@@ -104,8 +104,8 @@ type Options struct {
 	Balance     bool // weigh rows so that each class has the same weight
 }
 
-// Names returns the columns that Options name.
-func (o Options) Names() (list []string) {
+// columnNames returns the columns that Options name.
+func (o Options) columnNames() (list []string) {
 	for _, name := range []string{o.Target, o.Event, o.Weight, o.SplitColumn} {
 		if name != "" {
 			list = append(list, name)

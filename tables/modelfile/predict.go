@@ -97,7 +97,7 @@ func (m *Model) add(p *Predictions, out []float64) {
 		return
 	}
 	best := 0
-	Softmax(out)
+	softmax(out)
 	for k, v := range out {
 		if v > out[best] {
 			best = k
@@ -106,8 +106,8 @@ func (m *Model) add(p *Predictions, out []float64) {
 	p.Labels, p.Probabilities = append(p.Labels, t.Classes[best]), append(p.Probabilities, out...)
 }
 
-// Softmax replaces logits by probabilities.
-func Softmax(v []float64) {
+// softmax replaces logits by probabilities.
+func softmax(v []float64) {
 	top, sum := math.Inf(-1), 0.
 	for _, l := range v {
 		top = max(top, l)

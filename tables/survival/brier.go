@@ -67,8 +67,8 @@ func (b *Brier) Errors() []float64 { return b.errors }
 // A JudgedSite is the test rows of a site, and all its rows.
 type JudgedSite struct {
 	Times, Rows []float64                        // of the test rows, as [KaplanMeier] takes them
-	View        Steps                            // curve of rows that are lost sight of
-	Null        Steps                            // curve of events of the training rows
+	View        steps                            // curve of rows that are lost sight of
+	Null        steps                            // curve of events of the training rows
 	Survival    func(row int, t float64) float64 // predicted probability of no event
 }
 
@@ -91,7 +91,7 @@ func (s JudgedSite) weight(row int, t float64) (weight float64, event bool) {
 		share, _ := s.View.At(t)
 		return 1 / share, false
 	case isEvent(s.Times[row]):
-		return 1 / s.View.Before(at), true
+		return 1 / s.View.before(at), true
 	}
 	return 0, false
 }
@@ -216,9 +216,9 @@ func (b *Brier) Integrated() (s Score) {
 	return b.scored(s.Time, s.Value, s.Null, least, shownTimes)
 }
 
-// A Calibration is of rows with like predictions the mean probability of an event up to a time, and
+// A calibration is of rows with like predictions the mean probability of an event up to a time, and
 // the share that has one.
-type Calibration struct {
+type calibration struct {
 	Time      float64   `json:"time"`
 	Rows      []float64 `json:"rows"`
 	Predicted []float64 `json:"predicted"`
@@ -226,12 +226,12 @@ type Calibration struct {
 }
 
 // Calibrations returns one for each time shown.
-func (b *Brier) Calibrations() (list []Calibration) {
+func (b *Brier) Calibrations() (list []calibration) {
 	for of, edge := range b.shown {
 		if edge == 0 || slices.Contains(b.shown[:of], edge) || b.numbers[perEdge*(edge-1)] == 0 {
 			continue
 		}
-		c := Calibration{Time: b.grid[edge]}
+		c := calibration{Time: b.grid[edge]}
 		for bin := range riskBins {
 			n := b.numbers[perEdge*mostBins+(of*riskBins+bin)*perRisk:][:perRisk]
 			if n[0] > 0 {

@@ -57,7 +57,7 @@ func TestBrierByRows(t *testing.T) {
 				case math.Abs(at) > grid[k]:
 					f(s, row, s.Rows[row], 1/share, false)
 				case at > 0:
-					f(s, row, s.Rows[row], 1/s.View.Before(at), true)
+					f(s, row, s.Rows[row], 1/s.View.before(at), true)
 				default:
 					f(s, row, s.Rows[row], 0, false)
 				}

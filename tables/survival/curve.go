@@ -8,8 +8,8 @@ import (
 	"dsbo/internal/num"
 )
 
-// Steps are Kaplan's and Meier's curve of rows of one site, which falls at some times.
-type Steps struct {
+// steps are Kaplan's and Meier's curve of rows of one site, which falls at some times.
+type steps struct {
 	times, share []float64
 	spread       []float64 // Greenwood's sum, the variance of the curve's logarithm
 }
@@ -17,7 +17,7 @@ type Steps struct {
 // KaplanMeier returns the curve of rows whose times are negative where no event ended them; rows
 // has how many rows each stands for. Of the ends without an event it is with censored set: events
 // of the same time leave before them.
-func KaplanMeier(times, rows []float64, censored bool) (s Steps) {
+func KaplanMeier(times, rows []float64, censored bool) (s steps) {
 	order, left := make([]int, len(times)), 0.0
 	for i := range order {
 		order[i] = i
@@ -48,7 +48,7 @@ func KaplanMeier(times, rows []float64, censored bool) (s Steps) {
 }
 
 // at returns the curve and Greenwood's sum behind its first k steps.
-func (s Steps) at(k int) (share, spread float64) {
+func (s steps) at(k int) (share, spread float64) {
 	if k == 0 {
 		return 1, 0
 	}
@@ -56,7 +56,7 @@ func (s Steps) at(k int) (share, spread float64) {
 }
 
 // At returns the curve and Greenwood's sum at a time.
-func (s Steps) At(t float64) (share, spread float64) {
+func (s steps) At(t float64) (share, spread float64) {
 	k, found := slices.BinarySearch(s.times, t)
 	if found {
 		k++
@@ -64,8 +64,8 @@ func (s Steps) At(t float64) (share, spread float64) {
 	return s.at(k)
 }
 
-// Before returns the curve just before a time.
-func (s Steps) Before(t float64) float64 {
+// before returns the curve just before a time.
+func (s steps) before(t float64) float64 {
 	k, _ := slices.BinarySearch(s.times, t)
 	share, _ := s.at(k)
 	return share

@@ -15,8 +15,8 @@ func (t *Template) Limit(tile, budget int) {
 	}
 }
 
-// A Report tells what a template chose for a plan.
-type Report struct {
+// A report tells what a template chose for a plan.
+type report struct {
 	TailSteps, TailWork int  // steps in the tail, and steps of all its blocks
 	Resumed             int  // sums that go on in the memory of another
 	Strips              bool // a step runs in strips
@@ -25,7 +25,7 @@ type Report struct {
 }
 
 // Report tells what the template chose for a plan, and what it keeps for all.
-func (t *Template) Report(p *Plan) (r Report) {
+func (t *Template) Report(p *Plan) (r report) {
 	l := t.layouts[p.number]
 	if l.tail != nil {
 		r.TailSteps = len(l.tail.steps)
