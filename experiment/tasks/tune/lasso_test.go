@@ -78,6 +78,7 @@ func TestLassoFlags(t *testing.T) {
 		"-penalty=auto -lambda=1se":       "-penalty",
 		"-penalty=l1 -l1-ratio=0.3":       "-l1-ratio",
 		"-penalty=elastic -l1-ratio=1":    "-l1-ratio",
+		"-penalty=elastic -l1-ratio=0":    "-l1-ratio",
 		"-penalty=elastic -l1-ratio=half": "-l1-ratio",
 		"-penalty=l1 -lambda=max":         "-lambda",
 		"-penalty=l1 -model=mlp":          "-model",

@@ -37,6 +37,8 @@ func TestGroups(t *testing.T) {
 		"omics=gene_*,lab=*_mg":                {"", nil, "-group lab: the pattern must match a column"},
 		"omics":                                {"", nil, "a group must be a name and a pattern"},
 		"omics=[":                              {"", nil, "a group must be a name and a pattern"},
+		"omics=":                               {"", nil, "a group must be a name and a pattern"},
+		"=gene_*":                              {"", nil, "a group must be a name and a pattern"},
 	} {
 		var g groups
 		err := g.Set(text)

@@ -91,6 +91,7 @@ func TestTuneRefused(t *testing.T) {
 		{"a real number as classes", table("a,w,y", "%d.5,%w,%c", 12), "-target=a -task=classification",
 			"-task regression or count takes it as a number"},
 		{"huber with classes", good, "-loss=huber", "-loss huber is for regressions; the target y is a class"},
+		{"no row for a word", good, "-rare=0", "-rare must be at least 1; it is 0"},
 		{"a target that is dropped", good, "-drop=y", "-drop must not name y, which is the column of -target"},
 		{"shares of more than all", good, "-split=50:30:30", "shares must sum to 1, or to 100 as percentages"},
 		{"another decimal", table("a,w,y", "%d.5,%w,%c", 60) + "\"1,5\",red,yes\n", "",

@@ -1,0 +1,251 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/experiment"
+	"dsbo/internal/testkit"
+	"dsbo/models"
+	"dsbo/runs"
+	"dsbo/tables/features"
+	"dsbo/tables/modelfile"
+)
+
+// alone is the collective of one site.
+type alone struct{}
+
+func (alone) Sum(dst []float64, fill func(int, []float64) error) error { return fill(0, dst) }
+
+func (alone) Texts(of func(int) (string, error)) ([]string, error) {
+	return []string{testkit.Get(of(0))}, nil
+}
+
+// linearOf returns a linear model of four features and two outputs.
+func linearOf(p models.Penalties) models.Linear {
+	return models.Linear{Features: 4, Outputs: 2, Loss: models.CrossEntropy{}, Penalties: p}
+}
+
+// modelOf returns the model with the numbers y.
+func modelOf(t *tune, y []float64) (*modelfile.Model, error) {
+	return modelfile.New(t.prepared.Recipe, linearOf(models.OnePenalty{}), y, modelfile.Origin{})
+}
+
+// TestThresholdChosen: each validation row is judged by the model that has not seen it: of its
+// fold, or the only one. The threshold is the edge of least cost, nearest to 1/(1 + cost) of those;
+// on the test rows it stands beside the likeliest class.
+func TestThresholdChosen(t *testing.T) {
+	up := []float64{0, 0, 0, 0, 3, 0, 0, 0, 0, 0} // yes where a is above 0
+	down := []float64{0, 0, 0, 0, -3, 0, 0, 0, 0, 0}
+	x := testkit.Get(ad.FloatTable(4, 4, []float64{1, 0, 0, 0, -1, 0, 0, 0, -1, 0, 0, 0, 1, 0, 0, 0}))
+	val := data.Examples{X: x, Target: testkit.Get(ad.LabelTable([]uint8{1, 0, 1, 0}, 2)),
+		Weight: testkit.Get(ad.FloatTable(4, 2, []float64{1, 0, 2, 0, 0, 1, 0, 1}))}
+	for name, c := range map[string]struct {
+		parts [][]float64
+		class string
+		want  string
+	}{
+		"folds":     {[][]float64{up, down}, "yes", "4 3 2; 3 1; 2 1"},
+		"one model": {[][]float64{up}, "yes", "4 3 2; 3 2; 2 1"},
+		"the first": {[][]float64{up, down}, "no", "4 2 3; 1 1; 1 1"},
+	} {
+		one := plainTune([3]int{4, 4, 20}, len(c.parts))
+		one.cost = missCost{c.class, 5}
+		one.prepared.Data.Shards = []data.Shard{{Val: val}}
+		test := newAssessor(one.prepared.Recipe.Target).(classAssessor)
+		for _, row := range []struct {
+			yes   float64
+			class int
+		}{{.2, 1}, {.9, 1}, {.9, 1}, {.9, 0}, {.1, 0}} {
+			test.Add([]float64{1 - row.yes, row.yes}, row.class, 1)
+		}
+		var a runs.Assessment
+		j := judge{tune: one, m: linearOf(models.OnePenalty{}), run: experiment.FinishedRun{Collective: alone{},
+			Parts: c.parts}}
+		j.made = testkit.Get(modelOf(one, up))
+		testkit.OK(j.addThreshold(&a, test))
+		h := a.Threshold
+		got := fmt.Sprintf("%d %g %g; %g %g; %g %g", int(h.Chosen), h.Own, h.Others, h.At.Found, h.At.Alarms,
+			h.Likeliest.Found, h.Likeliest.Alarms)
+		if got != c.want || name != "one model" && !(math.Abs(h.Probability-1./6) <= .005) ||
+			name == "one model" && h.Probability > .05 { // whose wrong rows are half
+			t.Errorf("%s: %s at %g, want %s", name, got, h.Probability, c.want)
+		}
+	}
+}
+
+// TestValidatorsPenalties: folds have the λ that is kept: a penalty each where there are as many
+// as features, else as the model has them.
+func TestValidatorsPenalties(t *testing.T) {
+	for x, want := range map[int]models.Penalties{1: models.OnePenalty{}, 4: models.PerFeature{}} {
+		one := plainTune([3]int{60, 60, 20}, 3)
+		j := judge{tune: one, m: linearOf(models.OnePenalty{}), run: experiment.FinishedRun{X: make([]float64, x),
+			Solve: func(_ data.Task, m models.Model, at []float64) (s experiment.LowerSolution, err error) {
+				f := m.(models.Folds)
+				if f.Of.Penalties != want || f.Count != 3 || len(at) != x {
+					t.Errorf("%d penalties: %+v at %v", x, f, at)
+				}
+				return experiment.LowerSolution{Y: make([]float64, 30)}, nil
+			}}}
+		j.made = testkit.Get(modelOf(one, make([]float64, 10)))
+		if parts := testkit.Get(j.validators()); len(parts) != 3 {
+			t.Errorf("%d penalties: %d models", x, len(parts))
+		}
+	}
+}
+
+// TestCostClass: any class may cost, the first one too, and no other name.
+func TestCostClass(t *testing.T) {
+	target := plainTune([3]int{}, 0).prepared.Recipe.Target
+	for class, want := range map[string]int{"no": 0, "yes": 1, "maybe": -1} {
+		if k, err := (missCost{class, 5}).check(target); k != want && want >= 0 || (err != nil) != (want < 0) {
+			t.Errorf("%s: %d, %v", class, k, err)
+		}
+	}
+}
+
+// TestAssessedRows: the model is of training rows, and without folds of those that chose its
+// penalties too; the kept one has test rows where it is refitted. Squared losses of numbers are in
+// the target's unit.
+func TestAssessedRows(t *testing.T) {
+	for _, c := range []struct {
+		folds       int
+		refit, loss string
+		kind        features.TargetKind
+		made, kept  int
+		unit        float64
+	}{
+		{5, auto, squared, features.Value, 60, 79, 2}, {5, "none", squared, features.Class, 60, 0, 0},
+		{0, auto, huber, features.Value, 90, 109, 0}, {0, "none", squared, features.Value, 90, 0, 2},
+	} {
+		one := plainTune([3]int{60, 30, 19}, c.folds)
+		one.refit, one.loss, one.prepared.Recipe.Target = c.refit, c.loss, features.Target{Kind: c.kind, Deviation: 2}
+		a := testkit.Get(judge{tune: one}.assess())
+		if a.Made != c.made || a.Kept != c.kept || a.Judged != 19 || a.LossUnit != c.unit || a.Levels {
+			t.Errorf("%+v: %+v", c, a)
+		}
+	}
+}
+
+// TestSitesCompared: sites are compared by test rows, of which there must be some, but for survival
+// times.
+func TestSitesCompared(t *testing.T) {
+	for _, c := range []struct {
+		alone bool
+		tests int
+		kind  features.TargetKind
+		want  bool
+	}{
+		{true, 1, features.Class, true}, {true, 0, features.Class, false}, {false, 1, features.Class, false},
+		{true, 1, features.Survival, false},
+	} {
+		one := plainTune([3]int{60, 30, c.tests}, 0)
+		one.alone, one.prepared.Recipe.Target.Kind = c.alone, c.kind
+		if got := one.Sites().Compare; got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// TestLevelsFound: two sites may have levels, a single one may not; where -penalty is none of
+// folds, auto tries none.
+func TestLevelsFound(t *testing.T) {
+	for _, c := range []struct {
+		effects, shared string
+		sites           int
+		want            string
+	}{
+		{intercept, auto, 2, "true true"}, {auto, auto, 2, "true false"}, {auto, auto, 1, "false false"},
+		{auto, perFeature, 2, "false false"}, {"off", auto, 2, "false false"}, {intercept, auto, 1, "refused"},
+		{intercept, perFeature, 2, "refused"},
+	} {
+		one := plainTune([3]int{60, 60, 20}, 5)
+		one.siteEffects, one.shared, one.sites = c.effects, c.shared, c.sites
+		l, err := findLevels(one, experiment.Agents{})
+		got := fmt.Sprint(l.Rows == 60, l.Always)
+		if err != nil {
+			got = "refused"
+		}
+		if got != c.want {
+			t.Errorf("%+v: %s, %+v", c, got, l)
+		}
+	}
+}
+
+// TestPriorOfModel: the prior of penalties counts validation rows, knows whether residuals have a
+// deviation, and is left out where nobody counts rows; counts start at the mean.
+func TestPriorOfModel(t *testing.T) {
+	number, count := features.Target{Kind: features.Value}, features.Target{Kind: features.Counts, Mean: math.E}
+	center := []float64{1, 2, 3, 4}
+	for name, c := range map[string]struct {
+		rows   int
+		prior  string
+		target features.Target
+		center []float64
+		want   models.Prior
+		start  []float64
+	}{
+		"class":  {30, auto, features.Target{Kind: features.Class}, nil, models.Prior{Deviation: 1, Rows: 30}, nil},
+		"number": {30, auto, number, nil, models.Prior{Deviation: 1, Rows: 30, Residuals: true}, nil},
+		"found": {1, auto, number, center,
+			models.Prior{Deviation: .5, Rows: 1, Residuals: true, Center: center}, nil},
+		"given":        {30, "2", count, nil, models.Prior{Deviation: 2, Rows: 30}, []float64{1}},
+		"none":         {30, "0", count, nil, models.Prior{}, []float64{1}},
+		"unknown rows": {0, auto, number, nil, models.Prior{}, nil},
+	} {
+		one := plainTune([3]int{60, c.rows, 20}, 0)
+		one.prior, one.center, one.prepared.Recipe.Target = c.prior, c.center, c.target
+		m := testkit.Get(one.newModel(1)).(models.Linear)
+		if fmt.Sprint(m.Prior) != fmt.Sprint(c.want) || !slices.Equal(m.Intercepts, c.start) {
+			t.Errorf("%s: %+v from %v, want %+v from %v", name, m.Prior, m.Intercepts, c.want, c.start)
+		}
+	}
+}
+
+// TestCurvesOfClasses: of two classes one has curves' areas, as the other's are the same; of three
+// each has its own.
+func TestCurvesOfClasses(t *testing.T) {
+	for classes, want := range map[int]int{2: 1, 3: 3} {
+		names := []string{"no", "yes", "maybe"}[:classes]
+		c := newAssessor(features.Target{Kind: features.Class, Classes: names})
+		var a runs.Assessment
+		c.fill(&a)
+		areas := 0
+		for _, m := range a.Measures {
+			if m.Name == "AUROC of yes" || m.Name == "AUROC of no" || m.Name == "AUROC of maybe" {
+				areas++
+			}
+		}
+		if areas != want || len(a.Classes) != classes {
+			t.Errorf("%d classes: %d areas, %d curves", classes, areas, len(a.Classes))
+		}
+	}
+}
+
+// TestCrossFitAsked: folds choose structures where the flags leave them open, or for a lasso;
+// penalties of features begin at one unless there is a start.
+func TestCrossFitAsked(t *testing.T) {
+	for _, c := range []struct {
+		shared string
+		folds  int
+		center []float64
+		want   string
+	}{
+		{auto, 5, nil, "true false"}, {perFeature, 5, nil, "true true"}, {perFeature, 5, []float64{1}, "false"},
+		{perFeature, 0, nil, "false"}, {onePenalty, 5, nil, "false"}, {auto, 5, []float64{1}, "true false"},
+	} {
+		one := plainTune([3]int{60, 60, 20}, c.folds)
+		one.shared, one.center = c.shared, c.center
+		got := "false"
+		if asked := one.crossFit(); asked != nil {
+			got = fmt.Sprint("true ", asked.Begin != nil)
+		}
+		if got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
