@@ -60,7 +60,7 @@ func TestRemoveAllButNewestCheckpoints(t *testing.T) {
 	for _, path := range slices.Concat(stay, old) {
 		testkit.OK(os.WriteFile(path, nil, 0o600))
 	}
-	for range 2 {
+	for _, more := range []string{f.CheckpointPath([]int{10}, 5), f.CheckpointPath(nil, 7)} { // one at a time
 		testkit.Get(f.RemoveAllButNewestCheckpoints())
 		if entries := testkit.Get(os.ReadDir(string(f))); len(entries) != len(stay) {
 			t.Errorf("%d files stay, %v; it must be %d", len(entries), entries, len(stay))
@@ -70,6 +70,25 @@ func TestRemoveAllButNewestCheckpoints(t *testing.T) {
 				t.Error(err)
 			}
 		}
+		testkit.OK(os.WriteFile(more, nil, 0o600))
+	}
+	if kept := testkit.Get(f.RemoveAllButNewestCheckpoints()); len(kept) != 4 {
+		t.Errorf("%v are kept, of four processes", kept)
+	}
+}
+
+// TestUnnumberedCheckpoint: a checkpoint without a number is of all agents, and older than others.
+func TestUnnumberedCheckpoint(t *testing.T) {
+	f := runs.Folder(t.TempDir())
+	one, first := f.Path("checkpoint"), f.CheckpointPath(nil, 0)
+	for _, path := range []string{one, first, f.CheckpointPath([]int{2}, 3)} {
+		testkit.OK(os.WriteFile(path, nil, 0o600))
+	}
+	if got := testkit.Get(f.Checkpoints(nil)); !slices.Equal(got, []string{one, first}) {
+		t.Errorf("of all agents: %v", got)
+	}
+	if got := testkit.Get(f.Checkpoints([]int{2})); !slices.Equal(got, []string{f.CheckpointPath([]int{2}, 3)}) {
+		t.Errorf("of agent 2: %v", got)
 	}
 }
 

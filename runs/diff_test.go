@@ -19,6 +19,8 @@ func TestDiff(t *testing.T) {
 			"-seed is 1 there, 2 here, -model is softmax there, mlp here"},
 		{`{"params": {"alpha": 1, "mom_z": 0.9}}`, `{"params": {"alpha": 2}}`,
 			"-alpha is 1 there, 2 here, -set mom_z is 0.9 there, unset here"},
+		{`{"a": null}`, `{"a": "x"}`, "a is null there, x here"},
+		{`{"a": ""}`, `{"a": "1"}`, "a is  there, 1 here"},
 		{`{"problem": {"r": 1}}`, `{"problem": {"r": 2}}`, "-r is 1 there, 2 here"},
 	} {
 		if got, err := Diff(json.RawMessage(tt.there), json.RawMessage(tt.here)); err != nil ||

@@ -202,6 +202,12 @@ func TestTexts(t *testing.T) {
 			t.Errorf("%s, want %s", c[0], c[1])
 		}
 	}
+	for _, c := range []struct{ against, loss, want Number }{{2, 1, -.5}, {2, 0, -1}, {0, .1, Unknown()},
+		{2, -.1, Unknown()}, {-1, 1, Unknown()}} {
+		if got := gain(Test, c.against, c.loss, .1).Share(); got != c.want && (got.Known() || c.want.Known()) {
+			t.Errorf("from %g to %g the share is %g, want %g", c.against, c.loss, got, c.want)
+		}
+	}
 	if KeptShare(4) != .5 {
 		t.Errorf("of a gain %g remains with four times as many rows", KeptShare(4))
 	}

@@ -110,6 +110,11 @@ func TestConfirm(t *testing.T) {
 			t.Errorf("%s: better %t after %d folds", name, better, judged)
 		}
 	}
+	few := &Network{Gain: runs.Gain{LossChange: -2, LossError: 1}}
+	few.Few = true
+	if testkit.Get(confirm(few, 4, func(int) error { return nil })) {
+		t.Error("a network is better by a few rows")
+	}
 }
 
 // TestSearchNetwork: strengths are tried by steps to one side, to the other where nothing is better

@@ -12,6 +12,7 @@ import (
 	"dsbo/experiment/candidates"
 	"dsbo/internal/testkit"
 	"dsbo/models"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -178,6 +179,13 @@ func TestLassoStructure(t *testing.T) {
 		f.Lasso = &ask
 		found[name] = testkit.Get(f.Structures(t.Context(), 0))
 	}
+	for name, s := range found {
+		testPathEnd(t, name, s.Lasso().Path)
+		if _, best := testkit.Get2(s.Models(t.Context())); best.Name != s.Best.Name ||
+			best.FoundBy != candidates.FoundByPath {
+			t.Errorf("%s: %s is found by %s", name, best.Name, best.FoundBy)
+		}
+	}
 	s := found["lasso"]
 	l := s.Lasso()
 	for _, at := range l.Path {
@@ -204,6 +212,29 @@ func TestLassoStructure(t *testing.T) {
 		if got != want[j] {
 			t.Fatalf("weight %d is %v of restored structures, want %v", j, got, want[j])
 		}
+	}
+}
+
+// testPathEnd: log λ falls by 0.2 from where no feature has a weight, up to a loss that is higher
+// than the least before by more than its error, six that are no less, or by 9.2.
+func testPathEnd(t *testing.T, name string, path []runs.LassoPoint) {
+	t.Helper()
+	least, rises := path[0], 0
+	for k, at := range path[1:] {
+		far := .2*float64(k+1) - math.Log(path[0].Lambda/at.Lambda)
+		if ended := rises == 6; ended || !(math.Abs(far) <= 1e-9) || path[0].Nonzero != 0 {
+			t.Errorf("%s: point %d of the path is %+v, after %d that rise", name, k+1, at, rises)
+		}
+		rises++
+		if at.Loss < least.Loss {
+			least, rises = at, 0
+		} else if last := k+2 == len(path); at.Loss > least.Loss+least.Error && !last {
+			t.Errorf("%s: the path goes beyond %+v", name, at)
+		}
+	}
+	end := path[len(path)-1]
+	if rises < 6 && end.Loss <= least.Loss+least.Error && len(path) != 47 {
+		t.Errorf("%s: the path of %d ends at %+v", name, len(path), end)
 	}
 }
 

@@ -307,6 +307,9 @@ func TestStructuresRefit(t *testing.T) {
 	f := crossFitted(sparse(d, 2), 1, 60, 3)
 	s := testkit.Get(f.Structures(t.Context(), 0))
 	_, best := testkit.Get2(s.Models(t.Context()))
+	if best.FoundBy != candidates.FoundByStructures || best.Name != "λ tuned" {
+		t.Errorf("%s is found by %s", best.Name, best.FoundBy)
+	}
 	again := testkit.Get(s.Refit(t.Context(), f.All, nil, 1))
 	for j, x := range again.X {
 		if !(math.Abs(x-best.X[j]) <= 1e-1) { // twice the logarithm of a weight
