@@ -1,0 +1,199 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/data"
+	"dsbo/experiment/candidates"
+	"dsbo/experiment/site"
+	"dsbo/internal/testkit"
+	"dsbo/models"
+	"dsbo/runs"
+)
+
+// TestSiteIsAsked: a site is asked for what the flags let leave it: rows of a batch, and vectors
+// without mask where neighbours mix them; with differential privacy none of its own results.
+func TestSiteIsAsked(t *testing.T) {
+	task := newTiny()
+	own := Sites{Compare: true}
+	task.SiteFlags = func() Sites { return own }
+	var agents Agents
+	task.AskSite = func(a Agents) error { agents = a; return nil }
+	for _, c := range []struct {
+		args     string
+		exchange bool
+		from     site.Request
+		want     string // results, model, unmasked, ε, δ, rows
+	}{
+		{"-algorithm=newtoncg", false, site.Request{}, "true false false 0 0 0"},
+		{"-algorithm=newtoncg", true, site.Request{Unmasked: true}, "true true true 0 0 0"},
+		{"-algorithm=newtoncg -average=mix", false, site.Request{}, "true false true 0 0 0"},
+		{"-algorithm=madsbo -batch=7", false, site.Request{Rows: 9}, "true false true 0 0 7"},
+		{"-algorithm=madsbo -batch=7", false, site.Request{Rows: 5}, "true false true 0 0 5"},
+		{"-dp-epsilon=8 -dp-delta=1e-5 -dp-clip=1", true, site.Request{Unmasked: true},
+			"false false false 8 1e-05 0"},
+		{"-dp-epsilon=1 -dp-delta=1e-5 -dp-clip=1", true, site.Request{}, "false false false 1 1e-05 0"},
+	} {
+		own.Exchange = c.exchange
+		j, err := Parse(task, strings.Fields(c.args), io.Discard)
+		if err != nil {
+			t.Errorf("%s: %v", c.args, err)
+			continue
+		}
+		var r site.Request
+		testkit.OK(j.AskSite(4, 3, c.from, func(ask func(*site.Request)) error { ask(&r); return nil }))
+		got := fmt.Sprint(r.OwnResults, r.Models, r.Unmasked, r.Epsilon, r.Delta, r.Rows)
+		if got != c.want || r.Task != "tiny" || r.Sites != 3 {
+			t.Errorf("%s: %s, want %s", c.args, got, c.want)
+		}
+		if agents.N != 5 || agents.Start != 3 || agents.Local[0] != 4 || !agents.Own ||
+			agents.Private != (r.Epsilon > 0) {
+			t.Errorf("%s: the task asks as %+v", c.args, agents)
+		}
+	}
+}
+
+// TestMatrixAsked: the Hessian is always there, and differential privacy has no other one.
+func TestMatrixAsked(t *testing.T) {
+	for _, c := range []struct {
+		asked   dsbo.CurvatureMatrix
+		private bool
+		want    error
+	}{
+		{dsbo.Hessian, false, nil}, {dsbo.Hessian, true, nil}, {dsbo.DampedHessian, false, nil},
+		{dsbo.DampedHessian, true, dsbo.ErrConfig}, {dsbo.GaussNewton, true, dsbo.ErrConfig},
+	} {
+		s := new(Settings)
+		s.Matrix = c.asked
+		if c.private {
+			s.Privacy = new(runs.Privacy)
+		}
+		if m, err := s.chooseMatrix(new(problem)); m != c.asked || !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v, %v", c, m, err)
+		}
+	}
+}
+
+// TestStartSet: x starts where the task says, else where the model does; of the right length, and
+// not beside -x0.
+func TestStartSet(t *testing.T) {
+	start := func(x, y []float64) func() ([]float64, []float64) {
+		return func() ([]float64, []float64) { return x, y }
+	}
+	for name, c := range map[string]struct {
+		start func() (x, y []float64)
+		given bool
+		want  error
+	}{
+		"nothing":        {nil, true, nil},
+		"the task":       {start([]float64{1, 2}, []float64{3, 4}), false, nil},
+		"y alone":        {start(nil, []float64{3, 4}), true, nil},
+		"too short":      {start([]float64{1}, nil), false, dsbo.ErrShape},
+		"beside -x0":     {start([]float64{1, 2}, nil), true, dsbo.ErrConfig},
+		"none of theirs": {start(nil, nil), false, nil},
+	} {
+		j := &Job{Settings: new(Settings), Task: Task{Start: c.start}, givenFlags: map[string]bool{"x0": c.given}}
+		p := &problem{model: models.Logistic{Features: 2}}
+		if err := j.setStart(p); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if c.start != nil && c.want == nil {
+			if x, y := c.start(); len(p.startX) != len(x) || len(p.Start) != len(y) {
+				t.Errorf("%s: %v, %v", name, p.startX, p.Start)
+			}
+		}
+	}
+}
+
+// TestVainFlags: a flag that changes nothing is warned of where it was given.
+func TestVainFlags(t *testing.T) {
+	for _, c := range []struct {
+		algorithm string
+		batch     int
+		given     bool
+		want      int
+	}{{"c2dfb", 8, true, 1}, {"c2dfb", 8, false, 0}, {"c2dfb", 0, true, 0}, {"madsbo", 8, true, 0}} {
+		j := parseTiny(t, "-algorithm="+c.algorithm)
+		j.Batch, j.givenFlags["batch"] = c.batch, c.given
+		p := testkit.Get(j.resolveParameters())
+		if got := j.vainFlags([]string{"alpha"}, p.method); len(got) != c.want+1 {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
+// TestStructuresAsked: structures come before the iterations where they are where λ begins, else
+// after them; a lasso is asked for with the examples of all.
+func TestStructuresAsked(t *testing.T) {
+	begins := &CrossFit{Begin: func([]float64) (models.Model, error) { return nil, nil }}
+	for name, c := range map[string]struct {
+		of            *CrossFit
+		before, after bool
+	}{"none": {nil, false, false}, "before": {begins, true, false}, "after": {new(CrossFit), false, true}} {
+		task := Task{CrossFit: func() *CrossFit { return c.of }}
+		if (task.crossFit(true) != nil) != c.before || (task.crossFit(false) != nil) != c.after {
+			t.Errorf("%s: %v, %v", name, task.crossFit(true), task.crossFit(false))
+		}
+	}
+	asked := &candidates.Lasso{Ratio: .5}
+	shards := make([]data.Shard, 2)
+	if (CrossFit{}).lassoOf(shards) != nil {
+		t.Error("a lasso that nobody asks for")
+	}
+	if l := (CrossFit{Lasso: asked}).lassoOf(shards); l == nil || l.Ratio != .5 || len(l.All) != 2 || asked.All != nil {
+		t.Errorf("%+v of %+v", l, asked)
+	}
+}
+
+// TestLevelNote: levels are told with their strength, slopes where there are some.
+func TestLevelNote(t *testing.T) {
+	for _, c := range []struct {
+		slopes float64
+		kept   bool
+		want   string
+	}{
+		{0, false, "All sites have one level"}, {2, false, "All sites have one level"},
+		{0, true, "shrunk as by 10 rows: on 7 rows"}, {.1, true, "shrunk as by 10 rows, and slopes, as by 0.1: on 7"},
+	} {
+		note := levelNote(levelChoice{10, c.slopes, runs.Gain{Examples: 7}}, c.kept)
+		if !strings.Contains(note, c.want) {
+			t.Errorf("%q, want %q", note, c.want)
+		}
+	}
+}
+
+// TestAgentsNumbered: numbers of agents are different ones from 0, of a task whose agents have
+// files; a parameter of a method has a name.
+func TestAgentsNumbered(t *testing.T) {
+	files := Task{Name: "files", Agents: func() (int, error) { return 3, nil }}
+	for _, c := range []struct {
+		text          string
+		set, allowed  bool
+		agents, count int
+	}{
+		{"4", true, true, 4, 0}, {"0,2", true, false, 2, 2}, {"2,0,1", true, false, 3, 3}, {"1,1", false, false, 0, 0},
+		{"0,-1", false, false, 0, 0}, {"0,x", false, false, 0, 0},
+	} {
+		f := agentsFlag{new(Settings)}
+		if err := f.Set(c.text); (err == nil) != c.set {
+			t.Errorf("%s: %v", c.text, err)
+		}
+		if !c.set {
+			continue
+		}
+		if f.Agents != c.agents || len(f.Numbers) != c.count || f.check(files) != nil ||
+			(f.check(newTiny()) == nil) != c.allowed {
+			t.Errorf("%s: %d agents, numbers %v", c.text, f.Agents, f.Numbers)
+		}
+	}
+	for text, want := range map[string]bool{"a=1": true, "a=": true, "=1": false, "a": false} {
+		if err := (assignments{}).Set(text); (err == nil) != want {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
