@@ -40,8 +40,8 @@ func TestLevelsOfSites(t *testing.T) {
 			folder.Path(name + runs.ONNXFile), folder.Path(name + runs.WeightsFile)}) {
 			t.Errorf("site %d has %v of levels", i, own)
 		}
-		if r := testkit.Get(report.Load(string(folder))); len(r.Levels) != 1 ||
-			!strings.HasPrefix(r.Levels[0], fmt.Sprintf("The level of site %d in ill (log-odds), beside", i)) {
+		want := fmt.Sprintf("The level of site %d in ill (log-odds against no), beside", i)
+		if r := testkit.Get(report.Load(string(folder))); len(r.Levels) != 1 || !strings.HasPrefix(r.Levels[0], want) {
 			t.Errorf("the page of site %d has the levels %q", i, r.Levels)
 		}
 		of := testkit.Get(folder.ReadFile(name + runs.WeightsFile))

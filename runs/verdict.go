@@ -71,15 +71,20 @@ type Contest struct {
 	Notes                      []string // a sentence each
 }
 
+// hyperparameters returns how many there are, such as "784 penalties".
+func (c Contest) hyperparameters() string {
+	if c.Count == 1 {
+		return "1 " + c.Meaning.One
+	}
+	return fmt.Sprint(c.Count, " ", c.Meaning.Many)
+}
+
 // head returns the subject of the sentence.
 func (c Contest) head() string {
 	if c.Head != "" {
 		return c.Head
 	}
-	text := fmt.Sprintf("Tuning %d %s", c.Count, c.Meaning.Many)
-	if c.Count == 1 {
-		text = "Tuning 1 " + c.Meaning.One
-	}
+	text := "Tuning " + c.hyperparameters()
 	if c.FoundBy != "" {
 		text += " by " + c.FoundBy
 	}
@@ -129,8 +134,8 @@ func (c Contest) Verdict() Verdict {
 		v.Sentence = g.untested(head, against)
 	}
 	if c.Lost && c.crossFitted() {
-		v.Outcome, v.Sentence = Same, fmt.Sprintf("None of the structures of %d %s that were tried did better on "+
-			"rows of other folds than the best single %s (%s = %.4g), which is kept.", c.Count, c.Meaning.Many,
+		v.Outcome, v.Sentence = Same, fmt.Sprintf("None of the structures of %s that were tried surely did better "+
+			"on rows of other folds than the best single %s (%s = %.4g), which is kept.", c.hyperparameters(),
 			c.Meaning.One, c.Meaning.Symbol, float64(c.Constant))
 		return v
 	}

@@ -138,8 +138,8 @@ func TestVerdict(t *testing.T) {
 		},
 		"folds chose one penalty": {
 			lost(penalties(142, 2, gain(Test, .5, .5, 0), gain(CrossFitted, .5, .5, 0))), Same,
-			"None of the structures of 142 penalties that were tried did better on rows of other folds than the " +
-				"best single penalty (λ = 2), which is kept.", 0,
+			"None of the structures of 142 penalties that were tried surely did better on rows of other folds than " +
+				"the best single penalty (λ = 2), which is kept.", 0,
 		},
 		"folds chose a structure that is worse": {
 			penalties(142, 2, gain(Test, .5, .6, .01), gain(CrossFitted, .5, .45, .05)), Worse,

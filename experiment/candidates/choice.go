@@ -15,12 +15,15 @@ import (
 const surely = 2
 
 // choose returns the first structure below whose cross-fitted loss the least one is not surely, as
-// beats tells.
+// beats tells. One whose loss is above the first one's is not taken, however large its error.
 func choose(list []*Structure, beats func(least, st *Structure) (bool, error)) (*Structure, error) {
 	least := slices.MinFunc(list, func(a, b *Structure) int { return cmp.Compare(a.Loss, b.Loss) })
 	for _, st := range list {
 		if st == least {
 			break
+		}
+		if st.Loss > list[0].Loss {
+			continue
 		}
 		if beaten, err := beats(least, st); err != nil || !beaten {
 			return st, err

@@ -147,6 +147,7 @@ func TestChoose(t *testing.T) {
 		surely runs.Number // by so much
 		want   int
 	}{
+		{[]runs.Number{2, 2.2, .5, .1}, 1.8, 2}, // the second one's error is large, but so is its loss
 		{[]runs.Number{2, 1, 3}, .9, 1},
 		{[]runs.Number{2, 1, 3}, 1, 0},
 		{[]runs.Number{2, 1.2, .5, .1}, 1.5, 1},
@@ -159,7 +160,7 @@ func TestChoose(t *testing.T) {
 			list = append(list, &Structure{Structure: runs.Structure{Loss: loss}})
 		}
 		best, err := choose(list, func(least, st *Structure) (bool, error) {
-			return st.Loss-least.Loss > c.surely, nil
+			return st.Loss-least.Loss > c.surely && st.Loss != 2.2, nil
 		})
 		if got := slices.Index(list, best); err != nil || got != c.want {
 			t.Errorf("of losses %v structure %d is chosen, want %d", c.losses, got, c.want)

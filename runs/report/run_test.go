@@ -152,6 +152,8 @@ func TestKeptReason(t *testing.T) {
 		"larger Φ":      {runs.Model{Phi: 4, Converged: true}, heldOut(0.6), "One log-penalty for all is kept. Φ"},
 		"held-out rows": {runs.Model{Phi: 2, Reached: true}, heldOut(0.6), "better by more than a standard error. Φ"},
 		"no worse":      {runs.Model{Phi: 3, Converged: true}, heldOut(0.4), "the tuned ones are no better. Φ"},
+		"folds, one": {runs.Model{Phi: 2, Converged: true}, []runs.Gain{{Set: runs.CrossFitted}},
+			"as no structure of others is better by two standard errors. The cross-fitted loss, which decides"},
 		"not converged": {runs.Model{Phi: 2}, heldOut(0.6), "has not converged. Φ"},
 		"folds": {runs.Model{Phi: 2, Kept: true}, []runs.Gain{{Set: runs.Test}, {Set: runs.CrossFitted}},
 			"are kept. The cross-fitted loss, which decides, is of each row by a model that has not seen it: it is " +
