@@ -21,6 +21,10 @@ func TestCard(t *testing.T) {
 			{Name: "seen", Read: runs.DateColumn, Mean: 18800.4, Deviation: 100.6},
 			{Name: "at", Read: runs.TimeColumn, Mean: 86400 * 18800.4, Deviation: 43200},
 			{Name: "where", Read: "words", Mean: none, Levels: []string{"a", "b", "c", "d", "e", "f", "g", "h"}},
+			{Name: "same", Read: "number", Mean: 2, Deviation: 0, Dropped: "all values are the same"},
+			{Name: "level", Read: "words", Missing: none, Mean: none,
+				Levels: []string{"a", "b", "c", "d", "e", "f", "g"}},
+			{Name: "six", Read: "words", Missing: none, Mean: none, Levels: []string{"a", "b", "c", "d", "e", "f"}},
 			{Name: "empty", Read: "number", Missing: 80, Mean: none, Dropped: "all values are missing"},
 		}}
 	want := [][]string{
@@ -32,6 +36,9 @@ func TestCard(t *testing.T) {
 		{"seen", "date", "0 (0.0 %)", "2021-06-22 ± 101 days", ""},
 		{"at", "date and time", "0 (0.0 %)", "2021-06-22 ± 0.5 days", ""},
 		{"where", "words", "0 (0.0 %)", "a, b, c, d, e, f and 2 more", ""},
+		{"same", "number", "0 (0.0 %)", "", "dropped: all values are the same"},
+		{"level", "words", "", "a, b, c, d, e, f and 1 more", ""},
+		{"six", "words", "", "a, b, c, d, e, f", ""},
 		{"empty", "number", "80 (100.0 %)", "", "dropped: all values are missing"},
 	}
 	if got := c.Table(); !reflect.DeepEqual(got, want) {
@@ -43,6 +50,14 @@ func TestCard(t *testing.T) {
 		{"site 0", "30", "30", "8"}, {"site 1", "50", "50", "12"}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("the rows of sites are %q, want %q", got, want)
 	}
+	c.Rows[1] = 50 // without folds a site may have no validation rows
+	if rows := c.SiteRows(); rows[1][2] != "30" || rows[2][2] != "0" {
+		t.Errorf("without folds the rows of sites are %q", rows)
+	}
+	c.Rows[1] = 80
+	if rows := (runs.Card{Rows: [3]int{0, 0, 0}, Columns: []runs.CardColumn{{Name: "a"}}}).Table(); rows[2][2] != "" {
+		t.Errorf("of rows that nobody counts %q are missing", rows[2][2])
+	}
 	if got, want := c.About(), "80 training rows of all sites together, 20 test rows. Of the training rows of this "+
 		"site alone: no 25.0 %, yes 75.0 %."; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -50,6 +65,7 @@ func TestCard(t *testing.T) {
 	for rows, want := range map[[3]int]string{
 		{80, 80, 20}: "80 training rows of all sites together, 20 test rows.",
 		{1, 2, 0}:    "1 training row of all sites together, 2 validation rows.",
+		{4, 1, 1}:    "4 training rows of all sites together, 1 validation row, 1 test row.",
 	} {
 		if got := (runs.Card{Rows: rows}).About(); got != want {
 			t.Errorf("%v: %q, want %q", rows, got, want)

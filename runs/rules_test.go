@@ -1,8 +1,12 @@
 package runs
 
 import (
+	"errors"
 	"strings"
 	"testing"
+
+	"dsbo"
+	"dsbo/internal/testkit"
 )
 
 // TestLostHeldOut: a tuned model has lost where its loss on held-out examples is larger by more
@@ -192,5 +196,51 @@ func TestSiteModels(t *testing.T) {
 	of := Threshold{Cost: 3, Own: 6, Others: 14}
 	if paid := of.Paid(Taken{Found: 4, Alarms: 5}); paid != 11./20 { // two are missed, and 5 are false alarms
 		t.Errorf("%g is paid for each", paid)
+	}
+}
+
+// TestChangeMeaning: intervals of sites and accuracies are told where there are some.
+func TestChangeMeaning(t *testing.T) {
+	for _, c := range []struct {
+		accuracy, change Number
+		beside, holds    bool
+	}{{Unknown(), Unknown(), false, false}, {.5, Unknown(), true, false}, {Unknown(), 0, false, true},
+		{1, 1, true, true}} {
+		s := &Summary{Sites: []Site{{}, {}}}
+		for k := range s.Sites {
+			s.Sites[k].Alone.Accuracy, s.Sites[k].Change = c.accuracy, c.change
+		}
+		text := s.ChangeMeaning()
+		if strings.Contains(text, "accuracies") != c.beside || strings.Contains(text, "of the 2 sites") != c.holds {
+			t.Errorf("%+v: %s", c, text)
+		}
+	}
+}
+
+// TestKeepsLasso: a lasso is kept where it is the structure that is.
+func TestKeepsLasso(t *testing.T) {
+	lasso := new(Lasso)
+	for _, c := range []struct {
+		of   []Structure
+		want bool
+	}{{nil, false}, {[]Structure{{Kept: true}, {Lasso: lasso}}, false},
+		{[]Structure{{}, {Kept: true, Lasso: lasso}}, true}} {
+		if got := (&Summary{Structures: c.of}).KeepsLasso(); got != c.want {
+			t.Errorf("%+v: %t", c.of, got)
+		}
+	}
+}
+
+// TestAssessmentIsRead: what is written is read; curves of two lengths are refused.
+func TestAssessmentIsRead(t *testing.T) {
+	f := Folder(t.TempDir())
+	curves := &CountCurves{Predicted: []float64{1}, True: []float64{2}}
+	testkit.OK(f.WriteAssessment(Assessment{Judged: 7, Counts: curves}))
+	if a, err := f.ReadAssessment(); err != nil || a.Judged != 7 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	testkit.OK(f.WriteAssessment(Assessment{Counts: &CountCurves{Predicted: []float64{1}}}))
+	if _, err := f.ReadAssessment(); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("curves of two lengths: %v", err)
 	}
 }

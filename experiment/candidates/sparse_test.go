@@ -181,6 +181,10 @@ func TestLassoStructure(t *testing.T) {
 	}
 	for name, s := range found {
 		testPathEnd(t, name, s.Lasso().Path)
+		names := map[string]string{"half": "elastic net, α = 0.5", "lasso": "lasso", "1se": "lasso"}
+		if want := names[name]; want != "" && s.Best.Name != want {
+			t.Errorf("%s is called %s", name, s.Best.Name)
+		}
 		if _, best := testkit.Get2(s.Models(t.Context())); best.Name != s.Best.Name ||
 			best.FoundBy != candidates.FoundByPath {
 			t.Errorf("%s: %s is found by %s", name, best.Name, best.FoundBy)
