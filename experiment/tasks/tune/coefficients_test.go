@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -60,6 +61,21 @@ func TestChosenCoefficients(t *testing.T) {
 		if marked[contrast{feature: fit.Told()[k]}] != beyond {
 			t.Errorf("marks %v, chances %g", marked, all)
 		}
+	}
+	j := judge{tune: &tune{prepared: new(features.Prepared)}, made: made}
+	for group := range numbers + 1 {
+		j.prepared.Recipe.Inputs = append(j.prepared.Recipe.Inputs,
+			features.Input{Name: fmt.Sprint(group), Deviation: 1, Kind: tables.Number})
+	}
+	a := runs.Assessment{Effects: &told}
+	fit.Columns[chosen[1].feature].Blank, fit.Why[chosen[0].feature] = true, "a reason"
+	j.addCoefficients(&a, fit, chosen, quantile, marked)
+	if len(a.Effects.Columns) != 8 || a.Coefficients[0].Estimate.Known() || !a.Coefficients[1].Estimate.Known() {
+		t.Errorf("of 9 numbers, one without a fit and one where it is blank, and words: %+v", a.Effects.Columns)
+	}
+	told.Shown = 0
+	if confidence(fit, chosen, &told); told.Shown != len(chosen)-1 {
+		t.Errorf("%d are shown, of %d that are chosen and one that has no fit", told.Shown, len(chosen))
 	}
 	told.NoFeature = .06
 	if _, marked = confidence(fit, chosen, &told); slices.Contains(slices.Collect(maps.Values(marked)), true) {

@@ -1,0 +1,178 @@
+package tune
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/experiment"
+	"dsbo/internal/testkit"
+	"dsbo/models"
+	"dsbo/runs"
+	"dsbo/tables"
+	"dsbo/tables/effects"
+	"dsbo/tables/features"
+	"dsbo/tables/modelfile"
+)
+
+// numbers returns a table of one column.
+func numbers(v ...float64) *ad.Table { return testkit.Get(ad.FloatTable(len(v), 1, v)) }
+
+// TestTargetOf: the target of a row is the number of its class, or its number.
+func TestTargetOf(t *testing.T) {
+	classes := data.Examples{Target: testkit.Get(ad.LabelTable([]uint8{2, 0, 1}, 3))}
+	for row, want := range []float64{2, 0, 1} {
+		if got := targetOf(classes, row); got != want {
+			t.Errorf("row %d is of class %g, want %g", row, got, want)
+		}
+		if got := targetOf(data.Examples{Target: numbers(2, 0, 1)}, row); got != want {
+			t.Errorf("row %d has %g, want %g", row, got, want)
+		}
+	}
+}
+
+// TestBlanksOfColumns: the last feature of a column that has one says where it is blank, of a
+// number and of words.
+func TestBlanksOfColumns(t *testing.T) {
+	r := features.Recipe{Inputs: []features.Input{{Name: "a", Kind: tables.Number, Indicator: true, Deviation: 1},
+		{Name: "b", Kind: tables.Number, Deviation: 1},
+		{Name: "c", Kind: tables.Word, Words: []string{"x", "y"}, Rare: true, Indicator: true}}}
+	got := ""
+	for _, c := range columnsOf(r) {
+		got += fmt.Sprint(c.Group, c.Level, c.Blank, " ")
+	}
+	want := "0 false false 0 false true 1 false false 2 true false 2 true false 2 true false 2 true true "
+	if got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestTimedRows: the rows that made the model are its training rows and, without folds, those that
+// chose its penalties; test rows count where they are asked for alone.
+func TestTimedRows(t *testing.T) {
+	part := func(times ...float64) data.Examples {
+		return data.Examples{X: testkit.Get(ad.FloatTable(len(times), 4, make([]float64, 4*len(times)))),
+			Target: numbers(times...)}
+	}
+	for _, c := range []struct {
+		folds    int
+		withTest bool
+		want     []float64
+	}{
+		{0, false, []float64{1, -2, 3}}, {0, true, []float64{1, -2, 3, -4, 5, 6}}, {5, false, []float64{1, -2}},
+		{5, true, []float64{1, -2, -4, 5, 6}},
+	} {
+		one := plainTune([3]int{2, 1, 3}, c.folds)
+		one.prepared.Recipe.Target = features.Target{Kind: features.Survival, Event: "dead"}
+		val := part(3)
+		one.prepared.Times = [][]float64{{1, -2, 3, -4, 5, 6}}
+		if c.folds > 0 { // training rows validate
+			val, one.prepared.Times[0] = part(1, -2), []float64{1, -2, -4, 5, 6}
+		}
+		one.prepared.Data.Shards = []data.Shard{{Train: part(1, -2), Val: val, Test: part(-4, 5, 6)}}
+		m := models.Linear{Features: 4, Outputs: 1, Loss: models.Cox{}, Penalties: models.OnePenalty{}}
+		_, q := m.Dims()
+		j := judge{tune: one, m: m, run: experiment.FinishedRun{Collective: alone{}},
+			made: testkit.Get(modelfile.New(one.prepared.Recipe, m, make([]float64, q+1), modelfile.Origin{}))}
+		var got []float64
+		testkit.Get(j.sumTimes(1, c.withTest, func(_ []float64, r timedRows) { got = r.times }))
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// TestHeavyMarked: heavy tails are noted of measures that have an interval, and not else.
+func TestHeavyMarked(t *testing.T) {
+	for _, heavy := range []bool{false, true} {
+		m := []runs.Measure{{Low: 1}, {Low: runs.Unknown()}}
+		if markHeavy(heavy, m); (m[0].Note != "") != heavy || m[1].Note != "" {
+			t.Errorf("heavy %t: %+v", heavy, m)
+		}
+	}
+}
+
+// TestCostFlag: a cost is a positive number of a class, whose name may have a = too.
+func TestCostFlag(t *testing.T) {
+	for text, want := range map[string]missCost{"ill=5": {"ill", 5}, "a=b=.5": {"a=b", .5}, "ill=0": {}, "ill=-1": {},
+		"ill=NaN": {}, "ill=Inf": {}, "=5": {}, "ill": {}, "ill=x": {}} {
+		var c missCost
+		if err := c.Set(text); (err == nil) != (want.class != "") || c != want {
+			t.Errorf("%s: %+v, %v", text, c, err)
+		}
+	}
+}
+
+// TestLassoTold: λ is told in the target's unit, which classes have none of, beside glmnet's.
+func TestLassoTold(t *testing.T) {
+	for _, c := range []struct {
+		kind   features.TargetKind
+		loss   string
+		lambda runs.Number
+		glmnet bool
+	}{{features.Class, squared, .5, true}, {features.Value, squared, 1.5, true}, {features.Value, huber, 1.5, false},
+		{features.Counts, squared, .5, true}} {
+		one, note := plainTune([3]int{9, 9, 9}, 3), ""
+		one.loss, one.prepared.Recipe.Target = c.loss, features.Target{Kind: c.kind, Deviation: 3}
+		f := experiment.FinishedRun{Folder: runs.Folder(t.TempDir()), Lasso: &runs.Lasso{Lambda: .5, Ratio: 1, Of: 2},
+			Note: func(format string, args ...any) { note += fmt.Sprintf(format, args...) }}
+		var a runs.Assessment
+		testkit.OK(tellPenalties(one, f, &a, []runs.Penalty{{Name: "a", Kept: true}, {Name: "b"}}))
+		if fmt.Sprint(a.Lasso.Lambda) != fmt.Sprint(c.lambda) || len(a.Lasso.Names) != 1 ||
+			strings.Contains(note, "glmnet") != c.glmnet || !strings.Contains(note, "has 1 of 2 features") {
+			t.Errorf("%+v: %+v, %s", c, a.Lasso, note)
+		}
+	}
+}
+
+// TestEffectRows: effects are of the rows that made the model, and without folds of those that
+// chose its penalties; weights that are whole count rows, others do not.
+func TestEffectRows(t *testing.T) {
+	part := func(classes ...uint8) data.Examples {
+		return data.Examples{X: testkit.Get(ad.FloatTable(len(classes), 4, make([]float64, 4*len(classes)))),
+			Target: testkit.Get(ad.LabelTable(classes, 2))}
+	}
+	for _, c := range []struct {
+		folds int
+		whole bool
+		want  []float64
+	}{{0, true, []float64{1, 0, 1}}, {5, true, []float64{1, 0}}, {5, false, []float64{1, 0}}} {
+		one := plainTune([3]int{2, 1, 3}, c.folds)
+		one.prepared.Whole = c.whole
+		one.prepared.Data.Shards = []data.Shard{{Train: part(1, 0), Val: part(1), Test: part(0, 0)}}
+		all := judge{tune: one, run: experiment.FinishedRun{Collective: alone{}}}.tables()
+		s := all.Sites[0]
+		if !slices.Equal(s.Target, c.want) || (len(s.Count) == len(c.want)) != c.whole ||
+			(len(s.Weight) == len(c.want)) == c.whole || all.Kind != effects.Class || s.Rows != len(c.want) {
+			t.Errorf("%+v: %+v", c, s)
+		}
+	}
+}
+
+// TestCardOfTask: numbers that are used have a mean and a deviation; words and what was dropped
+// have none. The target's are told of a number, of a count its mean alone.
+func TestCardOfTask(t *testing.T) {
+	for kind, want := range map[features.TargetKind][2]bool{features.Class: {}, features.Value: {true, true},
+		features.Counts: {true, false}, features.Survival: {}} {
+		one := plainTune([3]int{9, 9, 9}, 3)
+		p := one.prepared
+		p.Recipe.Target = features.Target{Kind: kind, Mean: 1, Deviation: 2}
+		p.Recipe.Inputs = []features.Input{{Name: "a"}, {Name: "b", Dropped: "no use"}, {Name: "c", Kind: tables.Word}}
+		p.Missing, p.OfSites = make([]float64, 3), [][3]int{{4, 0, 5}, {5, 0, 4}}
+		card := one.Card()
+		if got := [2]bool{card.Target.Mean.Known(), card.Target.Deviation.Known()}; got != want {
+			t.Errorf("%s: mean and deviation are told %v", kind, got)
+		}
+		for k, c := range card.Columns {
+			if c.Mean.Known() != (k == 0) || c.Deviation.Known() != (k == 0) {
+				t.Errorf("%s: %+v", kind, c)
+			}
+		}
+		if card.Sites[1] != [3]int{5, 5, 4} || (len(card.Target.Levels) > 0) != (kind == features.Survival) {
+			t.Errorf("%s: sites %v, levels %v", kind, card.Sites, card.Target.Levels)
+		}
+	}
+}
