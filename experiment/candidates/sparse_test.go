@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 	"testing"
 
 	"dsbo/ad"
@@ -180,6 +181,10 @@ func TestLassoStructure(t *testing.T) {
 		found[name] = testkit.Get(f.Structures(t.Context(), 0))
 	}
 	for name, s := range found {
+		if note := s.Note("The tuned λ is"); !strings.HasPrefix(note, "The "+s.Best.Name+" with λ = ") ||
+			len(s.LassoParts()) != folds {
+			t.Errorf("%s: %d models of parts, %s", name, len(s.LassoParts()), note)
+		}
 		testPathEnd(t, name, s.Lasso().Path)
 		names := map[string]string{"half": "elastic net, α = 0.5", "lasso": "lasso", "1se": "lasso"}
 		if want := names[name]; want != "" && s.Best.Name != want {

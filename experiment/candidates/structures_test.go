@@ -307,7 +307,7 @@ func TestStructuresRefit(t *testing.T) {
 	f := crossFitted(sparse(d, 2), 1, 60, 3)
 	s := testkit.Get(f.Structures(t.Context(), 0))
 	_, best := testkit.Get2(s.Models(t.Context()))
-	if best.FoundBy != candidates.FoundByStructures || best.Name != "λ tuned" {
+	if s.LassoParts() != nil || best.FoundBy != candidates.FoundByStructures || best.Name != "λ tuned" {
 		t.Errorf("%s is found by %s", best.Name, best.FoundBy)
 	}
 	again := testkit.Get(s.Refit(t.Context(), f.All, nil, 1))
