@@ -127,6 +127,19 @@ func TestVainFlags(t *testing.T) {
 	}
 }
 
+// TestPresetNamed: -preset names any preset of the task, the first one too, and no other.
+func TestPresetNamed(t *testing.T) {
+	for _, p := range parseTiny(t, "").presets {
+		got, err := parseTiny(t, "-preset="+p.Name).preset()
+		if err != nil || got.Name != p.Name {
+			t.Errorf("%s: %s, %v", p.Name, got.Name, err)
+		}
+	}
+	if _, err := parseTiny(t, "-preset=none").preset(); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("no such preset: %v", err)
+	}
+}
+
 // TestStructuresAsked: structures come before the iterations where they are where λ begins, else
 // after them; a lasso is asked for with the examples of all.
 func TestStructuresAsked(t *testing.T) {

@@ -115,6 +115,9 @@ func TestJudgement(t *testing.T) {
 		if got := a.Judgement(); !strings.Contains(got, want) {
 			t.Errorf("%q\nwant %q", got, want)
 		}
+		if pairs := strings.Contains(a.Judgement(), "It puts a row of"); pairs != (len(a.Classes) == 2) {
+			t.Errorf("of %d classes pairs are told: %t", len(a.Classes), pairs)
+		}
 	}
 }
 
