@@ -2,12 +2,14 @@ package experiment
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
 
 	"dsbo"
+	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment/candidates"
 	"dsbo/experiment/site"
@@ -207,6 +209,22 @@ func TestAgentsNumbered(t *testing.T) {
 	for text, want := range map[string]bool{"a=1": true, "a=": true, "=1": false, "a": false} {
 		if err := (assignments{}).Set(text); (err == nil) != want {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestModelOfPreset: a preset that is made for some models brings the first one, where -model is
+// left out, and refuses all others.
+func TestModelOfPreset(t *testing.T) {
+	for args, want := range map[string]string{"": "a", "-preset=made": "b", "-preset=made -model=c": "c",
+		"-preset=made -model=a": "", "-preset=fast": "a", "-preset=fast -model=c": "c", "-model=c": "c"} {
+		task, model := newTiny(), ""
+		flags := task.Flags
+		task.Flags = func(f *flag.FlagSet) { flags(f); f.StringVar(&model, "model", "a", "`name`") }
+		task.Presets = append(task.Presets, Preset{Name: "made", Models: []string{"b", "c"}, Method: &algo.Tuned{}})
+		if _, err := Parse(task, strings.Fields(args), io.Discard); (err == nil) != (want != "") ||
+			err == nil && model != want {
+			t.Errorf("%q: model %s, %v", args, model, err)
 		}
 	}
 }
