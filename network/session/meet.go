@@ -202,8 +202,9 @@ func (a *Agent) decided(m message) {
 		return
 	}
 	if _, member := decision.Epoch.Position(a.config.Agent); !member {
-		a.council.wait = fmt.Sprintf("left out of session %d; agents %v are in it", decision.Number,
-			decision.Epoch.Members)
+		// The members count as here for some heartbeats more: a proposal now would end their session.
+		a.council.postpone(fmt.Sprintf("left out of session %d; agents %v are in it", decision.Number,
+			decision.Epoch.Members), time.Now())
 		return
 	}
 	s, err := newSession(&a.config, a, a.ledger, &a.mu, a.neighbours.lineTo, decision, key)

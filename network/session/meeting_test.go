@@ -71,6 +71,32 @@ func TestTurns(t *testing.T) {
 
 // TestProposals: a proposal is made again after four heartbeats and then after eight, or as soon as
 // one that was asked is not here any more; answers count once and only from
+// TestPostponed: an agent that is left out of a session proposes none before those in it, who tell
+// no more that they are here, no longer count as here. Its proposal would end their session.
+func TestPostponed(t *testing.T) {
+	const beat = time.Second
+	now := time.Unix(0, 0)
+	three := roster{agents: []int{0, 1, 2}, edges: [][2]int{{0, 1}, {1, 2}, {0, 2}}, quorum: 2}
+	c := newCouncil(0, beat, time.Minute, now)
+	c.begin(now, three.agents)
+	now = now.Add(3 * beat)
+	c.receive(message{Subject: isHere, From: 1, Links: []int{0, 2}}, now)
+	c.receive(message{Subject: isHere, From: 2, Links: []int{0, 1}}, now)
+	if present := c.electors(now, []int{1, 2}, three); len(present) != 3 {
+		t.Fatalf("before, it proposes a session to %v", present)
+	}
+	c.postpone("left out of session 1024", now)
+	for range 2 * answerBeats {
+		now = now.Add(beat)
+		if present := c.electors(now, []int{1, 2}, three); present != nil {
+			t.Fatalf("after %v it proposes a session to %v", now.Sub(c.since), present)
+		}
+	}
+	if c.blocked != "waits for agent 1, 2" {
+		t.Errorf("it waits for %q", c.blocked)
+	}
+}
+
 // those that were asked, and all are returned once they are here.
 func TestProposals(t *testing.T) {
 	const beat = time.Second
