@@ -202,7 +202,7 @@ func (a *Agent) decided(m message) {
 		return
 	}
 	if _, member := decision.Epoch.Position(a.config.Agent); !member {
-		// The members count as here for some heartbeats more: a proposal now would end their session.
+		// The members count as here for some heartbeats: a proposal now would end their session.
 		a.council.postpone(fmt.Sprintf("left out of session %d; agents %v are in it", decision.Number,
 			decision.Epoch.Members), time.Now())
 		return

@@ -95,7 +95,7 @@ func newWave[T Float](m *machine[T], st *stage, groups []group) (w *wave[T], hel
 		if ins.wide || ins.role != noRole { // of a sum over the whole pass
 			return nil, 0
 		}
-		work += m.template.work(ins.step)
+		work += workOf(m, ins)
 		cuts = cuts && !(ins.sums && m.slots[ins.out].numbers() == 1)
 	}
 	least := tile
@@ -159,14 +159,15 @@ func (w *wave[T]) runTile(m *machine[T], t int) (err error) {
 	return nil
 }
 
-// work is how many multiplications a step takes about as long as.
-func (g *graph) work(s *step) int {
+// workOf is how many multiplications a step takes about as long as. It reads no value of the
+// template, to which other machines may add.
+func workOf[T Float](m *machine[T], ins *instr[T]) int {
 	const entry = 8 // entry by entry, in a cache
-	n := g.values[s.out].numbers()
-	if s.sums {
-		return n * g.values[s.args[0]].r
+	n := m.slots[ins.out].numbers()
+	if ins.sums {
+		return n * m.slots[ins.args[0]].r
 	}
-	return n * max(s.Terms, entry)
+	return n * max(ins.Terms, entry)
 }
 
 // followMachine makes h run tiles of the pass that m is at, with the values of m, but with memory
