@@ -123,16 +123,19 @@ func (w *wave[T]) run(m *machine[T], helpers int) {
 	for len(m.helpers) < helpers {
 		m.helpers = append(m.helpers, &machine[T]{})
 	}
-	for _, h := range m.helpers[:helpers] {
+	ends := make([]func(), helpers)
+	for i, h := range m.helpers[:helpers] {
 		followMachine(h, m)
+		ends[i] = sync.OnceFunc(kernel.End)
 		go func() {
-			defer kernel.End()
+			defer ends[i]()
 			w.runTiles(h, kernel.Crowded)
 		}()
 	}
 	w.runTiles(m, func() bool { return false })
 	err := w.wait()
-	for _, h := range m.helpers[:helpers] {
+	for i, h := range m.helpers[:helpers] {
+		ends[i]() // it may not have run, and is not to count in the next pass
 		dismissHelper(h)
 	}
 	if err != nil {
