@@ -2,8 +2,11 @@ package models_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
+	"time"
 
 	"dsbo"
 	"dsbo/ad"
@@ -153,3 +156,46 @@ func (m deep) Lower(x, y *ad.Node, _ models.Batch) *ad.Node {
 }
 
 func (m deep) Upper(x, y *ad.Node, b models.Batch) *ad.Node { return m.Lower(x, y, b) }
+
+// BenchmarkProcessors (benchmarks/results/deep-3.csv, -benchtime 50x) is a gradient and a
+// product of 1,000 examples in float32, on one processor and on two by turns: the least times,
+// and how many times as fast two are.
+func BenchmarkProcessors(b *testing.B) {
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	s := byteShard(1000, 784, 10)
+	for name, m := range map[string]models.Model{
+		"mlp":   models.MLP{Features: 784, Outputs: 10, Hidden: []int{256, 128}},
+		"lenet": testkit.Get(models.ByName("lenet", models.Size{Features: 784, Classes: 10})),
+	} {
+		p, q := m.Dims()
+		x, y, v, dst := make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, q)
+		for j := range y {
+			y[j], v[j] = .05*math.Sin(float64(j)), math.Cos(float64(j))
+		}
+		o := testkit.Get(models.NewOracle(m, s, models.Config{Float32: true}))
+		b.Run(name, func(b *testing.B) {
+			least := [2][2]float64{{math.Inf(1), math.Inf(1)}, {math.Inf(1), math.Inf(1)}} // by question, processors
+			for b.Loop() {
+				for two := range 2 {
+					runtime.GOMAXPROCS(1 + two)
+					for j := range y { // a point at which nothing is kept
+						y[j] *= 1.0001
+					}
+					for k, ask := range []func() error{
+						func() error { return o.LowerGrad(dst, x, y, dsbo.Sample{Set: dsbo.Whole}) },
+						func() error { return o.HVP(dst, x, y, v, dsbo.Sample{Set: dsbo.Whole}) },
+					} {
+						begin := time.Now()
+						testkit.OK(ask())
+						least[k][two] = min(least[k][two], time.Since(begin).Seconds()*1e3)
+					}
+				}
+			}
+			for k, what := range []string{"gradient", "product"} {
+				b.ReportMetric(least[k][0], what+"-ms")
+				b.ReportMetric(least[k][0]/least[k][1], what+"-times")
+			}
+		})
+	}
+}
