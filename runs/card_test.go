@@ -58,6 +58,11 @@ func TestCard(t *testing.T) {
 	if rows := (runs.Card{Rows: [3]int{0, 0, 0}, Columns: []runs.CardColumn{{Name: "a"}}}).Table(); rows[2][2] != "" {
 		t.Errorf("of rows that nobody counts %q are missing", rows[2][2])
 	}
+	alike := c // as many validation rows as training rows by chance, without folds
+	alike.Sites = [][3]int{{30, 50, 8}, {50, 30, 12}}
+	if got := alike.SiteRows(); got[1][2] != "50" || got[2][2] != "30" {
+		t.Errorf("the rows of sites are %q", got)
+	}
 	if got, want := c.About(), "80 training rows of all sites together, 20 test rows. Of the training rows of this "+
 		"site alone: no 25.0 %, yes 75.0 %."; got != want {
 		t.Errorf("%q, want %q", got, want)
