@@ -57,9 +57,10 @@ func (a *C2DFB) Init(p, q, K int) error {
 	a.u, a.sx = a.carried("u", p), a.carried("x_tracker", p)
 	a.tracks(a.sx, a.u)
 	a.send = a.Compress.compressor()
-	a.inner = [2]innerLoop{newInnerLoop(&a.state, "y", a.y), newInnerLoop(&a.state, "z", a.carried("z", q))}
+	a.z = a.carried("z", q)
+	a.inner = [2]innerLoop{newInnerLoop(&a.state, "y", a.y), newInnerLoop(&a.state, "z", a.z)}
 	a.scratch(p, &a.fx, &a.fz, &a.gy, &a.gz, &a.un)
-	a.b, a.z = a.newVec(q), nil
+	a.b = a.newVec(q)
 	a.scratch(2*p, &a.out, &a.in)
 	return nil
 }

@@ -86,6 +86,8 @@ type Traits struct {
 	// Z and U are views of z_i and u_i, the estimates of (Σ H)⁻¹ Σ b and of the hypergradient of
 	// the last iteration; nil: there are none.
 	Z, U []float64
+	// SecondY is a view of z_i of a method whose z is a second y: it starts where y does.
+	SecondY []float64
 	// Alike says that all agents have the same state, by the same bits, where averages are exact.
 	Alike bool
 	// Terms says that Step asks its oracle in terms of averages alone, where the mixer has

@@ -51,7 +51,7 @@ const penaltyWeight = 10
 // step of z along ofZ times ∇_y g. The bounds are gradient tracking's. By default both steps go as
 // far along ∇_y g: x is moved by how y differs from z, and must not see that one of them is slower.
 func penaltyTraits(t Traits, order int, lambda, ofZ float64) Traits {
-	t.Z = nil
+	t.SecondY, t.Z = t.Z, nil
 	if order == 2 {
 		t.Central = lambda
 	}

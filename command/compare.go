@@ -18,7 +18,7 @@ const compareIntro = `Runs methods on tasks, each at the points of a grid of its
 seed, as processes of this machine, and leaves one page, figures, and a table of all
 runs as CSV, on an interrupt of the runs so far. Runs that the folder holds already are kept,
 so that the same command goes on where it was stopped, and a longer spec runs what is
-new. All methods start at the best constant λ, which each run finds before its iterations,
+new. All methods start at the best constant λ and its solution, which each run finds first,
 and which counts in its costs, unless the spec says otherwise. A run whose settings cannot
 work is marked as refused, a method that is not made for a task as not applicable, with
 the error.`

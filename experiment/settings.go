@@ -47,8 +47,8 @@ func (s *Settings) addMethodFlags(f *cli.Flags, presets []Preset) {
 		"γ, `step` of z, in the same forms as β_k; auto: four fifths of the bound (1+λ_min(W))²/(2L), which is "+
 			"0.4/L on a ring with -w 0.5 (default: the preset's)")
 	f.Float64Var(&s.X0, "x0", 0, "x_0 = λ at the start, one `number` for all entries (default: the preset's)")
-	f.BoolVar(&s.X0Best, "best-start", false, "start at the constant λ of the least Φ, which the agents find before "+
-		"iteration 0, at the run's cost; x that is no penalties starts at 0")
+	f.BoolVar(&s.X0Best, "best-start", false, "start at the constant λ of the least Φ and its solution y, which the "+
+		"agents find before iteration 0, at the run's cost; x that is no penalties starts at 0")
 	f.Var(s.Set, "set",
 		"any other parameter of the method as `name=value`, for instance mom_z=0.9 or clip=[1,12]; may be given more "+
 			"than once; with a name that it does not have, such as x=0, it says which it has (default: the preset's)")

@@ -187,6 +187,7 @@ type problem struct {
 	guard     *guard           // what keeps the agents' answers to a budget; nil: nothing does
 	notes     []string         // how the start of x was found, where it was with the loaded data
 	searched  runs.Usage       // what all agents spent to find the best constant, where x starts there
+	startY    []float64        // its solution, where y starts; nil: y starts where the model says
 }
 
 // A guard keeps what the agents of this process answer to a budget.

@@ -16,9 +16,9 @@ func (j *Job) startsAtBest(p *problem) bool {
 	return j.X0Best && !j.givenFlags["x0"] && p.penalties && p.startX == nil
 }
 
-// findStart finds the constant at which Φ is least, where -best-start asks for it, and x is
-// penalties without a start of its own: other x start at 0. It is among what was found together,
-// where a run that goes on has it, after what all agents spent on it.
+// findStart finds the constant at which Φ is least and its solution y, where -best-start asks for
+// it, and x is penalties without a start of its own: other x start at 0. It is among what was found
+// together, where a run that goes on has it, after what all agents spent on it.
 func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 	if r.X0Best && p.guard != nil {
 		return p, dsbo.ConfigErrorf(
@@ -30,12 +30,17 @@ func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 	if err := r.resumeSetup(&p); err != nil {
 		return p, err
 	}
-	found, err := p.setup.foundBy(runs.UsageLen+1, func() (runs.Found, error) {
+	start, err := p.ofMembers(p.epoch)
+	if err != nil {
+		return p, err
+	}
+	_, q, err := start.Dims()
+	if err != nil {
+		return p, err
+	}
+	const at = runs.UsageLen // of the constant in what is found, between usage and solution
+	found, err := p.setup.foundBy(at+1+q, func() (runs.Found, error) {
 		var spent runs.Usage
-		start, err := p.ofMembers(p.epoch)
-		if err != nil {
-			return runs.Found{}, err
-		}
 		prob, calls, err := start.Counted()
 		if err != nil {
 			return runs.Found{}, err
@@ -49,13 +54,13 @@ func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 		}
 		p.setup.Sent.Add(spent.Traffic)
 		spent.Add(runs.Total(slices.Repeat([]runs.Usage{{Calls: *calls}}, len(prob.Oracles)))) // all are asked alike
-		return runs.Found{Sum: append(spent.Pack(), float64(best.Lambda))}, nil
+		return runs.Found{Sum: append(append(spent.Pack(), float64(best.Lambda)), best.Y...)}, nil
 	})
 	if err != nil {
 		return p, err
 	}
-	r.X0, p.searched = found.Sum[runs.UsageLen], runs.UnpackUsage(found.Sum)
-	r.view.Log("%s starts at %g, the constant of the least Φ", p.meaning.Symbol, r.X0)
+	r.X0, p.startY, p.searched = found.Sum[at], found.Sum[at+1:], runs.UnpackUsage(found.Sum)
+	r.view.Log("%s starts at %g, the constant of the least Φ, and y at its solution", p.meaning.Symbol, r.X0)
 	return p, nil
 }
 

@@ -36,6 +36,9 @@ func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c trai
 		}
 	}
 	c = r.trainConfig(at, p, m, x)
+	if p.startY != nil { // steps follow the curvature where the model starts, which may be larger
+		c.Problem.Start = p.startY
+	}
 	if start.Sent = &c.Start.Sent; c.HasSteps() {
 		if err := start.CheckStart(x, y); err != nil { // the curvature of nothing finite says less
 			return c, nil, err

@@ -308,6 +308,22 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// TestSecondY: the z of a method with a penalty is a second y, which starts where y does.
+func TestSecondY(t *testing.T) {
+	c, _ := config(t)
+	c.Problem.Start = []float64{1, 2, 3, 4, 5, 6}
+	const tiny = "1e-9"
+	for _, m := range []algo.Method{&algo.DBIFO{Alpha: tiny, Beta: tiny, Gamma: tiny},
+		&algo.C2DFB{Alpha: tiny, Beta: tiny, Gamma: tiny}, &algo.FAB{Alpha: tiny, Beta: tiny, Gamma: tiny}} {
+		c.Method, c.K = m, 1
+		for _, v := range run(t, c).Method.State() {
+			if v.Name == "z" {
+				near(t, "z after a tiny step", v.Value, c.Problem.Start, 1e-5) // λ times a gradient below 100
+			}
+		}
+	}
+}
+
 // TestNothingToCompare: without losses of single examples of either there are no gains.
 func TestNothingToCompare(t *testing.T) {
 	p := withLosses(raisedBy(6, 1)).Problem

@@ -78,6 +78,7 @@ func (c *Config) newMethod() (dsbo.Algorithm, error) {
 	copy(a.X(), c.StartX)
 	if c.Problem.Start != nil {
 		setStart(a, c.Problem.Start)
+		copy(algo.TraitsOf(a).SecondY, c.Problem.Start)
 	}
 	algo.FollowCurvature(a, c.Following, c.Start.Curvature)
 	if c.epoch.Number == 0 {

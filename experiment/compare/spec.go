@@ -23,8 +23,8 @@ type Spec struct {
 	Methods []Method `json:"methods" must:"methods, each a name with flags such as \"dsoba -K=200\" or an object"`
 	// of data and draws, at least one
 	Seeds []uint64 `json:"seeds" must:"a list of whole numbers of at least 0"`
-	// how methods start: "constant", the default, at the best constant, which each run finds before
-	// iteration 0 (-best-start); "given", as each method's flags and presets say
+	// how methods start: "constant", the default, at the best constant and its solution, which each
+	// run finds before iteration 0 (-best-start); "given", as each method's flags and presets say
 	Start string `json:"start" must:"constant or given"`
 	// of every run, before its method's flags
 	Flags []string `json:"flags" must:"a list of flags such as \"-wire=float32\""`
