@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -89,8 +90,21 @@ func TestFingerprint(t *testing.T) {
 	if other, seed := of(2, newTiny(), "-seed=1"), of(1, newTiny(), "-seed=2"); other == first || seed == first {
 		t.Errorf("fingerprint %q of other data too", first)
 	}
-	if got := of(2, newDeferred(), ""); got != "files of [2]" {
-		t.Errorf("fingerprint %q; it must be that of the files", got)
+	files := of(2, newDeferred(), "-p=4")
+	for _, tt := range []struct {
+		agent int
+		args  string
+		same  bool
+	}{{2, "-p=4 -K=7", true}, {1, "-p=4", false}, {2, "-p=4 -seed=7", false}, {2, "-p=3", false}} {
+		if same := of(tt.agent, newDeferred(), tt.args) == files; same != tt.same {
+			t.Errorf("agent %d with %s has the fingerprint of agent 2's files with -p=4: %v", tt.agent, tt.args, same)
+		}
+	}
+	more := newDeferred() // of a later program, which has one more flag
+	flags := more.Flags
+	more.Flags = func(f *flag.FlagSet) { flags(f); f.Int("later", 1, "`number`") }
+	if of(2, more, "-p=4") != files || of(2, more, "-p=4 -later=2") == files {
+		t.Error("a flag of a later program must change the fingerprint where it is set, and only there")
 	}
 }
 

@@ -52,7 +52,7 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 	}
 	s := &Settings{Config: runs.Config{Format: runs.Format, Task: t.Name, Build: runs.ThisBuild()}}
 	j := &Job{Task: t, Settings: s, name: name, presets: presetsOf(t), taskFlags: map[string]any{},
-		shapingFlags: map[string]string{}}
+		shapingFlags: map[string]string{}, ownFlags: map[string]string{}}
 	f := cli.NewFlags(name, capitalized(t.About), presetsHelp(allPresets(j.presets)))
 	f.Example = name + " -K 20 -out results/first"
 	if t.Example != "" {

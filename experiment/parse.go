@@ -56,6 +56,9 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		// which may be elsewhere, with the same content
 		if what, _ := flag.UnquoteUsage(fl); what != "file" && what != "folder" {
 			j.shapingFlags[name] = fl.Value.String()
+			if fl.Value.String() != fl.DefValue {
+				j.ownFlags[name] = fl.Value.String()
+			}
 		}
 	}
 	f.Visit(func(fl *flag.Flag) {

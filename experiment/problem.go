@@ -3,6 +3,7 @@ package experiment
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"slices"
@@ -20,10 +21,13 @@ import (
 )
 
 // fingerprint stands for the data of an agent in this process. Where that takes no exchange, it
-// loads them.
+// loads them. Of the task's flags it has those alone that are not defaults, so that a later program
+// with more flags has the same.
 func (r *run) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	if r.Task.Fingerprint != nil {
-		return r.Task.Fingerprint(r.agentsFor(nil, agent))
+		files, err := r.Task.Fingerprint(r.agentsFor(nil, agent))
+		digest := sha256.Sum256(fmt.Appendf(files, " seed %d, %v", r.Seed, r.ownFlags)) // sorted by name
+		return digest[:], err
 	}
 	l, err := r.load(ctx, beginning{}, []int{agent})
 	if err == nil {

@@ -31,6 +31,7 @@ type Job struct {
 	taskFlags    map[string]any    // values of the task's flags, by name
 	givenFlags   map[string]bool   // names of the flags that were given
 	shapingFlags map[string]string // values of the task's flags but files: all of them may move what the run leaves
+	ownFlags     map[string]string // of these, what is not the program's default
 	resumedFlags []string          // flags of the run that goes on
 	resumedK     int               // its K, where -K leaves it open; 0: there is none
 }

@@ -15,8 +15,8 @@ import (
 	"dsbo"
 	"dsbo/command/cluster"
 	"dsbo/experiment"
-	"dsbo/experiment/candidates"
 	"dsbo/internal/num"
+	"dsbo/runs"
 	"dsbo/tables"
 	"dsbo/tables/features"
 	"dsbo/tables/input"
@@ -121,20 +121,22 @@ func (t *tune) Fingerprint(a experiment.Agents) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := sha256.New()
-	shown := *t
-	shown.prepared, shown.earlier, shown.center, shown.blocks = nil, nil, nil, candidates.Blocks{}
-	shown.taken, shown.shared, shown.levels = "", "", candidates.Levels{}
-	fmt.Fprintf(h, "%+v seed %d\n", shown, a.Seed)
-	if e, err := t.readEarlier(a.Local[0]); err != nil {
+	e, err := t.readEarlier(a.Local[0])
+	if err != nil {
 		return nil, err
-	} else if e != nil {
-		e.fingerprint(h)
+	}
+	var all []string
+	if e != nil {
+		all = append(all, e.folder.Path(runs.ModelFile), e.folder.Path(runs.LambdaTableFile))
 	}
 	for _, i := range a.Local {
-		f, err := os.Open(paths[i])
+		all = append(all, paths[i])
+	}
+	h := sha256.New()
+	for _, path := range all {
+		f, err := os.Open(path)
 		if err != nil {
-			return nil, dsbo.ConfigErrorf("site %d: %w", i, err)
+			return nil, dsbo.ConfigErrorf("the data of site %d: %w", a.Local[0], err)
 		}
 		_, err = io.Copy(h, f)
 		if err = errors.Join(err, f.Close()); err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -234,9 +233,4 @@ func (e *earlier) digest() string {
 		fmt.Fprintf(h, " %d\n", len(v))
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// fingerprint writes what of the earlier run the start follows from.
-func (e *earlier) fingerprint(w io.Writer) {
-	fmt.Fprintf(w, "%+v %+v\n", e.model, e.lambdas)
 }
