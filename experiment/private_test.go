@@ -184,7 +184,7 @@ func TestIdentity(t *testing.T) {
 }
 
 // TestOlderDefaults: a run goes on with the values of flags that it began with, also where a later
-// program has other defaults: of a flag of its task, and of K.
+// program has other defaults, of a flag of its task and of K, and one more flag.
 func TestOlderDefaults(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
 	older := newIdle()
@@ -197,10 +197,15 @@ func TestOlderDefaults(t *testing.T) {
 		flags(f)
 		f.Lookup("refit").DefValue = "true"
 		testkit.OK(f.Lookup("refit").Value.Set("true"))
+		f.Int("later", 3, "`number` that the earlier program lacks")
 	}
 	resume := func(flags string) error {
 		testkit.OK(runs.Folder(out).WriteSummary(runs.Summary{State: runs.Interrupted}))
 		return runIn(t, newer, out, "-resume "+flags)
+	}
+	const other = "flags.later is unset there, 4 here"
+	if err := resume("-later=4"); err == nil || !strings.Contains(err.Error(), other) {
+		t.Errorf("%v, want that a value is refused which the earlier program did not have", err)
 	}
 	testkit.OK(resume(""))
 	if got := testkit.Get(runs.Folder(out).ReadSummary()).Iterations; got != 4 {

@@ -306,6 +306,18 @@ func hasPenalties(o dsbo.Oracle) bool {
 	return of.Penalty(high, x) == nil && slices.Compare(low, high) < 0
 }
 
+// defaultFlags returns the values of the task's flags that are the program's defaults, by their
+// paths in checkpointSettings.
+func (j *Job) defaultFlags() map[string]string {
+	defaults := map[string]string{}
+	for name, value := range j.shapingFlags {
+		if _, own := j.ownFlags[name]; !own {
+			defaults["flags."+name], defaults["task."+name] = value, value
+		}
+	}
+	return defaults
+}
+
 // checkpointSettings returns the settings that a checkpoint of a problem belongs to.
 func (j *Job) checkpointSettings(p *problem) map[string]any {
 	return map[string]any{"task": p.settings, "seed": j.Seed, "batch": j.Batch, "dtype": j.DType,

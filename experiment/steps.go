@@ -116,7 +116,7 @@ func (r *run) trainConfig(at beginning, p *problem, m algo.Method, startX []floa
 		Newest:          !s.Rivals && s.Holdout == 0,
 		CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder),
 		Resume: s.Resume || at.point != nil || r.layout.ownsFiles(), From: at.point,
-		Settings: r.checkpointSettings(p), Evaluate: evaluation, Start: train.Start{Spent: p.searched},
-		DenseLimit: int64(s.Memory * (1 << 30)),
+		Settings: r.checkpointSettings(p), Defaults: r.defaultFlags(), Evaluate: evaluation,
+		Start: train.Start{Spent: p.searched}, DenseLimit: int64(s.Memory * (1 << 30)),
 	}
 }

@@ -20,6 +20,9 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s is %.80s there, %.80s here", flagOf(d.Name), d.Other, d.This)
 }
 
+// IsNew reports whether the other run lacks the setting.
+func (d Difference) IsNew() bool { return d.Other == unsetText }
+
 // Differences are the differences of two runs, in the order of their names.
 type Differences []Difference
 

@@ -60,6 +60,9 @@ type Config struct {
 	// Settings are further settings on which the results depend (data, seed, batch, model), as a
 	// value that JSON can hold: a checkpoint is resumed only with equal settings.
 	Settings any
+	// Defaults are values of settings by their path, such as flags.rate of Settings: a checkpoint
+	// that lacks one, as an earlier program has written it, is resumed with that value.
+	Defaults map[string]string
 
 	// what records hold: "exact", Φ and its gradient too, or "off", what costs next to nothing;
 	// "": "exact"

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"iter"
 	"slices"
+	"strings"
 
 	"dsbo"
 	"dsbo/internal/disk"
@@ -196,9 +197,15 @@ func (c *Config) loadCheckpoint(damaged func(error)) (*checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	if diff, err := runs.Diff(found.Config, own); err != nil {
+	diff, err := runs.Diff(found.Config, own)
+	if err != nil {
 		return nil, err
-	} else if len(diff) > 0 {
+	}
+	diff = slices.DeleteFunc(diff, func(d runs.Difference) bool {
+		value, ok := c.Defaults[strings.TrimPrefix(d.Name, "settings.")]
+		return ok && d.IsNew() && d.This == value
+	})
+	if len(diff) > 0 {
 		return nil, dsbo.ConfigErrorf("%s is of a run with other settings: %v", found.path, diff)
 	}
 	if !found.Handover && len(found.Usage) != len(c.Problem.agents().Local()) || found.Iteration > c.K {
