@@ -19,7 +19,8 @@ type Search struct {
 
 // Run tries all points, or at most a number of points by steps from the start, and finds the best.
 // Steps go along each axis in turn to the best point's neighbour above and below, and on the same
-// way while that is better, until no neighbour of the best point is left.
+// way while that is better, until no neighbour of the best point is left. Where the start has no
+// value, such as where runs diverge, they begin at the nearest point that has one.
 func (s *Search) Run() {
 	all := [][]int{nil}
 	for _, length := range s.Lengths { // the last axis changes first
@@ -38,16 +39,37 @@ func (s *Search) Run() {
 }
 
 func (s *Search) climb() {
-	for moved := s.visit(s.Start); moved; {
+	for moved := s.begin(); moved; {
 		moved = false
 		for axis := range s.Lengths {
 			for _, way := range []int{1, -1} {
-				for next := s.neighbour(axis, way); s.isNew(next) && s.visit(next); next = s.neighbour(axis, way) {
+				for {
+					if next := s.neighbour(s.Best, axis, way); !s.isNew(next) || !s.visit(next) {
+						break
+					}
 					moved = true
 				}
 			}
 		}
 	}
+}
+
+// begin tries the start, and around it the points nearest to it until one has a value.
+func (s *Search) begin() (known bool) {
+	s.visit(s.Start)
+	for i := 0; i < len(s.Tried); i++ {
+		for axis := range s.Lengths {
+			for _, way := range []int{-1, 1} {
+				if v := s.Value(s.Best); v == v {
+					return true
+				}
+				if next := s.neighbour(s.Tried[i], axis, way); s.isNew(next) {
+					s.visit(next)
+				}
+			}
+		}
+	}
+	return false
 }
 
 // visit tries points, and reports whether one of them is the best one now: it has a lower value, or
@@ -69,9 +91,9 @@ func (s *Search) visit(points ...[]int) (moved bool) {
 	return moved
 }
 
-// neighbour returns the best point's neighbour on an axis; nil where the axis ends.
-func (s *Search) neighbour(axis, way int) []int {
-	next := slices.Clone(s.Best)
+// neighbour returns a point's neighbour on an axis; nil where the axis ends.
+func (s *Search) neighbour(point []int, axis, way int) []int {
+	next := slices.Clone(point)
 	next[axis] += way
 	if next[axis] < 0 || next[axis] == s.Lengths[axis] {
 		return nil
@@ -88,7 +110,7 @@ func (s *Search) isNew(point []int) bool {
 // not tried, and beyond the axis' least and largest place.
 func (s *Search) Open(axis int) bool {
 	return slices.ContainsFunc([]int{-1, 1}, func(way int) bool {
-		next := s.neighbour(axis, way)
+		next := s.neighbour(s.Best, axis, way)
 		return next == nil || s.isNew(next)
 	})
 }

@@ -53,6 +53,28 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// TestSearchWithoutValues: where runs diverge from the start on, a climb goes on to the points
+// nearest to it until one has a value, and from there to the best, within the same trials.
+func TestSearchWithoutValues(t *testing.T) {
+	for _, tt := range []struct {
+		most, known, tried int
+		best               int
+	}{{8, 3, 7, 2}, {8, 8, 5, 3}, {4, 0, 4, 5}, {4, 2, 4, 5}} { // known: the points below have values
+		s := Search{Lengths: []int{10}, Start: []int{5}, Most: tt.most, Try: func([][]int) {},
+			Value: func(p []int) float64 {
+				if p[0] >= tt.known {
+					return math.NaN()
+				}
+				return math.Abs(float64(p[0] - 3))
+			}}
+		s.Run()
+		if len(s.Tried) != tt.tried || s.Best[0] != tt.best {
+			t.Errorf("values below %d: best %v after %v; want %d after %d points", tt.known, s.Best, s.Tried, tt.best,
+				tt.tried)
+		}
+	}
+}
+
 // TestValueOfPoint: the best point of a grid has the least mean over the seeds, as p is of means.
 // By the median a step that helps one seed of three much, and harms two a little, is none.
 func TestValueOfPoint(t *testing.T) {
