@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"dsbo/network/register"
@@ -20,24 +19,20 @@ func (a *Agent) Linger(ctx context.Context) error {
 		limit = a.config.SilentAfter
 	}
 	a.tellFinal()
-	late := time.After(limit)
-	members := state.Log.Last(a.config.Matrix.N()).Members
-	all, err := a.awaitFinals(ctx, late, members, false)
-	if err == nil && all {
-		if err = a.ledger.sealForAll(); err != nil {
+	late, members := time.After(limit), state.Log.Last(a.config.Matrix.N()).Members
+	for _, ofAll := range []bool{false, true} {
+		all, err := a.awaitFinals(ctx, late, func(now time.Time) bool { return a.council.allKnow(members, ofAll, now) })
+		if err != nil || !all {
+			return err
+		}
+		if err := a.ledger.sealForAll(); err != nil {
 			return err
 		}
 		a.tellFinal()
-		all, err = a.awaitFinals(ctx, late, members, true)
 	}
-	if err != nil || !all {
-		return err
-	}
-	select { // the others are told once more
-	case <-time.After(2 * a.config.Heartbeat):
-	case <-ctx.Done():
-	}
-	return nil
+	// the others are told once more, of whom one may just be back
+	_, err := a.awaitFinals(ctx, time.After(2*a.config.Heartbeat), func(time.Time) bool { return false })
+	return err
 }
 
 // tellFinal tells all what this agent knows of the result.
@@ -52,25 +47,20 @@ func (a *Agent) tellFinal() {
 // finalMessage is what an agent tells of the result, of which a quorum has it.
 func finalMessage(state register.State) message { return message{Subject: final, Known: state.Known} }
 
-// awaitFinals waits until all members have told that the result is final or, with ofAll, that they
-// know this of all; false if it is late before.
-func (a *Agent) awaitFinals(ctx context.Context, late <-chan time.Time, members []int, ofAll bool) (bool, error) {
+// awaitFinals waits until all know what they must, as the council tells with the lock; false if it is
+// late before. An agent that lacks the result ends the wait with an [*register.Over].
+func (a *Agent) awaitFinals(ctx context.Context, late <-chan time.Time, allKnow func(now time.Time) bool) (bool, error) {
 	for {
 		a.mu.Lock()
-		needy := a.council.needy(time.Now())
-		all := !slices.ContainsFunc(members, func(i int) bool {
-			knowsOfAll, knows := a.council.finals[i]
-			return !knows || ofAll && !knowsOfAll
-		})
-		err := a.err
+		now := time.Now()
+		needy, all, err := a.council.needy(now), allKnow(now), a.err
 		a.mu.Unlock()
-		if errors.As(err, new(*FencedError)) {
+		switch {
+		case errors.As(err, new(*FencedError)):
 			return false, err
-		}
-		if needy >= 0 {
+		case needy >= 0:
 			return false, &register.Over{Session: a.ledger.read().Last, Agent: needy, Why: "it lacks the result"}
-		}
-		if all {
+		case all:
 			return true, nil
 		}
 		select {

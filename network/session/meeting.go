@@ -112,6 +112,20 @@ func (c *council) needy(now time.Time) int {
 	return -1
 }
 
+// allKnow reports whether members have told that the result is final or, with ofAll, that they know
+// this of all, and nobody is here who may lack it: who is here tells one or the other soon.
+func (c *council) allKnow(members []int, ofAll bool, now time.Time) bool {
+	for i := range c.here {
+		if i != c.agent && c.isHere(i, now) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(members, func(i int) bool {
+		knowsOfAll, knows := c.finals[i]
+		return !knows || ofAll && !knowsOfAll
+	})
+}
+
 // expects reports whether the next session waits for an agent that was heard.
 func (c *council) expects(agent int, now time.Time) bool {
 	heard, known := c.heard[agent]

@@ -69,8 +69,6 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestProposals: a proposal is made again after four heartbeats and then after eight, or as soon as
-// one that was asked is not here any more; answers count once and only from
 // TestPostponed: an agent that is left out of a session proposes none before those in it, who tell
 // no more that they are here, no longer count as here. Its proposal would end their session.
 func TestPostponed(t *testing.T) {
@@ -97,7 +95,9 @@ func TestPostponed(t *testing.T) {
 	}
 }
 
-// those that were asked, and all are returned once they are here.
+// TestProposals: a proposal is made again after four heartbeats and then after eight, or as soon as
+// one that was asked is not here any more; answers count once and only from those that were asked,
+// and all are returned once they are here.
 func TestProposals(t *testing.T) {
 	const beat = time.Second
 	begin := time.Unix(0, 0)
@@ -135,6 +135,41 @@ func TestProposals(t *testing.T) {
 	c.begin(begin, []int{0, 1})
 	if look(begin.Add(beat)) || !look(begin.Add(2*beat)) {
 		t.Error("a meeting must last two heartbeats at least")
+	}
+}
+
+// TestAllKnow: agents that have finished wait for each member's word, and for whoever is here, in
+// the session or not: it may lack the result.
+func TestAllKnow(t *testing.T) {
+	const beat = time.Second
+	now := time.Unix(0, 0)
+	for _, c := range []struct {
+		name        string
+		finals      map[int]bool
+		here        map[int]time.Time
+		know, ofAll bool
+	}{
+		{"nobody knows", nil, nil, false, false},
+		{"one does not know", map[int]bool{0: true}, nil, false, false},
+		{"both know", map[int]bool{0: false, 1: false}, nil, true, false},
+		{"one knows of all", map[int]bool{0: true, 1: false}, nil, true, false},
+		{"both know of all", map[int]bool{0: true, 1: true}, nil, true, true},
+		{"itself is here", map[int]bool{0: true, 1: true}, map[int]time.Time{0: now}, true, true},
+		{"one comes back", map[int]bool{0: true, 1: true}, map[int]time.Time{1: now}, false, false},
+		{"another one is here", map[int]bool{0: true, 1: true}, map[int]time.Time{2: now}, false, false},
+		{"it has gone", map[int]bool{0: true, 1: true}, map[int]time.Time{2: now.Add(-presentBeats * beat)}, true, true},
+	} {
+		council := newCouncil(0, beat, time.Minute, now)
+		council.finals = c.finals
+		for i, at := range c.here {
+			council.here[i] = presence{at: at}
+		}
+		if known := council.allKnow([]int{0, 1}, false, now); known != c.know {
+			t.Errorf("%s: all know that the result is final: %t, want %t", c.name, known, c.know)
+		}
+		if known := council.allKnow([]int{0, 1}, true, now); known != c.ofAll {
+			t.Errorf("%s: all know that all do: %t, want %t", c.name, known, c.ofAll)
+		}
 	}
 }
 

@@ -109,27 +109,52 @@ func TestStatusOfWaiting(t *testing.T) {
 	}
 }
 
+// beginning returns the answers of three agents, and a key that is a's, from which a session
+// follows at iteration 10; change changes the answer of agent i.
+func beginning(a *Agent, change func(i int, answer *register.Answer)) message {
+	a.config.Quorum, a.config.Unmasked, a.ledger.state.Last = 2, true, 1024
+	a.chain.key = testkit.Get(masks.NewKey())
+	m := message{Subject: begins, Number: 2048}
+	for i := range 3 {
+		answer := register.Answer{Agent: i, Number: 2048, Last: 1024, Points: []register.Point{{Iteration: 10}},
+			Links: slices.DeleteFunc([]int{0, 1, 2}, func(j int) bool { return j == i }), Time: time.Now().UTC()}
+		if i == a.config.Agent {
+			answer.Key = a.chain.key.Public()
+		}
+		change(i, &answer)
+		m.Answers = append(m.Answers, answer)
+	}
+	return m
+}
+
+// TestLeftOut: an agent that answers leave out begins no session, and proposes none as long as the
+// members count as here for it: its proposal would end theirs.
+func TestLeftOut(t *testing.T) {
+	a, before := bareAgent(2048), time.Now()
+	a.decided(beginning(a, func(i int, answer *register.Answer) {
+		if i > 0 {
+			answer.Slow = []int{0}
+		}
+	}))
+	if due := before.Add(answerBeats * a.config.Heartbeat); a.chain.current != nil || a.council.notBefore.Before(due) ||
+		!strings.HasPrefix(a.council.wait, "left out of session 2048") {
+		t.Errorf("session %v; the next proposal is due %v before the members count as away; %s", a.chain.current != nil,
+			due.Sub(a.council.notBefore), a.council.wait)
+	}
+}
+
 // TestEntryIsCounted: checkpoints are counted from the session in which an agent has come in, at
 // all members alike.
 func TestEntryIsCounted(t *testing.T) {
 	for _, c := range []struct{ last, saves int }{{0, 0}, {1024, entrySaves}} { // of agent 2
 		a := bareAgent(2048)
-		a.config.Quorum, a.config.Unmasked, a.chain.saves = 2, true, entrySaves
-		a.ledger.state.Last = 1024
-		a.chain.key = testkit.Get(masks.NewKey())
-		m := message{Subject: begins, Number: 2048}
-		for i := range 3 {
-			answer := register.Answer{Agent: i, Number: 2048, Last: 1024, Points: []register.Point{{Iteration: 10}},
-				Links: slices.DeleteFunc([]int{0, 1, 2}, func(j int) bool { return j == i }), Time: time.Now().UTC()}
-			if i == 0 {
-				answer.Key = a.chain.key.Public()
-			}
+		a.chain.saves = entrySaves
+		a.decided(beginning(a, func(i int, answer *register.Answer) {
 			if i == 2 && c.last == 0 {
 				answer.Last, answer.Points = 0, nil
 			}
-			m.Answers = append(m.Answers, answer)
-		}
-		if a.decided(m); a.chain.current == nil || a.chain.saves != c.saves {
+		}))
+		if a.chain.current == nil || a.chain.saves != c.saves {
 			t.Errorf("agent 2 knows session %d: session %v, %d checkpoints, want %d; %s", c.last,
 				a.chain.current != nil, a.chain.saves, c.saves, a.council.wait)
 		}
