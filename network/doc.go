@@ -72,9 +72,8 @@
 //
 // A transport whose [Team] has these methods has the bits of one process: Mix, whose sums have the
 // order of the agents' numbers; Reduce ([Reducer]), of whole numbers of all agents, to their sum
-// mod 2^bits or the largest; ReduceAll ([JointReducer]), where several sums can travel in one
-// message; Gather, for small things that are no data. What an agent sends of its data goes by Mix
-// or Reduce, so that the tables of docs/privacy.md stay true.
+// mod 2^bits or the largest; Gather, for small things that are no data. What an agent sends of its
+// data goes by Mix or Reduce, so that the tables of docs/privacy.md stay true.
 //
 // # Why no library
 //

@@ -137,23 +137,27 @@ func (a *localAgent) end(err error) error {
 }
 
 // Reduce implements [Reducer].
-func (a *localAgent) Reduce(ctx context.Context, op Op, bits int, words []uint64) error {
-	err := a.local.reduction.Reduce(ctx, op, bits, words)
-	if err != nil {
-		err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
-		a.local.Fail(err)
+func (a *localAgent) Reduce(ctx context.Context, all ...Reduction) error {
+	for _, r := range all {
+		if err := a.local.reduction.Reduce(ctx, r); err != nil {
+			err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
+			a.local.Fail(err)
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // ReduceTogether implements [TogetherReducer].
-func (l *Local) ReduceTogether(ctx context.Context, op Op, bits int, words []uint64) error {
-	err := l.reduction.ReduceTogether(ctx, op, bits, words)
-	if err != nil {
-		err = fmt.Errorf("reduction: %w", err)
-		l.Fail(err)
+func (l *Local) ReduceTogether(ctx context.Context, all ...Reduction) error {
+	for _, r := range all {
+		if err := l.reduction.ReduceTogether(ctx, r); err != nil {
+			err = fmt.Errorf("reduction: %w", err)
+			l.Fail(err)
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // swap shows the agent's vector to the neighbours and waits for copies of theirs, which it notes.

@@ -46,12 +46,11 @@ type Reducer interface {
 	Mix(ctx context.Context, dst, src []float64) error
 	// CombineBy is CombineBy of [dsbo.MixerCapabilities].
 	CombineBy(by func(dst []float64, in [][]float64)) error
-	// Reduce replaces words by the words of all agents combined, the same on every agent. A word is
-	// a number below 2^bits, 1 ≤ bits ≤ 64; sums are mod 2^bits, or of [Whole] numbers. All agents
-	// must call Mix and Reduce in the same order, with the same op, bits and number of words. It
-	// blocks until the result is here or ctx is done. After an error what the words hold is
-	// undefined.
-	Reduce(ctx context.Context, op Op, bits int, words []uint64) error
+	// Reduce replaces the words of each reduction by the words of all agents combined, the same on
+	// every agent; what can travel together does. All agents must call Mix and Reduce in the same
+	// order, with reductions of the same operation, bits and number of words. It blocks until the
+	// results are here or ctx is done. After an error what the words hold is undefined.
+	Reduce(ctx context.Context, all ...Reduction) error
 }
 
 // A Binder is a [Reducer] whose sums are masked.
@@ -65,31 +64,12 @@ type Binder interface {
 	Noise(words []uint64)
 }
 
-// A Reduction is words of all agents to be combined, as Reduce of [Reducer] has them.
+// A Reduction is words of all agents to be combined. A word is a number below 2^Bits, 1 ≤ Bits ≤
+// 64; sums are mod 2^Bits, or of [Whole] numbers.
 type Reduction struct {
 	Op    Op
 	Bits  int
 	Words []uint64
-}
-
-// A JointReducer is a [Reducer] over which several reductions travel together.
-type JointReducer interface {
-	Reducer
-	// ReduceAll is Reduce for each of some reductions, in one exchange.
-	ReduceAll(ctx context.Context, all []Reduction) error
-}
-
-// ReduceAll makes reductions over r, in one exchange if r can.
-func ReduceAll(ctx context.Context, r Reducer, all []Reduction) error {
-	if joint, ok := r.(JointReducer); ok && len(all) > 1 {
-		return joint.ReduceAll(ctx, all)
-	}
-	for _, x := range all {
-		if err := r.Reduce(ctx, x.Op, x.Bits, x.Words); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // mask returns the number whose lowest bits are 1, of [Whole] numbers all.
@@ -101,7 +81,7 @@ func mask(bits int) uint64 { return ^uint64(0) >> (64 - min(bits, 64)) }
 // all agents are here.
 type LocalReduction struct {
 	Agents          int // number of agents in this process
-	AcrossProcesses func(ctx context.Context, op Op, bits int, words []uint64) error
+	AcrossProcesses func(ctx context.Context, r Reduction) error
 	Stopped         <-chan struct{} // closed when the exchange has ended
 	Cause           func() error    // why it has
 
@@ -114,42 +94,45 @@ type LocalReduction struct {
 // A reduction is one call of Reduce by all agents of a process. Two are enough: an agent enters
 // reduction r+2 only when all have taken the result of r, before they entered r+1.
 type reduction struct {
-	op        Op
-	bits      int
-	words     []uint64
+	Reduction // of the agents so far
 	err       error
 	completed chan struct{} // holds a wake-up for each agent but the last, when words and err are final
 }
 
-// Reduce is the Reduce of a [Reducer], for one of the agents of this process; after an error the
-// exchange must end. A steady run allocates nothing.
-func (j *LocalReduction) Reduce(ctx context.Context, op Op, bits int, words []uint64) error {
-	if err := j.check(ctx, op, bits); err != nil {
+// Reduce is a part of the Reduce of a [Reducer], for one of the agents of this process; after an
+// error the exchange must end. A steady run allocates nothing.
+func (j *LocalReduction) Reduce(ctx context.Context, own Reduction) error {
+	if err := j.check(ctx, own); err != nil {
 		return err
 	}
-	r, last := j.contribute(op, bits, words)
+	r, last := j.contribute(own)
 	if last {
-		j.finish(ctx, r)
+		if r.err == nil {
+			r.err = j.combine(ctx, r.Reduction)
+		}
+		for range j.Agents - 1 {
+			r.completed <- struct{}{}
+		}
 	} else if err := Await(ctx, r.completed, j.Stopped, j.Cause); err != nil {
 		return err
 	}
-	copy(words, r.words)
+	copy(own.Words, r.Words)
 	return r.err
 }
 
-// CheckReduction returns an error that matches dsbo.ErrShape unless words of some bits can be
-// combined by an operation.
-func CheckReduction(op Op, bits int) error {
-	if op > Max || bits < 1 || bits > 64 && bits < Whole || bits > Whole+1 {
+// Check returns an error that matches dsbo.ErrShape unless words of r's bits can be combined by its
+// operation.
+func (r Reduction) Check() error {
+	if r.Op > Max || r.Bits < 1 || r.Bits > 64 && r.Bits < Whole || r.Bits > Whole+1 {
 		return dsbo.ShapeErrorf(
-			"a reduction must be Sum or Max of words of 1 to 64 bits; it is operation %d of %d bits", op, bits)
+			"a reduction must be Sum or Max of words of 1 to 64 bits; it is operation %d of %d bits", r.Op, r.Bits)
 	}
 	return nil
 }
 
 // check returns why a reduction cannot begin.
-func (j *LocalReduction) check(ctx context.Context, op Op, bits int) error {
-	if err := cmp.Or(CheckReduction(op, bits), ctx.Err()); err != nil {
+func (j *LocalReduction) check(ctx context.Context, r Reduction) error {
+	if err := cmp.Or(r.Check(), ctx.Err()); err != nil {
 		return err
 	}
 	select {
@@ -161,31 +144,32 @@ func (j *LocalReduction) check(ctx context.Context, op Op, bits int) error {
 }
 
 // ReduceTogether is Reduce for all agents of this process in one call: words are theirs combined.
-func (j *LocalReduction) ReduceTogether(ctx context.Context, op Op, bits int, words []uint64) error {
-	if err := j.check(ctx, op, bits); err != nil {
+func (j *LocalReduction) ReduceTogether(ctx context.Context, r Reduction) error {
+	if err := j.check(ctx, r); err != nil {
 		return err
 	}
+	return j.combine(ctx, r)
+}
+
+// combine combines the words of this process with the words of the others, and drops the bits of
+// sums above the reduction's.
+func (j *LocalReduction) combine(ctx context.Context, r Reduction) error {
 	if j.AcrossProcesses != nil {
-		if err := j.AcrossProcesses(ctx, op, bits, words); err != nil {
+		if err := j.AcrossProcesses(ctx, r); err != nil {
 			return err
 		}
 	}
-	maskSums(op, bits, words)
-	return nil
-}
-
-// maskSums drops the bits of sums above a reduction's.
-func maskSums(op Op, bits int, words []uint64) {
-	if m := mask(bits); op == Sum {
-		for i := range words {
-			words[i] &= m
+	if m := mask(r.Bits); r.Op == Sum {
+		for i := range r.Words {
+			r.Words[i] &= m
 		}
 	}
+	return nil
 }
 
 // contribute adds an agent's words to the reduction under way, and reports whether it is the
 // last agent.
-func (j *LocalReduction) contribute(op Op, bits int, words []uint64) (r *reduction, last bool) {
+func (j *LocalReduction) contribute(own Reduction) (r *reduction, last bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r = &j.work[j.next%2]
@@ -194,14 +178,14 @@ func (j *LocalReduction) contribute(op Op, bits int, words []uint64) (r *reducti
 		if r.completed == nil {
 			r.completed = make(chan struct{}, j.Agents)
 		}
-		r.op, r.bits, r.err = op, bits, nil
-		r.words = append(r.words[:0], words...)
-	case r.op != op || r.bits != bits || len(r.words) != len(words):
+		r.Op, r.Bits, r.err = own.Op, own.Bits, nil
+		r.Words = append(r.Words[:0], own.Words...)
+	case r.Op != own.Op || r.Bits != own.Bits || len(r.Words) != len(own.Words):
 		r.err = dsbo.ShapeErrorf(
 			"agents must reduce alike; one reduces %d words of %d bits by operation %d and another one %d of %d by %d",
-			len(r.words), r.bits, r.op, len(words), bits, op)
+			len(r.Words), r.Bits, r.Op, len(own.Words), own.Bits, own.Op)
 	default:
-		op.Combine(bits, r.words, words)
+		own.Op.Combine(own.Bits, r.Words, own.Words)
 	}
 	if j.arrived++; j.arrived < j.Agents {
 		return r, false
@@ -209,18 +193,6 @@ func (j *LocalReduction) contribute(op Op, bits int, words []uint64) (r *reducti
 	j.arrived = 0
 	j.next++
 	return r, true
-}
-
-// finish combines the words with the words of the other processes and wakes the other agents of
-// this one.
-func (j *LocalReduction) finish(ctx context.Context, r *reduction) {
-	if r.err == nil && j.AcrossProcesses != nil {
-		r.err = j.AcrossProcesses(ctx, r.op, r.bits, r.words)
-	}
-	maskSums(r.op, r.bits, r.words)
-	for range j.Agents - 1 {
-		r.completed <- struct{}{}
-	}
 }
 
 // Await waits for a wake-up on ready, or the end of the exchange, whose error cause returns, or of

@@ -32,7 +32,7 @@ type Team interface {
 // Reduce of each ([Reducer]): words are the words of all of them combined.
 type TogetherReducer interface {
 	Team
-	ReduceTogether(ctx context.Context, op Op, bits int, words []uint64) error
+	ReduceTogether(ctx context.Context, all ...Reduction) error
 }
 
 // CheckRows checks the rows of a Gather: it returns an error that matches dsbo.ErrShape unless

@@ -77,16 +77,11 @@ func (a *Averages) together(ends []*Averager) *Together {
 func (t *Together) reduce(ctx context.Context, all ...Reduction) error {
 	switch {
 	case len(t.ends) == 1:
-		return ReduceAll(ctx, t.ends[0].mixer, all)
+		return t.ends[0].mixer.Reduce(ctx, all...)
 	case t.reducer == nil:
 		return t.reduceEach(ctx, all)
 	}
-	for _, r := range all {
-		if err := t.reducer.ReduceTogether(ctx, r.Op, r.Bits, r.Words); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.reducer.ReduceTogether(ctx, all...)
 }
 
 // reduceEach is reduce over the agents' own ends: the first one brings the words, and others zeros.
@@ -99,7 +94,7 @@ func (t *Together) reduceEach(ctx context.Context, all []Reduction) error {
 				own[i].Words = make([]uint64, len(r.Words))
 			}
 		}
-		calls.Go(func() { t.errs[k] = ReduceAll(ctx, end.mixer, own) })
+		calls.Go(func() { t.errs[k] = end.mixer.Reduce(ctx, own...) })
 	}
 	calls.Wait()
 	return errors.Join(t.errs...)

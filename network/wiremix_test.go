@@ -44,14 +44,16 @@ func (m countingMixer) Mix(ctx context.Context, dst, src []float64) error {
 	return m.Reducer.Mix(ctx, dst, src)
 }
 
-func (m countingMixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
+func (m countingMixer) Reduce(ctx context.Context, all ...network.Reduction) error {
 	s := &m.team.sums[m.id]
-	s.Messages++
-	s.Bytes += int64(len(network.PackWords(nil, bits, words)))
-	if sum := m.team.follow[m.id].Next(op, bits, len(words)); !sum.Repeated {
-		s.Floats += int64(sum.Numbers)
+	for _, r := range all {
+		s.Messages++
+		s.Bytes += int64(len(network.PackWords(nil, r.Bits, r.Words)))
+		if sum := m.team.follow[m.id].Next(r.Op, r.Bits, len(r.Words)); !sum.Repeated {
+			s.Floats += int64(sum.Numbers)
+		}
 	}
-	return m.Reducer.Reduce(ctx, op, bits, words)
+	return m.Reducer.Reduce(ctx, all...)
 }
 
 // TestSent: what is counted is what goes over the edges, and what Cost says.

@@ -67,12 +67,8 @@ func (m guardedMixer) Mix(ctx context.Context, dst, src []float64) error {
 	return m.Reducer.Mix(ctx, dst, src)
 }
 
-func (m guardedMixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
-	return m.ReduceAll(ctx, []network.Reduction{{Op: op, Bits: bits, Words: words}})
-}
-
-// ReduceAll implements [network.JointReducer]: what travels together is one message.
-func (m guardedMixer) ReduceAll(ctx context.Context, all []network.Reduction) error {
+// Reduce implements [network.Reducer]: what travels together is one message.
+func (m guardedMixer) Reduce(ctx context.Context, all ...network.Reduction) error {
 	m.count.add(m.reduces, 0, 0)
 	for _, r := range all {
 		sum := m.sums.Next(r.Op, r.Bits, len(r.Words))
@@ -82,7 +78,7 @@ func (m guardedMixer) ReduceAll(ctx context.Context, all []network.Reduction) er
 		}
 		m.count.add(0, m.reduces*floats, m.reduces*network.PackedBytes(r.Bits, len(r.Words)))
 	}
-	return network.ReduceAll(ctx, m.Reducer, all)
+	return m.Reducer.Reduce(ctx, all...)
 }
 
 // TestNothingPrivateLeaves: in a run over two processes, with its evaluations and the models after

@@ -105,12 +105,21 @@ func (m *tapedMixer) term(sum networktest.Sum, bits int, words []uint64) []float
 	return term
 }
 
-func (m *tapedMixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
-	sum := m.sums.Next(op, bits, len(words))
-	if op == network.Sum {
+func (m *tapedMixer) Reduce(ctx context.Context, all ...network.Reduction) error {
+	for _, r := range all {
+		if err := m.reduce(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *tapedMixer) reduce(ctx context.Context, r network.Reduction) error {
+	sum := m.sums.Next(r.Op, r.Bits, len(r.Words))
+	if r.Op == network.Sum {
 		m.tape.mu.Lock()
-		all, term := m.tape.terms[m.agent], m.term(sum, bits, words)
-		kind := [2]int{min(bits, network.Whole), sum.Numbers}
+		all, term := m.tape.terms[m.agent], m.term(sum, r.Bits, r.Words)
+		kind := [2]int{min(r.Bits, network.Whole), sum.Numbers}
 		if sum.Repeated { // before, the same terms mod 2^bits
 			all[m.last[kind]] = term
 		} else {
@@ -119,9 +128,9 @@ func (m *tapedMixer) Reduce(ctx context.Context, op network.Op, bits int, words 
 		}
 		m.tape.mu.Unlock()
 	}
-	err := m.Reducer.Reduce(ctx, op, bits, words)
-	if op == network.Max && bits < 64 {
-		m.asked = append(m.asked, int(words[0]))
+	err := m.Reducer.Reduce(ctx, r)
+	if r.Op == network.Max && r.Bits < 64 {
+		m.asked = append(m.asked, int(r.Words[0]))
 	}
 	return err
 }

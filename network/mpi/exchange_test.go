@@ -160,7 +160,7 @@ func inBubble(t *testing.T, size int, test func(t *testing.T, worlds []*World)) 
 func TestSilent(t *testing.T) {
 	for name, take := range map[string]func(context.Context, network.Reducer) error{
 		"reduce": func(ctx context.Context, m network.Reducer) error {
-			return m.Reduce(ctx, network.Sum, 64, make([]uint64, 3))
+			return m.Reduce(ctx, network.Reduction{Bits: 64, Words: make([]uint64, 3)})
 		},
 		"mix": func(ctx context.Context, m network.Reducer) error { return mixZeros(ctx, m, 1, 3) },
 	} {
@@ -192,7 +192,7 @@ func TestReductionIsKept(t *testing.T) {
 			if i == 1 && round == 5 {
 				cancel()
 			}
-			if err := xs[i].Mixer(i).Reduce(ctx, network.Max, 12, words); err != nil {
+			if err := xs[i].Mixer(i).Reduce(ctx, network.Reduction{Op: network.Max, Bits: 12, Words: words}); err != nil {
 				return err
 			}
 		}

@@ -92,9 +92,9 @@ func (o operation) String() string {
 
 // swap exchanges the vectors that the agents of this rank have in their slots with vectors of other
 // ranks. lengths are the largest of the lengths, and of ^length, of those agents.
-func (x *Exchange) swap(ctx context.Context, _ network.Op, _ int, lengths []uint64) error {
-	n := int(lengths[0])
-	if least := ^lengths[1]; least != lengths[0] {
+func (x *Exchange) swap(ctx context.Context, lengths network.Reduction) error {
+	n := int(lengths.Words[0])
+	if least := int(^lengths.Words[1]); least != n {
 		return dsbo.ShapeErrorf("neighbours must send equally many numbers; one sends %d and another one %d", least, n)
 	}
 	slot := x.local[0].round % 2
@@ -122,13 +122,15 @@ func floatsOf(b []byte) []float64 {
 }
 
 // ReduceTogether implements [network.TogetherReducer].
-func (x *Exchange) ReduceTogether(ctx context.Context, op network.Op, bits int, words []uint64) error {
-	err := x.joint.ReduceTogether(ctx, op, bits, words)
-	if err != nil {
-		err = fmt.Errorf("rank %d, reduction: %w", x.world.rank, err)
-		x.Fail(err)
+func (x *Exchange) ReduceTogether(ctx context.Context, all ...network.Reduction) error {
+	for _, r := range all {
+		if err := x.joint.ReduceTogether(ctx, r); err != nil {
+			err = fmt.Errorf("rank %d, reduction: %w", x.world.rank, err)
+			x.Fail(err)
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // Gather implements [network.Team]: an error ends the exchange. Rows are added, as the largest of
@@ -138,7 +140,7 @@ func (x *Exchange) Gather(ctx context.Context, rows [][]float64) error {
 	err := network.CheckRows(rows, len(x.agents))
 	if err == nil {
 		err = network.GatherWords(rows, x.ids, func(words []uint64) error {
-			return x.joint.ReduceTogether(ctx, network.Sum, 64, words)
+			return x.joint.ReduceTogether(ctx, network.Reduction{Op: network.Sum, Bits: 64, Words: words})
 		})
 	}
 	if err != nil {
@@ -150,20 +152,18 @@ func (x *Exchange) Gather(ctx context.Context, rows [][]float64) error {
 
 // reduceRanks combines the words of this rank's agents with the words of the other ranks. MPI
 // carries nothing from word to word: halves of a whole number's have room for the sums.
-func (x *Exchange) reduceRanks(ctx context.Context, op network.Op, bits int, words []uint64) error {
-	o := operation{op: op, bits: bits, length: len(words)}
-	if bits >= network.Whole {
+func (x *Exchange) reduceRanks(ctx context.Context, r network.Reduction) error {
+	o := operation{op: r.Op, bits: r.Bits, length: len(r.Words)}
+	put, get := putWords, getWords
+	if r.Bits >= network.Whole {
 		o.length *= 2
+		put, get = putHalves, getHalves
 	}
 	if err := checkLength(o.length); err != nil {
 		return err
 	}
-	put, get := putWords, getWords
-	if bits >= network.Whole {
-		put, get = putHalves, getHalves
-	}
-	return x.operate(ctx, o, o.width()*o.length, 0, func(own []byte) { put(own, o.width(), words) },
-		func(own, _ []byte) { get(words, o.width(), own) })
+	return x.operate(ctx, o, o.width()*o.length, 0, func(own []byte) { put(own, o.width(), r.Words) },
+		func(own, _ []byte) { get(r.Words, o.width(), own) })
 }
 
 // putWords writes words of 4 or 8 bytes as this machine has them, without the bits above.

@@ -24,7 +24,7 @@ func mixStep(dst, src int) step {
 
 // step reduces zeros.
 func (r reduction) step(ctx context.Context, m network.Reducer) error {
-	return m.Reduce(ctx, r.op, r.bits, make([]uint64, r.length))
+	return m.Reduce(ctx, network.Reduction{Op: r.op, Bits: r.bits, Words: make([]uint64, r.length)})
 }
 
 // step returns the exchange's step, which is a mix on some graphs, and a mix and a reduction on

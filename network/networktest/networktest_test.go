@@ -30,7 +30,7 @@ func TestProcessesConform(t *testing.T) {
 type fault struct {
 	mix    func(ctx context.Context, m network.Reducer, dst, src []float64) error
 	gather func(ctx context.Context, team network.Team, rows [][]float64) error
-	reduce func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error
+	reduce func(ctx context.Context, r network.Reducer, all []network.Reduction) error
 }
 
 // A faultyTeam has the fault.
@@ -65,11 +65,11 @@ func (f faultyMixer) Mix(ctx context.Context, dst, src []float64) error {
 	return f.mix(ctx, f.Reducer, dst, src)
 }
 
-func (f faultyMixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
+func (f faultyMixer) Reduce(ctx context.Context, all ...network.Reduction) error {
 	if f.reduce == nil {
-		return f.Reducer.Reduce(ctx, op, bits, words)
+		return f.Reducer.Reduce(ctx, all...)
 	}
-	return f.reduce(ctx, f.Reducer, op, bits, words)
+	return f.reduce(ctx, f.Reducer, all)
 }
 
 // after returns a mix that changes the numbers of a good one.
@@ -114,23 +114,23 @@ var faults = map[string]fault{
 		return team.Gather(ctx, rows)
 	}},
 	"ring3/Reduce: they must be": {
-		reduce: func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error {
-			err := r.Reduce(ctx, op, bits, words)
-			if len(words) > 100 {
+		reduce: func(ctx context.Context, r network.Reducer, all []network.Reduction) error {
+			err := r.Reduce(ctx, all...)
+			if words := all[0].Words; len(words) > 100 {
 				words[100] ^= 1
 			}
 			return err
 		}},
 	"ring3/Average: not what agents of one process get": {
-		reduce: func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error {
-			if op == network.Sum && len(words) > 0 {
+		reduce: func(ctx context.Context, r network.Reducer, all []network.Reduction) error {
+			if words := all[0].Words; all[0].Op == network.Sum && len(words) > 0 {
 				words[0] += 1 << 20
 			}
-			return r.Reduce(ctx, op, bits, words)
+			return r.Reduce(ctx, all...)
 		}},
 	"server4/Shapes: agent 0 ended with gone": {
-		reduce: func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error {
-			_ = r.Reduce(ctx, op, bits, words)
+		reduce: func(ctx context.Context, r network.Reducer, all []network.Reduction) error {
+			_ = r.Reduce(ctx, all...)
 			return errors.New("gone")
 		}},
 	"ring2/Shapes: team 0": {gather: func(ctx context.Context, team network.Team, _ [][]float64) error {

@@ -38,7 +38,7 @@ func (p *process) Gather(ctx context.Context, rows [][]float64) error {
 	err := p.agents.Gather(ctx, rows)
 	if err == nil {
 		err = network.GatherWords(rows, p.local, func(words []uint64) error {
-			return p.processes.Mixer(p.rank).Reduce(ctx, network.Max, 64, words)
+			return p.processes.Mixer(p.rank).Reduce(ctx, network.Reduction{Op: network.Max, Bits: 64, Words: words})
 		})
 	}
 	if err != nil {

@@ -105,7 +105,7 @@ func testReduce(t *testing.T, x *exchange) {
 func (r reduction) check(ctx context.Context, m network.Reducer, n, i, round int) error {
 	words := r.words(n, round)
 	want := r.combined(words)
-	if err := m.Reduce(ctx, r.op, r.bits, words[i]); err != nil {
+	if err := m.Reduce(ctx, network.Reduction{Op: r.op, Bits: r.bits, Words: words[i]}); err != nil {
 		return err
 	}
 	if !slices.Equal(words[i], want) {

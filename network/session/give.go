@@ -65,7 +65,7 @@ func (s *Session) pass(ctx context.Context, takes, gives func(p *tie) bool) (giv
 		}
 	}
 	length := []uint64{uint64(len(gift))}
-	if err := s.Reduce(ctx, network.Max, 64, length); err != nil {
+	if err := s.Reduce(ctx, network.Reduction{Op: network.Max, Bits: 64, Words: length}); err != nil {
 		return nil, err
 	}
 	if length[0] > maxGift {

@@ -99,7 +99,7 @@ func sumsWithALiar(t *testing.T, terms [][]uint64, sessions int, unmasked bool) 
 				next.Bind([32]byte{byte(len(own) % 3)})
 			}
 			if err == nil {
-				err = next.Reduce(ctx, network.Sum, 64, words)
+				err = next.Reduce(ctx, network.Reduction{Bits: 64, Words: words})
 			}
 			if err == nil && i == 0 {
 				s.note(words)

@@ -16,12 +16,7 @@ import (
 // Where all agents of the lowest height are below one child of the root, a sum takes a hop less:
 // that child and the root send each other the words of their sides at once, which are the result
 // together ([network.Tree.Opposite]). Sums are masked unless Config.Unmasked is set.
-func (s *Session) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
-	return s.ReduceAll(ctx, []network.Reduction{{Op: op, Bits: bits, Words: words}})
-}
-
-// ReduceAll implements [network.JointReducer], as Reduce does [network.Reducer].
-func (s *Session) ReduceAll(ctx context.Context, all []network.Reduction) error {
+func (s *Session) Reduce(ctx context.Context, all ...network.Reduction) error {
 	return s.wrap(", reducing", s.reduce(ctx, all))
 }
 
@@ -36,79 +31,52 @@ func (s *Session) reduce(ctx context.Context, all []network.Reduction) error {
 	bound := s.bound
 	s.bound = [32]byte{}
 	if r.op == network.Sum && s.masks != nil {
-		tag, err := s.masks.Mask(s.x.round, bound, r.parts)
+		tag, err := s.masks.Mask(s.x.round, bound, all)
 		if err != nil {
 			return s.failed(err)
 		}
 		r.purpose = taggedWith(r.purpose, tag)
 	}
-	err = r.run(ctx)
-	for k, x := range all {
-		copy(x.Words, r.parts[k].Words)
-	}
-	return err
+	return r.run(ctx)
 }
 
-// checkReductions returns an error unless the words, of which there may be some at most, can be
-// reduced together.
-func checkReductions(all []network.Reduction, most int) error {
-	words := 0
-	for _, x := range all {
-		words += len(x.Words)
-		if err := network.CheckReduction(x.Op, x.Bits); err != nil {
-			return err
-		}
-		if x.Op != all[0].Op {
-			return dsbo.ConfigErrorf("what is reduced together must have one operation; it has %d and %d",
-				all[0].Op, x.Op)
-		}
-	}
-	if words > most {
-		return dsbo.ConfigErrorf("a reduction must have at most %d words; it has %d",
-			most, words)
-	}
-	return nil
-}
-
-// A reduction is one call of ReduceAll by one agent: one exchange, in which it waits for the agents
+// A reduction is one call of Reduce by one agent: one exchange, in which it waits for the agents
 // below it before it sends to its parent, and for its parent before it sends to those below.
 type reduction struct {
 	s       *Session
 	op      network.Op
-	parts   []network.Reduction // parts of words
-	words   []uint64
+	parts   []network.Reduction // whose words travel one after the other
 	purpose uint64
 }
 
-// newReduction returns the reduction of some words, which travel one after the other. The first one
-// of a session finds the tree.
+// newReduction returns the reduction of some words, or an error if they cannot be reduced together.
+// The first one of a session finds the tree.
 func newReduction(s *Session, all []network.Reduction) (r reduction, err error) {
-	if err := checkReductions(all, s.config.mostWords()); err != nil {
-		return r, err
+	words := 0
+	for _, x := range all {
+		words += len(x.Words)
+		if err := x.Check(); err != nil {
+			return r, err
+		}
+		if x.Op != all[0].Op {
+			return r, dsbo.ConfigErrorf("what is reduced together must have one operation; it has %d and %d",
+				all[0].Op, x.Op)
+		}
+	}
+	if most := s.config.mostWords(); words > most {
+		return r, dsbo.ConfigErrorf("a reduction must have at most %d words; it has %d", most, words)
 	}
 	if s.tree == nil {
-		t := s.matrix.Tree()
-		if t == nil {
+		if s.tree = s.matrix.Tree(); s.tree == nil {
 			return r, dsbo.ConfigErrorf("the graph must be connected to reduce over it")
 		}
-		s.tree, s.opposite = t, t.Opposite()
+		s.opposite = s.tree.Opposite()
 	}
-	first := all[0]
-	if len(all) == 1 {
-		purpose := reducing(first.Op, first.Bits, len(first.Words))
-		return reduction{s, first.Op, all, first.Words, purpose}, nil
+	bits := all[0].Bits
+	if len(all) > 1 {
+		bits = severalBits + len(all)
 	}
-	s.joint = s.joint[:0]
-	for _, x := range all {
-		s.joint = append(s.joint, x.Words...)
-	}
-	r = reduction{s, first.Op, slices.Clone(all), s.joint, reducing(first.Op, severalBits+len(all), len(s.joint))}
-	rest := r.words
-	for k := range r.parts {
-		n := len(all[k].Words)
-		r.parts[k].Words, rest = rest[:n], rest[n:]
-	}
-	return r, nil
+	return reduction{s, all[0].Op, all, reducing(all[0].Op, bits, words)}, nil
 }
 
 // run combines the words of the agents below this one with its own, sends them to its parent, and
@@ -119,7 +87,7 @@ func (r *reduction) run(ctx context.Context) error {
 	isParent := func(p *tie) bool { return p.position == parent }
 	isBelow := func(p *tie) bool { return slices.Contains(below, p.position) }
 	x.about(waiting)
-	if err := r.takeWords(ctx, isBelow, r.combine); err != nil {
+	if err := r.takeWords(ctx, isBelow, true); err != nil {
 		return err
 	}
 	r.truncate()
@@ -131,11 +99,7 @@ func (r *reduction) run(ctx context.Context) error {
 		if err := x.post(r.frame(), isParent); err != nil {
 			return err
 		}
-		take := func(dst, src []uint64) { copy(dst, src) }
-		if meets {
-			take = r.combine
-		}
-		if err := r.takeWords(ctx, isParent, take); err != nil {
+		if err := r.takeWords(ctx, isParent, meets); err != nil {
 			return err
 		}
 		r.truncate()
@@ -150,15 +114,6 @@ func (r *reduction) run(ctx context.Context) error {
 	}
 	x.advance()
 	return nil
-}
-
-// combine combines words with others.
-func (r *reduction) combine(dst, src []uint64) {
-	for _, x := range r.parts {
-		n := len(x.Words)
-		r.op.Combine(x.Bits, dst[:n], src[:n])
-		dst, src = dst[n:], src[n:]
-	}
 }
 
 // neighbours returns the parent of this agent, -1 if there is none, and the agents below it. The
@@ -189,37 +144,43 @@ func (r *reduction) frame() []byte {
 	return frame
 }
 
-// unpack fills words from a payload.
-func (r *reduction) unpack(words []uint64, payload []byte) error {
+// takeWords waits for the words of some neighbours, and combines its own with them or, where they
+// are the result, has these in their place.
+func (r *reduction) takeWords(ctx context.Context, from func(p *tie) bool, combine bool) error {
+	return r.s.awaitWork(ctx, r.purpose, from, func() (*tie, error) {
+		for _, p := range r.s.x.ties {
+			if !from(p) {
+				continue
+			}
+			if err := r.take(r.s.x.came(p).payload, combine); err != nil {
+				return p, err
+			}
+		}
+		return nil, nil
+	})
+}
+
+// take takes in the words of a payload.
+func (r *reduction) take(payload []byte, combine bool) error {
 	for k, x := range r.parts {
 		own := payload
 		if k < len(r.parts)-1 {
 			own = payload[:min(len(payload), network.PackedBytes(x.Bits, len(x.Words)))]
 		}
-		if err := network.UnpackWords(words[:len(x.Words)], x.Bits, own); err != nil {
+		payload = payload[len(own):]
+		theirs := x.Words
+		if combine {
+			r.s.words = resize(r.s.words, len(x.Words))
+			theirs = r.s.words
+		}
+		if err := network.UnpackWords(theirs, x.Bits, own); err != nil {
 			return err
 		}
-		words, payload = words[len(x.Words):], payload[len(own):]
+		if combine {
+			r.op.Combine(x.Bits, x.Words, theirs)
+		}
 	}
 	return nil
-}
-
-// takeWords waits for the words of some neighbours and takes them in.
-func (r *reduction) takeWords(ctx context.Context, from func(p *tie) bool, take func(dst, src []uint64)) error {
-	s := r.s
-	s.words = resize(s.words, len(r.words))
-	return s.awaitWork(ctx, r.purpose, from, func() (*tie, error) {
-		for _, p := range s.x.ties {
-			if !from(p) {
-				continue
-			}
-			if err := r.unpack(s.words, s.x.came(p).payload); err != nil {
-				return p, err
-			}
-			take(r.words, s.words)
-		}
-		return nil, nil
-	})
 }
 
 // truncate drops what the words have above their bits.

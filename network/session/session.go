@@ -34,7 +34,7 @@ type Session struct {
 // A scratch is memory of exchanges.
 type scratch struct {
 	terms, decoded [][]float64
-	words, joint   []uint64
+	words          []uint64
 }
 
 // A view is the members as this agent's position among them has it.
@@ -59,10 +59,8 @@ type desk interface {
 }
 
 var (
-	_ network.Team         = (*Session)(nil)
-	_ network.JointReducer = (*Session)(nil)
-	_ network.Binder       = (*Session)(nil)
-
+	_ network.Saver  = (*Session)(nil)
+	_ network.Binder = (*Session)(nil)
 	_ network.Waiter = (*Session)(nil)
 )
 
@@ -196,7 +194,7 @@ func (s *Session) gatherFlags(ctx context.Context, flag bool) (raised bool, err 
 	if flag {
 		words[0] = 1
 	}
-	err = s.Reduce(ctx, network.Max, 1, words)
+	err = s.Reduce(ctx, network.Reduction{Op: network.Max, Bits: 1, Words: words})
 	return words[0] > 0, err
 }
 

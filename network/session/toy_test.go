@@ -287,7 +287,7 @@ func (r toyRun) session(ctx context.Context, s *Session) error {
 			return err
 		}
 		words := []uint64{r.word(x)}
-		if err := s.Reduce(ctx, network.Sum, 64, words); err != nil {
+		if err := s.Reduce(ctx, network.Reduction{Bits: 64, Words: words}); err != nil {
 			return err
 		}
 		r.step(members[me], k, x, r.average(words[0], len(members)))
