@@ -33,7 +33,7 @@ func mpiRanks() (layout, error) {
 		return nil, err
 	}
 	return &ranks{transport: "mpi", world: w, open: func(ctx context.Context, g *network.Graph) (network.Team, error) {
-		return w.Exchange(ctx, g.W, mpi.Options{})
+		return w.Exchange(ctx, g.W)
 	}}, nil
 }
 

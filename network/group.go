@@ -118,9 +118,9 @@ func CheckOracles[O dsbo.Oracle](g *Group, oracles []O) error {
 	return nil
 }
 
-// ForEach calls f for the agents that are here, k of them before agent i, in parallel, and returns
+// forEach calls f for the agents that are here, k of them before agent i, in parallel, and returns
 // the error of the first of them that failed. No new call starts once ctx is done.
-func (g *Group) ForEach(ctx context.Context, f func(k, i int) error) error {
+func (g *Group) forEach(ctx context.Context, f func(k, i int) error) error {
 	errs := make([]error, len(g.local))
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var calls sync.WaitGroup

@@ -15,7 +15,7 @@ func (g *Group) Gather(ctx context.Context, length int, fill func(i int, row []f
 	for i := range rows {
 		rows[i] = make([]float64, length)
 	}
-	err := g.ForEach(ctx, func(_, i int) error { return fill(i, rows[i]) })
+	err := g.forEach(ctx, func(_, i int) error { return fill(i, rows[i]) })
 	switch {
 	case err != nil:
 	case g.alone:

@@ -13,7 +13,7 @@ import (
 // Maximum returns the largest of the agents' numbers, none of which is negative; NaN if one is NaN.
 func (g *Group) Maximum(ctx context.Context, value func(i int) (float64, error)) (float64, error) {
 	all := make([]float64, len(g.local))
-	err := g.ForEach(ctx, func(k, i int) (err error) {
+	err := g.forEach(ctx, func(k, i int) (err error) {
 		all[k], err = value(i)
 		return err
 	})

@@ -9,11 +9,11 @@ import (
 	"dsbo"
 )
 
-// MaxAgents bounds the size of a graph, and MaxEdges the edges of a graph that is made by its name
+// MaxAgents bounds the size of a graph, and maxEdges the edges of a graph that is made by its name
 // or from a list: each takes some 100 bytes.
 const (
 	MaxAgents = 10_000
-	MaxEdges  = 1_000_000
+	maxEdges  = 1_000_000
 )
 
 // A Weight is one entry w_ij of row i.
@@ -85,8 +85,8 @@ func checkAgents(n int) error {
 
 // checkEdges returns an error unless a graph may have as many edges.
 func checkEdges(n int) error {
-	if n > MaxEdges {
-		return dsbo.ConfigErrorf("a graph must have at most %d edges; it has %d", MaxEdges, n)
+	if n > maxEdges {
+		return dsbo.ConfigErrorf("a graph must have at most %d edges; it has %d", maxEdges, n)
 	}
 	return nil
 }

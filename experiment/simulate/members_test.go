@@ -6,9 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"dsbo"
@@ -111,14 +109,6 @@ func TestMembersInTheEnd(t *testing.T) {
 			return c
 		}, func(*world) {}, func(log membership.Log) bool {
 			return len(log) == 2 && leaves(log[0], 3) && strings.Contains(log[1].Why[0], "agent 3 returned")
-		}},
-		{"a slow one", func() Case {
-			c := dsoba(30).few(4, 3, "complete")
-			c.StragglerDeadline, c.Step = time.Minute, 20*time.Second
-			c.Faults = []Fault{{Busy, time.Minute, 4 * time.Minute, 3, 0}}
-			return c
-		}, func(*world) {}, func(log membership.Log) bool {
-			return len(log) == 2 && slices.Equal(log[0].Slow, []int{3}) && log[1].Why[0] == "agent 3 returned"
 		}},
 		// They wait for 40 seconds, twice as long after each time, and so at last for as long as it
 		// takes.
@@ -300,45 +290,6 @@ func TestErrorOfOne(t *testing.T) {
 				t.Errorf("agent %d has had %d processes, want %d", m.agent, m.lives, want)
 			}
 			m.mu.Unlock()
-		}
-	})
-}
-
-// TestTwoProcesses: an agent is started on another machine, with what its disk has, as the first
-// one stands still. The later process goes on, and the earlier one ends as it hears of that.
-func TestTwoProcesses(t *testing.T) {
-	c := dsoba(60).few(3, 0, "path")
-	c.AbsentAfter = 0
-	synctest.Test(t, func(t *testing.T) {
-		w := c.world()
-		defer w.close()
-		first := w.machines[0]
-		defer func() { first.unmount() }()
-		var all, earlier sync.WaitGroup
-		var fenced error
-		for _, m := range w.machines[1:] {
-			all.Go(func() { testkit.OK(m.supervise(t.Context())) })
-		}
-		earlier.Go(func() { fenced = first.supervise(t.Context()) })
-		time.Sleep(40 * time.Second)
-		w.network.Freeze(first.name, true)
-		later := w.newMachine(0, first.name+"-again")
-		later.identity = first.identity
-		later.files = first.files.Crash(func(n int) int { return n - 1 })
-		from, to := filepath.Dir(first.dir), filepath.Dir(later.dir)
-		testkit.OK(later.files.Rename(from, to))
-		testkit.OK(later.files.SyncDir(filepath.Dir(to)))
-		w.machines[0] = later
-		all.Go(func() { testkit.OK(later.supervise(t.Context())) })
-		time.Sleep(20 * time.Second)
-		w.network.Freeze(first.name, false)
-		all.Wait()
-		earlier.Wait()
-		if !errors.As(fenced, new(*session.FencedError)) {
-			t.Errorf("the earlier process ends with %v", fenced)
-		}
-		if err := w.verify(); err != nil {
-			t.Errorf("%v\n%s", err, &w.text)
 		}
 	})
 }

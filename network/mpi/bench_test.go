@@ -94,7 +94,7 @@ func TestRankTimes(t *testing.T) {
 	if _, err := fmt.Sscan(os.Getenv(timesEnv), &bytes, &rounds); err != nil {
 		t.Skip("for BenchmarkJobs")
 	}
-	x := openRank(t, mustRing(benchAgents), Options{})
+	x := openRank(t, mustRing(benchAgents), silentAfter)
 	defer x.Close()
 	var mixers []network.Reducer
 	for _, i := range x.Local() {

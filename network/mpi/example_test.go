@@ -35,7 +35,7 @@ func average(ctx context.Context, world *mpi.World) error {
 	if err != nil {
 		return err
 	}
-	x, err := world.Exchange(ctx, ring.W, mpi.Options{})
+	x, err := world.Exchange(ctx, ring.W)
 	if err != nil {
 		return err
 	}

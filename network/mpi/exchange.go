@@ -15,12 +15,8 @@ import (
 	"dsbo/network"
 )
 
-// Options are the settings of an [Exchange].
-type Options struct {
-	// Timeout is how long a rank waits in an exchange for another one that says nothing. 0 or less
-	// means 10 minutes.
-	Timeout time.Duration
-}
+// silentAfter is how long a rank waits in an exchange for another one that says nothing.
+const silentAfter = 10 * time.Minute
 
 // An Exchange connects agents that are goroutines of several ranks. Agents are dealt to ranks in
 // order: of n agents on P ranks, rank r has those from r·n/P on. Agents of one rank read each
@@ -39,7 +35,7 @@ type Exchange struct {
 	incoming []float64              // what came in the last one
 	mixing   network.LocalReduction // of lengths of vectors, which are swapped between the ranks then
 	joint    network.LocalReduction // reductions within the rank
-	timeout  time.Duration          // of Options
+	timeout  time.Duration          // see silentAfter
 	channel  channel                // between the ranks; nil where there is one
 
 	next   operation     // which start begins
@@ -61,14 +57,15 @@ var _ network.TogetherReducer = (*Exchange)(nil)
 // Exchange opens an exchange over the edges of m with its weights. All ranks open the same ones in
 // the same order; it waits until they have, and fails if a rank's matrix is another. Each rank must
 // have an agent.
-func (w *World) Exchange(ctx context.Context, m *network.Matrix, o Options) (*Exchange, error) {
-	if o.Timeout <= 0 {
-		o.Timeout = 10 * time.Minute
-	}
+func (w *World) Exchange(ctx context.Context, m *network.Matrix) (*Exchange, error) {
+	return w.exchange(ctx, m, silentAfter)
+}
+
+func (w *World) exchange(ctx context.Context, m *network.Matrix, timeout time.Duration) (*Exchange, error) {
 	if m.N() < w.size {
 		return nil, dsbo.ConfigErrorf("each of the %d processes must have an agent; there are %d agents", w.size, m.N())
 	}
-	x := &Exchange{world: w, blocks: blocks{m.N(), w.size}, agents: make([]*agent, m.N()), timeout: o.Timeout,
+	x := &Exchange{world: w, blocks: blocks{m.N(), w.size}, agents: make([]*agent, m.N()), timeout: timeout,
 		ready: make(chan struct{}, 1), stopped: make(chan struct{})}
 	x.start = x.begin
 	x.receive, x.send = x.blocks.routes(m, w.rank)

@@ -21,11 +21,11 @@ import (
 func mustRing(n int) *network.Matrix { return testkit.Get(network.Ring(n, 0.5)).W }
 
 // openAll opens an exchange on all ranks.
-func openAll(t *testing.T, worlds []*World, w *network.Matrix, o Options) []*Exchange {
+func openAll(t *testing.T, worlds []*World, w *network.Matrix, timeout time.Duration) []*Exchange {
 	t.Helper()
 	xs := make([]*Exchange, len(worlds))
 	errs := networktest.RunAll(len(worlds), func(r int) (err error) {
-		xs[r], err = worlds[r].Exchange(t.Context(), w, o)
+		xs[r], err = worlds[r].exchange(t.Context(), w, timeout)
 		return err
 	})
 	testkit.OK(errors.Join(errs...))
@@ -50,7 +50,7 @@ func TestConforms(t *testing.T) {
 // openTeams is openAll for the suites of teams.
 func openTeams(t *testing.T, worlds []*World) func(w *network.Matrix) (teams []network.Team, closeAll func()) {
 	return func(w *network.Matrix) (teams []network.Team, closeAll func()) {
-		xs := openAll(t, worlds, w, Options{})
+		xs := openAll(t, worlds, w, silentAfter)
 		for _, x := range xs {
 			teams = append(teams, x)
 		}
@@ -67,7 +67,7 @@ func TestMethods(t *testing.T) {
 }
 
 func TestMixerOfAnotherRank(t *testing.T) {
-	xs := openAll(t, newWorlds(t, newJob(2)), mustRing(5), Options{})
+	xs := openAll(t, newWorlds(t, newJob(2)), mustRing(5), silentAfter)
 	if got := [2][]int{xs[0].Local(), xs[1].Local()}; !slices.Equal(got[0], []int{0, 1}) ||
 		!slices.Equal(got[1], []int{2, 3, 4}) {
 		t.Errorf("the ranks have %v; it must be [0 1] and [2 3 4]", got)
@@ -81,26 +81,11 @@ func TestMixerOfAnotherRank(t *testing.T) {
 	}
 }
 
-// TestOtherLength: vectors of other lengths are an error on both ranks.
-func TestOtherLength(t *testing.T) {
-	for _, n := range [][2]int{{3, 4}, {4, 3}, {0, 3}} {
-		xs := openAll(t, newWorlds(t, newJob(2)), mustRing(2), Options{})
-		for r, err := range networktest.RunAll(2, func(r int) error {
-			return mixZeros(t.Context(), xs[r].Mixer(r), 1, n[r])
-		}) {
-			want := fmt.Sprintf("another one does something else than to mix vectors of %d numbers", n[r])
-			if !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), want) {
-				t.Errorf("rank %d: %v; it must match dsbo.ErrShape, with %q", r, err, want)
-			}
-		}
-	}
-}
-
 func TestOtherMatrix(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
 	ms := []*network.Matrix{mustRing(4), mustRing(5)}
 	errs := networktest.RunAll(2, func(r int) error {
-		_, err := worlds[r].Exchange(t.Context(), ms[r], Options{})
+		_, err := worlds[r].Exchange(t.Context(), ms[r])
 		return err
 	})
 	const reason = "must mix over one graph"
@@ -114,7 +99,7 @@ func TestOtherMatrix(t *testing.T) {
 func TestOtherRounds(t *testing.T) {
 	const rounds, leaver = 10, 2
 	for range 6 { // as the ranks find out in one order or another
-		xs := openAll(t, newWorlds(t, newJob(4)), mustRing(8), Options{})
+		xs := openAll(t, newWorlds(t, newJob(4)), mustRing(8), silentAfter)
 		done := make(chan struct{})
 		for i, err := range networktest.RunAll(8, func(i int) error {
 			x := xs[xs[0].blocks.rank(i)]
@@ -165,7 +150,7 @@ func TestSilent(t *testing.T) {
 		"mix": func(ctx context.Context, m network.Reducer) error { return mixZeros(ctx, m, 1, 3) },
 	} {
 		inBubble(t, 2, func(t *testing.T, worlds []*World) {
-			xs := openAll(t, worlds, mustRing(2), Options{Timeout: 50 * time.Millisecond})
+			xs := openAll(t, worlds, mustRing(2), 50*time.Millisecond)
 			do := func(m network.Reducer) error { return take(t.Context(), m) }
 			err := do(xs[0].Mixer(0))
 			if s, ok := errors.AsType[*network.SilentError](err); !ok || s.Silent != 50*time.Millisecond {
@@ -184,7 +169,7 @@ func TestSilent(t *testing.T) {
 // TestReductionIsKept: a rank that fails when the others have heard of its words is no reason for
 // them to wait, nor for MPI not to end.
 func TestReductionIsKept(t *testing.T) {
-	xs := openAll(t, newWorlds(t, newJob(3)), mustRing(3), Options{})
+	xs := openAll(t, newWorlds(t, newJob(3)), mustRing(3), silentAfter)
 	ctx, cancel := context.WithCancel(t.Context())
 	errs := networktest.RunAll(3, func(i int) error {
 		words := make([]uint64, 3)
@@ -192,7 +177,8 @@ func TestReductionIsKept(t *testing.T) {
 			if i == 1 && round == 5 {
 				cancel()
 			}
-			if err := xs[i].Mixer(i).Reduce(ctx, network.Reduction{Op: network.Max, Bits: 12, Words: words}); err != nil {
+			err := xs[i].Mixer(i).Reduce(ctx, network.Reduction{Op: network.Max, Bits: 12, Words: words})
+			if err != nil {
 				return err
 			}
 		}
@@ -207,13 +193,13 @@ func TestReductionIsKept(t *testing.T) {
 // TestNobodyElse: not all ranks open the exchange.
 func TestNobodyElse(t *testing.T) {
 	inBubble(t, 2, func(t *testing.T, worlds []*World) {
-		_, err := worlds[0].Exchange(t.Context(), mustRing(2), Options{Timeout: time.Millisecond})
+		_, err := worlds[0].exchange(t.Context(), mustRing(2), time.Millisecond)
 		if !errors.Is(err, network.ErrSilent) ||
 			!strings.Contains(err.Error(), "another rank has been silent for 1ms") {
 			t.Errorf("%v; another rank must be silent", err)
 		}
 		// What the first one has said it does, and then it is found left.
-		x, err := worlds[1].Exchange(t.Context(), mustRing(2), Options{})
+		x, err := worlds[1].Exchange(t.Context(), mustRing(2))
 		if err == nil {
 			err = mixZeros(t.Context(), x.Mixer(1), 1, 3)
 		}
@@ -227,7 +213,7 @@ func TestNobodyElse(t *testing.T) {
 // the order in which the ranks enter them.
 func TestTwoAtOnce(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
-	xs := [][]*Exchange{openAll(t, worlds, mustRing(2), Options{}), openAll(t, worlds, mustRing(4), Options{})}
+	xs := [][]*Exchange{openAll(t, worlds, mustRing(2), silentAfter), openAll(t, worlds, mustRing(4), silentAfter)}
 	const rounds = 50
 	testkit.OK(errors.Join(networktest.RunAll(6, func(k int) error {
 		x, i := xs[0], k
@@ -247,11 +233,11 @@ func TestTwoAtOnce(t *testing.T) {
 
 func TestAfterClose(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
-	xs := openAll(t, worlds, mustRing(2), Options{})
+	xs := openAll(t, worlds, mustRing(2), silentAfter)
 	for range 2 {
 		testkit.OK(errors.Join(networktest.RunAll(2, func(r int) error { return worlds[r].Close(t.Context()) })...))
 	}
-	_, err := worlds[0].Exchange(t.Context(), mustRing(2), Options{})
+	_, err := worlds[0].Exchange(t.Context(), mustRing(2))
 	for name, err := range map[string]error{
 		"Mix":      mixZeros(t.Context(), xs[0].Mixer(0), 1, 3),
 		"Gather":   xs[0].Gather(t.Context(), make([][]float64, 2)),
@@ -281,7 +267,7 @@ func TestCloseAlone(t *testing.T) {
 
 // TestExchangeRefused: a rank without an agent.
 func TestExchangeRefused(t *testing.T) {
-	if _, err := newWorlds(t, newJob(3))[1].Exchange(t.Context(), mustRing(2), Options{}); !errors.Is(err,
+	if _, err := newWorlds(t, newJob(3))[1].Exchange(t.Context(), mustRing(2)); !errors.Is(err,
 		dsbo.ErrConfig) {
 		t.Errorf("3 ranks with 2 agents: error %v", err)
 	}

@@ -28,15 +28,15 @@ func onRank(tb testing.TB) {
 }
 
 // openRank opens an exchange of this rank. All ranks do so at the same time.
-func openRank(tb testing.TB, w *network.Matrix, o Options) *Exchange {
-	return testkit.Get(world.Exchange(tb.Context(), w, o))
+func openRank(tb testing.TB, w *network.Matrix, timeout time.Duration) *Exchange {
+	return testkit.Get(world.exchange(tb.Context(), w, timeout))
 }
 
 // A meeting lets the ranks wait for each other.
 type meeting struct{ *Exchange }
 
 func newMeeting(t *testing.T) meeting {
-	return meeting{openRank(t, mustRing(world.Size()), Options{Timeout: jobTime})}
+	return meeting{openRank(t, mustRing(world.Size()), jobTime)}
 }
 
 func (m meeting) wait(t *testing.T) {
@@ -60,7 +60,7 @@ func openTogether(t *testing.T) func(w *network.Matrix) (teams []network.Team, c
 	m := newMeeting(t)
 	t.Cleanup(func() { m.Close() })
 	return func(w *network.Matrix) (teams []network.Team, closeAll func()) {
-		x := openRank(t, w, Options{})
+		x := openRank(t, w, silentAfter)
 		var once sync.Once
 		return []network.Team{x}, func() {
 			// The end of a rank that is ready early would be another reason to end than
@@ -75,7 +75,7 @@ func openTogether(t *testing.T) func(w *network.Matrix) (teams []network.Team, c
 func TestRankLong(t *testing.T) {
 	onRank(t)
 	w := mustRing(5)
-	x := openRank(t, w, Options{})
+	x := openRank(t, w, silentAfter)
 	defer x.Close()
 	for round, length := range []int{100_000, 1_000_000, 10, 300_000} {
 		src := make([][]float64, w.N())
@@ -106,7 +106,7 @@ func TestRankLengths(t *testing.T) {
 	defer m.Close()
 	for _, length := range []int{3, 1 << 19} {
 		for _, more := range []int{-1, 1, length} {
-			x := openRank(t, mustRing(world.Size()), Options{})
+			x := openRank(t, mustRing(world.Size()), silentAfter)
 			n := length
 			if world.Rank() == 0 {
 				n += more
@@ -125,7 +125,7 @@ func TestRankLengths(t *testing.T) {
 func TestRankRounds(t *testing.T) {
 	onRank(t)
 	const rounds, length = 5, 1 << 17
-	x := openRank(t, mustRing(world.Size()), Options{})
+	x := openRank(t, mustRing(world.Size()), silentAfter)
 	defer x.Close()
 	mixer := x.Mixer(world.Rank())
 	if err := mixZeros(t.Context(), mixer, rounds, length); err != nil {
@@ -146,7 +146,7 @@ func TestRankSilent(t *testing.T) {
 	onRank(t)
 	m := newMeeting(t)
 	defer m.Close()
-	x := openRank(t, mustRing(world.Size()), Options{})
+	x := openRank(t, mustRing(world.Size()), silentAfter)
 	x.timeout = 200 * time.Millisecond // when all are here
 	if world.Rank() != 1 {
 		err := mixZeros(t.Context(), x.Mixer(world.Rank()), 1, 1<<17)
@@ -177,7 +177,7 @@ func TestRankSignals(t *testing.T) {
 // lose has rank 1 call end after some exchanges; the others mix on.
 func endAfterExchanges(t *testing.T, end func()) {
 	onRank(t)
-	x := openRank(t, mustRing(2*world.Size()), Options{})
+	x := openRank(t, mustRing(2*world.Size()), silentAfter)
 	defer x.Close()
 	local := x.Local()
 	networktest.RunAll(len(local), func(k int) error {

@@ -35,12 +35,15 @@ func (r Rule) check(a Answer) error {
 		}), "points must be at most 64, of epochs up to the last session"},
 		{isSet(a.Links) && isSet(a.Slow), "neighbours must be ascending numbers of agents"},
 		{len(a.Key) == keyLength || len(a.Key) == 0 && !r.Masked, "the key must have 32 bytes"},
-		{isShort(a.Data) && areShort(a.Tags), "tags of data must be short texts"},
-		{len(a.Kept) <= maxKept && areShort(a.Kept), "results that are kept must be at most 1024, with short names"},
+		{isShort(a.Data) && areAll(a.Tags, func(i int, tag string) bool { return isAgent(i) && isShort(tag) }),
+			"tags of data must be short texts"},
+		{len(a.Kept) <= maxKept &&
+			areAll(a.Kept, func(name, digest string) bool { return isShort(name) && isShort(digest) }),
+			"results that are kept must be at most 1024, with short names"},
 		{a.Time.Location() == time.UTC && a.Time.Year() >= 1970 && a.Time.Year() <= 9999, "the time must be in UTC"},
-		{len(a.Admission) <= membership.MaxWarrant && wording.Printable(a.Admission),
-			"the admission must be a short text"},
-		{areRemovals(a.Removals), "removals must be short texts, by agent"},
+		{isWarrant(a.Admission), "the admission must be a short text"},
+		{areAll(a.Removals, func(i int, text string) bool { return isAgent(i) && isWarrant(text) }),
+			"removals must be short texts, by agent"},
 		{len(a.Certificate) <= maxCertificate && len(a.Signature) <= maxSignature, "the signature must be short"},
 	} {
 		if !c.holds {
@@ -69,32 +72,17 @@ func isSet(numbers []int) bool {
 // isShort reports whether a text is short, and can be shown.
 func isShort(text string) bool { return len(text) <= maxText && wording.Printable(text) }
 
-// areShort reports whether that is so of all keys and values, and of agents where these are keys.
-func areShort[K int | string](texts map[K]string) bool {
+// areAll reports whether each key and text of a map are what they may be.
+func areAll[K comparable](texts map[K]string, are func(key K, text string) bool) bool {
 	for key, text := range texts {
-		switch k := any(key).(type) {
-		case int:
-			if !isAgent(k) {
-				return false
-			}
-		case string:
-			if !isShort(k) {
-				return false
-			}
-		}
-		if !isShort(text) {
+		if !are(key, text) {
 			return false
 		}
 	}
 	return true
 }
 
-// areRemovals reports whether texts may be removals, by agent.
-func areRemovals(texts map[int]string) bool {
-	for agent, text := range texts {
-		if !isAgent(agent) || len(text) > membership.MaxWarrant || !wording.Printable(text) {
-			return false
-		}
-	}
-	return true
+// isWarrant reports whether a text may be an admission or a removal.
+func isWarrant(text string) bool {
+	return len(text) <= membership.MaxWarrant && wording.Printable(text)
 }

@@ -53,15 +53,12 @@ func (r refusal) Error() string { return string(r) }
 
 // request sends a request for what is below the run's path, and returns the connection that the
 // relay has upgraded.
-func (c Client) request(ctx context.Context, what string) (net.Conn, error) {
-	conn, err := c.tryRequest(ctx, what)
-	if err != nil {
-		return nil, fmt.Errorf("relay %s: %w", c.Address, err)
-	}
-	return conn, nil
-}
-
-func (c Client) tryRequest(ctx context.Context, what string) (net.Conn, error) {
+func (c Client) request(ctx context.Context, what string) (_ net.Conn, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("relay %s: %w", c.Address, err)
+		}
+	}()
 	connect := c.Connect
 	if connect == nil {
 		connect = Dialer{}.Dial

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"dsbo/internal/guard"
@@ -63,7 +64,7 @@ func (l *links) refuseProtocol(_ any, s rpc.ServerStream) error {
 	if agent, known := l.peerOf(p.AuthInfo); known == nil {
 		l.host.refused(agent, err, true)
 	}
-	return refusalOf(err)
+	return statusOf(err, refusedCode)
 }
 
 // errNowhere ends a stream without a connection, which there cannot be.
@@ -78,7 +79,7 @@ func (l *links) accept(s rpc.ServerStream) error {
 	c, err := l.admit(s, p.AuthInfo)
 	if err != nil {
 		l.refuse(p.Addr, err)
-		return refusalOf(err)
+		return statusOf(err, refusedCode)
 	}
 	if known := guard.ConnOf(p.Addr); known != nil {
 		known.Admit()
@@ -88,8 +89,10 @@ func (l *links) accept(s rpc.ServerStream) error {
 		l.host.detach(c, err)
 		return err
 	}
-	_, err = l.run(c)
-	return statusOf(err)
+	if _, err = l.run(c); err == nil || err == io.EOF { // in good order
+		return nil
+	}
+	return statusOf(err, codes.Aborted)
 }
 
 // admit returns the connection to the neighbour that a stream comes from, which has it from then

@@ -166,6 +166,3 @@ func (l *links) receive(c *conn) error {
 		}
 	}
 }
-
-// endedInOrder reports whether a stream that run left with err ended in good order.
-func endedInOrder(err error) bool { return err == nil || err == io.EOF }

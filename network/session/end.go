@@ -47,9 +47,10 @@ func (a *Agent) tellFinal() {
 // finalMessage is what an agent tells of the result, of which a quorum has it.
 func finalMessage(state register.State) message { return message{Subject: final, Known: state.Known} }
 
-// awaitFinals waits until all know what they must, as the council tells with the lock; false if it is
-// late before. An agent that lacks the result ends the wait with an [*register.Over].
-func (a *Agent) awaitFinals(ctx context.Context, late <-chan time.Time, allKnow func(now time.Time) bool) (bool, error) {
+// awaitFinals waits until all know what they must, as the council tells with the lock; false if it
+// is late before. An agent that lacks the result ends the wait with an [*register.Over].
+func (a *Agent) awaitFinals(ctx context.Context, late <-chan time.Time,
+	allKnow func(now time.Time) bool) (bool, error) {
 	for {
 		a.mu.Lock()
 		now := time.Now()

@@ -38,22 +38,10 @@ const (
 	refusedCode = codes.PermissionDenied   // for another reason
 )
 
-// statusOf returns what the neighbour is told of the end of a stream that was accepted, in good
-// order or not.
-func statusOf(err error) error {
-	if endedInOrder(err) {
-		return nil
-	}
-	code := codes.Aborted
-	if errors.Is(err, errFenced) {
-		code = fencedCode
-	}
-	return status.Error(code, err.Error())
-}
-
-// refusalOf returns what a process is told that is not connected.
-func refusalOf(err error) error {
-	code := refusedCode
+// statusOf returns what a neighbour is told of why its stream ends: it was accepted or, by
+// refusedCode, was not.
+func statusOf(err error, otherwise codes.Code) error {
+	code := otherwise
 	if _, strange := errors.AsType[*settingsError](err); strange {
 		code = strangeCode
 	}

@@ -29,7 +29,7 @@ type message struct {
 	Subject  subject `json:"subject"`         // what it is about
 	From     int     `json:"from"`            // the sender
 	Instance uint64  `json:"instance"`        // of the sender's process
-	Count    uint64  `json:"count"`           // of the messages of that process
+	Count    uint64  `json:"count"`           // of the messages of that process, from 1 on
 	Number   uint64  `json:"number,omitzero"` // of a session
 	Links    []int   `json:"links,omitempty"` // of isHere: neighbours that it is connected to
 	Busy     bool    `json:"busy,omitzero"`   // of isHere: it computes still, for a session that is over
@@ -92,9 +92,9 @@ type route struct {
 // A sender is the process of an agent whose messages are passed on.
 type sender struct {
 	instance uint64
-	highest  uint64          // of its counts
-	seen     map[uint64]bool // of the last ones
-	inBeat   int             // messages since the last heartbeat
+	highest  uint64               // of its counts
+	seen     [seenMessages]uint64 // the last ones, each at its place
+	inBeat   int                  // messages since the last heartbeat
 }
 
 const (
@@ -117,29 +117,19 @@ func (r *route) isNew(m message) bool {
 		r.senders = map[int]*sender{}
 	}
 	s := r.senders[m.From]
-	if s == nil || m.Instance > s.instance {
-		inBeat := 0
-		if s != nil {
-			inBeat = s.inBeat
-		}
-		s = &sender{instance: m.Instance, seen: map[uint64]bool{}, inBeat: inBeat}
+	if s == nil {
+		s = &sender{instance: m.Instance}
 		r.senders[m.From] = s
 	}
-	if m.Instance < s.instance || s.seen[m.Count] || m.Count+seenMessages <= s.highest || s.inBeat >= mostMessages {
+	if m.Instance > s.instance {
+		*s = sender{instance: m.Instance, inBeat: s.inBeat}
+	}
+	place := &s.seen[m.Count%seenMessages]
+	if m.Instance < s.instance || *place == m.Count || m.Count+seenMessages <= s.highest || s.inBeat >= mostMessages {
 		return false
 	}
 	s.inBeat++
-	s.seen[m.Count] = true
-	if m.Count > s.highest {
-		s.highest = m.Count
-	}
-	if len(s.seen) > 2*seenMessages {
-		for count := range s.seen {
-			if count+seenMessages <= s.highest {
-				delete(s.seen, count)
-			}
-		}
-	}
+	s.highest, *place = max(s.highest, m.Count), m.Count
 	return true
 }
 

@@ -157,7 +157,8 @@ func TestAllKnow(t *testing.T) {
 		{"itself is here", map[int]bool{0: true, 1: true}, map[int]time.Time{0: now}, true, true},
 		{"one comes back", map[int]bool{0: true, 1: true}, map[int]time.Time{1: now}, false, false},
 		{"another one is here", map[int]bool{0: true, 1: true}, map[int]time.Time{2: now}, false, false},
-		{"it has gone", map[int]bool{0: true, 1: true}, map[int]time.Time{2: now.Add(-presentBeats * beat)}, true, true},
+		{"it has gone", map[int]bool{0: true, 1: true}, map[int]time.Time{2: now.Add(-presentBeats * beat)}, true,
+			true},
 	} {
 		council := newCouncil(0, beat, time.Minute, now)
 		council.finals = c.finals
@@ -235,7 +236,7 @@ func TestRoute(t *testing.T) {
 	}
 	processes := 0
 	for instance := range uint64(3 * mostMessages) {
-		if r.isNew(message{From: 4, Instance: instance}) {
+		if r.isNew(message{From: 4, Instance: instance, Count: 1}) {
 			processes++
 		}
 	}

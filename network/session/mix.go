@@ -26,7 +26,10 @@ func (s *Session) mix(ctx context.Context, dst, src []float64) error {
 			s.config.MaxFloats, len(src)))
 	}
 	frame := s.encodeMix(src)
-	err := s.exchange(ctx, mixing, frame, func() (*tie, error) {
+	if err := s.x.post(frame, everyone); err != nil {
+		return err
+	}
+	err := s.awaitWork(ctx, mixing, everyone, func() (*tie, error) {
 		if bad, err := s.findTerms(frame[headerSize:], len(src)); err != nil {
 			return bad, err
 		}

@@ -152,7 +152,7 @@ func (r *reduction) takeWords(ctx context.Context, from func(p *tie) bool, combi
 			if !from(p) {
 				continue
 			}
-			if err := r.take(r.s.x.came(p).payload, combine); err != nil {
+			if err := r.takeIn(r.s.x.came(p).payload, combine); err != nil {
 				return p, err
 			}
 		}
@@ -160,8 +160,8 @@ func (r *reduction) takeWords(ctx context.Context, from func(p *tie) bool, combi
 	})
 }
 
-// take takes in the words of a payload.
-func (r *reduction) take(payload []byte, combine bool) error {
+// takeIn takes in the words of a payload.
+func (r *reduction) takeIn(payload []byte, combine bool) error {
 	for k, x := range r.parts {
 		own := payload
 		if k < len(r.parts)-1 {

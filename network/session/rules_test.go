@@ -66,7 +66,7 @@ func bareAgent(promised uint64) *Agent {
 func TestHighestNumber(t *testing.T) {
 	a := bareAgent(5)
 	for k, c := range []struct{ number, want uint64 }{{2000, 2000}, {1 << 61, 2000}, {1000, 2000}, {3000, 3000}} {
-		a.receive(message{From: 1, Count: uint64(k), Subject: isHere, Number: c.number}, 1)
+		a.receive(message{From: 1, Count: uint64(k) + 1, Subject: isHere, Number: c.number}, 1)
 		if got := a.council.highest; got != c.want {
 			t.Errorf("after %d the highest number is %d, want %d", c.number, got, c.want)
 		}

@@ -225,22 +225,6 @@ func (w *town) wantEnd(name string, late int) {
 // ring is the graph of five.
 func ring(n int) *network.Matrix { return newGraph("ring", n) }
 
-// TestUndisturbed: without faults all agents end with the result of one process.
-func TestUndisturbed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t, toy{matrix: ring(5), k: 12, every: 5, length: 16, compute: 2 * time.Second}, 0)
-		defer w.close()
-		for i := range w.now {
-			w.start(i)
-		}
-		w.await(time.Hour)
-		w.wantEnd("undisturbed", 0)
-		if w.iterated != 5*12 {
-			t.Errorf("%d iterations were made, want %d", w.iterated, 5*12)
-		}
-	})
-}
-
 // TestSeeds: whatever happens to agents of which a quorum goes on, all that finish have the bits of
 // the replay of their log.
 func TestSeeds(t *testing.T) {

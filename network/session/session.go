@@ -155,7 +155,9 @@ func (s *Session) Save(ctx context.Context, write func() error) error {
 	}
 	entry, err := s.gatherFlags(ctx, s.desk.awaitsEntry(s.Session))
 	if err == nil && entry {
-		err = s.endFor("an agent comes in, or an edge is there again")
+		o := s.endedBy("an agent comes in, or an edge is there again")
+		s.desk.end(o)
+		return o
 	}
 	return err
 }
@@ -198,13 +200,6 @@ func (s *Session) gatherFlags(ctx context.Context, flag bool) (raised bool, err 
 	return words[0] > 0, err
 }
 
-// endFor ends the session for a reason that is no fault, and returns it.
-func (s *Session) endFor(why string) error {
-	o := s.endedBy(why)
-	s.desk.end(o)
-	return o
-}
-
 // blame ends the session because of what a neighbour sends, and returns why.
 func (s *Session) blame(p *tie, reason error) error {
 	o := s.faultOf(p.agent, s.x.round, reason)
@@ -243,20 +238,8 @@ func (s *Session) failed(err error) error {
 	return err
 }
 
-// exchange sends a frame to all neighbours and waits for their vectors of this exchange. check
+// awaitWork waits for the vectors of some neighbours, which must do the same as this agent. check
 // returns a neighbour whose vector cannot be, and why.
-func (s *Session) exchange(ctx context.Context, purpose uint64, frame []byte,
-	check func() (bad *tie, reason error)) error {
-	if err := s.running(ctx); err != nil {
-		return err
-	}
-	if err := s.x.post(frame, everyone); err != nil {
-		return err
-	}
-	return s.awaitWork(ctx, purpose, everyone, check)
-}
-
-// awaitWork waits for the vectors of some neighbours, which must do the same as this agent.
 func (s *Session) awaitWork(ctx context.Context, purpose uint64, from func(p *tie) bool,
 	check func() (bad *tie, reason error)) error {
 	if err := s.x.await(ctx, from); err != nil {
