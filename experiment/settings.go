@@ -289,10 +289,6 @@ func (s *Settings) validate(m algo.Method) error {
 		return dsbo.ConfigErrorf("-dtype must be float32 or float64; it is %s", s.DType)
 	case !(s.Memory > 0 && s.Memory < 1e6):
 		return dsbo.ConfigErrorf("-memory must be a positive number of GiB; it is %v", s.Memory)
-	case !(s.W >= 0 && s.W < 1):
-		return dsbo.ConfigErrorf("-w must be at least 0 (Metropolis weights) and below 1; it is %v", s.W)
-	case !(s.Prob >= 0 && s.Prob <= 1):
-		return dsbo.ConfigErrorf("-prob must be between 0 and 1; it is %v", s.Prob)
 	case !(s.Holdout >= 0 && s.Holdout < 1):
 		return dsbo.ConfigErrorf("-holdout must be at least 0 and below 1; it is %v", s.Holdout)
 	case s.Average != "tree" && s.Average != "mix":

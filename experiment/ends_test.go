@@ -1,0 +1,246 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/internal/cli"
+	"dsbo/internal/testkit"
+	"dsbo/models"
+	"dsbo/network/membership"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// TestFailureWritten: a run that ends with an error says in its summary how, once it has begun;
+// with a page where no iteration will follow, and how it goes on where it was interrupted.
+func TestFailureWritten(t *testing.T) {
+	full := errors.New("the disk is full")
+	for name, c := range map[string]struct {
+		err              error
+		over, page, none bool
+		records          int
+		state            runs.State
+		want             string
+	}{
+		"interrupted": {train.ErrInterrupted, false, false, false, 2, runs.Interrupted, "; -resume -out "},
+		"after them": {context.Canceled, true, true, false, 2, runs.Interrupted,
+			"after 3 iterations, before the models were found; -resume -out "},
+		"diverged":       {dsbo.ErrDiverged, false, true, false, 2, runs.Diverged, "diverged"},
+		"at the start":   {dsbo.ErrDiverged, false, false, false, 0, runs.Diverged, "diverged"},
+		"failed":         {full, false, false, false, 2, runs.Failed, full.Error()},
+		"failed at last": {full, true, true, false, 2, runs.Failed, full.Error()},
+		"not begun":      {full, true, false, true, 2, "", full.Error()},
+	} {
+		folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
+		testkit.OK(runIn(t, newTiny(), string(folder), "-agents=2 -K=3"))
+		testkit.OK(os.Remove(folder.Path(runs.SummaryFile)))
+		r := &run{Job: parseTiny(t, ""), layout: inProcess{}, folder: folder}
+		e := &ending{run: r, over: c.over, result: &train.Result{Iterations: 3}}
+		e.problem.setup, e.problem.Sent = new(setup), new(dsbo.Traffic)
+		e.result.Records = make([]runs.Record, c.records)
+		if c.none {
+			e.result = nil
+		}
+		err := e.writeFailure(c.err)
+		if err == nil || !strings.Contains(err.Error(), c.want) || cli.Code(err) != cli.Code(c.err) && !errors.Is(err,
+			train.ErrInterrupted) || strings.Contains(c.want, "-resume") != strings.Contains(err.Error(), "-resume") {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		if s, e := folder.ReadSummary(); c.none != (e != nil) || s.State != c.state {
+			t.Errorf("%s: the summary is of a run that is %q, %v", name, s.State, e)
+		}
+		if _, e := os.Stat(folder.Path("report.html")); (e == nil) != c.page {
+			t.Errorf("%s: the page is there %t", name, e == nil)
+		}
+	}
+}
+
+// TestIteratesWritten: before models are solved, the folder has the best λ and y and a summary
+// that is not finished.
+func TestIteratesWritten(t *testing.T) {
+	folder := runs.Folder(t.TempDir())
+	e := &ending{run: &run{Job: parseTiny(t, ""), layout: inProcess{}, folder: folder}, result: &train.Result{
+		Best: train.Best{Iteration: 4, X: []float64{1, 2}, Y: []float64{3}}, Iterations: 5}}
+	e.problem.setup, e.problem.Sent, e.problem.shapeY = new(setup), new(dsbo.Traffic), []int{1}
+	testkit.OK(e.writeIterates())
+	s := testkit.Get(folder.ReadSummary())
+	if x := testkit.Get(folder.ReadLambda()); s.State != runs.Unfinished || s.Best != 4 || fmt.Sprint(x) != "[1 2]" {
+		t.Errorf("%+v, λ %v", s, x)
+	}
+}
+
+// A simplified model has a simpler one, itself or one of a feature less.
+type simplified struct {
+	models.Logistic
+	by models.Model
+}
+
+func (m simplified) Simpler() (string, models.Model) { return "plain", m.by }
+
+// unscored is a model without scores and bounds of its lower problem.
+type unscored struct{ models.Model }
+
+// TestSimplerModel: the best constant of a simpler model heads the table, and where that does as
+// well as the model that is kept, a note says so. It is no constant of the run's own model.
+func TestSimplerModel(t *testing.T) {
+	task := newTiny()
+	load := task.Load
+	task.Load = func(a Agents) (data.Task, models.Model, error) {
+		set, m, err := load(a)
+		return set, simplified{m.(models.Logistic), m}, err
+	}
+	folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
+	testkit.OK(runIn(t, task, string(folder), "-agents=3 -algorithm=dsoba -x0=-1 -K=1 -alpha=1e-9"))
+	s := testkit.Get(folder.ReadSummary())
+	first, best := s.Models[0], runs.Number(math.Inf(1))
+	for _, m := range s.Models[1:] {
+		if m.Lambda.Known() {
+			best = min(best, m.Phi)
+		}
+	}
+	if !strings.HasPrefix(first.Name, "plain, λ = ") || first.Lambda.Known() || first.Phi != best || first.Kept {
+		t.Errorf("%+v heads the table; the best constant has Φ %g", first, best)
+	}
+	if notes := strings.Join(s.Verdict.Notes, " "); !strings.Contains(notes, "simpler model does as well") {
+		t.Errorf("notes %q", notes)
+	}
+	if got := simplerLength(simplified{by: models.Logistic{Features: 7}}); got != 7 || simplerLength(unbased{}) != 0 {
+		t.Errorf("y of the simpler one has %d numbers", got)
+	}
+}
+
+// TestUnknownTold: a summary says that a model has no scores, and that Φ may be of one of several
+// solutions; of others it says neither.
+func TestUnknownTold(t *testing.T) {
+	for _, bare := range []bool{false, true} {
+		task := newTiny()
+		load := task.Load
+		task.Load = func(a Agents) (data.Task, models.Model, error) {
+			set, m, err := load(a)
+			if bare {
+				m = unscored{m}
+			}
+			return set, m, err
+		}
+		folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
+		testkit.OK(runIn(t, task, string(folder), "-agents=2 -K=2 -preset=fast"))
+		s, config := testkit.Get(folder.ReadSummary()), testkit.Get(folder.ReadConfig())
+		told := strings.Join(s.Unknown, " ")
+		if strings.Contains(told, "(Score)") != bare || strings.Contains(told, "(Modulus)") != bare {
+			t.Errorf("without both %t: %q", bare, told)
+		}
+		if sent := s.FloatsSent; (config.Meaning != runs.Meaning{}) != bare || !(sent > 0) ||
+			!(math.Abs(s.FloatsFormula-sent) <= .1*sent) {
+			t.Errorf("x is %v; %g numbers are sent an iteration, by the method's formula %g", config.Meaning, sent,
+				s.FloatsFormula)
+		}
+	}
+}
+
+// TestNoBaseline: a model that names its baselines names one at least.
+func TestNoBaseline(t *testing.T) {
+	e := new(ending)
+	e.problem.model = unbased{}
+	_, _, err := e.rivals(t.Context(), nil)
+	testkit.WantError(t, "no baseline", err, dsbo.ErrConfig, "must have at least one baseline")
+}
+
+type unbased struct{ models.Logistic }
+
+func (unbased) Baselines() []models.Baseline { return nil }
+
+// TestManySites: models of 32 sites are tried at each other, and of 33 none is.
+func TestManySites(t *testing.T) {
+	for n, want := range map[int]int{mostCrossed: mostCrossed, mostCrossed + 1: 0} {
+		p := train.Problem{Oracles: slices.Repeat([]dsbo.Oracle{struct{ dsbo.Oracle }{}}, n)}
+		p.Score = func(int, train.Fit) (s train.Scores, err error) { return s, nil }
+		e := &ending{run: &run{Job: new(Job)}}
+		e.problem.model = models.Logistic{Features: 1}
+		sites := make([]runs.Site, n)
+		testkit.OK(e.exchangeSiteModels(t.Context(), sites, p, make([]train.Fit, n)))
+		if got := len(sites[0].OthersAlone); got != want {
+			t.Errorf("%d sites: each is scored by %d models, want %d", n, got, want)
+		}
+	}
+}
+
+// TestLeastRows: the fewest training rows are counted at the start; a run that goes on has them
+// from its folder, 0 where that has none.
+func TestLeastRows(t *testing.T) {
+	r := &run{Job: parseTiny(t, "-agents=2"), folder: runs.Folder(t.TempDir())}
+	p := new(problem)
+	for _, n := range []int{7, 5, 3} { // the last one came in later
+		p.whole.Shards = append(p.whole.Shards, data.Shard{Train: data.Examples{
+			X: testkit.Get(ad.FloatTable(n, 1, make([]float64, n)))}})
+	}
+	on := beginning{point: new(train.Point)}
+	for _, c := range []struct {
+		at      beginning
+		privacy *runs.Privacy
+		want    int
+	}{{beginning{}, nil, 5}, {on, nil, 0}, {on, &runs.Privacy{LeastRows: 9}, 9}} {
+		testkit.OK(r.folder.WriteConfig(runs.Config{Privacy: c.privacy}))
+		if got := testkit.Get(r.leastRows(t.Context(), c.at, p)); got != c.want {
+			t.Errorf("%+v: %d rows", c, got)
+		}
+	}
+}
+
+// TestPrivacyApplied: with differential privacy there are no exact evaluations, and records at the
+// ends alone unless -eval-every asks for more; answers are in float64 about all examples.
+func TestPrivacyApplied(t *testing.T) {
+	for args, every := range map[string]int{"": 20, "-eval-every=3": 3, "-K=7": 7} {
+		j := parseTiny(t, "-dp-epsilon=1 "+args)
+		testkit.Get(j.resolveParameters())
+		if j.Evaluate != train.EvaluateOff || j.EvalEvery != every || j.DType != "float64" || j.Batch != 0 ||
+			!j.givenFlags["holdout"] || j.Privacy == nil {
+			t.Errorf("%s: %+v", args, j.Config)
+		}
+	}
+}
+
+// TestStartOfUnknown: where no search can find a start, as no penalties are told, a line says where
+// x starts, unless the user knows.
+func TestStartOfUnknown(t *testing.T) {
+	for args, told := range map[string]bool{"": true, "-x0=0": false, "-algorithm=dsoba": false} {
+		task, log := newReticent(), new(strings.Builder)
+		load := task.Load
+		task.Load = func(a Agents) (data.Task, models.Model, error) {
+			set, m, err := load(a)
+			return set, unscored{m}, err
+		}
+		args := append(strings.Fields(args), "-rows=20", "-agents=2", "-K=1", "-report=false", "-rivals=false",
+			"-out="+filepath.Join(t.TempDir(), "run"))
+		testkit.OK(Run(t.Context(), task, args, io.Discard, log))
+		if strings.Contains(log.String(), "x starts at 0: the problem tells no penalties") != told {
+			t.Errorf("%v: %s", args, log)
+		}
+	}
+}
+
+// TestFinalEpoch: the session that began the epoch of a result is the log's, 0 of the first epoch,
+// and not known of one that the log does not have yet.
+func TestFinalEpoch(t *testing.T) {
+	for epoch, want := range map[int]string{0: "0 true", 1: "5 true", 2: "8 true", 3: "0 false"} {
+		f := &agentFolder{Folder: runs.Folder(t.TempDir())}
+		testkit.OK(f.WriteChanges(membership.Log{{Epoch: 1, Session: 5, ID: strings.Repeat("0", 64), Members: []int{0}},
+			{Epoch: 2, Session: 8, ID: strings.Repeat("1", 64), Members: []int{0}}}))
+		testkit.OK(f.WriteSummary(runs.Summary{State: runs.Finished, Epoch: epoch}))
+		session, known, err := f.finalEpoch()
+		if got := fmt.Sprint(session, known); err != nil || got != want {
+			t.Errorf("epoch %d: %s, want %s, error %v", epoch, got, want, err)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package experiment
+
+import (
+	"flag"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/experiment/candidates"
+	"dsbo/internal/testkit"
+	"dsbo/models"
+	"dsbo/runs"
+)
+
+// folded is a task whose sites have numbers of two features, in three folds.
+type folded struct {
+	apart  float64 // from the level of a site to the next one's
+	bent   bool    // numbers follow the square of a feature
+	cross  CrossFit
+	shards []data.Shard
+	done   FinishedRun
+}
+
+const foldedRows, foldedTests = 30, 20
+
+func (f *folded) task() Task {
+	return Task{Name: "folded", About: "has three folds", Flags: func(*flag.FlagSet) {}, Load: f.Load,
+		CrossFit: func() *CrossFit { c := f.cross; return &c },
+		Sites:    func() Sites { return Sites{Compare: true} },
+		Finish:   func(d FinishedRun) error { f.done = d; return nil }}
+}
+
+func (f *folded) Load(a Agents) (task data.Task, m models.Model, err error) {
+	f.shards, f.cross.All, f.cross.Variance = nil, data.Task{}, true
+	var of []int
+	for i := range foldedRows {
+		of = append(of, i%3)
+	}
+	training, validation := testkit.Get2(models.FoldWeights(of, 3, nil))
+	for i := range a.N {
+		r := rand.New(rand.NewPCG(3, uint64(i)))
+		draw := func(n int) data.Examples {
+			x, y := make([]float64, 2*n), make([]float64, n)
+			for row := range y {
+				x[2*row], x[2*row+1] = r.NormFloat64(), r.NormFloat64()
+				y[row] = x[2*row] - x[2*row+1]/2 + f.apart*(float64(i)-1) + .3*r.NormFloat64()
+				if f.bent {
+					y[row] = 3*x[2*row]*x[2*row] + .3*r.NormFloat64()
+				}
+			}
+			return data.Examples{X: testkit.Get(ad.FloatTable(n, 2, x)), Target: testkit.Get(ad.FloatTable(n, 1, y))}
+		}
+		all, test := draw(foldedRows), draw(foldedTests)
+		f.cross.All.Shards = append(f.cross.All.Shards, data.Shard{Train: all, Val: all, Test: test})
+		s := data.Shard{Train: all, Val: all, Test: test}
+		s.Train.Weight, s.Val.Weight = training, validation
+		s.Val.Columns = []data.Column{{Name: models.LevelWeights, Table: training}}
+		task.Shards = append(task.Shards, s)
+	}
+	f.cross.All.Features, task.Features, f.shards = 2, 2, task.Shards
+	one := models.Linear{Features: 2, Outputs: 1, Loss: models.Squared{}, Penalties: models.OnePenalty{}}
+	return task, models.Folds{Of: one, Count: 3}, nil
+}
+
+// meanSquare returns half of the mean square of the errors of a linear model on a site's test rows.
+func (f *folded) meanSquare(site int, y []float64) (loss float64) {
+	test := f.shards[site].Test
+	for row := range test.Len() {
+		d := test.Target.At(row, 0) - y[2]
+		for k := range 2 {
+			d -= y[k] * test.X.At(row, k)
+		}
+		loss += d * d / 2 / float64(test.Len())
+	}
+	return loss
+}
+
+// TestFoldedRun: each site's loss is the kept model's on its test rows, and what it finds alone
+// suits it less where sites are alike; all sites together have the mean of these. Levels are kept
+// where sites are apart. A site that has left is in none of it.
+func TestFoldedRun(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log.jsonl")
+	testkit.OK(os.WriteFile(log, []byte(`{"epoch":1,"iteration":1,"members":[0,2],"edges":[[0,2]],"proposer":0}`+
+		"\n"), 0o600))
+	all := []int{0, 1, 2}
+	for name, c := range map[string]struct {
+		args    string
+		apart   float64
+		levels  candidates.Levels
+		members []int
+		note    string
+	}{
+		"one level":  {"", 0, candidates.Levels{}, all, ""},
+		"alike":      {"", 0, candidates.Levels{Rows: 90, Sites: 3}, all, "does not promise more: on 90 rows"},
+		"apart":      {"", 2, candidates.Levels{Rows: 90, Sites: 3}, all, "a level of its own"},
+		"asked":      {"", 0, candidates.Levels{Rows: 90, Sites: 3, Always: true}, all, "a level of its own"},
+		"one leaves": {" -membership=" + log, 0, candidates.Levels{}, []int{0, 2}, ""},
+	} {
+		f := &folded{apart: c.apart}
+		f.cross.Levels = c.levels
+		folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
+		testkit.OK(runIn(t, f.task(), string(folder), "-agents=3 -K=2 -dtype=float64"+c.args))
+		s := testkit.Get(folder.ReadSummary())
+		if len(s.Sites) != len(c.members) || s.AllSites == nil {
+			t.Fatalf("%s: sites %+v", name, s.Sites)
+		}
+		var alone, tuned, examples float64
+		for k, of := range s.Sites {
+			n := float64(of.Examples)
+			examples, alone, tuned = examples+n, alone+n*float64(of.Alone.Loss), tuned+n*float64(of.Tuned.Loss)
+			want := f.meanSquare(c.members[k], f.done.Y)
+			if levels := strings.Contains(c.note, "its own"); !levels &&
+				!(math.Abs(float64(of.Tuned.Loss)-want) <= 1e-5*want) {
+				t.Errorf("%s: site %d has loss %g, by the model in the folder %g", name, k, of.Tuned.Loss, want)
+			}
+			if c.args != "" && of.Name != "site "+map[int]string{0: "0", 1: "2"}[k] {
+				t.Errorf("%s: site %d is %q", name, k, of.Name)
+			}
+		}
+		if all := s.AllSites; float64(all.Examples) != examples ||
+			!(math.Abs(float64(all.Alone.Loss)-alone/examples) <= 1e-9) ||
+			!(math.Abs(float64(all.Tuned.Loss)-tuned/examples) <= 1e-9) ||
+			c.apart == 0 && c.args == "" && !(tuned < alone) {
+			t.Errorf("%s: all sites %+v of %+v", name, all, s.Sites)
+		}
+		for _, g := range s.Verdict.Gains {
+			if n := float64(g.Examples); g.Set == runs.Test && n != examples ||
+				g.Set != runs.Test && (g.Set != runs.CrossFitted || n != foldedRows*float64(len(s.Sites))) {
+				t.Errorf("%s: a gain on %g examples of %s", name, n, g.Set)
+			}
+		}
+		if notes := strings.Join(s.Verdict.Notes, " "); !strings.Contains(notes, c.note) ||
+			c.note == "" && strings.Contains(notes, "level") {
+			t.Errorf("%s: notes %q", name, notes)
+		}
+	}
+}
+
+// TestFoldedNetwork: a network is kept where it is surely better than all structures, and its
+// structure is the one that is marked.
+func TestFoldedNetwork(t *testing.T) {
+	for _, bent := range []bool{false, true} {
+		f := &folded{bent: bent}
+		for _, units := range []int{2, 4} {
+			f.cross.Networks = append(f.cross.Networks, models.MLP{Features: 2, Outputs: 1, Hidden: []int{units},
+				Loss: models.Squared{}, Penalties: models.OnePenalty{}})
+		}
+		folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
+		testkit.OK(runIn(t, f.task(), string(folder), "-agents=3 -K=2 -dtype=float64"))
+		s, kept := testkit.Get(folder.ReadSummary()), 0
+		for _, one := range s.Structures {
+			if one.Kept {
+				kept++
+			}
+		}
+		if told := strings.HasPrefix(s.Verdict.Sentence, "A network"); kept != 1 || told != bent ||
+			(f.done.Network != nil) != bent || len(f.done.Parts) > 0 != bent {
+			t.Errorf("bent %t: %s, structures %+v", bent, s.Verdict.Sentence, s.Structures)
+		}
+	}
+}
