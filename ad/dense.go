@@ -15,9 +15,7 @@ func (d *Derivs) Hessian(dst, x, y []float64) error {
 	if len(dst)/q != q || len(dst)%q != 0 {
 		return dsbo.ShapeErrorf("a Hessian has %d×%d numbers; len(dst)=%d", q, q, len(dst))
 	}
-	return d.matrix(hvp, dst, x, y, func(p *engine.Plan, from, _ int) {
-		d.m.ReadLanes(dst[from*q:], q, p) // row j is column j
-	})
+	return d.matrix(hvp, dst, x, y, func(read reader, from, _ int) { read(dst[from*q:]) }) // row j is column j
 }
 
 // HVPs is [DerivsIn.HVP] for many vectors: those in vs and their products in dst are one after
@@ -32,7 +30,7 @@ func (d *Derivs) HVPs(dst, x, y, vs []float64) error {
 	if zero, err := d.begin(hvp, dst, x, y); zero || err != nil {
 		return err
 	}
-	return d.inLanes(hvp, len(vs)/q, vs, func(p *engine.Plan, from, _ int) { d.m.ReadLanes(dst[from*q:], q, p) })
+	return d.inLanes(hvp, len(vs)/q, vs, func(read reader, from, _ int) { read(dst[from*q:]) })
 }
 
 // Jacobian writes ∇²_xy to dst, P×Q row-major, at the cost of Q products, or of two where each
@@ -52,8 +50,8 @@ func (d *Derivs) Jacobian(dst, x, y []float64) error {
 	case entrywise:
 		return d.entrywiseJacobian(dst, x, y)
 	}
-	return d.matrix(jvp, dst, x, y, func(made *engine.Plan, from, lanes int) {
-		d.m.ReadLanes(d.columns, p, made)
+	return d.matrix(jvp, dst, x, y, func(read reader, from, lanes int) {
+		read(d.columns)
 		kernel.Transpose(lanes, p, dst[from:], q, d.columns, p)
 	})
 }
@@ -95,7 +93,7 @@ func (d *Derivs) entrywiseJacobian(dst, x, y []float64) error {
 
 // matrix writes all columns of a matrix of second derivatives, by the product that gives one, to
 // dst, from memory where nothing has changed since it was found.
-func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *engine.Plan, from, lanes int)) error {
+func (d *Derivs) matrix(product int, dst, x, y []float64, each func(read reader, from, lanes int)) error {
 	if zero, err := d.begin(product, dst, x, y); zero || err != nil {
 		return err
 	}
@@ -128,11 +126,23 @@ func (d *Derivs) begin(product int, dst, x, y []float64) (zero bool, err error) 
 	return zero, setPoint(d.Program, d.machine, x, y)
 }
 
+// A reader writes products with vectors, one after another.
+type reader func(dst []float64)
+
 // inLanes finds a product for n vectors, which are unit vectors if vs is nil.
-func (d *Derivs) inLanes(product, n int, vs []float64, each func(p *engine.Plan, from, lanes int)) error {
+func (d *Derivs) inLanes(product, n int, vs []float64, each func(read reader, from, lanes int)) error {
+	size := d.f.Q
+	if product == jvp {
+		size = d.f.P
+	}
+	if d.onTape {
+		return d.onTapes(product, n, size, vs, each)
+	}
 	p, err := d.planOf(1<<product, true)
 	if err != nil {
 		return err
 	}
-	return d.m.EachVector(p, d.v.slot, n, vs, func(from, lanes int) { each(p, from, lanes) })
+	return d.m.EachVector(p, d.v.slot, n, vs, func(from, lanes int) {
+		each(func(dst []float64) { d.m.ReadLanes(dst, size, p) }, from, lanes)
+	})
 }

@@ -34,11 +34,12 @@ type Derivs struct {
 	*Program
 	*derivatives
 	DerivsIn[float64]
-	single  DerivsIn[float32]
+	single  DerivsIn[float32]      // see Float32
 	built   stage                  // the graphs that are known to be built
 	known   map[int]*engine.Plan   // plans that were asked for before
 	kept    [derivCount]keptMatrix // of jvp and hvp
 	columns []float64              // of a Jacobian that are found together
+	tapes   map[int]*tape          // by the bits of derivatives
 }
 
 // DerivsIn gives gradients and products of a [Derivs] by vectors of V, whatever type the loss is
@@ -66,12 +67,13 @@ func (d *Derivs) Float32() *DerivsIn[float32] { return &d.single }
 // derivatives are the graphs of a loss's derivatives and plans for them, which forks share. They
 // are made at the first use.
 type derivatives struct {
-	loss  *code
-	mu    sync.Mutex
-	v     direction                        // of products
-	built stage                            // so far
-	nodes [derivCount]*Node                // nil where the derivative is 0, or not built yet
-	plans [2][1 << derivCount]*engine.Plan // by whether they run in lanes, and by the bits of derivatives
+	loss   *code
+	onTape bool // see UseGorgonia
+	mu     sync.Mutex
+	v      direction                        // of products
+	built  stage                            // so far
+	nodes  [derivCount]*Node                // nil where the derivative is 0, or not built yet
+	plans  [2][1 << derivCount]*engine.Plan // by whether they run in lanes, and by the bits of derivatives
 }
 
 // The derivatives of a loss.
@@ -125,7 +127,7 @@ func (d *Derivs) Fork(w *Workspace) *Derivs {
 
 // newDerivs returns a program's derivatives, with the graphs and plans that all forks share.
 func newDerivs(p *Program, all *derivatives) *Derivs {
-	d := &Derivs{Program: p, derivatives: all, known: map[int]*engine.Plan{}}
+	d := &Derivs{Program: p, derivatives: all, known: map[int]*engine.Plan{}, tapes: map[int]*tape{}}
 	d.DerivsIn = DerivsIn[float64]{derivs: d, machine: p.m.Float64()}
 	d.single = DerivsIn[float32]{derivs: d, machine: p.m.Float32()}
 	return d
@@ -134,6 +136,9 @@ func newDerivs(p *Program, all *derivatives) *Derivs {
 // Value returns the loss.
 func (in *DerivsIn[V]) Value(x, y []V) (V, error) {
 	d := in.derivs
+	if d.onTape {
+		return in.ValueGrad(nil, nil, x, y)
+	}
 	if err := setPoint(d.Program, in.machine, x, y); err != nil {
 		return 0, err
 	}
@@ -237,6 +242,9 @@ func (in *DerivsIn[V]) compute(of stage, wanted int, dst [derivCount][]V, x, y, 
 
 // run writes the derivatives whose bits are set in key to outs.
 func (in *DerivsIn[V]) run(key int, outs [][]V) error {
+	if in.derivs.onTape {
+		return in.runTape(key, outs)
+	}
 	p, err := in.derivs.planFor(key)
 	if err != nil {
 		return err
@@ -327,14 +335,18 @@ func (d *derivatives) planOf(key int, lanes bool) (_ *engine.Plan, err error) {
 	if *p != nil {
 		return *p, nil
 	}
-	var list nodes
+	*p, err = d.loss.plan(lanes, d.wanted(key))
+	return *p, err
+}
+
+// wanted returns the nodes of the derivatives whose bits are set in key.
+func (d *derivatives) wanted(key int) (list nodes) {
 	for i, n := range d.nodes {
 		if key>>i&1 == 1 {
 			list = append(list, n)
 		}
 	}
-	*p, err = d.loss.plan(lanes, list)
-	return *p, err
+	return list
 }
 
 // A keptMatrix is a matrix of second derivatives as it was found last. It takes the memory of the

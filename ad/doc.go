@@ -103,5 +103,6 @@
 // gorgonia.Grad of its own result gives the first gradient again, without an error, and some ops
 // have wrong second derivatives, so no Hessian-vector product follows from them. This package takes
 // Gorgonia's graphs as the notation of losses, and differentiates them by rules that are closed
-// under differentiation.
+// under differentiation. gorgonia.md has what is taken and what is refused of Gorgonia; its
+// TapeMachine runs the derivatives by [Derivs.UseGorgonia].
 package ad

@@ -250,26 +250,36 @@ func (o *op) Do(vs ...gorgonia.Value) (gorgonia.Value, error) {
 	return doKernel(o, low.F64, vs)
 }
 
-func doKernel[T Float](o *op, k func(*call[T]), vs []gorgonia.Value) (gorgonia.Value, error) {
+func doKernel[T Float](o *op, k func(*call[T]), vs []gorgonia.Value) (_ gorgonia.Value, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = engine.Failed(r)
+		}
+	}()
 	c := call[T]{First: true, In: make([]mat[T], len(vs)), Block: new([engine.CallBlock]T)}
 	for i, v := range vs {
 		data, err := valueData[T](v)
 		if err != nil {
 			return nil, fmt.Errorf("ad: %v: input %d: %w", o.rule, i, err)
 		}
-		r, cc := shapeDims(v.Shape())
+		r, cc := dims(o.in[i]) // a value may have lost a length of 1
 		c.In[i] = mat[T]{V: data, R: r, C: cc}
 	}
 	r, cc := shapeDims(o.shape)
 	c.Dst = mat[T]{V: make([]T, r*cc), R: r, C: cc}
 	k(&c)
-	if o.shape.IsScalar() {
-		if x, ok := any(c.Dst.V[0]).(float32); ok {
-			return gorgonia.NewF32(x), nil
-		}
-		return gorgonia.NewF64(float64(c.Dst.V[0])), nil
+	return gorgoniaValue(o.shape, c.Dst.V), nil
+}
+
+// gorgoniaValue returns numbers as a value of Gorgonia's, which has them as they are.
+func gorgoniaValue(shape tensor.Shape, numbers any) gorgonia.Value {
+	if !shape.IsScalar() {
+		return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(numbers))
 	}
-	return tensor.New(tensor.WithShape(o.shape...), tensor.WithBacking(c.Dst.V)), nil
+	if v, ok := numbers.([]float32); ok {
+		return gorgonia.NewF32(v[0])
+	}
+	return gorgonia.NewF64(numbers.([]float64)[0])
 }
 
 // valueData returns the elements of a Gorgonia value in row-major order.

@@ -150,7 +150,8 @@ func (r *run) pose(ctx context.Context, at beginning, l *loaded) (p problem, err
 func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p problem, err error) {
 	s := r.Settings
 	p = problem{model: model, whole: l.data, local: l.local, setup: l.setup,
-		config: models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}}
+		config: models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32",
+			Gorgonia: s.Engine == "gorgonia"}}
 	if len(at.changes) > 0 {
 		if p.epoch = membership.First(r.Agents); at.team != nil {
 			p.epoch = at.changes.Last(r.Agents)
@@ -234,12 +235,12 @@ func (p problem) ofMembers(e membership.Epoch) (of problem, err error) {
 
 // problemOf returns the problem of a model on data of the agents, with Oracles in float64.
 func (p *problem) problemOf(t data.Task, m models.Model) (train.Problem, error) {
-	return p.newProblem(t, m, models.Config{Seed: p.config.Seed, Batch: p.config.Batch})
+	return p.newProblem(t, m, models.Config{Seed: p.config.Seed, Batch: p.config.Batch, Gorgonia: p.config.Gorgonia})
 }
 
 // roughProblem is problemOf with Oracles in float32, for products.
 func (p *problem) roughProblem(t data.Task, m models.Model) (train.Problem, error) {
-	return p.newProblem(t, m, models.Config{Seed: p.config.Seed, Float32: true})
+	return p.newProblem(t, m, models.Config{Seed: p.config.Seed, Float32: true, Gorgonia: p.config.Gorgonia})
 }
 
 // newProblem returns the problem of a model on data of the agents.
@@ -320,6 +321,10 @@ func (j *Job) defaultFlags() map[string]string {
 
 // checkpointSettings returns the settings that a checkpoint of a problem belongs to.
 func (j *Job) checkpointSettings(p *problem) map[string]any {
-	return map[string]any{"task": p.settings, "seed": j.Seed, "batch": j.Batch, "dtype": j.DType,
+	settings := map[string]any{"task": p.settings, "seed": j.Seed, "batch": j.Batch, "dtype": j.DType,
 		"holdout": j.Holdout, "flags": j.shapingFlags}
+	if p.config.Gorgonia { // older checkpoints have no engine
+		settings["engine"] = j.Engine
+	}
+	return settings
 }

@@ -87,8 +87,8 @@ func (s *Settings) addNetworkFlags(f *cli.Flags) {
 func (s *Settings) addComputationFlags(f *cli.Flags) {
 	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
 	f.StringVar(&s.DType, "dtype", "float32",
-		"`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64 (default: the "+
-			"preset's)")
+		"`type` of the oracles' numbers, float32 or float64; evaluation is in float64 (default: the preset's)")
+	f.StringVar(&s.Engine, "engine", "ad", "`what` computes derivatives: ad, or gorgonia, its TapeMachine, slowly")
 	f.TextVar(&s.Matrix, "curvature", dsbo.Hessian,
 		"`matrix` of second derivatives in products, for lower problems that are not convex: hessian, gauss-newton "+
 			"(as if the model's outputs were linear, which has no negative eigenvalue) or damped (the Hessian, "+
@@ -109,7 +109,7 @@ func (s *Settings) addComputationFlags(f *cli.Flags) {
 	f.Var(&s.ExplainModel, "explain-model",
 		"print what the losses and their derivatives compute, step by step, with shapes, flops and bytes, for the "+
 			"first agent's draws, and do not run; -explain-model=dot prints their graphs in the `language` of Graphviz")
-	f.Group("Computation", "batch", "dtype", "curvature", "seed", "memory", "holdout", "evaluate", "check",
+	f.Group("Computation", "batch", "dtype", "engine", "curvature", "seed", "memory", "holdout", "evaluate", "check",
 		"explain-model")
 }
 
@@ -287,6 +287,8 @@ func (s *Settings) validate(m algo.Method) error {
 	switch {
 	case s.DType != "float32" && s.DType != "float64":
 		return dsbo.ConfigErrorf("-dtype must be float32 or float64; it is %s", s.DType)
+	case s.Engine != "ad" && s.Engine != "gorgonia":
+		return dsbo.ConfigErrorf("-engine must be ad or gorgonia; it is %s", s.Engine)
 	case !(s.Memory > 0 && s.Memory < 1e6):
 		return dsbo.ConfigErrorf("-memory must be a positive number of GiB; it is %v", s.Memory)
 	case !(s.Holdout >= 0 && s.Holdout < 1):

@@ -258,7 +258,7 @@ func (e *ending) siteModel(ctx context.Context, c *CrossFit, i int, xOfAll []flo
 	alone := func(shard data.Shard, model models.Model) (train.Problem, data.Task, error) {
 		shard.Train.ID = nil // numbers among the examples of all
 		own := data.Task{Shards: []data.Shard{shard}, Features: of.whole.Features, Classes: of.whole.Classes}
-		p, err := train.NewProblem(own, model, models.Config{Seed: of.config.Seed})
+		p, err := train.NewProblem(own, model, models.Config{Seed: of.config.Seed, Gorgonia: of.config.Gorgonia})
 		return p, own, err
 	}
 	if c != nil {

@@ -63,6 +63,7 @@ type Settings struct {
 	Numbers            []int         // of the agents' files, where -agents lists them
 	Alpha, Beta, Gamma algo.Schedule // steps of x, y and z; of y and z they may follow the curvature
 	Set                assignments   // parameters by name
+	Engine             string        // "ad" or "gorgonia"
 	Memory             float64       // GiB
 	Epsilon            float64       // of differential privacy; 0: none
 	heldOut            bool          // -holdout names a share

@@ -127,8 +127,12 @@ func (e *examples) bind(p *ad.Program, idx []int) error {
 
 // differentiate compiles a loss on batches of rows of e.
 func (e *examples) differentiate(l Loss, p, q, rows int, c Config) (*ad.Derivs, error) {
-	return ad.Differentiate(ad.Loss{P: p, Q: q, Rows: rows, Inputs: e.inputs(), Float32: c.Float32, Keep: c.Keep,
+	d, err := ad.Differentiate(ad.Loss{P: p, Q: q, Rows: rows, Inputs: e.inputs(), Float32: c.Float32, Keep: c.Keep,
 		Build: func(x, y *ad.Node, in []*ad.Node) *ad.Node { return l(x, y, e.batch(rows, in)) }})
+	if err == nil && c.Gorgonia {
+		d.UseGorgonia()
+	}
+	return d, err
 }
 
 // compile compiles values of x and y on batches of rows of e.

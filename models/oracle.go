@@ -17,7 +17,10 @@ type Config struct {
 	Seed    uint64 // seed of the draws
 	Batch   int    // examples per draw; 0, or more than there are, means all
 	Float32 bool   // compute in float32, but for values of f and g, which methods compare
-	Keep    int    // bytes of large values that a compiled loss may keep for the next product, see [ad.Func]
+	// Gorgonia asks Gorgonia's TapeMachine for values, gradients and products, see
+	// [ad.Derivs.UseGorgonia].
+	Gorgonia bool
+	Keep     int // bytes of large values that a compiled loss may keep for the next product, see [ad.Func]
 }
 
 // An Oracle answers for one agent's f_i and g_i from its own data. It has all of

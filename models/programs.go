@@ -30,6 +30,7 @@ type compilation struct {
 	rows    int
 	float32 bool
 	keep    int
+	tape    bool // on Gorgonia's TapeMachine
 }
 
 // A part is one of the things that are compiled of a model.
@@ -76,7 +77,7 @@ func (p *Programs) differentiate(of part, e *examples, rows int, c Config,
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := e.key(of, rows, c.Float32)
-	key.keep = c.Keep
+	key.keep, key.tape = c.Keep, c.Gorgonia
 	d := p.losses[key]
 	if d == nil {
 		loss := p.model.Lower

@@ -12,23 +12,36 @@ import (
 
 // TestNamedModels proves each model that has a name.
 func TestNamedModels(t *testing.T) {
-	for classes, shard := range map[int]data.Shard{3: classShard(30, 21, 5, 3), 0: signShard(30, 21, 5)} {
-		for _, name := range models.NamesFor(classes) {
-			t.Run(name, func(t *testing.T) {
-				size, shard := models.Size{Features: 5, Classes: classes, Examples: 40, Hidden: []int{4}}, shard
-				if name == "lenet" { // it reads pictures
-					size.Features = 16 * 16
-					shard = classShard(30, 21, size.Features, classes)
-				}
-				modeltest.TestModel(t, testkit.Get(models.ByName(name, size)), shard)
-			})
-		}
+	for _, c := range namedCases() {
+		t.Run(c.name, func(t *testing.T) { modeltest.TestModel(t, c.model, c.shard) })
 	}
 }
 
-// TestModels proves what a name alone does not choose, with each loss, grouping of penalties, and
+func namedCases() (cases []modelCase) {
+	for classes, shard := range map[int]data.Shard{3: classShard(30, 21, 5, 3), 0: signShard(30, 21, 5)} {
+		for _, name := range models.NamesFor(classes) {
+			size, shard := models.Size{Features: 5, Classes: classes, Examples: 40, Hidden: []int{4}}, shard
+			if name == "lenet" { // it reads pictures
+				size.Features = 16 * 16
+				shard = classShard(30, 21, size.Features, classes)
+			}
+			cases = append(cases, modelCase{name, testkit.Get(models.ByName(name, size)), shard, true})
+		}
+	}
+	return cases
+}
+
+// A modelCase is a model with one agent's data.
+type modelCase struct {
+	name  string
+	model models.Model
+	shard data.Shard
+	quick bool // for -short, with TestNamedModels
+}
+
+// modelCases are what a name alone does not choose, with each loss, grouping of penalties, and
 // weights.
-func TestModels(t *testing.T) {
+func modelCases() []modelCase {
 	r := rand.New(rand.NewPCG(3, 4))
 	classes, values, counts := classShard(75, 43, 7, 4), valueShard(30, 21, 5), countShard(30, 21, 5)
 	noise := numberShard(30, 21, 5, func(*rand.Rand) float64 { return 0 })
@@ -40,12 +53,7 @@ func TestModels(t *testing.T) {
 	linear := models.Linear{Features: 7, Outputs: 4}
 	value := models.Linear{Features: 5, Outputs: 1, Loss: squared}
 	policy := models.PolicyEvaluation{Features: 3, States: 7}
-	for _, c := range []struct {
-		name  string
-		model models.Model
-		shard data.Shard
-		quick bool // for -short, with TestNamedModels
-	}{
+	return []modelCase{
 		{"mlp of three layers", models.MLP{Features: 7, Outputs: 4, Hidden: []int{5, 3}, Seed: 2}, classes, false},
 		{"mlp of one layer", models.MLP{Features: 7, Outputs: 4, Hidden: []int{}}, classes, false},
 		{"mlp relu", models.MLP{Features: 7, Outputs: 4, Hidden: []int{8, 5}, ReLU: true}, classes, true},
@@ -98,7 +106,12 @@ func TestModels(t *testing.T) {
 			Level: models.Level{Ridge: .1}}, Count: 3, Apart: true}, folded(values, 3, nil), false},
 		{"lenet per layer", lenet(true), classShard(12, 9, 16*16, 3), false},
 		{"policy evaluation", unscored{policy, policy, policy, policy, policy, policy}, policyData().Shards[0], true},
-	} {
+	}
+}
+
+// TestModels proves each.
+func TestModels(t *testing.T) {
+	for _, c := range modelCases() {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && !c.quick {
 				t.Skip("one of each kind is enough")

@@ -249,14 +249,10 @@ func (m *machine[T]) failure(r any) error {
 	if r == nil {
 		return nil
 	}
-	if f, ok := r.(Failure); ok {
-		return f.Err
-	}
 	bad, ok := r.(*indexError)
 	if !ok {
-		panic(r)
+		return Failed(r)
 	}
-	bad.where = fmt.Sprintf("entry %d", bad.entry)
 	ins, examples := m.running.ins, m.running.to-m.running.from
 	bad.op = ins.Name
 	for i := range m.slots {

@@ -29,7 +29,7 @@ func (m Mat[T]) IndexAt(idx Mat[T], i int) int {
 }
 
 func (m Mat[T]) refuse(idx Mat[T], i int) {
-	panic(&indexError{value: float64(idx.V[i]), rows: m.R, entry: i, of: idx.R})
+	panic(&indexError{value: float64(idx.V[i]), rows: m.R, entry: i, of: idx.R, where: fmt.Sprintf("entry %d", i)})
 }
 
 // An indexError is the error for an entry of a vector of indices.
@@ -49,6 +49,17 @@ func (e *indexError) Unwrap() error { return dsbo.ErrShape }
 
 // A Failure is what a kernel panics with to fail the run with an error.
 type Failure struct{ Err error }
+
+// Failed returns the error of a [Failure], or of an index; other panics go on.
+func Failed(r any) error {
+	switch r := r.(type) {
+	case Failure:
+		return r.Err
+	case *indexError:
+		return r
+	}
+	panic(r)
+}
 
 // CallBlock is how many numbers Call.Block has, which the first-level cache holds.
 const CallBlock = 1024

@@ -250,3 +250,14 @@ func (m *machine[T]) releaseSlots() {
 	}
 	m.scratch, m.current = nil, nil
 }
+
+func (m port[T, V]) Numbers(i int) any {
+	s := m.input(i)
+	numbers := make([]T, s.numbers())
+	if of := s.source; of.table != nil {
+		Read(of.table, numbers, of.idx, 0, s.r)
+	} else {
+		copy(numbers, of.shared.common.v)
+	}
+	return numbers
+}

@@ -27,6 +27,8 @@ type Machine interface {
 type Vectors[V Float] interface {
 	// SetInput sets a point.
 	SetInput(input int, v []V)
+	// Numbers returns a copy of an input's numbers, of the type that the machine computes in.
+	Numbers(input int) any
 	// Run computes the outputs of p and writes them to dst.
 	Run(p *Plan, dst [][]V) error
 }
