@@ -57,6 +57,10 @@ func TestPresetOfMethod(t *testing.T) {
 		}
 	}
 	help := strings.Split(presetsHelp(task.Presets), "\n")
+	all := strings.Join(help, "")
+	if strings.Count(all, " -x0 ") != 1 || strings.Count(all, " -curvature ") != 1 {
+		t.Errorf("presets that leave the start and the matrix at their defaults tell them: %s", all)
+	}
 	for line, want := range map[int][2]bool{1: {true, false}, 3: {false, false}, 5: {false, true}} {
 		start, matrix := strings.Contains(help[line], " -x0 0.5"), strings.Contains(help[line], " -curvature damped")
 		if start != want[0] || matrix != want[1] {

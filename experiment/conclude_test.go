@@ -20,17 +20,22 @@ func TestConclude(t *testing.T) {
 		head     string // of the sentence
 		kept     string
 		expected bool // of a model of more rows
+		why      string
 	}{
-		"kept":  {false, "", -.2, "Tuning 2 penalties by madsbo cut", "λ tuned", true},
-		"lost":  {true, "", -.2, "Tuning 2 penalties by madsbo cut", "λ = 1, best constant", false},
-		"worse": {false, "", .2, "Tuning 2 penalties by madsbo made it worse", "λ tuned", false},
+		"kept": {false, "", -.2, "Tuning 2 penalties by madsbo cut", "λ tuned", true, ""},
+		"lost": {true, "", -.2, "Tuning 2 penalties by madsbo cut", "λ = 1, best constant", false, ""},
+		"worse": {false, "", .2, "Tuning 2 penalties by madsbo made it worse", "λ tuned", false,
+			"as Φ, which decides"},
+		"worse, asked": {false, candidates.FoundByPath, .2, "Tuning 2 penalties by a path", "λ tuned", false,
+			"as it is asked for"},
+		"worse than another": {false, "", .2, "Tuning 2 penalties by madsbo", "λ tuned", false, "is another model"},
 		"a search": {false, candidates.FoundBySearch, -.2,
-			"Tuning 2 penalties by a BFGS search from the best constant, not by madsbo, cut", "λ tuned", true},
+			"Tuning 2 penalties by a BFGS search from the best constant, not by madsbo, cut", "λ tuned", true, ""},
 		"a search on the way": {false, candidates.FoundByHalving, -.2,
 			"Tuning 2 penalties by a search between the best constant and the iterations, not by madsbo, cut",
-			"λ tuned", true},
+			"λ tuned", true, ""},
 		"folds": {false, candidates.FoundByStructures, -.2,
-			"Tuning 2 penalties by a structure that folds chose cut", "λ tuned", true},
+			"Tuning 2 penalties by a structure that folds chose cut", "λ tuned", true, ""},
 	} {
 		e := &ending{run: &run{Job: &Job{Settings: new(Settings)}}, result: new(train.Result),
 			problem: problem{meaning: runs.Penalties}}
@@ -38,6 +43,9 @@ func TestConclude(t *testing.T) {
 		tuned, rival := candidates.NewModel("λ tuned", runs.Unknown(), []float64{1, 2}),
 			candidates.NewModel("λ = 1", 1, []float64{1, 1})
 		tuned.FoundBy, tuned.Converged, rival.Converged = c.foundBy, true, true
+		if strings.Contains(name, "another") {
+			rival.Finder = new(candidates.Finder)
+		}
 		gain := runs.Gain{Set: runs.Test, Examples: 100, Loss: 1 + c.change, LossAgainst: 1, LossChange: c.change,
 			LossError: .01}
 		tuning := runs.Gain{Set: runs.Validation, Examples: 100, Loss: 1 + c.change, LossAgainst: 1,
@@ -48,7 +56,8 @@ func TestConclude(t *testing.T) {
 			t.Errorf("%s: kept is %s", name, kept.Name)
 		}
 		said := strings.Contains(v.Sentence, "is kept")
-		if !strings.HasPrefix(v.Sentence, c.head) || said != (c.lost || c.change > 0) {
+		if !strings.HasPrefix(v.Sentence, c.head) || !strings.Contains(v.Sentence, c.why) ||
+			said != (c.lost || c.change > 0) {
 			t.Errorf("%s: %s", name, v.Sentence)
 		}
 		if want := c.foundBy; want != "" && v.FoundBy != want || want == "" && v.FoundBy != "madsbo" {

@@ -244,3 +244,49 @@ func TestFinalEpoch(t *testing.T) {
 		}
 	}
 }
+
+// TestWarnedSteps: a step too large for the curvature is warned of; a method without steps is not.
+func TestWarnedSteps(t *testing.T) {
+	const small = "-algorithm=dsoba -alpha=1e-9 "
+	for args, want := range map[string]bool{small + "-beta=1000": true, "-algorithm=newtoncg": false,
+		small + "-beta=1e-9": false} {
+		log := new(strings.Builder)
+		err := Run(t.Context(), newTiny(), append(strings.Fields(args), "-agents=2", "-K=1", "-report=false",
+			"-rivals=false", "-out="+filepath.Join(t.TempDir(), "run")), io.Discard, log)
+		if told := strings.Contains(log.String(), "warning: "); told != want {
+			t.Errorf("%s: warned %t: %s; error %v", args, told, log, err)
+		}
+	}
+}
+
+// TestLoadedOnce: data are loaded once in a run, of as many agents as it has.
+func TestLoadedOnce(t *testing.T) {
+	for shards, want := range map[int]string{3: "", 2: "-agents must be 2, for which tiny has data; it is 3"} {
+		task, loads := newTiny(), 0
+		load := task.Load
+		task.Load = func(a Agents) (data.Task, models.Model, error) {
+			loads++
+			a.N = shards
+			return load(a)
+		}
+		err := runIn(t, task, filepath.Join(t.TempDir(), "run"), "-agents=3 -K=2")
+		if text := fmt.Sprint(err); loads != 1 || (err == nil) != (want == "") || !strings.Contains(text, want) {
+			t.Errorf("%d shards: loaded %d times, %v", shards, loads, err)
+		}
+	}
+}
+
+// TestLongestVector: vectors are bounded once the model is known, by more than what is always sent.
+func TestLongestVector(t *testing.T) {
+	r := &run{Job: &Job{Settings: new(Settings)}}
+	r.Algorithm = "newtoncg"
+	if n := testkit.Get(r.longestVector()); n != 0 {
+		t.Errorf("%d numbers of a model that is not known", n)
+	}
+	for features, more := range map[int]bool{2: false, 1 << 17: true} {
+		r.loaded = &loaded{model: models.Logistic{Features: features}}
+		if n := testkit.Get(r.longestVector()); n < 1<<16 || (n > 1<<16) != more {
+			t.Errorf("%d features: at most %d numbers", features, n)
+		}
+	}
+}

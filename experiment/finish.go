@@ -16,10 +16,7 @@ import (
 // finish finds the models that the best iterate is compared with, and keeps the better one.
 func (e *ending) finish(ctx context.Context) error {
 	r, of, best := e.run, e.result, e.result.Best
-	solver := of.Exact // warm, where records had exact values
-	if solver == nil {
-		solver = e.problem.Solver()
-	}
+	solver := cmp.Or(of.Exact, e.problem.Solver()) // warm, where records had exact values
 	notes := slices.Concat(e.problem.notes,
 		riseNotes(of.Records, best, of.Iterations, r.Iterations, e.problem.meaning.Symbol))
 	tuned := candidates.NewModel(e.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X)

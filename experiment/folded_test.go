@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -91,18 +92,24 @@ func TestFoldedRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		args    string
 		apart   float64
+		lasso   bool
 		levels  candidates.Levels
 		members []int
 		note    string
 	}{
-		"one level":  {"", 0, candidates.Levels{}, all, ""},
-		"alike":      {"", 0, candidates.Levels{Rows: 90, Sites: 3}, all, "does not promise more: on 90 rows"},
-		"apart":      {"", 2, candidates.Levels{Rows: 90, Sites: 3}, all, "a level of its own"},
-		"asked":      {"", 0, candidates.Levels{Rows: 90, Sites: 3, Always: true}, all, "a level of its own"},
-		"one leaves": {" -membership=" + log, 0, candidates.Levels{}, []int{0, 2}, ""},
+		"one level": {"", 0, false, candidates.Levels{}, all, ""},
+		"alike":     {"", 0, false, candidates.Levels{Rows: 90, Sites: 3}, all, "does not promise more: on 90 rows"},
+		"apart":     {"", 2, false, candidates.Levels{Rows: 90, Sites: 3}, all, "a level of its own"},
+		"asked":     {"", 0, false, candidates.Levels{Rows: 90, Sites: 3, Always: true}, all, "a level of its own"},
+		"slopes": {"", 0, false, candidates.Levels{Rows: 90, Sites: 3, Always: true, Slopes: []int{1}}, all,
+			" rows, and slopes, as by "},
+		"lasso":      {"", 0, true, candidates.Levels{}, all, ""},
+		"one leaves": {" -membership=" + log, 0, false, candidates.Levels{}, []int{0, 2}, ""},
 	} {
 		f := &folded{apart: c.apart}
-		f.cross.Levels = c.levels
+		if f.cross.Levels = c.levels; c.lasso {
+			f.cross.Lasso = &candidates.Lasso{Ratio: 1}
+		}
 		folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
 		testkit.OK(runIn(t, f.task(), string(folder), "-agents=3 -K=2 -dtype=float64"+c.args))
 		s := testkit.Get(folder.ReadSummary())
@@ -114,7 +121,7 @@ func TestFoldedRun(t *testing.T) {
 			n := float64(of.Examples)
 			examples, alone, tuned = examples+n, alone+n*float64(of.Alone.Loss), tuned+n*float64(of.Tuned.Loss)
 			want := f.meanSquare(c.members[k], f.done.Y)
-			if levels := strings.Contains(c.note, "its own"); !levels &&
+			if levels := c.levels.Always || c.apart > 0; !levels &&
 				!(math.Abs(float64(of.Tuned.Loss)-want) <= 1e-5*want) {
 				t.Errorf("%s: site %d has loss %g, by the model in the folder %g", name, k, of.Tuned.Loss, want)
 			}
@@ -134,18 +141,25 @@ func TestFoldedRun(t *testing.T) {
 				t.Errorf("%s: a gain on %g examples of %s", name, n, g.Set)
 			}
 		}
+		if strings.HasPrefix(s.Verdict.Sentence, "The lasso") != c.lasso {
+			t.Errorf("%s: %s", name, s.Verdict.Sentence)
+		}
 		if notes := strings.Join(s.Verdict.Notes, " "); !strings.Contains(notes, c.note) ||
-			c.note == "" && strings.Contains(notes, "level") {
+			c.note == "" && strings.Contains(notes, "level") ||
+			strings.Contains(notes, "slopes") != (c.levels.Slopes != nil) {
 			t.Errorf("%s: notes %q", name, notes)
 		}
 	}
 }
 
 // TestFoldedNetwork: a network is kept where it is surely better than all structures, and its
-// structure is the one that is marked.
+// structure is the one that is marked. It has no levels, whatever the linear model has.
 func TestFoldedNetwork(t *testing.T) {
-	for _, bent := range []bool{false, true} {
-		f := &folded{bent: bent}
+	for _, c := range []struct{ bent, levels bool }{{false, false}, {true, false}, {true, true}} {
+		bent, f := c.bent, &folded{bent: c.bent}
+		if c.levels {
+			f.cross.Levels = candidates.Levels{Rows: 90, Sites: 3, Always: true}
+		}
 		for _, units := range []int{2, 4} {
 			f.cross.Networks = append(f.cross.Networks, models.MLP{Features: 2, Outputs: 1, Hidden: []int{units},
 				Loss: models.Squared{}, Penalties: models.OnePenalty{}})
@@ -156,11 +170,17 @@ func TestFoldedNetwork(t *testing.T) {
 		for _, one := range s.Structures {
 			if one.Kept {
 				kept++
+				if n := f.done.Network; n != nil && !strings.Contains(one.Name, fmt.Sprint(n.Hidden[0])) {
+					t.Errorf("%s is kept, of %d units", one.Name, n.Hidden)
+				}
 			}
 		}
 		if told := strings.HasPrefix(s.Verdict.Sentence, "A network"); kept != 1 || told != bent ||
 			(f.done.Network != nil) != bent || len(f.done.Parts) > 0 != bent {
 			t.Errorf("bent %t: %s, structures %+v", bent, s.Verdict.Sentence, s.Structures)
+		}
+		if notes := strings.Join(s.Verdict.Notes, " "); strings.Contains(notes, "network has one level") != c.levels {
+			t.Errorf("%+v: %s", c, notes)
 		}
 	}
 }

@@ -161,7 +161,7 @@ func (e *ending) solveOther(ctx context.Context, t data.Task, m models.Model, x 
 	if solved.Y == nil {
 		return LowerSolution{}, dsbo.Errorf(dsbo.ErrDiverged, "the model of all rows: its solution is not finite")
 	}
-	if !solved.Converged && !solved.Reached {
+	if !solved.Solved() {
 		e.run.view.Log("warning: the model of all rows has not converged")
 	}
 	return LowerSolution{solved.Y, solved.TestAccuracy}, nil
@@ -171,7 +171,7 @@ func (e *ending) solveOther(ctx context.Context, t data.Task, m models.Model, x 
 func unconvergedNotes(models []runs.Model, symbol string) []string {
 	var names []string
 	for _, m := range models {
-		if !m.Converged && !m.Reached {
+		if !m.Solved() {
 			names = append(names, m.Name)
 		}
 	}

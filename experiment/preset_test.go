@@ -1,11 +1,15 @@
 package experiment
 
 import (
+	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"dsbo"
+	"dsbo/algo"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
@@ -45,4 +49,44 @@ func TestHoldoutFlag(t *testing.T) {
 	}
 	err := holdoutFlag{new(Settings)}.Set("some")
 	testkit.WantError(t, "-holdout some", err, nil, "it must be a number or auto")
+}
+
+// A searched algorithm has found a constant, or not.
+type searched struct {
+	dsbo.Algorithm
+	found bool
+}
+
+func (s searched) Traits() algo.Traits {
+	return algo.Traits{StartConstant: func() (float64, bool) { return 7, s.found }}
+}
+
+// TestStartConstant: constants are tried from what the method's search has found, else from the
+// median of the start.
+func TestStartConstant(t *testing.T) {
+	for want, of := range map[int]dsbo.Algorithm{7: searched{nil, true}, 3: searched{nil, false}} {
+		if got := startConstant([]float64{-9, 2.6, 50}, of); got != want {
+			t.Errorf("%+v: from %d, want %d", of, got, want)
+		}
+	}
+}
+
+// TestPresetNumbers: MA-DSBO as published takes ten steps of y and of z; the default evaluates each
+// iteration, and ends after two evaluations in a row that rise.
+func TestPresetNumbers(t *testing.T) {
+	for args, want := range map[string]string{"": "20 1 2", "-preset=paper": "100 10 10",
+		"-preset=madsbo_tuned": "60 20 20"} {
+		j := testkit.Get(Parse(newMean(), strings.Fields(args), io.Discard))
+		p := testkit.Get(j.resolveParameters())
+		got := fmt.Sprint(j.Iterations, j.EvalEvery, j.Patience)
+		switch m := p.method.(type) {
+		case *algo.MADSBO:
+			got = fmt.Sprint(j.Iterations, m.T, m.N)
+		case *algo.Tuned:
+			got = fmt.Sprint(j.Iterations, m.T, m.N)
+		}
+		if got != want || j.Agents != 8 {
+			t.Errorf("%q: %s, want %s; %d agents", args, got, want, j.Agents)
+		}
+	}
 }

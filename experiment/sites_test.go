@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"math"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -178,5 +179,50 @@ func TestSiteSums(t *testing.T) {
 	got := testkit.Get(e.siteSums(0, p, train.Fit{}, of(2, false), of(3, true)))
 	if !math.IsNaN(got[1]) || !math.IsNaN(got[2]) || !math.IsNaN(got[siteNumbers-1]) || got[5] != 10 {
 		t.Errorf("without a model of its own: %v", got)
+	}
+}
+
+// TestSitesNotCompared: sites are compared where the task asks for it, both models are there, and
+// the model scores examples.
+func TestSitesNotCompared(t *testing.T) {
+	found, none := &candidates.Model{Y: []float64{1}}, new(candidates.Model)
+	score := func(int, train.Fit) (s train.Scores, err error) { return s, nil }
+	for name, c := range map[string]struct {
+		asked           bool
+		constant, tuned *candidates.Model
+		score           func(int, train.Fit) (train.Scores, error)
+	}{"not asked": {false, found, found, score}, "no constant": {true, none, found, score},
+		"none tuned": {true, found, none, score}, "no scores": {true, found, found, nil}} {
+		e := &ending{run: &run{Job: &Job{Task: Task{Sites: func() Sites { return Sites{Compare: c.asked} }}}}}
+		e.problem.Score = c.score
+		if err := e.compareSites(t.Context(), nil, c.constant, c.tuned); err != nil || e.summary.Sites != nil {
+			t.Errorf("%s: %v, error %v", name, e.summary.Sites, err)
+		}
+	}
+}
+
+// TestSitesOfConstants: without structures a site alone has the best constant of its own rows; what
+// it gives is counted among what is sent where its model may leave it.
+func TestSitesOfConstants(t *testing.T) {
+	var sent []int64
+	for _, exchange := range []bool{false, true} {
+		task := newMean()
+		task.Sites = func() Sites { return Sites{Compare: true, Exchange: exchange} }
+		folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
+		testkit.OK(runIn(t, task, string(folder), "-agents=3 -rows=30 -K=2 -dtype=float64"))
+		s := testkit.Get(folder.ReadSummary())
+		sent = append(sent, s.Traffic.Models.Floats)
+		if len(s.Sites) != 3 || s.AllSites == nil || s.AllSites.Examples != 1500 {
+			t.Fatalf("sites %+v, all %+v", s.Sites, s.AllSites)
+		}
+		for _, of := range s.Sites {
+			if !(of.Alone.Loss > 0) || of.Alone.Loss == of.Constant.Loss || !of.Alone.Accuracy.Known() ||
+				len(of.OthersAlone) != 3 {
+				t.Errorf("%+v", of)
+			}
+		}
+	}
+	if !(sent[0] < sent[1]) {
+		t.Errorf("%d numbers are sent, and %d where models of sites leave them", sent[0], sent[1])
 	}
 }

@@ -150,6 +150,7 @@ func TestBatchOfPreset(t *testing.T) {
 	if ends[0] != ends[1] || !ends[0].Known() {
 		t.Errorf("Φ = %v by draws of the preset, and %v by all examples", ends[0], ends[1])
 	}
+	testkit.OK(runIn(t, task, filepath.Join(t.TempDir(), "run"), "-preset=draws -agents=2 -batch=10"))
 	err := runIn(t, task, filepath.Join(t.TempDir(), "run"), "-preset=draws -agents=2 -batch=11")
 	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-batch must be at most 10") {
 		t.Errorf("%v, want that -batch is refused", err)
@@ -169,16 +170,18 @@ func TestResumeSetup(t *testing.T) {
 		"nothing loaded":  {"", nil, []runs.Found{b}, ""},
 		"other settings":  {"other", []runs.Found{a}, []runs.Found{a, b}, "they must be as they were"},
 		"other tables":    {"", []runs.Found{b}, []runs.Found{a, b}, "they must be as they were"},
+		"an older folder": {"-", []runs.Found{a}, []runs.Found{a, b}, ""},
 		"nothing further": {"", []runs.Found{a}, []runs.Found{a}, "they must be as they were"},
 	} {
 		r := &run{Job: &Job{Settings: new(Settings)}, folder: runs.Folder(t.TempDir()), mode: runs.Resume}
 		p := &problem{setup: &setup{Setup: runs.Setup{Found: c.again}}}
-		of := cmp.Or(c.of, testkit.Get(r.digest(p)))
+		of := strings.TrimPrefix(cmp.Or(c.of, testkit.Get(r.digest(p))), "-")
 		testkit.OK(r.folder.WriteSetup(runs.Setup{Of: of, Found: c.kept}))
 		err := r.resumeSetup(p)
 		if c.want != "" {
 			testkit.WantError(t, name, err, dsbo.ErrConfig, c.want)
-		} else if err != nil || p.setup.next != len(c.again) || len(p.setup.Found) != len(c.kept) {
+		} else if goes := of != ""; err != nil || goes && (p.setup.next != len(c.again) ||
+			len(p.setup.Found) != len(c.kept)) || !goes && len(p.setup.Found) != len(c.again) {
 			t.Errorf("%s: %v, goes on with number %d of %v", name, err, p.setup.next, p.setup.Found)
 		}
 	}

@@ -73,16 +73,16 @@ func (f Folder) Checkpoints(agents []int) (paths []string, err error) {
 // when a run goes back: they have the bits that it comes to again.
 func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
 	all, err := checkpointsIn(f, agents)
-	later := slices.DeleteFunc(all, func(c checkpointName) bool { return c.iteration <= iteration })
-	if err != nil || len(later) == 0 {
+	if err != nil {
 		return err
 	}
-	for _, c := range later {
-		if err := disk.Remove(c.path); err != nil {
-			return err
+	var later []string
+	for _, c := range all {
+		if c.iteration > iteration {
+			later = append(later, c.path)
 		}
 	}
-	return disk.SyncDir(string(f))
+	return removeFiles(f, later)
 }
 
 // RemoveOldCheckpoints removes checkpoints of some agents that are no longer needed: all but the
@@ -125,10 +125,7 @@ func (f Folder) RemoveAllButNewestCheckpoints() (kept []string, err error) {
 	for _, c := range newest {
 		kept = append(kept, c.path)
 	}
-	if len(old) > 0 {
-		err = removeFiles(f, old)
-	}
-	return kept, err
+	return kept, removeFiles(f, old)
 }
 
 // PathsWithPrefix returns the paths of the folder's files whose names begin with a prefix, sorted.

@@ -151,7 +151,7 @@ func ReadLevels(f Folder) (texts []string, err error) {
 // RemoveWithPrefix removes the files whose names begin with a prefix.
 func (f Folder) RemoveWithPrefix(prefix string) error {
 	paths, err := f.PathsWithPrefix(prefix)
-	if err != nil || len(paths) == 0 {
+	if err != nil {
 		return err
 	}
 	return removeFiles(f, paths)
@@ -159,6 +159,9 @@ func (f Folder) RemoveWithPrefix(prefix string) error {
 
 // removeFiles removes files of the folder, which need not be there, and brings that to the disk.
 func removeFiles(f Folder, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
 	for _, path := range paths {
 		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

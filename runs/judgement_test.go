@@ -97,6 +97,9 @@ func TestJudgement(t *testing.T) {
 		"explains 6.0 % (−2.0 to 14.0) of the deviance: beyond chance no better than guessing the mean.": {Judged: 50,
 			Counts: new(runs.CountCurves), Measures: []runs.Measure{{Name: "MAE", Value: 4.8, Low: 3.9, High: 5.8},
 				{Name: "deviance explained", Value: .06, Low: -.02, High: .14}}},
+		"explains 6.0 % (0.0 to 14.0) of the variance: beyond chance no better than guessing the mean.": {Judged: 50,
+			Measures: []runs.Measure{{Name: "MAE", Value: 4.8, Low: 3.9, High: 5.8},
+				{Name: "R²", Value: .06, High: .14}}},
 		"On 9 rows with 8 events that it has not seen the model gives the row whose event came first the " +
 			"higher hazard in 100.0 % of pairs of the same site; guessing does in 50 %; " +
 			"how sure that is, is not known.": {

@@ -16,7 +16,7 @@ func TestLostHeldOut(t *testing.T) {
 		set    string
 		change Number
 		want   bool
-	}{{HeldOut, .011, true}, {HeldOut, .0099, false}, {HeldOut, -.02, false}, {HeldOut, Unknown(), false},
+	}{{HeldOut, .011, true}, {HeldOut, .01, false}, {HeldOut, -.02, false}, {HeldOut, Unknown(), false},
 		{Test, .1, false}, {Validation, .1, false}, {CrossFitted, .1, false}} {
 		gains := []Gain{gain(Test, 1, .9, .01), {Set: c.set, LossChange: c.change, LossError: .01}}
 		if got := LostHeldOut(gains); got != c.want {
@@ -242,5 +242,76 @@ func TestAssessmentIsRead(t *testing.T) {
 	testkit.OK(f.WriteAssessment(Assessment{Counts: &CountCurves{Predicted: []float64{1}}}))
 	if _, err := f.ReadAssessment(); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("curves of two lengths: %v", err)
+	}
+}
+
+// TestSolved: a model is solved where its solution has converged, or is the one that was reached.
+func TestSolved(t *testing.T) {
+	for _, converged := range []bool{false, true} {
+		for _, reached := range []bool{false, true} {
+			if m := (Model{Converged: converged, Reached: reached}); m.Solved() != (converged || reached) {
+				t.Errorf("converged %t, reached %t: solved %t", converged, reached, m.Solved())
+			}
+		}
+	}
+}
+
+// TestOneRun: parts are of one run where run, cluster file and number of agents are the same.
+func TestOneRun(t *testing.T) {
+	of := func(run, hash string, agent, agents int) *Merged {
+		m := new(Merged)
+		m.Run, m.Hash, m.Agent, m.Agents, m.Summary.PerAgent = run, hash, agent, agents, make([]Usage, 2)
+		return m
+	}
+	for name, c := range map[string]struct {
+		second *Merged
+		want   string
+	}{
+		"both": {of("a", "b", 1, 2), ""}, "another run": {of("x", "b", 1, 2), "must be of one run"},
+		"another file": {of("a", "x", 1, 2), "must be of one run"},
+		"of more":      {of("a", "b", 1, 3), "must be of one run"},
+		"twice":        {of("a", "b", 0, 2), "each agent must have one run folder"},
+	} {
+		err := checkOneRun([]*Merged{of("a", "b", 0, 2), c.second})
+		if c.want != "" {
+			testkit.WantError(t, name, err, dsbo.ErrConfig, c.want)
+		} else if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for want, parts := range map[string][]*Merged{"the run folders of all agents are required": nil,
+		"1": {of("a", "b", 0, 2)}} {
+		testkit.WantError(t, len(parts), checkOneRun(parts), dsbo.ErrConfig, want)
+	}
+}
+
+// TestMetricsContinue: records go on after the bytes that a checkpoint knows of, where the file has
+// them unchanged.
+func TestMetricsContinue(t *testing.T) {
+	f := Folder(t.TempDir())
+	m := testkit.Get(f.OpenMetrics())
+	testkit.OK(m.Write(Record{Iteration: 3}))
+	size, sum := testkit.Get2(m.Sync())
+	testkit.OK(m.Close())
+	for name, c := range map[string]struct {
+		size    int64
+		sum     []byte
+		records int
+		want    string
+	}{
+		"none": {0, nil, 0, ""}, "all": {size, sum, 1, ""}, "cut off": {size + 1, sum, 0, "it was changed or cut off"},
+		"changed": {size, []byte("other"), 0, "it was changed"},
+	} {
+		m := testkit.Get(f.OpenMetrics())
+		records, err := m.Continue(c.size, c.sum)
+		if c.want != "" {
+			testkit.WantError(t, name, err, dsbo.ErrConfig, c.want)
+		} else if err != nil || len(records) != c.records {
+			t.Errorf("%s: %v, %v", name, records, err)
+		}
+		testkit.OK(m.Close())
+	}
+	if s := (Site{Examples: 60}); s.ChangeOutcome(1) != Same {
+		t.Errorf("no change at all is %s", s.ChangeOutcome(1))
 	}
 }

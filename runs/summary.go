@@ -129,6 +129,10 @@ type Model struct {
 	Gradient  Number `json:"refit_gradient"` // norm that is left of the lower gradient, as a share of the first one
 }
 
+// Solved reports whether what the model is told to be is of its λ: its solution has converged, or Φ
+// is at the solution reached.
+func (m Model) Solved() bool { return m.Converged || m.Reached }
+
 // A Site says how good models are on the test examples of one site.
 type Site struct {
 	Name     string `json:"name,omitempty"` // "": the label of its number, see [Site.Label]

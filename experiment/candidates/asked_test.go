@@ -22,6 +22,9 @@ func TestLevelsOf(t *testing.T) {
 		{0, 0, 1, "0 [] 0"}, {.1, 0, 1, "0.005 [] 0"}, {.1, .2, 1, "0.005 [1 4] 0.01"}, {10, 0, .5, "1 [] 0"},
 		{10, 1, 2, "0.25 [1 4] 0.025"},
 	} {
+		if none := (Levels{}).Of(models.Linear{}, c.share).Level; none.Ridge != 0 {
+			t.Errorf("no levels are shrunk by %g", none.Ridge)
+		}
 		l := Levels{Rows: 60, Sites: 3, Strength: c.strength, Slopes: []int{1, 4}, SlopeStrength: c.slopes}
 		of := l.Of(models.Linear{Features: 5, Outputs: 1}, c.share).Level
 		if got := fmt.Sprintf("%.9g %v %.9g", of.Ridge, of.Slopes, of.SlopeRidge); got != c.want {

@@ -74,6 +74,10 @@ func TestDownhillFarOff(t *testing.T) {
 	if x := newDownhill(first).trial(); x[0] != -far || !(x[1] > -far) {
 		t.Errorf("it goes on at %v", x)
 	}
+	first.gradient = []float64{-.01, -.01}
+	if s := newDownhill(first); !(s.trial()[0] > -far) || !(s.slope < 0) {
+		t.Errorf("a small slope back from there leads to %v", s.trial())
+	}
 	first.gradient = []float64{1, 1}
 	if s := newDownhill(first); s.slope != 0 || s.promise() != 0 {
 		t.Errorf("it promises %g", s.promise())

@@ -68,7 +68,7 @@ func (m *Model) Effort() string { return wording.Count(m.Steps, cmp.Or(m.effort,
 // model itself.
 func (m *Model) objective() float64 {
 	switch {
-	case m.Phi.Known() && (m.Converged || m.Reached):
+	case m.Phi.Known() && m.Solved():
 		return float64(m.Phi)
 	case !m.Phi.Known() && m.ValLoss.Known():
 		return float64(m.ValLoss)

@@ -212,18 +212,24 @@ func ofPart(e data.Examples, k int) (data.Examples, error) {
 	return part, err
 }
 
+// networkEffort returns the most gradients of a solution of a network, and the steps from strength
+// to strength. A larger network takes no smaller penalty of each weight than the one before, but
+// for rounding, and half of the gradients tell.
+func networkEffort(larger bool) (most int, steps []float64) {
+	if larger {
+		return MostProducts / 2, []float64{networkStep}
+	}
+	return MostProducts, []float64{networkStep, -networkStep}
+}
+
 // tune finds the strength of a network's penalty by the first fold, near one: each begins at the
-// model of the best so far, up to one that is better by little. A larger network takes no smaller
-// penalty of each weight than the one before, but for rounding, and half of the gradients tell.
+// model of the best so far, up to one that is better by little.
 func (n Networks) tune(ctx context.Context, one *Network, near float64, larger bool) error {
 	prob, err := n.fold(0, one.Of)
 	if err != nil {
 		return err
 	}
-	most, steps := MostProducts, []float64{networkStep, -networkStep}
-	if larger {
-		most, steps = MostProducts/2, steps[:1]
-	}
+	most, steps := networkEffort(larger)
 	best, err := searchNetwork(near, steps, func(strength float64, start []float64) (*Model, error) {
 		return n.solve(ctx, one, prob, strength, start, most)
 	})

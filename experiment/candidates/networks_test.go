@@ -27,6 +27,7 @@ func TestNetworkRules(t *testing.T) {
 		"1.1 errors better": {network(.978, .02).beats(network(1, .5)), true},
 		"0.9 errors better": {network(.982, .02).beats(network(1, .5)), false},
 		"1.9 errors worse":  {hopes(gain(1, .038, .02)), true},
+		"2 errors worse":    {hopes(gain(1, 1, .5)), false},
 		"2.1 errors worse":  {hopes(gain(1, .042, .02)), false},
 		"lower by 1.1":      {promises(gain(1, -.022, .02)), true},
 		"lower by 0.9":      {promises(gain(1, -.018, .02)), false},

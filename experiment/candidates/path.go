@@ -1,6 +1,7 @@
 package candidates
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -61,10 +62,7 @@ func (f *crossFit) tuneLasso(st, null *Structure) error {
 		return err
 	}
 	s := &lassoSearch{f, parts, st}
-	ratio := f.Lasso.Ratio
-	if ratio == 0 {
-		ratio = middleRatio
-	}
+	ratio := cmp.Or(f.Lasso.Ratio, middleRatio)
 	st.Lasso = new(runs.Lasso)
 	best, err := s.path(u, num.Log(max(parts.largest/ratio, leastStrength)), ratio)
 	if err != nil {

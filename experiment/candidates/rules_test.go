@@ -266,7 +266,8 @@ func TestPointsFrom(t *testing.T) {
 		near  int
 		slope float64
 		want  bool
-	}{{3, -1, false}, {3, 1, true}, {-3, 1, false}, {-3, -1, true}, {3, 0, false}, {3, math.NaN(), true}} {
+	}{{3, -1, false}, {3, 1, true}, {-3, 1, false}, {-3, -1, true}, {3, 0, false}, {3, math.NaN(), true},
+		{1, .5, true}} {
 		if got := solved(0, 1, 0, c.slope, 0).pointsFrom(c.near); got != c.want {
 			t.Errorf("%+v: points away %t", c, got)
 		}
@@ -303,6 +304,25 @@ func TestLowerOf(t *testing.T) {
 		sol, second, err := lowerOf(c.first, c.second, c.err, c.secondErr)
 		if sol.LowerLoss != c.want || second.LowerLoss != c.other || err != c.wantErr {
 			t.Errorf("%s: losses %g and %g, %v", name, sol.LowerLoss, second.LowerLoss, err)
+		}
+	}
+}
+
+// TestEffort: a larger network has half of the gradients, and steps to larger penalties alone; λ
+// and α of a lasso follow from their logarithms, α from the flag where it is given.
+func TestEffort(t *testing.T) {
+	most, steps := networkEffort(false)
+	half, up := networkEffort(true)
+	if most != 400 || half != 200 || len(steps) != 2 || steps[0] != -steps[1] || !slices.Equal(up, steps[:1]) ||
+		!(up[0] > 0) {
+		t.Errorf("%d gradients by steps %v, of a larger one %d by %v", most, steps, half, up)
+	}
+	for given, want := range map[float64]float64{0: .8, .3: .3, 1: 1} {
+		s := &lassoSearch{crossFit: &crossFit{}}
+		s.Lasso = &Lasso{Ratio: given}
+		strength, ratio := s.valuesOf([]float64{math.Log(2), math.Log(4)})
+		if !(math.Abs(strength-2) <= 1e-12) || !(math.Abs(ratio-want) <= 1e-12) {
+			t.Errorf("α given as %g: λ %g, α %g", given, strength, ratio)
 		}
 	}
 }

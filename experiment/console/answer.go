@@ -137,7 +137,7 @@ func featuresText(a runs.Assessment) string {
 func answerNotes(s *runs.Summary, a runs.Assessment) (notes []string) {
 	notes = append(notes, s.Warnings...)
 	for _, m := range s.Models {
-		if m.Kept && !m.Converged && !m.Reached {
+		if m.Kept && !m.Solved() {
 			notes = append(notes, "The model has not converged: it is not the best that there is.")
 		}
 	}

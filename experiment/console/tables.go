@@ -21,7 +21,7 @@ func modelRows(s *runs.Summary) [][]string {
 		if !m.Converged {
 			name += notConverged
 		}
-		if !m.Converged && !m.Reached {
+		if !m.Solved() {
 			phi = "-"
 		}
 		rows = append(rows, []string{

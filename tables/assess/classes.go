@@ -224,7 +224,7 @@ func (c *Classes) AveragePrecision(k int) Interval {
 	changes, p := make(jackknife, 2), min(area, most)
 	for _, counts := range [][]float64{others, own} {
 		for bin, count := range counts {
-			if count == 0 || m < 2 && &counts[0] == &own[0] {
+			if count == 0 {
 				continue
 			}
 			row := min(1, count) // of weights that are not whole a bin may have less than one

@@ -81,6 +81,21 @@ func TestFewestPairs(t *testing.T) {
 	}
 }
 
+// TestWholeConcordance: where all pairs are in order, or none is, c has no interval.
+func TestWholeConcordance(t *testing.T) {
+	for _, score := range []float64{0, 1} {
+		var c assess.Concordance
+		times, scores := []float64{1}, []float64{.5}
+		for range 120 {
+			times, scores = append(times, -2), append(scores, score)
+		}
+		c.AddSite(times, scores, slices.Repeat([]float64{1}, 121))
+		if i := c.Interval(); i.Value != 1-score || i.Low == i.Low || i.High == i.High {
+			t.Errorf("scores %g: %+v", score, i)
+		}
+	}
+}
+
 // TestConcordanceRows: rows that stand for several are as many rows, and fewer than 100 pairs tell
 // nothing.
 func TestConcordanceRows(t *testing.T) {

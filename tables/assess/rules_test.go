@@ -241,3 +241,60 @@ func TestBinOfProbability(t *testing.T) {
 		t.Errorf("0 and 1 are in bins %d and %d of %d", first, last, bins)
 	}
 }
+
+// TestOneOfAKind: with one example of a class, or one of others, areas have a value without an end.
+func TestOneOfAKind(t *testing.T) {
+	for class := range 2 {
+		c := NewClasses(2)
+		for pass := range 2 {
+			for e := range 30 {
+				p := (float64(e) + .5) / 30
+				of := class
+				if e == 20 {
+					of = 1 - class
+				}
+				[]func([]float64, int, float64){c.Add, c.AddError}[pass]([]float64{1 - p, p}, of, 1)
+			}
+		}
+		for name, i := range map[string]Interval{"area": c.AUC(1), "precision": c.AveragePrecision(1)} {
+			if !(i.Value > 0 && i.Value < 1) || i.Low == i.Low || i.High == i.High {
+				t.Errorf("one example not of class %d: %s %+v", class, name, i)
+			}
+		}
+	}
+	if i := NewClasses(2).Accuracy(); i.Value == i.Value || i.Low == i.Low || i.High == i.High {
+		t.Errorf("accuracy of no examples: %+v", i)
+	}
+}
+
+// TestNothingToExplain: of targets that are all alike there is no share to explain; however little
+// they differ, there is.
+func TestNothingToExplain(t *testing.T) {
+	for apart, known := range map[float64]bool{0: false, .01: true} {
+		r, c := NewResiduals(3, 1), NewCounts(3)
+		for e := range 40 {
+			target := 3 + apart*float64(e%2)
+			r.Add(3, target, 1)
+			c.Add(3, 3+10*apart*float64(e%2), 1)
+		}
+		for name, i := range map[string]Interval{"R²": r.Explained(), "deviance explained": c.Explained()} {
+			if (i.Value == i.Value) != known {
+				t.Errorf("targets %g apart: %s %+v", apart, name, i)
+			}
+		}
+	}
+}
+
+// TestEndThresholds: where no one is worth an alarm the last edge takes none, where every miss is
+// worth all alarms the first takes all.
+func TestEndThresholds(t *testing.T) {
+	c := NewClasses(2)
+	c.Add([]float64{.001, .999}, 0, 9)
+	c.Add([]float64{.001, .999}, 1, 1)
+	if at := c.Threshold(1, .5); at != 1 {
+		t.Errorf("nine alarms for one: threshold %g", at)
+	}
+	if at := c.Threshold(1, 1e6); !(at <= 1.01/bins) {
+		t.Errorf("a miss costs a million: threshold %g", at)
+	}
+}

@@ -161,6 +161,7 @@ func TestBeyondChance(t *testing.T) {
 		{[]float64{.04, .0249, .0499}, make([]bool, 3)},
 		{[]float64{.0166, .0249, .0499}, []bool{true, true, true}},
 		{[]float64{.0166, .0251, .04}, []bool{true, false, false}},
+		{[]float64{.05}, []bool{true}}, {[]float64{.05, .025}, []bool{true, true}},
 	} {
 		if !slices.Equal(BeyondChance(c.p), c.want) {
 			t.Errorf("%v: marked %v, want %v", c.p, BeyondChance(c.p), c.want)

@@ -1,0 +1,161 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/algo/algotest"
+	"dsbo/internal/testkit"
+	"dsbo/network"
+	"dsbo/network/membership"
+	"dsbo/runs"
+)
+
+// TestStartOfEpochs: each epoch's solutions start elsewhere near the start of the problem, the same
+// whenever the epoch is come to; in the first epoch it is the start itself.
+func TestStartOfEpochs(t *testing.T) {
+	p := &Problem{Start: []float64{1, 2, 3}, Oracles: []dsbo.Oracle{nil, algotest.NewQuadratics(1, 1, 3, 1)[0]}}
+	p.Average.Seed = 5
+	starts := map[int][]float64{}
+	for _, number := range []int{0, 1, 2, 1, 0, 2} {
+		p.setApart(membership.Epoch{Number: number, ID: []string{"", "a", "b"}[number]})
+		if before := starts[number]; before != nil && !slices.Equal(before, p.Start) {
+			t.Errorf("epoch %d starts at %v, and before at %v", number, p.Start, before)
+		}
+		starts[number] = slices.Clone(p.Start)
+	}
+	if first := starts[0]; !slices.Equal(first, []float64{1, 2, 3}) || slices.Equal(starts[1], first) ||
+		slices.Equal(starts[2], starts[1]) {
+		t.Errorf("starts %v", starts)
+	}
+}
+
+// TestEpochBegun: what was evaluated before an epoch that begins after the last iteration, and is
+// not followed by another one there, counts for nothing.
+func TestEpochBegun(t *testing.T) {
+	for _, c := range []struct {
+		done int
+		next int // iteration of the next epoch
+		anew bool
+	}{{5, 9, true}, {5, 5, false}, {4, 9, false}, {4, 4, false}} {
+		r := &runner{evaluated: 3, stepper: &stepper{done: c.done}}
+		r.Config = Config{K: 5, Membership: membership.Log{{Iteration: c.next}}}
+		if r.epochBegun(); (r.evaluated < 0) != c.anew || !r.newEpoch || r.end != 5 {
+			t.Errorf("%+v: evaluated %d, ends at %d", c, r.evaluated, r.end)
+		}
+	}
+}
+
+// TestIdentity: a checkpoint is of one start, one matrix of products and one mixing, and names each
+// of these only where it is not the usual one.
+func TestIdentity(t *testing.T) {
+	of := func(change func(c *Config)) string {
+		c := &Config{Method: testkit.Get(algo.New("dsoba"))}
+		c.W = testkit.Get(network.New("ring", 3, network.Options{})).W
+		change(c)
+		return string(testkit.Get(c.identity(0)))
+	}
+	seen := map[string]string{}
+	for name, change := range map[string]func(c *Config){
+		"usual": func(*Config) {}, "matrix": func(c *Config) { c.Problem.Matrix = dsbo.DampedHessian },
+		"start":  func(c *Config) { c.StartX = []float64{2, 2} },
+		"other":  func(c *Config) { c.StartX = []float64{2, 3} },
+		"turned": func(c *Config) { c.StartX = []float64{3, 2} }, "patience": func(c *Config) { c.Patience = 2 },
+		"digest":                  func(c *Config) { c.Problem.Digests = []string{"a", "b", "c"} },
+		"digest of a later agent": func(c *Config) { c.Problem.Digests = []string{"a", "b", "d", "e"} },
+	} {
+		got := of(change)
+		if before := seen[got]; before != "" {
+			t.Errorf("%s has the identity of %s", name, before)
+		}
+		seen[got] = name
+	}
+	c := &Config{}
+	for want, x := range map[string][]float64{"0": nil, "2": {2, 2}, "-1.5": {-1.5}} {
+		if c.StartX = x; fmt.Sprint(c.startDigest()) != want {
+			t.Errorf("the start %v is told as %v", x, c.startDigest())
+		}
+	}
+}
+
+// TestRises: of n examples a loss is above another by more than chance from 2.9/1.96 of Student's
+// quantile of 97.5 % on, in standard errors.
+func TestRises(t *testing.T) {
+	for n, bound := range map[int]float64{2: 18.8, 31: 3.0217, 1 << 20: 2.9} {
+		for share, want := range map[float64]bool{1.001: true, .999: false, -2: false} {
+			g := runs.Gain{Examples: n, LossError: .5, LossChange: runs.Number(.5 * share * bound)}
+			if rises(g) != want {
+				t.Errorf("%d examples, %g of %g errors: %t", n, share, bound, !want)
+			}
+		}
+	}
+	if rises(runs.Gain{Examples: 9}) {
+		t.Error("a loss that is the same rises")
+	}
+}
+
+// TestLeastEigenvalues: they are found at the start, at the record in the middle and at the end of
+// runs that may not be convex, and of damped Hessians at each record.
+func TestLeastEigenvalues(t *testing.T) {
+	for _, c := range []struct{ every, last, middle int }{{1, 3, 2}, {1, 4, 2}, {1, 5, 3}, {3, 12, 6}} {
+		of := Config{K: c.last, EvalEvery: c.every, Evaluate: EvaluateExact}
+		of.Problem.Nonconvex, of.Problem.Evaluate = true, []dsbo.ValueOracle{nil}
+		var at []int
+		for k := range c.last + 1 {
+			if of.LeastEigenvalueAt(k) {
+				at = append(at, k)
+			}
+		}
+		if !slices.Equal(at, []int{0, c.middle, c.last}) {
+			t.Errorf("%+v: at %v", c, at)
+		}
+		if of.Problem.Matrix = dsbo.DampedHessian; !of.LeastEigenvalueAt(1) {
+			t.Error("not of a damped Hessian")
+		}
+		if of.Problem.Matrix, of.Problem.Nonconvex = dsbo.Hessian, false; of.LeastEigenvalueAt(0) {
+			t.Error("of a convex problem")
+		}
+	}
+}
+
+// TestHasSteps: a method has steps where one of y or z is there, or one of x follows the curvature.
+func TestHasSteps(t *testing.T) {
+	for _, c := range []struct {
+		m    algo.Method
+		want bool
+	}{{&algo.MADSBO{T: 1, N: 1, Alpha: "1", Beta: "1", Gamma: "1"}, true}, {&algo.DSOBA{Alpha: "1", Beta: "1"}, true},
+		{testkit.Get(algo.New("newtoncg")), false}} {
+		if got := (Config{K: 3, Method: c.m}).HasSteps(); got != c.want {
+			t.Errorf("%T: %t", c.m, got)
+		}
+	}
+}
+
+// TestLatestEpoch: an epoch begins at the last iteration at the latest.
+func TestLatestEpoch(t *testing.T) {
+	w := testkit.Get(network.New("ring", 3, network.Options{})).W
+	l := membership.Log{{Epoch: 1, Iteration: 5, Members: []int{0, 1}}}
+	if all := testkit.Get(EpochMatrices(l, w, 5)); len(all) != 2 || all[1].N() != 2 {
+		t.Errorf("%d epochs", len(all))
+	}
+	_, err := EpochMatrices(l, w, 4)
+	testkit.WantError(t, "after the last iteration", err, dsbo.ErrConfig, "must begin at iteration K = 4 at the latest")
+}
+
+// TestBegan: a folder without a checkpoint has begun with nothing, and without records the last one
+// is none.
+func TestBegan(t *testing.T) {
+	if k, settings := Began(runs.Folder(t.TempDir())); k != 0 || settings != nil {
+		t.Errorf("begun with K = %d and %s", k, settings)
+	}
+	r := &Result{}
+	if r.Last().Iteration != 0 {
+		t.Error("a record of no run")
+	}
+	if r.Records = []runs.Record{{Iteration: 2}}; r.Last().Iteration != 2 {
+		t.Errorf("the last record is %+v", r.Last())
+	}
+}
