@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gorgonia.org/tensor"
+
 	"dsbo/internal/num"
 )
 
@@ -11,15 +13,20 @@ import (
 // along some axes for each place on the others, which stay. Any function of rows is thus one of
 // axes, such as RowLogSumExp.
 func (t Tensor) Reduced(f func(rows *Node) *Node, axes ...int) Tensor {
+	return t.reduced("Reduced", func(along []int) *Node { return f(rowsAlong(t.Node, t.Shape, along)) }, axes)
+}
+
+// reduced gives what f makes of some axes, ascending, the shape of the others.
+func (t Tensor) reduced(op named, f func(along []int) *Node, axes []int) Tensor {
 	var shape []int
 	rest := others(len(t.Shape), axes)
 	for _, a := range rest {
 		shape = append(shape, t.Shape[a])
 	}
 	if len(axes) == 0 || len(rest)+len(axes) != len(t.Shape) {
-		failf("Reduced: there must be axes of shape %v, each once; they are %v", t.Shape, axes)
+		failf("%v: there must be axes of shape %v, each once; they are %v", op, t.Shape, axes)
 	}
-	return TensorOf(f(rowsAlong(t.Node, t.Shape, slices.Sorted(slices.Values(axes)))), shape...)
+	return TensorOf(f(slices.Sorted(slices.Values(axes))), shape...)
 }
 
 // Along returns what f makes of each row of a matrix, a row of the same length: f is given a row of
@@ -32,8 +39,8 @@ func (t Tensor) Along(f func(rows *Node) *Node, axis int) Tensor {
 	}
 	moved := t.Transpose(append(rest, axis)...)
 	back := slices.Insert(others(len(rest), nil), axis, len(rest))
-	n := t.Shape[axis]
-	return TensorOf(f(Reshape(moved.Node, moved.Node.Shape().TotalSize()/n, n)), moved.Shape...).Transpose(back...)
+	rows := tensor.Shape(moved.Shape[:len(rest)]).TotalSize()
+	return TensorOf(f(Reshape(moved.Node, rows, t.Shape[axis])), moved.Shape...).Transpose(back...)
 }
 
 // Mean, Max, Min, LogSumExp, Norm and Prod are over some axes; the others stay. Max and Min are as
@@ -64,7 +71,7 @@ func (t Tensor) Accumulated(f func(a, b *Node) *Node, axis int) Tensor {
 
 func rowMean(a *Node) *Node {
 	_, c := dims(a)
-	return Scale(1/float64(c), SumCols(a))
+	return Scale(1/some("Mean", c), SumCols(a))
 }
 
 // RowNorm returns the root of the sum of squares of each row of a matrix. Its derivatives at 0 are
@@ -76,7 +83,10 @@ func RowNorm(a *Node) *Node { return Sqrt(RowDot(a, a)) }
 func RowProd(a *Node) *Node {
 	for {
 		_, c := dims(a)
-		if c == 1 {
+		switch c {
+		case 0:
+			return Offset(1, SumCols(a))
+		case 1:
 			return Flatten(a)
 		}
 		pairs := Mul(Cols(a, 0, c/2), Cols(a, c/2, c/2))

@@ -32,15 +32,10 @@ func ReverseCumSum(a *Node) *Node { return apply1(reverseCumSum, a) }
 // below the other (scalars as a vector; nil where there are none). A row of a matrix is a vector,
 // and of a vector a scalar. The graph has the nodes of all steps.
 func Scan(state, rows *Node, step func(state, row *Node) (next, output *Node)) (last, outputs *Node) {
-	n, c := dims(rows)
+	n, _ := dims(rows)
 	list := make([]*Node, 0, n)
 	for i := range n {
-		row := Rows(rows, i, 1)
-		if len(rows.Shape()) == 1 {
-			row = reshape(row, scalarShape)
-		} else {
-			row = reshape(row, vecShape(c))
-		}
+		row := reshape(Rows(rows, i, 1), rows.Shape()[1:])
 		var output *Node
 		if state, output = step(state, row); output == nil {
 			continue

@@ -150,28 +150,25 @@ func (in *DerivsIn[V]) Value(x, y []V) (V, error) {
 
 // ValueGrad is [DerivsIn.Value] and [DerivsIn.Grad] in one pass.
 func (in *DerivsIn[V]) ValueGrad(dx, dy, x, y []V) (V, error) {
-	wanted := 1 << lossValue
-	if dx != nil {
-		wanted |= 1 << gradX
-	}
-	if dy != nil {
-		wanted |= 1 << gradY
-	}
-	err := in.compute(gradients, wanted, [derivCount][]V{gradX: dx, gradY: dy, lossValue: in.value[:]}, x, y, nil)
+	err := in.slopes(1<<lossValue, dx, dy, x, y)
 	return in.value[0], err
 }
 
 // Grad writes ∇_x to dx (length P) and ∇_y to dy (length Q); nil is skipped. Cost: about two passes
 // over the data.
 func (in *DerivsIn[V]) Grad(dx, dy, x, y []V) error {
-	wanted := 0
+	return in.slopes(0, dx, dy, x, y)
+}
+
+// slopes is Grad, and what else is wanted.
+func (in *DerivsIn[V]) slopes(wanted int, dx, dy, x, y []V) error {
 	if dx != nil {
 		wanted |= 1 << gradX
 	}
 	if dy != nil {
 		wanted |= 1 << gradY
 	}
-	return in.compute(gradients, wanted, [derivCount][]V{gradX: dx, gradY: dy}, x, y, nil)
+	return in.compute(gradients, wanted, [derivCount][]V{gradX: dx, gradY: dy, lossValue: in.value[:]}, x, y, nil)
 }
 
 // HVP writes (∇²_yy) v to dst, both of length Q. Cost: about two gradients.

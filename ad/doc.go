@@ -49,8 +49,9 @@
 // ops.md has a line for each, with its counterparts in PyTorch and NumPy, and what to write for
 // names of theirs that are not here.
 //
-// Elementwise ops of two inputs broadcast shapes as NumPy does, see [Add]. Ops of one kind on the
-// same inputs are one node, however often a loss asks for them: see [Detached].
+// Lengths of nodes may be 0: sums of no entries are 0, and what has no value, such as a maximum of
+// none, is refused. Elementwise ops of two inputs broadcast shapes as NumPy does, see [Add]. Ops of
+// one kind on the same inputs are one node, however often a loss asks for them: see [Detached].
 //
 // At a kink the derivative is the derivative of one side, or 0: each op says which. Gorgonia's ops
 // that have an equivalent in the set may be used in a loss and are replaced by it; other ops are

@@ -22,10 +22,7 @@ func JVP(values, wrt, v *Node) (along *Node, err error) {
 		return nil, err
 	}
 	named("JVP").sameShape(all[1], all[2])
-	if along = tangent(all[0], all[1], apply1(stopRule{}, all[2])); along == nil {
-		along = Uniform(0, all[0])
-	}
-	return along, nil
+	return orZero(tangent(all[0], all[1], apply1(stopRule{}, all[2])), all[0]), nil
 }
 
 // Jacobian returns the derivatives of a function's n values, in row-major order, by the entries of
@@ -40,10 +37,7 @@ func Jacobian(values, wrt *Node) (jacobian *Node, err error) {
 	values, wrt = Flatten(all[0]), all[1]
 	rows := make([]*Node, values.Shape()[0])
 	for i := range rows {
-		if rows[i] = gradient(Item(values, i), nil, wrt)[0]; rows[i] == nil {
-			rows[i] = Uniform(0, wrt)
-		}
-		rows[i] = Reshape(rows[i], 1, wrt.Shape().TotalSize())
+		rows[i] = Reshape(orZero(gradient(Item(values, i), nil, wrt)[0], wrt), 1, wrt.Shape().TotalSize())
 	}
 	return ConcatRows(rows...), nil
 }
@@ -56,10 +50,7 @@ func Hessian(cost, wrt *Node) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g[0] == nil {
-		g[0] = Uniform(0, wrt)
-	}
-	return Jacobian(g[0], wrt)
+	return Jacobian(orZero(g[0], wrt), wrt)
 }
 
 // tangent builds J v, the derivative of o by y along v; nil: it is 0. J'w is linear in w, so that

@@ -110,10 +110,10 @@ func repeated(a *Node, shape tensor.Shape) *Node {
 	if len(a.Shape()) == 1 {
 		r, c = 1, r
 	}
-	if c < cols {
+	if c != cols {
 		a = RepeatCol(Flatten(a), cols)
 	}
-	if r < rows {
+	if r != rows {
 		return RepeatRow(Flatten(a), rows)
 	}
 	return reshape(a, shape)

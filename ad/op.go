@@ -99,9 +99,7 @@ func (o *op) SymDiff(in gorgonia.Nodes, out, g *Node) (gs gorgonia.Nodes, err er
 	defer catchMisuse(&err)
 	gs = o.rule.grad(in, out, g)
 	for i := range gs {
-		if gs[i] == nil {
-			gs[i] = Uniform(0, in[i])
-		}
+		gs[i] = orZero(gs[i], in[i])
 	}
 	return gs, nil
 }
@@ -201,8 +199,8 @@ func matShape(r, c int) tensor.Shape { return tensor.Shape{r, c} }
 // Gorgonia merges nodes whose 32-bit hashes agree without comparing the children, so the node that
 // comes back is checked, and applied again under another hash if it is another node.
 func newNode(r rule, shape tensor.Shape, in ...*Node) *Node {
-	if len(shape) > 0 && slices.Min(shape) < 1 {
-		failf("%v: no length of the result may be 0; its shape is %v", r, shape)
+	if len(shape) > 0 && slices.Min(shape) < 0 {
+		failf("%v: no length of the result may be below 0; its shape is %v", r, shape)
 	}
 	for _, n := range in {
 		shapeOf(n)
@@ -212,6 +210,9 @@ func newNode(r rule, shape tensor.Shape, in ...*Node) *Node {
 		}
 	}
 	if f := familyOf(in...); f != nil {
+		if n := f.ofNothing(r, shape, in); n != nil {
+			return n
+		}
 		return f.node(r, shape, in[0].Dtype(), in...)
 	}
 	for salt := 0; ; salt++ {

@@ -35,7 +35,7 @@ func TestPositions(t *testing.T) {
 		}, dsbo.ErrShape},
 		{"the lengths of a result", func(_, y *Node, _ []*Node) *Node {
 			want = line(-1)
-			return RepeatRow(y, 0)
+			return RepeatRow(y, -1)
 		}, dsbo.ErrShape},
 		{"inputs of two graphs", func(_, y *Node, _ []*Node) *Node {
 			want = line(-1)
@@ -49,7 +49,7 @@ func TestPositions(t *testing.T) {
 		{"a helper of a helper", func(_, y *Node, _ []*Node) *Node {
 			helper := func() *Node {
 				want = line(-1)
-				return RepeatRow(y, 0)
+				return RepeatRow(y, -1)
 			}
 			outer := func() *Node { return helper() }
 			defer func(at string) { want = strings.TrimSuffix(want, ")") + ", called at " + at[1:] }(line(-1))

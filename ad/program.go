@@ -109,9 +109,10 @@ func Compile(f Func) (_ *Program, err error) {
 		return nil, err
 	}
 	for _, n := range c.outs {
-		rows, cols := dims(n)
-		c.sizes = append(c.sizes, rows*cols)
-		c.size += rows * cols
+		if size := shapeOf(n).TotalSize(); size > 0 {
+			c.sizes = append(c.sizes, size)
+			c.size += size
+		}
 	}
 	if c.values, err = c.plan(false, c.outs); err != nil {
 		return nil, err
@@ -196,12 +197,16 @@ func (c *code) addPoint(name string, length int) (n *Node, err error) {
 
 // plan returns a plan for the values of nodes.
 func (c *code) plan(lanes bool, nodes nodes) (*engine.Plan, error) {
-	outs := make([]int, len(nodes))
-	for i, n := range nodes {
-		var err error
-		if outs[i], err = c.slotOf(n); err != nil {
+	var outs []int
+	for _, n := range nodes {
+		if isEmpty(shapeOf(n)) {
+			continue
+		}
+		slot, err := c.slotOf(n)
+		if err != nil {
 			return nil, err
 		}
+		outs = append(outs, slot)
 	}
 	return c.template.Plan(lanes, outs)
 }
@@ -268,6 +273,9 @@ func NewConst(like *Node, name string, rows, cols int, data []float64) *Node {
 	shape := vecShape(rows)
 	if cols > 0 {
 		shape = matShape(rows, cols)
+	}
+	if f := familyOf(like); f != nil && rows == 0 && len(data) == 0 {
+		return f.node(emptyRule{}, shape, like.Dtype())
 	}
 	if rows < 1 || cols < 0 || len(data) != shape.TotalSize() {
 		failf("NewConst %q: rows and columns must fit the numbers; %d and %d do not fit %d numbers",

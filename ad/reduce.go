@@ -59,8 +59,7 @@ func SumAll(a *Node) *Node { return newNode(sumAllOp, scalarShape, a) }
 
 // Mean returns the scalar mean of all entries.
 func Mean(a *Node) *Node {
-	r, c := dims(a)
-	return Scale(1/float64(r*c), SumAll(a))
+	return Scale(1/some("Mean", shapeOf(a).TotalSize()), SumAll(a))
 }
 
 // fill returns the scalar s in the shape of like.

@@ -134,8 +134,8 @@ func folded(s tensor.Shape) tensor.Shape {
 	if len(s) <= 2 {
 		return s
 	}
-	last := s[len(s)-1]
-	return matShape(s.TotalSize()/last, last)
+	last := len(s) - 1
+	return matShape(s[:last].TotalSize(), s[last])
 }
 
 // field returns a field of the op that it has no method for. The names are right for the version

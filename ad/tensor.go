@@ -17,11 +17,7 @@ type Tensor struct {
 
 // TensorOf returns the entries of n, a view, with axes of these lengths.
 func TensorOf(n *Node, shape ...int) Tensor {
-	s := tensor.Shape(slices.Clone(shape))
-	if len(s) > 2 {
-		s = matShape(s[:len(s)-1].TotalSize(), s[len(s)-1])
-	}
-	return Tensor{reshape(n, s), slices.Clone(shape)}
+	return Tensor{reshape(n, folded(slices.Clone(shape))), slices.Clone(shape)}
 }
 
 // maxAxes is how many axes a view may move.
@@ -42,19 +38,10 @@ func (t Tensor) Transpose(axes ...int) Tensor {
 
 // Sum returns the sums over some axes; the others stay.
 func (t Tensor) Sum(axes ...int) Tensor {
-	var shape []int
-	rest := others(len(t.Shape), axes)
-	for _, a := range rest {
-		shape = append(shape, t.Shape[a])
-	}
-	axes = slices.Compact(slices.Sorted(slices.Values(axes)))
-	if len(rest)+len(axes) != len(t.Shape) {
-		failf("Sum: axes must be those of shape %v; they are %v", t.Shape, axes)
-	}
 	if len(axes) == 0 {
 		return t
 	}
-	return TensorOf(summed(t.Node, t.Shape, axes), shape...)
+	return t.reduced("Sum", func(along []int) *Node { return summed(t.Node, t.Shape, along) }, axes)
 }
 
 // others returns the axes below a number that are not in list.
@@ -105,6 +92,8 @@ func restrided(a *Node, n, s []int) *Node {
 	}
 	rows := 1
 	switch {
+	case size == 0:
+		return a
 	case len(lengths) == 0 && size > 1:
 		lengths, steps = []int{1}, []int{1}
 	case len(lengths) == 0, len(lengths) == 1 && lengths[0] == size && steps[0] == 1:
@@ -127,10 +116,8 @@ func summed(a *Node, shape, along []int) *Node {
 	if len(along) == len(shape) {
 		return SumAll(a)
 	}
-	size := tensor.Shape(shape).TotalSize()
-	if along[len(along)-1] == len(along)-1 { // the first axes
-		lead := tensor.Shape(shape[:len(along)]).TotalSize()
-		return SumRows(Reshape(a, lead, size/lead))
+	if n := len(along); along[n-1] == n-1 { // the first axes
+		return SumRows(Reshape(a, tensor.Shape(shape[:n]).TotalSize(), tensor.Shape(shape[n:]).TotalSize()))
 	}
 	return SumCols(rowsAlong(a, shape, along))
 }
@@ -138,12 +125,16 @@ func summed(a *Node, shape, along []int) *Node {
 // rowsAlong returns a matrix with a row of all entries along some axes for each place on the
 // others.
 func rowsAlong(a *Node, shape, along []int) *Node {
-	a = permuted(a, shape, append(others(len(shape), along), along...))
-	size, cols := tensor.Shape(shape).TotalSize(), 1
+	rest := others(len(shape), along)
+	a = permuted(a, shape, append(rest, along...))
+	rows, cols := 1, 1
+	for _, axis := range rest {
+		rows *= shape[axis]
+	}
 	for _, axis := range along {
 		cols *= shape[axis]
 	}
-	return Reshape(a, size/cols, cols)
+	return Reshape(a, rows, cols)
 }
 
 // Einsum returns sums of products by NumPy's notation: each axis of each tensor has a letter, and
@@ -164,21 +155,29 @@ func Einsum(spec string, ts ...Tensor) Tensor {
 	if strings.Contains(spec, "...") {
 		ts, out = e.lettered(list, slices.Clone(ts), out)
 	}
-	var all labelled
+	parts := make([]labelled, len(ts))
+	in := make(nodes, len(ts))
 	for i, axes := range list {
-		o := e.operand(axes, ts[i])
+		parts[i], in[i] = e.operand(axes, ts[i]), ts[i].Node
+	}
+	shape := make([]int, len(out))
+	for i := range out {
+		n, known := e.length[out[i]]
+		if shape[i] = n; !known || strings.IndexByte(out, out[i]) != i {
+			failf("Einsum: the result of %q must have axes of the tensors, each once", spec)
+		}
+	}
+	if f := familyOf(in...); f != nil && slices.ContainsFunc(in, func(n *Node) bool { return isEmpty(shapeOf(n)) }) {
+		return TensorOf(f.ofNothing(constant{}, folded(shape), in), shape...)
+	}
+	var all labelled
+	for i, o := range parts {
 		needed := out + strings.Join(list[i+1:], "")
 		if o = e.reduced(o, needed+all.axes); i == 0 {
 			all = o
 			continue
 		}
 		all = e.product(e.reduced(all, needed+o.axes), o, needed)
-	}
-	shape := make([]int, len(out))
-	for i := range out {
-		if shape[i] = e.length[out[i]]; shape[i] == 0 || strings.IndexByte(out, out[i]) != i {
-			failf("Einsum: the result of %q must have axes of the tensors, each once", spec)
-		}
 	}
 	return TensorOf(e.arranged(all, out), shape...)
 }
@@ -241,7 +240,7 @@ func (e *einsum) operand(axes string, t Tensor) labelled {
 	once, n, s := "", []int{}, []int{}
 	for i, step := range strides(t.Shape) {
 		l := axes[i]
-		if known := e.length[l]; known != 0 && known != t.Shape[i] || (l|32) < 'a' || (l|32) > 'z' {
+		if known, again := e.length[l]; again && known != t.Shape[i] || (l|32) < 'a' || (l|32) > 'z' {
 			failf("Einsum: axes of %q must be letters, and those of one letter of one length; %q is %d, and %d before",
 				e.spec, l, t.Shape[i], known)
 		}

@@ -171,13 +171,15 @@ func TestTensorMisuse(t *testing.T) {
 		"Transpose: axes must be those of shape [3 4], each once; they are [1 1]": func(y *Node) Tensor {
 			return matrix(y).Transpose(1, 1)
 		},
-		"Sum: axes must be those of shape [3 4]; they are [2]": func(y *Node) Tensor { return matrix(y).Sum(2) },
-		"of each of 1 tensors":                                 sums("ij,jk->ik"),
-		"an arrow":                                             sums("ij"),
-		`"i" is of one of shape [3 4]`:                         sums("i->i"),
-		"'i' is 4, and 3 before":                               sums("ii->i"),
-		`"...abc" is of one of shape [3 4]`:                    sums("...abc->..."),
-		"must have axes of the tensors, each o":                sums("ij->k"),
+		"Sum: there must be axes of shape [3 4], each once; they are [2]": func(y *Node) Tensor {
+			return matrix(y).Sum(2)
+		},
+		"of each of 1 tensors":                  sums("ij,jk->ik"),
+		"an arrow":                              sums("ij"),
+		`"i" is of one of shape [3 4]`:          sums("i->i"),
+		"'i' is 4, and 3 before":                sums("ii->i"),
+		`"...abc" is of one of shape [3 4]`:     sums("...abc->..."),
+		"must have axes of the tensors, each o": sums("ij->k"),
 	} {
 		_, err := Compile(Func{Q: 12, Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{build(y).Node} }})
 		wantError(t, err, dsbo.ErrShape, want)

@@ -2,6 +2,7 @@ package ad
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gorgonia.org/tensor"
@@ -34,7 +35,7 @@ func (v viewRule) size() int { return v.n[0] * v.n[1] * v.n[2] * v.n[3] }
 // Cols returns columns from, from+1, ... of the matrix a, n of them. Cost: a copy.
 func Cols(a *Node, from, n int) *Node {
 	_, c := colsName.matrix(a)
-	if from < 0 || from+n > c || n < 1 {
+	if from < 0 || from+n > c || n < 0 {
 		failf("Cols: columns must lie inside the matrix; columns %d to %d do not, its shape is %v",
 			from, from+n-1, a.Shape())
 	}
@@ -48,7 +49,7 @@ func Cols(a *Node, from, n int) *Node {
 // compiled program it is a view and costs nothing where a has no row for each example of a batch.
 func Rows(a *Node, from, n int) *Node {
 	r, c := dims(a)
-	if from < 0 || from+n > r || n < 1 {
+	if from < 0 || from+n > r || n < 0 {
 		failf("Rows: rows must lie inside the input; rows %d to %d do not, its shape is %v", from, from+n-1, a.Shape())
 	}
 	if len(a.Shape()) == 1 {
@@ -261,7 +262,7 @@ func ConcatCols(as ...*Node) *Node {
 		}
 		width += c
 	}
-	if len(as) == 1 {
+	if as = withEntries(as); len(as) == 1 {
 		return reshape(as[0], matShape(r, width))
 	}
 	return newNode(concatRule{len(as)}, matShape(r, width), as...)
@@ -272,24 +273,31 @@ func ConcatCols(as ...*Node) *Node {
 func ConcatRows(as ...*Node) *Node {
 	checkConcat("ConcatRows", as)
 	_, c := dims(as[0])
-	height, flat := 0, make([]*Node, len(as))
-	for i, a := range as {
+	height := 0
+	var flat nodes
+	for _, a := range as {
 		r, cols := dims(a)
 		if cols != c || len(a.Shape()) != len(as[0].Shape()) {
 			failf("ConcatRows: inputs must be vectors, or matrices with the same number of columns; their shapes "+
 				"are %v", shapes(as))
 		}
 		height += r
-		flat[i] = Reshape(a, 1, r*c)
+		flat = append(flat, Reshape(a, 1, r*c))
 	}
-	if len(as) == 1 {
-		return as[0]
-	}
-	all := newNode(concatRule{len(as)}, matShape(1, height*c), flat...)
+	all := ConcatCols(flat...)
 	if len(as[0].Shape()) == 1 {
 		return Flatten(all)
 	}
 	return Reshape(all, height, c)
+}
+
+// withEntries returns the nodes that have entries, or else the first.
+func withEntries(as nodes) nodes {
+	some := slices.DeleteFunc(slices.Clone(as), func(a *Node) bool { return isEmpty(shapeOf(a)) })
+	if len(some) == 0 {
+		return as[:1]
+	}
+	return some
 }
 
 func checkConcat(op string, as []*Node) {

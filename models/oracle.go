@@ -299,6 +299,12 @@ func (o *Oracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	return o.low.answer(s, func(d *ad.Derivs) error { return d.HVP(dst, x, y, v) })
 }
 
+// HVPs is HVP for many vectors, in products of matrices: those in vs, and their products in dst,
+// are one after another.
+func (o *Oracle) HVPs(dst, x, y, vs []float64, s dsbo.Sample) error {
+	return o.low.answer(s, func(d *ad.Derivs) error { return d.HVPs(dst, x, y, vs) })
+}
+
 // gaussNewton is GaussNewton of [dsbo.OracleCapabilities].
 func (o *Oracle) gaussNewton(dst, x, y, v []float64, s dsbo.Sample) error {
 	return o.low.answer(s, func(d *ad.Derivs) error { return d.GaussNewton(dst, x, y, v) })

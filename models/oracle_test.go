@@ -2,6 +2,7 @@ package models_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -204,6 +205,27 @@ func TestLowerValueGrad(t *testing.T) {
 
 // TestCapabilities: an oracle has Penalty of a penalized model alone, and Gauss-Newton products
 // where the lower loss marks its outputs; what it has does not fail with ErrCapability.
+// TestOracleHVPs: many products have the bits of HVP, and lengths that do not fit are named.
+func TestOracleHVPs(t *testing.T) {
+	m := models.MLP{Features: 5, Outputs: 3, Hidden: []int{4}}
+	o := testkit.Get(models.NewOracle(m, classShard(20, 15, 5, 3), models.Config{Batch: 8}))
+	p, q := m.Dims()
+	r := rand.New(rand.NewPCG(1, 2))
+	x, y, vs := normal(r, p, .3), normal(r, q, .3), normal(r, 3*q, 1)
+	dst, one, s := make([]float64, 3*q), make([]float64, q), dsbo.Sample{Set: dsbo.Curvature, K: 2}
+	testkit.OK(o.HVPs(dst, x, y, vs, s))
+	for k := range 3 {
+		testkit.OK(o.HVP(one, x, y, vs[k*q:][:q], s))
+		if !slices.Equal(one, dst[k*q:][:q]) {
+			t.Errorf("product %d differs from that of HVP", k)
+		}
+	}
+	want := fmt.Sprintf("agent 0, lower loss: vectors must have len(y)=%d numbers each, and their products as many; ",
+		q)
+	testkit.WantError(t, "half a vector", o.HVPs(dst[:q+1], x, y, vs[:q+1], s), dsbo.ErrShape, want)
+	testkit.WantError(t, "too few products", o.HVPs(dst[:q], x, y, vs, s), dsbo.ErrShape, want)
+}
+
 func TestCapabilities(t *testing.T) {
 	shard := classShard(30, 21, 3, 4)
 	for name, c := range map[string]struct {
