@@ -60,6 +60,17 @@ func TestSiteIsAsked(t *testing.T) {
 	}
 }
 
+// TestSiteRefuses: what a site does not allow ends the question; a task need not ask for more.
+func TestSiteRefuses(t *testing.T) {
+	j := parseTiny(t, "")
+	testkit.OK(j.AskSite(0, 3, site.Request{}, func(func(*site.Request)) error { return nil }))
+	j.Task.AskSite = func(Agents) error { return errors.New("asked for more") }
+	err := j.AskSite(0, 3, site.Request{}, func(func(*site.Request)) error { return dsbo.ErrConfig })
+	if !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("%v, want the site's refusal", err)
+	}
+}
+
 // TestMatrixAsked: the Hessian is always there, and differential privacy has no other one.
 func TestMatrixAsked(t *testing.T) {
 	for _, c := range []struct {
@@ -119,7 +130,8 @@ func TestVainFlags(t *testing.T) {
 		batch     int
 		given     bool
 		want      int
-	}{{"c2dfb", 8, true, 1}, {"c2dfb", 8, false, 0}, {"c2dfb", 0, true, 0}, {"madsbo", 8, true, 0}} {
+	}{{"c2dfb", 8, true, 1}, {"c2dfb", 1, true, 1},
+		{"c2dfb", 8, false, 0}, {"c2dfb", 0, true, 0}, {"madsbo", 8, true, 0}} {
 		j := parseTiny(t, "-algorithm="+c.algorithm)
 		j.Batch, j.givenFlags["batch"] = c.batch, c.given
 		p := testkit.Get(j.resolveParameters())
@@ -201,10 +213,16 @@ func TestAgentsNumbered(t *testing.T) {
 		if !c.set {
 			continue
 		}
+		if f.String() != c.text {
+			t.Errorf("%s is told as %s", c.text, f)
+		}
 		if f.Agents != c.agents || len(f.Numbers) != c.count || f.check(files) != nil ||
 			(f.check(newTiny()) == nil) != c.allowed {
 			t.Errorf("%s: %d agents, numbers %v", c.text, f.Agents, f.Numbers)
 		}
+	}
+	if none := (agentsFlag{}).String(); none != "" {
+		t.Errorf("a flag of no settings is %q", none)
 	}
 	for text, want := range map[string]bool{"a=1": true, "a=": true, "=1": false, "a": false} {
 		if err := (assignments{}).Set(text); (err == nil) != want {

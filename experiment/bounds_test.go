@@ -287,6 +287,9 @@ func TestGuardBounds(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v, error %v", name, g, want, err)
 		}
 	}
+	if _, err := newGuard(new(Settings), data.Task{}, models.MLP{}, nil); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("a network has a bound: %v", err)
+	}
 	g := &guard{curve: .25, terms: privacy.Terms{Answers: [3]int{16}, Multipliers: [3]float64{2}}}
 	s := &Settings{Config: runs.Config{Agents: 4, Privacy: &runs.Privacy{LeastRows: 3}}}
 	// noise of a product: 2 · ¼ · √9 / 3 = ½ of z; of 16 of them, by 4 agents: √(16/4) · ½ = 1
@@ -319,18 +322,23 @@ func TestPenaltiesKnown(t *testing.T) {
 // penalized is an oracle whose penalty is 1 at x = 0, and high elsewhere.
 type penalized struct {
 	dsbo.Oracle
-	high float64
-	err  [2]error
+	high   float64
+	err    [2]error
+	marked bool // whether there is a Gauss-Newton matrix
 }
 
 func (penalized) Dims() (p, q int) { return 1, 2 }
 
 func (o penalized) Capabilities() *dsbo.OracleCapabilities {
-	return &dsbo.OracleCapabilities{Of: o, Penalty: func(dst, x []float64) error {
+	all := &dsbo.OracleCapabilities{Of: o, Penalty: func(dst, x []float64) error {
 		k := int(x[0])
 		dst[0], dst[1] = 1, []float64{1, o.high}[k]
 		return o.err[k]
 	}}
+	if o.marked {
+		all.GaussNewton = func(_, _, _, _ []float64, _ dsbo.Sample) error { return nil }
+	}
+	return all
 }
 
 // TestMatrixOfOutputs: a Gauss-Newton matrix is there where a loss marks its outputs.
@@ -341,6 +349,10 @@ func TestMatrixOfOutputs(t *testing.T) {
 	p.Oracles = []dsbo.Oracle{nil, penalized{}}
 	if _, err := s.chooseMatrix(p); !errors.Is(err, dsbo.ErrCapability) {
 		t.Errorf("%v, want that outputs are missing", err)
+	}
+	p.Oracles[1] = penalized{marked: true}
+	if m, err := s.chooseMatrix(p); m != dsbo.GaussNewton || err != nil {
+		t.Errorf("matrix %v, %v", m, err)
 	}
 }
 

@@ -276,6 +276,25 @@ func TestLoadedOnce(t *testing.T) {
 	}
 }
 
+// TestPosed: what is loaded stays loaded; a problem is of all agents of the start where members
+// change, and of no epoch else.
+func TestPosed(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log.jsonl")
+	testkit.OK(os.WriteFile(log, []byte(`{"epoch":1,"iteration":1,"members":[0,2],"edges":[[0,2]],"proposer":0}`+
+		"\n"), 0o600))
+	for args, want := range map[string]string{"": "[]", " -membership=" + log: "[0 1 2]"} {
+		r := &run{Job: parseTiny(t, "-agents=3"+args), layout: inProcess{}}
+		p := testkit.Get(r.poseHere(t.Context()))
+		if got := fmt.Sprint(p.epoch.Members); got != want {
+			t.Errorf("%q: a problem of %s, want %s", args, got, want)
+		}
+		before := r.loaded
+		if again := testkit.Get(r.load(t.Context(), beginning{changes: r.changes}, []int{0, 1, 2})); again != before {
+			t.Errorf("%q: data are loaded twice", args)
+		}
+	}
+}
+
 // TestLongestVector: vectors are bounded once the model is known, by more than what is always sent.
 func TestLongestVector(t *testing.T) {
 	r := &run{Job: &Job{Settings: new(Settings)}}

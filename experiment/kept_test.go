@@ -63,6 +63,9 @@ func TestReachedNotes(t *testing.T) {
 			t.Errorf("%q must have %q", note, want)
 		}
 	}
+	if note := strings.Join(reachedNotes(models[1:2], nil), " "); strings.Contains(note, "better of two") {
+		t.Errorf("%q: there is one start", note)
+	}
 	note = strings.Join(reachedNotes(models, []runs.Record{at(0, runs.Unknown()), at(9, runs.Unknown())}), " ")
 	if strings.Contains(note, "eigenvalue") {
 		t.Errorf("%q: none is known", note)

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -49,6 +50,26 @@ func TestHoldoutFlag(t *testing.T) {
 	}
 	err := holdoutFlag{new(Settings)}.Set("some")
 	testkit.WantError(t, "-holdout some", err, nil, "it must be a number or auto")
+}
+
+// TestGivenFlags: a flag that is given is what it is, whatever a preset has; a task's own preset is
+// in place of one of all tasks.
+func TestGivenFlags(t *testing.T) {
+	for args, want := range map[string]string{"-preset=paper": "9 3", "-preset=paper -p=5": "5 3"} {
+		task := newTiny()
+		features := task.Flags
+		task.Flags = func(f *flag.FlagSet) { features(f) }
+		task.Presets = []Preset{{Name: "paper", K: 3, Method: &algo.MADSBO{T: 1, N: 1, Alpha: "1"},
+			Flags: map[string]string{"p": "9"}}}
+		j := testkit.Get(Parse(task, strings.Fields(args), io.Discard))
+		testkit.Get(j.resolveParameters())
+		if got := fmt.Sprint(j.taskFlags["p"], " ", j.Iterations); got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+		if names := presetNames(j.presets); strings.Count(names, "paper") != 1 {
+			t.Errorf("presets %s", names)
+		}
+	}
 }
 
 // A searched algorithm has found a constant, or not.

@@ -126,6 +126,7 @@ func TestSettingsThatCannotWork(t *testing.T) {
 		"-evaluate=on":                  "-evaluate must be exact or off; it is on",
 		"-memory=-1":                    "-memory must be a positive number of GiB; it is -1",
 		"-transport=pigeon":             "-transport must be local or mpi; it is pigeon",
+		"-engine=torch":                 "-engine must be ad or gorgonia; it is torch",
 		"-dtype=int":                    "-dtype must be float32 or float64; it is int",
 		"-x0=inf":                       "-x0 must be finite; it is +Inf",
 		"-preset=fast -beta=-1/L":       "beta must have a positive number before /L",

@@ -187,6 +187,36 @@ func TestResumeSetup(t *testing.T) {
 	}
 }
 
+// TestFreshSetup: a run that begins anew takes nothing from its folder.
+func TestFreshSetup(t *testing.T) {
+	r := &run{Job: &Job{Settings: new(Settings)}, folder: runs.Folder(t.TempDir()), mode: runs.Fresh}
+	testkit.OK(r.folder.WriteSetup(runs.Setup{Of: "other", Found: []runs.Found{{Sum: []float64{1}}}}))
+	p := &problem{setup: new(setup)}
+	if err := r.resumeSetup(p); err != nil || len(p.setup.Found) != 0 || p.setup.Of == "" {
+		t.Errorf("%v, %+v", err, p.setup)
+	}
+}
+
+// TestStartOfTask: y starts where the task says.
+func TestStartOfTask(t *testing.T) {
+	var losses []runs.Number
+	for _, start := range []func() (x, y []float64){nil, func() (x, y []float64) { return nil, []float64{3, -3, 3} }} {
+		task, folder := newTiny(), runs.Folder(filepath.Join(t.TempDir(), "run"))
+		task.Start = start
+		testkit.OK(runIn(t, task, string(folder), "-agents=2 -K=1 -algorithm=dsoba -alpha=0.01 -rivals=false"))
+		losses = append(losses, testkit.Get(folder.Records())[0].ValLoss)
+		if c := testkit.Get(folder.ReadConfig()); !(c.Curvature > 0) {
+			t.Errorf("the steps of dsoba follow the curvature %g", c.Curvature)
+		}
+	}
+	if losses[0] == losses[1] {
+		t.Errorf("the first record has the loss %g, wherever y starts", losses[0])
+	}
+	if _, c := startAt(t, "-algorithm=newtoncg"); c.Curvature != 0 {
+		t.Errorf("newtoncg has no steps, and a curvature %g was found", c.Curvature)
+	}
+}
+
 // TestChooseIterations: K is the flag's, else the one of the run that goes on, else six where
 // structures follow the preset tuned.
 func TestChooseIterations(t *testing.T) {

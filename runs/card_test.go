@@ -44,6 +44,10 @@ func TestCard(t *testing.T) {
 	if got := c.Table(); !reflect.DeepEqual(got, want) {
 		t.Errorf("the table is\n%q, want\n%q", got, want)
 	}
+	one := runs.CardColumn{Levels: []string{"a"}, Counts: []runs.Number{1}}
+	if rows := (runs.Card{Sites: make([][3]int, 1)}).SiteRows(); one.Values() != "a 100.0 %" || rows != nil {
+		t.Errorf("one row of one site: %s, %q", one.Values(), rows)
+	}
 	// The second site's rows are as older folders have them.
 	c.Sites, c.Own = [][3]int{{30, 30, 8}, {50, 0, 12}}, []runs.Number{10, 30}
 	if got, want := c.SiteRows(), [][]string{{"site", "training rows", "validation rows", "test rows"},

@@ -279,9 +279,25 @@ func TestOneRun(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	a, b := of("a", "b", 0, 2), of("a", "b", 1, 2)
+	a.Summary.Waited, b.Summary.Waited = []float64{1, 2}, []float64{3} // the other one has come in
+	if a.add(b); a.Summary.Waited[0] != 4 || a.Summary.Waited[1] != 2 {
+		t.Errorf("waited %v", a.Summary.Waited)
+	}
 	for want, parts := range map[string][]*Merged{"the run folders of all agents are required": nil,
 		"1": {of("a", "b", 0, 2)}} {
 		testkit.WantError(t, len(parts), checkOneRun(parts), dsbo.ErrConfig, want)
+	}
+}
+
+// TestNoMetrics: where nothing is written, there is nothing to do.
+func TestNoMetrics(t *testing.T) {
+	var none *Metrics
+	records, err := none.Continue(3, nil)
+	size, sum, synced := none.Sync()
+	err = errors.Join(err, synced, none.Write(Record{}), none.Truncate(), none.KeepRest(), none.Close())
+	if err != nil || records != nil || size != 0 || sum != nil {
+		t.Errorf("%v, %d bytes, %v", records, size, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -134,6 +135,44 @@ func TestHasSteps(t *testing.T) {
 	}
 }
 
+// TestBoxAdvice: a smaller box is told where a part of it, not none and not all, is stable. With
+// momentum m the bound of a tracked step is (1+λ)(1+λ(1+2m))/(2L) by the least eigenvalue λ.
+func TestBoxAdvice(t *testing.T) {
+	for share, want := range map[float64]string{0: "", .5: ", or clip=[-3,6]", .875: ", or clip=[-5.25,10.5]", 1: ""} {
+		if got := boxAdvice(share, []float64{-6, 12}); got != want {
+			t.Errorf("%g of the box: %q", share, got)
+		}
+	}
+	w := testkit.Get(network.New("ring", 8, network.Options{})).W
+	least := w.LambdaMin()
+	for _, m := range []float64{0, .5, .9} {
+		want := (1 + least) * (1 + least + 2*m*least) / 4
+		if got := trackedBound(w, 2, m); !(math.Abs(got-want) <= 1e-12) || m > 0 && !(got < trackedBound(w, 2, 0)) {
+			t.Errorf("momentum %g: bound %g, want %g", m, got, want)
+		}
+	}
+}
+
+// TestPairs: gains are on sets that have examples, of models that are compared on the same ones.
+func TestPairs(t *testing.T) {
+	of := func(n int) Problem {
+		p := Problem{Oracles: []dsbo.Oracle{algotest.NewQuadratics(1, 1, 1, 1)[0]}}
+		p.Each = func(_ int, set Set, m Fit) (e Each, err error) {
+			if set == ValSet {
+				e.Losses = slices.Repeat(m.Y, n)
+			}
+			return e, nil
+		}
+		return p
+	}
+	gains := testkit.Get(of(1).Compare(t.Context(), Fit{Y: []float64{3}}, of(1), Fit{Y: []float64{1}}))
+	if len(gains) != 1 || gains[0].Set != runs.Validation || gains[0].Examples != 1 || gains[0].LossChange != 2 {
+		t.Errorf("gains %+v", gains)
+	}
+	_, err := of(1).Compare(t.Context(), Fit{Y: []float64{3}}, of(2), Fit{Y: []float64{1}})
+	testkit.WantError(t, "two examples and one", err, dsbo.ErrShape, "compared on the same examples")
+}
+
 // TestLatestEpoch: an epoch begins at the last iteration at the latest.
 func TestLatestEpoch(t *testing.T) {
 	w := testkit.Get(network.New("ring", 3, network.Options{})).W
@@ -143,6 +182,11 @@ func TestLatestEpoch(t *testing.T) {
 	}
 	_, err := EpochMatrices(l, w, 4)
 	testkit.WantError(t, "after the last iteration", err, dsbo.ErrConfig, "must begin at iteration K = 4 at the latest")
+	c := Config{Membership: l, W: w, K: 5, Method: struct{ algo.Method }{testkit.Get(algo.New("dsoba"))}}
+	c.Problem.Oracles = make([]dsbo.Oracle, 3)
+	testkit.WantError(t, "no way on", c.checkMembership(), dsbo.ErrCapability, "does not say how it goes on")
+	c.Problem.Oracles = c.Problem.Oracles[:2]
+	testkit.WantError(t, "two of three", c.checkMembership(), dsbo.ErrConfig, "of the roster's 3 agents; it is of 2")
 }
 
 // TestBegan: a folder without a checkpoint has begun with nothing, and without records the last one

@@ -161,11 +161,17 @@ func (r *runner) advice(ctx context.Context, k int) string {
 	}
 	advice := fmt.Sprintf("stable with L_max = %.3g %s: %s", highest, where, strings.Join(settings, " "))
 	if len(clip) == 2 && len(StepWarnings(r.Config, first, k)) == 0 {
-		if share := r.boxShare(ctx, clip, (first+diverged)/2); 0 < share && share < 1 {
-			advice += fmt.Sprintf(", or clip=[%g,%g]", share*clip[0], share*clip[1])
-		}
+		advice += boxAdvice(r.boxShare(ctx, clip, (first+diverged)/2), clip)
 	}
 	return advice
+}
+
+// boxAdvice tells a share of a box of x, in place of it; "" of none of it and of all.
+func boxAdvice(share float64, clip []float64) string {
+	if 0 < share && share < 1 {
+		return fmt.Sprintf(", or clip=[%g,%g]", share*clip[0], share*clip[1])
+	}
+	return ""
 }
 
 // curvatureAt returns the largest curvature of an agent where each has its own x; 0 where it is not

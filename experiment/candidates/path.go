@@ -116,12 +116,20 @@ func (s *lassoSearch) judged(u []float64, strength, ratio float64) (trial, error
 	return s.judge(y)
 }
 
+// pathLength returns how far a path goes down in log λ, of features whose models have some rows.
+func pathLength(features, rows float64) float64 {
+	if features > rows {
+		return shortPath
+	}
+	return longestPath
+}
+
+// isLost reports whether a loss is above another trial's by more than that one's standard error.
+func (t trial) isLost(least trial) bool { return t.loss > least.loss+least.error }
+
 // path returns the best model of a path from log λ = first on. u is the solution there.
 func (s *lassoSearch) path(u []float64, first, ratio float64) (best *Model, err error) {
-	far, rises := longestPath, 0
-	if float64(s.Model.Of.Features) > s.rows*s.trainShare {
-		far = shortPath
-	}
+	far, rises := pathLength(float64(s.Model.Of.Features), s.rows*s.trainShare), 0
 	theta, least := []float64{first}, trial{}
 	if s.Lasso.Ratio == 0 {
 		theta = append(theta, num.Log(ratio/(1-ratio)))
@@ -139,7 +147,7 @@ func (s *lassoSearch) path(u []float64, first, ratio float64) (best *Model, err 
 			least, rises = t, 0
 			best = NewModel("", runs.Unknown(), slices.Clone(theta))
 			best.Y = slices.Clone(u)
-		} else if t.loss > least.loss+least.error {
+		} else if t.isLost(least) {
 			break
 		}
 	}
@@ -172,7 +180,7 @@ func (s *lassoSearch) oneError(best *Model) (theta, u []float64, err error) {
 		best.X[0] += pathStep / 2
 		strength, _ = s.valuesOf(best.X)
 		var t trial
-		if t, err = s.judged(u, strength, ratio); err == nil && t.loss > least.loss+least.error {
+		if t, err = s.judged(u, strength, ratio); err == nil && t.isLost(least) {
 			best.X[0] -= pathStep / 2
 			break
 		}

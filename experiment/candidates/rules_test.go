@@ -317,6 +317,14 @@ func TestEffort(t *testing.T) {
 		!(up[0] > 0) {
 		t.Errorf("%d gradients by steps %v, of a larger one %d by %v", most, steps, half, up)
 	}
+	for loss, lost := range map[float64]bool{1.51: true, 1.5: false, .9: false} {
+		if (trial{loss: loss, error: 9}).isLost(trial{loss: 1, error: .5}) != lost {
+			t.Errorf("a loss of %g beside 1 ± 0.5: lost %t", loss, !lost)
+		}
+	}
+	if pathLength(10, 10) != longestPath || pathLength(10.1, 10) != shortPath || !(shortPath < longestPath) {
+		t.Errorf("paths of %g and %g", pathLength(10, 10), pathLength(10.1, 10))
+	}
 	for given, want := range map[float64]float64{0: .8, .3: .3, 1: 1} {
 		s := &lassoSearch{crossFit: &crossFit{}}
 		s.Lasso = &Lasso{Ratio: given}

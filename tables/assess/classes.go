@@ -175,9 +175,6 @@ func (c *Classes) ROC(k int) (wrong, right []float64) {
 func (c *Classes) AUC(k int) Interval {
 	others, own := c.class(k)
 	m, n := sum(own), sum(others)
-	if m == 0 || n == 0 {
-		return unknown()
-	}
 	// Of each example the share of the other kind that it is in order with: sums of it and of its
 	// square.
 	var area, ownSquares, otherSquares, ownBelow, othersBelow float64

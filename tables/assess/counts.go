@@ -121,12 +121,9 @@ func (c *Counts) RMSE() Interval {
 	return i
 }
 
-// ofMean returns the sum of the deviances of the mean count.
+// ofMean returns the sum of the deviances of the mean count; NaN where all counts are 0.
 func (c *Counts) ofMean() float64 {
 	s := c.sums()
-	if s[4] == 0 {
-		return 0
-	}
 	return 2 * (s[5] - float64(s[4]*num.Log(s[4]/s[0])))
 }
 

@@ -274,7 +274,7 @@ func TestNothingToExplain(t *testing.T) {
 		r, c := NewResiduals(3, 1), NewCounts(3)
 		for e := range 40 {
 			target := 3 + apart*float64(e%2)
-			r.Add(3, target, 1)
+			r.Add(3.5, target, 1)
 			c.Add(3, 3+10*apart*float64(e%2), 1)
 		}
 		for name, i := range map[string]Interval{"R²": r.Explained(), "deviance explained": c.Explained()} {
@@ -296,5 +296,23 @@ func TestEndThresholds(t *testing.T) {
 	}
 	if at := c.Threshold(1, 1e6); !(at <= 1.01/bins) {
 		t.Errorf("a miss costs a million: threshold %g", at)
+	}
+}
+
+// TestWholePrecision: an average precision of 1 by ten examples of a class has the low end of one
+// that is half an example below 1, by the binomial error there.
+func TestWholePrecision(t *testing.T) {
+	c := NewClasses(2)
+	for pass := range 2 {
+		for e := range 20 {
+			p := .01 + .9*float64(e/10)
+			[]func([]float64, int, float64){c.Add, c.AddError}[pass]([]float64{1 - p, p}, e/10, 1)
+		}
+	}
+	const below = 1 - 1./20
+	reach := num.StudentQuantile(.975, 9) / math.Sqrt(10*below*(1-below))
+	want := 1 / (1 + math.Exp(reach-math.Log(below/(1-below))))
+	if i := c.AveragePrecision(1); i.Value != 1 || i.High != 1 || !(math.Abs(i.Low-want) <= 1e-9) {
+		t.Errorf("%+v, want its low end at %g", i, want)
 	}
 }

@@ -99,11 +99,8 @@ func (t *tune) choose(log func(format string, args ...any)) {
 		return
 	}
 	t.shared = onePenalty
-	if log != nil {
-		log("all weights share one penalty: for %s there are %s, fewer than %d for each (-penalty feature gives "+
-			"each its own)",
-			wording.Count(width, "feature"), wording.Count(rows, "training and validation row"), rowsPerPenalty)
-	}
+	log("all weights share one penalty: for %s there are %s, fewer than %d for each (-penalty feature gives each its "+
+		"own)", wording.Count(width, "feature"), wording.Count(rows, "training and validation row"), rowsPerPenalty)
 }
 
 // Deviations of log-penalties by -prior auto: around a common value, and around the λ of the best

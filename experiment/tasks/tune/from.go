@@ -102,9 +102,7 @@ func (t *tune) startFromEarlier(a experiment.Agents, m models.Model) (err error)
 			"the model does not start at that of %s, which has other layers or predicts something else", e.folder)
 	}
 	for _, note := range notes {
-		if a.Log != nil {
-			a.Log("%s", note)
-		}
+		a.Log("%s", note)
 	}
 	if a.Private {
 		return nil // λ and models that differ are averaged
@@ -203,16 +201,14 @@ func findEarlier(t *tune, a experiment.Agents, found []runs.Found) (e *earlier, 
 		return e, err
 	}
 	there, err := e.folder.Has(runs.SetupFile)
-	if err != nil || !there {
+	if !there {
 		return e, err
 	}
 	setup, err := e.folder.ReadSetup()
 	if err != nil || !begins(setup.Found, found) {
 		return e, err
 	}
-	if a.Log != nil {
-		a.Log("%s is of the same rows and seed: the run is as without -from", e.folder)
-	}
+	a.Log("%s is of the same rows and seed: the run is as without -from", e.folder)
 	return nil, e.agree(a)
 }
 

@@ -76,9 +76,7 @@ func findLevels(t *tune, a experiment.Agents) (l candidates.Levels, err error) {
 		return l, dsbo.ConfigErrorf("-site-effects intercept can be given where %s", why)
 	}
 	if why != "" {
-		if a.Log != nil {
-			a.Log("sites have one level: -site-effects auto tries others where %s", why)
-		}
+		a.Log("sites have one level: -site-effects auto tries others where %s", why)
 		return l, nil
 	}
 	for i, s := range t.prepared.Data.Shards {

@@ -12,6 +12,7 @@ import (
 
 	"dsbo"
 	"dsbo/experiment"
+	"dsbo/experiment/site"
 	"dsbo/experiment/tasks/tune"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
@@ -195,6 +196,29 @@ func TestTuneRareClasses(t *testing.T) {
 		flat := strings.Join(strings.Fields(model), "")
 		if !strings.Contains(flat, `"classes":`+want) || strings.Contains(model, "secret") {
 			t.Errorf("-rare-classes %s: the model must have the classes %s; it is %.600s", rule, want, flat)
+		}
+	}
+}
+
+// TestSiteIsAskedForNames: a site is asked for the names of its words and classes, where it has
+// some, and with differential privacy for neither.
+func TestSiteIsAskedForNames(t *testing.T) {
+	for _, c := range []struct {
+		text, flags    string
+		words, classes bool
+	}{
+		{good, "", true, true}, {good, "-dp-epsilon=1 -model=linear", false, false},
+		{table("a,b,y", "%d,%d,%c", 12), "", false, true}, {table("a,w,y", "%d,%w,%d.5", 12), "", true, false},
+	} {
+		path := filepath.Join(t.TempDir(), "site0.csv")
+		testkit.OK(os.WriteFile(path, []byte(c.text), 0o644))
+		args := append(strings.Fields(c.flags), "-target=y", "-data="+path)
+		j := testkit.Get(experiment.Parse(tune.Task(), args, io.Discard))
+		var r site.Request
+		testkit.OK(j.AskSite(0, 1, site.Request{}, func(ask func(*site.Request)) error { ask(&r); return nil }))
+		if r.Words != c.words || r.Classes != c.classes || len(r.Columns) != 3 || r.Rows != 12 {
+			t.Errorf("%q, %s: words %t, classes %t, columns %v, %d rows", c.text[:5], c.flags, r.Words, r.Classes,
+				r.Columns, r.Rows)
 		}
 	}
 }

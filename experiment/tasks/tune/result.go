@@ -56,10 +56,6 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 		kept.taken, kept.shared = network, onePenalty
 		t, m = &kept, *f.Network
 	}
-	layered, ok := m.(models.Layered)
-	if !ok {
-		return fmt.Errorf("model %T must tell its layers", m)
-	}
 	y, err := t.keptWeights(f, m)
 	if err != nil {
 		return err
@@ -97,7 +93,7 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 	if err := (judge{t, made, m, y, f, own}).keepBaseline(assessment); err != nil || !f.Writes {
 		return err
 	}
-	if err := tellPenalties(t, f, assessment, t.penaltyTable(layered, f.X, y)); err != nil {
+	if err := tellPenalties(t, f, assessment, t.penaltyTable(m.(models.Layered), f.X, y)); err != nil {
 		return err
 	}
 	if err := writeModels(own, made, f.Folder); err != nil {

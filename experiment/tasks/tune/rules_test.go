@@ -165,7 +165,7 @@ func TestLevelsFound(t *testing.T) {
 	} {
 		one := plainTune([3]int{60, 60, 20}, 5)
 		one.siteEffects, one.shared, one.sites = c.effects, c.shared, c.sites
-		l, err := findLevels(one, experiment.Agents{})
+		l, err := findLevels(one, experiment.Agents{Log: func(string, ...any) {}})
 		got := fmt.Sprint(l.Rows == 60, l.Always)
 		if err != nil {
 			got = "refused"

@@ -260,6 +260,9 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	if err != nil {
 		return data.Task{}, nil, err
 	}
+	if a.Log == nil {
+		a.Log = func(string, ...any) {}
+	}
 	t.sites, t.seed, t.center = cmp.Or(a.Start, a.N), a.Seed, nil
 	folds, foldRows, err := t.foldCount(a.Private)
 	if err != nil {
@@ -292,9 +295,7 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 		}
 	}
 	for _, note := range t.prepared.Notes {
-		if a.Log != nil {
-			a.Log("%s", note)
-		}
+		a.Log("%s", note)
 	}
 	if t.earlier, err = findEarlier(t, a, together.found); err != nil {
 		return data.Task{}, nil, err
