@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// An allocation says how many examples of each label every agent has.
+// An allocation is the number of examples of each label for each agent.
 type allocation struct {
 	laws   [][]float64 // weight of each label for each agent; 0: not allowed
 	quotas [][]int     // examples of each label that each agent has
 	left   []int       // examples of each label that no agent has
 }
 
-// allocate gives size examples to every agent: in turns, each agent draws a label from its law
-// among those that are left. Where all of an agent's labels are used up, others change to other
-// labels of theirs if that helps. The second result is the size reached; if that is less than size,
+// allocate gives size examples to every agent. In turns, each agent draws a label from its law
+// among the labels left. If all of an agent's labels are used up, other agents switch to other
+// labels of theirs if that helps. The second result is the size reached; if it is less than size,
 // no allocation within the laws gives every agent more.
 func allocate(r *rand.Rand, laws [][]float64, supply []int, size int) ([][]int, int) {
 	a := allocation{laws: laws, quotas: make([][]int, len(laws)), left: slices.Clone(supply)}
@@ -31,7 +31,7 @@ func allocate(r *rand.Rand, laws [][]float64, supply []int, size int) ([][]int, 
 	return a.quotas, size
 }
 
-// drawLabel gives agent i an example from its law restricted to what is left.
+// drawLabel gives agent i an example from its law restricted to the labels left.
 func (a *allocation) drawLabel(r *rand.Rand, i int) bool {
 	sum := 0.0
 	for l, w := range a.laws[i] {
@@ -58,10 +58,9 @@ func (a *allocation) drawLabel(r *rand.Rand, i int) bool {
 	return true
 }
 
-// swapLabel gives agent i an example of a used-up label from another agent, which takes one of
-// another label instead, and so on along the shortest chain that ends at a label that is left. This
-// is one augmenting path of a maximum flow: where there is none, none of the agents can have more
-// unless another has less.
+// swapLabel gives agent i an example of a used-up label from another agent, which takes another
+// label instead, and so on along the shortest chain to a label that is left. This is one augmenting
+// path of a maximum flow: without one, no agent can have more unless another has less.
 func (a *allocation) swapLabel(i int) bool {
 	const unseen = -1
 	taker := slices.Repeat([]int{unseen}, len(a.left)) // the agent that would take an example of the label

@@ -88,9 +88,9 @@ func (f *byteFile) readAll() ([]byte, error) {
 	return content, nil
 }
 
-// rows reads the rows of each list, which ascend, and none of which is in two. What it allocates at
-// once is firstChunk for all lists, which lie one after the other where they fit, or as much for a
-// list as the file has filled.
+// rows reads the rows of each list. Lists are ascending and disjoint. Memory grows with what the
+// file has really delivered: firstChunk at once for all lists together, then as much for a list as
+// it has filled.
 func (f *byteFile) rows(lists [][]int) ([][]byte, error) {
 	size := f.Len() / f.Shape[0]
 	owner := make([]int32, f.Shape[0]) // the list of each row, counted from 1; 0: none

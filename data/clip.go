@@ -8,9 +8,9 @@ import (
 	"dsbo/ad"
 )
 
-// Clip returns t with each row of features of some agents' examples, their part of the test
-// examples too, scaled to norm c where it is longer: a bound of what one row can do. Rows are in
-// memory of their own then, in float32.
+// Clip returns t with each feature row of the given agents' examples, and of their part of the test
+// examples, scaled to norm c if it is longer, which bounds the influence of one row. The rows are
+// copies in float32.
 func Clip(t Task, c float64, agents []int) (Task, error) {
 	if !(c > 0 && c <= math.MaxFloat32) {
 		return Task{}, dsbo.ConfigErrorf("the norm to which rows are clipped must be positive; it is %g", c)
@@ -46,7 +46,7 @@ func clipRows(x *ad.Table, c float64) (*ad.Table, error) {
 			row[j] = x.At(i, j)
 			largest = max(largest, math.Abs(row[j]))
 		}
-		for _, v := range row { // of numbers whose squares may be no floats
+		for _, v := range row { // the squares of numbers may overflow
 			sum += float64(v / largest * (v / largest))
 		}
 		scale := 1.0

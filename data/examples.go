@@ -12,25 +12,24 @@ import (
 	"dsbo/ad"
 )
 
-// Examples are feature rows with their targets. The zero value holds none.
+// Examples are feature rows with their targets. The zero value is empty.
 type Examples struct {
 	X *ad.Table // one row of features an example
 	// Target is one row an example: the one-hot code of its class (a table of [ad.LabelTable]),
 	// or one column with a real number or with +1 and -1.
 	Target *ad.Table
-	// Weight is one column of numbers that are at least 0, by which the losses of the examples are
-	// multiplied, or a column for each of several models that a model consists of; nil: all 1.
+	// Weight is one column of factors, at least 0, of the examples' losses, or a column for each of
+	// the models that a model consists of; nil: all 1.
 	Weight *ad.Table
-	// Count is one column of numbers from 0 on: how many rows each example stands for in what is
-	// told of the examples, such as their mean loss, whatever its Weight is; nil: 1 each. Of a loss
-	// of all examples together an example of 0 has no share of its own.
+	// Count is one column, at least 0, of the number of rows that each example represents in
+	// reported statistics, such as the mean loss, regardless of its Weight; nil: 1 each. In a loss
+	// of all examples together, an example of count 0 has no share of its own.
 	Count *ad.Table
 	// ID is each example's index among the training examples of all agents together, 0 to
 	// [Task.TrainRows] - 1: agent 0's first, in the order of their rows. What has one parameter per
 	// training example (data hyper-cleaning) finds it there. nil for other examples.
 	ID []int
-	// Columns are further inputs of a model by their names, such as the state in which an example
-	// was seen.
+	// Columns are a model's further inputs by name, such as an example's state.
 	Columns []Column
 }
 
@@ -50,7 +49,7 @@ func (e Examples) Column(name string) *ad.Table {
 	return nil
 }
 
-// Rows returns how many rows an example stands for.
+// Rows returns the number of rows that an example represents.
 func (e Examples) Rows(example int) float64 {
 	if e.Count == nil {
 		return 1
@@ -66,8 +65,8 @@ func (e Examples) Len() int {
 	return e.X.Rows()
 }
 
-// A Shard is the private data of one agent: Train for g_i, Val for f_i. The zero value stands for
-// an agent of another process, whose data are not here.
+// A Shard is the private data of one agent: Train for g_i, Val for f_i. The zero value is an agent
+// of another process, whose data are not here.
 type Shard struct {
 	Train, Val Examples
 	Holdout    Examples // validation examples that neither train nor tune; the zero value: none, see [HoldOut]
@@ -76,7 +75,7 @@ type Shard struct {
 
 func (s Shard) isAbsent() bool { return s.Train.X == nil && s.Val.X == nil }
 
-// Digest stands for agent i's examples, its part of the test examples too: others have another one.
+// Digest returns a hash of agent i's examples, its part of the test examples included.
 func (t Task) Digest(i int) (string, error) {
 	test, err := t.TestPart(i)
 	if err != nil {
@@ -111,7 +110,7 @@ func (t Task) Digest(i int) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
-// writeIDs writes what fmt.Fprintln does, without memory for each number.
+// writeIDs writes ids as fmt.Fprintln would, without memory for each number.
 func writeIDs(h hash.Hash, ids []int) {
 	text := []byte("[")
 	for k, id := range ids {
@@ -138,10 +137,11 @@ type Task struct {
 	// AllTestRows is the number of test examples of all agents together, where each has its own; 0:
 	// not known, or the examples of Test.
 	AllTestRows int
-	Counted     string // what losses are a mean of, such as "event"; "": example
+	Counted     string // the unit that mean losses are per, such as "event"; "": example
 }
 
-// OfAgents returns the task as a process of the given agents has it: without the shards of others.
+// OfAgents returns the task without the shards of agents other than the given ones, as their
+// process has it.
 func (t Task) OfAgents(agents []int) Task {
 	shards := make([]Shard, len(t.Shards))
 	for _, i := range agents {
@@ -181,8 +181,9 @@ func (t Task) TestPart(i int) (Examples, error) {
 // agentRows lists the rows of m that are agent i's of n.
 func agentRows(m, i, n int) []int { return countFrom(i*m/n, (i+1)*m/n-i*m/n) }
 
-// Validate reports the first thing in which the parts do not fit together, as [dsbo.ErrShape]. The
-// shards of the given agents, the agents of one process, must be there; of none: all.
+// Validate returns an error, as [dsbo.ErrShape], for the first parts of t that do not fit together.
+// The shards of the given agents, the agents of one process, must be present; without agents, all
+// must.
 func (t Task) Validate(agents ...int) error {
 	if len(t.Shards) == 0 {
 		return dsbo.ShapeErrorf("a task needs at least one agent")
@@ -205,8 +206,8 @@ func (t Task) Validate(agents ...int) error {
 	return nil
 }
 
-// checkShard checks the examples of agent i. seen says which IDs of training examples were
-// there before.
+// checkShard checks the examples of agent i. seen marks the IDs of earlier agents' training
+// examples.
 func (t Task) checkShard(i int, seen []bool) error {
 	s := t.Shards[i]
 	for _, set := range []struct {
@@ -273,9 +274,8 @@ func (t Task) check(e Examples) error {
 	return CheckWeights(e)
 }
 
-// CheckWeights reports the first thing in which the weights and counts of e, if it has any, do not
-// fit it: as [dsbo.ErrShape] if there is not one row for each example, and as [dsbo.ErrConfig] if a
-// weight or a count is negative.
+// CheckWeights returns an error for the first weights or counts that do not fit e: [dsbo.ErrShape]
+// if there is not one row for each example, [dsbo.ErrConfig] if a weight or a count is negative.
 func CheckWeights(e Examples) error {
 	for _, t := range []struct {
 		of   *ad.Table

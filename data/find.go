@@ -23,9 +23,9 @@ const (
 	mnistFolder = "github.com/petar/!go!m!n!i!s!t@v0.0.0-20150320212226-2fbe10d0fa63/data"
 )
 
-// FindMNIST returns the folder with the files of MNIST: dir (what -data says) if it is not "", else
-// $DSBO_DATA if that is set, else the data folder of the GoMNIST module in the module cache. A
-// folder that was named but lacks a file is an error: another is not taken in its place. The error
+// FindMNIST returns the folder with the files of MNIST: dir (the value of -data) if it is not "",
+// else $DSBO_DATA if it is set, else the data folder of the GoMNIST module in the module cache. A
+// named folder that lacks a file is an error; the next place is not tried instead. The error
 // matches [dsbo.ErrConfig] and names the three places.
 func FindMNIST(dir string) (string, error) {
 	for _, named := range []struct{ by, dir string }{{"-data", dir}, {"$" + envData, os.Getenv(envData)}} {
@@ -41,7 +41,7 @@ func FindMNIST(dir string) (string, error) {
 	if checkMNIST(first) == nil {
 		return first, nil
 	}
-	// The go command may know of another cache. It runs last, since it may be missing and takes
+	// The go command may know another module cache. It runs last, since it may be missing and takes
 	// a while.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

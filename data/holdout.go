@@ -7,11 +7,11 @@ import (
 	"dsbo"
 )
 
-// HoldOut returns t with a share of each agent's validation examples moved to its [Shard.Holdout]:
-// a judge of the hyperparameters that did not choose them. Each agent gives the share rounded to
-// whole examples, at least one and not all, drawn from the seed and the agent's number alone; what
-// is left stays in its order. A share of 0 returns t as it is, and so does one of agents that have
-// held-out examples already. The memory is t's.
+// HoldOut returns t with a share of each agent's validation examples moved to its [Shard.Holdout],
+// which judges the hyperparameters without having chosen them. Each agent gives the share rounded
+// to whole examples, at least one and not all, drawn from the seed and the agent's number alone;
+// the rest keep their order. t is returned as it is if the share is 0 or agents have held-out
+// examples already. The result shares t's memory.
 //
 // It fails with [dsbo.ErrConfig] if the share is not in [0, 1), or if an agent has fewer than two
 // validation examples.

@@ -6,9 +6,9 @@ import (
 	"dsbo"
 )
 
-// Join returns the examples of a, then the examples of b, in memory of their own. Where a has IDs,
-// the examples of b have those from next on. It fails with [dsbo.ErrShape] where features, classes
-// or the forms of numbers differ, and where examples have weights or columns, which it would lose.
+// Join returns the examples of a, then the examples of b, as a copy. If a has IDs, the examples of
+// b get the IDs from next on. It fails with [dsbo.ErrShape] if features, classes or number formats
+// differ, and if examples have weights, counts or columns, which it would lose.
 func Join(a, b Examples, next int) (joined Examples, err error) {
 	if a.Weight != nil || b.Weight != nil || a.Count != nil || b.Count != nil || a.Columns != nil || b.Columns != nil {
 		return Examples{}, dsbo.ShapeErrorf("examples must have neither weights, counts nor columns to be joined")

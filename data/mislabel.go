@@ -8,9 +8,9 @@ import (
 	"dsbo/ad"
 )
 
-// Mislabel returns e with a share (0 to 1) of its labels, rounded to whole examples, replaced
-// by another class, any with equal probability: the training data of data hyper-cleaning. wrong
-// lists the rows, ascending; e keeps its labels. agent makes the draws of the agents differ.
+// Mislabel returns e with a share (0 to 1) of its labels, rounded to whole examples, replaced by
+// another class, any with equal probability: the training data of data hyper-cleaning. wrong lists
+// the changed rows, ascending; e itself keeps its labels. Different agents have different draws.
 //
 // It fails with [dsbo.ErrConfig] if the share is not in [0, 1] or e has no classes to confuse.
 func Mislabel(e Examples, share float64, seed uint64, agent int) (noisy Examples, wrong []int, err error) {

@@ -46,9 +46,9 @@ func LoadMNIST(dir string) (train, test Examples, err error) {
 	return sets[0], sets[1], nil
 }
 
-// ShareMNIST is [NewTask] of what [LoadMNIST] reads for a process that has the given agents, of
-// none: all. It never holds more than their examples, and some 60 bytes for each example of the
-// others. Each agent has its part of the test examples as its own.
+// ShareMNIST is [NewTask] of [LoadMNIST] for a process that has the given agents; without agents,
+// all. It never has more in memory than their examples, and some 60 bytes for each example of other
+// agents. Each agent has its part of the test examples as its own.
 func ShareMNIST(dir string, c Split, agents ...int) (Task, error) {
 	dir, err := FindMNIST(dir)
 	if err != nil {

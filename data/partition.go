@@ -11,7 +11,8 @@ import (
 	"dsbo/internal/num"
 )
 
-// A Partition says how alike the agents' label distributions are. The zero value is iid.
+// A Partition is the law of the agents' label distributions, from alike to unlike. The zero value
+// is iid.
 type Partition struct {
 	// Dirichlet, if not 0, draws the label distribution of each agent from a symmetric Dirichlet
 	// distribution with this parameter, from 0.001 to 1e6: small is very unlike, large is
@@ -21,7 +22,7 @@ type Partition struct {
 	Labels int
 }
 
-// parsePartition reads "iid", "dirichlet:0.3" or "labels:2", what [Partition.String] writes.
+// parsePartition reads [Partition.String]'s output: "iid", "dirichlet:0.3" or "labels:2".
 func parsePartition(text string) (Partition, error) {
 	var p Partition
 	var err error

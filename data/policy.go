@@ -8,18 +8,17 @@ import (
 	"dsbo/internal/num"
 )
 
-// StateColumn is the name of the column with the number of the state in which an example of
-// [Policy] was seen.
+// StateColumn names the column of an example's state in [Policy].
 const StateColumn = "state"
 
-// Policy draws the data of policy evaluation: a Markov chain that the agents share, and transitions
-// with rewards that each of them has seen. From each state an agent sees a number of transitions
-// for training, and one for validation, of which the state counts alone. The reward of a state
-// differs from agent to agent, by Rate times a standard normal number, and has noise; the value of
-// a state is that for the mean reward of all agents in expectation over both.
+// Policy draws the data of policy evaluation: a Markov chain shared by the agents, and each agent's
+// own transitions with rewards. From each state an agent has a number of transitions for training,
+// and one for validation, whose state alone is used. An agent's reward in a state is off by Rate
+// times a standard normal number, and each reward has noise. A state's value is for the expected
+// reward over both.
 //
-// Features φ(s) are normal, with a constant first one. The value of a state is φ(s)'w for a w that
-// is drawn too, so that it can be found. An example of a transition from s to s' with reward r has
+// Features φ(s) are normal, with a constant first one. The value of a state is φ(s)'w for a drawn
+// w, so a linear model can represent it. An example of a transition from s to s' with reward r has
 // X = φ(s) − γ φ(s'), the target r, and s in the column [StateColumn]. A test example is a state: X
 // = φ(s), and its value as the target.
 type Policy struct {
@@ -79,7 +78,7 @@ func (c Policy) Task(agents ...int) (Task, error) {
 	return task, err
 }
 
-// A markovChain is what the agents share.
+// A markovChain is the part of the problem shared by the agents.
 type markovChain struct {
 	Policy
 	features []float64 // φ, a row for each state
@@ -120,8 +119,8 @@ func (c Policy) chain() markovChain {
 	return m
 }
 
-// transitions draws n transitions from each state that an agent sees, whose mean reward in a state
-// is off by its offset.
+// transitions draws n transitions from each state for one agent, whose mean reward in state s is
+// off by offsets[s].
 func (m markovChain) transitions(r *rand.Rand, each int, offsets []float64) (Examples, error) {
 	const noise = 0.1
 	var x, rewards, states []float64
@@ -152,7 +151,7 @@ func (m markovChain) step(r *rand.Rand, s int) int {
 			return k
 		}
 	}
-	return m.States - 1 // what rounding leaves
+	return m.States - 1 // by rounding, the weights sum to less
 }
 
 // normals draws n normal numbers of mean 0.

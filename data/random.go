@@ -24,9 +24,9 @@ const (
 	streamNoise
 )
 
-// hashKeys hashes a seed, a purpose and what is drawn to the two words that seed a PCG. Each round
-// is a bijection of the word that it takes in, so that keys that differ in one word only always
-// differ, and neighbouring ones are unrelated.
+// hashKeys hashes a seed, a purpose and keys to the two words that seed a PCG. Each round is a
+// bijection of the word that it takes in, so that keys that differ in one word alone never collide,
+// and neighbouring keys are unrelated.
 func hashKeys(seed uint64, s stream, words ...uint64) (hi, lo uint64) {
 	h := num.SplitMix(num.SplitMix(seed) ^ uint64(s))
 	for _, w := range words {

@@ -137,8 +137,7 @@ func (s *Sampler) markRows(count int, n uint64) {
 	}
 }
 
-// batchRows lists the rows of the batch: the marked ones, or the others where all bits of left
-// are 1.
+// batchRows lists the rows of the batch: the marked rows, or the unmarked ones if left is all ones.
 func (s *Sampler) batchRows(left uint64) []int {
 	s.drawn = slices.Grow(s.drawn[:0], s.Batch)
 	drawn := s.drawn[:s.Batch]

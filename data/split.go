@@ -7,7 +7,7 @@ import (
 	"dsbo"
 )
 
-// A Split says how one data set is shared out: every agent gets Train + Val examples, no example
+// A Split is the number of examples that an agent gets from one data set: Train + Val. No example
 // goes to two agents, and an agent's training and validation examples have the same labels in the
 // same proportions (up to one example a label).
 type Split struct {
@@ -134,8 +134,7 @@ func (c Split) pools(labels []int, classes int, labelled bool) ([][]int, error) 
 	return pools, nil
 }
 
-// withSizes sets the default sizes and checks that all examples, of which each label has its
-// supply, suffice.
+// withSizes sets the default sizes and checks that the examples, supply[l] of label l, suffice.
 func (c Split) withSizes(total int, supply []int, laws [][]float64) (Split, error) {
 	share := total / c.Agents
 	if c.Partition.Labels != 0 {

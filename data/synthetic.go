@@ -45,7 +45,7 @@ func (c *Synthetic) sizes() []size {
 		{"validation examples an agent", &c.Val, 500}, {"test examples an agent", &c.Test, 500}}
 }
 
-// withDefaults returns c with its zeros replaced by what they stand for.
+// withDefaults returns c with defaults in place of zeros.
 func (c Synthetic) withDefaults() Synthetic {
 	for _, s := range c.sizes() {
 		if *s.field == 0 {
@@ -123,8 +123,8 @@ func (c Synthetic) Shard(i int) (Shard, error) {
 	return c.shard(i, c.Test)
 }
 
-// shard makes the examples of agent i, test of them for tests, in one piece of memory: of three
-// pieces each ends with what is left of a page.
+// shard makes the examples of agent i, with test examples for testing. Its pieces share one
+// allocation, since each of three would waste the rest of a page.
 func (c Synthetic) shard(i, test int) (s Shard, err error) {
 	x := make([]float64, 0, (c.Train+c.Val+test)*c.Features)
 	for part, of := range []struct {
@@ -150,7 +150,7 @@ func (c Synthetic) truth() []float64 {
 	return normals(newRand(c.Seed, streamTruth), c.Features, 1)
 }
 
-// The parts of an agent's data; each has numbers of its own, so that the size of one does not
+// The parts of an agent's data. Each has its own random stream, so that the size of one does not
 // change another.
 const (
 	partTrain = iota

@@ -2,9 +2,9 @@ package models
 
 import "math"
 
-// A Bounded is a [Model] of which a single example changes little: both losses are means over the
-// examples of convex terms with bounded derivatives, and x enters nothing but the penalty. That is
-// what differential privacy needs.
+// A Bounded is a [Model] whose losses change little with one example, as differential privacy
+// needs: both losses are means over the examples of convex terms with bounded derivatives, and x
+// enters the penalty alone.
 type Bounded interface {
 	Penalized
 	// TermBounds bounds the term of an example whose features have norm at most c: the norm of its

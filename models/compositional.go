@@ -14,17 +14,16 @@ import (
 //
 //	f_i(x, y) = F_i(y)      g_i(x, y) = ½ ‖y‖² − y'G_i(x)
 //
-// p = P and q = Q. Inner builds G_i(x), of length Q, on a batch of training examples, and Outer
-// builds the scalar F_i(y) on a batch of validation examples; with agents that have no examples
-// they are exact.
+// p = P and q = Q. Inner builds G_i(x), of length Q, on a batch of training examples. Outer builds
+// the scalar F_i(y) on a batch of validation examples. Both are exact for agents without examples.
 type Compositional struct {
 	P, Q  int
 	Inner func(x *ad.Node, b Batch) *ad.Node
 	Outer func(y *ad.Node, b Batch) *ad.Node
 }
 
-// IsCompositional reports whether a model is a [Compositional], or embeds one: for others, methods
-// for compositional problems are wrong.
+// IsCompositional reports whether m is a [Compositional], or embeds one. Methods for compositional
+// problems are wrong for all other models.
 func IsCompositional(m Model) bool {
 	_, is := m.(interface{ compositional() })
 	return is

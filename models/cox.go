@@ -5,23 +5,21 @@ import (
 	"dsbo/ad"
 )
 
-// Cox is minus the logarithm of Cox's partial likelihood of survival times, of rows whose outputs o
-// are the logarithms of their hazards up to one number. A target is a time above 0, negative where
-// no event ended it; an agent's rows are compared with each other alone, so agents are strata and
-// each has a baseline hazard of its own. The loss of a row with an event at t is
+// Cox is the negative logarithm of Cox's partial likelihood of survival times. A row's output o is
+// the logarithm of its hazard, up to one number for all rows. A target is a time above 0, with a
+// minus sign if no event ended it. An agent compares its rows with each other alone, so agents are
+// strata, each with a baseline hazard of its own. The loss of a row with an event at t is
 //
 //	log S(t) − o      with S(t) = Σ v_i e^{o_i} over the rows whose time is not before t
 //
-// where v is the column [RiskWeights], 1 if there is none; other rows have the loss 0. Of tied
-// events log S is, by Efron's rule, the mean over l from 0 on of the logarithm in which they count
-// 1 − l/k each, k events at a time, or the same for all by Breslow's. See [ad.Risk] for how it is
-// found.
+// where v is the column [RiskWeights], or 1 without it; rows without an event have loss 0. For k
+// tied events, Breslow's rule uses the same log S for each. Efron's uses the mean over l = 0 ...
+// k−1 of log S with the tied events weighted by 1 − l/k. [ad.Risk] computes it.
 type Cox struct {
 	Breslow bool // the rule for ties; else Efron's
 }
 
-// RiskWeights is the name of the column with the weights of rows in risk sets, where they are not
-// 1: how many rows each stands for.
+// RiskWeights names the column of weights in risk sets: the number of rows that a row represents.
 const RiskWeights = "weight at risk"
 
 // Check implements [OutputLoss].
@@ -40,7 +38,7 @@ func (Cox) Check(targets *ad.Table, outputs int) error {
 	return nil
 }
 
-// A hazard is the rows of a batch with what their outputs say of them.
+// A hazard is the risk sets of a batch with the outputs of its rows.
 type hazard struct {
 	ad.Risk
 	scores *ad.Node // outputs, a vector
@@ -111,5 +109,5 @@ func (c Cox) CurvatureBehind(w, outputs, t *ad.Node) *ad.Node {
 // Hits implements [OutputLoss].
 func (Cox) Hits(_, _ *ad.Node) *ad.Node { return nil }
 
-// ShiftInvariant implements [ShiftInvariant]: what is added to the outputs of all rows cancels.
+// ShiftInvariant implements [ShiftInvariant]: a constant added to all outputs cancels.
 func (Cox) ShiftInvariant() {}

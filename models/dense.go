@@ -61,9 +61,9 @@ func (l dense) diagonal(curvature, h *ad.Node, q int) *ad.Node {
 	return ad.Add(ad.Place(denseDiagonal(curvature, h), l.off, q), ad.Place(ad.SumRows(curvature), l.off+l.in*l.out, q))
 }
 
-// denseDiagonal builds the diagonal of the Hessian of a loss of outputs H·Wᵀ by the entries of W,
-// row by row. curvature holds the second derivative of the loss by each output; the loss is a sum
-// over the rows of outputs.
+// denseDiagonal builds the diagonal of the Hessian by the entries of W, row by row, of a loss of
+// the outputs H·Wᵀ. curvature is the loss's second derivative by each output; the loss is a sum
+// over the rows.
 func denseDiagonal(curvature, h *ad.Node) *ad.Node {
 	return ad.Flatten(ad.MatMul(curvature, ad.Square(h), true, false))
 }

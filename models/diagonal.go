@@ -18,14 +18,13 @@ func (o *Oracle) penalty(dst, x []float64) error {
 	return nil
 }
 
-// Diagonal is Diagonal of [dsbo.OracleCapabilities]. Of a model that is [Curved] it is exact, and
-// costs about two gradients.
+// Diagonal is Diagonal of [dsbo.OracleCapabilities]. For a [Curved] model it is exact, at the cost
+// of about two gradients.
 //
-// Of others it is the mean of v∘(∇²_yy g_i)v over 8 vectors v of random signs (Bekas, Kokiopoulou
-// and Saad 2007), at the cost of as many products. The estimate is unbiased, the standard deviation
-// of entry j is √(Σ_{k≠j} H_jk² / 8), and a penalty's part of it is exact. Agents have different
-// signs, the same in each call, so the average over n agents is the error of n times as
-// many vectors.
+// Otherwise it is the mean of v∘(∇²_yy g_i)v over 8 vectors v of random signs (Bekas, Kokiopoulou
+// and Saad 2007), at the cost of 8 products. The estimate is unbiased, entry j has the standard
+// deviation √(Σ_{k≠j} H_jk² / 8), and the penalty's part is exact. Each agent draws its own signs,
+// the same in each call, so an average over n agents is as exact as 8n vectors.
 func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if len(dst) != o.q {
 		return dsbo.ShapeErrorf("dst must have q = %d numbers; it has %d", o.q, len(dst))

@@ -11,13 +11,13 @@ import (
 )
 
 // Distilled is a distilled data set: x is one picture for each class, y a linear classifier that is
-// trained on these pictures alone, and the upper loss is taken on real examples,
+// trained on these pictures alone. The upper loss is taken on real examples,
 //
 //	f_i(x, y) = mean_e w_e L(Y a_e, t_e)      g_i(x, y) = mean_k L(Y x_k, k) + C ‖Y‖²
 //
 // with the cross-entropy L, and picture x_k of class k; x is the c×d matrix of the pictures and y
-// the c×d matrix Y, both row by row. g_i takes no examples: all agents have the same one, and what
-// is learned of their examples is in the pictures. p = q = c·d.
+// the c×d matrix Y, both row by row. g_i takes no examples, so all agents have the same g_i, and
+// the pictures carry all that is learned from their examples. p = q = c·d.
 type Distilled struct {
 	Features, Classes int
 	Ridge             float64   // C; 0: 0.001
@@ -110,7 +110,7 @@ func (m Distilled) Meaning() Meaning {
 	return meaning
 }
 
-// Baselines implements [Baselined]: the pictures at which x starts.
+// Baselines implements [Baselined]: the baseline is x's starting pictures.
 func (m Distilled) Baselines() []Baseline {
 	p, _ := m.Dims()
 	b := Baseline{Name: "pictures of noise", X: make([]float64, p)}

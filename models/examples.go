@@ -79,8 +79,8 @@ func idTable(ids []int, rows int) (*ad.Table, error) {
 	return ad.FloatTable(rows, 1, numbers)
 }
 
-// inputs declares the tables and the masks to a loss: what has one column, but features, is
-// a vector.
+// inputs declares the tables and masks that a loss reads. A table of one column, other than the
+// features, is declared as a vector.
 func (e *examples) inputs() []ad.Input {
 	var list []ad.Input
 	declare := func(name string, cols int, sparse bool) {

@@ -11,25 +11,23 @@ import (
 	"dsbo/internal/num"
 )
 
-// Folds is cross-validation of a [Linear] model as one bilevel problem: K models y_1 ... y_K, of
-// which each leaves another part of the examples out, a fold, and is validated by it,
+// Folds is K-fold cross-validation of a [Linear] model as one bilevel problem. Model y_k is trained
+// on all examples but fold k, and validated on fold k,
 //
 //	f_i(x, y) = Σ_k f_i^k(y_k) + prior(x)      g_i(x, y) = 1/K Σ_k g_i^k(x_k, y_k)
 //
-// where f_i^k and g_i^k are the losses of the linear model whose examples have column k of the
-// weights: validation examples are in fold k, training examples in all other folds. So every
-// example both trains and tunes, and few examples tune x better than a part of them would.
-// [FoldWeights] makes the weights. Of a [JointLoss] f_i is one loss of all examples, each with the
-// output of the model that leaves it out.
+// where f_i^k and g_i^k are the linear model's losses with column k of the weights, which
+// [FoldWeights] makes. So every example both trains and tunes, which helps where examples are few.
+// For a [JointLoss], f_i is one loss of all examples, each with the output of the model that was
+// trained without it.
 //
-// All folds have the same x_k = x, or with Apart each has a log-penalty for each of its features,
-// so that what shapes the penalties of a fold may follow from the rows of its model alone: x is the
-// K×d matrix of these, row by row.
+// All folds have the same x_k = x, unless Apart is set. Then x is a K×d matrix, row by row, of a
+// log-penalty for each feature of each fold, so that a fold's penalties may be derived from its own
+// training rows alone.
 //
-// y is one dense layer, whose outputs are the outputs of all folds: the weights of fold 1, row by
-// row, then the weights of the next one, and behind them the intercepts of all ([Folds.Fold]). A
-// pass over the examples serves all folds. q is K times the linear model's, and so are memory and
-// cost.
+// y is one dense layer with the outputs of all folds: the weights of fold 1, row by row, the
+// weights of fold 2 and so on, then the intercepts of all folds ([Folds.Fold]). A pass over the
+// examples serves all folds. q is K times the linear model's, and so are memory and cost.
 type Folds struct {
 	Of    Linear
 	Count int  // K, at least 2
@@ -93,7 +91,7 @@ func unitVector(like *ad.Node, k, n int) *ad.Node {
 	return ad.NewConst(like, fmt.Sprintf("column %d of %d", k, n), n, 0, e)
 }
 
-// sum builds the sum of what of builds for each fold.
+// sum builds the sum over the folds of the scalar that of builds for fold k.
 func (m Folds) sum(of func(k int) *ad.Node) *ad.Node {
 	terms := make([]*ad.Node, m.Count)
 	for k := range terms {
@@ -248,10 +246,9 @@ func (m Folds) Start(y []float64) {
 // Modulus implements [StronglyConvex].
 func (m Folds) Modulus(x []float64) float64 { return m.Of.Modulus(x) / float64(m.Count) }
 
-// FoldWeights returns the weights of [Folds] with a number of folds for examples that are both
-// training and validation examples: of has the fold of each, and weight its own weight, one column
-// (nil: 1). As training examples all others count a little more than once, so that the weights of a
-// fold's model have the mean of the weights of all examples.
+// FoldWeights returns the weights of [Folds] for examples that both train and validate. of is each
+// example's fold, 0 to count-1; weight is its own weight, one column (nil: 1). Training weights are
+// scaled up a little, so that each fold's training rows have the mean weight of all examples.
 func FoldWeights(of []int, count int, weight *ad.Table) (train, val *ad.Table, err error) {
 	all, sums := 0.0, make([]float64, count) // of weights, of all examples and of each fold
 	own := func(row int) float64 {

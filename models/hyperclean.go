@@ -22,7 +22,7 @@ type HyperClean struct {
 	Ridge             float64 // C; 0: 0.001
 }
 
-// linear returns the classifier whose examples are weighted.
+// linear returns the classifier that is trained on the weighted examples.
 func (h HyperClean) linear() Softmax { return Softmax{h.Features, h.Classes} }
 
 // ridge returns C, with its default for 0.

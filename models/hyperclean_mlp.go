@@ -6,8 +6,8 @@ import (
 	"dsbo/data"
 )
 
-// HyperCleanMLP is [HyperClean] with a network in place of the linear classifier: y is the y of
-// Net, whose Penalties, Intercepts and Prior do not count. The lower problem is not convex.
+// HyperCleanMLP is [HyperClean] with a network in place of the linear classifier: y is Net's y, and
+// Net's Penalties, Intercepts and Prior are ignored. The lower problem is not convex.
 type HyperCleanMLP struct {
 	Net      MLP
 	Examples int     // training examples of all agents together

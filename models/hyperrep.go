@@ -9,17 +9,16 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// HyperRep is a hyper-representation: x is the hidden layers of a network, which all share, and y
-// its head, a linear classifier of what the last hidden layer makes of an example,
+// HyperRep is a hyper-representation: x is the hidden layers of a network, shared by all agents,
+// and y its head, a linear classifier on the outputs of the last hidden layer,
 //
 //	f_i(x, y) = mean_e w_e L(Y h(a_e; x) + b, t_e)
 //	g_i(x, y) = mean_e w_e L(Y h(a_e; x) + b, t_e) + C ‖y‖²
 //
-// with the cross-entropy L and the rows of Y, then b, in y. So the representation h is what is good
-// for heads that it was not trained with: heads are found by training examples, h by validation
-// examples. x holds the layers as [MLP] does, first to last; p is their number of weights and
-// biases, q = c(u+1) with u units in the last hidden layer. g_i is strongly convex in y, whatever
-// x is.
+// with the cross-entropy L and the rows of Y, then b, in y. Training examples fit the head,
+// validation examples the representation h, so h suits heads that it was not fitted with. x has the
+// layers in [MLP]'s order; p is their number of weights and biases, q = c(u+1) with u units in the
+// last hidden layer. g_i is strongly convex in y, whatever x is.
 type HyperRep struct {
 	Features, Classes int
 	Hidden            []int   // units of the hidden layers, first to last; nil: one layer of 32
@@ -28,7 +27,8 @@ type HyperRep struct {
 	Seed              uint64  // of StartX
 }
 
-// network returns the hidden layers, as a network whose outputs are the last one's sums.
+// network returns the hidden layers as a network whose outputs are the last layer's sums, without
+// its units.
 func (m HyperRep) network() MLP {
 	hidden := m.Hidden
 	if len(hidden) == 0 {
@@ -38,7 +38,7 @@ func (m HyperRep) network() MLP {
 	return MLP{Features: m.Features, Hidden: hidden[:last], Outputs: hidden[last], ReLU: !m.Tanh, Seed: m.Seed}
 }
 
-// head returns the classifier, whose features are what the last hidden layer makes of an example.
+// head returns the classifier on the outputs of the last hidden layer.
 func (m HyperRep) head() ridgeHead {
 	return ridgeHead{dense{0, m.network().Outputs, m.Classes}, m.ridge()}
 }
@@ -135,8 +135,7 @@ func (m HyperRep) Baselines() []Baseline {
 	}
 }
 
-// A ridgeHead is a linear classifier of a batch's features, whose ridge does not depend on x, one
-// number that is not used.
+// A ridgeHead is a linear classifier with a fixed ridge, so its x is one unused number.
 type ridgeHead struct {
 	layer dense
 	ridge float64 // C

@@ -1,7 +1,7 @@
 package models
 
-// A Layered is a [Model] whose predictions dense layers alone make, so that they can be made
-// without graphs, and by other programs.
+// A Layered is a [Model] whose predictions are made by dense layers alone. Other programs, and
+// predictions without graphs, can evaluate it.
 type Layered interface {
 	// Layers returns the layers, from the features to the outputs.
 	Layers() []Layer
@@ -16,7 +16,7 @@ type Layer struct {
 	Unit    Unit
 }
 
-// A Unit is what a layer makes of each of its sums.
+// A Unit is the nonlinearity of a layer, applied to each of its sums.
 type Unit string
 
 // The kinds of units.

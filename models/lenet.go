@@ -14,10 +14,10 @@ import (
 //	f_i(x, y) = mean_e w_e L(F(a_e; y), t_e)
 //	g_i(x, y) = mean_e w_e L(F(a_e; y), t_e) + 1/q Σ_r e^{x_r} ‖y_r‖²
 //
-// A convolution has 5×5 filters without padding, and pooling takes the largest of 2×2. y holds the
-// layers first to last, each the weights, row by row, then the biases; a row of a convolution is a
-// filter, channels last. x holds for each layer a penalty an input, which is a column of the
-// layer's weights, then one for its biases. It is LeCun et al. (1998), with the units of today.
+// A convolution has 5×5 filters without padding, and pooling takes the largest of 2×2. y is the
+// layers first to last, each its weights, row by row, then its biases; a row of a convolution is a
+// filter, channels last. x is, layer by layer, a log-penalty for each input, a column of the
+// layer's weights, then one for its biases. The network is LeCun et al. (1998) with ReLU units.
 //
 // g_i is not convex in y: see [MLP].
 type LeNet struct {
@@ -29,7 +29,7 @@ type LeNet struct {
 	PerLayer bool
 }
 
-// kernelSide and poolSide are the sides of filters and of what pooling puts together.
+// kernelSide is the side of a filter, poolSide of a pooling window.
 const kernelSide, poolSide = 5, 2
 
 // withDefaults returns the network with its defaults.
@@ -87,8 +87,8 @@ func (m LeNet) Dims() (p, q int) {
 	return p, q
 }
 
-// leastSide is the side of the smallest pictures of which two convolutions and poolings
-// leave something.
+// leastSide is the side of the smallest pictures that leave a pixel after two convolutions and
+// poolings.
 const leastSide = 16
 
 // Check implements [Checker].

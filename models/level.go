@@ -9,17 +9,17 @@ import (
 	"dsbo/data"
 )
 
-// A Level is intercepts and slopes of an agent's own, beside the common ones, which no other agent
-// learns:
+// A Level is an agent's private intercepts and slopes beside the common y. They never leave the
+// agent:
 //
 //	g_i(x, y) = min_B  mean_e w_e L(Y a_e + b_0 + B'u_e, t_e) + ½ Σ_j τ_j ‖B_j‖²
 //	                   + (terms of x and y)
 //
-// where b_0 are the intercepts in y, and u_e is 1 and the features of Slopes. The minimum is found
-// at each (x, y) from the agent's training examples, and derivatives of g_i follow B: products have
-// the Hessian less what B takes off. The sum over the agents of τ_0 B_0 is 0 at y*, so intercepts
-// of y are the mean of theirs. f_i is the loss of validation examples with the B of the training
-// examples, by weights in the column [LevelWeights], or of the same examples where there is none.
+// where b_0 are the intercepts in y, and u_e is 1 and the features of Slopes. The agent finds the
+// minimum at each (x, y) from its training examples. Derivatives of g_i follow B(y): the Hessian is
+// the Schur complement with B eliminated. At y* the sum of τ_0 B_0 over the agents is 0, so y's
+// intercepts are the agents' mean. f_i is the loss of validation examples, with B from these
+// examples at their training weights, the column [LevelWeights], or at their own without it.
 type Level struct {
 	Ridge      float64 // τ_0 > 0; 0: agents have no level
 	Slopes     []int   // features, in order; nil: the level is intercepts alone
@@ -29,14 +29,14 @@ type Level struct {
 // LevelWeights is the name of the column with the training weights of validation examples.
 const LevelWeights = "weight in the level"
 
-// A Leveled is a [Model] whose agents may have a level each in their losses.
+// A Leveled is a [Model] whose agents may each have a private [Level] in their losses.
 type Leveled interface {
 	// Own builds the y that the agent of training examples predicts with, where all have y;
 	// nil: it is y.
 	Own(y *ad.Node, b Batch) *ad.Node
 }
 
-// levelTolerance is the size of the gradient at a level, whose loss is a mean over examples.
+// levelTolerance bounds the gradient at which a level is solved. The loss is a mean over examples.
 const levelTolerance = 1e-12
 
 // level builds B, a row for each entry of u, of outputs in a batch with training weights.
@@ -58,7 +58,8 @@ func (l Linear) level(outputs *ad.Node, b Batch) *ad.Node {
 	return ad.ArgMin(cost, start, in, ad.Solver{Tolerance: levelTolerance})
 }
 
-// levelPlaces builds the matrix of which row j is 1 at the feature of u_j; the intercept's is 0.
+// levelPlaces builds the matrix that selects a level's features: row j is 1 at the feature of u_j;
+// row 0, the intercept's, is 0.
 func (l Linear) levelPlaces(like *ad.Node) *ad.Node {
 	rows := 1 + len(l.Level.Slopes)
 	at := make([]float64, rows*l.Features)
@@ -86,8 +87,8 @@ func (l Linear) ridge(level *ad.Node) *ad.Node {
 	return ad.Scale(.5, ad.Dot(by, ad.SumCols(ad.Square(level))))
 }
 
-// trainingLoss builds the mean loss of outputs over a batch, and what a level adds to it. As the
-// loss is least there, its gradient is that at a level which stays.
+// trainingLoss builds the mean loss of outputs over a batch plus the level's ridge. The level
+// minimizes it, so its gradient by y is the gradient at a fixed level (envelope theorem).
 func (l Linear) trainingLoss(outputs *ad.Node, b Batch) *ad.Node {
 	loss := lossOrDefault(l.Loss)
 	if l.Level.Ridge == 0 {
@@ -110,8 +111,9 @@ func (l Linear) judged(outputs *ad.Node, b Batch) *ad.Node {
 	return l.shift(outputs, l.level(outputs, b), b.X)
 }
 
-// levelDiagonal builds what a level takes off the diagonal of the Hessian, of one output with a
-// curvature for each row of x: of the weights from one place on, and of the intercept at another.
+// levelDiagonal builds the terms by which eliminating the level lowers the Hessian's diagonal. The
+// model has one output, with a curvature for each row of x; its weights begin at one place of y,
+// and its intercept is at another.
 func (l Linear) levelDiagonal(curvature, x *ad.Node, weights, intercept, q int) []*ad.Node {
 	if l.Level.Ridge == 0 {
 		return nil
@@ -176,8 +178,8 @@ type Levels struct {
 	own     []float64 // y with the level
 }
 
-// Levels returns what finds the level of an agent with training examples e, with memory in w; nil
-// of a model without levels.
+// Levels returns the solver of the level of an agent with training examples e, with memory in w;
+// nil if the model has no levels.
 func (p *Programs) Levels(e data.Examples, w *ad.Workspace) (*Levels, error) {
 	leveled, ok := p.model.(Leveled)
 	if !ok || e.Len() == 0 {

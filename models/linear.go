@@ -9,8 +9,8 @@ import (
 	"dsbo/internal/num"
 )
 
-// Linear is the model of tables: outputs Y a_e + b, with a loss L of them and log-penalties of
-// groups of features,
+// Linear is the model of tables: outputs Y a_e + b with a loss L, and a log-penalty for each group
+// of features,
 //
 //	f_i(x, y) = mean_e w_e L(Y a_e + b, t_e)
 //	g_i(x, y) = mean_e w_e L(Y a_e + b, t_e) + 1/(cd) Σ_kj e^{x_{r(j)}} Y_kj² + ½·10⁻⁶ ‖b‖²
@@ -18,13 +18,13 @@ import (
 // where y is the c×d matrix Y, row by row, then the c intercepts b; c = Outputs, d = Features, r(j)
 // is the group of feature j, and w_e is 1 where examples have no weights. q = c(d + 1), and p is
 // the number of groups: d for [PerFeature], 1 for [PerLayer] and [OnePenalty]. 1/(cd) is
-// [Softmax]'s scale: x = 0 is a weak penalty, whatever the groups are.
+// [Softmax]'s scale: x = 0 is a weak penalty, for any groups.
 //
-// The intercepts' fixed ridge makes g_i strongly convex and no more: probabilities of a class, and
-// means of a target of deviation 1, are those without it to some 10⁻⁵. Where L is [ShiftInvariant]
-// the data leave Σ_k b_k open, and g_i has the term ½·0.1/c (Σ_k b_k)² too, by which that is 0 and
-// no output relative to the others is another one: with the ridge alone, what a wire rounds off
-// gradients and products would be a large step along it.
+// The intercepts' ridge only makes g_i strongly convex: it changes probabilities of a class, and
+// means of a target of deviation 1, by some 10⁻⁵. If L is [ShiftInvariant], the data do not
+// determine Σ_k b_k. Then g_i also has the term ½·0.1/c (Σ_k b_k)², which makes the sum 0 and
+// leaves differences of outputs as they are. With the ridge alone, a wire's rounding of gradients
+// and products would cause a large step along that direction.
 type Linear struct {
 	Features, Outputs int        // Outputs: the number of classes, or of the numbers in a target
 	Loss              OutputLoss // nil: CrossEntropy

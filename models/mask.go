@@ -29,8 +29,8 @@ func checkMasks(masks []Mask, columns []input) error {
 	return nil
 }
 
-// bind makes a draw's rows idx (nil: all), and its masks, the batch of program p of n rows. Masks
-// of the draw that p has already stay, and with them what was computed from them.
+// bind sets program p's inputs to rows idx (nil: all) and the masks of the draw. If p already has
+// the masks of this draw they are left alone, and so are the values computed from them.
 func (s *side) bind(p *ad.Program, name dsbo.Sample, idx []int, rows int) error {
 	if err := s.ex.bind(p, idx); err != nil || len(s.ex.masks) == 0 {
 		return err

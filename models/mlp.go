@@ -14,12 +14,12 @@ import (
 //	g_i(x, y) = mean_e w_e L(F(a_e; y), t_e) + 1/q Σ_r e^{x_r} ‖y_r‖²
 //
 // Layer l maps h to W_l h + b_l; y holds W_0 row by row, then b_0, then W_1 and so on. w_e is 1
-// where examples have no weights. Of its D layers, the weights of each input feature are a group,
-// x_0 ... x_{d-1}, and so are the first layer's biases, x_d, and every later layer, x_{d+l}: p = d+
-// D. [Penalties] are other groups.
+// where examples have no weights. With D layers and d features, x_0 ... x_{d-1} penalize the
+// weights of each input feature, x_d the first layer's biases, and x_{d+l} layer l > 0: p = d + D.
+// [Penalties] chooses other groups.
 //
-// g_i is not convex in y: what the methods' theory promises for softmax is here an experiment. At y
-// = 0 the hidden units are alike and nearly all derivatives vanish, so a run begins at [MLP.Start].
+// g_i is not convex in y, so the methods' theory, which covers softmax, does not apply. At y = 0
+// the hidden units are alike and nearly all derivatives vanish, so a run begins at [MLP.Start].
 type MLP struct {
 	Features, Outputs int        // Outputs: the number of classes, or of the numbers in a target
 	Hidden            []int      // units of the hidden layers, first to last; nil: one layer of 32
@@ -110,7 +110,7 @@ func (m MLP) fit(loss OutputLoss, y *ad.Node, b Batch) *ad.Node {
 	return meanLoss(loss, m.outputs(y, b.X), b)
 }
 
-// units builds the values of hidden units whose sums are a.
+// units applies the hidden units' nonlinearity to the sums a.
 func (m MLP) units(a *ad.Node) *ad.Node {
 	if m.ReLU {
 		return ad.ReLU(a)
@@ -183,8 +183,8 @@ func (m MLP) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	return score(judging(m.Loss), m.outputs(y, b.X), b)
 }
 
-// Start implements [Starter]: normal weights of variance 1/in (2/in for ReLU), which keep the
-// size of the signal from layer to layer, the last biases Intercepts, and the others 0.
+// Start implements [Starter]: normal weights of variance 1/in (2/in for ReLU), which preserve the
+// size of the signal from layer to layer; Intercepts as the last biases; 0 for all other biases.
 func (m MLP) Start(y []float64) {
 	gain := 1.0
 	if m.ReLU {

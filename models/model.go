@@ -1,5 +1,5 @@
-// Package models holds bilevel problems, one file each: the upper loss f_i and the lower loss g_i
-// of an agent, each written down once as a Gorgonia graph of ad's ops.
+// Package models has bilevel problems, one file each: the upper loss f_i and the lower loss g_i of
+// an agent, each written down once as a Gorgonia graph of ad's ops.
 //
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
 // Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter],
@@ -51,7 +51,8 @@ type Scorer interface {
 // A Checker is a [Model] that checks its own settings, and whether an agent's data suit it.
 // [NewOracle] calls Check first.
 type Checker interface {
-	// Check returns an error that names what does not fit, as [dsbo.ErrShape] or [dsbo.ErrConfig].
+	// Check returns an error that names the part of s that does not fit, as [dsbo.ErrShape] or
+	// [dsbo.ErrConfig].
 	Check(s data.Shard) error
 }
 
@@ -67,8 +68,8 @@ type XStarter interface {
 	StartX(x []float64)
 }
 
-// A Shaper is a [Model] whose y is a matrix, row by row. Files of y, such as a run's omega.npy,
-// have its shape.
+// A Shaper is a [Model] whose y is a matrix, row by row. Files of y, such as a run's omega.npy, are
+// written in this shape.
 type Shaper interface {
 	// Shape returns the matrix's size: rows times cols is q.
 	Shape() (rows, cols int)
@@ -80,14 +81,14 @@ type StronglyConvex interface {
 	Modulus(x []float64) float64
 }
 
-// A Penalized is a [Model] whose lower loss has a penalty ½ Σ_j P_j(x) y_j² that is the same for
-// all agents and data.
+// A Penalized is a [Model] whose lower loss has a penalty ½ Σ_j P_j(x) y_j², the same for all
+// agents and data.
 type Penalized interface {
-	// Penalty writes P(x), no entry of which is negative, to dst (length q).
+	// Penalty writes P(x), whose entries are at least 0, to dst (length q).
 	Penalty(dst, x []float64)
 }
 
-// A Curved is a [Model] whose lower loss has a Hessian with a known diagonal.
+// A Curved is a [Model] with a closed form for the diagonal of its lower loss's Hessian.
 type Curved interface {
 	// Diagonal builds the diagonal of ∇²_yy g_i on a batch of training examples, a vector of length
 	// q, exactly, and without P(x) where the model is [Penalized]. nil: it is not known for this
@@ -95,34 +96,34 @@ type Curved interface {
 	Diagonal(x, y *ad.Node, b Batch) *ad.Node
 }
 
-// A Masked is a [Model] whose lower loss takes masks, such as dropout's: random numbers, drawn anew
-// in each draw by its name, so that the gradient and the products of a draw have the same ones,
-// also after a resume and on other processors. [Batch.Column] has them in Lower and Diagonal; in
-// Upper and Score it returns nil. On all examples ([dsbo.Whole]) their numbers are all 1, or all 0
-// where they are normal: their mean in a draw.
+// A Masked is a [Model] whose lower loss takes masks, such as dropout's. A mask is random numbers
+// drawn from the draw's name, so that a draw's gradient and products share them, also after a
+// resume and on another processor. [Batch.Column] returns a mask in Lower and Diagonal, and nil in
+// Upper and Score. On all examples ([dsbo.Whole]) a mask is its mean: all 1, or all 0 for normal
+// numbers.
 type Masked interface {
 	// Masks returns them, the same each time.
 	Masks() []Mask
 }
 
-// A Batched is a [Model] with a loss that is not the mean, or the sum, of losses of single
-// examples: what one of them adds depends on the others of its batch, as with statistics of the
-// batch, or pairs of examples. Draws then estimate another loss than the loss of all examples. In a
-// model that does not say so package modeltest takes it for a leak.
+// A Batched is a [Model] with a loss that is neither the mean nor the sum of losses of single
+// examples: an example's term depends on its batch, as with batch statistics or pairs of examples.
+// Draws then estimate another loss than the loss of all examples. Without this marker, package
+// modeltest reports such a dependence as a leak.
 type Batched interface{ Batched() }
 
-// A Joint is a [Model] with a loss of all examples of an agent together, such as [Cox], of which a
-// draw would have other terms: oracles refuse to draw. What an example adds depends on the others.
+// A Joint is a [Model] with one loss of all examples of an agent, such as [Cox]. An example's term
+// depends on the other examples, so a draw would have other terms, and oracles refuse to draw.
 type Joint interface {
 	// Joint reports whether it is one with its present loss.
 	Joint() bool
 }
 
-// A Stopped is a [Model] some of whose values have derivatives of 0 on purpose ([ad.StopGradient]):
-// its derivatives are no longer of its losses. Package modeltest takes them for wrong in a model
-// that does not say so.
+// A Stopped is a [Model] with [ad.StopGradient] in its losses: some values have derivatives of 0 on
+// purpose, so its derivatives are not the derivatives of its losses. Without this marker, package
+// modeltest reports them as wrong.
 type Stopped interface {
-	// Stopped says what has no derivatives, and why.
+	// Stopped names the values without derivatives, and the reason.
 	Stopped() string
 }
 

@@ -8,15 +8,15 @@ import (
 	"dsbo"
 )
 
-// Size is the size of a task, from which [ByName] makes a model.
+// Size is the size of a task, for [ByName].
 type Size struct {
 	Features int
 	Classes  int    // 0: targets are one column of +1 and -1
 	Examples int    // training examples of all agents together
 	Hidden   []int  // units of the hidden layers of a network; nil: its default
 	Seed     uint64 // seed of a start
-	// Means holds the mean example of each class, one after the other, at which a distilled data
-	// set starts; nil: noise.
+	// Means is the mean example of each class, one after the other, the start of a distilled data
+	// set; nil: noise.
 	Means []float64
 }
 
@@ -52,9 +52,9 @@ type namedModel struct {
 	build   func(Size) Model
 }
 
-// Register adds a model of another module to the models that [ByName] knows, and with it to -model
-// of commands; classes says whether it takes classes, or targets +1 and -1. It is for init
-// functions, and panics if the name is taken.
+// Register adds a model of another module to [ByName], and so to -model of commands. classes is
+// whether the model takes classes or targets +1 and -1. It is for init functions, and panics if the
+// name is taken.
 func Register(name string, classes bool, build func(Size) Model) {
 	if slices.Contains(Names(), name) {
 		panic(fmt.Sprintf("models: a model named %q is registered already", name))
@@ -86,7 +86,7 @@ func NamesFor(classes int) []string {
 	return names
 }
 
-// ByName returns the model of that name for a task of size s. It fails with [dsbo.ErrConfig] if
+// ByName returns the model called name for a task of size s. It fails with [dsbo.ErrConfig] if
 // there is no such model, or if it does not fit the task: models of classes need at least two of
 // them, the others targets +1 and -1.
 func ByName(name string, s Size) (Model, error) {

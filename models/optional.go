@@ -16,9 +16,8 @@ var optional = []reflect.Type{
 	reflect.TypeFor[Joint](), reflect.TypeFor[Leveled](),
 }
 
-// checkMethods returns an error that matches [dsbo.ErrConfig] for a method of a model that has the
-// name of an optional one and another signature, or belongs to the model's pointer: nobody would
-// call it.
+// checkMethods returns an error that matches [dsbo.ErrConfig] if a method of m is named like an
+// optional one but has another signature, or a pointer receiver that m lacks: nobody would call it.
 func checkMethods(m Model) error {
 	typ := reflect.TypeOf(m)
 	all := typ

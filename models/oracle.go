@@ -11,7 +11,7 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// Config says how an [Oracle] computes.
+// Config is the settings of an [Oracle].
 type Config struct {
 	Agent   int    // number of the agent, part of every draw's name
 	Seed    uint64 // seed of the draws
@@ -24,8 +24,8 @@ type Config struct {
 }
 
 // An Oracle answers for one agent's f_i and g_i from its own data. It has all of
-// [dsbo.OracleCapabilities], but for Penalty of a model that is not [Penalized] and
-// GaussNewton of a model whose lower loss marks no outputs ([ad.Outputs]).
+// [dsbo.OracleCapabilities], except Penalty if the model is not [Penalized], and GaussNewton if the
+// lower loss marks no outputs ([ad.Outputs]).
 type Oracle struct {
 	p, q      int                 // lengths of x and y
 	programs  *Programs           // compiled, shared by all agents
@@ -42,19 +42,19 @@ type side struct {
 	loss     part                        // which of the two
 	cfg      Config                      // of the oracle
 	ex       examples                    // of this loss
-	draw     data.Sampler                // of those examples
+	draw     data.Sampler                // names the rows of a draw
 	programs *Programs                   // shared with other agents
 	losses   map[int]*ad.Derivs          // by number of rows
 	whole    *ad.Derivs                  // the loss that has all examples, without masks; nil if none has
-	masked   map[*ad.Program]dsbo.Sample // the draw whose masks a program has
+	masked   map[*ad.Program]dsbo.Sample // the draw of the masks in each program
 
 	partition int // into how many batches the loss is known to be the mean of its values
 
 	memory *ad.Workspace // of all programs of the agent, which uses one at a time
 }
 
-// NewOracle returns the oracle of an agent that shares no programs with others,
-// see [Programs.Oracle].
+// NewOracle returns the oracle of one agent, which shares no programs with other agents; see
+// [Programs.Oracle].
 func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) { return NewPrograms(m).Oracle(s, c) }
 
 // Oracle returns the oracle of one agent. Graphs are compiled when the first of the agents uses
@@ -146,8 +146,8 @@ func (s *side) rowsOf(name dsbo.Sample) (idx []int, rows int) {
 	return nil, s.ex.rows
 }
 
-// derivatives returns the compiled loss for a draw, with the draw's rows bound. A loss to which all
-// examples are bound is not looked up and bound again: of many agents each is in no cache by then.
+// derivatives returns the compiled loss with the draw's rows bound. The loss of all examples stays
+// bound in s.whole: with many agents, looking it up again would miss every cache.
 func (s *side) derivatives(name dsbo.Sample) (d *ad.Derivs, err error) {
 	idx, rows := s.rowsOf(name)
 	if idx == nil && s.whole != nil {
@@ -176,9 +176,9 @@ func (s *side) answer(name dsbo.Sample, question func(d *ad.Derivs) error) error
 	return s.failure(err)
 }
 
-// WriteModel writes, for people, what the losses are and what a gradient and the products take, on
-// a draw of the agent's: listings of steps, or with dot pictures of each loss with its gradients in
-// the language of Graphviz. See [ad.Derivs.Listing] and [ad.Derivs.WriteDOT].
+// WriteModel writes a readable listing of the losses, and of the steps of a gradient and the
+// products on one draw. With dot it writes pictures of each loss and its gradients in Graphviz's
+// language. See [ad.Derivs.Listing] and [ad.Derivs.WriteDOT].
 func (o *Oracle) WriteModel(w io.Writer, dot bool) error {
 	for _, s := range []*side{&o.up, &o.low} {
 		d, err := s.derivatives(dsbo.Sample{})

@@ -14,8 +14,8 @@ import (
 // once, from outputs, a matrix with a row for each example, and the targets t of the batch: a
 // matrix of that shape, or a vector where there is one output.
 type OutputLoss interface {
-	// Check returns an error, as [dsbo.ErrShape] or [dsbo.ErrConfig], that names what of the loss's
-	// settings or of the targets does not suit a model with this number of outputs.
+	// Check returns an error, as [dsbo.ErrShape] or [dsbo.ErrConfig], that names the setting of the
+	// loss, or the targets, that do not suit this number of outputs.
 	Check(targets *ad.Table, outputs int) error
 	// Losses builds the loss of each row, a vector.
 	Losses(outputs, t *ad.Node) *ad.Node
@@ -25,11 +25,11 @@ type OutputLoss interface {
 	Slope(outputs, t *ad.Node) *ad.Node
 	// Curvature builds the second derivative of each row's loss by each of its outputs.
 	Curvature(outputs, t *ad.Node) *ad.Node
-	// CurvatureBehind builds the second derivative of each row's loss by each of the values h of
-	// which the row's outputs are made as w h, with w a matrix of a row for each output.
+	// CurvatureBehind builds, for each row, the second derivative of its loss by each value of h,
+	// where the row's outputs are w h and w has a row for each output.
 	CurvatureBehind(w, outputs, t *ad.Node) *ad.Node
-	// Hits builds a vector with 1 for each row whose prediction is right and 0 for the others; nil
-	// for a loss without classes.
+	// Hits builds a vector, 1 for each row whose prediction is right and else 0; nil for a loss
+	// without classes.
 	Hits(outputs, t *ad.Node) *ad.Node
 }
 
@@ -40,11 +40,12 @@ type ShiftInvariant interface {
 	ShiftInvariant()
 }
 
-// A JointLoss is an [OutputLoss] of rows of which each one's loss depends on the other rows of the
-// same agent. The methods of OutputLoss have all rows in them; models of such a loss are [Joint].
+// A JointLoss is an [OutputLoss] in which a row's loss depends on the agent's other rows. The
+// methods of OutputLoss include all rows; models of such a loss are [Joint].
 type JointLoss interface {
 	OutputLoss
-	// JointLosses builds the loss of each row of a batch, of which rows of weight 0 are not there.
+	// JointLosses builds the loss of each row of a batch. Rows of weight 0 are excluded, also from
+	// the others' losses.
 	JointLosses(outputs *ad.Node, b Batch) *ad.Node
 	// JointDiagonal builds the second derivatives of the mean over the batch, each row's loss times
 	// its weight, by the entries of w, where outputs are X w.
@@ -156,8 +157,8 @@ func (h Huber) Losses(outputs, t *ad.Node) *ad.Node {
 // Sum implements [OutputLoss].
 func (h Huber) Sum(outputs, t *ad.Node) *ad.Node { return ad.SumAll(h.Losses(outputs, t)) }
 
-// excess builds how far residuals r lie above δ and below −δ, from which they are not quadratic
-// any more.
+// excess builds the distances of residuals r above δ and below −δ, where the loss turns from
+// quadratic to linear.
 func (h Huber) excess(r *ad.Node) (above, below *ad.Node) {
 	return ad.Offset(-h.delta(), r), ad.Offset(-h.delta(), ad.Neg(r))
 }

@@ -7,11 +7,11 @@ import (
 	"dsbo/ad"
 )
 
-// Penalties say which weights of a model share a log-penalty, an entry of x: [PerFeature],
-// [PerGroup], [PerLayer] or [OnePenalty]. A value of x means the same whatever shares it: at x_r =
-// λ for all r, the loss is the loss of [OnePenalty] at λ.
+// Penalties groups the weights of a model that share a log-penalty, an entry of x: [PerFeature],
+// [PerGroup], [PerLayer] or [OnePenalty]. A value of x means the same in each grouping: at x_r = λ
+// for all r, the loss is [OnePenalty]'s at λ.
 type Penalties interface {
-	// check returns an error that names what does not fit a model with n features.
+	// check returns an error that names the group that does not fit a model of the given features.
 	check(features int) error
 	// number returns the number of groups that the first layer's weights are in.
 	number(features int) int

@@ -12,16 +12,16 @@ import (
 // t_k o_k, shifted to be 0 where e^o = t. The shift t log t − t depends on the data alone; without
 // it relative differences of losses would mean nothing.
 //
-// e^o is exact up to o = 30, about 10¹³, and goes on from there as the parabola with its value,
-// slope and curvature: the loss stays convex and finite, in float32 too, wherever a step leads.
+// e^o is exact up to o = 30, about 10¹³, and continues from there as the parabola with the same
+// value, slope and curvature. So the loss stays convex and finite, in float32 too, after any step.
 //
-// A log link extrapolates without a bound. With Most a prediction is e^o and Most at most, and so
-// it is judged: by validation losses and scores. Training has e^o, which alone is convex.
+// A log link extrapolates without a bound. With Most a prediction is min(e^o, Most), and validation
+// losses and scores judge that. Training uses e^o, which alone is convex.
 type Poisson struct {
 	Most float64 // the largest prediction; 0: there is none
 }
 
-// poissonKnee is the o from which on e^o is a parabola.
+// poissonKnee is the o above which e^o is replaced by a parabola.
 const poissonKnee = 30
 
 // Check implements [OutputLoss]: a target is a number ≥ 0 for each output.
@@ -88,7 +88,7 @@ func (p Poisson) judging() OutputLoss {
 	return boundedPoisson{Poisson{}, num.Log(p.Most)}
 }
 
-// A boundedPoisson is the loss of counts whose mean is e^o, and e^most at most.
+// A boundedPoisson is the loss of counts whose mean is min(e^o, e^most).
 type boundedPoisson struct {
 	Poisson
 	most float64

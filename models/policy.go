@@ -7,14 +7,13 @@ import (
 )
 
 // PolicyEvaluation finds the weights x of a linear value function V(s) = φ(s)'x by the Bellman
-// equation, from transitions that agents have seen ([data.Policy]). With the temporal difference
-// δ_e(x) = V(s) − γ V(s') − r of a transition e from s to s',
+// equation, from the agents' transitions ([data.Policy]). With the temporal difference δ_e(x) =
+// V(s) − γ V(s') − r of a transition e from s to s',
 //
 //	min_x  ½ mean_s (mean_{e from s} δ_e(x))²
 //
-// where means are over all agents: a square of a mean, of which the square of a single difference
-// is no unbiased sample. In bilevel form the lower solution y_s is the mean difference in
-// each state,
+// with means over all agents. It is a square of a mean, so the square of a single difference would
+// be a biased sample. In bilevel form the lower solution y_s is the mean difference in state s,
 //
 //	f_i(x, y) = ½ mean_e y_{s_e}²      g_i(x, y) = ½ ‖y‖² − (S/m) Σ_e y_{s_e} δ_e(x)
 //
@@ -60,8 +59,8 @@ func (m PolicyEvaluation) Upper(_, y *ad.Node, b Batch) *ad.Node {
 	return ad.Scale(.5, ad.Mean(ad.Square(ad.Gather(y, b.Column(data.StateColumn)))))
 }
 
-// Score implements [Scorer]: ½ δ², by x alone; of an example whose X is the features of a state and
-// whose target is its value, half the square of the value's error.
+// Score implements [Scorer]: ½ δ², which depends on x alone. For an example with X the features of
+// a state and the state's value as target, it is half the squared error of the value.
 func (m PolicyEvaluation) Score(x, _ *ad.Node, b Batch) (losses, hits *ad.Node) {
 	return ad.Scale(.5, ad.Square(m.differences(x, b))), nil
 }

@@ -10,31 +10,32 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// A Prior says how far log-penalties are expected to be apart, so that tuning many of them by few
-// examples does not fit these examples alone. It adds
+// A Prior is the expected spread of the log-penalties. It prevents many of them from overfitting
+// few validation examples. It adds
 //
 //	1/(2 σ² m) Σ_r (x_r − x̄)²      with x̄ the mean of x and m = Rows
 //
-// to f_i: m f_i is then minus the logarithm of a probability, where the losses are, with penalties
-// that are normal around a common value. Penalties that are all alike cost nothing, and with many
-// examples the term vanishes. Where other rows or fewer numbers have told how penalties differ, x
-// counts from there (Center). The zero value adds nothing.
+// to f_i. If the losses are negative log-likelihoods, m f_i is then the negative log-posterior with
+// log-penalties normal around a common value. Equal penalties cost nothing, and with many examples
+// the term vanishes. x is measured from Center, an earlier estimate of how penalties differ. The
+// zero value adds nothing.
 //
-// A loss of half of squares v is no such logarithm: it is one in units of the residual variance,
-// which nobody knows beforehand. By the best variance, v = 2f at each x, minus the logarithm is
-// m/2 log f beside the penalties' term, and to first order in this term as low as
+// Half the squared residual is a negative log-likelihood only in units of the residual variance v,
+// which is not known beforehand. With the best variance v = 2f at each x, the negative
+// log-likelihood is m/2 log f plus the penalties' term. To first order in this term it has the same
+// minimum as
 //
 //	f_i + f_i · 1/(σ² m) Σ_r (x_r − x̄)²
 //
-// is by its mean over the agents: the prior of a loss with Residuals.
+// has by its mean over the agents. This is the prior if Residuals is set.
 type Prior struct {
 	Deviation float64   // σ, positive and finite; 0: there is no prior
 	Rows      float64   // m, validation examples of all agents together
-	Residuals bool      // the loss has units, of which the squared residuals are
-	Center    []float64 // from which x counts, length p; nil: 0
+	Residuals bool      // the loss is in the units of the squared residuals
+	Center    []float64 // the origin of x, length p; nil: 0
 }
 
-// A Restrained model says by which prior its f keeps x together.
+// A Restrained is a [Model] whose f has a [Prior] on x.
 type Restrained interface {
 	Restraint() Prior // the zero value: none
 }
@@ -55,7 +56,7 @@ func (p Prior) check() error {
 		"a prior must have a positive deviation and a number of examples; they are %g and %g", p.Deviation, p.Rows)
 }
 
-// Factor returns what the loss is multiplied by at x: 1, but for a loss with Residuals.
+// Factor returns the prior's factor on the loss at x: 1 unless Residuals is set.
 func (p Prior) Factor(x []float64) float64 {
 	if !p.Residuals {
 		return 1

@@ -9,10 +9,10 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// Programs are a model with what is compiled of it: its losses with their derivatives, its closed
-// forms and its scores, one of each for a number of rows, kinds of inputs and an element type. The
-// oracles and scores of all agents of a process share them, and scratch memory for as many as
-// compute at one time; each has data and values of its own. Programs are safe for concurrent use.
+// Programs are the compiled parts of a model: its losses with their derivatives, its closed forms
+// and its scores. There is one of each for a number of rows, kinds of inputs and an element type.
+// The oracles and scores of all agents of a process share them, and scratch memory for as many as
+// compute at one time; data and values are an agent's own. Programs are safe for concurrent use.
 type Programs struct {
 	model  Model
 	pool   ad.Pool
@@ -23,7 +23,7 @@ type Programs struct {
 	vectors kernel.Spares[[]float64] // scratch of oracles
 }
 
-// A compilation says what is compiled of a model.
+// A compilation is the key of a compiled part of a model.
 type compilation struct {
 	of      part
 	inputs  string // their names, shapes and kinds
@@ -51,7 +51,7 @@ type form struct {
 	values  int // that the program has; 0: the model has no such form
 }
 
-// NewPrograms returns the programs of m, none of which is compiled yet.
+// NewPrograms returns the programs of m. Each is compiled on first use.
 func NewPrograms(m Model) *Programs {
 	return &Programs{model: m, losses: map[compilation]*ad.Derivs{}, forms: map[compilation]form{}}
 }
@@ -66,7 +66,7 @@ func (p *Programs) scratch(n int) *[]float64 {
 	return v
 }
 
-// key returns what names a part that is compiled for n rows of e.
+// key returns the key of a part compiled for n rows of e.
 func (e *examples) key(of part, rows int, float32 bool) compilation {
 	return compilation{of: of, inputs: fmt.Sprintf("%+v", e.inputs()), rows: rows, float32: float32}
 }

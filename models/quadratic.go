@@ -12,16 +12,15 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// Quadratic is a problem whose answer is known in closed form, see [SolveQuadratics]. Each agent
-// has its own
+// Quadratic is a problem with a closed-form answer, see [SolveQuadratics]. Agent i has its own
 //
 //	f_i(x, y) = ½ (y−t)'D(y−t) + ½ x'Ex + e'x      g_i(x, y) = ½ y'Ay − y'(Bx + c)
 //
-// with A positive definite, D and E positive semidefinite, all three symmetric. Matrices
-// are row-major.
+// with A positive definite, D and E positive semidefinite, all three symmetric. Matrices are
+// row-major.
 //
-// It needs no examples. If the agent has some, they are noise: the mean of the batch's rows (length
-// q) is added to c in g_i and to t in f_i. Rows that average 0 leave the answer as it is.
+// It needs no examples. An agent's examples are noise: the mean of the batch's rows (length q) is
+// added to c in g_i and to t in f_i. Rows that average 0 leave the answer as it is.
 type Quadratic struct {
 	P, Q       int       // lengths of x and y
 	A          []float64 // q×q
@@ -36,7 +35,8 @@ type Quadratic struct {
 // Dims implements [Model].
 func (m Quadratic) Dims() (p, q int) { return m.P, m.Q }
 
-// Validate reports the first array whose length does not fit P and Q, as [dsbo.ErrShape].
+// Validate returns an error, as [dsbo.ErrShape], for the first array whose length does not fit P
+// and Q.
 func (m Quadratic) Validate() error {
 	if m.P < 1 || m.Q < 1 {
 		return dsbo.ShapeErrorf("p and q of a quadratic must be at least 1; they are %d and %d", m.P, m.Q)
@@ -243,7 +243,7 @@ func factorize(name string, n int, m []float64) (*mat.Cholesky, error) {
 	return c, nil
 }
 
-// solve returns the solution of a system of which factorize has the matrix.
+// solve returns the solution of c x = v.
 func solve(c *mat.Cholesky, v []float64) []float64 {
 	x := mat.NewVecDense(len(v), nil)
 	_ = c.SolveVecTo(x, mat.NewVecDense(len(v), v)) // no error: the condition number is bounded

@@ -8,7 +8,7 @@ import (
 	"dsbo/data"
 )
 
-// A Score says how well a model does on each of some examples. It belongs to one goroutine at
+// A Score evaluates a model's loss and hit on each of some examples. It belongs to one goroutine at
 // a time.
 type Score struct {
 	programs *Programs // with the memory of sums
@@ -19,8 +19,8 @@ type Score struct {
 	each     []float64 // losses, then hits; nil before the first call of Examples
 }
 
-// NewScore returns the score of model m on all examples of e, which shares no program with others,
-// see [Programs.Score].
+// NewScore returns the score of model m on all examples of e. It shares no program with other
+// scores; see [Programs.Score].
 func NewScore(m Model, e data.Examples, float32 bool) (*Score, error) {
 	p := NewPrograms(m)
 	return p.Score(e, float32, p.Workspace())
@@ -46,7 +46,7 @@ func (p *Programs) Score(e data.Examples, float32 bool, w *ad.Workspace) (*Score
 			}
 			for _, v := range vectors {
 				if v == nil {
-					continue // Compile says so
+					continue // Compile returns the error
 				}
 				if shape := v.Shape(); len(shape) != 1 || shape[0] != ex.rows {
 					err = dsbo.ShapeErrorf(
@@ -66,7 +66,7 @@ func (p *Programs) Score(e data.Examples, float32 bool, w *ad.Workspace) (*Score
 // Len returns the number of examples.
 func (s *Score) Len() int { return s.rows }
 
-// Rows returns how many rows an example stands for, see [data.Examples].
+// Rows returns the number of rows that an example represents, see [data.Examples].
 func (s *Score) Rows(example int) float64 { return s.of.Rows(example) }
 
 // Examples returns, for x of length p and y of length q, the loss of each example in the order of

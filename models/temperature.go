@@ -15,8 +15,8 @@ import (
 //	P(k) ∝ e^{(Y a)_k / T_k}  f_i(x, y) = mean_e w_e L_e
 //	g_i(x, y) = mean_e w_e L_e + C ‖Y‖²
 //
-// with the cross-entropy L_e of P. Because the penalty is on Y, a temperature is also how strongly
-// the weights of its class are held back. y is the c×d matrix Y, row by row; p = c, q = c·d.
+// with the cross-entropy L_e of P. Because the penalty is on Y, a temperature also scales the
+// penalty on the weights of its class. y is the c×d matrix Y, row by row; p = c, q = c·d.
 // Predictions take x.
 type Temperature struct {
 	Features, Classes int

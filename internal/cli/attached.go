@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// RunAttached runs a program with the flag -attached to its end, and returns what [exec.Cmd.Run]
-// does. It ends when the command's context does, as on an interrupt, so that it can write a
-// checkpoint, and is killed if that takes longer than wait. It ends when this process does too,
-// however that ends: its stdin, a pipe, ends then.
+// RunAttached runs a program with the flag -attached, and returns [exec.Cmd.Run]'s result. The end
+// of the command's context, as on an interrupt, sends the program SIGTERM, so that it can write a
+// checkpoint, and kills it after wait. The program also ends with this process, however that ends:
+// its stdin is a pipe that this process's end closes.
 func RunAttached(c *exec.Cmd, wait time.Duration) error {
 	c.SysProcAttr = ownGroup()
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }

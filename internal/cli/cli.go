@@ -1,5 +1,5 @@
-// Package cli holds what command lines share: flags in groups, exit codes, interrupts, progress
-// and tables.
+// Package cli has the common parts of command lines: flags in groups, exit codes, interrupts,
+// progress and tables.
 package cli
 
 import (
@@ -29,11 +29,11 @@ const (
 	Interrupted = 130 // SIGINT, SIGTERM or SIGHUP
 )
 
-// Unsuited is the exit code of a program that another one has started with [AskUnsuited], where the
-// method or the model does not do what was asked, whatever the settings; else that is Usage.
+// Unsuited is the exit code of a program that was started with [AskUnsuited] and whose method or
+// model cannot do what was asked with any settings. Without AskUnsuited the code is Usage.
 const Unsuited = 4
 
-// AskUnsuited is what a program adds to the environment of one that it starts.
+// AskUnsuited is the environment entry by which a parent process asks for [Unsuited].
 const AskUnsuited = "DSBO_UNSUITED=4"
 
 // Code returns the exit code of an error, 0 for nil.
@@ -58,7 +58,7 @@ func Code(err error) int {
 	return Failure
 }
 
-// errReported marks errors that the user has been shown, or is by another process.
+// errReported marks errors that this process, or another one, shows to the user.
 var errReported = errors.New("reported already, or by another process")
 
 // Reported marks an error with errReported; its text stays.
@@ -85,8 +85,8 @@ const gcPercent = 40
 // is ignored) ends it, so that the command can write a checkpoint; the second one ends the process.
 // A wrong value of DSBO_KERNEL is an error.
 //
-// Begin has garbage be at most gcPercent of what is live, unless GOGC says otherwise: a steady run
-// makes none, so that collecting often costs the start alone.
+// Unless GOGC is set, Begin lowers the garbage collector's target to gcPercent. A steady run makes
+// no garbage, so collecting often costs time at the start alone.
 func Begin() (context.Context, error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)

@@ -15,8 +15,8 @@ import (
 	"dsbo/internal/wording"
 )
 
-// Flags is a set of flags. Its help, -h, is one page with the first flags that a user needs, and
-// with -h all the others by group; without First it has all of them.
+// Flags is a set of flags. Its help, -h, is one page of the flags in First; -h all, or -h of a set
+// without First, shows all flags by group.
 type Flags struct {
 	*flag.FlagSet
 	Synopsis string   // of the usage line, after the name; "": [flags]
@@ -32,15 +32,15 @@ type group struct {
 	names []string
 }
 
-// NewFlags makes an empty set for a command of that name. intro says what the command does, before
-// the flags, and outro follows them.
+// NewFlags makes an empty set of flags for a command called name. The help has intro before the
+// flags and outro after them.
 func NewFlags(name, intro, outro string) *Flags {
 	f := &Flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), intro: intro, outro: outro}
 	f.SetOutput(io.Discard)
 	return f
 }
 
-// Group puts flags under a title, by their names in the order in which the help shows them.
+// Group puts the named flags under a title of the help, in the given order.
 func (f *Flags) Group(title string, names ...string) {
 	f.groups = append(f.groups, group{title, names})
 }
@@ -81,8 +81,8 @@ func (f *Flags) ParseOperands(args []string, out io.Writer, required ...string) 
 	return dsbo.ConfigErrorf("%w (-h lists the flags)", f.explain(err))
 }
 
-// explain names what a flag's value must be, where package flag says "parse error". It has no type
-// for its errors.
+// explain replaces package flag's "parse error" by the kind of value that the flag takes. Package
+// flag has no type for its errors, so their text is parsed.
 func (f *Flags) explain(err error) error {
 	var value, name string
 	if _, other := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s parse error", &value, &name); other != nil {
@@ -128,7 +128,8 @@ func (f *Flags) parseMixed(args []string) error {
 		}
 		operands, args = append(operands, args[:n]...), args[n:]
 	}
-	return f.FlagSet.Parse(slices.Concat([]string{"--"}, operands, rest)) // which makes them what Args returns
+	return f.FlagSet.Parse(slices.Concat([]string{"--"}, operands, rest)) // after "--", Args
+	// returns them all
 }
 
 // checkRequired reports the first of some flags that is empty.
@@ -142,8 +143,8 @@ func (f *Flags) checkRequired(names []string) error {
 	return nil
 }
 
-// help writes the usage line, what the command does, its flags, and the example: on the first page
-// the first paragraph and flags alone, else all, by group.
+// help writes the usage line, the intro, the flags and the example. The first page has the first
+// paragraph and First's flags alone; all has everything, by group.
 func (f *Flags) help(out io.Writer, all bool) {
 	intro, groups, outro := f.intro, f.groups, f.outro
 	if f.First != nil && !all {
@@ -170,7 +171,7 @@ func (f *Flags) help(out io.Writer, all bool) {
 func (f *Flags) explainFlag(out io.Writer, name string) {
 	fl := f.Lookup(name)
 	value, usage := flag.UnquoteUsage(fl)
-	// else there is none to tell, or the usage tells it
+	// other defaults are empty or in the usage text
 	if fl.DefValue != "" && fl.DefValue != "false" && !strings.Contains(usage, "default") {
 		usage += " (default " + fl.DefValue + ")"
 	}
@@ -201,7 +202,7 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
-// plainLines returns a text whose characters do not move the cursor, but for ends of lines.
+// plainLines returns text without characters that move the cursor, except ends of lines.
 func plainLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -223,8 +224,8 @@ func (f *Flags) Given() map[string]bool {
 	return given
 }
 
-// Choose returns, in the order of known, which names a flag's list with commas holds. The empty
-// list stands for all. A name that is not known is an error that matches [dsbo.ErrConfig].
+// Choose returns the names in a flag's comma-separated list, in the order of known. The empty list
+// means all. An unknown name is an error that matches [dsbo.ErrConfig].
 func Choose(flag, list string, known []string) ([]string, error) {
 	if list == "" {
 		return known, nil

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// RunProgram runs another program, which ctx ends, to its end. The error of one that fails ends
-// with the last line of its output.
+// RunProgram runs another program until it ends, or ctx does. If it fails, the error ends with the
+// last line of its output.
 func RunProgram(ctx context.Context, c *exec.Cmd) error {
 	out, err := c.CombinedOutput()
 	if err == nil || ctx.Err() != nil {

@@ -22,7 +22,7 @@ type Progress struct {
 	drawn time.Time                // time when Show last drew it
 }
 
-// NewProgress makes one that writes to out; quiet leaves out bars and lines alike.
+// NewProgress makes a Progress that writes to out; quiet drops bars and lines alike.
 func NewProgress(out io.Writer, quiet bool) *Progress {
 	if quiet {
 		out = io.Discard
@@ -30,8 +30,9 @@ func NewProgress(out io.Writer, quiet bool) *Progress {
 	return &Progress{out: out, terminal: IsTerminal(out)}
 }
 
-// IsTerminal reports whether w is a terminal that may have colours and bars: not where NO_COLOR is
-// set or TERM is dumb, nor for a rank of mpirun, whose lines the launcher puts among others'.
+// IsTerminal reports whether w is a terminal that may have colours and bars. It is false if
+// NO_COLOR is set, if TERM is dumb, and for a rank of mpirun, whose launcher interleaves the lines
+// of ranks.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && !wantsPlain(os.Getenv) && term.IsTerminal(int(f.Fd()))
@@ -50,7 +51,7 @@ func wantsPlain(env func(name string) string) bool {
 const (
 	barSteps  = 100
 	barPause  = 100 * time.Millisecond // least time between two drawings
-	clearLine = "\r\x1b[K"             // the line may hold the bar, or the line of another process
+	clearLine = "\r\x1b[K"             // for a line with the bar, or with another process's line
 )
 
 // Show draws the bar at a share of the whole, from 0 to 1, with a text beside it. The text has the

@@ -9,8 +9,9 @@ import (
 	"dsbo/internal/wording"
 )
 
-// Table writes rows in columns: the first column to the left, the others to the right, under the
-// first row as head. None of their characters moves the cursor. Rows may be of different lengths.
+// Table writes rows in columns: the first column to the left, all others to the right, under the
+// first row as head. Characters that move the cursor are made visible. Rows may be of different
+// lengths.
 func Table(w io.Writer, rows [][]string) error { return writeTable(w, rows, "%s", "  ") }
 
 // Markdown writes rows as [Table] does, as a table of Markdown.

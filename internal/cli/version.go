@@ -11,8 +11,8 @@ import (
 	"dsbo/internal/wording"
 )
 
-// PrintVersion writes the version of the running program, which it calls by name, what it was built
-// by and for, and its kernels.
+// PrintVersion writes the running program's version after its name, the Go version and platform of
+// its build, and its kernels.
 func PrintVersion(w io.Writer, name string) error {
 	b := wording.Build()
 	version := cmp.Or(b.Version, "(unknown version)")

@@ -1,10 +1,10 @@
-// Package disk is the files of run folders: on the system's file system, or on one in memory that
-// knows what a crash may leave behind.
+// Package disk is the files of run folders, on the system's file system or on a simulated one in
+// memory that models crashes.
 //
-// [FS] is the few operations that run folders need, of which [System] is the real one and [Memory]
-// the one for simulations. Paths belong to the system unless a folder above them belongs to another
-// file system ([Mount]). Above these operations stand [Write], which replaces a file at once, and
-// [Lock], which keeps other processes out of a folder.
+// [FS] is the few operations that run folders need. [System] is the real one, [Memory] the one for
+// simulations. Paths belong to the system unless a folder above them belongs to another file system
+// ([Mount]). On these operations are built [Write], which replaces a file atomically, and [Lock],
+// which keeps other processes out of a folder.
 package disk
 
 import (
@@ -29,21 +29,21 @@ type FS interface {
 	// OpenFile opens a file as os.OpenFile does. New files have the permissions that perm and the
 	// process's mask leave.
 	OpenFile(path string, flag int, perm fs.FileMode) (File, error)
-	// Stat returns what is known of a file or a folder.
+	// Stat returns the information about a file or a folder.
 	Stat(path string) (fs.FileInfo, error)
 	// ReadDir returns the entries of a folder, by their names.
 	ReadDir(path string) ([]fs.DirEntry, error)
 	// MkdirAll makes a folder, and the folders above it that are not there.
 	MkdirAll(path string) error
-	// Rename gives a file or a folder another name, in place of the file that has it.
+	// Rename renames a file or a folder, and replaces a file that has the new name.
 	Rename(from, to string) error
 	// Remove removes a file, or an empty folder.
 	Remove(path string) error
 	// SyncDir brings the names in a folder to the disk, where the system and the file system can.
 	SyncDir(path string) error
 	// Lock keeps other processes, and other callers of Lock, from a file or a folder until the
-	// result is closed or the process ends. It does not wait: the error matches [ErrLocked] where
-	// another one has it. A path without a file is an error.
+	// result is closed or the process ends. It does not wait: the error matches [ErrLocked] if the
+	// lock is taken. A path without a file is an error.
 	Lock(path string) (io.Closer, error)
 }
 
@@ -56,7 +56,7 @@ type File interface {
 	Sync() error // brings the content to the disk
 }
 
-// ErrLocked is the error of a lock that another process has.
+// ErrLocked is the error of a lock that is taken by another process.
 var ErrLocked = errors.New("is being written by another process: is the run still going?")
 
 // A mounted file system belongs to a folder and all below it.
@@ -67,12 +67,12 @@ type mounted struct {
 
 var (
 	mountLock sync.RWMutex
-	mounts    []mounted // the one that counts first
+	mounts    []mounted // the first match is used
 )
 
-// Mount makes a file system the one of a folder and all below it, for this process, until the
-// result is called. It is for simulations, and for tests of what a process leaves that ends at
-// some file.
+// Mount makes of the file system of a folder and all below it, for this process, until unmount is
+// called. It is for simulations, and for tests of the files left by a process that ends at a
+// certain file operation.
 func Mount(dir string, of FS) (unmount func()) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -112,15 +112,15 @@ func OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
 	return fileSystemOf(path).OpenFile(path, flag, perm)
 }
 
-// Stat returns what is known of a file or a folder.
+// Stat returns the information about a file or a folder.
 func Stat(path string) (fs.FileInfo, error) { return fileSystemOf(path).Stat(path) }
 
 // ReadDir returns the entries of a folder, by their names.
 func ReadDir(path string) ([]fs.DirEntry, error) { return fileSystemOf(path).ReadDir(path) }
 
-// MkdirAll makes a folder, and the folders above it that are not there, and brings their names to
-// the disk: each before the next one is made, and the name of the lowest one that is there too, as
-// a process that has made it may have been lost before it did that.
+// MkdirAll makes a folder and its missing parents, and syncs each name to the disk before it makes
+// the next. The lowest folder that exists already is synced too: a process that made it may have
+// crashed before its own sync.
 func MkdirAll(path string) error { return mkdirAll(fileSystemOf(path), path) }
 
 func mkdirAll(files FS, path string) error {
@@ -135,7 +135,7 @@ func mkdirAll(files FS, path string) error {
 	if err := files.MkdirAll(path); err != nil {
 		return err
 	}
-	// not to be read, it is another one's folder
+	// a folder that cannot be read belongs to another user
 	if err := files.SyncDir(above); missing || !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
@@ -188,10 +188,10 @@ func ReadFile(path string) ([]byte, error) {
 	return data, errors.Join(err, f.Close())
 }
 
-// Write makes what fill writes the content of the file at path, so that a reader, or a machine that
-// stops in the middle, finds the old content or the new one, complete. It writes to a temporary
-// file of the same folder, brings that to the disk, renames it and brings the folder to the disk.
-// After an error the old file stands as it was, and no temporary file is left.
+// Write replaces the file at path by the bytes that fill writes. A reader, or a crash of the
+// machine, finds either the old content or the new one, complete: Write writes a temporary file in
+// the same folder, syncs it, renames it and syncs the folder. After an error the old file is
+// unchanged, and no temporary file is left.
 func Write(path string, fill func(w io.Writer) error) error { return write(path, 0o666, fill) }
 
 // buffers are for writes: a run writes small files often.
@@ -250,9 +250,8 @@ func createTemp(path string, perm fs.FileMode) (f File, name string, err error) 
 	return f, name, err
 }
 
-// IsTemporary reports whether a file of this name is one that [Write] renames when it is complete.
-// One that stands in a folder of which the process has the lock was left by a process that
-// was killed.
+// IsTemporary reports whether name is a temporary file of [Write]. If the process has the folder's
+// lock, such a file was left by a killed process.
 func IsTemporary(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp")
 }

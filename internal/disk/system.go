@@ -71,9 +71,8 @@ func (System) SyncDir(path string) error {
 	return err
 }
 
-// Lock implements [FS]. File systems that know no locks go without. A lock is of what has the path
-// when it is taken: one of a folder that was removed meanwhile, and of which another process may
-// have made a new one, is not kept.
+// Lock implements [FS]. On file systems without locks it succeeds without one. It locks the file or
+// folder that path names: if that was removed or replaced between open and lock, Lock tries again.
 func (System) Lock(path string) (io.Closer, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)

@@ -43,8 +43,8 @@ func (r *Reader) Fits(most int64) error {
 	return nil
 }
 
-// Bytes reads the whole array as its bytes in the file. A false header costs no more than guess, or
-// twice what the file holds.
+// Bytes reads the whole array as the file's bytes. A false header costs no more memory than guess,
+// or twice the file's length.
 func (r *Reader) Bytes(guess int) ([]byte, error) {
 	return readExactly(r.in, r.Len()*r.size, guess)
 }

@@ -1,3 +1,3 @@
-// Package files reads and writes small file formats without trust in what a file announces:
-// arrays (NumPy's .npy, IDX), inputs of an announced length, and strict JSON.
+// Package files reads and writes small file formats without trust in a file's header: arrays
+// (NumPy's .npy, IDX), inputs of an announced length, and strict JSON.
 package files

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// readExactly reads want bytes and checks that no more follow. It allocates as the bytes come in,
+// readExactly reads want bytes and checks that no more follow. It allocates as bytes arrive,
 // beginning with at most guess, so that a false want costs no more memory than the input is long.
 func readExactly(r io.Reader, want, guess int) ([]byte, error) {
 	buf := make([]byte, 0, min(want, guess))
@@ -40,8 +40,8 @@ func readEnd(r io.Reader, announced int) error {
 	return nil
 }
 
-// ReadReason returns an error's text in parentheses, "" for one that only says that the input
-// ended.
+// ReadReason returns an error's text in parentheses, or "" if the error is only the end of the
+// input.
 func ReadReason(err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return ""

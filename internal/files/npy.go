@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// npyMagic is what an .npy file begins with.
+// npyMagic is the first bytes of an .npy file.
 const npyMagic = "\x93NUMPY"
 
 // IsNPY reports whether a file that begins with these bytes can be NPY.
@@ -106,7 +106,7 @@ func (r *Reader) parseHeader(text string) error {
 	return r.parseShape(entry(text, "shape"))
 }
 
-// entry returns what follows a key in the header, "" if it is not there.
+// entry returns the text after a key in the header, "" if the key is missing.
 func entry(text, key string) string {
 	_, rest, _ := strings.Cut(text, "'"+key+"'")
 	rest, _ = strings.CutPrefix(strings.TrimSpace(rest), ":")

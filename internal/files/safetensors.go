@@ -45,15 +45,15 @@ const metadataName = "__metadata__"
 // maxHeader is the largest length of a header, the length of the format's own library.
 const maxHeader = 100_000_000
 
-// tensorEntry is what the header says of an array.
+// tensorEntry is an array's entry in the header.
 type tensorEntry struct {
 	Type    string `json:"dtype"`
 	Shape   []int  `json:"shape"`
 	Offsets []int  `json:"data_offsets"` // first byte and the one after the last, after the header
 }
 
-// WriteTensors writes arrays in their order, with texts that say what they are. Errors
-// match [dsbo.ErrShape].
+// WriteTensors writes arrays in their order, and metadata, texts by name. Errors match
+// [dsbo.ErrShape].
 func WriteTensors(w io.Writer, metadata map[string]string, tensors ...Tensor) error {
 	header := map[string]any{}
 	if len(metadata) > 0 {
@@ -105,9 +105,9 @@ func sizeOf(shape []int) (int, bool) {
 	return size, true
 }
 
-// ReadTensors returns the arrays of a file, in the order of their bytes, and its texts. Nothing is
-// allocated that the file has no bytes for. Errors match [dsbo.ErrConfig] and name what does not
-// hold: header and offsets inside of the file, each byte in exactly one array.
+// ReadTensors returns the arrays of a file, in the order of their bytes, and its metadata.
+// Allocations never exceed the file's bytes. Errors match [dsbo.ErrConfig] and name the violated
+// rule: header and offsets are inside the file, and each byte belongs to exactly one array.
 func ReadTensors(file []byte) (metadata map[string]string, tensors []Tensor, err error) {
 	if len(file) < 8 {
 		return nil, nil, dsbo.ConfigErrorf("a safetensors file must have at least 8 bytes; it has %d",

@@ -1,6 +1,6 @@
-// StrictJSON reads the files that people write for this module: one JSON object whose fields are
-// known, each there once, by its exact name and without null. encoding/json on its own accepts
-// repeated fields, other cases of their letters and null.
+// StrictJSON reads the files that people write for this module: one JSON object of known fields,
+// each at most once, by its exact name and without null. encoding/json on its own accepts repeated
+// fields, other cases of their letters and null.
 
 package files
 
@@ -18,8 +18,8 @@ import (
 )
 
 // StrictJSON reads one object into the struct that to points to. Each field of the struct has two
-// tags: json, its name in the object, and must, what its value must be, for errors. A field that
-// the object lacks is left as it is. Errors say what must hold and what is there instead.
+// tags: json is its name in the object, and must describes its valid values for errors. A field
+// missing from the object is left as it is. Errors name the rule and the offending value.
 func StrictJSON(data []byte, to any) error {
 	object := reflect.ValueOf(to).Elem()
 	var known, seen []string
@@ -70,7 +70,7 @@ func StrictJSON(data []byte, to any) error {
 	return nil
 }
 
-// setField sets a field to a value, or says what is wrong with the value.
+// setField sets a field to a value, or returns the value's fault, such as "is null".
 func setField(field reflect.Value, raw json.RawMessage) (wrong string) {
 	if string(raw) == "null" {
 		return "is null"

@@ -1,3 +1,3 @@
-// Package guard bounds what others cost a server: connections before they are known ([listener]),
-// lines of the log ([LimitLog]), and signatures that come again ([CheckSignature]).
+// Package guard bounds the cost of strangers to a server: connections before they are identified
+// ([listener]), lines of the log ([LimitLog]), and repeated signatures ([CheckSignature]).
 package guard

@@ -1,11 +1,10 @@
-// A Listener bounds what strangers use of a server: everybody is one until the server knows who
-// it is.
+// A listener bounds the resources that strangers use: a peer is a stranger until the server has
+// identified it.
 //
-// A listener of this package accepts all connections. Those that have not been admitted have a
-// number of bytes and a time in which they must become known, and are closed then. Their number at
-// once is bounded: where one more comes, the oldest of the host that has the most makes room (of
-// several such hosts, the oldest of all), so that a host with few is let in however many another
-// one opens.
+// It accepts all connections. A connection that is not admitted within a number of bytes and a time
+// is closed. The number of strangers is bounded: a new one beyond it evicts the oldest of the host
+// with the most (of several such hosts, the oldest of all). So no host can keep other hosts out by
+// opening many.
 
 package guard
 
@@ -18,7 +17,7 @@ import (
 	"time"
 )
 
-// Limits are what strangers may use.
+// Limits bound the strangers of a server.
 type Limits struct {
 	Strangers int           // connections at once
 	Bytes     int64         // that each may send; 0: there is no bound
@@ -39,7 +38,7 @@ type listener struct {
 	entered   int64
 }
 
-// Wrap returns a listener whose strangers are bounded. It must not be used without it then.
+// Wrap returns a listener that bounds the strangers of l. Use l through it alone from then on.
 func Wrap(l net.Listener, limits Limits) *listener {
 	return &listener{Listener: l, limits: limits, hosts: map[string][]*Conn{}}
 }
@@ -59,7 +58,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// admit counts a stranger, and returns one that has to make room; nil if there is room.
+// admit counts a stranger. It returns the stranger to evict, nil if there is room.
 func (l *listener) admit(c *Conn) (crowded *Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -107,14 +106,14 @@ type Conn struct {
 	net.Conn
 	listener  *listener    // that accepted it
 	host      string       // of the other end
-	address   address      // by which strangers are counted
+	address   address      // its host counts its strangers
 	known     atomic.Bool  // whether the other end has shown who it is
 	allowance atomic.Int64 // bytes that a stranger may still send
 
 	// Guarded by the listener's lock.
 	stranger, closed bool
-	number           int64       // among those that entered
-	timer            *time.Timer // ends a connection whose other end stays a stranger
+	number           int64       // in order of arrival
+	timer            *time.Timer // closes the connection if it is still a stranger's then
 }
 
 // Admit lifts all bounds.
@@ -166,8 +165,7 @@ type address struct {
 	conn *Conn
 }
 
-// ConnOf returns the connection whose remote address this is; nil if it was not accepted by
-// a [listener].
+// ConnOf returns the connection with this remote address; nil if no [listener] accepted it.
 func ConnOf(remote net.Addr) *Conn {
 	if a, ok := remote.(address); ok {
 		return a.conn
@@ -175,7 +173,7 @@ func ConnOf(remote net.Addr) *Conn {
 	return nil
 }
 
-// hostOf returns what counts as one host.
+// hostOf returns the key by which strangers are counted: an address's host.
 func hostOf(a net.Addr) string {
 	if host, _, err := net.SplitHostPort(a.String()); err == nil {
 		return host

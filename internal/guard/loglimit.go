@@ -1,5 +1,5 @@
-// LimitLog bounds the lines that a log gets, whatever others do: each kind of line comes so often
-// at most, and says how many of its kind were left out before it.
+// LimitLog bounds the lines of a log under any input: each kind of line has a rate, and the next
+// line of a kind reports the number dropped before it.
 
 package guard
 
@@ -21,10 +21,10 @@ const (
 // neighbour is the attribute that makes lines with one message of several kinds.
 const neighbour = "neighbour"
 
-// LimitLog returns a logger that passes lines on to another one. Lines are of one kind if their
-// messages are the same, and their attribute "neighbour" if they have it: both are the program's
-// own, so that there are few kinds. Other attributes may have what others have sent, and lose what
-// is not printable. A logger that is nil takes no line.
+// LimitLog returns a logger that passes lines on to to, at a bounded rate for each kind. Lines of a
+// kind have the same message, and the same attribute "neighbour" if any. Both are the program's own
+// texts, so kinds are few. Other attributes may come from peers, and lose their unprintable
+// characters. A nil logger drops all lines.
 func LimitLog(to *slog.Logger) *slog.Logger {
 	if to == nil {
 		to = slog.New(slog.DiscardHandler)
@@ -34,7 +34,7 @@ func LimitLog(to *slog.Logger) *slog.Logger {
 
 type kind struct{ message, neighbour string }
 
-// A count is what there was of a kind.
+// A count is the rate limiter's state of a kind.
 type count struct {
 	credit  time.Duration // Every for each line that may come at once
 	updated time.Time
@@ -95,7 +95,7 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, shown)
 }
 
-// plain returns an attribute without characters that are not printable, which others may have sent.
+// plain returns an attribute without unprintable characters, which a peer may have sent.
 func plain(a slog.Attr) slog.Attr {
 	switch v := a.Value.Any().(type) {
 	case string:

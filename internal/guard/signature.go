@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// Signatures are what the kinds of keys sign with.
+// Signatures are the signature algorithms by kind of key.
 var Signatures = map[x509.PublicKeyAlgorithm]x509.SignatureAlgorithm{
 	x509.ECDSA: x509.ECDSAWithSHA256, x509.RSA: x509.SHA256WithRSA, x509.Ed25519: x509.PureEd25519,
 }
 
-// CheckSignature returns an error unless a signature is of a text by the key of a certificate, as
-// the kind of key in [Signatures] says. The last good ones are remembered, and this process's own:
-// answers and warrants, of which an agent is shown the same again and again, cost a hash of the
-// text from the second time on.
+// CheckSignature returns an error unless signature is of text by the certificate's key, with its
+// algorithm in [Signatures]. It remembers the last good signatures, and this process's own: agents
+// are shown the same answers and warrants again and again, and each repetition costs only a hash of
+// the text.
 func CheckSignature(by *x509.Certificate, text, signature []byte) error {
 	d := digestOf(by, text, signature)
 	good.Lock()

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// BytesBlock divides the number of columns of the rows of bytes that [BytesNT] and [BytesTN] read,
-// and BytesAhead is how many rows beyond those that it reads BytesNT makes use of.
+// BytesBlock divides the number of columns in the rows of bytes of [BytesNT] and [BytesTN].
+// BytesAhead is the number of rows beyond its own that BytesNT prefetches.
 const (
 	BytesBlock = 16
 	BytesAhead = 8
@@ -21,8 +21,8 @@ type ByteRow struct {
 	length   int32
 }
 
-// NewByteRow returns the row of the given bytes, and looks for the zeros at its ends, with which
-// products need no multiplications.
+// NewByteRow returns the row of the given bytes, and finds the zeros at its ends, for which
+// products skip the multiplications.
 func NewByteRow(bytes []byte) ByteRow {
 	r := wholeByteRow(bytes)
 	for r.from < r.to && zeros(bytes[r.from:]) {
@@ -77,7 +77,7 @@ func BytesTN[T Float](m, n int, c []T, ldc int, a []T, lda int, rows []ByteRow, 
 	}
 }
 
-// checkBytes panics unless there are count rows whose whole blocks are cols bytes.
+// checkBytes panics unless there are count rows of cols bytes, a multiple of [BytesBlock].
 func checkBytes(fn string, rows []ByteRow, count, cols int) {
 	if cols%BytesBlock != 0 {
 		panic(fmt.Sprintf("kernel: %s: %d columns, which must be a multiple of %d", fn, cols, BytesBlock))

@@ -23,7 +23,7 @@ func (w Window) Pixels() int  { return w.H * w.W * w.C }
 func (w Window) run() int  { return w.KW * w.C }
 func (w Window) line() int { return w.W * w.C }
 
-// framed returns the window whose images have the padding as pixels.
+// framed returns the window of images that include the padding as pixels.
 func (w Window) framed() Window {
 	w.H, w.W, w.PadH, w.PadW = w.H+2*w.PadH, w.W+2*w.PadW, 0, 0
 	return w
@@ -54,9 +54,9 @@ func PatchesTN[T Float](w Window, m, n int, c, a, images []T, acc bool) {
 	}
 }
 
-// ImagesNN sets images to the sums of the patches P = A·B at their places in m images, or adds them
-// if acc, for A m·patches×n, B n×taps. Patches are added in their order. It costs
-// 2·m·patches·taps·n flops, and what is added.
+// ImagesNN computes the patches P = A·B, for A m·patches×n and B n×taps, and sets m images to the
+// sums of the patches at their places, or adds them if acc. Patches are added in their order. It
+// costs 2·m·patches·taps·n flops, and the additions.
 func ImagesNN[T Float](w Window, m, n int, images, a, b []T, acc bool) {
 	if w.fits("ImagesNN", m, n, length{"images", len(images), m * w.Pixels()}, length{"a", len(a), m * w.Patches() * n},
 		length{"b", len(b), n * w.Taps()}) {
@@ -66,7 +66,7 @@ func ImagesNN[T Float](w Window, m, n int, images, a, b []T, acc bool) {
 	}
 }
 
-// A length is what a slice has and what it must have.
+// A length is a slice's length and the required one.
 type length struct {
 	name       string
 	have, must int

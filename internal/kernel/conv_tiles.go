@@ -52,9 +52,8 @@ func tapLines(f Window, nv int) int {
 	return ceil(f.KH, ceil(f.KH, min(lines, most/f.run())))
 }
 
-// patchesTN makes the taps of a run, or of several runs if they are short, the rows of the outer
-// kernel, and the patches, row by row of an image, its k: it sums Pᵀ·A, the transpose of what is
-// asked for.
+// patchesTN computes Pᵀ·A, the transpose of the result, with the outer kernel: a run's taps, or
+// several short runs', are its rows, and the patches, row by row of an image, its k.
 func patchesTN[T Float](w Window, m, n int, c, a, images []T, acc bool) {
 	ws := workspaces.Get()
 	defer workspaces.Add(ws)

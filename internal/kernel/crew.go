@@ -6,34 +6,33 @@ import (
 	"sync/atomic"
 )
 
-// A large product is shared with goroutines of its own while there are processors for which nobody
-// has begun to compute: in parts of C, whose entries are the same sums wherever C is cut, so that
-// bits do not depend on how many help. Callers share work on long vectors in the same way.
+// NewCrew shares a large product with goroutines of its own, on processors where no goroutine
+// computes. It cuts C into parts. An entry of C is the same sum in any cut, so bits do not depend
+// on the number of helpers. Callers share work on long vectors in the same way.
 
-// crewWork is how many multiplications a product has at least that is shared: it takes about 0.2
-// ms, of which waking a processor costs a tenth.
+// crewWork is the least number of multiplications of a shared product: about 0.2 ms, a tenth of
+// which is the time to wake a processor.
 const crewWork = 1 << 23
 
-// EntryWork is how many multiplications of a product take as long as an entry of long vectors,
-// which memory holds up.
+// EntryWork is the number of multiplications that take as long as one entry of a long vector, which
+// waits for memory.
 const EntryWork = 32
 
-// crewGrain is what parts are a multiple of, in columns or rows: whole panels of any path and type.
+// crewGrain divides the columns or rows of parts: whole panels of any path and type.
 const crewGrain = 64
 
 // busy is how many goroutines compute.
 var busy atomic.Int64
 
-// Begin says that the calling goroutine computes from now on, until [End]: large products are
-// shared with processors that are left over. A goroutine that does not say so has the same results,
-// and takes a processor that was counted as free.
+// Begin marks the calling goroutine as computing, until [End]. Large products use the processors
+// left over. A goroutine without Begin has the same results, but its processor counts as free.
 func Begin() { busy.Add(1) }
 
-// End says that what began with [Begin] is over.
+// End ends the mark of [Begin].
 func End() { busy.Add(-1) }
 
-// Hire counts helpers for work of some multiplications among those that compute, each until its
-// [End]: as many as there are processors for which nobody computes, at most n.
+// Hire counts helpers for the given number of multiplications as computing, each until its [End]:
+// one for each processor on which nobody computes, at most n.
 func Hire(work, n int) (helpers int) {
 	if work < crewWork {
 		return 0
@@ -55,7 +54,7 @@ type Crew struct {
 	helpers int
 	part    func(from, to int) // computes columns, rows or entries from..to
 	n, step int
-	next    atomic.Int64   // the first one that nobody has taken
+	next    atomic.Int64   // the first part not taken yet
 	open    sync.WaitGroup // of parts that are not done
 }
 
@@ -75,7 +74,7 @@ func NewCrew(work int) *Crew {
 // crew takes the next part when it is done with one: a helper that finds no processor takes none,
 // and nobody waits for it.
 func (c *Crew) Share(n int, part func(from, to int)) {
-	const turns = 2 // so that a slow one does not keep the others waiting for half of the work
+	const turns = 2 // so that a slow helper delays no more than a fraction of the work
 	c.n, c.part = n, part
 	c.step = ceil(ceil(n, turns*(c.helpers+1)), crewGrain) * crewGrain
 	parts := ceil(n, c.step)
@@ -89,7 +88,7 @@ func (c *Crew) Share(n int, part func(from, to int)) {
 	}
 	c.work()
 	c.open.Wait()
-	c.part = nil // which a helper that comes late does not ask for, and whose memory it must not keep
+	c.part = nil // a late helper finds no part, and must not keep its memory alive
 }
 
 // work computes parts until all are taken.

@@ -1,14 +1,14 @@
-// Package kernel holds the inner loops of compiled programs: products of matrices of any size, and
+// Package kernel has the inner loops of compiled programs: products of matrices of any size, and
 // with the patches of images, pooling, the exponential family and elementwise arithmetic over
 // float32 and float64 slices.
 //
 // # Layout
 //
-// Matrices are row-major with an explicit row stride (the distance between the starts of two
-// rows, at least the number of columns). Sizes may be any number from 0 up. Nothing outside of
-// the named entries is read or written, and slices need no alignment. Bounds are checked once a
-// call; a slice that is too short panics with the name of the function, the slice and the length
-// that it needs. A destination must not overlap an input unless the function says so.
+// Matrices are row-major with an explicit row stride (the distance between the starts of two rows,
+// at least the number of columns). Sizes may be any number from 0 up. Nothing outside of the named
+// entries is read or written, and slices need no alignment. Bounds are checked once a call; a slice
+// that is too short panics with the name of the function, the slice and the length that it needs. A
+// destination must not overlap an input unless the function says so.
 //
 // [BytesNT] and [BytesTN] are products with a matrix of bytes whose rows lie anywhere, as the rows
 // of a minibatch do, without the zeros at the ends of rows. [SparseRowNT] and its kin are products
@@ -19,18 +19,18 @@
 //
 // # Paths
 //
-// Three paths stand behind the same functions: generated assembly for AVX-512 and for AVX2 with
-// FMA, and plain Go, which serves every other machine, builds with the noasm tag, and the tests as
-// the reference. The best path of the machine is chosen once at start. The environment variable
-// DSBO_KERNEL=generic|avx2|avx512 asks for a lesser one; [Env] says when it could not be followed,
-// and [Use] changes the path for a test.
+// Each function has three paths: generated assembly for AVX-512 and for AVX2 with FMA, and plain
+// Go, which serves every other machine, builds with the noasm tag, and the tests as the reference.
+// The best path of the machine is chosen once at start. The environment variable
+// DSBO_KERNEL=generic|avx2|avx512 asks for a lesser one; [Env] reports if the machine lacks it, and
+// [Use] changes the path for a test.
 //
 // # Processors
 //
 // Large products of matrices, and work entry by entry on long vectors, are shared with goroutines
-// on processors that nobody else computes on: the processors of GOMAXPROCS for which no [Begin] is
-// without its [End]. With as many agents at work as processors, each has one. Plain Go's products
-// are not shared. Compiled programs share the rows of a batch in the same way, see [Hire].
+// on idle processors: GOMAXPROCS less the calls of [Begin] without an [End]. With as many agents at
+// work as processors, each has one. Plain Go's products are not shared. Compiled programs share the
+// rows of a batch in the same way, see [Hire].
 //
 // # Accuracy
 //
@@ -45,9 +45,9 @@
 // [BytesNT] or [GemmNN], of a softmax and of a log-sum-exp does not depend on the other rows of the
 // call, nor an entry of [Dots] on anything but its two rows; an image in [PatchesNT] and [ImagesNN]
 // does not depend on the other images; and [GemmTN], [BytesTN], [PatchesTN] and [GemmNN] that
-// accumulate go on summing where C stands, so that a batch which is cut into tiles of any size
-// gives the bits of the uncut batch. The two assembly paths agree with each other to the bit. The
-// plain path never fuses a multiply with an add; it differs from the others by rounding alone.
+// accumulate continue the sums in C, so that a batch cut into tiles of any size gives the bits of
+// the uncut batch. The two assembly paths agree with each other to the bit. The plain path never
+// fuses a multiply with an add; it differs from the others by rounding alone.
 //
 // # Why not gonum's BLAS
 //

@@ -28,8 +28,8 @@ func Dot[T Float](x, y []T) T {
 	return dotSum(x, y)
 }
 
-// Prefetch asks the processor to begin loading src into its caches while it goes on with other
-// work. It changes no result; without assembly it does nothing.
+// Prefetch asks the processor to load src into its caches while it continues with other work. It
+// changes no result; without assembly it does nothing.
 func Prefetch[E byte | float32 | float64](src []E) {
 	var e E
 	prefetch(unsafe.Slice((*byte)(pointer(src)), len(src)*int(unsafe.Sizeof(e))))

@@ -66,8 +66,8 @@ func SumRows[T Float](m, n int, dst, a []T, lda int) {
 		}
 		return
 	}
-	// A product with a row of ones adds what a sum does, as a multiple of 1 is exact. The row is
-	// one number, without strides.
+	// A product with a row of ones is a sum, since a multiple of 1 is exact. The row is one number,
+	// without strides.
 	one := unsafe.Pointer(&one64)
 	if size[T]() == 4 {
 		one = unsafe.Pointer(&one32)
@@ -124,7 +124,7 @@ func emptySum[T Float](m, n int, c []T, ldc int, acc bool) {
 	}
 }
 
-// checkMatrix panics unless a slice of length have holds rows×cols entries with stride ld.
+// checkMatrix panics unless a slice of length have contains rows×cols entries with stride ld.
 func checkMatrix(fn, name string, have, rows, cols, ld int) {
 	if rows == 0 || cols == 0 {
 		return

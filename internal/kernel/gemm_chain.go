@@ -2,10 +2,10 @@ package kernel
 
 import "unsafe"
 
-// What is copied: B if it has more than looseBytes, a share of the second-level cache, and at least
-// packHeight rows of C read it, of which the first do the copying; A if the rows or columns that a
-// sliver is made of are spread over more than looseSliver, a share of the first-level cache, and C
-// has at least sliverCols columns.
+// Thresholds of copying. B is copied if it has more than looseBytes, a share of the second-level
+// cache, and at least packHeight rows of C read it; the first ones make the copy. A is copied if
+// the rows or columns of a sliver are spread over more than looseSliver, a share of the first-level
+// cache, and C has at least sliverCols columns.
 const (
 	looseBytes  = 1 << 20
 	packHeight  = 32
@@ -52,8 +52,8 @@ func tallest[T Float](n int) int {
 }
 
 // gemmChain sets C = A·B, or adds the product. Each entry is one sum in the order of k that starts
-// from C, wherever it is cut and whatever is copied. Blocks of B and slivers of A are copied where
-// that pays, so that the kernel finds what it reads one after the other side by side.
+// from C, for any cut and any copies. Blocks of B and slivers of A are copied where that pays, so
+// that the kernel reads contiguous memory.
 func gemmChain[T Float](m, n, k int, c, a, b operand, acc bool) {
 	switch team := NewCrew(m * n * k); {
 	case team == nil:

@@ -13,7 +13,7 @@ const (
 // sliverBytes is the most that a sliver takes, of up to 16 rows in whole registers.
 const sliverBytes = 16 * depthBytes
 
-// A workspace is the memory of one product in progress. It grows to what products need.
+// A workspace is the scratch memory of one product. It grows to the largest product's need.
 type workspace struct{ block, sliver []byte }
 
 // panels returns memory for a block of B, and rows for rows of A, of at least n bytes.
@@ -30,8 +30,8 @@ func aligned(memory *[]byte, bytes int) unsafe.Pointer {
 	return unsafe.Add(p, -int(uintptr(p))&(line-1))
 }
 
-// workspaces are those that no product has now; there are as many in all as there were ever
-// products at the same time.
+// workspaces are the ones not in use. Their total is the largest number of products that ever ran
+// at once.
 var workspaces Spares[workspace]
 
 // An operand is a matrix whose entry (i, j) is i·row + j·col bytes from at.
@@ -55,9 +55,9 @@ func (o operand) from(i, j int) operand {
 // transposed returns the transposed matrix.
 func (o operand) transposed() operand { return operand{o.at, o.col, o.row} }
 
-// A block is rows of B. Packed, it lies in panels one after the other, whose rows have no gaps, and
-// packed is the number of rows of each; else packed is 1. The first product with a block whose to
-// is not nil packs it there.
+// A block is rows of B. If it is packed, it is in contiguous panels without gaps between rows, and
+// packed is the rows of each panel; else packed is 1. The first product with a block whose to is
+// not nil packs it there.
 type block struct {
 	operand
 	packed int
@@ -94,14 +94,14 @@ func packBlock[T Float](k, n int, to unsafe.Pointer, b operand) block {
 	return block{operand: operand{to, 0, s}, packed: k}
 }
 
-// packedBytes is what k rows and n columns take in panels.
+// packedBytes is the size of k rows and n columns in panels.
 func packedBytes[T Float](k, n int) int {
 	_, lanes := outerTile[T]()
 	return ceil(n, lanes) * lanes * k * size[T]()
 }
 
-// packTransposed copies k rows and n columns of B, whose columns have no gaps. It takes a number of
-// rows at a time at which those of the panel stay in the first-level cache until they are full.
+// packTransposed copies k rows and n columns of B, whose columns have no gaps. It works on chunks
+// of rows small enough that the panel's part stays in the first-level cache until it is full.
 func packTransposed[T Float](k, n int, to, b operand) {
 	const vector, group, chunk = 32, 16, 256 // bytes of columns, of rows, and of rows at a time
 	s := size[T]()

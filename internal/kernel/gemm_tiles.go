@@ -11,9 +11,9 @@ const sumBytes = 4096
 const dotRows = 128
 
 // isChain reports whether each entry of GemmNT is one sum in the order of k, as in GemmNN, and not
-// the sum of the lanes of a dot product: where adding up the lanes takes longer than the copy of B
-// that transposes it. It must not ask for m, so that a row has the same bits among any number
-// of others.
+// the sum of a dot product's lanes. It is true where adding the lanes takes longer than copying B
+// transposed. It must not depend on m, so that a row has the same bits in a call with any other
+// rows.
 func isChain(n, k int) bool { return n >= 128 && k <= 512 || n > 4 && k <= 48 }
 
 // dotTile returns the most rows and columns that the dot kernel of the active path takes at once,
@@ -34,7 +34,7 @@ func size[T Float]() int {
 // pointer returns the address of the first entry of x.
 func pointer[T any](x []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }
 
-// flag returns the number that stands for acc in a call of assembly.
+// flag returns acc as a number for assembly.
 func flag(acc bool) int {
 	if acc {
 		return 1
@@ -88,8 +88,8 @@ func dotPart[T Float](m, n, k int, c, a, b operand) {
 	}
 }
 
-// dotStrips cuts the columns of C into strips of a few, whose rows of B stay in the first-level
-// cache while the rows of A pass by in groups.
+// dotStrips cuts the columns of C into narrow strips, so that a strip's rows of B stay in the
+// first-level cache while all rows of A are read in groups.
 func dotStrips[T Float](m, n, k int, c, a, b operand) {
 	mr, nr, tall := dotTile()
 	strips := ceil(n, nr)

@@ -43,10 +43,10 @@ const (
 	chunkSize = 256
 )
 
-// RowLogSumExp sets dst[i] = log Σ_j exp(src[i,j]) for the rows of src, which holds rows×cols
-// numbers without gaps; dst has length rows at least. The row's maximum is subtracted first, so
-// that nothing overflows. A row with a NaN gives NaN, else one with +Inf gives +Inf, and one with
-// nothing but -Inf, or without columns, gives -Inf. dst must not overlap src.
+// RowLogSumExp sets dst[i] = log Σ_j exp(src[i,j]) for the rows of src, rows×cols numbers without
+// gaps; dst has length rows at least. The row's maximum is subtracted first, so that nothing
+// overflows. A row with a NaN gives NaN, else a row with +Inf gives +Inf, and a row of -Inf alone,
+// or without columns, gives -Inf. dst must not overlap src.
 func RowLogSumExp[T Float](rows, cols int, dst, src []T) {
 	checkRows("RowLogSumExp", rows, cols, len(src), 1, len(dst))
 	if cols == 0 {
@@ -141,7 +141,7 @@ func checkLen(fn string, dst int, inputs ...int) {
 	}
 }
 
-// checkRows panics unless src holds rows×cols numbers and dst rows×dstCols.
+// checkRows panics unless src has rows×cols numbers and dst rows×dstCols.
 func checkRows(fn string, rows, cols, src, dstCols, dst int) {
 	if rows < 0 || cols < 0 {
 		panic(fmt.Sprintf("kernel: %s: %d rows of %d columns must not be negative", fn, rows, cols))

@@ -1,9 +1,8 @@
-// Package pages makes long vectors, and asks the system for huge pages under them: a pass over a
-// vector of millions of numbers looks up the place of each page, and a product of matrices the
-// address of each row, which with small pages takes a twentieth of a deep network's gradient; rows
-// of a minibatch lie on a page each.
+// This file allocates long vectors and asks the system for huge pages under them. A pass over
+// millions of numbers translates the address of each page, and a product of matrices of each row:
+// with small pages that is a twentieth of a deep network's gradient.
 //
-// The system may say no: numbers, and the memory that they take, are the same.
+// The system may refuse: results, and the memory used, are the same.
 package kernel
 
 import (

@@ -2,9 +2,9 @@ package kernel
 
 import "math"
 
-// A Pooling finds where the patches of a window have their largest entries, channel by channel, and
-// reads or adds there. Taps are counted along the rows of a patch, those in the padding too. Any
-// number of goroutines may use one.
+// A Pooling finds the largest entries of a window's patches, channel by channel, and reads or adds
+// there. Taps are counted along the rows of a patch, including the padding. Any number of
+// goroutines may use one.
 type Pooling[T Float] struct {
 	w       Window
 	places  []int // of the taps, in entries from where the patch begins
@@ -12,7 +12,7 @@ type Pooling[T Float] struct {
 	numbers []T   // of the taps
 }
 
-// NewPooling returns the pooling of a window, whose patches have no padding alone.
+// NewPooling returns the pooling of a window. No patch may be padding alone.
 func NewPooling[T Float](w Window) *Pooling[T] {
 	p := &Pooling[T]{w: w}
 	for y := range w.KH {
@@ -151,8 +151,8 @@ func (w Window) clipped(i, j int) clippedPatch {
 	}
 }
 
-// largest returns the tap that has the largest entry of a channel. It compares whole numbers, for
-// which no jump is needed that a processor has to guess.
+// largest returns the tap with the largest entry of a channel. It compares integers without a jump,
+// which a processor might mispredict.
 func largest[T Float](channel []T, p clippedPatch) int {
 	best, at := int64(math.MinInt64), 0
 	first := p.tap

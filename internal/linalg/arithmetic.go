@@ -1,12 +1,11 @@
-// ArithmeticDigest tells whether processes compute alike: it does a small fixed computation with
-// all that results of a run are made of, and returns a digest of the bits. Agents compare it when
-// they meet, and a checkpoint has the digest of its run.
+// ArithmeticDigest returns a digest of the bits of a small fixed computation with every operation
+// that a run's results depend on. Processes with equal digests compute alike. Agents compare
+// digests when they meet, and a checkpoint has its run's digest.
 //
-// Where bits come from: the plain kernels (DSBO_KERNEL=generic) and all else that is written in Go
-// have the same on every machine, because no product is fused with a sum (fused_test.go holds it),
-// and functions are the functions of package num. The kernels in assembly, avx2 and avx512, fuse on
-// purpose and sum in orders of their own: each has its bits on all machines that have it, and they
-// are not the bits of another one.
+// The plain kernels (DSBO_KERNEL=generic) and all other Go code give the same bits on every
+// machine: no product is fused with a sum (fused_test.go checks it), and functions are package
+// num's. The assembly kernels, avx2 and avx512, fuse on purpose and sum in their own order. Each
+// gives the same bits on all machines that run it, but other bits than the other kernels.
 
 package linalg
 
@@ -52,7 +51,7 @@ func (d bits) add(v ...float64) {
 	var b []byte
 	for _, x := range v {
 		if x != x {
-			x = math.NaN() // of which there are many
+			x = math.NaN() // NaN has many bit patterns
 		}
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
 	}
@@ -88,7 +87,7 @@ func (d bits) functions(r *rand.Rand) {
 const rows, cols, inner = 7, 13, 83
 const sizes = inner * cols
 
-// vectors adds what the kernels of one type make of numbers, 3·sizes of them.
+// vectors adds the results of the kernels of one type on v, 3·sizes numbers.
 func vectors[T kernel.Float](d bits, v []T) {
 	a, b, c := v[:rows*inner], v[sizes:2*sizes], make([]T, rows*cols)
 	for _, product := range []func(m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int,

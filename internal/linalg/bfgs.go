@@ -2,8 +2,8 @@ package linalg
 
 import "slices"
 
-// A BFGS is what changes of y and of the gradient tell of a function's Hessian H, by BFGS with
-// limited memory (Liu, Nocedal 1989). The zero value remembers nothing.
+// A BFGS approximates a function's Hessian H from changes of y and of the gradient, by BFGS with
+// limited memory (Liu, Nocedal 1989). The zero value has no pairs.
 type BFGS struct {
 	Most    int // pairs at most; the oldest is forgotten first
 	changes []change

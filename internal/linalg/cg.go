@@ -10,7 +10,7 @@ type CG struct {
 	RR float64   // ‖R‖²
 }
 
-// Start begins at V, with the residual that R holds.
+// Start begins at V with residual R.
 func (c *CG) Start() {
 	copy(c.D, c.R)
 	c.RR = Dot(c.R, c.R)

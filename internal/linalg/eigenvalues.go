@@ -11,15 +11,15 @@ import (
 // MostProducts is the number of products that [Least] takes at most.
 const MostProducts = 30
 
-// tolerance is the error of a least eigenvalue at which no more products are taken: as a share of
-// it, or a hundred times as a share of the eigenvalue of the largest size.
+// tolerance is the error of a least eigenvalue at which Lanczos stops: relative to it, or a
+// hundredth of that relative to the eigenvalue of the largest size.
 const tolerance = 0.05
 
-// Least returns about the least eigenvalue of a symmetric matrix of size q that is known by its
-// products, by the method of Lanczos (1950): the least Ritz value, which is never below the
-// eigenvalue and rarely above it by more than a twentieth. It keeps three vectors: without the
-// others, that it has been orthogonal to, Ritz values come twice at worst. It is NaN where products
-// are not finite.
+// Least returns about the least eigenvalue of a symmetric matrix of size q, from its products, by
+// the method of Lanczos (1950). The result is the least Ritz value, which is never below the
+// eigenvalue and rarely above it by more than a twentieth. Only three vectors are kept. Losing
+// orthogonality to earlier vectors at worst repeats Ritz values. It is NaN if products are not
+// finite.
 func Least(q int, product func(dst, v []float64) error) (float64, error) {
 	z := newLanczos(q)
 	for {
@@ -40,8 +40,9 @@ func Least(q int, product func(dst, v []float64) error) (float64, error) {
 }
 
 // Extremes returns the least and the largest eigenvalue of a symmetric matrix of size q whose
-// products are finite, as [Least] does, and more exactly: it ends after 2q products, or where half
-// as many had the same result, as alike tells. Ends of a spectrum that eigenvalues crowd take most.
+// products are finite, more exactly than [Least]. It ends after 2q products, or when alike accepts
+// the results of half as many products as equal. Eigenvalues crowded at an end of the spectrum take
+// most.
 func Extremes(q int, product func(dst, v []float64), alike func(before, now float64) bool) (least, largest float64) {
 	z := newLanczos(q)
 	least, largest = math.NaN(), math.NaN()
@@ -59,8 +60,8 @@ func Extremes(q int, product func(dst, v []float64), alike func(before, now floa
 	}
 }
 
-// eigenvalue returns the eigenvalue of the tridiagonal matrix that k others are below, by
-// bisection.
+// eigenvalue returns eigenvalue number k, counted from 0 at the least, of the tridiagonal matrix,
+// by bisection.
 func (z *lanczos) eigenvalue(k int) float64 {
 	high := 0.0
 	for i, d := range z.diagonal {
@@ -98,7 +99,7 @@ func (z *lanczos) below(x float64) (count int) {
 	return count
 }
 
-// A lanczos is the method of Lanczos under way.
+// A lanczos is the state of the method of Lanczos.
 type lanczos struct {
 	v, before, next []float64
 	diagonal, off   []float64 // of the tridiagonal matrix: α_1, α_2 ... and 0, β_1, β_2 ...
@@ -195,7 +196,7 @@ func (z *lanczos) polynomial(x float64) float64 {
 	return math.Abs(p)
 }
 
-// drawVector fills v with a unit vector whose direction is drawn at random, the same each time.
+// drawVector fills v with a unit vector of random direction, the same for each call.
 func drawVector(v []float64) {
 	r := rand.New(rand.NewPCG(uint64(len(v)), 1))
 	for i := range v {

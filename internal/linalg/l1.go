@@ -2,19 +2,19 @@ package linalg
 
 import "math"
 
-// An L1 is a convex problem of blocks that do not depend on each other, and have equal lengths,
+// An L1 is a convex problem of independent blocks of equal length,
 //
 //	min_u  Σ_k s_k(u_k) + Σ_j τ_j |u_j|
 //
-// known by gradients and products with the Hessian of s, each of all blocks at once. τ_j = 0 leaves
-// an entry free, and +Inf holds it at 0.
+// given by gradients and products with the Hessian of s, each for all blocks at once. τ_j = 0
+// leaves an entry free, and +Inf fixes it at 0.
 //
-// Newton's method minimizes a quadratic model of each block, by steps of conjugate gradients among
-// the entries that are not 0, and proximal steps where these would change their signs or others
-// weigh more (Byrd, Nocedal, Oztoprak: "An inexact successive quadratic approximation method for
-// L-1 regularized optimization", Math. Program. 2016; Dostál's proportioning). Blocks have steps of
-// their own, which share the products. A step is shortened until the slope at its end is small: no
-// values are needed.
+// Newton's method minimizes a quadratic model of each block (Byrd, Nocedal, Oztoprak: "An inexact
+// successive quadratic approximation method for L-1 regularized optimization", Math. Program. 2016;
+// Dostál's proportioning). It takes conjugate-gradient steps among the nonzero entries. It takes a
+// proximal step where a sign would change, or where the entries at 0 dominate the subgradient. Each
+// block has its own step, and all blocks share a product. A step is shortened until the slope at
+// its end is small, so no function values are needed.
 type L1 struct {
 	Blocks     int
 	Thresholds []float64 // τ, of all blocks
@@ -32,8 +32,8 @@ const (
 	mostL1Products = 1000
 )
 
-// Of steps: what share of its slope at the start may be left at the end, and the most and least by
-// which a longer one is shortened.
+// slopeLeft is the share of a step's starting slope that may be left at its end. A longer step is
+// shortened by a factor from leastShortens to mostShortens.
 const (
 	slopeLeft     = 0.5
 	leastShortens = 0.1
@@ -179,8 +179,8 @@ func slopeAlong(u, d, gradient, thresholds []float64) (slope float64) {
 	return slope
 }
 
-// quadratic moves z to the minimum of the quadratic models of s at u, whose gradients at z are r,
-// with thresholds: until no subgradient of block k is longer than left[k].
+// quadratic moves z to the minimum of the quadratic models of s at u plus the thresholds' term,
+// until block k's shortest subgradient is at most left[k] long. r is the models' gradients at z.
 func (p *L1) quadratic(u, z, r, thresholds, left []float64) error {
 	if p.curvature == nil {
 		p.curvature = make([]float64, p.Blocks)
@@ -253,8 +253,8 @@ func (b *l1Block) subgradient(j int) (g float64, free bool) {
 // softThreshold returns v, nearer to 0 by t, and not beyond it.
 func softThreshold(v, t float64) float64 { return math.Copysign(max(0, math.Abs(v)-t), v) }
 
-// subgradients returns the squared lengths of the two parts of the shortest subgradient: of free
-// entries, and of those at 0.
+// subgradients returns the squared lengths of the two parts of the shortest subgradient: the free
+// entries', and the entries' at 0.
 func (b *l1Block) subgradients() (free, zero float64) {
 	for j := range b.z {
 		if g, ok := b.subgradient(j); ok {
@@ -298,7 +298,7 @@ func (b *l1Block) chooseWay() bool {
 	return true
 }
 
-// move takes the step along the way, whose product with the Hessian is known.
+// move steps along b.way, given its product with the Hessian.
 func (b *l1Block) move(product []float64) {
 	bend, square := Dot(b.way, product), Dot(b.way, b.way)
 	if bend > float64(*b.curvature*square) {

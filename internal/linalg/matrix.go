@@ -9,11 +9,11 @@ import (
 	"dsbo"
 )
 
-// A Matrix is what an agent's products with second derivatives of its lower loss are of, the same
-// for all agents.
+// A Matrix is the curvature matrix of an agent's lower loss that products are taken with, the same
+// kind for all agents.
 type Matrix struct {
 	Kind dsbo.CurvatureMatrix
-	Mu   []float64 // μ of a damped Hessian, one number, which a checkpoint holds
+	Mu   []float64 // μ of a damped Hessian, one number, part of a checkpoint
 }
 
 // NewMatrix returns a matrix of a kind, which is not damped yet.

@@ -1,10 +1,10 @@
 // This file solves a sequence of nearby symmetric systems (D + diag(e)) s = r by conjugate
-// gradients whose preconditioner is made of the products of earlier solves: a Nyström approximation
-// of D from the last pairs (v, D v), and D's diagonal.
+// gradients. The preconditioner is made of earlier solves' products: a Nyström approximation of D
+// from the last pairs (v, D v), and D's diagonal.
 //
-// D is known by its products alone, which are what costs: a product over many agents is an
-// exchange. Everything else is arithmetic on vectors that all agents have alike. It adds in an
-// order that the sizes alone fix, so agents on one kernel path (package kernel) get the same bits.
+// D is known by its products alone. They are the cost: a product over many agents is an exchange.
+// All else is arithmetic on vectors equal on all agents. Its order of additions depends on sizes
+// alone, so agents on one kernel path (package kernel) get the same bits.
 
 package linalg
 
@@ -19,19 +19,19 @@ import (
 // than a product with few examples.
 const MostPairs = 120
 
-// A Memory holds the last pairs (v, D v) with ‖v‖ = 1, and the preconditioner that [Memory.Prepare]
-// last made of them. It belongs to one goroutine at a time and takes 3·q numbers a pair, up to most
-// of them, once it has that pair.
+// A Memory is the last pairs (v, D v) with ‖v‖ = 1, and the preconditioner last made from them by
+// [Memory.Prepare]. It belongs to one goroutine at a time. It has 3·q numbers a pair, allocated as
+// pairs arrive, up to its largest number of pairs.
 type Memory struct {
 	// Floor is the least remainder of the diagonal after the approximation is taken off, as a share
 	// of the diagonal.
 	Floor float64
 	// Cut leaves out eigenvalues up to Cut times the largest.
 	Cut float64
-	// Relative keeps pairs relative to the diagonal dg of D at their time, as (√dg v, D v/√dg) with
-	// the first of norm 1, and reads them by the diagonal of today: they then stay exact where D
-	// has become R D R with a diagonal R, which a diagonal alone tells. Otherwise pairs are as they
-	// were, and age.
+	// Relative scales pairs by the diagonal dg of D when they were added, as (√dg v, D v/√dg) with
+	// the first of norm 1, and scales them back by the present diagonal. They stay exact if D
+	// becomes R D R with a diagonal R, since the diagonal determines R. Without it pairs are left
+	// as they were, and age.
 	Relative bool
 
 	q, most int       // length of a vector; pairs kept
@@ -61,7 +61,7 @@ func NewMemory(q, most int, floor, cut float64) *Memory {
 	}
 	m := &Memory{Floor: floor, Cut: cut, q: q, most: most}
 	vectors := func(n int) []float64 { return make([]float64, n) }
-	m.s, m.t = vectors(most*q), vectors(most*q) // the system gives memory to what is written
+	m.s, m.t = vectors(most*q), vectors(most*q) // the system allocates pages when they are written
 	m.gram, m.u, m.chol = vectors(most*most), vectors(most*most), vectors(most*most)
 	m.work = vectors(Work(most))
 	m.counts, m.w, m.small = vectors(2), vectors(most), vectors(most)
@@ -71,8 +71,8 @@ func NewMemory(q, most int, floor, cut float64) *Memory {
 	return m
 }
 
-// State returns views of what a memory holds, always of the same lengths: the vectors v and D v
-// (most×q each), their inner products (most×most) and two counts. Values copied into them restore
+// State returns views of the memory's state, always of the same lengths: the vectors v and D v
+// (most×q each), their inner products (most×most) and two counts. Copying values into them restores
 // the memory to the bit.
 func (m *Memory) State() (s, t, gram, counts []float64) { return m.s, m.t, m.gram, m.counts }
 
@@ -102,8 +102,8 @@ func (m *Memory) Add(d, dd []float64) {
 	m.addNewest(row)
 }
 
-// CopyFrom replaces the pairs by the newest ones of another memory of vectors of the same length.
-// Both must keep pairs relative to the diagonal, or neither.
+// CopyFrom replaces the pairs by the newest pairs of from, whose vectors have the same length. Both
+// memories must have the same Relative.
 func (m *Memory) CopyFrom(from *Memory) {
 	m.counts[0], m.counts[1] = 0, 0
 	n, q := from.Pairs(), m.q
@@ -119,7 +119,7 @@ func (m *Memory) CopyFrom(from *Memory) {
 	}
 }
 
-// addNewest counts a row as the newest pair, with its inner products with the others.
+// addNewest makes row the newest pair, and computes its inner products with the other pairs.
 func (m *Memory) addNewest(row int) {
 	q := m.q
 	v, t := m.s[row*q:][:q], m.t[row*q:][:q]

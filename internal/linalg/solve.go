@@ -8,18 +8,17 @@ import (
 type System struct {
 	E        []float64 // not negative
 	Diagonal []float64 // of D, or something near it
-	// Descend says that s is a step down a function with gradient −r and this Hessian: at a
-	// direction without positive curvature s goes on along it, as truncated Newton steps do (Dembo,
-	// Steihaug 1983; Steihaug 1983).
+	// Descend is set if s is a step down a function with gradient −r and this Hessian. At a
+	// direction without positive curvature, s then moves along it, as truncated Newton steps do
+	// (Dembo, Steihaug 1983; Steihaug 1983).
 	Descend bool
-	// Prepared says that the memory was last prepared for this E and Diagonal, with all its pairs.
+	// Prepared is set if the memory was last prepared for this E and Diagonal, with all its pairs.
 	Prepared bool
 }
 
-// A solving is preconditioned conjugate gradients under way. Its caller makes the products: for
-// each it asks [solving.Next] for the direction, and lets [solving.Advance] make a step of the
-// product. The scalars are functions of what products returned: agents that are given the same bits
-// do the same.
+// A solving is the state of a preconditioned conjugate gradient solve. The caller makes the
+// products: it takes a direction from [solving.Next] and gives the product to [solving.Advance].
+// Scalars depend on products alone, so agents with equal products do the same.
 type solving struct {
 	Asked    int  // products so far
 	Positive bool // all directions had positive curvature
@@ -30,14 +29,14 @@ type solving struct {
 	stepped bool // the next direction is to be made
 }
 
-// leastKnown is the share of H d which D d is that may be nothing but rounding of a product with H
-// in float32, of which diag(E) d has been taken off: E is the exponential of up to some 40, whose
-// own rounding is a share of some 2e-6 of it, as 40 is rounded by that.
+// leastKnown bounds the rounding error of D d as a share of H d, where D d is a float32 product
+// with H less diag(E) d. E is the exponential of numbers up to some 40, whose rounding in float32
+// is a relative error of E of some 2e-6.
 const leastKnown = 1e-5
 
-// Begin begins to add to s an approximate solution of (D + diag(E)) s = r, and to leave the
-// residual in r. The pairs of a solve are kept for the preconditioner of the next one, without
-// those in which E leaves nothing of D but rounding. A memory has one solve under way.
+// Begin starts a solve that adds an approximate solution of (D + diag(E)) s = r to s, and leaves
+// the residual in r. The solve's pairs are kept for the next preconditioner, except those in which
+// E leaves only rounding of D. A memory has one solve at a time.
 func (m *Memory) Begin(s, r []float64, of System) solving {
 	if !of.Prepared {
 		m.Prepare(of.E, of.Diagonal)

@@ -1,10 +1,10 @@
 // This file has eigenvalues and factors of symmetric matrices with the same bits on all machines of
 // one kernel path.
 //
-// The functions of gonum, whose place they take where results of a run depend on them, have other
-// bits on each architecture: assembly there is for some and sums in another order, and the compiler
-// fuses products with sums on others. What runs decompose is small: at most 120 pairs of a memory,
-// 30 steps of Lanczos's method, and once the mixing matrix.
+// gonum's functions give other bits on each architecture: some have assembly that sums in another
+// order, and on others the compiler fuses products with sums. So a run's results depend on the
+// functions here instead. A run decomposes small matrices alone: at most 120 pairs of a memory, 30
+// steps of Lanczos's method, and once the mixing matrix.
 
 package linalg
 
@@ -125,7 +125,7 @@ func diagonal(d, off, rows []float64) bool {
 	}
 	for l := range n {
 		for sweeps := 0; ; sweeps++ {
-			m := l // the block from l to m stands alone
+			m := l // the block from l to m is decoupled
 			for m < n-1 && math.Abs(e[m]) > 0x1p-53*(math.Abs(d[m])+math.Abs(d[m+1])) {
 				m++
 			}

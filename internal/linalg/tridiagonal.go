@@ -2,10 +2,10 @@ package linalg
 
 import "math"
 
-// SolveTridiagonal solves S x = b for a symmetric tridiagonal matrix S, whose diagonal begins with
-// as many numbers as b has, and beside it off, one fewer; x replaces b. S need not be definite:
-// rows are exchanged where the one below has the larger pivot. work has at least 3 len(b) numbers.
-// Where S is singular x is not finite.
+// SolveTridiagonal solves S x = b for a symmetric tridiagonal S, with the first len(b) numbers of
+// diagonal, and off, one fewer, beside it; x replaces b. S need not be definite: rows are exchanged
+// where the one below has the larger pivot. work has at least 3 len(b) numbers. If S is singular, x
+// is not finite.
 func SolveTridiagonal(b, diagonal, off, work []float64) {
 	n := len(b)
 	d, up, far := work[:n], work[n:2*n], work[2*n:3*n] // rows of the upper triangle: three numbers each

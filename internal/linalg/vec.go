@@ -1,10 +1,9 @@
-// This file holds the few dense-vector loops that the methods, the exchange and the
-// evaluation share.
+// This file has the dense-vector loops of the methods, the exchange and the evaluation.
 //
 // Every product is rounded before it is added (the conversion forbids a fused multiply-add), so
-// results are the same bits on every machine. Of float32, factors are rounded to float32 first. All
-// slices of a call have the length of the first; functions that write allow the destination to be
-// an input.
+// results are the same bits on every machine. For float32 vectors, factors are rounded to float32
+// first. All slices of a call have the length of the first; functions that write allow the
+// destination to be an input.
 
 package linalg
 
@@ -21,9 +20,8 @@ const short = 64
 // Block is how many numbers stay in the first-level cache: 8 KiB of float64.
 const Block = 1024
 
-// EachBlock calls f for all of 0..n in blocks of at most [Block] numbers, for loops of several
-// functions here over the same vectors: what one of them writes the next one reads from the
-// first-level cache.
+// EachBlock calls f for all of 0..n in blocks of at most [Block] numbers. Several loops over the
+// same vectors then read from the first-level cache what the loop before wrote.
 func EachBlock(n int, f func(from, to int)) {
 	for from := 0; from < n; from += Block {
 		f(from, min(from+Block, n))

@@ -99,7 +99,7 @@ var atanRatio = ratio{
 // Atan returns the arc tangent in radians: ±π/2 of infinities, NaN of NaN.
 func Atan(x float64) float64 {
 	const (
-		rest  = 6.123233995736765886130e-17 // what the constant π/2 has lost
+		rest  = 6.123233995736765886130e-17 // π/2 less the constant above
 		steep = 2.41421356237309504880      // tan 3π/8
 	)
 	near := func(t float64) float64 {

@@ -1,11 +1,11 @@
 // This file has exponentials, logarithms and their like with the same bits on every machine.
 //
-// The functions of package math have not: some are assembly on some architectures, its exponential
-// asks the processor what it can, and where the compiler may fuse a product with the sum that
-// follows (arm64, GOAMD64=v3 and others) it rounds once instead of twice. Agents that compute on
-// different machines then come to different models. Here each product is rounded before it is
-// added, by a conversion that forbids the fusing; what is left of package math rounds correctly or
-// works on bits, such as its square root, Frexp and Floor.
+// Package math's bits differ: some functions are assembly on some architectures, its exponential
+// depends on the processor's features, and where the compiler may fuse a product with the following
+// sum (arm64, GOAMD64=v3 and others) it rounds once instead of twice. Agents on different machines
+// would then reach different models. Here each product is rounded before it is added, by a
+// conversion that forbids fusing. The functions of package math still used here round correctly or
+// work on bits, such as Sqrt, Frexp and Floor.
 //
 // The approximations are fdlibm's (Sun Microsystems, 1993, freely granted), which package math
 // follows too, and in Sin and Cos of Cephes (Moshier, 1989); the exponential is a series. Errors
@@ -21,8 +21,8 @@ const (
 	ln2Lo = 0x1.a39ef35793c76p-33
 )
 
-// factorials holds 1/n!, the series of the exponential: at |r| ≤ log(2)/2 the first term left out
-// is 4e-18.
+// factorials are 1/n!, the coefficients of the exponential: at |r| ≤ log(2)/2 the first term left
+// out is 4e-18.
 var factorials = [14]float64{1, 1, 1. / 2, 1. / 6, 1. / 24, 1. / 120, 1. / 720, 1. / 5040, 1. / 40320, 1. / 362880,
 	1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800}
 
@@ -88,8 +88,8 @@ func Expm1(x float64) float64 {
 	return math.Ldexp((r-(e+math.Ldexp(1, -k)))+1, k)
 }
 
-// expm1Reduced returns k and r + c = x − k log 2, the latter within ±log(2)/2; c is what r has lost
-// by rounding.
+// expm1Reduced returns k and r + c = x − k log 2, the latter within ±log(2)/2; c is the rounding
+// error of r.
 func expm1Reduced(x float64) (k int, r, c float64) {
 	size := math.Abs(x)
 	switch {

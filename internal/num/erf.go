@@ -87,7 +87,7 @@ func erfcAbove(x float64) float64 {
 	if x >= 1/0.35 {
 		far = erfcFarther
 	}
-	// e^(−x²) of an x of few bits, whose square is exact, and of what they leave
+	// e^(−x²): x is split into short, whose square is exact, and the rest
 	short := math.Float64frombits(math.Float64bits(x) &^ 0xffffffff)
 	rest := float64((short-x)*(short+x)) + far.value(1/float64(x*x))
 	return float64(Exp(-float64(short*short)-0.5625)*Exp(rest)) / x

@@ -111,9 +111,9 @@ var bernoulli = []float64{1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 
 	43867. / 798, -174611. / 330}
 
 // Polygamma returns the derivative of order n of the digamma function d log Γ(x)/dx, n from 0 on,
-// as a function: the digamma function itself for 0. At 0 and negative whole numbers, its poles, it
-// is +Inf where n is odd; where n is even it is infinite at 0 with the sign of −x, and NaN at the
-// others, whose sides differ. It is NaN of NaN and −Inf.
+// as a function: the digamma function itself for 0. Its poles are 0 and the negative whole numbers.
+// For odd n it is +Inf there; for even n it is infinite at 0 with the sign of −x, and NaN at the
+// other poles, whose two sides differ. It is NaN for NaN and −Inf.
 //
 // Above 0 it is (−1)^(n+1) (n! Σ_j 1/(x+j)^(n+1) + (n−1)!/z^n + n!/2z^(n+1) + Σ_k B_2k
 // (2k+n−1)!/(2k)! / z^(2k+n)), with −log z for (n−1)!/z^n of the digamma function, and z = x + J

@@ -65,8 +65,8 @@ func Log1p(x float64) float64 {
 	return float64(n*ln2Hi) - ((half - (float64(s*(half+r)) + (float64(n*ln2Lo) + c))) - f)
 }
 
-// log1pReduced returns k, f and c with 1 + x = 2^k (1+f) and 1 + f between √½ and √2; c is what
-// rounding 1 + x lost, relative to it.
+// log1pReduced returns k, f and c with 1 + x = 2^k (1+f) and 1 + f between √½ and √2; c is the
+// rounding error of 1 + x, relative to it.
 func log1pReduced(x float64) (k int, f, c float64) {
 	const (
 		from = -2.928932188134524755992e-01 // √½ − 1

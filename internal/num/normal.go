@@ -1,10 +1,10 @@
 // Normal draws normally distributed numbers with the same bits on every machine.
 //
-// math/rand/v2 draws others of the same generator where the compiler may fuse a product with the
-// sum that follows (arm64, GOAMD64=v3 and others), so that even made data differ. This is the same
-// method, the ziggurat of Marsaglia and Tsang ("The ziggurat method for generating random
-// variables", 2000), in operations that round the same everywhere; where nothing is fused it draws
-// the numbers of rand.NormFloat64 from the same bits of the generator.
+// rand.NormFloat64 of math/rand/v2 gives other numbers where the compiler may fuse a product with
+// the following sum (arm64, GOAMD64=v3 and others), so that even made data would differ. This is
+// the same method, the ziggurat of Marsaglia and Tsang ("The ziggurat method for generating random
+// variables", 2000), in operations that round the same everywhere. Without fusing, rand.NormFloat64
+// draws the same numbers.
 
 package num
 
@@ -28,7 +28,7 @@ type strip struct {
 
 var ziggurat = newZiggurat()
 
-// newZiggurat returns the strips, the lowest first; the others from the top downwards.
+// newZiggurat returns the strips: the lowest first, then the rest from the top downwards.
 func newZiggurat() (z [strips]strip) {
 	const unit = 1 << 31
 	bell := func(x float64) float64 { return Exp(-.5 * x * x) }

@@ -6,11 +6,11 @@ import (
 )
 
 // RiskSets are the rows of Cox's partial likelihood in the order of their times. At the time of an
-// event all rows are at risk whose time is not before it. Event j has a term: row i has a share of
-// its risk, m_ji v_i e^{η_i} of their sum over the rows at risk, where v_i is the row's weight and
-// η_i its score. m_ji is 1; by Efron's rule it is 1 − l/k for k tied events themselves, in the
-// l-th of their terms, from 0 on. There are two passes: by falling time for risk sets, and by
-// rising time for the terms that have a row at risk.
+// event all rows are at risk whose time is not before it. Event j has a term, in which row i's
+// share of the risk is m_ji v_i e^{η_i} over its sum on the rows at risk, with the row's weight v_i
+// and score η_i. m_ji is 1, except by Efron's rule: in term l = 0 ... k−1 of k tied events it is 1
+// − l/k for these events. Two passes compute all terms: one by falling time for the risk sets, one
+// by rising time for the terms of a row.
 type RiskSets struct {
 	Efron  bool      // the rule for ties; else Breslow's
 	keys   []riskKey // of the rows that are there
@@ -81,7 +81,7 @@ func (s *RiskSets) sortKeys() {
 	}
 }
 
-// SetScores sets the scores, to which it adds the logarithms of weights, of rows that are there.
+// SetScores sets the scores of the rows present, plus the logarithms of their weights.
 func (s *RiskSets) SetScores(scores, weights []float64) {
 	for _, i := range s.order {
 		if weights[i] != 1 {
@@ -103,7 +103,8 @@ func (s *RiskSets) share(l, k int) float64 {
 // numbers with these weights; the zero sum is of nothing.
 type logMean struct{ high, sum, mean float64 }
 
-// with returns m with another part: a step of the mean in place of a difference of sums.
+// with returns the log-mean of m and another part. It updates the mean instead of subtracting sums,
+// which would cancel.
 func (m logMean) with(part logMean) logMean {
 	if m.sum == 0 || m.high < part.high {
 		m, part = part, m

@@ -1,4 +1,4 @@
-// This file holds what several packages measure, and the statistics that they report.
+// This file has measures and statistics that several packages use.
 
 package num
 

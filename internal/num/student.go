@@ -2,8 +2,8 @@ package num
 
 import "math"
 
-// studentMost is the number of degrees of freedom from which on Student's distribution counts as
-// the one with this many, whose quantiles differ from the normal ones by 1e-5.
+// studentMost is the number of degrees of freedom above which Student's distribution is taken as
+// this one's, whose quantiles differ from the normal ones by 1e-5.
 const studentMost = 100_000
 
 // StudentTail returns the probability of a number above t in Student's distribution with n ≥ 1
@@ -15,7 +15,7 @@ func StudentTail(t float64, n int) float64 {
 	}
 	n = min(n, studentMost)
 	ratio := t / math.Sqrt(float64(n))
-	square := 1 / (1 + float64(ratio*ratio)) // of the cosine of the angle whose tangent is ratio
+	square := 1 / (1 + float64(ratio*ratio)) // squared cosine of the angle with tangent ratio
 	term := float64(ratio * math.Sqrt(square))
 	inside, rest := 0.0, 1.0
 	if n%2 == 1 {

@@ -18,7 +18,7 @@ type conn struct {
 
 	incoming    []segment   // on its way to this end, in order
 	inFlight    int         // bytes of in
-	lastArrival time.Time   // what this end sends next arrives no earlier
+	lastArrival time.Time   // later sends of this end arrive no earlier
 	err         error       // why nothing can be read or written any more; nil: it can
 	resetAsked  bool        // the other end has ended, and has been asked for a reset
 	bell                    // of Read
@@ -37,13 +37,13 @@ func newConn(host *Host, at addr) *conn {
 type segment struct {
 	data    []byte
 	arrives time.Time
-	end     error // io.EOF, or what the other end's machine says of it; nil: bytes
+	end     error // io.EOF, or the other end's failure; nil: bytes
 }
 
 // errFull is of a connection on which too much is on its way.
 var errFull = errors.New("too much is on its way")
 
-// A bell holds one wake-up of whom it belongs to.
+// A bell is one pending wake-up of its owner.
 type bell chan struct{}
 
 func newBell() bell { return make(bell, 1) }
@@ -110,7 +110,8 @@ func (c *conn) Read(p []byte) (int, error) {
 // forever is longer than anything takes: who waits that long waits for a wake-up.
 const forever = time.Duration(1<<63 - 1)
 
-// readArrived reads what has arrived. With nothing, Read is woken up when there may be something.
+// readArrived reads the bytes that have arrived. If there are none, it arranges for Read to be
+// woken.
 func (c *conn) readArrived(p []byte) (n int, err error) {
 	all := c.host.network
 	all.mu.Lock()
@@ -189,7 +190,7 @@ func (c *conn) failure(op string, err error) error {
 	return &net.OpError{Op: op, Net: "memory", Source: c.local, Addr: c.peer.local, Err: err}
 }
 
-// Close implements [net.Conn]. The other end reads what was sent, and then [io.EOF].
+// Close implements [net.Conn]. The other end reads the bytes already sent, and then [io.EOF].
 func (c *conn) Close() error {
 	c.host.network.mu.Lock()
 	defer c.host.network.mu.Unlock()

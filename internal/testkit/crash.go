@@ -10,10 +10,10 @@ import (
 	"slices"
 )
 
-// Crash returns a file system as one that a crash of the machine may leave now, with all that was
-// brought to the disk and some of the rest: of changes of names in a folder any of them, in their
-// order, and of what was written to a file since the last Sync the whole, none, a part that ends in
-// the middle, or zeros in its place. choose chooses one of n things, from 0 on.
+// Crash returns a file system as a crash of the machine may leave it: all that was synced, and some
+// of the rest. Of a folder's unsynced renames any subset may be kept, in their order. Of a file's
+// unsynced writes all may be kept, none, a prefix, or zeros in their place. choose picks one of n
+// alternatives, 0 ... n-1.
 func (m *Memory) Crash(choose func(n int) int) *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -49,7 +49,7 @@ func (m *Memory) States() iter.Seq[*Memory] {
 	}
 }
 
-// crashed returns what a crash leaves of a file or a folder.
+// crashed returns a file or a folder after a crash.
 func (n *node) crashed(choose func(n int) int) *node {
 	if !n.folder {
 		data := n.saved
@@ -76,8 +76,8 @@ func (n *node) crashed(choose func(n int) int) *node {
 	return left
 }
 
-// contents returns what may be on the disk of a file: what was synced, each change since, and of
-// the last one the half of its bytes or zeros.
+// contents returns the possible contents of a file on the disk: the synced one, the one after each
+// change since, and the last change with half of its bytes or zeros.
 func (n *node) contents() (all [][]byte) {
 	all = append(all, n.saved)
 	for _, c := range n.changes {
@@ -93,7 +93,7 @@ func (n *node) contents() (all [][]byte) {
 	return slices.CompactFunc(all, bytes.Equal)
 }
 
-// mostSubsets bounds the changes of names of which every subset is a state of its own.
+// mostSubsets bounds the renames whose every subset is tried as a state.
 const mostSubsets = 4
 
 // subsets returns sets of n changes of names that may be on the disk after a crash. Up to
@@ -122,8 +122,8 @@ func subsets(n int) (all [][]int) {
 	return append(all, whole)
 }
 
-// Digest stands for all names and contents: two file systems with the same one are alike
-// to processes.
+// Digest hashes all names and contents. Processes cannot tell two file systems of equal digest
+// apart.
 func (m *Memory) Digest() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

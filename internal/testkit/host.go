@@ -23,12 +23,12 @@ func (n *Network) Host(name string) *Host {
 	return &Host{network: n, name: name}
 }
 
-// Kill ends all connections and listeners of the process; what is left of it in this program can
-// neither listen nor connect. Its machine lets others know, by links that may be slow or cut.
+// Kill ends all connections and listeners of the process. Its remaining goroutines can neither
+// listen nor connect. Its machine notifies the peers, by links that may be slow or cut.
 func (h *Host) Kill() { h.end(false) }
 
-// PowerOff is Kill of a machine that can let nobody know. As over TCP, others find out once they
-// send something when the machine has power again, which it has with the next [Network.Host].
+// PowerOff is Kill of a machine that notifies nobody. As over TCP, a peer learns of it when it
+// sends something after the machine's power is back, that is after the next [Network.Host].
 func (h *Host) PowerOff() { h.end(true) }
 
 func (h *Host) end(silent bool) {
@@ -101,7 +101,7 @@ func (h *Host) connect(to addr) (*conn, error) {
 	return own, nil
 }
 
-// Listen returns a listener at a port of the host's machine, at which nobody else may listen.
+// Listen returns a listener at a port of the host's machine, which must be free.
 func (h *Host) Listen(port string) (net.Listener, error) {
 	n, at := h.network, addr(net.JoinHostPort(h.name, port))
 	n.mu.Lock()

@@ -1,6 +1,5 @@
-// InMemory, Racing and SmallRuns are for tests whose agents, many and with little work each, wait
-// for one another all the time: it takes from them what else they would wait for, and what keeps
-// the processor from their work.
+// InMemory, Racing and SmallRuns are for tests of many agents that do little work each and wait for
+// one another: they remove other waits, and work that is not the test's.
 
 package testkit
 
@@ -14,11 +13,11 @@ import (
 // ready at one moment.
 func Racing() bool { return racing }
 
-// SmallRuns readies this process, and those that it starts, for small runs of several agents. They
-// use one processor: on two, agents in lockstep spend up to twice the time, all of it on waking
-// each other up; under the race detector, which looks for what goes wrong on several, this is left
-// as it is. And they collect garbage when the heap is five times what is in use, not twice: heaps
-// are small, and a tenth of the time would go to collecting them.
+// SmallRuns prepares this process, and its children, for small runs of several agents. It sets one
+// processor: on two, agents in lockstep take up to twice the time, spent on waking each other.
+// Under the race detector, which needs several processors to find races, the number is unchanged.
+// Garbage is collected when the heap is five times its live size, not twice: heaps are small, and a
+// tenth of the time would go to the collector.
 func SmallRuns() {
 	if !racing {
 		runtime.GOMAXPROCS(1)
@@ -28,9 +27,9 @@ func SmallRuns() {
 	OK(os.Setenv("GOGC", "400"))
 }
 
-// InMemory has the temporary folders of this process, and of those that it starts, in memory where
-// there is such a folder, unless TMPDIR names one: a small run waits for its files to be on the
-// disk longer than it computes.
+// InMemory puts the temporary folders of this process, and of its children, in memory if there is
+// such a folder and TMPDIR is not set: a small run waits longer for its files to be synced than it
+// computes.
 func InMemory() {
 	if folder := memoryFolder(); folder != "" && os.Getenv("TMPDIR") == "" {
 		OK(os.Setenv("TMPDIR", folder))

@@ -15,7 +15,7 @@ type Block struct {
 	Text     string // without the indent
 }
 
-// First returns the first line of the block, by which a test knows it.
+// First returns the first line of the block, by which tests name it.
 func (b Block) First() string {
 	first, _, _ := strings.Cut(b.Text, "\n")
 	return first

@@ -2,9 +2,9 @@ package testkit
 
 import "errors"
 
-// WantNew panics, as [OK] does, where the answer of a timed call is the answer of the call before,
-// though it was asked at another point: it was kept, and not computed. Between calls last has a
-// sum over the answer; NaN before the first.
+// WantNew panics, as [OK] does, if a timed call returned the previous call's answer though it was
+// asked at another point: it was cached, not computed. last is a checksum of the previous answer;
+// NaN before the first.
 func WantNew[T float32 | float64](last *float64, answer []T) {
 	now := 0.0
 	for i, v := range answer {

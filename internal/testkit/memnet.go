@@ -1,14 +1,13 @@
 // A Network is a network in memory, for whole agents in one process on virtual time
-// (testing/synctest): hosts that listen, dial and talk as over TCP, on links that delay, reset and
-// are cut.
+// (testing/synctest): hosts listen, dial and talk as over TCP, on links with delays, resets and
+// cuts.
 //
-// What a link does to bytes follows from the two hosts and the moment at which they are sent, never
-// from how many writes there were before or how the writer cut its text: at one moment of virtual
-// time several goroutines of a host run in an order that nobody draws, and that order then changes
-// nothing. Bytes come in the order in which they were sent. A Write takes no time: what is on its
-// way is kept as by a kernel with a large send buffer, up to [MaxInFlight], after which the
-// connection is reset.
+// A link's effect on bytes depends on the two hosts and the moment of sending alone, never on the
+// number or size of earlier writes. At one moment of virtual time the goroutines of a host run in
+// an order that is not drawn from a seed, and this makes that order irrelevant. Bytes arrive in the
+// order of sending. A Write takes no time: bytes in flight are buffered as by a kernel with a large
+// send buffer, up to [MaxInFlight]; beyond it the connection is reset.
 //
-// Nothing here starts a goroutine: a Read waits for the arrival of what it will return, on a timer.
+// Nothing here starts a goroutine: a Read waits on a timer for the arrival of its bytes.
 
 package testkit

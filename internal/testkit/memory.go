@@ -15,17 +15,16 @@ import (
 	"dsbo/internal/disk"
 )
 
-// A Memory is a file system in memory, which knows what it has been told to bring to the disk:
-// content by File.Sync, names by SyncDir. What a crash may leave of it say [Memory.States] and
-// [Memory.Crash]. Its memory is the memory of what is there, and of what has changed since it was
-// synced. It has no permissions and no times, and renames within a folder alone. It is safe for use
-// by several goroutines.
+// A Memory is a file system in memory that distinguishes synced data from the rest: content synced
+// by File.Sync, names by SyncDir. [Memory.States] and [Memory.Crash] give the states that a crash
+// may leave. It uses memory for its content and for unsynced changes. It has no permissions and no
+// times, and renames within a folder alone. It is safe for use by several goroutines.
 type Memory struct {
 	// Changed, if it is set, is called after each operation, by its goroutine, with a text such as
 	// "rename .a.tmp to a".
 	Changed func(operation string)
-	// Before, if it is set, is called before each write and sync, by its goroutine. Its error ends
-	// the operation, after the half of what was to be written.
+	// Before, if set, is called before each write and sync, by its goroutine. Its error ends the
+	// operation, after half of the bytes are written.
 	Before func(operation, path string) error
 
 	mu   sync.Mutex
@@ -37,15 +36,14 @@ type node struct {
 	folder bool
 	locked bool
 
-	// content of a file, as processes see it; never changed in place, as others below may be views
-	// of it
+	// content as processes see it; never changed in place, since children may share it
 	data    []byte
 	saved   []byte    // as it is on the disk
 	changes []content // since
 
 	names       map[string]*node // names in a folder, as processes see them
 	savedNames  map[string]*node
-	nameChanges []map[string]*node // since: names with what they are of then, nil where they are gone
+	nameChanges []map[string]*node // unsynced: names with their nodes at the time, nil if removed
 }
 
 // A content is a file's content after a change, which has written bytes from at on.
@@ -61,9 +59,9 @@ func newFolder() *node {
 // NewMemory returns an empty file system.
 func NewMemory() *Memory { return &Memory{root: newFolder()} }
 
-// Restart returns a file system with the same content, for the next process after one that was
-// killed: m itself is of no use any more, whatever still has files of it open, and locks are gone.
-// What was not synced is still in the system's memory.
+// Restart returns a file system with the same content, for the process after a killed one. m, and
+// all files open on it, are unusable from then on, and locks are released. Unsynced data survive,
+// since the system did not crash.
 func (m *Memory) Restart() *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,14 +78,13 @@ func (n *node) unlock() {
 	}
 }
 
-// operate runs one operation on what a path names: its folder, nil where there is none, and its
-// name in that.
+// operate runs one operation on the parent folder of path, nil if missing, and the name in it.
 func (m *Memory) operate(operation, path string, change bool, run func(dir *node, name string) error) error {
 	return m.lockAndRun(operation, path, change, func() error { return m.resolve(path, run) })
 }
 
 // lockAndRun runs one operation, unless the processes that used the file system have ended, and
-// tells of it if it changes something.
+// reports it to Changed if it changes something.
 func (m *Memory) lockAndRun(operation, path string, change bool, run func() error) error {
 	m.mu.Lock()
 	err := error(fs.ErrClosed)
@@ -115,7 +112,7 @@ func (m *Memory) begin(operation, path string) error {
 	return nil
 }
 
-// resolve finds what a path names. The root is the name "" in itself.
+// resolve finds the folder and name of a path. The root is the name "" in itself.
 func (m *Memory) resolve(path string, run func(dir *node, name string) error) error {
 	dir, name := m.root, ""
 	for _, part := range strings.Split(filepath.ToSlash(filepath.Clean(path)), "/") {
@@ -137,7 +134,7 @@ func (m *Memory) resolve(path string, run func(dir *node, name string) error) er
 	return run(dir, name)
 }
 
-// child returns what a name in a folder is of, nil for nothing.
+// child returns the node of a name in a folder, nil if there is none.
 func (n *node) child(name string) *node {
 	if name == "" {
 		return n
@@ -145,7 +142,7 @@ func (n *node) child(name string) *node {
 	return n.names[name]
 }
 
-// setNames sets what names in a folder stand for. A nil node removes the name.
+// setNames sets the nodes of names in a folder. A nil node removes the name.
 func (n *node) setNames(to map[string]*node) {
 	for name, of := range to {
 		if of == nil {
@@ -321,7 +318,7 @@ type memoryLock struct {
 func (l memoryLock) Close() error {
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
-	if l.m.root == nil { // another process may have it
+	if l.m.root == nil { // the lock may be the next process's
 		return fs.ErrClosed
 	}
 	l.n.locked = false

@@ -13,7 +13,7 @@ type memoryFile struct {
 	n      *node
 	path   string
 	flag   int
-	offset int // where reading and, without os.O_APPEND, writing goes on
+	offset int // where the next read and, without os.O_APPEND, write begins
 }
 
 // operate runs one operation on the file.

@@ -2,8 +2,8 @@ package testkit
 
 import "golang.org/x/sys/unix"
 
-// memoryFolder returns a folder that is in memory, has room for what tests write, and may hold
-// programs; "": there is none.
+// memoryFolder returns a folder in memory with room for the tests' files, in which programs may be
+// executed; "" if there is none.
 func memoryFolder() string {
 	const folder, room = "/dev/shm", 1 << 30
 	var s unix.Statfs_t

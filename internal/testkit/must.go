@@ -1,7 +1,7 @@
-// OK, Get and Catch are for straight-line code of many steps, each of which can fail, where a
-// failure of any one ends them all: measurements and conformance suites. A step's error becomes a
-// panic that [Catch] turns back into the error, so that the steps read as what they do. No exported
-// function may let such a panic out.
+// OK, Get and Catch are for straight-line code of many steps, where the first failure ends them
+// all: measurements and conformance suites. A step's error becomes a panic that [Catch] turns back
+// into the error, so that no step needs its own check. No exported function may let such a panic
+// out.
 
 package testkit
 
@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// failure is what [OK] panics with.
+// failure is the value with which [OK] panics.
 type failure struct{ error }
 
 // OK panics if err is not nil. It is called inside [Catch], in the same goroutine, alone.
@@ -61,7 +61,7 @@ func WantError(t testing.TB, what any, err, kind error, text string, further ...
 	}
 }
 
-// Long skips a test where tests are to be short, and says why.
+// Long skips a test in -short mode, with the reason.
 func Long(t testing.TB, why string) {
 	t.Helper()
 	if testing.Short() {

@@ -12,10 +12,9 @@ import (
 // MaxInFlight is how many bytes may be on their way in one direction of a connection.
 const MaxInFlight = 64 << 20
 
-// A LinkModel says how long links take. Its answers must be functions of its arguments alone.
+// A LinkModel decides the delays of links. Its answers must be functions of its arguments alone.
 type LinkModel interface {
-	// Delay returns how long a text of n bytes is on its way that one host sends to another at
-	// a moment.
+	// Delay returns the time that n bytes sent at a moment need from one host to another.
 	Delay(from, to string, bytes int, at time.Time) time.Duration
 }
 
@@ -35,10 +34,10 @@ type Network struct {
 	unpowered map[string]bool      // hosts without power
 	frozen    map[string]bool      // hosts that stand still
 	listeners map[string]*listener // by address
-	conns     map[*conn]struct{}   // both ends of those that are open
+	conns     map[*conn]struct{}   // both ends of open connections
 }
 
-// NewNetwork returns a network without hosts, all of whose links are whole.
+// NewNetwork returns a network without hosts, with all links whole.
 func NewNetwork(w LinkModel) *Network {
 	return &Network{
 		links: w, changed: make(chan struct{}), cut: uncut, unpowered: map[string]bool{}, frozen: map[string]bool{},
@@ -48,10 +47,10 @@ func NewNetwork(w LinkModel) *Network {
 
 func uncut(string, string) bool { return false }
 
-// Cut cuts the directions of links of which cut says so, instead of those before; nil makes all
-// whole. What is on a link that is cut, or is sent over it, arrives when it is whole again, as from
-// a sender that repeats itself; nobody connects over it meanwhile. The function must be one of its
-// arguments alone.
+// Cut cuts the directions of links for which cut is true, and mends all other ones; nil mends all.
+// Bytes on a cut link, or sent over it, arrive when it is whole again, as with TCP's
+// retransmissions; nobody connects over it meanwhile. cut must be a function of its arguments
+// alone.
 func (n *Network) Cut(cut func(from, to string) bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -88,7 +87,7 @@ func (n *Network) Open() int {
 	return len(n.conns)
 }
 
-// change wakes all who wait for another state. The lock is held.
+// change wakes all goroutines that wait for a change of state. The caller has the lock.
 func (n *Network) change() {
 	close(n.changed)
 	n.changed = make(chan struct{})
@@ -97,13 +96,14 @@ func (n *Network) change() {
 	}
 }
 
-// isReachable reports whether what one host has sent arrives at another one now. The lock is held.
+// isReachable reports whether bytes sent by one host arrive at another one now. The caller has the
+// lock.
 func (n *Network) isReachable(from, to string) bool {
 	return !n.cut(from, to) && !n.unpowered[to] && !n.frozen[from] && !n.frozen[to]
 }
 
-// await waits until what one host sends now has arrived at another one. Over a link that was not
-// whole it is sent again when that has changed.
+// await waits for the time that a message from one host needs to another. If the link was cut
+// meanwhile, it waits for a change and starts again.
 func (n *Network) await(ctx context.Context, from, to string) error {
 	t := time.NewTimer(n.links.Delay(from, to, 0, time.Now()))
 	defer t.Stop()
@@ -142,7 +142,7 @@ func (a addr) host() string {
 	return name
 }
 
-// failure is what an operation at an address comes to.
+// failure returns err as the error of an operation at an address.
 func (a addr) failure(op string, err error) error {
 	return &net.OpError{Op: op, Net: "memory", Addr: a, Err: err}
 }

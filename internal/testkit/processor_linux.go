@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ProcessorTime returns the time that the process has had of processors, which others on the
-// machine change less than they do the time that went by.
+// ProcessorTime returns the processor time of this process. Other load on the machine changes it
+// less than elapsed time.
 func ProcessorTime() time.Duration {
 	var t unix.Timespec
 	OK(unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t))

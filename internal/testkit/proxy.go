@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// ProxyRules are whom and what a [Proxy] lets through beside its rule on ports.
+// ProxyRules are the clients and requests that a [Proxy] accepts, beside its rule on ports.
 type ProxyRules struct {
 	Name, Password string   // that a request must have
 	Schemes        []string // of Proxy-Authenticate: nobody is let through if it has any

@@ -1,4 +1,4 @@
-// Build says from what source the running program was made.
+// Build returns the source revision and build settings of the running program.
 
 package wording
 
@@ -9,24 +9,23 @@ import (
 	"sync"
 )
 
-// What processes of one run must have alike of their programs, whatever these are called. A release
-// that mends anything else can replace another one amid a run.
+// MessagesVersion and NumbersVersion must be the same in all processes of one run, whatever the
+// release. A release that changes neither can replace another one amid a run.
 const (
-	// MessagesVersion is raised when an older program would take a frame, a text of a site or a
-	// checkpoint for another one.
+	// MessagesVersion is raised when an older program would misread a frame, a text of a site or a
+	// checkpoint.
 	MessagesVersion = 1
 	// NumbersVersion is raised when a run of the same settings gives other bits, or exchanges
 	// something else; command.TestNumbersVersion finds it.
 	NumbersVersion = 1
 )
 
-// BuildInfo is what the Go tool wrote into a program.
+// BuildInfo is the information that the Go tool writes into a program.
 type BuildInfo struct {
 	Version  string // of the main module; "" or "(devel)" if it has none
 	Revision string // of its version control; "" if the program was built without it
 	Modified bool   // the source differed from the revision
-	// of the architecture, for which the compiler was free to choose instructions: "v3" of amd64;
-	// "" if it is not known
+	// of the architecture, which bounds the compiler's instructions: "v3" of amd64; "" if unknown
 	Level string
 }
 

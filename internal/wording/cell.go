@@ -1,4 +1,4 @@
-// Cell, Visible and JSON write texts of others into files that people open in a spreadsheet, a
+// Cell, Visible and JSON make foreign texts safe in files that people open in a spreadsheet, a
 // browser or a terminal.
 
 package wording
@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// isControl reports whether a character moves what stands around it: controls, separators of lines
-// and marks that turn the direction.
+// isControl reports whether a character affects the display of its neighbours: controls, line
+// separators and marks that turn the direction.
 func isControl(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
@@ -20,9 +20,9 @@ func isControl(r rune) bool {
 // formulaSigns begin a cell that a spreadsheet computes.
 const formulaSigns = "=+-@\t\r"
 
-// Cell returns a text as the cell of a CSV file: with ' before what a spreadsheet would compute, as
-// OWASP recommends, and as a quoted string of Go with controls in it. Numbers such as -1.5, and all
-// other texts, stay as they are. [OfCell] is its inverse.
+// Cell returns a text as the cell of a CSV file. A text that a spreadsheet would compute gets a
+// leading ', as OWASP recommends; a text with controls becomes a quoted Go string. Numbers such as
+// -1.5, and all other texts, are unchanged. [OfCell] is its inverse.
 func Cell(s string) string {
 	switch sign, rest := quotes(s); {
 	case strings.HasPrefix(s, `"`) || strings.ContainsFunc(s, isControl) || !utf8.ValidString(s):
@@ -44,7 +44,7 @@ func OfCell(cell string) string {
 	return cell
 }
 
-// quotes returns the number of ' that a text begins with, and what follows them.
+// quotes returns the number of leading ' of a text, and the rest.
 func quotes(s string) (n int, rest string) {
 	rest = strings.TrimLeft(s, "'")
 	return len(s) - len(rest), rest
@@ -57,11 +57,11 @@ func isNumber(s string) bool {
 	return err == nil && strings.Trim(s, "+-.0123456789eE") == ""
 }
 
-// Visible returns a page in which a control other than tabs and ends of lines is its number, such
-// as ⟨U+202E⟩, which is the same in text, attributes and scripts.
+// Visible returns a page with each control, except tabs and ends of lines, replaced by its code,
+// such as ⟨U+202E⟩, which displays alike in text, attributes and scripts.
 func Visible(page []byte) []byte { return replaceControls(page, "⟨U+%04X⟩") }
 
-// JSON returns a JSON text in which such a control is an escape, so that it means the same.
+// JSON returns a JSON text of the same meaning, with such controls as escapes.
 func JSON(text []byte) []byte { return replaceControls(text, `\u%04x`) }
 
 func replaceControls(text []byte, format string) []byte {

@@ -1,4 +1,3 @@
 // Package wording makes text for people: numbers of things in sentences ([Count], [Ranges],
-// [List]), the texts of others without control characters ([Plain]), and the program's version
-// ([Build]).
+// [List]), foreign texts without control characters ([Plain]), and the program's version ([Build]).
 package wording

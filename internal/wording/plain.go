@@ -1,5 +1,5 @@
-// Plain shows texts of others as what they are: none of their characters moves the cursor, ends a
-// line or turns the direction of what stands around it.
+// Plain makes foreign texts harmless on a terminal: none of their characters moves the cursor, ends
+// a line or turns the direction of neighbouring text.
 
 package wording
 

@@ -1,7 +1,7 @@
 package wording
 
-// struck are names of earlier versions that are gone, with what does instead. Flags begin with -,
-// and the name of a method is before its parameters.
+// struck maps removed names of earlier versions to their replacements. Flags begin with -, and a
+// method's parameters are preceded by its name.
 var struck = map[string]string{
 	"-keep-frames":      "a session that ends begins again with a checkpoint",
 	"-keep-mib":         "a session that ends begins again with a checkpoint",
@@ -20,8 +20,8 @@ var struck = map[string]string{
 	"trimmed":           "operators remove a member that sends what cannot be",
 }
 
-// Struck returns what does instead of a flag or a setting that an earlier version had; false if
-// none had it.
+// Struck returns the replacement of an earlier version's flag or setting; false if there was none
+// of that name.
 func Struck(name string) (instead string, is bool) {
 	instead, is = struck[name]
 	return instead, is

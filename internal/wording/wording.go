@@ -12,8 +12,8 @@ import (
 	"dsbo/internal/num"
 )
 
-// Count writes how many things there are, of which one is called by the English name one: "1
-// penalty", "2 penalties", "0 classes".
+// Count writes a number of things whose English singular is one: "1 penalty", "2 penalties", "0
+// classes".
 func Count(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

@@ -32,7 +32,7 @@ func (s *subject) callsAt(x, y, v []float64) []call {
 	return list
 }
 
-// questions returns those that every oracle answers.
+// questions returns the calls that every oracle answers.
 func questions(x, y, v []float64) []call {
 	p, q := len(x), len(y)
 	return []call{
@@ -58,7 +58,7 @@ func (s *subject) asksDiagonal() bool {
 	return ok || s.q < largeLimit
 }
 
-// An answer is what is kept of a vector, to know its bits again.
+// An answer is a fingerprint of a vector, by which a test compares its bits later.
 type answer struct {
 	bits uint64
 	norm float64

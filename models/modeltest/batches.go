@@ -12,12 +12,12 @@ import (
 	"dsbo/models"
 )
 
-// copies compares the gradients of a loss on some examples with those where each is there twice,
-// and three times: g, g₂ and g₃. Where the loss is a mean over the examples plus terms without
-// them, they are the same, and where it is a sum, in a row: in both cases g₃ - 2g₂ + g is 0. Where
-// it is an average over pairs of unlike examples, or the variance with one degree of freedom less,
-// they change by about 1/rows, and g₃ - 2g₂ + g is a third of that. A loss that is divided once too
-// often by the rows has g/3, and one multiplied by them 2g.
+// copies compares the gradient g of a loss on some examples with g₂ and g₃, where each example
+// occurs twice and three times. For a mean over the examples plus terms without them, the three are
+// equal; for a sum they are equally spaced. In both cases g₃ - 2g₂ + g is 0. For an average over
+// pairs of unlike examples, or the variance with one degree of freedom less, the gradients differ
+// by about 1/rows, and g₃ - 2g₂ + g is a third of that. A loss that is divided once too often by
+// the rows has g/3, and one multiplied by them 2g.
 func (s *subject) copies() error {
 	for _, l := range s.sides() {
 		rows := (l.on.Len() + 1) / 2
@@ -52,9 +52,9 @@ func (s *subject) copies() error {
 	return nil
 }
 
-// leaks returns an error if a loss is no sum, and no mean, of terms of single examples, and the
-// model does not say so: an example that another one's loss depends on has leaked, such as through
-// attention over the batch in place of a sequence.
+// leaks returns an error if a loss is neither a sum nor a mean of terms of single examples, and the
+// model is not marked as [models.Batched] or joint: an example has leaked into another example's
+// loss, such as through attention over the batch in place of a sequence.
 func (s *subject) leaks() error {
 	if _, ok := s.m.(models.Batched); ok || s.joint() {
 		return nil
@@ -77,9 +77,9 @@ func (s *subject) joint() bool {
 	return ok && joint.Joint()
 }
 
-// separates reports whether a loss, less the same at another y, is a sum or a mean of terms of
-// single examples: by its values on a third of the examples with either of the others, and on these
-// alone. What does not depend on the examples cancels, and so does what does not depend on y.
+// separates reports whether a loss is a sum or a mean of terms of single examples. It compares the
+// values on a third of the examples joined with either of the other thirds, and on these alone.
+// Differences between two y cancel terms without examples, and terms without y.
 func (s *subject) separates(l side, x, y []float64) bool {
 	third, size := l.on.Len()/3, 0.0
 	if third == 0 {
@@ -143,8 +143,8 @@ func (s *subject) bounded() error {
 	return nil
 }
 
-// leastCurved returns the direction, of a random vector's length, in which the lower loss
-// curves least.
+// leastCurved returns the eigenvector of the lower loss's smallest curvature, scaled to a random
+// vector's length.
 func (s *subject) leastCurved(o *models.Oracle, x, y []float64) []float64 {
 	e := eigen(mat.NewSymDense(s.q, slices.Concat(hessian(s, o, x, y, whole)...)), true)
 	var vectors mat.Dense

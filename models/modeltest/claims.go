@@ -72,8 +72,8 @@ func column(s *subject, o *models.Oracle, x, y []float64, j int, name dsbo.Sampl
 	return h
 }
 
-// entries returns the places of y that are looked at one by one: all if there are few, else the
-// ends and what lies evenly between.
+// entries returns the entries of y to check one by one: all if there are few, else both ends and
+// evenly spaced ones between.
 func entries(s *subject) []int {
 	count := min(s.q, 16)
 	if s.q <= denseLimit {

@@ -31,7 +31,7 @@ func (s *subject) derivatives() error {
 	return nil
 }
 
-// stops says that a loss has no derivatives on purpose, if it has ops that do so.
+// stops returns a line for the log if a loss has ops without derivatives, else "".
 func stops(d *ad.Derivs) string {
 	for _, s := range testkit.Get(d.Listing(ad.LossOf)).Steps {
 		if s.Op == "StopGradient" || s.Op == "Detached" {
@@ -56,8 +56,8 @@ func (s *subject) float32() error {
 	return nil
 }
 
-// atPoints returns what compare finds wrong at a point. Points at which some comparison says
-// nothing, for a kink in the wrong place, give way to others, up to two.
+// atPoints returns compare's finding at a point. A point where a comparison is inconclusive,
+// because of a kink nearby, is replaced by another, up to two times.
 func atPoints(s *subject, compare func(x, y []float64) (adtest.Report, error)) error {
 	var vague error
 	proved := 0

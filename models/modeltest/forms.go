@@ -44,7 +44,7 @@ func (s *subject) layers() error {
 	return nil
 }
 
-// start holds Start and StartX to their word, and asks for the lower loss there.
+// start checks Start and StartX, and evaluates the lower loss at the start.
 func (s *subject) start() error {
 	x, y, _ := s.point()
 	stx, hasX := s.m.(models.XStarter)
@@ -71,7 +71,8 @@ func (s *subject) start() error {
 	return nil
 }
 
-// startOf writes a start to dst, which holds something else, and holds it to its word.
+// startOf writes a start to dst, whose old values differ, and checks that the start is finite and
+// the same each time.
 func (s *subject) startOf(dst []float64, start func([]float64)) error {
 	again := make([]float64, len(dst))
 	start(dst)

@@ -1,7 +1,6 @@
 // Package modeltest is the conformance suite of package models: the author of a model runs
-// [TestModel] on it, with a few examples of the kind that it is meant for. It needs no closed
-// forms: derivatives are held against finite differences, and the rest against what the
-// contracts say.
+// [TestModel] on it, with a few typical examples. It needs no closed forms: derivatives are
+// compared with finite differences, and all else with the contracts.
 package modeltest
 
 import (
@@ -23,8 +22,8 @@ import (
 //
 //   - derivatives: both losses' by finite differences along random directions, symmetry and
 //     adjointness ([adtest.Measure]), with what is allowed found from the differences' own error;
-//     kinks, as of ReLU, are stepped around; a [models.Stopped] goes without, and a line of the
-//     test's log says so;
+//     kinks, as of ReLU, are stepped around; a [models.Stopped] is exempt, and a line of the
+//     test's log reports it;
 //   - x: some answer depends on it;
 //   - float32: within 1e-4 of float64's largest entry, and what float64 changes by across a kink
 //     that rounding can cross;
@@ -39,10 +38,10 @@ import (
 //     shape, layers, start, meaning, baselines, simpler;
 //   - allocations: steady work allocates nothing.
 //
-// A score's losses must have Upper as their mean or the sum, up to terms that do not depend on the
-// examples and the factor of a prior, where these have no weights. They depend on no other example,
-// but where Upper is no sum of terms of single ones, as with statistics of the batch. A penalty
-// that x enters the lower loss by, and nothing else, must be all of it.
+// Without weights, Upper must be the mean or the sum of the score's losses, up to a prior's factor
+// and terms without examples. A score's loss may depend on other examples only if Upper is no sum
+// of terms of single examples, as with batch statistics. If x enters the lower loss through a
+// penalty alone, Penalty must return all of it.
 //
 // Up to q = 256 whole matrices are compared, beyond random directions and entries. The cost is a
 // few hundred gradients of at most 61 examples, the first ones (23 from q = 10⁵ on): under a second
@@ -72,7 +71,7 @@ type check struct {
 	run  func(*subject) error
 }
 
-// report fails t with what the check finds wrong, or what kept it from looking.
+// report fails t with the check's error or panic.
 func (c check) report(t testing.TB, s *subject) {
 	t.Helper()
 	if err := testkit.Catch(func() { testkit.OK(c.run(s)) }); err != nil {
@@ -106,7 +105,8 @@ var checks = []check{
 	{"allocations", (*subject).allocations},
 }
 
-// Sizes of y from which on less is looked at, and of fewer examples.
+// denseLimit and largeLimit are lengths of y beyond which fewer entries, and fewer examples, are
+// checked.
 const (
 	denseLimit = 256 // up to it, whole matrices
 	largeLimit = 1e5 // from it on, a vector takes longer than the data
@@ -119,7 +119,7 @@ type subject struct {
 	p, q int
 	r    *rand.Rand
 
-	programs *models.Programs // of m, what all checks compile
+	programs *models.Programs // compiled from m, shared by all checks
 }
 
 func newSubject(m models.Model, s data.Shard, programs *models.Programs) *subject {

@@ -52,8 +52,8 @@ func (s *subject) names() error {
 	return nil
 }
 
-// minibatch compares a draw, and a batch of a partition, with an agent that has its rows alone. It
-// asks both for the same draw, whose masks, if there are some, are the same then.
+// minibatch compares a draw, and a batch of a partition, with an agent that has only the rows of
+// that batch. Both use one draw's name, so that masks are equal.
 func (s *subject) minibatch() error {
 	cfg := models.Config{Agent: 1, Seed: 3, Batch: s.batch()}
 	if cfg.Batch == 0 {

@@ -12,9 +12,9 @@ import (
 	"dsbo/models"
 )
 
-// penalty holds P(x) to its word: finite, not negative, all of it written; where the model claims
-// to be convex, no more than the diagonal of the Hessian; and where x enters the lower loss by a
-// penalty alone, as large as that.
+// penalty checks that P(x) is finite, not negative and written in full; that it is at most the
+// Hessian's diagonal if the model claims to be convex; and that it equals the diagonal's dependence
+// on x if x enters the lower loss through a penalty alone.
 func (s *subject) penalty() error {
 	m, ok := s.m.(models.Penalized)
 	if !ok {

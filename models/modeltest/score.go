@@ -9,8 +9,8 @@ import (
 	"dsbo/models"
 )
 
-// score holds the score to its word on both sets: finite losses, hits from 0 to 1, losses that are
-// of examples, not of batches, and that are the values of Upper.
+// score checks the score on both sets: losses are finite, hits are in [0, 1], a loss belongs to its
+// example and not to the batch, and the losses are Upper's terms.
 func (s *subject) score() error {
 	if _, ok := s.m.(models.Scorer); !ok {
 		return nil
@@ -35,10 +35,9 @@ func (s *subject) score() error {
 	return scoreIsUpper(s, x, y)
 }
 
-// scoreOfExamples returns an error if the score's losses of some examples, as given, are others
-// where an example is the only one: losses are of examples, not of batches. Where the upper loss
-// itself does not fall apart into terms of single examples, as with statistics of the batch, they
-// are to be the same where each example is there twice, in another order.
+// scoreOfExamples returns an error if an example's loss in the score changes when it is the only
+// example. If the upper loss is no sum of terms of single examples, as with batch statistics, the
+// losses must instead be equal when each example occurs twice, in another order.
 func scoreOfExamples(s *subject, e data.Examples, x, y, losses []float64) error {
 	if s.joint() { // with more examples risk sets are larger
 		return nil
@@ -63,8 +62,9 @@ func scoreOfExamples(s *subject, e data.Examples, x, y, losses []float64) error 
 	return nil
 }
 
-// scoreIsUpper compares how Upper differs between two halves of the examples with how the scores
-// do, both at y less at another point: what does not depend on the examples, or not on y, cancels.
+// scoreIsUpper compares the difference of Upper between two halves of the examples with the
+// difference of the scores. Both are taken less their value at another y, so that terms without
+// examples, and terms without y, cancel.
 func scoreIsUpper(s *subject, x, y []float64) error {
 	upper := s.sides()[1]
 	half := upper.on.Len() / 2

@@ -35,12 +35,12 @@ func AttendMasked(queries, keys, values *ad.Node, n int, masks ...*ad.Node) *ad.
 	return ad.BatchMatMul(ad.RowSoftmax(scores), values, n, false, false)
 }
 
-// masked is added to scores that do not count: far below all others, and finite, so that rows
-// without a score that counts have no NaN.
+// masked is added to scores that attention must ignore: far below all others, yet finite, so that a
+// row whose scores are all masked is not NaN.
 const masked = -1e30
 
-// Causal builds the mask of a sequence of a length in which each row attends to itself and to
-// those before it. like is any node of the graph.
+// Causal builds the mask by which each row of a sequence attends to itself and to earlier rows.
+// like is any node of the graph.
 func Causal(like *ad.Node, length int) *ad.Node {
 	numbers := make([]float64, length*length)
 	for i := range length {
@@ -51,8 +51,8 @@ func Causal(like *ad.Node, length int) *ad.Node {
 	return ad.NewConst(like, fmt.Sprint("causal mask of ", length), length, length, numbers)
 }
 
-// Padding builds the mask of n sequences from keep, n × keys: 1 for rows of a sequence, 0 for what
-// only fills it up, to which none of its queries attends.
+// Padding builds the mask of n sequences from keep, n × keys: 1 for rows of a sequence, 0 for
+// padding, to which no query attends.
 func Padding(keep *ad.Node, queries int) *ad.Node {
 	n, keys := ad.Dims(keep)
 	each := make([]*ad.Node, queries)
@@ -62,8 +62,7 @@ func Padding(keep *ad.Node, queries int) *ad.Node {
 	return ad.Reshape(ad.ConcatCols(each...), n*queries, keys)
 }
 
-// Attention is self-attention with one head or more, each of which attends to its share of
-// the columns.
+// Attention is self-attention with one or more heads, each with its share of the columns.
 type Attention struct {
 	Q, K, V, O Param
 	Heads      int

@@ -2,8 +2,8 @@ package nn
 
 import "dsbo/ad"
 
-// ResidualBlock adds to images what two convolutions make of them, each behind a group
-// normalization and a ReLU: h + conv(relu(norm(conv(relu(norm(h)))))).
+// ResidualBlock adds two convolutions, each after a group normalization and a ReLU, to its input: h
+// + conv(relu(norm(conv(relu(norm(h)))))).
 type ResidualBlock struct {
 	Norms [2]GroupNorm
 	Convs [2]Conv
@@ -33,8 +33,8 @@ func (b ResidualBlock) Outputs(z, images *ad.Node) *ad.Node {
 	return ad.Add(images, h)
 }
 
-// TransformerBlock adds to the rows of sequences their attention, and then what two dense layers
-// with a GELU between them make of them, each behind a layer normalization.
+// TransformerBlock adds self-attention, then two dense layers with a GELU between them, to the rows
+// of sequences, each after a layer normalization.
 type TransformerBlock struct {
 	Before, Between LayerNorm
 	Attention       Attention
@@ -51,8 +51,8 @@ func NewTransformerBlock(ps *Params, name string, width, heads, units int) Trans
 	}
 }
 
-// Outputs builds the rows behind the block for n sequences of equal length whose rows are stacked
-// in h, with masks of the attention as [AttendMasked] takes them.
+// Outputs builds the block's rows for n sequences of equal length, whose rows are stacked in h,
+// n·length × width. masks are as in [AttendMasked].
 func (b TransformerBlock) Outputs(z, h *ad.Node, n int, masks ...*ad.Node) *ad.Node {
 	h = ad.Add(h, b.Attention.Masked(z, b.Before.Outputs(z, h), n, masks...))
 	return ad.Add(h, b.Down.Outputs(z, GELU(b.Up.Outputs(z, b.Between.Outputs(z, h)))))

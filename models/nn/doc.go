@@ -1,7 +1,7 @@
 // Package nn has layers of neural networks, as small functions that build graphs of ad's ops.
 //
 // [Params] lays out the named parameters of a model in one vector, y (or x, where hyperparameters
-// are weights), and says where it starts. A layer is the places of its parameters; it is made once,
+// are weights), and draws its start. A layer is the offsets of its parameters, and is made once,
 // with the model:
 //
 //	type model struct {
@@ -12,8 +12,8 @@
 //	m.hidden = nn.NewDense(&m.Params, "hidden", 784, 300)
 //	m.last = nn.NewDense(&m.Params, "last", 300, 10)
 //
-// and builds its part of a loss's graph from the vector's node and the values of the layer before,
-// as often as it is asked, so that layers can share weights:
+// Its Outputs builds a part of a loss's graph from the vector's node and the previous layer's
+// values. Calling it twice shares the weights:
 //
 //	scores := m.last.Outputs(y, ad.ReLU(m.hidden.Outputs(y, b.X)))
 //	loss := ad.Mean(nn.CrossEntropy(scores, b.T))
@@ -29,8 +29,8 @@
 //
 // A [Trainer] trains a network without a bilevel problem: by [SGD], [Adam] or [AdamW], with
 // schedules such as [Cosine], in float32, epoch by epoch, whose last batch may be shorter. A [Mask]
-// is its dropout or noise. It saves and loads its parameters. The program in examples/digits is all
-// of it on MNIST, in 30 lines.
+// is its dropout or noise. It saves and loads its parameters. The program in examples/digits does
+// all this on MNIST in 30 lines.
 //
 // The example of the package is a whole bilevel model in one file.
 package nn

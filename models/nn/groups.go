@@ -18,8 +18,7 @@ type group struct {
 	z, g   []float32
 }
 
-// NewGroups returns an optimizer that moves each parameter by one of several, whose number, from 0
-// on, of returns.
+// NewGroups returns an optimizer that moves parameter p by optimizers[of(p)].
 func NewGroups(ps *Params, of func(p Param) int, optimizers ...Optimizer) *Groups {
 	groups := make([]group, len(optimizers))
 	for i, o := range optimizers {

@@ -50,8 +50,8 @@ func NewGroupedConv(ps *Params, name string, w ad.Window, filters, groups int) C
 	}
 }
 
-// Outputs builds the layer's outputs, images with a channel for each filter, for images as the
-// window says, one a row.
+// Outputs builds the layer's outputs, images with a channel for each filter. images has one image a
+// row, shaped as the window describes.
 func (c Conv) Outputs(z, images *ad.Node) *ad.Node {
 	rows, _ := ad.Dims(images)
 	maps := ad.AddRow(ad.Convolve(images, c.W.Node(z), c.Window, max(c.Groups, 1)), c.B.Node(z))
@@ -62,8 +62,8 @@ func (c Conv) Outputs(z, images *ad.Node) *ad.Node {
 // by side.
 func (c Conv) Pool(k int) ad.Window { return c.Behind(k, k, k) }
 
-// Behind returns the window of what reads the layer's outputs: of a kernel kh×kw at every stride-th
-// pixel, without padding.
+// Behind returns the window of the next layer, which reads this layer's outputs: a kernel of kh×kw
+// at every stride-th pixel, without padding.
 func (c Conv) Behind(kh, kw, stride int) ad.Window {
 	return ad.Window{H: c.Window.OutH(), W: c.Window.OutW(), C: c.W.Rows, KH: kh, KW: kw, Stride: stride}
 }
@@ -126,9 +126,9 @@ func (g GroupNorm) Outputs(z, h *ad.Node) *ad.Node {
 }
 
 // BatchNorm gives each column mean 0 and variance 1 over the rows of the batch, and then the
-// layer's scale and offset. Its statistics are a function of the batch, and derivatives go through
-// them: outputs of an example depend on the others of its draw, also where the model is scored.
-// Such a model is a [dsbo/models.Batched]; with [BatchNorm.Fixed] it is none.
+// layer's scale and offset. Its statistics are functions of the batch, differentiated like the
+// rest, so an example's outputs depend on its batch, also in scores. Such a model is a
+// [dsbo/models.Batched], unless it uses [BatchNorm.Fixed].
 type BatchNorm struct{ Scale, Offset Param }
 
 // NewBatchNorm adds a normalization of n columns, or channels, of scales 1 and offsets 0.
@@ -176,7 +176,7 @@ func moments(h *ad.Node, width int) (centred, mean, variance *ad.Node) {
 	return centred, ad.Neg(less), ad.Scale(n, ad.ColDot(centred, centred))
 }
 
-// Embedding is a table of vectors, of which rows are read by index: words, say.
+// Embedding is a table of vectors, one for each index, such as words.
 type Embedding struct{ Table Param }
 
 // NewEmbedding adds a table of n vectors, of standard normal numbers.

@@ -15,7 +15,7 @@ type Mask struct {
 	Cols int
 	Keep float64 // in (0, 1]; 0: the numbers are normal
 
-	node *ad.Node // of the batch whose loss is being built
+	node *ad.Node // the mask in the batch of the loss under construction
 }
 
 // Node returns the mask where the loss of [NewTrainer] is built, and else nil: [Trainer.Mean] has

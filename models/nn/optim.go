@@ -29,8 +29,8 @@ func Cosine(rate, last float64, steps int) Schedule {
 	}
 }
 
-// WarmUp goes linearly from a first step size to that with which the schedule after it begins, in
-// some steps.
+// WarmUp raises the step size linearly from first, in the given steps, to the first step size of
+// the schedule after it.
 func WarmUp(first float64, steps int, after Schedule) Schedule {
 	return func(step int) float64 {
 		if step < steps {
@@ -48,8 +48,8 @@ func (s Schedule) at(step int, rate float64) float32 {
 	return float32(rate)
 }
 
-// A Memory is what an optimizer keeps from step to step. [Trainer.Save] writes it for each
-// optimizer that is a [Keeper], as all of this package are.
+// A Memory is an optimizer's state between steps. [Trainer.Save] writes it for each [Keeper], which
+// all optimizers of this package are.
 type Memory struct {
 	Steps   int         // so far
 	Vectors [][]float32 // one number for each parameter; none before they are needed
@@ -115,7 +115,7 @@ type Adam struct {
 // Step implements [Optimizer].
 func (o *Adam) Step(z, g []float32) { o.step(z, g, float32(o.WeightDecay), 0) }
 
-// step takes a step with a decay that is part of g, and another one that is not.
+// step takes one step. The decay inner is added to the gradient; the decay outer shrinks z itself.
 func (o *Adam) step(z, g []float32, inner, outer float32) {
 	averages := o.vectors(2, len(z))
 	beta1, beta2, eps := cmp.Or(o.Beta1, .9), cmp.Or(o.Beta2, .999), float32(cmp.Or(o.Eps, 1e-8))
@@ -133,8 +133,8 @@ func (o *Adam) step(z, g []float32, inner, outer float32) {
 	}
 }
 
-// AdamW is [Adam] whose decay is no part of g: z shrinks by rate·WeightDecay a step (Loshchilov,
-// Hutter 2019).
+// AdamW is [Adam] with decoupled decay: z shrinks by rate·WeightDecay a step (Loshchilov, Hutter
+// 2019).
 type AdamW struct {
 	Adam // WeightDecay: default 0.01
 }

@@ -34,7 +34,7 @@ type Param struct {
 	Init       Init
 }
 
-// An Init says where a parameter starts: each entry is Mean plus a normal number times Deviation.
+// An Init is the distribution of a parameter's start: Mean plus a normal number times Deviation.
 type Init struct{ Mean, Deviation float64 }
 
 // Matrix adds a matrix.
@@ -69,11 +69,11 @@ func (ps *Params) fail(format string, args ...any) {
 	}
 }
 
-// Err returns the first thing that was wrong with a parameter or a layer that was added, as
-// [dsbo.ErrConfig]: what a model's Check returns.
+// Err returns the error of the first wrong parameter or layer added, as [dsbo.ErrConfig]. A model's
+// Check returns it.
 func (ps *Params) Err() error { return ps.err }
 
-// Len returns the length of the vector: q of a model whose y it is.
+// Len returns the length of the vector, which is q if y is the vector.
 func (ps *Params) Len() int {
 	if len(ps.list) == 0 {
 		return 0

@@ -8,7 +8,8 @@ import (
 	"dsbo/internal/files"
 )
 
-// memories returns what the optimizer, or each of its groups, keeps, and of how many parameters.
+// memories returns the state of the optimizer, or of each of its groups, and their numbers of
+// parameters.
 func (t *Trainer) memories() (list []*Memory, lengths []int) {
 	all := []group{{o: t.optimizer, z: t.Z}}
 	if g, ok := t.optimizer.(*Groups); ok {
@@ -22,14 +23,14 @@ func (t *Trainer) memories() (list []*Memory, lengths []int) {
 	return list, lengths
 }
 
-// Names of what is saved beside parameters.
+// epochsName names the number of epochs in a saved file.
 const epochsName = "trainer/epochs"
 
 func stepsName(k int) string     { return fmt.Sprintf("optimizer/%d/steps", k) }
 func vectorName(k, i int) string { return fmt.Sprintf("optimizer/%d/%d", k, i) }
 
-// Save writes the parameters as float32 arrays by their names, in the safetensors format, and what
-// the optimizer keeps, so that a trainer that loads the file goes on with the same bits.
+// Save writes the parameters as named float32 arrays in the safetensors format, and the optimizer's
+// memory. A trainer that loads the file continues with the same bits.
 func (t *Trainer) Save(w io.Writer) error {
 	single := func(name string, values []float32, shape ...int) files.Tensor {
 		tensor := files.Tensor{Name: name, Shape: shape, Single: true}
@@ -60,10 +61,10 @@ func (t *Trainer) Save(w io.Writer) error {
 	return files.WriteTensors(w, nil, list...)
 }
 
-// Load reads parameters that [Trainer.Save], or another program, has written, and what the
-// optimizer kept, which begins anew where the file has none. It fails with [dsbo.ErrConfig], and
-// leaves the trainer as it is, where a parameter is missing or has another shape, or the optimizer
-// is of other parameters; what else is in the file does not count.
+// Load reads parameters written by [Trainer.Save] or another program, and the optimizer's memory,
+// which starts empty if the file has none. It ignores other arrays of the file. It fails with
+// [dsbo.ErrConfig], and leaves the trainer as it is, if a parameter is missing or has another
+// shape, or the memory belongs to other parameters.
 func (t *Trainer) Load(r io.Reader) error {
 	file, err := io.ReadAll(r)
 	if err != nil {

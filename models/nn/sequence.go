@@ -61,8 +61,8 @@ func NewLSTM(ps *Params, name string, inputs, state int) LSTM {
 	}
 }
 
-// Next builds the state and the memory after the inputs a, m × inputs, from those before, m × state
-// each; nil is 0.
+// Next builds the state and the memory after inputs a, m × inputs, from the previous ones, m ×
+// state each; nil is 0.
 func (l LSTM) Next(z, a, h, memory *ad.Node) (_, _ *ad.Node) {
 	n := l.U.Cols
 	sums := ad.AddRow(ad.MatMul(a, l.W.Node(z), false, true), l.B.Node(z))

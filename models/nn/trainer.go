@@ -46,9 +46,8 @@ func NewTrainer(ps *Params, o Optimizer, batch int, seed uint64, loss Build) *Tr
 	return t
 }
 
-// Epoch goes through all examples once, in an order of the seed and the epoch's number, and
-// returns the mean of the batches' losses, by their numbers of examples. The last batch has what
-// is left.
+// Epoch visits all examples once, in an order drawn from the seed and the epoch's number, and
+// returns the mean loss over the examples. The last batch may be smaller.
 func (t *Trainer) Epoch(e data.Examples) (loss float64, err error) {
 	if err := t.params.Err(); err != nil {
 		return 0, err
@@ -103,7 +102,8 @@ func (t *Trainer) shorten() {
 	}
 }
 
-// Mean returns the mean entry of what build makes of all examples, such as [ad.RowHit] of scores.
+// Mean returns the mean entry of the node that build makes of all examples, such as [ad.RowHit] of
+// scores.
 func (t *Trainer) Mean(e data.Examples, build Build) (float64, error) {
 	var mean [1]float32
 	err := t.evaluate(mean[:], e, func(z *ad.Node, in []*ad.Node) []*ad.Node {
@@ -112,9 +112,9 @@ func (t *Trainer) Mean(e data.Examples, build Build) (float64, error) {
 	return float64(mean[0]), err
 }
 
-// Moments returns the means and variances of width columns, or channels, of what build makes of
-// all examples: the statistics of [BatchNorm.Fixed] once a network is trained, of its first such
-// layer first.
+// Moments returns the means and variances, over all examples, of the width columns, or channels,
+// that build makes. For [BatchNorm.Fixed], call it on the trained network for the first such layer
+// first.
 func (t *Trainer) Moments(e data.Examples, width int, build Build) (mean, variance []float32, err error) {
 	all := make([]float32, 2*width)
 	err = t.evaluate(all, e, func(z *ad.Node, in []*ad.Node) []*ad.Node {
@@ -153,8 +153,8 @@ func (b Build) of(z *ad.Node, in []*ad.Node) *ad.Node {
 	return b(z, nodes[0], nodes[1])
 }
 
-// inputsOf declares the features, and the targets if there are some: what has one column, but
-// features, is a vector.
+// inputsOf declares the features, and the targets if there are any. Targets of one column are a
+// vector.
 func inputsOf(e data.Examples) []ad.Input {
 	list := []ad.Input{{Name: "X", Shape: []int{e.X.Cols()}, Batch: true, Sparse: e.X.Sparse()}}
 	if e.Target != nil {
