@@ -166,14 +166,11 @@ func (c Curvature) Trace(products int) (trace, deviation float64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	var basis [][]float64
+	var found basis
 	for _, v := range large {
-		size := linalg.Norm(v)
-		if rest := orthogonalTo(v, basis); rest > 1e-12*size {
-			linalg.Scale(v, 1/rest, v)
-			basis = append(basis, v)
-		}
+		found.add(v, v)
 	}
+	basis := found.images[:found.n]
 	there, err := c.products(basis)
 	if err != nil {
 		return 0, 0, err

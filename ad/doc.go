@@ -59,7 +59,7 @@
 //
 // Derivatives can be parts of a graph themselves: [Grad], [VJP], [JVP], [Jacobian] and [Hessian]
 // build nodes. [Derivs] computes the derivatives of a loss. Of its products, [Curvature] makes
-// spectra, traces and diagonals.
+// spectra, traces and diagonals, and [Derivs.SparseHessian] Hessians that are mostly 0.
 //
 // Constructors such as [MatMul] panic on shapes that do not fit; [Compile], [Differentiate] and
 // [Grad] return that as an error that matches dsbo.ErrShape, and names the line of Build. Package

@@ -19,8 +19,8 @@
 //	loss := ad.Mean(nn.CrossEntropy(scores, b.T))
 //
 // Layers are [Dense], [Conv], [Embedding], [GRU], [LSTM] and [Attention] with masks, the
-// normalizations [LayerNorm], [GroupNorm] and [BatchNorm], and blocks of several: [ResidualBlock]
-// and [TransformerBlock].
+// normalizations [LayerNorm], [GroupNorm], [BatchNorm] and [RunningNorm], and blocks of several:
+// [ResidualBlock] and [TransformerBlock].
 //
 // Values are matrices with one row for each example. An image is a row of H·W·C numbers, channels
 // last, see [ad.Window]; pooling is [ad.MaxPool] and [ad.AvgPool]. A sequence is as many rows as it

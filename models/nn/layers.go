@@ -2,6 +2,7 @@ package nn
 
 import (
 	"fmt"
+	"strings"
 
 	"dsbo/ad"
 )
@@ -146,7 +147,6 @@ func (b BatchNorm) Outputs(z, h *ad.Node) *ad.Node {
 // Fixed builds the columns of h normalized by means and variances that do not depend on the batch,
 // such as all training examples have, see [Trainer.Moments].
 func (b BatchNorm) Fixed(z, h *ad.Node, mean, variance []float32) *ad.Node {
-	width := b.Scale.Rows
 	constant := func(values []float32) *ad.Node {
 		list := make([]float64, len(values))
 		for i, v := range values {
@@ -154,8 +154,13 @@ func (b BatchNorm) Fixed(z, h *ad.Node, mean, variance []float32) *ad.Node {
 		}
 		return ad.NewConst(z, fmt.Sprint("moments ", values), len(list), 0, list)
 	}
+	return b.shifted(z, h, constant(mean), constant(variance))
+}
+
+func (b BatchNorm) shifted(z, h, mean, variance *ad.Node) *ad.Node {
+	width := b.Scale.Rows
 	rows := ad.Reshape(h, h.Shape().TotalSize()/width, width)
-	return b.scaled(z, h, ad.AddRow(rows, ad.Neg(constant(mean))), constant(variance))
+	return b.scaled(z, h, ad.AddRow(rows, ad.Neg(mean)), variance)
 }
 
 // scaled builds columns of a variance as the layer has them, in the shape of h.
@@ -163,6 +168,45 @@ func (b BatchNorm) scaled(z, h, centred, variance *ad.Node) *ad.Node {
 	m, cols := ad.Dims(h)
 	scale := ad.Mul(b.Scale.Node(z), ad.Rsqrt(ad.Offset(epsilon, variance)))
 	return ad.Reshape(ad.AddRow(ad.ColScale(centred, scale), b.Offset.Node(z)), m, cols)
+}
+
+// RunningNorm is a [BatchNorm] with running averages of the means and variances of batches. They
+// are parameters, so that [Trainer.Save] writes them, but in a group of their own ([Param.Running],
+// [NewGroups]) that an [SGD] without momentum moves, whose rate is what PyTorch calls momentum, .1.
+type RunningNorm struct {
+	BatchNorm
+	Mean, Variance Param
+}
+
+// NewRunningNorm adds a normalization of n columns, or channels, with averages of 0 and 1.
+func NewRunningNorm(ps *Params, name string, width int) RunningNorm {
+	return RunningNorm{NewBatchNorm(ps, name, width), ps.Vector(name+running+"mean", width, Init{}),
+		ps.Vector(name+running+"var", width, Init{Mean: 1})}
+}
+
+const running = ".running_"
+
+// Running reports whether the parameter is the averages of a [RunningNorm].
+func (p Param) Running() bool { return strings.Contains(p.Name, running) }
+
+// Outputs builds the columns of h normalized by the averages.
+func (b RunningNorm) Outputs(z, h *ad.Node) *ad.Node {
+	return b.shifted(z, h, b.Mean.Node(z), b.Variance.Node(z))
+}
+
+// Trained builds the columns of h normalized as BatchNorm does, and a term of the loss that is 0
+// and by whose gradient the averages follow the batch. [Trainer.MaxNorm] counts that gradient too.
+func (b RunningNorm) Trained(z, h *ad.Node) (outputs, term *ad.Node) {
+	centred, mean, variance := moments(h, b.Scale.Rows)
+	rows, _ := ad.Dims(centred)
+	unbiased := ad.Scale(float64(rows)/float64(max(rows-1, 1)), variance)
+	return b.scaled(z, h, centred, variance),
+		ad.Add(following(b.Mean.Node(z), mean), following(b.Variance.Node(z), unbiased))
+}
+
+// following builds 0, whose derivative by average is what it has more than now.
+func following(average, now *ad.Node) *ad.Node {
+	return ad.Dot(ad.StopGradient(ad.Sub(average, now)), ad.Sub(average, ad.StopGradient(average)))
 }
 
 // moments builds the columns of h, of some width, less their means, with means and variances.

@@ -193,6 +193,57 @@ func TestMoments(t *testing.T) {
 	}
 }
 
+// TestRunningNorm: averages follow the statistics of batches as PyTorch's do, by a tenth of what is
+// between them, are saved, and normalize outputs; the loss stays as it is without them.
+func TestRunningNorm(t *testing.T) {
+	const epochs = 5
+	_, _, e := line(17)
+	ps := &nn.Params{}
+	norm, last := nn.NewRunningNorm(ps, "norm", 2), nn.NewDense(ps, "last", 2, 1)
+	group := func(p nn.Param) int {
+		if p.Running() {
+			return 1
+		}
+		return 0
+	}
+	trainer := func() *nn.Trainer {
+		o := nn.NewGroups(ps, group, &nn.Adam{}, &nn.SGD{Rate: nn.Constant(.1)})
+		return nn.NewTrainer(ps, o, 17, 1, func(z, x, t *ad.Node) *ad.Node {
+			h, term := norm.Trained(z, x)
+			return ad.Add(ad.Mean(ad.Square(ad.Sub(ad.Flatten(last.Outputs(z, h)), t))), term)
+		})
+	}
+	tr := trainer()
+	for range epochs {
+		testkit.Get(tr.Epoch(e))
+	}
+	mean, variance, err := tr.Moments(e, 2, func(_, x, _ *ad.Node) *ad.Node { return x })
+	testkit.OK(err)
+	old := math.Pow(.9, epochs)
+	for j := range 2 {
+		for _, c := range []struct {
+			got  float32
+			want float64
+		}{{tr.Z[norm.Mean.Offset+j], (1 - old) * float64(mean[j])},
+			{tr.Z[norm.Variance.Offset+j], old + (1-old)*float64(variance[j])*17/16}} {
+			if !(math.Abs(float64(c.got)-c.want) <= 1e-5) { // some 20 roundings of numbers around 1
+				t.Errorf("column %d: an average is %v, want %v", j, c.got, c.want)
+			}
+		}
+	}
+	var file bytes.Buffer
+	testkit.OK(tr.Save(&file))
+	again := trainer()
+	testkit.OK(again.Load(&file))
+	off := testkit.Get(again.Mean(e, func(z, x, _ *ad.Node) *ad.Node {
+		return ad.Abs(ad.Sub(norm.Outputs(z, x), norm.Fixed(z, x, tr.Z[norm.Mean.Offset:][:2],
+			tr.Z[norm.Variance.Offset:][:2])))
+	}))
+	if off > 1e-6 {
+		t.Errorf("outputs by averages are off by %g", off)
+	}
+}
+
 // TestMasks: masks are drawn anew for each batch, the same of the same seed, with a mean of 1 where
 // they drop entries and 0 where they are normal; what is no batch has none.
 func TestMasks(t *testing.T) {
