@@ -1,0 +1,137 @@
+package compare
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/testkit"
+	"dsbo/runs"
+)
+
+// TestLine: a line has the value by which methods are ranked, else how the run ended and why, and
+// whether it was there before. What is untuned has no value of its own.
+func TestLine(t *testing.T) {
+	for want, of := range map[string]Trial{
+		"synthetic, soba, alpha=1, seed 3: Φ 2": {Method: "soba", Point: "alpha=1", State: runs.Finished,
+			Records: []runs.Record{{Phi: 2}}},
+		"synthetic, soba, seed 3: Φ 2 (kept)": {Method: "soba", State: runs.Finished, kept: true,
+			Records: []runs.Record{{Phi: 2}}},
+		"synthetic, soba, seed 3: refused: -K must be 1": {Method: "soba", State: Refused,
+			Error: "refused: -K must be 1"},
+		"synthetic, soba, seed 3: failed: it fell over": {Method: "soba", State: runs.Failed, Error: "it fell over"},
+		"synthetic, soba, seed 3: finished":             {Method: "soba", State: runs.Finished},
+		"synthetic, " + untuned.Name + ", seed 3: finished": {Method: untuned.Name, State: runs.Finished,
+			Records: []runs.Record{{Phi: 2}}},
+	} {
+		of.Task, of.Seed = "synthetic", 3
+		if got := of.line(Phi); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestDigits: numbers that are not known are a dash; what was spent has whole numbers from 1000 on.
+func TestDigits(t *testing.T) {
+	for v, want := range map[float64][2]string{1234.56: {"1234.6", "1235"}, 999.6: {"999.6", "1e+03"},
+		1000: {"1000", "1000"}, 0: {"0", "0"}, math.Inf(1): {unknown, "+Inf"}, math.Inf(-1): {unknown, "-Inf"}} {
+		if got := [2]string{fiveDigits(v), threeDigits(v)}; got != want {
+			t.Errorf("%g: %q, want %q", v, got, want)
+		}
+	}
+	if nan := math.NaN(); fiveDigits(nan) != unknown || threeDigits(nan) != unknown {
+		t.Error("NaN is a number")
+	}
+}
+
+// TestFileNames: names are of letters that all systems take, of 80 bytes at most, and never empty.
+func TestFileNames(t *testing.T) {
+	long := strings.Repeat("a", 81)
+	for text, want := range map[string]string{"a b/c": "a_b_c", "..": "_", long[:80]: long[:80], "α=1": "α=1"} {
+		if got := fileName(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+	if got := fileName(long); len(got) != 70+1+8 || got == fileName(long+"a") {
+		t.Errorf("81 bytes are %q", got)
+	}
+}
+
+// TestSentences: what has no value is not told, a method that is the best by both is named once,
+// and where two have the same test loss, the one of the lowest criterion is.
+func TestSentences(t *testing.T) {
+	const head = "Lowest Φ: newtoncg, 3.625"
+	for name, c := range map[string]struct {
+		change func(k *Ranking, of *Trial) // a run of the best by Φ
+		want   string
+	}{
+		"no losses": {func(k *Ranking, _ *Trial) {
+			for _, e := range k.all() {
+				for _, t := range e.Best {
+					t.Records = []runs.Record{{Phi: t.phi(), TestLoss: runs.Unknown()}}
+					t.Summary.TestLossTuned = runs.Unknown()
+				}
+			}
+		}, head + "; the best without tuning has 7."},
+		"nothing without tuning": {func(k *Ranking, _ *Trial) { k.untuned.Best = nil }, head + ". Lowest test loss: " +
+			"dsoba, 0.5; newtoncg has 0.59375."},
+		"best by both": {func(_ *Ranking, of *Trial) { of.last().TestLoss = .1 }, head + "; the best without tuning " +
+			"has 7. Lowest test loss: newtoncg, 0.3625."},
+		"as good": {func(_ *Ranking, of *Trial) { of.last().TestLoss = .375 }, head + "; the best without tuning " +
+			"has 7. Lowest test loss: newtoncg, 0.5."},
+	} {
+		k := handmade(t).Rankings[0]
+		if c.change(k, k.sorted()[0].Best[0]); k.Sentence() != c.want {
+			t.Errorf("%s: %s\nwant %s", name, k.Sentence(), c.want)
+		}
+	}
+}
+
+// phi returns Φ at the end of a run.
+func (t *Trial) phi() runs.Number { return runs.Number(t.end(Phi.of)) }
+
+// last returns the last record of a run.
+func (t *Trial) last() *runs.Record { return &t.Records[len(t.Records)-1] }
+
+// TestFailures: a comparison fails where a run has failed, or none began; refusals are told once.
+func TestFailures(t *testing.T) {
+	all := func(r *Result, state runs.State, text string) *Result {
+		for _, e := range r.Rankings[0].Entries {
+			for _, of := range e.Trials() {
+				of.State, of.Error = state, text
+			}
+		}
+		return r
+	}
+	if err := handmade(t).Failure(); err != nil {
+		t.Errorf("one method that is for others: %v", err)
+	}
+	r := handmade(t)
+	r.Rankings[0].Entries[1].Trials()[1].State = runs.Failed
+	testkit.WantError(t, "one has failed", r.Failure(), nil, "newtoncg, seed 2 failed")
+	r = all(handmade(t), Refused, "refused: -K must be 1")
+	testkit.WantError(t, "all refused", r.Failure(), dsbo.ErrConfig, "no run began: dsoba alpha=0.1: refused: -K must")
+	if told := r.Rankings[0].refusals(); len(told) != 4 {
+		t.Errorf("refusals %q", told)
+	}
+	if told := all(handmade(t), runs.Finished, "").Rankings[0].refusals(); len(told) != 0 {
+		t.Errorf("refusals %q of runs that ended", told)
+	}
+}
+
+// TestLossOfTuned: the test loss is the tuned model's where the run has finished and knows it, else
+// the last record's; a run that diverged has none.
+func TestLossOfTuned(t *testing.T) {
+	for _, c := range []struct {
+		tuned runs.Number
+		state runs.State
+		want  float64
+	}{{.25, runs.Finished, .25}, {.25, runs.Diverged, math.NaN()}, {runs.Unknown(), runs.Finished, .5}} {
+		of := Trial{State: c.state, Records: []runs.Record{{TestLoss: .5}}}
+		of.Summary.TestLossTuned = c.tuned
+		if got := of.testLoss(); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf("%+v: %g", c, got)
+		}
+	}
+}
