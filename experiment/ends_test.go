@@ -67,6 +67,31 @@ func TestFailureWritten(t *testing.T) {
 	}
 }
 
+// follower is a layout of a process that does not lead.
+type follower struct{ inProcess }
+
+func (follower) leads() bool { return false }
+
+// TestFollower: a process that does not lead writes nothing of what the run has found.
+func TestFollower(t *testing.T) {
+	folder := runs.Folder(t.TempDir())
+	e := &ending{run: &run{Job: parseTiny(t, ""), layout: follower{}, folder: folder}, result: &train.Result{
+		Best: train.Best{X: []float64{1}, Y: []float64{3}}}}
+	e.problem.setup, e.problem.Sent, e.problem.shapeY = new(setup), new(dsbo.Traffic), []int{1}
+	for name, err := range map[string]error{"iterates": e.writeIterates(), "end": e.writeFinished(t.Context()),
+		"model": e.run.writeModel([]float64{1}, []float64{3}, []int{1})} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := e.writeFailure(dsbo.ErrPeer); err != dsbo.ErrPeer {
+		t.Errorf("it ends with %v", err)
+	}
+	if left := testkit.Get(os.ReadDir(string(folder))); len(left) > 0 {
+		t.Errorf("%d files are there, the first is %s", len(left), left[0].Name())
+	}
+}
+
 // TestIteratesWritten: before models are solved, the folder has the best λ and y and a summary
 // that is not finished.
 func TestIteratesWritten(t *testing.T) {

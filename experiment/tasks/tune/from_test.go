@@ -6,7 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo/experiment"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
+	"dsbo/tables/effects"
+	"dsbo/tables/features"
+	"dsbo/tables/modelfile"
 )
 
 // TestStartLambda: penalties of an earlier run start at its λ; new ones at the mean of the known
@@ -51,6 +56,53 @@ func TestBegins(t *testing.T) {
 	} {
 		if got := begins(c.list, c.with); got != c.want {
 			t.Errorf("%v begins with %v: %t, want %t", c.list, c.with, got, c.want)
+		}
+	}
+}
+
+// adding sums over a number of sites that are here.
+type adding int
+
+func (n adding) Sum(dst []float64, fill func(i int, part []float64) error) error {
+	for i := range int(n) {
+		part := make([]float64, len(dst))
+		if err := fill(i, part); err != nil {
+			return err
+		}
+		for k, v := range part {
+			dst[k] += v
+		}
+	}
+	return nil
+}
+
+func (adding) Texts(func(int) (string, error)) ([]string, error) { return nil, nil }
+
+// TestMeanSlopes: the common slopes are the mean of those that sites have, where sites have some; a
+// site that is elsewhere adds none.
+func TestMeanSlopes(t *testing.T) {
+	model := func(w ...float64) *modelfile.Model {
+		return &modelfile.Model{Layers: []modelfile.Layer{{In: 2, Weights: w}}}
+	}
+	for strength, want := range map[float64][]float64{0: {1, 2, 3, 4}, .5: {1, 6, 3, 8}, 1: {1, 6, 3, 8}} {
+		all := model(1, 2, 3, 4)
+		f := experiment.FinishedRun{Collective: adding(3)}
+		f.Levels.Slopes, f.Levels.SlopeStrength = []int{1}, strength
+		testkit.OK(addMeanSlopes(f, &all.Layers[0], map[int]*modelfile.Model{0: model(1, 4, 3, 6), 2: model(1, 8, 3, 10)}))
+		if got := all.Layers[0].Weights; !slices.Equal(got, want) {
+			t.Errorf("strength %g: weights %v, want %v", strength, got, want)
+		}
+	}
+}
+
+// TestTies: hazards of rows whose times are tied are fitted as the model is.
+func TestTies(t *testing.T) {
+	for ties, want := range map[string]bool{breslow: true, "efron": false} {
+		one := plainTune([3]int{60, 60, 20}, 5)
+		one.prepared.Recipe.Target, one.ties = features.Target{Kind: features.Survival}, ties
+		of := judge{tune: one, run: experiment.FinishedRun{Collective: adding(0)}}
+		if got := of.tables(); got.Breslow != want || got.Kind != effects.Hazard {
+			t.Errorf("%s: %+v", ties, got)
 		}
 	}
 }
