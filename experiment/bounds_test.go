@@ -29,12 +29,29 @@ import (
 func TestSettingsAtBounds(t *testing.T) {
 	for _, args := range []string{
 		"-K=1 -T=1 -N=1 -agents=1 -graph=complete -preset=fast", "-memory=0.5", "-memory=999999",
-		"-prob=1 -graph=erdos-renyi", "-w=0", "-w=0.9", "-holdout=0.99", "-dp-epsilon=1 -dp-clip=3.4e38",
+		"-prob=1 -graph=erdos-renyi", "-w=0", "-w=0.9", "-holdout=0.99", "-dp-epsilon=1 -dp-clip=0x1.fffffep127",
 		"-dp-epsilon=1 -evaluate=off",
 	} {
 		if err := parseTiny(t, args).CheckOverMachines(nil); err != nil {
 			t.Errorf("%q: %v", args, err)
 		}
+	}
+}
+
+// TestMixingKept: settings have the mixing of weights that change, and of others none.
+func TestMixingKept(t *testing.T) {
+	w := testkit.Get(network.New("ring", 4, network.Options{})).W
+	for mix, want := range map[string]string{"": "", "plain": "", "matchings": "matchings"} {
+		s := new(Settings)
+		s.Mix = mix
+		got := testkit.Get(s.mixing(&algo.DSOBA{}, w))
+		if s.Mix != want || network.IsChanging(got.Mixing()) != (want != "") {
+			t.Errorf("-mix=%s: %q, %v", mix, s.Mix, got.Mixing())
+		}
+	}
+	one := Progress{Phase: "model", Done: 1, Total: 1, Remaining: -1}
+	if !strings.Contains(one.String(), "1 of 1") {
+		t.Errorf("one of one is %q", one)
 	}
 }
 

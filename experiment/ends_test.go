@@ -15,6 +15,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/experiment/candidates"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/models"
@@ -99,6 +100,10 @@ func TestIteratesWritten(t *testing.T) {
 	e := &ending{run: &run{Job: parseTiny(t, ""), layout: inProcess{}, folder: folder}, result: &train.Result{
 		Best: train.Best{Iteration: 4, X: []float64{1, 2}, Y: []float64{3}}, Iterations: 5}}
 	e.problem.setup, e.problem.Sent, e.problem.shapeY = new(setup), new(dsbo.Traffic), []int{1}
+	testkit.OK(e.saveKept(t.Context(), new(candidates.Model), nil))
+	if left := testkit.Get(os.ReadDir(string(folder))); len(left) > 0 {
+		t.Errorf("a model that was not found is in %s", left[0].Name())
+	}
 	testkit.OK(e.writeIterates())
 	s := testkit.Get(folder.ReadSummary())
 	if x := testkit.Get(folder.ReadLambda()); s.State != runs.Unfinished || s.Best != 4 || fmt.Sprint(x) != "[1 2]" {
@@ -298,6 +303,16 @@ func TestLoadedOnce(t *testing.T) {
 		if text := fmt.Sprint(err); loads != 1 || (err == nil) != (want == "") || !strings.Contains(text, want) {
 			t.Errorf("%d shards: loaded %d times, %v", shards, loads, err)
 		}
+	}
+}
+
+// TestTablesShown: -check is for tasks over tables, and nothing is run.
+func TestTablesShown(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	testkit.WantError(t, "-check", runIn(t, newTiny(), folder, "-check"), dsbo.ErrConfig,
+		"-check must have a task over tables; tiny has none")
+	if _, err := os.Stat(folder); err == nil {
+		t.Error("it has run")
 	}
 }
 

@@ -137,6 +137,7 @@ func TestSettingsThatCannotWork(t *testing.T) {
 		"-algorithm=madsbo -set=T=1.5":  "-set T=1.5",
 		"-dp-epsilon=-1":                "ε must be positive; it is -1",
 		"-dp-epsilon=1 -dp-delta=0":     "δ must be above 0 and below 1; it is 0",
+		"-dp-epsilon=1 -dp-clip=4e38":   "-dp-clip must be positive; with -dp-epsilon it is 4e+38",
 		"-dp-epsilon=1 -dp-clip=0":      "-dp-clip must be positive; with -dp-epsilon it is 0",
 		"-dp-clip=2":                    "-dp-delta and -dp-clip are for runs with -dp-epsilon",
 		"-dp-epsilon=1 -batch=3":        "-batch must be 0: answers are about all examples; with -dp-epsilon it is 3",

@@ -290,6 +290,15 @@ func TestOneRun(t *testing.T) {
 	}
 }
 
+// TestNewSettings: a setting is new where the other run lacks it.
+func TestNewSettings(t *testing.T) {
+	for _, d := range testkit.Get(Diff(map[string]int{"old": 1}, map[string]int{"old": 2, "new": 3})) {
+		if d.IsNew() != (d.Name == "new") {
+			t.Errorf("%v: new %t", d, d.IsNew())
+		}
+	}
+}
+
 // TestNoMetrics: where nothing is written, there is nothing to do.
 func TestNoMetrics(t *testing.T) {
 	var none *Metrics

@@ -106,6 +106,9 @@ func TestStructures(t *testing.T) {
 			s := testkit.Get(f.Structures(t.Context(), 0))
 			one, best, err := s.Models(t.Context())
 			testkit.OK(err)
+			if !one.Converged || !best.Converged {
+				t.Errorf("converged %t and %t", one.Converged, best.Converged)
+			}
 			ratio := (float64(best.TestLoss) - c.noise*c.noise/2) / (float64(one.TestLoss) - c.noise*c.noise/2)
 			t.Logf("test loss %.4f beside %.4f", float64(best.TestLoss), float64(one.TestLoss))
 			if !(ratio <= c.atMost) {

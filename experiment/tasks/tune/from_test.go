@@ -88,7 +88,8 @@ func TestMeanSlopes(t *testing.T) {
 		all := model(1, 2, 3, 4)
 		f := experiment.FinishedRun{Collective: adding(3)}
 		f.Levels.Slopes, f.Levels.SlopeStrength = []int{1}, strength
-		testkit.OK(addMeanSlopes(f, &all.Layers[0], map[int]*modelfile.Model{0: model(1, 4, 3, 6), 2: model(1, 8, 3, 10)}))
+		own := map[int]*modelfile.Model{0: model(1, 4, 3, 6), 2: model(1, 8, 3, 10)}
+		testkit.OK(addMeanSlopes(f, &all.Layers[0], own))
 		if got := all.Layers[0].Weights; !slices.Equal(got, want) {
 			t.Errorf("strength %g: weights %v, want %v", strength, got, want)
 		}
