@@ -90,7 +90,7 @@ func (d *Derivs) SparseHessian(s *Sparsity, x, y []float64) (*SparseMatrix, erro
 	}
 	r, drawn := Curvature{}.random(), make([]float64, q)
 	for j := range drawn {
-		drawn[j] = 1 + r.Float64()
+		drawn[j] = 1 + float64(r.Float64())
 	}
 	vs = append(vs, drawn...)
 	dst := make([]float64, len(vs))
