@@ -22,7 +22,7 @@ type Curvature struct {
 	L    float64 // largest eigenvalue of any agent's ∇²_yy g, to about one per cent
 	Y, Z float64 // bounds of the steps of y and of z; infinite where any step will do
 
-	Alpha, Beta, Gamma float64 // what a method has [Auto] stand for; 0: as Auto says
+	Alpha, Beta, Gamma float64 // the method's own values of [Auto]; 0: Auto's
 }
 
 // BoundsOf returns the curvature with the bounds of a method's own steps, given the bounds of
@@ -34,7 +34,7 @@ func BoundsOf(m dsbo.Algorithm, c Curvature) Curvature {
 	return c
 }
 
-// auto returns the number that [Auto] stands for in a parameter; false where it stands for none.
+// auto returns the value of [Auto] in a parameter; false if the parameter has none.
 func (c Curvature) auto(parameter string) (float64, bool) {
 	switch parameter {
 	case "alpha":
@@ -133,7 +133,7 @@ func Inherit(m, from Method) {
 	}
 }
 
-// SetAuto sets the schedules that [Auto] may stand for, and that are unset, to it.
+// SetAuto sets the unset schedules that have an [Auto] value to Auto.
 func SetAuto(m Method) {
 	c := BoundsOf(m, Curvature{L: 1})
 	for _, p := range parametersOf(m) {

@@ -24,7 +24,7 @@ type checker struct {
 	err    error
 }
 
-// bounds are what must may say of a number.
+// bounds are the conditions on a number that the tag must may name.
 var bounds = map[string]func(v float64) bool{
 	"positive":      func(v float64) bool { return v > 0 && v <= math.MaxFloat64 },
 	"1 or 2":        func(v float64) bool { return v == 1 || v == 2 },
@@ -36,7 +36,7 @@ var bounds = map[string]func(v float64) bool{
 	"from 1 to 120": func(v float64) bool { return v >= 1 && v <= linalg.MostPairs },
 }
 
-// lists are what must may say of a list of numbers that is there.
+// lists are the conditions on a non-empty list that the tag must may name.
 var lists = map[string]func(v []float64) bool{
 	"two numbers, the lower one first": func(v []float64) bool { return len(v) == 2 && v[0] < v[1] },
 	"three positive numbers":           func(v []float64) bool { return len(v) == 3 && slices.Min(v) > 0 },
@@ -65,7 +65,7 @@ func (p parameter) fillIn() {
 	}
 }
 
-// check requires that a parameter is what its tag says.
+// check requires that a parameter satisfies its tags.
 func (c *checker) check(p parameter) {
 	must := p.tag.Get("must")
 	switch v := p.value.Addr().Interface().(type) {
@@ -92,7 +92,7 @@ func (c *checker) check(p parameter) {
 	}
 }
 
-// require records the error that a parameter must be as the text must says, unless ok.
+// require records the error that parameter name must be must, unless ok.
 func (c *checker) require(ok bool, name, must string, value any) {
 	if !ok && c.err == nil {
 		c.err = dsbo.ConfigErrorf("%s: %s must be %s; it is %v", c.method, name, must, value)
@@ -109,8 +109,8 @@ func (c *checker) countable() {
 		fmt.Sprintf("at most %d, as the state has a number for each iteration", mostIterations), c.K)
 }
 
-// schedule compiles a schedule whose numbers are what ok says. One without a default is a bound of
-// the curvature, which the user has to know: no default is safe.
+// schedule compiles a schedule whose numbers must satisfy ok. A schedule without a default is a
+// bound of the curvature, which the user has to know: no default is safe.
 func (c *checker) schedule(name string, s Schedule, must string, ok func(v float64) bool) func(k int) float64 {
 	if s == "" {
 		c.require(false, name, "given, at least the largest eigenvalue of any agent's Hessian of g", 0)

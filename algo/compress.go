@@ -8,9 +8,10 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// A compression says what is sent of a vector: "none" (the default) sends all, "top" the Keep
-// numbers of largest absolute value (of equal ones the first), with their places, "round" all of
-// them in Bits bits, as s·round(v L/s)/L with s = max |v| and L = 2^(Bits−1) − 1, half to even.
+// A compression selects the part of a vector that is sent: "none" (the default) sends all, "top"
+// the Keep numbers of largest absolute value (of equal ones the first), with their places, "round"
+// all of them in Bits bits, as s·round(v L/s)/L with s = max |v| and L = 2^(Bits−1) − 1, half to
+// even.
 //
 // A code is numbers of 8 bytes that every exchange carries: with top the numbers, and two places in
 // each; with round s, and as many entries in each as fit into 52 bits.

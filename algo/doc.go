@@ -1,17 +1,16 @@
-// Package algo holds the methods: MA-DSBO (Algorithms 1-3 of the paper), those it is compared with,
-// and newtoncg, our own.
+// Package algo has the methods: MA-DSBO (Algorithms 1-3 of the paper), its rivals, and newtoncg,
+// our own.
 //
 // A [Method] is a struct whose exported fields are its parameters, where zero means the default
 // that the field states:
 //
 //	m := &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.1", T: 5}
 //
-// It is one file, which says where the method comes from, its formula, parameters, cost and Step,
-// and one line of the table in method.go; a method of another module takes [Register] in place of
-// that line, or none. All of them run one agent, ask a [dsbo.Oracle] and exchange through a
-// [dsbo.Mixer], newtoncg through its averages; none knows the problem, the number of agents or
-// the transport. Read madsbo.go, hypergrad.go and higp.go first: they follow the paper line
-// by line.
+// It is one file with the method's citation, formula, parameters, cost and Step, and one line of
+// the table in method.go; a method of another module takes [Register] in place of that line, or
+// none. All of them run one agent, ask a [dsbo.Oracle] and exchange through a [dsbo.Mixer],
+// newtoncg through its averages; none knows the problem, the number of agents or the transport.
+// Read madsbo.go, hypergrad.go and higp.go first: they follow the paper line by line.
 //
 //	madsbo        MA-DSBO, to the letter of the paper
 //	madsbo_tuned  MA-DSBO with options of our own, each off by default
@@ -33,9 +32,9 @@
 // values from before the line. Everything starts at zero; another start of x may be copied into X()
 // after Init, the same on all agents.
 //
-// [New] makes a method by name, and [Decode] sets its parameters from JSON. Init refuses what
-// cannot work with an error that matches [dsbo.ErrConfig]. Steps allocate nothing once made, and
-// give the same bits for the same oracle, mixer and state.
+// [New] makes a method by name, and [Decode] sets its parameters from JSON. Init refuses parameters
+// that cannot work, with an error that matches [dsbo.ErrConfig]. Steps allocate nothing once made,
+// and give the same bits for the same oracle, mixer and state.
 //
 // # How to write a method
 //

@@ -15,10 +15,10 @@ import (
 //	T ← B_k T + P⁺ − P, P⁺ at the new point                 push
 //
 // Known with medium to high certainty, from a summary: the penalty, the order pull, evaluate, push,
-// and the tracker's line. Our reading: the step stands outside of the pull (as in AB of Xin and
-// Khan), and λ is constant (theirs is K^{1/3}). The sum of T over the agents is the sum of P
-// always, whence x converges as in DBIFO; a T with rows that sum to 1 would lead elsewhere. Where
-// edges have no direction A = B = W, and it is DBIFO with a = 1, also with order 2. No draws are
+// and the tracker's line. Our reading: the step is outside of the pull (as in AB of Xin and Khan),
+// and λ is constant (theirs is K^{1/3}). The sum of T over the agents is the sum of P always,
+// whence x converges as in DBIFO; a T with rows that sum to 1 would lead elsewhere. Where edges
+// have no direction A = B = W, and it is DBIFO with a = 1, also with order 2. No draws are
 // forgotten, so FAB takes all examples.
 type FAB struct {
 	Alpha Schedule `json:"alpha,omitzero" default:"0.1"`             // α, step of x

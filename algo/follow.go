@@ -33,7 +33,7 @@ func FollowCurvature(m dsbo.Algorithm, names []string, l float64) {
 	}
 }
 
-// Found says that L is the largest curvature of an agent at x, to a method whose steps follow it.
+// Found gives L, the largest curvature of an agent at x, to a method whose steps follow it.
 func Found(m dsbo.Algorithm, l float64, x []float64) {
 	if s, ok := m.(interface{ foundCurvature(l float64, x []float64) }); ok {
 		s.foundCurvature(l, x)

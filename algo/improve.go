@@ -27,9 +27,9 @@ func newProcess(n int) process {
 	return process{make([]float64, n), make([]float64, n), make([]float64, n*n), make([]float64, n), make([]float64, n)}
 }
 
-// mostImproving returns the place at which the process through the first n losses expects the most
-// improvement on the least of them. It scales them to mean 0 and variance 1; one that is not finite
-// counts as the largest.
+// mostImproving returns the place of the largest expected improvement on the least of the first n
+// losses, by the process through them. It scales the losses to mean 0 and variance 1; a loss that
+// is not finite counts as the largest.
 func (p *process) mostImproving(n int) float64 {
 	at, f, row, solved := p.at[:n], p.losses[:n], p.row[:n], p.solved[:n]
 	least := standardize(f)

@@ -14,18 +14,17 @@ type Iterates struct {
 }
 
 // Prepare fills in and checks the parameters of m, the method that embeds s, by the tags of its
-// fields, and makes x and y: it is the begin of Init. A field of type [Schedule] is a step, whose
-// number at k is in steps by the parameter's name; one that a run leaves open may follow the
-// curvature. The tag default is what a parameter is where it is unset, and must what it has to be,
-// such as "in (0, 1]".
+// fields, and makes x and y: Init begins with it. A field of type [Schedule] is a step: steps has
+// its function of k by the parameter's name. A step left unset may follow the curvature. The tag
+// default is the value of an unset parameter, and must its condition, such as "in (0, 1]".
 func (s *Iterates) Prepare(m Method, p, q, K int) (steps map[string]func(k int) float64, err error) {
 	c := s.prepare(m, p, q, K)
 	s.z, s.u = nil, nil
 	return c.at, c.err
 }
 
-// Carried makes a variable of length n, all 0, which a checkpoint holds under its name: it has to
-// be asked for anew in each Init.
+// Carried makes a variable of length n, all 0, which checkpoints save under its name. Each Init
+// must call it anew.
 func (s *Iterates) Carried(name string, n int) []float64 { return s.carried(name, n) }
 
 // Turn begins outer iteration k, and is the method's until the next one.

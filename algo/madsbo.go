@@ -39,7 +39,7 @@ func (a *MADSBO) Init(p, q, K int) error {
 	}
 	a.r, a.xk = a.carried("r", p), a.newVec(p)
 	a.hyper = NewHypergradient(p, q)
-	a.v = a.hyper.higp.hz // scratch while z stands still
+	a.v = a.hyper.higp.hz // scratch while z does not change
 	a.z, a.u = a.hyper.Z(), a.hyper.U()
 	return nil
 }
@@ -61,7 +61,7 @@ func (a *MADSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	alpha, beta := a.alpha(k), a.beta(k)
 
 	copy(a.xk, a.x)
-	for t := 0; t < a.T && w.err == nil; t++ { // line 4; line 3: y stands where the last iteration left it
+	for t := 0; t < a.T && w.err == nil; t++ { // line 4; line 3: y is the last iteration's
 		w.LowerGrad(a.v, a.xk, a.y, w.Draw(dsbo.Lower, t)) // line 6: v = ∇_y g(x, y; ξ̃_t)
 		if t == 0 {
 			w.MixAdd(a.yx, a.yx, -beta, a.v) // line 6: y = mix(y) − β v, and with it mix(x) for line 11

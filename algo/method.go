@@ -22,8 +22,8 @@ type Method interface {
 	// in defaults, makes all memory anew, and sets x, y and the rest of the state to zero. K
 	// matters to schedules that depend on it, and bounds k of Step and Cost. Another start may be
 	// copied into X() and Y() afterwards, the same on all agents. A parameter that cannot work is
-	// an error that matches [dsbo.ErrConfig] and names it; p or q below 1 one that
-	// matches [dsbo.ErrShape].
+	// an error that names it and matches [dsbo.ErrConfig]; p or q below 1 is an error that matches
+	// [dsbo.ErrShape].
 	Init(p, q, K int) error
 	// Cost returns what iteration k costs one agent, after Init. Where that depends on what the
 	// iteration finds, it is the most before the iteration and the truth after it.
@@ -33,7 +33,7 @@ type Method interface {
 // Described is an algorithm with traits, as the methods of this package are.
 type Described interface {
 	dsbo.Algorithm
-	// Traits works before Init, but for what the fields of [Traits] say.
+	// Traits works before Init, except for the fields of [Traits] that state otherwise.
 	Traits() Traits
 }
 
@@ -46,23 +46,23 @@ type Traits struct {
 	Compositional  bool // is right only for lower problems g_i = y'y/2 − G_i(x)'y
 	Differentiates bool // asks for products to differentiate its own steps, which are with the Hessian itself
 
-	// KeepsBest says that x and y are of the best iteration so far, and may stay the same.
+	// KeepsBest is true if x and y are of the best iteration so far, and may stay the same.
 	KeepsBest bool
-	// Directed says that the method exchanges by Pull and Push alone, and so runs
-	// on graphs whose edges have a direction.
+	// Directed is true if the method exchanges by Pull and Push alone, and so runs on graphs of
+	// directed edges.
 	Directed bool
-	// FixedGraph says why the weights of the graph must stay the same in all iterations; "": they
-	// may change, as long as they are doubly stochastic.
+	// FixedGraph is the reason why the weights of the graph must stay the same in all iterations;
+	// "": they may change, as long as they are doubly stochastic.
 	FixedGraph string
-	// OneLoop says that the method exchanges each variable once an iteration. What a wire of 8 bits
-	// rounds off a variable then comes with the variable's next value (error feedback), without
-	// which sparkle drifts far away. In methods of several loops it would come many values later,
-	// as noise that can make them diverge.
+	// OneLoop is true if the method exchanges each variable once an iteration. The rounding error
+	// of a wire of 8 bits is then added to the variable's next value (error feedback), without
+	// which sparkle drifts far away. With several loops it would arrive many values later, as noise
+	// that can make the method diverge.
 	OneLoop bool
-	// FullDigits says that the method's averages must not be rounded to 8 bits in each round of W.
+	// FullDigits is true if the method's averages must not be rounded to 8 bits in each round of W.
 	FullDigits bool
-	// FullBatch says that the method asks for all examples whatever the batch, and how it takes
-	// draws instead; "": it takes draws.
+	// FullBatch is set if the method asks for all examples whatever the batch, and names its
+	// setting that takes draws instead; "": it takes draws.
 	FullBatch string
 	// Dense returns the bytes of the method's matrices on one agent; nil: it has none, and any
 	// oracle will do. A method with matrices asks its oracle for Hessian and Jacobian of
@@ -88,9 +88,9 @@ type Traits struct {
 	Z, U []float64
 	// SecondY is a view of z_i of a method whose z is a second y: it starts where y does.
 	SecondY []float64
-	// Alike says that all agents have the same state, by the same bits, where averages are exact.
+	// Alike is true if all agents have the same state, to the bit, with exact averages.
 	Alike bool
-	// Terms says that Step asks its oracle in terms of averages alone, where the mixer has
+	// Terms is true if Step asks its oracle in terms of averages alone when the mixer has
 	// AverageTerms of [dsbo.MixerCapabilities]: with Alike, one method then serves all agents of a
 	// process.
 	Terms bool
@@ -106,8 +106,8 @@ type Traits struct {
 type Setting struct {
 	Nonconvex  bool                        // the lower problem may not be convex
 	ByMix      bool                        // averages are by rounds of W: last bits differ from agent to agent
-	StartKnown bool                        // x starts where the user or the problem says
-	Penalties  bool                        // oracles tell the penalty's part of the Hessian
+	StartKnown bool                        // the user or the problem gives the start of x
+	Penalties  bool                        // oracles give the Hessian's penalty part
 	Given      func(parameter string) bool // the user has set a parameter
 }
 

@@ -16,9 +16,9 @@ import (
 // where gradients and products are averages over the agents, and solve(r) is C products of
 // conjugate gradients on H s = r. H is D + diag(P(x)), data and penalty; D is preconditioned by the
 // pairs (v, D v) of earlier solves and its diagonal ([linalg.Memory]), so that a few products are
-// enough. Everything but what is averaged is the same on all agents, and so are x, y and z. The
-// number of products is fixed, or with Most follows from bits that all agents have alike: they
-// cannot disagree about what comes next.
+// enough. Only the terms of averages differ between agents, so all agents have the same x, y and z.
+// The number of products is fixed, or with Most a function of equal bits, so agents cannot disagree
+// about the next exchange.
 //
 // Its parts are known: inexact Newton steps by conjugate gradients (Dembo, Eisenstat, Steihaug
 // 1982), limited-memory preconditioners from the products of earlier solves (Morales, Nocedal 2000)
@@ -27,8 +27,8 @@ import (
 //
 // Of [dsbo.OracleCapabilities] the oracle should have Penalty, the penalty's part of H (else P = 0,
 // and a search for the start is not possible), and Diagonal, the diagonal of H (else four products
-// with random signs estimate it). The memory of pairs takes 3·Mem·q numbers an agent, and a
-// checkpoint holds 2·Mem·q of them.
+// with random signs estimate it). The memory of pairs has 3·Mem·q numbers an agent, 2·Mem·q of them
+// in a checkpoint.
 //
 // After members changed, y is the solution of another problem, from which a full Newton step may
 // lead away from this one's: the steps of y in the first iteration after it go by the share at
@@ -38,10 +38,9 @@ import (
 type NewtonCG struct {
 	C    int `json:"c,omitzero" default:"4"`    // products of a solve
 	Cold int `json:"cold,omitzero" default:"8"` // products of each of the three solves of iteration 0
-	// Most, where it is more than C or Cold, lets a solve go on beyond these to this number of
-	// products at most, until r'M⁻¹r, the residual r measured by the preconditioner M, is down to
-	// reach times what it was; 1: no further. All agents have the same bits, so that they stop at
-	// the same product.
+	// Most, if it is more than C or Cold, extends a solve to at most this number of products, until
+	// r'M⁻¹r, with the residual r and the preconditioner M, has fallen to reach times its start; 1:
+	// no extension. All agents have the same bits, so they stop at the same product.
 	Most int      `json:"most,omitzero" default:"8"`
 	Mem  int      `json:"mem,omitzero" default:"60" must:"from 1 to 120"` // pairs kept
 	Lr   Schedule `json:"lr,omitzero" default:"0.8*(1-k/K)"`              // step of x
@@ -51,7 +50,7 @@ type NewtonCG struct {
 	Clip    []float64 `json:"clip,omitempty" default:"[-14, 12]"`
 	DgEvery int       `json:"dg_every,omitzero" default:"2"` // the diagonal is renewed where it divides k+1
 
-	// Start says where x starts: "search", the default, tries constants until f falls no more; "x0"
+	// Start is the start of x: "search", the default, tries constants until f no longer falls; "x0"
 	// leaves x as it was set.
 	Start     string `json:"init,omitzero" must:"one of search, x0"`
 	Constants int    `json:"constants,omitzero" default:"16"` // the most constants that a search tries
@@ -98,8 +97,8 @@ type NewtonCG struct {
 	trial, losses []float64 // y after a share of a damped step; the lower losses there
 	share         float64   // of the last step of y that was taken
 	fall          float64   // of the averaged lower loss, by that step
-	// tried is how many constants the search tried, the one that it found, the steps in which y
-	// settled, and the diagonals of these.
+	// tried has four counts of the search: the constants tried, the constant found, the steps in
+	// which y settled, and the diagonals among these.
 	tried  []float64
 	number []float64 // a message of one number
 	vote   float64   // of this agent
@@ -116,19 +115,19 @@ func (a *NewtonCG) Traits() Traits {
 }
 
 const (
-	reach = 0.9  // to how much of r'M⁻¹r a solve goes that may go on
+	reach = 0.9  // of r'M⁻¹r, the share at which an extended solve ends
 	beta2 = 0.95 // Adam's weight of the average of u²
-	drop  = 0.85 // a search goes on while f falls by a share 1 − drop of the size of the last f
+	drop  = 0.85 // a search continues while f falls by a share 1 − drop of the size of the last f
 	floor = 0.02 // least remainder of the diagonal of D beside the pairs, as a share of it
 )
 
 // networkDamping is the first damping where the lower problem is not convex.
 const networkDamping = 1
 
-// adapt damps steps where the lower problem is not convex, and fixes the number of products where
-// averages are by Mix: agents whose last bits differ cannot agree where a solve ends. It gives
-// up the search for the start of x where the start is known, and where the oracles tell no
-// penalties, by which a search goes. It reports a lack of penalties alone.
+// adapt damps steps if the lower problem is not convex, and fixes the number of products if
+// averages are by Mix, whose last bits may differ between agents: they could not agree on the end
+// of a solve. It drops the search for x's start if the start is known, or if the oracles have no
+// penalties, which the search needs. The result is true only for the lack of penalties.
 func (a *NewtonCG) adapt(s Setting) (gaveUpSearch bool) {
 	if s.Nonconvex && !s.Given("damping") {
 		a.Damping = networkDamping
@@ -226,8 +225,9 @@ func (a *NewtonCG) stepOfZ(w *Turn, products int) {
 	a.solve(w, a.z, products, false)
 }
 
-// solve adds to s the solution of H s = rhs, H damped if so wanted, that a number of products give.
-// With descend it goes on along a direction without positive curvature, where it ends.
+// solve adds an approximate solution of H s = rhs to s, after the given number of products; H is
+// damped if Damping is set. With descend, a direction without positive curvature ends the solve,
+// after a step along it.
 func (a *NewtonCG) solve(w *Turn, s []float64, products int, descend bool) {
 	if w.err != nil {
 		return
@@ -271,7 +271,7 @@ func (a *NewtonCG) endRule(least int) func(asked int) bool {
 	}
 }
 
-// splitHessian sets e to P(x), or to 0 where the oracle tells no penalty's part, and reports which.
+// splitHessian sets e to P(x), or to 0 if the oracle gives no penalty, and reports which.
 func (a *NewtonCG) splitHessian(w *Turn) bool {
 	if penalty(w, a.e, a.x) {
 		return true

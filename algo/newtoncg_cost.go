@@ -7,17 +7,17 @@ import (
 )
 
 // Cost of an iteration: 2 + 2C averages of q numbers and one of p; 2C+1 Hessian-vector products, a
-// gradient of f, one of g, and a Jacobian-vector product; with the diagonal renewed an average of q
-// more, which travels with the gradient of g. Iteration 0 has three solves, of Cold products each,
-// and before them a search of T constants: T(C+2) averages of q and 2T−1 of one number, TC
+// gradient of f, one of g, and a Jacobian-vector product; when the diagonal is renewed, one average
+// of q more, in the message of the gradient of g. Iteration 0 has three solves, of Cold products
+// each, and before them a search of T constants: T(C+2) averages of q and 2T−1 of one number, TC
 // products, and T diagonals, gradients of g and values. T is the number of constants tried, which
-// is known after the iteration; before, Cost counts with the most. What Most adds is known, and
-// counted, after the iteration: it is in the state, for a resumed run has to know it too. In the
-// first iteration after members changed there are no pairs: it has the solves of iteration 0 and
-// its diagonal, and the product for z, which the state says too. With Damping the search's steps of
-// y go on until it settles, each C + 1 averages of q and one of one number, and now and then a
-// diagonal. A step of y by shares has an average of their losses more, and their values: each step
-// with Damping, and the losses of that iteration.
+// is known after the iteration; before, Cost counts with the most. The products added by Most are
+// counted after the iteration, from the state, which a resumed run has too. The first iteration
+// after members changed has no pairs: it has the solves of iteration 0, its diagonal, and the
+// product for z, also from the state. With Damping the search's steps of y continue until y
+// settles; each costs C + 1 averages of q, one of one number, and now and then a diagonal. A step
+// of y by shares costs one more average, of the shares' losses, and their values. These are the
+// steps with Damping, and the first step after members changed.
 func (a *NewtonCG) Cost(k int) Cost {
 	vectors, numbers, steps := 2+2*a.C, 0, 1 // averages of q numbers and of one, steps of y
 	calls, joined := dsbo.Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}, 0
@@ -85,7 +85,8 @@ func (a *NewtonCG) renews(k int) bool { return (k+1)%a.DgEvery == 0 }
 // Forecast implements [Forecaster].
 func (a *NewtonCG) Forecast(k int) (least, most Cost) {
 	costBy := func(constants, settling, most int) Cost {
-		solves, products := 2, a.C // solves that may go on, to most products, and their least ones
+		solves, products := 2, a.C // solves that Most extends, to most products, and their least
+		// number
 		b := *a
 		further := 0 // of C products
 		if k == 0 {
@@ -116,13 +117,13 @@ func (a *NewtonCG) Forecast(k int) (least, most Cost) {
 // iteration that began anew since members had changed.
 type productLog []float64
 
-// begin says that iteration k begins.
+// begin opens the record of iteration k, with one product.
 func (l productLog) begin(k int) { l[k] = 1 }
 
 // add counts products of iteration k.
 func (l productLog) add(k, products int) { l[k] += float64(products) }
 
-// markCold says that iteration k began anew.
+// markCold marks iteration k as a cold start, by the sign of its record.
 func (l productLog) markCold(k int) { l[k] = -l[k] }
 
 func (l productLog) isCold(k int) bool { return l[k] < 0 }

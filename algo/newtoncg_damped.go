@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// leastShare is the least share of a step that is tried. A y that stays does not hold x.
+// leastShare is the least share of a step that is tried. If y cannot move, x still does.
 const leastShare = 0.0625
 
 // dampedShares are the shares of a damped step of y that are tried: the first, 0, is to stay, and
@@ -87,10 +87,9 @@ const (
 	mostSettling  = 30
 )
 
-// freeze takes steps of y at the x of the start, where they are damped, until the lower loss hardly
-// falls any more. What f tells of an x is the loss of its solution: along the way there f falls for
-// y's sake whatever x is, and its gradient says of every penalty that it is too much. One agent's
-// vote is enough to end it.
+// freeze takes damped steps of y at the starting x until the lower loss hardly falls any more. Only
+// then is f the loss of a lower solution: before, f falls because y moves, whatever x is, and its
+// gradient points to less of every penalty. One agent's vote ends it.
 func (a *NewtonCG) freeze(w *Turn) {
 	if a.Damping == 0 {
 		return
@@ -117,7 +116,7 @@ func (a *NewtonCG) freeze(w *Turn) {
 // settling reports whether y takes step t, from 1 on, after calm ones in a row.
 func settling(calm, t int) bool { return calm < leastSettling && t <= mostSettling }
 
-// settled reports whether a step has left the lower loss nearly as it was. A smaller share says
+// settled reports whether a full step left the lower loss nearly unchanged. A smaller share means
 // that the step was too long.
 func settled(share, fall, loss float64) bool {
 	return share == 1 && !(fall > float64(settledShare*math.Abs(loss)))

@@ -2,18 +2,18 @@ package algo
 
 import "dsbo"
 
-// A Reformer is a [Method] that goes on when the members of a run change. Its state at the
-// beginning of an epoch is a function of the states that agents had before, without an exchange:
+// A Reformer is a [Method] that continues when the members of a run change. Its state at the
+// beginning of an epoch is a function of the agents' earlier states, without an exchange:
 //
-//   - An agent that stays calls Reform. x and y stay, and z and averages of its own; a tracker of a
-//     quantity becomes what the agent itself put into it last, so that the trackers of those who
-//     are there sum to their quantities again; what depends on the old members in another way
-//     begins anew.
-//   - An agent that comes in begins as Init leaves it, but for what it takes over ([TakeOver]) from
-//     an agent that stays: x and y, or all that the method keeps alike on all agents.
+//   - A remaining agent calls Reform. x, y, z and its own averages stay; a tracker of a
+//     quantity is reset to the agent's own last contribution, so that the members' trackers
+//     sum to their quantities again; state that depends on the old members in another way
+//     is reset.
+//   - A joining agent begins as Init leaves it, but for the part it takes over ([TakeOver]) from
+//     a remaining agent: x and y, or all state that the method keeps equal on all agents.
 //
-// All methods of this package are. One of another module that embeds none of their states has to
-// say itself how it goes on; without that it runs where members stay the same.
+// All methods of this package are Reformers. A method of another module that does not embed
+// [Iterates] must implement it, or else runs with fixed members only.
 type Reformer interface {
 	Method
 	// Reform makes the state the state of an agent that stays, at the beginning of an epoch.
@@ -23,8 +23,8 @@ type Reformer interface {
 	Handover() []dsbo.Named
 }
 
-// TakeOver readies a method after Init for an agent that comes in, with what one that stays hands
-// over. An unknown name, and another length, is an error that matches [dsbo.ErrShape].
+// TakeOver prepares a joining agent's method, after Init, from the state that a remaining agent
+// hands over. An unknown name or another length is an error that matches [dsbo.ErrShape].
 func TakeOver(m Reformer, from []dsbo.Named) error {
 	state := m.State()
 	for _, part := range from {
@@ -55,13 +55,13 @@ type renewal struct {
 	to   []float64 // what it becomes; nil: 0
 }
 
-// tracks says that a part of the state is a tracker: its mean over the agents is the mean of
-// another part, the quantity that each agent put into it last.
+// tracks declares tracker, a part of the state, as the tracker of quantity: its mean over the
+// agents is the mean of quantity, each agent's last contribution.
 func (s *state) tracks(tracker, quantity []float64) {
 	s.renewals = append(s.renewals, renewal{tracker, quantity})
 }
 
-// restarts says that parts of the state begin anew when members change.
+// restarts declares parts of the state that are reset when members change.
 func (s *state) restarts(parts ...[]float64) {
 	for _, part := range parts {
 		s.renewals = append(s.renewals, renewal{part, nil})

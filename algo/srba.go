@@ -14,10 +14,10 @@ import (
 //	else D += D(now; draw) − D(point before; same draw)
 //	(x, y, z) −= (α D_x, β D_y, γ D_z)
 //
-// The lines are certain, from public code. With refresh, which says for each iteration by 0 or 1
-// whether all examples are taken, it is SPABA (Chu et al., ICML 2024), whose coin is made
-// repeatable so. It converges exactly with constant steps. Draws, at both points: {Lower, k, 0},
-// {Upper, k, 0}, and {Curvature, k, 0} for both products.
+// The lines are certain, from public code. With refresh, a 0 or 1 for each iteration whether all
+// examples are taken, it is SPABA (Chu et al., ICML 2024) with a repeatable coin. It converges
+// exactly with constant steps. Draws, at both points: {Lower, k, 0}, {Upper, k, 0}, and {Curvature,
+// k, 0} for both products.
 type SRBA struct {
 	Alpha  Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x
 	Beta   Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y

@@ -74,7 +74,7 @@ func (s *state) Y() []float64 { return s.y }
 // Traits implements [Described].
 func (s *state) Traits() Traits { return s.traits(Traits{}) }
 
-// traits returns traits of the method with what the state says of it.
+// traits returns the method's traits completed from the state.
 func (s *state) traits(t Traits) Traits {
 	t.Z, t.U, t.Alike, t.Terms = s.z, s.u, s.alike, s.terms != nil
 	return t
@@ -103,7 +103,7 @@ func (s *state) prepare(m Method, p, q, K int) *checker {
 	return c
 }
 
-// carried makes a variable of length n and registers it in the state, which checkpoints hold.
+// carried makes a vector of length n and registers it in the state, which checkpoints save.
 func (s *state) carried(name string, n int) []float64 {
 	v := s.newVec(n)
 	s.named = append(s.named, dsbo.Named{Name: name, Value: v})
@@ -122,9 +122,9 @@ func (s *state) newTurn(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	return w
 }
 
-// averagesTerms says that all that differs from agent to agent is in terms of averages, so that all
-// agents have the same state, and u too: one that comes in takes it over, as an evaluation may
-// follow before it makes its own.
+// averagesTerms declares that agents differ in terms of averages alone, so that all have the same
+// state. That includes u: a joining agent takes it over, since an evaluation may precede its first
+// iteration.
 func (s *state) averagesTerms() {
 	s.alike, s.terms = true, new(terms)
 	s.named = append(s.named, dsbo.Named{Name: "u", Value: s.u})
@@ -172,7 +172,7 @@ func trackResidual(d, mixed, hz, b, s []float64) {
 	})
 }
 
-// implicitGrad sets u = ∇_x f − J z, where u holds ∇_x f on entry; j is scratch of length p.
+// implicitGrad sets u = ∇_x f − J z. On entry u is ∇_x f; j is scratch of length p.
 func implicitGrad(w *Turn, u, j, x, y, z []float64) {
 	w.JVP(j, x, y, z, w.Draw(dsbo.Curvature, 0))
 	linalg.Sub(u, u, j)

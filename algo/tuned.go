@@ -20,8 +20,8 @@ import (
 // # Differences from the paper
 //
 // Each field from WarmZ on departs from Algorithms 1-3; with none of them set the method is
-// MA-DSBO, bit for bit but for one thing: the last message of Algorithm 1 holds z alone, as d_{N-1}
-// is not used by anyone after it.
+// MA-DSBO, bit for bit but for one thing: the last message of Algorithm 1 is z alone, since d_{N-1}
+// is not used after it.
 type Tuned struct {
 	// α_k, step of x, weight of the moving average
 	Alpha Schedule `json:"alpha,omitzero" default:"0.1" must:"in (0, 1]"`
@@ -53,7 +53,7 @@ type Tuned struct {
 	// Adam's weight of the average of u², with XStep adam
 	V   float64 `json:"v,omitzero" default:"0.95" must:"in (0, 1)"`
 	Eps float64 `json:"eps,omitzero" default:"1e-8"` // Adam's ε
-	// Clip, when it holds two numbers lo < hi, limits each entry of x to [lo, hi] after the step.
+	// Clip, if set to two numbers lo < hi, limits each entry of x to [lo, hi] after the step.
 	Clip []float64 `json:"clip,omitempty"`
 
 	state
@@ -66,7 +66,7 @@ type Tuned struct {
 	s, hz, dZ   []float64 // H z − b as it was, H z, and the tracker d of the former
 	out, in     message   // the first of an iteration: y, with TrackY D, x, with WarmZ d; and its mix
 	head        int       // the length of y and D in it, which are a later message
-	zOut, zIn   message   // the message of a step of z, which holds z and d; its mix
+	zOut, zIn   message   // the message of a step of z, z and d; its mix
 }
 
 // A message is vectors that travel together, and views of them, empty where they stay at home.
@@ -182,8 +182,7 @@ func (a *Tuned) startZ(w *Turn) {
 	copy(a.dZ, a.s)
 }
 
-// stepsOfZ takes N steps of z: the loop of Algorithm 1 with momentum, the last message of which
-// holds z alone.
+// stepsOfZ takes N steps of z: the loop of Algorithm 1 with momentum. The last message is z alone.
 func (a *Tuned) stepsOfZ(w *Turn, gamma float64) {
 	for t := 0; t < a.N && w.err == nil; t++ {
 		last := t == a.N-1

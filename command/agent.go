@@ -105,7 +105,7 @@ func (o *agentOptions) loadAdmission(c *cluster.Cluster) (err error) {
 // siteFlags are the flags of an agent that a first user of one needs, beside which it is.
 var siteFlags = []string{"out", "certs", "listen", "few-sites", "http", "log-file", "quiet"}
 
-// addFlags adds the flags of an agent's command line, and returns the one that has its number.
+// addFlags adds the flags of an agent's command line, and returns the value of -agent.
 func (o *agentOptions) addFlags(f *cli.Flags) (agent *string) {
 	o.options.addFlags(f, "connections are not protected, and only those within this machine are allowed", "text")
 	agent = f.String("agent", "", "the agent's `number` (default: $SLURM_PROCID, else $JOB_COMPLETION_INDEX)")

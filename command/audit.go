@@ -48,9 +48,9 @@ func verifyAudits(f *cli.Flags, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// verifyAudit checks the audit in a run folder, which must have the line of a head and of the
-// agent's report, if there are. unseen says which lines may have been cut off: those after a line
-// that is known so.
+// verifyAudit checks the audit in a run folder, which must have the line of head and of the agent's
+// report, if given. unseen describes the lines that may have been cut off: those after the last
+// line known from elsewhere.
 func verifyAudit(folder runs.Folder, head string) (c site.Chain, unseen string, err error) {
 	if c, err = site.VerifyAudit(folder.Path(runs.AuditFile)); err != nil {
 		return c, "", err

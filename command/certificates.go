@@ -13,8 +13,8 @@ import (
 const (
 	// filesRead is how often the files of certificates are read, to see whether they have changed.
 	filesRead = 10 * time.Second
-	// expiryWarned is how long before a certificate expires the log begins to say so, and
-	// warnedEvery how often it does.
+	// expiryWarned is the time before a certificate's expiry at which warnings in the log begin,
+	// and warnedEvery their period.
 	expiryWarned = 14 * 24 * time.Hour
 	warnedEvery  = 24 * time.Hour
 )
@@ -64,7 +64,7 @@ func (c *certificate) warn(now time.Time) {
 	c.log.Warn("the certificate expires soon", "days", int(left.Hours()/24), "expires", c.monitor.current().expires)
 }
 
-// An authorized agent is one that takes up what the authority has signed, as [session.Agent] does.
+// An authorized agent accepts what the authority has signed, as [session.Agent] does.
 type authorized interface {
 	Renew(*pki.Identity) error
 	Remove(removals []string) error

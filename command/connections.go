@@ -19,7 +19,7 @@ import (
 	"dsbo/network/relay"
 )
 
-// A connection is one that an agent makes, or that others make to it.
+// A connection is an outgoing or incoming connection of an agent.
 type connection struct {
 	inbound       bool
 	peer          int // the other agent; -1: the relay

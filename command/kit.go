@@ -24,7 +24,7 @@ import (
 	"dsbo/network/pki"
 )
 
-// kitFiles are the templates of what a kit holds, and of sign.sh.
+// kitFiles are the templates of a kit's files, and of sign.sh.
 //
 //go:embed kit
 var kitFiles embed.FS

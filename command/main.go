@@ -2,7 +2,7 @@
 //
 //	dsbo mnist                            a task, with all agents in this process
 //	dsbo tune -cluster FILE -data OURS    one agent of a cluster file, with flags of its own
-//	dsbo plan TASK                        what a run of a task will send and need
+//	dsbo plan TASK                        the traffic and resources that a run of a task will take
 //	dsbo report RUN...                    the page of a run, or of several side by side
 //	dsbo compare SPEC.json                methods side by side, each at the best of its grid
 //	dsbo predict -model RUN -data FILE    predictions for the rows of a table
@@ -16,18 +16,18 @@
 //	dsbo relay -certs DIR -listen ADDR    a relay between agents that can only dial out
 //	dsbo pki -cluster FILE -out DIR       certificates for the agents, all at once
 //	dsbo pki STEP                         certificates for sites that keep their keys
-//	dsbo golden METHOD                    what a method does on a small problem
+//	dsbo golden METHOD                    a method's trajectory on a small problem
 //	dsbo version
 //	dsbo help VERB
 //
-// Package cluster says what a cluster file holds, and deploy/ how to start agents under Slurm,
-// Kubernetes and systemd.
+// Package cluster documents cluster files; deploy/ starts agents under Slurm, Kubernetes and
+// systemd.
 //
 // # Why it is a package
 //
 // A program for tasks of one's own needs all verbs, not its task alone: agents, certificates,
-// collecting, reports. A main of three lines has them by [Main]. A framework of commands would
-// not make flags, help and refusals of what a task, a method and a preset declare.
+// collecting, reports. A main of three lines has them by [Main]. A framework of commands would not
+// make flags, help and refusals of what a task, a method and a preset declare.
 package command
 
 import (
@@ -162,7 +162,7 @@ func (p *program) findVerb(name string) (verb, error) {
 const programIntro = `Decentralized stochastic bilevel optimization: agents, none of which shows its data to
 another, tune the hyperparameters of a training problem by the validation loss of all.`
 
-// help is the verb help: it lists the verbs, or explains the one that it is given.
+// help is the verb help: it lists the verbs, or explains the given one.
 func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	switch {
 	case len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]):

@@ -80,8 +80,8 @@ func (m *monitor) handler() http.Handler {
 	return mux
 }
 
-// serveLive serves /livez: 200 as long as the process answers, also while it waits for others: to
-// start it again would not help. It has no answer where the agent's lock is held for ever.
+// serveLive serves /livez: 200 as long as the process answers, also while it waits for other
+// agents, since a restart would not help. It does not answer if the agent's lock is never released.
 func (m *monitor) serveLive(w http.ResponseWriter, _ *http.Request) {
 	if p := m.current(); p.status != nil {
 		p.status()
@@ -89,9 +89,9 @@ func (m *monitor) serveLive(w http.ResponseWriter, _ *http.Request) {
 	m.writePage(w, http.StatusOK, "alive", "")
 }
 
-// serveReady serves /readyz and /healthz: what the agent does, its position, for whom it waits and
-// since when, and the neighbours that are not connected. They are 503 while no session can begin,
-// or an agent that does not compute holds one up.
+// serveReady serves /readyz and /healthz: the agent's state and position, the agent that it waits
+// for and since when, and the neighbours not connected. The status is 503 while no session can
+// begin, or an agent that does not compute delays one.
 func (m *monitor) serveReady(w http.ResponseWriter, _ *http.Request) {
 	state, code, details := "computes", http.StatusOK, ""
 	if p := m.current(); p.status != nil {
@@ -107,7 +107,7 @@ func (m *monitor) serveReady(w http.ResponseWriter, _ *http.Request) {
 	m.writePage(w, code, state, details)
 }
 
-// isReady reports whether an agent computes, or waits for one that does.
+// isReady reports whether the agent computes, or waits for an agent that does.
 func isReady(s session.Status) bool { return s.Holdup() == "" || s.Computing }
 
 func (m *monitor) writePage(w http.ResponseWriter, code int, state, details string) {
@@ -165,7 +165,7 @@ func (m *monitor) serve(address string) (bound string, stop func(), err error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = s.Serve(l) // ends by stop, with an error that says so
+		_ = s.Serve(l) // always ends with an error, after stop
 	}()
 	return l.Addr().String(), func() {
 		_ = s.Close()

@@ -112,7 +112,7 @@ func (o *options) validate(c *cluster.Cluster) error {
 	return checkLogForm(o.log)
 }
 
-// httpAddress returns the host:port that -http stands for at an agent, "" if it is not given.
+// httpAddress returns the host:port of -http at an agent, "" if it is not given.
 func (o *options) httpAddress(agent int) (string, error) {
 	if o.http == "" {
 		return "", nil
@@ -134,7 +134,7 @@ func (o *options) httpAddress(agent int) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// isPort reports whether text is the number of a port, where 0 stands for any free one.
+// isPort reports whether text is a port number; 0 means any free one.
 func isPort(text string) bool {
 	_, err := strconv.ParseUint(text, 10, 16)
 	return err == nil

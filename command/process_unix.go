@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// ignoreTerminal lets an agent go on if nobody reads its stderr any more, and if it writes there as
-// a background process.
+// ignoreTerminal keeps an agent running when its stderr is no longer read, and when it writes there
+// as a background process.
 func ignoreTerminal() { signal.Ignore(syscall.SIGPIPE, syscall.SIGTTOU) }

@@ -101,10 +101,10 @@ func (o *agentOptions) takeResult(c *cluster.Cluster, log *slog.Logger) error {
 	return nil
 }
 
-// identity stands for the run and the agent in its folder.
+// identity identifies the run and the agent in its folder.
 func (o *agentOptions) identity(c *cluster.Cluster) string { return c.Hash() + " " + pki.Name(o.agent) }
 
-// servePages serves the monitor's pages where -http says, until stop is called.
+// servePages serves the monitor's pages at the address of -http, until stop is called.
 func (o *agentOptions) servePages(m *monitor, log *slog.Logger) (stop func(), err error) {
 	address, err := o.httpAddress(o.agent)
 	if err != nil || address == "" {
@@ -127,7 +127,7 @@ type agentSessions struct {
 	unfollow func()  // ends the watch for a new certificate; nil: there is none
 }
 
-// run runs a job in sessions, within the site's policies, and tells what has left.
+// run runs a job in sessions, within the site's policies, and reports what was sent.
 func (e *agentSessions) run(ctx context.Context, j *experiment.Job, c *cluster.Cluster, stdout,
 	stderr io.Writer) (err error) {
 	o := e.options

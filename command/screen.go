@@ -31,7 +31,7 @@ type screen struct {
 	shown    *slog.Logger     // for lines to stderr alone
 	fileLog  *slog.Logger     // for lines to the log file alone
 	file     *os.File         // the log file; nil: none
-	monitor  *monitor         // what the pages tell
+	monitor  *monitor         // state for the pages
 	bars     bool             // whether progress is a bar
 	every    time.Duration    // time between lines of progress; 0: none
 	now      func() time.Time // the clock
@@ -109,7 +109,7 @@ func (s *screen) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Show shows how far the run is, and tells the monitor.
+// Show shows the run's progress, and passes it to the monitor.
 func (s *screen) Show(p experiment.Progress) {
 	s.monitor.update(func(at *position) { at.Progress = p })
 	if s.bars {
@@ -169,7 +169,7 @@ func knownFacts(facts []any) []any {
 	return known
 }
 
-// Record logs an evaluation and tells the monitor of it.
+// Record logs an evaluation and passes it to the monitor.
 func (s *screen) Record(r runs.Record, text []string) {
 	s.monitor.update(func(p *position) { p.record = &r })
 	s.note(experiment.Note{Name: "record", Facts: []any{
@@ -180,7 +180,7 @@ func (s *screen) Record(r runs.Record, text []string) {
 	}}, text)
 }
 
-// Saved tells the monitor of a new checkpoint.
+// Saved passes a new checkpoint to the monitor.
 func (s *screen) Saved(iteration int) {
 	s.monitor.update(func(p *position) { p.saved, p.savedAt = iteration, s.now() })
 }

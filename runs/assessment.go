@@ -6,7 +6,7 @@ import (
 	"dsbo"
 )
 
-// AssessmentFile is the name of the file that holds an [Assessment].
+// AssessmentFile is the name of the file of an [Assessment].
 const AssessmentFile = "assessment.json"
 
 // An Assessment is assessment.json: how good a run's predictions are on the test examples of all
@@ -16,7 +16,7 @@ type Assessment struct {
 	// Made and Judged are how many rows of all agents made the model, and how many others judge it.
 	Made   int `json:"made,omitzero"`
 	Judged int `json:"judged,omitzero"` // see Made
-	// Levels says that each site predicts with a level of its own, which no new site has.
+	// Levels is true if each site predicts with a level of its own, which no new site has.
 	Levels bool `json:"levels,omitzero"`
 	// Events is how many of the rows that judge have an event, where targets are survival times.
 	Events int `json:"events,omitzero"`
@@ -89,15 +89,14 @@ type TimeCalibration struct {
 	Observed  []float64 `json:"observed"`
 }
 
-// An Importance says what a network's mean loss on test examples rises by where all have a feature
-// at its mean, or not the word.
+// An Importance is the rise of a network's mean loss on test examples if a feature is at its mean
+// in all of them, or a word in none.
 type Importance struct {
 	Feature string `json:"feature"`
 	Rise    Number `json:"rise"`
 }
 
-// A Measure says how good predictions are, with the ends of its interval of 95 % over the draw of
-// the test examples.
+// A Measure is a measure of predictions with its 95 % interval over the draw of the test examples.
 type Measure struct {
 	Name  string `json:"name"`           // such as "RMSE" or "recall of ill"
 	Unit  string `json:"unit,omitempty"` // of what it is in; "": a bare number
@@ -106,14 +105,14 @@ type Measure struct {
 	Value Number `json:"value"`
 	Low   Number `json:"low"` // unknown where there are too few examples of a kind
 	High  Number `json:"high"`
-	Note  string `json:"note,omitempty"` // what its interval does not hold
+	Note  string `json:"note,omitempty"` // a source of error outside of the interval
 }
 
 // HeavyTails is the note of measures of squares where rare residuals are far larger than others.
 const HeavyTails = "of rows like these; rare large errors may make it worse"
 
-// A Threshold says from which probability on an example is best taken for a class, as validation
-// examples tell by models that have not seen them, and what comes of that on the test examples.
+// A Threshold is the best least probability for predicting a class, chosen on validation examples
+// by models that have not seen them, and its result on the test examples.
 type Threshold struct {
 	Class       string  `json:"class"`
 	Cost        float64 `json:"cost"` // of a missed example of the class, in false alarms

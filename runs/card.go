@@ -8,8 +8,8 @@ import (
 	"dsbo/internal/wording"
 )
 
-// A Card tells of the tables of a run how they were read, and what the training rows of all sites
-// together have: sums over sites, and of one site nothing but rows, and what Own and Odd have.
+// A Card describes how a run's tables were read, and the training rows of all sites together. It
+// has sums over sites; of one site alone it has the number of rows, Own and Odd.
 type Card struct {
 	// Rows are the training, validation and test rows; with folds training rows validate too.
 	Rows    [3]int       `json:"rows"`
@@ -101,7 +101,7 @@ func (c Card) Table() [][]string {
 	return rows
 }
 
-// About says of how many rows the card is.
+// About returns the sentence on the numbers of rows that the card covers.
 func (c Card) About() string {
 	text := wording.Count(c.Rows[0], "training row") + " of all sites together"
 	if validation := c.Rows[1]; validation > 0 && validation != c.Rows[0] {

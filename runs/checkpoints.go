@@ -22,8 +22,8 @@ func (f Folder) CheckpointPath(agents []int, iteration int) string {
 	return f.Path(checkpointPrefix(agents) + fmt.Sprintf("%09d", iteration))
 }
 
-// checkpointPrefix returns how the names of the checkpoints of one process begin, before the
-// iteration. Its agents are consecutive; none stands for all agents in one process.
+// checkpointPrefix returns the part of one process's checkpoint names before the iteration. Its
+// agents are consecutive; none means all agents in one process.
 func checkpointPrefix(agents []int) string {
 	if len(agents) == 0 {
 		return checkpointFile + "."
@@ -35,7 +35,7 @@ func checkpointPrefix(agents []int) string {
 	return checkpointFile + ".agent" + name + "."
 }
 
-// A checkpointName is a checkpoint and its iteration; -1 where its name does not tell.
+// A checkpointName is a checkpoint and its iteration; -1 if the name has none.
 type checkpointName struct {
 	path      string
 	iteration int

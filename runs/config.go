@@ -37,10 +37,10 @@ type Config struct {
 	Problem json.RawMessage      `json:"problem"` // object of the task's own settings
 	// what x is; the zero value: log-penalties λ, see [Config.Hyperparameters]
 	Meaning Meaning `json:"meaning,omitzero"`
-	// nil: what agents tell of their examples has no bound
+	// nil: no bound on what agents' answers reveal
 	Privacy *Privacy `json:"privacy,omitempty"`
-	// evaluations in a row with a held-out loss that rises and is clearly worse, which end the run;
-	// 0: none do
+	// consecutive evaluations with a rising, clearly worse held-out loss that end the run; 0: none
+	// do
 	Patience        int     `json:"patience,omitzero"`
 	EvalEvery       int     `json:"eval_every"`        // iterations from record to record
 	CheckpointEvery int     `json:"checkpoint_every"`  // iterations from checkpoint to checkpoint
@@ -48,18 +48,18 @@ type Config struct {
 	AdjointTol      float64 `json:"adjoint_tolerance"` // of their adjoint systems
 	// largest L_max of an agent at the start, where steps follow it
 	Curvature float64 `json:"curvature,omitzero"`
-	// Transport and Processes say where the agents are; a run is resumed with the same ones.
+	// Transport and Processes are the agents' placement; a run is resumed with the same one.
 	Transport string `json:"transport"`
 	Processes int    `json:"processes"` // that the run began in
-	// Identity stands for the run and the agent of a process that may come back; "" for
-	// other processes.
+	// Identity identifies the run and the agent of a process that may come back; "" for other
+	// processes.
 	Identity string `json:"identity,omitempty"`
 	// Flags are the flags that were given; a resumed run takes them over.
 	Flags []string `json:"flags"`
 	Build Build    `json:"build"` // of the program
 }
 
-// A Meaning says in words what x is.
+// A Meaning describes x in words.
 type Meaning struct {
 	Symbol string `json:"symbol"`          // such as "λ"
 	One    string `json:"one"`             // an entry, such as "penalty"
@@ -74,7 +74,7 @@ type Meaning struct {
 // Penalties is the meaning of log-penalties λ.
 var Penalties = Meaning{Symbol: "λ", One: "penalty", Many: "penalties"}
 
-// Hyperparameters is the meaning of an x that tells none.
+// Hyperparameters is the meaning of the x of a model without one.
 var Hyperparameters = Meaning{Symbol: "x", One: "hyperparameter", Many: "hyperparameters"}
 
 // Hyperparameters returns what x of the run is.

@@ -7,21 +7,22 @@ import (
 // Effects is what is known of the coefficients of a linear model together.
 type Effects struct {
 	Rows   int `json:"rows,omitzero"`   // of all agents, by which they are estimated
-	Events int `json:"events,omitzero"` // among them, of survival times; with unlike weights as many as tell as much
-	// Refused says why there are no estimates; "": there are.
+	Events int `json:"events,omitzero"` // events among them, of survival times; of unlike weights,
+	// the equivalent number
+	// Refused is the reason why there are no estimates; "": there are.
 	Refused string `json:"refused,omitempty"`
-	// Shown is how many intervals there are, chosen by the kept weights among Of: of these 95 %
-	// hold the truth on average.
+	// Shown is the number of intervals, chosen by the kept weights among Of: 95 % of these cover
+	// the truth on average.
 	Shown int `json:"shown,omitzero"`
 	Of    int `json:"of,omitzero"` // see Shown
-	// NoFeature is the probability that chance alone has the features tell as much, by a test with
-	// permuted targets; 0: that is not tested.
+	// NoFeature is the p value of the hypothesis that no feature has an effect, by a test with
+	// permuted targets; 0: it is not tested.
 	NoFeature float64 `json:"no_feature_p,omitzero"`
-	// Columns says how much each column of the coefficients gives, the first the most.
+	// Columns lists the contribution of each column of the coefficients, the largest first.
 	Columns []ColumnEffect `json:"columns,omitempty"`
 }
 
-// mostByChance is the probability up to which the features tell more than chance does.
+// mostByChance is the p value up to which features have more than a chance effect.
 const mostByChance = 0.05
 
 // ByChance reports whether it may be that no feature counts.
@@ -50,7 +51,7 @@ type Coefficient struct {
 	Error    Number `json:"error"` // standard error of Estimate
 	Low      Number `json:"low"`   // interval of 95 %, see Effects.Shown
 	High     Number `json:"high"`  // see Low
-	// Reference is the feature of the word that all others are told against, else ReferenceClass.
+	// Reference is the feature of the word to which all others are relative, else ReferenceClass.
 	Reference string `json:"reference,omitempty"`
 	// ReferenceClass is the class against which the odds are; "": there are no classes.
 	ReferenceClass string `json:"reference_class,omitempty"`
@@ -61,7 +62,8 @@ type Coefficient struct {
 	Deviation    float64 `json:"deviation,omitzero"` // of the feature, in its unit; 0: of a word, or of missing values
 }
 
-// Step is what a coefficient is told for: a standard deviation of a number, all of a word.
+// Step is the change of the feature behind a coefficient's stated effect: a standard deviation of a
+// number, all of a word.
 func (c Coefficient) Step() float64 {
 	if c.Deviation > 0 {
 		return c.Deviation

@@ -33,7 +33,7 @@ const (
 	ChangesFile    = "membership.jsonl" // the changes of who takes part, of package membership
 	KeptPrefix     = "kept."            // begins the names of what agents have found after the iterations
 	OwnPrefix      = "own.site"         // begins the names of the files of models with a site's own level
-	LevelFile      = "level.txt"        // ends the name of the one that tells the level in a sentence
+	LevelFile      = "level.txt"        // suffix of the file with one sentence on the agent's level
 	DisclosureFile = "disclosure.json"  // what has left the agent, which it has signed
 	DisclosurePage = "disclosure.html"  // the same for people
 	SentFile       = "sent.json"        // the counts that they are made of
@@ -49,9 +49,9 @@ type Mode int
 
 // Modes of opening a folder.
 const (
-	Fresh   Mode = iota // the folder must hold no run
-	Resume              // the folder must hold a run that has not finished, which goes on
-	Replace             // the run that the folder holds is removed
+	Fresh   Mode = iota // the folder must have no run
+	Resume              // the folder must have an unfinished run, to be resumed
+	Replace             // the run in the folder is removed
 )
 
 // ModeOf returns the mode that the flags -resume and -force choose, of which one at most is given.
@@ -101,8 +101,8 @@ func (f Folder) Check(m Mode) error {
 	return nil
 }
 
-// Open makes the folder, which should be locked, ready for a run. With Replace it removes the files
-// of the run that the folder holds, so settings should be checked and data loaded before.
+// Open prepares the folder, which should be locked, for a run. With Replace it removes the old
+// run's files, so settings should be checked and data loaded before.
 func (f Folder) Open(m Mode) error {
 	if err := f.Check(m); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (f Folder) Open(m Mode) error {
 		LambdaTableFile, PathFile, ModelFile, WeightsFile, ONNXFile} {
 		rest = append(rest, f.Path(name))
 	}
-	return removeFiles(f, rest) // before a configuration says that what is here is the new run's
+	return removeFiles(f, rest) // before a configuration marks the folder as the new run's
 }
 
 // ReadLevels returns the sentences on the levels of the sites whose folder it is.
@@ -170,8 +170,8 @@ func removeFiles(f Folder, paths []string) error {
 	return disk.SyncDir(string(f))
 }
 
-// Abandon removes a run that was begun and could not go on, all its files, so that Lock's Close can
-// remove a folder that it has made.
+// Abandon removes all files of a run that could not continue after its start, so that Lock's Close
+// can remove a folder that it has made.
 func (f Folder) Abandon() error {
 	if err := f.Open(Replace); err != nil {
 		return err
@@ -205,9 +205,9 @@ func StateOf(err error) State {
 	return Failed
 }
 
-// State returns the state of the run in the folder. A folder that holds anything but a run is an
-// error. The state of an agent which has finished in an epoch before the last one of its membership
-// log is unfinished: it has to go back, or is left out.
+// State returns the state of the run in the folder. A folder with other contents than a run is an
+// error. An agent that finished in an epoch before the last one of its membership log is
+// unfinished: it has to go back, or is left out.
 func (f Folder) State() (State, error) {
 	entries, err := disk.ReadDir(string(f))
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
@@ -298,8 +298,8 @@ func (f Folder) ReadSummary() (Summary, error) { return readFile[Summary](f, Sum
 // readMembership reads agent.json.
 func (f Folder) readMembership() (Membership, error) { return readFile[Membership](f, MembershipFile) }
 
-// IsFinal reports whether the folder has the result of a run, and its agent has nothing to tell
-// the others any more. What else is there in place of agent.json is not looked at.
+// IsFinal reports whether the folder has the result of a run whose agent is done: its agent.json is
+// own. Other membership, or none, is not final.
 func (f Folder) IsFinal(own Membership) (bool, error) {
 	if m, err := f.readMembership(); err != nil || m != own {
 		return false, nil

@@ -6,7 +6,7 @@ import "dsbo"
 // formats of lower numbers too, down to 0, the number of folders without one.
 const Format = 1
 
-// checkFormat returns an error if a folder's format is not one that this program reads.
+// checkFormat returns an error if this program does not read the folder's format.
 func checkFormat(f Folder, format int) error {
 	if format <= Format {
 		return nil
@@ -15,8 +15,9 @@ func checkFormat(f Folder, format int) error {
 		"%s has format %d, that of a newer version of the program; this one reads up to %d", f, format, Format)
 }
 
-// CheckResumable returns an error, which matches [dsbo.ErrConfig], if the run in the folder cannot
-// go on: a program of another version began it, or a file of it is not what was written.
+// CheckResumable returns an error that matches [dsbo.ErrConfig] if the run in the folder cannot be
+// resumed: a program of another version began it, or one of its files has changed since it was
+// written.
 func (f Folder) CheckResumable() error {
 	c, err := readFile[struct{ Format int }](f, ConfigFile)
 	if err != nil {

@@ -45,18 +45,17 @@ type Gain struct {
 	AccuracyError   Number `json:"accuracy_error"`   // standard error of it
 }
 
-// fewestExamples is the number of examples below which a change tells nothing, whatever its
-// standard error, which is itself not known then.
+// fewestExamples is the number of examples below which a change is no evidence. Its standard error
+// is itself unknown then.
 const fewestExamples = 10
 
 // few reports whether there are too few examples to judge by.
 func (g Gain) few() bool { return g.Examples < fewestExamples }
 
-// Outcome returns what the loss on test examples tells of the tuned model: it is better or worse
-// where 0 is outside of the interval of the change, and the change is more than half a percent,
-// more than another start of the solutions would make, and one of losses of which something is
-// left. With fewer than ten examples it is not clear, nor is it by examples that have chosen
-// something.
+// Outcome returns the verdict on the tuned model by the loss on test examples. It is better or
+// worse if the interval of the change excludes 0, and the change is more than half a percent, more
+// than another start of the solutions would make, and of a loss that is not negligible. With fewer
+// than ten examples, or with examples that have chosen something, it is unclear.
 func (g Gain) Outcome() Outcome {
 	switch {
 	case g.Set != Test || g.few():
@@ -120,9 +119,8 @@ func (g Gain) disagrees(o Gain) bool {
 	return math.Abs(float64(g.LossChange-o.LossChange)) > 2*float64(g.LossError+o.LossError)
 }
 
-// spentShare is the share of the loss at the start below which a loss has nothing left that
-// matters, whatever share of that it changes by: where classes can be told apart, a penalty ever
-// weaker lets it fall for ever.
+// spentShare is the share of the starting loss below which a loss is negligible, and so is any
+// change of it: if classes can be separated, an ever weaker penalty lets the loss fall for ever.
 const spentShare = 1e-4
 
 // spent reports whether of both losses next to nothing is left. Losses below 0 have no end to which
@@ -143,8 +141,8 @@ func (g Gain) shareOf(difference Number) Number {
 	return difference / g.LossAgainst
 }
 
-// SimplerNote says of a kept model's gain against a simpler one that the simpler one does as well,
-// or better; "" where that is not so.
+// SimplerNote returns the sentence that a simpler model does as well as the kept one, or better; ""
+// if it does not.
 func (g Gain) SimplerNote(kept, simpler string) string {
 	switch g.Outcome() {
 	case Worse:
@@ -217,8 +215,8 @@ func (g Gain) testText() string {
 	return text
 }
 
-// sentence says what its subject head, such as "Tuning 10 penalties", did to the loss on test
-// examples, or what else is counted, compared with another model.
+// sentence returns the sentence on the effect of head, such as "Tuning 10 penalties", on the loss
+// on test examples, or per another counted unit, compared with another model.
 func (g Gain) sentence(head, counted, against string) string {
 	share, outcome := strings.TrimLeft(g.percentText(), "+−"), g.Outcome()
 	switch {
@@ -250,8 +248,8 @@ func (g Gain) sentence(head, counted, against string) string {
 		g.Set, g.percentText(), g.changeText(), against)
 }
 
-// untested says what its subject head did to the loss on examples that have chosen something, which
-// is no verdict.
+// untested returns the sentence on head's effect on the loss on examples that have chosen
+// something, which is no verdict.
 func (g Gain) untested(head, against string) string {
 	if g.Set == CrossFitted {
 		return fmt.Sprintf("On rows of other folds %s changed the loss by %s (%s) %s; these rows chose the strengths "+
@@ -263,15 +261,15 @@ func (g Gain) untested(head, against string) string {
 // lowerFirst writes the first letter of a sentence small.
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// beside says by how much the loss changed on examples that have chosen something.
+// beside returns the change of the loss on examples that have chosen something.
 func (g Gain) beside(symbol string) string {
 	did := map[string]string{HeldOut: "chose the iterate", CrossFitted: "chose strengths",
 		Validation: "tuned " + symbol}[g.Set]
 	return fmt.Sprintf("%s %s (rows that %s)", g.Set, g.percentText(), did)
 }
 
-// LostHeldOut reports whether held-out examples have a larger loss by more than a standard error,
-// by which a tuned model is not kept. It is false where there is no number.
+// LostHeldOut reports whether the held-out loss is larger by more than a standard error, in which
+// case a tuned model is not kept. It is false without a number.
 func LostHeldOut(gains []Gain) bool {
 	return slices.ContainsFunc(gains, func(g Gain) bool { return g.Set == HeldOut && g.LossChange > g.LossError })
 }

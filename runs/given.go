@@ -13,10 +13,9 @@ import (
 	"dsbo"
 )
 
-// TakeResult puts into the folder f of an agent what another one has found that has finished the
-// run and knows that the result is final, in its folder from: the agent came when they had gone.
-// Its own folder is locked; what it holds is replaced. The other folder is taken at its word, as
-// its owner does. Errors match dsbo.ErrConfig.
+// TakeResult copies a final result from the folder of a finished agent to f, the folder of an agent
+// that came back after all other agents had left. f is locked, and its content is replaced. The
+// other folder is trusted as its owner trusts it. Errors match dsbo.ErrConfig.
 //
 // A second call with another folder of the run writes the same λ, ω and records. Times are unknown:
 // the agent has not computed them.

@@ -9,8 +9,8 @@ import (
 	"dsbo/internal/wording"
 )
 
-// Judgement says in a sentence or two how good the predictions are, against guessing: always the
-// class that is commonest among the test rows, or the mean.
+// Judgement returns a sentence or two that compare the predictions with guessing: the commonest
+// class of the test rows, or the mean, for every row.
 func (a Assessment) Judgement() string {
 	switch {
 	case len(a.Measures) > 0:

@@ -12,9 +12,9 @@ import (
 )
 
 // Lock makes the folder if there is none, and keeps other processes from a run in it until the
-// result is closed or the process ends. It comes before anything in the folder is read, so that
-// what is found there stays as it is found. Where another process has the folder, the error says
-// so, and nothing has changed.
+// result is closed or the process ends. It precedes all reading of the folder, so that its content
+// cannot change meanwhile. If another process has the folder, nothing changes and the error matches
+// [disk.ErrLocked].
 //
 // A folder that Lock has made, and those above it, are removed when the result is closed and
 // nothing is in them.
@@ -99,7 +99,7 @@ func (f Folder) RemoveStale() error {
 	}
 	for _, e := range entries {
 		if (disk.IsTemporary(e.Name()) || slices.Contains(formerFiles, e.Name())) && !e.IsDir() {
-			// it was of one that is refused here
+			// it was of a run refused here
 			if err := disk.Remove(f.Path(e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}

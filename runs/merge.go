@@ -37,12 +37,11 @@ type Merged struct {
 // changesAt is the index of the changes of members in resultFiles.
 const changesAt = 0
 
-// resultFiles are the files in which the agents' folders hold what the run has found, each of them
-// all of it.
+// resultFiles are the files of the run's results, complete in each agent's folder.
 var resultFiles = [...]struct {
 	name     string
 	optional bool
-	dated    bool // it says when it was made, so that the files of two agents differ
+	dated    bool // it has its date, so that two agents' files differ
 }{
 	changesAt: {name: ChangesFile, optional: true},
 	{name: LambdaFile}, {name: OmegaFile}, {name: SetupFile, optional: true}, {name: LambdaTableFile, optional: true},
@@ -52,11 +51,11 @@ var resultFiles = [...]struct {
 }
 
 // Merge reads the run folders of all agents of a run, as it was at its end, and puts them together.
-// The agents must be of one run, all be there and at their end, which an error that matches
-// [dsbo.ErrConfig] says, and their numbers must agree to the last bit.
+// The agents must be of one run, complete and finished, and their numbers must agree to the last
+// bit; else the error matches [dsbo.ErrConfig].
 //
-// Counts are of all agents, and so are times that are of all agents together; other times and the
-// memory are of the slowest and the largest agent.
+// Counts, and times spent by all agents together, are sums over agents; other times are the slowest
+// agent's, and the memory the largest's.
 func Merge(folders []Folder) (*Merged, error) {
 	parts := make([]*Merged, len(folders))
 	for k, folder := range folders {
@@ -129,7 +128,7 @@ func (m *Merged) add(p *Merged) {
 		maxNumber(s.PeakRSSMiB, o.PeakRSSMiB)
 }
 
-// maxNumber returns the larger of two numbers, or the one that is known.
+// maxNumber returns the larger of two numbers; if one is unknown, the other.
 func maxNumber(a, b Number) Number {
 	if !a.Known() || b > a {
 		return b
@@ -137,7 +136,7 @@ func maxNumber(a, b Number) Number {
 	return a
 }
 
-// Write fills a run folder, which is open; the summary, which says that it is complete, comes last.
+// Write fills a run folder, which is open. The summary, which marks it as complete, comes last.
 func (m *Merged) Write(f Folder) error {
 	if err := f.WriteConfig(m.Config); err != nil {
 		return err
@@ -262,7 +261,7 @@ func (m *Merged) compare(other *Merged) error {
 	return nil
 }
 
-// compareJSON compares two values as they stand in a file.
+// compareJSON compares two values as a file would have them.
 func (m *Merged) compareJSON(other *Merged, file string, a, b any) error {
 	d, err := Diff(a, b)
 	if err == nil && len(d) > 0 {

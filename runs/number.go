@@ -44,8 +44,8 @@ type numberName struct {
 // numberFields are the indices of the fields that [NumberOf] was asked for.
 var numberFields sync.Map
 
-// NumberOf returns a number of what stands in a run folder, such as a [Record], a [Summary] or a
-// [Model], by its name in JSON. It panics if there is no number of that name.
+// NumberOf returns the number with a JSON name in a value of a run folder, such as a [Record], a
+// [Summary] or a [Model]. It panics if there is no number of that name.
 func NumberOf(v any, name string) Number {
 	s := reflect.ValueOf(v)
 	at, ok := numberFields.Load(numberName{s.Type(), name})

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Privacy is the differential privacy of a run: what an agent sends in all of it tells of one of
-// its rows at most what (ε, δ) allow.
+// Privacy is the differential privacy of a run: all that an agent sends reveals of any one of its
+// rows at most what (ε, δ) allow.
 type Privacy struct {
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
@@ -20,7 +20,7 @@ type Privacy struct {
 	Noise   [3]float64 `json:"noise,omitzero"`
 }
 
-// String says it for people.
+// String returns it in words.
 func (p Privacy) String() string {
 	return fmt.Sprintf("(ε = %.4g, δ = %.4g) of each row of each site, whatever the others do", p.Epsilon, p.Delta)
 }

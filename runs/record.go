@@ -64,7 +64,8 @@ type Record struct {
 	Times                  // sums over all agents
 	// EvaluationSeconds is the time of this evaluation.
 	EvaluationSeconds float64 `json:"evaluation_seconds"`
-	PeakRSSMiB        Number  `json:"peak_rss_mib"` // peak of the process so far; null where the system does not say
+	PeakRSSMiB        Number  `json:"peak_rss_mib"` // the process's peak so far; null if the system
+	// does not report it
 }
 
 // Timeless returns r without times and memory: the part that the same seed gives again.
@@ -73,9 +74,9 @@ func (r Record) Timeless() Record {
 	return r
 }
 
-// ReadRecords reads what a run has written to metrics.jsonl, up to the end of the input. A last
-// line without its end, which a run that was killed leaves behind, is left out, and cut says so.
-// name is the name of the input in errors, which give the line and match [dsbo.ErrConfig].
+// ReadRecords reads the records of metrics.jsonl to the end of the input. An incomplete last line,
+// left by a killed run, is dropped, and cut is true. name is the input's name in errors, which have
+// the line and match [dsbo.ErrConfig].
 func ReadRecords(name string, r io.Reader) (records []Record, cut bool, err error) {
 	in := bufio.NewReader(r)
 	for line := 1; ; line++ {

@@ -10,15 +10,13 @@ import (
 // SetupFile is what the agents of a run found together as they loaded their data, where they did.
 const SetupFile = "setup.json"
 
-// A Setup is setup.json: sums and texts of all agents, which a process that goes on with the run
-// would find again. Every agent of the run knows them; nothing in them is of one agent alone but
-// its texts.
+// A Setup is setup.json: sums and texts of all agents, which a resuming process would compute
+// again. Every agent of the run knows them; only an agent's texts are of that agent alone.
 type Setup struct {
 	Found []Found      `json:"found"` // in the order in which they were found
 	Sent  dsbo.Traffic `json:"sent"`  // what all agents have sent for them
-	// Of is a digest of the data and the settings of a run in one process that found structures
-	// of penalties before the iterations; "": others check that by what agents tell each other, or
-	// find it all again.
+	// Of is a digest of the data and the settings of a run in one process that found structures of
+	// penalties before the iterations; "": other runs check this by messages, or compute it again.
 	Of string `json:"of,omitempty"`
 }
 

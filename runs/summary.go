@@ -26,8 +26,8 @@ type Summary struct {
 	// Privacy is what the agents' answers keep to, nil where they have no bound.
 	Privacy *Privacy     `json:"privacy,omitempty"`
 	Traffic PhaseTraffic `json:"traffic"` // by phase
-	// Best is the iteration whose λ is the tuned one: the iteration of the least loss on held-out
-	// examples, where there are some.
+	// Best is the iteration of the tuned λ: the one with the least held-out loss, if there are
+	// held-out examples.
 	Best int `json:"best_iteration"`
 
 	// Exact Φ at λ = 0, at the start and at x̄. Φ of the tuned λ is that of its model: x̄ at the
@@ -36,7 +36,7 @@ type Summary struct {
 	PhiStart   Number `json:"phi_start"` // Φ at the start
 	PhiEnd     Number `json:"phi_end"`   // Φ(x̄) at the end of the iterations
 	GradNorm   Number `json:"grad_norm"` // ‖∇Φ(x̄)‖ there
-	// Losses and accuracy of ȳ as it stands at the last evaluation, not of the model y*(x).
+	// Losses and accuracy of ȳ at the last evaluation, not of the model y*(x).
 	TrainLoss    Number `json:"train_loss"`
 	ValLoss      Number `json:"val_loss"`      // the same on validation examples
 	TestLoss     Number `json:"test_loss"`     // the same on test examples
@@ -117,8 +117,8 @@ type Model struct {
 	HoldoutLoss  Number `json:"holdout_loss"`  // on held-out examples
 	TestLoss     Number `json:"test_loss"`     // the same on test examples
 	TestAccuracy Number `json:"test_accuracy"` // share of right answers
-	// Reached says that the lower problem is not known to be convex: Phi is the value at the
-	// solution reached, of which there may be others.
+	// Reached is true if the lower problem is not known to be convex: Phi is then the value at the
+	// solution reached, and other solutions may exist.
 	Reached bool `json:"reached,omitzero"`
 	// Spread is by how much Phi differs between the solutions from two starts, where there were
 	// two: Phi is of the one of the lower loss on training examples.
@@ -172,7 +172,7 @@ func (s *Summary) KeepsLasso() bool {
 	return slices.ContainsFunc(s.Structures, func(one Structure) bool { return one.Kept && one.Lasso != nil })
 }
 
-// ChangeMeaning says what changes by joining of the sites are, and what stands beside their losses.
+// ChangeMeaning explains the columns of changes by joining, and of losses, in the table of sites.
 func (s *Summary) ChangeMeaning() string {
 	what, hold := "Mean losses", ""
 	for _, one := range s.Sites {
@@ -187,11 +187,11 @@ func (s *Summary) ChangeMeaning() string {
 	return what + " on test rows of each site; below 0 joining lowers the loss." + hold
 }
 
-// FewestOfSite is the number of test examples below which a site shows nothing but their number:
-// they are too few to say what joining gave.
+// FewestOfSite is the number of test examples below which a site shows only their number: they are
+// too few to show an effect of joining.
 const FewestOfSite = 20
 
-// NoChange says why Change is not known.
+// NoChange returns the reason why Change is unknown.
 func (s Site) NoChange() string {
 	if s.Examples < FewestOfSite {
 		return "too few rows to say"
@@ -199,15 +199,15 @@ func (s Site) NoChange() string {
 	return "no model of its own"
 }
 
-// ChangeInterval returns the interval of Change that holds the truth with a probability of 95 %, or
-// where it is one of several sites' all of them do together: of each it is 1 − 0.05/sites. It is by
-// Student's distribution with a degree less than examples.
+// ChangeInterval returns the 95 % interval of Change; for one of several sites, intervals that
+// cover all their truths at once with 95 %: each has the level 1 − 0.05/sites. It is by Student's
+// distribution with one degree of freedom less than examples.
 func (s Site) ChangeInterval(sites int) (low, high Number) {
 	e := Number(s.ChangeError * Number(num.StudentQuantile(1-0.05/float64(2*sites), s.Examples-1)))
 	return s.Change - e, s.Change + e
 }
 
-// ChangeOutcome returns what joining gave, by whether the interval holds 0.
+// ChangeOutcome returns the effect of joining, by the interval's place relative to 0.
 func (s Site) ChangeOutcome(sites int) Outcome {
 	switch low, high := s.ChangeInterval(sites); {
 	case high < 0:
@@ -285,9 +285,9 @@ type Structure struct {
 	Strength float64 `json:"strength"` // log-penalty where the structure's factor is 1
 	Loss     Number  `json:"loss"`     // cross-fitted: of each example by the model that has not seen it
 	Error    Number  `json:"error"`    // standard error of Loss
-	// Kept says that the run keeps its model; not known of runs that kept a mean of structures.
+	// Kept is true if the run keeps its model; unknown in runs that kept a mean of structures.
 	Kept bool `json:"kept,omitzero"`
-	// Separate says that its classes separate: all cross-fitted predictions are right, or the
+	// Separate is true if its classes separate: all cross-fitted predictions are right, or the
 	// feature of the largest weight has the weakest penalty there is.
 	Separate  bool   `json:"separate,omitzero"`
 	Solutions int    `json:"solutions"`       // of the lower problem, of all folds at once

@@ -30,9 +30,9 @@ type sum struct {
 	digest [sha256.Size]byte
 }
 
-// sumLocks keeps writers of this process from each other's list of a folder. Writers of other
-// folders go on, whose disks may answer sooner. Who waits does so for a condition, not for a mutex,
-// as virtual time goes on then (testing/synctest).
+// sumLocks serializes writers of this process to a folder's list. Writers to other folders proceed,
+// since their disks may answer sooner. Waiting uses a condition and not a mutex, because virtual
+// time advances then (testing/synctest).
 var sumLocks = struct {
 	over *sync.Cond // a list is written
 	busy map[Folder]bool
@@ -126,8 +126,8 @@ func (f Folder) WriteFile(name string, data []byte) error {
 	return setSum(f, name, &digest)
 }
 
-// ReadFile returns the content of a file of the folder. If that is not the one that was written,
-// the error names the file and matches [dsbo.ErrConfig].
+// ReadFile returns the content of a file of the folder. If the content has changed since it was
+// written, the error names the file and matches [dsbo.ErrConfig].
 func (f Folder) ReadFile(name string) ([]byte, error) {
 	for {
 		before, err := listedSums(f)

@@ -21,12 +21,12 @@ const (
 	Unclear Outcome = "unclear" // there is nothing to compare with, or no examples that have chosen nothing
 )
 
-// A Verdict says what tuning gave against the best that is to be had without: all hyperparameters
-// one number, such as a single penalty, or a baseline of the model's own.
+// A Verdict is the effect of tuning against the best untuned choice: one number for all
+// hyperparameters, such as a single penalty, or a baseline of the model's own.
 type Verdict struct {
 	Outcome  Outcome `json:"outcome"`
 	Sentence string  `json:"sentence"` // one sentence for people
-	// FoundBy says what found the tuned hyperparameters: the name of a method, or a search.
+	// FoundBy names the method, or search, that found the tuned hyperparameters.
 	FoundBy string   `json:"found_by,omitempty"`
 	Against string   `json:"against"` // name of the model that it is compared with
 	Gains   []Gain   `json:"gains"`   // on all sets of examples that there are, test examples first
@@ -54,17 +54,18 @@ type Contest struct {
 	NotBy    string  // the method whose own hyperparameters were no better than the best constant; "": none
 	Against  string  // name of the other model; "": there is none
 	Constant Number  // the entry of its x, where all are one number; else unknown
-	// Lost says that the other one is kept, because the tuned x was not better by the rule of
-	// the run. With cross-fitted gains both are one model: folds chose the constant.
+	// Lost is true if the other model is kept, because the tuned x was not better by the run's
+	// rule. With cross-fitted gains both are one model: folds chose the constant.
 	Lost bool
-	// Asked says that the tuned one is kept whatever it gave, as a flag asks for it.
+	// Asked is true if a flag asks for the tuned model whatever its gain.
 	Asked bool
-	// Foreign says that the other one is a model of its own, which cannot be kept in place of the
-	// tuned one's.
+	// Foreign is true if the other model is a different one, which cannot be kept in place of the
+	// tuned one.
 	Foreign  bool
 	Counted  string // what losses are a mean of, such as "event"; "": example
 	TestFlag string // the flag that sets test examples aside, such as "split"; "": none
-	Gains    []Gain // the most telling set first; none where the model tells no losses of single examples
+	Gains    []Gain // the strongest evidence first; none if the model has no losses of single
+	// examples
 	// Phi and PhiAgainst are Φ of the two, by which they are compared where there are no Gains, and
 	// PhiSpread is by how much one of them differs between solutions from two starts.
 	Phi, PhiAgainst, PhiSpread Number
@@ -167,8 +168,8 @@ func (c Contest) Verdict() Verdict {
 	return v
 }
 
-// expectedText says how much of what was found on test examples, a share of the loss, is to be
-// expected on others. It may be more, as the rows that chose count too.
+// expectedText returns the sentence on the share of the gain found on test examples that is to be
+// expected on other examples. It may be more, as the rows that chose count too.
 func expectedText(found Outcome, gain, share Number) string {
 	switch {
 	case gain == 0 || found != Better && found != Worse:
@@ -183,7 +184,7 @@ func expectedText(found Outcome, gain, share Number) string {
 	return fmt.Sprintf(text, strings.TrimLeft(percent(gain), "+−"))
 }
 
-// untestedText says why there is no verdict, and how there would be one.
+// untestedText returns the reason why there is no verdict, and how to get one.
 func (c Contest) untestedText(expected Number) string {
 	advice, folds := "Test rows would give a verdict.", ""
 	if c.TestFlag != "" {
@@ -217,7 +218,7 @@ func (c Contest) judgePhi(v *Verdict, head, against string) {
 	}
 }
 
-// keptText says that the other model is kept, where it is.
+// keptText returns the sentence that the other model is kept, if it is.
 func (c Contest) keptText() string {
 	switch {
 	case !c.Lost:
@@ -228,7 +229,7 @@ func (c Contest) keptText() string {
 	return "; " + c.Against + " is kept"
 }
 
-// lostText says why the tuned model is kept that has lost on test examples.
+// lostText returns the reason why a tuned model that lost on test examples is kept.
 func (c Contest) lostText(outcome Outcome) string {
 	switch {
 	case outcome != Worse || c.Lost:

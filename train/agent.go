@@ -28,8 +28,8 @@ type agent struct {
 	allSteps    time.Duration  // time of all steps
 }
 
-// newAgent joins agent id's algorithm, oracle and end of the exchange; c says what products
-// are with, and apart what diagonals are blurred by.
+// newAgent joins agent id's algorithm, oracle and end of the exchange. c is the matrix of products,
+// and apart blurs diagonals.
 func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, c *linalg.Matrix, m *network.Averager,
 	apart apartness) (*agent, error) {
 	metered, err := newMeteredOracle(o, &meter{products: c, apart: apart, ctx: context.Background()})
@@ -56,10 +56,10 @@ func (a *agent) begin(ctx context.Context) (dsbo.Oracle, dsbo.Mixer) {
 	return a.oracle, a.mixer
 }
 
-// end notes what an iteration's Step took and returned. If a norm of x, y or z is then NaN,
-// infinite or above maxNorm, the error is a [*dsbo.DivergedError]; the agent may go on all the
-// same, so that its neighbours, which need its vectors, can end their iteration. After any other
-// error it is not usable.
+// end records the duration and the error of an iteration's Step. If a norm of x, y or z is then
+// NaN, infinite or above maxNorm, the error is a [*dsbo.DivergedError]. The agent may continue
+// nevertheless, so that its neighbours, which need its vectors, can end their iteration. After any
+// other error it is unusable.
 func (a *agent) end(took time.Duration, err error, maxNorm float64) error {
 	a.lastStep = took
 	a.allSteps += took
@@ -87,9 +87,9 @@ func (a *agent) checkNorms(maxNorm float64) error {
 	return nil
 }
 
-// diverged reports whether an error of a step says that this agent's own iterates diverged. An
-// exchange that ended because another agent diverged has ended the step too, but is no divergence
-// of this one.
+// diverged reports whether a step's error is the divergence of this agent's own iterates. An
+// exchange that ended because another agent diverged ends the step too, but is no divergence of
+// this agent.
 func (a *agent) diverged(err error) bool { return !a.mixer.failed && errors.Is(err, dsbo.ErrDiverged) }
 
 func (a *agent) x() []float64 { return a.alg.X() }

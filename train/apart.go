@@ -95,7 +95,7 @@ func (a apartness) blurBeside(penalty func(dst, x []float64) error, diagonal, x 
 	return nil
 }
 
-// moveNear is what [exact.Solver] does to where it is told to start; nil in the first epoch.
+// moveNear returns [exact.Solver.Move]; nil in the first epoch.
 func (a apartness) moveNear() func(v []float64) {
 	if a.epoch == 0 {
 		return nil

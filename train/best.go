@@ -10,24 +10,23 @@ import (
 
 // Best is the best iterate of a run, of those that records are of: by the loss of ȳ on held-out
 // examples; without such examples by exact Φ, of the records that have it ([Config.ExactAt]);
-// without that by the validation loss of ȳ. Where there is none of these, and with Config.Newest,
-// it is the newest one. By losses the start is one of them, so that the best is never worse than
-// it.
+// without that by the validation loss of ȳ. Without any of these, and with Config.Newest, it is the
+// newest iterate. By losses the start is a candidate too, so the best is never worse than the
+// start.
 //
-// By held-out examples it is the newest iterate, unless its loss there is above the least by more
-// than a standard error of their difference, taken example by example ([Problem.Each]; without it,
-// unless it is above): then it is the iterate of the least loss. x goes downhill on all other
-// validation examples, so that stopping early takes evidence, which a difference within chance
-// is not.
+// By held-out examples it is the newest iterate, unless its loss exceeds the least by more than a
+// standard error of their difference, taken example by example ([Problem.Each]; without it, unless
+// it exceeds the least): then it is the iterate of the least loss. x descends on all other
+// validation examples, so stopping early needs evidence, and a difference within chance is none.
 type Best struct {
 	X, Y, Z   []float64 // x̄, ȳ and z̄; nil before the first record, and z̄ of methods without
 	Iteration int
 	By        string      // "held-out loss", "Φ", "validation loss" or ""
 	Value     runs.Number // of what By names; unknown if By is ""
-	// Rose is for how many records in a row, up to the newest one, the loss on held-out examples
-	// was above the least by more than chance: by 2.9 standard errors of their difference, more of
-	// few examples, as Student's quantile is above 1.96. That is far more than one error, as the
-	// least of many losses is low by chance. [LeastRose] in a row are evidence of over-fitting.
+	// Rose is the number of latest records in a row whose held-out loss exceeded the least by more
+	// than chance: by 2.9 standard errors of their difference, more for few examples, in the ratio
+	// of Student's quantile to 1.96. One error would not do, since the least of many losses is low
+	// by chance. [LeastRose] in a row are evidence of over-fitting.
 	Rose int
 }
 
@@ -58,7 +57,7 @@ func (i iterate) state(name string) []dsbo.Named {
 	}
 }
 
-// A bestState is what is known of the best iterate so far, in vectors that a checkpoint can hold.
+// A bestState is the best iterate so far, in vectors for a checkpoint.
 type bestState struct {
 	least  iterate   // of the least value
 	newest iterate   // the newest one, if that is best though its value is not the least
@@ -84,7 +83,7 @@ func newBestState(p, q int) bestState {
 	return bestState{iterate(), iterate(), make([]float64, headLength)}
 }
 
-// state returns views of what a checkpoint holds.
+// state returns views of the part saved in a checkpoint.
 func (c *bestState) state() []dsbo.Named {
 	return slices.Concat(c.least.state("least"), c.newest.state("newest"), []dsbo.Named{{Name: "best", Value: c.head}})
 }

@@ -48,7 +48,7 @@ type checkpointHead struct {
 	Start         Start        `json:"start"`          // how the run began
 	// it is what an agent that comes in takes over from another one
 	Handover bool `json:"handover,omitzero"`
-	// the epoch in which that agent comes in, at which the checkpoint stands then
+	// the epoch in which that agent joins, and at which the checkpoint then is
 	EntryEpoch int         `json:"enters,omitzero"`
 	Arrays     []arrayHead `json:"arrays"` // names and lengths, in the order of the file
 }
@@ -161,7 +161,7 @@ func (c *checkpoint) writeTo(w io.Writer) error {
 	return err
 }
 
-// parseCheckpoint reads a file's bytes. The error says what is wrong; it matches errCorrupt, or
+// parseCheckpoint reads a file's bytes. The error names the fault; it matches errCorrupt, or
 // dsbo.ErrConfig for a checkpoint of another version.
 func parseCheckpoint(data []byte) (*checkpoint, error) {
 	if len(data) < checkpointPrefix+sha256.Size || string(data[:len(checkpointMagic)]) != checkpointMagic {

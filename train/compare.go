@@ -108,8 +108,8 @@ func pairSums(i int, set Set, of Problem, a Fit, other Problem, b Fit) (row [8]f
 	return row, nil
 }
 
-// pairTotals adds to totals the sums of two lists of numbers and the squares of their differences,
-// of examples that stand for some rows each.
+// pairTotals adds the sums of two lists of numbers, and the squares of their differences, to
+// totals. An example counts rows(example) times.
 func pairTotals(totals, a, b []float64, rows func(example int) float64) {
 	for k := range a {
 		n, d := rows(k), b[k]-a[k]

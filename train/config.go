@@ -30,8 +30,8 @@ type Config struct {
 	// checkpoint From, which may be of the epoch before. Where all agents are in this process, the
 	// run goes through all epochs. See [Config.Handover] for agents that come in.
 	Membership membership.Log
-	// Changing says that members may change in ways that are not known yet: checkpoints then hold
-	// what agents take over from each other.
+	// Changing is true if members may change in ways not known yet: checkpoints then include the
+	// state that agents take over from each other.
 	Changing bool
 
 	Method algo.Method // a template, of which each agent runs a clone; nil: &algo.MADSBO{}
@@ -46,26 +46,26 @@ type Config struct {
 
 	EvalEvery int // E: iterations from one record to the next, at 0 and at the end; 0: K/10
 	// Patience is the number of records in a row, at least [LeastRose], after which the run ends
-	// before iteration K, if the loss on held-out examples is above the least by more than chance
-	// in each of them ([Best.Rose]); 0: it does not.
+	// before iteration K if the held-out loss exceeds the least by more than chance in each
+	// ([Best.Rose]); 0: the run never ends early.
 	Patience int
 	Newest   bool // the newest iterate is the best one, whatever its values: the x̄_K of a method as published
 	// CheckpointEvery is C, iterations between checkpoints; 0: K/10, and no more often than
 	// evaluations. There is one at the end and when the run is interrupted too.
 	CheckpointEvery int
 	Dir             string // the run folder, which must exist; "": nothing is written
-	Resume          bool   // go on from Dir's checkpoint, from the start if there is none yet
-	// From is the checkpoint from which a run over several processes goes on; nil: the start.
+	Resume          bool   // resume from Dir's checkpoint; without one, from the start
+	// From is the checkpoint from which a run over several processes resumes; nil: the start.
 	From *Point
 	// Settings are further settings on which the results depend (data, seed, batch, model), as a
-	// value that JSON can hold: a checkpoint is resumed only with equal settings.
+	// JSON value: a checkpoint is resumed only with equal settings.
 	Settings any
 	// Defaults are values of settings by their path, such as flags.rate of Settings: a checkpoint
 	// that lacks one, as an earlier program has written it, is resumed with that value.
 	Defaults map[string]string
 
-	// what records hold: "exact", Φ and its gradient too, or "off", what costs next to nothing;
-	// "": "exact"
+	// values in records: "exact", Φ and its gradient too, or "off", only those that cost next to
+	// nothing; "": "exact"
 	Evaluate        string
 	ExactEach       bool    // all records have exact values on float32 too, see [Config.ExactAt]
 	Tol, AdjointTol float64 // tolerances of exact.Solver, which has their defaults
@@ -82,8 +82,8 @@ type Config struct {
 	OnRecord    func(runs.Record) // called after each evaluation
 	// OnCheckpoint is called after each checkpoint with its iteration.
 	OnCheckpoint func(iteration int)
-	// OnDamage is called with an error for each damaged checkpoint that a resumed run leaves out,
-	// to go on from an older one.
+	// OnDamage is called with an error for each damaged checkpoint that a resumed run skips for an
+	// older one.
 	OnDamage func(err error)
 	OnEpoch  func(e membership.Epoch) // called when an epoch after the first begins
 
@@ -150,8 +150,8 @@ func (c Config) ExactAt(k int) bool {
 	return wire == network.Float64 || c.ExactEach || k == c.EvalEvery || k > 0 && k%quarter == 0 || k == c.K
 }
 
-// withoutPhi says why records have no Φ; "" where the records of [Config.ExactAt] have it. c must
-// have its defaults.
+// withoutPhi returns the reason why records have no Φ; "" if the records of [Config.ExactAt] have
+// it. c must have its defaults.
 func (c Config) withoutPhi() string {
 	switch {
 	case c.Problem.Evaluate == nil:
@@ -235,7 +235,7 @@ func (c *Config) identity(epoch int) (json.RawMessage, error) {
 	return json.Marshal(identity)
 }
 
-// startDigest returns what stands for the start of x: its number, if all entries are the same.
+// startDigest returns a digest of the start of x: its number, if all entries are the same.
 func (c *Config) startDigest() any {
 	if len(c.StartX) == 0 {
 		return 0

@@ -1,31 +1,30 @@
-// Package train runs a method on the agents of a problem: the loop, evaluation, records
-// and checkpoints.
+// Package train runs a method on the agents of a problem: the loop, evaluation, records and
+// checkpoints.
 //
 // [Run] runs all agents of a [Problem] that are in this process, stops them every few iterations,
-// evaluates (outside the timed part) and returns a [Result]. [Problem.Solver] finds what the
-// methods approximate (package exact), which is the model to take home, too; [Problem.Curvature]
-// finds, before a run, which steps are stable.
+// evaluates (outside the timed part) and returns a [Result]. [Problem.Solver] finds the exact
+// solution that methods approximate (package exact), which is also the model of a result;
+// [Problem.Curvature] bounds the stable steps before a run.
 //
 // Of the files of a run folder (package runs), Run writes metrics.jsonl and the checkpoints.
 // Resuming from a checkpoint gives the same bits as not stopping.
 //
-// What leaves an agent outside of iterations is its part of exact averages and of largest numbers
-// (network.Group): losses and counts, and for exact solutions gradients, products with
-// Hessians and diagonals of them. Whether agents have a variable with the same bits they find from
-// the largest and the least of its digests. Small records of usage and the agreement to stop
-// are gathered.
+// Outside of iterations an agent sends only its part of exact averages and maxima (network.Group):
+// losses and counts, and for exact solutions gradients, products with Hessians and their diagonals.
+// The largest and the least digest show whether agents have a variable with the same bits. Small
+// records of usage and the agreement to stop are gathered.
 //
 // Members of a run may change ([Config.Membership], members.go): at each change Run makes the
-// agents anew, with states that the method re-forms, and exact values belong to the members. Where
-// agents are in processes, each begins an epoch from its checkpoint of the one before, and one that
-// comes in from what a neighbour hands over (handover.go).
+// agents anew, with states that the method re-forms, and exact values belong to the members. With
+// an agent in each process, an agent begins an epoch from its checkpoint of the one before, and a
+// joining agent from a neighbour's handover (handover.go).
 //
-// The loop is in run.go, and what it holds in runner.go; stepper.go and agent.go run the agents
-// from one evaluation to the next; evaluate.go makes records, of what agreement.go, values.go,
-// score.go and usage.go find; checkpoint.go is the file that save.go writes and resume.go goes on
-// from; share.go makes problems of models, and validate.go checks settings. What depends on where
-// the agents are is a layout (group.go; layout.go chooses one), with a file for each of the three:
-// inprocess.go, ranks.go (MPI) and restartable.go (gRPC).
+// The loop is in run.go, its state in runner.go; stepper.go and agent.go run the agents from one
+// evaluation to the next; evaluate.go makes records from agreement.go, values.go, score.go and
+// usage.go; checkpoint.go is the file that save.go writes and resume.go reads; share.go makes
+// problems of models, and validate.go checks settings. The placement of agents in processes is a
+// layout (group.go; layout.go chooses one), with a file for each of the three: inprocess.go,
+// ranks.go (MPI) and restartable.go (gRPC).
 //
 // # Why no library
 //

@@ -25,7 +25,7 @@ func (p Problem) Collective(ctx context.Context) network.Collective { return p.a
 // dealt to ranks that start and stop together ([ranks]), or one in each process, which may be lost
 // and come back ([session]). No other code of a run asks which of these it is in.
 type layout interface {
-	// sharedUsage returns the part of an agent's usage that the other processes are told.
+	// sharedUsage returns the part of an agent's usage that is sent to the other processes.
 	sharedUsage(u runs.Usage) runs.Usage
 
 	// collectiveContext returns the context of what all processes do together.
@@ -53,7 +53,7 @@ type layout interface {
 	// writesMetrics reports whether this process writes metrics.jsonl.
 	writesMetrics() bool
 	// checkpointAgents returns the agents of this process's checkpoints, as package runs names
-	// them: nil for all agents in one process, which goes on from the newest of them; where there
-	// are others, they agree on one.
+	// them: nil for all agents in one process, which resumes from its newest checkpoint; several
+	// processes agree on one.
 	checkpointAgents() []int
 }

@@ -13,11 +13,11 @@ import (
 	"dsbo/runs"
 )
 
-// Handover returns what an agent that comes into the next epoch takes over from this one, from this
-// one's checkpoint at a point: x, y and what else of the method's state all agents share, and how
-// far the run is. Nothing in it tells of this agent's examples more than that. It is of some p + q
-// numbers (with newtoncg 3p + 4q more), and a checkpoint that [Config.Receive] keeps. Of c it needs
-// Dir, Method and K.
+// Handover returns the state that an agent joining in the next epoch takes over from this agent,
+// from this agent's checkpoint at a point: x, y, the other state that the method's agents share,
+// and the iteration. It reveals nothing else of this agent's examples. It has some p + q numbers
+// (with newtoncg 3p + 4q more), and is a checkpoint for [Config.Receive]. Of c it needs Dir, Method
+// and K.
 func (c Config) Handover(agent int, at Point) ([]byte, error) {
 	c = c.WithDefaults()
 	path := runs.Folder(c.Dir).CheckpointPath([]int{agent}, at.Iteration)
@@ -88,7 +88,7 @@ func (c Config) Receive(agent int, e membership.Epoch, handover []byte) (Point, 
 	return found.point(), disk.Write(path, found.writeTo)
 }
 
-// dropExamples returns an identity without what stands for the agents' examples.
+// dropExamples returns an identity without the digests of the agents' examples.
 func dropExamples(identity json.RawMessage) (json.RawMessage, error) {
 	var parts map[string]json.RawMessage
 	if err := json.Unmarshal(identity, &parts); err != nil {
@@ -98,8 +98,8 @@ func dropExamples(identity json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(parts)
 }
 
-// checkEpoch reports a checkpoint from which c's epoch cannot go on: it has to be of that epoch or,
-// at the beginning of it, of one before.
+// checkEpoch returns an error if c's epoch cannot begin from a checkpoint: it must be of that epoch
+// or, at the epoch's beginning, of an earlier one.
 func (c *Config) checkEpoch(found *checkpoint) error {
 	epoch, of := c.epoch.Number, max(found.Epoch, found.EntryEpoch)
 	if of > epoch {
@@ -183,8 +183,8 @@ func (r *runner) moveWithSource(states map[int]dsbo.Algorithm, c *checkpoint) er
 	return nil
 }
 
-// methodsOf returns the methods whose states a checkpoint holds, or that a handover begins, by
-// their agents' numbers.
+// methodsOf returns the methods restored from a checkpoint, or begun from a handover, by their
+// agents' numbers.
 func (r *runner) methodsOf(c *checkpoint) (map[int]dsbo.Algorithm, error) {
 	states := map[int]dsbo.Algorithm{}
 	for _, number := range c.Agents {

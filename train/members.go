@@ -60,9 +60,9 @@ func (r *runner) epochEnds() bool {
 	return next < len(r.Membership) && r.Membership[next].Iteration == r.done
 }
 
-// beginEpoch begins the next epoch after the iterations done: the agents of its members go on with
-// states that are re-formed, and a new exchange. What evaluation knows is of the old members, and
-// begins anew. All agents of the run are in this process.
+// beginEpoch begins the next epoch after the iterations done: its members continue with re-formed
+// states and a new exchange. The evaluation's state is of the old members, and is reset. All agents
+// of the run are in this process.
 func (r *runner) beginEpoch() error {
 	states, usage := map[int]dsbo.Algorithm{}, map[int]runs.Usage{}
 	for _, a := range r.agents {
@@ -115,9 +115,9 @@ func takeOver(late dsbo.Algorithm, from []dsbo.Named) error {
 	return nil
 }
 
-// epochMethods returns the methods with which some members of c's epoch begin it, by their numbers
-// in the roster, from those that members had at the end of the epoch before. A member that keeps
-// its state needs its own, one that comes in the checkpoint of its source ([network.Matrix.Giver]).
+// epochMethods returns the methods of some members at the beginning of c's epoch, by their numbers
+// in the roster, from the states at the end of the epoch before. A remaining member needs its own
+// state, a joining member its source's checkpoint ([network.Matrix.Giver]).
 func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.Epoch,
 	whose []int) (map[int]dsbo.Algorithm, error) {
 	after := map[int]dsbo.Algorithm{}

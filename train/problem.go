@@ -19,10 +19,10 @@ type Problem struct {
 	// Oracles, and may be the same. nil: there is no exact Φ.
 	Evaluate []dsbo.ValueOracle
 	Start    []float64 // start of every agent's y, length q; nil: 0
-	// Nonconvex says that the lower problem is not known to be strongly convex: exact values are
-	// not known then, records have the least eigenvalue of the averaged Hessian, and models are
-	// solutions that depend on where they start. Matrix is the matrix of the products that methods
-	// and [exact.Solver] take.
+	// Nonconvex is true if the lower problem is not known to be strongly convex: there are then no
+	// exact values, records have the least eigenvalue of the averaged Hessian, and models are
+	// solutions that depend on their start. Matrix is the matrix of the products of methods and
+	// [exact.Solver].
 	Nonconvex bool
 	Matrix    dsbo.CurvatureMatrix // of the products with the Hessian
 	// Score returns the scores of a model on agent i's examples; nil: there are no losses and no
@@ -31,8 +31,8 @@ type Problem struct {
 	// Each returns what a model makes of each of a set of agent i's examples. It is called for
 	// several agents at a time. nil: models are not compared.
 	Each func(i int, set Set, m Fit) (Each, error)
-	// Digests stand for the examples of each agent, "" for agents of other processes: a checkpoint
-	// is resumed only on the same ones. nil: this is not checked.
+	// Digests are hashes of each agent's examples, "" for agents of other processes: a checkpoint
+	// is resumed only on the same examples. nil: this is not checked.
 	Digests []string
 	// Numbers are the agents' numbers in the roster, ascending, where these are others than their
 	// positions in Oracles ([Problem.OfMembers]); nil: they are not. Errors, checkpoints and
@@ -41,9 +41,9 @@ type Problem struct {
 	// Team connects the agents of this process to the agents of others; nil: all agents are in this
 	// one. All processes make the same calls on the problem, in the same order.
 	Team network.Team
-	// W is the mixing matrix over whose edges the averages of evaluation travel, and Average says
-	// how: on its wire, but for what has to be right to seven digits. nil: a star. [Run] takes the
-	// W of its configuration.
+	// W is the mixing matrix over whose edges the averages of evaluation travel, and Average their
+	// options: they use its wire, except for values that need seven digits. nil: a star. [Run]
+	// takes the W of its configuration.
 	W       *network.Matrix
 	Average network.AverageOptions // how averages are found
 	// Sent counts what all agents send in averages of the problem's methods and of [exact.Solver];
@@ -145,7 +145,7 @@ type Each struct {
 	rows         func(example int) float64 // nil: 1 each
 }
 
-// Rows returns how many rows an example stands for.
+// Rows returns the number of rows that an example represents.
 func (e Each) Rows(example int) float64 {
 	if e.rows == nil {
 		return 1
@@ -180,9 +180,9 @@ const (
 	allSets
 )
 
-// Scores are the scores of one model on training, validation, held-out and test examples: the
-// scores of one agent, which has a part of the test examples, or of all agents together. A set
-// without examples has no rows.
+// Scores are one model's scores on training, validation, held-out and test examples, for one agent,
+// with its part of the test examples, or for all agents together. A set without examples has no
+// rows.
 type Scores struct{ Train, Val, Holdout, Test Score }
 
 // sets returns the scores on all sets.

@@ -76,7 +76,7 @@ func checkpoints(f runs.Folder, agents []int) iter.Seq2[*checkpoint, error] {
 		for _, path := range slices.Backward(paths) {
 			c, err := readCheckpoint(path)
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // the run, which goes on, has removed it as old
+				continue // the run, still active, has removed it as old
 			}
 			if !yield(c, err) {
 				return
@@ -97,9 +97,9 @@ func Shrink(f runs.Folder) error {
 	return err
 }
 
-// openFiles opens metrics.jsonl, from its beginning or, in a resumed run, from where the checkpoint
-// stands, and restores the agents from that checkpoint. What is of later iterations stays, as the
-// run comes to the same again, unless another epoch begins.
+// openFiles opens metrics.jsonl, at its beginning or, in a resumed run, at the checkpoint's place,
+// and restores the agents from that checkpoint. Records of later iterations are kept, since the run
+// repeats them, unless another epoch begins.
 func (r *runner) openFiles() (err error) {
 	if r.Dir == "" {
 		return nil
@@ -147,8 +147,8 @@ func (r *runner) restoreCheckpoint() error {
 	return err
 }
 
-// findCheckpoint returns the checkpoint to resume from, of whatever configuration, and nil if there
-// is none yet. damaged, if it is set, is called with an error for each newer one that is damaged.
+// findCheckpoint returns the checkpoint to resume from, of any configuration, or nil if there is
+// none yet. damaged, if set, is called with an error for each newer one that is damaged.
 func (c *Config) findCheckpoint(damaged func(error)) (*checkpoint, error) {
 	g, err := c.Problem.group()
 	if err != nil {

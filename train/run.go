@@ -17,8 +17,8 @@ import (
 // theirs. The same configuration gives the same bits, whatever the number of processors and
 // wherever a run was stopped and resumed.
 //
-// Where members change ([Config.Membership]), records, exact values and the best iterate belong to
-// the agents that are there, at the end of the last epoch.
+// If members change ([Config.Membership]), records, exact values and the best iterate belong to the
+// members at the time, finally to the last epoch's.
 //
 // Each process of a run over several has some of the agents ([Problem].Team) and calls Run with the
 // same configuration. The numbers are the same as of a run in one process. Where agents may be lost
@@ -26,10 +26,9 @@ import (
 // earlier [Point].
 //
 // When ctx ends, the agents finish their iteration, the checkpoint is written, and the error is
-// [ErrInterrupted]; an agent that may come back ends at once, and its checkpoint before stands.
-// Iterates that become NaN, infinite or too large end the run with a
-// [*dsbo.DivergedError]; the checkpoint before stays. The result is never nil after the run
-// has begun.
+// [ErrInterrupted]; an agent that may come back ends at once, and keeps its earlier checkpoint.
+// Iterates that become NaN, infinite or too large end the run with a [*dsbo.DivergedError]; the
+// earlier checkpoint is kept. The result is never nil after the run has begun.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	r, err := newRunner(c)
 	if err != nil {
@@ -85,9 +84,9 @@ func newRunner(c Config) (*runner, error) {
 	return r, r.makeAgents(c, func(int) (dsbo.Algorithm, error) { return c.newMethod() })
 }
 
-// atBoundary evaluates the agents and writes a checkpoint where that is due between two iterations,
-// while the agents stand still. stop says that the run is interrupted, diverged that an
-// agent diverged.
+// atBoundary evaluates the agents and writes a checkpoint, each if it is due, between two
+// iterations, while no agent computes. stop is true if the run is interrupted; diverged is the
+// error of an agent that diverged.
 func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.DivergedError) error {
 	if diverged != nil {
 		diverged.Advice = r.advice(ctx, diverged.Iteration)
@@ -133,14 +132,14 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 	return nil
 }
 
-// updateResult makes the result cover the iterations done. The agents stand still.
+// updateResult sets the result to the state after the iterations done. No agent computes meanwhile.
 func (r *runner) updateResult() {
 	r.result = Result{Method: r.method(), Start: r.Start, Best: r.eval.best(), Exact: r.eval.sharedExact,
 		Epoch: r.epoch, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent,
 		MsPerIteration: runs.Number(num.Median(r.times)), WithoutPhi: r.withoutPhi()}
 }
 
-// nextBoundary returns the next iteration before which the agents have to stand still.
+// nextBoundary returns the next iteration before which all agents pause.
 func (r *runner) nextBoundary() int {
 	after := func(every int) int { return (r.done/every + 1) * every }
 	due := min(after(r.EvalEvery), after(r.CheckpointEvery), r.K)

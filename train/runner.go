@@ -39,9 +39,9 @@ func (r *Result) Last() runs.Record {
 	return r.Records[len(r.Records)-1]
 }
 
-// A runner is one call of Run. A boundary is a number of iterations after which all agents stand
-// still, for an evaluation or a checkpoint: the stepper runs the agents from one to the next, the
-// evaluator makes the records there.
+// A runner is the state of one call of Run. A boundary is a number of iterations after which all
+// agents pause for an evaluation or a checkpoint: the stepper runs the agents from one boundary to
+// the next, and the evaluator makes the records there.
 type runner struct {
 	Config
 	*stepper

@@ -10,8 +10,8 @@ import (
 )
 
 // writeCheckpoint writes the checkpoint after the iterations done to the run folder, if there is
-// one, and removes checkpoints that are no longer needed: those before what all agents have. The
-// agents stand still.
+// one, and removes checkpoints older than the newest one that all agents have. No agent computes
+// meanwhile.
 func (r *runner) writeCheckpoint(ctx context.Context) error {
 	if r.Dir == "" {
 		return nil

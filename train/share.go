@@ -9,8 +9,8 @@ import (
 	"dsbo/network"
 )
 
-// NewProblem makes the problem of a model on the data of all agents. c.Agent is set for each agent.
-// Evaluation computes in float64 whatever c says.
+// NewProblem makes the problem of a model on the data of all agents. It sets c.Agent for each
+// agent. Evaluation computes in float64 whatever c is.
 func NewProblem(t data.Task, m models.Model, c models.Config) (Problem, error) {
 	return NewPart(nil, t, m, c)
 }

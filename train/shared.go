@@ -12,14 +12,14 @@ import (
 	"dsbo/network"
 )
 
-// A shared is the agents of a process that one method serves: all have the same state, by the same
-// bits, and what their oracles say comes together in averages. It is the method's mixer. No bit
-// depends on how many agents a method serves, and each counts what it asks and sends as if it had a
-// method to itself.
+// A shared is the agents of a process that share one method: all have the same state, to the bit,
+// and their oracles' answers meet in averages. It is the method's mixer. No bit depends on the
+// number of agents that share the method, and each agent counts its calls and messages as if it had
+// its own.
 type shared struct {
 	agents   []*agent // by their positions in this process
 	together *network.Together
-	oracle   sharedOracle // stands for the agents'
+	oracle   sharedOracle // in place of the agents' oracles
 	also     dsbo.MixerCapabilities
 	busy     time.Duration // in averages
 	terms    atomic.Int64  // nanoseconds in terms of these, of all agents added
@@ -128,8 +128,8 @@ var errOfTerms = dsbo.Errorf(dsbo.ErrCapability,
 // Mix implements [dsbo.Mixer]. What all have alike is not mixed.
 func (s *shared) Mix(context.Context, []float64, []float64) error { return errOfTerms }
 
-// A sharedOracle stands for the oracles of all agents that a method serves, by the first one's: it
-// tells what they have alike.
+// A sharedOracle is the oracle of a method that several agents share. It gives the first agent's
+// answers where all agents' are equal.
 type sharedOracle struct {
 	first dsbo.Oracle
 	also  dsbo.OracleCapabilities

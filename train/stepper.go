@@ -22,8 +22,8 @@ type interruption struct{}
 func (interruption) Error() string        { return "interrupted" }
 func (interruption) Is(target error) bool { return target == context.Canceled }
 
-// A stepper is the agents of this process with their ends of the exchange. It runs them between
-// boundaries at which all agents stand still.
+// A stepper is the agents of this process with their ends of the exchange. It runs them from
+// boundary to boundary.
 type stepper struct {
 	*group
 	exchange    network.Team   // between the agents
@@ -33,7 +33,7 @@ type stepper struct {
 	alike       bool           // all agents have the same state, by the same bits
 	shared      *shared        // the agents as those that one method serves; nil: each has its own
 	maxNorm     float64        // a norm of x, y or z above it counts as divergence; 0: no norm does
-	onIteration func(done int) // called after each iteration; nil: nobody is told
+	onIteration func(done int) // called after each iteration, unless nil
 
 	done    int       // iterations done
 	seconds float64   // wall time of the iterations done

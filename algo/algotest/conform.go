@@ -20,7 +20,7 @@ import (
 // Sizes of the suite's problem, and iterations of its runs.
 const p, q, K = 3, 4, 8
 
-// TestMethod checks that a method holds to the contract of [algo.Method]: parameters by their
+// TestMethod checks that a method satisfies the contract of [algo.Method]: parameters by their
 // names, views and state, the same bits again and after a resume, other members, nothing allocated
 // in steady state, inputs of the oracle left alone, cost as stated, errors passed on with their
 // place, cancelling, NaN, one agent. newMethod is called often and must return a fresh method each
@@ -85,8 +85,8 @@ func oracle(agent int) dsbo.Oracle {
 	return o
 }
 
-// parameters have names, are what JSON and a clone say, and have defaults that work; what cannot
-// work is refused by name.
+// parameters: they have names, agree with their JSON and a clone, and have defaults that work;
+// values that cannot work are refused by name.
 func (s suite) parameters(t *testing.T) {
 	m := s.template()
 	text, err := json.Marshal(m)
@@ -219,7 +219,7 @@ func (s suite) sameAgain(t *testing.T) {
 	compare(t, s.agents(), s.agents(), 0, 5, "two runs of one problem differ")
 }
 
-// resume goes on from each iteration, for two.
+// resume resumes from each iteration, for two iterations.
 func (s suite) resume(t *testing.T) {
 	f := s.agents()
 	states := [][][]float64{f.state()}

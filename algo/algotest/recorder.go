@@ -36,9 +36,9 @@ type Recorder struct {
 	FailAt int
 	Err    error
 
-	// guard, when not nil, is told of vectors of a wrong length and of destinations that overlap an
-	// input. Destinations are then filled with NaN first, so that a method that counts on what
-	// stood there is found out; with nan they stay so.
+	// guard, when not nil, fails on vectors of a wrong length and on destinations that overlap an
+	// input. Destinations are filled with NaN first, which exposes a method that relies on their
+	// old content; with nan they stay NaN.
 	guard *testing.T
 	nan   bool
 }

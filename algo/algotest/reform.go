@@ -9,9 +9,9 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// members: a method goes on when the last agent leaves, and when one comes in. What a change does
-// is a function of the state alone, done twice is done once, leaves x as it is, and neither names
-// nor lengths change. The cost is as stated after it too.
+// members: a method continues when the last agent leaves, and when an agent joins. A change is a
+// function of the state alone, is idempotent, leaves x as it is, and changes neither names nor
+// lengths. The cost is as stated afterwards too.
 func (s suite) members(t *testing.T) {
 	if _, ok := s.method(p, q).(algo.Reformer); !ok {
 		t.Skip("it is no algo.Reformer, and runs where members stay the same")

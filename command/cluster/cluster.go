@@ -16,7 +16,7 @@ import (
 	"dsbo/network"
 )
 
-// A Cluster is what a cluster file says about a run: its agents and what they agree on.
+// A Cluster is the content of a cluster file: a run's agents and their common settings.
 type Cluster struct {
 	Run       string         // name of the run
 	Addresses []string       // host:port, by agent; "": nobody can reach it, it connects to others
@@ -25,15 +25,15 @@ type Cluster struct {
 	Seed      uint64         // of all draws of the run
 	Task      string         // verb of the run's task
 	Flags     []string       // of the task's command line, -name=value or -name each
-	// Quorum is how many agents decide who takes part, and AbsentAfter after how long one that is
-	// not heard is left out; 0: all take part, always.
+	// Quorum is the number of agents that decide on membership, and AbsentAfter the silence after
+	// which an agent is left out; 0: all take part, always.
 	Quorum      int
 	AbsentAfter time.Duration // silence after which an agent is left out
 	// Keys has the SHA-256 of the agents' public keys, in hexadecimal; nil: certificates must name
 	// the run.
 	Keys []string
 
-	inline  bool    // the file holds the graph's edges, matrix or lists
+	inline  bool    // the file itself has the graph's edges, matrix or lists
 	lists   []byte  // the graph's lists of weights, as a graph file; nil: it has none
 	w, prob float64 // of a graph by name
 }
@@ -98,7 +98,7 @@ func parse(name string, data []byte, check check) (*Cluster, error) {
 	return c, c.checkReach()
 }
 
-// graph returns the graph of a cluster, whose weights it sets as they stand in the file.
+// graph returns the graph of a cluster, and sets its weights as they are in the file.
 func (f *file) graph(name string, c *Cluster) (*network.Graph, error) {
 	n := len(c.Addresses)
 	if f.Weights != nil {
@@ -166,7 +166,7 @@ func (c *Cluster) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// listed returns what stands for lists of weights, "" if there are none.
+// listed returns a text for the lists of weights in the hash, "" if there are none.
 func (c *Cluster) listed() string {
 	if c.lists == nil {
 		return ""
@@ -184,8 +184,8 @@ func (c *Cluster) withoutAddress() (agents []int) {
 	return agents
 }
 
-// Settings returns what Hash stands for, name=value each by the names of the cluster file and of
-// flags, without the name of the run. What is longer than a word is compared by its digest.
+// Settings returns the settings that Hash covers, name=value each by the names of the cluster file
+// and of flags, without the name of the run. A value longer than a word is replaced by its digest.
 func (c *Cluster) Settings() []string {
 	graph := "" // by the edges or W of the file
 	if !c.inline {

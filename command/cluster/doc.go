@@ -1,5 +1,5 @@
-// Package cluster reads cluster files, which say what the agents of a run on several machines
-// agree on.
+// Package cluster reads cluster files: the common settings of the agents of a run on several
+// machines.
 //
 // A cluster file is one JSON object.
 //
@@ -14,8 +14,8 @@
 //
 // "run" names the run: 1 to 64 letters, digits, dots, dashes and underscores. "agents" lists the
 // agents' addresses, host:port each, by agent number from 0 on. Where the addresses follow a rule,
-// "agents" is their number and "address" the rule: {agent} in it stands for the agent's number and
-// {7000+agent} for the sum of 7000 and it.
+// "agents" is their number and "address" the rule: {agent} in it is replaced by the agent's number
+// and {7000+agent} by the sum of 7000 and it.
 //
 //	"agents": 8, "address": "dsbo-{agent}.dsbo:7000"      dsbo-0.dsbo:7000 to dsbo-7.dsbo:7000
 //	"agents": 8, "address": "127.0.0.1:{7000+agent}"      127.0.0.1:7000 to 127.0.0.1:7007
@@ -27,16 +27,16 @@
 //	"agents": ["host-0:7000", "", "", "host-3:7000"], "relay": "relay.example:443"
 //
 // The graph is "graph", a name that package network knows (default: ring), or "edges", [[0, 1], [1,
-// 2], ...], or "W", the mixing matrix by rows, or "weights", a graph file with the lists of
-// weights that change. "w" is each agent's weight on itself (default: 0.5 on the ring; elsewhere 0,
-// which stands for Metropolis weights), and "prob" the probability of an edge of erdos-renyi.
-// "seed" (default: 1) is what all draws depend on. "task" names the task and "flags" lists flags of
-// its command line, "-name=value" each, without those that the file replaces (-agents, -graph, -w,
+// 2], ...], or "W", the mixing matrix by rows, or "weights", a graph file with the lists of weights
+// that change. "w" is each agent's weight on itself (default: 0.5 on the ring; elsewhere 0, which
+// stands for Metropolis weights), and "prob" the probability of an edge of erdos-renyi. "seed"
+// (default: 1) is what all draws depend on. "task" names the task and "flags" lists flags of its
+// command line, "-name=value" each, without those that the file replaces (-agents, -graph, -w,
 // -prob, -seed).
 //
-// "quorum" and "absent_after" let the run go on without agents that are absent, of which package
-// dsbo/network/register says how: this number of agents, more than half, decide to leave
-// out one that was not heard for that long, and to let it in again.
+// "quorum" and "absent_after" let the run continue without absent agents (package
+// dsbo/network/register): this number of agents, more than half, decide to leave out an agent after
+// that long a silence, and to readmit it.
 //
 //	"quorum": 5, "absent_after": "10m"
 //
@@ -45,13 +45,12 @@
 //
 //	"keys": ["9f2c...", "03ab...", ...]
 //
-// Agents beyond the agents of the file may come into such a run while it goes on, as long as the
-// quorum is more than half of all: each shows an admission that the authority has signed for this
-// file (its [Cluster.Hash]), with the agents of the file that it connects to
-// (membership.Admission). The file itself stays as it is.
+// Further agents may join such a run, as long as the quorum is more than half of all: each shows an
+// admission that the authority has signed for this file (its [Cluster.Hash]), with the agents of
+// the file that it connects to (membership.Admission). The file itself stays as it is.
 //
-// An unknown field, null, a field or an address that is given twice, and text after the object
-// are errors.
+// An unknown field, null, a field or an address that is given twice, and text after the object are
+// errors.
 //
 // The machines of a run may each have a file of their own. [Cluster.Hash] covers what must be the
 // same in all of them: everything but the addresses, as a machine may know the others by names of

@@ -16,7 +16,7 @@ import (
 	"dsbo/network/membership"
 )
 
-// file holds the fields of a cluster file.
+// file is the fields of a cluster file.
 type file struct {
 	// name of the run
 	Run string `json:"run" must:"a name"`
@@ -231,8 +231,8 @@ func (c *Cluster) checkReach() error {
 	return nil
 }
 
-// Expand puts agent i's number into a rule: {agent} stands for it and {7000+agent} for the sum of
-// 7000 and it.
+// Expand puts agent i's number into a rule: it replaces {agent} by i and {7000+agent} by the sum of
+// 7000 and i.
 func Expand(rule string, i int) (string, error) {
 	var wrong error
 	text := braces.ReplaceAllStringFunc(rule, func(part string) string {
@@ -249,5 +249,5 @@ func Expand(rule string, i int) (string, error) {
 	return text, wrong
 }
 
-// braces matches a pair of braces, or one that has lost the other.
+// braces matches a pair of braces, or an unpaired brace.
 var braces = regexp.MustCompile(`\{[^{}]*\}?|\}`)

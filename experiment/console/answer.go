@@ -52,8 +52,8 @@ func writeAnswer(b *bytes.Buffer, s *runs.Summary, a runs.Assessment, terminal b
 	return nil
 }
 
-// joinedRows returns the table that says what joining gave each site, and all test rows together;
-// nil if there are no sites.
+// joinedRows returns the table of the effect of joining on each site, and on all test rows
+// together; nil if there are no sites.
 func joinedRows(s *runs.Summary) [][]string {
 	if len(s.Sites) < 2 {
 		return nil

@@ -1,6 +1,6 @@
-// Package console says on a terminal what runs have found: a line for each record of a run under
-// way, and at its end the verdict, the table of models, and where the rest is. Lines have 80
-// columns at most.
+// Package console prints the results of runs on a terminal: a line for each record of a running
+// run, and at its end the verdict, the table of models, and the places of further files. Lines have
+// 80 columns at most.
 package console
 
 import (
@@ -18,10 +18,10 @@ import (
 	"dsbo/runs/report"
 )
 
-// Result writes to w what a finished run gave: the verdict, then the table of models, what they
-// cost, and where the rest is. Of a run over tables that is for -v, which all sets: it begins with
-// what a person asks, and is else no more than that. head says what problem it was. With page it
-// first writes report.html and its figures to the run's folder.
+// Result writes the result of a finished run to w: the verdict, the table of models, their cost,
+// and the places of further files. For a run over tables, it answers a person's questions first,
+// and ends there unless all is set by -v. head names the problem. With page it first writes
+// report.html and its figures to the run's folder.
 func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page, all bool) (err error) {
 	path := ""
 	if page {
@@ -90,8 +90,7 @@ func writeFacts(b *bytes.Buffer, facts [][2]string) {
 	}
 }
 
-// privacyLine says what differential privacy a run had, and how good its model is as far as
-// that tells.
+// privacyLine returns a run's differential privacy, and its model's quality within that.
 func privacyLine(s *runs.Summary) string {
 	if s.Privacy == nil {
 		return ""
@@ -127,7 +126,7 @@ func writeVerdict(b *bytes.Buffer, v runs.Verdict, terminal bool) {
 	b.WriteString("\n")
 }
 
-// keptLine says which model lambda.npy and omega.npy are.
+// keptLine names the model in lambda.npy and omega.npy.
 func keptLine(s *runs.Summary) string {
 	for _, m := range s.Models {
 		if m.Kept {

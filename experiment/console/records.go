@@ -8,8 +8,8 @@ import (
 	"dsbo/runs"
 )
 
-// recordColumns are the numbers of a record that a line for people has: losses are of the agents'
-// average model ȳ as it stands, not of the models of the table.
+// recordColumns are the columns of a printed record: losses are of the agents' average model ȳ at
+// that record, not of the models of the table.
 var recordColumns = []struct {
 	name, format string
 	of           string // in JSON
@@ -32,8 +32,8 @@ func RecordLine(r runs.Record) string {
 	})
 }
 
-// recordRow lays out a line about a record: 69 columns in all, so that the name of an agent may
-// stand before it.
+// recordRow lays out a line for a record: 69 columns in all, so that the name of an agent fits
+// before it.
 func recordRow(first string, cell func(k int) string) string {
 	line := first + strings.Repeat(" ", max(1, 14-len(first)))
 	for k := range recordColumns {

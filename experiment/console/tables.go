@@ -29,7 +29,8 @@ func modelRows(s *runs.Summary) [][]string {
 			Number("%.4f", m.TestAccuracy),
 		})
 	}
-	for _, column := range []int{5, 3} { // accuracies of classes alone, and not all runs hold examples out
+	for _, column := range []int{5, 3} { // only classes have accuracies, and not all runs hold
+		// examples out
 		if !slices.ContainsFunc(rows[1:], func(r []string) bool { return r[column] != "-" }) {
 			for i, r := range rows {
 				rows[i] = slices.Delete(r, column, column+1)

@@ -14,7 +14,7 @@ import (
 type Run struct {
 	Line   string       // what problem, on what graph
 	Config train.Config // of the run: its problem, its matrix, its method
-	// Held finds the models at the end by training, with x held still; nil: they are solved for.
+	// Held finds the final models by training with x fixed; nil: they are solved for.
 	Held    algo.Method
 	Found   []runs.Found  // what the agents found together as they loaded the data
 	Privacy *runs.Privacy // with the answers that the run takes; nil: what is sent has no noise

@@ -7,8 +7,8 @@ import (
 	"dsbo/internal/num"
 )
 
-// A Budget is what all answers of a run together may tell of one example: neighbouring data give no
-// event with a probability above e^Epsilon times the other's, plus Delta.
+// A Budget bounds what all answers of a run together reveal of one example: for neighbouring data,
+// no event's probability is above e^Epsilon times the other's, plus Delta.
 type Budget struct {
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
@@ -40,8 +40,8 @@ func (a *Accountant) Add(multiplier float64, answers int) {
 // neighbouring data.
 func (a Accountant) Divergence(alpha float64) float64 { return float64(alpha * a.rate) }
 
-// Epsilon returns the least ε for which the answers are (ε, δ)-differentially private, as far as
-// Rényi divergence tells:
+// Epsilon returns the least ε for which the answers are (ε, δ)-differentially private by Rényi
+// divergence:
 //
 //	ε = inf_{α>1}  D(α) + log(1 − 1/α) + (log(1/δ) − log α)/(α − 1)
 //

@@ -35,11 +35,11 @@ func NewTerms(b Budget, answers [Kinds]int) (Terms, error) {
 type Curator struct {
 	terms  Terms
 	ledger *Ledger
-	data   string // stands for the agent's rows
+	data   string // a digest of the agent's rows
 }
 
-// NewCurator returns the curator of an agent. data stands for its rows: other rows get other noise,
-// even for the same question.
+// NewCurator returns the curator of an agent. data is a digest of its rows: other rows get other
+// noise, even for the same question.
 func NewCurator(t Terms, l *Ledger, data string) *Curator { return &Curator{t, l, data} }
 
 // AddNoise rounds an answer about a kind of rows to the grid and adds noise to it. sensitivity is
@@ -92,8 +92,8 @@ func gridOf(multiplier, sensitivity float64, entries int) (float64, error) {
 	return multiplier * sensitivity / left, nil
 }
 
-// questionKey returns what stands for a question: its name, its inputs, the agent's rows, and how
-// large the noise of its answer is.
+// questionKey returns the key of a question: its name, its inputs, the agent's rows, and the size
+// of its answer's noise.
 func (c *Curator) questionKey(what string, sensitivity float64, inputs [][]float64) []byte {
 	h := sha256.New()
 	h.Write([]byte(what + "\n" + c.data + "\n"))

@@ -1,11 +1,10 @@
-// Package privacy makes what an agent says of its data differentially private, and counts what
-// that costs.
+// Package privacy makes an agent's answers about its data differentially private, and accounts for
+// their cost.
 //
-// An [Oracle] stands between an agent's examples and all else: a method, an exchange, a file. It
-// answers with noise, so that all that is made of its answers, by whom and how it may be, tells of
-// one example at most what the budget (ε, δ) allows. This holds for each agent alone, whatever all
-// others do and put together: each adds the whole of its noise itself, and no sum or mask needs to
-// be trusted.
+// An [Oracle] separates an agent's examples from all else: a method, an exchange, a file. It
+// answers with noise, so that anything computed from its answers, by anyone, reveals of one example
+// at most what the budget (ε, δ) allows. Each agent has this guarantee even if all other agents
+// collude: it adds all of its noise itself, and need not trust any sum or mask.
 //
 // # What is promised
 //
@@ -25,7 +24,7 @@
 // sensitivity Δ. x, y and v are made of earlier answers, and known to all. An answer is rounded to
 // a grid of 2^-20 times the noise's deviation, and each entry gets noise of the discrete Gaussian
 // distribution on that grid (Canonne, Kamath, Steinke 2020), drawn exactly with whole numbers: no
-// rounding of floats tells more (Mironov 2012). Computation is in float64.
+// rounding of floats leaks more (Mironov 2012). Computation is in float64.
 //
 // # The accountant
 //
@@ -36,6 +35,6 @@
 //
 // # What is not hidden
 //
-// How long a computation takes, that an agent takes part, the numbers of its rows; what its owner
-// tells elsewhere.
+// The duration of a computation, an agent's participation, the numbers of its rows, and what its
+// owner publishes elsewhere.
 package privacy

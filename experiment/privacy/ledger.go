@@ -35,13 +35,13 @@ const (
 	nameLen   = 16 // bytes of a name in the file, the first of which is the kind of rows
 )
 
-// A Ledger is an agent's file of a secret, and of the names of the answers that it has given. The
-// noise of an answer follows from the secret and the whole of the question: a run that was stopped
-// and goes on gives the same answers again, which tells nobody more, and no two questions ever get
-// the same noise. An answer's name is on disk before the answer is given.
+// A Ledger is an agent's file of a secret, and of the names of the answers given so far. An
+// answer's noise is a function of the secret and the whole question: a resumed run repeats its
+// answers, which reveals nothing more, and no two questions ever get the same noise. An answer's
+// name is on disk before the answer is given.
 //
-// Who has the secret can take the noise off. The file belongs to nobody but the agent, and goes
-// when the run is over. A Ledger belongs to one goroutine at a time.
+// The secret allows its holder to subtract the noise. The file belongs to the agent alone, and is
+// removed when the run is over. A Ledger belongs to one goroutine at a time.
 type Ledger struct {
 	file   disk.File
 	secret [secretLen]byte
@@ -107,23 +107,23 @@ func (l *Ledger) countAnswer(name [nameLen]byte) {
 	}
 }
 
-// Keyed returns a digest of data that tells nothing of them to who lacks the secret: a plain one
-// tells who knows all rows but one which row that is.
+// Keyed returns a digest of data that is useless without the secret. A plain digest would reveal
+// the last row to anyone who knows all other rows.
 func (l *Ledger) Keyed(digest string) string {
 	mac := hmac.New(sha256.New, l.secret[:])
 	mac.Write([]byte("digest of rows\n" + digest))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// noise returns the source of the noise of an answer, once its name is on disk. question stands for
-// all that the answer depends on. An answer beyond the most is refused with [dsbo.ErrConfig],
-// unless it is one that was given before.
+// noise returns the source of an answer's noise, once the answer's name is on disk. question is all
+// that the answer depends on. An answer beyond the most is refused with [dsbo.ErrConfig], unless it
+// was given before.
 func (l *Ledger) noise(of Rows, question []byte, most int) (*rand.Rand, error) {
 	mac := hmac.New(sha256.New, l.secret[:])
 	mac.Write([]byte{byte(of)})
 	mac.Write(question)
 	seed := [sha256.Size]byte(mac.Sum(nil))
-	mac.Write([]byte("name")) // which tells nothing of the seed
+	mac.Write([]byte("name")) // which reveals nothing of the seed
 	name := [nameLen]byte(mac.Sum(nil))
 	name[0] = byte(of)
 	if !l.given[name] {

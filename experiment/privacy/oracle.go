@@ -5,8 +5,8 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// A Bound says how far one row can move an agent's averaged loss, whose other rows stay as
-// they are.
+// A Bound is the most that one row can change an agent's averaged loss while all other rows are
+// fixed.
 type Bound struct {
 	Gradient float64 // norm by which the gradient by y moves at most
 	Product  float64 // norm by which a product of the Hessian by y with v moves at most, for ‖v‖ = 1
@@ -16,8 +16,8 @@ type Bound struct {
 // oracle's LowerJointGrad and Penalty, and neither values, diagonals nor matrices. Draws are always
 // of all rows.
 //
-// The problem must be one whose x enters a penalty alone, the same for all data: ∇_x f, products
-// with ∇²_xy g and P(x) then tell nothing of rows, and are without noise.
+// x must enter the problem through a penalty alone, the same for all data: ∇_x f, products with
+// ∇²_xy g and P(x) then reveal nothing of rows, and have no noise.
 type Oracle struct {
 	inner        dsbo.Oracle
 	also         dsbo.OracleCapabilities
@@ -25,7 +25,7 @@ type Oracle struct {
 	curator      *Curator
 }
 
-// NewOracle returns the oracle that stands before inner, whose losses lower and upper bound.
+// NewOracle returns the noisy oracle of inner, with the bounds of its lower and upper loss.
 func NewOracle(inner dsbo.Oracle, lower, upper Bound, c *Curator) (*Oracle, error) {
 	of, err := dsbo.Capabilities(inner)
 	o := &Oracle{inner: inner, lower: lower, upper: upper, curator: c}
@@ -74,7 +74,7 @@ func (o *Oracle) HVP(dst, x, y, v []float64, _ dsbo.Sample) error {
 	return o.curator.AddNoise(dst, Training, o.lower.Product*linalg.Norm(v), "product", x, y, v)
 }
 
-// JVP implements [dsbo.Oracle]. It tells nothing of rows.
+// JVP implements [dsbo.Oracle]. It reveals nothing of rows.
 func (o *Oracle) JVP(dst, x, y, v []float64, _ dsbo.Sample) error {
 	return o.inner.JVP(dst, x, y, v, everyRow)
 }

@@ -18,9 +18,9 @@ import (
 	"dsbo/internal/wording"
 )
 
-// An Audit is the log of what an agent did, a JSON object a line, in which each line has the
-// SHA-256 of the one before it: a line that is changed, taken out or put in breaks the chain, and
-// one that is kept elsewhere proves all before it. Lines that are logged before Open wait for it.
+// An Audit is the log of an agent's actions, a JSON object a line. Each line has the SHA-256 of the
+// line before, so that changing, removing or inserting a line breaks the chain, and a copy of one
+// line elsewhere proves all lines before it. Lines logged before Open wait for it.
 type Audit struct {
 	mu      sync.Mutex
 	file    *os.File // nil: it is not open
@@ -58,7 +58,7 @@ func (a *Audit) Write(object []byte) (int, error) {
 	return len(object), a.append(object)
 }
 
-// append writes a line after the last one. The lock is held.
+// append writes a line after the last one. The caller has the lock.
 func (a *Audit) append(object []byte) error {
 	place, err := json.Marshal(auditPlace{a.place.Line + 1, a.place.Previous})
 	if err != nil {
@@ -80,8 +80,8 @@ func (p auditPlace) after(line []byte) auditPlace {
 	return auditPlace{p.Line + 1, hex.EncodeToString(sum[:])}
 }
 
-// Open goes on with the file at path, or begins it, and adds the lines that have waited. What a
-// process that was killed has left of a line is taken out, which a line tells.
+// Open continues the file at path, or creates it, and adds the waiting lines. It removes a partial
+// line left by a killed process, and logs that in a line.
 func (a *Audit) Open(path string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -133,7 +133,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 // WritePage writes a report for people. The same report has the same page.
 func (r Report) WritePage(w io.Writer) error { return page.Execute(w, r) }
 
-// Line tells a report in one line.
+// Line returns the report as one line.
 func (r Report) Line() string {
 	return fmt.Sprintf("agent %d of run %s sent %s in %s: %s, in %s", r.Agent, r.Run,
 		wording.Count(int(r.All.Bytes), "byte"), wording.Count(int(r.All.Vectors), "vector"),
@@ -148,14 +148,14 @@ func (t *Tally) Finish() error {
 	return t.SaveCounts()
 }
 
-// IsOpen reports whether the process before this one ended before it could tell what it had sent.
+// IsOpen reports whether the process before this one ended before it reported what it had sent.
 func (t *Tally) IsOpen() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.of.Running
 }
 
-// HasSent reports whether there is anything to tell.
+// HasSent reports whether anything was sent.
 func (t *Tally) HasSent() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -39,7 +39,7 @@ type session struct {
 	Members []int  `json:"members"`
 }
 
-// A key tells rows apart.
+// A key identifies a row.
 type key struct {
 	Phase   string       `json:"phase"`
 	Way     network.Way  `json:"way"`
@@ -106,7 +106,8 @@ func (t *Tally) Join(number uint64, members []int) error {
 	return t.SaveCounts()
 }
 
-// Label says what is counted from now on, once each; nothing: progress. Several travel together.
+// Label sets the quantities counted from now on, once each; none: progress. Several travel
+// together.
 func (t *Tally) Label(what ...network.Carried) {
 	if t == nil {
 		return
@@ -126,7 +127,7 @@ func (t *Tally) Label(what ...network.Carried) {
 	}
 }
 
-// row returns the row of a key. The lock is held.
+// row returns the row of a key. The caller has the lock.
 func (t *Tally) row(k key) *row {
 	i := slices.IndexFunc(t.of.Rows, func(r row) bool { return r.key == k })
 	if i < 0 {

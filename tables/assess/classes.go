@@ -1,11 +1,11 @@
-// Package assess says how good predictions are by counts that sites add up, so that no prediction
-// leaves the site that made it: ROC curves, calibration and confusions of classes, residuals of
-// numbers, deviances of counts, each measure with an [Interval].
+// Package assess measures predictions by counts that sites add up, so that no prediction leaves its
+// site: ROC curves, calibration and confusions of classes, residuals of numbers, deviances of
+// counts, each measure with an [Interval].
 //
-// Each example stands for a number of rows, as many as its weight: all counts are of rows.
+// An example counts as many rows as its weight.
 //
 // Each site fills in a [Classes], a [Residuals] or a [Counts]; the sums of their Numbers over all
-// sites are what a site with all examples would have. Curves, and areas under them, are right to
+// sites equal the Numbers of a site with all examples. Curves, and areas under them, are right to
 // the width of a bin; all other measures are exact.
 package assess
 
@@ -36,8 +36,8 @@ func NewClasses(n int) *Classes {
 // binOfProbability returns the bin of a probability.
 func binOfProbability(p float64) int { return min(max(int(p*bins), 0), bins-1) }
 
-// Add counts an example of a class, which stands for some rows, to which the model gives the
-// probabilities p, one a class.
+// Add counts an example of a class as the given number of rows. p is the model's probabilities, one
+// a class.
 func (c *Classes) Add(p []float64, class int, rows float64) {
 	likeliest := 0
 	for k, v := range p {
@@ -109,11 +109,11 @@ func (c *Classes) Accuracy() Interval {
 	return share(right, c.Examples())
 }
 
-// Recall returns the share of the examples of class k that have it as the likeliest one, and
-// Precision the share of those with it as the likeliest one that are of it, in Wilson's intervals.
+// Recall returns the share of class k's examples whose likeliest class is k, and Precision the
+// share of class k among the examples whose likeliest class is k, in Wilson's intervals.
 func (c *Classes) Recall(k int) Interval { return share(c.confusion(k)[k], sum(c.confusion(k))) }
 
-// Precision is told at Recall.
+// Precision is documented at Recall.
 func (c *Classes) Precision(k int) Interval {
 	taken := 0.0
 	for of := range c.count {
@@ -259,9 +259,9 @@ func (c *Classes) At(k int, threshold float64) (own, others float64) {
 	return sum(w[first:]), sum(o[first:])
 }
 
-// Threshold returns the edge of a bin at which the least is paid where a missed example of class k
-// costs a number of wrong alarms: of the edges with the least cost the one that is nearest to
-// 1/(1 + cost), where probabilities that are right would have it.
+// Threshold returns the bin edge of least cost, where a missed example of class k costs as much as
+// cost false alarms. Of equal edges it is the nearest to 1/(1 + cost), the optimum of calibrated
+// probabilities.
 func (c *Classes) Threshold(k int, cost float64) float64 {
 	best, least, want := 0.0, math.Inf(1), 1/(1+cost)
 	all, _ := c.At(k, 0)

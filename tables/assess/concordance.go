@@ -16,11 +16,11 @@ type Concordance struct {
 	numbers [5]float64
 }
 
-// fewestPairs is the number of pairs below which they tell nothing.
+// fewestPairs is the least number of pairs for an interval.
 const fewestPairs = 100
 
-// AddSite counts the rows of a site. A time is negative where no event ended it; rows has how many
-// rows each stands for. The cost is O(n log n).
+// AddSite counts the rows of a site. A time is negative where no event ended it; rows[i] is the
+// number of rows that row i represents. The cost is O(n log n).
 func (c *Concordance) AddSite(times, scores, rows []float64) {
 	n := len(times)
 	order, sorted := make([]int, n), slices.Compact(slices.Sorted(slices.Values(scores)))
@@ -117,7 +117,7 @@ func (c *Concordance) Numbers() []float64 { return c.numbers[:] }
 func (c *Concordance) Pairs() float64 { return c.numbers[0] / 2 }
 
 // Interval returns c in its interval, by the infinitesimal jackknife's error on the logit; with
-// fewer than 100 pairs nothing is told.
+// fewer than 100 pairs it is unknown.
 func (c *Concordance) Interval() Interval {
 	if c.Pairs() < fewestPairs {
 		return unknown()

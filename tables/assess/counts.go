@@ -24,7 +24,7 @@ const (
 	ofDeviance        // of counts alone
 )
 
-// Counts says how far predicted means are from true counts.
+// Counts measures predicted means against true counts.
 type Counts struct {
 	mean    float64
 	numbers []float64 // of each bin perCount, then countSums
@@ -36,8 +36,7 @@ func NewCounts(mean float64) *Counts {
 	return &Counts{mean, make([]float64, perCount*countBins+countSums), newErrors(ofDeviance + 1)}
 }
 
-// Add counts an example, which stands for some rows, of which the model predicts a mean, larger
-// than 0.
+// Add counts an example as the given number of rows. predicted is the model's mean, above 0.
 func (c *Counts) Add(predicted, truth, rows float64) {
 	predicted = c.bounded(predicted)
 	log := 0.0 // t log t
@@ -81,8 +80,7 @@ func (c *Counts) AddError(predicted, truth, rows float64) {
 	c.addTail(e, rows)
 }
 
-// AddTrained counts an example that trained the model among those that tell of rare
-// large residuals.
+// AddTrained counts a training example in the sums that detect rare large residuals.
 func (c *Counts) AddTrained(predicted, truth, rows float64) {
 	c.addTail(truth-c.bounded(predicted), rows)
 }
@@ -102,7 +100,7 @@ func (c *Counts) Deviance() Interval {
 }
 
 // MAE returns the mean size of the residuals, RMSE the root of the mean of their squares, which has
-// no interval with fewer than 400 examples: it stands on the few largest counts.
+// no interval with fewer than 400 examples, since the few largest counts dominate it.
 func (c *Counts) MAE() Interval {
 	n := c.examples()
 	return c.around(c.sums()[2]/n, ofAbs, n)
@@ -111,7 +109,7 @@ func (c *Counts) MAE() Interval {
 // fewestSquaredCounts is the number of examples below which squares of counts have no interval.
 const fewestSquaredCounts = 400
 
-// RMSE is told at MAE.
+// RMSE is documented at MAE.
 func (c *Counts) RMSE() Interval {
 	n := c.examples()
 	i := c.around(c.sums()[3]/n, ofSquare, n).through(math.Sqrt)

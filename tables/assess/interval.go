@@ -19,8 +19,8 @@ func (i Interval) through(of func(float64) float64) Interval {
 	return Interval{of(i.Value), of(i.Low), of(i.High)}
 }
 
-// fewestOfKind is the number of examples of a class, and of others, below which measures that stand
-// on these few have no interval: where none is among the unlikely, nothing tells how many are.
+// fewestOfKind is the least number of examples of a class, and of the other classes, for an
+// interval: if none of so few is unlikely, the share of unlikely ones is unknown.
 const fewestOfKind = 10
 
 // ifEnough returns the interval without its ends where one of the kinds of examples is rare.
@@ -49,8 +49,8 @@ func (j jackknife) add(k int, change, rows float64) {
 }
 
 // error returns the error of the logarithm of measure k of n examples: the jackknife's, raised by
-// 1/√n. Without this the intervals of 75 errors with the tails of Laplace's distribution, or of
-// Student's with 5 degrees of freedom, hold the truth in 91 to 92 % of draws.
+// 1/√n. Without the raise, intervals of 75 errors with Laplace's tails, or Student's with 5 degrees
+// of freedom, cover the truth in 91 to 92 % of draws.
 func (j jackknife) error(k int, n float64) float64 {
 	sum, squares := j[2*k], j[2*k+1]
 	return (1 + 1/math.Sqrt(n)) * math.Sqrt((n-1)/n*max(0, squares-float64(sum*sum)/n))
@@ -85,7 +85,7 @@ func without(part, whole float64) float64 {
 }
 
 // share returns the share of k of n, in Wilson's interval with a correction for continuity
-// (Newcombe 1998, method 4), which holds the truth of rare ones too.
+// (Newcombe 1998, method 4), which covers rare shares too.
 func share(k, n float64) Interval {
 	if n == 0 {
 		return unknown()
@@ -113,8 +113,8 @@ func logit(p, e float64) Interval {
 	return Interval{p, low / (1 + low), 1 - 1/(1+high)}
 }
 
-// errors are sums by which the errors of measures of residuals follow: the jackknife's, and the
-// number, squares and fourth powers of the residuals that tell of rare large ones.
+// errors are the sums behind the errors of measures of residuals: the jackknife's, and the number,
+// squares and fourth powers of the residuals, which detect rare large ones.
 type errors struct {
 	jackknife
 	tail []float64 // behind the jackknife, in one list
@@ -142,8 +142,8 @@ func (s errors) addTail(e, rows float64) {
 const heavyTail = 4
 
 // HeavyTailed reports whether rare residuals are so large that an interval of the mean of squares,
-// and of what follows from it, need not hold the truth: examples without them tell nothing of them.
-// Those that trained the model count as well.
+// or of a measure made of it, may miss the truth: a sample without them does not show them.
+// Training examples count as well.
 func (s errors) HeavyTailed() bool {
 	return s.tail[0]*s.tail[2] > heavyTail*float64(s.tail[1]*s.tail[1])
 }

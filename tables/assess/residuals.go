@@ -10,8 +10,8 @@ type Residuals struct {
 	errors
 }
 
-// Bins of residuals and of predictions, each of a number of deviations; the outermost ones hold
-// what lies further out.
+// Bins of residuals and of predictions, each of a number of deviations; the outermost bins include
+// everything further out.
 const (
 	residualBins    = 60
 	residualWidth   = .1
@@ -45,7 +45,7 @@ func (r *Residuals) scaled(predicted, truth float64) (e, t float64) {
 	return within(truth - predicted), within(truth - r.mean)
 }
 
-// Add counts an example, which stands for some rows.
+// Add counts an example as the given number of rows.
 func (r *Residuals) Add(predicted, truth, rows float64) {
 	e, t := r.scaled(predicted, truth)
 	r.numbers[binOf(e, residualWidth, residualBins)] += rows
@@ -72,8 +72,7 @@ func (r *Residuals) AddError(predicted, truth, rows float64) {
 	r.addTail(e, rows)
 }
 
-// AddTrained counts an example that trained the model among those that tell of rare
-// large residuals.
+// AddTrained counts a training example in the sums that detect rare large residuals.
 func (r *Residuals) AddTrained(predicted, truth, rows float64) {
 	e, _ := r.scaled(predicted, truth)
 	r.addTail(e, rows)
@@ -98,7 +97,7 @@ func (r *Residuals) MAE() Interval {
 	return r.around(r.deviation*r.sums()[sumAbsE]/n, ofAbs, n)
 }
 
-// RMSE is told at MAE.
+// RMSE is documented at MAE.
 func (r *Residuals) RMSE() Interval {
 	n := r.examples()
 	return r.around(r.deviation*r.deviation*r.sums()[sumE2]/n, ofSquare, n).through(math.Sqrt)

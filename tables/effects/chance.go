@@ -33,15 +33,15 @@ func permutes(n, rows int) bool {
 	return 0 < n && n <= mostPermuted && float64(rows)*float64(n*(permutations+1)) <= mostProducts
 }
 
-// Chance returns how likely it is by chance alone that the columns tell as much of the target as
-// they do, the p value of "no column counts"; 0 where that is not tested, as of too many columns.
-// It is by the slopes U_j of the columns at 0, their sum of squares and the largest square, beside
-// these with the targets permuted within each site (Westfall, Young 1993), which takes no model.
-// Weights that do not count rows have no part in it. Sums are of 200 slopes for each column. Of
-// times the rows' parts of the slopes have random signs instead (Lin, Wei, Ying 1993), since
-// columns may tell who is lost sight of, and rows are not alike then. Squares of slopes are told in
-// their variance, which of random signs is smaller than where nothing counts; with fewer than 3
-// events for each column that does not do, and nothing is tested.
+// Chance returns the p value of the hypothesis that no column affects the target; 0 if it is not
+// tested, for example with too many columns. The statistics are the sum and the largest of the
+// squared slopes U_j of the columns at 0. Their null distribution has the targets permuted within
+// each site (Westfall, Young 1993), which needs no model. Weights that do not count rows are
+// ignored. Sites exchange sums of 200 slopes for each column. For survival times, random signs of
+// the rows' parts of the slopes replace permutations (Lin, Wei, Ying 1993): censoring may depend on
+// columns, and then rows are not exchangeable. Squares of slopes are in units of their variance,
+// which with random signs is smaller than under the hypothesis; with fewer than 3 events for each
+// column this is too far off, and nothing is tested.
 func (e *Effects) Chance(seed uint64) (float64, error) {
 	m, p := e.outputs(), len(e.use)
 	if e.permuted() == 0 || e.Kind == Hazard && e.events < float64(leastOfColumn*p) {
@@ -61,7 +61,7 @@ func (e *Effects) Chance(seed uint64) (float64, error) {
 		}
 		y := e.centred(s, part[draws*m*p:])
 		targets := make([]float64, len(y))
-		var of []int // of each that a row stands for, the row
+		var of []int // the row of each unit that rows count
 		for r := range s.Rows {
 			of = append(of, slices.Repeat([]int{r}, int(s.rowsOf(r)))...)
 		}
@@ -156,7 +156,7 @@ func (e *Effects) addSigned(s *rows, part []float64, random *rand.Rand) {
 		}
 		for to := range slices.Chunk(draws[p:], p) {
 			sign := 0.0
-			for range int(n) { // of each row that it stands for
+			for range int(n) { // once for each row represented
 				sign += float64(1 - 2*random.IntN(2))
 			}
 			linalg.Axpy(to, sign/n, slope)
@@ -164,5 +164,5 @@ func (e *Effects) addSigned(s *rows, part []float64, random *rand.Rand) {
 	}
 }
 
-// streamPermuted tells the draws of permutations from all others.
+// streamPermuted separates the draws of permutations from all other draws.
 const streamPermuted = 0x7065726d7574

@@ -1,14 +1,14 @@
-// Package effects finds by how much each column of the tables of several sites changes what is
-// predicted, with intervals of 95 % that hold, and whether any column does.
+// Package effects finds the effect of each column of several sites' tables on the prediction, with
+// intervals of 95 % coverage, and tests whether any column has one.
 //
 // The intervals are of a fit of their own, which no penalty pulls towards 0: by least squares, or
 // with Jeffreys' prior (Firth 1993; Kosmidis, Firth 2009), which is nearly unbiased, and finite
-// where classes separate. Each site has a level of its own, so that effects are within sites. All
-// that the sites exchange is sums over their rows, from which each has eliminated its level before.
-// An entry of a word that one site alone has is of this site's rows, as the others add 0.
+// where classes separate. Each site has a level of its own, so that effects are within sites. Sites
+// exchange only sums over their rows, after each has eliminated its level. The entry of a word that
+// only one site has is of that site's rows alone, since other sites add 0.
 //
-// [New] chooses the columns, [Effects.Chance] tests whether any of them counts, and [Effects.Fit]
-// finds the effects with their errors.
+// [New] chooses the columns, [Effects.Chance] tests whether any of them has an effect, and
+// [Effects.Fit] finds the effects with their errors.
 package effects
 
 import (
@@ -33,9 +33,9 @@ const (
 	Hazard
 )
 
-// A Column is a number of each row. Columns of a group are made of one column of a file: the levels
-// of its words, each 1 where a row has the word and else 0, or a number; and with blanks one that
-// is 1 where there is none, and where the others of the group are not known.
+// A Column is a number of each row. A group is the columns made of one column of a file: the
+// indicators of its words' levels, or a number. With blanks the group has one more, 1 where the
+// value is missing; the other columns of the group are unknown there.
 type Column struct {
 	Name         string
 	Group        int
@@ -47,7 +47,7 @@ type Site struct {
 	Rows   int
 	Read   func(from, to int, x []float64) // writes the columns of some rows, row by row
 	Target []float64                       // a number, of a class, a count, or a time, below 0 without event
-	Count  []float64                       // whole rows that each row stands for; nil: one
+	Count  []float64                       // rows that each row represents; nil: one
 	Weight []float64                       // of each of these, in any unit that the sites share; nil: all alike
 }
 
@@ -67,25 +67,25 @@ type Tables struct {
 type Effects struct {
 	Tables     // as they are
 	Rows   int // of all sites, as Count has them
-	// Reference is of each column of words the level that the others are told against, the
-	// commonest; -1: of other columns.
+	// Reference is, for a column of words, the level that effects are relative to, the commonest;
+	// -1 for other columns.
 	Reference []int
-	// Class is the class that others are told against: the first of two, else the commonest.
+	// Class is the class that effects are relative to: the first of two, else the commonest.
 	Class int
-	// Why says of a column why there is no interval of it; "": there is one, or no fit.
+	// Why is the reason why a column has no interval; "": it has one, or there is no fit.
 	Why       []string
 	Deviation []float64 // of each column
 	Share     []float64 // mean of each column over the rows that have it: of a level its share
 
 	use       []int     // columns of the fit
 	levels    int       // sites that are in the sums
-	effective float64   // number of rows of one weight that tell as much
+	effective float64   // number of equally weighted rows with the same information
 	alike     bool      // whether all rows weigh the same
 	unit      float64   // what a weight is divided by, so that the mean is 1
 	counts    []float64 // rows of each class
 	start     float64   // mean count
-	events    float64   // of one weight that tell as much
-	blankOf   []int     // of each column the one that says where it is not known; -1: it always is
+	events    float64   // of equal weights, with the same information
+	blankOf   []int     // of each column its group's column of missing values; -1: none are missing
 	blanks    bool      // whether some are not known
 	fill      []float64 // by which blanks are filled; nil: there are none
 	sites     []*rows   // nil of those that are in no sum
@@ -94,7 +94,7 @@ type Effects struct {
 // leastRows is the number of rows below which a level has no interval.
 const leastRows = 5
 
-// columnNumbers is how many sums tell of a column.
+// columnNumbers is the number of sums for each column.
 const columnNumbers = 4
 
 // measured returns the number of sums by which columns are measured.
@@ -137,8 +137,8 @@ func (t Tables) Sums() []sums {
 		sums{"products of rows' slopes", triangle(q) + 1, 1})
 }
 
-// Unmeasured returns the columns as they are without sums: others are told against the first level
-// of a group, and the first class.
+// Unmeasured returns the columns without sums: effects are relative to the first level of a group,
+// and the first class.
 func Unmeasured(t Tables) *Effects {
 	e := &Effects{Tables: t, Why: make([]string, len(t.Columns))}
 	e.choose(slices.Repeat([]float64{leastRows, 1, 0, 1}, len(t.Columns)))
@@ -292,7 +292,7 @@ const (
 	mostAtRisk   = 4e7 // numbers of rows whose risk sets are in memory
 )
 
-// refusal says why there can be no intervals, "" where there can be.
+// refusal returns the reason why there can be no intervals, "" if there can be.
 func (e *Effects) refusal() string {
 	n, d := e.effective, float64(len(e.use)+e.levels)
 	least := n

@@ -25,9 +25,9 @@ type Fit struct {
 // leastRest is the least that a correction takes 1 − h for, where h is a row's leverage.
 const leastRest = 1e-3
 
-// Fit fits the effects: by one sum of the columns' products, one more where there are blanks, some
-// sums of the curvature and of the slopes in turn, and one for errors. Where rows are too few, or
-// columns too many, it says so. Time is O(rows·weights²) for each sum.
+// Fit fits the effects: by one sum of the columns' products, one more with missing values, sums of
+// the curvature and of the slopes in turn, and one for errors. With too few rows, or too many
+// columns, the error is the reason. Time is O(rows·weights²) for each sum.
 func (e *Effects) Fit() (*Fit, error) {
 	own := *e
 	own.Why = slices.Clone(e.Why)
@@ -145,7 +145,7 @@ func corrections(residual, curvature, v []float64) []float64 {
 		}
 		return -wv
 	}, &a)
-	_ = to.Solve(&a, mat.NewDense(m, 1, residual)) // which says where the matrix is nearly singular
+	_ = to.Solve(&a, mat.NewDense(m, 1, residual)) // whose error is for a nearly singular matrix
 	return to.RawMatrix().Data
 }
 
@@ -157,8 +157,8 @@ func (f *Fit) Told() []int {
 	return slices.DeleteFunc(slices.Clone(f.use), func(j int) bool { return f.Why[j] != "" })
 }
 
-// Others returns the classes that are told against [Effects.Class]; one number where there are
-// none.
+// Others returns the classes whose effects are relative to [Effects.Class]; one number if there are
+// no classes.
 func (e *Effects) Others() (list []int) {
 	for k := range max(1, e.Classes) {
 		if e.output(k) >= 0 {
@@ -228,9 +228,8 @@ func (e *Effects) correlation(j, k int) float64 {
 // level is the share of intervals that may miss the truth, and of runs that may mark chance.
 const level = 0.05
 
-// Quantile returns how many errors an interval of 95 % reaches to either side: such that 95 %
-// of the intervals that are shown hold the truth on average, though these were chosen among all
-// (Benjamini, Yekutieli 2005).
+// Quantile returns the half-width of 95 % intervals in standard errors: 95 % of the shown intervals
+// cover the truth on average, though they were selected among all (Benjamini, Yekutieli 2005).
 func (f *Fit) Quantile(shown, all int) float64 {
 	return num.StudentQuantile(1-float64(level*min(1, float64(shown)/float64(all))/2), f.Freedom)
 }

@@ -39,7 +39,7 @@ func (e *Effects) predict(s *rows, from, n int, x, weights, level []float64) blo
 	return b
 }
 
-// output returns the output of a class, -1 of the class that the others are told against.
+// output returns the output of a class, -1 for the reference class.
 func (e *Effects) output(class int) int {
 	switch {
 	case e.Classes == 0:

@@ -101,10 +101,10 @@ func scaled(a float64, v []float64) []float64 {
 	return w
 }
 
-// curve finds the expected curvature Σ W_i ⊗ x_i x_i' at weights that a share of a move has led to,
-// as the same share of their steps leads the levels. Each site eliminates its level: F_xx − F_xs
-// F_ss⁻¹ F_sx. far says that a row's prediction has moved by more than farthest; ok is false where
-// a site's own curvature has no inverse.
+// curve returns the expected curvature Σ W_i ⊗ x_i x_i' at the weights reached by a share of a
+// move; the sites' levels take the same share of their steps. Each site eliminates its level: F_xx
+// − F_xs F_ss⁻¹ F_sx. far is true if a row's prediction has moved by more than farthest; ok is
+// false if a site's own curvature has no inverse.
 func (e *Effects) curve(weights, move []float64, share float64) (full []float64, far, ok bool, err error) {
 	q := len(weights)
 	sum := make([]float64, triangle(q)+2)

@@ -21,11 +21,11 @@ const (
 // NoEstimate is why there is no interval of a weight that has no end.
 const noEstimate = "no finite estimate"
 
-// A risk is what a site's rows tell at a point of the fit of hazards: minus the logarithm of the
-// partial likelihood, and of each row its part of the slopes, w_i d_i (x_i − x̄_i) − c_i (x_i −
-// b̄_i), and c_i (x_i − b̄_i), by which with x_i the second derivatives are. Here x̄_i is the mean
-// of x over the risk set of the row's own event, c_i the events that are expected of the row, and
-// b̄_i the mean of such means over the terms that have it at risk.
+// A risk is a site's values at a point of the fit of hazards: the negative logarithm of the partial
+// likelihood, and for each row its part of the slopes, w_i d_i (x_i − x̄_i) − c_i (x_i − b̄_i), and
+// c_i (x_i − b̄_i), whose products with x_i are the second derivatives. Here x̄_i is the mean of x
+// over the risk set of the row's own event, c_i the row's expected events, and b̄_i the mean of
+// such means over the terms in whose risk set the row is.
 type risk struct {
 	loss            float64
 	x, slope, bends []float64 // row by row

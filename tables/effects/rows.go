@@ -22,7 +22,7 @@ type rows struct {
 	cross []float64 // (F_xs F_ss⁻¹)', a row for each output
 }
 
-// rowsOf returns how many rows a row stands for.
+// rowsOf returns the number of rows that a row represents.
 func (s Site) rowsOf(row int) float64 {
 	if s.Count == nil {
 		return 1

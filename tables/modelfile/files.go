@@ -20,7 +20,7 @@ import (
 // format is the number of the format of model.json.
 const format = 1
 
-// description is what model.json holds.
+// description is the content of model.json.
 type description struct {
 	Format  int                `json:"format" must:"a whole number"`
 	Recipe  features.Recipe    `json:"recipe" must:"an object"`

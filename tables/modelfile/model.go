@@ -35,16 +35,17 @@
 //	prediction     string [N], the class; for values and counts float64 [N]
 //	probabilities  float64 [N, classes], in the order of the recipe's; not for values and counts
 //
-// An output whose name is a column's has "_" behind it. The recipe stands in the metadata under
+// An output whose name is a column's has "_" behind it. The recipe is in the metadata under
 // "recipe", as in model.json.
 //
 // # Prediction
 //
-// Features are the recipe's features. With h the features, each layer makes unit(W h + b) of h.
-// What the last one makes is, by the kind of the target: logits, whose softmax is the probabilities
-// of the classes, the first one of the largest the prediction; (value − mean) / deviation of a
-// value; or the logarithm of the mean of a count, which is the prediction, but the recipe's most at
-// most, or of a hazard beside the mean row's.
+// h is first the recipe's features; each layer replaces it by unit(W h + b). The last layer's
+// outputs depend on the kind of the target. For classes they are logits: their softmax is the
+// probabilities, and the first of the largest is the prediction. For a value it is (value − mean) /
+// deviation. For a count it is the logarithm of its mean, and the prediction is that mean, at most
+// the recipe's most. For survival times it is the logarithm of the hazard relative to the mean
+// row's.
 package modelfile
 
 import (
@@ -71,7 +72,7 @@ type Layer struct {
 	Unit    models.Unit
 }
 
-// An Origin says where a model comes from.
+// An Origin is the program, data and run that a model comes from.
 type Origin struct {
 	Program string `json:"program"` // name and version of the program that trained it
 	Made    string `json:"made"`    // RFC 3339

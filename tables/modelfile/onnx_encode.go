@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A message is the bytes of a protobuf message, to which fields are added. Their numbers stand
-// in onnx.proto.
+// A message is the bytes of a protobuf message, to which fields are appended. Field numbers are in
+// onnx.proto.
 type message []byte
 
 func (m *message) bytes(n protowire.Number, v []byte) {

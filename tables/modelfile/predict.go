@@ -7,7 +7,7 @@ import (
 	"dsbo/tables/features"
 )
 
-// Predictions are what a model says of some rows.
+// Predictions are a model's predictions of some rows.
 type Predictions struct {
 	Labels        []string  // the class of each row; nil for values and counts
 	Probabilities []float64 // of all classes, row by row; nil for values and counts

@@ -69,7 +69,7 @@ type preparation struct {
 	hotCols          int
 }
 
-// A source is where a feature stands.
+// A source is the place of a feature.
 type source struct {
 	part  part
 	place int

@@ -8,14 +8,14 @@ import (
 	"dsbo/tables/features"
 )
 
-// Adapted returns a model for rows as another recipe takes them, which predicts as m does: the
-// start of a run that goes on from an earlier one, perhaps at other sites. nil: m predicts a target
-// of another kind.
+// Adapted returns a model with m's predictions for rows in another recipe's features. It is the
+// start of a run that continues an earlier one, perhaps at other sites. nil: m predicts a target of
+// another kind.
 //
-// A feature has the weights of the one of its name, in the units of the new recipe. A word that was
-// a rare one has the weights of rare words; all other features that m does not know have 0. Rows
-// with missing numbers may be predicted otherwise, as the mean in their place may be another one. A
-// class has the outputs of the class of its name; one that m does not know has 0.
+// A feature gets the weights of m's feature of the same name, in the new recipe's units. A word
+// that was rare in m gets the weights of rare words; other features unknown to m get 0. Rows with
+// missing numbers may be predicted differently, since the mean in their place may differ. A class
+// gets the outputs of m's class of the same name, or 0 if m has none.
 func (m *Model) Adapted(r features.Recipe) *Model {
 	if r.Target.Kind != m.recipe.Target.Kind {
 		return nil

@@ -37,8 +37,8 @@ func Ladder() (times []float64) {
 // isEvent reports whether a time ended with an event: −0 is a time of 0 without one.
 func isEvent(t float64) bool { return !math.Signbit(t) }
 
-// Beyond adds to counts how many rows have a time beyond each of the ladder. Times are negative
-// where no event ended them; rows has how many rows each stands for.
+// Beyond adds the number of rows with a time beyond each time of the ladder to counts. Times are
+// negative where no event ended them; rows[i] is the number of rows that row i represents.
 func Beyond(counts, times, rows []float64) {
 	for k, end := range Ladder() {
 		for i, t := range times {

@@ -15,7 +15,7 @@ const (
 	riskBins    = 10
 )
 
-// shownTimes is at how many times scores are told, of [Brier.Shown].
+// shownTimes is the number of times at which scores are reported by [Brier.Shown].
 const shownTimes = 3
 
 // A Brier has the squared errors of predicted probabilities of no event up to the edges of a grid,

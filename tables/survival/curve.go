@@ -14,9 +14,9 @@ type steps struct {
 	spread       []float64 // Greenwood's sum, the variance of the curve's logarithm
 }
 
-// KaplanMeier returns the curve of rows whose times are negative where no event ended them; rows
-// has how many rows each stands for. Of the ends without an event it is with censored set: events
-// of the same time leave before them.
+// KaplanMeier returns the curve of rows whose times are negative where no event ended them; rows[i]
+// is the number of rows that row i represents. With censored it is the curve of ends without an
+// event: events of the same time leave before them.
 func KaplanMeier(times, rows []float64, censored bool) (s steps) {
 	order, left := make([]int, len(times)), 0.0
 	for i := range order {

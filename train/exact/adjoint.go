@@ -13,13 +13,13 @@ import (
 // mostRounds bounds how often both systems are solved.
 const mostRounds = 4
 
-// solveBoth brings Y to y*(x) and Z to the solution of the adjoint system, and both again nearer
-// where Y has turned out too far off.
+// solveBoth brings Y to y*(x) and Z to the solution of the adjoint system, and repeats both to a
+// smaller tolerance if Y is too far off.
 //
 // Φ = f(y*) is known to first order, as ψ(Y) of ψ(y) = f(y) − Z'∇_y g(x, y), whose slope at Y is
-// next to 0. What is left is of second order in the distance of Y from y*, but as large as f is
-// curved on the way, and as the curvature of the lower loss changes there: a distance in the norm
-// of the lower Hessian does not tell that.
+// next to 0. What is left is of second order in the distance of Y from y*, but it scales with the
+// curvature of f, and the change of the lower loss's curvature, between Y and y*. A distance in the
+// norm of the lower Hessian does not bound that.
 func (w *solve) solveBoth() error {
 	last, lastDistance := 0.0, math.Inf(1)
 	for round := range mostRounds {
@@ -65,9 +65,8 @@ func sharper(share float64) float64 { return max(share, 1e-4) / 4 }
 // Twice, as conjugate gradients that end see less of a distance than is left.
 func secondOrder(change, moved float64) float64 { return 2 * max(change, moved) }
 
-// changeOnTheWay returns what ψ of solveBoth changes by over the distance that Y is off: the larger
-// change on two ways that are known without a product, along Z and along what the gradient
-// stands for.
+// changeOnTheWay returns the change of solveBoth's ψ over the distance of Y from y*: the larger
+// change along two directions known without a product, Z and the step that the gradient implies.
 func (w *solve) changeOnTheWay() (change float64, err error) {
 	if w.distance == 0 || math.IsInf(w.distance, 1) {
 		return 0, nil
@@ -102,8 +101,8 @@ func (w *solve) changeOnTheWay() (change float64, err error) {
 	return change, err
 }
 
-// sizeOf returns what the tolerance of Φ is a share of: f, as a loss is at least 0. A loss that may
-// be below 0 may also be near it, and then the lower loss tells how large losses are.
+// sizeOf returns the size to which Φ's tolerance is relative: f, as a loss is at least 0. A loss
+// that may be negative may also be near 0; the lower loss then gives the size.
 func sizeOf(upper, lower float64) float64 {
 	if upper > 0 {
 		return upper

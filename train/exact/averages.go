@@ -122,7 +122,7 @@ func (w *solve) losses(at *point) question {
 		}, func() { at.upper, at.lower = both[0], both[1] }}
 }
 
-// A lowerOracle tells g_i(x, y) on all examples, alone or with ∇_y g_i(x, y).
+// A lowerOracle returns g_i(x, y) on all examples, alone or with ∇_y g_i(x, y).
 type lowerOracle interface {
 	LowerValue(x, y []float64) (float64, error)
 	LowerValueGrad(dst, x, y []float64) (float64, error)

@@ -15,9 +15,9 @@ const leastDelay = 4
 // but round-off.
 const leastResidual = 1e-15
 
-// A rule says when conjugate gradients end: when the residual is at most residual, or, if that is
-// 0, when the square of the distance that the last products together have come nearer is at most
-// gain of what all have. Nor do they go on below a share of what there was to solve.
+// A rule is the stopping rule of conjugate gradients: the residual is at most residual, or, if that
+// is 0, the square of the distance gained by the last products is at most gain of the whole. They
+// also stop at a small share of the initial residual.
 type rule struct {
 	residual    float64
 	gain        func(all float64) float64

@@ -130,9 +130,9 @@ func gainShare(share float64) float64 { return min(max(share, 1e-3), 0.25) }
 // as far as is known.
 func (w *solve) distanceBound() float64 { return w.sharpness * w.tol / 2 * math.Abs(w.lower) }
 
-// distanceLeft returns the square of the distance that a residual r stands for, at least what the
-// last products have left of it. A residual of 0, or within round-off of a right-hand side of that
-// norm, stands for none, also where nothing is known of the Hessian.
+// distanceLeft returns the squared distance that corresponds to a residual r, at least left, the
+// estimate by the last products. A residual of 0, or within round-off of a right-hand side of that
+// norm, corresponds to 0, even if nothing is known of the Hessian.
 func (w *solve) distanceLeft(left float64, r []float64, norm float64) float64 {
 	if linalg.Norm(r) <= leastResidual*norm {
 		return 0

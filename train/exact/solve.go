@@ -25,7 +25,7 @@ type solve struct {
 	wire           network.Wire    // of products
 	nearZ          []float64       // the z that belongs to where Y started; nil: not known
 	localGradients [][]float64     // the last gradients ∇_y g_i of the agents of this process; nil before the first
-	localLosses    []float64       // g_i where these gradients are, if they tell it
+	localLosses    []float64       // g_i at these gradients' point, if the oracles return it
 	diagonalLower  float64         // lower at the Y of the diagonal
 	shortened      bool            // the last step of Y was not taken whole
 	prepared       bool            // the memory is, for conjugate gradients that begin now
@@ -96,8 +96,8 @@ func (w *solve) chooseStart(starts ...[2][]float64) error {
 	return nil
 }
 
-// findScale takes the gradient as what Tol is relative to, and reports whether it is finite. From
-// one that is not, no difference leads on to the next one.
+// findScale takes the gradient's norm as the scale of Tol, and reports whether it is finite. If it
+// is not, no difference leads to a next point.
 func (w *solve) findScale() (finite bool) {
 	norm := linalg.Norm(w.g)
 	if finite = norm <= math.MaxFloat64; finite {

@@ -51,8 +51,8 @@ type Solver struct {
 	Agents *network.Group
 	Start  []float64            // where the first solve begins, length q; nil: 0
 	Matrix dsbo.CurvatureMatrix // of the products
-	// Move moves the y and z near which a solve is told to start, where other sums than the
-	// solver's may have been before; nil: they stay.
+	// Move moves the y and z near which a solve starts, in case sums other than the solver's were
+	// taken there; nil: they stay.
 	Move func(v []float64)
 	// Blur changes an agent's diagonal, without penalties, before it is summed; nil: it stays.
 	Blur func(diagonal []float64)
@@ -111,9 +111,9 @@ type Solution struct {
 	// with penalties of e⁻¹⁰ to e⁶ Φ was off by more in some 3 %. NaN where Tol and AdjointTol
 	// bound the residuals instead.
 	PhiError float64
-	// Converged says that both solves came to their tolerances, and met no direction of negative
-	// curvature: false where the lower problem is not strongly convex, or the products did
-	// not suffice.
+	// Converged is true if both solves reached their tolerances and met no direction of negative
+	// curvature. It is false if the lower problem is not strongly convex, or the products did not
+	// suffice.
 	Converged bool
 	Products  int     // Hessian-vector products, each over all agents; of Descend: gradients
 	LowerLoss float64 // of Model and Descend: the averaged lower loss at Y
@@ -213,7 +213,7 @@ func (s *Solver) Prepare() error {
 	}
 	s.scale, s.products = make([]float64, 1), linalg.NewMatrix(s.Matrix)
 	copy(s.y, s.Start)
-	// more pairs than q tell nothing new
+	// q pairs determine the matrix
 	most := min(cmp.Or(s.MostPairs, linalg.MostPairs), max(4, s.q), max(4, 4_000_000/s.q))
 	s.memory = linalg.NewMemory(s.q, most, 0.02, 1e-3)
 	s.memory.Relative = true
