@@ -35,6 +35,9 @@ func TestSiteIsAsked(t *testing.T) {
 		{"-algorithm=newtoncg", false, site.Request{}, "true false false 0 0 0"},
 		{"-algorithm=newtoncg", true, site.Request{Unmasked: true}, "true true true 0 0 0"},
 		{"-algorithm=newtoncg -average=mix", false, site.Request{}, "true false true 0 0 0"},
+		{"-algorithm=dsoba", false, site.Request{}, "true false true 0 0 0"}, // one exchange an iteration
+		{"-algorithm=fedbioacc -set=I=3 -K=2 -batch=7", false, site.Request{}, "true false false 0 0 7"},
+		{"-algorithm=fedbioacc -set=I=3 -K=3 -batch=7", false, site.Request{}, "true false true 0 0 7"},
 		{"-algorithm=madsbo -batch=7", false, site.Request{Rows: 9}, "true false true 0 0 7"},
 		{"-algorithm=madsbo -batch=7", false, site.Request{Rows: 5}, "true false true 0 0 5"},
 		{"-dp-epsilon=8 -dp-delta=1e-5 -dp-clip=1", true, site.Request{Unmasked: true},

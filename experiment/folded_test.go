@@ -141,7 +141,7 @@ func TestFoldedRun(t *testing.T) {
 				t.Errorf("%s: a gain on %g examples of %s", name, n, g.Set)
 			}
 		}
-		if strings.HasPrefix(s.Verdict.Sentence, "The lasso") != c.lasso {
+		if strings.HasPrefix(s.Verdict.Sentence, "The ") != c.lasso {
 			t.Errorf("%s: %s", name, s.Verdict.Sentence)
 		}
 		if notes := strings.Join(s.Verdict.Notes, " "); !strings.Contains(notes, c.note) ||

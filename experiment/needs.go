@@ -21,7 +21,10 @@ func (j *Job) AskSite(agent, n int, from site.Request, need site.Need) error {
 	if err := m.Init(1, 1, j.Iterations); err != nil {
 		return err
 	}
-	cost, shown := m.Cost(0), Sites{}
+	mixes, shown := false, Sites{}
+	for k := range min(j.Iterations, askedIterations) { // some mix after a few iterations alone
+		mixes = mixes || m.Cost(k).Messages > 0
+	}
 	if j.Task.SiteFlags != nil && j.Epsilon == 0 {
 		shown = j.Task.SiteFlags()
 	}
@@ -32,7 +35,7 @@ func (j *Job) AskSite(agent, n int, from site.Request, need site.Need) error {
 			r.Delta = j.Delta
 		}
 		r.OwnResults, r.Models = shown.Compare, shown.Exchange
-		r.Unmasked = (r.Unmasked || j.Average == "mix" || cost.Messages > 0 && cost.Averages == 0) && j.Epsilon == 0
+		r.Unmasked = (r.Unmasked || j.Average == "mix" || mixes) && j.Epsilon == 0
 		r.AskRows(j.Batch)
 	}); err != nil || j.Task.AskSite == nil {
 		return err

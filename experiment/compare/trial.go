@@ -68,10 +68,7 @@ func fileName(text string) string {
 		sum := sha256.Sum256([]byte(text))
 		name = strings.ToValidUTF8(name[:70], "") + fmt.Sprintf("_%x", sum[:4])
 	}
-	if name == "" {
-		name = "_"
-	}
-	return name
+	return cmp.Or(name, "_")
 }
 
 // run makes the run, unless its folder has it already and again is false: one that has finished or
