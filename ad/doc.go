@@ -76,6 +76,7 @@
 //   - Values whose lives do not overlap share memory, also with other programs ([Workspace]).
 //   - Values that the point alone determines, and that are dear, are kept for the next product
 //     there. A value is computed again only when an input that it depends on has changed.
+//   - Products at a point read no rows whose second derivative is 0 there, if most are such rows.
 //   - Nothing is allocated once every derivative has been computed, but by processors that share
 //     the rows of a batch.
 //   - Vectors may be float64 or float32 ([Derivs.Float32]), whichever the program computes in.

@@ -5,9 +5,10 @@ import "slices"
 // A layout says where values that are not kept lie in scratch memory while a plan runs. Values
 // whose lives do not overlap share a place.
 type layout struct {
-	places  []place
+	places  []place   // of values
 	groups  [][]group // by stage
 	roles   []role    // by step
+	gates   []int     // by step, see gateOf
 	views   []int     // values, each after the value that it is a view of
 	commons []int     // kept values that programs share
 	size    int       // numbers of scratch memory
@@ -68,7 +69,8 @@ type layoutState struct {
 func (g *graph) newLayout(p *Plan) *layout {
 	n := len(g.values)
 	l := layoutState{graph: g, plan: p,
-		made:     &layout{tail: g.newTail(p), roles: make([]role, len(g.steps)), tile: g.tileOf(p)},
+		made: &layout{tail: g.newTail(p), roles: make([]role, len(g.steps)), gates: make([]int, len(g.steps)),
+			tile: g.tileOf(p)},
 		lastStep: make([]int, n), lastRead: make([]int, n), extent: make([]extent, n), lifeOf: make([]int, n)}
 	for i := range l.lifeOf {
 		l.lifeOf[i] = -1
@@ -87,6 +89,7 @@ func (g *graph) newLayout(p *Plan) *layout {
 	for i := range p.stages {
 		for _, list := range [][]int{p.stages[i].whole, p.stages[i].tiled} {
 			for _, k := range list {
+				l.made.gates[k] = g.gateOf(p, k)
 				if !inTail[k] {
 					l.place(k)
 				}

@@ -44,6 +44,7 @@ type machine[T Float] struct {
 	numbers, bytes []bool         // by table of a pass: a step reads it as numbers, as bytes in place
 	tables         []int          // inputs whose tiles are memory of the pool, until it is given back
 	scaled         []T            // scratch of runBytes
+	live           gathered[T]    // of runLive
 	tail           *tailMemory[T] // of a tail that no crew shares; made at its first run
 
 	helpers []*machine[T] // that run tiles of waves
@@ -182,6 +183,9 @@ func (m *machine[T]) invalidate(bit uint64) {
 			s.valid = false
 		}
 	}
+	if g := m.live.gate; g >= 0 && !m.slots[g].valid {
+		m.live.gate = -1
+	}
 }
 
 // rowsOf returns the rows of s that belong to examples from..to.
@@ -240,7 +244,9 @@ func (m *machine[T]) runStep(ins *instr[T], from, to int) {
 		c.Dst = Mat[T]{V: out.buf, R: out.r, C: out.c}
 	}
 	c.First = from == 0 && ins.role != resumes
-	m.compute(ins, from, to)
+	if !runLive(m, ins, to-from) {
+		m.compute(ins, from, to)
+	}
 }
 
 // failure returns the error of a run that panicked with a [Failure], or because of an index, with

@@ -204,7 +204,7 @@ func (m *machine[T]) bindSlots(p *Plan) {
 	}
 	placeTiles(m)
 	for k, does := range m.current.roles {
-		m.instrs[k].role = does
+		m.instrs[k].role, m.instrs[k].gate = does, m.current.gates[k]
 	}
 }
 

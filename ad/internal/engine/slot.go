@@ -128,4 +128,5 @@ type instr[T Float] struct {
 	run   bool
 	wide  bool // has a value in each lane
 	role  role // in the plan that runs
+	gate  int  // in that plan, see gateOf
 }
