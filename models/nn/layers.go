@@ -2,7 +2,6 @@ package nn
 
 import (
 	"fmt"
-	"strings"
 
 	"dsbo/ad"
 )
@@ -171,8 +170,8 @@ func (b BatchNorm) scaled(z, h, centred, variance *ad.Node) *ad.Node {
 }
 
 // RunningNorm is a [BatchNorm] with running averages of the means and variances of batches. They
-// are parameters, so that [Trainer.Save] writes them, but in a group of their own ([Param.Running],
-// [NewGroups]) that an [SGD] without momentum moves, whose rate is what PyTorch calls momentum, .1.
+// are parameters, so that [Trainer.Save] writes them. Each batch moves them by a tenth of what is
+// between them, PyTorch's momentum of .1: no optimizer moves them, nor decays them.
 type RunningNorm struct {
 	BatchNorm
 	Mean, Variance Param
@@ -186,16 +185,13 @@ func NewRunningNorm(ps *Params, name string, width int) RunningNorm {
 
 const running = ".running_"
 
-// Running reports whether the parameter is the averages of a [RunningNorm].
-func (p Param) Running() bool { return strings.Contains(p.Name, running) }
-
 // Outputs builds the columns of h normalized by the averages.
 func (b RunningNorm) Outputs(z, h *ad.Node) *ad.Node {
 	return b.shifted(z, h, b.Mean.Node(z), b.Variance.Node(z))
 }
 
 // Trained builds the columns of h normalized as BatchNorm does, and a term of the loss that is 0
-// and by whose gradient the averages follow the batch. [Trainer.MaxNorm] counts that gradient too.
+// and by whose gradient the averages follow the batch. [Trainer.MaxNorm] does not count it.
 func (b RunningNorm) Trained(z, h *ad.Node) (outputs, term *ad.Node) {
 	centred, mean, variance := moments(h, b.Scale.Rows)
 	rows, _ := ad.Dims(centred)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"dsbo"
 	"dsbo/ad"
@@ -31,7 +32,17 @@ type Trainer struct {
 	sizes     *ad.Sizes // a program for each length of a batch
 	grad      []float32 // of the present batch
 	epochs    uint64    // how many are over
+	averages  []average // of each RunningNorm
 }
+
+// An average is a parameter that follows batches, and its next value.
+type average struct {
+	Param
+	next []float32
+}
+
+// followed is by which share of the difference an average follows a batch.
+const followed = .1
 
 // NewTrainer returns a trainer of parameters from their start, by a loss that is a mean over the
 // examples of a batch.
@@ -42,6 +53,11 @@ func NewTrainer(ps *Params, o Optimizer, batch int, seed uint64, loss Build) *Tr
 	ps.Init(start, seed)
 	for i, v := range start {
 		t.Z[i] = float32(v)
+	}
+	for _, p := range ps.list {
+		if strings.Contains(p.Name, running) {
+			t.averages = append(t.averages, average{p, make([]float32, p.Len())})
+		}
 	}
 	return t
 }
@@ -79,11 +95,27 @@ func (t *Trainer) Epoch(e data.Examples) (loss float64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		t.shorten()
-		t.optimizer.Step(t.Z, t.grad)
+		t.step()
 		loss += float64(float64(value) * float64(len(rows)) / all)
 	}
 	return loss, nil
+}
+
+// step moves the parameters by the optimizer, and the averages of batches by what they differ from
+// this one, which their part of the gradient is.
+func (t *Trainer) step() {
+	for _, a := range t.averages {
+		z, g := t.Z[a.Offset:], t.grad[a.Offset:][:a.Len()]
+		for j := range g {
+			a.next[j] = z[j] - float32(followed*g[j])
+		}
+		clear(g)
+	}
+	t.shorten()
+	t.optimizer.Step(t.Z, t.grad)
+	for _, a := range t.averages {
+		copy(t.Z[a.Offset:], a.next)
+	}
 }
 
 // shorten keeps the gradient within MaxNorm.

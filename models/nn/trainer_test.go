@@ -194,24 +194,20 @@ func TestMoments(t *testing.T) {
 }
 
 // TestRunningNorm: averages follow the statistics of batches as PyTorch's do, by a tenth of what is
-// between them, are saved, and normalize outputs; the loss stays as it is without them.
+// between them, whatever decay and the largest norm, are saved, and normalize outputs; the loss
+// stays as it is without them.
 func TestRunningNorm(t *testing.T) {
 	const epochs = 5
 	_, _, e := line(17)
 	ps := &nn.Params{}
 	norm, last := nn.NewRunningNorm(ps, "norm", 2), nn.NewDense(ps, "last", 2, 1)
-	group := func(p nn.Param) int {
-		if p.Running() {
-			return 1
-		}
-		return 0
-	}
 	trainer := func() *nn.Trainer {
-		o := nn.NewGroups(ps, group, &nn.Adam{}, &nn.SGD{Rate: nn.Constant(.1)})
-		return nn.NewTrainer(ps, o, 17, 1, func(z, x, t *ad.Node) *ad.Node {
+		t := nn.NewTrainer(ps, &nn.AdamW{Adam: nn.Adam{WeightDecay: .5}}, 17, 1, func(z, x, t *ad.Node) *ad.Node {
 			h, term := norm.Trained(z, x)
 			return ad.Add(ad.Mean(ad.Square(ad.Sub(ad.Flatten(last.Outputs(z, h)), t))), term)
 		})
+		t.MaxNorm = 1e-3
+		return t
 	}
 	tr := trainer()
 	for range epochs {
