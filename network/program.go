@@ -32,12 +32,6 @@ func ThisProgram() Program {
 		Arithmetic: linalg.ArithmeticDigest()}
 }
 
-// Texts returns where the texts of p are, in the order in which agents send them: new ones
-// come last.
-func (p *Program) Texts() []*string {
-	return []*string{&p.Version, &p.Kernels, &p.Architecture, &p.Level, &p.Arithmetic}
-}
-
 // machine names what an error shows of p beside its versions.
 func (p Program) machine() string {
 	return strings.TrimSpace(p.Architecture+" "+p.Level) + " with kernels " + p.Kernels

@@ -28,9 +28,6 @@ type Config struct {
 	// Settings are what Hash stands for, name=value each: refusals name those that differ. What a
 	// hello has no room for is left out. nil: refusals name the two hashes alone.
 	Settings []string
-	// Program is what this agent computes with. Agents refuse each other if theirs cannot be in one
-	// run: see [network.Program.Mixable]. The zero value stands for network.ThisProgram().
-	Program network.Program
 	// Instance tells the processes of an agent apart: of two at the same time, the one with the
 	// larger number goes on, and the other one ends with a [FencedError]. 0 stands for the
 	// nanoseconds since 1970.

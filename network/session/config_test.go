@@ -27,8 +27,6 @@ func TestValidate(t *testing.T) {
 		{func(c *Config) { c.Run = "" }, "Run must have 1 to 255 bytes; their number: 0"},
 		{func(c *Config) { c.Run = strings.Repeat("x", 256) }, "Run must have 1 to 255 bytes; their number: 256"},
 		{func(c *Config) { c.Hash = strings.Repeat("x", 256) }, "Hash must have at most 255 bytes; their number: 256"},
-		{func(c *Config) { c.Program.Kernels = strings.Repeat("x", 256) },
-			"Program must have texts of at most 255 bytes; the longest: 256"},
 		{func(c *Config) { c.Identity = ids[0] }, "must be the certificate of agent 1; it is that of agent 0"},
 		{func(c *Config) { c.MaxFloats = -1 }, "MaxFloats must be 1 to 268435452; it is -1"},
 		{func(c *Config) { c.MaxFloats = 1 << 28 }, "MaxFloats must be 1 to 268435452; it is 268435456"},

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"dsbo/internal/guard"
-	"dsbo/network"
 	"dsbo/network/pki"
 	"dsbo/network/register"
 	"dsbo/network/relay"
@@ -29,7 +28,6 @@ func (c Config) withDefaults() Config {
 	}
 	orDefault(&c.ComputeTimeout, max(24*time.Hour, c.PeerTimeout))
 	orDefault(&c.StragglerDeadline, c.ComputeTimeout)
-	orDefault(&c.Program, network.ThisProgram())
 	orDefault(&c.Instance, uint64(time.Now().UnixNano()))
 	c.Log = guard.LimitLog(c.Log)
 	if c.Admission != "" && c.Matrix != nil {

@@ -30,11 +30,9 @@ type hello struct {
 
 // texts returns the texts of h.
 func (h *hello) texts() []string {
-	all := []string{h.Run, h.Hash, h.Form, h.Admission, h.Settings}
-	for _, s := range h.Program.Texts() {
-		all = append(all, *s)
-	}
-	return all
+	p := &h.Program
+	return []string{h.Run, h.Hash, h.Form, h.Admission, h.Settings, p.Version, p.Kernels, p.Architecture, p.Level,
+		p.Arithmetic}
 }
 
 func (h hello) encode() []byte {
@@ -71,10 +69,17 @@ func readHello(f *frame) (h hello, err error) {
 	return h, nil
 }
 
-// helloLength is the length of a hello without settings.
+// hello returns what the agent's hellos have, with settings as a text.
+func (c *Config) hello(to int, settings string, session uint64, due int) hello {
+	return hello{From: c.Agent, To: to, Instance: c.Instance, Run: c.Run, Hash: c.Hash, Form: c.form(),
+		Program: network.ThisProgram(), Admission: c.Admission, Settings: settings, Session: session, Due: due}
+}
+
+// helloLength is the largest length of a hello without settings.
 func (c *Config) helloLength() int {
-	return len(hello{From: maxExchange, To: maxExchange, Instance: 1<<64 - 1, Run: c.Run, Hash: c.Hash, Form: c.form(),
-		Program: c.Program, Admission: c.Admission, Settings: " ", Session: 1<<64 - 1, Due: maxExchange}.encode())
+	h := c.hello(maxExchange, " ", 1<<64-1, maxExchange)
+	h.From, h.Instance = maxExchange, 1<<64-1
+	return len(h.encode())
 }
 
 // settingsText returns what the agent's hellos have of its settings: each byte of that may take two
@@ -85,10 +90,8 @@ func (c *Config) settingsText() string {
 
 // greet returns the hello that opens a stream to a neighbour.
 func (l *links) greet(to int) []byte {
-	c := l.config
 	session, due := l.host.greeting(to)
-	return hello{From: c.Agent, To: to, Instance: c.Instance, Run: c.Run, Hash: c.Hash, Form: c.form(),
-		Program: c.Program, Admission: c.Admission, Settings: l.settings, Session: session, Due: due}.encode()
+	return l.config.hello(to, l.settings, session, due).encode()
 }
 
 // checkHello returns an error unless h is for this agent and of this run.
@@ -109,7 +112,7 @@ func (l *links) checkHello(h hello) error {
 			c.Agent, c.form())}
 	}
 	if err := h.Program.Mixable(fmt.Sprintf("agent %d", h.From), fmt.Sprintf("agent %d", c.Agent),
-		c.Program); err != nil {
+		network.ThisProgram()); err != nil {
 		return &settingsError{err}
 	}
 	return nil

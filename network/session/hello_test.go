@@ -76,7 +76,6 @@ func TestUnreadableHellos(t *testing.T) {
 func TestLongestHello(t *testing.T) {
 	long := strings.Repeat("x", maxName)
 	c := Config{Matrix: newGraph("path", 3), Run: long, Hash: long, Admission: long,
-		Program:  network.Program{Version: long, Kernels: long, Architecture: long, Level: long, Arithmetic: long},
 		Settings: []string{`a="b"`, "-K=20", "-set=" + long}}
 	for range 1000 {
 		c.Settings = append(c.Settings, `a="b"`)
@@ -86,7 +85,7 @@ func TestLongestHello(t *testing.T) {
 	if n := len(text); n < 500 || n > maxSettings {
 		t.Errorf("there is room for %d bytes of settings", n)
 	}
-	h := hello{Run: c.Run, Hash: c.Hash, Form: c.form(), Program: c.Program, Admission: c.Admission, Settings: text,
-		Instance: math.MaxUint64, Session: math.MaxUint64, From: maxExchange, To: maxExchange, Due: maxExchange}
+	h := c.hello(maxExchange, text, math.MaxUint64, maxExchange)
+	h.From, h.Instance = maxExchange, math.MaxUint64
 	testkit.Get(readHello(decoded(h.encode())))
 }

@@ -49,24 +49,12 @@ func (s *Session) mix(ctx context.Context, dst, src []float64) error {
 // checkFinite returns a neighbour whose vector has numbers that are not finite, and which does not
 // tell so: it has not diverged, but is broken. s.terms has the terms of the sum.
 func (s *Session) checkFinite() (bad *tie, err error) {
-	for k, p := range s.inRow() {
+	for k, p := range s.row {
 		if p != nil && s.x.came(p).purpose&notFinite == 0 && !finite(s.terms[k]) {
 			return p, errors.New("it sends numbers that are not finite")
 		}
 	}
 	return nil, nil
-}
-
-// inRow returns the neighbours in the order of the matrix's row, nil in this agent's own place.
-func (s *Session) inRow() []*tie {
-	row := s.matrix.Row(s.position)
-	ties, rest := make([]*tie, len(row)), s.x.ties
-	for k, w := range row {
-		if w.Agent != s.position {
-			ties[k], rest = rest[0], rest[1:]
-		}
-	}
-	return ties
 }
 
 // finite reports whether all numbers are. The sum of x−x is 0 unless one is not.
@@ -106,7 +94,7 @@ func (s *Session) header(purpose uint64) frame {
 // itself, which may be where the sum goes: a long sum writes that before it has read all terms.
 func (s *Session) findTerms(own []byte, length int) (bad *tie, err error) {
 	wire := s.config.Wire
-	for k, p := range s.inRow() {
+	for k, p := range s.row {
 		payload := own
 		if p != nil {
 			payload = s.x.came(p).payload

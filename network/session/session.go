@@ -41,6 +41,7 @@ type scratch struct {
 type view struct {
 	matrix   *network.Matrix   // of the members
 	position int               // of this agent
+	row      []*tie            // the neighbours in the order of the matrix's row, nil in this agent's own place
 	combiner *network.Combiner // of the next vectors
 	tree     *network.Tree     // of reductions; nil before the first
 	opposite int               // the child of the root that sends to it as it sends to that one; -1: none
@@ -60,8 +61,8 @@ type desk interface {
 
 var (
 	_ network.Saver  = (*Session)(nil)
-	_ network.Binder = (*Session)(nil)
 	_ network.Waiter = (*Session)(nil)
+	_ network.Binder = (*Session)(nil)
 )
 
 // newSession returns a decided session with masks by a key, under the agent's lock.
@@ -75,10 +76,15 @@ func newSession(c *Config, d desk, l *ledger, mu *sync.Mutex, lineTo func(agent 
 	if !member {
 		return nil, fmt.Errorf("agent %d is no member of session %d", c.Agent, s.Number)
 	}
-	var ties []*tie
-	for _, j := range matrix.Neighbours(position) {
-		agent := s.Epoch.Members[j]
-		ties = append(ties, &tie{agent: agent, position: j, line: lineTo(agent)})
+	var ties, row []*tie
+	for _, w := range matrix.Row(position) {
+		var p *tie
+		if w.Agent != position {
+			agent := s.Epoch.Members[w.Agent]
+			p = &tie{agent: agent, position: w.Agent, line: lineTo(agent)}
+			ties = append(ties, p)
+		}
+		row = append(row, p)
 	}
 	var m *masks.Masks
 	if !c.Unmasked {
@@ -86,12 +92,11 @@ func newSession(c *Config, d desk, l *ledger, mu *sync.Mutex, lineTo func(agent 
 			return nil, err
 		}
 	}
-	n := len(ties) + 1
 	x := newExchange(s.Name(), ties, mu)
 	x.count = c.Sent
 	return &Session{Session: s, config: c, desk: d, ledger: l, x: x, masks: m,
-		view:    view{matrix: matrix, position: position, combiner: matrix.Combiner(position), opposite: -1},
-		scratch: scratch{terms: make([][]float64, n), decoded: make([][]float64, n)}}, nil
+		view:    view{matrix: matrix, position: position, row: row, combiner: matrix.Combiner(position), opposite: -1},
+		scratch: scratch{terms: make([][]float64, len(row)), decoded: make([][]float64, len(row))}}, nil
 }
 
 // Members returns the epoch of the session: its members are the agents of the team, by their

@@ -66,10 +66,6 @@ func (c Config) Validate() error {
 // matrix is set.
 func (c Config) validateNumbers() error {
 	n := c.Matrix.N()
-	longest := 0
-	for _, s := range c.Program.Texts() {
-		longest = max(longest, len(*s))
-	}
 	const largest = (1<<31 - 1 - headerSize) / 8 // gRPC counts bytes in 31 bits
 	helloLength := c.helloLength()
 	for _, s := range []struct {
@@ -86,10 +82,8 @@ func (c Config) validateNumbers() error {
 		{len(c.Hash) <= maxName, fmt.Sprintf("Hash must have at most %d bytes; their number:", maxName), len(c.Hash)},
 		{wording.Printable(c.Run + c.Hash), "Run and Hash must be printable; they are",
 			fmt.Sprintf("%+q and %+q", c.Run, c.Hash)},
-		{longest <= maxName, fmt.Sprintf("Program must have texts of at most %d bytes; the longest:", maxName),
-			longest},
 		{helloLength <= headerSize+maxHello,
-			fmt.Sprintf("Run, Hash and Program must fit a hello of %d bytes; it has", headerSize+maxHello),
+			fmt.Sprintf("Run and Hash must fit a hello of %d bytes; it has", headerSize+maxHello),
 			helloLength},
 		{c.Wire <= network.Int8, fmt.Sprintf("Wire must be one of %v to %v; it is", network.Float64, network.Int8),
 			c.Wire},
