@@ -2,8 +2,10 @@ package simulate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -15,6 +17,7 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/network/membership"
 	"dsbo/network/pki"
+	"dsbo/network/register"
 	"dsbo/runs"
 )
 
@@ -63,8 +66,8 @@ func (m *machine) own() runs.Membership {
 var errLate = errors.New("the others have finished")
 
 // supervise runs processes until one has finished, or ends with an error that would come again, or
-// ctx ends. One that begins without faults, when those that are left are no quorum, is the last
-// one.
+// ctx ends. One that begins without faults, when those that are left cannot go on by themselves
+// ([world.isOver]), is the last one.
 func (m *machine) supervise(ctx context.Context) error {
 	for ctx.Err() == nil {
 		m.mu.Lock()
@@ -195,6 +198,15 @@ func (m *machine) hasResult() bool {
 	defer m.mu.Unlock()
 	_, err := m.files.Stat(filepath.Join(m.dir, runs.LambdaFile))
 	return err == nil
+}
+
+// knows reports whether the disk has that the agent has begun a session.
+func (m *machine) knows() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var state register.State
+	file, err := m.files.OpenFile(filepath.Join(m.dir, runs.RegisterFile), os.O_RDONLY, 0)
+	return err == nil && json.NewDecoder(file).Decode(&state) == nil && state.Last > 0
 }
 
 // beforeDisk takes the time of bringing something to the disk, and has nothing fit a full one.

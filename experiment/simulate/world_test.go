@@ -134,9 +134,16 @@ func (w *world) run() error {
 	return nil
 }
 
-// isOver reports whether there are no faults any more, and no quorum is left.
+// isOver reports whether there are no faults any more, some have finished, and of the others no
+// quorum knows what the run has done: those whose disks are lost wait for one that does.
 func (w *world) isOver() bool {
-	return time.Since(begin) > w.Calm && w.late() < cmp.Or(w.Quorum, w.Agents)
+	knowing := 0
+	for _, m := range w.machines {
+		if m.finished().IsZero() && m.knows() {
+			knowing++
+		}
+	}
+	return time.Since(begin) > w.Calm && w.late() < len(w.machines) && knowing < cmp.Or(w.Quorum, w.Agents)
 }
 
 // lateError returns the error of an agent that has not finished, unless it may have been too late:

@@ -39,13 +39,8 @@ type place struct {
 // A waiter is a connection of an agent that waits.
 type waiter struct {
 	conn  net.Conn
-	calls chan call     // of agents that name this one
-	gone  chan struct{} // closed when nobody can take it any more
-}
-
-// A call takes a connection that waits.
-type call struct {
-	alive chan bool     // gets whether the connection is still there
+	taken chan struct{} // closed when an agent names this one
+	alive chan bool     // gets then whether the connection is still there
 	over  chan struct{} // closed when it is no longer needed
 }
 
@@ -89,8 +84,7 @@ func (p *places) unregister(agent int) {
 
 // wait has a connection wait until it ends, or is taken and then no longer needed.
 func (p *places) wait(at place, conn net.Conn) {
-	w := &waiter{conn: conn, calls: make(chan call), gone: make(chan struct{})}
-	defer close(w.gone)
+	w := &waiter{conn, make(chan struct{}), make(chan bool, 1), make(chan struct{})}
 	p.add(at, w)
 	defer p.remove(at, w)
 	ended := make(chan error, 1)
@@ -102,14 +96,14 @@ func (p *places) wait(at place, conn net.Conn) {
 	defer beat.Stop()
 	for {
 		select {
-		case c := <-w.calls:
+		case <-w.taken:
 			alive := w.wake(ended)
-			c.alive <- alive
-			if alive {
-				<-c.over
+			if w.alive <- alive; alive {
+				<-w.over
 			}
 			return
 		case <-ended:
+			w.alive <- false
 			return
 		case <-beat.C:
 			if !send(conn, stillWaiting) {
@@ -150,28 +144,25 @@ func (p *places) remove(at place, w *waiter) {
 	}
 }
 
-// newest returns the connection that came last under a name, and nil if there is none.
-func (p *places) newest(at place) *waiter {
+// takeNewest takes the connection that came last under a name, if there is one.
+func (p *places) takeNewest(at place) *waiter {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if all := p.waiting[at]; len(all) > 0 {
-		return all[len(all)-1]
+	all := p.waiting[at]
+	if len(all) == 0 {
+		return nil
 	}
-	return nil
+	p.waiting[at] = all[:len(all)-1]
+	return all[len(all)-1]
 }
 
 // newestAlive returns a connection that waits, and the function to call when it is no longer
 // needed; nil if there is none.
 func (p *places) newestAlive(at place) (conn net.Conn, release func()) {
-	for w := p.newest(at); w != nil; w = p.newest(at) {
-		p.remove(at, w)
-		c := call{make(chan bool), make(chan struct{})}
-		select {
-		case w.calls <- c:
-			if <-c.alive {
-				return w.conn, func() { close(c.over) }
-			}
-		case <-w.gone:
+	for w := p.takeNewest(at); w != nil; w = p.takeNewest(at) {
+		close(w.taken)
+		if <-w.alive {
+			return w.conn, func() { close(w.over) }
 		}
 	}
 	return nil, nil

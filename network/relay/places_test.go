@@ -54,7 +54,7 @@ func TestNewestFour(t *testing.T) {
 		all = append(all, &waiter{conn: conn})
 		p.add(at, all[len(all)-1])
 	}
-	if !slices.Equal(p.waiting[at], all[1:]) || p.newest(at) != all[4] {
+	if !slices.Equal(p.waiting[at], all[1:]) || p.takeNewest(at) != all[4] {
 		t.Errorf("%d of 5 wait; 4 must, of which the last is taken", len(p.waiting[at]))
 	}
 }
