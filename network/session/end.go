@@ -9,10 +9,10 @@ import (
 )
 
 // Linger has the others know that the result is final, until all members of the last session know
-// that all do, or for Config.AbsentAfter (Config.PeerTimeout without a quorum): one that was lost
-// at the very end then finds whoever it needs, or knows that it needs nobody. An agent that has
-// lost its disk by then takes the result over in one more session: [Agent.Next] is due after an
-// [register.Over].
+// that all do and nobody is here who may lack it, or for Config.AbsentAfter (Config.PeerTimeout
+// without a quorum): one that was lost at the very end then finds whoever it needs, or knows that
+// it needs nobody. An agent that lacks the result takes it over in one more session: [Agent.Next]
+// is due after an [register.Over].
 func (a *Agent) Linger(ctx context.Context) error {
 	state, limit := a.ledger.read(), a.config.timeout()
 	if state.Known { // all have it on their disks; some may need this agent's word, and connect soon
