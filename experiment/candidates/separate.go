@@ -28,12 +28,15 @@ func (f *crossFit) leastPenalty() float64 {
 // it binds nowhere.
 const widestWeight = 10
 
-// Strengths of classes have a normal prior around the one by which weights have deviation 1, by a
-// deviation of the feature. Its deviation, strengthSpread, is of the logarithm: e² times as much.
-// Of rows that separate classes the folds tell little of strengths, and what they tell is chance.
+// Strengths of classes have a prior around the one by which weights have deviation 1, by a
+// deviation of the feature: of their logarithm, Student's distribution of 3 degrees, deviation 1.
+// Of rows that separate classes the folds tell little of strengths, and what they tell is chance;
+// where they tell much, the prior has little to say. On 31 draws of 60 or 150 rows from 17 real
+// tables, with others to judge, losses are .997 of those by a normal one of deviation 2; on the 8
+// small tables of [surely] .91 (.42 to 1.24).
 const (
-	usualWeight    = 1
-	strengthSpread = 2
+	usualWeight     = 1
+	strengthDegrees = 3
 )
 
 // strengthPrior returns minus the logarithm of the prior, a row's share of it; 0 of other targets.
@@ -42,8 +45,8 @@ func (f *crossFit) strengthPrior(strength float64) float64 {
 		return 0
 	}
 	const wider = widestWeight / usualWeight
-	z := (strength - f.least - num.Log(wider*wider)) / strengthSpread
-	return float64(z*z) / (2 * f.rows)
+	z := strength - f.least - num.Log(wider*wider)
+	return (strengthDegrees + 1) * num.Log(1+float64(z*z)/strengthDegrees) / (2 * f.rows)
 }
 
 // penalty returns the log-penalty of a part's feature whose own is c at strength 0.

@@ -159,12 +159,22 @@ func TestChoose(t *testing.T) {
 		for _, loss := range c.losses {
 			list = append(list, &Structure{Structure: runs.Structure{Loss: loss}})
 		}
-		best, err := choose(list, func(least, st *Structure) (bool, error) {
+		best, err := choose(list, func(float64) float64 { return 0 }, func(least, st *Structure) (bool, error) {
 			return st.Loss-least.Loss > c.surely && st.Loss != 2.2, nil
 		})
 		if got := slices.Index(list, best); err != nil || got != c.want {
 			t.Errorf("of losses %v structure %d is chosen, want %d", c.losses, got, c.want)
 		}
+	}
+	list := []*Structure{{Structure: runs.Structure{Loss: 2, Strength: 1}}, // with the prior 3, 5, 2.5, 2.25
+		{Structure: runs.Structure{Loss: 1, Strength: 4}}, {Structure: runs.Structure{Loss: 1.5, Strength: 1}},
+		{Structure: runs.Structure{Loss: 2.25}}}
+	prior := func(strength float64) float64 { return strength }
+	best, err := choose(list, prior, func(least, st *Structure) (bool, error) {
+		return least == list[2], nil
+	})
+	if err != nil || best != list[2] {
+		t.Errorf("an unlikely strength, or a loss above the first one's, is kept: %v, %v", best, err)
 	}
 }
 
@@ -256,7 +266,7 @@ func TestSettleAt(t *testing.T) {
 		}
 	}
 	f := &crossFit{rows: 40, least: math.Log(1. / 100)}
-	for strength, want := range map[float64]float64{0: 0, 2: .5 / 40, -4: 2. / 40} { // beside a deviation of 1
+	for strength, want := range map[float64]float64{0: 0, 2: 2 * math.Log(7./3) / 40, -3: 2 * math.Log(4) / 40} {
 		if got := f.strengthPrior(strength); !(math.Abs(got-want) < 1e-12) {
 			t.Errorf("the prior of strength %g is %g, want %g", strength, got, want)
 		}

@@ -131,7 +131,7 @@ func (c CrossFit) Structures(ctx context.Context, near float64) (*Structures, er
 			return nil, err
 		}
 	}
-	if s.Best, err = choose(s.List, f.beats); err != nil {
+	if s.Best, err = choose(s.List, f.strengthPrior, f.beats); err != nil {
 		return nil, err
 	}
 	if s.one, err = f.whole(ridge); err != nil {
