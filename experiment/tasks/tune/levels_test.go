@@ -120,6 +120,11 @@ func TestSiteSlopes(t *testing.T) {
 				t.Errorf("site %d: %s", i, text)
 			}
 		}
+		for j, p := range testkit.Get(out.ReadLambdaTable()) {
+			if p.Norm != math.Abs(all[j]) || !p.Kept {
+				t.Errorf("lambda.csv: %+v, whose weight is %g", p, all[j])
+			}
+		}
 		if !(math.Abs(mean-all[0]) <= 1e-12) { // sums are in fixed point
 			t.Errorf("a new site has the slope %g, the mean is %g", all[0], mean)
 		}

@@ -16,6 +16,7 @@ import (
 	"dsbo/runs"
 	"dsbo/tables"
 	"dsbo/tables/features"
+	"dsbo/tables/modelfile"
 	"dsbo/train"
 )
 
@@ -282,7 +283,8 @@ func TestPenaltyTable(t *testing.T) {
 	} {
 		one := tune{shared: c.shared, prepared: &features.Prepared{Recipe: r}}
 		x := []float64{5, 6, 7, 8}[:len(one.layering(len(c.of)).names)]
-		if got := fmt.Sprint(one.penaltyTable(c.of, x, []float64{3, 4, 12, c.last, 0})); got != c.want {
+		made := &modelfile.Model{Layers: []modelfile.Layer{{Weights: []float64{3, 4}}}}
+		if got := fmt.Sprint(one.penaltyTable(made, c.of, x, []float64{-1, -1, 12, c.last, 0})); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}

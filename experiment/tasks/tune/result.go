@@ -93,7 +93,7 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 	if err := (judge{t, made, m, y, f, own}).keepBaseline(assessment); err != nil || !f.Writes {
 		return err
 	}
-	if err := tellPenalties(t, f, assessment, t.penaltyTable(m.(models.Layered), f.X, y)); err != nil {
+	if err := tellPenalties(t, f, assessment, t.penaltyTable(made, m.(models.Layered), f.X, y)); err != nil {
 		return err
 	}
 	if err := writeModels(own, made, f.Folder); err != nil {
@@ -211,13 +211,17 @@ func (t *tune) layering(layers int) (l layering) {
 // model does without.
 const negligible = 0.01
 
-// penaltyTable returns the entries of λ = x with the sizes of the weights in y that they penalize.
-func (t *tune) penaltyTable(m models.Layered, x, y []float64) []runs.Penalty {
+// penaltyTable returns the entries of λ = x with the sizes of the weights that they penalize: in y,
+// of the first layer in what is made of it, with the sites' mean slopes.
+func (t *tune) penaltyTable(made *modelfile.Model, m models.Layered, x, y []float64) []runs.Penalty {
 	layers := m.Layers()
 	l := t.layering(len(layers))
 	squares := make([]float64, len(x))
 	for k, layer := range layers {
 		weights := y[layer.Offset:][:layer.Out*layer.In]
+		if k == 0 {
+			weights = made.Layers[0].Weights
+		}
 		for j, w := range weights {
 			entry := l.of[j%len(l.of)]
 			if k > 0 {
