@@ -97,6 +97,40 @@ def check_levels():
     print("levels: rows of a site, and of a new one")
 
 
+def check_survival():
+    """Hazards and probabilities of no event are those of dsbo predict -at."""
+    random = np.random.default_rng(5)
+    X = random.normal(size=(400, 3)).round(2)
+    y = np.zeros(400, [("event", bool), ("time", float)])
+    y["time"], y["event"] = random.exponential(np.exp(2 - X[:, 0])), random.random(400) < 0.7
+    fitted = dsbo.DsboSurvival().fit(X, y, sites=np.arange(400) % 4)
+    later = fitted.predict_survival(X, [0, 1, 2])
+    assert np.corrcoef(np.log(fitted.predict(X)), X[:, 0])[0, 1] > 0.95
+    assert (later[:, 0] == 1).all() and (np.diff(later) < 0).all() and 0.05 < later[:, 2].mean() < 0.95
+    for of, says in ((lambda: fitted.predict_survival(X, [1e6]), "times must be 0 to"),
+                     (lambda: dsbo.DsboSurvival().fit(X, y["time"]), "two fields")):
+        try:
+            of()
+        except ValueError as e:
+            assert says in str(e), e
+        else:
+            raise AssertionError(says)
+    with tempfile.TemporaryDirectory() as folder:
+        with open(Path(folder, "table.csv"), "w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([["a", "b", "c", "months", "dead"],
+                                        *([*x, t, int(d)] for x, (d, t) in zip(X, y))])
+        program = dsbo._program(None)
+        dsbo._call([program, "tune", "-task=survival", "-target=months", "-event=dead", "-data=table.csv", "-agents=3",
+                    "-out=model", "-quiet", "-report=false"], folder)
+        text = subprocess.run([program, "predict", "-model=model", "-data=table.csv", "-at=1,2.5"], cwd=folder, check=True,
+                              capture_output=True, text=True).stdout
+        theirs = np.array(list(csv.reader(io.StringIO(text)))[1:], float)
+        model, columns = dsbo.Run(Path(folder, "model")).model, dsbo.read_csv(Path(folder, "table.csv"))
+        ours = np.column_stack([model.predict(columns), model.predict_survival(columns, [1, 2.5])])
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+    print("survival: hazards and probabilities are those of dsbo predict -at")
+
+
 def check_words():
     """Columns of words, as pandas has them, are words to the program."""
     try:
@@ -139,6 +173,7 @@ def check_comparison():
 check_files()
 check_fits()
 check_levels()
+check_survival()
 check_comparison()
 check_words()
 try:

@@ -7,6 +7,7 @@
 
     dsbo.DsboClassifier().fit(X, y).predict_proba(X)
     dsbo.DsboRegressor().fit(X, y, sites=hospital)
+    dsbo.DsboSurvival().fit(X, y).predict_survival(X, [12, 24])  # y: events and times, as scikit-survival's
 
 It needs Python 3.9 and NumPy. Where scikit-learn can be imported, the estimators are its own: they go
 into pipelines, grids and cross-validation. Fitting calls the program dsbo (go install ./cmd/dsbo).
@@ -145,6 +146,7 @@ class Model:
     def __init__(self, description, weights):
         self.inputs = description["recipe"].get("inputs", [])
         self.target = description["recipe"]["target"]
+        self.baseline = description.get("baseline")
         self.refuses_missing = description["recipe"].get("missing") == "refuse"
         self.missing_words = description["recipe"].get("missing_words", MISSING)
         if description["recipe"].get("sparse"):
@@ -210,14 +212,26 @@ class Model:
         return h / h.sum(axis=1, keepdims=True)
 
     def predict(self, columns):
-        """Return the likeliest classes, or the values, or the means of counts."""
+        """Return the likeliest classes, or the values, or the means of counts, or the hazards beside the mean row's."""
         kind = self.target["kind"]
         if kind == "class":
             return np.array(self.classes, object)[self.predict_proba(columns).argmax(axis=1)]
         out = self.outputs(columns)[:, 0]
         if kind == "count":
             return np.minimum(np.exp(out), self.target.get("most", np.inf))
+        if kind == "survival":
+            return np.exp(out)
         return out * self.target["deviation"] + self.target.get("mean", 0)
+
+    def predict_survival(self, columns, times):
+        """Return the probability of no event up to each of times, a row for each row of columns, as dsbo predict -at."""
+        edges = self.baseline["edges"] if self.baseline else [0]
+        times = np.atleast_1d(np.asarray(times, float))
+        if len(edges) < 2 or self.target["kind"] != "survival":
+            raise ValueError("the model has no baseline hazard: it must be one of survival times with enough rows at risk")
+        if not ((times >= 0) & (times <= edges[-1])).all():
+            raise ValueError(f"times must be 0 to {edges[-1]:g}, up to where enough rows were at risk; they are {times}")
+        return np.exp(-np.outer(self.predict(columns), np.interp(times, edges, self.baseline["cumulative"])))
 
 
 def _is_missing(value, words=MISSING):
@@ -268,7 +282,7 @@ class _Estimator(BaseEstimator):
         self.options = options
         self.program = program
 
-    def _fit(self, X, y, sites, task, words):
+    def _fit(self, X, y, sites, task, words, events=None):
         """Fit by one table a site, and keep the model, the summary and the assessment of the run."""
         names, columns = _table(X)
         self.n_features_in_ = len(columns)
@@ -282,9 +296,11 @@ class _Estimator(BaseEstimator):
         if rows < 2:
             raise ValueError(f"n_samples={rows}: there must be more")
         self._names = _file_names(names, len(columns))
-        target = "target"
+        target, event = "target", "event"
         while target in self._names:
             target += "_"
+        while event in self._names:
+            event += "_"
         sites = np.zeros(rows) if sites is None else np.asarray(sites)
         if sites.shape != (rows,):
             raise ValueError(f"sites must have a site for each of {rows} rows; its shape is {sites.shape}")
@@ -293,12 +309,13 @@ class _Estimator(BaseEstimator):
             for i, label in enumerate(labels):
                 with open(Path(folder, f"site{i}.csv"), "w", encoding="utf-8", newline="") as file:
                     out = csv.writer(file)
-                    out.writerow([*self._names, target])
+                    out.writerow([*self._names, target, event][: None if events is not None else -1])
                     for r in np.flatnonzero(sites == label):
-                        out.writerow([*(_cell(c[r]) for c in columns), words[y[r]] if words else repr(float(y[r]))])
+                        out.writerow([*(_cell(c[r]) for c in columns), words[y[r]] if words else repr(float(y[r])),
+                                      *([] if events is None else [int(events[r])])])
             flags = ["-data=site{agent}.csv", f"-target={target}", f"-task={task}", f"-agents={len(labels)}",
                      f"-model={self.model}", f"-seed={self.seed}", "-out=run", "-report=false", "-quiet",
-                     "-rare-classes=drop"]
+                     "-rare-classes=drop" if events is None else f"-event={event}"]
             texts = [n for n, c in zip(self._names, columns) if c.dtype == object]
             if texts:
                 flags.append("-words=" + ",".join(texts))
@@ -406,6 +423,31 @@ class DsboRegressor(RegressorMixin, _Estimator):
     def predict(self, X, sites=None):
         """Return the number that each row has. sites is as in DsboClassifier.predict_proba."""
         return self._each(X, sites, Model.predict)
+
+
+class DsboSurvival(_Estimator):
+    """Cox's model of survival times, a stratum for each site, whose penalties dsbo tunes.
+
+    After fit, model_ has the Model, summary_ and assessment_ what the run says."""
+
+    def fit(self, X, y, sites=None):
+        """Fit to rows X with y as scikit-survival has it: an array of two fields, events and times."""
+        y = np.asarray(y)
+        if y.dtype.names is None or len(y.dtype.names) != 2 or y.ndim != 1:
+            raise ValueError("y must be an array of two fields, whether there was an event and the time")
+        event, time = (y[name] for name in y.dtype.names)
+        if not np.isin(event, (0, 1)).all():
+            raise ValueError("the first field of y must be whether there was an event")
+        return self._fit(X, _target(time.astype(float)), sites, "survival", None, event)
+
+    def predict(self, X):
+        """Return the hazard of each row beside the mean row's."""
+        return Model.predict(self.model_, self._columns(X))
+
+    def predict_survival(self, X, times):
+        """Return the probability of no event up to each of times, a row for each row of X."""
+        columns = self._columns(X)
+        return self.model_.predict_survival(columns, times)
 
 
 def _table(X):

@@ -2,11 +2,13 @@ package modelfile
 
 import (
 	"fmt"
+	"math"
 
 	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/tables"
 	"dsbo/tables/features"
+	"dsbo/tables/survival"
 )
 
 // recipeText is the name of the recipe among a graph's texts.
@@ -22,7 +24,10 @@ func (m *Model) graph(recipe string) *onnxModel {
 	for i, l := range m.Layers {
 		h = d.layer(i, l, h)
 	}
-	d.predictions(m.recipe.Target, h)
+	hazard := d.predictions(m.recipe.Target, h)
+	if b := m.Baseline; b != nil && b.Horizon() > 0 {
+		d.survival(*b, hazard)
+	}
 	return &onnxModel{
 		Producer: "dsbo", Version: wording.Build().Name(),
 		Doc:      "Written by dsbo tune: raw values of a table to predictions.",
@@ -106,8 +111,9 @@ func (d *drawing) layer(i int, l Layer, h string) string {
 	return d.node(fmt.Sprintf("layer%d.units", i), unitOperators[l.Unit], []string{h})
 }
 
-// predictions adds what a target makes of the outputs of the last layer.
-func (d *drawing) predictions(t features.Target, h string) {
+// predictions adds what a target makes of the outputs of the last layer. It returns the column of
+// numbers.
+func (d *drawing) predictions(t features.Target, h string) string {
 	prediction := onnxValue{Name: d.freeName("prediction"), Type: onnxDouble}
 	switch t.Kind {
 	case features.Class:
@@ -118,7 +124,7 @@ func (d *drawing) predictions(t features.Target, h string) {
 		d.last(prediction, "LabelEncoder", []string{best}, onnxInts("keys_int64s", ascending(len(t.Classes))),
 			onnxWords("values_strings", t.Classes))
 		d.Outputs = []onnxValue{prediction, all}
-		return
+		return ""
 	case features.Value:
 		h = d.node("scaled", "Mul", []string{h, d.doubles("target.deviation", []float64{t.Deviation}, 1)})
 		h = d.node("shifted", "Add", []string{h, d.doubles("target.mean", []float64{t.Mean}, 1)})
@@ -130,6 +136,30 @@ func (d *drawing) predictions(t features.Target, h string) {
 	}
 	d.last(prediction, "Squeeze", []string{h, d.wholes("columns", []int64{1})})
 	d.Outputs = []onnxValue{prediction}
+	return h
+}
+
+// survival adds the probability of no event up to each time of the input at, NaN beyond the
+// horizon, by a column of hazards: as [survival.Baseline.Survival].
+func (d *drawing) survival(b survival.Baseline, hazard string) {
+	bins := len(b.Edges) - 1
+	at := d.freeName("at")
+	d.Inputs = append(d.Inputs, onnxValue{Name: at, Type: onnxDouble, Rows: "times", Cols: 1})
+	var widths, rates []float64
+	for k := range bins {
+		widths = append(widths, b.Edges[k+1]-b.Edges[k])
+		rates = append(rates, (b.Cumulative[k]-b.Cumulative[k+1])/widths[k])
+	}
+	within := d.node("past", "Sub", []string{at, d.doubles("edges", b.Edges[:bins], 1, bins)})
+	within = d.node("begun", "Max", []string{within, d.doubles("zero", []float64{0}, 1)})
+	within = d.node("within", "Min", []string{within, d.doubles("widths", widths, 1, bins)})
+	h := d.node("log.survival", "Gemm", []string{within, d.doubles("rates", rates, 1, bins)}, onnxInt("transB", 1))
+	beyond := d.node("beyond", "Greater", []string{at, d.doubles("horizon", []float64{b.Horizon()}, 1)})
+	h = d.node("known", "Where", []string{beyond, d.doubles("unknown", []float64{math.NaN()}, 1), h})
+	h = d.node("log.survivals", "Gemm", []string{hazard, h}, onnxInt("transB", 1))
+	all := onnxValue{Name: d.freeName("survival"), Type: onnxDouble, Columns: "times"}
+	d.last(all, "Exp", []string{h})
+	d.Outputs = append(d.Outputs, all)
 }
 
 // last adds a node whose output is one of the graph's, whose name is taken already.

@@ -128,6 +128,7 @@ func each(kind int, entry func(i, j int) float64, in ...matrix) matrix {
 var signatures = map[string][]int{
 	"Gather": {float64s, int64s}, "Add": {float64s, float64s}, "Sub": {float64s, float64s}, "Mul": {float64s, float64s},
 	"Div": {float64s, float64s}, "Min": {float64s, float64s}, "RegexFullMatch": {texts},
+	"Max": {float64s, float64s}, "Greater": {float64s, float64s},
 	"IsNaN": {float64s}, "Where": {bools, float64s, float64s},
 	"Gemm": {float64s, float64s, float64s}, "Tanh": {float64s},
 	"Relu": {float64s}, "Exp": {float64s}, "Softmax": {float64s}, "ArgMax": {float64s}, "Squeeze": {float64s, int64s},
@@ -145,7 +146,8 @@ var (
 		"Relu": func(v float64) float64 { return max(v, 0) }, "Exp": math.Exp}
 	binaries = map[string]func(v, w float64) float64{"Add": func(v, w float64) float64 { return v + w },
 		"Sub": func(v, w float64) float64 { return v - w }, "Mul": func(v, w float64) float64 { return v * w },
-		"Div": func(v, w float64) float64 { return v / w }, "Min": func(v, w float64) float64 { return min(v, w) }}
+		"Div": func(v, w float64) float64 { return v / w }, "Min": func(v, w float64) float64 { return min(v, w) },
+		"Max": func(v, w float64) float64 { return max(v, w) }}
 )
 
 // operate returns the output of a node.
@@ -187,6 +189,8 @@ func operate(n message, in []matrix) matrix {
 		return each(float64s, func(i, j int) float64 { return binary(a.at(i, j), in[1].at(i, j)) }, in...)
 	}
 	switch op {
+	case "Greater":
+		return each(bools, func(i, j int) float64 { return truth[a.at(i, j) > in[1].at(i, j)] }, in...)
 	case "IsNaN":
 		return each(bools, func(i, j int) float64 { return truth[math.IsNaN(a.at(i, j))] }, a)
 	case "Where":
@@ -293,10 +297,11 @@ func runGraph(path string, input func(in message) matrix) (made modelfile.Predic
 	}
 	outputs := graph.messages(12)
 	of := values[outputs[0].text(1)]
-	if made.Labels = of.words; len(outputs) == 2 {
-		made.Probabilities = values[outputs[1].text(1)].numbers
-	} else {
+	if made.Labels = of.words; of.words == nil {
 		made.Values = of.numbers
+	}
+	if len(outputs) == 2 {
+		made.Probabilities = values[outputs[1].text(1)].numbers
 	}
 	return made
 }

@@ -34,6 +34,8 @@
 //
 //	prediction     string [N], the class; for values and counts float64 [N]
 //	probabilities  float64 [N, classes], in the order of the recipe's; not for values and counts
+//	survival       float64 [N, times], of no event up to each time of the input at, float64
+//	               [times, 1], NaN beyond the horizon; of survival times with a baseline
 //
 // An output whose name is a column's has "_" behind it. The recipe is in the metadata under
 // "recipe", as in model.json.

@@ -37,9 +37,11 @@ type onnxGraph struct {
 
 // An onnxValue is an input or output of a graph.
 type onnxValue struct {
-	Name string
-	Type onnxType
-	Cols int // 0: it has one dimension, the rows; else the columns of a matrix
+	Name    string
+	Type    onnxType
+	Cols    int    // 0, without Columns: it has one dimension, the rows; else the columns of a matrix
+	Rows    string // the name of their number, which differs from run to run; "" is N
+	Columns string // the name of the number of columns, where it does
 }
 
 // An onnxConstant is a named tensor of float64 or of whole numbers, row by row.

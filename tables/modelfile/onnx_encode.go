@@ -1,6 +1,7 @@
 package modelfile
 
 import (
+	"cmp"
 	"encoding/binary"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -127,10 +128,14 @@ func (c onnxConstant) encode() (b message) {
 
 func (v onnxValue) encode() (b message) {
 	var rows, cols, shape, tensor, kind message
-	rows.texts(2, "N") // another number from run to run
+	rows.texts(2, cmp.Or(v.Rows, "N"))
 	shape.bytes(1, rows)
-	if v.Cols > 0 {
+	switch {
+	case v.Cols > 0:
 		cols.whole(1, v.Cols)
+		shape.bytes(1, cols)
+	case v.Columns != "":
+		cols.texts(2, v.Columns)
 		shape.bytes(1, cols)
 	}
 	tensor.whole(1, int(v.Type))

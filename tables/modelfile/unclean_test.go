@@ -17,6 +17,7 @@ import (
 	"dsbo/tables"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
+	"dsbo/tables/survival"
 )
 
 // uncleanRecipe has words that an expression could take for signs of its own.
@@ -81,14 +82,47 @@ func TestUnclean(t *testing.T) {
 	t.Run("ONNX Runtime", func(t *testing.T) { compare(t, runtimePredictions(t, path, raw), want) })
 }
 
+// TestSurvivalGraph: the graph has the probabilities of the baseline hazard at the times that it is
+// given, and none beyond its horizon. A column may be called as its input.
+func TestSurvivalGraph(t *testing.T) {
+	rec := features.Recipe{Target: features.Target{Name: "months", Kind: features.Survival, Event: "dead"},
+		Inputs: []features.Input{{Name: "at", Kind: tables.Number, Mean: 3, Deviation: 2}}}
+	m := modelOf(rand.New(rand.NewPCG(7, 8)), rec, nil, false)
+	b := survival.Baseline{Edges: []float64{0, 2, 5, 9}, Cumulative: []float64{0, .1, .4, .4}}
+	m.Baseline = &b
+	folder := runs.Folder(t.TempDir())
+	testkit.OK(m.Write(folder))
+	want := predictions(m, testkit.Get(tables.New("new.csv", tables.NumberColumn("at", []float32{-1, 3, 4.5}))))
+	times := []float64{0, .5, 2, 4, 9}
+	for _, hazard := range want.Values {
+		for _, at := range times {
+			want.Probabilities = append(want.Probabilities, b.Survival(at, hazard))
+		}
+	}
+	path, raw := folder.Path(runs.ONNXFile), map[string]matrix{
+		"at":  {kind: float32s, rows: 3, cols: 1, numbers: []float64{-1, 3, 4.5}},
+		"at_": {kind: float64s, rows: len(times), cols: 1, numbers: times},
+	}
+	compare(t, runGraph(path, func(in message) matrix { return raw[in.text(1)] }), want)
+	t.Run("ONNX Runtime", func(t *testing.T) { compare(t, runtimePredictions(t, path, raw), want) })
+	raw["at_"] = matrix{kind: float64s, rows: 1, cols: 1, numbers: []float64{9.1}}
+	for _, p := range runGraph(path, func(in message) matrix { return raw[in.text(1)] }).Probabilities {
+		if !math.IsNaN(p) {
+			t.Errorf("beyond the horizon: %v", p)
+		}
+	}
+}
+
 // runtimeProgram runs a graph by ONNX Runtime for Node.
 const runtimeProgram = `const ort = require('onnxruntime-node'), [path, raw] = JSON.parse(require('fs').readFileSync(0))
 const feeds = {}
-for (const [name, {words, numbers}] of Object.entries(raw)) feeds[name] = words ?
-  new ort.Tensor('string', words, [words.length, 1]) :
+for (const [name, {words, wide, numbers}] of Object.entries(raw)) feeds[name] = words ?
+  new ort.Tensor('string', words, [words.length, 1]) : wide ?
+  new ort.Tensor('float64', Float64Array.from(numbers), [numbers.length, 1]) :
   new ort.Tensor('float32', Float32Array.from(numbers, v => v === null ? NaN : v), [numbers.length, 1])
 ort.InferenceSession.create(path).then(s => s.run(feeds)).then(o => console.log(JSON.stringify({
-  Labels: o.prediction.data, Probabilities: Array.from(o.probabilities.data)})))`
+  [o.prediction.type === 'string' ? 'Labels' : 'Values']: Array.from(o.prediction.data),
+  Probabilities: Array.from((o.probabilities ?? o.survival).data)})))`
 
 // runtimePredictions returns the predictions of ONNX Runtime.
 func runtimePredictions(t *testing.T, path string, raw map[string]matrix) (made modelfile.Predictions) {
@@ -97,11 +131,12 @@ func runtimePredictions(t *testing.T, path string, raw map[string]matrix) (made 
 	}
 	type column struct {
 		Words   []string   `json:"words,omitempty"`
+		Wide    bool       `json:"wide"`
 		Numbers []*float64 `json:"numbers"`
 	}
 	columns := map[string]column{}
 	for name, of := range raw {
-		next := column{Words: of.words}
+		next := column{Words: of.words, Wide: of.kind == float64s}
 		for _, v := range of.numbers {
 			number := &v
 			if math.IsNaN(v) {
