@@ -24,28 +24,24 @@ disclosure.json of the folder.`
 func auditor(flags func(verb, intro, synopsis, example string) *cli.Flags) action {
 	return func(_ context.Context, args []string, stdout, _ io.Writer) error {
 		f := flags("audit", auditIntro, "[-head DIGEST] RUN...", "results/mnist-8/agent-3")
-		return verifyAudits(f, args, stdout)
-	}
-}
-
-func verifyAudits(f *cli.Flags, args []string, stdout io.Writer) error {
-	head := f.String("head", "", "`SHA-256` of a line that each audit must have, which this verb has printed before")
-	f.Group("Flags", "head")
-	if err := f.ParseOperands(args, stdout); err != nil {
-		return err
-	}
-	if f.NArg() == 0 {
-		return dsbo.ConfigErrorf("run folders of agents are required, such as results/mnist-8/agent-3")
-	}
-	for _, path := range f.Args() {
-		c, unseen, err := verifyAudit(runs.Folder(path), *head)
-		if err != nil {
-			return dsbo.ConfigErrorf("%s: %s: %w", path, runs.AuditFile, err)
+		head := f.String("head", "", "`SHA-256` of a line that each audit must have, which this verb has printed before")
+		f.Group("Flags", "head")
+		if err := f.ParseOperands(args, stdout); err != nil {
+			return err
 		}
-		fmt.Fprintf(stdout, "%s: %s from %s to %s, unbroken%s; its head is %s\n", path,
-			wording.Count(c.Lines, "line"), wording.Plain(c.First), wording.Plain(c.Last), unseen, c.Head)
+		if f.NArg() == 0 {
+			return dsbo.ConfigErrorf("run folders of agents are required, such as results/mnist-8/agent-3")
+		}
+		for _, path := range f.Args() {
+			c, unseen, err := verifyAudit(runs.Folder(path), *head)
+			if err != nil {
+				return dsbo.ConfigErrorf("%s: %s: %w", path, runs.AuditFile, err)
+			}
+			fmt.Fprintf(stdout, "%s: %s from %s to %s, unbroken%s; its head is %s\n", path,
+				wording.Count(c.Lines, "line"), wording.Plain(c.First), wording.Plain(c.Last), unseen, c.Head)
+		}
+		return nil
 	}
-	return nil
 }
 
 // verifyAudit checks the audit in a run folder, which must have the line of head and of the agent's

@@ -142,10 +142,12 @@ func (p *program) checkAgent(ctx context.Context, o agentOptions, c *cluster.Clu
 			step("listening on "+address, err)
 		}
 		for _, x := range connectionsOf(c, o.agent) {
-			if name := fmt.Sprintf("agent %d at %s", x.peer, x.address); x.inbound {
+			name := fmt.Sprintf("agent %d at %s", x.peer, x.address)
+			if x.peer < 0 {
+				name = "relay " + x.address
+			}
+			if x.inbound {
 				fmt.Fprintf(stdout, "agent %d: connects to this agent\n", x.peer)
-			} else if x.peer < 0 {
-				step("relay "+x.address, reach(ctx, o.dial(), x, id))
 			} else {
 				step(name, reach(ctx, o.dial(), x, id))
 			}

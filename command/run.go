@@ -223,6 +223,10 @@ func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 	return o.makeCerts(c)
 }
 
+// secretSuffix ends the name of the file beside an agent's run folder in which earlier versions had
+// random bytes of masks.
+const secretSuffix = ".key"
+
 // leftovers returns the files and folders of the agents of an earlier run that must be removed.
 // With -force these are all run folders, logs and secrets, as that run may have had more agents,
 // and the certificates. With -resume it is agent.json of each: an agent that has it would not

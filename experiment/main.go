@@ -53,7 +53,7 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 	s := &Settings{Config: runs.Config{Format: runs.Format, Task: t.Name, Build: runs.ThisBuild()}}
 	j := &Job{Task: t, Settings: s, name: name, presets: presetsOf(t), taskFlags: map[string]any{},
 		shapingFlags: map[string]string{}, ownFlags: map[string]string{}}
-	f := cli.NewFlags(name, capitalized(t.About), presetsHelp(allPresets(j.presets)))
+	f := cli.NewFlags(name, capitalized(t.About), presetsHelp(j.presets))
 	f.Example = name + " -K 20 -out results/first"
 	if t.Example != "" {
 		f.Example = name + " " + t.Example
@@ -62,7 +62,8 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 	f.VisitAll(func(fl *flag.Flag) { j.taskFlags[fl.Name] = nil })
 	f.Group("Task", slices.Sorted(maps.Keys(j.taskFlags))...)
 	s.addFlags(f, j.presets)
-	f.First = firstPage(t.First)
+	f.First = slices.Concat(t.First, []string{"agents", "seed", "out", "resume", "K", "preset", "graph", "eval-every",
+		"wire", "report"})[:10] // what a first user needs
 	if err := j.parse(f, args, help); err != nil {
 		return nil, err
 	}
@@ -72,13 +73,6 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 		}
 	}
 	return j, nil
-}
-
-// firstPage returns the names of the ten flags that a first user of a task needs: some of its own,
-// and those that all tasks have.
-func firstPage(own []string) []string {
-	return slices.Concat(own, []string{"agents", "seed", "out", "resume", "K", "preset", "graph", "eval-every", "wire",
-		"report"})[:10]
 }
 
 // capitalized returns a text with its first letter, which must be ASCII, as a capital.

@@ -92,10 +92,11 @@ func (p *pace) rate(w work) (float64, bool) {
 // progress returns how far the run is after a number of steps of a phase.
 func (p *pace) progress(phase string, done, of int) Progress {
 	spent, remaining := 0.0, 0.0
+	now := Progress{Phase: phase, Done: done, Total: of, Share: p.share, Remaining: -1}
 	for w, k := range p.kinds {
 		rate, known := p.rate(work(w))
 		if !known {
-			return Progress{Phase: phase, Done: done, Total: of, Share: p.share, Remaining: -1}
+			return now
 		}
 		spent += float64(k.done * rate)
 		remaining += float64((k.units - k.done) * rate)
@@ -103,6 +104,6 @@ func (p *pace) progress(phase string, done, of int) Progress {
 	if spent > 0 {
 		p.share = max(p.share, spent/(spent+remaining))
 	}
-	return Progress{Phase: phase, Done: done, Total: of, Share: p.share,
-		Remaining: time.Duration(remaining * float64(time.Second))}
+	now.Share, now.Remaining = p.share, time.Duration(remaining*float64(time.Second))
+	return now
 }

@@ -22,8 +22,11 @@ import (
 // the job in this process, in a folder that it removes, and its counts take the place of ranges,
 // unless it takes longer than within; 0: there is none. stderr shows how far it is.
 func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Plan, error) {
-	r := &run{Job: j, layout: inProcess{}}
-	p, err := r.plan(ctx)
+	r, posed, err := j.poseHere(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := r.plan(posed)
 	if err != nil || within <= 0 {
 		return p, err
 	}
@@ -37,12 +40,8 @@ func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) 
 	return p, nil
 }
 
-// plan loads the data and returns the plan of the run.
-func (r *run) plan(ctx context.Context) (*plan.Plan, error) {
-	p, err := r.poseHere(ctx)
-	if err != nil {
-		return nil, err
-	}
+// plan returns the plan of the run of a problem.
+func (r *run) plan(p problem) (*plan.Plan, error) {
 	m := algo.Clone(r.params.method)
 	r.adaptMethod(m, &p)
 	if p.guard != nil {
@@ -54,21 +53,22 @@ func (r *run) plan(ctx context.Context) (*plan.Plan, error) {
 }
 
 // poseHere loads the data, as far as they are in this process, and makes the problem of them.
-func (r *run) poseHere(ctx context.Context) (p problem, err error) {
+func (j *Job) poseHere(ctx context.Context) (r *run, p problem, err error) {
+	r = &run{Job: j, layout: inProcess{}}
 	if err := r.prepare(io.Discard); err != nil {
-		return p, err
+		return nil, p, err
 	}
 	at := beginning{changes: r.changes}
 	l, err := r.load(ctx, at, r.localAgents(at))
-	if err != nil {
-		return p, err
+	if err == nil {
+		p, err = r.pose(ctx, at, l)
 	}
-	return r.pose(ctx, at, l)
+	return r, p, err
 }
 
 // explainModel writes what the losses of the first agent here compute.
 func (j *Job) explainModel(ctx context.Context, w io.Writer) error {
-	p, err := (&run{Job: j, layout: inProcess{}}).poseHere(ctx)
+	_, p, err := j.poseHere(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (j *Job) showData(ctx context.Context, w io.Writer) error {
 	if j.Task.Card == nil {
 		return dsbo.ConfigErrorf("-check must have a task over tables; %s has none", j.Task.Name)
 	}
-	if _, err := (&run{Job: j, layout: inProcess{}}).poseHere(ctx); err != nil {
+	if _, _, err := j.poseHere(ctx); err != nil {
 		return err
 	}
 	card := j.Task.Card()
@@ -120,7 +120,7 @@ func (r *run) planned(p *problem, c train.Config) plan.Run {
 		run.Ending = r.Task.Ending()
 		if run.Rows != nil {
 			run.Ending.Sums = append(run.Ending.Sums,
-				plan.Sum("sums of such scores over all sites", siteNumbers+1, plan.Range{Least: 1, Most: 1}))
+				plan.Sum("sums of such scores over all sites", siteNumbers+1, plan.Once))
 		}
 	}
 	return run

@@ -53,8 +53,8 @@ func PaperPreset(others map[string]string) Preset {
 		Method: &algo.MADSBO{T: 10, N: 10, Alpha: "0.5", Beta: "auto", Gamma: "auto"}}
 }
 
-// presetsOf returns the presets of a task but private: tuned, the task's own, and where these have
-// none of the name, paper and madsbo_tuned with steps that follow the curvature.
+// presetsOf returns the presets of a task: tuned, the task's own, where these have none of the name
+// paper and madsbo_tuned with steps that follow the curvature, and private.
 func presetsOf(t Task) []Preset {
 	list := append([]Preset{tunedPreset()}, t.Presets...)
 	tuned := algo.Clone(privatePreset().Method).(*algo.Tuned)
@@ -67,11 +67,8 @@ func presetsOf(t Task) []Preset {
 			list = append(list, p)
 		}
 	}
-	return list
+	return append(list, privatePreset())
 }
-
-// allPresets returns all presets that -preset names, given the others.
-func allPresets(others []Preset) []Preset { return append(slices.Clone(others), privatePreset()) }
 
 // fill sets the settings for which no flags were given to the preset's.
 func (p Preset) fill(s *Settings, given map[string]bool) {

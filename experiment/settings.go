@@ -29,7 +29,7 @@ func (s *Settings) addMethodFlags(f *cli.Flags, presets []Preset) {
 	s.Set = assignments{}
 	f.StringVar(&s.Preset, "preset", presets[0].Name,
 		"`name` of the settings that Method and -batch have by default, which -h all lists: "+
-			presetNames(allPresets(presets)))
+			presetNames(presets))
 	f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+
 		" (default: the preset's); without -preset it has the settings of the preset that is made for it, else those "+
 		"of the task's first preset")
@@ -106,9 +106,16 @@ func (s *Settings) addComputationFlags(f *cli.Flags) {
 			"costs exchanges; or off, to losses alone")
 	f.BoolVar(&s.ShowData, "check", false,
 		"print how each column of the tables here is read, what is missing or dropped and why, and do not run")
-	f.Var(&s.ExplainModel, "explain-model",
+	f.BoolFunc("explain-model",
 		"print what the losses and their derivatives compute, step by step, with shapes, flops and bytes, for the "+
-			"first agent's draws, and do not run; -explain-model=dot prints their graphs in the `language` of Graphviz")
+			"first agent's draws, and do not run; -explain-model=dot prints their graphs in the `language` of Graphviz",
+		func(text string) error {
+			s.ExplainModel = map[string]string{"true": "text", "text": "text", "dot": "dot"}[text]
+			if s.ExplainModel == "" && text != "false" {
+				return errors.New("must be text or dot")
+			}
+			return nil
+		})
 	f.Group("Computation", "batch", "dtype", "engine", "curvature", "seed", "memory", "holdout", "evaluate", "check",
 		"explain-model")
 }
@@ -204,11 +211,10 @@ func (j *Job) resolveParameters() (parameters, error) {
 // agent, one that is made for such a method, else the first of the task's own, if it has some.
 func (j *Job) preset() (Preset, error) {
 	s := j.Settings
-	if s.Preset == privatePreset().Name || s.Epsilon != 0 && !j.givenFlags["preset"] && !j.givenFlags["algorithm"] {
+	switch open := !j.givenFlags["preset"] && !j.givenFlags["algorithm"]; {
+	case open && s.Epsilon != 0:
 		s.Preset = privatePreset().Name
-		return privatePreset(), nil
-	}
-	if j.Task.Preset != nil && !j.givenFlags["preset"] && !j.givenFlags["algorithm"] {
+	case open && j.Task.Preset != nil:
 		s.Preset = cmp.Or(j.Task.Preset(), s.Preset)
 	}
 	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == s.Preset })
@@ -224,7 +230,7 @@ func (j *Job) preset() (Preset, error) {
 	}
 	if i < 0 {
 		return Preset{}, dsbo.ConfigErrorf("-preset must be %s; it is %s",
-			presetNames(allPresets(j.presets)), s.Preset)
+			presetNames(j.presets), s.Preset)
 	}
 	return j.presets[i], nil
 }

@@ -44,13 +44,12 @@ func (s *setup) read(f runs.Folder) error {
 	return err
 }
 
-// Recorded returns a [network.Collective] that finds what another one does, and a function that
-// returns one which finds the same once more, in the same order, without other agents: what a test
-// of a task needs to load the data of one agent alone.
-func Recorded(c network.Collective) (live network.Collective, again func() network.Collective) {
-	s := &setup{exchange: c}
-	return s, func() network.Collective { return &setup{Setup: s.Setup} }
-}
+// Recorded returns a [network.Collective] that finds what another one does, and keeps it in Found.
+func Recorded(c network.Collective) *setup { return &setup{exchange: c} }
+
+// Again returns one that finds the same once more, in the same order, without other agents: what a
+// test of a task needs to load the data of one agent alone.
+func (s *setup) Again() network.Collective { return &setup{Setup: s.Setup} }
 
 // Sum implements [network.Collective].
 func (s *setup) Sum(dst []float64, fill func(i int, part []float64) error) error {

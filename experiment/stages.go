@@ -78,7 +78,7 @@ type Settings struct {
 	Membership                   string // path of a log
 	ExplainPrivacy               bool   // print what the run would send, and do not run
 	ShowData                     bool   // print how tables are read, and do not run
-	ExplainModel                 format // of what the losses are, which is printed in place of a run
+	ExplainModel                 string // of what the losses are, which is printed in place of a run
 }
 
 // parameters are a method with its parameters, in which steps may follow the curvature.

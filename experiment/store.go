@@ -3,7 +3,6 @@ package experiment
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,7 +99,7 @@ func (f *agentFolder) digest(names ...string) (string, error) {
 		_ = binary.Write(sum, binary.LittleEndian, uint64(len(data))) // which never fails
 		sum.Write(data)
 	}
-	return hex.EncodeToString(sum.Sum(nil))[:32], nil
+	return fmt.Sprintf("%.32x", sum.Sum(nil)), nil
 }
 
 func (f *agentFolder) Kept() (map[string]string, error) {

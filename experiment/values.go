@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -29,26 +28,3 @@ func (a assignments) Set(text string) error {
 	a[name] = json.RawMessage(value)
 	return nil
 }
-
-// A format is the value of -explain-model: "" for no explanation, text or dot.
-type format string
-
-// String implements flag.Value, as Set does.
-func (f *format) String() string { return string(*f) }
-
-func (f *format) Set(text string) error {
-	switch text {
-	case "true", "text":
-		*f = "text"
-	case "false":
-		*f = ""
-	case "dot":
-		*f = "dot"
-	default:
-		return errors.New("must be text or dot")
-	}
-	return nil
-}
-
-// IsBoolFlag says that the flag may stand without a value.
-func (f *format) IsBoolFlag() bool { return true }

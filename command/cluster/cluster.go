@@ -3,7 +3,6 @@ package cluster
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -163,7 +162,7 @@ func (c *Cluster) Hash() string {
 		Lists  string        `json:",omitempty"` // weights that change; none otherwise
 	}{1, c.Run, len(c.Addresses), rows, c.Seed, c.Task, c.Flags, c.withoutAddress(), c.Quorum, c.AbsentAfter, c.Keys,
 		c.listed()})
-	return hex.EncodeToString(h.Sum(nil))
+	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
 // listed returns a text for the lists of weights in the hash, "" if there are none.

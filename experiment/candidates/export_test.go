@@ -47,7 +47,7 @@ func (c CrossFit) RowWeights(ctx context.Context) ([][]float64, error) {
 }
 
 // Strongest returns the λ from which on there are no weights with α = 1.
-func (s *SparseProblem) Strongest() float64 { return s.largest }
+func (s *sparseProblem) Strongest() float64 { return s.largest }
 
 // Judged returns the cross-fitted loss of the models of all parts.
 func (c CrossFit) Judged(ctx context.Context, y []float64) (float64, error) {
@@ -67,4 +67,9 @@ func (c CrossFit) Wrong(ctx context.Context, y []float64) (float64, error) {
 	}
 	t, err := f.judge(y)
 	return t.wrong, err
+}
+
+// Sparse returns the problem of the models of all parts, and u where it begins.
+func (c CrossFit) Sparse(ctx context.Context) (*sparseProblem, []float64, error) {
+	return newSparse(ctx, c.Problem, c.Data.Shards, c.Model, nil)
 }

@@ -39,7 +39,7 @@ func TestTask(t *testing.T, task experiment.Task, small ...string) {
 func testData(t *testing.T, task experiment.Task, small []string) {
 	const agents, one = 3, 1
 	together := network.NewGroup(network.GroupConfig{N: agents}).Bound(t.Context())
-	all, again := experiment.Recorded(together)
+	all := experiment.Recorded(together)
 	digests := func(c network.Collective, here ...int) []string {
 		if _, err := experiment.Parse(task, small, io.Discard); err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func testData(t *testing.T, task experiment.Task, small []string) {
 	if second := digests(together, 0, 1, 2); !slices.Equal(first, second) {
 		t.Errorf("data must depend on flags, agents and seed alone; loaded again they differ")
 	}
-	if alone := digests(again(), one); alone[0] != first[one] {
+	if alone := digests(all.Again(), one); alone[0] != first[one] {
 		t.Errorf("agent %d must have the same examples whether it is alone in its process or not", one)
 	}
 }

@@ -31,6 +31,9 @@ var Phases = []string{Loading, Iterations, Evaluation, Models}
 // A Range has the least and the most that a number can be.
 type Range struct{ Least, Most float64 }
 
+// Once is the range of what happens once.
+var Once = Range{1, 1}
+
 // exactly returns the range of a number that is known.
 func exactly[T int | int64](n T) Range { return Range{float64(n), float64(n)} }
 

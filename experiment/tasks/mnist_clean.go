@@ -124,7 +124,7 @@ func (t *mnist) noteDetections(f experiment.FinishedRun) error {
 // Ending is the task's.
 func (t *mnist) Ending() (e plan.Ending) {
 	if n := t.detectionNumbers(); n > 0 {
-		e.Sums = []plan.Quantity{plan.Sum("counts of labels", n, plan.Range{Least: 1, Most: 1})}
+		e.Sums = []plan.Quantity{plan.Sum("counts of labels", n, plan.Once)}
 		if m, err := models.ByName(t.model, t.sizeWithValidation()); err == nil {
 			e.X, e.Model = m.Dims()
 			e.Solves = 1

@@ -108,39 +108,33 @@ func (t judge) addThreshold(a *runs.Assessment, test assessor) error {
 
 // validators returns models that have not seen the validation rows: the one that is made, or with
 // cross-validation the model of each fold, at the λ that is kept.
-func (t judge) validators() ([]*modelfile.Model, error) {
-	one, ok := t.m.(models.Linear)
-	var parts []*modelfile.Model
-	for _, y := range t.run.Parts {
-		of, _ := t.m.(models.Layered)
-		part, err := modelfile.New(t.prepared.Recipe, of, y, t.made.Origin)
+func (t judge) validators() (parts []*modelfile.Model, err error) {
+	of, _ := t.m.(models.Layered)
+	ys := t.run.Parts
+	if len(ys) == 0 {
+		one, ok := t.m.(models.Linear)
+		if t.prepared.Folds == 0 || !ok {
+			return []*modelfile.Model{t.made}, nil
+		}
+		if p, _ := one.Dims(); p != len(t.run.X) {
+			one.Penalties = models.PerFeature{}
+		}
+		of = one
+		folds := models.Folds{Of: one, Count: t.prepared.Folds}
+		solved, err := t.run.Solve(t.prepared.Data, folds, t.run.X)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, part)
+		for k := range folds.Count {
+			weights, intercepts := folds.Fold(solved.Y, k)
+			ys = append(ys, slices.Concat(weights, intercepts))
+		}
 	}
-	if parts != nil {
-		return parts, nil
-	}
-	if t.prepared.Folds == 0 || !ok {
-		return []*modelfile.Model{t.made}, nil
-	}
-	if p, _ := one.Dims(); p != len(t.run.X) {
-		one.Penalties = models.PerFeature{}
-	}
-	folds := models.Folds{Of: one, Count: t.prepared.Folds}
-	solved, err := t.run.Solve(t.prepared.Data, folds, t.run.X)
-	if err != nil {
-		return nil, err
-	}
-	for k := range folds.Count {
-		weights, intercepts := folds.Fold(solved.Y, k)
-		y := slices.Concat(weights, intercepts)
-		part, err := modelfile.New(t.prepared.Recipe, one, y, t.made.Origin)
-		if err != nil {
+	parts = make([]*modelfile.Model, len(ys))
+	for k, y := range ys {
+		if parts[k], err = modelfile.New(t.prepared.Recipe, of, y, t.made.Origin); err != nil {
 			return nil, err
 		}
-		parts = append(parts, part)
 	}
 	return parts, nil
 }

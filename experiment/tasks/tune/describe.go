@@ -2,7 +2,6 @@ package tune
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -69,8 +68,7 @@ func describeModel(m models.Model, t *tune) string {
 
 // digestOf stands for a list of names, which lambda.csv has: settings hold no line for each name.
 func digestOf(names []string) string {
-	sum := sha256.Sum256([]byte(strings.Join(names, "\n")))
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(names, "\n"))))
 }
 
 // layersOf returns the number of a model's layers.

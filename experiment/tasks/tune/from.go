@@ -3,9 +3,7 @@ package tune
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
-	"math"
 	"slices"
 
 	"dsbo"
@@ -13,7 +11,6 @@ import (
 	"dsbo/experiment"
 	"dsbo/internal/wording"
 	"dsbo/models"
-	exchange "dsbo/network"
 	"dsbo/runs"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
@@ -87,11 +84,7 @@ func (t *tune) startFromEarlier(a experiment.Agents, m models.Model) (err error)
 	var notes [2]string
 	e.x, notes[0] = e.startLambda(t.layering(len(layered.Layers())).names)
 	if t.shared == auto { // one for all, from which the structures begin
-		mean := 0.0
-		for _, v := range e.x {
-			mean += v / float64(len(e.x))
-		}
-		e.x = []float64{mean}
+		e.x = []float64{meanOf(e.x)}
 	}
 	if adapted := e.model.Adapted(t.prepared.Recipe); adapted != nil {
 		e.y = startInFolds(t.inFolds(m), adapted.Y(layered))
@@ -125,6 +118,13 @@ func (e *earlier) agree(a experiment.Agents) error {
 	return nil
 }
 
+func meanOf(all []float64) (mean float64) {
+	for _, v := range all {
+		mean += v / float64(len(all))
+	}
+	return mean
+}
+
 // startLambda returns the start of penalties with these names, and says which have no counterpart:
 // these start at the mean of the others.
 func (e *earlier) startLambda(names []string) (x []float64, note string) {
@@ -151,10 +151,7 @@ func (e *earlier) startLambda(names []string) (x []float64, note string) {
 			known = append(known, p.Lambda)
 		}
 	}
-	mean := 0.
-	for _, v := range known {
-		mean += v / float64(len(known))
-	}
+	mean := meanOf(known)
 	for _, name := range names {
 		v, ok := of[name]
 		if !ok {
@@ -171,26 +168,6 @@ func (e *earlier) startLambda(names []string) (x []float64, note string) {
 		note += fmt.Sprintf("; %d of the earlier ones are not here: %s", len(dropped), wording.Some(dropped))
 	}
 	return x, note
-}
-
-// A recorder keeps what all sites find together as they load their data.
-type recorder struct {
-	exchange.Collective
-	found []runs.Found
-}
-
-// Sum implements [network.Collective].
-func (r *recorder) Sum(dst []float64, fill func(i int, part []float64) error) error {
-	err := r.Collective.Sum(dst, fill)
-	r.found = append(r.found, runs.Found{Sum: slices.Clone(dst)})
-	return err
-}
-
-// Texts implements [network.Collective].
-func (r *recorder) Texts(of func(i int) (string, error)) ([]string, error) {
-	texts, err := r.Collective.Texts(of)
-	r.found = append(r.found, runs.Found{Texts: texts})
-	return texts, err
 }
 
 // findEarlier reads the run of -from, if there is one. Where that has found the same of its sites'
@@ -223,10 +200,8 @@ func begins(list, with []runs.Found) bool {
 func (e *earlier) digest() string {
 	h := sha256.New()
 	for _, v := range [][]float64{e.x, e.y} {
-		for _, number := range v {
-			h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(number)))
-		}
+		_ = binary.Write(h, binary.LittleEndian, v) // a hash takes all
 		fmt.Fprintf(h, " %d\n", len(v))
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return fmt.Sprintf("%x", h.Sum(nil))
 }

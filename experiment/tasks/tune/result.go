@@ -105,7 +105,7 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 // Ending is the task's.
 func (t *tune) Ending() (e plan.Ending) {
 	n, errors := t.assessedNumbers()
-	once, told := plan.Range{Least: 1, Most: 1}, 0
+	once, told := plan.Once, 0
 	if n > 0 {
 		e.Sums = append(e.Sums, plan.Sum("counts of predictions", n, once),
 			plan.Sum("changes of measures without a row", errors, once))

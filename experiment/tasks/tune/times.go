@@ -154,17 +154,17 @@ func (t judge) assessTimes(a *runs.Assessment) error {
 
 // timesSums returns what is sent of times, for a plan.
 func timesSums(t *tune) []plan.Quantity {
-	often, once := plan.Range{Least: 1, Most: 1}, plan.Range{Least: 1, Most: 1}
+	often := plan.Once
 	var list []plan.Quantity
 	if judgesSurvival(t.prepared) {
 		b := survival.NewBrier(nil, nil)
 		often = plan.Range{Least: 2, Most: 2}
 		list = append(list, plan.Sum("squared errors of probabilities at edges of bins of times",
-			len(b.Numbers()), once),
-			plan.Sum("their changes without a row", len(b.Errors()), once))
+			len(b.Numbers()), plan.Once),
+			plan.Sum("their changes without a row", len(b.Errors()), plan.Once))
 	}
 	return append(list, plan.Sum("rows beyond times of a public ladder", len(survival.Ladder()), often),
 		plan.Sum("events, rows at risk and sites that have some in each bin of times", survival.BinNumbers, often),
 		plan.Sum("events and time at risk in each bin", survival.HazardNumbers, often),
-		plan.Sum("rows at risk in each bin, and what sites' own curves leave of them", survival.CurveNumbers, once))
+		plan.Sum("rows at risk in each bin, and what sites' own curves leave of them", survival.CurveNumbers, plan.Once))
 }

@@ -268,7 +268,7 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	if err != nil {
 		return data.Task{}, nil, err
 	}
-	together := &recorder{Collective: a.Collective}
+	together := experiment.Recorded(a.Collective)
 	sites, o := features.Sites{Tables: tables, Start: a.Start, Collective: together, Seed: a.Seed}, optionsOf(t)
 	o.Folds, o.FoldRows = folds, foldRows
 	if a.Need != nil {
@@ -297,7 +297,7 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	for _, note := range t.prepared.Notes {
 		a.Log("%s", note)
 	}
-	if t.earlier, err = findEarlier(t, a, together.found); err != nil {
+	if t.earlier, err = findEarlier(t, a, together.Found); err != nil {
 		return data.Task{}, nil, err
 	}
 	t.choose(a.Log)
