@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,8 +75,7 @@ func (a *Audit) append(object []byte) error {
 
 // after returns what the line after a line has.
 func (p auditPlace) after(line []byte) auditPlace {
-	sum := sha256.Sum256(line)
-	return auditPlace{p.Line + 1, hex.EncodeToString(sum[:])}
+	return auditPlace{p.Line + 1, fmt.Sprintf("%x", sha256.Sum256(line))}
 }
 
 // Open continues the file at path, or creates it, and adds the waiting lines. It removes a partial

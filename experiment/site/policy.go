@@ -107,73 +107,65 @@ func (r *Request) AskRows(rows ...int) {
 	}
 }
 
-// A rule decides one field of requests: it returns what is asked and what is allowed, and whether
-// that is enough.
-type rule struct {
-	name   string
-	decide func(p Policy, r Request) (asked, allowed any, ok bool)
+// A decision is whether what is asked by one field of a policy is allowed.
+type decision struct {
+	field          string
+	asked, allowed any
+	ok             bool
 }
 
-// rules has all of them, each by the field of the policy that it is named by.
-var rules = []rule{
-	{"tasks", func(p Policy, r Request) (any, any, bool) {
-		return r.Task, p.Tasks, p.Tasks == nil || slices.Contains(p.Tasks, r.Task)
-	}},
-	{"methods", func(p Policy, r Request) (any, any, bool) {
-		return r.Method, p.Methods, p.Methods == nil || slices.Contains(p.Methods, r.Method)
-	}},
-	{"least_sites", func(p Policy, r Request) (any, any, bool) {
-		return r.Sites, p.LeastSites, r.Sites >= p.LeastSites
-	}},
-	{"least_rows", func(p Policy, r Request) (any, any, bool) {
-		return r.Rows, p.LeastRows, r.Rows == 0 || r.Rows >= p.LeastRows
-	}},
-	{"columns", func(p Policy, r Request) (any, any, bool) {
-		for _, name := range r.Columns {
-			if p.Columns != nil && !slices.ContainsFunc(p.Columns, func(pattern string) bool {
-				is, _ := path.Match(pattern, name) // which ParsePolicy has checked
-				return is
-			}) {
-				return name, p.Columns, false
-			}
-		}
-		return nil, nil, true
-	}},
-	{"own_results", func(p Policy, r Request) (any, any, bool) { return permit(r.OwnResults, p.OwnResults) }},
-	{"words", func(p Policy, r Request) (any, any, bool) { return permit(r.Words, p.Words) }},
-	{"classes", func(p Policy, r Request) (any, any, bool) { return permit(r.Classes, p.Classes) }},
-	{"models", func(p Policy, r Request) (any, any, bool) { return permit(r.Models, p.Models) }},
-	{"unmasked", func(p Policy, r Request) (any, any, bool) { return permit(r.Unmasked, p.Unmasked) }},
-	{"most_epsilon", func(p Policy, r Request) (any, any, bool) { return noise(r, r.Epsilon, p.MostEpsilon) }},
-	{"most_delta", func(p Policy, r Request) (any, any, bool) { return noise(r, r.Delta, p.MostDelta) }},
-	{"admit", func(p Policy, r Request) (any, any, bool) {
-		for _, key := range r.Admits {
-			if p.Admit != nil && !slices.Contains(p.Admit, key) {
-				return key, p.Admit, false
-			}
-		}
-		return nil, nil, true
-	}},
-}
-
-// permit decides what is allowed or not.
-func permit(asked, allowed bool) (any, any, bool) { return asked, allowed, allowed || !asked }
-
-// noise decides a bound on the noise of a request, 0 for none.
-func noise(r Request, asked, most float64) (any, any, bool) {
-	if r.Epsilon == 0 {
-		return "no noise", most, most == 0
+// decide decides every field.
+func (p Policy) decide(r Request) []decision {
+	permit := func(field string, asked, allowed bool) decision {
+		return decision{field, asked, allowed, allowed || !asked}
 	}
-	return asked, most, most == 0 || asked <= most
+	noise := func(field string, asked, most float64) decision { // most is 0 where there is no bound
+		if r.Epsilon == 0 {
+			return decision{field, "no noise", most, most == 0}
+		}
+		return decision{field, asked, most, most == 0 || asked <= most}
+	}
+	return []decision{
+		listed("tasks", p.Tasks, is, r.Task),
+		listed("methods", p.Methods, is, r.Method),
+		{"least_sites", r.Sites, p.LeastSites, r.Sites >= p.LeastSites},
+		{"least_rows", r.Rows, p.LeastRows, r.Rows == 0 || r.Rows >= p.LeastRows},
+		listed("columns", p.Columns, matches, r.Columns...),
+		permit("own_results", r.OwnResults, p.OwnResults),
+		permit("words", r.Words, p.Words),
+		permit("classes", r.Classes, p.Classes),
+		permit("models", r.Models, p.Models),
+		permit("unmasked", r.Unmasked, p.Unmasked),
+		noise("most_epsilon", r.Epsilon, p.MostEpsilon),
+		noise("most_delta", r.Delta, p.MostDelta),
+		listed("admit", p.Admit, is, r.Admits...),
+	}
+}
+
+// listed refuses the first asked name with which nothing agrees that a field allows; nil allows all.
+func listed(field string, allowed []string, agrees func(allowed, asked string) bool, asked ...string) decision {
+	for _, name := range asked {
+		if allowed != nil && !slices.ContainsFunc(allowed, func(one string) bool { return agrees(one, name) }) {
+			return decision{field, name, allowed, false}
+		}
+	}
+	return decision{ok: true}
+}
+
+func is(allowed, asked string) bool { return allowed == asked }
+
+func matches(pattern, name string) bool {
+	is, _ := path.Match(pattern, name) // which ParsePolicy has checked
+	return is
 }
 
 // Check returns an error that names the first rule by which a policy refuses a request, what is
 // asked and what is allowed. It matches dsbo.ErrConfig.
 func (p Policy) Check(r Request) error {
-	for _, rule := range rules {
-		if asked, allowed, ok := rule.decide(p, r); !ok {
+	for _, d := range p.decide(r) {
+		if !d.ok {
 			return dsbo.ConfigErrorf("the site's policy refuses the run by its rule %q: asked is %s, allowed is %s",
-				rule.name, shown(asked), shown(allowed))
+				d.field, shown(d.asked), shown(d.allowed))
 		}
 	}
 	return nil

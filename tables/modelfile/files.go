@@ -3,7 +3,6 @@ package modelfile
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -59,9 +58,8 @@ func (m *Model) WriteAs(folder runs.Folder, prefix string) error {
 	if err := files.WriteTensors(&weights, metadata, m.tensors()...); err != nil {
 		return err
 	}
-	sum := sha256.Sum256(weights.Bytes())
 	d := description{Format: format, Recipe: m.recipe, Origin: m.Origin, Baseline: m.Baseline,
-		Weights: weightsFile{prefix + runs.WeightsFile, hex.EncodeToString(sum[:])}}
+		Weights: weightsFile{prefix + runs.WeightsFile, fmt.Sprintf("%x", sha256.Sum256(weights.Bytes()))}}
 	for _, l := range m.Layers {
 		d.Layers = append(d.Layers, layerDescription{l.In, l.Out, l.Bias != nil, l.Unit})
 	}
@@ -118,7 +116,7 @@ func Read(path string) (*Model, error) {
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("weights of %s: %w", path, err)
 	}
-	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != d.Weights.SHA256 {
+	if fmt.Sprintf("%x", sha256.Sum256(data)) != d.Weights.SHA256 {
 		return nil, dsbo.ConfigErrorf(
 			"%s is not the file that %s was written with: its SHA-256 is another one", weights, path)
 	}
