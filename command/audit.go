@@ -24,7 +24,8 @@ disclosure.json of the folder.`
 func auditor(flags func(verb, intro, synopsis, example string) *cli.Flags) action {
 	return func(_ context.Context, args []string, stdout, _ io.Writer) error {
 		f := flags("audit", auditIntro, "[-head DIGEST] RUN...", "results/mnist-8/agent-3")
-		head := f.String("head", "", "`SHA-256` of a line that each audit must have, which this verb has printed before")
+		head := f.String("head", "",
+			"`SHA-256` of a line that each audit must have, which this verb has printed before")
 		f.Group("Flags", "head")
 		if err := f.ParseOperands(args, stdout); err != nil {
 			return err

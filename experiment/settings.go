@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,151 +17,80 @@ import (
 	"dsbo/runs"
 )
 
-// addFlags adds the flags of the settings.
+//go:embed settings.txt
+var usages string
+
+// addFlags adds the flags of the settings, whose usages and groups are in settings.txt.
 func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	s.addMethodFlags(f, presets)
-	s.addNetworkFlags(f)
 	s.addComputationFlags(f)
-	s.addPrivacyFlags(f)
 	s.addOutputFlags(f)
+	f.Explain(strings.NewReplacer("{presets}", presetNames(presets), "{methods}", strings.Join(algo.Names(), ", "),
+		"{graphs}", strings.Join(network.Names(), ", "), "{transports}", transportHelp(), "{private}",
+		privatePreset().Name, "{results}", runs.Results).Replace(usages))
 }
 
 func (s *Settings) addMethodFlags(f *cli.Flags, presets []Preset) {
 	s.Set = assignments{}
-	f.StringVar(&s.Preset, "preset", presets[0].Name,
-		"`name` of the settings that Method and -batch have by default, which -h all lists: "+
-			presetNames(presets))
-	f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+
-		" (default: the preset's); without -preset it has the settings of the preset that is made for it, else those "+
-		"of the task's first preset")
-	f.IntVar(&s.Iterations, "K", 0, "K, outer `iterations` (default: the preset's; 6 where a choice by folds follows)")
-	f.IntVar(&s.T, "T", 0, "T, `steps` of y in an outer iteration (default: the preset's)")
-	f.IntVar(&s.N, "N", 0,
-		"N, `steps` of z in an outer iteration, for the Hessian-inverse-gradient product (default: the preset's)")
-	f.StringVar((*string)(&s.Alpha), "alpha", "",
-		"α_k, `step` of x and weight of its moving average: a number, c/sqrt(k+1), c/(k+1), c/sqrt(K), c*(1-k/K), or "+
-			"numbers with commas between (default: the preset's)")
-	f.StringVar((*string)(&s.Beta), "beta", "",
-		"β_k, `step` of y, in the same forms, or c/L with the largest curvature L of an agent at the start, less as "+
-			"penalties make it grow and as members change, or auto: 1/L (default: the preset's)")
-	f.StringVar((*string)(&s.Gamma), "gamma", "",
-		"γ, `step` of z, in the same forms as β_k; auto: four fifths of the bound (1+λ_min(W))²/(2L), which is "+
-			"0.4/L on a ring with -w 0.5 (default: the preset's)")
-	f.Float64Var(&s.X0, "x0", 0, "x_0 = λ at the start, one `number` for all entries (default: the preset's)")
-	f.BoolVar(&s.X0Best, "best-start", false, "start at the constant λ of the least Φ and its solution y, which the "+
-		"agents find before iteration 0, at the run's cost; x that is no penalties starts at 0")
-	f.Var(s.Set, "set",
-		"any other parameter of the method as `name=value`, for instance mom_z=0.9 or clip=[1,12]; may be given more "+
-			"than once; with a name that it does not have, such as x=0, it says which it has (default: the preset's)")
-	f.Group("Method", "preset", "algorithm", "K", "patience", "T", "N", "alpha", "beta", "gamma", "x0", "best-start",
-		"set")
-}
-
-func (s *Settings) addNetworkFlags(f *cli.Flags) {
+	f.StringVar(&s.Preset, "preset", presets[0].Name, "")
+	f.StringVar(&s.Algorithm, "algorithm", "", "")
+	f.IntVar(&s.Iterations, "K", 0, "")
+	f.IntVar(&s.T, "T", 0, "")
+	f.IntVar(&s.N, "N", 0, "")
+	f.StringVar((*string)(&s.Alpha), "alpha", "", "")
+	f.StringVar((*string)(&s.Beta), "beta", "", "")
+	f.StringVar((*string)(&s.Gamma), "gamma", "", "")
+	f.Float64Var(&s.X0, "x0", 0, "")
+	f.BoolVar(&s.X0Best, "best-start", false, "")
+	f.Var(s.Set, "set", "")
 	s.Agents = 8
-	f.Var(agentsFlag{s}, "agents",
-		"n, `number` of agents, or the numbers of their files, such as 0,2,5 (default 8, or as many as the task has "+
-			"data for)")
-	f.StringVar(&s.Graph, "graph", "ring",
-		"`name` of the graph, or a file that ends in .json: "+strings.Join(network.Names(), ", "))
-	f.Float64Var(&s.W, "w", 0.5,
-		"w_ii, each agent's `weight` on itself; its neighbours share the rest; 0: Metropolis weights (default 0.5 on "+
-			"the ring, 0 elsewhere)")
-	f.Float64Var(&s.Prob, "prob", 0, "`probability` of an edge of erdos-renyi (default 2·ln(n)/n)")
-	f.StringVar(&s.Mix, "mix", network.Plain{}.String(),
-		"`how` an agent combines what neighbours send: plain, the sum with the weights of W; or, drawn anew in "+
-			"each iteration, failing:p, where an edge fails with probability p, or matchings, of pairs of neighbours")
-	f.StringVar(&s.Average, "average", "tree",
-		"`how` agents find exact averages: tree, by sums over a spanning tree of the graph; or mix, by rounds of "+
-			"exchanges with W alone, which are not masked; evaluation and models take the tree all the same")
-	f.StringVar(&s.Wire, "wire", "",
-		"`type` in which numbers travel: float64, float32, bf16 or int8 (default: the preset's)")
-	f.StringVar(&s.Transport, "transport", transports[0].name,
-		"`how` agents exchange: "+transportHelp()+
-			"; the verbs agent and run of dsbo run each agent as a process of its own")
-	f.StringVar(&s.Membership, "membership", "",
-		"`file` with the changes of who takes part, a line of JSON each, as the membership.jsonl of a run folder: "+
-			"the run in this process goes through the same changes")
-	f.Group("Network", "agents", "graph", "w", "prob", "mix", "average", "wire", "transport", "membership")
+	f.Var(agentsFlag{s}, "agents", "")
+	f.StringVar(&s.Graph, "graph", "ring", "")
+	f.Float64Var(&s.W, "w", 0.5, "")
+	f.Float64Var(&s.Prob, "prob", 0, "")
+	f.StringVar(&s.Mix, "mix", network.Plain{}.String(), "")
+	f.StringVar(&s.Average, "average", "tree", "")
+	f.StringVar(&s.Wire, "wire", "", "")
+	f.StringVar(&s.Transport, "transport", transports[0].name, "")
+	f.StringVar(&s.Membership, "membership", "", "")
 }
 
 func (s *Settings) addComputationFlags(f *cli.Flags) {
-	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
-	f.StringVar(&s.DType, "dtype", "float32",
-		"`type` of the oracles' numbers, float32 or float64; evaluation is in float64 (default: the preset's)")
-	f.StringVar(&s.Engine, "engine", "ad", "`what` computes derivatives: ad, or gorgonia, its TapeMachine, slowly")
-	f.TextVar(&s.Matrix, "curvature", dsbo.Hessian,
-		"`matrix` of second derivatives in products, for lower problems that are not convex: hessian, gauss-newton "+
-			"(as if the model's outputs were linear, which has no negative eigenvalue) or damped (the Hessian, "+
-			"raised by its least eigenvalue)")
-	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
-	f.Float64Var(&s.Memory, "memory", 4,
-		"`GiB` that the matrices of jhip and gbdsbo may take, all agents of a process together")
-	f.Var(holdoutFlag{s}, "holdout",
-		"`share` of the validation examples that tunes nothing: it chooses the best iterate and shows over-fitting; "+
-			"0 for none, auto for 0.1 where all agents together have at least 4000 validation examples, and at most "+
-			"twice as many as training examples; 0.2 where they have 200 to 3999, and fewer than five for each "+
-			"hyperparameter, unless the model has a prior of these; else 0 (default auto)")
-	f.StringVar(&s.Evaluate, "evaluate", "exact",
-		"`how` far records look: exact, to Φ and its gradient by solutions that all agents find together, which "+
-			"costs exchanges; or off, to losses alone")
-	f.BoolVar(&s.ShowData, "check", false,
-		"print how each column of the tables here is read, what is missing or dropped and why, and do not run")
-	f.BoolFunc("explain-model",
-		"print what the losses and their derivatives compute, step by step, with shapes, flops and bytes, for the "+
-			"first agent's draws, and do not run; -explain-model=dot prints their graphs in the `language` of Graphviz",
-		func(text string) error {
-			s.ExplainModel = map[string]string{"true": "text", "text": "text", "dot": "dot"}[text]
-			if s.ExplainModel == "" && text != "false" {
-				return errors.New("must be text or dot")
-			}
-			return nil
-		})
-	f.Group("Computation", "batch", "dtype", "engine", "curvature", "seed", "memory", "holdout", "evaluate", "check",
-		"explain-model")
-}
-
-func (s *Settings) addPrivacyFlags(f *cli.Flags) {
-	f.Float64Var(&s.Epsilon, "dp-epsilon", 0,
-		"`ε` of differential privacy for each row of each agent: all that an agent sends has noise for it, records "+
-			"and models at the end are left out, and the preset is "+privatePreset().Name+"; 0: none")
-	f.Float64Var(&s.Delta, "dp-delta", 1e-5, "`δ` of differential privacy: below 1 by far more than an agent has rows")
-	f.Float64Var(&s.Norm, "dp-clip", 1,
-		"`norm` to which an agent scales rows of features that are longer, where there is differential privacy")
-	f.BoolVar(&s.ExplainPrivacy, "explain-privacy", false,
-		"print what an agent will send of its data, how often and who sees it, and do not run")
-	f.Group("Privacy", "explain-privacy", "dp-epsilon", "dp-delta", "dp-clip")
+	f.IntVar(&s.Batch, "batch", 0, "")
+	f.StringVar(&s.DType, "dtype", "float32", "")
+	f.StringVar(&s.Engine, "engine", "ad", "")
+	f.TextVar(&s.Matrix, "curvature", dsbo.Hessian, "")
+	f.Uint64Var(&s.Seed, "seed", 1, "")
+	f.Float64Var(&s.Memory, "memory", 4, "")
+	f.Var(holdoutFlag{s}, "holdout", "")
+	f.StringVar(&s.Evaluate, "evaluate", "exact", "")
+	f.BoolVar(&s.ShowData, "check", false, "")
+	f.BoolFunc("explain-model", "", func(text string) error {
+		s.ExplainModel = map[string]string{"true": "text", "text": "text", "dot": "dot"}[text]
+		if s.ExplainModel == "" && text != "false" {
+			return errors.New("must be text or dot")
+		}
+		return nil
+	})
+	f.Float64Var(&s.Epsilon, "dp-epsilon", 0, "")
+	f.Float64Var(&s.Delta, "dp-delta", 1e-5, "")
+	f.Float64Var(&s.Norm, "dp-clip", 1, "")
+	f.BoolVar(&s.ExplainPrivacy, "explain-privacy", false, "")
 }
 
 func (s *Settings) addOutputFlags(f *cli.Flags) {
-	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in "+runs.Results+
-		", named by preset and seed, which must not be inside a Go package)")
-	f.IntVar(&s.Patience, "patience", 0,
-		"end the iterations when the held-out loss is above the least by more than chance in this number of "+
-			"`evaluations` in a row, at least 2; 0: never (default: the preset's)")
-	f.IntVar(&s.EvalEvery, "eval-every", 0,
-		"`iterations` from one evaluation to the next (default: the preset's, else K/10); where it is given, each "+
-			"looks as far as -evaluate says, on float32 too")
-	f.IntVar(&s.CheckpointEvery, "checkpoint-every", 0,
-		"`iterations` from one checkpoint to the next (default K/10, and no more often than evaluations)")
-	f.BoolVar(&s.Resume, "resume", false, "go on with the unfinished run in the folder (the newest in "+runs.Results+
-		"), with its settings")
-	f.BoolVar(&s.Force, "force", false, "replace the run in the folder")
-	f.BoolVar(&s.KeepCheckpoints, "keep-checkpoints", false,
-		"keep the last checkpoints of a run that has finished, not the newest alone")
-	f.BoolVar(&s.Rivals, "rivals", true,
-		"find models of other hyperparameters at the end, such as constants, and look for better ones from there; "+
-			"with -rivals=false the model at those of the iterations alone, as methods are compared (default true)")
-	f.BoolVar(&s.Report, "report", true,
-		"write report.html and its figures at the end; with -report=false they can be had later, from the verb "+
-			"report of dsbo (default true)")
-	f.BoolVar(&s.Quiet, "quiet", false, "write nothing to stderr but errors")
-	f.BoolVar(&s.Verbose, "v", false,
-		"print all that was found: with a run over tables what tuning gave, models and cost too, as other tasks do")
-	f.BoolVar(&s.Attached, "attached", false,
-		"for a program that starts runs: stop when stdin ends, as on an interrupt")
-	f.Group("Output", "out", "eval-every", "checkpoint-every", "keep-checkpoints", "resume", "force", "rivals",
-		"report", "quiet", "v", "attached")
+	f.StringVar(&s.Out, "out", "", "")
+	f.IntVar(&s.Patience, "patience", 0, "")
+	f.IntVar(&s.EvalEvery, "eval-every", 0, "")
+	f.IntVar(&s.CheckpointEvery, "checkpoint-every", 0, "")
+	f.BoolVar(&s.Resume, "resume", false, "")
+	f.BoolVar(&s.Force, "force", false, "")
+	f.BoolVar(&s.KeepCheckpoints, "keep-checkpoints", false, "")
+	f.BoolVar(&s.Rivals, "rivals", true, "")
+	f.BoolVar(&s.Report, "report", true, "")
+	f.BoolVar(&s.Quiet, "quiet", false, "")
+	f.BoolVar(&s.Verbose, "v", false, "")
+	f.BoolVar(&s.Attached, "attached", false, "")
 }
 
 // resolve fills in the preset for all flags that were not given, makes the graph, and reports the

@@ -47,7 +47,7 @@ func (c CrossFit) RowWeights(ctx context.Context) ([][]float64, error) {
 }
 
 // Strongest returns the λ from which on there are no weights with α = 1.
-func (s *sparseProblem) Strongest() float64 { return s.largest }
+func (s *SparseProblem) Strongest() float64 { return s.largest }
 
 // Judged returns the cross-fitted loss of the models of all parts.
 func (c CrossFit) Judged(ctx context.Context, y []float64) (float64, error) {
@@ -70,6 +70,6 @@ func (c CrossFit) Wrong(ctx context.Context, y []float64) (float64, error) {
 }
 
 // Sparse returns the problem of the models of all parts, and u where it begins.
-func (c CrossFit) Sparse(ctx context.Context) (*sparseProblem, []float64, error) {
-	return newSparse(ctx, c.Problem, c.Data.Shards, c.Model, nil)
+func (c CrossFit) Sparse(ctx context.Context) (*SparseProblem, []float64, error) {
+	return NewSparse(ctx, c.Problem, c.Data.Shards, c.Model, nil)
 }

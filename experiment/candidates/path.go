@@ -2,7 +2,6 @@ package candidates
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -15,7 +14,7 @@ import (
 	"dsbo/train"
 )
 
-// A Lasso asks for the structure of a lasso or an elastic net, see [sparseProblem], beside one
+// A Lasso asks for the structure of a lasso or an elastic net, see [SparseProblem], beside one
 // penalty of squares.
 type Lasso struct {
 	Ratio    float64      // α; 0: it is tuned
@@ -50,14 +49,14 @@ const (
 // A lassoSearch looks for λ, and α, of models of all parts.
 type lassoSearch struct {
 	*crossFit
-	*sparseProblem
+	*SparseProblem
 	st *Structure
 }
 
 // tuneLasso finds λ, and α where it is tuned: the one of a path on which the cross-fitted loss is
 // least, and from there on downhill by the hypergradient.
 func (f *crossFit) tuneLasso(st, null *Structure) error {
-	parts, u, err := newSparse(f.ctx, f.Problem, f.Data.Shards, f.Model, null.y)
+	parts, u, err := NewSparse(f.ctx, f.Problem, f.Data.Shards, f.Model, null.y)
 	if err != nil {
 		return err
 	}
@@ -191,7 +190,7 @@ func (s *lassoSearch) oneError(best *Model) (theta, u []float64, err error) {
 // wholeLasso finds a lasso's model of all examples, which shards have, from y on; nil: from 0.
 func (f *crossFit) wholeLasso(st *Structure, all train.Problem, shards []data.Shard, y []float64) (w whole, err error) {
 	one := models.Folds{Of: f.Model.Of, Count: 1}
-	s, u, err := newSparse(f.ctx, all, shards, one, y)
+	s, u, err := NewSparse(f.ctx, all, shards, one, y)
 	if err != nil {
 		return w, err
 	}

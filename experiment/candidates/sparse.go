@@ -13,7 +13,7 @@ import (
 	"dsbo/train"
 )
 
-// A sparseProblem is a linear model, or one of each part of the examples, with the penalty of a
+// A SparseProblem is a linear model, or one of each part of the examples, with the penalty of a
 // lasso or an elastic net in place of the lower problem's,
 //
 //	min_u  mean_e w_e L(o_e, t_e) + λ Σ_j (α |u_j| + (1 − α)/2 u_j²)
@@ -24,7 +24,7 @@ import (
 // λ is in the unit of these. Two classes have one weight for each feature, of the second class
 // against the first; more have one each. So λ and α are glmnet's lambda and alpha, with its
 // standardize and, of several classes, its ungrouped.
-type sparseProblem struct {
+type SparseProblem struct {
 	linalg.L1
 	ctx              context.Context    // of the solutions
 	agents           *network.Group     // of the problem
@@ -44,10 +44,10 @@ var allOf = dsbo.Sample{Set: dsbo.Whole}
 // noPenalty is a log-penalty that is none.
 const noPenalty = -1000
 
-// newSparse returns the problem of a model, whose training examples shards have. It starts
+// NewSparse returns the problem of a model, whose training examples shards have. It starts
 // with u = 0 and the best intercepts, found from y on.
-func newSparse(ctx context.Context, p train.Problem, shards []data.Shard, of models.Folds,
-	y []float64) (s *sparseProblem, u []float64, err error) {
+func NewSparse(ctx context.Context, p train.Problem, shards []data.Shard, of models.Folds,
+	y []float64) (s *SparseProblem, u []float64, err error) {
 	solver := newSolver(p)
 	if err := solver.Prepare(); err != nil {
 		return nil, nil, err
@@ -56,7 +56,7 @@ func newSparse(ctx context.Context, p train.Problem, shards []data.Shard, of mod
 	if err != nil {
 		return nil, nil, err
 	}
-	s = &sparseProblem{ctx: ctx, agents: solver.Agents, oracles: solver.Oracles, of: of, x: make([]float64, length),
+	s = &SparseProblem{ctx: ctx, agents: solver.Agents, oracles: solver.Oracles, of: of, x: make([]float64, length),
 		fixed: make([]float64, q), y: make([]float64, q), product: make([]float64, q), part: make([]float64, q)}
 	s.Blocks, s.Gradient, s.Product = of.Count, s.gradientAt, s.productAt
 	linalg.Fill(s.x, noPenalty)
@@ -101,7 +101,7 @@ const (
 )
 
 // outputs returns the number of weights that a feature has.
-func (s *sparseProblem) outputs() int {
+func (s *SparseProblem) outputs() int {
 	if s.pairs() {
 		return 1
 	}
@@ -109,16 +109,16 @@ func (s *sparseProblem) outputs() int {
 }
 
 // pairs reports whether two classes share a weight.
-func (s *sparseProblem) pairs() bool {
+func (s *SparseProblem) pairs() bool {
 	_, classes := s.of.Of.Loss.(models.CrossEntropy)
 	return (classes || s.of.Of.Loss == nil) && s.of.Of.Outputs == 2
 }
 
 // width returns the length of u of a part.
-func (s *sparseProblem) width() int { return s.outputs() * (s.of.Of.Features + 1) }
+func (s *SparseProblem) width() int { return s.outputs() * (s.of.Of.Features + 1) }
 
 // scale returns the deviation of the feature of entry j of u; 0 of an intercept.
-func (s *sparseProblem) scale(j int) float64 {
+func (s *SparseProblem) scale(j int) float64 {
 	d, part, at := s.of.Of.Features, j/s.width(), j%s.width()
 	if at >= s.outputs()*d {
 		return 0
@@ -127,10 +127,10 @@ func (s *sparseProblem) scale(j int) float64 {
 }
 
 // weighs reports whether an entry of u is a weight of a feature that has a deviation.
-func (s *sparseProblem) weighs(j int) bool { return s.scale(j) > 0 }
+func (s *SparseProblem) weighs(j int) bool { return s.scale(j) > 0 }
 
 // set sets λ and α.
-func (s *sparseProblem) set(strength, ratio float64) {
+func (s *SparseProblem) set(strength, ratio float64) {
 	s.strength, s.ratio = strength, ratio
 	first := s.outputs() * s.of.Of.Features // intercept
 	for j := range s.Thresholds {
@@ -146,7 +146,7 @@ func (s *sparseProblem) set(strength, ratio float64) {
 }
 
 // findScales finds the deviations of the features, by one sum over all agents.
-func (s *sparseProblem) findScales(shards []data.Shard) error {
+func (s *SparseProblem) findScales(shards []data.Shard) error {
 	d := s.of.Of.Features
 	n := s.of.Count * d
 	_, squared := s.of.Of.Loss.(models.Squared)
@@ -205,7 +205,7 @@ const constantShare = 1e-10
 
 // each calls f for each entry j of u, with its places in y: against, of the class that it counts
 // against, −1 where there is none, and its own. unit is the weight in y of u_j = 1.
-func (s *sparseProblem) each(f func(j, against, own int, unit float64)) {
+func (s *SparseProblem) each(f func(j, against, own int, unit float64)) {
 	c, d, outputs := s.of.Of.Outputs, s.of.Of.Features, s.outputs()
 	for k := range s.of.Count {
 		for o := range outputs {
@@ -237,7 +237,7 @@ func pairOf(step, place int) int {
 }
 
 // expand writes the weights and intercepts of u to y.
-func (s *sparseProblem) expand(y, u []float64) {
+func (s *SparseProblem) expand(y, u []float64) {
 	s.each(func(j, against, own int, unit float64) {
 		v := float64(u[j] * unit)
 		if against >= 0 {
@@ -249,7 +249,7 @@ func (s *sparseProblem) expand(y, u []float64) {
 }
 
 // reduce writes the derivatives by u to dst, times a factor, of derivatives by y.
-func (s *sparseProblem) reduce(dst, y []float64, times float64) {
+func (s *SparseProblem) reduce(dst, y []float64, times float64) {
 	s.each(func(j, against, own int, unit float64) {
 		v := y[own]
 		if against >= 0 {
@@ -260,7 +260,7 @@ func (s *sparseProblem) reduce(dst, y []float64, times float64) {
 }
 
 // collapse writes u to dst of which y are the weights and intercepts.
-func (s *sparseProblem) collapse(dst, y []float64) {
+func (s *SparseProblem) collapse(dst, y []float64) {
 	s.each(func(j, against, own int, unit float64) {
 		v := y[own]
 		if against >= 0 {
@@ -273,7 +273,7 @@ func (s *sparseProblem) collapse(dst, y []float64) {
 }
 
 // gradientAt is the problem's Gradient.
-func (s *sparseProblem) gradientAt(dst, u []float64) error {
+func (s *SparseProblem) gradientAt(dst, u []float64) error {
 	s.expand(s.y, u)
 	err := s.agents.Mean(s.ctx, network.Float64, s.part, func(i int, part []float64) error {
 		return s.oracles[i].LowerGrad(part, s.x, s.y, allOf)
@@ -283,7 +283,7 @@ func (s *sparseProblem) gradientAt(dst, u []float64) error {
 }
 
 // productAt is the problem's Product.
-func (s *sparseProblem) productAt(dst, u, v []float64) error {
+func (s *SparseProblem) productAt(dst, u, v []float64) error {
 	s.expand(s.y, u)
 	s.expand(s.product, v)
 	err := s.agents.Mean(s.ctx, network.Float64, s.part, func(i int, part []float64) error {
@@ -295,7 +295,7 @@ func (s *sparseProblem) productAt(dst, u, v []float64) error {
 
 // finish makes of an average that is linear in u, or y, the derivative by u: without the lower
 // problem's own penalty, with the squares of the elastic net.
-func (s *sparseProblem) finish(dst, u, y []float64) {
+func (s *SparseProblem) finish(dst, u, y []float64) {
 	for j, c := range s.fixed {
 		s.part[j] -= float64(c * y[j])
 	}
@@ -310,7 +310,7 @@ func (s *sparseProblem) finish(dst, u, y []float64) {
 }
 
 // At moves u to the solution at λ and α, and returns its model.
-func (s *sparseProblem) At(u []float64, strength, ratio, tol float64) (y []float64, err error) {
+func (s *SparseProblem) At(u []float64, strength, ratio, tol float64) (y []float64, err error) {
 	s.set(strength, ratio)
 	if _, _, err := s.Solve(u, tol*max(s.largest, leastStrength)); err != nil {
 		return nil, err
@@ -322,7 +322,7 @@ func (s *sparseProblem) At(u []float64, strength, ratio, tol float64) (y []float
 
 // Slopes returns the derivatives of the upper loss at the solution u by log λ and by α: v of the
 // Hessian's H v = ∇f on the support, times how the subgradient there changes.
-func (s *sparseProblem) Slopes(u []float64) (byStrength, byRatio float64, err error) {
+func (s *SparseProblem) Slopes(u []float64) (byStrength, byRatio float64, err error) {
 	s.expand(s.y, u)
 	dx := make([]float64, len(s.x))
 	err = s.agents.Mean(s.ctx, network.Float64, s.part, func(i int, part []float64) error {
@@ -345,7 +345,7 @@ func (s *sparseProblem) Slopes(u []float64) (byStrength, byRatio float64, err er
 }
 
 // Count returns how many features have a weight, as a mean over the parts.
-func (s *sparseProblem) Count(u []float64) float64 {
+func (s *SparseProblem) Count(u []float64) float64 {
 	d := s.of.Of.Features
 	kept := make([]bool, s.of.Count*d)
 	for j, v := range u {

@@ -86,7 +86,7 @@ func TestGlmnet(t *testing.T) {
 		t.Run(fmt.Sprint(c.Family, " ", c.Alpha), func(t *testing.T) {
 			f := g.problem(c.Family)
 			one := models.Folds{Of: f.Model.Of, Count: 1}
-			s, u, err := candidates.newSparse(t.Context(), f.All, f.Lasso.All, one, nil)
+			s, u, err := candidates.NewSparse(t.Context(), f.All, f.Lasso.All, one, nil)
 			testkit.OK(err)
 			if first := s.Strongest() / c.Alpha; math.Abs(first-c.First) > 1e-6*c.First {
 				t.Errorf("weights begin at λ = %.9g, want %.9g", first, c.First)

@@ -142,7 +142,8 @@ func (p Policy) decide(r Request) []decision {
 	}
 }
 
-// listed refuses the first asked name with which nothing agrees that a field allows; nil allows all.
+// listed refuses the first asked name with which nothing agrees that a field allows; nil
+// allows all.
 func listed(field string, allowed []string, agrees func(allowed, asked string) bool, asked ...string) decision {
 	for _, name := range asked {
 		if allowed != nil && !slices.ContainsFunc(allowed, func(one string) bool { return agrees(one, name) }) {

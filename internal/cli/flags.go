@@ -45,6 +45,31 @@ func (f *Flags) Group(title string, names ...string) {
 	f.groups = append(f.groups, group{title, names})
 }
 
+// Explain sets the usages of flags, and puts them into groups, as [SetUsages] has both.
+func (f *Flags) Explain(text string) { f.groups = append(f.groups, SetUsages(f.FlagSet, text)...) }
+
+// SetUsages sets the usages of flags by a text: "  -name  usage", which lines that begin with more
+// blanks go on with. Lines without a blank before them are titles of groups.
+func SetUsages(f *flag.FlagSet, text string) (groups []group) {
+	var last *flag.Flag
+	for line := range strings.Lines(text) {
+		name, usage, _ := strings.Cut(strings.TrimPrefix(line, "  -"), "  ")
+		switch {
+		case line[0] != ' ':
+			groups = append(groups, group{title: strings.TrimSpace(line)})
+		case strings.HasPrefix(line, "  -"):
+			last = f.Lookup(name)
+			if last.Usage = strings.TrimSpace(usage); groups != nil {
+				g := &groups[len(groups)-1]
+				g.names = append(g.names, name)
+			}
+		default:
+			last.Usage += " " + strings.TrimSpace(line)
+		}
+	}
+	return groups
+}
+
 // Parse reads a command line of flags alone, as [Flags.ParseOperands] does.
 func (f *Flags) Parse(args []string, out io.Writer, required ...string) error {
 	if err := f.ParseOperands(args, out, required...); err != nil {

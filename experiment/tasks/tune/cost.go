@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"slices"
@@ -20,13 +19,6 @@ import (
 type missCost struct {
 	class string
 	cost  float64
-}
-
-// addFlag adds the flag -cost.
-func (c *missCost) addFlag(f *flag.FlagSet) {
-	f.Var(c, "cost",
-		"`class=n`, such as ill=5, where a missed row of the class costs as much as n false alarms: the validation "+
-			"rows choose the threshold of its probability at which the least is paid")
 }
 
 // String implements flag.Value.

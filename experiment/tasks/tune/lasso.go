@@ -3,7 +3,6 @@ package tune
 import (
 	"bytes"
 	"encoding/csv"
-	"flag"
 	"fmt"
 	"strconv"
 	"strings"
@@ -27,13 +26,6 @@ const (
 type lassoFlags struct {
 	ratio  string // α, or auto
 	lambda string // rule for λ
-}
-
-func (l *lassoFlags) addFlags(f *flag.FlagSet) {
-	f.StringVar(&l.ratio, "l1-ratio", "0.5", "`α` of -penalty elastic, λ(α Σ|w| + (1−α)/2 Σw²) with w in deviations "+
-		"of the features: above 0, below 1; auto: tuned with λ by the hypergradient")
-	f.StringVar(&l.lambda, "lambda", leastOne, "`λ` of -penalty l1 and elastic: min, of the least cross-fitted loss; "+
-		"or 1se, the largest within a standard error of it")
 }
 
 // wantsLasso reports whether the flags ask for a lasso or an elastic net.

@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"flag"
 	"math"
 	"slices"
 	"strings"
@@ -21,13 +20,6 @@ const (
 	efron   = "efron"
 	breslow = "breslow"
 )
-
-// addSurvivalFlags adds the flags of survival times.
-func addSurvivalFlags(f *flag.FlagSet, t *tune) {
-	f.StringVar(&t.event, "event", "", "`column` of survival times that is 1 where a time ended with the event and 0 "+
-		"where the row was lost sight of; or a column and its word for the event, such as status=dead")
-	f.StringVar(&t.ties, "ties", efron, "`rule` for events at one time: efron or breslow")
-}
 
 // eventOf returns the column of events that -event names, and its word for one; "": 1.
 func eventOf(flag string) (column, word string) {

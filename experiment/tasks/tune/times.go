@@ -166,5 +166,6 @@ func timesSums(t *tune) []plan.Quantity {
 	return append(list, plan.Sum("rows beyond times of a public ladder", len(survival.Ladder()), often),
 		plan.Sum("events, rows at risk and sites that have some in each bin of times", survival.BinNumbers, often),
 		plan.Sum("events and time at risk in each bin", survival.HazardNumbers, often),
-		plan.Sum("rows at risk in each bin, and what sites' own curves leave of them", survival.CurveNumbers, plan.Once))
+		plan.Sum("rows at risk in each bin, and what sites' own curves leave of them", survival.CurveNumbers,
+			plan.Once))
 }

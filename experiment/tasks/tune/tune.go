@@ -5,6 +5,7 @@ package tune
 
 import (
 	"cmp"
+	_ "embed"
 	"flag"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"dsbo/experiment/candidates"
 	"dsbo/experiment/site"
 	"dsbo/experiment/tasks"
+	"dsbo/internal/cli"
 	"dsbo/internal/num"
 	"dsbo/models"
 	"dsbo/tables"
@@ -100,80 +102,46 @@ func (l *list) Set(text string) error {
 	return nil
 }
 
+//go:embed flags.txt
+var usages string
+
+// Flags is the task's; what flags are for is in flags.txt.
 func (t *tune) Flags(f *flag.FlagSet) {
 	*t = tune{split: features.DefaultShares, hidden: tasks.DefaultHidden, missing: missing{rule: features.MeanOfOthers}}
-	f.StringVar(&t.data, "data", "",
-		"`file` of each agent, such as 'site{agent}.csv', of which an agent opens its own alone: site0.csv is that "+
-			"of agent 0, or site1.csv if there is no site0.csv; without {agent} the rows of one file are dealt to "+
-			"the agents, and over gRPC it is the agent's own")
-	f.StringVar(&t.target, "target", "", "`column` to predict; label in LIBSVM files")
-	f.Var(&t.features, "features", "`columns` to learn from, with commas between (default: all)")
-	f.Var(&t.drop, "drop", "`columns` to leave out, with commas between")
-	f.Var(&t.words, "words", "`columns` of words, with commas between, whose words look like numbers")
-	f.StringVar(&t.weight, "weight", "", "`column` of the rows' weights: a row of weight k is k rows in all that is "+
-		"found and told, one of 0 is not there; weights that are not all whole are scaled to sum to (Σ w)²/Σ w² "+
-		"rows (default: all weigh 1)")
-	f.StringVar(&t.kind, "task", auto,
-		"`kind` of the target: classification, regression, count, or survival, times until an -event; auto takes "+
-			"words, and whole numbers of at most 20 values, for classes")
-	addSurvivalFlags(f, t)
-	t.lasso.addFlags(f)
-	f.StringVar(&t.loss, "loss", squared, "`loss` of a regression: squared, or huber, which outliers pull less")
-	f.StringVar(&t.model, "model", "", "`name` of the model: linear; mlp, a network; auto, the best of both by folds "+
-		"(default: auto with 10 rows a feature, up to 10⁶ numbers, no -penalty, -folds, -group, -from; else linear)")
-	f.Var(&t.hidden, "hidden", "`units` of the hidden layers of mlp, such as 64,32, or of the only network of auto")
-	f.StringVar(&t.penalty, "penalty", auto,
-		"`what` has a penalty of its own: feature; group, all features of one column; layer; or one for all; auto: "+
-			"with folds, the structure by which penalties differ from feature to feature, such as by the size of its "+
-			"weight, whose cross-fitted loss is least; without, feature where there are 4 training and validation "+
-			"rows of all sites for each feature, else one; l1 or elastic: a lasso or an elastic net")
-	f.StringVar(&t.rareClasses, "rare-classes", "",
-		"`what` becomes of rows whose class no site has in 5 rows, so that its name does not leave: merge, one class "+
-			"of all of them; or drop, they are left out (default: they are an error)")
-	t.addReadingFlags(f)
-	f.TextVar(&t.split, "split", features.DefaultShares,
-		"`shares` of a site's rows for training, validation and test, by the seed, each class in proportion")
-	f.BoolVar(&t.alone, "alone", true,
-		"find what each site could do alone, and compare it with what all do together: every site then sees the test "+
-			"losses and accuracies of each (default true)")
-	f.BoolVar(&t.exchangeAlone, "exchange-alone", false,
-		"let every site see the model that each site finds alone, and try it on its own test rows; where all are in "+
-			"one process that is shown in any case")
-	f.StringVar(&t.from, "from", "",
-		"`folder` of an earlier run of tune, perhaps of other sites: λ and the model start at its own, by the names "+
-			"of features, but for a run of the same rows and seed; {agent} is the number of the agent")
-	f.StringVar(&t.splitColumn, "split-column", "", "`column` with the words train, validation and test, for -split")
-	f.StringVar(&t.folds, "folds", auto,
-		"`parts` of the training and validation rows for cross-validation, of which each validates a model of the "+
-			"others, so that all rows train and tune, and the model that is kept has all of them; 0: none; auto: 5 "+
-			"for a linear model of at most 20000 such rows of all sites, else none")
-	f.Var(&t.group, "group",
-		"`groups` of columns with a penalty each, as one more structure of -penalty auto, such as "+
-			"'omics=gene_*,lab=*_mmol'; columns of no group are one")
-	f.StringVar(&t.groupsFile, "groups", "", "`file` with a group a line, as -group has them with commas between")
-	f.StringVar(&t.refit, "refit", auto, "whether the kept linear model has the test `rows` too, once they have "+
-		"judged the model of the others: all, or none; auto: all, but none where -split-column names them")
-	f.StringVar(&t.prior, "prior", auto,
-		"standard `deviation` of log-penalties around a common value, or the λ of -from, or of the structures with "+
-			"which -penalty feature begins; 0, and with differential privacy: none; auto: 0.5 around these, else 1")
-	t.cost.addFlag(f)
-}
-
-// addReadingFlags adds the flags of how values are read, and classes and sites told apart.
-func (t *tune) addReadingFlags(f *flag.FlagSet) {
-	f.StringVar(&t.siteEffects, "site-effects", "off",
-		"whether each site has a `level` of its own, which does not leave it: intercept; off; or auto, by folds")
-	f.Var(&t.siteSlopes, "site-slopes", "`columns`, with commas between, whose slopes are each site's own beside the "+
-		"common ones, as -site-effects has levels")
-	f.IntVar(&t.rare, "rare", 10,
-		"a word that is in fewer training `rows` of all sites together is one of the rare ones, which share a "+
-			"feature; so is one that no site has in 5 training rows")
-	f.BoolVar(&t.balance, "balance", false, "give all classes the same weight in training and validation")
-	f.Var(&t.missing, "missing",
-		"`what` takes the place of missing values: mean, with a feature that says where; or refuse, which makes "+
-			"them an error; and the words for them in files, such as 'NA,.', where lab=<5 is a word of column lab "+
-			"alone, and lab= says that it has none (default: mean, "+strings.Join(tables.MissingWords, " ")+")")
-	f.StringVar(&t.dates, "dates", "", "`order` of dates such as 1/2/2006: dmy or mdy (default: found)")
+	f.StringVar(&t.data, "data", "", "")
+	f.StringVar(&t.target, "target", "", "")
+	f.Var(&t.features, "features", "")
+	f.Var(&t.drop, "drop", "")
+	f.Var(&t.words, "words", "")
+	f.StringVar(&t.weight, "weight", "", "")
+	f.StringVar(&t.kind, "task", auto, "")
+	f.StringVar(&t.event, "event", "", "")
+	f.StringVar(&t.ties, "ties", efron, "")
+	f.StringVar(&t.lasso.ratio, "l1-ratio", "0.5", "")
+	f.StringVar(&t.lasso.lambda, "lambda", leastOne, "")
+	f.StringVar(&t.loss, "loss", squared, "")
+	f.StringVar(&t.model, "model", "", "")
+	f.Var(&t.hidden, "hidden", "")
+	f.StringVar(&t.penalty, "penalty", auto, "")
+	f.StringVar(&t.rareClasses, "rare-classes", "", "")
+	f.StringVar(&t.siteEffects, "site-effects", "off", "")
+	f.Var(&t.siteSlopes, "site-slopes", "")
+	f.IntVar(&t.rare, "rare", 10, "")
+	f.BoolVar(&t.balance, "balance", false, "")
+	f.Var(&t.missing, "missing", "")
+	f.StringVar(&t.dates, "dates", "", "")
+	f.TextVar(&t.split, "split", features.DefaultShares, "")
+	f.BoolVar(&t.alone, "alone", true, "")
+	f.BoolVar(&t.exchangeAlone, "exchange-alone", false, "")
+	f.StringVar(&t.from, "from", "", "")
+	f.StringVar(&t.splitColumn, "split-column", "", "")
+	f.StringVar(&t.folds, "folds", auto, "")
+	f.Var(&t.group, "group", "")
+	f.StringVar(&t.groupsFile, "groups", "", "")
+	f.StringVar(&t.refit, "refit", auto, "")
+	f.StringVar(&t.prior, "prior", auto, "")
+	f.Var(&t.cost, "cost", "")
+	cli.SetUsages(f, strings.ReplaceAll(usages, "{missing}", strings.Join(tables.MissingWords, " ")))
 }
 
 // Values of flags.
