@@ -323,8 +323,7 @@ func TestPosed(t *testing.T) {
 	testkit.OK(os.WriteFile(log, []byte(`{"epoch":1,"iteration":1,"members":[0,2],"edges":[[0,2]],"proposer":0}`+
 		"\n"), 0o600))
 	for args, want := range map[string]string{"": "[]", " -membership=" + log: "[0 1 2]"} {
-		r := &run{Job: parseTiny(t, "-agents=3"+args), layout: inProcess{}}
-		p := testkit.Get(r.poseHere(t.Context()))
+		r, p := testkit.Get2(parseTiny(t, "-agents=3"+args).poseHere(t.Context()))
 		if got := fmt.Sprint(p.epoch.Members); got != want {
 			t.Errorf("%q: a problem of %s, want %s", args, got, want)
 		}
