@@ -16,8 +16,8 @@ type batchRule struct {
 }
 
 // BatchMatMul returns the products op(a_i)·op(b_i) of n pairs of matrices of equal shapes, one
-// below the other, where op transposes if the flag is set. a and b hold their matrices in the same
-// way, one below the other.
+// below the other, where op transposes if the flag is set. The matrices of a, and of b, are stacked
+// in the same way.
 func BatchMatMul(a, b *Node, n int, tA, tB bool) *Node {
 	ra, ka := dims(a)
 	rb, kb := dims(b)

@@ -9,10 +9,9 @@ import (
 
 // Window is the geometry of a convolution or of pooling: images of H×W pixels with C channels
 // (row-major, channels last), surrounded by PadH rows of zeros above and below and PadW columns at
-// each side, and cut into KH×KW patches at every Stride-th pixel. StrideW is the stride along a
-// row of pixels where it is another one, and the pixels of a patch lie DilationH and DilationW
-// apart; 0 stands for Stride and 1. Only windows without these have kernels that need no patches in
-// memory.
+// each side, and cut into KH×KW patches at every Stride-th pixel. StrideW is the stride along a row
+// of pixels, 0 for Stride. The pixels of a patch are DilationH and DilationW apart, 0 for 1. Only
+// windows without these have kernels that need no patches in memory.
 type Window struct {
 	H, W, C, KH, KW, Stride, PadH, PadW int // see above
 
@@ -68,14 +67,14 @@ func (w Window) images(op string, images *Node) int {
 	return m
 }
 
-// A windowRule does to the patches of a window, for each image, what its name says. Adjoint to each
-// other are im2col, which lines patches up, and col2im, which adds them into the places that they
-// came from; pickOp and unpickOp.
+// A windowRule is an operation, given by its name, on the patches of a window of each image.
+// im2col, which lines patches up, is adjoint to col2im, which adds them back to their places, and
+// pickOp to unpickOp.
 //
 // largestOp finds, for each patch and each channel, where the patch has its largest entry: the tap,
 // counted along the rows of the kernel, which is a small whole number. Of equal entries the first
 // counts, and NaN is larger than any number. Its derivative is 0. pickOp reads, for each patch and
-// each channel, the entry of its second input at the tap that its first input says; unpickOp adds
+// each channel, the entry of its second input at the tap given by its first input; unpickOp adds
 // into that place.
 type windowRule struct {
 	of named
@@ -142,7 +141,7 @@ func Col2im(patches *Node, w Window) *Node {
 }
 
 // ConvTranspose is the adjoint of a convolution by its images: m images of w's OutH×OutW pixels
-// with F channels (m × OutH·OutW·F) become images as w says, m × H·W·C, by filters F ×
+// with F channels (m × OutH·OutW·F) become images of w's input size, m × H·W·C, by filters F ×
 // KH·KW·C/groups.
 func ConvTranspose(images, filters *Node, w Window, groups int) *Node {
 	w.check("ConvTranspose")

@@ -90,8 +90,8 @@ func identityLike(like *Node, rows, k int) *Node {
 }
 
 // SVD returns the singular values of a matrix, the largest first, with singular vectors as columns
-// of U and V: A = U diag(s) Vᵀ. They are eigenvalues of [0 A; Aᵀ 0], and have derivatives as
-// [SymmetricEigen] says; vectors of singular values 0 have none, and no unit length.
+// of U and V: A = U diag(s) Vᵀ. They are eigenvalues of [0 A; Aᵀ 0], and have [SymmetricEigen]'s
+// derivatives; vectors of singular values 0 have none, and no unit length.
 func SVD(a *Node) (u, s, v *Node) {
 	m, n := svdName.matrix(a)
 	least := min(m, n)

@@ -20,16 +20,15 @@ type Loss struct {
 	Workspace *Workspace
 }
 
-// Derivs gives the value and the derivatives of one loss from one graph: gradients by a reverse
-// sweep, and products with second derivatives by a sweep over the gradient's own graph (double
-// backpropagation, Pearlmutter 1994), never a matrix. Nodes that several derivatives share are
-// computed once as long as x, y and the data stay.
+// Derivs evaluates one loss and its derivatives from one graph: gradients by a reverse sweep, and
+// products with second derivatives by a sweep over the gradient's own graph (double
+// backpropagation, Pearlmutter 1994), never a matrix. Nodes shared by several derivatives are
+// computed once while x, y and the data stay the same.
 //
-// Gradients and products are asked for by vectors of float64, as [DerivsIn] says, and through
-// [Derivs.Float32] by vectors of float32.
+// The methods of [DerivsIn] take vectors of float64, and [Derivs.Float32] gives them for float32.
 //
-// It belongs to one goroutine at a time. Results must not overlap x, y or v. Where the loss does
-// not depend on a variable the derivative is 0.
+// It belongs to one goroutine at a time. Results must not overlap x, y or v. The derivative by a
+// variable that the loss does not depend on is 0.
 type Derivs struct {
 	*Program
 	*derivatives

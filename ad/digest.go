@@ -6,8 +6,8 @@ import (
 	"hash"
 )
 
-// WriteHash writes what the table holds to h, so that tables with other rows, or numbers of
-// another form, differ. It takes the time of hashing the rows.
+// WriteHash writes the table's form and rows to h, so that tables with other rows, or numbers of
+// another form, have another hash. Its time is that of hashing the rows.
 func (t *Table) WriteHash(h hash.Hash) {
 	d := &t.data
 	fmt.Fprintf(h, "%d %d %t %t %t %t %g\n",

@@ -53,9 +53,9 @@
 // none, is refused. Elementwise ops of two inputs broadcast shapes as NumPy does, see [Add]. Ops of
 // one kind on the same inputs are one node, however often a loss asks for them: see [Detached].
 //
-// At a kink the derivative is the derivative of one side, or 0: each op says which. Gorgonia's ops
-// that have an equivalent in the set may be used in a loss and are replaced by it; other ops are
-// refused with an error that names the op and what to use instead.
+// At a kink the derivative is one side's, or 0, as each op documents. Gorgonia's ops that have an
+// equivalent in the set may be used in a loss and are replaced by it; other ops are refused with an
+// error that names the op and what to use instead.
 //
 // Derivatives can be parts of a graph themselves: [Grad], [VJP], [JVP], [Jacobian] and [Hessian]
 // build nodes. [Derivs] computes the derivatives of a loss. Of its products, [Curvature] makes
@@ -68,13 +68,13 @@
 // # Programs
 //
 // A compiled [Program] gives any values of a [Func]: scalars, vectors or matrices. Package
-// ad/internal/engine runs it; what an op tells the engine is its rule's lower.
+// ad/internal/engine runs it; a rule's method lower describes its op to the engine.
 //
 //   - A program works through the rows of a batch in tiles that stay in cache. Minibatch rows are
 //     read where they lie, and the zeros of a sparse table are no work.
 //   - Products of convolutions have no patches in memory.
 //   - Values whose lives do not overlap share memory, also with other programs ([Workspace]).
-//   - Values that the point alone determines, and that are dear, are kept for the next product
+//   - Expensive values that depend on the point alone are kept for the next product
 //     there. A value is computed again only when an input that it depends on has changed.
 //   - Products at a point read no rows whose second derivative is 0 there, if most are such rows.
 //   - Nothing is allocated once every derivative has been computed, but by processors that share
@@ -83,8 +83,7 @@
 //   - A program uses one processor, and for many rows, large products and long vectors also
 //     processors that no other program runs on, with the same bits.
 //
-// [Derivs.Listing] says what a program does, step by step; [Derivs.WriteDOT] draws a loss and its
-// derivative.
+// [Derivs.Listing] lists a program's steps; [Derivs.WriteDOT] draws a loss and its derivative.
 //
 // Training needs no bilevel problem: a loss may have no x (P = 0), [DerivsIn.ValueGrad] gives the
 // value and the gradient in one pass, [Sizes] a program for each batch size, and dsbo/models/nn has

@@ -22,7 +22,7 @@ type family struct {
 	lists map[nodeList]int  // numbers from 1 on of lists of inputs after the second
 }
 
-// nodeKey is what tells a node of a family from the others.
+// nodeKey identifies a node of a family.
 type nodeKey struct {
 	rule  rule
 	dims  int

@@ -9,8 +9,8 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// Gather and SegmentSum are adjoint to each other. As an op of a derivative each says so, for the
-// error of an index out of range has to name the op that a model has.
+// Gather and SegmentSum are adjoint to each other. As an op of a derivative each keeps the model's
+// op, for the error of an index out of range, which has to name it.
 const (
 	gatherOp     named = "Gather"
 	gatherBackOp named = "Gather in the derivative of SegmentSum"
@@ -68,7 +68,7 @@ func checkIndices(op string, a, idx *Node, n int) {
 	checkExact(op, a, n)
 }
 
-// checkExact refuses more indices than float32 tells from each other.
+// checkExact refuses more indices than float32 distinguishes.
 func checkExact(op string, a *Node, n int) {
 	if a.Dtype() == tensor.Float32 && n > 1<<24 {
 		failf("%s: there must be at most %d rows in float32; there are %d: compute in float64", op, 1<<24, n)

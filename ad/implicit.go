@@ -85,7 +85,7 @@ func ArgMin(loss func(y *Node, inputs []*Node) *Node, y0 *Node, inputs []*Node, 
 	return s.node(y0, inputs, by.Method == Anderson)
 }
 
-// An implicit says what an implicit node is the solution of, and how it is found.
+// An implicit is the equation that an implicit node solves, and its solver.
 type implicit struct {
 	name     string                          // in errors and listings
 	by       Solver                          // as the caller has it

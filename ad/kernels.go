@@ -8,7 +8,7 @@ import (
 // The inputs that a kernel reads entry by entry before it writes the same entry of the output.
 var first, second, both = []int{0}, []int{1}, []int{0, 1}
 
-// kernels is an op whose inputs are cut along the batch as args says, see [engine.Op].
+// kernels is an op whose inputs are cut along the batch as in args, see [engine.Op].
 func kernels(args string, f32 func(*call[float32]), f64 func(*call[float64])) engine.Op {
 	return engine.Op{Args: args, F32: f32, F64: f64}
 }
@@ -81,7 +81,7 @@ func arithmetical(kind engine.Kind, o engine.Op) engine.Op {
 	return cheap(o)
 }
 
-// resuming marks a sum that can go on in the memory of another.
+// resuming marks a sum that can continue in the memory of another.
 func resuming(o engine.Op) engine.Op {
 	o.Resumes = true
 	return o

@@ -62,7 +62,7 @@ func minus[T Float](a []T, factor T, b []T) {
 	}
 }
 
-// A triangle is a triangular part of a matrix of k×k, as it stands or transposed.
+// A triangle is a triangular part of a matrix of k×k, plain or transposed.
 type triangle[T Float] struct {
 	k          int
 	t          []T
@@ -74,8 +74,8 @@ type triangle[T Float] struct {
 // triangleRows is how many rows are solved for at a time, after a product with all that are known.
 const triangleRows = 16
 
-// solve turns x, k×w, into the solution of op(t) x = x. What is known stands there negated, so that
-// products are added.
+// solve replaces x, k×w, by the solution of op(t) x = x. Solved entries are negated in place, so
+// that products are added.
 func (t triangle[T]) solve(x []T, w int) {
 	k, forward := t.k, t.upper == t.transposes
 	for done := 0; done < k; done += triangleRows {

@@ -32,7 +32,7 @@ var derivativesOf = [...]struct {
 	{"its Gauss-Newton product", linearized, []int{gnp}},
 }
 
-// String says what is meant.
+// String returns its name.
 func (of Derivative) String() string { return derivativesOf[of].name }
 
 // A Listing is what a program does to compute one derivative.

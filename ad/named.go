@@ -9,7 +9,7 @@ import (
 	"dsbo/ad/internal/engine"
 )
 
-// named is a rule without attributes: its name tells it from others.
+// named is a rule without attributes, identified by its name.
 type named string
 
 // A definition is what a named rule does, see [rule].

@@ -116,8 +116,8 @@ func failf(format string, args ...any) {
 	panic(misuse{dsbo.ShapeErrorf("%s%s", fmt.Sprintf(format, args...), position())})
 }
 
-// catchMisuse turns a panicked misuse into *err, and so what else a model panics with, as Gorgonia
-// does. Panics of the Go runtime go on.
+// catchMisuse turns a panicked misuse into *err, and so a model's other panics, as Gorgonia does.
+// Panics of the Go runtime are not caught.
 func catchMisuse(err *error) {
 	switch r := recover().(type) {
 	case nil:
@@ -143,12 +143,12 @@ func advice(err error) string {
 	return ""
 }
 
-// oneType says how numbers get the element type of a loss.
+// oneType advises how to give numbers the element type of a loss.
 const oneType = "ad.Scale and ad.Offset take numbers of any type; a constant of a loss in float32 is " +
 	"gorgonia.NewConstant(float32(1))"
 
-// shapeOf returns n's shape. Constructors ask here first, so that the error about a missing node
-// says so.
+// shapeOf returns n's shape. Constructors call it first, so that a missing node is reported as
+// such.
 func shapeOf(n *Node) tensor.Shape {
 	if n == nil {
 		failf("an input of an op must not be nil: does the data have what the model reads?")

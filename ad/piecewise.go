@@ -7,7 +7,7 @@ import (
 	"dsbo/ad/internal/engine"
 )
 
-// Functions with kinks. A derivative at a kink is the derivative of one side, or 0, as each says.
+// Functions with kinks. A derivative at a kink is one side's, or 0, as each function documents.
 const (
 	fnAbs  named = "Abs"
 	fnSign named = "Sign"

@@ -34,7 +34,7 @@ func part(v *Node, off int, shape tensor.Shape) *Node {
 	return newNode(partRule{off}, shape, v)
 }
 
-// Place returns the vector of length n that holds the entries of a from offset off on, and zeros
+// Place returns the vector of length n with the entries of a from offset off on, and zeros
 // elsewhere.
 func Place(a *Node, off, n int) *Node {
 	if off < 0 || off+shapeOf(a).TotalSize() > n {
@@ -93,7 +93,7 @@ func (r addPartRule) lower(nodes) engine.Op {
 }
 
 func addPartKernel[T Float](off int, c *call[T]) {
-	if &c.Dst.V[0] != &c.In[0].V[0] { // else the sum goes on in place
+	if &c.Dst.V[0] != &c.In[0].V[0] { // else the sum continues in place
 		copy(c.Dst.V, c.In[0].V)
 	}
 	d := c.Dst.V[off:][:len(c.In[1].V)]

@@ -29,9 +29,8 @@ func RowMax(a *Node) *Node { return pickRow(rowMaxName, a, a) }
 // derivative.
 func RowMin(a *Node) *Node { return pickRow(rowMinName, Neg(a), a) }
 
-// RowHit returns, for each row, 1 if the largest entry of scores stands where onehot has its 1,
-// and 0 if not; of equal scores the first counts. It is meant for accuracies: its derivative by
-// scores is 0.
+// RowHit returns 1 for each row whose largest score is at the 1 of onehot, and else 0; of equal
+// scores the first counts. It is meant for accuracies: its derivative by scores is 0.
 func RowHit(scores, onehot *Node) *Node {
 	rowHitName.sameShape(scores, onehot)
 	return pickRow(rowHitName, scores, onehot)

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// position returns where a model's author has applied the op that is being built, as "
-// (folder/file.go:line)": the first place on the stack that is in no package that only makes ops
-// of others. Where that is in a helper, the line of Build that has called it stands beside it. It
-// is empty outside of Build, where no line of a model is to blame.
+// position returns the place where a model's author applied the op under construction, as "
+// (folder/file.go:line)": the first frame of the stack outside of packages that only make ops of
+// others. If that is in a helper, the calling line of Build is added. It is empty outside of Build,
+// where no line of a model is to blame.
 func position() string {
 	var pcs [128]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

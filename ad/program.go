@@ -22,12 +22,12 @@ type Input struct {
 	Shape []int
 	// Batch marks data with one row per example of the minibatch: the node has [Func].Rows rows.
 	Batch bool
-	// Sparse, of a batch of vectors, says that tables of [SparseTable] will be bound, and no
-	// others. Values and derivatives then cost time and memory by what is not 0. Rows can be
-	// factors of matrix products alone: X of MatMul(X, B, false, _), MatMul(X, U, true, false) and
-	// MatMul(U, X, true, false), of MatVec(X, v, _), and Square(X) in the place of X. Building
-	// fails with [ErrGraph] at another op, and names it. Without Sparse, such a table is read as a
-	// dense one, one tile of rows at a time.
+	// Sparse, for a batch of vectors, announces tables of [SparseTable] and no others. Values and
+	// derivatives then cost time and memory in proportion to the nonzeros. Rows can be factors of
+	// matrix products alone: X of MatMul(X, B, false, _), MatMul(X, U, true, false) and MatMul(U,
+	// X, true, false), of MatVec(X, v, _), and Square(X) in the place of X. Building fails with
+	// [ErrGraph] at another op, and names it. Without Sparse, such a table is read as a dense one,
+	// one tile of rows at a time.
 	Sparse bool
 }
 

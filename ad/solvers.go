@@ -219,7 +219,7 @@ func (r *implicitRun) minimalResiduals(p *engine.Plan, x, rest []float64, end fl
 		r.multiply(p, product, along)
 		last := r.basis.n
 		if k > 10*r.of.q+100 || !r.basis.add(along, product) {
-			if step { // the search tells whether it helps
+			if step { // the search decides whether it helps
 				return nil
 			}
 			return r.unsolved(end, linalg.Norm(rest))

@@ -224,7 +224,7 @@ func beside(a, b *Node) *Node {
 		}
 		return false
 	}
-	if !collect(b) || !collect(a) { // a sum grows at its end, which tells of most that they are none
+	if !collect(b) || !collect(a) { // a sum grows at its end, so most non-sums are refused at once
 		return nil
 	}
 	var list []*Node

@@ -71,7 +71,7 @@ func Equal(a, b *Node) *Node { return apply2(opEqual, a, b) }
 // NotEqual returns 1 where a ≠ b and 0 elsewhere.
 func NotEqual(a, b *Node) *Node { return Offset(1, Neg(Equal(a, b))) }
 
-// A mask says that an adjoint is 0 where a condition holds not, or where it does.
+// A mask is an adjoint that is 0 where a condition is false, or where it is true.
 type mask struct {
 	condition *Node
 	holds     bool

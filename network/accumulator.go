@@ -5,12 +5,12 @@ import (
 	"math/bits"
 )
 
-// An exact sum of float64s is a sum of whole numbers, and the sums of several numbers are one
-// whole number mod a power of two: a term is this number, in words of 64 bits, the lowest first,
-// which are added with what is carried from one to the next ([Whole]). Nothing but the sums is in
-// the result. Each number has a cell of bits, the first one the lowest: how many agents have a
-// number there that the narrow window does not take, how many have one that is not finite, and the
-// number in two's complement, in units of the window's lowest bit and with room for the sum.
+// An exact sum of float64s is a sum of whole numbers, and the sums of several numbers are one whole
+// number mod a power of two: a term is this number, in words of 64 bits, the lowest first, which
+// are added with what is carried from one to the next ([Whole]). Nothing but the sums is in the
+// result. Each number has a cell of bits, the first one the lowest: the number of agents whose
+// entry does not fit the narrow window, the number whose entry is not finite, and the entry in
+// two's complement, in units of the window's lowest bit and with room for the sum.
 
 // A window is the bits of numbers that a sum takes: multiples of 2^lowest of less than 2^highest.
 type window struct{ lowest, highest int }
@@ -92,8 +92,8 @@ func bitsAt(whole []uint64, at int) (v uint64) {
 }
 
 // separate adds half of its range to each of n numbers, so that none borrows from the next one, and
-// reports whether all are in the narrow window, on all agents. Above the first one that is not,
-// there is noise.
+// reports whether all fit the narrow window, on all agents. Cells above the first that does not fit
+// are meaningless.
 func (f fixedPoint) separate(whole []uint64, w window, n int) (fit bool) {
 	for i := range n {
 		addAt(whole, (i+1)*f.cell(w)-1, 1, false)
@@ -148,7 +148,7 @@ func float(whole []uint64, e, n int) float64 {
 			rest |= v
 		}
 		if rest != 0 {
-			high |= 1 // the lowest one stands for all below
+			high |= 1 // the lowest bit represents all below
 		}
 	}
 	return min(newPower(at+e).times(float64(high)/float64(n)), math.MaxFloat64)

@@ -32,8 +32,8 @@ const shortVector = 16
 //
 // Numbers are summed in fixed point mod 2^bits, in blocks of one scale. Let 2^e be the least power
 // of two above all entries of a block on all agents. A term is rounded to a multiple of 2^(e−m) or
-// of a finer one; sums of whole numbers are exact in any order, so that the average has the same
-// bits on every agent, over every transport and for every number of processes.
+// of a finer one; sums of whole numbers are exact in any order, so the average has the same bits on
+// every agent, over every transport and for every number of processes.
 //
 //	wire      bits                     guard   a block   rounding       m for n = 2, 8, 32, 1024
 //	Float64   64                        0      1024      nearest even   62  60  58  53
@@ -67,18 +67,18 @@ const shortVector = 16
 // [Averager.Scales].
 //
 // Vectors that are averaged together have the bits that they have one after the other, and travel
-// together. Where scales do not fit one, those after it of its wire and length are sent again
-// with it.
+// together. Where scales do not fit one, those after it of its wire and length are sent again with
+// it.
 //
-// # What the scales tell
+// # What the scales reveal
 //
 // The sums can be masked, flags with them, but a maximum cannot: where scales are asked for, the
 // parent of a leaf in the tree sees the leaf's. Blocks are therefore long where there are bits to
 // spare, and on Float64 e is rounded up to a multiple of m−52 too (8 for 8 agents): the bits beyond
 // a float64's hide how large the largest of 1024 numbers is, up to a factor of 256. One scale for
-// all of a vector would tell less still, but vectors of several parts of different sizes would lose
-// the smaller ones. On BF16 and Int8, where each bit counts, a scale is the exponent of the largest
-// of 64 numbers.
+// all of a vector would reveal less still, but vectors of several parts of different sizes would
+// lose the smaller ones. On BF16 and Int8, where each bit counts, a scale is the exponent of the
+// largest of 64 numbers.
 //
 // # Cost
 //
@@ -300,9 +300,9 @@ func (a *Averager) AverageOn(ctx context.Context, vectors ...Vector) error {
 // Trip returns what the last average took, the same on all agents.
 func (a *Averager) Trip() Trip { return a.trip }
 
-// Scales returns the scales under which the next averages are tried, and a digest of the averages
-// so far where masks are bound to it, the same on all agents: what a checkpoint holds of averages,
-// beside the number of the next stage, once for all.
+// Scales returns the scales under which the next averages are tried, and, if masks are bound to it,
+// a digest of the averages so far, the same on all agents. It is the averages' state for a
+// checkpoint, beside the number of the next stage, once for all agents of a process.
 func (a *Averager) Scales() []float64 { return a.memory.state() }
 
 // SetScales sets what Scales returned, in this or another process. All agents must set the same.

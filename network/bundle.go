@@ -10,10 +10,10 @@ import (
 type Vector struct {
 	Wire Wire
 	Dst  []float64 // the average; of an [Averager] at first what it averages
-	// Lost, where it is not nil, feeds errors back, by agents of the process: it is added to what
-	// an agent averages, of whose length it is, and holds then what the wire has rounded off their
-	// sum, for the next average of a sequence. The sum of a sequence is then off by what is lost
-	// of the last one alone. After an error it is of no use.
+	// Lost, if not nil, feeds errors back, for each agent of the process. It has the length of the
+	// agent's vector and is added to it. Afterwards it is the wire's rounding error of that sum,
+	// for the next average of a sequence. The sum of a sequence is then off by the last error
+	// alone. After an error it is unusable.
 	Lost [][]float64
 }
 

@@ -22,21 +22,21 @@ type Carried struct {
 	Group   bool // found by a [Group], in no iteration
 }
 
-// A Labeler is a [Team] that is told what its next exchanges carry; nothing stands for counts of
-// what was computed and for progress.
+// A Labeler is a [Team] that is informed of the content of its next exchanges; none means counts of
+// computations, and progress.
 type Labeler interface {
 	Team
 	Label(what ...Carried)
 }
 
-// Label tells a team, if it is to know, what its next exchanges carry.
+// Label informs a team, if it is a [Labeler], of the content of its next exchanges.
 func Label(t Team, what ...Carried) {
 	if l, ok := t.(Labeler); ok {
 		l.Label(what...)
 	}
 }
 
-// label tells the team that vectors are next; none: that they are over.
+// label informs the team that vectors are next; none: that they are over.
 func (a *Averages) label(way Way, vectors ...Vector) {
 	if a.labeler == nil {
 		return

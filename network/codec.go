@@ -35,8 +35,8 @@ func (w Wire) Bytes(n int) int {
 //
 // Numbers are little-endian: float64, float32, and the upper half of a float32 for BF16. Wire Int8
 // has, for each 64 numbers, a scale s (float32) and a whole number k from -127 to 127 for each,
-// which stands for k·s. Either the largest |k| is 127 or s is the least scale, 2^-126. A block with
-// a number that is not finite has the scale NaN, which makes all of it NaN.
+// whose value is k·s. Either the largest |k| is 127 or s is the least scale, 2^-126. A block with a
+// number that is not finite has the scale NaN, which makes all of it NaN.
 func (w Wire) Encode(dst []byte, v []float64) []byte {
 	switch w {
 	case Float64:

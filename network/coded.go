@@ -20,8 +20,8 @@ type coded struct {
 	by          func(dst []float64, in [][]float64)
 }
 
-// MixCompressed is MixCompressed of [dsbo.MixerCapabilities], on wire Float64 alone: a code has all
-// its digits. The sum is over what codes stand for, with the weights of W.
+// MixCompressed is MixCompressed of [dsbo.MixerCapabilities], on wire Float64 alone, since a code
+// has all its digits. It sums the decoded vectors with the weights of W.
 func (a *Averager) MixCompressed(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {
 	w := a.averages.w
 	if wire := a.averages.options.Wire; wire != Float64 || w.Mixing() != (Plain{}) {

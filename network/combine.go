@@ -29,7 +29,7 @@ type Combiner struct {
 // Combiner returns the end of agent i.
 func (m *Matrix) Combiner(i int) *Combiner { return &Combiner{row: m.rows[i]} }
 
-// CombineBy says how the next Combine combines, see [dsbo.MixerCapabilities].
+// CombineBy sets the combination of the next Combine, see [dsbo.MixerCapabilities].
 func (c *Combiner) CombineBy(by func(dst []float64, in [][]float64)) error {
 	c.by = by
 	return nil

@@ -85,9 +85,9 @@ func NewDirected(pull, push [][][]float64) (*Matrix, error) {
 	return l.union()
 }
 
-// Sequence returns a graph whose weights change: one of a list in an iteration, over and over.
-// Each must be symmetric and doubly stochastic, as [Matrix.Validate] says, but connected only
-// together with the others. Messages travel as in [NewDirected].
+// Sequence returns a graph whose weights change: one matrix of a list in each iteration, over and
+// over. Each must be symmetric and doubly stochastic, as in [Matrix.Validate], but only the union
+// of them connected. Messages travel as in [NewDirected].
 func Sequence(list [][][]float64) (*Matrix, error) {
 	if len(list) == 0 {
 		return nil, dsbo.ConfigErrorf("a sequence must have one matrix at least")

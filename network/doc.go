@@ -1,5 +1,5 @@
-// Package network holds the graphs of agents, their mixing matrices W with the checks that the
-// theory asks for, and the exchange of vectors between agents.
+// Package network has the graphs of agents, their mixing matrices W with the checks that the theory
+// needs, and the exchange of vectors between agents.
 //
 // # Graphs
 //
@@ -12,12 +12,12 @@
 //	w_ij = 1/(1 + max(d_i, d_j)) on an edge,   w_ii = 1 − Σ_{j≠i} w_ij,
 //
 // with d_i the number of neighbours of agent i; any connected graph will do. With 0 < w < 1 every
-// agent keeps w and shares 1 − w evenly, w_ij = (1 − w)/d, which is the paper's W on the ring
-// (d = 2); all agents must then have the same number of neighbours.
+// agent keeps w and shares 1 − w evenly, w_ij = (1 − w)/d, which is the paper's W on the ring (d =
+// 2); all agents must then have the same number of neighbours.
 //
 // # Graph files
 //
-// A file whose name ends in .json holds one object, with either the edges,
+// A file whose name ends in .json has one object, with either the edges,
 //
 //	{"agents": 4, "edges": [[0, 1], [1, 2], [2, 3], [3, 0]]}
 //
@@ -41,28 +41,27 @@
 // goroutines of one process; in package mpi they are on the ranks of an MPI job, and in package
 // session each is a process. All give the same bits, because a sum runs over the agents in
 // ascending order and each product is rounded before it is added; the conformance suite in
-// networktest holds them to it.
+// networktest checks it.
 //
-// A [Combiner] is what all transports mix with. A [Mixing] other than [Plain], [Failing],
-// [Matchings] or [Listed], has other weights in each iteration, which an [Averager] knows: it tells
-// a transport how to combine, as it does with the codes of compressed vectors.
+// All transports mix by a [Combiner]. A [Mixing] other than [Plain] ([Failing], [Matchings] or
+// [Listed]) has other weights in each iteration. The [Averager] knows them and sets the transport's
+// combination, as it does with the codes of compressed vectors.
 //
 // # Averages
 //
 // [Averages] give all agents the exact mean of their vectors, the same bits on each, by two sums of
 // whole numbers over a spanning tree ([Tree]) of the graph, about two vectors an agent whatever the
-// graph is; a [Reducer] is what a transport gives for that. Where agents may do nothing but mix,
+// graph is; a transport provides them as a [Reducer]. If agents may only mix,
 // [AverageOptions].ByMix finds the mean by rounds of Mix. An [Averager] is an agent's end. Package
 // session masks the terms of sums, so that nobody sees one alone; Mix shows an agent's vector to
 // its neighbours.
 //
 // # Wires
 //
-// A [Wire] says in how many bits numbers travel. An [Averager] rounds to it, in Mix and in
+// A [Wire] is the number of bits in which numbers travel. An [Averager] rounds to it, in Mix and in
 // averages, with draws that have names where it rounds at random, so that a run that is resumed, or
 // has another transport, has the same bits. [Wire.Encode], [Wire.Decode], [PackWords] and
-// [UnpackWords] are how transports send what they are given in a number of bytes as
-// [Averager.Sent] counts.
+// [UnpackWords] encode a transport's messages in the number of bytes that [Averager.Sent] counts.
 //
 // Wire Int8 has one float32 as the scale of 64 numbers. The exponent of the largest alone would
 // take 3 bytes less, 65 and not 68, but make the unit up to 2 times as large, 1.47 times in the

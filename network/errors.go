@@ -56,9 +56,8 @@ func (e *PeerError) Error() string {
 func (e *PeerError) Unwrap() []error { return []error{dsbo.ErrPeer, e.Reason} }
 
 // An EndedError is another process's reason for ending the exchange. It matches [ErrEnded] and the
-// kind of that process's error, if it is one that keeps its identity; [Kind] says which. It matches
-// [dsbo.ErrPeer] too, unless the run diverged or was interrupted: the settings to be mended, if
-// any, are the other process's.
+// kind of that process's error, if [Kind] preserves it. It matches [dsbo.ErrPeer] too, unless the
+// run diverged or was interrupted: the settings to be mended, if any, are the other process's.
 type EndedError struct {
 	Process string // such as "agent 3", or "rank 1 (agents 2 to 3) after 5 exchanges"
 	Number  int    // number of the agent or the rank
@@ -91,16 +90,15 @@ func kinds() []error {
 	}
 }
 
-// Kind returns the number by which a transport tells other processes what kind of error it was that
-// ended an exchange: from 1 for those that keep their identity, ErrClosed, ErrSilent, dsbo.ErrPeer,
-// dsbo.ErrConfig, dsbo.ErrShape, dsbo.ErrCapability, dsbo.ErrDiverged, context.Canceled and
-// context.DeadlineExceeded, and 0 for all others.
+// Kind returns the number of an error that ended an exchange, by which transports send its kind to
+// other processes: from 1 on for ErrClosed, ErrSilent, dsbo.ErrPeer, dsbo.ErrConfig, dsbo.ErrShape,
+// dsbo.ErrCapability, dsbo.ErrDiverged, context.Canceled and context.DeadlineExceeded, and 0 for
+// all others.
 func Kind(err error) int {
 	return 1 + slices.IndexFunc(kinds(), func(k error) bool { return errors.Is(err, k) })
 }
 
-// ErrorOfKind returns the error with a number of [Kind], and nil for 0 and for numbers that stand
-// for none.
+// ErrorOfKind returns the error of a number of [Kind], and nil for 0 and unknown numbers.
 func ErrorOfKind(kind int) error {
 	all := kinds()
 	if kind < 1 || kind > len(all) {

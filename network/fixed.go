@@ -21,7 +21,7 @@ type fixedPoint struct {
 
 const (
 	exponentBits = 12
-	exponentBias = 1100 // takes exponents to 1 and above; 0 stands for a block of zeros
+	exponentBias = 1100 // makes exponents at least 1; 0 is a block of zeros
 	notFinite    = 1<<exponentBits - 1
 
 	longBlock = 1024 // numbers that share a scale where a word has bits to spare
@@ -60,8 +60,8 @@ func newFixedPoint(w Wire, length, n int, guarded bool) fixedPoint {
 	return f
 }
 
-// A flag counts the agents for which a scale is too small, those with numbers for which it is too
-// large, and those that it fits: in three fields of a word, each of which holds the number of all
+// A flag has three counts of agents in the fields of a word: those for which a scale is too small,
+// those with numbers for which it is too large, and those that it fits. Each field can count all
 // agents. A block of zeros fits each scale, and needs none.
 
 // field returns the bits of a field of a flag, and of a count beside a part of a whole number.
@@ -134,8 +134,8 @@ func (f fixedPoint) exponent(largest float64) uint64 {
 }
 
 // encode appends the numbers of v as multiples of their block's unit, in two's complement. Numbers
-// that a scale does not fit stay in the sum, mod 2^bits: without them it would tell what they are,
-// once it is repeated.
+// that a scale does not fit stay in the sum, mod 2^bits: if they were left out, the difference to
+// the repeated sum would reveal them.
 func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64, d draws) []uint64 {
 	before := len(dst)
 	for lo := 0; lo < len(v); lo += f.block {

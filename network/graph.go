@@ -106,8 +106,8 @@ func New(name string, n int, o Options) (*Graph, error) {
 	return edgesWhere(n, linked).graph(name, o.W)
 }
 
-// shape returns what says, for j < i, whether i-j is an edge of the named graph of n agents, where
-// that follows from the numbers alone.
+// shape returns the function that decides, for j < i, whether i-j is an edge of the named graph of
+// n agents, if the numbers alone determine it.
 func shape(name string, n int) (linked func(i, j int) bool, err error) {
 	switch name {
 	case "ring":

@@ -12,16 +12,16 @@ import (
 // StageAfterRun is the stage of averages that belong to no iteration of a run, see [Group.Begin].
 const StageAfterRun = 1 << 63
 
-// A GroupConfig says which agents a group is of.
+// A GroupConfig is the agents and options of a group.
 type GroupConfig struct {
 	N       int   // number of agents
 	Numbers []int // the agents' numbers in the roster, where these are others than their positions; nil: they are not
 	// Team connects the agents of this process to the agents of others; nil: all agents are in this
 	// one. All processes make the same calls on their groups, in the same order.
 	Team Team
-	// W is the mixing matrix over whose edges averages travel; nil: a star. Average says how: ByMix
-	// is ignored, as averages of a group go over the tree wherever the averages of a method go: all
-	// agents have to come to the same decisions, by the same bits.
+	// W is the mixing matrix over whose edges averages travel; nil: a star. Average is the options;
+	// ByMix is ignored: a group's averages use the tree even if the method's do not, since all
+	// agents need the same bits to come to the same decisions.
 	W       *Matrix
 	Average AverageOptions
 	Sent    *dsbo.Traffic // counts what all agents send; nil: that is not counted

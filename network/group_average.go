@@ -62,7 +62,8 @@ func (g *Group) MeanNumbers(ctx context.Context, dst []float64, fill func(i int,
 }
 
 // MeanAndSpread sets mean to the average of a vector of each agent and returns (1/n) Σ_i ‖v_i −
-// mean‖². same says that all agents have the vector with the same bits: nothing is exchanged then.
+// mean‖². If all agents are known to have the vector with the same bits, same is true and nothing
+// is exchanged.
 func (g *Group) MeanAndSpread(ctx context.Context, mean []float64, of func(i int) []float64,
 	same bool) (float64, error) {
 	if same {

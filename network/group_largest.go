@@ -56,7 +56,7 @@ func (g *Group) SameBits(ctx context.Context, vectors ...func(i int) []float64) 
 	return same, nil
 }
 
-// Digest returns a number that stands for the bits of a vector: the first of its SHA-256.
+// Digest returns a digest of the bits of a vector: the first word of its SHA-256.
 func Digest(v []float64) uint64 {
 	sum := sha256.New()
 	_ = linalg.Write(sum, v) // a hash takes all

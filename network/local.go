@@ -102,13 +102,12 @@ type localAgent struct {
 	round      int           // number of the next exchange
 	terms      [][]float64   // the copies that a sum reads, in the order of row
 
-	// Round r uses slot r%2 and missing[r%2], the number of agents of row, this one
-	// included, that have not published in round r; when it is 0 this agent goes on.
-	// Two are enough: a neighbour enters round r+2 only after round r+1, for which this agent
-	// publishes when it is done with round r.
+	// Round r uses slot r%2 and missing[r%2], the number of agents of row, this one included, that
+	// have not published in round r; at 0 this agent proceeds. Two suffice: a neighbour enters
+	// round r+2 only after round r+1, for which this agent publishes when it is done with round r.
 	slot    [2][]float64    // copies
 	missing [2]atomic.Int32 // vectors that are not here yet, of even and of odd exchanges
-	ready   chan struct{}   // holds at most one wake-up, as an agent counts itself
+	ready   chan struct{}   // at most one pending wake-up, as an agent counts itself
 }
 
 // CombineBy implements Reducer.
@@ -192,7 +191,7 @@ func (a *localAgent) swap(ctx context.Context, dst, src []float64) error {
 	return nil
 }
 
-// noteVector notes that a vector is here; with the last one this agent goes on.
+// noteVector counts a vector's arrival; the last one wakes this agent.
 func (a *localAgent) noteVector(parity int) {
 	if a.missing[parity].Add(-1) == 0 {
 		a.ready <- struct{}{}

@@ -27,7 +27,7 @@ type Weight struct {
 type Matrix struct {
 	rows       [][]Weight // ascending, the diagonal always there, an edge in both its rows
 	neighbours [][]int
-	server     bool   // agents send one vector to a server and receive one, whatever the rows say
+	server     bool   // agents exchange vectors with a server, one each way, whatever the rows are
 	mixing     Mixing // nil: Plain
 
 	once     sync.Once

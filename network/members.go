@@ -96,10 +96,10 @@ func (m *Matrix) leastSelfWeight() float64 {
 	return least
 }
 
-// Giver returns the agent from which one that comes into epoch e takes over the state with which it
-// begins, and the source, whose own state that is, for the roster's matrix m. A source comes with
-// its state from the epoch before. The giver is, of the neighbours in e, the first of those that
-// are nearest to a source: it is one, or comes in too and passes on what it has taken over.
+// Giver returns the agent that hands the starting state to an agent joining in epoch e, and the
+// source, the agent whose state it is, for the roster's matrix m. A source is a member of the epoch
+// before. The giver is the first of the neighbours in e nearest to a source: it is one itself, or
+// joins too and passes on the state that it was given.
 func (m *Matrix) Giver(before, e membership.Epoch, agent int) (giver, source int, err error) {
 	w, err := m.Members(e)
 	if err != nil {

@@ -37,10 +37,10 @@ func (p Program) machine() string {
 	return strings.TrimSpace(p.Architecture+" "+p.Level) + " with kernels " + p.Kernels
 }
 
-// Mixable returns an error that matches dsbo.ErrConfig and says in what they differ unless
-// processes with p and with other can be in one run: their versions of messages and of numbers must
-// be the same, and they must compute alike, as a small computation of each tells. The names are
-// what the error calls the two processes, such as "agent 3".
+// Mixable returns an error that matches dsbo.ErrConfig and names the difference unless processes
+// with p and with other can be in one run: they must have the same versions of messages and of
+// numbers, and the same arithmetic, by the digest of a small computation. The names are the two
+// processes' in the error, such as "agent 3".
 func (p Program) Mixable(name, otherName string, other Program) error {
 	for _, v := range []struct {
 		what         string

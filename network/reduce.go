@@ -9,7 +9,7 @@ import (
 	"dsbo"
 )
 
-// An Op says how whole numbers are combined: in any order with the same result.
+// An Op combines whole numbers, in any order with the same result.
 type Op uint8
 
 // The operations of a reduction.
@@ -18,9 +18,9 @@ const (
 	Max           // the largest
 )
 
-// Whole, and the number after it, have the place of bits in sums whose words, of 64 bits and the
-// lowest first, are one number: what is carried from a word goes to the next one, and is told by
-// nothing but the sum. They have two names for two kinds of such numbers.
+// Whole and Whole+1 take the place of bits in sums whose words, of 64 bits and the lowest first,
+// are one number: carries go from a word to the next one. The two values distinguish two kinds of
+// such numbers.
 const Whole = 126
 
 // Combine sets dst to dst and src combined, entry by entry if they are no whole number. Bits above
@@ -49,15 +49,15 @@ type Reducer interface {
 	// Reduce replaces the words of each reduction by the words of all agents combined, the same on
 	// every agent; what can travel together does. All agents must call Mix and Reduce in the same
 	// order, with reductions of the same operation, bits and number of words. It blocks until the
-	// results are here or ctx is done. After an error what the words hold is undefined.
+	// results are here or ctx is done. After an error the words are undefined.
 	Reduce(ctx context.Context, all ...Reduction) error
 }
 
 // A Binder is a [Reducer] whose sums are masked.
 type Binder interface {
-	// Bind binds the masks of the next sum to what this agent has been told before. They cancel
-	// where all agents name the same: terms of agents that were told different things are not added
-	// up.
+	// Bind binds the masks of the next sum to a digest of this agent's received values. Masks
+	// cancel only if all agents bind the same: terms of agents with different values are never
+	// added up.
 	Bind(to [32]byte)
 	// Noise sets words to numbers that this agent alone can compute, the same again for the same
 	// sum, after Bind.
@@ -96,7 +96,7 @@ type LocalReduction struct {
 type reduction struct {
 	Reduction // of the agents so far
 	err       error
-	completed chan struct{} // holds a wake-up for each agent but the last, when words and err are final
+	completed chan struct{} // a wake-up for each agent but the last, when words and err are final
 }
 
 // Reduce is a part of the Reduce of a [Reducer], for one of the agents of this process; after an

@@ -2,9 +2,9 @@ package network
 
 import "context"
 
-// A Saver is a [Team] whose processes have files of their own, and of which one may be lost while
-// the others wait for it: what goes wrong ends the exchange for all, and they go on together from
-// the newest file that they have in common.
+// A Saver is a [Team] whose processes each have files, and may be lost and come back while the
+// other ones wait. An error ends the exchange for all, and they resume from the newest file that
+// they have in common.
 type Saver interface {
 	Team
 	// Save has write make a file on which the run depends, and then waits until all agents have

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Passes says how an average of one vector went over the tree.
+// Passes is the way that an average of one vector took over the tree.
 type Passes uint8
 
 // The passes of an average. With ByMix there are none, and no difference.
@@ -63,8 +63,8 @@ func (m *scaleMemory) kind(wire Wire, length int, f fixedPoint) *scaleKind {
 	return m.kinds[i]
 }
 
-// remember takes scales that all agents have asked for, with room above for numbers that grow. A
-// block of zeros, and one of numbers that are not finite, says nothing of the next one.
+// remember keeps scales that all agents have asked for, with room above for numbers that grow.
+// Blocks of zeros, and of numbers that are not finite, predict nothing and are skipped.
 func (k *scaleKind) remember(f fixedPoint, scales []uint64) {
 	if len(k.scales) != len(scales) {
 		k.scales = make([]uint64, len(scales))

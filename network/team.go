@@ -21,8 +21,8 @@ type Team interface {
 	// Gather gives every process the vectors of all agents: rows has one row for each agent, all of
 	// one length. The rows of local agents are sent, the others overwritten. All processes call it
 	// at the same point between exchanges, from one goroutine, while none of their agents mixes.
-	// Rows of another shape are an error that matches dsbo.ErrShape. After an error what the rows
-	// hold is undefined.
+	// Rows of another shape are an error that matches dsbo.ErrShape. After an error the rows are
+	// undefined.
 	Gather(ctx context.Context, rows [][]float64) error
 	// Fail ends the exchange for all agents, because of err. Only the first call counts.
 	Fail(err error)

@@ -16,9 +16,9 @@ const stochasticTol = 1e-10
 // about n·2⁻⁵³ ≤ 1e-13 of the true ones.
 const gapMin = 1e-12
 
-// Validate returns nil if W is what the convergence theory asks for: finite, non-negative,
-// symmetric, doubly stochastic (to 1e-10), connected and with ρ < 1. Otherwise the error says
-// which entry or row is wrong and matches dsbo.ErrConfig. The first call costs O(n³).
+// Validate returns nil if W satisfies the convergence theory: finite, non-negative, symmetric,
+// doubly stochastic (to 1e-10), connected and with ρ < 1. Otherwise the error names the wrong entry
+// or row and matches dsbo.ErrConfig. The first call costs O(n³).
 func (m *Matrix) Validate() error {
 	if err := checkAgents(m.N()); err != nil {
 		return err

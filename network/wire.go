@@ -8,7 +8,7 @@ import (
 	"dsbo"
 )
 
-// A Wire says in how many bits a number travels.
+// A Wire is the number of bits in which a number travels.
 type Wire uint8
 
 // The wires, the most exact first.

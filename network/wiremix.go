@@ -38,9 +38,8 @@ type moment struct {
 	push bool // to push, not to pull
 }
 
-// chooseCombination tells the exchange how the next Mix combines: as CombineBy has said, or by the
-// weights of the iteration where they change. An exchange that was not finished may have kept
-// another.
+// chooseCombination sets the combination of the exchange's next Mix: CombineBy's, or the
+// iteration's weights if they change. An unfinished exchange may have left another one.
 func (a *Averager) chooseCombination() error {
 	x := &a.combination
 	by := x.by
@@ -144,9 +143,9 @@ func (a *Averager) residual(length int) []float64 {
 	return a.residuals[a.mixCount]
 }
 
-// State returns views of what error feedback adds to vectors to come, between two stages: what a
-// checkpoint holds of an Averager beside the number of the next stage. It grows with the exchanges
-// of the first stages.
+// State returns views of the errors that error feedback adds to later vectors, between two stages.
+// It is an Averager's state for a checkpoint, beside the number of the next stage. It grows with
+// the exchanges of the first stages.
 func (a *Averager) State() []dsbo.Named {
 	var state []dsbo.Named
 	for k, r := range a.residuals {

@@ -5,8 +5,8 @@
 //	...
 //	adtest.Check(t, d, x, y)
 //
-// says which derivative is off, in which entry, and by how much, for a loss of any size. [Compare]
-// compares one loss with another one that should be the same, such as float32 against float64.
+// reports each wrong derivative with its entry and error, for a loss of any size. [Compare]
+// compares two losses that should be equal, such as float32 against float64.
 package adtest
 
 import (
@@ -30,14 +30,14 @@ type Loss interface {
 type Item struct {
 	Name      string
 	Entry     int     // its index in the derivative, -1 for a scalar
-	Got, Want float64 // the loss's own number, and the one that it is compared with
+	Got, Want float64 // the loss's own number, and its reference
 	Allowed   float64 // largest |Got-Want| that rounding and truncation explain
 	// what the derivative's entries come to as independent terms: the root of the sum of
 	// their squares
 	Scale float64
-	// Vague says that Want is so uncertain, against Scale, that the comparison says nothing.
+	// Vague is true if Want is so uncertain, against Scale, that the comparison is inconclusive.
 	Vague bool
-	// Kink says that the loss has a kink at this very point, and that Got is the derivative of one
+	// Kink is true if the loss has a kink at this very point, and Got is the derivative of one
 	// side, or between the two.
 	Kink bool
 }
@@ -45,7 +45,7 @@ type Item struct {
 // vague is the part of a derivative's scale up to which differences may be uncertain.
 const vague = 1e-4
 
-// Err returns an error that says what is wrong with the item, or nil.
+// Err returns an error that describes the item's fault, or nil.
 func (i Item) Err() error {
 	name := i.Name
 	if i.Entry >= 0 {
@@ -88,7 +88,8 @@ func (r Report) Err() error {
 	return vague
 }
 
-// Vague reports whether no item is wrong, but some say nothing: at another point they may.
+// Vague reports whether no item is wrong, but some are inconclusive: at another point they may not
+// be.
 func (r Report) Vague() bool { return r.Err() != nil && !slices.ContainsFunc(r, Item.wrong) }
 
 // String returns a table with one line per comparison, the wrong ones marked.
@@ -121,8 +122,8 @@ func (r Report) failTest(t testing.TB, err error) {
 	}
 }
 
-// Check measures l's derivatives at (x, y) and fails t with the table of all if one is off.
-// l computes in float64; hold a float32 loss against it with [Compare].
+// Check measures l's derivatives at (x, y) and fails t with the table of all if one is off. l
+// computes in float64; compare a float32 loss with it by [Compare].
 func Check(t testing.TB, l Loss, x, y []float64) {
 	t.Helper()
 	r, err := Measure(l, x, y)
@@ -158,7 +159,7 @@ func Measure(l Loss, x, y []float64) (Report, error) {
 	return r, m.locate(r)
 }
 
-// majority returns of each item one that is right, unless two are wrong or all say nothing.
+// majority returns for each item a right one, unless two are wrong or all are inconclusive.
 func majority(rounds []Report) Report {
 	r := make(Report, len(rounds[0]))
 	for k := range r {

@@ -116,9 +116,8 @@ func (e *extrapolation) add(difference, ratio, rounding float64) {
 	e.since++
 }
 
-// settled reports whether finer steps would tell nothing more of a derivative of this scale: its
-// estimate is good enough, or good and the differences, once rounding is most of their error,
-// become only worse.
+// settled reports whether finer steps would not improve a derivative of this scale: its estimate is
+// good enough, or it is good and rounding, most of the differences' error by now, would only grow.
 func (e *extrapolation) settled(scale float64) bool {
 	scale = max(scale, math.Abs(e.best.value))
 	same := e.rows > 2 && e.above[0] == 0 && e.before == 0 // a scalar that does not change

@@ -62,8 +62,8 @@ func otherPaths() []kernel.Path {
 // passed finds the names of tests that passed; a subtest's line is indented.
 var passed = regexp.MustCompile(`(?m)^--- PASS: (\S+)`)
 
-// runOnPath runs the pattern's tests, and the one that calls, in a new process on a path. The
-// caller has to pass too, because there it checks the path.
+// runOnPath runs the pattern's tests, and its caller, in a new process on a path. The caller is
+// included because there it checks the path.
 func runOnPath(t *testing.T, path, run string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -72,7 +72,7 @@ func runOnPath(t *testing.T, path, run string) error {
 	caller, _, _ := strings.Cut(t.Name(), "/")
 	args := []string{"-test.run=^" + caller + "$|" + run, "-test.v", "-test.short", "-test.count=1"}
 	ctx := t.Context()
-	if end, ok := t.Deadline(); ok { // the new process ends first, and says where it was
+	if end, ok := t.Deadline(); ok { // the new process ends first, and reports its place
 		end = end.Add(-time.Until(end) / 10)
 		args = append(args, "-test.timeout="+time.Until(end).String())
 		var cancel context.CancelFunc

@@ -1,7 +1,7 @@
 package membership
 
-// An Admission lets an agent that the cluster file does not have into a run that goes on: an
-// authority has signed its number, its neighbours, and of which run that is.
+// An Admission lets an agent that is not in the cluster file join a running run: an authority has
+// signed its number, its neighbours, and the run.
 type Admission struct {
 	Agent      int
 	Neighbours []int // agents of the cluster file, ascending; the admitted one connects to them

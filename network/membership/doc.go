@@ -1,4 +1,4 @@
-// Package membership says who takes part in a run, and from which iteration on.
+// Package membership is the members of a run, and the iterations at which they change.
 //
 // The roster of a run is its agents 0..n-1, and those that are admitted later. A run is a sequence
 // of epochs 0, 1, 2, ...: an [Epoch] has members, some of the roster, and edges of the roster's
@@ -12,7 +12,7 @@
 // the roster's graph and the epoch (network.Matrix.Members), and a method's state at a change from
 // the members' states (algo.Reform).
 //
-// Agents are named by their numbers in the roster, whoever is there; inside of an epoch they have
-// positions 0, 1, ... in the order of these numbers, which [Epoch.Position] tells. The package
-// knows neither networks nor files, but for the log's form.
+// Agents are named by their numbers in the roster, members or not; within an epoch they have
+// positions 0, 1, ... in the order of these numbers ([Epoch.Position]). The package knows neither
+// networks nor files, but for the log's form.
 package membership

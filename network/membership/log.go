@@ -214,8 +214,8 @@ func (c Change) has(agent int) bool {
 	return is
 }
 
-// checkAscending returns an error, which says what must hold, unless numbers are ascending and each
-// is one that it may be.
+// checkAscending returns an error with the text must unless numbers are ascending and may accepts
+// each.
 func checkAscending(numbers []int, may func(m int) bool, must string, args ...any) error {
 	for k, m := range numbers {
 		if !may(m) || k > 0 && m <= numbers[k-1] {
@@ -294,8 +294,8 @@ func (l Log) Validate(roster, quorum int) error {
 	return nil
 }
 
-// admit notes in known, by agent, whom c admits and removes. It returns an error if a member, or
-// one that is removed, is not known. The roster has n agents at the start.
+// admit updates known, by agent, with c's admissions and removals. It returns an error if a member,
+// or a removed agent, is unknown. The roster has n agents at the start.
 func (c Change) admit(known []bool, n int) error {
 	for _, e := range c.Edges {
 		known[e[1]] = known[e[1]] || e[1] >= n

@@ -29,7 +29,7 @@ func Abandon(status int) {
 	go func() {
 		defer close(ended)
 		w, err := Init()
-		if err != nil { // nothing can be told
+		if err != nil { // no notice can be sent
 			return
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), failTime)

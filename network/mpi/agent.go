@@ -9,7 +9,7 @@ import (
 	"dsbo/network"
 )
 
-// An agent is the end of one that lives on this rank.
+// An agent is the exchange's end of an agent on this rank.
 type agent struct {
 	x        *Exchange         // the exchange
 	id       int               // number of the agent
@@ -18,7 +18,8 @@ type agent struct {
 	from     []int             // where the terms of a sum come in a swap, in the order of row; -1: from this rank
 	vectors  [][]float64       // these terms
 	round    int               // number of its next Mix
-	lengths  [2]uint64         // of its vector, and ^ that: the largest of all agents tell whether they are alike
+	lengths  [2]uint64         // of its vector, and its complement: both maxima over the agents
+	// show whether all lengths are equal
 
 	// Exchange r uses slot r%2. Two are enough: this agent fills the slot again in exchange r+2,
 	// after all agents of the rank have entered r+1 and so are done with r.

@@ -143,8 +143,8 @@ func (x *Exchange) Local() []int { return x.ids }
 // belongs to one goroutine at a time.
 //
 // When Mix returns, src is the caller's again. After any error, the end of its context too, the
-// agent has left the exchange, and Mix of all the others returns an error: on this rank one that
-// wraps the first one, on others an [*network.EndedError].
+// agent has left the exchange, and Mix of all other agents returns an error: on this rank one that
+// wraps the first error, on other ranks an [*network.EndedError].
 func (x *Exchange) Mixer(i int) network.Reducer {
 	if x.agents[i] == nil {
 		return nil
@@ -198,5 +198,5 @@ func (x *Exchange) holdMemory() error {
 	return nil
 }
 
-// stopError says why the exchange has ended, which it has.
+// stopError returns the reason why the exchange has ended. It must have ended.
 func (x *Exchange) stopError() error { return fmt.Errorf("the exchange has ended: %w", x.cause) }

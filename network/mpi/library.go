@@ -17,8 +17,8 @@ type library interface {
 	// open makes a channel. All ranks open the same ones in the same order. vectors are how many of
 	// a swap go to each rank, and then how many come from each.
 	open(vectors []int32) channel
-	// poll lets the operations of all channels go on until one has a result, none is under way,
-	// interrupt has been called or d has passed, and reports whether one is.
+	// poll advances the operations of all channels until one has a result, none is pending,
+	// interrupt has been called or d has passed, and reports whether one is pending.
 	poll(d time.Duration) (busy bool)
 	// interrupt makes poll return at once, now or when it is called next, until quiet is called.
 	interrupt()
@@ -41,8 +41,8 @@ type channel interface {
 	result() (state, error)
 	// notice is what this rank leaves with and, once it finds others left, the lowest's.
 	notice() *notice
-	// tellLeft says that no operation follows: the others find this rank left after what they have
-	// heard of.
+	// tellLeft announces that no operation follows: other ranks learn that this rank left after the
+	// operations announced before.
 	tellLeft()
 	// release gives the memory back once it is not used.
 	release()
@@ -75,8 +75,8 @@ func (o operation) width() int {
 	return 8
 }
 
-// kind stands for all that must be alike on all ranks but the length: 1 for a swap, else the
-// operation in bit 0, and the width from bit 1 on.
+// kind returns the part of the head that must be equal on all ranks besides the length: 1 for a
+// swap, else the operation in bit 0, and the width from bit 1 on.
 func (o operation) kind() int {
 	if o.swap {
 		return 1
@@ -84,7 +84,7 @@ func (o operation) kind() int {
 	return int(o.op) | o.width()<<1 | o.bits<<5
 }
 
-// A notice tells other ranks that one has left an exchange. It travels as it lies in memory.
+// A notice is the announcement that a rank has left an exchange. It is sent as it is in memory.
 type notice struct {
 	rank, mixed int64
 	kind        int64 // see network.Kind

@@ -22,7 +22,7 @@ import (
 type cgoLibrary struct{ world *C.struct_dsbo_world }
 
 func newLibrary() (library, error) {
-	runtime.LockOSThread() // the one that may call MPI
+	runtime.LockOSThread() // the only thread that may call MPI
 	l := &cgoLibrary{}
 	switch s := C.dsbo_init(&l.world); s {
 	case C.DSBO_DONE:

@@ -5,6 +5,6 @@ package mpi
 // #cgo pkg-config: mpich
 import "C"
 
-// launcherEndsJobs says whether mpirun ends a job of which one process has failed before MPI_Init
-// while others wait for it there.
+// launcherEndsJobs is whether mpirun ends a job if one process fails before MPI_Init while other
+// processes wait for it there.
 const launcherEndsJobs = false

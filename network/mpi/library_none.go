@@ -4,10 +4,10 @@ package mpi
 
 import "dsbo"
 
-// launcherEndsJobs says that there is no job.
+// launcherEndsJobs is true without MPI: there is no job.
 const launcherEndsJobs = true
 
-// newLibrary says that there is none.
+// newLibrary returns the error that MPI is not built in.
 func newLibrary() (library, error) {
 	return nil, dsbo.ConfigErrorf("MPI needs a program built with -tags mpi and a C compiler; this one was not")
 }

@@ -64,7 +64,7 @@ func (x *Exchange) lookAtResult(now time.Time) {
 	case err != nil:
 	case s == pending && now.Sub(x.began) < x.timeout:
 		return
-	case s == pending: // MPI does not say which ranks it waits for
+	case s == pending: // MPI does not report the ranks that it waits for
 		err = &network.SilentError{Processes: []string{"another rank"}, Silent: x.timeout}
 	case s == unlike:
 		err = dsbo.ShapeErrorf("ranks must do alike; another one does something else than to %v", x.next)
@@ -82,7 +82,7 @@ func (x *Exchange) lookAtResult(now time.Time) {
 	x.ready <- struct{}{}
 }
 
-// String says what an operation is.
+// String returns the operation's name.
 func (o operation) String() string {
 	if o.swap {
 		return fmt.Sprintf("mix vectors of %d numbers", o.length)

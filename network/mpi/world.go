@@ -12,7 +12,7 @@ import (
 const (
 	// pollTime is how long one call into the library lasts at most.
 	pollTime = 100 * time.Millisecond
-	// idleTime is how often a rank that waits for nothing lets MPI go on.
+	// idleTime is the period at which an idle rank lets MPI make progress.
 	idleTime = 10 * time.Millisecond
 )
 
@@ -22,7 +22,7 @@ const (
 type World struct {
 	lib        library       // the MPI library
 	rank, size int           // of this process; their number
-	wake       chan struct{} // holds one wake-up of serve
+	wake       chan struct{} // one pending wake-up of serve
 	ended      chan struct{} // closed when serve returns
 
 	mu     sync.Mutex // guards what follows
@@ -190,7 +190,7 @@ func (w *World) finalize() (bool, error) {
 	return w.finished, err
 }
 
-// Abort ends all ranks of the job at once, with this exit status where the launcher passes one on.
-// It is for a rank that cannot go on and must not leave the others waiting, and returns only if MPI
-// has ended.
+// Abort ends all ranks of the job at once, with this exit status if the launcher passes it on. It
+// is for a rank that cannot continue and must not leave the other ranks waiting. It returns only if
+// MPI has ended.
 func (w *World) Abort(status int) { w.callAndWait(func() { w.lib.abort(status) }) }

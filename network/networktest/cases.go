@@ -101,8 +101,8 @@ func testShapes(t *testing.T, x *exchange) {
 		})
 }
 
-// testUnlike has agent 0 take a step of its own, and the others another one that does not fit to
-// it, for ever. All must end, and those that saw it say so.
+// testUnlike has agent 0 take a step of its own, and all other agents another step that does not
+// match, for ever. All must end, with an error at those that met the mismatch.
 func testUnlike(t *testing.T, x *exchange) {
 	n := x.w.N()
 	if n == 1 {
@@ -156,9 +156,9 @@ func testClose(t *testing.T, x *exchange) {
 	x.wantAll(ctx, t, x.step(), network.ErrClosed)
 }
 
-// wantReleased lets all agents take a few steps, after which the last one stops. Once the others
-// are past that point, and soon wait or wait already, it calls interrupt, with which they must end:
-// one that was released by a neighbour's end is as good as one that saw its own.
+// wantReleased lets all agents take a few steps, after which the last one stops. Once the other
+// agents are past that point, and waiting or about to, it calls interrupt, which must end them:
+// release by a neighbour's end counts as well as by their own.
 func (x *exchange) wantReleased(ctx context.Context, t *testing.T, interrupt func(), target error) {
 	t.Helper()
 	last, s := x.w.N()-1, x.step()

@@ -20,9 +20,9 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Context returns a context of the test that ends shortly before the time of the test binary
-// (-timeout) is over, so that agents that wait for ever say where. There is no other limit: nobody
-// knows how long a busy machine takes.
+// Context returns a context that ends shortly before the time of the test binary (-timeout) is
+// over, so that agents that wait for ever report where. There is no other limit, as a busy machine
+// may take arbitrarily long.
 func Context(t *testing.T) context.Context {
 	end, limited := t.Deadline()
 	if !limited {
@@ -236,7 +236,7 @@ func vectors(n, length, round int) [][]float64 {
 	return x
 }
 
-// lengths holds 0, 1, an odd one and a long one, each met with growth and with shrinkage.
+// lengths are 0, 1, an odd one and a long one, each met with growth and with shrinkage.
 var lengths = []int{7, 7, 0, 1000, 1, 1000, 1000, 0, 7, 1, 0, 3000, 1025, 2}
 
 // testProduct mixes vectors of changing lengths, in place in every third round, at speeds

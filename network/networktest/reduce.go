@@ -64,7 +64,7 @@ func (r reduction) combined(words [][]uint64) []uint64 {
 	return all
 }
 
-// gatherLengths has 0, 1 and others around them, and one that fills many packets.
+// gatherLengths are 0, 1 and others around them, and one that fills many packets.
 var gatherLengths = []int{3, 0, 1, 1, 0, 4099, 2}
 
 // testReduce reduces, mixes and reduces again without a pause, and gathers now and then, twice.

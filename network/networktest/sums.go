@@ -7,7 +7,8 @@ import (
 	"dsbo/network"
 )
 
-// Sums follows the reductions of an agent's averages, to tell what is in the words of a sum.
+// Sums follows the reductions of an agent's averages, to identify the content of each word of a
+// sum.
 type Sums struct {
 	Agents int
 
@@ -24,7 +25,7 @@ type Sum struct {
 	Repeated bool // the numbers were sent before, under scales that did not fit
 }
 
-// Next tells what the next reduction is, of a number of words. A maximum of scales has no numbers.
+// Next describes the next reduction, of a number of words. A maximum of scales has no numbers.
 func (s *Sums) Next(op network.Op, size, words int) (sum Sum) {
 	sum = Sum{Numbers: words}
 	switch {

@@ -64,8 +64,8 @@ func (a *Authority) Issue(agent int, from, until time.Time, runs ...string) (*Id
 	}, nil
 }
 
-// Renew returns a certificate like one that this authority, or another one of its ca.pem, has
-// signed, with the same key and runs and valid between two times. The former one may have expired.
+// Renew returns a new certificate for one signed by this authority, or another one of its ca.pem:
+// the same key and runs, valid between two times. The former one may have expired.
 func (a *Authority) Renew(cert *x509.Certificate, from, until time.Time) (*x509.Certificate, error) {
 	agent, err := Agent(cert)
 	if err != nil {

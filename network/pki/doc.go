@@ -1,5 +1,5 @@
-// Package pki makes and reads the certificates by which agents on different machines know
-// each other.
+// Package pki makes and reads the certificates by which agents on different machines identify each
+// other.
 //
 // An [Authority] signs, and each agent has an [Identity]: a certificate and its key, with which a
 // [dsbo/network/session] configuration connects. Two agents accept each other if an authority that
@@ -19,7 +19,7 @@
 //	ca.pem      ca-key.pem        the authority; the key stays where certificates are signed
 //	agent-3.pem agent-3-key.pem   agent 3, whose machine needs these two and ca.pem
 //	agent-3.csr                   its request
-//	agent-8.admission             lets agent 8 into a run that goes on
+//	agent-8.admission             lets agent 8 join a running run
 //	agent-3.removal               takes agent 3 out of a run, for good
 //	relay.pem   relay-key.pem     a relay, whose certificate names its host
 //
@@ -29,7 +29,7 @@
 //
 // # Certificates of other programs
 //
-// What must hold for certificates that other programs sign:
+// Requirements for certificates signed by other programs:
 //
 //   - Of the DNS names among a certificate's subject alternative names one, and no other, is
 //     agent-<i>. The common name does not matter, and other names are not asked.
@@ -39,7 +39,7 @@
 //     another that has the same authority.
 //   - The key is ECDSA, Ed25519 or RSA, of 2048 bits or more, in PKCS #8, SEC 1 or PKCS #1, without
 //     a password.
-//   - Certificates of authorities say that they are (CA:TRUE).
+//   - Certificates of authorities are marked as such (CA:TRUE).
 //
 // deploy/README.md has the commands.
 package pki

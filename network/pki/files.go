@@ -26,7 +26,7 @@ func (f *Files) Changed(now time.Time) (*Identity, error) {
 		keyFile(f.Folder, name)} {
 		text, err := disk.ReadFile(path)
 		if err != nil {
-			text = []byte(err.Error()) // Load says it too, once
+			text = []byte(err.Error()) // Load returns this error too
 		}
 		digest := sha256.Sum256(text)
 		h.Write(digest[:])

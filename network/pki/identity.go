@@ -108,9 +108,9 @@ func (id *Identity) Save(folder string) error {
 	return savePEM(certificateFile(folder, Name(id.Agent)), certificatePEM(id.certificate.Leaf))
 }
 
-// Load reads an agent's identity from a folder that holds ca.pem, agent-<i>.pem and
-// agent-<i>-key.pem. A certificate that other agents would refuse at the time now is an error that
-// gives the reason. All errors match dsbo.ErrConfig.
+// Load reads an agent's identity from a folder with ca.pem, agent-<i>.pem and agent-<i>-key.pem. A
+// certificate that other agents would refuse at the time now is an error that gives the reason. All
+// errors match dsbo.ErrConfig.
 func Load(folder string, agent int, now time.Time) (*Identity, error) {
 	trust, err := LoadTrust(folder)
 	if err != nil {

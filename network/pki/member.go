@@ -14,7 +14,7 @@ import (
 // runPrefix is what the URI of a run in a certificate begins with: dsbo:run:<name>.
 const runPrefix = "dsbo:run:"
 
-// runURI returns the URI that stands for a run in a certificate.
+// runURI returns the URI of a run in a certificate.
 func runURI(run string) *url.URL {
 	return &url.URL{Scheme: "dsbo", Opaque: "run:" + url.PathEscape(run)}
 }
@@ -37,7 +37,7 @@ func KeyDigest(cert *x509.Certificate) string {
 	return fmt.Sprintf("%x", sha256.Sum256(cert.RawSubjectPublicKeyInfo))
 }
 
-// A binding says which certificates of an authority belong to a run.
+// A binding decides whether an authority's certificate belongs to a run.
 type binding struct {
 	run  string
 	keys []string // by agent, digests of public keys that are pinned; "" and beyond the end: none

@@ -19,8 +19,8 @@ import (
 	"dsbo/internal/disk"
 )
 
-// A Request is what an agent's site asks of the authority: a certificate for the public key of a
-// private one that never leaves the site. It is signed by that key.
+// A Request is a site's request to the authority: a certificate for the public key of a private one
+// that never leaves the site. It is signed by that key.
 type Request struct {
 	// Key is the kind of the key, such as "ECDSA P-256". Fingerprint is the SHA-256 of the public
 	// one, in hexadecimal: what the site reads to the authority over the phone. `openssl req -in

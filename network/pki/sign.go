@@ -31,8 +31,8 @@ func (id *Identity) Derive(purpose string) ([]byte, error) {
 }
 
 // Sign returns the signature of a message by the certificate's key, which [Trust.Verify] checks.
-// What is signed must begin with words that say what it is for, as the same key opens
-// TLS connections.
+// The message must begin with words that name its purpose, since the same key opens TLS
+// connections.
 func (id *Identity) Sign(message []byte) ([]byte, error) {
 	return sign(id.certificate, message)
 }

@@ -31,8 +31,8 @@ func (a *Authority) Admit(m membership.Admission, run, hash string) (string, err
 	return a.warrant(fmt.Sprintf("%s of agent %d beside %s, signed ", admissionKind, m.Agent, beside), run, hash)
 }
 
-// Remove returns the text of a removal, as Admit does: it takes an agent out of a run for good. The
-// others then go on without it, and no longer wait for it.
+// Remove returns the text of a removal, in Admit's form: it takes an agent out of a run for good.
+// The remaining agents then continue and no longer wait for it.
 func (a *Authority) Remove(agent int, run, hash string) (string, error) {
 	return a.warrant(fmt.Sprintf("%s of agent %d, signed ", removalKind, agent), run, hash)
 }

@@ -59,8 +59,8 @@ func Decide(rule Rule, answers []Answer) (Session, error) {
 	return s, nil
 }
 
-// leaveOut returns a plan without those that are slow or come and go, each only where the others
-// can go on without it.
+// leaveOut returns a plan without the agents that are slow or come and go, each only if the rest
+// can continue without it.
 func (m *meeting) leaveOut(p plan) plan {
 	for _, agent := range p.members {
 		isSlow, comesAndGoes := m.isSlow(agent), m.losses(agent, p.begin.Iteration) >= mostLosses

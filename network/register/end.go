@@ -9,7 +9,7 @@ import (
 // too.
 var ErrFinal = errors.New("the result is final")
 
-// An Over tells that a session has ended. The run goes on with the next one.
+// An Over is the notice that a session has ended. The run continues with the next one.
 type Over struct {
 	Session uint64 // its number
 	Agent   int    // because of whom

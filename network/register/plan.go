@@ -113,16 +113,17 @@ func (m *meeting) mixingError(p plan) error {
 	return nil
 }
 
-// isUp reports whether both ends have told that an edge is up.
+// isUp reports whether both ends have reported an edge as up.
 func (m *meeting) isUp(e [2]int) bool {
 	a, _ := m.answer(e[0])
 	b, _ := m.answer(e[1])
 	return slices.Contains(a.Links, e[1]) && slices.Contains(b.Links, e[0])
 }
 
-// choose returns the point with which some agents begin, and which of them have it: the result,
-// if one has it, as it may be final; else the checkpoint that most have, and of these the newest.
-// A checkpoint of which members have different digests is none: they were told different things.
+// choose returns the point with which some agents begin, and the agents that have it. It is the
+// result if an agent has it, since it may be final; else the checkpoint that most agents have, of
+// several the newest. A checkpoint with different digests at its members does not count: their
+// exchanges differed.
 func (m *meeting) choose(members []int) (Point, []int) {
 	holders := map[int][]int{} // by iteration
 	told := map[Point]string{} // digests, by a point without its own
@@ -164,8 +165,9 @@ func (m *meeting) choose(members []int) (Point, []int) {
 // first is the iteration of the first checkpoint.
 const first = 0
 
-// lacksFirst reports whether an agent was lost as it wrote the first checkpoint, which others have:
-// where all are there they begin anew, and the run has the bits of one that nothing disturbed.
+// lacksFirst reports whether an agent was lost while it wrote the first checkpoint, which other
+// agents have. If all agents are present they begin anew, and the run has the bits of an
+// undisturbed one.
 func (m *meeting) lacksFirst(members, holders []int) bool {
 	return len(m.log) == 0 && m.away(members) == "" && slices.ContainsFunc(members, func(i int) bool {
 		a, _ := m.answer(i)

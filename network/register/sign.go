@@ -107,8 +107,9 @@ func (r Rule) admission(a Answer) ([]int, error) {
 // tagLength is the length of the tag of data in bytes.
 const tagLength = 16
 
-// DataTag returns what an agent tells others of its data: the same for the same data, and otherwise
-// nothing, as nobody else has the key. Without a key whoever guesses the data can check that.
+// DataTag returns an agent's tag of its data: the same for the same data, and otherwise without
+// information, since nobody else has the key. Without a key, anyone who guesses the data can verify
+// the guess.
 func DataTag(key []byte, run string, data []byte) string {
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "data of run %q: ", run)

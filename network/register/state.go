@@ -60,10 +60,10 @@ func (s *State) Promise(number uint64) bool {
 	return true
 }
 
-// Begin makes a session an agent's last one, and reports whether it may: the session's number must
-// be the one that the agent has promised, and it begins each once. With true, and once s is on the
-// disk, the agent takes part. An agent that enters calls Begin when what it takes over is on its
-// disk, and not before: it would count towards a quorum that knows nothing.
+// Begin makes x the agent's last session, and reports whether the agent may take part: x's number
+// must be the promised one, and each session begins once. After true, the agent takes part once s
+// is on the disk. A joining agent calls Begin only after the state that it takes over is on its
+// disk: before, it would count towards a quorum without having the state.
 func (s *State) Begin(x Session, agent int) bool {
 	if s.Promised != x.Number || s.Last == x.Number {
 		return false
@@ -76,9 +76,9 @@ func (s *State) Begin(x Session, agent int) bool {
 	return true
 }
 
-// Attempts are the newest sessions, as far as they began at one point and no agent's process had
-// changed between them: a process that was killed and came back is no attempt, up to a number of
-// times for each of the others, as an agent's own word tells its processes apart.
+// Attempts are the newest sessions that began at one point without a change of an agent's process
+// between them. A killed and restarted process ends the sequence only a bounded number of times for
+// each agent, since only the agent itself identifies its processes.
 type Attempts struct {
 	At        Point          `json:"at"`
 	Instances map[int]uint64 `json:"instances,omitempty"` // of processes, by agent

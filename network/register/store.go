@@ -12,7 +12,7 @@ type Store interface {
 	// Kept returns digests of what the agent has found together with the others outside of
 	// iterations, by name.
 	Kept() (map[string]string, error)
-	// Handover returns what an agent takes over that begins at a point without having it. It is at
-	// most 1 GiB, and tells nothing of this agent's data but what all share.
+	// Handover returns the state for an agent that begins at a point without having it. It is at
+	// most 1 GiB, and reveals nothing of this agent's data but the common state.
 	Handover(p Point) ([]byte, error)
 }

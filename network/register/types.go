@@ -15,7 +15,7 @@ type Rule struct {
 	Matrix     *network.Matrix // of the roster at the start
 	Quorum     int             // more than half of the roster; 0: all of the roster
 	FewMembers bool            // fewer than three members are allowed, of more at the start
-	// LeastMembers are the fewest members with which this agent takes part; 0: as FewMembers says.
+	// LeastMembers is the least number of members with which this agent takes part; 0: FewMembers.
 	LeastMembers int
 	Masked       bool // sums are masked, so that fewer than three members must be allowed
 	// Authority checks signatures; nil: there are no certificates, and so no admissions and
@@ -41,7 +41,8 @@ const Start = -1
 type Point struct {
 	Epoch     uint64 `json:"epoch"`           // session that began its epoch; 0: the first epoch
 	Iteration int    `json:"iteration"`       // iterations done; Result; Start: nothing is done
-	Digest    string `json:"digest,omitzero"` // of what all members have alike at the point; "": not told
+	Digest    string `json:"digest,omitzero"` // of the members' common state at the point; "":
+	// unknown
 }
 
 // An Answer is an agent's promise, with all from which the next session follows.
@@ -84,7 +85,7 @@ type Session struct {
 	Refused   map[int]string    // why agents that have answered must not take part, by agent
 }
 
-// A WaitError says why no session can begin yet.
+// A WaitError is the reason why no session can begin yet.
 type WaitError struct{ Why string }
 
 func (e *WaitError) Error() string { return e.Why }
@@ -92,8 +93,8 @@ func (e *WaitError) Error() string { return e.Why }
 // waitErrorf returns a [*WaitError].
 func waitErrorf(format string, args ...any) error { return &WaitError{fmt.Sprintf(format, args...)} }
 
-// A RefusedError says why no session can begin: an agent without which there is no quorum must not
-// take part as it is.
+// A RefusedError is the reason why no session can begin: an agent that the quorum needs must not
+// take part in its present state.
 type RefusedError struct {
 	Agent int
 	Why   string
@@ -101,6 +102,5 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("agent %d is refused: %s", e.Agent, e.Why) }
 
-// ErrLost is what [Decide] returns where all agents are there and the run has nothing to go on
-// with.
+// ErrLost is the error of [Decide] if all agents are present and none has a state to resume.
 var ErrLost = errors.New("nobody has a state to go on with: begin the run anew")

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// A Command is a program that makes connections where a site has another way out than TCP and an
-// HTTP proxy: what is sent goes to its stdin, what comes is its stdout, as of ProxyCommand of ssh.
-// %h and %p stand for host and port, and words are told apart by blanks alone.
+// A Command is a program that makes connections for a site whose way out is neither TCP nor an HTTP
+// proxy. Like ssh's ProxyCommand, it gets sent bytes on stdin and writes received ones to stdout.
+// %h and %p are replaced by host and port; arguments are separated by blanks alone.
 type Command string
 
 // commandEnd is how long a program may take to end once its connection is closed.
 const commandEnd = 2 * time.Second
 
-// Dial starts the program for host:port. A program that cannot be started is an error; one that
-// reaches nobody ends, and with it the connection. Its stderr is this process's.
+// Dial starts the program for host:port. A failure to start is an error; a program that cannot
+// connect ends, and the connection with it. Its stderr is this process's.
 func (c Command) Dial(_ context.Context, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

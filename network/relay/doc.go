@@ -1,8 +1,8 @@
 // Package relay connects agents that can all only dial out, and sees nothing of what they exchange.
 //
-// A relay is an HTTPS server, so that whatever stands between an agent and the internet lets it
-// through: port 443, TLS, HTTP/1.1 with an Upgrade, as websockets have. Agents reach it through the
-// proxies of their sites ([Dialer]). An agent that nobody can reach waits at the relay
+// A relay is an HTTPS server, so that firewalls and proxies between an agent and the internet let
+// it through: port 443, TLS, HTTP/1.1 with an Upgrade, as websockets have. Agents reach it through
+// the proxies of their sites ([Dialer]). An agent that nobody can reach waits at the relay
 // ([Client.Listen]). An agent that wants to connect to it names it there ([Client.Dial]). [Serve]
 // then joins the two connections: bytes go from one to the other as they come. The agents make a
 // TLS connection of their own over that, from end to end, and check each other's certificates. So
@@ -26,8 +26,7 @@
 //
 // # Bounds
 //
-// Connections at once are bounded in all and for each agent, and those that have not shown who they
-// are besides (package guard). A request has at most 16 KiB and must come within 10 seconds. A
-// joined pair has two buffers of 32 KiB. Connections whose other end has vanished end within a
-// minute.
+// Simultaneous connections are bounded in all and for each agent, and unidentified ones separately
+// (package guard). A request has at most 16 KiB and must come within 10 seconds. A joined pair has
+// two buffers of 32 KiB. Connections whose other end has vanished end within a minute.
 package relay

@@ -18,7 +18,8 @@ const (
 	// maxWaiting is how many connections of an agent may wait under one name. The oldest makes
 	// room: connections of an agent that was lost may still be here.
 	maxWaiting = 4
-	// halfOpenTime is how long one direction of a pair may go on when the other one has ended.
+	// halfOpenTime is the time that one direction of a pair may continue after the other one has
+	// ended.
 	halfOpenTime = time.Minute
 )
 

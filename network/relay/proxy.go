@@ -23,10 +23,10 @@ import (
 //
 // A proxy gets a CONNECT request for host:port, with the name and password of its URL. Most proxies
 // let port 443 alone through. What is sent on a connection afterwards is the caller's: agents and
-// relays speak TLS, so that a proxy sees who is called and how much is sent.
+// relays speak TLS, so that a proxy sees the host and the number of bytes only.
 //
-// Basic authentication is all that a proxy can ask for here. Where it wants Kerberos or NTLM, a
-// program on the machine, such as cntlm, stands between.
+// Of proxy authentication only Basic is supported. For Kerberos or NTLM, use a local program such
+// as cntlm as the proxy.
 type Dialer struct {
 	// Proxy returns the proxy for a URL, or nil for none. A nil function reads HTTPS_PROXY and
 	// NO_PROXY at each call, as curl and net/http do; loopback addresses then need no proxy.

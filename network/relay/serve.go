@@ -175,7 +175,7 @@ func (r *relay) serveWaiting(w http.ResponseWriter, q *http.Request, agent int) 
 	r.places.wait(place{q.PathValue("run"), agent}, conn)
 }
 
-// serveCall joins an agent to the one that it names.
+// serveCall joins an agent to the agent that its request names.
 func (r *relay) serveCall(w http.ResponseWriter, q *http.Request, agent int) {
 	run := q.PathValue("run")
 	to, err := strconv.Atoi(q.PathValue("agent"))

@@ -16,7 +16,7 @@ import (
 	"dsbo/network/register"
 )
 
-// An Agent is one that meets the others and takes part in sessions.
+// An Agent meets the other agents and takes part in sessions.
 type Agent struct {
 	config  Config             // valid, with its defaults
 	tag     string             // of the agent's data
@@ -138,12 +138,12 @@ func wake(c chan<- struct{}) {
 	}
 }
 
-// Next ends the session before, if that goes on, and waits for the next one in which this agent
-// takes part. [Session.Join] is due then. Once the result is final it returns [register.ErrFinal],
-// and [Agent.Linger] is due. Other errors end the agent's part: a [*FencedError]; a
-// [*network.SilentError], if a meeting leads to no session for Config.PeerTimeout; a
-// [*network.EndedError], if another agent has failed; dsbo.ErrConfig, if this one is refused; an
-// error of the disk, or of ctx.
+// Next ends the previous session, if it is still running, and waits for the next one with this
+// agent as a member. [Session.Join] is due then. Once the result is final it returns
+// [register.ErrFinal], and [Agent.Linger] is due. Other errors end the agent's part: a
+// [*FencedError]; a [*network.SilentError], if a meeting leads to no session for
+// Config.PeerTimeout; a [*network.EndedError], if another agent has failed; dsbo.ErrConfig, if this
+// agent is refused; an error of the disk, or of ctx.
 func (a *Agent) Next(ctx context.Context) (*Session, error) {
 	a.mu.Lock()
 	a.idle = true
@@ -185,8 +185,8 @@ func (a *Agent) Next(ctx context.Context) (*Session, error) {
 	}
 }
 
-// Fail ends this agent's part because of err, and without a quorum the run for all: theirs end with
-// a [*network.EndedError]. With a quorum the others go on without this agent.
+// Fail ends this agent's part because of err. Without a quorum it ends the run of all agents, with
+// an [*network.EndedError]; with a quorum the other agents continue.
 func (a *Agent) Fail(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -238,7 +238,7 @@ func (a *Agent) Remove(texts []string) error {
 	return nil
 }
 
-// remove takes in a removal, and ends what goes on with that agent. The lock is held.
+// remove records a removal, and ends a session with the removed agent. The caller has the lock.
 func (a *Agent) remove(text string) error {
 	agent, known, err := a.roll.remove(&a.config, a.links.identity(), text)
 	if err != nil || known {

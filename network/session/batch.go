@@ -43,7 +43,7 @@ func (b batchingTLS) Clone() credentials.TransportCredentials {
 type batchConn struct {
 	net.Conn
 	below *recordConn
-	mu    sync.Mutex // held by one Write
+	mu    sync.Mutex // owned by one Write
 }
 
 // Write implements net.Conn. Once it has failed, it fails.
@@ -69,7 +69,7 @@ type recordConn struct {
 	mu      sync.Mutex
 	holding bool
 	held    []byte
-	err     error // of a flush: what was held is lost
+	err     error // of a flush: its bytes are lost
 }
 
 // Write implements net.Conn. Between cork and flush it keeps p.

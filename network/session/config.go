@@ -12,29 +12,30 @@ import (
 	"dsbo/network/register"
 )
 
-// A Config says who an agent is and whom it exchanges with. All agents of a run have the same
-// Matrix, Run, Hash, Addresses, Quorum, AbsentAfter, Wire and Unmasked.
+// A Config is an agent's identity and settings, and its neighbours. All agents of a run have the
+// same Matrix, Run, Hash, Addresses, Quorum, AbsentAfter, Wire and Unmasked.
 type Config struct {
 	// Agent is the number of this agent, 0 ≤ Agent < n, or above with an Admission.
 	Agent int
-	// Matrix holds the neighbours and their weights. The "server" graph of package network has no
+	// Matrix is the neighbours and their weights. The "server" graph of package network has no
 	// server here: its agents exchange all with all, with the same result.
 	Matrix *network.Matrix
 	// Run names the run. Agents of different runs refuse each other.
 	Run string
-	// Hash stands for all settings that must be the same everywhere. Agents refuse each other if
-	// it differs.
+	// Hash is a digest of all settings that must be the same everywhere. Agents refuse each other
+	// if it differs.
 	Hash string
-	// Settings are what Hash stands for, name=value each: refusals name those that differ. What a
-	// hello has no room for is left out. nil: refusals name the two hashes alone.
+	// Settings are the settings that Hash covers, name=value each: refusals name the differing
+	// ones. Settings beyond the room of a hello are left out. nil: refusals name the two hashes
+	// alone.
 	Settings []string
 	// Instance tells the processes of an agent apart: of two at the same time, the one with the
 	// larger number goes on, and the other one ends with a [FencedError]. 0 stands for the
 	// nanoseconds since 1970.
 	Instance uint64
-	// Addresses holds host:port of each agent, "" for one that nobody can reach. Of two neighbours
-	// the one with the lower number connects to the other one, or the one without an address does;
-	// two without one connect over Relay.
+	// Addresses are the host:port of each agent, "" for an agent that accepts no connections. Of
+	// two neighbours, the one without an address connects, or else the one with the lower number;
+	// two without an address connect over Relay.
 	Addresses []string
 	// Relay is the host:port of the relay between agents without addresses (package relay), which
 	// needs Identity.
@@ -58,27 +59,27 @@ type Config struct {
 	// Insecure allows connections without certificates to other machines.
 	Insecure bool
 
-	// Wire is how vectors of Mix travel. The values must be those that the wire holds exactly, as
-	// [network.Averager] sends them: Mix is then the same to the bit on all transports.
+	// Wire is the format of Mix's vectors. Values must be exact on the wire, as [network.Averager]
+	// sends them: Mix is then the same to the bit on all transports.
 	Wire network.Wire
 	// Unmasked has sums travel without masks: each agent then sees the numbers of its neighbours in
 	// the spanning tree.
 	Unmasked bool
-	// Data stands for what this agent's numbers follow from and Hash does not have: its data. An
-	// agent that comes back with others is refused. It never leaves this process: others see a tag
+	// Data is this agent's input to the numbers that Hash does not cover: its data. An agent that
+	// comes back with other data is refused. Data never leave this process: other agents see a tag
 	// that is keyed by the certificate.
 	Data []byte
 	// MaxFloats is the length of the longest vector that is accepted. 0 means 2²⁴, 128 MiB.
 	MaxFloats int
 
-	// Heartbeat is how often an agent tells that it is there. 0 means 500 ms, or a quarter of
+	// Heartbeat is the period of an agent's signs of life. 0 means 500 ms, or a quarter of
 	// SilentAfter if that is less.
 	Heartbeat time.Duration
 	// SilentAfter is when a neighbour of which nothing is heard is named in the log, and its
 	// connection given up for a new one. 0 means 5 s.
 	SilentAfter time.Duration
-	// Grace is how long a session goes on without a connection between two neighbours. 0 means
-	// twice SilentAfter.
+	// Grace is the time that a session survives without a connection between two neighbours. 0
+	// means twice SilentAfter.
 	Grace time.Duration
 	// PeerTimeout ends, with an error, a meeting that leads to no session, and a session in which
 	// an agent that does not compute sends nothing. 0 means 20 minutes, and no less than twice
@@ -87,27 +88,27 @@ type Config struct {
 	// ComputeTimeout bounds how long an exchange waits for agents that compute or save. 0 means 24
 	// hours.
 	ComputeTimeout time.Duration
-	// OnDiskHang is called in a goroutine of its own when the disk does not answer for PeerTimeout,
-	// as the one that writes may never return. nil does nothing.
+	// OnDiskHang is called in a goroutine of its own if the disk does not answer for PeerTimeout,
+	// since the writing goroutine may never return. nil does nothing.
 	OnDiskHang func(error)
 
 	// Quorum is how many agents must be there for a session: more than half of the roster. 0: all,
 	// always.
 	Quorum int
-	// AbsentAfter is after how long without a sign of life the others go on without an agent. It
-	// goes with Quorum.
+	// AbsentAfter is the time without a sign of life after which the other agents continue without
+	// an agent. It needs Quorum.
 	AbsentAfter time.Duration
-	// StragglerDeadline is for how long an exchange waits for what a neighbour computes until the
-	// next session begins without that one, and twice as long after each time. It goes with Quorum;
-	// 0 stands for ComputeTimeout.
+	// StragglerDeadline is the time that an exchange waits for a computing neighbour before the
+	// next session begins without it; it doubles after each time. It needs Quorum; 0 means
+	// ComputeTimeout.
 	StragglerDeadline time.Duration
 	// FewMembers has the agent take part where fewer than three members are left, of more at the
 	// start: each of two can take its own terms off the sums, and has the other's.
 	FewMembers bool
-	// LeastMembers are the fewest members with which the agent takes part; 0: as FewMembers says.
+	// LeastMembers is the least number of members with which the agent takes part; 0: FewMembers.
 	LeastMembers int
-	// Noisy says that what this agent sends follows from random bytes of its folder: one that has
-	// lost the folder must not come back.
+	// Noisy is true if this agent's messages depend on random bytes in its folder: an agent that
+	// has lost the folder must not come back.
 	Noisy bool
 	// Admission is what lets an agent that Matrix does not have into the run: the text of its
 	// [membership.Admission], "" for the agents of Matrix. It needs Quorum and Identity. Such an
@@ -147,7 +148,7 @@ const leastWords = 8 << 10
 // mostWords bounds what an agent sends in an exchange: a vector, or a part of something longer.
 func (c *Config) mostWords() int { return max(c.MaxFloats, leastWords) }
 
-// form tells in which form vectors travel.
+// form returns the name of the format of vectors.
 func (c Config) form() string {
 	if c.Unmasked {
 		return c.Wire.String() + ", sums without masks"
@@ -180,7 +181,7 @@ func (c Config) waitsAtRelay() bool {
 	return slices.ContainsFunc(c.neighbours(), func(i int) bool { return i < c.Agent && c.isRelayed(i) })
 }
 
-// address returns the address of an agent, "" of one that has been admitted.
+// address returns the address of an agent, "" for an admitted one.
 func (c *Config) address(agent int) string {
 	if agent >= len(c.Addresses) {
 		return ""

@@ -30,12 +30,12 @@ func (a *Agent) Linger(ctx context.Context) error {
 		}
 		a.tellFinal()
 	}
-	// the others are told once more, of whom one may just be back
+	// one more announcement, for agents that may just be back
 	_, err := a.awaitFinals(ctx, time.After(2*a.config.Heartbeat), func(time.Time) bool { return false })
 	return err
 }
 
-// tellFinal tells all what this agent knows of the result.
+// tellFinal announces the state of the result to all.
 func (a *Agent) tellFinal() {
 	state := a.ledger.read()
 	a.mu.Lock()
@@ -44,11 +44,11 @@ func (a *Agent) tellFinal() {
 	a.neighbours.flood(finalMessage(state))
 }
 
-// finalMessage is what an agent tells of the result, of which a quorum has it.
+// finalMessage is an agent's announcement of the result, which a quorum has.
 func finalMessage(state register.State) message { return message{Subject: final, Known: state.Known} }
 
-// awaitFinals waits until all know what they must, as the council tells with the lock; false if it
-// is late before. An agent that lacks the result ends the wait with an [*register.Over].
+// awaitFinals waits until all know the result as done requires, which is called with the lock;
+// false if late comes first. An agent that lacks the result ends the wait with an [*register.Over].
 func (a *Agent) awaitFinals(ctx context.Context, late <-chan time.Time,
 	allKnow func(now time.Time) bool) (bool, error) {
 	for {

@@ -35,7 +35,7 @@ type exchange struct {
 	mu       *sync.Mutex         // the agent's, guards what is below; methods whose comment has it take it
 	ties     []*tie              // neighbours among the members, by position
 	round    int                 // the exchange under way, or the next one
-	over     *register.Over      // why the session has ended; nil: it goes on
+	over     *register.Over      // the reason of the session's end; nil: it is running
 	activity activity            // of this agent
 	since    time.Time           // when it began
 	vectors  int64               // payloads sent, once for each neighbour
@@ -98,14 +98,15 @@ func (x *exchange) due(agent int) int {
 	return 0
 }
 
-// ended returns why the session has ended at this agent; nil: it goes on. It takes the lock.
+// ended returns the reason of the session's end at this agent; nil: it is running. It takes the
+// lock.
 func (x *exchange) ended() *register.Over {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.over
 }
 
-// accept takes in a vector of a neighbour. The error says why it cannot be.
+// accept stores a vector of a neighbour. The error is the reason why it is impossible.
 func (x *exchange) accept(agent int, f frame) error {
 	p := x.tieOf(agent)
 	switch {

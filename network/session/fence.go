@@ -10,9 +10,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// A FencedError is why an agent ends that runs in two processes, of which this one began earlier:
-// [Config.Instance] tells. The run goes on with the other one. It matches [dsbo.ErrConfig]: a
-// supervisor that started this process again would have the two end each other in turn.
+// A FencedError is the error of an agent's process when a later process of the same agent exists,
+// by [Config.Instance]. The run continues with the later one. It matches [dsbo.ErrConfig]: a
+// supervisor that restarted this process would have the two end each other in turn.
 type FencedError struct {
 	Agent     int
 	Neighbour int // whose word it is
@@ -38,8 +38,8 @@ const (
 	refusedCode = codes.PermissionDenied   // for another reason
 )
 
-// statusOf returns what a neighbour is told of why its stream ends: it was accepted or, by
-// refusedCode, was not.
+// statusOf returns the status by which a neighbour learns why its stream ends: it was accepted or,
+// by refusedCode, was not.
 func statusOf(err error, otherwise codes.Code) error {
 	code := otherwise
 	if _, strange := errors.AsType[*settingsError](err); strange {

@@ -10,13 +10,13 @@ import (
 
 // Bounds of what follows the header of a frame, by its kind. A vector has up to Config.mostWords.
 const (
-	// maxHello bounds a hello: nothing longer is read of one that has not said who it is.
+	// maxHello bounds a hello, the only thing read from an unidentified peer.
 	maxHello = 4 << 10
 	// maxFlood bounds a message to all, of which the answers of 1,024 agents are the longest.
 	maxFlood = 8 << 20
 )
 
-// A kind tells what a frame is for.
+// A kind is the purpose of a frame.
 type kind uint8
 
 const (

@@ -14,12 +14,13 @@ const maxGift = 1 << 30
 // Enters reports whether this agent lacks what the session begins with, and takes it over.
 func (s *Session) Enters() bool { return slices.Contains(s.Entering, s.config.Agent) }
 
-// Join hands over what members that enter lack, and waits until all members have begun the session.
-// In an agent that enters it calls keep before, with what it takes over, which must be on the disk
-// when keep returns. Exchanges of the caller come after it.
+// Join hands the state over to joining members, and waits until all members have begun the session.
+// At a joining agent it first calls keep with the state, which must be on the disk when keep
+// returns. The caller's exchanges come after Join.
 //
-// Members take over in rounds: first those next to one that has it, from the first of these, then
-// those next to them, and so on. Replays of a log find the same ([network.Matrix.Giver]).
+// Members take over in rounds: first the neighbours of agents that have the state, each from the
+// first of these, then their neighbours, and so on. Replays of a log compute the same rounds
+// ([network.Matrix.Giver]).
 func (s *Session) Join(ctx context.Context, keep func(given []byte) error) error {
 	var holders []int
 	for k, i := range s.Epoch.Members {

@@ -34,7 +34,7 @@ func (a *Agent) admit(h hello) error {
 	return err
 }
 
-// welcome takes in an agent that shows an admission. The lock is held.
+// welcome records an agent that shows an admission. The caller has the lock.
 func (a *Agent) welcome(agent int, admission string) error {
 	neighbours, err := a.roll.admit(&a.config, a.links.identity(), agent, admission)
 	if err == nil && slices.Contains(neighbours, a.config.Agent) && a.neighbours.lines[agent] == nil {
@@ -93,8 +93,8 @@ func (a *Agent) detach(c *conn, why error) {
 	a.disconnect(l, why)
 }
 
-// disconnect notes that the connection to a neighbour has ended, which is in order once the result
-// is final. The lock is held.
+// disconnect records the end of a neighbour's connection, which is no error once the result is
+// final. The caller has the lock.
 func (a *Agent) disconnect(l *line, why error) {
 	if l.detach(why, time.Now()); a.err == nil && !a.ledger.read().Final {
 		a.config.Log.Warn("lost the connection to a neighbour", "neighbour", l.agent, "reason", why)
@@ -154,7 +154,7 @@ func (a *Agent) handle(c *conn, f frame) error {
 	return badFramef("a frame of kind %d must not come after the hellos", f.kind)
 }
 
-// receive takes in a message that has come from a neighbour, and passes it on. The lock is held.
+// receive handles a message from a neighbour, and forwards it. The caller has the lock.
 func (a *Agent) receive(m message, from int) {
 	if m.From == a.config.Agent {
 		if m.Instance > a.config.Instance {
@@ -203,7 +203,7 @@ func (a *Agent) receive(m message, from int) {
 	a.neighbours.pass(m, from)
 }
 
-// hearFinal has this agent, if it has the result, know that it is final. The lock is held.
+// hearFinal marks the result as final, if this agent has it. The caller has the lock.
 func (a *Agent) hearFinal() {
 	wake(a.news)
 	if a.chain.current != nil || a.looking || a.err != nil || a.ledger.read().Final {
@@ -271,16 +271,16 @@ func (a *Agent) end(o *register.Over) {
 	a.endLocked(o, true)
 }
 
-// endCurrent ends the session under way, if there is one, for all, because of an agent. The lock is
-// held.
+// endCurrent ends the current session, if any, for all, because of an agent. The caller has the
+// lock.
 func (a *Agent) endCurrent(agent int, why string, cause error) {
 	if s := a.chain.current; s != nil {
 		a.endLocked(&register.Over{Session: s.Number, Agent: agent, Why: why, Cause: cause}, true)
 	}
 }
 
-// endLocked ends a session if it is under way; tell is true where the others are to be told. The
-// lock is held.
+// endLocked ends a session if it is current; tell is true if the other members must be told. The
+// caller has the lock.
 func (a *Agent) endLocked(o *register.Over, tell bool) {
 	s := a.chain.current
 	if s == nil || s.Number != o.Session || !s.x.end(o) {

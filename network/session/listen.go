@@ -18,9 +18,8 @@ const lastListen = 2 * time.Second
 // waitLogPeriod is how often the log gets what listening waits for.
 const waitLogPeriod = time.Minute
 
-// listen serves a listener or, without one, Config.Listen or this agent's address: until it can,
-// because the port is taken or the name is not known yet, it tries again and again, as does one
-// that has to connect.
+// listen serves a listener or, without one, Config.Listen or this agent's address. If the port is
+// taken or the name is not known yet, it retries, with a connecting agent's back-off.
 func (l *links) listen(given net.Listener) {
 	if given != nil {
 		l.serve(given)

@@ -11,20 +11,20 @@ import (
 	"dsbo/network/register"
 )
 
-// isMeeting reports whether there is no session at this agent, and one may begin. The lock is held.
+// isMeeting reports whether this agent has no session, and one may begin. The caller has the lock.
 func (a *Agent) isMeeting() bool { return a.err == nil && a.chain.current == nil && !a.isThrough() }
 
 // isThrough reports whether this agent takes part in no further session: the result is final, and
-// nobody that is here needs it. The lock is held.
+// no agent present needs it. The caller has the lock.
 func (a *Agent) isThrough() bool { return a.ledger.read().Final && a.council.needy(time.Now()) < 0 }
 
-// tellHere tells all that this agent is here, and to whom it is connected. The lock is held.
+// tellHere announces this agent's presence and connections to all. The caller has the lock.
 func (a *Agent) tellHere() {
 	a.neighbours.flood(message{Subject: isHere, Number: a.ledger.read().Promised, Links: a.neighbours.connected(),
 		Busy: !a.idle, Lacks: a.council.lacks, Admission: a.config.Admission, Removals: a.roll.removals()})
 }
 
-// proposeIfDue proposes a session where that is this agent's turn. The lock is held.
+// proposeIfDue proposes a session if it is this agent's turn. The caller has the lock.
 func (a *Agent) proposeIfDue(now time.Time) {
 	present := a.council.electors(now, a.neighbours.connected(), a.roll.roster(&a.config))
 	if present == nil {
@@ -37,7 +37,7 @@ func (a *Agent) proposeIfDue(now time.Time) {
 	a.asked(number)
 }
 
-// asked notes that a number is proposed, which ends the session under way. The lock is held.
+// asked records a proposed number, which ends the current session. The caller has the lock.
 func (a *Agent) asked(number uint64) {
 	if state := a.ledger.read(); a.err != nil || a.isThrough() || number <= state.Promised {
 		return
@@ -127,8 +127,8 @@ func (a *Agent) answer(state register.State, key *masks.Key) (*register.Answer, 
 	return answer, err
 }
 
-// collect takes an answer to this agent's proposal, and has the session begin once all are here.
-// The lock is held.
+// collect records an answer to this agent's proposal, and begins the session once all are here. The
+// caller has the lock.
 func (a *Agent) collect(answer register.Answer) {
 	if a.council.proposal == nil {
 		return
@@ -156,7 +156,7 @@ func (a *Agent) collect(answer register.Answer) {
 	a.neighbours.flood(m)
 }
 
-// undecided notes why answers lead to no session. The lock is held.
+// undecided records the reason why answers lead to no session. The caller has the lock.
 func (a *Agent) undecided(err error) {
 	if refused := (*register.RefusedError)(nil); errors.As(err, &refused) && refused.Agent == a.config.Agent {
 		a.faultLocked(dsbo.ConfigErrorf("%w", err))
@@ -169,8 +169,8 @@ func (a *Agent) undecided(err error) {
 	a.council.postpone(err.Error(), time.Now())
 }
 
-// decided begins the session that follows from answers, if this agent has promised it. The lock is
-// held: who hears of the session from this agent, or has told it, finds it here.
+// decided begins the session determined by the answers, if this agent has promised it. The caller
+// has the lock, so that agents to which this one forwards the session find it begun here.
 func (a *Agent) decided(m message) {
 	state, rule := a.ledger.read(), a.config.rule(a.links.identity())
 	if a.err != nil || a.isThrough() || a.chain.key == nil || m.Number != state.Promised {
@@ -225,9 +225,9 @@ func (a *Agent) decided(m message) {
 	wake(a.news)
 }
 
-// checkAnswers returns an error unless each answer is its agent's, the agent's own is the one that
-// it gave with a key, and none is left out of those that are there: a proposer could otherwise
-// choose whose terms are together in a sum.
+// checkAnswers returns an error unless each answer is its agent's, the agent's own answer is the
+// one given with key, and no agent in there is left out: a proposer could otherwise choose the
+// agents whose terms are in a sum.
 func checkAnswers(rule register.Rule, all []register.Answer, agent int, key *masks.Key, there []int) error {
 	now := time.Now()
 	for _, answer := range all {

@@ -17,7 +17,7 @@ import (
 type council struct {
 	agent  int           // whose view it is
 	beat   time.Duration // between two heartbeats
-	absent time.Duration // after which the others go on without an agent; 0: they never do
+	absent time.Duration // after which the other agents continue without an agent; 0: never
 
 	heard     map[int]time.Time    // when each agent was heard last, through whomever; from the beginning on
 	here      map[int]presence     // of those that are here
@@ -30,12 +30,12 @@ type council struct {
 	tries     int                  // proposals of this agent in the meeting
 	blocked   string               // why nobody can propose; "": somebody can
 	wait      string               // why the last proposal has led to no session here; "": it has
-	logged    string               // the last one that newReason has returned
+	logged    string               // newReason's last result
 	away      []int                // who the meeting waits for
 	lacks     bool                 // this agent knows that the result is final, and lacks it
 }
 
-// A presence is what an agent has told of itself.
+// A presence is an agent's last announcement of itself.
 type presence struct {
 	at    time.Time
 	links []int // neighbours that it is connected to
@@ -83,7 +83,7 @@ func (c *council) begin(now time.Time, members []int) {
 	c.proposal, c.tries, c.since, c.notBefore = nil, 0, now, now.Add(2*c.beat)
 }
 
-// receive takes in what a message tells of its sender.
+// receive updates the presence of a message's sender.
 func (c *council) receive(m message, now time.Time) {
 	c.heard[m.From] = now
 	switch m.Subject {
@@ -112,8 +112,9 @@ func (c *council) needy(now time.Time) int {
 	return -1
 }
 
-// allKnow reports whether members have told that the result is final or, with ofAll, that they know
-// this of all, and nobody is here who may lack it: who is here tells one or the other soon.
+// allKnow reports whether members have announced that the result is final or, with ofAll, that they
+// know this of all, and no agent present may lack it; an agent present will soon announce one or
+// the other.
 func (c *council) allKnow(members []int, ofAll bool, now time.Time) bool {
 	for i := range c.here {
 		if i != c.agent && c.isHere(i, now) {
@@ -217,8 +218,8 @@ func (c *council) awaitsAnswers(now time.Time) bool {
 		!slices.ContainsFunc(p.from, func(i int) bool { return i != c.agent && !c.isHere(i, now) })
 }
 
-// edgesDown returns the edges between agents that are here which not both ends report, and which
-// have not been down for long enough to go on without them.
+// edgesDown returns the edges between present agents that not both ends report as up, and that have
+// not been down for long enough to continue without them.
 func (c *council) edgesDown(now time.Time, present []int, edges [][2]int) (down [][2]int) {
 	for _, e := range edges {
 		a, b := c.here[e[0]], c.here[e[1]]

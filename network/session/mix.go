@@ -46,8 +46,8 @@ func (s *Session) mix(ctx context.Context, dst, src []float64) error {
 	return nil
 }
 
-// checkFinite returns a neighbour whose vector has numbers that are not finite, and which does not
-// tell so: it has not diverged, but is broken. s.terms has the terms of the sum.
+// checkFinite returns a neighbour whose vector has numbers that are not finite without the flag of
+// a diverged agent: it is broken. s.terms is the terms of the sum.
 func (s *Session) checkFinite() (bad *tie, err error) {
 	for k, p := range s.row {
 		if p != nil && s.x.came(p).purpose&notFinite == 0 && !finite(s.terms[k]) {

@@ -16,7 +16,7 @@ type line struct {
 	since    time.Time // when conn was made, or the last one ended
 	instance uint64    // of the neighbour's process that was connected last
 	heard    time.Time // when its last frame came
-	activity activity  // as the neighbour tells
+	activity activity  // the neighbour's own report
 	silent   bool      // the log has it
 	lastErr  error     // of the last connection, or attempt
 	strange  bool      // its settings or its program are others
@@ -46,7 +46,7 @@ func (l *line) send(frame []byte) {
 	l.conn.send(frame)
 }
 
-// computes reports whether the neighbour tells that it is at work.
+// computes reports whether the neighbour reports that it computes.
 func (l *line) computes() bool {
 	return l.conn != nil && (l.activity == computing || l.activity == saving || l.activity == joining)
 }
@@ -169,7 +169,7 @@ func (n *neighbourhood) isStrange() bool {
 	return len(n.lines) > 0
 }
 
-// goesOn reports whether a neighbour tells that it is in a session.
+// goesOn reports whether a neighbour reports that it is in a session.
 func (n *neighbourhood) goesOn() bool {
 	for _, l := range n.lines {
 		if l.conn != nil && l.activity != meeting {

@@ -26,8 +26,8 @@ func (c *Config) patience(agent int, state register.State) time.Duration {
 	return deadline
 }
 
-// overdue returns why a session must end as a neighbour is away, or holds up the exchange, for too
-// long; nil: none is.
+// overdue returns the reason to end a session because a neighbour is away, or delays the exchange,
+// for too long; nil: none is.
 func (c *Config) overdue(s *Session, state register.State, now time.Time) *register.Over {
 	for _, p := range s.x.ties {
 		if p.line.conn == nil && now.Sub(p.line.since) >= c.Grace {

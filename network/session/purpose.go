@@ -6,8 +6,8 @@ import (
 	"dsbo/network"
 )
 
-// What an exchange is for goes with each vector: agents that are not at the same point find out.
-// The lowest two bits are the kind of work, the others say more of it.
+// An exchange's purpose goes with each vector, so that agents at different points find out. The
+// lowest two bits are the kind of work, the others its details.
 const (
 	mixing  = iota
 	handing // over what members that enter lack
@@ -23,8 +23,8 @@ const (
 // vector. Agents whose masks do not cancel so find out.
 const tagShift = 46
 
-// severalBits is above the bits of words where several kinds of words are reduced together: it says
-// then how many kinds there are.
+// severalBits is above the number of bits of any word. With several kinds of words reduced together
+// it takes that number's place, plus the number of kinds.
 const severalBits = 64
 
 // reducing is the purpose of the exchanges that combine n words of some bits.
@@ -35,7 +35,7 @@ func reducing(op network.Op, bits, length int) uint64 {
 // taggedWith returns the purpose of a sum under masks with a tag.
 func taggedWith(purpose uint64, tag int) uint64 { return purpose | uint64(tag&0xffff)<<tagShift }
 
-// purposeName says what an agent does.
+// purposeName returns a purpose in words.
 func purposeName(purpose uint64) string {
 	switch purpose & (1<<workBits - 1) {
 	case mixing:

@@ -118,7 +118,7 @@ func (r *reduction) run(ctx context.Context) error {
 
 // neighbours returns the parent of this agent, -1 if there is none, and the agents below it. The
 // root and the agent opposite it are each other's parent in a sum: their words meet, and are the
-// result together. Of a maximum, which is not masked, the root's are not told apart.
+// result together. In a maximum, which is not masked, the root is like any other agent.
 func (r *reduction) neighbours() (parent int, below []int, meets bool) {
 	t, i, opposite := r.s.tree, r.s.position, r.s.opposite
 	parent, below = t.Parent[i], t.Children[i]

@@ -55,7 +55,7 @@ type desk interface {
 	Fail(err error)
 	// awaitsEntry reports whether an agent, or a cut edge, waits for the next session.
 	awaitsEntry(s register.Session) bool
-	// sealed is told that the disk has the result as final.
+	// sealed is called when the disk has the result as final.
 	sealed()
 }
 

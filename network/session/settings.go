@@ -9,8 +9,8 @@ import (
 	"dsbo/internal/wording"
 )
 
-// A hello has the settings that Config.Hash stands for, as far as there is room, so that whoever
-// refuses it can say which one differs. Each is name=value, or name#digest where the value is long.
+// A hello has as many of Config.Hash's settings as fit, so that a refusal can name the differing
+// one. Each is name=value, or name#digest if the value is long.
 const (
 	longestValue = 16
 	settingsEnd  = "..." // the last word where there was no room for all
@@ -18,8 +18,7 @@ const (
 	maxSettings  = 1 << 10
 )
 
-// settingsText returns what a hello says of settings, name=value each, in a number of bytes at
-// most.
+// settingsText returns the text of settings, name=value each, in a hello, of at most most bytes.
 func settingsText(settings []string, most int) string {
 	words := make([]string, 0, len(settings))
 	for _, s := range settings {
@@ -45,8 +44,8 @@ func ascii(s string) bool {
 	return wording.Printable(s) && !strings.ContainsFunc(s, func(r rune) bool { return r > '~' })
 }
 
-// settingsDiffer says which settings differ of two agents; "" if that cannot be known by what their
-// hellos tell.
+// settingsDiffer names the settings that differ between two agents; "" if their hellos do not show
+// it.
 func settingsDiffer(from int, theirs string, agent int, ours string) string {
 	their, own := strings.Fields(theirs), strings.Fields(ours)
 	if len(their) == 0 || len(own) == 0 {
@@ -59,8 +58,8 @@ func settingsDiffer(from int, theirs string, agent int, ours string) string {
 	return strings.Join(found, "; ")
 }
 
-// settingsAlone says which settings an agent has that another one has not, as far as that shows: of
-// settings that have no room with the other one it shows where the name is there.
+// settingsAlone names the settings of an agent that another one lacks, as far as that is known: a
+// setting without room in the other's hello is named only if the name occurs there.
 func settingsAlone(agent int, own, other []string) (found []string) {
 	name := func(word string) string { return word[:strings.IndexAny(word+"=", "=#")] }
 	cut := slices.Contains(other, settingsEnd)

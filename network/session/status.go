@@ -17,7 +17,7 @@ type Status struct {
 	Waiting   string        // why no session can begin; "": one can, or is under way
 	Since     time.Duration // for how long the agents have met, or this agent has waited in its exchange
 	Holdups   []int         // agents for which the meeting or the exchange waits
-	Computing bool          // these tell that they compute
+	Computing bool          // those that report computing
 	Members   []int         // of the session, or of the last one
 	Epoch     int           // of these
 	Slow      []int         // agents that are left out at present as they were slow
@@ -69,7 +69,8 @@ func (a *Agent) Status() Status {
 	return s
 }
 
-// Holdup tells in one line for what this agent waits; "" if it does not, or has just begun to.
+// Holdup returns one line on the agent that this agent waits for; "" if it does not wait, or has
+// just begun to.
 func (s Status) Holdup() string {
 	switch {
 	case s.Waiting != "":

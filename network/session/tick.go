@@ -7,8 +7,8 @@ import (
 	"dsbo"
 )
 
-// entrySaves is how many times a session saves, at least, between two that end so that agents may
-// come in: one that comes and goes does not stop the run.
+// entrySaves is the least number of saves between two sessions that end to admit joining agents, so
+// that an agent that joins and leaves repeatedly does not stop the run.
 const entrySaves = 3
 
 // every calls do every so often until ctx is over.
@@ -25,7 +25,7 @@ func every(ctx context.Context, period time.Duration, do func(now time.Time)) {
 	}
 }
 
-// heartbeat tells neighbours and others what this agent is about, and looks at all that may have
+// heartbeat sends this agent's state to neighbours and to all, and checks everything that may have
 // taken too long.
 func (a *Agent) heartbeat(now time.Time) {
 	a.mu.Lock()
@@ -62,8 +62,8 @@ func (a *Agent) heartbeat(now time.Time) {
 	}
 }
 
-// convene tells all that this agent is here, proposes a session where that is its turn, and gives
-// up a meeting that leads to none. The lock is held.
+// convene announces this agent's presence to all, proposes a session if it is its turn, and gives
+// up a meeting that leads to none. The caller has the lock.
 func (a *Agent) convene(now time.Time) {
 	a.tellHere()
 	a.proposeIfDue(now)
@@ -72,7 +72,7 @@ func (a *Agent) convene(now time.Time) {
 		a.config.Log.Info("no session yet", "reason", reason)
 	}
 	if a.neighbours.goesOn() {
-		c.since = now // others go on meanwhile
+		c.since = now // the other agents continue meanwhile
 	}
 	switch met := now.Sub(c.since); {
 	case c.hasMissedTheEnd(now) && met >= a.config.SilentAfter:

@@ -70,7 +70,7 @@ func (c Config) validateNumbers() error {
 	helloLength := c.helloLength()
 	for _, s := range []struct {
 		holds bool
-		must  string // what must hold, up to what is printed then
+		must  string // the condition, up to the printed part
 		is    any
 	}{
 		{0 <= c.Agent && (c.Agent < n || c.Admission != ""),

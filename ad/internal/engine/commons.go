@@ -17,7 +17,7 @@ type common[T Float] struct {
 	users   int                // how many workspaces or machines have it
 }
 
-// A commonKind says what numbers are of: a point, or a value of a template.
+// A commonKind is the identity of shared numbers: a point, or a value of a template.
 type commonKind struct {
 	point    string
 	template *Template

@@ -39,7 +39,7 @@ type value struct {
 
 func (v *value) numbers() int { return v.r * v.c }
 
-// A sparseValue says which input has the sparse rows of a value, and whether they are squared.
+// A sparseValue is the input whose sparse rows a value is, and whether they are squared.
 type sparseValue struct {
 	input  int
 	square bool

@@ -1,6 +1,6 @@
 package engine
 
-// What follows is for tests of the ops: it tells and limits what the engine chooses by itself.
+// The rest of this file is for tests of the ops: it reports and limits the engine's choices.
 
 // Limit sets the most examples of a tile, and the numbers that may be kept; 0 leaves a limit alone.
 func (t *Template) Limit(tile, budget int) {
@@ -15,16 +15,16 @@ func (t *Template) Limit(tile, budget int) {
 	}
 }
 
-// A report tells what a template chose for a plan.
+// A report is a template's choices for a plan.
 type report struct {
 	TailSteps, TailWork int  // steps in the tail, and steps of all its blocks
-	Resumed             int  // sums that go on in the memory of another
+	Resumed             int  // sums that continue in the memory of another
 	Strips              bool // a step runs in strips
 	Products, Kept      int  // matrix products with rows that do not depend on a direction, and how many are kept
 	Numbers             int  // numbers that are kept
 }
 
-// Report tells what the template chose for a plan, and what it keeps for all.
+// Report returns the template's choices for a plan, and the values that it keeps for all plans.
 func (t *Template) Report(p *Plan) (r report) {
 	l := t.layouts[p.number]
 	if l.tail != nil {

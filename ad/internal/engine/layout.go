@@ -2,7 +2,7 @@ package engine
 
 import "slices"
 
-// A layout says where values that are not kept lie in scratch memory while a plan runs. Values
+// A layout is the places in scratch memory, during a plan, of values that are not kept. Values
 // whose lives do not overlap share a place.
 type layout struct {
 	places  []place   // of values
@@ -22,7 +22,7 @@ type place struct {
 	extent        extent
 }
 
-// An extent says how much of a value is in memory at one time.
+// An extent is the part of a value that is in memory at one time.
 type extent uint8
 
 const (

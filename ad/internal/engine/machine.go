@@ -8,16 +8,16 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// A machine holds the numbers of a template's values, a slot for each, and runs plans over them.
+// A machine has the numbers of a template's values, a slot for each, and runs plans over them.
 //
-// Rows of the batch are run in tiles: everything that depends on rows a..b of the data is
-// computed, and added into the sums, before the next tile is read. The rows are then still in
-// cache when a product needs them for the second time, and minibatch rows are converted straight
-// from their table without a gathered copy; most products with bytes read them where they lie.
+// Rows of the batch are run in tiles: everything that depends on rows a..b of the data is computed,
+// and added into the sums, before the next tile is read. The rows are then still in cache when a
+// product needs them for the second time, and minibatch rows are converted straight from their
+// table without a gathered copy; most products with bytes read them where they lie.
 //
-// A value that is dear to compute is kept, and computed again only if an input that it depends on
-// has changed (see [Template.chooseKept]). Other values lie in scratch memory (see [layout]), or
-// in the registers of a [tail].
+// An expensive value is kept, and computed again only if an input that it depends on has changed
+// (see [Template.chooseKept]). Other values lie in scratch memory (see [layout]), or in the
+// registers of a [tail].
 type machine[T Float] struct {
 	template *Template  // what is compiled, shared by the machines of one program
 	memory   *memory[T] // of the workspace
@@ -250,7 +250,7 @@ func (m *machine[T]) runStep(ins *instr[T], from, to int) {
 }
 
 // failure returns the error of a run that panicked with a [Failure], or because of an index, with
-// the index's place in its table. Other panics go on.
+// the index's place in its table. Other panics are raised again.
 func (m *machine[T]) failure(r any) error {
 	if r == nil {
 		return nil

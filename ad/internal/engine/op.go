@@ -50,7 +50,7 @@ func (e *indexError) Unwrap() error { return dsbo.ErrShape }
 // A Failure is what a kernel panics with to fail the run with an error.
 type Failure struct{ Err error }
 
-// Failed returns the error of a [Failure], or of an index; other panics go on.
+// Failed returns the error of a [Failure], or of an index; other panics are raised again.
 func Failed(r any) error {
 	switch r := r.(type) {
 	case Failure:
@@ -61,7 +61,7 @@ func Failed(r any) error {
 	panic(r)
 }
 
-// CallBlock is how many numbers Call.Block has, which the first-level cache holds.
+// CallBlock is the length of Call.Block, which fits into the first-level cache.
 const CallBlock = 1024
 
 // A Call is one run of a kernel. A summing kernel overwrites Dst if First, and adds to it if not.
@@ -83,7 +83,7 @@ func (c *Call[T]) Clear() {
 type Op struct {
 	Name fmt.Stringer // in errors
 	Kind Kind         // what the engine may make of it
-	// Args says for each input whether it is cut by rows along with the output ('r'), read whole
+	// Args has a letter for each input: it is cut by rows along with the output ('r'), read whole
 	// ('w') or not read at all ('n'). Empty: everything is needed whole.
 	Args    string
 	Sum     bool  // the output is summed over the rows of the batch and has none itself
@@ -92,7 +92,7 @@ type Op struct {
 
 	Tail      bool // with InPlace: entry i of the output depends on entry i of those inputs alone
 	Cheap     bool // takes no longer than reading the output from memory
-	Resumes   bool // the sum can go on in the memory of another sum
+	Resumes   bool // the sum can continue in the memory of another sum
 	WholeTile bool // must not, or need not, be cut into strips of a tile
 	Terms     int  // of a product of matrices: the numbers summed for each of its numbers
 
@@ -104,7 +104,7 @@ type Op struct {
 	F64 func(*Call[float64]) // the kernel in float64
 }
 
-// A Mark says that a part of the graph begins or ends.
+// A Mark is the beginning or end of a part of the graph.
 type Mark int8
 
 const (

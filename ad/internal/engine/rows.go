@@ -12,15 +12,14 @@ import (
 type Float = kernel.Float
 
 // Rows is the numbers of a table in the form in which they were given. Many machines may read it at
-// once. One of F64, F32, Bytes, Labels, Classes and Sparse holds the numbers of the base,
-// row-major.
+// once. The base's numbers are in one of F64, F32, Bytes, Labels, Classes and Sparse, row-major.
 type Rows struct {
 	R, C     int              // rows and columns
 	F64      []float64        // as they are
 	F32      []float32        // as they are
 	Bytes    []uint8          // times Scale
 	Labels   []uint8          // for each row, the column of its 1
-	Classes  []int32          // Labels, where there are more columns than bytes can say
+	Classes  []int32          // Labels, with more columns than a byte can index
 	Sparse   *CSR             // rows that are mostly zeros
 	Scale    float64          // of Bytes
 	ByteRows []kernel.ByteRow // by row of the selection, if products can read the bytes in place

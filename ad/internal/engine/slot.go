@@ -103,8 +103,8 @@ func (s *source[T]) listRows(from, to, rows int) {
 	}
 }
 
-// rowsBeside returns the current rows for a product with numbers. If these are not finite, or too
-// large to tell, zeros of the rows count.
+// rowsBeside returns the current rows for a product with numbers. If these are infinite, NaN or too
+// large to be sure, zeros of the rows are multiplied too.
 func (s *source[T]) rowsBeside(numbers []T) []kernel.ByteRow {
 	if d := kernel.Dot(numbers, numbers); d-d == 0 {
 		return s.list

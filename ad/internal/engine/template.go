@@ -6,8 +6,8 @@ import (
 )
 
 // A Template is a graph and the plans over it, without numbers. Many machines share it. New values
-// and plans are added under its lock; what a machine has taken note of does not change any more,
-// except where a field says so.
+// and plans are added under its lock; entries that a machine has read do not change any more,
+// except where a field's comment states otherwise.
 type Template struct {
 	mu sync.Mutex
 	graph

@@ -7,7 +7,7 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// A Machine holds the numbers of one program.
+// A Machine has the numbers of one program.
 type Machine interface {
 	Float32() Vectors[float32]
 	Float64() Vectors[float64]
@@ -91,8 +91,8 @@ func (m *machine[T]) ReadLanes(dst []float64, n int, p *Plan) {
 	}
 }
 
-// allotLanes gives lanes to what depends on the vectors. Values that are not kept share memory as
-// the layout says.
+// allotLanes gives lanes to the values that depend on the vectors. Values that are not kept share
+// memory by the layout.
 func (m *machine[T]) allotLanes(p *Plan) {
 	lanesOf := func(s *slot[T]) *laneValues[T] {
 		if s.lanes == nil {
