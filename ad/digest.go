@@ -7,7 +7,7 @@ import (
 )
 
 // WriteHash writes the table's form and rows to h, so that tables with other rows, or numbers of
-// another form, have another hash. Its time is that of hashing the rows.
+// another form, have another hash. It hashes all rows.
 func (t *Table) WriteHash(h hash.Hash) {
 	d := &t.data
 	fmt.Fprintf(h, "%d %d %t %t %t %t %g\n",

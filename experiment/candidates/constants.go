@@ -19,7 +19,7 @@ const farthestConstant = 14
 const flatShare = 1e-4
 
 // Constants finds the model of λ = 0 and the best one of a constant λ, which may be the same. It
-// tries 0, and goes on as ConstantNear does, from near if the slope at 0 points there.
+// tries 0, and then searches as ConstantNear does, from near if the slope at 0 points there.
 func (f *Finder) Constants(ctx context.Context, near int) (zero, best *Model, err error) {
 	if zero, err = f.constant(ctx, 0, f.fineTol); err != nil {
 		return nil, nil, err
@@ -34,9 +34,9 @@ func (f *Finder) Constants(ctx context.Context, near int) (zero, best *Model, er
 // pointsFrom reports whether the slope of Φ at 0 points away from another constant.
 func (m *Model) pointsFrom(near int) bool { return m.tells() && !(float64(near)*m.slope <= 0) }
 
-// ConstantNear finds the best model of a constant λ: it tries near, and then goes downhill by ones
-// from the best so far, until what is downhill is known. A constant is solved as exactly as it
-// takes to tell which one is best.
+// ConstantNear finds the best model of a constant λ: it tries near, then moves downhill by ones
+// from the best so far, until both neighbours of the best are known to be worse. A constant is
+// solved only as exactly as the comparison needs.
 func (f *Finder) ConstantNear(ctx context.Context, near int) (*Model, error) {
 	_, err := f.constant(ctx, near, f.roughTol)
 	for err == nil {
@@ -54,7 +54,7 @@ func (f *Finder) ConstantNear(ctx context.Context, near int) (*Model, error) {
 }
 
 // constant returns the model whose λ is one number. If it is not known yet, it is solved to a
-// tolerance from the nearest one that is, or from the last solution.
+// tolerance from the nearest known one, or from the last solution.
 func (f *Finder) constant(ctx context.Context, c int, tol float64) (*Model, error) {
 	if m := f.constants[c]; m != nil {
 		return m, nil
@@ -149,8 +149,7 @@ func (f *Finder) contender(best *Model) *Model {
 	return nil
 }
 
-// BeyondNotes says of the best constant that it is the farthest that was tried, where Φ
-// falls still.
+// BeyondNotes returns a note if the best constant is the farthest tried, and Φ still falls there.
 func (m *Model) BeyondNotes() []string {
 	if !m.Lambda.Known() || math.Abs(float64(m.Lambda)) < farthestConstant || float64(m.Lambda)*m.slope >= 0 {
 		return nil

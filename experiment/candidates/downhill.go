@@ -57,8 +57,8 @@ func (s *downhill) trial() []float64 {
 	return x
 }
 
-// accept goes on from a trial that is lower, else nearer to the best: where a parabola through what
-// is known of Φ on the way there is least.
+// accept moves to a trial that is lower. Otherwise it shortens the step, to the minimum of a
+// parabola through the known values of Φ along it.
 func (s *downhill) accept(m *Model) {
 	if !m.Below(s.best) || m.gradient == nil {
 		rise := float64(m.Phi - s.best.Phi)
@@ -90,7 +90,7 @@ func (s *downhill) turn() {
 	for _, v := range s.d {
 		largest = max(largest, math.Abs(v))
 	}
-	if largest > s.reach || !s.bfgs.Known() && largest > 0 { // the gradient alone tells no length
+	if largest > s.reach || !s.bfgs.Known() && largest > 0 { // the gradient alone gives no length
 		linalg.Scale(s.d, s.reach/largest, s.d)
 		s.slope *= s.reach / largest
 	}

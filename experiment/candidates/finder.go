@@ -60,12 +60,12 @@ func (m *Model) Other() (fit train.Fit, ok bool) {
 	return train.Fit{X: m.X, Y: m.otherY}, m.otherY != nil
 }
 
-// Effort says what the solution took, such as "41 products".
+// Effort returns the cost of the solution, such as "41 products".
 func (m *Model) Effort() string { return wording.Count(m.Steps, cmp.Or(m.effort, "product")) }
 
-// objective returns what models are compared by: Φ, of which a model that has not converged tells
-// nothing, unless Φ is at the solution reached; or, where there is no Φ, the validation loss of the
-// model itself.
+// objective returns the value by which models are compared: Φ, or +Inf if the model has not
+// converged, unless Φ is at the solution reached; without Φ, the validation loss of the model
+// itself.
 func (m *Model) objective() float64 {
 	switch {
 	case m.Phi.Known() && m.Solved():
@@ -76,22 +76,21 @@ func (m *Model) objective() float64 {
 	return math.Inf(1)
 }
 
-// tells reports whether there is something that the model may be compared by.
+// tells reports whether the model has a value to be compared by.
 func (m *Model) tells() bool { return !math.IsInf(m.objective(), 1) }
 
-// Below reports whether a model is better than another one, by what models are compared by; false
-// where neither tells.
+// Below reports whether a model's objective is below another one's; false if neither has one.
 func (m *Model) Below(other *Model) bool { return m.objective() < other.objective() }
 
-// LosesTo reports whether a tuned model lost against a rival: its Φ is larger, or its loss on
-// held-out examples by more than a standard error, as gains say. One that has not converged loses
-// against one that has. Against another finder's none loses, whose y is no y of this model.
+// LosesTo reports whether a tuned model loses to a rival: its Φ is larger, or its held-out loss by
+// more than a standard error, according to gains. A model that has not converged loses to one that
+// has. Nothing loses to another finder's rival, whose y has another meaning.
 func (m *Model) LosesTo(rival *Model, gains []runs.Gain) bool {
 	return rival.Finder == m.Finder && (!(m.objective() <= rival.objective()) ||
 		runs.LostHeldOut(gains))
 }
 
-// A Watcher is told how far a [Finder] is, by its goroutine.
+// A Watcher receives a [Finder]'s progress, on its goroutine.
 type Watcher interface {
 	Begin(name string) // the model of that name is sought
 	Solved()           // its solution has ended
@@ -117,11 +116,11 @@ type Finder struct {
 
 	length    int            // of x
 	solver    *exact.Solver  // of models by Newton's method
-	training  *train.Config  // of a method that holds x still: models are found by it; nil: by solver
+	training  *train.Config  // a method with x fixed, which finds models; nil: solver does
 	constants map[int]*Model // the models of constants so far
 	roughTol  float64        // PhiTol of constants on the way to the best one
 	fineTol   float64        // PhiTol of the models that are shown
-	watch     Watcher        // is told of models under way
+	watch     Watcher        // receives models in progress
 }
 
 // New returns the finder of a problem whose x has p entries, which finds models by training where
@@ -153,7 +152,7 @@ func (unwatched) Found(*Model)       {}
 func (unwatched) Expect(int)         {}
 func (unwatched) Log(string, ...any) {}
 
-// roughSlope is the least GradientTol of models: the slope of Φ says where to go, no more.
+// roughSlope is the least GradientTol of models: the slope of Φ gives a direction only.
 const roughSlope = 1e-2
 
 // MostProducts bounds the products of a solution from one start where the lower problem is not
@@ -161,9 +160,9 @@ const roughSlope = 1e-2
 // some 470 (at λ = 3), and is within 3 % of that after 300.
 const MostProducts = 400
 
-// Solve finds a model's y, and with it Φ and the losses, from y and z; nil: from the last solution.
-// Where the lower problem may not be convex, y and z are of no account: see Second. A solution that
-// is not finite leaves the model as one that has not converged.
+// Solve finds a model's y, and with it Φ and the losses, starting from y and z; nil: from the last
+// solution. If the lower problem may not be convex, y and z are ignored: see Second. After a
+// solution that is not finite the model counts as not converged.
 func (f *Finder) Solve(ctx context.Context, m *Model, y, z []float64) error {
 	return f.solve(ctx, m, y, z, f.fineTol)
 }
@@ -210,9 +209,9 @@ func (f *Finder) solve(ctx context.Context, m *Model, y, z []float64, tol float6
 	return nil
 }
 
-// solveLower solves the lower problem at x, by the method of the run with x held still, if it has a
-// way to; else from y and z or the last solution. Where it may have several solutions it is solved
-// from both starts: sol has the lower loss that is less.
+// solveLower solves the lower problem at x, by the run's method with x fixed, if there is one; else
+// from y and z or the last solution. If it may have several solutions it is solved from both
+// starts: sol has the smaller lower loss.
 func (f *Finder) solveLower(ctx context.Context, x, y, z []float64) (sol, other exact.Solution, err error) {
 	switch {
 	case f.training != nil:

@@ -7,15 +7,16 @@ import (
 	"dsbo/train"
 )
 
-// Levels say how sites get a level of their own, if they do ([models.Level]).
+// Levels is the strategy for the sites' own levels ([models.Level]).
 type Levels struct {
 	Rows  float64 // training rows of all sites; 0: sites have one level
 	Sites int     // of whose losses g is the mean
-	// Strength is of how many rows of curvature 1 a site's level has the say; 0: it has none yet.
+	// Strength is the number of rows of curvature 1 that weigh as much as the prior of a site's
+	// level; 0: not chosen yet.
 	Strength      float64
 	Slopes        []int   // features that may have a slope of each site's own too; nil: none
 	SlopeStrength float64 // as Strength, of slopes; 0: sites have none yet
-	Always        bool    // whatever the folds tell
+	Always        bool    // whatever the folds' verdict
 }
 
 // LevelStrengths are tried.

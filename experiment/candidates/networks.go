@@ -24,8 +24,8 @@ type Networks struct {
 	Linear  *Structures
 }
 
-// A Network is one that was tried, at the strength of its penalty that suits the first fold. Its
-// Loss is of the rows of the folds that have judged it.
+// A Network is a network that was tried, at the strength of its penalty chosen on the first fold.
+// Its Loss is over the rows of the folds that have judged it.
 type Network struct {
 	runs.Structure
 	Of    models.MLP  `json:"-"`
@@ -44,10 +44,10 @@ const (
 	MostNetworkSolutions = 2 + networkSteps
 )
 
-// Choose tries the networks on the first fold, up to one that is not better than the one before by
-// a standard error, and the best of them on one fold after the other until it turns out worse than
-// the linear model by two. The best is better where its loss on all folds is lower by more than
-// one, and by more than half a percent, unless a few rows decide on that.
+// Choose tries the networks on the first fold, until one does not beat the one before by a standard
+// error. It then tries the best of them fold by fold, until it is worse than the linear model by
+// two errors. The best counts as better if its loss on all folds is lower by more than one error
+// and by more than half a percent, unless a few rows decide that.
 func (n Networks) Choose(ctx context.Context) (tried []*Network, best *Network, better bool, err error) {
 	f := n.Linear.fit
 	strength := -num.Log(2 * f.trainShare * f.rows) // of each weight; at first as by a prior of deviation 1
@@ -74,8 +74,8 @@ func (n Networks) Choose(ctx context.Context) (tried []*Network, best *Network, 
 	return tried, best, better, err
 }
 
-// grow tries networks by tune, up to one that does not beat the best before, each near the strength
-// of every weight that suits the one before.
+// grow tries networks by tune until one does not beat the best so far. Each starts near the
+// strength per weight that suits the one before.
 func grow(of []models.MLP, strength float64, tune func(one *Network, near float64, larger bool) error) (
 	tried []*Network, best *Network, err error) {
 	for _, of := range of {
@@ -127,7 +127,7 @@ func promises(g runs.Gain) bool {
 	return -float64(g.LossChange) > max(float64(g.LossError), networkPromise*math.Abs(float64(g.LossAgainst)))
 }
 
-// NetworkNote says which networks were tried, what the best gave, and whether it is kept.
+// NetworkNote returns a note on the networks tried, the best one's gain, and whether it is kept.
 func NetworkNote(tried []*Network, best *Network, kept bool) string {
 	var sizes []string
 	for _, n := range tried {
@@ -150,17 +150,17 @@ func NetworkNote(tried []*Network, best *Network, kept bool) string {
 // NetworkNumbers are how many numbers of an agent judge a network on a fold.
 const NetworkNumbers = 10
 
-// networkPromise is the share of the linear loss by which a network's is to be lower, and of a
-// network's by which the next strength's is, for the search to go on.
+// networkPromise is the share by which a network's loss must be below the linear loss, and the next
+// strength's loss below the network's, for the search to continue.
 const networkPromise = 0.005
 
-// leastDeciders is of how many rows the squares of differences are to be, by (Σ d²)²/Σ d⁴. Where
-// fewer have nearly all of them, as of counts with a heavy tail, the difference is as these rows
-// happen to be, and its standard error too small: of 5 draws of 300 counts with 2 to 4 such rows
-// new ones had a higher loss by a network in 3, where it was lower by 1.2 to 1.9 errors. Fewer rows
-// are to tell as a mean of as many does: 0 is outside of its interval of 95 % by Student's
-// distribution. Of 300 rows of y = a² − b, where a linear model is off by most in a few, a gain is
-// of 5 errors by 4 rows: 3.2 are needed.
+// leastDeciders is the least effective number of rows, (Σ d²)²/Σ d⁴, behind a difference of losses.
+// If fewer rows dominate it, as with counts of a heavy tail, the difference is chance and its
+// standard error too small: in 3 of 5 draws of 300 counts with 2 to 4 such rows, new rows had a
+// higher loss by a network whose loss had been lower by 1.2 to 1.9 errors. With fewer rows the
+// evidence must be as strong as a mean of as many: the 95 % interval by Student's distribution must
+// exclude 0. With 300 rows of y = a² − b, where a linear model is off by most in a few, a gain is 5
+// errors by 4 rows: 3.2 are needed.
 const leastDeciders = 8
 
 // fold returns the problem of a network whose training examples are those outside of fold k, and
@@ -212,9 +212,9 @@ func ofPart(e data.Examples, k int) (data.Examples, error) {
 	return part, err
 }
 
-// networkEffort returns the most gradients of a solution of a network, and the steps from strength
-// to strength. A larger network takes no smaller penalty of each weight than the one before, but
-// for rounding, and half of the gradients tell.
+// networkEffort returns the most gradients of a network's solution, and the steps from strength to
+// strength. A larger network needs no smaller penalty per weight than the one before, up to
+// rounding, and half of the gradients are enough to judge it.
 func networkEffort(larger bool) (most int, steps []float64) {
 	if larger {
 		return MostProducts / 2, []float64{networkStep}
@@ -222,8 +222,8 @@ func networkEffort(larger bool) (most int, steps []float64) {
 	return MostProducts, []float64{networkStep, -networkStep}
 }
 
-// tune finds the strength of a network's penalty by the first fold, near one: each begins at the
-// model of the best so far, up to one that is better by little.
+// tune finds the strength of a network's penalty on the first fold, from near on. Each solution
+// starts at the best model so far, until one is better by little.
 func (n Networks) tune(ctx context.Context, one *Network, near float64, larger bool) error {
 	prob, err := n.fold(0, one.Of)
 	if err != nil {
@@ -356,9 +356,9 @@ func (n Networks) Model(ctx context.Context, kept *Network, all data.Task) (*Mod
 	return m, n.Linear.fit.addScores(ctx, m)
 }
 
-// Refit returns the model of a network on examples of which there are times as many as all folds
-// have. It begins at the model of a fold whose loss on them is least: so chance at the start, by
-// which some solutions are poor, has less of a say.
+// Refit returns the model of a network on all examples, times as many as a fold's model has. It
+// starts at the model of the fold with the least loss on them, so that a poor start, by which some
+// solutions are poor, matters less.
 func (n Networks) Refit(ctx context.Context, kept *Network, all data.Task, times float64) (*Model, error) {
 	prob, err := n.Problem(all, kept.Of)
 	if err != nil {

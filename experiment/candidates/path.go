@@ -22,9 +22,9 @@ type Lasso struct {
 	All      []data.Shard // of CrossFit.All
 }
 
-// Of paths: log λ falls by pathStep from where all weights are 0, by longestPath at most and
-// shortPath with more features than training examples of a part; mostPathRises in a row end it, or
-// one that is more than a standard error. middleRatio is the α with which a tuned one begins.
+// Of paths: log λ falls by pathStep from the λ where all weights are 0, by longestPath at most, and
+// by shortPath with more features than training examples of a part. A path ends after mostPathRises
+// rises in a row, or one of more than a standard error. middleRatio is the first α of a tuned one.
 const (
 	pathStep      = 0.2
 	longestPath   = 9.2
@@ -219,7 +219,7 @@ func (s *Structures) addLasso(ridge *Structure) (err error) {
 	return err
 }
 
-// lassoNote tells the λ of a lasso, and what it gave.
+// lassoNote returns a lasso's λ and its result.
 func (s *Structures) lassoNote() string {
 	l := s.Best.Lasso
 	note := fmt.Sprintf("The %s with λ = %.4g gives weights to %d of %d features; its loss on rows that its models "+

@@ -52,7 +52,7 @@ func (f *crossFit) newSearch(st *Structure, start []float64) *strengthSearch {
 		}}
 }
 
-// at returns the structure at a strength, from the nearest one that is known.
+// at returns the structure at a strength, from the nearest known one.
 func (s *strengthSearch) at(strength float64) (trial, error) {
 	if t, ok := s.tried[strength]; ok {
 		return t, nil
@@ -158,7 +158,7 @@ func (f *crossFit) null() (*Structure, error) {
 }
 
 // leastFall is the share of its standard error by which the criterion has to fall for a search to
-// go on in a direction: the weakest penalties, and the strongest, are all alike.
+// continue in a direction: very weak penalties are all alike, and so are very strong ones.
 const leastFall = 1e-2
 
 // tune finds the strength of a structure near another one's, whose models are y.

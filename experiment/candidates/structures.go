@@ -83,7 +83,7 @@ const (
 	MostWholes      = 1 + 1 + mostReweighted
 )
 
-// nullPenalty is the logarithm of a penalty beside which the data have no say.
+// nullPenalty is the logarithm of a penalty that outweighs any data.
 const nullPenalty = 30
 
 // Structures finds the best strength of each structure, and chooses one. near is a good penalty, if
@@ -192,7 +192,7 @@ type crossFit struct {
 	weights    [][]float64     // of the rows of each agent's validation examples here, 1 together over all
 	rows       float64         // validation examples of all agents, as many as would weigh alike
 	trainShare float64         // of the examples that a part has
-	watch      Watcher         // is told of the models, in their order
+	watch      Watcher         // receives the models, in their order
 	features   int             // of the linear model
 	least      float64         // the weakest log-penalty of a part
 }
@@ -233,7 +233,8 @@ func (c CrossFit) newCrossFit(ctx context.Context) (*crossFit, error) {
 // newSolver returns the solver of models of a problem.
 func newSolver(p train.Problem) *exact.Solver {
 	s := p.RoughSolver()
-	s.PhiTol, s.MostPairs = solutionTol, solverPairs // PhiTol is of hypergradients, which tell where to go
+	s.PhiTol, s.MostPairs = solutionTol, solverPairs // PhiTol is for hypergradients, which only
+	// give directions
 	return s
 }
 
@@ -271,8 +272,8 @@ func (f *crossFit) reweight(kappa float64, weights []float64) []float64 {
 	return squares
 }
 
-// whole finds a structure's model of all examples, and before it the one that shapes it. Over all
-// rows the penalties sum up to as much as in a part, which has fewer rows.
+// whole finds a structure's model of all examples, after the one that shapes it. The sum of
+// penalties over all rows is the same as in a part, which has fewer rows.
 func (f *crossFit) whole(st *Structure) (w whole, err error) {
 	if st.from == nil { // all parts have the same
 		w.Penalties = slices.Clone(st.penalties[0])
@@ -342,7 +343,8 @@ func (s *Structures) Penalties() []float64 { return s.best.Penalties }
 // KeepsOne reports whether the best structure is one penalty for all.
 func (s *Structures) KeepsOne() bool { return s.Best == s.List[0] }
 
-// Note tells the best structure, and what it gave. It begins with what, such as "The tuned λ is".
+// Note returns a sentence on the best structure and its result. It begins with what, such as "The
+// tuned λ is".
 func (s *Structures) Note(what string) string {
 	if s.Best.Lasso != nil {
 		return s.lassoNote()
@@ -358,7 +360,8 @@ func (s *Structures) Note(what string) string {
 	return note + "."
 }
 
-// Summaries returns what a run tells of the structures. keeps says that it keeps the best one.
+// Summaries returns the structures' entries of a run's summary. keeps is true if the run keeps the
+// best one.
 func (s *Structures) Summaries(keeps bool) (all []runs.Structure) {
 	for _, st := range s.List {
 		one := st.Structure

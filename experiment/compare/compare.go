@@ -3,9 +3,9 @@
 // its own, and keeps those that an earlier call has made; [Result.Write] leaves one page, which
 // package report makes, and a table of all runs.
 //
-// A [Spec] says what is compared (spec.go reads it, validate.go checks it, grid.go has the points).
-// trial.go makes one run, rank.go finds the best point and what it cost to a target, and tables.go
-// and page.go say it. Runs are ranked with runs of the same task alone.
+// A [Spec] lists the tasks and methods to compare (spec.go reads it, validate.go checks it, grid.go
+// has the points). trial.go makes one run, rank.go finds the best point and its cost to a target,
+// and tables.go and page.go present them. Runs are ranked with runs of the same task alone.
 package compare
 
 import (
@@ -29,7 +29,7 @@ import (
 	"dsbo/train"
 )
 
-// Options say how a comparison is run.
+// Options are the settings of a comparison.
 type Options struct {
 	Out       string            // folder of runs, page and tables; made if need be
 	Processes int               // runs at once; 0: one for each processor. Each has its share of the processors
@@ -174,7 +174,8 @@ func (r *runner) runTrial(ctx context.Context, t *Trial) {
 	}
 }
 
-// line says in one line how a run ended. What is untuned ends with a model that nobody asks for.
+// line returns one line on the end of a run. An untuned run ends with a model that is of no
+// interest.
 func (t *Trial) line(by Quantity) string {
 	name := strings.Join(slices.DeleteFunc([]string{t.Task, t.Method, t.Point}, func(s string) bool { return s == "" }),
 		", ")

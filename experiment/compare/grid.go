@@ -12,9 +12,9 @@ import (
 // A Grid is the values that parameters may take, an axis for each.
 type Grid []Axis
 
-// An Axis is a parameter with its values, in their order. Where {Name} stands in a flag of the
-// method, the value takes its place. Else the parameter is the flag -Name of a run if there is one,
-// and the method's own otherwise, as -set Name=value.
+// An Axis is a parameter with its values, in their order. A value replaces {Name} in a flag of the
+// method. Without {Name}, the parameter is the flag -Name of a run if there is one, and else the
+// method's own, as -set Name=value.
 type Axis struct {
 	Name   string
 	Values []string

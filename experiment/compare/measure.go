@@ -8,9 +8,9 @@ import (
 	"dsbo/runs"
 )
 
-// criteria are what the best point of a grid may have the least of: at the end of a run, as a
-// mean over seeds. The test loss is none: what is chosen by it says nothing of other examples any
-// more.
+// criteria are the quantities by which the best point of a grid may be chosen: the least at the end
+// of a run, as a mean over seeds. The test loss is none of them, since a choice by it would spoil
+// it as evidence.
 var criteria = []Quantity{Phi, ValLoss, HoldoutLoss}
 
 // A Quantity is a number of a record, by its name there.

@@ -20,9 +20,9 @@ var (
 )
 
 // Paper returns the comparisons that the paper's figures 1 to 3 show, for the tasks synthetic and
-// mnist: test accuracy, losses and Φ against iterations, time and traffic. The paper gives no
-// step sizes; the steps of figure 1(b, c) are the best of stated grids. A quick one has small data
-// and few iterations: it shows that all works, not what holds.
+// mnist: test accuracy, losses and Φ against iterations, time and traffic. The paper gives no step
+// sizes; the steps of figure 1(b, c) are the best of stated grids. A quick one has small data and
+// few iterations: it shows that the programs work, not the paper's results.
 func Paper(quick bool) *Spec {
 	s, err := Parse(paper)
 	if err != nil {

@@ -161,8 +161,8 @@ func sortedBy(entries []*Entry, value func(*Entry) float64) []*Entry {
 	return all
 }
 
-// Sentence says which method is the best on the task, and which model has the lowest test loss, and
-// how far above it another one is.
+// Sentence names the best method on the task and the model with the lowest test loss, and the
+// excess of another one's.
 func (k *Ranking) Sentence() string {
 	title, first := k.Spec.Choose.Title(), k.sorted()[0]
 	v := k.median(first)

@@ -11,7 +11,7 @@ type Search struct {
 	Start   []int                     // where steps begin
 	Most    int                       // points that may be tried; 0: all
 	Try     func(points [][]int)      // measures points, as many at once as can be
-	Value   func(point []int) float64 // of one that was tried; lower is better, NaN is not comparable
+	Value   func(point []int) float64 // of a point tried; lower is better, NaN is not comparable
 
 	Tried [][]int // in their order
 	Best  []int   // of those that were tried

@@ -54,7 +54,8 @@ func (k *Ranking) Table() [][]string {
 	return rows
 }
 
-// note says why a row has no numbers, and where the best point lies at the edge of its grid.
+// note returns the reason why a row has no numbers, or a warning that the best point is at the edge
+// of its grid.
 func (e *Entry) note() string {
 	var words []string
 	if state := e.State(); state != runs.Finished {

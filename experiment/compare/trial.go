@@ -41,8 +41,8 @@ type Trial struct {
 	kept         bool          // from an earlier call
 }
 
-// newTrial returns a trial in its folder of out. The folder's name tells the whole command line
-// apart from any other.
+// newTrial returns a trial in its folder of out. The folder's name identifies the whole command
+// line.
 func newTrial(out string, s *Spec, t Task, m Method, point []int, seed uint64) *Trial {
 	args := slices.Concat([]string{t.Verb}, s.Flags, t.Flags, t.pinned, m.flagsAt(point),
 		[]string{fmt.Sprintf("-rivals=%t", m.Algorithm == ""), fmt.Sprintf("-seed=%d", seed)})
@@ -71,10 +71,9 @@ func fileName(text string) string {
 	return cmp.Or(name, "_")
 }
 
-// run makes the run, unless its folder has it already and again is false: one that has finished or
-// diverged is kept, and one that was interrupted goes on. The error is of ctx, or of the files,
-// such as that a process of a comparison that was killed is still ending there; the state of the
-// run itself is a state.
+// run makes the run, unless its folder has it already and again is false: a finished or diverged
+// run is kept, and an interrupted one is resumed. The error is of ctx or of the files, for example
+// if a process of a killed comparison is still ending there; the run's own failure is a state.
 func (t *Trial) run(ctx context.Context, program []string, cores int, again bool) error {
 	lock, err := t.Folder.Lock()
 	if err != nil {
@@ -183,8 +182,8 @@ func (t *Trial) costUntil(target float64, by Quantity, c Cost) float64 {
 	return math.NaN()
 }
 
-// testLoss returns the loss of the tuned model, with the lower problem solved where it was; else of
-// the model as it stands.
+// testLoss returns the loss of the tuned model, with the lower problem solved if it was; else of
+// the unsolved model.
 func (t *Trial) testLoss() float64 { return t.testScore(t.Summary.TestLossTuned, TestLoss) }
 
 // testAccuracy returns the accuracy of the same model.

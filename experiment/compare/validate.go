@@ -79,7 +79,8 @@ func (s *Spec) checkMethod(m Method) error {
 	return nil
 }
 
-// checkFlags reports what is no flag, or one that the comparison sets itself.
+// checkFlags returns an error for a text that is no flag, or a flag that the comparison sets
+// itself.
 func checkFlags(field string, flags []string) error {
 	for _, f := range flags {
 		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")

@@ -17,8 +17,8 @@ import (
 // A Command is a program's function for a command line.
 type Command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
-// Difference says in what the metrics of two run folders differ, times and memory left aside; "" if
-// in nothing.
+// Difference describes the difference of the metrics of two run folders, except times and memory;
+// "" if there is none.
 func Difference(a, b string) (string, error) {
 	var metrics [2][]runs.Record
 	for i, dir := range []string{a, b} {

@@ -18,8 +18,8 @@ import (
 
 const struckVariable = "DSBO_TEST_STRUCK"
 
-// Strike is the environment variable of a process that sends itself a signal, one that ends it, at
-// the first line of its stderr with a text: the moment is exact, however busy the machine.
+// Strike is the environment variable that makes a process send itself a fatal signal at the first
+// line of its stderr with a text: the moment is exact, however busy the machine.
 func Strike(s syscall.Signal, text string) string {
 	return fmt.Sprintf("%s=%d %s", struckVariable, int(s), text)
 }

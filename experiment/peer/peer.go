@@ -18,11 +18,11 @@ import (
 	"dsbo/runs"
 )
 
-// An Agent is one that has a process of its own.
+// An Agent is an agent with a process of its own.
 type Agent struct {
 	Folder   runs.Folder     // of the agent alone
 	Own      runs.Membership // the run, and which of its agents this is
-	Identity string          // stands for both in the folder
+	Identity string          // identifies both in the folder
 	// Sessions has the settings of its sessions, without what the job finds and the folder has.
 	// Data that it has come before the job's.
 	Sessions session.Config
@@ -54,7 +54,7 @@ func (a Agent) Run(ctx context.Context, j *experiment.Job, stdout, stderr io.Wri
 	if opened != nil {
 		err = errors.Join(err, opened.Close())
 	}
-	if err == nil { // and no later start has anything to tell the others
+	if err == nil { // and no later start owes the other agents anything
 		err = a.Folder.WriteMembership(a.Own)
 	}
 	return err

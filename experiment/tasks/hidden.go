@@ -21,7 +21,7 @@ var DefaultHidden = Hidden{Text: "32"}
 // String implements [flag.Value].
 func (h *Hidden) String() string { return h.Text }
 
-// Set implements [flag.Value]. It takes any text; Check says what is wrong with it.
+// Set implements [flag.Value]. It takes any text; Check returns its error.
 func (h *Hidden) Set(text string) error {
 	*h = Hidden{text, true}
 	return nil

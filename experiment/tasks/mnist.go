@@ -145,7 +145,7 @@ func (t *mnist) Describe(task data.Task, m models.Model) (map[string]any, string
 		wording.Count(val, "validation example"), t.partition)
 }
 
-// hyperparameterText says what p hyperparameters of a model are.
+// hyperparameterText describes the p hyperparameters of a model.
 func hyperparameterText(m models.Model, p int) string {
 	if of, ok := m.(models.Meant); ok && p != 1 {
 		return fmt.Sprintf("%d %s", p, of.Meaning().Many)

@@ -43,8 +43,8 @@ func (t *mnist) withMislabels(task data.Task, a experiment.Agents) (data.Task, e
 	return task, nil
 }
 
-// Finish is the task's: where labels were made wrong, it says how many of these
-// the trust in examples has found, and how good the model is that learns of the validation examples
+// Finish reports how many of the wrong labels the trust in examples has found, if the task made
+// labels wrong. It also reports the quality of the model that is trained on the validation examples
 // too, whose labels are right.
 func (t *mnist) Finish(f experiment.FinishedRun) error {
 	if t.detectionNumbers() == 0 {
@@ -101,7 +101,7 @@ func (t *mnist) sizeWithValidation() models.Size {
 	return size
 }
 
-// noteDetections says how many wrong labels are found.
+// noteDetections reports the number of wrong labels found.
 func (t *mnist) noteDetections(f experiment.FinishedRun) error {
 	sums := make([]float64, t.detectionNumbers())
 	err := f.Collective.Sum(sums, func(i int, part []float64) error {

@@ -16,7 +16,7 @@ import (
 	"dsbo/runs"
 )
 
-// A tableProblem is what the settings of a task over tables say.
+// A tableProblem is the settings of a task over tables.
 type tableProblem struct {
 	Target   string   `json:"target"`
 	Task     string   `json:"task"` // "class", "value", "count" or "survival"
@@ -41,7 +41,7 @@ func (p *page) Answered() bool {
 		len(p.Run.Assessment.Measures)+len(p.Run.Assessment.Coefficients) > 0
 }
 
-// An effectScale is how the effects of a target are told.
+// An effectScale is the scale on which a target's effects are reported.
 type effectScale struct {
 	Name, Step string // of the effect; what a step does
 	Part       string // of which a column makes a part
@@ -49,7 +49,7 @@ type effectScale struct {
 	exp        bool   // it is the exponential of a coefficient
 }
 
-// Effect returns how effects are told, weights as they are where estimates are refused.
+// Effect returns the scale of effects; plain weights if estimates are refused.
 func (p tableProblem) Effect(refused string) effectScale {
 	e, is := shown.Effects[p.Task]
 	if !is {
@@ -144,8 +144,8 @@ func changeMarks(r *Run) (all []mark) {
 // Founders are the members at the start.
 func (r *Run) Founders() []int { return membership.First(r.Config.Agents).Members }
 
-// explainChanges has changes of members that lack a reason say who left and who came, such as "2, 3
-// left".
+// explainChanges gives changes of members without a reason a text on who left and who joined, such
+// as "2, 3 left".
 func (r *Run) explainChanges() {
 	before := r.Founders()
 	for i := range r.Changes {

@@ -2,21 +2,20 @@
 // helped, how it went, what it cost and how methods compare.
 //
 // [Load] reads a run folder, as the commands write it: config.json, metrics.jsonl, summary.json
-// (missing while a run goes on, or after it was killed) and lambda.npy. [Write] turns one or more
-// of them into report.html and a folder of figures. The page begins with the verdict and one
-// figure. It needs nothing but itself: its curves are interactive through uPlot, which is inside of
-// it, and drawings of gonum/plot where there is no script, and in print. Runs that differ in their
-// seed alone are drawn as one line, their median, in a band from their least to their greatest;
-// runs of unlike problems have tables of their own.
+// (missing during a run, or after it was killed) and lambda.npy. [Write] turns one or more of them
+// into report.html and a folder of figures. The page begins with the verdict and one figure. It is
+// self-contained: its curves are interactive through uPlot, which is inside of it, and drawings of
+// gonum/plot where there is no script, and in print. Runs that differ in their seed alone are drawn
+// as one line, their median, in a band from their least to their greatest; runs of unlike problems
+// have tables of their own.
 //
 // The page is templates over the runs themselves: page.html frames it, and run.html has the tables
 // and sentences of a run, whose functions are in tables.go. Measures, quantities and captions are
-// data, in shown.json; value in measures.go finds a number by its name there.
+// data, in shown.json; value in measures.go reads a number by that name.
 //
 // [WriteParts] makes a page of runs that somebody has ranked, with tables and answers.
 //
-// [Figure] draws any lines and points in the same look, for programs that have other things to
-// show, and [Save] writes it as SVG by gonum/plot. Colours are told apart by any eye,
-// and each series has its own dashes and markers too; the legend stands below the axes, where it
-// covers nothing.
+// [Figure] draws any lines and points in the same look, for other programs, and [Save] writes it as
+// SVG by gonum/plot. Colours can be distinguished with any colour vision, and each series has its
+// own dashes and markers too; the legend is below the axes, where it covers nothing.
 package report

@@ -38,7 +38,7 @@ type Series struct {
 	X, Y []float64 // coordinates of the points, of one length
 	// Low and High, if not nil, are the edges of a band around Y, of its length.
 	Low, High []float64
-	Reference bool // a grey line: a baseline, or what theory says
+	Reference bool // a grey line: a baseline, or a theoretical value
 	look      int  // 1 + the number of its look; 0: its number among the series
 }
 
@@ -124,7 +124,7 @@ func (f *Figure) svg(title string, ground color.Color) ([]byte, error) {
 	if _, err := svg.WriteTo(&b); err != nil {
 		return nil, err
 	}
-	// Typefaces of the same widths, where the one that was measured is not there.
+	// Typefaces of the same widths, in case the measured one is missing.
 	fonts := []byte("font-family:'Liberation Sans',Arimo,Helvetica,Arial,sans-serif;")
 	return wording.Visible(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), fonts)), nil
 }
@@ -226,8 +226,8 @@ func extentOf(values ...float64) extent {
 	return e
 }
 
-// scaled decides an axis. Exact zeros do not keep an automatic one linear if zeros says so: a
-// consensus error starts at 0 and is best seen on a logarithmic axis all the same.
+// scaled decides an axis. With zeros, exact zeros do not make an automatic axis linear: a consensus
+// error starts at 0 and is best seen on a logarithmic axis all the same.
 func (e extent) scaled(s Scale, zeros bool) extent {
 	wide := e.low > 0 || e.low == 0 && zeros
 	e.log = s == Log || s == Auto && wide && math.Log10(e.high)-math.Log10(e.positive) > 1.5

@@ -97,8 +97,8 @@ func newSheet(gs []group, id string) *sheet {
 				break
 			}
 			var lines []curve
-			// one that was not measured keeps its look: what is one colour here is so in
-			// all figures
+			// a quantity without values keeps its look, so that its colour is the same in all
+			// figures
 			for _, g := range gs {
 				lines = append(lines, g.course(p, q.Less).named(g.label, g.look))
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// none stands where there is no number.
+// none is shown in place of a missing number.
 const none = "–"
 
 // number writes four digits, with a power of ten where there would be many zeros.

@@ -120,8 +120,8 @@ func differences(other, this *Run) runs.Differences {
 	return append(differ, params...)
 }
 
-// groups puts runs together, in the order of their first ones, and names each group by what tells
-// it from the others. Runs of different tasks are refused.
+// groups puts runs together, in the order of their first ones, and names each group by its
+// difference from the other groups. Runs of different tasks are refused.
 func groups(all []*Run) ([]group, error) {
 	if len(all) == 0 {
 		return nil, dsbo.ConfigErrorf("a report must have at least one run")
@@ -170,8 +170,7 @@ func setLowest(all []*Run) {
 	}
 }
 
-// alone reports whether a group has no others to be told from: all parts of a quantity are then in
-// one figure.
+// alone reports whether there is one group only: all parts of a quantity are then in one figure.
 func alone(gs []group) bool { return len(gs) == 1 && gs[0].runs[0].Label == "" }
 
 // label names a group by its method, with the settings that differ from other groups of that
@@ -200,7 +199,7 @@ func symbol(name string) string {
 	return cmp.Or(letters[name], name)
 }
 
-// groupDifference says in what groups differ: in their methods, or in the settings of one.
+// groupDifference names the difference of groups: their methods, or one setting.
 func groupDifference(gs []group) string {
 	if slices.ContainsFunc(gs,
 		func(g group) bool { return g.runs[0].Config.Algorithm != gs[0].runs[0].Config.Algorithm }) {

@@ -36,8 +36,7 @@ func lambdas(gs []group) []Drawing {
 	return all
 }
 
-// picture returns the hyperparameters of the run as a picture, one that is not valid where they
-// are none.
+// picture returns the hyperparameters of the run as a picture; it is not valid if they are none.
 func (r *Run) picture() *Figure {
 	switch m := r.Config.Hyperparameters(); {
 	case m.Pictures > 0 && m.Pictures*m.Rows*m.Cols <= len(r.Lambda):

@@ -41,12 +41,12 @@ var shows = map[string]func(float64) string{
 
 var formatTime, formatBytes = unitFormat(timeUnits), unitFormat(byteUnits)
 
-// A topic is measures of one kind, by which methods are compared: the first one that was measured
-// orders the table. Exact values and values of models as they stand are never in one table.
+// A topic is measures of one kind, by which methods are compared: the first one with values orders
+// the table. Exact values and values of unsolved models are never in one table.
 type topic struct {
 	Name, Hint string
 	Models     bool // the measures are of models that may not have converged
-	Paired     bool // the measures stand in the table of gains
+	Paired     bool // the measures are in the table of gains
 	Measures   []measure
 }
 
@@ -94,7 +94,7 @@ func (r *Run) value(name string) float64 {
 			return v
 		}
 		return r.value("last ms_per_iteration")
-	case "traffic": // of the whole run where it says so, else of its iterations
+	case "traffic": // of the whole run if a column is, else of its iterations
 		if all := r.Summary.Traffic.Total().Bytes; all > 0 {
 			return float64(all)
 		}
@@ -153,8 +153,8 @@ type quantity struct {
 	Log      bool      // the y axis is logarithmic
 }
 
-// A part is a number of a record, by its name in JSON, which files that show it alone have too. Its
-// name for people tells it from the others.
+// A part is a number of a record, by its name in JSON, which is also the name of files that show it
+// alone. Its name for people is unique.
 type part struct {
 	Of, Name string
 	Late     bool // without the start, whose model knows nothing and would flatten the figure
@@ -220,8 +220,8 @@ var (
 	byteUnits = []unit{{0, 1, "B"}, {1e3, 1e3, "kB"}, {1e6, 1e6, "MB"}, {1e9, 1e9, "GB"}, {1e12, 1e12, "TB"}}
 )
 
-// axes are what figures are drawn against; marks stand on the first. The calls of an oracle count
-// alike, a Hessian once: the table of costs has them by kind.
+// axes are the x-axes of figures; marks are on the first. An oracle's calls count alike, a Hessian
+// once: the table of costs has them by kind.
 var axes = []axis{
 	{"iterations", "iterations", "outer iterations k", true, nil},
 	{"seconds", "time", "time of iterations", false, timeUnits},

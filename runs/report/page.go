@@ -77,7 +77,9 @@ func newPage(all []*Run, title string) (*page, error) {
 	if p.Run = all[0]; p.Answered() && title == "" {
 		p.Title = "Predicting " + p.Run.Problem().Target
 	}
-	p.Topics = slices.DeleteFunc(p.Topics, func(t pageTopic) bool { return t.Paired }) // the table of gains says more
+	p.Topics = slices.DeleteFunc(p.Topics, func(t pageTopic) bool { return t.Paired }) // the table
+	// of gains
+	// has more
 	return p, nil
 }
 

@@ -19,7 +19,7 @@ import (
 	"dsbo/runs"
 )
 
-// A Run is what a run folder holds.
+// A Run is the content of a run folder.
 type Run struct {
 	Name    string        // name of the folder
 	Label   string        // name of its line, for runs that differ in their seed alone; "": one is made
@@ -28,7 +28,7 @@ type Run struct {
 	Summary runs.Summary  // how it ended; its State is "" if it has not
 	Lambda  []float64     // at the end; nil: there is none
 	Names   []string      // of the entries of λ, by lambda.csv; nil: there is none
-	// Assessment is how good the predictions are; the zero value: the run's task does not tell.
+	// Assessment is the quality of the predictions; the zero value: the run's task has none.
 	Assessment runs.Assessment
 	Levels     []string       // sentences on levels of sites, of the folder's own alone
 	Changes    membership.Log // of who took part
@@ -141,7 +141,7 @@ func (r *Run) usage() runs.Usage {
 	return runs.Total(r.Summary.PerAgent)
 }
 
-// task says what problem a run is about: runs of different tasks have nothing to compare.
+// task identifies the problem of a run: runs of different tasks are not comparable.
 func (r *Run) task() string {
 	if model := r.Config.Model(); model != "" {
 		return strings.TrimSpace(r.Config.Task + " with " + model)
@@ -152,7 +152,7 @@ func (r *Run) task() string {
 // method names what solved it.
 func (r *Run) method() string { return cmp.Or(r.Config.Algorithm, "unknown") }
 
-// Origin says when and where a run began, as far as it says so itself.
+// Origin returns the time and place of a run's start, as far as the run has them.
 func (r *Run) Origin() (text string) {
 	b := r.Config.Build
 	if t, err := time.Parse(time.RFC3339, b.Started); err == nil {
@@ -189,7 +189,7 @@ func (r *Run) Command() string {
 // meanPerExample is the unit of a Φ that is on the scale of the losses.
 const meanPerExample = ", mean per example"
 
-// phiUnit says over what Φ adds up, as far as the problem's settings tell.
+// phiUnit returns the unit over which Φ is summed, as far as the problem's settings give it.
 func (r *Run) phiUnit() string {
 	var own struct {
 		Reduce string `json:"reduce"` // "sum" or "mean": how the losses of an agent's examples are put together
@@ -204,14 +204,14 @@ func (r *Run) phiUnit() string {
 	return ""
 }
 
-// End is how a run ended. One that was killed, or goes on, has no summary.
+// End is the state of a run at its end. A killed or active run has no summary.
 func (r *Run) End() runs.State { return cmp.Or(r.Summary.State, runs.Unfinished) }
 
 // Iteration is at which the last evaluation was.
 func (r *Run) Iteration() int { return r.lastRecord().Iteration }
 
-// Warnings returns what the run warned of, and says where Φ is not what its name promises and what
-// is odd in the folder.
+// Warnings returns the run's warnings, a note where Φ is not an exact value, and oddities of the
+// folder.
 func (r *Run) Warnings() []string {
 	list := slices.Concat(r.Summary.Warnings, r.Summary.Unknown)
 	var inexact []string

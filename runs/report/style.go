@@ -14,16 +14,16 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// seriesColours are the colours of Okabe and Ito, which people with any colour vision can tell
-// apart; their yellow is darker here, and their black purple, so that each is seen on light and on
+// seriesColours are the colours of Okabe and Ito, which people with any colour vision can
+// distinguish. Yellow is darker here, and black is purple, so that each is visible on light and on
 // dark ground.
 var seriesColours = []color.NRGBA{
 	{0x00, 0x72, 0xB2, 0xff}, {0xD5, 0x5E, 0x00, 0xff}, {0x00, 0x9E, 0x73, 0xff}, {0xCC, 0x79, 0xA7, 0xff},
 	{0xE6, 0x9F, 0x00, 0xff}, {0x56, 0xB4, 0xE9, 0xff}, {0x8A, 0x55, 0xC8, 0xff}, {0x96, 0x87, 0x00, 0xff},
 }
 
-// A look is how one series is drawn. Colour, dashes and marker change together, so that each tells
-// the series apart alone: in grey print, too.
+// A look is the style of one series. Colour, dashes and marker change together, so that each
+// identifies the series alone, in grey print too.
 type look struct {
 	line   draw.LineStyle
 	marker draw.GlyphStyle

@@ -38,8 +38,7 @@ func (r *Run) bestConstant() (best runs.Constant) {
 	return best
 }
 
-// Outcome is what the verdict of a run tells. Earlier versions judged by examples that had chosen
-// something.
+// Outcome is the verdict of a run. Earlier versions judged by examples that had chosen something.
 func (r *Run) Outcome() runs.Outcome {
 	if v := r.Summary.Verdict; v.Sentence != "" && v.ByTest() {
 		return v.Outcome
@@ -87,8 +86,8 @@ func headlines(gs []group) headline {
 	return h
 }
 
-// changes says by how much test loss and Φ changed, each run's against the best constant of its
-// own: median and range.
+// changes returns the changes of test loss and Φ, each run's against its own best constant: median
+// and range.
 func (g group) changes() string {
 	show := withSign(func(v float64) string { return share(v, 1) })
 	var parts []string

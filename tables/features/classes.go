@@ -12,7 +12,8 @@ import (
 	"dsbo/tables"
 )
 
-// A RareRule says what becomes of rows of rare classes: classes that no site has in 5 rows.
+// A RareRule is the treatment of rows of rare classes, classes with fewer than 5 rows at every
+// site.
 type RareRule string
 
 // The rules for rare classes.
@@ -131,8 +132,8 @@ func (p classFinder) having(i int, classes []string, among bool) (rows []int) {
 	return rows
 }
 
-// settleRare does with the rows of rare classes what the rule says, and returns all classes. rare
-// are the numbers that countRare returns.
+// settleRare applies the rule to the rows of rare classes, and returns all classes. rare is
+// countRare's result.
 func (p classFinder) settleRare(named []string, rare [2]int) ([]string, error) {
 	switch {
 	case p.RareClasses == DropRare: // also of a site that came later, whose rows are not in rare
@@ -162,7 +163,7 @@ func (p classFinder) settleRare(named []string, rare [2]int) ([]string, error) {
 		p.Target, leastNamed, rare[0], wording.Count(rare[1], "row"), hint)
 }
 
-// noteClasses says what is unusual about classes, of which each site has named its own.
+// noteClasses notes unusual classes. Each site has named its own.
 func (p classFinder) noteClasses(ofSites [][]string, rare [2]int) {
 	switch {
 	case rare[0] == 0:
@@ -195,7 +196,7 @@ func (p classFinder) noteClasses(ofSites [][]string, rare [2]int) {
 // a count.
 const fewestDoubted = 3
 
-// noteDoubt says that numbers are taken for classes, where they may be something else.
+// noteDoubt notes that numbers are taken as classes, where they may be something else.
 func (p classFinder) noteDoubt() {
 	n := len(p.recipe.Target.Classes)
 	if p.Kind == "" && n >= fewestDoubted && p.schema.Columns[p.columnIndex(p.Target)].Kind == tables.Number {

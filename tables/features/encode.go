@@ -59,13 +59,13 @@ func UnitScale(from, to string) float64 {
 }
 
 // NewEncoder finds the columns of a recipe in a table, by name. Other columns are left alone, and
-// the target need not be there. A word that the recipe does not have counts as rare, or as none
-// where it has no rare words; times may be in another unit than the times of training.
+// the target need not be there. A word unknown to the recipe counts as rare, or as none if the
+// recipe has no rare words; times may be in another unit than the times of training.
 //
-// It fails with dsbo.ErrConfig, naming the file and the column, if a column is not there, holds
-// something else or has no value in a row though the recipe refuses that, and naming the file if
-// the table is not sparse and the recipe is. Of a table that was read with [tables.Options.Spare]
-// the row is bad instead ([Encoder.Bad]).
+// It fails with dsbo.ErrConfig, naming the file and the column, if a column is missing, has other
+// values, or has no value in a row though the recipe refuses that, and naming the file if the table
+// is not sparse and the recipe is. Of a table that was read with [tables.Options.Spare] the row is
+// bad instead ([Encoder.Bad]).
 func (r Recipe) NewEncoder(t *tables.Table) (*Encoder, error) {
 	e := &Encoder{table: t, bad: maps.Clone(t.Bad), length: t.Rows(), recipe: r.Sparse, sparse: t.Sparse}
 	if r.Sparse != nil && t.Sparse.Cols == 0 {
@@ -158,7 +158,7 @@ func (e *Encoder) add(in Input, c *tables.Column) {
 // while column after column writes to them.
 const stretch = 256
 
-// rows encodes rows from to to-1, each to its place, which holds zeros, several stretches at the
+// rows encodes rows from to to-1, each to its place, which is 0 before, several stretches at the
 // same time.
 func (e *Encoder) rows(from, to int, dst func(row int) []float32) {
 	inParallel((to-from+stretch-1)/stretch, func(k int) {

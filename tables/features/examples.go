@@ -94,8 +94,8 @@ func (p *preparation) encodeSite(i int) (data.Shard, error) {
 	return made, err
 }
 
-// farthest is the largest distance of a number from the mean of training rows, in deviations of
-// these. Beyond it one row is all that a mean of losses tells of.
+// farthest is the largest distance of a number from the mean of training rows, in their deviations.
+// Beyond it one row dominates any mean of losses.
 const farthest = 1e6
 
 // refuseFar names the first number of site i, the target's too, that is out of all proportion to

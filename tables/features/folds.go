@@ -64,7 +64,7 @@ func (part *partition) fold(count int, classes []int32, rows func(row int) float
 	}
 }
 
-// streamFolds tells the draws of folds from all others.
+// streamFolds separates the draws of folds from all other draws.
 const streamFolds = 0x666f6c6473
 
 // shuffledRows returns the numbers of n rows in an order of the seed, the rows of each class one

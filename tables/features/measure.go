@@ -9,7 +9,7 @@ import (
 	"dsbo/tables"
 )
 
-// A measure is what all training rows of all sites tell of a column of numbers.
+// A measure is the statistics of a column of numbers over all training rows of all sites.
 type measure struct {
 	column    int     // place in the tables
 	rows      float64 // those with a number, by their weights
@@ -96,7 +96,7 @@ func (p *preparation) setMoments(in *Input, m measure) error {
 		p.drop(in, "all values of training rows are missing")
 	case m.constant && m.missing == 0:
 		p.drop(in, "all training rows have one value")
-	case m.constant: // that it is missing is all it tells
+	case m.constant: // only its absence varies
 		in.Mean, in.Deviation = m.mean, 1
 	default:
 		in.Mean, in.Deviation = m.mean, m.deviation
@@ -215,8 +215,8 @@ func usualSize(exponents, count float64) float64 {
 	return math.Ldexp(1, int(math.Round(exponents/count)))
 }
 
-// eachNumber calls f for the numbers of a column in site i's training rows, and how many rows each
-// stands for.
+// eachNumber calls f for the numbers of a column in site i's training rows, and the number of rows
+// that each represents.
 func (p *preparation) eachNumber(i, column int, f func(v, rows float64)) {
 	c := p.Tables[i].Columns[column]
 	if c.Kind == tables.Word { // of which all are missing

@@ -9,8 +9,8 @@ import (
 	"dsbo/tables"
 )
 
-// Notes says what stands in the table as in no training row, and what it counts as, a sentence for
-// each column.
+// Notes returns a sentence for each column with values that no training row had, and how they are
+// encoded.
 func (e *Encoder) Notes() []string {
 	var notes []string
 	for i := range e.inputs {
@@ -52,8 +52,8 @@ func (e *Encoder) Notes() []string {
 	return notes
 }
 
-// Bounded says which of the rows have the largest prediction of counts, and what that is; "": none
-// do. values are the predictions.
+// Bounded returns a note on the rows whose prediction of counts is the largest possible one; "" if
+// there are none. values are the predictions.
 func (e *Encoder) Bounded(t Target, values []float64) string {
 	var where []string
 	for row, v := range values {

@@ -20,8 +20,8 @@ type Prepared struct {
 	// Rows are the training, validation and test rows of all sites together: a row of weight k is k
 	// of them.
 	Rows [3]int
-	// Whole says that weights are whole numbers, which count rows. Others are scaled so that they
-	// sum to the number of rows of one weight that would tell as much, (Σ w)²/Σ w².
+	// Whole is true if weights are whole numbers, which count rows. Other weights are scaled to sum
+	// to the number of equally weighted rows with the same information, (Σ w)²/Σ w².
 	Whole bool
 	Folds int // parts of cross-validation, whose training rows are the validation rows too; 0: there is none
 	// Weights are the weights of each site's training rows without folds, where there are folds;
@@ -223,7 +223,7 @@ func (p *preparation) splitAll() (err error) {
 	return nil
 }
 
-// drop says of an input that it becomes no feature, and why.
+// drop excludes an input from the features, with the reason why.
 func (p *preparation) drop(in *Input, why string) {
 	in.Dropped = why
 	p.note("column %s is dropped: %s", in.Name, why)

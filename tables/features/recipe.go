@@ -16,7 +16,7 @@ import (
 	"dsbo/tables"
 )
 
-// A Recipe says how a row of a table becomes features and a target. It is the same at all sites,
+// A Recipe is the encoding of a table's row as features and a target. It is the same at all sites,
 // and kept with the model.
 type Recipe struct {
 	Inputs []Input `json:"inputs,omitempty"` // columns that become features, in the order of the table
@@ -25,8 +25,8 @@ type Recipe struct {
 	// Missing is NoneMissing where rows without a value are refused, also later; "": they
 	// are taken.
 	Missing MissingRule `json:"missing,omitempty"`
-	// MissingWords stand for a missing value in files, unless an input has others; nil: in recipes
-	// of earlier versions, which have [tables.MissingWords].
+	// MissingWords are the words for a missing value in files, unless an input has its own; nil: in
+	// recipes of earlier versions, which have [tables.MissingWords].
 	MissingWords []string `json:"missing_words,omitzero"`
 }
 
@@ -46,7 +46,7 @@ type Input struct {
 	Rare      bool        `json:"rare,omitempty"`      // whether other words are a feature too
 	Indicator bool        `json:"indicator,omitempty"` // whether a missing value is a feature too
 	Dropped   string      `json:"dropped,omitempty"`   // why the column becomes no feature; "": it does
-	// MissingWords stand for a missing value of this column in files; nil: the recipe's.
+	// MissingWords are the words for a missing value of this column in files; nil: the recipe's.
 	MissingWords []string `json:"missing_words,omitzero"`
 }
 
@@ -73,13 +73,13 @@ const (
 type Target struct {
 	Name string     `json:"name"`
 	Kind TargetKind `json:"kind"`
-	// names of classes, as they stand in files, in the order of the model's outputs
+	// names of classes, as in files, in the order of the model's outputs
 	Classes   []string `json:"classes,omitempty"`
 	Mean      float64  `json:"mean,omitempty"` // of values and counts
 	Deviation float64  `json:"deviation,omitempty"`
 	Most      float64  `json:"most,omitempty"` // the largest prediction of counts; 0: any, of earlier models
-	// Event is the column that says whether a time ended with the event, and EventWord the word of
-	// it for that; "": 1, and 0 for none.
+	// Event is the column that marks times that ended with the event, and EventWord its word for
+	// that; "": 1, and 0 for none.
 	Event     string `json:"event,omitempty"`
 	EventWord string `json:"event_word,omitempty"`
 }
@@ -98,7 +98,7 @@ func (r Recipe) Used() []Input {
 	return slices.DeleteFunc(slices.Clone(r.Inputs), func(in Input) bool { return in.Dropped != "" })
 }
 
-// MissingWordsOf returns the words that stand for a missing value of an input.
+// MissingWordsOf returns the words for a missing value of an input.
 func (r Recipe) MissingWordsOf(in Input) []string {
 	for _, list := range [][]string{in.MissingWords, r.MissingWords} {
 		if list != nil {

@@ -8,23 +8,23 @@ import (
 	"dsbo/tables"
 )
 
-// A schema is what a site tells the others of its table: no value of it.
+// A schema is a site's description of its table to the other sites: it has no values.
 type schema struct {
 	Columns []columnSchema `json:"columns"`
 	Sparse  int            `json:"sparse,omitempty"` // number of sparse columns, which may be another one at each site
 	Rows    bool           `json:"rows"`             // whether there are any
-	// Few says that the target's column holds whole numbers, few distinct ones.
+	// Few is true if the target's column has whole numbers, few distinct ones.
 	Few bool `json:"few,omitempty"`
 }
 
-// A columnSchema is the name of a column and what it holds.
+// A columnSchema is the name of a column and its kind of values.
 type columnSchema struct {
 	Name string      `json:"name"`
 	Kind tables.Kind `json:"kind,omitempty"` // "": all its values are missing, so that it may be of any kind
 	Unit string      `json:"unit,omitempty"`
 }
 
-// describe says what a column holds, for errors.
+// describe returns a column's kind of values, for errors.
 func (c columnSchema) describe() string {
 	text := map[tables.Kind]string{tables.Number: "numbers", tables.Word: "words", tables.Time: "times"}[c.Kind]
 	if c.Unit != "" {
@@ -157,7 +157,7 @@ func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
 	return nil
 }
 
-// firstOf returns the first of some sites whose column k holds something.
+// firstOf returns the first of some sites whose column k has a value.
 func (Sites) firstOf(all []schema, k int) int {
 	for i, one := range all {
 		if one.Columns[k].Kind != "" {
@@ -167,7 +167,7 @@ func (Sites) firstOf(all []schema, k int) int {
 	return 0
 }
 
-// wordsHint says what helps where a code looks like a number at one site.
+// wordsHint returns the remedy if a code looks like a number at one site only.
 func wordsHint(a, b columnSchema) string {
 	if a.Kind == tables.Word || b.Kind == tables.Word {
 		return " (-words " + a.Name + " takes it as words at all sites)"

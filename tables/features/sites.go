@@ -12,8 +12,7 @@ import (
 // Sites are the tables of the sites of a run, as one process sees them.
 type Sites struct {
 	Tables []*tables.Table // one for each site; nil for the sites of other processes
-	// number of sites whose sums Collective finds: less than there are tables for one that comes
-	// later; 0: as many
+	// number of sites in Collective's sums, fewer than tables if a site joined later; 0: as many
 	Start      int
 	Collective network.Collective // way to what all sites find together
 	Seed       uint64             // of the split
@@ -51,7 +50,7 @@ func (s Sites) failf(i int, column, format string, args ...any) error {
 	return dsbo.ConfigErrorf("%s, column %s: %s", s.label(i), column, fmt.Sprintf(format, args...))
 }
 
-// exchange returns what each site tells all others of something: of for the sites that are here.
+// exchange gives all sites each site's value: of returns it for the sites of this process.
 func exchange[T any](s Sites, what string, of func(i int) T) ([]T, error) {
 	texts, err := s.Collective.Texts(func(i int) (string, error) {
 		text, err := json.Marshal(of(i))
@@ -70,24 +69,24 @@ func exchange[T any](s Sites, what string, of func(i int) T) ([]T, error) {
 	return all, nil
 }
 
-// A MissingRule says what becomes of missing values of features.
+// A MissingRule is the treatment of missing values of features.
 type MissingRule string
 
 // The rules for missing values.
 const (
-	// the mean takes their place, and an indicator says so where training rows have some
+	// the mean takes their place, with an indicator if training rows have some
 	MeanOfOthers MissingRule = "mean"
 	NoneMissing  MissingRule = "refuse" // they are an error
 )
 
-// Options say what the columns of the sites' tables are. All sites have the same.
+// Options are the roles and kinds of the sites' columns. All sites have the same.
 type Options struct {
 	Target      string     // column to predict
-	Kind        TargetKind // "": found, by what the target's column holds
+	Kind        TargetKind // "": found from the target's values
 	Event       string     // column of events, see [Target]; "": times are no targets
 	EventWord   string     // the word of an event; "": 1
 	Weight      string     // column of the weights of rows; "": all 1
-	SplitColumn string     // column of words train, validation and test; "": Split says it
+	SplitColumn string     // column of words train, validation and test; "": Split decides
 	Split       Shares     // shares of a site's rows
 	// cross-validate with a number of parts of the rows but the test rows, see [models.Folds]; 0:
 	// do not
@@ -99,7 +98,7 @@ type Options struct {
 	// [tables.MissingWords].
 	MissingWords []string
 	MissingOf    map[string][]string // the words of columns that have others
-	// RareClasses says what becomes of rows whose class no site has in 5 rows.
+	// RareClasses is the treatment of rows whose class has fewer than 5 rows at every site.
 	RareClasses RareRule
 	Balance     bool // weigh rows so that each class has the same weight
 }
@@ -121,6 +120,6 @@ const leastNamed = 5
 // mostClasses is the largest number of classes.
 const mostClasses = 256
 
-// mostFound is the largest number of distinct whole numbers that are taken for classes if nothing
-// says what the target is.
+// mostFound is the largest number of distinct whole numbers that are taken as classes if no flag
+// names the target's kind.
 const mostFound = 20

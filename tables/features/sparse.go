@@ -12,10 +12,10 @@ import (
 	"dsbo/tables"
 )
 
-// A Sparse says how the numbered columns of a sparse table, as of LIBSVM files, become features. A
-// number v of column k, from 1 on, becomes v / scale under the name "fk". Nothing is centred, so
-// that what is 0 stays 0 and takes no memory. A scale is the root mean square of the numbers of
-// training rows that are not 0: a column of zeros and ones stays as it is, as words do.
+// A Sparse is the encoding of the numbered columns of a sparse table, as of LIBSVM files, as
+// features. A number v of column k, from 1 on, becomes v / scale under the name "fk". Nothing is
+// centred, so that what is 0 stays 0 and takes no memory. A scale is the root mean square of the
+// numbers of training rows that are not 0: a column of zeros and ones stays as it is, as words do.
 type Sparse struct {
 	Columns int `json:"columns"` // number of columns, the most that a site has
 	// columns that become features, ascending: those that are not 0 in all training rows
@@ -35,7 +35,7 @@ func (s *Sparse) featureOf(column int32) int {
 	return k
 }
 
-// A Line is a list of numbers that stands in JSON as a string with spaces between them: a hundred
+// A Line is a list of numbers that JSON has as a string with spaces between them: a hundred
 // thousand take one line.
 type Line[T int | float64] []T
 
@@ -118,7 +118,7 @@ func (p *preparation) measureSparse() error {
 }
 
 // eachSparse calls f for the numbers in the sparse columns, from 0 on, of site i's training rows,
-// and how many rows each stands for.
+// and the number of rows that each represents.
 func (p *preparation) eachSparse(i int, f func(column int32, v, rows float64)) {
 	s := p.Tables[i].Sparse
 	for row, of := range p.parts[i].of {

@@ -70,7 +70,7 @@ func (s Shares) MarshalText() ([]byte, error) {
 	return []byte(strings.Join(parts, ":")), nil
 }
 
-// A partition says to which set each row of a site belongs.
+// A partition is the set of each row of a site.
 type partition struct {
 	of    []set
 	sizes [sets]int
@@ -86,9 +86,9 @@ func newPartition(of []set) partition {
 }
 
 // splitRows divides n rows by shares: the rows of each class in proportion, as far as whole rows
-// go, by a seed. classes has the class of each row; nil: there are none; rows is how many rows each
-// stands for, which are not divided. Each set with a share gets a row, which takes as many rows as
-// there are such sets.
+// go, by a seed. classes has the class of each row; nil: there are none; rows is the number of rows
+// that each represents, which stay together. Each set with a share gets a row, which takes as many
+// rows as there are such sets.
 func splitRows(n int, classes []int32, rows func(row int) float64, shares Shares, seed uint64,
 	site int) (partition, error) {
 	least := 0
@@ -127,7 +127,7 @@ func splitRows(n int, classes []int32, rows func(row int) float64, shares Shares
 	return part, nil
 }
 
-// streamSplit tells the draws of splits from all others.
+// streamSplit separates the draws of splits from all other draws.
 const streamSplit = 0x73706c6974
 
 // partition splits the rows of site i.

@@ -161,8 +161,7 @@ func (p eventFinder) perEvent(s set) float64 {
 	return p.rows[s] / p.events[s]
 }
 
-// setEvents makes an example count as its events in what is told of losses, and as its rows in risk
-// sets.
+// setEvents makes an example count as its events in reported losses, and as its rows in risk sets.
 func setEvents(e *data.Examples) (err error) {
 	rows, events := make([]float64, e.Target.Rows()), make([]float64, e.Target.Rows())
 	for k := range rows {

@@ -55,8 +55,8 @@ func className(c *tables.Column, row int) string {
 	return numberText(c.Number(row))
 }
 
-// numberText writes a number as it stands in a file: without an exponent, unless it is so small or
-// so large that people write one too.
+// numberText writes a number as in a file: without an exponent, unless it is so small or so large
+// that people write one too.
 func numberText(v float64) string {
 	form := byte('f')
 	if size := math.Abs(v); v != 0 && size < 1e-4 || size >= 1e21 {

@@ -73,7 +73,7 @@ func (p weigher) checkWeights() error {
 	for _, i := range p.localSites() {
 		t := p.Tables[i]
 		k := slices.IndexFunc(t.Columns, func(c *tables.Column) bool { return c.Name == p.Weight })
-		if p.Weight == "" || k < 0 { // which compareSchemas says
+		if p.Weight == "" || k < 0 { // which compareSchemas reports
 			return nil
 		}
 		var rows []int
@@ -104,8 +104,9 @@ func (p weigher) checkWeights() error {
 // mostCounted is the number of rows up to which weights count them.
 const mostCounted = 1 << 50
 
-// scaleWeights finds what weights are multiplied by to be numbers of rows, by sums: 1 where all are
-// whole, else (Σ w)/(Σ w²), after which they sum to the number of rows that tell as much.
+// scaleWeights finds the factor by which weights become numbers of rows, by sums: 1 if all are
+// whole, else (Σ w)/(Σ w²), after which they sum to the number of equally weighted rows with the
+// same information.
 func (p weigher) scaleWeights() error {
 	p.scale, p.whole = 1, true
 	if p.Weight == "" {
@@ -139,7 +140,7 @@ func (p weigher) scaleWeights() error {
 	return err
 }
 
-// rowsOf returns how many rows a row of site i stands for.
+// rowsOf returns the number of rows that a row of site i represents.
 func (p *preparation) rowsOf(i, row int) float64 {
 	if p.Weight == "" || p.plain {
 		return 1
@@ -161,7 +162,7 @@ func (p *preparation) namedBy(i, row int) float64 {
 	return p.rowsOf(i, row)
 }
 
-// countTable returns how many rows some rows of site i stand for, nil where each is one.
+// countTable returns the numbers of rows that some rows of site i represent, nil if all are 1.
 func (p weigher) countTable(i int, rows []int) (*ad.Table, error) {
 	if p.Weight == "" {
 		return nil, nil

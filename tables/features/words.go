@@ -11,12 +11,12 @@ import (
 	"dsbo/tables"
 )
 
-// A naming is what a site tells the others of its words: no counts.
+// A naming is the words that a site announces to the other sites, without counts.
 type naming struct {
 	Words [][]string `json:"words,omitempty"` // of each input of words, those in enough training rows
 }
 
-// words returns the inputs that hold words.
+// words returns the inputs of words.
 func (p *preparation) words() (list []int) {
 	for k, in := range p.recipe.Inputs {
 		if in.Kind == tables.Word && in.Dropped == "" {

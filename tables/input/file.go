@@ -1,6 +1,5 @@
-// Package input opens files of data, which may be compressed, for those who read tables of them and
-// those who read images: a [File] has the content, an [Error] says what is wrong with it and where.
-// It knows no format.
+// Package input opens files of data, which may be compressed, for readers of tables and of images:
+// a [File] has the content, an [Error] its fault and place. It knows no format.
 package input
 
 import (
@@ -49,8 +48,8 @@ func New(name string, file io.ReaderAt, length, limit int64) (*File, error) {
 	return in, nil
 }
 
-// Limit is the most bytes that a compressed file of length bytes may hold: limit, or, where that is
-// 0, 64 MiB and 200 times its length.
+// Limit returns the most bytes that a compressed file of length bytes may expand to: limit or, if
+// that is 0, 64 MiB and 200 times its length.
 func Limit(length, limit int64) int64 {
 	if limit == 0 {
 		limit = unwrapPlus + unwrapTimes*min(length, (math.MaxInt64-unwrapPlus)/unwrapTimes)
@@ -104,7 +103,7 @@ func (in *File) Fail(line int, column, format string, args ...any) error {
 	return &Error{File: in.name, Line: line, Column: column, Reason: fmt.Sprintf(format, args...)}
 }
 
-// An unzipped reader says what is wrong with a gzip file, and stops where it becomes too long.
+// An unzipped reader reports faults of a gzip file, and stops where it becomes too long.
 type unzipped struct {
 	in   *File
 	z    io.Reader

@@ -14,11 +14,11 @@ import (
 	"dsbo/tables/modelfile"
 )
 
-// fewestAssessed is the number of test rows of all sites together below which their predictions are
-// not counted: a bin would be one row, and curves of fewer tell nothing.
+// fewestAssessed is the least number of test rows of all sites together for counts of predictions:
+// with fewer, a bin would be one row, and curves would mean nothing.
 const fewestAssessed = 20
 
-// A judge says how good the kept model is.
+// A judge measures the kept model.
 type judge struct {
 	*tune
 	made *modelfile.Model
@@ -90,7 +90,7 @@ func toldImportances(p *features.Prepared, q int) int {
 	return n
 }
 
-// addImportances tells which features of a network matter most.
+// addImportances adds the importance of a network's features, the largest first.
 func (t judge) addImportances(a *runs.Assessment) error {
 	_, q := t.m.Dims()
 	n := toldImportances(t.prepared, q)

@@ -50,7 +50,7 @@ func (t *tune) Card() *runs.Card {
 	return card
 }
 
-// readAs says how the values of an input were read.
+// readAs describes how the values of an input were read.
 func readAs(in features.Input) string {
 	switch {
 	case in.Kind == tables.Word:

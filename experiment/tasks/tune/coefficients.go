@@ -15,23 +15,23 @@ import (
 	"dsbo/tables/modelfile"
 )
 
-// Limits of coefficients: from how many on no further column is told, and up to how many features
-// columns are measured.
+// Limits of coefficients: the most columns listed, and the most features for which columns are
+// measured.
 const (
 	toldCoefficients = 10
 	mostMeasured     = 4000
 )
 
-// A contrast is a coefficient: of a feature against the level that the words of its column are told
-// against, on a class against the one that classes are told against.
+// A contrast is a coefficient: of a feature relative to its column's reference word, on a class
+// relative to the reference class.
 type contrast struct {
 	feature, class int
 	kept           float64 // by the kept model's weights
 }
 
-// addFeatures tells which features matter most: of a linear model the coefficients of the columns
-// whose weights are largest in kept, which predicts, with intervals by a fit of their own; of a
-// network importances.
+// addFeatures adds the features that matter most. For a linear model these are the coefficients of
+// the columns with the largest weights in kept, which predicts, with intervals by a separate fit;
+// for a network they are importances.
 func (t judge) addFeatures(a *runs.Assessment, kept *modelfile.Model) error {
 	if _, ok := t.m.(models.Linear); !ok {
 		return t.addImportances(a)
@@ -50,8 +50,8 @@ func (t judge) addFeatures(a *runs.Assessment, kept *modelfile.Model) error {
 	return nil
 }
 
-// fitEffects fits the columns of the rows that made the model. It writes to told why there is no
-// fit, and how likely all is by chance.
+// fitEffects fits the columns of the rows that made the model. It sets told's reason for having no
+// fit, and its p value.
 func (t judge) fitEffects(told *runs.Effects) (*effects.Fit, error) {
 	tables := t.tables()
 	fit := &effects.Fit{Effects: effects.Unmeasured(tables), Refused: unmeasured(t.prepared)}
@@ -138,8 +138,8 @@ func (t judge) addCoefficients(a *runs.Assessment, fit *effects.Fit, chosen []co
 	slices.SortStableFunc(a.Effects.Columns, func(a, b runs.ColumnEffect) int { return cmp.Compare(b.Value, a.Value) })
 }
 
-// unmeasured says why the columns are not measured, "" where they are: all sites must know it
-// alike.
+// unmeasured returns the reason why columns are not measured, "" if they are. It is the same at all
+// sites.
 func unmeasured(p *features.Prepared) string {
 	switch n := len(p.Recipe.Features()); {
 	case p.Rows[0] == 0: // nobody knows it
@@ -254,8 +254,8 @@ func (t judge) largest(e *effects.Effects) (list []contrast) {
 	return list
 }
 
-// kept returns the contrast of a feature on a class by the kept model's weights, 0 of the level
-// that others are told against. A word that is missing is told against the mean of all words.
+// kept returns the contrast of a feature on a class by the kept model's weights, 0 for a reference
+// level. A missing word is relative to the mean of all words.
 func (t judge) kept(e *effects.Effects, j, k int) (v float64) {
 	layer := t.made.Layers[0]
 	weight := func(j int) float64 {

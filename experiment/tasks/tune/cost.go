@@ -55,8 +55,8 @@ func (c missCost) check(t features.Target) (k int, err error) {
 	return k, nil
 }
 
-// addThreshold chooses the threshold of -cost by the validation rows, and says what comes of it on
-// the test rows, whose counts are given.
+// addThreshold chooses the threshold of -cost on the validation rows, and adds its result on the
+// test rows, whose counts are given.
 func (t judge) addThreshold(a *runs.Assessment, test assessor) error {
 	if t.cost.class == "" {
 		return nil

@@ -66,7 +66,8 @@ func describeModel(m models.Model, t *tune) string {
 	return text
 }
 
-// digestOf stands for a list of names, which lambda.csv has: settings hold no line for each name.
+// digestOf returns a digest of a list of names, in place of a line in the settings for each. The
+// names are in lambda.csv.
 func digestOf(names []string) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(names, "\n"))))
 }

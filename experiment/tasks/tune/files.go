@@ -87,8 +87,8 @@ func (t *tune) filePath(number int) string {
 	return path
 }
 
-// files returns the file of each agent that is here; dealt says that it is one, whose rows are
-// dealt to all.
+// files returns the file of each agent of this process; dealt is true if it is one file, whose rows
+// are dealt to all agents.
 func (t *tune) files(a experiment.Agents) (paths map[int]string, dealt bool, err error) {
 	if t.data == "" || t.target == "" {
 		return nil, false, dsbo.ConfigErrorf(
@@ -252,7 +252,7 @@ func (m *missing) Set(text string) error {
 	return nil
 }
 
-// streamDeal tells the draws of rows for agents from all others.
+// streamDeal separates the draws of rows for agents from all other draws.
 const streamDeal = 0x6465616c
 
 // deal deals the rows of a table to all agents, in an order of the seed, and returns the tables of

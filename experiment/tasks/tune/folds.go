@@ -74,13 +74,13 @@ const (
 	networkNumbers = 1_000_000
 )
 
-// rowsPerPenalty is how many training and validation rows there must be for each feature to have a
-// penalty of its own, where -penalty leaves that open. With fewer, such as 60000 rows of 100000
-// sparse features, most penalties have hardly a row that tells of them, and would fit chance.
+// rowsPerPenalty is the least number of training and validation rows per feature for which each
+// feature has its own penalty by default. With fewer, such as 60000 rows of 100000 sparse features,
+// hardly a row informs most penalties, which would fit chance.
 const rowsPerPenalty = 4
 
-// choose decides on the model and on what has a penalty of its own, where the flags leave these
-// open, and says so where the latter is not the usual.
+// choose decides on the model and the groups of penalties where flags leave them open, and logs
+// unusual groups.
 func (t *tune) choose(log func(format string, args ...any)) {
 	training, width := t.prepared.Rows[0], len(t.prepared.Recipe.Features())
 	folded := t.penalty == auto && t.prepared.Folds > 0
@@ -180,8 +180,8 @@ func (t *tune) refits() bool {
 	return asked && (t.taken != network || t.prepared.Folds > 0) && t.prepared.Rows[2] > 0
 }
 
-// rowsOfRefit returns the data with all rows for training, the test rows too, and how many times
-// as many they are as before. It says so.
+// rowsOfRefit returns the data with all rows, test rows included, for training, and the ratio of
+// their number to the former one. It logs this.
 func rowsOfRefit(t *tune, f experiment.FinishedRun) (data.Task, float64, error) {
 	all, rows, err := t.prepared.Data, t.prepared.Rows, error(nil)
 	all.Shards = slices.Clone(all.Shards)
@@ -245,8 +245,9 @@ func (t *tune) refitted(f experiment.FinishedRun, m models.Model, all data.Task,
 // leastToldGain is the gain from which a note has it, which rounds to 0.1 %.
 const leastToldGain = 0.0005
 
-// crossFit is the task's: a run with folds chooses how penalties differ where the flags leave
-// that open, and where features have a penalty each it starts there, unless -from says where.
+// crossFit returns the cross-fitting of the task: folds choose how penalties differ if flags leave
+// that open. With a penalty for each feature the run starts from their choice, unless -from gives
+// the start.
 func (t *tune) crossFit() *experiment.CrossFit {
 	first := t.shared == perFeature && t.prepared.Folds > 0 && t.center == nil
 	if t.shared != auto && !first && !wantsLasso(t) {

@@ -55,8 +55,8 @@ func (t *tune) Start() (x, y []float64) {
 	return t.center, y
 }
 
-// prepareByEarlier prepares the sites' tables for a run with differential privacy: by the recipe of
-// an earlier run, as sums for a recipe of their own would tell of their rows.
+// prepareByEarlier prepares the sites' tables for a run with differential privacy by an earlier
+// run's recipe, since the sums for a new recipe would reveal something of their rows.
 func (t *tune) prepareByEarlier(a experiment.Agents, s features.Sites, o features.Options) (*features.Prepared, error) {
 	e, err := t.readEarlier(a.Local[0])
 	if err != nil {
@@ -196,7 +196,7 @@ func begins(list, with []runs.Found) bool {
 	})
 }
 
-// digest stands for the start.
+// digest returns a digest of the start.
 func (e *earlier) digest() string {
 	h := sha256.New()
 	for _, v := range [][]float64{e.x, e.y} {

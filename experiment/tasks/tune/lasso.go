@@ -71,8 +71,8 @@ func checkLasso(t *tune) error {
 	return nil
 }
 
-// tellPenalties writes λ by name; of a lasso also the path, in glmnet's λ, and it tells which
-// features the kept model has.
+// tellPenalties writes λ by name. For a lasso it also writes the path, in glmnet's λ, and lists the
+// kept model's features.
 func tellPenalties(t *tune, f experiment.FinishedRun, a *runs.Assessment, all []runs.Penalty) error {
 	if err := f.Folder.WriteLambdaTable(all); err != nil || f.Lasso == nil {
 		return err

@@ -60,8 +60,8 @@ func findSlopes(t *tune) (all []int, err error) {
 	return all, nil
 }
 
-// findLevels returns how sites may get levels, and prepares the validation rows for them. Where
-// auto cannot try them, there are none, and a line tells why.
+// findLevels returns the strategy for the sites' levels, and prepares the validation rows for them.
+// If auto cannot try levels, there are none, and the reason is logged.
 func findLevels(t *tune, a experiment.Agents) (l candidates.Levels, err error) {
 	why := ""
 	switch {
@@ -107,8 +107,8 @@ func writeModels(own map[int]*modelfile.Model, all *modelfile.Model, folder runs
 	return all.Write(folder)
 }
 
-// levelText tells by how much the level of site i differs from the mean of all sites, of classes in
-// the logarithm of the odds against the first one, and with slopes how these do.
+// levelText describes the difference of site i's level from the mean of all sites: for classes as
+// the logarithm of the odds against the first one. slopes are the texts of its slopes.
 func levelText(i int, target features.Target, own, mean []float64, slopes ...string) string {
 	what := target.Name
 	if target.Kind == features.Class {
@@ -118,7 +118,8 @@ func levelText(i int, target features.Target, own, mean []float64, slopes ...str
 		strings.Join(append(differences(target, own, mean, ""), slopes...), ", "))
 }
 
-// differences tells by how much weights of all outputs differ from others, by what.
+// differences describes the differences of own from all, the weights of each output, in units of
+// by.
 func differences(target features.Target, own, all []float64, by string) (parts []string) {
 	for k := range own {
 		switch d := own[k] - all[k]; {
@@ -134,7 +135,7 @@ func differences(target features.Target, own, all []float64, by string) (parts [
 	return parts
 }
 
-// slopeTexts tells by how much slopes of a site differ from the common ones.
+// slopeTexts describes the differences of a site's slopes from the common ones.
 func slopeTexts(own, all *modelfile.Model) (parts []string) {
 	named := all.Recipe().Features()
 	for j, f := range named {

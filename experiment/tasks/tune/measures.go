@@ -18,7 +18,7 @@ type assessor interface {
 	// then Errors returns what the second pass adds up, likewise.
 	Numbers() []float64
 	Errors() []float64
-	// fill writes what the counts tell.
+	// fill writes the measures that follow from the counts.
 	fill(a *runs.Assessment)
 }
 
@@ -29,7 +29,7 @@ type pass int
 const (
 	counting pass = iota // of test rows
 	errorsOf             // of test rows again, with the sums of the first pass
-	trained              // of rows that made the model, which tell of heavy tails
+	trained              // of training rows, which detect heavy tails
 )
 
 // newAssessor returns an assessor of a target without counts.

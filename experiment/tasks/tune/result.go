@@ -17,7 +17,7 @@ import (
 	"dsbo/tables/modelfile"
 )
 
-// Sites tells what the run finds of the sites.
+// Sites returns the run's results by site.
 func (t *tune) Sites() experiment.Sites {
 	survival := t.prepared.Recipe.Target.Kind == features.Survival // a site alone may have no event
 	s := siteFlags(t)
@@ -163,7 +163,7 @@ func (t *tune) Ending() (e plan.Ending) {
 	return e
 }
 
-// A layering says which entry of λ penalizes what, and how that is called.
+// A layering is the weights that an entry of λ penalizes, and their name.
 type layering struct {
 	names []string
 	of    []int               // entry of the first layer's weights of each feature
@@ -207,8 +207,8 @@ func (t *tune) layering(layers int) (l layering) {
 	return l
 }
 
-// negligible is the size of weights, beside the largest, at which a feature counts as one that the
-// model does without.
+// negligible is the size of weights, relative to the largest, up to which the model counts as not
+// using a feature.
 const negligible = 0.01
 
 // penaltyTable returns the entries of λ = x with the sizes of the weights that they penalize: in y,

@@ -72,7 +72,7 @@ func judgedRows(p *features.Prepared, set int) int {
 	return p.Rows[set]
 }
 
-// rowsAt returns how many rows a row of survival times stands for.
+// rowsAt returns the number of rows that a row of survival times represents.
 func rowsAt(e data.Examples, row int) float64 {
 	if at := e.Column(models.RiskWeights); at != nil {
 		return at.At(row, 0)
@@ -140,7 +140,7 @@ func savedPerEvent(sums []float64) assess.Interval {
 }
 
 // survivalTimes returns the times of rows, negative without an event, their hazards by the model,
-// and how many rows each stands for.
+// and the number of rows that each represents.
 func (t judge) survivalTimes(e data.Examples) (times, hazards, rows []float64) {
 	eachRow(e, func(_ data.Examples, row int, places []int32, values []float64) {
 		times, rows = append(times, e.Target.At(row, 0)), append(rows, rowsAt(e, row))

@@ -10,8 +10,8 @@ import (
 	"dsbo/tables/survival"
 )
 
-// A timedRows is rows of a site with their times, negative without an event, how many rows each
-// stands for, and their hazards beside the mean row's.
+// A timedRows is a site's rows: their times, negative without an event, the number of rows that
+// each represents, and their hazards relative to the mean row's.
 type timedRows struct{ times, rows, hazards []float64 }
 
 // timed returns the rows of site i that made the judged model, and its test rows.

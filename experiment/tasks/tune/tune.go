@@ -1,6 +1,5 @@
-// Package tune is the task of tables of the user's own: which columns and files its flags name, how
-// rows are dealt to folds, which penalties and networks are tried, and what is told of the model at
-// the end.
+// Package tune is the task of a user's own tables: its flags name columns and files, deal rows to
+// folds, choose the penalties and networks to try, and the report on the model at the end.
 package tune
 
 import (
@@ -68,7 +67,7 @@ type tune struct {
 	missing               missing            // rule for missing values, and the words for them
 	dates                 string             // order of dates
 	split                 features.Shares    // shares of training, validation and test rows
-	splitColumn           string             // column that says it; "": there is none
+	splitColumn           string             // column of the split; "": there is none
 	folds                 string             // number of folds, or auto
 	prior                 string             // deviation of log-penalties, or auto
 	refit                 string             // which rows the kept model is solved with
@@ -81,10 +80,11 @@ type tune struct {
 	from                  string             // earlier run or model; "": none
 	prepared              *features.Prepared // nil before Load
 	seed                  uint64             // of the run
-	sites                 int                // of whose rows prepared tells: those at the start
-	earlier               *earlier           // nil: there is none
-	levels                candidates.Levels  // of sites, that may be tried; the zero value: none
-	center                []float64          // where λ starts, around which its prior is; nil: elsewhere
+	sites                 int                // sites whose rows prepared is based on: those at the
+	// start
+	earlier *earlier          // nil: there is none
+	levels  candidates.Levels // of sites, that may be tried; the zero value: none
+	center  []float64         // where λ starts, around which its prior is; nil: elsewhere
 }
 
 // A list is a flag of names with commas between.
