@@ -33,15 +33,15 @@ type Session interface {
 	Finish(ctx context.Context) error // after nil the result is final
 }
 
-// An opener has an agent meet the others of a run over a graph. Data stands for the agent's data.
-// No vector of the run has more than longest numbers; 0: that is known later, as the data are
-// loaded when the agents have met.
+// An opener starts an agent's meeting with the other agents of a run over a graph. Data are the
+// agent's data, for its tag. No vector of the run has more than longest numbers; 0: unknown, since
+// the data are loaded after the agents have met.
 type opener func(g *network.Graph, folder register.Store, data []byte, longest int) (Meeting, error)
 
 // OneAgent returns the layout of a job with one agent in this process, which may be lost and come
-// back while the others wait for it: its run folder is its own, and it goes on with the run that it
-// finds there. identity stands for the run and the agent: a folder with another one is not its. The
-// caller closes what open has opened, after the job.
+// back while the other agents wait for it. Its run folder is its own, and it resumes the run there.
+// identity is of the run and the agent: a folder with another one belongs to another run or agent.
+// The caller closes open's result after the job.
 func OneAgent(agent int, identity string, open opener) layout {
 	return &oneAgent{agent: agent, identity: identity, open: open}
 }
@@ -102,8 +102,8 @@ func (l *oneAgent) join(ctx context.Context, r *run) (at beginning, err error) {
 	return at, err
 }
 
-// lockOwnFolder locks the agent's folder, which must be its own or hold no run, and returns the
-// state that it was in.
+// lockOwnFolder locks the agent's folder, which must be its own or have no run, and returns its
+// state.
 func (l *oneAgent) lockOwnFolder(r *run) (state runs.State, err error) {
 	if err := r.lockFolder(); err != nil {
 		return state, err
@@ -170,7 +170,7 @@ func (l *oneAgent) begin(ctx context.Context, r *run, s Session) (at beginning, 
 	return at, nil
 }
 
-// nameOf says where a point is.
+// nameOf describes the place of a point in the run.
 func nameOf(p register.Point) string {
 	switch p.Iteration {
 	case register.Start:
@@ -233,8 +233,8 @@ func (l *oneAgent) adoptConfig(r *run, theirs []byte) error {
 	return r.folder.WriteConfig(config)
 }
 
-// attemptAgain has the result made final, once it is on the disks of all, and waits until they know
-// that. After the end of a session the run goes on in the next one.
+// attemptAgain makes the result final, once it is on all agents' disks, and waits until they know
+// that. After the end of a session the run continues in the next one.
 func (l *oneAgent) attemptAgain(ctx context.Context, r *run, err error) (next beginning, again bool, end error) {
 	done := err == nil
 	if done && !l.final {
@@ -271,7 +271,7 @@ func (l *oneAgent) fail(err error) {
 // resumeHint leaves it to the command that started the agent.
 func (*oneAgent) resumeHint(runs.Folder) string { return "" }
 
-// save has all agents write a file, which none goes on without.
+// save makes all agents write a file; an agent without it does not continue.
 func (l *oneAgent) save(ctx context.Context, write func() error) error {
 	return l.session.Save(ctx, write)
 }

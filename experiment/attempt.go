@@ -137,8 +137,8 @@ func (e *ending) iterate(ctx context.Context, took float64) (err error) {
 	return e.writeIterates()
 }
 
-// protect adds noise to what the agents answer, where there is differential privacy and it is due:
-// the folder of a run that goes on has the secrets already.
+// protect adds noise to the agents' answers, if there is differential privacy and it is due: a
+// resumed run's folder has the secrets already.
 func (g *guard) protect(c *train.Config, due bool) (err error) {
 	if g != nil && due {
 		c.Problem, err = g.addNoise(c.Problem, runs.Folder(c.Dir))

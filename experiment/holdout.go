@@ -10,11 +10,11 @@ import (
 	"dsbo/models"
 )
 
-// Without -holdout, a tenth of the validation examples is held out where all agents together have
-// enough of them, each has some, and they are not many more than the training examples: where they
-// are, λ has more to gain from a tenth more than to lose by over-fitting. Where there are fewer of
-// them, and few for each hyperparameter, λ fits them alone if nothing holds it: a fifth is held
-// out, as long as that is enough to judge by.
+// Without -holdout, a tenth of the validation examples is held out if all agents together have
+// enough of them, each has some, and they are not many more than the training examples: otherwise λ
+// gains more from a tenth more examples than it loses by over-fitting. If there are fewer of them,
+// and few per hyperparameter, an unrestrained λ fits these examples alone: a fifth is held out, as
+// long as it is enough for a judgement.
 const (
 	defaultHoldout  = 0.1
 	leastValidation = 4000 // of all agents together
@@ -25,8 +25,9 @@ const (
 	enoughForEach   = 5   // validation examples for each hyperparameter
 )
 
-// defaultHoldoutOf returns the share that is held out of the validation examples of all agents, of
-// which one has the least, where a model has many hyperparameters.
+// defaultHoldoutOf returns the default share of held-out examples for a model of many
+// hyperparameters: validation and training are the examples of all agents, and least the fewest
+// validation examples of one agent.
 func defaultHoldoutOf(validation, training, least float64, m models.Model) float64 {
 	p, _ := m.Dims()
 	of, ok := m.(models.Restrained)
@@ -65,9 +66,8 @@ func (f holdoutFlag) Set(text string) (err error) {
 	return nil
 }
 
-// chooseHoldout sets the share of held-out examples, where -holdout leaves it open: by the numbers
-// of validation and training examples that the agents tell each other at the start of the run, and
-// when it goes on as the run folder says.
+// chooseHoldout sets the share of held-out examples if -holdout is not given: at the start of a run
+// by all agents' numbers of validation and training examples, in a resumed run from the run folder.
 func (r *run) chooseHoldout(ctx context.Context, at beginning, l *loaded) error {
 	if r.heldOut {
 		return nil

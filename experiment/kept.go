@@ -17,9 +17,9 @@ import (
 	"dsbo/train"
 )
 
-// conclude puts models and the verdict of their gains into the summary, and returns the one that
-// the run keeps: the rival where the tuned one has lost. What is judged is the tuning, unless a
-// head names something else.
+// conclude adds models and the verdict of their gains to the summary, and returns the model to
+// keep: the rival if the tuned one has lost. The verdict is on tuning, unless head names something
+// else.
 func (e *ending) conclude(head string, tuned, rival *candidates.Model, lost bool, others []*candidates.Model,
 	gains []runs.Gain, notes []string) *candidates.Model {
 	kept := tuned
@@ -86,8 +86,8 @@ func (e *ending) writeFinished(ctx context.Context) error {
 	return e.run.layout.save(ctx, func() error { return e.run.folder.WriteSummary(e.summary) })
 }
 
-// saveKept writes the model that the run keeps, if it is finite, and what the task makes of it.
-// Where that does not come to an end, a note and a warning say so in place of the task's notes.
+// saveKept writes the kept model, if it is finite, and the task's results for it. If that fails, a
+// note and a warning replace the task's notes.
 func (e *ending) saveKept(ctx context.Context, kept *candidates.Model, final *finalist) error {
 	if kept.Y == nil {
 		return nil
@@ -167,7 +167,7 @@ func (e *ending) solveOther(ctx context.Context, t data.Task, m models.Model, x 
 	return LowerSolution{solved.Y, solved.TestAccuracy}, nil
 }
 
-// unconvergedNotes says which models have not converged, if any.
+// unconvergedNotes returns a note on the models that have not converged, if any.
 func unconvergedNotes(models []runs.Model, symbol string) []string {
 	var names []string
 	for _, m := range models {
@@ -186,8 +186,8 @@ func unconvergedNotes(models []runs.Model, symbol string) []string {
 		strings.Join(names, "; "), symbol)}
 }
 
-// reachedNotes says what Φ is where the lower problem is not known to be convex, and what the least
-// eigenvalues of its Hessian tell.
+// reachedNotes returns notes on the meaning of Φ if the lower problem is not known to be convex,
+// and on the least eigenvalues of its Hessian.
 func reachedNotes(models []runs.Model, records []runs.Record) []string {
 	var reached, unsettled, spreads []string
 	for _, m := range models {
@@ -227,9 +227,9 @@ func reachedNotes(models []runs.Model, records []runs.Record) []string {
 	return []string{note}
 }
 
-// riseNotes says that the loss on held-out examples rose by more than chance ([train.Best]) while
-// that on the validation examples fell, as far as the printed digits tell, and why a run ended
-// after done of all iterations.
+// riseNotes returns notes that the held-out loss rose by more than chance ([train.Best]) while the
+// validation loss fell, as far as the printed digits show, and on the reason why a run ended after
+// done of all iterations.
 func riseNotes(records []runs.Record, best train.Best, done, all int, symbol string) []string {
 	i := slices.IndexFunc(records, func(rec runs.Record) bool { return rec.Iteration == best.Iteration })
 	if i < 0 || best.Rose < train.LeastRose {

@@ -97,7 +97,7 @@ func unseenGain(ctx context.Context, p train.Problem, m train.Fit, against train
 	return runs.Gain{}, err
 }
 
-// levelNote says whether sites have a level of their own, and why.
+// levelNote returns a note on whether sites have a level of their own, and why.
 func levelNote(of levelChoice, kept bool) string {
 	head := "All sites have one level, as one for each does not promise more"
 	if kept {

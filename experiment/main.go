@@ -16,7 +16,7 @@ import (
 
 // Main runs the command line of a program for one task, and ends the process: it is all of a main
 // function. The program has the task's flags and the flags of [Settings], and writes a run folder.
-// -h explains the first of them, -h all the others too, and -version says what program this is.
+// -h explains the first of them, -h all the rest too, and -version prints the program's version.
 func Main(t Task) {
 	ctx, err := cli.Begin()
 	var j *Job
@@ -38,9 +38,9 @@ func Run(ctx context.Context, t Task, args []string, stdout, stderr io.Writer) e
 	return j.Run(ctx, stdout, stderr)
 }
 
-// Parse makes the job of a task's command line. With -resume, the flags that it leaves out are the
-// flags of the run that goes on. With -h it writes the help, and with -version alone what program
-// this is, and returns flag.ErrHelp; other errors match dsbo.ErrConfig.
+// Parse makes the job of a task's command line. With -resume, omitted flags are the resumed run's.
+// With -h it writes the help, and with -version alone the program's version, and returns
+// flag.ErrHelp; other errors match dsbo.ErrConfig.
 func Parse(t Task, args []string, help io.Writer) (*Job, error) {
 	return ParseAs(t.Name, t, args, help)
 }

@@ -15,8 +15,8 @@ import (
 	"dsbo/train"
 )
 
-// readChanges reads the membership log that -membership names or, of a run that goes on, its folder
-// has, and checks it against the settings.
+// readChanges reads the membership log that -membership names or, for a resumed run, the one in its
+// folder, and checks it against the settings.
 func (r *run) readChanges() (err error) {
 	s := r.Settings
 	switch {
@@ -53,10 +53,10 @@ func (r *run) readChanges() (err error) {
 	return nil
 }
 
-// admit adds the shards of the agents that the log admits, after the shards of the agents of
-// the start. Where all agents are in this process, their data are loaded, of all agents up to each:
-// a task may keep what it loads for the end of the run. What all found together at the
-// start stands.
+// admit adds the shards of the agents that the log admits, after the shards of the starting agents.
+// If all agents are in this process it loads their data, for each the data of all agents up to it,
+// since a task may keep loaded values for the end of the run. Common results from the start are
+// unchanged.
 func (r *run) admit(changes membership.Log, l *loaded) error {
 	if len(changes) == 0 {
 		return nil
@@ -106,7 +106,7 @@ func splitTests(t *data.Task) error {
 	return nil
 }
 
-// noteChange says that an epoch of a log has begun.
+// noteChange logs the beginning of an epoch of a membership log.
 func noteChange(v Viewer, changes membership.Log, e membership.Epoch) {
 	text := fmt.Sprintf("epoch %d begins after iteration %d: %s", e.Number, e.Iteration,
 		wording.Count(len(e.Members), "agent"))

@@ -69,9 +69,9 @@ func (e *ending) finderOf(t data.Task, m models.Model) (*candidates.Finder, erro
 	return e.newFinder(prob, p, prob.Solver()), nil
 }
 
-// heldConfig returns the configuration of runs that find models of a problem where x is held
-// still, for methods that can, after a run by c; nil: its method cannot, or the lower problem has
-// one solution, which is found exactly.
+// heldConfig returns the configuration of runs that find models with x fixed, by methods that can,
+// after a run by c. It is nil if c's method cannot, or if the lower problem has one solution, which
+// is found exactly.
 func heldConfig(c train.Config, p train.Problem) *train.Config {
 	held := algo.Held(c.Method)
 	if held == nil || !p.Nonconvex {
@@ -112,8 +112,8 @@ func (w modelWatcher) Found(m *candidates.Model) {
 	})
 }
 
-// startConstant returns the whole number nearest to the start of λ, or to its median, from which
-// constants are tried: the one that the method's search found, if it did.
+// startConstant returns the first constant to try: the whole number nearest to the start of λ, or
+// to its median, or else the one that the method's search found.
 func startConstant(startX []float64, of dsbo.Algorithm) int {
 	start := num.Median(startX)
 	if constant := algo.TraitsOf(of).StartConstant; constant != nil {

@@ -6,12 +6,11 @@ import (
 	"dsbo/experiment/site"
 )
 
-// AskSite adds what the job needs of the site whose agent this is, of n at the start, as far as
-// flags and the site's own table tell it. What follows from what all find together, Job.Site is
-// asked for as it is found. Other errors than a policy's match dsbo.ErrConfig.
+// AskSite adds the job's needs of the site of this agent, of n at the start, as far as flags and
+// the site's own table show them. Needs that depend on common results are asked for by Job.Site
+// when they are known. Errors other than a policy's match dsbo.ErrConfig.
 //
-// from has what the way of the agent's exchange needs: whether sums are without masks, and who can
-// let agents in.
+// from has the needs of the exchange: whether sums are unmasked, and who can admit agents.
 func (j *Job) AskSite(agent, n int, from site.Request, need site.Need) error {
 	p, err := j.resolveParameters()
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"dsbo/train"
 )
 
-// parse reads the command line. With -resume, flags that it leaves out have the values of the run
-// that goes on.
+// parse reads the command line. With -resume, omitted flags have the resumed run's values.
 func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	s := j.Settings
 	if err := f.Parse(args, stdout); err != nil {
@@ -94,9 +93,9 @@ func (j *Job) keepDefaults(f *cli.Flags, folder runs.Folder) {
 	}
 }
 
-// CheckOverMachines reports the first setting that cannot work in a run with agents on other
-// machines, whatever the data and the folder. A nil graph stands for the graph of the flags. Errors
-// match dsbo.ErrConfig.
+// CheckOverMachines returns an error for the first setting that cannot work in a run with agents on
+// other machines, whatever the data and the folder. A nil graph means the graph of the flags.
+// Errors match dsbo.ErrConfig.
 func (j *Job) CheckOverMachines(g *network.Graph) error {
 	if g == nil {
 		_, _, err := j.resolve()

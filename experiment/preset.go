@@ -14,9 +14,9 @@ import (
 	"dsbo/network"
 )
 
-// tunedPreset is the preset of every task, and its default: the same settings whatever the problem,
-// its size and the graph. Where the problem does not tell the penalty's part of the Hessian, by
-// which the search for a start goes, x starts at -x0.
+// tunedPreset is the preset of every task, and its default: the same settings for any problem, size
+// and graph. If the problem does not give the penalty's part of the Hessian, which the search for a
+// start needs, x starts at -x0.
 func tunedPreset() Preset {
 	return Preset{
 		Name: "tuned", Wire: "float32", K: 20, EvalEvery: 1, Patience: 2,
@@ -37,9 +37,9 @@ func privatePreset() Preset {
 	}
 }
 
-// ToTheLetter returns the flags of a preset that does what a publication has, and nothing more: no
-// validation examples are held out, no search follows the iterations, and the last iterate is the
-// result. others are the task's own.
+// ToTheLetter returns the flags of a preset that follows a publication exactly: no validation
+// examples are held out, no search follows the iterations, and the last iterate is the result.
+// others are the task's own.
 func ToTheLetter(others map[string]string) map[string]string {
 	flags := map[string]string{"holdout": "0", "rivals": "false"}
 	maps.Copy(flags, others)

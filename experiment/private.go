@@ -17,8 +17,8 @@ import (
 	"dsbo/train"
 )
 
-// applyPrivacy checks the settings of differential privacy, and turns off all else that would tell
-// of examples.
+// applyPrivacy checks the settings of differential privacy, and turns off everything else that
+// would reveal something of examples.
 func (s *Settings) applyPrivacy(given map[string]bool) error {
 	if s.Epsilon == 0 {
 		if given["dp-delta"] || given["dp-clip"] {
@@ -71,7 +71,8 @@ var withoutSums = noCollective{
 // package privacy.
 const maxRows = 1 << 20
 
-// newGuard bounds what one row of clipped data can change, or says why there is no bound.
+// newGuard bounds the change by one row of clipped data. The error is the reason why there is no
+// bound.
 func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, error) {
 	bounded, ok := m.(models.Bounded)
 	var gradient, curvature float64
@@ -151,8 +152,8 @@ func (g *guard) stableStep(s *Settings, q int) float64 {
 	return math.Sqrt(float64(s.Agents)/float64(g.terms.Answers[privacy.Training])) / noise / 2
 }
 
-// leastRows returns the fewest training rows of an agent, which are public: the agents tell each
-// other at the start of a run, and when it goes on the run folder says it.
+// leastRows returns the fewest training rows of an agent, which are public: from the agents at the
+// start of a run, from the run folder when it is resumed.
 func (r *run) leastRows(ctx context.Context, at beginning, p *problem) (int, error) {
 	if at.point != nil {
 		c, err := r.folder.ReadConfig()

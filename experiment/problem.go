@@ -20,9 +20,9 @@ import (
 	"dsbo/train"
 )
 
-// fingerprint stands for the data of an agent in this process. Where that takes no exchange, it
-// loads them. Of the task's flags it has those alone that are not defaults, so that a later program
-// with more flags has the same.
+// fingerprint returns a digest of an agent's data in this process. If that needs no exchange, it
+// loads them. It covers only those flags of the task that differ from their defaults, so that a
+// later program with more flags has the same digest.
 func (r *run) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	if r.Task.Fingerprint != nil {
 		files, err := r.Task.Fingerprint(r.agentsFor(nil, agent))
@@ -253,8 +253,8 @@ func (p *problem) newProblem(t data.Task, m models.Model, c models.Config) (trai
 	return of, nil
 }
 
-// meaningOf returns what x of a model is, and whether it is penalties as far as the model's
-// oracle tells.
+// meaningOf returns the meaning of a model's x, and whether it is penalties according to the
+// model's oracle.
 func meaningOf(m models.Model, penalties bool) runs.Meaning {
 	if of, ok := m.(models.Meant); ok {
 		return runs.Meaning(of.Meaning())
@@ -265,7 +265,7 @@ func meaningOf(m models.Model, penalties bool) runs.Meaning {
 	return runs.Hyperparameters
 }
 
-// setStart sets where a problem starts, if the task or else the model says it.
+// setStart sets a problem's start, if the task or else the model gives one.
 func (j *Job) setStart(p *problem) error {
 	var y []float64
 	length, _ := p.model.Dims()
@@ -288,8 +288,8 @@ func (j *Job) setStart(p *problem) error {
 	return nil
 }
 
-// hasPenalties reports whether an oracle tells a penalty's part of the Hessian, and it grows
-// with x.
+// hasPenalties reports whether an oracle gives the penalty's part of the Hessian, and it grows with
+// x.
 func hasPenalties(o dsbo.Oracle) bool {
 	of, err := dsbo.Capabilities(o)
 	if err != nil || of.Penalty == nil {

@@ -71,7 +71,7 @@ func (l *ranks) join(ctx context.Context, r *run) (at beginning, err error) {
 	return at, err
 }
 
-// A greeting is what a process tells the others when they meet.
+// A greeting is a process's message to the other processes when they meet.
 type greeting struct {
 	Task    string
 	Flags   []string
@@ -187,9 +187,8 @@ const (
 	startTimeout = 3 * time.Second
 )
 
-// endRun waits for the other processes, and aborts the job if they do not end. The first process
-// tells the user the error before that: the launcher ends all processes when one ends with
-// an error.
+// endRun waits for the other processes, and aborts the job if they do not end. Before that, the
+// first process prints the error: the launcher ends all processes when one ends with an error.
 func (l *ranks) endRun(ctx context.Context, command string, stderr io.Writer, err error) error {
 	end := context.WithoutCancel(ctx) // the first process may have a report to draw
 	if err != nil {
@@ -216,9 +215,9 @@ func (l *ranks) endRun(ctx context.Context, command string, stderr io.Writer, er
 	return closing
 }
 
-// jobError returns what an error of this process is to the job: all ranks have one command line, so
-// one that ends because of another rank's error ends with that one's exit code. The launcher passes
-// on the exit code of the first process to end.
+// jobError returns the job's error for an error of this process. All ranks have one command line,
+// so a rank that ends because of another rank's error ends with that error's exit code; the
+// launcher passes on the exit code of the first process to end.
 func jobError(err error) error {
 	if ended, ok := errors.AsType[*network.EndedError](err); ok {
 		return cmp.Or(network.ErrorOfKind(ended.Kind), err)

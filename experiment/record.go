@@ -32,8 +32,8 @@ func (s *Settings) completeConfig(c train.Config, p *problem) (err error) {
 	return nil
 }
 
-// floatsByFormula returns, where members stay the same, how many numbers the method's Cost says
-// that an agent sends in an iteration on average, to all neighbours together.
+// floatsByFormula returns the numbers that an agent sends in an average iteration, to all
+// neighbours together, by the method's Cost, if members stay the same.
 func (e *ending) floatsByFormula() float64 {
 	of, w := e.result, e.config.W
 	m, ok := of.Method.(algo.Method)

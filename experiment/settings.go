@@ -136,9 +136,9 @@ func (j *Job) resolveParameters() (parameters, error) {
 	return p, errors.Join(err, agentsFlag{s}.check(j.Task))
 }
 
-// preset returns the preset that -preset names, else the one that the task chooses. Without
-// -preset, a method other than the default's has the preset that is made for it, else, for one
-// agent, one that is made for such a method, else the first of the task's own, if it has some.
+// preset returns the preset that -preset names, else the task's choice. Without -preset, a method
+// other than the default's gets the first of these that exists: the preset made for it, for one
+// agent a preset made for such a method, the first of the task's own.
 func (j *Job) preset() (Preset, error) {
 	s := j.Settings
 	switch open := !j.givenFlags["preset"] && !j.givenFlags["algorithm"]; {

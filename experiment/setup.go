@@ -34,7 +34,7 @@ func (c noCollective) Sum([]float64, func(int, []float64) error) error { return 
 
 func (c noCollective) Texts(func(int) (string, error)) ([]string, error) { return nil, c.err }
 
-// read reads what was found in the run that the folder holds.
+// read reads the common results in the run folder.
 func (s *setup) read(f runs.Folder) error {
 	if exists, err := f.Has(runs.SetupFile); err != nil || !exists {
 		return err // the task finds nothing together
@@ -61,8 +61,8 @@ func (s *setup) Sum(dst []float64, fill func(i int, part []float64) error) error
 	return err
 }
 
-// foundBy returns what a search finds, or has found where the run goes on: a sum of want numbers,
-// or texts alone where want is -1.
+// foundBy returns the result of a search, or its earlier result if the run is resumed: a sum of
+// want numbers, or texts alone if want is -1.
 func (s *setup) foundBy(want int, search func() (runs.Found, error)) (runs.Found, error) {
 	if s.exchange == nil {
 		if s.next < len(s.Found) {

@@ -140,7 +140,7 @@ func shownSums(sums []float64) []float64 {
 	return sums
 }
 
-// siteOf returns what the numbers of a row say of a site.
+// siteOf returns the site that a row of numbers describes.
 func siteOf(name string, row []float64, tuned *candidates.Model) runs.Site {
 	n := row[0]
 	score := func(k int) runs.SiteScore {

@@ -22,7 +22,7 @@ type Job struct {
 	*Settings        // by flags
 	Layout    layout // layout of the agents; nil: the one of -transport
 	View      Viewer // nil: a bar and lines on stderr
-	// Site is told what the run needs of the site in this process as that is found; nil: nobody is.
+	// Site receives the run's needs of the site in this process as they become known, unless nil.
 	Site site.Need
 	Sent *site.Tally // counts what leaves the agent in this process; nil: nothing does
 
@@ -32,7 +32,7 @@ type Job struct {
 	givenFlags   map[string]bool   // names of the flags that were given
 	shapingFlags map[string]string // values of the task's flags but files: all of them may move what the run leaves
 	ownFlags     map[string]string // of these, what is not the program's default
-	resumedFlags []string          // flags of the run that goes on
+	resumedFlags []string          // flags of the resumed run
 	resumedK     int               // its K, where -K leaves it open; 0: there is none
 }
 
@@ -44,7 +44,7 @@ type Viewer interface {
 	// Record shows an evaluation. text is its line for people, at times after one with the names of
 	// the columns.
 	Record(r runs.Record, text []string)
-	Saved(iteration int) // says that the checkpoint after an iteration is written
+	Saved(iteration int) // the checkpoint after an iteration is written
 	Stop()               // ends the progress
 }
 
@@ -70,7 +70,7 @@ type Settings struct {
 	Delta, Norm        float64       // of it: δ, and the bound of rows
 
 	Out                          string // run folder
-	Resume, Force, Quiet, Report bool   // go on; overwrite; no progress; write the page
+	Resume, Force, Quiet, Report bool   // resume; overwrite; no progress; write the page
 	Verbose                      bool   // print all that was found
 	KeepCheckpoints              bool   // of a finished run too
 	Rivals                       bool   // compare the tuned model with others at the end
@@ -102,13 +102,13 @@ type layout interface {
 	join(ctx context.Context, r *run) (beginning, error)
 	// awaitFolder waits until all processes may write to the run folder, which is ready.
 	awaitFolder(ctx context.Context) error
-	// attemptAgain returns what another attempt begins with after one that ended with err, and true
-	// if one is needed; otherwise it returns the error with which the job ends.
+	// attemptAgain returns the beginning of another attempt after one that ended with err, and true
+	// if one is needed; else it returns the error with which the job ends.
 	attemptAgain(ctx context.Context, r *run, err error) (next beginning, again bool, end error)
-	// fail tells the other processes that this one cannot go on.
+	// fail notifies the other processes that this one cannot continue.
 	fail(err error)
-	// resumeHint returns the end of an interrupted run's error, which says how to resume it; "" if
-	// the caller says that.
+	// resumeHint returns the end of an interrupted run's error, with the way to resume it; "" if
+	// the caller adds that.
 	resumeHint(folder runs.Folder) string
 	// save has a file written on which the run depends, and waits until all agents have it that
 	// have folders of their own.
@@ -120,16 +120,17 @@ type layout interface {
 	endRun(ctx context.Context, command string, stderr io.Writer, err error) error
 }
 
-// A run is a job in this process: what stays the same in its attempts, each of which goes on from a
-// beginning. The stages of an attempt are functions from value to value: load finds what is loaded,
-// pose makes a problem of it, startStructured and findStart find where that starts, chooseSteps
-// makes a configuration of package train, iterate runs it, and an ending finds the models.
+// A run is a job in this process: the values common to its attempts, each of which starts from a
+// beginning. The stages of an attempt are functions from value to value: load returns the loaded
+// data, pose makes a problem of them, startStructured and findStart find where that starts,
+// chooseSteps makes a configuration of package train, iterate runs it, and an ending finds the
+// models.
 type run struct {
 	*Job
 	layout  layout         // where the agents are
 	graph   *network.Graph // of the roster, as it is at the start
 	params  parameters     // the method's parameters
-	changes membership.Log // of who takes part, as far as files tell it
+	changes membership.Log // of membership, as far as files give it
 	view    Viewer         // what the user sees
 	folder  runs.Folder    // of the run
 	mode    runs.Mode      // how the folder is begun
@@ -140,11 +141,11 @@ type run struct {
 	loaded     *loaded // what was loaded last; nil: nothing
 }
 
-// A beginning is what an attempt goes on from.
+// A beginning is the state from which an attempt starts.
 type beginning struct {
 	team    network.Team   // nil: all agents are here
 	changes membership.Log // of who takes part
-	// the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
+	// the checkpoint to resume from; nil: the start, or the only checkpoint of a run in one process
 	point *train.Point
 	// whether the folder of this process has what all found together as they loaded
 	setupKept bool
@@ -161,9 +162,9 @@ type loaded struct {
 	duration time.Duration // of the load
 }
 
-// A setup is the [network.Collective] of a task that is being loaded. It keeps what was found, for
-// the run folder; a process that goes on from a checkpoint finds it there, as the others do not
-// exchange it again.
+// A setup is the [network.Collective] of a task during Load. It keeps the results for the run
+// folder. A process that resumes from a checkpoint reads them there, since other processes do not
+// exchange them again.
 type setup struct {
 	runs.Setup
 	exchange network.Collective // nil: all is in Setup already, and in the folder
@@ -176,20 +177,20 @@ type problem struct {
 	config    models.Config    // of its oracles
 	model     models.Model     // whose losses they are
 	whole     data.Task        // all examples, as they were loaded
-	data      data.Task        // after held-out examples are taken off, and rows are clipped
+	data      data.Task        // without held-out examples, and with rows clipped
 	local     []int            // the agents of this process
 	setup     *setup           // what all agents found together
 	epoch     membership.Epoch // whose members are there at the start; the zero value where they stay the same
-	penalties bool             // x is penalties, and the oracles tell their part of the Hessian
+	penalties bool             // x is penalties, and the oracles give their part of the Hessian
 	meaning   runs.Meaning     // what x is
-	startX    []float64        // start of x, where the task or the model says it; nil: -x0 or what the method finds
+	startX    []float64        // start of x by the task or the model; nil: -x0 or the method's
 	shapeY    []int            // shape of omega.npy
 	settings  map[string]any   // the task's part of config.json and of what a checkpoint belongs to
 	line      string           // description for people
 	guard     *guard           // what keeps the agents' answers to a budget; nil: nothing does
 	notes     []string         // how the start of x was found, where it was with the loaded data
 	searched  runs.Usage       // what all agents spent to find the best constant, where x starts there
-	startY    []float64        // its solution, where y starts; nil: y starts where the model says
+	startY    []float64        // its solution, the start of y; nil: y starts at the model's start
 }
 
 // A guard keeps what the agents of this process answer to a budget.
@@ -214,8 +215,7 @@ type ending struct {
 	written  bool          // whether all that was found is in the folder
 }
 
-// gatherCounts returns the numbers of examples by which agents at the start of a run choose
-// together: all tell them to all.
+// gatherCounts returns all agents' numbers of examples, for common choices at the start of a run.
 func gatherCounts(ctx context.Context, team network.Team, shards []data.Shard,
 	count func(data.Shard) []float64) ([][]float64, error) {
 	var counts [][]float64

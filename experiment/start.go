@@ -16,9 +16,9 @@ func (j *Job) startsAtBest(p *problem) bool {
 	return j.X0Best && !j.givenFlags["x0"] && p.penalties && p.startX == nil
 }
 
-// findStart finds the constant at which Φ is least and its solution y, where -best-start asks for
-// it, and x is penalties without a start of its own: other x start at 0. It is among what was found
-// together, where a run that goes on has it, after what all agents spent on it.
+// findStart finds the constant of least Φ and its solution y, if -best-start asks for it and x is
+// penalties without a start of its own: another x starts at 0. It is a common result, which a
+// resumed run has, and includes the agents' cost.
 func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 	if r.X0Best && p.guard != nil {
 		return p, dsbo.ConfigErrorf(

@@ -40,7 +40,7 @@ func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c trai
 		c.Problem.Start = p.startY
 	}
 	if start.Sent = &c.Start.Sent; c.HasSteps() {
-		if err := start.CheckStart(x, y); err != nil { // the curvature of nothing finite says less
+		if err := start.CheckStart(x, y); err != nil { // its error is clearer than the curvature's
 			return c, nil, err
 		}
 		switch g := p.guard; {

@@ -88,7 +88,7 @@ func (f *agentFolder) finalEpoch() (session uint64, known bool, err error) {
 	return log[s.Epoch-1].Session, true, nil
 }
 
-// digest stands for the contents of some files.
+// digest returns a digest of the contents of some files.
 func (f *agentFolder) digest(names ...string) (string, error) {
 	sum := sha256.New()
 	for _, name := range names {
@@ -117,8 +117,8 @@ func (f *agentFolder) Kept() (map[string]string, error) {
 	return kept, err
 }
 
-// Handover returns the result; or the setup and the configuration, each with its length before it,
-// and the handover of a checkpoint, this agent's own or one that it has taken over.
+// Handover returns the result; or the setup and the configuration, each after its length, and the
+// handover of a checkpoint, this agent's own or a received one.
 func (f *agentFolder) Handover(at register.Point) ([]byte, error) {
 	if at.Iteration == register.Result {
 		return runs.PackResult(f.Folder)

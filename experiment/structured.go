@@ -28,9 +28,9 @@ func (t *Task) crossFit(before bool) *CrossFit {
 	return nil
 }
 
-// startStructured finds the structures of penalties before the iterations, where the task asks for
-// that, and makes the problem that starts at their λ. It is among what was found together, where a
-// run that goes on has it.
+// startStructured finds the structures of penalties before the iterations, if the task asks for
+// that, and returns the problem that starts at their λ. It is a common result, which a resumed run
+// has.
 func (r *run) startStructured(ctx context.Context, at beginning, l *loaded, p problem) (problem, error) {
 	c := r.Task.crossFit(true)
 	if c == nil || r.givenFlags["x0"] {
@@ -70,8 +70,8 @@ func (r *run) startStructured(ctx context.Context, at beginning, l *loaded, p pr
 	return p, err
 }
 
-// resumeSetup has a run of one process that goes on take what is found after the data are loaded
-// from its folder, if they and the settings are as they were.
+// resumeSetup makes a resumed run of one process take the results that follow loading from its
+// folder, if the data and the settings are unchanged.
 func (r *run) resumeSetup(p *problem) (err error) {
 	s := p.setup
 	if p.Team != nil {
@@ -95,7 +95,7 @@ func (r *run) resumeSetup(p *problem) (err error) {
 	return nil
 }
 
-// digest stands for the data of all agents and the settings on which structures depend.
+// digest returns a digest of all agents' data and the settings on which structures depend.
 func (j *Job) digest(p *problem) (string, error) {
 	text, err := json.Marshal(map[string]any{"data": p.Digests, "settings": j.checkpointSettings(p),
 		"average": p.Average, "x0": j.X0, "members": p.epoch.Members})
@@ -106,8 +106,8 @@ func (j *Job) digest(p *problem) (string, error) {
 // within 0.1 of its best then, and structures look for it from there.
 const structuredIterations = 6
 
-// chooseIterations sets K, where -K leaves it open, as in the run that goes on, or to what the
-// choice of structures begins with.
+// chooseIterations sets K if -K is not given: to the resumed run's, or to the number with which the
+// choice of structures begins.
 func (j *Job) chooseIterations() {
 	switch {
 	case j.givenFlags["K"]:

@@ -1,12 +1,12 @@
 // Package experiment makes a program of a [Task], which is a data set, a model and their flags:
 // [Main] is all of its main function. The program has flags and presets, checks them, chooses the
 // steps by the curvature, runs a method on all agents, finds the models of the best λ, of λ = 0 and
-// of the best constant λ, and leaves a run folder with a report. A run that was interrupted goes on
-// with -resume.
+// of the best constant λ, and leaves a run folder with a report. -resume continues an interrupted
+// run.
 //
 // Where the agents are is a layout: in this process (layout.go), in the ranks of an MPI job
-// (ranks.go), or one in each of several processes (agent.go), for which package command has
-// the verbs.
+// (ranks.go), or one in each of several processes (agent.go), for which package command has the
+// verbs.
 //
 // The flags are in settings.go, presets in preset.go, and parameters.go makes a method's parameters
 // of them. A run begins in job.go, and attempt.go has the stages of its attempts in their order,
@@ -14,8 +14,8 @@
 // structured.go and start.go find where x starts, steps.go chooses the steps, and package train
 // runs the iterations. watch.go shows how far it is, with the time left that pace.go predicts.
 // finish.go finds the models (models.go, package candidates) and gives the verdict on them; kept.go
-// writes what is kept; record.go has the summary, and package console writes the table. What a run
-// will send, package plan says before.
+// writes the kept model; record.go has the summary, and package console writes the table. Package
+// plan predicts a run's traffic.
 package experiment
 
 import (
@@ -33,19 +33,18 @@ import (
 	"dsbo/train"
 )
 
-// A Task is a data set and a model, with the flags that choose them: all that a problem has of its
-// own. [Main] makes a program of one, and package command one of several. What stands after Load is
-// optional.
+// A Task is a data set and a model, with the flags that choose them. [Main] makes a program of one
+// task, and package command of several. Fields after Load are optional.
 type Task struct {
 	// Name of the task's command line, with which the names of its run folders begin.
 	Name string
-	// About says what the task does, for the help. Its first line alone stands in the list of
-	// verbs, such as "tune the penalties of a model".
+	// About describes the task, for the help. Its first line alone is in the list of verbs, such as
+	// "tune the penalties of a model".
 	About string
 	// Flags adds the task's own flags to f, and sets the variables behind them to their defaults.
 	Flags func(f *flag.FlagSet)
-	// Load returns the data of the agents that are here, and the model. A process holds no examples
-	// of others. Errors that another choice of flags avoids match dsbo.ErrConfig.
+	// Load returns the data of this process's agents, and the model. A process has no examples of
+	// other agents. Errors that another choice of flags avoids match dsbo.ErrConfig.
 	Load func(a Agents) (data.Task, models.Model, error)
 
 	// Example has the flags of a short command line, where it needs some of the task's.
@@ -80,14 +79,14 @@ type Task struct {
 	// they are the task's flags, and the lengths of x and y.
 	Describe func(t data.Task, m models.Model) (settings map[string]any, line string)
 	// Start returns the start of x and of y on all agents, the same in all processes, after Load. A
-	// nil x starts at -x0, or where the method finds a good start; a nil y where the model says.
+	// nil x starts at -x0, or at the start that the method finds; a nil y at the model's start.
 	Start func() (x, y []float64)
-	// Sites tells, after Load, what the run is to find of agents that are sites.
+	// Sites returns, after Load, the results to find for agents that are sites.
 	Sites func() Sites
-	// SiteFlags tells before Load what Sites may tell after it, at most.
+	// SiteFlags returns, before Load, the most that Sites may return after it.
 	SiteFlags func() Sites
-	// AskSite tells a.Need what the table of the agent in a.Local shows of what Load needs of a
-	// site: columns, rows, and whether words and classes are named. Nothing is exchanged.
+	// AskSite reports the needs of Load that the table of a.Local's agent shows to a.Need: columns,
+	// rows, and whether words and classes are named. Nothing is exchanged.
 	AskSite func(a Agents) error
 	// Card returns how the tables of the run were read, after Load; nil: there are none, or nothing
 	// is found together.
@@ -103,8 +102,8 @@ type Task struct {
 	Ending func() plan.Ending
 }
 
-// Sites says what a run finds of agents that are sites with examples of their own, test examples
-// too.
+// Sites is the results to find for agents that are sites with examples, and test examples, of their
+// own.
 type Sites struct {
 	// Compare has the run find what each site could do alone, and compare that with what all do
 	// together: test losses and accuracies of single sites are then seen by all.
@@ -130,19 +129,19 @@ type Agents struct {
 	Seed  uint64 // seed of all that is random in the data
 	// Numbers are of the files of all agents, where -agents lists them; nil: it does not.
 	Numbers []int
-	// Own says that this process belongs to one agent, on a machine of its own: a file that is not
+	// Own is true if this process belongs to one agent, on a machine of its own: a file that is not
 	// named by agent is that agent's.
 	Own bool
-	// Private says that the run has differential privacy: what Load returns of a row may follow
-	// from that row, flags and Seed alone, and whether it trains, validates or tests from its
-	// place. Collective refuses all sums and texts then.
+	// Private is true if the run has differential privacy: Load's result for a row may then depend
+	// on that row, flags and Seed alone, and whether it trains, validates or tests on its place
+	// alone. Collective refuses all sums and texts.
 	Private bool
 	// Collective is how the agents find sums and texts of all together while they load. All
 	// processes make the same calls: what a process calls must depend on nothing but flags, N, Seed
 	// and what was found before. A task that uses it has a Fingerprint.
 	Collective network.Collective
-	// Need is told what is needed of the site of an agent here, before anything is made of it; nil:
-	// nobody is.
+	// Need receives each need of an agent's site here, before anything is computed from it, unless
+	// nil.
 	Need site.Need
 	// Log shows a line about the data, such as what was left out of them; nil: there is nobody to
 	// see it.
@@ -157,9 +156,8 @@ type FinishedRun struct {
 	Collective network.Collective // of all agents, as at the start
 	// Note adds a sentence for people to the verdict, in the terminal and on the page.
 	Note func(format string, args ...any)
-	// KeptGain returns what gain is to be expected of a model that is kept in place of the one that
-	// was judged, and solved for with times as many rows, and puts it into the verdict; 0: that is
-	// not known.
+	// KeptGain returns the expected gain of a model that is kept in place of the judged one, solved
+	// for with times as many rows, and adds it to the verdict; 0: unknown.
 	KeptGain func(times float64) runs.Number
 	// Solve returns the solution of the lower problem of a model on other data of the agents in
 	// this process, at x. All processes call it.
@@ -195,8 +193,8 @@ type Preset struct {
 	Models []string
 	DType  string // the default of -dtype; "": float32
 	Wire   string // the default of -wire; "": float64
-	// Method holds the method's parameters. Schedules among them may be c/L, c*L or auto, which
-	// follow the curvature L at the start; beta, gamma and lg do so too when they are left open.
+	// Method has the method's parameters. Schedules among them may be c/L, c*L or auto, which
+	// follow the curvature L at the start, as beta, gamma and lg do if they are not set.
 	Method algo.Method
 	K      int // outer iterations
 	// EvalEvery is the default of -eval-every, 0 for its own.
@@ -221,8 +219,8 @@ type CrossFit struct {
 	// Begin returns the model of a run that starts at λ, one a feature, where structures are found
 	// before the iterations; nil: they are found after them, of a model of one penalty.
 	Begin func(lambda []float64) (models.Model, error)
-	// Levels say how sites may get a level of their own, in structures that are found after the
-	// iterations. Validation examples have the column [models.LevelWeights] then.
+	// Levels is the strategy for the sites' own levels, in structures found after the iterations.
+	// Validation examples then have the column [models.LevelWeights].
 	Levels candidates.Levels
 
 	alone train.Problem // of models of all examples with one level

@@ -60,7 +60,7 @@ func names(args []string, transport string) bool {
 	return false
 }
 
-// transportHelp says what each transport is.
+// transportHelp describes each transport.
 func transportHelp() string {
 	var lines []string
 	for _, t := range transports {

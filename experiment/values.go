@@ -9,7 +9,7 @@ import (
 // assignments are parameters by the names that they have in JSON.
 type assignments map[string]json.RawMessage
 
-// String implements flag.Value; the help does not show it, as it says where the default comes from.
+// String implements flag.Value; the help does not show it, since the usage describes the default.
 func (a assignments) String() string { return "" }
 
 // Set reads name=value.

@@ -94,8 +94,8 @@
 //     stream. awaitHello has one that reads the hello, and ends with the stream.
 //   - hearFinal has one that looks for the result on the disk, and OnDiskHang one of the caller's.
 //   - receive and transmit, two for each stream: one hands frames to Agent.handle in the order in
-//     which they come, the other one sends the frames queued by conn.send. They end with the stream: by
-//     either of them, by conn.drop, or when a certificate expires.
+//     which they come, the other one sends the frames queued by conn.send.
+//     They end with the stream: by either of them, by conn.drop, or when a certificate expires.
 //
 // Agent.mu guards the agent's state and the vectors of its session, links.mu connections, and
 // ledger.mu the copy of the disk's state; they are locked in this order. Nobody waits for a disk or
