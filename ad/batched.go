@@ -56,6 +56,7 @@ func (r batchRule) lower(nodes) engine.Op {
 	return stacked(r.height, with(r, "rr", batchKernel, batchKernel)) // pairs stay together
 }
 
+// batchKernel multiplies the pairs of blocks one after the other.
 func batchKernel[T Float](r batchRule, c *call[T]) {
 	a, b, d := c.In[0], c.In[1], c.Dst
 	c.First = true

@@ -133,6 +133,8 @@ func rowScaleKernel[T Float](c *call[T]) {
 
 func colScaleKernel[T Float](c *call[T]) { withRow(c, kernel.MulTo[T]) }
 
+// rowDotKernel sets each row to the dot product of the inputs' rows. Short rows share one call of
+// the multiplication kernel, as a call for each would cost more than the products.
 func rowDotKernel[T Float](c *call[T]) {
 	a, b := c.In[0], c.In[1]
 	if a.C > shortRow {

@@ -171,6 +171,7 @@ func (r windowRule) grad(in nodes, _, g *Node) nodes {
 	return by
 }
 
+// lower implements rule. "r": the engine cuts the input by rows, one image each.
 func (r windowRule) lower(nodes) engine.Op {
 	switch r.of {
 	case im2col:
@@ -209,6 +210,7 @@ func (w Window) eachRun(f func(image, patch, n int)) {
 	}
 }
 
+// im2colKernel lines up the patches of each image. Pixels in the padding are 0.
 func im2colKernel[T Float](w Window, c *call[T]) {
 	size := w.patches() * w.taps()
 	for i := range c.In[0].R {

@@ -10,6 +10,8 @@ import (
 	"dsbo/ad/internal/engine"
 )
 
+// checkSparse returns an error for the first part of a sparse table in compressed rows that is
+// inconsistent with its sizes.
 func checkSparse(s *engine.CSR, rows, cols int) error {
 	if rows < 1 || cols < 1 {
 		return dsbo.ShapeErrorf("a table needs at least one row and one column; it has %d and %d", rows, cols)

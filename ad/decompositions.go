@@ -203,6 +203,8 @@ func Distances(a, b *Node) *Node {
 		TensorOf(a, m, 1, d), TensorOf(b, 1, n, d)).Norm(2).Node
 }
 
+// eigenKernel computes eigenvalues and eigenvectors of matrices of k×k, in float64. They are NaN if
+// the algorithm fails.
 func eigenKernel[T Float](k int, c *call[T]) {
 	numbers := make([]float64, k*k+k+linalg.Work(k))
 	a, values, work := numbers[:k*k], numbers[k*k:][:k], numbers[k*k+k:]

@@ -95,6 +95,7 @@ func ScatterAdd(to, idx, a *Node) *Node {
 	return Add(to, SegmentSum(a, idx, r))
 }
 
+// gatherKernel copies, for each index of the second input, that row of the first.
 func gatherKernel[T Float](c *call[T]) {
 	from, n := c.In[0].V, c.Dst.C
 	for i := range c.Dst.R {
@@ -119,6 +120,7 @@ func (r segmentRule) lower(nodes) engine.Op {
 	return uncut(summing("rr", segmentKernel, segmentKernel))
 }
 
+// segmentKernel adds each row of the first input to the row of dst at its index.
 func segmentKernel[T Float](c *call[T]) {
 	c.Clear()
 	n := c.Dst.C

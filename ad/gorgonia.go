@@ -23,6 +23,8 @@ type tape struct {
 	values []gorgonia.Value // of the derivatives, where the machine writes them
 }
 
+// compileTape rebuilds the wanted nodes with Gorgonia's own ops, and compiles them for its
+// TapeMachine.
 func compileTape(wanted nodes) (t *tape, err error) {
 	defer catchMisuse(&err)
 	g := gorgonia.NewGraph()

@@ -117,6 +117,7 @@ func (s *implicit) node(z0 *Node, inputs []*Node, unfit bool) *Node {
 	return newNode(implicitRule{s}, shape, append(nodes{z0}, inputs...)...)
 }
 
+// compile builds and compiles the equation's graph, with the solution and the inputs as leaves.
 func (s *implicit) compile(shape tensor.Shape, inputs []*Node) (err error) {
 	defer catchMisuse(&err)
 	c := s.code
@@ -251,6 +252,8 @@ func implicitKernel[T Float](s *implicit, c *call[T]) {
 	linalg.Convert(c.Dst.V, z)
 }
 
+// systemKernel solves the linear system of an implicit derivative by conjugate gradients, with
+// products by the compiled equation.
 func systemKernel[T Float](r implicitSystem, c *call[T]) {
 	last := len(c.In) - 1
 	run := startRun(r.of, c.In[1:last])

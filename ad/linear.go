@@ -75,6 +75,7 @@ func squares(op string, a *Node, n int) (k int) {
 
 func (r systemRule) String() string { return fmt.Sprintf("%v(%d, %t)", r.of, r.k, r.changes) }
 
+// grad implements rule, by the closed form of each op's derivative.
 func (r systemRule) grad(in nodes, out, g *Node) nodes {
 	switch r.of {
 	case solveOp:
@@ -146,6 +147,8 @@ func stacked(k int, o engine.Op) engine.Op {
 	return uncut(o)
 }
 
+// lower implements rule. Kernels work on whole blocks of k rows, k+1 for factors with their pivots;
+// an "r" is an input that is cut into blocks along with the output.
 func (r systemRule) lower(nodes) engine.Op {
 	switch r.of {
 	case factorsOp:

@@ -6,6 +6,8 @@ import (
 	"dsbo/internal/kernel"
 )
 
+// lowerKernel copies the lower triangles of matrices of k×k, with half the diagonal if r.changes,
+// and zeros above.
 func lowerKernel[T Float](r systemRule, c *call[T]) {
 	clear(c.Dst.V)
 	for i := range c.Dst.R {
@@ -128,6 +130,7 @@ func (t triangle[T]) addKnown(x []T, w, from, h, done int) {
 	kernel.GemmNN(h, w, done, x[from*w:], w, t.t[from*t.k+known:], t.k, x[known*w:], w, true)
 }
 
+// solveKernel solves A x = b for each matrix by its factors, P A = L U, or Aᵀ x = b if r.changes.
 func solveKernel[T Float](r systemRule, c *call[T]) {
 	k := r.k
 	w := c.Dst.C
@@ -166,6 +169,7 @@ func unpermute[T Float](x []T, w int, from, scratch []T) {
 	}
 }
 
+// logDetKernel sums the logarithms of the pivots' sizes, which is log |det A|.
 func logDetKernel[T Float](k int, c *call[T]) {
 	for m := range c.Dst.V {
 		lu, sum, block := c.In[1].V[m*(k+1)*k:], T(0), c.Block[:1]
@@ -178,6 +182,7 @@ func logDetKernel[T Float](k int, c *call[T]) {
 	}
 }
 
+// choleskyKernel computes L with A = L Lᵀ, row by row, for each matrix.
 func choleskyKernel[T Float](k int, c *call[T]) {
 	clear(c.Dst.V)
 	for m := range c.Dst.R / k {

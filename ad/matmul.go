@@ -24,6 +24,8 @@ func MatVec(a, v *Node, tA bool) *Node {
 // Outer returns the matrix u vᵀ of two vectors.
 func Outer(u, v *Node) *Node { return MatMul(u, v, false, true) }
 
+// matmul returns op(a)·op(b), where op transposes if the flag is set, in the form that shape gives
+// the result.
 func matmul(a, b *Node, tA, tB bool, shape func(r, c int) tensor.Shape) *Node {
 	m, k := dims(a)
 	k2, n := dims(b)

@@ -166,6 +166,7 @@ func Dims(n *Node) (rows, cols int) { return dims(n) }
 // dims returns a node's shape as rows and columns.
 func dims(n *Node) (r, c int) { return shapeDims(shapeOf(n)) }
 
+// shapeDims returns a shape's rows and columns: a vector is a column, a scalar 1×1.
 func shapeDims(s tensor.Shape) (r, c int) {
 	switch len(s) {
 	case 0:
@@ -251,6 +252,8 @@ func (o *op) Do(vs ...gorgonia.Value) (gorgonia.Value, error) {
 	return doKernel(o, low.F64, vs)
 }
 
+// doKernel runs an op's kernel on Gorgonia's values, for its TapeMachine. A panic of the kernel is
+// the error.
 func doKernel[T Float](o *op, k func(*call[T]), vs []gorgonia.Value) (_ gorgonia.Value, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -100,6 +100,8 @@ func (r orderRule) lower(nodes) engine.Op {
 	return with(r, "r", orderKernel, orderKernel)
 }
 
+// orderKernel sets each row to the columns of its k largest, or smallest, entries in order; for k =
+// 1 it needs no sort.
 func orderKernel[T Float](r orderRule, c *call[T]) {
 	columns := c.Block[:]
 	if n := c.In[0].C; r.k > 1 && n > len(columns) {
@@ -165,6 +167,8 @@ func (r alongRule) lower(nodes) engine.Op {
 	return with(r, "rr", alongKernel, alongKernel)
 }
 
+// alongKernel reads each row at the indices given for that row, or, with r.back, adds to these
+// places.
 func alongKernel[T Float](r alongRule, c *call[T]) {
 	idx := flat(c.In[1])
 	if r.back {

@@ -93,6 +93,8 @@ func (r clipRule) lower(nodes) engine.Op {
 	return cheap(mapping(clipTo[float32](r), clipTo[float64](r)))
 }
 
+// clipTo returns the function that clips entries to [low, high], or with r.inside its derivative, 1
+// strictly inside.
 func clipTo[T Float](r clipRule) func(dst, a []T) {
 	low, high := T(r.low), T(r.high)
 	if !r.inside {
@@ -118,6 +120,7 @@ func absTo[T Float](dst, a []T) {
 	}
 }
 
+// signTo sets dst to the signs of a; 0 and NaN have sign 0.
 func signTo[T Float](dst, a []T) {
 	for i, v := range a {
 		switch {

@@ -23,6 +23,7 @@ func Part(v *Node, off, r, c int) *Node { return part(v, off, matShape(r, c)) }
 // PartVec returns entries off ... off+n-1 of the vector v.
 func PartVec(v *Node, off, n int) *Node { return part(v, off, vecShape(n)) }
 
+// part returns the entries of vector v from off on, in a shape; v itself if that is all of it.
 func part(v *Node, off int, shape tensor.Shape) *Node {
 	n, c := dims(v)
 	if c != 1 || off < 0 || off+shape.TotalSize() > n {
@@ -107,6 +108,7 @@ func Reshape(a *Node, r, c int) *Node { return reshape(a, matShape(r, c)) }
 // Flatten returns a's entries, in row-major order, as a vector.
 func Flatten(a *Node) *Node { return reshape(a, vecShape(shapeOf(a).TotalSize())) }
 
+// reshape returns a in another shape with as many entries; a itself if the shape is the same.
 func reshape(a *Node, s tensor.Shape) *Node {
 	if shapeOf(a).TotalSize() != s.TotalSize() {
 		failf("Reshape: the number of entries must stay; %v has %d, %v has %d",

@@ -65,6 +65,7 @@ func (r power) lower(nodes) engine.Op { return computing(r.of) }
 // faster than a power.
 const halves = 16
 
+// of returns a^p. Small whole and half powers are products, which are faster than num.Pow.
 func (r power) of(a float64) float64 {
 	twice := math.Abs(2 * r.p)
 	if twice != math.Trunc(twice) || twice > halves {

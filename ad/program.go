@@ -134,6 +134,7 @@ func (c *code) program(w *Workspace) *Program {
 // the bits of a program that is compiled anew. It costs little time, and memory at its first use.
 func (p *Program) Fork(w *Workspace) *Program { return p.program(w) }
 
+// check returns an error for the first sizes, names or shapes that cannot be compiled.
 func (f *Func) check() error {
 	if f.P < 0 || f.Q < 1 || f.Rows < 0 {
 		return dsbo.ShapeErrorf("a function must have at least 0 x, 1 y and 0 examples; it has %d, %d and %d",
@@ -289,6 +290,7 @@ func NewConst(like *Node, name string, rows, cols int, data []float64) *Node {
 	return newConst(like, name, shape, slices.Clone(data))
 }
 
+// newConst returns a constant node of like's graph.
 func newConst[T Float](like *Node, name string, shape tensor.Shape, data []T) *Node {
 	t := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
 	n := gorgonia.NewTensor(like.Graph(), like.Dtype(), len(shape), gorgonia.WithShape(shape...),

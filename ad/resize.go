@@ -158,7 +158,9 @@ func (t Tensor) resized(axis, n int, begin func(i int) float64, by Interpolation
 	return t.weighted("Resize", axis, results)
 }
 
-// taps returns what entry i of n is made of, an area with a beginning and a centre.
+// taps returns the entries, and their weights, from which entry i of n is interpolated along an
+// axis of the given length. In the input's coordinates the entry's area starts at begin and has its
+// middle at centre.
 func (by Interpolation) taps(i, n, length int, begin, centre float64) taps {
 	switch by {
 	case Nearest:

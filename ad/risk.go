@@ -92,6 +92,7 @@ func (r riskRule) String() string {
 	return string(r.of)
 }
 
+// grad implements rule: the ops are adjoint to one another, and their derivatives are made of them.
 func (r riskRule) grad(in nodes, out, g *Node) nodes {
 	risk := Risk{in[0], in[1], r.efron}
 	switch r.of {

@@ -85,6 +85,7 @@ func closeGraphs(nodes ...*Node) ([]*Node, error) {
 	return out, nil
 }
 
+// translateNode returns n rebuilt with this package's ops; memo has the nodes done so far.
 func translateNode(n *Node, memo map[*Node]*Node) (*Node, error) {
 	if c := memo[n]; c != nil {
 		return c, nil

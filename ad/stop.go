@@ -39,6 +39,8 @@ func CustomGrad(value *Node, grad func(in []*Node, out, g *Node) []*Node, in ...
 
 func (customRule) String() string { return "CustomGrad" }
 
+// grad implements rule by the model's own function, and checks the number and shapes of its
+// adjoints.
 func (r customRule) grad(in nodes, out, g *Node) nodes {
 	adjoints := (*r.grads)(in[1:], out, g)
 	if len(adjoints) != len(in)-1 {

@@ -117,6 +117,7 @@ type top struct {
 // places are the digits of the places of entries.
 var places = digitsOf(codeBits / 2)
 
+// Encode writes the Keep numbers of largest size, then their places, two in each number.
 func (t *top) Encode(dst, v []float64) []float64 {
 	t.sizes, t.kept = t.sizes[:0], t.kept[:0]
 	for _, e := range v {
@@ -137,6 +138,7 @@ func (t *top) Encode(dst, v []float64) []float64 {
 	return places.pack(dst, len(t.kept), func(i int) uint64 { return t.kept[i] })
 }
 
+// Decode sets v to the numbers at their places, and 0 elsewhere. A place outside of v is an error.
 func (t *top) Decode(v, code []float64) error {
 	m := min(t.keep, len(v))
 	if want := m + places.length(m); len(code) != want {
@@ -164,6 +166,7 @@ type rounded struct{ bits int }
 
 func (r rounded) levels() float64 { return math.Ldexp(1, r.bits-1) - 1 }
 
+// Encode writes the scale s = max |v|, then the rounded entries, as many in each number as fit.
 func (r rounded) Encode(dst, v []float64) []float64 {
 	scale, levels := 0.0, r.levels()
 	for _, e := range v {
@@ -181,6 +184,7 @@ func (r rounded) Encode(dst, v []float64) []float64 {
 	})
 }
 
+// Decode sets v to the rounded entries times the scale.
 func (r rounded) Decode(v, code []float64) error {
 	d, levels := digitsOf(r.bits), r.levels()
 	if want := 1 + d.length(len(v)); len(code) != want {

@@ -134,7 +134,7 @@ func (a *Tuned) Cost(int) Cost {
 	return cost
 }
 
-// Step is one outer iteration, line by line as in the type's comment.
+// Step implements [Method]: one outer iteration, line by line as in the type's comment.
 func (a *Tuned) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	copy(a.out.x, a.x) // x and z's tracker travel with the first y

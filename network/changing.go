@@ -40,6 +40,8 @@ type Failing struct {
 
 func (x Failing) String() string { return fmt.Sprintf("failing:%v", x.Probability) }
 
+// weights gives agent i's own weight the weights of the edges that fail in iteration k, so rows sum
+// to 1. Both ends draw the same number for an edge.
 func (x Failing) weights(dst []Weight, m *Matrix, i int, seed uint64, k int, _ bool) []Weight {
 	self, lost := 0, 0.0
 	for at, w := range m.rows[i] {
@@ -62,6 +64,8 @@ type Matchings struct{ changingEdges }
 
 func (Matchings) String() string { return "matchings" }
 
+// weights pairs agents by edges in the order of iteration k's draws, skipping those with a paired
+// end. All agents compute the same pairs.
 func (Matchings) weights(dst []Weight, m *Matrix, i int, seed uint64, k int, _ bool) []Weight {
 	type edge struct {
 		draw uint64

@@ -46,6 +46,7 @@ func (l *Listed) check(m *Matrix) error {
 	return nil
 }
 
+// weights returns row i of the iteration's matrix; the lists repeat.
 func (l *Listed) weights(dst []Weight, m *Matrix, i int, _ uint64, k int, push bool) []Weight {
 	list := l.pull
 	if push {

@@ -118,6 +118,7 @@ func UnpackResult(f Folder, archive []byte, identity string) error {
 	return p.writeAs(f, identity)
 }
 
+// parseResult reads a result's archive, whose files must be the known ones, each at most once.
 func parseResult(f Folder, archive []byte) (*Merged, error) {
 	names, required := givenFiles()
 	parts := make([][]byte, len(names))

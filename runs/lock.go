@@ -32,6 +32,7 @@ func (f Folder) Lock() (io.Closer, error) {
 	return nil, err
 }
 
+// tryLock makes the folder and its missing parents, which it notes for removal, and locks it.
 func tryLock(f Folder) (*folderLock, error) {
 	l := new(folderLock)
 	for dir := string(f); ; dir = filepath.Dir(dir) {

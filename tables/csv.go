@@ -69,6 +69,8 @@ type layoutColumn struct {
 	*reading
 }
 
+// newLayout finds a file's separator, decimal sign, header and kinds of columns from its beginning
+// and the options.
 func newLayout(in *input.File, o Options) (*layout, error) {
 	whole, err := readStart(in, o.Spare)
 	if err != nil {

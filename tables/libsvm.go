@@ -114,6 +114,7 @@ type svmReader struct {
 	Sparse
 }
 
+// read parses the file in pieces of whole lines.
 func (r *svmReader) read() error {
 	cut, err := newCutter(r.in, 0, 0, wholeLines)
 	if err != nil {

@@ -85,6 +85,7 @@ func physicalDecoder(t parquet.Type) (decoder, error) {
 	return d, nil
 }
 
+// unsigned returns the decoder of unsigned integers, which Parquet stores as signed ones.
 func unsigned(kind parquet.Kind) decoder {
 	d := decoder{kind: Number}
 	d.number = func(v parquet.Value) float64 { return float64(v.Uint32()) }

@@ -33,6 +33,8 @@ type partColumn struct {
 	easy    bool // most numbers are read by leadingNumber, which does not look for missing values
 }
 
+// newPart returns the parser of a part of the file. A column is easy if no word for a missing value
+// looks like a number.
 func newPart(l *layout) *part {
 	p := &part{layout: l, columns: make([]partColumn, len(l.columns)), parsed: make(chan struct{}, 1)}
 	for j, c := range l.columns {

@@ -74,6 +74,7 @@ func fillParts(cut *cutter, free <-chan *part, filled chan<- *part) {
 	}
 }
 
+// newPass returns an empty pass over a file, with columns for the layout's kept ones.
 func newPass(l *layout) *pass {
 	n := len(l.columns)
 	p := &pass{layout: l, made: make([]*Column, n), tallies: make([]tally, n), words: make([]vocabulary, n),

@@ -35,6 +35,7 @@ type wordCounts []struct {
 	n    int
 }
 
+// add counts a word n times. Lists are short, so it searches them in order.
 func (w *wordCounts) add(word string, n int) {
 	for k := range *w {
 		if (*w)[k].word == word {

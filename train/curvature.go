@@ -39,9 +39,10 @@ func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []flo
 	})
 }
 
-// followMembers finds the curvature of the members of an epoch, at its beginning, where steps
-// follow it: at the agents' x, and the y of the start. Where their W leaves less to trackers, it
-// counts as so much larger. Nothing but the iteration decides that it is due.
+// followMembers finds the curvature of an epoch's members at its beginning, at the agents' x and
+// the y of the start, for methods whose steps follow it. If the new W bounds the steps of trackers
+// more tightly than the roster's, the curvature is raised by the ratio of the bounds. It depends on
+// the iteration alone, so all processes call it together.
 func (r *runner) followMembers(ctx context.Context) error {
 	if len(r.Following) == 0 || r.epoch.Number == 0 || r.done != r.epoch.Iteration {
 		return nil

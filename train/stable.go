@@ -67,6 +67,8 @@ type stepParameters struct {
 	Clip               []float64
 }
 
+// stepParameters returns the method's parameters that bound its steps, read from its JSON; zero
+// where it has none.
 func (c Config) stepParameters() (p stepParameters) {
 	c = c.WithDefaults()
 	m := algo.Clone(c.Method)

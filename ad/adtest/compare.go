@@ -17,7 +17,9 @@ func Compare(t testing.TB, got, want Loss, x, y []float64, tol float64) {
 	r.failTest(t, err)
 }
 
-// Differences is [Compare] without a test.
+// Differences is [Compare] without a test. If a difference is too large, it also measures the
+// change of want's derivative over tol/64 around (x, y): a point that close to a kink explains the
+// difference.
 func Differences(got, want Loss, x, y []float64, tol float64) (Report, error) {
 	m := newMeasure(want, x, y)
 	v := m.direction(len(y))

@@ -359,6 +359,8 @@ func (o productsOnly) Capabilities() *dsbo.OracleCapabilities {
 	return &of
 }
 
+// dense: the trait Dense is set exactly for methods that fail on an oracle without matrices, and
+// counts at least the Hessian's bytes.
 func (s suite) dense(t *testing.T) {
 	bytes := algo.TraitsOf(s.template()).Dense
 	if bytes != nil && bytes(784, 7840) < 7840*7840*8 {

@@ -57,7 +57,7 @@ func (System) Rename(from, to string) error { return os.Rename(from, to) }
 // Remove implements [FS].
 func (System) Remove(path string) error { return os.Remove(path) }
 
-// SyncDir implements [FS].
+// SyncDir implements [FS]. Windows, and some file systems, cannot sync a folder; that is no error.
 func (System) SyncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

@@ -45,8 +45,9 @@ func rowOfPatches[T Float](ws *workspace, f Window) []T {
 	return unsafe.Slice((*T)(ws.panels(n*size[T]())), n)
 }
 
-// eachRun calls f with the places of the runs of row oi of patches, in a framed image and among
-// the patches.
+// eachRun calls f for each run of row oi of patches, the values of a patch's row that are
+// contiguous in the image: at is its place in a framed image, and p its place among the row's
+// patches.
 func (w Window) eachRun(oi int, f func(at, p int)) {
 	p := 0
 	for oj := range w.OutW() {

@@ -113,8 +113,9 @@ func dotStrips[T Float](m, n, k int, c, a, b operand) {
 	}
 }
 
-// dotGroups computes groups of mr rows of a strip of nr columns. It asks for the next rows of B, a
-// share of a row with each group: a whole row with each of the first groups would hold them up.
+// dotGroups computes groups of mr rows of a strip of nr columns, and meanwhile prefetches the next
+// rows of B. It spreads a row's prefetch over several groups, since a whole row at once would stall
+// the first ones.
 func dotGroups[T Float](mr, nr, groups, k int, c, a, b operand, next int) {
 	done := 0
 	tiles := func(count int, ask unsafe.Pointer, step, lds int) {

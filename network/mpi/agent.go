@@ -51,6 +51,8 @@ func (a *agent) Mix(ctx context.Context, dst, src []float64) error {
 	return nil
 }
 
+// mix publishes src for this rank's exchange, waits until all vectors are here, and combines them
+// into dst.
 func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 	if len(dst) != len(src) {
 		return dsbo.ShapeErrorf("dst and src must have one length; they have %d and %d", len(dst), len(src))

@@ -61,6 +61,8 @@ func (w *World) Exchange(ctx context.Context, m *network.Matrix) (*Exchange, err
 	return w.exchange(ctx, m, silentAfter)
 }
 
+// exchange makes the exchange of this rank: its agents, their routes to other ranks, and a
+// communicator of its own.
 func (w *World) exchange(ctx context.Context, m *network.Matrix, timeout time.Duration) (*Exchange, error) {
 	if m.N() < w.size {
 		return nil, dsbo.ConfigErrorf("each of the %d processes must have an agent; there are %d agents", w.size, m.N())

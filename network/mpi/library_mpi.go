@@ -21,6 +21,7 @@ import (
 // that keep memory registered notice when it is freed, as they do not with Go's.
 type cgoLibrary struct{ world *C.struct_dsbo_world }
 
+// newLibrary starts MPI on this goroutine's thread, and returns the calls into it.
 func newLibrary() (library, error) {
 	runtime.LockOSThread() // the only thread that may call MPI
 	l := &cgoLibrary{}
@@ -60,6 +61,7 @@ func (l *cgoLibrary) poll(d time.Duration) bool { return C.dsbo_poll(l.world, C.
 func (l *cgoLibrary) interrupt()                { atomic.StoreInt32((*int32)(&l.world.interrupted), 1) }
 func (l *cgoLibrary) quiet()                    { atomic.StoreInt32((*int32)(&l.world.interrupted), 0) }
 
+// finalize ends MPI if all ranks leave within d; false if they have not yet.
 func (l *cgoLibrary) finalize(d time.Duration) (bool, error) {
 	switch C.dsbo_leave(l.world, C.int64_t(d)) {
 	case C.DSBO_DONE:
@@ -88,6 +90,7 @@ func (c *cgoChannel) begin(o operation) {
 	c.c.wanted = 1
 }
 
+// result returns the outcome of the channel's operation, once, and pending until it is done.
 func (c *cgoChannel) result() (state, error) {
 	s := c.c.state
 	switch c.c.state = C.DSBO_PENDING; s {

@@ -31,6 +31,8 @@ var service = rpc.ServiceDesc{
 	}},
 }
 
+// newServer returns the gRPC server, with bounds on messages, windows and headers that hold for
+// strangers too.
 func (l *links) newServer() *rpc.Server {
 	creds, readBuffer := l.protection(l.serverSettings)
 	s := rpc.NewServer(

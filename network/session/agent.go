@@ -203,6 +203,8 @@ func (a *Agent) fault(err error) {
 	a.faultLocked(err)
 }
 
+// faultLocked ends this agent's part with its first error, and its session for all. The caller has
+// the lock.
 func (a *Agent) faultLocked(err error) {
 	if a.err != nil {
 		return

@@ -89,6 +89,7 @@ func (r *recordConn) cork() {
 	r.holding = true
 }
 
+// flush writes the collected bytes in one call, and ends collecting.
 func (r *recordConn) flush() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

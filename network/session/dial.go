@@ -155,6 +155,8 @@ func (l *links) exchangeHellos(to int, s rpc.ClientStream) (h hello, auth creden
 	return h, auth, l.checkHello(h)
 }
 
+// newClient returns a gRPC client of agent to. Retries are off: the dial loop makes new
+// connections.
 func (l *links) newClient(to int, dial func(context.Context, string) (net.Conn, error)) (*rpc.ClientConn, error) {
 	creds, readBuffer := l.protection(func() *tls.Config { return l.identity().Client(to) })
 	return rpc.NewClient("passthrough:///"+l.config.address(to),

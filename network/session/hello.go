@@ -35,6 +35,7 @@ func (h *hello) texts() []string {
 		p.Arithmetic}
 }
 
+// encode returns the hello as a frame.
 func (h hello) encode() []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

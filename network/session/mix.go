@@ -14,6 +14,8 @@ func (s *Session) Mix(ctx context.Context, dst, src []float64) error {
 	return s.wrap("", s.mix(ctx, dst, src))
 }
 
+// mix sends src to all neighbours, waits for their vectors of the same round, and combines them
+// into dst.
 func (s *Session) mix(ctx context.Context, dst, src []float64) error {
 	if err := s.running(ctx); err != nil {
 		return err

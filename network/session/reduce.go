@@ -20,6 +20,8 @@ func (s *Session) Reduce(ctx context.Context, all ...network.Reduction) error {
 	return s.wrap(", reducing", s.reduce(ctx, all))
 }
 
+// reduce combines the words of all agents over the tree, with masks on sums if the session has
+// them.
 func (s *Session) reduce(ctx context.Context, all []network.Reduction) error {
 	if err := s.running(ctx); err != nil {
 		return err

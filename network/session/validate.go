@@ -112,6 +112,8 @@ type UnprotectedError struct {
 
 func (e *UnprotectedError) Error() string { return e.Reason + ": Identity or Insecure must be set" }
 
+// validateAddresses returns an error if two neighbours cannot connect, or connections between
+// machines would lack certificates.
 func (c Config) validateAddresses() error {
 	unprotected := func(format string, args ...any) error {
 		return dsbo.ConfigErrorf("%w", &UnprotectedError{fmt.Sprintf(format, args...)})

@@ -111,8 +111,10 @@ func (r *Run) value(name string) float64 {
 	return math.NaN()
 }
 
-// phi returns a value of Φ. As the data of a run and of its best constant are the same, the gain of
-// a seed is comparable with another seed's.
+// phi returns the measure of Φ with a name: "best", of the best constant; "zero", 0 if the best
+// constant is known; "lowest", of all runs of the same data; "gain", the tuned Φ less the best
+// constant's, and "share", that relative to it, which are comparable between seeds; "tuned", of the
+// tuned model or else the last record.
 func (r *Run) phi(name string) float64 {
 	best := r.bestConstant().Phi
 	switch name {

@@ -92,6 +92,7 @@ func present(err error) error {
 	return err
 }
 
+// loadRecords reads metrics.jsonl. The error of a folder without one names run folders below it.
 func (r *Run) loadRecords(folder runs.Folder) error {
 	path := folder.Path(runs.MetricsFile)
 	data, err := folder.ReadFile(runs.MetricsFile)

@@ -112,6 +112,7 @@ type unzipped struct {
 
 var errCut = errors.New("the gzip data are cut short")
 
+// Read implements [io.Reader], up to the limit of unwrapped bytes.
 func (u *unzipped) Read(p []byte) (int, error) {
 	n, err := u.z.Read(p)
 	u.done += int64(n)

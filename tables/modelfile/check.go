@@ -69,6 +69,7 @@ func (l Layer) check(in int) error {
 	return nil
 }
 
+// checkRecipe returns an error for the first part of a recipe that no prediction could follow.
 func checkRecipe(r features.Recipe) error {
 	if err := checkDistinct("columns", len(r.Inputs), func(i int) string { return r.Inputs[i].Name }); err != nil {
 		return err
@@ -100,6 +101,7 @@ func checkRecipe(r features.Recipe) error {
 	return nil
 }
 
+// checkInput returns an error for an input whose fields do not suit its kind.
 func checkInput(in features.Input) error {
 	switch in.Kind {
 	case tables.Word:
@@ -121,6 +123,8 @@ func checkInput(in features.Input) error {
 // mostSparse is the largest number of sparse columns, the number of package tables.
 const mostSparse = 1 << 27
 
+// checkSparse returns an error for sparse columns that are too many, out of order or without a
+// scale.
 func checkSparse(r features.Recipe) error {
 	s := r.Sparse
 	switch {

@@ -78,6 +78,7 @@ func (g onnxGraph) encode() (b message) {
 	return b
 }
 
+// encode returns a NodeProto.
 func (n onnxNode) encode() (b message) {
 	b.texts(1, n.Inputs...)
 	b.texts(2, n.Output)
@@ -90,6 +91,7 @@ func (n onnxNode) encode() (b message) {
 	return b
 }
 
+// encode returns an AttributeProto, of a number, a text or a list of either.
 func (a onnxAttribute) encode() (b message) {
 	const typeInt, typeString, typeInts, typeStrings = 2, 3, 7, 8
 	b.texts(1, a.Name)
@@ -110,6 +112,7 @@ func (a onnxAttribute) encode() (b message) {
 	return b
 }
 
+// encode returns a TensorProto with raw little-endian numbers.
 func (c onnxConstant) encode() (b message) {
 	for _, n := range c.Shape {
 		b.whole(1, n)
@@ -126,6 +129,7 @@ func (c onnxConstant) encode() (b message) {
 	return b
 }
 
+// encode returns a ValueInfoProto of N rows; without Cols it is a vector.
 func (v onnxValue) encode() (b message) {
 	var rows, cols, shape, tensor, kind message
 	rows.texts(2, cmp.Or(v.Rows, "N"))

@@ -75,6 +75,8 @@ type source struct {
 	place int
 }
 
+// addNumber adds a column of numbers as a feature, and its indicator of missing values if the
+// recipe has one.
 func (p *preparation) addNumber(d *drawing, in features.Input) {
 	p.features = append(p.features, source{numbers, len(p.numbers)})
 	if in.Indicator {

@@ -135,7 +135,8 @@ type Baseline struct {
 	Cumulative []float64 `json:"cumulative"` // hazard up to each edge
 }
 
-// NewBaseline returns the baseline of pooled sums of [AddHazard].
+// NewBaseline returns the baseline of pooled sums of [AddHazard], two numbers a bin: its events,
+// and its time at risk times the relative hazards. Their ratio is the bin's hazard rate.
 func NewBaseline(grid, sums []float64) Baseline {
 	b := Baseline{Edges: grid, Cumulative: make([]float64, len(grid))}
 	for k := range grid[1:] {

@@ -104,7 +104,9 @@ func square(weight float64, event bool, survival float64) float64 {
 	return float64(weight * survival * survival)
 }
 
-// Add counts the test rows of a site.
+// Add adds a site's test rows to the sums: for each edge of the grid the rows, their weighted
+// squared errors, and the same of the Kaplan-Meier curve; for each shown time the calibration by
+// bins of risk.
 func (b *Brier) Add(s JudgedSite) {
 	for k, t := range b.grid[1:] {
 		if !s.inView(t) {

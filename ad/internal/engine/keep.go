@@ -105,6 +105,9 @@ func (r *readers) add(plans, deps uint64) {
 	r.deps |= deps
 }
 
+// isWorthKeeping reports whether value i is kept between runs: it depends on x alone, or not on the
+// direction vectors that its readers depend on, or it is small and only some readers are run
+// together.
 func (g *graph) isWorthKeeping(i int, by readers) bool {
 	v := g.values[i]
 	const x = 1 // the bit of the first input

@@ -96,6 +96,8 @@ func lengthened[E any](list []E, n int) []E {
 	return append(make([]E, 0, n), list...)
 }
 
+// newSlot returns the slot of a value: inputs have a source, constants their numbers, and points
+// the numbers shared in memory.
 func (m *machine[T]) newSlot(v *value) slot[T] {
 	s := slot[T]{value: v}
 	if v.bit != 0 {

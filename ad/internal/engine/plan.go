@@ -58,6 +58,7 @@ func (g *graph) newPlan(number int, lanes bool, outs []int) *Plan {
 	return p
 }
 
+// add appends step k to stage st, to its steps over tiles or to those over whole values.
 func (p *Plan) add(st, k int, tiled bool) {
 	for len(p.stages) <= st {
 		p.stages = append(p.stages, stage{})
