@@ -102,6 +102,8 @@ func RepeatCol(u *Node, c int) *Node {
 	return newNode(repeatCol, matShape(u.Shape()[0], c), u)
 }
 
+// init defines the ops: the kernel of each, and the adjoints of its inputs by the adjoint g of its
+// output.
 func init() {
 	define(map[named]definition{
 		rowScale: {overwriting(kernels("rr", rowScaleKernel, rowScaleKernel)),

@@ -107,6 +107,8 @@ const (
 	opGate named = "Gate" // the second where the first is positive, else 0
 )
 
+// init defines the ops: the kernel of each, and the adjoints of its inputs by the adjoint g of its
+// output.
 func init() {
 	define(map[named]definition{
 		fnExp: {mapping(kernel.Exp, kernel.Exp),
@@ -308,6 +310,7 @@ func (f affine) lower(nodes) engine.Op {
 	return arithmetical(engine.Other, overwriting(with(f, "r", affineKernel, affineKernel)))
 }
 
+// affineKernel sets dst to a·v + b.
 func affineKernel[T Float](f affine, c *call[T]) {
 	if f.b == 0 {
 		scale(c.Dst.V, T(f.a), c.In[0].V)

@@ -18,6 +18,8 @@ const (
 	sumBackOp          = "SegmentSum(%d) in the derivative of Gather"
 )
 
+// init defines the ops: the kernel of each, and the adjoints of its inputs by the adjoint g of its
+// output.
 func init() {
 	op := uncut(kernels("wr", gatherKernel, gatherKernel))
 	adjoint := func(name string) definition {

@@ -114,7 +114,8 @@ func (t triangle[T]) solve(x []T, w int) {
 	}
 }
 
-// addKnown adds the products with all known rows, done of them, to h rows of x.
+// addKnown adds, to h rows of x from row from on, the triangle's products with the done rows that
+// are solved already.
 func (t triangle[T]) addKnown(x []T, w, from, h, done int) {
 	if done == 0 {
 		return

@@ -15,6 +15,8 @@ const (
 	opMin  named = "Min"
 )
 
+// init defines the ops: the kernel of each, and the adjoints of its inputs by the adjoint g of its
+// output.
 func init() {
 	define(map[named]definition{
 		fnAbs:  {cheap(mapping(absTo, absTo)), slope(Sign)},

@@ -34,6 +34,8 @@ func Rsqrt(a *Node) *Node { return Pow(a, -.5) }
 
 const opPower named = "Power"
 
+// init defines the ops: the kernel of each, and the adjoints of its inputs by the adjoint g of its
+// output.
 func init() {
 	define(map[named]definition{opPower: {computing2(num.Pow), func(in nodes, out, g *Node) nodes {
 		a, b := in[0], in[1]

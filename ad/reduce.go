@@ -18,6 +18,9 @@ const (
 	logSumExpOp named = "RowLogSumExp"
 )
 
+// init defines the ops: the kernel of each, and the adjoints of its inputs by the adjoint g of its
+// output. A kernel's letter for an input is "r" if it is cut by rows, "w" if it is read whole, "n"
+// if it is not read.
 func init() {
 	define(map[named]definition{
 		dotOp: {uncut(summing("rr", dotKernel, dotKernel)),

@@ -81,6 +81,8 @@ func (r sparseRule) lower(nodes) engine.Op {
 	return kernels("r", sparseKernel(r, r.s.f32), sparseKernel(r, r.s.f64))
 }
 
+// sparseKernel returns the kernel that multiplies each row's matrix by a constant sparse one, or by
+// its transpose.
 func sparseKernel[T Float](r sparseRule, values []T) func(*call[T]) {
 	s, n := r.s, r.cols
 	return func(c *call[T]) {

@@ -22,6 +22,8 @@ const (
 	opMillsProduct named = "MillsProduct"
 )
 
+// init defines the ops: the kernel of each, and the adjoints of its inputs by the adjoint g of its
+// output.
 func init() {
 	millsProduct := cheap(kernels("rrr", productKernel, productKernel))
 	millsProduct.InPlace = []int{0, 1, 2}

@@ -159,6 +159,8 @@ func (v viewRule) eachRun(f func(out, in int)) {
 	}
 }
 
+// viewKernel copies the entries of a strided view of each row; views of columns alone are copied by
+// rows.
 func viewKernel[T Float](v viewRule, c *call[T]) {
 	n, stride := v.n[3], v.s[3]
 	if v.columns() {
@@ -179,6 +181,8 @@ func viewKernel[T Float](v viewRule, c *call[T]) {
 	}
 }
 
+// viewBackKernel is viewKernel's adjoint: it copies entries back to their places, and leaves 0
+// elsewhere.
 func viewBackKernel[T Float](v viewRule, c *call[T]) {
 	n, stride := v.n[3], v.s[3]
 	clear(c.Dst.V)
@@ -321,6 +325,7 @@ func shapes(as []*Node) []tensor.Shape {
 
 func (r concatRule) String() string { return fmt.Sprintf("Concat(%d)", r.n) }
 
+// grad implements rule: each input's adjoint is its columns of g.
 func (r concatRule) grad(in nodes, _, g *Node) nodes {
 	gs := make(nodes, len(in))
 	off := 0

@@ -11,6 +11,8 @@ const (
 	opEqual        named = "Equal"
 )
 
+// init defines the ops: the kernel of each, and the adjoints of its inputs by the adjoint g of its
+// output.
 func init() {
 	noGrads := func(nodes, *Node, *Node) nodes { return nodes{nil, nil} }
 	where := cheap(kernels("rrr", whereKernel, whereKernel))

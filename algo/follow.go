@@ -40,6 +40,7 @@ func Found(m dsbo.Algorithm, l float64, x []float64) {
 	}
 }
 
+// followCurvature makes the named steps, set for curvature l, shrink as the curvature at x grows.
 func (s *state) followCurvature(names []string, l float64) {
 	f := &following{bound: l, lg: s.lg, found: s.carried("curvature", 1), x: s.carried("curvature_x", len(s.x)),
 		growth: 1}

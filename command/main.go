@@ -70,6 +70,8 @@ type verb struct {
 // An action runs the command line after a verb.
 type action func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
+// newProgram returns the program of the tasks, with a verb for each and the verbs that all programs
+// have.
 func newProgram(name string, tasks ...experiment.Task) *program {
 	p := &program{name: name, tasks: tasks}
 	for _, t := range tasks {
@@ -97,6 +99,8 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 	return p
 }
 
+// run runs the verb that args begin with. A program of one task takes flags without a verb as that
+// task's.
 func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(p.tasks) == 1 && (len(args) == 0 || strings.HasPrefix(args[0], "-") &&
 		!slices.Contains(versionFlags, args[0])) {
@@ -140,6 +144,7 @@ var removed = map[string]string{
 
 var versionFlags = []string{"-version", "--version"}
 
+// findVerb returns the verb called name. The error for a removed one names its replacement.
 func (p *program) findVerb(name string) (verb, error) {
 	var names []string
 	for _, v := range p.verbs {

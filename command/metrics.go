@@ -48,6 +48,7 @@ type metric struct {
 	value      any
 }
 
+// send sends metrics to Prometheus: names that end in _total are counters, all others gauges.
 func (c metrics) send(labels prometheus.Labels, all ...metric) {
 	for _, m := range all {
 		kind := prometheus.GaugeValue
@@ -59,6 +60,7 @@ func (c metrics) send(labels prometheus.Labels, all ...metric) {
 	}
 }
 
+// metricValue returns a metric's value: bools are 0 or 1, times are in seconds.
 func metricValue(value any) float64 {
 	switch v := value.(type) {
 	case bool:

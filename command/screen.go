@@ -38,6 +38,8 @@ type screen struct {
 	reported time.Time        // time of the last line of progress
 }
 
+// newScreen returns the agent's display: bars on a terminal, else lines every -progress, and errors
+// alone with -quiet.
 func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
 	s := &screen{Progress: cli.NewProgress(stderr, false), monitor: m, now: time.Now}
 	level := slog.LevelInfo

@@ -242,6 +242,7 @@ func (t Task) checkShard(i int, seen []bool) error {
 	return nil
 }
 
+// check returns an error for the first part of e that does not fit the task.
 func (t Task) check(e Examples) error {
 	n, columns := e.Len(), max(t.Classes, 1)
 	switch {

@@ -55,6 +55,7 @@ func (f *agentFolder) SaveRegister(s register.State) error {
 	return nil
 }
 
+// Points implements [register.Store]: the agent's checkpoints and, if it has finished, the result.
 func (f *agentFolder) Points() (all []register.Point, err error) {
 	points, _, err := train.Points(f.Folder, []int{f.agent})
 	for _, p := range points {
@@ -102,6 +103,7 @@ func (f *agentFolder) digest(names ...string) (string, error) {
 	return fmt.Sprintf("%.32x", sum.Sum(nil)), nil
 }
 
+// Kept returns the digests of the files of common results.
 func (f *agentFolder) Kept() (map[string]string, error) {
 	kept := map[string]string{}
 	paths, err := f.PathsWithPrefix(runs.KeptPrefix)

@@ -37,6 +37,7 @@ type PerGroup struct {
 	Of []int // the group of each feature, from 0 on without gaps
 }
 
+// check implements [Penalties]: each feature has a group, and no group is empty.
 func (g PerGroup) check(features int) error {
 	if len(g.Of) != features {
 		return dsbo.ConfigErrorf("each of %d features must have a group; there are groups of %d",

@@ -170,6 +170,7 @@ func sameBits(a, b [][]float64) bool {
 	return slices.EqualFunc(a, b, func(v, w []float64) bool { return slices.EqualFunc(v, w, same) })
 }
 
+// views: X, Y and State are views of all state, of stated lengths and names, and zero after Init.
 func (s suite) views(t *testing.T) {
 	f := s.agents()
 	a := f.methods[0]
@@ -244,6 +245,7 @@ func (s suite) resume(t *testing.T) {
 	}
 }
 
+// cost: Cost is what a step asks and sends, and no vector is longer than the traits state.
 func (s suite) cost(t *testing.T) {
 	f := s.agents()
 	for k := range 4 {
@@ -257,6 +259,7 @@ func (s suite) cost(t *testing.T) {
 	}
 }
 
+// allocation: after a few steps a step allocates nothing.
 func (s suite) allocation(t *testing.T) {
 	a, o, m := s.method(p, q), oracle(0), newLone()
 	k, ctx := 0, context.Background()
@@ -286,6 +289,7 @@ func (s suite) oneAgent(t *testing.T) {
 	}
 }
 
+// cancelled: with a cancelled context, Step asks nothing.
 func (s suite) cancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -312,6 +316,7 @@ func (s suite) alone(t *testing.T, iterations int, o dsbo.Oracle, m dsbo.Mixer) 
 
 var errInjected = errors.New("injected failure")
 
+// oracleError: an error of any call of the oracle ends the step, with the iteration in its text.
 func (s suite) oracleError(t *testing.T) {
 	all := NewRecorder(oracle(0))
 	if _, err := s.alone(t, 2, all, single()); err != nil {
@@ -327,6 +332,7 @@ func (s suite) oracleError(t *testing.T) {
 	}
 }
 
+// mixerError: an error of any exchange ends the step, with the iteration in its text.
 func (s suite) mixerError(t *testing.T) {
 	all := single()
 	if _, err := s.alone(t, 2, oracle(0), all); err != nil {
@@ -372,6 +378,7 @@ func (s suite) dense(t *testing.T) {
 	}
 }
 
+// nan: with NaN in all answers, Step returns, with or without an error.
 func (s suite) nan(t *testing.T) {
 	f := s.agents()
 	for i, o := range f.oracles {

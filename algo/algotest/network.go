@@ -148,6 +148,7 @@ type lone struct {
 	also dsbo.MixerCapabilities
 }
 
+// newLone returns the mixer of a single agent, which has all capabilities.
 func newLone() *lone {
 	l := new(lone)
 	l.also = dsbo.MixerCapabilities{Of: l,

@@ -220,6 +220,7 @@ func (s *Spec) checkTasks(all []experiment.Task) error {
 	return nil
 }
 
+// checkLine returns an error if a method's command line is invalid, or changes the task's problem.
 func (s *Spec) checkLine(task experiment.Task, t Task, m Method) error {
 	flags := m.flagsAt(make([]int, len(m.Grid)))
 	for _, f := range flags {

@@ -38,6 +38,7 @@ func (s *Search) Run() {
 	s.visit(all...)
 }
 
+// climb moves along one axis at a time, as long as a neighbour is better, until no neighbour is.
 func (s *Search) climb() {
 	for moved := s.begin(); moved; {
 		moved = false

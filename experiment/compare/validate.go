@@ -48,6 +48,7 @@ func (s *Spec) validate() error {
 	return nil
 }
 
+// checkMethod returns an error for a method whose flags, grid or number of trials cannot work.
 func (s *Spec) checkMethod(m Method) error {
 	if m.Trials < 0 {
 		return dsbo.ConfigErrorf(

@@ -123,6 +123,7 @@ func ReadDir(path string) ([]fs.DirEntry, error) { return fileSystemOf(path).Rea
 // crashed before its own sync.
 func MkdirAll(path string) error { return mkdirAll(fileSystemOf(path), path) }
 
+// mkdirAll is [MkdirAll] on a file system.
 func mkdirAll(files FS, path string) error {
 	above := filepath.Dir(path)
 	_, err := files.Stat(path)
@@ -197,6 +198,7 @@ func Write(path string, fill func(w io.Writer) error) error { return write(path,
 // buffers are for writes: a run writes small files often.
 var buffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 1<<16) }}
 
+// write is [Write] with the permissions of a new file.
 func write(path string, perm fs.FileMode, fill func(w io.Writer) error) (err error) {
 	f, name, err := createTemp(path, perm)
 	if err != nil {

@@ -51,6 +51,7 @@ func reLUGo[T Float](dst, x []T) {
 	}
 }
 
+// stepGo sets dst to a where x is positive, and 0 elsewhere.
 func stepGo[T Float](dst []T, a T, x []T) {
 	x = x[:len(dst)]
 	for i, v := range x {
@@ -61,6 +62,7 @@ func stepGo[T Float](dst []T, a T, x []T) {
 	}
 }
 
+// gateGo sets dst to y where x is positive, and 0 elsewhere.
 func gateGo[T Float](dst, x, y []T) {
 	x, y = x[:len(dst)], y[:len(dst)]
 	for i, v := range x {

@@ -20,6 +20,7 @@ func log1pExpGo[T Float](dst, src []T) {
 	eachGo(dst, src, func(x float64) float64 { return max(x, 0) + num.Log1p(num.Exp(-math.Abs(x))) })
 }
 
+// sigmoidGo sets dst to 1/(1 + e^−x), in a form that does not overflow.
 func sigmoidGo[T Float](dst, src []T) {
 	eachGo(dst, src, func(x float64) float64 {
 		e := num.Exp(-math.Abs(x))

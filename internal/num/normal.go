@@ -71,7 +71,8 @@ func Normal(r *rand.Rand) float64 {
 	}
 }
 
-// tailNumber draws a number of the tail.
+// tailNumber draws a number of the normal distribution beyond tail, by Marsaglia's rejection from
+// an exponential.
 func tailNumber(r *rand.Rand) float64 {
 	for {
 		x := -Log(r.Float64()) * (1.0 / tail)

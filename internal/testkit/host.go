@@ -31,6 +31,8 @@ func (h *Host) Kill() { h.end(false) }
 // sends something after the machine's power is back, that is after the next [Network.Host].
 func (h *Host) PowerOff() { h.end(true) }
 
+// end ends all connections and listeners of the process. With silent its machine is off, and peers
+// are not notified.
 func (h *Host) end(silent bool) {
 	n := h.network
 	n.mu.Lock()
@@ -65,6 +67,7 @@ func (h *Host) Dial(ctx context.Context, address string) (net.Conn, error) {
 	return c, nil
 }
 
+// dial connects to an address after the delay of a round trip.
 func (h *Host) dial(ctx context.Context, to addr) (*conn, error) {
 	n := h.network
 	if err := n.await(ctx, h.name, to.host()); err != nil {

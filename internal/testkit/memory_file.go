@@ -35,6 +35,7 @@ func (f *memoryFile) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
+// Write implements [io.Writer]. If Before returns an error, it writes the first half of p.
 func (f *memoryFile) Write(p []byte) (int, error) {
 	full := f.m.begin("write", f.path)
 	if full != nil {

@@ -42,6 +42,8 @@ func head(magic uint32, dims ...int) []byte {
 	return b
 }
 
+// pictures draws n noisy pictures of a blob whose row depends on the digit; a fifth of the labels
+// are random.
 func pictures(r *rand.Rand, n int) (pixels, labels []byte) {
 	pixels, labels = make([]byte, n*784), make([]byte, n)
 	for i := range n {

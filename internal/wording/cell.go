@@ -64,6 +64,8 @@ func Visible(page []byte) []byte { return replaceControls(page, "⟨U+%04X⟩") 
 // JSON returns a JSON text of the same meaning, with such controls as escapes.
 func JSON(text []byte) []byte { return replaceControls(text, `\u%04x`) }
 
+// replaceControls replaces each control character, except tabs and ends of lines, by its number in
+// a format.
 func replaceControls(text []byte, format string) []byte {
 	out := make([]byte, 0, len(text))
 	for len(text) > 0 {

@@ -21,6 +21,8 @@ type call struct {
 // calls returns all questions at a new point.
 func (s *subject) calls() []call { return s.callsAt(s.point()) }
 
+// callsAt returns the calls to compare at a point: questions, and the diagonal if the model's is
+// exact.
 func (s *subject) callsAt(x, y, v []float64) []call {
 	list := questions(x, y, v)
 	if s.asksDiagonal() {

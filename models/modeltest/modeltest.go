@@ -122,6 +122,7 @@ type subject struct {
 	programs *models.Programs // compiled from m, shared by all checks
 }
 
+// newSubject returns the model under test, on the first examples: fewer if q is large.
 func newSubject(m models.Model, s data.Shard, programs *models.Programs) *subject {
 	p, q := m.Dims()
 	rows := s.Train.Len() + s.Val.Len()

@@ -50,6 +50,7 @@ func (ps *Params) Vector(name string, entries int, init Init) Param {
 	return ps.add(Param{Name: name, Rows: entries, Init: init})
 }
 
+// add appends a parameter to the vector, and returns it with its offset. Errors are kept for Err.
 func (ps *Params) add(p Param) Param {
 	switch {
 	case p.Rows < 1:

@@ -39,8 +39,8 @@ type moment struct {
 	strip                 int // examples in a strip of its group, 0 for none
 }
 
-// span returns the first and the last moment at which a step may access a value of an extent: a
-// whole value is accessed in the whole pass, a tile in the whole group.
+// span returns the first and the last moment at which a step may access a value: of its pass for a
+// whole value, of its group for a tile, else its own moment.
 func (m moment) span(e extent) (first, last int) {
 	switch {
 	case e == wholeExtent:

@@ -251,6 +251,8 @@ func (m *machine[T]) releaseSlots() {
 	m.scratch, m.current = nil, nil
 }
 
+// Numbers returns a copy of input i's numbers: the bound rows of its table, or the values shared
+// between machines.
 func (m port[T, V]) Numbers(i int) any {
 	s := m.input(i)
 	numbers := make([]T, s.numbers())

@@ -228,6 +228,8 @@ func (m *missing) String() string {
 	return strings.Join(list, ",")
 }
 
+// Set implements [flag.Value]: a list of the rule, words for all columns, and column=word for one
+// column.
 func (m *missing) Set(text string) error {
 	*m = missing{rule: features.MeanOfOthers}
 	for word := range strings.SplitSeq(text, ",") {
