@@ -17,9 +17,9 @@ import (
 	"dsbo/train"
 )
 
-// A Meeting is an agent of a run among the others, as [session.Agent] is.
+// A Meeting is an agent's membership in a run with other agents, as of [session.Agent].
 type Meeting interface {
-	Next(ctx context.Context) (Session, error) // the next session in which the agent takes part
+	Next(ctx context.Context) (Session, error) // the next session with this agent
 	Linger(ctx context.Context) error          // once the result is final
 	Fail(err error)                            // ends the run for all
 }
@@ -27,8 +27,8 @@ type Meeting interface {
 // A Session is the agent's team until anything goes wrong, as [session.Session] is.
 type Session interface {
 	network.Saver
-	Decided() register.Session // what the members have decided
-	Enters() bool              // whether the agent lacks what the session begins with
+	Decided() register.Session // the members' decision
+	Enters() bool              // whether the agent lacks the session's starting state
 	Join(ctx context.Context, keep func(given []byte) error) error
 	Finish(ctx context.Context) error // after nil the result is final
 }
@@ -64,7 +64,7 @@ func (l *oneAgent) describe(c *runs.Config) {
 	c.Transport, c.Processes, c.Identity = "grpc", l.agents, l.identity
 }
 
-// join has the agent meet the others, and takes part in the first session.
+// join has the agent meet the other agents, and takes part in the first session.
 func (l *oneAgent) join(ctx context.Context, r *run) (at beginning, err error) {
 	l.agents = r.graph.W.N()
 	state, err := l.lockOwnFolder(r)
@@ -119,8 +119,8 @@ func (l *oneAgent) lockOwnFolder(r *run) (state runs.State, err error) {
 	return state, cmp.Or(err, r.folder.RemoveStale())
 }
 
-// beginNext takes part in the next session, from what it begins with. Where the result is final
-// there is nothing left to do.
+// beginNext takes part in the next session, from its starting state. Once the result is final there
+// is nothing left to do.
 func (l *oneAgent) beginNext(ctx context.Context, r *run) (at beginning, err error) {
 	for {
 		s, err := l.meeting.Next(ctx)
@@ -144,7 +144,7 @@ func (l *oneAgent) beginNext(ctx context.Context, r *run) (at beginning, err err
 	}
 }
 
-// begin returns what a session begins with.
+// begin returns the starting state of a session.
 func (l *oneAgent) begin(ctx context.Context, r *run, s Session) (at beginning, err error) {
 	d := s.Decided()
 	at = beginning{team: s, changes: d.Log, finished: d.Begin.Iteration == register.Result}
@@ -161,7 +161,8 @@ func (l *oneAgent) begin(ctx context.Context, r *run, s Session) (at beginning, 
 		}
 	}
 	at.setupKept = at.point != nil || d.Kept[runs.SetupFile] != ""
-	r.folderOpen = r.folderOpen && at.point != nil // else all write what was found together, or none does
+	r.folderOpen = r.folderOpen && at.point != nil // else all agents write the common results, or
+	// none does
 	r.view.Note(Note{
 		Text: fmt.Sprintf("session %d begins with %s, %s", d.Number, wording.Count(len(d.Epoch.Members), "agent"),
 			nameOf(d.Begin)),
@@ -195,8 +196,8 @@ func (l *oneAgent) pointAt(r *run, at register.Point) (*train.Point, error) {
 	return &points[k], nil
 }
 
-// receive keeps in the run folder what a member has handed over, with which this agent begins: the
-// setup, the configuration and the checkpoint that it returns, or the result.
+// receive stores a member's handover in the run folder, and this agent starts from it: the setup,
+// the configuration and the returned checkpoint, or the result.
 func (l *oneAgent) receive(r *run, d register.Session, given []byte) (*train.Point, error) {
 	if d.Begin.Iteration == register.Result {
 		return nil, runs.UnpackResult(r.folder, given, l.identity)
@@ -258,7 +259,7 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *run, err error) (next be
 	return next, false, err
 }
 
-// fail ends the run for all, unless this agent may be started again while the others wait for it:
+// fail ends the run for all, unless this agent may be restarted while the other agents wait for it:
 // it was stopped, or could not write its files.
 func (l *oneAgent) fail(err error) {
 	path := (*fs.PathError)(nil)

@@ -70,7 +70,7 @@ func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	return e, err
 }
 
-// listSent names what the members of a problem's epoch send, where that is counted.
+// listSent lists the quantities that the members of a problem's epoch send, if they are counted.
 func (r *run) listSent(c train.Config, p problem) error {
 	if r.Sent == nil {
 		return nil
@@ -87,9 +87,9 @@ func (r *run) listSent(c train.Config, p problem) error {
 	return err
 }
 
-// iterate checks the configuration, shows what was found in the seconds that loading took, makes
-// the run folder ready and runs the iterations. What follows is of the agents that are there at
-// their end.
+// iterate checks the configuration, shows the loaded problem and the seconds that loading took,
+// prepares the run folder and runs the iterations. Everything after them is of the last epoch's
+// agents.
 func (e *ending) iterate(ctx context.Context, took float64) (err error) {
 	r, c, p := e.run, e.config, &e.problem
 	if err := p.guard.protect(&c, c.Resume); err != nil {

@@ -67,8 +67,8 @@ func (e *ending) finishAlone(ctx context.Context, tuned *candidates.Model, notes
 	return e.saveKept(ctx, tuned, nil)
 }
 
-// iterateSentence gives Φ and the test accuracy of an iterate, as far as they are known, and claims
-// nothing. one is what an entry of x is called.
+// iterateSentence returns Φ and the test accuracy of an iterate, as far as they are known, without
+// a verdict. one is the word for an entry of x.
 func iterateSentence(algorithm, one string, of *train.Result, tuned *candidates.Model) string {
 	iterate, facts := fmt.Sprintf("the iterate after iteration %d", of.Best.Iteration), []string(nil)
 	if last := of.Last(); of.Best.Iteration == last.Iteration {
@@ -85,8 +85,8 @@ func iterateSentence(algorithm, one string, of *train.Result, tuned *candidates.
 		wording.Count(len(tuned.X), one), cmp.Or(strings.Join(facts, " and "), "no loss is known"))
 }
 
-// gainsOf returns what the tuned model gains over a rival; nil: one of them is not finite. start is
-// the validation loss at the start, which a rank that does not lead does not know.
+// gainsOf returns the gains of the tuned model over a rival; nil: one of them is not finite. start
+// is the validation loss at the start, which only the leading rank knows.
 func gainsOf(ctx context.Context, tuned, rival *candidates.Model, start runs.Number) ([]runs.Gain, error) {
 	if tuned.Y == nil || rival.Y == nil {
 		return nil, nil

@@ -48,8 +48,8 @@ func (r *run) checkpoints(agents []int) ([]train.Point, error) {
 	return points, err
 }
 
-// openFolder makes the run folder ready, once, with the changes of members so far and what all
-// found together.
+// openFolder prepares the run folder, once, with the changes of members so far and the common
+// results.
 func (r *run) openFolder(ctx context.Context, changes membership.Log, found *setup) error {
 	if r.folderOpen {
 		return nil
@@ -71,7 +71,8 @@ func (r *run) openFolder(ctx context.Context, changes membership.Log, found *set
 				return err
 			}
 		}
-		if len(changes) > 0 && !r.layout.ownsFiles() { // its own agents have them with what they have promised
+		if len(changes) > 0 && !r.layout.ownsFiles() { // an agent with its own folder keeps them in
+			// its register
 			if err := r.folder.WriteChanges(changes); err != nil {
 				return err
 			}

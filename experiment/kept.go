@@ -102,7 +102,7 @@ func (e *ending) saveKept(ctx context.Context, kept *candidates.Model, final *fi
 	notes := &e.summary.Verdict.Notes
 	before := len(*notes)
 	err := e.finishTask(ctx, kept, final)
-	if errors.Is(err, dsbo.ErrDiverged) { // what is found stays
+	if errors.Is(err, dsbo.ErrDiverged) { // the models found so far stay
 		*notes = append((*notes)[:before], fmt.Sprintf("There is no model to predict with: %v", err))
 		e.warnings = append(e.warnings, err.Error())
 		e.run.view.Log("warning: %v", err)
@@ -111,8 +111,8 @@ func (e *ending) saveKept(ctx context.Context, kept *candidates.Model, final *fi
 	return err
 }
 
-// finishTask has the task make of the kept model what it makes of it. final is the choice by folds
-// that it is of, if it is.
+// finishTask runs the task's Finish on the kept model. final is the choice by folds that the model
+// belongs to, if any.
 func (e *ending) finishTask(ctx context.Context, kept *candidates.Model, final *finalist) error {
 	r, v := e.run, &e.summary.Verdict
 	if r.Task.Finish == nil {
@@ -136,9 +136,8 @@ func (e *ending) finishTask(ctx context.Context, kept *candidates.Model, final *
 	return r.Task.Finish(f)
 }
 
-// keptGain puts into the verdict what gain is to be expected of a model of times as many rows that
-// is kept in place of the judged tuned one, and returns it; 0: none is known, or the tuned one is
-// not kept.
+// keptGain adds the expected gain of the kept model, of times as many rows as the judged tuned one,
+// to the verdict and returns it; 0: unknown, or the tuned one is not kept.
 func (e *ending) keptGain(times float64) runs.Number {
 	v, n := &e.summary.Verdict, len(e.summary.Models)
 	if v.ExpectedGain > 0 && n > 0 && e.summary.Models[n-1].Kept {
@@ -261,7 +260,7 @@ func riseNotes(records []runs.Record, best train.Best, done, all int, symbol str
 	return nil
 }
 
-// writeIterates writes what the run has found before models are solved, so that nothing is lost if
+// writeIterates writes the iterations' results before models are solved, so that nothing is lost if
 // that fails: λ, ȳ and the summary.
 func (e *ending) writeIterates() error {
 	best := e.result.Best

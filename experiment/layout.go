@@ -12,8 +12,8 @@ import (
 	"dsbo/runs"
 )
 
-// inProcess is the layout of a job whose agents are all in this process. The other layouts embed
-// it, and inherit what they do not change.
+// inProcess is the layout of a job whose agents are all in this process. The other layouts embed it
+// and override parts of it.
 type inProcess struct{}
 
 func (inProcess) ownsFiles() bool { return false }

@@ -11,17 +11,16 @@ import (
 	"dsbo/train"
 )
 
-// A levelChoice is how strongly levels and slopes of sites are best shrunk, and what they give one
-// penalty for all on rows that its models have not seen.
+// A levelChoice is the best shrinkage of sites' levels and slopes, and their gain with one penalty
+// for all on rows that its models have not seen.
 type levelChoice struct {
 	Strength, SlopeStrength float64 // of slopes 0: there are none
 	Gain                    runs.Gain
 }
 
-// chooseLevels finds the structures of models in which each site has a level of its own. It returns
-// them, the problem of their parts and c with the levels where their loss on rows that these models
-// have not seen is lower than by plain, the structures of one level; else plain. The note has
-// both losses.
+// chooseLevels finds the structures of models in which each site has a level of its own. If their
+// loss on rows unseen by these models is below plain's, the structures without levels, it returns
+// them, the problem of their parts, and c with the levels; else plain. The note has both losses.
 func (e *ending) chooseLevels(ctx context.Context, c CrossFit, plain *candidates.Structures,
 	parts train.Problem) (CrossFit, *candidates.Structures, train.Problem, string, error) {
 	best, err := kept(ctx, e, "levels", func() (levelChoice, error) { return e.tryLevels(ctx, c, plain, parts) })

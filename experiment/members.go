@@ -69,7 +69,8 @@ func (r *run) admit(changes membership.Log, l *loaded) error {
 	for i := len(l.data.Shards); i < changes.Roster(r.Agents); i++ {
 		if r.layout.ownsFiles() ||
 			!slices.ContainsFunc(changes, func(c membership.Change) bool { return slices.Contains(c.Members, i) }) {
-			l.data.Shards = append(l.data.Shards, data.Shard{}) // it is elsewhere, or never comes in
+			l.data.Shards = append(l.data.Shards, data.Shard{}) // it is in another process, or
+			// never joins
 			continue
 		}
 		found := &setup{Setup: l.setup.Setup}

@@ -82,12 +82,12 @@ func heldConfig(c train.Config, p train.Problem) *train.Config {
 	return &c
 }
 
-// modelsPlanned is about how many exact solutions the models at the end of a run take: λ = 0, the
-// tuned λ, and a few constants.
+// modelsPlanned is about the number of exact solutions at the end of a run: λ = 0, the tuned λ, and
+// a few constants.
 const modelsPlanned = 6
 
-// A modelWatcher shows how far the models at the end of a run are, and counts them for the time
-// that is left.
+// A modelWatcher shows the progress of the models at the end of a run, and counts them for the
+// predicted time left.
 type modelWatcher struct {
 	view Viewer
 	pace *pace
@@ -131,6 +131,6 @@ type finalist struct {
 	lasso   *runs.Lasso       // which it is; nil: it is none
 	parts   [][]float64       // of a network or a lasso: the models without one of the folds each
 	levels  candidates.Levels // of sites in the model
-	// refit returns the model of other examples, of which there are times as many.
+	// refit returns the model of other examples, times as many
 	refit func(ctx context.Context, t data.Task, times float64) (train.Fit, error)
 }

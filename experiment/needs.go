@@ -43,7 +43,7 @@ func (j *Job) AskSite(agent, n int, from site.Request, need site.Need) error {
 		Private: j.Epsilon != 0, Collective: unmet, Need: need})
 }
 
-// askRows asks the sites of agents here for the rows of which terms are made.
+// askRows asks the policies of this process's sites for the use of their rows.
 func (r *run) askRows(t data.Task, local ...int) error {
 	if r.Site == nil {
 		return nil

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A Progress is how far a job is: in its phase, and in all.
+// A Progress is the share of a job that is done: of its phase, and of all.
 type Progress struct {
-	Phase       string        // what the job does
+	Phase       string        // the present activity
 	Done, Total int           // steps of the phase; Total is 0 where they are not counted
 	Share       float64       // share of the time of all phases that is spent, from 0 to 1; it never falls
 	Remaining   time.Duration // time to the end of all phases; negative: not known yet
@@ -39,7 +39,7 @@ const (
 	workKinds
 )
 
-// solutionWork is about how many units of iterating an exact solution takes: two dozen products and
+// solutionWork is about the units of iterating that an exact solution takes: two dozen products and
 // as many gradients. It counts until one has been timed.
 const solutionWork = 75
 
@@ -50,7 +50,7 @@ type pace struct {
 	now   func() time.Time
 	last  time.Time // the end of the step before
 	kinds [workKinds]struct {
-		units, done float64 // units of work in all, and those that are done
+		units, done float64 // units of work in all, and done
 		timed       float64 // units that this process has done
 		seconds     float64 // time that these took
 	}
@@ -63,7 +63,7 @@ func (p *pace) plan(w work, units float64) { p.kinds[w].units = units }
 // skip counts units as done before this process began.
 func (p *pace) skip(w work, units float64) { p.kinds[w].done += units }
 
-// begin starts the clock: what follows is work.
+// begin starts the clock for the work that follows.
 func (p *pace) begin() { p.last = p.now() }
 
 // step counts units of a kind as done in the time since the step before. More units than planned
@@ -89,7 +89,7 @@ func (p *pace) rate(w work) (float64, bool) {
 	return 0, false
 }
 
-// progress returns how far the run is after a number of steps of a phase.
+// progress returns the progress after a number of steps of a phase.
 func (p *pace) progress(phase string, done, of int) Progress {
 	spent, remaining := 0.0, 0.0
 	now := Progress{Phase: phase, Done: done, Total: of, Share: p.share, Remaining: -1}

@@ -74,9 +74,8 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// keepDefaults sets the flags of the task, and K, to what they were in the run in a folder, which
-// had its program's defaults where they were not given. What cannot be kept, the run refuses by
-// name.
+// keepDefaults sets the task's flags, and K, to a run's values: flags that were not given had its
+// program's defaults. Values that cannot be restored are refused by name.
 func (j *Job) keepDefaults(f *cli.Flags, folder runs.Folder) {
 	var began struct {
 		Flags map[string]string `json:"flags"`

@@ -18,9 +18,9 @@ import (
 	"dsbo/train"
 )
 
-// Plan returns what the job's run will send. It loads the data, and exchanges nothing. A pilot runs
-// the job in this process, in a folder that it removes, and its counts take the place of ranges,
-// unless it takes longer than within; 0: there is none. stderr shows how far it is.
+// Plan predicts the traffic of the job's run. It loads the data, and exchanges nothing. Within a
+// time it runs a pilot of the job in this process, in a temporary folder, whose counts replace
+// ranges; 0: no pilot. stderr shows the progress.
 func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Plan, error) {
 	r, posed, err := j.poseHere(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (j *Job) poseHere(ctx context.Context) (r *run, p problem, err error) {
 	return r, p, err
 }
 
-// explainModel writes what the losses of the first agent here compute.
+// explainModel writes the steps of the losses of this process's first agent.
 func (j *Job) explainModel(ctx context.Context, w io.Writer) error {
 	_, p, err := j.poseHere(ctx)
 	if err != nil {
@@ -105,7 +105,7 @@ func (j *Job) showData(ctx context.Context, w io.Writer) error {
 	return cli.Table(w, card.SiteRows())
 }
 
-// planned returns what a plan has to know of the run of a problem.
+// planned returns the inputs of a plan for the run of a problem.
 func (r *run) planned(p *problem, c train.Config) plan.Run {
 	run := plan.Run{
 		Line: fmt.Sprintf("%s; %v", p.line, r.graph), Config: c,
@@ -153,7 +153,7 @@ func (r *run) runPilot(ctx context.Context, within time.Duration, stderr io.Writ
 	return &plan.Pilot{Traffic: e.summary.Traffic, Iterations: e.result.Iterations, Elapsed: time.Since(began)}, nil
 }
 
-// barOnly shows how far a run is, and no more.
+// barOnly shows a run's progress bar, and nothing else.
 type barOnly struct{ onScreen }
 
 func (barOnly) Log(string, ...any) {}

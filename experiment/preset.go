@@ -20,7 +20,7 @@ import (
 func tunedPreset() Preset {
 	return Preset{
 		Name: "tuned", Wire: "float32", K: 20, EvalEvery: 1, Patience: 2,
-		Method: &algo.NewtonCG{Clip: []float64{-14, 12}}, // with which methods run that are named beside the preset
+		Method: &algo.NewtonCG{Clip: []float64{-14, 12}}, // for methods named beside the preset
 	}
 }
 
@@ -47,7 +47,7 @@ func ToTheLetter(others map[string]string) map[string]string {
 }
 
 // PaperPreset returns the preset of MA-DSBO as published, with steps that follow the curvature;
-// others are flags of the task's own that the publication's problem has.
+// others are the task's own flags for the publication's problem.
 func PaperPreset(others map[string]string) Preset {
 	return Preset{Name: "paper", DType: "float64", K: 100, Flags: ToTheLetter(others),
 		Method: &algo.MADSBO{T: 10, N: 10, Alpha: "0.5", Beta: "auto", Gamma: "auto"}}
@@ -84,8 +84,8 @@ func (p Preset) fill(s *Settings, given map[string]bool) {
 	setDefault(&s.Wire, cmp.Or(p.Wire, network.Float64.String()), given["wire"])
 }
 
-// PinnedFlags returns flags that keep the problem of a task's command line what it is whatever
-// preset is named beside them: those that it leaves out, and a preset of the task changes.
+// PinnedFlags returns the flags that keep a task's command line at its problem for any preset:
+// those that it omits and that a preset of the task changes.
 func PinnedFlags(t Task, args []string) ([]string, error) {
 	j, err := Parse(t, args, io.Discard)
 	if err != nil {

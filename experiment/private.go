@@ -61,8 +61,8 @@ func (s *Settings) applyPrivacy(given map[string]bool) error {
 	return nil
 }
 
-// withoutSums is what a task that loads for a run with differential privacy finds with the
-// other agents.
+// withoutSums is the Collective of a task that loads for a run with differential privacy: it
+// refuses all.
 var withoutSums = noCollective{
 	dsbo.ConfigErrorf(
 		"-dp-epsilon: sums and texts of the agents' data by which this task prepares them would have no noise")}
@@ -226,8 +226,8 @@ func (g *guard) score(i int, m train.Fit, c *privacy.Curator) (train.Scores, err
 	return train.Scores{Test: train.Score{Rows: rows, Losses: rows * maxLoss * both[0], Right: right}}, nil
 }
 
-// curvature bounds the eigenvalues of every agent's Hessian at x by what is known without data. o
-// is an agent's oracle.
+// curvature bounds the eigenvalues of every agent's Hessian at x from public quantities alone. o is
+// an agent's oracle.
 func (g *guard) curvature(o dsbo.Oracle, x []float64) (float64, error) {
 	_, q := o.Dims()
 	e := make([]float64, q)

@@ -40,16 +40,16 @@ func (r *run) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	return []byte(digest), err
 }
 
-// agentsFor returns the agents for which some are loaded in this process, with what finds things
-// together. One that is admitted with number i has the shard that it would have among i+1 agents.
+// agentsFor returns the agents to load in this process, with their Collective. An agent admitted
+// with number i has its shard among i+1 agents.
 func (r *run) agentsFor(together network.Collective, local ...int) Agents {
 	return Agents{N: max(r.Agents, slices.Max(local)+1), Start: r.Agents, Local: local, Seed: r.Seed,
 		Numbers: r.Numbers, Own: r.layout.ownsFiles(), Private: r.Privacy != nil, Collective: together, Need: r.Site,
 		Log: r.view.Log}
 }
 
-// CheckData returns an error if this process cannot read the data of one of n agents, each of which
-// is to have a process of its own. Errors that another choice of flags avoids match dsbo.ErrConfig.
+// CheckData returns an error if this process cannot read the data of one of n agents, each with a
+// process of its own. Errors that another choice of flags avoids match dsbo.ErrConfig.
 func (j *Job) CheckData(n int, seed uint64) error {
 	all := Agents{N: n, Start: n, Local: membership.First(n).Members, Seed: seed, Own: true,
 		Private: j.Epsilon != 0, Collective: unmet}
@@ -91,8 +91,8 @@ func (r *run) localAgents(at beginning) []int {
 	return all
 }
 
-// load loads the data of the agents in this process, and the model, once, and again only where the
-// agents begin anew: what they found together as they loaded has to be exchanged again then.
+// load loads the data of this process's agents, and the model, once. It loads again only if the
+// agents start anew, since the common results of loading must then be exchanged again.
 func (r *run) load(ctx context.Context, at beginning, local []int) (*loaded, error) {
 	if had := r.loaded; had != nil && (at.team == nil || len(had.setup.Found) == 0) {
 		var err error
@@ -134,7 +134,7 @@ func (j *Job) checkMethod(model models.Model) error {
 	return err
 }
 
-// pose makes the problem of what is loaded, and checks the settings against it.
+// pose makes the problem of the loaded data, and checks the settings against it.
 func (r *run) pose(ctx context.Context, at beginning, l *loaded) (p problem, err error) {
 	if err := r.checkMethod(l.model); err != nil {
 		return p, err
@@ -196,8 +196,8 @@ func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p proble
 	return p, nil
 }
 
-// makeOracles makes the oracles of a problem's data, with the matrix of their products, and the way
-// in which averages are found.
+// makeOracles makes the oracles of a problem's data, with the matrix of their products and the
+// options of averages.
 func (r *run) makeOracles(p *problem) (err error) {
 	if p.Problem, err = train.NewShare(p.local, p.data, p.model, p.config); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (r *run) makeOracles(p *problem) (err error) {
 	case r.givenFlags["batch"]:
 		return dsbo.ConfigErrorf(
 			"-batch must be at most %d, the number of examples of an agent, or 0 for all; it is %d", rows, r.Batch)
-	default: // draws end at what there is
+	default: // a draw has at most all examples
 		r.view.Log("an agent has %d examples, fewer than the %d of a draw of -preset %s: it takes all",
 			rows, r.Batch, r.Preset)
 	}

@@ -41,8 +41,8 @@ func (l *ranks) leads() bool { return l.world.Rank() == 0 }
 
 func (l *ranks) describe(c *runs.Config) { c.Transport, c.Processes = l.transport, l.world.Size() }
 
-// join compares what the processes were given, agrees on the folder of the first, and with -resume
-// on the newest checkpoint that all have.
+// join compares the processes' command lines, agrees on the first one's folder, and with -resume on
+// the newest checkpoint that all have.
 func (l *ranks) join(ctx context.Context, r *run) (at beginning, err error) {
 	if n := r.graph.W.N(); n < l.world.Size() {
 		return at, dsbo.ConfigErrorf("-agents must be at least %d, the number of processes; it is %d",
@@ -76,7 +76,7 @@ type greeting struct {
 	Task    string
 	Flags   []string
 	Program network.Program
-	Folder  runs.Folder // run folder of agent 0's process; "" for others
+	Folder  runs.Folder // run folder of agent 0's process; "" in the other processes
 }
 
 // exchangeGreetings takes over the run folder of agent 0's process, and refuses a process with
@@ -179,9 +179,9 @@ func (l *ranks) awaitFolder(ctx context.Context) error {
 
 func (l *ranks) fail(err error) { l.team.Fail(err) }
 
-// How long a process that has failed waits for the others: with an exchange, by which they hear of
-// it, and before it has one. They have all come as far as that at the same time, and those whose
-// command line is as wrong end by themselves.
+// The times that a failed process waits for the other processes: with an exchange, through which
+// they learn of it, and before. All come as far as that at the same time, and a process whose
+// command line is as wrong ends by itself.
 const (
 	leaveTimeout = 30 * time.Second
 	startTimeout = 3 * time.Second

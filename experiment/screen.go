@@ -20,7 +20,7 @@ func (s onScreen) Log(format string, args ...any) {
 	}
 }
 
-// Note shows what is for people.
+// Note shows a note's text.
 func (s onScreen) Note(n Note) { s.Log("%s", n.Text) }
 
 // Record shows the line, and its head.

@@ -266,8 +266,7 @@ func (s *Settings) averaging() (network.AverageOptions, error) {
 	return o, nil
 }
 
-// ExchangeWire returns the type in which a transport may send the vectors of exchanges, after the
-// preset has been filled in.
+// ExchangeWire returns the wire of exchanges, after the preset has been filled in.
 func (s *Settings) ExchangeWire() network.Wire {
 	o, _ := s.averaging() // which has been checked
 	return o.Wire
@@ -312,8 +311,8 @@ func (j *Job) choosePreset(f *cli.Flags) error {
 	return nil
 }
 
-// chooseModel gives -model, where the command line leaves it out, the value that a preset it names
-// is made for, and refuses others.
+// chooseModel sets an omitted -model to the one that the named preset is made for, and refuses
+// other models.
 func (j *Job) chooseModel(f *cli.Flags) error {
 	given := f.Given()
 	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == j.Preset })

@@ -97,8 +97,8 @@ type layout interface {
 	leads() bool
 	// describe adds the transport and the processes of the run to config.json.
 	describe(c *runs.Config)
-	// join brings this process together with the others, chooses the run folder, and returns what
-	// the first attempt begins with.
+	// join joins this process with the other processes, chooses the run folder, and returns the
+	// first attempt's beginning.
 	join(ctx context.Context, r *run) (beginning, error)
 	// awaitFolder waits until all processes may write to the run folder, which is ready.
 	awaitFolder(ctx context.Context) error
@@ -131,14 +131,14 @@ type run struct {
 	graph   *network.Graph // of the roster, as it is at the start
 	params  parameters     // the method's parameters
 	changes membership.Log // of membership, as far as files give it
-	view    Viewer         // what the user sees
+	view    Viewer         // the user's view
 	folder  runs.Folder    // of the run
 	mode    runs.Mode      // how the folder is begun
 	// keeps other processes out of the folder; nil before it is chosen, and where another process
 	// leads
 	lock       io.Closer
 	folderOpen bool    // whether the folder is made ready
-	loaded     *loaded // what was loaded last; nil: nothing
+	loaded     *loaded // the last loaded data; nil: none
 }
 
 // A beginning is the state from which an attempt starts.
@@ -147,16 +147,17 @@ type beginning struct {
 	changes membership.Log // of who takes part
 	// the checkpoint to resume from; nil: the start, or the only checkpoint of a run in one process
 	point *train.Point
-	// whether the folder of this process has what all found together as they loaded
+	// whether this process's folder has the common results of loading
 	setupKept bool
-	finished  bool // whether the run in the folder is finished, and this process only waits for others
+	finished  bool // whether the run in the folder is finished, and this process only waits for
+	// other processes
 }
 
-// loaded is what a task has loaded for the agents of this process.
+// loaded is a task's data and model for the agents of this process.
 type loaded struct {
 	data     data.Task     // the agents' examples
 	model    models.Model  // whose losses they are
-	setup    *setup        // what its agents have found together
+	setup    *setup        // its agents' common results
 	local    []int         // the agents of this process
 	test     data.Examples // the test examples of all, before each agent has its own; see admit
 	duration time.Duration // of the load
@@ -168,10 +169,10 @@ type loaded struct {
 type setup struct {
 	runs.Setup
 	exchange network.Collective // nil: all is in Setup already, and in the folder
-	next     int                // the one of Found that comes next, without an exchange
+	next     int                // the next of Found to return without an exchange
 }
 
-// A problem is the bilevel problem of what is loaded, with its descriptions.
+// A problem is the bilevel problem of the loaded data, with its descriptions.
 type problem struct {
 	train.Problem
 	config    models.Config    // of its oracles
@@ -179,21 +180,21 @@ type problem struct {
 	whole     data.Task        // all examples, as they were loaded
 	data      data.Task        // without held-out examples, and with rows clipped
 	local     []int            // the agents of this process
-	setup     *setup           // what all agents found together
+	setup     *setup           // all agents' common results
 	epoch     membership.Epoch // whose members are there at the start; the zero value where they stay the same
 	penalties bool             // x is penalties, and the oracles give their part of the Hessian
-	meaning   runs.Meaning     // what x is
+	meaning   runs.Meaning     // the meaning of x
 	startX    []float64        // start of x by the task or the model; nil: -x0 or the method's
 	shapeY    []int            // shape of omega.npy
-	settings  map[string]any   // the task's part of config.json and of what a checkpoint belongs to
+	settings  map[string]any   // the task's part of config.json and of a checkpoint's identity
 	line      string           // description for people
-	guard     *guard           // what keeps the agents' answers to a budget; nil: nothing does
+	guard     *guard           // limits the agents' answers to a budget; nil: no limit
 	notes     []string         // how the start of x was found, where it was with the loaded data
-	searched  runs.Usage       // what all agents spent to find the best constant, where x starts there
+	searched  runs.Usage       // all agents' cost of finding the best constant, if x starts there
 	startY    []float64        // its solution, the start of y; nil: y starts at the model's start
 }
 
-// A guard keeps what the agents of this process answer to a budget.
+// A guard limits the answers of this process's agents to a budget.
 type guard struct {
 	terms  privacy.Terms
 	bounds map[int][2]privacy.Bound // of the lower and the upper loss of the agents in this process
@@ -201,8 +202,9 @@ type guard struct {
 	scores map[int]*models.Score    // on the agents' test examples
 }
 
-// An ending is what the iterations have found, and what is made of it so far: it finds the models,
-// keeps one, compares what each site finds alone with it, and writes what the run leaves.
+// An ending is the results of the iterations and of the stages after them so far. It finds the
+// models, keeps one, compares it with the models of single sites, and writes the run folder's
+// results.
 type ending struct {
 	run      *run          // with the settings
 	problem  problem       // of the members at the end

@@ -38,7 +38,8 @@ func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 	if err != nil {
 		return p, err
 	}
-	const at = runs.UsageLen // of the constant in what is found, between usage and solution
+	const at = runs.UsageLen // place of the constant in the found numbers, between usage and
+	// solution
 	found, err := p.setup.foundBy(at+1+q, func() (runs.Found, error) {
 		var spent runs.Usage
 		prob, calls, err := start.Counted()
@@ -64,8 +65,8 @@ func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 	return p, nil
 }
 
-// validateStart reports what cannot work, such as a method whose box leaves out where all
-// methods start.
+// validateStart returns an error for settings that cannot work, such as a method whose box excludes
+// the start of all methods.
 func (s *Settings) validateStart(c train.Config) error {
 	if box := c.Box(); s.X0Best && box != nil && (s.X0 < box[0] || s.X0 > box[1]) {
 		return dsbo.ConfigErrorf("clip must contain %g, the best constant, where x starts; it is %v", s.X0, box)

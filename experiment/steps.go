@@ -9,9 +9,9 @@ import (
 	"dsbo/train"
 )
 
-// chooseSteps returns the configuration of the iterations on a problem: it finds the curvature
-// where steps follow it, chooses the steps that are auto and collects warnings of those that are
-// not stable.
+// chooseSteps returns the configuration of the iterations on a problem: it finds the curvature for
+// steps that follow it, chooses the steps that are auto, and warns of given steps that are not
+// stable.
 func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c train.Config, warnings []string,
 	err error) {
 	start, err := p.ofMembers(p.epoch)
@@ -105,7 +105,7 @@ func (r *run) adaptMethod(m algo.Method, p *problem) {
 // steps are not chosen yet.
 func (r *run) trainConfig(at beginning, p *problem, m algo.Method, startX []float64) train.Config {
 	s, evaluation := r.Settings, r.Evaluate
-	// all examples, of which iterations take few, cost too much
+	// evaluating all examples costs too much beside iterations on few
 	if p.Nonconvex && s.Batch > 0 && !r.givenFlags["evaluate"] {
 		evaluation = train.EvaluateOff
 	}

@@ -23,8 +23,8 @@ type agentFolder struct {
 	method train.Config // of handovers
 }
 
-// Register implements [register.Store], as do all that follow. One that cannot be read is an error:
-// nobody knows then what the agent has promised.
+// Register implements [register.Store], as do the methods below. An unreadable register is an
+// error, since the agent's promises are then unknown.
 func (f *agentFolder) Register() (s register.State, err error) {
 	data, err := disk.ReadFile(f.Path(runs.RegisterFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,13 +137,12 @@ func (f *agentFolder) Handover(at register.Point) ([]byte, error) {
 	return append(appendPart(appendPart(nil, setup), config), state...), err
 }
 
-// appendPart appends a part of what is handed over, with its length before it.
+// appendPart appends a part of a handover, after its length.
 func appendPart(data, part []byte) []byte {
 	return append(binary.LittleEndian.AppendUint64(data, uint64(len(part))), part...)
 }
 
-// cutPart returns the first part of what is handed over, and what follows it; false if it is
-// cut short.
+// cutPart returns the first part of a handover and the rest; false if it is truncated.
 func cutPart(data []byte) (part, rest []byte, ok bool) {
 	if len(data) < 8 || binary.LittleEndian.Uint64(data) > uint64(len(data)-8) {
 		return nil, nil, false

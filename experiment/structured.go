@@ -16,8 +16,8 @@ import (
 	"dsbo/train"
 )
 
-// crossFit returns what the task has for a choice of structures before the iterations, or after
-// them; nil: it has none there.
+// crossFit returns the task's choice of structures before, or after, the iterations; nil: it has
+// none there.
 func (t *Task) crossFit(before bool) *CrossFit {
 	if t.CrossFit == nil {
 		return nil
@@ -168,7 +168,7 @@ func (p *problem) foldsOf(c CrossFit, watch candidates.Watcher) (fit candidates.
 	return fit, err
 }
 
-// lassoOf returns what is asked of a lasso of the examples of shards; nil: nothing is.
+// lassoOf returns the settings of a lasso on the examples of shards; nil: no lasso is asked for.
 func (c CrossFit) lassoOf(shards []data.Shard) *candidates.Lasso {
 	if c.Lasso == nil {
 		return nil
@@ -178,9 +178,9 @@ func (c CrossFit) lassoOf(shards []data.Shard) *candidates.Lasso {
 	return &l
 }
 
-// keptStructures finds the models of all structures of penalties, from a penalty near the best one
-// on, or takes those that all agents have kept under a name. parts is the problem of the models of
-// all folds.
+// keptStructures finds the models of all structures of penalties, starting near the best one
+// penalty, or reads the ones that all agents have kept under a name. parts is the problem of the
+// models of all folds.
 func (e *ending) keptStructures(ctx context.Context, c CrossFit, near float64,
 	name string) (found *candidates.Structures, parts train.Problem, err error) {
 	fit, err := e.problem.foldsOf(c, e.watch)
@@ -194,7 +194,7 @@ func (e *ending) keptStructures(ctx context.Context, c CrossFit, near float64,
 		return found.Encode()
 	})
 	if err == nil && found == nil {
-		sent := *e.problem.Sent // which has what the structures took, and what Restore sends
+		sent := *e.problem.Sent // which has the structures' cost, and Restore's traffic
 		found, err = fit.Restore(ctx, data)
 		*e.problem.Sent = sent
 	}
@@ -240,7 +240,7 @@ func (e *ending) linearFinalist(ctx context.Context, c CrossFit, parts train.Pro
 // fitted reports whether a gain is on examples that have trained the models.
 func fitted(g runs.Gain) bool { return g.Set != runs.Test }
 
-// A networkChoice is what [candidates.Networks.Choose] returns, with the place of the best.
+// A networkChoice is the results of [candidates.Networks.Choose], with the place of the best.
 type networkChoice struct {
 	Tried  []*candidates.Network
 	Best   int
@@ -294,8 +294,8 @@ func (e *ending) networkFinalist(ctx context.Context, c CrossFit, found *candida
 	}}, notes, nil
 }
 
-// linearOf returns the linear model of which a run's model has one for each fold, with a
-// log-penalty for each feature, and no prior, which structures have in place of it.
+// linearOf returns the linear model behind a run's model of folds, with a log-penalty for each
+// feature, and without a prior, which structures replace.
 func linearOf(model models.Model) models.Linear {
 	one := model.(models.Folds).Of
 	one.Penalties, one.Prior = nil, models.Prior{}

@@ -36,7 +36,7 @@ import (
 // A Task is a data set and a model, with the flags that choose them. [Main] makes a program of one
 // task, and package command of several. Fields after Load are optional.
 type Task struct {
-	// Name of the task's command line, with which the names of its run folders begin.
+	// Name is the task's verb and the beginning of its run folders' names.
 	Name string
 	// About describes the task, for the help. Its first line alone is in the list of verbs, such as
 	// "tune the penalties of a model".
@@ -54,25 +54,24 @@ type Task struct {
 	// Presets are settings that -preset names beside "tuned", which every task has and is
 	// the default.
 	Presets []Preset
-	// TestFlag is the flag by which a user sets test examples aside, which give a verdict; "":
-	// none.
+	// TestFlag is the flag that sets aside the test examples of a verdict; "": none.
 	TestFlag string
-	// Preset returns the name of the preset that suits what the flags choose, "" for "tuned". It is
-	// called after the flags are read.
+	// Preset returns the name of the preset for the chosen flags, "" for "tuned". It is called
+	// after the flags are read.
 	Preset func() string
 	// Check returns an error that matches dsbo.ErrConfig for the first flag whose value cannot
 	// work. Nothing is loaded before it.
 	Check func() error
-	// LocalFlags names the flags that each agent has on its own command line: all others are the
-	// same for all agents of a run.
+	// LocalFlags names the flags that may differ between agents: all others are the same for all
+	// agents of a run.
 	LocalFlags []string
 	// Agents returns the number of agents for which there are data, where -agents is not given;
 	// 0: any. It fails with dsbo.ErrConfig where that is in doubt.
 	Agents func() (int, error)
-	// Fingerprint returns a digest of the files of the agents in a.Local, as they lie there, before
-	// the agents meet. The masks of sums follow from it, and the exchange refuses an agent that
-	// comes back with another one. A task whose Load exchanges with the other agents must have it.
-	// Of other tasks, what they load for the agents of this process is the fingerprint.
+	// Fingerprint returns a digest of the files of the agents in a.Local before the agents meet.
+	// The masks of sums depend on it, and the exchange refuses an agent that comes back with
+	// another one. It is required if Load exchanges with other agents; otherwise the loaded data
+	// are the fingerprint.
 	Fingerprint func(a Agents) ([]byte, error)
 	// Describe returns the settings that become "problem" in config.json, which must be the same
 	// for a resume, and a line for people. Both are the same in all processes of a run. Without it
@@ -91,29 +90,28 @@ type Task struct {
 	// Card returns how the tables of the run were read, after Load; nil: there are none, or nothing
 	// is found together.
 	Card func() *runs.Card
-	// CrossFit returns what a run needs that chooses how penalties differ from feature to feature,
-	// after Load, at its end or to begin with; nil: the run does not.
+	// CrossFit returns, after Load, the choice of penalties that differ from feature to feature, at
+	// the end of the run or before its iterations; nil: none.
 	CrossFit func() *CrossFit
-	// Finish makes more of what a run has found than lambda.npy and omega.npy. It is called in all
+	// Finish writes further results of a run beside lambda.npy and omega.npy. It is called in all
 	// processes of a run, after these two files are written.
 	Finish func(f FinishedRun) error
-	// Ending returns what Finish exchanges where there is no differential privacy, after Load:
-	// plans count it.
+	// Ending returns the traffic of Finish without differential privacy, after Load, for plans.
 	Ending func() plan.Ending
 }
 
 // Sites is the results to find for agents that are sites with examples, and test examples, of their
 // own.
 type Sites struct {
-	// Compare has the run find what each site could do alone, and compare that with what all do
-	// together: test losses and accuracies of single sites are then seen by all.
+	// Compare makes the run find models of each site alone, and compare them with the joint one:
+	// all sites then see the test losses and accuracies of single sites.
 	Compare bool
-	// Exchange lets each site's own model leave it then, to be tried on the test examples of
-	// all others.
+	// Exchange lets each site's own model leave it then, to be tested on the other sites' test
+	// examples.
 	Exchange bool
 }
 
-// sites returns what the run is to find of sites.
+// sites returns the results to find for sites.
 func (t *Task) sites() (s Sites) {
 	if t.Sites != nil {
 		s = t.Sites()
@@ -121,12 +119,13 @@ func (t *Task) sites() (s Sites) {
 	return s
 }
 
-// Agents are those for which a task is loaded.
+// Agents are the agents to load a task for.
 type Agents struct {
-	N     int    // number of agents in the run: the task has a shard for each
-	Start int    // number of agents at the start, whose sums Collective finds: less than N where agents join the run
-	Local []int  // numbers of the agents in this process, ascending; the shards of others are to be empty
-	Seed  uint64 // seed of all that is random in the data
+	N     int   // number of agents in the run: the task has a shard for each
+	Start int   // number of agents at the start, whose sums Collective finds: less than N where agents join the run
+	Local []int // numbers of the agents in this process, ascending; other agents' shards must be
+	// empty
+	Seed uint64 // seed of all that is random in the data
 	// Numbers are of the files of all agents, where -agents lists them; nil: it does not.
 	Numbers []int
 	// Own is true if this process belongs to one agent, on a machine of its own: a file that is not
@@ -136,19 +135,18 @@ type Agents struct {
 	// on that row, flags and Seed alone, and whether it trains, validates or tests on its place
 	// alone. Collective refuses all sums and texts.
 	Private bool
-	// Collective is how the agents find sums and texts of all together while they load. All
-	// processes make the same calls: what a process calls must depend on nothing but flags, N, Seed
-	// and what was found before. A task that uses it has a Fingerprint.
+	// Collective finds sums and texts of all agents together during Load. All processes make the
+	// same calls: a call may depend only on flags, N, Seed and earlier results. A task that uses it
+	// has a Fingerprint.
 	Collective network.Collective
 	// Need receives each need of an agent's site here, before anything is computed from it, unless
 	// nil.
 	Need site.Need
-	// Log shows a line about the data, such as what was left out of them; nil: there is nobody to
-	// see it.
+	// Log shows a line about the data, such as rows left out; nil: nobody sees it.
 	Log func(format string, args ...any)
 }
 
-// FinishedRun is what a run has found, for a task's Finish.
+// FinishedRun is the results of a run, for a task's Finish.
 type FinishedRun struct {
 	Folder     runs.Folder        // of the run
 	Writes     bool               // whether this process writes to the folder
@@ -167,13 +165,14 @@ type FinishedRun struct {
 	// the data; nil of a run that has chosen none. X are log-penalties of features then, and Y is
 	// the linear model of all folds' examples.
 	Refit func(t data.Task, times float64) (train.Fit, error)
-	// Network is what the run keeps in place of the linear model, of one penalty; nil: none.
+	// Network is the network that the run keeps in place of the linear model, with one penalty;
+	// nil: none.
 	Network *models.MLP
-	// Parts are the models of the network, or of the lasso, each without one of the folds; nil of
-	// others.
+	// Parts are the network's, or the lasso's, models, each without one of the folds; nil for other
+	// models.
 	Parts [][]float64
 	Lasso *runs.Lasso // of the model, once it is refitted; nil: it is none
-	// Levels are what sites have in the linear model that is kept, with Y for all of them.
+	// Levels are the sites' levels in the kept linear model, whose common part is Y.
 	Levels candidates.Levels
 }
 
@@ -208,14 +207,14 @@ type Preset struct {
 	Flags map[string]string
 }
 
-// A CrossFit is what a task has for a run that chooses how penalties differ from feature to feature
+// A CrossFit is a task's part of the choice of penalties that differ from feature to feature
 // (package candidates). The problem of the run is a [models.Folds].
 type CrossFit struct {
 	All      data.Task         // the training examples of all folds, once each
 	Blocks   candidates.Blocks // of features; the zero value: none are named
 	Lasso    *candidates.Lasso // asked for; nil: none is
 	Variance bool              // losses are half of squares, and count in units of the residual variance
-	Networks []models.MLP      // with which the linear model is compared, the smallest first; nil: there are none
+	Networks []models.MLP      // rivals of the linear model, the smallest first; nil: none
 	// Begin returns the model of a run that starts at λ, one a feature, where structures are found
 	// before the iterations; nil: they are found after them, of a model of one penalty.
 	Begin func(lambda []float64) (models.Model, error)

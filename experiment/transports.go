@@ -37,9 +37,9 @@ func mpiRanks() (layout, error) {
 	}}, nil
 }
 
-// Abandon ends the other processes of a job, which may wait for this one. It is called as a command
-// line ends, with its exit code, which it returns. Those that have failed early, as their flags or
-// their environment are wrong, have said nothing to the others.
+// Abandon ends the other processes of a job, which may wait for this one. It is called when a
+// command line ends, with its exit code, which it returns. A process that failed before it joined,
+// such as by wrong flags, has not notified the other ones.
 func Abandon(args []string, code int) int {
 	for _, t := range transports {
 		if code != cli.OK && t.abandon != nil && names(args, t.name) {

@@ -52,8 +52,8 @@ func (r *run) watchRun(c *train.Config) (modelWatcher, error) {
 	return watch, nil
 }
 
-// plannedIterations returns the work of the first iterations of a method. Of more than
-// askedIterations the others have the mean of these.
+// plannedIterations returns the work of the first iterations of a method. Beyond askedIterations it
+// uses their mean.
 func plannedIterations(m algo.Method, count int) float64 {
 	work, asked := 0.0, min(count, askedIterations)
 	for k := range asked {
@@ -65,8 +65,8 @@ func plannedIterations(m algo.Method, count int) float64 {
 	return work
 }
 
-// askedIterations is how many iterations a method is asked about before a run, which begins at once
-// however many it has.
+// askedIterations is the number of iterations whose cost is asked for before a run, which bounds
+// that time.
 const askedIterations = 10000
 
 // plannedEvaluations returns the work of all evaluations, by a configuration with its defaults.
@@ -107,5 +107,5 @@ func iterationWork(m algo.Method, k int) float64 {
 	return float64(max(1, c.UpperGrad+c.LowerGrad+2*(c.HVP+c.JVP)))
 }
 
-// recordsPerHead is how many lines about records follow a line with the names of their columns.
+// recordsPerHead is the number of lines of records between two lines of column names.
 const recordsPerHead = 20

@@ -13,9 +13,9 @@ import (
 	"dsbo/runs"
 )
 
-// An agent steps its algorithm, counts and times what that costs, and checks that the numbers stay
-// finite. It does not know where the other agents are: in this process or elsewhere, they are
-// behind the mixer. It belongs to one goroutine at a time.
+// An agent steps its algorithm, counts and times its cost, and checks that the numbers stay finite.
+// It does not know the places of other agents, which are behind the mixer. It belongs to one
+// goroutine at a time.
 type agent struct {
 	id          int            // its number in the roster
 	alg         dsbo.Algorithm // the method, with its state
@@ -108,7 +108,7 @@ func (a *agent) state() []dsbo.Named {
 	return append(s, dsbo.Named{Name: "last z", Value: a.z()}, dsbo.Named{Name: "last u", Value: a.u()})
 }
 
-// usage returns what the agent has spent since iteration 0, also in the run that it resumes.
+// usage returns the agent's cost since iteration 0, including the run that it resumes.
 func (a *agent) usage() runs.Usage {
 	u := a.usageBefore
 	oracle, mix := a.oracle.busy, a.mixer.busy

@@ -9,8 +9,8 @@ import (
 	"dsbo/network"
 )
 
-// commonVector returns what all agents have alike whatever the method: the iterations done, and
-// what is known of the best iterate.
+// commonVector returns the state that all agents share for any method: the iterations done, and the
+// best iterate so far.
 func (e *evaluator) commonVector() func(i int) []float64 {
 	v := []float64{float64(e.done)}
 	for _, s := range e.bestState.state() {
@@ -19,9 +19,9 @@ func (e *evaluator) commonVector() func(i int) []float64 {
 	return func(int) []float64 { return v }
 }
 
-// checkAgreement returns an error that names agents unless all have the same bits of what they must
-// have alike: what is common, which is the last of the variables, and x and y of methods whose
-// state is the same on all agents. It exchanges nothing where they agree.
+// checkAgreement returns an error that names agents unless all have the same bits of the common
+// state, the last of the variables, and of x and y of methods whose state is the same on all
+// agents. It exchanges nothing if they agree.
 func (e *evaluator) checkAgreement(ctx context.Context, same []bool, variables []func(i int) []float64) error {
 	names := []string{"x", "y"}
 	if !e.alike {

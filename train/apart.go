@@ -11,15 +11,15 @@ import (
 	"dsbo/network/membership"
 )
 
-// moveShare is how far a change of members moves a vector, as a share of its norm. With a fifth the
-// difference of two sums is off a term by a quarter of it and more, or of the others' terms where
-// these are smaller (TestNothingIsRebuilt), and Newton's steps have made up for the move after an
-// iteration or two.
+// moveShare is the size of the move by which a change of members shifts a vector, relative to its
+// norm. With a fifth, the difference of two sums differs from the term of the agent that changed by
+// a quarter of it or more, or of the other agents' terms if these are smaller
+// (TestNothingIsRebuilt), and Newton's steps undo the move within an iteration or two.
 const moveShare = 0.2
 
-// An apartness moves what an epoch begins with away from where sums of earlier epochs were: the
-// difference of two sums of all members' terms at one point, before and after a change, would be
-// the term of who left or came. All agents draw the same moves, from the seed and the name of the
+// An apartness moves the start of an epoch away from the points of earlier sums: the difference of
+// two sums of all members' terms at one point, before and after a change, would be the term of the
+// agent that left or joined. All agents draw the same moves, from the seed and the name of the
 // epoch, and so does a replay. The zero value moves nothing.
 type apartness struct {
 	seed, epoch uint64
@@ -58,7 +58,7 @@ func (a apartness) move(v []float64, stream uint64) {
 	}
 }
 
-// blurShare is the most by which an entry of a diagonal is off in a later epoch, as a share of it.
+// blurShare is the largest relative error added to an entry of a diagonal in a later epoch.
 const blurShare = 0.5
 
 // blur multiplies the entries of an agent's diagonal, without penalties, by factors around 1 that

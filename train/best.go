@@ -22,7 +22,7 @@ type Best struct {
 	X, Y, Z   []float64 // x̄, ȳ and z̄; nil before the first record, and z̄ of methods without
 	Iteration int
 	By        string      // "held-out loss", "Φ", "validation loss" or ""
-	Value     runs.Number // of what By names; unknown if By is ""
+	Value     runs.Number // of the criterion By; unknown if By is ""
 	// Rose is the number of latest records in a row whose held-out loss exceeded the least by more
 	// than chance: by 2.9 standard errors of their difference, more for few examples, in the ratio
 	// of Student's quantile to 1.96. One error would not do, since the least of many losses is low
@@ -61,7 +61,7 @@ func (i iterate) state(name string) []dsbo.Named {
 type bestState struct {
 	least  iterate   // of the least value
 	newest iterate   // the newest one, if that is best though its value is not the least
-	head   []float64 // of the newest record, at headBy and what follows
+	head   []float64 // of the newest record, from headBy on
 }
 
 // The numbers of a bestState's head.

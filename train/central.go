@@ -11,8 +11,8 @@ import (
 	"dsbo/internal/num"
 )
 
-// farOut is how far from the start of y the curvature of λg − f is looked at, in each entry times a
-// normal number.
+// farOut is the distance from the start of y at which the curvature of λg − f is probed, in each
+// entry times a normal number.
 const farOut = 1e9
 
 // checkCentral requires of a method that takes central differences of a penalty that λg − f,

@@ -34,19 +34,19 @@ type checkpointHead struct {
 	Format int             `json:"format"`         // of the file
 	Config json.RawMessage `json:"config"`         // all settings on which the results depend
 	Epoch  int             `json:"epoch,omitzero"` // whose members it is of
-	// the session with which that epoch began or, of a handover, the one in which it is kept
+	// the session that began that epoch or, in a handover, the one in which it is kept
 	Session       uint64       `json:"session,omitzero"`
 	Iteration     int          `json:"iteration"`      // iterations done
 	Evaluated     int          `json:"evaluated"`      // the iteration of the last evaluation; -1: none
 	Seconds       float64      `json:"seconds"`        // wall time in iterations
 	MetricsBytes  int64        `json:"metrics_bytes"`  // length of metrics.jsonl up to this checkpoint
 	MetricsSHA256 []byte       `json:"metrics_sha256"` // of these bytes
-	Evaluation    dsbo.Traffic `json:"evaluation"`     // what all agents have sent in evaluations
+	Evaluation    dsbo.Traffic `json:"evaluation"`     // all agents' traffic of evaluations
 	Agents        []int        `json:"agents"`         // the agents of the process, by their numbers in the roster
 	Usage         []runs.Usage `json:"usage"`          // usage of each of them
 	Alike         bool         `json:"alike"`          // all have the first one's state, which alone is here
 	Start         Start        `json:"start"`          // how the run began
-	// it is what an agent that comes in takes over from another one
+	// a handover to a joining agent
 	Handover bool `json:"handover,omitzero"`
 	// the epoch in which that agent joins, and at which the checkpoint then is
 	EntryEpoch int         `json:"enters,omitzero"`

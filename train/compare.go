@@ -12,9 +12,9 @@ import (
 
 // Compare compares model m of the problem with model a of another one, or of the same, on the test,
 // held-out and validation examples of all agents together, as far as there are some: both problems
-// are of the same examples. Changes are m's minus a's, example by example, so that what examples
-// have in common cancels. What leaves an agent is its part of sums. Without [Problem.Each] there
-// are no gains.
+// are of the same examples. Changes are m's minus a's, example by example, so that common parts of
+// their losses cancel. An agent sends only its part of sums. Without [Problem.Each] there are no
+// gains.
 func (p Problem) Compare(ctx context.Context, m Fit, against Problem, a Fit) (gains []runs.Gain, err error) {
 	if p.Each == nil || against.Each == nil {
 		return nil, nil
@@ -79,9 +79,9 @@ func pairStatistics(n float64, totals []float64) (meanA, meanB, change, deviatio
 	return runs.Number(a / n), runs.Number(b / n), runs.Number(mean), runs.Number(math.Sqrt(variance / n))
 }
 
-// pairSums returns sums over a set of agent i's examples of what models a and b make of each:
-// examples; losses of a, of b, and the squares of their differences; the same of right answers;
-// examples without answers.
+// pairSums returns sums over a set of agent i's examples that compare models a and b: examples;
+// losses of a, of b, and the squares of their differences; the same of right answers; examples
+// without answers.
 func pairSums(i int, set Set, of Problem, a Fit, other Problem, b Fit) (row [8]float64, err error) {
 	first, err := of.Each(i, set, a)
 	if err != nil {

@@ -24,17 +24,17 @@ type Config struct {
 	Problem Problem         // the losses
 	W       *network.Matrix // mixing matrix, of as many agents as Problem has oracles
 
-	// Membership are the changes of who takes part. Problem and W are then of the roster, W of it
-	// as it is at the start and Problem with the agents that changes admit; Problem.Team connects
-	// the members of the last epoch, at their positions, and its process begins there, from the
+	// Membership is the changes of members. Problem and W are then of the roster, W of it as it is
+	// at the start and Problem with the agents that changes admit; Problem.Team connects the
+	// members of the last epoch, at their positions, and its process begins there, from the
 	// checkpoint From, which may be of the epoch before. Where all agents are in this process, the
-	// run goes through all epochs. See [Config.Handover] for agents that come in.
+	// run goes through all epochs. See [Config.Handover] for joining agents.
 	Membership membership.Log
 	// Changing is true if members may change in ways not known yet: checkpoints then include the
 	// state that agents take over from each other.
 	Changing bool
 
-	Method algo.Method // a template, of which each agent runs a clone; nil: &algo.MADSBO{}
+	Method algo.Method // a template, which each agent clones; nil: &algo.MADSBO{}
 	StartX []float64   // start of every agent's x, length p; nil: 0
 	K      int         // outer iterations; 0: 100
 
@@ -77,7 +77,8 @@ type Config struct {
 	// process together; 0: 4 GiB.
 	DenseLimit int64
 
-	OnResume    func(done int)    // called before the first iteration of a resumed run, with those that are done
+	OnResume func(done int) // called before the first iteration of a resumed run, with the
+	// iterations done
 	OnIteration func(done int)    // called after each iteration, by one goroutine at a time
 	OnRecord    func(runs.Record) // called after each evaluation
 	// OnCheckpoint is called after each checkpoint with its iteration.
@@ -88,7 +89,7 @@ type Config struct {
 	OnEpoch  func(e membership.Epoch) // called when an epoch after the first begins
 
 	p, q   int              // lengths of x and y
-	roster *roster          // what Problem and W are a part of; nil: they are all
+	roster *roster          // the roster that Problem and W are a part of; nil: they are all of it
 	epoch  membership.Epoch // whose members they are of
 }
 
@@ -108,16 +109,18 @@ type roster struct {
 type Point struct {
 	Iteration int    // iterations done
 	Epoch     int    // whose members it is of
-	Session   uint64 // with which that epoch began; 0: the first epoch, or a run without sessions
-	Digest    string // of the scales of averages, which all agents have alike; "": it has none
-	Start     Start  // how the run began
+	Session   uint64 // the session that began that epoch; 0: the first epoch, or a run without
+	// sessions
+	Digest string // of the scales of averages, which all agents have alike; "": it has none
+	Start  Start  // how the run began
 }
 
 // A Start is how a run began, which agents that come back or join did not see.
 type Start struct {
 	Curvature float64      `json:"curvature,omitzero"` // the largest L_max of an agent, where steps follow it
-	Sent      dsbo.Traffic `json:"sent"`               // what all agents have sent to find it
-	Spent     runs.Usage   `json:"spent,omitzero"`     // what all agents spent to find the start of x: records count it
+	Sent      dsbo.Traffic `json:"sent"`               // all agents' traffic of finding it
+	Spent     runs.Usage   `json:"spent,omitzero"`     // all agents' cost of finding the start of
+	// x, which records include
 	// Of the record of iteration 0; unknown without one.
 	Phi     runs.Number `json:"phi"`
 	ValLoss runs.Number `json:"val_loss"`
@@ -195,8 +198,8 @@ func (c Config) LeastEigenvalueAt(k int) bool {
 		(k == 0 || k == c.middleRecord() || k == c.K)
 }
 
-// identity returns what the numbers of a run up to an epoch depend on, as JSON: its checkpoints of
-// that epoch belong to it.
+// identity returns all that the numbers of a run up to an epoch depend on, as JSON: its checkpoints
+// of that epoch belong to it.
 func (c *Config) identity(epoch int) (json.RawMessage, error) {
 	matrix, digests := c.W, c.Problem.Digests
 	if c.roster != nil {
@@ -213,8 +216,9 @@ func (c *Config) identity(epoch int) (json.RawMessage, error) {
 		}
 	}
 	identity := map[string]any{
-		"arithmetic": linalg.ArithmeticDigest(), // of kernels and machines that round otherwise it is another one
-		"method":     algo.NameOf(c.Method), "params": c.Method, "start": c.startDigest(), "iterations": c.K,
+		"arithmetic": linalg.ArithmeticDigest(), // differs between kernels and machines that round
+		// differently
+		"method": algo.NameOf(c.Method), "params": c.Method, "start": c.startDigest(), "iterations": c.K,
 		"eval_every": c.EvalEvery, "patience": c.Patience,
 		"agents": matrix.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
 		"evaluate": c.Evaluate, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": digests,

@@ -70,8 +70,8 @@ func (p Problem) leastEigenvalue(ctx context.Context, g *network.Group, x, y []f
 	})
 }
 
-// leastOfMean is about the least eigenvalue of the mean of agents' matrices, of which product
-// writes a product.
+// leastOfMean is about the least eigenvalue of the mean of agents' matrices, given by their
+// products.
 func leastOfMean(ctx context.Context, g *network.Group, q int,
 	product func(i int, dst, v []float64) error) (float64, error) {
 	least, err := linalg.Least(q, func(dst, v []float64) error {

@@ -12,8 +12,8 @@ import (
 	"dsbo/runs"
 )
 
-// makeRecord evaluates the agents. After an error the exact solutions, scales and counts are again
-// what they were before: a run that was interrupted in its evaluation repeats it to the bit.
+// makeRecord evaluates the agents. After an error the exact solutions, scales and counts are
+// restored: a run that was interrupted in its evaluation repeats it to the bit.
 func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	began := time.Now()
 	var before [][]float64 // some megabytes, which only a solve changes
@@ -62,7 +62,7 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	}
 	e.products.SetDamping(float64(r.LeastEigenvalue))
 	e.lastUsage = e.usageByNumber(spent)
-	total := runs.Total(e.lastUsage) // of those that are not there any more too
+	total := runs.Total(e.lastUsage) // including former members'
 	total.Add(e.config.Start.Spent)
 	r.Calls, r.Traffic, r.Times = total.Calls, total.Traffic, total.Times
 	r.EvaluationSent = e.sent

@@ -18,10 +18,10 @@ type evaluator struct {
 	// the exact solution of each agent of this process, for methods of the personalized problem
 	ownExact  map[int]*exact.Solver
 	means     means        // averages over the agents
-	sent      dsbo.Traffic // what all agents have sent in evaluations
+	sent      dsbo.Traffic // all agents' traffic of evaluations
 	lastUsage []runs.Usage // usage of each agent of the roster at the last record, by number
 	bestState bestState    // the best iterate so far
-	byPhi     bool         // whether some records have exact values, of which the last one is one
+	byPhi     bool         // whether some records, the last one among them, have exact values
 }
 
 // newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.

@@ -17,8 +17,8 @@ type group struct {
 	layout
 }
 
-// Collective returns the way of a problem's agents to what they find together after a run. Agents
-// are named by their numbers in the roster; there are no texts of those that are not there.
+// Collective returns the collective operations of a problem's agents after a run. Agents are named
+// by their numbers in the roster; absent agents have no texts.
 func (p Problem) Collective(ctx context.Context) network.Collective { return p.agents().Bound(ctx) }
 
 // A layout is all of a run that depends on where its agents are: all in this process ([inProcess]),
@@ -28,7 +28,7 @@ type layout interface {
 	// sharedUsage returns the part of an agent's usage that is sent to the other processes.
 	sharedUsage(u runs.Usage) runs.Usage
 
-	// collectiveContext returns the context of what all processes do together.
+	// collectiveContext returns the context of operations of all processes together.
 	collectiveContext(ctx context.Context) context.Context
 	// stepContext returns the context of the agents' iterations, which they finish after ctx has
 	// ended: they need each other's exchanges.
@@ -48,7 +48,7 @@ type layout interface {
 	// result, if all agents are here.
 	concludeInterrupted(ctx context.Context, r *runner) error
 
-	// checkpointsKept is how many checkpoints stay, up to the newest.
+	// checkpointsKept is the number of newest checkpoints that are kept.
 	checkpointsKept() int
 	// writesMetrics reports whether this process writes metrics.jsonl.
 	writesMetrics() bool

@@ -40,7 +40,7 @@ func (c Config) Handover(agent int, at Point) ([]byte, error) {
 	}
 	for i, a := range found.Arrays {
 		ofAll := a.Agent < 0 && (a.Name == dampingName || a.Name == usageName)
-		// what it has taken over itself it passes on
+		// state that it has taken over itself is passed on
 		if ofAll || a.Agent == agent && (found.Handover || slices.Contains(names, a.Name)) {
 			of.add(a.Agent, []dsbo.Named{{Name: a.Name, Value: found.values[i]}})
 		}
@@ -66,9 +66,8 @@ func (c Config) handoverNames(state []dsbo.Named) ([]string, error) {
 	return names, nil
 }
 
-// Receive keeps what [Config.Handover] returned as a checkpoint of an agent that comes into an
-// epoch, in its folder c.Dir, and returns the point for Config.From. [Run] checks that it is of
-// this run.
+// Receive stores a handover of [Config.Handover] as a checkpoint of an agent joining in an epoch,
+// in its folder c.Dir, and returns the point for Config.From. [Run] checks that it is of this run.
 func (c Config) Receive(agent int, e membership.Epoch, handover []byte) (Point, error) {
 	found, err := parseCheckpoint(handover)
 	if err != nil {
@@ -129,8 +128,8 @@ func (c *Config) checkEpoch(found *checkpoint) error {
 	return nil
 }
 
-// restoreEpochStart sets the agents to the beginning of the epoch, from a checkpoint of one before,
-// or of what they take over.
+// restoreEpochStart sets the agents to the beginning of the epoch, from a checkpoint of an earlier
+// one, or a handover.
 func (r *runner) restoreEpochStart(c *checkpoint) error {
 	own := r.Problem.agentNumbers(r.Local())
 	states, err := r.methodsOf(c)
@@ -169,7 +168,7 @@ func (r *runner) restoreEpochStart(c *checkpoint) error {
 	return nil
 }
 
-// moveWithSource moves what was taken over as its source has moved since its checkpoint.
+// moveWithSource applies the source's moves since its checkpoint to the state taken over from it.
 func (r *runner) moveWithSource(states map[int]dsbo.Algorithm, c *checkpoint) error {
 	for epoch := c.Epoch + 1; epoch <= c.EntryEpoch; epoch++ {
 		next, err := r.Config.inEpoch(epoch)

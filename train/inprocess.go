@@ -17,8 +17,8 @@ func (inProcess) sharedUsage(u runs.Usage) runs.Usage { return u }
 
 func (inProcess) collectiveContext(ctx context.Context) context.Context { return ctx }
 
-// interruptGrace is how long agents try to finish an interrupted iteration, which may be long or
-// need neighbours that are gone.
+// interruptGrace is the time that agents try to finish an interrupted iteration, which may be long
+// or need neighbours that are gone.
 const interruptGrace = 2 * time.Second
 
 func (inProcess) stepContext(ctx context.Context) (context.Context, context.CancelFunc) {

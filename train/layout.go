@@ -6,7 +6,7 @@ import (
 	"dsbo/network"
 )
 
-// layout returns the layout of the problem's agents, of which local are in this process.
+// layout returns the layout of the problem's agents, with local the ones in this process.
 func (p Problem) layout(local []int) layout {
 	if p.Team == nil {
 		return inProcess{}

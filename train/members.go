@@ -106,7 +106,7 @@ func (r *runner) epochBegun() {
 	}
 }
 
-// takeOver readies a new method for an agent that comes in, with what another one hands over.
+// takeOver prepares a joining agent's new method from a handover.
 func takeOver(late dsbo.Algorithm, from []dsbo.Named) error {
 	if err := algo.TakeOver(late.(algo.Reformer), from); err != nil {
 		return err
@@ -152,7 +152,7 @@ func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.E
 	return after, nil
 }
 
-// setApart makes a problem the problem of an epoch: its solutions start elsewhere than in others.
+// setApart makes a problem the problem of an epoch: its solutions start apart from other epochs'.
 func (p *Problem) setApart(e membership.Epoch) {
 	apart := apartnessOf(p.Average.Seed, e)
 	if p.apart.epoch == apart.epoch {

@@ -9,9 +9,9 @@ import (
 	"dsbo/network"
 )
 
-// A meter counts and times what an agent asks its oracle.
+// A meter counts and times an agent's questions to its oracle.
 type meter struct {
-	apart    apartness // of the epoch: what diagonals are blurred by
+	apart    apartness // of the epoch: blurs diagonals
 	products *linalg.Matrix
 	ctx      context.Context // of the step under way: when it ends no further call begins
 	calls    dsbo.Calls
@@ -25,7 +25,7 @@ type meteredOracle struct {
 	also dsbo.OracleCapabilities
 }
 
-// newMeteredOracle returns an oracle whose questions are counted, but for those that look at no
+// newMeteredOracle returns an oracle whose questions are counted, except those that look at no
 // data.
 func newMeteredOracle(o dsbo.Oracle, counts *meter) (*meteredOracle, error) {
 	of, err := dsbo.Capabilities(o)

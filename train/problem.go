@@ -28,8 +28,8 @@ type Problem struct {
 	// Score returns the scores of a model on agent i's examples; nil: there are no losses and no
 	// accuracies. It is called for several agents at a time.
 	Score func(i int, m Fit) (Scores, error)
-	// Each returns what a model makes of each of a set of agent i's examples. It is called for
-	// several agents at a time. nil: models are not compared.
+	// Each returns a model's loss and answer for each of a set of agent i's examples. It is called
+	// for several agents at a time. nil: models are not compared.
 	Each func(i int, set Set, m Fit) (Each, error)
 	// Digests are hashes of each agent's examples, "" for agents of other processes: a checkpoint
 	// is resumed only on the same examples. nil: this is not checked.
@@ -38,17 +38,16 @@ type Problem struct {
 	// positions in Oracles ([Problem.OfMembers]); nil: they are not. Errors, checkpoints and
 	// records name agents by them.
 	Numbers []int
-	// Team connects the agents of this process to the agents of others; nil: all agents are in this
-	// one. All processes make the same calls on the problem, in the same order.
+	// Team connects the agents of this process to other processes; nil: all agents are in this one.
+	// All processes make the same calls on the problem, in the same order.
 	Team network.Team
 	// W is the mixing matrix over whose edges the averages of evaluation travel, and Average their
 	// options: they use its wire, except for values that need seven digits. nil: a star. [Run]
 	// takes the W of its configuration.
 	W       *network.Matrix
 	Average network.AverageOptions // how averages are found
-	// Sent counts what all agents send in averages of the problem's methods and of [exact.Solver];
-	// nil:
-	// that is not counted. A run counts for itself.
+	// Sent counts all agents' traffic in averages of the problem's methods and of [exact.Solver];
+	// nil: it is not counted. A run has its own count.
 	Sent *dsbo.Traffic
 
 	apart      apartness // of the epoch whose problem it is
@@ -94,7 +93,7 @@ func (p Problem) RoughSolver() *exact.Solver {
 	return s
 }
 
-// Counted returns the problem, and counts what evaluation asks the first agent of this process.
+// Counted returns the problem with the evaluation's calls of this process's first oracle counted.
 func (p Problem) Counted() (counted Problem, calls *dsbo.Calls, err error) {
 	m, i := &meter{products: linalg.NewMatrix(dsbo.Hessian), ctx: context.Background()}, p.agents().Local()[0]
 	p.Evaluate, p.Oracles = slices.Clone(p.Evaluate), slices.Clone(p.Oracles)
@@ -110,7 +109,7 @@ func (p Problem) agents() *network.Group {
 		Average: p.Average, Sent: p.Sent})
 }
 
-// entriesOf returns what members have of a list by agents; nil of a nil list.
+// entriesOf returns the members' entries of a list by agents; nil for a nil list.
 func entriesOf[T any](all []T, members []int) []T {
 	if all == nil {
 		return nil
@@ -138,8 +137,9 @@ func (p Problem) agentNumbers(positions []int) []int {
 	return entriesOf(p.Numbers, positions)
 }
 
-// Each is what a model makes of each of some examples: its loss, and 1 for a right answer and 0 for
-// a wrong one (nil of a model without answers), views that the next call for the agent overwrites.
+// Each is a model's result for each of some examples: its loss, and 1 for a right answer and 0 for
+// a wrong one (nil for a model without answers). The slices are views that the next call for the
+// agent overwrites.
 type Each struct {
 	Losses, Hits []float64
 	rows         func(example int) float64 // nil: 1 each

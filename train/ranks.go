@@ -12,12 +12,12 @@ import (
 // ask each other after every iteration whether to stop.
 type ranks struct{ multiProcess }
 
-// collectiveContext does not end: no process leaves before the others know.
+// collectiveContext does not end: a process must not leave before the other ones know.
 func (ranks) collectiveContext(ctx context.Context) context.Context {
 	return context.WithoutCancel(ctx)
 }
 
-// stepContext does not end: a process that left an iteration would end the job for the others.
+// stepContext does not end: a process that left an iteration would end the job for all.
 func (ranks) stepContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(context.WithoutCancel(ctx))
 }

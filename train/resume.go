@@ -147,8 +147,8 @@ func (r *runner) restoreCheckpoint() error {
 	return err
 }
 
-// findCheckpoint returns the checkpoint to resume from, of any configuration, or nil if there is
-// none yet. damaged, if set, is called with an error for each newer one that is damaged.
+// findCheckpoint returns the checkpoint to resume from, of any configuration, or nil without one.
+// damaged, if set, is called with an error for each newer one that is damaged.
 func (c *Config) findCheckpoint(damaged func(error)) (*checkpoint, error) {
 	g, err := c.Problem.group()
 	if err != nil {

@@ -34,7 +34,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { r.close() }() // not r.close alone: an epoch sets another one
+	defer func() { r.close() }() // not r.close alone: an epoch replaces it
 	if err := r.openFiles(); err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func (r *runner) stopInterrupted(ctx context.Context) error {
 	return fmt.Errorf("%w after %d of %s", ErrInterrupted, r.done, wording.Count(r.K, "iteration"))
 }
 
-// conclude adds the averages of x and y over all agents, and what each has spent, to the result. It
+// conclude adds the averages of x and y over all agents, and each agent's cost, to the result. It
 // then hands the exact solver to the caller, whose later averages count in Problem.Sent.
 func (r *runner) conclude(ctx context.Context) (err error) {
 	ctx = r.collectiveContext(ctx)

@@ -10,9 +10,10 @@ import (
 	"dsbo/train/exact"
 )
 
-// A Result is what a run has found when it ends, or is interrupted.
+// A Result is the results of a run at its end, or its interruption.
 type Result struct {
-	Records        []runs.Record    // all records from iteration 0 on, those before a resume included
+	Records []runs.Record // all records from iteration 0 on, including those before a
+	// resume
 	WithoutPhi     string           // why Φ of all records is NaN; "": of the records of Config.ExactAt it is known
 	X, Y           []float64        // x̄ and ȳ; of a run over several processes nil before its end, as is Usage
 	Iterations     int              // iterations done
@@ -20,14 +21,15 @@ type Result struct {
 	MsPerIteration runs.Number      // median over the iterations of this process
 	Usage          []runs.Usage     // usage of each agent, by its number in the roster
 	Epoch          membership.Epoch // the last that has begun; the zero one without [Config.Membership]
-	Evaluation     dsbo.Traffic     // what all agents have sent in evaluations
+	Evaluation     dsbo.Traffic     // all agents' traffic of evaluations
 	Start          Start            // how the run began
 	Best           Best             // the best of the iterates that records are of
 	// Exact is the solver that found the exact values of the records, at x̄ of the last of them;
 	// nil: there are none. It is good for further solves of all agents together, which
 	// Problem.Sent counts.
 	Exact *exact.Solver
-	// Method is what this process's first agent runs: its Cost is the cost of the iterations done.
+	// Method is the method of this process's first agent: its Cost is the cost of the iterations
+	// done.
 	Method dsbo.Algorithm
 }
 
@@ -54,7 +56,7 @@ type runner struct {
 	newEpoch      bool          // whether an epoch has begun since the newest checkpoint
 	records       []runs.Record // of the run so far
 	checkpoint    checkpoint    // the newest that was written, whose lists the next one has
-	timesRecorded int           // number of iteration times that the newest record, and those before, have used
+	timesRecorded int           // number of iteration times used by records so far
 }
 
 // makeAgents makes the agents of c's epoch, with the methods that they begin with, by their numbers

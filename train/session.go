@@ -8,9 +8,9 @@ import (
 	"dsbo/runs"
 )
 
-// session is the layout of a run each of whose processes has one agent, with a run folder of its
-// own, and may be lost while the others wait for it. They are ranks that do not ask each other
-// after every iteration whether to stop: what stops one of them ends the session for all, and the
+// session is the layout of a run with one agent in each process, which has a run folder of its own
+// and may be lost while the other ones wait for it. They are ranks that do not ask each other after
+// every iteration whether to stop: whatever stops one of them ends the session for all, and the
 // next one begins with the newest checkpoint that all have.
 type session struct{ ranks }
 
@@ -28,7 +28,7 @@ func (session) agree(ctx context.Context, s *stepper, errs []error) (bool, *dsbo
 	return s.agreeAll(ctx, false, errs)
 }
 
-// fail leaves the exchange as it is: the others wait until the agent has come back.
+// fail does nothing: the other agents wait until this one has come back.
 func (session) fail(network.Team, error) {}
 
 // sharedUsage returns the usage without times: each folder has its own agent's.

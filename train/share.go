@@ -27,9 +27,9 @@ func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (P
 	return p, err
 }
 
-// keptBytes is how much each of some agents of a process, whose y has q numbers, keeps for the next
-// product at a point ([models.Config].Keep): 0, which is the default, for up to 20 agents; more
-// share 640 MiB, but for two vectors each.
+// keptBytes is the memory that each of a process's agents, whose y has q numbers, keeps for the
+// next product at a point ([models.Config].Keep): 0, the default, for up to 20 agents; more agents
+// share 640 MiB, with two vectors each at least.
 func keptBytes(agents, q int) int {
 	if agents <= 20 {
 		return 0

@@ -121,7 +121,7 @@ func (s *shared) noteAverage(began time.Time, err *error) {
 	}
 }
 
-// errOfTerms is the error of what a method that serves several agents must not ask.
+// errOfTerms is the error of calls that a method serving several agents must not make.
 var errOfTerms = dsbo.Errorf(dsbo.ErrCapability,
 	"a method that serves several agents must ask their oracles in terms of averages alone (AverageTerms)")
 

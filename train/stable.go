@@ -76,7 +76,7 @@ func (c Config) stepParameters() (p stepParameters) {
 		return p
 	}
 	text, _ := json.Marshal(m)
-	json.Unmarshal(text, &p) // of what is no object, nothing
+	json.Unmarshal(text, &p) // not an object: no parameters
 	return p
 }
 
@@ -90,7 +90,7 @@ type boundedStep struct {
 	bound    float64
 }
 
-// boundedSteps returns the steps of y and z, with at's bounds or what the method makes of them.
+// boundedSteps returns the steps of y and z with their bounds: at's, or the method's own from it.
 func (c Config) boundedSteps(p stepParameters, at algo.Curvature) []boundedStep {
 	own := algo.BoundsOf(c.Method, at)
 	return []boundedStep{{"beta", "y", p.Beta, own.Y}, {"gamma", "z", p.Gamma, own.Z}}
@@ -128,10 +128,10 @@ func (c Config) stableSettings(l float64, k int) (settings []string) {
 	return settings
 }
 
-// advice returns the settings that would keep the run stable where it diverged, at iteration k:
-// steps of y and z that fit the largest curvature at the agents' x and, as far as x may go, at the
-// corners of its box; or, for steps that are stable at the start, a box in which the curvature
-// stays near that. Where it is not found, the curvature of the start has to do.
+// advice returns settings that would have kept a run stable that diverged at iteration k: steps of
+// y and z that fit the largest curvature at the agents' x and, as far as x may go, at the corners
+// of its box; or, for steps that are stable at the start, a box in which the curvature stays near
+// the start's. Without the present curvature it uses the start's.
 func (r *runner) advice(ctx context.Context, k int) string {
 	if !r.HasSteps() {
 		return ""

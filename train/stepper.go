@@ -13,7 +13,7 @@ import (
 	"dsbo/network"
 )
 
-// ErrInterrupted is what [Run] returns when its context ends: the state after a whole iteration is
+// ErrInterrupted is the error of [Run] when its context ends: the state after a whole iteration is
 // in the checkpoint, if there is a folder. It matches context.Canceled too.
 var ErrInterrupted error = interruption{}
 
@@ -28,10 +28,10 @@ type stepper struct {
 	*group
 	exchange    network.Team   // between the agents
 	close       func()         // ends the exchange, if it was made here
-	products    *linalg.Matrix // what the agents' products are with
+	products    *linalg.Matrix // the matrix of the agents' products
 	agents      []*agent       // the agents by their numbers; nil for agents of other processes
 	alike       bool           // all agents have the same state, by the same bits
-	shared      *shared        // the agents as those that one method serves; nil: each has its own
+	shared      *shared        // the agents that one method serves; nil: each has its own
 	maxNorm     float64        // a norm of x, y or z above it counts as divergence; 0: no norm does
 	onIteration func(done int) // called after each iteration, unless nil
 
@@ -135,13 +135,13 @@ func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsb
 
 // A stepping is an agent, or several that one method serves, in an iteration.
 type stepping interface {
-	// begin prepares for an iteration, and returns what its Step asks and mixes by.
+	// begin prepares for an iteration, and returns the oracle and the mixer of its Step.
 	begin(ctx context.Context) (dsbo.Oracle, dsbo.Mixer)
 	end(took time.Duration, err error, maxNorm float64) error
 }
 
 // runAgent runs one agent, with those that its method serves, from one boundary to the next. It
-// writes the error that ends it, or in which the agent diverged.
+// sets failure to the error that ends it, or by which the agent diverged.
 func (s *stepper) runAgent(ctx context.Context, a *agent, all stepping, g *gate, failure *error) {
 	for g.mayBegin(a.k) {
 		o, m := all.begin(ctx)
@@ -211,7 +211,8 @@ type gate struct {
 	mu      sync.Mutex
 	limit   int // iterations from here on are closed
 	entered int // the highest iteration that an agent has begun, plus 1
-	// the agents of other processes begin all iterations up to limit, and need those of this one
+	// the agents of other processes begin all iterations up to limit, and need this process's
+	// agents
 	fixed bool
 }
 

@@ -8,8 +8,8 @@ import (
 	"dsbo/runs"
 )
 
-// usageByNumber returns the usage of each agent of the roster, given the usage of the members: for
-// others it is the usage at their last record.
+// usageByNumber returns the usage of each agent of the roster: the given one of members, and of
+// former members the one at their last record.
 func (e *evaluator) usageByNumber(members []runs.Usage) []runs.Usage {
 	all := slices.Clone(e.lastUsage)
 	for position, u := range members {

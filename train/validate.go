@@ -68,7 +68,7 @@ func (c Config) resolve() (Config, error) {
 	return c, c.checkMethod()
 }
 
-// checkMethod reports what the method cannot do with this problem and graph.
+// checkMethod returns an error if the method cannot run on this problem and graph.
 func (c *Config) checkMethod() error {
 	if err := kernel.Env(); err != nil { // also of programs without a command line
 		return err

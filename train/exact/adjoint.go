@@ -10,7 +10,7 @@ import (
 	"dsbo/network"
 )
 
-// mostRounds bounds how often both systems are solved.
+// mostRounds bounds the number of times that both systems are solved.
 const mostRounds = 4
 
 // solveBoth brings Y to y*(x) and Z to the solution of the adjoint system, and repeats both to a
@@ -23,7 +23,7 @@ const mostRounds = 4
 func (w *solve) solveBoth() error {
 	last, lastDistance := 0.0, math.Inf(1)
 	for round := range mostRounds {
-		if round > 0 { // less what the wire has lost
+		if round > 0 { // without the wire's rounding
 			if err := w.askAll(w.lowerGrad(w.Y)); err != nil {
 				return err
 			}
@@ -56,13 +56,13 @@ func (w *solve) solveBoth() error {
 	return nil
 }
 
-// sharper returns by what Y has to be nearer where Φ may be off by more than a bound, which is a
-// share of it.
+// sharper returns the factor by which Y must be nearer if Φ may be off by more than a bound, which
+// is a share of the error.
 func sharper(share float64) float64 { return max(share, 1e-4) / 4 }
 
-// secondOrder returns what Φ may be off by in second order: twice the larger of what ψ changes by
-// on the way to y*, and what Φ has changed by since Y was farther off, as a share of that distance.
-// Twice, as conjugate gradients that end see less of a distance than is left.
+// secondOrder bounds the second-order error of Φ: twice the larger of ψ's change between Y and y*,
+// and Φ's change since Y was farther off, scaled to the present distance. The factor 2 is because
+// conjugate gradients, when they end, underestimate the remaining distance.
 func secondOrder(change, moved float64) float64 { return 2 * max(change, moved) }
 
 // changeOnTheWay returns the change of solveBoth's ψ over the distance of Y from y*: the larger
@@ -129,12 +129,12 @@ func (w *solve) solveAdjoint() error {
 	linalg.Fill(w.Z, 0)
 	if linalg.Norm(b) == 0 {
 		if !w.endsByResidual() {
-			w.PhiError = 0 // but for what is of second order
+			w.PhiError = 0 // except for the second-order error
 		}
 		return nil
 	}
 	copy(r, b)
-	gain := 0.0 // 2 b'Z − Z'HZ: how much nearer than 0 it is
+	gain := 0.0 // 2 b'Z − Z'HZ: the gain of Z over 0 in squared distance
 	if known {
 		along := linalg.Dot(start, b)
 		if t := multiple(along, along-linalg.Dot(start, trial)); t > 0 {
@@ -158,8 +158,8 @@ func multiple(along, curvature float64) float64 {
 	return 0
 }
 
-// refineAdjoint solves for what the residual r is of, until Z is near enough. gain is how much
-// nearer to the solution than 0 Z is.
+// refineAdjoint solves H δ = r and adds δ to Z, until Z is near enough. gain is Z's gain over 0 in
+// squared distance.
 func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 	norm := linalg.Norm(b)
 	for left := math.Inf(1); ; {
@@ -190,7 +190,7 @@ func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 		if gain, left = gain+added, last; last < 0 && w.distrustRounding() {
 			left = math.Abs(added)
 		}
-		if w.wire != network.Float64 { // what the wire has lost of the products
+		if w.wire != network.Float64 { // the wire's rounding error of the products
 			linalg.Sub(w.trial, w.Z, w.cgStart)
 			if err := w.askAll(w.residual(r, w.cgRest, w.trial, w.lostResiduals)); err != nil {
 				return err
@@ -203,9 +203,9 @@ func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 	}
 }
 
-// adjointRule returns the rule by which Z is near enough: by its residual, or so that the error of
-// Φ is as small as wanted and D² is a small share of what it was, for the sake of the gradient.
-// gain is how much nearer to the solution than 0 Z is.
+// adjointRule returns the rule by which Z is near enough: by its residual, or by the wanted error
+// of Φ and, for the sake of the gradient, by D² as a small share of its start. gain is Z's gain
+// over 0 in squared distance.
 func (w *solve) adjointRule(norm, gain float64) rule {
 	if w.endsByResidual() {
 		return rule{residual: cmp.Or(w.AdjointTol, 1e-4) * norm, share: w.leastShare()}

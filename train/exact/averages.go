@@ -9,14 +9,14 @@ import (
 	"dsbo/network"
 )
 
-// A question is a vector that all agents average, with what each puts into it.
+// A question is a vector that all agents average, and the function that fills in an agent's term.
 type question struct {
 	network.Vector
 	ask  func(i int, o dsbo.ValueOracle, part []float64) error
-	then func() // what is made of the average; nil: nothing
+	then func() // processes the average, unless nil
 }
 
-// askAll averages what the agents' oracles answer to questions, which travel together.
+// askAll averages the agents' terms of the questions, which travel together.
 func (w *solve) askAll(questions ...question) error {
 	vectors := make([]network.Vector, len(questions))
 	for k, q := range questions {
@@ -38,10 +38,9 @@ func (w *solve) askAll(questions ...question) error {
 	return err
 }
 
-// lowerGrad asks for ∇_y g(x, y), which is then in g. All but the first one of a solve is the last
-// one and an average of differences. What the wire has lost of one of them the next one has too: g
-// is off by what is lost of the last one alone. Where it costs nothing, and is all that is needed,
-// g_i is kept.
+// lowerGrad asks for ∇_y g(x, y), into g. After the first of a solve it averages only the
+// difference to the last one. The wire's rounding error of one is added to the next, so g is off by
+// the last error alone. If it is the only quantity needed, g_i is kept at no cost.
 func (w *solve) lowerGrad(y []float64) question {
 	gradient := func(i int, o dsbo.ValueOracle, dst []float64) (err error) {
 		if o, ok := o.(lowerOracle); ok && w.lowerOnly {
@@ -69,8 +68,8 @@ func (w *solve) lowerGrad(y []float64) question {
 		}, func() { linalg.Add(w.g, w.g, w.change) }}
 }
 
-// upperGrad asks for ∇_x f and ∇_y f at (x, Y), in one vector, with which the residuals of the
-// adjoint system begin.
+// upperGrad asks for ∇_x f and ∇_y f at (x, Y), in one vector. They start the residuals of the
+// adjoint system.
 func (w *solve) upperGrad(dx, dy []float64) question {
 	both, lost := make([]float64, w.p+w.q), w.newLost(w.p+w.q)
 	return question{network.Vector{Wire: w.gradientWire(), Dst: both, Lost: lost},

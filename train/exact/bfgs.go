@@ -35,7 +35,7 @@ func settled(losses []float64) bool {
 	return last >= restSteps && losses[last-restSteps]-losses[last] <= restFall*math.Abs(losses[last-restSteps])
 }
 
-// descend brings Y down the lower loss. A step of which nothing is known has length 1.
+// descend moves Y down the lower loss. A first step, without any curvature pairs, has length 1.
 func (w *solve) descend() error {
 	bfgs := linalg.BFGS{Most: descentPairs}
 	y, g, step, losses := slices.Clone(w.Y), slices.Clone(w.g), w.step, []float64{w.lower}

@@ -77,7 +77,7 @@ func (w *solve) delay(asked int) int {
 	return max(leastDelay, n/4, n/2-16)
 }
 
-// leastShare is the least rule.share: what a wire loses of products is no gain.
+// leastShare is the least rule.share: below it, gains are the wire's rounding of products.
 func (w *solve) leastShare() float64 {
 	if w.wire <= w.gradientWire() {
 		return 0

@@ -12,8 +12,8 @@ import (
 // findSystem finds the diagonal of the averaged Hessian, and with it the gradient at Y.
 func (w *solve) findSystem() error { return w.findDiagonal(w.lowerGrad(w.Y)) }
 
-// findDiagonal finds the diagonal of the averaged Hessian, in its two parts: what the oracles do
-// not give of it is a number in the size of the products so far. Other questions travel with it.
+// findDiagonal finds the diagonal of the averaged Hessian in two parts. The part that oracles do
+// not give is a number of the size of the products so far. Other questions travel with it.
 func (w *solve) findDiagonal(with ...question) error {
 	w.diagonalLower = w.lower
 	one, err := dsbo.Capabilities(w.Oracles[w.Agents.Local()[0]])
@@ -37,7 +37,7 @@ func (w *solve) findDiagonal(with ...question) error {
 	return err
 }
 
-// dataDiagonal asks for what is not the penalty's of the diagonal.
+// dataDiagonal asks for the diagonal without the penalty's part.
 func (w *solve) dataDiagonal() question {
 	return question{network.Vector{Wire: w.wire, Dst: w.diag},
 		func(i int, _ dsbo.ValueOracle, part []float64) error {

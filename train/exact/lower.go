@@ -12,10 +12,10 @@ import (
 // sums of some ten thousand terms, each right to 1e-16.
 const roundOff = 1e-14
 
-// A descent is how far Newton's steps have brought Y.
+// A descent is the progress of Newton's steps of Y.
 type descent struct {
 	first, last  float64 // norms of the gradient at the start, and before the last step
-	left, gained float64 // of the squared distance to y*: what the last step has left, and what it gained
+	left, gained float64 // squared distances to y*: left after the last step, and gained by it
 	atFloor      bool    // whether the loss can fall no more than its own round-off
 	flat         bool    // whether the last step met a direction without positive curvature
 }
@@ -77,7 +77,7 @@ func (w *solve) lowerEnds(d *descent) bool {
 	return w.Converged || !(norm <= math.MaxFloat64) || w.Products >= w.productLimit || lowest
 }
 
-// newtonStep moves Y by one step; it reports whether there is reason for another one.
+// newtonStep moves Y by one step; it reports whether another one is needed.
 func (w *solve) newtonStep(d *descent) (moved bool, err error) {
 	linalg.Fill(w.step, 0)
 	copy(w.rest, w.g)
@@ -95,7 +95,8 @@ func (w *solve) newtonStep(d *descent) (moved bool, err error) {
 	if err != nil || fall == 0 && !w.distrustRounding() {
 		return false, err
 	}
-	if fall == 0 { // the step was of what the wire has lost: the next one is of the gradient and products as they are
+	if fall == 0 { // the step followed the wire's rounding: the next one has the gradient and
+		// products unrounded
 		d.last, d.left, w.localGradients = math.Inf(1), math.Inf(1), nil
 		return true, w.askAll(w.lowerGrad(w.Y))
 	}
@@ -106,8 +107,8 @@ func (w *solve) newtonStep(d *descent) (moved bool, err error) {
 	return true, nil
 }
 
-// newtonRule returns the rule by which a step is exact enough: far off, where steps gain alike, it
-// need not be exact; the closer, the more, so that the convergence is faster than linear.
+// newtonRule returns the rule by which a step is exact enough: rough far from y*, where steps gain
+// alike, and sharper the closer, so that the convergence is faster than linear.
 func (w *solve) newtonRule(d *descent) rule {
 	if w.Tol > 0 {
 		return rule{residual: residualShare(d.last/d.first, w.Tol/w.Residual) * d.last, share: w.leastShare()}
@@ -118,12 +119,12 @@ func (w *solve) newtonRule(d *descent) rule {
 	}}
 }
 
-// residualShare returns what share of the gradient a step may leave: by what share of the first one
-// is left, and what share of it would be near enough.
+// residualShare returns the share of the gradient that a step may leave, from the share of the
+// first gradient that is left, and the share that would be near enough.
 func residualShare(left, wanted float64) float64 { return max(min(0.1, math.Sqrt(left)), wanted/2) }
 
-// gainShare returns what share of a step's gain may be left, by its share of the gain of the step
-// before.
+// gainShare returns the share of a step's gain that may be left, from its share of the last step's
+// gain.
 func gainShare(share float64) float64 { return min(max(share, 1e-3), 0.25) }
 
 // distanceBound returns the largest distance of Y from y*, squared, that leaves Φ right to PhiTol,
@@ -152,9 +153,9 @@ func (w *solve) estimate(r []float64) float64 {
 }
 
 // lineSearch moves Y along −step until the lower loss has fallen, and finds the gradient there. It
-// returns what the step promised, as a share of the loss; 0 if it did not move: at the floor of
-// round-off nothing falls. Where the last step was taken whole, the gradient after this one travels
-// with the losses there.
+// returns the fall that the step predicted, relative to the loss; 0 if Y did not move, as at the
+// floor of round-off. If the last step was taken whole, the gradient after this one travels with
+// the losses.
 func (w *solve) lineSearch(step []float64) (fall float64, err error) {
 	at := point{y: w.trial}
 	slope := linalg.Dot(w.g, step)
@@ -189,8 +190,8 @@ func (w *solve) lineSearch(step []float64) (fall float64, err error) {
 	return 0, err
 }
 
-// fallsEnough reports whether the lower loss after a share t of a step is lower than before by a
-// ten-thousandth of what the slope along the step promises (Armijo's rule), to round-off.
+// fallsEnough reports whether the lower loss after a share t of a step has fallen by a
+// ten-thousandth of the fall predicted by the slope (Armijo's rule), to round-off.
 func fallsEnough(after, before, t, slope float64) bool {
 	return after <= before-float64(1e-4*t*slope)+float64(roundOff*math.Abs(before))
 }

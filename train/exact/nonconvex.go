@@ -64,9 +64,9 @@ func (w *solve) findDamping() error {
 	return err
 }
 
-// solveNonconvex brings Y down the lower loss until it has settled, is not finite, the products are
-// spent, or the loss does not follow what a step promises, as where no second derivative is finite.
-// The first calm step has the damping found anew at Y.
+// solveNonconvex moves Y down the lower loss until it has settled, is not finite, the products are
+// spent, or the loss does not follow a step's prediction, for example where no second derivative is
+// finite. The first calm step recomputes the damping at Y.
 func (w *solve) solveNonconvex() error {
 	g, step, r := w.g, w.step, w.rest
 	first := linalg.Norm(g)

@@ -1,10 +1,10 @@
-// Package exact finds what the methods approximate, on all examples of all agents: y*(x), Φ(x) and
-// ∇Φ(x) where the lower problem is strongly convex, and a solution that descent comes to where it
-// is not.
+// Package exact finds the exact values that methods approximate, on all examples of all agents:
+// y*(x), Φ(x) and ∇Φ(x) if the lower problem is strongly convex, else a solution that descent
+// reaches.
 //
 // A [Solver] takes Newton's steps by conjugate gradients on products with the averaged Hessian. The
-// agents find all of it together: what leaves one of them is its part of exact averages (package
-// collective), of losses, gradients, products and diagonals of Hessians.
+// agents compute it together: an agent sends its part of exact averages of losses, gradients,
+// products and diagonals of Hessians, and nothing else.
 //
 // [Solver.Solve] finds a start, then y* (lower.go) and z (adjoint.go), both by the conjugate
 // gradients of cg.go, and again where y* has turned out too far off for Φ. [Solver.Model] descends
@@ -73,14 +73,14 @@ type Solver struct {
 	// what PhiError needs.
 	AdjointTol float64
 	// MaxProducts bounds the Products of one solve; 0: 2000. A solve that reaches the bound ends
-	// with what it has.
+	// unconverged.
 	MaxProducts int
-	// MostPairs is how many products the memory keeps at most; 0: 120, or fewer where they would
-	// take more than some 100 MB. A solution takes about as many products with 30, and n pairs take
-	// n²q multiplications before each step.
+	// MostPairs is the most products that the memory keeps; 0: 120, or fewer if they would take
+	// more than some 100 MB. A solution takes about as many products with 30, and n pairs take n²q
+	// multiplications before each step.
 	MostPairs int
 
-	products *linalg.Matrix // what products are with
+	products *linalg.Matrix // the matrix of products
 	p, q     int            // lengths of x and y
 	y, z     []float64      // solutions of the last solve, at which the next one may start
 	scale    []float64      // the gradient that Tol is relative to, one number; 0 before the first solve
@@ -95,7 +95,8 @@ type Solver struct {
 // allExamples is the draw of all examples of an agent.
 var allExamples = dsbo.Sample{Set: dsbo.Whole}
 
-// A Solution is the exact solution of the lower problem at one x, with what follows from it.
+// A Solution is the exact solution of the lower problem at one x, with the values that follow from
+// it.
 type Solution struct {
 	Phi      float64   // Φ(x)
 	Gradient []float64 // ∇Φ(x), length p

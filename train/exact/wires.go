@@ -11,8 +11,8 @@ func (w *solve) gradientWire() network.Wire {
 	return w.Agents.FineWire()
 }
 
-// changeWire is the wire of what changes a gradient or a residual from one step to the next: the
-// less they change, the less it loses.
+// changeWire is the wire of changes of a gradient or a residual from one step to the next: the
+// smaller they are, the less it loses.
 func (w *solve) changeWire() network.Wire {
 	if w.gradientWire() == network.Float64 || w.endsByResidual() {
 		return w.gradientWire()
@@ -23,8 +23,8 @@ func (w *solve) changeWire() network.Wire {
 // endsByResidual reports whether residuals have bounds of their own, which rounding may be above.
 func (s *Solver) endsByResidual() bool { return s.Tol > 0 || s.AdjointTol > 0 }
 
-// productWire is the wire of products at first: where not all travels as it is, they bear to be
-// rounded to eight bits, as the next residual corrects what they lose.
+// productWire is the wire of products at first. Unless the run's wire is exact they are rounded to
+// eight bits, since the next residual corrects the error.
 func (s *Solver) productWire() network.Wire {
 	if s.Agents.FineWire() == network.Float64 {
 		return network.Float64
@@ -45,8 +45,8 @@ func (w *solve) distrustRounding() bool {
 	return rounded
 }
 
-// newLost returns room for what a wire loses of vectors of the local agents; nil where it loses
-// nothing to speak of.
+// newLost returns room for the wire's rounding errors of local agents' vectors; nil if they are
+// negligible.
 func (w *solve) newLost(length int) [][]float64 {
 	if w.gradientWire() == network.Float64 {
 		return nil
