@@ -24,8 +24,7 @@ func (w *Turn) recordCapabilities(err error) {
 	}
 }
 
-// requires reports whether a turn may ask for what it needs. Where that is not there it keeps an
-// error.
+// requires reports whether the oracle or mixer has a capability. If not, the turn keeps an error.
 func (w *Turn) requires(is bool, what, name string) bool {
 	if !is && w.err == nil {
 		w.err = dsbo.Errorf(dsbo.ErrCapability, "%s needs %s (%s of its capabilities is nil)", w.method, what, name)
@@ -71,7 +70,7 @@ func agentAndCount(w *Turn) (agent, agents int) {
 	return place()
 }
 
-// mixCombined exchanges src; dst is what combine makes of all agents' vectors.
+// mixCombined exchanges src; combine computes dst from all agents' vectors.
 func mixCombined(w *Turn, dst, src []float64, combine func(dst []float64, in [][]float64)) {
 	by := w.exchanges.CombineBy
 	if !w.requires(by != nil, "the values of all agents, which this exchange does not give", "CombineBy") {
@@ -82,7 +81,8 @@ func mixCombined(w *Turn, dst, src []float64, combine func(dst []float64, in [][
 	}
 }
 
-// mixCompressed exchanges what c leaves of src, which src is then; nil leaves all.
+// mixCompressed exchanges src compressed by c, and sets src to its decoded code; nil compresses
+// nothing.
 func mixCompressed(w *Turn, dst, src []float64, c dsbo.Compressor) {
 	if c == nil {
 		w.Mix(dst, src)

@@ -29,9 +29,9 @@ func (n *counts) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]int)(n))
 }
 
-// clientShare returns by how much an agent's vector counts in the mean over the clients that take
-// part in this iteration, times the number of agents: 1 where all do (no lists), 0 if the agent
-// does not. The lists are one an iteration, from the start again when they end.
+// clientShare returns the weight of an agent's vector in the mean over this iteration's clients,
+// times the number of agents: 1 if all are clients (no lists), 0 if the agent is none. There is one
+// list an iteration, repeated from the start when they end.
 func clientShare(w *Turn, lists [][]int) float64 {
 	if len(lists) == 0 {
 		return 1
@@ -55,10 +55,10 @@ func project(z []float64, radius float64) {
 	}
 }
 
-// A work counts how often an agent asks for directions, which differs from agent to agent.
+// A work counts an agent's directions, whose number differs between agents.
 type work struct{ k, asked int }
 
-// in returns how often the agent asked in iteration k, or a bound before that.
+// in returns the agent's number of directions in iteration k, or a bound before that.
 func (r work) in(k, most int) int {
 	if r.k == k+1 {
 		return r.asked

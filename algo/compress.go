@@ -28,7 +28,7 @@ func (s *compression) check(c *checker, name string) {
 	c.require(s.Kind != "round" || s.Bits >= 2 && s.Bits <= 32, name, "with bits from 2 to 32", s.Bits)
 }
 
-// compressor returns what compresses so, nil for none. It belongs to one goroutine at a time.
+// compressor returns the compressor, nil for none. It belongs to one goroutine at a time.
 func (s compression) compressor() dsbo.Compressor {
 	switch s.Kind {
 	case "top":
@@ -39,8 +39,7 @@ func (s compression) compressor() dsbo.Compressor {
 	return nil
 }
 
-// A reference is what an agent's neighbours know of its v, where they are sent no more than what a
-// compressor leaves of differences.
+// A reference is the neighbours' copy of an agent's v. They are sent compressed differences to it.
 type reference struct {
 	sent, heard []float64 // v̂, 0 at the start, and mix v̂
 	rest, mixed []float64 // scratch

@@ -67,7 +67,7 @@ func (c *corrected) step(w *Turn, g []float64) {
 	}
 }
 
-// vectorsSent returns how many vectors a step of a corrected block sends.
+// vectorsSent returns the number of vectors that a step of a corrected block sends.
 func vectorsSent(kind string) int {
 	if kind == "gt" {
 		return 2

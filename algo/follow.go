@@ -6,8 +6,8 @@ import (
 	"dsbo"
 )
 
-// A following is what the steps of a method need that follow the curvature while x moves. Where L
-// was found, at x₀, P(x₀) of it was the penalty's (Penalty of [dsbo.OracleCapabilities]), and at x
+// A following is the state of a method's steps that follow the curvature while x moves. Where L was
+// found, at x₀, P(x₀) of it was the penalty's (Penalty of [dsbo.OracleCapabilities]), and at x
 //
 //	L(x) ≤ L(x₀) + max_j (P_j(x) − P_j(x₀))⁺,
 //
@@ -22,9 +22,9 @@ type following struct {
 	growth     float64   // L(x)/bound, at least 1
 }
 
-// FollowCurvature has steps of a method, after Init, follow the curvature while x moves, from
-// numbers that [Bind] found for L: they are divided by what L has grown by, and lg is multiplied.
-// names are Bind's. What L is where must follow by [Found], once and whenever members have changed.
+// FollowCurvature makes steps of a method, after Init, follow the curvature while x moves, from
+// [Bind]'s numbers for L: they are divided by the growth of L, and lg is multiplied by it. names
+// are Bind's. [Found] must then be called with L at the start, and whenever members have changed.
 func FollowCurvature(m dsbo.Algorithm, names []string, l float64) {
 	if s, ok := m.(interface {
 		followCurvature(names []string, l float64)
@@ -63,7 +63,7 @@ func (s *state) foundCurvature(l float64, x []float64) {
 	}
 }
 
-// update finds by what L has grown at x.
+// update computes the growth of L at x.
 func (f *following) update(w *Turn, s *state) {
 	grown := 0.0
 	if penalty(w, f.before, f.x) && penalty(w, f.at, s.x) {

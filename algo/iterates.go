@@ -6,8 +6,8 @@ import (
 	"dsbo"
 )
 
-// Iterates are what a method of another package embeds: its x and y, and all that the methods of
-// this package have in common. It then lacks Init, Step and Cost alone.
+// Iterates is the base of a method of another package: its x and y, and the parts common to all
+// methods of this package. Only Init, Step and Cost are missing.
 type Iterates struct {
 	state
 	turn Turn

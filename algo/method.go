@@ -25,8 +25,8 @@ type Method interface {
 	// an error that names it and matches [dsbo.ErrConfig]; p or q below 1 is an error that matches
 	// [dsbo.ErrShape].
 	Init(p, q, K int) error
-	// Cost returns what iteration k costs one agent, after Init. Where that depends on what the
-	// iteration finds, it is the most before the iteration and the truth after it.
+	// Cost returns one agent's cost of iteration k, after Init. If it depends on the iteration's
+	// results, it is the most before the iteration and exact after it.
 	Cost(k int) Cost
 }
 
@@ -102,7 +102,7 @@ type Traits struct {
 	StartConstant func() (c float64, found bool)
 }
 
-// A Setting is what the parameters of a method may suit.
+// A Setting is the circumstances that a method's parameters may be adapted to.
 type Setting struct {
 	Nonconvex  bool                        // the lower problem may not be convex
 	ByMix      bool                        // averages are by rounds of W: last bits differ from agent to agent

@@ -254,7 +254,7 @@ func (a *NewtonCG) solve(w *Turn, s []float64, products int, descend bool) {
 	a.asked.add(w.k, c.Asked)
 }
 
-// endRule returns the rule by which a solve of at least n products ends.
+// endRule returns the stopping rule of a solve of at least n products.
 func (a *NewtonCG) endRule(least int) func(asked int) bool {
 	before := 0.0 // r'M⁻¹r at the start
 	return func(asked int) bool {

@@ -9,7 +9,7 @@ import (
 	"dsbo/internal/num"
 )
 
-// findStart is what comes before iteration 0: the diagonal, and the search for x.
+// findStart prepares for iteration 0: the diagonal, and the search for x.
 func (a *NewtonCG) findStart(w *Turn) {
 	a.mu[0] = a.Damping
 	if a.Start == "search" { // from where weights are compared, wherever x was set

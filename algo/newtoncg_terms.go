@@ -4,7 +4,7 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// newtonTerms are what an agent puts into the averages of [NewtonCG].
+// newtonTerms are an agent's terms of the averages of [NewtonCG].
 type newtonTerms struct {
 	lowerGrad, product, adjoint, hypergradient, diagonal, upperLoss, lowerLosses, vote term
 }

@@ -18,8 +18,8 @@ type Reformer interface {
 	Method
 	// Reform makes the state the state of an agent that stays, at the beginning of an epoch.
 	Reform()
-	// Handover returns views of what an agent that comes in takes over, before or after Reform:
-	// parts of State, by their names.
+	// Handover returns views of the parts of State that a joining agent takes over, before or after
+	// Reform, by their names.
 	Handover() []dsbo.Named
 }
 
@@ -49,7 +49,7 @@ func partNamed(state []dsbo.Named, name string) []float64 {
 	return nil
 }
 
-// A renewal is what a change of members does to a part of the state.
+// A renewal is the effect of a change of members on a part of the state.
 type renewal struct {
 	part []float64
 	to   []float64 // what it becomes; nil: 0

@@ -113,7 +113,7 @@ func (a *Search) least(k int) float64 {
 	return least
 }
 
-// propose sets x to what iteration k tries.
+// propose sets x to iteration k's trial.
 func (a *Search) propose(k int, x []float64) {
 	lo, width := a.Clip[0], a.Clip[1]-a.Clip[0]
 	draw := func(i int) float64 { // of entry i, in the box
@@ -140,7 +140,7 @@ func (a *Search) propose(k int, x []float64) {
 	linalg.Fill(x, a.tried[k])
 }
 
-// mostImproving returns the constant of which the losses before iteration k promise the most.
+// mostImproving returns the most promising constant by the losses before iteration k.
 func (a *Search) mostImproving(k int) float64 {
 	lo, width := a.Clip[0], a.Clip[1]-a.Clip[0]
 	for i, c := range a.tried[:k] {

@@ -8,17 +8,17 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// A state is what all methods have: their variables. Methods embed it.
+// A state is the variables that all methods have. Methods embed it.
 type state struct {
 	name  string       // of the method
 	x, y  []float64    // the iterates, of length p and q
 	yx    []float64    // y then x, of which they are views, as one message
 	z, u  []float64    // the estimates of (Σ H)⁻¹ Σ b and of the hypergradient; nil for methods without
-	named []dsbo.Named // what a checkpoint keeps, by name
+	named []dsbo.Named // the checkpoint's part, by name
 
 	alike    bool      // all agents have the same state: see [Reformer]
 	terms    *terms    // of averages, of methods that have any
-	renewals []renewal // what a change of members does
+	renewals []renewal // effects of a change of members
 
 	alpha, beta, gamma func(k int) float64 // steps of x, y and z, of methods that have them
 	lg                 float64             // bound of the curvature, of methods that have one
@@ -80,7 +80,7 @@ func (s *state) traits(t Traits) Traits {
 	return t
 }
 
-// State returns views of what the method carries from one iteration to the next.
+// State returns views of the variables carried from one iteration to the next.
 func (s *state) State() []dsbo.Named { return s.named }
 
 // prepare fills in and checks the parameters of the method whose state this is, binds its steps,

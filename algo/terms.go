@@ -7,8 +7,8 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// A term writes to dst what one agent puts into an average, by the oracle of w. Where one method
-// serves several agents, their terms are made at the same time: a term writes to nothing but dst,
+// A term writes one agent's term of an average to dst, by the oracle of w. If one method serves
+// several agents, their terms are made at the same time: a term writes to nothing but dst,
 // [Turn.scratch] and [Turn.own].
 type term func(w *Turn, dst []float64)
 
@@ -29,7 +29,7 @@ type terms struct {
 	failed bool                     // a term has failed
 }
 
-// A workplace is what one term at a time is made with.
+// A workplace is the memory for making one term at a time.
 type workplace struct {
 	turn Turn
 	work workVectors
@@ -79,8 +79,8 @@ func (w *Turn) scratch(i, n int) []float64 {
 	return w.work[i][:n]
 }
 
-// own returns the agent's own vector in place of v, in which what a term writes stays for the terms
-// of later averages: v itself where the method serves one agent.
+// own returns the agent's own vector in place of v, which keeps a term's values for the terms of
+// later averages: v itself if the method serves one agent.
 func (w *Turn) own(v []float64) []float64 {
 	if w.agent == 0 {
 		return v

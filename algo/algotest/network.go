@@ -142,7 +142,7 @@ func stepAgent(ctx context.Context, k int, a dsbo.Algorithm, o dsbo.Oracle, m *M
 	return a.Step(ctx, k, o, m)
 }
 
-// lone is the exchange of an agent without others that allocates nothing itself.
+// lone is the exchange of a single agent. It allocates nothing itself.
 type lone struct {
 	code []float64
 	also dsbo.MixerCapabilities

@@ -131,7 +131,7 @@ func (o *Quadratic) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	})
 }
 
-// Hessian writes what HVP multiplies by.
+// Hessian writes the matrix of HVP.
 func (o *Quadratic) Hessian(dst, x, y []float64, s dsbo.Sample) error {
 	return o.answer(dst, x, y, func(k int) float64 {
 		if i := k / o.Q; i == k%o.Q {
@@ -141,7 +141,7 @@ func (o *Quadratic) Hessian(dst, x, y []float64, s dsbo.Sample) error {
 	})
 }
 
-// Diagonal writes the diagonal of what HVP multiplies by.
+// Diagonal writes the diagonal of HVP's matrix.
 func (o *Quadratic) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	return o.answer(dst, x, y, func(i int) float64 { return o.A[i*o.Q+i] + o.noise(s, 3, i) })
 }
@@ -152,7 +152,7 @@ func (o *Quadratic) Penalty(dst, x []float64) error {
 	return o.answer(dst, x, dst, func(int) float64 { return 0.5 })
 }
 
-// Jacobian writes what JVP multiplies by.
+// Jacobian writes the matrix of JVP.
 func (o *Quadratic) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 	return o.answer(dst, x, y, func(k int) float64 { i, j := k/o.Q, k%o.Q; return o.noise(s, 4, i) - o.B[j*o.P+i] })
 }

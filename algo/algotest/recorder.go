@@ -43,10 +43,10 @@ type Recorder struct {
 	nan   bool
 }
 
-// NewRecorder records what is asked of o.
+// NewRecorder records the calls of o.
 func NewRecorder(o dsbo.Oracle) *Recorder { return &Recorder{Oracle: o} }
 
-// Reset forgets what was recorded.
+// Reset forgets the recorded calls.
 func (r *Recorder) Reset() { r.Calls, r.Total = nil, dsbo.Calls{} }
 
 // A vector is an argument of a question with the length that it must have.

@@ -53,7 +53,7 @@ func (l *links) newServer() *rpc.Server {
 	return s
 }
 
-// refuseProtocol refuses a program whose protocol is another one.
+// refuseProtocol refuses a program with another protocol.
 func (l *links) refuseProtocol(_ any, s rpc.ServerStream) error {
 	p, ok := peer.FromContext(s.Context())
 	if !ok {

@@ -28,7 +28,7 @@ type Agent struct {
 	news    chan struct{}      // has a wake-up of Next and Linger
 	asks    chan struct{}      // has a wake-up of keepPromising
 
-	mu         sync.Mutex    // guards what is below
+	mu         sync.Mutex    // guards the fields below
 	err        error         // why the agent's part is over
 	idle       bool          // whether the caller waits in Next
 	looking    bool          // whether the disk is asked for a result that is final
@@ -38,14 +38,14 @@ type Agent struct {
 	chain      chain         // of sessions at this agent
 }
 
-// A chain is the sessions of a run at one agent, of which the newest one is known.
+// A chain is a run's sessions at one agent, of which it keeps the newest.
 type chain struct {
 	current *Session   // under way, or about to begin; nil: the agents meet
 	begun   *Session   // current, until Next has returned it
 	key     *masks.Key // of the masks of the session that was promised last; nil: used
 	asked   uint64     // highest number that was proposed
 	slow    []int      // neighbours for which the session before ended as slow, ascending
-	saves   int        // since a session ended so that an agent could come in
+	saves   int        // since a session ended to admit an agent
 	over    time.Time  // when the session before ended
 }
 
@@ -54,8 +54,8 @@ var (
 	_ desk = (*Agent)(nil)
 )
 
-// Open starts an agent: it connects to its neighbours, again and again until they are there, and
-// meets the others. [Agent.Close] ends it. On error the listener is closed too.
+// Open starts an agent: it connects to its neighbours, with retries, and meets the other agents.
+// [Agent.Close] ends it. On error the listener is closed too.
 func Open(c Config) (*Agent, error) {
 	a, err := newAgent(c)
 	if err != nil {
@@ -70,7 +70,7 @@ func Open(c Config) (*Agent, error) {
 	return a, nil
 }
 
-// newAgent returns an agent with what its folder has, without connections.
+// newAgent returns an agent in the state of its folder, without connections.
 func newAgent(c Config) (*Agent, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (a *Agent) Next(ctx context.Context) (*Session, error) {
 		case err != nil:
 			return nil, err
 		case s != nil:
-			if s.Enters() { // it is in the session when it has what it takes over
+			if s.Enters() { // it joins the session once it has the handover
 				return s, nil
 			}
 			if err := s.record(); err == nil {
@@ -226,9 +226,9 @@ func bounded(text string) string {
 // with them, within Config.Grace, and no vector is lost. Errors match dsbo.ErrConfig.
 func (a *Agent) Renew(id *pki.Identity) error { return a.links.renew(id) }
 
-// Remove takes in removals that the authority has signed, as Config.Removals does: the session
-// under way ends where one of those agents is a member, and the next one begins without it. All
-// others learn of it. What is known is passed over.
+// Remove records removals signed by the authority, as Config.Removals does: a session with one of
+// those agents ends, and the next one begins without it. The other agents learn of it. Known
+// removals are skipped.
 func (a *Agent) Remove(texts []string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"dsbo/network/register"
 )
 
-// An answerList is the answers of all from which a session follows. It travels with each membership
-// log, and each table of tags, once: those of most agents are alike, and of many agents they would
-// be longer than a frame.
+// An answerList is all agents' answers that determine a session. Each membership log, and each
+// table of tags, is sent once: most agents' are equal, and many copies would be longer than a
+// frame.
 type answerList []register.Answer
 
 // A packedList is an answerList as it travels.
@@ -39,7 +39,7 @@ func (all answerList) MarshalJSON() ([]byte, error) {
 	return json.Marshal(p)
 }
 
-// placeOf returns the place of a value in a list, to which it is added if it is not there.
+// placeOf returns the place of a value in a list, and appends it if it is missing.
 func placeOf[T any](places map[string]int, value T, list *[]T) int {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -54,7 +54,7 @@ func placeOf[T any](places map[string]int, value T, list *[]T) int {
 	return place
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. Answers share what travels once.
+// UnmarshalJSON implements [json.Unmarshaler]. Answers share the parts that are sent once.
 func (all *answerList) UnmarshalJSON(text []byte) error {
 	var p packedList
 	if err := json.Unmarshal(text, &p); err != nil {

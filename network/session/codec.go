@@ -25,7 +25,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	return errors.Join(f.fault, r.Close())
 }
 
-// A received frame has what is wrong with it beside, as gRPC makes a status of it.
+// A received frame carries its own error, since gRPC would turn a codec's error into a status.
 type received struct {
 	frame
 	fault error // nil if it could be read

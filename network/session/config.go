@@ -52,9 +52,8 @@ type Config struct {
 	// Identity is this agent's certificate. With nil the connections are neither encrypted nor
 	// checked, which Open refuses unless all is on this machine or Insecure is set.
 	Identity *pki.Identity
-	// Keys has the SHA-256 of public keys in hexadecimal, by agent: the certificate of an agent
-	// that has one must be of that key, and the certificates of others must name Run. nil: all
-	// must.
+	// Keys are the SHA-256 of public keys in hexadecimal, by agent: the certificate of an agent
+	// with a key must be of it, and all other certificates must name Run. nil: all must.
 	Keys []string
 	// Insecure allows connections without certificates to other machines.
 	Insecure bool
@@ -75,8 +74,8 @@ type Config struct {
 	// Heartbeat is the period of an agent's signs of life. 0 means 500 ms, or a quarter of
 	// SilentAfter if that is less.
 	Heartbeat time.Duration
-	// SilentAfter is when a neighbour of which nothing is heard is named in the log, and its
-	// connection given up for a new one. 0 means 5 s.
+	// SilentAfter is the silence after which a neighbour is named in the log, and its connection
+	// replaced. 0 means 5 s.
 	SilentAfter time.Duration
 	// Grace is the time that a session survives without a connection between two neighbours. 0
 	// means twice SilentAfter.
@@ -85,14 +84,14 @@ type Config struct {
 	// an agent that does not compute sends nothing. 0 means 20 minutes, and no less than twice
 	// AbsentAfter.
 	PeerTimeout time.Duration
-	// ComputeTimeout bounds how long an exchange waits for agents that compute or save. 0 means 24
-	// hours.
+	// ComputeTimeout bounds the time that an exchange waits for agents that compute or save. 0
+	// means 24 hours.
 	ComputeTimeout time.Duration
 	// OnDiskHang is called in a goroutine of its own if the disk does not answer for PeerTimeout,
 	// since the writing goroutine may never return. nil does nothing.
 	OnDiskHang func(error)
 
-	// Quorum is how many agents must be there for a session: more than half of the roster. 0: all,
+	// Quorum is the number of agents that a session needs: more than half of the roster. 0: all,
 	// always.
 	Quorum int
 	// AbsentAfter is the time without a sign of life after which the other agents continue without
@@ -110,9 +109,9 @@ type Config struct {
 	// Noisy is true if this agent's messages depend on random bytes in its folder: an agent that
 	// has lost the folder must not come back.
 	Noisy bool
-	// Admission is what lets an agent that Matrix does not have into the run: the text of its
-	// [membership.Admission], "" for the agents of Matrix. It needs Quorum and Identity. Such an
-	// agent has no address, and connects to its neighbours.
+	// Admission admits an agent that is not in Matrix: the text of its [membership.Admission], ""
+	// for the agents of Matrix. It needs Quorum and Identity. Such an agent has no address, and
+	// connects to its neighbours.
 	Admission string
 	// Removals are the texts of [pki.Trust.Removal] that this agent knows: agents that are out for
 	// good.
@@ -129,8 +128,7 @@ type Config struct {
 	// sent again; it must return at once. nil counts nothing.
 	Sent func(to, bytes int)
 
-	// Wrap, for tests, puts something between this agent and what it sends to a neighbour.
-	// nil means nothing.
+	// Wrap, for tests, wraps the sender of this agent's frames to a neighbour. nil means none.
 	Wrap func(neighbour int, s Sender) Sender
 
 	admissionNeighbours []int // the neighbours that Admission has, if it is good
@@ -142,10 +140,10 @@ type Sender interface {
 	Send(frame []byte) error
 }
 
-// leastWords is how many words an exchange may have at least, whatever MaxFloats is.
+// leastWords is the least bound of an exchange's words, whatever MaxFloats is.
 const leastWords = 8 << 10
 
-// mostWords bounds what an agent sends in an exchange: a vector, or a part of something longer.
+// mostWords bounds an agent's frame in an exchange: a vector, or a part of something longer.
 func (c *Config) mostWords() int { return max(c.MaxFloats, leastWords) }
 
 // form returns the name of the format of vectors.
@@ -189,7 +187,7 @@ func (c *Config) address(agent int) string {
 	return c.Addresses[agent]
 }
 
-// neighbours returns this agent's in the graph of Matrix, or those that its admission has.
+// neighbours returns this agent's neighbours, in the graph of Matrix or by its admission.
 func (c *Config) neighbours() []int {
 	if c.Agent >= c.Matrix.N() {
 		return c.admissionNeighbours

@@ -21,7 +21,7 @@ var (
 	errExpired  = errors.New("a certificate of the connection has expired")
 )
 
-// maxQueued is how many frames may wait until a neighbour reads.
+// maxQueued is the number of frames that may wait for a neighbour to read.
 const maxQueued = 256
 
 // A stream moves frames, as a stream of gRPC does on either side.
@@ -79,9 +79,9 @@ func (c *conn) drop(why error) {
 	})
 }
 
-// run moves frames until the stream ends and returns why: nil if this side is closed and has
-// nothing more to send, io.EOF if the other side is. in gets what ends the receiving direction, if
-// that has not ended.
+// run moves frames until the stream ends and returns the reason: nil if this side is closed and has
+// sent everything, io.EOF if the other side is. in receives the end of the receiving direction, if
+// that is still open.
 func (l *links) run(c *conn) (in chan error, err error) {
 	l.track(c)
 	defer l.untrack(c)
@@ -98,7 +98,8 @@ func (l *links) run(c *conn) (in chan error, err error) {
 	select {
 	case err = <-in:
 	case err = <-out:
-		if err == io.EOF { // what gRPC has for any stream that has ended: only the receiving direction knows how
+		if err == io.EOF { // gRPC's error for any stream that has ended: the receiving direction
+			// knows the reason
 			select {
 			case err = <-in:
 			case <-c.dropped:
@@ -115,7 +116,7 @@ func (l *links) run(c *conn) (in chan error, err error) {
 	return in, err
 }
 
-// transmit sends what is queued until the links are closed and the queue is empty.
+// transmit sends the queue until the links are closed and the queue is empty.
 func (l *links) transmit(c *conn) error {
 	for {
 		select {
@@ -137,7 +138,7 @@ func (l *links) transmit(c *conn) error {
 	}
 }
 
-// receive hands what comes to the host until the stream ends. An end in good order is io.EOF.
+// receive passes received frames to the host until the stream ends. An orderly end is io.EOF.
 func (l *links) receive(c *conn) error {
 	for {
 		var f received
@@ -145,7 +146,8 @@ func (l *links) receive(c *conn) error {
 			if f.fault != nil {
 				return f.fault
 			}
-			if status.Code(err) == codes.ResourceExhausted { // what gRPC has for a frame that is too long
+			if status.Code(err) == codes.ResourceExhausted { // gRPC's error for a frame that is too
+				// long
 				return &badFrame{err}
 			}
 			return l.readRefusal(c.to, err)

@@ -42,7 +42,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// rule is what all agents decide by; id is this agent's certificate, nil without.
+// rule returns the rule of decision, which all agents have; id is this agent's certificate, nil
+// without.
 func (c *Config) rule(id *pki.Identity) register.Rule {
 	r := register.Rule{Run: c.Run, Hash: c.Hash, Matrix: c.Matrix, Quorum: c.Quorum, FewMembers: c.FewMembers,
 		LeastMembers: c.LeastMembers, Masked: !c.Unmasked}

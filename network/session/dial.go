@@ -87,8 +87,7 @@ func (l *links) dialer(to int, unreachable *atomic.Bool) func(ctx context.Contex
 	}
 }
 
-// connect opens a connection and its stream, and moves frames until it ends. a gets what came
-// of it.
+// connect opens a connection and its stream, and moves frames until it ends. a records the outcome.
 func (l *links) connect(to int, a *attempt) error {
 	ctx, cancel := context.WithCancel(l.streams)
 	defer cancel()

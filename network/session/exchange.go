@@ -9,7 +9,7 @@ import (
 	"dsbo/network/register"
 )
 
-// An activity is what an agent is about, as its neighbours hear each heartbeat.
+// An activity is an agent's present work, which its neighbours learn with each heartbeat.
 type activity uint64
 
 const (
@@ -32,7 +32,8 @@ type exchange struct {
 	id   uint64        // of the session
 	wake chan struct{} // has a wake-up of who waits
 
-	mu       *sync.Mutex         // the agent's, guards what is below; methods whose comment has it take it
+	mu *sync.Mutex // the agent's lock, which guards the fields below; methods whose
+	// comment names it take it
 	ties     []*tie              // neighbours among the members, by position
 	round    int                 // the exchange under way, or the next one
 	over     *register.Over      // the reason of the session's end; nil: it is running
@@ -43,7 +44,7 @@ type exchange struct {
 	count    func(to, bytes int) // [Config.Sent]
 }
 
-// A tie is a neighbour in a session, with what goes to it and comes from it.
+// A tie is a neighbour in a session, with the vectors to and from it.
 type tie struct {
 	agent    int
 	position int
@@ -54,7 +55,7 @@ type tie struct {
 	waited   time.Duration
 }
 
-// A vector is what came in one exchange.
+// A vector is a neighbour's frame in one exchange.
 type vector struct {
 	purpose uint64
 	payload []byte
@@ -80,7 +81,7 @@ func (x *exchange) tieOf(agent int) *tie {
 	return nil
 }
 
-// repeat sends again what a neighbour needs that is connected again, from exchange due on.
+// repeat sends a reconnected neighbour the vectors that it lacks, from exchange due on.
 func (x *exchange) repeat(agent, due int) {
 	p := x.tieOf(agent)
 	for _, number := range []int{x.round - 1, x.round} {
@@ -136,7 +137,7 @@ func (x *exchange) end(o *register.Over) bool {
 	return true
 }
 
-// about notes what the agent is about from now on. It takes the lock.
+// about sets the agent's activity. It takes the lock.
 func (x *exchange) about(a activity) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -196,7 +197,7 @@ func (x *exchange) await(ctx context.Context, from func(p *tie) bool) error {
 	}
 }
 
-// came returns what a neighbour has sent in this exchange.
+// came returns the frame that a neighbour has sent in this exchange.
 func (x *exchange) came(p *tie) vector { return p.slot[x.round&1] }
 
 // advance makes the next exchange the present one. It takes the lock.

@@ -27,14 +27,14 @@ func (e *FencedError) Error() string {
 // Is reports whether target is dsbo.ErrConfig.
 func (e *FencedError) Is(target error) bool { return target == dsbo.ErrConfig }
 
-// errFenced is with what a host refuses, and ends, the connections of an earlier process of a
-// neighbour: that process then gets a [FencedError].
+// errFenced is the error by which a host refuses, and ends, the connections of an earlier process
+// of a neighbour: that process then gets a [FencedError].
 var errFenced = errors.New("a later process of the neighbour is connected")
 
 // Codes of the status by which a process learns why it is not connected.
 const (
 	fencedCode  = codes.FailedPrecondition // a later process of its agent is
-	strangeCode = codes.InvalidArgument    // its settings or its program are others
+	strangeCode = codes.InvalidArgument    // its settings or its program differ
 	refusedCode = codes.PermissionDenied   // for another reason
 )
 

@@ -10,7 +10,7 @@ import (
 	"dsbo/network/register"
 )
 
-// A subject is what a message to all agents is about.
+// A subject is the kind of a message to all agents.
 type subject string
 
 // The subjects of messages.
@@ -26,7 +26,7 @@ const (
 
 // A message goes to all agents, from neighbour to neighbour.
 type message struct {
-	Subject  subject `json:"subject"`         // what it is about
+	Subject  subject `json:"subject"`         // its kind
 	From     int     `json:"from"`            // the sender
 	Instance uint64  `json:"instance"`        // of the sender's process
 	Count    uint64  `json:"count"`           // of the messages of that process, from 1 on
@@ -80,8 +80,8 @@ func parseMessage(text []byte) (m message, err error) {
 	return m, nil
 }
 
-// A route is what passes messages on: each once, of the newest process of its sender alone, and no
-// more of an agent in a heartbeat than mostMessages.
+// A route forwards messages: each once, of the newest process of its sender alone, and at most
+// mostMessages of an agent in a heartbeat.
 type route struct {
 	agent    int // whose it is
 	instance uint64
@@ -98,9 +98,9 @@ type sender struct {
 }
 
 const (
-	// mostMessages is how many messages of an agent are passed on in a heartbeat.
+	// mostMessages is the number of an agent's messages that are forwarded in a heartbeat.
 	mostMessages = 100
-	// seenMessages is how many counts of a sender are kept in mind.
+	// seenMessages is the number of a sender's counts that are remembered.
 	seenMessages = 4 * mostMessages
 )
 

@@ -8,11 +8,11 @@ import (
 	"unsafe"
 )
 
-// Bounds of what follows the header of a frame, by its kind. A vector has up to Config.mostWords.
+// Bounds of a frame's payload, by its kind. A vector has up to Config.mostWords.
 const (
 	// maxHello bounds a hello, the only thing read from an unidentified peer.
 	maxHello = 4 << 10
-	// maxFlood bounds a message to all, of which the answers of 1,024 agents are the longest.
+	// maxFlood bounds a message to all, the longest of which has the answers of 1,024 agents.
 	maxFlood = 8 << 20
 )
 
@@ -21,8 +21,8 @@ type kind uint8
 
 const (
 	kindHello  kind = 1 + iota // the first frame of a stream, in both directions
-	kindAlive                  // a heartbeat, and what the sender is about
-	kindFlood                  // what all agents hear, from neighbour to neighbour
+	kindAlive                  // a heartbeat, with the sender's activity
+	kindFlood                  // a message to all, forwarded by neighbours
 	kindVector                 // the vector of one exchange
 	kindEnd                    // the first number that is no kind
 )
@@ -49,7 +49,7 @@ const (
 	maxExchange = math.MaxInt32
 )
 
-// A badFrame is why a connection ends: its neighbour has sent what it must not send.
+// A badFrame is the end of a connection whose neighbour has sent a forbidden frame.
 type badFrame struct{ reason error }
 
 func (b *badFrame) Error() string { return b.reason.Error() }
@@ -97,7 +97,7 @@ func (f *frame) decode(r io.Reader, size, maxVector int) error {
 	return err
 }
 
-// maxPayload returns how many bytes may follow the header of a frame.
+// maxPayload returns the largest payload of a frame, in bytes.
 func maxPayload(k kind, maxVector int) int {
 	return [kindEnd]int{kindHello: maxHello, kindFlood: maxFlood, kindVector: maxVector}[k]
 }

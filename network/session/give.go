@@ -8,10 +8,10 @@ import (
 	"dsbo/network"
 )
 
-// maxGift bounds what an agent takes over, in bytes.
+// maxGift bounds a handover, in bytes.
 const maxGift = 1 << 30
 
-// Enters reports whether this agent lacks what the session begins with, and takes it over.
+// Enters reports whether this agent lacks the session's starting state, and takes it over.
 func (s *Session) Enters() bool { return slices.Contains(s.Entering, s.config.Agent) }
 
 // Join hands the state over to joining members, and waits until all members have begun the session.
@@ -52,8 +52,8 @@ func (s *Session) Join(ctx context.Context, keep func(given []byte) error) error
 	return err
 }
 
-// pass hands over to some neighbours with what the session begins, and returns what comes from
-// another one: an exchange for each piece of the longest.
+// pass hands the session's starting state to the neighbours of gives, and returns the state
+// received from one of takes. It takes an exchange for each piece of the longest state.
 func (s *Session) pass(ctx context.Context, takes, gives func(p *tie) bool) (given []byte, err error) {
 	var gift []byte
 	if slices.ContainsFunc(s.x.ties, takes) {

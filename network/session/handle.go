@@ -63,7 +63,7 @@ func (a *Agent) attach(c *conn, h hello) error {
 	a.config.Log.Info("connected to a neighbour", "neighbour", l.agent, "key", c.key, "program",
 		h.Program.Version)
 	if a.isMeeting() {
-		a.tellHere() // the others need not wait for a heartbeat
+		a.tellHere() // so that no agent waits for a heartbeat
 	}
 	s := a.chain.current
 	switch {

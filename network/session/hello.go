@@ -70,7 +70,7 @@ func readHello(f *frame) (h hello, err error) {
 	return h, nil
 }
 
-// hello returns what the agent's hellos have, with settings as a text.
+// hello returns the agent's hello to a neighbour, with settings as a text.
 func (c *Config) hello(to int, settings string, session uint64, due int) hello {
 	return hello{From: c.Agent, To: to, Instance: c.Instance, Run: c.Run, Hash: c.Hash, Form: c.form(),
 		Program: network.ThisProgram(), Admission: c.Admission, Settings: settings, Session: session, Due: due}
@@ -83,8 +83,7 @@ func (c *Config) helloLength() int {
 	return len(h.encode())
 }
 
-// settingsText returns what the agent's hellos have of its settings: each byte of that may take two
-// in JSON.
+// settingsText returns the settings in the agent's hellos. Each byte may take two in JSON.
 func (c *Config) settingsText() string {
 	return settingsText(c.Settings, min(maxSettings, (headerSize+maxHello-c.helloLength())/2))
 }

@@ -31,7 +31,7 @@ func (l *ledger) read() register.State {
 	return l.state
 }
 
-// busy returns for how long the one has had the turn that has it now; 0: nobody has it.
+// busy returns the time that the present holder has had the ledger's turn; 0: nobody has it.
 func (l *ledger) busy(now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

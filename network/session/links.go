@@ -23,25 +23,25 @@ const (
 	// handshakeTimeout bounds the opening of a connection, from the first packet to the
 	// neighbour's hello.
 	handshakeTimeout = 10 * time.Second
-	// closeTimeout bounds how long close waits until a neighbour has what was sent to it.
+	// closeTimeout bounds the time that close waits for a neighbour to receive the last frames.
 	closeTimeout = time.Second
-	// maxWindow is how many bytes may be on their way before they are read, minWindow the least
-	// number for short vectors.
+	// maxWindow is the number of bytes in flight before they are read, minWindow the least number
+	// for short vectors.
 	maxWindow, minWindow = 16 << 20, 256 << 10
 	// bufferSize is the size of the buffers for reading from and writing to a connection: two
 	// vectors of MNIST's weights, as an agent that was late has two to send at once.
 	bufferSize = 128 << 10
 )
 
-// strangerLimits are the bounds of connections that have not said a good hello: what a TLS
-// handshake and a hello take, with room.
+// strangerLimits bound connections before a valid hello: enough for a TLS handshake and a hello,
+// with room.
 var strangerLimits = guard.Limits{Strangers: 64, Bytes: 64 << 10, Time: handshakeTimeout}
 
-// A host is what links ask of the agent that has them. Several goroutines may call it at once, and
-// none of its methods waits.
+// A host is the agent as its links see it. Several goroutines may call it at once, and none of its
+// methods waits.
 type host interface {
-	// greeting returns what a hello to a neighbour has of the session: its id and the exchange
-	// whose vector is due from that neighbour next.
+	// greeting returns the session's part of a hello to a neighbour: its id and the number of the
+	// neighbour's next vector.
 	greeting(to int) (session uint64, due int)
 	// admit returns an error unless an agent whose hello is good in itself may connect now: it is a
 	// neighbour, by the graph or by an admission, and no later process of it is known (errFenced).
@@ -57,9 +57,9 @@ type host interface {
 	// io.EOF where the neighbour's are. What c brings after that is of no interest, though a last
 	// frame may still be under way to handle.
 	detach(c *conn, why error)
-	// refused notes why a neighbour is not connected; settings is true where its settings or
-	// program are others. why is a *FencedError where this process is to end. An agent that is no
-	// neighbour is passed over.
+	// refused records the reason why a neighbour is not connected; settings is true if its settings
+	// or program differ. why is a *FencedError if this process must end. An agent that is no
+	// neighbour is ignored.
 	refused(agent int, why error, settings bool)
 }
 
@@ -67,22 +67,22 @@ type host interface {
 type links struct {
 	config   *Config                      // valid, with its defaults
 	host     host                         // whose links these are
-	settings string                       // what hellos have of Config.Settings
-	server   *rpc.Server                  // of those who connect to this agent
+	settings string                       // Config.Settings as in hellos
+	server   *rpc.Server                  // for connections to this agent
 	member   atomic.Pointer[pki.Identity] // certificate of now; nil: there is none
 
 	closing context.Context    // until close
 	stop    context.CancelFunc // ends closing
-	streams context.Context    // until close has waited for what is on its way
+	streams context.Context    // until close has sent the queues
 	stopAll context.CancelFunc // ends streams
 	work    sync.WaitGroup     // of all goroutines but gRPC's
 	once    sync.Once          // of close
 
-	mu      sync.Mutex           // guards what is below
+	mu      sync.Mutex           // guards the fields below
 	conns   map[*conn]bool       // that move frames
 	refused int64                // connections
 	logged  map[string]time.Time // refusals, and when
-	waits   string               // what listening waits for
+	waits   string               // the reason why listening waits
 }
 
 // newLinks returns links that do nothing before start. The configuration is valid and has its
@@ -120,8 +120,7 @@ func (l *links) start() {
 	}
 }
 
-// close ends all connections, after what is queued has been sent, for which it takes a second at
-// most. It may be called twice.
+// close ends all connections after sending the queues, within a second. It may be called twice.
 func (l *links) close() {
 	l.once.Do(func() {
 		l.stop()
@@ -156,8 +155,8 @@ func (l *links) untrack(c *conn) {
 // maxMessage returns the size of the largest frame.
 func (l *links) maxMessage() int { return headerSize + max(8*l.config.mostWords(), maxFlood) }
 
-// streamWindow returns how many bytes may be on their way before they are read: two vectors if they
-// are short.
+// streamWindow returns the number of bytes in flight before they are read: two vectors if they are
+// short.
 func (l *links) streamWindow() int32 {
 	return int32(min(max(2*(headerSize+8*l.config.MaxFloats), minWindow), maxWindow))
 }
@@ -170,9 +169,9 @@ func (l *links) relay() relay.Client {
 	return relay.Client{Address: l.config.Relay, Run: l.config.Run, Identity: l.identity, Connect: l.config.Dial}
 }
 
-// protection returns what a connection has below gRPC, by this agent's certificate if it has one,
-// and the size of gRPC's buffer for reading: TLS has one of its own, from which pieces go where
-// they belong.
+// protection returns the credentials below gRPC, by this agent's certificate if it has one, and the
+// size of gRPC's read buffer. TLS has a buffer of its own, from which gRPC's reads are served
+// directly.
 func (l *links) protection(settings func() *tls.Config) (creds credentials.TransportCredentials, readBuffer int) {
 	if l.identity() == nil {
 		return insecure.NewCredentials(), bufferSize
@@ -187,11 +186,11 @@ func (l *links) refusals() int64 {
 	return l.refused
 }
 
-// refusalPeriod is how long a refusal is not logged again: an agent that is refused tries again
+// refusalPeriod is the time for which a repeated refusal is not logged: a refused agent retries
 // each second.
 const refusalPeriod = time.Minute
 
-// maxRefusals bounds how many of them are kept in mind: strangers find many reasons.
+// maxRefusals bounds the refusals that are remembered: strangers find many reasons.
 const maxRefusals = 256
 
 // refuse counts a connection that was refused and logs why, unless it has just logged the same of

@@ -15,7 +15,7 @@ import (
 // Between two attempts to listen passes firstRetry, then twice as long each time up to lastListen.
 const lastListen = 2 * time.Second
 
-// waitLogPeriod is how often the log gets what listening waits for.
+// waitLogPeriod is the period at which the log repeats the reason why listening waits.
 const waitLogPeriod = time.Minute
 
 // listen serves a listener or, without one, Config.Listen or this agent's address. If the port is
@@ -63,7 +63,7 @@ func (l *links) setWaiting(text string) {
 	l.waits = text
 }
 
-// waiting returns what the agent waits for as it cannot listen at its address; "" if it listens, or
+// waiting returns the reason why the agent cannot listen at its address yet; "" if it listens, or
 // has none.
 func (l *links) waiting() string {
 	l.mu.Lock()

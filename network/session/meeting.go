@@ -20,7 +20,7 @@ type council struct {
 	absent time.Duration // after which the other agents continue without an agent; 0: never
 
 	heard     map[int]time.Time    // when each agent was heard last, through whomever; from the beginning on
-	here      map[int]presence     // of those that are here
+	here      map[int]presence     // of agents present
 	finals    map[int]bool         // agents that know the result to be final; true: of all, too
 	broken    map[[2]int]time.Time // edges that are down, since when
 	highest   uint64               // number of a session that was heard of
@@ -39,7 +39,7 @@ type council struct {
 type presence struct {
 	at    time.Time
 	links []int // neighbours that it is connected to
-	busy  bool  // it computes still, and cannot come in
+	busy  bool  // it still computes, and cannot join
 	lacks bool  // it knows that the result is final, and lacks it
 }
 
@@ -59,10 +59,11 @@ type roster struct {
 }
 
 const (
-	// presentBeats is for how many heartbeats an agent that was heard is here.
+	// presentBeats is the number of heartbeats after its last message for which an agent counts as
+	// present.
 	presentBeats = 3
-	// answerBeats is after how many heartbeats a proposal is made anew, twice as many after each
-	// one up to mostDoublings times: a disk may take longer than any heartbeat to keep a promise.
+	// answerBeats is the number of heartbeats after which a proposal is repeated, doubled each time
+	// up to mostDoublings times: a disk may take longer than any heartbeat to keep a promise.
 	answerBeats   = 4
 	mostDoublings = 6
 )
@@ -101,7 +102,7 @@ func (c *council) isHere(agent int, now time.Time) bool {
 	return is && now.Sub(p.at) < presentBeats*c.beat
 }
 
-// needy returns an agent that is here and lacks the result, which others know to be final; -1:
+// needy returns an agent that is present and lacks the result, which is known to be final; -1:
 // there is none.
 func (c *council) needy(now time.Time) int {
 	for i, p := range c.here {
@@ -183,7 +184,8 @@ func (c *council) newReason() (reason string, changed bool) {
 	return reason, changed
 }
 
-// hasMissedTheEnd reports whether others had the result as final, and nobody is there any more.
+// hasMissedTheEnd reports whether other agents had the result as final, and none of them is present
+// any more.
 func (c *council) hasMissedTheEnd(now time.Time) bool {
 	for i, at := range c.heard {
 		if i != c.agent && now.Sub(at) < presentBeats*c.beat {
@@ -193,8 +195,8 @@ func (c *council) hasMissedTheEnd(now time.Time) bool {
 	return len(c.finals) > 0
 }
 
-// silence is the error of a meeting that has led to no session: it names those who were silent all
-// the time, or else what the agents wait for.
+// silence is the error of a meeting that led to no session: it names the agents that were silent
+// throughout, or else the agents waited for.
 func (c *council) silence(now time.Time, agents []int, lines map[int]*line) error {
 	e := &network.SilentError{Silent: now.Sub(c.since).Round(time.Second)}
 	for _, i := range agents {

@@ -19,7 +19,7 @@ type line struct {
 	activity activity  // the neighbour's own report
 	silent   bool      // the log has it
 	lastErr  error     // of the last connection, or attempt
-	strange  bool      // its settings or its program are others
+	strange  bool      // its settings or its program differ
 	stats    Neighbour // counts
 }
 
@@ -135,8 +135,8 @@ func (n *neighbourhood) lineTo(agent int) *line {
 	return n.lines[agent]
 }
 
-// linked returns the neighbours that a session can have edges to, ascending: those that are
-// connected, or were within absentAfter; all, if that is 0.
+// linked returns the neighbours that a session can have edges to, ascending: the ones connected now
+// or within absentAfter; all, if that is 0.
 func (n *neighbourhood) linked(now time.Time, absentAfter time.Duration) (all []int) {
 	for j, l := range n.lines {
 		if l.conn != nil || absentAfter == 0 || now.Sub(l.since) < absentAfter {
@@ -179,7 +179,7 @@ func (n *neighbourhood) goesOn() bool {
 	return false
 }
 
-// report returns what is known of the neighbours, ascending.
+// report returns the status of each neighbour, ascending.
 func (n *neighbourhood) report(now time.Time) (all []Neighbour) {
 	for j, l := range n.lines {
 		r := l.stats

@@ -7,7 +7,7 @@ import (
 	"dsbo/network/register"
 )
 
-// timeout is for how long an exchange waits for a neighbour that does not compute.
+// timeout is the time that an exchange waits for a neighbour that does not compute.
 func (c *Config) timeout() time.Duration {
 	if c.AbsentAfter > 0 {
 		return c.AbsentAfter
@@ -15,9 +15,9 @@ func (c *Config) timeout() time.Duration {
 	return c.PeerTimeout
 }
 
-// patience is for how long an exchange waits for what an agent computes: twice as long after each
-// time that it was left out for that, and after each session that began at the same point, as where
-// none can be left out the next one would end so too.
+// patience is the time that an exchange waits for an agent's computation. It doubles after each
+// time that the agent was left out for that. It also doubles after each session that began at the
+// same point: if nobody can be left out, the next session would end the same way.
 func (c *Config) patience(agent int, state register.State) time.Duration {
 	deadline := min(c.StragglerDeadline, c.ComputeTimeout)
 	for range state.Log.SlowDepartures(agent) + max(0, state.Attempts.Count-1) {

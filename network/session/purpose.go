@@ -10,7 +10,7 @@ import (
 // lowest two bits are the kind of work, the others its details.
 const (
 	mixing  = iota
-	handing // over what members that enter lack
+	handing // over a joining member's handover
 	reducingWords
 	workBits = 2
 

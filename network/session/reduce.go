@@ -42,8 +42,8 @@ func (s *Session) reduce(ctx context.Context, all []network.Reduction) error {
 	return r.run(ctx)
 }
 
-// A reduction is one call of Reduce by one agent: one exchange, in which it waits for the agents
-// below it before it sends to its parent, and for its parent before it sends to those below.
+// A reduction is one agent's call of Reduce: one exchange, in which it waits for its children in
+// the tree before it sends to its parent, and for its parent before it sends to its children.
 type reduction struct {
 	s       *Session
 	op      network.Op
@@ -185,7 +185,7 @@ func (r *reduction) takeIn(payload []byte, combine bool) error {
 	return nil
 }
 
-// truncate drops what the words have above their bits.
+// truncate clears the bits of words above their width.
 func (r *reduction) truncate() {
 	for _, x := range r.parts {
 		for i := range x.Words {

@@ -13,9 +13,9 @@ import (
 // identity returns the certificate of now, as a member of the run; nil: there is none.
 func (l *links) identity() *pki.Identity { return l.member.Load() }
 
-// renew gives this agent another certificate, or other authorities: all its connections are made
-// again with them. The key may be another one unless Config.Keys has it. What is no renewal is an
-// error that matches dsbo.ErrConfig, and leaves all as it was.
+// renew gives this agent another certificate, or other authorities, and remakes all its
+// connections. The key may change unless Config.Keys has it. Anything else is an error that matches
+// dsbo.ErrConfig, and changes nothing.
 func (l *links) renew(id *pki.Identity) error {
 	c := l.config
 	switch {

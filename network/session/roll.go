@@ -18,7 +18,7 @@ type roll struct {
 	founders int
 }
 
-// newRoll returns what the register and the settings have.
+// newRoll returns the roll of the register and the settings.
 func newRoll(c *Config, state register.State) (roll, error) {
 	r := roll{admitted: map[int][]int{}, removed: map[int]string{}, founders: c.Matrix.N()}
 	for _, e := range state.Log.Last(r.founders).Edges { // an agent that was admitted is the higher one
@@ -92,7 +92,7 @@ func (r *roll) agents() (all []int) {
 	return slices.Compact(all)
 }
 
-// neighbours returns an agent's neighbours by the matrix with those that are admitted beside it.
+// neighbours returns an agent's neighbours: matrix, by the mixing matrix, and admitted ones.
 func (r *roll) neighbours(agent int, matrix []int) []int {
 	all := slices.Clone(matrix)
 	for i, beside := range r.admitted {

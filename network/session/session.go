@@ -20,14 +20,14 @@ import (
 // ended: what was computed since the last [Session.Save] counts for nothing then, and [Agent.Next]
 // returns the next session. A Session belongs to one goroutine.
 type Session struct {
-	register.Session              // what the members have decided
+	register.Session              // the members' decision
 	view                          // of the members
 	config           *Config      // of the agent
 	desk             desk         // of the agent
 	ledger           *ledger      // of the agent
 	x                *exchange    // with the neighbours
 	masks            *masks.Masks // nil: sums are not masked
-	bound            [32]byte     // what the next sum is bound to
+	bound            [32]byte     // the digest that the next sum's masks are bound to
 	scratch                       // of exchanges
 }
 
@@ -47,11 +47,11 @@ type view struct {
 	opposite int               // the child of the root that sends to it as it sends to that one; -1: none
 }
 
-// A desk is what a session asks of the agent whose it is.
+// A desk is the agent as its session sees it.
 type desk interface {
 	// end ends a session for all.
 	end(o *register.Over)
-	// Fail does what [Agent.Fail] does.
+	// Fail is [Agent.Fail].
 	Fail(err error)
 	// awaitsEntry reports whether an agent, or a cut edge, waits for the next session.
 	awaitsEntry(s register.Session) bool
@@ -106,7 +106,7 @@ func (s *Session) Members() membership.Epoch { return s.Epoch }
 // Local implements [network.Team]: it returns this agent's position among the members.
 func (s *Session) Local() []int { return []int{s.position} }
 
-// Mixer implements [network.Team]: it returns s for this agent's position, and nil for others.
+// Mixer implements [network.Team]: it returns s for this agent's position, else nil.
 func (s *Session) Mixer(i int) network.Reducer {
 	if i != s.position {
 		return nil
@@ -144,8 +144,8 @@ func (s *Session) Noise(words []uint64) {
 }
 
 // Save writes a file on which the run depends, by write, unless the session has ended, and waits
-// until all members have called Save too. Where an agent waits to come in it ends the session, with
-// the file written.
+// until all members have called Save too. If an agent waits to join, Save ends the session after
+// writing the file.
 func (s *Session) Save(ctx context.Context, write func() error) error {
 	s.x.about(saving)
 	err := s.ledger.during(func() error {
@@ -205,14 +205,14 @@ func (s *Session) gatherFlags(ctx context.Context, flag bool) (raised bool, err 
 	return words[0] > 0, err
 }
 
-// blame ends the session because of what a neighbour sends, and returns why.
+// blame ends the session because of a neighbour's frame, and returns the error.
 func (s *Session) blame(p *tie, reason error) error {
 	o := s.faultOf(p.agent, s.x.round, reason)
 	s.desk.end(o)
 	return o
 }
 
-// faultOf returns the end of the session because of what an agent has sent in an exchange.
+// faultOf returns the end of the session because of an agent's frame in an exchange.
 func (s *Session) faultOf(agent, exchange int, reason error) *register.Over {
 	fault := &network.PeerError{Process: fmt.Sprintf("agent %d", agent), Exchange: exchange, Reason: reason}
 	return &register.Over{Session: s.Number, Agent: agent, Why: bounded(fault.Error()), Cause: fault}
@@ -268,7 +268,7 @@ func (s *Session) awaitWork(ctx context.Context, purpose uint64, from func(p *ti
 	return nil
 }
 
-// nothing is what is to be checked of vectors that have no payload.
+// nothing is the check of vectors without a payload: none.
 func nothing() (bad *tie, reason error) { return nil, nil }
 
 // errStuck ends a connection over which the neighbour reads too little.

@@ -9,36 +9,37 @@ import (
 	"dsbo/internal/wording"
 )
 
-// A Status is what an agent's part in the run looks like at one moment.
+// A Status is an agent's part in the run at one moment.
 type Status struct {
-	Session   uint64        // under way, or last; 0: there was none
-	Meets     bool          // no session is under way
-	Exchange  int           // of the session
-	Waiting   string        // why no session can begin; "": one can, or is under way
-	Since     time.Duration // for how long the agents have met, or this agent has waited in its exchange
-	Holdups   []int         // agents for which the meeting or the exchange waits
-	Computing bool          // those that report computing
-	Members   []int         // of the session, or of the last one
-	Epoch     int           // of these
-	Slow      []int         // agents that are left out at present as they were slow
-	Quorum    int           // 0: all members stay
-	Final     bool          // a quorum has the result
-	Refused   int64         // connections that were refused
+	Session  uint64        // under way, or last; 0: there was none
+	Meets    bool          // no session is under way
+	Exchange int           // of the session
+	Waiting  string        // why no session can begin; "": one can, or is under way
+	Since    time.Duration // the time that the agents have met, or that this agent has waited in
+	// its exchange
+	Holdups   []int // agents for which the meeting or the exchange waits
+	Computing bool  // those that report computing
+	Members   []int // of the session, or of the last one
+	Epoch     int   // of these
+	Slow      []int // agents that are left out at present as they were slow
+	Quorum    int   // 0: all members stay
+	Final     bool  // a quorum has the result
+	Refused   int64 // connections that were refused
 	// Vectors counts the vectors of Mix and the words of Reduce in the session, once for each
 	// neighbour they go to, and VectorBytes their bytes.
 	Vectors, VectorBytes int64
 	Neighbours           []Neighbour // in ascending order
 }
 
-// A Neighbour is what an agent knows of one.
+// A Neighbour is a neighbour's status.
 type Neighbour struct {
 	Agent     int           // its number
 	Connected bool          // at present
-	Silent    time.Duration // for how long nothing was heard
+	Silent    time.Duration // time since it was last heard
 	Fault     string        // why it is not connected; "": it is, or nothing is known
 	Waited    time.Duration // in the session
 	Connects  int64         // connections so far
-	// Frames* and Bytes* count what has gone over them.
+	// Frames* and Bytes* count its connections' traffic.
 	FramesSent, FramesReceived, BytesSent, BytesReceived int64
 }
 

@@ -10,8 +10,8 @@ import (
 	"dsbo/network"
 )
 
-// validateMembers returns an error unless the settings of who takes part fit each other. The others
-// are valid.
+// validateMembers returns an error unless the settings of membership fit each other. The other
+// settings are valid.
 func (c *Config) validateMembers() error {
 	n := c.Matrix.N()
 	switch {
