@@ -252,8 +252,10 @@ func implicitKernel[T Float](s *implicit, c *call[T]) {
 	linalg.Convert(c.Dst.V, z)
 }
 
-// systemKernel solves the linear system of an implicit derivative by conjugate gradients, with
-// products by the compiled equation.
+// systemKernel solves J u = b, or Jᵀ u = b with r.transposes, where J is the derivative of the
+// equation by its solution z and b the last input. Products are the compiled Jv or J'v. J is
+// symmetric positive definite if the equation minimizes a loss, which allows conjugate gradients;
+// else it takes minimal residuals.
 func systemKernel[T Float](r implicitSystem, c *call[T]) {
 	last := len(c.In) - 1
 	run := startRun(r.of, c.In[1:last])

@@ -66,7 +66,8 @@ func (a *SRBA) Cost(k int) Cost {
 	return Cost{Calls: directionCalls(2)}
 }
 
-// Step is one outer iteration; m is not used.
+// Step implements [Method]: one outer iteration, with D moved by differences or, every period,
+// taken of all examples. There is one agent, so m is not used.
 func (a *SRBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	if a.whole(k) {

@@ -69,7 +69,8 @@ func newStepper(p Problem, w *network.Matrix,
 	return s, nil
 }
 
-// join makes the agents.
+// join makes the agents of this process, each with its method, oracle and end of the exchange. If
+// the method can serve several agents they share the first one's.
 func (s *stepper) join(p Problem, averages *network.Averages,
 	method func(number int) (dsbo.Algorithm, error)) error {
 	var ends []*network.Averager

@@ -38,8 +38,9 @@ func patchesNT[T Float](w Window, m, n int, c, images, b []T) {
 	}
 }
 
-// tapLines returns how many lines of a patch tapSums takes at once with nv registers across, or 0
-// if there is no code for such runs of taps, or need for it.
+// tapLines returns the number of lines of a patch whose sums tapSums keeps in vector registers at
+// once, with nv registers for the columns. It returns 0 if there is no code for runs of that many
+// taps, or no need for it.
 func tapLines(f Window, nv int) int {
 	const lines, shortest, longest = 5, 2, 7
 	most := 28 // sums in registers

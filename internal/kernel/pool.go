@@ -140,7 +140,8 @@ func (p *Pooling[T]) largestGo(m int, taps, images []T) {
 // image, with the steps of taps to the next row of the kernel. Places are in entries.
 type clippedPatch struct{ tap, first, down, right, row, col, taps int }
 
-// clipped returns the patch in row i and column j of the patches.
+// clipped returns the part in the image of the patch in row i and column j. top and left are the
+// patch's corner, negative in the padding; y and x are its first row and column in the image.
 func (w Window) clipped(i, j int) clippedPatch {
 	top, left := i*w.Stride-w.PadH, j*w.Stride-w.PadW
 	y, x := max(0, -top), max(0, -left)

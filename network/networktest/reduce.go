@@ -160,8 +160,9 @@ func testAverage(t *testing.T, x *exchange) {
 	}
 }
 
-// averages returns what an agent gets of a program of averages and exchanges, also by other
-// combinations than sums and of codes, where these may be: averages too whose scales no longer fit.
+// averages runs a fixed program of averages and exchanges on agent i, the same for every transport,
+// and returns the vectors after each step. It includes combinations other than sums, codes if they
+// are allowed, and averages whose last scales no longer fit.
 func averages(ctx context.Context, a *network.Averager, o network.AverageOptions, w *network.Matrix,
 	i int) (results [][]float64, err error) {
 	for round, length := range []int{3, 0, 200} {

@@ -20,8 +20,8 @@ type plan struct {
 	begin             Point
 }
 
-// plan returns what follows if some of those that have answered are members. slow are those that
-// are left out as slow.
+// plan returns the session that follows if the given agents, which have answered, are its members.
+// slow are the agents left out as slow.
 func (m *meeting) plan(members, slow []int) (plan, error) {
 	p := plan{members: slices.Clone(members), slow: slow}
 	if err := m.quorumError(members); err != nil {

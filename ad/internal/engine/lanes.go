@@ -89,7 +89,8 @@ func stack[T Float](first Mat[T], wide []T, lanes int) Mat[T] {
 	return Mat[T]{V: wide[:lanes*len(first.V)], R: lanes * first.R, C: first.C}
 }
 
-// stride returns how far the lanes of a slot are apart while examples from..to run.
+// stride returns the distance, in numbers, between a slot's values in two lanes while examples
+// from..to run; 0 if all lanes have one value. A lane is one of several direction vectors in a run.
 func (m *machine[T]) stride(s *slot[T], from, to int) int {
 	for s.base >= 0 && !s.lanes.same {
 		s = &m.slots[s.base]

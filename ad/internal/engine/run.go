@@ -208,7 +208,8 @@ func (m *machine[T]) bindSlots(p *Plan) {
 	}
 }
 
-// placeTiles gives values that are not there whole their places, and views theirs.
+// placeTiles gives the values of which only a tile, or a strip of one, is in memory their places in
+// scratch memory, and views the memory of their base.
 func placeTiles[T Float](m *machine[T]) {
 	for _, to := range m.current.places {
 		if s := &m.slots[to.value]; to.extent != wholeExtent {
