@@ -23,8 +23,8 @@ type OracleCapabilities struct {
 	// Batch returns the batch that a named draw takes of a partition in n, each example in one
 	// batch and all batches equally likely, and the batch's share of the examples: training
 	// examples and [LowerBatch] for draws of Lower and Curvature, validation examples and
-	// [UpperBatch] for Upper. The name of a batch stands for itself. n must be at least 1 and at
-	// most the number of examples. Methods need it that remember an answer for each batch.
+	// [UpperBatch] for Upper. The name of a batch is its own batch. n must be at least 1 and at
+	// most the number of examples. It is for methods that remember an answer for each batch.
 	Batch func(s Sample, n int) (batch Sample, share float64, err error)
 	// Hessian writes ∇²_yy g_i to dst, q×q row-major. It costs q Hessian-vector products; only the
 	// methods that the paper compares with need it (DSBO-JHIP, GBDSBO).
@@ -56,9 +56,9 @@ type MixerCapabilities struct {
 	MixAdd func(ctx context.Context, dst, src []float64, a float64, v []float64) error
 	// Place returns the number of the agent, from 0, and how many agents there are.
 	Place func() (agent, agents int)
-	// CombineBy says how the next Mix combines what the agent hears, such as by medians: by sets
-	// dst by the vectors of the agent and its neighbours, in ascending order of their numbers,
-	// which it must not change. nil means as usual. All agents must call it before the same Mix.
+	// CombineBy sets the combination of the next Mix, such as medians: by computes dst from the
+	// vectors of the agent and its neighbours, in ascending order of their numbers, which it must
+	// not change. nil means the usual one. All agents must call it before the same Mix.
 	CombineBy func(by func(dst []float64, in [][]float64)) error
 	// Pull sets dst = Σ_j a_ij src_j over edges of one direction, which may change from iteration
 	// to iteration: k is the iteration. Row i of a_ij sums to 1: an agent needs to know what it
@@ -81,9 +81,9 @@ type MixerCapabilities struct {
 	// each agent had called Average with its own. An error of a term is returned as it is. Terms of
 	// several agents are made at the same time, each once.
 	//
-	// Its mixer is of a method that serves several agents at once: all that have the same state,
-	// but for their oracles. The oracle that comes with it to Step stands for theirs: it has
-	// dimensions and Penalty, which they have alike.
+	// It belongs to the mixer of a method that serves several agents at once, which differ in their
+	// oracles alone. Step's oracle then represents theirs: it has dimensions and Penalty, which are
+	// the same for all.
 	AverageTerms func(ctx context.Context, t Terms, vectors ...[]float64) error
 }
 

@@ -1,8 +1,8 @@
 package dsbo
 
-// A CurvatureMatrix is what the second derivatives of the lower losses by y are taken for, in
-// products with them. Where ∇²_yy g has negative eigenvalues, steps and hypergradients of a method
-// want one that has none.
+// A CurvatureMatrix is the matrix used as the lower losses' second derivatives by y in products. If
+// ∇²_yy g has negative eigenvalues, the steps and hypergradients of a method need a matrix without
+// them.
 type CurvatureMatrix uint8
 
 // The matrices.

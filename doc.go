@@ -97,7 +97,7 @@
 //	simulated runs           experiment/simulate; what a run stands: docs/faults.md
 //	verbs                    command; cluster files: command/cluster
 //
-// CONTRIBUTING.md says where to add a model, a method, a task, a transport or an op.
+// CONTRIBUTING.md lists where to add a model, a method, a task, a transport or an op.
 //
 // # Glossary
 //
@@ -106,9 +106,9 @@
 //   - Average: the exact mean of a vector over all agents, the same bits on each.
 //   - Baseline: the model at λ = 0, or at the best constant λ, or another one that a model names,
 //     with which a tuned model is compared.
-//   - Boundary: a number of iterations after which all agents stand still, for an evaluation or
+//   - Boundary: a number of iterations after which all agents pause, for an evaluation or
 //     a checkpoint.
-//   - Checkpoint: the file from which a run goes on with the same bits.
+//   - Checkpoint: the file from which a run resumes with the same bits.
 //   - Consensus error: how far the agents' copies of a variable are apart, (1/n) Σ_i ‖v_i − v̄‖².
 //   - Curvature: L_max, the largest eigenvalue of ∇²_yy g_i; step sizes of y and z follow it.
 //   - Draw: a minibatch, named by a [Sample]; the same name is the same examples.
@@ -121,14 +121,14 @@
 //   - HVP, JVP: Hessian-vector product (∇²_yy g_i) v, Jacobian-vector product (∇²_xy g_i) v.
 //   - Kernel: the assembly, or plain Go, behind products of matrices; DSBO_KERNEL chooses.
 //   - λ: the hyperparameters of a task as its user knows them, x of the paper.
-//   - Layout: where the agents of a run are: all in one process, on MPI ranks that start and stop
+//   - Layout: the placement of a run's agents: all in one process, on MPI ranks that start and stop
 //     together, or each in a process that may be lost and come back.
 //   - Lower problem: min_y Σ g_i(x, y), training. Upper problem: min_x Φ(x), validation.
 //   - Mask: numbers that two agents share; one adds them to its words of a sum and the other one
 //     subtracts them.
-//   - Meeting: agents of which no session is under way find out with which the run goes on.
+//   - Meeting: agents without a current session find the next one.
 //   - Member: an agent that takes part in a session.
-//   - Membership log: the changes of who takes part, one line each, the same at all agents
+//   - Membership log: the changes of members, one line each, the same at all agents
 //     (package membership).
 //   - Method: an [Algorithm] with its parameters (package algo).
 //   - Mixing matrix: W, symmetric and doubly stochastic; w_ij is what agent i gives to the vector
@@ -137,16 +137,16 @@
 //     weights that change from iteration to iteration.
 //   - Model: the losses as they are written (package models); of a run, y at the end, the lower
 //     solution at one λ.
-//   - Oracle: what an agent asks about its own losses.
+//   - Oracle: the answers about an agent's own losses.
 //   - Point: a checkpoint, the setup or the result, with which a session can begin.
 //   - Personalized problem: one in which each agent has a lower solution of its own.
 //   - Rank: a process of an MPI job, which has some of the agents.
 //   - Record: one evaluation of a run, a line of metrics.jsonl.
 //   - Reduction: whole numbers of all agents combined, to their sum or the largest; averages are
 //     made of them.
-//   - Register: what an agent has promised and begun, on its disk (package register).
+//   - Register: an agent's promises and begun sessions, on its disk (package register).
 //   - Roster: all agents that a run knows, members or not.
-//   - Run folder: what a run leaves behind (package runs).
+//   - Run folder: the files of a run (package runs).
 //   - Session: a chain of exchanges among members that does not go back; whatever goes wrong ends
 //     it, and the next one begins with a point.
 //   - Spectral gap: 1 − ρ, with ρ the second largest absolute eigenvalue of W.
@@ -157,8 +157,8 @@
 //   - Tracker: a variable whose mean over the agents is the mean of another one, such as the
 //     agents' gradients (gradient tracking).
 //   - Transport: what carries an exchange: memory, MPI, gRPC.
-//   - Verdict: what tuning gave against the best constant λ, in one sentence.
-//   - Wire: in how many bits numbers travel.
+//   - Verdict: the gain of tuning over the best constant λ, in one sentence.
+//   - Wire: the number of bits in which numbers travel.
 //
 // # Reading order
 //

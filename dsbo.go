@@ -2,7 +2,7 @@ package dsbo
 
 import "context"
 
-// Set says which of an agent's random draws a [Sample] belongs to.
+// Set is the kind of an agent's random draws that a [Sample] belongs to.
 type Set uint8
 
 // The draws of the paper, and the whole of the data.
@@ -92,10 +92,10 @@ type Compressor interface {
 	// Encode appends the code of v, a function of v alone, to dst: equally many numbers for vectors
 	// of one length, all finite or NaN.
 	Encode(dst, v []float64) []float64
-	// Decode sets v to what the code stands for. A code that Encode makes of no vector of v's
-	// length is an error that matches [ErrShape].
+	// Decode sets v to the decoded vector. A code that Encode makes of no vector of v's length is
+	// an error that matches [ErrShape].
 	Decode(v, code []float64) error
-	// Floats returns how many numbers the code of n numbers stands for, by which methods count.
+	// Floats returns the count of numbers, for a method's cost, of the code of n numbers.
 	Floats(n int) int
 }
 

@@ -22,8 +22,8 @@ var (
 )
 
 // Errorf returns an error with the formatted text that matches kind (one of the kinds above),
-// without the kind's own words in the text: the text alone says what is wrong. Like [fmt.Errorf] it
-// wraps the operands of %w.
+// without the kind's own words in the text: the text alone describes the fault. Like [fmt.Errorf]
+// it wraps the operands of %w.
 func Errorf(kind error, format string, args ...any) error {
 	return &kindError{fmt.Errorf(format, args...), kind}
 }
@@ -41,8 +41,8 @@ type kindError struct {
 
 func (e *kindError) Unwrap() []error { return []error{e.error, e.kind} }
 
-// A Confidential error has a text that only the process that met it may show, as it holds values
-// of examples.
+// A Confidential error has a text that only the process that met it may show, as it has values of
+// examples.
 type Confidential interface {
 	error
 	// Shared returns what other agents may see in its place.
@@ -75,8 +75,8 @@ func sharedPart(text string, wrapped error) string {
 	return strings.ReplaceAll(text, wrapped.Error(), Shared(wrapped))
 }
 
-// A DivergedError says where a run's iterates became NaN, infinite or too large. It
-// matches [ErrDiverged].
+// A DivergedError is the place where a run's iterates became NaN, infinite or too large. It matches
+// [ErrDiverged].
 type DivergedError struct {
 	Agent     int
 	Iteration int

@@ -1,7 +1,7 @@
 package dsbo
 
-// Traffic counts what agents send in exchanges, one vector to each neighbour; one that a transport
-// repeats counts once.
+// Traffic counts the vectors that agents send in exchanges, one to each neighbour; a vector that a
+// transport repeats counts once.
 type Traffic struct {
 	Messages int64 `json:"messages"` // vectors
 	Floats   int64 `json:"floats"`   // numbers in them

@@ -18,7 +18,7 @@ of three made-up clinics (site0.csv, site1.csv, site2.csv), with words and missi
 patients without a diagnosis (new.csv), a cluster file, and README.md, which shows the way
 from these tables to a model, first on one machine and then with each clinic by itself.`
 
-// tutorial is README.md of the example, in which $DSBO stands is replaced by the program's name.
+// tutorial is README.md of the example, in which $DSBO is replaced by the program's name.
 //
 //go:embed tutorial.md
 var tutorial string

@@ -112,8 +112,8 @@ func newLayout(in *input.File, o Options) (*layout, error) {
 	return l, l.nameColumns(s, from, o)
 }
 
-// nameColumns sets the columns' names, what is kept of them, and their kinds as far as the
-// sample tells.
+// nameColumns sets the columns' names, the ones to keep, and their kinds as far as the sample
+// determines them.
 func (l *layout) nameColumns(s sample, from int, o Options) error {
 	names := slices.Clone(s.records[0])
 	if len(names) > mostColumns {

@@ -8,7 +8,7 @@ import (
 // separators are tried in this order: a comma may be the decimal sign, and spaces are in texts.
 const separators = "\t;|, "
 
-// A dialect says how a text file writes a table.
+// A dialect is the way that a text file writes a table.
 type dialect struct {
 	separator byte
 	decimal   byte
@@ -46,9 +46,9 @@ func preamble(data []byte) (length int, separator byte) {
 	return end, 0
 }
 
-// field reads the field that begins at a place of a record. It returns its text without quotes and
-// the space around, where the next field or record begins, and whether this was the record's last
-// one. A reason that is not "" says what is wrong. Doubled quotes make text be a copy; else it is a
+// field reads the field at a place of a record. It returns its text without quotes and surrounding
+// space, the start of the next field or record, and whether this was the record's last field. A
+// reason other than "" is the field's fault. If quotes are doubled, text is a copy; else it is a
 // part of data.
 func (d dialect) field(data []byte, at int) (text []byte, next int, last bool, reason string) {
 	for at < len(data) && d.isSpace(data[at]) {
@@ -76,7 +76,7 @@ func (d dialect) field(data []byte, at int) (text []byte, next int, last bool, r
 			"a quote stands within a value: such a value must be in quotes, with its own quotes doubled"
 	}
 	next, last, _ = d.fieldEnd(data, end)
-	return bytes.TrimSpace(text), next, last, "" // of other space, such as one that does not break
+	return bytes.TrimSpace(text), next, last, "" // of other space, such as no-break space
 }
 
 // openQuote is what is wrong with a value that never ends.
@@ -107,9 +107,8 @@ func (d dialect) quoted(data []byte, at int) (text []byte, next int, last bool, 
 	}
 }
 
-// fieldEnd reads what must be behind a field: a separator, or the end of the record. It returns
-// where the next field or record begins, and whether the record ends; ok is false where anything
-// else stands there.
+// fieldEnd reads the end of a field: a separator, or the end of the record. It returns the start of
+// the next field or record, and whether the record ends; ok is false for anything else.
 func (d dialect) fieldEnd(data []byte, at int) (next int, last, ok bool) {
 	for at < len(data) && (data[at] == ' ' || data[at] == '\t' && d.separator != '\t') {
 		at++

@@ -11,7 +11,7 @@ import (
 	"dsbo/tables/input"
 )
 
-// A Format is a kind of file that holds a table.
+// A Format is a kind of table file.
 type Format interface {
 	// Match reports whether a file that begins with these bytes is of this format. They are the
 	// first 64 KiB, gzip unwrapped, or the whole file if it is shorter.

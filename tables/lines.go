@@ -26,7 +26,7 @@ func (l lines) lineOf(row int) int {
 	return l[k].line + row - l[k].row
 }
 
-// add says the line of a row behind all others.
+// add sets the line of a row after all others.
 func (l *lines) add(row, line int) {
 	if len(*l) == 0 || l.lineOf(row) != line {
 		*l = append(*l, lineOfRow{row, line})

@@ -25,8 +25,8 @@ func newMaker(name string, kind Kind, unit string, o Options) *maker {
 	return &maker{column: c, most: o.maxWords(), missing: o.missingWords(name)}
 }
 
-// skip appends a missing value in the place of one that cannot be read, and returns "" where that
-// is allowed, else the reason.
+// skip appends a missing value for an unreadable one, and returns "" if that is allowed, else the
+// reason.
 func (m *maker) skip(reason string) string {
 	if reason == "" || m.bad == nil {
 		return reason

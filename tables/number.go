@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// exactWhole is the number up to which float64 holds all whole numbers.
+// exactWhole is the number up to which float64 represents all whole numbers.
 const exactWhole = 1 << 53
 
-// powers are 10^0 to 10^22, all that float64 holds exactly.
+// powers are 10^0 to 10^22, the powers of ten that float64 represents exactly.
 var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
 	1e17, 1e18, 1e19, 1e20,
 	1e21, 1e22}

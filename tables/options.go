@@ -9,7 +9,7 @@ import (
 	"dsbo"
 )
 
-// A Header says whether the first line of a text file names the columns.
+// A Header is whether the first line of a text file names the columns.
 type Header string
 
 // Whether there is a header. The zero value finds out: a first line none of whose values is a
@@ -20,8 +20,8 @@ const (
 	HeaderNo   Header = "no" // columns are named "1", "2", ...
 )
 
-// MissingWords are what stands for a missing value in a text file, beside nothing at all, unless
-// [Options.Missing] says otherwise.
+// MissingWords are the words for a missing value in a text file, beside an empty field, unless
+// [Options.Missing] is set.
 var MissingWords = []string{"NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "null", "NULL", "#NULL!", "None",
 	"?", "-", "--", "."}
 
@@ -37,7 +37,7 @@ type Options struct {
 	// Dates is the order of dates such as 1/2/2006 and 1-2-2006: "dmy" or "mdy"; "": found, by days
 	// after the twelfth. A column without such a day is an error.
 	Dates   string
-	Missing []string // what stands for a missing value, beside nothing at all; nil: [MissingWords]
+	Missing []string // words for a missing value, beside an empty field; nil: [MissingWords]
 	// MissingOf are the words of columns that have others than Missing.
 	MissingOf map[string][]string
 

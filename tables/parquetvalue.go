@@ -21,7 +21,7 @@ type decoder struct {
 	text   func(parquet.Value) []byte  // nil: of a number's digits
 }
 
-// decoderOf returns what a Parquet type holds.
+// decoderOf returns the decoder of a Parquet type's values.
 func decoderOf(t parquet.Type) (decoder, error) {
 	if logical := t.LogicalType(); logical != nil && logical.Value != nil {
 		switch l := logical.Value.(type) {
@@ -53,7 +53,7 @@ func decoderOf(t parquet.Type) (decoder, error) {
 	return physicalDecoder(t)
 }
 
-// physicalDecoder returns what a type without a further meaning holds.
+// physicalDecoder returns the decoder of a type without a logical type.
 func physicalDecoder(t parquet.Type) (decoder, error) {
 	d := decoder{kind: Number}
 	switch t.Kind() {

@@ -76,7 +76,7 @@ func (p *part) parse() {
 	}
 }
 
-// repeatsHeader reports whether the header stands once more, as where files were put together.
+// repeatsHeader reports whether the header is repeated, as where files were concatenated.
 func (p *part) repeatsHeader(at int) bool {
 	if p.header == nil || !bytes.HasPrefix(p.data[at:], p.header) {
 		return false

@@ -7,8 +7,7 @@ import (
 	"dsbo/tables/input"
 )
 
-// A part of a text file is a megabyte or so. The longest record is one that ends in a quote that
-// nobody closed.
+// A part of a text file is a megabyte or so. The longest record may end in an unclosed quote.
 const (
 	partBytes   = 1 << 20
 	longestPart = 64 << 20

@@ -18,8 +18,8 @@ type pass struct {
 	notes   []string // a sentence each
 }
 
-// readPass reads all values with the kinds that the layout says. Parts are parsed at the same time,
-// and joined in their order.
+// readPass reads all values with the layout's kinds. Parts are parsed at the same time, and joined
+// in their order.
 func readPass(l *layout) (*pass, error) {
 	whole := wholeRecords
 	if l.spare {

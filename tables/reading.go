@@ -30,7 +30,7 @@ const (
 
 var words = &reading{kind: Word}
 
-// readings are the ways to read values that are not any text. The first one that fits is taken.
+// readings are the ways to read values other than as text. The first one that fits is taken.
 var readings = slices.Concat([]*reading{
 	{kind: Number, what: "number", value: groupedNumber},
 }, markedNumbers, datesWritten("2006-01-02", "", "2006-1-2"), datesWritten("2006/01/02", "", "2006/1/2"),

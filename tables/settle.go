@@ -8,9 +8,9 @@ import (
 	"dsbo/internal/wording"
 )
 
-// A column is read as numbers or times where more than mostlyShare of its values can be: the others
-// are an error, which quotes them. Where more than notedShare can be, and no more than mostlyShare,
-// the column is words, and a note says so.
+// A column is read as numbers or times if more than mostlyShare of its values can be: the rest are
+// an error, which quotes them. If only more than notedShare can be, the column is words, with a
+// note.
 const (
 	mostlyShare = 0.5
 	notedShare  = 0.05
@@ -59,7 +59,8 @@ type tally struct {
 	overflow mark // a word that was one too many; its line does not count
 }
 
-// note counts a value that has no reading of its column, and keeps the first one that is too large.
+// note counts a value that does not fit its column's reading, and keeps the first one that is too
+// large.
 func (t *tally) note(f form, line int, text []byte) {
 	switch f {
 	case hugeForm:
@@ -137,7 +138,7 @@ func (p *pass) decide(j int) (*reading, error) {
 	return nil, p.in.Fail(t.first.line, c.name, "a value must be a %s, %s; it is %q", c.what, why, t.first.text)
 }
 
-// hugeReason says what is wrong with a number that is too large.
+// hugeReason returns the fault of a number that is too large.
 func hugeReason(text []byte) string {
 	return fmt.Sprintf("a number must be finite and at most 3.4e38; it is %.40q", text)
 }
@@ -193,8 +194,8 @@ func (p *pass) decideWords(j int) (*reading, error) {
 	return words, nil
 }
 
-// whyNotWords says why the values of a column must have a reading, as most of all have, and quotes
-// those that have not.
+// whyNotWords returns the reason why a column must be read as most of its values can be, and quotes
+// the rest.
 func (c *layoutColumn) whyNotWords(r *reading, distinct []string, decimal byte, most, all int) string {
 	var list []string
 	for _, word := range distinct {
@@ -227,7 +228,7 @@ func (c *Column) rowsOfWords() (counts []int, all int) {
 	return counts, all
 }
 
-// missingNotes says which words count as missing, and where.
+// missingNotes returns notes on the words that count as missing, and their places.
 func (p *pass) missingNotes() (notes []string) {
 	var order wordCounts
 	where := map[string][]string{}

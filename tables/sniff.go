@@ -47,7 +47,7 @@ func readSample(data []byte, d dialect, most int) (s sample, line int, reason st
 // findSeparator returns the separator that cuts the records at the beginning of a file into the
 // same number of columns, at least two; where none does, the one that does so for most records, and
 // a comma if that is less than half of them: one column. All are judged by as many records as the
-// one that reads most: another one may end at the first quote.
+// most that any reads: another separator may fail at the first quote.
 func findSeparator(data []byte) byte {
 	const records = 100
 	var samples []sample

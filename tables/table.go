@@ -2,20 +2,21 @@
 // from files of several formats. What a file holds is found by its content, never by its name.
 // Package features makes examples of a table.
 //
-// [Open] reads a file, [Read] anything else, as [Options] say; [NumberColumn], [WordColumn] and
-// [New] make a table of values, for tests and for a [Format] of a program of its own, which
-// [Register] adds.
+// [Open] reads a file, [Read] anything else, by [Options]; [NumberColumn], [WordColumn] and [New]
+// make a table of values, for tests and for a [Format] of a program of its own, which [Register]
+// adds.
 //
 // # Why not encoding/csv alone
 //
 // Sites have tables of other dialects, kinds and words, and must come to the same columns without
-// showing their rows. encoding/csv and a library for Parquet give cells; what a column is, which
-// words are missing, and where an error stands are this package's, in memory of the numbers alone.
+// showing their rows. encoding/csv and a library for Parquet give cells; this package finds the
+// kinds of columns, the words for missing values and the places of errors, in memory of the numbers
+// alone.
 package tables
 
 import "math"
 
-// A Kind is what a column holds.
+// A Kind is the kind of a column's values.
 type Kind string
 
 // The kinds of columns.

@@ -27,7 +27,7 @@ func (v *vocabulary) wordPlace(word []byte, most int) (int32, bool) {
 	return place, true
 }
 
-// wordLimitText says what is wrong with a column that has one word too many.
+// wordLimitText returns the fault of a column with one word too many.
 func wordLimitText(most int, word string) string {
 	return fmt.Sprintf(
 		"a column of words must have at most %d distinct ones; %.40q is one more: leave out a column that names "+

@@ -168,7 +168,7 @@ func (r *runner) advice(ctx context.Context, k int) string {
 	return advice
 }
 
-// boxAdvice tells a share of a box of x, in place of it; "" of none of it and of all.
+// boxAdvice advises a share of a box of x, in place of it; "" for none of it and for all.
 func boxAdvice(share float64, clip []float64) string {
 	if 0 < share && share < 1 {
 		return fmt.Sprintf(", or clip=[%g,%g]", share*clip[0], share*clip[1])

@@ -14,11 +14,11 @@ import (
 	"dsbo/runs"
 )
 
-// TestTask proves that a task is one that commands can run: its words and presets are there, its
-// flags set their defaults each time, its data depend on flags, agents and seed alone, a process
-// that has one agent loads for it what a process of all loads, and nothing of others, and a run
-// with each preset finishes and can be told from its folder. small are flags for runs of moments,
-// for three agents at most.
+// TestTask proves that commands can run a task: its words and presets are there, its flags set
+// their defaults each time, its data depend on flags, agents and seed alone, a process that has one
+// agent loads for it what a process of all loads, and nothing of others, and a run with each preset
+// finishes and can be told from its folder. small are flags for runs of moments, for three agents
+// at most.
 func TestTask(t *testing.T, task experiment.Task, small ...string) {
 	t.Helper()
 	if task.Name == "" || strings.ContainsAny(task.Name, " /\n") {

@@ -69,7 +69,7 @@ func (o Options) NamesOf(t *tables.Table) (columns []string, words, classes bool
 	return columns, words, classes
 }
 
-// SparseColumns stands for the columns of a sparse table, which have no names.
+// sparseColumns is the name of a sparse table's columns, which have no names.
 const sparseColumns = "(sparse)"
 
 // allMissing reports whether all values of a column are missing.

@@ -13,8 +13,8 @@ import (
 	"dsbo/internal/files"
 )
 
-// The most that gzip unwraps to, unless a limit says otherwise: tables of text shrink to a fifth or
-// a tenth.
+// Defaults of the largest unpacked size of a gzip file: tables of text shrink to a fifth or a
+// tenth.
 const (
 	unwrapTimes = 200
 	unwrapPlus  = 64 << 20
