@@ -246,7 +246,7 @@ func riseNotes(records []runs.Record, best train.Best, done, all int, symbol str
 	case overfit:
 		note := fmt.Sprintf(
 			"After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f)"+
-				": %[6]s began to fit the validation examples alone, and the tuned %[6]s is that iteration's.",
+				": %[6]s began to fit the validation examples alone, and the %[6]s of the iterations is that one's.",
 			best.Iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss, symbol)
 		if ended != "" {
 			note += " Therefore " + ended + "."
@@ -255,7 +255,7 @@ func riseNotes(records []runs.Record, best train.Best, done, all int, symbol str
 	case ended != "":
 		return []string{fmt.Sprintf(
 			"At the last %d evaluations the held-out loss was above iteration %d's by more than chance: %s, and the "+
-				"tuned %s is that iteration's.", best.Rose, best.Iteration, ended, symbol)}
+				"%s of the iterations is that one's.", best.Rose, best.Iteration, ended, symbol)}
 	}
 	return nil
 }

@@ -29,12 +29,12 @@ func TestRiseNotes(t *testing.T) {
 		"once":            {0.04, 0.02, 1, 9, "", overfit},
 		"twice":           {0.04, 0.02, 2, 6, "After iteration 3 the held-out loss rose (0.0301 → 0.0400)", ended},
 		"ended":           {0.04, 0.02, 2, 9, "Therefore the iterations " + ended, "chance"},
-		"not ended":       {0.04, 0.02, 2, 6, "is that iteration's.", "Therefore"},
+		"not ended":       {0.04, 0.02, 2, 6, "the λ of the iterations is that one's.", "Therefore"},
 		"digits alike":    {0.03013, 0.02, 2, 6, "", overfit},
 		"ended, alike":    {0.03013, 0.02, 3, 9, "3 evaluations the held-out loss was above iteration 3's", overfit},
 		"validation":      {0.04, 0.03004, 2, 6, "", overfit},
 		"by no digit":     {0.04, 0.02996, 2, 6, "", overfit},
-		"validation rose": {0.04, 0.05, 2, 9, ended, overfit},
+		"validation rose": {0.04, 0.05, 2, 9, ended + ", and the λ of the iterations is that one's.", overfit},
 	} {
 		best, all := train.Best{Iteration: 3, Rose: c.rose}, records(c.holdout, c.val)
 		notes := strings.Join(riseNotes(all, best, 6, c.all, "λ"), " ")

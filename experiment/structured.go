@@ -264,6 +264,7 @@ func (e *ending) networkFinalist(ctx context.Context, c CrossFit, found *candida
 		if n.Of = c.Networks[k]; better && n == best {
 			n.Kept = true
 		}
+		n.Rows = n.Gain.Examples
 		e.summary.Structures = append(e.summary.Structures, n.Structure)
 	}
 	one.Name, linear.Name = "linear, "+one.Name, "linear, "+linear.Name

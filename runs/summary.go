@@ -285,6 +285,9 @@ type Structure struct {
 	Strength float64 `json:"strength"` // log-penalty where the structure's factor is 1
 	Loss     Number  `json:"loss"`     // cross-fitted: of each example by the model that has not seen it
 	Error    Number  `json:"error"`    // standard error of Loss
+	// Rows are those that Loss is of, where they may be some: the first fold judges all networks,
+	// the others the best one.
+	Rows int `json:"rows,omitzero"`
 	// Kept is true if the run keeps its model; unknown in runs that kept a mean of structures.
 	Kept bool `json:"kept,omitzero"`
 	// Separate is true if its classes separate: all cross-fitted predictions are right, or the

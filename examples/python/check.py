@@ -166,8 +166,21 @@ def check_comparison():
         first, last = (runs[runs.best & (runs.method == m)].phi.to_numpy() for m in table.index[[0, -1]])
         assert table.phi.iloc[0].startswith(f"{first.mean():.4g} ± ")
         t = (last - first).mean() / ((last - first).std(ddof=1) / 3**0.5)
-        np.testing.assert_allclose(table["p (phi)"].iloc[-1], 2 * stats.t.sf(abs(t), 2), rtol=1e-9)
+        np.testing.assert_allclose(table["p (phi)"].iloc[-1], min(1, 3 * 2 * stats.t.sf(abs(t), 2)), rtol=1e-9)
         print(f"compare.py: p of {task} is that of its formula")
+    random, draws, found = np.random.default_rng(0), 200, 0
+    for _ in range(draws):  # of five methods that are alike
+        data, costs = random.normal(size=5), dict(megabytes=1, calls_per_agent=1, seconds=1)
+        frame = pandas.DataFrame([
+            dict(task="alike", method=m, best=True, state="finished", seed=seed, phi=phi, test_loss=phi, **costs)
+            for seed in range(5) for m, phi in zip("abcde", data[seed] + random.normal(size=5))])
+        (_, table), = compare.tables(frame)
+        found += (table["p (phi)"] < 0.05).any()
+    assert found <= stats.binom.ppf(0.999, draws, 0.05), f"{found} of {draws} comparisons tell alike methods apart"
+    frame.loc[(frame.method == "a") & (frame.seed > 0), "state"] = "diverged"
+    frame.loc[frame.method == "a", "phi"] = -9
+    (_, table), = compare.tables(frame)
+    assert table.index[-1] == "a" and list(table.seeds) == [5, 5, 5, 5, 1], table
 
 
 check_files()

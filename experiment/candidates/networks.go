@@ -141,10 +141,10 @@ func NetworkNote(tried []*Network, best *Network, kept bool) string {
 		last = "As a few rows decide on that, the linear model is kept."
 	}
 	g := best.Gain
-	return fmt.Sprintf("Tried by the same folds: %s. On %s that its models have not seen the loss of the best, the "+
-		"%s, is %.4g, of the linear model %.4g; the difference is %.2g ± %.2g. %s", strings.Join(sizes, ", "),
-		wording.Count(g.Examples, "row"), best.Name, float64(g.Loss), float64(g.LossAgainst), float64(g.LossChange),
-		float64(g.LossError), last)
+	return fmt.Sprintf("Tried by the same folds: %s. On %s that its models have not seen the loss of the %s, "+
+		"the best on the first fold, is %.4g, of the linear model %.4g; the difference is %.2g ± %.2g. %s",
+		strings.Join(sizes, ", "), wording.Count(g.Examples, "row"), best.Name, float64(g.Loss),
+		float64(g.LossAgainst), float64(g.LossChange), float64(g.LossError), last)
 }
 
 // NetworkNumbers are how many numbers of an agent judge a network on a fold.

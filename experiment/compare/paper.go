@@ -77,6 +77,9 @@ func (r *Result) AddPaper(ctx context.Context, quick bool) error {
 	}
 	for _, p := range plates {
 		part := report.Part{Title: p.Title}
+		if quick {
+			part.Sentence = "Small data and few iterations: they show that all works, not what holds."
+		}
 		for _, one := range p.Panels {
 			k := r.ranking(one.Task)
 			shown := k.literal()

@@ -161,29 +161,38 @@ func sortedBy(entries []*Entry, value func(*Entry) float64) []*Entry {
 	return all
 }
 
-// Sentence names the best method on the task and the model with the lowest test loss, and the
-// excess of another one's.
+// Sentence names what has the lowest value of the criterion, and what the lowest test loss, with
+// all that are as low to the digits shown, beside the best method and the best without tuning.
 func (k *Ranking) Sentence() string {
-	title, first := k.Spec.Choose.Title(), k.sorted()[0]
-	v := k.median(first)
-	if math.IsNaN(v) {
-		return fmt.Sprintf("No method ended with a known %s.", title)
+	first := k.sorted()[0]
+	if math.IsNaN(k.median(first)) {
+		return fmt.Sprintf("No method ended with a known %s.", k.Spec.Choose.Title())
 	}
-	text := fmt.Sprintf("Lowest %s: %s, %s", title, first.Method.Name, fiveDigits(v))
-	if at := k.median(k.untuned); !math.IsNaN(at) {
-		text += fmt.Sprintf("; the best without tuning has %s", fiveDigits(at))
-	}
+	text := "Lowest " + k.lowest(k.Spec.Choose.Title(), k.median, first, k.untuned)
 	loss := func(e *Entry) float64 { return medianOf(e.Best, (*Trial).testLoss) }
-	best := sortedBy(k.all(), loss)[0]
-	if math.IsNaN(loss(best)) {
-		return text + "."
+	if of := k.lowest("test loss", loss, first); of != "" {
+		text += " Lowest " + of
 	}
-	if loss(best) >= loss(first) {
-		best = first
+	return text
+}
+
+// lowest names all that have the least value, and the values of others; "" where none is known.
+func (k *Ranking) lowest(title string, value func(*Entry) float64, others ...*Entry) string {
+	var least []string
+	v := fiveDigits(value(sortedBy(k.all(), value)[0]))
+	for _, e := range k.all() {
+		if fiveDigits(value(e)) == v {
+			least = append(least, e.Method.Name)
+		}
 	}
-	text += fmt.Sprintf(". Lowest test loss: %s, %s", best.Method.Name, fiveDigits(loss(best)))
-	if best != first {
-		text += fmt.Sprintf("; %s has %s", first.Method.Name, fiveDigits(loss(first)))
+	if v == unknown {
+		return ""
+	}
+	text := fmt.Sprintf("%s: %s, %s", title, strings.Join(least, " and "), v)
+	for _, e := range others {
+		if at := fiveDigits(value(e)); at != v && at != unknown {
+			text += fmt.Sprintf("; %s has %s", e.Method.Name, at)
+		}
 	}
 	return text + "."
 }

@@ -59,7 +59,7 @@ func TestFileNames(t *testing.T) {
 }
 
 // TestSentences: what has no value is not told, a method that is the best by both is named once,
-// and where two have the same test loss, the one of the lowest criterion is.
+// and of two that have the same test loss both are.
 func TestSentences(t *testing.T) {
 	const head = "Lowest Φ: newtoncg, 3.625"
 	for name, c := range map[string]struct {
@@ -73,13 +73,13 @@ func TestSentences(t *testing.T) {
 					t.Summary.TestLossTuned = runs.Unknown()
 				}
 			}
-		}, head + "; the best without tuning has 7."},
+		}, head + "; best untuned has 7."},
 		"nothing without tuning": {func(k *Ranking, _ *Trial) { k.untuned.Best = nil }, head + ". Lowest test loss: " +
 			"dsoba, 0.5; newtoncg has 0.59375."},
-		"best by both": {func(_ *Ranking, of *Trial) { of.last().TestLoss = .1 }, head + "; the best without tuning " +
-			"has 7. Lowest test loss: newtoncg, 0.3625."},
-		"as good": {func(_ *Ranking, of *Trial) { of.last().TestLoss = .375 }, head + "; the best without tuning " +
-			"has 7. Lowest test loss: newtoncg, 0.5."},
+		"best by both": {func(_ *Ranking, of *Trial) { of.last().TestLoss = .1 }, head + "; best untuned has 7. " +
+			"Lowest test loss: newtoncg, 0.3625."},
+		"as good": {func(_ *Ranking, of *Trial) { of.last().TestLoss = .375 }, head + "; best untuned has 7. " +
+			"Lowest test loss: dsoba and newtoncg, 0.5."},
 	} {
 		k := handmade(t).Rankings[0]
 		if c.change(k, k.sorted()[0].Best[0]); k.Sentence() != c.want {

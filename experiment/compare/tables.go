@@ -4,7 +4,9 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"dsbo/internal/wording"
@@ -58,9 +60,18 @@ func (k *Ranking) Table() [][]string {
 // of its grid.
 func (e *Entry) note() string {
 	var words []string
-	if state := e.State(); state != runs.Finished {
+	ends := map[runs.State]int{}
+	for _, t := range e.Best {
+		ends[t.State]++
+	}
+	delete(ends, runs.Finished)
+	for _, state := range slices.Sorted(maps.Keys(ends)) {
 		words = append(words, string(state))
-	} else {
+		if n := ends[state]; n < len(e.Best) {
+			words[len(words)-1] += fmt.Sprintf(" with %d of %d seeds", n, len(e.Best))
+		}
+	}
+	if words == nil {
 		words = append(words, e.Best[0].Summary.Unknown...)
 	}
 	if e.Edges != nil {

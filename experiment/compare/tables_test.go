@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"dsbo"
@@ -88,10 +89,75 @@ func TestTable(t *testing.T) {
 
 // TestSentence: the page names who has the lowest Φ and who the lowest test loss.
 func TestSentence(t *testing.T) {
-	const want = "Lowest Φ: newtoncg, 3.625; the best without tuning has 7. Lowest test loss: dsoba, 0.5; newtoncg " +
+	const want = "Lowest Φ: newtoncg, 3.625; best untuned has 7. Lowest test loss: dsoba, 0.5; newtoncg " +
 		"has 0.59375."
 	if got := handmade(t).Rankings[0].Sentence(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// TestSentenceOfTies: all that are as low are named, and what is untuned where no method is lower.
+func TestSentenceOfTies(t *testing.T) {
+	for name, c := range map[string]struct {
+		phi, loss [3]float64 // of dsoba, newtoncg, best untuned
+		want      string
+	}{
+		"alike to five digits": {[3]float64{3.0000001, 3, 4}, [3]float64{1, 1, 1},
+			"Lowest Φ: dsoba and newtoncg, 3; best untuned has 4. " +
+				"Lowest test loss: dsoba and newtoncg and best untuned, 1."},
+		"in the fifth digit": {[3]float64{3.0001, 3, 4}, [3]float64{1, 2, 3},
+			"Lowest Φ: newtoncg, 3; best untuned has 4. Lowest test loss: dsoba, 1; newtoncg has 2."},
+		"worse than untuned": {[3]float64{5, 6, 4}, [3]float64{2, 2, 1},
+			"Lowest Φ: best untuned, 4; dsoba has 5. Lowest test loss: best untuned, 1; dsoba has 2."},
+		"as good as untuned": {[3]float64{5, 4, 4}, [3]float64{2, 2, 2.1},
+			"Lowest Φ: newtoncg and best untuned, 4. Lowest test loss: dsoba and newtoncg, 2."},
+		"below 0": {[3]float64{-5, -6, -4}, [3]float64{-2, -3, -1},
+			"Lowest Φ: newtoncg, -6; best untuned has -4. Lowest test loss: newtoncg, -3."},
+		"losses unknown": {[3]float64{5, 6, math.NaN()}, [3]float64{math.NaN(), math.NaN(), math.NaN()},
+			"Lowest Φ: dsoba, 5."},
+	} {
+		k := handmade(t).Rankings[0]
+		for i, e := range []*Entry{k.Entries[0], k.Entries[1], k.untuned} {
+			for _, trial := range e.Best {
+				trial.Records = []runs.Record{{Phi: runs.Number(c.phi[i]), TestLoss: runs.Number(c.loss[i])}}
+				trial.Summary = runs.Summary{TestLossTuned: runs.Number(c.loss[i])}
+			}
+		}
+		if got := k.Sentence(); got != c.want {
+			t.Errorf("%s: %s\nwant %s", name, got, c.want)
+		}
+	}
+}
+
+// TestNoteOfStates: a row without numbers says with how many seeds its runs ended in which way.
+func TestNoteOfStates(t *testing.T) {
+	for want, states := range map[string][]runs.State{
+		"":                          {runs.Finished, runs.Finished},
+		"refused":                   {Refused, Refused, Refused},
+		"refused with 1 of 3 seeds": {runs.Finished, Refused, runs.Finished},
+		"diverged with 1 of 4 seeds; refused with 2 of 4 seeds": {Refused, runs.Diverged, runs.Finished, Refused},
+	} {
+		e := &Entry{}
+		for _, state := range states {
+			e.Best = append(e.Best, &Trial{State: state})
+		}
+		if got := e.note(); got != want {
+			t.Errorf("of %v: %q, want %q", states, got, want)
+		}
+	}
+}
+
+// TestHintOfCriteria: the page says that the losses that chose the best points are of iterates.
+func TestHintOfCriteria(t *testing.T) {
+	for choose, want := range map[Quantity]string{
+		Phi: "The table is of models that are solved to the end, figures are of the iterates.",
+		ValLoss: "Test losses are of models that are solved to the end, validation loss and figures are of the " +
+			"iterates.",
+	} {
+		k := handmade(t).Rankings[0]
+		if k.Spec.Choose = choose; !strings.Contains(prose("hint", k), want) {
+			t.Errorf("%s: %s", choose, prose("hint", k))
+		}
 	}
 }
 

@@ -93,9 +93,13 @@ func (t *synthetic) Describe(task data.Task, _ models.Model) (map[string]any, st
 		"model": "logistic", "rate": t.rate, "features": t.features, "reduce": t.reduce,
 		"train": t.train, "val": t.val, "test": t.test,
 	}
+	heldOut := 0 // of each agent
+	for _, s := range task.Shards {
+		heldOut = max(heldOut, s.Holdout.Len())
+	}
 	line := fmt.Sprintf("synthetic task with r = %g, p = q = %d, %s with %d training and %s, losses as a %s",
 		t.rate, t.features, wording.Count(len(task.Shards), "agent"), t.train,
-		wording.Count(t.val, "validation example"), t.reduce)
+		wording.Count(t.val-heldOut, "validation example"), t.reduce)
 	if t.labels != "sign" {
 		settings["labels"] = t.labels
 		line += ", labels " + t.labels

@@ -14,6 +14,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/data"
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
 	"dsbo/experiment/tasks"
@@ -48,11 +49,15 @@ func TestParse(t *testing.T) {
 func TestSyntheticLoadsItsFlags(t *testing.T) {
 	task := tasks.Synthetic()
 	testkit.Get(experiment.Parse(task, strings.Fields("-r=1.5 -p=3 -agents=2 -train=20 -val=10 -test=5"), io.Discard))
-	data, model := testkit.Get2(task.Load(experiment.Agents{N: 2, Local: []int{0, 1}, Seed: 1}))
-	_, line := task.Describe(data, model)
+	loaded, model := testkit.Get2(task.Load(experiment.Agents{N: 2, Local: []int{0, 1}, Seed: 1}))
+	_, line := task.Describe(loaded, model)
 	if want :=
 		"synthetic task with r = 1.5, p = q = 3, 2 agents with 20 training and 10 validation examples, losses " +
 			"as a sum"; line != want {
+		t.Errorf("%s, want %s", line, want)
+	}
+	_, line = task.Describe(testkit.Get(data.HoldOut(loaded, 0.3, 1)), model)
+	if want := "20 training and 7 validation examples,"; !strings.Contains(line, want) { // 3 of 10 tune nothing
 		t.Errorf("%s, want %s", line, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -178,5 +179,18 @@ func TestKeptReason(t *testing.T) {
 	if want := "is 2 with it and 3 with linear, λ tuned."; !strings.HasSuffix(got, want) ||
 		!strings.HasPrefix(got, "The network of 6 hidden units is kept. ") {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestStructureRows: a loss that is not of all rows says of how many.
+func TestStructureRows(t *testing.T) {
+	r := &Run{Summary: runs.Summary{Verdict: runs.Verdict{Against: "one", Gains: []runs.Gain{{Set: runs.Test}}},
+		Structures: []runs.Structure{{Name: "network", Loss: 0.5, Error: 0.1, Strength: 2, Rows: 68},
+			{Name: "one penalty", Loss: 0.7, Error: 0.1, Strength: 2}}}}
+	_, rows := section(t, "gains", r)
+	for _, want := range []string{"network | 0.50 ± 0.10 of 68 rows | 2", "one penalty | 0.70 ± 0.10 | 2"} {
+		if !slices.Contains(rows, want) {
+			t.Errorf("no row is %q in %q", want, rows)
+		}
 	}
 }

@@ -67,7 +67,16 @@ func TestModelAuto(t *testing.T) {
 			if len(keeps) > 0 && kept.Phi != keeps[0].Loss {
 				t.Errorf("Φ of the kept model is %g, the cross-fitted loss that chose it %g", kept.Phi, keeps[0].Loss)
 			}
+			for _, one := range s.Structures {
+				if name(one) != (one.Rows > 0) {
+					t.Errorf("the loss of %s is said to be of %d rows", one.Name, one.Rows)
+				}
+			}
 			v := s.Verdict
+			if last := v.Gains[len(v.Gains)-1]; c.network && (last.Set != runs.CrossFitted ||
+				keeps[0].Rows != last.Examples) {
+				t.Errorf("the kept network's loss is said to be of %d rows, want %d", keeps[0].Rows, last.Examples)
+			}
 			if notes := strings.Join(v.Notes, "\n"); !strings.Contains(notes, "Tried by the same folds: network of 6") {
 				t.Errorf("no note says which networks were tried: %s", notes)
 			} else if c.network && !strings.Contains(notes, "the difference is −") {
