@@ -55,7 +55,7 @@ func otherModule(dir string) bool {
 	return err == nil && dir != "."
 }
 
-// wings orders the module's folders, from the contract up: a package imports only what stands in an
+// wings orders the module's folders, from the contract up: a package imports only entries of an
 // earlier line, or what lies below the same entry. The longest entry that a package lies below is
 // its own.
 var wings = [][]string{

@@ -123,7 +123,7 @@ func writeCluster(t *testing.T, path string) {
 	testkit.OK(os.WriteFile(path, data, 0o644))
 }
 
-// machine returns the folder that stands for the machine of agent i.
+// machine returns the folder in place of agent i's machine.
 func machine(dir string, i int) string { return filepath.Join(dir, fmt.Sprintf("machine-%d", i)) }
 
 // overMachines runs each agent in a folder that holds the data of its own cellar alone.

@@ -20,8 +20,7 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// A rule says what is counted, over all Go that is written by hand, in the modules below this
-// one too.
+// A rule is a count over all hand-written Go, in the modules below this one too.
 type rule string
 
 const (

@@ -23,7 +23,7 @@ func bytesTask(d int) (k *task, asBytes, asFloats *Table) {
 		k.data[i] = float64(b[i]) / 128
 	}
 	asBytes = testkit.Get(ByteTable(k.m, k.d, b, 1./128))
-	return k, asBytes, k.tables["X"] // which holds k.data
+	return k, asBytes, k.tables["X"] // which is k.data
 }
 
 // TestBytesAfterGradient: a gradient that takes all rows as numbers, here as a part of itself,

@@ -321,7 +321,7 @@ func TestUnsuitableGraphs(t *testing.T) {
 }
 
 // TestConstantsOfFloat32: a number of another type in a loss of float32 is refused, and the error
-// says how numbers get its type.
+// names the way to its type.
 func TestConstantsOfFloat32(t *testing.T) {
 	for one, want := range map[any]string{1.: "gorgonia.NewConstant(float32(1))", float32(1): ""} {
 		_, err := Differentiate(Loss{Q: 2, Float32: true, Build: func(_, y *Node, _ []*Node) *Node {

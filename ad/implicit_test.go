@@ -88,7 +88,7 @@ func TestSolversAgree(t *testing.T) {
 	}
 }
 
-// TestUnsolved: what has no solution, or none that the steps reach, is an error that says so.
+// TestUnsolved: an equation without a solution, or with none that the steps reach, is an error.
 func TestUnsolved(t *testing.T) {
 	square := func(z *Node, _ []*Node) *Node { return Offset(1, Square(z)) }
 	saddle := func(y *Node, in []*Node) *Node { return Sub(Square(Item(y, 0)), Square(Item(y, 1))) }

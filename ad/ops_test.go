@@ -41,7 +41,7 @@ func draw(m int) numbers {
 	return n
 }
 
-// source says where a loss has its rows from.
+// source is the place of a loss's rows.
 type source int
 
 const (
@@ -52,7 +52,7 @@ const (
 	picked               // a minibatch of a longer table
 )
 
-// A fixture says how a loss around one op is made.
+// A fixture is the making of a loss around one op.
 type fixture struct {
 	f       func(k *kit) *Node
 	from    source

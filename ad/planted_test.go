@@ -116,8 +116,8 @@ func bent(f, a, bend *ad.Node, part float64) *ad.Node {
 }
 
 // TestPlantedMistakes: the harness finds each mistake that an op can make in its derivatives, in a
-// network of some other ops, and says in which derivative it is. Mistakes of models themselves are
-// planted beside the suite for models.
+// network of some other ops, and names the derivative. Mistakes of models themselves are planted
+// beside the suite for models.
 func TestPlantedMistakes(t *testing.T) {
 	tanhBend := func(a *ad.Node) *ad.Node { // tanh″
 		h := ad.Tanh(a)

@@ -12,8 +12,8 @@ import (
 	"dsbo"
 )
 
-// TestPositions: an error about an op says in which line of the model it is applied, however deep
-// in ad or in Gorgonia it is found.
+// TestPositions: an error about an op names the model's line that applies it, however deep in ad or
+// in Gorgonia it is found.
 func TestPositions(t *testing.T) {
 	line := func(back int) string {
 		_, _, l, _ := runtime.Caller(1)

@@ -20,7 +20,7 @@ func sparseTask(m, d, c int) (k *task, asSparse *Table) {
 	starts, indices, values := []int{0}, []int32(nil), []float32(nil)
 	for i := range m {
 		for j := range d {
-			at := &k.data[i*d+j] // the float table holds k.data
+			at := &k.data[i*d+j] // the float table is k.data
 			if i%5 == 2 || r.IntN(4) > 0 {
 				*at = 0
 				continue

@@ -85,7 +85,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// TestFlatHeap: a program that ran 500 times holds what it held after 10.
+// TestFlatHeap: a program has no more memory after 500 runs than after 10.
 func TestFlatHeap(t *testing.T) {
 	k, d, dst := softmaxTask(true, true, 150)
 	live := func() uint64 {
@@ -111,8 +111,8 @@ func TestFlatHeap(t *testing.T) {
 	runtime.KeepAlive(d)
 }
 
-// TestScratchIsLeft: after a run nothing of a program holds scratch memory, which another one may
-// replace by more.
+// TestScratchIsLeft: after a run a program refers to no scratch memory, which another one may
+// replace.
 func TestScratchIsLeft(t *testing.T) {
 	k, d, dst := softmaxTask(false, false, 150)
 	testkit.OK(errors.Join(k.calls(d, 0, nil, &dst), d.Hessian(make([]float64, len(k.y)*len(k.y)), k.x, k.y)))

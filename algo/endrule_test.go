@@ -9,8 +9,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestEndRule: a solve takes the products that it is to take at least, and goes on until what is
-// left of r'M⁻¹r is 0.9 of what there was, 0.949 of r; where there was nothing it takes none.
+// TestEndRule: a solve takes the products that it is to take at least, and continues until the rest
+// of r'M⁻¹r is 0.9 of what there was, 0.949 of r; where there was nothing it takes none.
 func TestEndRule(t *testing.T) {
 	a := &NewtonCG{Lr: "0.1", C: 1, Cold: 1, Mem: 2}
 	testkit.OK(a.Init(2, 2, 1))

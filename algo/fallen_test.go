@@ -2,8 +2,8 @@ package algo
 
 import "testing"
 
-// TestFallen: a search for the start goes on where the loss falls by a share 1 − drop of its size,
-// here 0.15, also below 0 and where the loss falls from above to below it.
+// TestFallen: a search for the start continues where the loss falls by a share 1 − drop of its
+// size, here 0.15, also below 0 and where the loss falls from above to below it.
 func TestFallen(t *testing.T) {
 	for _, c := range []struct {
 		last, loss float64

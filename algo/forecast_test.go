@@ -16,7 +16,7 @@ func countsOf(c algo.Cost) []int {
 }
 
 // TestForecast: whatever newtoncg finds, an iteration costs no less than its least forecast and no
-// more than the most; a method that finds nothing costs what it says.
+// more than the most; any other method costs its Cost.
 func TestForecast(t *testing.T) {
 	const iterations = 5
 	for name, m := range map[string]*algo.NewtonCG{

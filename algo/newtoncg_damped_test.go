@@ -126,9 +126,9 @@ func (o rounded) Values(x, y []float64, s dsbo.Sample) (f, g float64, err error)
 	return values[0], values[1], err
 }
 
-// TestRoundingDoesNotHoldX: once y is at its optimum to rounding no share of a step lowers the
-// loss that can be seen. x goes on all the same, to where f is least. The problem is strongly
-// convex: g = ½ Σ h_j (y_j − 1)² + ½ eˣ ‖y‖² and f = ½ ‖y − ½‖², with h_j = 1, so eˣ = 1.
+// TestRoundingDoesNotHoldX: once y is at its optimum to rounding no share of a step lowers the loss
+// that can be seen. x moves on nevertheless, to the least f. The problem is strongly convex: g = ½
+// Σ h_j (y_j − 1)² + ½ eˣ ‖y‖² and f = ½ ‖y − ½‖², with h_j = 1, so eˣ = 1.
 func TestRoundingDoesNotHoldX(t *testing.T) {
 	h := func(j int) float64 { return 1 + float64(j%3)/1e3 }
 	o := rounded{penalized{separable{q: 30, upper: squares(.5), tuned: true,

@@ -76,7 +76,7 @@ func (o separable) Values(x, y []float64, _ dsbo.Sample) (f, g float64, err erro
 	return f, g, nil
 }
 
-// A penalized problem tells its penalty.
+// A penalized problem gives its penalty.
 type penalized struct{ separable }
 
 func (o penalized) Capabilities() *dsbo.OracleCapabilities {
@@ -98,7 +98,7 @@ func wavy(q int) separable {
 	}}
 }
 
-// Where the lower loss has negative curvature the method stands still, and goes down to a minimum
+// With negative curvature of the lower loss the method does not move, and descends to a minimum
 // once it is damped.
 func TestDampingLeavesNegativeCurvature(t *testing.T) {
 	const q = 5

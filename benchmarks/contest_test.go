@@ -31,7 +31,7 @@ func contest(b *testing.B, cs ...contender) {
 		}
 	}
 	first := num.Median(times[0])
-	b.ReportMetric(0, "ns/op") // the sum over contenders says nothing
+	b.ReportMetric(0, "ns/op") // the sum over contenders means nothing
 	b.ReportMetric(first, cs[0].name+"-µs")
 	for i, c := range cs[1:] {
 		m := num.Median(times[i+1])

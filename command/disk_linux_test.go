@@ -21,7 +21,7 @@ func longMNIST(dir, out string, more ...string) []string {
 		"4 -seed 5 -report=false"), more...)
 }
 
-// TestDiskFull: the error says so in one line, and what was there before stays whole.
+// TestDiskFull: the error is one line, and existing files stay whole.
 func TestDiskFull(t *testing.T) {
 	disk, dir := t.TempDir(), t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=1m"); err != nil {

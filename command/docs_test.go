@@ -16,7 +16,7 @@ import (
 // placeholders are words of documents that stand for others.
 var placeholders = strings.NewReplacer("TASK", "mnist", "VERB", "tune", "NAME", "newtoncg", "'", "", "...", "")
 
-// aNumber is a single capital letter, which stands for a number.
+// aNumber is a single capital letter in place of a number.
 var aNumber = regexp.MustCompile(`^[A-Zε]$`)
 
 // programsOfDocs are the beginnings of the commands of this module in documents, each with what

@@ -116,7 +116,7 @@ func TestFaultEndedWhileOthersWork(t *testing.T) {
 }
 
 // TestFaultInterrupted: an agent that is asked to stop ends at once, also while it waits for
-// another one, and goes on from the checkpoint before.
+// another one, and resumes from the checkpoint before.
 func TestFaultInterrupted(t *testing.T) {
 	skipShort(t, "waits for seconds")
 	r := newTestRun(t, addresses(3), []string{"-evaluate=off", "-rivals=false", "-eval-every=1", "-checkpoint-every=2"},
@@ -213,7 +213,7 @@ func TestFaultCutLink(t *testing.T) {
 	r.wantFinished(all)
 }
 
-// A link joins two network namespaces, which are as two machines; it holds their names.
+// A link joins two network namespaces, two machines in effect; it has their names.
 type link [2]string
 
 var linkHosts = [2]string{"10.77.0.1", "10.77.0.2"}

@@ -77,7 +77,7 @@ func goCommand() {
 
 func TestScripts(t *testing.T) { runScripts(t, "testdata/script", nil) }
 
-// TestOwnName: an error of a program for one task of the program's name says that name once.
+// TestOwnName: an error of a program for one task of the program's name has that name once.
 func TestOwnName(t *testing.T) {
 	err := newProgram("synthetic", tasks.Synthetic()).run(t.Context(), []string{"-r=-1"}, io.Discard, io.Discard)
 	if !errors.Is(err, dsbo.ErrConfig) || strings.Contains(err.Error(), "synthetic: ") {

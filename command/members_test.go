@@ -11,8 +11,8 @@ import (
 	"dsbo/runs"
 )
 
-// TestMembersAtTheEnd: a run that sites left and joined says of whom its rows are, and who was
-// there at the end.
+// TestMembersAtTheEnd: a run that sites left and joined reports the members behind its rows, and
+// those at the end.
 func TestMembersAtTheEnd(t *testing.T) {
 	dir := t.TempDir()
 	for site := range 3 {

@@ -138,8 +138,9 @@ func TestMetricsAtTheStart(t *testing.T) {
 	}
 }
 
-// TestHealth: /healthz and /readyz tell what an agent does, for whom it waits and since when. They
-// are 503 while no session can begin, or one that does not compute holds it up; /livez never is.
+// TestHealth: /healthz and /readyz have an agent's activity, the agent it waits for and since when.
+// They are 503 while no session can begin, or one that does not compute holds it up; /livez never
+// is.
 func TestHealth(t *testing.T) {
 	const slander = `agent 1 ended the run: </title><script>alert(1)</script>\x1b[2J`
 	slandered := status(session.Status{Epoch: 1, Members: []int{0, 1, 2},

@@ -39,7 +39,7 @@ func TestRequestAndRenew(t *testing.T) {
 }
 
 // TestCertificate: an agent takes up files that change, keeps what it has when they are not good,
-// and says when it expires.
+// and reports its expiry.
 func TestCertificate(t *testing.T) {
 	dir, now := t.TempDir(), time.Now()
 	a := testkit.Get(pki.NewAuthority("run", now, now.AddDate(1, 0, 0)))

@@ -65,7 +65,7 @@ func newTaskRun(t *testing.T, task experiment.Task, addresses, flags []string, m
 	r.ctx = networktest.Context(t)
 	t.Cleanup(func() {
 		for _, p := range r.processes {
-			_ = p.cmd.Process.Kill() // an error says that it has ended
+			_ = p.cmd.Process.Kill() // an error means that it has ended
 			<-p.ended
 			if t.Failed() {
 				t.Logf("agent %d (%s) logged last:\n%s", p.agent, p.cmd.ProcessState,
@@ -183,7 +183,7 @@ func (r *testRun) newest(agent int) string {
 	return append([]string{""}, paths...)[len(paths)]
 }
 
-// wantState checks how the run in an agent's folder stands, and that it has a checkpoint of an
+// wantState checks the state of the run in an agent's folder, and that it has a checkpoint of an
 // iteration or a later one.
 func (r *testRun) wantState(agent int, want runs.State, iteration int) {
 	r.t.Helper()
@@ -254,7 +254,7 @@ func (p *process) code() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// wantCode waits for the process and checks its exit code, and that its last line holds a text.
+// wantCode waits for the process and checks its exit code, and a text in its last line.
 func (p *process) wantCode(want int, text ...string) {
 	p.run.t.Helper()
 	if got := p.code(); got != want {
@@ -265,7 +265,7 @@ func (p *process) wantCode(want int, text ...string) {
 	}
 }
 
-// faultVariable holds the fault of a process that is an agent of a testRun, as JSON.
+// faultVariable is the fault of a process that is an agent of a testRun, as JSON.
 const faultVariable = "DSBO_TEST_FAULT"
 
 // faultsVariable holds the path of a file with the faults of the agents that the verb run starts,
@@ -371,7 +371,7 @@ type faultySender struct {
 }
 
 func (s faultySender) Send(frame []byte) error {
-	const vector = 4 // which the first byte of a frame tells
+	const vector = 4 // given by a frame's first byte
 	if frame[0] == vector && s.f.sent.Add(1) == s.f.Vectors && s.f.Line == "" && s.f.File == "" {
 		s.f.strike()
 	}

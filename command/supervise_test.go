@@ -63,8 +63,8 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// An agent that fails is started again as often as -restarts says and no more; a program that is
-// not there is not tried again.
+// An agent that fails is started again -restarts times and no more; a program that is not there is
+// not tried again.
 func TestRestarts(t *testing.T) {
 	failing, err := exec.LookPath("false") // its exit code is 1
 	if err != nil {

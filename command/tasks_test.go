@@ -92,8 +92,8 @@ func TestStoppedModels(t *testing.T) {
 	experimenttest.SameRun(t, stopped, whole)
 }
 
-// TestResumeAcrossAChange: a run whose members change goes on from before, at and after the change
-// with the same bits, by the log that its folder keeps.
+// TestResumeAcrossAChange: a run whose members change resumes before, at and after the change with
+// the same bits, by the log that its folder keeps.
 func TestResumeAcrossAChange(t *testing.T) {
 	testkit.Long(t, "package train resumes across changes")
 	dir := t.TempDir()
@@ -111,8 +111,8 @@ func TestResumeAcrossAChange(t *testing.T) {
 	}
 }
 
-// TestResumedElsewhere: a run goes on with data that were moved, and with no others, and ends with
-// the bits of one that was not interrupted.
+// TestResumedElsewhere: a run resumes with moved data, and with no others, and ends with the bits
+// of one that was not interrupted.
 func TestResumedElsewhere(t *testing.T) {
 	home := t.TempDir()
 	here, there, whole, stopped := filepath.Join(home, "here"), filepath.Join(home, "there"),
@@ -163,7 +163,7 @@ func TestAccounting(t *testing.T) {
 	})
 }
 
-// TestDiskIsFull: a run whose table cannot be written says so.
+// TestDiskIsFull: a run whose table cannot be written reports it.
 func TestDiskIsFull(t *testing.T) {
 	err := run(t.Context(), synthetic("-r=1 -evaluate=off -quiet -out="+filepath.Join(t.TempDir(), "run")),
 		fullDisk{}, io.Discard)

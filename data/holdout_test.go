@@ -76,7 +76,7 @@ func TestHoldOutIsNamed(t *testing.T) {
 	if slices.Equal(held(testkit.Get(HoldOut(task, .5, 2)), 0), held(all, 0)) {
 		t.Error("another seed holds out the same examples")
 	}
-	places := func(i int) (rows []int) { // of what agent i holds out
+	places := func(i int) (rows []int) { // agent i's held-out places
 		for _, v := range held(all, i) {
 			rows = append(rows, slices.Index(column(task.Shards[i].Val), v))
 		}

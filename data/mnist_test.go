@@ -83,7 +83,7 @@ func writeFolder(t testing.TB, files map[string][]byte) string {
 
 func TestLoadMNIST(t *testing.T) {
 	files := smallMNIST()
-	// One of the files stands there uncompressed.
+	// One of the files is uncompressed.
 	delete(files, testImages)
 	files[strings.TrimSuffix(testImages, ".gz")] = idx(imagesMagic, noise(5*784), 5, 28, 28)
 	train, test := testkit.Get2(LoadMNIST(writeFolder(t, files)))

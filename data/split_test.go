@@ -47,7 +47,7 @@ func labelCounts(e Examples) []int {
 	return counts
 }
 
-// checkSplit checks what holds for every split.
+// checkSplit checks the invariants of every split.
 func checkSplit(t interface{ Fatalf(string, ...any) }, task Task, agents, train, val int) {
 	if len(task.Shards) != agents {
 		t.Fatalf("%d shards, want %d", len(task.Shards), agents)
@@ -152,7 +152,7 @@ func TestSplitIsDeterministic(t *testing.T) {
 	}
 }
 
-// Random sizes and supplies: what is asked for is given, or the error says what could be.
+// Random sizes and supplies: the requested split is given, or the error has the possible one.
 func TestSplitByLabels(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		counts := rapid.SliceOfN(rapid.IntRange(4, 60), 2, 6).Draw(r, "counts")

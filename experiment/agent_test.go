@@ -207,9 +207,8 @@ func runLone(t *testing.T, l *lone, out string) {
 	testkit.OK(j.Run(t.Context(), io.Discard, io.Discard))
 }
 
-// TestSessions: however often a session ends as something is saved, the agent goes on from what it
-// has saved last, leaves what a run leaves that nothing disturbed, and no checkpoints but the
-// newest.
+// TestSessions: however often a session ends during a save, the agent resumes from its last save,
+// leaves the files of an undisturbed run, and no checkpoints but the newest.
 func TestSessions(t *testing.T) {
 	straight := filepath.Join(t.TempDir(), "run")
 	undisturbed := &lone{}

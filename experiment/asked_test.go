@@ -95,8 +95,8 @@ func TestMatrixAsked(t *testing.T) {
 	}
 }
 
-// TestStartSet: x starts where the task says, else where the model does; of the right length, and
-// not beside -x0.
+// TestStartSet: x starts at the task's start, else at the model's; of the right length, and not
+// beside -x0.
 func TestStartSet(t *testing.T) {
 	start := func(x, y []float64) func() ([]float64, []float64) {
 		return func() ([]float64, []float64) { return x, y }

@@ -98,7 +98,7 @@ func comesBack(t *testing.T, out, after string, want left) bool {
 	t.Helper()
 	folder := runs.Folder(out)
 	if state, err := folder.State(); err == nil && state == runs.Finished {
-		if c := testkit.Get(folder.ReadConfig()); c.Seed == 1 { // else the run before stands as it was
+		if c := testkit.Get(folder.ReadConfig()); c.Seed == 1 { // else the earlier run is unchanged
 			testkit.OK(folder.Verify())
 			want.check(t, out, after+", finished")
 		}

@@ -24,8 +24,8 @@ import (
 	"dsbo/train"
 )
 
-// TestFailureWritten: a run that ends with an error says in its summary how, once it has begun;
-// with a page where no iteration will follow, and how it goes on where it was interrupted.
+// TestFailureWritten: a run that ends with an error has the error in its summary, once it has
+// begun; with a page if no iteration will follow, and with the way to resume if it was interrupted.
 func TestFailureWritten(t *testing.T) {
 	full := errors.New("the disk is full")
 	for name, c := range map[string]struct {
@@ -151,8 +151,8 @@ func TestSimplerModel(t *testing.T) {
 	}
 }
 
-// TestUnknownTold: a summary says that a model has no scores, and that Φ may be of one of several
-// solutions; of others it says neither.
+// TestUnknownTold: a summary marks a model without scores, and a Φ of one of several solutions, and
+// no others.
 func TestUnknownTold(t *testing.T) {
 	for _, bare := range []bool{false, true} {
 		task := newTiny()
@@ -206,8 +206,8 @@ func TestManySites(t *testing.T) {
 	}
 }
 
-// TestLeastRows: the fewest training rows are counted at the start; a run that goes on has them
-// from its folder, 0 where that has none.
+// TestLeastRows: the fewest training rows are counted at the start; a resumed run has them from its
+// folder, 0 where that has none.
 func TestLeastRows(t *testing.T) {
 	r := &run{Job: parseTiny(t, "-agents=2"), folder: runs.Folder(t.TempDir())}
 	p := new(problem)

@@ -11,7 +11,8 @@ import (
 )
 
 // TestRiseNotes: over-fitting is noted after two records in a row whose held-out loss is above the
-// least by more than chance, where the printed losses show it; a run that ended early says why.
+// least by more than chance, where the printed losses show it; a run that ended early has the
+// reason.
 func TestRiseNotes(t *testing.T) {
 	records := func(holdout, val runs.Number) []runs.Record {
 		return []runs.Record{{Iteration: 0, HoldoutLoss: 0.5, ValLoss: 0.5},

@@ -33,7 +33,7 @@ func TestPace(t *testing.T) {
 		var all []shown
 		p := &pace{now: func() time.Time { return clock }}
 		const K, every = 20, 2
-		p.plan(iterating, 3*tt.first/tt.iteration+3*(K-1)) // as the method's cost says
+		p.plan(iterating, 3*tt.first/tt.iteration+3*(K-1)) // by the method's cost
 		p.plan(evaluating, K/every+1)
 		p.plan(modelling, 6)
 		p.begin()
@@ -54,7 +54,8 @@ func TestPace(t *testing.T) {
 			}
 		}
 		for i := range tt.solutions {
-			p.plan(modelling, float64(max(6, min(i+2, tt.solutions)))) // as the walk along the constants goes on
+			p.plan(modelling, float64(max(6, min(i+2, tt.solutions)))) // as the walk along the
+			// constants continues
 			do(modelling, 1, tt.solution)
 		}
 		start, whole, before := time.Unix(0, 0), clock.Sub(time.Unix(0, 0)), 0.0
@@ -90,7 +91,7 @@ func TestProgressText(t *testing.T) {
 	if p := fresh.progress("iteration", 0, 5); p.Remaining >= 0 || p.Share != 0 {
 		t.Errorf("%+v, want an unknown time left", p)
 	}
-	// A run that goes on has done a part of the work without having timed it.
+	// A resumed run has done a part of the work without having timed it.
 	clock := time.Unix(0, 0)
 	resumed := &pace{now: func() time.Time { return clock }}
 	resumed.plan(iterating, 10)

@@ -56,8 +56,8 @@ func runMean(ctx context.Context, folder string, args ...string) (runs.Summary, 
 	return runs.Folder(folder).ReadSummary()
 }
 
-// TestPrivateRun: a run with differential privacy says what it costs, and leaves nothing that has
-// no noise, nor the noise's secrets.
+// TestPrivateRun: a run with differential privacy reports its cost, and leaves nothing that has no
+// noise, nor the noise's secrets.
 func TestPrivateRun(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	s := testkit.Get(runMean(t.Context(), folder, "-dp-epsilon=5"))
@@ -183,7 +183,7 @@ func TestIdentity(t *testing.T) {
 	testkit.OK(resume("-notes=there"))
 }
 
-// TestOlderDefaults: a run goes on with the values of flags that it began with, also where a later
+// TestOlderDefaults: a run resumes with the values of flags that it began with, also where a later
 // program has other defaults, of a flag of its task and of K, and one more flag.
 func TestOlderDefaults(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")

@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// TestPresetsFillIn: what the command line leaves out is the preset's, and what it says counts.
+// TestPresetsFillIn: flags omitted from the command line are the preset's, and given flags count.
 func TestPresetsFillIn(t *testing.T) {
 	for _, tt := range []struct {
 		args      string
@@ -165,7 +165,7 @@ func TestFlagsThatResume(t *testing.T) {
 	}
 }
 
-// TestRefusalAlone: a run that cannot be says why, without warnings of its steps.
+// TestRefusalAlone: a run that cannot be gives the reason, without warnings of its steps.
 func TestRefusalAlone(t *testing.T) {
 	var log strings.Builder
 	args := []string{"-agents=3", "-rows=50", "-algorithm=jhip", "-beta=1000", "-gamma=1000", "-memory=1e-9",
@@ -243,8 +243,8 @@ func TestDefaultHoldout(t *testing.T) {
 }
 
 // TestChooseHoldout: the share follows from the validation and training examples of all agents, and
-// from the agent with the fewest validation examples; a run that goes on has the share of its
-// folder, whatever examples there are now. A share that is given stays.
+// from the agent with the fewest validation examples; a resumed run has the share of its folder,
+// whatever examples there are now. A share that is given stays.
 func TestChooseHoldout(t *testing.T) {
 	of := func(n int) data.Examples {
 		return data.Examples{X: testkit.Get(ad.FloatTable(n, 1, make([]float64, n)))}

@@ -157,8 +157,8 @@ func TestBatchOfPreset(t *testing.T) {
 	}
 }
 
-// TestResumeSetup: a run goes on with what it found as it loaded, if its data, settings and what
-// it has found again are as they were.
+// TestResumeSetup: a run resumes with its results of loading, if its data, settings and repeated
+// results are unchanged.
 func TestResumeSetup(t *testing.T) {
 	a, b := runs.Found{Sum: []float64{1}}, runs.Found{Texts: []string{"b"}}
 	for name, c := range map[string]struct {
@@ -197,7 +197,7 @@ func TestFreshSetup(t *testing.T) {
 	}
 }
 
-// TestStartOfTask: y starts where the task says.
+// TestStartOfTask: y starts at the task's start.
 func TestStartOfTask(t *testing.T) {
 	var losses []runs.Number
 	for _, start := range []func() (x, y []float64){nil, func() (x, y []float64) { return nil, []float64{3, -3, 3} }} {

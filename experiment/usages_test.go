@@ -8,8 +8,7 @@ import (
 	"dsbo/internal/cli"
 )
 
-// TestUsages: settings.txt tells of each flag of the settings what it is for, with what programs
-// fill in.
+// TestUsages: settings.txt has the purpose of each flag of the settings, with programs' defaults.
 func TestUsages(t *testing.T) {
 	f := cli.NewFlags("dsbo", "", "")
 	new(Settings).addFlags(f, presetsOf(Task{}))

@@ -14,7 +14,7 @@ import (
 	"dsbo/models/modeltest"
 )
 
-// derivs are all that an oracle says at one point, or what the formulas say.
+// derivs are all answers of an oracle at one point, or the formulas'.
 type derivs struct {
 	f, g              float64
 	fy, gx, gy, hv, j []float64

@@ -120,8 +120,8 @@ func TestBuildErrors(t *testing.T) {
 	testkit.OK(o.LowerGrad(make([]float64, 3), x, y, dsbo.Sample{}))
 }
 
-// TestBadData: an index that is no row of the parameters is an error that says whose, in which loss
-// and in which example.
+// TestBadData: an index that is no row of the parameters is an error that names the parameter, the
+// loss and the example.
 func TestBadData(t *testing.T) {
 	shard := ratings(6, 7)
 	pairs := make([]float64, 2*70)

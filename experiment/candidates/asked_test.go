@@ -33,8 +33,8 @@ func TestLevelsOf(t *testing.T) {
 	}
 }
 
-// TestLassoNote: the note says that the loss falls still where λ is the weakest that was tried or
-// below, and only there; and where classes separate.
+// TestLassoNote: the note appears where the loss still falls: λ is the weakest tried or below, and
+// only there; and where classes separate.
 func TestLassoNote(t *testing.T) {
 	for _, c := range []struct {
 		lambda   float64

@@ -171,7 +171,7 @@ func TestDescentCost(t *testing.T) {
 	find.Spent, c.solver = spent, solver
 	tuned := candidates.NewModel("λ tuned", runs.Unknown(), slices.Repeat([]float64{5}, features))
 	testkit.OK(find.Solve(t.Context(), tuned, nil, nil))
-	if solver.PhiTol != 1e-4 || solver.GradientTol != 1e-2 { // the gradient only says where to go
+	if solver.PhiTol != 1e-4 || solver.GradientTol != 1e-2 { // the gradient only gives a direction
 		t.Errorf("a model that is shown is solved to %g, its gradient to %g", solver.PhiTol, solver.GradientTol)
 	}
 	solutions := len(c.tols)

@@ -227,7 +227,7 @@ func TestNextConstant(t *testing.T) {
 	}
 }
 
-// TestBeyondNotes: a note says that Φ falls beyond the farthest constant, if it does.
+// TestBeyondNotes: a note appears if Φ falls beyond the farthest constant.
 func TestBeyondNotes(t *testing.T) {
 	for _, c := range []struct {
 		at, slope float64

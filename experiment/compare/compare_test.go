@@ -87,8 +87,8 @@ func pageOf(t *testing.T, r *Result, dir string) string {
 	return string(testkit.Get(os.ReadFile(testkit.Get(r.Write(dir, testkit.Get(r.Parts()))))))
 }
 
-// TestRun: a comparison makes all runs, says what is not applicable and why, and makes again only
-// those that are missing.
+// TestRun: a comparison makes all runs, reports inapplicable ones with the reason, and makes again
+// only those that are missing.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes, and their pages")

@@ -28,7 +28,7 @@ func TestKilled(t *testing.T) {
 	testkit.OK(held.Close())
 	var child int
 	t.Cleanup(func() {
-		_ = c.Process.Kill() // an error says that it has ended
+		_ = c.Process.Kill() // an error means that it has ended
 		if t.Failed() && child != 0 {
 			_ = syscall.Kill(child, syscall.SIGKILL)
 		}
@@ -38,14 +38,14 @@ func TestKilled(t *testing.T) {
 		t.Fatalf("no run has begun: %v", err)
 	}
 	testkit.OK(c.Process.Kill())
-	_ = c.Wait() // which says that it was killed
+	_ = c.Wait() // whose error is the kill
 	if _, err := io.Copy(io.Discard, life); err != nil {
 		t.Errorf("the run goes on when the comparison is killed: %v", err)
 	}
 }
 
-// TestLockedFolder: a comparison says which run another process still has, and does not take it for
-// one that failed.
+// TestLockedFolder: a comparison names the run that another process still has, and does not take it
+// for one that failed.
 func TestLockedFolder(t *testing.T) {
 	out := t.TempDir()
 	s := testkit.Get(Parse([]byte(endless)))

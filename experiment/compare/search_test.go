@@ -53,7 +53,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSearchWithoutValues: where runs diverge from the start on, a climb goes on to the points
+// TestSearchWithoutValues: where runs diverge from the start on, a climb continues to the points
 // nearest to it until one has a value, and from there to the best, within the same trials.
 func TestSearchWithoutValues(t *testing.T) {
 	for _, tt := range []struct {

@@ -46,7 +46,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestStart: a spec's methods start alike, but where it says otherwise.
+// TestStart: a spec's methods start alike, unless it sets otherwise.
 func TestStart(t *testing.T) {
 	args := func(more string) []string {
 		s := testkit.Get(Parse([]byte(`{"tasks": ["synthetic -r=1"], "methods": ["dsoba"]` + more + `}`)))
@@ -69,7 +69,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestReasons: what is not known stands with the reason.
+// TestReasons: an unknown value comes with the reason.
 func TestReasons(t *testing.T) {
 	k := handmade(t).Rankings[0]
 	k.Entries[0].Best[0].Summary.Unknown = []string{"losses: no Score"}

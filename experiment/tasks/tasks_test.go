@@ -216,8 +216,8 @@ func TestStepsFollowX(t *testing.T) {
 	}
 }
 
-// TestCleaning: with wrong labels a run says how many are found, and how good the model of all
-// examples is.
+// TestCleaning: with wrong labels a run reports the number found, and the quality of the model of
+// all examples.
 func TestCleaning(t *testing.T) {
 	folder := t.TempDir()
 	testkit.OK(testkit.WriteMNIST(folder, 90, 30))

@@ -227,7 +227,7 @@ func TestProgressElsewhere(t *testing.T) {
 	}
 }
 
-// TestUnknownKernels: a command whose environment asks for kernels that do not exist says so and
+// TestUnknownKernels: a command whose environment asks for kernels that do not exist reports it and
 // does nothing else.
 func TestUnknownKernels(t *testing.T) {
 	const marker = "DSBO_TEST_CLI_MAIN"

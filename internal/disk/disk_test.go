@@ -111,7 +111,7 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// TestAppend: a file that is cut goes on at its end.
+// TestAppend: appending to a truncated file continues at its end.
 func TestAppend(t *testing.T) {
 	onBoth(t, func(t *testing.T, dir string) {
 		path := filepath.Join(dir, "file")

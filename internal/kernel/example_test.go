@@ -29,7 +29,7 @@ func Example() {
 	kernel.GemmTN(2, 3, 2, grad, 3, u, 2, x, 3, false)
 	fmt.Println(grad)
 
-	// A second tile of the batch goes on with the same sum.
+	// A second tile of the batch continues the same sum.
 	kernel.GemmTN(2, 3, 1, grad, 3, []float64{1, 0}, 2, []float64{1, 1, 1}, 3, true)
 	fmt.Println(grad)
 	// Output:

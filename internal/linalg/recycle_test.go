@@ -133,7 +133,7 @@ func TestAllPairsAreTheMatrix(t *testing.T) {
 	}
 }
 
-// Relative pairs are pairs of R D R once the diagonal says so.
+// Relative pairs are pairs of R D R, given its diagonal.
 func TestRelativePairsFollowTheDiagonal(t *testing.T) {
 	const q, e = 12, 0.5
 	d := random(q, 1, 0)
@@ -200,7 +200,7 @@ func TestFixedCount(t *testing.T) {
 	}
 }
 
-// A memory restored from its state goes on with the same bits, its oldest pairs gone; and a solve
+// A memory restored from its state continues with the same bits, its oldest pairs gone; and a solve
 // allocates nothing.
 func TestStateRestores(t *testing.T) {
 	const q = 70

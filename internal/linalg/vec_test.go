@@ -16,7 +16,7 @@ func TestSameBits(t *testing.T) {
 	functions := []struct {
 		name string
 		f    func(dst, x, y []float64)
-		want func(d, x, y float64) float64 // d is what dst holds before
+		want func(d, x, y float64) float64 // d is dst's old content
 	}{
 		{"Axpy", func(dst, x, _ []float64) { Axpy(dst, a, x) }, func(d, x, _ float64) float64 {
 			return d + float64(a*x)

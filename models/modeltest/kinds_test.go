@@ -226,7 +226,7 @@ func (m worseNorm) Score(_, y *ad.Node, b models.Batch) (losses, hits *ad.Node) 
 	return ad.Scale(1+2/float64(b.Rows), m.each(y, b)), nil
 }
 
-// TestMistakesOfKinds: the suite says by name what is wrong with such a model.
+// TestMistakesOfKinds: the suite names such a model's fault.
 func TestMistakesOfKinds(t *testing.T) {
 	// over the batch, in place of each example's own rows
 	attending := kind{4, func(y *ad.Node, b models.Batch) *ad.Node {

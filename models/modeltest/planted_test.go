@@ -69,7 +69,7 @@ type (
 	trainingBatch   struct{ claimed } // validates on training examples that it keeps
 	xIgnored        struct{ ridge }
 	wrongSign       struct{ ridge } // of the penalty: the loss is unbounded
-	linear          struct{ ridge } // its loss is: nothing holds y
+	linear          struct{ ridge } // unbounded: its loss has no term that bounds y
 	meanOrSum       struct{ ridge } // the mean of large batches, the sum of small ones
 	twiceMean       struct{ ridge } // divides by the rows twice
 	timesRows       struct{ ridge } // multiplies the sum by the rows
@@ -167,12 +167,12 @@ func (halted) Upper(_, y *ad.Node, b models.Batch) *ad.Node {
 	return ad.Mean(ad.Mul(ad.StopGradient(ad.Exp(ad.Neg(each))), each))
 }
 
-// declared says so.
+// declared names the reason.
 type declared struct{ halted }
 
 func (declared) Stopped() string { return "the weights of examples, which are constants of a step" }
 
-// TestStopped: a model that stops gradients on purpose passes if it says so.
+// TestStopped: a model that stops gradients on purpose passes if it is marked.
 func TestStopped(t *testing.T) { modeltest.TestModel(t, declared{halted{ridge{3}}}, numbers(3)) }
 
 func (tooConvex) Modulus([]float64) float64 { return 100 }

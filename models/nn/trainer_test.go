@@ -122,7 +122,7 @@ func TestTrainer(t *testing.T) {
 	}
 }
 
-// TestGoesOn: a trainer that loads what another one has saved goes on with its bits, whatever the
+// TestGoesOn: a trainer that loads another one's file continues with its bits, whatever the
 // optimizer keeps.
 func TestGoesOn(t *testing.T) {
 	ps, loss, e := line(17)

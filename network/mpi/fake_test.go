@@ -160,7 +160,7 @@ func (c *fakeChannel) conclude(s state) {
 	c.wanted = false
 }
 
-// addHead says what a rank does.
+// addHead adds the head of a rank's operation.
 func (c *fakeChannel) addHead(r *fakeRound) {
 	switch {
 	case c.wanted && r.kind == nil:

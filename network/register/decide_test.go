@@ -204,7 +204,8 @@ func newestLog(answers []Answer) membership.Log {
 	return slices.MaxFunc(answers, func(a, b Answer) int { return int(a.Last) - int(b.Last) }).Log
 }
 
-// TestNoSession: what cannot begin is waited for, refused by name, or lost, and the error says why.
+// TestNoSession: what cannot begin is waited for, refused by name, or lost, and the error is the
+// reason.
 func TestNoSession(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -64,7 +64,7 @@ type half struct{ net.Conn }
 
 func (half) CloseWrite() error { return nil }
 
-// TestHalfOpen: when one direction of a pair has ended, the other one goes on for a minute.
+// TestHalfOpen: when one direction of a pair has ended, the other one continues for a minute.
 func TestHalfOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, ended := net.Pipe()

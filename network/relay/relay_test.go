@@ -111,8 +111,8 @@ func dial(t *testing.T, c Client, to int) net.Conn {
 	}
 }
 
-// TestJoined: what one end says the other one hears, both ways, with the end of each, and one pair
-// does not hear another.
+// TestJoined: bytes of one end arrive at the other, both ways, with the end of each, and pairs are
+// separate.
 func TestJoined(t *testing.T) {
 	h := newHall(t, 0)
 	came := h.listen(t, h.client(5))
@@ -239,7 +239,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	two := h.identity(2)
-	two.Agent = 1 // who says that it is another one
+	two.Agent = 1 // which claims to be another one
 	if status, text := get(signed(two, 0, same)()); status != 403 ||
 		!strings.Contains(text, "it must be the certificate of agent 1; it is that of agent 2") {
 		t.Errorf("another agent: %d %q", status, text)

@@ -30,7 +30,7 @@ func tiny(t *testing.T) task {
 	return c
 }
 
-// TestOurs holds the counted numbers against what the method says it sends.
+// TestOurs compares the counted numbers with the method's own.
 func TestOurs(t *testing.T) {
 	c := tiny(t)
 	r := ours(t.Context(), c)
@@ -136,7 +136,7 @@ func TestReadResult(t *testing.T) {
 	}
 }
 
-// TestNoPeer says what is missing.
+// TestNoPeer: the error names the missing part.
 func TestNoPeer(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none")
 	if _, err := newRival(t.Context(), t.TempDir(), options{mpirun: missing, python: missing}); err == nil ||

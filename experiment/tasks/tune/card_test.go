@@ -20,7 +20,7 @@ import (
 	"dsbo/runs"
 )
 
-// TestTuneCard: the summary says how each column was read, with counts over the training rows of
+// TestTuneCard: the summary has the reading of each column, with counts over the training rows of
 // all sites; -check prints the same without a run.
 func TestTuneCard(t *testing.T) {
 	folder := t.TempDir()

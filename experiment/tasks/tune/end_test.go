@@ -21,7 +21,7 @@ import (
 )
 
 // TestRefit: the test rows judge the same model with -refit all as with none; the model that is
-// kept is then another one, of all rows, and the run says so. With nearly no test rows both are
+// kept is then another one, of all rows, and the run reports it. With nearly no test rows both are
 // nearly the same.
 func TestRefit(t *testing.T) {
 	if testing.Short() {
@@ -70,7 +70,7 @@ func TestRefit(t *testing.T) {
 	}
 }
 
-// TestGroupsFound: the block of the column that tells nothing has a far larger penalty.
+// TestGroupsFound: the block of the irrelevant column has a far larger penalty.
 func TestGroupsFound(t *testing.T) {
 	folder := t.TempDir()
 	all := tuned(t, runs.Folder(filepath.Join(folder, "run")), "-data="+writeSites(t, folder, 3), "-target=cost",

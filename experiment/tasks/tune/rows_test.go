@@ -34,7 +34,7 @@ func TestTargetOf(t *testing.T) {
 	}
 }
 
-// TestBlanksOfColumns: the last feature of a column that has one says where it is blank, of a
+// TestBlanksOfColumns: the last feature of a column with an indicator is 1 where it is blank, of a
 // number and of words.
 func TestBlanksOfColumns(t *testing.T) {
 	r := features.Recipe{Inputs: []features.Input{{Name: "a", Kind: tables.Number, Indicator: true, Deviation: 1},
