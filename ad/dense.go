@@ -115,7 +115,8 @@ func (d *Derivs) matrix(product int, dst, x, y []float64, each func(read reader,
 	return nil
 }
 
-// begin makes the graphs of products and sets the point. A product that is 0 it has found: dst.
+// begin builds the graphs of products and sets the point. If a product is identically 0, it sets
+// dst to 0 and returns true.
 func (d *Derivs) begin(product int, dst, x, y []float64) (zero bool, err error) {
 	if err := d.build(secondOrder); err != nil {
 		return false, err

@@ -181,8 +181,8 @@ func viewKernel[T Float](v viewRule, c *call[T]) {
 	}
 }
 
-// viewBackKernel is viewKernel's adjoint: it copies entries back to their places, and leaves 0
-// elsewhere.
+// viewBackKernel is viewKernel's adjoint: it adds entries back to their places, which views may
+// share, and leaves 0 elsewhere.
 func viewBackKernel[T Float](v viewRule, c *call[T]) {
 	n, stride := v.n[3], v.s[3]
 	clear(c.Dst.V)

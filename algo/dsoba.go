@@ -49,7 +49,7 @@ func (a *DSOBA) Cost(int) Cost {
 	return Cost{Floats: p + 2*q, Messages: 1, Calls: directionCalls(1)}
 }
 
-// Step is one outer iteration.
+// Step implements [Method]: one outer iteration, x along the old average r of hypergradients.
 func (a *DSOBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.newTurn(ctx, k, o, m)
 	a.directions(&w, a.d, a.point, drawsOf(k))

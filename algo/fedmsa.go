@@ -85,7 +85,8 @@ func (a *FedMSA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	return w.err
 }
 
-// localSteps moves v_i from v by τ steps along h_i, the first of which is h. a.out is h_i.
+// localSteps takes a client's τ steps from the server's v: first along h itself, then along h +
+// D(v_i) − D(v), which a.out is.
 func (a *FedMSA) localSteps(w *Turn) {
 	k := w.k
 	a.local.descend(a.h, a.alpha(k), a.beta(k), a.gamma(k)) // at v itself h_i is h

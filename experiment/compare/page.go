@@ -31,7 +31,8 @@ func (r *Result) Write(dir string, parts []report.Part) (path string, err error)
 	return report.WriteParts(dir, PageFile, prose("title", r), prose("introduction", r), parts)
 }
 
-// Parts returns what the page has: the plates of the paper, where they were added, and the tasks.
+// Parts returns the parts of the page: the plates of the paper, if they were added, and one for
+// each task.
 func (r *Result) Parts() ([]report.Part, error) {
 	parts := r.Plates
 	for _, k := range r.Rankings {

@@ -27,8 +27,8 @@ func (r reduction) step(ctx context.Context, m network.Reducer) error {
 	return m.Reduce(ctx, network.Reduction{Op: r.op, Bits: r.bits, Words: make([]uint64, r.length)})
 }
 
-// step returns the exchange's step, which is a mix on some graphs, and a mix and a reduction on
-// others.
+// step returns the step to test: a mix if the number of agents is even, else a mix and a reduction,
+// so that both are covered.
 func (x *exchange) step() step {
 	if x.w.N()%2 == 0 {
 		return mixStep(3, 3)

@@ -28,8 +28,9 @@ func (a entries) source(array string, v int) operand.Op {
 	return a.emitter.source(indexed(a.arrays[array], a.off), v, a.k, a.p)
 }
 
-// entrywise emits a function that makes each entry of dst of one of x, and of y if there is one:
-// entry leaves part p in register v, which is p, and may use register w, which is p+2.
+// entrywise emits a function that computes each entry of dst from one of x, and of y if params has
+// it. before is emitted once. entry emits the computation of part p of a piece into vector register
+// v, which is p; it may use register w, which is p+2.
 func (e *emitter) entrywise(name, doc, params string, before func(), entry func(a entries, v, w int)) {
 	e.fn(name, doc, "n int, "+params, "")
 	s := e.span(e.arg("n"), elemMask)
