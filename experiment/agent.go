@@ -85,12 +85,12 @@ func (l *oneAgent) join(ctx context.Context, r *run) (at beginning, err error) {
 	}
 	r.folderOpen = len(points) > 0
 	if state == runs.Absent { // the register is the first file of the run
-		l.describe(&r.Settings.Config)
-		err = cmp.Or(r.folder.Open(runs.Fresh), r.folder.WriteConfig(r.Settings.Config))
+		l.describe(&r.job.Settings.Config)
+		err = cmp.Or(r.folder.Open(runs.Fresh), r.folder.WriteConfig(r.job.Settings.Config))
 	}
 	if err == nil {
 		r.mode = runs.Resume
-		method := train.Config{Dir: string(r.folder), K: r.Iterations, Method: r.params.method}
+		method := train.Config{Dir: string(r.folder), K: r.job.Iterations, Method: r.params.method}
 		l.meeting, err = l.open(r.graph, &agentFolder{r.folder, l.agent, method}, data, longest)
 	}
 	if err == nil {
@@ -230,7 +230,7 @@ func (l *oneAgent) adoptConfig(r *run, theirs []byte) error {
 		return err
 	}
 	l.describe(&config)
-	config.Flags, config.Build = r.Settings.Config.Flags, r.Settings.Config.Build
+	config.Flags, config.Build = r.job.Settings.Config.Flags, r.job.Settings.Config.Build
 	return r.folder.WriteConfig(config)
 }
 

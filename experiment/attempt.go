@@ -14,13 +14,13 @@ import (
 
 // prepare checks all settings that can be checked without data and without other processes.
 func (r *run) prepare(stderr io.Writer) (err error) {
-	if r.view = r.View; r.view == nil {
+	if r.view = r.job.View; r.view == nil {
 		if !r.layout.leads() {
 			stderr = io.Discard
 		}
-		r.view = onScreen{cli.NewProgress(stderr, r.Quiet)}
+		r.view = onScreen{cli.NewProgress(stderr, r.job.Quiet)}
 	}
-	if r.params, r.graph, err = r.resolve(); err != nil {
+	if r.params, r.graph, err = r.job.resolve(); err != nil {
 		return err
 	}
 	return r.readChanges()
@@ -30,7 +30,7 @@ func (r *run) prepare(stderr io.Writer) (err error) {
 // how far it has come.
 func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	e := &ending{run: r}
-	r.Sent.Begin(plan.Loading)
+	r.job.Sent.Begin(plan.Loading)
 	l, err := r.load(ctx, at, r.localAgents(at))
 	if err != nil {
 		return e, err
@@ -55,7 +55,7 @@ func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	if err := e.iterate(ctx, l.duration.Seconds()); err != nil {
 		return e, err
 	}
-	switch c := r.Task.crossFit(false); {
+	switch c := r.job.Task.crossFit(false); {
 	case p.guard != nil:
 		err = e.finishPrivate()
 	case c != nil:
@@ -72,7 +72,7 @@ func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 
 // listSent lists the quantities that the members of a problem's epoch send, if they are counted.
 func (r *run) listSent(c train.Config, p problem) error {
-	if r.Sent == nil {
+	if r.job.Sent == nil {
 		return nil
 	}
 	here, err := p.ofMembers(p.epoch)
@@ -82,7 +82,7 @@ func (r *run) listSent(c train.Config, p problem) error {
 	c.Problem = here.Problem
 	of, err := plan.New(r.planned(&p, c))
 	if err == nil {
-		r.Sent.List(of.Quantities)
+		r.job.Sent.List(of.Quantities)
 	}
 	return err
 }
@@ -95,13 +95,13 @@ func (e *ending) iterate(ctx context.Context, took float64) (err error) {
 	if err := p.guard.protect(&c, c.Resume); err != nil {
 		return err
 	}
-	if err := r.validateStart(c); err != nil {
+	if err := r.job.validateStart(c); err != nil {
 		return err
 	}
-	if err := r.completeConfig(c, p); err != nil {
+	if err := r.job.completeConfig(c, p); err != nil {
 		return err
 	}
-	r.layout.describe(&r.Settings.Config)
+	r.layout.describe(&r.job.Settings.Config)
 	for _, w := range e.warnings {
 		r.view.Log("warning: %s", w)
 	}
@@ -118,12 +118,12 @@ func (e *ending) iterate(ctx context.Context, took float64) (err error) {
 	if e.watch, err = r.watchRun(&c); err != nil {
 		return err
 	}
-	r.Sent.Begin(plan.Iterations)
+	r.job.Sent.Begin(plan.Iterations)
 	if e.result, err = train.Run(ctx, c); err != nil {
 		return err
 	}
 	e.over = true
-	r.Sent.Begin(plan.Models)
+	r.job.Sent.Begin(plan.Models)
 	e.summary.FloatsFormula = e.floatsByFormula()
 	of := e.result.Epoch
 	if of.Number < len(c.Membership) {

@@ -99,9 +99,9 @@ func TestMembershipRead(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "log.jsonl")
 		testkit.OK(os.WriteFile(path, []byte(c.text), 0o600))
-		r := &run{Job: parseTiny(t, "-agents=3 -membership="+path+c.args)}
+		r := &run{job: parseTiny(t, "-agents=3 -membership="+path+c.args)}
 		r.graph = testkit.Get(network.New("ring", 3, network.Options{}))
-		r.Iterations = 20
+		r.job.Iterations = 20
 		if err := r.readChanges(); c.want != "" {
 			testkit.WantError(t, name, err, nil, c.want)
 		} else if err != nil || len(r.changes) != strings.Count(c.text, "\n") {
@@ -131,8 +131,8 @@ func TestAdmit(t *testing.T) {
 	}{"here": {inProcess{}, 3, "[[4 0 1 2 3]]"}, "elsewhere": {&oneAgent{}, 3, "[]"},
 		"of other features": {inProcess{}, 4, ""}} {
 		asked, features = nil, c.features
-		r := &run{Job: &Job{Task: task, Settings: new(Settings)}, layout: c.l, view: onScreen{}}
-		r.Agents = 2
+		r := &run{job: &Job{Task: task, Settings: new(Settings)}, layout: c.l, view: onScreen{}}
+		r.job.Agents = 2
 		l := &loaded{data: data.Task{Shards: make([]data.Shard, 2), Test: tests(20), AllTrainRows: 10},
 			model: models.Logistic{Features: 3}, setup: new(setup), local: []int{0, 1}}
 		err := r.admit(log, l)
@@ -258,10 +258,10 @@ func TestEvaluationChosen(t *testing.T) {
 		{false, false, true, 1, 0, false, false}, {true, true, true, 1, 0, false, false},
 		{false, false, false, 0, 0, false, true}, {false, false, false, 0, .5, false, false},
 	} {
-		r := &run{Job: parseTiny(t, ""), layout: inProcess{}}
+		r := &run{job: parseTiny(t, ""), layout: inProcess{}}
 		r.graph = testkit.Get(network.New("ring", 3, network.Options{}))
-		r.Batch, r.Rivals, r.Holdout, r.givenFlags["evaluate"] = c.batch, c.rivals, c.holdout, c.given
-		r.Evaluate = train.EvaluateExact
+		r.job.Batch, r.job.Rivals, r.job.Holdout, r.job.givenFlags["evaluate"] = c.batch, c.rivals, c.holdout, c.given
+		r.job.Evaluate = train.EvaluateExact
 		p := new(problem)
 		p.Nonconvex = c.nonconvex
 		got := r.trainConfig(beginning{}, p, &algo.Tuned{}, nil)

@@ -55,7 +55,7 @@ func (r *run) openFolder(ctx context.Context, changes membership.Log, found *set
 		return nil
 	}
 	if r.layout.leads() {
-		if r.Force {
+		if r.job.Force {
 			if err := r.folder.RemoveWithPrefix(runs.NoisePrefix); err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ func (r *run) openFolder(ctx context.Context, changes membership.Log, found *set
 		if err := r.folder.Open(r.mode); err != nil {
 			return err
 		}
-		if err := r.folder.WriteConfig(r.Settings.Config); err != nil {
+		if err := r.folder.WriteConfig(r.job.Settings.Config); err != nil {
 			return err
 		}
 		if found.exchange != nil && len(found.Found) > 0 {
@@ -97,7 +97,7 @@ func (e *ending) writeFailure(err error) error {
 	if w := r.folder.WriteSummary(e.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
-	if (state == runs.Diverged || e.over) && r.Report && len(e.result.Records) > 0 {
+	if (state == runs.Diverged || e.over) && r.job.Report && len(e.result.Records) > 0 {
 		if _, w := report.WriteRun(string(r.folder)); w != nil {
 			return fmt.Errorf("%w; report: %w", err, w)
 		}

@@ -37,7 +37,7 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	r := &run{Job: j, layout: l}
+	r := &run{job: j, layout: l}
 	defer func() {
 		if r.lock != nil {
 			r.lock.Close()
@@ -91,7 +91,7 @@ func (r *run) finishJob(ctx context.Context, stdout, stderr io.Writer) (err erro
 		r.folder.RemoveWithPrefix(runs.KeptPrefix)); err != nil {
 		return err
 	}
-	if !r.KeepCheckpoints {
+	if !r.job.KeepCheckpoints {
 		if err := train.Shrink(r.folder); err != nil {
 			return err
 		}
@@ -99,6 +99,6 @@ func (r *run) finishJob(ctx context.Context, stdout, stderr io.Writer) (err erro
 	if e.result == nil || stdout == nil {
 		return nil
 	}
-	return console.Result(stdout, &e.summary, fmt.Sprintf("%s; %v", e.problem.line, r.graph), r.folder, r.Report,
-		r.Verbose)
+	return console.Result(stdout, &e.summary, fmt.Sprintf("%s; %v", e.problem.line, r.graph), r.folder, r.job.Report,
+		r.job.Verbose)
 }

@@ -33,14 +33,14 @@ func (e *ending) conclude(head string, tuned, rival *candidates.Model, lost bool
 	for _, m := range append(others, tuned) {
 		e.summary.Models = append(e.summary.Models, m.Model)
 	}
-	foundBy, notBy := cmp.Or(tuned.FoundBy, e.run.Algorithm), ""
+	foundBy, notBy := cmp.Or(tuned.FoundBy, e.run.job.Algorithm), ""
 	if foundBy == candidates.FoundBySearch || foundBy == candidates.FoundByHalving {
-		notBy = e.run.Algorithm
+		notBy = e.run.job.Algorithm
 	}
 	e.summary.Verdict = runs.Contest{
 		Head: head, Count: len(tuned.X), Meaning: e.problem.meaning, FoundBy: foundBy, NotBy: notBy,
 		Constant: rival.Lambda, Against: rival.Name, Lost: lost,
-		Asked: tuned.FoundBy == candidates.FoundByPath, TestFlag: e.run.Task.TestFlag,
+		Asked: tuned.FoundBy == candidates.FoundByPath, TestFlag: e.run.job.Task.TestFlag,
 		Foreign: rival.Finder != tuned.Finder, Counted: e.problem.whole.Counted,
 		Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
 		PhiSpread: max(tuned.Spread, rival.Spread),
@@ -115,7 +115,7 @@ func (e *ending) saveKept(ctx context.Context, kept *candidates.Model, final *fi
 // belongs to, if any.
 func (e *ending) finishTask(ctx context.Context, kept *candidates.Model, final *finalist) error {
 	r, v := e.run, &e.summary.Verdict
-	if r.Task.Finish == nil {
+	if r.job.Task.Finish == nil {
 		return nil
 	}
 	f := FinishedRun{
@@ -133,7 +133,7 @@ func (e *ending) finishTask(ctx context.Context, kept *candidates.Model, final *
 		f.Levels = final.levels
 		f.Network, f.Parts, f.Lasso = final.network, final.parts, final.lasso
 	}
-	return r.Task.Finish(f)
+	return r.job.Task.Finish(f)
 }
 
 // keptGain adds the expected gain of the kept model, of times as many rows as the judged tuned one,

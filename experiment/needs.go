@@ -45,7 +45,7 @@ func (j *Job) AskSite(agent, n int, from site.Request, need site.Need) error {
 
 // askRows asks the policies of this process's sites for the use of their rows.
 func (r *run) askRows(t data.Task, local ...int) error {
-	if r.Site == nil {
+	if r.job.Site == nil {
 		return nil
 	}
 	for _, i := range local {
@@ -54,7 +54,7 @@ func (r *run) askRows(t data.Task, local ...int) error {
 		if err != nil {
 			return err
 		}
-		if err := r.Site(func(q *site.Request) {
+		if err := r.job.Site(func(q *site.Request) {
 			q.AskRows(s.Train.Len(), s.Val.Len(), s.Holdout.Len(), test.Len())
 		}); err != nil {
 			return err

@@ -45,7 +45,7 @@ func (r *run) plan(p problem) (*plan.Plan, error) {
 	m := algo.Clone(r.params.method)
 	r.adaptMethod(m, &p)
 	if p.guard != nil {
-		if err := p.guard.plan(r.Settings, m); err != nil {
+		if err := p.guard.plan(r.job.Settings, m); err != nil {
 			return nil, err
 		}
 	}
@@ -54,7 +54,7 @@ func (r *run) plan(p problem) (*plan.Plan, error) {
 
 // poseHere loads the data, as far as they are in this process, and makes the problem of them.
 func (j *Job) poseHere(ctx context.Context) (r *run, p problem, err error) {
-	r = &run{Job: j, layout: inProcess{}}
+	r = &run{job: j, layout: inProcess{}}
 	if err := r.prepare(io.Discard); err != nil {
 		return nil, p, err
 	}
@@ -109,15 +109,15 @@ func (j *Job) showData(ctx context.Context, w io.Writer) error {
 func (r *run) planned(p *problem, c train.Config) plan.Run {
 	run := plan.Run{
 		Line: fmt.Sprintf("%s; %v", p.line, r.graph), Config: c,
-		Found: p.setup.Found, Privacy: r.Privacy, Rows: r.exchangedRows(p),
+		Found: p.setup.Found, Privacy: r.job.Privacy, Rows: r.job.exchangedRows(p),
 		HeldOut: slices.ContainsFunc(p.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 }),
-		Best:    r.startsAtBest(p), Rivals: r.Rivals, Simpler: simplerLength(p.model),
+		Best:    r.job.startsAtBest(p), Rivals: r.job.Rivals, Simpler: simplerLength(p.model),
 	}
 	if held := heldConfig(c, p.Problem); held != nil {
 		run.Held = held.Method
 	}
-	if r.Task.Ending != nil {
-		run.Ending = r.Task.Ending()
+	if r.job.Task.Ending != nil {
+		run.Ending = r.job.Task.Ending()
 		if run.Rows != nil {
 			run.Ending.Sums = append(run.Ending.Sums,
 				plan.Sum("sums of such scores over all sites", siteNumbers+1, plan.Once))
@@ -134,12 +134,12 @@ func (r *run) runPilot(ctx context.Context, within time.Duration, stderr io.Writ
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	pilot, job, settings := *r, *r.Job, *r.Settings
+	pilot, job, settings := *r, *r.job, *r.job.Settings
 	settings.Report, settings.Resume = false, false
 	job.Settings = &settings
 	bar := cli.NewProgress(stderr, settings.Quiet)
 	defer bar.Stop()
-	pilot.Job, pilot.folder, pilot.mode, pilot.view = &job, runs.Folder(folder), runs.Fresh, barOnly{onScreen{bar}}
+	pilot.job, pilot.folder, pilot.mode, pilot.view = &job, runs.Folder(folder), runs.Fresh, barOnly{onScreen{bar}}
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	began := time.Now()

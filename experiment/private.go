@@ -162,7 +162,7 @@ func (r *run) leastRows(ctx context.Context, at beginning, p *problem) (int, err
 		}
 		return c.Privacy.LeastRows, nil
 	}
-	counts, err := gatherCounts(ctx, at.team, p.whole.Shards[:r.Agents],
+	counts, err := gatherCounts(ctx, at.team, p.whole.Shards[:r.job.Agents],
 		func(s data.Shard) []float64 { return []float64{float64(s.Train.Len())} })
 	if err != nil {
 		return 0, err
@@ -248,13 +248,13 @@ func (e *ending) finishPrivate() error {
 	e.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: []string{
 		fmt.Sprintf(
 			"Differential privacy %v: what was sent is about as likely with another row in its place. Losses and "+
-				"accuracies have noise too.", *r.Privacy),
+				"accuracies have noise too.", *r.job.Privacy),
 	}, Sentence: fmt.Sprintf(
 		"Tuned %s with noise on all that a site sends: they are not compared with one penalty for all, which would "+
 			"cost more of the budget.", wording.Count(len(best.X), "hyperparameter"))}
-	if r.Task.Finish == nil {
+	if r.job.Task.Finish == nil {
 		return nil
 	}
-	return r.Task.Finish(FinishedRun{Folder: r.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y,
+	return r.job.Task.Finish(FinishedRun{Folder: r.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y,
 		Collective: withoutSums})
 }

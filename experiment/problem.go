@@ -24,9 +24,9 @@ import (
 // loads them. It covers only those flags of the task that differ from their defaults, so that a
 // later program with more flags has the same digest.
 func (r *run) fingerprint(ctx context.Context, agent int) ([]byte, error) {
-	if r.Task.Fingerprint != nil {
-		files, err := r.Task.Fingerprint(r.agentsFor(nil, agent))
-		digest := sha256.Sum256(fmt.Appendf(files, " seed %d, %v", r.Seed, r.ownFlags)) // sorted by name
+	if r.job.Task.Fingerprint != nil {
+		files, err := r.job.Task.Fingerprint(r.agentsFor(nil, agent))
+		digest := sha256.Sum256(fmt.Appendf(files, " seed %d, %v", r.job.Seed, r.job.ownFlags)) // sorted by name
 		return digest[:], err
 	}
 	l, err := r.load(ctx, beginning{}, []int{agent})
@@ -43,9 +43,9 @@ func (r *run) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 // agentsFor returns the agents to load in this process, with their Collective. An agent admitted
 // with number i has its shard among i+1 agents.
 func (r *run) agentsFor(together network.Collective, local ...int) Agents {
-	return Agents{N: max(r.Agents, slices.Max(local)+1), Start: r.Agents, Local: local, Seed: r.Seed,
-		Numbers: r.Numbers, Own: r.layout.ownsFiles(), Private: r.Privacy != nil, Collective: together, Need: r.Site,
-		Log: r.view.Log}
+	return Agents{N: max(r.job.Agents, slices.Max(local)+1), Start: r.job.Agents, Local: local, Seed: r.job.Seed,
+		Numbers: r.job.Numbers, Own: r.layout.ownsFiles(), Private: r.job.Privacy != nil,
+		Collective: together, Need: r.job.Site, Log: r.view.Log}
 }
 
 // CheckData returns an error if this process cannot read the data of one of n agents, each with a
@@ -71,7 +71,7 @@ func (r *run) longestVector() (int, error) {
 	if r.loaded == nil {
 		return 0, nil
 	}
-	m, err := algo.New(r.Algorithm)
+	m, err := algo.New(r.job.Algorithm)
 	if err != nil {
 		return 0, err
 	}
@@ -81,10 +81,10 @@ func (r *run) longestVector() (int, error) {
 // localAgents returns the agents in this process.
 func (r *run) localAgents(at beginning) []int {
 	if at.team == nil {
-		return membership.First(r.Agents).Members
+		return membership.First(r.job.Agents).Members
 	}
 	var all []int
-	e := at.changes.Last(r.Agents)
+	e := at.changes.Last(r.job.Agents)
 	for _, position := range at.team.Local() {
 		all = append(all, e.Members[position])
 	}
@@ -111,12 +111,12 @@ func (r *run) load(ctx context.Context, at beginning, local []int) (*loaded, err
 		agents.Collective = withoutSums
 	}
 	l := &loaded{setup: found, local: local}
-	if l.data, l.model, err = r.Task.Load(agents); err != nil {
+	if l.data, l.model, err = r.job.Task.Load(agents); err != nil {
 		return nil, err
 	}
 	if n := len(l.data.Shards); n != agents.N {
 		return nil, dsbo.ConfigErrorf("-agents must be %d, for which %s has data; it is %d", n,
-			r.Task.Name, r.Agents)
+			r.job.Task.Name, r.job.Agents)
 	}
 	l.test, r.loaded = l.data.Test, l
 	err = r.admit(at.changes, l)
@@ -136,10 +136,10 @@ func (j *Job) checkMethod(model models.Model) error {
 
 // pose makes the problem of the loaded data, and checks the settings against it.
 func (r *run) pose(ctx context.Context, at beginning, l *loaded) (p problem, err error) {
-	if err := r.checkMethod(l.model); err != nil {
+	if err := r.job.checkMethod(l.model); err != nil {
 		return p, err
 	}
-	r.chooseIterations()
+	r.job.chooseIterations()
 	if err := r.chooseHoldout(ctx, at, l); err != nil {
 		return p, err
 	}
@@ -148,13 +148,13 @@ func (r *run) pose(ctx context.Context, at beginning, l *loaded) (p problem, err
 
 // makeProblem makes the problem of a model on the data that are loaded.
 func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p problem, err error) {
-	s := r.Settings
+	s := r.job.Settings
 	p = problem{model: model, whole: l.data, local: l.local, setup: l.setup,
 		config: models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32",
 			Gorgonia: s.Engine == "gorgonia"}}
 	if len(at.changes) > 0 {
-		if p.epoch = membership.First(r.Agents); at.team != nil {
-			p.epoch = at.changes.Last(r.Agents)
+		if p.epoch = membership.First(r.job.Agents); at.team != nil {
+			p.epoch = at.changes.Last(r.job.Agents)
 		}
 	}
 	if p.data, err = data.HoldOut(l.data, s.Holdout, s.Seed); err != nil {
@@ -176,7 +176,7 @@ func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p proble
 		return p, err
 	}
 	p.Team, p.Sent = at.team, new(dsbo.Traffic)
-	if err := r.setStart(&p); err != nil {
+	if err := r.job.setStart(&p); err != nil {
 		return p, err
 	}
 	p.penalties = hasPenalties(p.Oracles[l.local[0]])
@@ -187,11 +187,11 @@ func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p proble
 		rows, cols := matrix.Shape()
 		p.shapeY = []int{rows, cols}
 	}
-	p.settings, p.line = r.taskFlags,
-		fmt.Sprintf("%s, p = %d, q = %d, %s", r.Task.Name, nx, ny, wording.Count(s.Agents, "agent"))
-	if r.Task.Describe != nil {
+	p.settings, p.line = r.job.taskFlags,
+		fmt.Sprintf("%s, p = %d, q = %d, %s", r.job.Task.Name, nx, ny, wording.Count(s.Agents, "agent"))
+	if r.job.Task.Describe != nil {
 		described.Test = l.test
-		p.settings, p.line = r.Task.Describe(described, model)
+		p.settings, p.line = r.job.Task.Describe(described, model)
 	}
 	return p, nil
 }
@@ -203,7 +203,7 @@ func (r *run) makeOracles(p *problem) (err error) {
 		return err
 	}
 	p.W = r.graph.W
-	if p.Average, err = r.averaging(); err != nil {
+	if p.Average, err = r.job.averaging(); err != nil {
 		return err
 	}
 	rows := math.MaxInt // fewest training or validation examples of an agent in this process
@@ -211,15 +211,15 @@ func (r *run) makeOracles(p *problem) (err error) {
 		rows = min(rows, p.data.Shards[i].Train.Len(), p.data.Shards[i].Val.Len())
 	}
 	switch {
-	case r.Batch <= rows:
-	case r.givenFlags["batch"]:
+	case r.job.Batch <= rows:
+	case r.job.givenFlags["batch"]:
 		return dsbo.ConfigErrorf(
-			"-batch must be at most %d, the number of examples of an agent, or 0 for all; it is %d", rows, r.Batch)
+			"-batch must be at most %d, the number of examples of an agent, or 0 for all; it is %d", rows, r.job.Batch)
 	default: // a draw has at most all examples
 		r.view.Log("an agent has %d examples, fewer than the %d of a draw of -preset %s: it takes all",
-			rows, r.Batch, r.Preset)
+			rows, r.job.Batch, r.job.Preset)
 	}
-	p.Matrix, err = r.chooseMatrix(p)
+	p.Matrix, err = r.job.chooseMatrix(p)
 	return err
 }
 

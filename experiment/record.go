@@ -61,8 +61,8 @@ func (e *ending) summarize(state runs.State, err error) runs.Summary {
 	s, r, of := e.summary, e.run, e.result
 	s.State, s.Warnings, s.PerAgent = state, append([]string{}, e.warnings...), of.Usage
 	s.Members = of.Epoch.Members
-	if r.Task.Card != nil {
-		s.Card = r.Task.Card()
+	if r.job.Task.Card != nil {
+		s.Card = r.job.Task.Card()
 	}
 	if e.problem.Score == nil {
 		s.Unknown = append(s.Unknown, "losses and accuracies: the model does not score examples (Score)")
@@ -77,8 +77,8 @@ func (e *ending) summarize(state runs.State, err error) runs.Summary {
 	if err != nil {
 		s.Error = cli.OneLine(err)
 	}
-	s.Privacy = r.Privacy
-	s.Algorithm, s.Preset, s.Iterations = r.Algorithm, r.Preset, of.Iterations
+	s.Privacy = r.job.Privacy
+	s.Algorithm, s.Preset, s.Iterations = r.job.Algorithm, r.job.Preset, of.Iterations
 	s.PhiStart = of.Start.Phi
 	last := of.Last()
 	s.PhiEnd, s.GradNorm = last.Phi, last.GradNorm

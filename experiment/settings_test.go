@@ -263,14 +263,14 @@ func TestChooseHoldout(t *testing.T) {
 		"goes on":           {[2]int{2000, 10}, [2]int{20, 3980}, false, beginning{point: &train.Point{}}, 0.3},
 		"given":             {[2]int{2000, 10}, [2]int{20, 3980}, true, beginning{point: &train.Point{}}, 0.7},
 	} {
-		r := &run{Job: &Job{Settings: new(Settings)}, folder: folder}
-		r.Agents, r.Holdout, r.heldOut = 2, 0.7, c.given
+		r := &run{job: &Job{Settings: new(Settings)}, folder: folder}
+		r.job.Agents, r.job.Holdout, r.job.heldOut = 2, 0.7, c.given
 		l := &loaded{model: models.Linear{Features: 1, Outputs: 1}}
 		for i := range c.val {
 			l.data.Shards = append(l.data.Shards, data.Shard{Train: of(c.train[i]), Val: of(c.val[i])})
 		}
-		if err := r.chooseHoldout(t.Context(), c.at, l); err != nil || r.Holdout != c.want {
-			t.Errorf("%s: %g is held out, want %g; error %v", name, r.Holdout, c.want, err)
+		if err := r.chooseHoldout(t.Context(), c.at, l); err != nil || r.job.Holdout != c.want {
+			t.Errorf("%s: %g is held out, want %g; error %v", name, r.job.Holdout, c.want, err)
 		}
 	}
 }

@@ -34,7 +34,7 @@ type siteComparison struct {
 // seen. It leaves all out where the task does not ask for it. c is the choice by folds that the two
 // models are of, by which each site finds its own; nil: they are of none.
 func (e *ending) compareSites(ctx context.Context, c *CrossFit, constant, tuned *candidates.Model) error {
-	if !e.run.Task.sites().Compare || constant.Y == nil || tuned.Y == nil || e.problem.Score == nil {
+	if !e.run.job.Task.sites().Compare || constant.Y == nil || tuned.Y == nil || e.problem.Score == nil {
 		return nil
 	}
 	found, err := kept(ctx, e, "sites", func() (siteComparison, error) { return e.findSites(ctx, c, constant, tuned) })
@@ -206,14 +206,14 @@ const mostCrossed = 32
 // sites that are not few. Where the sites are in several processes the models leave them, if that
 // is allowed; in one process nothing does, and nothing is counted unless it is allowed.
 func (e *ending) exchangeSiteModels(ctx context.Context, sites []runs.Site, p train.Problem, own []train.Fit) error {
-	allowed := e.run.Task.sites().Exchange
+	allowed := e.run.job.Task.sites().Exchange
 	if len(sites) > mostCrossed || !allowed && p.Team != nil {
 		return nil
 	}
 	if !allowed {
 		p.Sent = new(dsbo.Traffic)
 	}
-	nx, ny := e.run.Task.siteModelDims(e.problem.model)
+	nx, ny := e.run.job.Task.siteModelDims(e.problem.model)
 	vectors, err := p.GatherRows(ctx, nx+ny, func(i int, row []float64) error {
 		if own[i].Y == nil {
 			row[0] = math.NaN()

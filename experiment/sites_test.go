@@ -121,7 +121,7 @@ func TestOthersAlone(t *testing.T) {
 		s.Test = train.Score{Rows: 10, Losses: m.X[0] + float64(100*i), Right: m.Y[0]}
 		return s, nil
 	}
-	e := &ending{run: &run{Job: new(Job)}}
+	e := &ending{run: &run{job: new(Job)}}
 	e.problem.model = models.Logistic{Features: 3}
 	nx, ny := e.problem.model.Dims()
 	own := make([]train.Fit, 4)
@@ -193,7 +193,7 @@ func TestSitesNotCompared(t *testing.T) {
 		score           func(int, train.Fit) (train.Scores, error)
 	}{"not asked": {false, found, found, score}, "no constant": {true, none, found, score},
 		"none tuned": {true, found, none, score}, "no scores": {true, found, found, nil}} {
-		e := &ending{run: &run{Job: &Job{Task: Task{Sites: func() Sites { return Sites{Compare: c.asked} }}}}}
+		e := &ending{run: &run{job: &Job{Task: Task{Sites: func() Sites { return Sites{Compare: c.asked} }}}}}
 		e.problem.Score = c.score
 		if err := e.compareSites(t.Context(), nil, c.constant, c.tuned); err != nil || e.summary.Sites != nil {
 			t.Errorf("%s: %v, error %v", name, e.summary.Sites, err)

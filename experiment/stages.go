@@ -126,7 +126,7 @@ type layout interface {
 // chooseSteps makes a configuration of package train, iterate runs it, and an ending finds the
 // models.
 type run struct {
-	*Job
+	job     *Job           // with the settings
 	layout  layout         // where the agents are
 	graph   *network.Graph // of the roster, as it is at the start
 	params  parameters     // the method's parameters

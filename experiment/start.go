@@ -20,11 +20,11 @@ func (j *Job) startsAtBest(p *problem) bool {
 // penalties without a start of its own: another x starts at 0. It is a common result, which a
 // resumed run has, and includes the agents' cost.
 func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
-	if r.X0Best && p.guard != nil {
+	if r.job.X0Best && p.guard != nil {
 		return p, dsbo.ConfigErrorf(
 			"-best-start and -dp-epsilon are mutually exclusive: exact solutions have no bound")
 	}
-	if r.X0Best = r.startsAtBest(&p); !r.X0Best {
+	if r.job.X0Best = r.job.startsAtBest(&p); !r.job.X0Best {
 		return p, nil
 	}
 	if err := r.resumeSetup(&p); err != nil {
@@ -60,8 +60,8 @@ func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 	if err != nil {
 		return p, err
 	}
-	r.X0, p.startY, p.searched = found.Sum[at], found.Sum[at+1:], runs.UnpackUsage(found.Sum)
-	r.view.Log("%s starts at %g, the constant of the least Φ, and y at its solution", p.meaning.Symbol, r.X0)
+	r.job.X0, p.startY, p.searched = found.Sum[at], found.Sum[at+1:], runs.UnpackUsage(found.Sum)
+	r.view.Log("%s starts at %g, the constant of the least Φ, and y at its solution", p.meaning.Symbol, r.job.X0)
 	return p, nil
 }
 

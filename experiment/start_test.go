@@ -173,9 +173,9 @@ func TestResumeSetup(t *testing.T) {
 		"an older folder": {"-", []runs.Found{a}, []runs.Found{a, b}, ""},
 		"nothing further": {"", []runs.Found{a}, []runs.Found{a}, "they must be as they were"},
 	} {
-		r := &run{Job: &Job{Settings: new(Settings)}, folder: runs.Folder(t.TempDir()), mode: runs.Resume}
+		r := &run{job: &Job{Settings: new(Settings)}, folder: runs.Folder(t.TempDir()), mode: runs.Resume}
 		p := &problem{setup: &setup{Setup: runs.Setup{Found: c.again}}}
-		of := strings.TrimPrefix(cmp.Or(c.of, testkit.Get(r.digest(p))), "-")
+		of := strings.TrimPrefix(cmp.Or(c.of, testkit.Get(r.job.digest(p))), "-")
 		testkit.OK(r.folder.WriteSetup(runs.Setup{Of: of, Found: c.kept}))
 		err := r.resumeSetup(p)
 		if c.want != "" {
@@ -189,7 +189,7 @@ func TestResumeSetup(t *testing.T) {
 
 // TestFreshSetup: a run that begins anew takes nothing from its folder.
 func TestFreshSetup(t *testing.T) {
-	r := &run{Job: &Job{Settings: new(Settings)}, folder: runs.Folder(t.TempDir()), mode: runs.Fresh}
+	r := &run{job: &Job{Settings: new(Settings)}, folder: runs.Folder(t.TempDir()), mode: runs.Fresh}
 	testkit.OK(r.folder.WriteSetup(runs.Setup{Of: "other", Found: []runs.Found{{Sum: []float64{1}}}}))
 	p := &problem{setup: new(setup)}
 	if err := r.resumeSetup(p); err != nil || len(p.setup.Found) != 0 || p.setup.Of == "" {

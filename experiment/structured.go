@@ -32,8 +32,8 @@ func (t *Task) crossFit(before bool) *CrossFit {
 // that, and returns the problem that starts at their λ. It is a common result, which a resumed run
 // has.
 func (r *run) startStructured(ctx context.Context, at beginning, l *loaded, p problem) (problem, error) {
-	c := r.Task.crossFit(true)
-	if c == nil || r.givenFlags["x0"] {
+	c := r.job.Task.crossFit(true)
+	if c == nil || r.job.givenFlags["x0"] {
 		return p, nil
 	}
 	if err := r.resumeSetup(&p); err != nil {
@@ -51,7 +51,7 @@ func (r *run) startStructured(ctx context.Context, at beginning, l *loaded, p pr
 		if err != nil {
 			return of, err
 		}
-		found, err := fit.Structures(ctx, r.X0)
+		found, err := fit.Structures(ctx, r.job.X0)
 		if err != nil {
 			return of, err
 		}
@@ -77,7 +77,7 @@ func (r *run) resumeSetup(p *problem) (err error) {
 	if p.Team != nil {
 		return nil
 	}
-	if s.Of, err = r.digest(p); err != nil || r.mode != runs.Resume {
+	if s.Of, err = r.job.digest(p); err != nil || r.mode != runs.Resume {
 		return err
 	}
 	var before setup
