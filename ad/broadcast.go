@@ -154,7 +154,9 @@ func rowDotKernel[T Float](c *call[T]) {
 	}
 }
 
-// colDotKernel makes products of many rows at a time and adds them row by row.
+// colDotKernel sets each entry to the dot product of the inputs' columns. As columns are not
+// contiguous, it multiplies as many rows as the scratch block has room for, then adds the products
+// row by row.
 func colDotKernel[T Float](c *call[T]) {
 	c.Clear()
 	n := len(c.Dst.V)

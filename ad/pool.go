@@ -48,7 +48,9 @@ func pickRow(name named, by, a *Node) *Node {
 	return Flatten(pick(by, a, m, Window{H: 1, W: c, C: 1, KH: 1, KW: c, Stride: 1}))
 }
 
-// pickKernel is of largestOp, pickOp and unpickOp.
+// pickKernel is the kernel of three ops on m images: largestOp finds the place of the largest entry
+// of each patch and channel, pickOp reads another input at these places, and unpickOp, its
+// derivative, adds to them.
 func pickKernel[T Float](r windowRule) func(*call[T]) {
 	w, _ := r.w.plain()
 	p := kernel.NewPooling[T](w)

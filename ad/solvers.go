@@ -21,7 +21,8 @@ type implicitRun struct {
 	basis   basis
 }
 
-// startRun returns a run that nobody uses, at these inputs.
+// startRun returns a run that no other goroutine uses, at these inputs: a spare one, or a new one.
+// Solutions are found in float64, whatever T is.
 func startRun[T Float](s *implicit, in []mat[T]) *implicitRun {
 	r := s.runs.Get()
 	if r.of == nil {

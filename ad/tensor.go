@@ -24,7 +24,8 @@ func TensorOf(n *Node, shape ...int) Tensor {
 const maxAxes = 4
 
 // Transpose returns the tensor whose axis i is t's axis axes[i]. The first axis, such as the
-// examples of a batch, is best left in its place. Cost: a copy.
+// examples of a batch, is best left in its place: each row is then permuted by itself, not all rows
+// together. Cost: a copy.
 func (t Tensor) Transpose(axes ...int) Tensor {
 	if !slices.Equal(slices.Sorted(slices.Values(axes)), others(len(t.Shape), nil)) {
 		failf("Transpose: axes must be those of shape %v, each once; they are %v", t.Shape, axes)

@@ -102,7 +102,7 @@ func (a *Search) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	return nil
 }
 
-// least returns the least f before iteration k, NaN if all are.
+// least returns the least averaged f of the trainings before iteration k, NaN if all are.
 func (a *Search) least(k int) float64 {
 	least := math.NaN()
 	for _, f := range a.found[:k] {

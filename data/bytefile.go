@@ -48,8 +48,9 @@ func openBytes(dir, base string, dims int) (*byteFile, error) {
 	return f, nil
 }
 
-// parseBytes reads the header of a file. It is our own reader, not GoMNIST's, which believes the
-// header: a negative or huge count makes that panic or run out of memory.
+// parseBytes reads the header of an IDX file of length bytes. It is our own reader, not GoMNIST's,
+// which believes the header: a negative or huge count makes that panic or run out of memory. Here a
+// header is an error whose array is longer than the most bytes that the file can have unpacked.
 func parseBytes(name string, file io.ReaderAt, length int64, dims int) (*byteFile, error) {
 	in, err := input.New(name, file, length, 0)
 	if err != nil {

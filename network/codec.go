@@ -97,7 +97,9 @@ func maxAbs(v []float64) float64 {
 	return largest
 }
 
-// encodeInt8 appends the bytes of one block.
+// encodeInt8 appends the bytes of one block: its scale, a float32, and a byte for each number, the
+// nearest multiple of the scale. The scale is never 0. Of a block with a number that is not finite,
+// or too large, it is NaN, and the bytes are 0.
 func encodeInt8(dst []byte, v []float64) []byte {
 	s := int8Scale(v)
 	dst = binary.LittleEndian.AppendUint32(dst, float32Bits(s))

@@ -118,7 +118,8 @@ func UnpackResult(f Folder, archive []byte, identity string) error {
 	return p.writeAs(f, identity)
 }
 
-// parseResult reads a result's archive, whose files must be the known ones, each at most once.
+// parseResult reads a result's archive, whose files must be among givenFiles: the required ones,
+// configuration, records and summary, are parsed; others stay bytes.
 func parseResult(f Folder, archive []byte) (*Merged, error) {
 	names, required := givenFiles()
 	parts := make([][]byte, len(names))

@@ -48,7 +48,9 @@ func newPart(l *layout) *part {
 	return p
 }
 
-// parse reads the values of the part's data. It sets err for a record that is none.
+// parse reads the values of the part's data, a row for each record; blank lines are no record. One
+// that cannot be read is, with spare, a row that lacks values; else parse sets err and ends. A
+// record may have several lines: line is where the next one begins in the file.
 func (p *part) parse() {
 	p.rows, p.lines, p.bad = 0, p.lines[:0], newBadRows(p.spare)
 	for j := range p.columns {

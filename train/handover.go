@@ -67,7 +67,9 @@ func (c Config) handoverNames(state []dsbo.Named) ([]string, error) {
 }
 
 // Receive stores a handover of [Config.Handover] as a checkpoint of an agent joining in an epoch,
-// in its folder c.Dir, and returns the point for Config.From. [Run] checks that it is of this run.
+// in its folder c.Dir, and returns the point for Config.From. The arrays of the agent that gave it
+// become the joining agent's; those of no agent (below 0) stay. [Run] checks that the checkpoint is
+// of this run.
 func (c Config) Receive(agent int, e membership.Epoch, handover []byte) (Point, error) {
 	found, err := parseCheckpoint(handover)
 	if err != nil {

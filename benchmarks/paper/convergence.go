@@ -59,9 +59,10 @@ func (t theorem) rates(ctx context.Context, ks []int, seeds int) (r rates) {
 	return r
 }
 
-// convergence measures Theorem 3.3. The least consensus error over k, of which the theorem speaks,
-// is 0 at k = 0 where all agents start alike; its mean over k is what the proof bounds, and what
-// is fitted.
+// convergence measures the rates in K of Theorem 3.3 on three problems; the pairs of pick are the
+// full and the quick K and seeds. The least consensus error over k, of which the theorem speaks, is
+// 0 at k = 0 where all agents start alike; its mean over k is what the proof bounds, and what is
+// fitted.
 func convergence(ctx context.Context, l *lab) {
 	ks, seeds := pick(l, []int{100, 250, 630, 1600, 4000, 10000}, []int{8, 16}), pick(l, 8, 1)
 	for _, t := range []theorem{stochasticQuadratic(l), logisticTheorem(l, "logistic", 1),

@@ -184,7 +184,8 @@ func (c *Cluster) withoutAddress() (agents []int) {
 }
 
 // Settings returns the settings that Hash covers, name=value each by the names of the cluster file
-// and of flags, without the name of the run. A value longer than a word is replaced by its digest.
+// and of flags, without the name of the run: agents compare them to name the one that differs. W=
+// has all weights, whether the file names the graph or not.
 func (c *Cluster) Settings() []string {
 	graph := "" // by the edges or W of the file
 	if !c.inline {

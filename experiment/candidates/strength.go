@@ -145,7 +145,8 @@ func (s *strengthSearch) list() (tried []runs.Constant) {
 	return tried
 }
 
-// null finds the structure whose penalties leave the intercepts alone.
+// null finds the structure whose models have intercepts only, as its penalties outweigh any data.
+// The loss has their mean over the weights, features times outputs: the strength makes up for that.
 func (f *crossFit) null() (*Structure, error) {
 	st := &Structure{Structure: runs.Structure{Name: "no feature"}}
 	f.shapeParts(st)

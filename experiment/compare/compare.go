@@ -174,8 +174,9 @@ func (r *runner) runTrial(ctx context.Context, t *Trial) {
 	}
 }
 
-// line returns one line on the end of a run. An untuned run ends with a model that is of no
-// interest.
+// line returns one line on the end of a run: the quantity by, else the state and the error. "Kept"
+// is a run whose folder had its end already. An untuned run has no quantity of its own: it is made
+// for its baseline.
 func (t *Trial) line(by Quantity) string {
 	name := strings.Join(slices.DeleteFunc([]string{t.Task, t.Method, t.Point}, func(s string) bool { return s == "" }),
 		", ")

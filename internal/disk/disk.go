@@ -90,7 +90,8 @@ func Mount(dir string, of FS) (unmount func()) {
 	}
 }
 
-// fileSystemOf returns the file system of a path.
+// fileSystemOf returns the file system of a path: of the last folder mounted that has it, else the
+// system's own.
 func fileSystemOf(path string) FS {
 	mountLock.RLock()
 	defer mountLock.RUnlock()

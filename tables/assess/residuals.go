@@ -61,7 +61,8 @@ func (r *Residuals) Add(predicted, truth, rows float64) {
 }
 
 // AddError counts the example of [Residuals.Add] in the errors, once Numbers are the sums over
-// all sites.
+// all sites: in the jackknife of the measures' logarithms, by how much each moves without the
+// example. Without it the squares around the mean, which moves too, fall by n/(n−1)·t².
 func (r *Residuals) AddError(predicted, truth, rows float64) {
 	s, n := r.sums(), r.examples()
 	e, t := r.scaled(predicted, truth)

@@ -94,8 +94,11 @@ func (f *Fit) setErrors(at point, squares []float64, dispersion float64) {
 	kernel.GemmNN(q, q, q, f.sandwich, q, half, q, at.inverse, q, false)
 }
 
-// addSquares adds to full the squares of the rows' slopes, symmetric, and returns the sum of the
-// squares of residuals in units of their variance.
+// addSquares adds a site's part of M of findErrors to full, q×q for q weights, and returns the sum
+// of its squared residuals, of counts in units of their mean, which is a Poisson variance; of
+// classes it has no use. A row that represents several rows counts as all of them, each with a
+// leverage of its own: weight and curvature are divided by their number first. M is made symmetric,
+// which it is not by itself with several outputs.
 func (f *Fit) addSquares(full []float64, s *rows, at point) (squares float64) {
 	m, q := f.outputs(), len(at.weights)
 	f.each(s, func(from, n int, x []float64) {
@@ -112,13 +115,13 @@ func (f *Fit) addSquares(full []float64, s *rows, at point) (squares float64) {
 			squares += float64(square * count)
 			linalg.Scale(residual, rows.weight[r]/count, residual)
 			linalg.Scale(curvature, 1/count, curvature)
-			rest := corrections(residual, curvature, v[r*m*m:][:m*m])
+			correctedResidual := corrections(residual, curvature, v[r*m*m:][:m*m])
 			if f.Kind == Count {
-				copy(residual, rest)
+				copy(residual, correctedResidual)
 			}
-			linalg.Scale(rest, count, rest)
+			linalg.Scale(correctedResidual, count, correctedResidual)
 			kernel.GemmTN(q, 1, m, slope[r*q:], 1, z[r*m*q:], q, residual, 1, false)
-			kernel.GemmTN(q, 1, m, corrected[r*q:], 1, z[r*m*q:], q, rest, 1, false)
+			kernel.GemmTN(q, 1, m, corrected[r*q:], 1, z[r*m*q:], q, correctedResidual, 1, false)
 		}
 		kernel.GemmTN(q, q, n, full, q, slope, q, corrected, q, true)
 	})

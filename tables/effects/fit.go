@@ -187,9 +187,11 @@ func unpackLower(part []float64, q int) []float64 {
 	return full
 }
 
-// slopes returns Σ x_i (r_i + j_i) with the sites' levels eliminated, where r_i is a row's residual
-// and j_i the derivative of ½ log det F by its prediction, and Σ_s of the squares of the levels'
-// slopes, in their errors.
+// slopes returns Σ x_i (r_i + j_i) with the sites' levels eliminated: a Newton step of the weights
+// is F⁻¹ times it. r_i is a row's residual, F the curvature, and j_i the derivative of ½ log det F
+// (Jeffreys' prior) by the row's prediction. own is Σ_s l_s'F_ss⁻¹ l_s, with l_s the slope by the
+// levels of site s, F_ss the curvature by them: how far these are from their solution, squared, in
+// their errors.
 func (e *Effects) slopes(at point) (slope []float64, own float64, err error) {
 	m, q := e.outputs(), len(at.weights)
 	sum := make([]float64, q+1)

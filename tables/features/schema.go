@@ -98,7 +98,8 @@ func hasFewWholeNumbers(c *tables.Column, rows int) bool {
 }
 
 // exchangeSchemas returns the schema of all sites together, after a check that they have the same
-// columns in the same order.
+// columns in the same order. Its sparse columns are as many as the widest site has, and the target
+// has few whole numbers only if it has at every site.
 func (s Sites) exchangeSchemas(target string) (schema, error) {
 	all, err := exchange(s, "columns", func(i int) schema { return newSchema(s.Tables[i], target) })
 	if err != nil {

@@ -76,8 +76,10 @@ const (
 	HazardNumbers = 2 * mostBins      // of AddHazard
 )
 
-// CountBins adds to counts, BinNumbers of them, what rows of a site have of each bin (edges k,
-// edges k+1]; the first one has times of 0 too.
+// CountBins adds to counts, BinNumbers of them, the perBin numbers of a site for each bin (edges k,
+// edges k+1]; the first one has times of 0 too. Times and rows are as [Beyond] takes them. A row is
+// at risk in each bin up to the one in which its time lies. The third number is 1, so that its sum
+// over the sites is how many have rows at risk.
 func CountBins(counts, edges, times, rows []float64) {
 	for k, end := range edges[1:] {
 		bin := counts[perBin*k:][:perBin]

@@ -16,7 +16,9 @@ type steps struct {
 
 // KaplanMeier returns the curve of rows whose times are negative where no event ended them; rows[i]
 // is the number of rows that row i represents. With censored it is the curve of ends without an
-// event: events of the same time leave before them.
+// event: events of the same time leave before them. Where d of n rows at risk end at
+// a time, the curve falls by the factor (n − d)/n, and Greenwood's sum, its spread, rises by
+// d/(n (n − d)).
 func KaplanMeier(times, rows []float64, censored bool) (s steps) {
 	order, left := make([]int, len(times)), 0.0
 	for i := range order {

@@ -156,8 +156,10 @@ func (m *machine[T]) runUnits(ins *instr[T], from, to int) bool {
 	return true
 }
 
-// runFused runs the product of a matrix without lanes and a vector with lanes in all lanes at once:
-// the vectors, one a row, are the other matrix. It reports whether the step is such a product.
+// runFused runs the product A·v or Aᵀ·v of a matrix without lanes and a vector with lanes in all
+// lanes at once, on examples from..to: one product V·Aᵀ or V·A, where V has a lane's vector in each
+// row. Where A is cut by examples, Aᵀ·v is a sum over them, to which all tiles but the first add.
+// The result is whether the step is such a product.
 func (m *machine[T]) runFused(ins *instr[T], from, to int) bool {
 	if ins.Kind != Product || ins.TransB {
 		return false

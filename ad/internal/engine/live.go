@@ -6,9 +6,11 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// gateOf returns the kept value by which entries of a step's output are multiplied before they are
-// summed, as nothing else reads them; −1 where there is none. Where the gate is 0, no row of the
-// product counts. The step is a product of rows and a vector.
+// gateOf returns the gate of step k of a plan, a value; −1 where there is none. The step is a
+// product of the examples' rows and a vector. Its output has one reader, an elementwise product,
+// and so on, until a product sums over the examples: an example whose factor is 0 adds nothing, and
+// its row need not be read. The gate is the last of these factors that machines keep from run to
+// run, with a number for each example: it depends on no direction, such as v of a product Hv.
 func (g *graph) gateOf(p *Plan, k int) int {
 	s, gate := g.steps[k], -1
 	if s.Kind != Product || s.TransA || s.TransB || !s.tiled {

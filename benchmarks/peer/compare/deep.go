@@ -15,7 +15,9 @@ import (
 	"dsbo/runs"
 )
 
-// deepTable is the comparison of an agent's questions about networks, on one thread.
+// deepTable is the comparison of an agent's questions about networks, on one thread: the gradient,
+// and Hessian-vector products, the first one at a new point (cold) and one more there (warm). The
+// texts beside a network are the most that ours/peer of these times may be.
 func deepTable() table {
 	t := table{oneThread: true}
 	for _, c := range []column{{name: "Gradient", header: "gradient, ms", most: true},

@@ -153,7 +153,9 @@ func targetOf(e data.Examples, row int) float64 {
 	return e.Target.At(row, 0)
 }
 
-// sumCounts adds to numbers of an assessor, all of one pass, what visit counts at each site.
+// sumCounts sets numbers of an assessor, the counts of one pass over the rows, to the sums over the
+// sites of what visit counts. Each site counts in an assessor of its own, which has the sums of the
+// pass before, as errors need them.
 func (t judge) sumCounts(all assessor, numbers func(assessor) []float64, visit func(i int, own assessor)) error {
 	before := slices.Clone(all.Numbers())
 	return t.run.Collective.Sum(numbers(all), func(i int, part []float64) error {

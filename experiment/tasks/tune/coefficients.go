@@ -254,8 +254,9 @@ func (t judge) largest(e *effects.Effects) (list []contrast) {
 	return list
 }
 
-// kept returns the contrast of a feature on a class by the kept model's weights, 0 for a reference
-// level. A missing word is relative to the mean of all words.
+// kept returns the contrast of column j on class k by the kept model's weights: relative to the
+// reference class and, of a level, to the reference level of its word column, whose own contrast is
+// 0. A missing word is relative to the mean of all levels, by their shares of the rows.
 func (t judge) kept(e *effects.Effects, j, k int) (v float64) {
 	layer := t.made.Layers[0]
 	weight := func(j int) float64 {

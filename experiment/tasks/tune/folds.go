@@ -220,8 +220,10 @@ func rowsOfRefit(t *tune, f experiment.FinishedRun) (data.Task, float64, error) 
 	return all, float64(total) / float64(rows[0]), nil
 }
 
-// refitted returns the linear model m of all rows, times as many as before, with its λ beside the
-// rows of before: at penalties that sum up over the rows to as much.
+// refitted returns the kept model, solved for once more on all rows, times as many as before. Where
+// the run keeps a structure of penalties, Refit finds these from the rows. Else the model is m, and
+// X of the result is λ as before; Y is solved at λ/times, since the loss is a mean over the rows:
+// the penalty then weighs as much against the sum of their losses.
 func (t *tune) refitted(f experiment.FinishedRun, m models.Model, all data.Task, times float64) (train.Fit, error) {
 	if f.Refit != nil {
 		other := "one penalty"
@@ -245,18 +247,18 @@ func (t *tune) refitted(f experiment.FinishedRun, m models.Model, all data.Task,
 // leastToldGain is the gain from which a note has it, which rounds to 0.1 %.
 const leastToldGain = 0.0005
 
-// crossFit returns the cross-fitting of the task: folds choose how penalties differ if flags leave
-// that open. With a penalty for each feature the run starts from their choice, unless -from gives
-// the start.
+// crossFit returns the cross-fitting of the task, nil if it needs none: folds choose how penalties
+// differ if flags leave that open, and find the path of a lasso. With a penalty for each feature
+// they choose beforehand, and the run starts there, unless -from gives the start.
 func (t *tune) crossFit() *experiment.CrossFit {
-	first := t.shared == perFeature && t.prepared.Folds > 0 && t.center == nil
-	if t.shared != auto && !first && !wantsLasso(t) {
+	beforehand := t.shared == perFeature && t.prepared.Folds > 0 && t.center == nil
+	if t.shared != auto && !beforehand && !wantsLasso(t) {
 		return nil
 	}
 	_, squares := t.outputLoss(t.prepared.Recipe.Target.Kind).(models.Squared)
 	c := &experiment.CrossFit{All: t.unfolded(), Blocks: t.blocks, Variance: squares, Networks: t.networks(),
 		Levels: t.levels, Lasso: wantedLasso(t)}
-	if first {
+	if beforehand {
 		c.Begin = func(lambda []float64) (models.Model, error) { // the prior is around the start
 			t.center = lambda
 			m, err := t.newModel(t.seed)
