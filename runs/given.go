@@ -86,7 +86,8 @@ func PackResult(f Folder) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return archive.Bytes(), out.Close()
+	err := out.Close() // which writes the end of the archive
+	return archive.Bytes(), err
 }
 
 // withoutAgent return files without what they have of the agent whose folder it is.
@@ -135,6 +136,9 @@ func parseResult(f Folder, archive []byte) (*Merged, error) {
 		k := slices.Index(names, head.Name)
 		if k < 0 {
 			return nil, fmt.Errorf("%q is no file of a result", head.Name)
+		}
+		if parts[k] != nil {
+			return nil, fmt.Errorf("%s must be there once", head.Name)
 		}
 		if parts[k], err = io.ReadAll(in); err != nil {
 			return nil, err

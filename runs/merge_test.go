@@ -170,6 +170,11 @@ func TestResultWithoutTheAgent(t *testing.T) {
 	}
 	out := runs.Folder(filepath.Join(t.TempDir(), "late"))
 	testkit.OK(out.Open(runs.Fresh))
+	const tarEnd = 1024 // bytes of 0
+	twice := append(bytes.Clone(given[:len(given)-tarEnd]), given...)
+	if err := runs.UnpackResult(out, twice, "i"); err == nil || !strings.Contains(err.Error(), "must be there once") {
+		t.Errorf("%v, want that files which come twice are refused", err)
+	}
 	testkit.OK(runs.UnpackResult(out, given, "i"))
 	if got := testkit.Get(out.ReadSummary()); got.Card == nil || got.Card.Rows != s.Card.Rows || got.Epoch != s.Epoch {
 		t.Errorf("what is of all sites is lost: %+v", got)
