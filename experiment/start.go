@@ -2,9 +2,11 @@ package experiment
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"dsbo"
+	"dsbo/algo"
 	"dsbo/experiment/candidates"
 	"dsbo/network"
 	"dsbo/runs"
@@ -63,6 +65,18 @@ func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 	r.job.X0, p.startY, p.searched = found.Sum[at], found.Sum[at+1:], runs.UnpackUsage(found.Sum)
 	r.view.Log("%s starts at %g, the constant of the least Φ, and y at its solution", p.meaning.Symbol, r.job.X0)
 	return p, nil
+}
+
+// widenBox has the box of c's method, if it is a preset's, contain the common start, and returns a
+// note on it.
+func (j *Job) widenBox(c train.Config) (notes []string) {
+	box, at := c.Box(), j.X0
+	if !j.X0Best || box == nil || j.Set["clip"] != nil || box[0] <= at && at <= box[1] {
+		return nil
+	}
+	wide := []float64{min(box[0], at), max(box[1], at)}
+	algo.Set(c.Method, "clip", wide)
+	return []string{fmt.Sprintf("clip is %v in place of %v, so that it contains the start", wide, box)}
 }
 
 // validateStart returns an error for settings that cannot work, such as a method whose box excludes

@@ -128,8 +128,12 @@ func TestBestStartRefused(t *testing.T) {
 		{"-best-start -algorithm=adamcg " + below, "clip must contain "},
 		{"-best-start -preset=madsbo_tuned " + below, ", the best constant, where x starts"},
 		{"-best-start -K=2 -algorithm=newtoncg " + fmt.Sprintf("-set=clip=[%g,%g]", config.X0-1, config.X0), ""},
+		{"-best-start -preset=narrow", ""},
 	} {
-		err := runIn(t, newTiny(), filepath.Join(t.TempDir(), "run"), tt.args+" -agents=3 -rivals=false")
+		task := newTiny()
+		task.Presets = append(task.Presets, Preset{Name: "narrow", K: 2, // whose box is widened
+			Method: &algo.Tuned{Clip: []float64{config.X0 + 1, config.X0 + 2}}})
+		err := runIn(t, task, filepath.Join(t.TempDir(), "run"), tt.args+" -agents=3 -rivals=false")
 		if refused := errors.Is(err, dsbo.ErrConfig); refused != (tt.want != "") ||
 			refused && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.args, err, tt.want)

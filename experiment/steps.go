@@ -36,6 +36,7 @@ func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c trai
 		}
 	}
 	c = r.trainConfig(at, p, m, x)
+	warnings = r.job.widenBox(c)
 	if p.startY != nil { // steps follow the curvature where the model starts, which may be larger
 		c.Problem.Start = p.startY
 	}
@@ -65,7 +66,7 @@ func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c trai
 	}
 	r.adaptMethod(m, p)
 	if l := c.Start.Curvature; l > 0 {
-		warnings = train.StepWarnings(c, l, 0)
+		warnings = append(warnings, train.StepWarnings(c, l, 0)...)
 	}
 	return c, append(warnings, r.job.vainFlags(r.params.unknown, m)...), nil
 }
