@@ -88,8 +88,13 @@ func joinedRows(s *runs.Summary) [][]string {
 // lossText writes a loss, or a difference.
 func lossText(n runs.Number) string {
 	digits := 4
-	if math.Abs(float64(n)) >= 100 {
+	switch size := math.Abs(float64(n)); {
+	case size >= 100:
 		digits = 1
+	case 0 < size && size < 0.00005: // which four digits round to 0
+		for ; size < 0.001 && digits < 12; size *= 10 {
+			digits++
+		}
 	}
 	return strings.ReplaceAll(fmt.Sprintf("%.*f", digits, float64(n)), "-", "−")
 }

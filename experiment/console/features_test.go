@@ -89,3 +89,13 @@ func TestNotes(t *testing.T) {
 		t.Errorf("nothing to note: %q", got)
 	}
 }
+
+// TestLossText: an end of an interval near 0 is not written as 0.
+func TestLossText(t *testing.T) {
+	for n, want := range map[runs.Number]string{0.38: "0.3800", -1234.56: "−1234.6", 0: "0.0000", 0.0012: "0.0012",
+		-0.00001412: "−0.000014", 0.000062: "0.0001", 1e-20: "0.000000000000"} {
+		if got := lossText(n); got != want {
+			t.Errorf("%g is %q, want %q", float64(n), got, want)
+		}
+	}
+}
