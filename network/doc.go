@@ -41,7 +41,8 @@
 // goroutines of one process; in package mpi they are on the ranks of an MPI job, and in package
 // session each is a process. All give the same bits, because a sum runs over the agents in
 // ascending order and each product is rounded before it is added; the conformance suite in
-// networktest checks it.
+// networktest checks it. Agents of a [TurnTeam] that mix compute in turns, in an order that suits
+// the caches.
 //
 // All transports mix by a [Combiner]. A [Mixing] other than [Plain] ([Failing], [Matchings] or
 // [Listed]) has other weights in each iteration. The [Averager] knows them and sets the transport's

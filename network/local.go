@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -18,6 +19,7 @@ type Local struct {
 	agents    []*localAgent
 	ids       []int // the numbers of all agents
 	reduction LocalReduction
+	turns     turns
 	stop      sync.Once
 	stopped   chan struct{}
 	cause     error // set before stopped is closed
@@ -29,6 +31,7 @@ var _ TogetherReducer = (*Local)(nil)
 // the sense of [Matrix.Validate]: any square matrix mixes.
 func NewLocal(w *Matrix) *Local {
 	l := &Local{agents: make([]*localAgent, w.N()), stopped: make(chan struct{})}
+	l.turns.free = runtime.GOMAXPROCS(0)
 	l.reduction = LocalReduction{Agents: w.N(), Stopped: l.stopped, Cause: l.stopError}
 	for i := range l.agents {
 		l.agents[i] = &localAgent{
@@ -101,10 +104,12 @@ type localAgent struct {
 	neighbours []*localAgent // in ascending order
 	round      int           // number of the next exchange
 	terms      [][]float64   // the copies that a sum reads, in the order of row
+	turn       int           // number of its last turn
 
 	// Round r uses slot r%2 and missing[r%2], the number of agents of row, this one included, that
-	// have not published in round r; at 0 this agent proceeds. Two suffice: a neighbour enters
-	// round r+2 only after round r+1, for which this agent publishes when it is done with round r.
+	// have not published in round r; at 0 this agent waits for its turn. Two suffice: a neighbour
+	// enters round r+2 only after round r+1, for which this agent publishes when it is done with
+	// round r.
 	slot    [2][]float64    // copies
 	missing [2]atomic.Int32 // vectors that are not here yet, of even and of odd exchanges
 	ready   chan struct{}   // at most one pending wake-up, as an agent counts itself
@@ -136,15 +141,20 @@ func (a *localAgent) end(err error) error {
 }
 
 // Reduce implements [Reducer].
-func (a *localAgent) Reduce(ctx context.Context, all ...Reduction) error {
-	for _, r := range all {
-		if err := a.local.reduction.Reduce(ctx, r); err != nil {
-			err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
-			a.local.Fail(err)
-			return err
-		}
+func (a *localAgent) Reduce(ctx context.Context, all ...Reduction) (err error) {
+	a.local.turns.end()
+	for k := 0; k < len(all) && err == nil; k++ {
+		err = a.local.reduction.Reduce(ctx, all[k])
 	}
-	return nil
+	if err == nil {
+		a.local.turns.begin(a)
+		err = a.await(ctx)
+	}
+	if err != nil {
+		err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
+		a.local.Fail(err)
+	}
+	return err
 }
 
 // ReduceTogether implements [TogetherReducer].
@@ -176,7 +186,8 @@ func (a *localAgent) swap(ctx context.Context, dst, src []float64) error {
 		b.noteVector(parity)
 	}
 	a.noteVector(parity)
-	if err := Await(ctx, a.ready, a.local.stopped, a.local.stopError); err != nil {
+	a.local.turns.end()
+	if err := a.await(ctx); err != nil {
 		return err
 	}
 	a.missing[parity].Store(int32(len(a.row)))
@@ -191,11 +202,16 @@ func (a *localAgent) swap(ctx context.Context, dst, src []float64) error {
 	return nil
 }
 
-// noteVector counts a vector's arrival; the last one wakes this agent.
+// noteVector counts a vector's arrival; with the last one this agent waits for its turn.
 func (a *localAgent) noteVector(parity int) {
 	if a.missing[parity].Add(-1) == 0 {
-		a.ready <- struct{}{}
+		a.local.turns.begin(a)
 	}
+}
+
+// await waits for this agent's turn.
+func (a *localAgent) await(ctx context.Context) error {
+	return Await(ctx, a.ready, a.local.stopped, a.local.stopError)
 }
 
 // hasStopped reports whether the exchange has ended.

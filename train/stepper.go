@@ -121,6 +121,10 @@ func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsb
 			a = s.shared
 		}
 		wg.Go(func() {
+			if turns, ok := s.exchange.(network.TurnTeam); ok && s.shared == nil {
+				turns.BeginTurns(inner, i)
+				defer turns.EndTurns()
+			}
 			s.runAgent(inner, s.agents[i], a, g, &errs[i])
 		})
 		if s.shared != nil {
