@@ -100,11 +100,13 @@ func TestFaultEndedWhileOthersWork(t *testing.T) {
 	skipShort(t, "like TestFaultKilled")
 	r := newTestRun(t, addresses(3), []string{"-K=2", "-evaluate=off", "-rivals=false"})
 	all := r.startAll(map[int]fault{2: {Line: "finished; waiting", Signal: syscall.SIGSTOP}})
+	for agent := range 2 { // before the first end, which ends the session of who has not finished
+		all[agent].await("finished; waiting")
+	}
 	for agent, end := range []struct {
 		signal syscall.Signal
 		code   int
 	}{{syscall.SIGKILL, killed}, {syscall.SIGTERM, cli.Interrupted}} {
-		all[agent].await("finished; waiting")
 		all[agent].signal(end.signal)
 		all[agent].wantCode(end.code)
 		r.wantState(agent, runs.Finished, 0)

@@ -8,6 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"dsbo/internal/testkit"
 )
 
@@ -69,7 +72,11 @@ func TestBadFrames(t *testing.T) {
 		_ = s.SendMsg(c.frame)
 		a.await(t, "detach 0: *session.badFrame: ", c.want)
 		var f received
-		testkit.WantError(t, c.name, s.RecvMsg(&f), nil, c.want)
+		err = s.RecvMsg(&f)
+		if len(c.frame) > maxFlood && status.Code(err) == codes.Unavailable {
+			continue // the rest of so long a frame may reset the connection before the answer is read
+		}
+		testkit.WantError(t, c.name, err, nil, c.want)
 	}
 }
 
