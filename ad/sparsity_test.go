@@ -40,16 +40,7 @@ func TestSparseHessian(t *testing.T) {
 		for i := range y {
 			y[i] = -.7 * y[i] // the same entries elsewhere
 		}
-		want, got := make([]float64, q*q), make([]float64, q*q)
-		testkit.OK(d.Hessian(want, nil, y))
-		h := testkit.Get(d.SparseHessian(s, nil, y))
-		for i := range q {
-			columns, values := h.Row(i)
-			for k, j := range columns {
-				got[i*q+int(j)] = values[k]
-			}
-		}
-		within(t, name, got, want, 1e-14)
+		sparseAsDense(t, name, d, s, y, 1e-14)
 	}
 }
 
@@ -71,16 +62,7 @@ func TestRandomSparsity(t *testing.T) {
 		}}))
 		_, y := point(q)
 		s := testkit.Get(d.Sparsity(nil, y))
-		want, got := make([]float64, q*q), make([]float64, q*q)
-		testkit.OK(d.Hessian(want, nil, y))
-		h := testkit.Get(d.SparseHessian(s, nil, y))
-		for i := range q {
-			columns, values := h.Row(i)
-			for k, j := range columns {
-				got[i*q+int(j)] = values[k]
-			}
-		}
-		within(t, "random pairs", got, want, 1e-13)
+		sparseAsDense(t, "random pairs", d, s, y, 1e-13)
 		if s.Products() < q/2 {
 			fewer++
 		}
@@ -104,4 +86,20 @@ func TestOtherSparsity(t *testing.T) {
 	testkit.WantError(t, "a choice", err, dsbo.ErrConfig, "find the sparsity anew")
 	_, err = d.SparseHessian(new(Sparsity), nil, []float64{1, 1, -1})
 	testkit.WantError(t, "no entries", err, dsbo.ErrShape, "a sparsity must be of 3 entries of y; it is of 0")
+}
+
+// sparseAsDense checks the sparse Hessian at y against the dense one.
+func sparseAsDense(t *testing.T, name string, d *Derivs, s *Sparsity, y []float64, tol float64) {
+	t.Helper()
+	q := len(y)
+	want, got := make([]float64, q*q), make([]float64, q*q)
+	testkit.OK(d.Hessian(want, nil, y))
+	h := testkit.Get(d.SparseHessian(s, nil, y))
+	for i := range q {
+		columns, values := h.Row(i)
+		for k, j := range columns {
+			got[i*q+int(j)] = values[k]
+		}
+	}
+	within(t, name, got, want, tol)
 }
