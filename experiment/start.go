@@ -67,14 +67,25 @@ func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 	return p, nil
 }
 
+// boxBeside returns the box of c's method where it excludes the common start; else nil.
+func (s *Settings) boxBeside(c train.Config) []float64 {
+	if !s.X0Best {
+		return nil
+	}
+	if box := c.Box(); box != nil && (s.X0 < box[0] || s.X0 > box[1]) {
+		return box
+	}
+	return nil
+}
+
 // widenBox has the box of c's method, if it is a preset's, contain the common start, and returns a
 // note on it.
 func (j *Job) widenBox(c train.Config) (notes []string) {
-	box, at := c.Box(), j.X0
-	if !j.X0Best || box == nil || j.Set["clip"] != nil || box[0] <= at && at <= box[1] {
+	box := j.boxBeside(c)
+	if box == nil || j.Set["clip"] != nil {
 		return nil
 	}
-	wide := []float64{min(box[0], at), max(box[1], at)}
+	wide := []float64{min(box[0], j.X0), max(box[1], j.X0)}
 	algo.Set(c.Method, "clip", wide)
 	return []string{fmt.Sprintf("clip is %v in place of %v, so that it contains the start", wide, box)}
 }
@@ -82,7 +93,7 @@ func (j *Job) widenBox(c train.Config) (notes []string) {
 // validateStart returns an error for settings that cannot work, such as a method whose box excludes
 // the start of all methods.
 func (s *Settings) validateStart(c train.Config) error {
-	if box := c.Box(); s.X0Best && box != nil && (s.X0 < box[0] || s.X0 > box[1]) {
+	if box := s.boxBeside(c); box != nil {
 		return dsbo.ConfigErrorf("clip must contain %g, the best constant, where x starts; it is %v", s.X0, box)
 	}
 	return c.Validate()
