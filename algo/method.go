@@ -59,8 +59,6 @@ type Traits struct {
 	// which sparkle drifts far away. With several loops it would arrive many values later, as noise
 	// that can make the method diverge.
 	OneLoop bool
-	// FullDigits is true if the method's averages must not be rounded to 8 bits in each round of W.
-	FullDigits bool
 	// FullBatch is set if the method asks for all examples whatever the batch, and names its
 	// setting that takes draws instead; "": it takes draws.
 	FullBatch string
@@ -105,7 +103,6 @@ type Traits struct {
 // A Setting is the circumstances that a method's parameters may be adapted to.
 type Setting struct {
 	Nonconvex  bool                        // the lower problem may not be convex
-	ByMix      bool                        // averages are by rounds of W: last bits differ from agent to agent
 	StartKnown bool                        // the user or the problem gives the start of x
 	Penalties  bool                        // oracles give the Hessian's penalty part
 	Given      func(parameter string) bool // the user has set a parameter

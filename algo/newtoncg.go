@@ -106,7 +106,7 @@ type NewtonCG struct {
 
 // Traits implements [Described].
 func (a *NewtonCG) Traits() Traits {
-	t := a.traits(Traits{FullDigits: true, Pairs: a.memory, Adapt: a.adapt,
+	t := a.traits(Traits{Pairs: a.memory, Adapt: a.adapt,
 		StartConstant: func() (float64, bool) { return a.tried[1], a.tried[0] > 0 }})
 	if !a.Part {
 		t.FullBatch = "-set part=true takes products on draws"
@@ -124,16 +124,12 @@ const (
 // networkDamping is the first damping where the lower problem is not convex.
 const networkDamping = 1
 
-// adapt damps steps if the lower problem is not convex, and fixes the number of products if
-// averages are by Mix, whose last bits may differ between agents: they could not agree on the end
-// of a solve. It drops the search for x's start if the start is known, or if the oracles have no
-// penalties, which the search needs. The result is true only for the lack of penalties.
+// adapt damps steps if the lower problem is not convex. It drops the search for x's start if the
+// start is known, or if the oracles have no penalties, which the search needs. The result is true
+// only for the lack of penalties.
 func (a *NewtonCG) adapt(s Setting) (gaveUpSearch bool) {
 	if s.Nonconvex && !s.Given("damping") {
 		a.Damping = networkDamping
-	}
-	if s.ByMix {
-		a.Most = 1
 	}
 	if a.Start == "x0" || s.Given("init") || !s.StartKnown && s.Penalties {
 		return false

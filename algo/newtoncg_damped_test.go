@@ -284,7 +284,6 @@ func TestAdapt(t *testing.T) {
 		"not convex": {algo.Setting{Nonconvex: true, Penalties: true, Given: given()}, 1, 9, "search", false},
 		"damping given": {algo.Setting{Nonconvex: true, Penalties: true, Given: given("damping")}, 0.5, 9, "search",
 			false},
-		"by mixing":       {algo.Setting{ByMix: true, Penalties: true, Given: given()}, 0.5, 1, "search", false},
 		"start known":     {algo.Setting{StartKnown: true, Penalties: true, Given: given()}, 0.5, 9, "x0", false},
 		"no penalties":    {algo.Setting{Given: given()}, 0.5, 9, "x0", true},
 		"search is asked": {algo.Setting{Given: given("init")}, 0.5, 9, "search", false},

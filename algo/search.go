@@ -39,7 +39,7 @@ type Search struct {
 
 // Traits implements [Described].
 func (a *Search) Traits() Traits {
-	return a.traits(Traits{FullDigits: true, KeepsBest: true, FullBatch: "trainings on all examples are compared"})
+	return a.traits(Traits{KeepsBest: true, FullBatch: "trainings on all examples are compared"})
 }
 
 // Init implements [Method].

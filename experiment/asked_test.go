@@ -34,7 +34,6 @@ func TestSiteIsAsked(t *testing.T) {
 	}{
 		{"-algorithm=newtoncg", false, site.Request{}, "true false false 0 0 0"},
 		{"-algorithm=newtoncg", true, site.Request{Unmasked: true}, "true true true 0 0 0"},
-		{"-algorithm=newtoncg -average=mix", false, site.Request{}, "true false true 0 0 0"},
 		{"-algorithm=dsoba", false, site.Request{}, "true false true 0 0 0"}, // one exchange an iteration
 		{"-algorithm=fedbioacc -set=I=3 -K=2 -batch=7", false, site.Request{}, "true false false 0 0 7"},
 		{"-algorithm=fedbioacc -set=I=3 -K=3 -batch=7", false, site.Request{}, "true false true 0 0 7"},

@@ -34,7 +34,7 @@ func (j *Job) AskSite(agent, n int, from site.Request, need site.Need) error {
 			r.Delta = j.Delta
 		}
 		r.OwnResults, r.Models = shown.Compare, shown.Exchange
-		r.Unmasked = (r.Unmasked || j.Average == "mix" || mixes) && j.Epsilon == 0
+		r.Unmasked = (r.Unmasked || mixes) && j.Epsilon == 0
 		r.AskRows(j.Batch)
 	}); err != nil || j.Task.AskSite == nil {
 		return err

@@ -64,7 +64,6 @@ func TestPlanHoldsWhatIsSent(t *testing.T) {
 		{"-dp-epsilon=5 -eval-every=2 -graph=star -wire=float64", true}, {"-dp-epsilon=5 -agents=5 -graph=path", true},
 		{"-algorithm=dsoba -wire=int8 -agents=6 -graph=torus -evaluate=off" + steps, false},
 		{"-algorithm=madsbo_tuned -preset=private -evaluate=off -graph=path -agents=5", true},
-		{"-average=mix -graph=ring -agents=5 -evaluate=off", true},
 		{"-algorithm=dsoba -agents=40 -graph=erdos-renyi -rivals=false -evaluate=off" + steps, true},
 	}
 	for _, name := range algo.Names() {

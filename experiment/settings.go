@@ -49,7 +49,6 @@ func (s *Settings) addMethodFlags(f *cli.Flags, presets []Preset) {
 	f.Float64Var(&s.W, "w", 0.5, "")
 	f.Float64Var(&s.Prob, "prob", 0, "")
 	f.StringVar(&s.Mix, "mix", network.Plain{}.String(), "")
-	f.StringVar(&s.Average, "average", "tree", "")
 	f.StringVar(&s.Wire, "wire", "", "")
 	f.StringVar(&s.Transport, "transport", transports[0].name, "")
 	f.StringVar(&s.Membership, "membership", "", "")
@@ -229,8 +228,6 @@ func (s *Settings) validate(m algo.Method) error {
 		return dsbo.ConfigErrorf("-memory must be a positive number of GiB; it is %v", s.Memory)
 	case !(s.Holdout >= 0 && s.Holdout < 1):
 		return dsbo.ConfigErrorf("-holdout must be at least 0 and below 1; it is %v", s.Holdout)
-	case s.Average != "tree" && s.Average != "mix":
-		return dsbo.ConfigErrorf("-average must be tree or mix; it is %s", s.Average)
 	case s.Evaluate != "exact" && s.Evaluate != "off":
 		return dsbo.ConfigErrorf("-evaluate must be exact or off; it is %s", s.Evaluate)
 	case math.IsNaN(s.X0) || math.IsInf(s.X0, 0):
@@ -247,7 +244,7 @@ func (s *Settings) validate(m algo.Method) error {
 
 // averaging returns how agents find exact averages, and how their numbers travel.
 func (s *Settings) averaging() (network.AverageOptions, error) {
-	o := network.AverageOptions{ByMix: s.Average == "mix", Seed: s.Seed}
+	o := network.AverageOptions{Seed: s.Seed}
 	if err := o.Wire.UnmarshalText([]byte(s.Wire)); err != nil {
 		return o, dsbo.ConfigErrorf("-wire must be float64, float32, bf16 or int8; it is %s", s.Wire)
 	}
@@ -255,14 +252,7 @@ func (s *Settings) averaging() (network.AverageOptions, error) {
 	if err != nil {
 		return o, fmt.Errorf("-algorithm: %w", err)
 	}
-	traits := algo.TraitsOf(m)
-	if o.ByMix && o.Wire == network.Int8 && traits.FullDigits {
-		return o, dsbo.ConfigErrorf(
-			"-average mix rounds in each of its rounds, and on -wire int8 that leaves %s no digits: take -wire bf16 "+
-				"or -average tree",
-			s.Algorithm)
-	}
-	o.ErrorFeedback = o.Wire == network.BF16 || o.Wire == network.Int8 && traits.OneLoop
+	o.ErrorFeedback = o.Wire == network.BF16 || o.Wire == network.Int8 && algo.TraitsOf(m).OneLoop
 	return o, nil
 }
 

@@ -118,7 +118,6 @@ func TestSettingsThatCannotWork(t *testing.T) {
 		"-batch=-1":      "-batch must be at least 0; it is -1",
 		"-holdout=1":     "-holdout must be at least 0 and below 1; it is 1",
 		"-wire=int4":     "-wire must be float64, float32, bf16 or int8; it is int4",
-		"-average=max":   "-average must be tree or mix; it is max",
 		"-mix=median":    "-mix: mixing must be plain, matchings, or failing:p",
 		"-mix=clipped:2": "-mix: mixing clipped is gone: operators remove a member that sends what cannot be; it is " +
 			`"clipped:2"`,
@@ -304,7 +303,7 @@ func TestWires(t *testing.T) {
 		{"", network.Float32, false},
 		{"-wire=float64", network.Float64, false},
 		{"-wire=float32 -algorithm=sparkle", network.Float32, false},
-		{"-wire=bf16 -average=mix", network.BF16, true},
+		{"-wire=bf16", network.BF16, true},
 		{"-wire=int8 -preset=fast", network.Int8, false},
 		{"-wire=int8 -algorithm=sparkle", network.Int8, true},
 	} {
@@ -317,14 +316,6 @@ func TestWires(t *testing.T) {
 			t.Errorf("%q: agents round to %v, transports send %v, feedback %t; they must be %v, %v and %t",
 				tt.args, o.Wire, j.Settings.ExchangeWire(), o.ErrorFeedback, tt.wire, tt.wire, tt.feedback)
 		}
-	}
-}
-
-// Averages by Mix alone round too often for int8.
-func TestNarrowMixIsRefused(t *testing.T) {
-	if _, _, err := parseTiny(t, "-wire=int8 -average=mix").resolve(); !errors.Is(err, dsbo.ErrConfig) ||
-		!strings.Contains(err.Error(), "-average mix") {
-		t.Error(err)
 	}
 }
 

@@ -92,7 +92,7 @@ func (r *run) adaptMethod(m algo.Method, p *problem) {
 	}
 	known := r.job.givenFlags["x0"] || r.job.X0Best || p.startX != nil || r.job.Task.crossFit(true) != nil
 	gaveUp := adapt(algo.Setting{
-		Nonconvex: p.Nonconvex, ByMix: r.job.Average == "mix", StartKnown: known, Penalties: p.penalties,
+		Nonconvex: p.Nonconvex, StartKnown: known, Penalties: p.penalties,
 		Given: func(name string) bool { return r.job.Set[name] != nil },
 	})
 	if gaveUp && !known {

@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"fmt"
 
 	"dsbo"
 )
@@ -9,16 +10,19 @@ import (
 // AverageOptions choose how agents find averages, and how their numbers travel. The zero value
 // is exact.
 type AverageOptions struct {
-	Wire Wire // how numbers travel, in averages and in Mix
-	// ByMix averages by rounds of Mix alone, one for each distinct eigenvalue of W but 1, where
-	// only W may be used: agents then differ in the last bits. Otherwise sums go up a spanning tree
-	// of the graph and down again.
-	ByMix bool
-	Seed  uint64 // names the draws of stochastic rounding, on wires BF16 and Int8
+	Wire Wire   // how numbers travel, in averages and in Mix
+	Seed uint64 // names the draws of stochastic rounding, on wires BF16 and Int8
 	// ErrorFeedback adds what the wire rounded off a vector in Mix to the vector of the same place
 	// in the next stage: of the k-th Mix since [Averager.Begin] to the k-th after the next Begin
 	// that a Mix follows.
 	ErrorFeedback bool
+}
+
+// MarshalJSON implements [json.Marshaler]. ByMix was an option of earlier versions, whose
+// checkpoints name it.
+func (o AverageOptions) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, `{"Wire":%q,"ByMix":false,"Seed":%d,"ErrorFeedback":%t}`, o.Wire, o.Seed,
+		o.ErrorFeedback), nil
 }
 
 // shortVector is the longest vector that travels as a whole number in an average whatever the wire
@@ -86,43 +90,21 @@ const shortVector = 16
 // as many for the scales, 12 bits each: 2(n−1) of both in all, whatever the graph. [Averages.Cost]
 // has the bytes. A short vector takes one more where it travels twice. A steady run allocates
 // nothing.
-//
-// # By Mix alone
-//
-// With ByMix an average is p(W) applied to the agents' vectors, where p is the polynomial with p(1)
-// = 1 that is 0 at all other eigenvalues of W: v ← (Wv − μv)/(1−μ) for each μ, in Leja's order,
-// which keeps what is in between small. On Float64 it is exact to about 1e-13 of the largest number
-// for the usual graphs of up to 32 agents. On a narrower wire every one of its rounds rounds: it
-// costs as many digits as the largest of the factors (W−μ)/(1−μ) multiplies rounding by.
 type Averages struct {
 	team    Team
 	w       *Matrix
 	tree    *Tree
-	roots   []float64 // eigenvalues of W but 1 in Leja's order, with ByMix
 	options AverageOptions
 	labeler Labeler // the team; nil: it need not know what travels
 	ofGroup bool    // whether a Group finds them
 }
 
-// NewAverages returns the averages of a team over the edges of w. w must be connected and, for
-// o.ByMix, have a spectrum.
+// NewAverages returns the averages of a team over the edges of w, which must be connected.
 func NewAverages(team Team, w *Matrix, o AverageOptions) (*Averages, error) {
 	a := &Averages{team: team, w: w, tree: w.Tree(), options: o}
 	a.labeler, _ = team.(Labeler)
 	if a.tree == nil {
 		return nil, dsbo.ConfigErrorf("the graph must be connected to average over it")
-	}
-	if x := w.Mixing(); o.ByMix && x != (Plain{}) {
-		return nil, dsbo.ConfigErrorf(
-			"averages by rounds of Mix need plain mixing, which keeps the average; it is %v", x)
-	}
-	if o.ByMix {
-		eigenvalues := w.Eigenvalues()
-		if eigenvalues == nil {
-			return nil, dsbo.ConfigErrorf(
-				"W must be symmetric, not negative and of at most %d agents to average by rounds of Mix", mostDense)
-		}
-		a.roots = lejaOrder(distinctValues(eigenvalues[1:]))
 	}
 	return a, nil
 }
@@ -163,10 +145,6 @@ func trafficTo(receivers, messages, floats, bytes int) dsbo.Traffic {
 // Cost returns what agent i sends in one average of n numbers on a wire, by its passes. Scales
 // and flags count as bytes, not as numbers, and a vector that is sent again counts once.
 func (a *Averages) Cost(i, length int, wire Wire, p Passes) dsbo.Traffic {
-	if a.options.ByMix {
-		sends, rounds := a.w.Sends(i), len(a.roots)
-		return trafficTo(sends, rounds, rounds*length, rounds*wire.Bytes(length))
-	}
 	f := a.fixedPoint(wire, length)
 	blocks := f.blocks(length)
 	messages, bytes := 0, 0
@@ -240,12 +218,12 @@ type Averager struct {
 	combination combination // how the next vectors are combined
 	coded       coded       // the next vectors as a codec has them
 
-	rounded, mixture, kept []float64    // scratch of averages by Mix
-	memory                 *scaleMemory // alike on all agents
-	shares                 bool         // a Together has averaged since: other ends have the same memory
-	alone                  *Together    // this end as all of a process; nil before its first average
-	given                  []Vector     // on the wire of the options
-	trip                   Trip         // of the last average
+	rounded, kept []float64    // scratch of Mix
+	memory        *scaleMemory // alike on all agents
+	shares        bool         // a Together has averaged since: other ends have the same memory
+	alone         *Together    // this end as all of a process; nil before its first average
+	given         []Vector     // on the wire of the options
+	trip          Trip         // of the last average
 }
 
 var _ dsbo.Mixer = (*Averager)(nil)
@@ -274,20 +252,10 @@ func (a *Averager) onWire(vectors [][]float64) []Vector {
 	return a.given
 }
 
-// AverageOn is Average on wires of the vectors' own, the same on all agents. With ByMix it takes
-// the options' wire all the same: a transport encodes all vectors alike, and there is no error
-// feedback.
+// AverageOn is Average on wires of the vectors' own, the same on all agents.
 func (a *Averager) AverageOn(ctx context.Context, vectors ...Vector) error {
-	if a.averages.options.ByMix {
-		for _, v := range vectors {
-			if err := a.averageByMix(ctx, v.Dst, v.Dst); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	if a.alone == nil {
-		a.alone = a.averages.together([]*Averager{a})
+		a.alone = a.averages.Together([]*Averager{a})
 	}
 	if a.shares { // with ends whose goroutines write theirs too
 		of := a.memory

@@ -250,52 +250,10 @@ func TestDrawsHaveNames(t *testing.T) {
 	}
 }
 
-// TestAverageByMix: the polynomial of W gives the mean of usual graphs, in as many rounds as W has
-// eigenvalues but 1.
-func TestAverageByMix(t *testing.T) {
-	for _, c := range []struct {
-		graph  string
-		n      int
-		rounds int // 0: whatever they are
-	}{
-		{"ring", 1, 0}, {"ring", 2, 0}, {"ring", 8, 4}, {"ring", 32, 16}, {"path", 32, 31}, {"star", 32, 2},
-		{"torus", 9, 2}, {"torus", 25, 0},
-		{"torus", 32, 0}, {"complete", 16, 1}, {"server", 4, 1}, {"erdos-renyi", 8, 0}, {"erdos-renyi", 32, 31},
-	} {
-		t.Run(fmt.Sprint(c.graph, c.n), func(t *testing.T) {
-			w := testkit.Get(network.New(c.graph, c.n, network.Options{Seed: 1})).W
-			ends := averagers(w, network.AverageOptions{ByMix: true})
-			vectors := drawn(c.n, 50, 1, 10)
-			got := averageAll(t.Context(), ends, vectors)
-			for i := range got {
-				for k, x := range got[i] {
-					if d := math.Abs(x - exactMean(column(vectors, k))); !(d <= 2e-13) {
-						t.Fatalf("agent %d, entry %d is %g off", i, k, d)
-					}
-				}
-			}
-			if rounds := ends[0].Sent().Messages / max(1, int64(w.Sends(0))); c.rounds > 0 &&
-				rounds != int64(c.rounds) {
-				t.Errorf("%d rounds; they must be %d", rounds, c.rounds)
-			}
-		})
-	}
-}
-
 func TestAverageRefuses(t *testing.T) {
-	complete := testkit.Get(network.New("complete", 4, network.Options{})).W
-	for _, c := range []struct {
-		w     *network.Matrix
-		byMix bool
-		want  string
-	}{
-		{testkit.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}})), false, "the graph must be connected"},
-		{testkit.Get(network.NewMatrix([][]float64{{0.5, 0.5}, {0.4, 0.6}})), true, "W must be symmetric"},
-		{testkit.Get(complete.WithMixing(network.Matchings{})), true, "need plain mixing"},
-	} {
-		_, err := network.NewAverages(network.NewLocal(c.w), c.w, network.AverageOptions{ByMix: c.byMix})
-		testkit.WantError(t, c.want, err, dsbo.ErrConfig, c.want)
-	}
+	w := testkit.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}}))
+	_, err := network.NewAverages(network.NewLocal(w), w, network.AverageOptions{})
+	testkit.WantError(t, "two parts", err, dsbo.ErrConfig, "the graph must be connected")
 }
 
 // TestAverageFeedsErrorsBack: the sum of a sequence of averages is off by what the wire has lost of

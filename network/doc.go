@@ -52,8 +52,7 @@
 //
 // [Averages] give all agents the exact mean of their vectors, the same bits on each, by two sums of
 // whole numbers over a spanning tree ([Tree]) of the graph, about two vectors an agent whatever the
-// graph is; a transport provides them as a [Reducer]. If agents may only mix,
-// [AverageOptions].ByMix finds the mean by rounds of Mix. An [Averager] is an agent's end. Package
+// graph is; a transport provides them as a [Reducer]. An [Averager] is an agent's end. Package
 // session masks the terms of sums, so that nobody sees one alone; Mix shows an agent's vector to
 // its neighbours.
 //

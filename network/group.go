@@ -19,9 +19,7 @@ type GroupConfig struct {
 	// Team connects the agents of this process to the agents of others; nil: all agents are in this
 	// one. All processes make the same calls on their groups, in the same order.
 	Team Team
-	// W is the mixing matrix over whose edges averages travel; nil: a star. Average is the options;
-	// ByMix is ignored: a group's averages use the tree even if the method's do not, since all
-	// agents need the same bits to come to the same decisions.
+	// W is the mixing matrix over whose edges averages travel; nil: a star. Average is the options.
 	W       *Matrix
 	Average AverageOptions
 	Sent    *dsbo.Traffic // counts what all agents send; nil: that is not counted
@@ -59,7 +57,6 @@ func NewGroup(c GroupConfig) *Group {
 	if g.config.Sent == nil {
 		g.config.Sent = new(dsbo.Traffic)
 	}
-	g.config.Average.ByMix = false
 	return g
 }
 

@@ -9,7 +9,7 @@ import (
 // Passes is the way that an average of one vector took over the tree.
 type Passes uint8
 
-// The passes of an average. With ByMix there are none, and no difference.
+// The passes of an average.
 const (
 	OnePass     Passes = iota // words, under scales of an average before or without any
 	TwoPasses                 // scales, then words

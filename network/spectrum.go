@@ -11,25 +11,20 @@ import (
 // memory: of more the extreme ones alone.
 const mostDense = 1024
 
-// A spectrum is what is known of the eigenvalues of W.
+// A spectrum is the eigenvalues of W that matter.
 type spectrum struct {
-	all           []float64 // descending; nil where they do not exist, or are not found
-	second, least float64   // λ_2, of one agent λ_1, and λ_n; NaN where they do not exist
+	second, least float64 // λ_2, of one agent λ_1, and λ_n; NaN where they do not exist
 }
 
-// Eigenvalues returns the n eigenvalues of W in descending order, in new memory, or nil if W
-// is not finite, non-negative and symmetric, or has more than 1024 agents. The first call costs
-// O(n³); later ones, and [Matrix.Rho] and [Matrix.LambdaMin], share its result.
-func (m *Matrix) Eigenvalues() []float64 { return slices.Clone(m.eigenvalues().all) }
-
 // Rho returns ρ = max(|λ_2|, |λ_n|): one exchange brings the agents closer to their mean by
-// this factor. It is 0 for one agent and NaN if there is no spectrum. Of more than 1024 agents 1−ρ
-// is known to some millionths of it.
+// this factor. It is 0 for one agent and NaN if there is no spectrum: W is not finite, non-negative
+// and symmetric. Of more than 1024 agents 1−ρ is known to some millionths of it. The first call
+// costs O(n³); later ones, and [Matrix.LambdaMin], share its result.
 func (m *Matrix) Rho() float64 {
-	s := m.eigenvalues()
-	if len(s.all) == 1 {
+	if m.N() == 1 {
 		return 0
 	}
+	s := m.eigenvalues()
 	return max(math.Abs(s.second), math.Abs(s.least))
 }
 
@@ -40,11 +35,11 @@ func (m *Matrix) LambdaMin() float64 { return m.eigenvalues().least }
 // eigenvalues returns the spectrum, which it finds once.
 func (m *Matrix) eigenvalues() spectrum {
 	m.once.Do(func() {
-		m.spectrum = spectrum{nil, math.NaN(), math.NaN()}
+		m.spectrum = spectrum{math.NaN(), math.NaN()}
 		switch {
 		case m.N() == 0 || m.checkEntries() != nil:
 		case m.N() > mostDense:
-			m.spectrum.second, m.spectrum.least = m.extremes()
+			m.spectrum = m.extremes()
 		default:
 			m.spectrum = m.denseSpectrum()
 		}
@@ -61,16 +56,15 @@ func (m *Matrix) denseSpectrum() spectrum {
 			a[i*n+w.Agent], a[w.Agent*n+i] = w.Weight, w.Weight
 		}
 	}
-	if !linalg.Eigenvalues(n, a, values) {
-		return spectrum{nil, math.NaN(), math.NaN()}
+	if !linalg.Eigenvalues(n, a, values) { // which ascend
+		return spectrum{math.NaN(), math.NaN()}
 	}
-	slices.Reverse(values)
-	return spectrum{values, values[min(1, n-1)], values[n-1]}
+	return spectrum{values[max(n-2, 0)], values[0]}
 }
 
 // extremes finds λ_2 and λ_n by products with W − (1−θ) J/n. It has the eigenvalues of W, but in
 // the place of 1 the mean θ of the others.
-func (m *Matrix) extremes() (second, least float64) {
+func (m *Matrix) extremes() spectrum {
 	theta := -1.0
 	for i, row := range m.rows {
 		at, _ := slices.BinarySearchFunc(row, i, func(w Weight, i int) int { return w.Agent - i })
@@ -90,8 +84,8 @@ func (m *Matrix) extremes() (second, least float64) {
 			}
 		}
 	}
-	least, second = linalg.Extremes(m.N(), product, func(before, now float64) bool {
+	least, second := linalg.Extremes(m.N(), product, func(before, now float64) bool {
 		return math.Abs(now-before) <= 1e-6*(1-math.Abs(now))
 	})
-	return second, least
+	return spectrum{second, least}
 }

@@ -51,24 +51,14 @@ type jointTerms struct {
 	draws  []draws                              // of the vectors, by agents
 }
 
-// Together returns the ends of all local agents as one, in their order; nil where averages are
-// by Mix.
+// Together returns some ends as one: an agent's alone, or those of all local agents in their order.
 func (a *Averages) Together(ends []*Averager) *Together {
-	if a.options.ByMix {
-		return nil
-	}
-	t := a.together(ends)
-	if len(ends) > 1 {
-		t.reducer, _ = a.team.(TogetherReducer)
-	}
-	return t
-}
-
-func (a *Averages) together(ends []*Averager) *Together {
 	t := &Together{averages: a, ends: ends, errs: make([]error, len(ends)),
 		hands: make([]hand, min(runtime.GOMAXPROCS(0), len(ends)))}
 	if len(ends) == 1 {
 		t.binder, _ = ends[0].mixer.(Binder)
+	} else {
+		t.reducer, _ = a.team.(TogetherReducer)
 	}
 	return t
 }

@@ -62,34 +62,31 @@ func TestSent(t *testing.T) {
 		w := testkit.Get(network.New(name, 6, network.Options{})).W
 		tree := w.Tree()
 		for _, wire := range wires {
-			for _, byMix := range []bool{false, true} {
-				team := &countingTeam{network.NewLocal(w), t, wire, make([]dsbo.Traffic, 6), make([]dsbo.Traffic, 6),
-					slices.Repeat([]networktest.Sums{{Agents: 6}}, 6)}
-				ends := averagersOf(team, w, network.AverageOptions{Wire: wire, ByMix: byMix})
-				cost := testkit.Get(network.NewAverages(team, w, network.AverageOptions{Wire: wire, ByMix: byMix}))
-				for _, length := range []int{3, 200} {
-					before := ends[0].Sent()
-					averageAll(t.Context(), ends, drawn(6, length, 1, 3))
-					s := ends[0].Sent()
-					got := dsbo.Traffic{Messages: s.Messages - before.Messages, Floats: s.Floats - before.Floats,
-						Bytes: s.Bytes - before.Bytes}
-					if want := cost.Cost(0, length, wire, passesOf(ends[0])); got != want {
-						t.Errorf("%s, %v: an average of %d numbers counts %+v; its cost is %+v", name, wire,
-							length, got, want)
-					}
+			team := &countingTeam{network.NewLocal(w), t, wire, make([]dsbo.Traffic, 6), make([]dsbo.Traffic, 6),
+				slices.Repeat([]networktest.Sums{{Agents: 6}}, 6)}
+			ends := averagersOf(team, w, network.AverageOptions{Wire: wire})
+			cost := testkit.Get(network.NewAverages(team, w, network.AverageOptions{Wire: wire}))
+			for _, length := range []int{3, 200} {
+				before := ends[0].Sent()
+				averageAll(t.Context(), ends, drawn(6, length, 1, 3))
+				s := ends[0].Sent()
+				got := dsbo.Traffic{Messages: s.Messages - before.Messages, Floats: s.Floats - before.Floats,
+					Bytes: s.Bytes - before.Bytes}
+				if want := cost.Cost(0, length, wire, passesOf(ends[0])); got != want {
+					t.Errorf("%s, %v: an average of %d numbers counts %+v; its cost is %+v", name, wire,
+						length, got, want)
 				}
-				mixAll(t, ends, drawn(6, 77, 1, 3))
-				for i, a := range ends {
-					m, s := team.mixed[i], team.sums[i]
-					up, edges := int64(tree.Sends(i)), int64(w.Sends(i))
-					want := dsbo.Traffic{
-						Messages: edges*m.Messages + up*s.Messages, Floats: edges*m.Floats + up*s.Floats,
-						Bytes: edges*m.Bytes + up*s.Bytes,
-					}
-					if got := a.Sent(); got != want {
-						t.Errorf("%s, %v, by Mix %v: agent %d counts %+v; it must be %+v", name, wire,
-							byMix, i, got, want)
-					}
+			}
+			mixAll(t, ends, drawn(6, 77, 1, 3))
+			for i, a := range ends {
+				m, s := team.mixed[i], team.sums[i]
+				up, edges := int64(tree.Sends(i)), int64(w.Sends(i))
+				want := dsbo.Traffic{
+					Messages: edges*m.Messages + up*s.Messages, Floats: edges*m.Floats + up*s.Floats,
+					Bytes: edges*m.Bytes + up*s.Bytes,
+				}
+				if got := a.Sent(); got != want {
+					t.Errorf("%s, %v: agent %d counts %+v; it must be %+v", name, wire, i, got, want)
 				}
 			}
 		}

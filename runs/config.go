@@ -25,7 +25,6 @@ type Config struct {
 	Rho        float64         `json:"rho"`              // ρ of the mixing matrix
 	// how exchanges are combined, such as "matchings"; "": plainly, by W
 	Mix      string  `json:"mix,omitempty"`
-	Average  string  `json:"average"`  // "tree" or "mix": how exact averages are found
 	Wire     string  `json:"wire"`     // type in which numbers travel
 	Batch    int     `json:"batch"`    // examples of a draw; 0: all
 	Holdout  float64 `json:"holdout"`  // share of the validation examples that tunes nothing

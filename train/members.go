@@ -179,7 +179,7 @@ func (p *Problem) setApart(e membership.Epoch) {
 // that follow make up for it; where none do, at the end of the run, the state stays.
 func (c *Config) moveState(m dsbo.Algorithm) {
 	t := algo.TraitsOf(m)
-	if !t.Alike || c.Problem.Average.ByMix || c.epoch.Iteration == c.K {
+	if !t.Alike || c.epoch.Iteration == c.K {
 		return
 	}
 	c.Problem.apart.move(m.Y(), moveY)

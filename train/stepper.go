@@ -64,8 +64,7 @@ func newStepper(p Problem, w *network.Matrix,
 		s.close()
 		return nil, err
 	}
-	// by Mix alone averages differ by their rounding
-	s.alike = algo.TraitsOf(s.method()).Alike && !p.Average.ByMix
+	s.alike = algo.TraitsOf(s.method()).Alike
 	return s, nil
 }
 
@@ -87,7 +86,7 @@ func (s *stepper) join(p Problem, averages *network.Averages,
 			if m, err = method(p.agentNumber(i)); err != nil {
 				return err
 			}
-			if k == 0 && len(ends) > 1 && together != nil && mayShare(m) {
+			if k == 0 && len(ends) > 1 && mayShare(m) {
 				s.shared = newShared(together)
 			}
 		}

@@ -51,7 +51,7 @@ func (e *evaluator) adoptPairs() {
 // adoptablePairs returns the pairs of adoptPairs; nil if there are none.
 func (e *evaluator) adoptablePairs() *linalg.Memory {
 	pairs := algo.TraitsOf(e.method()).Pairs
-	if pairs == nil || e.problem.Average.ByMix || !pairs.Relative || pairs.Pairs() == 0 {
+	if pairs == nil || !pairs.Relative || pairs.Pairs() == 0 {
 		return nil
 	}
 	return pairs

@@ -121,24 +121,10 @@ func (l listing) addIterations() error {
 			times[i] = times[i].plus(Range{some[i], all[i]})
 		}
 	}
-	way, rounds := BySum, exactly(1)
-	if o := c.Problem.Average; o.ByMix {
-		averages, err := network.NewAverages(nil, c.W, o)
-		if err != nil {
-			return err
-		}
-		way = ByMix
-		rounds = exactly(averages.Cost(0, 1, l.wire, network.OnePass).Messages / int64(max(1, c.W.Sends(0))))
-	}
-	for i, q := range []Quantity{
-		{Name: "gradients and Hessian products", Length: float64(l.q), Wire: l.wire},
-		{Name: "hypergradient", Length: float64(l.p), Wire: l.wire},
-		{Name: "diagonals of the Hessian", Length: float64(l.q), Wire: l.wire, With: way == BySum},
-		{Name: "validation losses, votes", Length: 1},
-	} {
-		q.Way, q.Times = way, times[i].Times(rounds)
-		l.add(q)
-	}
+	l.add(Quantity{Name: "gradients and Hessian products", Length: float64(l.q), Wire: l.wire, Times: times[0]})
+	l.add(Quantity{Name: "hypergradient", Length: float64(l.p), Wire: l.wire, Times: times[1]})
+	l.add(Quantity{Name: "diagonals of the Hessian", Length: float64(l.q), Wire: l.wire, Times: times[2], With: true})
+	l.add(Quantity{Name: "validation losses, votes", Length: 1, Times: times[3]})
 	l.add(Quantity{Name: "copies of x, y, z, trackers", Way: ByMix, Length: floats.Most / max(1, messages.Most),
 		Wire: l.wire, Times: messages})
 	return nil
@@ -188,7 +174,7 @@ func (l listing) addCopies(comparisons Range) {
 	n, fine := comparisons.Most, min(l.wire, network.Float32)
 	l.add(Quantity{Name: "fingerprints of x, y, z, u, best iterate", Way: ByMax, Length: 10, Times: comparisons})
 	m := algo.Clone(l.Config.Method)
-	if m.Init(l.p, l.q, 1) != nil || m.Cost(0).Averages > 0 && !l.Config.Problem.Average.ByMix {
+	if m.Init(l.p, l.q, 1) != nil || m.Cost(0).Averages > 0 {
 		return // all agents have the same; Init was checked before
 	}
 	l.addSum("x and the hypergradient", l.p, fine, Range{0, 2 * n})

@@ -70,9 +70,8 @@ type Pilot struct {
 // and graph.
 func New(r Run) (*Plan, error) {
 	r.Config = r.Config.WithDefaults()
-	w, options := r.Config.W, r.Config.Problem.Average
-	options.ByMix = false // as far as averages are by Mix, their rounds are quantities of their own
-	averages, err := network.NewAverages(nil, w, options)
+	w := r.Config.W
+	averages, err := network.NewAverages(nil, w, r.Config.Problem.Average)
 	if err != nil {
 		return nil, err
 	}

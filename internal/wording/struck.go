@@ -6,6 +6,7 @@ var struck = map[string]string{
 	"-keep-frames":      "a session that ends begins again with a checkpoint",
 	"-keep-mib":         "a session that ends begins again with a checkpoint",
 	"-delay-budget":     "-peer-timeout and -straggler-deadline bound waits",
+	"-average":          "averages are sums over a spanning tree of the graph",
 	"-lies":             "nothing is promised against members that lie",
 	"show":              "the page of a comparison has figures of all quantities",
 	"against":           "figures of a comparison are against iterations, time, oracle calls and traffic",
