@@ -29,11 +29,8 @@ type Combiner struct {
 // Combiner returns the end of agent i.
 func (m *Matrix) Combiner(i int) *Combiner { return &Combiner{row: m.rows[i]} }
 
-// CombineBy sets the combination of the next Combine, see [dsbo.MixerCapabilities].
-func (c *Combiner) CombineBy(by func(dst []float64, in [][]float64)) error {
-	c.by = by
-	return nil
-}
+// CombineBy implements [Reducer], for the next Combine.
+func (c *Combiner) CombineBy(by func(dst []float64, in [][]float64)) { c.by = by }
 
 // Combine sets dst to the agent's part of an exchange; in has the vectors of the agents in the
 // order of the matrix's row. The vectors have the length of dst; none may overlap it.

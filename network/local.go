@@ -38,7 +38,7 @@ func NewLocal(w *Matrix) *Local {
 			local:    l,
 			id:       i,
 			row:      w.Row(i),
-			combiner: w.Combiner(i),
+			Combiner: w.Combiner(i),
 			terms:    make([][]float64, len(w.Row(i))),
 			ready:    make(chan struct{}, 1),
 		}
@@ -100,7 +100,7 @@ type localAgent struct {
 	local      *Local        // the exchange
 	id         int           // number of the agent
 	row        []Weight      // of W
-	combiner   *Combiner     // makes the mix
+	*Combiner                // makes the mix
 	neighbours []*localAgent // in ascending order
 	round      int           // number of the next exchange
 	terms      [][]float64   // the copies that a sum reads, in the order of row
@@ -115,16 +115,11 @@ type localAgent struct {
 	ready   chan struct{}   // at most one pending wake-up, as an agent counts itself
 }
 
-// CombineBy implements Reducer.
-func (a *localAgent) CombineBy(by func(dst []float64, in [][]float64)) error {
-	return a.combiner.CombineBy(by)
-}
-
 // Mix implements Reducer.
 func (a *localAgent) Mix(ctx context.Context, dst, src []float64) error {
 	err := a.swap(ctx, dst, src)
 	if err == nil {
-		a.combiner.Combine(dst, a.terms)
+		a.Combine(dst, a.terms)
 	}
 	return a.end(err)
 }

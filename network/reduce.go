@@ -44,8 +44,8 @@ func (op Op) Combine(size int, dst, src []uint64) {
 type Reducer interface {
 	// Mix is Mix of [dsbo.Mixer].
 	Mix(ctx context.Context, dst, src []float64) error
-	// CombineBy is CombineBy of [dsbo.MixerCapabilities].
-	CombineBy(by func(dst []float64, in [][]float64)) error
+	// CombineBy is CombineBy of [dsbo.MixerCapabilities]; a [Combiner] has it.
+	CombineBy(by func(dst []float64, in [][]float64))
 	// Reduce replaces the words of each reduction by the words of all agents combined, the same on
 	// every agent; what can travel together does. All agents must call Mix and Reduce in the same
 	// order, with reductions of the same operation, bits and number of words. It blocks until the

@@ -25,7 +25,6 @@ func (a *Averager) CombineBy(by func(dst []float64, in [][]float64)) error {
 // A combination is how an [Averager] combines what it hears.
 type combination struct {
 	by      func(dst []float64, in [][]float64) // in the next Mix; nil: by weights
-	kept    bool                                // the exchange may have a function that no Mix has used
 	moment                                      // of the weights, where they change
 	weights []Weight                            // of sum
 	of      moment                              // of weights
@@ -40,7 +39,7 @@ type moment struct {
 
 // chooseCombination sets the combination of the exchange's next Mix: CombineBy's, or the
 // iteration's weights if they change. An unfinished exchange may have left another one.
-func (a *Averager) chooseCombination() error {
+func (a *Averager) chooseCombination() {
 	x := &a.combination
 	by := x.by
 	x.by = nil
@@ -54,11 +53,7 @@ func (a *Averager) chooseCombination() error {
 		}
 		by = x.sum
 	}
-	if by == nil && !x.kept {
-		return nil
-	}
-	x.kept = by != nil
-	return a.mixer.CombineBy(by)
+	a.mixer.CombineBy(by)
 }
 
 // Pull is Pull of [dsbo.MixerCapabilities]: over a graph without directions it is Mix.
@@ -111,9 +106,7 @@ func (a *Averager) MixAdd(ctx context.Context, dst, src []float64, factor float6
 
 // mix is MixAdd of what the wire carries of src, without error feedback.
 func (a *Averager) mix(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
-	if err := a.chooseCombination(); err != nil {
-		return err
-	}
+	a.chooseCombination()
 	d := a.nextDraws()
 	wire := a.averages.options.Wire
 	if wire != Float64 {

@@ -11,14 +11,15 @@ import (
 
 // An agent is the exchange's end of an agent on this rank.
 type agent struct {
-	x        *Exchange         // the exchange
-	id       int               // number of the agent
-	row      []network.Weight  // of W
-	combiner *network.Combiner // makes the mix
-	from     []int             // where the terms of a sum come in a swap, in the order of row; -1: from this rank
-	vectors  [][]float64       // these terms
-	round    int               // number of its next Mix
-	lengths  [2]uint64         // of its vector, and its complement: both maxima over the agents
+	*network.Combiner // makes the mix
+
+	x       *Exchange        // the exchange
+	id      int              // number of the agent
+	row     []network.Weight // of W
+	from    []int            // where the terms of a sum come in a swap, in the order of row; -1: from this rank
+	vectors [][]float64      // these terms
+	round   int              // number of its next Mix
+	lengths [2]uint64        // of its vector, and its complement: both maxima over the agents
 	// show whether all lengths are equal
 
 	// Exchange r uses slot r%2. Two are enough: this agent fills the slot again in exchange r+2,
@@ -28,16 +29,11 @@ type agent struct {
 
 func newAgent(x *Exchange, id int, m *network.Matrix) *agent {
 	row := m.Row(id)
-	a := &agent{x: x, id: id, row: row, combiner: m.Combiner(id), vectors: make([][]float64, len(row))}
+	a := &agent{x: x, id: id, row: row, Combiner: m.Combiner(id), vectors: make([][]float64, len(row))}
 	for _, w := range row {
 		a.from = append(a.from, slices.IndexFunc(x.receive, func(p parcel) bool { return p.agent == w.Agent }))
 	}
 	return a
-}
-
-// CombineBy implements network.Reducer.
-func (a *agent) CombineBy(by func(dst []float64, in [][]float64)) error {
-	return a.combiner.CombineBy(by)
 }
 
 // Mix implements network.Reducer.
@@ -77,7 +73,7 @@ func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 			a.vectors[k] = a.x.incoming[at*len(src):][:len(src)]
 		}
 	}
-	a.combiner.Combine(dst, a.vectors)
+	a.Combine(dst, a.vectors)
 	return nil
 }
 

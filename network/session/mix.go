@@ -35,7 +35,7 @@ func (s *Session) mix(ctx context.Context, dst, src []float64) error {
 		if bad, err := s.findTerms(frame[headerSize:], len(src)); err != nil {
 			return bad, err
 		}
-		s.combiner.Combine(dst, s.terms)
+		s.Combine(dst, s.terms)
 		if finite(dst) {
 			return nil, nil
 		}

@@ -39,12 +39,12 @@ type scratch struct {
 
 // A view is the members as this agent's position among them has it.
 type view struct {
-	matrix   *network.Matrix   // of the members
-	position int               // of this agent
-	row      []*tie            // the neighbours in the order of the matrix's row, nil in this agent's own place
-	combiner *network.Combiner // of the next vectors
-	tree     *network.Tree     // of reductions; nil before the first
-	opposite int               // the child of the root that sends to it as it sends to that one; -1: none
+	matrix            *network.Matrix // of the members
+	position          int             // of this agent
+	row               []*tie          // the neighbours in the order of the matrix's row, nil in this agent's own place
+	*network.Combiner                 // of the next vectors
+	tree              *network.Tree   // of reductions; nil before the first
+	opposite          int             // the child of the root that sends to it as it sends to that one; -1: none
 }
 
 // A desk is the agent as its session sees it.
@@ -95,7 +95,7 @@ func newSession(c *Config, d desk, l *ledger, mu *sync.Mutex, lineTo func(agent 
 	x := newExchange(s.Name(), ties, mu)
 	x.count = c.Sent
 	return &Session{Session: s, config: c, desk: d, ledger: l, x: x, masks: m,
-		view:    view{matrix: matrix, position: position, row: row, combiner: matrix.Combiner(position), opposite: -1},
+		view:    view{matrix: matrix, position: position, row: row, Combiner: matrix.Combiner(position), opposite: -1},
 		scratch: scratch{terms: make([][]float64, len(row)), decoded: make([][]float64, len(row))}}, nil
 }
 
@@ -126,11 +126,6 @@ func (s *Session) Waited() []float64 {
 		waited[p.agent] = p.waited.Seconds()
 	}
 	return waited
-}
-
-// CombineBy implements [network.Reducer].
-func (s *Session) CombineBy(by func(dst []float64, in [][]float64)) error {
-	return s.combiner.CombineBy(by)
 }
 
 // Bind implements [network.Binder].
