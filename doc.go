@@ -46,7 +46,7 @@
 //
 // Algorithms, in algo; where a method is one file, its head cites it:
 //
-//	line 6 of Algorithm 3    algo/madsbo.go, Step: y and, with it, x of line 11 are mixed
+//	line 6 of Algorithm 3    algo/madsbo.go, step: y and, with it, x of line 11 are mixed
 //	Algorithm 1              algo/higp.go, run: lines 4 and 6 mix z and d
 //	the default method       algo/newtoncg.go; its conjugate gradients: internal/linalg/memory.go
 //	its traits               algo/method.go: Method, Traits; schedule.go and bind.go: steps

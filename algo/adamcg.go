@@ -1,8 +1,6 @@
 package algo
 
 import (
-	"context"
-
 	"dsbo"
 	"dsbo/internal/linalg"
 )
@@ -47,13 +45,11 @@ type AdamCG struct {
 	// entry for each training example, of which a draw has few. Default: on draws.
 	All bool `json:"all,omitzero"`
 
-	state
-	turn Turn                                                        // oracle and exchange of an iteration
+	methodState
 	term struct{ lowerGrad, upperGrad, product, hypergradient term } // named once
 
-	asked  []float64           // the products of each iteration, after it
-	ly, lr func(k int) float64 // the schedules, bound to K
-	adam   adam                // the constants of Adam, bound
+	asked []float64 // the products of each iteration, after it
+	adam  adam      // the constants of Adam, bound
 
 	ry, vy, rx, vx []float64 // Adam's averages for y and x
 	g              []float64 // an averaged gradient, then the residual of z
@@ -70,19 +66,18 @@ func (a *AdamCG) Traits() Traits {
 
 // Init implements [Method].
 func (a *AdamCG) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	c.countable()
-	if c.err != nil {
-		return c.err
-	}
-	a.ly, a.lr, a.adam = c.at["ly"], c.at["lr"], adam{a.Beta1, a.Beta2, a.Eps}
-	a.ry, a.vy, a.rx, a.vx = a.carried("y_mean", q), a.carried("y_square", q), a.carried("x_mean", p),
-		a.carried("x_square", p)
-	a.z, a.asked = a.carried("z", q), a.carried("products", K)
-	a.averagesTerms()
-	a.scratch(q, &a.g, &a.s, &a.hs)
-	a.makeTerms()
-	return nil
+	return a.prepare(a, p, q, K, func(c *checker) {
+		if !c.countable() {
+			return
+		}
+		a.adam = adam{a.Beta1, a.Beta2, a.Eps}
+		a.ry, a.vy, a.rx, a.vx = a.carried("y_mean", q), a.carried("y_square", q), a.carried("x_mean", p),
+			a.carried("x_square", p)
+		a.z, a.asked = a.carried("z", q), a.carried("products", K)
+		a.averagesTerms()
+		a.scratch(q, &a.g, &a.s, &a.hs)
+		a.makeTerms()
+	})
 }
 
 // makeTerms makes the terms of averages at the present x, y and z.
@@ -123,18 +118,16 @@ func (a *AdamCG) Cost(k int) Cost {
 	return cost
 }
 
-// Step is one outer iteration.
-func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := &a.turn
-	*w = a.newTurn(ctx, k, o, m)
+// step is one outer iteration.
+func (a *AdamCG) step(w *Turn, k int) {
 	for t := 0; t < a.T && w.err == nil; t++ { // y −= ly · Adam(∇_y g)
 		a.draw = w.Draw(dsbo.Lower, t)
 		if w.average(a.g, a.term.lowerGrad); w.err == nil {
-			adamStep(a.adam, k*a.T+t, a.ly(k), a.y, a.ry, a.vy, a.g)
+			adamStep(a.adam, k*a.T+t, a.at["ly"](k), a.y, a.ry, a.vy, a.g)
 		}
 	}
 	if a.holdsX(k) {
-		return w.err
+		return
 	}
 	a.draw, a.products = w.Draw(dsbo.Upper, 0), w.Draw(dsbo.Curvature, 0)
 	if a.All {
@@ -143,10 +136,9 @@ func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	w.average(a.g, a.term.upperGrad)                        // ∇_y f
 	a.solve(w)                                              // z += solve(∇_y f − (H + μ) z)
 	if w.average(a.u, a.term.hypergradient); w.err == nil { // u = ∇_x f − J z
-		adamStep(a.adam, k-a.Wait, a.lr(k), a.x, a.rx, a.vx, a.u)
+		adamStep(a.adam, k-a.Wait, a.at["lr"](k), a.x, a.rx, a.vx, a.u)
 		clipTo(a.Clip, a.x)
 	}
-	return w.err
 }
 
 // product sets hs to (H + μ) v on the iteration's draw.

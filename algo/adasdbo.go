@@ -1,10 +1,8 @@
 package algo
 
 import (
-	"context"
 	"math"
 
-	"dsbo"
 	"dsbo/internal/linalg"
 )
 
@@ -40,20 +38,17 @@ type AdaSDBO struct {
 
 // Init implements [Method].
 func (a *AdaSDBO) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.d = a.directionTriple()
-	n := len(a.d.all) + 3
-	if a.Track {
-		a.t, a.past = a.carriedTriple("tracker"), a.carriedTriple("last")
-		a.tracksTriple(a.t, a.past)
-		n += len(a.d.all)
-	}
-	a.sums = a.carried("m", 3)
-	a.scratch(n, &a.out, &a.in)
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.d = a.directionTriple()
+		n := len(a.d.all) + 3
+		if a.Track {
+			a.t, a.past = a.carriedTriple("tracker"), a.carriedTriple("last")
+			a.tracksTriple(a.t, a.past)
+			n += len(a.d.all)
+		}
+		a.sums = a.carried("m", 3)
+		a.scratch(n, &a.out, &a.in)
+	})
 }
 
 // Traits implements [Described].
@@ -76,9 +71,8 @@ func (a *AdaSDBO) Cost(k int) Cost {
 	return cost
 }
 
-// Step is one outer iteration.
-func (a *AdaSDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
+// step is one outer iteration.
+func (a *AdaSDBO) step(w *Turn, k int) {
 	p, q := len(a.x), len(a.y)
 	if k == 0 {
 		start := a.M0
@@ -89,7 +83,7 @@ func (a *AdaSDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 			a.sums[c] = m0 * m0
 		}
 	}
-	a.directions(&w, a.d, a.point, drawsOf(k))
+	a.directions(w, a.d, a.point, drawsOf(k))
 	d := a.d
 	if a.Track {
 		d = a.t
@@ -106,5 +100,4 @@ func (a *AdaSDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 	w.Mix(a.in[:p+2*q+3], joined(a.out, a.point.all, a.sums))
 	copy(a.point.all, a.in)
 	copy(a.sums, a.in[p+2*q:])
-	return w.err
 }

@@ -1,8 +1,6 @@
 package algo
 
 import (
-	"context"
-
 	"dsbo"
 	"dsbo/internal/linalg"
 )
@@ -29,13 +27,10 @@ type AIDCG struct {
 
 // Init implements [Method].
 func (a *AIDCG) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.z = a.carried("z", q)
-	a.scratch(q, &a.r, &a.p, &a.hp)
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.z = a.carried("z", q)
+		a.scratch(q, &a.r, &a.p, &a.hp)
+	})
 }
 
 // Cost of an iteration: nothing is sent; T gradients of g, one of f, at most N (+1 when warm)
@@ -48,13 +43,11 @@ func (a *AIDCG) Cost(int) Cost {
 	return cost
 }
 
-// Step is one outer iteration; m is not used.
-func (a *AIDCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	a.descendY(&w, a.T)
-	a.solve(&w)
-	a.descendX(&w)
-	return w.err
+// step is one outer iteration.
+func (a *AIDCG) step(w *Turn, _ int) {
+	a.descendY(w, a.T)
+	a.solve(w)
+	a.descendX(w)
 }
 
 // solve runs conjugate gradients on H z = b.

@@ -1,8 +1,6 @@
 package algo
 
 import (
-	"context"
-
 	"dsbo"
 )
 
@@ -29,12 +27,9 @@ type ALSET struct {
 
 // Init implements [Method].
 func (a *ALSET) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.inverse = newNeumann(q, a.N, a.NPrime, false)
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.inverse = newNeumann(q, a.N, a.NPrime, false)
+	})
 }
 
 // Cost of an iteration: nothing is sent; T gradients of g, one of f, N−1 (N' for a draw)
@@ -43,11 +38,9 @@ func (a *ALSET) Cost(k int) Cost {
 	return Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.inverse.products(k), JVP: 1}}
 }
 
-// Step is one outer iteration; m is not used.
-func (a *ALSET) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	a.descendY(&w, a.T)
-	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.lg)
-	a.descendX(&w)
-	return w.err
+// step is one outer iteration.
+func (a *ALSET) step(w *Turn, _ int) {
+	a.descendY(w, a.T)
+	a.inverse.solve(w, a.z, a.b, a.x, a.y, 1/a.lg())
+	a.descendX(w)
 }

@@ -1,11 +1,9 @@
 package algo
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
-	"dsbo"
 	"dsbo/internal/linalg"
 )
 
@@ -38,14 +36,11 @@ type BRFedBi struct {
 
 // Init implements [Method].
 func (a *BRFedBi) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.m = a.carriedTriple("momentum")
-	a.d, a.out, a.in = a.directionTriple(), a.newTriple(), a.newTriple()
-	a.combine = a.Agg.combine
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.m = a.carriedTriple("momentum")
+		a.d, a.out, a.in = a.directionTriple(), a.newTriple(), a.newTriple()
+		a.combine = a.Agg.combine
+	})
 }
 
 // Traits implements [Described].
@@ -56,14 +51,13 @@ func (a *BRFedBi) Cost(int) Cost {
 	return Cost{Floats: len(a.d.all), Messages: 1, Calls: directionCalls(1)}
 }
 
-// Step is one outer iteration.
-func (a *BRFedBi) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	agent, agents := agentAndCount(&w)
+// step is one outer iteration.
+func (a *BRFedBi) step(w *Turn, k int) {
+	agent, agents := agentAndCount(w)
 	if err := a.Agg.fits(agents); err != nil && w.err == nil {
 		w.err = fmt.Errorf("brfedbi: %w", err)
 	}
-	a.directions(&w, a.d, a.point, drawsOf(k))
+	a.directions(w, a.d, a.point, drawsOf(k))
 	if k == 0 {
 		copy(a.m.all, a.d.all)
 	}
@@ -72,8 +66,7 @@ func (a *BRFedBi) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 	if slices.Contains(a.Byz, agent) { // a liar sends −attack·m
 		linalg.Scale(a.out.all, -a.Attack, a.m.all)
 	}
-	mixCombined(&w, a.in.all, a.out.all, a.combine)
+	mixCombined(w, a.in.all, a.out.all, a.combine)
 	a.descend(a.in, k)
 	project(a.z, a.Ball)
-	return w.err
 }

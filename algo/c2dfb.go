@@ -2,7 +2,6 @@ package algo
 
 import (
 	"cmp"
-	"context"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -37,7 +36,7 @@ type C2DFB struct {
 	Gout     float64     `json:"gout,omitzero" default:"1" must:"in (0, 1]"`  // γ_o, mixing of x
 	Compress compression `json:"compress,omitzero"`                           // Q; default none
 
-	state
+	methodState
 	inner   [2]innerLoop    // of y and of z
 	fx, fz  []float64       // ∇_x f at y and, with order 2, at z
 	gy, gz  []float64       // ∇_x g at y and at z
@@ -49,20 +48,17 @@ type C2DFB struct {
 
 // Init implements [Method].
 func (a *C2DFB) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	c.centralSteps(a.Order, a.Lam, 1)
-	if c.err != nil {
-		return c.err
-	}
-	a.u, a.sx = a.carried("u", p), a.carried("x_tracker", p)
-	a.tracks(a.sx, a.u)
-	a.send = a.Compress.compressor()
-	a.z = a.carried("z", q)
-	a.inner = [2]innerLoop{newInnerLoop(&a.state, "y", a.y), newInnerLoop(&a.state, "z", a.z)}
-	a.scratch(p, &a.fx, &a.fz, &a.gy, &a.gz, &a.un)
-	a.b = a.newVec(q)
-	a.scratch(2*p, &a.out, &a.in)
-	return nil
+	return a.prepare(a, p, q, K, func(c *checker) {
+		c.centralSteps(a.Order, a.Lam, 1)
+		a.u, a.sx = a.carried("u", p), a.carried("x_tracker", p)
+		a.tracks(a.sx, a.u)
+		a.send = a.Compress.compressor()
+		a.z = a.carried("z", q)
+		a.inner = [2]innerLoop{newInnerLoop(&a.state, "y", a.y), newInnerLoop(&a.state, "z", a.z)}
+		a.scratch(p, &a.fx, &a.fz, &a.gy, &a.gz, &a.un)
+		a.b = a.newVec(q)
+		a.scratch(2*p, &a.out, &a.in)
+	})
 }
 
 // Traits implements [Described].
@@ -89,11 +85,10 @@ func (a *C2DFB) Cost(k int) Cost {
 		Calls: dsbo.Calls{UpperGrad: a.Order * (a.T + 1), LowerGrad: 2 * (a.T + 1)}}
 }
 
-// Step is one outer iteration.
-func (a *C2DFB) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	a.descend(&w, &a.inner[0], a.beta(k))
-	a.descend(&w, &a.inner[1], a.gamma(k))
+// step is one outer iteration.
+func (a *C2DFB) step(w *Turn, k int) {
+	a.descend(w, &a.inner[0], a.beta(k))
+	a.descend(w, &a.inner[1], a.gamma(k))
 	linalg.Sub(a.un, a.gy, a.gz)
 	linalg.Comb(a.un, 1, a.fx, a.Lam, a.un) // u
 	if a.Order == 2 {
@@ -112,7 +107,6 @@ func (a *C2DFB) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 	}
 	approach(a.x, a.in[:p], a.x, a.Gout)
 	linalg.Axpy(a.x, -a.alpha(k), a.sx)
-	return w.err
 }
 
 // An innerLoop is the state of the loop of y or of z.

@@ -71,7 +71,7 @@ func (c *checker) check(p parameter) {
 	switch v := p.value.Addr().Interface().(type) {
 	case *Schedule:
 		must = cmp.Or(must, "positive")
-		c.at[p.name] = c.schedule(p.name, *v, must, bounds[must])
+		c.schedule(p.name, *v, must, bounds[must])
 	case *float64:
 		must = cmp.Or(must, "positive")
 		c.require(bounds[must](*v), p.name, must, *v)
@@ -104,36 +104,38 @@ func (c *checker) require(ok bool, name, must string, value any) {
 const mostIterations = 1_000_000
 
 // countable requires that the state can have a number for each iteration.
-func (c *checker) countable() {
+func (c *checker) countable() bool {
 	c.require(c.K <= mostIterations, "K",
 		fmt.Sprintf("at most %d, as the state has a number for each iteration", mostIterations), c.K)
+	return c.err == nil
 }
 
-// schedule compiles a schedule whose numbers must satisfy ok. A schedule without a default is a
+// schedule binds a schedule whose numbers must satisfy ok to K. A schedule without a default is a
 // bound of the curvature, which the user has to know: no default is safe.
-func (c *checker) schedule(name string, s Schedule, must string, ok func(v float64) bool) func(k int) float64 {
+func (c *checker) schedule(name string, s Schedule, must string, ok func(v float64) bool) {
+	c.at[name] = constant(math.NaN())
 	if s == "" {
 		c.require(false, name, "given, at least the largest eigenvalue of any agent's Hessian of g", 0)
-		return constant(math.NaN())
+		return
 	}
 	if s.OfCurvature() {
 		if _, err := s.at(name, Curvature{Alpha: 1}); err != nil && c.err == nil {
 			c.err = fmt.Errorf("%s: %w", c.method, err)
 		}
-		return constant(math.NaN())
+		return
 	}
 	value, err := s.For(c.K)
 	if err != nil {
 		if c.err == nil {
 			c.err = dsbo.ConfigErrorf("%s: %s: %w", c.method, name, err)
 		}
-		return constant(math.NaN())
+		return
 	}
 	for k := range 1 + strings.Count(string(s), ",") { // a falling one is largest at its start
 		v := value(k)
 		c.require(ok(v), name, must, v)
 	}
-	return value
+	c.at[name] = value
 }
 
 // choice sets the default, which is the first of the choices, and requires one of them.

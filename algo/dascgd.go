@@ -1,8 +1,6 @@
 package algo
 
 import (
-	"context"
-
 	"dsbo"
 	"dsbo/internal/linalg"
 )
@@ -26,7 +24,7 @@ type DASCGD struct {
 	B     float64  `json:"b,omitzero" default:"0.5" must:"in (0, 1]"` // b, weight of the fresh draw in the inner value
 	Start string   `json:"init,omitzero" must:"one of exact, zero"`   // start of the inner value; exact: G_i(x_0)
 
-	state
+	methodState
 	g            []float64 // the tracked share G of the inner value
 	fx, fy       []float64 // gradient of f at the current (x, y)
 	gn, gx, fn   []float64 // ∇ of g and f at the new point
@@ -37,18 +35,15 @@ type DASCGD struct {
 
 // Init implements [Method].
 func (a *DASCGD) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.z, a.g = a.carried("z", q), a.carried("inner", q)
-	a.fx, a.fy = a.carried("upper_x", p), a.carried("upper_y", q)
-	a.tracks(a.y, a.g)
-	a.tracks(a.z, a.fy)
-	a.scratch(q, &a.gn, &a.gx, &a.fn, &a.gFresh, &a.zero)
-	a.scratch(p, &a.j, &a.xOld)
-	a.scratch(p+2*q, &a.out, &a.in)
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.z, a.g = a.carried("z", q), a.carried("inner", q)
+		a.fx, a.fy = a.carried("upper_x", p), a.carried("upper_y", q)
+		a.tracks(a.y, a.g)
+		a.tracks(a.z, a.fy)
+		a.scratch(q, &a.gn, &a.gx, &a.fn, &a.gFresh, &a.zero)
+		a.scratch(p, &a.j, &a.xOld)
+		a.scratch(p+2*q, &a.out, &a.in)
+	})
 }
 
 // Cost of an iteration: p + 2q numbers to each neighbour in one message; one gradient of f, two of
@@ -68,23 +63,22 @@ func (a *DASCGD) Cost(k int) Cost {
 // Traits implements [Described].
 func (a *DASCGD) Traits() Traits { return a.traits(Traits{Compositional: true}) }
 
-// Step is one outer iteration.
-func (a *DASCGD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
+// step is one outer iteration.
+func (a *DASCGD) step(w *Turn, k int) {
 	p, q := len(a.x), len(a.y)
 	if k == 0 {
-		a.setStart(&w)
+		a.setStart(w)
 	}
 	w.Mix(a.in, joined(a.out, a.x, a.y, a.z))
 
 	copy(a.u, a.fx)
-	implicitGrad(&w, a.u, a.j, a.x, a.y, a.z) // u = ∇_x f − J z
+	implicitGrad(w, a.u, a.j, a.x, a.y, a.z) // u = ∇_x f − J z
 	copy(a.xOld, a.x)
 	linalg.Comb(a.x, 1, a.in[:p], -a.alpha(k), a.u) // x⁺ = mix(x) − α u
 
 	s := w.Draw(dsbo.Lower, 1)
-	a.innerMap(&w, a.gx, a.xOld, s)
-	a.innerMap(&w, a.gFresh, a.x, s)
+	a.innerMap(w, a.gx, a.xOld, s)
+	a.innerMap(w, a.gFresh, a.x, s)
 	for i := range a.gn { // G⁺ = (1−b)(G − G_i(x)) + G_i(x⁺)
 		a.gn[i] = float64((1-a.B)*(a.g[i]-a.gx[i])) + a.gFresh[i]
 	}
@@ -92,7 +86,6 @@ func (a *DASCGD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 
 	w.UpperGrad(a.fx, a.fn, a.x, a.y, w.Draw(dsbo.Upper, 1))
 	track(a.z, a.in[p+q:], a.fn, a.fy) // z⁺ = mix(z) + ∇_y f(y⁺) − ∇_y f(y)
-	return w.err
 }
 
 // Handover implements [Reformer]: y is a tracker of the agent's own, which begins with 0 as what it

@@ -2,7 +2,6 @@ package algo
 
 import (
 	"cmp"
-	"context"
 
 	"dsbo"
 )
@@ -40,17 +39,14 @@ type DBIFO struct {
 
 // Init implements [Method].
 func (a *DBIFO) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	c.centralSteps(a.Order, a.Lam, a.Lam)
-	if c.err != nil {
-		return c.err
-	}
-	a.t, a.m, a.before = a.carriedTriple("tracker"), a.carriedTriple("momentum"), a.carriedTriple("before")
-	a.tracksTriple(a.t, a.m)
-	a.p, a.past = a.newTriple(), a.newTriple()
-	a.u = a.p.x
-	a.scratch(2*len(a.p.all), &a.out, &a.in)
-	return nil
+	return a.prepare(a, p, q, K, func(c *checker) {
+		c.centralSteps(a.Order, a.Lam, a.Lam)
+		a.t, a.m, a.before = a.carriedTriple("tracker"), a.carriedTriple("momentum"), a.carriedTriple("before")
+		a.tracksTriple(a.t, a.m)
+		a.p, a.past = a.newTriple(), a.newTriple()
+		a.u = a.p.x
+		a.scratch(2*len(a.p.all), &a.out, &a.in)
+	})
 }
 
 // Traits implements [Described].
@@ -73,25 +69,17 @@ func (a *DBIFO) Cost(k int) Cost {
 	return cost
 }
 
-// Step is one outer iteration.
-func (a *DBIFO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	n := len(a.p.all)
+// step is one outer iteration.
+func (a *DBIFO) step(w *Turn, k int) {
 	if k > 0 && a.A < 1 {
-		a.penaltyDirections(&w, a.past, a.before, a.Lam, a.Order, drawsOf(k)) // P₋
+		a.penaltyDirections(w, a.past, a.before, a.Lam, a.Order, drawsOf(k)) // P₋
 	}
-	a.penaltyDirections(&w, a.p, a.point, a.Lam, a.Order, drawsOf(k))
-	if k == 0 {
-		copy(a.t.all, a.p.all)
-		copy(a.m.all, a.p.all)
-		w.Mix(a.in[:n], a.point.all)
-	} else {
-		storm(a.past.all, a.m.all, a.p.all, a.past.all, a.A) // M⁺
-		w.Mix(a.in, joined(a.out, a.point.all, a.t.all))
-		track(a.t.all, a.in[n:], a.past.all, a.m.all) // T ← mix(T) + M⁺ − M
+	a.penaltyDirections(w, a.p, a.point, a.Lam, a.Order, drawsOf(k))
+	now := a.p
+	if k > 0 {
+		now = a.past
+		storm(now.all, a.m.all, a.p.all, a.past.all, a.A) // M⁺
 	}
 	copy(a.before.all, a.point.all)
-	copy(a.point.all, a.in[:n])
-	a.descend(a.t, k)
-	return w.err
+	a.trackedStep(w, k > 0, a.t, a.m, now, a.out, a.in) // T ← mix(T) + M⁺ − M
 }

@@ -6,7 +6,7 @@
 //
 //	m := &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.1", T: 5}
 //
-// It is one file with the method's citation, formula, parameters, cost and Step, and one line of
+// It is one file with the method's citation, formula, parameters, cost and step, and one line of
 // the table in method.go; a method of another module takes [Register] in place of that line, or
 // none. All of them run one agent, ask a [dsbo.Oracle] and exchange through a [dsbo.Mixer],
 // newtoncg through its averages; none knows the problem, the number of agents or the transport.
@@ -39,10 +39,11 @@
 // # How to write a method
 //
 // A method reads like its formula: a comment has citation, formula, certainty and cost, and each
-// line of Step is a line of the formula.
+// line of step is a line of the formula.
 //
 //   - A method of another module embeds [Iterates], which give it state, defaults, checks and steps
-//     that follow the curvature, as in examples/wine/method.go; here a method embeds state.
+//     that follow the curvature, as in examples/wine/method.go; here a method embeds methodState,
+//     whose Step begins a turn, calls the method's step and returns the turn's error.
 //   - A parameter's default and bounds are tags of its field, which prepare reads.
 //   - State has all that a resume needs; carried makes a vector and registers it.
 //   - A method that averages over all agents asks its turn for average of a term, which each

@@ -1,9 +1,6 @@
 package algo
 
 import (
-	"context"
-
-	"dsbo"
 	"dsbo/internal/linalg"
 )
 
@@ -28,13 +25,10 @@ type DSOBA struct {
 
 // Init implements [Method].
 func (a *DSOBA) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.r = a.carried("r", p)
-	a.d = a.directionTriple()
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.r = a.carried("r", p)
+		a.d = a.directionTriple()
+	})
 }
 
 // Traits implements [Described].
@@ -49,14 +43,12 @@ func (a *DSOBA) Cost(int) Cost {
 	return Cost{Floats: p + 2*q, Messages: 1, Calls: directionCalls(1)}
 }
 
-// Step implements [Method]: one outer iteration, x along the old average r of hypergradients.
-func (a *DSOBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	a.directions(&w, a.d, a.point, drawsOf(k))
+// step is one outer iteration, x along the old average r of hypergradients.
+func (a *DSOBA) step(w *Turn, k int) {
+	a.directions(w, a.d, a.point, drawsOf(k))
 	along := a.d
 	along.x = a.r       // the old one
 	a.descend(along, k) // x − α r, y − β ∇_y g, z − γ (Hz − b)
 	w.Mix(a.point.all, a.point.all)
 	linalg.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u) // r = (1−θ) r + θ u
-	return w.err
 }

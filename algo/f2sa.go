@@ -2,7 +2,6 @@ package algo
 
 import (
 	"cmp"
-	"context"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -31,21 +30,17 @@ type F2SA struct {
 	Unit  bool     `json:"unit,omitzero"`                               // steps of x of length α
 
 	tripleState
-	d    triple              // directions of x, y and z
-	grow func(k int) float64 // δ
-	lam  []float64           // λ, one number
+	d   triple    // directions of x, y and z
+	lam []float64 // λ, one number
 }
 
 // Init implements [Method].
 func (a *F2SA) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	c.centralSteps(a.Order, a.Lam0, 1)
-	if c.err != nil {
-		return c.err
-	}
-	a.grow, a.lam = c.at["dlam"], a.carried("lam", 1)
-	a.d = a.directionTriple()
-	return nil
+	return a.prepare(a, p, q, K, func(c *checker) {
+		c.centralSteps(a.Order, a.Lam0, 1)
+		a.lam = a.carried("lam", 1)
+		a.d = a.directionTriple()
+	})
 }
 
 // Traits implements [Described].
@@ -59,9 +54,8 @@ func (a *F2SA) Cost(int) Cost {
 	return Cost{Calls: dsbo.Calls{UpperGrad: a.Order * (a.T + 1), LowerGrad: 2 * (a.T + 1)}}
 }
 
-// Step is one outer iteration; m is not used.
-func (a *F2SA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
+// step is one outer iteration.
+func (a *F2SA) step(w *Turn, k int) {
 	if k == 0 {
 		a.lam[0] = a.Lam0
 	}
@@ -78,12 +72,11 @@ func (a *F2SA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 		linalg.Axpy(a.y, -a.beta(k), a.d.y)
 		linalg.Axpy(a.point.z, -a.gamma(k), a.d.z)
 	}
-	a.penaltyDirections(&w, a.d, a.point, lambda, a.Order, on)
+	a.penaltyDirections(w, a.d, a.point, lambda, a.Order, on)
 	step := a.alpha(k)
 	if a.Unit {
 		step /= linalg.Norm(a.d.x) + 1e-6
 	}
 	linalg.Axpy(a.x, -step, a.d.x)
-	a.lam[0] += a.grow(k)
-	return w.err
+	a.lam[0] += a.at["dlam"](k)
 }

@@ -2,7 +2,6 @@ package algo
 
 import (
 	"cmp"
-	"context"
 
 	"dsbo"
 )
@@ -35,15 +34,12 @@ type FAB struct {
 
 // Init implements [Method].
 func (a *FAB) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	c.centralSteps(a.Order, a.Lam, a.Lam)
-	if c.err != nil {
-		return c.err
-	}
-	a.tracker, a.last = a.carriedTriple("tracker"), a.carriedTriple("last")
-	a.tracksTriple(a.tracker, a.last)
-	a.next, a.in = a.directionTriple(), a.newTriple()
-	return nil
+	return a.prepare(a, p, q, K, func(c *checker) {
+		c.centralSteps(a.Order, a.Lam, a.Lam)
+		a.tracker, a.last = a.carriedTriple("tracker"), a.carriedTriple("last")
+		a.tracksTriple(a.tracker, a.last)
+		a.next, a.in = a.directionTriple(), a.newTriple()
+	})
 }
 
 // Traits implements [Described].
@@ -63,18 +59,16 @@ func (a *FAB) Cost(k int) Cost {
 	return cost
 }
 
-// Step is one outer iteration.
-func (a *FAB) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
+// step is one outer iteration.
+func (a *FAB) step(w *Turn, k int) {
 	if k == 0 {
-		a.penaltyDirections(&w, a.last, a.point, a.Lam, a.Order, wholeDraws)
+		a.penaltyDirections(w, a.last, a.point, a.Lam, a.Order, wholeDraws)
 		copy(a.tracker.all, a.last.all)
 	}
-	mixDirected(&w, a.in.all, a.point.all, w.exchanges.Pull)
+	mixDirected(w, a.in.all, a.point.all, w.exchanges.Pull)
 	copy(a.point.all, a.in.all)
 	a.descend(a.tracker, k)
-	a.penaltyDirections(&w, a.next, a.point, a.Lam, a.Order, wholeDraws)
-	mixDirected(&w, a.in.all, a.tracker.all, w.exchanges.Push)
+	a.penaltyDirections(w, a.next, a.point, a.Lam, a.Order, wholeDraws)
+	mixDirected(w, a.in.all, a.tracker.all, w.exchanges.Push)
 	track(a.tracker.all, a.in.all, a.next.all, a.last.all) // T ← B T + P⁺ − P
-	return w.err
 }

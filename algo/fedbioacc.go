@@ -1,10 +1,7 @@
 package algo
 
 import (
-	"context"
 	"math"
-
-	"dsbo"
 )
 
 // FedBiOAcc is FedBiOAcc (Li, Huang, Huang, "Communication-Efficient Federated Bilevel Optimization
@@ -30,23 +27,19 @@ type FedBiOAcc struct {
 	Cz    float64  `json:"cz,omitzero" default:"0.2"`    // c of z likewise
 
 	tripleState
-	at        func(k int) float64 // a_k
-	v, before triple              // V, the point before
-	d, past   triple              // D at the two points
+	v, before triple // V, the point before
+	d, past   triple // D at the two points
 }
 
 // Init implements [Method].
 func (a *FedBiOAcc) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	bound := math.Sqrt(1 / max(a.Cx, a.Cy, a.Cz))
-	a.at = c.schedule("at", a.At, "positive, and its square at most 1/cx, 1/cy and 1/cz",
-		func(v float64) bool { return v > 0 && v <= bound })
-	if c.err != nil {
-		return c.err
-	}
-	a.v = a.carriedTriple("estimate")
-	a.before, a.d, a.past = a.newTriple(), a.directionTriple(), a.newTriple()
-	return nil
+	return a.prepare(a, p, q, K, func(c *checker) {
+		bound := math.Sqrt(1 / max(a.Cx, a.Cy, a.Cz))
+		c.schedule("at", a.At, "positive, and its square at most 1/cx, 1/cy and 1/cz",
+			func(v float64) bool { return v > 0 && v <= bound })
+		a.v = a.carriedTriple("estimate")
+		a.before, a.d, a.past = a.newTriple(), a.directionTriple(), a.newTriple()
+	})
 }
 
 // Traits implements [Described].
@@ -65,23 +58,21 @@ func (a *FedBiOAcc) Cost(k int) Cost {
 	return cost
 }
 
-// Step is one outer iteration.
-func (a *FedBiOAcc) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	at := a.at(k)
+// step is one outer iteration.
+func (a *FedBiOAcc) step(w *Turn, k int) {
+	at := a.at["at"](k)
 	if k == 0 {
-		a.directions(&w, a.v, a.point, drawsOf(0))
+		a.directions(w, a.v, a.point, drawsOf(0))
 	}
 	copy(a.before.all, a.point.all)
 	a.point.descend(a.v, at*a.alpha(k), at*a.beta(k), at*a.gamma(k))
-	a.average(&w, a.point)
-	a.directions(&w, a.d, a.point, drawsOf(k+1))
-	a.directions(&w, a.past, a.before, drawsOf(k+1))
+	a.average(w, a.point)
+	a.directions(w, a.d, a.point, drawsOf(k+1))
+	a.directions(w, a.past, a.before, drawsOf(k+1))
 	storm(a.v.x, a.v.x, a.d.x, a.past.x, float64(a.Cx*float64(at*at)))
 	storm(a.v.y, a.v.y, a.d.y, a.past.y, float64(a.Cy*float64(at*at)))
 	storm(a.v.z, a.v.z, a.d.z, a.past.z, float64(a.Cz*float64(at*at)))
-	a.average(&w, a.v)
-	return w.err
+	a.average(w, a.v)
 }
 
 // average averages v in iterations that end a round.

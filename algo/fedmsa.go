@@ -1,9 +1,6 @@
 package algo
 
 import (
-	"context"
-
-	"dsbo"
 	"dsbo/internal/linalg"
 )
 
@@ -37,14 +34,11 @@ type FedMSA struct {
 
 // Init implements [Method].
 func (a *FedMSA) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.h, a.before = a.carriedTriple("estimate"), a.carriedTriple("before")
-	a.d, a.now, a.local, a.out = a.directionTriple(), a.newTriple(), a.newTriple(), a.newTriple()
-	a.work = work{}
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.h, a.before = a.carriedTriple("estimate"), a.carriedTriple("before")
+		a.d, a.now, a.local, a.out = a.directionTriple(), a.newTriple(), a.newTriple(), a.newTriple()
+		a.work = work{}
+	})
 }
 
 // Traits implements [Described].
@@ -61,28 +55,26 @@ func (a *FedMSA) Cost(k int) Cost {
 	return Cost{Floats: 2 * len(a.h.all), Messages: 2, Calls: directionCalls(a.work.in(k, most))}
 }
 
-// Step is one outer iteration.
-func (a *FedMSA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
+// step is one outer iteration.
+func (a *FedMSA) step(w *Turn, k int) {
 	a.work = work{k + 1, 1}
-	a.directions(&w, a.d, a.point, drawsOf(k))
+	a.directions(w, a.d, a.point, drawsOf(k))
 	copy(a.out.all, a.d.all)
 	if k > 0 && a.Rho < 1 {
-		a.directions(&w, a.now, a.before, drawsOf(k))
+		a.directions(w, a.now, a.before, drawsOf(k))
 		storm(a.out.all, a.h.all, a.d.all, a.now.all, a.Rho)
 		a.work.asked++
 	}
 	w.Mix(a.h.all, a.out.all)
 	copy(a.before.all, a.point.all)
 
-	share := clientShare(&w, a.Clients)
+	share := clientShare(w, a.Clients)
 	copy(a.local.all, a.point.all)
 	if share > 0 {
-		a.localSteps(&w)
+		a.localSteps(w)
 	}
 	linalg.Scale(a.out.all, share, a.local.all)
 	w.Mix(a.point.all, a.out.all)
-	return w.err
 }
 
 // localSteps takes a client's τ steps from the server's v: first along h itself, then along h +

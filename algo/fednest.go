@@ -1,8 +1,6 @@
 package algo
 
 import (
-	"context"
-
 	"dsbo"
 	"dsbo/internal/linalg"
 )
@@ -32,7 +30,7 @@ type FedNest struct {
 	L      Schedule `json:"lg,omitzero"`
 	NPrime []int    `json:"nprime,omitempty"` // draws of the truncation N', one an iteration; empty: the series
 
-	state
+	methodState
 	inverse    neumann   // the Neumann series of H⁻¹
 	g, h, v, d []float64 // length q
 	f, e, j    []float64 // length p
@@ -41,14 +39,11 @@ type FedNest struct {
 
 // Init implements [Method].
 func (a *FedNest) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.inverse = newNeumann(q, a.N, a.NPrime, true)
-	a.scratch(q, &a.g, &a.h, &a.v, &a.d, &a.b)
-	a.scratch(p, &a.f, &a.e, &a.j, &a.vx)
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.inverse = newNeumann(q, a.N, a.NPrime, true)
+		a.scratch(q, &a.g, &a.h, &a.v, &a.d, &a.b)
+		a.scratch(p, &a.f, &a.e, &a.j, &a.vx)
+	})
 }
 
 // Cost of an iteration: 2Tq + Nq + 2p numbers up, and as many down, in 2T+N+2 exchanges; for a draw
@@ -65,16 +60,14 @@ func (a *FedNest) Cost(k int) Cost {
 // Traits implements [Described].
 func (a *FedNest) Traits() Traits { return a.traits(Traits{ExactAverage: true}) }
 
-// Step is one outer iteration.
-func (a *FedNest) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
+// step is one outer iteration.
+func (a *FedNest) step(w *Turn, k int) {
 	for t := 0; t < a.T && w.err == nil; t++ {
-		a.roundOfY(&w, t, a.beta(k)/float64(a.Tau))
+		a.roundOfY(w, t, a.beta(k)/float64(a.Tau))
 	}
 	w.UpperGrad(a.f, a.b, a.x, a.y, w.Draw(dsbo.Upper, 0))
-	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.lg)
-	a.roundOfX(&w, a.alpha(k)/float64(a.Tau))
-	return w.err
+	a.inverse.solve(w, a.z, a.b, a.x, a.y, 1/a.lg())
+	a.roundOfX(w, a.alpha(k)/float64(a.Tau))
 }
 
 // roundOfY is one round of y: an exchange of gradients, Tau local steps, and the average of the

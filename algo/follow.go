@@ -1,10 +1,6 @@
 package algo
 
-import (
-	"slices"
-
-	"dsbo"
-)
+import "dsbo"
 
 // A following is the state of a method's steps that follow the curvature while x moves. Where L was
 // found, at x₀, P(x₀) of it was the penalty's (Penalty of [dsbo.OracleCapabilities]), and at x
@@ -16,7 +12,6 @@ import (
 // is. Without P steps stay as they are.
 type following struct {
 	bound      float64   // L to which the steps were bound
-	lg         float64   // the method's bound of the curvature there
 	found, x   []float64 // L(x₀), one number, 0 where it is not known, and x₀: parts of the state
 	before, at []float64 // scratch: P(x₀) and P(x)
 	growth     float64   // L(x)/bound, at least 1
@@ -42,17 +37,18 @@ func Found(m dsbo.Algorithm, l float64, x []float64) {
 
 // followCurvature makes the named steps, set for curvature l, shrink as the curvature at x grows.
 func (s *state) followCurvature(names []string, l float64) {
-	f := &following{bound: l, lg: s.lg, found: s.carried("curvature", 1), x: s.carried("curvature_x", len(s.x)),
+	f := &following{bound: l, found: s.carried("curvature", 1), x: s.carried("curvature_x", len(s.x)),
 		growth: 1}
 	s.scratch(len(s.y), &f.before, &f.at)
 	s.restarts(f.found)
-	for name, step := range map[string]*func(k int) float64{"alpha": &s.alpha, "beta": &s.beta, "gamma": &s.gamma} {
-		if own := *step; slices.Contains(names, name) {
-			*step = func(k int) float64 { return own(k) / f.growth }
+	s.following = f
+	for _, name := range names {
+		switch own := s.at[name]; name {
+		case "alpha", "beta", "gamma":
+			s.at[name] = func(k int) float64 { return own(k) / f.growth }
+		case "lg":
+			s.at[name] = func(k int) float64 { return own(k) * f.growth }
 		}
-	}
-	if s.following = f; !slices.Contains(names, "lg") {
-		f.lg = 0
 	}
 }
 
@@ -73,8 +69,5 @@ func (f *following) update(w *Turn, s *state) {
 	}
 	if l := f.found[0]; l > 0 {
 		f.growth = max(1, (l+grown)/f.bound)
-	}
-	if f.lg > 0 {
-		s.lg = f.lg * f.growth
 	}
 }

@@ -2,7 +2,6 @@ package algo
 
 import (
 	"cmp"
-	"context"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -30,7 +29,7 @@ type GBDSBO struct {
 	L   Schedule `json:"lg,omitzero"`             // l, at least the largest eigenvalue of any H_i; must be given
 	N   int      `json:"N,omitzero" default:"10"` // factors of the Neumann product
 
-	state
+	methodState
 	averages    []float64 // s, h and U
 	s, h, jac   []float64 // views of them
 	hessians    []float64 // V_1..V_N
@@ -43,18 +42,15 @@ type GBDSBO struct {
 
 // Init implements [Method].
 func (a *GBDSBO) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.averages, a.hessians = a.carried("averages", p+q+p*q), a.carried("hessians", a.N*q*q)
-	a.s, a.h, a.jac = a.averages[:p], a.averages[p:p+q], a.averages[p+q:]
-	a.scratch(2*(p+q)+p*q, &a.out, &a.in)
-	a.scratch(p+q+p*q, &a.fresh)
-	a.scratch(q*q, &a.mixedV, &a.hes)
-	a.scratch(q, &a.gy, &a.yo, &a.wv)
-	a.scratch(p, &a.xo)
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.averages, a.hessians = a.carried("averages", p+q+p*q), a.carried("hessians", a.N*q*q)
+		a.s, a.h, a.jac = a.averages[:p], a.averages[p:p+q], a.averages[p+q:]
+		a.scratch(2*(p+q)+p*q, &a.out, &a.in)
+		a.scratch(p+q+p*q, &a.fresh)
+		a.scratch(q*q, &a.mixedV, &a.hes)
+		a.scratch(q, &a.gy, &a.yo, &a.wv)
+		a.scratch(p, &a.xo)
+	})
 }
 
 // Cost of an iteration: p + q + N·q² + p·q + p + q numbers to each neighbour in 1+N messages; one
@@ -73,15 +69,14 @@ func (a *GBDSBO) Traits() Traits {
 		Dense: func(p, q int) int64 { return 8 * int64((cmp.Or(a.N, 10)+2)*q*q+4*p*q) }})
 }
 
-// Step is one outer iteration.
-func (a *GBDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
+// step is one outer iteration.
+func (a *GBDSBO) step(w *Turn, k int) {
 	p, q, b := len(a.x), len(a.y), a.Mav
 	copy(a.xo, a.x)
 	copy(a.yo, a.y)
 	w.UpperGrad(a.fresh[:p], a.fresh[p:p+q], a.xo, a.yo, w.Draw(dsbo.Upper, 0))
 	w.LowerGrad(a.gy, a.xo, a.yo, w.Draw(dsbo.Lower, 0))
-	jacobian(&w, a.fresh[p+q:], a.xo, a.yo, w.Draw(dsbo.Curvature, 0))
+	jacobian(w, a.fresh[p+q:], a.xo, a.yo, w.Draw(dsbo.Curvature, 0))
 	a.direction()
 
 	w.Mix(a.in, joined(a.out, a.yx, a.averages))
@@ -91,23 +86,22 @@ func (a *GBDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	for i := range a.N {
 		v := a.hessians[i*q*q : (i+1)*q*q]
 		w.Mix(a.mixedV, v)
-		hessian(&w, a.hes, a.xo, a.yo, w.Draw(dsbo.Curvature, i+1))
+		hessian(w, a.hes, a.xo, a.yo, w.Draw(dsbo.Curvature, i+1))
 		linalg.Comb(v, 1-b, a.mixedV, b, a.hes) // V_m = (1−b) mix(V_m) + b H(ζ_m)
 	}
-	return w.err
 }
 
 // direction sets z = Q h and u = s − U z.
 func (a *GBDSBO) direction() {
-	q := len(a.y)
+	q, l := len(a.y), a.lg()
 	copy(a.z, a.h)
 	for i := range a.N {
 		mulVec(a.wv, a.hessians[i*q*q:(i+1)*q*q], a.z)
 		for j := range a.z { // Q_m h = h + (I − V_m/l) Q_{m−1} h
-			a.z[j] += a.h[j] - a.wv[j]/a.lg
+			a.z[j] += a.h[j] - a.wv[j]/l
 		}
 	}
-	linalg.Scale(a.z, 1/a.lg, a.z)
+	linalg.Scale(a.z, 1/l, a.z)
 	mulVec(a.u, a.jac, a.z)
 	linalg.Sub(a.u, a.s, a.u) // u = s − U Q h
 }

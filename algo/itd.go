@@ -1,8 +1,6 @@
 package algo
 
 import (
-	"context"
-
 	"dsbo"
 	"dsbo/internal/linalg"
 )
@@ -26,12 +24,9 @@ type ITD struct {
 
 // Init implements [Method].
 func (a *ITD) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.scratch(a.T*q, &a.path)
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.scratch(a.T*q, &a.path)
+	})
 }
 
 // Cost of an iteration: nothing is sent; T gradients of g, one of f, T Hessian- and T
@@ -43,9 +38,8 @@ func (a *ITD) Cost(int) Cost {
 // Traits implements [Described].
 func (a *ITD) Traits() Traits { return a.traits(Traits{OneAgent: true, Differentiates: true}) }
 
-// Step is one outer iteration; m is not used.
-func (a *ITD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
+// step is one outer iteration.
+func (a *ITD) step(w *Turn, k int) {
 	beta := a.beta(k)
 	if a.ColdY {
 		linalg.Fill(a.y, 0)
@@ -63,7 +57,6 @@ func (a *ITD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) erro
 		linalg.Axpy(a.z, -beta, a.g) // a −= β H(x, y^t) a
 	}
 	linalg.Axpy(a.x, -a.alpha(k), a.u)
-	return w.err
 }
 
 // yAt returns y^t.

@@ -1,8 +1,6 @@
 package algo
 
 import (
-	"context"
-
 	"dsbo"
 	"dsbo/internal/kernel"
 	"dsbo/internal/linalg"
@@ -28,7 +26,7 @@ type JHIP struct {
 	T     int      `json:"T,omitzero" default:"10"`      // steps of y
 	N     int      `json:"N,omitzero" default:"10"`      // steps of Z
 
-	state
+	methodState
 	mixedYX   []float64 // the mix of y and x
 	zd, mixed []float64 // Z' then D', one message; its mix
 	s, s1, h  []float64 // Z's direction now and before; a Hessian
@@ -37,18 +35,15 @@ type JHIP struct {
 
 // Init implements [Method].
 func (a *JHIP) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.z = nil
-	a.scratch(p+q, &a.mixedYX)
-	a.scratch(2*p*q, &a.zd, &a.mixed)
-	a.scratch(p*q, &a.s, &a.s1)
-	a.scratch(q*q, &a.h)
-	a.scratch(q, &a.v, &a.b)
-	a.scratch(p, &a.zb)
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.z = nil
+		a.scratch(p+q, &a.mixedYX)
+		a.scratch(2*p*q, &a.zd, &a.mixed)
+		a.scratch(p*q, &a.s, &a.s1)
+		a.scratch(q*q, &a.h)
+		a.scratch(q, &a.v, &a.b)
+		a.scratch(p, &a.zb)
+	})
 }
 
 // Cost of an iteration: Tq + 2Npq + p numbers to each neighbour in T+N messages; T gradients of g,
@@ -66,9 +61,8 @@ func (a *JHIP) Traits() Traits {
 	return a.traits(Traits{Dense: func(p, q int) int64 { return 8 * int64(q*q+6*p*q) }})
 }
 
-// Step is one outer iteration.
-func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
+// step is one outer iteration.
+func (a *JHIP) step(w *Turn, k int) {
 	for t := 0; t < a.T && w.err == nil; t++ {
 		if t == 0 {
 			w.Mix(a.mixedYX, a.yx) // x goes along
@@ -78,13 +72,12 @@ func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 		w.LowerGrad(a.v, a.x, a.y, w.Draw(dsbo.Lower, t))
 		linalg.Comb(a.y, 1, a.mixedYX[:len(a.y)], -a.beta(k), a.v) // y = mix(y) − β ∇_y g
 	}
-	a.solve(&w, a.gamma(k))
+	a.solve(w, a.gamma(k))
 
 	w.UpperGrad(a.u, a.b, a.x, a.y, w.Draw(dsbo.Upper, 0))
 	mulVec(a.zb, a.zd[:len(a.s)], a.b)
 	linalg.Sub(a.u, a.u, a.zb)                                  // u = ∇_x f − Z' b
 	linalg.Comb(a.x, 1, a.mixedYX[len(a.y):], -a.alpha(k), a.u) // x = mix(x) − α u
-	return w.err
 }
 
 // solve runs the N steps of Z, the matrix (Σ J)(Σ H)⁻¹, with gradient tracking, from Z = 0.

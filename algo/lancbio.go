@@ -1,7 +1,6 @@
 package algo
 
 import (
-	"context"
 	"math"
 
 	"dsbo"
@@ -45,20 +44,17 @@ type LancBiO struct {
 
 // Init implements [Method].
 func (a *LancBiO) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.z = a.carried("z", q)
-	a.base, a.hb, a.v, a.before = a.carried("base", q), a.carried("base_product", q), a.carried("lanczos", q),
-		a.carried("lanczos_before", q)
-	most := a.longest(K)
-	a.basis, a.diagonal, a.off = a.carried("basis", most*q), a.carried("diagonal", most), a.carried("off", most)
-	a.count = a.carried("count", 2)
-	a.scratch(q, &a.r, &a.h)
-	a.scratch(most, &a.xi)
-	a.scratch(3*most, &a.work)
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.z = a.carried("z", q)
+		a.base, a.hb, a.v, a.before = a.carried("base", q), a.carried("base_product", q), a.carried("lanczos", q),
+			a.carried("lanczos_before", q)
+		most := a.longest(K)
+		a.basis, a.diagonal, a.off = a.carried("basis", most*q), a.carried("diagonal", most), a.carried("off", most)
+		a.count = a.carried("count", 2)
+		a.scratch(q, &a.r, &a.h)
+		a.scratch(most, &a.xi)
+		a.scratch(3*most, &a.work)
+	})
 }
 
 // dimension returns m in iteration k.
@@ -103,22 +99,20 @@ func (a *LancBiO) Cost(k int) Cost {
 	return cost
 }
 
-// Step is one outer iteration; m is not used.
-func (a *LancBiO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	a.descendY(&w, a.T)
+// step is one outer iteration.
+func (a *LancBiO) step(w *Turn, k int) {
+	a.descendY(w, a.T)
 	if a.restarts(k) {
-		a.restart(&w)
+		a.restart(w)
 	}
 	linalg.Sub(a.r, a.b, a.hb) // b of now, w of the restart
 	if int(a.count[0]) < len(a.diagonal) && linalg.Norm(a.v) > 0 {
-		a.grow(&w)
+		a.grow(w)
 	}
 	if w.err == nil {
 		a.solve()
 	}
-	a.descendX(&w)
-	return w.err
+	a.descendX(w)
 }
 
 // restart begins a space at z.

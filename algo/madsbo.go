@@ -1,8 +1,6 @@
 package algo
 
 import (
-	"context"
-
 	"dsbo"
 	"dsbo/internal/linalg"
 )
@@ -25,7 +23,7 @@ type MADSBO struct {
 	T     int      `json:"T,omitzero" default:"10"`      // steps of y
 	N     int      `json:"N,omitzero" default:"10"`      // steps of z
 
-	state
+	methodState
 	r, v  []float64      // the moving average of u; ∇_y g
 	xk    []float64      // x of this iteration: x itself is mix(x) between lines 6 and 11
 	hyper *Hypergradient // Algorithm 2
@@ -33,15 +31,12 @@ type MADSBO struct {
 
 // Init implements [Method].
 func (a *MADSBO) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.r, a.xk = a.carried("r", p), a.newVec(p)
-	a.hyper = NewHypergradient(p, q)
-	a.v = a.hyper.higp.hz // scratch while z does not change
-	a.z, a.u = a.hyper.Z(), a.hyper.U()
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.r, a.xk = a.carried("r", p), a.newVec(p)
+		a.hyper = NewHypergradient(p, q)
+		a.v = a.hyper.higp.hz // scratch while z does not change
+		a.z, a.u = a.hyper.Z(), a.hyper.U()
+	})
 }
 
 // Cost of an iteration: Tq + 2Nq + p numbers to each neighbour in T+N messages; T gradients of g,
@@ -54,10 +49,9 @@ func (a *MADSBO) Cost(int) Cost {
 	}
 }
 
-// Step is one pass through lines 3-13 of Algorithm 3. x is mixed in line 6's first exchange and
+// step is one pass through lines 3-13 of Algorithm 3. x is mixed in line 6's first exchange and
 // used in line 11.
-func (a *MADSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
+func (a *MADSBO) step(w *Turn, k int) {
 	alpha, beta := a.alpha(k), a.beta(k)
 
 	copy(a.xk, a.x)
@@ -70,9 +64,8 @@ func (a *MADSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 		}
 	}
 
-	a.hyper.run(&w, a.xk, a.y, a.gamma(k), a.N) // line 9: u by Algorithm 2
+	a.hyper.run(w, a.xk, a.y, a.gamma(k), a.N) // line 9: u by Algorithm 2
 
 	linalg.Axpy(a.x, -alpha, a.r)              // line 11: x = mix(x) − α r, the old r
 	linalg.Comb(a.r, 1-alpha, a.r, alpha, a.u) // line 12: r = (1−α) r + α u
-	return w.err
 }

@@ -1,8 +1,6 @@
 package algo
 
 import (
-	"context"
-
 	"dsbo"
 	"dsbo/internal/linalg"
 )
@@ -38,58 +36,51 @@ type MDBO struct {
 
 // Init implements [Method].
 func (a *MDBO) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	bound := min(1, 1/max(a.A1, a.A2))
-	a.eta = c.schedule("eta", a.Eta, "in (0, 1], and at most 1/a1 and 1/a2",
-		func(v float64) bool { return v > 0 && v <= bound })
-	if c.err == nil {
+	return a.prepare(a, p, q, K, func(c *checker) {
+		bound := min(1, 1/max(a.A1, a.A2))
+		c.schedule("eta", a.Eta, "in (0, 1], and at most 1/a1 and 1/a2",
+			func(v float64) bool { return v > 0 && v <= bound })
 		a.inverse = newNeumann(q, a.N, a.NPrime, false)
-	}
-	return c.err
+	})
 }
 
 // Cost of an iteration: 2p + 2q numbers to each neighbour (p + q in the first) in one message; one
 // gradient of f and of g, N−1 (N') Hessian-vector products and one Jacobian-vector product.
 func (a *MDBO) Cost(k int) Cost { return a.localTracker.cost(k) }
 
-// Step is one outer iteration.
-func (a *MDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	eta := a.eta(k)
-	a.gradients(&w, a.fx, a.g, a.z, a.x, a.y)
+// step is one outer iteration.
+func (a *MDBO) step(w *Turn, k int) {
+	eta := a.at["eta"](k)
+	a.gradients(w, a.fx, a.g, a.z, a.x, a.y)
 	linalg.Comb(a.un, 1-float64(a.A1*eta), a.u, float64(a.A1*eta), a.fx)
 	linalg.Comb(a.vn, 1-float64(a.A2*eta), a.v, float64(a.A2*eta), a.g)
-	a.trackAndStep(&w, eta)
-	return w.err
+	a.trackAndStep(w, eta)
 }
 
 // A localTracker is the state of a method that tracks local hypergradients F and gradients G.
 type localTracker struct {
-	state
-	eta     func(k int) float64 // the schedule, bound to K
-	inverse neumann             // the Neumann series of H⁻¹
-	v       []float64           // beside u
-	zF, zG  []float64           // trackers of u and v
-	fx, g   []float64           // F, G
-	un, vn  []float64           // u⁺, v⁺
-	b, j    []float64           // scratch
-	out, in []float64           // messages
+	methodState
+	inverse neumann   // the Neumann series of H⁻¹
+	v       []float64 // beside u
+	zF, zG  []float64 // trackers of u and v
+	fx, g   []float64 // F, G
+	un, vn  []float64 // u⁺, v⁺
+	b, j    []float64 // scratch
+	out, in []float64 // messages
 }
 
-// prepare is prepare of state, with the vectors.
-func (a *localTracker) prepare(m Method, p, q, K int) *checker {
-	c := a.state.prepare(m, p, q, K)
-	if c.err != nil {
-		return c
-	}
-	a.u, a.v = a.carried("u", p), a.carried("v", q)
-	a.zF, a.zG = a.carried("u_tracker", p), a.carried("v_tracker", q)
-	a.tracks(a.zF, a.u)
-	a.tracks(a.zG, a.v)
-	a.scratch(p, &a.fx, &a.j, &a.un)
-	a.scratch(q, &a.g, &a.b, &a.vn)
-	a.scratch(2*(p+q), &a.out, &a.in)
-	return c
+// prepare is prepare of methodState, with the vectors.
+func (a *localTracker) prepare(m stepper, p, q, K int, complete func(c *checker)) error {
+	return a.methodState.prepare(m, p, q, K, func(c *checker) {
+		a.u, a.v = a.carried("u", p), a.carried("v", q)
+		a.zF, a.zG = a.carried("u_tracker", p), a.carried("v_tracker", q)
+		a.tracks(a.zF, a.u)
+		a.tracks(a.zG, a.v)
+		a.scratch(p, &a.fx, &a.j, &a.un)
+		a.scratch(q, &a.g, &a.b, &a.vn)
+		a.scratch(2*(p+q), &a.out, &a.in)
+		complete(c)
+	})
 }
 
 // cost is the cost of an iteration that asks for one F and one G.
@@ -107,7 +98,7 @@ func (a *localTracker) cost(k int) Cost {
 // gradients writes F, with its z, and G at (x, y).
 func (a *localTracker) gradients(w *Turn, f, g, z, x, y []float64) {
 	w.UpperGrad(f, a.b, x, y, w.Draw(dsbo.Upper, 0))
-	a.inverse.solve(w, z, a.b, x, y, 1/a.lg)
+	a.inverse.solve(w, z, a.b, x, y, 1/a.lg())
 	implicitGrad(w, f, a.j, x, y, z) // F = ∇_x f − J z
 	w.LowerGrad(g, x, y, w.Draw(dsbo.Lower, 0))
 }

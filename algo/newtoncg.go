@@ -1,8 +1,6 @@
 package algo
 
 import (
-	"context"
-
 	"dsbo"
 	"dsbo/internal/linalg"
 )
@@ -77,17 +75,15 @@ type NewtonCG struct {
 	// too. Default 0: none.
 	Damping float64 `json:"damping,omitzero" must:"at least 0"`
 
-	state
-	turn   Turn           // the oracle and the exchange of the present iteration
+	methodState
 	asked  productLog     // the products of each iteration, after it
 	memory *linalg.Memory // the pairs, and the solver that uses them
 	term   newtonTerms    // the terms of its averages, named once
 	along  []float64      // v of the product under way
 
-	cold     bool                // there are no pairs: it is iteration 0, or the first one since members changed
-	examples dsbo.Sample         // of the products of the present solve
-	solves   int                 // of the present iteration so far
-	lr       func(k int) float64 // the schedule, bound to K
+	cold     bool        // there are no pairs: it is iteration 0, or the first one since members changed
+	examples dsbo.Sample // of the products of the present solve
+	solves   int         // of the present iteration so far
 
 	r, v          []float64 // Adam's averages of u and u²
 	e, dg, damped []float64 // P(x), the averaged diagonal of D, and P(x) + μ |dg|
@@ -143,35 +139,31 @@ var allExamples = dsbo.Sample{Set: dsbo.Whole}
 
 // Init implements [Method].
 func (a *NewtonCG) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	c.countable()
-	if c.err != nil {
-		return c.err
-	}
-	a.lr = c.at["lr"]
-	a.z, a.r, a.v = a.carried("z", q), a.carried("r", p), a.carried("v", p)
-	a.dg, a.tried, a.mu = a.carried("diagonal", q), a.carried("tried", 4), a.carried("damping", 1)
-	a.asked = a.carried("products", K)
-	a.memory = linalg.NewMemory(q, a.Mem, floor, a.Cut)
-	a.memory.Relative = !a.Absolute
-	s, t, gram, counts := a.memory.State()
-	a.named = append(a.named, dsbo.Named{Name: "pairs_v", Value: s}, dsbo.Named{Name: "pairs_dv", Value: t},
-		dsbo.Named{Name: "pairs_gram", Value: gram}, dsbo.Named{Name: "pairs_counts", Value: counts})
-	a.averagesTerms()
-	a.restarts(s, t, gram, counts) // products with the old average
-	a.scratch(q, &a.e, &a.rhs, &a.s)
-	a.scratch(1, &a.number)
-	a.scratch(q, &a.damped, &a.trial)
-	a.scratch(len(dampedShares), &a.losses)
-	a.scratch(q, &a.yOld, &a.dgOld)
-	a.term = a.newTerms()
-	return nil
+	return a.prepare(a, p, q, K, func(c *checker) {
+		if !c.countable() {
+			return
+		}
+		a.z, a.r, a.v = a.carried("z", q), a.carried("r", p), a.carried("v", p)
+		a.dg, a.tried, a.mu = a.carried("diagonal", q), a.carried("tried", 4), a.carried("damping", 1)
+		a.asked = a.carried("products", K)
+		a.memory = linalg.NewMemory(q, a.Mem, floor, a.Cut)
+		a.memory.Relative = !a.Absolute
+		s, t, gram, counts := a.memory.State()
+		a.named = append(a.named, dsbo.Named{Name: "pairs_v", Value: s}, dsbo.Named{Name: "pairs_dv", Value: t},
+			dsbo.Named{Name: "pairs_gram", Value: gram}, dsbo.Named{Name: "pairs_counts", Value: counts})
+		a.averagesTerms()
+		a.restarts(s, t, gram, counts) // products with the old average
+		a.scratch(q, &a.e, &a.rhs, &a.s)
+		a.scratch(1, &a.number)
+		a.scratch(q, &a.damped, &a.trial)
+		a.scratch(len(dampedShares), &a.losses)
+		a.scratch(q, &a.yOld, &a.dgOld)
+		a.term = a.newTerms()
+	})
 }
 
-// Step is one outer iteration, line by line as in the type's comment.
-func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := &a.turn
-	*w = a.newTurn(ctx, k, o, m)
+// step is one outer iteration, line by line as in the type's comment.
+func (a *NewtonCG) step(w *Turn, k int) {
 	a.asked.begin(k)
 	a.solves = 0
 	if k == 0 {
@@ -188,14 +180,13 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	a.stepOfZ(w, products)                         // z += solve(∇_y f − H z), and ∇_x f in u
 	w.average(a.u, a.term.hypergradient)           // u = ∇_x f − J z
 	if w.err != nil {
-		return w.err
+		return
 	}
-	adamStep(adam{a.Beta1, beta2, 1e-12}, k, float64(max(a.share, leastShare)*a.lr(k)), a.x, a.r, a.v, a.u)
+	adamStep(adam{a.Beta1, beta2, 1e-12}, k, float64(max(a.share, leastShare)*a.at["lr"](k)), a.x, a.r, a.v, a.u)
 	clipTo(a.Clip, a.x)
 	if a.cold && k > 0 {
 		a.asked.markCold(k)
 	}
-	return nil
 }
 
 // stepOfY is y −= solve(∇_y g(x, y)), before which the diagonal may be renewed. Of a damped solve,

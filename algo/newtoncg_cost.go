@@ -19,64 +19,67 @@ import (
 // of y by shares costs one more average, of the shares' losses, and their values. These are the
 // steps with Damping, and the first step after members changed.
 func (a *NewtonCG) Cost(k int) Cost {
-	vectors, numbers, steps := 2+2*a.C, 0, 1 // averages of q numbers and of one, steps of y
-	calls, joined := dsbo.Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}, 0
-	switch {
-	case k > 0 && !a.asked.isCold(k) && a.renews(k):
-		vectors, joined, calls.Diagonal = vectors+1, 1, 1
-	case k == 0 && a.Start == "search":
-		t := a.Constants
-		if a.tried[0] > 0 {
-			t = int(a.tried[0])
-		}
-		vectors, numbers, steps = 3*(1+a.Cold)+t*(a.C+2), 2*t-1, 2+t
-		calls.HVP, calls.Diagonal, calls.Value = 3*a.Cold+t*a.C, t, t
-	case k == 0 || a.asked.isCold(k):
-		vectors, joined, steps = 3*(1+a.Cold)+1, min(k, 1), 2
-		calls.HVP, calls.Diagonal = 3*a.Cold+min(k, 1), 1
-	}
-	if k == 0 { // those in which y settled
-		settling, diagonals := a.settling()
-		vectors, numbers, steps = vectors+settling*(a.C+1)+diagonals, numbers+settling, steps+settling
-		joined += diagonals
-		calls.HVP, calls.Diagonal = calls.HVP+settling*a.C, calls.Diagonal+diagonals
-	}
-	calls.LowerGrad = steps
+	w := a.work(k, a.asked.isCold(k), a.Constants, mostSettling, 0)
 	if asked, known := a.asked.products(k); known {
-		extra := asked - (calls.HVP - min(k, 1)) // beside the product H z, if k > 0
-		vectors += extra
-		calls.HVP += extra
+		w.products = asked
+		if k == 0 {
+			w.constants, w.settling, w.renewed = int(a.tried[0]), int(a.tried[2]), int(a.tried[3])
+		}
 	}
-	cost := Cost{Averages: vectors + 1 + numbers, Joined: joined,
-		AverageFloats: vectors*len(a.y) + len(a.x) + numbers, Calls: calls}
-	if a.Damping > 0 || a.asked.isCold(k) {
-		cost.Averages += steps
-		cost.AverageFloats += steps * len(dampedShares)
-		cost.Value += steps * len(dampedShares)
-	}
-	return cost
+	return a.costOf(k, w)
 }
 
-// settling returns the steps in which y settles before iteration 0, and the diagonals of these: the
-// most, before they are known.
-func (a *NewtonCG) settling() (steps, diagonals int) {
-	switch {
-	case a.Damping == 0:
-		return 0, 0
-	case a.tried[2] > 0:
-		return int(a.tried[2]), int(a.tried[3])
+// A newtonWork is the work of an iteration.
+type newtonWork struct {
+	cold      bool // there are no pairs before it
+	constants int  // that a search tries
+	settling  int  // steps in which y settles before x moves
+	renewed   int  // diagonals of these
+	products  int  // of all solves
+}
+
+// work returns the work of iteration k where a search tries some constants, y takes a number of
+// steps to settle at each, and each solve takes least products at least.
+func (a *NewtonCG) work(k int, cold bool, constants, settling, least int) newtonWork {
+	if k > 0 && !cold {
+		return newtonWork{products: 2 * max(a.C, least)}
 	}
-	constants := 1
+	w := newtonWork{cold: true, products: 3 * max(a.Cold, least)}
+	if k > 0 {
+		return w
+	}
+	starts := 1 // at which y settles
 	if a.Start == "search" {
-		constants = a.Constants
+		starts, w.constants = constants, constants
 	}
-	return a.settlingOf(constants, mostSettling)
+	if a.Damping > 0 {
+		w.settling, w.renewed = starts*settling, starts*(settling/a.DgEvery)
+	}
+	w.products += (w.constants + w.settling) * max(a.C, least)
+	return w
 }
 
-// settlingOf returns the steps in which y settles at n constants, with a number of steps each, and
-// the diagonals of these.
-func (a *NewtonCG) settlingOf(constants, each int) (steps, diagonals int) {
-	return constants * each, constants * (each / a.DgEvery)
+// costOf returns the cost of iteration k with this work.
+func (a *NewtonCG) costOf(k int, w newtonWork) Cost {
+	steps, diagonals, joined := 1, 0, 0 // of y; averages of diagonals, and those that travel with a gradient
+	switch {
+	case k == 0:
+		steps, diagonals, joined = 2+w.constants+w.settling, max(w.constants, 1)+w.renewed, w.renewed
+	case w.cold:
+		steps, diagonals, joined = 2, 1, 1
+	case a.renews(k):
+		diagonals, joined = 1, 1
+	}
+	byShares := 0 // steps of y
+	if a.Damping > 0 || w.cold && k > 0 {
+		byShares = steps
+	}
+	losses := byShares * len(dampedShares)
+	vectors, numbers := steps+1+w.products+diagonals, max(2*w.constants-1, 0)+w.settling
+	return Cost{Averages: vectors + 1 + numbers + byShares, Joined: joined,
+		AverageFloats: vectors*len(a.y) + len(a.x) + numbers + losses,
+		Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: steps, HVP: w.products + min(k, 1), JVP: 1, Diagonal: diagonals,
+			Value: w.constants + losses}}
 }
 
 // renews reports whether iteration k > 0 renews the diagonal.
@@ -84,32 +87,8 @@ func (a *NewtonCG) renews(k int) bool { return (k+1)%a.DgEvery == 0 }
 
 // Forecast implements [Forecaster].
 func (a *NewtonCG) Forecast(k int) (least, most Cost) {
-	costBy := func(constants, settling, most int) Cost {
-		solves, products := 2, a.C // solves that Most extends, to most products, and their least
-		// number
-		b := *a
-		further := 0 // of C products
-		if k == 0 {
-			solves, products = 3, a.Cold
-			if a.Start == "search" {
-				constants = min(constants, a.Constants)
-				further = constants
-			} else {
-				constants = 1
-			}
-			b.tried = []float64{float64(constants), 0, 0, 0}
-			if a.Damping > 0 {
-				steps, diagonals := a.settlingOf(constants, settling)
-				b.tried[2], b.tried[3] = float64(steps), float64(diagonals)
-				further += steps
-			}
-		}
-		extra := solves*max(0, most-products) + further*max(0, most-a.C)
-		c := b.Cost(k)
-		c.Averages, c.AverageFloats, c.HVP = c.Averages+extra, c.AverageFloats+extra*len(a.y), c.HVP+extra
-		return c
-	}
-	return costBy(2, leastSettling, 0), costBy(a.Constants, mostSettling, a.Most)
+	return a.costOf(k, a.work(k, false, min(2, a.Constants), leastSettling, 0)),
+		a.costOf(k, a.work(k, false, a.Constants, mostSettling, a.Most))
 }
 
 // A productLog has the products of the solves of each iteration. It is part of the state: one

@@ -101,13 +101,8 @@ func (a *NewtonCG) freeze(w *Turn) {
 		if renew {
 			a.tried[3]++
 		}
-		a.vote = 0
-		if settled(a.share, a.fall, a.losses[0]) {
-			a.vote = 1
-		}
-		if a.averageNumber(w, a.term.vote) > 0 {
-			calm++
-		} else {
+		calm++
+		if !a.anyAgent(w, settled(a.share, a.fall, a.losses[0])) {
 			calm = 0
 		}
 	}

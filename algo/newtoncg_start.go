@@ -56,11 +56,7 @@ func (a *NewtonCG) tryConstants(w *Turn, kappa float64) {
 		loss := a.averageNumber(w, a.term.upperLoss)
 		a.tried[0]++
 		if t > 0 {
-			a.vote = 0
-			if !fallen(loss, lastLoss) {
-				a.vote = 1
-			}
-			if a.averageNumber(w, a.term.vote) > 0 {
+			if a.anyAgent(w, !fallen(loss, lastLoss)) {
 				a.tried[1] = last
 				linalg.Fill(a.x, last)
 				copy(a.y, a.yOld)
@@ -88,6 +84,14 @@ func fallen(loss, last float64) bool {
 func (a *NewtonCG) averageNumber(w *Turn, t term) float64 {
 	w.average(a.number, t)
 	return a.number[0]
+}
+
+// anyAgent reports whether an agent votes for something.
+func (a *NewtonCG) anyAgent(w *Turn, votes bool) bool {
+	if a.vote = 0; votes {
+		a.vote = 1
+	}
+	return a.averageNumber(w, a.term.vote) > 0
 }
 
 // mean is the mean entry of v.

@@ -142,6 +142,10 @@ func TestParametersAreChecked(t *testing.T) {
 		!strings.Contains(err.Error(), "number K") {
 		t.Errorf("a schedule c/√K without K: %v", err)
 	}
+	saba := new(algo.SABA)
+	if set(t, saba, "batches", "-1"); !errors.Is(saba.Init(2, 3, 9), dsbo.ErrConfig) {
+		t.Error("batches of -1 are not refused")
+	}
 	// whose state would not fit into memory
 	for _, m := range []algo.Method{new(algo.NewtonCG), new(algo.AdamCG), new(algo.Search)} {
 		if err := m.Init(2, 3, 1e13); !errors.Is(err, dsbo.ErrConfig) ||

@@ -1,9 +1,6 @@
 package algo
 
 import (
-	"context"
-
-	"dsbo"
 	"dsbo/internal/linalg"
 )
 
@@ -32,13 +29,10 @@ type Lagrangian struct {
 
 // Init implements [Method].
 func (a *Lagrangian) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.mu, a.l = a.carried("mu", p), a.carried("l", p)
-	a.restarts(a.mu, a.l) // multipliers of edges, whose sum over the agents is 0
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.mu, a.l = a.carried("mu", p), a.carried("l", p)
+		a.restarts(a.mu, a.l) // multipliers of edges, whose sum over the agents is 0
+	})
 }
 
 // Traits implements [Described].
@@ -50,10 +44,9 @@ func (a *Lagrangian) Traits() Traits {
 // Cost of an iteration: as of [Gossip].
 func (a *Lagrangian) Cost(int) Cost { return a.cost(a.T, a.N) }
 
-// Step is one outer iteration.
-func (a *Lagrangian) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	a.solve(&w, a.T, a.N)
+// step is one outer iteration.
+func (a *Lagrangian) step(w *Turn, k int) {
+	a.solve(w, a.T, a.N)
 	alpha, rho := a.alpha(k), a.Rho
 	for i := range a.x { // x −= α (u + μ + ρ ℓ)
 		a.x[i] -= float64(alpha * (a.u[i] + a.mu[i] + float64(rho*a.l[i])))
@@ -61,5 +54,4 @@ func (a *Lagrangian) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixe
 	w.Mix(a.l, a.x)
 	linalg.Sub(a.l, a.x, a.l)   // ℓ = x − mix(x)
 	linalg.Axpy(a.mu, rho, a.l) // μ += ρ ℓ
-	return w.err
 }

@@ -1,8 +1,6 @@
 package algo
 
 import (
-	"context"
-
 	"dsbo"
 	"dsbo/internal/linalg"
 )
@@ -29,12 +27,9 @@ type Gossip struct {
 
 // Init implements [Method].
 func (a *Gossip) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.scratch(p, &a.mixed)
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.scratch(p, &a.mixed)
+	})
 }
 
 // Traits implements [Described].
@@ -44,13 +39,11 @@ func (a *Gossip) Traits() Traits { return a.traits(Traits{Personalized: true}) }
 // N−1 Hessian-vector products and one Jacobian-vector product.
 func (a *Gossip) Cost(int) Cost { return a.cost(a.T, a.N) }
 
-// Step is one outer iteration.
-func (a *Gossip) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	a.solve(&w, a.T, a.N)
+// step is one outer iteration.
+func (a *Gossip) step(w *Turn, k int) {
+	a.solve(w, a.T, a.N)
 	w.Mix(a.mixed, a.x)
 	linalg.Comb(a.x, 1, a.mixed, -a.alpha(k), a.u) // x = mix(x) − α u
-	return w.err
 }
 
 // A personalState is the state of a method for the personalized problem.

@@ -31,7 +31,7 @@ const mostLag = 2
 // centralSteps requires that y and z go about equally far in the first step where the order is 2.
 // z's step is on g or, with ofZ = λ, on λg, as y's always is.
 func (c *checker) centralSteps(order int, lambda, ofZ float64) {
-	if c.err != nil || order == 1 {
+	if order == 1 {
 		return
 	}
 	gamma, equal, name := c.at["gamma"](0), c.at["beta"](0)*lambda/ofZ, "beta"

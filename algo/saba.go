@@ -2,7 +2,6 @@ package algo
 
 import (
 	"cmp"
-	"context"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -47,19 +46,20 @@ type sagaSide struct {
 
 // Init implements [Method].
 func (a *SABA) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	n := len(a.Batches)
-	c.require(n <= 2 && min(a.Batches[0], a.Batches[n-1]) >= 1, "batches", "one number or two, at least 1", a.Batches)
-	if c.err != nil {
-		return c.err
-	}
-	a.d = a.directionTriple()
-	a.sides = [2]sagaSide{{draws: dsbo.Lower, of: dsbo.LowerBatch, names: []string{"lower_y", "hz", "jz"}},
-		{draws: dsbo.Upper, of: dsbo.UpperBatch, names: []string{"upper_y", "upper_x"}}}
-	for i := range a.sides {
-		a.addTables(&a.sides[i], a.Batches[min(i, n-1)])
-	}
-	return nil
+	return a.prepare(a, p, q, K, func(c *checker) {
+		n := len(a.Batches)
+		c.require(n <= 2 && min(a.Batches[0], a.Batches[n-1]) >= 1, "batches", "one number or two, at least 1",
+			a.Batches)
+		if c.err != nil {
+			return
+		}
+		a.d = a.directionTriple()
+		a.sides = [2]sagaSide{{draws: dsbo.Lower, of: dsbo.LowerBatch, names: []string{"lower_y", "hz", "jz"}},
+			{draws: dsbo.Upper, of: dsbo.UpperBatch, names: []string{"upper_y", "upper_x"}}}
+		for i := range a.sides {
+			a.addTables(&a.sides[i], a.Batches[min(i, n-1)])
+		}
+	})
 }
 
 // addTables makes the tables of a side, which are part of the state.
@@ -96,22 +96,20 @@ func (a *SABA) Cost(k int) Cost {
 	return Cost{Calls: dsbo.Calls{UpperGrad: upper, LowerGrad: lower, HVP: lower, JVP: lower}}
 }
 
-// Step is one outer iteration; m is not used.
-func (a *SABA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
+// step is one outer iteration.
+func (a *SABA) step(w *Turn, k int) {
 	for i := range a.sides {
 		s := &a.sides[i]
 		for b := 0; k == 0 && a.Start == "full" && b < len(s.table); b++ {
-			a.move(&w, s, dsbo.Sample{Set: s.of, K: b, T: len(s.table)})
+			a.move(w, s, dsbo.Sample{Set: s.of, K: b, T: len(s.table)})
 		}
-		a.move(&w, s, w.Draw(s.draws, 0))
+		a.move(w, s, w.Draw(s.draws, 0))
 	}
 	low, up := a.sides[0].fresh, a.sides[1].fresh
 	linalg.Sub(a.d.x, up[1], low[2]) // ∇_x f − J z
 	copy(a.d.y, low[0])
 	linalg.Sub(a.d.z, low[1], up[0]) // H z − b
 	a.descend(a.d, k)
-	return w.err
 }
 
 // move takes a draw's batch up in the tables and leaves new − row + m, m before it.

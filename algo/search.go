@@ -1,7 +1,6 @@
 package algo
 
 import (
-	"context"
 	"math"
 
 	"dsbo"
@@ -30,7 +29,7 @@ type Search struct {
 	N    int       `json:"N,omitzero" default:"16"`          // products of a Newton step
 	Seed int       `json:"seed,omitzero" must:"at least 0"`  // of the draws of random and bayes
 
-	state
+	methodState
 	train        NewtonCG  // the training under way
 	tried, found []float64 // constants, and the averaged f that each came to
 	most         int       // K
@@ -44,30 +43,29 @@ func (a *Search) Traits() Traits {
 
 // Init implements [Method].
 func (a *Search) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	c.countable()
-	c.require(!a.Each || a.Rule == "random", "each", "false, but with rule random", a.Each)
-	c.require(a.Rule != "bayes" || K <= mostLosses, "K", "at most 500 with rule bayes", K)
-	if c.err != nil {
-		return c.err
-	}
-	if a.most = K; a.Rule == "bayes" {
-		a.process = newProcess(K)
-	}
-	a.train = NewtonCG{C: a.N, Most: 1, Start: "x0"}
-	if err := a.train.Init(p, q, K); err != nil {
-		return err
-	}
-	a.averagesTerms()
-	a.train.terms = a.terms
-	a.tried, a.found = a.carried("tried", K), a.carried("found", K)
-	for _, n := range a.train.named {
-		switch n.Name { // what later trainings begin with
-		case "pairs_v", "pairs_dv", "pairs_gram", "pairs_counts":
-			a.named = append(a.named, n)
+	return a.prepare(a, p, q, K, func(c *checker) {
+		c.require(!a.Each || a.Rule == "random", "each", "false, but with rule random", a.Each)
+		c.require(a.Rule != "bayes" || K <= mostLosses, "K", "at most 500 with rule bayes", K)
+		if !c.countable() {
+			return
 		}
-	}
-	return nil
+		if a.most = K; a.Rule == "bayes" {
+			a.process = newProcess(K)
+		}
+		a.train = NewtonCG{C: a.N, Most: 1, Start: "x0"}
+		if c.err = a.train.Init(p, q, K); c.err != nil {
+			return
+		}
+		a.averagesTerms()
+		a.train.terms = a.terms
+		a.tried, a.found = a.carried("tried", K), a.carried("found", K)
+		for _, n := range a.train.named {
+			switch n.Name { // what later trainings begin with
+			case "pairs_v", "pairs_dv", "pairs_gram", "pairs_counts":
+				a.named = append(a.named, n)
+			}
+		}
+	})
 }
 
 // Cost of an iteration: a diagonal, T gradients and T·N products, averages of q numbers, and the
@@ -78,11 +76,9 @@ func (a *Search) Cost(int) Cost {
 		Calls: dsbo.Calls{LowerGrad: a.T, HVP: a.T * a.N, Diagonal: 1, Value: 1}}
 }
 
-// Step is one training.
-func (a *Search) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+// step is one training.
+func (a *Search) step(w *Turn, k int) {
 	t := &a.train
-	w := &t.turn
-	*w = a.newTurn(ctx, k, o, m)
 	a.propose(k, t.x)
 	t.asked.begin(k)
 	linalg.Fill(t.y, 0)
@@ -93,13 +89,12 @@ func (a *Search) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	}
 	f := t.averageNumber(w, t.term.upperLoss)
 	if w.err != nil {
-		return w.err
+		return
 	}
 	if a.found[k] = f; k == 0 || f < a.least(k) || math.IsNaN(a.least(k)) {
 		copy(a.x, t.x)
 		copy(a.y, t.y)
 	}
-	return nil
 }
 
 // least returns the least averaged f of the trainings before iteration k, NaN if all are.

@@ -1,7 +1,6 @@
 package algo
 
 import (
-	"context"
 	"slices"
 
 	"dsbo"
@@ -40,14 +39,11 @@ type SimFBO struct {
 
 // Init implements [Method].
 func (a *SimFBO) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	c.require(slices.Min(a.Tau) >= 1, "tau", "at least 1", a.Tau)
-	if c.err != nil {
-		return c.err
-	}
-	a.local, a.d, a.sum = a.newTriple(), a.directionTriple(), a.newTriple()
-	a.work = work{}
-	return nil
+	return a.prepare(a, p, q, K, func(c *checker) {
+		c.require(slices.Min(a.Tau) >= 1, "tau", "at least 1", a.Tau)
+		a.local, a.d, a.sum = a.newTriple(), a.directionTriple(), a.newTriple()
+		a.work = work{}
+	})
 }
 
 // Traits implements [Described].
@@ -77,15 +73,14 @@ func (a *SimFBO) tau(w *Turn) int {
 	return a.Tau[min(agent, len(a.Tau)-1)]
 }
 
-// Step is one outer iteration.
-func (a *SimFBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	share, tau := clientShare(&w, a.Clients), a.tau(&w)
+// step is one outer iteration.
+func (a *SimFBO) step(w *Turn, k int) {
+	share, tau := clientShare(w, a.Clients), a.tau(w)
 	a.work = work{k: k + 1}
 	clear(a.sum.all)
 	copy(a.local.all, a.point.all)
 	for t := 0; t < tau && share > 0 && w.err == nil; t++ {
-		a.directions(&w, a.d, a.local, drawsOf(k))
+		a.directions(w, a.d, a.local, drawsOf(k))
 		a.work.asked++
 		linalg.Add(a.sum.all, a.sum.all, a.d.all)
 		a.local.descend(a.d, a.Ex, a.Ey, a.Ez)
@@ -97,5 +92,4 @@ func (a *SimFBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	w.Mix(a.local.all, a.sum.all)
 	a.descend(a.local, k)
 	project(a.z, a.Ball)
-	return w.err
 }

@@ -1,10 +1,6 @@
 package algo
 
-import (
-	"context"
-
-	"dsbo"
-)
+import ()
 
 // SOBA is SOBA (Dagréou, Ablin, Vaiter, Moreau, "A framework for bilevel optimization that enables
 // stochastic and global variance reduction algorithms", NeurIPS 2022), for one agent. All at once:
@@ -26,12 +22,9 @@ func (a *SOBA) Traits() Traits { return a.traits(Traits{OneAgent: true}) }
 
 // Init implements [Method].
 func (a *SOBA) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.d = a.directionTriple()
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.d = a.directionTriple()
+	})
 }
 
 // Cost of an iteration: nothing is sent; one gradient of f and of g, one Hessian- and one
@@ -40,10 +33,8 @@ func (a *SOBA) Cost(int) Cost {
 	return Cost{Calls: directionCalls(1)}
 }
 
-// Step is one outer iteration; m is not used.
-func (a *SOBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	a.directions(&w, a.d, a.point, drawsOf(k))
+// step is one outer iteration.
+func (a *SOBA) step(w *Turn, k int) {
+	a.directions(w, a.d, a.point, drawsOf(k))
 	a.descend(a.d, k) // x −= α (∇_x f − J z), y −= β ∇_y g, z −= γ (Hz − b)
-	return w.err
 }

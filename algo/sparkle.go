@@ -1,8 +1,6 @@
 package algo
 
 import (
-	"context"
-
 	"dsbo"
 	"dsbo/internal/linalg"
 )
@@ -48,7 +46,7 @@ type Sparkle struct {
 	Theta    float64  `json:"theta,omitzero" default:"0.5" must:"in (0, 1]"`
 	Strategy strategy `json:"strategy,omitzero"` // how y, z and x are corrected
 
-	state
+	methodState
 	r          []float64 // the moving average of u
 	bx, by, bz corrected // the corrected exchanges of x, y and z
 	gy, gx     []float64 // directions, length q and p
@@ -68,16 +66,14 @@ func (a *Sparkle) Traits() Traits {
 
 // Init implements [Method].
 func (a *Sparkle) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.z, a.r = a.carried("z", q), a.carried("r", p)
-	a.scratch(q, &a.gy, &a.b)
-	a.scratch(p, &a.gx, &a.j)
-	a.bx, a.by, a.bz = newCorrected(&a.state, a.Strategy.X, "x", a.x), newCorrected(&a.state, a.Strategy.Y, "y", a.y),
-		newCorrected(&a.state, a.Strategy.Z, "z", a.z)
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.z, a.r = a.carried("z", q), a.carried("r", p)
+		a.scratch(q, &a.gy, &a.b)
+		a.scratch(p, &a.gx, &a.j)
+		a.bx = newCorrected(&a.state, a.Strategy.X, "x", a.x)
+		a.by = newCorrected(&a.state, a.Strategy.Y, "y", a.y)
+		a.bz = newCorrected(&a.state, a.Strategy.Z, "z", a.z)
+	})
 }
 
 // Cost of an iteration: p + 2q numbers to each neighbour in three messages, where a variable under
@@ -90,22 +86,20 @@ func (a *Sparkle) Cost(int) Cost {
 	}
 }
 
-// Step is one outer iteration.
-func (a *Sparkle) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
+// step is one outer iteration.
+func (a *Sparkle) step(w *Turn, k int) {
 	w.LowerGrad(a.gy, a.x, a.y, w.Draw(dsbo.Lower, 0))
 	linalg.Scale(a.gy, a.beta(k), a.gy)
-	a.by.step(&w, a.gy) // y along β ∇_y g
+	a.by.step(w, a.gy) // y along β ∇_y g
 
 	w.UpperGrad(a.u, a.b, a.x, a.y, w.Draw(dsbo.Upper, 0))
 	w.HVP(a.gy, a.x, a.y, a.z, w.Draw(dsbo.Curvature, 0))
 	linalg.Sub(a.gy, a.gy, a.b)
 	linalg.Scale(a.gy, a.gamma(k), a.gy)
-	a.bz.step(&w, a.gy) // z along γ (Hz − b)
+	a.bz.step(w, a.gy) // z along γ (Hz − b)
 
-	implicitGrad(&w, a.u, a.j, a.x, a.y, a.z)      // u = ∇_x f − J z
+	implicitGrad(w, a.u, a.j, a.x, a.y, a.z)       // u = ∇_x f − J z
 	linalg.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u) // r = (1−θ) r + θ u
 	linalg.Scale(a.gx, a.alpha(k), a.r)
-	a.bx.step(&w, a.gx) // x along α r
-	return w.err
+	a.bx.step(w, a.gx) // x along α r
 }

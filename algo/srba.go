@@ -1,10 +1,6 @@
 package algo
 
-import (
-	"context"
-
-	"dsbo"
-)
+import ()
 
 // SRBA is SRBA (Dagréou, Moreau, Vaiter, Ablin, "A Lower Bound and a Near-Optimal Algorithm for
 // Bilevel Empirical Risk Minimization", AISTATS 2024), for one agent: [SOBA] whose directions D are
@@ -33,17 +29,14 @@ type SRBA struct {
 
 // Init implements [Method].
 func (a *SRBA) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	for i, r := range a.Refresh {
-		c.require(r == 1 || r == 0 && i > 0, "refresh", "a list of 0 and 1 that begins with 1", a.Refresh)
-	}
-	if c.err != nil {
-		return c.err
-	}
-	a.d, a.before = a.carriedTriple("direction"), a.carriedTriple("before")
-	a.u = a.d.x
-	a.now, a.past = a.newTriple(), a.newTriple()
-	return nil
+	return a.prepare(a, p, q, K, func(c *checker) {
+		for i, r := range a.Refresh {
+			c.require(r == 1 || r == 0 && i > 0, "refresh", "a list of 0 and 1 that begins with 1", a.Refresh)
+		}
+		a.d, a.before = a.carriedTriple("direction"), a.carriedTriple("before")
+		a.u = a.d.x
+		a.now, a.past = a.newTriple(), a.newTriple()
+	})
 }
 
 // Traits implements [Described].
@@ -66,18 +59,16 @@ func (a *SRBA) Cost(k int) Cost {
 	return Cost{Calls: directionCalls(2)}
 }
 
-// Step implements [Method]: one outer iteration, with D moved by differences or, every period,
+// step is one outer iteration, with D moved by differences or, every period,
 // taken of all examples. There is one agent, so m is not used.
-func (a *SRBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
+func (a *SRBA) step(w *Turn, k int) {
 	if a.whole(k) {
-		a.directions(&w, a.d, a.point, wholeDraws)
+		a.directions(w, a.d, a.point, wholeDraws)
 	} else {
-		a.directions(&w, a.now, a.point, drawsOf(k))
-		a.directions(&w, a.past, a.before, drawsOf(k))
+		a.directions(w, a.now, a.point, drawsOf(k))
+		a.directions(w, a.past, a.before, drawsOf(k))
 		a.d.addDifference(a.now, a.past)
 	}
 	copy(a.before.all, a.point.all)
 	a.descend(a.d, k)
-	return w.err
 }

@@ -20,26 +20,55 @@ type state struct {
 	terms    *terms    // of averages, of methods that have any
 	renewals []renewal // effects of a change of members
 
-	alpha, beta, gamma func(k int) float64 // steps of x, y and z, of methods that have them
-	lg                 float64             // bound of the curvature, of methods that have one
-	following          *following          // of steps that follow the curvature; nil: none do
+	at        map[string]func(k int) float64 // the schedules, bound to K, by their parameters' names
+	following *following                     // of steps that follow the curvature; nil: none do
+}
+
+// A methodState is the state of a method of this package, with its Step.
+type methodState struct {
+	state
+	turn   Turn    // of the iteration under way
+	method stepper // whose state it is
+}
+
+// A stepper is a method of this package.
+type stepper interface {
+	Method
+	// step is outer iteration k. Errors stay in the turn.
+	step(w *Turn, k int)
+}
+
+// prepare is prepare of state. Unless a parameter cannot work, complete checks and makes the rest.
+func (s *methodState) prepare(m stepper, p, q, K int, complete func(c *checker)) error {
+	s.method = m
+	c := s.state.prepare(m, p, q, K)
+	if c.err == nil {
+		complete(c)
+	}
+	return c.err
+}
+
+// Step implements [dsbo.Algorithm].
+func (s *methodState) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+	s.turn = s.newTurn(ctx, k, o, m)
+	s.method.step(&s.turn, k)
+	return s.turn.err
 }
 
 // A localState is the state of a method whose agents solve their lower problems each by itself,
 // with scratch for that.
 type localState struct {
-	state
+	methodState
 	b, g, j []float64 // ∇_y f and any vector of length q; J z
 }
 
-// prepare is prepare of state; it also makes the scratch vectors.
-func (s *localState) prepare(m Method, p, q, K int) *checker {
-	c := s.state.prepare(m, p, q, K)
-	if c.err == nil {
+// prepare is prepare of methodState; it also makes the scratch vectors.
+func (s *localState) prepare(m stepper, p, q, K int, complete func(c *checker)) error {
+	return s.methodState.prepare(m, p, q, K, func(c *checker) {
 		s.scratch(q, &s.b, &s.g)
 		s.scratch(p, &s.j)
-	}
-	return c
+		complete(c)
+	})
 }
 
 // descendY takes T local steps of y with draws {Lower, k, 0..T−1}, and leaves b and, in u, ∇_x f at
@@ -80,6 +109,18 @@ func (s *state) traits(t Traits) Traits {
 	return t
 }
 
+// alpha is the step of x, of methods that have one.
+func (s *state) alpha(k int) float64 { return s.at["alpha"](k) }
+
+// beta is the step of y, of methods that have one.
+func (s *state) beta(k int) float64 { return s.at["beta"](k) }
+
+// gamma is the step of z, of methods that have one.
+func (s *state) gamma(k int) float64 { return s.at["gamma"](k) }
+
+// lg is the bound of the curvature, of methods that have one.
+func (s *state) lg() float64 { return s.at["lg"](0) }
+
 // State returns views of the variables carried from one iteration to the next.
 func (s *state) State() []dsbo.Named { return s.named }
 
@@ -95,10 +136,7 @@ func (s *state) prepare(m Method, p, q, K int) *checker {
 	}
 	yx := s.newVec(q + p)
 	*s = state{name: c.method, x: yx[q:], y: yx[:q:q], yx: yx, z: s.newVec(q), u: s.newVec(p),
-		alpha: c.at["alpha"], beta: c.at["beta"], gamma: c.at["gamma"]}
-	if lg := c.at["lg"]; lg != nil {
-		s.lg = lg(0)
-	}
+		at: c.at}
 	s.named = []dsbo.Named{{Name: "x", Value: s.x}, {Name: "y", Value: s.y}}
 	return c
 }

@@ -1,8 +1,6 @@
 package algo
 
 import (
-	"context"
-
 	"dsbo"
 )
 
@@ -26,12 +24,9 @@ type StocBiO struct {
 
 // Init implements [Method].
 func (a *StocBiO) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.inverse = newNeumann(q, a.N, nil, false)
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.inverse = newNeumann(q, a.N, nil, false)
+	})
 }
 
 // Cost of an iteration: nothing is sent; T gradients of g, one of f, N−1 Hessian-vector products
@@ -40,11 +35,9 @@ func (a *StocBiO) Cost(int) Cost {
 	return Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
 }
 
-// Step is one outer iteration; m is not used.
-func (a *StocBiO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	a.descendY(&w, a.T)
-	a.inverse.solve(&w, a.z, a.b, a.x, a.y, a.gamma(k))
-	a.descendX(&w)
-	return w.err
+// step is one outer iteration.
+func (a *StocBiO) step(w *Turn, k int) {
+	a.descendY(w, a.T)
+	a.inverse.solve(w, a.z, a.b, a.x, a.y, a.gamma(k))
+	a.descendX(w)
 }

@@ -1,8 +1,6 @@
 package algo
 
 import (
-	"context"
-
 	"dsbo"
 	"dsbo/internal/linalg"
 )
@@ -29,13 +27,10 @@ type SubBiO struct {
 
 // Init implements [Method].
 func (a *SubBiO) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.z = a.carried("z", q)
-	a.scratch(q, &a.e[0], &a.e[1], &a.he[0], &a.he[1])
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.z = a.carried("z", q)
+		a.scratch(q, &a.e[0], &a.e[1], &a.he[0], &a.he[1])
+	})
 }
 
 // Cost of an iteration: nothing is sent; T gradients of g, one of f, at most 3 Hessian-vector
@@ -45,13 +40,11 @@ func (a *SubBiO) Cost(k int) Cost {
 	return Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: min(2+k, 3), JVP: 1}}
 }
 
-// Step is one outer iteration; m is not used.
-func (a *SubBiO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	a.descendY(&w, a.T)
-	a.minimize(&w)
-	a.descendX(&w)
-	return w.err
+// step is one outer iteration.
+func (a *SubBiO) step(w *Turn, _ int) {
+	a.descendY(w, a.T)
+	a.minimize(w)
+	a.descendX(w)
 }
 
 // minimize sets z to the minimizer in the span.

@@ -2,7 +2,6 @@ package algo
 
 import (
 	"cmp"
-	"context"
 
 	"dsbo"
 	"dsbo/internal/linalg"
@@ -37,15 +36,12 @@ type SUNDSBO struct {
 
 // Init implements [Method].
 func (a *SUNDSBO) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.t, a.last = a.carriedTriple("tracker"), a.carriedTriple("last")
-	a.tracksTriple(a.t, a.last)
-	a.d = a.directionTriple()
-	a.scratch(2*len(a.d.all), &a.out, &a.in)
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.t, a.last = a.carriedTriple("tracker"), a.carriedTriple("last")
+		a.tracksTriple(a.t, a.last)
+		a.d = a.directionTriple()
+		a.scratch(2*len(a.d.all), &a.out, &a.in)
+	})
 }
 
 // Traits implements [Described]. By default y and z go equally far, as in methods with a penalty.
@@ -70,22 +66,10 @@ func (a *SUNDSBO) Cost(k int) Cost {
 	return cost
 }
 
-// Step is one outer iteration.
-func (a *SUNDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	n := len(a.d.all)
-	a.envelopeDirections(&w, drawsOf(k))
-	if k == 0 || a.Plain {
-		copy(a.t.all, a.d.all)
-		copy(a.last.all, a.d.all)
-		w.Mix(a.in[:n], a.point.all)
-	} else {
-		w.Mix(a.in, joined(a.out, a.point.all, a.t.all))
-		track(a.t.all, a.in[n:], a.d.all, a.last.all) // T ← mix(T) + D − D₋
-	}
-	copy(a.point.all, a.in[:n])
-	a.descend(a.t, k)
-	return w.err
+// step is one outer iteration.
+func (a *SUNDSBO) step(w *Turn, k int) {
+	a.envelopeDirections(w, drawsOf(k))
+	a.trackedStep(w, k > 0 && !a.Plain, a.t, a.last, a.d, a.out, a.in) // T ← mix(T) + D − D₋
 }
 
 // envelopeDirections asks for D.

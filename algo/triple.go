@@ -32,22 +32,21 @@ func (v triple) addDifference(a, b triple) {
 
 // A tripleState is the state of a method that moves x, y and z at once.
 type tripleState struct {
-	state
+	methodState
 	point triple    // x, y and z
 	b, j  []float64 // scratch
 }
 
-// prepare is prepare of state, with x, y and z in one message.
-func (s *tripleState) prepare(m Method, p, q, K int) *checker {
-	c := s.state.prepare(m, p, q, K)
-	if c.err == nil {
+// prepare is prepare of methodState, with x, y and z in one message.
+func (s *tripleState) prepare(m stepper, p, q, K int, complete func(c *checker)) error {
+	return s.methodState.prepare(m, p, q, K, func(c *checker) {
 		s.point = newTriple(p, q)
 		s.x, s.y, s.z = s.point.x, s.point.y, s.point.z
 		s.named = []dsbo.Named{{Name: "x", Value: s.x}, {Name: "y", Value: s.y}, {Name: "z", Value: s.z}}
 		s.scratch(q, &s.b)
 		s.scratch(p, &s.j)
-	}
-	return c
+		complete(c)
+	})
 }
 
 // newTriple makes a triple for the state's p and q, all 0.
@@ -80,6 +79,22 @@ func (s *tripleState) tracksTriple(tracker, quantity triple) {
 	s.tracks(tracker.x, quantity.x)
 	s.tracks(tracker.y, quantity.y)
 	s.tracks(tracker.z, quantity.z)
+}
+
+// trackedStep is (x, y, z) ← mix(x, y, z) − (α T_x, β T_y, γ T_z), with a tracker T of last after
+// T ← mix(T) + now − last or, where nothing is tracked, T = last = now. out and in are messages.
+func (s *tripleState) trackedStep(w *Turn, tracked bool, t, last, now triple, out, in []float64) {
+	n := len(t.all)
+	if tracked {
+		w.Mix(in, joined(out, s.point.all, t.all))
+		track(t.all, in[n:], now.all, last.all)
+	} else {
+		copy(t.all, now.all)
+		copy(last.all, now.all)
+		w.Mix(in[:n], s.point.all)
+	}
+	copy(s.point.all, in[:n])
+	s.descend(t, w.k)
 }
 
 // descend moves x, y and z along d by the steps of iteration k.

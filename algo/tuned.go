@@ -1,8 +1,6 @@
 package algo
 
 import (
-	"context"
-
 	"dsbo"
 	"dsbo/internal/linalg"
 	"dsbo/internal/num"
@@ -56,9 +54,7 @@ type Tuned struct {
 	// Clip, if set to two numbers lo < hi, limits each entry of x to [lo, hi] after the step.
 	Clip []float64 `json:"clip,omitempty"`
 
-	state
-	eta, lr func(k int) float64 // the schedules, bound to K
-
+	methodState
 	r, v        []float64 // for x: the moving average of u, and adam's second moment
 	yOld, g     []float64 // for y: y₋, and G = ∇_y g
 	gOld, dY    []float64 // G₋ and the tracker D of G
@@ -87,29 +83,25 @@ func newMessage(y, dY, x, z, dZ int) message {
 
 // Init implements [Method].
 func (a *Tuned) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	if c.err != nil {
-		return c.err
-	}
-	a.eta, a.lr = c.at["eta"], c.at["lr"]
-	a.r, a.v = a.carried("r", p), a.carried("v", p)
-	a.yOld, a.dY, a.gOld = a.carried("y_before", q), a.carried("y_tracker", q), a.carried("y_gradient", q)
-	a.z, a.zOld = a.carried("z", q), a.carried("z_before", q)
-	a.dZ, a.s = a.carried("z_tracker", q), a.carried("z_residual", q)
-	a.tracks(a.dY, a.gOld)
-	a.tracks(a.dZ, a.s)
-	a.scratch(q, &a.g, &a.b, &a.hz)
-	a.scratch(p, &a.ju)
-	dY, dZ := 0, 0 // lengths of the trackers in the first message
-	if a.TrackY {
-		dY = q
-	}
-	if a.WarmZ {
-		dZ = q
-	}
-	a.head, a.out, a.in = q+dY, newMessage(q, dY, p, 0, dZ), newMessage(q, dY, p, 0, dZ)
-	a.zOut, a.zIn = newMessage(0, 0, 0, q, q), newMessage(0, 0, 0, q, q)
-	return nil
+	return a.prepare(a, p, q, K, func(*checker) {
+		a.r, a.v = a.carried("r", p), a.carried("v", p)
+		a.yOld, a.dY, a.gOld = a.carried("y_before", q), a.carried("y_tracker", q), a.carried("y_gradient", q)
+		a.z, a.zOld = a.carried("z", q), a.carried("z_before", q)
+		a.dZ, a.s = a.carried("z_tracker", q), a.carried("z_residual", q)
+		a.tracks(a.dY, a.gOld)
+		a.tracks(a.dZ, a.s)
+		a.scratch(q, &a.g, &a.b, &a.hz)
+		a.scratch(p, &a.ju)
+		dY, dZ := 0, 0 // lengths of the trackers in the first message
+		if a.TrackY {
+			dY = q
+		}
+		if a.WarmZ {
+			dZ = q
+		}
+		a.head, a.out, a.in = q+dY, newMessage(q, dY, p, 0, dZ), newMessage(q, dY, p, 0, dZ)
+		a.zOut, a.zIn = newMessage(0, 0, 0, q, q), newMessage(0, 0, 0, q, q)
+	})
 }
 
 // Cost of an iteration: (1+track_y)Tq + (2N−1+warm_z)q + p numbers to each neighbour in T+N
@@ -134,18 +126,16 @@ func (a *Tuned) Cost(int) Cost {
 	return cost
 }
 
-// Step implements [Method]: one outer iteration, line by line as in the type's comment.
-func (a *Tuned) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
+// step is one outer iteration, line by line as in the type's comment.
+func (a *Tuned) step(w *Turn, k int) {
 	copy(a.out.x, a.x) // x and z's tracker travel with the first y
 	copy(a.out.dZ, a.dZ)
-	a.stepsOfY(&w, a.beta(k))
+	a.stepsOfY(w, a.beta(k))
 	w.UpperGrad(a.u, a.b, a.x, a.y, w.Draw(dsbo.Upper, 0)) // b_0, and ∇_x f in u
-	a.startZ(&w)
-	a.stepsOfZ(&w, a.gamma(k))
-	implicitGrad(&w, a.u, a.ju, a.x, a.y, a.z) // u = ∇_x f − J z
+	a.startZ(w)
+	a.stepsOfZ(w, a.gamma(k))
+	implicitGrad(w, a.u, a.ju, a.x, a.y, a.z) // u = ∇_x f − J z
 	a.stepOfX(k, a.alpha(k))
-	return w.err
 }
 
 // stepsOfY takes T steps of y; x and the tracker of z are mixed with the first one.
@@ -212,10 +202,10 @@ func (a *Tuned) stepOfX(k int, alpha float64) {
 		linalg.Comb(a.r, 1-alpha, a.r, alpha, a.u) // r = (1−α) r + α u
 		copy(a.x, a.in.x)
 		weights := 1 - num.Pow(1-alpha, float64(k+1))
-		adamMove(adam{beta2: a.V, eps: a.Eps}, k, a.lr(k), weights, a.x, a.r, a.v, a.u)
+		adamMove(adam{beta2: a.V, eps: a.Eps}, k, a.at["lr"](k), weights, a.x, a.r, a.v, a.u)
 	} else {
-		linalg.Comb(a.x, 1, a.in.x, -float64(alpha*a.eta(k)), a.r) // x = mix(x) − α η r, the old r
-		linalg.Comb(a.r, 1-alpha, a.r, alpha, a.u)                 // r = (1−α) r + α u
+		linalg.Comb(a.x, 1, a.in.x, -float64(alpha*a.at["eta"](k)), a.r) // x = mix(x) − α η r, the old r
+		linalg.Comb(a.r, 1-alpha, a.r, alpha, a.u)                       // r = (1−α) r + α u
 	}
 	if len(a.Clip) == 2 {
 		clipTo(a.Clip, a.x)

@@ -1,10 +1,8 @@
 package algo
 
 import (
-	"context"
 	"math"
 
-	"dsbo"
 	"dsbo/internal/linalg"
 )
 
@@ -40,18 +38,15 @@ type VRDBO struct {
 
 // Init implements [Method].
 func (a *VRDBO) Init(p, q, K int) error {
-	c := a.prepare(a, p, q, K)
-	bound := min(1, math.Sqrt(1/max(a.A1, a.A2)))
-	a.eta = c.schedule("eta", a.Eta, "in (0, 1], and its square at most 1/a1 and 1/a2",
-		func(v float64) bool { return v > 0 && v <= bound })
-	if c.err != nil {
-		return c.err
-	}
-	a.inverse = newNeumann(q, a.N, a.NPrime, false)
-	a.xOld, a.yOld = a.carried("x_before", p), a.carried("y_before", q)
-	a.scratch(p, &a.fOld)
-	a.scratch(q, &a.gOld, &a.zOld)
-	return nil
+	return a.prepare(a, p, q, K, func(c *checker) {
+		bound := min(1, math.Sqrt(1/max(a.A1, a.A2)))
+		c.schedule("eta", a.Eta, "in (0, 1], and its square at most 1/a1 and 1/a2",
+			func(v float64) bool { return v > 0 && v <= bound })
+		a.inverse = newNeumann(q, a.N, a.NPrime, false)
+		a.xOld, a.yOld = a.carried("x_before", p), a.carried("y_before", q)
+		a.scratch(p, &a.fOld)
+		a.scratch(q, &a.gOld, &a.zOld)
+	})
 }
 
 // Cost of an iteration: 2p + 2q numbers to each neighbour in one message; two gradients of f and of
@@ -65,20 +60,18 @@ func (a *VRDBO) Cost(k int) Cost {
 	return cost
 }
 
-// Step is one outer iteration.
-func (a *VRDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.newTurn(ctx, k, o, m)
-	eta := a.eta(k)
-	a.gradients(&w, a.fx, a.g, a.z, a.x, a.y)
+// step is one outer iteration.
+func (a *VRDBO) step(w *Turn, k int) {
+	eta := a.at["eta"](k)
+	a.gradients(w, a.fx, a.g, a.z, a.x, a.y)
 	if k > 0 {
-		a.gradients(&w, a.fOld, a.gOld, a.zOld, a.xOld, a.yOld)
+		a.gradients(w, a.fOld, a.gOld, a.zOld, a.xOld, a.yOld)
 	}
 	storm(a.un, a.u, a.fx, a.fOld, float64(a.A1*float64(eta*eta)))
 	storm(a.vn, a.v, a.g, a.gOld, float64(a.A2*float64(eta*eta)))
 	copy(a.xOld, a.x)
 	copy(a.yOld, a.y)
-	a.trackAndStep(&w, eta)
-	return w.err
+	a.trackAndStep(w, eta)
 }
 
 // storm sets dst = (1−m)(v + now − past) + m now, the estimator of STORM.
