@@ -13,10 +13,6 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// short is the length below which a loop here is quicker than the call of a kernel, which gives the
-// same bits.
-const short = 64
-
 // Block is how many numbers stay in the first-level cache: 8 KiB of float64.
 const Block = 1024
 
@@ -29,64 +25,21 @@ func EachBlock(n int, f func(from, to int)) {
 }
 
 // Axpy adds a·x to dst.
-func Axpy[T kernel.Float](dst []T, a float64, x []T) {
-	x = x[:len(dst)]
-	if len(dst) >= short {
-		kernel.Axpy(dst, T(a), x)
-		return
-	}
-	for i := range dst {
-		dst[i] += T(T(a) * x[i])
-	}
-}
+func Axpy[T kernel.Float](dst []T, a float64, x []T) { kernel.Axpy(dst, T(a), x[:len(dst)]) }
 
 // Comb sets dst = a·x + b·y.
 func Comb[T kernel.Float](dst []T, a float64, x []T, b float64, y []T) {
-	x, y = x[:len(dst)], y[:len(dst)]
-	if len(dst) >= short {
-		kernel.Comb(dst, T(a), x, T(b), y)
-		return
-	}
-	for i := range dst {
-		dst[i] = T(T(a)*x[i]) + T(T(b)*y[i])
-	}
+	kernel.Comb(dst, T(a), x[:len(dst)], T(b), y[:len(dst)])
 }
 
 // Scale sets dst = a·x.
-func Scale[T kernel.Float](dst []T, a float64, x []T) {
-	x = x[:len(dst)]
-	if len(dst) >= short {
-		kernel.Scale(dst, T(a), x)
-		return
-	}
-	for i := range dst {
-		dst[i] = T(a) * x[i]
-	}
-}
+func Scale[T kernel.Float](dst []T, a float64, x []T) { kernel.Scale(dst, T(a), x[:len(dst)]) }
 
 // Add sets dst = x + y.
-func Add[T kernel.Float](dst, x, y []T) {
-	x, y = x[:len(dst)], y[:len(dst)]
-	if len(dst) >= short {
-		kernel.AddTo(dst, x, y)
-		return
-	}
-	for i := range dst {
-		dst[i] = x[i] + y[i]
-	}
-}
+func Add[T kernel.Float](dst, x, y []T) { kernel.AddTo(dst, x[:len(dst)], y[:len(dst)]) }
 
 // Sub sets dst = x − y.
-func Sub[T kernel.Float](dst, x, y []T) {
-	x, y = x[:len(dst)], y[:len(dst)]
-	if len(dst) >= short {
-		kernel.SubTo(dst, x, y)
-		return
-	}
-	for i := range dst {
-		dst[i] = x[i] - y[i]
-	}
-}
+func Sub[T kernel.Float](dst, x, y []T) { kernel.SubTo(dst, x[:len(dst)], y[:len(dst)]) }
 
 // Fill sets every entry of dst to a.
 func Fill[T kernel.Float](dst []T, a T) {

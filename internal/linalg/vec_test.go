@@ -32,7 +32,7 @@ func TestSameBits(t *testing.T) {
 		defer kernel.Use(path)()
 		for _, f := range functions {
 			t.Run(fmt.Sprintf("%s/%s", path, f.name), func(t *testing.T) {
-				for _, n := range []int{0, 1, short - 1, short, short + 9, 1101} {
+				for _, n := range []int{0, 1, 63, 64, 73, 1101} {
 					for alias := range 4 {
 						d, x, y := random(n, 1), random(n, 2), random(n, 3)
 						if alias&1 != 0 {
