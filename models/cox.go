@@ -84,9 +84,6 @@ func (c Cox) JointDiagonal(outputs *ad.Node, b Batch) *ad.Node {
 // Losses implements [OutputLoss].
 func (c Cox) Losses(outputs, t *ad.Node) *ad.Node { return c.JointLosses(outputs, Batch{T: t}) }
 
-// Sum implements [OutputLoss].
-func (c Cox) Sum(outputs, t *ad.Node) *ad.Node { return ad.SumAll(c.Losses(outputs, t)) }
-
 // Slope implements [OutputLoss]: the events that are expected of a row less its own.
 func (c Cox) Slope(outputs, t *ad.Node) *ad.Node {
 	h := c.hazard(outputs, Batch{T: t})
@@ -105,9 +102,6 @@ func (c Cox) Curvature(outputs, t *ad.Node) *ad.Node {
 func (c Cox) CurvatureBehind(w, outputs, t *ad.Node) *ad.Node {
 	return separateCurvature(w, c.Curvature(outputs, t))
 }
-
-// Hits implements [OutputLoss].
-func (Cox) Hits(_, _ *ad.Node) *ad.Node { return nil }
 
 // ShiftInvariant implements [ShiftInvariant]: a constant added to all outputs cancels.
 func (Cox) ShiftInvariant() {}

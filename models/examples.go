@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -33,12 +34,8 @@ func newExamples(e data.Examples, float32 bool) (examples, error) {
 		return examples{}, nil
 	}
 	ex := examples{rows: e.X.Rows()}
-	if e.Target != nil && e.Target.Rows() != ex.rows {
-		return ex, dsbo.ShapeErrorf("each of %d examples must have a target, or none; there are %d", ex.rows,
-			e.Target.Rows())
-	}
-	ids, err := idTable(e.ID, ex.rows)
-	if err != nil {
+	ids, err := idTable(e.ID)
+	if err = cmp.Or(e.Validate(), err); err != nil {
 		return ex, err
 	}
 	list := []input{
@@ -61,22 +58,19 @@ func newExamples(e data.Examples, float32 bool) (examples, error) {
 		}
 		ex.tables = append(ex.tables, in)
 	}
-	return ex, data.CheckWeights(e)
+	return ex, nil
 }
 
-// idTable returns the IDs of n examples as a table, nil for none.
-func idTable(ids []int, rows int) (*ad.Table, error) {
+// idTable returns the IDs of examples as a table, nil for none.
+func idTable(ids []int) (*ad.Table, error) {
 	if ids == nil {
 		return nil, nil
 	}
-	if len(ids) != rows {
-		return nil, dsbo.ShapeErrorf("each of %d examples must have an ID; there are %d", rows, len(ids))
-	}
-	numbers := make([]float64, rows)
+	numbers := make([]float64, len(ids))
 	for i, id := range ids {
 		numbers[i] = float64(id)
 	}
-	return ad.FloatTable(rows, 1, numbers)
+	return ad.FloatTable(len(ids), 1, numbers)
 }
 
 // inputs declares the tables and masks that a loss reads. A table of one column, other than the

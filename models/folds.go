@@ -180,7 +180,7 @@ func (m Folds) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 		return joint.JointLosses(m.jointOutputs(y, b)), nil
 	}
 	losses = m.mean(b, func(k int) *ad.Node { return loss.Losses(outputs[k], b.T) })
-	if loss.Hits(outputs[0], b.T) != nil {
+	if loss, ok := loss.(Hitting); ok {
 		hits = m.mean(b, func(k int) *ad.Node { return loss.Hits(outputs[k], b.T) })
 	}
 	return losses, hits
@@ -209,11 +209,11 @@ func (m Folds) Penalty(dst, x []float64) {
 
 // Diagonal implements [Curved].
 func (m Folds) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
-	loss, layer, outputs := lossOrDefault(m.Of.Loss), m.layer(), m.outputs(y, b)
-	var diagonal *ad.Node
-	if m.Of.Level.Ridge > 0 && (m.Of.Outputs > 1 || m.Of.Level.Slopes != nil) {
+	if !m.Of.knowsDiagonal() {
 		return nil
 	}
+	loss, layer, outputs := lossOrDefault(m.Of.Loss), m.layer(), m.outputs(y, b)
+	var diagonal *ad.Node
 	if joint, ok := loss.(JointLoss); ok {
 		diagonal = m.sum(func(k int) *ad.Node {
 			return ad.Place(joint.JointDiagonal(outputs[k], m.batch(k, b)), k*m.Of.Features, layer.size())
@@ -227,11 +227,7 @@ func (m Folds) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 		}
 		diagonal = ad.Sum(layer.diagonal(ad.ConcatCols(curvatures...), b.X, layer.size()), levels...)
 	}
-	if _, ok := loss.(ShiftInvariant); ok {
-		each := ad.Uniform(sumRidge/float64(m.Of.Outputs), layer.vector(y))
-		diagonal = ad.Add(diagonal, ad.Place(each, layer.in*layer.out, layer.size()))
-	}
-	return ad.Scale(1/float64(m.Count), diagonal)
+	return ad.Scale(1/float64(m.Count), m.Of.withCoupling(diagonal, y, layer))
 }
 
 // Start implements [Starter].

@@ -1,6 +1,8 @@
 package models
 
 import (
+	"cmp"
+
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
@@ -31,10 +33,7 @@ func (h HyperCleanMLP) Check(s data.Shard) error {
 		return dsbo.ConfigErrorf(
 			"the loss of data hyper-cleaning is the cross-entropy: that of the network must not be given")
 	}
-	if err := h.Net.Check(s); err != nil {
-		return err
-	}
-	return h.linear().Check(s)
+	return cmp.Or(h.Net.Check(s), h.linear().Check(s))
 }
 
 // Lower implements [Model].

@@ -50,7 +50,7 @@ func (l Linear) level(outputs *ad.Node, b Batch) *ad.Node {
 		if len(in) > 3 {
 			sum = ad.Dot(in[3], loss.Losses(shifted, in[2]))
 		} else {
-			sum = loss.Sum(shifted, in[2])
+			sum = sumOfLosses(loss, shifted, in[2])
 		}
 		return ad.Add(ad.Scale(1/float64(b.Rows), sum), l.ridge(level))
 	}
@@ -185,11 +185,7 @@ func (p *Programs) Levels(e data.Examples, w *ad.Workspace) (*Levels, error) {
 	if !ok || e.Len() == 0 {
 		return nil, nil
 	}
-	ex, err := newExamples(e, false)
-	if err != nil {
-		return nil, err
-	}
-	f, err := p.compile(levelForm, &ex, ex.rows, false, w, func(_, y *ad.Node, b Batch) (own []*ad.Node, err error) {
+	f, err := p.compileAll(levelForm, e, false, w, func(_, y *ad.Node, b Batch) (own []*ad.Node, err error) {
 		if y := leveled.Own(y, b); y != nil {
 			own = append(own, y)
 		}
@@ -199,7 +195,7 @@ func (p *Programs) Levels(e data.Examples, w *ad.Workspace) (*Levels, error) {
 		return nil, err
 	}
 	_, q := p.model.Dims()
-	return &Levels{f.program, make([]float64, q)}, ex.bind(f.program, nil)
+	return &Levels{f.program, make([]float64, q)}, nil
 }
 
 // Own returns the y that the agent predicts with where all have y: a view that the next call

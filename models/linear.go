@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"slices"
 
 	"dsbo/ad"
@@ -56,19 +57,9 @@ func (l Linear) Check(s data.Shard) error {
 
 // check is Check for examples that have n weights each, if they have weights.
 func (l Linear) check(s data.Shard, weights int) error {
-	if err := penaltiesOrDefault(l.Penalties).check(l.Features); err != nil {
-		return err
-	}
-	if err := l.Prior.check(); err != nil {
-		return err
-	}
-	if err := checkIntercepts(l.Intercepts, l.Outputs); err != nil {
-		return err
-	}
-	if err := l.Level.check(l.Loss); err != nil {
-		return err
-	}
-	return checkOutputs(s, l.Features, l.Outputs, lossOrDefault(l.Loss), weights)
+	return cmp.Or(penaltiesOrDefault(l.Penalties).check(l.Features), l.Prior.check(),
+		checkIntercepts(l.Intercepts, l.Outputs), l.Level.check(l.Loss),
+		checkOutputs(s, l.Features, l.Outputs, lossOrDefault(l.Loss), weights))
 }
 
 // scale returns 1/(cd).
@@ -120,23 +111,30 @@ func (l Linear) Penalty(dst, x []float64) {
 
 // Diagonal implements [Curved].
 func (l Linear) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
-	layer, outputs := l.layer(), l.layer().outputs(y, b.X)
-	var diagonal *ad.Node
-	if l.Level.Ridge > 0 && (l.Outputs > 1 || l.Level.Slopes != nil) {
+	if !l.knowsDiagonal() {
 		return nil
 	}
+	layer, outputs := l.layer(), l.layer().outputs(y, b.X)
 	if joint, ok := l.Loss.(JointLoss); ok {
-		diagonal = ad.Place(joint.JointDiagonal(outputs, b), 0, layer.size())
-	} else {
-		curvature := meanCurvature(lossOrDefault(l.Loss), l.judged(outputs, b), b)
-		diagonal = ad.Sum(layer.diagonal(curvature, b.X, layer.size()),
-			l.levelDiagonal(curvature, b.X, 0, l.Features, layer.size())...)
+		return l.withCoupling(ad.Place(joint.JointDiagonal(outputs, b), 0, layer.size()), y, layer)
 	}
-	if _, ok := lossOrDefault(l.Loss).(ShiftInvariant); ok {
-		each := ad.Uniform(l.interceptCoupling(), layer.vector(y))
-		diagonal = ad.Add(diagonal, ad.Place(each, l.Outputs*l.Features, layer.size()))
+	curvature := meanCurvature(lossOrDefault(l.Loss), l.judged(outputs, b), b)
+	return l.withCoupling(ad.Sum(layer.diagonal(curvature, b.X, layer.size()),
+		l.levelDiagonal(curvature, b.X, 0, l.Features, layer.size())...), y, layer)
+}
+
+// knowsDiagonal reports whether there is a closed form of the diagonal.
+func (l Linear) knowsDiagonal() bool {
+	return l.Level.Ridge == 0 || l.Outputs == 1 && l.Level.Slopes == nil
+}
+
+// withCoupling adds the curvature of the intercepts' coupling, if there is one, to a diagonal.
+func (l Linear) withCoupling(diagonal, y *ad.Node, layer dense) *ad.Node {
+	if _, ok := lossOrDefault(l.Loss).(ShiftInvariant); !ok {
+		return diagonal
 	}
-	return diagonal
+	each := ad.Uniform(l.interceptCoupling(), layer.vector(y))
+	return ad.Add(diagonal, ad.Place(each, layer.in*layer.out, layer.size()))
 }
 
 // Joint implements [Joint].

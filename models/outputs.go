@@ -19,8 +19,6 @@ type OutputLoss interface {
 	Check(targets *ad.Table, outputs int) error
 	// Losses builds the loss of each row, a vector.
 	Losses(outputs, t *ad.Node) *ad.Node
-	// Sum builds the sum of Losses, a scalar.
-	Sum(outputs, t *ad.Node) *ad.Node
 	// Slope builds the derivative of each row's loss by each of its outputs.
 	Slope(outputs, t *ad.Node) *ad.Node
 	// Curvature builds the second derivative of each row's loss by each of its outputs.
@@ -28,8 +26,17 @@ type OutputLoss interface {
 	// CurvatureBehind builds, for each row, the second derivative of its loss by each value of h,
 	// where the row's outputs are w h and w has a row for each output.
 	CurvatureBehind(w, outputs, t *ad.Node) *ad.Node
-	// Hits builds a vector, 1 for each row whose prediction is right and else 0; nil for a loss
-	// without classes.
+}
+
+// A Summed is an [OutputLoss] whose sum over the rows takes less than its Losses and their sum.
+type Summed interface {
+	// Sum builds the sum of Losses, a scalar.
+	Sum(outputs, t *ad.Node) *ad.Node
+}
+
+// A Hitting is an [OutputLoss] of classes.
+type Hitting interface {
+	// Hits builds a vector, 1 for each row whose prediction is right and else 0.
 	Hits(outputs, t *ad.Node) *ad.Node
 }
 
@@ -74,7 +81,7 @@ func (CrossEntropy) Losses(logits, onehot *ad.Node) *ad.Node {
 	return ad.Sub(ad.RowLogSumExp(logits), ad.RowDot(onehot, logits))
 }
 
-// Sum implements [OutputLoss].
+// Sum implements [Summed].
 func (CrossEntropy) Sum(logits, onehot *ad.Node) *ad.Node {
 	return ad.Sub(ad.SumAll(ad.RowLogSumExp(logits)), ad.Dot(onehot, logits))
 }
@@ -96,7 +103,7 @@ func (CrossEntropy) CurvatureBehind(w, logits, _ *ad.Node) *ad.Node {
 	return ad.Sub(ad.MatMul(p, ad.Square(w), false, false), ad.Square(ad.MatMul(p, w, false, false)))
 }
 
-// Hits implements [OutputLoss]: the largest logit belongs to the class.
+// Hits implements [Hitting]: the largest logit belongs to the class.
 func (CrossEntropy) Hits(logits, onehot *ad.Node) *ad.Node { return ad.RowHit(logits, onehot) }
 
 // ShiftInvariant implements [ShiftInvariant].
@@ -113,9 +120,6 @@ func (Squared) Losses(outputs, t *ad.Node) *ad.Node {
 	return ad.Scale(.5, ad.SumCols(ad.Square(residuals(outputs, t))))
 }
 
-// Sum implements [OutputLoss].
-func (s Squared) Sum(outputs, t *ad.Node) *ad.Node { return ad.SumAll(s.Losses(outputs, t)) }
-
 // Slope implements [OutputLoss].
 func (Squared) Slope(outputs, t *ad.Node) *ad.Node { return residuals(outputs, t) }
 
@@ -126,9 +130,6 @@ func (Squared) Curvature(outputs, _ *ad.Node) *ad.Node { return ad.Uniform(1, ou
 func (s Squared) CurvatureBehind(w, outputs, t *ad.Node) *ad.Node {
 	return separateCurvature(w, s.Curvature(outputs, t))
 }
-
-// Hits implements [OutputLoss].
-func (Squared) Hits(_, _ *ad.Node) *ad.Node { return nil }
 
 // Huber is the loss Σ_k h(o_k − t_k) with h(r) = ½ r² up to |r| = δ and δ (|r| − ½ δ) beyond:
 // outliers pull with the force δ at most.
@@ -154,9 +155,6 @@ func (h Huber) Losses(outputs, t *ad.Node) *ad.Node {
 	return ad.SumCols(ad.Mul(s, ad.Sub(residuals(outputs, t), ad.Scale(.5, s))))
 }
 
-// Sum implements [OutputLoss].
-func (h Huber) Sum(outputs, t *ad.Node) *ad.Node { return ad.SumAll(h.Losses(outputs, t)) }
-
 // excess builds the distances of residuals r above δ and below −δ, where the loss turns from
 // quadratic to linear.
 func (h Huber) excess(r *ad.Node) (above, below *ad.Node) {
@@ -180,9 +178,6 @@ func (h Huber) Curvature(outputs, t *ad.Node) *ad.Node {
 func (h Huber) CurvatureBehind(w, outputs, t *ad.Node) *ad.Node {
 	return separateCurvature(w, h.Curvature(outputs, t))
 }
-
-// Hits implements [OutputLoss].
-func (Huber) Hits(_, _ *ad.Node) *ad.Node { return nil }
 
 // lossOrDefault returns l, or [CrossEntropy] for nil.
 func lossOrDefault(l OutputLoss) OutputLoss {
@@ -235,9 +230,17 @@ func meanLoss(l OutputLoss, outputs *ad.Node, b Batch) *ad.Node {
 	case ok:
 		return ad.Scale(mean, ad.SumAll(b.weighted(joint.JointLosses(outputs, b))))
 	case b.W == nil:
-		return ad.Scale(mean, l.Sum(outputs, b.T))
+		return ad.Scale(mean, sumOfLosses(l, outputs, b.T))
 	}
 	return ad.Scale(mean, ad.Dot(b.W, l.Losses(outputs, b.T)))
+}
+
+// sumOfLosses builds the sum of the losses of all rows, a scalar.
+func sumOfLosses(l OutputLoss, outputs, t *ad.Node) *ad.Node {
+	if l, ok := l.(Summed); ok {
+		return l.Sum(outputs, t)
+	}
+	return ad.SumAll(l.Losses(outputs, t))
 }
 
 // meanCurvature builds the second derivatives of meanLoss by the outputs of each row.
@@ -250,7 +253,10 @@ func score(l OutputLoss, outputs *ad.Node, b Batch) (losses, hits *ad.Node) {
 	if joint, ok := l.(JointLoss); ok {
 		return joint.JointLosses(outputs, b), nil
 	}
-	return l.Losses(outputs, b.T), l.Hits(outputs, b.T)
+	if l, ok := l.(Hitting); ok {
+		hits = l.Hits(outputs, b.T)
+	}
+	return l.Losses(outputs, b.T), hits
 }
 
 // checkOutputs is checkShard for models with outputs and a loss of them.

@@ -57,9 +57,6 @@ func (p Poisson) Losses(outputs, t *ad.Node) *ad.Node {
 	return ad.SumCols(ad.Add(ad.Sub(mean, t), ad.Mul(t, ad.Sub(logs, outputs))))
 }
 
-// Sum implements [OutputLoss].
-func (p Poisson) Sum(outputs, t *ad.Node) *ad.Node { return ad.SumAll(p.Losses(outputs, t)) }
-
 // Slope implements [OutputLoss].
 func (p Poisson) Slope(outputs, t *ad.Node) *ad.Node {
 	rate, beyond := p.rates(outputs)
@@ -76,9 +73,6 @@ func (p Poisson) Curvature(outputs, _ *ad.Node) *ad.Node {
 func (p Poisson) CurvatureBehind(w, outputs, t *ad.Node) *ad.Node {
 	return separateCurvature(w, p.Curvature(outputs, t))
 }
-
-// Hits implements [OutputLoss].
-func (Poisson) Hits(_, _ *ad.Node) *ad.Node { return nil }
 
 // judging is the loss of predictions.
 func (p Poisson) judging() OutputLoss {
@@ -98,6 +92,3 @@ type boundedPoisson struct {
 func (p boundedPoisson) Losses(outputs, t *ad.Node) *ad.Node {
 	return p.Poisson.Losses(ad.Sub(outputs, ad.ReLU(ad.Offset(-p.most, outputs))), t)
 }
-
-// Sum implements [OutputLoss].
-func (p boundedPoisson) Sum(outputs, t *ad.Node) *ad.Node { return ad.SumAll(p.Losses(outputs, t)) }

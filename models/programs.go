@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"dsbo/ad"
+	"dsbo/data"
 	"dsbo/internal/kernel"
 )
 
@@ -91,6 +92,20 @@ func (p *Programs) differentiate(of part, e *examples, rows int, c Config,
 		p.losses[key] = d
 	}
 	return d.Fork(w), nil
+}
+
+// compileAll returns a form, built by build, on all examples of e, which it is bound to.
+func (p *Programs) compileAll(of part, e data.Examples, float32 bool, w *ad.Workspace,
+	build func(x, y *ad.Node, b Batch) ([]*ad.Node, error)) (form, error) {
+	ex, err := newExamples(e, float32)
+	if err != nil {
+		return form{}, err
+	}
+	f, err := p.compile(of, &ex, ex.rows, float32, w, build)
+	if err == nil {
+		err = ex.bind(f.program, nil)
+	}
+	return f, err
 }
 
 // compile returns a form, built by build, on batches of n rows of e, with memory in w.

@@ -34,33 +34,28 @@ func (p *Programs) Score(e data.Examples, float32 bool, w *ad.Workspace) (*Score
 	if !ok {
 		return nil, dsbo.Errorf(dsbo.ErrCapability, "model %T has no Score", p.model)
 	}
-	ex, err := newExamples(e, float32)
+	rows := e.Len()
+	f, err := p.compileAll(scoreForm, e, float32, w, func(x, y *ad.Node, b Batch) (vectors []*ad.Node, err error) {
+		losses, hits := scorer.Score(x, y, b)
+		if vectors = []*ad.Node{losses}; hits != nil {
+			vectors = append(vectors, hits)
+		}
+		for _, v := range vectors {
+			if v == nil {
+				continue // Compile returns the error
+			}
+			if shape := v.Shape(); len(shape) != 1 || shape[0] != rows {
+				err = dsbo.ShapeErrorf(
+					"the Score of model %T must have an entry for each of %d examples; its shape is %v",
+					p.model, rows, shape)
+			}
+		}
+		return vectors, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	f, err := p.compile(scoreForm, &ex, ex.rows, float32, w,
-		func(x, y *ad.Node, b Batch) (vectors []*ad.Node, err error) {
-			losses, hits := scorer.Score(x, y, b)
-			if vectors = []*ad.Node{losses}; hits != nil {
-				vectors = append(vectors, hits)
-			}
-			for _, v := range vectors {
-				if v == nil {
-					continue // Compile returns the error
-				}
-				if shape := v.Shape(); len(shape) != 1 || shape[0] != ex.rows {
-					err = dsbo.ShapeErrorf(
-						"the Score of model %T must have an entry for each of %d examples; its shape is %v",
-						p.model, ex.rows, shape)
-				}
-			}
-			return vectors, err
-		})
-	if err != nil {
-		return nil, err
-	}
-	return &Score{programs: p, program: f.program, rows: ex.rows, of: e, values: f.values * ex.rows},
-		ex.bind(f.program, nil)
+	return &Score{programs: p, program: f.program, rows: rows, of: e, values: f.values * rows}, nil
 }
 
 // Len returns the number of examples.
