@@ -4,9 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"slices"
-	"strconv"
 
 	"dsbo"
 	"dsbo/ad"
@@ -87,41 +85,19 @@ func (t Task) Digest(i int) (string, error) {
 		parts = append(parts, held)
 	}
 	for _, e := range parts {
-		if e.Len() > 0 {
-			e.X.WriteHash(h)
-		}
-		if e.Target != nil {
-			e.Target.WriteHash(h)
-		}
-		if e.Weight != nil {
-			fmt.Fprint(h, "weights ")
-			e.Weight.WriteHash(h)
-		}
-		if e.Count != nil {
-			fmt.Fprint(h, "counts ")
-			e.Count.WriteHash(h)
-		}
+		named := []Column{{"", e.X}, {"", e.Target}, {"weights ", e.Weight}, {"counts ", e.Count}}
 		for _, c := range e.Columns {
-			fmt.Fprintf(h, "column %q ", c.Name)
-			c.Table.WriteHash(h)
+			named = append(named, Column{fmt.Sprintf("column %q ", c.Name), c.Table})
 		}
-		writeIDs(h, e.ID)
+		for _, c := range named {
+			if c.Table != nil {
+				fmt.Fprint(h, c.Name)
+				c.Table.WriteHash(h)
+			}
+		}
+		fmt.Fprintln(h, e.ID)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
-}
-
-// writeIDs writes ids as fmt.Fprintln would, without memory for each number.
-func writeIDs(h hash.Hash, ids []int) {
-	text := []byte("[")
-	for k, id := range ids {
-		if k > 0 {
-			text = append(text, ' ')
-		}
-		text = strconv.AppendInt(text, int64(id), 10)
-		h.Write(text) // a hash never fails
-		text = text[:0]
-	}
-	h.Write(append(text, "]\n"...))
 }
 
 // A Task is one problem's data: a shard per agent, and the test set, which no agent trains on
@@ -258,6 +234,15 @@ func (t Task) check(e Examples) error {
 		return dsbo.ShapeErrorf(
 			"targets must have a column for each of the task's %d classes, or one column where it has 0; they have %d",
 			t.Classes, e.Target.Cols())
+	}
+	return e.Validate()
+}
+
+// Validate returns an error for the first part of e that does not fit its features: [dsbo.ErrShape]
+// if it has not one row for each example, [dsbo.ErrConfig] if a weight or a count is negative.
+func (e Examples) Validate() error {
+	n := e.Len()
+	switch {
 	case e.Target != nil && e.Target.Rows() != n:
 		return dsbo.ShapeErrorf("each of %d examples must have a target; there are %d", n, e.Target.Rows())
 	case e.ID != nil && len(e.ID) != n:
@@ -272,12 +257,6 @@ func (t Task) check(e Examples) error {
 			return dsbo.ShapeErrorf("column %q must have a row for each of %d examples", c.Name, n)
 		}
 	}
-	return CheckWeights(e)
-}
-
-// CheckWeights returns an error for the first weights or counts that do not fit e: [dsbo.ErrShape]
-// if there is not one row for each example, [dsbo.ErrConfig] if a weight or a count is negative.
-func CheckWeights(e Examples) error {
 	for _, t := range []struct {
 		of   *ad.Table
 		what string
@@ -285,10 +264,10 @@ func CheckWeights(e Examples) error {
 		if t.of == nil {
 			continue
 		}
-		if t.of.Rows() != e.Len() {
-			return dsbo.ShapeErrorf("each of %d examples must have a %s; there are %d", e.Len(), t.what, t.of.Rows())
+		if t.of.Rows() != n {
+			return dsbo.ShapeErrorf("each of %d examples must have a %s; there are %d", n, t.what, t.of.Rows())
 		}
-		for i := range e.Len() {
+		for i := range n {
 			for k := range t.of.Cols() {
 				if w := t.of.At(i, k); w < 0 {
 					return dsbo.ConfigErrorf("a %s must be at least 0; that of example %d is %g", t.what, i, w)

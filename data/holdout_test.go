@@ -1,9 +1,6 @@
 package data
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -129,17 +126,4 @@ func TestHoldOutErrors(t *testing.T) {
 	task.Shards[1].Holdout = testkit.Get(Synthetic{Agents: 1, Features: 2, Train: 1, Val: 1, Test: 1}.Task()).Test
 	wantError(t, "other features", task.Validate(), dsbo.ErrShape,
 		"held-out examples of agent 1: examples must have the task's 1 features; they have 2")
-}
-
-// TestDigestOfIDs: IDs count in a digest as fmt prints them, by which runs of before know their
-// data again.
-func TestDigestOfIDs(t *testing.T) {
-	for _, ids := range [][]int{nil, {7}, {0, 10, 1024}} {
-		got, want := sha256.New(), sha256.New()
-		writeIDs(got, ids)
-		fmt.Fprintln(want, ids)
-		if !bytes.Equal(got.Sum(nil), want.Sum(nil)) {
-			t.Errorf("IDs %v have another hash", ids)
-		}
-	}
 }
