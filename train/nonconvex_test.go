@@ -19,8 +19,8 @@ import (
 func wellsProblem(q int, matrix dsbo.CurvatureMatrix) train.Problem {
 	p := train.Problem{Nonconvex: true, Matrix: matrix, Start: make([]float64, q)}
 	for _, c := range []float64{0.5, 1, 1.5} {
-		p.Oracles = append(p.Oracles, algotest.Wells{Q: q, C: c})
-		p.Evaluate = append(p.Evaluate, algotest.Wells{Q: q, C: c})
+		p.Oracles = append(p.Oracles, algotest.NewWells(q, c))
+		p.Evaluate = append(p.Evaluate, algotest.NewWells(q, c))
 	}
 	for j := range p.Start {
 		p.Start[j] = 0.01 * float64(1+j%3)

@@ -19,13 +19,13 @@ func TestModelDescends(t *testing.T) {
 	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.Hessian, dsbo.DampedHessian} {
 		s := exact.Solver{Matrix: matrix, Start: make([]float64, q)}
 		for _, c := range []float64{0.5, 1, 1.5} {
-			s.Oracles = append(s.Oracles, algotest.Wells{Q: q, C: c})
+			s.Oracles = append(s.Oracles, algotest.NewWells(q, c))
 		}
 		for j := range s.Start {
 			s.Start[j] = 0.01 * float64(1+j%3)
 		}
 		sol := testkit.Get(s.Model(context.Background(), []float64{0}, nil))
-		upper, lower, _ := algotest.Wells{Q: q, C: 1}.Values([]float64{0}, sol.Y, dsbo.Sample{})
+		upper, lower, _ := algotest.NewWells(q, 1).Values([]float64{0}, sol.Y, dsbo.Sample{})
 		if !sol.Converged || lower > least+2e-3*math.Abs(least) { // three steps within a thousandth
 			t.Errorf("%v: the lower loss is %g (converged: %v), want %g", matrix, lower, sol.Converged, least)
 		}
