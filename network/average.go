@@ -164,8 +164,8 @@ func (a *Averages) Cost(i, length int, wire Wire, p Passes) dsbo.Traffic {
 	return trafficTo(a.tree.Sends(i), messages, length, bytes)
 }
 
-// Traffic returns what agent i has sent in an average that took a trip.
-func (a *Averages) Traffic(i int, t Trip) dsbo.Traffic {
+// traffic returns what agent i has sent in an average that took a trip.
+func (a *Averages) traffic(i int, t Trip) dsbo.Traffic {
 	return trafficTo(a.tree.Sends(i), t.Exchanges, t.Floats, t.Bytes)
 }
 

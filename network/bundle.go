@@ -1,7 +1,7 @@
 package network
 
 import (
-	"context"
+	"iter"
 	"math"
 	"slices"
 )
@@ -28,7 +28,7 @@ type bundle struct {
 	Trip
 	agents   int // of all processes
 	memory   *scaleMemory
-	vectors  []bundled
+	vectors  []*bundled
 	reducing []Reduction // in the exchange under way
 }
 
@@ -43,116 +43,48 @@ type bundled struct {
 	done   bool       // it has its average
 }
 
-// fill makes b the bundle of some vectors.
-func (b *bundle) fill(a *Averages, m *scaleMemory, vectors []Vector) {
+// open makes b the bundle of some vectors.
+func (b *bundle) open(a *Averages, m *scaleMemory, vectors []Vector) {
 	b.agents, b.memory, b.Trip = a.w.N(), m, Trip{}
 	for len(b.vectors) < len(vectors) {
-		b.vectors = append(b.vectors, bundled{})
+		b.vectors = append(b.vectors, new(bundled))
 	}
 	b.vectors = b.vectors[:len(vectors)]
 	for i, v := range vectors {
 		f := a.fixedPoint(v.Wire, len(v.Dst))
-		b.vectors[i] = bundled{Vector: v, f: f, kind: m.kind(v.Wire, len(v.Dst), f),
+		*b.vectors[i] = bundled{Vector: v, f: f, kind: m.kind(v.Wire, len(v.Dst), f),
 			scales: b.vectors[i].scales[:0]}
 		b.Floats += len(v.Dst)
 	}
 }
 
-// average finds the averages of all agents' terms. The bits are the same as for one vector at a
-// time. Without unknown scales it takes one exchange. Masks are bound to all earlier sums and to
-// their scales.
-func (b *jointTerms) average(ctx context.Context) error {
-	binder := b.binder
-	var bound digest // of earlier sums and scales; agents without masks do not use the one they share
-	if binder != nil {
-		bound = b.memory.bound
-	}
-	for b.begin() {
-		if b.words(Max) > 0 {
-			if err := b.exchange(ctx, Max); err != nil {
-				return err
-			}
-		}
-		for i := range b.vectors {
-			if v := &b.vectors[i]; v.kind != nil && !v.asks && !v.done {
-				v.scales = append(v.scales[:0], v.kind.scales...)
-			}
-		}
-		if binder != nil {
-			for i := range b.vectors {
-				if v := &b.vectors[i]; !v.done {
-					bound = bound.then(v.scales)
-				}
-			}
-			binder.Bind(bound)
-		}
-		if err := b.exchange(ctx, Sum); err != nil {
-			return err
-		}
-		if binder != nil {
-			for _, r := range b.reducing {
-				bound = bound.then(r.Words)
-			}
-		}
-	}
-	if binder != nil {
-		b.memory.bound = bound
-	}
-	return nil
-}
-
 // begin finds which vectors ask for scales, and reports whether some have no average yet. A vector
 // that follows another one of its kind is tried under the scales which that one leaves.
 func (b *bundle) begin() (some bool) {
-	for i := range b.vectors {
-		v := &b.vectors[i]
+	for _, v := range b.vectors {
 		some = some || !v.done
 		v.asks = !v.done && !v.f.exact && (v.kind == nil ||
-			!b.hasEarlier(i) && (v.misfit || len(v.kind.scales) != v.f.blocks(len(v.Dst))))
+			!b.hasEarlier(v) && (v.misfit || len(v.kind.scales) != v.f.blocks(len(v.Dst))))
 	}
 	return some
 }
 
-// hasEarlier reports whether an earlier vector of the kind of vector i has no average yet.
-func (b *bundle) hasEarlier(i int) bool {
-	return slices.ContainsFunc(b.vectors[:i], func(v bundled) bool {
-		return v.kind != nil && v.kind == b.vectors[i].kind && !v.done
-	})
-}
-
-// exchange reduces the terms of all agents, scales or words.
-func (b *jointTerms) exchange(ctx context.Context, op Op) error {
-	words, err := b.combined(ctx, op, b.words(op))
-	if err != nil {
-		return err
-	}
-	b.Exchanges++
-	b.reducing = b.reducing[:0]
-	rest := words
-	for i := range b.vectors {
-		if v := &b.vectors[i]; v.travels(op) {
-			r := Reduction{op, v.bits(op), rest[:v.words(op)]}
-			b.reducing, rest = append(b.reducing, r), rest[len(r.Words):]
-			b.Bytes += PackedBytes(r.Bits, len(r.Words))
+// hasEarlier reports whether an earlier vector of the kind of v has no average yet.
+func (b *bundle) hasEarlier(v *bundled) bool {
+	for _, o := range b.vectors {
+		if o == v {
+			break
+		}
+		if v.kind != nil && o.kind == v.kind && !o.done {
+			return true
 		}
 	}
-	if err := b.reduce(ctx, b.reducing...); err != nil {
-		return err
-	}
-	for i := range b.vectors {
-		if v := &b.vectors[i]; v.travels(op) {
-			n := v.words(op)
-			b.takeIn(i, op, words[:n])
-			words = words[n:]
-		}
-	}
-	return nil
+	return false
 }
 
-// takeIn takes the scales or the words of vector i, as all agents have them combined. Words under
+// takeIn takes the scales or the words of a vector, as all agents have them combined. Words under
 // scales that an earlier vector has found too small, or too large, are sent again.
-func (b *bundle) takeIn(i int, op Op, words []uint64) {
-	v := &b.vectors[i]
+func (b *bundle) takeIn(v *bundled, op Op, words []uint64) {
 	n := len(v.Dst)
 	switch {
 	case op == Max:
@@ -160,7 +92,7 @@ func (b *bundle) takeIn(i int, op Op, words []uint64) {
 		if v.kind != nil {
 			v.kind.remember(v.f, words)
 		}
-	case b.hasEarlier(i):
+	case b.hasEarlier(v):
 	case v.f.exact:
 		w := v.window()
 		fit := v.f.separate(words, w, n)
@@ -183,9 +115,8 @@ func (b *bundle) takeIn(i int, op Op, words []uint64) {
 func (b *bundle) hide(words []uint64, vectors [][]float64, by Binder) {
 	var noise []uint64
 	at := 0
-	for i := range b.vectors {
-		v := &b.vectors[i]
-		if !v.travels(Sum) {
+	for i, v := range b.vectors {
+		if v.done {
 			continue
 		}
 		n := v.words(Sum)
@@ -224,6 +155,17 @@ func (v *bundled) isOutside(numbers []float64) bool {
 // travels reports whether words of the vector are in an exchange.
 func (v *bundled) travels(op Op) bool { return !v.done && (op == Sum || v.asks) }
 
+// travelling returns the vectors of which words are in an exchange.
+func (b *bundle) travelling(op Op) iter.Seq[*bundled] {
+	return func(yield func(*bundled) bool) {
+		for _, v := range b.vectors {
+			if v.travels(op) && !yield(v) {
+				return
+			}
+		}
+	}
+}
+
 // bits returns the bits of its words.
 func (v *bundled) bits(op Op) int {
 	if op == Max {
@@ -251,29 +193,25 @@ func (v *bundled) words(op Op) int {
 
 // words returns the words of all vectors in an exchange.
 func (b *bundle) words(op Op) (n int) {
-	for i := range b.vectors {
-		if v := &b.vectors[i]; v.travels(op) {
-			n += v.words(op)
-		}
+	for v := range b.travelling(op) {
+		n += v.words(op)
 	}
 	return n
 }
 
 // combine combines the words of all vectors in an exchange.
 func (b *bundle) combine(op Op, dst, src []uint64) {
-	for i := range b.vectors {
-		if v := &b.vectors[i]; v.travels(op) {
-			n := v.words(op)
-			op.Combine(v.bits(op), dst[:n], src[:n])
-			dst, src = dst[n:], src[n:]
-		}
+	for v := range b.travelling(op) {
+		n := v.words(op)
+		op.Combine(v.bits(op), dst[:n], src[:n])
+		dst, src = dst[n:], src[n:]
 	}
 }
 
 // appendTerm appends what an agent with some vectors puts into an exchange.
 func (b *bundle) appendTerm(dst []uint64, op Op, vectors [][]float64, d []draws) []uint64 {
-	for i := range b.vectors {
-		switch v := &b.vectors[i]; {
+	for i, v := range b.vectors {
+		switch {
 		case !v.travels(op):
 		case op == Max:
 			dst = v.f.exponents(dst, vectors[i])

@@ -33,7 +33,7 @@ func (g *Group) Means(ctx context.Context, fill func(i int, parts [][]float64) e
 		return cmp.Or(ctx.Err(), fill(g.local[k], parts))
 	}, vectors...)
 	if err == nil {
-		g.Count(func(i int) dsbo.Traffic { return g.averages.Traffic(i, g.ends[0].Trip()) })
+		g.Count(func(i int) dsbo.Traffic { return g.averages.traffic(i, g.ends[0].Trip()) })
 	}
 	return err
 }
@@ -43,10 +43,11 @@ func (g *Group) fillAlone(ctx context.Context, fill func(i int, parts [][]float6
 	rows := rowsMemory.Get()
 	defer rowsMemory.Add(rows)
 	*rows = (*rows)[:0]
+	var parts [][]float64
 	for _, v := range vectors {
-		*rows = append(*rows, v.Dst...)
+		*rows, parts = append(*rows, v.Dst...), append(parts, v.Dst)
 	}
-	parts := cutParts(nil, *rows, vectors)
+	cutRow(parts, *rows)
 	if err := cmp.Or(ctx.Err(), fill(g.local[0], parts)); err != nil {
 		return err
 	}

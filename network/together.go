@@ -24,12 +24,16 @@ type Together struct {
 	averages *Averages
 	reducer  TogetherReducer // of several ends; nil: each reduces by itself
 	ends     []*Averager
+	binder   Binder  // of the masks of one end; nil: there are none
+	errs     []error // of the agents
+	hands    []hand
 
-	errs   []error // of the agents
-	hands  []hand
-	sums   []uint64   // scratch of the average under way
-	binder Binder     // of the masks of one end; nil: there are none
-	terms  jointTerms // of the average under way
+	bundle                                      // of the average under way
+	fill   func(k int, parts [][]float64) error // nil: the vectors of one agent have its parts
+	rows   []float64                            // the vectors of the agents, one after the other
+	filled bool                                 // these are made
+	draws  []draws                              // of the vectors, by agents
+	sums   []uint64                             // scratch
 }
 
 // A hand is the memory of one of the goroutines that make terms.
@@ -38,17 +42,6 @@ type hand struct {
 	term    []uint64    // of one agent
 	parts   [][]float64 // vectors of one agent
 	rounded []float64
-}
-
-// jointTerms are what the agents of a process put into an average.
-type jointTerms struct {
-	*Together
-	bundle
-	given  []Vector
-	fill   func(k int, parts [][]float64) error // nil: the vectors of one agent have its parts
-	rows   []float64                            // the vectors of the agents, one after the other
-	filled bool                                 // these are made
-	draws  []draws                              // of the vectors, by agents
 }
 
 // Together returns some ends as one: an agent's alone, or those of all local agents in their order.
@@ -100,39 +93,38 @@ func (t *Together) Average(ctx context.Context, fill func(k int, parts [][]float
 // have the lengths of the vectors. The error of the first agent whose parts fail is returned as
 // it is.
 func (t *Together) AverageOn(ctx context.Context, fill func(k int, parts [][]float64) error, vectors ...Vector) error {
-	all := &t.terms
-	all.Together, all.given, all.fill, all.filled, all.draws = t, vectors, fill, false, all.draws[:0]
 	memory := t.ends[0].memory
-	all.bundle.fill(t.averages, memory, vectors)
+	t.open(t.averages, memory, vectors)
+	t.fill, t.filled, t.draws = fill, false, t.draws[:0]
 	if fill != nil {
 		rows := rowsMemory.Get()
 		defer rowsMemory.Add(rows)
-		need := all.Floats * len(t.ends)
+		need := t.Floats * len(t.ends)
 		*rows = slices.Grow((*rows)[:0], need)[:need]
-		all.rows = *rows
+		t.rows = *rows
 	}
 	for _, end := range t.ends {
 		end.memory, end.shares = memory, len(t.ends) > 1
 		for range vectors {
-			all.draws = append(all.draws, end.nextDraws())
+			t.draws = append(t.draws, end.nextDraws())
 		}
 	}
 	t.averages.label(BySum, vectors...)
-	if err := all.average(ctx); err != nil {
+	if err := t.average(ctx); err != nil {
 		return err
 	}
 	t.averages.label(BySum)
 	for _, end := range t.ends {
-		end.trip = all.Trip
-		end.sent.Add(t.averages.Traffic(end.id, all.Trip))
+		end.trip = t.Trip
+		end.sent.Add(t.averages.traffic(end.id, t.Trip))
 	}
 	if !slices.ContainsFunc(vectors, func(v Vector) bool { return v.Lost != nil }) {
 		return nil
 	}
 	return t.forEach(context.WithoutCancel(ctx), func(h *hand, k int) error {
-		for i, v := range all.vectors {
+		for i, v := range t.vectors {
 			if v.Lost != nil {
-				h.term, h.rounded = v.f.keepLost(v.Lost[k], v.scales, all.drawsOf(k)[i], h.term, h.rounded)
+				h.term, h.rounded = v.f.keepLost(v.Lost[k], v.scales, t.drawsOf(k)[i], h.term, h.rounded)
 			}
 		}
 		return nil
@@ -140,13 +132,78 @@ func (t *Together) AverageOn(ctx context.Context, fill func(k int, parts [][]flo
 }
 
 // drawsOf returns the draws of agent k's vectors.
-func (t *jointTerms) drawsOf(k int) []draws {
+func (t *Together) drawsOf(k int) []draws {
 	n := len(t.vectors)
 	return t.draws[k*n:][:n]
 }
 
-// combined returns what [bundle.appendTerm] appends, of all agents here: a number of words.
-func (t *jointTerms) combined(ctx context.Context, op Op, words int) ([]uint64, error) {
+// average finds the averages of all agents' terms. The bits are the same as for one vector at a
+// time. Without unknown scales it takes one exchange. Masks are bound to all earlier sums and to
+// their scales.
+func (t *Together) average(ctx context.Context) error {
+	var bound digest // of earlier sums and scales; agents without masks do not use the one they share
+	if t.binder != nil {
+		bound = t.memory.bound
+	}
+	for t.begin() {
+		if t.words(Max) > 0 {
+			if err := t.exchange(ctx, Max); err != nil {
+				return err
+			}
+		}
+		for v := range t.travelling(Sum) {
+			if v.kind != nil && !v.asks {
+				v.scales = append(v.scales[:0], v.kind.scales...)
+			}
+			if t.binder != nil {
+				bound = bound.then(v.scales)
+			}
+		}
+		if t.binder != nil {
+			t.binder.Bind(bound)
+		}
+		if err := t.exchange(ctx, Sum); err != nil {
+			return err
+		}
+		if t.binder != nil {
+			for _, r := range t.reducing {
+				bound = bound.then(r.Words)
+			}
+		}
+	}
+	if t.binder != nil {
+		t.memory.bound = bound
+	}
+	return nil
+}
+
+// exchange reduces the terms of all agents, scales or words.
+func (t *Together) exchange(ctx context.Context, op Op) error {
+	words, err := t.combined(ctx, op)
+	if err != nil {
+		return err
+	}
+	t.Exchanges++
+	t.reducing = t.reducing[:0]
+	rest := words
+	for v := range t.travelling(op) {
+		r := Reduction{op, v.bits(op), rest[:v.words(op)]}
+		t.reducing, rest = append(t.reducing, r), rest[len(r.Words):]
+		t.Bytes += PackedBytes(r.Bits, len(r.Words))
+	}
+	if err := t.reduce(ctx, t.reducing...); err != nil {
+		return err
+	}
+	for v := range t.travelling(op) {
+		n := v.words(op)
+		t.takeIn(v, op, words[:n])
+		words = words[n:]
+	}
+	return nil
+}
+
+// combined returns what [bundle.appendTerm] appends, of all agents here.
+func (t *Together) combined(ctx context.Context, op Op) ([]uint64, error) {
 	if len(t.ends) == 1 {
 		h := &t.hands[0]
 		if err := t.makeParts(ctx, h, 0); err != nil {
@@ -159,7 +216,7 @@ func (t *jointTerms) combined(ctx context.Context, op Op, words int) ([]uint64, 
 		return t.sums, nil
 	}
 	for i := range t.hands {
-		t.hands[i].words = cleared(t.hands[i].words, words)
+		t.hands[i].words = cleared(t.hands[i].words, t.words(op))
 	}
 	if t.filled {
 		ctx = context.WithoutCancel(ctx)
@@ -181,13 +238,13 @@ func (t *jointTerms) combined(ctx context.Context, op Op, words int) ([]uint64, 
 }
 
 // makeParts finds the parts of an agent's term, which are made before if they have not been.
-func (t *jointTerms) makeParts(ctx context.Context, h *hand, k int) error {
-	if h.parts = h.parts[:0]; t.fill != nil {
-		h.parts = cutParts(h.parts, t.rows[k*t.Floats:], t.given)
-	} else {
-		for _, v := range t.given {
-			h.parts = append(h.parts, v.Dst)
-		}
+func (t *Together) makeParts(ctx context.Context, h *hand, k int) error {
+	h.parts = h.parts[:0]
+	for _, v := range t.vectors {
+		h.parts = append(h.parts, v.Dst)
+	}
+	if t.fill != nil {
+		cutRow(h.parts, t.rows[k*t.Floats:])
 	}
 	if t.filled {
 		return nil
@@ -197,7 +254,7 @@ func (t *jointTerms) makeParts(ctx context.Context, h *hand, k int) error {
 			return err
 		}
 	}
-	for i, v := range t.given {
+	for i, v := range t.vectors {
 		if v.Lost != nil {
 			linalg.Add(v.Lost[k], v.Lost[k], h.parts[i])
 			copy(h.parts[i], v.Lost[k])
@@ -206,12 +263,11 @@ func (t *jointTerms) makeParts(ctx context.Context, h *hand, k int) error {
 	return nil
 }
 
-// cutParts appends parts of a row, of the lengths of some vectors.
-func cutParts(parts [][]float64, row []float64, vectors []Vector) [][]float64 {
-	for _, v := range vectors {
-		parts, row = append(parts, row[:len(v.Dst)]), row[len(v.Dst):]
+// cutRow replaces vectors by parts of a row, of their lengths.
+func cutRow(vectors [][]float64, row []float64) {
+	for i, v := range vectors {
+		vectors[i], row = row[:len(v)], row[len(v):]
 	}
-	return parts
 }
 
 // rowsMemory has the rows of averages that have ended: the averages of a method and of evaluation,
@@ -220,10 +276,7 @@ var rowsMemory kernel.Spares[[]float64]
 
 // cleared returns n zeros, in the memory of words if that is enough.
 func cleared(words []uint64, n int) []uint64 {
-	if cap(words) < n {
-		return make([]uint64, n)
-	}
-	words = words[:n]
+	words = slices.Grow(words[:0], n)[:n]
 	clear(words)
 	return words
 }
