@@ -30,7 +30,7 @@ var pairs = flag.Int("pairs", 12, "pairs of a cluster file and policies that Tes
 type frameRecord struct {
 	mu      sync.Mutex
 	vectors int64
-	texts   bytes.Buffer // as network.GatherBytes has them in numbers
+	texts   bytes.Buffer // as network.GatherTexts has them in numbers
 }
 
 // A recordingSender keeps frames on their way.

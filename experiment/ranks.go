@@ -103,13 +103,16 @@ func gatherJSON[T any](ctx context.Context, team network.Team, agents int, mine 
 	if err != nil {
 		return nil, err
 	}
-	texts, err := network.GatherBytes(ctx, team, agents, func(int) []byte { return text })
-	if err != nil {
+	texts := make([]string, agents)
+	for _, i := range team.Local() {
+		texts[i] = string(text)
+	}
+	if _, err := network.GatherTexts(ctx, team, texts); err != nil {
 		return nil, err
 	}
 	all := make([]T, len(texts))
 	for i, text := range texts {
-		if err := json.Unmarshal(text, &all[i]); err != nil {
+		if err := json.Unmarshal([]byte(text), &all[i]); err != nil {
 			return nil, fmt.Errorf("process of agent %d: %w", i, err)
 		}
 	}

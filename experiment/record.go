@@ -40,18 +40,14 @@ func (e *ending) floatsByFormula() float64 {
 	if !ok || of.Iterations == 0 || of.Epoch.Number > 0 {
 		return 0
 	}
-	averaging, err := network.NewAverages(nil, w, e.problem.Average)
-	if err != nil {
-		return 0
-	}
 	vectors, averages := 0, 0
 	for k := range of.Iterations {
 		c := m.Cost(k)
 		vectors, averages = vectors+c.Floats, averages+c.AverageFloats
 	}
-	n, sent := w.N(), int64(0)
+	n, sent := w.N(), 0
 	for i := range n {
-		sent += int64(vectors*w.Sends(i)) + averaging.Cost(i, averages, network.Float64, network.OnePass).Floats
+		sent += vectors*w.Sends(i) + averages*w.Tree().Sends(i)
 	}
 	return float64(sent) / float64(of.Iterations*n)
 }

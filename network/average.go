@@ -142,43 +142,27 @@ func trafficTo(receivers, messages, floats, bytes int) dsbo.Traffic {
 		Bytes: int64(receivers * bytes)}
 }
 
-// Cost returns what agent i sends in one average of n numbers on a wire, by its passes. Scales
-// and flags count as bytes, not as numbers, and a vector that is sent again counts once.
-func (a *Averages) Cost(i, length int, wire Wire, p Passes) dsbo.Traffic {
-	f := a.fixedPoint(wire, length)
+// Cost returns what agent i sends in one average of n numbers on a wire, at least and at most.
+// Scales and flags count as bytes, not as numbers, and a vector that is sent again counts once.
+func (a *Averages) Cost(i, length int, wire Wire) (least, most dsbo.Traffic) {
+	f, sends := a.fixedPoint(wire, length), a.tree.Sends(i)
 	blocks := f.blocks(length)
-	messages, bytes := 0, 0
-	if f.exact {
-		messages, bytes = 1, 8*f.wholeWords(narrow, length)
-		if p != OnePass {
-			messages, bytes = 2, bytes+8*f.wholeWords(wide, length)
-		}
-		return trafficTo(a.tree.Sends(i), messages, length, bytes)
+	tried := PackedBytes(f.bits, length+blocks) // words under scales of before, with flags
+	asked := PackedBytes(exponentBits, blocks) + PackedBytes(f.bits, length)
+	switch {
+	case f.exact:
+		tried = 8 * f.wholeWords(narrow, length)
+		return trafficTo(sends, 1, length, tried), trafficTo(sends, 2, length, tried+8*f.wholeWords(wide, length))
+	case f.guard == 0:
+		least = trafficTo(sends, 2, length, asked)
+		return least, least
 	}
-	if p != TwoPasses {
-		messages, bytes = 1, PackedBytes(f.bits, length+blocks)
-	}
-	if p != OnePass {
-		messages, bytes = messages+2, bytes+PackedBytes(exponentBits, blocks)+PackedBytes(f.bits, length)
-	}
-	return trafficTo(a.tree.Sends(i), messages, length, bytes)
+	return trafficTo(sends, 1, length, min(tried, asked)), trafficTo(sends, 3, length, tried+asked)
 }
 
 // traffic returns what agent i has sent in an average that took a trip.
 func (a *Averages) traffic(i int, t Trip) dsbo.Traffic {
 	return trafficTo(a.tree.Sends(i), t.Exchanges, t.Floats, t.Bytes)
-}
-
-// Passes returns the passes of averages of n numbers on a wire: of the first one, and of the next
-// ones as long as scales fit.
-func (a *Averages) Passes(length int, wire Wire) (first, next Passes) {
-	switch f := a.fixedPoint(wire, length); {
-	case f.exact:
-		return OnePass, OnePass
-	case f.guard == 0:
-		return TwoPasses, TwoPasses
-	}
-	return TwoPasses, OnePass
 }
 
 // fixedPoint returns the fixed point of the averages of n numbers on a wire. Who has chosen a wire

@@ -3,21 +3,22 @@ package network
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"dsbo"
 )
 
-// bytesPerNumber is the number of bytes that [GatherBytes] puts in a float64: as a whole number it
-// then travels exactly.
+// bytesPerNumber is the number of bytes of a text in a float64: as a whole number it then travels
+// exactly.
 const bytesPerNumber = 4
 
 // GatherCost returns what each of n agents sends where all gather rows of n numbers: its row, to
 // each other agent.
 func GatherCost(n, length int) dsbo.Traffic { return trafficTo(n-1, 1, length, 8*length) }
 
-// GatherBytesCost returns what each of n agents sends in [GatherBytes], where the longest of the
-// agents' has n bytes.
-func GatherBytesCost(n, longest int) dsbo.Traffic {
+// GatherTextsCost returns what each of n agents sends in [GatherTexts], where the longest of
+// the agents' has a number of bytes.
+func GatherTextsCost(n, longest int) dsbo.Traffic {
 	s := GatherCost(n, 1)
 	s.Add(GatherCost(n, gatheredNumbers(longest)))
 	return s
@@ -26,42 +27,47 @@ func GatherBytesCost(n, longest int) dsbo.Traffic {
 // gatheredNumbers returns in how many numbers n bytes travel.
 func gatheredNumbers(bytes int) int { return (bytes + bytesPerNumber - 1) / bytesPerNumber }
 
-// GatherBytes gives every process the bytes of all n agents of a team, as Gather does numbers:
-// bytesOf returns the bytes of a local agent, and they may differ in length. It costs two Gathers.
-func GatherBytes(ctx context.Context, t Team, n int, bytesOf func(i int) []byte) ([][]byte, error) {
-	lengths := make([][]float64, n)
-	for i := range lengths {
-		lengths[i] = make([]float64, 1)
+// zeroRows returns n rows of a length.
+func zeroRows(n, length int) [][]float64 {
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = make([]float64, length)
 	}
+	return rows
+}
+
+// GatherTexts fills in the texts of the agents of other processes, and returns the bytes of the
+// longest one. It costs two Gathers.
+func GatherTexts(ctx context.Context, t Team, texts []string) (longest int, err error) {
+	lengths := zeroRows(len(texts), 1)
 	for _, i := range t.Local() {
-		lengths[i][0] = float64(len(bytesOf(i)))
+		lengths[i][0] = float64(len(texts[i]))
 	}
 	if err := t.Gather(ctx, lengths); err != nil {
-		return nil, err
+		return 0, err
 	}
-	longest := 0
 	for _, row := range lengths {
 		longest = max(longest, int(row[0]))
 	}
-	rows := make([][]float64, n)
-	for i := range rows {
-		rows[i] = make([]float64, gatheredNumbers(longest))
-	}
+	rows := zeroRows(len(texts), gatheredNumbers(longest))
 	for _, i := range t.Local() {
-		padded := append(append([]byte{}, bytesOf(i)...), make([]byte, bytesPerNumber)...)
-		for k := 0; k*bytesPerNumber < int(lengths[i][0]); k++ {
-			rows[i][k] = float64(binary.LittleEndian.Uint32(padded[k*bytesPerNumber:]))
+		k := 0
+		for part := range slices.Chunk([]byte(texts[i]), bytesPerNumber) {
+			var padded [bytesPerNumber]byte
+			copy(padded[:], part)
+			rows[i][k] = float64(binary.LittleEndian.Uint32(padded[:]))
+			k++
 		}
 	}
 	if err := t.Gather(ctx, rows); err != nil {
-		return nil, err
+		return 0, err
 	}
-	all := make([][]byte, n)
 	for i, row := range rows {
+		var text []byte
 		for _, v := range row {
-			all[i] = binary.LittleEndian.AppendUint32(all[i], uint32(v))
+			text = binary.LittleEndian.AppendUint32(text, uint32(v))
 		}
-		all[i] = all[i][:int(lengths[i][0])]
+		texts[i] = string(text[:int(lengths[i][0])])
 	}
-	return all, nil
+	return longest, nil
 }

@@ -11,10 +11,7 @@ import (
 // see [Group.CountRows]. What is gathered must depend on nothing but the run's configuration: an
 // agent that may be lost gathers it again when it comes back, and has to send the same.
 func (g *Group) Gather(ctx context.Context, length int, fill func(i int, row []float64) error) ([][]float64, error) {
-	rows := make([][]float64, g.config.N)
-	for i := range rows {
-		rows[i] = make([]float64, length)
-	}
+	rows := zeroRows(g.config.N, length)
 	err := g.forEach(ctx, func(_, i int) error { return fill(i, rows[i]) })
 	switch {
 	case err != nil:
@@ -43,15 +40,9 @@ func (g *Group) GatherTexts(ctx context.Context, texts []string) error {
 		Label(g.config.Team, Carried{Way: ByText, Numbers: len(texts[i]), Text: texts[i], Group: true})
 	}
 	defer Label(g.config.Team)
-	all, err := GatherBytes(g.context(ctx), g.config.Team, g.config.N,
-		func(i int) []byte { return []byte(texts[i]) })
-	if err != nil {
-		return err
+	longest, err := GatherTexts(g.context(ctx), g.config.Team, texts)
+	if err == nil {
+		g.Count(func(int) dsbo.Traffic { return GatherTextsCost(g.config.N, longest) })
 	}
-	longest := 0
-	for i, text := range all {
-		texts[i], longest = string(text), max(longest, len(text))
-	}
-	g.Count(func(int) dsbo.Traffic { return GatherBytesCost(g.config.N, longest) })
-	return nil
+	return err
 }

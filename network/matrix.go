@@ -147,10 +147,9 @@ func (m *Matrix) Sends(i int) int {
 
 // Dense returns W as rows of numbers, in new memory.
 func (m *Matrix) Dense() [][]float64 {
-	rows := make([][]float64, m.N())
-	for i := range rows {
-		rows[i] = make([]float64, m.N())
-		for _, w := range m.rows[i] {
+	rows := zeroRows(m.N(), m.N())
+	for i, row := range m.rows {
+		for _, w := range row {
 			rows[i][w.Agent] = w.Weight
 		}
 	}

@@ -6,16 +6,6 @@ import (
 	"slices"
 )
 
-// Passes is the way that an average of one vector took over the tree.
-type Passes uint8
-
-// The passes of an average.
-const (
-	OnePass     Passes = iota // words, under scales of an average before or without any
-	TwoPasses                 // scales, then words
-	ThreePasses               // words, which did not all fit, then scales, then words
-)
-
 // A scaleMemory has the scales under which averages are tried without asking for scales first, and
 // what masks are bound to. It follows from the averages so far, and is the same on all agents.
 type scaleMemory struct {

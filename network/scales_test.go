@@ -16,7 +16,7 @@ import (
 // come to the same.
 func TestPasses(t *testing.T) {
 	const length = 1200
-	first, one, three := network.TwoPasses, network.OnePass, network.ThreePasses
+	first, one, three := 2, 1, 3
 	w := newRing(5).W
 	for _, c := range []struct {
 		wire  network.Wire
@@ -29,7 +29,7 @@ func TestPasses(t *testing.T) {
 		ends := averagers(w, o)
 		for step, x := range []struct {
 			size   float64
-			passes network.Passes
+			passes int
 		}{
 			{1, first}, {1, one}, {0x1p-2, one}, {0x1p40, three}, {0x1p40, one}, {0x1p-40, three},
 			{0, one}, {0x1p-41, one}, {math.Inf(1), three}, {0x1p-40, one},
@@ -67,13 +67,13 @@ func TestPasses(t *testing.T) {
 }
 
 // passesOf returns the passes of an agent's last average.
-func passesOf(a *network.Averager) network.Passes { return network.Passes(a.Trip().Exchanges - 1) }
+func passesOf(a *network.Averager) int { return a.Trip().Exchanges }
 
 // TestScaleOfOneAgent: one agent alone whose numbers grow has all of them repeat the average, and
 // numbers that are small for a scale on some agents do not.
 func TestScaleOfOneAgent(t *testing.T) {
 	ends := averagers(newRing(3).W, network.AverageOptions{Wire: network.Float32})
-	passes := func(sizes ...float64) network.Passes {
+	passes := func(sizes ...float64) int {
 		vectors := drawn(3, 40, 1, 0)
 		for i, size := range sizes {
 			for k := range vectors[i] {
@@ -88,10 +88,10 @@ func TestScaleOfOneAgent(t *testing.T) {
 		}
 		return passesOf(ends[0])
 	}
-	got := []network.Passes{passes(1, 1, 1), passes(1, 0, 0x1p-80), passes(0, 0, 0), passes(0x1p-80, 0x1p20, 1),
+	got := []int{passes(1, 1, 1), passes(1, 0, 0x1p-80), passes(0, 0, 0), passes(0x1p-80, 0x1p20, 1),
 		passes(0x1p20, 0x1p-80, 1), passes(1, 1, 1)}
-	want := []network.Passes{network.TwoPasses, network.OnePass, network.OnePass, network.ThreePasses,
-		network.OnePass, network.ThreePasses}
+	want := []int{2, 1, 1, 3,
+		1, 3}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("passes (-want +got):\n%s", diff)
 	}

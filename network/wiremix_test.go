@@ -72,9 +72,11 @@ func TestSent(t *testing.T) {
 				s := ends[0].Sent()
 				got := dsbo.Traffic{Messages: s.Messages - before.Messages, Floats: s.Floats - before.Floats,
 					Bytes: s.Bytes - before.Bytes}
-				if want := cost.Cost(0, length, wire, passesOf(ends[0])); got != want {
-					t.Errorf("%s, %v: an average of %d numbers counts %+v; its cost is %+v", name, wire,
-						length, got, want)
+				if least, most := cost.Cost(0, length, wire); got.Floats != least.Floats ||
+					got.Messages < least.Messages || got.Messages > most.Messages ||
+					got.Bytes < least.Bytes || got.Bytes > most.Bytes {
+					t.Errorf("%s, %v: an average of %d numbers counts %+v; its cost is %+v to %+v", name, wire,
+						length, got, least, most)
 				}
 			}
 			mixAll(t, ends, drawn(6, 77, 1, 3))

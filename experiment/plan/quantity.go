@@ -90,21 +90,16 @@ func (q Quantity) sending(w *network.Matrix, a *network.Averages) Sending {
 		case ByMax:
 			least.Add(a.MaxCost(i, length))
 		case ByText:
-			least.Add(network.GatherBytesCost(n, length))
+			least.Add(network.GatherTextsCost(n, length))
 		case ByRow:
 			least.Add(network.GatherCost(n, length))
 		default:
-			first, next := a.Passes(length, q.Wire)
-			one, begin := a.Cost(i, length, q.Wire, next), a.Cost(i, length, q.Wire, first)
-			one.Bytes = min(one.Bytes, begin.Bytes)
-			if next == network.OnePass {
-				begin = a.Cost(i, length, q.Wire, network.ThreePasses)
-			}
+			one, longest := a.Cost(i, length, q.Wire)
 			if q.With {
 				one.Messages = 0
 			}
 			least.Add(one)
-			most.Add(begin)
+			most.Add(longest)
 		}
 	}
 	if q.Way != BySum {
