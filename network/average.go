@@ -95,14 +95,12 @@ type Averages struct {
 	w       *Matrix
 	tree    *Tree
 	options AverageOptions
-	labeler Labeler // the team; nil: it need not know what travels
-	ofGroup bool    // whether a Group finds them
+	ofGroup bool // whether a Group finds them
 }
 
 // NewAverages returns the averages of a team over the edges of w, which must be connected.
 func NewAverages(team Team, w *Matrix, o AverageOptions) (*Averages, error) {
 	a := &Averages{team: team, w: w, tree: w.Tree(), options: o}
-	a.labeler, _ = team.(Labeler)
 	if a.tree == nil {
 		return nil, dsbo.ConfigErrorf("the graph must be connected to average over it")
 	}

@@ -22,28 +22,28 @@ type Carried struct {
 	Group   bool // found by a [Group], in no iteration
 }
 
-// A Labeler is a [Team] that is informed of the content of its next exchanges; none means counts of
+// A labeler is a [Team] that is informed of the content of its next exchanges; none means counts of
 // computations, and progress.
-type Labeler interface {
-	Team
+type labeler interface {
 	Label(what ...Carried)
 }
 
-// Label informs a team, if it is a [Labeler], of the content of its next exchanges.
+// Label informs a team, if it has the method Label, of the content of its next exchanges.
 func Label(t Team, what ...Carried) {
-	if l, ok := t.(Labeler); ok {
+	if l, ok := t.(labeler); ok {
 		l.Label(what...)
 	}
 }
 
 // label informs the team that vectors are next; none: that they are over.
 func (a *Averages) label(way Way, vectors ...Vector) {
-	if a.labeler == nil {
+	l, ok := a.team.(labeler)
+	if !ok {
 		return
 	}
 	var all []Carried
 	for _, v := range vectors {
 		all = append(all, Carried{Way: way, Numbers: len(v.Dst), Wire: v.Wire, Group: a.ofGroup})
 	}
-	a.labeler.Label(all...)
+	l.Label(all...)
 }

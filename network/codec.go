@@ -3,6 +3,7 @@ package network
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"dsbo"
 )
@@ -56,8 +57,8 @@ func (w Wire) Encode(dst []byte, v []float64) []byte {
 			dst = binary.LittleEndian.AppendUint16(dst, uint16(b>>16))
 		}
 	case Int8:
-		for lo := 0; lo < len(v); lo += blockLength {
-			dst = encodeInt8(dst, v[lo:min(lo+blockLength, len(v))])
+		for block := range slices.Chunk(v, blockLength) {
+			dst = encodeInt8(dst, block)
 		}
 	}
 	return dst
@@ -134,8 +135,7 @@ func (w Wire) Decode(dst []float64, b []byte) error {
 			dst[i] = float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b[2*i:])) << 16))
 		}
 	case Int8:
-		for lo := 0; lo < len(dst); lo += blockLength {
-			block := dst[lo:min(lo+blockLength, len(dst))]
+		for block := range slices.Chunk(dst, blockLength) {
 			if err := decodeInt8(block, b[:int8ScaleLen+len(block)]); err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package network
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"dsbo/internal/linalg"
 )
@@ -93,9 +94,10 @@ func (f fixedPoint) allFit(flags []uint64) bool {
 
 // flags appends the flag of each block of v.
 func (f fixedPoint) flags(dst []uint64, v []float64, scales []uint64) []uint64 {
-	for b, scale := range scales {
-		lo := b * f.block
-		dst = append(dst, f.flag(f.exponent(maxAbs(v[lo:min(lo+f.block, len(v))])), scale))
+	from := len(dst)
+	dst = f.exponents(dst, v)
+	for b, least := range dst[from:] {
+		dst[from+b] = f.flag(least, scales[b])
 	}
 	return dst
 }
@@ -110,8 +112,8 @@ func (f fixedPoint) blocks(length int) int {
 
 // exponents appends the scale of each block of v.
 func (f fixedPoint) exponents(dst []uint64, v []float64) []uint64 {
-	for lo := 0; lo < len(v); lo += f.block {
-		dst = append(dst, f.exponent(maxAbs(v[lo:min(lo+f.block, len(v))])))
+	for block := range slices.Chunk(v, f.block) {
+		dst = append(dst, f.exponent(maxAbs(block)))
 	}
 	return dst
 }

@@ -21,6 +21,18 @@ func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {
 	if e.Number == 0 {
 		return m, nil
 	}
+	w, err := m.memberWeights(e)
+	if err != nil {
+		return nil, err
+	}
+	if w, err = w.WithMixing(m.Mixing()); err != nil {
+		return nil, fmt.Errorf("epoch %d: %w", e.Number, err)
+	}
+	return w, nil
+}
+
+// memberWeights is Members with plain mixing.
+func (m *Matrix) memberWeights(e membership.Epoch) (*Matrix, error) {
 	if m.server {
 		if len(e.Cut) > 0 {
 			return nil, dsbo.ConfigErrorf("epoch %d must cut no edges, as the graph is a server; it cuts %v",
@@ -30,7 +42,7 @@ func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {
 		if err != nil {
 			return nil, err
 		}
-		return m.applyMixing(g.W, e)
+		return g.W, nil
 	}
 	roster := m.withEdges(e.Edges)
 	edges := edgesWhere(len(e.Members), func(a, b int) bool {
@@ -45,20 +57,7 @@ func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := g.W.asLazyAs(m)
-	if err != nil {
-		return nil, err
-	}
-	return m.applyMixing(w, e)
-}
-
-// applyMixing returns the matrix w of an epoch's members with the mixing of m.
-func (m *Matrix) applyMixing(w *Matrix, e membership.Epoch) (*Matrix, error) {
-	made, err := w.WithMixing(m.Mixing())
-	if err != nil {
-		return nil, fmt.Errorf("epoch %d: %w", e.Number, err)
-	}
-	return made, nil
+	return g.W.asLazyAs(m)
 }
 
 // asLazyAs returns (1−t) m + t I with the least t ≥ 0 for which no agent gives itself less weight

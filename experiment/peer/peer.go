@@ -80,7 +80,7 @@ type joined struct {
 	sent *site.Tally
 }
 
-// Label implements [network.Labeler].
+// Label is called by [network.Label].
 func (s joined) Label(what ...network.Carried) { s.sent.Label(what...) }
 
 // Join implements [experiment.Session], and counts what is handed over.
