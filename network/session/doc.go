@@ -97,9 +97,8 @@
 //     which they come, the other one sends the frames queued by conn.send.
 //     They end with the stream: by either of them, by conn.drop, or when a certificate expires.
 //
-// Agent.mu guards the agent's state and the vectors of its session, links.mu connections, and
-// ledger.mu the copy of the disk's state; they are locked in this order. Nobody waits for a disk or
-// a connection with one of them. Whoever writes a file on which the run depends takes the turn of
+// Agent.mu guards the agent's state and the vectors of its session, links.mu connections; they are
+// locked in this order. Nobody waits for a disk or a connection with one of them. Whoever writes a file on which the run depends takes the turn of
 // the ledger first, without a lock, so that no promise is made meanwhile.
 //
 // A new kind of frame gets a number and a bound in frame.go, and a case in Agent.handle; a new

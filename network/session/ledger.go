@@ -1,7 +1,7 @@
 package session
 
 import (
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"dsbo/network/register"
@@ -12,50 +12,39 @@ import (
 // on the disk.
 type ledger struct {
 	store register.Store
-	turn  chan struct{} // has one element while somebody has the turn
-
-	mu    sync.Mutex
-	state register.State // as the disk has it
-	since time.Time      // when the turn was taken; zero: nobody has it
+	turn  chan struct{}                  // has one element while somebody has the turn
+	state atomic.Pointer[register.State] // as the disk has it
+	since atomic.Pointer[time.Time]      // when the turn was taken; nil: nobody has it
 }
 
 func openLedger(store register.Store) (*ledger, error) {
 	state, err := store.Register()
-	return &ledger{store: store, turn: make(chan struct{}, 1), state: state}, err
+	l := &ledger{store: store, turn: make(chan struct{}, 1)}
+	l.state.Store(&state)
+	return l, err
 }
 
 // read returns the state that the disk has.
-func (l *ledger) read() register.State {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.state
-}
+func (l *ledger) read() register.State { return *l.state.Load() }
 
 // busy returns the time that the present holder has had the ledger's turn; 0: nobody has it.
 func (l *ledger) busy(now time.Time) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.since.IsZero() {
-		return 0
+	if since := l.since.Load(); since != nil {
+		return now.Sub(*since)
 	}
-	return now.Sub(l.since)
+	return 0
 }
 
 // during calls do with the turn.
 func (l *ledger) during(do func() error) error {
 	l.turn <- struct{}{}
-	l.mark(time.Now())
+	now := time.Now()
+	l.since.Store(&now)
 	defer func() {
-		l.mark(time.Time{})
+		l.since.Store(nil)
 		<-l.turn
 	}()
 	return do()
-}
-
-func (l *ledger) mark(at time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.since = at
 }
 
 // change changes the state by a function, which reports whether there is anything to write, and
@@ -66,13 +55,11 @@ func (l *ledger) change(by func(*register.State) (bool, error)) error {
 		if changed, err := by(&state); err != nil || !changed {
 			return err
 		}
-		if err := l.store.SaveRegister(state); err != nil {
-			return err
+		err := l.store.SaveRegister(state)
+		if err == nil {
+			l.state.Store(&state)
 		}
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.state = state
-		return nil
+		return err
 	})
 }
 

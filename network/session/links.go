@@ -77,12 +77,12 @@ type links struct {
 	stopAll context.CancelFunc // ends streams
 	work    sync.WaitGroup     // of all goroutines but gRPC's
 	once    sync.Once          // of close
+	refused atomic.Int64       // connections
+	waits   atomic.Value       // the reason why listening waits; "": it does not
 
-	mu      sync.Mutex           // guards the fields below
-	conns   map[*conn]bool       // that move frames
-	refused int64                // connections
-	logged  map[string]time.Time // refusals, and when
-	waits   string               // the reason why listening waits
+	mu     sync.Mutex           // guards the fields below
+	conns  map[*conn]bool       // that move frames
+	logged map[string]time.Time // refusals, and when
 }
 
 // newLinks returns links that do nothing before start. The configuration is valid and has its
@@ -179,13 +179,6 @@ func (l *links) protection(settings func() *tls.Config) (creds credentials.Trans
 	return batchingTLS{credentials.NewTLS(settings()), l.refuse}, 0
 }
 
-// refusals counts connections that were refused.
-func (l *links) refusals() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.refused
-}
-
 // refusalPeriod is the time for which a repeated refusal is not logged: a refused agent retries
 // each second.
 const refusalPeriod = time.Minute
@@ -199,8 +192,8 @@ func (l *links) refuse(from net.Addr, reason error) {
 	host, _, _ := net.SplitHostPort(from.String())
 	text := wording.Plain(reason.Error())
 	key, now := host+" "+text, time.Now()
+	l.refused.Add(1)
 	l.mu.Lock()
-	l.refused++
 	maps.DeleteFunc(l.logged, func(_ string, at time.Time) bool { return now.Sub(at) >= refusalPeriod })
 	_, again := l.logged[key]
 	if !again && len(l.logged) < maxRefusals {

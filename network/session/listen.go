@@ -30,13 +30,13 @@ func (l *links) listen(given net.Listener) {
 	for pause := firstRetry; l.closing.Err() == nil; pause = min(2*pause, lastListen) {
 		listener, err := new(net.ListenConfig).Listen(l.closing, "tcp", address)
 		if err == nil {
-			l.setWaiting("")
+			l.waits.Store("")
 			l.config.Log.Info("listening", "address", address)
 			l.serve(listener)
 			pause, logged = firstRetry, time.Time{}
 		} else if l.closing.Err() == nil {
 			reason := wording.Plain(err.Error())
-			l.setWaiting("it cannot listen on its address, " + address + ": " + reason)
+			l.waits.Store("it cannot listen on its address, " + address + ": " + reason)
 			if now := time.Now(); logged.IsZero() || now.Sub(logged) >= waitLogPeriod {
 				logged = now
 				l.config.Log.Warn("cannot listen yet, and tries again", "address", address, "reason", reason)
@@ -57,16 +57,9 @@ func (l *links) serve(listener net.Listener) {
 	}
 }
 
-func (l *links) setWaiting(text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.waits = text
-}
-
 // waiting returns the reason why the agent cannot listen at its address yet; "" if it listens, or
 // has none.
 func (l *links) waiting() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.waits
+	text, _ := l.waits.Load().(string)
+	return text
 }

@@ -181,7 +181,7 @@ func TestPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := bareAgent(5)
 		a.config.PeerTimeout = time.Minute
-		a.ledger.state.Attempts.Count = 20 // sessions, which pause for as long as it may be
+		a.ledger.state.Load().Attempts.Count = 20 // sessions, which pause for as long as it may be
 		a.chain.over = time.Now()
 		a.closing, a.close = context.WithCancel(context.Background())
 		defer a.close()

@@ -137,20 +137,19 @@ func (n *neighbourhood) lineTo(agent int) *line {
 
 // linked returns the neighbours that a session can have edges to, ascending: the ones connected now
 // or within absentAfter; all, if that is 0.
-func (n *neighbourhood) linked(now time.Time, absentAfter time.Duration) (all []int) {
-	for j, l := range n.lines {
-		if l.conn != nil || absentAfter == 0 || now.Sub(l.since) < absentAfter {
-			all = append(all, j)
-		}
-	}
-	slices.Sort(all)
-	return all
+func (n *neighbourhood) linked(now time.Time, absentAfter time.Duration) []int {
+	return n.where(func(l *line) bool { return l.conn != nil || absentAfter == 0 || now.Sub(l.since) < absentAfter })
 }
 
 // connected returns the neighbours that are connected, ascending.
-func (n *neighbourhood) connected() (all []int) {
+func (n *neighbourhood) connected() []int {
+	return n.where(func(l *line) bool { return l.conn != nil })
+}
+
+// where returns the neighbours with lines that are so, ascending.
+func (n *neighbourhood) where(is func(l *line) bool) (all []int) {
 	for j, l := range n.lines {
-		if l.conn != nil {
+		if is(l) {
 			all = append(all, j)
 		}
 	}
@@ -161,22 +160,13 @@ func (n *neighbourhood) connected() (all []int) {
 // isStrange reports whether all neighbours have refused this agent because of its settings, and
 // none was connected since its start: one side is wrong, and no wait helps.
 func (n *neighbourhood) isStrange() bool {
-	for _, l := range n.lines {
-		if !l.strange || l.stats.Connects > 0 {
-			return false
-		}
-	}
-	return len(n.lines) > 0
+	strange := n.where(func(l *line) bool { return l.strange && l.stats.Connects == 0 })
+	return len(strange) > 0 && len(strange) == len(n.lines)
 }
 
 // goesOn reports whether a neighbour reports that it is in a session.
 func (n *neighbourhood) goesOn() bool {
-	for _, l := range n.lines {
-		if l.conn != nil && l.activity != meeting {
-			return true
-		}
-	}
-	return false
+	return n.where(func(l *line) bool { return l.conn != nil && l.activity != meeting }) != nil
 }
 
 // report returns the status of each neighbour, ascending.

@@ -181,8 +181,8 @@ func TestVisitorsRefused(t *testing.T) {
 				a.await(t, "refused 0: settings true: agent 0 ")
 			}
 			log.waitFor(t, "level=WARN", "refused a connection", "from=127.0.0.1:", c.log)
-			if a.links.refusals() == 0 || len(a.conns) != 0 {
-				t.Errorf("%d connections were refused and %d made; one must be refused", a.links.refusals(),
+			if a.links.refused.Load() == 0 || len(a.conns) != 0 {
+				t.Errorf("%d connections were refused and %d made; one must be refused", a.links.refused.Load(),
 					len(a.conns))
 			}
 		})
@@ -219,7 +219,7 @@ func TestRefusalLoggedOnce(t *testing.T) {
 			t.Errorf("logged again: %s", line)
 		}
 	}
-	if n := a.links.refusals(); n != 4 {
+	if n := a.links.refused.Load(); n != 4 {
 		t.Errorf("%d connections were refused; they were 4", n)
 	}
 }

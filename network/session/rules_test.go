@@ -52,12 +52,10 @@ func TestLineOf(t *testing.T) {
 
 // bareAgent returns an agent that has promised a number, without connections.
 func bareAgent(promised uint64) *Agent {
-	state := register.State{Promised: promised}
 	c := Config{Agent: 0, Matrix: ring(3), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Store: toyStore{&toyDisk{state: state}, new(bool)}}.withDefaults()
-	return &Agent{config: c, links: &links{},
-		ledger: &ledger{store: c.Store, turn: make(chan struct{}, 1), state: state},
-		news:   make(chan struct{}, 1), asks: make(chan struct{}, 1), neighbours: newNeighbourhood(&c),
+		Store: toyStore{&toyDisk{state: register.State{Promised: promised}}, new(bool)}}.withDefaults()
+	return &Agent{config: c, links: &links{}, ledger: testkit.Get(openLedger(c.Store)),
+		news: make(chan struct{}, 1), asks: make(chan struct{}, 1), neighbours: newNeighbourhood(&c),
 		council: newCouncil(0, c.Heartbeat, 0, time.Now()), roll: roll{founders: 3}}
 }
 
@@ -112,7 +110,7 @@ func TestStatusOfWaiting(t *testing.T) {
 // beginning returns the answers of three agents, and a key that is a's, from which a session
 // follows at iteration 10; change changes the answer of agent i.
 func beginning(a *Agent, change func(i int, answer *register.Answer)) message {
-	a.config.Quorum, a.config.Unmasked, a.ledger.state.Last = 2, true, 1024
+	a.config.Quorum, a.config.Unmasked, a.ledger.state.Load().Last = 2, true, 1024
 	a.chain.key = testkit.Get(masks.NewKey())
 	m := message{Subject: begins, Number: 2048}
 	for i := range 3 {

@@ -51,7 +51,7 @@ func (a *Agent) Status() Status {
 	last := state.Log.Last(a.config.Matrix.N())
 	s := Status{Session: state.Last, Meets: a.chain.current == nil && !state.Final,
 		Waiting: cmp.Or(a.links.waiting(), a.council.waitsFor()), Members: last.Members, Epoch: last.Number,
-		Slow: state.Log.LeftAsSlow(), Quorum: a.config.Quorum, Final: state.Final, Refused: a.links.refusals()}
+		Slow: state.Log.LeftAsSlow(), Quorum: a.config.Quorum, Final: state.Final, Refused: a.links.refused.Load()}
 	s.Neighbours = a.neighbours.report(now)
 	if s.Meets {
 		s.Since, s.Holdups = now.Sub(a.council.since), slices.Clone(a.council.away)
