@@ -72,11 +72,11 @@ func Open(c Config) (*Agent, error) {
 
 // newAgent returns an agent in the state of its folder, without connections.
 func newAgent(c Config) (*Agent, error) {
-	if err := c.Validate(); err != nil {
+	c = c.withDefaults()
+	err := c.validate()
+	if err != nil {
 		return nil, err
 	}
-	c = c.withDefaults()
-	var err error
 	if c.Identity != nil {
 		if c.Identity, err = c.Identity.InRun(c.Run, c.Keys); err != nil {
 			return nil, err
@@ -108,9 +108,7 @@ func newAgent(c Config) (*Agent, error) {
 	if state.Final {
 		a.council.finals[c.Agent] = state.Known
 	}
-	if a.links, err = newLinks(&a.config, a); err != nil {
-		return nil, err
-	}
+	a.links = newLinks(&a.config, a)
 	a.closing, a.close = context.WithCancel(context.Background())
 	return a, nil
 }

@@ -26,8 +26,7 @@ type Config struct {
 	// if it differs.
 	Hash string
 	// Settings are the settings that Hash covers, name=value each: refusals name the differing
-	// ones. Settings beyond the room of a hello are left out. nil: refusals name the two hashes
-	// alone.
+	// ones. nil, or more than a hello has room for: refusals name the two hashes alone.
 	Settings []string
 	// Instance tells the processes of an agent apart: of two at the same time, the one with the
 	// larger number goes on, and the other one ends with a [FencedError]. 0 stands for the
@@ -153,9 +152,6 @@ func (c Config) form() string {
 	}
 	return c.Wire.String() + ", sums with masks"
 }
-
-// allowsRemote reports whether connections without protection are out of the question, or allowed.
-func (c Config) allowsRemote() bool { return c.Identity != nil || c.Insecure }
 
 // dials reports whether this agent connects to agent i, rather than i to it or neither.
 func (c Config) dials(i int) bool {

@@ -30,8 +30,8 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.StragglerDeadline, c.ComputeTimeout)
 	orDefault(&c.Instance, uint64(time.Now().UnixNano()))
 	c.Log = guard.LimitLog(c.Log)
-	if c.Admission != "" && c.Matrix != nil {
-		c.admissionNeighbours, _ = c.rule(c.Identity).Admission(c.Agent, c.Admission) // Validate has the error
+	if c.Admission != "" {
+		c.admissionNeighbours, _ = c.rule(c.Identity).Admission(c.Agent, c.Admission) // newRoll has the error
 	}
 	if c.Dial == nil {
 		c.Dial = relay.Dialer{}.Dial

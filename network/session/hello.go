@@ -9,9 +9,6 @@ import (
 	"dsbo/network"
 )
 
-// maxName bounds each text of a Config that hellos have, but the settings.
-const maxName = 255
-
 // A hello opens a stream, in both directions, as JSON. A later version may have more fields, which
 // this one passes over.
 type hello struct {
@@ -60,9 +57,6 @@ func readHello(f *frame) (h hello, err error) {
 		}
 	}
 	for _, text := range h.texts() {
-		if most := max(maxName, maxSettings); len(text) > most {
-			return hello{}, badFramef("the texts of a hello must have at most %d bytes; one has %d", most, len(text))
-		}
 		if !wording.Printable(text) {
 			return hello{}, badFramef("the texts of a hello must be printable; one is %+.60q", text)
 		}
@@ -85,7 +79,7 @@ func (c *Config) helloLength() int {
 
 // settingsText returns the settings in the agent's hellos. Each byte may take two in JSON.
 func (c *Config) settingsText() string {
-	return settingsText(c.Settings, min(maxSettings, (headerSize+maxHello-c.helloLength())/2))
+	return settingsText(c.Settings, (headerSize+maxHello-c.helloLength())/2)
 }
 
 // greet returns the hello that opens a stream to a neighbour.

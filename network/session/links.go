@@ -86,21 +86,15 @@ type links struct {
 }
 
 // newLinks returns links that do nothing before start. The configuration is valid and has its
-// defaults. Errors match dsbo.ErrConfig.
-func newLinks(c *Config, h host) (*links, error) {
+// defaults, and its certificate is of the run.
+func newLinks(c *Config, h host) *links {
 	l := &links{config: c, host: h, settings: c.settingsText(), conns: map[*conn]bool{},
 		logged: map[string]time.Time{}}
-	if c.Identity != nil {
-		id, err := c.Identity.InRun(c.Run, c.Keys)
-		if err != nil {
-			return nil, err
-		}
-		l.member.Store(id)
-	}
+	l.member.Store(c.Identity)
 	l.closing, l.stop = context.WithCancel(context.Background())
 	l.streams, l.stopAll = context.WithCancel(context.Background())
 	l.server = l.newServer()
-	return l, nil
+	return l
 }
 
 // start begins to listen and to connect, and returns before anything is connected. The host may be

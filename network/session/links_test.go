@@ -139,14 +139,16 @@ const patience = 20 * time.Second
 // openHost starts the links of a host until the test ends.
 func openHost(t *testing.T, c Config) *fakeHost {
 	t.Helper()
-	testkit.OK(c.Validate())
 	if c.Log == nil {
 		c.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
 	}
 	c = c.withDefaults()
 	a := &fakeHost{config: &c, conns: map[int]*conn{}, latest: map[int]uint64{}, events: make(chan string, 10000),
 		payloads: make(chan []byte, 10000), greeted: hello{Session: uint64(c.Agent) + 1, Due: 10 * (c.Agent + 1)}}
-	a.links = testkit.Get(newLinks(&c, a))
+	if c.Identity != nil {
+		c.Identity = testkit.Get(c.Identity.InRun(c.Run, c.Keys))
+	}
+	a.links = newLinks(&c, a)
 	a.links.start()
 	t.Cleanup(a.links.close)
 	return a

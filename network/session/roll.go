@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"dsbo"
 	"dsbo/network/pki"
 	"dsbo/network/register"
 )
@@ -26,7 +27,7 @@ func newRoll(c *Config, state register.State) (roll, error) {
 	}
 	if c.Admission != "" {
 		if _, err := r.admit(c, c.Identity, c.Agent, c.Admission); err != nil {
-			return r, err
+			return r, dsbo.ConfigErrorf("%w", err)
 		}
 	}
 	for _, text := range slices.Concat(slices.Collect(maps.Values(state.Removals)), c.Removals) {

@@ -9,16 +9,15 @@ import (
 	"dsbo/internal/wording"
 )
 
-// A hello has as many of Config.Hash's settings as fit, so that a refusal can name the differing
-// one. Each is name=value, or name#digest if the value is long.
+// A hello has Config.Hash's settings, so that a refusal can name the differing one. Each is
+// name=value, or name#digest if the value is long.
 const (
 	longestValue = 16
-	settingsEnd  = "..." // the last word where there was no room for all
-	namedMost    = 4     // settings that a refusal names
-	maxSettings  = 1 << 10
+	namedMost    = 4 // settings that a refusal names
 )
 
-// settingsText returns the text of settings, name=value each, in a hello, of at most most bytes.
+// settingsText returns the text of settings, name=value each, in a hello; "" if it would have more
+// than a number of bytes.
 func settingsText(settings []string, most int) string {
 	words := make([]string, 0, len(settings))
 	for _, s := range settings {
@@ -32,12 +31,10 @@ func settingsText(settings []string, most int) string {
 		}
 		words = append(words, name)
 	}
-	text := strings.Join(words, " ")
-	for len(text) > most && len(words) > 0 {
-		words = words[:len(words)-1]
-		text = strings.Join(append(slices.Clone(words), settingsEnd), " ")
+	if text := strings.Join(words, " "); len(text) <= most {
+		return text
 	}
-	return text[:min(len(text), most)]
+	return ""
 }
 
 func ascii(s string) bool {
@@ -58,17 +55,12 @@ func settingsDiffer(from int, theirs string, agent int, ours string) string {
 	return strings.Join(found, "; ")
 }
 
-// settingsAlone names the settings of an agent that another one lacks, as far as that is known: a
-// setting without room in the other's hello is named only if the name occurs there.
+// settingsAlone names the settings of an agent that another one lacks.
 func settingsAlone(agent int, own, other []string) (found []string) {
-	name := func(word string) string { return word[:strings.IndexAny(word+"=", "=#")] }
-	cut := slices.Contains(other, settingsEnd)
 	for _, word := range own {
-		if word == settingsEnd || slices.Contains(other, word) ||
-			cut && !slices.ContainsFunc(other, func(o string) bool { return name(o) == name(word) }) {
-			continue
+		if !slices.Contains(other, word) {
+			found = append(found, fmt.Sprintf("agent %d has %s", agent, word))
 		}
-		found = append(found, fmt.Sprintf("agent %d has %s", agent, word))
 	}
 	return found
 }
