@@ -38,8 +38,8 @@ type Options struct {
 	Seed uint64
 }
 
-// Validate returns an error that matches dsbo.ErrConfig unless 0 ≤ W < 1 and 0 ≤ Prob ≤ 1.
-func (o Options) Validate() error {
+// validate returns an error that matches dsbo.ErrConfig unless 0 ≤ W < 1 and 0 ≤ Prob ≤ 1.
+func (o Options) validate() error {
 	if !(o.W >= 0 && o.W < 1) {
 		return dsbo.ConfigErrorf("self weight w must be at least 0 (Metropolis weights) and below 1; it is %v", o.W)
 	}
@@ -72,7 +72,7 @@ func Names() []string {
 //
 // Errors match dsbo.ErrConfig.
 func New(name string, n int, o Options) (*Graph, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	if o.Prob != 0 && name != erdosRenyi {

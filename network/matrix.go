@@ -9,10 +9,10 @@ import (
 	"dsbo"
 )
 
-// MaxAgents bounds the size of a graph, and maxEdges the edges of a graph that is made by its name
+// maxAgents bounds the size of a graph, and maxEdges the edges of a graph that is made by its name
 // or from a list: each takes some 100 bytes.
 const (
-	MaxAgents = 10_000
+	maxAgents = 10_000
 	maxEdges  = 1_000_000
 )
 
@@ -77,8 +77,8 @@ func newMatrix(rows [][]Weight) *Matrix {
 
 // checkAgents returns an error unless a graph may have n agents.
 func checkAgents(n int) error {
-	if n < 1 || n > MaxAgents {
-		return dsbo.ConfigErrorf("a graph must have 1 to %d agents; it has %d", MaxAgents, n)
+	if n < 1 || n > maxAgents {
+		return dsbo.ConfigErrorf("a graph must have 1 to %d agents; it has %d", maxAgents, n)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func Server(n int) (*Graph, error) {
 // FromEdges returns the graph of n agents with the given edges, each named once. The
 // weights follow w as in [Options].
 func FromEdges(n int, edges [][2]int, w float64) (*Graph, error) {
-	if err := (Options{W: w}).Validate(); err != nil {
+	if err := (Options{W: w}).validate(); err != nil {
 		return nil, err
 	}
 	if err := checkAgents(n); err != nil {

@@ -156,7 +156,7 @@ func (c *conn) Write(p []byte) (int, error) {
 		return 0, c.failure("write", c.err)
 	case !c.writeUntil.IsZero() && !time.Now().Before(c.writeUntil):
 		return 0, c.failure("write", os.ErrDeadlineExceeded)
-	case c.peer.inFlight+len(p) > MaxInFlight:
+	case c.peer.inFlight+len(p) > maxInFlight:
 		c.peer.fail(syscall.ECONNRESET)
 		c.fail(errFull)
 		return 0, c.failure("write", errFull)

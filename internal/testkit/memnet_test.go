@@ -195,7 +195,7 @@ func TestListen(t *testing.T) {
 func TestFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		own, _, _, _ := connected(NewNetwork(FixedDelay(delay)))
-		half := make([]byte, MaxInFlight/2+1)
+		half := make([]byte, maxInFlight/2+1)
 		Get(own.Write(half))
 		if _, err := own.Write(half); !errors.Is(err, errFull) {
 			t.Errorf("%v; it must be %v", err, errFull)

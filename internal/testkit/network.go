@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// MaxInFlight is how many bytes may be on their way in one direction of a connection.
-const MaxInFlight = 64 << 20
+// maxInFlight is how many bytes may be on their way in one direction of a connection.
+const maxInFlight = 64 << 20
 
-// A LinkModel decides the delays of links. Its answers must be functions of its arguments alone.
-type LinkModel interface {
+// A linkModel decides the delays of links. Its answers must be functions of its arguments alone.
+type linkModel interface {
 	// Delay returns the time that n bytes sent at a moment need from one host to another.
 	Delay(from, to string, bytes int, at time.Time) time.Duration
 }
@@ -21,12 +21,12 @@ type LinkModel interface {
 // A FixedDelay is links on which each text takes that long.
 type FixedDelay time.Duration
 
-// Delay implements [LinkModel].
+// Delay implements [linkModel].
 func (s FixedDelay) Delay(string, string, int, time.Time) time.Duration { return time.Duration(s) }
 
 // A Network is hosts and the links between them. Its methods may be called by any goroutine.
 type Network struct {
-	links LinkModel
+	links linkModel
 
 	mu        sync.Mutex
 	changed   chan struct{} // closed when a link may have become whole, or a host thawed
@@ -38,7 +38,7 @@ type Network struct {
 }
 
 // NewNetwork returns a network without hosts, with all links whole.
-func NewNetwork(w LinkModel) *Network {
+func NewNetwork(w linkModel) *Network {
 	return &Network{
 		links: w, changed: make(chan struct{}), cut: uncut, unpowered: map[string]bool{}, frozen: map[string]bool{},
 		listeners: map[string]*listener{}, conns: map[*conn]struct{}{},

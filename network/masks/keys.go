@@ -27,8 +27,8 @@ import (
 	"slices"
 )
 
-// KeyLength is the length of a public key in bytes.
-const KeyLength = 32
+// publicLength is the length of a public key in bytes.
+const publicLength = 32
 
 // keyLength is the length of the key of a stream, AES-128, in bytes.
 const keyLength = 16
@@ -48,7 +48,7 @@ func NewKey() (*Key, error) {
 	return &Key{private, private.PublicKey().Bytes()}, nil
 }
 
-// Public returns the public half, KeyLength bytes.
+// Public returns the public half, publicLength bytes.
 func (k *Key) Public() []byte { return bytes.Clone(k.public) }
 
 // errUsed is what a key returns that a session has had.
@@ -90,7 +90,7 @@ func (k *Key) Session(id [32]byte, agent int, members []int, publics [][]byte) (
 			return nil, err
 		}
 	}
-	secret := make([]byte, KeyLength)
+	secret := make([]byte, publicLength)
 	_, _ = rand.Read(secret) // which never fails
 	var err error
 	m.noise, err = newCipher(secret, id, "dsbo noise")

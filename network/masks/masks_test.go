@@ -200,7 +200,7 @@ func TestKeysOfSessions(t *testing.T) {
 		"another's key": {0, [][]byte{publics[1], publics[1]}, "agent 0 with the key that it drew"},
 		"one key":       {0, publics[:1], "each of 2 members must have one key"},
 		"short":         {0, [][]byte{publics[0], {1}}, "the key of agent 1: "},
-		"no point":      {0, [][]byte{publics[0], make([]byte, KeyLength)}, "the key of agent 1: "},
+		"no point":      {0, [][]byte{publics[0], make([]byte, publicLength)}, "the key of agent 1: "},
 	} {
 		k := *own
 		_, err := k.Session([32]byte{}, c.agent, []int{0, 1}, c.publics)
@@ -234,7 +234,7 @@ func TestNoise(t *testing.T) {
 
 // FuzzSession: no key from the network breaks a session, and none is taken that has no secret.
 func FuzzSession(f *testing.F) {
-	f.Add(make([]byte, KeyLength))
+	f.Add(make([]byte, publicLength))
 	f.Add([]byte("short"))
 	f.Add(binary.LittleEndian.AppendUint64(make([]byte, 24), 9))
 	f.Fuzz(func(t *testing.T, theirs []byte) {

@@ -136,7 +136,7 @@ func meetingOf(rule Rule, answers []Answer) (*meeting, error) {
 			m.removals[agent] = max(m.removals[agent], text) // there may be several signatures
 		}
 	}
-	if !slices.ContainsFunc(answers, func(a Answer) bool { return a.Agent == Proposer(a.Number) }) {
+	if !slices.ContainsFunc(answers, func(a Answer) bool { return a.Agent == proposerOf(a.Number) }) {
 		return nil, errors.New("the agent that proposes a session must answer; it does not")
 	}
 	m.number, m.log = m.newest.Number, m.newest.Log

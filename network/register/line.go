@@ -88,7 +88,7 @@ func (m *meeting) isKnown(agent int) bool {
 
 // proposer returns the answer of the agent that has proposed the session.
 func (m *meeting) proposer() (Answer, bool) {
-	k := slices.IndexFunc(m.all, func(a Answer) bool { return a.Agent == Proposer(m.number) })
+	k := slices.IndexFunc(m.all, func(a Answer) bool { return a.Agent == proposerOf(m.number) })
 	return m.all[max(k, 0)], k >= 0
 }
 

@@ -22,14 +22,14 @@ func (a Answer) signedText(run, hash string) []byte {
 	return append(fmt.Appendf(nil, "dsbo answer in run %q with settings %q: ", run, hash), text...)
 }
 
-// A Signer has the certificate of an agent. An identity of package pki is one.
-type Signer interface {
+// A signer has the certificate of an agent. An identity of package pki is one.
+type signer interface {
 	Sign(message []byte) (signature []byte, err error)
 	Certificate() []byte // in DER, with intermediate ones
 }
 
 // Sign signs the answer to a proposal in a run.
-func (a *Answer) Sign(run, hash string, id Signer) (err error) {
+func (a *Answer) Sign(run, hash string, id signer) (err error) {
 	a.Signature, err = id.Sign(a.signedText(run, hash))
 	a.Certificate = id.Certificate()
 	return err

@@ -17,7 +17,7 @@ type State struct {
 	Log      membership.Log `json:"log"`                // of that session
 	Final    bool           `json:"final"`              // a quorum has the result
 	Known    bool           `json:"known,omitzero"`     // all members of the last session know that it is final
-	Attempts Attempts       `json:"attempts"`           // at one point
+	Attempts attempts       `json:"attempts"`           // at one point
 	Tags     map[int]string `json:"tags,omitempty"`     // of the agents' data in the sessions so far, by agent
 	Removals map[int]string `json:"removals,omitempty"` // texts, by agent
 }
@@ -30,8 +30,8 @@ const (
 	mostAhead = 1 << 32
 )
 
-// Proposer returns the agent that proposes the session of a number.
-func Proposer(number uint64) int { return int(number % membership.MaxAgents) }
+// proposerOf returns the agent that proposes the session of a number.
+func proposerOf(number uint64) int { return int(number % membership.MaxAgents) }
 
 // Next returns a number for a proposal of an agent, above what it has promised and what it has
 // heard that others have. No other agent proposes that number.
@@ -76,10 +76,10 @@ func (s *State) Begin(x Session, agent int) bool {
 	return true
 }
 
-// Attempts are the newest sessions that began at one point without a change of an agent's process
+// attempts are the newest sessions that began at one point without a change of an agent's process
 // between them. A killed and restarted process ends the sequence only a bounded number of times for
 // each agent, since only the agent itself identifies its processes.
-type Attempts struct {
+type attempts struct {
 	At        Point          `json:"at"`
 	Instances map[int]uint64 `json:"instances,omitempty"` // of processes, by agent
 	Restarts  map[int]int    `json:"restarts,omitempty"`  // changes of processes at the point, by agent
@@ -93,8 +93,8 @@ const (
 )
 
 // addSession counts a session that begins, for an agent.
-func (a *Attempts) addSession(x Session, own int) {
-	next := Attempts{At: x.Begin, Instances: map[int]uint64{}, Restarts: map[int]int{}}
+func (a *attempts) addSession(x Session, own int) {
+	next := attempts{At: x.Begin, Instances: map[int]uint64{}, Restarts: map[int]int{}}
 	if a.At == x.Begin {
 		next.Count = a.Count
 		maps.Copy(next.Instances, a.Instances)
@@ -115,7 +115,7 @@ func (a *Attempts) addSession(x Session, own int) {
 
 // Pause returns how long an agent waits before it answers the next proposal: nothing up to the
 // fourth attempt, then 1 s, 2 s, 4 s and so on, and most at the most.
-func (a Attempts) Pause(most time.Duration) time.Duration {
+func (a attempts) Pause(most time.Duration) time.Duration {
 	if a.Count <= patientAttempts {
 		return 0
 	}
@@ -124,7 +124,7 @@ func (a Attempts) Pause(most time.Duration) time.Duration {
 
 // Err returns an error once there were 50 attempts: what ends each session does not go away by
 // itself.
-func (a Attempts) Err() error {
+func (a attempts) Err() error {
 	if a.Count < mostAttempts {
 		return nil
 	}

@@ -21,7 +21,7 @@ func TestNumbers(t *testing.T) {
 		for _, agent := range []int{0, 3, membership.MaxAgents - 1} {
 			next := s.Next(heard, agent)
 			plausible := heard < 1<<32
-			if Proposer(next) != agent || next <= s.Promised || plausible && next <= heard ||
+			if proposerOf(next) != agent || next <= s.Promised || plausible && next <= heard ||
 				!plausible && next > 1<<20 || plausible && seen[next] && heard > 7 {
 				t.Errorf("agent %d proposes %d after %d", agent, next, heard)
 			}
@@ -55,7 +55,7 @@ func TestBegin(t *testing.T) {
 // long each time, and at the fiftieth it gives up. Another point begins anew, and so does an
 // agent's own process that came back, or, fifty times at a point, another one.
 func TestAttempts(t *testing.T) {
-	var a Attempts
+	var a attempts
 	x := Session{Begin: Point{Iteration: 10}, Instances: map[int]uint64{0: 1, 1: 1}}
 	for k := range 50 {
 		if a.Err() != nil {
@@ -87,7 +87,7 @@ func TestAttempts(t *testing.T) {
 		t.Errorf("%d attempts after one in which an agent is away", a.Count)
 	}
 	for own, want := range []int{100, 1} { // agent 1 names another process each time
-		var b Attempts
+		var b attempts
 		for k := range uint64(150) {
 			b.addSession(Session{Begin: x.Begin, Instances: map[int]uint64{0: 1, 1: k}}, own)
 			if k <= mostRestarts && b.Count != 1 {

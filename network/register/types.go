@@ -20,12 +20,12 @@ type Rule struct {
 	Masked       bool // sums are masked, so that fewer than three members must be allowed
 	// Authority checks signatures; nil: there are no certificates, and so no admissions and
 	// removals.
-	Authority Authority
+	Authority authority
 }
 
-// An Authority checks what it has signed, or those have that it knows. An identity of package pki
+// An authority checks what it has signed, or those have that it knows. An identity of package pki
 // is one.
-type Authority interface {
+type authority interface {
 	Verify(agent int, certificate, message, signature []byte, now time.Time) error
 	Admission(text, run, hash string) (membership.Admission, error)
 	Removal(text, run, hash string) (agent int, err error)

@@ -139,7 +139,7 @@ func wake(c chan<- struct{}) {
 // Next ends the previous session, if it is still running, and waits for the next one with this
 // agent as a member. [Session.Join] is due then. Once the result is final it returns
 // [register.ErrFinal], and [Agent.Linger] is due. Other errors end the agent's part: a
-// [*FencedError]; a [*network.SilentError], if a meeting leads to no session for
+// [*fencedError]; a [*network.SilentError], if a meeting leads to no session for
 // Config.PeerTimeout; a [*network.EndedError], if another agent has failed; dsbo.ErrConfig, if this
 // agent is refused; an error of the disk, or of ctx.
 func (a *Agent) Next(ctx context.Context) (*Session, error) {
@@ -207,7 +207,7 @@ func (a *Agent) faultLocked(err error) {
 	if a.err != nil {
 		return
 	}
-	if a.err = err; errors.As(err, new(*FencedError)) {
+	if a.err = err; errors.As(err, new(*fencedError)) {
 		a.config.Log.Error("this process ends", "reason", err)
 	}
 	a.endCurrent(a.config.Agent, bounded(err.Error()), err)

@@ -29,7 +29,7 @@ type Config struct {
 	// ones. nil, or more than a hello has room for: refusals name the two hashes alone.
 	Settings []string
 	// Instance tells the processes of an agent apart: of two at the same time, the one with the
-	// larger number goes on, and the other one ends with a [FencedError]. 0 stands for the
+	// larger number goes on, and the other one ends with a [fencedError]. 0 stands for the
 	// nanoseconds since 1970.
 	Instance uint64
 	// Addresses are the host:port of each agent, "" for an agent that accepts no connections. Of

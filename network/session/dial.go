@@ -43,7 +43,7 @@ func (l *links) dial(to int) {
 		if l.closing.Err() != nil {
 			return
 		}
-		_, fenced := errors.AsType[*FencedError](err)
+		_, fenced := errors.AsType[*fencedError](err)
 		if a.useful {
 			wait = firstRetry
 		}

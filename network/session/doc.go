@@ -66,7 +66,7 @@
 // its neighbours' ends with that as its error.
 //
 // A hello also has the number of its process (Config.Instance). Of two processes of one agent the
-// later one is connected; the earlier one ends with a [FencedError].
+// later one is connected; the earlier one ends with a [fencedError].
 //
 // Certificates may be replaced while the agent runs (Agent.Renew), with another key too unless
 // Config.Keys has it: the agent makes its connections again with the new ones. A connection ends

@@ -57,7 +57,7 @@ func (a *Agent) awaitFinals(ctx context.Context, late <-chan time.Time,
 		needy, all, err := a.council.needy(now), allKnow(now), a.err
 		a.mu.Unlock()
 		switch {
-		case errors.As(err, new(*FencedError)):
+		case errors.As(err, new(*fencedError)):
 			return false, err
 		case needy >= 0:
 			return false, &register.Over{Session: a.ledger.read().Last, Agent: needy, Why: "it lacks the result"}

@@ -10,25 +10,25 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// A FencedError is the error of an agent's process when a later process of the same agent exists,
+// A fencedError is the error of an agent's process when a later process of the same agent exists,
 // by [Config.Instance]. The run continues with the later one. It matches [dsbo.ErrConfig]: a
 // supervisor that restarted this process would have the two end each other in turn.
-type FencedError struct {
+type fencedError struct {
 	Agent     int
 	Neighbour int // whose word it is
 }
 
-func (e *FencedError) Error() string {
+func (e *fencedError) Error() string {
 	return fmt.Sprintf(
 		"agent %d runs in another process too, which began later and is connected to agent %d: this one ends; an "+
 			"agent must have one supervisor", e.Agent, e.Neighbour)
 }
 
 // Is reports whether target is dsbo.ErrConfig.
-func (e *FencedError) Is(target error) bool { return target == dsbo.ErrConfig }
+func (e *fencedError) Is(target error) bool { return target == dsbo.ErrConfig }
 
 // errFenced is the error by which a host refuses, and ends, the connections of an earlier process
-// of a neighbour: that process then gets a [FencedError].
+// of a neighbour: that process then gets a [fencedError].
 var errFenced = errors.New("a later process of the neighbour is connected")
 
 // Codes of the status by which a process learns why it is not connected.
@@ -59,7 +59,7 @@ func (l *links) readRefusal(neighbour int, err error) error {
 	}
 	switch s.Code() {
 	case fencedCode:
-		return &FencedError{Agent: l.config.Agent, Neighbour: neighbour}
+		return &fencedError{Agent: l.config.Agent, Neighbour: neighbour}
 	case strangeCode:
 		return &settingsError{errors.New(s.Message())}
 	case refusedCode:

@@ -19,12 +19,12 @@ func TestLaterProcess(t *testing.T) {
 	later := openHost(t, cs[0])
 	c := later.conn(t, 1)
 	const text = "agent 0 runs in another process too, which began later and is connected to agent 1"
-	earlier.await(t, "detach 1: *session.FencedError: "+text)
+	earlier.await(t, "detach 1: *session.fencedError: "+text)
 	earlier.await(t, "refused 1: settings false: "+text)
 	earlier.await(t, "refused 1: settings false: "+text) // it has tried again
 	c.send(numbered(3, 1))
 	neighbour.await(t, "frame of 0", "exchange 3 ")
-	if err := error(&FencedError{}); !errors.Is(err, dsbo.ErrConfig) {
+	if err := error(&fencedError{}); !errors.Is(err, dsbo.ErrConfig) {
 		t.Error("it must match dsbo.ErrConfig, at which no supervisor starts the process again")
 	}
 }

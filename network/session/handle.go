@@ -110,7 +110,7 @@ func (a *Agent) refused(agent int, why error, settings bool) {
 		return
 	}
 	l.lastErr, l.strange = why, settings
-	if fenced := (*FencedError)(nil); errors.As(why, &fenced) {
+	if fenced := (*fencedError)(nil); errors.As(why, &fenced) {
 		a.faultLocked(fenced)
 	}
 	if a.neighbours.isStrange() {
@@ -158,7 +158,7 @@ func (a *Agent) handle(c *conn, f frame) error {
 func (a *Agent) receive(m message, from int) {
 	if m.From == a.config.Agent {
 		if m.Instance > a.config.Instance {
-			a.faultLocked(&FencedError{Agent: a.config.Agent, Neighbour: from})
+			a.faultLocked(&fencedError{Agent: a.config.Agent, Neighbour: from})
 		}
 		return
 	}

@@ -58,7 +58,7 @@ type host interface {
 	// frame may still be under way to handle.
 	detach(c *conn, why error)
 	// refused records the reason why a neighbour is not connected; settings is true if its settings
-	// or program differ. why is a *FencedError if this process must end. An agent that is no
+	// or program differ. why is a *fencedError if this process must end. An agent that is no
 	// neighbour is ignored.
 	refused(agent int, why error, settings bool)
 }

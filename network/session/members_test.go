@@ -65,7 +65,7 @@ func TestFenced(t *testing.T) {
 			w.mu.Unlock()
 			w.start(agent)
 			w.await(time.Hour)
-			if fenced := (*FencedError)(nil); !first.ended() || !errors.As(first.err, &fenced) {
+			if fenced := (*fencedError)(nil); !first.ended() || !errors.As(first.err, &fenced) {
 				t.Errorf("agent %d: the first process has ended: %t, %v", agent, first.ended(), first.err)
 			}
 			w.wantEnd("two processes", 0)
