@@ -200,8 +200,8 @@ func (g *Group) context(ctx context.Context) context.Context {
 	return ctx
 }
 
-// count counts what each agent has sent.
-func (g *Group) count(sent func(i int) dsbo.Traffic) {
+// countSent counts what each agent has sent.
+func (g *Group) countSent(sent func(i int) dsbo.Traffic) {
 	for i := range g.config.N {
 		g.config.Sent.Add(sent(i))
 	}

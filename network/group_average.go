@@ -33,7 +33,7 @@ func (g *Group) Means(ctx context.Context, fill func(i int, parts [][]float64) e
 		return cmp.Or(ctx.Err(), fill(g.local[k], parts))
 	}, vectors...)
 	if err == nil {
-		g.count(func(i int) dsbo.Traffic { return g.averages.traffic(i, g.ends[0].Trip()) })
+		g.countSent(func(i int) dsbo.Traffic { return g.averages.traffic(i, g.ends[0].Trip()) })
 	}
 	return err
 }

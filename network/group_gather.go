@@ -25,7 +25,7 @@ func (g *Group) Gather(ctx context.Context, length int, fill func(i int, row []f
 
 // CountRows counts the rows of a Gather that are of data: as sent to each other agent.
 func (g *Group) CountRows(length int) {
-	g.count(func(int) dsbo.Traffic { return GatherCost(g.config.N, length) })
+	g.countSent(func(int) dsbo.Traffic { return GatherCost(g.config.N, length) })
 }
 
 // GatherTexts fills in the texts of the agents elsewhere: texts has one for each agent.
@@ -42,7 +42,7 @@ func (g *Group) GatherTexts(ctx context.Context, texts []string) error {
 	defer Label(g.config.Team)
 	longest, err := GatherTexts(g.context(ctx), g.config.Team, texts)
 	if err == nil {
-		g.count(func(int) dsbo.Traffic { return GatherTextsCost(g.config.N, longest) })
+		g.countSent(func(int) dsbo.Traffic { return GatherTextsCost(g.config.N, longest) })
 	}
 	return err
 }

@@ -76,7 +76,7 @@ func (g *Group) largestWords(ctx context.Context, words []uint64) error {
 	defer Label(g.config.Team)
 	err := g.together.reduce(ctx, Reduction{Max, 64, words})
 	if err == nil {
-		g.count(func(i int) dsbo.Traffic { return g.averages.MaxCost(i, len(words)) })
+		g.countSent(func(i int) dsbo.Traffic { return g.averages.MaxCost(i, len(words)) })
 	}
 	return err
 }

@@ -21,12 +21,12 @@ import (
 // Its memory is a few vectors for each processor and, while it averages, a vector for each agent.
 // It belongs to one goroutine at a time.
 type Together struct {
-	averages *Averages
+	averages *Averages       // of the team
 	reducer  TogetherReducer // of several ends; nil: each reduces by itself
-	ends     []*Averager
-	binder   Binder  // of the masks of one end; nil: there are none
-	errs     []error // of the agents
-	hands    []hand
+	ends     []*Averager     // in the order of their agents
+	binder   Binder          // of the masks of one end; nil: there are none
+	errs     []error         // of the agents
+	hands    []hand          // of the goroutines
 
 	bundle                                      // of the average under way
 	fill   func(k int, parts [][]float64) error // nil: the vectors of one agent have its parts

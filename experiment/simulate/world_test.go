@@ -42,8 +42,8 @@ var authority = sync.OnceValue(func() *pki.Authority {
 // valid and expired are when certificates begin and end to be valid: no run takes so long.
 var valid, expired = begin.AddDate(-1, 0, 0), begin.AddDate(100, 0, 0)
 
-// Delay implements the model of links of [testkit.NewNetwork]: each link has delays of its own that change every few
-// seconds, and some stretches of time are bad.
+// Delay implements the model of links of [testkit.NewNetwork]: each link has delays of its own that
+// change every few seconds, and some stretches of time are bad.
 func (w *world) Delay(from, to string, bytes int, at time.Time) time.Duration {
 	since, link := int64(at.Sub(begin)), w.of(from).of(to)
 	delay := link.of("moment", since).between(w.Latency/10, w.Latency)

@@ -53,9 +53,6 @@ func (c *Config) rule(id *pki.Identity) register.Rule {
 	return r
 }
 
-// rule returns the rule of decision with this agent's present certificate.
-func (a *Agent) rule() register.Rule { return a.config.rule(a.links.identity()) }
-
 // tagKey returns the key of the tag of this agent's data, which is its certificate's; nil: there is
 // no certificate.
 func (c *Config) tagKey() ([]byte, error) {

@@ -98,8 +98,9 @@
 //     They end with the stream: by either of them, by conn.drop, or when a certificate expires.
 //
 // Agent.mu guards the agent's state and the vectors of its session, links.mu connections; they are
-// locked in this order. Nobody waits for a disk or a connection with one of them. Whoever writes a file on which the run depends takes the turn of
-// the ledger first, without a lock, so that no promise is made meanwhile.
+// locked in this order. Nobody waits for a disk or a connection with one of them. Whoever writes a
+// file on which the run depends takes the turn of the ledger first, without a lock, so that no
+// promise is made meanwhile.
 //
 // A new kind of frame gets a number and a bound in frame.go, and a case in Agent.handle; a new
 // message to all a subject in flood.go, and a case in Agent.receive.

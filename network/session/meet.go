@@ -133,7 +133,7 @@ func (a *Agent) collect(answer register.Answer) {
 	if a.council.proposal == nil {
 		return
 	}
-	if err := a.rule().Verify(answer, time.Now()); err != nil {
+	if err := a.links.rule().Verify(answer, time.Now()); err != nil {
 		a.council.wait = bounded(err.Error())
 		a.config.Log.Warn("an answer is refused", "agent", answer.Agent, "reason", a.council.wait)
 		return
@@ -142,7 +142,7 @@ func (a *Agent) collect(answer register.Answer) {
 	if all == nil {
 		return
 	}
-	if _, err := register.Decide(a.rule(), all); errors.As(err, new(*register.WaitError)) {
+	if _, err := register.Decide(a.links.rule(), all); errors.As(err, new(*register.WaitError)) {
 		a.undecided(err)
 		return
 	}
@@ -172,7 +172,7 @@ func (a *Agent) undecided(err error) {
 // decided begins the session determined by the answers, if this agent has promised it. The caller
 // has the lock, so that agents to which this one forwards the session find it begun here.
 func (a *Agent) decided(m message) {
-	state, rule := a.ledger.read(), a.rule()
+	state, rule := a.ledger.read(), a.links.rule()
 	if a.err != nil || a.isThrough() || a.chain.key == nil || m.Number != state.Promised {
 		return
 	}

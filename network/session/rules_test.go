@@ -54,9 +54,11 @@ func TestLineOf(t *testing.T) {
 func bareAgent(promised uint64) *Agent {
 	c := Config{Agent: 0, Matrix: ring(3), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Store: toyStore{&toyDisk{state: register.State{Promised: promised}}, new(bool)}}.withDefaults()
-	return &Agent{config: c, links: &links{}, ledger: testkit.Get(openLedger(c.Store)),
+	a := &Agent{config: c, ledger: testkit.Get(openLedger(c.Store)),
 		news: make(chan struct{}, 1), asks: make(chan struct{}, 1), neighbours: newNeighbourhood(&c),
-		council: newCouncil(0, c.Heartbeat, 0, time.Now()), roll: roll{founders: 3}}
+		council: newCouncil(0, c.Heartbeat, 0, time.Now()), roll: roll{founders: 3}	a.links = &links{config: &a.config}
+	return a
+}
 }
 
 // TestHighestNumber: a number counts as heard unless it is too far ahead to be promised: it would
