@@ -56,9 +56,9 @@ func bareAgent(promised uint64) *Agent {
 		Store: toyStore{&toyDisk{state: register.State{Promised: promised}}, new(bool)}}.withDefaults()
 	a := &Agent{config: c, ledger: testkit.Get(openLedger(c.Store)),
 		news: make(chan struct{}, 1), asks: make(chan struct{}, 1), neighbours: newNeighbourhood(&c),
-		council: newCouncil(0, c.Heartbeat, 0, time.Now()), roll: roll{founders: 3}	a.links = &links{config: &a.config}
+		council: newCouncil(0, c.Heartbeat, 0, time.Now()), roll: roll{founders: 3}}
+	a.links = &links{config: &a.config}
 	return a
-}
 }
 
 // TestHighestNumber: a number counts as heard unless it is too far ahead to be promised: it would
