@@ -26,8 +26,8 @@ var (
 
 const usualSeeds = 12
 
-// TestMain has less garbage collected: next to nothing of what a run allocates lasts. Runs are as
-// in the campaigns of benchmarks/simulate, each on one processor.
+// TestMain has less garbage collected: next to nothing of what a run allocates lasts. A process has
+// one processor: those that run many seeds at a time begin several, with other first seeds.
 func TestMain(m *testing.M) {
 	testkit.SmallRuns()
 	os.Exit(m.Run())
@@ -47,7 +47,7 @@ func TestSeeds(t *testing.T) {
 // TestSmallSeeds is TestSeeds for the seeds whose runs take least: of two agents that stay. What
 // the program keeps in memory stays the same meanwhile.
 func TestSmallSeeds(t *testing.T) {
-	count := 60 // benchmarks/simulate runs as many as one likes
+	count := 60
 	if testing.Short() {
 		count = 11
 	}
