@@ -45,7 +45,8 @@ func TestOtherData(t *testing.T) {
 	}
 }
 
-// TestFenced: of two processes of an agent the later one goes on.
+// TestFenced: of two processes of an agent the later one goes on, and no supervisor starts the
+// earlier one again.
 func TestFenced(t *testing.T) {
 	for _, agent := range []int{0, 2} { // those that connect to a neighbour
 		synctest.Test(t, func(t *testing.T) {
@@ -65,7 +66,8 @@ func TestFenced(t *testing.T) {
 			w.mu.Unlock()
 			w.start(agent)
 			w.await(time.Hour)
-			if fenced := (*fencedError)(nil); !first.ended() || !errors.As(first.err, &fenced) {
+			if fenced := (*fencedError)(nil); !first.ended() || !errors.As(first.err, &fenced) ||
+				!errors.Is(fenced, dsbo.ErrConfig) {
 				t.Errorf("agent %d: the first process has ended: %t, %v", agent, first.ended(), first.err)
 			}
 			w.wantEnd("two processes", 0)
