@@ -77,6 +77,7 @@ func (q *turnQueue) Pop() any {
 	return a
 }
 
+// Less reports whether the turn of agent i of the queue comes before agent j: see turns.
 func (q turnQueue) Less(i, j int) bool {
 	a, b := q[i], q[j]
 	if a.round/turnDepth != b.round/turnDepth {

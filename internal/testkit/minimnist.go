@@ -34,6 +34,7 @@ func WriteMNIST(dir string, train, test int) error {
 	return nil
 }
 
+// head returns the beginning of a file of MNIST: its kind, and the sizes of its array.
 func head(magic uint32, dims ...int) []byte {
 	b := binary.BigEndian.AppendUint32(nil, magic)
 	for _, d := range dims {

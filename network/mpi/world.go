@@ -118,7 +118,7 @@ func (w *World) serve() {
 		if w.finished {
 			return
 		}
-		busy := w.lib.poll(w.patience(time.Now()))
+		busy := w.lib.poll(w.pollLimit(time.Now()))
 		now := time.Now()
 		for _, x := range w.open {
 			x.lookAtResult(now)
@@ -129,8 +129,9 @@ func (w *World) serve() {
 	}
 }
 
-// patience returns for how long the library may look for news.
-func (w *World) patience(now time.Time) time.Duration {
+// pollLimit returns how long one call into the library may last: until the first exchange that
+// waits gives up, and pollTime at most.
+func (w *World) pollLimit(now time.Time) time.Duration {
 	d := pollTime
 	for _, x := range w.open {
 		if x.waited {

@@ -36,7 +36,8 @@ func (s *Sums) Next(op network.Op, size, words int) (sum Sum) {
 		s.asked = s.asked[1:]
 		sum.Repeated = slices.Contains(s.tried, [2]int{size, words})
 	case size >= network.Whole:
-		sum.Cell = 3*(1+bits.Len(uint(s.Agents-1))) + []int{64 + 160, 1024 + 78 + 1074}[size-network.Whole]
+		window := []int{64 + 160, 1024 + 78 + 1074}[size-network.Whole] // bits of a term, narrow and wide
+		sum.Cell = 3*(1+bits.Len(uint(s.Agents-1))) + window
 		sum.Numbers = 64 * words / sum.Cell
 		sum.Repeated = size > network.Whole && !s.wide[sum.Numbers]
 		s.wide[sum.Numbers] = size > network.Whole
