@@ -218,10 +218,7 @@ func (b *bundle) appendTerm(dst []uint64, op Op, vectors [][]float64, d []draws)
 		case v.f.exact:
 			dst = v.f.appendWhole(dst, v.window(), vectors[i])
 		default:
-			dst = v.f.encode(dst, vectors[i], v.scales, d[i])
-			if !v.asks {
-				dst = v.f.flags(dst, vectors[i], v.scales)
-			}
+			dst = v.f.encode(dst, vectors[i], v.scales, d[i], !v.asks)
 		}
 	}
 	return dst

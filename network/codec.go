@@ -87,15 +87,15 @@ func int8Scale(v []float64) float64 {
 	return max(float64(s), int8MinScale)
 }
 
-// maxAbs returns the largest absolute entry; NaN or +Inf if an entry is not finite.
+// maxAbs returns the largest absolute entry; NaN or +Inf if an entry is not finite. The bits of
+// absolute values, as whole numbers, have the order of the values, with NaN above +Inf.
 func maxAbs(v []float64) float64 {
-	largest := 0.0
+	const sign = 1 << 63
+	largest := uint64(0)
 	for _, x := range v {
-		if x = math.Abs(x); !(x <= largest) { // NaN too, which stays
-			largest = x
-		}
+		largest = max(largest, math.Float64bits(x)&^sign)
 	}
-	return largest
+	return math.Float64frombits(largest)
 }
 
 // encodeInt8 appends the bytes of one block: its scale, a float32, and a byte for each number, the

@@ -92,16 +92,6 @@ func (f fixedPoint) allFit(flags []uint64) bool {
 	return true
 }
 
-// flags appends the flag of each block of v.
-func (f fixedPoint) flags(dst []uint64, v []float64, scales []uint64) []uint64 {
-	from := len(dst)
-	dst = f.exponents(dst, v)
-	for b, least := range dst[from:] {
-		dst[from+b] = f.flag(least, scales[b])
-	}
-	return dst
-}
-
 // blocks returns the number of blocks of n numbers.
 func (f fixedPoint) blocks(length int) int {
 	if f.exact {
@@ -135,31 +125,35 @@ func (f fixedPoint) exponent(largest float64) uint64 {
 	return uint64((e + f.step - 1) / f.step * f.step)
 }
 
-// encode appends the numbers of v as multiples of their block's unit, in two's complement. Numbers
-// that a scale does not fit stay in the sum, mod 2^bits: if they were left out, the difference to
-// the repeated sum would reveal them.
-func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64, d draws) []uint64 {
-	before := len(dst)
-	for lo := 0; lo < len(v); lo += f.block {
-		block, scale := v[lo:min(lo+f.block, len(v))], scales[lo/f.block]
-		switch p := newPower(f.termBits - int(scale) + exponentBias); {
-		case scale == 0 || scale == notFinite:
-			for range block {
-				dst = append(dst, 0)
+// encode appends the numbers of v as multiples of their block's unit, in two's complement, and the
+// flag of each block where it is asked to. Numbers that a scale does not fit stay in the sum, mod
+// 2^bits: if they were left out, the difference to the repeated sum would reveal them.
+func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64, d draws, flagged bool) []uint64 {
+	dst = slices.Grow(dst, len(v)+len(scales))[:len(dst)+len(v)]
+	own, bits := dst[len(dst)-len(v):], mask(f.bits)
+	for b, scale := range scales {
+		lo := b * f.block
+		block := v[lo:min(lo+f.block, len(v))]
+		words, p, largest := own[lo:][:len(block)], newPower(f.termBits-int(scale)+exponentBias), maxAbs(block)
+		if flagged {
+			dst = append(dst, f.flag(f.exponent(largest), scale))
+		}
+		if scale == 0 || scale == notFinite {
+			clear(words)
+			continue
+		}
+		near := p.times(largest) < nearWhole
+		for i, x := range block {
+			x = p.times(x)
+			if f.stochastic {
+				x = math.Floor(x + d.unit(lo+i))
 			}
-		case f.stochastic:
-			for i, x := range block {
-				dst = append(dst, whole(math.Floor(p.times(x)+d.unit(lo+i))))
-			}
-		default:
-			for _, x := range block {
-				dst = append(dst, whole(math.RoundToEven(p.times(x))))
+			if near {
+				words[i] = nearestWhole(x) & bits
+			} else {
+				words[i] = whole(math.RoundToEven(x)) & bits
 			}
 		}
-	}
-	own := dst[before:]
-	for i := range own {
-		own[i] &= mask(f.bits)
 	}
 	return dst
 }
@@ -181,10 +175,20 @@ func (f fixedPoint) keepLost(v []float64, scales []uint64, d draws, words []uint
 		linalg.Sub(v, v, v)
 		return words, rounded
 	}
-	words, rounded = f.encode(words[:0], v, scales, d), append(rounded[:0], v...)
+	words, rounded = f.encode(words[:0], v, scales, d, false), append(rounded[:0], v...)
 	f.decode(rounded, words, scales, 1)
 	linalg.Sub(v, v, rounded)
 	return words, rounded
+}
+
+// nearWhole is above all numbers that [nearestWhole] takes.
+const nearWhole = 1 << 50
+
+// nearestWhole returns the whole number nearest to x, |x| < nearWhole, of two the even one, mod
+// 2^64. Near 1.5·2^52 the last bit of a float64 is 1, so that the sum rounds x, and its bits count.
+func nearestWhole(x float64) uint64 {
+	const ones = 3 << 51
+	return math.Float64bits(x+ones) - math.Float64bits(ones)
 }
 
 // whole returns a whole number mod 2^64; 0 for what is none.

@@ -24,7 +24,7 @@ func TestSumsFit(t *testing.T) {
 				}
 				scales := f.exponents(nil, v)
 				for draw := range uint64(3) {
-					words := f.encode(nil, v, scales, newDraws(draw))
+					words := f.encode(nil, v, scales, newDraws(draw), false)
 					for i := range words { // the words of n agents that are alike
 						words[i] = words[i] * uint64(n) & mask(f.bits)
 					}
@@ -76,7 +76,7 @@ func TestTermsAreRounded(t *testing.T) {
 		for _, n := range []int{2, 8, 1024} {
 			f := newFixedPoint(wire, len(v), n, true)
 			scales := f.exponents(nil, v)
-			for i, word := range f.encode(nil, v, scales, newDraws(1)) {
+			for i, word := range f.encode(nil, v, scales, newDraws(1), false) {
 				units := math.Ldexp(v[i], f.termBits-int(scales[i/f.block])+exponentBias) // exact
 				if off := math.Abs(float64(int64(word<<(64-f.bits))>>(64-f.bits)) - units); off > .5 {
 					t.Fatalf("%v, n = %d: %g is %g units off; it must be at most half a unit", wire, n, v[i], off)
@@ -109,6 +109,38 @@ func TestScalesFit(t *testing.T) {
 		}
 		if got := f.allFit([]uint64{f.flag(scale, scale), flags}); got != c.want {
 			t.Errorf("blocks of least scales %d fit scale %d: %t, want %t", c.least, scale, got, c.want)
+		}
+	}
+}
+
+// TestNotFinite: a number that is not finite is seen wherever it stands in its block.
+func TestNotFinite(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for _, at := range []int{0, 1, longBlock - 2, longBlock - 1} {
+			v := make([]float64, longBlock)
+			v[1], v[at] = -3, bad
+			f := newFixedPoint(Float32, len(v), 8, true)
+			if got := f.exponents(nil, v); got[0] != notFinite {
+				t.Errorf("with %g as entry %d the scale is %d; it must be %d", bad, at, got[0], notFinite)
+			}
+			if got := (&bundled{f: f}).isOutside(v); !got {
+				t.Errorf("with %g as entry %d all numbers are in the sum", bad, at)
+			}
+		}
+	}
+}
+
+// TestNearestWhole: small numbers are rounded as all are, ties to the even one.
+func TestNearestWhole(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	numbers := []float64{0, math.Copysign(0, -1), math.SmallestNonzeroFloat64, .5, -.5, 1.5, -2.5,
+		math.Nextafter(.5, 1), nearWhole - .5, .5 - nearWhole, nearWhole, -nearWhole}
+	for range 10000 {
+		numbers = append(numbers, math.Ldexp(r.NormFloat64(), r.IntN(48)))
+	}
+	for _, x := range numbers {
+		if got, want := nearestWhole(x), whole(math.RoundToEven(x)); got != want {
+			t.Errorf("the whole number nearest to %g is %d; it must be %d", x, int64(got), int64(want))
 		}
 	}
 }
