@@ -166,7 +166,7 @@ func TestReachable(t *testing.T) {
 		"dsbo/network", "dsbo/train"}
 	formats := []string{"dsbo/tables", "github.com/parquet-go", "google.golang.org/grpc", "gonum.org/v1/plot"}
 	agents := []string{"dsbo/tables", "github.com/parquet-go", "google.golang.org", "dsbo/network/session",
-		"dsbo/network/pki", "crypto/tls", "crypto/x509", "net/http"}
+		"dsbo/network/pki", "crypto/tls", "crypto/x509", "net/http", "dsbo/runs/report/figures", "gonum.org/v1/plot/vg"}
 	for _, c := range []struct {
 		dir string
 		bad []string

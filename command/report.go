@@ -13,6 +13,7 @@ import (
 	"dsbo/internal/disk"
 	"dsbo/runs"
 	"dsbo/runs/report"
+	_ "dsbo/runs/report/figures" // for all verbs
 )
 
 const reportIntro = `Writes report.html, a page that needs no other file, and the folder figures (SVG) of

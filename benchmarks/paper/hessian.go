@@ -17,6 +17,7 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs/report"
+	_ "dsbo/runs/report/figures"
 )
 
 // A growing is a model in several sizes, whose second derivatives are measured.

@@ -17,6 +17,7 @@ import (
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
+	_ "dsbo/runs/report/figures"
 	"dsbo/train"
 )
 

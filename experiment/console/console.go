@@ -21,7 +21,7 @@ import (
 // Result writes the result of a finished run to w: the verdict, the table of models, their cost,
 // and the places of further files. For a run over tables, it answers a person's questions first,
 // and ends there unless all is set by -v. head names the problem. With page it first writes
-// report.html and its figures to the run's folder.
+// report.html, and figures where the program draws them, to the run's folder.
 func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page, all bool) (err error) {
 	path := ""
 	if page {
@@ -62,9 +62,19 @@ func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page,
 		{"peak memory", Number("%.0f MiB", s.PeakRSSMiB)},
 		{"run folder", string(folder)},
 		{"report", path},
+		{"figures for print", printHint(folder, path)},
 	})
 	_, err = b.WriteTo(w)
 	return err
+}
+
+// printHint returns the command that draws the figures of a page for print, where this program did
+// not; "" without a page.
+func printHint(folder runs.Folder, page string) string {
+	if page == "" || report.Draw != nil {
+		return ""
+	}
+	return "dsbo report " + string(folder)
 }
 
 // writeTables writes those tables that there are, each with an empty line after it.

@@ -46,7 +46,7 @@ func assessments(r *Run) (all []Drawing) {
 	predicted := func(truth Series) {
 		ends := extentOf(truth.X...)
 		add("predicted", "Predicted against true, on test examples", "predicted", "true", truth,
-			diagonal("where predictions are right", ends.low, ends.high))
+			diagonal("where predictions are right", ends.Low, ends.High))
 	}
 	if c := a.Counts; c != nil {
 		predicted(Series{Name: "mean of true counts", X: c.Predicted, Y: c.True})

@@ -39,7 +39,7 @@ const layoutScript = `
 	apart([...document.querySelectorAll("figure > *")].filter(e => e.offsetParent), 0.5, "parts of figures");
 	apart([...document.querySelectorAll(".facts > div")], 0.5, "facts");
 	for (const figure of document.querySelectorAll("figure")) {
-		const shown = [...figure.querySelectorAll(".static svg, .picture svg, .chart canvas")].filter(s =>
+		const shown = [...figure.querySelectorAll(".drawing svg, .picture, .chart canvas")].filter(s =>
 			s.getBoundingClientRect().width > 0);
 		if (shown.length !== 1) wrong.push(figure.id + " shows " + shown.length + " drawings");
 		for (const drawing of shown) {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"dsbo/runs/report"
+	_ "dsbo/runs/report/figures"
 )
 
 // A figure chooses axes, ticks and colours by itself; it says when there is nothing to draw.

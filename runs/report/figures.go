@@ -32,7 +32,7 @@ type panel struct {
 	Title   string  `json:"title"`
 	Caption string  `json:"-"`
 	Views   []*view `json:"views"`
-	static  *Figure // its first view against the first axis
+	Static  *Figure `json:"-"` // its first view against the first axis
 }
 
 // A view is one quantity of some runs.
@@ -124,18 +124,18 @@ func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 	if f.Validate() != nil {
 		return
 	}
-	_, y := f.extents()
-	v.Log = y.log
+	_, y := f.Extents()
+	v.Log = y.Log
 	if q.View != "" && len(s.Panels) > 0 && s.Panels[len(s.Panels)-1].Views[0].Title != "" {
 		last := s.Panels[len(s.Panels)-1]
 		last.Views = append(last.Views, v)
 		return
 	}
-	p := &panel{ID: s.id + name, Title: title, Caption: q.Caption, Views: []*view{v}, static: f}
+	p := &panel{ID: s.id + name, Title: title, Caption: q.Caption, Views: []*view{v}, Static: f}
 	if v.Levels != nil {
 		p.Caption += q.Lines
 	}
-	if y.log && slices.ContainsFunc(v.Curves, func(c curve) bool { return slices.Contains(c.Y, 0) }) {
+	if y.Log && slices.ContainsFunc(v.Curves, func(c curve) bool { return slices.Contains(c.Y, 0) }) {
 		p.Caption += " On a logarithmic axis exact zeros are left out."
 	}
 	s.Panels = append(s.Panels, p)
@@ -175,20 +175,20 @@ func (s *sheet) figure(v *view, a scaledAxis) *Figure {
 		f.YScale = Log
 	}
 	for _, c := range v.Curves {
-		line := Series{Name: c.Name, look: 1 + c.look, Y: c.Y, Low: c.Low, High: c.High}
+		line := Series{Name: c.Name, Look: 1 + c.look, Y: c.Y, Low: c.Low, High: c.High}
 		for _, x := range c.X[a.Number] {
 			line.X = append(line.X, x/a.Size)
 		}
 		f.Series = append(f.Series, line)
 	}
-	x, y := f.extents()
+	x, y := f.Extents()
 	for _, l := range v.Levels {
-		f.Series = append(f.Series, Series{Name: l.Name, X: []float64{x.low, x.high}, Y: []float64{l.Y, l.Y},
+		f.Series = append(f.Series, Series{Name: l.Name, X: []float64{x.Low, x.High}, Y: []float64{l.Y, l.Y},
 			Reference: true})
 	}
 	for _, m := range s.Marks {
-		if at := float64(m.Iteration); a.Name == axes[0].Name && at >= x.low && at <= x.high {
-			f.Series = append(f.Series, Series{X: []float64{at, at}, Y: []float64{y.low, y.high}, Reference: true})
+		if at := float64(m.Iteration); a.Name == axes[0].Name && at >= x.Low && at <= x.High {
+			f.Series = append(f.Series, Series{X: []float64{at, at}, Y: []float64{y.Low, y.High}, Reference: true})
 		}
 	}
 	return f
@@ -215,13 +215,13 @@ func scaledAxes(gs []group) (all []scaledAxis) {
 			most = append(most, high)
 		}
 		spent := extentOf(most...)
-		if i > 0 && spent.high <= 0 {
+		if i > 0 && spent.High <= 0 {
 			continue
 		}
-		s := scaledAxis{axis: a, Number: i, Label: a.label, Log: spent.low > 0 && spent.high > farApart*spent.low}
-		u := unitFor(a.units, spent.high)
+		s := scaledAxis{axis: a, Number: i, Label: a.label, Log: spent.Low > 0 && spent.High > farApart*spent.Low}
+		u := unitFor(a.units, spent.High)
 		if s.Log {
-			u = unitFor(a.units, spent.high/30) // the middle is what has to be easy to read
+			u = unitFor(a.units, spent.High/30) // the middle is what has to be easy to read
 		}
 		if s.Size = u.size; u.name != "" {
 			s.Label += " (" + u.name + ")"

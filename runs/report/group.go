@@ -22,6 +22,15 @@ type group struct {
 	runs  []*Run
 }
 
+// sample returns the look of the group's line, nil where its parts have looks of their own.
+func (g group) sample() *Look {
+	if g.look < 0 {
+		return nil
+	}
+	l := LookOf(g.look)
+	return &l
+}
+
 // runsOf lists the runs of all groups.
 func runsOf(gs []group) (all []*Run) {
 	for _, g := range gs {
@@ -218,7 +227,7 @@ const mostPoints = 1000
 type curve struct {
 	Name string `json:"name"`
 	look int
-	lookData
+	Look
 	X    [][]float64 `json:"x"` // for each of all axes
 	Y    []float64   `json:"y"`
 	Low  []float64   `json:"low,omitempty"`
@@ -227,12 +236,12 @@ type curve struct {
 
 // named returns the curve with a name and look i.
 func (c curve) named(name string, i int) curve {
-	c.Name, c.look, c.lookData = name, i, *lookOf(i)
+	c.Name, c.look, c.Look = name, i, LookOf(i)
 	return c
 }
 
-// A sample is one evaluation of one run.
-type sample struct {
+// An evaluated number is one evaluation of one run.
+type evaluated struct {
 	record *runs.Record
 	y      float64
 }
@@ -241,7 +250,7 @@ type sample struct {
 // that know it.
 func (g group) course(p part, less string) curve {
 	c := curve{X: make([][]float64, len(axes))}
-	measured := map[int][]sample{} // by iteration
+	measured := map[int][]evaluated{} // by iteration
 	for _, r := range g.runs {
 		subtracted := 0.0
 		if less != "" {
@@ -250,7 +259,7 @@ func (g group) course(p part, less string) curve {
 		for i := range r.Records {
 			rec := &r.Records[i]
 			if y := p.in(rec) - subtracted; runs.Number(y).Known() {
-				measured[rec.Iteration] = append(measured[rec.Iteration], sample{rec, y})
+				measured[rec.Iteration] = append(measured[rec.Iteration], evaluated{rec, y})
 			}
 		}
 	}
@@ -262,10 +271,10 @@ func (g group) course(p part, less string) curve {
 			continue
 		}
 		for a, x := range axes {
-			mid, _, _ := spread(samples, func(s sample) float64 { return x.of(s.record) })
+			mid, _, _ := spread(samples, func(s evaluated) float64 { return x.of(s.record) })
 			c.X[a] = append(c.X[a], mid)
 		}
-		mid, low, high := spread(samples, func(s sample) float64 { return s.y })
+		mid, low, high := spread(samples, func(s evaluated) float64 { return s.y })
 		c.Y = append(c.Y, mid)
 		if len(g.runs) > 1 {
 			c.Low, c.High = append(c.Low, low), append(c.High, high)

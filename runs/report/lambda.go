@@ -25,7 +25,7 @@ func lambdas(gs []group) []Drawing {
 			}
 			if f.Validate() == nil {
 				e := extentOf(f.Cells...)
-				f.YLabel += fmt.Sprintf(", from %.3g to %.3g", e.low, e.high)
+				f.YLabel += fmt.Sprintf(", from %.3g to %.3g", e.Low, e.High)
 				all = append(all, Drawing{f, fmt.Sprintf("lambda_%d", len(all)+1), f.Title})
 			}
 		}
@@ -123,12 +123,12 @@ func newChart(title string, rs []*Run) chart {
 	c.Bars = c.Bars[:len(c.Bars)-c.More]
 	edges, from := extentOf(ends...), 0.0
 	if m == runs.Penalties {
-		from, c.From = edges.low, "from "+number(edges.low)+" to "+number(edges.high)
+		from, c.From = edges.Low, "from "+number(edges.Low)+" to "+number(edges.High)
 	}
-	share := 100 / max(edges.high-edges.low, 1e-300)
+	share := 100 / max(edges.High-edges.Low, 1e-300)
 	for i := range c.Bars {
 		b := &c.Bars[i]
-		b.Start, b.Width = share*(min(b.value, from)-edges.low), share*math.Abs(b.value-from)
+		b.Start, b.Width = share*(min(b.value, from)-edges.Low), share*math.Abs(b.value-from)
 	}
 	return c
 }

@@ -144,12 +144,14 @@ func (p *page) Library() template.JS {
 // Script makes figures interactive.
 func (p *page) Script() template.JS { return template.JS(file("page.js")) }
 
-// SVG returns the first view against the first axis, for print and readers without script.
-func (p *panel) SVG() (template.HTML, error) { return p.static.Element() }
-
-// Element returns the figure as an element of the page, without the title, which the page has.
-func (f *Figure) Element() (template.HTML, error) {
-	document, err := f.svg("", nil)
+// Element returns the figure as an element of the page, without the title, which the page has, for
+// print and readers without script; "" where there is no [Draw].
+func (f Figure) Element() (template.HTML, error) {
+	if Draw == nil {
+		return "", nil
+	}
+	f.Title = ""
+	document, err := Draw(&f, nil)
 	if err != nil {
 		return "", err
 	}

@@ -73,7 +73,7 @@ class Chart {
     this.readout = element("p", {className: "readout", "aria-live": "polite"});
     this.legend = element("ul", {className: "legend"});
     figure.classList.add("plotted");
-    figure.querySelector(".static").after(element("div", {className: "live"}, this.tools, this.label, this.box, this.readout, this.legend));
+    figure.querySelector("figcaption").before(element("div", {className: "live"}, this.tools, this.label, this.box, this.readout, this.legend));
     this.draw();
     new ResizeObserver(() => requestAnimationFrame(() => {
       if (this.box.clientWidth && this.box.clientWidth !== this.plot.width) this.plot.setSize(this.size());
@@ -308,4 +308,5 @@ const charts = sheets.flatMap((sheet, k) => {
   }
   return own;
 });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach(c => c.draw()));
+for (const media of ["(prefers-color-scheme: dark)", "print"])
+  matchMedia(media).addEventListener("change", () => charts.forEach(c => c.draw()));

@@ -31,12 +31,12 @@ type column struct {
 
 type cell struct {
 	Text  string
-	Range string    // least and greatest over seeds, or what is below the text
-	Sort  string    // what to sort by, a number in numeric columns; empty sorts last
-	Look  *lookData // sample of its line before a first cell; nil: none
-	Kind  string    // better or worse
-	Mark  string    // warning behind the text
-	Note  string    // word behind the text
+	Range string // least and greatest over seeds, or what is below the text
+	Sort  string // what to sort by, a number in numeric columns; empty sorts last
+	Look  *Look  // sample of its line before a first cell; nil: none
+	Kind  string // better or worse
+	Mark  string // warning behind the text
+	Note  string // word behind the text
 	value float64
 }
 
@@ -205,7 +205,7 @@ func comparison(name, heading string, gs []group, of topic) *table {
 	var rows [][]*Run
 	for _, g := range gs {
 		rows = append(rows, g.runs)
-		first := cell{Text: g.label, Sort: g.label, Look: lookOf(g.look)}
+		first := cell{Text: g.label, Sort: g.label, Look: g.sample()}
 		if of.Models && slices.ContainsFunc(g.runs, (*Run).unconverged) {
 			first.Mark = notConverged
 		}
@@ -236,7 +236,7 @@ func runTable(gs []group) *table {
 	for _, g := range gs {
 		for _, r := range g.runs {
 			rows = append(rows, []*Run{r})
-			t.Add(cell{Text: r.Name, Sort: r.Name, Look: lookOf(g.look)}, r.method(),
+			t.Add(cell{Text: r.Name, Sort: r.Name, Look: g.sample()}, r.method(),
 				strconv.FormatUint(r.Config.Seed, 10), string(r.End()))
 		}
 	}
