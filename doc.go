@@ -89,7 +89,7 @@
 //	what a run will send     experiment/plan
 //	noise, ε and δ           experiment/privacy, private.go
 //	what a site allows, sent experiment/site, needs.go; command/disclosure.go
-//	the verdict, the page    runs/verdict.go, runs/report
+//	the verdict, the page    runs/verdict.go, runs/report; drawings: runs/report/figures
 //	own tables               tables; features: tables/features; model files: tables/modelfile
 //	which columns count      tables/effects: coefficients with their errors, tests
 //	survival times           models/cox.go, ad/risk.go; tables/survival: the baseline hazard

@@ -66,9 +66,6 @@ type survivalCurves struct {
 	Calibrations []TimeCalibration `json:"calibrations,omitempty"`
 }
 
-// IsZero reports whether nothing is known.
-func (c survivalCurves) IsZero() bool { return c.Curve.Times == nil && c.Calibrations == nil }
-
 // A SurvivalCurve is the share of rows without an event up to each time, in its interval of 95 %.
 type SurvivalCurve struct {
 	Times []float64 `json:"times"`
@@ -76,9 +73,6 @@ type SurvivalCurve struct {
 	Low   []float64 `json:"low"`
 	High  []float64 `json:"high"`
 }
-
-// IsZero reports whether there is none.
-func (c SurvivalCurve) IsZero() bool { return c.Times == nil }
 
 // A TimeCalibration has, of test examples with like predictions, the mean probability of an event
 // up to a time, and the share that has one.
@@ -166,21 +160,20 @@ func (a Assessment) consistent() bool {
 	same := func(curves ...[]float64) bool {
 		return !slices.ContainsFunc(curves, func(c []float64) bool { return len(c) != len(curves[0]) })
 	}
+	one := true
 	for _, c := range a.Classes {
-		if !same(c.Wrong, c.Right) || !same(c.Predicted, c.Observed) {
-			return false
-		}
+		one = one && same(c.Wrong, c.Right) && same(c.Predicted, c.Observed)
 	}
 	for _, row := range a.Confusion {
-		if len(row) != len(a.Confusion) || len(row) != len(a.Classes) {
-			return false
-		}
+		one = one && len(row) == len(a.Confusion) && len(row) == len(a.Classes)
 	}
-	if a.Counts != nil && !same(a.Counts.Predicted, a.Counts.True) {
-		return false
+	if c := a.Counts; c != nil {
+		one = one && same(c.Predicted, c.True)
 	}
-	r := a.Residuals
-	return r == nil || same(r.Residual, r.Share) && same(r.Predicted, r.Mean, r.Size)
+	if r := a.Residuals; r != nil {
+		one = one && same(r.Residual, r.Share) && same(r.Predicted, r.Mean, r.Size)
+	}
+	return one
 }
 
 // ReadAssessment reads assessment.json.

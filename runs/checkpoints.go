@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,33 +36,40 @@ func checkpointPrefix(agents []int) string {
 	return checkpointFile + ".agent" + name + "."
 }
 
-// A checkpointName is a checkpoint and its iteration; -1 if the name has none.
+// A checkpointName is the path of a checkpoint, of which that of its process is the part before the
+// iteration.
 type checkpointName struct {
-	path      string
-	iteration int
+	path, process string
+	iteration     int // -1: the name has none
 }
 
-// checkpointsIn returns the checkpoints of the agents of one process, oldest first. A folder that
-// is not there has none.
-func checkpointsIn(f Folder, agents []int) (all []checkpointName, err error) {
+// allCheckpoints returns the checkpoints of all processes, oldest first. A folder that is not there
+// has none.
+func allCheckpoints(f Folder) (all []checkpointName, err error) {
 	paths, err := f.PathsWithPrefix(checkpointFile)
 	for _, path := range paths {
-		digits, ours := strings.CutPrefix(path, f.Path(checkpointPrefix(agents)))
-		if k, err := strconv.Atoi(digits); ours && err == nil && k >= 0 {
-			all = append(all, checkpointName{path, k})
-		}
-		if path == f.Path(checkpointFile) && len(agents) == 0 {
-			all = append(all, checkpointName{path, -1})
+		dot := strings.LastIndexByte(path, '.') + 1
+		if k, err := strconv.Atoi(path[dot:]); err == nil && k >= 0 {
+			all = append(all, checkpointName{path, path[:dot], k})
+		} else if path == f.Path(checkpointFile) {
+			all = append(all, checkpointName{path, path + ".", -1})
 		}
 	}
 	slices.SortFunc(all, func(a, b checkpointName) int { return cmp.Compare(a.iteration, b.iteration) })
 	return all, err
 }
 
+// checkpointsOf returns the checkpoints of the agents of one process, oldest first.
+func checkpointsOf(f Folder, agents []int) ([]checkpointName, error) {
+	all, err := allCheckpoints(f)
+	process := f.Path(checkpointPrefix(agents))
+	return slices.DeleteFunc(all, func(c checkpointName) bool { return c.process != process }), err
+}
+
 // Checkpoints returns the paths of all checkpoints of the agents of one process, oldest first. A
 // folder that is not there has none.
 func (f Folder) Checkpoints(agents []int) (paths []string, err error) {
-	all, err := checkpointsIn(f, agents)
+	all, err := checkpointsOf(f, agents)
 	for _, c := range all {
 		paths = append(paths, c.path)
 	}
@@ -72,7 +80,7 @@ func (f Folder) Checkpoints(agents []int) (paths []string, err error) {
 // begins: they are of an earlier epoch, and no good in this one. Checkpoints of the same epoch stay
 // when a run goes back: they have the bits that it comes to again.
 func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
-	all, err := checkpointsIn(f, agents)
+	all, err := checkpointsOf(f, agents)
 	if err != nil {
 		return err
 	}
@@ -88,7 +96,7 @@ func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
 // RemoveOldCheckpoints removes checkpoints of some agents that are no longer needed: all but the
 // newest few of those up to an iteration. Those after it stay, in a run that has gone back.
 func (f Folder) RemoveOldCheckpoints(agents []int, done, few int) error {
-	all, err := checkpointsIn(f, agents)
+	all, err := checkpointsOf(f, agents)
 	all = slices.DeleteFunc(all, func(c checkpointName) bool { return c.iteration > done })
 	for _, c := range all[:max(0, len(all)-few)] {
 		if err == nil {
@@ -99,33 +107,22 @@ func (f Folder) RemoveOldCheckpoints(agents []int, done, few int) error {
 }
 
 // RemoveAllButNewestCheckpoints removes, of each process, all checkpoints but the newest. It is for
-// a run that has finished. It returns the paths
-// of those that stay.
+// a run that has finished. It returns the paths of those that stay.
 func (f Folder) RemoveAllButNewestCheckpoints() (kept []string, err error) {
-	paths, err := f.PathsWithPrefix(checkpointFile)
-	if err != nil {
-		return nil, err
+	all, err := allCheckpoints(f)
+	all = slices.DeleteFunc(all, func(c checkpointName) bool { return c.iteration < 0 })
+	newest := map[string]string{} // by process
+	for _, c := range all {
+		newest[c.process] = c.path
 	}
-	newest := map[string]checkpointName{} // by what comes before the iteration
+	kept = slices.Collect(maps.Values(newest))
 	var old []string
-	for _, path := range paths {
-		dot := strings.LastIndexByte(path, '.')
-		k, err := strconv.Atoi(path[dot+1:])
-		if err != nil || k < 0 {
-			continue // it is no checkpoint
-		}
-		newer, older := checkpointName{path, k}, newest[path[:dot]]
-		if older.iteration > k {
-			newer, older = older, newer
-		}
-		if newest[path[:dot]] = newer; older.path != "" {
-			old = append(old, older.path)
+	for _, c := range all {
+		if !slices.Contains(kept, c.path) {
+			old = append(old, c.path)
 		}
 	}
-	for _, c := range newest {
-		kept = append(kept, c.path)
-	}
-	return kept, removeFiles(f, old)
+	return kept, cmp.Or(err, removeFiles(f, old))
 }
 
 // PathsWithPrefix returns the paths of the folder's files whose names begin with a prefix, sorted.

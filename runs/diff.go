@@ -53,7 +53,9 @@ func Diff(there, here any) (Differences, error) {
 	if err != nil || bytes.Equal(theirs, ours) { // as it is nearly always
 		return nil, err
 	}
-	a, b := jsonLeaves(theirs), jsonLeaves(ours)
+	a, b := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	addLeaves(a, "", theirs)
+	addLeaves(b, "", ours)
 	all := maps.Clone(a)
 	maps.Copy(all, b)
 	var ds Differences
@@ -66,25 +68,15 @@ func Diff(there, here any) (Differences, error) {
 	return ds, nil
 }
 
-// jsonLeaves returns the values of a JSON object that are no objects, by the path to them.
-func jsonLeaves(object json.RawMessage) map[string]json.RawMessage {
-	found := map[string]json.RawMessage{}
-	flatten(found, "", object)
-	return found
-}
-
-// flatten adds the values of a JSON value to into, by the path to them.
-func flatten(into map[string]json.RawMessage, path string, value json.RawMessage) {
+// addLeaves adds the values of a JSON value that are no objects, by the path to them.
+func addLeaves(leaves map[string]json.RawMessage, path string, value json.RawMessage) {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(value, &object) != nil || object == nil {
-		into[path] = value
+		leaves[strings.TrimPrefix(path, ".")] = value
 		return
 	}
-	for k, v := range object {
-		if path != "" {
-			k = path + "." + k
-		}
-		flatten(into, k, v)
+	for name, v := range object {
+		addLeaves(leaves, path+"."+name, v)
 	}
 }
 

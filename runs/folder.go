@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,14 +115,7 @@ func (f Folder) Open(m Mode) error {
 		return nil
 	}
 	// Checkpoints go first: whatever a crash leaves, none is without the records that it knows of.
-	checkpoints, err := f.PathsWithPrefix(checkpointFile)
-	if err != nil {
-		return err
-	}
-	if err := removeFiles(f, checkpoints); err != nil {
-		return err
-	}
-	for _, prefix := range []string{KeptPrefix, OwnPrefix} {
+	for _, prefix := range []string{checkpointFile, KeptPrefix, OwnPrefix} {
 		if err := f.RemoveWithPrefix(prefix); err != nil {
 			return err
 		}
@@ -151,10 +145,7 @@ func ReadLevels(f Folder) (texts []string, err error) {
 // RemoveWithPrefix removes the files whose names begin with a prefix.
 func (f Folder) RemoveWithPrefix(prefix string) error {
 	paths, err := f.PathsWithPrefix(prefix)
-	if err != nil {
-		return err
-	}
-	return removeFiles(f, paths)
+	return cmp.Or(err, removeFiles(f, paths))
 }
 
 // removeFiles removes files of the folder, which need not be there, and brings that to the disk.
@@ -295,13 +286,10 @@ func (f Folder) ReadClusterConfig() (ClusterConfig, error) {
 // ReadSummary reads summary.json. Numbers that it lacks are unknown.
 func (f Folder) ReadSummary() (Summary, error) { return readFile[Summary](f, SummaryFile) }
 
-// readMembership reads agent.json.
-func (f Folder) readMembership() (Membership, error) { return readFile[Membership](f, MembershipFile) }
-
 // IsFinal reports whether the folder has the result of a run whose agent is done: its agent.json is
 // own. Other membership, or none, is not final.
 func (f Folder) IsFinal(own Membership) (bool, error) {
-	if m, err := f.readMembership(); err != nil || m != own {
+	if m, err := readFile[Membership](f, MembershipFile); err != nil || m != own {
 		return false, nil
 	}
 	state, err := f.State()

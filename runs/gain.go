@@ -171,7 +171,7 @@ func (g Gain) percentText() string {
 	if share := g.Share(); share.Known() {
 		return percent(share)
 	}
-	return g.number(g.LossChange, true)
+	return g.number("%+.*f", g.LossChange)
 }
 
 // digits returns how many decimals losses are written with: the interval of their difference has
@@ -191,26 +191,22 @@ func (g Gain) digits() int {
 	return min(digits, 12)
 }
 
-// number writes a loss, or a difference of losses with its sign.
-func (g Gain) number(v Number, signed bool) string {
-	format := "%.*f"
-	if signed {
-		format = "%+.*f"
-	}
+// number writes a loss, or a difference of losses, in a format for it and its decimals.
+func (g Gain) number(format string, v Number) string {
 	return strings.ReplaceAll(fmt.Sprintf(format, g.digits(), float64(v)), "-", "−")
 }
 
 // changeText writes both losses.
 func (g Gain) changeText() string {
-	return g.number(g.LossAgainst, false) + " → " + g.number(g.Loss, false)
+	return g.number("%.*f", g.LossAgainst) + " → " + g.number("%.*f", g.Loss)
 }
 
 // testText writes both losses, and their difference with its interval where that is known.
 func (g Gain) testText() string {
 	text := g.changeText()
 	if low, high := g.Interval(); low.Known() {
-		text += fmt.Sprintf("; difference %s, 95 %% interval %s to %s", g.number(g.LossChange, true),
-			g.number(low, true), g.number(high, true))
+		text += fmt.Sprintf("; difference %s, 95 %% interval %s to %s", g.number("%+.*f", g.LossChange),
+			g.number("%+.*f", low), g.number("%+.*f", high))
 	}
 	return text
 }

@@ -190,7 +190,7 @@ func TestExpectedGain(t *testing.T) {
 
 // TestTexts: numbers of gains are written with the digits that count.
 func TestTexts(t *testing.T) {
-	number := func(loss, deviation Number) string { return gain(Test, loss, loss, deviation).number(loss, false) }
+	number := func(loss, deviation Number) string { return gain(Test, loss, loss, deviation).number("%.*f", loss) }
 	for _, c := range [][2]string{
 		{percent(9.9), "+990.0 %"}, {percent(10), "+10 times"}, {percent(-.0004), "0.0 %"},
 		{number(100, 0), "100.00"}, {number(99, 0), "99.0000"}, {number(.01, 0), "0.0100"},

@@ -3,7 +3,6 @@ package runs
 import (
 	"bytes"
 	"encoding/csv"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,18 +64,14 @@ func (f Folder) ReadLambdaTable() ([]Penalty, error) {
 	}
 	var all []Penalty
 	for i, row := range rows[1:] {
-		p := Penalty{Name: wording.OfCell(row[0]), Kept: row[4] == "yes"}
-		for _, number := range []struct {
-			to   *float64
-			text string
-		}{{&p.Lambda, row[1]}, {&p.Norm, row[3]}} {
-			*number.to, err = strconv.ParseFloat(number.text, 64)
-			if err != nil || math.IsNaN(*number.to) || math.IsInf(*number.to, 0) {
-				return nil, dsbo.ConfigErrorf("%s, penalty %d: λ and size must be finite numbers; one is %q",
-					path, i+1, number.text)
+		finite := func(text string) float64 {
+			v, e := strconv.ParseFloat(text, 64)
+			if err == nil && (e != nil || !Number(v).Known()) {
+				err = dsbo.ConfigErrorf("%s, penalty %d: λ and size must be finite numbers; one is %q", path, i+1, text)
 			}
+			return v
 		}
-		all = append(all, p)
+		all = append(all, Penalty{wording.OfCell(row[0]), finite(row[1]), finite(row[3]), row[4] == "yes"})
 	}
-	return all, nil
+	return all, err
 }

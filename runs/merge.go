@@ -177,7 +177,7 @@ func readPart(f Folder) (*Merged, error) {
 	if err := f.Verify(); err != nil {
 		return nil, err
 	}
-	if p.Membership, err = f.readMembership(); err != nil {
+	if p.Membership, err = readFile[Membership](f, MembershipFile); err != nil {
 		return nil, dsbo.ConfigErrorf("%s must be the run folder of an agent that has finished: %w", f, err)
 	}
 	if p.Config, err = f.ReadConfig(); err != nil {

@@ -22,27 +22,40 @@ type Times struct {
 // UsageLen is the number of float64s that [Usage.Pack] returns.
 const UsageLen = 14
 
+// numbers returns the places of the numbers of u, by their types.
+func (u *Usage) numbers() (calls []*int, sent []*int64, times []*float64) {
+	return []*int{&u.UpperGrad, &u.LowerGrad, &u.HVP, &u.JVP, &u.Hessian, &u.Jacobian, &u.Diagonal, &u.Value},
+		[]*int64{&u.Messages, &u.Floats, &u.Bytes}, []*float64{&u.OracleSeconds, &u.MixSeconds, &u.AlgebraSeconds}
+}
+
 // Pack returns u as numbers, which can be sent; counts stay exact up to 2⁵³.
-func (u Usage) Pack() []float64 {
-	return []float64{
-		float64(u.UpperGrad), float64(u.LowerGrad), float64(u.HVP), float64(u.JVP), float64(u.Hessian),
-		float64(u.Jacobian),
-		float64(u.Diagonal), float64(u.Value),
-		float64(u.Messages), float64(u.Floats), float64(u.Bytes), u.OracleSeconds, u.MixSeconds, u.AlgebraSeconds,
+func (u Usage) Pack() (v []float64) {
+	calls, sent, times := u.numbers()
+	for _, n := range calls {
+		v = append(v, float64(*n))
 	}
+	for _, n := range sent {
+		v = append(v, float64(*n))
+	}
+	for _, n := range times {
+		v = append(v, *n)
+	}
+	return v
 }
 
 // UnpackUsage returns the usage that [Usage.Pack] packed into v.
-func UnpackUsage(v []float64) Usage {
-	return Usage{
-		dsbo.Calls{
-			UpperGrad: int(v[0]), LowerGrad: int(v[1]), HVP: int(v[2]), JVP: int(v[3]), Hessian: int(v[4]),
-			Jacobian: int(v[5]),
-			Diagonal: int(v[6]), Value: int(v[7]),
-		},
-		dsbo.Traffic{Messages: int64(v[8]), Floats: int64(v[9]), Bytes: int64(v[10])},
-		Times{OracleSeconds: v[11], MixSeconds: v[12], AlgebraSeconds: v[13]},
+func UnpackUsage(v []float64) (u Usage) {
+	calls, sent, times := u.numbers()
+	for i, n := range calls {
+		*n = int(v[i])
 	}
+	for i, n := range sent {
+		*n = int64(v[len(calls)+i])
+	}
+	for i, n := range times {
+		*n = v[len(calls)+len(sent)+i]
+	}
+	return u
 }
 
 // Add adds v to u.

@@ -2,10 +2,12 @@ package report
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"image/color"
+	"image/png"
 	"math"
 	"os"
 	"path/filepath"
@@ -257,4 +259,22 @@ func TestAnyFigure(t *testing.T) {
 		}
 		readSVG(rt, data).inside(rt)
 	})
+}
+
+// TestPictureOfThePage: a point for each cell, lighter where the number is larger, and clear where
+// it is not known.
+func TestPictureOfThePage(t *testing.T) {
+	f := &Figure{Cells: []float64{-2, 1, math.NaN(), 4, 4, -2}, Columns: 3}
+	_, text, _ := strings.Cut(string(testkit.Get(f.Picture())), ",")
+	points := testkit.Get(png.Decode(bytes.NewReader(testkit.Get(base64.StdEncoding.DecodeString(text)))))
+	var light []int
+	for i := range f.Cells {
+		r, g, b, a := points.At(i%3, i/3).RGBA()
+		light = append(light, int(30*r+59*g+11*b)*int(a>>15))
+	}
+	if points.Bounds().Dx() != 3 || light[2] != 0 || light[0] != light[5] || light[3] != light[4] ||
+		!(0 < light[0] && light[0] < light[1] && light[1] < light[3]) {
+		t.Errorf("lightness %v of %v", light, f.Cells)
+	}
+	testkit.Get((&Figure{Cells: []float64{3, 3}, Columns: 1}).Picture()) // all alike
 }

@@ -59,18 +59,17 @@ func ColourMap() palette.ColorMap {
 // finite is left clear.
 func (f *Figure) Picture() (template.URL, error) {
 	_, e := f.Extents()
-	points, colours := image.NewNRGBA(image.Rect(0, 0, f.Columns, len(f.Cells)/f.Columns)), ColourMap()
+	colours := append(ColourMap().Palette(clear).Colors(), color.Transparent)
+	points := image.NewPaletted(image.Rect(0, 0, f.Columns, len(f.Cells)/f.Columns), colours)
 	for i, v := range f.Cells {
-		if !e.Has(v) {
-			continue
+		if points.Pix[i] = clear; e.Has(v) {
+			points.Pix[i] = uint8((clear - 1) * (v - e.Low) / cmp.Or(e.High-e.Low, 1))
 		}
-		c, err := colours.At((v - e.Low) / cmp.Or(e.High-e.Low, 1))
-		if err != nil {
-			return "", err
-		}
-		points.Set(i%f.Columns, i/f.Columns, c)
 	}
 	var b bytes.Buffer
 	err := png.Encode(&b, points)
 	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), err
 }
+
+// clear is the number of the colour after all others of a picture.
+const clear = 255
