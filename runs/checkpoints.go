@@ -13,8 +13,7 @@ import (
 	"dsbo/internal/disk"
 )
 
-// checkpointFile begins the names of checkpoints. Alone it is the name of the one checkpoint that a
-// process of all agents once had.
+// checkpointFile begins the names of checkpoints.
 const checkpointFile = "checkpoint"
 
 // CheckpointPath returns the path of the checkpoint after an iteration of the agents of one
@@ -36,11 +35,11 @@ func checkpointPrefix(agents []int) string {
 	return checkpointFile + ".agent" + name + "."
 }
 
-// A checkpointName is the path of a checkpoint, of which that of its process is the part before the
-// iteration.
+// A checkpointName is a path split into its process and its iteration.
 type checkpointName struct {
-	path, process string
-	iteration     int // -1: the name has none
+	path      string
+	process   string // all before the iteration
+	iteration int
 }
 
 // allCheckpoints returns the checkpoints of all processes, oldest first. A folder that is not there
@@ -51,8 +50,6 @@ func allCheckpoints(f Folder) (all []checkpointName, err error) {
 		dot := strings.LastIndexByte(path, '.') + 1
 		if k, err := strconv.Atoi(path[dot:]); err == nil && k >= 0 {
 			all = append(all, checkpointName{path, path[:dot], k})
-		} else if path == f.Path(checkpointFile) {
-			all = append(all, checkpointName{path, path + ".", -1})
 		}
 	}
 	slices.SortFunc(all, func(a, b checkpointName) int { return cmp.Compare(a.iteration, b.iteration) })
@@ -110,7 +107,6 @@ func (f Folder) RemoveOldCheckpoints(agents []int, done, few int) error {
 // a run that has finished. It returns the paths of those that stay.
 func (f Folder) RemoveAllButNewestCheckpoints() (kept []string, err error) {
 	all, err := allCheckpoints(f)
-	all = slices.DeleteFunc(all, func(c checkpointName) bool { return c.iteration < 0 })
 	newest := map[string]string{} // by process
 	for _, c := range all {
 		newest[c.process] = c.path

@@ -77,21 +77,6 @@ func TestRemoveAllButNewestCheckpoints(t *testing.T) {
 	}
 }
 
-// TestUnnumberedCheckpoint: a checkpoint without a number is of all agents, and older than others.
-func TestUnnumberedCheckpoint(t *testing.T) {
-	f := runs.Folder(t.TempDir())
-	one, first := f.Path("checkpoint"), f.CheckpointPath(nil, 0)
-	for _, path := range []string{one, first, f.CheckpointPath([]int{2}, 3)} {
-		testkit.OK(os.WriteFile(path, nil, 0o600))
-	}
-	if got := testkit.Get(f.Checkpoints(nil)); !slices.Equal(got, []string{one, first}) {
-		t.Errorf("of all agents: %v", got)
-	}
-	if got := testkit.Get(f.Checkpoints([]int{2})); !slices.Equal(got, []string{f.CheckpointPath([]int{2}, 3)}) {
-		t.Errorf("of agent 2: %v", got)
-	}
-}
-
 // TestOldCheckpoints: the newest few checkpoints stay of a run that has gone back, up to
 // where it is, and all after that.
 func TestOldCheckpoints(t *testing.T) {

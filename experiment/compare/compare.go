@@ -66,7 +66,7 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 		cores: max(1, runtime.NumCPU()/o.Processes)}
 	result := &Result{Spec: s, Processes: o.Processes}
 	for _, t := range s.Tasks {
-		rank := &Ranking{Task: t, Spec: s, untuned: newEntry(untuned)}
+		rank := &ranking{Task: t, Spec: s, untuned: newEntry(untuned)}
 		result.Rankings = append(result.Rankings, rank)
 		for _, m := range s.Methods {
 			if m.isFor(t) {
@@ -99,10 +99,10 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 
 // untuned has the flags of runs that look for the best constant, or other model to compare with. No
 // run of a method does: it is the same for all.
-var untuned = Method{Name: "best untuned", Flags: []string{"-K=1", "-eval-every=1"}}
+var untuned = method{Name: "best untuned", Flags: []string{"-K=1", "-eval-every=1"}}
 
 // mostPoints returns the most points of its grid at which a method is run.
-func (m Method) mostPoints() int {
+func (m method) mostPoints() int {
 	return min(cmp.Or(m.Trials, maxRuns), m.Grid.points())
 }
 
@@ -119,29 +119,29 @@ type runner struct {
 }
 
 // findBest finds the best point of a method on a task.
-func (r *runner) findBest(ctx context.Context, t Task, e *Entry) {
+func (r *runner) findBest(ctx context.Context, t task, e *entry) {
 	m := e.Method
 	e.search = m.Grid.search(m.Trials)
-	e.search.Try = func(points [][]int) { r.tryPoints(ctx, t, e, points) }
-	e.search.Value = func(p []int) float64 { return e.value(p, r.Choose) }
-	e.search.Run()
+	e.search.try = func(points [][]int) { r.tryPoints(ctx, t, e, points) }
+	e.search.value = func(p []int) float64 { return e.value(p, r.Choose) }
+	e.search.run()
 	e.dropInterrupted()
 }
 
 // dropInterrupted takes points that have an interrupted trial from those that were tried, but for
 // the best.
-func (e *Entry) dropInterrupted() {
-	e.search.Tried = slices.DeleteFunc(e.search.Tried, func(p []int) bool {
-		return !slices.Equal(p, e.search.Best) && slices.ContainsFunc(e.points[e.Method.Grid.String(p)],
-			func(t *Trial) bool { return t.State == runs.Interrupted })
+func (e *entry) dropInterrupted() {
+	e.search.tried = slices.DeleteFunc(e.search.tried, func(p []int) bool {
+		return !slices.Equal(p, e.search.best) && slices.ContainsFunc(e.at(p),
+			func(t *trial) bool { return t.State == runs.Interrupted })
 	})
 }
 
 // tryPoints makes the runs of some points, all seeds of each.
-func (r *runner) tryPoints(ctx context.Context, t Task, e *Entry, points [][]int) {
+func (r *runner) tryPoints(ctx context.Context, t task, e *entry, points [][]int) {
 	var work sync.WaitGroup
 	for _, p := range points {
-		var all []*Trial
+		var all []*trial
 		for _, seed := range r.Seeds {
 			trial := newTrial(r.Out, r.Spec, t, e.Method, p, seed)
 			all = append(all, trial)
@@ -153,7 +153,7 @@ func (r *runner) tryPoints(ctx context.Context, t Task, e *Entry, points [][]int
 }
 
 // runTrial makes one run when a process is free.
-func (r *runner) runTrial(ctx context.Context, t *Trial) {
+func (r *runner) runTrial(ctx context.Context, t *trial) {
 	select {
 	case r.free <- struct{}{}:
 		defer func() { <-r.free }()
@@ -177,10 +177,11 @@ func (r *runner) runTrial(ctx context.Context, t *Trial) {
 // line returns one line on the end of a run: the quantity by, else the state and the error. "Kept"
 // is a run whose folder had its end already. An untuned run has no quantity of its own: it is made
 // for its baseline.
-func (t *Trial) line(by Quantity) string {
-	name := strings.Join(slices.DeleteFunc([]string{t.Task, t.Method, t.Point}, func(s string) bool { return s == "" }),
-		", ")
-	text := string(t.State)
+func (t *trial) line(by quantity) string {
+	name, text := t.Task+", "+t.Method, string(t.State)
+	if t.Point != "" {
+		name += ", " + t.Point
+	}
 	if t.Error != "" {
 		text += ": " + strings.TrimPrefix(t.Error, text+": ")
 	}
@@ -222,7 +223,7 @@ func (s *Spec) checkTasks(all []experiment.Task) error {
 }
 
 // checkLine returns an error if a method's command line is invalid, or changes the task's problem.
-func (s *Spec) checkLine(task experiment.Task, t Task, m Method) error {
+func (s *Spec) checkLine(task experiment.Task, t task, m method) error {
 	flags := m.flagsAt(make([]int, len(m.Grid)))
 	for _, f := range flags {
 		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
@@ -249,7 +250,7 @@ func changesProblem(task experiment.Task, flag string) bool {
 
 // State returns how the runs of an entry's best point ended: finished if all have, else the first
 // other state.
-func (e *Entry) State() runs.State {
+func (e *entry) State() runs.State {
 	for _, t := range e.Best {
 		if t.State != runs.Finished {
 			return t.State

@@ -105,12 +105,12 @@ func TestRun(t *testing.T) {
 		edges string
 	}{{true, "lr"}, {true, "alpha"}, {false, ""}, {false, ""}} {
 		e := k.Entries[i]
-		if e.Began() != want.began || strings.Join(e.Edges, " ") != want.edges ||
+		if e.began() != want.began || strings.Join(e.Edges, " ") != want.edges ||
 			math.IsNaN(k.median(e)) == want.began {
-			t.Errorf("%s: began %t, edges %v, Φ %v; want %+v", e.Method.Name, e.Began(), e.Edges,
+			t.Errorf("%s: began %t, edges %v, Φ %v; want %+v", e.Method.Name, e.began(), e.Edges,
 				k.median(e), want)
 		}
-		if want.began && math.IsNaN(k.costReached(e, Bytes)) {
+		if want.began && math.IsNaN(k.costReached(e, megabytes)) {
 			t.Errorf("%s has not reached what all reach", e.Method.Name)
 		}
 	}
@@ -139,7 +139,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	for _, name := range []string{CSVFile, "figures/small-phi_bytes.svg", "figures/small-test_loss_seconds.svg"} {
+	for _, name := range []string{csvFile, "figures/small-phi_bytes.svg", "figures/small-test_loss_seconds.svg"} {
 		if info, err := os.Stat(filepath.Join(out, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -151,7 +151,7 @@ func TestRun(t *testing.T) {
 	if made != 5 || kept != 7 { // the four that are refused are asked again
 		t.Errorf("%d runs made and %d kept, want 5 and 7", made, kept)
 	}
-	if a, b := lost.end(Phi.of), again.Rankings[0].Entries[0].Best[0].end(Phi.of); a != b {
+	if a, b := lost.end(phi.of), again.Rankings[0].Entries[0].Best[0].end(phi.of); a != b {
 		t.Errorf("Φ = %v, and %v of the run that went on", a, b)
 	}
 }

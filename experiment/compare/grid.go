@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// A Grid is the values that parameters may take, an axis for each.
-type Grid []Axis
+// A grid is the values that parameters may take, an axis for each.
+type grid []axis
 
-// An Axis is a parameter with its values, in their order. A value replaces {Name} in a flag of the
+// An axis is a parameter with its values, in their order. A value replaces {Name} in a flag of the
 // method. Without {Name}, the parameter is the flag -Name of a run if there is one, and else the
 // method's own, as -set Name=value.
-type Axis struct {
+type axis struct {
 	Name   string
 	Values []string
 }
 
 // UnmarshalJSON reads an object of lists of numbers and texts, and keeps the order of its fields.
-func (g *Grid) UnmarshalJSON(data []byte) error {
+func (g *grid) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return errors.New("it must be an object")
@@ -31,7 +31,7 @@ func (g *Grid) UnmarshalJSON(data []byte) error {
 		if err != nil {
 			return err
 		}
-		a := Axis{Name: t.(string)} // the decoder allows nothing else before a colon
+		a := axis{Name: t.(string)} // the decoder allows nothing else before a colon
 		var values []json.RawMessage
 		if err := dec.Decode(&values); err != nil || len(values) == 0 || a.Name == "" {
 			return fmt.Errorf("%q must be a list of values", a.Name)
@@ -48,7 +48,7 @@ func (g *Grid) UnmarshalJSON(data []byte) error {
 		if v, twice := duplicate(a.Values); twice {
 			return fmt.Errorf("the values of %q must differ; %s is there twice", a.Name, v)
 		}
-		if slices.ContainsFunc(*g, func(other Axis) bool { return other.Name == a.Name }) {
+		if slices.ContainsFunc(*g, func(other axis) bool { return other.Name == a.Name }) {
 			return fmt.Errorf("%q must be given once", a.Name)
 		}
 		*g = append(*g, a)
@@ -57,7 +57,7 @@ func (g *Grid) UnmarshalJSON(data []byte) error {
 }
 
 // points returns the number of points, at most one more than a comparison may have runs.
-func (g Grid) points() int {
+func (g grid) points() int {
 	n := 1
 	for _, a := range g {
 		if n *= len(a.Values); n > maxRuns {
@@ -68,19 +68,19 @@ func (g Grid) points() int {
 }
 
 // search returns a search over the grid, from its middle.
-func (g Grid) search(most int) *Search {
-	s := &Search{Most: most}
+func (g grid) search(most int) *search {
+	s := &search{most: most}
 	for _, a := range g {
-		s.Lengths, s.Start = append(s.Lengths, len(a.Values)), append(s.Start, len(a.Values)/2)
+		s.lengths, s.start = append(s.lengths, len(a.Values)), append(s.start, len(a.Values)/2)
 	}
 	return s
 }
 
 // edges names the parameters that may have better values than at the best point, beyond the grid or
 // among those that were not tried. An axis of one value, or of words, has no edge.
-func (g Grid) edges(s *Search) (names []string) {
+func (g grid) edges(s *search) (names []string) {
 	for i, a := range g {
-		if len(a.Values) > 1 && a.ordered() && s.Open(i) {
+		if len(a.Values) > 1 && a.ordered() && s.open(i) {
 			names = append(names, a.Name)
 		}
 	}
@@ -88,7 +88,7 @@ func (g Grid) edges(s *Search) (names []string) {
 }
 
 // String writes a point with the names of the axes, "" where there is none.
-func (g Grid) String(point []int) string {
+func (g grid) String(point []int) string {
 	var words []string
 	for i, a := range g {
 		words = append(words, a.Name+"="+a.Values[point[i]])
@@ -98,7 +98,7 @@ func (g Grid) String(point []int) string {
 
 // ordered reports whether an axis has values of which one can be the least: numbers, or texts that
 // begin with one.
-func (a Axis) ordered() bool {
+func (a axis) ordered() bool {
 	return !slices.ContainsFunc(a.Values, func(v string) bool {
 		_, err := fmt.Sscan(v, new(float64)) // which reads as far as the number goes
 		return err != nil
@@ -110,7 +110,7 @@ var runFlags = []string{"K", "T", "N", "alpha", "beta", "gamma", "x0", "batch", 
 	"mix", "graph", "w", "prob"}
 
 // flagsAt returns the method's flags at a point of its grid.
-func (m Method) flagsAt(point []int) []string {
+func (m method) flagsAt(point []int) []string {
 	flags := slices.Clone(m.Flags)
 	for i, a := range m.Grid {
 		value, used := a.Values[point[i]], false

@@ -15,8 +15,8 @@ import (
 
 // Names of the files of a comparison.
 const (
-	PageFile = "compare.html"
-	CSVFile  = "runs.csv"
+	pageFile = "compare.html"
+	csvFile  = "runs.csv"
 )
 
 // Write writes to dir the table of all runs, the figures, and the page of some parts. It
@@ -25,10 +25,10 @@ func (r *Result) Write(dir string, parts []report.Part) (path string, err error)
 	if err := disk.MkdirAll(dir); err != nil {
 		return "", err
 	}
-	if err := disk.Write(filepath.Join(dir, CSVFile), r.WriteCSV); err != nil {
+	if err := disk.Write(filepath.Join(dir, csvFile), r.writeCSV); err != nil {
 		return "", err
 	}
-	return report.WriteParts(dir, PageFile, prose("title", r), prose("introduction", r), parts)
+	return report.WriteParts(dir, pageFile, prose("title", r), prose("introduction", r), parts)
 }
 
 // Parts returns the parts of the page: the plates of the paper, if they were added, and one for
@@ -40,7 +40,7 @@ func (r *Result) Parts() ([]report.Part, error) {
 		if err != nil {
 			return nil, fmt.Errorf("task %q: %w", k.Task.Name, err)
 		}
-		parts = append(parts, report.Part{Title: k.Task.Name, Sentence: k.Sentence(), Hint: prose("hint", k),
+		parts = append(parts, report.Part{Title: k.Task.Name, Sentence: k.sentence(), Hint: prose("hint", k),
 			Table: k.Table(), Warnings: k.refusals(), Runs: best, Name: fileName(k.Task.Name) + "-"})
 	}
 	return parts, nil
@@ -72,7 +72,7 @@ func (r *Result) Made() (n int) {
 
 // bestRuns loads the runs of entries that finished at their best points, each with the best
 // constant of its data.
-func (k *Ranking) bestRuns(entries []*Entry) (all []*report.Run, err error) {
+func (k *ranking) bestRuns(entries []*entry) (all []*report.Run, err error) {
 	for _, e := range entries {
 		for i, t := range e.Best {
 			if t.State != runs.Finished {

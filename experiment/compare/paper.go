@@ -85,7 +85,7 @@ func (r *Result) AddPaper(ctx context.Context, quick bool) error {
 			shown := k.literal()
 			if one.Rivals {
 				shown = slices.DeleteFunc(slices.Clone(k.Entries),
-					func(e *Entry) bool { return e.Method.Name == "newtoncg" })
+					func(e *entry) bool { return e.Method.Name == "newtoncg" })
 			}
 			best, err := k.bestRuns(shown)
 			if err != nil {
@@ -98,8 +98,8 @@ func (r *Result) AddPaper(ctx context.Context, quick bool) error {
 		}
 		for _, claims := range []struct {
 			tasks []string
-			of    func(*Ranking) []report.Answer
-		}{{p.Learns, (*Ranking).learns}, {p.Tunes, (*Ranking).tunes}, {p.Cheaper, (*Ranking).cheaper}} {
+			of    func(*ranking) []report.Answer
+		}{{p.Learns, (*ranking).learns}, {p.Tunes, (*ranking).tunes}, {p.Cheaper, (*ranking).cheaper}} {
 			for _, task := range claims.tasks {
 				part.Answers = append(part.Answers, claims.of(r.ranking(task))...)
 			}
@@ -112,20 +112,20 @@ func (r *Result) AddPaper(ctx context.Context, quick bool) error {
 }
 
 // ranking returns the ranking of a task.
-func (r *Result) ranking(task string) *Ranking {
-	return r.Rankings[slices.IndexFunc(r.Rankings, func(k *Ranking) bool { return k.Task.Name == task })]
+func (r *Result) ranking(task string) *ranking {
+	return r.Rankings[slices.IndexFunc(r.Rankings, func(k *ranking) bool { return k.Task.Name == task })]
 }
 
 // literal lists the entries of methods to the letter.
-func (k *Ranking) literal() []*Entry {
+func (k *ranking) literal() []*entry {
 	return slices.DeleteFunc(slices.Clone(k.Entries),
-		func(e *Entry) bool { return !strings.HasPrefix(e.Method.Name, letter) })
+		func(e *entry) bool { return !strings.HasPrefix(e.Method.Name, letter) })
 }
 
 // learns claims of each method to the letter that it learns a task.
-func (k *Ranking) learns() (all []report.Answer) {
+func (k *ranking) learns() (all []report.Answer) {
 	for _, e := range k.literal() {
-		accuracy := medianOf(e.Best, func(t *Trial) float64 { return t.end(TestAccuracy.of) })
+		accuracy := medianOf(e.Best, func(t *trial) float64 { return t.end(testAccuracy.of) })
 		all = append(all, claim(accuracy >= learned, "%s, %s: the model learns (test accuracy %.4f, at least %g)",
 			k.Task.Name, e.Method.Name, accuracy, learned))
 	}
@@ -133,9 +133,9 @@ func (k *Ranking) learns() (all []report.Answer) {
 }
 
 // tunes claims of each method to the letter that it tunes λ: Φ falls by more than a thousandth.
-func (k *Ranking) tunes() (all []report.Answer) {
+func (k *ranking) tunes() (all []report.Answer) {
 	for _, e := range k.literal() {
-		start, end := medianOf(e.Best, func(t *Trial) float64 { return t.at(0, Phi.of) }), k.median(e)
+		start, end := medianOf(e.Best, func(t *trial) float64 { return t.at(0, phi.of) }), k.median(e)
 		all = append(all, claim(end < 0.999*start, "%s, %s: λ is tuned (Φ %s, %s at the end)",
 			k.Task.Name, e.Method.Name, fiveDigits(start), fiveDigits(end)))
 	}
@@ -144,17 +144,17 @@ func (k *Ranking) tunes() (all []report.Answer) {
 
 // cheaper claims of each MA-DSBO that it takes less time and traffic than each rival to the Φ that
 // all of them reach.
-func (k *Ranking) cheaper() (all []report.Answer) {
+func (k *ranking) cheaper() (all []report.Answer) {
 	for _, e := range k.Entries {
 		for _, rival := range k.Entries {
 			if !strings.HasPrefix(e.Method.Name, "MA-DSBO") || rival.Method.Algorithm != "jhip" &&
 				rival.Method.Algorithm != "gbdsbo" {
 				continue
 			}
-			for _, c := range []Cost{Seconds, Bytes} {
+			for _, c := range []cost{seconds, megabytes} {
 				its, others := k.costReached(e, c), k.costReached(rival, c)
 				one := claim(its < others, "%s, %s: fewer %s to Φ = %s than %s (%s, %s)", k.Task.Name, e.Method.Name,
-					c, fiveDigits(k.Target), rival.Method.Name, fiveDigits(its), fiveDigits(others))
+					c.name, fiveDigits(k.Target), rival.Method.Name, fiveDigits(its), fiveDigits(others))
 				if math.IsNaN(others) {
 					one.Word = unknown
 				}

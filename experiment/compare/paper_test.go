@@ -44,18 +44,18 @@ func TestPaper(t *testing.T) {
 
 // TestClaims: what decides on yes and no is each claim's own number.
 func TestClaims(t *testing.T) {
-	trial := func(method string, from, to, accuracy, seconds float64, bytes int64) *Entry {
+	entryOf := func(name string, from, to, accuracy, seconds float64, bytes int64) *entry {
 		last := runs.Record{Iteration: 1, Phi: runs.Number(to), TestAccuracy: runs.Number(accuracy), Seconds: seconds}
 		last.Bytes = bytes
-		all := []*Trial{{State: runs.Finished, Records: []runs.Record{{Phi: runs.Number(from)}, last}}}
-		return &Entry{Method: Method{Name: method, Algorithm: strings.ToLower(method)}, Best: all}
+		all := []*trial{{State: runs.Finished, Records: []runs.Record{{Phi: runs.Number(from)}, last}}}
+		return &entry{Method: method{Name: name, Algorithm: strings.ToLower(name)}, Best: all}
 	}
-	spec := &Spec{Choose: Phi}
-	r := &Result{Rankings: []*Ranking{{Task: Task{Name: "a"}, Spec: spec, untuned: &Entry{}, Target: 2,
+	spec := &Spec{Choose: phi}
+	r := &Result{Rankings: []*ranking{{Task: task{Name: "a"}, Spec: spec, untuned: &entry{}, Target: 2,
 		targets: map[uint64]float64{0: 2},
-		Entries: []*Entry{trial(letter, 3, 2.9971, 0.9, 1, 1), trial(letter, 3, 2.9969, 0.899, 1, 1),
-			trial("MA-DSBO", 3, 2, 1, 5, 70), trial("JHIP", 3, 2, 1, 5, 71), {Method: Method{Algorithm: "gbdsbo"},
-				Best: []*Trial{{State: runs.Diverged}}}}}}}
+		Entries: []*entry{entryOf(letter, 3, 2.9971, 0.9, 1, 1), entryOf(letter, 3, 2.9969, 0.899, 1, 1),
+			entryOf("MA-DSBO", 3, 2, 1, 5, 70), entryOf("JHIP", 3, 2, 1, 5, 71), {Method: method{Algorithm: "gbdsbo"},
+				Best: []*trial{{State: runs.Diverged}}}}}}}
 	var got []string
 	for _, c := range append(append(r.Rankings[0].learns(), r.Rankings[0].tunes()...), r.Rankings[0].cheaper()...) {
 		got = append(got, c.Word)
@@ -65,10 +65,10 @@ func TestClaims(t *testing.T) {
 	if want := "yes no no yes no yes – –"; strings.Join(got, " ") != want {
 		t.Errorf("the answers are %v, want %s", got, want)
 	}
-	end := Trial{Method: "a", State: runs.Finished, Records: []runs.Record{{Phi: 2}}}
+	end := trial{Method: "a", State: runs.Finished, Records: []runs.Record{{Phi: 2}}}
 	none := end
 	none.Method = untuned.Name
-	if a, b := none.line(Phi), end.line(Phi); strings.Contains(a, "Φ") || !strings.Contains(b, "Φ 2") {
+	if a, b := none.line(phi), end.line(phi); strings.Contains(a, "Φ") || !strings.Contains(b, "Φ 2") {
 		t.Errorf("the log has %q and %q: what is untuned has no Φ of its own", a, b)
 	}
 }

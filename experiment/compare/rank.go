@@ -19,59 +19,61 @@ import (
 type Result struct {
 	Spec      *Spec
 	Processes int           // runs at once
-	Rankings  []*Ranking    // one for each task, in the order of the spec
+	Rankings  []*ranking    // one for each task, in the order of the spec
 	Plates    []report.Part // of the paper, see AddPaper
 }
 
-// A Ranking is the methods on one task.
-type Ranking struct {
-	Task    Task
-	Entries []*Entry // in the order of the spec
+// A ranking is the methods on one task.
+type ranking struct {
+	Task    task
+	Entries []*entry // in the order of the spec
 	// of the criterion, to which costs are counted: the median over seeds; NaN if no method has
 	// a value
 	Target float64
 
 	Spec    *Spec
-	untuned *Entry             // the best model without tuning, such as the best constant λ
-	first   map[uint64]*Trial  // by seed, whose problem and start all have
+	untuned *entry             // the best model without tuning, such as the best constant λ
+	first   map[uint64]*trial  // by seed, whose problem and start all have
 	targets map[uint64]float64 // by seed, whose data are others
 }
 
-// An Entry is a method on a task.
-type Entry struct {
-	Method Method
-	Best   []*Trial // the runs of the best point, one for each seed
+// An entry is a method on a task.
+type entry struct {
+	Method method
+	Best   []*trial // the runs of the best point, one for each seed
 	Edges  []string // parameters that may have better values beyond the grid, or beyond the points that were tried
 
-	search *Search
-	points map[string][]*Trial
+	search *search
+	points map[string][]*trial
 }
 
-func newEntry(m Method) *Entry { return &Entry{Method: m, points: map[string][]*Trial{}} }
+func newEntry(m method) *entry { return &entry{Method: m, points: map[string][]*trial{}} }
 
 // all returns the entries, and last what is untuned.
-func (k *Ranking) all() []*Entry { return append(slices.Clip(k.Entries), k.untuned) }
+func (k *ranking) all() []*entry { return append(slices.Clip(k.Entries), k.untuned) }
 
 // Trials returns the runs of all points that were tried.
-func (e *Entry) Trials() (all []*Trial) {
-	for _, p := range e.search.Tried {
-		all = append(all, e.points[e.Method.Grid.String(p)]...)
+func (e *entry) Trials() (all []*trial) {
+	for _, p := range e.search.tried {
+		all = append(all, e.at(p)...)
 	}
 	return all
 }
 
+// at returns the runs of a point.
+func (e *entry) at(point []int) []*trial { return e.points[e.Method.Grid.String(point)] }
+
 // Began reports whether any run of the method did.
-func (e *Entry) Began() bool {
-	return slices.ContainsFunc(e.Trials(), func(t *Trial) bool {
-		return t.State != Refused && t.State != NotApplicable
+func (e *entry) began() bool {
+	return slices.ContainsFunc(e.Trials(), func(t *trial) bool {
+		return t.State != refused && t.State != notApplicable
 	})
 }
 
 // value returns the mean over the seeds of a quantity at the end of the runs of a point, as p is of
 // means too; NaN if one of them does not have it.
-func (e *Entry) value(point []int, q Quantity) float64 {
-	return stat.Mean(each(e.points[e.Method.Grid.String(point)],
-		func(t *Trial) float64 { return t.end(q.of) }), nil)
+func (e *entry) value(point []int, q quantity) float64 {
+	return stat.Mean(each(e.at(point), func(t *trial) float64 { return t.end(q.of) }), nil)
 }
 
 // rank finds the best point of each entry, the targets, and whether all runs of a task solved
@@ -79,7 +81,7 @@ func (e *Entry) value(point []int, q Quantity) float64 {
 func (r *Result) rank() error {
 	for _, k := range r.Rankings {
 		for _, e := range k.all() {
-			e.Best = e.points[e.Method.Grid.String(e.search.Best)]
+			e.Best = e.at(e.search.best)
 			if !math.IsNaN(k.median(e)) {
 				e.Edges = e.Method.Grid.edges(e.search)
 			}
@@ -97,8 +99,8 @@ func (r *Result) rank() error {
 
 // checkProblem returns an error if runs of the same seed have solved unlike problems, or have not
 // started alike where they have to.
-func (k *Ranking) checkProblem() error {
-	k.first = map[uint64]*Trial{}
+func (k *ranking) checkProblem() error {
+	k.first = map[uint64]*trial{}
 	for _, e := range k.Entries {
 		for _, t := range e.Trials() {
 			if k.first[t.Seed] == nil && t.Config.Task != "" {
@@ -119,7 +121,7 @@ func (k *Ranking) checkProblem() error {
 }
 
 // setTargets finds the targets.
-func (k *Ranking) setTargets() {
+func (k *ranking) setTargets() {
 	k.targets = map[uint64]float64{}
 	var all []float64
 	for i, seed := range k.Spec.Seeds {
@@ -140,22 +142,22 @@ func (k *Ranking) setTargets() {
 
 // costReached returns the median of what the best runs had spent when they reached their targets,
 // NaN if one of them did not.
-func (k *Ranking) costReached(e *Entry, c Cost) float64 {
-	return medianOf(e.Best, func(t *Trial) float64 { return t.costUntil(k.targets[t.Seed], k.Spec.Choose, c) })
+func (k *ranking) costReached(e *entry, c cost) float64 {
+	return medianOf(e.Best, func(t *trial) float64 { return t.costUntil(k.targets[t.Seed], k.Spec.Choose, c) })
 }
 
 // sorted returns the methods' entries by the criterion, those without a value last.
-func (k *Ranking) sorted() []*Entry { return sortedBy(k.Entries, k.median) }
+func (k *ranking) sorted() []*entry { return sortedBy(k.Entries, k.median) }
 
 // end returns the criterion at the end of a run.
-func (k *Ranking) end(t *Trial) float64 { return t.end(k.Spec.Choose.of) }
+func (k *ranking) end(t *trial) float64 { return t.end(k.Spec.Choose.of) }
 
 // median returns the criterion's median over the seeds at the best point.
-func (k *Ranking) median(e *Entry) float64 { return medianOf(e.Best, k.end) }
+func (k *ranking) median(e *entry) float64 { return medianOf(e.Best, k.end) }
 
-func sortedBy(entries []*Entry, value func(*Entry) float64) []*Entry {
+func sortedBy(entries []*entry, value func(*entry) float64) []*entry {
 	all := slices.Clone(entries)
-	slices.SortStableFunc(all, func(a, b *Entry) int {
+	slices.SortStableFunc(all, func(a, b *entry) int {
 		return cmp.Compare(-value(b), -value(a)) // Compare has NaN before all others, and here it comes last
 	})
 	return all
@@ -163,13 +165,13 @@ func sortedBy(entries []*Entry, value func(*Entry) float64) []*Entry {
 
 // Sentence names what has the lowest value of the criterion, and what the lowest test loss, with
 // all that are as low to the digits shown, beside the best method and the best without tuning.
-func (k *Ranking) Sentence() string {
+func (k *ranking) sentence() string {
 	first := k.sorted()[0]
 	if math.IsNaN(k.median(first)) {
 		return fmt.Sprintf("No method ended with a known %s.", k.Spec.Choose.Title())
 	}
 	text := "Lowest " + k.lowest(k.Spec.Choose.Title(), k.median, first, k.untuned)
-	loss := func(e *Entry) float64 { return medianOf(e.Best, (*Trial).testLoss) }
+	loss := func(e *entry) float64 { return medianOf(e.Best, (*trial).testLoss) }
 	if of := k.lowest("test loss", loss, first); of != "" {
 		text += " Lowest " + of
 	}
@@ -177,7 +179,7 @@ func (k *Ranking) Sentence() string {
 }
 
 // lowest names all that have the least value, and the values of others; "" where none is known.
-func (k *Ranking) lowest(title string, value func(*Entry) float64, others ...*Entry) string {
+func (k *ranking) lowest(title string, value func(*entry) float64, others ...*entry) string {
 	var least []string
 	v := fiveDigits(value(sortedBy(k.all(), value)[0]))
 	for _, e := range k.all() {
@@ -198,13 +200,13 @@ func (k *Ranking) lowest(title string, value func(*Entry) float64, others ...*En
 }
 
 // StartsBest reports whether all methods start at the best constant.
-func (k *Ranking) StartsBest() bool {
+func (k *ranking) StartsBest() bool {
 	first := k.first[k.Spec.Seeds[0]]
 	return first != nil && first.Config.X0Best
 }
 
 // refusals lists why runs were refused, or failed, once each.
-func (k *Ranking) refusals() (all []string) {
+func (k *ranking) refusals() (all []string) {
 	for _, e := range k.all() {
 		for _, t := range e.Trials() {
 			word := string(t.State)
@@ -227,7 +229,7 @@ func (r *Result) Failure() error {
 	began := false
 	for _, k := range r.Rankings {
 		for _, e := range k.Entries {
-			began = began || e.Began()
+			began = began || e.began()
 			for _, t := range e.Trials() {
 				if t.State == runs.Failed {
 					return fmt.Errorf("%s, %s, seed %d failed: %s", t.Task, t.Method, t.Seed, t.Error)

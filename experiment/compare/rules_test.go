@@ -13,12 +13,12 @@ import (
 // TestLine: a line has the value by which methods are ranked, else how the run ended and why, and
 // whether it was there before. What is untuned has no value of its own.
 func TestLine(t *testing.T) {
-	for want, of := range map[string]Trial{
+	for want, of := range map[string]trial{
 		"synthetic, soba, alpha=1, seed 3: Φ 2": {Method: "soba", Point: "alpha=1", State: runs.Finished,
 			Records: []runs.Record{{Phi: 2}}},
 		"synthetic, soba, seed 3: Φ 2 (kept)": {Method: "soba", State: runs.Finished, kept: true,
 			Records: []runs.Record{{Phi: 2}}},
-		"synthetic, soba, seed 3: refused: -K must be 1": {Method: "soba", State: Refused,
+		"synthetic, soba, seed 3: refused: -K must be 1": {Method: "soba", State: refused,
 			Error: "refused: -K must be 1"},
 		"synthetic, soba, seed 3: failed: it fell over": {Method: "soba", State: runs.Failed, Error: "it fell over"},
 		"synthetic, soba, seed 3: finished":             {Method: "soba", State: runs.Finished},
@@ -26,7 +26,7 @@ func TestLine(t *testing.T) {
 			Records: []runs.Record{{Phi: 2}}},
 	} {
 		of.Task, of.Seed = "synthetic", 3
-		if got := of.line(Phi); got != want {
+		if got := of.line(phi); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -63,10 +63,10 @@ func TestFileNames(t *testing.T) {
 func TestSentences(t *testing.T) {
 	const head = "Lowest Φ: newtoncg, 3.625"
 	for name, c := range map[string]struct {
-		change func(k *Ranking, of *Trial) // a run of the best by Φ
+		change func(k *ranking, of *trial) // a run of the best by Φ
 		want   string
 	}{
-		"no losses": {func(k *Ranking, _ *Trial) {
+		"no losses": {func(k *ranking, _ *trial) {
 			for _, e := range k.all() {
 				for _, t := range e.Best {
 					t.Records = []runs.Record{{Phi: t.phi(), TestLoss: runs.Unknown()}}
@@ -74,25 +74,25 @@ func TestSentences(t *testing.T) {
 				}
 			}
 		}, head + "; best untuned has 7."},
-		"nothing without tuning": {func(k *Ranking, _ *Trial) { k.untuned.Best = nil }, head + ". Lowest test loss: " +
+		"nothing without tuning": {func(k *ranking, _ *trial) { k.untuned.Best = nil }, head + ". Lowest test loss: " +
 			"dsoba, 0.5; newtoncg has 0.59375."},
-		"best by both": {func(_ *Ranking, of *Trial) { of.last().TestLoss = .1 }, head + "; best untuned has 7. " +
+		"best by both": {func(_ *ranking, of *trial) { of.last().TestLoss = .1 }, head + "; best untuned has 7. " +
 			"Lowest test loss: newtoncg, 0.3625."},
-		"as good": {func(_ *Ranking, of *Trial) { of.last().TestLoss = .375 }, head + "; best untuned has 7. " +
+		"as good": {func(_ *ranking, of *trial) { of.last().TestLoss = .375 }, head + "; best untuned has 7. " +
 			"Lowest test loss: dsoba and newtoncg, 0.5."},
 	} {
 		k := handmade(t).Rankings[0]
-		if c.change(k, k.sorted()[0].Best[0]); k.Sentence() != c.want {
-			t.Errorf("%s: %s\nwant %s", name, k.Sentence(), c.want)
+		if c.change(k, k.sorted()[0].Best[0]); k.sentence() != c.want {
+			t.Errorf("%s: %s\nwant %s", name, k.sentence(), c.want)
 		}
 	}
 }
 
 // phi returns Φ at the end of a run.
-func (t *Trial) phi() runs.Number { return runs.Number(t.end(Phi.of)) }
+func (t *trial) phi() runs.Number { return runs.Number(t.end(phi.of)) }
 
 // last returns the last record of a run.
-func (t *Trial) last() *runs.Record { return &t.Records[len(t.Records)-1] }
+func (t *trial) last() *runs.Record { return &t.Records[len(t.Records)-1] }
 
 // TestFailures: a comparison fails where a run has failed, or none began; refusals are told once.
 func TestFailures(t *testing.T) {
@@ -110,7 +110,7 @@ func TestFailures(t *testing.T) {
 	r := handmade(t)
 	r.Rankings[0].Entries[1].Trials()[1].State = runs.Failed
 	testkit.WantError(t, "one has failed", r.Failure(), nil, "newtoncg, seed 2 failed")
-	r = all(handmade(t), Refused, "refused: -K must be 1")
+	r = all(handmade(t), refused, "refused: -K must be 1")
 	testkit.WantError(t, "all refused", r.Failure(), dsbo.ErrConfig, "no run began: dsoba alpha=0.1: refused: -K must")
 	if told := r.Rankings[0].refusals(); len(told) != 4 {
 		t.Errorf("refusals %q", told)
@@ -128,7 +128,7 @@ func TestLossOfTuned(t *testing.T) {
 		state runs.State
 		want  float64
 	}{{.25, runs.Finished, .25}, {.25, runs.Diverged, math.NaN()}, {runs.Unknown(), runs.Finished, .5}} {
-		of := Trial{State: c.state, Records: []runs.Record{{TestLoss: .5}}}
+		of := trial{State: c.state, Records: []runs.Record{{TestLoss: .5}}}
 		of.Summary.TestLossTuned = c.tuned
 		if got := of.testLoss(); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
 			t.Errorf("%+v: %g", c, got)

@@ -18,9 +18,9 @@ import (
 type Spec struct {
 	Title string `json:"title" must:"a text"` // of the page; "": one is made of the tasks
 	// each method runs on each of them, but for those that are for some alone
-	Tasks []Task `json:"tasks" must:"a list of tasks, each a command line such as \"synthetic -r=1\" or an object"`
+	Tasks []task `json:"tasks" must:"a list of tasks, each a command line such as \"synthetic -r=1\" or an object"`
 	// of which no two have one name
-	Methods []Method `json:"methods" must:"methods, each a name with flags such as \"dsoba -K=200\" or an object"`
+	Methods []method `json:"methods" must:"methods, each a name with flags such as \"dsoba -K=200\" or an object"`
 	// of data and draws, at least one
 	Seeds []uint64 `json:"seeds" must:"a list of whole numbers of at least 0"`
 	// how methods start: "constant", the default, at the best constant and its solution, which each
@@ -29,11 +29,11 @@ type Spec struct {
 	// of every run, before its method's flags
 	Flags []string `json:"flags" must:"a list of flags such as \"-wire=float32\""`
 	// by which the best point of a grid is the best
-	Choose Quantity `json:"choose" must:"phi, val_loss or holdout_loss"`
+	Choose quantity `json:"choose" must:"phi, val_loss or holdout_loss"`
 }
 
-// A Task is a command line that names a task of the program, such as "synthetic -r=1".
-type Task struct {
+// A task is a command line that names a task of the program, such as "synthetic -r=1".
+type task struct {
 	Name   string   // heading, and folder
 	Verb   string   // the task's name
 	Flags  []string // its flags, and the flags of the run
@@ -41,18 +41,18 @@ type Task struct {
 	pinned []string // flags by which all methods solve one problem, whatever their presets
 }
 
-// A Method is a method with its flags, and a grid of those that are tried.
-type Method struct {
+// A method is a method with its flags, and a grid of those that are tried.
+type method struct {
 	Name      string   // of its rows and lines
 	Algorithm string   // its name in package algo; "": the task's default
 	Flags     []string // with {NAME} where the value of the grid's axis of that name belongs
-	Grid      Grid
+	Grid      grid
 	Trials    int      // points of the grid that may be tried, climbing from its middle; 0: all
 	Tasks     []string // names of the tasks that it is for; nil: all
 }
 
 // isFor reports whether the method is for a task.
-func (m Method) isFor(t Task) bool { return m.Tasks == nil || slices.Contains(m.Tasks, t.Name) }
+func (m method) isFor(t task) bool { return m.Tasks == nil || slices.Contains(m.Tasks, t.Name) }
 
 // Example is a spec of five lines.
 const Example = `{
@@ -62,7 +62,7 @@ const Example = `{
 }`
 
 // UnmarshalJSON reads a command line, or an object.
-func (t *Task) UnmarshalJSON(data []byte) (err error) {
+func (t *task) UnmarshalJSON(data []byte) (err error) {
 	var f struct {
 		Task   string   `json:"task" must:"a command line such as \"synthetic -r=1\""`
 		Name   string   `json:"name" must:"a text"`
@@ -76,11 +76,11 @@ func (t *Task) UnmarshalJSON(data []byte) (err error) {
 }
 
 // UnmarshalJSON reads a name with flags, or an object.
-func (m *Method) UnmarshalJSON(data []byte) (err error) {
+func (m *method) UnmarshalJSON(data []byte) (err error) {
 	var f struct {
 		Method string   `json:"method" must:"a name with flags such as \"dsoba -K=200\""`
 		Name   string   `json:"name" must:"a text"`
-		Grid   Grid     `json:"grid" must:"an object of lists of values, such as {\"alpha\": [0.01, 0.1, 1]}"`
+		Grid   grid     `json:"grid" must:"an object of lists of values, such as {\"alpha\": [0.01, 0.1, 1]}"`
 		Trials int      `json:"trials" must:"a whole number"`
 		Tasks  []string `json:"tasks" must:"a list of names of tasks"`
 	}
@@ -126,7 +126,7 @@ func Read(path string) (*Spec, error) {
 // start is constant, seeds are 1 alone, and choose is phi.
 // Errors name the field, and match [dsbo.ErrConfig].
 func Parse(data []byte) (*Spec, error) {
-	s := &Spec{Start: constantStart, Seeds: []uint64{1}, Choose: Phi}
+	s := &Spec{Start: constantStart, Seeds: []uint64{1}, Choose: phi}
 	if err := files.StrictJSON(data, s); err != nil {
 		return nil, dsbo.ConfigErrorf("%w", err)
 	}

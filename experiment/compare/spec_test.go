@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 	if d.Grid.points() != 2 || d.Grid.String([]int{1, 0, 0}) != "c=1 alpha=1*(1-k/K) theta=0.5" {
 		t.Errorf("grid %+v", d.Grid)
 	}
-	if s.Choose != Phi || s.Start != constantStart {
+	if s.Choose != phi || s.Start != constantStart {
 		t.Errorf("defaults %v %v", s.Choose, s.Start)
 	}
 }
@@ -146,7 +146,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, m := range s.Methods {
-			if m.Grid.points() < 1 || len(m.flagsAt(m.Grid.search(0).Start)) < 1 || fileName(m.Name) == "" {
+			if m.Grid.points() < 1 || len(m.flagsAt(m.Grid.search(0).start)) < 1 || fileName(m.Name) == "" {
 				t.Errorf("method %+v has no middle", m)
 			}
 		}

@@ -19,8 +19,8 @@ func TestStates(t *testing.T) {
 	for i, want := range []struct {
 		state runs.State
 		text  string
-	}{{runs.Finished, ""}, {runs.Finished, ""}, {Refused, "-batch must be at most 20"},
-		{NotApplicable, "dascgd is for compositional problems alone"}} {
+	}{{runs.Finished, ""}, {runs.Finished, ""}, {refused, "-batch must be at most 20"},
+		{notApplicable, "dascgd is for compositional problems alone"}} {
 		trial := k.Entries[i].Best[0]
 		if trial.State != want.state || !strings.Contains(trial.Error, want.text) {
 			t.Errorf("%s is %s: %s; want %s: %s", trial.Method, trial.State, trial.Error, want.state, want.text)
@@ -32,7 +32,7 @@ func TestStates(t *testing.T) {
 			}
 			continue
 		}
-		c, spent := trial.Config, Calls.of(trial.Records[0], 2)
+		c, spent := trial.Config, oracleCalls.of(trial.Records[0], 2)
 		if !c.X0Best || c.X0 != k.Entries[0].Best[0].Config.X0 || spent == 0 {
 			t.Errorf("%s starts at %g, after %g calls", trial.Method, c.X0, spent)
 		}
@@ -87,13 +87,13 @@ func TestReasons(t *testing.T) {
 // not applicable, did not.
 func TestBegan(t *testing.T) {
 	for states, want := range map[[2]runs.State]bool{
-		{Refused, NotApplicable}: false, {Refused, Refused}: false, {NotApplicable, NotApplicable}: false,
-		{Refused, runs.Failed}: true, {NotApplicable, runs.Diverged}: true, {runs.Finished, runs.Finished}: true,
+		{refused, notApplicable}: false, {refused, refused}: false, {notApplicable, notApplicable}: false,
+		{refused, runs.Failed}: true, {notApplicable, runs.Diverged}: true, {runs.Finished, runs.Finished}: true,
 	} {
-		e := newEntry(Method{})
-		e.search = &Search{Tried: [][]int{nil}}
-		e.points[e.Method.Grid.String(nil)] = []*Trial{{State: states[0]}, {State: states[1]}}
-		if got := e.Began(); got != want {
+		e := newEntry(method{})
+		e.search = &search{tried: [][]int{nil}}
+		e.points[e.Method.Grid.String(nil)] = []*trial{{State: states[0]}, {State: states[1]}}
+		if got := e.began(); got != want {
 			t.Errorf("%v: it began: %t", states, got)
 		}
 	}

@@ -35,21 +35,21 @@ func threeDigits(v float64) string {
 }
 
 // Table returns a header and a row for each method, the best first: medians over the seeds.
-func (k *Ranking) Table() [][]string {
+func (k *ranking) Table() [][]string {
 	rows := [][]string{{"method", k.Spec.Choose.Title(), "test loss", "test accuracy", "MB", "calls", "s",
 		"to " + fiveDigits(k.Target) + ": MB", "calls", "s", "best of its grid", ""}}
 	for _, e := range sortedBy(k.all(), k.median) {
-		row := []string{e.Method.Name, fiveDigits(k.median(e)), fiveDigits(medianOf(e.Best, (*Trial).testLoss)),
-			fiveDigits(medianOf(e.Best, (*Trial).testAccuracy))}
+		row := []string{e.Method.Name, fiveDigits(k.median(e)), fiveDigits(medianOf(e.Best, (*trial).testLoss)),
+			fiveDigits(medianOf(e.Best, (*trial).testAccuracy))}
 		for _, c := range costs {
-			row = append(row, threeDigits(medianOf(e.Best, func(t *Trial) float64 { return t.spent(c) })))
+			row = append(row, threeDigits(medianOf(e.Best, func(t *trial) float64 { return t.spent(c) })))
 		}
 		for _, c := range costs {
 			row = append(row, threeDigits(k.costReached(e, c)))
 		}
 		point := ""
-		if e.Began() {
-			point = e.Method.Grid.String(e.search.Best)
+		if e.began() {
+			point = e.Method.Grid.String(e.search.best)
 		}
 		rows = append(rows, append(row, point, e.note()))
 	}
@@ -58,7 +58,7 @@ func (k *Ranking) Table() [][]string {
 
 // note returns the reason why a row has no numbers, or a warning that the best point is at the edge
 // of its grid.
-func (e *Entry) note() string {
+func (e *entry) note() string {
 	var words []string
 	ends := map[runs.State]int{}
 	for _, t := range e.Best {
@@ -86,12 +86,12 @@ const csvHeader = "task,method,parameters,best,at_edge,seed,state,phi,val_loss,h
 
 // WriteCSV writes a line for each run, with what it found and spent; what is untuned is in lines of
 // its own. Numbers that are not known are empty.
-func (r *Result) WriteCSV(w io.Writer) error {
+func (r *Result) writeCSV(w io.Writer) error {
 	lines := [][]string{strings.Split(csvHeader, ",")}
 	for _, k := range r.Rankings {
 		for _, e := range k.all() {
 			for _, t := range e.Trials() {
-				lines = append(lines, k.line(e, t, t.Point == e.Method.Grid.String(e.search.Best)))
+				lines = append(lines, k.line(e, t, t.Point == e.Method.Grid.String(e.search.best)))
 			}
 		}
 	}
@@ -99,13 +99,13 @@ func (r *Result) WriteCSV(w io.Writer) error {
 }
 
 // line returns a run's line of the CSV table.
-func (k *Ranking) line(e *Entry, t *Trial, best bool) []string {
+func (k *ranking) line(e *entry, t *trial, best bool) []string {
 	edges := ""
 	if best {
 		edges = strings.Join(e.Edges, " ")
 	}
 	target := k.targets[t.Seed]
-	numbers := []float64{t.end(Phi.of), t.end(ValLoss.of), t.end(HoldoutLoss.of), t.testLoss(), t.testAccuracy()}
+	numbers := []float64{t.end(phi.of), t.end(valLoss.of), t.end(holdoutLoss.of), t.testLoss(), t.testAccuracy()}
 	reached := []float64{target}
 	for _, c := range costs {
 		numbers, reached = append(numbers, t.spent(c)), append(reached, t.costUntil(target, k.Spec.Choose, c))

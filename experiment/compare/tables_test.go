@@ -24,20 +24,20 @@ func handmade(t *testing.T) *Result {
 	s := testkit.Get(Parse([]byte(`{
 		"tasks": [{"task": "synthetic -r=1", "name": "50 % & _more_"}],
 		"methods": [{"method": "dsoba", "grid": {"alpha": [0.1, 1]}}, "newtoncg", "dascgd"], "seeds": [1, 2]}`)))
-	k := &Ranking{Task: s.Tasks[0], Spec: s}
+	k := &ranking{Task: s.Tasks[0], Spec: s}
 	for i, m := range s.Methods {
 		e := newEntry(m)
 		e.search = m.Grid.search(0)
-		e.search.Best = make([]int, len(m.Grid))
+		e.search.best = make([]int, len(m.Grid))
 		for n := range m.Grid.points() {
 			point := make([]int, len(m.Grid))
 			if len(point) > 0 {
 				point[0] = n
 			}
-			e.search.Tried = append(e.search.Tried, point)
+			e.search.tried = append(e.search.tried, point)
 			for _, seed := range s.Seeds {
-				trial := &Trial{Task: s.Tasks[0].Name, Method: m.Name, Point: m.Grid.String(point), Seed: seed,
-					Folder: "out", State: NotApplicable, Error: "dascgd is for others"}
+				trial := &trial{Task: s.Tasks[0].Name, Method: m.Name, Point: m.Grid.String(point), Seed: seed,
+					Folder: "out", State: notApplicable, Error: "dascgd is for others"}
 				if m.Algorithm != "dascgd" {
 					trial.State, trial.Error = runs.Finished, ""
 					trial.Config = runs.Config{Task: "synthetic", Agents: 4}
@@ -56,20 +56,20 @@ func handmade(t *testing.T) *Result {
 			}
 		}
 		if i == 0 {
-			e.search.Best = []int{1}
+			e.search.best = []int{1}
 		}
 		k.Entries = append(k.Entries, e)
 	}
 	k.untuned = newEntry(untuned)
-	k.untuned.search = &Search{Tried: [][]int{nil}}
+	k.untuned.search = &search{tried: [][]int{nil}}
 	for _, seed := range s.Seeds {
-		k.untuned.points[""] = append(k.untuned.points[""], &Trial{Task: k.Task.Name,
+		k.untuned.points[""] = append(k.untuned.points[""], &trial{Task: k.Task.Name,
 			Method: untuned.Name, Seed: seed,
 			State: runs.Finished, Summary: runs.Summary{Verdict: runs.Verdict{Against: "λ = 0"},
 				Models: []runs.Model{{Name: "λ = 0", Phi: 7, TestLoss: 0.75, TestAccuracy: runs.Unknown()},
 					{Name: "tuned", Phi: 1}}}})
 	}
-	r := &Result{Spec: s, Processes: 2, Rankings: []*Ranking{k}}
+	r := &Result{Spec: s, Processes: 2, Rankings: []*ranking{k}}
 	testkit.OK(r.rank())
 	return r
 }
@@ -77,13 +77,13 @@ func handmade(t *testing.T) *Result {
 // TestTable compares the table of runs with one that was read through by hand.
 func TestTable(t *testing.T) {
 	var b bytes.Buffer
-	testkit.OK(handmade(t).WriteCSV(&b))
-	path := filepath.Join("testdata", CSVFile)
+	testkit.OK(handmade(t).writeCSV(&b))
+	path := filepath.Join("testdata", csvFile)
 	if *update {
 		testkit.OK(os.WriteFile(path, b.Bytes(), 0o644))
 	}
 	if want := testkit.Get(os.ReadFile(path)); !bytes.Equal(b.Bytes(), want) {
-		t.Errorf("%s is\n%s\nwant\n%s", CSVFile, &b, want)
+		t.Errorf("%s is\n%s\nwant\n%s", csvFile, &b, want)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestTable(t *testing.T) {
 func TestSentence(t *testing.T) {
 	const want = "Lowest Φ: newtoncg, 3.625; best untuned has 7. Lowest test loss: dsoba, 0.5; newtoncg " +
 		"has 0.59375."
-	if got := handmade(t).Rankings[0].Sentence(); got != want {
+	if got := handmade(t).Rankings[0].sentence(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
@@ -117,13 +117,13 @@ func TestSentenceOfTies(t *testing.T) {
 			"Lowest Φ: dsoba, 5."},
 	} {
 		k := handmade(t).Rankings[0]
-		for i, e := range []*Entry{k.Entries[0], k.Entries[1], k.untuned} {
+		for i, e := range []*entry{k.Entries[0], k.Entries[1], k.untuned} {
 			for _, trial := range e.Best {
 				trial.Records = []runs.Record{{Phi: runs.Number(c.phi[i]), TestLoss: runs.Number(c.loss[i])}}
 				trial.Summary = runs.Summary{TestLossTuned: runs.Number(c.loss[i])}
 			}
 		}
-		if got := k.Sentence(); got != c.want {
+		if got := k.sentence(); got != c.want {
 			t.Errorf("%s: %s\nwant %s", name, got, c.want)
 		}
 	}
@@ -133,13 +133,13 @@ func TestSentenceOfTies(t *testing.T) {
 func TestNoteOfStates(t *testing.T) {
 	for want, states := range map[string][]runs.State{
 		"":                          {runs.Finished, runs.Finished},
-		"refused":                   {Refused, Refused, Refused},
-		"refused with 1 of 3 seeds": {runs.Finished, Refused, runs.Finished},
-		"diverged with 1 of 4 seeds; refused with 2 of 4 seeds": {Refused, runs.Diverged, runs.Finished, Refused},
+		"refused":                   {refused, refused, refused},
+		"refused with 1 of 3 seeds": {runs.Finished, refused, runs.Finished},
+		"diverged with 1 of 4 seeds; refused with 2 of 4 seeds": {refused, runs.Diverged, runs.Finished, refused},
 	} {
-		e := &Entry{}
+		e := &entry{}
 		for _, state := range states {
-			e.Best = append(e.Best, &Trial{State: state})
+			e.Best = append(e.Best, &trial{State: state})
 		}
 		if got := e.note(); got != want {
 			t.Errorf("of %v: %q, want %q", states, got, want)
@@ -149,9 +149,9 @@ func TestNoteOfStates(t *testing.T) {
 
 // TestHintOfCriteria: the page says that the losses that chose the best points are of iterates.
 func TestHintOfCriteria(t *testing.T) {
-	for choose, want := range map[Quantity]string{
-		Phi: "The table is of models that are solved to the end, figures are of the iterates.",
-		ValLoss: "Test losses are of models that are solved to the end, validation loss and figures are of the " +
+	for choose, want := range map[quantity]string{
+		phi: "The table is of models that are solved to the end, figures are of the iterates.",
+		valLoss: "Test losses are of models that are solved to the end, validation loss and figures are of the " +
 			"iterates.",
 	} {
 		k := handmade(t).Rankings[0]
@@ -173,12 +173,12 @@ func TestUnlikeProblems(t *testing.T) {
 // TestUnknownComesLast: entries are in the order of their values, those without one at the end.
 func TestUnknownComesLast(t *testing.T) {
 	values := map[string]float64{"none": math.NaN(), "large": 2, "nor": math.NaN(), "small": -1, "endless": math.Inf(1)}
-	var entries []*Entry
+	var entries []*entry
 	for _, name := range []string{"none", "large", "nor", "endless", "small"} {
-		entries = append(entries, newEntry(Method{Name: name}))
+		entries = append(entries, newEntry(method{Name: name}))
 	}
 	var got []string
-	for _, e := range sortedBy(entries, func(e *Entry) float64 { return values[e.Method.Name] }) {
+	for _, e := range sortedBy(entries, func(e *entry) float64 { return values[e.Method.Name] }) {
 		got = append(got, e.Method.Name)
 	}
 	if want := []string{"small", "large", "endless", "none", "nor"}; !slices.Equal(got, want) {

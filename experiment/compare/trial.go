@@ -22,12 +22,12 @@ import (
 // The states of a run that did not begin: its settings cannot work, or its method is not for
 // its task.
 const (
-	Refused       runs.State = "refused"
-	NotApplicable runs.State = "not applicable"
+	refused       runs.State = "refused"
+	notApplicable runs.State = "not applicable"
 )
 
-// A Trial is one run: a method on a task, at a point of its grid, with a seed.
-type Trial struct {
+// A trial is one run: a method on a task, at a point of its grid, with a seed.
+type trial struct {
 	Task, Method string        // as the specification names them
 	Point        string        // of the grid, "" where there is none
 	Seed         uint64        //
@@ -43,7 +43,7 @@ type Trial struct {
 
 // newTrial returns a trial in its folder of out. The folder's name identifies the whole command
 // line.
-func newTrial(out string, s *Spec, t Task, m Method, point []int, seed uint64) *Trial {
+func newTrial(out string, s *Spec, t task, m method, point []int, seed uint64) *trial {
 	args := slices.Concat([]string{t.Verb}, s.Flags, t.Flags, t.pinned, m.flagsAt(point),
 		[]string{fmt.Sprintf("-rivals=%t", m.Algorithm == ""), fmt.Sprintf("-seed=%d", seed)})
 	values := m.Grid.String(point)
@@ -52,7 +52,7 @@ func newTrial(out string, s *Spec, t Task, m Method, point []int, seed uint64) *
 	if values != "" {
 		name = fileName(values) + "-" + name
 	}
-	return &Trial{
+	return &trial{
 		Task: t.Name, Method: m.Name, Point: values, Seed: seed, Args: args,
 		Folder: runs.Folder(filepath.Join(out, "runs", fileName(t.Name), fileName(m.Name), name)),
 	}
@@ -74,7 +74,7 @@ func fileName(text string) string {
 // run makes the run, unless its folder has it already and again is false: a finished or diverged
 // run is kept, and an interrupted one is resumed. The error is of ctx or of the files, for example
 // if a process of a killed comparison is still ending there; the run's own failure is a state.
-func (t *Trial) run(ctx context.Context, program []string, cores int, again bool) error {
+func (t *trial) run(ctx context.Context, program []string, cores int, again bool) error {
 	lock, err := t.Folder.Lock()
 	if err != nil {
 		return err
@@ -101,9 +101,9 @@ func (t *Trial) run(ctx context.Context, program []string, cores int, again bool
 	case cli.OK, cli.Diverged:
 		return t.read()
 	case cli.Usage:
-		t.State, t.Error = Refused, text
+		t.State, t.Error = refused, text
 	case cli.Unsuited:
-		t.State, t.Error = NotApplicable, text
+		t.State, t.Error = notApplicable, text
 	default:
 		t.State, t.Error = runs.Failed, text
 	}
@@ -115,7 +115,7 @@ var programName = regexp.MustCompile(`^[^ :]+: `)
 
 // start runs the program as a process with a number of processors, and returns its exit code with
 // the text of its error.
-func (t *Trial) start(ctx context.Context, program []string, cores int,
+func (t *trial) start(ctx context.Context, program []string, cores int,
 	mode string) (code int, text string, err error) {
 	line := slices.Concat(program, t.Args,
 		[]string{"-out=" + string(t.Folder), "-report=false", "-quiet", "-attached", mode})
@@ -136,7 +136,7 @@ func (t *Trial) start(ctx context.Context, program []string, cores int,
 }
 
 // read reads what the run left in its folder.
-func (t *Trial) read() (err error) {
+func (t *trial) read() (err error) {
 	if t.Config, err = t.Folder.ReadConfig(); err != nil {
 		return err
 	}
@@ -149,10 +149,10 @@ func (t *Trial) read() (err error) {
 }
 
 // end returns a number of the last record of a run that has finished, NaN of others.
-func (t *Trial) end(of func(runs.Record) float64) float64 { return t.at(len(t.Records)-1, of) }
+func (t *trial) end(of func(runs.Record) float64) float64 { return t.at(len(t.Records)-1, of) }
 
 // at returns a number of a record of a run that has finished, NaN of others.
-func (t *Trial) at(i int, of func(runs.Record) float64) float64 {
+func (t *trial) at(i int, of func(runs.Record) float64) float64 {
 	if t.State != runs.Finished || len(t.Records) == 0 {
 		return math.NaN()
 	}
@@ -160,11 +160,11 @@ func (t *Trial) at(i int, of func(runs.Record) float64) float64 {
 }
 
 // spent returns what a run has spent when it has ended; NaN of what is untuned.
-func (t *Trial) spent(c Cost) float64 {
+func (t *trial) spent(c cost) float64 {
 	return t.end(func(r runs.Record) float64 { return t.cost(c, r) })
 }
 
-func (t *Trial) cost(c Cost, r runs.Record) float64 {
+func (t *trial) cost(c cost, r runs.Record) float64 {
 	if t.Method == untuned.Name {
 		return math.NaN()
 	}
@@ -173,7 +173,7 @@ func (t *Trial) cost(c Cost, r runs.Record) float64 {
 
 // costUntil returns what a run had spent at its first record that is at most a target, NaN where
 // none is.
-func (t *Trial) costUntil(target float64, by Quantity, c Cost) float64 {
+func (t *trial) costUntil(target float64, by quantity, c cost) float64 {
 	for _, r := range t.Records {
 		if t.State == runs.Finished && by.of(r) <= target {
 			return t.cost(c, r)
@@ -184,12 +184,12 @@ func (t *Trial) costUntil(target float64, by Quantity, c Cost) float64 {
 
 // testLoss returns the loss of the tuned model, with the lower problem solved if it was; else of
 // the unsolved model.
-func (t *Trial) testLoss() float64 { return t.testScore(t.Summary.TestLossTuned, TestLoss) }
+func (t *trial) testLoss() float64 { return t.testScore(t.Summary.TestLossTuned, testLoss) }
 
 // testAccuracy returns the accuracy of the same model.
-func (t *Trial) testAccuracy() float64 { return t.testScore(t.Summary.TestAccuracyTuned, TestAccuracy) }
+func (t *trial) testAccuracy() float64 { return t.testScore(t.Summary.TestAccuracyTuned, testAccuracy) }
 
-func (t *Trial) testScore(tuned runs.Number, q Quantity) float64 {
+func (t *trial) testScore(tuned runs.Number, q quantity) float64 {
 	if t.Summary.TestLossTuned.Known() && t.State == runs.Finished {
 		return float64(tuned)
 	}
@@ -197,7 +197,7 @@ func (t *Trial) testScore(tuned runs.Number, q Quantity) float64 {
 }
 
 // baseline returns the model that the run's tuned one was compared with, nil if there was none.
-func (t *Trial) baseline() *runs.Model {
+func (t *trial) baseline() *runs.Model {
 	i := slices.IndexFunc(t.Summary.Models, func(m runs.Model) bool { return m.Name == t.Summary.Verdict.Against })
 	if i < 0 {
 		return nil
@@ -206,7 +206,7 @@ func (t *Trial) baseline() *runs.Model {
 }
 
 // showBaseline puts the baseline in the place of what the run ended with, if there was one.
-func (t *Trial) showBaseline() {
+func (t *trial) showBaseline() {
 	t.Records = nil
 	if m := t.baseline(); m != nil {
 		t.Records = []runs.Record{{Phi: m.Phi, ValLoss: m.ValLoss, HoldoutLoss: m.HoldoutLoss, TestLoss: m.TestLoss,

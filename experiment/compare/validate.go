@@ -21,8 +21,8 @@ func (s *Spec) validate() error {
 				[]string{"tasks", "methods", "seeds"}[i], maxRuns, n)
 		}
 	}
-	err := cmp.Or(checkNames("tasks", each(s.Tasks, func(t Task) string { return t.Name })),
-		checkNames("methods", each(s.Methods, func(m Method) string { return m.Name })))
+	err := cmp.Or(checkNames("tasks", each(s.Tasks, func(t task) string { return t.Name })),
+		checkNames("methods", each(s.Methods, func(m method) string { return m.Name })))
 	if seed, twice := duplicate(s.Seeds); twice {
 		err = cmp.Or(err, dsbo.ConfigErrorf(`field "seeds": they must differ; %d is there twice`, seed))
 	}
@@ -49,7 +49,7 @@ func (s *Spec) validate() error {
 }
 
 // checkMethod returns an error for a method whose flags, grid or number of trials cannot work.
-func (s *Spec) checkMethod(m Method) error {
+func (s *Spec) checkMethod(m method) error {
 	if m.Trials < 0 {
 		return dsbo.ConfigErrorf(
 			`field "methods", %q: "trials" must be at least 1, or 0 for all points of the grid; it is %d`,
@@ -72,7 +72,7 @@ func (s *Spec) checkMethod(m Method) error {
 		}
 	}
 	for _, name := range m.Tasks {
-		if !slices.ContainsFunc(s.Tasks, func(t Task) bool { return t.Name == name }) {
+		if !slices.ContainsFunc(s.Tasks, func(t task) bool { return t.Name == name }) {
 			return dsbo.ConfigErrorf(`field "methods", %q: "tasks" must be names of tasks; %q is none`,
 				m.Name, name)
 		}

@@ -5,9 +5,9 @@
 // (missing during a run, or after it was killed) and lambda.npy. [Write] turns one or more of them
 // into report.html. The page begins with the verdict and one figure. It is self-contained: its
 // curves are interactive through uPlot, which is inside of it. A program that imports package
-// figures gives it drawings for print and where there is no script, and a folder of figures beside
-// it. Runs that differ in their seed alone are drawn as one line, their median, in a band from their
-// least to their greatest; runs of unlike problems have tables of their own.
+// figures gives it drawings for print and where there is no script, and a folder of figures
+// beside it. Runs that differ in their seed alone are drawn as one line, their median, in a band
+// from their least to their greatest; runs of unlike problems have tables of their own.
 //
 // The page is templates over the runs themselves: page.html frames it, and run.html has the tables
 // and sentences of a run, whose functions are in tables.go. Measures, quantities and captions are

@@ -66,11 +66,8 @@ func share(v float64, digits int) string {
 	return decimals(100*v, digits) + "\u202f%"
 }
 
-// percent writes a share with two digits.
-func percent(v float64) string { return share(v, 2) }
-
-// percentPoints writes a difference of shares in percentage points.
-func percentPoints(v float64) string { return strings.Replace(percent(v), "%", "pp", 1) }
+// percentPoints writes a difference of shares.
+func percentPoints(v float64) string { return strings.Replace(share(v, 2), "%", "pp", 1) }
 
 // withSign writes a change with its sign.
 func withSign(show func(float64) string) func(float64) string {
@@ -82,14 +79,14 @@ func withSign(show func(float64) string) func(float64) string {
 	}
 }
 
-// withError writes a change with its standard error, both to two digits of that; the change alone
+// withError writes a number with its standard error, both to two digits of that; the number alone
 // where it is not known.
-func withError(change, e float64) string {
-	write := toDigitsOf(e)
-	if math.IsNaN(change) || !(e > 0) || math.IsInf(e, 0) {
-		return withSign(write)(change)
+func withError(v, e float64) string {
+	text := toDigitsOf(e)(v)
+	if !math.IsNaN(v) && e > 0 && !math.IsInf(e, 0) {
+		text += " ± " + toDigitsOf(e)(e)
 	}
-	return withSign(write)(change) + " ± " + write(e)
+	return text
 }
 
 // toDigitsOf writes numbers to two digits of an error, as they are where that is not known.

@@ -154,12 +154,12 @@ func TestFormat(t *testing.T) {
 		{number(33750), "33\u202f750"},
 		{number(1.234e-5), "1.23×10⁻⁵"}, {number(2e12), "2.00×10¹²"}, {number(math.NaN()), "–"},
 		{number(math.Inf(-1)), "−Inf"},
-		{wholeNumber(1234), "1234"}, {wholeNumber(1234567), "1\u202f234\u202f567"}, {percent(0.9213), "92.13\u202f%"},
-		{percent(math.NaN()), "–"},
+		{wholeNumber(1234), "1234"}, {wholeNumber(1234567), "1\u202f234\u202f567"}, {share(0.9213, 2), "92.13\u202f%"},
+		{share(math.NaN(), 2), "–"},
 		{seconds(0.0421), "42.1\u202fms"}, {seconds(41.27), "41.3\u202fs"}, {seconds(720), "12\u202fmin"},
 		{seconds(7 * 3600), "7\u202fh"},
-		{withError(-0.0192, 0.0006), "−0.01920 ± 0.00060"}, {withError(12, 3.4), "+12.0 ± 3.4"},
-		{withError(0.5, math.NaN()), "+0.5000"}, {withError(2, 0), "+2"},
+		{withError(-0.0192, 0.0006), "−0.01920 ± 0.00060"}, {withError(12, 3.4), "12.0 ± 3.4"},
+		{withError(0.5, math.NaN()), "0.5000"}, {withError(2, 0), "2"},
 		{bytes(0), "0\u202fB"}, {bytes(2.5e9), "2.50\u202fGB"}, {bytes(999), "999\u202fB"}, {bytes(math.NaN()), "–"},
 	} {
 		if pair[0] != pair[1] {

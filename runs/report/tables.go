@@ -52,7 +52,7 @@ var functions = template.FuncMap{
 	"text": func(n any, show string) string { return numberOf(n, show).Text },
 	"cell": func(text string) cell { return cell{Text: text, Sort: text} },
 	"plusMinus": func(v, e runs.Number) cell {
-		return numberCell(v, func(v float64) string { return strings.TrimPrefix(withError(v, float64(e)), "+") })
+		return numberCell(v, func(v float64) string { return withError(v, float64(e)) })
 	},
 	"lossChange": lossChange, "accuracyChange": accuracyChange, "siteModels": runs.SiteModels,
 	"role": func(set string) string { return shown.Roles[set] }, "lostHeldOut": runs.LostHeldOut,
@@ -98,7 +98,7 @@ func (t *table) And(cells ...any) string {
 			*row = append(*row, c...)
 		case []string:
 			for _, text := range c {
-				*row = append(*row, textCell(text))
+				t.And(text)
 			}
 		case string:
 			*row = append(*row, textCell(c))

@@ -26,10 +26,10 @@ func WriteRun(dir string) (path string, err error) {
 // PageFile is the name of the page in a run folder.
 const PageFile = "report.html"
 
-// Write writes report.html, and where there is [Draw] the folder figures, with every figure as SVG,
-// to dir, which it makes if need be, and returns the path of the page. An empty title is replaced by
-// one of the task and its methods. Files that are there are replaced, each as a whole or not at all;
-// the page comes last.
+// Write writes report.html, and where there is [Draw] the folder figures, with every figure as
+// SVG, to dir, which it makes if need be, and returns the path of the page. An empty title is
+// replaced by one of the task and its methods. Files that are there are replaced, each as a whole
+// or not at all; the page comes last.
 //
 // Without runs, or with runs of different tasks, the error matches [dsbo.ErrConfig].
 func Write(dir string, runs []*Run, title string) (path string, err error) {
@@ -40,24 +40,18 @@ func Write(dir string, runs []*Run, title string) (path string, err error) {
 	return p.write(dir, PageFile, "page", p.drawings())
 }
 
-// write writes figures to dir/figures, where they can be drawn, and last the page, by a template, to
-// a file of dir.
+// write writes figures to dir/figures, where they can be drawn, and last the page, by a template,
+// to a file of dir.
 func (p *page) write(dir, name, template string, figures []Drawing) (path string, err error) {
 	html, err := p.html(template)
 	if err != nil {
 		return "", err
 	}
-	folder := dir
-	if Draw != nil {
-		folder = filepath.Join(dir, "figures")
+	folder := filepath.Join(dir, "figures")
+	if Draw == nil {
+		folder, figures = dir, nil
 	}
-	if err := disk.MkdirAll(folder); err != nil {
-		return "", err
-	}
-	if Draw != nil {
-		err = saveAll(folder, "", "", figures)
-	}
-	if err != nil {
+	if err := cmp.Or(disk.MkdirAll(folder), saveAll(folder, "", "", figures)); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, name)

@@ -11,7 +11,7 @@ import (
 	"dsbo/runs/report"
 )
 
-// TestLooks: each of many series has a pair of colour and dashes of its own, the colour of the page.
+// TestLooks: each of many series has a pair of colour and dashes of its own, in the page's colour.
 func TestLooks(t *testing.T) {
 	seen := map[string]int{}
 	for i := range 16 {
@@ -34,8 +34,8 @@ func TestDecades(t *testing.T) {
 		low, high, from, to float64
 	}{{2, 6.5, 1, 10}, {1e-5, 1e-1, 1e-5, 1e-1}, {1000, 1000, 1000, 10000}, {0.3, 1000, 0.1, 1000}} {
 		var a plot.Axis
-		_, e := (&report.Figure{YScale: report.Log, Series: []report.Series{{X: []float64{0, 1}, Y: []float64{c.low, c.high}}}}).
-			Extents()
+		f := report.Figure{YScale: report.Log, Series: []report.Series{{X: []float64{0, 1}, Y: []float64{c.low, c.high}}}}
+		_, e := f.Extents()
 		setAxis(&a, e)
 		if math.Abs(a.Min/c.from-1) > 0.01 || math.Abs(a.Max/c.to-1) > 0.01 {
 			t.Errorf("%g to %g: an axis from %g to %g, want %g to %g", c.low, c.high, a.Min, a.Max, c.from, c.to)

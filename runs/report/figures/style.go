@@ -20,7 +20,7 @@ type look struct {
 	band   color.NRGBA
 }
 
-// seriesLook returns the look of series i, that of the page.
+// seriesLook returns the look of series i on the page.
 func seriesLook(i int) look {
 	of, colour := report.LookOf(i), color.NRGBA{A: 0xff}
 	_, _ = fmt.Sscanf(of.Color, "#%02X%02X%02X", &colour.R, &colour.G, &colour.B) // which TestLooks proves
