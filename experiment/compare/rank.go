@@ -63,7 +63,7 @@ func (e *entry) Trials() (all []*trial) {
 // at returns the runs of a point.
 func (e *entry) at(point []int) []*trial { return e.points[e.Method.Grid.String(point)] }
 
-// Began reports whether any run of the method did.
+// began reports whether any run of the method did.
 func (e *entry) began() bool {
 	return slices.ContainsFunc(e.Trials(), func(t *trial) bool {
 		return t.State != refused && t.State != notApplicable
@@ -163,7 +163,7 @@ func sortedBy(entries []*entry, value func(*entry) float64) []*entry {
 	return all
 }
 
-// Sentence names what has the lowest value of the criterion, and what the lowest test loss, with
+// sentence names what has the lowest value of the criterion, and what the lowest test loss, with
 // all that are as low to the digits shown, beside the best method and the best without tuning.
 func (k *ranking) sentence() string {
 	first := k.sorted()[0]

@@ -2,8 +2,8 @@ package compare
 
 import "slices"
 
-// A search looks for the lowest point of a grid, a place on each axis: at all points, or by a number
-// of steps to better neighbours.
+// A search looks for the lowest point of a grid, a place on each axis: at all points, or by a
+// number of steps to better neighbours.
 type search struct {
 	lengths []int                     // places on each axis, at least 1
 	start   []int                     // where steps begin

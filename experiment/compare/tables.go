@@ -84,7 +84,7 @@ func (e *entry) note() string {
 const csvHeader = "task,method,parameters,best,at_edge,seed,state,phi,val_loss,holdout_loss,test_loss,test_accuracy," +
 	"megabytes,calls_per_agent,seconds,target,target_megabytes,target_calls_per_agent,target_seconds,folder,error"
 
-// WriteCSV writes a line for each run, with what it found and spent; what is untuned is in lines of
+// writeCSV writes a line for each run, with what it found and spent; what is untuned is in lines of
 // its own. Numbers that are not known are empty.
 func (r *Result) writeCSV(w io.Writer) error {
 	lines := [][]string{strings.Split(csvHeader, ",")}

@@ -33,8 +33,8 @@ type measure struct{ Title, Hint, Value, Show string }
 
 // shows are the ways to write a measure, by their names.
 var shows = map[string]func(float64) string{
-	"number": number, "whole": wholeNumber, "percent": func(v float64) string { return share(v, 2) }, "signed": withSign(number),
-	"points": withSign(percentPoints), "time": formatTime, "bytes": formatBytes,
+	"number": number, "whole": wholeNumber, "percent": func(v float64) string { return share(v, 2) },
+	"signed": withSign(number), "points": withSign(percentPoints), "time": formatTime, "bytes": formatBytes,
 	"measure": measureText, "share": func(v float64) string { return share(v, 1) },
 	"memory": unitFormat([]unit{{0, 1, "MiB"}, {1 << 10, 1 << 10, "GiB"}}),
 }

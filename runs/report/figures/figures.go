@@ -144,8 +144,8 @@ func shortened(s string) string {
 	return string(runes)
 }
 
-// setAxis makes an axis of a plot logarithmic, over whole powers of ten, as the ticks of others have
-// no labels; or gives its ticks labels of all digits: gonum's may be too short to differ.
+// setAxis makes an axis of a plot logarithmic, over whole powers of ten, as the ticks of others
+// have no labels; or gives its ticks labels of all digits: gonum's may be too short to differ.
 func setAxis(a *plot.Axis, e report.Extent) {
 	if e.Log {
 		const slack = 1e-3 // of the logarithm, whose round-off would lose a tick at an end

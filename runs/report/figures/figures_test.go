@@ -34,7 +34,8 @@ func TestDecades(t *testing.T) {
 		low, high, from, to float64
 	}{{2, 6.5, 1, 10}, {1e-5, 1e-1, 1e-5, 1e-1}, {1000, 1000, 1000, 10000}, {0.3, 1000, 0.1, 1000}} {
 		var a plot.Axis
-		f := report.Figure{YScale: report.Log, Series: []report.Series{{X: []float64{0, 1}, Y: []float64{c.low, c.high}}}}
+		ends := report.Series{X: []float64{0, 1}, Y: []float64{c.low, c.high}}
+		f := report.Figure{YScale: report.Log, Series: []report.Series{ends}}
 		_, e := f.Extents()
 		setAxis(&a, e)
 		if math.Abs(a.Min/c.from-1) > 0.01 || math.Abs(a.Max/c.to-1) > 0.01 {
