@@ -52,7 +52,7 @@ func openBytes(dir, base string, dims int) (*byteFile, error) {
 // which believes the header: a negative or huge count makes that panic or run out of memory. Here a
 // header is an error whose array is longer than the most bytes that the file can have unpacked.
 func parseBytes(name string, file io.ReaderAt, length int64, dims int) (*byteFile, error) {
-	in, err := input.New(name, file, length, 0)
+	in, err := input.New(name, file, length)
 	if err != nil {
 		return nil, err
 	}

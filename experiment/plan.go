@@ -96,8 +96,16 @@ func (j *Job) showData(ctx context.Context, w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "%s\n\n", card.About()); err != nil {
 		return err
 	}
-	if err := cli.Table(w, card.Table()); err != nil || card.SiteRows() == nil {
+	if err := cli.Table(w, card.Table()); err != nil {
 		return err
+	}
+	for _, note := range card.Odd {
+		if err := cli.Paragraph(w, note); err != nil {
+			return err
+		}
+	}
+	if card.SiteRows() == nil {
+		return nil
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err

@@ -57,7 +57,7 @@ func (f arrayFormat) Read(in *input.File, o Options) (*Table, error) {
 	t := &Table{Name: in.Name(), rows: rows, Bad: bad}
 	for _, m := range makers {
 		if m != nil {
-			t.Columns = append(t.Columns, m.done())
+			t.Columns = append(t.Columns, m.column)
 		}
 	}
 	return t, nil
@@ -81,8 +81,7 @@ func newMakers(in *input.File, cols int, o Options, bad badRows) ([]*maker, erro
 		case kind == Time:
 			return nil, in.Fail(0, name, "numbers without a unit cannot be times")
 		default:
-			makers[j] = newMaker(name, kind, "", o)
-			makers[j].bad = bad
+			makers[j] = newMaker(name, kind, "", o, bad)
 		}
 	}
 	return makers, nil

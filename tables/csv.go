@@ -2,7 +2,6 @@ package tables
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -48,12 +47,11 @@ func (csvFormat) Read(in *input.File, o Options) (*Table, error) {
 // A layout is what is known of a text file before its values are read.
 type layout struct {
 	in      *input.File    // whose start was read
-	dialect                // found or given
+	dialect                // found
 	skip    int            // bytes before the first record with values
 	lines   int            // lines in them
 	header  []byte         // the header's line, nil if there is none
 	columns []layoutColumn // all of the file
-	most    int            // words in a column
 	spare   bool           // what cannot be read is missing
 	notes   []string       // a sentence each
 }
@@ -72,52 +70,40 @@ type layoutColumn struct {
 // newLayout finds a file's separator, decimal sign, header and kinds of columns from its beginning
 // and the options.
 func newLayout(in *input.File, o Options) (*layout, error) {
-	whole, err := readStart(in, o.Spare)
+	data, err := readStart(in, o.Spare)
 	if err != nil {
 		return nil, err
 	}
-	skipped, named := preamble(whole)
-	first := whole[skipped:]
-	d := dialect{separator: cmp.Or(o.Separator, named), decimal: o.Decimal}
-	if d.separator == 0 {
-		d.separator = findSeparator(first)
+	begin, separator := preamble(data)
+	if separator == 0 {
+		separator = findSeparator(data, begin)
 	}
-	s, line, reason := readSample(first, d, sampleRecords)
-	before := bytes.Count(whole[:skipped], []byte{'\n'})
-	line += before
-	for k := range s.lines {
-		s.lines[k] += before
-	}
+	s, line, reason := readSample(data, begin, separator, sampleRecords)
 	if len(s.records) == 0 {
 		if reason == "" {
 			line, reason = 0, "the file has no values"
 		}
 		return nil, in.Fail(line, "", "%s", reason)
 	}
-	if s.decimal == 0 {
-		s.decimal = s.findDecimal()
-	}
-	if s.decimal == s.separator {
-		return nil, in.Fail(0, "", "the separator must not be the decimal sign; both are %q", s.decimal)
-	}
-	l := &layout{in: in, dialect: s.dialect, skip: skipped + s.begin, lines: s.lines[0] - 1, most: o.maxWords(),
-		spare: o.Spare}
-	from := 0
-	if o.Header == HeaderYes || o.Header == HeaderAuto && s.hasHeader() {
-		from = 1
-		l.header = bytes.TrimRight(first[s.begin:s.begin+s.length], "\r\n")
+	s.decimal = s.findDecimal()
+	l := &layout{in: in, dialect: s.dialect, skip: s.begin, lines: s.lines[0] - 1, spare: o.Spare}
+	if s.hasHeader() {
+		l.header = bytes.TrimRight(data[s.begin:s.begin+s.length], "\r\n")
 		l.skip += s.length
 		l.lines += 1 + bytes.Count(l.header, []byte{'\n'})
 	}
-	return l, l.nameColumns(s, from, o)
+	return l, l.nameColumns(s, o)
 }
 
 // nameColumns sets the columns' names, the ones to keep, and their kinds as far as the sample
 // determines them.
-func (l *layout) nameColumns(s sample, from int, o Options) error {
-	names := slices.Clone(s.records[0])
+func (l *layout) nameColumns(s sample, o Options) error {
+	names, values := slices.Clone(s.records[0]), s.records
 	if len(names) > mostColumns {
 		return l.in.Fail(s.lines[0], "", "there must be at most %d columns; there are %d", mostColumns, len(names))
+	}
+	if l.header != nil {
+		values = values[1:]
 	}
 	seen := map[string]int{}
 	for i := range names {
@@ -152,7 +138,17 @@ func (l *layout) nameColumns(s sample, from int, o Options) error {
 				c.can = append(c.can, r)
 			}
 		}
-		c.reading = s.reading(i, from, c.missing, c.can)
+		var texts []string
+		for _, r := range values {
+			if i < len(r) && !c.missing[r[i]] {
+				texts = append(texts, r[i])
+			}
+		}
+		c.reading = readingOf(texts, c.can, s.decimal)
+		if code := codeAmong(texts); code != "" && c.keep && c.reading == plainNumber && !c.forced {
+			l.notes = append(l.notes, fmt.Sprintf("column %s is taken for numbers, though values such as %s look like "+
+				"codes or dates (-words %s takes it as words)", name, code, name))
+		}
 		l.columns = append(l.columns, c)
 	}
 	return nil

@@ -14,9 +14,9 @@ type dialect struct {
 	decimal   byte
 }
 
-// preamble returns how many bytes of a file come before its header: a line "sep=;" of Excel, which
-// names the separator, and lines that begin with # and are not the header, as they have other
-// numbers of words than the first line without.
+// preamble returns how many bytes of a file come before its header: a byte order mark, a line
+// "sep=;" of Excel, which names the separator, and lines that begin with # and are not the header,
+// as they have other numbers of words than the first line without.
 func preamble(data []byte) (length int, separator byte) {
 	const mark = "\xef\xbb\xbf"
 	at := len(data) - len(bytes.TrimPrefix(data, []byte(mark)))
@@ -29,12 +29,12 @@ func preamble(data []byte) (length int, separator byte) {
 	for end < len(data) && data[end] == '#' {
 		n := bytes.IndexByte(data[end:], '\n')
 		if n < 0 {
-			return 0, 0
+			return at, 0
 		}
 		last, end = end, end+n+1
 	}
 	if end == at {
-		return 0, 0
+		return at, 0
 	}
 	next, _, _ := bytes.Cut(data[end:], []byte{'\n'})
 	cut := func(line []byte) int {

@@ -54,10 +54,10 @@ func Open(path string, o Options) (*Table, error) {
 // Errors are the errors of o, and [*input.Error] for a file that is no table. Time and memory are
 // the format's; whatever a header announces, no more memory is taken than the file can fill.
 func Read(name string, file io.ReaderAt, length int64, o Options) (*Table, error) {
-	if err := o.check(); err != nil {
-		return nil, err
+	if o.Dates != "" && o.Dates != "dmy" && o.Dates != "mdy" {
+		return nil, dsbo.ConfigErrorf("the order of dates must be dmy or mdy; it is %q", o.Dates)
 	}
-	in, err := input.New(name, file, length, o.Limit)
+	in, err := input.New(name, file, length)
 	if err != nil {
 		return nil, err
 	}

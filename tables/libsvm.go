@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
+	"strconv"
 
 	"dsbo/tables/input"
 )
@@ -36,7 +38,7 @@ func (svmFormat) Match(start []byte) bool {
 				index, value = []byte("1"), field
 			}
 			_, form := numberOf(value, '.')
-			if form == textForm || paired != (i > 0) || !isDigits(index) && string(index) != "qid" {
+			if form == textForm || paired != (i > 0) || string(index) != "qid" && !digits.Match(index) {
 				return false
 			}
 		}
@@ -51,9 +53,7 @@ func withoutComment(line []byte) []byte {
 	return line
 }
 
-func isDigits(text []byte) bool {
-	return len(text) > 0 && !bytes.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
-}
+var digits = regexp.MustCompile(`^[0-9]+$`)
 
 // Read reads a sparse table. It takes the memory of the table: the file is read once before, to
 // count the numbers.
@@ -70,7 +70,7 @@ func (svmFormat) Read(in *input.File, o Options) (*Table, error) {
 		return nil, err
 	}
 	r := svmReader{in: in, bad: newBadRows(o.Spare),
-		labels: newMaker(svmLabel, cmp.Or(o.Kinds[svmLabel], Number), "", o)}
+		labels: newMaker(svmLabel, cmp.Or(o.Kinds[svmLabel], Number), "", o, nil)}
 	r.Starts, r.Indices, r.Values = append(make([]int, 0, lines+1), 0), make([]int32, 0, pairs),
 		make([]float32, 0, pairs)
 	if err := r.read(); err != nil {
@@ -81,7 +81,7 @@ func (svmFormat) Read(in *input.File, o Options) (*Table, error) {
 		return nil, in.Fail(0, "", "there are no rows")
 	}
 	if !slices.Contains(o.Drop, svmLabel) {
-		t.Columns = []*Column{r.labels.done()}
+		t.Columns = []*Column{r.labels.column}
 	}
 	return t, nil
 }
@@ -147,20 +147,16 @@ func (r *svmReader) read() error {
 
 // line appends the row of a line, if there is any on it.
 func (r *svmReader) line(line []byte) (reason string) {
-	label, rest := svmField(line)
-	if len(label) == 0 {
-		return ""
-	}
-	if reason := r.labels.word(label); reason != "" {
-		return "label: " + reason
-	}
-	last := 0
-	for {
-		var pair []byte
-		if pair, rest = svmField(rest); len(pair) == 0 {
-			break
+	last := -1 // before the label
+	for field := range bytes.FieldsSeq(line) {
+		if last < 0 {
+			if reason = r.labels.word(field); reason != "" {
+				return "label: " + reason
+			}
+			last = 0
+			continue
 		}
-		index, value, reason := svmPair(pair)
+		index, value, reason := svmPair(field)
 		switch {
 		case reason != "":
 			return reason
@@ -171,53 +167,34 @@ func (r *svmReader) line(line []byte) (reason string) {
 		}
 		last = index
 	}
-	r.Starts, r.Cols = append(r.Starts, len(r.Values)), max(r.Cols, last)
+	if last >= 0 {
+		r.Starts, r.Cols = append(r.Starts, len(r.Values)), max(r.Cols, last)
+	}
 	return ""
 }
 
 // endRow ends a row that cannot be read, behind what was read of it.
 func (r *svmReader) endRow(rows int) {
-	if r.labels.rows() == rows {
+	if r.labels.rows == rows {
 		r.labels.number(notANumber)
 	}
 	r.Starts = append(r.Starts, len(r.Values))
 }
 
-// svmField returns the first field of a line and what follows it.
-func svmField(line []byte) (field, rest []byte) {
-	begin := 0
-	for begin < len(line) && line[begin] <= ' ' {
-		begin++
-	}
-	end := begin
-	for end < len(line) && line[end] > ' ' {
-		end++
-	}
-	return line[begin:end], line[end:]
-}
-
 // svmPair reads an index and its value.
 func svmPair(pair []byte) (index int, value float32, reason string) {
-	colon := bytes.IndexByte(pair, ':')
-	if colon < 0 {
-		return 0, 0, fmt.Sprintf("index:value must follow the label; there is %.40q", pair)
-	}
-	for _, b := range pair[:colon] {
-		if index = 10*index + int(b-'0'); b-'0' > 9 || index > mostSparse {
-			index = 0
-			break
-		}
-	}
+	name, text, paired := bytes.Cut(pair, []byte{':'})
+	number, err := strconv.ParseUint(string(name), 10, 64)
+	v, form := numberOf(text, '.')
 	switch {
-	case string(pair[:colon]) == "qid":
-		return 0, 0, "qid, a query's number for ranking, cannot be learned from; leave it out"
-	case index == 0:
-		return 0, 0, fmt.Sprintf("an index must be a whole number from 1 to %d; it is %.40q", mostSparse, pair[:colon])
+	case !paired:
+		reason = fmt.Sprintf("index:value must follow the label; there is %.40q", pair)
+	case string(name) == "qid":
+		reason = "qid, a query's number for ranking, cannot be learned from; leave it out"
+	case err != nil || number == 0 || number > mostSparse:
+		reason = fmt.Sprintf("an index must be a whole number from 1 to %d; it is %.40q", mostSparse, name)
+	case form != numberForm:
+		reason = fmt.Sprintf("the value of index %d must be a finite number, at most 3.4e38; it is %.40q", number, text)
 	}
-	v, form := numberOf(pair[colon+1:], '.')
-	if form != numberForm {
-		return 0, 0, fmt.Sprintf("the value of index %d must be a finite number, at most 3.4e38; it is %.40q",
-			index, pair[colon+1:])
-	}
-	return index, float32(v), ""
+	return int(number), float32(v), reason
 }

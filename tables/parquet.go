@@ -49,7 +49,7 @@ func (parquetFormat) Read(in *input.File, o Options) (t *Table, err error) {
 	if p.NumRows() == 0 {
 		return nil, in.Fail(0, "", "there are no rows")
 	}
-	room := input.Limit(length, o.Limit)
+	room := input.Limit(length)
 	if rows := p.NumRows(); rows < 0 || rows > room/4/int64(len(names)) {
 		return nil, in.Fail(0, "", "a file of %d bytes may not have %d rows of %d columns", length, rows, len(names))
 	}
@@ -90,8 +90,7 @@ func readParquet(p *parquet.File, field parquet.Field, o Options, bad badRows, c
 	if err != nil {
 		return nil, err
 	}
-	m := newMaker(field.Name(), kind, unit, o)
-	m.bad = bad
+	m := newMaker(field.Name(), kind, unit, o, bad)
 	leaf, _ := p.Schema().Lookup(field.Name())
 	if err := check(leaf.ColumnIndex); err != nil {
 		return nil, err
@@ -105,7 +104,7 @@ func readParquet(p *parquet.File, field parquet.Field, o Options, bad badRows, c
 			return nil, err
 		}
 	}
-	return m.done(), nil
+	return m.column, nil
 }
 
 // readPages hands out the values of pages.

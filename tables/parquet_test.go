@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 
 	"dsbo"
 	"dsbo/internal/testkit"
@@ -48,6 +51,17 @@ func patients(n int) []patient {
 		rows = append(rows, rows[len(rows)%2])
 	}
 	return rows[:n]
+}
+
+// withRows returns a file whose footer announces a number of rows.
+func withRows(file string, rows int64) string {
+	end := len(file) - 8
+	begin := end - int(binary.LittleEndian.Uint32([]byte(file[end:])))
+	var footer format.FileMetaData
+	testkit.OK(thrift.Unmarshal(new(thrift.CompactProtocol), []byte(file[begin:end]), &footer))
+	footer.NumRows = rows
+	b := testkit.Get(thrift.Marshal(new(thrift.CompactProtocol), footer))
+	return file[:begin] + string(b) + string(binary.LittleEndian.AppendUint32(nil, uint32(len(b)))) + parquetMagic
 }
 
 func TestParquet(t *testing.T) {
@@ -103,12 +117,13 @@ func TestBadParquet(t *testing.T) {
 		{"lists", lists, Options{},
 			", column a: a column must have one value a row; this one has lists or groups: leave it out"},
 		{"no rows", parquetFile([]patient{}), Options{}, ": there are no rows"},
+		{"too many rows", withRows(good, 1<<40), Options{},
+			fmt.Sprintf(": a file of %d bytes may not have %d rows of 11 columns", len(withRows(good, 1<<40)), 1<<40)},
+		{"other rows", withRows(good, 6), Options{}, ": damaged Parquet data: 5 rows, 6 announced"},
 		{"a time of numbers", good, Options{Kinds: map[string]Kind{"age": Time}},
 			", column age: values of kind number cannot be taken for those of kind time"},
 		{"a number of words", good, Options{Kinds: map[string]Kind{"sex": Number}},
 			`, column sex: row 1: a value must be a finite number; it is "f"`},
-		{"a stated limit", good, Options{Limit: 100},
-			fmt.Sprintf(": a file of %d bytes may not have 5 rows of 11 columns", len(good))},
 	} {
 		_, err := read(c.file, c.options)
 		if err == nil || !strings.HasPrefix(err.Error(), "a.csv"+c.want) || !errors.Is(err, dsbo.ErrConfig) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -38,16 +37,14 @@ func decoderOf(t parquet.Type) (decoder, error) {
 				return float64(v.Int64()) / a
 			}}, nil
 		case *format.DecimalType:
-			return decoder{kind: Number, number: decimalOf(t.Kind(), int(l.Scale))}, nil
+			return decimalOf(t.Kind(), int(l.Scale)), nil
 		case *format.IntType:
 			if !l.IsSigned {
 				return unsigned(t.Kind()), nil
 			}
 		case *format.StringType, *format.EnumType, *format.JsonType, *format.NullType:
 		default:
-			return decoder{}, fmt.Errorf(
-				"a column must have numbers, texts, truth values, dates or timestamps; this one has %s: leave it out",
-				logical)
+			return decoder{}, undecodable(logical)
 		}
 	}
 	return physicalDecoder(t)
@@ -77,12 +74,14 @@ func physicalDecoder(t parquet.Type) (decoder, error) {
 	case parquet.ByteArray:
 		d.kind, d.text = Word, parquet.Value.ByteArray
 	default:
-		return d,
-			fmt.Errorf(
-				"a column must have numbers, texts, truth values, dates or timestamps; this one has %s: leave it out",
-				t)
+		return d, undecodable(t)
 	}
 	return d, nil
+}
+
+func undecodable(has fmt.Stringer) error {
+	return fmt.Errorf(
+		"a column must have numbers, texts, truth values, dates or timestamps; this one has %s: leave it out", has)
 }
 
 // unsigned returns the decoder of unsigned integers, which Parquet stores as signed ones.
@@ -96,24 +95,24 @@ func unsigned(kind parquet.Kind) decoder {
 	return d
 }
 
-// decimalOf returns the numbers of decimals, which are whole numbers over a power of ten.
-func decimalOf(kind parquet.Kind, scale int) func(parquet.Value) float64 {
+// decimalOf returns the decoder of decimals, which are whole numbers over a power of ten.
+func decimalOf(kind parquet.Kind, scale int) decoder {
 	power := math.Pow10(scale)
-	return func(v parquet.Value) float64 {
+	return decoder{kind: Number, number: func(v parquet.Value) float64 {
 		switch kind {
 		case parquet.Int32:
 			return float64(v.Int32()) / power
 		case parquet.Int64:
 			return float64(v.Int64()) / power
 		}
-		digits := slices.Clone(v.ByteArray()) // big-endian, in two's complement
+		digits := v.ByteArray() // big-endian, in two's complement
 		whole := new(big.Int).SetBytes(digits)
 		if len(digits) > 0 && digits[0] >= 0x80 {
 			whole.Sub(whole, new(big.Int).Lsh(big.NewInt(1), uint(8*len(digits))))
 		}
 		n, _ := new(big.Float).SetInt(whole).Float64()
 		return n / power
-	}
+	}}
 }
 
 // kindFor returns the kind and unit of a column that is to be of some kind; "": of its own.
@@ -151,7 +150,7 @@ func (d decoder) add(m *maker, v parquet.Value) error {
 		reason = m.word(text)
 	}
 	if reason = m.skip(reason); reason != "" {
-		return fmt.Errorf("row %d: %s", m.rows()+1, reason)
+		return fmt.Errorf("row %d: %s", m.rows+1, reason)
 	}
 	return nil
 }

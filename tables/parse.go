@@ -38,7 +38,7 @@ type partColumn struct {
 func newPart(l *layout) *part {
 	p := &part{layout: l, columns: make([]partColumn, len(l.columns)), parsed: make(chan struct{}, 1)}
 	for j, c := range l.columns {
-		easy := c.keep && c.kind == Number && c.unit == ""
+		easy := c.keep && c.reading == plainNumber
 		for word := range c.missing {
 			_, f := numberOf([]byte(word), l.decimal)
 			easy = easy && f == textForm
@@ -160,7 +160,7 @@ func (p *part) appendValue(j int, text []byte, line int) {
 		code := int32(-1)
 		if !missing {
 			var fits bool
-			if code, fits = c.words.wordPlace(text, p.most); !fits {
+			if code, fits = c.words.wordPlace(text); !fits {
 				c.tally.overflow.set(line, text)
 				code = -1
 			}

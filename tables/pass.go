@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"fmt"
 	"io"
 	"runtime"
 	"slices"
@@ -126,7 +127,7 @@ func (p *pass) translate(j int, c *partColumn) {
 		}
 		if c.whole[code] < 0 {
 			word := c.words.words[code]
-			place, fits := p.words[j].wordPlace([]byte(word), p.most)
+			place, fits := p.words[j].wordPlace([]byte(word))
 			if !fits {
 				p.tallies[j].overflow.set(1, []byte(word))
 				continue
@@ -144,9 +145,13 @@ func (p *pass) table() (*Table, error) {
 	}
 	t := &Table{Name: p.in.Name(), rows: p.rows, lines: p.lines, Bad: p.bad}
 	t.Notes = slices.Concat(p.layout.notes, p.notes, p.missingNotes())
-	for _, c := range p.made {
-		if c != nil {
-			t.Columns = append(t.Columns, c)
+	for j, c := range p.made {
+		if c == nil {
+			continue
+		}
+		if t.Columns = append(t.Columns, c); p.columns[j].decimal != 0 {
+			t.Notes = append(t.Notes, fmt.Sprintf("column %s is taken for a %s, unlike others of the file", c.Name,
+				p.columns[j].what))
 		}
 	}
 	return t, nil

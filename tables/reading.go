@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ type reading struct {
 	// certain reports that a text which can be read so has one reading alone; nil: all have.
 	certain func(text []byte) bool
 	order   string // of dates that may have another one: "dmy" or "mdy"; "": of others
+	decimal byte   // sign; 0: the file's
 }
 
 // Units of times.
@@ -30,23 +32,35 @@ const (
 
 var words = &reading{kind: Word}
 
-// readings are the ways to read values other than as text. The first one that fits is taken.
-var readings = slices.Concat([]*reading{
-	{kind: Number, what: "number", value: groupedNumber},
-}, markedNumbers, datesWritten("2006-01-02", "", "2006-1-2"), datesWritten("2006/01/02", "", "2006/1/2"),
-	datesWritten("2006.01.02", "", "2006.1.2"),
+// numbers are the ways to read numbers with the decimal sign of the file, first those without
+// a mark.
+var (
+	numbers     = numbersWith(0)
+	plainNumber = numbers[0]
+)
+
+// readings are the ways to read values other than as text. The first one that fits is taken: numbers
+// with another decimal sign than the file's last.
+var readings = slices.Concat(numbers, datesWritten("2006-01-02", "", "2006-1-2"),
+	datesWritten("2006/01/02", "", "2006/1/2"), datesWritten("2006.01.02", "", "2006.1.2"),
 	datesWritten("31.12.2006", "", "2.1.2006"),
 	datesWritten("31/12/2006", "dmy", "2/1/2006"), datesWritten("12/31/2006", "mdy", "1/2/2006"),
 	datesWritten("31-12-2006", "dmy", "2-1-2006"), datesWritten("12-31-2006", "mdy", "1-2-2006"),
-	datesWritten("2 Jan 2006", "", "2 Jan 2006", "2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006"))
+	datesWritten("2 Jan 2006", "", "2 Jan 2006", "2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006"),
+	numbersWith(','), numbersWith('.'))
 
-// markedNumbers are numbers with a per cent sign or a currency.
-var markedNumbers = readingsMarked(strings.Fields("% $ € £ ¥ ₹ ₩ ₺ ₽ ₪ ฿ ₫ ₴ R$ CHF EUR USD GBP zł kr Kč Ft ‰"))
-
-// readingsMarked returns the readings of numbers with marks.
-func readingsMarked(marks []string) (list []*reading) {
-	for _, mark := range marks {
-		list = append(list, markedNumber(mark))
+// numbersWith returns the readings of numbers with a decimal sign, 0 for the file's: plain ones, and
+// with a per cent sign or a currency, which is the unit.
+func numbersWith(decimal byte) []*reading {
+	list := []*reading{{kind: Number, what: "number", value: groupedNumber}}
+	for _, mark := range strings.Fields("% $ € £ ¥ ₹ ₩ ₺ ₽ ₪ ฿ ₫ ₴ R$ CHF EUR USD GBP zł kr Kč Ft ‰") {
+		list = append(list, &reading{kind: Number, unit: mark, what: "number with " + mark,
+			value: func(text []byte, decimal byte) (float64, form) { return markedNumber(text, mark, decimal) }})
+	}
+	for _, r := range list {
+		r.decimal = decimal
+		r.what += map[byte]string{',': " in which a comma is the decimal sign", '.': " in which a point is the " +
+			"decimal sign"}[decimal]
 	}
 	return list
 }
@@ -71,7 +85,7 @@ func groupedNumber(text []byte, decimal byte) (float64, form) {
 
 // withoutGroups appends a number without the signs between groups of its digits: a comma or point
 // that is not the decimal sign, an apostrophe, or a space. All groups but the first have three
-// digits.
+// digits, and the first does not begin with 0.
 func withoutGroups(plain, text []byte, decimal byte) (_ []byte, ok bool) {
 	whole, rest := text, []byte(nil)
 	if i := bytes.IndexByte(text, decimal); i >= 0 {
@@ -87,39 +101,34 @@ func withoutGroups(plain, text []byte, decimal byte) (_ []byte, ok bool) {
 		case i == 0 && (r == '-' || r == '+'):
 			plain = append(plain, byte(r))
 		case digits == 0 || digits > 3 || groups > 0 && (digits != 3 || r != between) ||
-			!strings.ContainsRune(",.' \u00a0\u202f’", r):
+			!strings.ContainsRune(",.' \u00a0\u2009\u202f’", r):
 			return nil, false
 		default:
 			between, digits, groups = r, 0, groups+1
 		}
 		i += n
 	}
-	return append(plain, rest...), groups > 0 && digits == 3
+	return append(plain, rest...), groups > 0 && digits == 3 && bytes.TrimLeft(plain, "+-")[0] != '0'
 }
 
-// markedNumber reads numbers with a sign before or behind them, such as a currency's, which becomes
-// the column's unit. An amount in parentheses is below 0.
-func markedNumber(mark string) *reading {
-	return &reading{kind: Number, unit: mark, what: "number with " + mark, value: func(text []byte, decimal byte) (
-		float64, form) {
-		sign := 1.0
-		if n := len(text); n > 2 && text[0] == '(' && text[n-1] == ')' {
-			text, sign = text[1:n-1], -1
+// markedNumber reads a number with a mark before or behind it, such as a currency's. An amount in
+// parentheses is below 0.
+func markedNumber(text []byte, mark string, decimal byte) (float64, form) {
+	sign := 1.0
+	if n := len(text); n > 2 && text[0] == '(' && text[n-1] == ')' {
+		text, sign = text[1:n-1], -1
+	}
+	rest, ok := bytes.CutSuffix(text, []byte(mark))
+	if !ok {
+		if text, ok = bytes.CutPrefix(text, []byte{'-'}); ok {
+			sign = -sign
 		}
-		if rest, ok := bytes.CutSuffix(text, []byte(mark)); ok {
-			v, f := groupedNumber(bytes.TrimRight(rest, " \u00a0\u202f"), decimal)
-			return sign * v, f
-		}
-		if rest, ok := bytes.CutPrefix(text, []byte{'-'}); ok {
-			text, sign = rest, -sign
-		}
-		rest, ok := bytes.CutPrefix(text, []byte(mark))
-		if !ok {
+		if rest, ok = bytes.CutPrefix(text, []byte(mark)); !ok {
 			return 0, textForm
 		}
-		v, f := groupedNumber(bytes.TrimLeft(rest, " \u00a0\u202f"), decimal)
-		return sign * v, f
-	}}
+	}
+	v, f := groupedNumber(bytes.Trim(rest, " \u00a0\u202f"), decimal)
+	return sign * v, f
 }
 
 // clocks are the times of day that may follow a date, behind a space or a T. A fraction of a second
@@ -188,15 +197,15 @@ func hasLateDay(text []byte) bool {
 	return false
 }
 
-// fits reports whether a text can be a value of this reading.
-func (r *reading) fits(text []byte, decimal byte) bool {
-	_, f := r.value(text, decimal)
+// fits reports whether a text can be a value of this reading, in a file with a decimal sign.
+func (r *reading) fits(text string, decimal byte) bool {
+	_, f := r.read([]byte(text), decimal)
 	return f != textForm
 }
 
 // read returns the value of a text, NaN where it has none.
 func (r *reading) read(text []byte, decimal byte) (float64, form) {
-	v, f := r.value(text, decimal)
+	v, f := r.value(text, cmp.Or(r.decimal, decimal))
 	if f != numberForm {
 		v = math.NaN()
 	}

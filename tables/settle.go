@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,14 +79,8 @@ func (t *tally) add(later tally) {
 	}
 	t.bad += later.bad
 	t.certain = t.certain || later.certain
-	for _, m := range []struct {
-		mine  *mark
-		later mark
-	}{{&t.first, later.first}, {&t.huge, later.huge}, {&t.overflow, later.overflow}} {
-		if m.mine.line == 0 {
-			*m.mine = m.later
-		}
-	}
+	t.first, t.huge = cmp.Or(t.first, later.first), cmp.Or(t.huge, later.huge)
+	t.overflow = cmp.Or(t.overflow, later.overflow)
 }
 
 // decideReadings decides whether the columns are to be read as they were. Where not, it sets other
@@ -132,7 +127,7 @@ func (p *pass) decide(j int) (*reading, error) {
 		return words, nil // which shows all values
 	}
 	why := c.others
-	if c.kind == Number && isOtherDecimal(t.first.text, p.decimal) {
+	if c.kind == Number && !isNumber(t.first.text, p.decimal) && isNumber(t.first.text, '.'+','-p.decimal) {
 		why += fmt.Sprintf(", with the decimal %q of the file", p.decimal)
 	}
 	return nil, p.in.Fail(t.first.line, c.name, "a value must be a %s, %s; it is %q", c.what, why, t.first.text)
@@ -148,17 +143,6 @@ func (r *reading) reverses(other *reading) bool {
 	return other.kind == r.kind && other.order != "" && other.order != r.order
 }
 
-// isOtherDecimal reports whether a text would be a number with the other of the two decimal signs
-// than a file's.
-func isOtherDecimal(text string, decimal byte) bool {
-	other := byte(',')
-	if decimal == other {
-		other = '.'
-	}
-	_, f := numberOf([]byte(text), other)
-	return f == numberForm
-}
-
 // decideWords returns the reading of a column that was read as words: another one if more than half
 // of its values can be read so.
 func (p *pass) decideWords(j int) (*reading, error) {
@@ -168,7 +152,7 @@ func (p *pass) decideWords(j int) (*reading, error) {
 	for _, r := range c.can {
 		alike := 0
 		for i, word := range made.Words {
-			if r.fits([]byte(word), p.decimal) {
+			if r.fits(word, p.decimal) {
 				alike += counts[i]
 			}
 		}
@@ -185,7 +169,7 @@ func (p *pass) decideWords(j int) (*reading, error) {
 		return best, nil
 	}
 	if overflow.line > 0 {
-		return nil, p.in.Fail(0, c.name, "%s", wordLimitText(p.most, overflow.text))
+		return nil, p.in.Fail(0, c.name, "%s", wordLimitText(overflow.text))
 	}
 	if share > notedShare {
 		p.notes = append(p.notes, fmt.Sprintf("column %s is taken for words; %d of its %d values could be a %s",
@@ -199,7 +183,7 @@ func (p *pass) decideWords(j int) (*reading, error) {
 func (c *layoutColumn) whyNotWords(r *reading, distinct []string, decimal byte, most, all int) string {
 	var list []string
 	for _, word := range distinct {
-		if !r.fits([]byte(word), decimal) {
+		if !r.fits(word, decimal) {
 			list = append(list, fmt.Sprintf("%.40q", word))
 		}
 	}

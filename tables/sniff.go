@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -15,22 +16,21 @@ type sample struct {
 	dialect
 	records [][]string
 	lines   []int // where each begins, from 1
-	begin   int   // bytes before the first record: a byte order mark and blank lines
+	begin   int   // bytes before the first record
 	length  int   // bytes of the first record
 }
 
-// readSample splits the beginning of a file, whole records, by a separator.
-func readSample(data []byte, d dialect, most int) (s sample, line int, reason string) {
-	s.dialect = d
-	at := len(data) - len(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))) // a byte order mark
-	line = 1
+// readSample splits the beginning of a file from a byte on, whole records, by a separator.
+func readSample(data []byte, at int, separator byte, most int) (s sample, line int, reason string) {
+	s.separator = separator
+	line = 1 + bytes.Count(data[:at], []byte{'\n'})
 	for at < len(data) && len(s.records) < most {
-		if next := d.blank(data, at); next > at {
+		if next := s.blank(data, at); next > at {
 			line += bytes.Count(data[at:next], []byte{'\n'})
 			at = next
 			continue
 		}
-		fields, next, why := d.record(data, at)
+		fields, next, why := s.record(data, at)
 		if why != "" {
 			return s, line + bytes.Count(data[at:max(at, next)], []byte{'\n'}), why
 		}
@@ -48,87 +48,100 @@ func readSample(data []byte, d dialect, most int) (s sample, line int, reason st
 // same number of columns, at least two; where none does, the one that does so for most records, and
 // a comma if that is less than half of them: one column. All are judged by as many records as the
 // most that any reads: another separator may fail at the first quote.
-func findSeparator(data []byte) byte {
+func findSeparator(data []byte, at int) byte {
 	const records = 100
 	var samples []sample
 	read := 1
 	for _, separator := range []byte(separators) {
-		s, _, _ := readSample(data, dialect{separator: separator}, records)
+		s, _, _ := readSample(data, at, separator, records)
 		samples, read = append(samples, s), max(read, len(s.records))
 	}
 	best, most := byte(','), 0.5
 	for _, s := range samples {
-		counts, separator := map[int]int{}, s.separator
+		counts := map[int]int{}
 		for _, r := range s.records {
 			counts[len(r)]++
 		}
 		for columns, n := range counts {
 			share := float64(n) / float64(read)
-			if columns < 2 || separator == ' ' && share < 0.9 { // texts of two words
+			if columns < 2 || s.separator == ' ' && share < 0.9 { // texts of two words
 				continue
 			}
 			if share > most {
-				best, most = separator, share
+				best, most = s.separator, share
 			}
 		}
 	}
 	return best
 }
 
-// findDecimal returns the decimal sign: a comma if values in the sample are numbers with one and
-// none are numbers with a point.
+// findDecimal returns the decimal sign: a comma if values in the sample are numbers with one alone
+// and none are numbers with a point alone, which with a comma are not even groups of digits.
 func (s sample) findDecimal() byte {
+	sign := byte('.')
 	if s.separator == ',' {
-		return '.'
+		return sign
 	}
-	commas := 0
-	for _, r := range s.records {
-		for _, value := range r {
-			comma := strings.IndexByte(value, ',') >= 0
-			if !comma && strings.IndexByte(value, '.') < 0 {
-				continue
-			}
-			switch point, comma := isNumber([]byte(value), '.'), isNumber([]byte(value), ','); {
-			case point && !comma:
-				return '.'
-			case comma && !point: // as 1.234,5 €, where 1.234 € shows nothing
-				commas++
-			}
+	for _, value := range slices.Concat(s.records...) {
+		if !strings.ContainsAny(value, ".,") {
+			continue
+		}
+		switch point, comma := isNumber(value, '.'), isNumber(value, ','); {
+		case point && !comma && !plainNumber.fits(value, ','):
+			return '.'
+		case comma && !point: // as 1.234,5 €, where 1.234 € shows nothing
+			sign = ','
 		}
 	}
-	if commas > 0 {
-		return ','
-	}
-	return '.'
+	return sign
 }
 
 // isNumber reports whether a value is a number with a decimal sign: of plain digits, or with a mark
 // such as %, and then in groups too.
-func isNumber(value []byte, decimal byte) bool {
-	if _, f := numberOf(value, decimal); f != textForm {
+func isNumber(value string, decimal byte) bool {
+	if _, f := numberOf([]byte(value), decimal); f != textForm {
 		return true
 	}
-	return slices.ContainsFunc(markedNumbers, func(r *reading) bool { return r.fits(value, decimal) })
+	return slices.ContainsFunc(numbers[1:], func(r *reading) bool { return r.fits(value, decimal) })
 }
 
 // hasHeader reports whether no value of the first record is a number.
 func (s sample) hasHeader() bool {
-	for _, value := range s.records[0] {
-		if _, f := numberOf([]byte(value), s.decimal); f == numberForm {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.records[0], func(value string) bool {
+		_, f := numberOf([]byte(value), s.decimal)
+		return f == numberForm
+	})
 }
 
-// reading guesses how a column is read by the sample's records from one on: every value that is not
-// missing can be.
-func (s sample) reading(column, from int, missing map[string]bool, left []*reading) *reading {
-	left = slices.Clone(left)
-	for _, r := range s.records[from:] {
-		if column < len(r) && !missing[r[column]] {
-			left = slices.DeleteFunc(left, func(k *reading) bool { return !k.fits([]byte(r[column]), s.decimal) })
+// readingOf guesses how a column is read by its first values: each of them can be.
+func readingOf(values []string, can []*reading, decimal byte) *reading {
+	for _, r := range can {
+		if !slices.ContainsFunc(values, func(value string) bool { return !r.fits(value, decimal) }) {
+			return r
 		}
 	}
-	return append(left, words)[0]
+	return words
+}
+
+// Codes have leading zeros, or an exponent without a sign, which few programs write; dates of eight
+// digits are of the years 1900 to 2099.
+var (
+	codeText = regexp.MustCompile(`^(0[0-9]|[0-9]+[eE][0-9]+$)`)
+	dateText = regexp.MustCompile(`^(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])$`)
+)
+
+// codeAmong returns the first of some numbers that looks like a code, or the first one if all look
+// like dates; "": there is none.
+func codeAmong(values []string) string {
+	dates := true
+	for _, value := range values {
+		if codeText.MatchString(value) {
+			return value
+		}
+		dates = dates && dateText.MatchString(value)
+	}
+	if !dates || len(values) == 0 {
+		return ""
+	}
+	return values[0]
 }

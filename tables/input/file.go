@@ -13,7 +13,7 @@ import (
 	"dsbo/internal/files"
 )
 
-// Defaults of the largest unpacked size of a gzip file: tables of text shrink to a fifth or a
+// Bounds of the unpacked size of a gzip file: tables of text shrink to a fifth or a
 // tenth.
 const (
 	unwrapTimes = 200
@@ -32,29 +32,23 @@ type File struct {
 }
 
 // New is a file of length bytes whose name is for errors. What is not a gzip file is taken as it
-// is; limit is the limit of [Limit].
-func New(name string, file io.ReaderAt, length, limit int64) (*File, error) {
+// is.
+func New(name string, file io.ReaderAt, length int64) (*File, error) {
 	in := &File{name: name, file: file, length: length, limit: length}
 	var magic [2]byte
 	if n, err := file.ReadAt(magic[:], 0); n < 2 && err != io.EOF {
 		return nil, in.Error(err)
 	}
-	if magic != [2]byte{0x1f, 0x8b} {
-		return in, nil
-	}
-	if in.zipped, in.limit = true, Limit(length, limit); limit == 0 {
-		in.limit = min(in.limit, mostUnwrapped)
+	if in.zipped = magic == [2]byte{0x1f, 0x8b}; in.zipped {
+		in.limit = min(Limit(length), mostUnwrapped)
 	}
 	return in, nil
 }
 
-// Limit returns the most bytes that a compressed file of length bytes may expand to: limit or, if
-// that is 0, 64 MiB and 200 times its length.
-func Limit(length, limit int64) int64 {
-	if limit == 0 {
-		limit = unwrapPlus + unwrapTimes*min(length, (math.MaxInt64-unwrapPlus)/unwrapTimes)
-	}
-	return limit
+// Limit returns the most bytes that a compressed file of length bytes may expand to: 64 MiB and 200
+// times its length.
+func Limit(length int64) int64 {
+	return unwrapPlus + unwrapTimes*min(length, (math.MaxInt64-unwrapPlus)/unwrapTimes)
 }
 
 // Name returns the name of the file.
