@@ -45,6 +45,16 @@ type Table struct {
 // Rows returns the number of rows.
 func (t *Table) Rows() int { return t.rows }
 
+// Column returns the column of a name; nil: there is none.
+func (t *Table) Column(name string) *Column {
+	for _, c := range t.Columns {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
 // BlockRows is the number of rows in a block, the unit in which columns take and free memory.
 const BlockRows = 1 << 12
 

@@ -26,12 +26,9 @@ const (
 // rareClass is the name of the class that rare classes become.
 const rareClass = "(rare)"
 
-// A classFinder finds the classes of the target for a preparation.
-type classFinder struct{ *preparation }
-
-// nameAll finds the classes of the target. A site names those that 5 of its rows have at least;
+// nameClasses finds the classes of the target. A site names those that 5 of its rows have at least;
 // of the rows of others it adds up how many there are.
-func (p classFinder) nameAll() error {
+func nameClasses(p *preparation) error {
 	if p.recipe.Target.Kind != Class {
 		return nil
 	}
@@ -43,13 +40,13 @@ func (p classFinder) nameAll() error {
 		return err
 	}
 	all := slices.Concat(ofSites...)
-	p.sortClasses(all)
+	sortClasses(p, all)
 	all = slices.Compact(all)
-	rare, err := p.countRare(all)
+	rare, err := countRare(p, all)
 	if err != nil {
 		return err
 	}
-	if all, err = p.settleRare(all, rare); err != nil {
+	if all, err = settleRare(p, all, rare); err != nil {
 		return err
 	}
 	switch {
@@ -61,7 +58,7 @@ func (p classFinder) nameAll() error {
 			mostClasses, len(all))
 	}
 	p.recipe.Target.Classes = all
-	p.noteClasses(ofSites, rare)
+	noteClasses(p, ofSites, rare)
 	for i, a := range all {
 		for _, b := range all[:i] {
 			if strings.EqualFold(a, b) {
@@ -90,7 +87,7 @@ func commonClasses(c *tables.Column, rows int, count func(row int) float64) []st
 }
 
 // sortClasses sorts classes, words by the alphabet and numbers by size.
-func (p classFinder) sortClasses(all []string) {
+func sortClasses(p *preparation, all []string) {
 	words := p.schema.Columns[p.columnIndex(p.Target)].Kind == tables.Word
 	slices.SortFunc(all, func(a, b string) int {
 		if words {
@@ -104,10 +101,10 @@ func (p classFinder) sortClasses(all []string) {
 
 // countRare returns how many rows of all sites are of classes that no site has named, and how many
 // rows there are.
-func (p classFinder) countRare(named []string) (n [2]int, err error) {
+func countRare(p *preparation, named []string) (n [2]int, err error) {
 	sum := make([]float64, len(n))
 	err = p.Collective.Sum(sum, func(i int, part []float64) error {
-		for _, row := range p.having(i, named, false) {
+		for _, row := range having(p, i, named, false) {
 			part[0] += p.rowsOf(i, row)
 		}
 		for row := range p.Tables[i].Rows() {
@@ -119,7 +116,7 @@ func (p classFinder) countRare(named []string) (n [2]int, err error) {
 }
 
 // having returns the rows of site i whose class is among some, or is not.
-func (p classFinder) having(i int, classes []string, among bool) (rows []int) {
+func having(p *preparation, i int, classes []string, among bool) (rows []int) {
 	c, known := p.column(i, p.Target), map[string]bool{}
 	for _, name := range classes {
 		known[name] = true
@@ -134,11 +131,11 @@ func (p classFinder) having(i int, classes []string, among bool) (rows []int) {
 
 // settleRare applies the rule to the rows of rare classes, and returns all classes. rare is
 // countRare's result.
-func (p classFinder) settleRare(named []string, rare [2]int) ([]string, error) {
+func settleRare(p *preparation, named []string, rare [2]int) ([]string, error) {
 	switch {
 	case p.RareClasses == DropRare: // also of a site that came later, whose rows are not in rare
 		for _, i := range p.localSites() {
-			rows := p.having(i, named, true)
+			rows := having(p, i, named, true)
 			if len(rows) == 0 {
 				return nil, dsbo.ConfigErrorf("%s: no row has a class that some site has %d times at least",
 					p.label(i), leastNamed)
@@ -164,7 +161,7 @@ func (p classFinder) settleRare(named []string, rare [2]int) ([]string, error) {
 }
 
 // noteClasses notes unusual classes. Each site has named its own.
-func (p classFinder) noteClasses(ofSites [][]string, rare [2]int) {
+func noteClasses(p *preparation, ofSites [][]string, rare [2]int) {
 	switch {
 	case rare[0] == 0:
 	case p.RareClasses == MergeRare:
@@ -189,7 +186,7 @@ func (p classFinder) noteClasses(ofSites [][]string, rare [2]int) {
 			p.note("%s has one class alone, %s, in %d rows or more", p.label(i), names[0], leastNamed)
 		}
 	}
-	p.noteDoubt()
+	noteDoubt(p)
 }
 
 // fewestDoubted is the number of classes from which whole numbers may as well be a score or
@@ -197,7 +194,7 @@ func (p classFinder) noteClasses(ofSites [][]string, rare [2]int) {
 const fewestDoubted = 3
 
 // noteDoubt notes that numbers are taken as classes, where they may be something else.
-func (p classFinder) noteDoubt() {
+func noteDoubt(p *preparation) {
 	n := len(p.recipe.Target.Classes)
 	if p.Kind == "" && n >= fewestDoubted && p.schema.Columns[p.columnIndex(p.Target)].Kind == tables.Number {
 		p.note("column %s, the target, holds whole numbers, which are taken for %d classes: -task regression takes "+

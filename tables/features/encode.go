@@ -73,12 +73,11 @@ func (r Recipe) NewEncoder(t *tables.Table) (*Encoder, error) {
 			Reason: "the model was trained with sparse columns, as of LIBSVM files; there are none"}
 	}
 	for _, in := range r.Used() {
-		k := slices.IndexFunc(t.Columns, func(c *tables.Column) bool { return c.Name == in.Name })
-		if k < 0 {
+		c := t.Column(in.Name)
+		if c == nil {
 			return nil, &input.Error{File: t.Name, Column: in.Name,
 				Reason: "the column is missing, and the model needs it"}
 		}
-		c := t.Columns[k]
 		other := c.Kind != in.Kind || c.Kind == tables.Number && c.Unit != in.Unit
 		if other && !allMissing(c, t.Rows()) {
 			return nil, &input.Error{File: t.Name, Column: in.Name,
@@ -194,11 +193,10 @@ func (in *encodedInput) encode(row int) (place int, v float64) {
 // one column of numbers. It fails with dsbo.ErrConfig if the target's column is not there, or has a
 // value that was no class in training.
 func (r Recipe) targets(t *tables.Table) (*ad.Table, error) {
-	k := slices.IndexFunc(t.Columns, func(c *tables.Column) bool { return c.Name == r.Target.Name })
-	if k < 0 {
+	c, rows := t.Column(r.Target.Name), t.Rows()
+	if c == nil {
 		return nil, &input.Error{File: t.Name, Column: r.Target.Name, Reason: "the column of the target is missing"}
 	}
-	c, rows := t.Columns[k], t.Rows()
 	for row := range rows {
 		if c.Missing(row) {
 			return nil, t.Fail(row, c.Name, "the target is missing")

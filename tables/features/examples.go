@@ -27,26 +27,23 @@ func (p *preparation) encode() (data.Task, error) {
 	return t, nil
 }
 
-// targetsOf returns the targets of the rows of site i.
-func (p eventFinder) targetsOf(i int) (*ad.Table, error) {
-	if p.recipe.Target.Kind == Survival {
-		return p.targets(i)
-	}
-	return p.recipe.targets(p.Tables[i])
-}
-
 // encodeSite makes the examples of site i. Its table is empty then.
-func (p *preparation) encodeSite(i int) (data.Shard, error) {
+func (p *preparation) encodeSite(i int) (made data.Shard, err error) {
 	if err := p.refuseFar(i); err != nil {
-		return data.Shard{}, err
+		return made, err
 	}
-	targets, err := eventFinder{p}.targetsOf(i)
+	var targets *ad.Table
+	if p.recipe.Target.Kind == Survival {
+		targets, err = eventTargets(p, i)
+	} else {
+		targets, err = p.recipe.targets(p.Tables[i])
+	}
 	if err != nil {
-		return data.Shard{}, err
+		return made, err
 	}
 	x, err := p.features(i)
 	if err != nil {
-		return data.Shard{}, err
+		return made, err
 	}
 	var list [sets]data.Examples
 	for k := range list {
@@ -61,33 +58,33 @@ func (p *preparation) encodeSite(i int) (data.Shard, error) {
 		}
 		e := data.Examples{X: x[k]}
 		if e.Target, err = targets.Pick(rows); err != nil {
-			return data.Shard{}, err
+			return made, err
 		}
 		e.Target = e.Target.Compact()
-		if e.Count, err = (weigher{p}).countTable(i, rows); err != nil {
-			return data.Shard{}, err
+		if e.Count, err = countTable(p, i, rows); err != nil {
+			return made, err
 		}
 		if p.recipe.Target.Kind == Survival {
 			if err = setEvents(&e); err != nil {
-				return data.Shard{}, err
+				return made, err
 			}
 		}
 		if set(k) != testing {
-			if e.Weight, err = p.weightTable(i, set(k)); err != nil {
-				return data.Shard{}, err
+			if e.Weight, err = weightTable(p, i, set(k)); err != nil {
+				return made, err
 			}
 		}
-		if by := (eventFinder{p}).perEvent(validation); set(k) == validation && by != 1 {
-			if e.Weight, err = scaled(e.Weight, len(rows), by); err != nil {
-				return data.Shard{}, err
+		if set(k) == validation {
+			if e.Weight, err = scaled(e.Weight, len(rows), perEvent(p, validation)); err != nil {
+				return made, err
 			}
 		}
 		list[k] = e
 	}
-	if p.together[i], err = p.weightTable(i, training, validation, testing); err != nil {
-		return data.Shard{}, err
+	if p.together[i], err = weightTable(p, i, training, validation, testing); err != nil {
+		return made, err
 	}
-	made := data.Shard{Train: list[training], Val: list[validation], Test: list[testing]}
+	made = data.Shard{Train: list[training], Val: list[validation], Test: list[testing]}
 	if p.folds > 0 {
 		made.Train, made.Val, err = p.crossValidate(i, made.Train)
 	}
@@ -101,6 +98,9 @@ const farthest = 1e6
 // refuseFar names the first number of site i, the target's too, that is out of all proportion to
 // the training rows: checkSpread sees these alone.
 func (p *preparation) refuseFar(i int) error {
+	if p.plain {
+		return nil
+	}
 	check := func(c *tables.Column, mean, deviation float64) error {
 		for row := range p.parts[i].of {
 			if d := (c.Number(row) - mean) / deviation; math.Abs(d) > farthest {
@@ -112,7 +112,7 @@ func (p *preparation) refuseFar(i int) error {
 		return nil
 	}
 	for k, in := range p.recipe.Inputs {
-		if in.Dropped != "" || in.Kind != tables.Number || p.plain {
+		if in.Dropped != "" || in.Kind != tables.Number {
 			continue
 		}
 		if c := p.Tables[i].Columns[p.places[k]]; c.Kind == tables.Number {
@@ -122,9 +122,9 @@ func (p *preparation) refuseFar(i int) error {
 		}
 	}
 	switch target := p.recipe.Target; {
-	case target.Kind == Value && !p.plain:
+	case target.Kind == Value:
 		return check(p.column(i, p.Target), target.Mean, target.Deviation)
-	case target.Kind == Counts && !p.plain:
+	case target.Kind == Counts:
 		return check(p.column(i, p.Target), target.Mean, max(1, target.Mean))
 	}
 	return nil

@@ -40,7 +40,7 @@ func ChooseWords(in *Input, rows, rare int, names []string, missing float64, cou
 // Balance returns the factors of classes that have some weights.
 func Balance(ofClass []float64) []float64 {
 	p := new(preparation)
-	weigher{p}.setBalance(ofClass)
+	setBalance(p, ofClass)
 	return p.balance
 }
 

@@ -12,7 +12,7 @@ import (
 
 // dealFolds deals all rows but the test rows to folds, where cross-validation is asked for and the
 // sites together have few enough rows: what were validation rows train then too.
-func (p *preparation) dealFolds() error {
+func dealFolds(p *preparation) error {
 	if p.Folds == 0 {
 		return nil
 	}
@@ -83,20 +83,11 @@ func (p *preparation) crossValidate(i int, all data.Examples) (train, val data.E
 	p.unfolded[i] = all.Weight
 	train, val = all, all
 	train.Weight, val.Weight, err = models.FoldWeights(p.parts[i].folds, p.folds, all.Weight)
-	if by := (eventFinder{p}).perEvent(training); by != 1 && err == nil {
+	if by := perEvent(p, training); by != 1 && err == nil {
 		var weight *ad.Table
 		if weight, err = scaled(all.Weight, all.Len(), by); err == nil {
 			_, val.Weight, err = models.FoldWeights(p.parts[i].folds, p.folds, weight)
 		}
 	}
 	return train, val, err
-}
-
-// weightTable returns the weights of the examples in some sets of site i, nil where all are 1.
-func (p *preparation) weightTable(i int, of ...set) (*ad.Table, error) {
-	w, err := weigher{p}.exampleWeights(i, of...)
-	if err != nil || w == nil {
-		return nil, err
-	}
-	return ad.Float32Table(len(w), 1, w)
 }

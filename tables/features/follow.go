@@ -31,7 +31,7 @@ func PrepareBy(s Sites, r Recipe, o Options) (*Prepared, error) {
 			return nil, err
 		}
 	}
-	if err := cmp.Or(p.refuseEmpty(), p.askRows()); err != nil {
+	if err := cmp.Or(refuseEmpty(p), askRows(p)); err != nil {
 		return nil, err
 	}
 	task, err := p.encode()

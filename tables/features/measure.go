@@ -21,54 +21,56 @@ type measure struct {
 	constant  bool // all numbers are one, up to their last digits
 }
 
-// measureNumbers finds the mean and the deviation of the inputs that are numbers or times, of the
-// target's numbers and of the weights.
-func (p *preparation) measureNumbers() error {
+// measureNumbers finds the mean and the deviation of the inputs that are numbers or times, and of
+// the target's numbers.
+func measureNumbers(p *preparation) error {
 	var columns []int
 	for k, in := range p.recipe.Inputs {
 		if in.Kind != tables.Word && in.Dropped == "" {
 			columns = append(columns, p.places[k])
 		}
 	}
-	inputs := len(columns)
+	target := p.columnIndex(p.Target)
 	if p.recipe.Target.isMeasured() {
-		columns = append(columns, p.columnIndex(p.Target))
+		columns = append(columns, target)
 	}
 	found, err := p.moments(columns)
 	if err != nil {
 		return err
 	}
-	next := found[:inputs]
 	for k := range p.recipe.Inputs {
 		in := &p.recipe.Inputs[k]
-		if in.Kind == tables.Word {
-			continue
-		}
-		if in.Dropped != "" { // at all sites
+		m, measured := found[p.places[k]]
+		switch {
+		case measured:
+			p.missing[k] = m.missing
+			if err := p.setMoments(in, *m); err != nil {
+				return err
+			}
+		case in.Kind != tables.Word: // dropped, as all are missing
 			p.missing[k] = p.rows[training]
-			continue
 		}
-		p.missing[k] = next[0].missing
-		if err := p.setMoments(in, next[0]); err != nil {
-			return err
-		}
-		next = next[1:]
 	}
-	if !p.recipe.Target.isMeasured() {
-		return nil
+	if m := found[target]; m != nil {
+		return p.setTarget(*m)
 	}
-	target := found[inputs]
-	if target.constant {
+	return nil
+}
+
+// setTarget sets what the target's numbers are encoded by.
+func (p *preparation) setTarget(m measure) (err error) {
+	t := &p.recipe.Target
+	if m.constant {
 		return dsbo.ConfigErrorf(
-			"column %s, the target, must have two values at least; all training rows have %g", p.Target, target.mean)
+			"column %s, the target, must have two values at least; all training rows have %g", p.Target, m.mean)
 	}
-	p.recipe.Target.Mean = target.mean
-	if p.recipe.Target.Kind == Value {
-		p.recipe.Target.Deviation = target.deviation
-	} else if p.recipe.Target.Most, err = largestCount(p, target); err != nil {
+	t.Mean = m.mean
+	if t.Kind == Value {
+		t.Deviation = m.deviation
+	} else if t.Most, err = largestCount(p, m); err != nil {
 		return err
 	}
-	return p.checkSpread(target)
+	return p.checkSpread(m)
 }
 
 // largestCount returns about how large the counts c of n training rows are at the most, (Σ c⁴)^¼:
@@ -125,17 +127,18 @@ func (p *preparation) checkSpread(m measure) error {
 		p.schema.Columns[m.column].Name, m.deviation, m.scale)
 }
 
-// moments finds the measures of columns in four sums. Terms of a sum share a scale, so that the
+// moments finds the measures of columns, by their places, in four sums. Terms of a sum share a scale, so that the
 // terms of a column are counted in units of its own, powers of two that come from sums of
 // exponents: no site shows the size of its numbers, and the smallest column is as exact as the
 // largest. Deviations are those from the mean, in a pass of their own.
-func (p *preparation) moments(columns []int) ([]measure, error) {
-	all := make([]measure, len(columns))
+func (p *preparation) moments(columns []int) (found map[int]*measure, err error) {
+	if len(columns) == 0 {
+		return nil, nil
+	}
+	found, all := map[int]*measure{}, make([]measure, len(columns))
 	for k, column := range columns {
 		all[k] = measure{column: column, scale: 1, step: 1}
-	}
-	if len(all) == 0 {
-		return nil, nil
+		found[column] = &all[k]
 	}
 	for _, pass := range []struct {
 		numbers int // of a column
@@ -174,7 +177,7 @@ func (p *preparation) moments(columns []int) ([]measure, error) {
 	for k := range all {
 		all[k].missing = p.unlessRounding(p.rows[training] - all[k].rows)
 	}
-	return all, nil
+	return found, nil
 }
 
 // setDeviation sets the deviation by the sums of squares and of distances from the mean, in steps.

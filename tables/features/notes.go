@@ -11,43 +11,43 @@ import (
 
 // Notes returns a sentence for each column with values that no training row had, and how they are
 // encoded.
-func (e *Encoder) Notes() []string {
-	var notes []string
+func (e *Encoder) Notes() (notes []string) {
+	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	all := wording.Count(e.length, "row")
 	for i := range e.inputs {
 		in := &e.inputs[i]
-		if n, where := e.farRows(in); n > 0 {
-			notes = append(notes, fmt.Sprintf("column %s is more than %d deviations from the mean of training rows "+
-				"(%.4g ± %.4g) in %d of %s (%s): predictions there extrapolate", in.Name, far, in.Mean, in.Deviation,
-				n, wording.Count(e.length, "row"), wording.Some(where)))
+		if where := e.farRows(in); where != nil {
+			add("column %s is more than %d deviations from the mean of training rows (%.4g ± %.4g) in %d of %s (%s): "+
+				"predictions there extrapolate", in.Name, far, in.Mean, in.Deviation, len(where), all, wording.Some(where))
+		}
+		unknownAs := "none of its words"
+		missingAs := unknownAs
+		if in.Kind != tables.Word {
+			missingAs = "the mean"
+		}
+		if in.Rare {
+			unknownAs = "a rare one"
 		}
 		if n := e.missingRows(in); n > 0 && !in.Indicator {
-			as := "the mean"
-			if in.Kind == tables.Word {
-				as = "none of its words"
-			}
-			notes = append(notes, fmt.Sprintf(
-				"column %s has no value in %d of %s, where no training row lacks one; it counts as %s", in.Name, n,
-				wording.Count(e.length, "row"), as))
+			add("column %s has no value in %d of %s, where no training row lacks one; it counts as %s", in.Name, n, all,
+				missingAs)
 		}
 		if n, words := in.unknown(e.length); n > 0 {
-			as := "none of its words"
-			if in.Rare {
-				as = "a rare one"
-			}
-			notes = append(notes, fmt.Sprintf(
-				"column %s has a word that the model does not know in %d of %s (%s); it counts as %s", in.Name, n,
-				wording.Count(e.length, "row"), wording.Some(words), as))
+			add("column %s has a word that the model does not know in %d of %s (%s); it counts as %s", in.Name, n, all,
+				wording.Some(words), unknownAs)
 		}
 	}
-	if n, where := e.farSparse(); n > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %s have numbers more than %d times their column's root mean "+
-			"square in training (%s): predictions there extrapolate", n, wording.Count(e.length, "row"), far,
-			wording.Some(where)))
+	if e.recipe == nil {
+		return notes
 	}
-	if n, first := e.unknownSparse(); n > 0 {
-		notes = append(notes, fmt.Sprintf(
-			"%d of %s: numbers in columns that were 0 in all training rows, such as %s, count as 0", n,
-			wording.Count(e.length, "row"), first))
+	distant, unknown := e.oddSparse()
+	if distant != nil {
+		add("%d of %s have numbers more than %d times their column's root mean square in training (%s): predictions "+
+			"there extrapolate", len(distant), all, far, wording.Some(distant))
+	}
+	if unknown != nil {
+		add("%d of %s: numbers in columns that were 0 in all training rows, such as %s, count as 0", len(unknown), all,
+			unknown[0])
 	}
 	return notes
 }
@@ -68,64 +68,46 @@ func (e *Encoder) Bounded(t Target, values []float64) string {
 		"model extrapolates there", len(where), wording.Count(e.length, "row"), t.Most, wording.Some(where))
 }
 
-// unknownSparse returns how many rows have a number in a sparse column that is no feature, and the
-// first such column.
-func (e *Encoder) unknownSparse() (n int, first string) {
-	if e.recipe == nil {
-		return 0, ""
-	}
-	for row := range e.length {
-		for _, column := range e.sparse.Indices[e.sparse.Starts[row]:e.sparse.Starts[row+1]] {
-			if e.recipe.featureOf(column) < 0 {
-				if n++; n == 1 {
-					first = sparseName(int(column) + 1)
-				}
-				break
-			}
-		}
-	}
-	return n, first
-}
-
 // far is how many deviations from the mean a number is far from training rows: whatever their
 // distribution, at most 1 of 100 training rows is (Chebyshev's inequality).
 const far = 10
 
-// farRows returns in how many rows an input's number is far from training rows, and where.
-func (e *Encoder) farRows(in *encodedInput) (n int, where []string) {
+// farRows returns the rows in which an input's number is far from training rows.
+func (e *Encoder) farRows(in *encodedInput) (where []string) {
 	if in.Kind == tables.Word || in.column.Kind == tables.Word {
-		return 0, nil
+		return nil
 	}
 	for row := range e.length {
-		v := float64(in.column.Number(row) * in.scale)
-		if !(math.Abs(v-in.Mean) > far*in.Deviation) {
-			continue
+		if v := float64(in.column.Number(row) * in.scale); math.Abs(v-in.Mean) > far*in.Deviation {
+			where = append(where, fmt.Sprintf("%s: %.6g", e.place(row), v))
 		}
-		n++
-		where = append(where, fmt.Sprintf("%s: %.6g", e.place(row), v))
 	}
-	return n, where
+	return where
 }
 
-// farSparse is farRows of all sparse columns, whose numbers have mean 0 and deviation 1 in training
-// rows, as far as they are not 0.
-func (e *Encoder) farSparse() (n int, where []string) {
-	if e.recipe == nil {
-		return 0, nil
-	}
+// oddSparse returns the rows of a sparse table in which a number is far from training rows, whose
+// numbers have mean 0 and deviation 1 as far as they are not 0, and for each row with a number in
+// a column that is no feature the first such column.
+func (e *Encoder) oddSparse() (where, unknown []string) {
 	for row := range e.length {
-		first := -1
-		eachFeature(e.recipe, e.sparse, row, func(place int, v float64) {
-			if first < 0 && math.Abs(v) > far {
+		first, other := -1, int32(-1)
+		for k := e.sparse.Starts[row]; k < e.sparse.Starts[row+1]; k++ {
+			column := e.sparse.Indices[k]
+			switch place := e.recipe.featureOf(column); {
+			case place < 0 && other < 0:
+				other = column
+			case place >= 0 && first < 0 && math.Abs(float64(e.sparse.Values[k])/e.recipe.Scales[place]) > far:
 				first = place
 			}
-		})
+		}
 		if first >= 0 {
-			n++
 			where = append(where, e.place(row)+": "+sparseName(e.recipe.Indices[first]))
 		}
+		if other >= 0 {
+			unknown = append(unknown, sparseName(int(other)+1))
+		}
 	}
-	return n, where
+	return where, unknown
 }
 
 // place returns where a row is.

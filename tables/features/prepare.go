@@ -61,11 +61,10 @@ type Prepared struct {
 func Prepare(s Sites, o Options) (*Prepared, error) {
 	p := &preparation{Sites: s, Options: o, parts: make([]partition, len(s.Tables)),
 		unfolded: make([]*ad.Table, len(s.Tables)), together: make([]*ad.Table, len(s.Tables))}
-	w := weigher{p}
-	for _, step := range []func() error{w.checkWeights, p.compareSchemas, w.scaleWeights, p.chooseTarget,
-		classFinder{p}.nameAll, p.splitAll, p.dealFolds, p.refuseEmpty, p.askRows,
-		eventFinder{p}.countEvents, p.nameWords, p.countRows, p.measureNumbers, p.measureSparse, w.sumWeights} {
-		if err := step(); err != nil {
+	for _, step := range []func(*preparation) error{checkWeights, compareSchemas, scaleWeights, chooseTarget,
+		nameClasses, splitAll, dealFolds, refuseEmpty, askRows, countEvents, nameWords, countRows, measureNumbers,
+		measureSparse, sumWeights} {
+		if err := step(p); err != nil {
 			return nil, err
 		}
 	}
@@ -129,7 +128,7 @@ func (p *preparation) note(format string, args ...any) {
 }
 
 // compareSchemas compares the sites' schemas and lists the inputs.
-func (p *preparation) compareSchemas() (err error) {
+func compareSchemas(p *preparation) (err error) {
 	if p.schema, err = p.exchangeSchemas(p.Target); err != nil {
 		return err
 	}
@@ -214,7 +213,7 @@ func (p *preparation) column(i int, name string) *tables.Column {
 }
 
 // splitAll splits the rows of the sites that are here.
-func (p *preparation) splitAll() (err error) {
+func splitAll(p *preparation) (err error) {
 	for _, i := range p.localSites() {
 		if p.parts[i], err = p.partition(i); err != nil {
 			return err

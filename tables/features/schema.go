@@ -133,45 +133,31 @@ func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
 			without)
 	}
 	for k := range max(len(first), len(columns)) {
-		switch {
-		case k >= len(columns):
-			return dsbo.ConfigErrorf("%s has %d columns; column %d of %s, %s, is missing there: %s",
-				s.label(i), len(columns), k+1, s.label(0), first[k].Name, must)
-		case k >= len(first):
-			return dsbo.ConfigErrorf("%s has %d columns; column %d of %s, %s, is missing there: %s",
-				s.label(0), len(first), k+1, s.label(i), columns[k].Name, must)
-		case first[k].Name != columns[k].Name:
-			return dsbo.ConfigErrorf("column %d is %s at %s and %s at %s: %s", k+1, first[k].Name, s.label(0),
-				columns[k].Name, s.label(i), must)
+		if k == len(columns) || k == len(first) {
+			short, long, names := i, 0, first
+			if k == len(first) {
+				short, long, names = 0, i, columns
+			}
+			return dsbo.ConfigErrorf("%s has %d columns; column %d of %s, %s, is missing there: %s", s.label(short), k,
+				k+1, s.label(long), names[k].Name, must)
 		}
 		known, c := &joint.Columns[k], columns[k]
 		switch {
+		case first[k].Name != c.Name:
+			return dsbo.ConfigErrorf("column %d is %s at %s and %s at %s: %s", k+1, first[k].Name, s.label(0), c.Name,
+				s.label(i), must)
 		case c.Kind == "":
 		case known.Kind == "":
 			*known = c
 		case *known != c:
+			hint := ""
+			if known.Kind == tables.Word || c.Kind == tables.Word {
+				hint = " (-words " + c.Name + " takes it as words at all sites)"
+			}
+			has := slices.IndexFunc(all[:i], func(one schema) bool { return one.Columns[k].Kind != "" })
 			return dsbo.ConfigErrorf("column %s holds %s at %s and %s at %s: it must be the same at all sites%s",
-				c.Name, known.describe(), s.label(s.firstOf(all[:i], k)), c.describe(), s.label(i),
-				wordsHint(*known, c))
+				c.Name, known.describe(), s.label(has), c.describe(), s.label(i), hint)
 		}
 	}
 	return nil
-}
-
-// firstOf returns the first of some sites whose column k has a value.
-func (Sites) firstOf(all []schema, k int) int {
-	for i, one := range all {
-		if one.Columns[k].Kind != "" {
-			return i
-		}
-	}
-	return 0
-}
-
-// wordsHint returns the remedy if a code looks like a number at one site only.
-func wordsHint(a, b columnSchema) string {
-	if a.Kind == tables.Word || b.Kind == tables.Word {
-		return " (-words " + a.Name + " takes it as words at all sites)"
-	}
-	return ""
 }

@@ -67,7 +67,7 @@ func (l *Line[T]) UnmarshalText(text []byte) error {
 // measureSparse chooses the sparse columns that become features, and finds their scales in two sums
 // over training rows: of counts and exponents, then of squares in units of each column's own, as
 // [preparation.moments] does.
-func (p *preparation) measureSparse() error {
+func measureSparse(p *preparation) error {
 	columns := p.schema.Sparse
 	if columns == 0 {
 		return nil

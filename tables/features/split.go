@@ -159,7 +159,7 @@ func (p *preparation) partition(i int) (partition, error) {
 
 // refuseEmpty names the first site here of which the split's column leaves out a kind of rows that
 // it must have: with folds either kind both trains and validates.
-func (p *preparation) refuseEmpty() error {
+func refuseEmpty(p *preparation) error {
 	if p.SplitColumn == "" {
 		return nil
 	}
@@ -179,7 +179,7 @@ func (p *preparation) refuseEmpty() error {
 }
 
 // askRows asks whether rows of the sites here may be used.
-func (p *preparation) askRows() error {
+func askRows(p *preparation) error {
 	if p.Rows == nil {
 		return nil
 	}
@@ -203,7 +203,7 @@ func (p *preparation) stratum(i int) []int32 {
 	case p.plain:
 		return nil
 	case p.recipe.Target.Kind == Survival:
-		return eventFinder{p}.eventCodes(i)
+		return eventCodes(p, i)
 	case p.recipe.Target.Kind != Class:
 		return nil
 	}

@@ -47,11 +47,8 @@ func (t Target) failure(time, event *tables.Column, row int) (column, why string
 	return "", ""
 }
 
-// An eventFinder finds the events of survival times for a preparation.
-type eventFinder struct{ *preparation }
-
 // chooseSurvival checks the times and events of the rows that are here.
-func (p eventFinder) chooseSurvival() error {
+func chooseSurvival(p *preparation) error {
 	p.recipe.Target.Event, p.recipe.Target.EventWord = p.Event, p.EventWord
 	if kind := p.schema.Columns[p.columnIndex(p.Target)].Kind; kind != tables.Number {
 		return dsbo.ConfigErrorf("column %s, the target, must have durations until events as numbers; it has %s",
@@ -73,7 +70,7 @@ func (p eventFinder) chooseSurvival() error {
 }
 
 // eventCodes has 1 for each row of site i whose time ended with an event, else 0.
-func (p eventFinder) eventCodes(i int) []int32 {
+func eventCodes(p *preparation, i int) []int32 {
 	codes, c := make([]int32, p.Tables[i].Rows()), p.column(i, p.Event)
 	for row := range codes {
 		if p.recipe.Target.hadEvent(c, row) {
@@ -85,14 +82,14 @@ func (p eventFinder) eventCodes(i int) []int32 {
 
 // countEvents finds the events in each set of rows of all sites, and in how many sites there are
 // none, by sums.
-func (p eventFinder) countEvents() error {
+func countEvents(p *preparation) error {
 	if p.recipe.Target.Kind != Survival {
 		return nil
 	}
 	sum := make([]float64, 2*sets+1) // events and rows of each set; sites without an event
 	if err := p.Collective.Sum(sum, func(i int, part []float64) error {
 		part[2*sets] = 1
-		for row, event := range p.eventCodes(i) {
+		for row, event := range eventCodes(p, i) {
 			of, n := p.parts[i].of[row], p.rowsOf(i, row)
 			if part[sets+of] += n; event == 1 {
 				part[of] += n
@@ -127,11 +124,11 @@ func (p eventFinder) countEvents() error {
 
 // targets returns the times of site i as ranks from 1 on, which keep their order in float32,
 // negative where there was no event. It keeps the times in the order of the examples.
-func (p eventFinder) targets(i int) (*ad.Table, error) {
+func eventTargets(p *preparation, i int) (*ad.Table, error) {
 	if p.times == nil {
 		p.times = make([][]float64, len(p.Tables))
 	}
-	events, c := p.eventCodes(i), p.column(i, p.Target)
+	events, c := eventCodes(p, i), p.column(i, p.Target)
 	times, ranks := make([]float64, len(events)), make([]float32, len(events))
 	for row := range times {
 		times[row] = c.Number(row)
@@ -154,7 +151,7 @@ func (p eventFinder) targets(i int) (*ad.Table, error) {
 
 // perEvent returns the rows of a set of all sites for each of its events, by which weights make a
 // mean over rows the mean over events; 1 of other targets.
-func (p eventFinder) perEvent(s set) float64 {
+func perEvent(p *preparation, s set) float64 {
 	if p.recipe.Target.Kind != Survival {
 		return 1
 	}
@@ -178,6 +175,9 @@ func setEvents(e *data.Examples) (err error) {
 
 // scaled returns weights of one column, 1 where there are none, times a number.
 func scaled(weight *ad.Table, rows int, by float64) (*ad.Table, error) {
+	if by == 1 {
+		return weight, nil
+	}
 	list := make([]float32, rows)
 	for row := range list {
 		list[row] = float32(by)

@@ -9,7 +9,7 @@ import (
 )
 
 // chooseTarget sets the target's kind and checks that each row has one.
-func (p *preparation) chooseTarget() error {
+func chooseTarget(p *preparation) error {
 	c := p.schema.Columns[p.columnIndex(p.Target)]
 	p.recipe.Target = Target{Name: p.Target, Kind: p.Kind}
 	switch {
@@ -22,7 +22,7 @@ func (p *preparation) chooseTarget() error {
 			p.recipe.Target.Kind = Class
 		}
 	case p.Kind == Survival:
-		return eventFinder{p}.chooseSurvival()
+		return chooseSurvival(p)
 	case p.Kind != Class && c.Kind == tables.Word:
 		return dsbo.ConfigErrorf(
 			"column %s, the target, must hold numbers to be learned as a %s; it holds words (-task classification "+

@@ -10,12 +10,9 @@ import (
 	"dsbo/tables"
 )
 
-// A weigher finds how rows weigh for a preparation.
-type weigher struct{ *preparation }
-
 // sumWeights finds the sum of the weights of all training rows, of all validation rows and of all
 // test rows, and with Balance the factor of each class.
-func (p weigher) sumWeights() error {
+func sumWeights(p *preparation) error {
 	if p.Balance && p.recipe.Target.Kind != Class {
 		return dsbo.ConfigErrorf("-balance is for classes; the target %s is a %s", p.Target, p.recipe.Target.Kind)
 	}
@@ -34,7 +31,7 @@ func (p weigher) sumWeights() error {
 		return err
 	}
 	if p.Balance {
-		p.setBalance(sum[:classes])
+		setBalance(p, sum[:classes])
 	}
 	for set := range p.total {
 		for k, w := range sum[set*classes:][:classes] {
@@ -45,7 +42,7 @@ func (p weigher) sumWeights() error {
 }
 
 // setBalance gives all classes with training rows the same weight together.
-func (p weigher) setBalance(ofClass []float64) {
+func setBalance(p *preparation, ofClass []float64) {
 	all, present := 0.0, 0.0
 	for _, w := range ofClass {
 		if all += w; w > 0 {
@@ -69,15 +66,14 @@ func (p *preparation) factor(class int) float64 {
 }
 
 // checkWeights checks the weights of the rows that are here, and leaves rows of weight 0 out.
-func (p weigher) checkWeights() error {
+func checkWeights(p *preparation) error {
 	for _, i := range p.localSites() {
 		t := p.Tables[i]
-		k := slices.IndexFunc(t.Columns, func(c *tables.Column) bool { return c.Name == p.Weight })
-		if p.Weight == "" || k < 0 { // which compareSchemas reports
+		c := t.Column(p.Weight)
+		if p.Weight == "" || c == nil { // which compareSchemas reports
 			return nil
 		}
 		var rows []int
-		c := t.Columns[k]
 		for row := range t.Rows() {
 			if c.Kind == tables.Word {
 				return p.failAt(i, row, c.Name, "a weight must be a number from 0; the column holds words")
@@ -107,7 +103,7 @@ const mostCounted = 1 << 50
 // scaleWeights finds the factor by which weights become numbers of rows, by sums: 1 if all are
 // whole, else (Σ w)/(Σ w²), after which they sum to the number of equally weighted rows with the
 // same information.
-func (p weigher) scaleWeights() error {
+func scaleWeights(p *preparation) error {
 	p.scale, p.whole = 1, true
 	if p.Weight == "" {
 		return nil
@@ -163,7 +159,7 @@ func (p *preparation) namedBy(i, row int) float64 {
 }
 
 // countTable returns the numbers of rows that some rows of site i represent, nil if all are 1.
-func (p weigher) countTable(i int, rows []int) (*ad.Table, error) {
+func countTable(p *preparation, i int, rows []int) (*ad.Table, error) {
 	if p.Weight == "" {
 		return nil, nil
 	}
@@ -183,10 +179,10 @@ func (p *preparation) classesOf(i int) ([]uint8, error) {
 	return classPlaces(p.Tables[i], p.column(i, p.Target), p.recipe.Target.Classes)
 }
 
-// exampleWeights returns the weights of the examples in some sets of site i, one set after the
+// weightTable returns the weights of the examples in some sets of site i, one set after the
 // other, nil where all are 1: so that the mean over the sites of the mean over a site's examples is
 // the mean over these rows of all sites.
-func (p weigher) exampleWeights(i int, of ...set) ([]float32, error) {
+func weightTable(p *preparation, i int, of ...set) (*ad.Table, error) {
 	if p.plain {
 		return nil, nil
 	}
@@ -201,7 +197,6 @@ func (p weigher) exampleWeights(i int, of ...set) ([]float32, error) {
 	}
 	unit := float64(cmp.Or(p.Start, len(p.Tables))) * float64(size) / total
 	var list []float32
-	all := true // are 1
 	for _, one := range of {
 		for row, set := range part.of {
 			if set != one {
@@ -213,11 +208,10 @@ func (p weigher) exampleWeights(i int, of ...set) ([]float32, error) {
 					"the weight must be of the size of the others; it is %g of their mean", w)
 			}
 			list = append(list, float32(w))
-			all = all && list[len(list)-1] == 1
 		}
 	}
-	if all {
+	if !slices.ContainsFunc(list, func(w float32) bool { return w != 1 }) {
 		return nil, nil
 	}
-	return list, nil
+	return ad.Float32Table(len(list), 1, list)
 }

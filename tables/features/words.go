@@ -27,7 +27,7 @@ func (p *preparation) words() (list []int) {
 }
 
 // nameWords has the sites name their words.
-func (p *preparation) nameWords() error {
+func nameWords(p *preparation) error {
 	all, err := exchange(p.Sites, "words", func(i int) (n naming) {
 		for _, k := range p.words() {
 			c := p.Tables[i].Columns[p.places[k]]
@@ -99,7 +99,7 @@ func namedWords(all [][]string) (n int) {
 
 // countRows finds the rows of all sites, and of each class and word, and chooses the words that
 // become features.
-func (p *preparation) countRows() error {
+func countRows(p *preparation) error {
 	sum := make([]float64, sets+len(p.recipe.Target.Classes)+namedWords(p.names))
 	if err := p.Collective.Sum(sum, func(i int, part []float64) error { return p.countSite(i, part) }); err != nil {
 		return err

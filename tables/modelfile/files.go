@@ -70,7 +70,7 @@ func (m *Model) WriteAs(folder runs.Folder, prefix string) error {
 	for _, f := range []struct {
 		name string
 		data []byte
-	}{{runs.WeightsFile, weights.Bytes()}, {runs.ONNXFile, m.graph(string(recipe)).Encode()},
+	}{{runs.WeightsFile, weights.Bytes()}, {runs.ONNXFile, m.onnx(string(recipe))},
 		{runs.ModelFile, append(wording.JSON(text), '\n')}} {
 		if err := folder.WriteFile(prefix+f.name, f.data); err != nil {
 			return err

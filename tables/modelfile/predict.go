@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"dsbo/internal/num"
+	"dsbo/models"
 	"dsbo/tables/features"
 )
 
@@ -87,6 +88,17 @@ func (l Layer) outputs(places []int32, values []float64) []float64 {
 		out[k] = unitValue(l.Unit, sum)
 	}
 	return out
+}
+
+// unitValue returns what a unit makes of its sum.
+func unitValue(u models.Unit, sum float64) float64 {
+	switch u {
+	case models.Tanh:
+		return num.Tanh(sum)
+	case models.ReLU:
+		return max(sum, 0)
+	}
+	return sum
 }
 
 // add adds the prediction for a row by the outputs of the last layer.
