@@ -50,36 +50,32 @@ func WordColumn(name string, values []string) *Column {
 }
 
 // rows returns the number of values.
-func (c *Column) rows() int {
-	if c.Kind == Word {
-		return blockedLength(c.codes)
+func (c *Column) rows() (n int) {
+	for _, block := range c.codes {
+		n += len(block)
 	}
-	return blockedLength(c.numbers)
-}
-
-func blockedLength[T any](blocks [][]T) int {
-	if len(blocks) == 0 {
-		return 0
+	for _, block := range c.numbers {
+		n += len(block)
 	}
-	return (len(blocks)-1)*BlockRows + len(blocks[len(blocks)-1])
+	return n
 }
 
 // New is a table of columns, for a [Format] or a test. The columns must have the same length and
 // names of their own.
 func New(name string, columns ...*Column) (*Table, error) {
-	t := &Table{Name: name, Columns: columns}
-	named := map[string]bool{}
+	t := &Table{Name: name}
 	for i, c := range columns {
-		if i == 0 {
-			t.rows = c.rows()
+		rows, reason := c.rows(), ""
+		switch {
+		case i > 0 && rows != t.rows:
+			reason = "must be as long as the other columns"
+		case t.Column(c.Name) != nil:
+			reason = "another column has this name"
 		}
-		if c.rows() != t.rows {
-			return nil, &input.Error{File: name, Column: c.Name, Reason: "must be as long as the other columns"}
+		if reason != "" {
+			return nil, &input.Error{File: name, Column: c.Name, Reason: reason}
 		}
-		if named[c.Name] {
-			return nil, &input.Error{File: name, Column: c.Name, Reason: "another column has this name"}
-		}
-		named[c.Name] = true
+		t.Columns, t.rows = append(t.Columns, c), rows
 	}
 	return t, nil
 }

@@ -14,8 +14,8 @@ func TestNotes(t *testing.T) {
 		"a,b,c\nNA,None,x\n1,None,y\n,q,z\n": {
 			`"NA" counts as missing in a (1 row) (-missing sets the words that do)`,
 			`"None" counts as missing in b (2 rows) (-missing sets the words that do)`},
-		"a\n1\nx\n2\ny\nz\n":         {"column a is taken for words; 2 of its 5 values could be a number"},
-		",a\n1,2\n":                  {"the first column has no name, as the row numbers of pandas and R: it is left out"},
+		"a\n1\nx\n2\ny\nz\n":   {"column a is taken for words; 2 of its 5 values could be a number"},
+		",a\n1,2\n":            {"the first column has no name, as the row numbers of pandas and R: it is left out"},
 		"a;b\n1,5;.5\n,25;3\n": {"column a is taken for a number in which a comma is the decimal sign, unlike others of the file"},
 		"a,b,c\n01,2e5,20201231\n10,7,20210101\n": {
 			"column a is taken for numbers, though values such as 01 look like codes or dates (-words a takes it as words)",

@@ -4,17 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"regexp"
 	"strconv"
-	"strings"
 )
 
 // exactWhole is the number up to which float64 represents all whole numbers.
 const exactWhole = 1 << 53
-
-// powers are 10^0 to 10^22, the powers of ten that float64 represents exactly.
-var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
-	1e17, 1e18, 1e19, 1e20,
-	1e21, 1e22}
 
 // leadingNumber reads the decimal number that text begins with, of at most 19 digits and without an
 // exponent, and returns how many bytes it has; 0 where it is not that easy.
@@ -46,7 +41,7 @@ func leadingNumber(text []byte, decimal byte) (v float64, length int) {
 	if count == 0 || count > 19 || digits > exactWhole {
 		return 0, 0
 	}
-	if v = float64(digits) / powers[fraction]; text[0] == '-' {
+	if v = float64(digits) / math.Pow10(fraction); text[0] == '-' {
 		v = -v
 	}
 	return v, i
@@ -77,7 +72,7 @@ func numberOf(text []byte, decimal byte) (float64, form) {
 			plain[i] = '.'
 		case b-'0' < 10 || b == '-' || b == '+' || b == 'e' || b == 'E':
 		default:
-			if isInfinite(text) {
+			if infinite.Match(text) {
 				return 0, hugeForm
 			}
 			return 0, textForm
@@ -100,11 +95,5 @@ func isExact(plain []byte, v float64) bool {
 	return v == 0 || string(digits) == strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
 }
 
-// isInfinite reports whether text names an infinite number.
-func isInfinite(text []byte) bool {
-	if len(text) > len("-infinity") {
-		return false
-	}
-	name := strings.ToLower(strings.TrimLeft(string(text), "+-"))
-	return name == "inf" || name == "infinity"
-}
+// infinite is the name of an infinite number.
+var infinite = regexp.MustCompile(`^(?i)[-+]*inf(inity)?$`)

@@ -8,8 +8,7 @@ import (
 
 // MissingWords are the words for a missing value in a text file, beside an empty field, unless
 // [Options.Missing] is set.
-var MissingWords = []string{"NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "null", "NULL", "#NULL!", "None",
-	"?", "-", "--", "."}
+var MissingWords = strings.Fields("NA N/A n/a #N/A #NA <NA> NaN nan null NULL #NULL! None ? - -- .")
 
 // Options are what cannot be found from a file alone. The zero value finds out all of it.
 type Options struct {

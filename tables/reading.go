@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -138,32 +139,27 @@ var clocks = []string{"15:04:05Z07:00", "15:04:05Z0700", "15:04:05", "15:04", "3
 // datesWritten returns the two readings of dates in some layouts: as days, and with times of day as
 // seconds. Times that name no zone are in UTC.
 func datesWritten(example, order string, layouts ...string) []*reading {
+	var withClocks []string
+	for _, layout := range layouts {
+		for _, clock := range clocks {
+			withClocks = append(withClocks, layout+" "+clock)
+		}
+	}
 	moment := func(text []byte, unit string) (float64, form) {
 		if n := len(text); n < len("1/2/2006") || n > 64 {
 			return 0, textForm
 		}
-		s := string(text)
-		for _, layout := range layouts {
+		s, whole := string(text), layouts
+		// the hour is before the first colon, and a space or T before the hour
+		if at := strings.LastIndexAny(s[:max(0, strings.IndexByte(s, ':'))], " T"); at >= 0 && unit == seconds {
+			s, whole = s[:at]+" "+s[at+1:], withClocks
+		}
+		for _, layout := range whole {
 			if t, err := time.Parse(layout, s); err == nil {
 				if unit == Days {
 					return float64(t.Unix() / (24 * 60 * 60)), numberForm
 				}
-				return float64(t.Unix()), numberForm
-			}
-			if unit == Days {
-				continue
-			}
-			at := strings.IndexByte(s, ':') // the hour is before it, and a space or T before the hour
-			if at < 0 {
-				continue
-			}
-			if at = strings.LastIndexAny(s[:at], " T"); at < 0 {
-				continue
-			}
-			for _, clock := range clocks {
-				if t, err := time.Parse(layout+" "+clock, s[:at]+" "+s[at+1:]); err == nil {
-					return float64(t.Unix()) + float64(t.Nanosecond())/1e9, numberForm
-				}
+				return float64(t.Unix()) + float64(t.Nanosecond())/1e9, numberForm
 			}
 		}
 		return 0, textForm
@@ -183,18 +179,11 @@ func datesWritten(example, order string, layouts ...string) []*reading {
 
 // hasLateDay reports whether one of the first two numbers of a date is no month.
 func hasLateDay(text []byte) bool {
-	number := 0
-	for i, seen := 0, 0; i < len(text) && seen < 2; i++ {
-		if text[i]-'0' < 10 {
-			number = 10*number + int(text[i]-'0')
-			continue
-		}
-		if number > 12 {
-			return true
-		}
-		number, seen = 0, seen+1
-	}
-	return false
+	numbers := bytes.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	return slices.ContainsFunc(numbers[:2], func(number []byte) bool {
+		n, _ := strconv.Atoi(string(number))
+		return n > 12
+	})
 }
 
 // fits reports whether a text can be a value of this reading, in a file with a decimal sign.

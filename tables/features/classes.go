@@ -102,15 +102,13 @@ func sortClasses(p *preparation, all []string) {
 // countRare returns how many rows of all sites are of classes that no site has named, and how many
 // rows there are.
 func countRare(p *preparation, named []string) (n [2]int, err error) {
-	sum := make([]float64, len(n))
-	err = p.Collective.Sum(sum, func(i int, part []float64) error {
+	sum, err := p.sum(len(n), func(i int, part []float64) {
 		for _, row := range having(p, i, named, false) {
 			part[0] += p.rowsOf(i, row)
 		}
 		for row := range p.Tables[i].Rows() {
 			part[1] += p.rowsOf(i, row)
 		}
-		return nil
 	})
 	return [2]int{int(math.Ceil(sum[0])), int(math.Ceil(sum[1]))}, err
 }

@@ -16,14 +16,12 @@ func dealFolds(p *preparation) error {
 	if p.Folds == 0 {
 		return nil
 	}
-	rows := []float64{0} // of all sites
-	err := p.Collective.Sum(rows, func(i int, part []float64) error {
+	rows, err := p.sum(1, func(i int, part []float64) {
 		for row, of := range p.parts[i].of {
 			if of != testing {
 				part[0] += p.rowsOf(i, row)
 			}
 		}
-		return nil
 	})
 	if err != nil || p.FoldRows > 0 && rows[0] > float64(p.FoldRows) {
 		return err

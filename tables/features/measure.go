@@ -78,13 +78,12 @@ func (p *preparation) setTarget(m measure) (err error) {
 // nearer it is to the largest the more a few rows have of all. Terms are counted in shares of the
 // sum of all, so that none is above 1.
 func largestCount(p *preparation, m measure) (float64, error) {
-	all, sum := m.mean*m.rows, make([]float64, 1)
-	err := p.Collective.Sum(sum, func(i int, part []float64) error {
+	all := m.mean * m.rows
+	sum, err := p.sum(1, func(i int, part []float64) {
 		p.eachNumber(i, m.column, func(v, rows float64) {
 			square := (v / all) * (v / all)
 			part[0] += float64(rows * square * square)
 		})
-		return nil
 	})
 	return all * math.Sqrt(math.Sqrt(sum[0])), err
 }
@@ -159,13 +158,11 @@ func (p *preparation) moments(columns []int) (found map[int]*measure, err error)
 			part[1] += float64(rows * d)
 		}, func(m *measure, sum []float64) { m.setDeviation(sum[0], sum[1]) }},
 	} {
-		sum := make([]float64, pass.numbers*len(all))
-		err := p.Collective.Sum(sum, func(i int, part []float64) error {
+		sum, err := p.sum(pass.numbers*len(all), func(i int, part []float64) {
 			inParallel(len(all), func(k int) {
 				terms := part[pass.numbers*k:][:pass.numbers]
 				p.eachNumber(i, all[k].column, func(v, rows float64) { pass.term(&all[k], terms, v, rows) })
 			})
-			return nil
 		})
 		if err != nil {
 			return nil, err

@@ -50,6 +50,15 @@ func (s Sites) failf(i int, column, format string, args ...any) error {
 	return dsbo.ConfigErrorf("%s, column %s: %s", s.label(i), column, fmt.Sprintf(format, args...))
 }
 
+// sum returns n sums over all sites of what fill writes for the sites of this process.
+func (s Sites) sum(n int, fill func(i int, part []float64)) ([]float64, error) {
+	all := make([]float64, n)
+	return all, s.Collective.Sum(all, func(i int, part []float64) error {
+		fill(i, part)
+		return nil
+	})
+}
+
 // exchange gives all sites each site's value: of returns it for the sites of this process.
 func exchange[T any](s Sites, what string, of func(i int) T) ([]T, error) {
 	texts, err := s.Collective.Texts(func(i int) (string, error) {

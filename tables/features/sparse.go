@@ -72,24 +72,22 @@ func measureSparse(p *preparation) error {
 	if columns == 0 {
 		return nil
 	}
-	sizes := make([]float64, 2*columns) // of each column the sum of exponents and their count
-	err := p.Collective.Sum(sizes, func(i int, part []float64) error {
+	// of each column the sum of exponents and their count
+	sizes, err := p.sum(2*columns, func(i int, part []float64) {
 		p.eachSparse(i, func(column int32, v, rows float64) { addExponent(part[2*column:], v, rows) })
-		return nil
 	})
 	if err != nil {
 		return err
 	}
-	units, squares := make([]float64, columns), make([]float64, columns)
+	units := make([]float64, columns)
 	for k := range units {
 		units[k] = usualSize(sizes[2*k], sizes[2*k+1])
 	}
-	err = p.Collective.Sum(squares, func(i int, part []float64) error {
+	squares, err := p.sum(columns, func(i int, part []float64) {
 		p.eachSparse(i, func(column int32, v, rows float64) {
 			v /= units[column]
 			part[column] += float64(rows * v * v)
 		})
-		return nil
 	})
 	if err != nil {
 		return err

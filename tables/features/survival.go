@@ -86,8 +86,8 @@ func countEvents(p *preparation) error {
 	if p.recipe.Target.Kind != Survival {
 		return nil
 	}
-	sum := make([]float64, 2*sets+1) // events and rows of each set; sites without an event
-	if err := p.Collective.Sum(sum, func(i int, part []float64) error {
+	// events and rows of each set; sites without an event
+	sum, err := p.sum(2*sets+1, func(i int, part []float64) {
 		part[2*sets] = 1
 		for row, event := range eventCodes(p, i) {
 			of, n := p.parts[i].of[row], p.rowsOf(i, row)
@@ -96,8 +96,8 @@ func countEvents(p *preparation) error {
 				part[2*sets] = 0
 			}
 		}
-		return nil
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	copy(p.events[:], sum)

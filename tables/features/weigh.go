@@ -108,27 +108,25 @@ func scaleWeights(p *preparation) error {
 	if p.Weight == "" {
 		return nil
 	}
-	found := make([]float64, 3) // exponents, rows, and those whose weight is not whole
-	if err := p.Collective.Sum(found, func(i int, part []float64) error {
+	// exponents, rows, and those whose weight is not whole
+	found, err := p.sum(3, func(i int, part []float64) {
 		for row := range p.Tables[i].Rows() {
 			w := p.rowsOf(i, row)
 			if addExponent(part, w, 1); w != math.Trunc(w) {
 				part[2]++
 			}
 		}
-		return nil
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	unit := usualSize(found[0], found[1])
-	sums := make([]float64, 2) // of weights in this unit, and of their squares
-	err := p.Collective.Sum(sums, func(i int, part []float64) error {
+	sums, err := p.sum(2, func(i int, part []float64) { // of weights in this unit, and of their squares
 		for row := range p.Tables[i].Rows() {
 			w := p.rowsOf(i, row) / unit
 			part[0] += w
 			part[1] += float64(w * w)
 		}
-		return nil
 	})
 	if p.whole = found[2] == 0 && sums[0]*unit <= mostCounted; !p.whole {
 		p.scale = sums[0] / sums[1] / unit
