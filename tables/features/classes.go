@@ -59,14 +59,21 @@ func nameClasses(p *preparation) error {
 	}
 	p.recipe.Target.Classes = all
 	noteClasses(p, ofSites, rare)
-	for i, a := range all {
-		for _, b := range all[:i] {
-			if strings.EqualFold(a, b) {
-				p.note("classes %s and %s, which differ in capitals alone, are two", b, a)
-			}
+	p.noteCapitals("classes", all)
+	return nil
+}
+
+// noteCapitals notes which names differ in capitals alone.
+func (p *preparation) noteCapitals(what string, names []string) {
+	first := map[string]string{}
+	for _, name := range names {
+		small := strings.ToLower(name)
+		if other, twice := first[small]; twice {
+			p.note("%s %s and %s, which differ in capitals alone, are two", what, other, name)
+		} else {
+			first[small] = name
 		}
 	}
-	return nil
 }
 
 // commonClasses returns the sorted names of the classes that at least leastNamed rows of a column

@@ -2,7 +2,6 @@ package features
 
 import (
 	"cmp"
-	"slices"
 
 	"dsbo"
 	"dsbo/ad"
@@ -38,7 +37,5 @@ func PrepareBy(s Sites, r Recipe, o Options) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	recipe := r
-	recipe.Inputs = slices.Clone(r.Inputs)
-	return &Prepared{Recipe: recipe, Data: task}, nil
+	return &Prepared{Recipe: r, Data: task}, nil
 }

@@ -1,10 +1,8 @@
 package features_test
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,51 +45,13 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestOddNames: what a user may not have meant is said: numbers with a decimal comma that are
-// words, and classes that differ in capitals alone.
-func TestOddNames(t *testing.T) {
-	s := features.Sites{Tables: make([]*tables.Table, sites), Collective: alone(t, sites), Seed: 1}
-	for i := range sites {
-		var sizes, forms, classes []string
-		for row := range 40 {
-			sizes = append(sizes, fmt.Sprintf("-%d,5", row%7))
-			forms = append(forms, []string{"flat, round", "1,2,3"}[row%2])
-			classes = append(classes, []string{"ill", "well", "ILL"}[row%3])
-		}
-		s.Tables[i] = testkit.Get(tables.New(fmt.Sprintf("site%d.csv", i), tables.WordColumn("size", sizes),
-			tables.WordColumn("form", forms), tables.WordColumn("state", classes)))
-	}
-	p := testkit.Get(features.Prepare(s, options))
-	var want []string
-	for i := range sites {
-		want = append(want, fmt.Sprintf("column size of site %[1]d (site%[1]d.csv) is taken for words, most of which "+
-			`are numbers with a decimal comma, such as "-0,5": these are read where another sign is between the `+
-			"columns of all rows, such as a semicolon", i))
-	}
-	for _, note := range append(want, "classes ILL and ill, which differ in capitals alone, are two") {
+// TestCapitals: classes and words that differ in capitals alone are noted.
+func TestCapitals(t *testing.T) {
+	p := testkit.Get(prepareTexts(t, by(nil), "c,y: yes,ill Yes,well no,ILL", "c,y: yes,ill Yes,well no,ILL"))
+	for _, note := range []string{"words of column c Yes and yes, which differ in capitals alone, are two",
+		"classes ILL and ill, which differ in capitals alone, are two"} {
 		if !slices.Contains(p.Notes, note) {
 			t.Errorf("no note %q in %q", note, p.Notes)
 		}
-	}
-	if n := strings.Count(strings.Join(p.Notes, ""), "decimal comma"); n != sites {
-		t.Errorf("%d notes of decimal commas, want %d", n, sites)
-	}
-}
-
-// TestNamesCoincide: two columns that make a feature of one name are refused, by their names.
-func TestNamesCoincide(t *testing.T) {
-	s := features.Sites{Tables: make([]*tables.Table, sites), Collective: alone(t, sites), Seed: 1}
-	for i := range sites {
-		var first, second, classes []string
-		for row := range 40 {
-			first, second = append(first, []string{"b=c", "d"}[row%2]), append(second, []string{"c", "e"}[row/2%2])
-			classes = append(classes, []string{"ill", "well"}[row%2])
-		}
-		s.Tables[i] = testkit.Get(tables.New("s.csv", tables.WordColumn("a", first), tables.WordColumn("a=b", second),
-			tables.WordColumn("state", classes)))
-	}
-	if _, err := features.Prepare(s, options); err == nil ||
-		!strings.Contains(err.Error(), `columns a and a=b both make the feature "a=b=c"`) {
-		t.Errorf("error %v", err)
 	}
 }

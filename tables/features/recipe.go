@@ -100,10 +100,11 @@ func (r Recipe) Used() []Input {
 
 // MissingWordsOf returns the words for a missing value of an input.
 func (r Recipe) MissingWordsOf(in Input) []string {
-	for _, list := range [][]string{in.MissingWords, r.MissingWords} {
-		if list != nil {
-			return list
-		}
+	switch {
+	case in.MissingWords != nil:
+		return in.MissingWords
+	case r.MissingWords != nil:
+		return r.MissingWords
 	}
 	return tables.MissingWords
 }
@@ -167,16 +168,12 @@ func (in Input) Layout() (rare, missing, count int) {
 // Groups returns the group of each feature: the features of one input are one, and groups count
 // from 0 on.
 func (r Recipe) Groups() []int {
-	list, last := []int{}, -1
+	list, group, last := []int{}, -1, -1
 	for _, f := range r.Features() {
-		if n := len(list); n == 0 {
-			list = append(list, 0)
-		} else if f.Input == last {
-			list = append(list, list[n-1])
-		} else {
-			list = append(list, list[n-1]+1)
+		if f.Input != last {
+			group, last = group+1, f.Input
 		}
-		last = f.Input
+		list = append(list, group)
 	}
 	return list
 }

@@ -106,6 +106,7 @@ func (s Sites) exchangeSchemas(target string) (schema, error) {
 		return schema{}, err
 	}
 	joint := all[0]
+	joint.Columns = slices.Clone(joint.Columns)
 	for i, one := range all {
 		if !one.Rows {
 			return schema{}, dsbo.ConfigErrorf("%s: there must be rows; there are none", s.label(i))

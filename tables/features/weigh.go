@@ -200,12 +200,7 @@ func weightTable(p *preparation, i int, of ...set) (*ad.Table, error) {
 			if set != one {
 				continue
 			}
-			w := p.rowsOf(i, row) * p.factor(int(classes[row])) * unit
-			if !(w <= math.MaxFloat32) {
-				return nil, p.failAt(i, row, p.Weight,
-					"the weight must be of the size of the others; it is %g of their mean", w)
-			}
-			list = append(list, float32(w))
+			list = append(list, float32(p.rowsOf(i, row)*p.factor(int(classes[row]))*unit))
 		}
 	}
 	if !slices.ContainsFunc(list, func(w float32) bool { return w != 1 }) {

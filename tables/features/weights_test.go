@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/tables"
 	"dsbo/tables/features"
@@ -91,28 +90,6 @@ func preparedWith(t *testing.T, columns []*tables.Column, weight string) *featur
 	return testkit.Get(features.Prepare(s, features.Options{Target: "state", SplitColumn: "set", Weight: weight,
 		Rare:    10,
 		Missing: features.MeanOfOthers}))
-}
-
-// TestWeightsAllowed: a weight may be 0, but not all of a site's, and may not be negative.
-func TestWeightsAllowed(t *testing.T) {
-	for _, c := range []struct {
-		change func(w []float32)
-		want   string
-	}{
-		{func(w []float32) { w[7] = 0 }, ""},
-		{func(w []float32) { w[7] = -1 }, "a weight must be a number from 0; it is -1"},
-		{func(w []float32) { clear(w) }, "a weight must be above 0 in some rows; all are 0"},
-	} {
-		w := numbersOf(40, 3)
-		c.change(w)
-		_, err := prepareOne(t, 40, "y", func(o *features.Options) { o.Weight = "w" },
-			tables.NumberColumn("y", numbersOf(40, 2)), tables.NumberColumn("w", w))
-		if c.want == "" {
-			testkit.OK(err)
-			continue
-		}
-		testkit.WantError(t, "weights", err, dsbo.ErrConfig, c.want)
-	}
 }
 
 // TestLargestCount: the largest prediction is (Σ c⁴)^¼ over the training rows of all sites: about

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"dsbo"
 	"dsbo/tables"
@@ -39,11 +37,6 @@ func nameWords(p *preparation) error {
 			}
 			slices.Sort(names)
 			n.Words = append(n.Words, names)
-			if commas := commaNumbers(c.Words); 2*commas > len(c.Words) {
-				p.note("column %s of %s is taken for words, most of which are numbers with a decimal comma, such "+
-					"as %q: these are read where another sign is between the columns of all rows, such as a semicolon",
-					c.Name, p.label(i), c.Words[0])
-			}
 		}
 		return n
 	})
@@ -65,16 +58,6 @@ func nameWords(p *preparation) error {
 		p.names[k] = slices.Compact(p.names[k])
 	}
 	return nil
-}
-
-// commaNumbers returns how many words are numbers but for their decimal comma.
-func commaNumbers(words []string) (n int) {
-	for _, w := range words {
-		if _, err := strconv.ParseFloat(strings.Replace(w, ",", ".", 1), 64); err == nil && strings.Contains(w, ",") {
-			n++
-		}
-	}
-	return n
 }
 
 // wordCounts returns in how many training rows of site i, counted by rows, each word of a column
@@ -206,4 +189,5 @@ func (p *preparation) chooseWords(in *Input, names []string, missing float64, co
 	if in.Dropped != "" {
 		in.Words, in.Rare, in.Indicator = nil, false, false
 	}
+	p.noteCapitals("words of column "+in.Name, in.Words)
 }
