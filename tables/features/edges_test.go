@@ -156,12 +156,12 @@ func TestTargetKinds(t *testing.T) {
 		{nil, features.Value, "", []string{numbers(3, 1), numbers(21, 1)}},
 		{nil, features.Value, "", []string{numbers(21, 1), numbers(3, 1)}},
 		{kindIs(features.Counts), features.Counts, "", []string{numbers(3, 1)}},
-		{kindIs(features.Class), features.Class, "-2 0 0.00009 0.0001 0.5 10 100000000000000000000 1e+21",
-			[]string{"x,y: 1,10 2,1e21 3,0 4,-2 5,1e20 6,9e-5 7,.0001 8,.5"}},
+		{kindIs(features.Class), features.Class, "-2 0 9e-05 0.00012 0.5 10 100000000000000000000 1e+21",
+			[]string{"x,y: 1,10 2,1e21 3,0 4,-2 5,1e20 6,9e-5 7,.00012 8,.5"}},
 	} {
 		p := testkit.Get(prepareTexts(t, by(c.change), c.sites...))
 		if got := strings.Join(p.Recipe.Target.Classes, " "); p.Recipe.Target.Kind != c.want ||
-			c.classes != "" && got != strings.ReplaceAll(c.classes, "0.00009", "9e-05") {
+			c.classes != "" && got != c.classes {
 			t.Errorf("%.60q: %s %q", c.sites, p.Recipe.Target.Kind, got)
 		}
 		if (p.Data.Counted == "event") != (c.want == features.Survival) {
@@ -244,7 +244,7 @@ func TestNamesOf(t *testing.T) {
 // TestFollowed: by a recipe that is known rows are encoded as when it was found, with its rules, and
 // nothing is found anew.
 func TestFollowed(t *testing.T) {
-	const text = "x,c,y: 1,a,ill 2,b,well 3,a,well"
+	const text = "y,x,c: ill,1,a well,2,b well,3,a"
 	o := by(nil)
 	first := testkit.Get(prepareTexts(t, o, text))
 	follow := func(r features.Recipe, o features.Options, text string) (*features.Prepared, error) {
@@ -386,6 +386,58 @@ func TestEventTargets(t *testing.T) {
 		if noted := strings.Contains(strings.Join(p.Notes, "\n"), "times that end with another word of e than died"); !noted ||
 			strings.Contains(strings.Join(p.Notes, "\n"), "without an event, 0") {
 			t.Errorf("notes %q", p.Notes)
+		}
+	}
+}
+
+// TestCounts: what is counted is of training rows alone, each class has its shares, and what is no
+// deviation from the usual has neither weights nor notes.
+func TestCounts(t *testing.T) {
+	const text = "y,c,s,w: 1,a,train,1.5 2,b,train,.01 1,a,train,1.5 2,,train,.01 1,,test,1 2,,validation,1 3,a,test,1"
+	p := testkit.Get(prepareTexts(t, by(func(o *features.Options) { o.SplitColumn, o.Kind = "s", features.Class }), text))
+	if notes := strings.Join(p.Notes, "\n"); !slices.Equal(p.Missing, []float64{12, 0}) ||
+		!slices.Equal(p.Classes, []float64{24, 24, 0}) || p.OwnRows != nil || p.Data.Shards[0].Train.Weight != nil ||
+		!strings.Contains(notes, "class 3 has no training row") || strings.Contains(notes, "class 2 has no training row") {
+		t.Errorf("missing %v, classes %v, own %v, notes %q", p.Missing, p.Classes, p.OwnRows, notes)
+	}
+	o := by(func(o *features.Options) { splitBy(o); weighedBy(o) })
+	if got := testkit.Get(prepareTexts(t, o, text, text)); len(got.Recipe.Target.Classes) != 3 || got.OwnRows != nil ||
+		!slices.Equal(got.Recipe.MissingWords, tables.MissingWords) {
+		t.Errorf("classes %q: rows of small weights are named as others; own %v", got.Recipe.Target.Classes, got.OwnRows)
+	}
+	shard := testkit.Get(prepareTexts(t, by(nil), "x,y: 1,1 2,2 3,2 4,1")).Data.Shards[0]
+	classes := [2]int{}
+	for row := range shard.Train.Len() {
+		class, _ := shard.Train.Target.Label(row)
+		classes[class]++
+	}
+	if classes != [2]int{12, 12} {
+		t.Errorf("classes of numbers have %v training rows", classes)
+	}
+	o = by(func(o *features.Options) {
+		o.MissingWords, o.MissingOf = []string{"?"}, map[string][]string{"x": {"-"}}
+	})
+	twice := append(tablesOf("x,y: 1,ill NA,well"), tablesOf("x,y: 1,ill NA,well")...)
+	got := testkit.Get(features.Prepare(features.Sites{Tables: twice, Seed: 1, Collective: alone(t, 2)}, o))
+	if r := got.Recipe; len(got.Odd) != 1 || !slices.Equal(r.MissingWords, []string{"?"}) ||
+		!slices.Equal(r.Options().MissingOf["x"], []string{"-"}) || len(r.Options().MissingOf) != 1 {
+		t.Errorf("notes %q, words for missing %q", got.Odd, r.MissingWords)
+	}
+	weights := func(kind features.TargetKind) (sum float64) {
+		o := by(func(o *features.Options) { o.Kind, o.Event, o.Folds = kind, "e", 2 })
+		w := testkit.Get(prepareTexts(t, o, "x,y,e: 1,1,1 2,2,0 3,3,0 4,4,1")).Data.Shards[0].Val.Weight
+		for row := range w.Rows() {
+			sum += w.At(row, 0) + w.At(row, 1)
+		}
+		return sum
+	}
+	if got := weights(features.Survival) / weights(features.Value); got != 2 {
+		t.Errorf("validation rows weigh %g times as much as of numbers; two have an event", got)
+	}
+	for text, want := range map[string]int{"1 1:1\n0 2:1\n": 0, "1 1:1\n0 3:1\n": 1} {
+		p := testkit.Get(prepareSparse(t, []string{strings.Repeat(text, 12)}))
+		if len(p.Notes) != want {
+			t.Errorf("%q: notes %q", text, p.Notes)
 		}
 	}
 }

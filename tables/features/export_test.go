@@ -1,6 +1,10 @@
 package features
 
-import "dsbo/tables"
+import (
+	"fmt"
+
+	"dsbo/tables"
+)
 
 // The functions of values behind the rules, for tests, which are in a package of their own: this
 // one has a constant named testing.
@@ -14,6 +18,9 @@ var (
 // SplitCounted divides rows, each of which stands for some, by shares.
 func SplitCounted(n int, classes []int32, rows func(row int) float64, shares Shares) (of []set, err error) {
 	part, err := splitRows(n, classes, rows, shares, 1, 0)
+	if counted := newPartition(part.of); err == nil && counted.sizes != part.sizes {
+		return nil, fmt.Errorf("sizes %v of sets of %v", part.sizes, counted.sizes)
+	}
 	return part.of, err
 }
 

@@ -194,8 +194,8 @@ func TestWordsChosen(t *testing.T) {
 
 // TestBalanceOfClasses: with training rows, each class weighs its part of all; one without keeps 1.
 func TestBalanceOfClasses(t *testing.T) {
-	if got := features.Balance([]float64{4, 0, 2}); !slices.Equal(got, []float64{0.75, 1, 1.5}) {
-		t.Errorf("the factors of classes of 4, 0 and 2 rows are %v, want 3/4, 1 and 3/2", got)
+	if got := features.Balance([]float64{1, 0, .5}); !slices.Equal(got, []float64{0.75, 1, 1.5}) {
+		t.Errorf("the factors of classes of 1, 0 and 1/2 rows are %v, want 3/4, 1 and 3/2", got)
 	}
 }
 

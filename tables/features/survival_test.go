@@ -34,6 +34,9 @@ func TestFewEvents(t *testing.T) {
 		if err == nil && strings.Contains(strings.Join(p.Notes, "\n"), "fewer than 50 events") != c.noted {
 			t.Errorf("%d events, %d folds: %q", c.events, c.folds, p.Notes)
 		}
+		if err == nil && strings.Contains(strings.Join(p.Notes, "\n"), "column ") {
+			t.Errorf("notes %q, of which no column is unusual", p.Notes)
+		}
 	}
 }
 
