@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -10,17 +11,20 @@ import (
 // TestNotes: a table says which words it took for missing values and where, and which columns of
 // words are numbers in part.
 func TestNotes(t *testing.T) {
+	const codes = "column %[1]s is taken for numbers, though values such as %[2]s look like codes or dates (-words " +
+		"%[1]s takes it as words)"
 	for file, want := range map[string][]string{
 		"a,b,c\nNA,None,x\n1,None,y\n,q,z\n": {
 			`"NA" counts as missing in a (1 row) (-missing sets the words that do)`,
 			`"None" counts as missing in b (2 rows) (-missing sets the words that do)`},
-		"a\n1\nx\n2\ny\nz\n":   {"column a is taken for words; 2 of its 5 values could be a number"},
-		",a\n1,2\n":            {"the first column has no name, as the row numbers of pandas and R: it is left out"},
-		"a;b\n1,5;.5\n,25;3\n": {"column a is taken for a number in which a comma is the decimal sign, unlike others of the file"},
+		"a\n1\nx\n2\ny\nz\n": {"column a is taken for words; 2 of its 5 values could be a number"},
+		",a\n1,2\n":          {"the first column has no name, as the row numbers of pandas and R: it is left out"},
+		"a;b\n1,5;.5\n,25;3\n": {
+			"column a is taken for a number in which a comma is the decimal sign, unlike others of the file"},
 		"a,b,c\n01,2e5,20201231\n10,7,20210101\n": {
-			"column a is taken for numbers, though values such as 01 look like codes or dates (-words a takes it as words)",
-			"column b is taken for numbers, though values such as 2e5 look like codes or dates (-words b takes it as words)",
-			"column c is taken for numbers, though values such as 20201231 look like codes or dates (-words c takes it as words)"},
+			fmt.Sprintf(codes, "a", "01"),
+			fmt.Sprintf(codes, "b", "2e5"),
+			fmt.Sprintf(codes, "c", "20201231")},
 		"a,b\n0,20201231\n1e-5,20211301\n0.5,7\n": nil,
 	} {
 		if got := testkit.Get(read(file, Options{})).Notes; !slices.Equal(got, want) {

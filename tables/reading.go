@@ -40,8 +40,8 @@ var (
 	plainNumber = numbers[0]
 )
 
-// readings are the ways to read values other than as text. The first one that fits is taken: numbers
-// with another decimal sign than the file's last.
+// readings are the ways to read values other than as text. The first one that fits is taken:
+// numbers with another decimal sign than the file's last.
 var readings = slices.Concat(numbers, datesWritten("2006-01-02", "", "2006-1-2"),
 	datesWritten("2006/01/02", "", "2006/1/2"), datesWritten("2006.01.02", "", "2006.1.2"),
 	datesWritten("31.12.2006", "", "2.1.2006"),
@@ -50,8 +50,8 @@ var readings = slices.Concat(numbers, datesWritten("2006-01-02", "", "2006-1-2")
 	datesWritten("2 Jan 2006", "", "2 Jan 2006", "2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006"),
 	numbersWith(','), numbersWith('.'))
 
-// numbersWith returns the readings of numbers with a decimal sign, 0 for the file's: plain ones, and
-// with a per cent sign or a currency, which is the unit.
+// numbersWith returns the readings of numbers with a decimal sign, 0 for the file's: plain ones,
+// and with a per cent sign or a currency, which is the unit.
 func numbersWith(decimal byte) []*reading {
 	list := []*reading{{kind: Number, what: "number", value: groupedNumber}}
 	for _, mark := range strings.Fields("% $ € £ ¥ ₹ ₩ ₺ ₽ ₪ ฿ ₫ ₴ R$ CHF EUR USD GBP zł kr Kč Ft ‰") {

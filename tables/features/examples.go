@@ -45,8 +45,7 @@ func (p *preparation) encodeSite(i int) (made data.Shard, err error) {
 	if err != nil {
 		return made, err
 	}
-	var list [sets]data.Examples
-	for k := range list {
+	for k, e := range [sets]*data.Examples{&made.Train, &made.Val, &made.Test} {
 		if p.parts[i].sizes[k] == 0 {
 			continue
 		}
@@ -56,7 +55,7 @@ func (p *preparation) encodeSite(i int) (made data.Shard, err error) {
 				rows = append(rows, row)
 			}
 		}
-		e := data.Examples{X: x[k]}
+		e.X = x[k]
 		if e.Target, err = targets.Pick(rows); err != nil {
 			return made, err
 		}
@@ -65,7 +64,7 @@ func (p *preparation) encodeSite(i int) (made data.Shard, err error) {
 			return made, err
 		}
 		if p.recipe.Target.Kind == Survival {
-			if err = setEvents(&e); err != nil {
+			if err = setEvents(e); err != nil {
 				return made, err
 			}
 		}
@@ -79,12 +78,10 @@ func (p *preparation) encodeSite(i int) (made data.Shard, err error) {
 				return made, err
 			}
 		}
-		list[k] = e
 	}
 	if p.together[i], err = weightTable(p, i, training, validation, testing); err != nil {
 		return made, err
 	}
-	made = data.Shard{Train: list[training], Val: list[validation], Test: list[testing]}
 	if p.folds > 0 {
 		made.Train, made.Val, err = p.crossValidate(i, made.Train)
 	}

@@ -18,7 +18,8 @@ func (e *Encoder) Notes() (notes []string) {
 		in := &e.inputs[i]
 		if where := e.farRows(in); where != nil {
 			add("column %s is more than %d deviations from the mean of training rows (%.4g ± %.4g) in %d of %s (%s): "+
-				"predictions there extrapolate", in.Name, far, in.Mean, in.Deviation, len(where), all, wording.Some(where))
+				"predictions there extrapolate", in.Name, far, in.Mean, in.Deviation, len(where), all,
+				wording.Some(where))
 		}
 		unknownAs := "none of its words"
 		missingAs := unknownAs

@@ -122,7 +122,7 @@ func countEvents(p *preparation) error {
 	return nil
 }
 
-// targets returns the times of site i as ranks from 1 on, which keep their order in float32,
+// eventTargets returns the times of site i as ranks from 1 on, which keep their order in float32,
 // negative where there was no event. It keeps the times in the order of the examples.
 func eventTargets(p *preparation, i int) (*ad.Table, error) {
 	if p.times == nil {
