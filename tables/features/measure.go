@@ -128,8 +128,8 @@ func (p *preparation) checkSpread(m measure) error {
 
 // moments finds the measures of columns, by their places, in four sums. Terms of a sum share a
 // scale, so that the terms of a column are counted in units of its own, powers of two that come
-// from sums of exponents: no site shows the size of its numbers, and the smallest column is as exact as the
-// largest. Deviations are those from the mean, in a pass of their own.
+// from sums of exponents: no site shows the size of its numbers, and the smallest column is as
+// exact as the largest. Deviations are those from the mean, in a pass of their own.
 func (p *preparation) moments(columns []int) (found map[int]*measure, err error) {
 	if len(columns) == 0 {
 		return nil, nil
