@@ -193,7 +193,7 @@ func TestRareClasses(t *testing.T) {
 		{rare(words, "3,c", "4,d"), features.RefuseRare, "", 0,
 			"it has not in 4 of 52 rows of all sites, as of names or numbers of persons, which do not leave a site (" +
 				"-rare-classes merge makes one class of the rare ones, drop leaves their rows out)", ""},
-		{rare(numbers, "3,3"), features.RefuseRare, "", 0, 
+		{rare(numbers, "3,3"), features.RefuseRare, "", 0,
 			"drop leaves their rows out; -task regression or count takes it", ""},
 		{rare(words, "3,c"), features.MergeRare, "a b (rare)", 50, "",
 			"2 rows of classes that no site has 5 times are the class (rare)"},
