@@ -37,7 +37,6 @@ func NewLocal(w *Matrix) *Local {
 		l.agents[i] = &localAgent{
 			local:    l,
 			id:       i,
-			row:      w.Row(i),
 			Combiner: w.Combiner(i),
 			terms:    make([][]float64, len(w.Row(i))),
 			ready:    make(chan struct{}, 1),
@@ -99,7 +98,6 @@ func (l *Local) Close() { l.Fail(ErrClosed) }
 type localAgent struct {
 	local      *Local        // the exchange
 	id         int           // number of the agent
-	row        []Weight      // of W
 	*Combiner                // makes the mix
 	neighbours []*localAgent // in ascending order
 	round      int           // number of the next exchange

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -168,10 +169,7 @@ func checkName(cert *x509.Certificate, agent int) error {
 // has verified. A chain expires with the first of its certificates. Without chains it is zero.
 func ExpiryOf(chains [][]*x509.Certificate) (until time.Time) {
 	for _, chain := range chains {
-		end := chain[0].NotAfter
-		for _, c := range chain {
-			end = earlierOf(end, c.NotAfter)
-		}
+		end := slices.MinFunc(chain, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) }).NotAfter
 		if end.After(until) {
 			until = end
 		}

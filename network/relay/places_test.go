@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -13,37 +12,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestOldestMakesRoom: of connections that wait under one name, the newest stay.
-func TestOldestMakesRoom(t *testing.T) {
-	h := newHall(t, 0)
-	c := h.client(5)
-	var all []net.Conn
-	for range maxWaiting + 1 {
-		conn := waiting(t, c)
-		defer conn.Close()
-		all = append(all, conn)
-	}
-	ended := make(chan error, len(all))
-	for _, conn := range all {
-		go func() {
-			_, err := conn.Read(make([]byte, 1))
-			ended <- err
-		}()
-	}
-	if err := <-ended; err != io.EOF {
-		t.Errorf("%v; the relay must have closed it", err)
-	}
-	for _, conn := range all {
-		testkit.OK(conn.SetReadDeadline(time.Unix(1, 0)))
-	}
-	for range maxWaiting {
-		if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("%v; the relay must have closed one alone", err)
-		}
-	}
-}
-
-// TestNewestFour: of connections that wait under one name four stay, and the newest is taken.
+// TestNewestFour: of connections that wait under one name the oldest ends, four stay, and the newest
+// is taken.
 func TestNewestFour(t *testing.T) {
 	var p places
 	var all []*waiter
@@ -56,6 +26,9 @@ func TestNewestFour(t *testing.T) {
 	}
 	if !slices.Equal(p.waiting[at], all[1:]) || p.takeNewest(at) != all[4] {
 		t.Errorf("%d of 5 wait; 4 must, of which the last is taken", len(p.waiting[at]))
+	}
+	if _, err := all[0].conn.Write(nil); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("%v; the oldest must be closed", err)
 	}
 }
 
