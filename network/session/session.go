@@ -9,7 +9,6 @@ import (
 	"dsbo"
 	"dsbo/network"
 	"dsbo/network/masks"
-	"dsbo/network/membership"
 	"dsbo/network/register"
 )
 
@@ -98,10 +97,6 @@ func newSession(c *Config, d desk, l *ledger, mu *sync.Mutex, lineTo func(agent 
 		view:    view{matrix: matrix, position: position, row: row, Combiner: matrix.Combiner(position), opposite: -1},
 		scratch: scratch{terms: make([][]float64, len(row)), decoded: make([][]float64, len(row))}}, nil
 }
-
-// Members returns the epoch of the session: its members are the agents of the team, by their
-// positions.
-func (s *Session) Members() membership.Epoch { return s.Epoch }
 
 // Local implements [network.Team]: it returns this agent's position among the members.
 func (s *Session) Local() []int { return []int{s.position} }
