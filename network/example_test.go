@@ -70,35 +70,3 @@ func ExampleAverages() {
 	// [[3 0.1875] [3 0.1875] [3 0.1875] [3 0.1875]]
 	// agent 0 sent 2 messages with 4 numbers in 128 bytes
 }
-
-func ExampleParse() {
-	g, err := network.Parse("g.json", []byte(`{"agents": 3, "edges": [[0, 1], [1, 2]]}`), 0)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for i := range g.W.N() {
-		fmt.Printf("%d: neighbours %v, weights %.3f\n", i, g.W.Neighbours(i), g.W.Dense()[i])
-	}
-	_, err = network.Parse("g", []byte(`{"agents": 3, "edges": [[0, 1]]}`), 0)
-	fmt.Println(err)
-	// Output:
-	// 0: neighbours [1], weights [0.667 0.333 0.000]
-	// 1: neighbours [0 2], weights [0.333 0.333 0.333]
-	// 2: neighbours [1], weights [0.000 0.333 0.667]
-	// graph file g: the graph must be connected; no path of edges leads from agent 0 to agent 2
-}
-
-func ExampleMatrix_Validate() {
-	w, err := network.NewMatrix([][]float64{
-		{0.5, 0.5, 0.0},
-		{0.5, 0.2, 0.3},
-		{0.0, 0.3, 0.6},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(w.Validate())
-	// Output: row 2 of W must sum to 1; it sums to 0.8999999999999999
-}

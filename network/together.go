@@ -26,7 +26,7 @@ type Together struct {
 	ends     []*Averager     // in the order of their agents
 	binder   Binder          // of the masks of one end; nil: there are none
 	errs     []error         // of the agents
-	hands    []hand          // of the goroutines
+	workers  []worker        // of the goroutines
 
 	bundle                                      // of the average under way
 	fill   func(k int, parts [][]float64) error // nil: the vectors of one agent have its parts
@@ -36,8 +36,8 @@ type Together struct {
 	sums   []uint64                             // scratch
 }
 
-// A hand is the memory of one of the goroutines that make terms.
-type hand struct {
+// A worker is the memory of one of the goroutines that make terms.
+type worker struct {
 	words   []uint64    // of its agents, combined
 	term    []uint64    // of one agent
 	parts   [][]float64 // vectors of one agent
@@ -47,7 +47,7 @@ type hand struct {
 // Together returns some ends as one: an agent's alone, or those of all local agents in their order.
 func (a *Averages) Together(ends []*Averager) *Together {
 	t := &Together{averages: a, ends: ends, errs: make([]error, len(ends)),
-		hands: make([]hand, min(runtime.GOMAXPROCS(0), len(ends)))}
+		workers: make([]worker, min(runtime.GOMAXPROCS(0), len(ends)))}
 	if len(ends) == 1 {
 		t.binder, _ = ends[0].mixer.(Binder)
 	} else {
@@ -121,7 +121,7 @@ func (t *Together) AverageOn(ctx context.Context, fill func(k int, parts [][]flo
 	if !slices.ContainsFunc(vectors, func(v Vector) bool { return v.Lost != nil }) {
 		return nil
 	}
-	return t.forEach(context.WithoutCancel(ctx), func(h *hand, k int) error {
+	return t.forEach(context.WithoutCancel(ctx), func(h *worker, k int) error {
 		for i, v := range t.vectors {
 			if v.Lost != nil {
 				h.term, h.rounded = v.f.keepLost(v.Lost[k], v.scales, t.drawsOf(k)[i], h.term, h.rounded)
@@ -205,7 +205,7 @@ func (t *Together) exchange(ctx context.Context, op Op) error {
 // combined returns what [bundle.appendTerm] appends, of all agents here.
 func (t *Together) combined(ctx context.Context, op Op) ([]uint64, error) {
 	if len(t.ends) == 1 {
-		h := &t.hands[0]
+		h := &t.workers[0]
 		if err := t.makeParts(ctx, h, 0); err != nil {
 			return nil, err
 		}
@@ -215,13 +215,13 @@ func (t *Together) combined(ctx context.Context, op Op) ([]uint64, error) {
 		}
 		return t.sums, nil
 	}
-	for i := range t.hands {
-		t.hands[i].words = cleared(t.hands[i].words, t.words(op))
+	for i := range t.workers {
+		t.workers[i].words = cleared(t.workers[i].words, t.words(op))
 	}
 	if t.filled {
 		ctx = context.WithoutCancel(ctx)
 	}
-	err := t.forEach(ctx, func(h *hand, k int) error {
+	err := t.forEach(ctx, func(h *worker, k int) error {
 		err := t.makeParts(ctx, h, k)
 		if err == nil {
 			h.term = t.appendTerm(h.term[:0], op, h.parts, t.drawsOf(k))
@@ -230,15 +230,15 @@ func (t *Together) combined(ctx context.Context, op Op) ([]uint64, error) {
 		return err
 	})
 	t.filled = true
-	t.sums = append(t.sums[:0], t.hands[0].words...)
-	for i := range t.hands[1:] {
-		t.combine(op, t.sums, t.hands[1+i].words)
+	t.sums = append(t.sums[:0], t.workers[0].words...)
+	for i := range t.workers[1:] {
+		t.combine(op, t.sums, t.workers[1+i].words)
 	}
 	return t.sums, err
 }
 
 // makeParts finds the parts of an agent's term, which are made before if they have not been.
-func (t *Together) makeParts(ctx context.Context, h *hand, k int) error {
+func (t *Together) makeParts(ctx context.Context, h *worker, k int) error {
 	h.parts = h.parts[:0]
 	for _, v := range t.vectors {
 		h.parts = append(h.parts, v.Dst)
@@ -281,12 +281,12 @@ func cleared(words []uint64, n int) []uint64 {
 	return words
 }
 
-// forEach calls f for all agents, with a hand each time that nobody else has, and returns the error
-// of the first agent that failed. No call starts once ctx is done.
-func (t *Together) forEach(ctx context.Context, f func(h *hand, k int) error) error {
+// forEach calls f for all agents, with a worker each time that nobody else has, and returns the
+// error of the first agent that failed. No call starts once ctx is done.
+func (t *Together) forEach(ctx context.Context, f func(h *worker, k int) error) error {
 	clear(t.errs)
 	var next atomic.Int64
-	take := func(h *hand) {
+	take := func(h *worker) {
 		for ctx.Err() == nil {
 			k := int(next.Add(1)) - 1
 			if k >= len(t.ends) {
@@ -295,11 +295,11 @@ func (t *Together) forEach(ctx context.Context, f func(h *hand, k int) error) er
 			t.errs[k] = f(h, k)
 		}
 	}
-	var hands sync.WaitGroup
-	for i := range t.hands[1:] {
-		hands.Go(func() { take(&t.hands[1+i]) })
+	var workers sync.WaitGroup
+	for i := range t.workers[1:] {
+		workers.Go(func() { take(&t.workers[1+i]) })
 	}
-	take(&t.hands[0])
-	hands.Wait()
+	take(&t.workers[0])
+	workers.Wait()
 	return cmp.Or(cmp.Or(t.errs...), ctx.Err())
 }

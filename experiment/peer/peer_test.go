@@ -45,16 +45,16 @@ func small() experiment.Task {
 	return t
 }
 
-// A town is the agents of a run, each in a process of its own as far as they can tell.
-type town struct {
+// Processes are the agents of a run, each in a process of its own as far as they can tell.
+type processes struct {
 	*testing.T
 	dir       string
 	addresses []string
 	listeners []net.Listener
 }
 
-func newTown(t *testing.T) *town {
-	w := &town{T: t, dir: t.TempDir()}
+func newProcesses(t *testing.T) *processes {
+	w := &processes{T: t, dir: t.TempDir()}
 	for range agents {
 		l := testkit.Get(net.Listen("tcp", "127.0.0.1:0"))
 		w.listeners, w.addresses = append(w.listeners, l), append(w.addresses, l.Addr().String())
@@ -62,12 +62,12 @@ func newTown(t *testing.T) *town {
 	return w
 }
 
-func (w *town) folder(agent int) runs.Folder {
+func (w *processes) folder(agent int) runs.Folder {
 	return runs.Folder(filepath.Join(w.dir, fmt.Sprint(agent)))
 }
 
 // run runs a process of an agent.
-func (w *town) run(ctx context.Context, agent int, log io.Writer) error {
+func (w *processes) run(ctx context.Context, agent int, log io.Writer) error {
 	c := session.Config{Agent: agent, Run: "r", Hash: "h", Addresses: w.addresses, Insecure: true,
 		Heartbeat: 20 * time.Millisecond, SilentAfter: time.Second, Listener: w.listeners[agent], FewMembers: true}
 	if w.listeners[agent] = nil; c.Listener == nil {
@@ -84,7 +84,7 @@ func TestAgentsGoOn(t *testing.T) {
 	alone := runs.Folder(filepath.Join(t.TempDir(), "run"))
 	args := strings.Fields(flags + "-out=" + string(alone))
 	testkit.OK(experiment.Run(t.Context(), small(), args, io.Discard, io.Discard))
-	w := newTown(t)
+	w := newProcesses(t)
 	ctx := networktest.Context(t)
 	var mu sync.Mutex
 	logs := make([]bytes.Buffer, agents)

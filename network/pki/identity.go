@@ -169,9 +169,9 @@ func checkName(cert *x509.Certificate, agent int) error {
 // has verified. A chain expires with the first of its certificates. Without chains it is zero.
 func ExpiryOf(chains [][]*x509.Certificate) (until time.Time) {
 	for _, chain := range chains {
-		end := slices.MinFunc(chain, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) }).NotAfter
-		if end.After(until) {
-			until = end
+		first := slices.MinFunc(chain, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
+		if first.NotAfter.After(until) {
+			until = first.NotAfter
 		}
 	}
 	return until

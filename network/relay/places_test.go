@@ -12,8 +12,8 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// TestNewestFour: of connections that wait under one name the oldest ends, four stay, and the newest
-// is taken.
+// TestNewestFour: of connections that wait under one name the oldest ends, four stay, and the
+// newest is taken.
 func TestNewestFour(t *testing.T) {
 	var p places
 	var all []*waiter

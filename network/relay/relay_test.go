@@ -28,8 +28,8 @@ func newAuthority() *pki.Authority {
 	return testkit.Get(pki.NewAuthority("test", now.Add(-time.Hour), now.Add(time.Hour)))
 }
 
-// A hall is a relay of a test.
-type hall struct {
+// A testRelay is a relay of a test.
+type testRelay struct {
 	*pki.Authority
 	address string
 }
@@ -41,8 +41,8 @@ func hostCertificate(t *testing.T, a *pki.Authority) *tls.Certificate {
 	return testkit.Get(pki.LoadHost(dir, "relay"))
 }
 
-// newHall runs a relay until the test ends.
-func newHall(t *testing.T, connections int) hall {
+// newTestRelay runs a relay until the test ends.
+func newTestRelay(t *testing.T, connections int) testRelay {
 	a := newAuthority()
 	certificate := hostCertificate(t, a)
 	return serve(t, a, Options{Connections: connections, Certificate: func() (*tls.Certificate, error) {
@@ -51,9 +51,9 @@ func newHall(t *testing.T, connections int) hall {
 }
 
 // serve runs a relay with options until the test ends.
-func serve(t *testing.T, a *pki.Authority, o Options) hall {
+func serve(t *testing.T, a *pki.Authority, o Options) testRelay {
 	l := testkit.Get(net.Listen("tcp", "127.0.0.1:0"))
-	h := hall{a, l.Addr().String()}
+	h := testRelay{a, l.Addr().String()}
 	o.Trust = func() (*pki.Trust, error) { return h.Trust(), nil }
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
@@ -65,18 +65,18 @@ func serve(t *testing.T, a *pki.Authority, o Options) hall {
 	return h
 }
 
-func (h hall) identity(agent int) *pki.Identity {
+func (h testRelay) identity(agent int) *pki.Identity {
 	return testkit.Get(h.Issue(agent, time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))
 }
 
 // client returns an agent of run "r".
-func (h hall) client(agent int) Client {
+func (h testRelay) client(agent int) Client {
 	id := h.identity(agent)
 	return Client{Address: h.address, Run: "r", Identity: func() *pki.Identity { return id }}
 }
 
 // listen has an agent wait, and returns what it gets.
-func (h hall) listen(t *testing.T, c Client) chan net.Conn {
+func (h testRelay) listen(t *testing.T, c Client) chan net.Conn {
 	l := c.Listen(slog.New(slog.DiscardHandler))
 	came := make(chan net.Conn)
 	var work sync.WaitGroup
@@ -114,7 +114,7 @@ func dial(t *testing.T, c Client, to int) net.Conn {
 // TestJoined: bytes of one end arrive at the other, both ways, with the end of each, and pairs are
 // separate.
 func TestJoined(t *testing.T) {
-	h := newHall(t, 0)
+	h := newTestRelay(t, 0)
 	came := h.listen(t, h.client(5))
 	for i := range 3 {
 		caller := dial(t, h.client(i), 5)
@@ -139,7 +139,7 @@ func TestJoined(t *testing.T) {
 
 // TestAbsent: who does not wait is absent, also in another run, and when it has gone.
 func TestAbsent(t *testing.T) {
-	h := newHall(t, 0)
+	h := newTestRelay(t, 0)
 	absent := func(c Client, to int) {
 		t.Helper()
 		if conn, err := c.Dial(t.Context(), to); !errors.Is(err, ErrAbsent) {
@@ -174,8 +174,8 @@ func waiting(t *testing.T, c Client) net.Conn {
 // TestRefused: who is not an agent of the authority, or another one than the request names, cannot
 // use the relay, nor who shows what an agent has signed for another request.
 func TestRefused(t *testing.T) {
-	h := newHall(t, 0)
-	stranger := hall{newAuthority(), h.address}
+	h := newTestRelay(t, 0)
+	stranger := testRelay{newAuthority(), h.address}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: h.identity(1).ToHost("127.0.0.1")}}
 	defer client.CloseIdleConnections()
 	request := func(path string) *http.Request {
@@ -253,7 +253,7 @@ func TestWithoutTLS(t *testing.T) {
 	behind := serve(t, newAuthority(), Options{})
 	certificate := hostCertificate(t, behind.Authority)
 	l := testkit.Get(tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{*certificate}}))
-	h := hall{behind.Authority, l.Addr().String()}
+	h := testRelay{behind.Authority, l.Addr().String()}
 	var work sync.WaitGroup
 	work.Go(func() {
 		for {
@@ -282,7 +282,7 @@ func TestWithoutTLS(t *testing.T) {
 // TestBounds: strangers that send nothing make room, agents are served up to a number of
 // connections, and signatures are remembered for as long as they are valid.
 func TestBounds(t *testing.T) {
-	h := newHall(t, 2)
+	h := newTestRelay(t, 2)
 	for range 9 {
 		silent := testkit.Get(net.Dial("tcp", h.address))
 		defer silent.Close()
@@ -326,7 +326,7 @@ func TestCancelled(t *testing.T) {
 		_, _ = io.Copy(io.Discard, conn)
 		conn.Close()
 	}()
-	id := hall{newAuthority(), ""}.identity(1)
+	id := testRelay{newAuthority(), ""}.identity(1)
 	_, err := Client{Address: silent.Addr().String(), Run: "r", Identity: func() *pki.Identity { return id }}.Dial(ctx,
 		2)
 	if !errors.Is(err, context.Canceled) {

@@ -33,7 +33,7 @@ type Agent struct {
 	idle       bool          // whether the caller waits in Next
 	looking    bool          // whether the disk is asked for a result that is final
 	neighbours neighbourhood // who this agent is connected to
-	roll       roll          // who may take part
+	warrants   warrants      // who may take part
 	council    *council      // who is here while the agents meet
 	chain      chain         // of sessions at this agent
 }
@@ -50,8 +50,8 @@ type chain struct {
 }
 
 var (
-	_ host = (*Agent)(nil)
-	_ desk = (*Agent)(nil)
+	_ host  = (*Agent)(nil)
+	_ owner = (*Agent)(nil)
 )
 
 // Open starts an agent: it connects to its neighbours, with retries, and meets the other agents.
@@ -99,10 +99,10 @@ func newAgent(c Config) (*Agent, error) {
 	if tag, known := state.Tags[c.Agent]; known && tag != a.tag {
 		return nil, dsbo.ConfigErrorf("agent %d is refused: %s", c.Agent, register.OtherData)
 	}
-	if a.roll, err = newRoll(&a.config, state); err != nil {
+	if a.warrants, err = newWarrants(&a.config, state); err != nil {
 		return nil, err
 	}
-	for _, j := range a.roll.neighbours(c.Agent, c.neighbours()) {
+	for _, j := range a.warrants.neighbours(c.Agent, c.neighbours()) {
 		a.neighbours.lines[j] = &line{agent: j, since: now, heard: now}
 	}
 	if state.Final {
@@ -240,7 +240,7 @@ func (a *Agent) Remove(texts []string) error {
 
 // remove records a removal, and ends a session with the removed agent. The caller has the lock.
 func (a *Agent) remove(text string) error {
-	agent, known, err := a.roll.remove(&a.config, a.links.identity(), text)
+	agent, known, err := a.warrants.remove(&a.config, a.links.identity(), text)
 	if err != nil || known {
 		return err
 	}

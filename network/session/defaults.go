@@ -31,7 +31,7 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.Instance, uint64(time.Now().UnixNano()))
 	c.Log = guard.LimitLog(c.Log)
 	if c.Admission != "" {
-		c.admissionNeighbours, _ = c.rule(c.Identity).Admission(c.Agent, c.Admission) // newRoll has the error
+		c.admissionNeighbours, _ = c.rule(c.Identity).Admission(c.Agent, c.Admission) // newWarrants has the error
 	}
 	if c.Dial == nil {
 		c.Dial = relay.Dialer{}.Dial

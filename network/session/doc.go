@@ -17,8 +17,9 @@
 // # Names
 //
 // A line (neighbours.go) is the way to a neighbour for as long as the agent runs; a conn (conn.go)
-// is one stream, after its hellos, and a line has one at a time; a tie (exchange.go) is a neighbour
-// in one session. The links (links.go) make conns, and ask their host, the Agent, about them.
+// is one stream, after its hellos, and a line has one at a time; an edge (exchange.go) is a
+// neighbour in one session. The links (links.go) make conns, and ask their host, the Agent, about
+// them.
 //
 // # How an exchange happens
 //

@@ -24,7 +24,7 @@ func TestLostAsAllLeave(t *testing.T) {
 // killAtTheEnd has an agent killed, a while after its disk has the result, and perhaps without that
 // disk.
 func killAtTheEnd(t *testing.T, agent int, delay time.Duration, lost bool) {
-	w := newTown(t, toy{matrix: ring(5), k: 4, every: 5, length: 16, compute: time.Second}, 0)
+	w := newToyNetwork(t, toy{matrix: ring(5), k: 4, every: 5, length: 16, compute: time.Second}, 0)
 	defer w.close()
 	for i := range w.now {
 		w.start(i)
@@ -43,7 +43,7 @@ func killAtTheEnd(t *testing.T, agent int, delay time.Duration, lost bool) {
 		w.wipe(agent)
 	}
 	time.Sleep(10 * time.Second)
-	gone := !slices.ContainsFunc(w.now, func(p *townProcess) bool { return !p.ended() })
+	gone := !slices.ContainsFunc(w.now, func(p *toyProcess) bool { return !p.ended() })
 	if lost && gone { // it comes too late
 		return
 	}

@@ -34,7 +34,7 @@ type exchange struct {
 
 	mu *sync.Mutex // the agent's lock, which guards the fields below; methods whose
 	// comment names it take it
-	ties     []*tie              // neighbours among the members, by position
+	edges    []*edge             // neighbours among the members, by position
 	round    int                 // the exchange under way, or the next one
 	over     *register.Over      // the reason of the session's end; nil: it is running
 	activity activity            // of this agent
@@ -44,8 +44,8 @@ type exchange struct {
 	count    func(to, bytes int) // [Config.Sent]
 }
 
-// A tie is a neighbour in a session, with the vectors to and from it.
-type tie struct {
+// An edge is a neighbour in a session, with the vectors to and from it.
+type edge struct {
 	agent    int
 	position int
 	line     *line // to it
@@ -67,13 +67,13 @@ type sent struct {
 	frame    []byte
 }
 
-func newExchange(id uint64, ties []*tie, mu *sync.Mutex) *exchange {
-	return &exchange{id: id, wake: make(chan struct{}, 1), mu: mu, ties: ties, activity: joining, since: time.Now()}
+func newExchange(id uint64, edges []*edge, mu *sync.Mutex) *exchange {
+	return &exchange{id: id, wake: make(chan struct{}, 1), mu: mu, edges: edges, activity: joining, since: time.Now()}
 }
 
-// tieOf returns the tie that an agent is; nil if it is none.
-func (x *exchange) tieOf(agent int) *tie {
-	for _, p := range x.ties {
+// edgeOf returns the edge to an agent; nil if there is none.
+func (x *exchange) edgeOf(agent int) *edge {
+	for _, p := range x.edges {
 		if p.agent == agent {
 			return p
 		}
@@ -83,7 +83,7 @@ func (x *exchange) tieOf(agent int) *tie {
 
 // repeat sends a reconnected neighbour the vectors that it lacks, from exchange due on.
 func (x *exchange) repeat(agent, due int) {
-	p := x.tieOf(agent)
+	p := x.edgeOf(agent)
 	for _, number := range []int{x.round - 1, x.round} {
 		if s := p.sent[number&1]; number >= max(due, 0) && s.frame != nil && s.exchange == number {
 			p.line.send(s.frame)
@@ -93,7 +93,7 @@ func (x *exchange) repeat(agent, due int) {
 
 // due returns the exchange whose vector comes next from an agent.
 func (x *exchange) due(agent int) int {
-	if p := x.tieOf(agent); p != nil {
+	if p := x.edgeOf(agent); p != nil {
 		return p.received
 	}
 	return 0
@@ -109,7 +109,7 @@ func (x *exchange) ended() *register.Over {
 
 // accept stores a vector of a neighbour. The error is the reason why it is impossible.
 func (x *exchange) accept(agent int, f frame) error {
-	p := x.tieOf(agent)
+	p := x.edgeOf(agent)
 	switch {
 	case x.over != nil || p != nil && f.exchange < p.received: // sent again
 		return nil
@@ -146,13 +146,13 @@ func (x *exchange) about(a activity) {
 
 // post sends the frame of this exchange to some neighbours, and begins to wait. The error is why
 // the session has ended. It takes the lock.
-func (x *exchange) post(frame []byte, to func(p *tie) bool) error {
+func (x *exchange) post(frame []byte, to func(p *edge) bool) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.over != nil {
 		return x.over
 	}
-	for _, p := range x.ties {
+	for _, p := range x.edges {
 		if !to(p) {
 			continue
 		}
@@ -173,13 +173,13 @@ func (x *exchange) post(frame []byte, to func(p *tie) bool) error {
 }
 
 // everyone is all neighbours.
-func everyone(*tie) bool { return true }
+func everyone(*edge) bool { return true }
 
 // await waits until the vectors of this exchange from some neighbours are here. It takes the lock.
-func (x *exchange) await(ctx context.Context, from func(p *tie) bool) error {
+func (x *exchange) await(ctx context.Context, from func(p *edge) bool) error {
 	for {
 		x.mu.Lock()
-		missing := slices.ContainsFunc(x.ties, func(p *tie) bool { return p.received <= x.round && from(p) })
+		missing := slices.ContainsFunc(x.edges, func(p *edge) bool { return p.received <= x.round && from(p) })
 		over := x.over
 		x.mu.Unlock()
 		switch {
@@ -198,13 +198,13 @@ func (x *exchange) await(ctx context.Context, from func(p *tie) bool) error {
 }
 
 // came returns the frame that a neighbour has sent in this exchange.
-func (x *exchange) came(p *tie) vector { return p.slot[x.round&1] }
+func (x *exchange) came(p *edge) vector { return p.slot[x.round&1] }
 
 // advance makes the next exchange the present one. It takes the lock.
 func (x *exchange) advance() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, p := range x.ties {
+	for _, p := range x.edges {
 		p.slot[x.round&1] = vector{}
 	}
 	x.round++
@@ -212,9 +212,9 @@ func (x *exchange) advance() {
 }
 
 // late returns the neighbours for whose vectors the exchange waits, since x.since.
-func (x *exchange) late() (all []*tie) {
+func (x *exchange) late() (all []*edge) {
 	if x.activity == waiting {
-		for _, p := range x.ties {
+		for _, p := range x.edges {
 			if p.received <= x.round {
 				all = append(all, p)
 			}

@@ -37,8 +37,8 @@ func (s *Session) Join(ctx context.Context, keep func(given []byte) error) error
 			all := s.matrix.Neighbours(k)
 			return all[slices.IndexFunc(all, func(j int) bool { return depth[j] < round })]
 		}
-		given, err := s.pass(ctx, func(p *tie) bool { return giver(p.position) == s.position },
-			func(p *tie) bool { return giver(s.position) == p.position })
+		given, err := s.pass(ctx, func(p *edge) bool { return giver(p.position) == s.position },
+			func(p *edge) bool { return giver(s.position) == p.position })
 		if err == nil && depth[s.position] == round {
 			if err = keep(given); err == nil {
 				err = s.record()
@@ -54,9 +54,9 @@ func (s *Session) Join(ctx context.Context, keep func(given []byte) error) error
 
 // pass hands the session's starting state to the neighbours of gives, and returns the state
 // received from one of takes. It takes an exchange for each piece of the longest state.
-func (s *Session) pass(ctx context.Context, takes, gives func(p *tie) bool) (given []byte, err error) {
+func (s *Session) pass(ctx context.Context, takes, gives func(p *edge) bool) (given []byte, err error) {
 	var gift []byte
-	if slices.ContainsFunc(s.x.ties, takes) {
+	if slices.ContainsFunc(s.x.edges, takes) {
 		err := s.ledger.during(func() (err error) {
 			gift, err = s.config.Store.Handover(s.Begin)
 			return err
@@ -78,7 +78,7 @@ func (s *Session) pass(ctx context.Context, takes, gives func(p *tie) bool) (giv
 		piece := gift[:min(len(gift), most)]
 		gift = gift[len(piece):]
 		head := s.header(handing)
-		err := s.x.post(newFrame(head, 0), func(p *tie) bool { return !takes(p) })
+		err := s.x.post(newFrame(head, 0), func(p *edge) bool { return !takes(p) })
 		if err == nil {
 			err = s.x.post(append(newFrame(head, len(piece)), piece...), takes)
 		}
@@ -88,7 +88,7 @@ func (s *Session) pass(ctx context.Context, takes, gives func(p *tie) bool) (giv
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range s.x.ties {
+		for _, p := range s.x.edges {
 			if gives(p) {
 				given = append(given, s.x.came(p).payload...)
 			}

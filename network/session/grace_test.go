@@ -12,7 +12,8 @@ func TestBrokenEdge(t *testing.T) {
 	const iterations = 30
 	took := func(broken bool) (d time.Duration) {
 		synctest.Test(t, func(t *testing.T) {
-			w := newTown(t, toy{matrix: ring(5), k: iterations, every: 5, length: 16, compute: 20 * time.Second}, 0)
+			w := newToyNetwork(t,
+				toy{matrix: ring(5), k: iterations, every: 5, length: 16, compute: 20 * time.Second}, 0)
 			defer w.close()
 			began := time.Now()
 			for i := range w.now {

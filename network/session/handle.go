@@ -30,13 +30,13 @@ func (a *Agent) admit(h hello) error {
 			return err
 		}
 	}
-	_, err := a.neighbours.lineOf(h, &a.roll, a.config.SilentAfter)
+	_, err := a.neighbours.lineOf(h, &a.warrants, a.config.SilentAfter)
 	return err
 }
 
 // welcome records an agent that shows an admission. The caller has the lock.
 func (a *Agent) welcome(agent int, admission string) error {
-	neighbours, err := a.roll.admit(&a.config, a.links.identity(), agent, admission)
+	neighbours, err := a.warrants.admit(&a.config, a.links.identity(), agent, admission)
 	if err == nil && slices.Contains(neighbours, a.config.Agent) && a.neighbours.lines[agent] == nil {
 		a.neighbours.lines[agent] = &line{agent: agent} // which connects to this one
 	}
@@ -47,7 +47,7 @@ func (a *Agent) welcome(agent int, admission string) error {
 func (a *Agent) attach(c *conn, h hello) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	l, err := a.neighbours.lineOf(h, &a.roll, a.config.SilentAfter)
+	l, err := a.neighbours.lineOf(h, &a.warrants, a.config.SilentAfter)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (a *Agent) attach(c *conn, h hello) error {
 	}
 	s := a.chain.current
 	switch {
-	case s == nil || s.x.tieOf(l.agent) == nil:
+	case s == nil || s.x.edgeOf(l.agent) == nil:
 	case anew:
 		a.endCurrent(l.agent, "its process began anew", nil)
 	case h.Session != s.x.id:
@@ -87,7 +87,7 @@ func (a *Agent) detach(c *conn, why error) {
 		return
 	}
 	s := a.chain.current
-	if _, bad := errors.AsType[*badFrame](why); bad && s != nil && s.x.tieOf(c.to) != nil {
+	if _, bad := errors.AsType[*badFrame](why); bad && s != nil && s.x.edgeOf(c.to) != nil {
 		a.endLocked(s.faultOf(c.to, s.x.round, why), true)
 	}
 	a.disconnect(l, why)
@@ -162,7 +162,7 @@ func (a *Agent) receive(m message, from int) {
 		}
 		return
 	}
-	if !a.roll.has(m.From) && a.welcome(m.From, m.Admission) != nil || a.roll.isRemoved(m.From) ||
+	if !a.warrants.has(m.From) && a.welcome(m.From, m.Admission) != nil || a.warrants.isRemoved(m.From) ||
 		!a.neighbours.isNew(m) {
 		return
 	}
@@ -174,7 +174,7 @@ func (a *Agent) receive(m message, from int) {
 	switch m.Subject {
 	case isHere:
 		for agent, text := range m.Removals {
-			if a.roll.isRemoved(agent) {
+			if a.warrants.isRemoved(agent) {
 				continue
 			}
 			if err := a.remove(text); err != nil {
@@ -227,7 +227,7 @@ func (a *Agent) hearFinal() {
 	})
 }
 
-// awaitsEntry implements desk.
+// awaitsEntry implements owner.
 func (a *Agent) awaitsEntry(s register.Session) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -235,7 +235,7 @@ func (a *Agent) awaitsEntry(s register.Session) bool {
 		return false
 	}
 	now := time.Now()
-	guest := slices.ContainsFunc(a.roll.agents(), func(i int) bool {
+	guest := slices.ContainsFunc(a.warrants.agents(), func(i int) bool {
 		_, member := s.Epoch.Position(i)
 		return !member && a.council.isHere(i, now) && !a.council.here[i].busy
 	})
@@ -249,7 +249,7 @@ func (a *Agent) awaitsEntry(s register.Session) bool {
 	return guest || again
 }
 
-// sealed implements desk.
+// sealed implements owner.
 func (a *Agent) sealed() {
 	state := a.ledger.read()
 	a.mu.Lock()
@@ -264,7 +264,7 @@ func (a *Agent) sealed() {
 	wake(a.news)
 }
 
-// end implements desk.
+// end implements owner.
 func (a *Agent) end(o *register.Over) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -21,12 +21,12 @@ func (a *Agent) isThrough() bool { return a.ledger.read().Final && a.council.nee
 // tellHere announces this agent's presence and connections to all. The caller has the lock.
 func (a *Agent) tellHere() {
 	a.neighbours.flood(message{Subject: isHere, Number: a.ledger.read().Promised, Links: a.neighbours.connected(),
-		Busy: !a.idle, Lacks: a.council.lacks, Admission: a.config.Admission, Removals: a.roll.removals()})
+		Busy: !a.idle, Lacks: a.council.lacks, Admission: a.config.Admission, Removals: a.warrants.removals()})
 }
 
 // proposeIfDue proposes a session if it is this agent's turn. The caller has the lock.
 func (a *Agent) proposeIfDue(now time.Time) {
-	present := a.council.electors(now, a.neighbours.connected(), a.roll.roster(&a.config))
+	present := a.council.electors(now, a.neighbours.connected(), a.warrants.roster(&a.config))
 	if present == nil {
 		return
 	}
@@ -118,7 +118,7 @@ func (a *Agent) answer(state register.State, key *masks.Key) (*register.Answer, 
 		Points: points, Kept: kept, Key: key.Public(), Data: a.tag, Tags: state.Tags, Instance: a.config.Instance,
 		Time: now.UTC(), Admission: a.config.Admission}
 	a.mu.Lock()
-	answer.Links, answer.Removals = a.neighbours.linked(now, a.config.AbsentAfter), a.roll.removals()
+	answer.Links, answer.Removals = a.neighbours.linked(now, a.config.AbsentAfter), a.warrants.removals()
 	answer.Slow = a.chain.slow
 	a.mu.Unlock()
 	if id := a.links.identity(); id != nil {
@@ -178,7 +178,7 @@ func (a *Agent) decided(m message) {
 	}
 	there := a.neighbours.connected()
 	there = slices.DeleteFunc(there, func(j int) bool {
-		return a.roll.isRemoved(j) || !a.council.expects(j, time.Now())
+		return a.warrants.isRemoved(j) || !a.council.expects(j, time.Now())
 	})
 	if err := checkAnswers(rule, m.Answers, a.config.Agent, a.chain.key, there); err != nil {
 		a.config.Log.Warn("a session is refused", "session", m.Number, "from", m.From, "reason", bounded(err.Error()))
@@ -212,7 +212,7 @@ func (a *Agent) decided(m message) {
 		a.council.wait = err.Error()
 		return
 	}
-	for _, p := range s.x.ties {
+	for _, p := range s.x.edges {
 		p.line.activity = joining
 	}
 	a.chain.current, a.chain.begun = s, s

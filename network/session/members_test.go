@@ -18,7 +18,7 @@ func TestOtherData(t *testing.T) {
 	for _, agent := range []int{0, 2} {
 		for _, lost := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				w := newTown(t, toy{matrix: ring(5), k: 40, every: 5, length: 16, compute: 2 * time.Second}, 0)
+				w := newToyNetwork(t, toy{matrix: ring(5), k: 40, every: 5, length: 16, compute: 2 * time.Second}, 0)
 				defer w.close()
 				for i := range w.now {
 					w.start(i)
@@ -50,7 +50,7 @@ func TestOtherData(t *testing.T) {
 func TestFenced(t *testing.T) {
 	for _, agent := range []int{0, 2} { // those that connect to a neighbour
 		synctest.Test(t, func(t *testing.T) {
-			w := newTown(t, toy{matrix: ring(5), k: 40, every: 5, length: 16, compute: 2 * time.Second}, 3)
+			w := newToyNetwork(t, toy{matrix: ring(5), k: 40, every: 5, length: 16, compute: 2 * time.Second}, 3)
 			defer w.close()
 			for i := range w.now {
 				w.start(i)
@@ -81,7 +81,7 @@ func TestFenced(t *testing.T) {
 // with that, and not before.
 func TestSlowMember(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t, toy{matrix: ring(5), k: 60, every: 5, length: 16, compute: 2 * time.Second}, 3)
+		w := newToyNetwork(t, toy{matrix: ring(5), k: 60, every: 5, length: 16, compute: 2 * time.Second}, 3)
 		defer w.close()
 		var through time.Time
 		iterations := 0 // of agent 2
@@ -114,7 +114,7 @@ func TestSlowMember(t *testing.T) {
 // took over, and has not begun the session. It comes in with the next one.
 func TestLostAsItEnters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t, toy{matrix: ring(5), k: 40, every: 5, length: 16, compute: 2 * time.Second}, 3)
+		w := newToyNetwork(t, toy{matrix: ring(5), k: 40, every: 5, length: 16, compute: 2 * time.Second}, 3)
 		defer w.close()
 		for i := range w.now {
 			w.start(i)

@@ -31,7 +31,7 @@ func (s *Session) mix(ctx context.Context, dst, src []float64) error {
 	if err := s.x.post(frame, everyone); err != nil {
 		return err
 	}
-	err := s.awaitWork(ctx, mixing, everyone, func() (*tie, error) {
+	err := s.awaitWork(ctx, mixing, everyone, func() (*edge, error) {
 		if bad, err := s.findTerms(frame[headerSize:], len(src)); err != nil {
 			return bad, err
 		}
@@ -50,7 +50,7 @@ func (s *Session) mix(ctx context.Context, dst, src []float64) error {
 
 // checkFinite returns a neighbour whose vector has numbers that are not finite without the flag of
 // a diverged agent: it is broken. s.terms is the terms of the sum.
-func (s *Session) checkFinite() (bad *tie, err error) {
+func (s *Session) checkFinite() (bad *edge, err error) {
 	for k, p := range s.row {
 		if p != nil && s.x.came(p).purpose&notFinite == 0 && !finite(s.terms[k]) {
 			return p, errors.New("it sends numbers that are not finite")
@@ -94,7 +94,7 @@ func (s *Session) header(purpose uint64) frame {
 // findTerms sets s.terms to the terms of this agent's sum, each of n numbers, or returns a
 // neighbour whose vector is none. own is the payload that this agent has sent, not the vector
 // itself, which may be where the sum goes: a long sum writes that before it has read all terms.
-func (s *Session) findTerms(own []byte, length int) (bad *tie, err error) {
+func (s *Session) findTerms(own []byte, length int) (bad *edge, err error) {
 	wire := s.config.Wire
 	for k, p := range s.row {
 		payload := own

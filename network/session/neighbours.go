@@ -64,7 +64,7 @@ func newNeighbourhood(c *Config) neighbourhood {
 
 // lineOf returns the line to the sender of a hello, unless it may not be connected: a later process
 // of it is, and was heard within silentAfter (errFenced), or it is no neighbour.
-func (n *neighbourhood) lineOf(h hello, r *roll, silentAfter time.Duration) (*line, error) {
+func (n *neighbourhood) lineOf(h hello, r *warrants, silentAfter time.Duration) (*line, error) {
 	l := n.lines[h.From]
 	switch {
 	case r.isRemoved(h.From):

@@ -29,7 +29,7 @@ func (c *Config) patience(agent int, state register.State) time.Duration {
 // overdue returns the reason to end a session because a neighbour is away, or delays the exchange,
 // for too long; nil: none is.
 func (c *Config) overdue(s *Session, state register.State, now time.Time) *register.Over {
-	for _, p := range s.x.ties {
+	for _, p := range s.x.edges {
 		if p.line.conn == nil && now.Sub(p.line.since) >= c.Grace {
 			return &register.Over{Session: s.Number, Agent: p.agent, Why: fmt.Sprintf("agent %d is away", p.agent)}
 		}

@@ -86,15 +86,15 @@ func newReduction(s *Session, all []network.Reduction) (r reduction, err error) 
 func (r *reduction) run(ctx context.Context) error {
 	x := r.s.x
 	parent, below, meets := r.neighbours()
-	isParent := func(p *tie) bool { return p.position == parent }
-	isBelow := func(p *tie) bool { return slices.Contains(below, p.position) }
+	isParent := func(p *edge) bool { return p.position == parent }
+	isBelow := func(p *edge) bool { return slices.Contains(below, p.position) }
 	x.about(waiting)
 	if err := r.takeWords(ctx, isBelow, true); err != nil {
 		return err
 	}
 	r.truncate()
 	empty := newFrame(r.s.header(r.purpose), 0)
-	if err := x.post(empty, func(p *tie) bool { return !isParent(p) && !isBelow(p) }); err != nil {
+	if err := x.post(empty, func(p *edge) bool { return !isParent(p) && !isBelow(p) }); err != nil {
 		return err
 	}
 	if parent >= 0 {
@@ -148,9 +148,9 @@ func (r *reduction) frame() []byte {
 
 // takeWords waits for the words of some neighbours, and combines its own with them or, where they
 // are the result, has these in their place.
-func (r *reduction) takeWords(ctx context.Context, from func(p *tie) bool, combine bool) error {
-	return r.s.awaitWork(ctx, r.purpose, from, func() (*tie, error) {
-		for _, p := range r.s.x.ties {
+func (r *reduction) takeWords(ctx context.Context, from func(p *edge) bool, combine bool) error {
+	return r.s.awaitWork(ctx, r.purpose, from, func() (*edge, error) {
+		for _, p := range r.s.x.edges {
 			if !from(p) {
 				continue
 			}

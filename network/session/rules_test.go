@@ -34,7 +34,7 @@ func TestLineOf(t *testing.T) {
 		n.lines[j] = &line{agent: j, conn: &conn{}, instance: 5, heard: heard}
 	}
 	n.lines[4] = &line{agent: 4, instance: 5, heard: now}
-	r := roll{removed: map[int]string{3: "removal"}}
+	r := warrants{removed: map[int]string{3: "removal"}}
 	for _, c := range []struct {
 		from     int
 		instance uint64
@@ -56,7 +56,7 @@ func bareAgent(promised uint64) *Agent {
 		Store: toyStore{&toyDisk{state: register.State{Promised: promised}}, new(bool)}}.withDefaults()
 	a := &Agent{config: c, ledger: testkit.Get(openLedger(c.Store)),
 		news: make(chan struct{}, 1), asks: make(chan struct{}, 1), neighbours: newNeighbourhood(&c),
-		council: newCouncil(0, c.Heartbeat, 0, time.Now()), roll: roll{founders: 3}}
+		council: newCouncil(0, c.Heartbeat, 0, time.Now()), warrants: warrants{founders: 3}}
 	a.links = &links{config: &a.config}
 	return a
 }
@@ -94,13 +94,13 @@ func TestStatusOfWaiting(t *testing.T) {
 		{[2]activity{waiting, computing}, false},
 	} {
 		a := bareAgent(5)
-		var ties []*tie
+		var edges []*edge
 		for j, activity := range c.activities {
 			l := a.neighbours.lineTo(j + 1)
 			l.conn, l.activity = &conn{}, activity
-			ties = append(ties, &tie{agent: j + 1, line: l})
+			edges = append(edges, &edge{agent: j + 1, line: l})
 		}
-		x := newExchange(7, ties, &a.mu)
+		x := newExchange(7, edges, &a.mu)
 		x.activity = waiting
 		a.chain.current = &Session{Session: register.Session{Number: 5}, x: x}
 		if s := a.Status(); s.Computing != c.computing || !slices.Equal(s.Holdups, []int{1, 2}) {
@@ -217,7 +217,7 @@ func TestOnTheDiskFirst(t *testing.T) {
 
 // sessionOf returns a session of an agent alone, which has begun.
 func sessionOf(a *Agent, number uint64) *Session {
-	a.chain.current = &Session{Session: register.Session{Number: number}, config: &a.config, desk: a, ledger: a.ledger,
+	a.chain.current = &Session{Session: register.Session{Number: number}, config: &a.config, owner: a, ledger: a.ledger,
 		x: newExchange(7, nil, &a.mu)}
 	return a.chain.current
 }

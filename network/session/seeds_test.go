@@ -27,14 +27,14 @@ var (
 	showRuns  = flag.Bool("show-runs", false, "log what agents log")
 )
 
-// A town is a toy run on virtual time: machines whose processes are killed and started again.
-type town struct {
+// A toyNetwork is a toy run on virtual time: machines whose processes are killed and started again.
+type toyNetwork struct {
 	toy
 	tb     testing.TB
 	wires  *testkit.Network
 	quorum int
 	disks  []*toyDisk
-	now    []*townProcess // by agent; of those that are down the last one
+	now    []*toyProcess // by agent; of those that are down the last one
 	starts uint64
 	cuts   map[[2]string]int             // how many faults cut each edge
 	moved  map[string]string             // hosts that have another name now
@@ -49,8 +49,8 @@ type town struct {
 	last     time.Time
 }
 
-// A townProcess is one process of an agent.
-type townProcess struct {
+// A toyProcess is one process of an agent.
+type toyProcess struct {
 	stop context.CancelFunc
 	host *testkit.Host
 	dead *bool
@@ -60,10 +60,11 @@ type townProcess struct {
 
 const townBeat = time.Second
 
-func newTown(tb testing.TB, t toy, quorum int) *town {
+func newToyNetwork(tb testing.TB, t toy, quorum int) *toyNetwork {
 	n := t.matrix.N()
-	w := &town{toy: t, tb: tb, quorum: quorum, wires: testkit.NewNetwork(testkit.FixedDelay(20 * time.Millisecond)),
-		now: make([]*townProcess, n), cuts: map[[2]string]int{}, moved: map[string]string{},
+	w := &toyNetwork{toy: t, tb: tb, quorum: quorum,
+		wires: testkit.NewNetwork(testkit.FixedDelay(20 * time.Millisecond)),
+		now: make([]*toyProcess, n), cuts: map[[2]string]int{}, moved: map[string]string{},
 		ids: map[[32]byte]string{}, sessions: map[uint64][32]byte{}}
 	for range n {
 		w.disks = append(w.disks, new(toyDisk))
@@ -72,7 +73,7 @@ func newTown(tb testing.TB, t toy, quorum int) *town {
 }
 
 // config returns the settings of an agent's process.
-func (w *town) config(agent int, p *townProcess) Config {
+func (w *toyNetwork) config(agent int, p *toyProcess) Config {
 	addresses := make([]string, w.matrix.N())
 	for i := range addresses {
 		addresses[i] = machine(i) + ":7000"
@@ -96,9 +97,9 @@ func (w *town) config(agent int, p *townProcess) Config {
 }
 
 // start starts a process of an agent.
-func (w *town) start(agent int) {
+func (w *toyNetwork) start(agent int) {
 	w.starts++
-	p := &townProcess{host: w.wires.Host(w.hostOf(machine(agent))), dead: new(bool), done: make(chan struct{})}
+	p := &toyProcess{host: w.wires.Host(w.hostOf(machine(agent))), dead: new(bool), done: make(chan struct{})}
 	w.now[agent] = p
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
@@ -123,14 +124,14 @@ func (w *town) start(agent int) {
 }
 
 // hostOf returns the name that a host has now.
-func (w *town) hostOf(name string) string {
+func (w *toyNetwork) hostOf(name string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return cmp.Or(w.moved[name], name)
 }
 
 // note checks that no id, and no number, is of two sessions.
-func (w *town) note(s *Session) {
+func (w *toyNetwork) note(s *Session) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	text := fmt.Sprint(s.Epoch.Members, s.Entering, s.Begin, s.Log)
@@ -144,7 +145,7 @@ func (w *town) note(s *Session) {
 }
 
 // kill kills an agent's process: what is left of it writes and sends nothing more.
-func (w *town) kill(agent int) {
+func (w *toyNetwork) kill(agent int) {
 	p := w.now[agent]
 	w.disks[agent].mu.Lock()
 	*p.dead = true
@@ -155,7 +156,7 @@ func (w *town) kill(agent int) {
 }
 
 // wipe takes the disk of an agent that is down.
-func (w *town) wipe(agent int) {
+func (w *toyNetwork) wipe(agent int) {
 	d := w.disks[agent]
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -163,7 +164,7 @@ func (w *town) wipe(agent int) {
 }
 
 // cut cuts the edge between two agents, or ends that.
-func (w *town) cut(i, j int, begins bool) {
+func (w *toyNetwork) cut(i, j int, begins bool) {
 	key := [2]string{machine(min(i, j)), machine(max(i, j))}
 	if w.cuts[key]--; begins {
 		w.cuts[key] += 2
@@ -175,7 +176,7 @@ func (w *town) cut(i, j int, begins bool) {
 	w.wires.Cut(func(from, to string) bool { return now[[2]string{min(from, to), max(from, to)}] })
 }
 
-func (p *townProcess) ended() bool {
+func (p *toyProcess) ended() bool {
 	select {
 	case <-p.done:
 		return true
@@ -185,16 +186,16 @@ func (p *townProcess) ended() bool {
 }
 
 // await waits until all agents have ended, for a time at most.
-func (w *town) await(most time.Duration) {
+func (w *toyNetwork) await(most time.Duration) {
 	for end := time.Now().Add(most); time.Now().Before(end); time.Sleep(10 * time.Second) {
-		if !slices.ContainsFunc(w.now, func(p *townProcess) bool { return !p.ended() }) {
+		if !slices.ContainsFunc(w.now, func(p *toyProcess) bool { return !p.ended() }) {
 			return
 		}
 	}
 }
 
 // close ends all that goes on.
-func (w *town) close() {
+func (w *toyNetwork) close() {
 	w.wires.Cut(nil)
 	for i := range w.now {
 		w.kill(i)
@@ -203,7 +204,7 @@ func (w *town) close() {
 
 // wantEnd checks that agents have finished, all but some that may be too late, with the result of
 // the replay of their log.
-func (w *town) wantEnd(name string, late int) {
+func (w *toyNetwork) wantEnd(name string, late int) {
 	w.tb.Helper()
 	finished := 0
 	for i, p := range w.now {
@@ -231,7 +232,7 @@ func TestSeeds(t *testing.T) {
 	iterated, sessions, lines := 0, 0, 0
 	for seed := *firstSeed; seed < *firstSeed+*seeds; seed++ {
 		synctest.Test(t, func(t *testing.T) {
-			w := newTown(t, toy{matrix: ring(5), k: 40, every: 5, length: 16, compute: 2 * time.Second}, 3)
+			w := newToyNetwork(t, toy{matrix: ring(5), k: 40, every: 5, length: 16, compute: 2 * time.Second}, 3)
 			defer w.close()
 			w.harm(seed)
 			iterated, sessions = iterated+w.iterated, sessions+len(w.sessions)
@@ -248,7 +249,7 @@ func TestSeeds(t *testing.T) {
 }
 
 // harm runs the run of a seed: faults early in it, at any time, or near its end.
-func (w *town) harm(seed int) {
+func (w *toyNetwork) harm(seed int) {
 	draw := rand.New(rand.NewPCG(uint64(seed), 1))
 	for i := range w.now {
 		w.start(i)

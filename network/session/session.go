@@ -22,7 +22,7 @@ type Session struct {
 	register.Session              // the members' decision
 	view                          // of the members
 	config           *Config      // of the agent
-	desk             desk         // of the agent
+	owner            owner        // of the agent
 	ledger           *ledger      // of the agent
 	x                *exchange    // with the neighbours
 	masks            *masks.Masks // nil: sums are not masked
@@ -40,14 +40,14 @@ type scratch struct {
 type view struct {
 	matrix            *network.Matrix // of the members
 	position          int             // of this agent
-	row               []*tie          // the neighbours in the order of the matrix's row, nil in this agent's own place
+	row               []*edge         // the neighbours in the order of the matrix's row, nil in this agent's own place
 	*network.Combiner                 // of the next vectors
 	tree              *network.Tree   // of reductions; nil before the first
 	opposite          int             // the child of the root that sends to it as it sends to that one; -1: none
 }
 
-// A desk is the agent as its session sees it.
-type desk interface {
+// An owner is the agent as its session sees it.
+type owner interface {
 	// end ends a session for all.
 	end(o *register.Over)
 	// Fail is [Agent.Fail].
@@ -65,7 +65,7 @@ var (
 )
 
 // newSession returns a decided session with masks by a key, under the agent's lock.
-func newSession(c *Config, d desk, l *ledger, mu *sync.Mutex, lineTo func(agent int) *line, s register.Session,
+func newSession(c *Config, d owner, l *ledger, mu *sync.Mutex, lineTo func(agent int) *line, s register.Session,
 	key *masks.Key) (*Session, error) {
 	matrix, err := c.Matrix.Members(s.Epoch)
 	if err != nil {
@@ -75,13 +75,13 @@ func newSession(c *Config, d desk, l *ledger, mu *sync.Mutex, lineTo func(agent 
 	if !member {
 		return nil, fmt.Errorf("agent %d is no member of session %d", c.Agent, s.Number)
 	}
-	var ties, row []*tie
+	var edges, row []*edge
 	for _, w := range matrix.Row(position) {
-		var p *tie
+		var p *edge
 		if w.Agent != position {
 			agent := s.Epoch.Members[w.Agent]
-			p = &tie{agent: agent, position: w.Agent, line: lineTo(agent)}
-			ties = append(ties, p)
+			p = &edge{agent: agent, position: w.Agent, line: lineTo(agent)}
+			edges = append(edges, p)
 		}
 		row = append(row, p)
 	}
@@ -91,9 +91,9 @@ func newSession(c *Config, d desk, l *ledger, mu *sync.Mutex, lineTo func(agent 
 			return nil, err
 		}
 	}
-	x := newExchange(s.Name(), ties, mu)
+	x := newExchange(s.Name(), edges, mu)
 	x.count = c.Sent
-	return &Session{Session: s, config: c, desk: d, ledger: l, x: x, masks: m,
+	return &Session{Session: s, config: c, owner: d, ledger: l, x: x, masks: m,
 		view:    view{matrix: matrix, position: position, row: row, Combiner: matrix.Combiner(position), opposite: -1},
 		scratch: scratch{terms: make([][]float64, len(row)), decoded: make([][]float64, len(row))}}, nil
 }
@@ -110,14 +110,14 @@ func (s *Session) Mixer(i int) network.Reducer {
 }
 
 // Fail implements [network.Team] by [Agent.Fail].
-func (s *Session) Fail(err error) { s.desk.Fail(err) }
+func (s *Session) Fail(err error) { s.owner.Fail(err) }
 
 // Waited implements [network.Waiter], for this session.
 func (s *Session) Waited() []float64 {
 	s.x.mu.Lock()
 	defer s.x.mu.Unlock()
 	waited := make([]float64, s.Epoch.Members[len(s.Epoch.Members)-1]+1)
-	for _, p := range s.x.ties {
+	for _, p := range s.x.edges {
 		waited[p.agent] = p.waited.Seconds()
 	}
 	return waited
@@ -148,10 +148,10 @@ func (s *Session) Save(ctx context.Context, write func() error) error {
 	if err != nil {
 		return err
 	}
-	entry, err := s.gatherFlags(ctx, s.desk.awaitsEntry(s.Session))
+	entry, err := s.gatherFlags(ctx, s.owner.awaitsEntry(s.Session))
 	if err == nil && entry {
 		o := s.endedBy("an agent comes in, or an edge is there again")
-		s.desk.end(o)
+		s.owner.end(o)
 		return o
 	}
 	return err
@@ -165,7 +165,7 @@ func (s *Session) Finish(ctx context.Context) error {
 	}
 	err := s.ledger.seal()
 	if err == nil {
-		s.desk.sealed()
+		s.owner.sealed()
 	}
 	return err
 }
@@ -196,9 +196,9 @@ func (s *Session) gatherFlags(ctx context.Context, flag bool) (raised bool, err 
 }
 
 // blame ends the session because of a neighbour's frame, and returns the error.
-func (s *Session) blame(p *tie, reason error) error {
+func (s *Session) blame(p *edge, reason error) error {
 	o := s.faultOf(p.agent, s.x.round, reason)
-	s.desk.end(o)
+	s.owner.end(o)
 	return o
 }
 
@@ -229,18 +229,18 @@ func (s *Session) running(ctx context.Context) error {
 
 // failed ends the run because of an error of this agent's caller, which it returns.
 func (s *Session) failed(err error) error {
-	s.desk.Fail(err)
+	s.owner.Fail(err)
 	return err
 }
 
 // awaitWork waits for the vectors of some neighbours, which must do the same as this agent. check
 // returns a neighbour whose vector cannot be, and why.
-func (s *Session) awaitWork(ctx context.Context, purpose uint64, from func(p *tie) bool,
-	check func() (bad *tie, reason error)) error {
+func (s *Session) awaitWork(ctx context.Context, purpose uint64, from func(p *edge) bool,
+	check func() (bad *edge, reason error)) error {
 	if err := s.x.await(ctx, from); err != nil {
 		return err
 	}
-	for _, p := range s.x.ties {
+	for _, p := range s.x.edges {
 		if !from(p) { // whose vector may come at this moment
 			continue
 		}
@@ -259,7 +259,7 @@ func (s *Session) awaitWork(ctx context.Context, purpose uint64, from func(p *ti
 }
 
 // nothing is the check of vectors without a payload: none.
-func nothing() (bad *tie, reason error) { return nil, nil }
+func nothing() (bad *edge, reason error) { return nil, nil }
 
 // errStuck ends a connection over which the neighbour reads too little.
 var errStuck = errors.New("the neighbour does not read")

@@ -62,7 +62,7 @@ func (a *Agent) Status() Status {
 			s.Holdups, s.Since = append(s.Holdups, p.agent), now.Sub(c.x.since)
 			s.Computing = (s.Computing || len(s.Holdups) == 1) && p.line.computes()
 		}
-		for _, p := range c.x.ties {
+		for _, p := range c.x.edges {
 			k := slices.IndexFunc(s.Neighbours, func(n Neighbour) bool { return n.Agent == p.agent })
 			s.Neighbours[k].Waited = p.waited
 		}

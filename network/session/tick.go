@@ -79,6 +79,6 @@ func (a *Agent) convene(now time.Time) {
 		a.faultLocked(dsbo.Errorf(dsbo.ErrPeer, "the others have finished without agent %d: their result is final "+
 			"(-result takes it from a folder of one of them)", a.config.Agent))
 	case met >= a.config.PeerTimeout:
-		a.faultLocked(c.silence(now, a.roll.agents(), a.neighbours.lines))
+		a.faultLocked(c.silence(now, a.warrants.agents(), a.neighbours.lines))
 	}
 }

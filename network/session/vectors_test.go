@@ -82,8 +82,8 @@ func sentBy(c *conn) (exchanges []int) {
 // over, and what is further ahead than a neighbour can be is refused. A connection that is made
 // again brings the last two vectors again, as far as the neighbour has not got them.
 func TestVectors(t *testing.T) {
-	x := newExchange(7, []*tie{{agent: 3, position: 1, line: &line{agent: 3}}}, new(sync.Mutex))
-	p := x.ties[0]
+	x := newExchange(7, []*edge{{agent: 3, position: 1, line: &line{agent: 3}}}, new(sync.Mutex))
+	p := x.edges[0]
 	for _, c := range []struct {
 		round, exchange int // this agent's, the vector's
 		want            string

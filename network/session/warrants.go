@@ -11,17 +11,17 @@ import (
 	"dsbo/network/register"
 )
 
-// A roll is who may take part in the run beside the agents of the matrix, and who must not: the
-// texts that the authority has signed, by agent.
-type roll struct {
+// Warrants are what the authority has signed: who may take part in the run beside the agents of the
+// matrix, and who must not.
+type warrants struct {
 	admitted map[int][]int // their neighbours
 	removed  map[int]string
 	founders int
 }
 
-// newRoll returns the roll of the register and the settings.
-func newRoll(c *Config, state register.State) (roll, error) {
-	r := roll{admitted: map[int][]int{}, removed: map[int]string{}, founders: c.Matrix.N()}
+// newWarrants returns the warrants of the register and the settings.
+func newWarrants(c *Config, state register.State) (warrants, error) {
+	r := warrants{admitted: map[int][]int{}, removed: map[int]string{}, founders: c.Matrix.N()}
 	for _, e := range state.Log.Last(r.founders).Edges { // an agent that was admitted is the higher one
 		r.admitted[e[1]] = append(r.admitted[e[1]], e[0])
 	}
@@ -39,7 +39,7 @@ func newRoll(c *Config, state register.State) (roll, error) {
 }
 
 // admit takes in the admission of an agent, and returns its neighbours.
-func (r *roll) admit(c *Config, id *pki.Identity, agent int, text string) (neighbours []int, err error) {
+func (r *warrants) admit(c *Config, id *pki.Identity, agent int, text string) (neighbours []int, err error) {
 	neighbours, known := r.admitted[agent]
 	if !known {
 		if neighbours, err = c.rule(id).Admission(agent, text); err == nil {
@@ -50,7 +50,7 @@ func (r *roll) admit(c *Config, id *pki.Identity, agent int, text string) (neigh
 }
 
 // remove takes in a removal, and returns whose it is.
-func (r *roll) remove(c *Config, id *pki.Identity, text string) (agent int, known bool, err error) {
+func (r *warrants) remove(c *Config, id *pki.Identity, text string) (agent int, known bool, err error) {
 	for agent, before := range r.removed {
 		if before == text {
 			return agent, true, nil
@@ -69,21 +69,21 @@ func (r *roll) remove(c *Config, id *pki.Identity, text string) (agent int, know
 func removedError(agent int) error { return fmt.Errorf("agent %d is removed from the run", agent) }
 
 // has reports whether an agent may be in the run.
-func (r *roll) has(agent int) bool {
+func (r *warrants) has(agent int) bool {
 	_, admitted := r.admitted[agent]
 	return agent < r.founders || admitted
 }
 
-func (r *roll) isRemoved(agent int) bool {
+func (r *warrants) isRemoved(agent int) bool {
 	_, removed := r.removed[agent]
 	return removed
 }
 
 // removals returns the texts of removals, by agent.
-func (r *roll) removals() map[int]string { return maps.Clone(r.removed) }
+func (r *warrants) removals() map[int]string { return maps.Clone(r.removed) }
 
 // agents returns who may take part, ascending.
-func (r *roll) agents() (all []int) {
+func (r *warrants) agents() (all []int) {
 	for i := range r.founders {
 		all = append(all, i)
 	}
@@ -94,7 +94,7 @@ func (r *roll) agents() (all []int) {
 }
 
 // neighbours returns an agent's neighbours: matrix, by the mixing matrix, and admitted ones.
-func (r *roll) neighbours(agent int, matrix []int) []int {
+func (r *warrants) neighbours(agent int, matrix []int) []int {
 	all := slices.Clone(matrix)
 	for i, beside := range r.admitted {
 		if slices.Contains(beside, agent) {
@@ -106,7 +106,7 @@ func (r *roll) neighbours(agent int, matrix []int) []int {
 }
 
 // roster returns who may take part, over which edges, and how many must be there.
-func (r *roll) roster(c *Config) roster {
+func (r *warrants) roster(c *Config) roster {
 	found := roster{agents: r.agents(), edges: c.Matrix.Edges(), quorum: c.Quorum}
 	for i, beside := range r.admitted {
 		for _, j := range beside {
