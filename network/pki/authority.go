@@ -126,10 +126,7 @@ func (a *Authority) SaveHost(folder, name, host string, from, until time.Time) e
 	if err != nil {
 		return err
 	}
-	if err := saveKey(folder, name, key); err != nil {
-		return err
-	}
-	return savePEM(certificateFile(folder, name), certificatePEM(cert))
+	return savePair(folder, name, key, cert)
 }
 
 // LoadHost reads the certificate and the key of a server that is no agent, <name>.pem and
@@ -158,25 +155,13 @@ func signCertificate(template, parent *x509.Certificate, public crypto.PublicKey
 
 // Save writes ca.pem and ca-key.pem into the folder, where neither may exist.
 func (a *Authority) Save(folder string) error {
-	if err := saveKey(folder, authorityName, a.pair.PrivateKey); err != nil {
-		return err
-	}
-	return a.SaveCertificate(folder)
+	return savePair(folder, authorityName, a.pair.PrivateKey, a.all...)
 }
 
 // SaveCertificate writes ca.pem alone, which must not exist: agents know each other by it, and
 // nobody can issue more certificates.
 func (a *Authority) SaveCertificate(folder string) error {
-	return savePEM(certificateFile(folder, authorityName), a.bundle())
-}
-
-// bundle returns the content of ca.pem.
-func (a *Authority) bundle() []byte {
-	var text []byte
-	for _, c := range a.all {
-		text = append(text, certificatePEM(c)...)
-	}
-	return text
+	return savePEM(certificateFile(folder, authorityName), certificatesPEM(a.all...))
 }
 
 // LoadAuthority reads what [Authority.Save] wrote. Where ca.pem has several certificates, for a

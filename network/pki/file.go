@@ -25,8 +25,19 @@ const (
 	keyBlock         = "PRIVATE KEY"
 )
 
-func certificatePEM(c *x509.Certificate) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: c.Raw})
+func certificatesPEM(all ...*x509.Certificate) (text []byte) {
+	for _, c := range all {
+		text = append(text, pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: c.Raw})...)
+	}
+	return text
+}
+
+// savePair writes <name>-key.pem and <name>.pem, which must not exist.
+func savePair(folder, name string, key crypto.PrivateKey, certificates ...*x509.Certificate) error {
+	if err := saveKey(folder, name, key); err != nil {
+		return err
+	}
+	return savePEM(certificateFile(folder, name), certificatesPEM(certificates...))
 }
 
 func saveKey(folder, name string, key crypto.PrivateKey) error {
@@ -53,7 +64,7 @@ func savePEM(path string, text []byte) error {
 // ReplaceCertificate makes a certificate the content of a file, at once: a reader finds the former
 // one or this one, complete.
 func ReplaceCertificate(path string, cert *x509.Certificate) error {
-	return disk.WriteSecret(path, certificatePEM(cert))
+	return disk.WriteSecret(path, certificatesPEM(cert))
 }
 
 // loadPair reads a certificate, with the intermediate ones that may follow it, and its key.

@@ -103,10 +103,7 @@ func poolOf(certificates []*x509.Certificate) *x509.CertPool {
 
 // Save writes agent-<i>.pem and agent-<i>-key.pem into the folder, where neither may exist.
 func (id *Identity) Save(folder string) error {
-	if err := saveKey(folder, Name(id.Agent), id.certificate.PrivateKey); err != nil {
-		return err
-	}
-	return savePEM(certificateFile(folder, Name(id.Agent)), certificatePEM(id.certificate.Leaf))
+	return savePair(folder, Name(id.Agent), id.certificate.PrivateKey, id.certificate.Leaf)
 }
 
 // Load reads an agent's identity from a folder with ca.pem, agent-<i>.pem and agent-<i>-key.pem. A

@@ -64,7 +64,7 @@ func newToyNetwork(tb testing.TB, t toy, quorum int) *toyNetwork {
 	n := t.matrix.N()
 	w := &toyNetwork{toy: t, tb: tb, quorum: quorum,
 		wires: testkit.NewNetwork(testkit.FixedDelay(20 * time.Millisecond)),
-		now: make([]*toyProcess, n), cuts: map[[2]string]int{}, moved: map[string]string{},
+		now:   make([]*toyProcess, n), cuts: map[[2]string]int{}, moved: map[string]string{},
 		ids: map[[32]byte]string{}, sessions: map[uint64][32]byte{}}
 	for range n {
 		w.disks = append(w.disks, new(toyDisk))
