@@ -15,12 +15,10 @@ const (
 	maxKept   = 1024 // results that are kept, of an answer
 	maxText   = 256  // bytes of a name or a digest
 	keyLength = 32   // bytes of a public key of masks
-	// maxCertificate and maxSignature are in bytes.
-	maxCertificate, maxSignature = 16384, 1024
 )
 
 // check returns what is wrong with an answer by itself, so that it can be used once its
-// signature is verified.
+// signature and its warrants are verified.
 func (r Rule) check(a Answer) error {
 	for _, c := range []struct {
 		holds bool
@@ -41,10 +39,6 @@ func (r Rule) check(a Answer) error {
 			areAll(a.Kept, func(name, digest string) bool { return isShort(name) && isShort(digest) }),
 			"results that are kept must be at most 1024, with short names"},
 		{a.Time.Location() == time.UTC && a.Time.Year() >= 1970 && a.Time.Year() <= 9999, "the time must be in UTC"},
-		{isWarrant(a.Admission), "the admission must be a short text"},
-		{areAll(a.Removals, func(i int, text string) bool { return isAgent(i) && isWarrant(text) }),
-			"removals must be short texts, by agent"},
-		{len(a.Certificate) <= maxCertificate && len(a.Signature) <= maxSignature, "the signature must be short"},
 	} {
 		if !c.holds {
 			return fmt.Errorf("an answer of agent %d: %s", a.Agent, c.must)
@@ -80,9 +74,4 @@ func areAll[K comparable](texts map[K]string, are func(key K, text string) bool)
 		}
 	}
 	return true
-}
-
-// isWarrant reports whether a text may be an admission or a removal.
-func isWarrant(text string) bool {
-	return len(text) <= membership.MaxWarrant && wording.Printable(text)
 }
