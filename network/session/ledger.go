@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -84,11 +85,16 @@ func (l *ledger) sealForAll() error {
 // hasResult reports whether the folder has the result.
 func (l *ledger) hasResult() (has bool, err error) {
 	err = l.during(func() error {
-		points, err := l.store.Points()
-		for _, p := range points {
-			has = has || p.Iteration == register.Result
-		}
+		points, err := l.points(l.read())
+		has = slices.ContainsFunc(points, func(p register.Point) bool { return p.Iteration == register.Result })
 		return err
 	})
 	return has, err
+}
+
+// points returns what a session can begin with. What was taken over in a session that ended before
+// this agent had begun it is none: the log that belongs to it is not in the state.
+func (l *ledger) points(state register.State) ([]register.Point, error) {
+	points, err := l.store.Points()
+	return slices.DeleteFunc(points, func(p register.Point) bool { return p.Epoch > state.Last }), err
 }

@@ -103,7 +103,7 @@ func (a *Agent) promise(number uint64) error {
 // answer returns this agent's answer to the proposal that a state promises, signed. This agent has
 // the turn of its disk.
 func (a *Agent) answer(state register.State, key *masks.Key) (*register.Answer, error) {
-	points, err := a.config.Store.Points()
+	points, err := a.ledger.points(state)
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +111,6 @@ func (a *Agent) answer(state register.State, key *masks.Key) (*register.Answer, 
 	if err != nil {
 		return nil, err
 	}
-	// What was taken over in a session that ended before this agent had begun it is none.
-	points = slices.DeleteFunc(points, func(p register.Point) bool { return p.Epoch > state.Last })
 	now := time.Now()
 	answer := &register.Answer{Agent: a.config.Agent, Number: state.Promised, Last: state.Last, Log: state.Log,
 		Points: points, Kept: kept, Key: key.Public(), Data: a.tag, Tags: state.Tags, Instance: a.config.Instance,

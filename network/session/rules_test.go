@@ -215,6 +215,30 @@ func TestOnTheDiskFirst(t *testing.T) {
 	}
 }
 
+// A pointStore has given points.
+type pointStore struct {
+	toyStore
+	points []register.Point
+}
+
+func (s pointStore) Points() ([]register.Point, error) { return slices.Clone(s.points), nil }
+
+// TestResultOfALaterEpoch: a result that was taken over is none until the session has begun in
+// which it was: the log of its epoch is not on the disk.
+func TestResultOfALaterEpoch(t *testing.T) {
+	for _, c := range []struct {
+		last uint64
+		want bool
+	}{{3072, false}, {4096, true}} {
+		state := register.State{Promised: 4096, Last: c.last}
+		l := testkit.Get(openLedger(pointStore{toyStore{&toyDisk{state: state}, new(bool)},
+			[]register.Point{{Epoch: 4096, Iteration: register.Result}}}))
+		if has := testkit.Get(l.hasResult()); has != c.want {
+			t.Errorf("after session %d the agent has the result: %t; it must be %t", c.last, has, c.want)
+		}
+	}
+}
+
 // sessionOf returns a session of an agent alone, which has begun.
 func sessionOf(a *Agent, number uint64) *Session {
 	a.chain.current = &Session{Session: register.Session{Number: number}, config: &a.config, owner: a, ledger: a.ledger,
