@@ -1,6 +1,9 @@
 package ad
 
-import "dsbo/internal/kernel"
+import (
+	"dsbo/internal/kernel"
+	"dsbo/internal/linalg"
+)
 
 // The ops between a matrix and a vector along its rows or columns.
 const (
@@ -19,24 +22,23 @@ const (
 // RowScale multiplies row i of the matrix a by u_i.
 func RowScale(a, u *Node) *Node {
 	r, c := rowScale.matrix(a)
-	rowScale.vector(u, r)
-	return scaled(rowScale, a, u, func() *Node { return RepeatCol(u, c) })
+	return scaled(rowScale, a, u, r, c, RepeatCol)
 }
 
 // ColScale multiplies column j of the matrix a by v_j.
 func ColScale(a, v *Node) *Node {
 	r, c := colScale.matrix(a)
-	colScale.vector(v, c)
-	return scaled(colScale, a, v, func() *Node { return RepeatRow(v, r) })
+	return scaled(colScale, a, v, c, r, RepeatRow)
 }
 
-// scaled builds the product of a and the matrix that repeated builds of v.
-func scaled(n named, a, v *Node, repeated func() *Node) *Node {
+// scaled builds the product of a and the matrix that repeats v, of a length, a number of times.
+func scaled(n named, a, v *Node, length, times int, repeat func(v *Node, times int) *Node) *Node {
+	n.vector(v, length)
 	if c, ok := constOf(v); ok {
 		return Scale(c, a)
 	}
 	if c, ok := constOf(a); ok {
-		return Scale(c, repeated())
+		return Scale(c, repeat(v, times))
 	}
 	return newNode(n, a.Shape(), a, v)
 }
@@ -106,10 +108,8 @@ func RepeatCol(u *Node, c int) *Node {
 // output.
 func init() {
 	define(map[named]definition{
-		rowScale: {overwriting(kernels("rr", rowScaleKernel, rowScaleKernel)),
-			func(in nodes, _, g *Node) nodes { return nodes{RowScale(g, in[1]), RowDot(g, in[0])} }},
-		colScale: {overwriting(kernels("rw", colScaleKernel, colScaleKernel)),
-			func(in nodes, _, g *Node) nodes { return nodes{ColScale(g, in[1]), ColDot(g, in[0])} }},
+		rowScale: {overwriting(kernels("rr", rowScaleKernel, rowScaleKernel)), bilinear(RowScale, RowDot)},
+		colScale: {overwriting(kernels("rw", colScaleKernel, colScaleKernel)), bilinear(ColScale, ColDot)},
 		rowDot: {kernels("rr", rowDotKernel, rowDotKernel),
 			func(in nodes, _, g *Node) nodes { return nodes{RowScale(in[1], g), RowScale(in[0], g)} }},
 		colDot: {resuming(summing("rr", colDotKernel, colDotKernel)),
@@ -123,9 +123,8 @@ func init() {
 		sumCols: {kernels("r", sumColsKernel, sumColsKernel),
 			func(in nodes, _, g *Node) nodes { return nodes{RepeatCol(g, in[0].Shape()[1])} }},
 		repeatRow: {kernels("", repeatRowKernel, repeatRowKernel), // every row needs the vector
-			func(_ nodes, _, g *Node) nodes { return nodes{SumRows(g)} }},
-		repeatCol: {kernels("r", repeatColKernel, repeatColKernel),
-			func(_ nodes, _, g *Node) nodes { return nodes{SumCols(g)} }},
+			linear(SumRows)},
+		repeatCol: {kernels("r", repeatColKernel, repeatColKernel), linear(SumCols)},
 	})
 }
 
@@ -215,9 +214,6 @@ func repeatRowKernel[T Float](c *call[T]) {
 
 func repeatColKernel[T Float](c *call[T]) {
 	for i := range c.Dst.R {
-		d := c.Dst.Row(i)
-		for j := range d {
-			d[j] = c.In[0].V[i]
-		}
+		linalg.Fill(c.Dst.Row(i), c.In[0].V[i])
 	}
 }

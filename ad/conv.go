@@ -7,44 +7,13 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// Window is the geometry of a convolution or of pooling: images of H×W pixels with C channels
-// (row-major, channels last), surrounded by PadH rows of zeros above and below and PadW columns at
-// each side, and cut into KH×KW patches at every Stride-th pixel. StrideW is the stride along a row
-// of pixels, 0 for Stride. The pixels of a patch are DilationH and DilationW apart, 0 for 1. Only
-// windows without these have kernels that need no patches in memory.
-type Window struct {
-	H, W, C, KH, KW, Stride, PadH, PadW int // see above
+// Window is the geometry of a convolution or of pooling. Only windows without StrideW and dilation
+// have kernels that need no patches in memory.
+type Window = kernel.Window
 
-	StrideW, DilationH, DilationW int // see above
-}
-
-// OutH and OutW return how many patches fit along each side.
-func (w Window) OutH() int { _, h, _ := w.along(); return (w.H+2*w.PadH-h)/w.Stride + 1 }
-func (w Window) OutW() int { s, _, v := w.along(); return (w.W+2*w.PadW-v)/s + 1 }
-
-func (w Window) patches() int { return w.OutH() * w.OutW() }
-func (w Window) taps() int    { return w.KH * w.KW * w.C }
-func (w Window) pixels() int  { return w.H * w.W * w.C }
-func (w Window) padded() bool { return w.PadH > 0 || w.PadW > 0 }
-
-// along returns the stride along a row, and how many pixels a patch spans along each side.
-func (w Window) along() (strideW, spanH, spanW int) {
-	if strideW = w.StrideW; strideW == 0 {
-		strideW = w.Stride
-	}
-	return strideW, (w.KH-1)*max(w.DilationH, 1) + 1, (w.KW-1)*max(w.DilationW, 1) + 1
-}
-
-// plain returns the geometry as kernels have it, false if it has more.
-func (w Window) plain() (kernel.Window, bool) {
-	strideW, spanH, spanW := w.along()
-	return kernel.Window{H: w.H, W: w.W, C: w.C, KH: w.KH, KW: w.KW, Stride: w.Stride, PadH: w.PadH, PadW: w.PadW},
-		strideW == w.Stride && spanH == w.KH && spanW == w.KW
-}
-
-// check refuses what is no window of the op, among it patches of padding alone.
-func (w Window) check(op string) {
-	_, h, v := w.along()
+// checkWindow refuses what is no window of the op, among it patches of padding alone.
+func checkWindow(op string, w Window) {
+	_, h, v := w.Along()
 	switch {
 	case w.C < 1 || w.Stride < 1 || w.KH < 1 || w.KW < 1:
 		failf("%s: channels, stride and kernel must be at least 1; the window is %+v", op, w)
@@ -57,12 +26,12 @@ func (w Window) check(op string) {
 	}
 }
 
-// images refuses what are not images of the window, one a row, and returns their number.
-func (w Window) images(op string, images *Node) int {
-	w.check(op)
+// countImages refuses what are not images of the window, one a row, and returns their number.
+func countImages(op string, images *Node, w Window) int {
+	checkWindow(op, w)
 	m, c := dims(images)
-	if c != w.pixels() {
-		failf("%s: images must have the %d values of window %+v; their shape is %v", op, w.pixels(), w, images.Shape())
+	if c != w.Pixels() {
+		failf("%s: images must have the %d values of window %+v; their shape is %v", op, w.Pixels(), w, images.Shape())
 	}
 	return m
 }
@@ -96,8 +65,8 @@ var adjointTo = map[named]named{im2col: col2im, col2im: im2col, pickOp: unpickOp
 // convolution with F filters is MatMul(Im2col(images, w), filters, false, true) with filters F ×
 // KH·KW·C.
 func Im2col(images *Node, w Window) *Node {
-	m := w.images("Im2col", images)
-	return newNode(windowRule{im2col, w}, matShape(m*w.patches(), w.taps()), images)
+	m := countImages("Im2col", images, w)
+	return newNode(windowRule{im2col, w}, matShape(m*w.Patches(), w.Taps()), images)
 }
 
 // Convolve returns the outputs of a convolution of m images (m × H·W·C) with F filters, a row of F
@@ -105,8 +74,8 @@ func Im2col(images *Node, w Window) *Node {
 // of which reads its own channels: filters are F × KH·KW·C/groups. A group for each channel is a
 // depthwise convolution.
 func Convolve(images, filters *Node, w Window, groups int) *Node {
-	w.images("Convolve", images)
-	f := w.grouped("Convolve", filters, groups)
+	countImages("Convolve", images, w)
+	f := countFilters("Convolve", filters, w, groups)
 	if groups == 1 {
 		return MatMul(Im2col(images, w), filters, false, true)
 	}
@@ -120,10 +89,10 @@ func Convolve(images, filters *Node, w Window, groups int) *Node {
 	return ConcatCols(parts...)
 }
 
-// grouped refuses what are not filters of the window in some groups, and returns their number.
-func (w Window) grouped(op string, filters *Node, groups int) int {
+// countFilters refuses what are not filters of the window in some groups, and returns their number.
+func countFilters(op string, filters *Node, w Window, groups int) int {
 	f, taps := dims(filters)
-	if groups < 1 || w.C%groups != 0 || f%groups != 0 || taps*groups != w.taps() {
+	if groups < 1 || w.C%groups != 0 || f%groups != 0 || taps*groups != w.Taps() {
 		failf("%s: channels and filters must be multiples of %d groups, and filters fit the window; they are "+
 			"%v, the window is %+v", op, groups, filters.Shape(), w)
 	}
@@ -132,33 +101,33 @@ func (w Window) grouped(op string, filters *Node, groups int) int {
 
 // Col2im is the adjoint of [Im2col]: it adds each patch into the place that it came from.
 func Col2im(patches *Node, w Window) *Node {
-	w.check("Col2im")
+	checkWindow("Col2im", w)
 	r, c := dims(patches)
-	if c != w.taps() || r%w.patches() != 0 {
+	if c != w.Taps() || r%w.Patches() != 0 {
 		failf("Col2im: patches must fit their window; their shape is %v, the window %+v", patches.Shape(), w)
 	}
-	return newNode(windowRule{col2im, w}, matShape(r/w.patches(), w.pixels()), patches)
+	return newNode(windowRule{col2im, w}, matShape(r/w.Patches(), w.Pixels()), patches)
 }
 
 // ConvTranspose is the adjoint of a convolution by its images: m images of w's OutH×OutW pixels
 // with F channels (m × OutH·OutW·F) become images of w's input size, m × H·W·C, by filters F ×
 // KH·KW·C/groups.
 func ConvTranspose(images, filters *Node, w Window, groups int) *Node {
-	w.check("ConvTranspose")
+	checkWindow("ConvTranspose", w)
 	m, c := dims(images)
-	f := w.grouped("ConvTranspose", filters, groups)
-	if c != w.patches()*f {
+	f := countFilters("ConvTranspose", filters, w, groups)
+	if c != w.Patches()*f {
 		failf("ConvTranspose: images must have %d patches of %d channels, the filters; their shape is %v, the window "+
-			"%+v", w.patches(), f, images.Shape(), w)
+			"%+v", w.Patches(), f, images.Shape(), w)
 	}
-	patches := Reshape(images, m*w.patches(), f)
+	patches := Reshape(images, m*w.Patches(), f)
 	w.C, f = w.C/groups, f/groups
 	parts := make([]*Node, groups)
 	for i := range parts {
 		parts[i] = Reshape(Col2im(MatMul(Cols(patches, i*f, f), Rows(filters, i*f, f), false, false), w),
 			m*w.H*w.W, w.C)
 	}
-	return Reshape(ConcatCols(parts...), m, groups*w.pixels())
+	return Reshape(ConcatCols(parts...), m, groups*w.Pixels())
 }
 
 func (r windowRule) String() string { return fmt.Sprintf("%v%+v", r.of, r.w) }
@@ -186,11 +155,11 @@ func (r windowRule) lower(nodes) engine.Op {
 
 // eachRun calls f for every run of n neighbouring values that a patch shares with its image: a row
 // of the kernel, without what is padding.
-func (w Window) eachRun(f func(image, patch, n int)) {
-	stride, _, span := w.along()
+func eachRun(w Window, f func(image, patch, n int)) {
+	stride, _, span := w.Along()
 	for oi := range w.OutH() {
 		for oj := range w.OutW() {
-			p := (oi*w.OutW() + oj) * w.taps()
+			p := (oi*w.OutW() + oj) * w.Taps()
 			left := oj*stride - w.PadW
 			from, to := max(0, -left), min(w.KW, w.W-left)
 			for k := range w.KH {
@@ -212,21 +181,21 @@ func (w Window) eachRun(f func(image, patch, n int)) {
 
 // im2colKernel lines up the patches of each image. Pixels in the padding are 0.
 func im2colKernel[T Float](w Window, c *call[T]) {
-	size := w.patches() * w.taps()
+	size := w.Patches() * w.Taps()
 	for i := range c.In[0].R {
 		img, out := c.In[0].Row(i), c.Dst.V[i*size:][:size]
-		if w.padded() {
+		if w.PadH > 0 || w.PadW > 0 {
 			clear(out)
 		}
-		w.eachRun(func(a, p, n int) { copy(out[p:p+n], img[a:a+n]) })
+		eachRun(w, func(a, p, n int) { copy(out[p:p+n], img[a:a+n]) })
 	}
 }
 
 func col2imKernel[T Float](w Window, c *call[T]) {
-	size := w.patches() * w.taps()
+	size := w.Patches() * w.Taps()
 	for i := range c.Dst.R {
 		img, in := c.Dst.Row(i), c.In[0].V[i*size:]
 		clear(img)
-		w.eachRun(func(a, p, n int) { kernel.AddTo(img[a:a+n], img[a:a+n], in[p:p+n]) })
+		eachRun(w, func(a, p, n int) { kernel.AddTo(img[a:a+n], img[a:a+n], in[p:p+n]) })
 	}
 }

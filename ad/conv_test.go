@@ -24,8 +24,8 @@ var windows = []Window{
 
 // at returns the pixel's index in an image, −1 for padding, of row kh, column kw and channel c of
 // the patch at (oh, ow).
-func (w Window) at(oh, ow, kh, kw, c int) int {
-	strideW, _, _ := w.along()
+func placeOf(w Window, oh, ow, kh, kw, c int) int {
+	strideW, _, _ := w.Along()
 	i, j := oh*w.Stride+kh*max(w.DilationH, 1)-w.PadH, ow*strideW+kw*max(w.DilationW, 1)-w.PadW
 	if i < 0 || i >= w.H || j < 0 || j >= w.W {
 		return -1
@@ -37,7 +37,7 @@ func (w Window) at(oh, ow, kh, kw, c int) int {
 func TestWindows(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, w := range windows {
-		images := make([]float64, 2*w.pixels())
+		images := make([]float64, 2*w.Pixels())
 		for i := range images {
 			images[i] = float64(r.IntN(7)) - 3
 		}
@@ -47,12 +47,12 @@ func TestWindows(t *testing.T) {
 			tops, sums := slices.Repeat([]float64{math.Inf(-1)}, w.C), make([]float64, w.C)
 			for tap := range w.KH * w.KW {
 				for c := range w.C {
-					p := w.at(oh, ow, tap/w.KW, tap%w.KW, c)
+					p := placeOf(w, oh, ow, tap/w.KW, tap%w.KW, c)
 					if p < 0 {
 						patches = append(patches, 0)
 						continue
 					}
-					v := images[m*w.pixels()+p]
+					v := images[m*w.Pixels()+p]
 					patches, tops[c], sums[c] = append(patches, v), max(tops[c], v), sums[c]+v
 				}
 			}
@@ -62,7 +62,7 @@ func TestWindows(t *testing.T) {
 			}
 		}
 		of := func(f func(a *Node, w Window) *Node) []float64 {
-			return valueOf(t, images, func(y *Node) *Node { return f(Reshape(y, 2, w.pixels()), w) })
+			return valueOf(t, images, func(y *Node) *Node { return f(Reshape(y, 2, w.Pixels()), w) })
 		}
 		sameValues(t, fmt.Sprintf("Im2col %+v", w), of(Im2col), patches)
 		sameValues(t, fmt.Sprintf("MaxPool %+v", w), of(MaxPool), most)
@@ -88,17 +88,17 @@ func TestConvProducts(t *testing.T) {
 	const rows = 7
 	first := Window{H: 6, W: 7, C: 1, KH: 3, KW: 3, Stride: 1, PadW: 1}
 	second := Window{H: first.OutH(), W: first.OutW(), C: 2, KH: 3, KW: 2, Stride: 2, PadH: 1}
-	params := 2*first.taps() + 3*second.taps()
+	params := 2*first.Taps() + 3*second.Taps()
 	r := rand.New(rand.NewPCG(21, 22))
 	numbers := func(n int) []float64 { return normals(r, n) }
-	table := testkit.Get(FloatTable(rows, first.pixels(), numbers(rows*first.pixels())))
+	table := testkit.Get(FloatTable(rows, first.Pixels(), numbers(rows*first.Pixels())))
 	network := func(patches func(images *Node, w Window) *Node) *Derivs {
 		d := testkit.Get(Differentiate(
-			Loss{P: 1, Q: params, Rows: rows, Inputs: []Input{{Name: "X", Batch: true, Shape: []int{first.pixels()}}},
+			Loss{P: 1, Q: params, Rows: rows, Inputs: []Input{{Name: "X", Batch: true, Shape: []int{first.Pixels()}}},
 				Build: func(x, y *Node, in []*Node) *Node {
-					f, g := Part(y, 0, 2, first.taps()), Part(y, 2*first.taps(), 3, second.taps())
+					f, g := Part(y, 0, 2, first.Taps()), Part(y, 2*first.Taps(), 3, second.Taps())
 					h := Tanh(MatMul(patches(in[0], first), f, false, true))
-					out := MatMul(patches(Reshape(h, rows, second.pixels()), second), g, false, true)
+					out := MatMul(patches(Reshape(h, rows, second.Pixels()), second), g, false, true)
 					return Add(SumAll(Square(out)), SumAll(ScaleBy(SumAll(x), out)))
 				}}))
 		setTile(d.Program, 3)

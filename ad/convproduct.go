@@ -30,8 +30,8 @@ func lowered(n *Node) (op engine.Op, in nodes) {
 		}
 	}
 	if r, ok := r.(windowRule); ok && r.of == col2im {
-		w, plain := r.w.plain()
-		if pairs, ok := factorsOf(in[0]); ok && plain {
+		w := r.w
+		if pairs, ok := factorsOf(in[0]); ok && w.Plain() {
 			op = fusedConv(with(w, strings.Repeat("rw", len(pairs)/2), imagesKernel, imagesKernel))
 			filters, terms := dims(pairs[1])
 			op.Terms = len(pairs) / 2 * filters * terms * w.Patches() / w.Pixels()
@@ -55,10 +55,9 @@ func fusedConv(op engine.Op) engine.Op {
 }
 
 // patchesOf returns the window and the images of patches that kernels can do without.
-func patchesOf(n *Node) (w kernel.Window, images *Node, ok bool) {
+func patchesOf(n *Node) (w Window, images *Node, ok bool) {
 	if r, is := ruleOf(n).(windowRule); is && r.of == im2col {
-		w, ok = r.w.plain()
-		return w, children(n)[0], ok
+		return r.w, children(n)[0], r.w.Plain()
 	}
 	return w, nil, false
 }
@@ -88,19 +87,19 @@ func factorsOf(sum *Node) (pairs []*Node, ok bool) {
 }
 
 // outputsKernel takes images and filters: the patches times the transposed filters.
-func outputsKernel[T Float](w kernel.Window, c *call[T]) {
+func outputsKernel[T Float](w Window, c *call[T]) {
 	images, filters := c.In[0], c.In[1]
 	kernel.PatchesNT(w, images.R, filters.R, c.Dst.V, images.V, filters.V)
 }
 
 // filtersKernel takes outputs and images: the transposed outputs times the patches.
-func filtersKernel[T Float](w kernel.Window, c *call[T]) {
+func filtersKernel[T Float](w Window, c *call[T]) {
 	outputs, images := c.In[0], c.In[1]
 	kernel.PatchesTN(w, images.R, outputs.C, c.Dst.V, outputs.V, images.V, !c.First)
 }
 
 // imagesKernel takes pairs of outputs and filters: the products, added where their patches belong.
-func imagesKernel[T Float](w kernel.Window, c *call[T]) {
+func imagesKernel[T Float](w Window, c *call[T]) {
 	for i := 0; i < len(c.In); i += 2 {
 		outputs, filters := c.In[i], c.In[i+1]
 		kernel.ImagesNN(w, c.Dst.R, filters.R, c.Dst.V, outputs.V, filters.V, i > 0)

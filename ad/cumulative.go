@@ -1,8 +1,6 @@
 package ad
 
-import (
-	"dsbo/internal/kernel"
-)
+import "dsbo/internal/kernel"
 
 // Sums along the rows of a matrix, or the entries of a vector. They are each other's adjoint.
 const (
@@ -12,10 +10,8 @@ const (
 
 func init() {
 	define(map[named]definition{
-		cumSum: {with(false, "", cumSumKernel, cumSumKernel),
-			func(_ nodes, _, g *Node) nodes { return nodes{ReverseCumSum(g)} }},
-		reverseCumSum: {with(true, "", cumSumKernel, cumSumKernel),
-			func(_ nodes, _, g *Node) nodes { return nodes{CumSum(g)} }},
+		cumSum:        {with(false, "", cumSumKernel, cumSumKernel), linear(ReverseCumSum)},
+		reverseCumSum: {with(true, "", cumSumKernel, cumSumKernel), linear(CumSum)},
 	})
 }
 

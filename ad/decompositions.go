@@ -63,8 +63,8 @@ func (r eigenRule) grad(in nodes, _, g *Node) nodes {
 		return nodes{BatchMatMul(RowScale(v, g), v, n, true, false), nil}
 	}
 	all := n * r.count
-	systems := Broadcast(func(in ...*Node) *Node { return Sub(in[0], in[1]) },
-		TensorOf(Outer(values, Flatten(identityLike(a, k, k))), n, r.count, k*k), TensorOf(a, n, 1, k*k))
+	systems := minusEach(TensorOf(Outer(values, Flatten(identityLike(a, k, k))), n, r.count, k*k),
+		TensorOf(a, n, 1, k*k))
 	top := ConcatCols(Reshape(systems.Node, all*k, k), Flatten(v))
 	zero := Uniform(0, values)
 	whole := Reshape(ConcatCols(Reshape(top, all, k*(k+1)), v, zero), all*(k+1), k+1)
@@ -199,8 +199,12 @@ func Distances(a, b *Node) *Node {
 	if d != e {
 		failf("Distances: rows must have the same length; shapes are %v and %v", a.Shape(), b.Shape())
 	}
-	return Broadcast(func(in ...*Node) *Node { return Sub(in[0], in[1]) },
-		TensorOf(a, m, 1, d), TensorOf(b, 1, n, d)).Norm(2).Node
+	return minusEach(TensorOf(a, m, 1, d), TensorOf(b, 1, n, d)).Norm(2).Node
+}
+
+// minusEach returns a − b, broadcast.
+func minusEach(a, b Tensor) Tensor {
+	return Broadcast(func(in ...*Node) *Node { return Sub(in[0], in[1]) }, a, b)
 }
 
 // eigenKernel computes eigenvalues and eigenvectors of matrices of k×k, in float64. They are NaN if
@@ -243,7 +247,8 @@ func eigenPartKernel[T Float](r eigenRule, c *call[T]) {
 // signKernel multiplies the signs of pivots, and one for each exchange of rows.
 func signKernel[T Float](k int, c *call[T]) {
 	for m := range c.Dst.V {
-		sign, lu := T(1), c.In[0].V[m*(k+1)*k:][:(k+1)*k]
+		sign := T(1)
+		lu, from := factorsIn(c.In[0].V, m, k)
 		for i := range k {
 			switch p := lu[i*k+i]; {
 			case p == 0:
@@ -253,8 +258,8 @@ func signKernel[T Float](k int, c *call[T]) {
 			case p != p:
 				sign = p
 			}
-			for _, before := range lu[k*k:][:i] {
-				if before > lu[k*k+i] {
+			for _, before := range from[:i] {
+				if before > from[i] {
 					sign = -sign
 				}
 			}

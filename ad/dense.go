@@ -4,6 +4,7 @@ import (
 	"dsbo"
 	"dsbo/ad/internal/engine"
 	"dsbo/internal/kernel"
+	"dsbo/internal/linalg"
 )
 
 // Hessian writes ∇²_yy to dst, Q×Q row-major. It is meant for tests and for methods that need it
@@ -62,7 +63,7 @@ func (d *Derivs) isEntrywise(product int) (bool, error) {
 	if err := d.build(secondOrder); err != nil || d.nodes[product] == nil {
 		return false, err
 	}
-	p, err := d.planFor(1 << product)
+	p, err := d.planOf(1<<product, false)
 	return err == nil && d.loss.template.IsEntrywise(p, d.v.slot), err
 }
 
@@ -75,17 +76,13 @@ func (d *Derivs) entrywiseJacobian(dst, x, y []float64) error {
 	if err := d.JVP(beside, x, y, v); err != nil {
 		return err
 	}
-	for i := range v {
-		v[i] = 1
-	}
+	linalg.Fill(v, 1)
 	if err := d.JVP(diagonal, x, y, v); err != nil {
 		return err
 	}
 	for i, b := range beside {
 		row := dst[i*q:][:q]
-		for j := range row {
-			row[j] = b
-		}
+		linalg.Fill(row, b)
 		row[i] = diagonal[i]
 	}
 	return nil

@@ -137,7 +137,7 @@ func TestKeptProducts(t *testing.T) {
 	d.template.Limit(0, budget)
 	got, want := make([]float64, len(y)), make([]float64, len(y))
 	testkit.OK(d.HVP(got, x, y, y))
-	r := d.template.Report(d.known[1<<hvp])
+	r := d.template.Report(d.plans[0][1<<hvp].Load())
 	if r.Products != 2*steps-1 || r.Kept != r.Products || r.Numbers != budget {
 		t.Errorf("%d of %d products and %d numbers are kept, want all of %d, and %d", r.Kept, r.Products, r.Numbers,
 			2*steps-1, budget)

@@ -3,6 +3,7 @@ package ad
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"dsbo"
 	"dsbo/ad/internal/engine"
@@ -34,8 +35,6 @@ type Derivs struct {
 	*derivatives
 	DerivsIn[float64]
 	single  DerivsIn[float32]      // see Float32
-	built   stage                  // the graphs that are known to be built
-	known   map[int]*engine.Plan   // plans that were asked for before
 	kept    [derivCount]keptMatrix // of jvp and hvp
 	columns []float64              // of a Jacobian that are found together
 	tapes   map[int]*tape          // by the bits of derivatives
@@ -69,10 +68,11 @@ type derivatives struct {
 	loss   *code
 	onTape bool // see UseGorgonia
 	mu     sync.Mutex
-	v      direction                        // of products
-	built  stage                            // so far
-	nodes  [derivCount]*Node                // nil where the derivative is 0, or not built yet
-	plans  [2][1 << derivCount]*engine.Plan // by whether they run in lanes, and by the bits of derivatives
+	v      direction         // of products
+	built  atomic.Uint32     // the stages so far
+	nodes  [derivCount]*Node // nil where the derivative is 0, or not built yet
+	// plans are by whether they run in lanes, and by the bits of derivatives.
+	plans [2][1 << derivCount]atomic.Pointer[engine.Plan]
 }
 
 // The derivatives of a loss.
@@ -126,7 +126,7 @@ func (d *Derivs) Fork(w *Workspace) *Derivs {
 
 // newDerivs returns a program's derivatives, with the graphs and plans that all forks share.
 func newDerivs(p *Program, all *derivatives) *Derivs {
-	d := &Derivs{Program: p, derivatives: all, known: map[int]*engine.Plan{}, tapes: map[int]*tape{}}
+	d := &Derivs{Program: p, derivatives: all, tapes: map[int]*tape{}}
 	d.DerivsIn = DerivsIn[float64]{derivs: d, machine: p.m.Float64()}
 	d.single = DerivsIn[float32]{derivs: d, machine: p.m.Float32()}
 	return d
@@ -241,7 +241,7 @@ func (in *DerivsIn[V]) run(key int, outs [][]V) error {
 	if in.derivs.onTape {
 		return in.runTape(key, outs)
 	}
-	p, err := in.derivs.planFor(key)
+	p, err := in.derivs.planOf(key, false)
 	if err != nil {
 		return err
 	}
@@ -288,51 +288,44 @@ func (d *derivatives) add(of stage) (err error) {
 
 // build makes the graphs of a stage, after the stages that it needs. Only the first time takes the
 // lock of the forks.
-func (d *Derivs) build(of stage) error {
-	if d.built&of != 0 {
+func (d *derivatives) build(of stage) error {
+	if d.built.Load()&uint32(of) != 0 {
 		return nil
 	}
-	all := d.derivatives
-	all.mu.Lock()
-	defer all.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	needed := []stage{gradients, of}
 	if of == linearized {
 		needed = []stage{gradients, secondOrder, of}
 	}
 	for _, s := range needed {
-		if all.built&s == 0 {
-			if err := all.add(s); err != nil {
+		if d.built.Load()&uint32(s) == 0 {
+			if err := d.add(s); err != nil {
 				return err
 			}
-			all.built |= s
+			d.built.Or(uint32(s))
 		}
-		d.built |= s
 	}
 	return nil
 }
 
-// planFor returns the plan for the derivatives whose bits are set in key. Only the first time takes
-// the lock of the forks.
-func (d *Derivs) planFor(key int) (_ *engine.Plan, err error) {
-	if d.known[key] == nil {
-		d.known[key], err = d.planOf(key, false)
+// planOf returns the plan for the derivatives whose bits are set in key, made at the first call,
+// which alone takes the lock of the forks.
+func (d *derivatives) planOf(key int, lanes bool) (p *engine.Plan, err error) {
+	known := &d.plans[0][key]
+	if lanes {
+		known = &d.plans[1][key]
 	}
-	return d.known[key], err
-}
-
-// planOf returns the plan for the derivatives whose bits are set in key, made at the first call.
-func (d *derivatives) planOf(key int, lanes bool) (_ *engine.Plan, err error) {
+	if p = known.Load(); p != nil {
+		return p, nil
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	p := &d.plans[0][key]
-	if lanes {
-		p = &d.plans[1][key]
+	if p = known.Load(); p == nil {
+		p, err = d.loss.plan(lanes, d.wanted(key))
+		known.Store(p)
 	}
-	if *p != nil {
-		return *p, nil
-	}
-	*p, err = d.loss.plan(lanes, d.wanted(key))
-	return *p, err
+	return p, err
 }
 
 // wanted returns the nodes of the derivatives whose bits are set in key.

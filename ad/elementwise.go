@@ -6,6 +6,7 @@ import (
 
 	"dsbo/ad/internal/engine"
 	"dsbo/internal/kernel"
+	"dsbo/internal/linalg"
 	"dsbo/internal/num"
 )
 
@@ -140,8 +141,7 @@ func init() {
 			func(_ nodes, _, g *Node) nodes { return nodes{g, Neg(g)} }},
 		opGate: {cheap(combining(kernel.Gate, kernel.Gate)),
 			func(in nodes, _, g *Node) nodes { return nodes{nil, gate(in[0], g)} }},
-		opMul: {arithmetical(engine.Mul, combining(kernel.MulTo, kernel.MulTo)),
-			func(in nodes, _, g *Node) nodes { return nodes{Mul(g, in[1]), Mul(g, in[0])} }},
+		opMul: {arithmetical(engine.Mul, combining(kernel.MulTo, kernel.MulTo)), bilinear(Mul, Mul)},
 		opDiv: {combining(kernel.DivTo, kernel.DivTo),
 			func(in nodes, out, g *Node) nodes { return nodes{Div(g, in[1]), Neg(Mul(g, Div(out, in[1])))} }},
 	})
@@ -150,6 +150,17 @@ func init() {
 // slope is the gradient of a function of one input whose derivative is another function of it.
 func slope(derivative func(a *Node) *Node) func(in nodes, out, g *Node) nodes {
 	return func(in nodes, _, g *Node) nodes { return nodes{Mul(g, derivative(in[0]))} }
+}
+
+// linear is the gradient of a linear function of one input, by its adjoint.
+func linear(adjoint func(g *Node) *Node) func(in nodes, out, g *Node) nodes {
+	return func(_ nodes, _, g *Node) nodes { return nodes{adjoint(g)} }
+}
+
+// bilinear is the gradient of a product of two inputs: the adjoint of each is made of the output's
+// and the other input.
+func bilinear(first, second func(g, other *Node) *Node) func(in nodes, out, g *Node) nodes {
+	return func(in nodes, _, g *Node) nodes { return nodes{first(g, in[1]), second(g, in[0])} }
 }
 
 // noGrad is the gradient of a function of one input whose derivative is 0 wherever there is one.
@@ -320,9 +331,7 @@ func affineKernel[T Float](f affine, c *call[T]) {
 	// several times as fast as a loop.
 	from, to := c.In[0].V, c.Dst.V
 	b := c.Block[:min(len(c.Block), len(to))]
-	for i := range b {
-		b[i] = T(f.b)
-	}
+	linalg.Fill(b, T(f.b))
 	for i := 0; i < len(to); i += len(b) {
 		n := min(len(b), len(to)-i)
 		d := to[i:][:n]
@@ -349,11 +358,7 @@ func (k constant) lower(nodes) engine.Op {
 	return with(k.v, "n", fillKernel, fillKernel)
 }
 
-func fillKernel[T Float](v float64, c *call[T]) {
-	for i := range c.Dst.V {
-		c.Dst.V[i] = T(v)
-	}
-}
+func fillKernel[T Float](v float64, c *call[T]) { linalg.Fill(c.Dst.V, T(v)) }
 
 // isPowerOfTwo reports whether c is a power of two or its negative, which changes no digit of a
 // product.

@@ -4,24 +4,18 @@ import (
 	"slices"
 
 	"gorgonia.org/tensor"
-
-	"dsbo/ad/internal/engine"
 )
 
-// emptyRule is what has no entries: nothing computes or reads it.
-type emptyRule struct{}
-
-func (emptyRule) String() string                 { return "Empty" }
-func (emptyRule) grad(nodes, *Node, *Node) nodes { return nil }
-func (emptyRule) lower(nodes) engine.Op          { return engine.Op{} }
-
 func isEmpty(s tensor.Shape) bool { return slices.Contains(s, 0) }
+
+// empty returns the node of no entries: a leaf, which nothing computes or reads.
+func (f *family) empty(shape tensor.Shape, dt tensor.Dtype) *Node { return f.leaf("Empty", shape, dt) }
 
 // ofNothing returns the node of a rule whose output has no entries, or, as 0, of a sum of none; nil
 // for other nodes. Rules without a value for no entries are refused.
 func (f *family) ofNothing(r rule, shape tensor.Shape, in nodes) *Node {
 	if isEmpty(shape) {
-		return f.node(emptyRule{}, shape, in[0].Dtype())
+		return f.empty(shape, in[0].Dtype())
 	}
 	if !slices.ContainsFunc(in, func(n *Node) bool { return isEmpty(shapeOf(n)) }) {
 		return nil

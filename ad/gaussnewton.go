@@ -2,6 +2,7 @@ package ad
 
 import (
 	"fmt"
+	"slices"
 
 	"dsbo"
 )
@@ -10,8 +11,11 @@ import (
 const fnOutputs named = "Outputs"
 
 func init() {
-	define(map[named]definition{fnOutputs: {kernels("r", copyKernel, copyKernel),
-		func(_ nodes, _, g *Node) nodes { return nodes{g} }}})
+	same := linear(func(g *Node) *Node { return g })
+	define(map[named]definition{
+		fnOutputs:  {kernels("r", copyKernel, copyKernel), same},
+		argumentOp: {identity(), same},
+	})
 }
 
 // Outputs returns a, marked as the outputs of a model inside of a loss ℓ(F(y)) + r(x, y): F is
@@ -62,7 +66,7 @@ func gaussNewton(cost, y, v *Node) (product *Node, err error) {
 	}
 	// The tangents are constants here, and the outputs ends: what is left is ∇²r v, and (∇²ℓ) J v
 	// for each of the marked.
-	ends := append(marked, nonNil(tangents)...)
+	ends := append(marked, slices.DeleteFunc(tangents, func(n *Node) bool { return n == nil })...)
 	bent := gradient(along, ends, append([]*Node{y}, marked...)...)
 	product = bent[0]
 	for i, o := range marked {
@@ -92,14 +96,4 @@ func added(a, b *Node) *Node {
 		return b
 	}
 	return Add(a, b)
-}
-
-// nonNil returns the nodes that are not nil.
-func nonNil(all []*Node) (some []*Node) {
-	for _, n := range all {
-		if n != nil {
-			some = append(some, n)
-		}
-	}
-	return some
 }

@@ -152,16 +152,15 @@ func (in *DerivsIn[V]) runTape(key int, outs [][]V) (err error) {
 		return fmt.Errorf("on Gorgonia's TapeMachine: %w", err)
 	}
 	for i, to := range outs {
-		switch v := t.values[i].Data().(type) {
-		case []float64:
+		if v, err := valueData[float64](t.values[i]); err == nil {
 			linalg.Convert(to, v)
-		case []float32:
-			linalg.Convert(to, v)
-		case float64:
-			to[0] = V(v)
-		case float32:
-			to[0] = V(v)
+			continue
 		}
+		v, err := valueData[float32](t.values[i])
+		if err != nil {
+			return err
+		}
+		linalg.Convert(to, v)
 	}
 	return nil
 }

@@ -172,10 +172,6 @@ func orZero(n, like *Node) *Node {
 // argumentOp is what it is given, as an argument of F.
 const argumentOp named = "Argument"
 
-func init() {
-	define(map[named]definition{argumentOp: {identity(), func(_ nodes, _, g *Node) nodes { return nodes{g} }}})
-}
-
 // implicitRule is the solution, of a start and inputs.
 type implicitRule struct{ of *implicit }
 

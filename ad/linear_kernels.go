@@ -19,11 +19,11 @@ func lowerKernel[T Float](r systemRule, c *call[T]) {
 	}
 }
 
-// factorKernel factors by rows: each row less its products with those above it, then the pivot.
+// factorKernel factors by Gauss's elimination. Of each column the largest entry on or below the
+// diagonal is the pivot, whose row is exchanged with the diagonal's.
 func factorKernel[T Float](k int, c *call[T]) {
 	for m := range c.In[0].R / k {
-		lu := c.Dst.V[m*(k+1)*k:][:k*k]
-		from := c.Dst.V[m*(k+1)*k+k*k:][:k]
+		lu, from := factorsIn(c.Dst.V, m, k)
 		copy(lu, c.In[0].V[m*k*k:][:k*k])
 		for i := range from {
 			from[i] = T(i)
@@ -45,6 +45,13 @@ func factorKernel[T Float](k int, c *call[T]) {
 			}
 		}
 	}
+}
+
+// factorsIn returns the factors of matrix m among others, L below the diagonal and U, and the row
+// of the matrix that each row comes from.
+func factorsIn[T Float](v []T, m, k int) (lu, from []T) {
+	v = v[m*(k+1)*k:][:(k+1)*k]
+	return v[:k*k], v[k*k:]
 }
 
 func swapRows[T Float](a []T, cols, i, j int) {
@@ -136,7 +143,7 @@ func solveKernel[T Float](r systemRule, c *call[T]) {
 	k := r.k
 	w := c.Dst.C
 	for m := range c.Dst.R / k {
-		lu, from := c.In[2].V[m*(k+1)*k:][:k*k], c.In[2].V[m*(k+1)*k+k*k:][:k]
+		lu, from := factorsIn(c.In[2].V, m, k)
 		b, x := c.In[1].V[m*k*w:][:k*w], c.Dst.V[m*k*w:][:k*w]
 		lower, upper := triangle[T]{k, lu, false, r.changes, true}, triangle[T]{k, lu, true, r.changes, false}
 		if r.changes { // Uᵀ Lᵀ P x = b
@@ -173,7 +180,8 @@ func unpermute[T Float](x []T, w int, from, scratch []T) {
 // logDetKernel sums the logarithms of the pivots' sizes, which is log |det A|.
 func logDetKernel[T Float](k int, c *call[T]) {
 	for m := range c.Dst.V {
-		lu, sum, block := c.In[1].V[m*(k+1)*k:], T(0), c.Block[:1]
+		lu, _ := factorsIn(c.In[1].V, m, k)
+		sum, block := T(0), c.Block[:1]
 		for i := range k {
 			block[0] = T(math.Abs(float64(lu[i*k+i])))
 			kernel.Log(block, block)

@@ -94,7 +94,7 @@ func (d *Derivs) Listing(of Derivative) (Listing, error) {
 	if len(outs) == 0 { // the derivative is 0
 		return l, nil
 	}
-	p, err := d.planFor(key)
+	p, err := d.planOf(key, false)
 	if err != nil {
 		return l, err
 	}

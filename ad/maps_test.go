@@ -23,7 +23,7 @@ var mapCases = []opCase{
 		return k.cube().MaxPool(1, Pooling{Size: 2, Stride: 2, Dilation: 2, Pad: 1, Ceil: true}).Node
 	}},
 	{"Unfold", func(k *kit) *Node { return k.cube().Unfold(1, Pooling{Size: 2, Stride: 1, Pad: 1}).Node }},
-	{"MaxPool with strides and dilations", func(k *kit) *Node { return MaxPool(k.rowsMat(spread.pixels()), spread) }},
+	{"MaxPool with strides and dilations", func(k *kit) *Node { return MaxPool(k.rowsMat(spread.Pixels()), spread) }},
 	{"Broadcast of three axes", func(k *kit) *Node {
 		a, b := TensorOf(k.rowsMat(3), k.rows, 1, 3), TensorOf(Reshape(k.vec(2), 2, 1), 2, 1)
 		return Broadcast(func(in ...*Node) *Node { return Mul(in[0], Sin(in[1])) }, a, b).Node

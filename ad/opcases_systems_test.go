@@ -15,7 +15,7 @@ var systems = []opCase{
 		return CustomGrad(Sin(a), by, a)
 	}},
 	{"ConvTranspose", func(k *kit) *Node {
-		return ConvTranspose(k.rowsMat(2*padded.patches()), k.mat(2, padded.taps()), padded, 1)
+		return ConvTranspose(k.rowsMat(2*padded.Patches()), k.mat(2, padded.Taps()), padded, 1)
 	}},
 	{"SortRows", func(k *kit) *Node { return SortRows(k.rowsMat(4)) }},
 	{"TopK", func(k *kit) *Node {

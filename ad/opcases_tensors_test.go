@@ -6,23 +6,23 @@ var spread = Window{H: 4, W: 3, C: 2, KH: 2, KW: 3, Stride: 2, StrideW: 1, PadH:
 // tensorCases are the cases of more than two axes, and of convolutions that are not plain.
 var tensorCases = []opCase{
 	{"Convolve with strides and dilations", func(k *kit) *Node {
-		return Convolve(k.rowsMat(spread.pixels()), k.mat(2, spread.taps()), spread, 1)
+		return Convolve(k.rowsMat(spread.Pixels()), k.mat(2, spread.Taps()), spread, 1)
 	}},
 	{"Convolve in groups", func(k *kit) *Node {
-		return Convolve(k.rowsMat(window.pixels()), k.mat(4, window.taps()/2), window, 2)
+		return Convolve(k.rowsMat(window.Pixels()), k.mat(4, window.Taps()/2), window, 2)
 	}},
 	{"Col2im with strides and dilations", func(k *kit) *Node {
 		w := spread
 		w.C = 1
-		return Col2im(Reshape(k.rowsMat(w.patches()*w.taps()), k.rows*w.patches(), w.taps()), w)
+		return Col2im(Reshape(k.rowsMat(w.Patches()*w.Taps()), k.rows*w.Patches(), w.Taps()), w)
 	}},
 	{"ConvTranspose with strides and dilations", func(k *kit) *Node {
-		return ConvTranspose(k.rowsMat(2*spread.patches()), k.mat(2, spread.taps()), spread, 1)
+		return ConvTranspose(k.rowsMat(2*spread.Patches()), k.mat(2, spread.Taps()), spread, 1)
 	}},
 	{"ConvTranspose in groups", func(k *kit) *Node {
-		return ConvTranspose(k.rowsMat(4*spread.patches()), k.mat(4, spread.taps()/2), spread, 2)
+		return ConvTranspose(k.rowsMat(4*spread.Patches()), k.mat(4, spread.Taps()/2), spread, 2)
 	}},
-	{"AvgPool with strides and dilations", func(k *kit) *Node { return AvgPool(k.rowsMat(spread.pixels()), spread) }},
+	{"AvgPool with strides and dilations", func(k *kit) *Node { return AvgPool(k.rowsMat(spread.Pixels()), spread) }},
 	{"Einsum, attention's scores of several heads", func(k *kit) *Node {
 		q, v := TensorOf(k.rowsMat(12), k.rows, 3, 2, 2), TensorOf(k.rowsMat(8), k.rows, 2, 2, 2)
 		return Einsum("nqhd,nkhd->nhqk", q, v).Node

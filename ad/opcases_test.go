@@ -369,24 +369,24 @@ var ops = append([]opCase{
 		e := Exp(k.rowsVec())
 		return Mul(e, fill(Div(k.scalar(), SumAll(e)), e))
 	}},
-	{"Im2col", func(k *kit) *Node { return Im2col(k.rowsMat(window.pixels()), window) }},
-	{"Im2col strided", func(k *kit) *Node { return Im2col(k.rowsMat(strided.pixels()), strided) }},
-	{"Im2col padded, of a rectangle", func(k *kit) *Node { return Im2col(k.rowsMat(padded.pixels()), padded) }},
+	{"Im2col", func(k *kit) *Node { return Im2col(k.rowsMat(window.Pixels()), window) }},
+	{"Im2col strided", func(k *kit) *Node { return Im2col(k.rowsMat(strided.Pixels()), strided) }},
+	{"Im2col padded, of a rectangle", func(k *kit) *Node { return Im2col(k.rowsMat(padded.Pixels()), padded) }},
 	{"convolution", func(k *kit) *Node {
-		maps := MatMul(Im2col(k.rowsMat(window.pixels()), window), k.mat(2, window.taps()), false, true)
-		return SumCols(Reshape(Softplus(maps), k.rows, 2*window.patches()))
+		maps := MatMul(Im2col(k.rowsMat(window.Pixels()), window), k.mat(2, window.Taps()), false, true)
+		return SumCols(Reshape(Softplus(maps), k.rows, 2*window.Patches()))
 	}},
-	{"MaxPool", func(k *kit) *Node { return MaxPool(k.rowsMat(window.pixels()), window) }},
-	{"MaxPool padded, of a rectangle", func(k *kit) *Node { return MaxPool(k.rowsMat(padded.pixels()), padded) }},
-	{"AvgPool", func(k *kit) *Node { return AvgPool(k.rowsMat(strided.pixels()), strided) }},
-	{"AvgPool padded, of a rectangle", func(k *kit) *Node { return AvgPool(k.rowsMat(padded.pixels()), padded) }},
+	{"MaxPool", func(k *kit) *Node { return MaxPool(k.rowsMat(window.Pixels()), window) }},
+	{"MaxPool padded, of a rectangle", func(k *kit) *Node { return MaxPool(k.rowsMat(padded.Pixels()), padded) }},
+	{"AvgPool", func(k *kit) *Node { return AvgPool(k.rowsMat(strided.Pixels()), strided) }},
+	{"AvgPool padded, of a rectangle", func(k *kit) *Node { return AvgPool(k.rowsMat(padded.Pixels()), padded) }},
 	{"Col2im", func(k *kit) *Node {
-		return Col2im(Reshape(k.rowsMat(strided.patches()*strided.taps()), k.rows*strided.patches(), strided.taps()),
+		return Col2im(Reshape(k.rowsMat(strided.Patches()*strided.Taps()), k.rows*strided.Patches(), strided.Taps()),
 			strided)
 	}},
 	{"Col2im padded, of a rectangle", func(k *kit) *Node {
 		w := padded
 		w.C = 1
-		return Col2im(Reshape(k.rowsMat(w.patches()*w.taps()), k.rows*w.patches(), w.taps()), w)
+		return Col2im(Reshape(k.rowsMat(w.Patches()*w.Taps()), k.rows*w.Patches(), w.Taps()), w)
 	}},
 }, slices.Concat(systems, tensorCases, implicits, axesCases, mapCases, decompositions)...)

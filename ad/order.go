@@ -46,8 +46,9 @@ func TopK(a *Node, k int) (values, columns *Node) {
 // ArgMax returns the column of the largest entry of each row, a vector of whole numbers. Of equal
 // entries the first counts. Its derivative is 0.
 func ArgMax(a *Node) *Node {
-	argMaxName.matrix(a)
-	return Flatten(ordered(a, orderRule{1, true}))
+	m, c := argMaxName.matrix(a)
+	checkExact("ArgMax", a, c)
+	return Flatten(largestOf(a, m, rowWindow(c)))
 }
 
 func ordered(a *Node, r orderRule) *Node {
@@ -100,19 +101,14 @@ func (r orderRule) lower(nodes) engine.Op {
 	return with(r, "r", orderKernel, orderKernel)
 }
 
-// orderKernel sets each row to the columns of its k largest, or smallest, entries in order; for k =
-// 1 it needs no sort.
+// orderKernel sets each row to the columns of its k largest, or smallest, entries in order.
 func orderKernel[T Float](r orderRule, c *call[T]) {
 	columns := c.Block[:]
-	if n := c.In[0].C; r.k > 1 && n > len(columns) {
+	if n := c.In[0].C; n > len(columns) {
 		columns = make([]T, n)
 	}
 	for i := range c.In[0].R {
 		row, dst := c.In[0].Row(i), c.Dst.Row(i)
-		if r.k == 1 {
-			dst[0] = T(extreme(row, r.descending))
-			continue
-		}
 		for j := range row {
 			columns[j] = T(j)
 		}
@@ -125,16 +121,6 @@ func orderKernel[T Float](r orderRule, c *call[T]) {
 		})
 		copy(dst, columns)
 	}
-}
-
-// extreme returns where the least entry of a row is, or the largest.
-func extreme[T Float](row []T, largest bool) (at int) {
-	for j, v := range row {
-		if by := compared(v, row[at]); by < 0 && !largest || by > 0 && largest {
-			at = j
-		}
-	}
-	return at
 }
 
 // compared returns −1 where a is before b, 1 where it is after, and 0 where they are equal; NaN is

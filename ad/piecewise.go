@@ -19,11 +19,13 @@ const (
 // output.
 func init() {
 	define(map[named]definition{
-		fnAbs:  {cheap(mapping(absTo, absTo)), slope(Sign)},
-		fnSign: {cheap(mapping(signTo, signTo)), noGrad},
-		opMax: {cheap(combining(maxTo, maxTo)),
+		fnAbs: {cheap(computing(math.Abs)), slope(Sign)},
+		fnSign: {cheap(computing(func(a float64) float64 {
+			return oneIf[float64](a > 0) - oneIf[float64](a < 0) // 0 of a NaN
+		})), noGrad},
+		opMax: {cheap(computing2(func(a, b float64) float64 { return max(a, b) })),
 			func(in nodes, _, g *Node) nodes { return either(g, in[0], in[1]) }},
-		opMin: {cheap(combining(minTo, minTo)),
+		opMin: {cheap(computing2(func(a, b float64) float64 { return min(a, b) })),
 			func(in nodes, _, g *Node) nodes { return either(g, in[1], in[0]) }},
 	})
 }
@@ -99,51 +101,11 @@ func (r clipRule) lower(nodes) engine.Op {
 // strictly inside.
 func clipTo[T Float](r clipRule) func(dst, a []T) {
 	low, high := T(r.low), T(r.high)
-	if !r.inside {
-		return func(dst, a []T) {
-			for i, v := range a {
-				dst[i] = min(max(v, low), high)
-			}
-		}
-	}
 	return func(dst, a []T) {
 		for i, v := range a {
-			dst[i] = 0
-			if low < v && v < high {
-				dst[i] = 1
+			if dst[i] = min(max(v, low), high); r.inside {
+				dst[i] = oneIf[T](low < v && v < high)
 			}
 		}
-	}
-}
-
-func absTo[T Float](dst, a []T) {
-	for i, v := range a {
-		dst[i] = max(v, -v)
-	}
-}
-
-// signTo sets dst to the signs of a; 0 and NaN have sign 0.
-func signTo[T Float](dst, a []T) {
-	for i, v := range a {
-		switch {
-		case v > 0:
-			dst[i] = 1
-		case v < 0:
-			dst[i] = -1
-		default:
-			dst[i] = 0
-		}
-	}
-}
-
-func maxTo[T Float](dst, a, b []T) {
-	for i, v := range a {
-		dst[i] = max(v, b[i])
-	}
-}
-
-func minTo[T Float](dst, a, b []T) {
-	for i, v := range a {
-		dst[i] = min(v, b[i])
 	}
 }

@@ -93,6 +93,7 @@ func (r addPartRule) lower(nodes) engine.Op {
 	return o
 }
 
+// addPartKernel adds the second input to the first one's entries from off on.
 func addPartKernel[T Float](off int, c *call[T]) {
 	if &c.Dst.V[0] != &c.In[0].V[0] { // else the sum continues in place
 		copy(c.Dst.V, c.In[0].V)

@@ -5,21 +5,29 @@ import "dsbo/internal/kernel"
 // MaxPool returns the largest entry of each patch and channel: m images (m × H·W·C) become m ×
 // OutH·OutW·C. Padding does not count. Of equal entries the first has the derivative.
 func MaxPool(images *Node, w Window) *Node {
-	m := w.images("MaxPool", images)
-	if _, plain := w.plain(); plain {
+	m := countImages("MaxPool", images, w)
+	if w.Plain() {
 		return pick(images, images, m, w)
 	}
-	strideW, _, _ := w.along()
+	strideW, _, _ := w.Along()
 	t := TensorOf(images, m, w.H, w.W, w.C)
 	t = t.MaxPool(2, Pooling{Size: w.KW, Stride: strideW, Dilation: w.DilationW, Pad: w.PadW})
 	t = t.MaxPool(1, Pooling{Size: w.KH, Stride: w.Stride, Dilation: w.DilationH, Pad: w.PadH})
-	return Reshape(t.Node, m, w.patches()*w.C)
+	return Reshape(t.Node, m, w.Patches()*w.C)
 }
 
 func pick(by, a *Node, m int, w Window) *Node {
-	shape := matShape(m, w.patches()*w.C)
-	return newNode(windowRule{pickOp, w}, shape, newNode(windowRule{largestOp, w}, shape, by), a)
+	taps := largestOf(by, m, w)
+	return newNode(windowRule{pickOp, w}, shapeOf(taps), taps, a)
 }
+
+// largestOf returns the tap of the largest entry of each patch and channel of m images.
+func largestOf(images *Node, m int, w Window) *Node {
+	return newNode(windowRule{largestOp, w}, matShape(m, w.Patches()*w.C), images)
+}
+
+// rowWindow is the window of images of one row, which is one patch.
+func rowWindow(cols int) Window { return Window{H: 1, W: cols, C: 1, KH: 1, KW: cols, Stride: 1} }
 
 // RowMax returns the largest entry of each row of a matrix. Of equal entries the first has the
 // derivative.
@@ -45,15 +53,14 @@ const (
 
 func pickRow(name named, by, a *Node) *Node {
 	m, c := name.matrix(by)
-	return Flatten(pick(by, a, m, Window{H: 1, W: c, C: 1, KH: 1, KW: c, Stride: 1}))
+	return Flatten(pick(by, a, m, rowWindow(c)))
 }
 
 // pickKernel is the kernel of three ops on m images: largestOp finds the place of the largest entry
 // of each patch and channel, pickOp reads another input at these places, and unpickOp, its
 // derivative, adds to them.
 func pickKernel[T Float](r windowRule) func(*call[T]) {
-	w, _ := r.w.plain()
-	p := kernel.NewPooling[T](w)
+	p := kernel.NewPooling[T](r.w)
 	return func(c *call[T]) {
 		switch m, a := c.In[0].R, c.In[0].V; r.of {
 		case largestOp:
@@ -69,11 +76,11 @@ func pickKernel[T Float](r windowRule) func(*call[T]) {
 // AvgPool returns the mean of each patch and channel: m images (m × H·W·C) become m × OutH·OutW·C.
 // Padding counts as zeros.
 func AvgPool(images *Node, w Window) *Node {
-	w.images("AvgPool", images)
-	patches, channels := make([]taps, w.patches()), w.C
+	countImages("AvgPool", images, w)
+	patches, channels := make([]taps, w.Patches()), w.C
 	w.C = 1
-	w.eachRun(func(image, patch, n int) {
-		t := &patches[patch/w.taps()]
+	eachRun(w, func(image, patch, n int) {
+		t := &patches[patch/w.Taps()]
 		for p := range n {
 			t.at = append(t.at, image+p)
 		}

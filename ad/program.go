@@ -276,7 +276,7 @@ func NewConst(like *Node, name string, rows, cols int, data []float64) *Node {
 		shape = matShape(rows, cols)
 	}
 	if f := familyOf(like); f != nil && rows == 0 && len(data) == 0 {
-		return f.node(emptyRule{}, shape, like.Dtype())
+		return f.empty(shape, like.Dtype())
 	}
 	if rows < 1 || cols < 0 || len(data) != shape.TotalSize() {
 		failf("NewConst %q: rows and columns must fit the numbers; %d and %d do not fit %d numbers",

@@ -6,6 +6,7 @@ import (
 
 	"dsbo/ad/internal/engine"
 	"dsbo/internal/kernel"
+	"dsbo/internal/linalg"
 )
 
 // Sums over all entries, scalars over all entries, and what is done to each row by itself.
@@ -22,14 +23,15 @@ const (
 // output. A kernel's letter for an input is "r" if it is cut by rows, "w" if it is read whole, "n"
 // if it is not read.
 func init() {
+	scaleBy := arithmetical(engine.Other, kernels("wr", scaleByKernel, scaleByKernel))
+	scaleBy.InPlace = second
 	define(map[named]definition{
-		dotOp: {uncut(summing("rr", dotKernel, dotKernel)),
-			func(in nodes, _, g *Node) nodes { return nodes{ScaleBy(g, in[1]), ScaleBy(g, in[0])} }},
+		dotOp: {uncut(summing("rr", dotKernel, dotKernel)), bilinear(ScaleBy, ScaleBy)},
 		sumAllOp: {uncut(summing("r", sumKernel, sumKernel)),
 			func(in nodes, _, g *Node) nodes { return nodes{fill(g, in[0])} }},
 		fillOp: {kernels("wn", spreadKernel, spreadKernel),
 			func(_ nodes, _, g *Node) nodes { return nodes{SumAll(g), nil} }},
-		scaleByOp: {scaleByEngine(),
+		scaleByOp: {scaleBy,
 			func(in nodes, _, g *Node) nodes { return nodes{Dot(g, in[1]), ScaleBy(in[0], g)} }},
 		softmaxOp: {kernels("r", softmaxKernel, softmaxKernel), func(_ nodes, p, g *Node) nodes {
 			return nodes{Mul(p, AddCol(g, Neg(RowDot(g, p))))} // P ∘ (G − ⟨G, P⟩ per row)
@@ -37,12 +39,6 @@ func init() {
 		logSumExpOp: {kernels("r", logSumExpKernel, logSumExpKernel),
 			func(in nodes, _, g *Node) nodes { return nodes{RowScale(RowSoftmax(in[0]), g)} }},
 	})
-}
-
-func scaleByEngine() engine.Op {
-	o := arithmetical(engine.Other, kernels("wr", scaleByKernel, scaleByKernel))
-	o.InPlace = second
-	return o
 }
 
 // Dot returns the scalar Σ a_ij b_ij of two nodes of the same shape.
@@ -111,11 +107,7 @@ func addScalar[T Float](c *call[T], s T) {
 	c.Dst.V[0] = s
 }
 
-func spreadKernel[T Float](c *call[T]) {
-	for i := range c.Dst.V {
-		c.Dst.V[i] = c.In[0].V[0]
-	}
-}
+func spreadKernel[T Float](c *call[T]) { linalg.Fill(c.Dst.V, c.In[0].V[0]) }
 
 func softmaxKernel[T Float](c *call[T]) {
 	kernel.RowSoftmax(c.In[0].R, c.In[0].C, c.Dst.V, c.In[0].V)

@@ -73,34 +73,37 @@ func Erfc(a *Node) *Node { return apply1(fnErfc, a) }
 
 func inverseMills(a *Node) *Node { return apply1(fnInverseMills, a) }
 
-// excessSlope is the derivative of order n of a + φ/Φ.
-type excessSlope struct{ n int }
-
 func millsExcessSlope(n int) func(a *Node) *Node {
-	return func(a *Node) *Node { return apply1(excessSlope{n}, a) }
+	return func(a *Node) *Node { return apply1(successiveRule{excessSlopes, n}, a) }
 }
-
-func (r excessSlope) String() string { return fmt.Sprintf("MillsExcessSlope(%d)", r.n) }
-func (r excessSlope) grad(in nodes, _, g *Node) nodes {
-	return nodes{Mul(g, millsExcessSlope(r.n+1)(in[0]))}
-}
-func (r excessSlope) lower(nodes) engine.Op { return computing(num.MillsExcessSlope(r.n)) }
-
-// polygamma is a derivative of the digamma function.
-type polygamma struct{ n int }
 
 // Polygamma returns the derivative of order n of [Digamma] elementwise, n from 0 on.
 func Polygamma(n int, a *Node) *Node {
 	if n < 0 {
 		failf("Polygamma: the order must be at least 0; it is %d", n)
 	}
-	return apply1(polygamma{n}, a)
+	return apply1(successiveRule{polygammas, n}, a)
 }
 
-func (r polygamma) String() string { return fmt.Sprintf("Polygamma(%d)", r.n) }
-func (r polygamma) grad(in nodes, _, g *Node) nodes {
-	return nodes{Mul(g, Polygamma(r.n+1, in[0]))}
+// A successiveRule is the function of order n of a series, in which each is the derivative of the
+// one before.
+type successiveRule struct {
+	of named
+	n  int
 }
-func (r polygamma) lower(nodes) engine.Op {
-	return computing(num.Polygamma(r.n))
+
+const (
+	polygammas   named = "Polygamma"
+	excessSlopes named = "MillsExcessSlope" // of a + φ/Φ
+)
+
+func (r successiveRule) String() string { return fmt.Sprintf("%v(%d)", r.of, r.n) }
+func (r successiveRule) grad(in nodes, _, g *Node) nodes {
+	return nodes{Mul(g, apply1(successiveRule{r.of, r.n + 1}, in[0]))}
+}
+func (r successiveRule) lower(nodes) engine.Op {
+	if r.of == polygammas {
+		return computing(num.Polygamma(r.n))
+	}
+	return computing(num.MillsExcessSlope(r.n))
 }

@@ -132,7 +132,7 @@ func TestProductsAtOnePoint(t *testing.T) {
 		testkit.OK(d.HVP(dst[1], k.x, k.y, k.v))
 		testkit.OK(fresh.HVP(dst[2], k.x, k.y, k.v))
 		sameBits(t, "product", dst[1], dst[2])
-		if n := d.m.(engine.Inspector).Recomputed(d.known[1<<hvp]); n > 0 {
+		if n := d.m.(engine.Inspector).Recomputed(d.plans[0][1<<hvp].Load()); n > 0 {
 			t.Errorf("bytes=%v: %d steps are computed again", asBytes, n)
 		}
 	}

@@ -139,6 +139,9 @@ func folded(s tensor.Shape) tensor.Shape {
 	return matShape(s[:last].TotalSize(), s[last])
 }
 
+// tensor returns the first input with its axes.
+func (s stock) tensor() Tensor { return TensorOf(s.in[0], s.old[0].Shape()...) }
+
 // field returns a field of the op that it has no method for. The names are right for the version
 // of Gorgonia in go.mod.
 func (s stock) field(name string) reflect.Value {

@@ -1,10 +1,6 @@
 package ad
 
-import (
-	"slices"
-
-	"gorgonia.org/tensor"
-)
+import "gorgonia.org/tensor"
 
 // around returns the product of the lengths before an axis, the axis's own, and the product of
 // those behind it.
@@ -24,24 +20,16 @@ func around(shape tensor.Shape, axis int) (outer, length, inner int) {
 	return outer, shape[axis], inner
 }
 
-func (s stock) sum() *Node {
-	return summed(s.in[0], s.old[0].Shape(), slices.Sorted(slices.Values(s.ints("along"))))
-}
-
-func (s stock) most() *Node {
-	return RowMax(rowsAlong(s.in[0], s.old[0].Shape(), s.ints("along")))
-}
-
 func (s stock) softmax() *Node {
-	shape, axis := s.old[0].Shape(), s.int("axis")
+	t, axis := s.tensor(), s.int("axis")
 	if axis < 0 {
-		axis += len(shape)
+		axis += len(t.Shape)
 	}
 	f := RowSoftmax
 	if s.field("isLog").Bool() {
 		f = func(m *Node) *Node { return AddCol(m, Neg(RowLogSumExp(m))) }
 	}
-	return TensorOf(s.in[0], shape...).Along(f, axis).Node
+	return t.Along(f, axis).Node
 }
 
 func (s stock) slice() *Node {
@@ -53,10 +41,7 @@ func (s stock) slice() *Node {
 	if !ok || s.field("Slice").IsNil() || o.End() <= o.Start() { // all of the axis
 		return s.in[0]
 	}
-	outer, length, inner := around(s.old[0].Shape(), s.int("along"))
-	count := s.n.Shape().TotalSize() / (outer * inner)
-	return view(Reshape(s.in[0], outer, length*inner),
-		viewRule{off: o.Start() * inner, n: [4]int{1, 1, count, inner}, s: [4]int{0, 0, max(o.Step(), 1) * inner, 1}})
+	return s.tensor().Slice(s.int("along"), o.Start(), o.End(), max(o.Step(), 1)).Node
 }
 
 func (s stock) at() *Node {
@@ -87,8 +72,7 @@ func (s stock) repeat() *Node {
 	case length == 1 && inner == 1:
 		return RepeatCol(Flatten(s.in[0]), times)
 	}
-	return view(Reshape(s.in[0], outer, length*inner),
-		viewRule{n: [4]int{1, length, times, inner}, s: [4]int{0, inner, 0, 1}})
+	return s.tensor().Repeat(axis, times).Node
 }
 
 // window returns the geometry of an op on images of shape N×C×H×W, false if [Window] has none. A
@@ -109,7 +93,7 @@ func (s stock) window(padH, padW string) (Window, bool) {
 // channelsLast returns images of shape N×C×H×W as rows of H·W·C numbers.
 func (s stock) channelsLast() *Node {
 	shape := s.old[0].Shape()
-	return Reshape(permuted(s.in[0], shape, []int{0, 2, 3, 1}), shape[0], shape.TotalSize()/shape[0])
+	return Reshape(s.tensor().Transpose(0, 2, 3, 1).Node, shape[0], shape.TotalSize()/shape[0])
 }
 
 func (s stock) patches() *Node {
@@ -119,27 +103,19 @@ func (s stock) patches() *Node {
 	}
 	w.DilationH, w.DilationW = s.int("dilationH"), s.int("dilationW")
 	p := Im2col(s.channelsLast(), w)
-	return permuted(p, tensor.Shape{p.Shape()[0], w.KH * w.KW, w.C}, []int{0, 2, 1})
+	return channelsFirst(p, w.KH*w.KW, w.C)
 }
 
+// maxPool is nil for padding that differs from side to side.
 func (s stock) maxPool() *Node {
 	w, ok := s.window("padNorth", "padWest")
 	if !ok || s.int("padNorth") != s.int("padSouth") || s.int("padWest") != s.int("padEast") {
 		return nil
 	}
-	p := MaxPool(s.channelsLast(), w)
-	return permuted(p, tensor.Shape{p.Shape()[0], w.patches(), w.C}, []int{0, 2, 1})
+	return channelsFirst(MaxPool(s.channelsLast(), w), w.Patches(), w.C)
 }
 
-func (s stock) globalMean() *Node {
-	shape := s.old[0].Shape()
-	pixels := shape[2] * shape[3]
-	return Scale(1/float64(pixels), SumCols(Reshape(s.in[0], shape.TotalSize()/pixels, pixels)))
-}
-
-func (s stock) upsample() *Node {
-	shape, times := s.old[0].Shape(), 1+s.int("stride")
-	h, w := shape[2], shape[3]
-	return view(Reshape(s.in[0], shape[0]*shape[1], h*w),
-		viewRule{n: [4]int{h, times, w, times}, s: [4]int{w, 0, 1, 0}})
+// channelsFirst moves the channels of each row before its pixels.
+func channelsFirst(rows *Node, pixels, channels int) *Node {
+	return TensorOf(rows, rows.Shape()[0], pixels, channels).Transpose(0, 2, 1).Node
 }

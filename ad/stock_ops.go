@@ -3,13 +3,10 @@ package ad
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
-
-	"dsbo/internal/num"
 )
 
 // translate returns the node's equivalent. Ops that have none are refused.
@@ -45,20 +42,23 @@ var stockOps = map[string]func(s stock) *Node{
 	"tensordotOp":         stock.contraction,
 	"minBetween":          func(s stock) *Node { return Min(s.in[0], s.in[1]) },
 	"maxBetween":          func(s stock) *Node { return Max(s.in[0], s.in[1]) },
-	"sumOp":               stock.sum,
-	"maxOp":               stock.most,
+	"sumOp":               func(s stock) *Node { return s.tensor().Sum(s.ints("along")...).Node },
+	"maxOp":               func(s stock) *Node { return s.tensor().Max(s.ints("along")...).Node },
 	"softmaxOp":           stock.softmax,
 	"sizeOp":              func(s stock) *Node { return numberLike(float64(s.int("val")), s.in[0]) },
 	"reshapeOp":           func(s stock) *Node { return s.in[0] },
-	"transposeOp":         func(s stock) *Node { return permuted(s.in[0], s.old[0].Shape(), s.ints("pattern")) },
+	"transposeOp":         func(s stock) *Node { return s.tensor().Transpose(s.ints("pattern")...).Node },
 	"sliceOp":             stock.slice,
 	"atOp":                stock.at,
 	"concatOp":            stock.concat,
 	"repeatOp":            stock.repeat,
 	"im2colOp":            stock.patches,
 	"maxPoolOp":           stock.maxPool,
-	"globalAveragePoolOp": stock.globalMean,
-	"upsampleOp":          stock.upsample,
+	"globalAveragePoolOp": func(s stock) *Node { return s.tensor().Mean(2, 3).Node },
+	"upsampleOp": func(s stock) *Node {
+		times := 1 + s.int("stride")
+		return s.tensor().Repeat(2, times).Repeat(3, times).Node
+	},
 }
 
 // unaryStock are the closed set's equivalents of Gorgonia's elementwise functions of one input.
@@ -108,76 +108,26 @@ func (s stock) binary() *Node {
 	y, constB := number(b)
 	switch {
 	case constA && constB:
-		return numberLike(arithmetic(name, x, y), a)
-	case constA && name == "⊙":
-		return Scale(x, b)
-	case constA && name == "÷":
-		return Scale(x, Pow(b, -1))
-	case constB && name == "⊙":
-		return Scale(y, a)
-	case constB && name == "÷":
-		return Scale(1/y, a)
-	case constB && name == "^":
-		return Pow(a, y)
+		v, err := s.n.Op().Do(a.Value(), b.Value())
+		if err != nil {
+			panic(misuse{fmt.Errorf("%w: of %v and %v: %w", ErrGraph, x, y, err)})
+		}
+		return gorgonia.NewConstant(v.Data())
 	case constA && name == "+":
 		return Offset(x, b)
 	case constB && name == "+":
 		return Offset(y, a)
 	case constB && name == "-":
 		return Offset(-y, a)
-	case constA: // compared, or a base
+	case constA:
 		a = Uniform(x, b)
 	case constB:
 		b = Uniform(y, a)
 	}
-	return elementwiseStock(name, a, b)
-}
-
-// arithmetic is the op of two numbers.
-func arithmetic(name string, x, y float64) float64 {
-	switch name {
-	case "+":
-		return x + y
-	case "-":
-		return x - y
-	case "⊙":
-		return x * y
-	case "÷":
-		return x / y
-	case "^":
-		return num.Pow(x, y)
-	case "<":
-		return oneIf[float64](x < y)
-	case ">":
-		return oneIf[float64](x > y)
-	case "<=":
-		return oneIf[float64](x <= y)
-	case ">=":
-		return oneIf[float64](x >= y)
-	case "==":
-		return oneIf[float64](x == y)
-	}
-	return oneIf[float64](x != y)
-}
-
-// elementwiseStock is the op of two tensors, or a tensor and a scalar.
-func elementwiseStock(name string, a, b *Node) *Node {
-	as, bs := a.IsScalar() && !b.IsScalar(), b.IsScalar() && !a.IsScalar()
-	switch {
-	case name == "⊙" && as:
-		return ScaleBy(a, b)
-	case name == "⊙" && bs:
-		return ScaleBy(b, a)
-	case name == "÷" && bs:
-		return ScaleBy(Pow(b, -1), a)
-	case as:
-		a = fill(a, b)
-	case bs:
-		b = fill(b, a)
-	}
 	return binaryStock[name](a, b)
 }
 
+// binaryStock are the equivalents of Gorgonia's functions of two inputs, which broadcast numbers.
 var binaryStock = map[string]func(a, b *Node) *Node{"+": Add, "-": Sub, "⊙": Mul, "÷": Div, "^": Power,
 	">": Greater, "<": Less, ">=": GreaterEqual, "<=": LessEqual, "==": Equal, "!=": NotEqual}
 
@@ -203,11 +153,5 @@ func (s stock) product() *Node {
 func (s stock) contraction() *Node {
 	aAxes, bAxes := s.ints("aAxes"), s.ints("bAxes")
 	a, b := s.old[0].Shape(), s.old[1].Shape()
-	inner := 1
-	for _, axis := range aAxes {
-		inner *= a[axis]
-	}
-	left := permuted(s.in[0], a, append(others(len(a), aAxes), aAxes...))
-	right := permuted(s.in[1], b, append(slices.Clone(bAxes), others(len(b), bAxes)...))
-	return MatMul(Reshape(left, a.TotalSize()/inner, inner), Reshape(right, inner, b.TotalSize()/inner), false, false)
+	return MatMul(rowsAlong(s.in[0], a, aAxes), rowsAlong(s.in[1], b, bAxes), false, true)
 }

@@ -67,7 +67,7 @@ func TestStrips(t *testing.T) {
 
 // strips reports whether a step of the product runs in strips.
 func strips(d *Derivs) bool {
-	return d.template.Report(d.known[1<<hvp]).Strips
+	return d.template.Report(d.plans[0][1<<hvp].Load()).Strips
 }
 
 // TestSeries: where a matrix is a factor again and again, the sums for it are one sum; derivatives
@@ -78,7 +78,7 @@ func TestSeries(t *testing.T) {
 		setTile(d.Program, tile)
 		adtest.Check(t, d, x, y)
 		testkit.OK(d.HVP(make([]float64, len(y)), x, y, v))
-		if n := d.template.Report(d.known[1<<hvp]).Resumed; n < 8 {
+		if n := d.template.Report(d.plans[0][1<<hvp].Load()).Resumed; n < 8 {
 			t.Errorf("%d sums of a product of 6 steps go on where others stand, want at least 8", n)
 		}
 		single, _, _, _ := recurrent(11, 3, 6, true)
@@ -103,7 +103,7 @@ func TestDepth(t *testing.T) {
 		y := make([]float64, q)
 		testkit.OK(d.HVP(make([]float64, q), []float64{1}, y, y))
 		scratch, _ := poolOf(d.Program).Scratch()
-		return len(d.family.nodes), len(scratch[0]), d.template.Report(d.known[1<<hvp]).TailWork
+		return len(d.family.nodes), len(scratch[0]), d.template.Report(d.plans[0][1<<hvp].Load()).TailWork
 	}
 	nodes, numbers, steps := size(50)
 	moreNodes, moreNumbers, moreSteps := size(200)

@@ -237,6 +237,8 @@ func (t *Table) Label(i int) (class int, ok bool) {
 	return t.data.Label(t.data.Base(i))
 }
 
+// checkTable returns an error for lengths that do not fit, or for the first number that is NaN or
+// infinite.
 func checkTable[T Float](rows, cols int, data []T) error {
 	if err := checkLen(rows, cols, len(data)); err != nil {
 		return err

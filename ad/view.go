@@ -135,12 +135,7 @@ func (v viewRule) grad(in nodes, _, g *Node) nodes {
 	return nodes{reshape(newNode(adjoint, matShape(r, width), g), in[0].Shape())}
 }
 
-func (v viewRule) lower(nodes) engine.Op {
-	if v.back {
-		return with(v, "r", viewBackKernel, viewBackKernel)
-	}
-	return with(v, "r", viewKernel, viewKernel)
-}
+func (v viewRule) lower(nodes) engine.Op { return with(v, "r", viewKernel, viewKernel) }
 
 // columns reports whether a row of the output is neighbouring entries of the input's.
 func (v viewRule) columns() bool { return v.n[0]*v.n[1]*v.n[2] == 1 && v.s[3] == 1 }
@@ -159,46 +154,40 @@ func (v viewRule) eachRun(f func(out, in int)) {
 	}
 }
 
-// viewKernel copies the entries of a strided view of each row; views of columns alone are copied by
-// rows.
+// viewKernel copies the entries of a strided view of each row. With v.back it is the adjoint, which
+// adds entries back to their places, which views may share, and leaves 0 elsewhere. Views of
+// columns alone are copied by rows.
 func viewKernel[T Float](v viewRule, c *call[T]) {
 	n, stride := v.n[3], v.s[3]
-	if v.columns() {
-		moveRows(c.In[0].R, n, c.Dst.V, n, c.In[0].V[v.off:], v.c)
+	entries, places := c.Dst, c.In[0]
+	if v.back {
+		entries, places = places, entries
+		clear(places.V)
+	}
+	switch {
+	case v.columns() && v.back:
+		moveRows(places.R, n, places.V[v.off:], v.c, entries.V, n)
+		return
+	case v.columns():
+		moveRows(places.R, n, entries.V, n, places.V[v.off:], v.c)
 		return
 	}
-	for i := range c.In[0].R {
-		a, d := c.In[0].Row(i), c.Dst.Row(i)
+	for i := range places.R {
+		e, p := entries.Row(i), places.Row(i)
 		v.eachRun(func(out, in int) {
-			if stride == 1 {
-				copy(d[out:out+n], a[in:in+n])
-				return
-			}
-			for l := range n {
-				d[out+l] = a[in+l*stride]
-			}
-		})
-	}
-}
-
-// viewBackKernel is viewKernel's adjoint: it adds entries back to their places, which views may
-// share, and leaves 0 elsewhere.
-func viewBackKernel[T Float](v viewRule, c *call[T]) {
-	n, stride := v.n[3], v.s[3]
-	clear(c.Dst.V)
-	if v.columns() {
-		moveRows(c.In[0].R, n, c.Dst.V[v.off:], v.c, c.In[0].V, n)
-		return
-	}
-	for i := range c.In[0].R {
-		g, d := c.In[0].Row(i), c.Dst.Row(i)
-		v.eachRun(func(out, in int) {
-			if stride == 1 {
-				kernel.AddTo(d[in:in+n], d[in:in+n], g[out:out+n])
-				return
-			}
-			for l := range n {
-				d[in+l*stride] += g[out+l]
+			switch {
+			case stride == 1 && v.back:
+				kernel.AddTo(p[in:in+n], p[in:in+n], e[out:out+n])
+			case stride == 1:
+				copy(e[out:out+n], p[in:in+n])
+			case v.back:
+				for l := range n {
+					p[in+l*stride] += e[out+l]
+				}
+			default:
+				for l := range n {
+					e[out+l] = p[in+l*stride]
+				}
 			}
 		})
 	}

@@ -22,9 +22,9 @@ func init() {
 			zero := Uniform(0, g)
 			return nodes{nil, choice(in[0], g, zero), choice(in[0], zero, g)}
 		}},
-		opGreater:      {cheap(combining(greaterTo, greaterTo)), noGrads},
-		opGreaterEqual: {cheap(combining(greaterEqualTo, greaterEqualTo)), noGrads},
-		opEqual:        {cheap(combining(equalTo, equalTo)), noGrads},
+		opGreater:      {cheap(computing2(func(a, b float64) float64 { return oneIf[float64](a > b) })), noGrads},
+		opGreaterEqual: {cheap(computing2(func(a, b float64) float64 { return oneIf[float64](a >= b) })), noGrads},
+		opEqual:        {cheap(computing2(func(a, b float64) float64 { return oneIf[float64](a == b) })), noGrads},
 	})
 }
 
@@ -196,24 +196,6 @@ func whereKernel[T Float](c *call[T]) {
 		} else {
 			dst[i] = b[i]
 		}
-	}
-}
-
-func greaterTo[T Float](dst, a, b []T) {
-	for i, v := range a {
-		dst[i] = oneIf[T](v > b[i])
-	}
-}
-
-func greaterEqualTo[T Float](dst, a, b []T) {
-	for i, v := range a {
-		dst[i] = oneIf[T](v >= b[i])
-	}
-}
-
-func equalTo[T Float](dst, a, b []T) {
-	for i, v := range a {
-		dst[i] = oneIf[T](v == b[i])
 	}
 }
 

@@ -27,27 +27,21 @@ func Differences(got, want Loss, x, y []float64, tol float64) (Report, error) {
 	for _, d := range []struct {
 		name string
 		n    int
-		of   func(l Loss, dst, x, y []float64) error
-	}{
-		{"value", 1, func(l Loss, dst, x, y []float64) (err error) { dst[0], err = l.Value(x, y); return err }},
-		{gradientX, len(x), func(l Loss, dst, x, y []float64) error { return l.Grad(dst, nil, x, y) }},
-		{gradientY, len(y), func(l Loss, dst, x, y []float64) error { return l.Grad(nil, dst, x, y) }},
-		{hvp, len(y), func(l Loss, dst, x, y []float64) error { return l.HVP(dst, x, y, v) }},
-		{jvp, len(x), func(l Loss, dst, x, y []float64) error { return l.JVP(dst, x, y, v) }},
-	} {
+	}{{value, 1}, {gradientX, len(x)}, {gradientY, len(y)}, {hvp, len(y)}, {jvp, len(x)}} {
 		if d.n == 0 { // there is no x
 			continue
 		}
 		a, b := make([]float64, d.n), make([]float64, d.n)
-		if err := d.of(got, a, x, y); err != nil {
+		if err := derivative(d.name, got, a, x, y, v); err != nil {
 			return nil, err
 		}
-		if err := d.of(want, b, x, y); err != nil {
+		if err := derivative(d.name, want, b, x, y, v); err != nil {
 			return nil, err
 		}
 		i := largestDifference(d.name, a, b, tol)
 		if i.wrong() {
-			change, err := m.change(a, b, tol/64, func(dst, x, y []float64) error { return d.of(want, dst, x, y) })
+			change, err := m.change(a, b, tol/64,
+				func(dst, x, y []float64) error { return derivative(d.name, want, dst, x, y, v) })
 			if err != nil {
 				return nil, err
 			}
@@ -58,6 +52,22 @@ func Differences(got, want Loss, x, y []float64, tol float64) (Report, error) {
 		r = append(r, i)
 	}
 	return r, nil
+}
+
+// derivative writes a derivative of l, by its name, to dst, products along v.
+func derivative(name string, l Loss, dst, x, y, v []float64) (err error) {
+	switch name {
+	case value:
+		dst[0], err = l.Value(x, y)
+		return err
+	case gradientX:
+		return l.Grad(dst, nil, x, y)
+	case gradientY:
+		return l.Grad(nil, dst, x, y)
+	case hvp:
+		return l.HVP(dst, x, y, v)
+	}
+	return l.JVP(dst, x, y, v)
 }
 
 // largestDifference reports the entry in which a and b differ most.

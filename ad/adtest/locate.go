@@ -1,41 +1,33 @@
 package adtest
 
-// A part is a derivative at the point of a measure, and how its entries, weighted by d, are seen by
+// A part is a derivative at the point of a measure, whose entries, weighted by d, are seen by
 // differences along a line.
 type part struct {
 	n     int                                           // entries
-	entry func(dst []float64) error                     // the loss's own
 	along func(h float64, d []float64) (reading, error) // a scalar whose slope is d times the derivative
 	far   float64                                       // size of the entries of what moves
 }
 
 // part returns the derivative of a name, products along v.
 func (m *measure) part(name string, v []float64) part {
-	l, x, y := m.l, m.x, m.y
-	moved := func(h float64) []float64 { return shifted(m.at[:len(y)], y, h, v) }
+	x, y := m.x, m.y
+	n, slopes := len(x), m.dx
 	switch name {
 	case gradientX:
-		return part{len(x), func(dst []float64) error { return l.Grad(dst, nil, x, y) },
-			func(h float64, d []float64) (reading, error) {
-				return m.value(shifted(m.at[:len(x)], x, h, d), y)
-			}, norm(x)}
+		return part{n, func(h float64, d []float64) (reading, error) {
+			return m.value(shifted(m.at[:len(x)], x, h, d), y)
+		}, norm(x)}
 	case gradientY:
-		return part{len(y), func(dst []float64) error { return l.Grad(nil, dst, x, y) },
-			func(h float64, d []float64) (reading, error) {
-				return m.value(x, shifted(m.at[:len(y)], y, h, d))
-			}, norm(y)}
-	case hvp:
-		return part{len(y), func(dst []float64) error { return l.HVP(dst, x, y, v) },
-			func(h float64, d []float64) (reading, error) {
-				err := l.Grad(nil, m.dy, x, moved(h))
-				return weighted(m.dy, d), err
-			}, norm(y)}
-	}
-	return part{len(x), func(dst []float64) error { return l.JVP(dst, x, y, v) },
-		func(h float64, d []float64) (reading, error) {
-			err := l.Grad(m.dx, nil, x, moved(h))
-			return weighted(m.dx, d), err
+		return part{len(y), func(h float64, d []float64) (reading, error) {
+			return m.value(x, shifted(m.at[:len(y)], y, h, d))
 		}, norm(y)}
+	case hvp:
+		n, slopes = len(y), m.dy
+	}
+	return part{n, func(h float64, d []float64) (reading, error) {
+		err := m.l.Grad(m.dx, m.dy, x, shifted(m.at[:len(y)], y, h, v))
+		return weighted(slopes, d), err
+	}, norm(y)}
 }
 
 // locate replaces what is wrong in r along a direction by a wrong entry of the derivative, where
@@ -46,7 +38,7 @@ func (m *measure) locate(r Report) error {
 		if i.Err() == nil || i.Vague || i.Name == adjoint || i.Name == symmetry {
 			continue
 		}
-		found, err := m.wrongEntry(i, m.part(i.Name, v))
+		found, err := m.wrongEntry(i, v)
 		if err != nil {
 			return err
 		}
@@ -57,9 +49,10 @@ func (m *measure) locate(r Report) error {
 
 // wrongEntry looks for a wrong entry by halving the range of a direction that sees it, and returns
 // seen if it finds none. It takes some dozens of readings for each halving.
-func (m *measure) wrongEntry(seen Item, p part) (Item, error) {
+func (m *measure) wrongEntry(seen Item, v []float64) (Item, error) {
+	p := m.part(seen.Name, v)
 	g, random := make([]float64, p.n), m.direction(p.n)
-	if err := p.entry(g); err != nil {
+	if err := derivative(seen.Name, m.l, g, m.x, m.y, v); err != nil {
 		return seen, err
 	}
 	compare := func(d []float64) (Item, error) {

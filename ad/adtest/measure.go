@@ -29,6 +29,7 @@ func (m *measure) direction(n int) []float64 {
 
 // What a round compares, in the order of its report.
 const (
+	value     = "value" // of comparisons of two losses
 	gradientX = "∇_x"
 	gradientY = "∇_y"
 	hvp       = "HVP (∇²_yy)v"

@@ -69,11 +69,9 @@ func BytesNT[T Float](m, n, k int, c []T, ldc int, rows []ByteRow, b []T, ldb in
 // k rows: bytes as in [BytesNT], n or a few more.
 func BytesTN[T Float](m, n int, c []T, ldc int, a []T, lda int, rows []ByteRow, acc bool) {
 	k := len(rows)
-	if hasEntries("BytesTN", m, n, k, c, ldc, factor[T]{"a", a, k, m, lda}) {
+	if hasTerms("BytesTN", m, n, k, c, ldc, acc, factor[T]{"a", a, k, m, lda}) {
 		checkBytes("BytesTN", rows, k, n)
-		if hasTerms(m, n, k, c, ldc, acc) {
-			bytesTN(m, n, c, ldc, a, lda, rows, acc)
-		}
+		bytesTN(m, n, c, ldc, a, lda, rows, acc)
 	}
 }
 

@@ -2,15 +2,35 @@ package kernel
 
 import "fmt"
 
-// Window is the geometry of a convolution: images of H×W pixels with C channels (row-major,
-// channels last), surrounded by PadH rows of zeros above and below and PadW columns at each side,
-// and cut into KH×KW patches at every Stride-th pixel. All lengths fit together: a patch is no
-// larger than the padded image.
-type Window struct{ H, W, C, KH, KW, Stride, PadH, PadW int }
+// Window is the geometry of a convolution or of pooling: images of H×W pixels with C channels
+// (row-major, channels last), surrounded by PadH rows of zeros above and below and PadW columns at
+// each side, and cut into KH×KW patches at every Stride-th pixel. StrideW is the stride along a row
+// of pixels, 0 for Stride. The pixels of a patch are DilationH and DilationW apart, 0 for 1. All
+// lengths fit together: a patch is no larger than the padded image. The products and pooling of
+// this package are for windows that are [Window.Plain].
+type Window struct {
+	H, W, C, KH, KW, Stride, PadH, PadW int // see above
+
+	StrideW, DilationH, DilationW int // see above
+}
+
+// Along returns the stride along a row, and how many pixels a patch spans along each side.
+func (w Window) Along() (strideW, spanH, spanW int) {
+	if strideW = w.StrideW; strideW == 0 {
+		strideW = w.Stride
+	}
+	return strideW, (w.KH-1)*max(w.DilationH, 1) + 1, (w.KW-1)*max(w.DilationW, 1) + 1
+}
+
+// Plain reports whether the window has one stride and no dilation.
+func (w Window) Plain() bool {
+	strideW, spanH, spanW := w.Along()
+	return strideW == w.Stride && spanH == w.KH && spanW == w.KW
+}
 
 // OutH and OutW return how many patches fit along each side.
-func (w Window) OutH() int { return (w.H+2*w.PadH-w.KH)/w.Stride + 1 }
-func (w Window) OutW() int { return (w.W+2*w.PadW-w.KW)/w.Stride + 1 }
+func (w Window) OutH() int { _, h, _ := w.Along(); return (w.H+2*w.PadH-h)/w.Stride + 1 }
+func (w Window) OutW() int { s, _, v := w.Along(); return (w.W+2*w.PadW-v)/s + 1 }
 
 // Patches returns the number of patches of an image, Taps the number of values of a patch, and
 // Pixels the number of values of an image.

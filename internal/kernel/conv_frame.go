@@ -2,14 +2,14 @@ package kernel
 
 import "unsafe"
 
-// frameOf returns memory for an image of the window with its padding, or nil if the window
-// has none.
-func frameOf[T Float](ws *workspace, w Window) []T {
-	if w.PadH == 0 && w.PadW == 0 {
-		return nil
+// frameOf returns the window of images with their padding, and memory for such an image, or nil if
+// the window has no padding.
+func frameOf[T Float](ws *workspace, w Window) (f Window, frame []T) {
+	if f = w.framed(); f == w {
+		return f, nil
 	}
-	n := w.framed().Pixels()
-	return unsafe.Slice((*T)(ws.rows(n*size[T]())), n)
+	n := f.Pixels()
+	return f, unsafe.Slice((*T)(ws.rows(n*size[T]())), n)
 }
 
 // framed returns image i with its padding, in frame unless that is nil.

@@ -16,8 +16,7 @@ func stridesOf[T Float](f Window) strides {
 func patchesNT[T Float](w Window, m, n int, c, images, b []T) {
 	ws := workspaces.Get()
 	defer workspaces.Add(ws)
-	f := w.framed()
-	frame := frameOf[T](ws, w)
+	f, frame := frameOf[T](ws, w)
 	if active == Generic {
 		patchesNTGo(f, m, n, c, rowOfPatches[T](ws, f), b, func(i int) []T { return framed(w, frame, images, i) })
 		return
@@ -58,8 +57,7 @@ func tapLines(f Window, nv int) int {
 func patchesTN[T Float](w Window, m, n int, c, a, images []T, acc bool) {
 	ws := workspaces.Get()
 	defer workspaces.Add(ws)
-	f := w.framed()
-	frame := frameOf[T](ws, w)
+	f, frame := frameOf[T](ws, w)
 	if !acc {
 		clear(c)
 	}
@@ -104,8 +102,8 @@ func imageTN[T Float](f Window, nv, last, most, ld int, sums operand, image, lef
 func imagesNN[T Float](w Window, m, n int, images, a, b []T, acc bool) {
 	ws := workspaces.Get()
 	defer workspaces.Add(ws)
-	f := w.framed()
-	frame, patches := frameOf[T](ws, w), rowOfPatches[T](ws, f)
+	f, frame := frameOf[T](ws, w)
+	patches := rowOfPatches[T](ws, f)
 	st, taps, across := stridesOf[T](f), f.Taps(), f.OutW()
 	if !acc {
 		clear(images)

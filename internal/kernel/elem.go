@@ -19,7 +19,9 @@ func SameBits[T Float](a, b []T) bool {
 }
 
 // inMemory returns the bytes of numbers.
-func inMemory[T Float](x []T) []byte { return unsafe.Slice((*byte)(pointer(x)), len(x)*size[T]()) }
+func inMemory[T byte | float32 | float64](x []T) []byte {
+	return unsafe.Slice((*byte)(pointer(x)), len(x)*size[T]())
+}
 
 // Dot returns Σ x_i y_i of two slices of one length. The order of summation depends on the
 // length alone.
@@ -31,8 +33,7 @@ func Dot[T Float](x, y []T) T {
 // Prefetch asks the processor to load src into its caches while it continues with other work. It
 // changes no result; without assembly it does nothing.
 func Prefetch[E byte | float32 | float64](src []E) {
-	var e E
-	prefetch(unsafe.Slice((*byte)(pointer(src)), len(src)*int(unsafe.Sizeof(e))))
+	prefetch(inMemory(src))
 }
 
 // Transpose sets dst, of cols rows with stride ldd, to the transpose of src, of rows×cols with

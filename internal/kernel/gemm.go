@@ -8,8 +8,7 @@ import (
 // GemmNT sets C = A·Bᵀ, or C += A·Bᵀ if acc, for C m×n, A m×k, B n×k. It costs 2mnk flops, and
 // where sums are short a copy of B, which takes as long as about ten rows of A.
 func GemmNT[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
-	if hasEntries("GemmNT", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, n, k, ldb}) &&
-		hasTerms(m, n, k, c, ldc, acc) {
+	if hasTerms("GemmNT", m, n, k, c, ldc, acc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, n, k, ldb}) {
 		if active != Generic && isChain(n, k) {
 			gemmChain[T](m, n, k, rowMajor(c, ldc), rowMajor(a, lda), rowMajor(b, ldb).transposed(), acc)
 			return
@@ -21,8 +20,7 @@ func GemmNT[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int
 // Dots is GemmNT without acc, with the same bits for an entry in every product: its two rows alone
 // determine them.
 func Dots[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int) {
-	if hasEntries("Dots", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, n, k, ldb}) &&
-		hasTerms(m, n, k, c, ldc, false) {
+	if hasTerms("Dots", m, n, k, c, ldc, false, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, n, k, ldb}) {
 		gemmDot(m, n, k, c, ldc, a, lda, b, ldb, false)
 	}
 }
@@ -30,16 +28,14 @@ func Dots[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int) 
 // GemmTN sets C = Aᵀ·B, or C += Aᵀ·B if acc, for C m×n, A k×m, B k×n: the sum over the k rows
 // of their outer products, added in the order of the rows. It costs 2mnk flops.
 func GemmTN[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
-	if hasEntries("GemmTN", m, n, k, c, ldc, factor[T]{"a", a, k, m, lda}, factor[T]{"b", b, k, n, ldb}) &&
-		hasTerms(m, n, k, c, ldc, acc) {
+	if hasTerms("GemmTN", m, n, k, c, ldc, acc, factor[T]{"a", a, k, m, lda}, factor[T]{"b", b, k, n, ldb}) {
 		gemmOuter(m, n, k, c, ldc, a, 1, lda, b, ldb, acc)
 	}
 }
 
 // GemmNN sets C = A·B, or C += A·B if acc, for C m×n, A m×k, B k×n. It costs 2mnk flops.
 func GemmNN[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
-	if hasEntries("GemmNN", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, k, n, ldb}) &&
-		hasTerms(m, n, k, c, ldc, acc) {
+	if hasTerms("GemmNN", m, n, k, c, ldc, acc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, k, n, ldb}) {
 		gemmOuter(m, n, k, c, ldc, a, lda, 1, b, ldb, acc)
 	}
 }
@@ -102,9 +98,12 @@ func hasEntries[T Float](fn string, m, n, k int, c []T, ldc int, factors ...fact
 	return true
 }
 
-// hasTerms reports whether the entries of a product have terms to sum; entries without terms it
-// has set.
-func hasTerms[T Float](m, n, k int, c []T, ldc int, acc bool) bool {
+// hasTerms is hasEntries, and reports whether they have terms to sum; entries without terms it has
+// set.
+func hasTerms[T Float](fn string, m, n, k int, c []T, ldc int, acc bool, factors ...factor[T]) bool {
+	if !hasEntries(fn, m, n, k, c, ldc, factors...) {
+		return false
+	}
 	if k == 0 {
 		emptySum(m, n, c, ldc, acc)
 	}

@@ -26,7 +26,7 @@ func aligned(memory *[]byte, bytes int) unsafe.Pointer {
 	if len(*memory) < bytes+line {
 		*memory = make([]byte, bytes+line)
 	}
-	p := unsafe.Pointer(unsafe.SliceData(*memory))
+	p := pointer(*memory)
 	return unsafe.Add(p, -int(uintptr(p))&(line-1))
 }
 

@@ -26,7 +26,7 @@ func dotTile() (mr, nr, tall int) {
 }
 
 // size returns the bytes of a T; it is a constant in the code of either type.
-func size[T Float]() int {
+func size[T byte | float32 | float64]() int {
 	var v T
 	return int(unsafe.Sizeof(v))
 }

@@ -6,42 +6,15 @@ import (
 	"dsbo/internal/num"
 )
 
-// eachGo sets dst to f of the numbers of src, in float64 and rounded once.
-func eachGo[T Float](dst, src []T, f func(x float64) float64) {
-	src = src[:len(dst)]
-	for i := range dst {
-		dst[i] = T(f(float64(src[i])))
+// log1pExp returns log(1 + e^x), and sigmoid 1/(1 + e^−x), in forms that do not overflow.
+func log1pExp(x float64) float64 { return max(x, 0) + num.Log1p(num.Exp(-math.Abs(x))) }
+func sigmoid(x float64) float64 {
+	e := num.Exp(-math.Abs(x))
+	if x < 0 {
+		return e / (1 + e)
 	}
+	return 1 / (1 + e)
 }
-
-func expGo[T Float](dst, src []T) { eachGo(dst, src, num.Exp) }
-
-func log1pExpGo[T Float](dst, src []T) {
-	eachGo(dst, src, func(x float64) float64 { return max(x, 0) + num.Log1p(num.Exp(-math.Abs(x))) })
-}
-
-// sigmoidGo sets dst to 1/(1 + e^−x), in a form that does not overflow.
-func sigmoidGo[T Float](dst, src []T) {
-	eachGo(dst, src, func(x float64) float64 {
-		e := num.Exp(-math.Abs(x))
-		if x < 0 {
-			return e / (1 + e)
-		}
-		return 1 / (1 + e)
-	})
-}
-
-func tanhGo[T Float](dst, src []T) { eachGo(dst, src, num.Tanh) }
-
-func erfGo[T Float](dst, src []T) { eachGo(dst, src, num.Erf) }
-
-func logGo[T Float](dst, src []T) { eachGo(dst, src, num.Log) }
-
-func inverseMillsGo[T Float](dst, src []T) { eachGo(dst, src, num.InverseMills) }
-
-func millsExcessGo[T Float](dst, src []T) { eachGo(dst, src, num.MillsExcess) }
-
-func normalCDFGo[T Float](dst, src []T) { eachGo(dst, src, num.NormalCDF) }
 
 // rowShiftGo sets each row of dst to the row of src less its maximum, which goes to peak unless
 // that is nil. A NaN is never the maximum.

@@ -3,7 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
-	"slices"
+	"unsafe"
 )
 
 // chainBytes is up to how many bytes [Sum] adds numbers in one chain, as rowSum does.
@@ -59,11 +59,9 @@ func RowLogSumExp[T Float](rows, cols int, dst, src []T) {
 	var sums [chunkRows]T
 	buf := small[:]
 	if cols > chunkSize {
-		wide := wideRows.Get()
-		defer wideRows.Add(wide)
-		row := rowOf[T](wide)
-		*row = slices.Grow((*row)[:0], cols)[:cols]
-		buf = *row
+		w := workspaces.Get()
+		defer workspaces.Add(w)
+		buf = unsafe.Slice((*T)(w.panels(cols*size[T]())), cols)
 	}
 	step := min(len(buf)/cols, chunkRows)
 	for i := 0; i < rows; i += step {
@@ -81,22 +79,6 @@ func RowLogSumExp[T Float](rows, cols int, dst, src []T) {
 		}
 		AddTo(out, out, s)
 	}
-}
-
-// A wideRow is scratch memory for rows of more than chunkSize columns.
-type wideRow struct {
-	f32 []float32
-	f64 []float64
-}
-
-var wideRows Spares[wideRow]
-
-// rowOf returns the row of T's.
-func rowOf[T Float](w *wideRow) *[]T {
-	if row, ok := any(&w.f32).(*[]T); ok {
-		return row
-	}
-	return any(&w.f64).(*[]T)
 }
 
 // infiniteRow is the log-sum-exp of a row whose maximum m is infinite.

@@ -17,8 +17,7 @@ const hugeFrom = 4 << 20
 // MakePages returns a vector of n zeros.
 func MakePages[T byte | float32 | float64](n int) []T {
 	v := make([]T, n)
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), n*int(unsafe.Sizeof(*new(T))))
-	if len(bytes) >= hugeFrom {
+	if bytes := inMemory(v); len(bytes) >= hugeFrom {
 		adviseHuge(wholePages(bytes))
 	}
 	return v
@@ -27,8 +26,7 @@ func MakePages[T byte | float32 | float64](n int) []T {
 // ViewAs returns the memory of v as numbers of type T, as many as fit. A view as float64 must be of
 // memory that was made as float64.
 func ViewAs[T, S float32 | float64](v []S) []T {
-	n := len(v) * int(unsafe.Sizeof(*new(S))) / int(unsafe.Sizeof(*new(T)))
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(v))), n)
+	return unsafe.Slice((*T)(pointer(v)), len(v)*size[S]()/size[T]())
 }
 
 // wholePages returns the small pages that belong to memory alone.

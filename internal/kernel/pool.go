@@ -7,6 +7,7 @@ import "math"
 // goroutines may use one.
 type Pooling[T Float] struct {
 	w       Window
+	entries int   // the number of patches and channels of an image
 	places  []int // of the taps, in entries from where the patch begins
 	bytes   []int // the same in bytes
 	numbers []T   // of the taps
@@ -14,7 +15,7 @@ type Pooling[T Float] struct {
 
 // NewPooling returns the pooling of a window. No patch may be padding alone.
 func NewPooling[T Float](w Window) *Pooling[T] {
-	p := &Pooling[T]{w: w}
+	p := &Pooling[T]{w: w, entries: w.Patches() * w.C}
 	for y := range w.KH {
 		for x := range w.KW {
 			place := y*w.line() + x*w.C
@@ -34,24 +35,22 @@ func (p *Pooling[T]) hasAssembly() bool {
 	return active != Generic && p.w.PadH == 0 && p.w.PadW == 0 && p.w.C >= leastChannels
 }
 
-// entries is the number of patches and channels of an image.
-func (p *Pooling[T]) entries() int { return p.w.Patches() * p.w.C }
-
 // fits reports whether there are images. It panics if slices have not the lengths of m images and
 // of their patches.
 func (p *Pooling[T]) fits(fn string, m int, images, taps, entries []T) bool {
 	return p.w.fits(fn, m, 1, length{"images", len(images), m * p.w.Pixels()},
-		length{"taps", len(taps), m * p.entries()},
-		length{"entries", len(entries), m * p.entries()})
+		length{"taps", len(taps), m * p.entries},
+		length{"entries", len(entries), m * p.entries})
 }
 
 // eachRow calls f with the places of the first entries of each row of patches, in m images and
 // among the patches' entries.
 func (p *Pooling[T]) eachRow(m int, f func(image, patch int)) {
 	w := p.w
+	rows, row := w.OutH(), w.OutW()*w.C
 	for i := range m {
-		for oi := range w.OutH() {
-			f(i*w.Pixels()+(oi*w.Stride-w.PadH)*w.line()-w.PadW*w.C, i*p.entries()+oi*w.OutW()*w.C)
+		for oi := range rows {
+			f(i*w.Pixels()+(oi*w.Stride-w.PadH)*w.line()-w.PadW*w.C, i*p.entries+oi*row)
 		}
 	}
 }
@@ -128,7 +127,7 @@ func (p *Pooling[T]) largestGo(m int, taps, images []T) {
 			for k := range m {
 				image := images[k*w.Pixels():][:w.Pixels()]
 				for ch := range w.C {
-					taps[k*p.entries()+patch+ch] = T(largest(image[ch:], c))
+					taps[k*p.entries+patch+ch] = T(largest(image[ch:], c))
 				}
 			}
 		}

@@ -48,6 +48,7 @@ type sparseValue struct {
 // A step computes a value.
 type step struct {
 	args   []int  // values; −1 where the kernel does not read
+	reads  []int  // args without these
 	out    int    // a value
 	cut    []bool // args that are cut by rows, if tiled
 	tiled  bool   // runs tile by tile
@@ -89,6 +90,7 @@ func (g *graph) addStep(op Op, rows, cols int, args []int) (int, error) {
 	}
 	for _, a := range args {
 		if a >= 0 {
+			s.reads = append(s.reads, a)
 			v.deps |= g.values[a].deps
 			v.remat = v.remat || g.values[a].remat
 		}

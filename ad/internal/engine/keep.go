@@ -30,10 +30,8 @@ func (t *Template) chooseKept() (more bool) {
 		if t.values[s.out].base >= 0 {
 			continue
 		}
-		for _, a := range s.args {
-			if a >= 0 {
-				readers[t.root(a)].add(s.plans, t.values[s.out].deps)
-			}
+		for _, a := range s.reads {
+			readers[t.root(a)].add(s.plans, t.values[s.out].deps)
 		}
 	}
 	var worth []*step
@@ -75,10 +73,8 @@ func (g *graph) productsBehind(steps []*step) (list []*step) {
 		if !needed[s.out] || g.values[s.out].kept {
 			continue
 		}
-		for _, a := range s.args {
-			if a >= 0 {
-				needed[a] = true
-			}
+		for _, a := range s.reads {
+			needed[a] = true
 		}
 		if s.Terms > 0 && s.tiled && !s.sums && g.isTemporary(s.out) && !g.values[s.out].remat {
 			list = append(list, s)
@@ -123,7 +119,6 @@ func (g *graph) isWorthKeeping(i int, by readers) bool {
 // isCheap reports whether a step takes no longer than reading its output from memory: arithmetic
 // entry by entry, on values that are there.
 func (g *graph) isCheap(s *step) bool {
-	return s.Cheap && g.values[s.out].per > 0 && !slices.ContainsFunc(s.args, func(a int) bool {
-		return a >= 0 && g.isTemporary(g.root(a))
-	})
+	return s.Cheap && g.values[s.out].per > 0 &&
+		!slices.ContainsFunc(s.reads, func(a int) bool { return g.isTemporary(g.root(a)) })
 }

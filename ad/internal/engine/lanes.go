@@ -26,8 +26,8 @@ func (m *machine[T]) isSame(ins *instr[T]) bool {
 	if off, ok := m.part(s); ok {
 		return m.vectors == nil && (off >= m.from+m.lanes || off+s.numbers() <= m.from)
 	}
-	for _, a := range ins.args {
-		if a >= 0 && m.hasLanes(&m.slots[a]) && !m.slots[a].lanes.same {
+	for _, a := range ins.reads {
+		if m.hasLanes(&m.slots[a]) && !m.slots[a].lanes.same {
 			return false
 		}
 	}

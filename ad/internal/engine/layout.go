@@ -142,8 +142,8 @@ func (l *layoutState) findExtents() {
 		if now.strip == 0 {
 			widen(s.out, tileExtent)
 		}
-		for _, a := range s.args {
-			if a < 0 || l.values[a].per == 0 {
+		for _, a := range s.reads {
+			if l.values[a].per == 0 {
 				continue
 			}
 			switch made, ok := madeAt[a]; {
@@ -162,10 +162,7 @@ func (l *layoutState) findExtents() {
 // findReads finds the moment of each value's last read, and the end of its life.
 func (l *layoutState) findReads() {
 	for _, k := range l.plan.order {
-		for _, a := range l.steps[k].args {
-			if a < 0 {
-				continue
-			}
+		for _, a := range l.steps[k].reads {
 			r, now := l.root(a), l.when[k]
 			_, last := now.span(l.extent[r])
 			l.lastStep[r] = max(l.lastStep[r], now.at)
@@ -244,7 +241,7 @@ func (l *layoutState) overwritten(s *step, now moment) int {
 			continue
 		}
 		in, out := l.values[a], l.values[s.out]
-		view := slices.ContainsFunc(s.args, func(b int) bool { return b >= 0 && b != a && l.root(b) == a })
+		view := slices.ContainsFunc(s.reads, func(b int) bool { return b != a && l.root(b) == a })
 		if in.r == out.r && in.c == out.c && in.per == out.per && !view {
 			return a
 		}

@@ -57,15 +57,14 @@ type memory[T Float] struct {
 // processor is free. The numbers are left over from earlier runs, perhaps of the other type.
 func (m *memory[T]) acquire(n int) []T {
 	p := m.pool
-	n = inFloat64s[T](n)
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.free.L = &p.mu
 	for p.busy >= runtime.GOMAXPROCS(0) {
 		p.free.Wait()
 	}
 	p.busy++
-	return kernel.ViewAs[T](p.takeMemory(n))
+	p.mu.Unlock()
+	return m.takeTile(n)
 }
 
 // takeMemory removes memory for at least n numbers from the list, or makes it.
@@ -88,11 +87,11 @@ func (p *Pool) takeMemory(n int) []float64 {
 	return found
 }
 
-// takeTile removes memory for a tile of n numbers from the pool, or makes it.
+// takeTile removes memory for n numbers, in whole float64s, from the pool, or makes it.
 func (m *memory[T]) takeTile(n int) []T {
 	m.pool.mu.Lock()
 	defer m.pool.mu.Unlock()
-	return kernel.ViewAs[T](m.pool.takeMemory(inFloat64s[T](n)))
+	return kernel.ViewAs[T](m.pool.takeMemory((n*int(unsafe.Sizeof(*new(T))) + 7) / 8))
 }
 
 // returnTile returns what takeTile returned to the pool.
@@ -102,14 +101,11 @@ func (m *memory[T]) returnTile(tile []T) {
 	m.pool.list = append(m.pool.list, kernel.ViewAs[float64](tile))
 }
 
-// inFloat64s returns how many float64s have the memory of n numbers.
-func inFloat64s[T Float](n int) int { return (n*int(unsafe.Sizeof(*new(T))) + 7) / 8 }
-
 // release returns what acquire returned to the pool.
 func (m *memory[T]) release(s []T) {
+	m.returnTile(s)
 	m.pool.mu.Lock()
 	defer m.pool.mu.Unlock()
-	m.pool.list = append(m.pool.list, kernel.ViewAs[float64](s))
 	m.pool.busy--
 	m.pool.free.Signal()
 }

@@ -29,10 +29,7 @@ func (g *graph) newPlan(number int, lanes bool, outs []int) *Plan {
 		}
 		s := g.steps[k]
 		st := 0
-		for _, a := range s.args {
-			if a < 0 {
-				continue
-			}
+		for _, a := range s.reads {
 			schedule(a)
 			need := stageOf[a]
 			if by := g.values[a].step; by >= 0 && g.steps[by].tiled && (g.steps[by].sums || !s.tiled) {
@@ -75,8 +72,8 @@ func (p *Plan) add(st, k int, tiled bool) {
 func (g *graph) listTables(st *stage) {
 	for _, k := range append(slices.Clone(st.whole), st.tiled...) {
 		s := g.steps[k]
-		for _, a := range s.args {
-			if a < 0 || g.values[a].per == 0 || g.values[a].bit == 0 || g.values[a].sparse != nil {
+		for _, a := range s.reads {
+			if g.values[a].per == 0 || g.values[a].bit == 0 || g.values[a].sparse != nil {
 				continue
 			}
 			if !s.tiled {

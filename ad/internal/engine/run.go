@@ -106,10 +106,8 @@ func (m *machine[T]) chooseSteps(p *Plan) {
 		if !ins.run {
 			continue
 		}
-		for _, a := range ins.args {
-			if a >= 0 {
-				m.needed[a] = true
-			}
+		for _, a := range ins.reads {
+			m.needed[a] = true
 		}
 	}
 	if tl := m.current.tail; tl != nil {

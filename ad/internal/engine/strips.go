@@ -26,7 +26,7 @@ const (
 
 // runsInStrips reports whether a tiled step can run on a strip with the same bits and gains by it.
 func (g *graph) runsInStrips(s *step) bool {
-	return !s.WholeTile && !slices.ContainsFunc(s.args, func(a int) bool { return a >= 0 && g.values[a].sparse != nil })
+	return !s.WholeTile && !slices.ContainsFunc(s.reads, func(a int) bool { return g.values[a].sparse != nil })
 }
 
 // orderPass orders the steps of a pass so that those which run in strips are together and values
@@ -116,10 +116,8 @@ func (g *graph) groups(tiled []int, lanes bool) (list []group) {
 		widest := 1
 		for ; i < len(tiled) && g.runsInStrips(g.steps[tiled[i]]); i++ {
 			s := g.steps[tiled[i]]
-			for _, a := range append(s.args[:len(s.args):len(s.args)], s.out) {
-				if a >= 0 {
-					widest = max(widest, g.values[a].per*g.values[a].c)
-				}
+			for _, a := range append(slices.Clone(s.reads), s.out) {
+				widest = max(widest, g.values[a].per*g.values[a].c)
 			}
 		}
 		if i > of.end && !lanes {

@@ -29,27 +29,6 @@ const (
 	shortTail = 4 * tailBlock
 )
 
-// entrywise reports whether p's first output is as long as an input, and its entry i depends on
-// entry i of that input alone.
-func (g *graph) entrywise(p *Plan, input int) bool {
-	in := g.values[input]
-	for _, k := range p.order {
-		s := g.steps[k]
-		if v := g.values[s.out]; v.deps&in.bit == 0 {
-			continue
-		} else if v.numbers() != in.r {
-			return false
-		}
-		for i, a := range s.args {
-			if a >= 0 && g.values[a].deps&in.bit != 0 && !(s.Tail && slices.Contains(s.InPlace, i)) {
-				return false
-			}
-		}
-	}
-	out := g.values[p.outs[0]]
-	return out.deps&in.bit != 0 && out.numbers() == in.r
-}
-
 // newTail returns the tail of p, nil if there is none.
 func (g *graph) newTail(p *Plan) *tail {
 	tl := &tail{outs: make([]int, len(p.outs))}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -107,5 +108,20 @@ func (t *Template) Plan(lanes bool, outs []int) (*Plan, error) {
 func (t *Template) IsEntrywise(p *Plan, input int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.entrywise(p, input)
+	in := t.values[input]
+	for _, k := range p.order {
+		s := t.steps[k]
+		if v := t.values[s.out]; v.deps&in.bit == 0 {
+			continue
+		} else if v.numbers() != in.r {
+			return false
+		}
+		for i, a := range s.args {
+			if a >= 0 && t.values[a].deps&in.bit != 0 && !(s.Tail && slices.Contains(s.InPlace, i)) {
+				return false
+			}
+		}
+	}
+	out := t.values[p.outs[0]]
+	return out.deps&in.bit != 0 && out.numbers() == in.r
 }

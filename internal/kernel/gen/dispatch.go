@@ -21,6 +21,7 @@ type function struct {
 	Result    string // T or nothing
 	Count     string // n, rows, or nothing
 	Params    []param
+	Entry     string // what the twin makes each entry of dst, in plain Go; nothing: it is written by hand
 }
 
 // Low is the name with which the names of the twin and of assembly begin, in small letters.
@@ -99,6 +100,11 @@ func (d dispatch) Unsafe() bool {
 	})
 }
 
+// Uses reports whether a twin uses a package.
+func (d dispatch) Uses(pkg string) bool {
+	return slices.ContainsFunc(d, func(f function) bool { return strings.Contains(f.Entry, pkg) })
+}
+
 // wrapped breaks long lines of Go code between the items of a list, and of comments between words.
 func wrapped(code []byte) []byte {
 	const width = 97
@@ -129,6 +135,9 @@ func writeDispatch(folder, name string, d dispatch) error {
 		var text bytes.Buffer
 		if err := file.Execute(&text, d); err != nil {
 			return err
+		}
+		if !strings.Contains(text.String(), "func") { // of a file without twins
+			continue
 		}
 		path := filepath.Join(folder, name+"_"+strings.TrimSuffix(file.Name(), ".tmpl"))
 		source, err := format.Source(wrapped(text.Bytes()))

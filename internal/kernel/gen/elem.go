@@ -29,10 +29,11 @@ func (a entries) source(array string, v int) operand.Op {
 }
 
 // entrywise emits a function that computes each entry of dst from one of x, and of y if params has
-// it. before is emitted once. entry emits the computation of part p of a piece into vector register
-// v, which is p; it may use register w, which is p+2.
-func (e *emitter) entrywise(name, doc, params string, before func(), entry func(a entries, v, w int)) {
+// it: in plain Go it is plain. before is emitted once. entry emits the computation of part p of a
+// piece into vector register v, which is p; it may use register w, which is p+2.
+func (e *emitter) entrywise(name, doc, params, plain string, before func(), entry func(a entries, v, w int)) {
 	e.fn(name, doc, "n int, "+params, "")
+	e.twin(plain)
 	s := e.span(e.arg("n"), elemMask)
 	arrays := map[string]reg.GPVirtual{"dst": e.arg("dst"), "x": e.arg("x")}
 	if strings.Contains(params, "y") {
@@ -55,49 +56,49 @@ func (e *emitter) elementwise() {
 	const second, zero = elemFactor - 1, elemFactor - 1
 	none, zeros := func() {}, func() { e.zero(zero) }
 	factor := func() { e.broadcast(e.param("a"), elemFactor) }
-	for _, f := range []struct{ name, sign, op string }{{"AddTo", " + ", "VADD"}, {"SubTo", " − ", "VSUB"},
-		{"MulTo", "·", "VMUL"}, {"DivTo", "/", "VDIV"}} {
+	for _, f := range []struct{ name, sign, plain, op string }{{"AddTo", " + ", "+", "VADD"},
+		{"SubTo", " − ", "-", "VSUB"}, {"MulTo", "·", "*", "VMUL"}, {"DivTo", "/", "/", "VDIV"}} {
 		e.entrywise(f.name, "sets dst = x"+f.sign+"y, entry by entry. All have one length, and dst may be x or y.",
-			"dst, x, y *T", none, func(a entries, v, w int) {
+			"dst, x, y *T", "x[i] "+f.plain+" y[i]", none, func(a entries, v, w int) {
 				a.load("x", v)
 				a.packed(f.op, a.source("y", w), v, v)
 			})
 	}
 	e.entrywise("Sqrt", "sets dst = √x, entry by entry, NaN of negative numbers. Both have one length, and dst may\n"+
-		"be x.", "dst, x *T", none, func(a entries, v, w int) {
+		"be x.", "dst, x *T", "T(math.Sqrt(float64(x[i])))", none, func(a entries, v, w int) {
 		a.load("x", v)
 		a.packed("VSQRT", v, v)
 	})
 	e.entrywise("ReLU", "sets dst to the larger of x and 0, entry by entry: NaN where x is, and never −0. "+
-		"Both have\none length, and dst may be x.", "dst, x *T", zeros, func(a entries, v, w int) {
+		"Both have\none length, and dst may be x.", "dst, x *T", "max(x[i], 0)", zeros, func(a entries, v, w int) {
 		a.packed("VMAX", a.source("x", v), zero, v)
 		a.packed("VADD", zero, v, v)
 	})
-	e.entrywise("step", "sets dst to a where x is positive, else to 0.", "dst *T, a T, x *T",
+	e.entrywise("step", "sets dst to a where x is positive, else to 0.", "dst *T, a T, x *T", "positive(x[i], a)",
 		func() { factor(); zeros() }, func(a entries, v, w int) {
 			a.load("x", v)
 			a.positive(v, zero, elemFactor)
 		})
 	e.entrywise("Gate", "sets dst to y where x is positive, else to 0, also where y is not finite. All have one\n"+
-		"length, and dst may be x or y.", "dst, x, y *T", zeros, func(a entries, v, w int) {
+		"length, and dst may be x or y.", "dst, x, y *T", "positive(x[i], y[i])", zeros, func(a entries, v, w int) {
 		a.load("x", v)
 		a.load("y", w)
 		a.positive(v, zero, w)
 	})
 	e.entrywise("Axpy", "adds a·x to dst; the product is rounded before it is added, on every path. Both have one\n"+
-		"length, and dst may be x.", "dst *T, a T, x *T", factor, func(a entries, v, w int) {
+		"length, and dst may be x.", "dst *T, a T, x *T", "dst[i] + T(a*x[i])", factor, func(a entries, v, w int) {
 		a.load("x", v)
 		a.packed("VMUL", elemFactor, v, v)
 		a.load("dst", w)
 		a.packed("VADD", w, v, v)
 	})
-	e.entrywise("Scale", "sets dst = a·x. Both have one length, and dst may be x.", "dst *T, a T, x *T", factor,
-		func(a entries, v, w int) {
+	e.entrywise("Scale", "sets dst = a·x. Both have one length, and dst may be x.", "dst *T, a T, x *T", "a * x[i]",
+		factor, func(a entries, v, w int) {
 			a.load("x", v)
 			a.packed("VMUL", elemFactor, v, v)
 		})
 	e.entrywise("Comb", "sets dst = a·x + b·y; products are rounded before they are added, on every path. All have\n"+
-		"one length, and dst may be x or y.", "dst *T, a T, x *T, b T, y *T", func() {
+		"one length, and dst may be x or y.", "dst *T, a T, x *T, b T, y *T", "T(a*x[i]) + T(b*y[i])", func() {
 		factor()
 		e.broadcast(e.param("b"), second)
 	}, func(a entries, v, w int) {
@@ -110,13 +111,22 @@ func (e *emitter) elementwise() {
 // positive sets register v to the numbers in y where its own are above zero, else to 0.
 func (e *emitter) positive(v, zero, y int) {
 	const greater = 30
+	e.compare(greater, zero, v, v)
 	if e.wide {
-		e.packed("VCMP", immediate(greater), zero, v, reg.K2)
 		e.vectors("VMOVUP"+e.letter()+"_Z", y, reg.K2, v)
 		return
 	}
-	e.packed("VCMP", immediate(greater), zero, v, v)
 	e.packed("VAND", y, v, v)
+}
+
+// compare notes in which lanes a comparison holds of register x with y: in K2, or in the lanes of
+// register where with AVX2.
+func (e *emitter) compare(predicate, y, x, where int) {
+	var to any = where
+	if e.wide {
+		to = reg.K2
+	}
+	e.packed("VCMP", immediate(predicate), y, x, to)
 }
 
 // param is the memory of a parameter.
@@ -221,9 +231,11 @@ func (e *emitter) conversions() {
 	const wide = 8
 	e.fn("FromFloat64", "sets dst to the numbers of src, rounded. Both have one length, and do not overlap.",
 		"n int, dst *T, src *float64", "")
+	e.twin("T(src[i])")
 	e.converted(wide, e.size, "VCVTPD2PS", "VCVTSD2SS")
 	e.fn("ToFloat64", "sets dst to the numbers of src. Both have one length, and do not overlap.",
 		"n int, dst *float64, src *T", "")
+	e.twin("float64(src[i])")
 	e.converted(e.size, wide, "VCVTPS2PD", "VCVTSS2SD")
 }
 
@@ -264,6 +276,7 @@ func (e *emitter) converted(from, to int, vector, scalar string) {
 func (e *emitter) fromBytes() {
 	e.fn("FromBytes", "sets dst = scale·src, each byte taken as a number from 0 to 255 and the product\n"+
 		"rounded once. dst and src have one length.", "n int, dst *T, src *byte, scale T", "")
+	e.twin("T(src[i]) * scale")
 	n, dst, src := e.arg("n"), e.arg("dst"), e.arg("src")
 	e.broadcast(e.param("scale"), elemFactor)
 	e.inSteps(n, e.lanes(), func() {

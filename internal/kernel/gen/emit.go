@@ -46,7 +46,7 @@ func (e *emitter) block() int { return 64 / e.size }
 // fn starts a function, with T for the element type in its parameters and result. A name that is
 // exported is the package's function, with this documentation.
 func (e *emitter) fn(name, doc, params, result string) {
-	if !e.wide && e.size == 4 {
+	if e.first() {
 		*e.functions = append(*e.functions, newFunction(name, doc, params, result))
 	}
 	e.name = fmt.Sprintf("%sF%d%s", low(name), 8*e.size, e.set)
@@ -56,6 +56,16 @@ func (e *emitter) fn(name, doc, params, result string) {
 	e.Doc(strings.Split(e.name+" "+doc, "\n")...)
 	e.SignatureExpr(strings.ReplaceAll("func("+params+") "+result, "T", fmt.Sprintf("float%d", 8*e.size)))
 }
+
+// twin gives the function in hand a twin in plain Go, by what it makes each entry of dst.
+func (e *emitter) twin(entry string) {
+	if e.first() {
+		(*e.functions)[len(*e.functions)-1].Entry = entry
+	}
+}
+
+// first reports whether functions are emitted for the first time: for AVX2 and float32.
+func (e *emitter) first() bool { return !e.wide && e.size == 4 }
 
 // op emits the instruction of the given name.
 func (e *emitter) op(name string, ops ...any) {

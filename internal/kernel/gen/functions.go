@@ -1,6 +1,10 @@
 package main
 
-import "github.com/mmcloughlin/avo/reg"
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/reg"
+)
 
 // The functions: each leaves f(vX) in vQ.
 
@@ -21,10 +25,7 @@ func (m *mathEmitter) decay() {
 func (m *mathEmitter) fSigmoid() {
 	m.decay()
 	m.vectors("VADDPD", vOne, vQ, vU)
-	if m.wide {
-		m.vectors("VPMOVQ2M", vX, reg.K2)
-	}
-	m.selectLanes(vX, vQ, vOne, vQ)
+	m.signSelects(vX, vQ, vOne, vQ)
 	m.vectors("VDIVPD", vU, vQ, vQ)
 }
 
@@ -34,7 +35,7 @@ func (m *mathEmitter) fLog1pExp() {
 	const greater = 30
 	m.withConstant("VMULPD", "half", vQ, vR)
 	m.withConstant("VSUBPD", "half", vR, vR)
-	m.compare(greater, "split", vQ)
+	m.compareWith(greater, "split", vQ)
 	m.constantWhere("ln2", vU)
 	m.selectLanes(vT, vR, vQ, vR)
 	m.atanh()
@@ -49,7 +50,7 @@ func (m *mathEmitter) fLog() {
 	m.vectors("VMOVAPD", vX, vW)
 	if m.size == 8 {
 		// Numbers below the normal ones are lifted among them. A float32 is none of them here.
-		m.compare(less, "tiny", vX)
+		m.compareWith(less, "tiny", vX)
 		m.withConstant("VMULPD", "lift", vX, vR)
 		m.selectLanes(vT, vR, vX, vX)
 		m.constantWhere("lifted", vU)
@@ -72,7 +73,7 @@ func (m *mathEmitter) fLog() {
 		predicate      int
 		limit, becomes string
 	}{{equal, "zero", "negInf"}, {less, "zero", "nan"}, {notLess, "inf", ""}} {
-		m.compare(c.predicate, c.limit, vW)
+		m.compareWith(c.predicate, c.limit, vW)
 		from := vW // x itself: +Inf or NaN
 		if c.becomes != "" {
 			from = vU
@@ -82,8 +83,8 @@ func (m *mathEmitter) fLog() {
 	}
 }
 
-// compare compares register v with a constant, for selectLanes with mask vT.
-func (m *mathEmitter) compare(predicate int, constant string, v int) {
+// compareWith compares register v with a constant, for selectLanes with mask vT.
+func (m *mathEmitter) compareWith(predicate int, constant string, v int) {
 	if m.wide {
 		m.vectors("VCMPPD_BCST", immediate(predicate), m.constant(constant), v, reg.K2)
 	} else {
@@ -145,14 +146,10 @@ var (
 
 // fErf is 1 − e^−g, and the sign of x.
 func (m *mathEmitter) fErf() {
-	series, terms, end := "erf", len(erfTerms64), "end64"
-	if m.size == 4 {
-		series, terms, end = "short", len(erfTerms32), "end32"
-	}
 	m.withConstant("VANDPD", "abs", vX, vW)
-	m.fill(vU, end)
+	m.fill(vU, fmt.Sprint("end", m.size))
 	m.vectors("VMINPD", vW, vU, vW) // a NaN, which comes last, stays
-	m.series(series, 0, terms, vW, vQ)
+	m.polynomial("erf", vW, vQ)
 	m.vectors("VMULPD", vQ, vW, vW)
 	m.expm1(vW)
 	m.signOf(vX)
@@ -188,14 +185,14 @@ const vExcess, vLost = 7, 8
 // fInverseMills is z + (φ/Q − z) for x = −z, and for positive x φ/(1 − Q).
 func (m *mathEmitter) fInverseMills() {
 	m.millsRatios()
-	m.signSelects(vX, vU, vQ)
+	m.signSelects(vX, vU, vQ, vQ)
 }
 
 // fMillsExcess is x more than fInverseMills.
 func (m *mathEmitter) fMillsExcess() {
 	m.millsRatios()
 	m.vectors("VADDPD", vX, vQ, vQ)
-	m.signSelects(vX, vExcess, vQ)
+	m.signSelects(vX, vExcess, vQ, vQ)
 }
 
 // fNormalCDF is Q for x = −z, and 1 − Q for positive x.
@@ -203,7 +200,7 @@ func (m *mathEmitter) fNormalCDF() {
 	m.density()
 	m.vectors("VDIVPD", vU, vQ, vU)
 	m.vectors("VSUBPD", vU, vOne, vQ)
-	m.signSelects(vX, vU, vQ)
+	m.signSelects(vX, vU, vQ, vQ)
 }
 
 // millsRatios leaves φ/Q in vU, φ/(1 − Q) in vQ, and what the first is more than |x| in vExcess.
@@ -216,17 +213,13 @@ func (m *mathEmitter) millsRatios() {
 
 // density leaves φ/Q in vU, φ in vQ, and what the first is more than |x| in vExcess.
 func (m *mathEmitter) density() {
-	series, terms := "mills", len(millsTerms64)
-	if m.size == 4 {
-		series, terms = "narrow", len(millsTerms32)
-	}
 	m.withConstant("VANDPD", "abs", vX, vW)
 	m.withConstant("VADDPD", "middle", vW, vR)
 	m.vectors("VDIVPD", vR, vOne, vR) // 1/(z + m)
 	m.vectors("VMOVAPD", vR, vT)
 	m.fill(vU, "twiceMiddle")
 	m.vectors("VFNMADD213PD", vOne, vU, vT)
-	m.series(series, 0, terms, vT, vQ)
+	m.polynomial("mills", vT, vQ)
 	m.vectors("VMULPD", vR, vQ, vExcess)
 	m.vectors("VADDPD", vExcess, vW, vU)
 
@@ -242,10 +235,10 @@ func (m *mathEmitter) density() {
 	m.withConstant("VMULPD", "density", vQ, vQ)
 }
 
-// signSelects sets register no to register yes where register v is negative.
-func (m *mathEmitter) signSelects(v, yes, no int) {
+// signSelects sets dst to yes where register v is negative, else to no.
+func (m *mathEmitter) signSelects(v, yes, no, dst int) {
 	if m.wide {
 		m.vectors("VPMOVQ2M", v, reg.K2)
 	}
-	m.selectLanes(v, yes, no, no)
+	m.selectLanes(v, yes, no, dst)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
@@ -23,8 +24,8 @@ import (
 // erf x for x ≥ 0 is 1 − e^−g with g = −log(1 − erf x), which is smooth, so that the digits near 0
 // stay: g/x is a polynomial up to the end, where erf x is next to 1.
 
-// Constants of a mathEmitter by name; "expa".. are 1/n!, "loga".. are 1/((2i+1)·4ⁱ), "erfa".. and
-// "shorta".. are the constants of −g/x, "millsa".. and "narrowa".. the normal distribution's.
+// Constants of a mathEmitter by name; "expa".. are 1/n!, "loga".. are 1/((2i+1)·4ⁱ), and "erf8a"..
+// and their like the constants of polynomials.
 const (
 	expTerms64, expTerms32 = 14, 9
 	logTerms64, logTerms32 = 11, 6
@@ -61,7 +62,7 @@ func (e *emitter) constants() *mathEmitter {
 	add("sign abs bias", 1<<63, 1<<63-1, 1023)
 	add("zero half one two", real(0), real(0.5), real(1), real(2))
 	// Past these the exponential has over- or underflowed, and tanh is ±1, and so is erf.
-	add("high low flat end64 end32", real(1000), real(-1000), real(-100), real(erfEnd64), real(erfEnd32))
+	add("high low flat end8 end4", real(1000), real(-1000), real(-100), real(erfEnd64), real(erfEnd32))
 	// 1.5·2⁵²: adding it rounds to an integer, which then stands in the lowest bits.
 	add("magic", real(0x1.8p52))
 	// log 2 in two parts too; the first ends in zeros so that its product with n is exact.
@@ -83,19 +84,27 @@ func (e *emitter) constants() *mathEmitter {
 	for i := range logTerms64 {
 		add(coefficient("log", i), real(1/float64((2*i+1)<<(2*i))))
 	}
-	for i, c := range erfTerms64 {
-		add(coefficient("erf", i), real(c))
-	}
-	for i, c := range erfTerms32 {
-		add(coefficient("short", i), real(c))
-	}
-	for i, c := range millsTerms64 {
-		add(coefficient("mills", i), real(c))
-	}
-	for i, c := range millsTerms32 {
-		add(coefficient("narrow", i), real(c))
+	for _, p := range polynomials {
+		for i, c := range p.terms {
+			add(coefficient(p.name, i), real(c))
+		}
 	}
 	return m
+}
+
+// polynomials are those that are no series, by what they are of and the bytes of an element.
+var polynomials = []struct {
+	name  string
+	terms []float64
+}{{"erf8", erfTerms64}, {"erf4", erfTerms32}, {"mills8", millsTerms64}, {"mills4", millsTerms32}}
+
+// polynomial evaluates a polynomial for the element type into register v.
+func (m *mathEmitter) polynomial(of string, at, v int) {
+	for _, p := range polynomials {
+		if name := fmt.Sprint(of, m.size); name == p.name {
+			m.series(name, 0, len(p.terms), at, v)
+		}
+	}
 }
 
 // coefficient names a coefficient of a series.
@@ -220,46 +229,47 @@ func (m *mathEmitter) selectLanes(mask, yes, no, dst int) {
 // functions emits all of them.
 func (m *mathEmitter) functions() {
 	for _, f := range []struct {
-		name, low string
-		body      func()
-		doc       string
+		name, low, plain string
+		body             func()
+		doc              string
 	}{
-		{"Exp", "low", m.fExp,
+		{"Exp", "low", "num.Exp", m.fExp,
 			`sets dst = eˣ for each x of src, within 2 ulp over the whole range: results below the normal
 numbers underflow gradually. NaN gives NaN, -Inf gives 0, +Inf gives +Inf. dst and src have one
 length, and dst may be src.`},
-		{"Log1pExp", "low", m.fLog1pExp,
+		{"Log1pExp", "low", "log1pExp", m.fLog1pExp,
 			`sets dst = log(1+eˣ), the softplus, for each x of src, with a relative error of at
 most 1e-15 (float64) or 2 ulp (float32) over the whole range: it is eˣ far to the left and x far
 to the right. NaN gives NaN. dst and src have one length, and dst may be src.`},
-		{"Sigmoid", "low", m.fSigmoid,
+		{"Sigmoid", "low", "sigmoid", m.fSigmoid,
 			`sets dst = 1/(1+e⁻ˣ) for each x of src, with a relative error of at most 1e-15 (float64)
 or 2 ulp (float32) over the whole range: it is eˣ far to the left. NaN gives NaN. dst and src
 have one length, and dst may be src.`},
-		{"Tanh", "flat", m.fTanh,
+		{"Tanh", "flat", "num.Tanh", m.fTanh,
 			`sets dst = tanh x for each x of src, with a relative error of at most 1e-15 (float64) or
 2 ulp (float32), near 0 too. NaN gives NaN. dst and src have one length, and dst may be src.`},
-		{"Erf", "low", m.fErf,
+		{"Erf", "low", "num.Erf", m.fErf,
 			`sets dst = 2/√π ∫₀ˣ e^−t² dt, the error function, for each x of src, with a relative error of
 at most 1e-15 (float64) or 2 ulp (float32), near 0 too. NaN gives NaN. dst and src have one
 length, and dst may be src.`},
-		{"Log", "low", m.fLog,
+		{"Log", "low", "num.Log", m.fLog,
 			`sets dst = log x for each x of src, with a relative error of at most 1e-15 (float64) or 2 ulp
 (float32), near 1 too. 0 gives -Inf, +Inf gives +Inf, NaN and negative numbers give NaN. dst and
 src have one length, and dst may be src.`},
-		{"InverseMills", "low", m.fInverseMills,
+		{"InverseMills", "low", "num.InverseMills", m.fInverseMills,
 			`sets dst = φ(x)/Φ(x) for each x of src, φ being the density of the standard normal
 distribution Φ, with a relative error of at most 1e-15 (float64) or 2 ulp (float32): it is about
 −x far to the left. NaN gives NaN. dst and src have one length, and dst may be src.`},
-		{"MillsExcess", "low", m.fMillsExcess,
+		{"MillsExcess", "low", "num.MillsExcess", m.fMillsExcess,
 			`sets dst = x + φ(x)/Φ(x) for each x of src as [InverseMills] does, and as precisely
 far to the left, where it is about −1/x.`},
-		{"NormalCDF", "low", m.fNormalCDF,
+		{"NormalCDF", "low", "num.NormalCDF", m.fNormalCDF,
 			`sets dst = Φ(x) for each x of src, Φ being the standard normal distribution, with the
 relative error of [InverseMills]: far to the left it is small. NaN gives NaN. dst and src have one
 length, and dst may be src.`},
 	} {
 		m.fn(f.name, f.doc, "n int, dst, src *T", "")
+		m.twin("T(" + f.plain + "(float64(src[i])))")
 		m.eachLanes(f.low, f.body)
 	}
 }

@@ -134,11 +134,7 @@ func (e *emitter) eachChannels(start reg.GPVirtual, others []reg.GPVirtual,
 // where notes in which lanes a comparison holds of register x with y, and andWhere leaves those in
 // which another holds too.
 func (e *emitter) where(predicate, y, x int) {
-	if e.wide {
-		e.packed("VCMP", immediate(predicate), y, x, reg.K2)
-		return
-	}
-	e.packed("VCMP", immediate(predicate), y, x, poolWhere)
+	e.compare(predicate, y, x, poolWhere)
 }
 
 func (e *emitter) andWhere(predicate, y, x int) {
@@ -146,7 +142,7 @@ func (e *emitter) andWhere(predicate, y, x int) {
 		e.packed("VCMP", immediate(predicate), y, x, reg.K2, reg.K2)
 		return
 	}
-	e.packed("VCMP", immediate(predicate), y, x, poolWhere+1)
+	e.compare(predicate, y, x, poolWhere+1)
 	e.packed("VAND", poolWhere+1, poolWhere, poolWhere)
 }
 
