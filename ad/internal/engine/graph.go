@@ -80,43 +80,6 @@ func (g *graph) addInput(v *value) (int, error) {
 	return g.addValue(v), nil
 }
 
-// addStep adds the step of an op and its output of rows×cols numbers.
-func (g *graph) addStep(op Op, rows, cols int, args []int) (int, error) {
-	s := &step{Op: op, args: args, cut: make([]bool, len(args)), sparse: -1}
-	v := &value{r: rows, c: cols, base: -1, step: -1}
-	if of := g.squareOf(s); of != nil {
-		v.per, v.deps, v.sparse = of.per, of.deps, &sparseValue{of.sparse.input, true}
-		return g.addValue(v), nil
-	}
-	for _, a := range args {
-		if a >= 0 {
-			s.reads = append(s.reads, a)
-			v.deps |= g.values[a].deps
-			v.remat = v.remat || g.values[a].remat
-		}
-	}
-	v.remat = v.remat && op.Remat != End || op.Remat == Begin
-	s.tiled = g.tileable(s, rows)
-	s.sums = s.tiled && s.Sum
-	if err := g.findSparse(s); err != nil {
-		return 0, err
-	}
-	if s.tiled && !s.sums {
-		v.per = rows / g.rows
-	}
-	if op.Kind == View {
-		// A table's rows may lie anywhere, and have no views.
-		in := g.values[args[0]]
-		if in.per == 0 && v.per == 0 || in.per > 0 && v.per > 0 && in.bit == 0 {
-			v.base, v.off = args[0], op.Offset
-		}
-	}
-	v.step = len(g.steps)
-	g.steps = append(g.steps, s)
-	s.out = g.addValue(v)
-	return s.out, nil
-}
-
 // squareOf returns the sparse rows that a step squares, nil for other steps.
 func (g *graph) squareOf(s *step) *value {
 	if s.Kind != Mul || s.args[0] != s.args[1] {

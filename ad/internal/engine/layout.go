@@ -82,10 +82,10 @@ func (g *graph) newLayout(p *Plan) *layout {
 		l.made.groups = append(l.made.groups, g.groups(p.stages[i].tiled, p.lanes))
 	}
 	l.findMoments()
-	l.series = g.findSeries(p, l.made.tail, l.when)
+	inTail := l.made.tail.members(len(g.steps))
+	l.series = g.findSeries(p, inTail, l.when)
 	l.findExtents()
 	l.findReads()
-	inTail := l.made.tail.members(len(g.steps))
 	for i := range p.stages {
 		for _, list := range [][]int{p.stages[i].whole, p.stages[i].tiled} {
 			for _, k := range list {

@@ -24,9 +24,9 @@ const (
 	skipped      // an addition of what is one sum already
 )
 
-// findSeries finds the series of p by the values of their sums and additions. The steps of the tail
-// are in none.
-func (g *graph) findSeries(p *Plan, tl *tail, when []moment) map[int]*series {
+// findSeries finds the series of p by the values of their sums and additions. Steps that are in the
+// tail are in none.
+func (g *graph) findSeries(p *Plan, inTail []bool, when []moment) map[int]*series {
 	found := map[int]*series{}
 	if p.lanes {
 		return found
@@ -39,7 +39,6 @@ func (g *graph) findSeries(p *Plan, tl *tail, when []moment) map[int]*series {
 	}
 	type part struct{ sums, pass int } // of a series: its sums over the batch, and the pass that makes them
 	parts := map[int]part{}
-	inTail := tl.members(len(g.steps))
 	for _, k := range p.order {
 		s := g.steps[k]
 		switch {

@@ -62,12 +62,44 @@ func (t *Template) AddConstant(r, c int, numbers any) int {
 	return t.addValue(&value{r: r, c: c, base: -1, step: -1, constant: numbers})
 }
 
-// Add adds the r×c output of an op, with −1 for arguments that are not read. It fails with
+// Add adds the rows×cols output of an op, with −1 for arguments that are not read. It fails with
 // [ErrGraph] on sparse rows that the op cannot read.
-func (t *Template) Add(op Op, r, c int, args []int) (int, error) {
+func (t *Template) Add(op Op, rows, cols int, args []int) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.addStep(op, r, c, args)
+	s := &step{Op: op, args: args, cut: make([]bool, len(args)), sparse: -1}
+	v := &value{r: rows, c: cols, base: -1, step: -1}
+	if of := t.squareOf(s); of != nil {
+		v.per, v.deps, v.sparse = of.per, of.deps, &sparseValue{of.sparse.input, true}
+		return t.addValue(v), nil
+	}
+	for _, a := range args {
+		if a >= 0 {
+			s.reads = append(s.reads, a)
+			v.deps |= t.values[a].deps
+			v.remat = v.remat || t.values[a].remat
+		}
+	}
+	v.remat = v.remat && op.Remat != End || op.Remat == Begin
+	s.tiled = t.tileable(s, rows)
+	s.sums = s.tiled && s.Sum
+	if err := t.findSparse(s); err != nil {
+		return 0, err
+	}
+	if s.tiled && !s.sums {
+		v.per = rows / t.rows
+	}
+	if op.Kind == View {
+		// A table's rows may lie anywhere, and have no views.
+		in := t.values[args[0]]
+		if in.per == 0 && v.per == 0 || in.per > 0 && v.per > 0 && in.bit == 0 {
+			v.base, v.off = args[0], op.Offset
+		}
+	}
+	v.step = len(t.steps)
+	t.steps = append(t.steps, s)
+	s.out = t.addValue(v)
+	return s.out, nil
 }
 
 // AddDirection names an input that changes while others, which are no directions, stay: values that
