@@ -5,10 +5,7 @@ package ad
 // nil. w is taken as a constant.
 func VJP(values, w *Node, wrt ...*Node) (by []*Node, err error) {
 	defer catchMisuse(&err)
-	all, err := closeGraphs(append([]*Node{values, w}, wrt...)...)
-	if err != nil {
-		return nil, err
-	}
+	all := closedNodes(append([]*Node{values, w}, wrt...)...)
 	w = apply1(stopRule{}, all[1])
 	return gradient(Dot(all[0], w), nil, all[2:]...), nil
 }
@@ -17,10 +14,7 @@ func VJP(values, w *Node, wrt ...*Node) (by []*Node, err error) {
 // reverse sweeps, the second of which leaves what a forward sweep has. v is taken as a constant.
 func JVP(values, wrt, v *Node) (along *Node, err error) {
 	defer catchMisuse(&err)
-	all, err := closeGraphs(values, wrt, v)
-	if err != nil {
-		return nil, err
-	}
+	all := closedNodes(values, wrt, v)
 	named("JVP").sameShape(all[1], all[2])
 	return orZero(tangent(all[0], all[1], apply1(stopRule{}, all[2])), all[0]), nil
 }
@@ -30,10 +24,7 @@ func JVP(values, wrt, v *Node) (along *Node, err error) {
 // reverse sweep for each row.
 func Jacobian(values, wrt *Node) (jacobian *Node, err error) {
 	defer catchMisuse(&err)
-	all, err := closeGraphs(values, wrt)
-	if err != nil {
-		return nil, err
-	}
+	all := closedNodes(values, wrt)
 	values, wrt = Flatten(all[0]), all[1]
 	rows := make([]*Node, values.Shape()[0])
 	for i := range rows {

@@ -19,10 +19,7 @@ import (
 // errors that match [ErrGraph]. Cost: time and nodes proportional to the size of cost's graph.
 func Grad(cost *Node, wrt ...*Node) (grads []*Node, err error) {
 	defer catchMisuse(&err)
-	all, err := closeGraphs(append([]*Node{cost}, wrt...)...)
-	if err != nil {
-		return nil, err
-	}
+	all := closedNodes(append([]*Node{cost}, wrt...)...)
 	cost, wrt = all[0], all[1:]
 	if !cost.IsScalar() {
 		return nil, fmt.Errorf("%w: the cost must be a scalar; its shape is %v", ErrGraph, cost.Shape())

@@ -50,7 +50,7 @@ func (s Solver) tolerance() float64 { return cmp.Or(s.Tolerance, 1e-10) }
 func Root(f func(z *Node, inputs []*Node) *Node, z0 *Node, inputs []*Node, by Solver) *Node {
 	s := &implicit{name: "Root", by: by}
 	s.residual = func(z *Node, in []*Node) *Node {
-		r := closedNode(f(z, in))
+		r := closedNodes(f(z, in))[0]
 		if r.Shape().TotalSize() != z.Shape().TotalSize() {
 			failf("Root: F must have as many numbers as z; shapes are %v and %v", r.Shape(), z.Shape())
 		}
@@ -73,7 +73,7 @@ func FixedPoint(g func(z *Node, inputs []*Node) *Node, z0 *Node, inputs []*Node,
 func ArgMin(loss func(y *Node, inputs []*Node) *Node, y0 *Node, inputs []*Node, by Solver) *Node {
 	s := &implicit{name: "ArgMin", by: by}
 	s.loss = func(y *Node, in []*Node) *Node {
-		cost := closedNode(loss(y, in))
+		cost := closedNodes(loss(y, in))[0]
 		if !cost.IsScalar() {
 			failf("ArgMin: the loss must be a scalar; its shape is %v", cost.Shape())
 		}
@@ -149,16 +149,6 @@ func (s *implicit) compile(shape tensor.Shape, inputs []*Node) (err error) {
 		s.lossValue, err = c.plan(false, nodes{s.loss(z, in)})
 	}
 	return err
-}
-
-// closedNode returns a node made of ops of the closed set.
-func closedNode(n *Node) *Node {
-	shapeOf(n)
-	all, err := closeGraphs(n)
-	if err != nil {
-		panic(misuse{err})
-	}
-	return all[0]
 }
 
 // orZero returns n, or zeros in the shape of like where it is nil.

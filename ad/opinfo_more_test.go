@@ -230,12 +230,7 @@ var infoMore = map[string]infoOp{
 	"diagflat": func(c *infoCase) []Tensor {
 		t, k := c.t(0), c.whole(1, "offset", 0)
 		flat := TensorOf(t.Node, total(t.Shape))
-		return just(pickedBy(flat, c.Out[0], func(at []int) []int {
-			if at[1]-at[0] != k {
-				return []int{-1}
-			}
-			return []int{min(at[0], at[1])}
-		}))
+		return just(onDiagonal(flat, c.Out[0], k))
 	},
 	"sum_to_size": func(c *infoCase) []Tensor {
 		t, to := c.t(0), c.Out[0]
@@ -259,11 +254,7 @@ var infoMore = map[string]infoOp{
 	},
 	"native_layer_norm": func(c *infoCase) []Tensor {
 		t := c.t(0)
-		k := len(c.list(1, "normalized_shape", 0, 0))
-		var axes []int
-		for i := range k {
-			axes = append(axes, len(t.Shape)-k+i)
-		}
+		axes := normalizedAxes(c)
 		eps := c.number(4, "eps", 1e-5)
 		mean := TensorOf(t.Mean(axes...).Node, c.Out[1]...)
 		variance := TensorOf(each(Square, paired(Sub, t, mean)).Mean(axes...).Node, c.Out[2]...)

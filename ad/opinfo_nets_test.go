@@ -213,15 +213,9 @@ var infoNets = map[string]infoOp{
 	},
 	"nn.functional.layer_norm": func(c *infoCase) []Tensor {
 		t := c.t(0)
-		k := len(c.list(1, "normalized_shape", 0, 0))
-		var axes []int
-		for i := range k {
-			axes = append(axes, len(t.Shape)-k+i)
-		}
-		shape := t.Shape[len(t.Shape)-k:]
+		axes := normalizedAxes(c)
 		return just(scaleAndShift(c, normalizing(t, axes, c.number(4, "eps", 1e-5)), c.argument(2, "weight"),
-			c.argument(3, "bias"),
-			shape))
+			c.argument(3, "bias"), t.Shape[axes[0]:]))
 	},
 	"nn.functional.group_norm": func(c *infoCase) []Tensor {
 		t := c.t(0)
@@ -359,4 +353,10 @@ func atLeastMatrix(t Tensor) Tensor {
 		return insertAxis(t, 0)
 	}
 	return t
+}
+
+// normalizedAxes are the last axes of the first tensor, as many as the normalized shape has.
+func normalizedAxes(c *infoCase) []int {
+	axes := others(len(c.t(0).Shape), nil)
+	return axes[len(axes)-len(c.list(1, "normalized_shape", 0, 0)):]
 }

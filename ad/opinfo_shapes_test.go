@@ -74,6 +74,16 @@ func diagonals(t Tensor, k, a, b int) Tensor {
 	})
 }
 
+// onDiagonal is a matrix of some shape with the entries of a vector on diagonal k.
+func onDiagonal(t Tensor, shape []int, k int) Tensor {
+	return pickedBy(t, shape, func(at []int) []int {
+		if at[1]-at[0] != k {
+			return []int{-1}
+		}
+		return []int{min(at[0], at[1])}
+	})
+}
+
 func triangleOf(keep func(d int) bool) infoOp {
 	return func(c *infoCase) []Tensor {
 		t, k := c.t(0), c.whole(1, "diagonal", 0)
@@ -304,12 +314,7 @@ var infoShapes = map[string]infoOp{
 			return just(diagonals(t, k, 0, 1))
 		}
 		n := t.Shape[0] + max(k, -k)
-		return just(pickedBy(t, []int{n, n}, func(at []int) []int {
-			if at[1]-at[0] != k {
-				return []int{-1}
-			}
-			return []int{min(at[0], at[1])}
-		}))
+		return just(onDiagonal(t, []int{n, n}, k))
 	},
 	"trace": func(c *infoCase) []Tensor { return just(Einsum("i->", diagonals(c.t(0), 0, 0, 1))) },
 	"nn.functional.pad": func(c *infoCase) []Tensor {

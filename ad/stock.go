@@ -85,6 +85,15 @@ func closeGraphs(nodes ...*Node) ([]*Node, error) {
 	return out, nil
 }
 
+// closedNodes is closeGraphs inside of what returns a misuse as an error.
+func closedNodes(nodes ...*Node) []*Node {
+	closed, err := closeGraphs(nodes...)
+	if err != nil {
+		panic(misuse{err})
+	}
+	return closed
+}
+
 // translateNode returns n rebuilt with this package's ops; memo has the nodes done so far.
 func translateNode(n *Node, memo map[*Node]*Node) (*Node, error) {
 	if c := memo[n]; c != nil {

@@ -57,11 +57,13 @@ func (m *measure) round() (Report, error) {
 	}
 	whv, ujv := weighted(m.dy, w), weighted(m.dx, u)
 
-	alongY, err := m.alongY(v, w, u, []float64{gy.size, max(whv.size, vhw.size), ujv.size})
+	alongY, err := m.slopes(func(h float64) (x, y []float64) { return m.x, shifted(m.at[:len(m.y)], m.y, h, v) },
+		norm(m.y), u, w, []float64{gy.size, max(whv.size, vhw.size), ujv.size})
 	if err != nil {
 		return nil, err
 	}
-	alongX, err := m.alongX(u, v, []float64{gx.size, ujv.size})
+	alongX, err := m.slopes(func(h float64) (x, y []float64) { return shifted(m.at[:len(m.x)], m.x, h, u), m.y },
+		norm(m.x), nil, v, []float64{gx.size, ujv.size, 0})
 	if err != nil {
 		return nil, err
 	}
@@ -84,28 +86,17 @@ func symmetric(whv, vhw reading, vague bool) Item {
 		Vague: vague || math.IsNaN(scale)}
 }
 
-// alongY returns the slopes of the value, of w·∇_y and of u·∇_x, as y moves along v.
-func (m *measure) alongY(v, w, u, scales []float64) ([]slope, error) {
-	return slopes(scales, norm(m.y), func(dst []reading, h float64) (err error) {
-		at := shifted(m.at[:len(m.y)], m.y, h, v)
-		if dst[0], err = m.value(m.x, at); err != nil {
+// slopes returns the slopes of the value, of byY·∇_y and of byX·∇_x as the point moves from here
+// through the points that moved gives, whose entries that move have a size of far.
+func (m *measure) slopes(moved func(h float64) (x, y []float64), far float64,
+	byX, byY, scales []float64) ([]slope, error) {
+	return slopes(scales, far, func(dst []reading, h float64) (err error) {
+		x, y := moved(h)
+		if dst[0], err = m.value(x, y); err != nil {
 			return err
 		}
-		err = m.l.Grad(m.dx, m.dy, m.x, at)
-		dst[1], dst[2] = weighted(m.dy, w), weighted(m.dx, u)
-		return err
-	})
-}
-
-// alongX returns the slopes of the value and of v·∇_y, as x moves along u.
-func (m *measure) alongX(u, v, scales []float64) ([]slope, error) {
-	return slopes(scales, norm(m.x), func(dst []reading, h float64) (err error) {
-		at := shifted(m.at[:len(m.x)], m.x, h, u)
-		if dst[0], err = m.value(at, m.y); err != nil {
-			return err
-		}
-		err = m.l.Grad(nil, m.dy, at, m.y)
-		dst[1] = weighted(m.dy, v)
+		err = m.l.Grad(m.dx, m.dy, x, y)
+		dst[1], dst[2] = weighted(m.dy, byY), weighted(m.dx, byX)
 		return err
 	})
 }

@@ -146,12 +146,17 @@ func bigNormalCDF(x float64) exact {
 	case x < -60:
 		return number(0)
 	}
-	square := number(x)
-	square.Mul(square, square)
-	density := bigExpOf(fresh().Quo(square, number(-2)))
-	density.Quo(density, fresh().Sqrt(fresh().Mul(number(2), bigPi())))
 	inverse, _ := bigMills(x)
+	_, density := bigDensity(x)
 	return density.Quo(density, inverse)
+}
+
+// bigDensity is x² and φ.
+func bigDensity(x float64) (square, density exact) {
+	square = number(x)
+	square.Mul(square, square)
+	density = bigExpOf(fresh().Quo(square, number(-2)))
+	return square, density.Quo(density, fresh().Sqrt(fresh().Mul(number(2), bigPi())))
 }
 
 var mills = map[float64][2]exact{}
@@ -167,10 +172,7 @@ func bigMillsOf(x float64) (inverse, excess exact) {
 	if x > 60 {
 		return number(0), number(x)
 	}
-	square := number(x)
-	square.Mul(square, square)
-	density := bigExpOf(fresh().Quo(square, number(-2)))
-	density.Quo(density, fresh().Sqrt(fresh().Mul(number(2), bigPi())))
+	square, density := bigDensity(x)
 	cdf := number(1)
 	if x < 20 {
 		sum, term := fresh(), number(x)
