@@ -120,10 +120,10 @@ func (a *AdamCG) Cost(k int) Cost {
 
 // step is one outer iteration.
 func (a *AdamCG) step(w *Turn, k int) {
-	for t := 0; t < a.T && w.err == nil; t++ { // y −= ly · Adam(∇_y g)
+	for t := range w.steps(a.T) { // y −= ly · Adam(∇_y g)
 		a.draw = w.Draw(dsbo.Lower, t)
 		if w.average(a.g, a.term.lowerGrad); w.err == nil {
-			adamStep(a.adam, k*a.T+t, a.at["ly"](k), a.y, a.ry, a.vy, a.g)
+			adamStep(a.adam, k*a.T+t, a.schedules["ly"](k), a.y, a.ry, a.vy, a.g)
 		}
 	}
 	if a.holdsX(k) {
@@ -136,7 +136,7 @@ func (a *AdamCG) step(w *Turn, k int) {
 	w.average(a.g, a.term.upperGrad)                        // ∇_y f
 	a.solve(w)                                              // z += solve(∇_y f − (H + μ) z)
 	if w.average(a.u, a.term.hypergradient); w.err == nil { // u = ∇_x f − J z
-		adamStep(a.adam, k-a.Wait, a.at["lr"](k), a.x, a.rx, a.vx, a.u)
+		adamStep(a.adam, k-a.Wait, a.schedules["lr"](k), a.x, a.rx, a.vx, a.u)
 		clipTo(a.Clip, a.x)
 	}
 }

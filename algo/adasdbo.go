@@ -33,21 +33,19 @@ type AdaSDBO struct {
 	sums    []float64 // M_x, M_y, M_z
 	d       triple    // D
 	t, past triple    // with track: T and D₋
-	out, in []float64 // messages
+	message []float64 // the point and the sums
 }
 
 // Init implements [Method].
 func (a *AdaSDBO) Init(p, q, K int) error {
 	return a.prepare(a, p, q, K, func(*checker) {
 		a.d = a.directionTriple()
-		n := len(a.d.all) + 3
 		if a.Track {
 			a.t, a.past = a.carriedTriple("tracker"), a.carriedTriple("last")
 			a.tracksTriple(a.t, a.past)
-			n += len(a.d.all)
 		}
 		a.sums = a.carried("m", 3)
-		a.scratch(n, &a.out, &a.in)
+		a.message = a.newVec(len(a.d.all) + 3)
 	})
 }
 
@@ -73,7 +71,6 @@ func (a *AdaSDBO) Cost(k int) Cost {
 
 // step is one outer iteration.
 func (a *AdaSDBO) step(w *Turn, k int) {
-	p, q := len(a.x), len(a.y)
 	if k == 0 {
 		start := a.M0
 		if start == nil {
@@ -97,7 +94,6 @@ func (a *AdaSDBO) step(w *Turn, k int) {
 	}
 	phi := math.Sqrt(max(a.sums[1], a.sums[2]))
 	a.point.descend(d, a.alpha(k)/(math.Sqrt(a.sums[0])*phi), a.beta(k)/math.Sqrt(a.sums[1]), a.gamma(k)/phi)
-	w.Mix(a.in[:p+2*q+3], joined(a.out, a.point.all, a.sums))
-	copy(a.point.all, a.in)
-	copy(a.sums, a.in[p+2*q:])
+	in := w.mixJoined(a.message, a.point.all, a.sums)
+	copy(a.sums, in[copy(a.point.all, in):])
 }

@@ -36,7 +36,7 @@ func (a *AIDCG) Init(p, q, K int) error {
 // Cost of an iteration: nothing is sent; T gradients of g, one of f, at most N (+1 when warm)
 // Hessian-vector products (fewer when the residual becomes 0) and one Jacobian-vector product.
 func (a *AIDCG) Cost(int) Cost {
-	cost := Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N, JVP: 1}}
+	cost := Cost{Calls: implicitCalls(a.T, a.N)}
 	if a.WarmZ {
 		cost.HVP++
 	}
@@ -62,7 +62,7 @@ func (a *AIDCG) solve(w *Turn) {
 	}
 	cg := linalg.CG{V: a.z, R: a.r, D: a.p, HD: a.hp}
 	cg.Start()
-	for t := 0; t < a.N && w.err == nil; t++ {
+	for range w.steps(a.N) {
 		if cg.RR == 0 {
 			return
 		}

@@ -1,9 +1,5 @@
 package algo
 
-import (
-	"dsbo"
-)
-
 // ALSET is ALSET (Chen, Sun, Yin, "Closing the Gap: Tighter Analysis of Alternating Stochastic
 // Gradient Methods for Bilevel Problems", NeurIPS 2021), for one agent:
 //
@@ -35,7 +31,7 @@ func (a *ALSET) Init(p, q, K int) error {
 // Cost of an iteration: nothing is sent; T gradients of g, one of f, N−1 (N' for a draw)
 // Hessian-vector products and one Jacobian-vector product.
 func (a *ALSET) Cost(k int) Cost {
-	return Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.inverse.products(k), JVP: 1}}
+	return Cost{Calls: implicitCalls(a.T, a.inverse.products(k))}
 }
 
 // step is one outer iteration.

@@ -30,15 +30,15 @@ type BRFedBi struct {
 	Attack float64     `json:"attack,omitzero" default:"1"`     // what liars multiply by, with the other sign
 
 	tripleState
-	d, m, out, in triple                              // D, m, what is sent, AGG
-	combine       func(dst []float64, in [][]float64) // AGG
+	d, m, out triple                              // D, m, and what is sent, then AGG
+	combine   func(dst []float64, in [][]float64) // AGG
 }
 
 // Init implements [Method].
 func (a *BRFedBi) Init(p, q, K int) error {
 	return a.prepare(a, p, q, K, func(*checker) {
 		a.m = a.carriedTriple("momentum")
-		a.d, a.out, a.in = a.directionTriple(), a.newTriple(), a.newTriple()
+		a.d, a.out = a.directionTriple(), a.newTriple()
 		a.combine = a.Agg.combine
 	})
 }
@@ -66,7 +66,7 @@ func (a *BRFedBi) step(w *Turn, k int) {
 	if slices.Contains(a.Byz, agent) { // a liar sends −attack·m
 		linalg.Scale(a.out.all, -a.Attack, a.m.all)
 	}
-	mixCombined(w, a.in.all, a.out.all, a.combine)
-	a.descend(a.in, k)
+	mixCombined(w, a.out.all, a.out.all, a.combine)
+	a.descend(a.out, k)
 	project(a.z, a.Ball)
 }

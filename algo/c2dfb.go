@@ -42,7 +42,7 @@ type C2DFB struct {
 	gy, gz  []float64       // ∇_x g at y and at z
 	b       []float64       // ∇_y f
 	sx, un  []float64       // s_x, and u before it is taken up
-	out, in []float64       // messages
+	message []float64       // x and s_x
 	send    dsbo.Compressor // Q
 }
 
@@ -57,7 +57,7 @@ func (a *C2DFB) Init(p, q, K int) error {
 		a.inner = [2]innerLoop{newInnerLoop(&a.state, "y", a.y), newInnerLoop(&a.state, "z", a.z)}
 		a.scratch(p, &a.fx, &a.fz, &a.gy, &a.gz, &a.un)
 		a.b = a.newVec(q)
-		a.scratch(2*p, &a.out, &a.in)
+		a.message = a.newVec(2 * p)
 	})
 }
 
@@ -95,17 +95,17 @@ func (a *C2DFB) step(w *Turn, k int) {
 		central(a.un, a.fz)
 	}
 
-	p := len(a.x)
+	in := a.message
 	if k == 0 {
-		w.Mix(a.in[:p], a.x)
+		w.Mix(in[:len(a.x)], a.x)
 		copy(a.sx, a.un)
 		copy(a.u, a.un)
 	} else {
-		w.Mix(a.in, joined(a.out, a.x, a.sx))
-		approach(a.sx, a.in[p:], a.sx, a.Gout)
+		w.mixJoined(in, a.x, a.sx)
+		approach(a.sx, in[len(a.x):], a.sx, a.Gout)
 		track(a.sx, a.sx, a.un, a.u)
 	}
-	approach(a.x, a.in[:p], a.x, a.Gout)
+	approach(a.x, in, a.x, a.Gout)
 	linalg.Axpy(a.x, -a.alpha(k), a.sx)
 }
 
@@ -129,7 +129,7 @@ func newInnerLoop(s *state, name string, d []float64) innerLoop {
 func (a *C2DFB) descend(w *Turn, l *innerLoop, step float64) {
 	a.gradient(w, l, false)
 	track(l.s, l.s, l.gNew, l.g)
-	for t := 0; t < a.T && w.err == nil; t++ {
+	for t := range w.steps(a.T) {
 		for i := range l.d {
 			l.d[i] += float64(a.Gin*(l.dRef.heard[i]-l.dRef.sent[i])) - float64(step*l.s[i])
 			l.s[i] += float64(a.Gin * (l.sRef.heard[i] - l.sRef.sent[i]))

@@ -18,10 +18,10 @@ import (
 // A field's tag default is what it is where it is unset, and its tag must what it has to be, both
 // as a user writes them. Without must, a step and a number are positive, and a count is at least 1.
 type checker struct {
-	method string
-	K      int
-	at     map[string]func(k int) float64 // the schedules, bound to K, by their parameters' names
-	err    error
+	method    string
+	K         int
+	schedules map[string]func(k int) float64 // bound to K, by their parameters' names
+	err       error
 }
 
 // bounds are the conditions on a number that the tag must may name.
@@ -44,7 +44,7 @@ var lists = map[string]func(v []float64) bool{
 
 // newChecker checks all parameters of a method for a run of K iterations.
 func newChecker(m Method, K int) *checker {
-	c := &checker{method: NameOf(m), K: K, at: map[string]func(k int) float64{}}
+	c := &checker{method: NameOf(m), K: K, schedules: map[string]func(k int) float64{}}
 	for _, p := range parametersOf(m) {
 		p.fillIn()
 		c.check(p)
@@ -113,7 +113,7 @@ func (c *checker) countable() bool {
 // schedule binds a schedule whose numbers must satisfy ok to K. A schedule without a default is a
 // bound of the curvature, which the user has to know: no default is safe.
 func (c *checker) schedule(name string, s Schedule, must string, ok func(v float64) bool) {
-	c.at[name] = constant(math.NaN())
+	c.schedules[name] = constant(math.NaN())
 	if s == "" {
 		c.require(false, name, "given, at least the largest eigenvalue of any agent's Hessian of g", 0)
 		return
@@ -135,7 +135,7 @@ func (c *checker) schedule(name string, s Schedule, must string, ok func(v float
 		v := value(k)
 		c.require(ok(v), name, must, v)
 	}
-	c.at[name] = value
+	c.schedules[name] = value
 }
 
 // choice sets the default, which is the first of the choices, and requires one of them.

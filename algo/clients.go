@@ -71,6 +71,12 @@ func directionCalls(times int) dsbo.Calls {
 	return dsbo.Calls{UpperGrad: times, LowerGrad: times, HVP: times, JVP: times}
 }
 
+// implicitCalls are the questions of an iteration with T gradients of g, one of f, some
+// Hessian-vector products and a Jacobian-vector product.
+func implicitCalls(T, products int) dsbo.Calls {
+	return dsbo.Calls{UpperGrad: 1, LowerGrad: T, HVP: products, JVP: 1}
+}
+
 // An aggregation is how a server combines the numbers of its clients: "mean" (the default),
 // "median" or "trim", the mean without the F largest and the F smallest.
 type aggregation struct {

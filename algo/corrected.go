@@ -14,11 +14,11 @@ import (
 //
 // last and memory start at zero, from which the general line gives the first one.
 type corrected struct {
-	kind    string
-	v       []float64 // the variable, a view
-	last    []float64 // extra, gt: g₋
-	memory  []float64 // ed: v − (v₋ − g₋); extra: v − v₋; gt: t
-	out, in []float64
+	kind   string
+	v      []float64 // the variable, a view
+	last   []float64 // extra, gt: g₋
+	memory []float64 // ed: v − (v₋ − g₋); extra: v − v₋; gt: t
+	out    []float64 // what is sent
 }
 
 // newCorrected makes the block of a variable, whose memory is part of the state.
@@ -26,7 +26,6 @@ func newCorrected(s *state, kind, name string, v []float64) corrected {
 	n := len(v)
 	c := corrected{
 		kind: kind, v: v, last: s.carried(name+"_last", n), memory: s.carried(name+"_memory", n), out: s.newVec(n),
-		in: s.newVec(n),
 	}
 	if kind == "gt" {
 		s.tracks(c.memory, c.last)
@@ -46,10 +45,10 @@ func (c *corrected) step(w *Turn, g []float64) {
 		linalg.Sub(c.memory, c.v, g)
 	case "extra":
 		linalg.Add(c.out, c.v, c.memory)
-		w.Mix(c.in, c.out)
+		w.Mix(c.out, c.out)
 		copy(c.memory, c.v)
 		for i, gi := range g {
-			c.v[i] = c.in[i] - (gi - c.last[i])
+			c.v[i] = c.out[i] - (gi - c.last[i])
 		}
 		linalg.Sub(c.memory, c.v, c.memory)
 		copy(c.last, g)

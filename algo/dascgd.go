@@ -29,7 +29,7 @@ type DASCGD struct {
 	fx, fy       []float64 // gradient of f at the current (x, y)
 	gn, gx, fn   []float64 // ∇ of g and f at the new point
 	j, zero      []float64 // J z; zeros
-	out, in      []float64 // a message, and its mix
+	message      []float64 // x, y and z
 	xOld, gFresh []float64 // x of the iteration before; the fresh inner value
 }
 
@@ -42,7 +42,7 @@ func (a *DASCGD) Init(p, q, K int) error {
 		a.tracks(a.z, a.fy)
 		a.scratch(q, &a.gn, &a.gx, &a.fn, &a.gFresh, &a.zero)
 		a.scratch(p, &a.j, &a.xOld)
-		a.scratch(p+2*q, &a.out, &a.in)
+		a.message = a.newVec(p + 2*q)
 	})
 }
 
@@ -69,12 +69,12 @@ func (a *DASCGD) step(w *Turn, k int) {
 	if k == 0 {
 		a.setStart(w)
 	}
-	w.Mix(a.in, joined(a.out, a.x, a.y, a.z))
+	in := w.mixJoined(a.message, a.x, a.y, a.z)
 
 	copy(a.u, a.fx)
 	implicitGrad(w, a.u, a.j, a.x, a.y, a.z) // u = ∇_x f − J z
 	copy(a.xOld, a.x)
-	linalg.Comb(a.x, 1, a.in[:p], -a.alpha(k), a.u) // x⁺ = mix(x) − α u
+	linalg.Comb(a.x, 1, in[:p], -a.alpha(k), a.u) // x⁺ = mix(x) − α u
 
 	s := w.Draw(dsbo.Lower, 1)
 	a.innerMap(w, a.gx, a.xOld, s)
@@ -82,10 +82,10 @@ func (a *DASCGD) step(w *Turn, k int) {
 	for i := range a.gn { // G⁺ = (1−b)(G − G_i(x)) + G_i(x⁺)
 		a.gn[i] = float64((1-a.B)*(a.g[i]-a.gx[i])) + a.gFresh[i]
 	}
-	track(a.y, a.in[p:p+q], a.gn, a.g) // y⁺ = mix(y) + G⁺ − G
+	track(a.y, in[p:p+q], a.gn, a.g) // y⁺ = mix(y) + G⁺ − G
 
 	w.UpperGrad(a.fx, a.fn, a.x, a.y, w.Draw(dsbo.Upper, 1))
-	track(a.z, a.in[p+q:], a.fn, a.fy) // z⁺ = mix(z) + ∇_y f(y⁺) − ∇_y f(y)
+	track(a.z, in[p+q:], a.fn, a.fy) // z⁺ = mix(z) + ∇_y f(y⁺) − ∇_y f(y)
 }
 
 // Handover implements [Reformer]: y is a tracker of the agent's own, which begins with 0 as what it

@@ -34,7 +34,7 @@ type DBIFO struct {
 	tripleState
 	t, m, before triple    // T, M, the point before
 	p, past      triple    // P, P₋
-	out, in      []float64 // messages
+	message      []float64 // the point and T
 }
 
 // Init implements [Method].
@@ -45,7 +45,7 @@ func (a *DBIFO) Init(p, q, K int) error {
 		a.tracksTriple(a.t, a.m)
 		a.p, a.past = a.newTriple(), a.newTriple()
 		a.u = a.p.x
-		a.scratch(2*len(a.p.all), &a.out, &a.in)
+		a.message = a.newVec(2 * len(a.p.all))
 	})
 }
 
@@ -81,5 +81,5 @@ func (a *DBIFO) step(w *Turn, k int) {
 		storm(now.all, a.m.all, a.p.all, a.past.all, a.A) // M⁺
 	}
 	copy(a.before.all, a.point.all)
-	a.trackedStep(w, k > 0, a.t, a.m, now, a.out, a.in) // T ← mix(T) + M⁺ − M
+	a.trackedStep(w, k > 0, a.t, a.m, now, a.message) // T ← mix(T) + M⁺ − M
 }

@@ -60,7 +60,7 @@ func (a *F2SA) step(w *Turn, k int) {
 		a.lam[0] = a.Lam0
 	}
 	lambda, on := a.lam[0], drawsOf(k)
-	for t := 0; t < a.T && w.err == nil; t++ {
+	for range w.steps(a.T) {
 		w.UpperGrad(nil, a.b, a.x, a.y, on.upper)
 		w.LowerGrad(a.d.y, a.x, a.y, on.lower)
 		w.LowerGrad(a.d.z, a.x, a.point.z, on.lower)
@@ -78,5 +78,5 @@ func (a *F2SA) step(w *Turn, k int) {
 		step /= linalg.Norm(a.d.x) + 1e-6
 	}
 	linalg.Axpy(a.x, -step, a.d.x)
-	a.lam[0] += a.at["dlam"](k)
+	a.lam[0] += a.schedules["dlam"](k)
 }

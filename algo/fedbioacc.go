@@ -60,7 +60,7 @@ func (a *FedBiOAcc) Cost(k int) Cost {
 
 // step is one outer iteration.
 func (a *FedBiOAcc) step(w *Turn, k int) {
-	at := a.at["at"](k)
+	at := a.schedules["at"](k) // a_k
 	if k == 0 {
 		a.directions(w, a.v, a.point, drawsOf(0))
 	}

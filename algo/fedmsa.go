@@ -82,7 +82,7 @@ func (a *FedMSA) step(w *Turn, k int) {
 func (a *FedMSA) localSteps(w *Turn) {
 	k := w.k
 	a.local.descend(a.h, a.alpha(k), a.beta(k), a.gamma(k)) // at v itself h_i is h
-	for t := 1; t < a.Tau && w.err == nil; t++ {
+	for range w.steps(a.Tau - 1) {
 		a.directions(w, a.now, a.local, drawsOf(k))
 		a.work.asked++
 		copy(a.out.all, a.h.all)

@@ -62,7 +62,7 @@ func (a *FedNest) Traits() Traits { return a.traits(Traits{ExactAverage: true}) 
 
 // step is one outer iteration.
 func (a *FedNest) step(w *Turn, k int) {
-	for t := 0; t < a.T && w.err == nil; t++ {
+	for t := range w.steps(a.T) {
 		a.roundOfY(w, t, a.beta(k)/float64(a.Tau))
 	}
 	w.UpperGrad(a.f, a.b, a.x, a.y, w.Draw(dsbo.Upper, 0))

@@ -21,43 +21,38 @@ type following struct {
 // [Bind]'s numbers for L: they are divided by the growth of L, and lg is multiplied by it. names
 // are Bind's. [Found] must then be called with L at the start, and whenever members have changed.
 func FollowCurvature(m dsbo.Algorithm, names []string, l float64) {
-	if s, ok := m.(interface {
-		followCurvature(names []string, l float64)
-	}); ok && len(names) > 0 {
-		s.followCurvature(names, l)
+	of, ok := m.(based)
+	if !ok || len(names) == 0 {
+		return
+	}
+	s := of.ownState()
+	f := &following{bound: l, found: s.carried("curvature", 1), x: s.carried("curvature_x", len(s.x)), growth: 1}
+	s.scratch(len(s.y), &f.before, &f.at)
+	s.restarts(f.found)
+	s.following = f
+	for _, name := range names {
+		switch own := s.schedules[name]; name {
+		case "alpha", "beta", "gamma":
+			s.schedules[name] = func(k int) float64 { return own(k) / f.growth }
+		case "lg":
+			s.schedules[name] = func(k int) float64 { return own(k) * f.growth }
+		}
 	}
 }
 
 // Found gives L, the largest curvature of an agent at x, to a method whose steps follow it.
 func Found(m dsbo.Algorithm, l float64, x []float64) {
-	if s, ok := m.(interface{ foundCurvature(l float64, x []float64) }); ok {
-		s.foundCurvature(l, x)
-	}
-}
-
-// followCurvature makes the named steps, set for curvature l, shrink as the curvature at x grows.
-func (s *state) followCurvature(names []string, l float64) {
-	f := &following{bound: l, found: s.carried("curvature", 1), x: s.carried("curvature_x", len(s.x)),
-		growth: 1}
-	s.scratch(len(s.y), &f.before, &f.at)
-	s.restarts(f.found)
-	s.following = f
-	for _, name := range names {
-		switch own := s.at[name]; name {
-		case "alpha", "beta", "gamma":
-			s.at[name] = func(k int) float64 { return own(k) / f.growth }
-		case "lg":
-			s.at[name] = func(k int) float64 { return own(k) * f.growth }
-		}
-	}
-}
-
-func (s *state) foundCurvature(l float64, x []float64) {
-	if f := s.following; f != nil {
+	if of, ok := m.(based); ok && of.ownState().following != nil {
+		f := of.ownState().following
 		f.found[0] = l
 		copy(f.x, x)
 	}
 }
+
+// A based is an algorithm with a state of this package.
+type based interface{ ownState() *state }
+
+func (s *state) ownState() *state { return s }
 
 // update computes the growth of L at x.
 func (f *following) update(w *Turn, s *state) {

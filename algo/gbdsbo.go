@@ -33,7 +33,7 @@ type GBDSBO struct {
 	averages    []float64 // s, h and U
 	s, h, jac   []float64 // views of them
 	hessians    []float64 // V_1..V_N
-	out, in     []float64 // y, x and the averages in one message; its mix
+	message     []float64 // y, x and the averages
 	mixedV, hes []float64 // the mix of a V_i; a fresh Hessian
 	fresh       []float64 // ∇_x f, ∇_y f, J in one, as s, h, U lie
 	gy, xo, yo  []float64 // ∇_y g; the point of this iteration's draws
@@ -45,7 +45,7 @@ func (a *GBDSBO) Init(p, q, K int) error {
 	return a.prepare(a, p, q, K, func(*checker) {
 		a.averages, a.hessians = a.carried("averages", p+q+p*q), a.carried("hessians", a.N*q*q)
 		a.s, a.h, a.jac = a.averages[:p], a.averages[p:p+q], a.averages[p+q:]
-		a.scratch(2*(p+q)+p*q, &a.out, &a.in)
+		a.message = a.newVec(2*(p+q) + p*q)
 		a.scratch(p+q+p*q, &a.fresh)
 		a.scratch(q*q, &a.mixedV, &a.hes)
 		a.scratch(q, &a.gy, &a.yo, &a.wv)
@@ -63,7 +63,7 @@ func (a *GBDSBO) Cost(int) Cost {
 	}
 }
 
-// Traits implements [Described].
+// Traits implements [Described]. Its matrices include a message in the exchange.
 func (a *GBDSBO) Traits() Traits {
 	return a.traits(Traits{
 		Dense: func(p, q int) int64 { return 8 * int64((cmp.Or(a.N, 10)+2)*q*q+4*p*q) }})
@@ -77,12 +77,12 @@ func (a *GBDSBO) step(w *Turn, k int) {
 	w.UpperGrad(a.fresh[:p], a.fresh[p:p+q], a.xo, a.yo, w.Draw(dsbo.Upper, 0))
 	w.LowerGrad(a.gy, a.xo, a.yo, w.Draw(dsbo.Lower, 0))
 	jacobian(w, a.fresh[p+q:], a.xo, a.yo, w.Draw(dsbo.Curvature, 0))
-	a.direction()
+	a.direction() // u, by the averages from before
 
-	w.Mix(a.in, joined(a.out, a.yx, a.averages))
-	linalg.Comb(a.y, 1, a.in[:q], -a.beta(k), a.gy)      // y = mix(y) − β ∇_y g
-	linalg.Comb(a.x, 1, a.in[q:q+p], -a.alpha(k), a.u)   // x = mix(x) − α u
-	linalg.Comb(a.averages, 1-b, a.in[q+p:], b, a.fresh) // s, h, U = (1−b) mix(·) + b (∇_x f, ∇_y f, J)
+	in := w.mixJoined(a.message, a.yx, a.averages)
+	linalg.Comb(a.y, 1, in[:q], -a.beta(k), a.gy)      // y = mix(y) − β ∇_y g
+	linalg.Comb(a.x, 1, in[q:q+p], -a.alpha(k), a.u)   // x = mix(x) − α u
+	linalg.Comb(a.averages, 1-b, in[q+p:], b, a.fresh) // s, h, U = (1−b) mix(·) + b (∇_x f, ∇_y f, J)
 	for i := range a.N {
 		v := a.hessians[i*q*q : (i+1)*q*q]
 		w.Mix(a.mixedV, v)

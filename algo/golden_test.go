@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo/ad/adtest"
 	"dsbo/algo"
 	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
@@ -125,3 +126,8 @@ func TestGolden(t *testing.T) {
 		})
 	}
 }
+
+// TestOnEveryPath: golden trajectories of losses that are made of matrix products, whichever
+// kernels do the work. What the other tests show of the methods, on problems as small or of a
+// method against itself, is not of kernels.
+func TestOnEveryPath(t *testing.T) { adtest.Everywhere(t, "^TestGolden$/softmax") }

@@ -48,7 +48,7 @@ func (h *HIGP) run(w *Turn, fx, x, y []float64, gamma float64, N int) {
 	linalg.Fill(h.z, 0)                               // line 1: z_0 = 0
 	linalg.Scale(h.s, -1, h.b)                        // line 1: s_0 = −b_0
 	copy(h.d, h.s)                                    // line 1: d_0 = −b_0
-	for t := 0; t < N && w.err == nil; t++ {          // line 2
+	for t := range w.steps(N) {                       // line 2
 		w.MixAdd(h.zd, h.zd, -gamma, h.d) // line 4: z = mix(z) − γ d; and d = mix(d) for line 6
 		if t == N-1 {
 			break

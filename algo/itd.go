@@ -44,7 +44,7 @@ func (a *ITD) step(w *Turn, k int) {
 	if a.ColdY {
 		linalg.Fill(a.y, 0)
 	}
-	for t := 0; t < a.T && w.err == nil; t++ {
+	for t := range w.steps(a.T) {
 		copy(a.yAt(t), a.y)
 		w.LowerGrad(a.g, a.x, a.y, w.Draw(dsbo.Lower, t))
 		linalg.Axpy(a.y, -beta, a.g)

@@ -20,7 +20,7 @@ type Iterates struct {
 func (s *Iterates) Prepare(m Method, p, q, K int) (steps map[string]func(k int) float64, err error) {
 	c := s.prepare(m, p, q, K)
 	s.z, s.u = nil, nil
-	return c.at, c.err
+	return c.schedules, c.err
 }
 
 // Carried makes a variable of length n, all 0, which checkpoints save under its name. Each Init

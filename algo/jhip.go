@@ -27,10 +27,10 @@ type JHIP struct {
 	N     int      `json:"N,omitzero" default:"10"`      // steps of Z
 
 	methodState
-	mixedYX   []float64 // the mix of y and x
-	zd, mixed []float64 // Z' then D', one message; its mix
-	s, s1, h  []float64 // Z's direction now and before; a Hessian
-	v, b, zb  []float64 // ∇_y g, ∇_y f, Z b
+	mixedYX  []float64 // the mix of y and x
+	zd, kept []float64 // Z' then D', one message; D', for mixers that cannot add as they mix
+	s, s1, h []float64 // Z's direction now and before; a Hessian
+	v, b, zb []float64 // ∇_y g, ∇_y f, Z b
 }
 
 // Init implements [Method].
@@ -38,7 +38,7 @@ func (a *JHIP) Init(p, q, K int) error {
 	return a.prepare(a, p, q, K, func(*checker) {
 		a.z = nil
 		a.scratch(p+q, &a.mixedYX)
-		a.scratch(2*p*q, &a.zd, &a.mixed)
+		a.zd = a.newVec(2 * p * q)
 		a.scratch(p*q, &a.s, &a.s1)
 		a.scratch(q*q, &a.h)
 		a.scratch(q, &a.v, &a.b)
@@ -56,14 +56,14 @@ func (a *JHIP) Cost(int) Cost {
 	}
 }
 
-// Traits implements [Described].
+// Traits implements [Described]. Its matrices include a message in the exchange.
 func (a *JHIP) Traits() Traits {
 	return a.traits(Traits{Dense: func(p, q int) int64 { return 8 * int64(q*q+6*p*q) }})
 }
 
 // step is one outer iteration.
 func (a *JHIP) step(w *Turn, k int) {
-	for t := 0; t < a.T && w.err == nil; t++ {
+	for t := range w.steps(a.T) {
 		if t == 0 {
 			w.Mix(a.mixedYX, a.yx) // x goes along
 		} else {
@@ -82,15 +82,15 @@ func (a *JHIP) step(w *Turn, k int) {
 
 // solve runs the N steps of Z, the matrix (Σ J)(Σ H)⁻¹, with gradient tracking, from Z = 0.
 func (a *JHIP) solve(w *Turn, gamma float64) {
+	w.kept = &a.kept
 	q, pq := len(a.y), len(a.s)
 	z, d := a.zd[:pq], a.zd[pq:]
 	jacobian(w, a.s, a.x, a.y, w.Draw(dsbo.Curvature, 0))
 	linalg.Fill(z, 0)
 	linalg.Scale(a.s, -1, a.s)
 	copy(d, a.s)
-	for t := 0; t < a.N && w.err == nil; t++ {
-		w.Mix(a.mixed, a.zd)
-		linalg.Comb(z, 1, a.mixed[:pq], -gamma, d) // Z = mix(Z) − γ D
+	for t := range w.steps(a.N) {
+		w.MixAdd(a.zd, a.zd, -gamma, d) // Z = mix(Z) − γ D; and D = mix(D)
 		if t == a.N-1 {
 			break
 		}
@@ -101,6 +101,6 @@ func (a *JHIP) solve(w *Turn, gamma float64) {
 		if w.ready() {
 			kernel.GemmNN(len(a.x), q, q, a.s1, q, z, q, a.h, q, true) // S⁺ = H Z − J'
 		}
-		track(d, a.mixed[pq:], a.s1, a.s) // D = mix(D) + S⁺ − S
+		track(d, d, a.s1, a.s) // D = mix(D) + S⁺ − S
 	}
 }

@@ -92,7 +92,7 @@ func (a *LancBiO) longest(K int) int {
 // Cost of an iteration: nothing is sent; T gradients of g, one of f, a Hessian-vector product (one
 // more at a restart, one less where the space cannot grow) and one Jacobian-vector product.
 func (a *LancBiO) Cost(k int) Cost {
-	cost := Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: 1, JVP: 1}}
+	cost := Cost{Calls: implicitCalls(a.T, 1)}
 	if a.restarts(k) {
 		cost.HVP++
 	}

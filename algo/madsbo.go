@@ -55,7 +55,7 @@ func (a *MADSBO) step(w *Turn, k int) {
 	alpha, beta := a.alpha(k), a.beta(k)
 
 	copy(a.xk, a.x)
-	for t := 0; t < a.T && w.err == nil; t++ { // line 4; line 3: y is the last iteration's
+	for t := range w.steps(a.T) { // line 4; line 3: y is the last iteration's
 		w.LowerGrad(a.v, a.xk, a.y, w.Draw(dsbo.Lower, t)) // line 6: v = ∇_y g(x, y; ξ̃_t)
 		if t == 0 {
 			w.MixAdd(a.yx, a.yx, -beta, a.v) // line 6: y = mix(y) − β v, and with it mix(x) for line 11

@@ -50,10 +50,10 @@ func (a *MDBO) Cost(k int) Cost { return a.localTracker.cost(k) }
 
 // step is one outer iteration.
 func (a *MDBO) step(w *Turn, k int) {
-	eta := a.at["eta"](k)
+	eta := a.schedules["eta"](k)
 	a.gradients(w, a.fx, a.g, a.z, a.x, a.y)
-	linalg.Comb(a.un, 1-float64(a.A1*eta), a.u, float64(a.A1*eta), a.fx)
-	linalg.Comb(a.vn, 1-float64(a.A2*eta), a.v, float64(a.A2*eta), a.g)
+	linalg.Comb(a.un, 1-float64(a.A1*eta), a.u, float64(a.A1*eta), a.fx) // u⁺
+	linalg.Comb(a.vn, 1-float64(a.A2*eta), a.v, float64(a.A2*eta), a.g)  // v⁺
 	a.trackAndStep(w, eta)
 }
 
@@ -66,7 +66,7 @@ type localTracker struct {
 	fx, g   []float64 // F, G
 	un, vn  []float64 // u⁺, v⁺
 	b, j    []float64 // scratch
-	out, in []float64 // messages
+	message []float64 // x, y and the trackers
 }
 
 // prepare is prepare of methodState, with the vectors.
@@ -78,7 +78,7 @@ func (a *localTracker) prepare(m stepper, p, q, K int, complete func(c *checker)
 		a.tracks(a.zG, a.v)
 		a.scratch(p, &a.fx, &a.j, &a.un)
 		a.scratch(q, &a.g, &a.b, &a.vn)
-		a.scratch(2*(p+q), &a.out, &a.in)
+		a.message = a.newVec(2 * (p + q))
 		complete(c)
 	})
 }
@@ -91,7 +91,7 @@ func (a *localTracker) cost(k int) Cost {
 	}
 	return Cost{
 		Floats: floats, Messages: 1,
-		Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: 1, HVP: a.inverse.products(k), JVP: 1},
+		Calls: implicitCalls(1, a.inverse.products(k)),
 	}
 }
 
@@ -105,20 +105,20 @@ func (a *localTracker) gradients(w *Turn, f, g, z, x, y []float64) {
 
 // trackAndStep exchanges x, y and the trackers, takes up u⁺ and v⁺, and steps along the trackers.
 func (a *localTracker) trackAndStep(w *Turn, eta float64) {
-	p, q := len(a.x), len(a.y)
+	p, q, in := len(a.x), len(a.y), a.message
 	if w.k == 0 {
-		w.Mix(a.in[:p+q], joined(a.out, a.x, a.y))
+		w.mixJoined(in, a.x, a.y)
 		copy(a.u, a.fx)
 		copy(a.v, a.g)
 		copy(a.zF, a.fx)
 		copy(a.zG, a.g)
 	} else {
-		w.Mix(a.in, joined(a.out, a.x, a.y, a.zF, a.zG))
-		track(a.zF, a.in[p+q:2*p+q], a.un, a.u)
-		track(a.zG, a.in[2*p+q:], a.vn, a.v)
+		w.mixJoined(in, a.x, a.y, a.zF, a.zG)
+		track(a.zF, in[p+q:2*p+q], a.un, a.u)
+		track(a.zG, in[2*p+q:], a.vn, a.v)
 	}
-	relaxedStep(a.x, a.in[:p], a.zF, eta, a.alpha(w.k))   // x += η(mix(x) − α zF − x)
-	relaxedStep(a.y, a.in[p:p+q], a.zG, eta, a.beta(w.k)) // y += η(mix(y) − β zG − y)
+	relaxedStep(a.x, in[:p], a.zF, eta, a.alpha(w.k))   // x += η(mix(x) − α zF − x)
+	relaxedStep(a.y, in[p:p+q], a.zG, eta, a.beta(w.k)) // y += η(mix(y) − β zG − y)
 }
 
 // relaxedStep sets v += η(mixed − step d − v).

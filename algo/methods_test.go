@@ -1,6 +1,7 @@
 package algo_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -216,4 +217,57 @@ func directionError(t *testing.T, K int, template algo.Method) float64 {
 	iterate(t, K, as, os, algotest.NewMixers(algotest.Ring(n, 0.4)))
 	us := each(as, func(m algo.Method) []float64 { return algo.TraitsOf(m).U })
 	return distance(average(us), algotest.Solve(qs).Gradient(x))
+}
+
+// TestStepEndsAtAnError, however many inner steps are still to come: who interrupts a run does not
+// wait for them.
+func TestStepEndsAtAnError(t *testing.T) {
+	const endless = `1000000000000`
+	broken := errors.New("broken")
+	for _, tt := range []struct{ method, parameters string }{
+		{"madsbo", `{"T":` + endless + `}`},
+		{"madsbo", `{"T":1,"N":` + endless + `}`},
+		{"madsbo_tuned", `{"T":` + endless + `}`},
+		{"madsbo_tuned", `{"T":1,"N":` + endless + `}`},
+		{"jhip", `{"T":` + endless + `}`},
+		{"jhip", `{"T":1,"N":` + endless + `}`},
+		{"fednest", `{"lg":5,"T":` + endless + `}`},
+		{"aidcg", `{"T":` + endless + `}`},
+		{"adamcg", `{"T":` + endless + `}`},
+	} {
+		m := testkit.Get(algo.New(tt.method))
+		testkit.OK(algo.Decode(m, []byte(tt.parameters)))
+		testkit.OK(m.Init(3, 4, 2))
+		o := &algotest.Recorder{Oracle: algotest.NewQuadratics(1, 3, 4, 7)[0], FailAt: 7, Err: broken}
+		if err := m.Step(t.Context(), 0, o, algotest.NewMixers(algotest.Ring(1, .5))[0]); !errors.Is(err, broken) {
+			t.Errorf("%s with %s: error %v; it must be that of the oracle", tt.method, tt.parameters, err)
+		}
+	}
+}
+
+// TestSearchKeepsTheBest: after each training x and y are of the one whose f is least, by closed
+// forms of f and y*.
+func TestSearchKeepsTheBest(t *testing.T) {
+	qs := algotest.NewQuadratics(1, 3, 4, 2)
+	a := ready(t, &algo.Search{Rule: "random", Each: true, Clip: []float64{-2, 2}, T: 2, N: 4}, 3, 4)
+	exact := algotest.Solve(qs)
+	var best float64
+	moved := 0
+	for k := range 12 {
+		before := slices.Clone(a.X())
+		testkit.OK(a.Step(t.Context(), k, qs[0], algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
+		f, _ := testkit.Get2(qs[0].Values(a.X(), a.Y(), whole))
+		if d := distance(a.Y(), exact.LowerSolution(a.X())); !(d < 1e-9) { // 4 products solve for 4 entries
+			t.Errorf("iteration %d: y is off by %g", k, d)
+		}
+		if k > 0 && f > best {
+			t.Errorf("iteration %d: f rose from %g to %g", k, best, f)
+		}
+		if best = f; !slices.Equal(before, a.X()) {
+			moved++
+		}
+	}
+	if moved < 2 || moved == 12 {
+		t.Errorf("x moved in %d of 12 iterations; it must in some", moved)
+	}
 }

@@ -182,7 +182,7 @@ func (a *NewtonCG) step(w *Turn, k int) {
 	if w.err != nil {
 		return
 	}
-	adamStep(adam{a.Beta1, beta2, 1e-12}, k, float64(max(a.share, leastShare)*a.at["lr"](k)), a.x, a.r, a.v, a.u)
+	adamStep(adam{a.Beta1, beta2, 1e-12}, k, float64(max(a.share, leastShare)*a.schedules["lr"](k)), a.x, a.r, a.v, a.u)
 	clipTo(a.Clip, a.x)
 	if a.cold && k > 0 {
 		a.asked.markCold(k)

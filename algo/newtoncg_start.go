@@ -43,7 +43,7 @@ func (a *NewtonCG) findStart(w *Turn) {
 // falls by enough. Otherwise one agent's vote is enough to go back to the last but one.
 func (a *NewtonCG) tryConstants(w *Turn, kappa float64) {
 	last, lastLoss := 0.0, 0.0
-	for t := 0; t < a.Constants && w.err == nil; t++ {
+	for t := range w.steps(a.Constants) {
 		copy(a.yOld, a.y)
 		copy(a.dgOld, a.dg)
 		linalg.Fill(a.x, kappa)

@@ -22,14 +22,11 @@ type Gossip struct {
 	N     int      `json:"N,omitzero" default:"10"`      // local steps of z
 
 	personalState
-	mixed []float64
 }
 
 // Init implements [Method].
 func (a *Gossip) Init(p, q, K int) error {
-	return a.prepare(a, p, q, K, func(*checker) {
-		a.scratch(p, &a.mixed)
-	})
+	return a.prepare(a, p, q, K, func(*checker) {})
 }
 
 // Traits implements [Described].
@@ -42,8 +39,7 @@ func (a *Gossip) Cost(int) Cost { return a.cost(a.T, a.N) }
 // step is one outer iteration.
 func (a *Gossip) step(w *Turn, k int) {
 	a.solve(w, a.T, a.N)
-	w.Mix(a.mixed, a.x)
-	linalg.Comb(a.x, 1, a.mixed, -a.alpha(k), a.u) // x = mix(x) − α u
+	w.MixAdd(a.x, a.x, -a.alpha(k), a.u) // x = mix(x) − α u
 }
 
 // A personalState is the state of a method for the personalized problem.
@@ -51,7 +47,7 @@ type personalState struct{ localState }
 
 // cost is the cost of an iteration.
 func (s *personalState) cost(T, N int) Cost {
-	return Cost{Floats: len(s.x), Messages: 1, Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: T, HVP: N - 1, JVP: 1}}
+	return Cost{Floats: len(s.x), Messages: 1, Calls: implicitCalls(T, N-1)}
 }
 
 // solve moves y and leaves z and u. The first step of z from 0 needs no product.

@@ -34,7 +34,7 @@ func (c *checker) centralSteps(order int, lambda, ofZ float64) {
 	if order == 1 {
 		return
 	}
-	gamma, equal, name := c.at["gamma"](0), c.at["beta"](0)*lambda/ofZ, "beta"
+	gamma, equal, name := c.schedules["gamma"](0), c.schedules["beta"](0)*lambda/ofZ, "beta"
 	if ofZ != lambda {
 		name = "lam*beta"
 	}

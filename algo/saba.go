@@ -64,7 +64,7 @@ func (a *SABA) Init(p, q, K int) error {
 
 // addTables makes the tables of a side, which are part of the state.
 func (a *SABA) addTables(s *sagaSide, batches int) {
-	length := map[string]int{"jz": len(a.x), "upper_x": len(a.x)}
+	length := map[string]int{"jz": len(a.x), "upper_x": len(a.x)} // of the others: y's
 	s.table = make([][][]float64, batches)
 	for _, name := range s.names {
 		n := cmp.Or(length[name], len(a.y))

@@ -20,7 +20,7 @@ type state struct {
 	terms    *terms    // of averages, of methods that have any
 	renewals []renewal // effects of a change of members
 
-	at        map[string]func(k int) float64 // the schedules, bound to K, by their parameters' names
+	schedules map[string]func(k int) float64 // bound to K, by their parameters' names
 	following *following                     // of steps that follow the curvature; nil: none do
 }
 
@@ -75,7 +75,7 @@ func (s *localState) prepare(m stepper, p, q, K int, complete func(c *checker)) 
 // the new y.
 func (s *localState) descendY(w *Turn, T int) {
 	beta := s.beta(w.k)
-	for t := 0; t < T && w.err == nil; t++ {
+	for t := range w.steps(T) {
 		w.LowerGrad(s.g, s.x, s.y, w.Draw(dsbo.Lower, t))
 		linalg.Axpy(s.y, -beta, s.g) // y −= β ∇_y g(x, y)
 	}
@@ -110,16 +110,16 @@ func (s *state) traits(t Traits) Traits {
 }
 
 // alpha is the step of x, of methods that have one.
-func (s *state) alpha(k int) float64 { return s.at["alpha"](k) }
+func (s *state) alpha(k int) float64 { return s.schedules["alpha"](k) }
 
 // beta is the step of y, of methods that have one.
-func (s *state) beta(k int) float64 { return s.at["beta"](k) }
+func (s *state) beta(k int) float64 { return s.schedules["beta"](k) }
 
 // gamma is the step of z, of methods that have one.
-func (s *state) gamma(k int) float64 { return s.at["gamma"](k) }
+func (s *state) gamma(k int) float64 { return s.schedules["gamma"](k) }
 
 // lg is the bound of the curvature, of methods that have one.
-func (s *state) lg() float64 { return s.at["lg"](0) }
+func (s *state) lg() float64 { return s.schedules["lg"](0) }
 
 // State returns views of the variables carried from one iteration to the next.
 func (s *state) State() []dsbo.Named { return s.named }
@@ -136,7 +136,7 @@ func (s *state) prepare(m Method, p, q, K int) *checker {
 	}
 	yx := s.newVec(q + p)
 	*s = state{name: c.method, x: yx[q:], y: yx[:q:q], yx: yx, z: s.newVec(q), u: s.newVec(p),
-		at: c.at}
+		schedules: c.schedules}
 	s.named = []dsbo.Named{{Name: "x", Value: s.x}, {Name: "y", Value: s.y}}
 	return c
 }
@@ -164,7 +164,7 @@ func (s *state) newTurn(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 // state. That includes u: a joining agent takes it over, since an evaluation may precede its first
 // iteration.
 func (s *state) averagesTerms() {
-	s.alike, s.terms = true, new(terms)
+	s.alike, s.terms = true, &terms{own: map[agentVector][]float64{}}
 	s.named = append(s.named, dsbo.Named{Name: "u", Value: s.u})
 }
 
@@ -177,16 +177,6 @@ func (s *state) scratch(n int, vs ...*[]float64) {
 	for _, v := range vs {
 		*v = s.newVec(n)
 	}
-}
-
-// joined lays vectors end to end in dst, which is one message, and returns the part of dst that
-// they fill.
-func joined(dst []float64, vs ...[]float64) []float64 {
-	n := 0
-	for _, v := range vs {
-		n += copy(dst[n:], v)
-	}
-	return dst[:n]
 }
 
 // track is one step of gradient tracking of s by the tracker d: d = mixed + s1 − s, then s = s1.

@@ -1,9 +1,5 @@
 package algo
 
-import (
-	"dsbo"
-)
-
 // StocBiO is stocBiO (Ji, Yang, Liang, "Bilevel Optimization: Convergence Analysis and Enhanced
 // Design", ICML 2021), for one agent:
 //
@@ -32,7 +28,7 @@ func (a *StocBiO) Init(p, q, K int) error {
 // Cost of an iteration: nothing is sent; T gradients of g, one of f, N−1 Hessian-vector products
 // and one Jacobian-vector product.
 func (a *StocBiO) Cost(int) Cost {
-	return Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
+	return Cost{Calls: implicitCalls(a.T, a.N-1)}
 }
 
 // step is one outer iteration.

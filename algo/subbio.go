@@ -37,7 +37,7 @@ func (a *SubBiO) Init(p, q, K int) error {
 // products (2 in the first, fewer where b and the second vector are one direction) and one
 // Jacobian-vector product.
 func (a *SubBiO) Cost(k int) Cost {
-	return Cost{Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: a.T, HVP: min(2+k, 3), JVP: 1}}
+	return Cost{Calls: implicitCalls(a.T, min(2+k, 3))}
 }
 
 // step is one outer iteration.

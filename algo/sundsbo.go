@@ -31,7 +31,7 @@ type SUNDSBO struct {
 	tripleState
 	t, last triple    // T, D₋
 	d       triple    // D
-	out, in []float64 // messages
+	message []float64 // the point and T
 }
 
 // Init implements [Method].
@@ -40,7 +40,7 @@ func (a *SUNDSBO) Init(p, q, K int) error {
 		a.t, a.last = a.carriedTriple("tracker"), a.carriedTriple("last")
 		a.tracksTriple(a.t, a.last)
 		a.d = a.directionTriple()
-		a.scratch(2*len(a.d.all), &a.out, &a.in)
+		a.message = a.newVec(2 * len(a.d.all))
 	})
 }
 
@@ -69,7 +69,7 @@ func (a *SUNDSBO) Cost(k int) Cost {
 // step is one outer iteration.
 func (a *SUNDSBO) step(w *Turn, k int) {
 	a.envelopeDirections(w, drawsOf(k))
-	a.trackedStep(w, k > 0 && !a.Plain, a.t, a.last, a.d, a.out, a.in) // T ← mix(T) + D − D₋
+	a.trackedStep(w, k > 0 && !a.Plain, a.t, a.last, a.d, a.message) // T ← mix(T) + D − D₋
 }
 
 // envelopeDirections asks for D.

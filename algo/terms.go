@@ -25,8 +25,14 @@ type terms struct {
 	free kernel.Spares[workplace] // which no term uses
 
 	mu     sync.Mutex
-	own    map[*float64][][]float64 // vectors of each agent, by the first entry of the method's own
-	failed bool                     // a term has failed
+	own    map[agentVector][]float64
+	failed bool // a term has failed
+}
+
+// An agentVector names an agent's vector in place of the method's own, by that one's first entry.
+type agentVector struct {
+	agent int
+	first *float64
 }
 
 // A workplace is the memory for making one term at a time.
@@ -57,18 +63,11 @@ func (t *terms) Term(agent int, o dsbo.Oracle, vectors [][]float64) error {
 func (t *terms) vectorOf(agent int, v []float64) []float64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.own == nil {
-		t.own = map[*float64][][]float64{}
+	of := agentVector{agent, &v[0]}
+	if t.own[of] == nil {
+		t.own[of] = make([]float64, len(v))
 	}
-	all := t.own[&v[0]]
-	for len(all) <= agent {
-		all = append(all, nil)
-	}
-	if all[agent] == nil {
-		all[agent] = make([]float64, len(v))
-	}
-	t.own[&v[0]] = all
-	return all[agent]
+	return t.own[of]
 }
 
 // scratch returns scratch vector i of a term, of n numbers.
@@ -85,5 +84,5 @@ func (w *Turn) own(v []float64) []float64 {
 	if w.agent == 0 {
 		return v
 	}
-	return w.terms.vectorOf(w.agent-1, v)
+	return w.terms.vectorOf(w.agent, v)
 }

@@ -82,18 +82,17 @@ func (s *tripleState) tracksTriple(tracker, quantity triple) {
 }
 
 // trackedStep is (x, y, z) ← mix(x, y, z) − (α T_x, β T_y, γ T_z), with a tracker T of last after
-// T ← mix(T) + now − last or, where nothing is tracked, T = last = now. out and in are messages.
-func (s *tripleState) trackedStep(w *Turn, tracked bool, t, last, now triple, out, in []float64) {
-	n := len(t.all)
+// T ← mix(T) + now − last or, where nothing is tracked, T = last = now. The message is as long as
+// two triples.
+func (s *tripleState) trackedStep(w *Turn, tracked bool, t, last, now triple, message []float64) {
 	if tracked {
-		w.Mix(in, joined(out, s.point.all, t.all))
-		track(t.all, in[n:], now.all, last.all)
+		in := w.mixJoined(message, s.point.all, t.all)
+		track(t.all, in[copy(s.point.all, in):], now.all, last.all)
 	} else {
 		copy(t.all, now.all)
 		copy(last.all, now.all)
-		w.Mix(in[:n], s.point.all)
+		w.Mix(s.point.all, s.point.all)
 	}
-	copy(s.point.all, in[:n])
 	s.descend(t, w.k)
 }
 

@@ -60,9 +60,9 @@ type Tuned struct {
 	gOld, dY    []float64 // G₋ and the tracker D of G
 	zOld, b, ju []float64 // for z: z₋, b = ∇_y f, and J z
 	s, hz, dZ   []float64 // H z − b as it was, H z, and the tracker d of the former
-	out, in     message   // the first of an iteration: y, with TrackY D, x, with WarmZ d; and its mix
+	first       message   // of an iteration, then its mix: y, with TrackY D, x, with WarmZ d
 	head        int       // the length of y and D in it, which are a later message
-	zOut, zIn   message   // the message of a step of z, z and d; its mix
+	ofZ         message   // of a step of z, then its mix: z and d
 }
 
 // A message is vectors that travel together, and views of them, empty where they stay at home.
@@ -70,15 +70,12 @@ type message struct{ all, y, dY, x, z, dZ []float64 }
 
 // newMessage makes a message of parts with these lengths.
 func newMessage(y, dY, x, z, dZ int) message {
-	m, end := message{all: make([]float64, y+dY+x+z+dZ)}, 0
-	for _, part := range []struct {
-		view *[]float64
-		n    int
-	}{{&m.y, y}, {&m.dY, dY}, {&m.x, x}, {&m.z, z}, {&m.dZ, dZ}} {
-		*part.view = m.all[end : end+part.n : end+part.n]
-		end += part.n
+	all, end := make([]float64, y+dY+x+z+dZ), 0
+	next := func(n int) []float64 {
+		end += n
+		return all[end-n : end : end]
 	}
-	return m
+	return message{all, next(y), next(dY), next(x), next(z), next(dZ)}
 }
 
 // Init implements [Method].
@@ -99,8 +96,8 @@ func (a *Tuned) Init(p, q, K int) error {
 		if a.WarmZ {
 			dZ = q
 		}
-		a.head, a.out, a.in = q+dY, newMessage(q, dY, p, 0, dZ), newMessage(q, dY, p, 0, dZ)
-		a.zOut, a.zIn = newMessage(0, 0, 0, q, q), newMessage(0, 0, 0, q, q)
+		a.head, a.first = q+dY, newMessage(q, dY, p, 0, dZ)
+		a.ofZ = newMessage(0, 0, 0, q, q)
 	})
 }
 
@@ -128,8 +125,8 @@ func (a *Tuned) Cost(int) Cost {
 
 // step is one outer iteration, line by line as in the type's comment.
 func (a *Tuned) step(w *Turn, k int) {
-	copy(a.out.x, a.x) // x and z's tracker travel with the first y
-	copy(a.out.dZ, a.dZ)
+	copy(a.first.x, a.x) // x and z's tracker travel with the first y
+	copy(a.first.dZ, a.dZ)
 	a.stepsOfY(w, a.beta(k))
 	w.UpperGrad(a.u, a.b, a.x, a.y, w.Draw(dsbo.Upper, 0)) // b_0, and ∇_x f in u
 	a.startZ(w)
@@ -140,22 +137,22 @@ func (a *Tuned) step(w *Turn, k int) {
 
 // stepsOfY takes T steps of y; x and the tracker of z are mixed with the first one.
 func (a *Tuned) stepsOfY(w *Turn, beta float64) {
-	for t := 0; t < a.T && w.err == nil; t++ {
-		extrapolate(a.out.y, a.y, a.yOld, a.MomY) // y + m (y − y₋)
-		copy(a.out.dY, a.dY)
+	for t := range w.steps(a.T) {
+		extrapolate(a.first.y, a.y, a.yOld, a.MomY) // y + m (y − y₋)
+		copy(a.first.dY, a.dY)
 		if t == 0 {
-			w.Mix(a.in.all, a.out.all)
+			w.Mix(a.first.all, a.first.all)
 		} else {
-			w.Mix(a.in.all[:a.head], a.out.all[:a.head])
+			w.Mix(a.first.all[:a.head], a.first.all[:a.head])
 		}
 		w.LowerGrad(a.g, a.x, a.y, w.Draw(dsbo.Lower, t)) // G
 		direction := a.g
 		if a.TrackY {
-			track(a.dY, a.in.dY, a.g, a.gOld) // D = mix(D) + G − G₋
+			track(a.dY, a.first.dY, a.g, a.gOld) // D = mix(D) + G − G₋
 			direction = a.dY
 		}
 		copy(a.yOld, a.y)
-		linalg.Comb(a.y, 1, a.in.y, -beta, direction) // y = mix(y + m (y − y₋)) − β D
+		linalg.Comb(a.y, 1, a.first.y, -beta, direction) // y = mix(y + m (y − y₋)) − β D
 	}
 }
 
@@ -163,7 +160,7 @@ func (a *Tuned) stepsOfY(w *Turn, beta float64) {
 func (a *Tuned) startZ(w *Turn) {
 	if a.WarmZ { // in the first iteration z and s are 0: a cold start
 		w.HVP(a.hz, a.x, a.y, a.z, w.Draw(dsbo.Curvature, 0))
-		trackResidual(a.dZ, a.in.dZ, a.hz, a.b, a.s) // d = mix(d) + s⁺ − s, s⁺ = H z − b at the new (x, y)
+		trackResidual(a.dZ, a.first.dZ, a.hz, a.b, a.s) // d = mix(d) + s⁺ − s, s⁺ = H z − b at the new (x, y)
 		return
 	}
 	linalg.Fill(a.z, 0) // line 1 of Algorithm 1
@@ -174,17 +171,17 @@ func (a *Tuned) startZ(w *Turn) {
 
 // stepsOfZ takes N steps of z: the loop of Algorithm 1 with momentum. The last message is z alone.
 func (a *Tuned) stepsOfZ(w *Turn, gamma float64) {
-	for t := 0; t < a.N && w.err == nil; t++ {
+	for t := range w.steps(a.N) {
 		last := t == a.N-1
-		extrapolate(a.zOut.z, a.z, a.zOld, a.MomZ) // z + m (z − z₋)
-		copy(a.zOut.dZ, a.dZ)
+		extrapolate(a.ofZ.z, a.z, a.zOld, a.MomZ) // z + m (z − z₋)
+		copy(a.ofZ.dZ, a.dZ)
 		if last {
-			w.Mix(a.zIn.z, a.zOut.z)
+			w.Mix(a.ofZ.z, a.ofZ.z)
 		} else {
-			w.Mix(a.zIn.all, a.zOut.all)
+			w.Mix(a.ofZ.all, a.ofZ.all)
 		}
 		copy(a.zOld, a.z)
-		linalg.Comb(a.z, 1, a.zIn.z, -gamma, a.dZ) // z = mix(z + m (z − z₋)) − γ d
+		linalg.Comb(a.z, 1, a.ofZ.z, -gamma, a.dZ) // z = mix(z + m (z − z₋)) − γ d
 		if last {
 			break
 		}
@@ -192,7 +189,7 @@ func (a *Tuned) stepsOfZ(w *Turn, gamma float64) {
 		if !a.ReuseB {
 			w.UpperGrad(nil, a.b, a.x, a.y, w.Draw(dsbo.Upper, t+1))
 		}
-		trackResidual(a.dZ, a.zIn.dZ, a.hz, a.b, a.s) // d = mix(d) + s⁺ − s, s⁺ = H z − b
+		trackResidual(a.dZ, a.ofZ.dZ, a.hz, a.b, a.s) // d = mix(d) + s⁺ − s, s⁺ = H z − b
 	}
 }
 
@@ -200,12 +197,12 @@ func (a *Tuned) stepsOfZ(w *Turn, gamma float64) {
 func (a *Tuned) stepOfX(k int, alpha float64) {
 	if a.XStep == "adam" {
 		linalg.Comb(a.r, 1-alpha, a.r, alpha, a.u) // r = (1−α) r + α u
-		copy(a.x, a.in.x)
+		copy(a.x, a.first.x)
 		weights := 1 - num.Pow(1-alpha, float64(k+1))
-		adamMove(adam{beta2: a.V, eps: a.Eps}, k, a.at["lr"](k), weights, a.x, a.r, a.v, a.u)
+		adamMove(adam{beta2: a.V, eps: a.Eps}, k, a.schedules["lr"](k), weights, a.x, a.r, a.v, a.u)
 	} else {
-		linalg.Comb(a.x, 1, a.in.x, -float64(alpha*a.at["eta"](k)), a.r) // x = mix(x) − α η r, the old r
-		linalg.Comb(a.r, 1-alpha, a.r, alpha, a.u)                       // r = (1−α) r + α u
+		linalg.Comb(a.x, 1, a.first.x, -float64(alpha*a.schedules["eta"](k)), a.r) // x = mix(x) − α η r, the old r
+		linalg.Comb(a.r, 1-alpha, a.r, alpha, a.u)                                 // r = (1−α) r + α u
 	}
 	if len(a.Clip) == 2 {
 		clipTo(a.Clip, a.x)

@@ -62,13 +62,13 @@ func (a *VRDBO) Cost(k int) Cost {
 
 // step is one outer iteration.
 func (a *VRDBO) step(w *Turn, k int) {
-	eta := a.at["eta"](k)
+	eta := a.schedules["eta"](k)
 	a.gradients(w, a.fx, a.g, a.z, a.x, a.y)
 	if k > 0 {
 		a.gradients(w, a.fOld, a.gOld, a.zOld, a.xOld, a.yOld)
 	}
-	storm(a.un, a.u, a.fx, a.fOld, float64(a.A1*float64(eta*eta)))
-	storm(a.vn, a.v, a.g, a.gOld, float64(a.A2*float64(eta*eta)))
+	storm(a.un, a.u, a.fx, a.fOld, float64(a.A1*float64(eta*eta))) // u⁺
+	storm(a.vn, a.v, a.g, a.gOld, float64(a.A2*float64(eta*eta)))  // v⁺
 	copy(a.xOld, a.x)
 	copy(a.yOld, a.y)
 	a.trackAndStep(w, eta)
