@@ -3,6 +3,7 @@ package data_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"dsbo"
@@ -94,6 +95,71 @@ func TestClassMeans(t *testing.T) {
 		if v != want[i] {
 			t.Errorf("means %v, want %v", task.ClassMeans(), want)
 			break
+		}
+	}
+}
+
+// TestClip: no row is longer than the bound, of short ones nothing changes, and directions stay.
+func TestClip(t *testing.T) {
+	rows := []float64{3, 4, 0.3, 0.4, 0, 0, 1e30, -1e30, 0.66, 0.88}
+	e := data.Examples{X: testkit.Get(ad.FloatTable(5, 2, rows)),
+		Target: testkit.Get(ad.FloatTable(5, 1, make([]float64, 5)))}
+	task := data.Task{Shards: []data.Shard{{Train: e, Val: e}}, Test: e, Features: 2}
+	got := testkit.Get(data.Clip(task, 1, []int{0}))
+	want := []float64{0.6, 0.8, 0.3, 0.4, 0, 0, math.Sqrt(0.5), -math.Sqrt(0.5), 0.6, 0.8}
+	for name, clipped := range map[string]data.Examples{"training": got.Shards[0].Train,
+		"validation": got.Shards[0].Val, "test": got.Shards[0].Test} {
+		for i := range 5 {
+			a, b := clipped.X.At(i, 0), clipped.X.At(i, 1)
+			// 1e-6 is kept from the bound, and float32 rounds by 6e-8.
+			if !(math.Abs(a-want[2*i]) <= 1.1e-6) || !(math.Abs(b-want[2*i+1]) <= 1.1e-6) || math.Hypot(a, b) > 1 {
+				t.Errorf("%s row %d is (%g, %g), want (%g, %g)", name, i, a, b, want[2*i], want[2*i+1])
+			}
+		}
+	}
+	if task.Shards[0].Train.X.At(0, 0) != 3 {
+		t.Error("the rows that were given must stay as they are")
+	}
+	if _, err := data.Clip(task, 0, nil); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("a bound of 0: error %v", err)
+	}
+}
+
+// labelled returns examples of one feature, whose labels are of three classes.
+func labelled(x []float64, labels ...uint8) data.Examples {
+	return data.Examples{X: testkit.Get(ad.FloatTable(len(x), 1, x)), Target: testkit.Get(ad.LabelTable(labels, 3))}
+}
+
+func TestJoin(t *testing.T) {
+	a, b := labelled([]float64{1, 2, 3}, 0, 1, 2), labelled([]float64{4, 5}, 2, 0)
+	a.ID = []int{7, 8, 9}
+	b.X, b.Target = testkit.Get(b.X.Pick([]int{1, 0})), testkit.Get(b.Target.Pick([]int{1, 0})) // rows in another order
+	joined := testkit.Get(data.Join(a, b, 20))
+	var x []float64
+	var labels []int
+	for i := range joined.Len() {
+		label, ok := joined.Target.Label(i)
+		if !ok {
+			t.Fatalf("row %d has no label", i)
+		}
+		x, labels = append(x, joined.X.At(i, 0)), append(labels, label)
+	}
+	if !slices.Equal(x, []float64{1, 2, 3, 5, 4}) || !slices.Equal(labels, []int{0, 1, 2, 0, 2}) ||
+		!slices.Equal(joined.ID, []int{7, 8, 9, 20, 21}) {
+		t.Errorf("joined examples are %v with labels %v and IDs %v", x, labels, joined.ID)
+	}
+}
+
+func TestJoinRefuses(t *testing.T) {
+	a := labelled([]float64{1, 2}, 0, 1)
+	for name, b := range map[string]data.Examples{
+		"features": {X: testkit.Get(ad.FloatTable(1, 2, []float64{1, 2})), Target: a.Target},
+		"classes":  {X: a.X, Target: testkit.Get(ad.LabelTable([]uint8{0, 1}, 2))},
+		"targets":  {X: a.X, Target: a.X},
+		"weights":  {X: a.X, Target: a.Target, Weight: a.X},
+	} {
+		if _, err := data.Join(a, b, 2); !errors.Is(err, dsbo.ErrShape) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -285,26 +285,21 @@ func (e Examples) Pick(rows []int) (Examples, error) {
 }
 
 // mapTables returns the examples with other tables in place of their own, and without IDs.
-func (e Examples) mapTables(change func(t *ad.Table) (*ad.Table, error)) (made Examples, err error) {
-	if made.X, err = change(e.X); err != nil {
-		return Examples{}, err
+func (e Examples) mapTables(change func(t *ad.Table) (*ad.Table, error)) (_ Examples, err error) {
+	e.ID, e.Columns = nil, slices.Clone(e.Columns)
+	tables := []**ad.Table{&e.X, &e.Target, &e.Weight, &e.Count}
+	for k := range e.Columns {
+		tables = append(tables, &e.Columns[k].Table)
 	}
-	for _, part := range []struct{ from, to **ad.Table }{{&e.Target, &made.Target}, {&e.Weight, &made.Weight},
-		{&e.Count, &made.Count}} {
-		if *part.from == nil {
+	for _, t := range tables {
+		if *t == nil {
 			continue
 		}
-		if *part.to, err = change(*part.from); err != nil {
+		if *t, err = change(*t); err != nil {
 			return Examples{}, err
 		}
 	}
-	for _, c := range e.Columns {
-		if c.Table, err = change(c.Table); err != nil {
-			return Examples{}, err
-		}
-		made.Columns = append(made.Columns, c)
-	}
-	return made, nil
+	return e, nil
 }
 
 // copyRows returns the examples in the given rows, in memory of their own.

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -303,26 +302,4 @@ func FuzzParseBytes(f *testing.F) {
 			t.Fatalf("the last row is %d, %v; all are %d", picked, err, all)
 		}
 	})
-}
-
-func BenchmarkLoadMNIST(b *testing.B) {
-	dir, err := FindMNIST("")
-	if err != nil {
-		b.Skipf("no MNIST on this machine: %v", err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		testkit.Get2(LoadMNIST(dir))
-	}
-}
-
-func BenchmarkSplit(b *testing.B) {
-	e := labelled(5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949)
-	for _, p := range []Partition{{}, {Dirichlet: .3}, {Labels: 2}} {
-		b.Run(fmt.Sprint(p), func(b *testing.B) {
-			for b.Loop() {
-				testkit.Get(NewTask(e, e, Split{Partition: p}))
-			}
-		})
-	}
 }

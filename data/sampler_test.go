@@ -225,18 +225,6 @@ func TestDrawDoesNotAllocate(t *testing.T) {
 	}
 }
 
-func BenchmarkDraw(b *testing.B) {
-	for _, batch := range []int{100, 1000, 1875, 3000} {
-		b.Run(fmt.Sprintf("%dof3750", batch), func(b *testing.B) {
-			s := Sampler{Seed: 1, Batch: batch}
-			b.ReportAllocs()
-			for k := 0; b.Loop(); k++ {
-				s.Draw(dsbo.Sample{Set: dsbo.Lower, K: k}, 3750)
-			}
-		})
-	}
-}
-
 // TestSigns: signs are a function of their name alone, others for another name, and about as often
 // + as −.
 func TestSigns(t *testing.T) {

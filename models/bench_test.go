@@ -34,51 +34,44 @@ func BenchmarkOracle(b *testing.B) {
 		{"logistic-200-full500", models.Logistic{Features: 200}, signShard(500, 500, 200), 0},
 		{"quadratic-5", quadratic(r, 5, 5), data.Shard{}, 0},
 	} {
-		benchOracle(b, c.name, c.model, c.shard, c.batch)
+		for _, f32 := range []bool{true, false} {
+			benchOracle(b, fmt.Sprintf("%s/f32=%v/", c.name, f32),
+				testkit.Get(models.NewOracle(c.model, c.shard, models.Config{Batch: c.batch, Float32: f32})))
+		}
 	}
 }
 
-// BenchmarkSparse is BenchmarkOracle on data of the size of RCV1's: text, of which an example has
-// some 65 of 100 000 words.
-func BenchmarkSparse(b *testing.B) {
-	benchOracle(b, "linear-100000x2-full20000", models.Linear{Features: 100_000, Outputs: 2},
-		wide(20_000, 100_000, 75), 0)
-}
-
-// benchOracle times the questions to one oracle, in either float type.
-func benchOracle(b *testing.B, name string, m models.Model, s data.Shard, batch int) {
+// benchOracle times the questions to one oracle.
+func benchOracle(b *testing.B, name string, o *models.Oracle) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for _, f32 := range []bool{true, false} {
-		o := testkit.Get(models.NewOracle(m, s, models.Config{Batch: batch, Float32: f32}))
-		p, q := o.Dims()
-		x, y, v := normal(r, p, .1), normal(r, q, .1), normal(r, q, 1)
-		dx, dy := make([]float64, p), make([]float64, q)
-		for _, f := range []struct {
-			name string
-			set  dsbo.Set
-			ask  func(s dsbo.Sample) error
-		}{
-			{"UpperGrad", dsbo.Upper, func(s dsbo.Sample) error { return o.UpperGrad(dx, dy, x, y, s) }},
-			{"LowerGrad", dsbo.Lower, func(s dsbo.Sample) error { return o.LowerGrad(dy, x, y, s) }},
-			{"HVP", dsbo.Curvature, func(s dsbo.Sample) error { return o.HVP(dy, x, y, v, s) }},
-			{"JVP", dsbo.Curvature, func(s dsbo.Sample) error { return o.JVP(dx, x, y, v, s) }},
-			{"Diagonal", dsbo.Curvature, func(s dsbo.Sample) error { return o.Diagonal(dy, x, y, s) }},
-			{"HVP-same-point", dsbo.Whole, func(s dsbo.Sample) error { // as a solve asks: another direction each time
-				y[0], v[0] = -y[0], -v[0] // takes back what is done before each question
-				return o.HVP(dy, x, y, v, s)
-			}},
-		} {
-			b.Run(fmt.Sprintf("%s/f32=%v/%s", name, f32, f.name), func(b *testing.B) {
-				b.ReportAllocs()
-				testkit.OK(f.ask(dsbo.Sample{Set: f.set})) // compiles
-				k := 0
-				for b.Loop() {
-					k++
-					y[0] = -y[0]
-					testkit.OK(f.ask(dsbo.Sample{Set: f.set, K: k}))
-				}
-			})
-		}
+	p, q := o.Dims()
+	x, y, v := normal(r, p, .1), normal(r, q, .1), normal(r, q, 1)
+	dx, dy := make([]float64, p), make([]float64, q)
+	for _, f := range []struct {
+		name string
+		set  dsbo.Set
+		ask  func(s dsbo.Sample) error
+	}{
+		{"UpperGrad", dsbo.Upper, func(s dsbo.Sample) error { return o.UpperGrad(dx, dy, x, y, s) }},
+		{"LowerGrad", dsbo.Lower, func(s dsbo.Sample) error { return o.LowerGrad(dy, x, y, s) }},
+		{"HVP", dsbo.Curvature, func(s dsbo.Sample) error { return o.HVP(dy, x, y, v, s) }},
+		{"JVP", dsbo.Curvature, func(s dsbo.Sample) error { return o.JVP(dx, x, y, v, s) }},
+		{"Diagonal", dsbo.Curvature, func(s dsbo.Sample) error { return o.Diagonal(dy, x, y, s) }},
+		{"HVP-same-point", dsbo.Whole, func(s dsbo.Sample) error { // as a solve asks: another direction each time
+			y[0], v[0] = -y[0], -v[0] // takes back what is done before each question
+			return o.HVP(dy, x, y, v, s)
+		}},
+	} {
+		b.Run(name+f.name, func(b *testing.B) {
+			b.ReportAllocs()
+			testkit.OK(f.ask(dsbo.Sample{Set: f.set})) // compiles
+			k := 0
+			for b.Loop() {
+				k++
+				y[0] = -y[0]
+				testkit.OK(f.ask(dsbo.Sample{Set: f.set, K: k}))
+			}
+		})
 	}
 }
 
@@ -105,57 +98,6 @@ func byteShard(rows, pixels, classes int) data.Shard {
 	}
 	return s
 }
-
-// BenchmarkFirst times the first gradient and product of each of several agents, by oracles of
-// their own and by such as share programs.
-func BenchmarkFirst(b *testing.B) {
-	mnist := byteShard(64, 784, 10)
-	for _, c := range []struct {
-		name   string
-		model  models.Model
-		shard  data.Shard
-		agents int
-	}{
-		{"softmax-784x10", models.Softmax{Features: 784, Classes: 10}, mnist, 64},
-		{"mlp-784-32-10", models.MLP{Features: 784, Outputs: 10}, mnist, 64},
-		{"lenet", models.LeNet{Side: 28, Classes: 10}, mnist, 8},
-		{"layers2000", deep{2000, 4}, data.Shard{}, 8},
-	} {
-		p, q := c.model.Dims()
-		x, y, g := make([]float64, p), make([]float64, q), make([]float64, q)
-		for _, shared := range []bool{false, true} {
-			b.Run(fmt.Sprintf("%s/agents=%d/shared=%v", c.name, c.agents, shared), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					programs := models.NewPrograms(c.model)
-					for i := range c.agents {
-						if !shared {
-							programs = models.NewPrograms(c.model)
-						}
-						o := testkit.Get(programs.Oracle(c.shard, models.Config{Agent: i, Float32: true}))
-						testkit.OK(o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Whole}))
-						testkit.OK(o.HVP(g, x, y, y, dsbo.Sample{Set: dsbo.Whole}))
-					}
-				}
-			})
-		}
-	}
-}
-
-// deep is a network of many narrow layers, without data.
-type deep struct{ layers, width int }
-
-func (m deep) Dims() (p, q int) { return 1, m.layers * m.width * m.width }
-
-func (m deep) Lower(x, y *ad.Node, _ models.Batch) *ad.Node {
-	h := ad.Uniform(.5, ad.PartVec(y, 0, m.width))
-	for l := range m.layers {
-		h = ad.Tanh(ad.MatVec(ad.Part(y, l*m.width*m.width, m.width, m.width), h, false))
-	}
-	return ad.Add(ad.SumAll(h), ad.Mul(ad.SumAll(x), ad.Dot(y, y)))
-}
-
-func (m deep) Upper(x, y *ad.Node, b models.Batch) *ad.Node { return m.Lower(x, y, b) }
 
 // BenchmarkProcessors (benchmarks/results/deep-3.csv, -benchtime 50x) is a gradient and a
 // product of 1,000 examples in float32, on one processor and on two by turns: the least times,

@@ -44,6 +44,24 @@ func checkIntercepts(b []float64, outputs int) error {
 		"intercepts at the start must be a finite number for each of %d outputs, or none; they are %v", outputs, b)
 }
 
+// checkHidden checks the units of hidden layers.
+func checkHidden(layers []int) error {
+	for l, units := range layers {
+		if units < 1 {
+			return dsbo.ConfigErrorf("hidden layer %d must have at least 1 unit; it has %d", l, units)
+		}
+	}
+	return nil
+}
+
+// checkRidge checks a ridge with a default.
+func checkRidge(of string, ridge float64) error {
+	if ridge < 0 {
+		return dsbo.ConfigErrorf("the ridge of %s must be positive, or 0 for the default; it is %g", of, ridge)
+	}
+	return nil
+}
+
 // matrix returns the layer's weights in the node y, out×in.
 func (l dense) matrix(y *ad.Node) *ad.Node { return ad.Part(y, l.off, l.out, l.in) }
 

@@ -41,16 +41,13 @@ func (m Distilled) Shape() (rows, cols int) { return m.Classes, m.Features }
 
 // Check implements [Checker].
 func (m Distilled) Check(s data.Shard) error {
-	if m.Ridge < 0 {
-		return dsbo.ConfigErrorf(
-			"the ridge of a distilled data set must be positive, or 0 for the default; it is %g", m.Ridge)
-	}
 	if p, _ := m.Dims(); m.Pictures != nil && (len(m.Pictures) != p || !linalg.AllFinite(m.Pictures)) {
 		return dsbo.ConfigErrorf(
 			"a distilled data set must start at %d finite numbers, %d for each class, or none; there are %d", p,
 			m.Features, len(m.Pictures))
 	}
-	return checkOutputs(s, m.Features, m.Classes, CrossEntropy{}, 1)
+	return cmp.Or(checkRidge("a distilled data set", m.Ridge),
+		checkOutputs(s, m.Features, m.Classes, CrossEntropy{}, 1))
 }
 
 // pictures builds x as a batch of training examples.

@@ -14,15 +14,8 @@ import (
 // its own numbers.
 type examples struct {
 	rows   int
-	tables []input
+	tables []data.Column
 	masks  []Mask // inputs that are drawn, after the tables
-}
-
-// An input is a table of examples with its place in a Batch; nil: among the named columns.
-type input struct {
-	name  string
-	table *ad.Table
-	node  func(b *Batch) **ad.Node
 }
 
 // columnPrefix sets the names of columns apart from the names of the other inputs.
@@ -38,25 +31,21 @@ func newExamples(e data.Examples, float32 bool) (examples, error) {
 	if err = cmp.Or(e.Validate(), err); err != nil {
 		return ex, err
 	}
-	list := []input{
-		{"X", e.X, func(b *Batch) **ad.Node { return &b.X }},
-		{"T", e.Target, func(b *Batch) **ad.Node { return &b.T }},
-		{"W", e.Weight, func(b *Batch) **ad.Node { return &b.W }},
-		{"ID", ids, func(b *Batch) **ad.Node { return &b.ID }},
-	}
+	list := []data.Column{{Name: "X", Table: e.X}, {Name: "T", Table: e.Target}, {Name: "W", Table: e.Weight},
+		{Name: "ID", Table: ids}}
 	for _, c := range e.Columns {
-		list = append(list, input{columnPrefix + c.Name, c.Table, nil})
+		list = append(list, data.Column{Name: columnPrefix + c.Name, Table: c.Table})
 	}
-	for _, in := range list {
-		if in.table == nil {
+	for _, c := range list {
+		if c.Table == nil {
 			continue
 		}
 		if float32 {
-			if in.table, err = in.table.Float32(); err != nil {
+			if c.Table, err = c.Table.Float32(); err != nil {
 				return ex, err
 			}
 		}
-		ex.tables = append(ex.tables, in)
+		ex.tables = append(ex.tables, c)
 	}
 	return ex, nil
 }
@@ -84,8 +73,8 @@ func (e *examples) inputs() []ad.Input {
 		}
 		list = append(list, declared)
 	}
-	for _, in := range e.tables {
-		declare(in.name, in.table.Cols(), in.table.Sparse())
+	for _, c := range e.tables {
+		declare(c.Name, c.Table.Cols(), c.Table.Sparse())
 	}
 	for _, m := range e.masks {
 		declare(columnPrefix+m.Name, m.Cols, false)
@@ -96,23 +85,27 @@ func (e *examples) inputs() []ad.Input {
 // batch returns the nodes of a loss's inputs, in the order of inputs, as a Batch of n rows.
 func (e *examples) batch(rows int, nodes []*ad.Node) Batch {
 	b := Batch{Rows: rows}
-	for i, in := range e.tables {
-		if in.node == nil {
-			b.columns = append(b.columns, column{strings.TrimPrefix(in.name, columnPrefix), nodes[i]})
-		} else {
-			*in.node(&b) = nodes[i]
+	for i, in := range e.inputs() {
+		switch node := nodes[i]; in.Name {
+		case "X":
+			b.X = node
+		case "T":
+			b.T = node
+		case "W":
+			b.W = node
+		case "ID":
+			b.ID = node
+		default:
+			b.columns = append(b.columns, column{strings.TrimPrefix(in.Name, columnPrefix), node})
 		}
-	}
-	for i, m := range e.masks {
-		b.columns = append(b.columns, column{m.Name, nodes[len(e.tables)+i]})
 	}
 	return b
 }
 
 // bind makes rows idx of the tables (nil: all rows) the batch of program p.
 func (e *examples) bind(p *ad.Program, idx []int) error {
-	for _, in := range e.tables {
-		if err := p.Bind(in.name, in.table, idx); err != nil {
+	for _, c := range e.tables {
+		if err := p.Bind(c.Name, c.Table, idx); err != nil {
 			return err
 		}
 	}

@@ -180,7 +180,7 @@ func (m Folds) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 		return joint.JointLosses(m.jointOutputs(y, b)), nil
 	}
 	losses = m.mean(b, func(k int) *ad.Node { return loss.Losses(outputs[k], b.T) })
-	if loss, ok := loss.(Hitting); ok {
+	if loss, ok := loss.(classLoss); ok {
 		hits = m.mean(b, func(k int) *ad.Node { return loss.Hits(outputs[k], b.T) })
 	}
 	return losses, hits

@@ -35,10 +35,6 @@ func (h HyperClean) Dims() (p, q int) { return h.Examples, h.Classes * h.Feature
 
 // Check implements [Checker].
 func (h HyperClean) Check(s data.Shard) error {
-	if h.Ridge < 0 {
-		return dsbo.ConfigErrorf(
-			"the ridge of data hyper-cleaning must be positive, or 0 for the default; it is %g", h.Ridge)
-	}
 	if s.Train.ID == nil {
 		return dsbo.ShapeErrorf("data hyper-cleaning needs the ID of each training example")
 	}
@@ -48,7 +44,8 @@ func (h HyperClean) Check(s data.Shard) error {
 				h.Examples-1, row, id)
 		}
 	}
-	return checkOutputs(s, h.Features, h.Classes, CrossEntropy{}, 1)
+	return cmp.Or(checkRidge("data hyper-cleaning", h.Ridge),
+		checkOutputs(s, h.Features, h.Classes, CrossEntropy{}, 1))
 }
 
 // Lower implements [Model].
@@ -58,9 +55,8 @@ func (h HyperClean) Lower(x, y *ad.Node, b Batch) *ad.Node {
 
 // lower builds g_i of a classifier with these outputs.
 func (h HyperClean) lower(x, y, outputs *ad.Node, b Batch) *ad.Node {
-	outputs = ad.Outputs(outputs)
-	loss := ad.Scale(1/float64(b.Rows), ad.Dot(exampleWeights(x, b), CrossEntropy{}.Losses(outputs, b.T)))
-	return ad.Add(loss, ad.Scale(h.ridge(), ad.Dot(y, y)))
+	b.W = exampleWeights(x, b)
+	return ad.Add(meanLoss(CrossEntropy{}, outputs, b), ad.Scale(h.ridge(), ad.Dot(y, y)))
 }
 
 // exampleWeights builds σ(x_e) of each example e of the batch, times its weight where there

@@ -3,7 +3,6 @@ package models
 import (
 	"cmp"
 
-	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/internal/linalg"
@@ -54,16 +53,8 @@ func (m HyperRep) Dims() (p, q int) {
 
 // Check implements [Checker].
 func (m HyperRep) Check(s data.Shard) error {
-	if m.Ridge < 0 {
-		return dsbo.ConfigErrorf(
-			"the ridge of a hyper-representation must be positive, or 0 for the default; it is %g", m.Ridge)
-	}
-	for l, units := range m.Hidden {
-		if units < 1 {
-			return dsbo.ConfigErrorf("hidden layer %d must have at least 1 unit; it has %d", l, units)
-		}
-	}
-	return checkOutputs(s, m.Features, m.Classes, CrossEntropy{}, 1)
+	return cmp.Or(checkRidge("a hyper-representation", m.Ridge), checkHidden(m.Hidden),
+		checkOutputs(s, m.Features, m.Classes, CrossEntropy{}, 1))
 }
 
 // represented builds the batch with h of each row in place of its features.

@@ -46,13 +46,12 @@ func (l Linear) level(outputs *ad.Node, b Batch) *ad.Node {
 		in = append(in, b.W)
 	}
 	cost := func(level *ad.Node, in []*ad.Node) *ad.Node {
-		sum, shifted := (*ad.Node)(nil), ad.Add(in[0], ad.MatMul(in[1], level, false, false))
+		rows := Batch{Rows: b.Rows, T: in[2]}
 		if len(in) > 3 {
-			sum = ad.Dot(in[3], loss.Losses(shifted, in[2]))
-		} else {
-			sum = sumOfLosses(loss, shifted, in[2])
+			rows.W = in[3]
 		}
-		return ad.Add(ad.Scale(1/float64(b.Rows), sum), l.ridge(level))
+		shifted := ad.Add(in[0], ad.MatMul(in[1], level, false, false))
+		return ad.Add(meanOfRows(loss, shifted, rows), l.ridge(level))
 	}
 	start := ad.Uniform(0, ad.MatMul(in[1], outputs, true, false))
 	return ad.ArgMin(cost, start, in, ad.Solver{Tolerance: levelTolerance})

@@ -5,13 +5,14 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
+	"dsbo/data"
 )
 
 // checkMasks returns an error for masks that cannot work.
-func checkMasks(masks []Mask, columns []input) error {
+func checkMasks(masks []Mask, columns []data.Column) error {
 	for k, m := range masks {
 		taken := slices.ContainsFunc(masks[:k], func(o Mask) bool { return o.Name == m.Name }) ||
-			slices.ContainsFunc(columns, func(in input) bool { return in.name == columnPrefix+m.Name })
+			slices.ContainsFunc(columns, func(c data.Column) bool { return c.Name == columnPrefix+m.Name })
 		switch {
 		case m.Name == "" || taken:
 			return dsbo.ConfigErrorf(

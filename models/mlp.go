@@ -1,6 +1,8 @@
 package models
 
 import (
+	"cmp"
+
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
@@ -73,15 +75,11 @@ func (m MLP) Simpler() (name string, simpler Model) {
 
 // Check implements [Checker].
 func (m MLP) Check(s data.Shard) error {
-	for l, units := range m.Hidden {
-		if units < 1 {
-			return dsbo.ConfigErrorf("hidden layer %d must have at least 1 unit; it has %d", l, units)
-		}
-	}
 	if isJoint(m.Loss) {
 		return dsbo.ConfigErrorf("a network must have a loss of single examples; %T is of all of an agent's", m.Loss)
 	}
-	return Linear{m.Features, m.Outputs, m.Loss, m.Penalties, m.Intercepts, m.Prior, Level{}}.Check(s)
+	return cmp.Or(checkHidden(m.Hidden),
+		Linear{m.Features, m.Outputs, m.Loss, m.Penalties, m.Intercepts, m.Prior, Level{}}.Check(s))
 }
 
 // Lower implements [Model].

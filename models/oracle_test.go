@@ -203,8 +203,6 @@ func TestLowerValueGrad(t *testing.T) {
 	}
 }
 
-// TestCapabilities: an oracle has Penalty of a penalized model alone, and Gauss-Newton products
-// where the lower loss marks its outputs; what it has does not fail with ErrCapability.
 // TestOracleHVPs: many products have the bits of HVP, and lengths that do not fit are named.
 func TestOracleHVPs(t *testing.T) {
 	m := models.MLP{Features: 5, Outputs: 3, Hidden: []int{4}}
@@ -226,6 +224,8 @@ func TestOracleHVPs(t *testing.T) {
 	testkit.WantError(t, "too few products", o.HVPs(dst[:q], x, y, vs, s), dsbo.ErrShape, want)
 }
 
+// TestCapabilities: an oracle has Penalty of a penalized model alone, and Gauss-Newton products
+// where the lower loss marks its outputs; what it has does not fail with ErrCapability.
 func TestCapabilities(t *testing.T) {
 	shard := classShard(30, 21, 3, 4)
 	for name, c := range map[string]struct {

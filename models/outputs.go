@@ -12,7 +12,9 @@ import (
 // An OutputLoss is a convex loss of a model's outputs for an example: [CrossEntropy], [Squared],
 // [Huber], [Poisson], [Cox], or one of your own. Its methods build nodes for all rows of a batch at
 // once, from outputs, a matrix with a row for each example, and the targets t of the batch: a
-// matrix of that shape, or a vector where there is one output.
+// matrix of that shape, or a vector where there is one output. A loss may also have Sum, with the
+// arguments of Losses, which builds their sum with less work, and Hits, which builds a vector, 1
+// for each row whose class is the predicted one and else 0.
 type OutputLoss interface {
 	// Check returns an error, as [dsbo.ErrShape] or [dsbo.ErrConfig], that names the setting of the
 	// loss, or the targets, that do not suit this number of outputs.
@@ -28,15 +30,13 @@ type OutputLoss interface {
 	CurvatureBehind(w, outputs, t *ad.Node) *ad.Node
 }
 
-// A Summed is an [OutputLoss] whose sum over the rows takes less than its Losses and their sum.
-type Summed interface {
-	// Sum builds the sum of Losses, a scalar.
+// A summed is an [OutputLoss] with a Sum.
+type summed interface {
 	Sum(outputs, t *ad.Node) *ad.Node
 }
 
-// A Hitting is an [OutputLoss] of classes.
-type Hitting interface {
-	// Hits builds a vector, 1 for each row whose prediction is right and else 0.
+// A classLoss is an [OutputLoss] of classes.
+type classLoss interface {
 	Hits(outputs, t *ad.Node) *ad.Node
 }
 
@@ -81,7 +81,7 @@ func (CrossEntropy) Losses(logits, onehot *ad.Node) *ad.Node {
 	return ad.Sub(ad.RowLogSumExp(logits), ad.RowDot(onehot, logits))
 }
 
-// Sum implements [Summed].
+// Sum builds the sum of Losses with less work.
 func (CrossEntropy) Sum(logits, onehot *ad.Node) *ad.Node {
 	return ad.Sub(ad.SumAll(ad.RowLogSumExp(logits)), ad.Dot(onehot, logits))
 }
@@ -103,7 +103,7 @@ func (CrossEntropy) CurvatureBehind(w, logits, _ *ad.Node) *ad.Node {
 	return ad.Sub(ad.MatMul(p, ad.Square(w), false, false), ad.Square(ad.MatMul(p, w, false, false)))
 }
 
-// Hits implements [Hitting]: the largest logit belongs to the class.
+// Hits builds 1 where the largest logit belongs to the class.
 func (CrossEntropy) Hits(logits, onehot *ad.Node) *ad.Node { return ad.RowHit(logits, onehot) }
 
 // ShiftInvariant implements [ShiftInvariant].
@@ -223,24 +223,23 @@ func separateCurvature(w, curvature *ad.Node) *ad.Node {
 // meanLoss builds the mean over the batch of the losses, each times the weight of its example where
 // there are weights.
 func meanLoss(l OutputLoss, outputs *ad.Node, b Batch) *ad.Node {
-	mean := 1 / float64(b.Rows)
 	outputs = ad.Outputs(outputs)
-	joint, ok := l.(JointLoss)
-	switch {
-	case ok:
-		return ad.Scale(mean, ad.SumAll(b.weighted(joint.JointLosses(outputs, b))))
-	case b.W == nil:
-		return ad.Scale(mean, sumOfLosses(l, outputs, b.T))
+	if joint, ok := l.(JointLoss); ok {
+		return ad.Scale(1/float64(b.Rows), ad.SumAll(b.weighted(joint.JointLosses(outputs, b))))
 	}
-	return ad.Scale(mean, ad.Dot(b.W, l.Losses(outputs, b.T)))
+	return meanOfRows(l, outputs, b)
 }
 
-// sumOfLosses builds the sum of the losses of all rows, a scalar.
-func sumOfLosses(l OutputLoss, outputs, t *ad.Node) *ad.Node {
-	if l, ok := l.(Summed); ok {
-		return l.Sum(outputs, t)
+// meanOfRows is meanLoss of losses of single rows, whose outputs it does not mark.
+func meanOfRows(l OutputLoss, outputs *ad.Node, b Batch) *ad.Node {
+	mean := 1 / float64(b.Rows)
+	if b.W != nil {
+		return ad.Scale(mean, ad.Dot(b.W, l.Losses(outputs, b.T)))
 	}
-	return ad.SumAll(l.Losses(outputs, t))
+	if l, ok := l.(summed); ok {
+		return ad.Scale(mean, l.Sum(outputs, b.T))
+	}
+	return ad.Scale(mean, ad.SumAll(l.Losses(outputs, b.T)))
 }
 
 // meanCurvature builds the second derivatives of meanLoss by the outputs of each row.
@@ -253,7 +252,7 @@ func score(l OutputLoss, outputs *ad.Node, b Batch) (losses, hits *ad.Node) {
 	if joint, ok := l.(JointLoss); ok {
 		return joint.JointLosses(outputs, b), nil
 	}
-	if l, ok := l.(Hitting); ok {
+	if l, ok := l.(classLoss); ok {
 		hits = l.Hits(outputs, b.T)
 	}
 	return l.Losses(outputs, b.T), hits

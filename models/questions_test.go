@@ -5,9 +5,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
 	"dsbo/internal/testkit"
 	"dsbo/models"
 )
@@ -87,4 +90,89 @@ func TestVectorsOfQuestions(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Models with a method that is almost an optional one.
+type (
+	formerScore   struct{ Ridge }
+	pointerScore  struct{ Ridge }
+	formerModulus struct{ Ridge }
+	otherName     struct{ Ridge }
+)
+
+func (formerScore) Score(y *ad.Node, b models.Batch) (losses, hits *ad.Node) { return b.T, nil }
+
+func (*pointerScore) Score(_, _ *ad.Node, b models.Batch) (losses, hits *ad.Node) { return b.T, nil }
+
+func (formerModulus) Modulus() float64 { return 1 }
+
+func (otherName) Rate(y *ad.Node) *ad.Node { return y }
+
+// TestAlmostOptional: a method that nobody would call is an error that names it.
+func TestAlmostOptional(t *testing.T) {
+	for _, c := range []struct {
+		model models.Model
+		want  string // "": it is a model
+	}{
+		{formerScore{Ridge{1}}, "method Score of model models_test.formerScore must be func(*gorgonia.Node, " +
+			"*gorgonia.Node, models.Batch) (*gorgonia.Node, *gorgonia.Node), as models.Scorer says"},
+		{&formerScore{Ridge{1}}, "it is func(*gorgonia.Node, models.Batch) (*gorgonia.Node, *gorgonia.Node)"},
+		{pointerScore{Ridge{1}}, "belongs to *models_test.pointerScore: pass the model as a pointer"},
+		{&pointerScore{Ridge{1}}, ""},
+		{formerModulus{Ridge{1}}, "method Modulus of model models_test.formerModulus must be func([]float64) float64"},
+		{otherName{Ridge{1}}, ""},
+	} {
+		x, _ := ad.FloatTable(2, 1, []float64{1, 2})
+		seen := data.Examples{X: x, Target: x}
+		_, err := models.NewOracle(c.model, data.Shard{Train: seen, Val: seen}, models.Config{})
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%T: %v", c.model, err)
+		case c.want != "" && (!errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%T: error %v, want one that matches ErrConfig and says %q", c.model, err, c.want)
+		}
+	}
+}
+
+// TestExactDiagonals: closed forms are the same for all seeds, estimates are not.
+func TestExactDiagonals(t *testing.T) {
+	classes := classShard(30, 21, 5, 3)
+	for _, c := range []struct {
+		model models.Model
+		shard data.Shard
+		exact bool
+	}{
+		{models.Softmax{Features: 5, Classes: 3}, classes, true},
+		{models.Logistic{Features: 5}, signShard(30, 21, 5), true},
+		{models.HyperClean{Features: 5, Classes: 3, Examples: 40}, classes, true},
+		{models.MLP{Features: 5, Outputs: 3, Hidden: []int{}}, classes, true},
+		{models.MLP{Features: 5, Outputs: 3}, classes, true},
+		{models.MLP{Features: 5, Outputs: 3, ReLU: true}, classes, true},
+		{models.MLP{Features: 5, Outputs: 3, Hidden: []int{4, 4}}, classes, false},
+		{quadratic(rand.New(rand.NewPCG(1, 1)), 3, 4), data.Shard{}, true},
+		{factors{6, 7, 2}, ratings(6, 7), false},
+		{models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}, countShard(30, 21, 5), true},
+		{models.Linear{Features: 5, Outputs: 1, Loss: models.Huber{}}, countShard(30, 21, 5), true},
+		{models.Linear{Features: 5, Outputs: 1, Loss: models.Poisson{}}, countShard(30, 21, 5), true},
+		{models.MLP{Features: 5, Outputs: 1, Loss: models.Squared{}}, countShard(30, 21, 5), true},
+		{models.MLP{Features: 5, Outputs: 1, Loss: models.Huber{}}, countShard(30, 21, 5), true},
+		{models.MLP{Features: 5, Outputs: 1, Loss: models.Poisson{}}, countShard(30, 21, 5), true},
+	} {
+		if got := exactDiagonal(c.model, c.shard); got != c.exact {
+			t.Errorf("%T%+v: the same diagonal for two seeds is %v, want %v", c.model, c.model, got, c.exact)
+		}
+	}
+}
+
+// exactDiagonal reports whether the diagonal does not depend on the seed.
+func exactDiagonal(m models.Model, s data.Shard) bool {
+	var d [2][]float64
+	for seed := range d {
+		o := testkit.Get(models.NewOracle(m, s, models.Config{Seed: uint64(seed)}))
+		p, q := o.Dims()
+		r := rand.New(rand.NewPCG(9, 9))
+		d[seed] = make([]float64, q)
+		testkit.OK(o.Diagonal(d[seed], normal(r, p, 1), normal(r, q, 1), dsbo.Sample{Set: dsbo.Whole}))
+	}
+	return slices.Equal(d[0], d[1])
 }

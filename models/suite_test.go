@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"dsbo/ad/adtest"
 	"dsbo/data"
 	"dsbo/internal/testkit"
 	"dsbo/models"
@@ -119,4 +120,11 @@ func TestModels(t *testing.T) {
 			modeltest.TestModel(t, c.model, c.shard)
 		})
 	}
+}
+
+// TestOnEveryPath: models are their closed forms, and the basic ones conform, whichever kernels do
+// the work. What else the tests here show is of graphs, which all paths have alike; the kernels
+// have tests of their own.
+func TestOnEveryPath(t *testing.T) {
+	adtest.Everywhere(t, "ClosedForm$|^TestModels$|^TestLeNetByHand$|^TestSparseIsDense$")
 }

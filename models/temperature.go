@@ -3,7 +3,6 @@ package models
 import (
 	"cmp"
 
-	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/internal/linalg"
@@ -36,11 +35,8 @@ func (m Temperature) Shape() (rows, cols int) { return m.Classes, m.Features }
 
 // Check implements [Checker].
 func (m Temperature) Check(s data.Shard) error {
-	if m.Ridge < 0 {
-		return dsbo.ConfigErrorf(
-			"the ridge of a model with temperatures must be positive, or 0 for the default; it is %g", m.Ridge)
-	}
-	return checkOutputs(s, m.Features, m.Classes, CrossEntropy{}, 1)
+	return cmp.Or(checkRidge("a model with temperatures", m.Ridge),
+		checkOutputs(s, m.Features, m.Classes, CrossEntropy{}, 1))
 }
 
 // inverseTemperature builds 1/T.

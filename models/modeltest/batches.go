@@ -111,17 +111,15 @@ func (s *subject) bounded() error {
 	w, down := s.normal(s.q, 1), make([]float64, s.q)
 	testkit.OK(o.LowerGrad(down, x, y, whole))
 	linalg.Scale(down, -math.Sqrt(float64(s.q))/max(linalg.Norm(down), 1e-300), down)
-	rays := []struct {
+	type ray struct {
 		name string
 		dir  []float64
-	}{{"a random direction", v}, {"a random direction", w}, {"its steepest descent", down}}
+	}
+	rays := []ray{{"a random direction", v}, {"a random direction", w}, {"its steepest descent", down}}
 	if s.q <= denseLimit {
-		least := s.leastCurved(o, x, y)
-		up := make([]float64, s.q)
-		linalg.Scale(up, -1, least)
-		rays = append(rays, rays[0], rays[0])
-		rays[3].name, rays[3].dir = "its least curvature", least
-		rays[4].name, rays[4].dir = "its least curvature", up
+		least, opposite := s.leastCurved(o, x, y), make([]float64, s.q)
+		linalg.Scale(opposite, -1, least)
+		rays = append(rays, ray{"its least curvature", least}, ray{"its least curvature", opposite})
 	}
 	at := make([]float64, s.q)
 	for _, ray := range rays {

@@ -16,11 +16,7 @@ import (
 
 // convexity compares the curvature of the lower loss with the modulus that the model claims: by the
 // smallest eigenvalue where q is small, else by an upper bound on it.
-func (s *subject) convexity() error {
-	c, ok := s.m.(models.StronglyConvex)
-	if !ok {
-		return nil
-	}
+func (s *subject) convexity(c models.StronglyConvex) error {
 	o := s.oracle(models.Config{Batch: s.batch()})
 	for k := range points(s) {
 		x, y, _ := s.point()

@@ -12,21 +12,15 @@ import (
 )
 
 // shape compares the size of y as a matrix with q.
-func (s *subject) shape() error {
-	if m, ok := s.m.(models.Shaper); ok {
-		if rows, cols := m.Shape(); rows < 1 || cols < 1 || rows*cols != s.q {
-			return fmt.Errorf("the shape of y must have q = %d entries; it is %d×%d", s.q, rows, cols)
-		}
+func (s *subject) shape(m models.Shaper) error {
+	if rows, cols := m.Shape(); rows < 1 || cols < 1 || rows*cols != s.q {
+		return fmt.Errorf("the shape of y must have q = %d entries; it is %d×%d", s.q, rows, cols)
 	}
 	return nil
 }
 
 // layers follows the layers from the features to the outputs.
-func (s *subject) layers() error {
-	m, ok := s.m.(models.Layered)
-	if !ok {
-		return nil
-	}
+func (s *subject) layers(m models.Layered) error {
 	in := s.s.Train.X.Cols()
 	for i, l := range m.Layers() {
 		size := l.Out * l.In
@@ -87,11 +81,7 @@ func (s *subject) startOf(dst []float64, start func([]float64)) error {
 }
 
 // meaning counts the entries of x that are said to be pictures.
-func (s *subject) meaning() error {
-	m, ok := s.m.(models.Meant)
-	if !ok {
-		return nil
-	}
+func (s *subject) meaning(m models.Meant) error {
 	w := m.Meaning()
 	if w.Symbol == "" || w.One == "" || w.Many == "" {
 		return fmt.Errorf("a meaning must have a symbol and words for one entry and for several; it is %+v", w)
@@ -104,11 +94,7 @@ func (s *subject) meaning() error {
 
 // baselines checks that each baseline has a name and finite hyperparameters, as many as its model
 // takes.
-func (s *subject) baselines() error {
-	m, ok := s.m.(models.Baselined)
-	if !ok {
-		return nil
-	}
+func (s *subject) baselines(m models.Baselined) error {
 	list := m.Baselines()
 	if len(list) == 0 {
 		return errors.New("there must be at least one baseline; there is none")
@@ -127,11 +113,7 @@ func (s *subject) baselines() error {
 }
 
 // simpler gives a simpler model the same examples.
-func (s *subject) simpler() error {
-	m, ok := s.m.(models.Simplified)
-	if !ok {
-		return nil
-	}
+func (s *subject) simpler(m models.Simplified) error {
 	name, simpler := m.Simpler()
 	if name == "" || simpler == nil {
 		return fmt.Errorf("a simpler model must have a name, and be there; it is %q, %T", name, simpler)

@@ -92,17 +92,27 @@ var checks = []check{
 	{"copies", (*subject).copies},
 	{"leaks", (*subject).leaks},
 	{"bounded", (*subject).bounded},
-	{"convexity", (*subject).convexity},
-	{"penalty", (*subject).penalty},
+	{"convexity", claim((*subject).convexity)},
+	{"penalty", claim((*subject).penalty)},
 	{"diagonal", (*subject).diagonal},
-	{"score", (*subject).score},
-	{"shape", (*subject).shape},
-	{"layers", (*subject).layers},
+	{"score", claim((*subject).score)},
+	{"shape", claim((*subject).shape)},
+	{"layers", claim((*subject).layers)},
 	{"start", (*subject).start},
-	{"meaning", (*subject).meaning},
-	{"baselines", (*subject).baselines},
-	{"simpler", (*subject).simpler},
+	{"meaning", claim((*subject).meaning)},
+	{"baselines", claim((*subject).baselines)},
+	{"simpler", claim((*subject).simpler)},
 	{"allocations", (*subject).allocations},
+}
+
+// claim is a check of what a model claims by the methods of M, if it has them.
+func claim[M any](check func(*subject, M) error) func(*subject) error {
+	return func(s *subject) error {
+		if m, ok := s.m.(M); ok {
+			return check(s, m)
+		}
+		return nil
+	}
 }
 
 // denseLimit and largeLimit are lengths of y beyond which fewer entries, and fewer examples, are

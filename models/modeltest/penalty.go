@@ -15,11 +15,7 @@ import (
 // penalty checks that P(x) is finite, not negative and written in full; that it is at most the
 // Hessian's diagonal if the model claims to be convex; and that it equals the diagonal's dependence
 // on x if x enters the lower loss through a penalty alone.
-func (s *subject) penalty() error {
-	m, ok := s.m.(models.Penalized)
-	if !ok {
-		return nil
-	}
+func (s *subject) penalty(m models.Penalized) error {
 	o := s.oracle(models.Config{})
 	x, y, v := s.point()
 	p, ask := slices.Repeat([]float64{math.NaN()}, s.q), o.Capabilities().Penalty

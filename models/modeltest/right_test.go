@@ -160,15 +160,6 @@ func normal(r *rand.Rand, _ int) float64 { return r.NormFloat64() }
 // pixel is mostly black, as MNIST's are.
 func pixel(r *rand.Rand, _ int) float64 { return max(0, 1.5*r.Float64()-.7) }
 
-// BenchmarkMillions runs the suite on a network with 1.9 million weights, which must raise no alarm
-// either. What depends on the size is the same from 10⁵ weights on, so that tests have a
-// smaller one.
-func BenchmarkMillions(b *testing.B) {
-	for b.Loop() {
-		modeltest.TestModel(b, mlp(both, 784, 1024, 1024, 10), examples(75, 784, 10, pixel))
-	}
-}
-
 // TestRightModels: networks of real size, with kinks wherever they like, and models that are no
 // means over examples, raise no alarm. Package nn tries its other layers.
 func TestRightModels(t *testing.T) {

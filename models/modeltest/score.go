@@ -11,10 +11,7 @@ import (
 
 // score checks the score on both sets: losses are finite, hits are in [0, 1], a loss belongs to its
 // example and not to the batch, and the losses are Upper's terms.
-func (s *subject) score() error {
-	if _, ok := s.m.(models.Scorer); !ok {
-		return nil
-	}
+func (s *subject) score(models.Scorer) error {
 	x, y, _ := s.point()
 	for _, e := range []data.Examples{s.s.Train, s.s.Val} {
 		losses, hits := testkit.Get2(testkit.Get(models.NewScore(s.m, e, false)).Examples(x, y))

@@ -91,6 +91,18 @@ func block() classifier {
 	}}
 }
 
+// causal is a classifier of sequences by an attention with 4 heads to what came before.
+func causal(length, features, width int) classifier {
+	var ps nn.Params
+	first, attention := nn.NewDense(&ps, "first", features, width), nn.NewAttention(&ps, "attention", width, 4)
+	last := nn.NewDense(&ps, "last", width, 3)
+	return classifier{&ps, func(y *ad.Node, b models.Batch) *ad.Node {
+		h := first.Outputs(y, ad.Reshape(b.X, b.Rows*length, features))
+		h = ad.Tanh(ad.Add(h, attention.Masked(y, h, b.Rows, nn.Causal(y, length))))
+		return last.Outputs(y, ad.Scale(1/float64(length), ad.TensorOf(h, b.Rows, length, width).Sum(1).Node))
+	}}
+}
+
 // TestModels: models made of layers pass the conformance suite, small ones and some of real size.
 // The ReLU and the pooling of the example's LeNet have kinks everywhere.
 func TestModels(t *testing.T) {
