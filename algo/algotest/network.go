@@ -32,24 +32,16 @@ func NewMixers(W [][]float64) []*Mixer {
 }
 
 // NewMixersOver joins the agents of a matrix with its mixing.
-func NewMixersOver(m *network.Matrix) []*Mixer {
-	ms, err := mixersOf(network.NewLocal(m), m)
+func NewMixersOver(m *network.Matrix) (ms []*Mixer) {
+	team := network.NewLocal(m)
+	averages, err := network.NewAverages(team, m, network.AverageOptions{})
 	if err != nil {
 		panic(err)
-	}
-	return ms
-}
-
-// mixersOf joins the agents of a team with all others.
-func mixersOf(team network.Team, w *network.Matrix) (ms []*Mixer, err error) {
-	averages, err := network.NewAverages(team, w, network.AverageOptions{})
-	if err != nil {
-		return nil, err
 	}
 	for _, i := range team.Local() {
 		ms = append(ms, newMixer(averages.Agent(i)))
 	}
-	return ms, nil
+	return ms
 }
 
 // newMixer returns an agent's end with a count.

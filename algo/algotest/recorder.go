@@ -126,7 +126,8 @@ func (r *Recorder) askBoth(kind string, grad func(dx, dy, x, y []float64, s dsbo
 	return r.record(c, func() error { return grad(dx, dy, x, y, s) }, dst...)
 }
 
-// recorded is ask, nil or not, whose answer has n numbers, with a record.
+// recorded returns a question of a kind, whose answer has n numbers, with a record of each time
+// that it is asked; nil stays nil.
 func (r *Recorder) recorded(kind string, n int,
 	ask func(dst, x, y []float64, s dsbo.Sample) error) func(dst, x, y []float64, s dsbo.Sample) error {
 	if ask == nil {

@@ -266,7 +266,9 @@ func (b *l1Block) subgradients() (free, zero float64) {
 	return free, zero
 }
 
-// chooseWay finds the way of the next step; false: none is needed.
+// chooseWay sets the way of the next step: of a proximal one after an entry came to 0, or where the
+// entries at 0 dominate the subgradient, else the next conjugate direction of the free entries. It
+// returns false where no step is needed.
 func (b *l1Block) chooseWay() bool {
 	free, zero := b.subgradients()
 	if !(math.Sqrt(free+zero) > b.left) {

@@ -137,7 +137,7 @@ func TestUnaliased(t *testing.T) {
 	}{"end": {dst[2:], true}, "all": {dst, true}, "begin": {dst[:2], false}, "middle": {dst[1:3], false},
 		"elsewhere": {[]float64{3, 4}, false}, "longer": {make([]float64, 5), false}, "empty": {nil, false}} {
 		var kept []float64
-		got := Unaliased(c.v, dst, &kept)
+		got := unaliased(c.v, dst, &kept)
 		if len(got) != len(c.v) || (len(kept) > 0) != c.copied || len(got) > 0 && (&got[0] != &c.v[0]) != c.copied {
 			t.Errorf("%s: %v of %v, kept %v", name, got, c.v, kept)
 		}

@@ -23,21 +23,17 @@ const MostPairs = 120
 // [Memory.Prepare]. It belongs to one goroutine at a time. It has 3·q numbers a pair, allocated as
 // pairs arrive, up to its largest number of pairs.
 type Memory struct {
-	// Floor is the least remainder of the diagonal after the approximation is taken off, as a share
-	// of the diagonal.
-	Floor float64
-	// Cut leaves out eigenvalues up to Cut times the largest.
-	Cut float64
 	// Relative scales pairs by the diagonal dg of D when they were added, as (√dg v, D v/√dg) with
 	// the first of norm 1, and scales them back by the present diagonal. They stay exact if D
 	// becomes R D R with a diagonal R, since the diagonal determines R. Without it pairs are left
 	// as they were, and age.
 	Relative bool
 
-	q, most int       // length of a vector; pairs kept
-	s, t    []float64 // a row a pair: v and D v, most×q; when all rows are taken, the next pair replaces the oldest
-	gram    []float64 // (S T' + T S')/2, most×most
-	counts  []float64 // the rows taken, and the row of the next pair
+	floor, cut float64   // see [NewMemory]
+	q, most    int       // length of a vector; pairs kept
+	s, t       []float64 // a row a pair: v and D v, most×q; when all rows are taken, the next pair replaces the oldest
+	gram       []float64 // (S T' + T S')/2, most×most
+	counts     []float64 // the rows taken, and the row of the next pair
 
 	u, w     []float64 // eigenvectors of gram, a row each; its eigenvalues, ascending
 	work     []float64 // scratch for them
@@ -53,20 +49,25 @@ type Memory struct {
 }
 
 // NewMemory returns an empty memory for at most a number of pairs, between 1 and [MostPairs], of
-// vectors of length q.
+// vectors of length q. floor is the least remainder of the diagonal after the approximation is
+// taken off, as a share of it; eigenvalues up to cut times the largest are left out.
 func NewMemory(q, most int, floor, cut float64) *Memory {
 	if q < 1 || most < 1 || most > MostPairs {
 		panic(fmt.Sprintf("linalg: q must be at least 1 and the pairs between 1 and %d; they are %d and %d",
 			MostPairs, q, most))
 	}
-	m := &Memory{Floor: floor, Cut: cut, q: q, most: most}
-	vectors := func(n int) []float64 { return make([]float64, n) }
-	m.s, m.t = vectors(most*q), vectors(most*q) // the system allocates pages when they are written
-	m.gram, m.u, m.chol = vectors(most*most), vectors(most*most), vectors(most*most)
-	m.work = vectors(Work(most))
-	m.counts, m.w, m.small = vectors(2), vectors(most), vectors(most)
-	m.root, m.unit = vectors(q), vectors(q)
-	m.d, m.hd, m.z, m.dd, m.before = vectors(q), vectors(q), vectors(q), vectors(q), vectors(q)
+	m := &Memory{floor: floor, cut: cut, q: q, most: most}
+	allocate := func(n int, vectors ...*[]float64) {
+		for _, v := range vectors {
+			*v = make([]float64, n)
+		}
+	}
+	allocate(most*q, &m.s, &m.t) // the system allocates pages when they are written
+	allocate(most*most, &m.gram, &m.u, &m.chol)
+	allocate(Work(most), &m.work)
+	allocate(2, &m.counts)
+	allocate(most, &m.w, &m.small)
+	allocate(q, &m.root, &m.unit, &m.d, &m.hd, &m.z, &m.dd, &m.before)
 	Fill(m.unit, 1)
 	return m
 }
@@ -156,7 +157,7 @@ func (m *Memory) Prepare(e, dg []float64) {
 	}
 	for i, ff := range m.root {
 		d := math.Abs(dg[i])
-		a := e[i] + max(d-ff, float64(m.Floor*d))
+		a := e[i] + max(d-ff, float64(m.floor*d))
 		if a == 0 {
 			a = 1
 		}
@@ -189,7 +190,7 @@ func (m *Memory) factor() {
 		return
 	}
 	first := n // eigenvalues ascend
-	for most := m.w[n-1]; first > 0 && m.w[first-1] > 0 && m.w[first-1] > m.Cut*most; {
+	for most := m.w[n-1]; first > 0 && m.w[first-1] > 0 && m.w[first-1] > m.cut*most; {
 		first--
 	}
 	m.r = n - first

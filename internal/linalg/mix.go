@@ -6,7 +6,7 @@ import "context"
 // end of dst, v is first copied to kept, which grows.
 func MixAdd(ctx context.Context, mix func(ctx context.Context, dst, src []float64) error, dst, src []float64,
 	a float64, v []float64, kept *[]float64) error {
-	v = Unaliased(v, dst, kept)
+	v = unaliased(v, dst, kept)
 	if err := mix(ctx, dst, src); err != nil {
 		return err
 	}
@@ -14,9 +14,9 @@ func MixAdd(ctx context.Context, mix func(ctx context.Context, dst, src []float6
 	return nil
 }
 
-// Unaliased returns v, or its copy in kept, which grows, if v is the last entries of dst, in
+// unaliased returns v, or its copy in kept, which grows, if v is the last entries of dst, in
 // its memory.
-func Unaliased(v, dst []float64, kept *[]float64) []float64 {
+func unaliased(v, dst []float64, kept *[]float64) []float64 {
 	if len(v) == 0 || len(v) > len(dst) || &v[0] != &dst[len(dst)-len(v)] {
 		return v
 	}
