@@ -52,7 +52,7 @@ func TestBadFiles(t *testing.T) {
 				"take the column out of the file"},
 		{"ragged behind comments", "# 1\n#\na,b\n1,2\n1\n", Options{},
 			`, line 5: a record must have 2 values separated by ',', as the header has; it has 1`},
-		{"a name twice", "a,b,a\n1,2,3\n", Options{},
+		{"a name twice", "a,b, a\n1,2,3\n", Options{},
 			", line 1, column a: the header must give each name once; columns 1 and 3 have this one"},
 		{"one bad number", many + "x,3\n", Options{},
 			`, line 42, column a: a value must be a number, as 40 of this column's 41 are ` +

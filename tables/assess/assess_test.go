@@ -7,37 +7,6 @@ import (
 	"testing"
 )
 
-// TestAUC: the area under the curve is how often a pair of examples is in the right order.
-func TestAUC(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 0))
-	const n = 400
-	c, p, class := NewClasses(2), make([]float64, n), make([]int, n)
-	for e := range n {
-		class[e] = r.IntN(2)
-		p[e] = 1 / (1 + math.Exp(-r.NormFloat64()-float64(2*class[e]-1)))
-		c.Add([]float64{1 - p[e], p[e]}, class[e], 1)
-	}
-	pairs, right := 0.0, 0.0
-	for a := range n {
-		for b := range n {
-			if class[a] == 1 && class[b] == 0 {
-				pairs++
-				if p[a] > p[b] {
-					right++
-				}
-			}
-		}
-	}
-	// Pairs within a bin count half: at most their share of all pairs is wrong, about 1/Bins times
-	// the density.
-	if auc, want := c.AUC(1).Value, right/pairs; !(math.Abs(auc-want) <= 1.0/bins) {
-		t.Errorf("area %.4f, by pairs %.4f", auc, want)
-	}
-	if a, b := c.AUC(0).Value, c.AUC(1).Value; !(math.Abs(a-b) <= 1.0/bins) {
-		t.Errorf("areas of two classes %.4f and %.4f, which must be alike", a, b)
-	}
-}
-
 // TestSums: counts of two sites add up to the counts of one site with all examples.
 func TestSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 0))

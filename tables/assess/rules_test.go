@@ -87,11 +87,11 @@ func countsWithout(predicted, truth []float64, without int) *Counts {
 	return c
 }
 
-// TestRareKinds: with nine examples of a class, or of others, the measures that stand on them have
-// no interval; with ten they have.
+// TestRareKinds: with nine examples of a class, or of others, and with one, the measures that stand
+// on them have no interval; with ten they have. Without examples nothing is known.
 func TestRareKinds(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
-	for _, n := range [][2]int{{9, 40}, {40, 9}, {10, 40}, {40, 10}} {
+	for _, n := range [][2]int{{9, 40}, {40, 9}, {10, 40}, {40, 10}, {1, 29}, {29, 1}} {
 		c := NewClasses(2)
 		for pass := range 2 {
 			for class, count := range n {
@@ -107,6 +107,9 @@ func TestRareKinds(t *testing.T) {
 				t.Errorf("%v examples: %s %+v", n, name, i)
 			}
 		}
+	}
+	if i := NewClasses(2).Accuracy(); i.Value == i.Value || i.Low == i.Low || i.High == i.High {
+		t.Errorf("accuracy of no examples: %+v", i)
 	}
 }
 
@@ -158,7 +161,7 @@ func TestHeavyTailed(t *testing.T) {
 	}
 }
 
-// TestAreaEnds: at the ends of the area's interval the measured one is as far as Student's quantile
+// TestAreaEnds: the area is how often a pair of examples is in the right order. At the ends of the area's interval the measured one is as far as Student's quantile
 // of the rarer kind times the larger of two errors: DeLong's, from all pairs, and Newcombe's.
 func TestAreaEnds(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
@@ -185,7 +188,7 @@ func TestAreaEnds(t *testing.T) {
 			}
 			return 0
 		}
-		variance := 0.
+		variance, area := 0., 0.
 		for class := range 2 {
 			var sum, squares float64
 			for _, v := range p[class] {
@@ -201,9 +204,12 @@ func TestAreaEnds(t *testing.T) {
 				sum, squares = sum+s, squares+s*s
 			}
 			n := float64(len(p[class]))
-			variance += (squares/n - sum*sum/n/n) / (n - 1)
+			variance, area = variance+(squares/n-sum*sum/n/n)/(n-1), sum/n
 		}
 		i := c.AUC(1)
+		if other := c.AUC(0); !(math.Abs(i.Value-area)+math.Abs(other.Value-area) <= 1e-12) {
+			t.Errorf("areas %g and %g, of pairs %g", i.Value, other.Value, area)
+		}
 		for _, end := range []float64{i.Low, i.High} {
 			const m, n = 15., 40.
 			newcombe := end * (1 - end) / (m * n) *
@@ -226,44 +232,6 @@ func TestShare(t *testing.T) {
 		if !(math.Abs(i.Low-c.low) <= 6e-5) || !(math.Abs(i.High-c.high) <= 6e-5) {
 			t.Errorf("%g of %g: %+v, want %g to %g", c.k, c.n, i, c.low, c.high)
 		}
-	}
-}
-
-// TestBinOfProbability: bins are equally wide, and 1 is in the last one.
-func TestBinOfProbability(t *testing.T) {
-	for bin := range bins {
-		p := (float64(bin) + 0.5) / bins
-		if got := binOfProbability(p); got != bin {
-			t.Errorf("%g is in bin %d, want %d", p, got, bin)
-		}
-	}
-	if first, last := binOfProbability(0), binOfProbability(1); first != 0 || last != bins-1 {
-		t.Errorf("0 and 1 are in bins %d and %d of %d", first, last, bins)
-	}
-}
-
-// TestOneOfAKind: with one example of a class, or one of others, areas have a value without an end.
-func TestOneOfAKind(t *testing.T) {
-	for class := range 2 {
-		c := NewClasses(2)
-		for pass := range 2 {
-			for e := range 30 {
-				p := (float64(e) + .5) / 30
-				of := class
-				if e == 20 {
-					of = 1 - class
-				}
-				[]func([]float64, int, float64){c.Add, c.AddError}[pass]([]float64{1 - p, p}, of, 1)
-			}
-		}
-		for name, i := range map[string]Interval{"area": c.AUC(1), "precision": c.AveragePrecision(1)} {
-			if !(i.Value > 0 && i.Value < 1) || i.Low == i.Low || i.High == i.High {
-				t.Errorf("one example not of class %d: %s %+v", class, name, i)
-			}
-		}
-	}
-	if i := NewClasses(2).Accuracy(); i.Value == i.Value || i.Low == i.Low || i.High == i.High {
-		t.Errorf("accuracy of no examples: %+v", i)
 	}
 }
 

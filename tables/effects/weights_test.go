@@ -81,6 +81,25 @@ func TestWithoutLevel(t *testing.T) {
 	}
 }
 
+// countSites has look see of each sum how many sites give something to each number.
+func countSites(tables *Tables, look func(sites []int)) {
+	sum := tables.Sum
+	tables.Sum = func(dst []float64, fill func(i int, part []float64) error) error {
+		sites := make([]int, len(dst))
+		err := sum(dst, func(i int, part []float64) error {
+			err := fill(i, part)
+			for k, v := range part {
+				if v != 0 {
+					sites[k]++
+				}
+			}
+			return err
+		})
+		look(sites)
+		return err
+	}
+}
+
 // TestSums: Sums returns the lengths of all sums over the sites, each taken at most Most times.
 // Here no two sums are equally long. No number of a sum is of one site alone, such as its level.
 func TestSums(t *testing.T) {
@@ -97,24 +116,12 @@ func TestSums(t *testing.T) {
 	}
 	columns := append(numbers(3), Column{Name: "x2=", Group: 2, Blank: true})
 	tables, times := inMemory(Class, 3, columns, x, y, nil, site), map[int]float64{}
-	sum := tables.Sum
-	tables.Sum = func(dst []float64, fill func(i int, part []float64) error) error {
-		times[len(dst)]++
-		sites := make([]int, len(dst)) // that give something
-		err := sum(dst, func(i int, part []float64) error {
-			err := fill(i, part)
-			for k, v := range part {
-				if v != 0 {
-					sites[k]++
-				}
-			}
-			return err
-		})
+	countSites(&tables, func(sites []int) {
+		times[len(sites)]++
 		if k := slices.Index(sites, 1); k >= 0 {
-			t.Errorf("number %d of %d is of one site alone", k, len(dst))
+			t.Errorf("number %d of %d is of one site alone", k, len(sites))
 		}
-		return err
-	}
+	})
 	e := testkit.Get(New(tables))
 	testkit.Get(e.Fit())
 	testkit.Get(e.Chance(1))
@@ -173,28 +180,17 @@ func TestSumsOfUnlikeSites(t *testing.T) {
 			}
 			columns := append(numbers(2), Column{Name: "x1=", Group: 1, Blank: true})
 			tables := inMemory(kind, classes, words(columns, 3), x, y, nil, site)
-			sum, found := tables.Sum, 0
 			var e *Effects
-			tables.Sum = func(dst []float64, fill func(i int, part []float64) error) error {
-				sites := make([]int, len(dst)) // that give something
-				err := sum(dst, func(i int, part []float64) error {
-					err := fill(i, part)
-					for k, v := range part {
-						if v != 0 {
-							sites[k]++
-						}
-					}
-					return err
-				})
+			found := 0
+			countSites(&tables, func(sites []int) {
 				for k, n := range sites {
-					if is := has && e.ofColumn(own, len(dst), k); n == 1 && !is {
-						t.Errorf("kind %d: number %d of %d is of one site alone", kind, k, len(dst))
+					if is := has && e.ofColumn(own, len(sites), k); n == 1 && !is {
+						t.Errorf("kind %d: number %d of %d is of one site alone", kind, k, len(sites))
 					} else if n == 1 {
 						found++
 					}
 				}
-				return err
-			}
+			})
 			e = Unmeasured(tables)
 			measured := testkit.Get(New(tables))
 			*e = *measured

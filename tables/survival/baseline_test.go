@@ -1,15 +1,12 @@
 package survival_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
-	"dsbo/internal/testkit"
 	"dsbo/tables/survival"
 )
 
@@ -117,24 +114,8 @@ func TestTimesAtEdges(t *testing.T) {
 // site, the bound that was measured on its tables.
 func TestBaselineByEvents(t *testing.T) {
 	for _, name := range []string{"lung", "veteran"} {
-		var of struct {
-			Time, Status, Mean, Deviation []float64
-			Site                          []int
-			X                             [][]float64
-			Breslow                       struct{ Coefficients []float64 }
-		}
-		testkit.OK(json.Unmarshal(testkit.Get(os.ReadFile("../../models/testdata/survival_"+name+".json")), &of))
-		sites := make([][]float64, slices.Max(of.Site)+1)
-		var times, hazards []float64
-		for row, v := range of.Time {
-			score := 0.0
-			for j, x := range of.X[row] {
-				score += (x - of.Mean[j]) / of.Deviation[j] * of.Breslow.Coefficients[j]
-			}
-			times, hazards = append(times, v*(2*of.Status[row]-1)), append(hazards, math.Exp(score))
-			sites[of.Site[row]] = append(sites[of.Site[row]], times[row])
-		}
-		grid := pooled(sites)
+		_, sites, ofSites := readPublished(name)
+		times, hazards, grid := slices.Concat(sites...), slices.Concat(ofSites...), pooled(sites)
 		sums := make([]float64, survival.HazardNumbers)
 		survival.AddHazard(sums, grid, times, slices.Repeat([]float64{1}, len(times)), hazards)
 		b := survival.NewBaseline(grid, sums)
